@@ -1,0 +1,143 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// DefaultAccountID is the account that the file is created with.
+const DefaultAccountID = 1
+
+// Account is a customer of the service, with its plan.
+type Account struct {
+	ID              int64
+	Name            string
+	Plan            string
+	ExpiresAt       time.Time // zero: never
+	IsTrial         bool
+	MaxBankAccounts int
+	CreatedAt       time.Time
+}
+
+// neverExpires is how the end of a plan without an end is written, in any
+// zone.
+const neverExpires = "9999-12-31 23:59:59"
+
+// Expired tells whether the plan has ended: whether now is after the second
+// of ExpiresAt.
+func (a Account) Expired(now time.Time) bool {
+	return !a.ExpiresAt.IsZero() && now.Unix() > a.ExpiresAt.Unix()
+}
+
+// FormatExpiry writes the end of a plan in zone.
+func FormatExpiry(t time.Time, zone *time.Location) string {
+	if t.IsZero() {
+		return neverExpires
+	}
+	return FormatTime(t, zone)
+}
+
+// ErrPlanExpired refuses what an expired plan doesn't allow. Recording,
+// reading and delivering go on.
+func ErrPlanExpired() error {
+	return Refused(CodePlanExpired, Text{
+		"The plan of this account has expired; transactions are still recorded and delivered, but nothing can be added or enabled.",
+		"Gói dịch vụ của tài khoản đã hết hạn; giao dịch vẫn được ghi nhận và gửi đi, nhưng không thể thêm hay bật mục mới.",
+	})
+}
+
+// ErrPlanLimit refuses a bank account beyond the plan.
+func ErrPlanLimit(limit int) error {
+	return Refused(CodePlanLimit, Textf(
+		"The plan allows %d bank accounts and all of them are in use.",
+		"Gói dịch vụ cho phép %d tài khoản ngân hàng và đã dùng hết.", limit))
+}
+
+// AccountUpdate changes what is not nil.
+type AccountUpdate struct {
+	Plan            *string
+	ExpiresAt       *time.Time
+	IsTrial         *bool
+	MaxBankAccounts *int
+}
+
+type accountStore interface {
+	// CreateAccount inserts a and gives it with its id.
+	CreateAccount(ctx context.Context, a Account) (Account, error)
+	// Account fails with CodeNotFound for an unknown id.
+	Account(ctx context.Context, id int64) (Account, error)
+	Accounts(ctx context.Context) ([]Account, error)
+	UpdateAccount(ctx context.Context, id int64, u AccountUpdate) (Account, error)
+}
+
+// CreateAccount adds a customer on the plan that account 1 begins with.
+func (s *Service) CreateAccount(ctx context.Context, name string, now time.Time) (Account, error) {
+	name, err := cleanName("name", name)
+	if err != nil {
+		return Account{}, err
+	}
+	return s.store.CreateAccount(ctx, NewAccount(name, now))
+}
+
+// NewAccount is an account on the plan of somebody who hosts for themselves.
+func NewAccount(name string, now time.Time) Account {
+	return Account{Name: name, Plan: "self-hosted", MaxBankAccounts: 100, CreatedAt: now}
+}
+
+// Account finds an account; CodeNotFound where there is none.
+func (s *Service) Account(ctx context.Context, id int64) (Account, error) {
+	return s.store.Account(ctx, id)
+}
+
+// Accounts lists all accounts by id.
+func (s *Service) Accounts(ctx context.Context) ([]Account, error) {
+	return s.store.Accounts(ctx)
+}
+
+// UpdateAccount changes a plan; it counts from the next request on.
+func (s *Service) UpdateAccount(ctx context.Context, id int64, u AccountUpdate) (Account, error) {
+	var v Invalid
+	if u.Plan != nil {
+		if plan, err := cleanName("plan", *u.Plan); err != nil {
+			return Account{}, err
+		} else {
+			u.Plan = &plan
+		}
+	}
+	if u.MaxBankAccounts != nil && (*u.MaxBankAccounts < 0 || *u.MaxBankAccounts > 1_000_000) {
+		v.Add("max_bank_accounts", "must be from 0 to 1000000", "phải từ 0 đến 1000000")
+	}
+	if err := v.Err(); err != nil {
+		return Account{}, err
+	}
+	return s.store.UpdateAccount(ctx, id, u)
+}
+
+// cleanName is the rule for every name that a person gives: 1 to 100
+// characters, no control characters, no surrounding white space.
+func cleanName(field, name string) (string, error) {
+	name = strings.TrimSpace(CleanText(name, 1<<20))
+	n := 0
+	for _, r := range name {
+		if n++; n > 100 || isControl(r) {
+			return "", InvalidField(field, "must be 1 to 100 characters without control characters", "phải có từ 1 đến 100 ký tự, không chứa ký tự điều khiển")
+		}
+	}
+	if n == 0 {
+		return "", InvalidField(field, "must be 1 to 100 characters without control characters", "phải có từ 1 đến 100 ký tự, không chứa ký tự điều khiển")
+	}
+	return name, nil
+}
+
+// isControl finds the characters that could forge a line of a listing or turn
+// the direction of a text: C0, C1 and the bidirectional controls.
+func isControl(r rune) bool {
+	switch {
+	case r < 0x20, r >= 0x7f && r < 0xa0:
+		return true
+	case r == 0x200e, r == 0x200f, r == 0x061c, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x2028, r == 0x2029:
+		return true
+	}
+	return false
+}

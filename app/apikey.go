@@ -1,0 +1,146 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"hash/crc32"
+	"math/big"
+	"strings"
+	"time"
+)
+
+// Scope is what an API key may do.
+type Scope string
+
+// The scopes: everything, or reading only.
+const (
+	ScopeFull Scope = "full"
+	ScopeRead Scope = "read"
+)
+
+// APIKey is a credential of the management API. The key itself is shown once
+// and stored as its SHA-256 only.
+type APIKey struct {
+	ID         int64
+	AccountID  int64
+	Name       string
+	Scope      Scope
+	Hint       string    // the first and last characters, to tell keys apart
+	ExpiresAt  time.Time // zero: never
+	RevokedAt  time.Time // zero: not revoked
+	CreatedAt  time.Time
+	LastUsedAt time.Time // zero: never; at most a minute behind
+}
+
+// Valid tells whether the key opens anything at now.
+func (k APIKey) Valid(now time.Time) bool {
+	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Unix() <= k.ExpiresAt.Unix())
+}
+
+const (
+	apiKeyPrefix = "baoco_"
+	apiKeyRandom = 37
+	apiKeyCheck  = 6
+	base62       = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+
+// newAPIKey makes baoco_ and 43 base62 characters, the last six of them the
+// CRC32 of what stands before.
+func newAPIKey() string {
+	var b strings.Builder
+	b.WriteString(apiKeyPrefix)
+	for range apiKeyRandom {
+		n, err := rand.Int(rand.Reader, big.NewInt(62))
+		if err != nil {
+			panic("crypto/rand failed: " + err.Error()) // it never does, by its contract
+		}
+		b.WriteByte(base62[n.Int64()])
+	}
+	return b.String() + apiKeyChecksum(b.String())
+}
+
+func apiKeyChecksum(s string) string {
+	sum := crc32.ChecksumIEEE([]byte(s))
+	var out [apiKeyCheck]byte
+	for i := apiKeyCheck - 1; i >= 0; i-- {
+		out[i] = base62[sum%62]
+		sum /= 62
+	}
+	return string(out[:])
+}
+
+// wellFormedAPIKey tells a key from a slip of the hand without any look-up.
+func wellFormedAPIKey(key string) bool {
+	if len(key) != len(apiKeyPrefix)+apiKeyRandom+apiKeyCheck || !strings.HasPrefix(key, apiKeyPrefix) {
+		return false
+	}
+	body, check := key[:len(key)-apiKeyCheck], key[len(key)-apiKeyCheck:]
+	return apiKeyChecksum(body) == check
+}
+
+type apiKeyStore interface {
+	CreateAPIKey(ctx context.Context, k APIKey, hash [32]byte) (APIKey, error)
+	// APIKeyByHash sees a key made by another process from its commit on, and
+	// a revocation within a second. ok is false where there is none.
+	APIKeyByHash(ctx context.Context, hash [32]byte) (k APIKey, ok bool, err error)
+	APIKeys(ctx context.Context, accountID int64) ([]APIKey, error)
+	// RevokeAPIKey leaves an earlier revocation as it is.
+	RevokeAPIKey(ctx context.Context, accountID, id int64, now time.Time) error
+	// TouchAPIKey notes the use of a key, at most once a minute and without
+	// waiting for the commit.
+	TouchAPIKey(id int64, now time.Time)
+}
+
+// CreateAPIKey makes a key and gives it in clear this once. A zero expiresAt
+// is never.
+func (s *Service) CreateAPIKey(ctx context.Context, accountID int64, name string, scope Scope, expiresAt, now time.Time) (APIKey, string, error) {
+	name, err := cleanName("name", name)
+	if err != nil {
+		return APIKey{}, "", err
+	}
+	if scope != ScopeFull && scope != ScopeRead {
+		return APIKey{}, "", InvalidField("scope", "must be full or read", "phải là full hoặc read")
+	}
+	key := newAPIKey()
+	k := APIKey{
+		AccountID: accountID, Name: name, Scope: scope, ExpiresAt: expiresAt, CreatedAt: now,
+		Hint: key[:len(apiKeyPrefix)+3] + "…" + key[len(key)-4:],
+	}
+	k, err = s.store.CreateAPIKey(ctx, k, sha256.Sum256([]byte(key)))
+	return k, key, err
+}
+
+// Authenticate finds the valid API key that a request carries.
+// CodeUnauthorized says nothing of why.
+func (s *Service) Authenticate(ctx context.Context, key string, now time.Time) (APIKey, error) {
+	if wellFormedAPIKey(key) {
+		k, ok, err := s.store.APIKeyByHash(ctx, sha256.Sum256([]byte(key)))
+		if err != nil {
+			return APIKey{}, err
+		}
+		if ok && k.Valid(now) {
+			s.store.TouchAPIKey(k.ID, now)
+			return k, nil
+		}
+	}
+	return APIKey{}, ErrUnauthorized()
+}
+
+// ErrUnauthorized is the answer to every bad credential.
+func ErrUnauthorized() error {
+	return Refused(CodeUnauthorized, Text{
+		"A valid credential is required.",
+		"Cần thông tin xác thực hợp lệ.",
+	})
+}
+
+// APIKeys lists the keys of an account, revoked ones included.
+func (s *Service) APIKeys(ctx context.Context, accountID int64) ([]APIKey, error) {
+	return s.store.APIKeys(ctx, accountID)
+}
+
+// RevokeAPIKey ends a key; revoking it again changes nothing.
+func (s *Service) RevokeAPIKey(ctx context.Context, accountID, id int64, now time.Time) error {
+	return s.store.RevokeAPIKey(ctx, accountID, id, now)
+}

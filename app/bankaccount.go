@@ -1,0 +1,201 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// BankAccountStatus says whether a bank account's transactions are notified.
+type BankAccountStatus string
+
+// The statuses of a bank account. Only inactive ones are not notified.
+const (
+	BankAccountPending  BankAccountStatus = "pending"  // linked, no transaction seen yet
+	BankAccountActive   BankAccountStatus = "active"   // recorded and notified
+	BankAccountInactive BankAccountStatus = "inactive" // switched off: recorded, counted, not notified
+	BankAccountError    BankAccountStatus = "error"    // its source reported or showed a fault
+)
+
+// Toggled is the status after a switch: off when active, on otherwise.
+func (s BankAccountStatus) Toggled() BankAccountStatus {
+	if s == BankAccountActive {
+		return BankAccountInactive
+	}
+	return BankAccountActive
+}
+
+// AfterTransaction is the status once a transaction came in: it proves that
+// the account works, unless somebody switched it off.
+func (s BankAccountStatus) AfterTransaction() BankAccountStatus {
+	if s == BankAccountInactive {
+		return s
+	}
+	return BankAccountActive
+}
+
+// BankAccount is a linked account at a bank.
+type BankAccount struct {
+	ID            int64
+	AccountID     int64
+	Bank          string // code
+	AccountNumber string
+	AccountName   string
+	Status        BankAccountStatus
+	CreatedAt     time.Time
+}
+
+// MatchBankAccount picks the bank account that a provider means among the
+// linked ones with the number it named: the one at the bank that gateway
+// names, or, where gateway is no known bank, the only one there is.
+func MatchBankAccount(withNumber []BankAccount, gateway string) (BankAccount, bool) {
+	bank, known := FindBank(gateway)
+	if !known {
+		if len(withNumber) == 1 {
+			return withNumber[0], true
+		}
+		return BankAccount{}, false
+	}
+	for _, b := range withNumber {
+		if b.Bank == bank.Code {
+			return b, true
+		}
+	}
+	return BankAccount{}, false
+}
+
+// Amounts is a number of transactions and the sum of their amounts in VND.
+type Amounts struct {
+	Count int64
+	Total int64
+}
+
+// BankAccountSummary is a bank account with the transactions of all time, of
+// today, of this week (from Monday) and of this month; IN and OUT together.
+type BankAccountSummary struct {
+	BankAccount
+	All, Today, Week, Month Amounts
+}
+
+// NotifyOnLink says which waiting transactions are notified when the bank
+// account they belong to is linked.
+type NotifyOnLink int
+
+// A link notifies of what was received in the last 24 hours, of everything,
+// or of nothing.
+const (
+	NotifyRecent NotifyOnLink = iota
+	NotifyAll
+	NotifyNone
+)
+
+// RecentlyReceived is how long after its receipt an unassigned transaction is
+// still news.
+const RecentlyReceived = 24 * time.Hour
+
+// LinkResult is a new bank account and what had been waiting for it.
+type LinkResult struct {
+	BankAccount BankAccount
+	Recorded    int
+	Deliveries  int
+}
+
+type bankAccountStore interface {
+	// LinkBankAccount fails with CodeConflict where the pair of bank and
+	// number is linked already, CodePlanLimit or CodePlanExpired. In the same
+	// commit the unassigned items of that account are recorded.
+	LinkBankAccount(ctx context.Context, b BankAccount, notify NotifyOnLink, now time.Time) (LinkResult, []int64, error)
+	BankAccounts(ctx context.Context, accountID int64) ([]BankAccount, error)
+	BankAccountSummaries(ctx context.Context, accountID int64, today Day) ([]BankAccountSummary, error)
+	ToggleBankAccount(ctx context.Context, accountID, id int64, now time.Time) (BankAccount, error)
+	// UnlinkBankAccount hides a bank account; its transactions stay.
+	UnlinkBankAccount(ctx context.Context, accountID, id int64, now time.Time) error
+}
+
+// BankAccountLink is what somebody links.
+type BankAccountLink struct {
+	Bank, AccountNumber, AccountName string
+	Pending                          bool
+	Notify                           NotifyOnLink
+}
+
+// LinkBankAccount links a bank account and records the transactions that had
+// been waiting for it.
+func (s *Service) LinkBankAccount(ctx context.Context, accountID int64, in BankAccountLink, now time.Time) (LinkResult, error) {
+	var v Invalid
+	bank, known := FindBank(in.Bank)
+	if !known {
+		v.Add("bank", "is not a known bank code, such as ACB, VCB, BIDV, MBB, CTG or TCB", "không phải mã ngân hàng hợp lệ, ví dụ ACB, VCB, BIDV, MBB, CTG hoặc TCB")
+	}
+	number := NormalizeAccountNumber(in.AccountNumber)
+	if !validAccountNumber(number) {
+		v.Add("account_number", "must be 1 to 50 letters and digits", "phải gồm 1 đến 50 chữ cái và chữ số")
+	}
+	if err := v.Err(); err != nil {
+		return LinkResult{}, err
+	}
+	name, err := cleanName("account_name", in.AccountName)
+	if err != nil {
+		return LinkResult{}, err
+	}
+	b := BankAccount{
+		AccountID: accountID, Bank: bank.Code, AccountNumber: number, AccountName: name,
+		Status: BankAccountActive, CreatedAt: now,
+	}
+	if in.Pending {
+		b.Status = BankAccountPending
+	}
+	result, webhooks, err := s.store.LinkBankAccount(ctx, b, in.Notify, now)
+	s.wake(webhooks)
+	return result, err
+}
+
+// NormalizeAccountNumber drops the spaces, dots and dashes that people group
+// an account number with. Leading zeros count.
+func NormalizeAccountNumber(s string) string {
+	return strings.NewReplacer(" ", "", ".", "", "-", "", "\u00a0", "").Replace(strings.TrimSpace(s))
+}
+
+func validAccountNumber(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if !(c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 50
+}
+
+// BankAccounts lists the linked bank accounts by id.
+func (s *Service) BankAccounts(ctx context.Context, accountID int64) ([]BankAccount, error) {
+	return s.store.BankAccounts(ctx, accountID)
+}
+
+// BankAccountSummaries lists the linked bank accounts with their sums.
+func (s *Service) BankAccountSummaries(ctx context.Context, accountID int64, now time.Time) ([]BankAccountSummary, error) {
+	return s.store.BankAccountSummaries(ctx, accountID, DayOf(now, s.zone))
+}
+
+// ToggleBankAccount switches a bank account off or on.
+func (s *Service) ToggleBankAccount(ctx context.Context, accountID, id int64, now time.Time) (BankAccount, error) {
+	return s.store.ToggleBankAccount(ctx, accountID, id, now)
+}
+
+// UnlinkBankAccount takes a bank account out of the account. Its transactions
+// and statistics stay; what comes in for it from now on is unassigned. Linking
+// it again brings the same bank account back.
+func (s *Service) UnlinkBankAccount(ctx context.Context, accountID, id int64, now time.Time) error {
+	return s.store.UnlinkBankAccount(ctx, accountID, id, now)
+}
+
+// ErrBankAccountLinked refuses to link a pair of bank and number twice.
+func ErrBankAccountLinked(bank, number string) error {
+	return Refused(CodeConflict, Textf(
+		"The bank account %s %s is linked already.",
+		"Tài khoản ngân hàng %s %s đã được liên kết.", bank, number))
+}
+
+// ErrNoBankAccount says that an id names no linked bank account.
+func ErrNoBankAccount() error {
+	return NotFound("There is no bank account with this id.", "Không có tài khoản ngân hàng với id này.")
+}

@@ -1,0 +1,268 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// RetrySchedule is the wait before each attempt of a delivery, counted from
+// the end of the attempt before it.
+var RetrySchedule = []time.Duration{0, 10 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute, 10 * time.Minute}
+
+// AttemptTimeout is how long a receiver may take, from the start of the
+// look-up of its name to the end of its response headers.
+const AttemptTimeout = 10 * time.Second
+
+// DeliveryState is how far a delivery has come.
+type DeliveryState string
+
+// The states of a delivery. Only pending ones are attempted.
+const (
+	DeliveryPending   DeliveryState = "pending"
+	DeliveryDelivered DeliveryState = "delivered"
+	DeliveryFailed    DeliveryState = "failed"    // after the last attempt; can be resent
+	DeliveryCancelled DeliveryState = "cancelled" // the webhook was deleted
+)
+
+// Delivery is one transaction to one webhook.
+type Delivery struct {
+	ID            int64
+	AccountID     int64
+	WebhookID     int64
+	TransactionID int64 // 0: a sample
+	State         DeliveryState
+	Attempts      int       // made and counted
+	DueAt         time.Time // of the next attempt; zero when not pending
+	CreatedAt     time.Time
+	ResendOf      int64 // the history record; 0: none
+	Single        bool  // one attempt only: a test
+}
+
+// Attempted is the delivery after an attempt that ended at now: delivered,
+// due again after the next wait of schedule, or failed.
+func (d Delivery) Attempted(ok bool, schedule []time.Duration, now time.Time) Delivery {
+	d.Attempts++
+	d.DueAt = time.Time{}
+	switch {
+	case ok:
+		d.State = DeliveryDelivered
+	case d.Single || d.Attempts >= len(schedule):
+		d.State = DeliveryFailed
+	default:
+		d.State = DeliveryPending
+		d.DueAt = now.Add(schedule[d.Attempts])
+	}
+	return d
+}
+
+// ErrorClass says why an attempt failed.
+type ErrorClass string
+
+// The classes of errors.
+const (
+	ErrorNone       ErrorClass = ""
+	ErrorTimeout    ErrorClass = "timeout"
+	ErrorDNS        ErrorClass = "dns"
+	ErrorRefused    ErrorClass = "connection_refused"
+	ErrorReset      ErrorClass = "connection_reset"
+	ErrorConnection ErrorClass = "connection"
+	ErrorTLS        ErrorClass = "tls"
+	ErrorBlocked    ErrorClass = "blocked_address"
+	ErrorRedirect   ErrorClass = "redirect"
+	ErrorHTTPStatus ErrorClass = "http_status"
+	ErrorProtocol   ErrorClass = "protocol"
+	ErrorInternal   ErrorClass = "internal"
+)
+
+// Result is what one HTTP call came to.
+type Result struct {
+	StartedAt  time.Time
+	Duration   time.Duration
+	StatusCode int // 0: no HTTP answer
+	Error      ErrorClass
+	Detail     string // for people: the rule that blocked, the TLS fault
+	Body       []byte // the first 4 KiB of the answer
+	Phases     Phases
+}
+
+// Phases is where the time of an attempt went. Zero where a phase didn't
+// occur, as on a connection that is used again.
+type Phases struct {
+	DNS, Connect, TLS, Wait time.Duration
+}
+
+// OK is the verdict: exactly 200, in time.
+func (r Result) OK() bool { return r.Error == ErrorNone && r.StatusCode == 200 }
+
+// EndedAt is when the verdict was known.
+func (r Result) EndedAt() time.Time { return r.StartedAt.Add(r.Duration) }
+
+// Outgoing is a delivery with all that one attempt needs.
+type Outgoing struct {
+	Delivery
+	URL     string
+	Secrets Secrets
+	Payload Payload
+}
+
+// MessageID is the webhook-id header: the same on every attempt, and never
+// again for another delivery, even after an old backup was restored.
+func (o Outgoing) MessageID() string {
+	return "dlv_" + strconv.FormatInt(o.ID, 10) + "_" + strconv.FormatInt(o.CreatedAt.UnixMilli(), 36)
+}
+
+// Attempt is the history record of one HTTP call.
+type Attempt struct {
+	ID            int64
+	Delivery      Delivery // after the attempt; in the history as it is now
+	Number        int      // 1 to 6
+	URL           string
+	Result        Result
+	NextAttemptAt time.Time // as it was planned then; zero: none
+	Payload       Payload
+}
+
+// WebhookBacklog is a webhook with pending deliveries.
+type WebhookBacklog struct {
+	WebhookID int64
+	Due       bool
+	NextDue   time.Time // the first due time after now; zero: none
+}
+
+type deliveryStore interface {
+	// Backlogs lists the active webhooks with pending deliveries. Its cost
+	// grows with the webhooks, not with the deliveries.
+	Backlogs(ctx context.Context, now time.Time) ([]WebhookBacklog, error)
+	// Due gives at most limit deliveries of a webhook that are due and not
+	// among skip, in order of due time: its retries, or its first attempts.
+	Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]Outgoing, error)
+	// Settle records an attempt, the delivery after it and the counters in one
+	// commit. A delivery that was cancelled meanwhile stays so, unless the
+	// attempt succeeded.
+	Settle(ctx context.Context, a Attempt) (Attempt, error)
+	// Resend fails with CodeNotFound, CodeWebhookDeleted, CodeWebhookInactive
+	// or CodeDeliveryPending.
+	Resend(ctx context.Context, accountID, historyID int64, key IdempotencyKey, now time.Time) (Delivery, error)
+	// Replay makes a new delivery for every failed one of a webhook, recorded
+	// from from to to, whose transaction the webhook was not told since.
+	Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key IdempotencyKey, now time.Time) (int, error)
+	// AddSample queues nothing: it makes the delivery of a test.
+	AddSample(ctx context.Context, accountID, webhookID int64, sample func(Webhook) Payload, now time.Time) (Outgoing, error)
+	Delivery(ctx context.Context, accountID, id int64) (Delivery, error)
+	History(ctx context.Context, accountID int64, f HistoryFilter) ([]Attempt, int64, error)
+}
+
+// HistoryFilter narrows the history; zero values do not.
+type HistoryFilter struct {
+	ID            int64
+	WebhookID     int64
+	DeliveryID    int64
+	TransactionID int64
+	OK            *bool
+	Type          Direction
+	From, To      time.Time // of the call: from From on, before To
+	Query         string    // in content or transaction number, as typed
+	Page          Page
+}
+
+// Backlogs lists the webhooks that wait for the sweep.
+func (s *Service) Backlogs(ctx context.Context, now time.Time) ([]WebhookBacklog, error) {
+	return s.store.Backlogs(ctx, now)
+}
+
+// Due gives what of a webhook is to be attempted now.
+func (s *Service) Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]Outgoing, error) {
+	return s.store.Due(ctx, webhookID, now, skip, limit, retries)
+}
+
+// Settle records what an attempt came to and gives the delivery after it.
+func (s *Service) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, error) {
+	next := o.Delivery.Attempted(r.OK(), s.schedule, r.EndedAt())
+	return s.store.Settle(ctx, Attempt{
+		Delivery: next, Number: next.Attempts, URL: o.URL, Result: r, NextAttemptAt: next.DueAt, Payload: o.Payload,
+	})
+}
+
+// Resend makes a new delivery of a history record's payload, with the whole
+// schedule.
+func (s *Service) Resend(ctx context.Context, accountID, historyID int64, key IdempotencyKey, now time.Time) (Delivery, error) {
+	d, err := s.store.Resend(ctx, accountID, historyID, key, now)
+	if err != nil {
+		return Delivery{}, err
+	}
+	s.wake([]int64{d.WebhookID})
+	return d, nil
+}
+
+// Replay resends every failed delivery of a webhook that was created from
+// from to to (zero: open), except where the webhook was told since or is
+// being told.
+func (s *Service) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key IdempotencyKey, now time.Time) (int, error) {
+	n, err := s.store.Replay(ctx, accountID, webhookID, from, to, key, now)
+	if err != nil {
+		return 0, err
+	}
+	if n > 0 {
+		s.wake([]int64{webhookID})
+	}
+	return n, nil
+}
+
+// TestWebhook sends a signed sample, one attempt, whether the webhook is
+// active or not, and gives what came of it.
+func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, now time.Time) (Attempt, error) {
+	o, err := s.store.AddSample(ctx, accountID, webhookID, func(w Webhook) Payload {
+		direction := In
+		if w.Type == WebhookOut {
+			direction = Out
+		}
+		return Payload{
+			ID: "0", Gateway: "ACB", TransactionDate: FormatTime(now, s.zone),
+			TransactionNumber: fmt.Sprintf("TEST-%d", now.UnixMilli()), AccountNumber: "0000000000",
+			Content: "BAOCO TEST", TransferType: direction, Test: true,
+		}
+	}, now)
+	if err != nil {
+		return Attempt{}, err
+	}
+	// The result is recorded even if the caller hangs up meanwhile.
+	ctx = context.WithoutCancel(ctx)
+	return s.Settle(ctx, o, s.send(ctx, o))
+}
+
+// Delivery finds a delivery; CodeNotFound where there is none.
+func (s *Service) Delivery(ctx context.Context, accountID, id int64) (Delivery, error) {
+	return s.store.Delivery(ctx, accountID, id)
+}
+
+// History lists attempts, newest first, and how many there are on all pages.
+func (s *Service) History(ctx context.Context, accountID int64, f HistoryFilter) ([]Attempt, int64, error) {
+	return s.store.History(ctx, accountID, f)
+}
+
+// ErrNoHistory says that an id names no history record.
+func ErrNoHistory() error {
+	return NotFound("There is no history record with this id.", "Không có bản ghi lịch sử với id này.")
+}
+
+// ErrNoDelivery says that an id names no delivery.
+func ErrNoDelivery() error {
+	return NotFound("There is no delivery with this id.", "Không có lần gửi với id này.")
+}
+
+// ErrWebhookDeleted refuses a resend to a webhook that is gone.
+func ErrWebhookDeleted() error {
+	return Refused(CodeWebhookDeleted, Text{"The webhook of this record was deleted.", "Webhook của bản ghi này đã bị xoá."})
+}
+
+// ErrWebhookInactive refuses a resend to a webhook that is switched off.
+func ErrWebhookInactive() error {
+	return Refused(CodeWebhookInactive, Text{"The webhook is switched off; enable it first.", "Webhook đang tắt, hãy bật lại trước."})
+}
+
+// ErrDeliveryPending refuses to resend what is still being tried.
+func ErrDeliveryPending() error {
+	return Refused(CodeDeliveryPending, Text{"The delivery is still being tried; its next attempt is scheduled.", "Lần gửi này vẫn đang được thử lại theo lịch."})
+}

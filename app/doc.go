@@ -1,0 +1,39 @@
+// Package app holds the vocabulary and the rules of baoco: what a bank
+// transaction notification service is, free of HTTP, of SQL and of clocks.
+//
+// Every noun has a file of its own, read from top to bottom: the type, its
+// rules, the part of the store it needs, and the use cases of [Service]. The
+// other packages translate (web), remember (sqlitestore) and deliver
+// (scheduler); none of them decides.
+//
+// # Glossary
+//
+//   - Account: a customer of the service; everything else belongs to one.
+//   - Plan: how many bank accounts an account may link, and until when.
+//   - APIKey: the credential of the management API, with a scope.
+//   - BankAccount: a linked account at a bank, named by bank code and number.
+//   - Transaction: one movement of money, IN or OUT, in whole VND.
+//   - Source: one provider account from which transactions come in: a kind of
+//     provider, one way of authenticating, one secret.
+//   - InboundEvent: one authenticated call of a source, its raw body kept.
+//   - InboundItem: an element of such a call that needs somebody's attention:
+//     unassigned, rejected or in conflict.
+//   - Webhook: a URL of the shop's that is told of transactions.
+//   - Delivery: one transaction to one webhook: the row of the queue.
+//   - Attempt: one HTTP call of a delivery: the history record.
+//   - Secret, Signature, Checksum: what a webhook's deliveries are signed
+//     with; the digest of a body; the digest of one transaction in it.
+//   - RetrySchedule: the waits before the six attempts of a delivery.
+//   - Due: a pending delivery whose time has come. In flight: being attempted
+//     now. Settle: to record an attempt and what follows from it. Sweep: to
+//     look for due deliveries. Resend: a new delivery of a history record's
+//     payload. Replay: resends of many.
+//
+// # Habits
+//
+// Time is an argument: use cases take now, and nothing in this package asks
+// for the clock. Amounts are int64 VND. Instants are time.Time; a [Day] is a
+// calendar day in the zone of the installation. Errors that a caller can act
+// upon are an [*Error] with a [Code]; any other error is internal and its text
+// never leaves the process.
+package app

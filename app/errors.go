@@ -1,0 +1,126 @@
+package app
+
+import (
+	"errors"
+	"strings"
+)
+
+// Code names a kind of failure. Clients branch on it, so a code never changes
+// its meaning.
+type Code string
+
+// The codes of the service. The HTTP status and the exit code of each stand in
+// one table in web and in main.
+const (
+	CodeInvalidJSON      Code = "invalid_json"
+	CodeUnauthorized     Code = "unauthorized"
+	CodeForbidden        Code = "forbidden"
+	CodePlanExpired      Code = "plan_expired"
+	CodeNotFound         Code = "not_found"
+	CodeMethodNotAllowed Code = "method_not_allowed"
+	CodeConflict         Code = "conflict"
+	CodePlanLimit        Code = "plan_limit"
+	CodeWebhookDeleted   Code = "webhook_deleted"
+	CodeWebhookInactive  Code = "webhook_inactive"
+	CodeDeliveryPending  Code = "delivery_pending"
+	CodePayloadTooLarge  Code = "payload_too_large"
+	CodeUnsupportedMedia Code = "unsupported_media_type"
+	CodeValidation       Code = "validation_failed"
+	CodeRateLimited      Code = "rate_limited"
+	CodeInternal         Code = "internal"
+	CodeUnavailable      Code = "unavailable"
+)
+
+// Error is a failure that the caller can act upon. Text and Fields are for
+// people and may leave the process; Err is for the log only.
+type Error struct {
+	Code   Code
+	Text   Text
+	Fields []FieldError
+	Err    error
+}
+
+// FieldError says what is wrong with one field of a request and what is
+// allowed.
+type FieldError struct {
+	Field string
+	Text  Text
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Text.EN)
+	for i, f := range e.Fields {
+		if i == 0 {
+			b.WriteString(": ")
+		} else {
+			b.WriteString("; ")
+		}
+		b.WriteString(f.Field + " " + f.Text.EN)
+	}
+	if e.Err != nil {
+		b.WriteString(": " + e.Err.Error())
+	}
+	return b.String()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// CodeOf is the code of err: that of the [*Error] in its chain, or
+// [CodeInternal].
+func CodeOf(err error) Code {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return CodeInternal
+}
+
+// NotFound says that what was named does not exist, or not in this account.
+func NotFound(en, vi string) *Error {
+	return &Error{Code: CodeNotFound, Text: Text{en, vi}}
+}
+
+// Refused is a failure with one sentence.
+func Refused(code Code, text Text) *Error {
+	return &Error{Code: code, Text: text}
+}
+
+// Unavailable is a failure of the storage that passes: the caller may try
+// again. The cause is logged and not shown.
+func Unavailable(err error) *Error {
+	return &Error{
+		Code: CodeUnavailable,
+		Text: Text{"The service cannot store data right now; please try again.", "Dịch vụ tạm thời chưa lưu được dữ liệu, vui lòng thử lại."},
+		Err:  err,
+	}
+}
+
+// Invalid collects what is wrong with the fields of a request.
+type Invalid struct {
+	fields []FieldError
+}
+
+// Add notes that field is at fault.
+func (v *Invalid) Add(field, en, vi string) {
+	v.fields = append(v.fields, FieldError{field, Text{en, vi}})
+}
+
+// Err is nil when no field is at fault.
+func (v *Invalid) Err() error {
+	if len(v.fields) == 0 {
+		return nil
+	}
+	return &Error{
+		Code:   CodeValidation,
+		Text:   Text{"Some fields are not valid.", "Một số trường không hợp lệ."},
+		Fields: v.fields,
+	}
+}
+
+// InvalidField is the failure of a single field.
+func InvalidField(field, en, vi string) error {
+	var v Invalid
+	v.Add(field, en, vi)
+	return v.Err()
+}

@@ -1,0 +1,39 @@
+// Package fold makes Vietnamese text comparable without regard to case or
+// accents, so that "thanh toan" finds "Thanh Toán".
+package fold
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// String gives s in lower case, its letters without their marks, đ as d.
+func String(s string) string {
+	if isPlain(s) {
+		return strings.ToLower(s)
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for _, r := range norm.NFKD.String(s) {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+		case r == 'đ' || r == 'Đ':
+			b.WriteByte('d')
+		default:
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return b.String()
+}
+
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

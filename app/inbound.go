@@ -1,0 +1,303 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+// Channel is the way on which a transaction came in. A source's event ids are
+// unique on one channel, not across them.
+type Channel string
+
+// The channels.
+const (
+	ChannelCall Channel = "call" // the provider called
+	ChannelPoll Channel = "poll" // the provider's list was read
+	ChannelFile Channel = "file" // a statement file was imported
+	ChannelHand Channel = "hand" // somebody recorded it
+)
+
+// Incoming is one transaction as a provider named it, before it is known whom
+// it belongs to. Where it could not be read, Fault says why and the other
+// fields hold what could.
+type Incoming struct {
+	EventID       string // the provider's id: unique for a source and channel
+	Gateway       string // as named; FindBank knows which bank it is
+	AccountNumber string
+	Number        string
+	Type          Direction
+	Amount        int64
+	Content       string
+	Time          time.Time // zero: missing or impossible
+	DateFlagged   bool      // set by the use case: Time is that of receipt
+	Fault         *FieldError
+}
+
+// InboundCall is one authenticated call of a source.
+type InboundCall struct {
+	AccountID  int64
+	Source     Source // zero on ChannelHand
+	Channel    Channel
+	Body       []byte
+	ReceivedAt time.Time
+	Elements   []Incoming
+	Silent     bool // no deliveries
+	Key        IdempotencyKey
+}
+
+// Outcome is what became of one element of a call.
+type Outcome string
+
+// The outcomes. Unassigned, conflicting and rejected elements are kept as
+// [InboundItem]s until somebody links, retries or discards them.
+const (
+	OutcomeRecorded   Outcome = "recorded"
+	OutcomeDuplicate  Outcome = "duplicate"
+	OutcomeUnassigned Outcome = "unassigned"
+	OutcomeConflict   Outcome = "conflict"
+	OutcomeRejected   Outcome = "rejected"
+)
+
+// Recording is what became of a call.
+type Recording struct {
+	Recorded, Duplicates, Unassigned, Conflicts, Rejected int
+	Outcomes                                              []Outcome // one an element
+	TransactionIDs                                        []int64   // one an element; 0 where it has none
+	Deliveries                                            int
+	EventID                                               int64
+}
+
+// Count notes the outcome of the next element.
+func (r *Recording) Count(o Outcome, transactionID int64) {
+	switch o {
+	case OutcomeRecorded:
+		r.Recorded++
+	case OutcomeDuplicate:
+		r.Duplicates++
+	case OutcomeUnassigned:
+		r.Unassigned++
+	case OutcomeConflict:
+		r.Conflicts++
+	case OutcomeRejected:
+		r.Rejected++
+	}
+	r.Outcomes = append(r.Outcomes, o)
+	r.TransactionIDs = append(r.TransactionIDs, transactionID)
+}
+
+// Known is what an event id was recorded as before.
+type Known struct {
+	Bank          string // code; empty where an unassigned item named no known bank
+	AccountNumber string
+	Type          Direction
+	Amount        int64
+}
+
+// Again judges an event id that comes a second time: the same transaction, or
+// a conflict when amount, direction or account differ. A changed text, number
+// or date is ignored.
+func (k Known) Again(e Incoming) Outcome {
+	bank, known := FindBank(e.Gateway)
+	sameBank := !known || k.Bank == "" || bank.Code == k.Bank
+	if e.Amount == k.Amount && e.Type == k.Type && e.AccountNumber == k.AccountNumber && sameBank {
+		return OutcomeDuplicate
+	}
+	return OutcomeConflict
+}
+
+// InboundEvent is an authenticated call as it is kept.
+type InboundEvent struct {
+	ID         int64
+	SourceID   int64
+	SourceName string
+	Channel    Channel
+	ReceivedAt time.Time
+	Body       []byte
+	Recording
+	Open int // items that still need somebody's attention
+}
+
+// InboundItem is an element of an inbound event that needs somebody's
+// attention.
+type InboundItem struct {
+	ID             int64
+	InboundEventID int64
+	Position       int
+	State          Outcome
+	Reason         Text
+	Incoming
+}
+
+// RefusedCall is a call that didn't authenticate, for the operator to see.
+type RefusedCall struct {
+	ID         int64
+	SourceID   int64 // 0: no source was named
+	SourceName string
+	ReceivedAt time.Time
+	Remote     string
+	Reason     string
+}
+
+// InboundFilter narrows the inbound log; zero values do not.
+type InboundFilter struct {
+	SourceID int64
+	OpenOnly bool
+	Page     Page
+}
+
+type inboundStore interface {
+	// RecordInbound does all of a call in one commit: the inbound event, its
+	// open items, the new transactions, their totals and one pending delivery
+	// for each matching webhook. It gives the webhooks that got deliveries.
+	// zone dates the transactions; nothing is acknowledged before the commit
+	// is on disk.
+	RecordInbound(ctx context.Context, call InboundCall, zone *time.Location) (Recording, []int64, error)
+	// RetryInbound records what call reads now of the body of event id, and
+	// closes the items that are no longer at fault.
+	RetryInbound(ctx context.Context, id int64, call InboundCall, zone *time.Location, now time.Time) (Recording, []int64, error)
+	InboundEvents(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, error)
+	// InboundEvent also gives the source, removed or not.
+	InboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, Source, error)
+	InboundItems(ctx context.Context, accountID, eventID int64) ([]InboundItem, error)
+	// NoteRefusedCall keeps the last 200 without waiting for the commit.
+	NoteRefusedCall(c RefusedCall)
+	RefusedCalls(ctx context.Context, accountID, sourceID int64, limit int) ([]RefusedCall, error)
+}
+
+// RecordTransactions records what a call names and queues the deliveries that
+// follow. When it returns without error everything is on disk. An error means
+// that the caller must try again; by the rules for duplicates that is safe.
+func (s *Service) RecordTransactions(ctx context.Context, call InboundCall) (Recording, error) {
+	s.normalize(&call)
+	recording, webhooks, err := s.store.RecordInbound(ctx, call, s.zone)
+	if err != nil {
+		return Recording{}, err
+	}
+	s.wake(webhooks)
+	return recording, nil
+}
+
+// normalize brings the elements of a call into the form in which they are
+// compared and stored. A flaw outside the money fields never costs the
+// transaction.
+func (s *Service) normalize(call *InboundCall) {
+	for i := range call.Elements {
+		e := &call.Elements[i]
+		e.EventID = CleanText(e.EventID, 200)
+		e.Gateway = CleanText(e.Gateway, 100)
+		e.AccountNumber = NormalizeAccountNumber(CleanText(e.AccountNumber, 100))
+		e.Number = CleanText(e.Number, 200)
+		e.Content = CleanText(e.Content, MaxContent)
+		if plausibleTime(e.Time, call.ReceivedAt) {
+			e.Time = e.Time.Truncate(time.Second)
+		} else {
+			e.Time, e.DateFlagged = call.ReceivedAt.Truncate(time.Second), true
+		}
+		if e.Fault == nil {
+			e.Fault = moneyFault(*e)
+		}
+	}
+}
+
+// moneyFault is the last gate before the ledger, whatever an adapter let pass.
+func moneyFault(e Incoming) *FieldError {
+	switch {
+	case e.EventID == "":
+		return &FieldError{"id", Text{"or a transaction number is required", "hoặc mã giao dịch là bắt buộc"}}
+	case e.AccountNumber == "":
+		return &FieldError{"accountNumber", Text{"is required", "là bắt buộc"}}
+	case e.Type != In && e.Type != Out:
+		return &FieldError{"transferType", Text{"must be IN or OUT", "phải là IN hoặc OUT"}}
+	case e.Amount < 1 || e.Amount > MaxAmount:
+		return &FieldError{"transferAmount", AmountRule}
+	}
+	return nil
+}
+
+// AmountRule says what an amount may be.
+var AmountRule = Text{
+	"must be a whole number of VND from 1 to 9999999999999",
+	"phải là số nguyên VND từ 1 đến 9999999999999",
+}
+
+// RecordByHand records one transaction that somebody typed. The transaction
+// is that of an earlier record where the outcome is a duplicate. CodeConflict
+// where the id was recorded with another amount, direction or account;
+// CodeValidation where it can't be read or names no linked bank account (then
+// nothing is kept).
+func (s *Service) RecordByHand(ctx context.Context, accountID int64, e Incoming, body []byte, key IdempotencyKey, now time.Time) (Transaction, Outcome, error) {
+	call := InboundCall{
+		AccountID: accountID, Channel: ChannelHand, Body: body, ReceivedAt: now,
+		Elements: []Incoming{e}, Key: key,
+	}
+	s.normalize(&call)
+	if fault := call.Elements[0].Fault; fault != nil {
+		return Transaction{}, OutcomeRejected, InvalidField(fault.Field, fault.Text.EN, fault.Text.VI)
+	}
+	recording, webhooks, err := s.store.RecordInbound(ctx, call, s.zone)
+	if err != nil {
+		return Transaction{}, "", err
+	}
+	s.wake(webhooks)
+	t, err := s.store.Transaction(ctx, accountID, recording.TransactionIDs[0])
+	return t, recording.Outcomes[0], err
+}
+
+// ErrUnknownBankAccount refuses to record by hand on an account that isn't
+// linked.
+func ErrUnknownBankAccount() error {
+	return InvalidField("accountNumber", "is not a linked bank account of this bank", "không phải tài khoản đã liên kết của ngân hàng này")
+}
+
+// ErrEventConflict refuses an event id that was recorded otherwise.
+func ErrEventConflict() error {
+	return Refused(CodeConflict, Text{
+		"A transaction with this id is recorded with another amount, direction or account.",
+		"Giao dịch với id này đã được ghi nhận với số tiền, chiều hoặc tài khoản khác.",
+	})
+}
+
+// RetryInbound reads the body of an inbound event again, as the adapters read
+// it today, and records what can be recorded now.
+func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, now time.Time) (Recording, error) {
+	event, source, err := s.store.InboundEvent(ctx, accountID, eventID)
+	if err != nil {
+		return Recording{}, err
+	}
+	call := InboundCall{
+		AccountID: accountID, Source: source, Channel: event.Channel, Body: event.Body, ReceivedAt: event.ReceivedAt,
+		Silent: now.Sub(event.ReceivedAt) > RecentlyReceived,
+	}
+	call.Elements = s.readInbound(source, event.Body, s.zone)
+	s.normalize(&call)
+	recording, webhooks, err := s.store.RetryInbound(ctx, eventID, call, s.zone, now)
+	if err != nil {
+		return Recording{}, err
+	}
+	s.wake(webhooks)
+	return recording, nil
+}
+
+// InboundEvents lists the inbound log, newest first.
+func (s *Service) InboundEvents(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, error) {
+	return s.store.InboundEvents(ctx, accountID, f)
+}
+
+// InboundItems lists what of an inbound event needs attention.
+func (s *Service) InboundItems(ctx context.Context, accountID, eventID int64) ([]InboundItem, error) {
+	return s.store.InboundItems(ctx, accountID, eventID)
+}
+
+// NoteRefusedCall keeps a call that didn't authenticate for the operator.
+func (s *Service) NoteRefusedCall(c RefusedCall) { s.store.NoteRefusedCall(c) }
+
+// RefusedCalls lists calls that didn't authenticate, newest first; those that
+// named no source are among them.
+func (s *Service) RefusedCalls(ctx context.Context, accountID, sourceID int64, limit int) ([]RefusedCall, error) {
+	return s.store.RefusedCalls(ctx, accountID, sourceID, limit)
+}
+
+// ErrNoInboundEvent says that an id names no inbound event.
+func ErrNoInboundEvent() error {
+	return NotFound("There is no inbound event with this id.", "Không có sự kiện vào với id này.")
+}

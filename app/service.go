@@ -1,0 +1,151 @@
+package app
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// Store remembers. It is implemented by sqlitestore over one file; what each
+// method promises stands beside the noun it is about.
+//
+// A method fails with an [*Error] where the caller is at fault, with
+// CodeUnavailable where storage fails and trying again may help, and with any
+// other error where it doesn't.
+type Store interface {
+	accountStore
+	apiKeyStore
+	bankAccountStore
+	sourceStore
+	inboundStore
+	transactionStore
+	webhookStore
+	deliveryStore
+	statisticStore
+	pruneStore
+	// Probe tells whether data can be read and, after a commit failed, whether
+	// it can be written again.
+	Probe(ctx context.Context) error
+}
+
+// Config is what a Service works with.
+type Config struct {
+	Store     Store
+	Zone      *time.Location
+	Targets   *TargetPolicy
+	Providers []ProviderKind
+	// ReadInbound reads the body of a source's call: bytes to transactions.
+	ReadInbound func(source Source, body []byte, zone *time.Location) []Incoming
+	// Send makes one attempt.
+	Send func(ctx context.Context, o Outgoing) Result
+	// Schedule is the waits before the attempts; nil is RetrySchedule. Only a
+	// demonstration shortens them.
+	Schedule []time.Duration
+}
+
+// Service is the use cases. It is safe for concurrent use.
+type Service struct {
+	store       Store
+	zone        *time.Location
+	targets     *TargetPolicy
+	providers   []ProviderKind
+	readInbound func(source Source, body []byte, zone *time.Location) []Incoming
+	send        func(ctx context.Context, o Outgoing) Result
+	schedule    []time.Duration
+	onWake      atomic.Pointer[func(webhookIDs []int64)]
+	unready     atomic.Pointer[error]
+}
+
+// NewService makes the use cases over c.
+func NewService(c Config) *Service {
+	if c.Schedule == nil {
+		c.Schedule = RetrySchedule
+	}
+	return &Service{
+		schedule: c.Schedule,
+		store:    c.Store, zone: c.Zone, targets: c.Targets, providers: c.Providers,
+		readInbound: c.ReadInbound, send: c.Send,
+	}
+}
+
+// Zone is the zone of every Y-m-d H:i:s.
+func (s *Service) Zone() *time.Location { return s.zone }
+
+// OnDeliveries has fn called, quickly and from any goroutine, with the
+// webhooks that just got deliveries. Without it the sweep finds them.
+func (s *Service) OnDeliveries(fn func(webhookIDs []int64)) { s.onWake.Store(&fn) }
+
+func (s *Service) wake(webhookIDs []int64) {
+	if fn := s.onWake.Load(); fn != nil && len(webhookIDs) > 0 {
+		(*fn)(webhookIDs)
+	}
+}
+
+// Probe looks whether the storage works; Ready remembers what it saw, so that
+// a readiness check never waits for a stalled disk.
+func (s *Service) Probe(ctx context.Context) {
+	if err := s.store.Probe(ctx); err != nil {
+		s.unready.Store(&err)
+	} else {
+		s.unready.Store(nil)
+	}
+}
+
+// Ready is nil when the last probe found the storage working.
+func (s *Service) Ready() error {
+	if err := s.unready.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// IdempotencyKey makes a request safe to repeat for 24 hours: the same key
+// and hash gives the first result again, another hash is a conflict. The zero
+// value is no key.
+type IdempotencyKey struct {
+	Key       string
+	Operation string
+	Hash      [32]byte
+}
+
+// IdempotencyWindow is how long a key is remembered.
+const IdempotencyWindow = 24 * time.Hour
+
+// ErrIdempotencyReused refuses a key that came with another request before.
+func ErrIdempotencyReused() error {
+	return Refused(CodeConflict, Text{
+		"This Idempotency-Key was used with another request.",
+		"Idempotency-Key này đã được dùng với một yêu cầu khác.",
+	})
+}
+
+// PruneLimits is how long what may go is kept; zero is for ever.
+type PruneLimits struct {
+	Inbound time.Duration // inbound events that need no attention
+	History time.Duration // attempts
+}
+
+// Pruned is how much was removed.
+type Pruned struct {
+	InboundEvents, Attempts int
+}
+
+type pruneStore interface {
+	// Prune removes a bounded number of old rows and tells whether more is
+	// left. Transactions and open items always stay.
+	Prune(ctx context.Context, limits PruneLimits, now time.Time) (p Pruned, more bool, err error)
+}
+
+// Prune removes what is older than limits, in steps that let others write in
+// between.
+func (s *Service) Prune(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error) {
+	var sum Pruned
+	for {
+		p, more, err := s.store.Prune(ctx, limits, now)
+		sum.InboundEvents += p.InboundEvents
+		sum.Attempts += p.Attempts
+		if err != nil || !more {
+			return sum, err
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package app
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const secretPrefix = "whsec_"
+
+// newSecret is whsec_ and the base64 of 32 random bytes.
+func newSecret() string {
+	var b [32]byte
+	rand.Read(b[:])
+	return secretPrefix + base64.StdEncoding.EncodeToString(b[:])
+}
+
+// Signature is the X-Webhook-Signature of a body: the HMAC-SHA256 under the
+// whole secret as UTF-8 bytes, in bare lower-case hexadecimal digits.
+func Signature(secret string, body []byte) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(body)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// StandardSignature is one signature of the webhook-signature header of the
+// Standard Webhooks specification: v1 and the base64 of the HMAC-SHA256 over
+// id.timestamp.body, under the decoded base64 part of the secret.
+func StandardSignature(secret, id string, timestamp time.Time, body []byte) string {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
+	if err != nil {
+		key = []byte(secret)
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(id + "." + strconv.FormatInt(timestamp.Unix(), 10) + "."))
+	mac.Write(body)
+	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// Payload is a transaction as it is delivered.
+type Payload struct {
+	ID                string
+	Gateway           string
+	TransactionDate   string
+	TransactionNumber string
+	AccountNumber     string
+	Content           string
+	TransferType      Direction
+	TransferAmount    int64
+	Test              bool // a sample: the body says so beside transactions
+}
+
+// Payload is the transaction as its deliveries carry it, the same for ever.
+func (t Transaction) Payload() Payload {
+	return Payload{
+		ID:                strconv.FormatInt(t.ID, 10),
+		Gateway:           t.Bank,
+		TransactionDate:   FormatTime(t.Time, time.FixedZone("", t.ZoneOffset)),
+		TransactionNumber: t.Number,
+		AccountNumber:     t.AccountNumber,
+		Content:           t.Content,
+		TransferType:      t.Type,
+		TransferAmount:    t.Amount,
+	}
+}
+
+// canonical is what the checksum is made over: keys ascending, no white space,
+// escaped as JSON.stringify and RFC 8785 do.
+func (p Payload) canonical() []byte {
+	b := make([]byte, 0, 320+len(p.Content))
+	b = appendMember(b, `{"accountNumber":`, p.AccountNumber)
+	b = appendMember(b, `,"content":`, p.Content)
+	b = appendMember(b, `,"gateway":`, p.Gateway)
+	b = appendMember(b, `,"id":`, p.ID)
+	b = appendMember(b, `,"transactionDate":`, p.TransactionDate)
+	b = appendMember(b, `,"transactionNumber":`, p.TransactionNumber)
+	b = append(b, `,"transferAmount":`...)
+	b = strconv.AppendInt(b, p.TransferAmount, 10)
+	b = appendMember(b, `,"transferType":`, string(p.TransferType))
+	return append(b, '}')
+}
+
+// Checksum is the digest of one transaction under a webhook's secret.
+func (p Payload) Checksum(secret string) string {
+	return Signature(secret, p.canonical())
+}
+
+// Body is the request body of a delivery: the same bytes on every attempt and
+// resend under the same secret.
+func (p Payload) Body(secret string) []byte {
+	b := make([]byte, 0, 420+len(p.Content))
+	b = appendMember(b, `{"transactions":[{"id":`, p.ID)
+	b = appendMember(b, `,"gateway":`, p.Gateway)
+	b = appendMember(b, `,"transactionDate":`, p.TransactionDate)
+	b = appendMember(b, `,"transactionNumber":`, p.TransactionNumber)
+	b = appendMember(b, `,"accountNumber":`, p.AccountNumber)
+	b = appendMember(b, `,"content":`, p.Content)
+	b = appendMember(b, `,"transferType":`, string(p.TransferType))
+	b = append(b, `,"transferAmount":`...)
+	b = strconv.AppendInt(b, p.TransferAmount, 10)
+	b = appendMember(b, `,"checksum":`, p.Checksum(secret))
+	if p.Test {
+		return append(b, `}],"test":true}`...)
+	}
+	return append(b, `}]}`...)
+}
+
+func appendMember(b []byte, key, value string) []byte {
+	return appendJSONString(append(b, key...), value)
+}
+
+// appendJSONString writes valid UTF-8 as JSON.stringify does: only the quote,
+// the backslash and control characters are escaped.
+func appendJSONString(b []byte, s string) []byte {
+	const hexDigits = "0123456789abcdef"
+	b = append(b, '"')
+	start := 0
+	for i := range len(s) {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		b = append(b, s[start:i]...)
+		start = i + 1
+		switch c {
+		case '"', '\\':
+			b = append(b, '\\', c)
+		case '\b':
+			b = append(b, `\b`...)
+		case '\t':
+			b = append(b, `\t`...)
+		case '\n':
+			b = append(b, `\n`...)
+		case '\f':
+			b = append(b, `\f`...)
+		case '\r':
+			b = append(b, `\r`...)
+		default:
+			b = append(b, `\u00`...)
+			b = append(b, hexDigits[c>>4], hexDigits[c&15])
+		}
+	}
+	return append(append(b, s[start:]...), '"')
+}

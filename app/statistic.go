@@ -1,0 +1,80 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+// Overview is the account at one glance, of all time.
+type Overview struct {
+	Transactions   int64
+	TotalIn        int64 // VND
+	TotalOut       int64 // VND
+	BankAccounts   int64 // linked
+	WebhooksSent   int64 // attempts ever made
+	WebhooksErrors int64 // of them failed
+}
+
+// PeriodRow is the transactions of one day in one direction.
+type PeriodRow struct {
+	Day  Day
+	Type Direction
+	Amounts
+}
+
+// Range is a window of days that ends today.
+type Range string
+
+// The ranges.
+const (
+	RangeDaily   Range = "daily"
+	RangeWeekly  Range = "weekly"
+	RangeMonthly Range = "monthly"
+)
+
+// Days is the length of the range; ok is false for an unknown one.
+func (r Range) Days() (days int, ok bool) {
+	switch r {
+	case RangeDaily:
+		return 1, true
+	case RangeWeekly:
+		return 7, true
+	case RangeMonthly:
+		return 30, true
+	}
+	return 0, false
+}
+
+// AccountStatus is an account's plan and what is used of it.
+type AccountStatus struct {
+	Account
+	BankAccounts int64 // linked and not inactive
+	Webhooks     int64 // active
+}
+
+type statisticStore interface {
+	Overview(ctx context.Context, accountID int64) (Overview, error)
+	// Period gives the rows from first to last, date ascending, IN before OUT.
+	Period(ctx context.Context, accountID int64, first, last Day) ([]PeriodRow, error)
+	AccountStatus(ctx context.Context, accountID int64) (AccountStatus, error)
+}
+
+// Overview reads the kept totals.
+func (s *Service) Overview(ctx context.Context, accountID int64) (Overview, error) {
+	return s.store.Overview(ctx, accountID)
+}
+
+// Period reads the kept totals of the days of r.
+func (s *Service) Period(ctx context.Context, accountID int64, r Range, now time.Time) ([]PeriodRow, error) {
+	days, ok := r.Days()
+	if !ok {
+		return nil, InvalidField("range", "must be daily, weekly or monthly", "phải là daily, weekly hoặc monthly")
+	}
+	today := DayOf(now, s.zone)
+	return s.store.Period(ctx, accountID, today-Day(days-1), today)
+}
+
+// AccountStatus reads the plan and its use.
+func (s *Service) AccountStatus(ctx context.Context, accountID int64) (AccountStatus, error) {
+	return s.store.AccountStatus(ctx, accountID)
+}

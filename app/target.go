@@ -1,0 +1,312 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// TargetPolicy says where webhooks may go: to public addresses, and to the
+// private ones that the operator opens. It judges a URL when a webhook is
+// made, without any network call, and every address again when a connection
+// is opened, after DNS; the second judgement is the authority.
+type TargetPolicy struct {
+	prefixes []allowedPrefix
+	hosts    map[string]bool
+}
+
+type allowedPrefix struct {
+	prefix netip.Prefix
+	port   uint16 // 0: any
+}
+
+// ParseTargetPolicy reads the operator's allow-list, whose entries are
+// CIDR[@PORT], an address [@PORT], or an exact host name.
+func ParseTargetPolicy(entries []string) (*TargetPolicy, error) {
+	p := &TargetPolicy{hosts: map[string]bool{}}
+	for _, entry := range entries {
+		entry = strings.TrimSpace(entry)
+		network, portText, hasPort := strings.Cut(entry, "@")
+		prefix, err := netip.ParsePrefix(network)
+		if err != nil {
+			var addr netip.Addr
+			if addr, err = netip.ParseAddr(network); err == nil && addr.Zone() == "" {
+				prefix = netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen())
+			}
+		}
+		if err == nil {
+			port := uint64(0)
+			if hasPort {
+				if port, err = strconv.ParseUint(portText, 10, 16); err != nil || port == 0 {
+					return nil, fmt.Errorf("allowed target %q: the port must be from 1 to 65535", entry)
+				}
+			}
+			p.prefixes = append(p.prefixes, allowedPrefix{prefix.Masked(), uint16(port)})
+			continue
+		}
+		host := strings.ToLower(strings.TrimSuffix(entry, "."))
+		if !validHostName(host) || endsInNumber(host) {
+			return nil, fmt.Errorf("allowed target %q is not CIDR[@PORT] nor a host name", entry)
+		}
+		p.hosts[host] = true
+	}
+	return p, nil
+}
+
+// specialRanges are the ranges of the IANA special-purpose registries (RFC
+// 6890 and its updates) and of multicast, with what they are.
+var specialRanges = parseRanges(
+	"0.0.0.0/8", "this network",
+	"10.0.0.0/8", "a private network",
+	"100.64.0.0/10", "shared by carriers",
+	"127.0.0.0/8", "loopback",
+	"169.254.0.0/16", "link-local",
+	"172.16.0.0/12", "a private network",
+	"192.0.0.0/24", "reserved for protocols",
+	"192.0.2.0/24", "for documentation",
+	"192.31.196.0/24", "reserved for AS112",
+	"192.52.193.0/24", "reserved for AMT",
+	"192.88.99.0/24", "reserved for 6to4 relays",
+	"192.168.0.0/16", "a private network",
+	"192.175.48.0/24", "reserved for AS112",
+	"198.18.0.0/15", "for benchmarks",
+	"198.51.100.0/24", "for documentation",
+	"203.0.113.0/24", "for documentation",
+	"224.0.0.0/4", "multicast",
+	"240.0.0.0/4", "reserved",
+	"2001::/23", "reserved for protocols",
+	"2001:db8::/32", "for documentation",
+	"2002::/16", "6to4",
+	"2620:4f:8000::/48", "reserved for AS112",
+	"3fff::/20", "for documentation",
+)
+
+// metadata are the addresses at which clouds hand credentials to whoever asks
+// from inside. No setting opens them.
+var metadata = parseRanges(
+	"169.254.169.254/32", "", "169.254.169.253/32", "", "169.254.170.2/32", "", "169.254.170.23/32", "",
+	"169.254.0.23/32", "", "100.100.100.200/32", "", "168.63.129.16/32", "", "192.0.0.192/32", "",
+	"fd00:ec2::254/128", "", "fd00:ec2::253/128", "", "fd00:ec2::23/128", "", "fd20:ce::254/128", "",
+)
+
+var (
+	globalIPv6 = netip.MustParsePrefix("2000::/3")
+	nat64      = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052
+)
+
+type addressRange struct {
+	prefix netip.Prefix
+	what   string
+}
+
+func parseRanges(pairs ...string) []addressRange {
+	var ranges []addressRange
+	for i := 0; i < len(pairs); i += 2 {
+		ranges = append(ranges, addressRange{netip.MustParsePrefix(pairs[i]), pairs[i+1]})
+	}
+	return ranges
+}
+
+// BlockedAddressError says which rule forbids an address.
+type BlockedAddressError struct {
+	Addr     netip.Addr
+	Rule     string // what the address is
+	Metadata bool   // no setting opens it
+}
+
+func (e *BlockedAddressError) Error() string {
+	if e.Metadata {
+		return fmt.Sprintf("%s is a cloud metadata address, which is never allowed", e.Addr)
+	}
+	return fmt.Sprintf("%s is not a public address (%s); --allow-target %s on serve would allow it", e.Addr, e.Rule, netip.PrefixFrom(e.Addr, e.Addr.BitLen()))
+}
+
+// CheckAddr judges one address that a connection would go to; nil allows it.
+func (p *TargetPolicy) CheckAddr(ap netip.AddrPort) error {
+	addr := ap.Addr().WithZone("").Unmap()
+	judged := addr
+	if nat64.Contains(addr) {
+		b := addr.As16()
+		judged = netip.AddrFrom4([4]byte(b[12:]))
+	}
+	for _, r := range metadata {
+		if r.prefix.Contains(judged) || r.prefix.Contains(addr) {
+			return &BlockedAddressError{Addr: addr, Rule: "cloud metadata", Metadata: true}
+		}
+	}
+	for _, a := range p.prefixes {
+		if a.prefix.Contains(addr) && (a.port == 0 || a.port == ap.Port()) {
+			return nil
+		}
+	}
+	for _, r := range specialRanges {
+		if r.prefix.Contains(judged) {
+			return &BlockedAddressError{Addr: addr, Rule: r.what + ", " + r.prefix.String()}
+		}
+	}
+	if judged.Is6() && !globalIPv6.Contains(judged) {
+		return &BlockedAddressError{Addr: addr, Rule: "outside the public range 2000::/3"}
+	}
+	return nil
+}
+
+// localSuffixes are the names that lead nowhere public (RFC 6761, RFC 6762,
+// RFC 8375, RFC 9476 and common habits).
+var localSuffixes = []string{
+	"localhost", "local", "localdomain", "internal", "intranet", "lan", "corp",
+	"home", "home.arpa", "test", "invalid", "onion",
+}
+
+// CheckURL judges a webhook's URL by its text alone and gives what is wrong.
+func (p *TargetPolicy) CheckURL(raw string) *Text {
+	scheme, host, port, bad := splitTarget(raw)
+	if bad != nil {
+		return bad
+	}
+	if u, err := url.Parse(raw); err != nil || !strings.EqualFold(u.Scheme, scheme) || u.Host == "" || u.Opaque != "" || u.User != nil {
+		return &Text{"is not a valid URL", "không phải là URL hợp lệ"}
+	}
+	if strings.HasPrefix(host, "[") {
+		addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+		if err != nil || addr.Zone() != "" || addr.Is4() {
+			return &Text{"has a host that is not an IPv6 address", "có máy chủ không phải địa chỉ IPv6"}
+		}
+		return p.checkLiteral(addr, port)
+	}
+	if addr, err := netip.ParseAddr(host); err == nil && addr.Is4() {
+		return p.checkLiteral(addr, port)
+	}
+	return p.checkHostName(strings.ToLower(strings.TrimSuffix(host, ".")))
+}
+
+func (p *TargetPolicy) checkLiteral(addr netip.Addr, port uint16) *Text {
+	var blocked *BlockedAddressError
+	if err := p.CheckAddr(netip.AddrPortFrom(addr, port)); !errors.As(err, &blocked) {
+		return nil
+	}
+	if blocked.Metadata {
+		t := Textf("has the cloud metadata address %s, which is never allowed", "dùng địa chỉ metadata %s của đám mây, không bao giờ được phép", blocked.Addr)
+		return &t
+	}
+	prefix := netip.PrefixFrom(blocked.Addr, blocked.Addr.BitLen())
+	t := Text{
+		fmt.Sprintf("must be reachable from the internet, but %s is not public (%s); to send there, start serve with --allow-target %s", blocked.Addr, blocked.Rule, prefix),
+		fmt.Sprintf("phải truy cập được từ internet, nhưng %s không phải địa chỉ công khai (%s); để gửi đến đó, hãy chạy serve với --allow-target %s", blocked.Addr, blocked.Rule, prefix),
+	}
+	return &t
+}
+
+func (p *TargetPolicy) checkHostName(host string) *Text {
+	switch {
+	case p.hosts[host]:
+		return nil
+	case !validHostName(host):
+		return &Text{"has a host that is not a valid name; write an internationalised name as punycode", "có tên máy chủ không hợp lệ; tên miền có dấu phải viết dạng punycode"}
+	case endsInNumber(host):
+		return &Text{"has a host that ends in a number but is not an IPv4 address in dotted form", "có tên máy chủ kết thúc bằng số nhưng không phải địa chỉ IPv4 dạng chuẩn"}
+	}
+	if !strings.Contains(host, ".") || hasLocalSuffix(host) {
+		t := Textf("must be reachable from the internet, but %[1]s is a local name; to send there, start serve with --allow-target %[1]s and with its address",
+			"phải truy cập được từ internet, nhưng %[1]s là tên nội bộ; để gửi đến đó, hãy chạy serve với --allow-target %[1]s và địa chỉ của nó", host)
+		return &t
+	}
+	return nil
+}
+
+func hasLocalSuffix(host string) bool {
+	for _, suffix := range localSuffixes {
+		if host == suffix || strings.HasSuffix(host, "."+suffix) {
+			return true
+		}
+	}
+	return false
+}
+
+// splitTarget takes the parts of a URL by a grammar narrower than any parser
+// behind it, so that no two of them can disagree on the host.
+func splitTarget(raw string) (scheme, host string, port uint16, bad *Text) {
+	if raw == "" || len(raw) > 2048 {
+		return "", "", 0, &Text{"must be 1 to 2048 characters", "phải có từ 1 đến 2048 ký tự"}
+	}
+	for i := range len(raw) {
+		if raw[i] <= ' ' || raw[i] > '~' {
+			return "", "", 0, &Text{"must be printable ASCII without spaces; write an internationalised name as punycode", "chỉ được chứa ký tự ASCII, không có khoảng trắng; tên miền có dấu phải viết dạng punycode"}
+		}
+	}
+	scheme, rest, found := strings.Cut(raw, "://")
+	scheme = strings.ToLower(scheme)
+	if !found || (scheme != "http" && scheme != "https") {
+		return "", "", 0, &Text{"must begin with https:// or http://", "phải bắt đầu bằng https:// hoặc http://"}
+	}
+	if strings.Contains(rest, "#") {
+		return "", "", 0, &Text{"must not have a fragment (#…), which is never sent", "không được có phần #…, vì phần này không bao giờ được gửi đi"}
+	}
+	authority := rest
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		authority = rest[:i]
+	}
+	if strings.ContainsAny(authority, "@\\%") {
+		return "", "", 0, &Text{"must not have user info, a backslash or an escape in its host", "không được có thông tin đăng nhập, dấu \\ hay ký tự mã hoá trong tên máy chủ"}
+	}
+	host, portText, hasPort := cutPort(authority)
+	port = 443
+	if scheme == "http" {
+		port = 80
+	}
+	if hasPort {
+		n, err := strconv.ParseUint(portText, 10, 16)
+		if err != nil || n == 0 || portText[0] == '0' || portText[0] == '+' {
+			return "", "", 0, &Text{"must have a port from 1 to 65535 without leading zeros, or none", "phải có cổng từ 1 đến 65535, không có số 0 ở đầu, hoặc không ghi cổng"}
+		}
+		port = uint16(n)
+	}
+	if host == "" {
+		return "", "", 0, &Text{"must name a host", "phải có tên máy chủ"}
+	}
+	return scheme, host, port, nil
+}
+
+func cutPort(authority string) (host, port string, found bool) {
+	if strings.HasPrefix(authority, "[") {
+		end := strings.IndexByte(authority, ']') + 1
+		if end < len(authority) && authority[end] == ':' {
+			return authority[:end], authority[end+1:], true
+		}
+		return authority, "", false
+	}
+	return strings.Cut(authority, ":")
+}
+
+// validHostName holds the name to RFC 1123, with the underscore that many
+// real hosts have.
+func validHostName(host string) bool {
+	if host == "" || len(host) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(host, ".") {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for i := range len(label) {
+			c := label[i]
+			if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// endsInNumber follows the WHATWG URL standard: such a host is an IPv4 address
+// to some parsers and a name to others.
+func endsInNumber(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if allDigits(last) {
+		return true
+	}
+	hex, isHex := strings.CutPrefix(strings.ToLower(last), "0x")
+	return isHex && strings.Trim(hex, "0123456789abcdef") == ""
+}

@@ -1,0 +1,54 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Lang is a language that people are answered in.
+type Lang string
+
+// The languages of the service.
+const (
+	English    Lang = "en"
+	Vietnamese Lang = "vi"
+)
+
+// Text is one sentence for people, in both languages.
+type Text struct {
+	EN, VI string
+}
+
+// Textf formats the same arguments into both languages.
+func Textf(en, vi string, args ...any) Text {
+	return Text{EN: fmt.Sprintf(en, args...), VI: fmt.Sprintf(vi, args...)}
+}
+
+// In gives the text in lang, English where lang is unknown.
+func (t Text) In(lang Lang) string {
+	if lang == Vietnamese && t.VI != "" {
+		return t.VI
+	}
+	return t.EN
+}
+
+// AcceptedLang picks the language of an Accept-Language header: Vietnamese
+// where it is the first of the service's languages to be named with a weight
+// above zero, English otherwise.
+func AcceptedLang(header string) Lang {
+	for part := range strings.SplitSeq(header, ",") {
+		tag, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
+		switch strings.TrimSpace(weight) {
+		case "q=0", "q=0.0", "q=0.00", "q=0.000":
+			continue
+		}
+		primary, _, _ := strings.Cut(tag, "-")
+		switch Lang(strings.ToLower(strings.TrimSpace(primary))) {
+		case Vietnamese:
+			return Vietnamese
+		case English:
+			return English
+		}
+	}
+	return English
+}

@@ -1,0 +1,135 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"baoco/app/fold"
+)
+
+// Direction tells money in from money out.
+type Direction string
+
+// The directions.
+const (
+	In  Direction = "IN"
+	Out Direction = "OUT"
+)
+
+// MaxContent is the length of a transfer content in characters; longer ones
+// are cut, the raw inbound event keeps them.
+const MaxContent = 2000
+
+// SameTransferWindow is how far apart two sources may date one transfer.
+const SameTransferWindow = 72 * time.Hour
+
+// Transaction is one movement of money, recorded once and for ever.
+type Transaction struct {
+	ID            int64
+	AccountID     int64
+	BankAccountID int64
+	Bank          string
+	AccountNumber string
+	Number        string // the bank's code of the transfer; may be empty
+	Type          Direction
+	Amount        int64 // VND, 1 to MaxAmount
+	Content       string
+	Time          time.Time // of the transfer, to the second
+	ZoneOffset    int       // seconds east of UTC when it was recorded: a body is rendered with it for ever
+	DateFlagged   bool      // the provider's date was missing or impossible: Time is that of receipt
+	CreatedAt     time.Time
+}
+
+// CleanText makes any bytes a text that can be stored and sent: invalid UTF-8
+// becomes U+FFFD, NUL is dropped, what is longer than limit characters is cut.
+func CleanText(s string, limit int) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	if strings.IndexByte(s, 0) >= 0 {
+		s = strings.ReplaceAll(s, "\x00", "")
+	}
+	if len(s) <= limit {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n == limit {
+			return s[:i]
+		}
+		n++
+	}
+	return s
+}
+
+// SearchText is what q is looked for in.
+func SearchText(content, number string) string {
+	return fold.String(content + "\n" + number)
+}
+
+// plausibleTime tells whether a provider's date can be believed: not missing,
+// not before 1970, not more than a day after receipt.
+func plausibleTime(t, receivedAt time.Time) bool {
+	return !t.IsZero() && t.Unix() >= 0 && !t.After(receivedAt.Add(24*time.Hour))
+}
+
+// TransactionSort is the order of a listing.
+type TransactionSort string
+
+// The orders of a listing of transactions.
+const (
+	SortIDDesc   TransactionSort = "-id"
+	SortID       TransactionSort = "id"
+	SortDateDesc TransactionSort = "-date"
+	SortDate     TransactionSort = "date"
+)
+
+// TransactionFilter narrows a listing; zero values do not.
+type TransactionFilter struct {
+	BankAccountID int64
+	Type          Direction
+	From, To      time.Time // from From on, before To
+	MinAmount     int64
+	MaxAmount     int64
+	Query         string // as typed; compared folded
+	SinceID       *int64 // ids above it, ascending
+	Sort          TransactionSort
+	Page          Page
+}
+
+type transactionStore interface {
+	Transactions(ctx context.Context, accountID int64, f TransactionFilter) ([]Transaction, int64, error)
+	Transaction(ctx context.Context, accountID, id int64) (Transaction, error)
+}
+
+// Transactions lists transactions, and how many there are on all pages.
+func (s *Service) Transactions(ctx context.Context, accountID int64, f TransactionFilter) ([]Transaction, int64, error) {
+	if f.Sort == "" {
+		f.Sort = SortIDDesc
+	}
+	if f.SinceID != nil {
+		f.Sort = SortID
+	}
+	return s.store.Transactions(ctx, accountID, f)
+}
+
+// Page is one page of a listing, from 1.
+type Page struct {
+	Number, Size int
+}
+
+// The sizes of a page.
+const (
+	DefaultPageSize = 20
+	MaxPageSize     = 100
+)
+
+// LastPage is the number of pages, at least 1.
+func (p Page) LastPage(total int64) int64 {
+	return max(1, (total+int64(p.Size)-1)/int64(p.Size))
+}
+
+// Offset is how many rows come before the page.
+func (p Page) Offset() int64 { return int64(p.Number-1) * int64(p.Size) }

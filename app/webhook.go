@@ -1,0 +1,226 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// MaxWebhooks is how many webhooks an account may have.
+const MaxWebhooks = 100
+
+// WebhookType says which directions a webhook is told of.
+type WebhookType string
+
+// The types of a webhook.
+const (
+	WebhookIn  WebhookType = "IN"
+	WebhookOut WebhookType = "OUT"
+	WebhookAll WebhookType = "ALL"
+)
+
+// Webhook is a URL of the shop's that is told of transactions.
+type Webhook struct {
+	ID            int64
+	AccountID     int64
+	Name          string
+	URL           string
+	BankAccountID int64 // 0: all bank accounts
+	Type          WebhookType
+	IsActive      bool
+	CreatedAt     time.Time
+}
+
+// Secrets are what a webhook's deliveries are signed with. During a rotation
+// there are two.
+type Secrets struct {
+	Current   string
+	Next      string    // empty: no rotation under way
+	OverlapTo time.Time // Next takes over then
+}
+
+// At gives the secret of signature and checksum at now, and all that
+// webhook-signature carries.
+func (s Secrets) At(now time.Time) (signing string, all []string) {
+	switch {
+	case s.Next == "":
+		return s.Current, []string{s.Current}
+	case now.Before(s.OverlapTo):
+		return s.Current, []string{s.Current, s.Next}
+	}
+	return s.Next, []string{s.Next}
+}
+
+// Rotated begins a rotation: until now+overlap the secret of now stays.
+func (s Secrets) Rotated(next string, overlap time.Duration, now time.Time) Secrets {
+	signing, _ := s.At(now)
+	if overlap <= 0 {
+		return Secrets{Current: next}
+	}
+	return Secrets{Current: signing, Next: next, OverlapTo: now.Add(overlap)}
+}
+
+// WebhookCreate is what somebody creates.
+type WebhookCreate struct {
+	Name          string
+	URL           string
+	Type          WebhookType
+	BankAccountID int64 // 0: all
+}
+
+// WebhookUpdate changes what is not nil.
+type WebhookUpdate struct {
+	Name *string
+	URL  *string
+	Type *WebhookType
+}
+
+type webhookStore interface {
+	// CreateWebhook fails with CodePlanExpired, CodeConflict beyond
+	// MaxWebhooks, and CodeValidation for an unknown bank account.
+	CreateWebhook(ctx context.Context, w Webhook, secret string, now time.Time) (Webhook, error)
+	Webhooks(ctx context.Context, accountID int64) ([]Webhook, error)
+	Webhook(ctx context.Context, accountID, id int64) (Webhook, error)
+	UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate) (Webhook, error)
+	ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (Webhook, error)
+	// DeleteWebhook hides the webhook and cancels its pending deliveries.
+	DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error
+	// ChangeSecrets applies change to the secrets in one commit.
+	ChangeSecrets(ctx context.Context, accountID, id int64, change func(Secrets) (Secrets, error)) error
+}
+
+// CreateWebhook makes an active webhook and gives its secret this once.
+func (s *Service) CreateWebhook(ctx context.Context, accountID int64, in WebhookCreate, now time.Time) (Webhook, string, error) {
+	var v Invalid
+	name := checkWebhookName(&v, in.Name)
+	s.checkWebhookURL(&v, in.URL)
+	checkWebhookType(&v, in.Type)
+	if err := v.Err(); err != nil {
+		return Webhook{}, "", err
+	}
+	secret := newSecret()
+	w, err := s.store.CreateWebhook(ctx, Webhook{
+		AccountID: accountID, Name: name, URL: in.URL, BankAccountID: in.BankAccountID,
+		Type: in.Type, IsActive: true, CreatedAt: now,
+	}, secret, now)
+	return w, secret, err
+}
+
+func checkWebhookName(v *Invalid, name string) string {
+	clean, err := cleanName("name", name)
+	if err != nil {
+		v.Add("name", "must be 1 to 100 characters without control characters", "phải có từ 1 đến 100 ký tự, không chứa ký tự điều khiển")
+	}
+	return clean
+}
+
+func (s *Service) checkWebhookURL(v *Invalid, url string) {
+	if bad := s.targets.CheckURL(url); bad != nil {
+		v.Add("webhook_url", bad.EN, bad.VI)
+	}
+}
+
+func checkWebhookType(v *Invalid, t WebhookType) {
+	if t != WebhookIn && t != WebhookOut && t != WebhookAll {
+		v.Add("type", "must be IN, OUT or ALL", "phải là IN, OUT hoặc ALL")
+	}
+}
+
+// IsPlainHTTP tells whether deliveries to url travel unencrypted.
+func IsPlainHTTP(url string) bool {
+	return len(url) > 7 && strings.EqualFold(url[:7], "http://")
+}
+
+// Webhooks lists the webhooks by id.
+func (s *Service) Webhooks(ctx context.Context, accountID int64) ([]Webhook, error) {
+	return s.store.Webhooks(ctx, accountID)
+}
+
+// Webhook finds a webhook; CodeNotFound where there is none.
+func (s *Service) Webhook(ctx context.Context, accountID, id int64) (Webhook, error) {
+	return s.store.Webhook(ctx, accountID, id)
+}
+
+// UpdateWebhook changes some fields; the next attempt of a pending delivery
+// goes to the new URL.
+func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate) (Webhook, error) {
+	var v Invalid
+	if u.Name != nil {
+		name := checkWebhookName(&v, *u.Name)
+		u.Name = &name
+	}
+	if u.URL != nil {
+		s.checkWebhookURL(&v, *u.URL)
+	}
+	if u.Type != nil {
+		checkWebhookType(&v, *u.Type)
+	}
+	if err := v.Err(); err != nil {
+		return Webhook{}, err
+	}
+	return s.store.UpdateWebhook(ctx, accountID, id, u)
+}
+
+// ToggleWebhook switches a webhook off, when its pending deliveries wait, or
+// on, when they go on.
+func (s *Service) ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (Webhook, error) {
+	w, err := s.store.ToggleWebhook(ctx, accountID, id, now)
+	if err == nil && w.IsActive {
+		s.wake([]int64{id})
+	}
+	return w, err
+}
+
+// DeleteWebhook ends a webhook. Pending deliveries are cancelled, history
+// stays.
+func (s *Service) DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error {
+	return s.store.DeleteWebhook(ctx, accountID, id, now)
+}
+
+// MaxOverlap is the longest time that two secrets count beside each other.
+const MaxOverlap = 168 * time.Hour
+
+// RotateSecret gives the new secret this once. For the overlap, signature and
+// checksum stay under the old one and webhook-signature carries both.
+func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, overlap time.Duration, now time.Time) (string, error) {
+	if overlap < 0 || overlap > MaxOverlap {
+		return "", InvalidField("overlap_hours", "must be a whole number from 0 to 168", "phải là số nguyên từ 0 đến 168")
+	}
+	secret := newSecret()
+	err := s.store.ChangeSecrets(ctx, accountID, id, func(old Secrets) (Secrets, error) {
+		return old.Rotated(secret, overlap, now), nil
+	})
+	return secret, err
+}
+
+// ActivateSecret ends the overlap of a rotation: everything is under the new
+// secret from now on. CodeConflict where no rotation is under way.
+func (s *Service) ActivateSecret(ctx context.Context, accountID, id int64, now time.Time) error {
+	return s.store.ChangeSecrets(ctx, accountID, id, func(old Secrets) (Secrets, error) {
+		if old.Next == "" || !now.Before(old.OverlapTo) {
+			return old, Refused(CodeConflict, Text{
+				"No rotated secret is waiting to be activated.",
+				"Không có secret mới nào đang chờ kích hoạt.",
+			})
+		}
+		return Secrets{Current: old.Next}, nil
+	})
+}
+
+// ErrNoWebhook says that an id names no webhook.
+func ErrNoWebhook() error {
+	return NotFound("There is no webhook with this id.", "Không có webhook với id này.")
+}
+
+// ErrTooManyWebhooks refuses the webhook after the last.
+func ErrTooManyWebhooks() error {
+	return Refused(CodeConflict, Textf(
+		"An account may have at most %d webhooks.",
+		"Mỗi tài khoản có tối đa %d webhook.", MaxWebhooks))
+}
+
+// ErrUnknownBankAccountID refuses a bank account that doesn't exist in this
+// account.
+func ErrUnknownBankAccountID() error {
+	return InvalidField("bank_account_id", "is not a linked bank account", "không phải tài khoản ngân hàng đã liên kết")
+}
