@@ -1,0 +1,123 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"baoco/app"
+	"baoco/app/fold"
+)
+
+// History finds the ids of the page first, then their rows.
+func (s *Store) History(ctx context.Context, accountID int64, f app.HistoryFilter) ([]app.Attempt, int64, error) {
+	if err := s.checkHistoryFilter(ctx, accountID, f); err != nil {
+		return nil, 0, err
+	}
+	var c conditions
+	c.add("a.account_id = ?", accountID)
+	unfiltered := len(c.args)
+	if f.ID != 0 {
+		c.add("a.id = ?", f.ID)
+	}
+	if f.WebhookID != 0 {
+		c.add("a.webhook_id = ?", f.WebhookID)
+	}
+	if f.DeliveryID != 0 {
+		c.add("a.delivery_id = ?", f.DeliveryID)
+	}
+	if f.OK != nil {
+		c.add("a.ok = ?", *f.OK)
+	}
+	if !f.From.IsZero() {
+		c.add("a.started_ms >= ?", f.From.UnixMilli())
+	}
+	if !f.To.IsZero() {
+		c.add("a.started_ms < ?", f.To.UnixMilli())
+	}
+	if f.TransactionID != 0 {
+		c.add("a.delivery_id IN (SELECT id FROM deliveries WHERE transaction_id = ?)", f.TransactionID)
+	}
+	from := ` FROM attempts a`
+	if f.Type != "" || f.Query != "" {
+		from += ` JOIN deliveries d ON d.id = a.delivery_id LEFT JOIN transactions t ON t.id = d.transaction_id`
+	}
+	if f.Type != "" {
+		c.add("coalesce(t.type, json_extract(d.sample, '$.TransferType')) = ?", string(f.Type))
+	}
+	if f.Query != "" {
+		c.add("instr(coalesce(t.search, lower(d.sample)), ?) > 0", fold.String(f.Query))
+	}
+	total, err := s.historyCount(ctx, accountID, from, &c, len(c.args) == unfiltered)
+	if err != nil {
+		return nil, 0, err
+	}
+	rows, err := s.query(ctx, `SELECT `+attemptColumns+`, `+deliveryColumns+`, `+payloadColumns+` FROM
+			(SELECT a.id AS page_id`+from+` WHERE `+c.where.String()+` ORDER BY a.id DESC LIMIT ? OFFSET ?)
+			JOIN attempts a ON a.id = page_id JOIN deliveries d ON d.id = a.delivery_id`+outgoingFrom+` ORDER BY a.id DESC`,
+		append(c.args, f.Page.Size, f.Page.Offset())...)
+	list, err := collect(rows, err, scanAttempt)
+	return list, total, err
+}
+
+func (s *Store) historyCount(ctx context.Context, accountID int64, from string, c *conditions, kept bool) (n int64, err error) {
+	if kept {
+		err = s.queryRow(ctx, `SELECT history_rows FROM account_totals WHERE account_id = ?`, accountID).Scan(&n)
+	} else {
+		err = s.queryRow(ctx, `SELECT count(*)`+from+` WHERE `+c.where.String(), c.args...).Scan(&n)
+	}
+	return n, storageError(err)
+}
+
+// checkHistoryFilter refuses ids that name nothing in this account.
+func (s *Store) checkHistoryFilter(ctx context.Context, accountID int64, f app.HistoryFilter) error {
+	var v app.Invalid
+	for _, ref := range []struct {
+		field, query string
+		id           int64
+	}{
+		{"webhook_id", `SELECT 1 FROM webhooks WHERE id = ? AND account_id = ?`, f.WebhookID},
+		{"delivery_id", `SELECT 1 FROM deliveries WHERE id = ? AND account_id = ?`, f.DeliveryID},
+		{"transaction_id", `SELECT 1 FROM transactions WHERE id = ? AND account_id = ?`, f.TransactionID},
+	} {
+		if ref.id == 0 {
+			continue
+		}
+		err := s.exists(ctx, ref.query, ref.id, accountID, errUnknownReference)
+		if errors.Is(err, errUnknownReference) {
+			v.Add(ref.field, "names nothing in this account", "không tồn tại trong tài khoản này")
+		} else if err != nil {
+			return err
+		}
+	}
+	return v.Err()
+}
+
+var errUnknownReference = errors.New("unknown reference")
+
+const attemptColumns = `a.id, a.number, a.url, a.started_ms, a.duration_ms, a.dns_ms, a.connect_ms, a.tls_ms, a.wait_ms, a.status_code, a.error, a.detail,
+	a.response_body, a.next_ms`
+
+func scanAttempt(row scanner) (app.Attempt, error) {
+	var a app.Attempt
+	var started, next sql.NullInt64
+	var duration, dns, connect, tls, wait int64
+	var d deliveryScan
+	var p payloadScan
+	dest := []any{&a.ID, &a.Number, &a.URL, &started, &duration, &dns, &connect, &tls, &wait, &a.Result.StatusCode, &a.Result.Error,
+		&a.Result.Detail, &a.Result.Body, &next}
+	if err := row.Scan(append(append(dest, d.dest()...), p.dest()...)...); err != nil {
+		return a, err
+	}
+	a.Result.StartedAt, a.NextAttemptAt = fromMillis(started), fromMillis(next)
+	a.Result.Duration = time.Duration(duration) * time.Millisecond
+	a.Result.Phases = app.Phases{
+		DNS: time.Duration(dns) * time.Millisecond, Connect: time.Duration(connect) * time.Millisecond,
+		TLS: time.Duration(tls) * time.Millisecond, Wait: time.Duration(wait) * time.Millisecond,
+	}
+	a.Delivery = d.delivery()
+	var err error
+	a.Payload, err = p.payload(a.Delivery.TransactionID)
+	return a, err
+}

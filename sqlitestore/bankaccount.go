@@ -1,0 +1,132 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"baoco/app"
+)
+
+const bankAccountColumns = `b.id, b.account_id, b.bank, b.account_number, b.account_name, b.status, b.created_at`
+
+func scanBankAccount(row scanner, after ...any) (app.BankAccount, error) {
+	var b app.BankAccount
+	var created sql.NullInt64
+	err := row.Scan(append([]any{&b.ID, &b.AccountID, &b.Bank, &b.AccountNumber, &b.AccountName, &b.Status, &created}, after...)...)
+	b.CreatedAt = fromSeconds(created)
+	return b, err
+}
+
+// txBankAccount finds a linked bank account.
+func txBankAccount(tx *tx, accountID, id int64) (app.BankAccount, error) {
+	b, err := scanBankAccount(tx.queryRow(`SELECT `+bankAccountColumns+` FROM bank_accounts b
+			WHERE b.id = ? AND b.account_id = ? AND b.unlinked_at IS NULL`, id, accountID))
+	if noRows(err) {
+		err = app.ErrNoBankAccount()
+	}
+	return b, err
+}
+
+func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, notify app.NotifyOnLink, now time.Time) (app.LinkResult, []int64, error) {
+	var result app.LinkResult
+	var webhooks []int64
+	zone, err := s.Zone(ctx)
+	if err != nil {
+		return result, nil, err
+	}
+	err = s.write(ctx, func(tx *tx) (err error) {
+		result, webhooks = app.LinkResult{}, nil
+		if b.ID, err = linkBankAccount(tx, b, now); err != nil {
+			return err
+		}
+		r := recorder{tx: tx, zone: zone, now: now}
+		if result.Recorded, err = r.recordWaiting(b, notify); err != nil {
+			return err
+		}
+		result.Deliveries, webhooks = r.deliveries, r.webhooks
+		result.BankAccount, err = txBankAccount(tx, b.AccountID, b.ID)
+		return err
+	})
+	return result, webhooks, err
+}
+
+// linkBankAccount inserts the row, or brings back one that was unlinked.
+func linkBankAccount(tx *tx, b app.BankAccount, now time.Time) (int64, error) {
+	var id int64
+	var unlinked sql.NullInt64
+	err := tx.queryRow(`SELECT id, unlinked_at FROM bank_accounts WHERE account_id = ? AND account_number = ? AND bank = ?`,
+		b.AccountID, b.AccountNumber, b.Bank).Scan(&id, &unlinked)
+	if err != nil && !noRows(err) {
+		return 0, err
+	}
+	known := err == nil
+	if known && !unlinked.Valid {
+		return 0, app.ErrBankAccountLinked(b.Bank, b.AccountNumber)
+	}
+	if err := withinPlan(tx, b.AccountID, now); err != nil {
+		return 0, err
+	}
+	if known {
+		return id, tx.exec(`UPDATE bank_accounts SET account_name = ?, status = ?, created_at = ?, unlinked_at = NULL WHERE id = ?`,
+			b.AccountName, string(b.Status), b.CreatedAt.Unix(), id)
+	}
+	return tx.insert(`INSERT INTO bank_accounts (account_id, bank, account_number, account_name, status, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+		b.AccountID, b.Bank, b.AccountNumber, b.AccountName, string(b.Status), b.CreatedAt.Unix())
+}
+
+func (s *Store) BankAccounts(ctx context.Context, accountID int64) ([]app.BankAccount, error) {
+	rows, err := s.query(ctx, `SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ? AND b.unlinked_at IS NULL ORDER BY b.id`, accountID)
+	return collect(rows, err, func(row scanner) (app.BankAccount, error) { return scanBankAccount(row) })
+}
+
+// BankAccountSummaries reads at most the days since the start of the month or
+// of the week for each bank account.
+func (s *Store) BankAccountSummaries(ctx context.Context, accountID int64, today app.Day) ([]app.BankAccountSummary, error) {
+	rows, err := s.query(ctx, `SELECT `+bankAccountColumns+`, b.count, b.amount,
+			(SELECT coalesce(sum(d.count), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day = ?2),
+			(SELECT coalesce(sum(d.amount), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day = ?2),
+			(SELECT coalesce(sum(d.count), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day BETWEEN ?3 AND ?2),
+			(SELECT coalesce(sum(d.amount), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day BETWEEN ?3 AND ?2),
+			(SELECT coalesce(sum(d.count), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day BETWEEN ?4 AND ?2),
+			(SELECT coalesce(sum(d.amount), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day BETWEEN ?4 AND ?2)
+		FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL ORDER BY b.id`,
+		accountID, int64(today), int64(today.WeekStart()), int64(today.MonthStart()))
+	return collect(rows, err, func(row scanner) (sum app.BankAccountSummary, err error) {
+		sum.BankAccount, err = scanBankAccount(row, &sum.All.Count, &sum.All.Total, &sum.Today.Count, &sum.Today.Total,
+			&sum.Week.Count, &sum.Week.Total, &sum.Month.Count, &sum.Month.Total)
+		return sum, err
+	})
+}
+
+func (s *Store) ToggleBankAccount(ctx context.Context, accountID, id int64, now time.Time) (app.BankAccount, error) {
+	var b app.BankAccount
+	err := s.write(ctx, func(tx *tx) (err error) {
+		if b, err = txBankAccount(tx, accountID, id); err != nil {
+			return err
+		}
+		before := b.Status
+		b.Status = b.Status.Toggled()
+		if b.Status == app.BankAccountActive {
+			if before == app.BankAccountInactive {
+				err = withinPlan(tx, accountID, now)
+			} else {
+				_, err = unexpired(tx, accountID, now)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return tx.exec(`UPDATE bank_accounts SET status = ? WHERE id = ?`, string(b.Status), id)
+	})
+	return b, err
+}
+
+func (s *Store) UnlinkBankAccount(ctx context.Context, accountID, id int64, now time.Time) error {
+	return s.write(ctx, func(tx *tx) error {
+		if _, err := txBankAccount(tx, accountID, id); err != nil {
+			return err
+		}
+		return tx.exec(`UPDATE bank_accounts SET unlinked_at = ? WHERE id = ?`, now.Unix(), id)
+	})
+}

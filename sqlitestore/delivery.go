@@ -1,0 +1,287 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"baoco/app"
+)
+
+// States of deliveries as integers, so that the partial indexes are small.
+var (
+	deliveryStates = []app.DeliveryState{app.DeliveryPending, app.DeliveryDelivered, app.DeliveryFailed, app.DeliveryCancelled}
+	stateNumbers   = map[app.DeliveryState]int{app.DeliveryPending: 0, app.DeliveryDelivered: 1, app.DeliveryFailed: 2, app.DeliveryCancelled: 3}
+)
+
+const deliveryColumns = `d.id, d.account_id, d.webhook_id, coalesce(d.transaction_id, 0), d.state, d.attempts, d.due_ms, d.created_ms, coalesce(d.resend_of, 0), d.single`
+
+// deliveryScan holds what of a row needs translating.
+type deliveryScan struct {
+	app.Delivery
+	state        int
+	due, created sql.NullInt64
+}
+
+func (s *deliveryScan) dest() []any {
+	return []any{&s.ID, &s.AccountID, &s.WebhookID, &s.TransactionID, &s.state, &s.Attempts, &s.due, &s.created, &s.ResendOf, &s.Single}
+}
+
+func (s *deliveryScan) delivery() app.Delivery {
+	s.State, s.DueAt, s.CreatedAt = deliveryStates[s.state], fromMillis(s.due), fromMillis(s.created)
+	return s.Delivery
+}
+
+func scanDelivery(row scanner) (app.Delivery, error) {
+	var d deliveryScan
+	err := row.Scan(d.dest()...)
+	if noRows(err) {
+		err = app.ErrNoDelivery()
+	}
+	return d.delivery(), err
+}
+
+func (s *Store) Delivery(ctx context.Context, accountID, id int64) (app.Delivery, error) {
+	d, err := scanDelivery(s.queryRow(ctx, `SELECT `+deliveryColumns+` FROM deliveries d WHERE d.id = ? AND d.account_id = ?`, id, accountID))
+	return d, storageError(err)
+}
+
+// Backlogs leaps from webhook to webhook through the index of the queue, and
+// takes only the first due times of each.
+func (s *Store) Backlogs(ctx context.Context, now time.Time) ([]app.WebhookBacklog, error) {
+	rows, err := s.query(ctx, `
+		WITH RECURSIVE q(id) AS (
+			SELECT min(webhook_id) FROM deliveries INDEXED BY deliveries_due WHERE state = 0
+			UNION ALL
+			SELECT (SELECT min(webhook_id) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id > q.id) FROM q WHERE q.id IS NOT NULL
+		)
+		SELECT q.id,
+			EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = q.id AND retry = 0 AND due_ms <= ?1)
+			OR EXISTS (SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = q.id AND retry = 1 AND due_ms <= ?1),
+			(SELECT min(due_ms) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = q.id AND retry = 0 AND due_ms > ?1),
+			(SELECT min(due_ms) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = q.id AND retry = 1 AND due_ms > ?1)
+		FROM q JOIN webhooks w ON w.id = q.id WHERE w.is_active = 1 AND w.deleted_at IS NULL`, now.UnixMilli())
+	return collect(rows, err, func(row scanner) (app.WebhookBacklog, error) {
+		var b app.WebhookBacklog
+		var first, retry sql.NullInt64
+		err := row.Scan(&b.WebhookID, &b.Due, &first, &retry)
+		b.NextDue = fromMillis(first)
+		if at := fromMillis(retry); !at.IsZero() && (b.NextDue.IsZero() || at.Before(b.NextDue)) {
+			b.NextDue = at
+		}
+		return b, err
+	})
+}
+
+const outgoingFrom = ` JOIN webhooks w ON w.id = d.webhook_id
+	LEFT JOIN transactions t ON t.id = d.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id`
+
+const payloadColumns = `d.sample, coalesce(b.bank, ''), coalesce(b.account_number, ''), coalesce(t.number, ''), coalesce(t.type, ''), coalesce(t.amount, 0),
+	coalesce(t.content, ''), t.occurred_at, coalesce(t.zone_offset, 0)`
+
+// payloadScan reads what a delivery carries: its transaction or its sample.
+type payloadScan struct {
+	sample   sql.NullString
+	t        app.Transaction
+	occurred sql.NullInt64
+}
+
+func (s *payloadScan) dest() []any {
+	return []any{&s.sample, &s.t.Bank, &s.t.AccountNumber, &s.t.Number, &s.t.Type, &s.t.Amount, &s.t.Content, &s.occurred, &s.t.ZoneOffset}
+}
+
+func (s *payloadScan) payload(transactionID int64) (p app.Payload, err error) {
+	if s.sample.Valid {
+		return p, json.Unmarshal([]byte(s.sample.String), &p)
+	}
+	s.t.ID, s.t.Time = transactionID, fromSeconds(s.occurred)
+	return s.t.Payload(), nil
+}
+
+func (s *Store) Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]app.Outgoing, error) {
+	rows, err := s.query(ctx, `SELECT `+deliveryColumns+`, w.url, `+secretColumns+`, `+payloadColumns+`
+		FROM deliveries d INDEXED BY deliveries_due`+outgoingFrom+`
+		WHERE d.state = 0 AND d.webhook_id = ?1 AND d.retry = ?2 AND d.due_ms <= ?3 AND w.is_active = 1 AND w.deleted_at IS NULL
+			AND d.id NOT IN (SELECT value FROM json_each(?4))
+		ORDER BY d.due_ms LIMIT ?5`,
+		webhookID, retries, now.UnixMilli(), joinIDs(skip), limit)
+	return collect(rows, err, s.scanOutgoing)
+}
+
+func (s *Store) scanOutgoing(row scanner) (app.Outgoing, error) {
+	var d deliveryScan
+	var sealed sealedSecrets
+	var p payloadScan
+	var o app.Outgoing
+	dest := append(append(d.dest(), &o.URL), sealed.dest()...)
+	if err := row.Scan(append(dest, p.dest()...)...); err != nil {
+		return o, err
+	}
+	o.Delivery = d.delivery()
+	var err error
+	if o.Secrets, err = sealed.open(s.sealer); err != nil {
+		return o, err
+	}
+	o.Payload, err = p.payload(o.TransactionID)
+	return o, err
+}
+
+func (s *Store) Settle(ctx context.Context, a app.Attempt) (app.Attempt, error) {
+	err := s.write(ctx, func(tx *tx) error {
+		d := a.Delivery
+		changed, err := tx.change(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1, due_ms = ? WHERE id = ? AND state = 0`,
+			stateNumbers[d.State], d.Attempts, millis(d.DueAt), d.ID)
+		if err != nil {
+			return err
+		}
+		if changed == 0 {
+			// Cancelled meanwhile, or a sample, which is never in the queue.
+			a.NextAttemptAt = time.Time{}
+			state := app.DeliveryCancelled
+			if d.State == app.DeliveryDelivered || d.Single {
+				state = d.State
+			}
+			a.Delivery.State, a.Delivery.DueAt = state, time.Time{}
+			if err := tx.exec(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1 WHERE id = ?`, stateNumbers[state], d.Attempts, d.ID); err != nil {
+				return err
+			}
+		}
+		r := a.Result
+		a.ID, err = tx.insert(`INSERT INTO attempts (account_id, delivery_id, webhook_id, number, url, started_ms, duration_ms, dns_ms, connect_ms, tls_ms,
+				wait_ms, status_code, ok, error, detail, response_body, next_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			d.AccountID, d.ID, d.WebhookID, a.Number, a.URL, r.StartedAt.UnixMilli(), r.Duration.Milliseconds(), r.Phases.DNS.Milliseconds(),
+			r.Phases.Connect.Milliseconds(), r.Phases.TLS.Milliseconds(), r.Phases.Wait.Milliseconds(), r.StatusCode, r.OK(),
+			string(r.Error), r.Detail, emptyNotNull(r.Body), millis(a.NextAttemptAt))
+		if err != nil {
+			return err
+		}
+		tx.totals.addAttempt(d.AccountID, r.OK())
+		return nil
+	})
+	return a, err
+}
+
+func emptyNotNull(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// resendable finds the delivery of a history record and refuses what can't be
+// resent.
+func resendable(tx *tx, accountID, historyID int64) (app.Delivery, error) {
+	var d deliveryScan
+	var deleted, active bool
+	err := tx.queryRow(`SELECT `+deliveryColumns+`, w.deleted_at IS NOT NULL, w.is_active
+		FROM attempts a JOIN deliveries d ON d.id = a.delivery_id JOIN webhooks w ON w.id = d.webhook_id
+		WHERE a.id = ? AND a.account_id = ?`, historyID, accountID).Scan(append(d.dest(), &deleted, &active)...)
+	if noRows(err) {
+		return app.Delivery{}, app.ErrNoHistory()
+	}
+	if err != nil {
+		return app.Delivery{}, err
+	}
+	switch delivery := d.delivery(); {
+	case deleted:
+		return delivery, app.ErrWebhookDeleted()
+	case !active:
+		return delivery, app.ErrWebhookInactive()
+	case delivery.State == app.DeliveryPending:
+		return delivery, app.ErrDeliveryPending()
+	default:
+		return delivery, nil
+	}
+}
+
+func (s *Store) Resend(ctx context.Context, accountID, historyID int64, key app.IdempotencyKey, now time.Time) (app.Delivery, error) {
+	var d app.Delivery
+	err := s.write(ctx, func(tx *tx) error {
+		id, found, err := earlier(tx, accountID, key, now)
+		if err != nil {
+			return err
+		}
+		if !found {
+			original, err := resendable(tx, accountID, historyID)
+			if err != nil {
+				return err
+			}
+			if id, err = addResend(tx, original.ID, historyID, now); err != nil {
+				return err
+			}
+			if err := keepKey(tx, accountID, key, id, now); err != nil {
+				return err
+			}
+		}
+		d, err = scanDelivery(tx.queryRow(`SELECT `+deliveryColumns+` FROM deliveries d WHERE d.id = ?`, id))
+		return err
+	})
+	return d, err
+}
+
+// addResend queues a new delivery of the payload of another.
+func addResend(tx *tx, deliveryID, historyID int64, now time.Time) (int64, error) {
+	return tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, sample, state, attempts, retry, due_ms, created_ms, resend_of, single)
+		SELECT account_id, webhook_id, transaction_id, sample, 0, 0, 0, ?1, ?1, ?2, 0 FROM deliveries WHERE id = ?3`,
+		now.UnixMilli(), historyID, deliveryID)
+}
+
+func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key app.IdempotencyKey, now time.Time) (int, error) {
+	var count int
+	err := s.write(ctx, func(tx *tx) error {
+		count = 0
+		if n, found, err := earlier(tx, accountID, key, now); err != nil || found {
+			count = int(n)
+			return err
+		}
+		w, err := scanWebhook(tx.queryRow(oneWebhook, webhookID, accountID))
+		if err != nil {
+			return err
+		}
+		if !w.IsActive {
+			return app.ErrWebhookInactive()
+		}
+		end := to
+		if end.IsZero() {
+			end = now.Add(time.Hour)
+		}
+		// One for each transaction, the latest of its failures.
+		n, err := tx.change(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, resend_of, single)
+			SELECT d.account_id, d.webhook_id, d.transaction_id, 0, 0, 0, ?1, ?1, (SELECT max(a.id) FROM attempts a WHERE a.delivery_id = d.id), 0
+			FROM deliveries d WHERE d.webhook_id = ?2 AND d.state = 2 AND d.created_ms >= ?3 AND d.created_ms < ?4 AND d.transaction_id IS NOT NULL
+				AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id AND o.webhook_id = d.webhook_id
+					AND (o.state IN (0, 1) OR (o.state = 2 AND o.id > d.id)))
+			ORDER BY d.id`, now.UnixMilli(), webhookID, max(0, from.UnixMilli()), end.UnixMilli())
+		count = int(n)
+		if err != nil {
+			return err
+		}
+		return keepKey(tx, accountID, key, n, now)
+	})
+	return count, err
+}
+
+// AddSample makes the delivery of a test. It is born cancelled, so that no
+// sweep finds it, and settled by its one attempt.
+func (s *Store) AddSample(ctx context.Context, accountID, webhookID int64, sample func(app.Webhook) app.Payload, now time.Time) (app.Outgoing, error) {
+	var o app.Outgoing
+	err := s.write(ctx, func(tx *tx) error {
+		w, err := scanWebhook(tx.queryRow(oneWebhook, webhookID, accountID))
+		if err != nil {
+			return err
+		}
+		payload, err := json.Marshal(sample(w))
+		if err != nil {
+			return err
+		}
+		id, err := tx.insert(`INSERT INTO deliveries (account_id, webhook_id, sample, state, attempts, retry, created_ms, single) VALUES (?, ?, ?, 3, 0, 0, ?, 1)`,
+			accountID, webhookID, string(payload), now.UnixMilli())
+		if err != nil {
+			return err
+		}
+		o, err = s.scanOutgoing(tx.queryRow(`SELECT `+deliveryColumns+`, w.url, `+secretColumns+`, `+payloadColumns+` FROM deliveries d`+outgoingFrom+` WHERE d.id = ?`, id))
+		return err
+	})
+	return o, err
+}

@@ -1,0 +1,153 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"baoco/app"
+)
+
+// directory holds the credentials in memory, because every request asks for
+// one. Every change of a key or a source, by whatever process, moves the
+// version that stands in the file in the same commit. A look-up that finds
+// nothing compares versions before it says no, so that what was just made
+// works; and the version is watched, so that what was just revoked doesn't.
+type directory struct {
+	version string
+	keys    map[[32]byte]app.APIKey
+	tokens  map[string]app.Source
+	bearers map[[32]byte]app.Source
+}
+
+const watchInterval = 400 * time.Millisecond
+
+// writeDirectory runs fn, which changes a key or a source, and moves the
+// version in the same commit.
+func (s *Store) writeDirectory(ctx context.Context, fn func(tx *tx) error) error {
+	err := s.write(ctx, func(tx *tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return tx.exec(`UPDATE settings SET value = CAST(value AS INTEGER) + 1 WHERE name = 'directory'`)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = s.refreshDirectory(ctx)
+	return err
+}
+
+func (s *Store) loadDirectory(ctx context.Context) error {
+	s.dirLoad.Lock()
+	defer s.dirLoad.Unlock()
+	version, err := s.setting(ctx, "directory")
+	if err != nil {
+		return err
+	}
+	if d := s.dir.Load(); d != nil && d.version == version {
+		return nil
+	}
+	d := &directory{
+		version: version, keys: map[[32]byte]app.APIKey{},
+		tokens: map[string]app.Source{}, bearers: map[[32]byte]app.Source{},
+	}
+	if err := s.loadKeys(ctx, d); err != nil {
+		return err
+	}
+	if err := s.loadSources(ctx, d); err != nil {
+		return err
+	}
+	s.dir.Store(d)
+	return nil
+}
+
+func (s *Store) loadKeys(ctx context.Context, d *directory) error {
+	rows, err := s.query(ctx, `SELECT hash, `+apiKeyColumns+` FROM api_keys WHERE revoked_at IS NULL`)
+	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
+		var hash []byte
+		k, err := scanAPIKey(row, &hash)
+		d.keys[[32]byte(hash)] = k
+		return struct{}{}, err
+	})
+	return err
+}
+
+func (s *Store) loadSources(ctx context.Context, d *directory) error {
+	rows, err := s.query(ctx, `SELECT bearer_hash, `+sourceColumns+` FROM sources WHERE removed_at IS NULL`)
+	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
+		var hash []byte
+		src, err := s.scanSource(row, &hash)
+		d.tokens[src.Token] = src
+		if len(hash) == 32 {
+			d.bearers[[32]byte(hash)] = src
+		}
+		return struct{}{}, err
+	})
+	return err
+}
+
+// refreshDirectory reloads when the file has another version.
+func (s *Store) refreshDirectory(ctx context.Context) (changed bool, err error) {
+	before := s.dir.Load()
+	var version string
+	err = s.queryRow(ctx, `SELECT value FROM settings WHERE name = 'directory'`).Scan(&version)
+	if err != nil || version == before.version {
+		return false, storageError(err)
+	}
+	return true, s.loadDirectory(ctx)
+}
+
+func (s *Store) watchDirectory(ctx context.Context) {
+	tick := time.NewTicker(watchInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if _, err := s.refreshDirectory(ctx); err != nil && ctx.Err() == nil {
+				s.log.Warn("read the credentials again", "err", err)
+			}
+		}
+	}
+}
+
+// lookUp finds an entry of the directory, refreshing it where there is none.
+func lookUp[K comparable, V any](ctx context.Context, s *Store, entries func(*directory) map[K]V, key K) (V, bool, error) {
+	if v, ok := entries(s.dir.Load())[key]; ok {
+		return v, true, nil
+	}
+	var none V
+	if changed, err := s.refreshDirectory(ctx); err != nil || !changed {
+		return none, false, err
+	}
+	v, ok := entries(s.dir.Load())[key]
+	return v, ok, nil
+}
+
+const apiKeyColumns = `id, account_id, name, scope, hint, expires_at, revoked_at, created_at, last_used_at`
+
+func scanAPIKey(row scanner, before ...any) (app.APIKey, error) {
+	var k app.APIKey
+	var expires, revoked, created, used sql.NullInt64
+	err := row.Scan(append(before, &k.ID, &k.AccountID, &k.Name, &k.Scope, &k.Hint, &expires, &revoked, &created, &used)...)
+	k.ExpiresAt, k.RevokedAt, k.CreatedAt, k.LastUsedAt = fromSeconds(expires), fromSeconds(revoked), fromSeconds(created), fromSeconds(used)
+	return k, err
+}
+
+const sourceColumns = `id, account_id, name, provider, auth, token, secret, coalesce(bank_account_id, 0), created_at, removed_at, last_call_at, last_transaction_at`
+
+func (s *Store) scanSource(row scanner, before ...any) (app.Source, error) {
+	var src app.Source
+	var sealed []byte
+	var created, removed, call, transaction sql.NullInt64
+	err := row.Scan(append(before, &src.ID, &src.AccountID, &src.Name, &src.Provider, &src.Auth, &src.Token, &sealed,
+		&src.BankAccountID, &created, &removed, &call, &transaction)...)
+	if err != nil {
+		return src, err
+	}
+	src.CreatedAt, src.RemovedAt, src.LastCallAt, src.LastTransactionAt = fromSeconds(created), fromSeconds(removed), fromSeconds(call), fromSeconds(transaction)
+	src.Secret, err = s.sealer.open(sealSource, sealed)
+	return src, err
+}

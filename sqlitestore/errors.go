@@ -1,0 +1,77 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"baoco/app"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// storageError translates a failure of the driver, by code and never by text:
+// what may pass becomes CodeUnavailable, an [*app.Error] stays what it is.
+func storageError(err error) error {
+	var known *app.Error
+	switch {
+	case err == nil, errors.As(err, &known):
+		return err
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errClosed):
+		return app.Unavailable(err)
+	}
+	switch primaryCode(err) {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
+		sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_INTERRUPT:
+		return app.Unavailable(err)
+	}
+	return err
+}
+
+// primaryCode is SQLite's result code without its extension, 0 where err is
+// not SQLite's.
+func primaryCode(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// isFatal tells an error after which the connection can't be trusted: the
+// device failed or the file is damaged. A full disk passes.
+func isFatal(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_IOERR:
+		// Growing the shared memory file fails with an I/O error of its own on
+		// a full disk.
+		return e.Code() != sqlite3.SQLITE_IOERR_SHMSIZE
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return true
+	}
+	return false
+}
+
+// losesTransaction tells the errors after which SQLite may have rolled the
+// whole transaction back by itself, so that nobody's work in it counts.
+func losesTransaction(err error) bool {
+	switch primaryCode(err) {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_BUSY,
+		sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
+		return true
+	}
+	return false
+}
+
+// isUnique tells a violated unique index.
+func isUnique(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && (e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
+}
+
+func noRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }

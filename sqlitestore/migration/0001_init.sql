@@ -1,0 +1,253 @@
+-- Instants are integers: unix seconds, or milliseconds where the name ends in
+-- _ms. day is the local calendar day of the installation's zone, counted from
+-- 1970-01-01. Amounts are VND. Nothing here asks for the clock.
+
+CREATE TABLE settings (
+  name  TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE accounts (
+  id                INTEGER PRIMARY KEY,
+  name              TEXT NOT NULL,
+  plan              TEXT NOT NULL,
+  expires_at        INTEGER, -- NULL: never
+  is_trial          INTEGER NOT NULL,
+  max_bank_accounts INTEGER NOT NULL,
+  created_at        INTEGER NOT NULL
+) STRICT;
+
+-- Kept totals: written in the commit of the rows that they count.
+CREATE TABLE account_totals (
+  account_id      INTEGER PRIMARY KEY REFERENCES accounts,
+  in_count        INTEGER NOT NULL DEFAULT 0,
+  in_amount       INTEGER NOT NULL DEFAULT 0,
+  out_count       INTEGER NOT NULL DEFAULT 0,
+  out_amount      INTEGER NOT NULL DEFAULT 0,
+  attempts_made   INTEGER NOT NULL DEFAULT 0, -- ever, pruned ones included
+  attempts_failed INTEGER NOT NULL DEFAULT 0,
+  history_rows    INTEGER NOT NULL DEFAULT 0  -- in attempts now
+) STRICT;
+
+CREATE TABLE account_days (
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  day        INTEGER NOT NULL,
+  type       TEXT NOT NULL,
+  count      INTEGER NOT NULL,
+  amount     INTEGER NOT NULL,
+  PRIMARY KEY (account_id, day, type)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE bank_account_days (
+  bank_account_id INTEGER NOT NULL REFERENCES bank_accounts,
+  day             INTEGER NOT NULL,
+  type            TEXT NOT NULL,
+  count           INTEGER NOT NULL,
+  amount          INTEGER NOT NULL,
+  PRIMARY KEY (bank_account_id, day, type)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE api_keys (
+  id           INTEGER PRIMARY KEY,
+  account_id   INTEGER NOT NULL REFERENCES accounts,
+  name         TEXT NOT NULL,
+  scope        TEXT NOT NULL,
+  hint         TEXT NOT NULL,
+  hash         BLOB NOT NULL UNIQUE, -- SHA-256
+  expires_at   INTEGER,
+  revoked_at   INTEGER,
+  created_at   INTEGER NOT NULL,
+  last_used_at INTEGER
+) STRICT;
+
+CREATE TABLE bank_accounts (
+  id             INTEGER PRIMARY KEY,
+  account_id     INTEGER NOT NULL REFERENCES accounts,
+  bank           TEXT NOT NULL,
+  account_number TEXT NOT NULL,
+  account_name   TEXT NOT NULL,
+  status         TEXT NOT NULL,
+  created_at     INTEGER NOT NULL,
+  unlinked_at    INTEGER,
+  count          INTEGER NOT NULL DEFAULT 0, -- kept totals of all time
+  amount         INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX bank_accounts_number ON bank_accounts (account_id, account_number, bank);
+
+CREATE TABLE sources (
+  id                  INTEGER PRIMARY KEY,
+  account_id          INTEGER NOT NULL REFERENCES accounts,
+  name                TEXT NOT NULL,
+  provider            TEXT NOT NULL,
+  auth                TEXT NOT NULL,
+  token               TEXT NOT NULL UNIQUE,
+  secret              BLOB NOT NULL, -- sealed
+  bearer_hash         BLOB,          -- SHA-256 of a Bearer secret
+  bank_account_id     INTEGER REFERENCES bank_accounts,
+  created_at          INTEGER NOT NULL,
+  removed_at          INTEGER,
+  last_call_at        INTEGER,
+  last_transaction_at INTEGER
+) STRICT;
+CREATE UNIQUE INDEX sources_bearer ON sources (bearer_hash) WHERE removed_at IS NULL;
+
+CREATE TABLE inbound_events (
+  id          INTEGER PRIMARY KEY,
+  account_id  INTEGER NOT NULL REFERENCES accounts,
+  source_id   INTEGER REFERENCES sources, -- NULL: by hand
+  channel     TEXT NOT NULL,
+  received_ms INTEGER NOT NULL,
+  body        BLOB NOT NULL,
+  recorded    INTEGER NOT NULL,
+  duplicates  INTEGER NOT NULL,
+  unassigned  INTEGER NOT NULL,
+  conflicts   INTEGER NOT NULL,
+  rejected    INTEGER NOT NULL,
+  open        INTEGER NOT NULL -- items that need attention
+) STRICT;
+CREATE INDEX inbound_events_account ON inbound_events (account_id);
+CREATE INDEX inbound_events_open ON inbound_events (account_id) WHERE open > 0;
+
+-- Elements that somebody must look at: they are kept until linked, retried
+-- or discarded.
+CREATE TABLE inbound_items (
+  id               INTEGER PRIMARY KEY,
+  inbound_event_id INTEGER NOT NULL REFERENCES inbound_events,
+  account_id       INTEGER NOT NULL REFERENCES accounts,
+  source_id        INTEGER NOT NULL,
+  channel          TEXT NOT NULL,
+  position         INTEGER NOT NULL, -- in the event, from 0
+  state            TEXT NOT NULL,    -- unassigned, conflict, rejected; recorded or duplicate once resolved
+  reason_field     TEXT NOT NULL,
+  reason_en        TEXT NOT NULL,
+  reason_vi        TEXT NOT NULL,
+  event_id         TEXT NOT NULL,
+  gateway          TEXT NOT NULL,
+  account_number   TEXT NOT NULL,
+  number           TEXT NOT NULL,
+  type             TEXT NOT NULL,
+  amount           INTEGER NOT NULL,
+  content          TEXT NOT NULL,
+  occurred_at      INTEGER NOT NULL,
+  date_flagged     INTEGER NOT NULL,
+  received_ms      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX inbound_items_event ON inbound_items (inbound_event_id);
+CREATE INDEX inbound_items_unassigned ON inbound_items (account_id, account_number) WHERE state = 'unassigned';
+CREATE INDEX inbound_items_conflict ON inbound_items (account_id, source_id, event_id) WHERE state = 'conflict';
+
+CREATE TABLE transactions (
+  id               INTEGER PRIMARY KEY,
+  account_id       INTEGER NOT NULL REFERENCES accounts,
+  bank_account_id  INTEGER NOT NULL REFERENCES bank_accounts,
+  source_id        INTEGER NOT NULL, -- that named it first; 0: by hand
+  channel          TEXT NOT NULL,
+  inbound_event_id INTEGER, -- may be pruned before the transaction, which stays
+  number           TEXT NOT NULL,
+  type             TEXT NOT NULL,
+  amount           INTEGER NOT NULL,
+  content          TEXT NOT NULL,
+  search           TEXT NOT NULL, -- content and number, folded
+  occurred_at      INTEGER NOT NULL,
+  zone_offset      INTEGER NOT NULL, -- seconds east of UTC when recorded
+  date_flagged     INTEGER NOT NULL,
+  created_at       INTEGER NOT NULL
+) STRICT;
+CREATE INDEX transactions_account ON transactions (account_id);
+CREATE INDEX transactions_time ON transactions (account_id, occurred_at);
+CREATE INDEX transactions_bank_account ON transactions (bank_account_id, occurred_at);
+CREATE INDEX transactions_number ON transactions (bank_account_id, number) WHERE number <> '';
+
+-- What each source called a transaction, or an unassigned item: the memory
+-- that makes every event once. source_id is 0 for what was recorded by hand.
+CREATE TABLE event_ids (
+  account_id     INTEGER NOT NULL REFERENCES accounts,
+  source_id      INTEGER NOT NULL,
+  channel        TEXT NOT NULL,
+  event_id       TEXT NOT NULL,
+  transaction_id INTEGER, -- NULL while unassigned
+  item_id        INTEGER, -- of an unassigned one
+  merged         INTEGER NOT NULL DEFAULT 0, -- 1: another source or channel named it first
+  PRIMARY KEY (account_id, source_id, channel, event_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX event_ids_merged ON event_ids (transaction_id) WHERE merged = 1;
+
+CREATE TABLE refused_calls (
+  id          INTEGER PRIMARY KEY,
+  source_id   INTEGER REFERENCES sources,
+  received_ms INTEGER NOT NULL,
+  remote      TEXT NOT NULL,
+  reason      TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE webhooks (
+  id              INTEGER PRIMARY KEY,
+  account_id      INTEGER NOT NULL REFERENCES accounts,
+  name            TEXT NOT NULL,
+  url             TEXT NOT NULL,
+  type            TEXT NOT NULL,
+  bank_account_id INTEGER REFERENCES bank_accounts, -- NULL: all
+  is_active       INTEGER NOT NULL,
+  created_at      INTEGER NOT NULL,
+  deleted_at      INTEGER,
+  secret          BLOB NOT NULL, -- sealed
+  next_secret     BLOB,          -- sealed; NULL: no rotation
+  overlap_to_ms   INTEGER
+) STRICT;
+CREATE INDEX webhooks_account ON webhooks (account_id) WHERE deleted_at IS NULL;
+
+-- state: 0 pending, 1 delivered, 2 failed, 3 cancelled.
+CREATE TABLE deliveries (
+  id             INTEGER PRIMARY KEY,
+  account_id     INTEGER NOT NULL REFERENCES accounts,
+  webhook_id     INTEGER NOT NULL REFERENCES webhooks,
+  transaction_id INTEGER REFERENCES transactions, -- NULL: a sample
+  sample         TEXT,                            -- its payload
+  state          INTEGER NOT NULL,
+  attempts       INTEGER NOT NULL,
+  retry          INTEGER NOT NULL, -- 1 once it was attempted
+  due_ms         INTEGER,          -- of the next attempt; NULL when not pending
+  created_ms     INTEGER NOT NULL,
+  resend_of      INTEGER,          -- history id
+  single         INTEGER NOT NULL  -- one attempt only
+) STRICT;
+-- The queue.
+CREATE INDEX deliveries_due ON deliveries (webhook_id, retry, due_ms) WHERE state = 0;
+CREATE INDEX deliveries_transaction ON deliveries (transaction_id);
+CREATE INDEX deliveries_failed ON deliveries (webhook_id, created_ms) WHERE state = 2;
+
+CREATE TABLE attempts (
+  id            INTEGER PRIMARY KEY,
+  account_id    INTEGER NOT NULL REFERENCES accounts,
+  delivery_id   INTEGER NOT NULL REFERENCES deliveries,
+  webhook_id    INTEGER NOT NULL REFERENCES webhooks,
+  number        INTEGER NOT NULL, -- 1 to 6
+  url           TEXT NOT NULL,
+  started_ms    INTEGER NOT NULL,
+  duration_ms   INTEGER NOT NULL,
+  dns_ms        INTEGER NOT NULL,
+  connect_ms    INTEGER NOT NULL,
+  tls_ms        INTEGER NOT NULL,
+  wait_ms       INTEGER NOT NULL,
+  status_code   INTEGER NOT NULL, -- 0: no HTTP answer
+  ok            INTEGER NOT NULL,
+  error         TEXT NOT NULL,
+  detail        TEXT NOT NULL,
+  response_body BLOB NOT NULL,
+  next_ms       INTEGER -- of the next attempt; NULL: none
+) STRICT;
+CREATE INDEX attempts_account ON attempts (account_id);
+CREATE INDEX attempts_delivery ON attempts (delivery_id);
+CREATE INDEX attempts_webhook ON attempts (webhook_id);
+CREATE INDEX attempts_failed ON attempts (account_id) WHERE ok = 0;
+
+CREATE TABLE idempotency_keys (
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  key        TEXT NOT NULL,
+  operation  TEXT NOT NULL,
+  hash       BLOB NOT NULL,
+  result     INTEGER NOT NULL, -- id of what was made, or how many
+  created_ms INTEGER NOT NULL,
+  PRIMARY KEY (account_id, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotency_keys_age ON idempotency_keys (created_ms);

@@ -1,0 +1,65 @@
+package sqlitestore
+
+import (
+	"context"
+	"time"
+
+	"baoco/app"
+)
+
+// pruneStep is how many rows of a kind one commit removes.
+const pruneStep = 1000
+
+// Prune removes one step of what is old. Transactions and items that need
+// attention always stay, and so do deliveries that aren't finished.
+func (s *Store) Prune(ctx context.Context, limits app.PruneLimits, now time.Time) (app.Pruned, bool, error) {
+	var p app.Pruned
+	more := false
+	err := s.write(ctx, func(tx *tx) error {
+		p, more = app.Pruned{}, false
+		if limits.Inbound > 0 {
+			n, err := pruneInbound(tx, now.Add(-limits.Inbound))
+			if err != nil {
+				return err
+			}
+			p.InboundEvents, more = int(n), n == pruneStep
+		}
+		if limits.History > 0 {
+			n, err := pruneAttempts(tx, now.Add(-limits.History))
+			if err != nil {
+				return err
+			}
+			p.Attempts, more = int(n), more || n == pruneStep
+		}
+		if err := tx.exec(`DELETE FROM idempotency_keys WHERE created_ms <= ?`, now.Add(-app.IdempotencyWindow).UnixMilli()); err != nil {
+			return err
+		}
+		// A crash in the middle of deleting a webhook leaves these.
+		return tx.exec(`UPDATE deliveries SET state = 3, due_ms = NULL WHERE id IN
+				(SELECT d.id FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
+				WHERE w.deleted_at IS NOT NULL LIMIT ?)`, pruneStep)
+	})
+	return p, more, err
+}
+
+// pruneInbound walks from the oldest event to the first that is young enough:
+// ids are in the order of receipt.
+func pruneInbound(tx *tx, before time.Time) (int64, error) {
+	const old = `(SELECT id FROM inbound_events WHERE received_ms < ?1 AND open = 0
+		AND id < coalesce((SELECT id FROM inbound_events WHERE received_ms >= ?1 ORDER BY id LIMIT 1), 9223372036854775807) ORDER BY id LIMIT ?2)`
+	if err := tx.exec(`DELETE FROM inbound_items WHERE inbound_event_id IN `+old, before.UnixMilli(), pruneStep); err != nil {
+		return 0, err
+	}
+	return tx.change(`DELETE FROM inbound_events WHERE id IN `+old, before.UnixMilli(), pruneStep)
+}
+
+func pruneAttempts(tx *tx, before time.Time) (int64, error) {
+	const old = `(SELECT a.id FROM attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE a.started_ms < ?1 AND d.state <> 0
+		AND a.id < coalesce((SELECT id FROM attempts WHERE started_ms >= ?1 ORDER BY id LIMIT 1), 9223372036854775807) ORDER BY a.id LIMIT ?2)`
+	args := []any{before.UnixMilli(), pruneStep}
+	if err := tx.exec(`UPDATE account_totals AS t SET history_rows = history_rows - c.n
+			FROM (SELECT account_id, count(*) AS n FROM attempts WHERE id IN `+old+` GROUP BY account_id) AS c WHERE c.account_id = t.account_id`, args...); err != nil {
+		return 0, err
+	}
+	return tx.change(`DELETE FROM attempts WHERE id IN `+old, args...)
+}

@@ -1,0 +1,327 @@
+package sqlitestore
+
+import (
+	"database/sql"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// recorder records the elements of calls inside one transaction: the walk of
+// every transaction into the ledger, whatever way it came in.
+//
+//	element → known event id? → which bank account? → same transfer from
+//	elsewhere? → insert, with its totals and its deliveries
+type recorder struct {
+	tx     *tx
+	zone   *time.Location
+	now    time.Time
+	call   app.InboundCall
+	retry  bool  // of an event that is in the log already
+	event  int64 // inbound event id; 0: none is kept
+	silent bool  // no deliveries
+
+	open       int     // items added that need attention
+	deliveries int     // queued
+	webhooks   []int64 // that got them
+}
+
+// element records one element and gives its outcome and its transaction.
+func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, error) {
+	if e.Fault != nil {
+		_, err := r.addItem(position, app.OutcomeRejected, e, *e.Fault)
+		return app.OutcomeRejected, 0, err
+	}
+	if seen, err := r.find(e); err != nil || seen != nil {
+		if err != nil {
+			return "", 0, err
+		}
+		return r.again(position, e, seen)
+	}
+	bankAccount, found, err := r.bankAccount(e, r.call.Source.BankAccountID)
+	if err != nil {
+		return "", 0, err
+	}
+	if !found {
+		return r.unassigned(position, e)
+	}
+	if id, err := r.sameTransfer(bankAccount.ID, r.call.Source.ID, r.call.Channel, e); err != nil || id != 0 {
+		if err == nil {
+			err = r.remember(e.EventID, id, 0, true)
+		}
+		return app.OutcomeDuplicate, id, err
+	}
+	id, err := r.insert(bankAccount, r.call.Source.ID, r.call.Channel, r.event, e)
+	if err != nil {
+		return "", 0, err
+	}
+	return app.OutcomeRecorded, id, r.remember(e.EventID, id, 0, false)
+}
+
+// seenEvent is what an event id stands for in the file.
+type seenEvent struct {
+	app.Known
+	transactionID int64
+	itemID        int64
+	inboundEvent  int64 // of the item
+}
+
+func (r *recorder) find(e app.Incoming) (*seenEvent, error) {
+	var seen seenEvent
+	var gateway string
+	err := r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0), coalesce(b.bank, ''), coalesce(i.gateway, ''),
+			coalesce(b.account_number, i.account_number), coalesce(t.type, i.type), coalesce(t.amount, i.amount)
+		FROM event_ids k
+		LEFT JOIN transactions t ON t.id = k.transaction_id
+		LEFT JOIN bank_accounts b ON b.id = t.bank_account_id
+		LEFT JOIN inbound_items i ON i.id = k.item_id
+		WHERE k.account_id = ? AND k.source_id = ? AND k.channel = ? AND k.event_id = ?`,
+		r.call.AccountID, r.call.Source.ID, string(r.call.Channel), e.EventID).
+		Scan(&seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.Bank, &gateway, &seen.AccountNumber, &seen.Type, &seen.Amount)
+	if noRows(err) {
+		return nil, nil
+	}
+	if seen.transactionID == 0 {
+		bank, _ := app.FindBank(gateway)
+		seen.Bank = bank.Code
+	}
+	return &seen, err
+}
+
+// again treats an event id that is known: a duplicate, a conflict, or, on a
+// retry, an unassigned item whose bank account is linked by now.
+func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Outcome, int64, error) {
+	if seen.Again(e) == app.OutcomeConflict {
+		if r.call.Channel == app.ChannelHand {
+			return "", 0, app.ErrEventConflict()
+		}
+		return app.OutcomeConflict, seen.transactionID, r.addConflict(position, e)
+	}
+	if !r.retry || seen.transactionID != 0 {
+		return app.OutcomeDuplicate, seen.transactionID, nil
+	}
+	bankAccount, found, err := r.bankAccount(e, r.call.Source.BankAccountID)
+	if err != nil || !found {
+		return app.OutcomeUnassigned, 0, err
+	}
+	return r.assign(waitingItem{
+		id: seen.itemID, event: seen.inboundEvent, source: r.call.Source.ID, channel: r.call.Channel, Incoming: e,
+	}, bankAccount)
+}
+
+// bankAccount finds the linked bank account that e names, among those that
+// the source may record on.
+func (r *recorder) bankAccount(e app.Incoming, only int64) (app.BankAccount, bool, error) {
+	rows, err := r.tx.query(`SELECT `+bankAccountColumns+` FROM bank_accounts b
+			WHERE b.account_id = ? AND b.account_number = ? AND b.unlinked_at IS NULL AND (?3 = 0 OR b.id = ?3)`,
+		r.call.AccountID, e.AccountNumber, only)
+	candidates, err := collect(rows, err, func(row scanner) (app.BankAccount, error) { return scanBankAccount(row) })
+	if err != nil {
+		return app.BankAccount{}, false, err
+	}
+	b, found := app.MatchBankAccount(candidates, e.Gateway)
+	return b, found, nil
+}
+
+// sameTransfer finds the transaction that another source, or another channel
+// of this one, has recorded of the same transfer. One that this source and
+// channel has named already is another transfer: it would have had the same
+// event id.
+func (r *recorder) sameTransfer(bankAccountID, source int64, channel app.Channel, e app.Incoming) (int64, error) {
+	if e.Number == "" {
+		return 0, nil
+	}
+	var id int64
+	err := r.tx.queryRow(`SELECT t.id FROM transactions t
+		WHERE t.bank_account_id = ?1 AND t.number = ?2 AND t.number <> '' AND t.type = ?3 AND t.amount = ?4
+			AND t.occurred_at BETWEEN ?5 - ?6 AND ?5 + ?6
+			AND NOT (t.source_id = ?7 AND t.channel = ?8)
+			AND NOT EXISTS (SELECT 1 FROM event_ids k WHERE k.transaction_id = t.id AND k.merged = 1 AND k.source_id = ?7 AND k.channel = ?8)
+		ORDER BY t.id LIMIT 1`,
+		bankAccountID, e.Number, string(e.Type), e.Amount, e.Time.Unix(), int64(app.SameTransferWindow/time.Second),
+		source, string(channel)).Scan(&id)
+	if noRows(err) {
+		return 0, nil
+	}
+	return id, err
+}
+
+// insert adds the transaction, its totals and its deliveries.
+func (r *recorder) insert(b app.BankAccount, source int64, channel app.Channel, event int64, e app.Incoming) (int64, error) {
+	_, offset := e.Time.In(r.zone).Zone()
+	id, err := r.tx.insert(`INSERT INTO transactions (account_id, bank_account_id, source_id, channel, inbound_event_id, number, type, amount,
+			content, search, occurred_at, zone_offset, date_flagged, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		b.AccountID, b.ID, source, string(channel), id0(event), e.Number, string(e.Type), e.Amount,
+		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), offset, e.DateFlagged, r.now.Unix())
+	if err != nil {
+		return 0, err
+	}
+	r.tx.totals.addTransaction(b.AccountID, b.ID, app.DayOf(e.Time, r.zone), e.Type, e.Amount)
+	if status := b.Status.AfterTransaction(); status != b.Status {
+		if err := r.tx.exec(`UPDATE bank_accounts SET status = ? WHERE id = ?`, string(status), b.ID); err != nil {
+			return 0, err
+		}
+	}
+	if r.silent || b.Status == app.BankAccountInactive {
+		return id, nil
+	}
+	return id, r.fanOut(id, b, e.Type)
+}
+
+// fanOut queues one delivery for every active webhook that matches.
+func (r *recorder) fanOut(transactionID int64, b app.BankAccount, direction app.Direction) error {
+	rows, err := r.tx.query(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, single)
+		SELECT account_id, id, ?1, 0, 0, 0, ?2, ?2, 0 FROM webhooks
+		WHERE account_id = ?3 AND deleted_at IS NULL AND is_active = 1 AND type IN ('ALL', ?4)
+			AND (bank_account_id IS NULL OR bank_account_id = ?5)
+		RETURNING webhook_id`,
+		transactionID, r.now.UnixMilli(), b.AccountID, string(direction), b.ID)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var webhook int64
+		if err := rows.Scan(&webhook); err != nil {
+			return err
+		}
+		r.webhooks = append(r.webhooks, webhook)
+		r.deliveries++
+	}
+	return rows.Err()
+}
+
+// remember makes an event id known.
+func (r *recorder) remember(eventID string, transactionID, itemID int64, merged bool) error {
+	return r.tx.exec(`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, item_id, merged) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		r.call.AccountID, r.call.Source.ID, string(r.call.Channel), eventID, id0(transactionID), id0(itemID), merged)
+}
+
+func (r *recorder) unassigned(position int, e app.Incoming) (app.Outcome, int64, error) {
+	if r.call.Channel == app.ChannelHand {
+		return "", 0, app.ErrUnknownBankAccount()
+	}
+	item, err := r.addItem(position, app.OutcomeUnassigned, e, app.FieldError{Field: "accountNumber", Text: app.Text{
+		EN: "is not a linked bank account", VI: "không phải tài khoản ngân hàng đã liên kết",
+	}})
+	if err != nil {
+		return "", 0, err
+	}
+	return app.OutcomeUnassigned, 0, r.remember(e.EventID, 0, item, false)
+}
+
+// addConflict keeps a conflict once, however often the provider repeats it.
+func (r *recorder) addConflict(position int, e app.Incoming) error {
+	var kept bool
+	err := r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ? AND state = 'conflict'
+			AND channel = ? AND amount = ? AND type = ? AND account_number = ? AND gateway = ?)`,
+		r.call.AccountID, r.call.Source.ID, e.EventID, string(r.call.Channel), e.Amount, string(e.Type), e.AccountNumber, e.Gateway).Scan(&kept)
+	if err != nil || kept {
+		return err
+	}
+	_, err = r.addItem(position, app.OutcomeConflict, e, app.FieldError{Field: "id", Text: app.Text{
+		EN: "was recorded with another amount, direction or account", VI: "đã được ghi nhận với số tiền, chiều hoặc tài khoản khác",
+	}})
+	return err
+}
+
+func (r *recorder) addItem(position int, state app.Outcome, e app.Incoming, reason app.FieldError) (int64, error) {
+	if r.event == 0 {
+		return 0, nil
+	}
+	r.open++
+	return r.tx.insert(`INSERT INTO inbound_items (inbound_event_id, account_id, source_id, channel, position, state, reason_field, reason_en, reason_vi,
+			event_id, gateway, account_number, number, type, amount, content, occurred_at, date_flagged, received_ms)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.event, r.call.AccountID, r.call.Source.ID, string(r.call.Channel), position, string(state), reason.Field, reason.Text.EN, reason.Text.VI,
+		e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(), e.DateFlagged, r.call.ReceivedAt.UnixMilli())
+}
+
+// waitingItem is an unassigned item that its bank account may be linked for.
+type waitingItem struct {
+	id, event, source int64
+	channel           app.Channel
+	receivedAt        time.Time
+	app.Incoming
+}
+
+// recordWaiting records what had been waiting for a bank account, by the same
+// rules for duplicates, and gives how many transactions are new.
+func (r *recorder) recordWaiting(b app.BankAccount, notify app.NotifyOnLink) (int, error) {
+	r.call.AccountID = b.AccountID
+	rows, err := r.tx.query(`SELECT i.id, i.inbound_event_id, i.source_id, i.channel, i.received_ms, i.event_id, i.gateway, i.account_number, i.number, i.type,
+			i.amount, i.content, i.occurred_at, i.date_flagged
+		FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id
+		WHERE i.account_id = ? AND i.account_number = ? AND i.state = 'unassigned' AND (s.bank_account_id IS NULL OR s.bank_account_id = ?)
+		ORDER BY i.id`, b.AccountID, b.AccountNumber, b.ID)
+	items, err := collect(rows, err, scanWaitingItem)
+	if err != nil {
+		return 0, err
+	}
+	recorded := 0
+	for _, item := range items {
+		matched, found, err := r.bankAccount(item.Incoming, 0)
+		if err != nil {
+			return 0, err
+		}
+		if !found || matched.ID != b.ID {
+			continue
+		}
+		recent := r.now.Sub(item.receivedAt) <= app.RecentlyReceived
+		r.silent = notify == app.NotifyNone || (notify == app.NotifyRecent && !recent)
+		outcome, _, err := r.assign(item, matched)
+		if err != nil {
+			return 0, err
+		}
+		if outcome == app.OutcomeRecorded {
+			recorded++
+		}
+	}
+	return recorded, nil
+}
+
+func scanWaitingItem(row scanner) (waitingItem, error) {
+	var item waitingItem
+	var received, occurred sql.NullInt64
+	err := row.Scan(&item.id, &item.event, &item.source, &item.channel, &received, &item.EventID, &item.Gateway, &item.AccountNumber,
+		&item.Number, &item.Type, &item.Amount, &item.Content, &occurred, &item.DateFlagged)
+	item.receivedAt, item.Time = fromMillis(received), fromSeconds(occurred)
+	return item, err
+}
+
+// assign records an unassigned item on its bank account and closes it.
+func (r *recorder) assign(item waitingItem, b app.BankAccount) (app.Outcome, int64, error) {
+	outcome := app.OutcomeDuplicate
+	id, err := r.sameTransfer(b.ID, item.source, item.channel, item.Incoming)
+	if err == nil && id == 0 {
+		outcome = app.OutcomeRecorded
+		id, err = r.insert(b, item.source, item.channel, item.event, item.Incoming)
+	}
+	if err == nil {
+		err = r.tx.exec(`UPDATE event_ids SET transaction_id = ?, merged = ? WHERE account_id = ? AND source_id = ? AND channel = ? AND event_id = ?`,
+			id, outcome == app.OutcomeDuplicate, r.call.AccountID, item.source, string(item.channel), item.EventID)
+	}
+	if err == nil {
+		err = r.tx.exec(`UPDATE inbound_items SET state = ? WHERE id = ?`, string(outcome), item.id)
+	}
+	if err == nil {
+		err = r.tx.exec(`UPDATE inbound_events SET open = open - 1 WHERE id = ?`, item.event)
+	}
+	return outcome, id, err
+}
+
+// joinIDs writes ids as a JSON array, for json_each.
+func joinIDs(ids []int64) string {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, id := range ids {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.FormatInt(id, 10))
+	}
+	b.WriteByte(']')
+	return b.String()
+}

@@ -1,0 +1,105 @@
+package sqlitestore
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// sealer keeps secrets unreadable in the file and its backups: AES-256-GCM
+// under the key of the key file, bound to what the secret is for.
+type sealer struct{ aead cipher.AEAD }
+
+const keyCheckText = "baoco"
+
+// makeKey writes a new key file, unless there is one: a key is never
+// overwritten, since secrets may be sealed with it.
+func makeKey(path string) error {
+	var key [32]byte
+	rand.Read(key[:])
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key[:]) + "\n")
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func readKey(path string) (*sealer, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s is missing; put it back from where the backup keeps it", ErrKey, path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != 32 {
+		return nil, fmt.Errorf("%w: %s is not a key file", ErrKey, path)
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := cipher.NewGCM(block)
+	return &sealer{aead}, err
+}
+
+func (s *sealer) seal(purpose, secret string) []byte {
+	nonce := make([]byte, s.aead.NonceSize())
+	rand.Read(nonce)
+	return s.aead.Seal(nonce, nonce, []byte(secret), []byte(purpose))
+}
+
+func (s *sealer) open(purpose string, sealed []byte) (string, error) {
+	n := s.aead.NonceSize()
+	if len(sealed) < n {
+		return "", fmt.Errorf("%w: a sealed secret is too short", ErrKey)
+	}
+	secret, err := s.aead.Open(nil, sealed[:n], sealed[n:], []byte(purpose))
+	if err != nil {
+		return "", fmt.Errorf("%w: a secret can't be opened", ErrKey)
+	}
+	return string(secret), nil
+}
+
+func (s *sealer) checkValue() string {
+	return base64.StdEncoding.EncodeToString(s.seal("check", keyCheckText))
+}
+
+// checkKey refuses a key file of another database before any signature is
+// made with what it would not open.
+func (s *Store) checkKey(ctx context.Context) error {
+	value, err := s.setting(ctx, "key_check")
+	if err != nil {
+		return err
+	}
+	sealed, err := base64.StdEncoding.DecodeString(value)
+	if err != nil {
+		return fmt.Errorf("%w: key_check: %v", ErrDamaged, err)
+	}
+	if text, err := s.sealer.open("check", sealed); err != nil || text != keyCheckText {
+		return fmt.Errorf("%w: %s.key", ErrKey, s.path)
+	}
+	return nil
+}
+
+// What sealed secrets are for.
+const (
+	sealWebhook = "webhook"
+	sealSource  = "source"
+)

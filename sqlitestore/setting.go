@@ -1,0 +1,100 @@
+package sqlitestore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+func (s *Store) setting(ctx context.Context, name string) (string, error) {
+	var value string
+	err := s.queryRow(ctx, `SELECT value FROM settings WHERE name = ?`, name).Scan(&value)
+	if noRows(err) {
+		return "", fmt.Errorf("%w: setting %s is missing", ErrDamaged, name)
+	}
+	return value, storageError(err)
+}
+
+// Zone is the zone of the installation.
+func (s *Store) Zone(ctx context.Context) (*time.Location, error) {
+	name, err := s.setting(ctx, "timezone")
+	if err != nil {
+		return nil, err
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("zone %q of the database: %w", name, err)
+	}
+	return zone, nil
+}
+
+// AllowTargets is the operator's allow-list, as serve was last started with.
+func (s *Store) AllowTargets(ctx context.Context) ([]string, error) {
+	value, err := s.setting(ctx, "allow_targets")
+	return strings.Fields(value), err
+}
+
+// SetAllowTargets keeps the allow-list for the commands beside the server.
+func (s *Store) SetAllowTargets(ctx context.Context, entries []string) error {
+	return s.write(ctx, func(tx *tx) error {
+		return tx.exec(`UPDATE settings SET value = ? WHERE name = 'allow_targets'`, strings.Join(entries, " "))
+	})
+}
+
+// BaseURL is the address at which the installation is reached from outside,
+// without a final slash; empty where the operator gave none.
+func (s *Store) BaseURL(ctx context.Context) (string, error) { return s.setting(ctx, "base_url") }
+
+// SetBaseURL keeps the address for the commands beside the server.
+func (s *Store) SetBaseURL(ctx context.Context, base string) error {
+	return s.write(ctx, func(tx *tx) error {
+		return tx.exec(`UPDATE settings SET value = ? WHERE name = 'base_url'`, base)
+	})
+}
+
+// SetZone keeps a new zone and, in the same commit, counts the totals of days
+// again by its calendar. The bodies of deliveries stay as they were.
+func (s *Store) SetZone(ctx context.Context, name string) error {
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, func(tx *tx) error {
+		if err := tx.exec(`UPDATE settings SET value = ? WHERE name = 'timezone'`, name); err != nil {
+			return err
+		}
+		for _, table := range []string{"account_days", "bank_account_days"} {
+			if err := tx.exec(`DELETE FROM ` + table); err != nil {
+				return err
+			}
+		}
+		return recountDays(tx, zone)
+	})
+}
+
+func recountDays(tx *tx, zone *time.Location) error {
+	rows, err := tx.query(`SELECT account_id, bank_account_id, type, amount, occurred_at FROM transactions`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	accounts, bankAccounts := map[dayKey]app.Amounts{}, map[dayKey]app.Amounts{}
+	for rows.Next() {
+		var account, bankAccount, amount, at int64
+		var direction string
+		if err := rows.Scan(&account, &bankAccount, &direction, &amount, &at); err != nil {
+			return err
+		}
+		key := dayKey{account, app.DayOf(time.Unix(at, 0), zone), app.Direction(direction)}
+		accounts[key] = plus(accounts[key], amount)
+		key.owner = bankAccount
+		bankAccounts[key] = plus(bankAccounts[key], amount)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return insertDays(tx, accounts, bankAccounts)
+}

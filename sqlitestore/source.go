@@ -1,0 +1,112 @@
+package sqlitestore
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+
+	"baoco/app"
+)
+
+func (s *Store) CreateSource(ctx context.Context, src app.Source) (app.Source, error) {
+	err := s.writeDirectory(ctx, func(tx *tx) (err error) {
+		if _, err = txAccount(tx, src.AccountID); err != nil {
+			return err
+		}
+		if src.BankAccountID != 0 {
+			if _, err = txBankAccount(tx, src.AccountID, src.BankAccountID); err != nil {
+				return app.ErrUnknownBankAccountID()
+			}
+		}
+		if err := bearerFree(tx, src); err != nil {
+			return err
+		}
+		src.ID, err = tx.insert(`INSERT INTO sources (account_id, name, provider, auth, token, secret, bearer_hash, bank_account_id, created_at)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			src.AccountID, src.Name, string(src.Provider), string(src.Auth), src.Token, s.sealer.seal(sealSource, src.Secret),
+			bearerHash(src), id0(src.BankAccountID), src.CreatedAt.Unix())
+		return err
+	})
+	return src, err
+}
+
+// bearerHash finds a source by its credential on the bare path; NULL where
+// the credential doesn't travel as a Bearer token.
+func bearerHash(src app.Source) any {
+	if src.Auth != app.AuthBearer {
+		return nil
+	}
+	hash := sha256.Sum256([]byte(src.Secret))
+	return hash[:]
+}
+
+// bearerFree refuses a Bearer secret that another source has: it names the
+// source on the bare path.
+func bearerFree(tx *tx, src app.Source) error {
+	var taken bool
+	err := tx.queryRow(`SELECT EXISTS (SELECT 1 FROM sources WHERE bearer_hash = ? AND removed_at IS NULL AND id <> ?)`,
+		bearerHash(src), src.ID).Scan(&taken)
+	if err == nil && taken {
+		err = app.Refused(app.CodeConflict, app.Text{
+			EN: "Another source has this secret; every source needs its own.",
+			VI: "Secret này đã dùng cho nguồn khác; mỗi nguồn cần một secret riêng.",
+		})
+	}
+	return err
+}
+
+func (s *Store) Sources(ctx context.Context, accountID int64) ([]app.Source, error) {
+	rows, err := s.query(ctx, `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND removed_at IS NULL ORDER BY id`, accountID)
+	return collect(rows, err, func(row scanner) (app.Source, error) { return s.scanSource(row) })
+}
+
+func (s *Store) Source(ctx context.Context, accountID, id int64) (app.Source, error) {
+	src, err := s.scanSource(s.queryRow(ctx, `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id = ? AND removed_at IS NULL`, accountID, id))
+	if noRows(err) {
+		err = app.ErrNoSource()
+	}
+	return src, storageError(err)
+}
+
+func (s *Store) SourceByToken(ctx context.Context, token string) (app.Source, bool, error) {
+	return lookUp(ctx, s, func(d *directory) map[string]app.Source { return d.tokens }, token)
+}
+
+func (s *Store) SourceByBearer(ctx context.Context, hash [32]byte) (app.Source, bool, error) {
+	return lookUp(ctx, s, func(d *directory) map[[32]byte]app.Source { return d.bearers }, hash)
+}
+
+func (s *Store) RefreshSources(ctx context.Context) (bool, error) { return s.refreshDirectory(ctx) }
+
+func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret string) (app.Source, error) {
+	var src app.Source
+	err := s.writeDirectory(ctx, func(tx *tx) (err error) {
+		src, err = s.scanSource(tx.queryRow(`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id = ? AND removed_at IS NULL`, accountID, id))
+		if noRows(err) {
+			return app.ErrNoSource()
+		}
+		if err != nil {
+			return err
+		}
+		src.Secret = secret
+		if err := bearerFree(tx, src); err != nil {
+			return err
+		}
+		return tx.exec(`UPDATE sources SET secret = ?, bearer_hash = ? WHERE id = ?`,
+			s.sealer.seal(sealSource, secret), bearerHash(src), id)
+	})
+	return src, err
+}
+
+func (s *Store) RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error {
+	return s.writeDirectory(ctx, func(tx *tx) error {
+		n, err := tx.change(`UPDATE sources SET removed_at = ? WHERE account_id = ? AND id = ? AND removed_at IS NULL`, now.Unix(), accountID, id)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return app.ErrNoSource()
+		}
+		return nil
+	})
+}

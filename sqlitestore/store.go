@@ -1,0 +1,339 @@
+// Package sqlitestore remembers: it is the only place with SQL. It keeps
+// everything in one SQLite file, in WAL mode with synchronous=FULL, so that
+// what was acknowledged survives a power cut.
+//
+// # Connections
+//
+// All writes pass through one goroutine that owns one connection and commits
+// whatever waits together (writer.go). Reads go to a small pool of their own
+// that cannot write. A process holds the file with OFD locks: with POSIX ones,
+// any stray open and close of it in the process would drop SQLite's locks.
+//
+// # Files
+//
+// Beside the database file F stand F-wal and F-shm, which are SQLite's; F.key,
+// the key that secrets are sealed with; and F.lock, which the one serving
+// process locks.
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+// Errors of Open, each with its own cure.
+var (
+	ErrNoFile      = errors.New("there is no such database file")
+	ErrNotDatabase = errors.New("this is not a baoco database")
+	ErrDamaged     = errors.New("the database file is damaged")
+	ErrNewer       = errors.New("the database was written by a newer baoco")
+	ErrServed      = errors.New("another baoco serve is using this database")
+	ErrKey         = errors.New("the key file does not fit this database")
+)
+
+// Options say how a file is opened.
+type Options struct {
+	// Serve takes the lock that one serving process holds, and checks the
+	// file first.
+	Serve bool
+	// Logger gets what no caller can be told; nil discards it.
+	Logger *slog.Logger
+}
+
+// Store is an open file.
+type Store struct {
+	path    string
+	reads   *sql.DB
+	writer  *writer
+	sealer  *sealer
+	lock    *os.File
+	log     *slog.Logger
+	stmts   sync.Map // query → *sql.Stmt on reads
+	dir     atomic.Pointer[directory]
+	dirLoad sync.Mutex
+	touched sync.Map // API key id → time of the last noted use
+	fatal   chan error
+	stop    context.CancelFunc
+	stopped sync.WaitGroup
+}
+
+// Open opens an existing file, never creating one, and brings its schema up to
+// date.
+func Open(ctx context.Context, path string, o Options) (*Store, error) {
+	real, err := checkFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{path: real, log: o.Logger, fatal: make(chan error, 1)}
+	if err := s.open(ctx, o.Serve); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context, serve bool) (err error) {
+	if s.sealer, err = readKey(s.path + ".key"); err != nil {
+		return err
+	}
+	if serve {
+		if s.lock, err = lockFile(s.path + ".lock"); err != nil {
+			return err
+		}
+	}
+	if err := migrate(ctx, s.path); err != nil {
+		return err
+	}
+	s.reads = sql.OpenDB(connector(readDSN(s.path)))
+	s.reads.SetMaxOpenConns(4)
+	s.reads.SetMaxIdleConns(4)
+	if err := s.checkKey(ctx); err != nil {
+		return err
+	}
+	if serve {
+		if err := s.quickCheck(ctx); err != nil {
+			return err
+		}
+	}
+	if s.writer, err = openWriter(ctx, writeDSN(s.path), s.noteFatal); err != nil {
+		return err
+	}
+	if err := s.loadDirectory(ctx); err != nil {
+		return err
+	}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop = stop
+	if serve {
+		s.stopped.Go(func() { s.watchDirectory(background) })
+	}
+	return nil
+}
+
+// Close commits what waits and lets go of the file.
+func (s *Store) Close() error {
+	if s.stop != nil {
+		s.stop()
+		s.stopped.Wait()
+	}
+	var errs []error
+	if s.writer != nil {
+		errs = append(errs, s.writer.close())
+	}
+	if s.reads != nil {
+		errs = append(errs, s.reads.Close())
+	}
+	if s.lock != nil {
+		errs = append(errs, s.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Fatal tells when the file can't be trusted any more: the process should end
+// with a message, and start again.
+func (s *Store) Fatal() <-chan error { return s.fatal }
+
+func (s *Store) noteFatal(err error) {
+	select {
+	case s.fatal <- err:
+	default:
+	}
+}
+
+// Path is the file, symbolic links resolved.
+func (s *Store) Path() string { return s.path }
+
+// checkFile looks at a file before SQLite does, and leaves it untouched.
+func checkFile(path string) (string, error) {
+	real, err := filepath.Abs(path)
+	if err == nil {
+		real, err = filepath.EvalSymlinks(real)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%w: %s", ErrNoFile, path)
+	}
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case info.IsDir():
+		return "", fmt.Errorf("%w: %s is a directory", ErrNotDatabase, path)
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%w: %s is not a regular file", ErrNotDatabase, path)
+	case info.Size() == 0:
+		return "", fmt.Errorf("%w: %s is empty", ErrNotDatabase, path)
+	}
+	return real, checkHeader(real, info.Size())
+}
+
+var enableOFD = sync.OnceFunc(func() {
+	// Where the kernel has no OFD locks the POSIX ones remain, with the rule
+	// that nothing in this process opens the files beside SQLite.
+	_, _ = sqlite.OFDLocking(true)
+})
+
+func connector(dsn string) *connectorFunc { return &connectorFunc{dsn: dsn} }
+
+// dsn is built with url.URL, since a path may hold #, ? and %.
+func dsn(path string, query url.Values) string {
+	u := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
+	return u.String()
+}
+
+func writeDSN(path string) string {
+	return dsn(path, url.Values{
+		"mode": {"rw"}, "_txlock": {"immediate"}, "_busy_timeout": {"5000"}, "_journal_mode": {"WAL"},
+		"_synchronous": {"FULL"}, "_foreign_keys": {"1"}, "_dqs": {"0"}, "_defensive": {"1"},
+		"_pragma": {"cache_size(-8000)", "wal_autocheckpoint(4000)", "journal_size_limit(67108864)", "trusted_schema(0)"},
+	})
+}
+
+func readDSN(path string) string {
+	return dsn(path, url.Values{
+		"mode": {"rw"}, "_busy_timeout": {"5000"}, "_query_only": {"1"}, "_dqs": {"0"}, "_defensive": {"1"},
+		"_pragma": {"cache_size(-2000)", "trusted_schema(0)", "synchronous(FULL)"},
+	})
+}
+
+// quickCheck refuses to serve a damaged file. Beyond 256 MB the check would
+// keep the shop waiting, so it runs in the background there.
+func (s *Store) quickCheck(ctx context.Context) error {
+	info, err := os.Stat(s.path)
+	if err != nil {
+		return err
+	}
+	if info.Size() > 256<<20 {
+		s.stopped.Go(func() {
+			if err := s.runQuickCheck(context.WithoutCancel(ctx)); err != nil {
+				s.noteFatal(err)
+			}
+		})
+		return nil
+	}
+	return s.runQuickCheck(ctx)
+}
+
+func (s *Store) runQuickCheck(ctx context.Context) error {
+	var finding string
+	err := s.reads.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&finding)
+	if err == nil && finding != "ok" {
+		err = errors.New(finding)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %s: %v; restore a backup", ErrDamaged, s.path, err)
+	}
+	return nil
+}
+
+// query runs a prepared read.
+func (s *Store) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	stmt, err := s.prepared(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+// queryRow runs a prepared read of one row.
+func (s *Store) queryRow(ctx context.Context, query string, args ...any) scanner {
+	stmt, err := s.prepared(ctx, query)
+	if err != nil {
+		return failedRow{err}
+	}
+	return stmt.QueryRowContext(ctx, args...)
+}
+
+func (s *Store) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
+	if stmt, ok := s.stmts.Load(query); ok {
+		return stmt.(*sql.Stmt), nil
+	}
+	stmt, err := s.reads.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, storageError(err)
+	}
+	if earlier, loaded := s.stmts.LoadOrStore(query, stmt); loaded {
+		stmt.Close()
+		return earlier.(*sql.Stmt), nil
+	}
+	return stmt, nil
+}
+
+// scanner is a row of either side.
+type scanner interface{ Scan(dest ...any) error }
+
+type failedRow struct{ err error }
+
+func (r failedRow) Scan(...any) error { return r.err }
+
+// collect reads all rows with scan.
+func collect[T any](rows *sql.Rows, err error, scan func(scanner) (T, error)) ([]T, error) {
+	if err != nil {
+		return nil, storageError(err)
+	}
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		one, err := scan(rows)
+		if err != nil {
+			return nil, storageError(err)
+		}
+		all = append(all, one)
+	}
+	return all, storageError(rows.Err())
+}
+
+// Times in the file: seconds or milliseconds, NULL for the zero time.
+
+func seconds(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.Unix()
+}
+
+func millis(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMilli()
+}
+
+func fromSeconds(n sql.NullInt64) time.Time {
+	if !n.Valid {
+		return time.Time{}
+	}
+	return time.Unix(n.Int64, 0)
+}
+
+func fromMillis(n sql.NullInt64) time.Time {
+	if !n.Valid {
+		return time.Time{}
+	}
+	return time.UnixMilli(n.Int64)
+}
+
+// id0 is an optional reference: NULL for 0.
+func id0(id int64) any {
+	if id == 0 {
+		return nil
+	}
+	return id
+}

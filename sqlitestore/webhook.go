@@ -1,0 +1,174 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"baoco/app"
+)
+
+const webhookColumns = `w.id, w.account_id, w.name, w.url, coalesce(w.bank_account_id, 0), w.type, w.is_active, w.created_at`
+
+func scanWebhook(row scanner) (app.Webhook, error) {
+	var w app.Webhook
+	var created sql.NullInt64
+	err := row.Scan(&w.ID, &w.AccountID, &w.Name, &w.URL, &w.BankAccountID, &w.Type, &w.IsActive, &created)
+	w.CreatedAt = fromSeconds(created)
+	if noRows(err) {
+		err = app.ErrNoWebhook()
+	}
+	return w, err
+}
+
+const oneWebhook = `SELECT ` + webhookColumns + ` FROM webhooks w WHERE w.id = ? AND w.account_id = ? AND w.deleted_at IS NULL`
+
+func (s *Store) CreateWebhook(ctx context.Context, w app.Webhook, secret string, now time.Time) (app.Webhook, error) {
+	err := s.write(ctx, func(tx *tx) (err error) {
+		if w.BankAccountID != 0 {
+			if _, err := txBankAccount(tx, w.AccountID, w.BankAccountID); err != nil {
+				return app.ErrUnknownBankAccountID()
+			}
+		}
+		if _, err := unexpired(tx, w.AccountID, now); err != nil {
+			return err
+		}
+		var count int
+		if err := tx.queryRow(`SELECT count(*) FROM webhooks WHERE account_id = ? AND deleted_at IS NULL`, w.AccountID).Scan(&count); err != nil {
+			return err
+		}
+		if count >= app.MaxWebhooks {
+			return app.ErrTooManyWebhooks()
+		}
+		w.ID, err = tx.insert(`INSERT INTO webhooks (account_id, name, url, type, bank_account_id, is_active, created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+			w.AccountID, w.Name, w.URL, string(w.Type), id0(w.BankAccountID), w.IsActive, w.CreatedAt.Unix(), s.sealer.seal(sealWebhook, secret))
+		return err
+	})
+	return w, err
+}
+
+func (s *Store) Webhooks(ctx context.Context, accountID int64) ([]app.Webhook, error) {
+	rows, err := s.query(ctx, `SELECT `+webhookColumns+` FROM webhooks w WHERE w.account_id = ? AND w.deleted_at IS NULL ORDER BY w.id`, accountID)
+	return collect(rows, err, scanWebhook)
+}
+
+func (s *Store) Webhook(ctx context.Context, accountID, id int64) (app.Webhook, error) {
+	w, err := scanWebhook(s.queryRow(ctx, oneWebhook, id, accountID))
+	return w, storageError(err)
+}
+
+func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u app.WebhookUpdate) (app.Webhook, error) {
+	var w app.Webhook
+	err := s.write(ctx, func(tx *tx) (err error) {
+		if w, err = scanWebhook(tx.queryRow(oneWebhook, id, accountID)); err != nil {
+			return err
+		}
+		if u.Name != nil {
+			w.Name = *u.Name
+		}
+		if u.URL != nil {
+			w.URL = *u.URL
+		}
+		if u.Type != nil {
+			w.Type = *u.Type
+		}
+		return tx.exec(`UPDATE webhooks SET name = ?, url = ?, type = ? WHERE id = ?`, w.Name, w.URL, string(w.Type), id)
+	})
+	return w, err
+}
+
+func (s *Store) ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (app.Webhook, error) {
+	var w app.Webhook
+	err := s.write(ctx, func(tx *tx) (err error) {
+		if w, err = scanWebhook(tx.queryRow(oneWebhook, id, accountID)); err != nil {
+			return err
+		}
+		if !w.IsActive {
+			if _, err := unexpired(tx, accountID, now); err != nil {
+				return err
+			}
+		}
+		w.IsActive = !w.IsActive
+		return tx.exec(`UPDATE webhooks SET is_active = ? WHERE id = ?`, w.IsActive, id)
+	})
+	return w, err
+}
+
+// cancelStep is how many deliveries one commit cancels, so that a webhook with
+// a long queue doesn't keep others waiting.
+const cancelStep = 2000
+
+// DeleteWebhook hides the webhook at once, which ends its deliveries; their
+// state follows in steps. Steps that a crash cut off are made up by Prune.
+func (s *Store) DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error {
+	err := s.write(ctx, func(tx *tx) error {
+		if _, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID)); err != nil {
+			return err
+		}
+		if err := tx.exec(`UPDATE webhooks SET deleted_at = ?, is_active = 0, secret = x'', next_secret = NULL WHERE id = ?`, now.Unix(), id); err != nil {
+			return err
+		}
+		_, err := cancelDeliveries(tx, id)
+		return err
+	})
+	for err == nil {
+		var n int64
+		err = s.write(context.WithoutCancel(ctx), func(tx *tx) (err error) {
+			n, err = cancelDeliveries(tx, id)
+			return err
+		})
+		if n < cancelStep {
+			break
+		}
+	}
+	return err
+}
+
+func cancelDeliveries(tx *tx, webhookID int64) (int64, error) {
+	return tx.change(`UPDATE deliveries SET state = 3, due_ms = NULL WHERE id IN
+			(SELECT id FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = ? LIMIT ?)`, webhookID, cancelStep)
+}
+
+func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, change func(app.Secrets) (app.Secrets, error)) error {
+	return s.write(ctx, func(tx *tx) error {
+		if _, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID)); err != nil {
+			return err
+		}
+		var sealed sealedSecrets
+		if err := tx.queryRow(`SELECT `+secretColumns+` FROM webhooks w WHERE w.id = ?`, id).Scan(sealed.dest()...); err != nil {
+			return err
+		}
+		secrets, err := sealed.open(s.sealer)
+		if err != nil {
+			return err
+		}
+		if secrets, err = change(secrets); err != nil {
+			return err
+		}
+		var next any
+		if secrets.Next != "" {
+			next = s.sealer.seal(sealWebhook, secrets.Next)
+		}
+		return tx.exec(`UPDATE webhooks SET secret = ?, next_secret = ?, overlap_to_ms = ? WHERE id = ?`,
+			s.sealer.seal(sealWebhook, secrets.Current), next, millis(secrets.OverlapTo), id)
+	})
+}
+
+const secretColumns = `w.secret, w.next_secret, w.overlap_to_ms`
+
+// sealedSecrets are a webhook's secrets as they stand in the file.
+type sealedSecrets struct {
+	current, next []byte
+	overlapTo     sql.NullInt64
+}
+
+func (s *sealedSecrets) dest() []any { return []any{&s.current, &s.next, &s.overlapTo} }
+
+func (s *sealedSecrets) open(sealer *sealer) (secrets app.Secrets, err error) {
+	if secrets.Current, err = sealer.open(sealWebhook, s.current); err != nil || s.next == nil {
+		return secrets, err
+	}
+	secrets.OverlapTo = fromMillis(s.overlapTo)
+	secrets.Next, err = sealer.open(sealWebhook, s.next)
+	return secrets, err
+}

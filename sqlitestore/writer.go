@@ -1,0 +1,253 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"modernc.org/sqlite"
+)
+
+// maxBatch is how many callers one commit serves at most.
+const maxBatch = 512
+
+var errClosed = errors.New("the store is closed")
+
+// connectorFunc opens connections with OFD locks switched on before the first.
+type connectorFunc struct{ dsn string }
+
+func (c *connectorFunc) Connect(ctx context.Context) (driver.Conn, error) {
+	enableOFD()
+	connect, err := sqlite.NewConnector(c.dsn)
+	if err != nil {
+		return nil, err
+	}
+	return connect.Connect(ctx)
+}
+
+func (c *connectorFunc) Driver() driver.Driver { return &sqlite.Driver{} }
+
+// writer is the one goroutine that writes. Callers hand it their work; it
+// takes one, drains what waits, commits all of it with one fsync, and only
+// then replies. Work that fails or gives up takes nobody with it.
+type writer struct {
+	db       *sql.DB
+	conn     *sql.Conn
+	work     chan *write
+	quit     chan struct{}
+	finished chan struct{}
+	closing  sync.Once
+	onFatal  func(error)
+	failing  atomic.Bool // the last commit failed
+	tx       *tx
+}
+
+type write struct {
+	ctx   context.Context
+	fn    func(tx *tx) error
+	err   error
+	reply chan error // nil: nobody waits
+}
+
+func openWriter(ctx context.Context, dsn string, onFatal func(error)) (*writer, error) {
+	db := sql.OpenDB(connector(dsn))
+	db.SetMaxOpenConns(1)
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		db.Close()
+		return nil, storageError(err)
+	}
+	w := &writer{
+		db: db, conn: conn, onFatal: onFatal,
+		work: make(chan *write, maxBatch), quit: make(chan struct{}), finished: make(chan struct{}),
+		tx: &tx{conn: conn, stmts: map[string]*sql.Stmt{}, totals: newTotals()},
+	}
+	var synchronous int
+	if err := conn.QueryRowContext(ctx, `PRAGMA synchronous`).Scan(&synchronous); err != nil || synchronous != 2 {
+		conn.Close()
+		db.Close()
+		return nil, errors.Join(errors.New("the database connection is not durable: synchronous is not FULL"), err)
+	}
+	go w.run()
+	return w, nil
+}
+
+// do runs fn in the next commit and returns once that is on disk, with fn's
+// own error. When ctx ends first the caller is told so; fn may be committed
+// all the same, so it must be safe to repeat.
+func (w *writer) do(ctx context.Context, fn func(tx *tx) error) error {
+	job := &write{ctx: ctx, fn: fn, reply: make(chan error, 1)}
+	select {
+	case w.work <- job:
+	case <-w.quit:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-job.reply:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-w.finished:
+		select {
+		case err := <-job.reply:
+			return err
+		default:
+			return errClosed
+		}
+	}
+}
+
+// offer has fn committed some time, or dropped when the queue is full.
+func (w *writer) offer(fn func(tx *tx) error) {
+	select {
+	case w.work <- &write{ctx: context.Background(), fn: fn}:
+	default:
+	}
+}
+
+func (w *writer) close() error {
+	w.closing.Do(func() { close(w.quit) })
+	<-w.finished
+	return errors.Join(w.conn.Close(), w.db.Close())
+}
+
+func (w *writer) run() {
+	defer close(w.finished)
+	batch := make([]*write, 0, maxBatch)
+	for {
+		batch = batch[:0]
+		select {
+		case job := <-w.work:
+			batch = append(batch, job)
+		case <-w.quit:
+			if batch = w.drain(batch); len(batch) == 0 {
+				return
+			}
+			w.commit(batch)
+			continue
+		}
+		w.commit(w.drain(batch))
+	}
+}
+
+func (w *writer) drain(batch []*write) []*write {
+	for len(batch) < maxBatch {
+		select {
+		case job := <-w.work:
+			batch = append(batch, job)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// commit runs a batch in one transaction and replies to everyone in it.
+func (w *writer) commit(batch []*write) {
+	err := w.tryCommit(batch)
+	w.failing.Store(err != nil)
+	if err != nil && isFatal(err) {
+		w.onFatal(err)
+	}
+	for _, job := range batch {
+		if job.reply == nil {
+			continue
+		}
+		if err != nil && job.err == nil {
+			job.err = err
+		}
+		job.reply <- storageError(job.err)
+	}
+}
+
+func (w *writer) tryCommit(batch []*write) error {
+	t := w.tx
+	t.totals.reset()
+	if err := t.exec(`BEGIN IMMEDIATE`); err != nil {
+		return err
+	}
+	wrote := false
+	for _, job := range batch {
+		if job.err = job.ctx.Err(); job.err != nil {
+			continue
+		}
+		if job.err = t.runJob(job, len(batch) > 1); job.err == nil {
+			wrote = true
+		} else if losesTransaction(job.err) {
+			t.rollback()
+			return job.err
+		}
+	}
+	if !wrote {
+		t.rollback()
+		return nil
+	}
+	if err := t.totals.flush(t); err != nil {
+		t.rollback()
+		return err
+	}
+	if err := t.exec(`COMMIT`); err != nil {
+		t.rollback()
+		return err
+	}
+	return nil
+}
+
+// runJob runs one caller's work so that its failure undoes only itself. Work
+// that is alone needs no savepoint for that.
+func (t *tx) runJob(job *write, shared bool) error {
+	if !shared {
+		return protect(func() error { return job.fn(t) })
+	}
+	mark := t.totals.mark()
+	if err := t.exec(`SAVEPOINT job`); err != nil {
+		return err
+	}
+	err := protect(func() error { return job.fn(t) })
+	if err == nil {
+		return t.exec(`RELEASE job`)
+	}
+	t.totals.rewind(mark)
+	if losesTransaction(err) {
+		return err
+	}
+	if undo := errors.Join(t.exec(`ROLLBACK TO job`), t.exec(`RELEASE job`)); undo != nil {
+		return undo
+	}
+	return err
+}
+
+// protect turns a panic in one caller's work into that caller's error.
+func protect(fn func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = panicError{r}
+		}
+	}()
+	return fn()
+}
+
+// write runs fn in the next commit.
+func (s *Store) write(ctx context.Context, fn func(tx *tx) error) error {
+	return storageError(s.writer.do(ctx, fn))
+}
+
+// Probe reads, and writes nothing of meaning where the last commit failed, so
+// that a recovery is seen without anybody's call.
+func (s *Store) Probe(ctx context.Context) error {
+	var one int
+	if err := s.queryRow(ctx, `SELECT 1`).Scan(&one); err != nil {
+		return storageError(err)
+	}
+	if !s.writer.failing.Load() {
+		return nil
+	}
+	return s.write(ctx, func(tx *tx) error {
+		return tx.exec(`UPDATE settings SET value = value WHERE name = 'timezone'`)
+	})
+}
