@@ -1,0 +1,28 @@
+package scheduler
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"baoco/app"
+)
+
+// guardedDialer opens connections to allowed addresses only. The judgement
+// falls here, on the address itself, after DNS and right before the connect:
+// what a name resolved to a moment ago doesn't count.
+func guardedDialer(policy *app.TargetPolicy) *net.Dialer {
+	return &net.Dialer{
+		Timeout:   app.AttemptTimeout,
+		KeepAlive: 15 * time.Second,
+		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+			to, err := netip.ParseAddrPort(address)
+			if err != nil {
+				return err
+			}
+			return policy.CheckAddr(to)
+		},
+	}
+}

@@ -1,0 +1,146 @@
+// Package scheduler is the clock and the courier: it makes the attempts of due
+// deliveries and does the housekeeping.
+//
+// The way of a delivery: a wake signal, the timer of the next due time or the
+// regular sweep → sweep.go finds what is due and gives it a slot → sender.go
+// makes one signed POST, past guard.go → app decides what follows → settled in
+// one commit.
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"baoco/app"
+
+	"github.com/go-co-op/gocron/v2"
+	"github.com/google/uuid"
+)
+
+// Intervals of the regular work.
+const (
+	sweepInterval = 500 * time.Millisecond
+	probeInterval = time.Second
+	pruneInterval = time.Hour
+)
+
+// grace is how long attempts in flight may go on after a stop: a little more
+// than the longest attempt.
+const grace = app.AttemptTimeout + bodyTimeout + time.Second
+
+// Options say what the scheduler does.
+type Options struct {
+	Keep   app.PruneLimits
+	Logger *slog.Logger
+}
+
+// Scheduler runs until Stop.
+type Scheduler struct {
+	courier *courier
+	cron    gocron.Scheduler
+	quit    chan struct{}
+	done    chan struct{}
+	cancel  context.CancelFunc
+	log     *slog.Logger
+}
+
+// Start begins to deliver; what is due already is attempted at once, within
+// the slots. send makes one attempt.
+func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Result, o Options) (*Scheduler, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	cron, err := gocron.NewScheduler(
+		gocron.WithLogger(cronLogger{o.Logger}),
+		gocron.WithStopTimeout(3*time.Second),
+		gocron.WithGlobalJobOptions(
+			gocron.WithSingletonMode(gocron.LimitModeReschedule),
+			gocron.WithEventListeners(gocron.AfterJobRunsWithPanic(func(_ uuid.UUID, name string, value any) {
+				o.Logger.Error("panic in a regular job", "job", name, "panic", fmt.Sprint(value))
+			})),
+		),
+	)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Scheduler{
+		courier: newCourier(service, send, o.Logger), cron: cron, cancel: cancel, log: o.Logger,
+		quit: make(chan struct{}), done: make(chan struct{}),
+	}
+	if err := s.addJobs(service, o.Keep); err != nil {
+		cancel()
+		return nil, errors.Join(err, cron.Shutdown())
+	}
+	service.OnDeliveries(s.courier.Wake)
+	go func() {
+		defer close(s.done)
+		s.courier.run(ctx, s.quit)
+	}()
+	cron.Start()
+	return s, nil
+}
+
+func (s *Scheduler) addJobs(service *app.Service, keep app.PruneLimits) error {
+	jobs := []struct {
+		name  string
+		every time.Duration
+		run   func(context.Context)
+	}{
+		{"sweep", sweepInterval, func(context.Context) { s.courier.lookEverywhere() }},
+		{"probe", probeInterval, service.Probe},
+		{"prune", pruneInterval, func(ctx context.Context) { s.prune(ctx, service, keep) }},
+	}
+	for _, job := range jobs {
+		_, err := s.cron.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.run), gocron.WithName(job.name))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Scheduler) prune(ctx context.Context, service *app.Service, keep app.PruneLimits) {
+	pruned, err := service.Prune(ctx, keep, time.Now())
+	switch {
+	case err != nil && ctx.Err() == nil:
+		s.log.Error("prune", "err", err)
+	case pruned != app.Pruned{}:
+		s.log.Info("pruned", "inbound_events", pruned.InboundEvents, "attempts", pruned.Attempts)
+	}
+}
+
+// Stop begins no new attempt and waits until those in flight are settled, at
+// most a little longer than the longest attempt; ctx cuts that short. What is
+// cut off is not counted and due again at the next start.
+func (s *Scheduler) Stop(ctx context.Context) error {
+	err := s.cron.Shutdown()
+	close(s.quit)
+	<-s.done
+	settled := make(chan struct{})
+	go func() {
+		defer close(settled)
+		s.courier.running.Wait()
+	}()
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-settled:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	s.cancel()
+	<-settled
+	return err
+}
+
+// cronLogger passes on gocron's complaints.
+type cronLogger struct{ log *slog.Logger }
+
+func (l cronLogger) Debug(string, ...any)          {}
+func (l cronLogger) Info(string, ...any)           {}
+func (l cronLogger) Warn(msg string, args ...any)  { l.log.Warn(msg, args...) }
+func (l cronLogger) Error(msg string, args ...any) { l.log.Error(msg, args...) }

@@ -1,0 +1,316 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"baoco/app"
+)
+
+// The slots of the courier: how many attempts may be in flight.
+const (
+	slots           = 512
+	slotsForRetries = slots - 64 // so that first attempts always find one
+	slotsPerWebhook = 64
+	slotsUnproven   = 16 // of a webhook that hasn't answered yet
+	slotsFailing    = 4  // of one whose last answers didn't come
+	failingAfter    = 3  // attempts without an answer
+)
+
+// maxTimer bounds the sleep until the next due time, so that a step of the
+// clock costs seconds at most.
+const maxTimer = 5 * time.Second
+
+// courier makes the attempts of due deliveries. One goroutine sweeps: it looks
+// for what is due and gives it a slot; each attempt has a goroutine of its own
+// and is settled there. Nothing is claimed in the file: a delivery stays
+// pending and due until it is settled, and what is in flight is known here
+// only. After a crash it is simply due again.
+type courier struct {
+	service *app.Service
+	send    func(ctx context.Context, o app.Outgoing) app.Result
+	log     *slog.Logger
+
+	wake    chan struct{}
+	running sync.WaitGroup
+
+	mu        sync.Mutex
+	stopping  bool
+	full      bool            // look at every webhook
+	hot       map[int64]bool  // webhooks to look at; true: at their retries too
+	lanes     map[int64]*lane // by webhook
+	taken     int             // slots
+	unsettled int             // results that could not be recorded yet
+	nextDue   time.Time
+}
+
+// lane is one webhook's share of the courier.
+type lane struct {
+	inFlight  map[int64]struct{} // deliveries, until the sweep after they were settled
+	settled   []int64            // of them
+	taken     int                // slots
+	unheard   int                // attempts without an answer, in a row
+	proven    bool               // it has answered
+	moreFirst bool               // there may be more due than slots
+	moreRetry bool
+}
+
+func (l *lane) slots() int {
+	switch {
+	case l.unheard >= failingAfter:
+		return slotsFailing
+	case !l.proven:
+		return slotsUnproven
+	}
+	return slotsPerWebhook
+}
+
+func newCourier(service *app.Service, send func(context.Context, app.Outgoing) app.Result, log *slog.Logger) *courier {
+	return &courier{
+		service: service, send: send, log: log,
+		wake: make(chan struct{}, 1), hot: map[int64]bool{}, lanes: map[int64]*lane{}, full: true,
+	}
+}
+
+// Wake has the courier look at webhooks that just got deliveries.
+func (c *courier) Wake(webhookIDs []int64) {
+	c.mu.Lock()
+	for _, id := range webhookIDs {
+		if !c.hot[id] {
+			c.hot[id] = false
+		}
+	}
+	c.mu.Unlock()
+	c.signal()
+}
+
+// lookEverywhere has the courier look at every webhook: for what another
+// process queued, and for what it missed.
+func (c *courier) lookEverywhere() {
+	c.mu.Lock()
+	c.full = true
+	c.mu.Unlock()
+	c.signal()
+}
+
+func (c *courier) signal() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run sweeps until quit; attempts get ctx and may outlive quit.
+func (c *courier) run(ctx context.Context, quit <-chan struct{}) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-quit:
+			c.mu.Lock()
+			c.stopping = true
+			c.mu.Unlock()
+			return
+		case <-c.wake:
+		case <-timer.C:
+			c.mu.Lock()
+			c.full = c.full || !c.nextDue.IsZero()
+			c.mu.Unlock()
+		}
+		c.sweep(ctx)
+		timer.Reset(c.untilNextDue())
+	}
+}
+
+func (c *courier) untilNextDue() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.nextDue.IsZero() || c.unsettled > 0 {
+		return maxTimer // the regular sweep and the storage's recovery wake it
+	}
+	return min(max(time.Until(c.nextDue), 0), maxTimer)
+}
+
+// sweep gives slots to what is due: first attempts of every webhook before the
+// retries of any.
+func (c *courier) sweep(ctx context.Context) {
+	c.mu.Lock()
+	hot, full := c.hot, c.full
+	if c.unsettled > 0 {
+		// Results wait for the storage to come back: new work would only add
+		// to them.
+		c.mu.Unlock()
+		return
+	}
+	c.hot, c.full = map[int64]bool{}, false
+	for id, l := range c.lanes {
+		l.forgetSettled()
+		if len(l.inFlight) == 0 && l.unheard == 0 && !l.proven {
+			delete(c.lanes, id)
+		}
+	}
+	c.mu.Unlock()
+
+	now := time.Now()
+	if full && !c.addBacklogs(ctx, hot, now) {
+		return
+	}
+	for id := range hot {
+		c.fill(ctx, id, now, false)
+	}
+	for id, retries := range hot {
+		if retries {
+			c.fill(ctx, id, now, true)
+		}
+	}
+}
+
+// forgetSettled lets go of deliveries that were settled before this sweep
+// reads the file: only now can it not find them due any more.
+func (l *lane) forgetSettled() {
+	for _, id := range l.settled {
+		delete(l.inFlight, id)
+	}
+	l.settled = l.settled[:0]
+}
+
+func (c *courier) addBacklogs(ctx context.Context, hot map[int64]bool, now time.Time) bool {
+	backlogs, err := c.service.Backlogs(ctx, now)
+	if err != nil {
+		c.log.Error("look for due deliveries", "err", err)
+		c.mu.Lock()
+		c.nextDue = time.Time{} // the regular sweep tries again
+		c.mu.Unlock()
+		return false
+	}
+	var next time.Time
+	for _, b := range backlogs {
+		if b.Due {
+			hot[b.WebhookID] = true
+		}
+		if !b.NextDue.IsZero() && (next.IsZero() || b.NextDue.Before(next)) {
+			next = b.NextDue
+		}
+	}
+	c.mu.Lock()
+	c.nextDue = next
+	c.mu.Unlock()
+	return true
+}
+
+// fill starts as many due attempts of a webhook as it has slots for.
+func (c *courier) fill(ctx context.Context, webhookID int64, now time.Time, retries bool) {
+	c.mu.Lock()
+	l := c.lanes[webhookID]
+	if l == nil {
+		l = &lane{inFlight: map[int64]struct{}{}}
+		c.lanes[webhookID] = l
+	}
+	limit := slots
+	more := &l.moreFirst
+	if retries {
+		limit, more = slotsForRetries, &l.moreRetry
+	}
+	free := min(l.slots()-l.taken, limit-c.taken)
+	*more = free <= 0
+	skip := make([]int64, 0, len(l.inFlight))
+	for id := range l.inFlight {
+		skip = append(skip, id)
+	}
+	c.mu.Unlock()
+	if free <= 0 {
+		return
+	}
+	due, err := c.service.Due(ctx, webhookID, now, skip, free, retries)
+	if err != nil {
+		c.log.Error("read due deliveries", "webhook", webhookID, "err", err)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*more = len(due) == free
+	for _, o := range due {
+		l.inFlight[o.ID] = struct{}{}
+		l.taken++
+		c.taken++
+		c.running.Go(func() { c.attempt(ctx, l, o) })
+	}
+}
+
+// attempt makes one attempt and settles it.
+func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
+	result := c.protectedSend(ctx, o)
+	if ctx.Err() != nil {
+		return // stopped in the middle: not counted, due again at the next start
+	}
+	settled, ok := c.settle(ctx, o, result)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l.settled = append(l.settled, o.ID)
+	l.taken--
+	c.taken--
+	if result.StatusCode == 0 {
+		l.unheard++
+	} else {
+		l.unheard, l.proven = 0, true
+	}
+	if l.moreFirst || l.moreRetry || c.taken >= slotsForRetries-1 {
+		c.hot[o.WebhookID] = true
+		c.signal()
+	}
+	if at := settled.NextAttemptAt; !at.IsZero() && (c.nextDue.IsZero() || at.Before(c.nextDue)) {
+		c.nextDue = at
+		c.signal()
+	}
+}
+
+// protectedSend turns a panic in one attempt into that attempt's failure.
+func (c *courier) protectedSend(ctx context.Context, o app.Outgoing) (result app.Result) {
+	started := time.Now()
+	defer func() {
+		if r := recover(); r != nil {
+			c.log.Error("panic in an attempt", "delivery", o.ID, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+			result = app.Result{StartedAt: started, Duration: time.Since(started), Error: app.ErrorInternal}
+		}
+	}()
+	return c.send(ctx, o)
+}
+
+// settle records a result until that succeeds: it is kept, never sent again.
+// Meanwhile no new attempt begins.
+func (c *courier) settle(ctx context.Context, o app.Outgoing, result app.Result) (app.Attempt, bool) {
+	wait := 100 * time.Millisecond
+	for first := true; ; first = false {
+		a, err := c.service.Settle(ctx, o, result)
+		if err == nil {
+			if !first {
+				c.addUnsettled(-1)
+				c.lookEverywhere()
+			}
+			return a, true
+		}
+		if first {
+			c.addUnsettled(1)
+			c.log.Error("record an attempt; trying until it succeeds", "delivery", o.ID, "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return app.Attempt{}, false
+		case <-time.After(wait):
+			wait = min(2*wait, 2*time.Second)
+		}
+	}
+}
+
+func (c *courier) addUnsettled(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unsettled += n
+}
