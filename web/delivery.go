@@ -1,0 +1,204 @@
+package web
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// HistoryJSON is the history record of the interface (2.7), with what
+// decisions add to it.
+type HistoryJSON struct {
+	ID            int64           `json:"id"`
+	WebhookID     int64           `json:"webhook_id"`
+	Endpoint      string          `json:"endpoint"`
+	StatusCode    int             `json:"status_code"`
+	Status        int             `json:"status"` // 1 success, 0 error
+	CallTime      string          `json:"call_time"`
+	Bank          string          `json:"bank"`
+	Type          app.Direction   `json:"type"`
+	Account       string          `json:"account"`
+	TransactionID string          `json:"transaction_id"`
+	Description   string          `json:"description"`
+	Amount        int64           `json:"amount"`
+	Date          string          `json:"date"`
+	DeliveryID    string          `json:"delivery_id"`
+	Attempt       int             `json:"attempt"`
+	DurationMS    int64           `json:"duration_ms"`
+	Error         *app.ErrorClass `json:"error"`
+	ErrorDetail   *string         `json:"error_detail"`
+	ResponseBody  string          `json:"response_body"`
+	NextAttemptAt *string         `json:"next_attempt_at"`
+	ResendOf      *int64          `json:"resend_of"`
+}
+
+// EncodeAttempt writes a with its times in zone.
+func EncodeAttempt(a app.Attempt, zone *time.Location) HistoryJSON {
+	h := HistoryJSON{
+		ID: a.ID, WebhookID: a.Delivery.WebhookID, Endpoint: a.URL, StatusCode: a.Result.StatusCode,
+		CallTime: app.FormatTime(a.Result.StartedAt, zone), Bank: a.Payload.Gateway, Type: a.Payload.TransferType,
+		Account: a.Payload.AccountNumber, TransactionID: a.Payload.ID, Description: a.Payload.Content,
+		Amount: a.Payload.TransferAmount, Date: a.Payload.TransactionDate, DeliveryID: strconv.FormatInt(a.Delivery.ID, 10),
+		Attempt: a.Number, DurationMS: a.Result.Duration.Milliseconds(), ResponseBody: app.CleanText(string(a.Result.Body), 1<<20),
+	}
+	if a.Result.OK() {
+		h.Status = 1
+	} else {
+		h.Error = &a.Result.Error
+	}
+	if a.Result.Detail != "" {
+		detail := app.CleanText(a.Result.Detail, 500)
+		h.ErrorDetail = &detail
+	}
+	if !a.NextAttemptAt.IsZero() {
+		at := app.FormatTime(a.NextAttemptAt, zone)
+		h.NextAttemptAt = &at
+	}
+	if a.Delivery.ResendOf != 0 {
+		h.ResendOf = &a.Delivery.ResendOf
+	}
+	return h
+}
+
+// pagination is the pagination object of the interface.
+type pagination struct {
+	CurrentPage int   `json:"current_page"`
+	PerPage     int   `json:"per_page"`
+	Total       int64 `json:"total"`
+	LastPage    int64 `json:"last_page"`
+}
+
+func paginate(p app.Page, total int64) pagination {
+	return pagination{p.Number, p.Size, total, p.LastPage(total)}
+}
+
+func (s *Server) history(w http.ResponseWriter, q *query) error {
+	p := s.params(q)
+	f := app.HistoryFilter{
+		WebhookID: p.id("webhook_id"), DeliveryID: p.id("delivery_id"), TransactionID: p.id("transaction_id"),
+		Type: p.direction(), From: p.bound("from", false), To: p.bound("to", true), Query: p.text("q"), Page: p.page(),
+	}
+	switch p.values.Get("status") {
+	case "":
+	case "0", "1":
+		success := p.values.Get("status") == "1"
+		f.OK = &success
+	default:
+		p.bad.Add("status", "must be 1 (success) or 0 (error)", "phải là 1 (thành công) hoặc 0 (lỗi)")
+	}
+	if err := p.bad.Err(); err != nil {
+		return err
+	}
+	list, total, err := s.service.History(q.Context(), q.account(), f)
+	if err != nil {
+		return err
+	}
+	encoded := make([]HistoryJSON, len(list))
+	for i, a := range list {
+		encoded[i] = EncodeAttempt(a, s.service.Zone())
+	}
+	writeJSON(w, http.StatusOK, struct {
+		envelope
+		History    []HistoryJSON `json:"history"`
+		Pagination pagination    `json:"pagination"`
+	}{ok(q.Request, "History of the webhooks.", "Lịch sử gửi webhook."), encoded, paginate(f.Page, total)})
+	return nil
+}
+
+func (s *Server) resend(w http.ResponseWriter, q *query) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoHistory()
+	}
+	key, err := q.idempotencyKey()
+	if err != nil {
+		return err
+	}
+	d, err := s.service.Resend(q.Context(), q.account(), id, key, q.now)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusAccepted, struct {
+		envelope
+		DeliveryID string `json:"delivery_id"`
+	}{ok(q.Request, "The transaction was resent.", "Đã gửi lại giao dịch."), strconv.FormatInt(d.ID, 10)})
+	return nil
+}
+
+// replay resends every failed delivery of a webhook, of all time or of a
+// window of creation.
+func (s *Server) replay(w http.ResponseWriter, q *query) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoWebhook()
+	}
+	f := q.fields("from", "to")
+	bound := func(name string, upper bool) time.Time {
+		text := f.optional(name)
+		if text == nil {
+			return time.Time{}
+		}
+		t, err := app.ParseBound(*text, upper, s.service.Zone())
+		if err != nil {
+			f.bad.Add(name, "must be a date as Y-m-d or Y-m-d H:i:s", "phải là ngày dạng Y-m-d hoặc Y-m-d H:i:s")
+		}
+		return t
+	}
+	from, to := bound("from", false), bound("to", true)
+	key, err := q.idempotencyKey()
+	if err == nil {
+		err = f.bad.Err()
+	}
+	if err != nil {
+		return err
+	}
+	n, err := s.service.Replay(q.Context(), q.account(), id, from, to, key, q.now)
+	if err != nil {
+		return err
+	}
+	text := app.Textf("%d failed deliveries are being resent.", "Đang gửi lại %d lần gửi thất bại.", n)
+	writeJSON(w, http.StatusAccepted, struct {
+		envelope
+		Deliveries int `json:"deliveries"`
+	}{ok(q.Request, text.EN, text.VI), n})
+	return nil
+}
+
+// testWebhook sends a sample and answers with what came of it.
+func (s *Server) testWebhook(w http.ResponseWriter, q *query) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoWebhook()
+	}
+	a, err := s.service.TestWebhook(q.Context(), q.account(), id, q.now)
+	if err != nil {
+		return err
+	}
+	e := ok(q.Request, "The receiver accepted the test.", "Máy chủ nhận đã chấp nhận tin thử.")
+	if !a.Result.OK() {
+		e = ok(q.Request, "The test was sent, but the receiver did not accept it.", "Đã gửi tin thử nhưng máy chủ nhận không chấp nhận.")
+	}
+	writeJSON(w, http.StatusOK, struct {
+		envelope
+		Success bool        `json:"success"`
+		Result  HistoryJSON `json:"result"`
+	}{e, a.Result.OK(), EncodeAttempt(a, s.service.Zone())})
+	return nil
+}
+
+// idempotencyKey is the Idempotency-Key of a request, with what it must not
+// be used again for.
+func (q *query) idempotencyKey() (app.IdempotencyKey, error) {
+	key := q.Header.Get("Idempotency-Key")
+	if key == "" {
+		return app.IdempotencyKey{}, nil
+	}
+	if len(key) > 255 || strings.IndexFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
+		return app.IdempotencyKey{}, app.InvalidField("Idempotency-Key", "must be at most 255 printable ASCII characters", "phải có tối đa 255 ký tự ASCII")
+	}
+	return app.IdempotencyKey{Key: key, Operation: q.Method + " " + q.URL.Path, Hash: sha256.Sum256(q.raw)}, nil
+}

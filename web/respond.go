@@ -1,0 +1,124 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"baoco/app"
+)
+
+// envelope begins every success of the management API.
+type envelope struct {
+	Status   bool   `json:"status"`
+	Messages string `json:"messages"`
+}
+
+func ok(r *http.Request, en, vi string) envelope {
+	return envelope{true, app.Text{EN: en, VI: vi}.In(lang(r))}
+}
+
+func lang(r *http.Request) app.Lang { return app.AcceptedLang(r.Header.Get("Accept-Language")) }
+
+// failure is the body of every error.
+type failure struct {
+	Status     bool              `json:"status"`
+	Messages   string            `json:"messages"`
+	Code       app.Code          `json:"code"`
+	RequestID  string            `json:"request_id"`
+	Errors     map[string]string `json:"errors,omitempty"`
+	Message    string            `json:"message,omitempty"`     // of a 429, by the interface
+	RetryAfter int               `json:"retry_after,omitempty"` // seconds
+}
+
+// statuses is the one table of what a code is in HTTP.
+var statuses = map[app.Code]int{
+	app.CodeInvalidJSON:      http.StatusBadRequest,
+	app.CodeUnauthorized:     http.StatusUnauthorized,
+	app.CodeForbidden:        http.StatusForbidden,
+	app.CodePlanExpired:      http.StatusForbidden,
+	app.CodeNotFound:         http.StatusNotFound,
+	app.CodeMethodNotAllowed: http.StatusMethodNotAllowed,
+	app.CodeConflict:         http.StatusConflict,
+	app.CodePlanLimit:        http.StatusConflict,
+	app.CodeWebhookDeleted:   http.StatusConflict,
+	app.CodeWebhookInactive:  http.StatusConflict,
+	app.CodeDeliveryPending:  http.StatusConflict,
+	app.CodePayloadTooLarge:  http.StatusRequestEntityTooLarge,
+	app.CodeUnsupportedMedia: http.StatusUnsupportedMediaType,
+	app.CodeValidation:       http.StatusUnprocessableEntity,
+	app.CodeRateLimited:      http.StatusTooManyRequests,
+	app.CodeInternal:         http.StatusInternalServerError,
+	app.CodeUnavailable:      http.StatusServiceUnavailable,
+}
+
+// unavailableRetry is how soon a provider should try again after a 503.
+const unavailableRetry = 5
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // only types of this package come here
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes())
+}
+
+// writeError answers with what err means. What isn't the caller's fault is
+// logged here, once, and its text stays inside.
+func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	var e *app.Error
+	if !errors.As(err, &e) {
+		e = &app.Error{Code: app.CodeInternal, Text: app.Text{EN: "Something went wrong on our side.", VI: "Đã có lỗi ở phía máy chủ."}, Err: err}
+	}
+	language := lang(r)
+	body := failure{Messages: e.Text.In(language), Code: e.Code, RequestID: requestID(r)}
+	if len(e.Fields) > 0 {
+		body.Errors = map[string]string{}
+		for _, f := range e.Fields {
+			body.Errors[f.Field] = f.Text.In(language)
+		}
+	}
+	status := statuses[e.Code]
+	switch status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", strconv.Itoa(unavailableRetry))
+	}
+	if status >= 500 {
+		s.log.Error("request failed", "request_id", body.RequestID, "method", r.Method, "route", routeOf(r), "status", status, "err", e.Err)
+	}
+	writeJSON(w, status, body)
+}
+
+// writeRateLimited answers 429 in the form of the interface.
+func writeRateLimited(w http.ResponseWriter, r *http.Request, limit int, wait time.Duration) {
+	seconds := max(1, int((wait+time.Second-1)/time.Second))
+	text := app.Textf("Too many requests; try again in %d s.", "Quá nhiều yêu cầu, vui lòng thử lại sau %d giây.", seconds).In(lang(r))
+	h := w.Header()
+	h.Set("X-RateLimit-Limit", strconv.Itoa(limit))
+	h.Set("X-RateLimit-Remaining", "0")
+	h.Set("Retry-After", strconv.Itoa(seconds))
+	writeJSON(w, http.StatusTooManyRequests, failure{
+		Messages: text, Code: app.CodeRateLimited, RequestID: requestID(r), Message: text, RetryAfter: seconds,
+	})
+}
+
+// recovered answers 500 for a handler that panicked, and keeps the process.
+func (s *Server) recovered(w http.ResponseWriter, r *http.Request, value any, stack []byte) {
+	s.log.LogAttrs(r.Context(), slog.LevelError, "panic in a handler",
+		slog.String("request_id", requestID(r)), slog.String("route", routeOf(r)), slog.Any("panic", value), slog.String("stack", string(stack)))
+	s.writeError(w, r, &app.Error{Code: app.CodeInternal, Text: app.Text{EN: "Something went wrong on our side.", VI: "Đã có lỗi ở phía máy chủ."}, Err: errors.New("panic")})
+}

@@ -1,0 +1,289 @@
+// Package web is HTTP in: it translates requests into use cases of app and
+// their results into answers. It decides nothing.
+//
+// routes.go is the table of the management API; provider.go is the way in for
+// the providers' calls, with one provider_<name>.go for each format.
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"net/netip"
+	"path"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+const (
+	maxManagementBody = 64 << 10
+	maxInboundBody    = 1 << 20
+)
+
+// requestTimeout is how long a request may wait for the storage.
+const requestTimeout = 10 * time.Second
+
+// Config is what a Server works with.
+type Config struct {
+	Service *app.Service
+	Logger  *slog.Logger // nil discards
+	Limit   int          // the general limit, requests a minute; 0: 300
+}
+
+// Server answers HTTP.
+type Server struct {
+	service  *app.Service
+	log      *slog.Logger
+	limit    int
+	limits   buckets[keyRoute]
+	failures buckets[netip.Prefix]
+}
+
+// New makes the handler of everything that baoco serves.
+func New(c Config) http.Handler {
+	s := &Server{service: c.Service, log: c.Logger, limit: c.Limit}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.limit == 0 {
+		s.limit = defaultLimit
+	}
+	return s.handler()
+}
+
+// query is one authenticated request of the management API.
+type query struct {
+	*http.Request
+	key  app.APIKey
+	body jsonValue // null where none was sent
+	raw  []byte
+	now  time.Time
+}
+
+func (q *query) account() int64 { return q.key.AccountID }
+
+type contextKey int
+
+const (
+	keyRequestID contextKey = iota
+	keyRouteName
+)
+
+// outermost gives every request its id, its deadline and its safety net.
+func (s *Server) outermost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var id [12]byte
+		rand.Read(id[:])
+		ctx := context.WithValue(r.Context(), keyRequestID, hex.EncodeToString(id[:]))
+		ctx, cancel := context.WithTimeout(ctx, requestTimeout+app.AttemptTimeout)
+		defer cancel()
+		r = r.WithContext(ctx)
+		w.Header().Set("X-Request-Id", requestID(r))
+		defer func() {
+			if value := recover(); value != nil {
+				if value == http.ErrAbortHandler {
+					panic(value)
+				}
+				s.recovered(w, r, value, debug.Stack())
+			}
+		}()
+		// The mux would answer an unclean path with a redirect.
+		if p := r.URL.Path; p != "/" && path.Clean(p) != p {
+			s.writeError(w, r, app.NotFound("There is nothing at this address.", "Không có gì ở địa chỉ này."))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func requestID(r *http.Request) string {
+	id, _ := r.Context().Value(keyRequestID).(string)
+	return id
+}
+
+// routeOf names the request for the log, without ids, tokens or query.
+func routeOf(r *http.Request) string {
+	if r.Pattern == "" {
+		return "-"
+	}
+	return r.Pattern
+}
+
+// methods are what one path answers to.
+type methods map[string]http.HandlerFunc
+
+// dispatch answers 405, with what is allowed, to any other method.
+func (s *Server) dispatch(m methods) http.HandlerFunc {
+	var allowed []string
+	for method := range m {
+		allowed = append(allowed, method)
+		if method == http.MethodGet {
+			allowed = append(allowed, http.MethodHead)
+		}
+	}
+	slices.Sort(allowed)
+	allow := strings.Join(allowed, ", ")
+	return func(w http.ResponseWriter, r *http.Request) {
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet
+		}
+		if handle := m[method]; handle != nil {
+			handle(w, r)
+			return
+		}
+		w.Header().Set("Allow", allow)
+		s.writeError(w, r, app.Refused(app.CodeMethodNotAllowed, app.Textf(
+			"This address answers to %s only.", "Địa chỉ này chỉ nhận %s.", allow)))
+	}
+}
+
+// management wraps a route of the management API: authentication, limit,
+// scope, body, handler, in this order.
+func (s *Server) management(rt route) http.HandlerFunc {
+	limit := rt.limit
+	if limit == 0 {
+		limit = s.limit
+	}
+	name := rt.method + " " + rt.path
+	return func(w http.ResponseWriter, r *http.Request) {
+		q := &query{Request: r, now: time.Now()}
+		var err error
+		if q.key, err = s.service.Authenticate(r.Context(), bearer(r.Header), q.now); err != nil {
+			s.refuse(w, r, err, q.now)
+			return
+		}
+		remaining, wait, allowed := s.limits.take(keyRoute{q.key.ID, name}, limit, q.now)
+		if !allowed {
+			writeRateLimited(w, r, limit, wait)
+			return
+		}
+		w.Header().Set("X-RateLimit-Limit", strconv.Itoa(limit))
+		w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(remaining))
+		if rt.writes && q.key.Scope != app.ScopeFull {
+			err = app.Refused(app.CodeForbidden, app.Text{EN: "This API key may only read.", VI: "Khoá API này chỉ có quyền đọc."})
+		}
+		if err == nil {
+			err = q.readBody(w, rt.body)
+		}
+		if err == nil {
+			err = rt.handle(s, w, q)
+		}
+		if err != nil {
+			s.writeError(w, r, err)
+		}
+	}
+}
+
+// refuse answers a failed authentication: 401, or 429 once the address has
+// failed too often. A valid credential never comes here.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error, now time.Time) (counted bool) {
+	if app.CodeOf(err) == app.CodeUnauthorized {
+		if _, wait, ok := s.failures.take(clientAddr(r), failuresPerMinute, now); !ok {
+			writeRateLimited(w, r, failuresPerMinute, wait)
+			return false
+		}
+	}
+	s.writeError(w, r, err)
+	return true
+}
+
+// bearer is the token of the one Authorization header; "" where there is none
+// or more than one.
+func bearer(h http.Header) string {
+	values := h["Authorization"]
+	if len(values) != 1 {
+		return ""
+	}
+	token, found := strings.CutPrefix(values[0], "Bearer ")
+	if !found {
+		return ""
+	}
+	return token
+}
+
+// readBody reads the JSON of a request, refusing in the order 413, 415, 400,
+// 422.
+func (q *query) readBody(w http.ResponseWriter, rule bodyRule) error {
+	if rule == noBody {
+		return nil
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(w, q.Body, maxManagementBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return errTooLarge(maxManagementBody)
+	case err != nil:
+		return app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body could not be read.", VI: "Không đọc được nội dung yêu cầu."})
+	}
+	if err := checkMediaType(q.Header); err != nil {
+		return err
+	}
+	q.raw = raw
+	if len(raw) == 0 && rule == mayHaveBody {
+		return nil
+	}
+	if q.body, err = parseJSON(raw); err != nil {
+		return app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body is not valid JSON.", VI: "Nội dung yêu cầu không phải JSON hợp lệ."})
+	}
+	if q.body.kind != jsonObject {
+		return app.InvalidField("body", "must be a JSON object", "phải là một đối tượng JSON")
+	}
+	return nil
+}
+
+func errTooLarge(limit int) error {
+	return app.Refused(app.CodePayloadTooLarge, app.Textf(
+		"The request body is larger than %d bytes.", "Nội dung yêu cầu lớn hơn %d byte.", limit))
+}
+
+func checkMediaType(h http.Header) error {
+	encoding := h.Get("Content-Encoding")
+	contentType := h.Get("Content-Type")
+	if contentType != "" {
+		media, _, err := mime.ParseMediaType(contentType)
+		if err != nil || media != "application/json" {
+			encoding = "other"
+		}
+	}
+	if encoding != "" && encoding != "identity" {
+		return app.Refused(app.CodeUnsupportedMedia, app.Text{
+			EN: "The request body must be plain application/json.",
+			VI: "Nội dung yêu cầu phải là application/json, không nén.",
+		})
+	}
+	return nil
+}
+
+// pathID is the id in the path; anything but its canonical decimal form names
+// nothing.
+func (q *query) pathID() (int64, bool) {
+	return parseID(q.PathValue("id"))
+}
+
+func parseID(s string) (int64, bool) {
+	id, err := strconv.ParseInt(s, 10, 64)
+	return id, err == nil && id > 0 && strconv.FormatInt(id, 10) == s
+}
+
+func (s *Server) healthz(w http.ResponseWriter, r *http.Request) {
+	writeJSON(w, http.StatusOK, envelope{true, "ok"})
+}
+
+func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
+	if err := s.service.Ready(); err != nil {
+		s.writeError(w, r, app.Unavailable(err))
+		return
+	}
+	writeJSON(w, http.StatusOK, envelope{true, "ready"})
+}
