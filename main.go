@@ -1,0 +1,255 @@
+// Command baoco is a bank transaction notification service for one merchant's
+// own server: the bank's transactions come in through a provider's webhook,
+// are recorded once and for ever, and pushed at once to the shop's own URLs as
+// signed webhooks, retried on a fixed schedule.
+//
+// This file is the root of the command line; every command group has a file
+// of its own, main_<group>.go, with thin actions over the use cases of app.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+	_ "time/tzdata" // a small server may have none
+
+	"baoco/app"
+	"baoco/scheduler"
+	"baoco/sqlitestore"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+// version is set at release: -ldflags "-X main.version=1.2.3".
+var version = "dev"
+
+// Exit codes.
+const (
+	exitOK       = 0
+	exitError    = 1
+	exitUsage    = 2
+	exitNotFound = 3
+	exitDatabase = 4 // or configuration
+	exitConflict = 5 // or a limit
+	exitCheck    = 6 // a check failed
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the whole program: data goes to stdout, all else to stderr.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := rootCommand(stdin, stdout, stderr)
+	err := root.RunContext(ctx, flagsFirst(root, args))
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintln(stderr, "baoco: "+oneLine(errorText(err)))
+	return exitCode(err)
+}
+
+func rootCommand(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
+	root := &cli.App{
+		Name:           "baoco",
+		Usage:          "tells your shop about every bank transaction, from your own server",
+		Description:    "Start with: baoco demo\nThen, in an empty directory: baoco serve",
+		Version:        version,
+		HideVersion:    true,
+		Reader:         stdin,
+		Writer:         stdout,
+		ErrWriter:      stderr,
+		ExitErrHandler: func(*cli.Context, error) {},
+		OnUsageError:   usageError,
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usagef("there is no command %q; see baoco help", c.Args().First())
+			}
+			return cli.ShowAppHelp(c)
+		},
+		Commands: []*cli.Command{
+			serveCommand(), demoCommand(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(),
+			deliveryCommand(), transactionCommand(), accountCommand(), versionCommand(),
+		},
+	}
+	for _, command := range root.Commands {
+		finish(command)
+	}
+	return root
+}
+
+// finish gives a command and those below it what all of them have.
+func finish(command *cli.Command) {
+	command.OnUsageError = usageError
+	if len(command.Subcommands) == 0 {
+		return
+	}
+	group := command.Name
+	command.Action = func(c *cli.Context) error {
+		if c.Args().Present() {
+			return usagef("there is no command %q; see baoco help %s", group+" "+c.Args().First(), group)
+		}
+		return cli.ShowSubcommandHelp(c)
+	}
+	for _, sub := range command.Subcommands {
+		finish(sub)
+	}
+}
+
+func versionCommand() *cli.Command {
+	return &cli.Command{
+		Name: "version", Usage: "print the version", Description: example("baoco version"),
+		Flags: []cli.Flag{outputFlag},
+		Action: func(c *cli.Context) error {
+			return output(c, map[string]string{"version": version}, func(w io.Writer) { fmt.Fprintln(w, "baoco "+version) })
+		},
+	}
+}
+
+func example(lines ...string) string { return "Example:\n   " + strings.Join(lines, "\n   ") }
+
+// Flags that many commands have.
+var (
+	dbFlag = &cli.StringFlag{
+		Name: "db", Usage: "database `FILE`", Value: "baoco.db", EnvVars: []string{"BAOCO_DB"},
+	}
+	accountFlag = &cli.Int64Flag{
+		Name: "account", Usage: "account `ID`", Value: app.DefaultAccountID, EnvVars: []string{"BAOCO_ACCOUNT"},
+	}
+	outputFlag = &cli.StringFlag{
+		Name: "output", Aliases: []string{"o"}, Usage: "`FORMAT`: text or json", Value: "text", EnvVars: []string{"BAOCO_OUTPUT"},
+	}
+)
+
+// adminFlags are the flags of a command that works on the file.
+func adminFlags(more ...cli.Flag) []cli.Flag {
+	return append(more, dbFlag, accountFlag, outputFlag)
+}
+
+// session is what a command works with: the use cases over an open file.
+type session struct {
+	store   *sqlitestore.Store
+	service *app.Service
+	account int64
+	now     time.Time
+}
+
+// admin wraps an action that works on the file, beside a running server or
+// without one. It never creates the file.
+func admin(action func(c *cli.Context, s *session) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if err := checkOutput(c); err != nil {
+			return err
+		}
+		store, err := sqlitestore.Open(c.Context, c.String("db"), sqlitestore.Options{})
+		if errors.Is(err, sqlitestore.ErrNoFile) {
+			return fmt.Errorf("%w; baoco serve creates it, --db names another", err)
+		}
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		s := &session{store: store, account: c.Int64("account"), now: time.Now()}
+		if s.service, _, err = newService(c.Context, store, nil); err != nil {
+			return err
+		}
+		if _, err := s.service.Account(c.Context, s.account); err != nil {
+			return err
+		}
+		return action(c, s)
+	}
+}
+
+// newService wires the use cases over a file, with what the file knows of the
+// installation. A nil schedule is that of the interface.
+func newService(ctx context.Context, store *sqlitestore.Store, schedule []time.Duration) (*app.Service, *scheduler.Sender, error) {
+	zone, err := store.Zone(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	allowed, err := store.AllowTargets(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	targets, err := app.ParseTargetPolicy(allowed)
+	if err != nil {
+		return nil, nil, err
+	}
+	sender := scheduler.NewSender(targets, version, nil)
+	return app.NewService(app.Config{
+		Store: store, Zone: zone, Targets: targets,
+		Providers: web.Providers(), ReadInbound: web.ReadInbound, Send: sender.Send, Schedule: schedule,
+	}), sender, nil
+}
+
+// exitStatus is an error with an exit code of its own.
+type exitStatus struct {
+	code int
+	err  error
+}
+
+func (e exitStatus) Error() string { return e.err.Error() }
+func (e exitStatus) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return exitStatus{exitUsage, fmt.Errorf(format, args...)}
+}
+
+func usageError(_ *cli.Context, err error, _ bool) error { return exitStatus{exitUsage, err} }
+
+// exitCode is the one table of what an error is to a shell.
+func exitCode(err error) int {
+	var status exitStatus
+	if errors.As(err, &status) {
+		return status.code
+	}
+	for _, known := range []error{
+		sqlitestore.ErrNoFile, sqlitestore.ErrNotDatabase, sqlitestore.ErrDamaged, sqlitestore.ErrNewer,
+		sqlitestore.ErrServed, sqlitestore.ErrKey, fs.ErrPermission, fs.ErrExist,
+	} {
+		if errors.Is(err, known) {
+			return exitDatabase
+		}
+	}
+	switch app.CodeOf(err) {
+	case app.CodeValidation, app.CodeInvalidJSON:
+		return exitUsage
+	case app.CodeNotFound:
+		return exitNotFound
+	case app.CodeConflict, app.CodePlanLimit, app.CodePlanExpired, app.CodeWebhookDeleted, app.CodeWebhookInactive, app.CodeDeliveryPending:
+		return exitConflict
+	case app.CodeUnavailable:
+		return exitDatabase
+	}
+	// Required flags are checked by the library, before any action.
+	if strings.HasPrefix(err.Error(), "Required flag") {
+		return exitUsage
+	}
+	return exitError
+}
+
+// errorText is an error for the person at the terminal: in their words where
+// it is one of the service's.
+func errorText(err error) string {
+	var e *app.Error
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	if len(e.Fields) == 0 {
+		if e.Err != nil {
+			return e.Text.EN + " (" + e.Err.Error() + ")"
+		}
+		return e.Text.EN
+	}
+	var parts []string
+	for _, f := range e.Fields {
+		parts = append(parts, f.Field+" "+f.Text.EN)
+	}
+	return strings.Join(parts, "; ")
+}

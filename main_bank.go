@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"baoco/app"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+func bankCommand() *cli.Command {
+	return &cli.Command{
+		Name: "bank", Usage: "the bank accounts whose transactions are recorded",
+		Subcommands: []*cli.Command{
+			{
+				Name: "link", Usage: "link a bank account, and record what had been waiting for it",
+				Description: example(`baoco bank link --bank ACB --number 19354957 --name "NGUYEN VAN A"`),
+				Flags: adminFlags(
+					&cli.StringFlag{Name: "bank", Usage: "bank `CODE`: ACB, VCB, BIDV, MBB, CTG, TCB, …", Required: true},
+					&cli.StringFlag{Name: "number", Usage: "account `NUMBER`", Required: true},
+					&cli.StringFlag{Name: "name", Usage: "account holder's `NAME`", Required: true},
+					&cli.BoolFlag{Name: "pending", Usage: "active only from its first transaction on"},
+					&cli.BoolFlag{Name: "notify-all", Usage: "notify of everything that had been waiting, not only of the last 24 hours"},
+					&cli.BoolFlag{Name: "no-notify", Usage: "notify of nothing that had been waiting"},
+				),
+				Action: admin(linkBank),
+			},
+			{
+				Name: "list", Usage: "list the bank accounts", Description: example("baoco bank list -o json"),
+				Flags: adminFlags(), Action: admin(listBanks),
+			},
+			{
+				Name: "toggle", Usage: "switch a bank account off or on", ArgsUsage: "ID", Description: example("baoco bank toggle 2"),
+				Flags: adminFlags(), Action: admin(toggleBank),
+			},
+			{
+				Name: "unlink", Usage: "take a bank account out; its transactions stay", ArgsUsage: "ID", Description: example("baoco bank unlink 2"),
+				Flags: adminFlags(), Action: admin(unlinkBank),
+			},
+		},
+	}
+}
+
+func linkBank(c *cli.Context, s *session) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	notify := app.NotifyRecent
+	switch all, none := c.Bool("notify-all"), c.Bool("no-notify"); {
+	case all && none:
+		return usagef("--notify-all and --no-notify exclude each other")
+	case all:
+		notify = app.NotifyAll
+	case none:
+		notify = app.NotifyNone
+	}
+	result, err := s.service.LinkBankAccount(c.Context, s.account, app.BankAccountLink{
+		Bank: c.String("bank"), AccountNumber: c.String("number"), AccountName: c.String("name"),
+		Pending: c.Bool("pending"), Notify: notify,
+	}, s.now)
+	if err != nil {
+		return err
+	}
+	b := result.BankAccount
+	if result.Recorded > 0 {
+		fmt.Fprintf(c.App.ErrWriter, "Recorded %d transactions that had been waiting; %d deliveries follow.\n", result.Recorded, result.Deliveries)
+	}
+	return output(c, web.EncodeBankAccount(b, s.service.Zone()), func(w io.Writer) {
+		fmt.Fprintf(w, "Bank account %d is linked: %s %s, %s.\n", b.ID, b.Bank, b.AccountNumber, oneLine(b.AccountName))
+	})
+}
+
+func listBanks(c *cli.Context, s *session) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	banks, err := s.service.BankAccountSummaries(c.Context, s.account, s.now)
+	if err != nil {
+		return err
+	}
+	list, rows := []web.BankAccountJSON{}, [][]string{}
+	for _, b := range banks {
+		list = append(list, web.EncodeBankAccount(b.BankAccount, s.service.Zone()))
+		rows = append(rows, []string{strconv.FormatInt(b.ID, 10), b.Bank, b.AccountNumber, b.AccountName, string(b.Status),
+			strconv.FormatInt(b.All.Count, 10), vnd(b.Today.Total), vnd(b.Month.Total)})
+	}
+	return output(c, list, func(w io.Writer) {
+		printTable(w, "No bank account is linked yet: baoco bank link --bank ACB --number N --name NAME",
+			[]string{"ID", "BANK", "NUMBER", "NAME", "STATUS", "TRANSACTIONS", "TODAY", "THIS MONTH"}, rows, "ID", "TRANSACTIONS", "TODAY", "THIS MONTH")
+	})
+}
+
+func toggleBank(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "bank account")
+	if err != nil {
+		return err
+	}
+	b, err := s.service.ToggleBankAccount(c.Context, s.account, id, s.now)
+	if err != nil {
+		return err
+	}
+	return output(c, web.EncodeBankAccount(b, s.service.Zone()), func(w io.Writer) {
+		fmt.Fprintf(w, "Bank account %d is %s now.\n", b.ID, b.Status)
+	})
+}
+
+func unlinkBank(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "bank account")
+	if err != nil {
+		return err
+	}
+	if err := s.service.UnlinkBankAccount(c.Context, s.account, id, s.now); err != nil {
+		return err
+	}
+	return done(c, id, "unlinked", "Bank account %d is unlinked; its transactions stay.\n", id)
+}

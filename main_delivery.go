@@ -1,0 +1,228 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+func deliveryCommand() *cli.Command {
+	return &cli.Command{
+		Name: "delivery", Usage: "the history of the webhooks",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list attempts, newest first",
+				Description: example("baoco delivery list", "baoco delivery list --status 0 --webhook-id 1"),
+				Flags: adminFlags(
+					&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`"},
+					&cli.Int64Flag{Name: "delivery-id", Usage: "only those of delivery `ID`"},
+					&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`"},
+					&cli.IntFlag{Name: "status", Usage: "only `STATUS` 1 (success) or 0 (error)"},
+					&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
+					&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
+					&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
+					&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or transaction number"},
+					&cli.IntFlag{Name: "page", Usage: "page `N`", Value: 1},
+					&cli.IntFlag{Name: "per-page", Usage: "`N` a page, at most 100", Value: app.DefaultPageSize},
+				),
+				Action: admin(listDeliveries),
+			},
+			{
+				Name: "show", Usage: "show a record of the history and all attempts of its delivery", ArgsUsage: "HISTORY_ID",
+				Description: example("baoco delivery show 12"), Flags: adminFlags(), Action: admin(showDelivery),
+			},
+			{
+				Name: "resend", Usage: "send the payload of a record again, with the whole schedule", ArgsUsage: "HISTORY_ID",
+				Description: example("baoco delivery resend 12"), Flags: adminFlags(), Action: admin(resendDelivery),
+			},
+			{
+				Name: "replay", Usage: "resend every failed delivery of a webhook that it was not told of since",
+				Description: example("baoco delivery replay --webhook-id 1 --from 2026-11-20"),
+				Flags: adminFlags(
+					&cli.Int64Flag{Name: "webhook-id", Usage: "webhook `ID`", Required: true},
+					&cli.StringFlag{Name: "from", Usage: "made from `DATE` on, Y-m-d or Y-m-d H:i:s"},
+					&cli.StringFlag{Name: "to", Usage: "made through `DATE`"},
+				),
+				Action: admin(replayDeliveries),
+			},
+		},
+	}
+}
+
+// dateFlag reads one end of an inclusive range.
+func dateFlag(c *cli.Context, name string, upper bool, zone *time.Location) (time.Time, error) {
+	if !c.IsSet(name) {
+		return time.Time{}, nil
+	}
+	t, err := app.ParseBound(c.String(name), upper, zone)
+	if err != nil {
+		return t, usagef("--%s must be a date as Y-m-d or Y-m-d H:i:s, not %q", name, c.String(name))
+	}
+	return t, nil
+}
+
+// rangeFlags reads --from and --to.
+func rangeFlags(c *cli.Context, zone *time.Location) (from, to time.Time, err error) {
+	if from, err = dateFlag(c, "from", false, zone); err == nil {
+		to, err = dateFlag(c, "to", true, zone)
+	}
+	return from, to, err
+}
+
+func pageFlags(c *cli.Context) (app.Page, error) {
+	p := app.Page{Number: c.Int("page"), Size: c.Int("per-page")}
+	if p.Number < 1 || p.Size < 1 || p.Size > app.MaxPageSize {
+		return p, usagef("--page must be from 1, --per-page from 1 to %d", app.MaxPageSize)
+	}
+	return p, nil
+}
+
+func directionFlag(c *cli.Context) (app.Direction, error) {
+	switch d := app.Direction(c.String("type")); d {
+	case "", app.In, app.Out:
+		return d, nil
+	}
+	return "", usagef("--type must be IN or OUT, not %q", c.String("type"))
+}
+
+func listDeliveries(c *cli.Context, s *session) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	f := app.HistoryFilter{
+		WebhookID: c.Int64("webhook-id"), DeliveryID: c.Int64("delivery-id"), TransactionID: c.Int64("transaction-id"), Query: c.String("q"),
+	}
+	var err error
+	if f.Page, err = pageFlags(c); err != nil {
+		return err
+	}
+	if f.Type, err = directionFlag(c); err != nil {
+		return err
+	}
+	if f.From, f.To, err = rangeFlags(c, s.service.Zone()); err != nil {
+		return err
+	}
+	if c.IsSet("status") {
+		if c.Int("status") != 0 && c.Int("status") != 1 {
+			return usagef("--status must be 1 (success) or 0 (error)")
+		}
+		success := c.Int("status") == 1
+		f.OK = &success
+	}
+	attempts, total, err := s.service.History(c.Context, s.account, f)
+	if err != nil {
+		return err
+	}
+	return printAttempts(c, s, attempts, total)
+}
+
+func printAttempts(c *cli.Context, s *session, attempts []app.Attempt, total int64) error {
+	list, rows := []web.HistoryJSON{}, [][]string{}
+	for _, a := range attempts {
+		e := web.EncodeAttempt(a, s.service.Zone())
+		list = append(list, e)
+		next := "-"
+		if e.NextAttemptAt != nil {
+			next = *e.NextAttemptAt
+		}
+		rows = append(rows, []string{
+			strconv.FormatInt(e.ID, 10), e.CallTime, strconv.FormatInt(e.WebhookID, 10), e.DeliveryID, fmt.Sprintf("%d/%d", e.Attempt, len(app.RetrySchedule)),
+			clip(outcome(a), 40), strconv.FormatInt(e.DurationMS, 10), string(e.Type), vnd(e.Amount), clip(e.Description, 30), next,
+		})
+	}
+	return output(c, list, func(w io.Writer) {
+		printTable(w, "No attempt was made yet.",
+			[]string{"ID", "TIME", "WEBHOOK", "DELIVERY", "ATTEMPT", "ANSWER", "MS", "TYPE", "AMOUNT", "CONTENT", "NEXT"}, rows,
+			"ID", "WEBHOOK", "DELIVERY", "MS", "AMOUNT")
+		if total > int64(len(rows)) {
+			fmt.Fprintf(c.App.ErrWriter, "%d of %d; --page shows more.\n", len(rows), total)
+		}
+	})
+}
+
+// historyRecord finds one record of the history.
+func historyRecord(c *cli.Context, s *session) (app.Attempt, error) {
+	id, err := idArgument(c, "history record")
+	if err != nil {
+		return app.Attempt{}, err
+	}
+	found, _, err := s.service.History(c.Context, s.account, app.HistoryFilter{ID: id, Page: app.Page{Number: 1, Size: 1}})
+	if err == nil && len(found) == 0 {
+		err = app.ErrNoHistory()
+	}
+	if err != nil {
+		return app.Attempt{}, err
+	}
+	return found[0], nil
+}
+
+func showDelivery(c *cli.Context, s *session) error {
+	a, err := historyRecord(c, s)
+	if err != nil {
+		return err
+	}
+	attempts, total, err := s.service.History(c.Context, s.account, app.HistoryFilter{
+		DeliveryID: a.Delivery.ID, Page: app.Page{Number: 1, Size: app.MaxPageSize},
+	})
+	if err != nil {
+		return err
+	}
+	if c.String("output") == "json" {
+		type delivery struct {
+			DeliveryID string            `json:"delivery_id"`
+			State      app.DeliveryState `json:"state"`
+			Attempts   int               `json:"attempts"`
+			DueAt      *string           `json:"due_at"`
+			CreatedAt  string            `json:"created_at"`
+			History    []web.HistoryJSON `json:"history"`
+		}
+		d := a.Delivery
+		shown := delivery{strconv.FormatInt(d.ID, 10), d.State, d.Attempts, optionalTime(d.DueAt, s.service.Zone()), app.FormatTime(d.CreatedAt, s.service.Zone()), nil}
+		for _, a := range attempts {
+			shown.History = append(shown.History, web.EncodeAttempt(a, s.service.Zone()))
+		}
+		return output(c, shown, nil)
+	}
+	d, p := a.Delivery, a.Payload
+	w := c.App.Writer
+	fmt.Fprintf(w, "Delivery %d to webhook %d: %s after %d attempts\n", d.ID, d.WebhookID, d.State, d.Attempts)
+	fmt.Fprintf(w, "Transaction %s: %s %s VND, %s %s, %s\n%s\n\n", p.ID, p.TransferType, vnd(p.TransferAmount), p.Gateway, p.AccountNumber, p.TransactionDate, oneLine(p.Content))
+	return printAttempts(c, s, attempts, total)
+}
+
+func resendDelivery(c *cli.Context, s *session) error {
+	a, err := historyRecord(c, s)
+	if err != nil {
+		return err
+	}
+	d, err := s.service.Resend(c.Context, s.account, a.ID, app.IdempotencyKey{}, s.now)
+	if err != nil {
+		return err
+	}
+	return output(c, map[string]string{"delivery_id": strconv.FormatInt(d.ID, 10)}, func(w io.Writer) {
+		fmt.Fprintf(w, "Delivery %d is queued; a running server sends it within a second.\n", d.ID)
+	})
+}
+
+func replayDeliveries(c *cli.Context, s *session) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	from, to, err := rangeFlags(c, s.service.Zone())
+	if err != nil {
+		return err
+	}
+	n, err := s.service.Replay(c.Context, s.account, c.Int64("webhook-id"), from, to, app.IdempotencyKey{}, s.now)
+	if err != nil {
+		return err
+	}
+	return output(c, map[string]int{"deliveries": n}, func(w io.Writer) {
+		fmt.Fprintf(w, "%d deliveries are queued; a running server sends them from now on.\n", n)
+	})
+}

@@ -1,0 +1,329 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"baoco/app"
+	"baoco/scheduler"
+	"baoco/sqlitestore"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/crypto/acme/autocert"
+)
+
+func serveCommand() *cli.Command {
+	return &cli.Command{
+		Name: "serve", Usage: "run the service; creates the database where there is none",
+		Description: example(
+			"baoco serve",
+			"baoco serve --domain baoco.shop.vn",
+			"baoco serve --allow-target 127.0.0.1/32@9000",
+		),
+		Flags: []cli.Flag{
+			dbFlag,
+			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to answer at", Value: "127.0.0.1:8080", EnvVars: []string{"BAOCO_LISTEN"}},
+			&cli.StringFlag{Name: "base-url", Usage: "`URL` at which providers reach this server", EnvVars: []string{"BAOCO_BASE_URL"}},
+			&cli.StringFlag{Name: "domain", Usage: "answer HTTPS for `NAME` on ports 443 and 80, with a certificate by ACME", EnvVars: []string{"BAOCO_DOMAIN"}},
+			&cli.StringFlag{Name: "timezone", Usage: "`ZONE` of every date (default: that of the database, " + app.DefaultZone + " in a new one)", EnvVars: []string{"BAOCO_TIMEZONE"}},
+			&cli.StringSliceFlag{Name: "allow-target", Usage: "let webhooks go to `CIDR[@PORT]` or to the exact host name, though it is private (repeatable)", EnvVars: []string{"BAOCO_ALLOW_TARGET"}},
+			&cli.IntFlag{Name: "rate-limit", Usage: "requests a minute for each API key and endpoint, `N`", Value: 300, EnvVars: []string{"BAOCO_RATE_LIMIT"}},
+			&cli.StringFlag{Name: "keep-inbound", Usage: "`TIME` to keep inbound calls that need no attention, such as 30d; 0 is for ever", Value: "30d", EnvVars: []string{"BAOCO_KEEP_INBOUND"}},
+			&cli.StringFlag{Name: "keep-history", Usage: "`TIME` to keep the history of webhooks, such as 365d; 0 is for ever", Value: "365d", EnvVars: []string{"BAOCO_KEEP_HISTORY"}},
+			&cli.StringFlag{Name: "log-format", Usage: "`FORMAT`: text or json", Value: "text", EnvVars: []string{"BAOCO_LOG_FORMAT"}},
+			&cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of what serve prints: en or vi", Value: "en", EnvVars: []string{"BAOCO_LANG"}},
+		},
+		Action: serve,
+	}
+}
+
+// settings are the flags of serve, read.
+type settings struct {
+	db, listen, baseURL, domain, zone string
+	targets                           []string
+	rateLimit                         int
+	keep                              app.PruneLimits
+	jsonLog                           bool
+	lang                              app.Lang
+	schedule                          []time.Duration // nil: that of the interface
+}
+
+func readSettings(c *cli.Context) (s settings, err error) {
+	s = settings{
+		db: c.String("db"), listen: c.String("listen"), domain: c.String("domain"), zone: c.String("timezone"),
+		targets: c.StringSlice("allow-target"), rateLimit: c.Int("rate-limit"), jsonLog: c.String("log-format") == "json", lang: app.Lang(c.String("lang")),
+	}
+	if s.baseURL, err = checkBaseURL(c.String("base-url"), s.domain); err != nil {
+		return s, err
+	}
+	if s.zone != "" {
+		if _, err := time.LoadLocation(s.zone); err != nil || s.zone == "Local" {
+			return s, usagef("--timezone must be a zone such as %s, not %q", app.DefaultZone, s.zone)
+		}
+	}
+	if _, err := app.ParseTargetPolicy(s.targets); err != nil {
+		return s, usagef("--allow-target: %v", err)
+	}
+	if s.rateLimit < 1 || s.rateLimit > 1_000_000 {
+		return s, usagef("--rate-limit must be from 1 to 1000000")
+	}
+	if s.keep.Inbound, err = parseKeep(c, "keep-inbound"); err != nil {
+		return s, err
+	}
+	if s.keep.History, err = parseKeep(c, "keep-history"); err != nil {
+		return s, err
+	}
+	if !slices.Contains([]string{"text", "json"}, c.String("log-format")) {
+		return s, usagef("--log-format must be text or json, not %q", c.String("log-format"))
+	}
+	if s.lang != app.English && s.lang != app.Vietnamese {
+		return s, usagef("--lang must be en or vi, not %q", string(s.lang))
+	}
+	return s, noArguments(c)
+}
+
+func checkBaseURL(base, domain string) (string, error) {
+	if base == "" && domain != "" {
+		return "https://" + domain, nil
+	}
+	if base == "" {
+		return "", nil
+	}
+	u, err := url.Parse(base)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return "", usagef("--base-url must be an address such as https://baoco.shop.vn, not %q", base)
+	}
+	return strings.TrimSuffix(base, "/"), nil
+}
+
+// parseKeep reads a time of days or one of Go's durations.
+func parseKeep(c *cli.Context, name string) (time.Duration, error) {
+	text := c.String(name)
+	if text == "0" {
+		return 0, nil
+	}
+	if days, found := strings.CutSuffix(text, "d"); found {
+		if n, err := strconv.Atoi(days); err == nil && n >= 1 && n <= 100_000 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	} else if d, err := time.ParseDuration(text); err == nil && d >= time.Minute {
+		return d, nil
+	}
+	return 0, usagef("--%s must be a time such as 30d or 12h, or 0, not %q", name, text)
+}
+
+func serve(c *cli.Context) error {
+	s, err := readSettings(c)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	log := newLogger(c.App.ErrWriter, s.jsonLog)
+	created, err := createIfMissing(ctx, s)
+	if err != nil {
+		return err
+	}
+	store, err := sqlitestore.Open(ctx, s.db, sqlitestore.Options{Serve: true, Logger: log})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if err := keepSettings(ctx, store, s); err != nil {
+		return err
+	}
+	r, err := start(ctx, store, s, log)
+	if err != nil {
+		return err
+	}
+	printWelcome(c.App.ErrWriter, s, r.listener.Addr(), created)
+	log.Info("serving", "address", r.listener.Addr().String(), "db", store.Path(), "version", version)
+
+	var fault error
+	select {
+	case <-ctx.Done():
+	case err := <-r.failed:
+		fault = err
+	case err := <-store.Fatal():
+		fault = exitStatus{exitDatabase, fmt.Errorf("the database failed, so baoco stops; nothing that was acknowledged is lost: %w", err)}
+	}
+	stop() // a second signal ends the process at once
+	log.Info("stopping")
+	return errors.Join(fault, r.stop())
+}
+
+func newLogger(w io.Writer, asJSON bool) *slog.Logger {
+	if asJSON {
+		return slog.New(slog.NewJSONHandler(w, nil))
+	}
+	return slog.New(slog.NewTextHandler(w, nil))
+}
+
+func createIfMissing(ctx context.Context, s settings) (bool, error) {
+	if _, err := os.Stat(s.db); !errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	zone := s.zone
+	if zone == "" {
+		zone = app.DefaultZone
+	}
+	if err := sqlitestore.Create(ctx, s.db, zone, time.Now()); err != nil {
+		return false, exitStatus{exitDatabase, fmt.Errorf("create the database: %w", err)}
+	}
+	return true, nil
+}
+
+// keepSettings writes into the file what the commands beside the server need
+// to know. A new zone counts the days again, which may take a while.
+func keepSettings(ctx context.Context, store *sqlitestore.Store, s settings) error {
+	if zone, err := store.Zone(ctx); err != nil {
+		return err
+	} else if s.zone != "" && zone.String() != s.zone {
+		if err := store.SetZone(ctx, s.zone); err != nil {
+			return err
+		}
+	}
+	if err := store.SetAllowTargets(ctx, s.targets); err != nil {
+		return err
+	}
+	return store.SetBaseURL(ctx, s.baseURL)
+}
+
+// running is a started server.
+type running struct {
+	service   *app.Service
+	listener  net.Listener
+	servers   []*http.Server
+	scheduler *scheduler.Scheduler
+	failed    chan error
+}
+
+// start wires the server over an open file: the courier first, so that what
+// was due is on its way before anything new comes in.
+func start(ctx context.Context, store *sqlitestore.Store, s settings, log *slog.Logger) (*running, error) {
+	service, sender, err := newService(ctx, store, s.schedule)
+	if err != nil {
+		return nil, err
+	}
+	r := &running{service: service, failed: make(chan error, 2)}
+	handler := web.New(web.Config{Service: service, Logger: log, Limit: s.rateLimit})
+	if err := r.listen(s, handler, log); err != nil {
+		return nil, exitStatus{exitDatabase, err}
+	}
+	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Keep: s.keep, Logger: log}); err != nil {
+		return nil, errors.Join(err, r.listener.Close())
+	}
+	go func() { r.failed <- r.servers[0].Serve(r.listener) }()
+	return r, nil
+}
+
+// httpServer is a server that gives nobody more time or memory than a request
+// needs.
+func httpServer(handler http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      60 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    12 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}
+
+func (r *running) listen(s settings, handler http.Handler, log *slog.Logger) (err error) {
+	r.servers = []*http.Server{httpServer(handler, log)}
+	if s.domain == "" {
+		r.listener, err = net.Listen("tcp", s.listen)
+		return err
+	}
+	certificates := &autocert.Manager{
+		Prompt:     autocert.AcceptTOS,
+		HostPolicy: autocert.HostWhitelist(s.domain),
+		Cache:      autocert.DirCache(s.db + ".acme"),
+	}
+	challenge := httpServer(certificates.HTTPHandler(nil), log)
+	challenge.Addr = ":80"
+	plain, err := net.Listen("tcp", challenge.Addr)
+	if err != nil {
+		return fmt.Errorf("--domain needs port 80: %w", err)
+	}
+	secure, err := net.Listen("tcp", ":443")
+	if err != nil {
+		return errors.Join(fmt.Errorf("--domain needs port 443: %w", err), plain.Close())
+	}
+	r.servers[0].TLSConfig = certificates.TLSConfig()
+	r.servers = append(r.servers, challenge)
+	r.listener = tls.NewListener(secure, r.servers[0].TLSConfig)
+	go func() { r.failed <- challenge.Serve(plain) }()
+	return nil
+}
+
+// stop lets requests and attempts in flight end, and takes no new ones.
+func (r *running) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 13*time.Second)
+	defer cancel()
+	stopped := make(chan error, len(r.servers))
+	for _, server := range r.servers {
+		go func() { stopped <- server.Shutdown(ctx) }()
+	}
+	err := r.scheduler.Stop(ctx)
+	for range r.servers {
+		if e := <-stopped; e != nil && !errors.Is(e, context.DeadlineExceeded) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+// printWelcome says what to do next, on the first run in steps.
+func printWelcome(w io.Writer, s settings, address net.Addr, created bool) {
+	base := s.baseURL
+	if base == "" {
+		base = "http://" + address.String()
+	}
+	flag := ""
+	if s.db != "baoco.db" {
+		flag = " --db " + s.db
+	}
+	if !created {
+		return
+	}
+	text := app.Textf(
+		`baoco made %[1]s (and %[1]s.key: keep a copy of both) and answers at %[2]s
+
+Next, in another terminal:
+  1. baoco bank link%[3]s --bank ACB --number 19354957 --name "NGUYEN VAN A"
+  2. baoco webhook create%[3]s --name shop --url https://your-shop.vn/baoco --type IN
+  3. baoco transaction add%[3]s --amount 200000 --content "first one"     (your shop is told within a second)
+  4. baoco source add%[3]s --provider sepay --auth apikey --name SePay     (and enter its URL at the provider)
+  5. baoco apikey create%[3]s shop                                         (for the API at %[2]s/api/v1)
+
+`,
+		`baoco đã tạo %[1]s (và %[1]s.key: hãy giữ bản sao của cả hai), đang phục vụ tại %[2]s
+
+Tiếp theo, trong một cửa sổ dòng lệnh khác:
+  1. baoco bank link%[3]s --bank ACB --number 19354957 --name "NGUYEN VAN A"
+  2. baoco webhook create%[3]s --name shop --url https://your-shop.vn/baoco --type IN
+  3. baoco transaction add%[3]s --amount 200000 --content "giao dich dau"  (cửa hàng được báo trong vòng một giây)
+  4. baoco source add%[3]s --provider sepay --auth apikey --name SePay     (rồi nhập URL của nguồn ở nhà cung cấp)
+  5. baoco apikey create%[3]s shop                                         (cho API tại %[2]s/api/v1)
+
+`, s.db, base, flag)
+	fmt.Fprint(w, text.In(s.lang))
+}

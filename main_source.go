@@ -1,0 +1,310 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"baoco/app"
+
+	"github.com/urfave/cli/v2"
+)
+
+func sourceCommand() *cli.Command {
+	secretFile := &cli.StringFlag{Name: "secret-file", Usage: "`FILE` that holds the secret, - for standard input (default: a generated one)"}
+	return &cli.Command{
+		Name: "source", Usage: "where transactions come in: one for each provider account",
+		Subcommands: []*cli.Command{
+			{
+				Name: "add", Usage: "add a source and show its secret",
+				Description: example(
+					"baoco source add --provider native --name till",
+					"baoco source add --provider sepay --auth apikey --name SePay",
+					"baoco source add --provider sepay --auth hmac --name SePay --secret-file sepay.secret",
+				),
+				Flags: adminFlags(
+					&cli.StringFlag{Name: "provider", Usage: "`KIND`: native or sepay", Required: true},
+					&cli.StringFlag{Name: "name", Usage: "a `NAME` to tell it apart", Required: true},
+					&cli.StringFlag{Name: "auth", Usage: "`WAY` its calls authenticate: bearer or hmac (native), apikey or hmac (sepay)"},
+					&cli.Int64Flag{Name: "bank-account-id", Usage: "record on bank account `ID` only"},
+					secretFile,
+				),
+				Action: admin(addSource),
+			},
+			{
+				Name: "list", Usage: "list the sources", Description: example("baoco source list"),
+				Flags: adminFlags(), Action: admin(listSources),
+			},
+			{
+				Name: "rotate", Usage: "give a source a new secret, at once", ArgsUsage: "ID", Description: example("baoco source rotate 1"),
+				Flags: adminFlags(secretFile), Action: admin(rotateSource),
+			},
+			{
+				Name: "remove", Usage: "end a source; what it recorded stays", ArgsUsage: "ID", Description: example("baoco source remove 1"),
+				Flags: adminFlags(), Action: admin(removeSource),
+			},
+			{
+				Name: "log", Usage: "the last calls, newest first", Description: example("baoco source log --open", "baoco source log --rejected"),
+				Flags: adminFlags(
+					&cli.BoolFlag{Name: "open", Usage: "only those with unassigned, conflicting or rejected transactions"},
+					&cli.BoolFlag{Name: "rejected", Usage: "the calls that did not authenticate, with the reason"},
+					&cli.Int64Flag{Name: "source-id", Usage: "only those of source `ID`"},
+					&cli.IntFlag{Name: "limit", Usage: "at most `N`", Value: 20},
+				),
+				Action: admin(sourceLog),
+			},
+			{
+				Name: "retry", Usage: "read the body of a call again and record what can be recorded now", ArgsUsage: "EVENT_ID",
+				Description: example("baoco source retry 17"), Flags: adminFlags(), Action: admin(retryEvent),
+			},
+		},
+	}
+}
+
+// createdSource is what source add and rotate show.
+type createdSource struct {
+	ID       int64        `json:"id"`
+	Name     string       `json:"name"`
+	Provider app.Provider `json:"provider"`
+	Auth     app.Auth     `json:"auth"`
+	URLPath  string       `json:"url_path"`
+	Secret   string       `json:"secret"`
+}
+
+func addSource(c *cli.Context, s *session) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	secret, err := readSecretFile(c, c.String("secret-file"))
+	if err != nil {
+		return err
+	}
+	src, err := s.service.AddSource(c.Context, s.account, app.SourceAdd{
+		Provider: app.Provider(c.String("provider")), Auth: app.Auth(c.String("auth")), Name: c.String("name"),
+		Secret: secret, BankAccountID: c.Int64("bank-account-id"),
+	}, s.now)
+	if err != nil {
+		return err
+	}
+	return showSource(c, s, src)
+}
+
+func showSource(c *cli.Context, s *session, src app.Source) error {
+	base, err := s.store.BaseURL(c.Context)
+	if err != nil {
+		return err
+	}
+	return output(c, createdSource{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), src.Secret}, func(w io.Writer) {
+		fmt.Fprintf(w, "Source:  %d (%s, %s)\nURL:     %s\nSecret:  %s\n", src.ID, src.Provider, src.Auth, base+src.URLPath(), src.Secret)
+		fmt.Fprintln(c.App.ErrWriter, setUpHint(src))
+	})
+}
+
+// setUpHint says what to do with the secret on the provider's side.
+func setUpHint(src app.Source) string {
+	switch {
+	case src.Provider == "sepay" && src.Auth == app.AuthAPIKey:
+		return "At SePay, make a webhook with this URL, choose API Key and enter the secret."
+	case src.Provider == "sepay":
+		return "At SePay, make a webhook with this URL, choose HMAC-SHA256 and enter the secret."
+	case src.Auth == app.AuthHMAC:
+		return "Send each call with X-Webhook-Signature: the HMAC-SHA256 of the body under the secret, in hexadecimal digits."
+	}
+	return "Send each call with the header Authorization: Bearer and the secret."
+}
+
+func listSources(c *cli.Context, s *session) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	sources, err := s.service.Sources(c.Context, s.account)
+	if err != nil {
+		return err
+	}
+	type source struct {
+		ID                int64        `json:"id"`
+		Name              string       `json:"name"`
+		Provider          app.Provider `json:"provider"`
+		Auth              app.Auth     `json:"auth"`
+		URLPath           string       `json:"url_path"`
+		BankAccountID     *int64       `json:"bank_account_id"`
+		CreatedAt         string       `json:"created_at"`
+		LastCallAt        *string      `json:"last_call_at"`
+		LastTransactionAt *string      `json:"last_transaction_at"`
+	}
+	zone := s.service.Zone()
+	list, rows := []source{}, [][]string{}
+	for _, src := range sources {
+		e := source{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), nil, app.FormatTime(src.CreatedAt, zone),
+			optionalTime(src.LastCallAt, zone), optionalTime(src.LastTransactionAt, zone)}
+		only := "all"
+		if src.BankAccountID != 0 {
+			e.BankAccountID = &src.BankAccountID
+			only = strconv.FormatInt(src.BankAccountID, 10)
+		}
+		list = append(list, e)
+		rows = append(rows, []string{strconv.FormatInt(src.ID, 10), src.Name, string(src.Provider), string(src.Auth), only,
+			orNever(e.LastCallAt), orNever(e.LastTransactionAt)})
+	}
+	return output(c, list, func(w io.Writer) {
+		printTable(w, "There is no source yet: baoco source add --provider native --name NAME",
+			[]string{"ID", "NAME", "PROVIDER", "AUTH", "BANK ACCOUNT", "LAST CALL", "LAST TRANSACTION"}, rows, "ID")
+	})
+}
+
+func rotateSource(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "source")
+	if err != nil {
+		return err
+	}
+	secret, err := readSecretFile(c, c.String("secret-file"))
+	if err != nil {
+		return err
+	}
+	src, err := s.service.RotateSource(c.Context, s.account, id, secret)
+	if err != nil {
+		return err
+	}
+	return showSource(c, s, src)
+}
+
+func removeSource(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "source")
+	if err != nil {
+		return err
+	}
+	if err := s.service.RemoveSource(c.Context, s.account, id, s.now); err != nil {
+		return err
+	}
+	return done(c, id, "removed", "Source %d is removed; its calls are refused from now on.\n", id)
+}
+
+func sourceLog(c *cli.Context, s *session) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	limit := c.Int("limit")
+	if limit < 1 || limit > 1000 {
+		return usagef("--limit must be from 1 to 1000")
+	}
+	if c.Bool("rejected") {
+		return refusedLog(c, s, limit)
+	}
+	events, err := s.service.InboundEvents(c.Context, s.account, app.InboundFilter{
+		SourceID: c.Int64("source-id"), OpenOnly: c.Bool("open"), Page: app.Page{Number: 1, Size: limit},
+	})
+	if err != nil {
+		return err
+	}
+	list, rows := []inboundEvent{}, [][]string{}
+	for _, e := range events {
+		encoded, err := encodeInboundEvent(c, s, e)
+		if err != nil {
+			return err
+		}
+		list = append(list, encoded)
+		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), encoded.ReceivedAt, e.SourceName, strconv.Itoa(e.Recorded), strconv.Itoa(e.Duplicates),
+			strconv.Itoa(e.Unassigned), strconv.Itoa(e.Conflicts), strconv.Itoa(e.Rejected), encoded.reasons()})
+	}
+	return output(c, list, func(w io.Writer) {
+		printTable(w, "No call came in yet.",
+			[]string{"EVENT", "RECEIVED", "SOURCE", "RECORDED", "DUPLICATES", "UNASSIGNED", "CONFLICTS", "REJECTED", "OPEN"}, rows,
+			"EVENT", "RECORDED", "DUPLICATES", "UNASSIGNED", "CONFLICTS", "REJECTED")
+	})
+}
+
+type inboundEvent struct {
+	ID         int64         `json:"id"`
+	SourceID   int64         `json:"source_id"`
+	Source     string        `json:"source"`
+	Channel    app.Channel   `json:"channel"`
+	ReceivedAt string        `json:"received_at"`
+	Recorded   int           `json:"recorded"`
+	Duplicates int           `json:"duplicates"`
+	Unassigned int           `json:"unassigned"`
+	Conflicts  int           `json:"conflicts"`
+	Rejected   int           `json:"rejected"`
+	Items      []inboundItem `json:"items"`
+	Body       string        `json:"body"`
+}
+
+type inboundItem struct {
+	Position      int         `json:"position"`
+	State         app.Outcome `json:"state"`
+	Field         string      `json:"field"`
+	Reason        string      `json:"reason"`
+	EventID       string      `json:"event_id"`
+	Gateway       string      `json:"gateway"`
+	AccountNumber string      `json:"account_number"`
+	Amount        int64       `json:"amount"`
+}
+
+func (e inboundEvent) reasons() string {
+	var parts []string
+	for _, i := range e.Items {
+		if i.State == app.OutcomeRecorded || i.State == app.OutcomeDuplicate {
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%s: %s %s", i.State, i.Field, i.Reason))
+	}
+	return clip(strings.Join(parts, "; "), 80)
+}
+
+func encodeInboundEvent(c *cli.Context, s *session, e app.InboundEvent) (inboundEvent, error) {
+	encoded := inboundEvent{
+		ID: e.ID, SourceID: e.SourceID, Source: e.SourceName, Channel: e.Channel, ReceivedAt: app.FormatTime(e.ReceivedAt, s.service.Zone()),
+		Recorded: e.Recorded, Duplicates: e.Duplicates, Unassigned: e.Unassigned, Conflicts: e.Conflicts, Rejected: e.Rejected,
+		Items: []inboundItem{}, Body: app.CleanText(string(e.Body), 1<<20),
+	}
+	if e.Unassigned+e.Conflicts+e.Rejected == 0 {
+		return encoded, nil
+	}
+	items, err := s.service.InboundItems(c.Context, s.account, e.ID)
+	for _, i := range items {
+		encoded.Items = append(encoded.Items, inboundItem{
+			i.Position, i.State, i.Fault.Field, i.Fault.Text.EN, i.EventID, i.Gateway, i.AccountNumber, i.Amount,
+		})
+	}
+	return encoded, err
+}
+
+func refusedLog(c *cli.Context, s *session, limit int) error {
+	calls, err := s.service.RefusedCalls(c.Context, s.account, c.Int64("source-id"), limit)
+	if err != nil {
+		return err
+	}
+	type refused struct {
+		ID         int64  `json:"id"`
+		SourceID   int64  `json:"source_id"`
+		Source     string `json:"source"`
+		ReceivedAt string `json:"received_at"`
+		Remote     string `json:"remote"`
+		Reason     string `json:"reason"`
+	}
+	list, rows := []refused{}, [][]string{}
+	for _, r := range calls {
+		e := refused{r.ID, r.SourceID, r.SourceName, app.FormatTime(r.ReceivedAt, s.service.Zone()), r.Remote, r.Reason}
+		list = append(list, e)
+		rows = append(rows, []string{e.ReceivedAt, e.Source, e.Remote, e.Reason})
+	}
+	return output(c, list, func(w io.Writer) {
+		printTable(w, "No call was refused.", []string{"RECEIVED", "SOURCE", "FROM", "REASON"}, rows)
+	})
+}
+
+func retryEvent(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "inbound event")
+	if err != nil {
+		return err
+	}
+	r, err := s.service.RetryInbound(c.Context, s.account, id, s.now)
+	if err != nil {
+		return err
+	}
+	counts := map[string]int{"recorded": r.Recorded, "duplicates": r.Duplicates, "unassigned": r.Unassigned, "conflicts": r.Conflicts, "rejected": r.Rejected}
+	return output(c, counts, func(w io.Writer) {
+		fmt.Fprintf(w, "Event %d: %d recorded, %d known already, %d unassigned, %d in conflict, %d rejected.\n",
+			id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
+	})
+}

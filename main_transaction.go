@@ -1,0 +1,148 @@
+package main
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"strconv"
+
+	"baoco/app"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+func transactionCommand() *cli.Command {
+	return &cli.Command{
+		Name: "transaction", Usage: "the ledger",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list transactions, newest first",
+				Description: example("baoco transaction list --q \"thanh toan\"", "baoco transaction list --from 2026-11-01 --type IN -o json"),
+				Flags: adminFlags(
+					&cli.Int64Flag{Name: "bank-account-id", Usage: "only those of bank account `ID`"},
+					&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
+					&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
+					&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
+					&cli.Int64Flag{Name: "min-amount", Usage: "of at least `VND`"},
+					&cli.Int64Flag{Name: "max-amount", Usage: "of at most `VND`"},
+					&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or number, without regard to case or accents"},
+					&cli.Int64Flag{Name: "since-id", Usage: "only ids above `ID`, oldest first"},
+					&cli.StringFlag{Name: "sort", Usage: "`ORDER`: -id, id, -date or date", Value: string(app.SortIDDesc)},
+					&cli.IntFlag{Name: "page", Usage: "page `N`", Value: 1},
+					&cli.IntFlag{Name: "per-page", Usage: "`N` a page, at most 100", Value: app.DefaultPageSize},
+				),
+				Action: admin(listTransactions),
+			},
+			{
+				Name: "add", Usage: "record a transaction by hand; a running server notifies within a second",
+				Description: example("baoco transaction add --bank ACB --account-number 19354957 --type IN --amount 200000 --content DH123"),
+				Flags: adminFlags(
+					&cli.StringFlag{Name: "bank", Usage: "bank `CODE` (default: the bank of the linked account with this number)"},
+					&cli.StringFlag{Name: "account-number", Usage: "account `NUMBER` (default: that of the only linked account)"},
+					&cli.StringFlag{Name: "type", Usage: "`TYPE` IN or OUT", Value: string(app.In)},
+					&cli.StringFlag{Name: "amount", Usage: "amount in `VND`", Required: true},
+					&cli.StringFlag{Name: "content", Usage: "transfer content, a `TEXT`"},
+					&cli.StringFlag{Name: "transaction-number", Usage: "the bank's `CODE` of the transfer"},
+					&cli.StringFlag{Name: "id", Usage: "an `ID` that makes it once (default: the transaction number, or a new one)"},
+					&cli.StringFlag{Name: "date", Usage: "time of the transfer, `Y-m-d H:i:s` (default: now)"},
+				),
+				Action: admin(addTransaction),
+			},
+		},
+	}
+}
+
+func listTransactions(c *cli.Context, s *session) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	f := app.TransactionFilter{
+		BankAccountID: c.Int64("bank-account-id"), MinAmount: c.Int64("min-amount"), MaxAmount: c.Int64("max-amount"),
+		Query: c.String("q"), Sort: app.TransactionSort(c.String("sort")),
+	}
+	var err error
+	if f.Page, err = pageFlags(c); err != nil {
+		return err
+	}
+	if f.Type, err = directionFlag(c); err != nil {
+		return err
+	}
+	if f.From, f.To, err = rangeFlags(c, s.service.Zone()); err != nil {
+		return err
+	}
+	switch f.Sort {
+	case app.SortID, app.SortIDDesc, app.SortDate, app.SortDateDesc:
+	default:
+		return usagef("--sort must be -id, id, -date or date, not %q", string(f.Sort))
+	}
+	if c.IsSet("since-id") {
+		since := c.Int64("since-id")
+		f.SinceID = &since
+	}
+	list, total, err := s.service.Transactions(c.Context, s.account, f)
+	if err != nil {
+		return err
+	}
+	encoded, rows := []web.TransactionJSON{}, [][]string{}
+	for _, t := range list {
+		e := web.EncodeTransaction(t, s.service.Zone())
+		encoded = append(encoded, e)
+		rows = append(rows, []string{e.ID, e.TransactionDate, e.Bank, e.AccountNumber, string(e.Type), vnd(e.Amount), clip(e.Content, 50), e.TransactionNumber})
+	}
+	return output(c, encoded, func(w io.Writer) {
+		printTable(w, "There is no such transaction.", []string{"ID", "TIME", "BANK", "ACCOUNT", "TYPE", "AMOUNT", "CONTENT", "NUMBER"}, rows, "ID", "AMOUNT")
+		if total > int64(len(rows)) {
+			fmt.Fprintf(c.App.ErrWriter, "%d of %d; --page shows more.\n", len(rows), total)
+		}
+	})
+}
+
+func addTransaction(c *cli.Context, s *session) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	amount, err := app.ParseAmount(c.String("amount"))
+	if err != nil || amount < 1 {
+		return usagef("--amount %s, not %q", app.AmountRule.EN, c.String("amount"))
+	}
+	e := app.Incoming{
+		EventID: c.String("id"), Gateway: c.String("bank"), AccountNumber: c.String("account-number"), Number: c.String("transaction-number"),
+		Type: app.Direction(c.String("type")), Amount: amount, Content: c.String("content"), Time: s.now,
+	}
+	if _, known := app.FindBank(e.Gateway); e.Gateway != "" && !known {
+		return usagef("--bank %q is not a known bank code", e.Gateway)
+	}
+	if e.AccountNumber == "" {
+		banks, err := s.service.BankAccounts(c.Context, s.account)
+		if err != nil {
+			return err
+		}
+		if len(banks) != 1 {
+			return usagef("--account-number is needed, since %d bank accounts are linked", len(banks))
+		}
+		e.Gateway, e.AccountNumber = banks[0].Bank, banks[0].AccountNumber
+	}
+	if c.IsSet("date") {
+		if e.Time, err = app.ParseTime(c.String("date"), s.service.Zone()); err != nil {
+			return usagef("--date must be a time as Y-m-d H:i:s, not %q", c.String("date"))
+		}
+	}
+	if e.EventID == "" {
+		e.EventID = e.Number
+	}
+	if e.EventID == "" {
+		e.EventID = "hand-" + rand.Text()
+	}
+	t, result, err := s.service.RecordByHand(c.Context, s.account, e, nil, app.IdempotencyKey{}, s.now)
+	if err != nil {
+		return err
+	}
+	return output(c, web.EncodeTransaction(t, s.service.Zone()), func(w io.Writer) {
+		if result == app.OutcomeDuplicate {
+			fmt.Fprintf(w, "Transaction %d was recorded before.\n", t.ID)
+			return
+		}
+		fmt.Fprintf(w, "Transaction %s is recorded: %s %s VND on %s %s.\n", strconv.FormatInt(t.ID, 10), t.Type, vnd(t.Amount), t.Bank, t.AccountNumber)
+	})
+}

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+func webhookCommand() *cli.Command {
+	return &cli.Command{
+		Name: "webhook", Usage: "the URLs that are told of transactions",
+		Subcommands: []*cli.Command{
+			{
+				Name: "create", Usage: "make a webhook and show its secret this once",
+				Description: example("baoco webhook create --name shop --url https://shop.vn/baoco --type IN"),
+				Flags: adminFlags(
+					&cli.StringFlag{Name: "name", Usage: "a `NAME` to tell it apart", Required: true},
+					&cli.StringFlag{Name: "url", Usage: "`URL` that receives the POSTs", Required: true},
+					&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Required: true},
+					&cli.Int64Flag{Name: "bank-account-id", Usage: "only transactions of bank account `ID` (default: all)"},
+				),
+				Action: admin(createWebhook),
+			},
+			{Name: "list", Usage: "list the webhooks", Description: example("baoco webhook list"), Flags: adminFlags(), Action: admin(listWebhooks)},
+			{
+				Name: "update", Usage: "change a webhook", ArgsUsage: "ID", Description: example("baoco webhook update 1 --url https://shop.vn/new"),
+				Flags: adminFlags(
+					&cli.StringFlag{Name: "name", Usage: "new `NAME`"},
+					&cli.StringFlag{Name: "url", Usage: "new `URL`; pending deliveries go there too"},
+					&cli.StringFlag{Name: "type", Usage: "new `TYPE`: IN, OUT or ALL"},
+				),
+				Action: admin(updateWebhook),
+			},
+			{
+				Name: "toggle", Usage: "switch a webhook off or on; pending deliveries wait meanwhile", ArgsUsage: "ID",
+				Description: example("baoco webhook toggle 1"), Flags: adminFlags(), Action: admin(toggleWebhook),
+			},
+			{
+				Name: "delete", Usage: "end a webhook; pending deliveries are cancelled, history stays", ArgsUsage: "ID",
+				Description: example("baoco webhook delete 1"), Flags: adminFlags(), Action: admin(deleteWebhook),
+			},
+			{
+				Name: "test", Usage: "send a signed sample and show the answer; exits 6 unless it is accepted", ArgsUsage: "ID",
+				Description: example("baoco webhook test 1"), Flags: adminFlags(), Action: admin(testWebhook),
+			},
+			{
+				Name: "rotate-secret", Usage: "give a webhook a new secret, with an overlap", ArgsUsage: "ID",
+				Description: example("baoco webhook rotate-secret 1 --overlap-hours 48"),
+				Flags:       adminFlags(&cli.IntFlag{Name: "overlap-hours", Usage: "`HOURS` that the old secret still signs, 0 to 168", Value: 24}),
+				Action:      admin(rotateSecret),
+			},
+			{
+				Name: "activate-secret", Usage: "end the overlap of a rotation now", ArgsUsage: "ID",
+				Description: example("baoco webhook activate-secret 1"), Flags: adminFlags(), Action: admin(activateSecret),
+			},
+		},
+	}
+}
+
+func createWebhook(c *cli.Context, s *session) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	hook, secret, err := s.service.CreateWebhook(c.Context, s.account, app.WebhookCreate{
+		Name: c.String("name"), URL: c.String("url"), Type: app.WebhookType(c.String("type")), BankAccountID: c.Int64("bank-account-id"),
+	}, s.now)
+	if err != nil {
+		return err
+	}
+	created := struct {
+		Webhook web.WebhookJSON `json:"webhook"`
+		Secret  string          `json:"secret"`
+	}{web.EncodeWebhook(hook, s.service.Zone()), secret}
+	return output(c, created, func(w io.Writer) {
+		fmt.Fprintf(w, "Webhook: %d (%s)\nSecret:  %s\n", hook.ID, hook.Type, secret)
+		fmt.Fprintln(c.App.ErrWriter, "Keep the secret now: it is not shown again.")
+		if app.IsPlainHTTP(hook.URL) {
+			fmt.Fprintln(c.App.ErrWriter, "HTTPS is recommended: over http:// anybody on the way can read the transactions.")
+		}
+	})
+}
+
+func listWebhooks(c *cli.Context, s *session) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	hooks, err := s.service.Webhooks(c.Context, s.account)
+	if err != nil {
+		return err
+	}
+	list, rows := []web.WebhookJSON{}, [][]string{}
+	for _, hook := range hooks {
+		list = append(list, web.EncodeWebhook(hook, s.service.Zone()))
+		only := "all"
+		if hook.BankAccountID != 0 {
+			only = strconv.FormatInt(hook.BankAccountID, 10)
+		}
+		rows = append(rows, []string{strconv.FormatInt(hook.ID, 10), hook.Name, clip(hook.URL, 60), string(hook.Type), only, yesNo(hook.IsActive)})
+	}
+	return output(c, list, func(w io.Writer) {
+		printTable(w, "There is no webhook yet: baoco webhook create --name NAME --url URL --type IN",
+			[]string{"ID", "NAME", "URL", "TYPE", "BANK ACCOUNT", "ACTIVE"}, rows, "ID")
+	})
+}
+
+func updateWebhook(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "webhook")
+	if err != nil {
+		return err
+	}
+	var u app.WebhookUpdate
+	for name, field := range map[string]**string{"name": &u.Name, "url": &u.URL} {
+		if c.IsSet(name) {
+			value := c.String(name)
+			*field = &value
+		}
+	}
+	if c.IsSet("type") {
+		webhookType := app.WebhookType(c.String("type"))
+		u.Type = &webhookType
+	}
+	if u == (app.WebhookUpdate{}) {
+		return usagef("webhook update needs at least one of --name, --url and --type")
+	}
+	hook, err := s.service.UpdateWebhook(c.Context, s.account, id, u)
+	if err != nil {
+		return err
+	}
+	return output(c, web.EncodeWebhook(hook, s.service.Zone()), func(w io.Writer) {
+		fmt.Fprintf(w, "Webhook %d: %s, %s, %s\n", hook.ID, oneLine(hook.Name), hook.URL, hook.Type)
+	})
+}
+
+func toggleWebhook(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "webhook")
+	if err != nil {
+		return err
+	}
+	hook, err := s.service.ToggleWebhook(c.Context, s.account, id, s.now)
+	if err != nil {
+		return err
+	}
+	return output(c, web.EncodeWebhook(hook, s.service.Zone()), func(w io.Writer) {
+		if hook.IsActive {
+			fmt.Fprintf(w, "Webhook %d is enabled.\n", id)
+		} else {
+			fmt.Fprintf(w, "Webhook %d is disabled; its pending deliveries wait.\n", id)
+		}
+	})
+}
+
+func deleteWebhook(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "webhook")
+	if err != nil {
+		return err
+	}
+	if err := s.service.DeleteWebhook(c.Context, s.account, id, s.now); err != nil {
+		return err
+	}
+	return done(c, id, "deleted", "Webhook %d is deleted; its history stays.\n", id)
+}
+
+func testWebhook(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "webhook")
+	if err != nil {
+		return err
+	}
+	a, err := s.service.TestWebhook(c.Context, s.account, id, s.now)
+	if err != nil {
+		return err
+	}
+	err = output(c, web.EncodeAttempt(a, s.service.Zone()), func(w io.Writer) {
+		fmt.Fprintf(w, "POST %s\n%s in %d ms\n", a.URL, outcome(a), a.Result.Duration.Milliseconds())
+		if len(a.Result.Body) > 0 {
+			fmt.Fprintln(w, oneLine(string(a.Result.Body)))
+		}
+	})
+	if err == nil && !a.Result.OK() {
+		err = exitStatus{exitCheck, fmt.Errorf("the receiver did not accept the test: %s", outcome(a))}
+	}
+	return err
+}
+
+// outcome says in a few words what an attempt came to.
+func outcome(a app.Attempt) string {
+	switch {
+	case a.Result.OK():
+		return "HTTP 200"
+	case a.Result.StatusCode != 0 && a.Result.Error != app.ErrorTimeout:
+		return fmt.Sprintf("HTTP %d", a.Result.StatusCode)
+	case a.Result.Detail != "":
+		return string(a.Result.Error) + ": " + oneLine(a.Result.Detail)
+	}
+	return string(a.Result.Error)
+}
+
+func rotateSecret(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "webhook")
+	if err != nil {
+		return err
+	}
+	secret, err := s.service.RotateSecret(c.Context, s.account, id, time.Duration(c.Int("overlap-hours"))*time.Hour, s.now)
+	if err != nil {
+		return err
+	}
+	return output(c, map[string]any{"id": id, "secret": secret}, func(w io.Writer) {
+		fmt.Fprintln(w, secret)
+		fmt.Fprintf(c.App.ErrWriter, "Keep the new secret now: it is not shown again. Once the receiver knows it: baoco webhook activate-secret %d\n", id)
+	})
+}
+
+func activateSecret(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "webhook")
+	if err != nil {
+		return err
+	}
+	if err := s.service.ActivateSecret(c.Context, s.account, id, s.now); err != nil {
+		return err
+	}
+	return done(c, id, "activated", "The new secret of webhook %d signs everything from now on.\n", id)
+}
