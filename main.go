@@ -88,6 +88,7 @@ func rootCommand(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 func finish(command *cli.Command) {
 	command.OnUsageError = usageError
 	if len(command.Subcommands) == 0 {
+		requireFlags(command)
 		return
 	}
 	group := command.Name
@@ -99,6 +100,35 @@ func finish(command *cli.Command) {
 	}
 	for _, sub := range command.Subcommands {
 		finish(sub)
+	}
+}
+
+// requireFlags checks required flags in the action: the library would print
+// its help to stdout, where data goes.
+func requireFlags(command *cli.Command) {
+	var required []string
+	for _, f := range command.Flags {
+		switch f := f.(type) {
+		case *cli.StringFlag:
+			if f.Required {
+				f.Required = false
+				required = append(required, f.Name)
+			}
+		case *cli.Int64Flag:
+			if f.Required {
+				f.Required = false
+				required = append(required, f.Name)
+			}
+		}
+	}
+	action := command.Action
+	command.Action = func(c *cli.Context) error {
+		for _, name := range required {
+			if !c.IsSet(name) {
+				return usagef("--%s is required; see %s --help", name, c.Command.HelpName)
+			}
+		}
+		return action(c)
 	}
 }
 
@@ -226,10 +256,6 @@ func exitCode(err error) int {
 		return exitConflict
 	case app.CodeUnavailable:
 		return exitDatabase
-	}
-	// Required flags are checked by the library, before any action.
-	if strings.HasPrefix(err.Error(), "Required flag") {
-		return exitUsage
 	}
 	return exitError
 }

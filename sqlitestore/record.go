@@ -134,7 +134,7 @@ func (r *recorder) sameTransfer(bankAccountID, source int64, channel app.Channel
 		return 0, nil
 	}
 	var id int64
-	err := r.tx.queryRow(`SELECT t.id FROM transactions t
+	err := r.tx.queryRow(`SELECT t.id FROM transactions t INDEXED BY transactions_number
 		WHERE t.bank_account_id = ?1 AND t.number = ?2 AND t.number <> '' AND t.type = ?3 AND t.amount = ?4
 			AND t.occurred_at BETWEEN ?5 - ?6 AND ?5 + ?6
 			AND NOT (t.source_id = ?7 AND t.channel = ?8)

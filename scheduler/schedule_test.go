@@ -1,0 +1,291 @@
+package scheduler_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"baoco/app"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// network answers in virtual time and notes when it was called, and with what.
+type network struct {
+	mu     sync.Mutex
+	start  time.Time
+	at     []time.Duration
+	bodies [][]byte
+	ids    []string
+	answer func(n int, r *http.Request) (*http.Response, error)
+}
+
+func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	n.at = append(n.at, time.Since(n.start))
+	n.bodies = append(n.bodies, body)
+	n.ids = append(n.ids, r.Header.Get("webhook-id"))
+	count := len(n.at)
+	n.mu.Unlock()
+	return n.answer(count, r)
+}
+
+func (n *network) times() []time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return append([]time.Duration(nil), n.at...)
+}
+
+func always500(int, *http.Request) (*http.Response, error) { return respond(500), nil }
+
+func alwaysTimeout(_ int, r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// The instants of the six attempts: each wait counts from the end of the
+// attempt before.
+var (
+	times500     = []time.Duration{0, 10 * time.Second, 40 * time.Second, 100 * time.Second, 400 * time.Second, 1000 * time.Second}
+	timesTimeout = []time.Duration{0, 20 * time.Second, 60 * time.Second, 130 * time.Second, 440 * time.Second, 1050 * time.Second}
+)
+
+func TestSchedule(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		answer func(int, *http.Request) (*http.Response, error)
+		want   []time.Duration
+		class  app.ErrorClass
+		status int
+	}{
+		{"always 500", always500, times500, app.ErrorHTTPStatus, 500},
+		{"always a timeout", alwaysTimeout, timesTimeout, app.ErrorTimeout, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := &network{start: time.Now(), answer: c.answer}
+				s := open(t, newFile(t), n)
+				s.webhook(t, "https://shop.example.vn/hook")
+				s.start(t)
+				s.record(t, "FT1")
+				time.Sleep(2 * time.Hour)
+				synctest.Wait()
+				if d := cmp.Diff(c.want, n.times()); d != "" {
+					t.Errorf("attempts (-want +got):\n%s", d)
+				}
+				history := s.history(t)
+				if len(history) != 6 {
+					t.Fatalf("%d history records, want 6", len(history))
+				}
+				for i, a := range history {
+					if a.Number != i+1 || a.Result.StatusCode != c.status || a.Result.Error != c.class {
+						t.Errorf("record %d: attempt %d, status %d, error %q", i, a.Number, a.Result.StatusCode, a.Result.Error)
+					}
+					if i < 5 && !a.NextAttemptAt.Equal(n.start.Add(c.want[i+1])) {
+						t.Errorf("record %d: next attempt at %v, want %v", i, a.NextAttemptAt.Sub(n.start), c.want[i+1])
+					}
+					if !bytes.Equal(n.bodies[i], n.bodies[0]) || n.ids[i] != n.ids[0] {
+						t.Errorf("attempt %d sent another body or webhook-id than attempt 1", i+1)
+					}
+				}
+				if last := history[5]; !last.NextAttemptAt.IsZero() || last.Delivery.State != app.DeliveryFailed {
+					t.Errorf("after attempt 6: state %s, next %v", last.Delivery.State, last.NextAttemptAt)
+				}
+				s.close(t)
+			})
+		})
+	}
+}
+
+// A stop between attempts, and one in the middle of an attempt: the schedule
+// goes on from the file; what was due meanwhile is tried at the start, and an
+// attempt that was cut off isn't counted.
+func TestScheduleAcrossRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{start: time.Now(), answer: always500}
+		path := newFile(t)
+		s := open(t, path, n)
+		s.webhook(t, "https://shop.example.vn/hook")
+		s.start(t)
+		s.record(t, "FT1")
+		time.Sleep(50 * time.Second) // attempts at 0, 10 and 40 s
+		s.close(t)
+		time.Sleep(20 * time.Second)
+		s = open(t, path, n)
+		s.start(t)
+		time.Sleep(50 * time.Second) // the fourth at 100 s, on time
+		s.close(t)
+		time.Sleep(10 * time.Minute) // the fifth was due at 400 s, the file opens at 720 s
+		s = open(t, path, n)
+		s.start(t)
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		want := append(append([]time.Duration(nil), times500[:4]...), 720*time.Second, 1320*time.Second)
+		if d := cmp.Diff(want, n.times()); d != "" {
+			t.Errorf("attempts (-want +got):\n%s", d)
+		}
+		if got := len(s.history(t)); got != 6 {
+			t.Errorf("%d history records, want 6", got)
+		}
+		s.close(t)
+	})
+}
+
+func TestInterruptedAttemptIsRepeatedAndNotCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{start: time.Now(), answer: func(count int, r *http.Request) (*http.Response, error) {
+			if count == 1 {
+				return alwaysTimeout(count, r)
+			}
+			return respond(200), nil
+		}}
+		path := newFile(t)
+		s := open(t, path, n)
+		s.webhook(t, "https://shop.example.vn/hook")
+		s.start(t)
+		s.record(t, "FT1")
+		time.Sleep(3 * time.Second) // in the middle of attempt 1
+		s.crash(t)
+		s = open(t, path, n)
+		s.start(t)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if d := cmp.Diff([]time.Duration{0, 3 * time.Second}, n.times()); d != "" {
+			t.Errorf("attempts (-want +got):\n%s", d)
+		}
+		if !bytes.Equal(n.bodies[0], n.bodies[1]) || n.ids[0] != n.ids[1] {
+			t.Error("the repeated attempt differs from the interrupted one")
+		}
+		history := s.history(t)
+		if len(history) != 1 || history[0].Number != 1 || history[0].Delivery.State != app.DeliveryDelivered {
+			t.Errorf("history after the repeat: %+v", history)
+		}
+		s.close(t)
+	})
+}
+
+// 200 at 9.9 s is a success, at 10.1 s a failure.
+func TestTimeLimit(t *testing.T) {
+	for _, c := range []struct {
+		after time.Duration
+		ok    bool
+	}{{9900 * time.Millisecond, true}, {10100 * time.Millisecond, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			n := &network{start: time.Now(), answer: func(_ int, r *http.Request) (*http.Response, error) {
+				select {
+				case <-time.After(c.after):
+					return respond(200), nil
+				case <-r.Context().Done():
+					return nil, r.Context().Err()
+				}
+			}}
+			s := open(t, newFile(t), n)
+			s.webhook(t, "https://shop.example.vn/hook")
+			s.start(t)
+			s.record(t, "FT1")
+			time.Sleep(11 * time.Second)
+			synctest.Wait()
+			history := s.history(t)
+			if len(history) != 1 || history[0].Result.OK() != c.ok {
+				t.Errorf("an answer after %v: %+v", c.after, history)
+			}
+			s.close(t)
+		})
+	}
+}
+
+// Switching off makes pending deliveries wait, switching on lets them go on,
+// deleting cancels them; a changed URL counts from the next attempt on.
+func TestChangesDuringTheWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var urls []string
+		n := &network{start: time.Now()}
+		n.answer = func(_ int, r *http.Request) (*http.Response, error) {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			urls = append(urls, r.URL.Path)
+			return respond(500), nil
+		}
+		s := open(t, newFile(t), n)
+		hook := s.webhook(t, "https://shop.example.vn/old")
+		s.start(t)
+		s.record(t, "FT1")
+		time.Sleep(5 * time.Second)
+		newURL := "https://shop.example.vn/new"
+		_, err := s.service.UpdateWebhook(t.Context(), 1, hook.ID, app.WebhookUpdate{URL: &newURL})
+		must(t, err)
+		time.Sleep(10 * time.Second) // attempt 2 at 10 s
+		_, err = s.service.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
+		must(t, err)
+		s.record(t, "FT2") // while off: no delivery, ever
+		time.Sleep(time.Minute)
+		if got := n.times(); len(got) != 2 {
+			t.Fatalf("%d attempts while switched off, want 2", len(got))
+		}
+		_, err = s.service.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
+		must(t, err)
+		time.Sleep(2 * time.Second)
+		if got := n.times(); len(got) != 3 || got[2] < 75*time.Second || got[2] > 76*time.Second {
+			t.Fatalf("attempts after switching on: %v", got)
+		}
+		must(t, s.service.DeleteWebhook(t.Context(), 1, hook.ID, time.Now()))
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if got := n.times(); len(got) != 3 {
+			t.Errorf("%d attempts after deleting, want 3", len(got))
+		}
+		if d := cmp.Diff([]string{"/old", "/new", "/new"}, urls); d != "" {
+			t.Errorf("paths (-want +got):\n%s", d)
+		}
+		history := s.history(t)
+		if last := history[len(history)-1]; last.Delivery.State != app.DeliveryCancelled {
+			t.Errorf("the delivery of a deleted webhook is %s", last.Delivery.State)
+		}
+		s.close(t)
+	})
+}
+
+// A webhook that hangs keeps no other from its first attempt.
+func TestHangingWebhooksDoNotDelayOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{start: time.Now()}
+		var healthy []time.Duration
+		n.answer = func(c int, r *http.Request) (*http.Response, error) {
+			if r.URL.Path != "/healthy" {
+				return alwaysTimeout(c, r)
+			}
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			healthy = append(healthy, time.Since(n.start))
+			return respond(200), nil
+		}
+		s := open(t, newFile(t), n)
+		for range 20 {
+			s.webhook(t, "https://slow.example.vn/hangs")
+		}
+		s.webhook(t, "https://shop.example.vn/healthy")
+		s.start(t)
+		for i := range 100 {
+			s.record(t, "FT"+string(rune('A'+i/26))+string(rune('A'+i%26)))
+			time.Sleep(100 * time.Millisecond)
+		}
+		synctest.Wait()
+		if len(healthy) != 100 {
+			t.Fatalf("the healthy webhook got %d of 100", len(healthy))
+		}
+		for i, at := range healthy {
+			if want := time.Duration(i) * 100 * time.Millisecond; at-want > 10*time.Millisecond {
+				t.Errorf("transaction %d reached the healthy webhook %v late", i, at-want)
+			}
+		}
+		s.crash(t)
+	})
+}

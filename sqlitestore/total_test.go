@@ -1,0 +1,201 @@
+package sqlitestore_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/sqlitestore"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// history makes random events on a file, many at once, as a busy day does.
+type history struct {
+	t       *testing.T
+	store   *sqlitestore.Store
+	service *app.Service
+	random  *rand.Rand
+	sources []app.Source
+	banks   []app.BankAccount
+	hooks   []app.Webhook
+	now     time.Time // moves across two midnights in Ho Chi Minh City
+	seq     int
+}
+
+func newHistory(t *testing.T, path string, seed uint64) *history {
+	ctx := context.Background()
+	h := &history{t: t, store: open(t, path, true), random: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)}
+	zone, err := h.store.Zone(ctx)
+	must(t, err)
+	targets, err := app.ParseTargetPolicy(nil)
+	must(t, err)
+	h.service = app.NewService(app.Config{
+		Store: h.store, Zone: zone, Targets: targets,
+		Providers: []app.ProviderKind{{Provider: "native", Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer}},
+		Send: func(context.Context, app.Outgoing) app.Result {
+			return app.Result{StartedAt: h.now, StatusCode: 200}
+		},
+	})
+	second, err := h.service.CreateAccount(ctx, "second", h.now)
+	must(t, err)
+	for _, account := range []int64{1, second.ID} {
+		for i := range 3 {
+			b, err := h.service.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint("100", i), AccountName: "A"}, h.now)
+			must(t, err)
+			h.banks = append(h.banks, b.BankAccount)
+		}
+		for i := range 2 {
+			src, err := h.service.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: fmt.Sprint(i)}, h.now)
+			must(t, err)
+			h.sources = append(h.sources, src)
+			hook, _, err := h.service.CreateWebhook(ctx, account, app.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: []app.WebhookType{app.WebhookAll, app.WebhookIn}[i]}, h.now)
+			must(t, err)
+			h.hooks = append(h.hooks, hook)
+		}
+	}
+	return h
+}
+
+// call makes a call of one to five elements, some of them repeats, conflicts,
+// unknown accounts or unreadable.
+func (h *history) call() app.InboundCall {
+	source := h.sources[h.random.IntN(len(h.sources))]
+	call := app.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now}
+	for range 1 + h.random.IntN(5) {
+		h.seq++
+		e := app.Incoming{
+			EventID: fmt.Sprint(h.seq), Gateway: "ACB", AccountNumber: fmt.Sprint("100", h.random.IntN(3)),
+			Number: fmt.Sprint("N", h.random.IntN(h.seq+1)), Type: []app.Direction{app.In, app.Out}[h.random.IntN(2)],
+			Amount: 1 + h.random.Int64N(app.MaxAmount), Time: h.now.Add(-time.Duration(h.random.IntN(200)) * time.Minute),
+		}
+		switch h.random.IntN(10) {
+		case 0: // perhaps a repeat, mostly a conflict
+			e.EventID = fmt.Sprint(1 + h.random.IntN(h.seq))
+		case 1:
+			e.AccountNumber = "999"
+		case 2:
+			e.Fault = &app.FieldError{Field: "transferAmount", Text: app.AmountRule}
+		case 3:
+			e.Amount, e.Number = 50000, "same" // the same transfer from two sources
+		case 4:
+			e.Time = h.now.Add(20 * time.Hour) // dated tomorrow
+		}
+		call.Elements = append(call.Elements, e)
+	}
+	return call
+}
+
+func (h *history) step() {
+	ctx := context.Background()
+	h.now = h.now.Add(time.Duration(h.random.IntN(9)) * time.Minute)
+	switch h.random.IntN(8) {
+	default: // several at once, so that they share a commit
+		var all sync.WaitGroup
+		for range 1 + h.random.IntN(12) {
+			call := h.call()
+			all.Go(func() {
+				if _, err := h.service.RecordTransactions(ctx, call); err != nil {
+					h.t.Error(err)
+				}
+				// One that fails shares the commit too.
+				_, _, err := h.service.RecordByHand(ctx, call.AccountID, app.Incoming{EventID: "x", Gateway: "ACB", AccountNumber: "no such", Type: app.In, Amount: 1}, nil, app.IdempotencyKey{}, call.ReceivedAt)
+				if app.CodeOf(err) != app.CodeValidation {
+					h.t.Errorf("recording on an unknown account: %v", err)
+				}
+			})
+		}
+		all.Wait()
+	case 0:
+		b := h.banks[h.random.IntN(len(h.banks))]
+		_, err := h.service.ToggleBankAccount(ctx, b.AccountID, b.ID, h.now)
+		must(h.t, err)
+	case 1, 2:
+		h.deliver()
+	case 3:
+		hook := h.hooks[h.random.IntN(len(h.hooks))]
+		_, err := h.service.TestWebhook(ctx, hook.AccountID, hook.ID, h.now)
+		must(h.t, err)
+	case 4:
+		_, err := h.service.Prune(ctx, app.PruneLimits{Inbound: 3 * time.Hour, History: 3 * time.Hour}, h.now)
+		must(h.t, err)
+	}
+}
+
+// deliver settles some due deliveries, with success or without.
+func (h *history) deliver() {
+	ctx := context.Background()
+	for _, hook := range h.hooks {
+		due, err := h.service.Due(ctx, hook.ID, h.now, nil, 10, h.random.IntN(2) == 0)
+		must(h.t, err)
+		for _, o := range due {
+			r := app.Result{StartedAt: h.now, StatusCode: 200}
+			if h.random.IntN(3) == 0 {
+				r.StatusCode, r.Error = 500, app.ErrorHTTPStatus
+			}
+			_, err := h.service.Settle(ctx, o, r)
+			must(h.t, err)
+		}
+	}
+}
+
+// TestTotalsEqualTheirRows recounts every kept total from the rows after a
+// random history, while the process runs in another zone.
+func TestTotalsEqualTheirRows(t *testing.T) {
+	elsewhere, err := time.LoadLocation("America/Los_Angeles")
+	must(t, err)
+	local := time.Local
+	time.Local = elsewhere
+	defer func() { time.Local = local }()
+	for seed := range uint64(4) {
+		path := create(t)
+		h := newHistory(t, path, seed)
+		for range 120 {
+			h.step()
+		}
+		checkTotals(t, path, 7*3600)
+		// A changed zone counts the days again.
+		must(t, h.store.SetZone(context.Background(), "Asia/Tokyo"))
+		checkTotals(t, path, 9*3600)
+		must(t, h.store.Close())
+	}
+}
+
+// checkTotals compares totals with rows; offset is the zone's, in seconds east
+// of UTC.
+func checkTotals(t *testing.T, path string, offset int) {
+	t.Helper()
+	if n := peek(t, path, `SELECT count(*) FROM transactions`)[0][0].(int64); n < 100 {
+		t.Fatalf("only %d transactions: the history is too thin to show anything", n)
+	}
+	for _, c := range []struct{ name, kept, counted string }{
+		{"account_totals", `SELECT account_id, in_count, in_amount, out_count, out_amount FROM account_totals ORDER BY 1`,
+			`SELECT a.id, count(*) FILTER (WHERE type = 'IN'), coalesce(sum(amount) FILTER (WHERE type = 'IN'), 0),
+				count(*) FILTER (WHERE type = 'OUT'), coalesce(sum(amount) FILTER (WHERE type = 'OUT'), 0)
+			FROM accounts a LEFT JOIN transactions t ON t.account_id = a.id GROUP BY a.id ORDER BY 1`},
+		{"history_rows", `SELECT account_id, history_rows FROM account_totals ORDER BY 1`,
+			`SELECT a.id, (SELECT count(*) FROM attempts t WHERE t.account_id = a.id) FROM accounts a ORDER BY 1`},
+		{"account_days", `SELECT account_id, day, type, count, amount FROM account_days ORDER BY 1, 2, 3`,
+			fmt.Sprintf(`SELECT account_id, (occurred_at + %d) / 86400 AS d, type, count(*), sum(amount) FROM transactions GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`, offset)},
+		{"bank_account_days", `SELECT bank_account_id, day, type, count, amount FROM bank_account_days ORDER BY 1, 2, 3`,
+			fmt.Sprintf(`SELECT bank_account_id, (occurred_at + %d) / 86400 AS d, type, count(*), sum(amount) FROM transactions GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`, offset)},
+		{"bank_accounts", `SELECT id, count, amount FROM bank_accounts ORDER BY 1`,
+			`SELECT b.id, count(t.id), coalesce(sum(t.amount), 0) FROM bank_accounts b LEFT JOIN transactions t ON t.bank_account_id = b.id GROUP BY b.id ORDER BY 1`},
+		{"open items", `SELECT id, open FROM inbound_events ORDER BY 1`,
+			`SELECT e.id, (SELECT count(*) FROM inbound_items i WHERE i.inbound_event_id = e.id AND i.state IN ('unassigned', 'rejected', 'conflict')) FROM inbound_events e ORDER BY 1`},
+	} {
+		if d := cmp.Diff(peek(t, path, c.counted), peek(t, path, c.kept)); d != "" {
+			t.Errorf("%s (-counted from the rows +kept):\n%s", c.name, d)
+		}
+	}
+	// Attempts ever made are never fewer than those in the history.
+	for _, row := range peek(t, path, `SELECT attempts_made - history_rows, attempts_failed FROM account_totals`) {
+		if row[0].(int64) < 0 || row[1].(int64) == 0 {
+			t.Errorf("attempts made beyond the history %v, failed %v", row[0], row[1])
+		}
+	}
+}
