@@ -10,3 +10,14 @@ import (
 func lockFile(string) (*os.File, error) {
 	return nil, errors.New("baoco serve needs a Unix system, such as Linux")
 }
+
+// turn is nothing here: there is no server for commands to stand beside.
+type turn struct{}
+
+func openTurn(string, bool) (*turn, error) { return &turn{}, nil }
+
+func (*turn) begin() {}
+
+func (*turn) end() {}
+
+func (*turn) close() error { return nil }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 )
 
 // lockFile takes the lock that one serving process holds on a file. The
@@ -25,3 +26,54 @@ func lockFile(path string) (*os.File, error) {
 	}
 	return f, nil
 }
+
+// turn lets the commands beside a busy server have their turn: SQLite's own
+// lock is won by whoever asks most often, which is always the server. A
+// command holds an exclusive lock on the key file while it writes; the server
+// waits for that lock to be free before each commit. It is advice only: who
+// waits too long goes on, and SQLite decides.
+type turn struct {
+	file  *os.File
+	serve bool
+}
+
+// How long the server waits for a command, and a command for another.
+const (
+	serverWaits  = 250 * time.Millisecond
+	commandWaits = 5 * time.Second
+)
+
+func openTurn(keyPath string, serve bool) (*turn, error) {
+	f, err := os.Open(keyPath)
+	return &turn{f, serve}, err
+}
+
+// begin waits for the turn and end passes it on. The server only looks whether
+// somebody has it.
+func (t *turn) begin() {
+	if !t.serve {
+		t.acquire(syscall.LOCK_EX, commandWaits)
+	} else if t.acquire(syscall.LOCK_SH, serverWaits) {
+		t.release()
+	}
+}
+
+func (t *turn) end() {
+	if !t.serve {
+		t.release()
+	}
+}
+
+func (t *turn) acquire(how int, atMost time.Duration) bool {
+	for waited := time.Duration(0); waited < atMost; waited += time.Millisecond {
+		if syscall.Flock(int(t.file.Fd()), how|syscall.LOCK_NB) == nil {
+			return true
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return false
+}
+
+func (t *turn) release() { _ = syscall.Flock(int(t.file.Fd()), syscall.LOCK_UN) }
+
+func (t *turn) close() error { return t.file.Close() }

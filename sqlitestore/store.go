@@ -110,8 +110,12 @@ func (s *Store) open(ctx context.Context, serve bool) (err error) {
 			return err
 		}
 	}
-	if s.writer, err = openWriter(ctx, writeDSN(s.path), s.noteFatal); err != nil {
+	turn, err := openTurn(s.path+".key", serve)
+	if err != nil {
 		return err
+	}
+	if s.writer, err = openWriter(ctx, writeDSN(s.path), turn, s.noteFatal); err != nil {
+		return errors.Join(err, turn.close())
 	}
 	if err := s.loadDirectory(ctx); err != nil {
 		return err

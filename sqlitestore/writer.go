@@ -42,6 +42,7 @@ type writer struct {
 	closing  sync.Once
 	onFatal  func(error)
 	failing  atomic.Bool // the last commit failed
+	turn     *turn
 	tx       *tx
 }
 
@@ -52,7 +53,7 @@ type write struct {
 	reply chan error // nil: nobody waits
 }
 
-func openWriter(ctx context.Context, dsn string, onFatal func(error)) (*writer, error) {
+func openWriter(ctx context.Context, dsn string, turn *turn, onFatal func(error)) (*writer, error) {
 	db := sql.OpenDB(connector(dsn))
 	db.SetMaxOpenConns(1)
 	conn, err := db.Conn(ctx)
@@ -61,7 +62,7 @@ func openWriter(ctx context.Context, dsn string, onFatal func(error)) (*writer, 
 		return nil, storageError(err)
 	}
 	w := &writer{
-		db: db, conn: conn, onFatal: onFatal,
+		db: db, conn: conn, turn: turn, onFatal: onFatal,
 		work: make(chan *write, maxBatch), quit: make(chan struct{}), finished: make(chan struct{}),
 		tx: &tx{conn: conn, stmts: map[string]*sql.Stmt{}, totals: newTotals()},
 	}
@@ -113,7 +114,7 @@ func (w *writer) offer(fn func(tx *tx) error) {
 func (w *writer) close() error {
 	w.closing.Do(func() { close(w.quit) })
 	<-w.finished
-	return errors.Join(w.conn.Close(), w.db.Close())
+	return errors.Join(w.conn.Close(), w.db.Close(), w.turn.close())
 }
 
 func (w *writer) run() {
@@ -149,7 +150,9 @@ func (w *writer) drain(batch []*write) []*write {
 
 // commit runs a batch in one transaction and replies to everyone in it.
 func (w *writer) commit(batch []*write) {
+	w.turn.begin()
 	err := w.tryCommit(batch)
+	w.turn.end()
 	w.failing.Store(err != nil)
 	if err != nil && isFatal(err) {
 		w.onFatal(err)

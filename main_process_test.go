@@ -1,0 +1,485 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/sqlitestore"
+)
+
+// process is a baoco serve of its own.
+type process struct {
+	*exec.Cmd
+	url    string
+	stderr *bytes.Buffer
+	ready  time.Duration // from its start to its first answer
+}
+
+// program is a command of the program as a process of its own.
+func program(dir string, args ...string) *exec.Cmd {
+	executable, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	cmd := exec.Command(executable, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "BAOCO_TEST_AS_PROGRAM=1", "HTTP_PROXY=http://127.0.0.1:9", "TZ=America/Los_Angeles")
+	return cmd
+}
+
+// freePort is a loopback address that nobody listens at.
+func freePort(t testing.TB) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// serveIn starts serve in dir and waits until it answers.
+func serveIn(t testing.TB, dir, address string, args ...string) *process {
+	t.Helper()
+	p := &process{url: "http://" + address, stderr: &bytes.Buffer{}}
+	p.Cmd = program(dir, append([]string{"serve", "--listen", address}, args...)...)
+	p.Stderr = p.stderr
+	started := time.Now()
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Process.Kill(); _ = p.Wait() })
+	for time.Since(started) < 20*time.Second {
+		if response, err := http.Get(p.url + "/healthz"); err == nil {
+			response.Body.Close()
+			p.ready = time.Since(started)
+			return p
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	_ = p.Process.Kill()
+	t.Fatalf("serve did not come up:\n%s", p.stderr)
+	return nil
+}
+
+// do runs an admin command in dir and gives its stdout.
+func do(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	cmd := program(dir, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("baoco %s: %v\n%s", strings.Join(args, " "), err, &stderr)
+	}
+	return string(out)
+}
+
+// shop is a receiver that notes what it got, by webhook path.
+type shop struct {
+	*httptest.Server
+	mu     sync.Mutex
+	bodies map[string][]string // path + transaction number → bodies
+	signed map[string]string   // path → secret that its bodies must be signed with
+	bad    int
+	calls  atomic.Int64
+}
+
+func openShop(t testing.TB) *shop {
+	s := &shop{bodies: map[string][]string{}, signed: map[string]string{}}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		var delivery struct {
+			Transactions []struct{ TransactionNumber string }
+		}
+		err := json.Unmarshal(body, &delivery)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err != nil || len(delivery.Transactions) != 1 || verifyDelivery(s.signed[r.URL.Path], r.Header.Get("X-Webhook-Signature"), body) != nil {
+			s.bad++
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		key := r.URL.Path + " " + delivery.Transactions[0].TransactionNumber
+		s.bodies[key] = append(s.bodies[key], string(body))
+		s.calls.Add(1)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *shop) sign(path, secret string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.signed[path] = secret
+}
+
+// target opens the way to the shop.
+func (s *shop) target() string {
+	return "127.0.0.1/32@" + s.URL[strings.LastIndex(s.URL, ":")+1:]
+}
+
+// createWebhookFor makes a webhook to the shop by the command line.
+func (s *shop) createWebhookFor(t testing.TB, dir, path, hookType string) {
+	t.Helper()
+	var created struct{ Secret string }
+	out := do(t, dir, "webhook", "create", "--name", "shop", "--url", s.URL+path, "--type", hookType, "-o", "json")
+	if err := json.Unmarshal([]byte(out), &created); err != nil {
+		t.Fatal(err)
+	}
+	s.sign(path, created.Secret)
+}
+
+func eventually(t testing.TB, within time.Duration, what string, truth func() bool) {
+	t.Helper()
+	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if truth() {
+			return
+		}
+	}
+	t.Fatalf("not within %v: %s", within, what)
+}
+
+// From nothing to the first delivered webhook in the commands that the README
+// shows: serve, bank link, webhook create, (the shop's own receiver,) and
+// transaction add.
+func TestFirstRun(t *testing.T) {
+	dir, receiver := t.TempDir(), openShop(t)
+	p := serveIn(t, dir, freePort(t), "--allow-target", receiver.target())
+	if !strings.Contains(p.stderr.String(), "1. baoco bank link --bank ACB") {
+		t.Errorf("the first run doesn't say what to do next:\n%s", p.stderr)
+	}
+	for _, name := range []string{"baoco.db", "baoco.db.key", "baoco.db-wal", "baoco.db-shm", "baoco.db.lock"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
+	receiver.createWebhookFor(t, dir, "/hook", "IN")
+	queued := time.Now()
+	do(t, dir, "transaction", "add", "--amount", "200000", "--content", "first one", "--transaction-number", "FT1")
+	eventually(t, 3*time.Second, "the shop is told", func() bool { return receiver.calls.Load() == 1 })
+	if took := time.Since(queued); took > 2*time.Second {
+		t.Errorf("the shop was told after %v", took)
+	}
+	eventually(t, time.Second, "the attempt is in the history", func() bool { return strings.Contains(do(t, dir, "delivery", "list"), "HTTP 200") })
+	t.Logf("first answer after %v, idle memory %d MB", p.ready, residentMB(t, p.Process.Pid))
+
+	// A second server on the same file, by whatever name, is refused.
+	link := filepath.Join(t.TempDir(), "link.db")
+	must(t, os.Symlink(filepath.Join(dir, "baoco.db"), link))
+	second := program(dir, "serve", "--listen", "127.0.0.1:0", "--db", link)
+	out, err := second.CombinedOutput()
+	if second.ProcessState.ExitCode() != exitDatabase || !strings.Contains(string(out), "another baoco serve") {
+		t.Errorf("a second server: %v, exit %d\n%s", err, second.ProcessState.ExitCode(), out)
+	}
+	must(t, p.Process.Signal(syscall.SIGTERM))
+	if err := p.Wait(); err != nil {
+		t.Errorf("after SIGTERM: %v\n%s", err, p.stderr)
+	}
+}
+
+func residentMB(t testing.TB, pid int) int {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Skip("no /proc here")
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, found := strings.CutPrefix(line, "VmRSS:"); found {
+			kb, _ := strconv.Atoi(strings.Fields(rest)[0])
+			return kb / 1024
+		}
+	}
+	return -1
+}
+
+// TestKill kills the server 50 times under load. Nothing acknowledged is lost,
+// nothing is recorded twice, every delivery is made.
+func TestKill(t *testing.T) {
+	rounds := 50
+	if testing.Short() {
+		rounds = 8
+	}
+	dir, receiver, address := t.TempDir(), openShop(t), freePort(t)
+	must(t, sqlitestore.Create(context.Background(), filepath.Join(dir, "baoco.db"), app.DefaultZone, time.Now()))
+	serveArgs := []string{"--allow-target", receiver.target()}
+	p := serveIn(t, dir, address, serveArgs...)
+	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
+	receiver.createWebhookFor(t, dir, "/a", "ALL")
+	receiver.createWebhookFor(t, dir, "/b", "ALL")
+	var source createdSource
+	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &source))
+
+	provider := &provider{url: "http://" + address + source.URLPath, secret: source.Secret, acked: map[string]bool{}}
+	load, stopLoad := context.WithCancel(context.Background())
+	var clients sync.WaitGroup
+	for client := range 8 {
+		clients.Go(func() { provider.run(load, client) })
+	}
+	for range rounds {
+		time.Sleep(time.Duration(20+rand.IntN(180)) * time.Millisecond)
+		must(t, p.Process.Kill())
+		_ = p.Wait()
+		p = serveIn(t, dir, address, serveArgs...)
+	}
+	stopLoad()
+	clients.Wait()
+	acked := provider.acknowledged()
+	eventually(t, 30*time.Second, "every acknowledged transaction reaches both webhooks", func() bool {
+		receiver.mu.Lock()
+		defer receiver.mu.Unlock()
+		for _, number := range acked {
+			if len(receiver.bodies["/a "+number]) == 0 || len(receiver.bodies["/b "+number]) == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	must(t, p.Process.Signal(syscall.SIGTERM))
+	if err := p.Wait(); err != nil {
+		t.Errorf("after SIGTERM: %v\n%s", err, p.stderr)
+	}
+	checkLedger(t, filepath.Join(dir, "baoco.db"), acked)
+	receiver.mu.Lock()
+	defer receiver.mu.Unlock()
+	if receiver.bad > 0 {
+		t.Errorf("%d deliveries with a wrong signature or checksum", receiver.bad)
+	}
+	repeats := 0
+	for key, bodies := range receiver.bodies {
+		repeats += len(bodies) - 1
+		for _, body := range bodies {
+			if body != bodies[0] {
+				t.Errorf("%s came with different bodies", key)
+			}
+		}
+	}
+	t.Logf("%d kills, %d acknowledged, %d deliveries, %d of them repeated by a kill", rounds, len(acked), receiver.calls.Load(), repeats)
+	if len(acked) < rounds*5 {
+		t.Errorf("only %d calls were acknowledged: too thin a load to show anything", len(acked))
+	}
+}
+
+// provider calls until it is told to stop, each transaction until it is
+// acknowledged, as providers do.
+type provider struct {
+	url, secret string
+	mu          sync.Mutex
+	acked       map[string]bool
+}
+
+func (p *provider) run(ctx context.Context, client int) {
+	for i := 0; ctx.Err() == nil; i++ {
+		number := fmt.Sprintf("FT%d-%d", client, i)
+		for ctx.Err() == nil && !p.call(number) {
+			time.Sleep(2 * time.Millisecond)
+		}
+	}
+}
+
+func (p *provider) call(number string) bool {
+	body := fmt.Sprintf(`{"transactions":[{"id":%[1]q,"gateway":"ACB","transactionDate":"2026-11-21 10:59:30","transactionNumber":%[1]q,`+
+		`"accountNumber":"19354957","content":"DH","transferType":"IN","transferAmount":200000}]}`, number)
+	request, err := http.NewRequest(http.MethodPost, p.url, strings.NewReader(body))
+	if err != nil {
+		return false
+	}
+	request.Header.Set("Authorization", "Bearer "+p.secret)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != 200 {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.acked[number] = true
+	return true
+}
+
+func (p *provider) acknowledged() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var list []string
+	for number := range p.acked {
+		list = append(list, number)
+	}
+	return list
+}
+
+// checkLedger compares what was acknowledged with what is recorded.
+func checkLedger(t *testing.T, db string, acked []string) {
+	t.Helper()
+	store, err := sqlitestore.Open(context.Background(), db, sqlitestore.Options{Serve: true}) // checks the file too
+	must(t, err)
+	defer store.Close()
+	recorded := map[string]int{}
+	for page := 1; ; page++ {
+		list, _, err := store.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: page, Size: 1000}})
+		must(t, err)
+		for _, tr := range list {
+			recorded[tr.Number]++
+		}
+		if len(list) == 0 {
+			break
+		}
+	}
+	for _, number := range acked {
+		if recorded[number] == 0 {
+			t.Errorf("%s was acknowledged and is lost", number)
+		}
+	}
+	for number, n := range recorded {
+		if n > 1 {
+			t.Errorf("%s is recorded %d times", number, n)
+		}
+	}
+	backlogs, err := store.Backlogs(context.Background(), time.Now())
+	must(t, err)
+	if len(backlogs) > 0 {
+		t.Errorf("deliveries are left: %+v", backlogs)
+	}
+}
+
+// Admin commands beside a server under load: none fails, nothing is lost.
+func TestCommandsBesideLoad(t *testing.T) {
+	dir, receiver, address := t.TempDir(), openShop(t), freePort(t)
+	p := serveIn(t, dir, address, "--allow-target", receiver.target())
+	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
+	receiver.createWebhookFor(t, dir, "/a", "ALL")
+	var source createdSource
+	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &source))
+	provider := &provider{url: p.url + source.URLPath, secret: source.Secret, acked: map[string]bool{}}
+	load, stopLoad := context.WithCancel(context.Background())
+	var clients sync.WaitGroup
+	for client := range 4 {
+		clients.Go(func() { provider.run(load, client) })
+	}
+	for i := range 5 {
+		number := strconv.Itoa(i)
+		do(t, dir, "bank", "link", "--bank", "VCB", "--number", "100"+number, "--name", "B")
+		do(t, dir, "webhook", "create", "--name", "w", "--url", "https://shop.vn/w", "--type", "OUT")
+		do(t, dir, "transaction", "add", "--account-number", "19354957", "--amount", "1000", "--transaction-number", "hand-"+number)
+		do(t, dir, "transaction", "list", "--q", "DH")
+		do(t, dir, "delivery", "list")
+		do(t, dir, "source", "log")
+		key := strings.TrimSpace(do(t, dir, "apikey", "create", "k"+number))
+		if got := status(t, p.url+"/api/v1/webhooks", key); got != http.StatusOK {
+			t.Errorf("a key made a moment ago: %d", got)
+		}
+		do(t, dir, "apikey", "revoke", strconv.Itoa(i+1))
+		eventually(t, time.Second, "a revoked key is refused", func() bool { return status(t, p.url+"/api/v1/webhooks", key) == 401 })
+	}
+	stopLoad()
+	clients.Wait()
+	acked := append(provider.acknowledged(), "hand-0", "hand-4")
+	eventually(t, 10*time.Second, "everything is delivered", func() bool {
+		receiver.mu.Lock()
+		defer receiver.mu.Unlock()
+		for _, number := range acked {
+			if len(receiver.bodies["/a "+number]) == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	must(t, p.Process.Signal(syscall.SIGTERM))
+	must(t, p.Wait())
+	checkLedger(t, filepath.Join(dir, "baoco.db"), acked)
+}
+
+func status(t testing.TB, url, key string) int {
+	t.Helper()
+	request, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+key)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	return response.StatusCode
+}
+
+// SIGTERM with attempts in flight waits for them, and loses none.
+func TestStopWithHangingReceivers(t *testing.T) {
+	release := make(chan struct{})
+	arrived := atomic.Int64{}
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		arrived.Add(1)
+		<-release
+	}))
+	defer receiver.Close()
+	dir := t.TempDir()
+	p := serveIn(t, dir, freePort(t), "--allow-target", "127.0.0.1/32")
+	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
+	for range 5 {
+		do(t, dir, "webhook", "create", "--name", "w", "--url", receiver.URL, "--type", "IN")
+	}
+	do(t, dir, "transaction", "add", "--amount", "1000")
+	eventually(t, 3*time.Second, "five attempts hang", func() bool { return arrived.Load() == 5 })
+	must(t, p.Process.Signal(syscall.SIGTERM))
+	time.AfterFunc(time.Second, func() { close(release) })
+	started := time.Now()
+	if err := p.Wait(); err != nil || time.Since(started) > 12*time.Second {
+		t.Errorf("stopped with %v after %v\n%s", err, time.Since(started), p.stderr)
+	}
+	if got := strings.Count(do(t, dir, "delivery", "list"), "HTTP 200"); got != 5 {
+		t.Errorf("%d of 5 attempts were recorded", got)
+	}
+}
+
+// No secret reaches a log or a listing.
+func TestSecretsStayInside(t *testing.T) {
+	dir, receiver := t.TempDir(), openShop(t)
+	p := serveIn(t, dir, freePort(t), "--allow-target", receiver.target(), "--log-format", "json")
+	var made struct{ Secret string }
+	must(t, json.Unmarshal([]byte(do(t, dir, "webhook", "create", "--name", "w", "--url", receiver.URL+"/x", "--type", "ALL", "-o", "json")), &made))
+	var source createdSource
+	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "s", "-o", "json")), &source))
+	key := strings.TrimSpace(do(t, dir, "apikey", "create", "k"))
+	calls := &provider{url: p.url + source.URLPath, secret: "wrong", acked: map[string]bool{}}
+	calls.call("FT1")
+	calls.secret = source.Secret
+	calls.call("FT2")
+	receiver.sign("/x", made.Secret)
+	shown := do(t, dir, "webhook", "list", "-o", "json") + do(t, dir, "source", "list", "-o", "json") + do(t, dir, "source", "log", "-o", "json") +
+		do(t, dir, "apikey", "list", "-o", "json") + do(t, dir, "delivery", "list", "-o", "json")
+	eventually(t, time.Second, "the refused call is noted", func() bool { return strings.Contains(do(t, dir, "source", "log", "--rejected"), "not this source's") })
+	shown += do(t, dir, "source", "log", "--rejected", "-o", "json")
+	must(t, p.Process.Signal(syscall.SIGTERM))
+	must(t, p.Wait())
+	for _, name := range []string{"baoco.db", "baoco.db-wal"} {
+		data, _ := os.ReadFile(filepath.Join(dir, name))
+		shown += string(data)
+	}
+	shown += p.stderr.String()
+	for what, secret := range map[string]string{"webhook secret": made.Secret, "source secret": source.Secret, "API key": key} {
+		if secret == "" || strings.Contains(shown, secret) {
+			t.Errorf("the %s shows", what)
+		}
+	}
+}
