@@ -188,10 +188,10 @@ func unwrapURL(err error) string {
 // phaseClock takes the times of an attempt's phases. The transport calls it
 // from goroutines that may outlive the attempt.
 type phaseClock struct {
-	mu                                                             sync.Mutex
-	dnsStart, connectStart, tlsStart, wrote                        time.Time
-	dns, connect, tls, wait                                        time.Duration
-	dnsPending, connectPending, tlsPending, connected, waitPending bool
+	mu                                                  sync.Mutex
+	dnsStart, connectStart, tlsStart, wrote             time.Time
+	dns, connect, tls, wait                             time.Duration
+	dnsPending, connectPending, tlsPending, waitPending bool
 }
 
 func (c *phaseClock) at(fn func(now time.Time)) {

@@ -113,11 +113,6 @@ func (s *installation) history(t *testing.T) []app.Attempt {
 	return list
 }
 
-// roundTripper stands in for the network.
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 func respond(status int) *http.Response {
 	return &http.Response{
 		StatusCode: status, Status: fmt.Sprint(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,

@@ -68,10 +68,4 @@ func losesTransaction(err error) bool {
 	return false
 }
 
-// isUnique tells a violated unique index.
-func isUnique(err error) bool {
-	var e *sqlite.Error
-	return errors.As(err, &e) && (e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
-}
-
 func noRows(err error) bool { return errors.Is(err, sql.ErrNoRows) }

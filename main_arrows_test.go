@@ -1,0 +1,73 @@
+package main
+
+import (
+	"go/build"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The arrows of the house: which of the project's packages each may import,
+// and in which each library lives.
+var (
+	arrows = map[string][]string{
+		".":           {"baoco/app", "baoco/web", "baoco/scheduler", "baoco/sqlitestore"},
+		"web":         {"baoco/app"},
+		"scheduler":   {"baoco/app"},
+		"sqlitestore": {"baoco/app", "baoco/app/fold"},
+		"app":         {"baoco/app/fold"},
+		"app/fold":    {},
+	}
+	libraries = map[string][]string{
+		".":           {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/crypto/acme/autocert"},
+		"web":         {"golang.org/x/time/rate"},
+		"scheduler":   {"github.com/go-co-op/gocron/v2", "github.com/google/uuid"},
+		"sqlitestore": {"modernc.org/sqlite"},
+		"app":         {},
+		"app/fold":    {"golang.org/x/text/unicode/norm"},
+	}
+)
+
+func TestArrows(t *testing.T) {
+	seen := 0
+	must(t, filepath.WalkDir(".", func(dir string, d os.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if name := d.Name(); name != "." && (strings.HasPrefix(name, ".") || name == "testdata") {
+			return filepath.SkipDir
+		}
+		pkg, err := build.ImportDir(dir, 0)
+		if _, none := err.(*build.NoGoError); none {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		own, known := arrows[filepath.ToSlash(dir)]
+		if !known {
+			t.Errorf("%s is a room that the house doesn't have", dir)
+			return nil
+		}
+		seen++
+		for _, path := range pkg.Imports {
+			first, _, _ := strings.Cut(path, "/")
+			switch {
+			case first == "baoco":
+				if !slices.Contains(own, path) {
+					t.Errorf("%s imports %s against the arrows", dir, path)
+				}
+			case strings.Contains(first, "."):
+				if !slices.ContainsFunc(libraries[filepath.ToSlash(dir)], func(l string) bool { return path == l || strings.HasPrefix(path, l+"/") }) {
+					t.Errorf("%s imports %s, which lives elsewhere or nowhere", dir, path)
+				}
+			}
+		}
+		return nil
+	}))
+	if seen != len(arrows) {
+		t.Errorf("found %d rooms, want %d", seen, len(arrows))
+	}
+}
