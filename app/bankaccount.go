@@ -98,13 +98,14 @@ type LinkResult struct {
 	BankAccount BankAccount
 	Recorded    int
 	Deliveries  int
+	Webhooks    []int64 // that got them
 }
 
 type bankAccountStore interface {
 	// LinkBankAccount fails with CodeConflict where the pair of bank and
 	// number is linked already, CodePlanLimit or CodePlanExpired. In the same
 	// commit the unassigned items of that account are recorded.
-	LinkBankAccount(ctx context.Context, b BankAccount, notify NotifyOnLink, now time.Time) (LinkResult, []int64, error)
+	LinkBankAccount(ctx context.Context, b BankAccount, notify NotifyOnLink, zone *time.Location, now time.Time) (LinkResult, error)
 	BankAccounts(ctx context.Context, accountID int64) ([]BankAccount, error)
 	BankAccountSummaries(ctx context.Context, accountID int64, today Day) ([]BankAccountSummary, error)
 	ToggleBankAccount(ctx context.Context, accountID, id int64, now time.Time) (BankAccount, error)
@@ -145,8 +146,8 @@ func (s *Service) LinkBankAccount(ctx context.Context, accountID int64, in BankA
 	if in.Pending {
 		b.Status = BankAccountPending
 	}
-	result, webhooks, err := s.store.LinkBankAccount(ctx, b, in.Notify, now)
-	s.wake(webhooks)
+	result, err := s.store.LinkBankAccount(ctx, b, in.Notify, s.zone, now)
+	s.wake(result.Webhooks)
 	return result, err
 }
 

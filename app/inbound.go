@@ -64,6 +64,7 @@ type Recording struct {
 	Outcomes                                              []Outcome // one an element
 	TransactionIDs                                        []int64   // one an element; 0 where it has none
 	Deliveries                                            int
+	Webhooks                                              []int64 // that got them
 	EventID                                               int64
 }
 
@@ -148,13 +149,12 @@ type InboundFilter struct {
 type inboundStore interface {
 	// RecordInbound does all of a call in one commit: the inbound event, its
 	// open items, the new transactions, their totals and one pending delivery
-	// for each matching webhook. It gives the webhooks that got deliveries.
-	// zone dates the transactions; nothing is acknowledged before the commit
-	// is on disk.
-	RecordInbound(ctx context.Context, call InboundCall, zone *time.Location) (Recording, []int64, error)
+	// for each matching webhook. zone dates the transactions; nothing is
+	// acknowledged before the commit is on disk.
+	RecordInbound(ctx context.Context, call InboundCall, zone *time.Location) (Recording, error)
 	// RetryInbound records what call reads now of the body of event id, and
 	// closes the items that are no longer at fault.
-	RetryInbound(ctx context.Context, id int64, call InboundCall, zone *time.Location, now time.Time) (Recording, []int64, error)
+	RetryInbound(ctx context.Context, id int64, call InboundCall, zone *time.Location, now time.Time) (Recording, error)
 	InboundEvents(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, error)
 	// InboundEvent also gives the source, removed or not.
 	InboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, Source, error)
@@ -169,11 +169,11 @@ type inboundStore interface {
 // that the caller must try again; by the rules for duplicates that is safe.
 func (s *Service) RecordTransactions(ctx context.Context, call InboundCall) (Recording, error) {
 	s.normalize(&call)
-	recording, webhooks, err := s.store.RecordInbound(ctx, call, s.zone)
+	recording, err := s.store.RecordInbound(ctx, call, s.zone)
 	if err != nil {
 		return Recording{}, err
 	}
-	s.wake(webhooks)
+	s.wake(recording.Webhooks)
 	return recording, nil
 }
 
@@ -234,11 +234,11 @@ func (s *Service) RecordByHand(ctx context.Context, accountID int64, e Incoming,
 	if fault := call.Elements[0].Fault; fault != nil {
 		return Transaction{}, OutcomeRejected, InvalidField(fault.Field, fault.Text.EN, fault.Text.VI)
 	}
-	recording, webhooks, err := s.store.RecordInbound(ctx, call, s.zone)
+	recording, err := s.store.RecordInbound(ctx, call, s.zone)
 	if err != nil {
 		return Transaction{}, "", err
 	}
-	s.wake(webhooks)
+	s.wake(recording.Webhooks)
 	t, err := s.store.Transaction(ctx, accountID, recording.TransactionIDs[0])
 	return t, recording.Outcomes[0], err
 }
@@ -270,11 +270,11 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 	}
 	call.Elements = s.readInbound(source, event.Body, s.zone)
 	s.normalize(&call)
-	recording, webhooks, err := s.store.RetryInbound(ctx, eventID, call, s.zone, now)
+	recording, err := s.store.RetryInbound(ctx, eventID, call, s.zone, now)
 	if err != nil {
 		return Recording{}, err
 	}
-	s.wake(webhooks)
+	s.wake(recording.Webhooks)
 	return recording, nil
 }
 

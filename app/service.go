@@ -128,12 +128,13 @@ type PruneLimits struct {
 // Pruned is how much was removed.
 type Pruned struct {
 	InboundEvents, Attempts int
+	More                    bool // old rows are left
 }
 
 type pruneStore interface {
-	// Prune removes a bounded number of old rows and tells whether more is
-	// left. Transactions and open items always stay.
-	Prune(ctx context.Context, limits PruneLimits, now time.Time) (p Pruned, more bool, err error)
+	// Prune removes a bounded number of old rows. Transactions and open items
+	// always stay.
+	Prune(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error)
 }
 
 // Prune removes what is older than limits, in steps that let others write in
@@ -141,10 +142,10 @@ type pruneStore interface {
 func (s *Service) Prune(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error) {
 	var sum Pruned
 	for {
-		p, more, err := s.store.Prune(ctx, limits, now)
+		p, err := s.store.Prune(ctx, limits, now)
 		sum.InboundEvents += p.InboundEvents
 		sum.Attempts += p.Attempts
-		if err != nil || !more {
+		if err != nil || !p.More {
 			return sum, err
 		}
 	}

@@ -248,14 +248,14 @@ func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
 		return // stopped in the middle: not counted, due again at the next start
 	}
 	settled, ok := c.settle(ctx, o, result)
-	if !ok {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	l.settled = append(l.settled, o.ID)
 	l.taken--
 	c.taken--
+	if !ok {
+		return // it stays in flight, so that it isn't sent again
+	}
+	l.settled = append(l.settled, o.ID)
 	if result.StatusCode == 0 {
 		l.unheard++
 	} else {
@@ -284,33 +284,36 @@ func (c *courier) protectedSend(ctx context.Context, o app.Outgoing) (result app
 }
 
 // settle records a result until that succeeds: it is kept, never sent again.
-// Meanwhile no new attempt begins.
+// While the storage is unavailable no new attempt begins. A result that can't
+// be recorded for another reason is our own fault; it keeps nobody else
+// waiting, and its delivery is left alone until the next start.
 func (c *courier) settle(ctx context.Context, o app.Outgoing, result app.Result) (app.Attempt, bool) {
-	wait := 100 * time.Millisecond
-	for first := true; ; first = false {
-		a, err := c.service.Settle(ctx, o, result)
-		if err == nil {
-			if !first {
-				c.addUnsettled(-1)
-				c.lookEverywhere()
-			}
-			return a, true
-		}
-		if first {
-			c.addUnsettled(1)
-			c.log.Error("record an attempt; trying until it succeeds", "delivery", o.ID, "err", err)
-		}
+	a, err := c.service.Settle(ctx, o, result)
+	if err == nil {
+		return a, true
+	}
+	c.log.Error("record an attempt", "delivery", o.ID, "err", err)
+	c.addUnsettled(1)
+	defer c.addUnsettled(-1)
+	for wait := 100 * time.Millisecond; app.CodeOf(err) == app.CodeUnavailable; wait = min(2*wait, 2*time.Second) {
 		select {
 		case <-ctx.Done():
 			return app.Attempt{}, false
 		case <-time.After(wait):
-			wait = min(2*wait, 2*time.Second)
+		}
+		if a, err = c.service.Settle(ctx, o, result); err == nil {
+			c.log.Info("recorded an attempt at last", "delivery", o.ID)
+			return a, true
 		}
 	}
+	return app.Attempt{}, false
 }
 
 func (c *courier) addUnsettled(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.unsettled += n
+	if c.unsettled += n; c.unsettled == 0 {
+		c.full = true
+		c.signal()
+	}
 }

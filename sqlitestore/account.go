@@ -22,15 +22,14 @@ func scanAccount(row scanner) (app.Account, error) {
 }
 
 func (s *Store) CreateAccount(ctx context.Context, a app.Account) (app.Account, error) {
-	err := s.write(ctx, func(tx *tx) (err error) {
+	return writing(ctx, s, func(tx *tx) (_ app.Account, err error) {
 		a.ID, err = tx.insert(`INSERT INTO accounts (name, plan, expires_at, is_trial, max_bank_accounts, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
 			a.Name, a.Plan, seconds(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, seconds(a.CreatedAt))
 		if err != nil {
-			return err
+			return a, err
 		}
-		return tx.exec(`INSERT INTO account_totals (account_id) VALUES (?)`, a.ID)
+		return a, tx.exec(`INSERT INTO account_totals (account_id) VALUES (?)`, a.ID)
 	})
-	return a, err
 }
 
 func (s *Store) Account(ctx context.Context, id int64) (app.Account, error) {
@@ -44,10 +43,10 @@ func (s *Store) Accounts(ctx context.Context) ([]app.Account, error) {
 }
 
 func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate) (app.Account, error) {
-	var a app.Account
-	err := s.write(ctx, func(tx *tx) (err error) {
-		if a, err = txAccount(tx, id); err != nil {
-			return err
+	return writing(ctx, s, func(tx *tx) (app.Account, error) {
+		a, err := txAccount(tx, id)
+		if err != nil {
+			return a, err
 		}
 		if u.Plan != nil {
 			a.Plan = *u.Plan
@@ -61,10 +60,9 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 		if u.MaxBankAccounts != nil {
 			a.MaxBankAccounts = *u.MaxBankAccounts
 		}
-		return tx.exec(`UPDATE accounts SET plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ? WHERE id = ?`,
+		return a, tx.exec(`UPDATE accounts SET plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ? WHERE id = ?`,
 			a.Plan, seconds(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, id)
 	})
-	return a, err
 }
 
 func txAccount(tx *tx, id int64) (app.Account, error) {

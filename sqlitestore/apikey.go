@@ -8,15 +8,14 @@ import (
 )
 
 func (s *Store) CreateAPIKey(ctx context.Context, k app.APIKey, hash [32]byte) (app.APIKey, error) {
-	err := s.writeDirectory(ctx, func(tx *tx) (err error) {
+	return writingDirectory(ctx, s, func(tx *tx) (_ app.APIKey, err error) {
 		if _, err = txAccount(tx, k.AccountID); err != nil {
-			return err
+			return k, err
 		}
 		k.ID, err = tx.insert(`INSERT INTO api_keys (account_id, name, scope, hint, hash, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 			k.AccountID, k.Name, string(k.Scope), k.Hint, hash[:], seconds(k.ExpiresAt), seconds(k.CreatedAt))
-		return err
+		return k, err
 	})
-	return k, err
 }
 
 func (s *Store) APIKeyByHash(ctx context.Context, hash [32]byte) (app.APIKey, bool, error) {
@@ -29,16 +28,14 @@ func (s *Store) APIKeys(ctx context.Context, accountID int64) ([]app.APIKey, err
 }
 
 func (s *Store) RevokeAPIKey(ctx context.Context, accountID, id int64, now time.Time) error {
-	return s.writeDirectory(ctx, func(tx *tx) error {
-		n, err := tx.change(`UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE account_id = ? AND id = ?`, now.Unix(), accountID, id)
-		if err != nil {
-			return err
+	_, err := writingDirectory(ctx, s, func(tx *tx) (n int64, err error) {
+		n, err = tx.change(`UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE account_id = ? AND id = ?`, now.Unix(), accountID, id)
+		if err == nil && n == 0 {
+			err = app.NotFound("There is no API key with this id.", "Không có khoá API với id này.")
 		}
-		if n == 0 {
-			return app.NotFound("There is no API key with this id.", "Không có khoá API với id này.")
-		}
-		return nil
+		return n, err
 	})
+	return err
 }
 
 func (s *Store) TouchAPIKey(id int64, now time.Time) {

@@ -28,27 +28,19 @@ func txBankAccount(tx *tx, accountID, id int64) (app.BankAccount, error) {
 	return b, err
 }
 
-func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, notify app.NotifyOnLink, now time.Time) (app.LinkResult, []int64, error) {
-	var result app.LinkResult
-	var webhooks []int64
-	zone, err := s.Zone(ctx)
-	if err != nil {
-		return result, nil, err
-	}
-	err = s.write(ctx, func(tx *tx) (err error) {
-		result, webhooks = app.LinkResult{}, nil
+func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, notify app.NotifyOnLink, zone *time.Location, now time.Time) (app.LinkResult, error) {
+	return writing(ctx, s, func(tx *tx) (result app.LinkResult, err error) {
 		if b.ID, err = linkBankAccount(tx, b, now); err != nil {
-			return err
+			return result, err
 		}
 		r := recorder{tx: tx, zone: zone, now: now}
 		if result.Recorded, err = r.recordWaiting(b, notify); err != nil {
-			return err
+			return result, err
 		}
-		result.Deliveries, webhooks = r.deliveries, r.webhooks
+		result.Deliveries, result.Webhooks = r.deliveries, r.webhooks
 		result.BankAccount, err = txBankAccount(tx, b.AccountID, b.ID)
-		return err
+		return result, err
 	})
-	return result, webhooks, err
 }
 
 // linkBankAccount inserts the row, or brings back one that was unlinked.
@@ -100,10 +92,10 @@ func (s *Store) BankAccountSummaries(ctx context.Context, accountID int64, today
 }
 
 func (s *Store) ToggleBankAccount(ctx context.Context, accountID, id int64, now time.Time) (app.BankAccount, error) {
-	var b app.BankAccount
-	err := s.write(ctx, func(tx *tx) (err error) {
-		if b, err = txBankAccount(tx, accountID, id); err != nil {
-			return err
+	return writing(ctx, s, func(tx *tx) (app.BankAccount, error) {
+		b, err := txBankAccount(tx, accountID, id)
+		if err != nil {
+			return b, err
 		}
 		before := b.Status
 		b.Status = b.Status.Toggled()
@@ -114,12 +106,11 @@ func (s *Store) ToggleBankAccount(ctx context.Context, accountID, id int64, now 
 				_, err = unexpired(tx, accountID, now)
 			}
 			if err != nil {
-				return err
+				return b, err
 			}
 		}
-		return tx.exec(`UPDATE bank_accounts SET status = ? WHERE id = ?`, string(b.Status), id)
+		return b, tx.exec(`UPDATE bank_accounts SET status = ? WHERE id = ?`, string(b.Status), id)
 	})
-	return b, err
 }
 
 func (s *Store) UnlinkBankAccount(ctx context.Context, accountID, id int64, now time.Time) error {

@@ -128,12 +128,12 @@ func (s *Store) scanOutgoing(row scanner) (app.Outgoing, error) {
 }
 
 func (s *Store) Settle(ctx context.Context, a app.Attempt) (app.Attempt, error) {
-	err := s.write(ctx, func(tx *tx) error {
+	return writing(ctx, s, func(tx *tx) (app.Attempt, error) {
 		d := a.Delivery
 		changed, err := tx.change(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1, due_ms = ? WHERE id = ? AND state = 0`,
 			stateNumbers[d.State], d.Attempts, millis(d.DueAt), d.ID)
 		if err != nil {
-			return err
+			return a, err
 		}
 		if changed == 0 {
 			// Cancelled meanwhile, or a sample, which is never in the queue.
@@ -144,7 +144,7 @@ func (s *Store) Settle(ctx context.Context, a app.Attempt) (app.Attempt, error) 
 			}
 			a.Delivery.State, a.Delivery.DueAt = state, time.Time{}
 			if err := tx.exec(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1 WHERE id = ?`, stateNumbers[state], d.Attempts, d.ID); err != nil {
-				return err
+				return a, err
 			}
 		}
 		r := a.Result
@@ -154,12 +154,11 @@ func (s *Store) Settle(ctx context.Context, a app.Attempt) (app.Attempt, error) 
 			r.Phases.Connect.Milliseconds(), r.Phases.TLS.Milliseconds(), r.Phases.Wait.Milliseconds(), r.StatusCode, r.OK(),
 			string(r.Error), r.Detail, emptyNotNull(r.Body), millis(a.NextAttemptAt))
 		if err != nil {
-			return err
+			return a, err
 		}
 		tx.totals.addAttempt(d.AccountID, r.OK())
-		return nil
+		return a, nil
 	})
-	return a, err
 }
 
 func emptyNotNull(b []byte) []byte {
@@ -196,28 +195,25 @@ func resendable(tx *tx, accountID, historyID int64) (app.Delivery, error) {
 }
 
 func (s *Store) Resend(ctx context.Context, accountID, historyID int64, key app.IdempotencyKey, now time.Time) (app.Delivery, error) {
-	var d app.Delivery
-	err := s.write(ctx, func(tx *tx) error {
+	return writing(ctx, s, func(tx *tx) (d app.Delivery, err error) {
 		id, found, err := earlier(tx, accountID, key, now)
 		if err != nil {
-			return err
+			return d, err
 		}
 		if !found {
 			original, err := resendable(tx, accountID, historyID)
 			if err != nil {
-				return err
+				return d, err
 			}
 			if id, err = addResend(tx, original.ID, historyID, now); err != nil {
-				return err
+				return d, err
 			}
 			if err := keepKey(tx, accountID, key, id, now); err != nil {
-				return err
+				return d, err
 			}
 		}
-		d, err = scanDelivery(tx.queryRow(`SELECT `+deliveryColumns+` FROM deliveries d WHERE d.id = ?`, id))
-		return err
+		return scanDelivery(tx.queryRow(`SELECT `+deliveryColumns+` FROM deliveries d WHERE d.id = ?`, id))
 	})
-	return d, err
 }
 
 // addResend queues a new delivery of the payload of another.
@@ -228,19 +224,16 @@ func addResend(tx *tx, deliveryID, historyID int64, now time.Time) (int64, error
 }
 
 func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key app.IdempotencyKey, now time.Time) (int, error) {
-	var count int
-	err := s.write(ctx, func(tx *tx) error {
-		count = 0
+	return writing(ctx, s, func(tx *tx) (int, error) {
 		if n, found, err := earlier(tx, accountID, key, now); err != nil || found {
-			count = int(n)
-			return err
+			return int(n), err
 		}
 		w, err := scanWebhook(tx.queryRow(oneWebhook, webhookID, accountID))
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if !w.IsActive {
-			return app.ErrWebhookInactive()
+			return 0, app.ErrWebhookInactive()
 		}
 		end := to
 		if end.IsZero() {
@@ -253,35 +246,30 @@ func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to
 				AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id AND o.webhook_id = d.webhook_id
 					AND (o.state IN (0, 1) OR (o.state = 2 AND o.id > d.id)))
 			ORDER BY d.id`, now.UnixMilli(), webhookID, max(0, from.UnixMilli()), end.UnixMilli())
-		count = int(n)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		return keepKey(tx, accountID, key, n, now)
+		return int(n), keepKey(tx, accountID, key, n, now)
 	})
-	return count, err
 }
 
 // AddSample makes the delivery of a test. It is born cancelled, so that no
 // sweep finds it, and settled by its one attempt.
 func (s *Store) AddSample(ctx context.Context, accountID, webhookID int64, sample func(app.Webhook) app.Payload, now time.Time) (app.Outgoing, error) {
-	var o app.Outgoing
-	err := s.write(ctx, func(tx *tx) error {
+	return writing(ctx, s, func(tx *tx) (o app.Outgoing, err error) {
 		w, err := scanWebhook(tx.queryRow(oneWebhook, webhookID, accountID))
 		if err != nil {
-			return err
+			return o, err
 		}
 		payload, err := json.Marshal(sample(w))
 		if err != nil {
-			return err
+			return o, err
 		}
 		id, err := tx.insert(`INSERT INTO deliveries (account_id, webhook_id, sample, state, attempts, retry, created_ms, single) VALUES (?, ?, ?, 3, 0, 0, ?, 1)`,
 			accountID, webhookID, string(payload), now.UnixMilli())
 		if err != nil {
-			return err
+			return o, err
 		}
-		o, err = s.scanOutgoing(tx.queryRow(`SELECT `+deliveryColumns+`, w.url, `+secretColumns+`, `+payloadColumns+` FROM deliveries d`+outgoingFrom+` WHERE d.id = ?`, id))
-		return err
+		return s.scanOutgoing(tx.queryRow(`SELECT `+deliveryColumns+`, w.url, `+secretColumns+`, `+payloadColumns+` FROM deliveries d`+outgoingFrom+` WHERE d.id = ?`, id))
 	})
-	return o, err
 }

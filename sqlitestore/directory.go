@@ -22,20 +22,20 @@ type directory struct {
 
 const watchInterval = 400 * time.Millisecond
 
-// writeDirectory runs fn, which changes a key or a source, and moves the
+// writingDirectory runs fn, which changes a key or a source, and moves the
 // version in the same commit.
-func (s *Store) writeDirectory(ctx context.Context, fn func(tx *tx) error) error {
-	err := s.write(ctx, func(tx *tx) error {
-		if err := fn(tx); err != nil {
-			return err
+func writingDirectory[T any](ctx context.Context, s *Store, fn func(tx *tx) (T, error)) (T, error) {
+	result, err := writing(ctx, s, func(tx *tx) (T, error) {
+		result, err := fn(tx)
+		if err != nil {
+			return result, err
 		}
-		return tx.exec(`UPDATE settings SET value = CAST(value AS INTEGER) + 1 WHERE name = 'directory'`)
+		return result, tx.exec(`UPDATE settings SET value = CAST(value AS INTEGER) + 1 WHERE name = 'directory'`)
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = s.refreshDirectory(ctx)
 	}
-	_, err = s.refreshDirectory(ctx)
-	return err
+	return result, err
 }
 
 func (s *Store) loadDirectory(ctx context.Context) error {

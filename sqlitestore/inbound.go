@@ -8,33 +8,28 @@ import (
 	"baoco/app"
 )
 
-func (s *Store) RecordInbound(ctx context.Context, call app.InboundCall, zone *time.Location) (app.Recording, []int64, error) {
-	var recording app.Recording
-	var webhooks []int64
-	err := s.write(ctx, func(tx *tx) error {
-		recording, webhooks = app.Recording{}, nil
+func (s *Store) RecordInbound(ctx context.Context, call app.InboundCall, zone *time.Location) (app.Recording, error) {
+	return writing(ctx, s, func(tx *tx) (recording app.Recording, err error) {
 		if id, found, err := earlier(tx, call.AccountID, call.Key, call.ReceivedAt); err != nil || found {
 			recording.Count(app.OutcomeRecorded, id)
-			return err
+			return recording, err
 		}
 		r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call, silent: call.Silent}
 		if err := r.addEvent(); err != nil {
-			return err
+			return recording, err
 		}
 		if err := r.elements(&recording); err != nil {
-			return err
+			return recording, err
 		}
-		webhooks = r.webhooks
 		if err := r.closeEvent(recording); err != nil {
-			return err
+			return recording, err
 		}
 		tx.totals.addCall(call.Source.ID, call.ReceivedAt, recording.Recorded > 0)
 		if call.Key.Key == "" || recording.Recorded == 0 {
-			return nil
+			return recording, nil
 		}
-		return keepKey(tx, call.AccountID, call.Key, recording.TransactionIDs[0], call.ReceivedAt)
+		return recording, keepKey(tx, call.AccountID, call.Key, recording.TransactionIDs[0], call.ReceivedAt)
 	})
-	return recording, webhooks, err
 }
 
 func (r *recorder) elements(recording *app.Recording) error {
@@ -45,7 +40,7 @@ func (r *recorder) elements(recording *app.Recording) error {
 		}
 		recording.Count(outcome, id)
 	}
-	recording.Deliveries = r.deliveries
+	recording.Deliveries, recording.Webhooks = r.deliveries, r.webhooks
 	recording.EventID = r.event
 	return nil
 }
@@ -70,25 +65,20 @@ func (r *recorder) closeEvent(n app.Recording) error {
 		n.Recorded, n.Duplicates, n.Unassigned, n.Conflicts, n.Rejected, r.open, r.event)
 }
 
-func (s *Store) RetryInbound(ctx context.Context, id int64, call app.InboundCall, zone *time.Location, now time.Time) (app.Recording, []int64, error) {
-	var recording app.Recording
-	var webhooks []int64
-	err := s.write(ctx, func(tx *tx) error {
-		recording, webhooks = app.Recording{}, nil
+func (s *Store) RetryInbound(ctx context.Context, id int64, call app.InboundCall, zone *time.Location, now time.Time) (app.Recording, error) {
+	return writing(ctx, s, func(tx *tx) (recording app.Recording, err error) {
 		// What is still at fault is noted anew.
 		if err := tx.exec(`DELETE FROM inbound_items WHERE inbound_event_id = ? AND state IN ('rejected', 'conflict')`, id); err != nil {
-			return err
+			return recording, err
 		}
 		r := &recorder{tx: tx, zone: zone, now: now, call: call, silent: call.Silent, event: id, retry: true}
 		if err := r.elements(&recording); err != nil {
-			return err
+			return recording, err
 		}
-		webhooks = r.webhooks
-		return tx.exec(`UPDATE inbound_events SET recorded = recorded + ?1, unassigned = ?2, conflicts = ?3, rejected = ?4,
+		return recording, tx.exec(`UPDATE inbound_events SET recorded = recorded + ?1, unassigned = ?2, conflicts = ?3, rejected = ?4,
 				open = (SELECT count(*) FROM inbound_items WHERE inbound_event_id = ?5 AND state IN ('unassigned', 'rejected', 'conflict'))
 			WHERE id = ?5`, recording.Recorded, recording.Unassigned, recording.Conflicts, recording.Rejected, id)
 	})
-	return recording, webhooks, err
 }
 
 const inboundEventColumns = `e.id, coalesce(e.source_id, 0), coalesce(s.name, ''), e.channel, e.received_ms, e.body, e.recorded, e.duplicates, e.unassigned, e.conflicts, e.rejected, e.open`

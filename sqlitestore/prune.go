@@ -12,34 +12,30 @@ const pruneStep = 1000
 
 // Prune removes one step of what is old. Transactions and items that need
 // attention always stay, and so do deliveries that aren't finished.
-func (s *Store) Prune(ctx context.Context, limits app.PruneLimits, now time.Time) (app.Pruned, bool, error) {
-	var p app.Pruned
-	more := false
-	err := s.write(ctx, func(tx *tx) error {
-		p, more = app.Pruned{}, false
+func (s *Store) Prune(ctx context.Context, limits app.PruneLimits, now time.Time) (app.Pruned, error) {
+	return writing(ctx, s, func(tx *tx) (p app.Pruned, err error) {
 		if limits.Inbound > 0 {
 			n, err := pruneInbound(tx, now.Add(-limits.Inbound))
 			if err != nil {
-				return err
+				return p, err
 			}
-			p.InboundEvents, more = int(n), n == pruneStep
+			p.InboundEvents, p.More = int(n), n == pruneStep
 		}
 		if limits.History > 0 {
 			n, err := pruneAttempts(tx, now.Add(-limits.History))
 			if err != nil {
-				return err
+				return p, err
 			}
-			p.Attempts, more = int(n), more || n == pruneStep
+			p.Attempts, p.More = int(n), p.More || n == pruneStep
 		}
 		if err := tx.exec(`DELETE FROM idempotency_keys WHERE created_ms <= ?`, now.Add(-app.IdempotencyWindow).UnixMilli()); err != nil {
-			return err
+			return p, err
 		}
 		// A crash in the middle of deleting a webhook leaves these.
-		return tx.exec(`UPDATE deliveries SET state = 3, due_ms = NULL WHERE id IN
+		return p, tx.exec(`UPDATE deliveries SET state = 3, due_ms = NULL WHERE id IN
 				(SELECT d.id FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
 				WHERE w.deleted_at IS NOT NULL LIMIT ?)`, pruneStep)
 	})
-	return p, more, err
 }
 
 // pruneInbound walks from the oldest event to the first that is young enough:

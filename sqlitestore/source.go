@@ -9,25 +9,24 @@ import (
 )
 
 func (s *Store) CreateSource(ctx context.Context, src app.Source) (app.Source, error) {
-	err := s.writeDirectory(ctx, func(tx *tx) (err error) {
+	return writingDirectory(ctx, s, func(tx *tx) (_ app.Source, err error) {
 		if _, err = txAccount(tx, src.AccountID); err != nil {
-			return err
+			return src, err
 		}
 		if src.BankAccountID != 0 {
 			if _, err = txBankAccount(tx, src.AccountID, src.BankAccountID); err != nil {
-				return app.ErrUnknownBankAccountID()
+				return src, app.ErrUnknownBankAccountID()
 			}
 		}
 		if err := bearerFree(tx, src); err != nil {
-			return err
+			return src, err
 		}
 		src.ID, err = tx.insert(`INSERT INTO sources (account_id, name, provider, auth, token, secret, bearer_hash, bank_account_id, created_at)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			src.AccountID, src.Name, string(src.Provider), string(src.Auth), src.Token, s.sealer.seal(sealSource, src.Secret),
 			bearerHash(src), id0(src.BankAccountID), src.CreatedAt.Unix())
-		return err
+		return src, err
 	})
-	return src, err
 }
 
 // bearerHash finds a source by its credential on the bare path; NULL where
@@ -79,34 +78,30 @@ func (s *Store) SourceByBearer(ctx context.Context, hash [32]byte) (app.Source, 
 func (s *Store) RefreshSources(ctx context.Context) (bool, error) { return s.refreshDirectory(ctx) }
 
 func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret string) (app.Source, error) {
-	var src app.Source
-	err := s.writeDirectory(ctx, func(tx *tx) (err error) {
-		src, err = s.scanSource(tx.queryRow(`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id = ? AND removed_at IS NULL`, accountID, id))
+	return writingDirectory(ctx, s, func(tx *tx) (app.Source, error) {
+		src, err := s.scanSource(tx.queryRow(`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id = ? AND removed_at IS NULL`, accountID, id))
 		if noRows(err) {
-			return app.ErrNoSource()
+			return src, app.ErrNoSource()
 		}
 		if err != nil {
-			return err
+			return src, err
 		}
 		src.Secret = secret
 		if err := bearerFree(tx, src); err != nil {
-			return err
+			return src, err
 		}
-		return tx.exec(`UPDATE sources SET secret = ?, bearer_hash = ? WHERE id = ?`,
+		return src, tx.exec(`UPDATE sources SET secret = ?, bearer_hash = ? WHERE id = ?`,
 			s.sealer.seal(sealSource, secret), bearerHash(src), id)
 	})
-	return src, err
 }
 
 func (s *Store) RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error {
-	return s.writeDirectory(ctx, func(tx *tx) error {
+	_, err := writingDirectory(ctx, s, func(tx *tx) (int64, error) {
 		n, err := tx.change(`UPDATE sources SET removed_at = ? WHERE account_id = ? AND id = ? AND removed_at IS NULL`, now.Unix(), accountID, id)
-		if err != nil {
-			return err
+		if err == nil && n == 0 {
+			err = app.ErrNoSource()
 		}
-		if n == 0 {
-			return app.ErrNoSource()
-		}
-		return nil
+		return n, err
 	})
+	return err
 }

@@ -24,27 +24,26 @@ func scanWebhook(row scanner) (app.Webhook, error) {
 const oneWebhook = `SELECT ` + webhookColumns + ` FROM webhooks w WHERE w.id = ? AND w.account_id = ? AND w.deleted_at IS NULL`
 
 func (s *Store) CreateWebhook(ctx context.Context, w app.Webhook, secret string, now time.Time) (app.Webhook, error) {
-	err := s.write(ctx, func(tx *tx) (err error) {
+	return writing(ctx, s, func(tx *tx) (_ app.Webhook, err error) {
 		if w.BankAccountID != 0 {
 			if _, err := txBankAccount(tx, w.AccountID, w.BankAccountID); err != nil {
-				return app.ErrUnknownBankAccountID()
+				return w, app.ErrUnknownBankAccountID()
 			}
 		}
 		if _, err := unexpired(tx, w.AccountID, now); err != nil {
-			return err
+			return w, err
 		}
 		var count int
 		if err := tx.queryRow(`SELECT count(*) FROM webhooks WHERE account_id = ? AND deleted_at IS NULL`, w.AccountID).Scan(&count); err != nil {
-			return err
+			return w, err
 		}
 		if count >= app.MaxWebhooks {
-			return app.ErrTooManyWebhooks()
+			return w, app.ErrTooManyWebhooks()
 		}
 		w.ID, err = tx.insert(`INSERT INTO webhooks (account_id, name, url, type, bank_account_id, is_active, created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 			w.AccountID, w.Name, w.URL, string(w.Type), id0(w.BankAccountID), w.IsActive, w.CreatedAt.Unix(), s.sealer.seal(sealWebhook, secret))
-		return err
+		return w, err
 	})
-	return w, err
 }
 
 func (s *Store) Webhooks(ctx context.Context, accountID int64) ([]app.Webhook, error) {
@@ -58,10 +57,10 @@ func (s *Store) Webhook(ctx context.Context, accountID, id int64) (app.Webhook, 
 }
 
 func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u app.WebhookUpdate) (app.Webhook, error) {
-	var w app.Webhook
-	err := s.write(ctx, func(tx *tx) (err error) {
-		if w, err = scanWebhook(tx.queryRow(oneWebhook, id, accountID)); err != nil {
-			return err
+	return writing(ctx, s, func(tx *tx) (app.Webhook, error) {
+		w, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID))
+		if err != nil {
+			return w, err
 		}
 		if u.Name != nil {
 			w.Name = *u.Name
@@ -72,26 +71,24 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u app.We
 		if u.Type != nil {
 			w.Type = *u.Type
 		}
-		return tx.exec(`UPDATE webhooks SET name = ?, url = ?, type = ? WHERE id = ?`, w.Name, w.URL, string(w.Type), id)
+		return w, tx.exec(`UPDATE webhooks SET name = ?, url = ?, type = ? WHERE id = ?`, w.Name, w.URL, string(w.Type), id)
 	})
-	return w, err
 }
 
 func (s *Store) ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (app.Webhook, error) {
-	var w app.Webhook
-	err := s.write(ctx, func(tx *tx) (err error) {
-		if w, err = scanWebhook(tx.queryRow(oneWebhook, id, accountID)); err != nil {
-			return err
+	return writing(ctx, s, func(tx *tx) (app.Webhook, error) {
+		w, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID))
+		if err != nil {
+			return w, err
 		}
 		if !w.IsActive {
 			if _, err := unexpired(tx, accountID, now); err != nil {
-				return err
+				return w, err
 			}
 		}
 		w.IsActive = !w.IsActive
-		return tx.exec(`UPDATE webhooks SET is_active = ? WHERE id = ?`, w.IsActive, id)
+		return w, tx.exec(`UPDATE webhooks SET is_active = ? WHERE id = ?`, w.IsActive, id)
 	})
-	return w, err
 }
 
 // cancelStep is how many deliveries one commit cancels, so that a webhook with
@@ -113,10 +110,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, accountID, id int64, now time
 	})
 	for err == nil {
 		var n int64
-		err = s.write(context.WithoutCancel(ctx), func(tx *tx) (err error) {
-			n, err = cancelDeliveries(tx, id)
-			return err
-		})
+		n, err = writing(context.WithoutCancel(ctx), s, func(tx *tx) (int64, error) { return cancelDeliveries(tx, id) })
 		if n < cancelStep {
 			break
 		}

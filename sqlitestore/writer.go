@@ -240,6 +240,20 @@ func (s *Store) write(ctx context.Context, fn func(tx *tx) error) error {
 	return storageError(s.writer.do(ctx, fn))
 }
 
+// writing runs fn in the next commit and gives its result. The result of a
+// caller who gave up meanwhile is left to the writer, who may still be at it.
+func writing[T any](ctx context.Context, s *Store, fn func(tx *tx) (T, error)) (T, error) {
+	var result, none T
+	err := s.write(ctx, func(tx *tx) (err error) {
+		result, err = fn(tx)
+		return err
+	})
+	if err != nil {
+		return none, err
+	}
+	return result, nil
+}
+
 // Probe reads, and writes nothing of meaning where the last commit failed, so
 // that a recovery is seen without anybody's call.
 func (s *Store) Probe(ctx context.Context) error {

@@ -85,7 +85,7 @@ func (s *Server) outermost(next http.Handler) http.Handler {
 		var id [12]byte
 		rand.Read(id[:])
 		ctx := context.WithValue(r.Context(), keyRequestID, hex.EncodeToString(id[:]))
-		ctx, cancel := context.WithTimeout(ctx, requestTimeout+app.AttemptTimeout)
+		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
 		r = r.WithContext(ctx)
 		w.Header().Set("X-Request-Id", requestID(r))
