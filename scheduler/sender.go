@@ -152,8 +152,11 @@ func classify(err error) (app.ErrorClass, string) {
 		return app.ErrorDNS, dns.Err
 	case errors.As(err, &badCert):
 		return app.ErrorTLS, badCert.Err.Error()
-	case errors.As(err, &authority), errors.As(err, &hostname), errors.As(err, &invalid), errors.As(err, &alert), errors.As(err, &record):
+	case errors.As(err, &authority), errors.As(err, &hostname), errors.As(err, &invalid), errors.As(err, &alert), errors.As(err, &record),
+		errors.Is(err, http.ErrSchemeMismatch):
 		return app.ErrorTLS, unwrapURL(err)
+	case errors.As(err, &operation) && (operation.Op == "remote error" || operation.Op == "local error"):
+		return app.ErrorTLS, operation.Err.Error() // an alert of crypto/tls
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return app.ErrorRefused, ""
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
