@@ -14,6 +14,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // a small server may have none
@@ -88,6 +89,11 @@ func rootCommand(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 func finish(command *cli.Command) {
 	command.OnUsageError = usageError
 	if len(command.Subcommands) == 0 {
+		for _, f := range []cli.Flag{dbFlag, accountFlag} {
+			if !slices.Contains(command.Flags, f) {
+				command.Flags = append(command.Flags, f)
+			}
+		}
 		requireFlags(command)
 		return
 	}

@@ -8,8 +8,11 @@ import (
 
 // flagsFirst moves flags before the arguments of their command, wherever they
 // stand: the library stops reading flags at the first argument. What follows
-// "--" is arguments.
+// "--" is arguments. "help a b" asks for the help of "a b".
 func flagsFirst(root *cli.App, args []string) []string {
+	if len(args) > 2 && args[1] == "help" {
+		return append(append(args[:1:1], args[2:]...), "--help")
+	}
 	if len(args) == 0 {
 		return args
 	}

@@ -195,6 +195,11 @@ func TestFirstRun(t *testing.T) {
 	if err := p.Wait(); err != nil {
 		t.Errorf("after SIGTERM: %v\n%s", err, p.stderr)
 	}
+	for _, name := range []string{"baoco.db-wal", "baoco.db-shm"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			t.Errorf("a clean stop left %s", name)
+		}
+	}
 }
 
 func residentMB(t testing.TB, pid int) int {

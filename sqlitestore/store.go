@@ -135,11 +135,17 @@ func (s *Store) Close() error {
 		s.stopped.Wait()
 	}
 	var errs []error
-	if s.writer != nil {
-		errs = append(errs, s.writer.close())
-	}
+	s.stmts.Range(func(_, stmt any) bool {
+		errs = append(errs, stmt.(*sql.Stmt).Close())
+		return true
+	})
 	if s.reads != nil {
 		errs = append(errs, s.reads.Close())
+	}
+	// The last connection to close empties the write-ahead log into the file,
+	// which only the writer may.
+	if s.writer != nil {
+		errs = append(errs, s.writer.close())
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.Close())

@@ -114,6 +114,10 @@ func (w *writer) offer(fn func(tx *tx) error) {
 func (w *writer) close() error {
 	w.closing.Do(func() { close(w.quit) })
 	<-w.finished
+	// A connection with open statements would live on, and with it the log.
+	for _, stmt := range w.tx.stmts {
+		stmt.Close()
+	}
 	return errors.Join(w.conn.Close(), w.db.Close(), w.turn.close())
 }
 

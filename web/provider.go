@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -84,7 +85,10 @@ func (s *Server) provider(w http.ResponseWriter, r *http.Request) {
 		AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: body, ReceivedAt: now,
 		Elements: adapter.read(body, s.service.Zone()),
 	}
-	recording, err := s.service.RecordTransactions(r.Context(), call)
+	// A provider that hangs up early has told of its transaction all the same.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), requestTimeout)
+	defer cancel()
+	recording, err := s.service.RecordTransactions(ctx, call)
 	if err == nil && adapter.strict {
 		err = nothingReadable(call.Elements, recording)
 	}
