@@ -152,14 +152,7 @@ func historyRecord(c *cli.Context, s *session) (app.Attempt, error) {
 	if err != nil {
 		return app.Attempt{}, err
 	}
-	found, _, err := s.service.History(c.Context, s.account, app.HistoryFilter{ID: id, Page: app.Page{Number: 1, Size: 1}})
-	if err == nil && len(found) == 0 {
-		err = app.ErrNoHistory()
-	}
-	if err != nil {
-		return app.Attempt{}, err
-	}
-	return found[0], nil
+	return s.service.HistoryRecord(c.Context, s.account, id)
 }
 
 func showDelivery(c *cli.Context, s *session) error {

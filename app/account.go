@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // DefaultAccountID is the account that the file is created with.
@@ -50,8 +51,8 @@ func ErrPlanExpired() error {
 // ErrPlanLimit refuses a bank account beyond the plan.
 func ErrPlanLimit(limit int) error {
 	return Refused(CodePlanLimit, Textf(
-		"The plan allows %d bank accounts and all of them are in use.",
-		"Gói dịch vụ cho phép %d tài khoản ngân hàng và đã dùng hết.", limit))
+		"All bank accounts that the plan allows (%d) are in use.",
+		"Đã dùng hết số tài khoản ngân hàng mà gói dịch vụ cho phép (%d).", limit))
 }
 
 // AccountUpdate changes what is not nil.
@@ -117,17 +118,29 @@ func (s *Service) UpdateAccount(ctx context.Context, id int64, u AccountUpdate) 
 // cleanName is the rule for every name that a person gives: 1 to 100
 // characters, no control characters, no surrounding white space.
 func cleanName(field, name string) (string, error) {
-	name = strings.TrimSpace(CleanText(name, 1<<20))
-	n := 0
+	name = strings.TrimSpace(strings.ToValidUTF8(name, "\uFFFD"))
+	n, visible := 0, false
 	for _, r := range name {
 		if n++; n > 100 || isControl(r) {
-			return "", InvalidField(field, "must be 1 to 100 characters without control characters", "phải có từ 1 đến 100 ký tự, không chứa ký tự điều khiển")
+			visible = false
+			break
 		}
+		visible = visible || isVisible(r)
 	}
-	if n == 0 {
+	if !visible {
 		return "", InvalidField(field, "must be 1 to 100 characters without control characters", "phải có từ 1 đến 100 ký tự, không chứa ký tự điều khiển")
 	}
 	return name, nil
+}
+
+// isVisible tells a character that a person can see, so that a name of nothing
+// but fillers is none.
+func isVisible(r rune) bool {
+	switch r {
+	case 0x115f, 0x1160, 0x2800, 0x3164, 0xffa0:
+		return false
+	}
+	return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S)
 }
 
 // isControl finds the characters that could forge a line of a listing or turn

@@ -242,6 +242,18 @@ func (s *Service) History(ctx context.Context, accountID int64, f HistoryFilter)
 	return s.store.History(ctx, accountID, f)
 }
 
+// HistoryRecord finds one attempt; CodeNotFound where there is none.
+func (s *Service) HistoryRecord(ctx context.Context, accountID, id int64) (Attempt, error) {
+	found, _, err := s.store.History(ctx, accountID, HistoryFilter{ID: id, Page: Page{Number: 1, Size: 1}})
+	if err == nil && len(found) == 0 {
+		err = ErrNoHistory()
+	}
+	if err != nil {
+		return Attempt{}, err
+	}
+	return found[0], nil
+}
+
 // ErrNoHistory says that an id names no history record.
 func ErrNoHistory() error {
 	return NotFound("There is no history record with this id.", "Không có bản ghi lịch sử với id này.")
@@ -259,7 +271,7 @@ func ErrWebhookDeleted() error {
 
 // ErrWebhookInactive refuses a resend to a webhook that is switched off.
 func ErrWebhookInactive() error {
-	return Refused(CodeWebhookInactive, Text{"The webhook is switched off; enable it first.", "Webhook đang tắt, hãy bật lại trước."})
+	return Refused(CodeWebhookInactive, Text{"The webhook is disabled; enable it first.", "Webhook đang tắt, hãy bật lại trước."})
 }
 
 // ErrDeliveryPending refuses to resend what is still being tried.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -106,6 +107,19 @@ func (v *Invalid) Add(field, en, vi string) {
 	v.fields = append(v.fields, FieldError{field, Text{en, vi}})
 }
 
+// Merge notes the fields of err that aren't noted yet.
+func (v *Invalid) Merge(err error) {
+	var e *Error
+	if !errors.As(err, &e) {
+		return
+	}
+	for _, f := range e.Fields {
+		if !slices.ContainsFunc(v.fields, func(known FieldError) bool { return known.Field == f.Field }) {
+			v.fields = append(v.fields, f)
+		}
+	}
+}
+
 // Err is nil when no field is at fault.
 func (v *Invalid) Err() error {
 	if len(v.fields) == 0 {
@@ -116,6 +130,12 @@ func (v *Invalid) Err() error {
 		Text:   Text{"Some fields are not valid.", "Một số trường không hợp lệ."},
 		Fields: v.fields,
 	}
+}
+
+// ErrUnknownReference is the failure of an id in a query that names nothing in
+// the account.
+func ErrUnknownReference(field string) error {
+	return InvalidField(field, "names nothing in this account", "không tồn tại trong tài khoản này")
 }
 
 // InvalidField is the failure of a single field.

@@ -203,7 +203,7 @@ func (s *Service) normalize(call *InboundCall) {
 func moneyFault(e Incoming) *FieldError {
 	switch {
 	case e.EventID == "":
-		return &FieldError{"id", Text{"or a transaction number is required", "hoặc mã giao dịch là bắt buộc"}}
+		return &FieldError{"id", IDRule}
 	case e.AccountNumber == "":
 		return &FieldError{"accountNumber", Text{"is required", "là bắt buộc"}}
 	case e.Type != In && e.Type != Out:
@@ -213,6 +213,9 @@ func moneyFault(e Incoming) *FieldError {
 	}
 	return nil
 }
+
+// IDRule says what an event needs to be told from others.
+var IDRule = Text{"is required unless transactionNumber is given", "là bắt buộc nếu không có transactionNumber"}
 
 // AmountRule says what an amount may be.
 var AmountRule = Text{

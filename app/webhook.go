@@ -89,41 +89,40 @@ type webhookStore interface {
 	ChangeSecrets(ctx context.Context, accountID, id int64, change func(Secrets) (Secrets, error)) error
 }
 
+// CheckWebhook says what of in is not valid by itself.
+func (s *Service) CheckWebhook(in WebhookCreate) error {
+	return s.CheckWebhookUpdate(WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type})
+}
+
 // CreateWebhook makes an active webhook and gives its secret this once.
 func (s *Service) CreateWebhook(ctx context.Context, accountID int64, in WebhookCreate, now time.Time) (Webhook, string, error) {
-	var v Invalid
-	name := checkWebhookName(&v, in.Name)
-	s.checkWebhookURL(&v, in.URL)
-	checkWebhookType(&v, in.Type)
-	if err := v.Err(); err != nil {
+	if err := s.CheckWebhook(in); err != nil {
 		return Webhook{}, "", err
 	}
 	secret := newSecret()
 	w, err := s.store.CreateWebhook(ctx, Webhook{
-		AccountID: accountID, Name: name, URL: in.URL, BankAccountID: in.BankAccountID,
+		AccountID: accountID, Name: strings.TrimSpace(in.Name), URL: in.URL, BankAccountID: in.BankAccountID,
 		Type: in.Type, IsActive: true, CreatedAt: now,
 	}, secret, now)
 	return w, secret, err
 }
 
-func checkWebhookName(v *Invalid, name string) string {
-	clean, err := cleanName("name", name)
-	if err != nil {
-		v.Add("name", "must be 1 to 100 characters without control characters", "phải có từ 1 đến 100 ký tự, không chứa ký tự điều khiển")
+// CheckWebhookUpdate says what of u is not valid by itself.
+func (s *Service) CheckWebhookUpdate(u WebhookUpdate) error {
+	var v Invalid
+	if u.Name != nil {
+		_, err := cleanName("name", *u.Name)
+		v.Merge(err)
 	}
-	return clean
-}
-
-func (s *Service) checkWebhookURL(v *Invalid, url string) {
-	if bad := s.targets.CheckURL(url); bad != nil {
-		v.Add("webhook_url", bad.EN, bad.VI)
+	if u.URL != nil {
+		if bad := s.targets.CheckURL(*u.URL); bad != nil {
+			v.Add("webhook_url", bad.EN, bad.VI)
+		}
 	}
-}
-
-func checkWebhookType(v *Invalid, t WebhookType) {
-	if t != WebhookIn && t != WebhookOut && t != WebhookAll {
+	if u.Type != nil && *u.Type != WebhookIn && *u.Type != WebhookOut && *u.Type != WebhookAll {
 		v.Add("type", "must be IN, OUT or ALL", "phải là IN, OUT hoặc ALL")
 	}
+	return v.Err()
 }
 
 // IsPlainHTTP tells whether deliveries to url travel unencrypted.
@@ -144,19 +143,12 @@ func (s *Service) Webhook(ctx context.Context, accountID, id int64) (Webhook, er
 // UpdateWebhook changes some fields; the next attempt of a pending delivery
 // goes to the new URL.
 func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate) (Webhook, error) {
-	var v Invalid
-	if u.Name != nil {
-		name := checkWebhookName(&v, *u.Name)
-		u.Name = &name
-	}
-	if u.URL != nil {
-		s.checkWebhookURL(&v, *u.URL)
-	}
-	if u.Type != nil {
-		checkWebhookType(&v, *u.Type)
-	}
-	if err := v.Err(); err != nil {
+	if err := s.CheckWebhookUpdate(u); err != nil {
 		return Webhook{}, err
+	}
+	if u.Name != nil {
+		name := strings.TrimSpace(*u.Name)
+		u.Name = &name
 	}
 	return s.store.UpdateWebhook(ctx, accountID, id, u)
 }

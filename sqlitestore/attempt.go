@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"baoco/app"
@@ -47,7 +46,7 @@ func (s *Store) History(ctx context.Context, accountID int64, f app.HistoryFilte
 		c.add("coalesce(t.type, json_extract(d.sample, '$.TransferType')) = ?", string(f.Type))
 	}
 	if f.Query != "" {
-		c.add("instr(coalesce(t.search, lower(d.sample)), ?) > 0", fold.String(f.Query))
+		c.add("instr(coalesce(t.search, lower(json_extract(d.sample, '$.Content') || char(10) || json_extract(d.sample, '$.TransactionNumber'))), ?) > 0", fold.String(f.Query))
 	}
 	total, err := s.historyCount(ctx, accountID, from, &c, len(c.args) == unfiltered)
 	if err != nil {
@@ -84,17 +83,13 @@ func (s *Store) checkHistoryFilter(ctx context.Context, accountID int64, f app.H
 		if ref.id == 0 {
 			continue
 		}
-		err := s.exists(ctx, ref.query, ref.id, accountID, errUnknownReference)
-		if errors.Is(err, errUnknownReference) {
-			v.Add(ref.field, "names nothing in this account", "không tồn tại trong tài khoản này")
-		} else if err != nil {
+		err := s.exists(ctx, ref.query, ref.id, accountID, app.ErrUnknownReference(ref.field))
+		if v.Merge(err); err != nil && app.CodeOf(err) != app.CodeValidation {
 			return err
 		}
 	}
 	return v.Err()
 }
-
-var errUnknownReference = errors.New("unknown reference")
 
 const attemptColumns = `a.id, a.number, a.url, a.started_ms, a.duration_ms, a.dns_ms, a.connect_ms, a.tls_ms, a.wait_ms, a.status_code, a.error, a.detail,
 	a.response_body, a.next_ms`

@@ -28,6 +28,15 @@ func txBankAccount(tx *tx, accountID, id int64) (app.BankAccount, error) {
 	return b, err
 }
 
+// linkedBankAccount refuses a reference in a body to what isn't linked.
+func linkedBankAccount(tx *tx, accountID, id int64) error {
+	_, err := txBankAccount(tx, accountID, id)
+	if app.CodeOf(err) == app.CodeNotFound {
+		return app.ErrUnknownBankAccountID()
+	}
+	return err
+}
+
 func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, notify app.NotifyOnLink, zone *time.Location, now time.Time) (app.LinkResult, error) {
 	return writing(ctx, s, func(tx *tx) (result app.LinkResult, err error) {
 		if b.ID, err = linkBankAccount(tx, b, now); err != nil {
@@ -53,6 +62,9 @@ func linkBankAccount(tx *tx, b app.BankAccount, now time.Time) (int64, error) {
 		return 0, err
 	}
 	known := err == nil
+	if _, err := unexpired(tx, b.AccountID, now); err != nil {
+		return 0, err
+	}
 	if known && !unlinked.Valid {
 		return 0, app.ErrBankAccountLinked(b.Bank, b.AccountNumber)
 	}

@@ -196,10 +196,11 @@ func resendable(tx *tx, accountID, historyID int64) (app.Delivery, error) {
 
 func (s *Store) Resend(ctx context.Context, accountID, historyID int64, key app.IdempotencyKey, now time.Time) (app.Delivery, error) {
 	return writing(ctx, s, func(tx *tx) (d app.Delivery, err error) {
-		id, found, err := earlier(tx, accountID, key, now)
+		before, found, err := earlier(tx, accountID, key, now)
 		if err != nil {
 			return d, err
 		}
+		id := before.result
 		if !found {
 			original, err := resendable(tx, accountID, historyID)
 			if err != nil {
@@ -208,7 +209,7 @@ func (s *Store) Resend(ctx context.Context, accountID, historyID int64, key app.
 			if id, err = addResend(tx, original.ID, historyID, now); err != nil {
 				return d, err
 			}
-			if err := keepKey(tx, accountID, key, id, now); err != nil {
+			if err := keepKey(tx, accountID, key, keptResult{result: id}, now); err != nil {
 				return d, err
 			}
 		}
@@ -225,8 +226,8 @@ func addResend(tx *tx, deliveryID, historyID int64, now time.Time) (int64, error
 
 func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key app.IdempotencyKey, now time.Time) (int, error) {
 	return writing(ctx, s, func(tx *tx) (int, error) {
-		if n, found, err := earlier(tx, accountID, key, now); err != nil || found {
-			return int(n), err
+		if before, found, err := earlier(tx, accountID, key, now); err != nil || found {
+			return int(before.result), err
 		}
 		w, err := scanWebhook(tx.queryRow(oneWebhook, webhookID, accountID))
 		if err != nil {
@@ -249,7 +250,7 @@ func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to
 		if err != nil {
 			return 0, err
 		}
-		return int(n), keepKey(tx, accountID, key, n, now)
+		return int(n), keepKey(tx, accountID, key, keptResult{result: n}, now)
 	})
 }
 

@@ -10,8 +10,8 @@ import (
 
 func (s *Store) RecordInbound(ctx context.Context, call app.InboundCall, zone *time.Location) (app.Recording, error) {
 	return writing(ctx, s, func(tx *tx) (recording app.Recording, err error) {
-		if id, found, err := earlier(tx, call.AccountID, call.Key, call.ReceivedAt); err != nil || found {
-			recording.Count(app.OutcomeRecorded, id)
+		if before, found, err := earlier(tx, call.AccountID, call.Key, call.ReceivedAt); err != nil || found {
+			recording.Count(before.outcome, before.result)
 			return recording, err
 		}
 		r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call, silent: call.Silent}
@@ -25,10 +25,10 @@ func (s *Store) RecordInbound(ctx context.Context, call app.InboundCall, zone *t
 			return recording, err
 		}
 		tx.totals.addCall(call.Source.ID, call.ReceivedAt, recording.Recorded > 0)
-		if call.Key.Key == "" || recording.Recorded == 0 {
+		if call.Key.Key == "" {
 			return recording, nil
 		}
-		return recording, keepKey(tx, call.AccountID, call.Key, recording.TransactionIDs[0], call.ReceivedAt)
+		return recording, keepKey(tx, call.AccountID, call.Key, keptResult{recording.TransactionIDs[0], recording.Outcomes[0]}, call.ReceivedAt)
 	})
 }
 
@@ -155,30 +155,4 @@ func (s *Store) RefusedCalls(ctx context.Context, accountID, sourceID int64, lim
 		c.ReceivedAt = fromMillis(received)
 		return c, err
 	})
-}
-
-// earlier finds what a request with the same idempotency key came to.
-func earlier(tx *tx, accountID int64, key app.IdempotencyKey, now time.Time) (result int64, found bool, err error) {
-	if key.Key == "" {
-		return 0, false, nil
-	}
-	var operation string
-	var hash []byte
-	err = tx.queryRow(`SELECT operation, hash, result FROM idempotency_keys WHERE account_id = ? AND key = ? AND created_ms > ?`,
-		accountID, key.Key, now.Add(-app.IdempotencyWindow).UnixMilli()).Scan(&operation, &hash, &result)
-	switch {
-	case noRows(err):
-		return 0, false, nil
-	case err == nil && (operation != key.Operation || string(hash) != string(key.Hash[:])):
-		return 0, false, app.ErrIdempotencyReused()
-	}
-	return result, err == nil, err
-}
-
-func keepKey(tx *tx, accountID int64, key app.IdempotencyKey, result int64, now time.Time) error {
-	if key.Key == "" {
-		return nil
-	}
-	return tx.exec(`INSERT OR REPLACE INTO idempotency_keys (account_id, key, operation, hash, result, created_ms) VALUES (?, ?, ?, ?, ?, ?)`,
-		accountID, key.Key, key.Operation, key.Hash[:], result, now.UnixMilli())
 }

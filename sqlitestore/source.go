@@ -14,8 +14,8 @@ func (s *Store) CreateSource(ctx context.Context, src app.Source) (app.Source, e
 			return src, err
 		}
 		if src.BankAccountID != 0 {
-			if _, err = txBankAccount(tx, src.AccountID, src.BankAccountID); err != nil {
-				return src, app.ErrUnknownBankAccountID()
+			if err := linkedBankAccount(tx, src.AccountID, src.BankAccountID); err != nil {
+				return src, err
 			}
 		}
 		if err := bearerFree(tx, src); err != nil {

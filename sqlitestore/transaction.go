@@ -47,7 +47,7 @@ func (c *conditions) add(clause string, args ...any) {
 // Transactions finds the ids of the page by index first, then their rows.
 func (s *Store) Transactions(ctx context.Context, accountID int64, f app.TransactionFilter) ([]app.Transaction, int64, error) {
 	if f.BankAccountID != 0 {
-		if err := s.exists(ctx, `SELECT 1 FROM bank_accounts WHERE id = ? AND account_id = ?`, f.BankAccountID, accountID, app.ErrUnknownBankAccountID()); err != nil {
+		if err := s.exists(ctx, `SELECT 1 FROM bank_accounts WHERE id = ? AND account_id = ?`, f.BankAccountID, accountID, app.ErrUnknownReference("bank_account_id")); err != nil {
 			return nil, 0, err
 		}
 	}

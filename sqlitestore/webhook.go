@@ -26,8 +26,8 @@ const oneWebhook = `SELECT ` + webhookColumns + ` FROM webhooks w WHERE w.id = ?
 func (s *Store) CreateWebhook(ctx context.Context, w app.Webhook, secret string, now time.Time) (app.Webhook, error) {
 	return writing(ctx, s, func(tx *tx) (_ app.Webhook, err error) {
 		if w.BankAccountID != 0 {
-			if _, err := txBankAccount(tx, w.AccountID, w.BankAccountID); err != nil {
-				return w, app.ErrUnknownBankAccountID()
+			if err := linkedBankAccount(tx, w.AccountID, w.BankAccountID); err != nil {
+				return w, err
 			}
 		}
 		if _, err := unexpired(tx, w.AccountID, now); err != nil {

@@ -84,7 +84,7 @@ func (s *Server) toggleBankAccount(w http.ResponseWriter, q *query) error {
 	e := ok(q.Request, "The bank account was activated.", "Đã kích hoạt tài khoản ngân hàng.")
 	if b.Status == app.BankAccountInactive {
 		e = ok(q.Request, "The bank account was deactivated; its transactions are recorded but not notified.",
-			"Đã tắt tài khoản ngân hàng; giao dịch vẫn được ghi nhận nhưng không thông báo.")
+			"Đã tắt tài khoản ngân hàng; giao dịch vẫn được ghi nhận nhưng không được thông báo.")
 	}
 	writeJSON(w, http.StatusOK, struct {
 		envelope

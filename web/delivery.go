@@ -116,6 +116,9 @@ func (s *Server) resend(w http.ResponseWriter, q *query) error {
 	}
 	key, err := q.idempotencyKey()
 	if err != nil {
+		if _, unknown := s.service.HistoryRecord(q.Context(), q.account(), id); unknown != nil {
+			return unknown
+		}
 		return err
 	}
 	d, err := s.service.Resend(q.Context(), q.account(), id, key, q.now)
@@ -132,11 +135,14 @@ func (s *Server) resend(w http.ResponseWriter, q *query) error {
 // replay resends every failed delivery of a webhook, of all time or of a
 // window of creation.
 func (s *Server) replay(w http.ResponseWriter, q *query) error {
-	id, found := q.pathID()
-	if !found {
-		return app.ErrNoWebhook()
+	id, err := s.namedWebhook(q)
+	if err != nil {
+		return err
 	}
-	f := q.fields("from", "to")
+	f, err := q.fields("from", "to")
+	if err != nil {
+		return err
+	}
 	bound := func(name string, upper bool) time.Time {
 		text := f.optional(name)
 		if text == nil {
@@ -150,17 +156,15 @@ func (s *Server) replay(w http.ResponseWriter, q *query) error {
 	}
 	from, to := bound("from", false), bound("to", true)
 	key, err := q.idempotencyKey()
-	if err == nil {
-		err = f.bad.Err()
-	}
-	if err != nil {
+	f.bad.Merge(err)
+	if err := f.bad.Err(); err != nil {
 		return err
 	}
 	n, err := s.service.Replay(q.Context(), q.account(), id, from, to, key, q.now)
 	if err != nil {
 		return err
 	}
-	text := app.Textf("%d failed deliveries are being resent.", "Đang gửi lại %d lần gửi thất bại.", n)
+	text := app.Textf("Failed deliveries that are being resent: %d.", "Số giao dịch gửi thất bại đang được gửi lại: %d.", n)
 	writeJSON(w, http.StatusAccepted, struct {
 		envelope
 		Deliveries int `json:"deliveries"`
@@ -178,9 +182,9 @@ func (s *Server) testWebhook(w http.ResponseWriter, q *query) error {
 	if err != nil {
 		return err
 	}
-	e := ok(q.Request, "The receiver accepted the test.", "Máy chủ nhận đã chấp nhận tin thử.")
+	e := ok(q.Request, "The receiver accepted the test.", "Máy chủ nhận đã chấp nhận yêu cầu thử.")
 	if !a.Result.OK() {
-		e = ok(q.Request, "The test was sent, but the receiver did not accept it.", "Đã gửi tin thử nhưng máy chủ nhận không chấp nhận.")
+		e = ok(q.Request, "The test was sent, but the receiver did not accept it.", "Đã gửi yêu cầu thử nhưng máy chủ nhận không chấp nhận.")
 	}
 	writeJSON(w, http.StatusOK, struct {
 		envelope
@@ -198,7 +202,7 @@ func (q *query) idempotencyKey() (app.IdempotencyKey, error) {
 		return app.IdempotencyKey{}, nil
 	}
 	if len(key) > 255 || strings.IndexFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
-		return app.IdempotencyKey{}, app.InvalidField("Idempotency-Key", "must be at most 255 printable ASCII characters", "phải có tối đa 255 ký tự ASCII")
+		return app.IdempotencyKey{}, app.InvalidField("Idempotency-Key", "must be at most 255 printable ASCII characters", "phải có tối đa 255 ký tự ASCII in được")
 	}
 	return app.IdempotencyKey{Key: key, Operation: q.Method + " " + q.URL.Path, Hash: sha256.Sum256(q.raw)}, nil
 }

@@ -18,7 +18,13 @@ type params struct {
 }
 
 func (s *Server) params(q *query) *params {
-	return &params{values: q.URL.Query(), zone: s.service.Zone()}
+	p := &params{zone: s.service.Zone()}
+	var err error
+	if p.values, err = url.ParseQuery(q.URL.RawQuery); err != nil {
+		// A filter that was lost would list more than was asked for.
+		p.bad.Add("query", "is not a well-formed query string", "không phải chuỗi truy vấn hợp lệ")
+	}
+	return p
 }
 
 func (p *params) page() app.Page {
@@ -78,7 +84,7 @@ func (p *params) bound(name string, upper bool) time.Time {
 
 func (p *params) amount(name string) int64 {
 	text := p.values.Get(name)
-	if text == "" || text == "0" {
+	if text == "" || text == "0" && name == "min_amount" {
 		return 0
 	}
 	n, err := app.ParseAmount(text)
@@ -101,8 +107,11 @@ type fields struct {
 	bad  app.Invalid
 }
 
-func (q *query) fields(known ...string) *fields {
+func (q *query) fields(known ...string) (*fields, error) {
 	f := &fields{body: q.body}
+	if len(q.raw) > 0 && q.body.kind != jsonObject {
+		return nil, app.InvalidField("body", "must be a JSON object", "phải là một đối tượng JSON")
+	}
 	seen := map[string]bool{}
 	for _, m := range q.body.members {
 		switch {
@@ -113,7 +122,7 @@ func (q *query) fields(known ...string) *fields {
 		}
 		seen[m.key] = true
 	}
-	return f
+	return f, nil
 }
 
 func contains(list []string, s string) bool {
@@ -150,15 +159,14 @@ func (f *fields) required(name string) string {
 }
 
 // reference is an id; 0 for none or null.
-func (f *fields) reference(name, en, vi string) int64 {
+func (f *fields) reference(name string) int64 {
 	v := f.body.get(name)
 	if v.kind == jsonNull {
 		return 0
 	}
 	id, ok := parseID(v.text)
 	if v.kind != jsonNumber || !ok {
-		f.bad.Add(name, en, vi)
-		return 0
+		f.bad.Add(name, "must be the integer id of something in this account, or null", "phải là id (số nguyên) có trong tài khoản này, hoặc null")
 	}
 	return id
 }

@@ -74,7 +74,7 @@ func readNativeElement(v jsonValue, zone *time.Location) app.Incoming {
 		e.EventID = e.Number
 	}
 	if e.EventID == "" && e.Fault == nil {
-		e.Fault = &app.FieldError{Field: "id", Text: app.Text{EN: "or transactionNumber is required", VI: "hoặc transactionNumber là bắt buộc"}}
+		e.Fault = &app.FieldError{Field: "id", Text: app.IDRule}
 	}
 	return e
 }

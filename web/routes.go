@@ -39,7 +39,7 @@ var routes = []route{
 
 	{"GET", "/api/v1/webhooks", 0, false, noBody, (*Server).listWebhooks},
 	{"POST", "/api/v1/webhooks", 0, true, needsBody, (*Server).createWebhook},
-	{"PUT", "/api/v1/webhooks/{id}", 0, true, needsBody, (*Server).updateWebhook},
+	{"PUT", "/api/v1/webhooks/{id}", 0, true, mayHaveBody, (*Server).updateWebhook},
 	{"DELETE", "/api/v1/webhooks/{id}", 0, true, noBody, (*Server).deleteWebhook},
 	{"PATCH", "/api/v1/webhooks/{id}/toggle", 0, true, noBody, (*Server).toggleWebhook},
 	{"POST", "/api/v1/webhooks/{id}/test", 0, true, noBody, (*Server).testWebhook},

@@ -98,7 +98,7 @@ func (s *Server) outermost(next http.Handler) http.Handler {
 			}
 		}()
 		// The mux would answer an unclean path with a redirect.
-		if p := r.URL.Path; p != "/" && path.Clean(p) != p {
+		if p := r.URL.Path; p != "/" && (path.Clean(p) != p || p[0] != '/') {
 			s.writeError(w, r, app.NotFound("There is nothing at this address.", "Không có gì ở địa chỉ này."))
 			return
 		}
@@ -212,8 +212,8 @@ func bearer(h http.Header) string {
 	return token
 }
 
-// readBody reads the JSON of a request, refusing in the order 413, 415, 400,
-// 422.
+// readBody reads the JSON of a request, refusing in the order 413, 415, 400.
+// What kind of value it is, the handler looks at.
 func (q *query) readBody(w http.ResponseWriter, rule bodyRule) error {
 	if rule == noBody {
 		return nil
@@ -226,18 +226,15 @@ func (q *query) readBody(w http.ResponseWriter, rule bodyRule) error {
 	case err != nil:
 		return app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body could not be read.", VI: "Không đọc được nội dung yêu cầu."})
 	}
-	if err := checkMediaType(q.Header); err != nil {
-		return err
-	}
 	q.raw = raw
 	if len(raw) == 0 && rule == mayHaveBody {
 		return nil
 	}
+	if err := checkMediaType(q.Header); err != nil {
+		return err
+	}
 	if q.body, err = parseJSON(raw); err != nil {
 		return app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body is not valid JSON.", VI: "Nội dung yêu cầu không phải JSON hợp lệ."})
-	}
-	if q.body.kind != jsonObject {
-		return app.InvalidField("body", "must be a JSON object", "phải là một đối tượng JSON")
 	}
 	return nil
 }

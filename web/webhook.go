@@ -51,12 +51,15 @@ func (s *Server) listWebhooks(w http.ResponseWriter, q *query) error {
 }
 
 func (s *Server) createWebhook(w http.ResponseWriter, q *query) error {
-	f := q.fields("name", "webhook_url", "type", "bank_account_id")
-	unknown := app.ErrUnknownBankAccountID().(*app.Error).Fields[0].Text
+	f, err := q.fields("name", "webhook_url", "type", "bank_account_id")
+	if err != nil {
+		return err
+	}
 	in := app.WebhookCreate{
 		Name: f.required("name"), URL: f.required("webhook_url"), Type: app.WebhookType(f.required("type")),
-		BankAccountID: f.reference("bank_account_id", unknown.EN, unknown.VI),
+		BankAccountID: f.reference("bank_account_id"),
 	}
+	f.bad.Merge(s.service.CheckWebhook(in))
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
@@ -83,21 +86,33 @@ func plainWarning(hook app.Webhook) app.Text {
 	}
 }
 
-func (s *Server) updateWebhook(w http.ResponseWriter, q *query) error {
+// namedWebhook is the id in the path of a webhook that exists: that is told
+// before anything about the fields.
+func (s *Server) namedWebhook(q *query) (int64, error) {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoWebhook()
+		return 0, app.ErrNoWebhook()
 	}
-	if _, err := s.service.Webhook(q.Context(), q.account(), id); err != nil {
+	_, err := s.service.Webhook(q.Context(), q.account(), id)
+	return id, err
+}
+
+func (s *Server) updateWebhook(w http.ResponseWriter, q *query) error {
+	id, err := s.namedWebhook(q)
+	if err != nil {
 		return err
 	}
-	f := q.fields("name", "webhook_url", "type")
+	f, err := q.fields("name", "webhook_url", "type")
+	if err != nil {
+		return err
+	}
 	u := app.WebhookUpdate{Name: f.optional("name"), URL: f.optional("webhook_url")}
 	if t := f.optional("type"); t != nil {
 		webhookType := app.WebhookType(*t)
 		u.Type = &webhookType
 	}
-	if len(q.body.members) == 0 {
+	f.bad.Merge(s.service.CheckWebhookUpdate(u))
+	if f.bad.Err() == nil && len(q.body.members) == 0 {
 		f.bad.Add("body", "must have at least one of name, webhook_url and type", "phải có ít nhất một trong name, webhook_url và type")
 	}
 	if err := f.bad.Err(); err != nil {
@@ -151,16 +166,16 @@ func (s *Server) deleteWebhook(w http.ResponseWriter, q *query) error {
 }
 
 func (s *Server) rotateSecret(w http.ResponseWriter, q *query) error {
-	id, found := q.pathID()
-	if !found {
-		return app.ErrNoWebhook()
+	id, err := s.namedWebhook(q)
+	if err != nil {
+		return err
 	}
-	f := q.fields("overlap_hours")
+	f, err := q.fields("overlap_hours")
+	if err != nil {
+		return err
+	}
 	hours := f.whole("overlap_hours", 24, 0, int(app.MaxOverlap/time.Hour), "must be a whole number from 0 to 168", "phải là số nguyên từ 0 đến 168")
 	if err := f.bad.Err(); err != nil {
-		if _, unknown := s.service.Webhook(q.Context(), q.account(), id); unknown != nil {
-			return unknown
-		}
 		return err
 	}
 	secret, err := s.service.RotateSecret(q.Context(), q.account(), id, time.Duration(hours)*time.Hour, q.now)

@@ -247,6 +247,7 @@ CREATE TABLE idempotency_keys (
   operation  TEXT NOT NULL,
   hash       BLOB NOT NULL,
   result     INTEGER NOT NULL, -- id of what was made, or how many
+  outcome    TEXT NOT NULL,    -- of a recording
   created_ms INTEGER NOT NULL,
   PRIMARY KEY (account_id, key)
 ) STRICT, WITHOUT ROWID;

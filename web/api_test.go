@@ -1,0 +1,260 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/sqlitestore"
+	"baoco/web"
+)
+
+// TestKeyOfAnotherProcess makes and revokes a key as the command line does.
+func TestKeyOfAnotherProcess(t *testing.T) {
+	w := newWorld(t)
+	ctx := context.Background()
+	store, err := sqlitestore.Open(ctx, w.path, sqlitestore.Options{})
+	must(t, err)
+	defer store.Close()
+	other := app.NewService(app.Config{Store: store, Zone: w.service.Zone()})
+	k, key, err := other.CreateAPIKey(ctx, 1, "theirs", app.ScopeRead, time.Time{}, time.Now())
+	must(t, err)
+	get := func() int { return w.do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).status }
+	if status := get(); status != 200 {
+		t.Fatalf("the first request with the key: %d", status)
+	}
+	must(t, other.RevokeAPIKey(ctx, 1, k.ID, time.Now()))
+	began := time.Now()
+	for get() != 401 {
+		if time.Since(began) > 5*time.Second {
+			t.Fatal("the revoked key still opens")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Logf("revoked after %v", time.Since(began))
+}
+
+// TestUnavailable has the storage give up on every request: 503, try again,
+// and nothing of why or of who asked in the answer or the log.
+func TestUnavailable(t *testing.T) {
+	w := newWorld(t)
+	w.link("ACB", "0123456789")
+	w.webhook("https://shop.example.com/", app.WebhookAll)
+	key := w.apiKey(app.ScopeFull)
+	var log bytes.Buffer
+	h := web.New(web.Config{Service: w.service, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	call := func(method, path, body string) {
+		request := httptest.NewRequestWithContext(gone, method, path, strings.NewReader(body))
+		request.Header.Set("Authorization", "Bearer "+key)
+		recorder := httptest.NewRecorder()
+		h.ServeHTTP(recorder, request)
+		a := answer{recorder.Code, recorder.Header(), recorder.Body.String()}
+		want := map[string]any{
+			"status": false, "messages": "The service cannot store data right now; please try again.",
+			"code": "unavailable", "request_id": a.header.Get("X-Request-Id"),
+		}
+		if wait, err := strconv.Atoi(a.header.Get("Retry-After")); a.status != 503 || err != nil || wait < 1 || shown(a.json(t)) != shown(want) {
+			t.Errorf("%s %s: %d %v %s", method, path, a.status, a.header, a.body)
+		}
+	}
+	bodies := map[string]string{
+		"POST /api/v1/transactions": `{"id":"A1","gateway":"ACB","accountNumber":"0123456789","transferType":"IN","transferAmount":1}`,
+		"POST /api/v1/webhooks":     `{"name":"A","webhook_url":"https://shop.example.com/","type":"ALL"}`,
+		"PUT /api/v1/webhooks/*":    `{"name":"B"}`,
+	}
+	for _, e := range endpoints {
+		call(e.method, e.at("1"), bodies[e.method+" "+e.path])
+	}
+	if n := strings.Count(log.String(), "\n"); n != len(endpoints) {
+		t.Errorf("%d lines in the log, want one for each of %d requests", n, len(endpoints))
+	}
+	if strings.Contains(log.String(), key) || strings.Contains(log.String(), "0123456789") {
+		t.Errorf("who asked for what is in the log: %s", log.String())
+	}
+}
+
+func TestConcurrentToggles(t *testing.T) {
+	w := newWorld(t)
+	key := w.apiKey(app.ScopeFull)
+	bank := w.link("ACB", "0123456789")
+	hook, _ := w.webhook("https://shop.example.com/", app.WebhookAll)
+	for _, c := range []struct {
+		path, member string
+		on, off      any
+		value        func(map[string]any) any
+	}{
+		{fmt.Sprintf("/api/v1/webhooks/%d/toggle", hook.ID), "webhook", true, false, func(m map[string]any) any { return m["is_active"] }},
+		{fmt.Sprintf("/api/v1/bank-accounts/%d/toggle", bank.ID), "bank_account", "active", "inactive", func(m map[string]any) any { return m["status"] }},
+	} {
+		toggle := func(n int) (on, off int32) {
+			var wg sync.WaitGroup
+			var ons, offs atomic.Int32
+			for range n {
+				wg.Go(func() {
+					a, err := w.send("PATCH", c.path, "", "Authorization", "Bearer "+key)
+					if err != nil || a.status != 200 {
+						t.Errorf("%s: %v %d %s", c.path, err, a.status, a.body)
+						return
+					}
+					v, err := decode(a.body)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					switch c.value(v.(map[string]any)[c.member].(map[string]any)) {
+					case c.on:
+						ons.Add(1)
+					case c.off:
+						offs.Add(1)
+					}
+				})
+			}
+			wg.Wait()
+			return ons.Load(), offs.Load()
+		}
+		if on, off := toggle(100); on != 50 || off != 50 {
+			t.Errorf("%s: 100 toggles answered %d times on, %d times off", c.path, on, off)
+		}
+		// Back where it was: the next one switches off.
+		if on, off := toggle(1); on != 0 || off != 1 {
+			t.Errorf("%s: after 100 toggles it was not on", c.path)
+		}
+		if on, off := toggle(99); on != 50 || off != 49 {
+			t.Errorf("%s: 99 toggles answered %d times on, %d times off", c.path, on, off)
+		}
+	}
+	body := w.do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).body
+	if !strings.Contains(body, `"is_active":true`) {
+		t.Errorf("after 200 toggles: %s", body)
+	}
+}
+
+// TestConcurrentIdempotency sends one request many times at once.
+func TestConcurrentIdempotency(t *testing.T) {
+	w := newWorld(t)
+	key := w.apiKey(app.ScopeFull)
+	w.link("ACB", "0123456789")
+	// Without the key all but the first would be duplicates, which are 200.
+	body := `{"id":"H1","gateway":"ACB","accountNumber":"0123456789","transferType":"IN","transferAmount":1000}`
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	answers := map[string]int{}
+	for range 20 {
+		wg.Go(func() {
+			a, err := w.send("POST", "/api/v1/transactions", body, "Authorization", "Bearer "+key, "Idempotency-Key", "once")
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			answers[fmt.Sprint(a.status, a.body)]++
+		})
+	}
+	wg.Wait()
+	if len(answers) != 1 || !strings.HasPrefix(anyKey(answers), "201") {
+		t.Errorf("20 times the same request: %v", answers)
+	}
+}
+
+func anyKey(m map[string]int) string {
+	for k := range m {
+		return k
+	}
+	return ""
+}
+
+// TestSecretsAreNotShown looks for every secret and key in every answer but the
+// ones that hand them out.
+func TestSecretsAreNotShown(t *testing.T) {
+	w := newWorld(t)
+	key, read := w.apiKey(app.ScopeFull), w.apiKey(app.ScopeRead)
+	w.link("ACB", "0123456789")
+	source := w.source("native", app.AuthBearer, "")
+	receiver := newReceiver(t, 200)
+	secrets := map[string]string{"the key": key, "the read key": read, "the source's secret": source.Secret, "the source's token": source.Token}
+	call := func(method, path, body string, status int) answer {
+		t.Helper()
+		a := w.do(method, path, body, "Authorization", "Bearer "+key)
+		if a.status != status {
+			t.Fatalf("%s %s: %d %s", method, path, a.status, a.body)
+		}
+		return a
+	}
+	var given []string
+	create := func(name string) string {
+		a := call("POST", "/api/v1/webhooks", `{"name":"`+name+`","webhook_url":"`+receiver+`","type":"ALL"}`, 201)
+		body := a.json(t)
+		secret := body["secret"].(string)
+		given = append(given, secret)
+		secrets["the secret of "+name] = secret
+		return body["webhook"].(map[string]any)["id"].(json.Number).String()
+	}
+	one, two := create("one"), create("two")
+	rotated := call("POST", "/api/v1/webhooks/"+two+"/rotate-secret", "", 200).json(t)["secret"].(string)
+	given = append(given, rotated)
+	secrets["the rotated secret"] = rotated
+	for i, s := range given {
+		if !wildcards["<secret>"].MatchString(s) || slices.Index(given, s) != i {
+			t.Errorf("the secret %q is not of the form, or not new", s)
+		}
+	}
+	var seen strings.Builder
+	look := func(method, path, body string, status int) {
+		t.Helper()
+		a := call(method, path, body, status)
+		fmt.Fprintf(&seen, "%s %s\n%v\n%s\n", method, path, a.header, a.body)
+	}
+	hand := `{"id":"H1","gateway":"ACB","accountNumber":"0123456789","transferType":"IN","transferAmount":1000,"content":"DH 1"}`
+	look("POST", "/api/v1/transactions", hand, 201)
+	must(t, w.waitHistory(2))
+	look("POST", "/api/v1/webhooks/"+one+"/test", "", 200)
+	look("POST", "/api/v1/webhooks/1/resend", "", 202)
+	must(t, w.waitHistory(4))
+	for _, e := range endpoints {
+		if e.method == "GET" {
+			look("GET", e.path, "", 200)
+		}
+	}
+	look("PUT", "/api/v1/webhooks/"+one, `{"name":"ONE"}`, 200)
+	look("PUT", "/api/v1/webhooks/"+two, `{"secret":"`+rotated[:4]+`"}`, 422)
+	look("PATCH", "/api/v1/webhooks/"+one+"/toggle", "", 200)
+	look("PATCH", "/api/v1/bank-accounts/1/toggle", "", 200)
+	look("POST", "/api/v1/webhooks/"+two+"/activate-secret", "", 200)
+	look("POST", "/api/v1/webhooks/"+two+"/replay", "", 202)
+	look("DELETE", "/api/v1/webhooks/"+two, "", 200)
+	look("GET", "/api/v1/webhooks/history?per_page=100", "", 200)
+	look("POST", "/api/v1/webhooks/"+two+"/test", "", 404)
+	for name, secret := range secrets {
+		core := strings.TrimPrefix(strings.TrimPrefix(secret, "whsec_"), "baoco_")
+		if strings.Contains(seen.String(), core) {
+			t.Errorf("%s is in an answer", name)
+		}
+	}
+	if strings.Contains(seen.String(), "whsec_") {
+		t.Error("an answer has a secret")
+	}
+	// In the file they are sealed or hashed.
+	for _, suffix := range []string{"", "-wal"} {
+		file, err := os.ReadFile(w.path + suffix)
+		must(t, err)
+		for name, secret := range secrets {
+			if name != "the source's token" && bytes.Contains(file, []byte(secret)) {
+				t.Errorf("%s is readable in the file%s", name, suffix)
+			}
+		}
+	}
+}
