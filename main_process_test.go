@@ -29,8 +29,26 @@ import (
 type process struct {
 	*exec.Cmd
 	url    string
-	stderr *bytes.Buffer
+	stderr *lockedOutput
 	ready  time.Duration // from its start to its first answer
+}
+
+// lockedOutput is what a process wrote so far.
+type lockedOutput struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (o *lockedOutput) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.Write(p)
+}
+
+func (o *lockedOutput) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.String()
 }
 
 // program is a command of the program as a process of its own.
@@ -41,7 +59,7 @@ func program(dir string, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(executable, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "BAOCO_TEST_AS_PROGRAM=1", "HTTP_PROXY=http://127.0.0.1:9", "TZ=America/Los_Angeles")
+	cmd.Env = append(os.Environ(), "BAOCO_TEST_AS_PROGRAM=1", "GORACE=atexit_sleep_ms=0", "HTTP_PROXY=http://127.0.0.1:9", "TZ=America/Los_Angeles")
 	return cmd
 }
 
@@ -58,7 +76,7 @@ func freePort(t testing.TB) string {
 // serveIn starts serve in dir and waits until it answers.
 func serveIn(t testing.TB, dir, address string, args ...string) *process {
 	t.Helper()
-	p := &process{url: "http://" + address, stderr: &bytes.Buffer{}}
+	p := &process{url: "http://" + address, stderr: &lockedOutput{}}
 	p.Cmd = program(dir, append([]string{"serve", "--listen", address}, args...)...)
 	p.Stderr = p.stderr
 	started := time.Now()
