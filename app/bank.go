@@ -16,6 +16,13 @@ type Bank struct {
 	Code, BIN, ShortName, Name string
 }
 
+// Is tells whether code names this bank, by its present code or a former one:
+// a bank that changed its name kept its BIN.
+func (b Bank) Is(code string) bool {
+	other, known := FindBank(code)
+	return known && (other.Code == b.Code || other.BIN == b.BIN)
+}
+
 var bankTable = sync.OnceValue(func() map[string]Bank {
 	banks := map[string]Bank{}
 	var rows [][]string

@@ -57,7 +57,7 @@ func MatchBankAccount(withNumber []BankAccount, gateway string) (BankAccount, bo
 		return BankAccount{}, false
 	}
 	for _, b := range withNumber {
-		if b.Bank == bank.Code {
+		if bank.Is(b.Bank) {
 			return b, true
 		}
 	}

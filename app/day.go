@@ -31,8 +31,17 @@ func DayOf(t time.Time, zone *time.Location) Day {
 
 // Start is the first instant of the day in zone.
 func (d Day) Start(zone *time.Location) time.Time {
+	const step = 15 * time.Minute // every zone's offset is a multiple of it
 	y, m, day := d.date().Date()
-	return time.Date(y, m, day, 0, 0, 0, 0, zone)
+	t := time.Date(y, m, day, 0, 0, 0, 0, zone)
+	// Where the clocks change at midnight, it comes twice or not at all.
+	for DayOf(t, zone) < d {
+		t = t.Add(step)
+	}
+	for DayOf(t.Add(-step), zone) == d {
+		t = t.Add(-step)
+	}
+	return t
 }
 
 // WeekStart is the Monday of the day's week.
@@ -59,10 +68,11 @@ func FormatTime(t time.Time, zone *time.Location) string {
 // ParseTime reads exactly Y-m-d H:i:s in zone; a time that does not exist (a
 // 30 February, hour 24) is an error.
 func ParseTime(s string, zone *time.Location) (time.Time, error) {
-	if len(s) != len(TimeLayout) {
-		return time.Time{}, &time.ParseError{Layout: TimeLayout, Value: s, Message: ": not Y-m-d H:i:s"}
+	t, err := time.ParseInLocation(TimeLayout, s, zone)
+	if err == nil && len(s) == len(TimeLayout) && s[10] == ' ' && s[11] != ' ' && s[13] == ':' {
+		return t, nil
 	}
-	return time.ParseInLocation(TimeLayout, s, zone)
+	return time.Time{}, &time.ParseError{Layout: TimeLayout, Value: s, Message: ": not Y-m-d H:i:s"}
 }
 
 // ParseBound reads one end of an inclusive range, Y-m-d or Y-m-d H:i:s, and

@@ -99,7 +99,7 @@ type Known struct {
 // or date is ignored.
 func (k Known) Again(e Incoming) Outcome {
 	bank, known := FindBank(e.Gateway)
-	sameBank := !known || k.Bank == "" || bank.Code == k.Bank
+	sameBank := !known || k.Bank == "" || bank.Is(k.Bank)
 	if e.Amount == k.Amount && e.Type == k.Type && e.AccountNumber == k.AccountNumber && sameBank {
 		return OutcomeDuplicate
 	}

@@ -30,21 +30,14 @@ func ParseTargetPolicy(entries []string) (*TargetPolicy, error) {
 	for _, entry := range entries {
 		entry = strings.TrimSpace(entry)
 		network, portText, hasPort := strings.Cut(entry, "@")
-		prefix, err := netip.ParsePrefix(network)
-		if err != nil {
-			var addr netip.Addr
-			if addr, err = netip.ParseAddr(network); err == nil && addr.Zone() == "" {
-				prefix = netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen())
-			}
-		}
-		if err == nil {
+		if prefix, err := parseNetwork(network); err == nil {
 			port := uint64(0)
 			if hasPort {
 				if port, err = strconv.ParseUint(portText, 10, 16); err != nil || port == 0 {
 					return nil, fmt.Errorf("allowed target %q: the port must be from 1 to 65535", entry)
 				}
 			}
-			p.prefixes = append(p.prefixes, allowedPrefix{prefix.Masked(), uint16(port)})
+			p.prefixes = append(p.prefixes, allowedPrefix{prefix, uint16(port)})
 			continue
 		}
 		host := strings.ToLower(strings.TrimSuffix(entry, "."))
@@ -54,6 +47,26 @@ func ParseTargetPolicy(entries []string) (*TargetPolicy, error) {
 		p.hosts[host] = true
 	}
 	return p, nil
+}
+
+// parseNetwork reads a CIDR or a single address, as the addresses that are
+// judged are written: without a zone, IPv4 unmapped.
+func parseNetwork(s string) (netip.Prefix, error) {
+	prefix, err := netip.ParsePrefix(s)
+	if err != nil {
+		addr, err := netip.ParseAddr(s)
+		if err != nil || addr.Zone() != "" {
+			return netip.Prefix{}, errors.New("not an address without a zone")
+		}
+		prefix = netip.PrefixFrom(addr, addr.BitLen())
+	}
+	if addr := prefix.Addr(); addr.Is4In6() {
+		if prefix.Bits() < 96 {
+			return netip.Prefix{}, errors.New("not a range of IPv4")
+		}
+		prefix = netip.PrefixFrom(addr.Unmap(), prefix.Bits()-96)
+	}
+	return prefix.Masked(), nil
 }
 
 // specialRanges are the ranges of the IANA special-purpose registries (RFC
@@ -89,7 +102,8 @@ var specialRanges = parseRanges(
 var metadata = parseRanges(
 	"169.254.169.254/32", "", "169.254.169.253/32", "", "169.254.170.2/32", "", "169.254.170.23/32", "",
 	"169.254.0.23/32", "", "100.100.100.200/32", "", "168.63.129.16/32", "", "192.0.0.192/32", "",
-	"fd00:ec2::254/128", "", "fd00:ec2::253/128", "", "fd00:ec2::23/128", "", "fd20:ce::254/128", "",
+	"169.254.42.42/32", "", "fd00:ec2::254/128", "", "fd00:ec2::253/128", "", "fd00:ec2::23/128", "", "fd20:ce::254/128", "",
+	"fd00:42::42/128", "", "fd00:a9fe:a9fe::1/128", "", "fe80::a9fe:a9fe/128", "", "fd00:c1::a9fe:a9fe/128", "", "fd00:100::100:200/128", "",
 )
 
 var (
@@ -127,6 +141,9 @@ func (e *BlockedAddressError) Error() string {
 // CheckAddr judges one address that a connection would go to; nil allows it.
 func (p *TargetPolicy) CheckAddr(ap netip.AddrPort) error {
 	addr := ap.Addr().WithZone("").Unmap()
+	if !addr.IsValid() {
+		return &BlockedAddressError{Addr: addr, Rule: "not an address"}
+	}
 	judged := addr
 	if nat64.Contains(addr) {
 		b := addr.As16()
@@ -138,7 +155,7 @@ func (p *TargetPolicy) CheckAddr(ap netip.AddrPort) error {
 		}
 	}
 	for _, a := range p.prefixes {
-		if a.prefix.Contains(addr) && (a.port == 0 || a.port == ap.Port()) {
+		if (a.prefix.Contains(addr) || a.prefix.Contains(judged)) && (a.port == 0 || a.port == ap.Port()) {
 			return nil
 		}
 	}

@@ -82,7 +82,7 @@ func (s *Sender) Send(ctx context.Context, o app.Outgoing) app.Result {
 	case late:
 		result.Error, result.Detail = app.ErrorTimeout, timing.waitedFor()
 	case response.StatusCode >= 300 && response.StatusCode < 400:
-		result.Error, result.Detail = app.ErrorRedirect, response.Header.Get("Location")
+		result.Error, result.Detail = app.ErrorRedirect, clipText(response.Header.Get("Location"))
 	case response.StatusCode != http.StatusOK:
 		result.Error = app.ErrorHTTPStatus
 	}
@@ -181,12 +181,11 @@ func unwrapURL(err error) string {
 		}
 		err = inner
 	}
-	text := err.Error()
-	if len(text) > 300 {
-		text = text[:300]
-	}
-	return strings.ToValidUTF8(text, "\uFFFD")
+	return clipText(err.Error())
 }
+
+// clipText makes what a receiver sent fit for the history.
+func clipText(s string) string { return app.CleanText(s, 300) }
 
 // phaseClock takes the times of an attempt's phases. The transport calls it
 // from goroutines that may outlive the attempt.

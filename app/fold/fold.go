@@ -20,7 +20,7 @@ func String(s string) string {
 	for _, r := range norm.NFKD.String(s) {
 		switch {
 		case unicode.Is(unicode.Mn, r):
-		case r == 'đ' || r == 'Đ':
+		case r == 'đ' || r == 'Đ' || r == 'ð' || r == 'Ð': // the last two from old fonts
 			b.WriteByte('d')
 		default:
 			b.WriteRune(unicode.ToLower(r))

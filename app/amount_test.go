@@ -1,0 +1,193 @@
+package app_test
+
+import (
+	"errors"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"baoco/app"
+)
+
+func TestParseAmount(t *testing.T) {
+	zeros := func(n int) string { return strings.Repeat("0", n) }
+	tests := []struct {
+		literal string
+		want    int64
+		err     error
+	}{
+		{"150000", 150000, nil},
+		{"150000.0", 150000, nil},
+		{"150000.000000000000000000000", 150000, nil},
+		{"1.5e5", 150000, nil},
+		{"1.5E5", 150000, nil},
+		{"1.5e+5", 150000, nil},
+		{"1.5e005", 150000, nil},
+		{"15000000e-2", 150000, nil},
+		{"0.15e6", 150000, nil},
+		{"0.00000000000000000001e20", 1, nil},
+		{"1", 1, nil},
+		{"1e0", 1, nil},
+		{"1e-0", 1, nil},
+		{"10e-1", 1, nil},
+		{"1e12", 1_000_000_000_000, nil},
+		{"9999999999999", 9_999_999_999_999, nil},
+		{"9999999999999.0", 9_999_999_999_999, nil},
+		{"9.999999999999e12", 9_999_999_999_999, nil},
+		{"-150000", -150000, nil},
+		{"-1.5e5", -150000, nil},
+		{"-9999999999999", -9_999_999_999_999, nil},
+
+		// An exponent and a long mantissa that cancel out.
+		{"1" + zeros(1_000_000) + "e-1000000", 1, nil},
+		{"0." + zeros(999_999) + "1e1000000", 1, nil},
+		{"12345." + zeros(1_000_000), 12345, nil},
+		{"1e" + zeros(1_000_000) + "3", 1000, nil},
+
+		{"0", 0, app.ErrAmountRange},
+		{"-0", 0, app.ErrAmountRange},
+		{"0.0", 0, app.ErrAmountRange},
+		{"-0.000", 0, app.ErrAmountRange},
+		{"0e0", 0, app.ErrAmountRange},
+		{"0e99999999999999999999", 0, app.ErrAmountRange},
+		{"0.0e-99999999999999999999", 0, app.ErrAmountRange},
+		{"1e13", 0, app.ErrAmountRange},
+		{"10000000000000", 0, app.ErrAmountRange},
+		{"-10000000000000", 0, app.ErrAmountRange},
+		{"9007199254740993", 0, app.ErrAmountRange},     // 2^53+1
+		{"9223372036854775807", 0, app.ErrAmountRange},  // 2^63-1
+		{"9223372036854775808", 0, app.ErrAmountRange},  // 2^63
+		{"18446744073709551617", 0, app.ErrAmountRange}, // 2^64+1
+		{"-9223372036854775808", 0, app.ErrAmountRange},
+		{"1" + zeros(400), 0, app.ErrAmountRange},
+		{"1e400", 0, app.ErrAmountRange},
+		{"1e9223372036854775807", 0, app.ErrAmountRange},
+		{"1e9223372036854775808", 0, app.ErrAmountRange},
+		{"1e18446744073709551616", 0, app.ErrAmountRange}, // 2^64: 1 where it wraps
+		{"1e" + strings.Repeat("9", 1_000_000), 0, app.ErrAmountRange},
+		{strings.Repeat("9", 1_000_000), 0, app.ErrAmountRange},
+
+		{"0.5", 0, app.ErrAmountFraction},
+		{"150000.5", 0, app.ErrAmountFraction},
+		{"150000.000000000000000000000000001", 0, app.ErrAmountFraction},
+		{"0.99999999999999999999999999", 0, app.ErrAmountFraction},
+		{"1.55e1", 0, app.ErrAmountFraction},
+		{"1e-1", 0, app.ErrAmountFraction},
+		{"-0.1", 0, app.ErrAmountFraction},
+		{"1e-400", 0, app.ErrAmountFraction},
+		{"1e-18446744073709551616", 0, app.ErrAmountFraction},
+		{"1e-" + strings.Repeat("9", 1_000_000), 0, app.ErrAmountFraction},
+		{"1" + zeros(1_000_000) + "e-1000001", 0, app.ErrAmountFraction},
+	}
+	for _, literal := range []string{
+		"", "-", "+5", "+", "--5", "01", "00", "-01", "00.5", "0x10", "0b1", "0o7", "1_000", "1,000", "1.000,5",
+		"1e", "1e+", "1e-", "1.e5", "1.", ".5", "-.5", ".", "e5", "1e5e5", "1E5e5", "1e5.0", "1e1.5", "1e--5", "1e+-5", "1e-+5",
+		"1..0", "1.2.3", "1.-5", "1-", "5-", "(5)", " 1", "1 ", "1\n", "\t1", "1 000", "1\x00", "\x001",
+		"NaN", "nan", "Infinity", "-Infinity", "inf", "null", "true", `"150000"`, "150000đ", "150000 VND", "$5",
+		"１５００００", "١٥", "१", "1\u00a0000", "−5", "1e５", "\xff", "1\xff", "0X1P-2", "1f", "1L", "150k", "[1]",
+	} {
+		tests = append(tests, struct {
+			literal string
+			want    int64
+			err     error
+		}{literal, 0, app.ErrAmountSyntax})
+	}
+	for _, test := range tests {
+		got, err := app.ParseAmount(test.literal)
+		if got != test.want || !errors.Is(err, test.err) {
+			t.Errorf("ParseAmount(%s) = %d, %v; want %d, %v", short(test.literal), got, err, test.want, test.err)
+		}
+	}
+}
+
+// Every amount there can be reads as itself in every notation: at the borders
+// of each power of ten.
+func TestParseAmountNotations(t *testing.T) {
+	for power := int64(1); power <= 1_000_000_000_000; power *= 10 {
+		for _, n := range []int64{power, power + 1, power*2 - 1, power * 5, power*10 - 1} {
+			decimal := strconv.FormatInt(n, 10)
+			for _, literal := range []string{
+				decimal, decimal + ".0", decimal + "e0", decimal + "00e-2", decimal + ".00E+0",
+				decimal[:1] + "." + decimal[1:] + "0e" + strconv.Itoa(len(decimal)-1), "0." + decimal + "e" + strconv.Itoa(len(decimal)),
+			} {
+				if got, err := app.ParseAmount(literal); got != n || err != nil {
+					t.Errorf("ParseAmount(%s) = %d, %v; want %d", literal, got, err, n)
+				}
+				if got, err := app.ParseAmount("-" + literal); got != -n || err != nil {
+					t.Errorf("ParseAmount(-%s) = %d, %v; want %d", literal, got, err, -n)
+				}
+			}
+		}
+	}
+}
+
+// numberGrammar is the number of RFC 8259.
+var numberGrammar = regexp.MustCompile(`\A(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?\z`)
+
+// exactAmount reads an amount with math/big.
+func exactAmount(literal string) (int64, error) {
+	parts := numberGrammar.FindStringSubmatch(literal)
+	if parts == nil {
+		return 0, app.ErrAmountSyntax
+	}
+	digits, _ := new(big.Int).SetString(parts[2]+parts[3], 10)
+	if digits.Sign() == 0 {
+		return 0, app.ErrAmountRange
+	}
+	exponent := new(big.Int)
+	if parts[4] != "" {
+		exponent.SetString(strings.TrimPrefix(parts[4], "+"), 10)
+	}
+	exponent.Sub(exponent, big.NewInt(int64(len(parts[3]))))
+	// Beyond this an exponent outweighs the mantissa whatever that is.
+	limit := big.NewInt(int64(len(literal)) + 20)
+	value := new(big.Rat).SetInt(digits)
+	switch {
+	case exponent.Cmp(limit) > 0:
+		return 0, app.ErrAmountRange
+	case exponent.CmpAbs(limit) > 0:
+		return 0, app.ErrAmountFraction
+	case exponent.Sign() >= 0:
+		value.Mul(value, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), exponent, nil)))
+	default:
+		value.Quo(value, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), exponent.Neg(exponent), nil)))
+	}
+	switch {
+	case !value.IsInt():
+		return 0, app.ErrAmountFraction
+	case value.Num().Cmp(big.NewInt(app.MaxAmount)) > 0:
+		return 0, app.ErrAmountRange
+	case parts[1] == "-":
+		return -value.Num().Int64(), nil
+	}
+	return value.Num().Int64(), nil
+}
+
+func FuzzParseAmount(f *testing.F) {
+	for _, seed := range []string{
+		"150000", "150000.0", "1.5e5", "-0", "0", "0.0", "1e13", "9999999999999", "1e400", "1e-400", "9007199254740993",
+		"9223372036854775808", "01", "0x10", "+5", "", "1e", "1.e5", "1e99999999999999999999", "1000e-3", "0.001e3", "-1E+2",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, literal string) {
+		if len(literal) > 1000 {
+			return // the exact way is quadratic
+		}
+		got, err := app.ParseAmount(literal)
+		want, wantErr := exactAmount(literal)
+		if got != want || !errors.Is(err, wantErr) {
+			t.Errorf("ParseAmount(%q) = %d, %v; exactly %d, %v", literal, got, err, want, wantErr)
+		}
+	})
+}
+
+// short is a text that may be a megabyte long as a failure shows it.
+func short(s string) string {
+	if len(s) > 80 {
+		return strconv.Quote(s[:30]) + "…" + strconv.Quote(s[len(s)-30:]) + " (" + strconv.Itoa(len(s)) + " bytes)"
+	}
+	return strconv.Quote(s)
+}

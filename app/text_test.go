@@ -1,0 +1,59 @@
+package app_test
+
+import (
+	"testing"
+
+	"baoco/app"
+)
+
+func TestAcceptedLang(t *testing.T) {
+	for header, want := range map[string]app.Lang{
+		"":                                    app.English,
+		"*":                                   app.English,
+		"vi":                                  app.Vietnamese,
+		"VI":                                  app.Vietnamese,
+		"vi-VN":                               app.Vietnamese,
+		"vi-Latn-VN":                          app.Vietnamese,
+		" vi ":                                app.Vietnamese,
+		"vi;q=0.8":                            app.Vietnamese,
+		"vi ; q=0.001":                        app.Vietnamese,
+		"vi-VN,vi;q=0.9,en-US;q=0.8,en;q=0.7": app.Vietnamese,
+		"vi, en":                              app.Vietnamese,
+		"fr-FR, fr;q=0.9, vi;q=0.8, en;q=0.7": app.Vietnamese,
+		"ja,vi;q=0.5":                         app.Vietnamese,
+		"en;q=0, vi":                          app.Vietnamese,
+		"en-US,en;q=0.9":                      app.English,
+		"en-US,en;q=0.9,vi;q=0.8":             app.English,
+		"fr, de":                              app.English,
+		"vi;q=0":                              app.English,
+		"vi; q=0.000, en":                     app.English,
+		"vi;q=0.0, fr":                        app.English,
+		"vie":                                 app.English, // not the tag of Vietnamese
+		"v":                                   app.English,
+		"-vi":                                 app.English,
+		"xvi":                                 app.English,
+		"x-vi":                                app.English,
+		",,,":                                 app.English,
+		";;;,---,q=1":                         app.English,
+		",,vi":                                app.Vietnamese,
+		"vi\x00":                              app.English,
+		"\xff\xfe":                            app.English,
+		"tiếng Việt":                          app.English,
+	} {
+		if got := app.AcceptedLang(header); got != want {
+			t.Errorf("AcceptedLang(%q) = %s, want %s", header, got, want)
+		}
+	}
+}
+
+func TestTextIn(t *testing.T) {
+	text := app.Textf("%d webhooks", "%d webhook", 3)
+	for lang, want := range map[app.Lang]string{app.English: "3 webhooks", app.Vietnamese: "3 webhook", "": "3 webhooks", "fr": "3 webhooks"} {
+		if got := text.In(lang); got != want {
+			t.Errorf("In(%q) = %q, want %q", lang, got, want)
+		}
+	}
+	if got := (app.Text{EN: "only"}).In(app.Vietnamese); got != "only" {
+		t.Errorf("a text without Vietnamese is %q", got)
+	}
+}
