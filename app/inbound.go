@@ -2,7 +2,10 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"time"
+	"unicode/utf8"
 )
 
 // Channel is the way on which a transaction came in. A source's event ids are
@@ -183,10 +186,10 @@ func (s *Service) RecordTransactions(ctx context.Context, call InboundCall) (Rec
 func (s *Service) normalize(call *InboundCall) {
 	for i := range call.Elements {
 		e := &call.Elements[i]
-		e.EventID = CleanText(e.EventID, 200)
+		e.EventID = cleanKey(e.EventID)
 		e.Gateway = CleanText(e.Gateway, 100)
-		e.AccountNumber = NormalizeAccountNumber(CleanText(e.AccountNumber, 100))
-		e.Number = CleanText(e.Number, 200)
+		e.AccountNumber = cleanKey(NormalizeAccountNumber(e.AccountNumber))
+		e.Number = cleanKey(e.Number)
 		e.Content = CleanText(e.Content, MaxContent)
 		if plausibleTime(e.Time, call.ReceivedAt) {
 			e.Time = e.Time.Truncate(time.Second)
@@ -197,6 +200,21 @@ func (s *Service) normalize(call *InboundCall) {
 			e.Fault = moneyFault(*e)
 		}
 	}
+}
+
+// maxKey is how many characters of an id, an account number or a transaction
+// number are kept.
+const maxKey = 200
+
+// cleanKey is the text of what tells one thing from another. One that is too
+// long is cut, but never so that two become the same.
+func cleanKey(s string) string {
+	clean := CleanText(s, len(s))
+	if utf8.RuneCountInString(clean) <= maxKey {
+		return clean
+	}
+	sum := sha256.Sum256([]byte(clean))
+	return CleanText(clean, maxKey/2) + "~" + hex.EncodeToString(sum[:])
 }
 
 // moneyFault is the last gate before the ledger, whatever an adapter let pass.

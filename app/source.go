@@ -64,7 +64,7 @@ type sourceStore interface {
 	SourceByToken(ctx context.Context, token string) (s Source, ok bool, err error)
 	SourceByBearer(ctx context.Context, hash [32]byte) (s Source, ok bool, err error)
 	// RefreshSources looks whether another process changed a source.
-	RefreshSources(ctx context.Context) (changed bool, err error)
+	RefreshSources(ctx context.Context) error
 	SetSourceSecret(ctx context.Context, accountID, id int64, secret string) (Source, error)
 	RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error
 }
@@ -196,7 +196,7 @@ func (s *Service) FindSource(ctx context.Context, token, bearer string) (src Sou
 
 // RefreshSources looks whether another process changed a source, so that a
 // credential rotated there counts from the next call on.
-func (s *Service) RefreshSources(ctx context.Context) (changed bool, err error) {
+func (s *Service) RefreshSources(ctx context.Context) error {
 	return s.store.RefreshSources(ctx)
 }
 

@@ -33,7 +33,7 @@ func writingDirectory[T any](ctx context.Context, s *Store, fn func(tx *tx) (T, 
 		return result, tx.exec(`UPDATE settings SET value = CAST(value AS INTEGER) + 1 WHERE name = 'directory'`)
 	})
 	if err == nil {
-		_, err = s.refreshDirectory(ctx)
+		err = s.refreshDirectory(ctx)
 	}
 	return result, err
 }
@@ -88,14 +88,12 @@ func (s *Store) loadSources(ctx context.Context, d *directory) error {
 }
 
 // refreshDirectory reloads when the file has another version.
-func (s *Store) refreshDirectory(ctx context.Context) (changed bool, err error) {
-	before := s.dir.Load()
-	var version string
-	err = s.queryRow(ctx, `SELECT value FROM settings WHERE name = 'directory'`).Scan(&version)
-	if err != nil || version == before.version {
-		return false, storageError(err)
+func (s *Store) refreshDirectory(ctx context.Context) error {
+	version, err := s.setting(ctx, "directory")
+	if err != nil || version == s.dir.Load().version {
+		return err
 	}
-	return true, s.loadDirectory(ctx)
+	return s.loadDirectory(ctx)
 }
 
 func (s *Store) watchDirectory(ctx context.Context) {
@@ -106,7 +104,7 @@ func (s *Store) watchDirectory(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if _, err := s.refreshDirectory(ctx); err != nil && ctx.Err() == nil {
+			if err := s.refreshDirectory(ctx); err != nil && ctx.Err() == nil {
 				s.log.Warn("read the credentials again", "err", err)
 			}
 		}
@@ -118,10 +116,11 @@ func lookUp[K comparable, V any](ctx context.Context, s *Store, entries func(*di
 	if v, ok := entries(s.dir.Load())[key]; ok {
 		return v, true, nil
 	}
-	var none V
-	if changed, err := s.refreshDirectory(ctx); err != nil || !changed {
+	if err := s.refreshDirectory(ctx); err != nil {
+		var none V
 		return none, false, err
 	}
+	// Whoever refreshed it: it may have been another call, a moment ago.
 	v, ok := entries(s.dir.Load())[key]
 	return v, ok, nil
 }

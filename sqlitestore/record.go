@@ -242,6 +242,7 @@ func (r *recorder) addItem(position int, state app.Outcome, e app.Incoming, reas
 // waitingItem is an unassigned item that its bank account may be linked for.
 type waitingItem struct {
 	id, event, source int64
+	only              int64 // the bank account that the source is narrowed to; 0: none
 	channel           app.Channel
 	receivedAt        time.Time
 	app.Incoming
@@ -251,7 +252,7 @@ type waitingItem struct {
 // rules for duplicates, and gives how many transactions are new.
 func (r *recorder) recordWaiting(b app.BankAccount, notify app.NotifyOnLink) (int, error) {
 	r.call.AccountID = b.AccountID
-	rows, err := r.tx.query(`SELECT i.id, i.inbound_event_id, i.source_id, i.channel, i.received_ms, i.event_id, i.gateway, i.account_number, i.number, i.type,
+	rows, err := r.tx.query(`SELECT i.id, i.inbound_event_id, i.source_id, coalesce(s.bank_account_id, 0), i.channel, i.received_ms, i.event_id, i.gateway, i.account_number, i.number, i.type,
 			i.amount, i.content, i.occurred_at, i.date_flagged
 		FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id
 		WHERE i.account_id = ? AND i.account_number = ? AND i.state = 'unassigned' AND (s.bank_account_id IS NULL OR s.bank_account_id = ?)
@@ -262,7 +263,7 @@ func (r *recorder) recordWaiting(b app.BankAccount, notify app.NotifyOnLink) (in
 	}
 	recorded := 0
 	for _, item := range items {
-		matched, found, err := r.bankAccount(item.Incoming, 0)
+		matched, found, err := r.bankAccount(item.Incoming, item.only)
 		if err != nil {
 			return 0, err
 		}
@@ -285,7 +286,7 @@ func (r *recorder) recordWaiting(b app.BankAccount, notify app.NotifyOnLink) (in
 func scanWaitingItem(row scanner) (waitingItem, error) {
 	var item waitingItem
 	var received, occurred sql.NullInt64
-	err := row.Scan(&item.id, &item.event, &item.source, &item.channel, &received, &item.EventID, &item.Gateway, &item.AccountNumber,
+	err := row.Scan(&item.id, &item.event, &item.source, &item.only, &item.channel, &received, &item.EventID, &item.Gateway, &item.AccountNumber,
 		&item.Number, &item.Type, &item.Amount, &item.Content, &occurred, &item.DateFlagged)
 	item.receivedAt, item.Time = fromMillis(received), fromSeconds(occurred)
 	return item, err

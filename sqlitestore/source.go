@@ -75,7 +75,7 @@ func (s *Store) SourceByBearer(ctx context.Context, hash [32]byte) (app.Source, 
 	return lookUp(ctx, s, func(d *directory) map[[32]byte]app.Source { return d.bearers }, hash)
 }
 
-func (s *Store) RefreshSources(ctx context.Context) (bool, error) { return s.refreshDirectory(ctx) }
+func (s *Store) RefreshSources(ctx context.Context) error { return s.refreshDirectory(ctx) }
 
 func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret string) (app.Source, error) {
 	return writingDirectory(ctx, s, func(tx *tx) (app.Source, error) {

@@ -36,24 +36,22 @@ type jsonMember struct {
 
 var errNotJSON = errors.New("not one JSON value")
 
-// maxJSONDepth is deeper than any provider's format.
-const maxJSONDepth = 64
-
 // parseJSON reads exactly one value, with a byte order mark before it or none.
 // Invalid UTF-8 in strings becomes U+FFFD.
 func parseJSON(body []byte) (jsonValue, error) {
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
+	// Valid also bounds the depth, to 10,000.
 	if !json.Valid(body) {
 		return jsonValue{}, errNotJSON
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
-	return nextJSON(d, 0)
+	return nextJSON(d)
 }
 
-func nextJSON(d *json.Decoder, depth int) (jsonValue, error) {
+func nextJSON(d *json.Decoder) (jsonValue, error) {
 	token, err := d.Token()
-	if err != nil || depth > maxJSONDepth {
+	if err != nil {
 		return jsonValue{}, errNotJSON
 	}
 	switch t := token.(type) {
@@ -70,17 +68,17 @@ func nextJSON(d *json.Decoder, depth int) (jsonValue, error) {
 		return jsonValue{kind: jsonString, text: t}, nil
 	case json.Delim:
 		if t == '[' {
-			return nextArray(d, depth)
+			return nextArray(d)
 		}
-		return nextObject(d, depth)
+		return nextObject(d)
 	}
 	return jsonValue{}, errNotJSON
 }
 
-func nextArray(d *json.Decoder, depth int) (jsonValue, error) {
+func nextArray(d *json.Decoder) (jsonValue, error) {
 	v := jsonValue{kind: jsonArray}
 	for d.More() {
-		item, err := nextJSON(d, depth+1)
+		item, err := nextJSON(d)
 		if err != nil {
 			return v, err
 		}
@@ -90,14 +88,14 @@ func nextArray(d *json.Decoder, depth int) (jsonValue, error) {
 	return v, err
 }
 
-func nextObject(d *json.Decoder, depth int) (jsonValue, error) {
+func nextObject(d *json.Decoder) (jsonValue, error) {
 	v := jsonValue{kind: jsonObject}
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
 			return v, errNotJSON
 		}
-		value, err := nextJSON(d, depth+1)
+		value, err := nextJSON(d)
 		if err != nil {
 			return v, err
 		}

@@ -65,8 +65,12 @@ func unreadable(field, en, vi string) app.Incoming {
 	return app.Incoming{Fault: &app.FieldError{Field: field, Text: app.Text{EN: en, VI: vi}}}
 }
 
-// faultNotJSON marks a body that isn't JSON at all.
-const faultNotJSON = "json"
+// Faults that no field has: a body that isn't JSON at all, and an element of
+// the array that isn't an object.
+const (
+	faultNotJSON = "json"
+	faultElement = "element"
+)
 
 func notJSON() []app.Incoming {
 	return []app.Incoming{unreadable(faultNotJSON, "is not valid JSON", "không phải JSON hợp lệ")}
@@ -144,11 +148,12 @@ func (s *Server) verified(w http.ResponseWriter, r *http.Request, now time.Time)
 		return source, adapter, body, nil
 	}
 	// Another process may have given the source a new secret just now.
-	if changed, err := s.service.RefreshSources(r.Context()); err == nil && changed {
-		if again, a, found, err := find(); err == nil && found {
-			if source, adapter = again, a; adapter.verify(source, r.Header, body, now) == "" {
-				return source, adapter, body, nil
-			}
+	if err := s.service.RefreshSources(r.Context()); err != nil {
+		return source, adapter, nil, err
+	}
+	if again, a, found, err := find(); err == nil && found && again.Secret != source.Secret {
+		if source, adapter = again, a; adapter.verify(source, r.Header, body, now) == "" {
+			return source, adapter, body, nil
 		}
 	}
 	s.noteRefused(r, source.ID, reason, now)
@@ -179,7 +184,11 @@ func nothingReadable(elements []app.Incoming, recording app.Recording) error {
 			break // enough to see the pattern
 		}
 		field := e.Fault.Field
-		if field != "body" && field != "transactions" {
+		switch field {
+		case "body", "transactions":
+		case faultElement:
+			field = fmt.Sprintf("transactions[%d]", i)
+		default:
 			field = fmt.Sprintf("transactions[%d].%s", i, field)
 		}
 		v.Add(field, e.Fault.Text.EN, e.Fault.Text.VI)

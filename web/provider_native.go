@@ -45,6 +45,9 @@ func readNative(body []byte, zone *time.Location) []app.Incoming {
 	elements := make([]app.Incoming, len(list.items))
 	for i, item := range list.items {
 		elements[i] = readNativeElement(item, zone)
+		if item.kind != jsonObject {
+			elements[i].Fault.Field = faultElement
+		}
 	}
 	return elements
 }
