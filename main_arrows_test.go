@@ -13,12 +13,13 @@ import (
 // and in which each library lives.
 var (
 	arrows = map[string][]string{
-		".":           {"baoco/app", "baoco/web", "baoco/scheduler", "baoco/sqlitestore"},
+		".":           {"baoco/app", "baoco/app/fold", "baoco/app/vietqr", "baoco/web", "baoco/scheduler", "baoco/sqlitestore"},
 		"web":         {"baoco/app"},
 		"scheduler":   {"baoco/app"},
 		"sqlitestore": {"baoco/app", "baoco/app/fold"},
 		"app":         {"baoco/app/fold"},
 		"app/fold":    {},
+		"app/vietqr":  {},
 	}
 	libraries = map[string][]string{
 		".":           {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/crypto/acme/autocert"},
@@ -27,6 +28,7 @@ var (
 		"sqlitestore": {"modernc.org/sqlite"},
 		"app":         {},
 		"app/fold":    {"golang.org/x/text/unicode/norm"},
+		"app/vietqr":  {"rsc.io/qr"},
 	}
 )
 

@@ -3,9 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 
 	"baoco/app"
+	"baoco/app/fold"
+	"baoco/app/vietqr"
 	"baoco/web"
 
 	"github.com/urfave/cli/v2"
@@ -39,6 +42,16 @@ func bankCommand() *cli.Command {
 			{
 				Name: "unlink", Usage: "take a bank account out; its transactions stay", ArgsUsage: "ID", Description: example("baoco bank unlink 2"),
 				Flags: adminFlags(), Action: admin(unlinkBank),
+			},
+			{
+				Name: "qr", Usage: "a VietQR code that fills in a transfer to a bank account", ArgsUsage: "ID",
+				Description: example(`baoco bank qr 1 --amount 150000 --content DH123`, "baoco bank qr 1 --png counter.png"),
+				Flags: adminFlags(
+					&cli.StringFlag{Name: "amount", Usage: "`VND` (default: the payer types it)"},
+					&cli.StringFlag{Name: "content", Usage: "transfer content, a `TEXT` of at most 25 characters; accents are dropped"},
+					&cli.StringFlag{Name: "png", Usage: "write the code to a PNG `FILE`"},
+				),
+				Action: admin(bankQR),
 			},
 		},
 	}
@@ -116,4 +129,49 @@ func unlinkBank(c *cli.Context, s *session) error {
 		return err
 	}
 	return done(c, id, "unlinked", "Bank account %d is unlinked; its transactions stay.\n", id)
+}
+
+func bankQR(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "bank account")
+	if err != nil {
+		return err
+	}
+	transfer := vietqr.Transfer{Content: fold.Letters(c.String("content"))}
+	if c.IsSet("amount") {
+		if transfer.Amount, err = app.ParseAmount(c.String("amount")); err != nil || transfer.Amount < 1 {
+			return usagef("--amount %s, not %q", app.AmountRule.EN, c.String("amount"))
+		}
+	}
+	banks, err := s.service.BankAccounts(c.Context, s.account)
+	if err != nil {
+		return err
+	}
+	for _, b := range banks {
+		if b.ID == id {
+			bank, _ := app.FindBank(b.Bank)
+			transfer.BIN, transfer.Account = bank.BIN, b.AccountNumber
+		}
+	}
+	if transfer.Account == "" {
+		return app.ErrNoBankAccount()
+	}
+	text, err := transfer.String()
+	if err != nil {
+		return usagef("--content: %v", err)
+	}
+	if len(transfer.Content) > vietqr.MaxContent {
+		fmt.Fprintf(c.App.ErrWriter, "Banks may cut a content of more than %d characters.\n", vietqr.MaxContent)
+	}
+	code, err := vietqr.Code(text)
+	if err != nil {
+		return err
+	}
+	if file := c.String("png"); file != "" {
+		if err := os.WriteFile(file, code.PNG(), 0o644); err != nil {
+			return exitStatus{exitDatabase, err}
+		}
+	}
+	return output(c, map[string]any{"bank_account_id": id, "qr": text}, func(w io.Writer) {
+		fmt.Fprintf(w, "%s\n%s\n", vietqr.Blocks(code), text)
+	})
 }

@@ -11,19 +11,24 @@ import (
 )
 
 // String gives s in lower case, its letters without their marks, đ as d.
-func String(s string) string {
+func String(s string) string { return strings.ToLower(Letters(s)) }
+
+// Letters gives s with its letters without their marks, đ as d and Đ as D.
+func Letters(s string) string {
 	if isPlain(s) {
-		return strings.ToLower(s)
+		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s))
 	for _, r := range norm.NFKD.String(s) {
 		switch {
 		case unicode.Is(unicode.Mn, r):
-		case r == 'đ' || r == 'Đ' || r == 'ð' || r == 'Ð': // the last two from old fonts
+		case r == 'đ' || r == 'ð': // the second from old fonts, here and below
 			b.WriteByte('d')
+		case r == 'Đ' || r == 'Ð':
+			b.WriteByte('D')
 		default:
-			b.WriteRune(unicode.ToLower(r))
+			b.WriteRune(r)
 		}
 	}
 	return b.String()
