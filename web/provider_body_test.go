@@ -1,0 +1,504 @@
+package web_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"baoco/app"
+)
+
+// keptAsRejected checks that the newest event of the inbound log has body, and
+// one rejected item of the field.
+func (w *world) keptAsRejected(body, field string) {
+	w.t.Helper()
+	e := w.events()
+	if len(e) == 0 || string(e[0].Body) != body || e[0].Rejected != 1 || e[0].Open != 1 {
+		w.t.Errorf("inbound log after %.100q: %+v", body, e[:min(1, len(e))])
+		return
+	}
+	items := w.items(e[0].ID)
+	if len(items) != 1 || items[0].State != app.OutcomeRejected || items[0].Fault == nil ||
+		items[0].Fault.Field != field || items[0].Fault.Text.EN == "" || items[0].Fault.Text.VI == "" {
+		w.t.Errorf("items after %.100q: %+v, want one of %s", body, items, field)
+	}
+}
+
+// wantsRefusal makes a native call of which nothing can be read.
+func (w *world) wantsRefusal(s app.Source, body string, status int, code app.Code, field string) {
+	w.t.Helper()
+	a := w.sends(s, body)
+	v := a.json(w.t)
+	if a.status != status || v["code"] != string(code) || v["status"] != false || v["messages"] == "" {
+		w.t.Errorf("%.100q: %d %s, want %d %s", body, a.status, a.body, status, code)
+	}
+	errors, _ := v["errors"].(map[string]any)
+	if message, _ := errors[field].(string); field != "" && message == "" {
+		w.t.Errorf("%.100q: %s, want an error of %s", body, a.body, field)
+	}
+}
+
+// amounts are literals of JSON and what they are in VND; 0 is none, -1 is not
+// JSON.
+var amounts = []struct {
+	literal string
+	amount  int64
+}{
+	{"1", 1}, {"150000", 150000}, {"150000.0", 150000}, {"1.5e5", 150000}, {"1e5", 100000}, {"1E5", 100000}, {"1e+5", 100000},
+	{"100000.0", 100000}, {"15000000e-2", 150000}, {"0.000001e11", 100000}, {"9999999999999", 9999999999999}, {"9.999999999999e12", 9999999999999},
+	{"1e12", 1000000000000}, {"9999999999999.000000000000000000000000000000", 9999999999999}, {"1" + strings.Repeat("0", 400) + "e-400", 1},
+	{"0", 0}, {"-0", 0}, {"0.0", 0}, {"0e9", 0}, {"-5", 0}, {"-200000", 0}, {"100000.5", 0}, {"0.5", 0}, {"1e-1", 0}, {"1.00000000000000000001", 0},
+	{"9999999999999.5", 0}, {"10000000000000", 0}, {"1e13", 0}, {"9007199254740993", 0}, {"9223372036854775807", 0}, {"9223372036854775808", 0},
+	{"18446744073709751616", 0}, {"1" + strings.Repeat("0", 400), 0}, {"1e400", 0}, {"1e-400", 0}, {"1e99999999999999999999", 0}, {"0e99999999999999999999", 0},
+	{"1e-99999999999999999999", 0}, {"null", 0}, {"true", 0}, {"false", 0}, {`""`, 0}, {`" "`, 0}, {`"abc"`, 0}, {`"1,000"`, 0}, {`"1.000.000"`, 0}, {`"0x10"`, 0},
+	{`"-5"`, 0}, {`"100000.5"`, 0}, {`"NaN"`, 0}, {`"Infinity"`, 0}, {`"１００"`, 0}, {`"100000đ"`, 0}, {"[]", 0}, {"[100000]", 0}, {"{}", 0}, {`{"value":100000}`, 0},
+	{"NaN", -1}, {"Infinity", -1}, {"0x10", -1}, {"01", -1}, {"+5", -1}, {".5", -1}, {"5.", -1}, {"1e", -1}, {"1_000", -1}, {"", -1}, {"100000L", -1}, {"'100000'", -1},
+}
+
+func TestProviderAmounts(t *testing.T) {
+	t.Parallel()
+	for _, provider := range []string{"native", "sepay"} {
+		t.Run(provider, func(t *testing.T) {
+			w := newWorld(t)
+			w.link("ACB", someAccount)
+			source := w.native()
+			write := func(id int, member string) string {
+				body := batch(transfer{id: fmt.Sprint("a", id)}.native())
+				if provider == "sepay" {
+					body = transfer{id: fmt.Sprint("a", id)}.sepay()
+				}
+				return strings.Replace(body, `,"transferAmount":200000`, member, 1)
+			}
+			if provider == "sepay" {
+				source = w.sepay()
+			}
+			sum, n := int64(0), 0
+			bad := func(literal, body string, isJSON bool) {
+				t.Helper()
+				switch {
+				case provider == "sepay":
+					w.wants(rejected, source, body)
+				case isJSON:
+					w.wantsRefusal(source, body, http.StatusUnprocessableEntity, app.CodeValidation, "transactions[0].transferAmount")
+				default:
+					w.wantsRefusal(source, body, http.StatusBadRequest, app.CodeInvalidJSON, "")
+				}
+				if isJSON {
+					w.keptAsRejected(body, "transferAmount")
+				} else {
+					w.keptAsRejected(body, "json")
+				}
+			}
+			for i, c := range amounts {
+				body := write(i, `,"transferAmount":`+c.literal)
+				if c.amount <= 0 {
+					bad(c.literal, body, c.amount == 0)
+					continue
+				}
+				w.wants(recorded, source, body)
+				sum, n = sum+c.amount, n+1
+				if list := w.wantTransactions(n); list[n-1].Amount != c.amount {
+					t.Errorf("%s was recorded as %d", c.literal, list[n-1].Amount)
+				}
+			}
+			bad("missing", write(1000, ""), true)
+			bad("another key", write(1001, `,"TransferAmount":100000,"transfer_amount":100000,"amount":100000`), true)
+
+			// A string is bad in the native format; SePay's may be read, exactly.
+			body := write(1002, `,"transferAmount":"100000"`)
+			if provider == "native" {
+				bad("a string", body, true)
+			} else if got := w.sends(source, body).counts(t); got == recorded {
+				if list := w.wantTransactions(n + 1); list[n].Amount != 100000 {
+					t.Errorf("a string was recorded as %d", list[n].Amount)
+				}
+				sum, n = sum+100000, n+1
+			} else if got != rejected {
+				t.Errorf("a string: %+v", got)
+			}
+			if o, err := w.service.Overview(context.Background(), 1); err != nil || o.TotalIn != sum {
+				t.Errorf("total %d, want %d (%v)", o.TotalIn, sum, err)
+			}
+		})
+	}
+}
+
+// TestProviderMoneyFields breaks every field without which a transaction is
+// none.
+func TestProviderMoneyFields(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	native, sepay := w.native(), w.sepay()
+	element := transfer{number: "FT1"}.native()
+	for _, c := range []struct{ field, old, new string }{
+		{"id", `"id":"3521"`, `"id":true`}, {"id", `"id":"3521"`, `"id":1.5`}, {"id", `"id":"3521"`, `"id":[]`}, {"id", `"id":"3521"`, `"id":{}`},
+		{"id", `"id":"3521"`, `"id":"3521","id":"3521"`}, {"id", `"id":"3521"`, `"id":"3521","ID":"3522"`},
+		{"transactionNumber", `"transactionNumber":"FT1"`, `"transactionNumber":false`}, {"transactionNumber", `"transactionNumber":"FT1"`, `"transactionNumber":1e5`},
+		{"transactionNumber", `"transactionNumber":"FT1"`, `"transactionNumber":"FT1","transactionNumber":"FT2"`},
+		{"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":19354957`}, {"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":""`},
+		{"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":null`}, {"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":" - . "`},
+		{"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":"\u0000"`}, {"accountNumber", `"accountNumber":"19354957"`, `"AccountNumber":"19354957"`},
+		{"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":"1","AccountNumber":"19354957"`}, {"accountNumber", `"accountNumber":"19354957"`, `"accountNumber":["19354957"]`},
+		{"transferType", `"transferType":"IN"`, `"transferType":"in"`}, {"transferType", `"transferType":"IN"`, `"transferType":"ALL"`}, {"transferType", `"transferType":"IN"`, `"x":1`},
+		{"transferType", `"transferType":"IN"`, `"transferType":"IN","transfertype":"OUT"`}, {"transferType", `"transferType":"IN"`, `"transferType":"IN "`},
+		{"transferAmount", `"transferAmount":200000`, `"transferAmount":200000,"transferAmount":200000`}, {"transferAmount", `"transferAmount":200000`, `"transferAmount":200000,"TransferAmount":1`},
+		{"transferAmount", `"transferAmount":200000`, `"transferAmount":200000,"transfer\u0041mount":1`}, {"gateway", `"gateway":"ACB"`, `"gateway":"ACB","gateway":"VCB"`},
+	} {
+		changed := strings.Replace(element, c.old, c.new, 1)
+		if changed == element {
+			t.Fatalf("no %s in %s", c.old, element)
+		}
+		w.wantsRefusal(native, batch(changed), http.StatusUnprocessableEntity, app.CodeValidation, "transactions[0]."+c.field)
+		w.keptAsRejected(batch(changed), c.field)
+	}
+	none := strings.NewReplacer(`"id":"3521"`, `"id":null`, `"transactionNumber":"FT1"`, `"transactionNumber":""`).Replace(element)
+	w.wantsRefusal(native, batch(none), http.StatusUnprocessableEntity, app.CodeValidation, "transactions[0].id")
+
+	element = transfer{number: "FT1"}.sepay()
+	for _, c := range [][2]string{
+		{`"id":"3521"`, `"id":null`}, {`"id":"3521"`, `"id":""`}, {`"id":"3521"`, `"id":true`}, {`"id":"3521"`, `"id":1,"id":2`}, {`"id":"3521",`, ``},
+		{`"accountNumber":"19354957"`, `"accountNumber":null`}, {`"accountNumber":"19354957"`, `"accountNumber":"1","accountNumber":"19354957"`},
+		{`"transferType":"in"`, `"transferType":"both"`}, {`"transferType":"in"`, `"transferType":null`}, {`"transferType":"in"`, `"transferType":"in","transferType":"out"`},
+		{`"transferAmount":200000`, `"transferAmount":200000,"transferAmount":2`}, {`"transferAmount":200000`, `"transferAmount":200000,"TransferAmount":2`},
+	} {
+		w.wants(rejected, sepay, strings.Replace(element, c[0], c[1], 1))
+	}
+	w.wantTransactions(0)
+
+	// What doesn't cost the transaction.
+	for i, body := range []string{
+		`{"id":7,"transactionNumber":8,"accountNumber":"19354957","transferType":"IN","transferAmount":1,"gateway":"ACB"}`,
+		`{"transactionNumber":12345678901234567890,"accountNumber":"19354957","transferType":"OUT","transferAmount":2,"gateway":"ACB","checksum":{},"extra":[[1]],"Content":"x"}`,
+		`{"id":"c","accountNumber":"1935 4957","transferType":"IN","transferAmount":3,"gateway":"ACB","content":5,"transactionDate":[]}`,
+		`{"id":"","transactionNumber":"n","accountNumber":"19354957","transferType":"IN","transferAmount":4,"gateway":["ACB"],"content":"a","content":"b"}`,
+	} {
+		w.wants(recorded, native, batch(body))
+		w.wants(duplicate, native, batch(body))
+		if got := w.wantTransactions(i + 1)[i]; got.Amount != int64(i+1) {
+			t.Errorf("%s: %+v", body, got)
+		}
+	}
+	if list := w.transactions(); list[0].Number != "8" || list[1].Number != "12345678901234567890" {
+		t.Errorf("numbers as digits: %+v", list)
+	}
+	// The integer 7 and the text "7" are one id.
+	w.names(duplicate, native, transfer{id: "7", amount: 1})
+}
+
+func TestProviderUnreadableBodies(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	native, sepay := w.native(), w.sepay()
+	good, one := batch(transfer{}.native()), transfer{}.sepay()
+	for _, c := range []struct {
+		name, body string
+		field      string // "": isn't JSON
+	}{
+		{"empty", "", ""}, {"white space", " \n", ""}, {"garbage", "hello", ""}, {"form", "id=1&transferAmount=5", ""}, {"cut", good[:len(good)-1], ""},
+		{"trailing garbage", good + "x", ""}, {"two documents", good + good, ""}, {"trailing comma", `{"transactions":[],}`, ""}, {"comment", good + "// x", ""},
+		{"NUL after it", good + "\x00", ""}, {"UTF-16", "\xff\xfe{\x00}\x00", ""}, {"two byte order marks", "\xef\xbb\xbf\xef\xbb\xbf" + good, ""},
+		{"20 000 brackets", strings.Repeat("[", 20000), ""}, {"20 000 objects", strings.Repeat(`{"transactions":`, 20000), ""},
+		{"raw control character", "{\"transactions\":[{\"content\":\"\x01\"}]}", ""},
+		{"array", "[]", "body"}, {"array of elements", "[" + transfer{}.native() + "]", "body"}, {"null", "null", "body"}, {"number", "1", "body"}, {"text", `"x"`, "body"},
+		{"empty object", "{}", "transactions"}, {"null list", `{"transactions":null}`, "transactions"}, {"an object for a list", `{"transactions":{}}`, "transactions"},
+		{"another case", `{"Transactions":[]}`, "transactions"}, {"two lists", `{"transactions":[],"transactions":[]}`, "transactions"}, {"a bare element", transfer{}.native(), "transactions"},
+		{"null element", batch("null"), "transactions[0].body"}, {"number as an element", batch("7"), "transactions[0].body"}, {"list as an element", batch("[]"), "transactions[0].body"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := *w
+			w.t = t
+			status, code := http.StatusUnprocessableEntity, app.CodeValidation
+			if c.field == "" {
+				status, code = http.StatusBadRequest, app.CodeInvalidJSON
+			}
+			a := w.sends(native, c.body)
+			v := a.json(t)
+			if a.status != status || v["code"] != string(code) {
+				t.Errorf("%d %s", a.status, a.body)
+			}
+			if errors, _ := v["errors"].(map[string]any); c.field != "" {
+				named := false
+				for field := range errors {
+					named = named || field == c.field || strings.HasPrefix(c.field, field)
+				}
+				if !named {
+					t.Errorf("names no field: %s", a.body)
+				}
+			}
+			if e := w.events()[0]; string(e.Body) != c.body || e.SourceID != native.ID || e.Rejected != 1 || e.Open != 1 || len(w.items(e.ID)) != 1 {
+				t.Errorf("kept as %+v", e)
+			}
+			if c.name == "a bare element" {
+				return // which is near enough to SePay's format
+			}
+			body := strings.ReplaceAll(c.body, good, one)
+			w.wants(rejected, sepay, body)
+			if e := w.events()[0]; string(e.Body) != body || e.SourceID != sepay.ID || e.Rejected != 1 || e.Open != 1 {
+				t.Errorf("kept as %+v", e)
+			}
+		})
+	}
+	// An empty list is nothing, and a byte order mark none of the body's.
+	w.wants(counts{}, native, batch())
+	w.wantTransactions(0)
+	w.wants(recorded, native, "\xef\xbb\xbf "+good+"\r\n")
+	w.wants(recorded, sepay, "\xef\xbb\xbf"+one)
+
+	a := w.do("POST", native.URLPath(), "{}", append(credentials(native, "", time.Now()), "Accept-Language", "vi")...)
+	if v := a.json(t); a.status != http.StatusUnprocessableEntity || v["messages"] != "Một số trường không hợp lệ." {
+		t.Errorf("in Vietnamese: %s", a.body)
+	}
+}
+
+// TestProviderDeepElement: one bad element, however deep, costs no good one.
+func TestProviderDeepElement(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	deep := strings.Repeat("[", 100) + strings.Repeat("]", 100)
+	native := w.native()
+	w.wants(counts{Rejected: 1, Recorded: 1}, native, batch(deep, transfer{}.native()))
+	w.wants(recorded, native, batch(strings.Replace(transfer{id: "x"}.native(), `"content":`, `"extra":`+deep+`,"content":`, 1)))
+}
+
+// TestProviderTexts has texts that break who handles them carelessly.
+func TestProviderTexts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	shop := newShop(t)
+	w.webhook(shop.url+"/a", "ALL")
+	w.link("ACB", someAccount)
+	native, sepay := w.native(), w.sepay()
+	key := w.apiKey(app.ScopeRead)
+	long := strings.Repeat("đ", 1999)
+	for i, c := range []struct{ literal, want string }{
+		{"a\xffb\xc3", "a\uFFFDb\uFFFD"}, {`\ud800x`, "\uFFFDx"}, {`\ud83d\ude00`, "😀"}, {`a\u0000b`, "ab"}, {`\u0000`, ""}, {"\u202egnp.exe\u2066", "\u202egnp.exe\u2066"},
+		{strings.Repeat("Z\u0351\u036b\u0343", 100), strings.Repeat("Z\u0351\u036b\u0343", 100)}, {long + "x", long + "x"}, {long + "xy", long + "x"}, {long + "😀😀", long + "😀"},
+		{strings.Repeat("x", 1_000_000), strings.Repeat("x", 2000)}, {"", ""},
+		{`'; DROP TABLE transactions; --`, `'; DROP TABLE transactions; --`}, {`<script>alert(1)</script>`, `<script>alert(1)</script>`},
+		{`=HYPERLINK(\"http://x\",\"y\")`, `=HYPERLINK("http://x","y")`}, {`\r\nlevel=ERROR msg=forged`, "\r\nlevel=ERROR msg=forged"}, {`{{7*7}}`, `{{7*7}}`},
+		{`\u001b[2J\u001b]0;x\u0007`, "\x1b[2J\x1b]0;x\x07"}, {`\u2028\u2029\u0085`, "\u2028\u2029\u0085"}, {`%s%n%00`, `%s%n%00`}, {`\\\"`, `\"`},
+	} {
+		body := batch(strings.Replace(transfer{id: fmt.Sprint("a", i)}.native(), "NAPTIEN MOMO", c.literal, 1))
+		source := native
+		if i%2 == 1 {
+			source, body = sepay, strings.Replace(transfer{id: fmt.Sprint("a", i)}.sepay(), "NAPTIEN MOMO", c.literal, 1)
+		}
+		w.wants(recorded, source, body)
+		if got := w.wantTransactions(i + 1)[i].Content; got != c.want || !utf8.ValidString(got) {
+			t.Errorf("%.60q is kept as %.60q", c.literal, got)
+		}
+		if e := w.events()[0]; string(e.Body) != body {
+			t.Errorf("the raw body of %.60q is kept as %.60q", c.literal, e.Body)
+		}
+		a := w.do("GET", "/api/v1/transactions?per_page=1", "", "Authorization", "Bearer "+key)
+		element := a.json(t)["transactions"].([]any)[0].(map[string]any)
+		if element["content"] != c.want || a.header.Get("X-Content-Type-Options") != "nosniff" || !strings.HasPrefix(a.header.Get("Content-Type"), "application/json") {
+			t.Errorf("%.60q is shown as %.200s", c.literal, a.body)
+		}
+	}
+	n := len(w.transactions())
+	eventually(t, "every text is delivered", func() bool { return len(shop.heard()) == n })
+}
+
+// TestProviderHostileNames puts the same into the other fields: what is no
+// linked bank account is unassigned, and never the wrong one.
+func TestProviderHostileNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	native := w.native()
+	for i, account := range []string{"' OR 1=1 --", "%", "19354957'", "0019354957", "19354957" + strings.Repeat(" ", 92) + "123", strings.Repeat("9", 5000), "１９３５４９５７", "*"} {
+		w.names(unassigned, native, transfer{id: fmt.Sprint("a", i), account: account})
+	}
+	for i, gateway := range []string{"ACB'; DROP TABLE transactions; --", "<b>", "\x1b[2J", strings.Repeat("A", 5000)} {
+		w.names(recorded, native, transfer{id: fmt.Sprint("g", i), gateway: gateway})
+	}
+	for i, id := range []string{"'; --", "<script>", "=1+1", "\r\n", "\x1b[2J", "../../x", strings.Repeat("i", 5000)} {
+		w.names(recorded, native, transfer{id: id, number: fmt.Sprint(id, i)})
+		w.names(duplicate, native, transfer{id: id, number: fmt.Sprint(id, i)})
+	}
+	w.wantTransactions(11)
+}
+
+func TestProviderDates(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	native, sepay := w.native(), w.sepay()
+	zone := w.service.Zone()
+	in := func(d time.Duration) string { return app.FormatTime(time.Now().Add(d), zone) }
+	for i, c := range []struct {
+		literal string
+		good    bool
+	}{
+		{`"` + someDate + `"`, true}, {`"2024-02-29 00:00:00"`, true}, {`"2025-12-31 23:59:59"`, true}, {`"` + in(0) + `"`, true}, {`"` + in(23*time.Hour) + `"`, true},
+		{`"` + in(25*time.Hour) + `"`, false}, {`"2026-02-30 10:00:00"`, false}, {`"2025-02-29 10:00:00"`, false}, {`"2025-10-14 24:00:00"`, false}, {`"2025-10-14 23:59:60"`, false},
+		{`"2025-10-14 10:60:00"`, false}, {`"0000-00-00 00:00:00"`, false}, {`"9999-12-31 23:59:59"`, false}, {`"2025-10-14T10:59:30Z"`, false}, {`"2025-10-14 10:59:30Z"`, false},
+		{`"2025-13-01 00:00:00"`, false}, {`"14/10/2025 10:59:30"`, false}, {`""`, false}, {`null`, false}, {`1760000000`, false}, {`true`, false}, {`[]`, false}, {`"today"`, false},
+	} {
+		x := transfer{id: fmt.Sprint("d", i)}
+		for j, source := range []app.Source{native, sepay} {
+			body := batch(x.native())
+			if j == 1 {
+				body = x.sepay()
+			}
+			body = strings.Replace(body, `"`+someDate+`"`, c.literal, 1)
+			before := time.Now().Truncate(time.Second)
+			w.wants(recorded, source, body)
+			w.wants(duplicate, source, body)
+			got := w.wantTransactions(2*i + j + 1)[2*i+j]
+			if got.DateFlagged == c.good {
+				t.Errorf("%s: flagged %v", c.literal, got.DateFlagged)
+			}
+			if written := `"` + app.FormatTime(got.Time, zone) + `"`; c.good && written != c.literal {
+				t.Errorf("%s was recorded as %s", c.literal, written)
+			}
+			if !c.good && (got.Time.Before(before) || got.Time.After(time.Now())) {
+				t.Errorf("%s was recorded as %s, which is not the time of receipt", c.literal, got.Time)
+			}
+		}
+	}
+	w.wants(recorded, native, batch(strings.Replace(transfer{id: "missing"}.native(), `"transactionDate"`, `"x"`, 1)))
+	if list := w.transactions(); !list[len(list)-1].DateFlagged {
+		t.Error("a missing date isn't flagged")
+	}
+}
+
+// TestProviderDayBorders runs in a process whose own zone is 14 or 15 hours
+// behind.
+func TestProviderDayBorders(t *testing.T) {
+	t.Parallel()
+	const variable = "BAOCO_TEST_DAY_BORDERS"
+	if os.Getenv(variable) == "" {
+		run := exec.Command(os.Args[0], "-test.run=^TestProviderDayBorders$", "-test.count=1")
+		run.Env = append(os.Environ(), variable+"=1", "TZ=America/Los_Angeles")
+		if out, err := run.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	if name, _ := time.Now().Zone(); name != "PST" && name != "PDT" {
+		t.Skip("this machine has no time zones: ", name)
+	}
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	native, key := w.native(), w.apiKey(app.ScopeRead)
+	today := app.DayOf(time.Now(), w.service.Zone())
+	w.names(recorded, native, transfer{id: "1", amount: 1, date: (today - 1).String() + " 23:59:59"})
+	w.names(recorded, native, transfer{id: "2", amount: 20, date: today.String() + " 00:00:00"})
+	w.names(recorded, native, transfer{id: "3", amount: 300, date: (today - 1).String() + " 00:00:00"})
+	w.names(recorded, native, transfer{id: "4", amount: 4000, date: (today - 2).String() + " 23:59:59"})
+	rows := w.do("GET", "/api/v1/analytics/period?range=weekly", "", "Authorization", "Bearer "+key).json(t)["data"]
+	want := fmt.Sprintf("[map[count:1 date:%s total:4000 type:IN] map[count:2 date:%s total:301 type:IN] map[count:1 date:%s total:20 type:IN]]", today-2, today-1, today)
+	if got := fmt.Sprint(rows); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestProviderCap has more money than there is: sums must not overflow.
+func TestProviderCap(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	native, key := w.native(), w.apiKey(app.ScopeRead)
+	const rows, each = 10_000, 2500
+	date := app.FormatTime(time.Now(), w.service.Zone())
+	for n := 0; n < rows; n += each {
+		var elements []string
+		for i := range each {
+			elements = append(elements, transfer{id: fmt.Sprint(n + i), amount: app.MaxAmount, date: date}.native())
+		}
+		w.wants(counts{Recorded: each}, native, batch(elements...))
+	}
+	for _, path := range []string{"/api/v1/analytics/overview", "/api/v1/analytics/period", "/api/v1/bank-accounts/summary"} {
+		a := w.do("GET", path, "", "Authorization", "Bearer "+key)
+		if a.status != http.StatusOK || !strings.Contains(a.body, "99999999999990000") {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+	}
+}
+
+// TestProviderBodySize has a body of exactly a megabyte, and one byte more.
+func TestProviderBodySize(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	for _, source := range []app.Source{w.native(), w.source("native", app.AuthHMAC, ""), w.sepay(), w.source("sepay", app.AuthHMAC, "")} {
+		x := transfer{id: fmt.Sprint("s", source.ID)}
+		body := batch(x.native())
+		if source.Provider == "sepay" {
+			body = x.sepay()
+		}
+		body += strings.Repeat(" ", 1<<20-len(body))
+		for _, chunked := range []bool{false, true} {
+			for _, paths := range []string{source.URLPath(), inboundPath} {
+				if paths == inboundPath && source.Auth != app.AuthBearer {
+					continue
+				}
+				larger := body + " "
+				request, err := http.NewRequest("POST", w.url+paths, strings.NewReader(larger))
+				must(t, err)
+				header := credentials(source, larger, time.Now())
+				for i := 0; i < len(header); i += 2 {
+					request.Header.Set(header[i], header[i+1])
+				}
+				if chunked {
+					request.ContentLength = -1
+				}
+				response, err := http.DefaultClient.Do(request)
+				must(t, err)
+				response.Body.Close()
+				if response.StatusCode != http.StatusRequestEntityTooLarge {
+					t.Errorf("%s %s, chunked %v: %d", source.Provider, source.Auth, chunked, response.StatusCode)
+				}
+			}
+		}
+		before := len(w.transactions())
+		w.wants(recorded, source, body)
+		w.wantTransactions(before + 1)
+	}
+	if n := w.rows("inbound_events"); n != 4 {
+		t.Errorf("%d events are kept", n)
+	}
+	w.file(func(db *sql.DB) error {
+		var shortest int
+		err := db.QueryRow(`SELECT min(length(body)) FROM inbound_events`).Scan(&shortest)
+		if shortest != 1<<20 {
+			t.Errorf("a body of %d bytes is kept", shortest)
+		}
+		return err
+	})
+}
+
+// TestProviderCompressed: a body is read as it stands.
+func TestProviderCompressed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(batch(transfer{}.native())))
+	must(t, z.Close())
+	native, sepay := w.native(), w.sepay()
+	a := w.do("POST", native.URLPath(), b.String(), append(credentials(native, "", time.Now()), "Content-Encoding", "gzip")...)
+	if a.status != http.StatusBadRequest && a.status != http.StatusUnsupportedMediaType {
+		t.Errorf("native: %d %s", a.status, a.body)
+	}
+	a = w.do("POST", sepay.URLPath(), b.String(), append(credentials(sepay, "", time.Now()), "Content-Encoding", "gzip")...)
+	if got := a.counts(t); got != rejected {
+		t.Errorf("sepay: %d %s", a.status, a.body)
+	}
+	w.wantTransactions(0)
+}

@@ -1,0 +1,61 @@
+package web_test
+
+import (
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web"
+)
+
+func FuzzNativeBody(f *testing.F) {
+	element := transfer{number: "FT1"}.native()
+	for _, body := range []string{
+		batch(), batch(element), batch(element, "null", element), "\xef\xbb\xbf" + batch(element), `{"transactions":[],"transactions":[]}`,
+		`{"transactions":[{"id":7,"transactionNumber":8,"accountNumber":"0","transferType":"OUT","transferAmount":1.5e5}]}`,
+		`{"transactions":[{"ID":"1","id":"\ud800","accountNumber":"\u0000","transferType":"IN","transferAmount":9999999999999,"content":[[{}]]}]}`,
+	} {
+		f.Add([]byte(body))
+	}
+	fuzzBody(f, "native")
+}
+
+func FuzzSePayBody(f *testing.F) {
+	for _, body := range []string{
+		transfer{number: "FT1"}.sepay(), "{}", "[]", "",
+		`{"id":92704,"gateway":"Vietcombank","transactionDate":"2023-03-25 14:02:37","accountNumber":123,"content":null,"transferType":"OUT","transferAmount":"2277000"}`,
+		`{"id":-1,"accountNumber":" ","transferType":"In","transferAmount":1e-400,"TransferAmount":1}`,
+	} {
+		f.Add([]byte(body))
+	}
+	fuzzBody(f, "sepay")
+}
+
+// fuzzBody: whatever is read without a fault can stand in the ledger.
+func fuzzBody(f *testing.F, provider app.Provider) {
+	for _, c := range amounts {
+		body := `{"id":"1","accountNumber":"19354957","transferType":"IN","transferAmount":` + c.literal + `}`
+		if provider == "native" {
+			body = batch(body)
+		}
+		f.Add([]byte(body))
+	}
+	zone, err := time.LoadLocation(app.DefaultZone)
+	if err != nil {
+		f.Fatal(err)
+	}
+	source := app.Source{Provider: provider}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for i, e := range web.ReadInbound(source, body, zone) {
+			if e.Fault != nil {
+				if e.Fault.Field == "" || e.Fault.Text.EN == "" || e.Fault.Text.VI == "" {
+					t.Errorf("element %d has a fault without a name: %+v", i, *e.Fault)
+				}
+				continue
+			}
+			if e.Amount < 1 || e.Amount > app.MaxAmount || e.Type != app.In && e.Type != app.Out || e.AccountNumber == "" || e.EventID == "" {
+				t.Errorf("element %d: %+v", i, e)
+			}
+		}
+	})
+}

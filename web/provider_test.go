@@ -1,0 +1,384 @@
+package web_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+)
+
+// vector is a call of testdata/provider with what must come of it.
+type vector struct {
+	body, secret string
+	headers      map[string]string
+	normalized   struct {
+		EventID   string `json:"event_id"`
+		Account   string
+		Gateway   string
+		Direction app.Direction
+		Amount    int64
+		Time      string
+		BankRef   string `json:"bank_ref"`
+		Content   *string
+	}
+}
+
+func readVector(t *testing.T, name string) (v vector) {
+	t.Helper()
+	read := func(file string) []byte {
+		b, err := os.ReadFile(filepath.Join("..", "testdata", "provider", name, file))
+		must(t, err)
+		return b
+	}
+	v.body, v.secret = string(read("body.json")), strings.TrimSuffix(string(read("secret")), "\n")
+	must(t, json.Unmarshal(read("headers.json"), &v.headers))
+	must(t, json.Unmarshal(read("normalized.json"), &v.normalized))
+	return v
+}
+
+func (v vector) header() (pairs []string) {
+	for name, value := range v.headers {
+		pairs = append(pairs, name, value)
+	}
+	return pairs
+}
+
+func TestProviderVectors(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		provider app.Provider
+		auth     app.Auth
+		bank     string
+	}{
+		{"native", "native", app.AuthHMAC, "ACB"},
+		{"sepay-apikey", "sepay", app.AuthAPIKey, "VCB"},
+		{"sepay-hmac", "sepay", app.AuthHMAC, "VCB"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, v := newWorld(t), readVector(t, c.name)
+			want := v.normalized
+			account := w.link(c.bank, want.Account)
+			source := w.source(c.provider, c.auth, v.secret)
+			header := v.header()
+			if c.name == "sepay-hmac" {
+				// The signature itself is right, the timestamp is years old.
+				if h := v.headers["X-SePay-Signature"]; h != "sha256="+hexHMAC(v.secret, v.headers["X-SePay-Timestamp"], ".", v.body) {
+					t.Fatalf("the vector is wrong: %s", h)
+				}
+				if a := w.do("POST", source.URLPath(), v.body, header...); a.status != http.StatusUnauthorized {
+					t.Fatalf("an old timestamp: %d %s", a.status, a.body)
+				}
+				w.nothingStored()
+				header = append(credentials(source, v.body, time.Now()), "Content-Type", v.headers["Content-Type"])
+			}
+			if got := w.do("POST", source.URLPath(), v.body, header...).counts(t); got != recorded {
+				t.Fatalf("got %+v", got)
+			}
+			got := w.wantTransactions(1)[0]
+			if got.BankAccountID != account.ID || got.Bank != c.bank || got.AccountNumber != want.Account || got.Type != want.Direction ||
+				got.Amount != want.Amount || got.Number != want.BankRef || got.DateFlagged ||
+				want.Content != nil && got.Content != *want.Content || want.Time != "" && app.FormatTime(got.Time, w.service.Zone()) != want.Time {
+				t.Errorf("recorded %+v, want %+v", got, want)
+			}
+			var eventID string
+			w.file(func(db *sql.DB) error { return db.QueryRow(`SELECT event_id FROM event_ids`).Scan(&eventID) })
+			if eventID != want.EventID {
+				t.Errorf("event id %q, want %q", eventID, want.EventID)
+			}
+			if e := w.events(); len(e) != 1 || string(e[0].Body) != v.body || e[0].SourceID != source.ID || e[0].Open != 0 {
+				t.Errorf("inbound log: %+v", e)
+			}
+			w.wants(duplicate, w.source("native", app.AuthBearer, ""), batch(transfer{
+				id: "other", account: want.Account, gateway: c.bank, amount: want.Amount, number: want.BankRef, date: app.FormatTime(got.Time, w.service.Zone()),
+			}.native()))
+		})
+	}
+}
+
+// refusal is a refused answer without what differs from call to call.
+func refusal(t *testing.T, a answer) string {
+	t.Helper()
+	v := a.json(t)
+	if v["request_id"] == "" || v["request_id"] == nil {
+		t.Errorf("no request id: %s", a.body)
+	}
+	delete(v, "request_id")
+	return fmt.Sprint(a.status, a.header.Get("WWW-Authenticate"), a.header.Get("Content-Type"), v)
+}
+
+func flipped(s string, i int, mask byte) string {
+	b := []byte(s)
+	b[i] ^= mask
+	return string(b)
+}
+
+// TestProviderMutations changes every byte of what a call is verified by.
+func TestProviderMutations(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		provider app.Provider
+		auth     app.Auth
+	}{{"native", app.AuthHMAC}, {"sepay", app.AuthHMAC}, {"native", app.AuthBearer}, {"sepay", app.AuthAPIKey}} {
+		t.Run(string(c.provider)+" "+string(c.auth), func(t *testing.T) {
+			w := newWorld(t).peers()
+			w.link("ACB", someAccount)
+			source := w.source(c.provider, c.auth, "")
+			body := batch(transfer{}.native())
+			if c.provider == "sepay" {
+				body = transfer{}.sepay()
+			}
+			calls, constant := 0, ""
+			refused := func(what, body string, header []string) {
+				t.Helper()
+				calls++
+				a := w.do("POST", source.URLPath(), body, append(header, "X-Test-Peer", peer(calls/25))...)
+				if constant == "" {
+					constant = refusal(t, a)
+				}
+				if a.status != http.StatusUnauthorized || refusal(t, a) != constant {
+					t.Errorf("%s: %d %s", what, a.status, a.body)
+				}
+			}
+			if c.auth == app.AuthHMAC {
+				header := credentials(source, body, time.Now())
+				for i := range body {
+					refused(fmt.Sprint("byte of the body ", i), flipped(body, i, 1), header)
+				}
+				for _, changed := range []string{body + " ", body + "\n", " " + body, body[1:], body[:len(body)-1], "", body + body} {
+					refused("body "+strconv.Quote(changed), changed, header)
+				}
+				for i := range source.Secret {
+					other := source
+					other.Secret = flipped(source.Secret, i, 1)
+					refused(fmt.Sprint("byte of the key ", i), body, credentials(other, body, time.Now()))
+				}
+			}
+			original := credentials(source, body, time.Now())
+			for n := 1; n < len(original); n += 2 {
+				value := original[n]
+				for i := range value {
+					for _, mask := range []byte{1, 4, 0x20} {
+						changed := flipped(value, i, mask)
+						if changed[i] <= ' ' || changed[i] >= 0x7f {
+							continue // not a header value, or trimmed as white space
+						}
+						header := slices.Clone(original)
+						header[n] = changed
+						refused(original[n-1]+" "+changed, body, header)
+					}
+				}
+				for _, changed := range []string{value[1:], value[:len(value)-1], value + "0", strings.ToUpper(value), "", "sha256=" + value, value + "," + value} {
+					if changed == value {
+						continue // a timestamp has no upper case
+					}
+					header := slices.Clone(original)
+					header[n] = changed
+					refused(original[n-1]+" "+changed, body, header)
+				}
+			}
+			w.nothingStored()
+			w.wants(recorded, source, body)
+		})
+	}
+}
+
+// TestProviderCredentials has the ways not to prove where a call comes from.
+func TestProviderCredentials(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).peers()
+	w.link("ACB", someAccount)
+	var (
+		bearer = w.source("native", app.AuthBearer, "")
+		other  = w.source("native", app.AuthBearer, "")
+		signed = w.source("native", app.AuthHMAC, "")
+		apikey = w.source("sepay", app.AuthAPIKey, "")
+		stamps = w.source("sepay", app.AuthHMAC, "")
+		key    = w.apiKey(app.ScopeFull)
+	)
+	body := func(s app.Source) string {
+		if s.Provider == "sepay" {
+			return transfer{}.sepay()
+		}
+		return batch(transfer{}.native())
+	}
+	native, sepay := body(bearer), body(apikey)
+	now := time.Now()
+	stamp := func(at time.Time) []string { return credentials(stamps, sepay, at) }
+	written := func(stamp string) []string {
+		return []string{"X-SePay-Timestamp", stamp, "X-SePay-Signature", "sha256=" + hexHMAC(stamps.Secret, stamp, ".", sepay)}
+	}
+	digest := hexHMAC(signed.Secret, native)
+	stamped := stamp(now)
+	constant := ""
+	for i, c := range []struct {
+		name, path, body string
+		header           []string
+	}{
+		{"nothing", bearer.URLPath(), native, nil},
+		{"wrong token", bearer.URLPath(), native, []string{"Authorization", "Bearer " + other.Secret + "x"}},
+		{"token of another source", bearer.URLPath(), native, []string{"Authorization", "Bearer " + other.Secret}},
+		{"twice", bearer.URLPath(), native, []string{"Authorization", "Bearer " + bearer.Secret, "Authorization", "Bearer " + bearer.Secret}},
+		{"twice, the second wrong", bearer.URLPath(), native, []string{"Authorization", "Bearer " + bearer.Secret, "Authorization", "Bearer x"}},
+		{"lower-case scheme", bearer.URLPath(), native, []string{"Authorization", "bearer " + bearer.Secret}},
+		{"upper-case scheme", bearer.URLPath(), native, []string{"Authorization", "BEARER " + bearer.Secret}},
+		{"no scheme", bearer.URLPath(), native, []string{"Authorization", bearer.Secret}},
+		{"other scheme", bearer.URLPath(), native, []string{"Authorization", "Apikey " + bearer.Secret}},
+		{"basic", bearer.URLPath(), native, []string{"Authorization", "Basic " + bearer.Secret}},
+		{"two spaces", bearer.URLPath(), native, []string{"Authorization", "Bearer  " + bearer.Secret}},
+		{"in the query", bearer.URLPath() + "?token=" + bearer.Secret, native, nil},
+		{"in a cookie", bearer.URLPath(), native, []string{"Cookie", "Authorization=Bearer " + bearer.Secret}},
+		{"a management key", bearer.URLPath(), native, []string{"Authorization", "Bearer " + key}},
+		{"a management key on the bare path", inboundPath, native, []string{"Authorization", "Bearer " + key}},
+		{"a signature for a Bearer source", bearer.URLPath(), native, []string{"X-Webhook-Signature", hexHMAC(bearer.Secret, native)}},
+		{"nothing on the bare path", inboundPath, native, nil},
+		{"twice on the bare path", inboundPath, native, []string{"Authorization", "Bearer " + bearer.Secret, "Authorization", "Bearer " + bearer.Secret}},
+		{"lower-case scheme on the bare path", inboundPath, native, []string{"Authorization", "bearer " + bearer.Secret}},
+		{"the path's token as a credential", inboundPath, native, []string{"Authorization", "Bearer " + bearer.Token}},
+		{"unknown token", inboundPath + "/" + strings.Repeat("A", len(bearer.Token)), native, []string{"Authorization", "Bearer " + bearer.Secret}},
+		{"token in another case", inboundPath + "/" + strings.ToLower(bearer.Token), native, []string{"Authorization", "Bearer " + bearer.Secret}},
+		{"half a token", inboundPath + "/" + bearer.Token[:20], native, []string{"Authorization", "Bearer " + bearer.Secret}},
+		{"an id for a token", inboundPath + "/1", native, []string{"Authorization", "Bearer " + bearer.Secret}},
+
+		{"the HMAC key as a Bearer token", signed.URLPath(), native, []string{"Authorization", "Bearer " + signed.Secret}},
+		{"the HMAC key on the bare path", inboundPath, native, []string{"Authorization", "Bearer " + signed.Secret}},
+		{"a signature on the bare path", inboundPath, native, []string{"X-Webhook-Signature", digest}},
+		{"upper-case hex", signed.URLPath(), native, []string{"X-Webhook-Signature", strings.ToUpper(digest)}},
+		{"a prefix", signed.URLPath(), native, []string{"X-Webhook-Signature", "sha256=" + digest}},
+		{"two signatures", signed.URLPath(), native, []string{"X-Webhook-Signature", digest, "X-Webhook-Signature", digest}},
+		{"no signature", signed.URLPath(), native, nil},
+		{"JSON written anew", signed.URLPath(), strings.ReplaceAll(native, ":", ": "), []string{"X-Webhook-Signature", digest}},
+		{"an empty body signed with another key", signed.URLPath(), "", []string{"X-Webhook-Signature", hexHMAC("", "")}},
+		{"a body of another source", signed.URLPath(), native, []string{"X-Webhook-Signature", hexHMAC(bearer.Secret, native)}},
+
+		{"apikey as Bearer", apikey.URLPath(), sepay, []string{"Authorization", "Bearer " + apikey.Secret}},
+		{"lower-case Apikey", apikey.URLPath(), sepay, []string{"Authorization", "apikey " + apikey.Secret}},
+		{"camel-case Apikey", apikey.URLPath(), sepay, []string{"Authorization", "ApiKey " + apikey.Secret}},
+		{"apikey twice", apikey.URLPath(), sepay, []string{"Authorization", "Apikey " + apikey.Secret, "Authorization", "Apikey " + apikey.Secret}},
+		{"apikey on the bare path", inboundPath, sepay, []string{"Authorization", "Apikey " + apikey.Secret}},
+		{"apikey as Bearer on the bare path", inboundPath, sepay, []string{"Authorization", "Bearer " + apikey.Secret}},
+		{"signed instead of apikey", apikey.URLPath(), sepay, []string{"X-SePay-Timestamp", stamped[1], "X-SePay-Signature", "sha256=" + hexHMAC(apikey.Secret, stamped[1], ".", sepay)}},
+
+		{"the key of signatures as an Apikey", stamps.URLPath(), sepay, []string{"Authorization", "Apikey " + stamps.Secret}},
+		{"the key of signatures as a Bearer token", inboundPath, sepay, []string{"Authorization", "Bearer " + stamps.Secret}},
+		{"6 minutes old", stamps.URLPath(), sepay, stamp(now.Add(-6 * time.Minute))},
+		{"6 minutes early", stamps.URLPath(), sepay, stamp(now.Add(6 * time.Minute))},
+		{"milliseconds", stamps.URLPath(), sepay, written(fmt.Sprint(now.UnixMilli()))},
+		{"timestamp 0", stamps.URLPath(), sepay, written("0")},
+		{"negative timestamp", stamps.URLPath(), sepay, written("-9223372036854775808")},
+		{"the largest timestamp", stamps.URLPath(), sepay, written("9223372036854775807")},
+		{"a larger timestamp", stamps.URLPath(), sepay, written("99999999999999999999")},
+		{"a fraction of a second", stamps.URLPath(), sepay, written(stamped[1] + ".5")},
+		{"no digits", stamps.URLPath(), sepay, written("now")},
+		{"empty timestamp", stamps.URLPath(), sepay, written("")},
+		{"no timestamp", stamps.URLPath(), sepay, stamped[2:]},
+		{"two timestamps", stamps.URLPath(), sepay, append(slices.Clone(stamped), stamped[:2]...)},
+		{"no SePay signature", stamps.URLPath(), sepay, stamped[:2]},
+		{"two SePay signatures", stamps.URLPath(), sepay, append(slices.Clone(stamped), stamped[2:]...)},
+		{"bare digest", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], stamped[3][7:]}},
+		{"upper-case prefix", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], "SHA256=" + stamped[3][7:]}},
+		{"upper-case digest", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], "sha256=" + strings.ToUpper(stamped[3][7:])}},
+		{"a digest without the timestamp", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], "sha256=" + hexHMAC(stamps.Secret, sepay)}},
+		{"a digest without the dot", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], "sha256=" + hexHMAC(stamps.Secret, stamped[1], sepay)}},
+	} {
+		a := w.do("POST", c.path, c.body, append(c.header, "X-Test-Peer", peer(i/25))...)
+		if constant == "" {
+			constant = refusal(t, a)
+		}
+		if a.status != http.StatusUnauthorized || refusal(t, a) != constant {
+			t.Errorf("%s: %d %s", c.name, a.status, a.body)
+		}
+	}
+	w.nothingStored()
+
+	for _, s := range []app.Source{bearer, signed, apikey, stamps} {
+		a := w.do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+s.Secret, "X-Test-Peer", peer(100))
+		if a.status != http.StatusUnauthorized {
+			t.Errorf("the secret of a %s source on the management API: %d", s.Provider, a.status)
+		}
+	}
+
+	// And the ways that prove it.
+	late := fmt.Sprint(now.Add(-4 * time.Minute).Unix())
+	for _, c := range []struct {
+		name, path, body string
+		header           []string
+	}{
+		{"Bearer", bearer.URLPath(), native, credentials(bearer, native, now)},
+		{"Bearer on the bare path", inboundPath, native, credentials(bearer, native, now)},
+		{"signature", signed.URLPath(), native, credentials(signed, native, now)},
+		{"apikey", apikey.URLPath(), sepay, credentials(apikey, sepay, now)},
+		{"4 minutes old", stamps.URLPath(), sepay, written(late)},
+		{"4 minutes early", stamps.URLPath(), sepay, stamp(now.Add(4 * time.Minute))},
+		{"another credential beside it", signed.URLPath(), native, append(credentials(signed, native, now), "Authorization", "Bearer nonsense")},
+		{"no Content-Type", bearer.URLPath(), native, credentials(bearer, native, now)},
+		{"any Content-Type", bearer.URLPath(), native, append(credentials(bearer, native, now), "Content-Type", "text/plain; charset=x")},
+		{"a form's Content-Type", apikey.URLPath(), sepay, append(credentials(apikey, sepay, now), "Content-Type", "application/x-www-form-urlencoded")},
+	} {
+		if a := w.do("POST", c.path, c.body, c.header...); a.status != http.StatusOK {
+			t.Errorf("%s: %d %s", c.name, a.status, a.body)
+		}
+	}
+}
+
+func TestProviderMethods(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.native()
+	for _, path := range []string{inboundPath, s.URLPath()} {
+		for _, method := range []string{"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"} {
+			a := w.do(method, path, batch(transfer{}.native()), credentials(s, "", time.Now())...)
+			if a.status != http.StatusMethodNotAllowed || a.header.Get("Allow") != "POST" {
+				t.Errorf("%s: %d, Allow %q", method, a.status, a.header.Get("Allow"))
+			}
+		}
+	}
+	for _, path := range []string{inboundPath + "/", s.URLPath() + "/", s.URLPath() + "/x", inboundPath + "//" + s.Token, "/api/webhooks/../webhooks/provider"} {
+		if a := w.do("POST", path, batch(), credentials(s, "", time.Now())...); a.status != http.StatusNotFound {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+	}
+	w.nothingStored()
+}
+
+func TestProviderSources(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, now := context.Background(), time.Now()
+	if s := w.source("native", "", "a secret of mine"); s.Auth != app.AuthBearer || s.Secret != "a secret of mine" {
+		t.Errorf("default of a native source: %+v", s)
+	}
+	for name, c := range map[string]struct {
+		add  app.SourceAdd
+		code app.Code
+	}{
+		"sepay names its way":            {app.SourceAdd{Provider: "sepay", Name: "x"}, app.CodeValidation},
+		"sepay has no bearer":            {app.SourceAdd{Provider: "sepay", Auth: app.AuthBearer, Name: "x"}, app.CodeValidation},
+		"native has no apikey":           {app.SourceAdd{Provider: "native", Auth: app.AuthAPIKey, Name: "x"}, app.CodeValidation},
+		"unknown kind":                   {app.SourceAdd{Provider: "momo", Name: "x"}, app.CodeValidation},
+		"unknown bank account":           {app.SourceAdd{Provider: "native", Name: "x", BankAccountID: 77}, app.CodeValidation},
+		"a Bearer secret twice":          {app.SourceAdd{Provider: "native", Name: "x", Secret: "a secret of mine"}, app.CodeConflict},
+		"a secret with a line break":     {app.SourceAdd{Provider: "native", Name: "x", Secret: "two lines\nof text"}, app.CodeValidation},
+		"a secret with a space after it": {app.SourceAdd{Provider: "native", Name: "x", Secret: "something "}, app.CodeValidation},
+	} {
+		if _, err := w.service.AddSource(ctx, 1, c.add, now); app.CodeOf(err) != c.code {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// An HMAC key doesn't name its source, so it may be another's too.
+	w.source("native", app.AuthHMAC, "a secret of mine")
+	other := w.native()
+	if _, err := w.service.RotateSource(ctx, 1, other.ID, "a secret of mine"); app.CodeOf(err) != app.CodeConflict {
+		t.Errorf("rotated to another's secret: %v", err)
+	}
+}
