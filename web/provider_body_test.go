@@ -121,7 +121,7 @@ func TestProviderAmounts(t *testing.T) {
 				if list := w.wantTransactions(n + 1); list[n].Amount != 100000 {
 					t.Errorf("a string was recorded as %d", list[n].Amount)
 				}
-				sum, n = sum+100000, n+1
+				sum += 100000
 			} else if got != rejected {
 				t.Errorf("a string: %+v", got)
 			}
@@ -266,7 +266,7 @@ func TestProviderDeepElement(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.link("ACB", someAccount)
-	deep := strings.Repeat("[", 100) + strings.Repeat("]", 100)
+	deep := strings.Repeat("[", 5000) + strings.Repeat("]", 5000)
 	native := w.native()
 	w.wants(counts{Rejected: 1, Recorded: 1}, native, batch(deep, transfer{}.native()))
 	w.wants(recorded, native, batch(strings.Replace(transfer{id: "x"}.native(), `"content":`, `"extra":`+deep+`,"content":`, 1)))
