@@ -184,7 +184,7 @@ func showDelivery(c *cli.Context, s *session) error {
 	}
 	d, p := a.Delivery, a.Payload
 	w := c.App.Writer
-	fmt.Fprintf(w, "Delivery %d to webhook %d: %s after %d attempts\n", d.ID, d.WebhookID, d.State, d.Attempts)
+	fmt.Fprintf(w, "Delivery %d to webhook %d: %s, attempts made: %d\n", d.ID, d.WebhookID, d.State, d.Attempts)
 	fmt.Fprintf(w, "Transaction %s: %s %s VND, %s %s, %s\n%s\n\n", p.ID, p.TransferType, vnd(p.TransferAmount), p.Gateway, p.AccountNumber, p.TransactionDate, oneLine(p.Content))
 	return printAttempts(c, s, attempts, total)
 }
