@@ -108,8 +108,8 @@ func writeRateLimited(w http.ResponseWriter, r *http.Request, limit int, wait ti
 	seconds := max(1, int((wait+time.Second-1)/time.Second))
 	text := app.Textf("Too many requests; try again in %d s.", "Quá nhiều yêu cầu, vui lòng thử lại sau %d giây.", seconds).In(lang(r))
 	h := w.Header()
-	h["X-RateLimit-Limit"] = []string{strconv.Itoa(limit)}
-	h["X-RateLimit-Remaining"] = []string{"0"}
+	h.Set("X-RateLimit-Limit", strconv.Itoa(limit))
+	h.Set("X-RateLimit-Remaining", "0")
 	h.Set("Retry-After", strconv.Itoa(seconds))
 	writeJSON(w, http.StatusTooManyRequests, failure{
 		Messages: text, Code: app.CodeRateLimited, RequestID: requestID(r), Message: text, RetryAfter: seconds,

@@ -168,8 +168,8 @@ func (s *Server) management(rt route) http.HandlerFunc {
 			writeRateLimited(w, r, limit, wait)
 			return
 		}
-		w.Header()["X-RateLimit-Limit"] = []string{strconv.Itoa(limit)} // in the spelling of the interface
-		w.Header()["X-RateLimit-Remaining"] = []string{strconv.Itoa(remaining)}
+		w.Header().Set("X-RateLimit-Limit", strconv.Itoa(limit))
+		w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(remaining))
 		if rt.writes && q.key.Scope != app.ScopeFull {
 			err = app.Refused(app.CodeForbidden, app.Text{EN: "This API key may only read.", VI: "Khoá API này chỉ có quyền đọc."})
 		}
