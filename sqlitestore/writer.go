@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -41,7 +42,7 @@ type writer struct {
 	finished chan struct{}
 	closing  sync.Once
 	onFatal  func(error)
-	failing  atomic.Bool // the last commit failed
+	failing  atomic.Bool // a commit failed, and Probe hasn't seen one succeed since
 	turn     *turn
 	tx       *tx
 }
@@ -157,9 +158,11 @@ func (w *writer) commit(batch []*write) {
 	w.turn.begin()
 	err := w.tryCommit(batch)
 	w.turn.end()
-	w.failing.Store(err != nil)
-	if err != nil && isFatal(err) {
-		w.onFatal(err)
+	if err != nil {
+		w.failing.Store(true)
+		if isFatal(err) {
+			w.onFatal(err)
+		}
 	}
 	for _, job := range batch {
 		if job.reply == nil {
@@ -258,8 +261,12 @@ func writing[T any](ctx context.Context, s *Store, fn func(tx *tx) (T, error)) (
 	return result, nil
 }
 
-// Probe reads, and writes nothing of meaning where the last commit failed, so
-// that a recovery is seen without anybody's call.
+// probeSize is how much room Probe wants, in bytes: where a small commit just
+// fits, the next may not.
+const probeSize = 64 << 10
+
+// Probe reads. Where a commit failed it also writes something of no meaning,
+// and removes it, so that a recovery is seen without anybody's call.
 func (s *Store) Probe(ctx context.Context) error {
 	var one int
 	if err := s.queryRow(ctx, `SELECT 1`).Scan(&one); err != nil {
@@ -268,7 +275,14 @@ func (s *Store) Probe(ctx context.Context) error {
 	if !s.writer.failing.Load() {
 		return nil
 	}
-	return s.write(ctx, func(tx *tx) error {
-		return tx.exec(`UPDATE settings SET value = value WHERE name = 'timezone'`)
+	err := s.write(ctx, func(tx *tx) error {
+		return tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES ('probe', ?)`, strings.Repeat(".", probeSize))
 	})
+	if err == nil {
+		err = s.write(ctx, func(tx *tx) error { return tx.exec(`DELETE FROM settings WHERE name = 'probe'`) })
+	}
+	if err == nil {
+		s.writer.failing.Store(false)
+	}
+	return err
 }
