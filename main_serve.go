@@ -43,6 +43,7 @@ func serveCommand() *cli.Command {
 			&cli.StringFlag{Name: "timezone", Usage: "`ZONE` of every date (default: that of the database, " + app.DefaultZone + " in a new one)", EnvVars: []string{"BAOCO_TIMEZONE"}},
 			&cli.StringSliceFlag{Name: "allow-target", Usage: "let webhooks go to `CIDR[@PORT]` or to the exact host name, though it is private (repeatable)", EnvVars: []string{"BAOCO_ALLOW_TARGET"}},
 			&cli.IntFlag{Name: "rate-limit", Usage: "requests a minute for each API key and endpoint, `N`", Value: 300, EnvVars: []string{"BAOCO_RATE_LIMIT"}},
+			&cli.IntFlag{Name: "listing-rate-limit", Usage: "the same for the listings of transactions and of bank accounts, `N`", Value: 60, EnvVars: []string{"BAOCO_LISTING_RATE_LIMIT"}},
 			&cli.StringFlag{Name: "keep-inbound", Usage: "`TIME` to keep inbound calls that need no attention, such as 30d; 0 is for ever", Value: "30d", EnvVars: []string{"BAOCO_KEEP_INBOUND"}},
 			&cli.StringFlag{Name: "keep-history", Usage: "`TIME` to keep the history of webhooks, such as 365d; 0 is for ever", Value: "365d", EnvVars: []string{"BAOCO_KEEP_HISTORY"}},
 			&cli.StringFlag{Name: "log-format", Usage: "`FORMAT`: text or json", Value: "text", EnvVars: []string{"BAOCO_LOG_FORMAT"}},
@@ -56,7 +57,7 @@ func serveCommand() *cli.Command {
 type settings struct {
 	db, listen, baseURL, domain, zone string
 	targets                           []string
-	rateLimit                         int
+	rateLimit, listingLimit           int
 	keep                              app.PruneLimits
 	jsonLog                           bool
 	lang                              app.Lang
@@ -66,7 +67,7 @@ type settings struct {
 func readSettings(c *cli.Context) (s settings, err error) {
 	s = settings{
 		db: c.String("db"), listen: c.String("listen"), domain: c.String("domain"), zone: c.String("timezone"),
-		targets: c.StringSlice("allow-target"), rateLimit: c.Int("rate-limit"), jsonLog: c.String("log-format") == "json", lang: app.Lang(c.String("lang")),
+		targets: c.StringSlice("allow-target"), rateLimit: c.Int("rate-limit"), listingLimit: c.Int("listing-rate-limit"), jsonLog: c.String("log-format") == "json", lang: app.Lang(c.String("lang")),
 	}
 	if s.baseURL, err = checkBaseURL(c.String("base-url"), s.domain); err != nil {
 		return s, err
@@ -79,8 +80,8 @@ func readSettings(c *cli.Context) (s settings, err error) {
 	if _, err := app.ParseTargetPolicy(s.targets); err != nil {
 		return s, usagef("--allow-target: %v", err)
 	}
-	if s.rateLimit < 1 || s.rateLimit > 1_000_000 {
-		return s, usagef("--rate-limit must be from 1 to 1000000")
+	if s.rateLimit < 1 || s.rateLimit > 1_000_000 || s.listingLimit < 1 || s.listingLimit > 1_000_000 {
+		return s, usagef("--rate-limit and --listing-rate-limit must be from 1 to 1000000")
 	}
 	if s.keep.Inbound, err = parseKeep(c, "keep-inbound"); err != nil {
 		return s, err
@@ -221,7 +222,7 @@ func start(ctx context.Context, store *sqlitestore.Store, s settings, log *slog.
 		return nil, err
 	}
 	r := &running{service: service, failed: make(chan error, 2)}
-	handler := web.New(web.Config{Service: service, Logger: log, Limit: s.rateLimit})
+	handler := web.New(web.Config{Service: service, Logger: log, Limit: s.rateLimit, ListingLimit: s.listingLimit})
 	if err := r.listen(s, handler, log); err != nil {
 		return nil, exitStatus{exitDatabase, err}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"baoco/app"
 
@@ -98,6 +99,9 @@ func showSource(c *cli.Context, s *session, src app.Source) error {
 	return output(c, createdSource{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), src.Secret}, func(w io.Writer) {
 		fmt.Fprintf(w, "Source:  %d (%s, %s)\nURL:     %s\nSecret:  %s\n", src.ID, src.Provider, src.Auth, base+src.URLPath(), src.Secret)
 		fmt.Fprintln(c.App.ErrWriter, setUpHint(src))
+		if utf8.RuneCountInString(src.Secret) < app.ShortSecret {
+			fmt.Fprintf(c.App.ErrWriter, "The secret is short: one of at least %d characters can't be guessed.\n", app.ShortSecret)
+		}
 	})
 }
 

@@ -91,9 +91,8 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 	}
 	if in.Secret == "" {
 		in.Secret = "bcs_" + randomToken()
-	} else if !validSourceSecret(in.Secret) {
-		v.Add("secret", "must be 8 to 500 characters without control characters or spaces at its ends", "phải có từ 8 đến 500 ký tự, không có ký tự điều khiển hay khoảng trắng ở hai đầu")
 	}
+	v.Merge(checkSourceSecret(in.Secret))
 	name, err := cleanName("name", in.Name)
 	if err != nil {
 		return Source{}, err
@@ -144,12 +143,18 @@ func (s *Service) providerNames() string {
 	return strings.Join(names, ", ")
 }
 
-func validSourceSecret(secret string) bool {
+// ShortSecret is the length in characters below which a secret can be guessed.
+// It isn't refused, since some providers make short ones.
+const ShortSecret = 16
+
+// checkSourceSecret refuses what no header could carry.
+func checkSourceSecret(secret string) error {
 	n := utf8.RuneCountInString(secret)
-	if n < 8 || n > 500 || strings.TrimSpace(secret) != secret || !utf8.ValidString(secret) {
-		return false
+	if n < 1 || n > 500 || strings.TrimSpace(secret) != secret || !utf8.ValidString(secret) || strings.IndexFunc(secret, isControl) >= 0 {
+		return InvalidField("secret", "must be 1 to 500 characters without control characters or spaces at its ends",
+			"phải có từ 1 đến 500 ký tự, không có ký tự điều khiển hay khoảng trắng ở hai đầu")
 	}
-	return strings.IndexFunc(secret, isControl) < 0
+	return nil
 }
 
 // randomToken is 32 random bytes in URL-safe base64.
@@ -169,8 +174,9 @@ func (s *Service) Sources(ctx context.Context, accountID int64) ([]Source, error
 func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret string) (Source, error) {
 	if secret == "" {
 		secret = "bcs_" + randomToken()
-	} else if !validSourceSecret(secret) {
-		return Source{}, InvalidField("secret", "must be 8 to 500 characters without control characters or spaces at its ends", "phải có từ 8 đến 500 ký tự, không có ký tự điều khiển hay khoảng trắng ở hai đầu")
+	}
+	if err := checkSourceSecret(secret); err != nil {
+		return Source{}, err
 	}
 	return s.store.SetSourceSecret(ctx, accountID, id, secret)
 }

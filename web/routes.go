@@ -10,11 +10,25 @@ import (
 type route struct {
 	method string
 	path   string
-	limit  int  // requests a minute and API key; 0: the general limit
+	limit  limitClass
 	writes bool // needs a key of full scope
 	body   bodyRule
 	handle func(s *Server, w http.ResponseWriter, q *query) error
 }
+
+// limitClass says which limit holds, in requests a minute and API key.
+type limitClass byte
+
+const (
+	generalLimit limitClass = iota
+	listingLimit
+)
+
+// The limits of the interface.
+const (
+	defaultLimit        = 300
+	defaultListingLimit = 60
+)
 
 type bodyRule byte
 
@@ -26,32 +40,29 @@ const (
 
 // routes is THE table of the management API.
 var routes = []route{
-	{"GET", "/api/v1/analytics/overview", 0, false, noBody, (*Server).overview},
-	{"GET", "/api/v1/analytics/period", 0, false, noBody, (*Server).period},
-	{"GET", "/api/v1/analytics/status", 0, false, noBody, (*Server).accountStatus},
+	{"GET", "/api/v1/analytics/overview", generalLimit, false, noBody, (*Server).overview},
+	{"GET", "/api/v1/analytics/period", generalLimit, false, noBody, (*Server).period},
+	{"GET", "/api/v1/analytics/status", generalLimit, false, noBody, (*Server).accountStatus},
 
-	{"GET", "/api/v1/bank-accounts", 60, false, noBody, (*Server).listBankAccounts},
-	{"GET", "/api/v1/bank-accounts/summary", 0, false, noBody, (*Server).bankAccountSummary},
-	{"PATCH", "/api/v1/bank-accounts/{id}/toggle", 0, true, noBody, (*Server).toggleBankAccount},
+	{"GET", "/api/v1/bank-accounts", listingLimit, false, noBody, (*Server).listBankAccounts},
+	{"GET", "/api/v1/bank-accounts/summary", generalLimit, false, noBody, (*Server).bankAccountSummary},
+	{"PATCH", "/api/v1/bank-accounts/{id}/toggle", generalLimit, true, noBody, (*Server).toggleBankAccount},
 
-	{"GET", "/api/v1/transactions", 60, false, noBody, (*Server).listTransactions},
-	{"POST", "/api/v1/transactions", 0, true, needsBody, (*Server).addTransaction},
+	{"GET", "/api/v1/transactions", listingLimit, false, noBody, (*Server).listTransactions},
+	{"POST", "/api/v1/transactions", generalLimit, true, needsBody, (*Server).addTransaction},
 
-	{"GET", "/api/v1/webhooks", 0, false, noBody, (*Server).listWebhooks},
-	{"POST", "/api/v1/webhooks", 0, true, needsBody, (*Server).createWebhook},
-	{"PUT", "/api/v1/webhooks/{id}", 0, true, mayHaveBody, (*Server).updateWebhook},
-	{"DELETE", "/api/v1/webhooks/{id}", 0, true, noBody, (*Server).deleteWebhook},
-	{"PATCH", "/api/v1/webhooks/{id}/toggle", 0, true, noBody, (*Server).toggleWebhook},
-	{"POST", "/api/v1/webhooks/{id}/test", 0, true, noBody, (*Server).testWebhook},
-	{"POST", "/api/v1/webhooks/{id}/rotate-secret", 0, true, mayHaveBody, (*Server).rotateSecret},
-	{"POST", "/api/v1/webhooks/{id}/activate-secret", 0, true, noBody, (*Server).activateSecret},
-	{"POST", "/api/v1/webhooks/{id}/replay", 0, true, mayHaveBody, (*Server).replay},
-	{"GET", "/api/v1/webhooks/history", 0, false, noBody, (*Server).history},
-	{"POST", "/api/v1/webhooks/{id}/resend", 0, true, noBody, (*Server).resend},
+	{"GET", "/api/v1/webhooks", generalLimit, false, noBody, (*Server).listWebhooks},
+	{"POST", "/api/v1/webhooks", generalLimit, true, needsBody, (*Server).createWebhook},
+	{"PUT", "/api/v1/webhooks/{id}", generalLimit, true, mayHaveBody, (*Server).updateWebhook},
+	{"DELETE", "/api/v1/webhooks/{id}", generalLimit, true, noBody, (*Server).deleteWebhook},
+	{"PATCH", "/api/v1/webhooks/{id}/toggle", generalLimit, true, noBody, (*Server).toggleWebhook},
+	{"POST", "/api/v1/webhooks/{id}/test", generalLimit, true, noBody, (*Server).testWebhook},
+	{"POST", "/api/v1/webhooks/{id}/rotate-secret", generalLimit, true, mayHaveBody, (*Server).rotateSecret},
+	{"POST", "/api/v1/webhooks/{id}/activate-secret", generalLimit, true, noBody, (*Server).activateSecret},
+	{"POST", "/api/v1/webhooks/{id}/replay", generalLimit, true, mayHaveBody, (*Server).replay},
+	{"GET", "/api/v1/webhooks/history", generalLimit, false, noBody, (*Server).history},
+	{"POST", "/api/v1/webhooks/{id}/resend", generalLimit, true, noBody, (*Server).resend},
 }
-
-// defaultLimit is the general limit, requests a minute.
-const defaultLimit = 300
 
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()

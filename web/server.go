@@ -6,6 +6,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -35,28 +36,28 @@ const requestTimeout = 10 * time.Second
 
 // Config is what a Server works with.
 type Config struct {
-	Service *app.Service
-	Logger  *slog.Logger // nil discards
-	Limit   int          // the general limit, requests a minute; 0: 300
+	Service      *app.Service
+	Logger       *slog.Logger // nil discards
+	Limit        int          // the general limit, requests a minute; 0: 300
+	ListingLimit int          // that of the two listings which the interface limits; 0: 60
 }
 
 // Server answers HTTP.
 type Server struct {
 	service  *app.Service
 	log      *slog.Logger
-	limit    int
+	perClass [2]int // limits by class
 	limits   buckets[keyRoute]
 	failures buckets[netip.Prefix]
 }
 
 // New makes the handler of everything that baoco serves.
 func New(c Config) http.Handler {
-	s := &Server{service: c.Service, log: c.Logger, limit: c.Limit}
+	s := &Server{service: c.Service, log: c.Logger, perClass: [2]int{
+		generalLimit: cmp.Or(c.Limit, defaultLimit), listingLimit: cmp.Or(c.ListingLimit, defaultListingLimit),
+	}}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
-	}
-	if s.limit == 0 {
-		s.limit = defaultLimit
 	}
 	return s.handler()
 }
@@ -151,10 +152,7 @@ func (s *Server) dispatch(m methods) http.HandlerFunc {
 // management wraps a route of the management API: authentication, limit,
 // scope, body, handler, in this order.
 func (s *Server) management(rt route) http.HandlerFunc {
-	limit := rt.limit
-	if limit == 0 {
-		limit = s.limit
-	}
+	limit := s.perClass[rt.limit]
 	name := rt.method + " " + rt.path
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := &query{Request: r, now: time.Now()}
