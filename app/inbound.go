@@ -128,8 +128,7 @@ type InboundItem struct {
 	InboundEventID int64
 	Position       int
 	State          Outcome
-	Reason         Text
-	Incoming
+	Incoming       // its Fault is why
 }
 
 // RefusedCall is a call that didn't authenticate, for the operator to see.

@@ -103,8 +103,14 @@ func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Out
 		return app.OutcomeDuplicate, seen.transactionID, nil
 	}
 	bankAccount, found, err := r.bankAccount(e, r.call.Source.BankAccountID)
-	if err != nil || !found {
-		return app.OutcomeUnassigned, 0, err
+	if err != nil {
+		return "", 0, err
+	}
+	if !found && seen.inboundEvent != r.event {
+		return app.OutcomeDuplicate, 0, nil // of what waits in another event
+	}
+	if !found {
+		return app.OutcomeUnassigned, 0, nil
 	}
 	return r.assign(waitingItem{
 		id: seen.itemID, event: seen.inboundEvent, source: r.call.Source.ID, channel: r.call.Channel, Incoming: e,
@@ -255,8 +261,7 @@ func (r *recorder) recordWaiting(b app.BankAccount, notify app.NotifyOnLink) (in
 	rows, err := r.tx.query(`SELECT i.id, i.inbound_event_id, i.source_id, coalesce(s.bank_account_id, 0), i.channel, i.received_ms, i.event_id, i.gateway, i.account_number, i.number, i.type,
 			i.amount, i.content, i.occurred_at, i.date_flagged
 		FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id
-		WHERE i.account_id = ? AND i.account_number = ? AND i.state = 'unassigned' AND (s.bank_account_id IS NULL OR s.bank_account_id = ?)
-		ORDER BY i.id`, b.AccountID, b.AccountNumber, b.ID)
+		WHERE i.account_id = ? AND i.account_number = ? AND i.state = 'unassigned' ORDER BY i.id`, b.AccountID, b.AccountNumber)
 	items, err := collect(rows, err, scanWaitingItem)
 	if err != nil {
 		return 0, err
@@ -307,8 +312,9 @@ func (r *recorder) assign(item waitingItem, b app.BankAccount) (app.Outcome, int
 	if err == nil {
 		err = r.tx.exec(`UPDATE inbound_items SET state = ? WHERE id = ?`, string(outcome), item.id)
 	}
-	if err == nil {
-		err = r.tx.exec(`UPDATE inbound_events SET open = open - 1 WHERE id = ?`, item.event)
+	if err == nil && item.event != r.event { // a retry counts its own event anew
+		err = r.tx.exec(`UPDATE inbound_events SET open = open - 1, unassigned = unassigned - 1, recorded = recorded + ?1, duplicates = duplicates + 1 - ?1
+				WHERE id = ?2`, outcome == app.OutcomeRecorded, item.event)
 	}
 	return outcome, id, err
 }

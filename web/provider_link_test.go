@@ -281,13 +281,14 @@ func TestProviderRetry(t *testing.T) {
 	w.webhook(shop.url+"/a", "ALL")
 	w.link("ACB", someAccount)
 	source := w.native()
-	// A later version may read what today's doesn't: zero, as if it were one.
+	// A later version may read what today's doesn't: 0 as 1, and 9 as 200000.
+	better := strings.NewReplacer(`"transferAmount":0,`, `"transferAmount":1,`, `"transferAmount":9,`, `"transferAmount":200000,`)
 	targets, err := app.ParseTargetPolicy(nil)
 	must(t, err)
 	later := app.NewService(app.Config{
 		Store: w.store, Zone: w.service.Zone(), Targets: targets, Providers: web.Providers(),
 		ReadInbound: func(s app.Source, body []byte, zone *time.Location) []app.Incoming {
-			return web.ReadInbound(s, []byte(strings.ReplaceAll(string(body), `"transferAmount":0`, `"transferAmount":1`)), zone)
+			return web.ReadInbound(s, []byte(better.Replace(string(body))), zone)
 		},
 	})
 	bad := strings.Replace(transfer{id: "bad"}.native(), "200000", "0", 1)
@@ -320,6 +321,10 @@ func TestProviderRetry(t *testing.T) {
 	w.retries(w.service, e, conflict)
 	if e := w.event(e.ID); e.Open != 1 || e.Conflicts != 1 || len(w.items(e.ID)) != 1 {
 		t.Errorf("a conflict after a retry: %+v", e)
+	}
+	w.retries(later, e, duplicate)
+	if e := w.event(e.ID); e.Open != 0 || e.Conflicts != 0 || len(w.items(e.ID)) != 0 {
+		t.Errorf("a conflict that was a misreading, after a retry: %+v", e)
 	}
 
 	// What is old is recorded without news of it.
@@ -378,4 +383,33 @@ func TestProviderRetryUnassigned(t *testing.T) {
 	w.retries(w.service, e, unassigned)
 	w.links("ACB", "777", app.NotifyRecent, 1, 1)
 	shop.waits(w, "/a 1", "/a 2")
+}
+
+// TestProviderLinkUpdatesTheLog: what was linked no longer counts as
+// unassigned in the log, nor does a repeat of it when it is retried.
+func TestProviderLinkUpdatesTheLog(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := context.Background()
+	source := w.native()
+	w.names(unassigned, source, transfer{id: "1"})
+	w.names(duplicate, source, transfer{id: "1"})
+	counts := func() (list [][4]int) {
+		events, err := w.service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+		must(t, err)
+		for _, e := range events {
+			list = append(list, [4]int{e.Recorded, e.Duplicates, e.Unassigned, e.Open})
+		}
+		return list
+	}
+	if _, err := w.service.RetryInbound(ctx, 1, 2, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(counts()), "[[0 1 0 0] [0 0 1 1]]"; got != want {
+		t.Errorf("before linking: %s, want %s", got, want)
+	}
+	w.links("ACB", someAccount, app.NotifyRecent, 1, 0)
+	if got, want := fmt.Sprint(counts()), "[[0 1 0 0] [1 0 0 0]]"; got != want {
+		t.Errorf("after linking: %s, want %s", got, want)
+	}
 }

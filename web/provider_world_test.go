@@ -24,10 +24,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// This file has what all tests of the providers' way in share, and the tests
-// of who may come in; provider_body_test.go has what is read of a body,
-// provider_duplicates_test.go what is recorded once, provider_link_test.go
-// what waits for its bank account, provider_faults_test.go hostile clients.
+// This file has what all tests of the providers' way in share. provider_test.go
+// tests who may come in, provider_body_test.go and provider_limits_test.go what
+// is read of a body, provider_duplicates_test.go what is recorded once,
+// provider_link_test.go what waits for somebody, provider_faults_test.go and
+// provider_process_test.go hostile clients, crowds and other processes.
 
 const inboundPath = "/api/webhooks/provider"
 

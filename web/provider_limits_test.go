@@ -1,0 +1,188 @@
+package web_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+)
+
+func TestProviderDates(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	native, sepay := w.native(), w.sepay()
+	zone := w.service.Zone()
+	in := func(d time.Duration) string { return app.FormatTime(time.Now().Add(d), zone) }
+	for i, c := range []struct {
+		literal string
+		good    bool
+	}{
+		{`"` + someDate + `"`, true}, {`"2024-02-29 00:00:00"`, true}, {`"2025-12-31 23:59:59"`, true}, {`"` + in(0) + `"`, true}, {`"` + in(23*time.Hour) + `"`, true},
+		{`"` + in(25*time.Hour) + `"`, false}, {`"2026-02-30 10:00:00"`, false}, {`"2025-02-29 10:00:00"`, false}, {`"2025-10-14 24:00:00"`, false}, {`"2025-10-14 23:59:60"`, false},
+		{`"2025-10-14 10:60:00"`, false}, {`"0000-00-00 00:00:00"`, false}, {`"9999-12-31 23:59:59"`, false}, {`"2025-10-14T10:59:30Z"`, false}, {`"2025-10-14 10:59:30Z"`, false},
+		{`"2025-13-01 00:00:00"`, false}, {`"14/10/2025 10:59:30"`, false}, {`""`, false}, {`null`, false}, {`1760000000`, false}, {`true`, false}, {`[]`, false}, {`"today"`, false},
+	} {
+		x := transfer{id: fmt.Sprint("d", i)}
+		for j, source := range []app.Source{native, sepay} {
+			body := batch(x.native())
+			if j == 1 {
+				body = x.sepay()
+			}
+			body = strings.Replace(body, `"`+someDate+`"`, c.literal, 1)
+			before := time.Now().Truncate(time.Second)
+			w.wants(recorded, source, body)
+			w.wants(duplicate, source, body)
+			got := w.wantTransactions(2*i + j + 1)[2*i+j]
+			if got.DateFlagged == c.good {
+				t.Errorf("%s: flagged %v", c.literal, got.DateFlagged)
+			}
+			if written := `"` + app.FormatTime(got.Time, zone) + `"`; c.good && written != c.literal {
+				t.Errorf("%s was recorded as %s", c.literal, written)
+			}
+			if !c.good && (got.Time.Before(before) || got.Time.After(time.Now())) {
+				t.Errorf("%s was recorded as %s, which is not the time of receipt", c.literal, got.Time)
+			}
+		}
+	}
+	w.wants(recorded, native, batch(strings.Replace(transfer{id: "missing"}.native(), `"transactionDate"`, `"x"`, 1)))
+	if list := w.transactions(); !list[len(list)-1].DateFlagged {
+		t.Error("a missing date isn't flagged")
+	}
+}
+
+// TestProviderDayBorders runs in a process whose own zone is 14 or 15 hours
+// behind.
+func TestProviderDayBorders(t *testing.T) {
+	t.Parallel()
+	const variable = "BAOCO_TEST_DAY_BORDERS"
+	if os.Getenv(variable) == "" {
+		run := exec.Command(os.Args[0], "-test.run=^TestProviderDayBorders$", "-test.count=1")
+		run.Env = append(os.Environ(), variable+"=1", "TZ=America/Los_Angeles")
+		if out, err := run.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	if name, _ := time.Now().Zone(); name != "PST" && name != "PDT" {
+		t.Skip("this machine has no time zones: ", name)
+	}
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	native, key := w.native(), w.apiKey(app.ScopeRead)
+	today := app.DayOf(time.Now(), w.service.Zone())
+	w.names(recorded, native, transfer{id: "1", amount: 1, date: (today - 1).String() + " 23:59:59"})
+	w.names(recorded, native, transfer{id: "2", amount: 20, date: today.String() + " 00:00:00"})
+	w.names(recorded, native, transfer{id: "3", amount: 300, date: (today - 1).String() + " 00:00:00"})
+	w.names(recorded, native, transfer{id: "4", amount: 4000, date: (today - 2).String() + " 23:59:59"})
+	rows := w.do("GET", "/api/v1/analytics/period?range=weekly", "", "Authorization", "Bearer "+key).json(t)["data"]
+	want := fmt.Sprintf("[map[count:1 date:%s total:4000 type:IN] map[count:2 date:%s total:301 type:IN] map[count:1 date:%s total:20 type:IN]]", today-2, today-1, today)
+	if got := fmt.Sprint(rows); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestProviderCap has more money than there is: sums must not overflow.
+func TestProviderCap(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	native, key := w.native(), w.apiKey(app.ScopeRead)
+	// The sum is beyond what a float64 holds exactly.
+	const rows, each = 2000, 1000
+	date := app.FormatTime(time.Now(), w.service.Zone())
+	for n := 0; n < rows; n += each {
+		var elements []string
+		for i := range each {
+			elements = append(elements, transfer{id: fmt.Sprint(n + i), amount: app.MaxAmount, date: date}.native())
+		}
+		w.wants(counts{Recorded: each}, native, batch(elements...))
+	}
+	for _, path := range []string{"/api/v1/analytics/overview", "/api/v1/analytics/period", "/api/v1/bank-accounts/summary"} {
+		a := w.do("GET", path, "", "Authorization", "Bearer "+key)
+		if a.status != http.StatusOK || !strings.Contains(a.body, fmt.Sprint(rows*int64(app.MaxAmount))) {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+	}
+}
+
+// TestProviderBodySize has a body of exactly a megabyte, and one byte more.
+func TestProviderBodySize(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	for _, source := range []app.Source{w.native(), w.source("native", app.AuthHMAC, ""), w.sepay(), w.source("sepay", app.AuthHMAC, "")} {
+		x := transfer{id: fmt.Sprint("s", source.ID)}
+		body := batch(x.native())
+		if source.Provider == "sepay" {
+			body = x.sepay()
+		}
+		body += strings.Repeat(" ", 1<<20-len(body))
+		for _, chunked := range []bool{false, true} {
+			for _, paths := range []string{source.URLPath(), inboundPath} {
+				if paths == inboundPath && source.Auth != app.AuthBearer {
+					continue
+				}
+				larger := body + " "
+				request, err := http.NewRequest("POST", w.url+paths, strings.NewReader(larger))
+				must(t, err)
+				header := credentials(source, larger, time.Now())
+				for i := 0; i < len(header); i += 2 {
+					request.Header.Set(header[i], header[i+1])
+				}
+				if chunked {
+					request.ContentLength = -1
+				}
+				response, err := http.DefaultClient.Do(request)
+				must(t, err)
+				response.Body.Close()
+				if response.StatusCode != http.StatusRequestEntityTooLarge {
+					t.Errorf("%s %s, chunked %v: %d", source.Provider, source.Auth, chunked, response.StatusCode)
+				}
+			}
+		}
+		before := len(w.transactions())
+		w.wants(recorded, source, body)
+		w.wantTransactions(before + 1)
+	}
+	if n := w.rows("inbound_events"); n != 4 {
+		t.Errorf("%d events are kept", n)
+	}
+	w.file(func(db *sql.DB) error {
+		var shortest int
+		err := db.QueryRow(`SELECT min(length(body)) FROM inbound_events`).Scan(&shortest)
+		if shortest != 1<<20 {
+			t.Errorf("a body of %d bytes is kept", shortest)
+		}
+		return err
+	})
+}
+
+// TestProviderCompressed: a body is read as it stands.
+func TestProviderCompressed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(batch(transfer{}.native())))
+	must(t, z.Close())
+	native, sepay := w.native(), w.sepay()
+	a := w.do("POST", native.URLPath(), b.String(), append(credentials(native, "", time.Now()), "Content-Encoding", "gzip")...)
+	if a.status != http.StatusBadRequest && a.status != http.StatusUnsupportedMediaType {
+		t.Errorf("native: %d %s", a.status, a.body)
+	}
+	a = w.do("POST", sepay.URLPath(), b.String(), append(credentials(sepay, "", time.Now()), "Content-Encoding", "gzip")...)
+	if got := a.counts(t); got != rejected {
+		t.Errorf("sepay: %d %s", a.status, a.body)
+	}
+	w.wantTransactions(0)
+}
