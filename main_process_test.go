@@ -475,6 +475,35 @@ func TestStopWithHangingReceivers(t *testing.T) {
 	}
 }
 
+// A second SIGTERM ends the process at once; the attempt it cut off is due
+// again at the next start.
+func TestStopTwice(t *testing.T) {
+	release := make(chan struct{})
+	arrived := atomic.Int64{}
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		if arrived.Add(1) == 1 {
+			<-release
+		}
+	}))
+	defer receiver.Close()
+	defer close(release)
+	dir, address := t.TempDir(), freePort(t)
+	p := serveIn(t, dir, address, "--allow-target", "127.0.0.1/32")
+	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
+	do(t, dir, "webhook", "create", "--name", "w", "--url", receiver.URL, "--type", "IN")
+	do(t, dir, "transaction", "add", "--amount", "1000")
+	eventually(t, 3*time.Second, "the attempt hangs", func() bool { return arrived.Load() == 1 })
+	must(t, p.Process.Signal(syscall.SIGTERM))
+	eventually(t, 3*time.Second, "it is stopping", func() bool { return strings.Contains(p.stderr.String(), "msg=stopping") })
+	must(t, p.Process.Signal(syscall.SIGTERM))
+	stopping := time.Now()
+	if err := p.Wait(); err == nil || time.Since(stopping) > 2*time.Second {
+		t.Errorf("after a second SIGTERM: %v after %v", err, time.Since(stopping))
+	}
+	serveIn(t, dir, address, "--allow-target", "127.0.0.1/32")
+	eventually(t, 3*time.Second, "the attempt is made again", func() bool { return strings.Contains(do(t, dir, "delivery", "list"), "1/6") })
+}
+
 // No secret reaches a log or a listing.
 func TestSecretsStayInside(t *testing.T) {
 	dir, receiver := t.TempDir(), openShop(t)
