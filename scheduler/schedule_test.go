@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -253,7 +254,8 @@ func TestChangesDuringTheWait(t *testing.T) {
 	})
 }
 
-// A webhook that hangs keeps no other from its first attempt.
+// Webhooks that hang, each on a host of its own, keep no other from its first
+// attempt: not even before anybody knows that they do.
 func TestHangingWebhooksDoNotDelayOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{start: time.Now()}
@@ -268,18 +270,18 @@ func TestHangingWebhooksDoNotDelayOthers(t *testing.T) {
 			return respond(200), nil
 		}
 		s := open(t, newFile(t), n)
-		for range 20 {
-			s.webhook(t, "https://slow.example.vn/hangs")
+		for i := range 99 {
+			s.webhook(t, fmt.Sprintf("https://slow%d.example.vn/hangs", i))
 		}
 		s.webhook(t, "https://shop.example.vn/healthy")
 		s.start(t)
-		for i := range 100 {
-			s.record(t, "FT"+string(rune('A'+i/26))+string(rune('A'+i%26)))
+		for i := range 60 {
+			s.record(t, fmt.Sprint("FT", i))
 			time.Sleep(100 * time.Millisecond)
 		}
 		synctest.Wait()
-		if len(healthy) != 100 {
-			t.Fatalf("the healthy webhook got %d of 100", len(healthy))
+		if len(healthy) != 60 {
+			t.Fatalf("the healthy webhook got %d of 60", len(healthy))
 		}
 		for i, at := range healthy {
 			if want := time.Duration(i) * 100 * time.Millisecond; at-want > 10*time.Millisecond {
@@ -287,5 +289,39 @@ func TestHangingWebhooksDoNotDelayOthers(t *testing.T) {
 			}
 		}
 		s.crash(t)
+	})
+}
+
+// Webhooks on one host share its slots; when some are free again, those that
+// waited go on at once.
+func TestSlotsOfAHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{start: time.Now()}
+		inFlight, most := 0, 0
+		n.answer = func(_ int, r *http.Request) (*http.Response, error) {
+			n.mu.Lock()
+			inFlight++
+			most = max(most, inFlight)
+			n.mu.Unlock()
+			time.Sleep(time.Second)
+			n.mu.Lock()
+			inFlight--
+			n.mu.Unlock()
+			return respond(200), nil
+		}
+		s := open(t, newFile(t), n)
+		for range 40 {
+			s.webhook(t, "https://shop.example.vn:8443/hook")
+		}
+		s.start(t)
+		for i := range 8 {
+			s.record(t, fmt.Sprint("FT", i))
+		}
+		time.Sleep(8 * time.Second) // 320 deliveries, 64 a second
+		synctest.Wait()
+		if got := len(n.times()); most != 64 || got != 320 {
+			t.Errorf("%d at once, %d made; want 64 and 320", most, got)
+		}
+		s.close(t)
 	})
 }

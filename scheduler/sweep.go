@@ -5,20 +5,24 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
 	"baoco/app"
 )
 
-// The slots of the courier: how many attempts may be in flight.
+// The slots of the courier: how many attempts may be in flight. Webhooks that
+// don't answer hold theirs for the whole of a timeout, so they get few, and
+// together never all: one that answers always finds a slot.
 const (
 	slots           = 512
-	slotsForRetries = slots - 64 // so that first attempts always find one
+	slotsForRetries = slots - 64  // so that first attempts find one
+	slotsUnanswered = slots - 128 // of all webhooks that don't answer, or haven't yet
 	slotsPerWebhook = 64
-	slotsUnproven   = 16 // of a webhook that hasn't answered yet
-	slotsFailing    = 4  // of one whose last answers didn't come
-	failingAfter    = 3  // attempts without an answer
+	slotsPerHost    = 64 // name and port
+	slotsSilent     = 4  // of a webhook that doesn't answer, or hasn't yet
+	silentAfter     = 3  // attempts without an answer
 )
 
 // maxTimer bounds the sleep until the next due time, so that a step of the
@@ -46,6 +50,8 @@ type courier struct {
 	taken     int             // slots
 	unsettled int             // results that could not be recorded yet
 	nextDue   time.Time
+	hosts     map[string]int                // slots by host
+	waiting   map[string]map[int64]struct{} // webhooks that wait for a slot of a host, or, under anyHost, for any
 }
 
 // lane is one webhook's share of the courier.
@@ -53,26 +59,47 @@ type lane struct {
 	inFlight  map[int64]struct{} // deliveries, until the sweep after they were settled
 	settled   []int64            // of them
 	taken     int                // slots
+	host      string             // that the last attempts went to
 	unheard   int                // attempts without an answer, in a row
 	proven    bool               // it has answered
 	moreFirst bool               // there may be more due than slots
 	moreRetry bool
 }
 
-func (l *lane) slots() int {
-	switch {
-	case l.unheard >= failingAfter:
-		return slotsFailing
-	case !l.proven:
-		return slotsUnproven
+// answers tells whether the webhook's receiver is known to answer.
+func (l *lane) answers() bool { return l.proven && l.unheard < silentAfter }
+
+// free is how many slots a lane may take now. Nobody gets more than a quarter
+// of what is left, so that something always is.
+func (c *courier) free(l *lane, retries bool) int {
+	left := slots - c.taken
+	if retries {
+		left = slotsForRetries - c.taken
 	}
-	return slotsPerWebhook
+	most := slotsPerWebhook
+	if !l.answers() {
+		unanswered := 0
+		for _, other := range c.lanes {
+			if !other.answers() {
+				unanswered += other.taken
+			}
+		}
+		left = min(left, slotsUnanswered-unanswered)
+		if most = slotsSilent; unanswered > slotsUnanswered*2/3 {
+			most = 1 // many are silent: one each, so that the next finds one
+		}
+	}
+	if left <= 0 {
+		return 0
+	}
+	return max(0, min(most-l.taken, max(1, left/4)))
 }
 
 func newCourier(service *app.Service, send func(context.Context, app.Outgoing) app.Result, log *slog.Logger) *courier {
 	return &courier{
 		service: service, send: send, log: log,
 		wake: make(chan struct{}, 1), hot: map[int64]bool{}, lanes: map[int64]*lane{}, full: true,
+		hosts: map[string]int{}, waiting: map[string]map[int64]struct{}{},
 	}
 }
 
@@ -136,7 +163,7 @@ func (c *courier) untilNextDue() time.Duration {
 }
 
 // sweep gives slots to what is due: first attempts of every webhook before the
-// retries of any.
+// retries of any, and those of webhooks that answer before the others.
 func (c *courier) sweep(ctx context.Context) {
 	c.mu.Lock()
 	hot, full := c.hot, c.full
@@ -159,14 +186,25 @@ func (c *courier) sweep(ctx context.Context) {
 	if full && !c.addBacklogs(ctx, hot, now) {
 		return
 	}
-	for id := range hot {
-		c.fill(ctx, id, now, false)
+	for _, answering := range []bool{true, false} {
+		for id := range hot {
+			if c.answering(id) == answering {
+				c.fill(ctx, id, now, false)
+			}
+		}
 	}
 	for id, retries := range hot {
 		if retries {
 			c.fill(ctx, id, now, true)
 		}
 	}
+}
+
+func (c *courier) answering(webhookID int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := c.lanes[webhookID]
+	return l != nil && l.answers()
 }
 
 // forgetSettled lets go of deliveries that were settled before this sweep
@@ -210,19 +248,24 @@ func (c *courier) fill(ctx context.Context, webhookID int64, now time.Time, retr
 		l = &lane{inFlight: map[int64]struct{}{}}
 		c.lanes[webhookID] = l
 	}
-	limit := slots
 	more := &l.moreFirst
 	if retries {
-		limit, more = slotsForRetries, &l.moreRetry
+		more = &l.moreRetry
 	}
-	free := min(l.slots()-l.taken, limit-c.taken)
-	*more = free <= 0
+	free := c.free(l, retries)
+	*more = free == 0
+	if *more && l.taken == 0 {
+		c.waitFor(anyHost, webhookID)
+	} else if c.hosts[l.host] >= slotsPerHost {
+		free, *more = 0, true
+		c.waitFor(l.host, webhookID)
+	}
 	skip := make([]int64, 0, len(l.inFlight))
 	for id := range l.inFlight {
 		skip = append(skip, id)
 	}
 	c.mu.Unlock()
-	if free <= 0 {
+	if free == 0 {
 		return
 	}
 	due, err := c.service.Due(ctx, webhookID, now, skip, free, retries)
@@ -234,10 +277,54 @@ func (c *courier) fill(ctx context.Context, webhookID int64, now time.Time, retr
 	defer c.mu.Unlock()
 	*more = len(due) == free
 	for _, o := range due {
+		l.host = hostOf(o.URL)
+		if c.hosts[l.host] >= slotsPerHost {
+			*more = true
+			c.waitFor(l.host, webhookID)
+			return
+		}
+		c.hosts[l.host]++
 		l.inFlight[o.ID] = struct{}{}
 		l.taken++
 		c.taken++
 		c.running.Go(func() { c.attempt(ctx, l, o) })
+	}
+}
+
+// anyHost stands for a slot of whatever host.
+const anyHost = ""
+
+// waitFor has a webhook woken when a slot is released.
+func (c *courier) waitFor(host string, webhookID int64) {
+	if c.waiting[host] == nil {
+		c.waiting[host] = map[int64]struct{}{}
+	}
+	c.waiting[host][webhookID] = struct{}{}
+}
+
+// hostOf is the name and port of a URL that was checked when it was stored.
+func hostOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		rest = rest[:i]
+	}
+	return strings.ToLower(rest)
+}
+
+// release gives a slot back, and wakes the webhooks that waited for one.
+func (c *courier) release(l *lane, o app.Outgoing) {
+	l.taken--
+	c.taken--
+	host := hostOf(o.URL)
+	if c.hosts[host]--; c.hosts[host] == 0 {
+		delete(c.hosts, host)
+	}
+	for _, key := range []string{host, anyHost} {
+		for webhook := range c.waiting[key] {
+			c.hot[webhook] = true
+			c.signal()
+		}
+		delete(c.waiting, key)
 	}
 }
 
@@ -250,8 +337,7 @@ func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
 	settled, ok := c.settle(ctx, o, result)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	l.taken--
-	c.taken--
+	c.release(l, o)
 	if !ok {
 		return // it stays in flight, so that it isn't sent again
 	}
@@ -261,7 +347,7 @@ func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
 	} else {
 		l.unheard, l.proven = 0, true
 	}
-	if l.moreFirst || l.moreRetry || c.taken >= slotsForRetries-1 {
+	if l.moreFirst || l.moreRetry {
 		c.hot[o.WebhookID] = true
 		c.signal()
 	}
