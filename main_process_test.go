@@ -181,9 +181,9 @@ func eventually(t testing.TB, within time.Duration, what string, truth func() bo
 func TestFirstRun(t *testing.T) {
 	dir, receiver := t.TempDir(), openShop(t)
 	p := serveIn(t, dir, freePort(t), "--allow-target", receiver.target())
-	if !strings.Contains(p.stderr.String(), "1. baoco bank link --bank ACB") {
-		t.Errorf("the first run doesn't say what to do next:\n%s", p.stderr)
-	}
+	eventually(t, 5*time.Second, "the first run says what to do next", func() bool {
+		return strings.Contains(p.stderr.String(), "1. baoco bank link --bank ACB")
+	})
 	for _, name := range []string{"baoco.db", "baoco.db.key", "baoco.db-wal", "baoco.db-shm", "baoco.db.lock"} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != 0o600 {
