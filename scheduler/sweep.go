@@ -43,7 +43,6 @@ type courier struct {
 	running sync.WaitGroup
 
 	mu        sync.Mutex
-	stopping  bool
 	full      bool            // look at every webhook
 	hot       map[int64]bool  // webhooks to look at; true: at their retries too
 	lanes     map[int64]*lane // by webhook
@@ -138,9 +137,6 @@ func (c *courier) run(ctx context.Context, quit <-chan struct{}) {
 	for {
 		select {
 		case <-quit:
-			c.mu.Lock()
-			c.stopping = true
-			c.mu.Unlock()
 			return
 		case <-c.wake:
 		case <-timer.C:
@@ -186,25 +182,31 @@ func (c *courier) sweep(ctx context.Context) {
 	if full && !c.addBacklogs(ctx, hot, now) {
 		return
 	}
-	for _, answering := range []bool{true, false} {
-		for id := range hot {
-			if c.answering(id) == answering {
-				c.fill(ctx, id, now, false)
-			}
-		}
+	order := c.answeringFirst(hot)
+	for _, id := range order {
+		c.fill(ctx, id, now, false)
 	}
-	for id, retries := range hot {
-		if retries {
+	for _, id := range order {
+		if hot[id] {
 			c.fill(ctx, id, now, true)
 		}
 	}
 }
 
-func (c *courier) answering(webhookID int64) bool {
+// answeringFirst orders webhooks: those whose receivers answer, then the
+// others, and neither always in the same order.
+func (c *courier) answeringFirst(hot map[int64]bool) []int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	l := c.lanes[webhookID]
-	return l != nil && l.answers()
+	var answering, others []int64
+	for id := range hot {
+		if l := c.lanes[id]; l != nil && l.answers() {
+			answering = append(answering, id)
+		} else {
+			others = append(others, id)
+		}
+	}
+	return append(answering, others...)
 }
 
 // forgetSettled lets go of deliveries that were settled before this sweep
