@@ -59,6 +59,10 @@ func sourceCommand() *cli.Command {
 				Name: "retry", Usage: "read the body of a call again and record what can be recorded now", ArgsUsage: "EVENT_ID",
 				Description: example("baoco source retry 17"), Flags: adminFlags(), Action: admin(retryEvent),
 			},
+			{
+				Name: "discard", Usage: "close what of a call needs attention, because it is nothing", ArgsUsage: "EVENT_ID",
+				Description: example("baoco source discard 17"), Flags: adminFlags(), Action: admin(discardEvent),
+			},
 		},
 	}
 }
@@ -247,7 +251,8 @@ type inboundItem struct {
 func (e inboundEvent) reasons() string {
 	var parts []string
 	for _, i := range e.Items {
-		if i.State == app.OutcomeRecorded || i.State == app.OutcomeDuplicate {
+		switch i.State {
+		case app.OutcomeRecorded, app.OutcomeDuplicate, app.OutcomeDiscarded:
 			continue
 		}
 		parts = append(parts, fmt.Sprintf("%s: %s %s", i.State, i.Field, i.Reason))
@@ -294,6 +299,20 @@ func refusedLog(c *cli.Context, s *session, limit int) error {
 	}
 	return output(c, list, func(w io.Writer) {
 		printTable(w, "No call was refused.", []string{"RECEIVED", "SOURCE", "FROM", "REASON"}, rows)
+	})
+}
+
+func discardEvent(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "inbound event")
+	if err != nil {
+		return err
+	}
+	n, err := s.service.DiscardInbound(c.Context, s.account, id)
+	if err != nil {
+		return err
+	}
+	return output(c, map[string]int{"discarded": n}, func(w io.Writer) {
+		fmt.Fprintf(w, "Event %d: %d discarded.\n", id, n)
 	})
 }
 

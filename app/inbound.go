@@ -59,6 +59,7 @@ const (
 	OutcomeUnassigned Outcome = "unassigned"
 	OutcomeConflict   Outcome = "conflict"
 	OutcomeRejected   Outcome = "rejected"
+	OutcomeDiscarded  Outcome = "discarded" // by a person
 )
 
 // Recording is what became of a call.
@@ -157,6 +158,8 @@ type inboundStore interface {
 	// RetryInbound records what call reads now of the body of event id, and
 	// closes the items that are no longer at fault.
 	RetryInbound(ctx context.Context, id int64, call InboundCall, zone *time.Location, now time.Time) (Recording, error)
+	// DiscardInbound closes the open items of an event and gives how many.
+	DiscardInbound(ctx context.Context, accountID, id int64) (int, error)
 	InboundEvents(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, error)
 	// InboundEvent also gives the source, removed or not.
 	InboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, Source, error)
@@ -296,6 +299,13 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 	}
 	s.wake(recording.Webhooks)
 	return recording, nil
+}
+
+// DiscardInbound closes what of an event needs attention, because somebody
+// decided that it is nothing. The event stays in the log for its time, and a
+// repeat of it stays a duplicate.
+func (s *Service) DiscardInbound(ctx context.Context, accountID, eventID int64) (int, error) {
+	return s.store.DiscardInbound(ctx, accountID, eventID)
 }
 
 // InboundEvents lists the inbound log, newest first.

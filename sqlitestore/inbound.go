@@ -81,6 +81,20 @@ func (s *Store) RetryInbound(ctx context.Context, id int64, call app.InboundCall
 	})
 }
 
+func (s *Store) DiscardInbound(ctx context.Context, accountID, id int64) (int, error) {
+	return writing(ctx, s, func(tx *tx) (int, error) {
+		found, err := tx.change(`UPDATE inbound_events SET open = 0 WHERE id = ? AND account_id = ?`, id, accountID)
+		if err == nil && found == 0 {
+			err = app.ErrNoInboundEvent()
+		}
+		if err != nil {
+			return 0, err
+		}
+		n, err := tx.change(`UPDATE inbound_items SET state = 'discarded' WHERE inbound_event_id = ? AND state IN ('unassigned', 'rejected', 'conflict')`, id)
+		return int(n), err
+	})
+}
+
 const inboundEventColumns = `e.id, coalesce(e.source_id, 0), coalesce(s.name, ''), e.channel, e.received_ms, e.body, e.recorded, e.duplicates, e.unassigned, e.conflicts, e.rejected, e.open`
 
 func scanInboundEvent(row scanner) (app.InboundEvent, error) {

@@ -413,3 +413,25 @@ func TestProviderLinkUpdatesTheLog(t *testing.T) {
 		t.Errorf("after linking: %s, want %s", got, want)
 	}
 }
+
+// TestProviderDiscard: what somebody discards needs no attention any more, and
+// a repeat of it is still a duplicate, which linking doesn't record.
+func TestProviderDiscard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := context.Background()
+	source := w.native()
+	w.names(unassigned, source, transfer{id: "1"})
+	if n, err := w.service.DiscardInbound(ctx, 1, 1); n != 1 || err != nil {
+		t.Fatalf("discarded %d, %v", n, err)
+	}
+	open, err := w.service.InboundEvents(ctx, 1, app.InboundFilter{OpenOnly: true, Page: app.Page{Number: 1, Size: 10}})
+	if len(open) != 0 || err != nil {
+		t.Errorf("still open: %+v, %v", open, err)
+	}
+	w.names(duplicate, source, transfer{id: "1"})
+	w.links("ACB", someAccount, app.NotifyAll, 0, 0)
+	if _, err := w.service.DiscardInbound(ctx, 2, 1); app.CodeOf(err) != app.CodeNotFound {
+		t.Errorf("another account's event: %v", err)
+	}
+}

@@ -117,7 +117,7 @@ CREATE TABLE inbound_items (
   source_id        INTEGER NOT NULL,
   channel          TEXT NOT NULL,
   position         INTEGER NOT NULL, -- in the event, from 0
-  state            TEXT NOT NULL,    -- unassigned, conflict, rejected; recorded or duplicate once resolved
+  state            TEXT NOT NULL,    -- unassigned, conflict, rejected; recorded, duplicate or discarded once closed
   reason_field     TEXT NOT NULL,
   reason_en        TEXT NOT NULL,
   reason_vi        TEXT NOT NULL,
