@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 )
@@ -53,8 +54,18 @@ type Service struct {
 	send        func(ctx context.Context, o Outgoing) Result
 	schedule    []time.Duration
 	onWake      atomic.Pointer[func(webhookIDs []int64)]
-	unready     atomic.Pointer[error]
+	probe       atomic.Pointer[probe]
 }
+
+// probe is what the last look at the storage saw.
+type probe struct {
+	at  time.Time
+	err error
+}
+
+// staleProbe is the age at which a probe means that the next one hangs: the
+// storage has stalled.
+const staleProbe = 8 * time.Second
 
 // NewService makes the use cases over c.
 func NewService(c Config) *Service {
@@ -81,22 +92,22 @@ func (s *Service) wake(webhookIDs []int64) {
 	}
 }
 
-// Probe looks whether the storage works; Ready remembers what it saw, so that
-// a readiness check never waits for a stalled disk.
-func (s *Service) Probe(ctx context.Context) {
-	if err := s.store.Probe(ctx); err != nil {
-		s.unready.Store(&err)
-	} else {
-		s.unready.Store(nil)
-	}
+// Probe looks whether the storage works, at now; Ready remembers what it saw,
+// so that a readiness check never waits for a stalled disk.
+func (s *Service) Probe(ctx context.Context, now time.Time) {
+	s.probe.Store(&probe{now, s.store.Probe(ctx)})
 }
 
-// Ready is nil when the last probe found the storage working.
-func (s *Service) Ready() error {
-	if err := s.unready.Load(); err != nil {
-		return *err
+// Ready is nil when the last probe found the storage working, a moment ago.
+func (s *Service) Ready(now time.Time) error {
+	p := s.probe.Load()
+	switch {
+	case p == nil:
+		return nil // just started
+	case p.err == nil && now.Sub(p.at) > staleProbe:
+		return errors.New("the storage hangs")
 	}
-	return nil
+	return p.err
 }
 
 // IdempotencyKey makes a request safe to repeat for 24 hours: the same key

@@ -91,7 +91,7 @@ func (s *Scheduler) addJobs(service *app.Service, keep app.PruneLimits) error {
 		run   func(context.Context)
 	}{
 		{"sweep", sweepInterval, func(context.Context) { s.courier.lookEverywhere() }},
-		{"probe", probeInterval, service.Probe},
+		{"probe", probeInterval, func(ctx context.Context) { service.Probe(ctx, time.Now()) }},
 		{"prune", pruneInterval, func(ctx context.Context) { s.prune(ctx, service, keep) }},
 	}
 	for _, job := range jobs {

@@ -258,3 +258,29 @@ func TestSecretsAreNotShown(t *testing.T) {
 		}
 	}
 }
+
+// TestReadiness: readiness is what the last probe saw, and fails when no probe
+// comes back; liveness never asks.
+func TestReadiness(t *testing.T) {
+	w := newWorld(t)
+	service := app.NewService(app.Config{Store: w.store, Zone: time.UTC}) // nobody else probes it
+	h := web.New(web.Config{Service: service})
+	check := func(when string, want int) {
+		t.Helper()
+		if a := from(h, "127.0.0.1:1", "GET", "/readyz", ""); a.status != want {
+			t.Errorf("%s: readyz %d, want %d: %s", when, a.status, want, a.body)
+		}
+		if a := from(h, "127.0.0.1:1", "GET", "/healthz", ""); a.status != 200 {
+			t.Errorf("%s: healthz %d", when, a.status)
+		}
+	}
+	check("before the first probe", 200)
+	service.Probe(context.Background(), time.Now())
+	check("after a probe", 200)
+	service.Probe(context.Background(), time.Now().Add(-time.Minute))
+	check("when probes hang", 503)
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	service.Probe(gone, time.Now())
+	check("when a probe failed", 503)
+}

@@ -276,7 +276,7 @@ func (s *Server) healthz(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
-	if err := s.service.Ready(); err != nil {
+	if err := s.service.Ready(time.Now()); err != nil {
 		s.writeError(w, r, app.Unavailable(err))
 		return
 	}
