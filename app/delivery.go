@@ -150,7 +150,6 @@ type deliveryStore interface {
 	Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key IdempotencyKey, now time.Time) (int, error)
 	// AddSample queues nothing: it makes the delivery of a test.
 	AddSample(ctx context.Context, accountID, webhookID int64, sample func(Webhook) Payload, now time.Time) (Outgoing, error)
-	Delivery(ctx context.Context, accountID, id int64) (Delivery, error)
 	History(ctx context.Context, accountID int64, f HistoryFilter) ([]Attempt, int64, error)
 }
 
@@ -232,11 +231,6 @@ func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, n
 	return s.Settle(ctx, o, s.send(ctx, o))
 }
 
-// Delivery finds a delivery; CodeNotFound where there is none.
-func (s *Service) Delivery(ctx context.Context, accountID, id int64) (Delivery, error) {
-	return s.store.Delivery(ctx, accountID, id)
-}
-
 // History lists attempts, newest first, and how many there are on all pages.
 func (s *Service) History(ctx context.Context, accountID int64, f HistoryFilter) ([]Attempt, int64, error) {
 	return s.store.History(ctx, accountID, f)
@@ -257,11 +251,6 @@ func (s *Service) HistoryRecord(ctx context.Context, accountID, id int64) (Attem
 // ErrNoHistory says that an id names no history record.
 func ErrNoHistory() error {
 	return NotFound("There is no history record with this id.", "Không có bản ghi lịch sử với id này.")
-}
-
-// ErrNoDelivery says that an id names no delivery.
-func ErrNoDelivery() error {
-	return NotFound("There is no delivery with this id.", "Không có lần gửi với id này.")
 }
 
 // ErrWebhookDeleted refuses a resend to a webhook that is gone.

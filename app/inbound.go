@@ -287,6 +287,12 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 	if err != nil {
 		return Recording{}, err
 	}
+	if event.Channel == ChannelHand {
+		return Recording{}, Refused(CodeConflict, Text{
+			"This was recorded by hand; there is nothing to read again.",
+			"Sự kiện này được ghi tay, không có gì để đọc lại.",
+		})
+	}
 	call := InboundCall{
 		AccountID: accountID, Source: source, Channel: event.Channel, Body: event.Body, ReceivedAt: event.ReceivedAt,
 		Silent: now.Sub(event.ReceivedAt) > RecentlyReceived,

@@ -18,12 +18,9 @@ type Auth string
 
 // The ways of authenticating.
 const (
-	AuthBearer    Auth = "bearer"
-	AuthAPIKey    Auth = "apikey"
-	AuthHMAC      Auth = "hmac"
-	AuthSignature Auth = "signature"
-	AuthHeader    Auth = "header"
-	AuthBasic     Auth = "basic"
+	AuthBearer Auth = "bearer"
+	AuthAPIKey Auth = "apikey"
+	AuthHMAC   Auth = "hmac"
 )
 
 // ProviderKind is what a kind of source can do, as its adapter declares it.
@@ -58,7 +55,6 @@ type sourceStore interface {
 	// Bearer secret, and with CodeValidation for an unknown bank account.
 	CreateSource(ctx context.Context, s Source) (Source, error)
 	Sources(ctx context.Context, accountID int64) ([]Source, error)
-	Source(ctx context.Context, accountID, id int64) (Source, error)
 	// SourceByToken and SourceByBearer see a source made by another process
 	// from its commit on. ok is false where there is none.
 	SourceByToken(ctx context.Context, token string) (s Source, ok bool, err error)

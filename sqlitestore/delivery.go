@@ -36,15 +36,7 @@ func (s *deliveryScan) delivery() app.Delivery {
 func scanDelivery(row scanner) (app.Delivery, error) {
 	var d deliveryScan
 	err := row.Scan(d.dest()...)
-	if noRows(err) {
-		err = app.ErrNoDelivery()
-	}
 	return d.delivery(), err
-}
-
-func (s *Store) Delivery(ctx context.Context, accountID, id int64) (app.Delivery, error) {
-	d, err := scanDelivery(s.queryRow(ctx, `SELECT `+deliveryColumns+` FROM deliveries d WHERE d.id = ? AND d.account_id = ?`, id, accountID))
-	return d, storageError(err)
 }
 
 // Backlogs leaps from webhook to webhook through the index of the queue, and

@@ -75,9 +75,8 @@ func (s *Store) RetryInbound(ctx context.Context, id int64, call app.InboundCall
 		if err := r.elements(&recording); err != nil {
 			return recording, err
 		}
-		return recording, tx.exec(`UPDATE inbound_events SET recorded = recorded + ?1, unassigned = ?2, conflicts = ?3, rejected = ?4,
-				open = (SELECT count(*) FROM inbound_items WHERE inbound_event_id = ?5 AND state IN ('unassigned', 'rejected', 'conflict'))
-			WHERE id = ?5`, recording.Recorded, recording.Unassigned, recording.Conflicts, recording.Rejected, id)
+		return recording, tx.exec(`UPDATE inbound_events SET recorded = recorded + ?1, unassigned = ?3, conflicts = ?4, rejected = ?5, open = `+openItems+`
+			WHERE id = ?2`, recording.Recorded, id, recording.Unassigned, recording.Conflicts, recording.Rejected)
 	})
 }
 

@@ -297,6 +297,9 @@ func scanWaitingItem(row scanner) (waitingItem, error) {
 	return item, err
 }
 
+// openItems counts what of the event ?2 needs attention.
+const openItems = `(SELECT count(*) FROM inbound_items WHERE inbound_event_id = ?2 AND state IN ('unassigned', 'rejected', 'conflict'))`
+
 // assign records an unassigned item on its bank account and closes it.
 func (r *recorder) assign(item waitingItem, b app.BankAccount) (app.Outcome, int64, error) {
 	outcome := app.OutcomeDuplicate
@@ -313,7 +316,7 @@ func (r *recorder) assign(item waitingItem, b app.BankAccount) (app.Outcome, int
 		err = r.tx.exec(`UPDATE inbound_items SET state = ? WHERE id = ?`, string(outcome), item.id)
 	}
 	if err == nil && item.event != r.event { // a retry counts its own event anew
-		err = r.tx.exec(`UPDATE inbound_events SET open = open - 1, unassigned = unassigned - 1, recorded = recorded + ?1, duplicates = duplicates + 1 - ?1
+		err = r.tx.exec(`UPDATE inbound_events SET unassigned = unassigned - 1, recorded = recorded + ?1, duplicates = duplicates + 1 - ?1, open = `+openItems+`
 				WHERE id = ?2`, outcome == app.OutcomeRecorded, item.event)
 	}
 	return outcome, id, err

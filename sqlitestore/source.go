@@ -59,14 +59,6 @@ func (s *Store) Sources(ctx context.Context, accountID int64) ([]app.Source, err
 	return collect(rows, err, func(row scanner) (app.Source, error) { return s.scanSource(row) })
 }
 
-func (s *Store) Source(ctx context.Context, accountID, id int64) (app.Source, error) {
-	src, err := s.scanSource(s.queryRow(ctx, `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id = ? AND removed_at IS NULL`, accountID, id))
-	if noRows(err) {
-		err = app.ErrNoSource()
-	}
-	return src, storageError(err)
-}
-
 func (s *Store) SourceByToken(ctx context.Context, token string) (app.Source, bool, error) {
 	return lookUp(ctx, s, func(d *directory) map[string]app.Source { return d.tokens }, token)
 }

@@ -88,6 +88,8 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context, serve bool) (err error) {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop = stop
 	if s.sealer, err = readKey(s.path + ".key"); err != nil {
 		return err
 	}
@@ -106,7 +108,7 @@ func (s *Store) open(ctx context.Context, serve bool) (err error) {
 		return err
 	}
 	if serve {
-		if err := s.quickCheck(ctx); err != nil {
+		if err := s.quickCheck(ctx, background); err != nil {
 			return err
 		}
 	}
@@ -120,8 +122,6 @@ func (s *Store) open(ctx context.Context, serve bool) (err error) {
 	if err := s.loadDirectory(ctx); err != nil {
 		return err
 	}
-	background, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s.stop = stop
 	if serve {
 		s.stopped.Go(func() { s.watchDirectory(background) })
 	}
@@ -130,10 +130,8 @@ func (s *Store) open(ctx context.Context, serve bool) (err error) {
 
 // Close commits what waits and lets go of the file.
 func (s *Store) Close() error {
-	if s.stop != nil {
-		s.stop()
-		s.stopped.Wait()
-	}
+	s.stop()
+	s.stopped.Wait()
 	var errs []error
 	s.stmts.Range(func(_, stmt any) bool {
 		errs = append(errs, stmt.(*sql.Stmt).Close())
@@ -200,7 +198,7 @@ var enableOFD = sync.OnceFunc(func() {
 	_, _ = sqlite.OFDLocking(true)
 })
 
-func connector(dsn string) *connectorFunc { return &connectorFunc{dsn: dsn} }
+func connector(dsn string) *fileConnector { return &fileConnector{dsn: dsn} }
 
 // dsn is built with url.URL, since a path may hold #, ? and %.
 func dsn(path string, query url.Values) string {
@@ -224,15 +222,15 @@ func readDSN(path string) string {
 }
 
 // quickCheck refuses to serve a damaged file. Beyond 256 MB the check would
-// keep the shop waiting, so it runs in the background there.
-func (s *Store) quickCheck(ctx context.Context) error {
+// keep the shop waiting, so it runs in the background there, until a stop.
+func (s *Store) quickCheck(ctx, background context.Context) error {
 	info, err := os.Stat(s.path)
 	if err != nil {
 		return err
 	}
 	if info.Size() > 256<<20 {
 		s.stopped.Go(func() {
-			if err := s.runQuickCheck(context.WithoutCancel(ctx)); err != nil {
+			if err := s.runQuickCheck(background); err != nil && background.Err() == nil {
 				s.noteFatal(err)
 			}
 		})

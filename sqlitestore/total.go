@@ -35,8 +35,6 @@ type callDelta struct {
 
 type totalsMark struct{ transactions, attempts, calls int }
 
-func newTotals() *totals { return &totals{} }
-
 func (t *totals) reset() { t.rewind(totalsMark{}) }
 
 func (t *totals) mark() totalsMark {

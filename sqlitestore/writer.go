@@ -17,10 +17,10 @@ const maxBatch = 512
 
 var errClosed = errors.New("the store is closed")
 
-// connectorFunc opens connections with OFD locks switched on before the first.
-type connectorFunc struct{ dsn string }
+// fileConnector opens connections with OFD locks switched on before the first.
+type fileConnector struct{ dsn string }
 
-func (c *connectorFunc) Connect(ctx context.Context) (driver.Conn, error) {
+func (c *fileConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	enableOFD()
 	connect, err := sqlite.NewConnector(c.dsn)
 	if err != nil {
@@ -29,7 +29,7 @@ func (c *connectorFunc) Connect(ctx context.Context) (driver.Conn, error) {
 	return connect.Connect(ctx)
 }
 
-func (c *connectorFunc) Driver() driver.Driver { return &sqlite.Driver{} }
+func (c *fileConnector) Driver() driver.Driver { return &sqlite.Driver{} }
 
 // writer is the one goroutine that writes. Callers hand it their work; it
 // takes one, drains what waits, commits all of it with one fsync, and only
@@ -65,7 +65,7 @@ func openWriter(ctx context.Context, dsn string, turn *turn, onFatal func(error)
 	w := &writer{
 		db: db, conn: conn, turn: turn, onFatal: onFatal,
 		work: make(chan *write, maxBatch), quit: make(chan struct{}), finished: make(chan struct{}),
-		tx: &tx{conn: conn, stmts: map[string]*sql.Stmt{}, totals: newTotals()},
+		tx: &tx{conn: conn, stmts: map[string]*sql.Stmt{}, totals: &totals{}},
 	}
 	var synchronous int
 	if err := conn.QueryRowContext(ctx, `PRAGMA synchronous`).Scan(&synchronous); err != nil || synchronous != 2 {

@@ -435,3 +435,49 @@ func TestProviderDiscard(t *testing.T) {
 		t.Errorf("another account's event: %v", err)
 	}
 }
+
+// TestProviderRetryAfterDiscard: a repeat that is retried after the first was
+// discarded records it, and the log of the first still adds up.
+func TestProviderRetryAfterDiscard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := context.Background()
+	source := w.native()
+	w.names(unassigned, source, transfer{id: "1"})
+	w.names(duplicate, source, transfer{id: "1"})
+	_, err := w.service.DiscardInbound(ctx, 1, 1)
+	must(t, err)
+	w.links("ACB", someAccount, app.NotifyAll, 0, 0)
+	r, err := w.service.RetryInbound(ctx, 1, 2, time.Now())
+	if err != nil || r.Recorded != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	events, err := w.service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+	must(t, err)
+	for _, e := range events {
+		if e.Open != 0 || e.Unassigned != 0 {
+			t.Errorf("event %d: %d open, %d unassigned", e.ID, e.Open, e.Unassigned)
+		}
+	}
+}
+
+// TestRetryOfWhatWasRecordedByHand: it has no provider's format, so there is
+// nothing to read again and nothing becomes a fault of it.
+func TestRetryOfWhatWasRecordedByHand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := context.Background()
+	w.link("ACB", someAccount)
+	a := w.do("POST", "/api/v1/transactions", `{"id":"1","gateway":"ACB","accountNumber":"`+someAccount+`","transferType":"IN","transferAmount":1}`,
+		"Authorization", "Bearer "+w.apiKey(app.ScopeFull))
+	if a.status != 201 {
+		t.Fatal(a.body)
+	}
+	if _, err := w.service.RetryInbound(ctx, 1, 1, time.Now()); app.CodeOf(err) != app.CodeConflict {
+		t.Errorf("%v", err)
+	}
+	events, err := w.service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+	if err != nil || len(events) != 1 || events[0].Open != 0 || events[0].Recorded != 1 {
+		t.Errorf("%+v, %v", events, err)
+	}
+}
