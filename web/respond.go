@@ -120,5 +120,5 @@ func writeRateLimited(w http.ResponseWriter, r *http.Request, limit int, wait ti
 func (s *Server) recovered(w http.ResponseWriter, r *http.Request, value any, stack []byte) {
 	s.log.LogAttrs(r.Context(), slog.LevelError, "panic in a handler",
 		slog.String("request_id", requestID(r)), slog.String("route", routeOf(r)), slog.Any("panic", value), slog.String("stack", string(stack)))
-	s.writeError(w, r, &app.Error{Code: app.CodeInternal, Text: app.Text{EN: "Something went wrong on our side.", VI: "Đã có lỗi ở phía máy chủ."}, Err: errors.New("panic")})
+	s.writeError(w, r, errors.New("panic"))
 }

@@ -73,19 +73,15 @@ type query struct {
 
 func (q *query) account() int64 { return q.key.AccountID }
 
-type contextKey int
-
-const (
-	keyRequestID contextKey = iota
-	keyRouteName
-)
+// keyRequestID is where a request's context holds its id.
+type keyRequestID struct{}
 
 // outermost gives every request its id, its deadline and its safety net.
 func (s *Server) outermost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var id [12]byte
 		rand.Read(id[:])
-		ctx := context.WithValue(r.Context(), keyRequestID, hex.EncodeToString(id[:]))
+		ctx := context.WithValue(r.Context(), keyRequestID{}, hex.EncodeToString(id[:]))
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
 		r = r.WithContext(ctx)
@@ -108,7 +104,7 @@ func (s *Server) outermost(next http.Handler) http.Handler {
 }
 
 func requestID(r *http.Request) string {
-	id, _ := r.Context().Value(keyRequestID).(string)
+	id, _ := r.Context().Value(keyRequestID{}).(string)
 	return id
 }
 
