@@ -54,7 +54,7 @@ func (s *Store) History(ctx context.Context, accountID int64, f app.HistoryFilte
 	}
 	rows, err := s.query(ctx, `SELECT `+attemptColumns+`, `+deliveryColumns+`, `+payloadColumns+` FROM
 			(SELECT a.id AS page_id`+from+` WHERE `+c.where.String()+` ORDER BY a.id DESC LIMIT ? OFFSET ?)
-			JOIN attempts a ON a.id = page_id JOIN deliveries d ON d.id = a.delivery_id`+outgoingFrom+` ORDER BY a.id DESC`,
+			JOIN attempts a ON a.id = page_id JOIN deliveries d ON d.id = a.delivery_id`+payloadFrom+` ORDER BY a.id DESC`,
 		append(c.args, f.Page.Size, f.Page.Offset())...)
 	list, err := collect(rows, err, scanAttempt)
 	return list, total, err

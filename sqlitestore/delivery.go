@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"baoco/app"
@@ -66,8 +67,7 @@ func (s *Store) Backlogs(ctx context.Context, now time.Time) ([]app.WebhookBackl
 	})
 }
 
-const outgoingFrom = ` JOIN webhooks w ON w.id = d.webhook_id
-	LEFT JOIN transactions t ON t.id = d.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id`
+const payloadFrom = ` LEFT JOIN transactions t ON t.id = d.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id`
 
 const payloadColumns = `d.sample, coalesce(b.bank, ''), coalesce(b.account_number, ''), coalesce(t.number, ''), coalesce(t.type, ''), coalesce(t.amount, 0),
 	coalesce(t.content, ''), t.occurred_at, coalesce(t.zone_offset, 0)`
@@ -91,14 +91,61 @@ func (s *payloadScan) payload(transactionID int64) (p app.Payload, err error) {
 	return s.t.Payload(), nil
 }
 
+// Due finds ids in the index of the queue first, which costs little for those
+// to skip, then their rows.
 func (s *Store) Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]app.Outgoing, error) {
-	rows, err := s.query(ctx, `SELECT `+deliveryColumns+`, w.url, `+secretColumns+`, `+payloadColumns+`
-		FROM deliveries d INDEXED BY deliveries_due`+outgoingFrom+`
-		WHERE d.state = 0 AND d.webhook_id = ?1 AND d.retry = ?2 AND d.due_ms <= ?3 AND w.is_active = 1 AND w.deleted_at IS NULL
-			AND d.id NOT IN (SELECT value FROM json_each(?4))
-		ORDER BY d.due_ms LIMIT ?5`,
-		webhookID, retries, now.UnixMilli(), joinIDs(skip), limit)
-	return collect(rows, err, s.scanOutgoing)
+	ids, err := s.dueIDs(ctx, webhookID, now, skip, limit, retries)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	var url string
+	var sealed sealedSecrets
+	err = s.queryRow(ctx, `SELECT w.url, `+secretColumns+` FROM webhooks w WHERE w.id = ? AND w.is_active = 1 AND w.deleted_at IS NULL`, webhookID).
+		Scan(append([]any{&url}, sealed.dest()...)...)
+	if noRows(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, storageError(err)
+	}
+	secrets, err := sealed.open(s.sealer)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.query(ctx, `SELECT `+deliveryColumns+`, `+payloadColumns+` FROM json_each(?) CROSS JOIN deliveries d ON d.id = value`+payloadFrom+`
+		WHERE d.state = 0`, joinIDs(ids))
+	return collect(rows, err, func(row scanner) (app.Outgoing, error) {
+		var d deliveryScan
+		var p payloadScan
+		if err := row.Scan(append(d.dest(), p.dest()...)...); err != nil {
+			return app.Outgoing{}, err
+		}
+		o := app.Outgoing{Delivery: d.delivery(), URL: url, Secrets: secrets}
+		o.Payload, err = p.payload(o.TransactionID)
+		return o, err
+	})
+}
+
+// dueIDs stops reading when it has enough: a LIMIT that is a parameter would
+// have SQLite prepare the statement anew for each value.
+func (s *Store) dueIDs(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]int64, error) {
+	rows, err := s.query(ctx, `SELECT id FROM deliveries INDEXED BY deliveries_due
+		WHERE state = 0 AND webhook_id = ? AND retry = ? AND due_ms <= ? ORDER BY due_ms`, webhookID, retries, now.UnixMilli())
+	if err != nil {
+		return nil, storageError(err)
+	}
+	defer rows.Close()
+	ids := make([]int64, 0, limit)
+	for len(ids) < limit && rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, storageError(err)
+		}
+		if !slices.Contains(skip, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, storageError(rows.Err())
 }
 
 func (s *Store) scanOutgoing(row scanner) (app.Outgoing, error) {
@@ -119,9 +166,9 @@ func (s *Store) scanOutgoing(row scanner) (app.Outgoing, error) {
 	return o, err
 }
 
-func (s *Store) Settle(ctx context.Context, a app.Attempt) (app.Attempt, error) {
+func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, error) {
 	return writing(ctx, s, func(tx *tx) (app.Attempt, error) {
-		d := a.Delivery
+		a, d := made, made.Delivery
 		changed, err := tx.change(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1, due_ms = ? WHERE id = ? AND state = 0`,
 			stateNumbers[d.State], d.Attempts, millis(d.DueAt), d.ID)
 		if err != nil {
@@ -263,6 +310,7 @@ func (s *Store) AddSample(ctx context.Context, accountID, webhookID int64, sampl
 		if err != nil {
 			return o, err
 		}
-		return s.scanOutgoing(tx.queryRow(`SELECT `+deliveryColumns+`, w.url, `+secretColumns+`, `+payloadColumns+` FROM deliveries d`+outgoingFrom+` WHERE d.id = ?`, id))
+		return s.scanOutgoing(tx.queryRow(`SELECT `+deliveryColumns+`, w.url, `+secretColumns+`, `+payloadColumns+`
+			FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id`+payloadFrom+` WHERE d.id = ?`, id))
 	})
 }

@@ -9,9 +9,10 @@ import (
 // tx is the transaction that a caller's work runs in, on the writer's
 // connection. Every statement is prepared once for the life of the process.
 type tx struct {
-	conn   *sql.Conn
-	stmts  map[string]*sql.Stmt
-	totals *totals
+	conn    *sql.Conn
+	stmts   map[string]*sql.Stmt
+	totals  *totals
+	changes int64 // rows written so far
 }
 
 type panicError struct{ value any }
@@ -60,7 +61,12 @@ func (t *tx) run(query string, args ...any) (sql.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return stmt.ExecContext(context.Background(), args...)
+	result, err := stmt.ExecContext(context.Background(), args...)
+	if err == nil {
+		n, _ := result.RowsAffected()
+		t.changes += n
+	}
+	return result, err
 }
 
 func (t *tx) query(query string, args ...any) (*sql.Rows, error) {

@@ -78,7 +78,8 @@ func openWriter(ctx context.Context, dsn string, turn *turn, onFatal func(error)
 }
 
 // do runs fn in the next commit and returns once that is on disk, with fn's
-// own error. When ctx ends first the caller is told so; fn may be committed
+// own error. fn may run more than once before that, each time in a transaction
+// that knows nothing of the time before. When ctx ends first the caller is told so; fn may be committed
 // all the same, so it must be safe to repeat.
 func (w *writer) do(ctx context.Context, fn func(tx *tx) error) error {
 	job := &write{ctx: ctx, fn: fn, reply: make(chan error, 1)}
@@ -175,7 +176,21 @@ func (w *writer) commit(batch []*write) {
 	}
 }
 
+// tryCommit runs a batch without savepoints first: they would copy every page
+// that the batch touches, and hardly any work fails. Where work failed after it
+// had written something, the batch is undone and runs again with them.
 func (w *writer) tryCommit(batch []*write) error {
+	err := w.runBatch(batch, false)
+	if err == errHalfDone {
+		err = w.runBatch(batch, true)
+	}
+	return err
+}
+
+// errHalfDone: work failed and left some of its writes in the transaction.
+var errHalfDone = errors.New("work failed half done")
+
+func (w *writer) runBatch(batch []*write, savepoints bool) error {
 	t := w.tx
 	t.totals.reset()
 	if err := t.exec(`BEGIN IMMEDIATE`); err != nil {
@@ -186,11 +201,21 @@ func (w *writer) tryCommit(batch []*write) error {
 		if job.err = job.ctx.Err(); job.err != nil {
 			continue
 		}
-		if job.err = t.runJob(job, len(batch) > 1); job.err == nil {
+		before := t.changes
+		if savepoints {
+			job.err = t.runInSavepoint(job)
+		} else {
+			job.err = t.runJob(job)
+		}
+		switch {
+		case job.err == nil:
 			wrote = true
-		} else if losesTransaction(job.err) {
+		case losesTransaction(job.err):
 			t.rollback()
 			return job.err
+		case !savepoints && t.changes != before && len(batch) > 1:
+			t.rollback()
+			return errHalfDone
 		}
 	}
 	if !wrote {
@@ -208,21 +233,26 @@ func (w *writer) tryCommit(batch []*write) error {
 	return nil
 }
 
-// runJob runs one caller's work so that its failure undoes only itself. Work
-// that is alone needs no savepoint for that.
-func (t *tx) runJob(job *write, shared bool) error {
-	if !shared {
-		return protect(func() error { return job.fn(t) })
-	}
+// runJob runs one caller's work.
+func (t *tx) runJob(job *write) error {
 	mark := t.totals.mark()
+	err := protect(func() error { return job.fn(t) })
+	if err != nil {
+		t.totals.rewind(mark)
+	}
+	return err
+}
+
+// runInSavepoint runs one caller's work so that its failure undoes only
+// itself.
+func (t *tx) runInSavepoint(job *write) error {
 	if err := t.exec(`SAVEPOINT job`); err != nil {
 		return err
 	}
-	err := protect(func() error { return job.fn(t) })
+	err := t.runJob(job)
 	if err == nil {
 		return t.exec(`RELEASE job`)
 	}
-	t.totals.rewind(mark)
 	if losesTransaction(err) {
 		return err
 	}

@@ -1,0 +1,57 @@
+package sqlitestore_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Many callers share commits; those whose work fails or panics, before or
+// after it wrote, or who gave up, get their own error and take nobody with
+// them.
+func TestGroupCommitKeepsCallersApart(t *testing.T) {
+	path := create(t)
+	s := open(t, path, true)
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	mine := errors.New("mine")
+	callers := []struct {
+		name    string
+		ctx     context.Context
+		do      func(write func() error) error
+		outcome func(error) bool
+	}{
+		{"succeeds", t.Context(), func(write func() error) error { return write() }, func(err error) bool { return err == nil }},
+		{"fails before writing", t.Context(), func(func() error) error { return mine }, func(err error) bool { return errors.Is(err, mine) }},
+		{"fails half done", t.Context(), func(write func() error) error { return errors.Join(write(), mine) }, func(err error) bool { return errors.Is(err, mine) }},
+		{"panics half done", t.Context(), func(write func() error) error { panic(write()) }, func(err error) bool { return err != nil && strings.Contains(err.Error(), "panic") }},
+		{"gave up", gone, func(write func() error) error { return write() }, func(err error) bool { return errors.Is(err, context.Canceled) }},
+	}
+	var all sync.WaitGroup
+	succeeded := 0
+	for i := range 2000 {
+		c := callers[0] // most succeed, so that the others have company
+		if i%17 == 0 {
+			c = callers[i/17%len(callers)]
+		}
+		if c.name == "succeeds" {
+			succeeded++
+		}
+		all.Go(func() {
+			err := s.Write(c.ctx, func(exec func(string, ...any) error) error {
+				return c.do(func() error { return exec(`INSERT INTO settings (name, value) VALUES (?, ?)`, i, c.name) })
+			})
+			if !c.outcome(err) {
+				t.Errorf("caller %d, who %s: %v", i, c.name, err)
+			}
+		})
+	}
+	all.Wait()
+	must(t, s.Close())
+	left := peek(t, path, `SELECT value, count(*) FROM settings WHERE value IN ('succeeds', 'fails before writing', 'fails half done', 'panics half done', 'gave up') GROUP BY value`)
+	if len(left) != 1 || left[0][0] != "succeeds" || left[0][1] != int64(succeeded) {
+		t.Errorf("the callers left %v, want %d of those who succeed", left, succeeded)
+	}
+}
