@@ -19,6 +19,9 @@ const (
 	WebhookAll WebhookType = "ALL"
 )
 
+// Takes tells whether a webhook of this type is told of that direction.
+func (t WebhookType) Takes(d Direction) bool { return t == WebhookAll || string(t) == string(d) }
+
 // Webhook is a URL of the shop's that is told of transactions.
 type Webhook struct {
 	ID            int64

@@ -87,14 +87,14 @@ func (s *Store) BankAccounts(ctx context.Context, accountID int64) ([]app.BankAc
 // BankAccountSummaries reads at most the days since the start of the month or
 // of the week for each bank account.
 func (s *Store) BankAccountSummaries(ctx context.Context, accountID int64, today app.Day) ([]app.BankAccountSummary, error) {
-	rows, err := s.query(ctx, `SELECT `+bankAccountColumns+`, b.count, b.amount,
+	rows, err := s.query(ctx, `SELECT `+bankAccountColumns+`, coalesce(a.count, 0), coalesce(a.amount, 0),
 			(SELECT coalesce(sum(d.count), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day = ?2),
 			(SELECT coalesce(sum(d.amount), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day = ?2),
 			(SELECT coalesce(sum(d.count), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day BETWEEN ?3 AND ?2),
 			(SELECT coalesce(sum(d.amount), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day BETWEEN ?3 AND ?2),
 			(SELECT coalesce(sum(d.count), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day BETWEEN ?4 AND ?2),
 			(SELECT coalesce(sum(d.amount), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day BETWEEN ?4 AND ?2)
-		FROM bank_accounts b WHERE b.account_id = ?1 AND b.unlinked_at IS NULL ORDER BY b.id`,
+		FROM bank_accounts b LEFT JOIN bank_account_totals a ON a.bank_account_id = b.id WHERE b.account_id = ?1 AND b.unlinked_at IS NULL ORDER BY b.id`,
 		accountID, int64(today), int64(today.WeekStart()), int64(today.MonthStart()))
 	return collect(rows, err, func(row scanner) (sum app.BankAccountSummary, err error) {
 		sum.BankAccount, err = scanBankAccount(row, &sum.All.Count, &sum.All.Total, &sum.Today.Count, &sum.Today.Total,

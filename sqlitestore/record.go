@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"database/sql"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -120,12 +121,13 @@ func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Out
 // bankAccount finds the linked bank account that e names, among those that
 // the source may record on.
 func (r *recorder) bankAccount(e app.Incoming, only int64) (app.BankAccount, bool, error) {
-	rows, err := r.tx.query(`SELECT `+bankAccountColumns+` FROM bank_accounts b
-			WHERE b.account_id = ? AND b.account_number = ? AND b.unlinked_at IS NULL AND (?3 = 0 OR b.id = ?3)`,
-		r.call.AccountID, e.AccountNumber, only)
-	candidates, err := collect(rows, err, func(row scanner) (app.BankAccount, error) { return scanBankAccount(row) })
+	roster, err := r.tx.roster(r.call.AccountID)
 	if err != nil {
 		return app.BankAccount{}, false, err
+	}
+	candidates := roster.bankAccounts[e.AccountNumber]
+	if only != 0 {
+		candidates = slices.DeleteFunc(slices.Clone(candidates), func(b app.BankAccount) bool { return b.ID != only })
 	}
 	b, found := app.MatchBankAccount(candidates, e.Gateway)
 	return b, found, nil
@@ -178,25 +180,22 @@ func (r *recorder) insert(b app.BankAccount, source int64, channel app.Channel, 
 
 // fanOut queues one delivery for every active webhook that matches.
 func (r *recorder) fanOut(transactionID int64, b app.BankAccount, direction app.Direction) error {
-	rows, err := r.tx.query(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, single)
-		SELECT account_id, id, ?1, 0, 0, 0, ?2, ?2, 0 FROM webhooks
-		WHERE account_id = ?3 AND deleted_at IS NULL AND is_active = 1 AND type IN ('ALL', ?4)
-			AND (bank_account_id IS NULL OR bank_account_id = ?5)
-		RETURNING webhook_id`,
-		transactionID, r.now.UnixMilli(), b.AccountID, string(direction), b.ID)
+	roster, err := r.tx.roster(b.AccountID)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var webhook int64
-		if err := rows.Scan(&webhook); err != nil {
+	for _, w := range roster.webhooks {
+		if !w.takes(direction, b.ID) {
+			continue
+		}
+		if err := r.tx.exec(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, single)
+				VALUES (?1, ?2, ?3, 0, 0, 0, ?4, ?4, 0)`, b.AccountID, w.id, transactionID, r.now.UnixMilli()); err != nil {
 			return err
 		}
-		r.webhooks = append(r.webhooks, webhook)
+		r.webhooks = append(r.webhooks, w.id)
 		r.deliveries++
 	}
-	return rows.Err()
+	return nil
 }
 
 // remember makes an event id known.

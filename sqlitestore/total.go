@@ -108,8 +108,8 @@ func (t *totals) flushTransactions(tx *tx) error {
 		}
 	}
 	for id, sum := range bankAccounts {
-		if err := tx.exec(`UPDATE bank_accounts SET count = count + ?, amount = amount + ? WHERE id = ?`,
-			sum.Count, sum.Total, id); err != nil {
+		if err := tx.exec(`INSERT INTO bank_account_totals (bank_account_id, count, amount) VALUES (?, ?, ?)
+				ON CONFLICT DO UPDATE SET count = count + excluded.count, amount = amount + excluded.amount`, id, sum.Count, sum.Total); err != nil {
 			return err
 		}
 	}

@@ -183,7 +183,7 @@ func checkTotals(t *testing.T, path string, offset int) {
 			fmt.Sprintf(`SELECT account_id, (occurred_at + %d) / 86400 AS d, type, count(*), sum(amount) FROM transactions GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`, offset)},
 		{"bank_account_days", `SELECT bank_account_id, day, type, count, amount FROM bank_account_days ORDER BY 1, 2, 3`,
 			fmt.Sprintf(`SELECT bank_account_id, (occurred_at + %d) / 86400 AS d, type, count(*), sum(amount) FROM transactions GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`, offset)},
-		{"bank_accounts", `SELECT id, count, amount FROM bank_accounts ORDER BY 1`,
+		{"bank_account_totals", `SELECT b.id, coalesce(t.count, 0), coalesce(t.amount, 0) FROM bank_accounts b LEFT JOIN bank_account_totals t ON t.bank_account_id = b.id ORDER BY 1`,
 			`SELECT b.id, count(t.id), coalesce(sum(t.amount), 0) FROM bank_accounts b LEFT JOIN transactions t ON t.bank_account_id = b.id GROUP BY b.id ORDER BY 1`},
 		{"open items", `SELECT id, open FROM inbound_events ORDER BY 1`,
 			`SELECT e.id, (SELECT count(*) FROM inbound_items i WHERE i.inbound_event_id = e.id AND i.state IN ('unassigned', 'rejected', 'conflict')) FROM inbound_events e ORDER BY 1`},

@@ -10,16 +10,24 @@ import (
 // connection. Every statement is prepared once for the life of the process.
 type tx struct {
 	conn    *sql.Conn
-	stmts   map[string]*sql.Stmt
+	stmts   map[string]*statement
 	totals  *totals
 	changes int64 // rows written so far
+
+	rosters       map[int64]*roster // by account
+	rosterVersion int64             // of the file, when they were read
+}
+
+type statement struct {
+	*sql.Stmt
+	changesRoster bool
 }
 
 type panicError struct{ value any }
 
 func (e panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-func (t *tx) prepared(query string) (*sql.Stmt, error) {
+func (t *tx) prepared(query string) (*statement, error) {
 	if stmt := t.stmts[query]; stmt != nil {
 		return stmt, nil
 	}
@@ -27,8 +35,8 @@ func (t *tx) prepared(query string) (*sql.Stmt, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare %.60q: %w", query, err)
 	}
-	t.stmts[query] = stmt
-	return stmt, nil
+	t.stmts[query] = &statement{Stmt: stmt, changesRoster: changesRoster.MatchString(query)}
+	return t.stmts[query], nil
 }
 
 // exec runs a statement. It takes no context: an interrupted statement would
@@ -61,6 +69,9 @@ func (t *tx) run(query string, args ...any) (sql.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if stmt.changesRoster {
+		t.forgetRosters()
+	}
 	result, err := stmt.ExecContext(context.Background(), args...)
 	if err == nil {
 		n, _ := result.RowsAffected()
@@ -86,4 +97,7 @@ func (t *tx) queryRow(query string, args ...any) scanner {
 }
 
 // rollback ends the transaction whatever state it is in.
-func (t *tx) rollback() { _ = t.exec(`ROLLBACK`) }
+func (t *tx) rollback() {
+	_ = t.exec(`ROLLBACK`)
+	t.forgetRosters()
+}

@@ -65,7 +65,7 @@ func openWriter(ctx context.Context, dsn string, turn *turn, onFatal func(error)
 	w := &writer{
 		db: db, conn: conn, turn: turn, onFatal: onFatal,
 		work: make(chan *write, maxBatch), quit: make(chan struct{}), finished: make(chan struct{}),
-		tx: &tx{conn: conn, stmts: map[string]*sql.Stmt{}, totals: &totals{}},
+		tx: &tx{conn: conn, stmts: map[string]*statement{}, totals: &totals{}, rosters: map[int64]*roster{}},
 	}
 	var synchronous int
 	if err := conn.QueryRowContext(ctx, `PRAGMA synchronous`).Scan(&synchronous); err != nil || synchronous != 2 {
@@ -196,6 +196,10 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 	if err := t.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
+	if err := t.checkRosters(); err != nil {
+		t.rollback()
+		return err
+	}
 	wrote := false
 	for _, job := range batch {
 		if job.err = job.ctx.Err(); job.err != nil {
@@ -256,6 +260,7 @@ func (t *tx) runInSavepoint(job *write) error {
 	if losesTransaction(err) {
 		return err
 	}
+	t.forgetRosters()
 	if undo := errors.Join(t.exec(`ROLLBACK TO job`), t.exec(`RELEASE job`)); undo != nil {
 		return undo
 	}

@@ -29,6 +29,12 @@ CREATE TABLE account_totals (
   history_rows    INTEGER NOT NULL DEFAULT 0  -- in attempts now
 ) STRICT;
 
+CREATE TABLE bank_account_totals (
+  bank_account_id INTEGER PRIMARY KEY REFERENCES bank_accounts,
+  count           INTEGER NOT NULL,
+  amount          INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE account_days (
   account_id INTEGER NOT NULL REFERENCES accounts,
   day        INTEGER NOT NULL,
@@ -68,9 +74,7 @@ CREATE TABLE bank_accounts (
   account_name   TEXT NOT NULL,
   status         TEXT NOT NULL,
   created_at     INTEGER NOT NULL,
-  unlinked_at    INTEGER,
-  count          INTEGER NOT NULL DEFAULT 0, -- kept totals of all time
-  amount         INTEGER NOT NULL DEFAULT 0
+  unlinked_at    INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX bank_accounts_number ON bank_accounts (account_id, account_number, bank);
 

@@ -1,0 +1,73 @@
+package sqlitestore
+
+import (
+	"regexp"
+
+	"baoco/app"
+)
+
+// roster is what recording looks up for every transaction: the linked bank
+// accounts of an account, by number, and its active webhooks. The writer keeps
+// it in memory from one commit to the next.
+type roster struct {
+	bankAccounts map[string][]app.BankAccount
+	webhooks     []rosterWebhook
+}
+
+type rosterWebhook struct {
+	id            int64
+	hookType      app.WebhookType
+	bankAccountID int64 // 0: all
+}
+
+// changesRoster finds the statements after which no roster counts any more.
+var changesRoster = regexp.MustCompile(`^\s*(INSERT INTO|UPDATE|DELETE FROM) (bank_accounts|webhooks)\b`)
+
+// forgetRosters has rosters read anew: after a statement that changes one,
+// after a rollback, and once another process has committed.
+func (t *tx) forgetRosters() { clear(t.rosters) }
+
+// checkRosters forgets what another connection may have changed since the
+// last transaction of this one. It runs at the beginning of each.
+func (t *tx) checkRosters() error {
+	var version int64
+	if err := t.queryRow(`PRAGMA data_version`).Scan(&version); err != nil {
+		return err
+	}
+	if version != t.rosterVersion {
+		t.forgetRosters()
+		t.rosterVersion = version
+	}
+	return nil
+}
+
+// roster gives the roster of an account as it stands in this transaction.
+func (t *tx) roster(accountID int64) (*roster, error) {
+	if r := t.rosters[accountID]; r != nil {
+		return r, nil
+	}
+	rows, err := t.query(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ? AND b.unlinked_at IS NULL ORDER BY b.id`, accountID)
+	linked, err := collect(rows, err, func(row scanner) (app.BankAccount, error) { return scanBankAccount(row) })
+	if err != nil {
+		return nil, err
+	}
+	rows, err = t.query(`SELECT id, type, coalesce(bank_account_id, 0) FROM webhooks WHERE account_id = ? AND deleted_at IS NULL AND is_active = 1 ORDER BY id`, accountID)
+	webhooks, err := collect(rows, err, func(row scanner) (w rosterWebhook, err error) {
+		return w, row.Scan(&w.id, &w.hookType, &w.bankAccountID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &roster{bankAccounts: map[string][]app.BankAccount{}, webhooks: webhooks}
+	for _, b := range linked {
+		r.bankAccounts[b.AccountNumber] = append(r.bankAccounts[b.AccountNumber], b)
+	}
+	t.rosters[accountID] = r
+	return r, nil
+}
+
+// takes tells whether the webhook is told of transactions in that direction
+// on that bank account.
+func (w rosterWebhook) takes(direction app.Direction, bankAccountID int64) bool {
+	return w.hookType.Takes(direction) && (w.bankAccountID == 0 || w.bankAccountID == bankAccountID)
+}
