@@ -14,20 +14,86 @@ func (s *Store) History(ctx context.Context, accountID int64, f app.HistoryFilte
 	if err := s.checkHistoryFilter(ctx, accountID, f); err != nil {
 		return nil, 0, err
 	}
+	var ids []int64
+	var total int64
+	var err error
+	if f.ID != 0 || f.DeliveryID != 0 || f.TransactionID != 0 || f.Query != "" {
+		ids, total, err = s.scanAttempts(ctx, accountID, f)
+	} else {
+		ids, total, err = s.leapAttempts(ctx, accountID, f)
+	}
+	if err != nil || len(ids) == 0 {
+		return nil, total, err
+	}
+	rows, err := s.query(ctx, `SELECT `+attemptColumns+`, `+deliveryColumns+`, `+payloadColumns+` FROM json_each(?) page CROSS JOIN attempts a ON a.id = page.value
+			JOIN deliveries d ON d.id = a.delivery_id`+payloadFrom+` ORDER BY page.key`, joinIDs(ids))
+	list, err := collect(rows, err, scanAttempt)
+	return list, total, err
+}
+
+// leapAttempts serves the filters that blocks are counted by.
+func (s *Store) leapAttempts(ctx context.Context, accountID int64, f app.HistoryFilter) ([]int64, int64, error) {
+	b := blockFilter{accountID: accountID, kinds: attemptKinds(f), from: openFrom, to: openTo}
+	if !f.From.IsZero() {
+		b.from = f.From.UnixMilli()
+	}
+	if !f.To.IsZero() {
+		b.to = f.To.UnixMilli()
+	}
+	kept := len(b.kinds.args) == 0 && f.From.IsZero() && f.To.IsZero()
+	l, err := s.byBlocks(ctx, attemptTable, b, !kept, f.Page.Offset()+int64(f.Page.Size))
+	if err != nil {
+		return nil, 0, err
+	}
+	var total int64
+	if kept {
+		err = storageError(s.queryRow(ctx, `SELECT history_rows FROM account_totals WHERE account_id = ?`, accountID).Scan(&total))
+	} else {
+		total, err = l.total(ctx, s)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	ids, err := l.page(ctx, s, f.Page.Offset(), f.Page.Size)
+	return ids, total, err
+}
+
+// attemptKinds gives the conditions on what blocks are counted by.
+func attemptKinds(f app.HistoryFilter) *conditions {
+	var c conditions
+	if f.WebhookID != 0 {
+		c.add("webhook_id = ?", f.WebhookID)
+	}
+	if f.OK != nil {
+		c.add("ok = ?", *f.OK)
+	}
+	if f.Type != "" {
+		c.add("type = ?", string(f.Type))
+	}
+	return &c
+}
+
+// scanAttempts serves the filters that rows must be read for.
+func (s *Store) scanAttempts(ctx context.Context, accountID int64, f app.HistoryFilter) (ids []int64, total int64, err error) {
 	var c conditions
 	c.add("a.account_id = ?", accountID)
-	unfiltered := len(c.args)
 	if f.ID != 0 {
 		c.add("a.id = ?", f.ID)
-	}
-	if f.WebhookID != 0 {
-		c.add("a.webhook_id = ?", f.WebhookID)
 	}
 	if f.DeliveryID != 0 {
 		c.add("a.delivery_id = ?", f.DeliveryID)
 	}
+	if f.TransactionID != 0 {
+		c.add("a.delivery_id IN (SELECT id FROM deliveries WHERE transaction_id = ?)", f.TransactionID)
+	}
+	if f.WebhookID != 0 {
+		c.add("a.webhook_id = ?", f.WebhookID)
+	}
 	if f.OK != nil {
 		c.add("a.ok = ?", *f.OK)
+	}
+	if f.Type != "" {
+		c.add("a.type = ?", string(f.Type))
 	}
 	if !f.From.IsZero() {
 		c.add("a.started_ms >= ?", f.From.UnixMilli())
@@ -35,38 +101,18 @@ func (s *Store) History(ctx context.Context, accountID int64, f app.HistoryFilte
 	if !f.To.IsZero() {
 		c.add("a.started_ms < ?", f.To.UnixMilli())
 	}
-	if f.TransactionID != 0 {
-		c.add("a.delivery_id IN (SELECT id FROM deliveries WHERE transaction_id = ?)", f.TransactionID)
-	}
 	from := ` FROM attempts a`
-	if f.Type != "" || f.Query != "" {
-		from += ` JOIN deliveries d ON d.id = a.delivery_id LEFT JOIN transactions t ON t.id = d.transaction_id`
-	}
-	if f.Type != "" {
-		c.add("coalesce(t.type, json_extract(d.sample, '$.TransferType')) = ?", string(f.Type))
-	}
 	if f.Query != "" {
+		from += ` JOIN deliveries d ON d.id = a.delivery_id LEFT JOIN transactions t ON t.id = d.transaction_id`
 		c.add("instr(coalesce(t.search, lower(json_extract(d.sample, '$.Content') || char(10) || json_extract(d.sample, '$.TransactionNumber'))), ?) > 0", fold.String(f.Query))
 	}
-	total, err := s.historyCount(ctx, accountID, from, &c, len(c.args) == unfiltered)
-	if err != nil {
-		return nil, 0, err
+	from += ` WHERE ` + c.where.String()
+	if err := s.queryRow(ctx, `SELECT count(*)`+from, c.args...).Scan(&total); err != nil {
+		return nil, 0, storageError(err)
 	}
-	rows, err := s.query(ctx, `SELECT `+attemptColumns+`, `+deliveryColumns+`, `+payloadColumns+` FROM
-			(SELECT a.id AS page_id`+from+` WHERE `+c.where.String()+` ORDER BY a.id DESC LIMIT ? OFFSET ?)
-			JOIN attempts a ON a.id = page_id JOIN deliveries d ON d.id = a.delivery_id`+payloadFrom+` ORDER BY a.id DESC`,
-		append(c.args, f.Page.Size, f.Page.Offset())...)
-	list, err := collect(rows, err, scanAttempt)
-	return list, total, err
-}
-
-func (s *Store) historyCount(ctx context.Context, accountID int64, from string, c *conditions, kept bool) (n int64, err error) {
-	if kept {
-		err = s.queryRow(ctx, `SELECT history_rows FROM account_totals WHERE account_id = ?`, accountID).Scan(&n)
-	} else {
-		err = s.queryRow(ctx, `SELECT count(*)`+from+` WHERE `+c.where.String(), c.args...).Scan(&n)
-	}
-	return n, storageError(err)
+	rows, err := s.query(ctx, `SELECT a.id`+from+` ORDER BY a.id DESC LIMIT ? OFFSET ?`, append(c.args, f.Page.Size, f.Page.Offset())...)
+	ids, err = collect(rows, err, func(row scanner) (id int64, err error) { return id, row.Scan(&id) })
+	return ids, total, err
 }
 
 // checkHistoryFilter refuses ids that name nothing in this account.

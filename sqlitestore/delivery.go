@@ -187,15 +187,17 @@ func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, erro
 			}
 		}
 		r := a.Result
-		a.ID, err = tx.insert(`INSERT INTO attempts (account_id, delivery_id, webhook_id, number, url, started_ms, duration_ms, dns_ms, connect_ms, tls_ms,
-				wait_ms, status_code, ok, error, detail, response_body, next_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			d.AccountID, d.ID, d.WebhookID, a.Number, a.URL, r.StartedAt.UnixMilli(), r.Duration.Milliseconds(), r.Phases.DNS.Milliseconds(),
+		a.ID, err = tx.insert(`INSERT INTO attempts (account_id, delivery_id, webhook_id, type, number, url, started_ms, duration_ms, dns_ms, connect_ms, tls_ms,
+				wait_ms, status_code, ok, error, detail, response_body, next_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			d.AccountID, d.ID, d.WebhookID, string(a.Payload.TransferType), a.Number, a.URL, r.StartedAt.UnixMilli(), r.Duration.Milliseconds(), r.Phases.DNS.Milliseconds(),
 			r.Phases.Connect.Milliseconds(), r.Phases.TLS.Milliseconds(), r.Phases.Wait.Milliseconds(), r.StatusCode, r.OK(),
 			string(r.Error), r.Detail, emptyNotNull(r.Body), millis(a.NextAttemptAt))
 		if err != nil {
 			return a, err
 		}
-		tx.totals.addAttempt(d.AccountID, r.OK())
+		tx.totals.addAttempt(attemptDelta{
+			id: a.ID, accountID: d.AccountID, webhookID: d.WebhookID, startedAt: r.StartedAt, direction: a.Payload.TransferType, ok: r.OK(),
+		})
 		return a, nil
 	})
 }

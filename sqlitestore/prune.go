@@ -50,12 +50,28 @@ func pruneInbound(tx *tx, before time.Time) (int64, error) {
 }
 
 func pruneAttempts(tx *tx, before time.Time) (int64, error) {
-	const old = `(SELECT a.id FROM attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE a.started_ms < ?1 AND d.state <> 0
-		AND a.id < coalesce((SELECT id FROM attempts WHERE started_ms >= ?1 ORDER BY id LIMIT 1), 9223372036854775807) ORDER BY a.id LIMIT ?2)`
-	args := []any{before.UnixMilli(), pruneStep}
-	if err := tx.exec(`UPDATE account_totals AS t SET history_rows = history_rows - c.n
-			FROM (SELECT account_id, count(*) AS n FROM attempts WHERE id IN `+old+` GROUP BY account_id) AS c WHERE c.account_id = t.account_id`, args...); err != nil {
+	rows, err := tx.query(`SELECT a.id FROM attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE a.started_ms < ?1 AND d.state <> 0
+		AND a.id < coalesce((SELECT id FROM attempts WHERE started_ms >= ?1 ORDER BY id LIMIT 1), 9223372036854775807) ORDER BY a.id LIMIT ?2`,
+		before.UnixMilli(), pruneStep)
+	old, err := collect(rows, err, func(row scanner) (id int64, err error) { return id, row.Scan(&id) })
+	if err != nil || len(old) == 0 {
 		return 0, err
 	}
-	return tx.change(`DELETE FROM attempts WHERE id IN `+old, args...)
+	list := joinIDs(old)
+	if err := tx.exec(`UPDATE account_totals AS t SET history_rows = history_rows - c.n
+			FROM (SELECT account_id, count(*) AS n FROM attempts WHERE id IN (SELECT value FROM json_each(?)) GROUP BY account_id) AS c
+			WHERE c.account_id = t.account_id`, list); err != nil {
+		return 0, err
+	}
+	n, err := tx.change(`DELETE FROM attempts WHERE id IN (SELECT value FROM json_each(?))`, list)
+	if err != nil {
+		return 0, err
+	}
+	var blocks []int64
+	for _, id := range old { // in ascending order
+		if block := id >> blockShift; len(blocks) == 0 || blocks[len(blocks)-1] != block {
+			blocks = append(blocks, block)
+		}
+	}
+	return n, recountAttemptBlocks(tx, blocks)
 }

@@ -166,7 +166,9 @@ func (r *recorder) insert(b app.BankAccount, source int64, channel app.Channel, 
 	if err != nil {
 		return 0, err
 	}
-	r.tx.totals.addTransaction(b.AccountID, b.ID, app.DayOf(e.Time, r.zone), e.Type, e.Amount)
+	r.tx.totals.addTransaction(transactionDelta{
+		id: id, accountID: b.AccountID, bankAccountID: b.ID, at: e.Time, day: app.DayOf(e.Time, r.zone), direction: e.Type, amount: e.Amount,
+	})
 	if status := b.Status.AfterTransaction(); status != b.Status {
 		if err := r.tx.exec(`UPDATE bank_accounts SET status = ? WHERE id = ?`, string(status), b.ID); err != nil {
 			return 0, err

@@ -16,15 +16,18 @@ type totals struct {
 }
 
 type transactionDelta struct {
-	accountID, bankAccountID int64
-	day                      app.Day
-	direction                app.Direction
-	amount                   int64
+	id, accountID, bankAccountID int64
+	at                           time.Time
+	day                          app.Day
+	direction                    app.Direction
+	amount                       int64
 }
 
 type attemptDelta struct {
-	accountID int64
-	ok        bool
+	id, accountID, webhookID int64
+	startedAt                time.Time
+	direction                app.Direction
+	ok                       bool
 }
 
 type callDelta struct {
@@ -48,13 +51,9 @@ func (t *totals) rewind(m totalsMark) {
 	t.calls = t.calls[:m.calls]
 }
 
-func (t *totals) addTransaction(accountID, bankAccountID int64, day app.Day, direction app.Direction, amount int64) {
-	t.transactions = append(t.transactions, transactionDelta{accountID, bankAccountID, day, direction, amount})
-}
+func (t *totals) addTransaction(d transactionDelta) { t.transactions = append(t.transactions, d) }
 
-func (t *totals) addAttempt(accountID int64, ok bool) {
-	t.attempts = append(t.attempts, attemptDelta{accountID, ok})
-}
+func (t *totals) addAttempt(d attemptDelta) { t.attempts = append(t.attempts, d) }
 
 func (t *totals) addCall(sourceID int64, at time.Time, transaction bool) {
 	if sourceID != 0 {
@@ -67,6 +66,9 @@ func (t *totals) flush(tx *tx) error {
 		return err
 	}
 	if err := t.flushAttempts(tx); err != nil {
+		return err
+	}
+	if err := t.flushBlocks(tx); err != nil {
 		return err
 	}
 	return t.flushCalls(tx)

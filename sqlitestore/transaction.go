@@ -44,22 +44,107 @@ func (c *conditions) add(clause string, args ...any) {
 	c.args = append(c.args, args...)
 }
 
-// Transactions finds the ids of the page by index first, then their rows.
+func (c *conditions) join(other *conditions) {
+	if other.where.Len() > 0 {
+		c.add(other.where.String(), other.args...)
+	}
+}
+
+// Transactions finds the ids of the page first, then their rows.
 func (s *Store) Transactions(ctx context.Context, accountID int64, f app.TransactionFilter) ([]app.Transaction, int64, error) {
 	if f.BankAccountID != 0 {
 		if err := s.exists(ctx, `SELECT 1 FROM bank_accounts WHERE id = ? AND account_id = ?`, f.BankAccountID, accountID, app.ErrUnknownReference("bank_account_id")); err != nil {
 			return nil, 0, err
 		}
 	}
+	var ids []int64
+	var total int64
+	var err error
+	if f.Query != "" || f.MinAmount != 0 || f.MaxAmount != 0 {
+		ids, total, err = s.scanTransactions(ctx, accountID, f)
+	} else {
+		ids, total, err = s.leapTransactions(ctx, accountID, f)
+	}
+	if err != nil || len(ids) == 0 {
+		return nil, total, err
+	}
+	rows, err := s.query(ctx, `SELECT `+transactionColumns+` FROM json_each(?) page CROSS JOIN transactions t ON t.id = page.value
+			JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, joinIDs(ids))
+	list, err := collect(rows, err, scanTransaction)
+	return list, total, err
+}
+
+// leapTransactions serves the filters that blocks and days are counted by.
+func (s *Store) leapTransactions(ctx context.Context, accountID int64, f app.TransactionFilter) (ids []int64, total int64, err error) {
+	counted := !f.From.IsZero() || !f.To.IsZero() || f.SinceID != nil // else the total is kept
+	var l *leap
+	if f.Sort == app.SortDate || f.Sort == app.SortDateDesc {
+		zone, err := s.Zone(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		l, err = s.byDays(ctx, accountID, f, zone)
+		if err != nil {
+			return nil, 0, err
+		}
+	} else {
+		b := blockFilter{accountID: accountID, kinds: kindsOf(f), from: openFrom, to: openTo, ascending: f.Sort == app.SortID}
+		if !f.From.IsZero() {
+			b.from = f.From.Unix()
+		}
+		if !f.To.IsZero() {
+			b.to = f.To.Unix()
+		}
+		if f.SinceID != nil {
+			b.since = *f.SinceID
+		}
+		if l, err = s.byBlocks(ctx, transactionTable, b, counted, f.Page.Offset()+int64(f.Page.Size)); err != nil {
+			return nil, 0, err
+		}
+	}
+	if counted {
+		total, err = l.total(ctx, s)
+	} else {
+		total, err = s.keptTransactions(ctx, accountID, f)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	ids, err = l.page(ctx, s, f.Page.Offset(), f.Page.Size)
+	return ids, total, err
+}
+
+// kindsOf gives the conditions on what blocks are counted by.
+func kindsOf(f app.TransactionFilter) *conditions {
 	var c conditions
-	c.add("t.account_id = ?", accountID)
-	unfiltered := len(c.args)
 	if f.BankAccountID != 0 {
-		c.add("t.bank_account_id = ?", f.BankAccountID)
+		c.add("bank_account_id = ?", f.BankAccountID)
 	}
 	if f.Type != "" {
-		c.add("t.type = ?", string(f.Type))
+		c.add("type = ?", string(f.Type))
 	}
+	return &c
+}
+
+// keptTransactions is the kept total of an account, or of one of its bank
+// accounts, in one direction or both.
+func (s *Store) keptTransactions(ctx context.Context, accountID int64, f app.TransactionFilter) (n int64, err error) {
+	switch {
+	case f.BankAccountID != 0:
+		err = s.queryRow(ctx, `SELECT coalesce(sum(count), 0) FROM bank_account_days WHERE bank_account_id = ?1 AND (?2 = '' OR type = ?2)`,
+			f.BankAccountID, string(f.Type)).Scan(&n)
+	default:
+		err = s.queryRow(ctx, `SELECT iif(?2 = 'OUT', 0, in_count) + iif(?2 = 'IN', 0, out_count) FROM account_totals WHERE account_id = ?1`,
+			accountID, string(f.Type)).Scan(&n)
+	}
+	return n, storageError(err)
+}
+
+// scanTransactions serves the filters that rows must be read for.
+func (s *Store) scanTransactions(ctx context.Context, accountID int64, f app.TransactionFilter) (ids []int64, total int64, err error) {
+	var c conditions
+	c.add("t.account_id = ?", accountID)
+	c.join(kindsOf(f))
 	if !f.From.IsZero() {
 		c.add("t.occurred_at >= ?", f.From.Unix())
 	}
@@ -78,26 +163,13 @@ func (s *Store) Transactions(ctx context.Context, accountID int64, f app.Transac
 	if f.Query != "" {
 		c.add("instr(t.search, ?) > 0", fold.String(f.Query))
 	}
-	total, err := s.transactionCount(ctx, accountID, &c, len(c.args) == unfiltered)
-	if err != nil {
-		return nil, 0, err
+	from := ` FROM transactions t WHERE ` + c.where.String()
+	if err := s.queryRow(ctx, `SELECT count(*)`+from, c.args...).Scan(&total); err != nil {
+		return nil, 0, storageError(err)
 	}
-	rows, err := s.query(ctx, `SELECT `+transactionColumns+` FROM
-			(SELECT t.id AS page_id FROM transactions t WHERE `+c.where.String()+` ORDER BY `+transactionOrder(f.Sort)+` LIMIT ? OFFSET ?)
-			JOIN transactions t ON t.id = page_id JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY `+transactionOrder(f.Sort),
-		append(c.args, f.Page.Size, f.Page.Offset())...)
-	list, err := collect(rows, err, scanTransaction)
-	return list, total, err
-}
-
-// transactionCount reads the kept total where no filter applies.
-func (s *Store) transactionCount(ctx context.Context, accountID int64, c *conditions, kept bool) (n int64, err error) {
-	if kept {
-		err = s.queryRow(ctx, `SELECT in_count + out_count FROM account_totals WHERE account_id = ?`, accountID).Scan(&n)
-	} else {
-		err = s.queryRow(ctx, `SELECT count(*) FROM transactions t WHERE `+c.where.String(), c.args...).Scan(&n)
-	}
-	return n, storageError(err)
+	rows, err := s.query(ctx, `SELECT t.id`+from+` ORDER BY `+transactionOrder(f.Sort)+` LIMIT ? OFFSET ?`, append(c.args, f.Page.Size, f.Page.Offset())...)
+	ids, err = collect(rows, err, func(row scanner) (id int64, err error) { return id, row.Scan(&id) })
+	return ids, total, err
 }
 
 func transactionOrder(sort app.TransactionSort) string {

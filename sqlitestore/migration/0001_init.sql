@@ -157,10 +157,21 @@ CREATE TABLE transactions (
   date_flagged     INTEGER NOT NULL,
   created_at       INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX transactions_account ON transactions (account_id);
 CREATE INDEX transactions_time ON transactions (account_id, occurred_at);
-CREATE INDEX transactions_bank_account ON transactions (bank_account_id, occurred_at);
 CREATE INDEX transactions_number ON transactions (bank_account_id, number) WHERE number <> '';
+
+-- How many rows of each kind a block of 4,096 ids holds, and when the first and
+-- the last of them happened: what listings leap over instead of reading it.
+CREATE TABLE transaction_blocks (
+  account_id      INTEGER NOT NULL REFERENCES accounts,
+  block           INTEGER NOT NULL, -- transaction id / 4096
+  bank_account_id INTEGER NOT NULL REFERENCES bank_accounts,
+  type            TEXT NOT NULL,
+  count           INTEGER NOT NULL,
+  first_at        INTEGER NOT NULL, -- least occurred_at
+  last_at         INTEGER NOT NULL,
+  PRIMARY KEY (account_id, block, bank_account_id, type)
+) STRICT, WITHOUT ROWID;
 
 -- What each source called a transaction, or an unassigned item: the memory
 -- that makes every event once. source_id is 0 for what was recorded by hand.
@@ -225,6 +236,7 @@ CREATE TABLE attempts (
   account_id    INTEGER NOT NULL REFERENCES accounts,
   delivery_id   INTEGER NOT NULL REFERENCES deliveries,
   webhook_id    INTEGER NOT NULL REFERENCES webhooks,
+  type          TEXT NOT NULL,    -- direction of the transaction
   number        INTEGER NOT NULL, -- 1 to 6
   url           TEXT NOT NULL,
   started_ms    INTEGER NOT NULL,
@@ -240,10 +252,20 @@ CREATE TABLE attempts (
   response_body BLOB NOT NULL,
   next_ms       INTEGER -- of the next attempt; NULL: none
 ) STRICT;
-CREATE INDEX attempts_account ON attempts (account_id);
 CREATE INDEX attempts_delivery ON attempts (delivery_id);
-CREATE INDEX attempts_webhook ON attempts (webhook_id);
-CREATE INDEX attempts_failed ON attempts (account_id) WHERE ok = 0;
+
+-- As transaction_blocks, by attempt id.
+CREATE TABLE attempt_blocks (
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  block      INTEGER NOT NULL,
+  webhook_id INTEGER NOT NULL REFERENCES webhooks,
+  type       TEXT NOT NULL,
+  ok         INTEGER NOT NULL,
+  count      INTEGER NOT NULL,
+  first_at   INTEGER NOT NULL, -- least started_ms
+  last_at    INTEGER NOT NULL,
+  PRIMARY KEY (account_id, block, webhook_id, type, ok)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE idempotency_keys (
   account_id INTEGER NOT NULL REFERENCES accounts,

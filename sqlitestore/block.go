@@ -1,0 +1,262 @@
+package sqlitestore
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"baoco/app"
+)
+
+// blockShift makes the block of an id: 4,096 ids each.
+const blockShift = 12
+
+// leap is how a listing reaches a page far down without reading what comes
+// before it, and counts what it doesn't read: the rows lie in segments, and
+// how many of them a segment holds is kept.
+type leap struct {
+	segments []segment // in the order of the listing
+	rows     string    // query of the ids in one segment: its bounds, then args
+	args     []any
+}
+
+// segment is a range of ids or of times.
+type segment struct {
+	first, last int64 // bounds of the query, both included
+	count       int64 // of its rows
+	known       bool  // count is that of the filter; else it must be counted
+}
+
+// total counts the rows of all segments.
+func (l *leap) total(ctx context.Context, s *Store) (n int64, err error) {
+	for i := range l.segments {
+		if err := l.count(ctx, s, i); err != nil {
+			return 0, err
+		}
+		n += l.segments[i].count
+	}
+	return n, nil
+}
+
+// page gives at most size ids after offset others.
+func (l *leap) page(ctx context.Context, s *Store, offset int64, size int) ([]int64, error) {
+	ids := make([]int64, 0, size)
+	for i := range l.segments {
+		if len(ids) == size {
+			break
+		}
+		if offset > 0 {
+			if err := l.count(ctx, s, i); err != nil {
+				return nil, err
+			}
+			if n := l.segments[i].count; n <= offset {
+				offset -= n
+				continue
+			}
+		}
+		var err error
+		if ids, err = l.read(ctx, s, l.segments[i], ids, offset, size); err != nil {
+			return nil, err
+		}
+		offset = 0
+	}
+	return ids, nil
+}
+
+func (l *leap) count(ctx context.Context, s *Store, i int) error {
+	g := &l.segments[i]
+	if g.known {
+		return nil
+	}
+	err := s.queryRow(ctx, `SELECT count(*) FROM (`+l.rows+`)`, append([]any{g.first, g.last}, l.args...)...).Scan(&g.count)
+	g.known = err == nil
+	return storageError(err)
+}
+
+// read appends ids of a segment after offset others, until there are size.
+func (l *leap) read(ctx context.Context, s *Store, g segment, ids []int64, offset int64, size int) ([]int64, error) {
+	rows, err := s.query(ctx, l.rows, append([]any{g.first, g.last}, l.args...)...)
+	if err != nil {
+		return nil, storageError(err)
+	}
+	defer rows.Close()
+	for len(ids) < size && rows.Next() {
+		if offset--; offset >= 0 {
+			continue
+		}
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, storageError(err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, storageError(rows.Err())
+}
+
+// blockTable is a table whose rows are counted by blocks of ids.
+type blockTable struct{ name, blocks, at string }
+
+var (
+	transactionTable = blockTable{"transactions", "transaction_blocks", "occurred_at"}
+	attemptTable     = blockTable{"attempts", "attempt_blocks", "started_ms"}
+)
+
+// blockFilter narrows a listing by what blocks are counted by.
+type blockFilter struct {
+	accountID int64
+	kinds     *conditions // on columns that rows and blocks have in common
+	from, to  int64       // of the table's time: from from on, before to
+	since     int64       // ids above it
+	ascending bool
+}
+
+// Bounds of a blockFilter that leave it open.
+const (
+	openFrom = math.MinInt64
+	openTo   = math.MaxInt64
+)
+
+// byBlocks leaps over blocks. Unless all of them are needed it reads no more
+// of them than hold enough rows.
+func (s *Store) byBlocks(ctx context.Context, t blockTable, f blockFilter, all bool, enough int64) (*leap, error) {
+	order := " DESC"
+	if f.ascending {
+		order = ""
+	}
+	var where, rowsOnly conditions
+	where.add("account_id = ?", f.accountID)
+	where.join(f.kinds)
+	rowsOnly.add("account_id = ?", f.accountID)
+	rowsOnly.join(f.kinds)
+	if f.from != openFrom {
+		where.add("last_at >= ?", f.from)
+		rowsOnly.add(t.at+" >= ?", f.from)
+	}
+	if f.to != openTo {
+		where.add("first_at < ?", f.to)
+		rowsOnly.add(t.at+" < ?", f.to)
+	}
+	if f.since != 0 {
+		where.add("block >= ?", f.since>>blockShift)
+		rowsOnly.add("id > ?", f.since)
+	}
+	l := &leap{args: rowsOnly.args,
+		rows: `SELECT id FROM ` + t.name + ` NOT INDEXED WHERE id BETWEEN ? AND ? AND ` + rowsOnly.where.String() + ` ORDER BY id` + order}
+	rows, err := s.query(ctx, `SELECT block, sum(count), min(first_at), max(last_at) FROM `+t.blocks+
+		` WHERE `+where.where.String()+` GROUP BY block ORDER BY block`+order, where.args...)
+	if err != nil {
+		return nil, storageError(err)
+	}
+	defer rows.Close()
+	var held int64
+	for (all || held < enough) && rows.Next() {
+		var block, count, first, last int64
+		if err := rows.Scan(&block, &count, &first, &last); err != nil {
+			return nil, storageError(err)
+		}
+		inside := first >= f.from && last < f.to && (f.since == 0 || block > f.since>>blockShift)
+		if inside {
+			held += count
+		}
+		l.segments = append(l.segments, segment{block << blockShift, (block+1)<<blockShift - 1, count, inside})
+	}
+	return l, storageError(rows.Err())
+}
+
+// byDays leaps over the local days of transactions.
+func (s *Store) byDays(ctx context.Context, accountID int64, f app.TransactionFilter, zone *time.Location) (*leap, error) {
+	var where, rowsOnly conditions
+	days := "account_days"
+	rowsOnly.add("account_id = ?", accountID)
+	if f.BankAccountID != 0 {
+		days = "bank_account_days"
+		where.add("bank_account_id = ?", f.BankAccountID)
+		rowsOnly.add("bank_account_id = ?", f.BankAccountID)
+	} else {
+		where.add("account_id = ?", accountID)
+	}
+	if f.Type != "" {
+		where.add("type = ?", string(f.Type))
+		rowsOnly.add("type = ?", string(f.Type))
+	}
+	from, to := int64(openFrom), int64(openTo)
+	if !f.From.IsZero() {
+		from = f.From.Unix()
+		where.add("day >= ?", int64(app.DayOf(f.From, zone)))
+	}
+	if !f.To.IsZero() {
+		to = f.To.Unix()
+		where.add("day <= ?", int64(app.DayOf(f.To, zone)))
+	}
+	order := " DESC"
+	if f.Sort == app.SortDate {
+		order = ""
+	}
+	l := &leap{args: rowsOnly.args, rows: `SELECT id FROM transactions INDEXED BY transactions_time WHERE occurred_at BETWEEN ? AND ? AND ` +
+		rowsOnly.where.String() + ` ORDER BY occurred_at` + order + `, id` + order}
+	rows, err := s.query(ctx, `SELECT day, sum(count) FROM `+days+` WHERE `+where.where.String()+` GROUP BY day ORDER BY day`+order, where.args...)
+	l.segments, err = collect(rows, err, func(row scanner) (g segment, err error) {
+		var day app.Day
+		err = row.Scan(&day, &g.count)
+		begin, end := day.Start(zone).Unix(), (day + 1).Start(zone).Unix()
+		g.known = from <= begin && end <= to
+		g.first, g.last = max(begin, from), min(end, to)-1
+		return g, err
+	})
+	return l, err
+}
+
+// blockKey names what a block counts: owner is the account, of the bank
+// account for transactions, of the webhook for attempts.
+type blockKey struct {
+	accountID, block, ofID int64
+	direction              app.Direction
+	ok                     bool
+}
+
+type blockSum struct{ count, first, last int64 }
+
+func (s blockSum) plus(at int64) blockSum {
+	if s.count == 0 {
+		return blockSum{1, at, at}
+	}
+	return blockSum{s.count + 1, min(s.first, at), max(s.last, at)}
+}
+
+func (t *totals) flushBlocks(tx *tx) error {
+	transactions, attempts := map[blockKey]blockSum{}, map[blockKey]blockSum{}
+	for _, d := range t.transactions {
+		key := blockKey{d.accountID, d.id >> blockShift, d.bankAccountID, d.direction, false}
+		transactions[key] = transactions[key].plus(d.at.Unix())
+	}
+	for _, d := range t.attempts {
+		key := blockKey{d.accountID, d.id >> blockShift, d.webhookID, d.direction, d.ok}
+		attempts[key] = attempts[key].plus(d.startedAt.UnixMilli())
+	}
+	const merge = ` ON CONFLICT DO UPDATE SET count = count + excluded.count, first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)`
+	for k, sum := range transactions {
+		if err := tx.exec(`INSERT INTO transaction_blocks (account_id, block, bank_account_id, type, count, first_at, last_at) VALUES (?, ?, ?, ?, ?, ?, ?)`+merge,
+			k.accountID, k.block, k.ofID, string(k.direction), sum.count, sum.first, sum.last); err != nil {
+			return err
+		}
+	}
+	for k, sum := range attempts {
+		if err := tx.exec(`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`+merge,
+			k.accountID, k.block, k.ofID, string(k.direction), k.ok, sum.count, sum.first, sum.last); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recountAttemptBlocks counts blocks anew after rows of theirs were removed.
+func recountAttemptBlocks(tx *tx, blocks []int64) error {
+	list := joinIDs(blocks)
+	if err := tx.exec(`DELETE FROM attempt_blocks WHERE block IN (SELECT value FROM json_each(?))`, list); err != nil {
+		return err
+	}
+	return tx.exec(`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at)
+		SELECT a.account_id, b.value, a.webhook_id, a.type, a.ok, count(*), min(a.started_ms), max(a.started_ms)
+		FROM json_each(?) b CROSS JOIN attempts a ON a.id BETWEEN b.value * 4096 AND b.value * 4096 + 4095
+		GROUP BY 1, 2, 3, 4, 5`, list)
+}
