@@ -102,6 +102,10 @@ type TransactionFilter struct {
 type transactionStore interface {
 	Transactions(ctx context.Context, accountID int64, f TransactionFilter) ([]Transaction, int64, error)
 	Transaction(ctx context.Context, accountID, id int64) (Transaction, error)
+	// IndexSearch adds one small step to the index of search texts and gives
+	// about how many transactions are left; Unindexed only tells.
+	IndexSearch(ctx context.Context) (left int64, err error)
+	Unindexed(ctx context.Context) (int64, error)
 }
 
 // Transactions lists transactions, and how many there are on all pages.
@@ -113,6 +117,27 @@ func (s *Service) Transactions(ctx context.Context, accountID int64, f Transacti
 		f.Sort = SortID
 	}
 	return s.store.Transactions(ctx, accountID, f)
+}
+
+// How far the index of search texts may lag behind, in transactions, since it
+// costs a search less to read so many than recording to index each; and how
+// many steps follow one another, since they keep recording waiting.
+const (
+	searchLag   = 1000
+	searchSteps = 8
+)
+
+// IndexSearch brings the index of search texts nearer to the newest
+// transaction. It is for the regular work; searches are complete without it.
+func (s *Service) IndexSearch(ctx context.Context) error {
+	left, err := s.store.Unindexed(ctx)
+	if left < searchLag {
+		return err
+	}
+	for step := 0; err == nil && left > 0 && step < searchSteps; step++ {
+		left, err = s.store.IndexSearch(ctx)
+	}
+	return err
 }
 
 // Page is one page of a listing, from 1.

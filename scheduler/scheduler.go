@@ -25,6 +25,7 @@ const (
 	sweepInterval = 500 * time.Millisecond
 	probeInterval = time.Second
 	pruneInterval = time.Hour
+	indexInterval = time.Second
 )
 
 // grace is how long attempts in flight may go on after a stop: a little more
@@ -92,6 +93,7 @@ func (s *Scheduler) addJobs(service *app.Service, keep app.PruneLimits) error {
 	}{
 		{"sweep", sweepInterval, func(context.Context) { s.courier.lookEverywhere() }},
 		{"probe", probeInterval, func(ctx context.Context) { service.Probe(ctx, time.Now()) }},
+		{"index", indexInterval, func(ctx context.Context) { s.index(ctx, service) }},
 		{"prune", pruneInterval, func(ctx context.Context) { s.prune(ctx, service, keep) }},
 	}
 	for _, job := range jobs {
@@ -101,6 +103,12 @@ func (s *Scheduler) addJobs(service *app.Service, keep app.PruneLimits) error {
 		}
 	}
 	return nil
+}
+
+func (s *Scheduler) index(ctx context.Context, service *app.Service) {
+	if err := service.IndexSearch(ctx); err != nil && ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
+		s.log.Error("index the search texts", "err", err)
+	}
 }
 
 func (s *Scheduler) prune(ctx context.Context, service *app.Service, keep app.PruneLimits) {

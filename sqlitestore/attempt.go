@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/app/fold"
 )
 
 // History finds the ids of the page first, then their rows.
@@ -45,16 +44,14 @@ func (s *Store) leapAttempts(ctx context.Context, accountID int64, f app.History
 	if err != nil {
 		return nil, 0, err
 	}
+	if !kept {
+		return l.list(ctx, s, f.Page)
+	}
 	var total int64
-	if kept {
-		err = storageError(s.queryRow(ctx, `SELECT history_rows FROM account_totals WHERE account_id = ?`, accountID).Scan(&total))
-	} else {
-		total, err = l.total(ctx, s)
+	if err := s.queryRow(ctx, `SELECT history_rows FROM account_totals WHERE account_id = ?`, accountID).Scan(&total); err != nil {
+		return nil, 0, storageError(err)
 	}
-	if err != nil {
-		return nil, 0, err
-	}
-	ids, err := l.page(ctx, s, f.Page.Offset(), f.Page.Size)
+	ids, err := l.page(ctx, s, f.Page)
 	return ids, total, err
 }
 
@@ -101,17 +98,19 @@ func (s *Store) scanAttempts(ctx context.Context, accountID int64, f app.History
 	if !f.To.IsZero() {
 		c.add("a.started_ms < ?", f.To.UnixMilli())
 	}
-	from := ` FROM attempts a`
 	if f.Query != "" {
-		from += ` JOIN deliveries d ON d.id = a.delivery_id LEFT JOIN transactions t ON t.id = d.transaction_id`
-		c.add("instr(coalesce(t.search, lower(json_extract(d.sample, '$.Content') || char(10) || json_extract(d.sample, '$.TransactionNumber'))), ?) > 0", fold.String(f.Query))
+		q, err := s.searchTerm(ctx, f.Query)
+		if err != nil {
+			return nil, 0, err
+		}
+		holds, args := q.searchAttempts(accountID)
+		c.add(holds, args...)
 	}
-	from += ` WHERE ` + c.where.String()
+	from := ` FROM attempts a WHERE ` + c.where.String()
 	if err := s.queryRow(ctx, `SELECT count(*)`+from, c.args...).Scan(&total); err != nil {
 		return nil, 0, storageError(err)
 	}
-	rows, err := s.query(ctx, `SELECT a.id`+from+` ORDER BY a.id DESC LIMIT ? OFFSET ?`, append(c.args, f.Page.Size, f.Page.Offset())...)
-	ids, err = collect(rows, err, func(row scanner) (id int64, err error) { return id, row.Scan(&id) })
+	ids, err = s.scanIDs(ctx, `SELECT a.id`+from+` ORDER BY a.id DESC`, c.args, f.Page)
 	return ids, total, err
 }
 

@@ -16,16 +16,23 @@ const blockShift = 12
 // how many of them a segment holds is kept.
 type leap struct {
 	segments []segment // in the order of the listing
-	rows     string    // query of the ids in one segment: its bounds, then args
-	args     []any
 }
 
 // segment is a range of ids or of times.
 type segment struct {
+	rows        *rowQuery
 	first, last int64 // bounds of the query, both included
 	count       int64 // of its rows
 	known       bool  // count is that of the filter; else it must be counted
 }
+
+// rowQuery reads the ids of the rows in a segment: its bounds come before args.
+type rowQuery struct {
+	sql  string
+	args []any
+}
+
+func (g segment) args() []any { return append([]any{g.first, g.last}, g.rows.args...) }
 
 // total counts the rows of all segments.
 func (l *leap) total(ctx context.Context, s *Store) (n int64, err error) {
@@ -38,8 +45,19 @@ func (l *leap) total(ctx context.Context, s *Store) (n int64, err error) {
 	return n, nil
 }
 
-// page gives at most size ids after offset others.
-func (l *leap) page(ctx context.Context, s *Store, offset int64, size int) ([]int64, error) {
+// list gives the ids of a page, and how many there are on all pages.
+func (l *leap) list(ctx context.Context, s *Store, p app.Page) ([]int64, int64, error) {
+	total, err := l.total(ctx, s)
+	if err != nil {
+		return nil, 0, err
+	}
+	ids, err := l.page(ctx, s, p)
+	return ids, total, err
+}
+
+// page gives the ids of a page.
+func (l *leap) page(ctx context.Context, s *Store, p app.Page) ([]int64, error) {
+	offset, size := p.Offset(), p.Size
 	ids := make([]int64, 0, size)
 	for i := range l.segments {
 		if len(ids) == size {
@@ -55,7 +73,7 @@ func (l *leap) page(ctx context.Context, s *Store, offset int64, size int) ([]in
 			}
 		}
 		var err error
-		if ids, err = l.read(ctx, s, l.segments[i], ids, offset, size); err != nil {
+		if ids, err = s.readSegment(ctx, l.segments[i], ids, offset, size); err != nil {
 			return nil, err
 		}
 		offset = 0
@@ -68,14 +86,15 @@ func (l *leap) count(ctx context.Context, s *Store, i int) error {
 	if g.known {
 		return nil
 	}
-	err := s.queryRow(ctx, `SELECT count(*) FROM (`+l.rows+`)`, append([]any{g.first, g.last}, l.args...)...).Scan(&g.count)
+	err := s.queryRow(ctx, `SELECT count(*) FROM (`+g.rows.sql+`)`, g.args()...).Scan(&g.count)
 	g.known = err == nil
 	return storageError(err)
 }
 
-// read appends ids of a segment after offset others, until there are size.
-func (l *leap) read(ctx context.Context, s *Store, g segment, ids []int64, offset int64, size int) ([]int64, error) {
-	rows, err := s.query(ctx, l.rows, append([]any{g.first, g.last}, l.args...)...)
+// readSegment appends ids of a segment after offset others, until there are
+// size.
+func (s *Store) readSegment(ctx context.Context, g segment, ids []int64, offset int64, size int) ([]int64, error) {
+	rows, err := s.query(ctx, g.rows.sql, g.args()...)
 	if err != nil {
 		return nil, storageError(err)
 	}
@@ -140,14 +159,15 @@ func (s *Store) byBlocks(ctx context.Context, t blockTable, f blockFilter, all b
 		where.add("block >= ?", f.since>>blockShift)
 		rowsOnly.add("id > ?", f.since)
 	}
-	l := &leap{args: rowsOnly.args,
-		rows: `SELECT id FROM ` + t.name + ` NOT INDEXED WHERE id BETWEEN ? AND ? AND ` + rowsOnly.where.String() + ` ORDER BY id` + order}
+	read := &rowQuery{args: rowsOnly.args,
+		sql: `SELECT id FROM ` + t.name + ` NOT INDEXED WHERE id BETWEEN ? AND ? AND ` + rowsOnly.where.String() + ` ORDER BY id` + order}
 	rows, err := s.query(ctx, `SELECT block, sum(count), min(first_at), max(last_at) FROM `+t.blocks+
 		` WHERE `+where.where.String()+` GROUP BY block ORDER BY block`+order, where.args...)
 	if err != nil {
 		return nil, storageError(err)
 	}
 	defer rows.Close()
+	l := &leap{}
 	var held int64
 	for (all || held < enough) && rows.Next() {
 		var block, count, first, last int64
@@ -158,7 +178,7 @@ func (s *Store) byBlocks(ctx context.Context, t blockTable, f blockFilter, all b
 		if inside {
 			held += count
 		}
-		l.segments = append(l.segments, segment{block << blockShift, (block+1)<<blockShift - 1, count, inside})
+		l.segments = append(l.segments, segment{read, block << blockShift, (block+1)<<blockShift - 1, count, inside})
 	}
 	return l, storageError(rows.Err())
 }
@@ -192,18 +212,19 @@ func (s *Store) byDays(ctx context.Context, accountID int64, f app.TransactionFi
 	if f.Sort == app.SortDate {
 		order = ""
 	}
-	l := &leap{args: rowsOnly.args, rows: `SELECT id FROM transactions INDEXED BY transactions_time WHERE occurred_at BETWEEN ? AND ? AND ` +
+	read := &rowQuery{args: rowsOnly.args, sql: `SELECT id FROM transactions INDEXED BY transactions_time WHERE occurred_at BETWEEN ? AND ? AND ` +
 		rowsOnly.where.String() + ` ORDER BY occurred_at` + order + `, id` + order}
 	rows, err := s.query(ctx, `SELECT day, sum(count) FROM `+days+` WHERE `+where.where.String()+` GROUP BY day ORDER BY day`+order, where.args...)
-	l.segments, err = collect(rows, err, func(row scanner) (g segment, err error) {
+	segments, err := collect(rows, err, func(row scanner) (g segment, err error) {
 		var day app.Day
 		err = row.Scan(&day, &g.count)
 		begin, end := day.Start(zone).Unix(), (day + 1).Start(zone).Unix()
 		g.known = from <= begin && end <= to
 		g.first, g.last = max(begin, from), min(end, to)-1
+		g.rows = read
 		return g, err
 	})
-	return l, err
+	return &leap{segments}, err
 }
 
 // blockKey names what a block counts: owner is the account, of the bank

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"baoco/app"
-	"baoco/app/fold"
 )
 
 const transactionColumns = `t.id, t.account_id, t.bank_account_id, b.bank, b.account_number, t.number, t.type, t.amount, t.content,
@@ -103,14 +102,12 @@ func (s *Store) leapTransactions(ctx context.Context, accountID int64, f app.Tra
 		}
 	}
 	if counted {
-		total, err = l.total(ctx, s)
-	} else {
-		total, err = s.keptTransactions(ctx, accountID, f)
+		return l.list(ctx, s, f.Page)
 	}
-	if err != nil {
+	if total, err = s.keptTransactions(ctx, accountID, f); err != nil {
 		return nil, 0, err
 	}
-	ids, err = l.page(ctx, s, f.Page.Offset(), f.Page.Size)
+	ids, err = l.page(ctx, s, f.Page)
 	return ids, total, err
 }
 
@@ -161,14 +158,25 @@ func (s *Store) scanTransactions(ctx context.Context, accountID int64, f app.Tra
 		c.add("t.id > ?", *f.SinceID)
 	}
 	if f.Query != "" {
-		c.add("instr(t.search, ?) > 0", fold.String(f.Query))
+		q, err := s.searchTerm(ctx, f.Query)
+		if err != nil {
+			return nil, 0, err
+		}
+		if q.phrase != "" && (f.Sort == app.SortID || f.Sort == app.SortIDDesc) {
+			l, err := s.bySearch(ctx, q, &c, f.Sort == app.SortID)
+			if err != nil {
+				return nil, 0, err
+			}
+			return l.list(ctx, s, f.Page)
+		}
+		matching, args := q.matching()
+		c.add("t.id IN ("+matching+")", args...)
 	}
 	from := ` FROM transactions t WHERE ` + c.where.String()
 	if err := s.queryRow(ctx, `SELECT count(*)`+from, c.args...).Scan(&total); err != nil {
 		return nil, 0, storageError(err)
 	}
-	rows, err := s.query(ctx, `SELECT t.id`+from+` ORDER BY `+transactionOrder(f.Sort)+` LIMIT ? OFFSET ?`, append(c.args, f.Page.Size, f.Page.Offset())...)
-	ids, err = collect(rows, err, func(row scanner) (id int64, err error) { return id, row.Scan(&id) })
+	ids, err = s.scanIDs(ctx, `SELECT t.id`+from+` ORDER BY `+transactionOrder(f.Sort), c.args, f.Page)
 	return ids, total, err
 }
 

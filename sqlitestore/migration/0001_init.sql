@@ -160,6 +160,10 @@ CREATE TABLE transactions (
 CREATE INDEX transactions_time ON transactions (account_id, occurred_at);
 CREATE INDEX transactions_number ON transactions (bank_account_id, number) WHERE number <> '';
 
+-- Where q is found: the search texts up to the id in the setting searched_to,
+-- by every three characters. What came later is read until it is indexed.
+CREATE VIRTUAL TABLE transactions_search USING fts5 (search, content = '', columnsize = 0, tokenize = 'trigram case_sensitive 1');
+
 -- How many rows of each kind a block of 4,096 ids holds, and when the first and
 -- the last of them happened: what listings leap over instead of reading it.
 CREATE TABLE transaction_blocks (
@@ -229,6 +233,7 @@ CREATE TABLE deliveries (
 -- The queue.
 CREATE INDEX deliveries_due ON deliveries (webhook_id, retry, due_ms) WHERE state = 0;
 CREATE INDEX deliveries_transaction ON deliveries (transaction_id);
+CREATE INDEX deliveries_samples ON deliveries (account_id) WHERE sample IS NOT NULL;
 CREATE INDEX deliveries_failed ON deliveries (webhook_id, created_ms) WHERE state = 2;
 
 CREATE TABLE attempts (
