@@ -239,11 +239,21 @@ func (s *Store) quickCheck(ctx, background context.Context) error {
 	return s.runQuickCheck(ctx)
 }
 
+// runQuickCheck checks table by table: a check of everything would also read
+// the search index twice over, which takes three times as long as all the rest
+// and finds no page that the check of the index's own tables doesn't.
 func (s *Store) runQuickCheck(ctx context.Context) error {
-	var finding string
-	err := s.reads.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&finding)
-	if err == nil && finding != "ok" {
-		err = errors.New(finding)
+	rows, err := s.reads.QueryContext(ctx, `SELECT 'sqlite_schema' UNION ALL SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'`)
+	tables, err := collect(rows, err, func(row scanner) (name string, err error) { return name, row.Scan(&name) })
+	for _, table := range tables {
+		if err != nil {
+			break
+		}
+		var finding string
+		err = s.reads.QueryRowContext(ctx, `PRAGMA quick_check(`+table+`)`).Scan(&finding)
+		if err == nil && finding != "ok" {
+			err = errors.New(finding)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %s: %v; restore a backup", ErrDamaged, s.path, err)
