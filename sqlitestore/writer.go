@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,7 +18,8 @@ const maxBatch = 512
 
 var errClosed = errors.New("the store is closed")
 
-// fileConnector opens connections with OFD locks switched on before the first.
+// fileConnector opens connections with OFD locks switched on before the first,
+// and refuses one that would not sync its commits.
 type fileConnector struct{ dsn string }
 
 func (c *fileConnector) Connect(ctx context.Context) (driver.Conn, error) {
@@ -26,7 +28,31 @@ func (c *fileConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return connect.Connect(ctx)
+	conn, err := connect.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkDurable(ctx, conn); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// checkDurable reads back what the connection does with its commits.
+func checkDurable(ctx context.Context, conn driver.Conn) error {
+	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, `PRAGMA synchronous`, nil)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	value := make([]driver.Value, 1)
+	if err := rows.Next(value); err != nil {
+		return err
+	}
+	if value[0] != int64(2) { // FULL
+		return fmt.Errorf("the database connection is not durable: synchronous is %v", value[0])
+	}
+	return nil
 }
 
 func (c *fileConnector) Driver() driver.Driver { return &sqlite.Driver{} }
@@ -66,12 +92,6 @@ func openWriter(ctx context.Context, dsn string, turn *turn, onFatal func(error)
 		db: db, conn: conn, turn: turn, onFatal: onFatal,
 		work: make(chan *write, maxBatch), quit: make(chan struct{}), finished: make(chan struct{}),
 		tx: &tx{conn: conn, stmts: map[string]*statement{}, totals: &totals{}, rosters: map[int64]*roster{}},
-	}
-	var synchronous int
-	if err := conn.QueryRowContext(ctx, `PRAGMA synchronous`).Scan(&synchronous); err != nil || synchronous != 2 {
-		conn.Close()
-		db.Close()
-		return nil, errors.Join(errors.New("the database connection is not durable: synchronous is not FULL"), err)
 	}
 	go w.run()
 	return w, nil
