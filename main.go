@@ -76,7 +76,7 @@ func rootCommand(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 		},
 		Commands: []*cli.Command{
 			serveCommand(), demoCommand(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(),
-			deliveryCommand(), transactionCommand(), accountCommand(), versionCommand(),
+			deliveryCommand(), transactionCommand(), accountCommand(), benchCommand(), versionCommand(),
 		},
 	}
 	for _, command := range root.Commands {
@@ -98,11 +98,13 @@ func finish(command *cli.Command) {
 		return
 	}
 	group := command.Name
-	command.Action = func(c *cli.Context) error {
-		if c.Args().Present() {
-			return usagef("there is no command %q; see baoco help %s", group+" "+c.Args().First(), group)
+	if command.Action == nil {
+		command.Action = func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usagef("there is no command %q; see baoco help %s", group+" "+c.Args().First(), group)
+			}
+			return cli.ShowSubcommandHelp(c)
 		}
-		return cli.ShowSubcommandHelp(c)
 	}
 	for _, sub := range command.Subcommands {
 		finish(sub)

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+)
+
+// benchReport is what baoco bench prints. A figure that this machine doesn't
+// tell is null.
+type benchReport struct {
+	Machine     machine           `json:"machine"`
+	DurationS   float64           `json:"duration_s"`
+	Rounds      int               `json:"rounds"`
+	Connections int               `json:"connections"`
+	Sync        quantiles         `json:"fsync"`
+	Saturation  []benchSaturation `json:"saturation"`
+	RelayRatio  *spread           `json:"relay_ratio"` // delivered with 1 webhook : relay limit
+	Latency     []benchLatency    `json:"latency"`
+	Memory      benchMemory       `json:"memory"`
+	benchCounts
+}
+
+// benchCounts is what must be nothing.
+type benchCounts struct {
+	FailedCalls int            `json:"failed_calls"`
+	Errors      map[string]int `json:"errors"` // of the failed calls
+	Lost        int            `json:"lost"`   // accepted, and never arrived
+	Duplicates  int            `json:"duplicates"`
+}
+
+func (c *benchCounts) add(r benchRun) {
+	c.FailedCalls += len(r.Failed)
+	c.Lost += r.Lost
+	c.Duplicates += r.Duplicates
+	for text, n := range r.Errors {
+		c.Errors[text] += n
+	}
+}
+
+// benchSaturation is what passes when the callers call as fast as they can.
+type benchSaturation struct {
+	Name                    string  `json:"name"`
+	Webhooks                int     `json:"webhooks"` // 0: a limit, without baoco
+	Transactions            int     `json:"transactions"`
+	AcceptedPerS            *spread `json:"accepted_per_s"`
+	DeliveredPerS           *spread `json:"delivered_per_s"`
+	SteadyPerS              *spread `json:"steady_delivered_per_s"`
+	CPUMicrosPerTransaction *spread `json:"cpu_us_per_transaction"` // of the server, the deliveries included
+	DiskPerTransaction      *spread `json:"disk_bytes_per_transaction"`
+}
+
+// benchLatency is the time from the start of a provider's call to the
+// webhook's arrival at the shop.
+type benchLatency struct {
+	Rate            float64 `json:"rate_per_s"`
+	HangingWebhooks int     `json:"hanging_webhooks"`
+	HangingRequests int     `json:"hanging_requests"` // at once, at most
+	MaxLagMS        float64 `json:"generator_max_lag_ms"`
+	quantiles
+}
+
+// benchMemory is the resident memory of the server, in MB.
+type benchMemory struct {
+	IdleMB          *spread  `json:"idle_mb"`
+	SaturationMB    *spread  `json:"saturation_peak_mb"`
+	HangingMB       *float64 `json:"hanging_peak_mb"`
+	HangingRequests int      `json:"hanging_requests"`
+}
+
+func newBenchReport(p benchPlan) *benchReport {
+	return &benchReport{
+		Machine: thisMachine(), DurationS: p.duration.Seconds(), Rounds: p.rounds, Connections: p.connections,
+		benchCounts: benchCounts{Errors: map[string]int{}},
+	}
+}
+
+// figuresOf collects one figure of every round; what is not positive is not
+// known.
+func figuresOf(runs []benchRun, figure func(benchRun) float64) *spread {
+	var known []float64
+	for _, r := range runs {
+		if f := figure(r); f > 0 {
+			known = append(known, f)
+		}
+	}
+	return spreadOf(known)
+}
+
+func (report *benchReport) addRounds(rounds map[string][]benchRun) {
+	for _, phase := range []struct {
+		name     string
+		webhooks int
+	}{{phaseDirect, 0}, {phaseRelay, 0}, {phaseOne, 1}, {phaseThree, benchShops}} {
+		runs := rounds[phase.name]
+		s := benchSaturation{
+			Name: phase.name, Webhooks: phase.webhooks,
+			AcceptedPerS: figuresOf(runs, benchRun.acceptedPerS), DeliveredPerS: figuresOf(runs, benchRun.deliveredPerS),
+			SteadyPerS:              figuresOf(runs, func(r benchRun) float64 { return r.SteadyPerS }),
+			CPUMicrosPerTransaction: figuresOf(runs, func(r benchRun) float64 { return perTransaction(r, float64(r.cpu/time.Microsecond)) }),
+			DiskPerTransaction:      figuresOf(runs, func(r benchRun) float64 { return perTransaction(r, float64(r.diskBytes)) }),
+		}
+		for _, r := range runs {
+			s.Transactions += r.accepted()
+			report.add(r)
+		}
+		report.Saturation = append(report.Saturation, s)
+	}
+	var ratios []float64
+	for i, one := range rounds[phaseOne] {
+		if limit := rounds[phaseRelay][i].deliveredPerS(); limit > 0 {
+			ratios = append(ratios, one.deliveredPerS()/limit)
+		}
+	}
+	report.RelayRatio = spreadOf(ratios)
+	report.Memory.IdleMB = figuresOf(rounds[phaseOne], func(r benchRun) float64 { return r.idle })
+	report.Memory.SaturationMB = figuresOf(rounds[phaseOne], func(r benchRun) float64 { return r.peak })
+}
+
+func perTransaction(r benchRun, figure float64) float64 {
+	if r.accepted() == 0 {
+		return 0
+	}
+	return figure / float64(r.accepted())
+}
+
+func (report *benchReport) addLatency(rate float64, hanging int, r benchRun) {
+	report.add(r)
+	report.Latency = append(report.Latency, benchLatency{
+		Rate: rate, HangingWebhooks: hanging, HangingRequests: r.MostHanging, MaxLagMS: r.MaxLagMS, quantiles: r.benchArrived.Latency,
+	})
+	if hanging > 0 && r.MostHanging >= report.Memory.HangingRequests {
+		report.Memory.HangingRequests = r.MostHanging
+		if r.peak > 0 {
+			report.Memory.HangingMB = &r.peak
+		}
+	}
+}
+
+// verdict is an error where the machine lost what was accepted.
+func (c benchCounts) verdict() error {
+	if c.Lost == 0 {
+		return nil
+	}
+	return exitStatus{exitCheck, fmt.Errorf("%d deliveries of accepted transactions did not arrive", c.Lost)}
+}
+
+func (report *benchReport) print(w io.Writer) {
+	fmt.Fprintf(w, "%s\n4 KiB written and synced in %s ms (median), %s ms (99 %%)\n\n", report.Machine, decimals(report.Sync.P50), decimals(report.Sync.P99))
+
+	fmt.Fprintf(w, "At saturation: %d connections for %g s, median of %d (lowest to highest)\n", report.Connections, report.DurationS, report.Rounds)
+	var rows [][]string
+	for _, s := range report.Saturation {
+		rows = append(rows, []string{
+			s.Name, s.AcceptedPerS.text(), s.DeliveredPerS.text(), s.SteadyPerS.text(), s.CPUMicrosPerTransaction.text(), s.DiskPerTransaction.text(),
+		})
+	}
+	columns := []string{"", "ACCEPTED/S", "DELIVERED/S", "STEADY/S", "CPU µs/TRANSACTION", "BYTES/TRANSACTION"}
+	printTable(w, "", columns, rows, columns[1:]...)
+	if r := report.RelayRatio; r != nil {
+		fmt.Fprintf(w, "With 1 webhook it delivers %.0f %% of the relay limit (%.0f to %.0f %%).\n", 100*r.Median, 100*r.Min, 100*r.Max)
+	}
+	report.printLatency(w)
+	report.printMemory(w)
+	report.printCounts(w)
+}
+
+func (report *benchReport) printLatency(w io.Writer) {
+	fmt.Fprintln(w, "\nFrom the provider's call to the shop, in ms")
+	var rows [][]string
+	for _, l := range report.Latency {
+		what := fmt.Sprintf("%g calls/s", l.Rate)
+		switch {
+		case l.HangingWebhooks == 1:
+			what += ", beside 1 hanging webhook"
+		case l.HangingWebhooks > 1:
+			what += fmt.Sprintf(", beside %d hanging webhooks", l.HangingWebhooks)
+		}
+		rows = append(rows, []string{
+			what, strconv.Itoa(l.Count), decimals(l.P50), decimals(l.P95), decimals(l.P99), decimals(l.Max), decimals(l.MaxLagMS),
+		})
+	}
+	columns := []string{"", "CALLS", "MEDIAN", "95 %", "99 %", "MAX", "CALLER LATE BY"}
+	printTable(w, "", columns, rows, columns[1:]...)
+}
+
+func (report *benchReport) printMemory(w io.Writer) {
+	fmt.Fprintln(w, "\nThe server's memory, in MB")
+	hanging := "unknown"
+	if report.Memory.HangingMB != nil {
+		hanging = fmt.Sprintf("%.0f", *report.Memory.HangingMB)
+	}
+	printTable(w, "", []string{"", "RESIDENT"}, [][]string{
+		{"idle, before any load", report.Memory.IdleMB.text()},
+		{"at saturation, 1 webhook, at most", report.Memory.SaturationMB.text()},
+		{fmt.Sprintf("with %d hanging requests, at most", report.Memory.HangingRequests), hanging},
+	}, "RESIDENT")
+}
+
+func (c benchCounts) printCounts(w io.Writer) {
+	fmt.Fprintf(w, "\n%d lost, %d duplicated, %d calls failed\n", c.Lost, c.Duplicates, c.FailedCalls)
+	for text, n := range c.Errors {
+		fmt.Fprintf(w, "  %d × %s\n", n, oneLine(text))
+	}
+}
+
+// text writes a figure with its spread.
+func (s *spread) text() string {
+	switch {
+	case s == nil:
+		return "–"
+	case s.Min == s.Max:
+		return vnd(int64(s.Median + 0.5))
+	}
+	return fmt.Sprintf("%s (%s–%s)", vnd(int64(s.Median+0.5)), vnd(int64(s.Min+0.5)), vnd(int64(s.Max+0.5)))
+}
+
+// decimals writes milliseconds with as many digits as mean something.
+func decimals(ms float64) string {
+	switch {
+	case ms >= 100:
+		return fmt.Sprintf("%.0f", ms)
+	case ms >= 1:
+		return fmt.Sprintf("%.1f", ms)
+	}
+	return fmt.Sprintf("%.2f", ms)
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+)
+
+// benchSteps tells a waiting person what is measured now: one bar on a
+// terminal, a line for each step elsewhere.
+type benchSteps struct {
+	out     io.Writer
+	of, at  int
+	writer  progress.Writer
+	tracker *progress.Tracker
+}
+
+func newBenchSteps(out io.Writer, of int) *benchSteps {
+	s := &benchSteps{out: out, of: of}
+	if !isTerminal(out) {
+		return s
+	}
+	s.writer = progress.NewWriter()
+	s.writer.SetOutputWriter(out)
+	s.writer.SetUpdateFrequency(250 * time.Millisecond) // what draws takes time from what is measured
+	s.writer.SetTrackerLength(24)
+	s.writer.SetMessageLength(72)
+	s.writer.SetTrackerPosition(progress.PositionLeft)
+	s.writer.SetStyle(progress.StyleBlocks)
+	s.writer.Style().Visibility = progress.StyleVisibility{Tracker: true, Percentage: true, Time: true}
+	s.tracker = &progress.Tracker{Message: "starting", Total: int64(of)}
+	s.writer.AppendTracker(s.tracker)
+	go s.writer.Render()
+	return s
+}
+
+// isTerminal tells a person's terminal from a file or a pipe.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
+}
+
+// next begins a step.
+func (s *benchSteps) next(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if s.tracker != nil {
+		s.tracker.UpdateMessage(text)
+		s.tracker.SetValue(int64(s.at))
+	} else {
+		fmt.Fprintf(s.out, "[%*d/%d] %s\n", len(fmt.Sprint(s.of)), s.at+1, s.of, text)
+	}
+	s.at++
+}
+
+// done ends the telling; it may be called again.
+func (s *benchSteps) done() {
+	if s == nil || s.writer == nil {
+		return
+	}
+	if s.at == s.of {
+		s.tracker.UpdateMessage("measured")
+		s.tracker.MarkAsDone()
+		time.Sleep(300 * time.Millisecond) // until it is drawn
+	}
+	s.writer.Stop()
+	for range 20 {
+		if !s.writer.IsRenderInProgress() {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.writer = nil
+}
