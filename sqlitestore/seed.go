@@ -1,0 +1,212 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"time"
+
+	"baoco/app"
+	"baoco/app/fold"
+)
+
+// Seeding says what Seed fills a file with.
+type Seeding struct {
+	AccountID int64
+	Rows      int64             // transactions, and as many deliveries and attempts
+	From, To  time.Time         // over which they are spread evenly
+	Progress  func(n, of int64) // told of the rows so far; may be nil
+}
+
+// seedStep is how many transactions one commit holds.
+const seedStep = 50_000
+
+// Seed is for measuring only: it fills a new file with transactions that never
+// happened, and is fast because it keeps none of the promises of this package.
+// The file has the account, with a source, bank accounts, and a webhook for
+// each of them, but no transaction yet; nobody else has it open. After an
+// error, or a crash in the middle, the file is worth nothing.
+//
+// The kept totals are then what recording would have kept.
+func Seed(ctx context.Context, path string, s Seeding) (err error) {
+	real, err := checkFile(path)
+	if err != nil {
+		return err
+	}
+	lock, err := lockFile(real + ".lock")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	db := sql.OpenDB(connector(seedDSN(real)))
+	defer func() { err = errors.Join(err, db.Close(), syncFile(real)) }()
+	db.SetMaxOpenConns(1)
+	db.SetConnMaxLifetime(0)
+	if err := prepareSeed(ctx, db, s); err != nil {
+		return fmt.Errorf("seed: %w", err)
+	}
+	for low := int64(1); low <= s.Rows; low += seedStep {
+		high := min(low+seedStep-1, s.Rows)
+		if err := seedRows(ctx, db, s, low, high); err != nil {
+			return fmt.Errorf("seed rows %d to %d: %w", low, high, err)
+		}
+		if s.Progress != nil {
+			s.Progress(high, s.Rows)
+		}
+	}
+	if err := recount(ctx, db); err != nil {
+		return fmt.Errorf("seed: %w", err)
+	}
+	return nil
+}
+
+// seedDSN opens with no journal and no sync.
+func seedDSN(path string) string {
+	return dsn(path, url.Values{
+		"mode": {"rw"}, "_txlock": {"exclusive"}, "_busy_timeout": {"5000"}, "_dqs": {"0"},
+		"_pragma": {"locking_mode(exclusive)", "journal_mode(delete)", "journal_mode(off)", "synchronous(0)", "cache_size(-100000)", "temp_store(memory)"},
+	})
+}
+
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// seedContents are what Vietnamese transfers say, in the ways banks write it.
+var seedContents = []string{
+	"MBVCB.5482931177.NGUYEN VAN A chuyen tien.CT tu 0071000123456 NGUYEN VAN A toi 19354957",
+	"NGUYEN THI HOA chuyen khoan thanh toan don hang",
+	"Thanh toán tiền hàng cho cửa hàng Hoa Sen, đơn số",
+	"TRAN VAN BINH CK tien coc ao so mi size L",
+	"IBFT LE THI MAI chuyen tien mua my pham",
+	"PHAM QUOC DAT thanh toan hoa don thang nay",
+	"Chuyển khoản mua 2 hộp yến sào, giao Quận 7",
+	"MOMO-CASHIN-0912345678-OQCXRTBHKLMN-099912345678",
+	"VNPAY QR thanh toan tai quay so",
+	"Hoan tien don hang bi huy",
+	"DANG THU THAO ck tien hoc phi ky 2 lop 10A5",
+	"Cty TNHH Thương mại Minh Phát thanh toán công nợ hợp đồng",
+}
+
+// prepareSeed checks that the file is new and notes what rows refer to in
+// temporary tables.
+func prepareSeed(ctx context.Context, db *sql.DB, s Seeding) error {
+	var rows, without int64
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM transactions LIMIT 1)`).Scan(&rows); err != nil {
+		return err
+	}
+	if rows > 0 {
+		return errors.New("the file has transactions already")
+	}
+	for _, step := range []string{
+		`CREATE TEMP TABLE seed_contents (i INTEGER PRIMARY KEY, content TEXT, search TEXT)`,
+		`CREATE TEMP TABLE seed_banks (i INTEGER PRIMARY KEY, bank_account_id INTEGER, source_id INTEGER, webhook_id INTEGER, url TEXT)`,
+	} {
+		if _, err := db.ExecContext(ctx, step); err != nil {
+			return err
+		}
+	}
+	for i, content := range seedContents {
+		if _, err := db.ExecContext(ctx, `INSERT INTO seed_contents VALUES (?, ?, ?)`, i, content, fold.String(content)); err != nil {
+			return err
+		}
+	}
+	if _, err := db.ExecContext(ctx, `INSERT INTO seed_banks
+		SELECT row_number() OVER (ORDER BY b.id) - 1, b.id, (SELECT min(id) FROM sources s WHERE s.account_id = b.account_id AND s.removed_at IS NULL), w.id, w.url
+		FROM bank_accounts b LEFT JOIN webhooks w ON w.id = (SELECT min(id) FROM webhooks WHERE account_id = b.account_id AND deleted_at IS NULL
+			AND type = 'ALL' AND (bank_account_id IS NULL OR bank_account_id = b.id))
+		WHERE b.account_id = ? AND b.unlinked_at IS NULL`, s.AccountID); err != nil {
+		return err
+	}
+	err := db.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE source_id IS NULL OR webhook_id IS NULL) FROM seed_banks`).Scan(&rows, &without)
+	if err == nil && (rows == 0 || without > 0) {
+		err = errors.New("the account needs bank accounts, a source, and a webhook for each bank account")
+	}
+	return err
+}
+
+// seedRows adds the transactions low to high, with what recording and
+// delivering them would have added. One in a hundred deliveries has failed; of
+// its attempts the last is there. Multiplying scatters a number well enough.
+func seedRows(ctx context.Context, db *sql.DB, s Seeding, low, high int64) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	var zone string
+	if err := tx.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'timezone'`).Scan(&zone); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	location, err := time.LoadLocation(zone)
+	if err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	_, offset := s.To.In(location).Zone()
+	for _, step := range []struct {
+		query string
+		args  []any
+	}{
+		{`WITH RECURSIVE seq(n) AS (SELECT ?1 UNION ALL SELECT n + 1 FROM seq WHERE n < ?2),
+				scattered(n, a, b, c, at) AS (SELECT n, (n * 2654435761 & 4294967295) >> 8, (n * 2246822519 & 4294967295) >> 8, (n * 3266489917 & 4294967295) >> 8,
+					?3 + (?4 - ?3) * n / ?5 FROM seq)
+			INSERT INTO transactions (id, account_id, bank_account_id, source_id, channel, number, type, amount, content, search, occurred_at, zone_offset, date_flagged, created_at)
+			SELECT n, ?6, k.bank_account_id, k.source_id, ?7, printf('FT%010d', n), CASE WHEN a % 10 < 8 THEN 'IN' ELSE 'OUT' END, 10000 + b % 5000 * 1000,
+				p.content || ' DH' || n, p.search || ' dh' || n || char(10) || printf('ft%010d', n), at, ?8, 0, at
+			FROM scattered CROSS JOIN seed_contents p ON p.i = b % ?9 CROSS JOIN seed_banks k ON k.i = c % (SELECT count(*) FROM seed_banks)`,
+			[]any{low, high, s.From.Unix(), s.To.Unix(), s.Rows, s.AccountID, string(app.ChannelCall), offset, len(seedContents)}},
+		{`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, merged)
+			SELECT account_id, source_id, channel, number, id, 0 FROM transactions WHERE id BETWEEN ? AND ?`,
+			[]any{low, high}},
+		{`INSERT INTO deliveries (id, account_id, webhook_id, transaction_id, state, attempts, retry, created_ms, single)
+			SELECT t.id, t.account_id, k.webhook_id, t.id, iif(t.id % 100 = 0, 2, 1), iif(t.id % 100 = 0, 6, 1), 1, t.created_at * 1000, 0
+			FROM transactions t JOIN seed_banks k ON k.bank_account_id = t.bank_account_id WHERE t.id BETWEEN ? AND ? ORDER BY t.id`,
+			[]any{low, high}},
+		{`INSERT INTO attempts (id, account_id, delivery_id, webhook_id, number, url, started_ms, duration_ms, dns_ms, connect_ms, tls_ms, wait_ms,
+				status_code, ok, error, detail, response_body)
+			SELECT d.id, d.account_id, d.id, d.webhook_id, d.attempts, k.url, d.created_ms + 2, 41, 0, 0, 0, 40,
+				iif(d.state = 1, 200, 500), d.state = 1, iif(d.state = 1, '', ?3), '', CAST(iif(d.state = 1, '{"success":true}', 'Internal Server Error') AS BLOB)
+			FROM deliveries d JOIN seed_banks k ON k.webhook_id = d.webhook_id WHERE d.id BETWEEN ?1 AND ?2 ORDER BY d.id`,
+			[]any{low, high, string(app.ErrorHTTPStatus)}},
+	} {
+		if _, err := tx.ExecContext(ctx, step.query, step.args...); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+	}
+	return tx.Commit()
+}
+
+// recounts fill every kept total from the rows, in this order: whatever else
+// is kept beside its rows is counted here too.
+var recounts = []string{
+	`DELETE FROM bank_account_days`,
+	`INSERT INTO bank_account_days (bank_account_id, day, type, count, amount)
+		SELECT bank_account_id, (occurred_at + zone_offset) / 86400, type, count(*), sum(amount) FROM transactions GROUP BY 1, 2, 3`,
+	`DELETE FROM account_days`,
+	`INSERT INTO account_days (account_id, day, type, count, amount)
+		SELECT b.account_id, d.day, d.type, sum(d.count), sum(d.amount) FROM bank_account_days d JOIN bank_accounts b ON b.id = d.bank_account_id GROUP BY 1, 2, 3`,
+	`UPDATE bank_accounts SET count = d.n, amount = d.sum, status = 'active'
+		FROM (SELECT bank_account_id, sum(count) AS n, sum(amount) AS sum FROM bank_account_days GROUP BY 1) d WHERE d.bank_account_id = bank_accounts.id`,
+	`UPDATE account_totals SET in_count = d.ins, in_amount = d.in_sum, out_count = d.outs, out_amount = d.out_sum
+		FROM (SELECT account_id, coalesce(sum(count) FILTER (WHERE type = 'IN'), 0) AS ins, coalesce(sum(amount) FILTER (WHERE type = 'IN'), 0) AS in_sum,
+			coalesce(sum(count) FILTER (WHERE type = 'OUT'), 0) AS outs, coalesce(sum(amount) FILTER (WHERE type = 'OUT'), 0) AS out_sum
+			FROM account_days GROUP BY 1) d WHERE d.account_id = account_totals.account_id`,
+	`UPDATE account_totals SET attempts_made = a.made, attempts_failed = a.failed, history_rows = a.made
+		FROM (SELECT account_id, count(*) AS made, count(*) FILTER (WHERE ok = 0) AS failed FROM attempts GROUP BY 1) a WHERE a.account_id = account_totals.account_id`,
+	`UPDATE sources SET (last_call_at, last_transaction_at) = (SELECT created_at, created_at FROM transactions ORDER BY id DESC LIMIT 1)`,
+}
+
+func recount(ctx context.Context, db *sql.DB) error {
+	for _, query := range recounts {
+		if _, err := db.ExecContext(ctx, query); err != nil {
+			return fmt.Errorf("count %.60q: %w", query, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package sqlitestore_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/sqlitestore"
+)
+
+// TestSeed fills a file, recounts what it keeps from the rows, and has it
+// served.
+func TestSeed(t *testing.T) {
+	ctx, path, now := context.Background(), create(t), time.Now()
+	store := open(t, path, false)
+	targets, err := app.ParseTargetPolicy(nil)
+	must(t, err)
+	zone, err := store.Zone(ctx)
+	must(t, err)
+	service := app.NewService(app.Config{
+		Store: store, Zone: zone, Targets: targets,
+		Providers: []app.ProviderKind{{Provider: "native", Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer}},
+	})
+	for i := range 3 {
+		b, err := service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint("100", i), AccountName: "A"}, now)
+		must(t, err)
+		_, _, err = service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: app.WebhookAll, BankAccountID: b.BankAccount.ID}, now)
+		must(t, err)
+	}
+	_, err = service.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "till"}, now)
+	must(t, err)
+	must(t, store.Close())
+
+	const rows = 2000
+	seeding := sqlitestore.Seeding{AccountID: 1, Rows: rows, From: now.AddDate(-3, 0, 0), To: now}
+	must(t, sqlitestore.Seed(ctx, path, seeding))
+	checkTotals(t, path, 7*3600)
+	for table, want := range map[string]int64{
+		"transactions": rows, "event_ids": rows, "deliveries": rows, "attempts": rows, "attempts WHERE ok = 0": rows / 100,
+		// What is in search is what app makes of content and number.
+		"transactions WHERE search LIKE 'thanh toan tien hang cho cua hang hoa sen, don so dh%'": peek(t, path, `SELECT count(*) FROM transactions WHERE content LIKE 'Thanh toán%'`)[0][0].(int64),
+	} {
+		if got := peek(t, path, `SELECT count(*) FROM `+table)[0][0].(int64); got != want || got == 0 {
+			t.Errorf("%d rows in %s, want %d", got, table, want)
+		}
+	}
+	if err := sqlitestore.Seed(ctx, path, seeding); err == nil {
+		t.Error("a file with transactions was seeded again")
+	}
+
+	store = open(t, path, true) // and checked
+	defer store.Close()
+	o, err := store.Overview(ctx, 1)
+	must(t, err)
+	if o.Transactions != rows || o.WebhooksSent != rows || o.WebhooksErrors != rows/100 {
+		t.Errorf("overview of a seeded file: %+v", o)
+	}
+	list, total, err := store.Transactions(ctx, 1, app.TransactionFilter{Query: "DH1234", Page: app.Page{Number: 1, Size: 20}})
+	must(t, err)
+	if total != 1 || list[0].Number != "FT0000001234" {
+		t.Errorf("search for one: %d, %+v", total, list)
+	}
+}
