@@ -168,11 +168,11 @@ func seedRows(ctx context.Context, db *sql.DB, s Seeding, low, high int64) error
 			SELECT t.id, t.account_id, k.webhook_id, t.id, iif(t.id % 100 = 0, 2, 1), iif(t.id % 100 = 0, 6, 1), 1, t.created_at * 1000, 0
 			FROM transactions t JOIN seed_banks k ON k.bank_account_id = t.bank_account_id WHERE t.id BETWEEN ? AND ? ORDER BY t.id`,
 			[]any{low, high}},
-		{`INSERT INTO attempts (id, account_id, delivery_id, webhook_id, number, url, started_ms, duration_ms, dns_ms, connect_ms, tls_ms, wait_ms,
+		{`INSERT INTO attempts (id, account_id, delivery_id, webhook_id, type, number, url, started_ms, duration_ms, dns_ms, connect_ms, tls_ms, wait_ms,
 				status_code, ok, error, detail, response_body)
-			SELECT d.id, d.account_id, d.id, d.webhook_id, d.attempts, k.url, d.created_ms + 2, 41, 0, 0, 0, 40,
+			SELECT d.id, d.account_id, d.id, d.webhook_id, t.type, d.attempts, k.url, d.created_ms + 2, 41, 0, 0, 0, 40,
 				iif(d.state = 1, 200, 500), d.state = 1, iif(d.state = 1, '', ?3), '', CAST(iif(d.state = 1, '{"success":true}', 'Internal Server Error') AS BLOB)
-			FROM deliveries d JOIN seed_banks k ON k.webhook_id = d.webhook_id WHERE d.id BETWEEN ?1 AND ?2 ORDER BY d.id`,
+			FROM deliveries d JOIN transactions t ON t.id = d.transaction_id JOIN seed_banks k ON k.bank_account_id = t.bank_account_id WHERE d.id BETWEEN ?1 AND ?2 ORDER BY d.id`,
 			[]any{low, high, string(app.ErrorHTTPStatus)}},
 	} {
 		if _, err := tx.ExecContext(ctx, step.query, step.args...); err != nil {
@@ -191,14 +191,21 @@ var recounts = []string{
 	`DELETE FROM account_days`,
 	`INSERT INTO account_days (account_id, day, type, count, amount)
 		SELECT b.account_id, d.day, d.type, sum(d.count), sum(d.amount) FROM bank_account_days d JOIN bank_accounts b ON b.id = d.bank_account_id GROUP BY 1, 2, 3`,
-	`UPDATE bank_accounts SET count = d.n, amount = d.sum, status = 'active'
-		FROM (SELECT bank_account_id, sum(count) AS n, sum(amount) AS sum FROM bank_account_days GROUP BY 1) d WHERE d.bank_account_id = bank_accounts.id`,
+	`DELETE FROM bank_account_totals`,
+	`INSERT INTO bank_account_totals (bank_account_id, count, amount) SELECT bank_account_id, sum(count), sum(amount) FROM bank_account_days GROUP BY 1`,
+	`UPDATE bank_accounts SET status = 'active' WHERE id IN (SELECT bank_account_id FROM bank_account_totals)`,
 	`UPDATE account_totals SET in_count = d.ins, in_amount = d.in_sum, out_count = d.outs, out_amount = d.out_sum
 		FROM (SELECT account_id, coalesce(sum(count) FILTER (WHERE type = 'IN'), 0) AS ins, coalesce(sum(amount) FILTER (WHERE type = 'IN'), 0) AS in_sum,
 			coalesce(sum(count) FILTER (WHERE type = 'OUT'), 0) AS outs, coalesce(sum(amount) FILTER (WHERE type = 'OUT'), 0) AS out_sum
 			FROM account_days GROUP BY 1) d WHERE d.account_id = account_totals.account_id`,
 	`UPDATE account_totals SET attempts_made = a.made, attempts_failed = a.failed, history_rows = a.made
 		FROM (SELECT account_id, count(*) AS made, count(*) FILTER (WHERE ok = 0) AS failed FROM attempts GROUP BY 1) a WHERE a.account_id = account_totals.account_id`,
+	`DELETE FROM transaction_blocks`,
+	`INSERT INTO transaction_blocks (account_id, block, bank_account_id, type, count, first_at, last_at)
+		SELECT account_id, id / 4096, bank_account_id, type, count(*), min(occurred_at), max(occurred_at) FROM transactions GROUP BY 1, 2, 3, 4`,
+	`DELETE FROM attempt_blocks`,
+	`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at)
+		SELECT account_id, id / 4096, webhook_id, type, ok, count(*), min(started_ms), max(started_ms) FROM attempts GROUP BY 1, 2, 3, 4, 5`,
 	`UPDATE sources SET (last_call_at, last_transaction_at) = (SELECT created_at, created_at FROM transactions ORDER BY id DESC LIMIT 1)`,
 }
 
