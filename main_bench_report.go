@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -211,10 +212,13 @@ func (s *spread) text() string {
 	case s == nil:
 		return "–"
 	case s.Min == s.Max:
-		return vnd(int64(s.Median + 0.5))
+		return grouped(int64(s.Median + 0.5))
 	}
-	return fmt.Sprintf("%s (%s–%s)", vnd(int64(s.Median+0.5)), vnd(int64(s.Min+0.5)), vnd(int64(s.Max+0.5)))
+	return fmt.Sprintf("%s (%s–%s)", grouped(int64(s.Median+0.5)), grouped(int64(s.Min+0.5)), grouped(int64(s.Max+0.5)))
 }
+
+// grouped writes a count with its thousands grouped as in English.
+func grouped(n int64) string { return strings.ReplaceAll(vnd(n), ".", ",") }
 
 // decimals writes milliseconds with as many digits as mean something.
 func decimals(ms float64) string {

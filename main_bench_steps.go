@@ -59,6 +59,16 @@ func (s *benchSteps) next(format string, args ...any) {
 	s.at++
 }
 
+// say tells how far the step is.
+func (s *benchSteps) say(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if s.tracker != nil {
+		s.tracker.UpdateMessage(text)
+		return
+	}
+	fmt.Fprintf(s.out, "  %s\n", text)
+}
+
 // done ends the telling; it may be called again.
 func (s *benchSteps) done() {
 	if s == nil || s.writer == nil {
