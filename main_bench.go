@@ -134,7 +134,7 @@ func runBench(c *cli.Context) error {
 // interrupted is what an error of a bench that somebody ended really is.
 func interrupted(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
-		return errors.New("interrupted; the throw-away database is removed")
+		return errors.New("interrupted")
 	}
 	return err
 }

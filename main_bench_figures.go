@@ -60,8 +60,10 @@ func spreadOf(figures []float64) *spread {
 	if len(sorted)%2 == 0 {
 		median = (sorted[middle-1] + median) / 2
 	}
-	return &spread{Median: median, Min: sorted[0], Max: sorted[len(sorted)-1]}
+	return &spread{Median: thousandths(median), Min: thousandths(sorted[0]), Max: thousandths(sorted[len(sorted)-1])}
 }
+
+func thousandths(f float64) float64 { return math.Round(f*1000) / 1000 }
 
 // processFigures is what a process has used. It is known on Linux only.
 type processFigures struct {

@@ -50,6 +50,7 @@ type benchSaturation struct {
 	SteadyPerS              *spread `json:"steady_delivered_per_s"`
 	CPUMicrosPerTransaction *spread `json:"cpu_us_per_transaction"` // of the server, the deliveries included
 	DiskPerTransaction      *spread `json:"disk_bytes_per_transaction"`
+	PeakMB                  *spread `json:"peak_mb"` // resident memory of the server
 }
 
 // benchLatency is the time from the start of a provider's call to the
@@ -101,6 +102,7 @@ func (report *benchReport) addRounds(rounds map[string][]benchRun) {
 			SteadyPerS:              figuresOf(runs, func(r benchRun) float64 { return r.SteadyPerS }),
 			CPUMicrosPerTransaction: figuresOf(runs, func(r benchRun) float64 { return perTransaction(r, float64(r.cpu/time.Microsecond)) }),
 			DiskPerTransaction:      figuresOf(runs, func(r benchRun) float64 { return perTransaction(r, float64(r.diskBytes)) }),
+			PeakMB:                  figuresOf(runs, func(r benchRun) float64 { return r.peak }),
 		}
 		for _, r := range runs {
 			s.Transactions += r.accepted()

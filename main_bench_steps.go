@@ -31,6 +31,9 @@ func newBenchSteps(out io.Writer, of int) *benchSteps {
 	s.writer.SetTrackerPosition(progress.PositionLeft)
 	s.writer.SetStyle(progress.StyleBlocks)
 	s.writer.Style().Visibility = progress.StyleVisibility{Tracker: true, Percentage: true, Time: true}
+	s.writer.Style().Options.PercentFormat = "%3.0f %%"
+	s.writer.Style().Options.TimeInProgressPrecision = time.Second
+	s.writer.Style().Options.TimeDonePrecision = time.Second
 	s.tracker = &progress.Tracker{Message: "starting", Total: int64(of)}
 	s.writer.AppendTracker(s.tracker)
 	go s.writer.Render()
