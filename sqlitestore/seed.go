@@ -164,6 +164,8 @@ func seedRows(ctx context.Context, db *sql.DB, s Seeding, low, high int64) error
 		{`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, merged)
 			SELECT account_id, source_id, channel, number, id, 0 FROM transactions WHERE id BETWEEN ? AND ?`,
 			[]any{low, high}},
+		{`INSERT INTO transactions_search (rowid, search) SELECT id, search FROM transactions WHERE id BETWEEN ? AND ?`,
+			[]any{low, high}},
 		{`INSERT INTO deliveries (id, account_id, webhook_id, transaction_id, state, attempts, retry, created_ms, single)
 			SELECT t.id, t.account_id, k.webhook_id, t.id, iif(t.id % 100 = 0, 2, 1), iif(t.id % 100 = 0, 6, 1), 1, t.created_at * 1000, 0
 			FROM transactions t JOIN seed_banks k ON k.bank_account_id = t.bank_account_id WHERE t.id BETWEEN ? AND ? ORDER BY t.id`,
@@ -206,6 +208,7 @@ var recounts = []string{
 	`DELETE FROM attempt_blocks`,
 	`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at)
 		SELECT account_id, id / 4096, webhook_id, type, ok, count(*), min(started_ms), max(started_ms) FROM attempts GROUP BY 1, 2, 3, 4, 5`,
+	`UPDATE settings SET value = (SELECT max(id) FROM transactions) WHERE name = 'searched_to'`,
 	`UPDATE sources SET (last_call_at, last_transaction_at) = (SELECT created_at, created_at FROM transactions ORDER BY id DESC LIMIT 1)`,
 }
 

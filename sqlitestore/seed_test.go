@@ -57,6 +57,9 @@ func TestSeed(t *testing.T) {
 	if o.Transactions != rows || o.WebhooksSent != rows || o.WebhooksErrors != rows/100 {
 		t.Errorf("overview of a seeded file: %+v", o)
 	}
+	if n, err := store.Unindexed(ctx); err != nil || n != 0 {
+		t.Errorf("%d transactions are not in the index of search texts, %v", n, err)
+	}
 	list, total, err := store.Transactions(ctx, 1, app.TransactionFilter{Query: "DH1234", Page: app.Page{Number: 1, Size: 20}})
 	must(t, err)
 	if total != 1 || list[0].Number != "FT0000001234" {
