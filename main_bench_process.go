@@ -18,7 +18,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// benchCommand is a command of this program as a process of its own, that
+// benchProcess is a command of this program as a process of its own, that
 // ends with ctx.
 func benchProcess(ctx context.Context, args ...string) (*exec.Cmd, *tail, error) {
 	executable, err := os.Executable()

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -203,8 +205,8 @@ func (report *benchReport) printMemory(w io.Writer) {
 
 func (c benchCounts) printCounts(w io.Writer) {
 	fmt.Fprintf(w, "\n%d lost, %d duplicated, %d calls failed\n", c.Lost, c.Duplicates, c.FailedCalls)
-	for text, n := range c.Errors {
-		fmt.Fprintf(w, "  %d × %s\n", n, oneLine(text))
+	for _, text := range slices.Sorted(maps.Keys(c.Errors)) {
+		fmt.Fprintf(w, "  %d × %s\n", c.Errors[text], oneLine(text))
 	}
 }
 

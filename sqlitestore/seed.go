@@ -21,8 +21,8 @@ type Seeding struct {
 	Progress  func(n, of int64) // told of the rows so far; may be nil
 }
 
-// seedStep is how many transactions one commit holds.
-const seedStep = 50_000
+// rowsPerSeedCommit is how many transactions one commit holds.
+const rowsPerSeedCommit = 50_000
 
 // Seed is for measuring only: it fills a new file with transactions that never
 // happened, and is fast because it keeps none of the promises of this package.
@@ -30,7 +30,8 @@ const seedStep = 50_000
 // each of them, but no transaction yet; nobody else has it open. After an
 // error, or a crash in the middle, the file is worth nothing.
 //
-// The kept totals are then what recording would have kept.
+// The kept totals are then what recording would have kept, in a zone without
+// daylight saving.
 func Seed(ctx context.Context, path string, s Seeding) (err error) {
 	real, err := checkFile(path)
 	if err != nil {
@@ -44,13 +45,13 @@ func Seed(ctx context.Context, path string, s Seeding) (err error) {
 	db := sql.OpenDB(connector(seedDSN(real)))
 	defer func() { err = errors.Join(err, db.Close(), syncFile(real)) }()
 	db.SetMaxOpenConns(1)
-	db.SetConnMaxLifetime(0)
-	if err := prepareSeed(ctx, db, s); err != nil {
+	offset, err := prepareSeed(ctx, db, s)
+	if err != nil {
 		return fmt.Errorf("seed: %w", err)
 	}
-	for low := int64(1); low <= s.Rows; low += seedStep {
-		high := min(low+seedStep-1, s.Rows)
-		if err := seedRows(ctx, db, s, low, high); err != nil {
+	for low := int64(1); low <= s.Rows; low += rowsPerSeedCommit {
+		high := min(low+rowsPerSeedCommit-1, s.Rows)
+		if err := seedRows(ctx, db, s, offset, low, high); err != nil {
 			return fmt.Errorf("seed rows %d to %d: %w", low, high, err)
 		}
 		if s.Progress != nil {
@@ -95,64 +96,79 @@ var seedContents = []string{
 	"Cty TNHH Thương mại Minh Phát thanh toán công nợ hợp đồng",
 }
 
-// prepareSeed checks that the file is new and notes what rows refer to in
-// temporary tables.
-func prepareSeed(ctx context.Context, db *sql.DB, s Seeding) error {
-	var rows, without int64
-	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT 1 FROM transactions LIMIT 1)`).Scan(&rows); err != nil {
-		return err
+// prepareSeed checks that the file is new, notes what rows refer to in
+// temporary tables, and gives the offset of the installation's zone.
+func prepareSeed(ctx context.Context, db *sql.DB, s Seeding) (offset int, err error) {
+	var used bool
+	var zone string
+	if err := db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM transactions), value FROM settings WHERE name = 'timezone'`).Scan(&used, &zone); err != nil {
+		return 0, err
 	}
-	if rows > 0 {
-		return errors.New("the file has transactions already")
+	if used {
+		return 0, errors.New("the file has transactions already")
 	}
-	for _, step := range []string{
-		`CREATE TEMP TABLE seed_contents (i INTEGER PRIMARY KEY, content TEXT, search TEXT)`,
-		`CREATE TEMP TABLE seed_banks (i INTEGER PRIMARY KEY, bank_account_id INTEGER, source_id INTEGER, webhook_id INTEGER, url TEXT)`,
-	} {
-		if _, err := db.ExecContext(ctx, step); err != nil {
-			return err
-		}
+	location, err := time.LoadLocation(zone)
+	if err != nil {
+		return 0, err
+	}
+	_, offset = s.To.In(location).Zone()
+	if _, err := db.ExecContext(ctx, `CREATE TEMP TABLE seed_contents (i INTEGER PRIMARY KEY, content TEXT, search TEXT)`); err != nil {
+		return 0, err
 	}
 	for i, content := range seedContents {
 		if _, err := db.ExecContext(ctx, `INSERT INTO seed_contents VALUES (?, ?, ?)`, i, content, fold.String(content)); err != nil {
-			return err
+			return 0, err
 		}
+	}
+	return offset, noteSeedBanks(ctx, db, s.AccountID)
+}
+
+// noteSeedBanks notes the bank accounts, each with the source and the webhook
+// of its transactions.
+func noteSeedBanks(ctx context.Context, db *sql.DB, accountID int64) error {
+	if _, err := db.ExecContext(ctx, `CREATE TEMP TABLE seed_banks (i INTEGER PRIMARY KEY, bank_account_id INTEGER, source_id INTEGER, webhook_id INTEGER, url TEXT)`); err != nil {
+		return err
 	}
 	if _, err := db.ExecContext(ctx, `INSERT INTO seed_banks
 		SELECT row_number() OVER (ORDER BY b.id) - 1, b.id, (SELECT min(id) FROM sources s WHERE s.account_id = b.account_id AND s.removed_at IS NULL), w.id, w.url
 		FROM bank_accounts b LEFT JOIN webhooks w ON w.id = (SELECT min(id) FROM webhooks WHERE account_id = b.account_id AND deleted_at IS NULL
 			AND type = 'ALL' AND (bank_account_id IS NULL OR bank_account_id = b.id))
-		WHERE b.account_id = ? AND b.unlinked_at IS NULL`, s.AccountID); err != nil {
+		WHERE b.account_id = ? AND b.unlinked_at IS NULL`, accountID); err != nil {
 		return err
 	}
-	err := db.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE source_id IS NULL OR webhook_id IS NULL) FROM seed_banks`).Scan(&rows, &without)
-	if err == nil && (rows == 0 || without > 0) {
+	var banks, without int
+	err := db.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE source_id IS NULL OR webhook_id IS NULL) FROM seed_banks`).Scan(&banks, &without)
+	if err == nil && (banks == 0 || without > 0) {
 		err = errors.New("the account needs bank accounts, a source, and a webhook for each bank account")
 	}
 	return err
 }
 
 // seedRows adds the transactions low to high, with what recording and
-// delivering them would have added. One in a hundred deliveries has failed; of
-// its attempts the last is there. Multiplying scatters a number well enough.
-func seedRows(ctx context.Context, db *sql.DB, s Seeding, low, high int64) error {
+// delivering them would have added.
+func seedRows(ctx context.Context, db *sql.DB, s Seeding, offset int, low, high int64) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	var zone string
-	if err := tx.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'timezone'`).Scan(&zone); err != nil {
-		return errors.Join(err, tx.Rollback())
+	for _, step := range seedSteps(s, offset, low, high) {
+		if _, err := tx.ExecContext(ctx, step.query, step.args...); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
 	}
-	location, err := time.LoadLocation(zone)
-	if err != nil {
-		return errors.Join(err, tx.Rollback())
-	}
-	_, offset := s.To.In(location).Zone()
-	for _, step := range []struct {
-		query string
-		args  []any
-	}{
+	return tx.Commit()
+}
+
+type seedStatement struct {
+	query string
+	args  []any
+}
+
+// seedSteps fill one table after the other. Multiplying a number scatters it
+// well enough. One in a hundred deliveries has failed; of its attempts the
+// last is there.
+func seedSteps(s Seeding, offset int, low, high int64) []seedStatement {
+	return []seedStatement{
 		{`WITH RECURSIVE seq(n) AS (SELECT ?1 UNION ALL SELECT n + 1 FROM seq WHERE n < ?2),
 				scattered(n, a, b, c, at) AS (SELECT n, (n * 2654435761 & 4294967295) >> 8, (n * 2246822519 & 4294967295) >> 8, (n * 3266489917 & 4294967295) >> 8,
 					?3 + (?4 - ?3) * n / ?5 FROM seq)
@@ -176,12 +192,7 @@ func seedRows(ctx context.Context, db *sql.DB, s Seeding, low, high int64) error
 				iif(d.state = 1, 200, 500), d.state = 1, iif(d.state = 1, '', ?3), '', CAST(iif(d.state = 1, '{"success":true}', 'Internal Server Error') AS BLOB)
 			FROM deliveries d JOIN transactions t ON t.id = d.transaction_id JOIN seed_banks k ON k.bank_account_id = t.bank_account_id WHERE d.id BETWEEN ?1 AND ?2 ORDER BY d.id`,
 			[]any{low, high, string(app.ErrorHTTPStatus)}},
-	} {
-		if _, err := tx.ExecContext(ctx, step.query, step.args...); err != nil {
-			return errors.Join(err, tx.Rollback())
-		}
 	}
-	return tx.Commit()
 }
 
 // recounts fill every kept total from the rows, in this order: whatever else
