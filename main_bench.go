@@ -34,7 +34,7 @@ func benchCommand() *cli.Command {
 			&cli.BoolFlag{Name: "keep", Usage: "with --seed-rows: fill the new file that --db names, and keep it"},
 			dbFlag, outputFlag,
 		},
-		Action: runBench,
+		Action: runBench, HideHelpCommand: true,
 		Subcommands: []*cli.Command{
 			{Name: "generate", Usage: "plays the provider", Description: example("baoco bench generate"), Hidden: true, Action: benchGenerate},
 			{
