@@ -154,7 +154,7 @@ func (c benchCounts) verdict() error {
 func (report *benchReport) print(w io.Writer) {
 	fmt.Fprintf(w, "%s\n4 KiB written and synced in %s ms (median), %s ms (99 %%)\n\n", report.Machine, decimals(report.Sync.P50), decimals(report.Sync.P99))
 
-	fmt.Fprintf(w, "At saturation: %d connections for %g s, median of %d (lowest to highest)\n", report.Connections, report.DurationS, report.Rounds)
+	fmt.Fprintf(w, "At saturation: %d connections for %g s, median of %d rounds (lowest–highest)\n", report.Connections, report.DurationS, report.Rounds)
 	var rows [][]string
 	for _, s := range report.Saturation {
 		rows = append(rows, []string{
@@ -164,7 +164,7 @@ func (report *benchReport) print(w io.Writer) {
 	columns := []string{"", "ACCEPTED/S", "DELIVERED/S", "STEADY/S", "CPU µs/TRANSACTION", "BYTES/TRANSACTION"}
 	printTable(w, "", columns, rows, columns[1:]...)
 	if r := report.RelayRatio; r != nil {
-		fmt.Fprintf(w, "With 1 webhook it delivers %.0f %% of the relay limit (%.0f to %.0f %%).\n", 100*r.Median, 100*r.Min, 100*r.Max)
+		fmt.Fprintf(w, "With 1 webhook it delivers %s of the relay limit.\n", r.percent())
 	}
 	report.printLatency(w)
 	report.printMemory(w)
@@ -219,6 +219,14 @@ func (s *spread) text() string {
 		return grouped(int64(s.Median + 0.5))
 	}
 	return fmt.Sprintf("%s (%s–%s)", grouped(int64(s.Median+0.5)), grouped(int64(s.Min+0.5)), grouped(int64(s.Max+0.5)))
+}
+
+// percent writes a share with its spread.
+func (s *spread) percent() string {
+	if s.Min == s.Max {
+		return fmt.Sprintf("%.0f %%", 100*s.Median)
+	}
+	return fmt.Sprintf("%.0f %% (%.0f–%.0f)", 100*s.Median, 100*s.Min, 100*s.Max)
 }
 
 // grouped writes a count with its thousands grouped as in English.

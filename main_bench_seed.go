@@ -359,7 +359,7 @@ func (report *seedReport) print(w io.Writer) {
 		{"an empty file", report.EmptyPerS.text()}, {"the seeded file", report.SeededPerS.text()},
 	}, "DELIVERED/S")
 	if r := report.IngestRatio; r != nil {
-		fmt.Fprintf(w, "The seeded file takes %.0f %% of what the empty one does (%.0f to %.0f %%).\n", 100*r.Median, 100*r.Min, 100*r.Max)
+		fmt.Fprintf(w, "The seeded file takes %s of what the empty one does.\n", r.percent())
 	}
 	report.printCounts(w)
 	if report.File != "" {
