@@ -68,8 +68,9 @@ func thousandths(f float64) float64 { return math.Round(f*1000) / 1000 }
 // processFigures is what a process has used. It is known on Linux only.
 type processFigures struct {
 	cpu      time.Duration
-	resident float64 // MB
-	peak     float64 // MB, since the process began
+	ended    time.Duration // CPU time of its children that have ended
+	resident float64       // MB
+	peak     float64       // MB, since the process began
 	known    bool
 }
 
@@ -86,13 +87,11 @@ func processFiguresOf(pid int) (f processFigures) {
 	}
 	// The name before the bracket may hold spaces.
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	if len(fields) < 13 {
+	if len(fields) < 15 {
 		return f
 	}
-	for _, ticks := range fields[11:13] { // user and system time
-		n, _ := strconv.ParseInt(ticks, 10, 64)
-		f.cpu += time.Duration(n) * time.Second / userHz
-	}
+	f.cpu = ticksOf(fields[11:13])
+	f.ended = ticksOf(fields[13:15])
 	for line := range strings.Lines(string(status)) {
 		name, value, _ := strings.Cut(line, ":")
 		kb, _ := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 64)
@@ -105,6 +104,29 @@ func processFiguresOf(pid int) (f processFigures) {
 	}
 	f.known = true
 	return f
+}
+
+func ticksOf(fields []string) (d time.Duration) {
+	for _, ticks := range fields {
+		n, _ := strconv.ParseInt(ticks, 10, 64)
+		d += time.Duration(n) * time.Second / userHz
+	}
+	return d
+}
+
+// machineBusy is the CPU time that all programs have used since the machine
+// began, with what a virtual machine was denied; false where it isn't known.
+func machineBusy() (time.Duration, bool) {
+	stat, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, false
+	}
+	line, _, _ := strings.Cut(string(stat), "\n")
+	f := strings.Fields(line) // cpu, user, nice, system, idle, iowait, irq, softirq, steal
+	if len(f) < 9 {
+		return 0, false
+	}
+	return ticksOf([]string{f[1], f[2], f[3], f[6], f[7], f[8]}), true
 }
 
 // syncTimes appends 4 KiB to a scratch file in dir and syncs it, again and

@@ -132,13 +132,16 @@ func (b *bench) measureLoop(ctx context.Context, c *cli.Context) (err error) {
 	if report.Sync, err = syncTimes(b.dir, b.syncs, 5*time.Second); err != nil {
 		return err
 	}
-	rounds := map[string][]benchRun{}
+	rounds, noise := map[string][]benchRun{}, []float64{}
 	for round := range b.rounds {
+		others := b.watchOthers()
 		if err := b.measureRound(ctx, round+1, rounds); err != nil {
 			return err
 		}
+		noise = append(noise, others()...)
 	}
 	report.addRounds(rounds)
+	report.OthersCPU = spreadOf(noise)
 	if err := b.measureLatencies(ctx, report); err != nil {
 		return err
 	}
@@ -235,6 +238,31 @@ func (b *bench) besideHanging(ctx context.Context, hanging int, d time.Duration,
 	r.peak = server.figures().peak
 	report.addLatency(50, hanging, r)
 	return nil
+}
+
+// watchOthers gives, when it is asked, which share of the machine's CPU time
+// programs that aren't part of the bench took meanwhile; nothing where that
+// isn't known.
+func (b *bench) watchOthers() func() []float64 {
+	own := func() time.Duration {
+		self := processFiguresOf(os.Getpid())
+		cpu := self.cpu + self.ended
+		for _, p := range []*benchPart{b.generator, b.receiver, b.relay} {
+			cpu += processFiguresOf(p.cmd.Process.Pid).cpu
+		}
+		return cpu
+	}
+	busy, known := machineBusy()
+	ownBefore, began := own(), time.Now()
+	return func() []float64 {
+		now, _ := machineBusy()
+		all := time.Since(began) * time.Duration(runtime.NumCPU())
+		if !known || all <= 0 {
+			return nil
+		}
+		others := (now - busy) - (own() - ownBefore)
+		return []float64{min(1, max(0, float64(others)/float64(all)))}
+	}
 }
 
 // machine is what the figures were measured on.

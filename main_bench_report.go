@@ -19,7 +19,8 @@ type benchReport struct {
 	Connections int               `json:"connections"`
 	Sync        quantiles         `json:"fsync"`
 	Saturation  []benchSaturation `json:"saturation"`
-	RelayRatio  *spread           `json:"relay_ratio"` // delivered with 1 webhook : relay limit
+	RelayRatio  *spread           `json:"relay_ratio"`      // delivered with 1 webhook : relay limit
+	OthersCPU   *spread           `json:"others_cpu_share"` // of the machine, by other programs, during the rounds
 	Latency     []benchLatency    `json:"latency"`
 	Memory      benchMemory       `json:"memory"`
 	benchCounts
@@ -154,7 +155,11 @@ func (c benchCounts) verdict() error {
 func (report *benchReport) print(w io.Writer) {
 	fmt.Fprintf(w, "%s\n4 KiB written and synced in %s ms (median), %s ms (99 %%)\n\n", report.Machine, decimals(report.Sync.P50), decimals(report.Sync.P99))
 
-	fmt.Fprintf(w, "At saturation: %d connections for %g s, median of %d rounds (lowest–highest)\n", report.Connections, report.DurationS, report.Rounds)
+	rounds := "one round"
+	if report.Rounds > 1 {
+		rounds = fmt.Sprintf("median of %d rounds (lowest–highest)", report.Rounds)
+	}
+	fmt.Fprintf(w, "At saturation: %d connections for %g s, %s\n", report.Connections, report.DurationS, rounds)
 	var rows [][]string
 	for _, s := range report.Saturation {
 		rows = append(rows, []string{
@@ -165,6 +170,9 @@ func (report *benchReport) print(w io.Writer) {
 	printTable(w, "", columns, rows, columns[1:]...)
 	if r := report.RelayRatio; r != nil {
 		fmt.Fprintf(w, "With 1 webhook it delivers %s of the relay limit.\n", r.percent())
+	}
+	if s := report.OthersCPU; s != nil {
+		fmt.Fprintf(w, "Meanwhile other programs took %s of the machine's CPU time.\n", s.percent())
 	}
 	report.printLatency(w)
 	report.printMemory(w)

@@ -60,6 +60,9 @@ func TestBench(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err == nil && (report.Memory.IdleMB == nil || report.Memory.SaturationMB == nil || report.Memory.HangingMB == nil) {
 		t.Errorf("memory %+v", report.Memory)
 	}
+	if s := report.OthersCPU; s != nil && (s.Min < 0 || s.Max > 1) {
+		t.Errorf("others took %+v of the machine", s)
+	}
 	left, err := os.ReadDir(dir)
 	must(t, err)
 	if len(left) > 0 {
