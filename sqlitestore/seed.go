@@ -46,6 +46,9 @@ func Seed(ctx context.Context, path string, s Seeding) (err error) {
 	defer func() { err = errors.Join(err, db.Close(), syncFile(real)) }()
 	db.SetMaxOpenConns(1)
 	offset, err := prepareSeed(ctx, db, s)
+	if err == nil {
+		err = forgetSafety(ctx, db)
+	}
 	if err != nil {
 		return fmt.Errorf("seed: %w", err)
 	}
@@ -64,12 +67,23 @@ func Seed(ctx context.Context, path string, s Seeding) (err error) {
 	return nil
 }
 
-// seedDSN opens with no journal and no sync.
+// seedDSN opens the file for nobody else. What it is opened with is durable, as
+// every connection of this package; forgetSafety ends that.
 func seedDSN(path string) string {
 	return dsn(path, url.Values{
-		"mode": {"rw"}, "_txlock": {"exclusive"}, "_busy_timeout": {"5000"}, "_dqs": {"0"},
-		"_pragma": {"locking_mode(exclusive)", "journal_mode(delete)", "journal_mode(off)", "synchronous(0)", "cache_size(-100000)", "temp_store(memory)"},
+		"mode": {"rw"}, "_txlock": {"exclusive"}, "_busy_timeout": {"5000"}, "_synchronous": {"FULL"}, "_dqs": {"0"},
+		"_pragma": {"locking_mode(exclusive)", "cache_size(-100000)", "temp_store(memory)"},
 	})
+}
+
+// forgetSafety has the one connection of db keep no journal and sync nothing.
+func forgetSafety(ctx context.Context, db *sql.DB) error {
+	for _, pragma := range []string{`PRAGMA journal_mode = DELETE`, `PRAGMA journal_mode = OFF`, `PRAGMA synchronous = OFF`} {
+		if _, err := db.ExecContext(ctx, pragma); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func syncFile(path string) error {
