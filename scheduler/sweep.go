@@ -25,6 +25,10 @@ const (
 	silentAfter     = 3  // attempts without an answer
 )
 
+// refillPause is how long a lane that is at least half full waits before it
+// looks for more: many slots filled at once cost little more than one.
+const refillPause = 4 * time.Millisecond
+
 // maxTimer bounds the sleep until the next due time, so that a step of the
 // clock costs seconds at most.
 const maxTimer = 5 * time.Second
@@ -49,6 +53,7 @@ type courier struct {
 	taken     int             // slots
 	unsettled int             // results that could not be recorded yet
 	nextDue   time.Time
+	refillAt  time.Time                     // when a lane may look for more; zero: none waits
 	hosts     map[string]int                // slots by host
 	waiting   map[string]map[int64]struct{} // webhooks that wait for a slot of a host, or, under anyHost, for any
 }
@@ -63,6 +68,7 @@ type lane struct {
 	proven    bool               // it has answered
 	moreFirst bool               // there may be more due than slots
 	moreRetry bool
+	filled    [2]time.Time // when it last looked for first attempts, and for retries
 }
 
 // answers tells whether the webhook's receiver is known to answer.
@@ -141,7 +147,7 @@ func (c *courier) run(ctx context.Context, quit <-chan struct{}) {
 		case <-c.wake:
 		case <-timer.C:
 			c.mu.Lock()
-			c.full = c.full || !c.nextDue.IsZero()
+			c.full = c.full || !c.nextDue.IsZero() && !time.Now().Before(c.nextDue)
 			c.mu.Unlock()
 		}
 		c.sweep(ctx)
@@ -152,10 +158,16 @@ func (c *courier) run(ctx context.Context, quit <-chan struct{}) {
 func (c *courier) untilNextDue() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.nextDue.IsZero() || c.unsettled > 0 {
-		return maxTimer // the regular sweep and the storage's recovery wake it
+	wait := maxTimer
+	if c.unsettled > 0 {
+		return wait // the regular sweep and the storage's recovery wake it
 	}
-	return min(max(time.Until(c.nextDue), 0), maxTimer)
+	for _, at := range []time.Time{c.nextDue, c.refillAt} {
+		if !at.IsZero() {
+			wait = min(wait, max(time.Until(at), 0))
+		}
+	}
+	return wait
 }
 
 // sweep gives slots to what is due: first attempts of every webhook before the
@@ -169,7 +181,7 @@ func (c *courier) sweep(ctx context.Context) {
 		c.mu.Unlock()
 		return
 	}
-	c.hot, c.full = map[int64]bool{}, false
+	c.hot, c.full, c.refillAt = map[int64]bool{}, false, time.Time{}
 	for id, l := range c.lanes {
 		l.forgetSettled()
 		if len(l.inFlight) == 0 && l.unheard == 0 && !l.proven {
@@ -250,9 +262,17 @@ func (c *courier) fill(ctx context.Context, webhookID int64, now time.Time, retr
 		l = &lane{inFlight: map[int64]struct{}{}}
 		c.lanes[webhookID] = l
 	}
-	more := &l.moreFirst
+	more, filled := &l.moreFirst, &l.filled[0]
 	if retries {
-		more = &l.moreRetry
+		more, filled = &l.moreRetry, &l.filled[1]
+	}
+	if l.taken >= slotsPerWebhook/2 && now.Sub(*filled) < refillPause {
+		*more, c.hot[webhookID] = true, c.hot[webhookID] || retries
+		if at := filled.Add(refillPause); c.refillAt.IsZero() || at.Before(c.refillAt) {
+			c.refillAt = at
+		}
+		c.mu.Unlock()
+		return
 	}
 	free := c.free(l, retries)
 	*more = free == 0
@@ -278,6 +298,7 @@ func (c *courier) fill(ctx context.Context, webhookID int64, now time.Time, retr
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	*more = len(due) == free
+	*filled = now
 	for _, o := range due {
 		l.host = hostOf(o.URL)
 		if c.hosts[l.host] >= slotsPerHost {
@@ -351,7 +372,9 @@ func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
 	}
 	if l.moreFirst || l.moreRetry {
 		c.hot[o.WebhookID] = true
-		c.signal()
+		if l.taken < slotsPerWebhook/2 || time.Since(l.filled[0]) >= refillPause {
+			c.signal()
+		}
 	}
 	if at := settled.NextAttemptAt; !at.IsZero() && (c.nextDue.IsZero() || at.Before(c.nextDue)) {
 		c.nextDue = at
