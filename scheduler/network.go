@@ -21,9 +21,11 @@ type network struct {
 	roots    *x509.CertPool
 }
 
-// transport is HTTP/1.1 over the network, within bounds.
-func (n network) transport() *http.Transport {
+// transport is HTTP/1.1 over the network, within bounds. Without keepAlive
+// every request has a connection of its own.
+func (n network) transport(keepAlive bool) *http.Transport {
 	return &http.Transport{
+		DisableKeepAlives:      !keepAlive,
 		Proxy:                  nil, // an environment variable must not redirect money notices
 		DialContext:            n.dial,
 		DialTLSContext:         n.dialTLS,

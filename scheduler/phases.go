@@ -118,6 +118,12 @@ func (c *phaseClock) reached() (cause app.Cause) {
 	return cause
 }
 
+// reused tells whether the request went to a connection that was used before.
+func (c *phaseClock) reused() (reused bool) {
+	c.at(func(time.Time) { reused = c.conn != nil })
+	return reused
+}
+
 // nothingSent tells whether the request found a used connection closed before
 // a byte of it was written.
 func (c *phaseClock) nothingSent() (nothing bool) {

@@ -24,22 +24,27 @@ const (
 // Sender makes attempts: one signed POST each.
 type Sender struct {
 	client    *http.Client
+	single    *http.Client // a connection for each request
+	closers   closers
 	userAgent string
 }
 
 // NewSender makes a sender that connects where policy allows. A transport
 // that isn't nil stands in for the network.
 func NewSender(policy *app.TargetPolicy, version string, transport http.RoundTripper) *Sender {
+	single := transport
 	if transport == nil {
-		transport = network{policy: policy}.transport()
+		n := network{policy: policy}
+		transport, single = n.transport(true), n.transport(false)
 	}
-	return &Sender{
-		client: &http.Client{
-			Transport: transport,
-			// Go would repeat a redirected POST as an empty GET.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-		userAgent: "baoco/" + version,
+	return &Sender{client: newClient(transport), single: newClient(single), userAgent: "baoco/" + version}
+}
+
+func newClient(transport http.RoundTripper) *http.Client {
+	return &http.Client{
+		Transport: transport,
+		// Go would repeat a redirected POST as an empty GET.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
@@ -71,6 +76,9 @@ func (s *Sender) Send(ctx context.Context, o app.Outgoing) app.Result {
 		result.Error, result.Detail = app.ErrorTimeout, string(timing.reached())
 	case err != nil:
 		result.Error, result.Detail = classify(err, timing.reached())
+		if result.Error == app.ErrorReset && timing.reused() {
+			s.closers.add(hostOf(o.URL), result.StartedAt)
+		}
 	case response.StatusCode >= 300 && response.StatusCode < 400:
 		result.Error, result.Detail = app.ErrorRedirect, redirectTo(response)
 	case response.StatusCode != http.StatusOK:
@@ -103,6 +111,9 @@ func (s *Sender) post(ctx context.Context, o app.Outgoing, now time.Time) (*http
 	h.Set("Webhook-Id", id)
 	h.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
 	h.Set("Webhook-Signature", strings.Join(signatures, " "))
+	if s.closers.has(hostOf(o.URL), now) {
+		return s.single.Do(request)
+	}
 	return s.client.Do(request)
 }
 
