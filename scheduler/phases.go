@@ -78,12 +78,11 @@ func (c *phaseClock) trace() *httptrace.ClientTrace {
 		GotConn:           c.gotConn,
 		WroteRequest: func(httptrace.WroteRequestInfo) {
 			c.at(func(now time.Time) {
-				if c.phase == responsePhase && !c.ended {
+				if c.phase == responsePhase {
 					c.began = now
 				}
 			})
 		},
-		GotFirstResponseByte: func() { c.end(responsePhase, nil) },
 	}
 }
 
@@ -100,7 +99,8 @@ func (c *phaseClock) gotConn(info httptrace.GotConnInfo) {
 	})
 }
 
-// phases gives what each phase took, one that didn't end until now.
+// phases gives what each phase took, one that didn't end until now: so the
+// wait for an answer is that for all of its headers.
 func (c *phaseClock) phases() (p app.Phases) {
 	c.at(func(now time.Time) {
 		took := c.took
