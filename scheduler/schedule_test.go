@@ -122,11 +122,11 @@ func TestLastAttempt(t *testing.T) {
 			s.webhook(t, "https://shop.example.vn/hook")
 			s.start(t)
 			s.record(t, "FT1")
-			time.Sleep(2 * time.Hour)
+			time.Sleep(20 * time.Minute)
 			s.close(t)
 			s = open(t, path, n)
 			s.start(t)
-			time.Sleep(2 * time.Hour)
+			time.Sleep(20 * time.Minute)
 			synctest.Wait()
 			if d := cmp.Diff(times500, n.times()); d != "" {
 				t.Errorf("ending in %d: attempts (-want +got):\n%s", last, d)
@@ -160,7 +160,7 @@ func TestPanicInAnAttempt(t *testing.T) {
 		for i := range 3 {
 			s.record(t, fmt.Sprint("FT", i))
 		}
-		time.Sleep(2 * time.Hour)
+		time.Sleep(20 * time.Minute)
 		synctest.Wait()
 		poisoned, well := 0, 0
 		for _, a := range s.history(t) {
