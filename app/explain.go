@@ -231,6 +231,7 @@ func explainBlocked(detail string) Text {
 			"Tên máy chủ trong URL của webhook trỏ đến địa chỉ không công khai nên không có gì được gửi đi: vui lòng sửa bản ghi DNS, hoặc nhờ người vận hành baoco cho phép địa chỉ này bằng serve --allow-target.",
 		}
 	}
+	addr = addr.WithZone("").Unmap()
 	if isMetadata(addr) {
 		return Textf(
 			"The host of the webhook's URL leads to %s, a cloud metadata address that no setting opens: correct its DNS record or the URL.",
