@@ -277,57 +277,6 @@ func TestTimeLimit(t *testing.T) {
 	}
 }
 
-// Switching off makes pending deliveries wait, switching on lets them go on,
-// deleting cancels them; a changed URL counts from the next attempt on.
-func TestChangesDuringTheWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var urls []string
-		n := &network{start: time.Now()}
-		n.answer = func(_ int, r *http.Request) (*http.Response, error) {
-			n.mu.Lock()
-			defer n.mu.Unlock()
-			urls = append(urls, r.URL.Path)
-			return respond(500), nil
-		}
-		s := open(t, newFile(t), n)
-		hook := s.webhook(t, "https://shop.example.vn/old")
-		s.start(t)
-		s.record(t, "FT1")
-		time.Sleep(5 * time.Second)
-		newURL := "https://shop.example.vn/new"
-		_, err := s.service.UpdateWebhook(t.Context(), 1, hook.ID, app.WebhookUpdate{URL: &newURL})
-		must(t, err)
-		time.Sleep(10 * time.Second) // attempt 2 at 10 s
-		_, err = s.service.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
-		must(t, err)
-		s.record(t, "FT2") // while off: no delivery, ever
-		time.Sleep(time.Minute)
-		if got := n.times(); len(got) != 2 {
-			t.Fatalf("%d attempts while switched off, want 2", len(got))
-		}
-		_, err = s.service.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
-		must(t, err)
-		time.Sleep(2 * time.Second)
-		if got := n.times(); len(got) != 3 || got[2] < 75*time.Second || got[2] > 76*time.Second {
-			t.Fatalf("attempts after switching on: %v", got)
-		}
-		must(t, s.service.DeleteWebhook(t.Context(), 1, hook.ID, time.Now()))
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		if got := n.times(); len(got) != 3 {
-			t.Errorf("%d attempts after deleting, want 3", len(got))
-		}
-		if d := cmp.Diff([]string{"/old", "/new", "/new"}, urls); d != "" {
-			t.Errorf("paths (-want +got):\n%s", d)
-		}
-		history := s.history(t)
-		if last := history[len(history)-1]; last.Delivery.State != app.DeliveryCancelled {
-			t.Errorf("the delivery of a deleted webhook is %s", last.Delivery.State)
-		}
-		s.close(t)
-	})
-}
-
 // Webhooks that hang, each on a host of its own, keep no other from its first
 // attempt: not even before anybody knows that they do.
 func TestHangingWebhooksDoNotDelayOthers(t *testing.T) {
