@@ -199,11 +199,11 @@ func explainRedirect(status int, location string) Text {
 	if to == "" {
 		return Textf(
 			"Your server answered with a redirect (%d), which is not followed: enter the URL that answers 200 itself in the webhook.",
-			"Máy chủ của bạn trả về chuyển hướng (%d), nhưng webhook không đi theo chuyển hướng: vui lòng nhập vào webhook URL trả về 200 trực tiếp.", status)
+			"Máy chủ của bạn trả về chuyển hướng (%d), nhưng baoco không tự đi theo chuyển hướng: vui lòng nhập vào webhook URL trả về 200 trực tiếp.", status)
 	}
 	return Text{
 		fmt.Sprintf("Your server answered %d and redirects to %s (redirects are not followed): enter that URL in the webhook, or, if it is a login page, let the present one be called without a login.", status, to),
-		fmt.Sprintf("Máy chủ của bạn trả về %d và chuyển hướng đến %s (webhook không đi theo chuyển hướng): vui lòng nhập URL đó vào webhook, hoặc nếu đó là trang đăng nhập thì hãy cho phép gọi URL hiện tại mà không cần đăng nhập.", status, to),
+		fmt.Sprintf("Máy chủ của bạn trả về %d và chuyển hướng đến %s (baoco không tự đi theo chuyển hướng): vui lòng nhập URL đó vào webhook, hoặc nếu đó là trang đăng nhập thì hãy cho phép gọi URL hiện tại mà không cần đăng nhập.", status, to),
 	}
 }
 
