@@ -160,6 +160,9 @@ var (
 	accountFlag = &cli.Int64Flag{
 		Name: "account", Usage: "account `ID`", Value: app.DefaultAccountID, EnvVars: []string{"BAOCO_ACCOUNT"},
 	}
+	langFlag = &cli.StringFlag{
+		Name: "lang", Usage: "`LANGUAGE` for people: en or vi", Value: "en", EnvVars: []string{"BAOCO_LANG"},
+	}
 	outputFlag = &cli.StringFlag{
 		Name: "output", Aliases: []string{"o"}, Usage: "`FORMAT`: text or json", Value: "text", EnvVars: []string{"BAOCO_OUTPUT"},
 	}
@@ -168,6 +171,15 @@ var (
 // adminFlags are the flags of a command that works on the file.
 func adminFlags(more ...cli.Flag) []cli.Flag {
 	return append(more, dbFlag, accountFlag, outputFlag)
+}
+
+// language is that of --lang.
+func language(c *cli.Context) (app.Lang, error) {
+	switch l := app.Lang(c.String("lang")); l {
+	case app.English, app.Vietnamese:
+		return l, nil
+	}
+	return "", usagef("--lang must be en or vi, not %q", c.String("lang"))
 }
 
 // session is what a command works with: the use cases over an open file.

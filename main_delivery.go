@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -30,12 +31,13 @@ func deliveryCommand() *cli.Command {
 					&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or transaction number"},
 					&cli.IntFlag{Name: "page", Usage: "page `N`", Value: 1},
 					&cli.IntFlag{Name: "per-page", Usage: "`N` a page, at most 100", Value: app.DefaultPageSize},
+					langFlag,
 				),
 				Action: admin(listDeliveries),
 			},
 			{
 				Name: "show", Usage: "show a record of the history and all attempts of its delivery", ArgsUsage: "HISTORY_ID",
-				Description: example("baoco delivery show 12"), Flags: adminFlags(), Action: admin(showDelivery),
+				Description: example("baoco delivery show 12"), Flags: adminFlags(langFlag), Action: admin(showDelivery),
 			},
 			{
 				Name: "resend", Usage: "send the payload of a record again, with the whole schedule", ArgsUsage: "HISTORY_ID",
@@ -122,11 +124,19 @@ func listDeliveries(c *cli.Context, s *session) error {
 	return printAttempts(c, s, attempts, total)
 }
 
+// printAttempts lists attempts, and below them why those that failed did.
 func printAttempts(c *cli.Context, s *session, attempts []app.Attempt, total int64) error {
-	list, rows := []web.HistoryJSON{}, [][]string{}
+	lang, err := language(c)
+	if err != nil {
+		return err
+	}
+	list, rows, why := []web.HistoryJSON{}, [][]string{}, explanations{}
 	for _, a := range attempts {
-		e := web.EncodeAttempt(a, s.service.Zone())
+		e := web.EncodeAttempt(a, s.service.Zone(), lang)
 		list = append(list, e)
+		if e.Explanation != nil {
+			why.add(e.ID, *e.Explanation)
+		}
 		next := "-"
 		if e.NextAttemptAt != nil {
 			next = *e.NextAttemptAt
@@ -140,10 +150,40 @@ func printAttempts(c *cli.Context, s *session, attempts []app.Attempt, total int
 		printTable(w, "No attempt was made yet.",
 			[]string{"ID", "TIME", "WEBHOOK", "DELIVERY", "ATTEMPT", "ANSWER", "MS", "TYPE", "AMOUNT", "CONTENT", "NEXT"}, rows,
 			"ID", "WEBHOOK", "DELIVERY", "MS", "AMOUNT")
+		why.print(w)
 		if total > int64(len(rows)) {
 			fmt.Fprintf(c.App.ErrWriter, "%d of %d; --page shows more.\n", len(rows), total)
 		}
 	})
+}
+
+// explanations are sentences, each with the records that it explains.
+type explanations []struct {
+	text string
+	ids  []string
+}
+
+func (e *explanations) add(id int64, text string) {
+	for i := range *e {
+		if (*e)[i].text == text {
+			(*e)[i].ids = append((*e)[i].ids, strconv.FormatInt(id, 10))
+			return
+		}
+	}
+	*e = append(*e, struct {
+		text string
+		ids  []string
+	}{text, []string{strconv.FormatInt(id, 10)}})
+}
+
+func (e explanations) print(w io.Writer) {
+	for _, x := range e {
+		ids := strings.Join(x.ids, ", ")
+		if len(x.ids) > 6 {
+			ids = strings.Join(x.ids[:5], ", ") + ", …"
+		}
+		fmt.Fprintf(w, "\n%s: %s\n", ids, oneLine(x.text))
+	}
 }
 
 // historyRecord finds one record of the history.
@@ -166,6 +206,10 @@ func showDelivery(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	lang, err := language(c)
+	if err != nil {
+		return err
+	}
 	if c.String("output") == "json" {
 		type delivery struct {
 			DeliveryID string            `json:"delivery_id"`
@@ -178,7 +222,7 @@ func showDelivery(c *cli.Context, s *session) error {
 		d := a.Delivery
 		shown := delivery{strconv.FormatInt(d.ID, 10), d.State, d.Attempts, optionalTime(d.DueAt, s.service.Zone()), app.FormatTime(d.CreatedAt, s.service.Zone()), nil}
 		for _, a := range attempts {
-			shown.History = append(shown.History, web.EncodeAttempt(a, s.service.Zone()))
+			shown.History = append(shown.History, web.EncodeAttempt(a, s.service.Zone(), lang))
 		}
 		return output(c, shown, nil)
 	}

@@ -48,7 +48,7 @@ func serveCommand() *cli.Command {
 			&cli.StringFlag{Name: "keep-inbound", Usage: "`TIME` to keep inbound calls that need no attention, such as 30d; 0 is for ever", Value: "30d", EnvVars: []string{"BAOCO_KEEP_INBOUND"}},
 			&cli.StringFlag{Name: "keep-history", Usage: "`TIME` to keep the history of webhooks, such as 365d; 0 is for ever", Value: "365d", EnvVars: []string{"BAOCO_KEEP_HISTORY"}},
 			&cli.StringFlag{Name: "log-format", Usage: "`FORMAT`: text or json", Value: "text", EnvVars: []string{"BAOCO_LOG_FORMAT"}},
-			&cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of what serve prints: en or vi", Value: "en", EnvVars: []string{"BAOCO_LANG"}},
+			langFlag,
 		},
 		Action: serve,
 	}
@@ -68,7 +68,7 @@ type settings struct {
 func readSettings(c *cli.Context) (s settings, err error) {
 	s = settings{
 		db: c.String("db"), listen: c.String("listen"), domain: c.String("domain"), zone: c.String("timezone"),
-		targets: c.StringSlice("allow-target"), rateLimit: c.Int("rate-limit"), listingLimit: c.Int("listing-rate-limit"), jsonLog: c.String("log-format") == "json", lang: app.Lang(c.String("lang")),
+		targets: c.StringSlice("allow-target"), rateLimit: c.Int("rate-limit"), listingLimit: c.Int("listing-rate-limit"), jsonLog: c.String("log-format") == "json",
 	}
 	if s.baseURL, err = checkBaseURL(c.String("base-url"), s.domain); err != nil {
 		return s, err
@@ -93,8 +93,8 @@ func readSettings(c *cli.Context) (s settings, err error) {
 	if !slices.Contains([]string{"text", "json"}, c.String("log-format")) {
 		return s, usagef("--log-format must be text or json, not %q", c.String("log-format"))
 	}
-	if s.lang != app.English && s.lang != app.Vietnamese {
-		return s, usagef("--lang must be en or vi, not %q", string(s.lang))
+	if s.lang, err = language(c); err != nil {
+		return s, err
 	}
 	return s, noArguments(c)
 }

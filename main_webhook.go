@@ -47,7 +47,7 @@ func webhookCommand() *cli.Command {
 			},
 			{
 				Name: "test", Usage: "send a signed sample and show the answer; exits 6 unless it is accepted", ArgsUsage: "ID",
-				Description: example("baoco webhook test 1"), Flags: adminFlags(), Action: admin(testWebhook),
+				Description: example("baoco webhook test 1"), Flags: adminFlags(langFlag), Action: admin(testWebhook),
 			},
 			{
 				Name: "rotate-secret", Usage: "give a webhook a new secret, with an overlap", ArgsUsage: "ID",
@@ -171,14 +171,21 @@ func testWebhook(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	lang, err := language(c)
+	if err != nil {
+		return err
+	}
 	a, err := s.service.TestWebhook(c.Context, s.account, id, s.now)
 	if err != nil {
 		return err
 	}
-	err = output(c, web.EncodeAttempt(a, s.service.Zone()), func(w io.Writer) {
+	err = output(c, web.EncodeAttempt(a, s.service.Zone(), lang), func(w io.Writer) {
 		fmt.Fprintf(w, "POST %s\n%s in %d ms\n", a.URL, outcome(a), a.Result.Duration.Milliseconds())
 		if len(a.Result.Body) > 0 {
 			fmt.Fprintln(w, oneLine(string(a.Result.Body)))
+		}
+		if why := a.Result.Explanation().In(lang); why != "" {
+			fmt.Fprintln(w, oneLine(why))
 		}
 	})
 	if err == nil && !a.Result.OK() {

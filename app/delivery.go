@@ -82,7 +82,7 @@ type Result struct {
 	Duration   time.Duration
 	StatusCode int // 0: no HTTP answer
 	Error      ErrorClass
-	Detail     string // for people: the rule that blocked, the TLS fault
+	Detail     string // what else is known: see [Detail]
 	Body       []byte // the first 4 KiB of the answer
 	Phases     Phases
 }

@@ -21,6 +21,8 @@
 //   - Webhook: a URL of the shop's that is told of transactions.
 //   - Delivery: one transaction to one webhook: the row of the queue.
 //   - Attempt: one HTTP call of a delivery: the history record.
+//   - Explanation: why an attempt failed and what to do, for people. It comes
+//     of the class of the error and its Cause.
 //   - Secret, Signature, Checksum: what a webhook's deliveries are signed
 //     with; the digest of a body; the digest of one transaction in it.
 //   - RetrySchedule: the waits before the six attempts of a delivery.

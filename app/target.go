@@ -144,16 +144,10 @@ func (p *TargetPolicy) CheckAddr(ap netip.AddrPort) error {
 	if !addr.IsValid() {
 		return &BlockedAddressError{Addr: addr, Rule: "not an address"}
 	}
-	judged := addr
-	if nat64.Contains(addr) {
-		b := addr.As16()
-		judged = netip.AddrFrom4([4]byte(b[12:]))
+	if isMetadata(addr) {
+		return &BlockedAddressError{Addr: addr, Rule: "cloud metadata", Metadata: true}
 	}
-	for _, r := range metadata {
-		if r.prefix.Contains(judged) || r.prefix.Contains(addr) {
-			return &BlockedAddressError{Addr: addr, Rule: "cloud metadata", Metadata: true}
-		}
-	}
+	judged := embedded(addr)
 	for _, a := range p.prefixes {
 		if (a.prefix.Contains(addr) || a.prefix.Contains(judged)) && (a.port == 0 || a.port == ap.Port()) {
 			return nil
@@ -168,6 +162,25 @@ func (p *TargetPolicy) CheckAddr(ap netip.AddrPort) error {
 		return &BlockedAddressError{Addr: addr, Rule: "outside the public range 2000::/3"}
 	}
 	return nil
+}
+
+// embedded is the IPv4 address that a NAT64 address leads to; any other
+// address as it is.
+func embedded(addr netip.Addr) netip.Addr {
+	if !nat64.Contains(addr) {
+		return addr
+	}
+	b := addr.As16()
+	return netip.AddrFrom4([4]byte(b[12:]))
+}
+
+func isMetadata(addr netip.Addr) bool {
+	for _, r := range metadata {
+		if r.prefix.Contains(embedded(addr)) || r.prefix.Contains(addr) {
+			return true
+		}
+	}
+	return false
 }
 
 // localSuffixes are the names that lead nowhere public (RFC 6761, RFC 6762,

@@ -12,11 +12,13 @@ import (
 
 // guardedDialer opens connections to allowed addresses only. The judgement
 // falls here, on the address itself, after DNS and right before the connect:
-// what a name resolved to a moment ago doesn't count.
-func guardedDialer(policy *app.TargetPolicy) *net.Dialer {
+// what a name resolved to a moment ago doesn't count. A nil resolver is the
+// machine's.
+func guardedDialer(policy *app.TargetPolicy, resolver *net.Resolver) *net.Dialer {
 	return &net.Dialer{
 		Timeout:   app.AttemptTimeout,
 		KeepAlive: 15 * time.Second,
+		Resolver:  resolver,
 		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 			to, err := netip.ParseAddrPort(address)
 			if err != nil {

@@ -106,6 +106,80 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
+// Five failures and then a 200 are six attempts at their times, and no more;
+// six failures are the end, also after a restart.
+func TestLastAttempt(t *testing.T) {
+	for _, last := range []int{200, 500} {
+		synctest.Test(t, func(t *testing.T) {
+			n := &network{start: time.Now(), answer: func(count int, _ *http.Request) (*http.Response, error) {
+				if count == 6 {
+					return respond(last), nil
+				}
+				return respond(500), nil
+			}}
+			path := newFile(t)
+			s := open(t, path, n)
+			s.webhook(t, "https://shop.example.vn/hook")
+			s.start(t)
+			s.record(t, "FT1")
+			time.Sleep(20 * time.Minute)
+			s.close(t)
+			s = open(t, path, n)
+			s.start(t)
+			time.Sleep(20 * time.Minute)
+			synctest.Wait()
+			if d := cmp.Diff(times500, n.times()); d != "" {
+				t.Errorf("ending in %d: attempts (-want +got):\n%s", last, d)
+			}
+			want := app.DeliveryDelivered
+			if last != 200 {
+				want = app.DeliveryFailed
+			}
+			if history := s.history(t); len(history) != 6 || history[5].Delivery.State != want || history[5].Result.OK() != (last == 200) {
+				t.Errorf("ending in %d: %d records, the last %+v", last, len(history), history[len(history)-1])
+			}
+			s.close(t)
+		})
+	}
+}
+
+// An attempt that panics has failed; it is explained, repeated on schedule,
+// and the others go on.
+func TestPanicInAnAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{start: time.Now(), answer: func(_ int, r *http.Request) (*http.Response, error) {
+			if r.URL.Path == "/poison" {
+				panic("poison")
+			}
+			return respond(200), nil
+		}}
+		s := open(t, newFile(t), n)
+		poison := s.webhook(t, "https://shop.example.vn/poison")
+		s.webhook(t, "https://shop.example.vn/well")
+		s.start(t)
+		for i := range 3 {
+			s.record(t, fmt.Sprint("FT", i))
+		}
+		time.Sleep(20 * time.Minute)
+		synctest.Wait()
+		poisoned, well := 0, 0
+		for _, a := range s.history(t) {
+			switch r := a.Result; {
+			case a.Delivery.WebhookID != poison.ID && r.OK():
+				well++
+			case a.Delivery.WebhookID == poison.ID && r.Error == app.ErrorInternal && r.Explanation().EN != "":
+				poisoned++
+			default:
+				t.Errorf("webhook %d: %+v", a.Delivery.WebhookID, r)
+			}
+		}
+		if poisoned != 3*6 || well != 3 {
+			t.Errorf("%d attempts of the poisoned webhook and %d of the other; want 18 and 3", poisoned, well)
+		}
+		s.close(t)
+	})
+}
+
 // A stop between attempts, and one in the middle of an attempt: the schedule
 // goes on from the file; what was due meanwhile is tried at the start, and an
 // attempt that was cut off isn't counted.
@@ -201,57 +275,6 @@ func TestTimeLimit(t *testing.T) {
 			s.close(t)
 		})
 	}
-}
-
-// Switching off makes pending deliveries wait, switching on lets them go on,
-// deleting cancels them; a changed URL counts from the next attempt on.
-func TestChangesDuringTheWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var urls []string
-		n := &network{start: time.Now()}
-		n.answer = func(_ int, r *http.Request) (*http.Response, error) {
-			n.mu.Lock()
-			defer n.mu.Unlock()
-			urls = append(urls, r.URL.Path)
-			return respond(500), nil
-		}
-		s := open(t, newFile(t), n)
-		hook := s.webhook(t, "https://shop.example.vn/old")
-		s.start(t)
-		s.record(t, "FT1")
-		time.Sleep(5 * time.Second)
-		newURL := "https://shop.example.vn/new"
-		_, err := s.service.UpdateWebhook(t.Context(), 1, hook.ID, app.WebhookUpdate{URL: &newURL})
-		must(t, err)
-		time.Sleep(10 * time.Second) // attempt 2 at 10 s
-		_, err = s.service.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
-		must(t, err)
-		s.record(t, "FT2") // while off: no delivery, ever
-		time.Sleep(time.Minute)
-		if got := n.times(); len(got) != 2 {
-			t.Fatalf("%d attempts while switched off, want 2", len(got))
-		}
-		_, err = s.service.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
-		must(t, err)
-		time.Sleep(2 * time.Second)
-		if got := n.times(); len(got) != 3 || got[2] < 75*time.Second || got[2] > 76*time.Second {
-			t.Fatalf("attempts after switching on: %v", got)
-		}
-		must(t, s.service.DeleteWebhook(t.Context(), 1, hook.ID, time.Now()))
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		if got := n.times(); len(got) != 3 {
-			t.Errorf("%d attempts after deleting, want 3", len(got))
-		}
-		if d := cmp.Diff([]string{"/old", "/new", "/new"}, urls); d != "" {
-			t.Errorf("paths (-want +got):\n%s", d)
-		}
-		history := s.history(t)
-		if last := history[len(history)-1]; last.Delivery.State != app.DeliveryCancelled {
-			t.Errorf("the delivery of a deleted webhook is %s", last.Delivery.State)
-		}
-		s.close(t)
-	})
 }
 
 // Webhooks that hang, each on a host of its own, keep no other from its first

@@ -31,13 +31,14 @@ type HistoryJSON struct {
 	DurationMS    int64           `json:"duration_ms"`
 	Error         *app.ErrorClass `json:"error"`
 	ErrorDetail   *string         `json:"error_detail"`
+	Explanation   *string         `json:"error_explanation"` // in the reader's language
 	ResponseBody  string          `json:"response_body"`
 	NextAttemptAt *string         `json:"next_attempt_at"`
 	ResendOf      *int64          `json:"resend_of"`
 }
 
-// EncodeAttempt writes a with its times in zone.
-func EncodeAttempt(a app.Attempt, zone *time.Location) HistoryJSON {
+// EncodeAttempt writes a with its times in zone, for a reader of lang.
+func EncodeAttempt(a app.Attempt, zone *time.Location, lang app.Lang) HistoryJSON {
 	h := HistoryJSON{
 		ID: a.ID, WebhookID: a.Delivery.WebhookID, Endpoint: a.URL, StatusCode: a.Result.StatusCode,
 		CallTime: app.FormatTime(a.Result.StartedAt, zone), Bank: a.Payload.Gateway, Type: a.Payload.TransferType,
@@ -49,6 +50,8 @@ func EncodeAttempt(a app.Attempt, zone *time.Location) HistoryJSON {
 		h.Status = 1
 	} else {
 		h.Error = &a.Result.Error
+		explanation := a.Result.Explanation().In(lang)
+		h.Explanation = &explanation
 	}
 	if a.Result.Detail != "" {
 		detail := app.CleanText(a.Result.Detail, 500)
@@ -99,7 +102,7 @@ func (s *Server) history(w http.ResponseWriter, q *query) error {
 	}
 	encoded := make([]HistoryJSON, len(list))
 	for i, a := range list {
-		encoded[i] = EncodeAttempt(a, s.service.Zone())
+		encoded[i] = EncodeAttempt(a, s.service.Zone(), lang(q.Request))
 	}
 	writeJSON(w, http.StatusOK, struct {
 		envelope
@@ -190,7 +193,7 @@ func (s *Server) testWebhook(w http.ResponseWriter, q *query) error {
 		envelope
 		Success bool        `json:"success"`
 		Result  HistoryJSON `json:"result"`
-	}{e, a.Result.OK(), EncodeAttempt(a, s.service.Zone())})
+	}{e, a.Result.OK(), EncodeAttempt(a, s.service.Zone(), lang(q.Request))})
 	return nil
 }
 

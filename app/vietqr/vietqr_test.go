@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,4 +78,55 @@ func TestBlocks(t *testing.T) {
 			t.Errorf("a line of %d, want %d", n, code.Size+4)
 		}
 	}
+}
+
+// FuzzTransfer: whatever is coded can be read back, tag by tag, and draws.
+func FuzzTransfer(f *testing.F) {
+	f.Add("970436", "19354957", int64(200000), "DH10293")
+	f.Add("970416", "0", int64(0), "")
+	f.Add("970436", strings.Repeat("9", 50), int64(9999999999999), strings.Repeat("x", 95))
+	f.Add("97043\xff", "đ", int64(-1), "\x7f")
+	f.Add("000000", "6304", int64(1), "6304ABCD")
+	f.Fuzz(func(t *testing.T, bin, account string, amount int64, content string) {
+		text, err := vietqr.Transfer{BIN: bin, Account: account, Amount: amount, Content: content}.String()
+		if err != nil {
+			return
+		}
+		outer := tags(t, text)
+		inner := tags(t, outer["38"])
+		to := tags(t, inner["01"])
+		want := ""
+		if amount > 0 {
+			want = strconv.FormatInt(amount, 10)
+		}
+		if to["00"] != bin || to["01"] != account || outer["54"] != want || outer["53"] != "704" || inner["02"] != vietqr.ToAccount {
+			t.Errorf("%q reads back as %v, %v, %v", text, outer, inner, to)
+		}
+		if content != "" && tags(t, outer["62"])["08"] != content {
+			t.Errorf("%q: the content is lost", text)
+		}
+		if _, err := vietqr.Code(text); err != nil {
+			t.Errorf("%q can't be drawn: %v", text, err)
+		}
+	})
+}
+
+// tags reads tag, length, value.
+func tags(t *testing.T, s string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for len(s) > 0 {
+		if len(s) < 4 {
+			t.Fatalf("%q is left over", s)
+		}
+		n, err := strconv.Atoi(s[2:4])
+		if err != nil || len(s) < 4+n {
+			t.Fatalf("%q is no tag", s)
+		}
+		if _, twice := found[s[:2]]; twice {
+			t.Fatalf("tag %s comes twice", s[:2])
+		}
+		found[s[:2]], s = s[4:4+n], s[4+n:]
+	}
+	return found
 }

@@ -1,0 +1,145 @@
+package app_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"baoco/app"
+)
+
+var (
+	classes = []app.ErrorClass{
+		app.ErrorNone, app.ErrorTimeout, app.ErrorDNS, app.ErrorRefused, app.ErrorReset, app.ErrorConnection, app.ErrorTLS, app.ErrorBlocked,
+		app.ErrorRedirect, app.ErrorHTTPStatus, app.ErrorProtocol, app.ErrorInternal, "a class of a later version",
+	}
+	causes = []app.Cause{
+		"", app.CauseDNS, app.CauseConnect, app.CauseTLS, app.CauseResponse, app.CauseNoSuchName, app.CauseLookupFailed, app.CauseUnreachable,
+		app.CauseExpired, app.CauseNotYetValid, app.CauseWrongName, app.CauseSelfSigned, app.CauseUnknownAuthority, app.CauseBadCertificate,
+		app.CauseNotTLS, app.CauseOldTLS, app.CauseClientCertificate, app.CauseHandshake, "a cause of a later version",
+	}
+)
+
+// Whatever an attempt came to, there is a sentence or two about it in both
+// languages, and nothing in them that could be secret.
+func TestEveryFailureIsExplained(t *testing.T) {
+	secrets := []string{"tell-nobody", "whsec_", "pass"}
+	details := []string{
+		"https://shop.vn/login?token=tell-nobody", "https://user:pass@shop.vn/?whsec_", "/relative?tell-nobody", "http://[::1", "tell-nobody",
+		"10.0.0.1 is not a public address; tell-nobody", "169.254.169.254 tell-nobody", "::ffff:10.0.0.1", strings.Repeat("tell-nobody ", 100), "\x00\xff",
+	}
+	for _, cause := range causes {
+		details = append(details, app.Detail(cause, ""), app.Detail(cause, "x509: tell-nobody"))
+	}
+	statuses := []int{0, 99, 600}
+	for status := 100; status < 600; status++ {
+		statuses = append(statuses, status)
+	}
+	for _, class := range classes {
+		for i, status := range statuses {
+			few := details
+			if i > 10 {
+				few = details[:3]
+			}
+			for _, detail := range few {
+				r := app.Result{Error: class, StatusCode: status, Detail: detail, Body: []byte("tell-nobody")}
+				if r.OK() {
+					continue
+				}
+				checkExplanation(t, fmt.Sprintf("%q, %d, %.40q", class, status, detail), r.Explanation(), secrets)
+			}
+		}
+	}
+	if text := (app.Result{StatusCode: 200}).Explanation(); text != (app.Text{}) {
+		t.Errorf("a success is explained: %q", text)
+	}
+}
+
+var sentenceEnd = regexp.MustCompile(`[.!?](\s|$)`)
+
+func checkExplanation(t *testing.T, what string, text app.Text, secrets []string) {
+	t.Helper()
+	for _, s := range []string{text.EN, text.VI} {
+		if n := len(sentenceEnd.FindAllString(s, -1)); !strings.HasSuffix(s, ".") || n < 1 || n > 2 || utf8.RuneCountInString(s) > 500 || !utf8.ValidString(s) {
+			t.Fatalf("%s: %d sentences: %q", what, n, s)
+		}
+		if strings.ContainsAny(s, "?\n\r\t\x00") || strings.Contains(s, "%!") || strings.Contains(s, "  ") {
+			t.Fatalf("%s: %q", what, s)
+		}
+		for _, secret := range secrets {
+			if strings.Contains(s, secret) {
+				t.Fatalf("%s: tells %q: %q", what, secret, s)
+			}
+		}
+	}
+	if text.EN == text.VI {
+		t.Fatalf("%s: the same in both languages: %q", what, text.EN)
+	}
+}
+
+// The next step that matters, by what happened.
+func TestExplanations(t *testing.T) {
+	for _, c := range []struct {
+		class  app.ErrorClass
+		status int
+		detail string
+		en, vi string // parts
+	}{
+		{app.ErrorHTTPStatus, 201, "", "answered 201; only 200 counts", "chỉ mã 200"},
+		{app.ErrorHTTPStatus, 204, "", "answered 204; only 200 counts", "chỉ mã 200"},
+		{app.ErrorHTTPStatus, 401, "", "this webhook's secret over the raw body", "secret của webhook này"},
+		{app.ErrorHTTPStatus, 403, "", "without a login, CSRF check", "tường lửa"},
+		{app.ErrorHTTPStatus, 404, "", "check the path", "kiểm tra đường dẫn"},
+		{app.ErrorHTTPStatus, 405, "", "add a POST route", "route POST"},
+		{app.ErrorHTTPStatus, 410, "", "enter the present URL", "URL hiện tại"},
+		{app.ErrorHTTPStatus, 413, "", "client_max_body_size", "client_max_body_size"},
+		{app.ErrorHTTPStatus, 415, "", "application/json", "application/json"},
+		{app.ErrorHTTPStatus, 419, "", "CSRF", "Laravel"},
+		{app.ErrorHTTPStatus, 422, "", "validation", "các trường"},
+		{app.ErrorHTTPStatus, 429, "", "exempt this URL", "loại trừ URL"},
+		{app.ErrorHTTPStatus, 499, "", "refused the request (499)", "từ chối yêu cầu (499)"},
+		{app.ErrorHTTPStatus, 500, "", "look for the error in its log", "nhật ký"},
+		{app.ErrorHTTPStatus, 502, "", "PHP-FPM", "PHP-FPM"},
+		{app.ErrorHTTPStatus, 503, "", "overloaded or in maintenance", "bảo trì"},
+		{app.ErrorHTTPStatus, 504, "", "answer 200 first", "trả về 200 trước"},
+		{app.ErrorHTTPStatus, 522, "", "Cloudflare answered 522", "Cloudflare"},
+		{app.ErrorHTTPStatus, 599, "", "failed (599)", "bị lỗi (599)"},
+		{app.ErrorRedirect, 301, "https://shop.vn/hook/?key=1", "redirects to https://shop.vn/hook/ (", "đến https://shop.vn/hook/ ("},
+		{app.ErrorRedirect, 302, "", "enter the URL that answers 200", "URL trả về 200"},
+		{app.ErrorRedirect, 302, "javascript:alert(1)", "enter the URL that answers 200", "URL trả về 200"},
+		{app.ErrorRedirect, 304, "", "304 (not modified)", "304"},
+		{app.ErrorTimeout, 0, "dns", "looked up in time", "tra cứu"},
+		{app.ErrorTimeout, 0, "connect", "firewall", "tường lửa"},
+		{app.ErrorTimeout, 0, "tls", "TLS handshake within 10 seconds", "bắt tay TLS"},
+		{app.ErrorTimeout, 0, "response", "answer 200 first and do the work afterwards", "trả về 200 trước"},
+		{app.ErrorTimeout, 200, "response", "answer 200 first and do the work afterwards", "trả về 200 trước"},
+		{app.ErrorTimeout, 0, "", "answer 200 first", "trả về 200 trước"},
+		{app.ErrorDNS, 0, "no_such_name: no such host", "does not exist", "không tồn tại"},
+		{app.ErrorDNS, 0, "lookup_failed: server misbehaving", "name servers of the domain", "máy chủ DNS"},
+		{app.ErrorRefused, 0, "", "start your web server", "khởi động máy chủ web"},
+		{app.ErrorReset, 0, "response", "error log", "nhật ký lỗi"},
+		{app.ErrorReset, 0, "tls", "speaks HTTPS", "HTTPS"},
+		{app.ErrorConnection, 0, "unreachable: no route to host", "no route", "IPv4"},
+		{app.ErrorTLS, 0, "expired: x509: certificate has expired", "has expired: renew it", "gia hạn"},
+		{app.ErrorTLS, 0, "not_yet_valid", "clock", "đồng hồ"},
+		{app.ErrorTLS, 0, "wrong_name", "another host name", "tên miền khác"},
+		{app.ErrorTLS, 0, "self_signed", "self-signed", "tự ký"},
+		{app.ErrorTLS, 0, "unknown_authority", "fullchain.pem", "chứng chỉ trung gian"},
+		{app.ErrorTLS, 0, "not_tls", "does not speak HTTPS", "443"},
+		{app.ErrorTLS, 0, "old_tls", "TLS 1.2 or 1.3", "TLS 1.2"},
+		{app.ErrorTLS, 0, "x509: of an older record", "certificate and the HTTPS configuration", "chứng chỉ"},
+		{app.ErrorBlocked, 0, "10.1.2.3 is not a public address (…)", "serve --allow-target 10.1.2.3/32)", "10.1.2.3/32"},
+		{app.ErrorBlocked, 0, "fd00::1 is not a public address (…)", "serve --allow-target fd00::1/128)", "fd00::1/128"},
+		{app.ErrorBlocked, 0, "169.254.169.254 is a cloud metadata address", "no setting opens", "không bao giờ được phép"},
+		{app.ErrorBlocked, 0, "64:ff9b::a9fe:a9fe is a cloud metadata address", "no setting opens", "không bao giờ được phép"},
+		{app.ErrorProtocol, 0, "malformed", "https://", "https://"},
+		{app.ErrorInternal, 0, "", "not at your server", "không phải do máy chủ của bạn"},
+	} {
+		text := app.Result{Error: c.class, StatusCode: c.status, Detail: c.detail}.Explanation()
+		if !strings.Contains(text.EN, c.en) || !strings.Contains(text.VI, c.vi) {
+			t.Errorf("%s %d %q: %q, %q; want parts %q, %q", c.class, c.status, c.detail, text.EN, text.VI, c.en, c.vi)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/sqlitestore"
+)
+
+// The command line says why attempts failed and what to do, in the language
+// that is asked for, once for all records with the same reason.
+func TestWhyAttemptsFailed(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "baoco.db")
+	must(t, sqlitestore.Create(context.Background(), db, app.DefaultZone, time.Now()))
+	store, err := sqlitestore.Open(context.Background(), db, sqlitestore.Options{})
+	must(t, err)
+	must(t, store.SetAllowTargets(context.Background(), []string{"127.0.0.1/32"}))
+	must(t, store.Close())
+	t.Setenv("BAOCO_DB", db)
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(419) }))
+	defer receiver.Close()
+
+	const en, vi = "The CSRF check of your server", "Cơ chế kiểm tra CSRF"
+	for _, step := range []struct {
+		command string
+		code    int
+		want    []string // parts of stdout
+		not     string
+	}{
+		{"webhook create --name shop --url " + receiver.URL + "/hook?key=k --type IN", 0, nil, ""},
+		{"webhook test 1", exitCheck, []string{"HTTP 419 in ", "\n" + en}, vi},
+		{"webhook test 1 --lang vi", exitCheck, []string{"\n" + vi}, en},
+		{"webhook test 1 -o json", exitCheck, []string{`"error_explanation": "` + en}, vi},
+		{"delivery list", 0, []string{"HTTP 419", "\n3, 2, 1: " + en}, vi},
+		{"delivery list --lang vi", 0, []string{"HTTP 419", "\n3, 2, 1: " + vi}, en},
+		{"delivery list -o json --lang vi", 0, []string{`"error_explanation": "` + vi}, en},
+		{"delivery show 2", 0, []string{"Delivery 2 ", "\n2: " + en}, vi},
+		{"delivery show 2 -o json --lang vi", 0, []string{`"error_explanation": "` + vi}, en},
+		{"delivery list --lang fr", exitUsage, nil, en},
+		{"webhook test 1 --lang fr", exitUsage, nil, en},
+	} {
+		code, stdout, stderr := baoco("", words(step.command)...)
+		if code != step.code || step.not != "" && strings.Contains(stdout, step.not) {
+			t.Errorf("$ %s: exit %d, want %d\n%s%s", step.command, code, step.code, stdout, stderr)
+		}
+		for _, part := range step.want {
+			if !strings.Contains(stdout, part) {
+				t.Errorf("$ %s: want %q in\n%s", step.command, part, stdout)
+			}
+		}
+	}
+	t.Setenv("BAOCO_LANG", "vi")
+	if _, stdout, _ := baoco("", "delivery", "list"); !strings.Contains(stdout, vi) {
+		t.Errorf("with BAOCO_LANG=vi:\n%s", stdout)
+	}
+}

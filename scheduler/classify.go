@@ -1,0 +1,136 @@
+package scheduler
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"reflect"
+	"syscall"
+	"time"
+
+	"baoco/app"
+)
+
+// classify names the class and the cause of an error by its type, and says it
+// in a sentence without the URL, which may hold a secret of the shop's. phase
+// is how far the attempt had come.
+func classify(err error, phase app.Cause) (app.ErrorClass, string) {
+	var (
+		blocked   *app.BlockedAddressError
+		dns       *net.DNSError
+		handshake *handshakeError
+		operation *net.OpError
+		timeout   net.Error
+	)
+	switch {
+	case errors.As(err, &blocked):
+		return app.ErrorBlocked, blocked.Error()
+	case errors.As(err, &dns) && dns.IsTimeout:
+		return app.ErrorTimeout, string(app.CauseDNS)
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return app.ErrorDNS, app.Detail(app.CauseNoSuchName, clipText(dns.Err))
+	case errors.As(err, &dns):
+		return app.ErrorDNS, app.Detail(app.CauseLookupFailed, clipText(dns.Err))
+	case isAny(err, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL):
+		return app.ErrorInternal, unwrapURL(err)
+	case isAny(err, syscall.ECONNREFUSED):
+		return app.ErrorRefused, ""
+	case isAny(err, syscall.ECONNRESET, syscall.EPIPE, io.EOF, io.ErrUnexpectedEOF):
+		return app.ErrorReset, string(phase)
+	case errors.As(err, &timeout) && timeout.Timeout(), isAny(err, context.Canceled, context.DeadlineExceeded):
+		return app.ErrorTimeout, string(phase)
+	case errors.As(err, &handshake):
+		return app.ErrorTLS, app.Detail(tlsCause(handshake.err), unwrapURL(handshake.err))
+	case isAny(err, syscall.ENETUNREACH, syscall.EHOSTUNREACH):
+		return app.ErrorConnection, app.Detail(app.CauseUnreachable, unwrapURL(err))
+	case errors.As(err, &operation):
+		return app.ErrorConnection, clipText(operation.Err.Error())
+	}
+	return app.ErrorProtocol, unwrapURL(err)
+}
+
+func isAny(err error, targets ...error) bool {
+	for _, target := range targets {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	return false
+}
+
+// tlsCause names the cause of a failed handshake.
+func tlsCause(err error) app.Cause {
+	var (
+		record    tls.RecordHeaderError
+		refused   *tls.CertificateVerificationError
+		hostname  x509.HostnameError
+		authority x509.UnknownAuthorityError
+		invalid   x509.CertificateInvalidError
+		operation *net.OpError
+	)
+	switch {
+	case errors.As(err, &record):
+		return app.CauseNotTLS
+	case errors.As(err, &hostname):
+		return app.CauseWrongName
+	case errors.As(err, &authority):
+		if errors.As(err, &refused) && isSelfSigned(refused.UnverifiedCertificates[0]) {
+			return app.CauseSelfSigned
+		}
+		return app.CauseUnknownAuthority
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		if invalid.Cert.NotBefore.After(time.Now()) {
+			return app.CauseNotYetValid
+		}
+		return app.CauseExpired
+	case errors.As(err, &refused), errors.As(err, &invalid):
+		return app.CauseBadCertificate
+	case errors.As(err, &operation) && operation.Op == "remote error":
+		return alertCause(operation.Err)
+	}
+	return app.CauseHandshake
+}
+
+func isSelfSigned(c *x509.Certificate) bool {
+	return bytes.Equal(c.RawIssuer, c.RawSubject)
+}
+
+// alertCause reads the number of the alert that a server sent. Its type is a
+// byte that crypto/tls keeps to itself.
+func alertCause(alert error) app.Cause {
+	v := reflect.ValueOf(alert)
+	if v.Kind() != reflect.Uint8 {
+		return app.CauseHandshake
+	}
+	switch v.Uint() { // RFC 8446, 6
+	case 70: // protocol_version
+		return app.CauseOldTLS
+	case 112: // unrecognized_name
+		return app.CauseWrongName
+	case 42, 116: // bad_certificate, certificate_required
+		return app.CauseClientCertificate
+	}
+	return app.CauseHandshake
+}
+
+// unwrapURL is the text of err without the method and URL in front.
+func unwrapURL(err error) string {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			break
+		}
+		if _, ok := err.(interface{ Timeout() bool }); !ok {
+			break
+		}
+		err = inner
+	}
+	return clipText(err.Error())
+}
+
+// clipText makes what a receiver sent fit for the history.
+func clipText(s string) string { return app.CleanText(s, 300) }

@@ -1,0 +1,389 @@
+package scheduler_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/scheduler"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+const shopName = "shop.example.vn"
+
+// hostileWorld is a sender on a network that the test controls.
+type hostileWorld struct {
+	names  *nameServer
+	root   issuer
+	sender *scheduler.Sender
+}
+
+func newHostileWorld(t *testing.T) *hostileWorld {
+	t.Helper()
+	w := &hostileWorld{names: startNameServer(t), root: issuer{}.authority(t, "Root")}
+	w.names.set(shopName, "127.0.0.1")
+	targets, err := app.ParseTargetPolicy([]string{"127.0.0.1/32", "::1/128"})
+	must(t, err)
+	roots := x509.NewCertPool()
+	roots.AddCert(w.root.certificate)
+	w.sender = scheduler.NewSenderOn(targets, w.names.resolver(), roots)
+	return w
+}
+
+// https is a server by name under a certificate.
+func (w *hostileWorld) https(t *testing.T, config *tls.Config) string {
+	t.Helper()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	server.TLS = config
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return byName(server.URL)
+}
+
+func certified(c tls.Certificate) *tls.Config { return &tls.Config{Certificates: []tls.Certificate{c}} }
+
+// byName calls what listens on loopback by the name of the shop.
+func byName(url string) string {
+	return strings.Replace(url, "127.0.0.1", shopName, 1) + "/hook?token=tell-nobody"
+}
+
+func asHTTPS(url string) string { return strings.Replace(url, "http:", "https:", 1) }
+
+// raw answers every connection with bytes, then calls after, then closes.
+func raw(t *testing.T, answer string, after func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	t.Cleanup(func() { l.Close() })
+	data := []byte(answer) // one for all: the memory of attempts is measured
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				_, _ = c.Read(make([]byte, 4<<10))
+				_, _ = c.Write(data)
+				if after != nil {
+					after(c)
+				}
+			}()
+		}
+	}()
+	return "http://" + l.Addr().String()
+}
+
+// deaf takes no connection: its queue is full, so that the kernel drops what
+// comes, as a firewall does.
+func deaf(t *testing.T, host string, port int) string {
+	t.Helper()
+	family, address := syscall.AF_INET, syscall.Sockaddr(&syscall.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}})
+	if host == "::1" {
+		family, address = syscall.AF_INET6, &syscall.SockaddrInet6{Port: port, Addr: [16]byte{15: 1}}
+	}
+	fd, err := syscall.Socket(family, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Skipf("no socket for %s: %v", host, err)
+	}
+	t.Cleanup(func() { syscall.Close(fd) })
+	must(t, syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1))
+	if err := syscall.Bind(fd, address); err != nil {
+		t.Skipf("cannot listen on %s: %v", host, err)
+	}
+	must(t, syscall.Listen(fd, 0))
+	bound, err := syscall.Getsockname(fd)
+	must(t, err)
+	switch a := bound.(type) {
+	case *syscall.SockaddrInet4:
+		port = a.Port
+	case *syscall.SockaddrInet6:
+		port = a.Port
+	}
+	full := net.JoinHostPort(host, fmt.Sprint(port))
+	for range 8 {
+		c, err := net.DialTimeout("tcp", full, 100*time.Millisecond)
+		if err != nil {
+			return "http://" + full
+		}
+		t.Cleanup(func() { c.Close() })
+	}
+	t.Skip("this system's kernel takes any number of connections")
+	return ""
+}
+
+var manyBytes = bytes.Repeat([]byte("x"), 64<<10)
+
+func endless(c net.Conn) {
+	for {
+		if _, err := c.Write(manyBytes); err != nil {
+			return
+		}
+	}
+}
+
+func drip(c net.Conn) {
+	for {
+		if _, err := c.Write([]byte("x")); err != nil {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+// untilClosed keeps a connection until the other side gives it up.
+func untilClosed(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
+
+func reset(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }
+
+// alert is a TLS alert in the clear.
+func alert(number byte) string { return "\x15\x03\x03\x00\x02\x02" + string([]byte{number}) }
+
+// serverHello10 is how a server that knows TLS 1.0 at most begins.
+var serverHello10 = "\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01" + strings.Repeat("r", 32) + "\x00\xc0\x13\x00"
+
+// hostileReceiver is a case of how a receiver, or what stands before it, can
+// misbehave, and what the attempt comes to.
+type hostileReceiver struct {
+	name, url string
+	status    int
+	class     app.ErrorClass
+	cause     app.Cause
+	says      string // a part of the explanation
+	phases    string // that took time
+	within    time.Duration
+}
+
+func (w *hostileWorld) quick(t *testing.T) []hostileReceiver {
+	now, ok := time.Now(), "HTTP/1.1 200 OK\r\n"
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	closed.Close()
+	good := w.root.server(t, shopName, now)
+	middle := w.root.authority(t, "Intermediate")
+	noSuch := "http://no-such-name.example.vn/hook"
+	w.names.failing["broken.example.vn"] = dnsmessage.RCodeServerFailure
+	w.names.set("empty.example.vn")
+	const plain, secure, failedTLS, soon = "dns connect wait", "dns connect tls wait", "dns connect tls", 5 * time.Second
+	return []hostileReceiver{
+		{"HTTPS that is well", w.https(t, certified(good)), 200, "", "", "", secure, soon},
+		{"HTTPS with the whole chain", w.https(t, certified(middle.server(t, shopName, now, middle))), 200, "", "", "", secure, soon},
+		{"no such name", noSuch, 0, app.ErrorDNS, app.CauseNoSuchName, "check its spelling", "dns", soon},
+		{"a name without an address", "http://empty.example.vn/", 0, app.ErrorDNS, app.CauseNoSuchName, "has no address", "dns", soon},
+		{"DNS that fails", "http://broken.example.vn/", 0, app.ErrorDNS, app.CauseLookupFailed, "name servers of the domain", "dns", soon},
+		{"refused", byName("http://" + closed.Addr().String()), 0, app.ErrorRefused, "", "start your web server", "dns connect", soon},
+		{"an expired certificate", w.https(t, certified(w.root.server(t, shopName, now.Add(-24*time.Hour)))), 0, app.ErrorTLS, app.CauseExpired, "renew it", failedTLS, soon},
+		{"a certificate of tomorrow", w.https(t, certified(w.root.server(t, shopName, now.Add(24*time.Hour)))), 0, app.ErrorTLS, app.CauseNotYetValid, "check the clock", failedTLS, soon},
+		{"a certificate for another name", w.https(t, certified(w.root.server(t, "other.example.vn", now))), 0, app.ErrorTLS, app.CauseWrongName, "another host name", failedTLS, soon},
+		{"a self-signed certificate", w.https(t, certified(issuer{}.server(t, shopName, now))), 0, app.ErrorTLS, app.CauseSelfSigned, "self-signed", failedTLS, soon},
+		{"an unknown authority", w.https(t, certified(issuer{}.authority(t, "X").server(t, shopName, now))), 0, app.ErrorTLS, app.CauseUnknownAuthority, "unknown authority", failedTLS, soon},
+		{"no intermediate certificate", w.https(t, certified(middle.server(t, shopName, now))), 0, app.ErrorTLS, app.CauseUnknownAuthority, "fullchain.pem", failedTLS, soon},
+		{"TLS 1.1 at most", w.https(t, &tls.Config{Certificates: []tls.Certificate{good}, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}), 0, app.ErrorTLS, app.CauseOldTLS, "TLS 1.2 or 1.3", failedTLS, soon},
+		{"an old server's TLS 1.0", byName(asHTTPS(raw(t, serverHello10, nil))), 0, app.ErrorTLS, app.CauseHandshake, "TLS 1.2 or 1.3", failedTLS, soon},
+		{"no common cipher", byName(asHTTPS(raw(t, alert(40), nil))), 0, app.ErrorTLS, app.CauseHandshake, "current ciphers", failedTLS, soon},
+		{"a client certificate wanted", byName(asHTTPS(raw(t, alert(116), nil))), 0, app.ErrorTLS, app.CauseClientCertificate, "client certificate", failedTLS, soon},
+		{"a name that HTTPS isn't set up for", byName(asHTTPS(raw(t, alert(112), nil))), 0, app.ErrorTLS, app.CauseWrongName, "another host name", failedTLS, soon},
+		{"TLS to a plain port", byName(asHTTPS(raw(t, "HTTP/1.0 400 Bad Request\r\n\r\n", nil))), 0, app.ErrorTLS, app.CauseNotTLS, "does not speak HTTPS", failedTLS, soon},
+		{"closed in the handshake", byName(asHTTPS(raw(t, "", nil))), 0, app.ErrorReset, app.CauseTLS, "during the TLS handshake", failedTLS, soon},
+		{"plain to a TLS port", byName(raw(t, alert(10), nil)), 0, app.ErrorProtocol, "", "begin the URL with https://", plain, soon},
+		{"closed without an answer", byName(raw(t, "", nil)), 0, app.ErrorReset, app.CauseResponse, "look in its error log", plain, soon},
+		{"reset", byName(raw(t, "", reset)), 0, app.ErrorReset, app.CauseResponse, "look in its error log", plain, soon},
+		{"closed in the headers", byName(raw(t, ok+"X: y", nil)), 0, app.ErrorReset, app.CauseResponse, "look in its error log", plain, soon},
+		{"not HTTP", byName(raw(t, "hello\r\n\r\n", nil)), 0, app.ErrorProtocol, "", "not HTTP/1.1", plain, soon},
+		{"HTTP/0.9", byName(raw(t, "<html>hello</html>\n", nil)), 0, app.ErrorProtocol, "", "not HTTP/1.1", plain, soon},
+		{"a status that isn't a number", byName(raw(t, "HTTP/1.1 OK 200\r\n\r\n", nil)), 0, app.ErrorProtocol, "", "not HTTP/1.1", plain, soon},
+		{"10 MB of headers", byName(raw(t, ok+"X: "+strings.Repeat("x", 10<<20)+"\r\n\r\n", nil)), 0, app.ErrorProtocol, "", "beyond 64 KiB", plain, soon},
+		{"a flood of 1xx", byName(raw(t, strings.Repeat("HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n", 100_000), nil)), 0, app.ErrorProtocol, "", "not HTTP/1.1", plain, soon},
+		{"a body that never ends", byName(raw(t, ok+"\r\n", endless)), 200, "", "", "", plain, soon},
+		{"a body that stalls", byName(raw(t, ok+"Content-Length: 10\r\n\r\nabc", untilClosed)), 200, "", "", "", plain, soon},
+		{"a body cut off", byName(raw(t, ok+"Content-Length: 10\r\n\r\nabc", nil)), 200, "", "", "", plain, soon},
+		{"a bad chunk", byName(raw(t, ok+"Transfer-Encoding: chunked\r\n\r\nzz\r\n", nil)), 200, "", "", "", plain, soon},
+		{"a redirect", byName(raw(t, "HTTP/1.1 301 Moved\r\nLocation: /new?token=tell-nobody\r\nContent-Length: 0\r\n\r\n", nil)), 301, app.ErrorRedirect, "", "/new (redirects are not followed)", plain, soon},
+		{"a redirect to nowhere", byName(raw(t, "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", nil)), 302, app.ErrorRedirect, "", "enter the URL that answers 200", plain, soon},
+		{"another protocol", byName(raw(t, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", nil)), 101, app.ErrorHTTPStatus, "", "answered 101", plain, soon},
+		{"created", byName(raw(t, "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n", nil)), 201, app.ErrorHTTPStatus, "", "answered 201; only 200 counts", plain, soon},
+	}
+}
+
+// slow receivers take the whole ten seconds.
+func (w *hostileWorld) slow(t *testing.T) []hostileReceiver {
+	const least = 10 * time.Second
+	w.names.silent["silent.example.vn"] = true
+	return []hostileReceiver{
+		{"DNS that is silent", "http://silent.example.vn/", 0, app.ErrorTimeout, app.CauseDNS, "could not be looked up in time", "dns", least},
+		{"SYNs are dropped", byName(deaf(t, "127.0.0.1", 0)), 0, app.ErrorTimeout, app.CauseConnect, "no firewall drops", "dns connect", least},
+		{"TLS that hangs", byName(asHTTPS(raw(t, "", untilClosed))), 0, app.ErrorTimeout, app.CauseTLS, "TLS handshake within 10 seconds", "dns connect tls", least},
+		{"no answer", byName(raw(t, "", untilClosed)), 0, app.ErrorTimeout, app.CauseResponse, "answer 200 first", "dns connect wait", least},
+		{"a byte of header a second", byName(raw(t, "HTTP/1.1 200 OK\r\nX: ", drip)), 0, app.ErrorTimeout, app.CauseResponse, "answer 200 first", "dns connect wait", least},
+		{"one 1xx and no more", byName(raw(t, "HTTP/1.1 103 Early Hints\r\n\r\n", untilClosed)), 0, app.ErrorTimeout, app.CauseResponse, "answer 200 first", "dns connect wait", least},
+	}
+}
+
+// Every way a receiver can misbehave ends in a result, within bounds of time,
+// that says what it was and what to do.
+func TestHostileReceivers(t *testing.T) {
+	w := newHostileWorld(t)
+	for _, c := range w.quick(t) {
+		t.Run(c.name, func(t *testing.T) {
+			r := w.attempt(t, c)
+			if r.Duration > c.within {
+				t.Errorf("took %v, want %v at most", r.Duration, c.within)
+			}
+		})
+	}
+}
+
+func TestSlowReceivers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes the ten seconds of a timeout")
+	}
+	t.Parallel()
+	w := newHostileWorld(t)
+	var group sync.WaitGroup
+	defer group.Wait()
+	for _, c := range w.slow(t) {
+		group.Go(func() {
+			r := w.attempt(t, c)
+			if r.Duration < c.within || r.Duration > c.within+time.Second {
+				t.Errorf("%s: took %v, want %v", c.name, r.Duration, c.within)
+			}
+			if last := max(r.Phases.DNS, r.Phases.Connect, r.Phases.TLS, r.Phases.Wait); last < c.within-time.Second {
+				t.Errorf("%s: the phases say %+v, want nearly all of it in the last", c.name, r.Phases)
+			}
+		})
+	}
+}
+
+// attempt makes one and looks at all that it came to.
+func (w *hostileWorld) attempt(t *testing.T, c hostileReceiver) app.Result {
+	t.Helper()
+	started := time.Now()
+	r := w.sender.Send(t.Context(), outgoing(c.url))
+	took := time.Since(started)
+	if r.StatusCode != c.status || r.Error != c.class {
+		t.Errorf("%s: status %d, error %q (%s); want %d, %q", c.name, r.StatusCode, r.Error, r.Detail, c.status, c.class)
+	}
+	if cause, _, _ := strings.Cut(r.Detail, ": "); c.cause != "" && cause != string(c.cause) {
+		t.Errorf("%s: the detail is %q, want the cause %q", c.name, r.Detail, c.cause)
+	}
+	why := r.Explanation()
+	if !strings.Contains(why.EN, c.says) || (why.EN == "") != (c.class == "") {
+		t.Errorf("%s: the explanation is %q, want a part %q", c.name, why.EN, c.says)
+	}
+	if strings.Contains(why.EN+why.VI, "tell-nobody") || c.class != app.ErrorRedirect && strings.Contains(r.Detail, "tell-nobody") || len(r.Body) > 4<<10 {
+		t.Errorf("%s: kept %d bytes, the detail is %q, the explanation %q", c.name, len(r.Body), r.Detail, why.EN)
+	}
+	var phases []string
+	for _, p := range []struct {
+		name string
+		took time.Duration
+	}{{"dns", r.Phases.DNS}, {"connect", r.Phases.Connect}, {"tls", r.Phases.TLS}, {"wait", r.Phases.Wait}} {
+		if p.took > 0 {
+			phases = append(phases, p.name)
+		}
+	}
+	sum := r.Phases.DNS + r.Phases.Connect + r.Phases.TLS + r.Phases.Wait
+	if got := strings.Join(phases, " "); got != c.phases || sum > r.Duration+time.Millisecond || r.Duration > took {
+		t.Errorf("%s: time went to %q (%+v of %v), want %q", c.name, got, r.Phases, r.Duration, c.phases)
+	}
+	return r
+}
+
+// Whatever receivers send, 64 attempts at once take little memory.
+func TestHostileReceiversAndMemory(t *testing.T) {
+	ok := "HTTP/1.1 200 OK\r\n"
+	header := ok + "X: " + strings.Repeat("x", 10<<20) + "\r\n\r\n"
+	manyHeaders := ok + strings.Repeat("X: y\r\n", 1<<20) + "\r\n"
+	flood := strings.Repeat("HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n", 100_000)
+	bomb := zeroBomb(t)
+	zipped := fmt.Sprintf("%sContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", ok, len(bomb), bomb)
+	for _, c := range []struct{ name, url string }{
+		{"a body that never ends", raw(t, ok+"\r\n", endless)},
+		{"chunks that never end", raw(t, ok+"Transfer-Encoding: chunked\r\n\r\nfffffff\r\n", endless)},
+		{"a header of 10 MB", raw(t, header, nil)},
+		{"a million headers", raw(t, manyHeaders, nil)},
+		{"a status line that never ends", raw(t, "HTTP/1.1 200 ", endless)},
+		{"a flood of 1xx", raw(t, flood, nil)},
+		{"a gzip bomb", raw(t, zipped, nil)},
+		{"a byte of header a second", raw(t, ok+"X: ", drip)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const attempts, bound = 64, 64 * 640 << 10
+			sender := senderAllowing(t, "127.0.0.1/32")
+			before := liveHeap()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var done atomic.Int64
+			for range attempts {
+				go func() { sender.Send(ctx, outgoing(c.url)); done.Add(1) }()
+			}
+			var most uint64
+			for end := time.Now().Add(2 * time.Second); done.Load() < attempts && time.Now().Before(end); {
+				most = max(most, liveHeap())
+				time.Sleep(10 * time.Millisecond)
+			}
+			cancel()
+			for done.Load() < attempts {
+				runtime.Gosched()
+			}
+			if most > before+bound {
+				t.Errorf("the heap grew from %d to %d KiB", before>>10, most>>10)
+			}
+			t.Logf("%d KiB for each attempt", max(0, int64(most)-int64(before))>>10/attempts)
+		})
+	}
+}
+
+func liveHeap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func zeroBomb(t *testing.T) []byte {
+	t.Helper()
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	for range 64 {
+		_, err := z.Write(make([]byte, 1<<20))
+		must(t, err)
+	}
+	must(t, z.Close())
+	return bomb.Bytes()
+}
+
+// A compressed answer stays compressed: 4 KiB of it are kept as they came.
+func TestGzipBomb(t *testing.T) {
+	bomb := zeroBomb(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Accept-Encoding") != "" {
+			t.Errorf("asked for %q", r.Header.Get("Accept-Encoding"))
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = w.Write(bomb)
+	}))
+	defer server.Close()
+	if r := send(t, server.URL); !r.OK() || !bytes.Equal(r.Body, bomb[:4<<10]) {
+		t.Errorf("ok %v, kept %d bytes", r.OK(), len(r.Body))
+	}
+}

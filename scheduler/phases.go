@@ -1,0 +1,132 @@
+package scheduler
+
+import (
+	"crypto/tls"
+	"net/http/httptrace"
+	"sync"
+	"time"
+
+	"baoco/app"
+)
+
+// phase is how far an attempt has come. The zero value is before all, and all
+// there is where a stand-in for the network tells nothing.
+type phase int
+
+const (
+	dnsPhase phase = 1 + iota
+	connectPhase
+	tlsPhase
+	responsePhase
+)
+
+var phaseCauses = [...]app.Cause{app.CauseResponse, app.CauseDNS, app.CauseConnect, app.CauseTLS, app.CauseResponse}
+
+// phaseClock takes the times of an attempt's phases. The transport calls it
+// from goroutines that may outlive the attempt: a dial goes on when another
+// connection became free meanwhile, and of two addresses that are tried at
+// once the slower is given up. What doesn't lead further doesn't count.
+type phaseClock struct {
+	mu    sync.Mutex
+	phase phase
+	began time.Time // the phase
+	ended bool      // well
+	took  [responsePhase + 1]time.Duration
+
+	conn   *countedConn // that the request went to, where it was used before
+	before int64        // bytes that were written to it until then
+}
+
+// at calls fn with the time, and alone.
+func (c *phaseClock) at(fn func(now time.Time)) {
+	now := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fn(now)
+}
+
+// begin enters a phase that is further than the present one.
+func (c *phaseClock) begin(p phase) {
+	c.at(func(now time.Time) {
+		if p > c.phase {
+			c.phase, c.began, c.ended = p, now, false
+		}
+	})
+}
+
+// end notes what the present phase took. One that failed stays the present
+// one, and may yet end well: with another address.
+func (c *phaseClock) end(p phase, err error) {
+	c.at(func(now time.Time) {
+		if p == c.phase && !c.ended {
+			c.took[p], c.ended = now.Sub(c.began), err == nil
+		}
+	})
+}
+
+func (c *phaseClock) trace() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn: func(string) { // again, where a connection turned out to be closed
+			c.at(func(time.Time) { c.phase, c.took, c.conn = 0, [responsePhase + 1]time.Duration{}, nil })
+		},
+		DNSStart:          func(httptrace.DNSStartInfo) { c.begin(dnsPhase) },
+		DNSDone:           func(info httptrace.DNSDoneInfo) { c.end(dnsPhase, info.Err) },
+		ConnectStart:      func(_, _ string) { c.begin(connectPhase) },
+		ConnectDone:       func(_, _ string, err error) { c.end(connectPhase, err) },
+		TLSHandshakeStart: func() { c.begin(tlsPhase) },
+		TLSHandshakeDone:  func(_ tls.ConnectionState, err error) { c.end(tlsPhase, err) },
+		GotConn:           c.gotConn,
+		WroteRequest: func(httptrace.WroteRequestInfo) {
+			c.at(func(now time.Time) {
+				if c.phase == responsePhase {
+					c.began = now
+				}
+			})
+		},
+	}
+}
+
+func (c *phaseClock) gotConn(info httptrace.GotConnInfo) {
+	c.begin(responsePhase)
+	if !info.Reused {
+		return
+	}
+	c.at(func(time.Time) {
+		c.took = [responsePhase + 1]time.Duration{}
+		if conn, ok := info.Conn.(*countedConn); ok {
+			c.conn, c.before = conn, conn.written.Load()
+		}
+	})
+}
+
+// phases gives what each phase took, one that didn't end until now: so the
+// wait for an answer is that for all of its headers.
+func (c *phaseClock) phases() (p app.Phases) {
+	c.at(func(now time.Time) {
+		took := c.took
+		if c.phase > 0 && !c.ended {
+			took[c.phase] = now.Sub(c.began)
+		}
+		p = app.Phases{DNS: took[dnsPhase], Connect: took[connectPhase], TLS: took[tlsPhase], Wait: took[responsePhase]}
+	})
+	return p
+}
+
+// reached names the last phase that began.
+func (c *phaseClock) reached() (cause app.Cause) {
+	c.at(func(time.Time) { cause = phaseCauses[c.phase] })
+	return cause
+}
+
+// reused tells whether the request went to a connection that was used before.
+func (c *phaseClock) reused() (reused bool) {
+	c.at(func(time.Time) { reused = c.conn != nil })
+	return reused
+}
+
+// nothingSent tells whether the request found a used connection closed before
+// a byte of it was written.
+func (c *phaseClock) nothingSent() (nothing bool) {
+	c.at(func(time.Time) { nothing = c.conn != nil && c.conn.written.Load() == c.before })
+	return nothing
+}
