@@ -351,23 +351,14 @@ func (p *provider) acknowledged() []string {
 	return list
 }
 
-// checkLedger compares what was acknowledged with what is recorded.
-func checkLedger(t *testing.T, db string, acked []string) {
+// checkLedger compares what was acknowledged with what is recorded, and gives
+// the latter.
+func checkLedger(t *testing.T, db string, acked []string) map[string]int {
 	t.Helper()
 	store, err := sqlitestore.Open(context.Background(), db, sqlitestore.Options{Serve: true}) // checks the file too
 	must(t, err)
 	defer store.Close()
-	recorded := map[string]int{}
-	for page := 1; ; page++ {
-		list, _, err := store.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: page, Size: 1000}})
-		must(t, err)
-		for _, tr := range list {
-			recorded[tr.Number]++
-		}
-		if len(list) == 0 {
-			break
-		}
-	}
+	recorded := readLedger(t, store)
 	for _, number := range acked {
 		if recorded[number] == 0 {
 			t.Errorf("%s was acknowledged and is lost", number)
@@ -382,6 +373,23 @@ func checkLedger(t *testing.T, db string, acked []string) {
 	must(t, err)
 	if len(backlogs) > 0 {
 		t.Errorf("deliveries are left: %+v", backlogs)
+	}
+	return recorded
+}
+
+// readLedger counts the transactions of account 1 by their numbers.
+func readLedger(t *testing.T, store *sqlitestore.Store) map[string]int {
+	t.Helper()
+	recorded := map[string]int{}
+	for page := 1; ; page++ {
+		list, _, err := store.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: page, Size: 1000}})
+		must(t, err)
+		for _, tr := range list {
+			recorded[tr.Number]++
+		}
+		if len(list) == 0 {
+			return recorded
+		}
 	}
 }
 

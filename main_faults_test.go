@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/sqlitestore"
+)
+
+// The tests of faults repeat what they do some times; a long run is
+//
+//	go test -run 'TestKill|PowerCut|Disk' -timeout 2h . -faults.rounds=200
+var faultRounds = flag.Int("faults.rounds", 0, "how often the tests of faults repeat what they do; 0 is what each thinks enough")
+
+// rounds is how often a test of faults repeats what it does.
+func rounds(short, normal int) int {
+	switch {
+	case *faultRounds > 0:
+		return *faultRounds
+	case testing.Short():
+		return short
+	}
+	return normal
+}
+
+// installation is a database made for a test, with what a shop sets up.
+type installation struct {
+	dir    string // an ordinary directory
+	db     string
+	source createdSource
+	key    string
+}
+
+// install makes a database in a directory of its own, with a webhook to the
+// receiver.
+func install(t testing.TB, receiver *shop) installation {
+	t.Helper()
+	dir := t.TempDir()
+	in := installation{dir: dir, db: filepath.Join(dir, "baoco.db")}
+	if err := sqlitestore.Create(context.Background(), in.db, app.DefaultZone, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	store, err := sqlitestore.Open(context.Background(), in.db, sqlitestore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(store.SetAllowTargets(context.Background(), []string{receiver.target()}), store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
+	receiver.createWebhookFor(t, dir, "/a", "ALL")
+	if err := json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &in.source); err != nil {
+		t.Fatal(err)
+	}
+	in.key = strings.TrimSpace(do(t, dir, "apikey", "create", "k"))
+	return in
+}
+
+// provider calls the installation at a server's address.
+func (in installation) provider(url string) *provider {
+	return &provider{url: url + in.source.URLPath, secret: in.source.Secret, acked: map[string]bool{}}
+}
+
+// underLoad has clients call until the function it gives is called.
+func (p *provider) underLoad(clients int) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	for client := range clients {
+		running.Go(func() { p.run(ctx, client) })
+	}
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// received is what the shop got so far: path and transaction number.
+func (s *shop) received() map[string]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	keys := map[string]bool{}
+	for key := range maps.Keys(s.bodies) {
+		keys[key] = true
+	}
+	return keys
+}
+
+// forget empties the shop's memory of deliveries.
+func (s *shop) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.bodies)
+	s.calls.Store(0)
+}
+
+// readiness is what /readyz answers, 0 where nobody does.
+func (p *process) readiness() int {
+	response, err := http.Get(p.url + "/readyz")
+	if err != nil {
+		return 0
+	}
+	response.Body.Close()
+	return response.StatusCode
+}
+
+// drained tells whether no delivery is pending in a database.
+func drained(t testing.TB, store *sqlitestore.Store) func() bool {
+	return func() bool {
+		backlogs, err := store.Backlogs(context.Background(), time.Now())
+		if err != nil {
+			t.Error(err)
+		}
+		return len(backlogs) == 0
+	}
+}
