@@ -3,12 +3,11 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -56,15 +55,16 @@ func TestPowerCuts(t *testing.T) {
 // TestPowerCuts looks for must be found there, or it could not be found at
 // all.
 func TestPowerCutsOfLyingDisk(t *testing.T) {
-	in, receiver, taken := cutUnderLoad(t, 3, func(d *disk) { d.setLies(true) })
+	_, _, taken := cutUnderLoad(t, 3, func(d *disk) { d.setLies(true) })
+	shown := false
 	for i, image := range taken {
 		missing, err := missingFrom(t, save(t, image.files), image.acked)
 		t.Logf("image %d: %d of %d acknowledged are missing, %v", i+1, missing, len(image.acked), err)
-		if missing == 0 && err == nil {
-			t.Errorf("image %d shows no loss of %s", i+1, in.db)
-		}
+		shown = shown || missing > 0 || err != nil
 	}
-	_ = receiver
+	if !shown {
+		t.Error("no image shows a loss")
+	}
 }
 
 // missingFrom counts what was acknowledged and isn't recorded in a database;
@@ -105,14 +105,61 @@ func cutUnderLoad(t *testing.T, images int, prepare func(*disk)) (installation, 
 	for range images {
 		time.Sleep(time.Duration(20+rand.IntN(180)) * time.Millisecond)
 		i := image{chance: []float64{0, 0.5, 0.9, 0.99}[rand.IntN(4)]}
-		i.acked = calls.acknowledged()
-		i.files = d.cut(i.chance)
+		atNext(d, moments[rand.IntN(len(moments))], func() {
+			i.acked = calls.acknowledged()
+			i.files = d.cut(i.chance)
+		})
 		i.received = receiver.received()
 		taken = append(taken, i)
 	}
 	must(t, p.Process.Kill())
 	_ = p.Wait()
 	return in, receiver, taken
+}
+
+// moments are when the power is cut: at any time, and just before what is done
+// seldom. Writes to the database file itself are those of a checkpoint, of
+// which the n-th is taken.
+var moments = []func() func(op diskOp) bool{
+	func() func(diskOp) bool { return func(diskOp) bool { return true } },
+	func() func(diskOp) bool {
+		return func(op diskOp) bool { return op.kind == opSync && op.file == "baoco.db-wal" }
+	},
+	func() func(diskOp) bool {
+		return func(op diskOp) bool { return op.kind == opSync && op.file == "baoco.db" }
+	},
+	func() func(diskOp) bool {
+		n := rand.IntN(100)
+		return func(op diskOp) bool {
+			if op.kind == opWrite && op.file == "baoco.db" {
+				n--
+			}
+			return n < 0
+		}
+	},
+}
+
+// atNext calls do while the disk is about to begin an operation of a moment,
+// or after a while without one.
+func atNext(d *disk, moment func() func(diskOp) bool, do func()) {
+	var once sync.Once
+	var mu sync.Mutex
+	is, done := moment(), make(chan struct{})
+	now := func() { once.Do(func() { do(); close(done) }) }
+	d.setFault(func(op diskOp) syscall.Errno {
+		mu.Lock()
+		defer mu.Unlock()
+		if is(op) {
+			now()
+		}
+		return 0
+	})
+	select {
+	case <-done:
+	case <-time.After(3 * time.Second):
+		now()
+	}
+	d.setFault(nil)
 }
 
 // readImage reads the files of a directory.
@@ -154,7 +201,7 @@ func checkImage(t *testing.T, in installation, receiver *shop, i image) (resumed
 	eventually(t, 20*time.Second, "all that was due is delivered", drained(t, store))
 	resumed = p.ready
 	if due = int(receiver.calls.Load()); due > 0 {
-		resumed = max(<-first, 0)
+		resumed = <-first
 	}
 	// A provider that got no answer calls again.
 	again := in.provider(p.url)
@@ -183,6 +230,3 @@ func checkImage(t *testing.T, in installation, receiver *shop, i image) (resumed
 	}
 	return resumed, due
 }
-
-var _ = fmt.Sprint
-var _ = strings.Contains
