@@ -123,3 +123,15 @@ func drained(t testing.TB, store *sqlitestore.Store) func() bool {
 		return len(backlogs) == 0
 	}
 }
+
+// exitWithin waits until a process ends by itself, and gives its exit code; -1
+// is that of a signal.
+func (p *process) exitWithin(t testing.TB, within time.Duration) int {
+	t.Helper()
+	late := time.AfterFunc(within, func() { _ = p.Process.Kill() })
+	_ = p.Wait()
+	if !late.Stop() {
+		t.Errorf("it did not end by itself within %v\n%s", within, p.stderr)
+	}
+	return p.ProcessState.ExitCode()
+}

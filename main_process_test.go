@@ -73,17 +73,24 @@ func freePort(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// serveIn starts serve in dir and waits until it answers.
-func serveIn(t testing.TB, dir, address string, args ...string) *process {
+// startIn starts serve in dir.
+func startIn(t testing.TB, dir, address string, args ...string) *process {
 	t.Helper()
 	p := &process{url: "http://" + address, stderr: &lockedOutput{}}
 	p.Cmd = program(dir, append([]string{"serve", "--listen", address}, args...)...)
 	p.Stderr = p.stderr
-	started := time.Now()
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Process.Kill(); _ = p.Wait() })
+	return p
+}
+
+// serveIn starts serve in dir and waits until it answers.
+func serveIn(t testing.TB, dir, address string, args ...string) *process {
+	t.Helper()
+	started := time.Now()
+	p := startIn(t, dir, address, args...)
 	for time.Since(started) < 20*time.Second {
 		if response, err := http.Get(p.url + "/healthz"); err == nil {
 			response.Body.Close()
