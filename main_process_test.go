@@ -315,6 +315,7 @@ type provider struct {
 	url, secret string
 	mu          sync.Mutex
 	acked       map[string]bool
+	refusals    [600]atomic.Int64 // by status code
 }
 
 func (p *provider) run(ctx context.Context, client int) {
@@ -339,7 +340,11 @@ func (p *provider) call(number string) bool {
 		return false
 	}
 	defer response.Body.Close()
-	if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != 200 {
+	if response.StatusCode != http.StatusOK {
+		p.refusals[response.StatusCode].Add(1)
+		return false
+	}
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
 		return false
 	}
 	p.mu.Lock()
