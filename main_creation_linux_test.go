@@ -107,8 +107,5 @@ func works(t *testing.T, dir, db string) {
 	if got := status(t, p.url+"/api/v1/bank-accounts", key); got != http.StatusOK {
 		t.Errorf("the API answers %d", got)
 	}
-	must(t, p.Process.Signal(syscall.SIGTERM))
-	if err := p.Wait(); err != nil {
-		t.Errorf("after SIGTERM: %v\n%s", err, p.stderr)
-	}
+	p.end(t)
 }

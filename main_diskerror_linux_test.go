@@ -102,10 +102,7 @@ func meetDiskError(t *testing.T, in installation, receiver *shop, e diskError) {
 	i.files = d.cut(i.chance)
 	i.received = receiver.received()
 	stop()
-	must(t, p.Process.Signal(syscall.SIGTERM))
-	if err := p.Wait(); err != nil {
-		t.Errorf("after SIGTERM: %v", err)
-	}
+	p.end(t)
 	if output := p.stderr.String(); strings.Contains(output, "panic") || strings.Contains(output, "goroutine ") {
 		t.Errorf("a panic:\n%s", output)
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -134,4 +135,18 @@ func (p *process) exitWithin(t testing.TB, within time.Duration) int {
 		t.Errorf("it did not end by itself within %v\n%s", within, p.stderr)
 	}
 	return p.ProcessState.ExitCode()
+}
+
+// end stops a server as a supervisor does.
+func (p *process) end(t testing.TB) {
+	t.Helper()
+	// A connection that was opened and never used delays a server's stop by
+	// five seconds.
+	http.DefaultClient.CloseIdleConnections()
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Wait(); err != nil {
+		t.Errorf("after SIGTERM: %v\n%s", err, p.stderr)
+	}
 }

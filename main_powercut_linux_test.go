@@ -214,10 +214,7 @@ func checkImage(t *testing.T, in installation, receiver *shop, i image) (resumed
 		t.Error("the first call after the cut is refused")
 	}
 	eventually(t, 10*time.Second, "the new one is delivered", drained(t, store))
-	must(t, p.Process.Signal(syscall.SIGTERM))
-	if err := p.Wait(); err != nil {
-		t.Errorf("after SIGTERM: %v\n%s", err, p.stderr)
-	}
+	p.end(t)
 	must(t, store.Close())
 	now := receiver.received()
 	for number := range checkLedger(t, db, append(i.acked, "after-the-cut")) {
