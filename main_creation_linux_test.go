@@ -68,20 +68,6 @@ func TestPowerCutWhileCreating(t *testing.T) {
 	t.Logf("%d cuts of %d", len(cuts), len(images))
 }
 
-// sample takes n of the numbers below of: each of the first, when the key file
-// is made, and some of the rest.
-func sample(n, of int) []int {
-	n = min(n, of)
-	numbers := make([]int, n)
-	for i := range numbers {
-		numbers[i] = i
-		if i >= n/3 {
-			numbers[i] = n/3 + (i-n/3)*(of-n/3)/(n-n/3)
-		}
-	}
-	return numbers
-}
-
 // changesOfCreation counts the changes of files by which serve makes a
 // database on an empty disk, and has each called first.
 func changesOfCreation(t *testing.T, d *disk, each func()) int64 {

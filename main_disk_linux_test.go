@@ -2,13 +2,11 @@ package main
 
 import (
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"testing"
 )
 
 // disk is a directory on a disk that can fail in every way a test asks for
@@ -85,7 +83,7 @@ func (d *disk) ask(kind opKind, file string, pid uint32) syscall.Errno {
 	op := diskOp{kind: kind, file: file, pid: pid}
 	// The shared memory file is written whenever the kernel likes, and nobody
 	// needs it after a crash: it would only blur the count.
-	if kind != opRead && filepath.Ext(file) != ".db-shm" {
+	if kind != opRead && !strings.HasSuffix(file, "-shm") {
 		op.n = d.ops.Add(1)
 	}
 	if f := d.fault.Load(); f != nil {
@@ -208,18 +206,6 @@ func (d *disk) loseUnsynced(file string) {
 	if f := d.names[file]; f != nil {
 		f.edits = nil
 	}
-}
-
-// save puts an image into a directory of an ordinary disk.
-func save(t testing.TB, image map[string][]byte) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, content := range image {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
 }
 
 // load puts an image onto the disk before anybody uses it, for certain.

@@ -54,7 +54,7 @@ func (e diskError) fault(d *disk, met *atomic.Int64) func(diskOp) syscall.Errno 
 func TestDiskErrors(t *testing.T) {
 	receiver := openShop(t)
 	in := install(t, receiver)
-	steps := int64(rounds(1, 3))
+	steps := int64(rounds(1, 2))
 	for step := range steps {
 		n := 1 + step*7
 		for _, e := range []diskError{

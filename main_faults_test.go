@@ -7,6 +7,7 @@ import (
 	"flag"
 	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -149,4 +150,45 @@ func (p *process) end(t testing.TB) {
 	if err := p.Wait(); err != nil {
 		t.Errorf("after SIGTERM: %v\n%s", err, p.stderr)
 	}
+}
+
+// sample takes n of the numbers below of: each of the first, and some of the
+// rest.
+func sample(n, of int) []int {
+	n = min(n, of)
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i
+		if i >= n/3 {
+			numbers[i] = n/3 + (i-n/3)*(of-n/3)/(n-n/3)
+		}
+	}
+	return numbers
+}
+
+// readImage reads the files of a directory.
+func readImage(t testing.TB, dir string) map[string][]byte {
+	t.Helper()
+	image := map[string][]byte{}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		content, e2 := os.ReadFile(filepath.Join(dir, e.Name()))
+		image[e.Name()], err = content, errors.Join(err, e2)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return image
+}
+
+// save puts an image into a directory of an ordinary disk.
+func save(t testing.TB, image map[string][]byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range image {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }

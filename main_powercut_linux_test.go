@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -160,21 +159,6 @@ func atNext(d *disk, moment func() func(diskOp) bool, do func()) {
 		now()
 	}
 	d.setFault(nil)
-}
-
-// readImage reads the files of a directory.
-func readImage(t testing.TB, dir string) map[string][]byte {
-	t.Helper()
-	image := map[string][]byte{}
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		content, e2 := os.ReadFile(filepath.Join(dir, e.Name()))
-		image[e.Name()], err = content, errors.Join(err, e2)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return image
 }
 
 // checkImage starts a server on an image, has it finish what was due, and
