@@ -283,3 +283,12 @@ func TestServeOddPaths(t *testing.T) {
 		})
 	}
 }
+
+// openBeside opens one connection to a database as another program would.
+func openBeside(t *testing.T, db string) *sql.DB {
+	t.Helper()
+	conn, err := sql.Open("sqlite", "file:"+db+"?_busy_timeout=5000")
+	must(t, err)
+	conn.SetMaxOpenConns(1)
+	return conn
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"modernc.org/sqlite"
 )
@@ -265,15 +266,22 @@ func writing[T any](ctx context.Context, s *Store, fn func(tx *tx) (T, error)) (
 // fits, the next may not.
 const probeSize = 64 << 10
 
-// Probe reads. Where a commit failed it also writes something of no meaning,
-// and removes it, so that a recovery is seen without anybody's call.
+// probeTime is how long Probe waits for its turn.
+const probeTime = 4 * time.Second
+
+// Probe reads, and looks whether the writer comes to its turn: a stalled disk
+// fails no commit, it holds it. Where a commit failed it also writes something
+// of no meaning, and removes it, so that a recovery is seen without anybody's
+// call.
 func (s *Store) Probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
 	var one int
 	if err := s.queryRow(ctx, `SELECT 1`).Scan(&one); err != nil {
 		return storageError(err)
 	}
 	if !s.writer.failing.Load() {
-		return nil
+		return s.write(ctx, func(*tx) error { return nil })
 	}
 	err := s.write(ctx, func(tx *tx) error {
 		return tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES ('probe', ?)`, strings.Repeat(".", probeSize))
