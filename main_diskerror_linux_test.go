@@ -73,6 +73,24 @@ func TestDiskErrors(t *testing.T) {
 	}
 }
 
+// The same where only the database file fails, not its log: SQLite tells
+// nobody, and the log would grow until the disk is full.
+func TestDiskErrorsOfCheckpoints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 80 MB")
+	}
+	receiver := openShop(t)
+	in := install(t, receiver)
+	faults := []diskError{
+		{kind: opWrite, file: "baoco.db", errno: syscall.EIO, n: 1, always: true},
+		{kind: opSync, file: "baoco.db", errno: syscall.EIO, n: 1, always: true},
+		{kind: opWrite, file: "baoco.db", errno: syscall.ENOSPC, n: 1, always: true},
+	}
+	for _, e := range faults[:min(rounds(1, 1), len(faults))] {
+		t.Run(e.String(), func(t *testing.T) { meetDiskError(t, in, receiver, e) })
+	}
+}
+
 func meetDiskError(t *testing.T, in installation, receiver *shop, e diskError) {
 	receiver.forget()
 	d := newDisk()
@@ -85,14 +103,18 @@ func meetDiskError(t *testing.T, in installation, receiver *shop, e diskError) {
 	d.setFault(e.fault(d, &met))
 	eventually(t, 20*time.Second, "the disk fails", func() bool { return met.Load() > 0 })
 
-	if e.file == "baoco.db-wal" && e.errno == syscall.EIO {
-		if code := p.exitWithin(t, 5*time.Second); code != exitDatabase || !strings.Contains(p.stderr.String(), "the database failed") {
+	if e.errno == syscall.EIO && (e.always || e.file == "baoco.db-wal") {
+		within := 5 * time.Second
+		if e.file == "baoco.db" {
+			within = 30 * time.Second // until the log has grown
+		}
+		if code := p.exitWithin(t, within); code != exitDatabase || !strings.Contains(p.stderr.String(), "the database failed") {
 			t.Errorf("exit %d\n%s", code, p.stderr)
 		}
 		d.setFault(nil)
 		p = serveIn(t, in.dir, address, "--db", db, "--allow-target", receiver.target())
 	} else if e.always {
-		eventually(t, 5*time.Second, "readiness fails", func() bool { return p.readiness() == http.StatusServiceUnavailable })
+		eventually(t, 30*time.Second, "readiness fails", func() bool { return p.readiness() == http.StatusServiceUnavailable })
 		d.setFault(nil)
 	}
 	before := len(calls.acknowledged())

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -280,6 +281,9 @@ func (s *Store) Probe(ctx context.Context) error {
 	if err := s.queryRow(ctx, `SELECT 1`).Scan(&one); err != nil {
 		return storageError(err)
 	}
+	if err := s.probeLog(ctx); err != nil {
+		return err
+	}
 	if !s.writer.failing.Load() {
 		return s.write(ctx, func(*tx) error { return nil })
 	}
@@ -293,4 +297,24 @@ func (s *Store) Probe(ctx context.Context) error {
 		s.writer.failing.Store(false)
 	}
 	return err
+}
+
+// largeLog is a size that the write-ahead log never has while checkpoints
+// succeed and nobody reads for long: more than journal_size_limit keeps.
+const largeLog = 80 << 20
+
+// probeLog looks why the log is large. SQLite tells nobody when a checkpoint
+// after a commit fails: the log, which is sound, would grow until the disk is
+// full.
+func (s *Store) probeLog(ctx context.Context) error {
+	info, err := os.Stat(s.path + "-wal")
+	if err != nil || info.Size() < largeLog {
+		return nil
+	}
+	var busy, pages, done int
+	err = s.queryRow(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &pages, &done)
+	if isFatal(err) {
+		s.noteFatal(err)
+	}
+	return storageError(err)
 }
