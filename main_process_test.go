@@ -211,11 +211,15 @@ func TestFirstRun(t *testing.T) {
 	// A second server on the same file, by whatever name, is refused.
 	link := filepath.Join(t.TempDir(), "link.db")
 	must(t, os.Symlink(filepath.Join(dir, "baoco.db"), link))
-	second := program(dir, "serve", "--listen", "127.0.0.1:0", "--db", link)
-	out, err := second.CombinedOutput()
-	if second.ProcessState.ExitCode() != exitDatabase || !strings.Contains(string(out), "another baoco serve") {
-		t.Errorf("a second server: %v, exit %d\n%s", err, second.ProcessState.ExitCode(), out)
+	for _, name := range []string{link, "baoco.db", "../" + filepath.Base(dir) + "/baoco.db", filepath.Join(dir, "baoco.db")} {
+		second := program(dir, "serve", "--listen", "127.0.0.1:0", "--db", name)
+		out, err := second.CombinedOutput()
+		if second.ProcessState.ExitCode() != exitDatabase || !strings.Contains(string(out), "another baoco serve") {
+			t.Errorf("a second server on %s: %v, exit %d\n%s", name, err, second.ProcessState.ExitCode(), out)
+		}
 	}
+	do(t, dir, "transaction", "add", "--amount", "1000")
+	eventually(t, 3*time.Second, "the first server goes on", func() bool { return receiver.calls.Load() == 2 })
 	must(t, p.Process.Signal(syscall.SIGTERM))
 	if err := p.Wait(); err != nil {
 		t.Errorf("after SIGTERM: %v\n%s", err, p.stderr)
