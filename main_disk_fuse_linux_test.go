@@ -106,7 +106,7 @@ func (s *diskServer) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.At
 func (s *diskServer) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
 	f, name := s.file(in.NodeId)
 	if size, ok := in.GetSize(); ok && f != nil {
-		if errno := s.ask(opTruncate, name, in.Pid); errno != 0 {
+		if errno := s.ask(diskOp{kind: opTruncate, file: name}); errno != 0 {
 			return fuse.Status(errno)
 		}
 		s.mu.Lock()
@@ -124,7 +124,7 @@ func (s *diskServer) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.At
 }
 
 func (s *diskServer) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
-	if errno := s.ask(opName, name, in.Pid); errno != 0 {
+	if errno := s.ask(diskOp{kind: opName, file: name}); errno != 0 {
 		return fuse.Status(errno)
 	}
 	s.mu.Lock()
@@ -137,7 +137,7 @@ func (s *diskServer) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, o
 }
 
 func (s *diskServer) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.EntryOut) fuse.Status {
-	if errno := s.ask(opName, name, in.Pid); errno != 0 {
+	if errno := s.ask(diskOp{kind: opName, file: name}); errno != 0 {
 		return fuse.Status(errno)
 	}
 	f, _ := s.file(in.Oldnodeid)
@@ -150,7 +150,7 @@ func (s *diskServer) Link(_ <-chan struct{}, in *fuse.LinkIn, name string, out *
 }
 
 func (s *diskServer) Rename(_ <-chan struct{}, in *fuse.RenameIn, from, to string) fuse.Status {
-	if errno := s.ask(opName, to, in.Pid); errno != 0 {
+	if errno := s.ask(diskOp{kind: opName, file: to}); errno != 0 {
 		return fuse.Status(errno)
 	}
 	s.mu.Lock()
@@ -165,7 +165,7 @@ func (s *diskServer) Rename(_ <-chan struct{}, in *fuse.RenameIn, from, to strin
 }
 
 func (s *diskServer) Unlink(_ <-chan struct{}, in *fuse.InHeader, name string) fuse.Status {
-	if errno := s.ask(opName, name, in.Pid); errno != 0 {
+	if errno := s.ask(diskOp{kind: opName, file: name}); errno != 0 {
 		return fuse.Status(errno)
 	}
 	s.mu.Lock()
@@ -181,7 +181,7 @@ func (s *diskServer) Open(_ <-chan struct{}, _ *fuse.OpenIn, out *fuse.OpenOut) 
 
 func (s *diskServer) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
 	f, name := s.file(in.NodeId)
-	if errno := s.ask(opRead, name, in.Pid); errno != 0 {
+	if errno := s.ask(diskOp{kind: opRead, file: name}); errno != 0 {
 		return nil, fuse.Status(errno)
 	}
 	s.mu.Lock()
@@ -195,7 +195,7 @@ func (s *diskServer) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.
 
 func (s *diskServer) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
 	f, name := s.file(in.NodeId)
-	if errno := s.ask(opWrite, name, in.Pid); errno != 0 {
+	if errno := s.ask(diskOp{kind: opWrite, file: name, size: len(data)}); errno != 0 {
 		return 0, fuse.Status(errno)
 	}
 	s.mu.Lock()
@@ -206,7 +206,7 @@ func (s *diskServer) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (ui
 
 func (s *diskServer) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	f, name := s.file(in.NodeId)
-	if errno := s.ask(opSync, name, in.Pid); errno != 0 {
+	if errno := s.ask(diskOp{kind: opSync, file: name}); errno != 0 {
 		return fuse.Status(errno)
 	}
 	s.mu.Lock()
@@ -218,7 +218,7 @@ func (s *diskServer) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 }
 
 func (s *diskServer) FsyncDir(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
-	if errno := s.ask(opSyncDir, ".", in.Pid); errno != 0 {
+	if errno := s.ask(diskOp{kind: opSyncDir, file: "."}); errno != 0 {
 		return fuse.Status(errno)
 	}
 	s.mu.Lock()

@@ -50,7 +50,7 @@ type move func(names map[string]*diskFile)
 type diskOp struct {
 	kind opKind
 	file string
-	pid  uint32
+	size int   // of a write
 	n    int64 // counts the changes of lasting files, from 1; 0 for any other
 }
 
@@ -79,11 +79,10 @@ func (d *disk) setFault(f func(op diskOp) syscall.Errno) {
 	d.fault.Store(&f)
 }
 
-func (d *disk) ask(kind opKind, file string, pid uint32) syscall.Errno {
-	op := diskOp{kind: kind, file: file, pid: pid}
+func (d *disk) ask(op diskOp) syscall.Errno {
 	// The shared memory file is written whenever the kernel likes, and nobody
 	// needs it after a crash: it would only blur the count.
-	if kind != opRead && !strings.HasSuffix(file, "-shm") {
+	if op.kind != opRead && !strings.HasSuffix(op.file, "-shm") {
 		op.n = d.ops.Add(1)
 	}
 	if f := d.fault.Load(); f != nil {

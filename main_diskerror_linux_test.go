@@ -25,22 +25,31 @@ func (e diskError) String() string {
 	if e.always {
 		often = "always"
 	}
-	return fmt.Sprintf("%v at %s %d of %s, %s", e.errno, e.kind, e.n, e.file, often)
+	name := map[syscall.Errno]string{syscall.EIO: "EIO", syscall.ENOSPC: "ENOSPC"}[e.errno]
+	return fmt.Sprintf("%s at %s %d of %s, %s", name, e.kind, e.n, e.file, often)
 }
 
-// fault is the error as a disk's. What a failed sync should have written never
-// reaches the disk, whatever is synced later: so it is with Linux.
+// wholeWrite tells SQLite's own writes, of a header of the log or of a frame and
+// of a page, from those that the kernel made two of. When the second of these
+// fails the program sees a short write, does the rest again, and no error.
+func wholeWrite(size int) bool { return size == 24 || size == 32 || size == 4096 }
+
+// fault is the error as a disk's. What a failed sync of the log should have
+// written never reaches the disk, whatever is synced later: so it is with
+// Linux. Of the database file that is too much to ask: where a reader kept a
+// checkpoint from being whole, SQLite takes what it wrote for synced by the
+// next one, writes only the rest again after that one failed, and tells nobody.
 func (e diskError) fault(d *disk, met *atomic.Int64) func(diskOp) syscall.Errno {
 	var seen atomic.Int64
 	return func(op diskOp) syscall.Errno {
-		if op.kind != e.kind || op.file != e.file {
+		if op.kind != e.kind || op.file != e.file || op.kind == opWrite && !wholeWrite(op.size) {
 			return 0
 		}
 		if n := seen.Add(1); n < e.n || n > e.n && !e.always {
 			return 0
 		}
 		met.Add(1)
-		if e.kind == opSync {
+		if e.kind == opSync && e.file == "baoco.db-wal" {
 			d.loseUnsynced(op.file)
 		}
 		return e.errno
