@@ -116,7 +116,7 @@ func freeAddress(address string) string {
 }
 
 func (d *demo) close() {
-	_ = d.server.stop()
+	_ = d.server.stop(stopTime)
 	d.receiver.server.Close()
 	_ = d.store.Close()
 }

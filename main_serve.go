@@ -162,16 +162,18 @@ func serve(c *cli.Context) error {
 	log.Info("serving", "address", r.listener.Addr().String(), "db", store.Path(), "version", version)
 
 	var fault error
+	patience := stopTime
 	select {
 	case <-ctx.Done():
 	case err := <-r.failed:
 		fault = err
 	case err := <-store.Fatal():
 		fault = exitStatus{exitDatabase, fmt.Errorf("the database failed, so baoco stops; nothing that was acknowledged is lost: %w", err)}
+		patience = time.Second // what is in flight can't be recorded any more
 	}
 	stop() // a second signal ends the process at once
 	log.Info("stopping")
-	return errors.Join(fault, r.stop())
+	return errors.Join(fault, r.stop(patience))
 }
 
 func newLogger(w io.Writer, asJSON bool) *slog.Logger {
@@ -283,9 +285,13 @@ func (r *running) listen(s settings, handler http.Handler, log *slog.Logger) (er
 	return nil
 }
 
-// stop lets requests and attempts in flight end, and takes no new ones.
-func (r *running) stop() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 13*time.Second)
+// stopTime is how long a stop may take: an attempt, and a little more.
+const stopTime = 13 * time.Second
+
+// stop lets requests and attempts in flight end, within a time, and takes no
+// new ones.
+func (r *running) stop(within time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	stopped := make(chan error, len(r.servers))
 	for _, server := range r.servers {

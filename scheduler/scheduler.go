@@ -76,6 +76,7 @@ func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Re
 		cancel()
 		return nil, errors.Join(err, cron.Shutdown())
 	}
+	service.Probe(ctx, time.Now()) // from now on, silence means that the storage hangs
 	service.OnDeliveries(s.courier.Wake)
 	go func() {
 		defer close(s.done)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 
 	"baoco/app"
 
@@ -12,7 +13,8 @@ import (
 )
 
 // storageError translates a failure of the driver, by code and never by text:
-// what may pass becomes CodeUnavailable, an [*app.Error] stays what it is.
+// what may pass becomes CodeUnavailable, damage becomes ErrDamaged, an
+// [*app.Error] stays what it is.
 func storageError(err error) error {
 	var known *app.Error
 	switch {
@@ -25,6 +27,8 @@ func storageError(err error) error {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
 		sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_INTERRUPT:
 		return app.Unavailable(err)
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%w: %w; restore a backup", ErrDamaged, err)
 	}
 	return err
 }

@@ -21,19 +21,26 @@ type sealer struct{ aead cipher.AEAD }
 const keyCheckText = "baoco"
 
 // makeKey writes a new key file, unless there is one: a key is never
-// overwritten, since secrets may be sealed with it.
+// overwritten, since secrets may be sealed with it. The file appears under its
+// name whole or not at all.
 func makeKey(path string) error {
-	var key [32]byte
-	rand.Read(key[:])
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
+	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
+	var key [32]byte
+	rand.Read(key[:])
+	draft := fmt.Sprintf("%s.new-%s", path, rand.Text()[:8])
+	f, err := os.OpenFile(draft, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
+	defer os.Remove(draft)
 	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key[:]) + "\n")
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	// A link fails where another process was faster; a rename would not.
+	if err := os.Link(draft, path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return syncDir(filepath.Dir(path))

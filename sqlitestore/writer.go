@@ -6,9 +6,11 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"modernc.org/sqlite"
 )
@@ -320,15 +322,25 @@ func writing[T any](ctx context.Context, s *Store, fn func(tx *tx) (T, error)) (
 // fits, the next may not.
 const probeSize = 64 << 10
 
-// Probe reads. Where a commit failed it also writes something of no meaning,
-// and removes it, so that a recovery is seen without anybody's call.
+// probeTime is how long Probe waits for its turn.
+const probeTime = 4 * time.Second
+
+// Probe reads, and looks whether the writer comes to its turn: a stalled disk
+// fails no commit, it holds it. Where a commit failed it also writes something
+// of no meaning, and removes it, so that a recovery is seen without anybody's
+// call.
 func (s *Store) Probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
 	var one int
 	if err := s.queryRow(ctx, `SELECT 1`).Scan(&one); err != nil {
 		return storageError(err)
 	}
+	if err := s.probeLog(ctx); err != nil {
+		return err
+	}
 	if !s.writer.failing.Load() {
-		return nil
+		return s.write(ctx, func(*tx) error { return nil })
 	}
 	err := s.write(ctx, func(tx *tx) error {
 		return tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES ('probe', ?)`, strings.Repeat(".", probeSize))
@@ -340,4 +352,24 @@ func (s *Store) Probe(ctx context.Context) error {
 		s.writer.failing.Store(false)
 	}
 	return err
+}
+
+// largeLog is a size that the write-ahead log never has while checkpoints
+// succeed and nobody reads for long: more than journal_size_limit keeps.
+const largeLog = 80 << 20
+
+// probeLog looks why the log is large. SQLite tells nobody when a checkpoint
+// after a commit fails: the log, which is sound, would grow until the disk is
+// full.
+func (s *Store) probeLog(ctx context.Context) error {
+	info, err := os.Stat(s.path + "-wal")
+	if err != nil || info.Size() < largeLog {
+		return nil
+	}
+	var busy, pages, done int
+	err = s.queryRow(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &pages, &done)
+	if isFatal(err) {
+		s.noteFatal(err)
+	}
+	return storageError(err)
 }
