@@ -315,6 +315,56 @@ func TestHangingWebhooksDoNotDelayOthers(t *testing.T) {
 	})
 }
 
+// Webhooks that always answered and stop to, all at once and with much to be
+// told of, keep no other from its first attempt either.
+func TestWebhooksThatStopAnsweringDoNotDelayOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{start: time.Now()}
+		hang, healthy := false, 0
+		n.answer = func(c int, r *http.Request) (*http.Response, error) {
+			n.mu.Lock()
+			hangs := hang && r.URL.Path != "/healthy"
+			if r.URL.Path == "/healthy" {
+				healthy++
+			}
+			n.mu.Unlock()
+			if hangs {
+				return alwaysTimeout(c, r)
+			}
+			return respond(200), nil
+		}
+		s := open(t, newFile(t), n)
+		for i := range 20 {
+			s.webhook(t, fmt.Sprintf("https://shop%d.example.vn/", i))
+		}
+		s.webhook(t, "https://shop.example.vn/healthy")
+		s.start(t)
+		for i := range 5 {
+			s.record(t, fmt.Sprint("before", i))
+		}
+		synctest.Wait()
+		n.mu.Lock()
+		hang = true
+		n.mu.Unlock()
+		for i := range 100 {
+			s.record(t, fmt.Sprint("burst", i))
+		}
+		for i := range 50 {
+			time.Sleep(100 * time.Millisecond)
+			s.record(t, fmt.Sprint("after", i))
+			time.Sleep(10 * time.Millisecond)
+			synctest.Wait()
+			n.mu.Lock()
+			told := healthy
+			n.mu.Unlock()
+			if want := 5 + 100 + i + 1; told != want {
+				t.Errorf("10 ms after transaction %d the healthy webhook was told of %d", want, told)
+			}
+		}
+		s.crash(t)
+	})
+}
+
 // Webhooks on one host share its slots; when some are free again, those that
 // waited go on at once.
 func TestSlotsOfAHost(t *testing.T) {

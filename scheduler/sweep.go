@@ -17,7 +17,7 @@ import (
 // together never all: one that answers always finds a slot.
 const (
 	slots           = 512
-	slotsForRetries = slots - 64  // so that first attempts find one
+	slotsForMany    = slots - 64  // of retries, and of webhooks that have a few already: others find one
 	slotsUnanswered = slots - 128 // of all webhooks that don't answer, or haven't yet
 	slotsPerWebhook = 64
 	slotsPerHost    = 64 // name and port
@@ -78,8 +78,8 @@ func (l *lane) answers() bool { return l.proven && l.unheard < silentAfter }
 // of what is left, so that something always is.
 func (c *courier) free(l *lane, retries bool) int {
 	left := slots - c.taken
-	if retries {
-		left = slotsForRetries - c.taken
+	if retries || l.taken >= slotsSilent {
+		left = slotsForMany - c.taken
 	}
 	most := slotsPerWebhook
 	if !l.answers() {
