@@ -154,8 +154,10 @@ func (s *Service) LinkBankAccount(ctx context.Context, accountID int64, in BankA
 // NormalizeAccountNumber drops the spaces, dots and dashes that people group
 // an account number with. Leading zeros count.
 func NormalizeAccountNumber(s string) string {
-	return strings.NewReplacer(" ", "", ".", "", "-", "", "\u00a0", "").Replace(strings.TrimSpace(s))
+	return ungroup.Replace(strings.TrimSpace(s))
 }
+
+var ungroup = strings.NewReplacer(" ", "", ".", "", "-", "", "\u00a0", "")
 
 func validAccountNumber(s string) bool {
 	for i := range len(s) {

@@ -12,6 +12,6 @@ import (
 func NewSenderOn(policy *app.TargetPolicy, resolver *net.Resolver, roots *x509.CertPool) *Sender {
 	n := network{policy: policy, resolver: resolver, roots: roots}
 	s := NewSender(policy, "test", n.transport(true))
-	s.single = newClient(n.transport(false))
+	s.single = n.transport(false)
 	return s
 }

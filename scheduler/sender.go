@@ -8,6 +8,7 @@ import (
 	"net/http/httptrace"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"baoco/app"
@@ -23,8 +24,8 @@ const (
 
 // Sender makes attempts: one signed POST each.
 type Sender struct {
-	client    *http.Client
-	single    *http.Client // a connection for each request
+	transport http.RoundTripper // and no client, which would follow redirects: a POST becomes an empty GET
+	single    http.RoundTripper // a connection for each request
 	closers   closers
 	userAgent string
 }
@@ -37,15 +38,7 @@ func NewSender(policy *app.TargetPolicy, version string, transport http.RoundTri
 		n := network{policy: policy}
 		transport, single = n.transport(true), n.transport(false)
 	}
-	return &Sender{client: newClient(transport), single: newClient(single), userAgent: "baoco/" + version}
-}
-
-func newClient(transport http.RoundTripper) *http.Client {
-	return &http.Client{
-		Transport: transport,
-		// Go would repeat a redirected POST as an empty GET.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	return &Sender{transport: transport, single: single, userAgent: "baoco/" + version}
 }
 
 // Send makes one attempt. It always gives a result; ctx ends it early.
@@ -112,9 +105,9 @@ func (s *Sender) post(ctx context.Context, o app.Outgoing, now time.Time) (*http
 	h.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
 	h.Set("Webhook-Signature", strings.Join(signatures, " "))
 	if s.closers.has(hostOf(o.URL), now) {
-		return s.single.Do(request)
+		return s.single.RoundTrip(request)
 	}
-	return s.client.Do(request)
+	return s.transport.RoundTrip(request)
 }
 
 // redirectTo is the address that an answer leads to, in full where it can be.
@@ -128,10 +121,14 @@ func redirectTo(response *http.Response) string {
 // readSome drains an answer within bounds and keeps its beginning. How the
 // body ends never changes the verdict.
 func readSome(body io.Reader) []byte {
-	kept := make([]byte, keptBody)
-	n, err := io.ReadFull(body, kept)
+	kept := keptBodies.Get().(*[keptBody]byte)
+	defer keptBodies.Put(kept)
+	n, err := io.ReadFull(body, kept[:])
 	if err == nil {
 		_, _ = io.CopyN(io.Discard, body, readBody-keptBody)
 	}
 	return bytes.Clone(kept[:n])
 }
+
+// keptBodies are buffers to read into: an answer is mostly much shorter.
+var keptBodies = sync.Pool{New: func() any { return new([keptBody]byte) }}
