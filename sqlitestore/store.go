@@ -301,8 +301,16 @@ type failedRow struct{ err error }
 
 func (r failedRow) Scan(...any) error { return r.err }
 
+// rowSet are rows of either side.
+type rowSet interface {
+	scanner
+	Next() bool
+	Err() error
+	Close() error
+}
+
 // collect reads all rows with scan.
-func collect[T any](rows *sql.Rows, err error, scan func(scanner) (T, error)) ([]T, error) {
+func collect[T any](rows rowSet, err error, scan func(scanner) (T, error)) ([]T, error) {
 	if err != nil {
 		return nil, storageError(err)
 	}

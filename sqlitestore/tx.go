@@ -3,14 +3,21 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"fmt"
+	"io"
+	"reflect"
 )
 
 // tx is the transaction that a caller's work runs in, on the writer's
 // connection. Every statement is prepared once for the life of the process.
+// It talks to the driver itself: database/sql guards connections that are
+// shared, and this one isn't.
 type tx struct {
-	conn    *sql.Conn
+	conn    driver.Conn
 	stmts   map[string]*statement
+	args    []driver.NamedValue // used again for every statement
 	totals  *totals
 	changes int64 // rows written so far
 
@@ -19,7 +26,7 @@ type tx struct {
 }
 
 type statement struct {
-	*sql.Stmt
+	driver.Stmt
 	changesRoster bool
 }
 
@@ -27,11 +34,25 @@ type panicError struct{ value any }
 
 func (e panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
+func newTx(conn driver.Conn) *tx {
+	return &tx{conn: conn, stmts: map[string]*statement{}, totals: &totals{}, rosters: map[int64]*roster{}}
+}
+
+// close lets go of the connection. One with open statements would live on,
+// and with it the log.
+func (t *tx) close() error {
+	var errs []error
+	for _, stmt := range t.stmts {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(append(errs, t.conn.Close())...)
+}
+
 func (t *tx) prepared(query string) (*statement, error) {
 	if stmt := t.stmts[query]; stmt != nil {
 		return stmt, nil
 	}
-	stmt, err := t.conn.PrepareContext(context.Background(), query)
+	stmt, err := t.conn.(driver.ConnPrepareContext).PrepareContext(context.Background(), query)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %.60q: %w", query, err)
 	}
@@ -39,16 +60,29 @@ func (t *tx) prepared(query string) (*statement, error) {
 	return t.stmts[query], nil
 }
 
+// values are args as the driver takes them, until the next statement.
+func (t *tx) values(args []any) ([]driver.NamedValue, error) {
+	t.args = t.args[:0]
+	for i, arg := range args {
+		v, err := driver.DefaultParameterConverter.ConvertValue(arg)
+		if err != nil {
+			return nil, err
+		}
+		t.args = append(t.args, driver.NamedValue{Ordinal: i + 1, Value: v})
+	}
+	return t.args, nil
+}
+
 // exec runs a statement. It takes no context: an interrupted statement would
 // undo the work of others.
 func (t *tx) exec(query string, args ...any) error {
-	_, err := t.run(query, args...)
+	_, err := t.run(query, args)
 	return err
 }
 
 // insert runs a statement and gives the id of the row that it inserted.
 func (t *tx) insert(query string, args ...any) (int64, error) {
-	result, err := t.run(query, args...)
+	result, err := t.run(query, args)
 	if err != nil {
 		return 0, err
 	}
@@ -57,47 +91,156 @@ func (t *tx) insert(query string, args ...any) (int64, error) {
 
 // change runs a statement and gives how many rows it changed.
 func (t *tx) change(query string, args ...any) (int64, error) {
-	result, err := t.run(query, args...)
+	result, err := t.run(query, args)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected()
 }
 
-func (t *tx) run(query string, args ...any) (sql.Result, error) {
+func (t *tx) run(query string, args []any) (driver.Result, error) {
 	stmt, err := t.prepared(query)
+	if err != nil {
+		return nil, err
+	}
+	values, err := t.values(args)
 	if err != nil {
 		return nil, err
 	}
 	if stmt.changesRoster {
 		t.forgetRosters()
 	}
-	result, err := stmt.ExecContext(context.Background(), args...)
-	if err == nil {
-		n, _ := result.RowsAffected()
-		t.changes += n
+	result, err := stmt.Stmt.(driver.StmtExecContext).ExecContext(context.Background(), values)
+	if err != nil {
+		return nil, err
 	}
+	n, err := result.RowsAffected()
+	t.changes += n
 	return result, err
 }
 
-func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
+func (t *tx) query(query string, args ...any) (*txRows, error) {
 	stmt, err := t.prepared(query)
 	if err != nil {
 		return nil, err
 	}
-	return stmt.QueryContext(context.Background(), args...)
+	values, err := t.values(args)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.Stmt.(driver.StmtQueryContext).QueryContext(context.Background(), values)
+	if err != nil {
+		return nil, err
+	}
+	return &txRows{rows: rows, row: make([]driver.Value, len(rows.Columns()))}, nil
 }
 
 func (t *tx) queryRow(query string, args ...any) scanner {
-	stmt, err := t.prepared(query)
+	rows, err := t.query(query, args...)
 	if err != nil {
 		return failedRow{err}
 	}
-	return stmt.QueryRowContext(context.Background(), args...)
+	return oneRow{rows}
 }
 
 // rollback ends the transaction whatever state it is in.
 func (t *tx) rollback() {
 	_ = t.exec(`ROLLBACK`)
 	t.forgetRosters()
+}
+
+// txRows are the rows of a query inside a transaction.
+type txRows struct {
+	rows driver.Rows
+	row  []driver.Value
+	err  error
+}
+
+func (r *txRows) Next() bool {
+	if r.err == nil {
+		r.err = r.rows.Next(r.row)
+	}
+	return r.err == nil
+}
+
+func (r *txRows) Err() error {
+	if r.err == io.EOF {
+		return nil
+	}
+	return r.err
+}
+
+func (r *txRows) Close() error { return r.rows.Close() }
+
+func (r *txRows) Scan(dest ...any) error {
+	if len(dest) != len(r.row) {
+		return fmt.Errorf("%d columns into %d variables", len(r.row), len(dest))
+	}
+	for i, d := range dest {
+		if err := assign(d, r.row[i]); err != nil {
+			return fmt.Errorf("column %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// oneRow scans the first row of a query, and closes it.
+type oneRow struct{ rows *txRows }
+
+func (r oneRow) Scan(dest ...any) (err error) {
+	defer func() { err = errors.Join(err, r.rows.Close()) }()
+	if !r.rows.Next() {
+		if err := r.rows.Err(); err != nil {
+			return err
+		}
+		return sql.ErrNoRows
+	}
+	return r.rows.Scan(dest...)
+}
+
+// assign puts a value of the file into a variable of a fitting type; NULL fits
+// a slice and a Scanner.
+func assign(dest any, value driver.Value) error {
+	switch d := dest.(type) {
+	case sql.Scanner:
+		return d.Scan(value)
+	case *[]byte:
+		switch v := value.(type) {
+		case nil:
+			*d = nil
+			return nil
+		case []byte:
+			*d = append([]byte{}, v...)
+			return nil
+		}
+	case *bool:
+		if v, ok := value.(int64); ok {
+			*d = v != 0
+			return nil
+		}
+	case *string:
+		if v, ok := value.(string); ok {
+			*d = v
+			return nil
+		}
+	case *int64:
+		if v, ok := value.(int64); ok {
+			*d = v
+			return nil
+		}
+	default:
+		switch to := reflect.ValueOf(dest).Elem(); v := value.(type) {
+		case string:
+			if to.Kind() == reflect.String {
+				to.SetString(v)
+				return nil
+			}
+		case int64:
+			if to.CanInt() && !to.OverflowInt(v) {
+				to.SetInt(v)
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("%T does not fit into %T", value, dest)
 }

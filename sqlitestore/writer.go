@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -63,8 +62,6 @@ func (c *fileConnector) Driver() driver.Driver { return &sqlite.Driver{} }
 // takes one, drains what waits, commits all of it with one fsync, and only
 // then replies. Work that fails or gives up takes nobody with it.
 type writer struct {
-	db       *sql.DB
-	conn     *sql.Conn
 	work     chan *write
 	quit     chan struct{}
 	finished chan struct{}
@@ -83,17 +80,13 @@ type write struct {
 }
 
 func openWriter(ctx context.Context, dsn string, turn *turn, onFatal func(error)) (*writer, error) {
-	db := sql.OpenDB(connector(dsn))
-	db.SetMaxOpenConns(1)
-	conn, err := db.Conn(ctx)
+	conn, err := connector(dsn).Connect(ctx)
 	if err != nil {
-		db.Close()
 		return nil, storageError(err)
 	}
 	w := &writer{
-		db: db, conn: conn, turn: turn, onFatal: onFatal,
+		turn: turn, onFatal: onFatal, tx: newTx(conn),
 		work: make(chan *write, maxBatch), quit: make(chan struct{}), finished: make(chan struct{}),
-		tx: &tx{conn: conn, stmts: map[string]*statement{}, totals: &totals{}, rosters: map[int64]*roster{}},
 	}
 	go w.run()
 	return w, nil
@@ -138,11 +131,7 @@ func (w *writer) offer(fn func(tx *tx) error) {
 func (w *writer) close() error {
 	w.closing.Do(func() { close(w.quit) })
 	<-w.finished
-	// A connection with open statements would live on, and with it the log.
-	for _, stmt := range w.tx.stmts {
-		stmt.Close()
-	}
-	return errors.Join(w.conn.Close(), w.db.Close(), w.turn.close())
+	return errors.Join(w.tx.close(), w.turn.close())
 }
 
 func (w *writer) run() {
