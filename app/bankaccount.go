@@ -147,7 +147,7 @@ func (s *Service) LinkBankAccount(ctx context.Context, accountID int64, in BankA
 		b.Status = BankAccountPending
 	}
 	result, err := s.store.LinkBankAccount(ctx, b, in.Notify, s.zone, now)
-	s.wake(result.Webhooks)
+	s.wake(result.Webhooks, nil)
 	return result, err
 }
 

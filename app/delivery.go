@@ -191,7 +191,7 @@ func (s *Service) Resend(ctx context.Context, accountID, historyID int64, key Id
 	if err != nil {
 		return Delivery{}, err
 	}
-	s.wake([]int64{d.WebhookID})
+	s.wake([]int64{d.WebhookID}, nil)
 	return d, nil
 }
 
@@ -204,7 +204,7 @@ func (s *Service) Replay(ctx context.Context, accountID, webhookID int64, from, 
 		return 0, err
 	}
 	if n > 0 {
-		s.wake([]int64{webhookID})
+		s.wake([]int64{webhookID}, nil)
 	}
 	return n, nil
 }

@@ -68,7 +68,8 @@ type Recording struct {
 	Outcomes                                              []Outcome // one an element
 	TransactionIDs                                        []int64   // one an element; 0 where it has none
 	Deliveries                                            int
-	Webhooks                                              []int64 // that got them
+	Webhooks                                              []int64    // that got them, one a delivery
+	Ready                                                 []Outgoing // the first of them, in the same order, for an attempt at once; ID 0: not known
 	EventID                                               int64
 }
 
@@ -178,7 +179,7 @@ func (s *Service) RecordTransactions(ctx context.Context, call InboundCall) (Rec
 	if err != nil {
 		return Recording{}, err
 	}
-	s.wake(recording.Webhooks)
+	s.wake(recording.Webhooks, recording.Ready)
 	return recording, nil
 }
 
@@ -261,7 +262,7 @@ func (s *Service) RecordByHand(ctx context.Context, accountID int64, e Incoming,
 	if err != nil {
 		return Transaction{}, "", err
 	}
-	s.wake(recording.Webhooks)
+	s.wake(recording.Webhooks, recording.Ready)
 	t, err := s.store.Transaction(ctx, accountID, recording.TransactionIDs[0])
 	return t, recording.Outcomes[0], err
 }
@@ -303,7 +304,7 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 	if err != nil {
 		return Recording{}, err
 	}
-	s.wake(recording.Webhooks)
+	s.wake(recording.Webhooks, recording.Ready)
 	return recording, nil
 }
 

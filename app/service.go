@@ -53,7 +53,7 @@ type Service struct {
 	readInbound func(source Source, body []byte, zone *time.Location) []Incoming
 	send        func(ctx context.Context, o Outgoing) Result
 	schedule    []time.Duration
-	onWake      atomic.Pointer[func(webhookIDs []int64)]
+	onWake      atomic.Pointer[func([]int64, []Outgoing)]
 	probe       atomic.Pointer[probe]
 }
 
@@ -83,12 +83,13 @@ func NewService(c Config) *Service {
 func (s *Service) Zone() *time.Location { return s.zone }
 
 // OnDeliveries has fn called, quickly and from any goroutine, with the
-// webhooks that just got deliveries. Without it the sweep finds them.
-func (s *Service) OnDeliveries(fn func(webhookIDs []int64)) { s.onWake.Store(&fn) }
+// webhooks that just got deliveries, and with what Recording.Ready says of
+// them. Without it the sweep finds them.
+func (s *Service) OnDeliveries(fn func(webhookIDs []int64, ready []Outgoing)) { s.onWake.Store(&fn) }
 
-func (s *Service) wake(webhookIDs []int64) {
+func (s *Service) wake(webhookIDs []int64, ready []Outgoing) {
 	if fn := s.onWake.Load(); fn != nil && len(webhookIDs) > 0 {
-		(*fn)(webhookIDs)
+		(*fn)(webhookIDs, ready)
 	}
 }
 

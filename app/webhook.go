@@ -161,7 +161,7 @@ func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u Webh
 func (s *Service) ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (Webhook, error) {
 	w, err := s.store.ToggleWebhook(ctx, accountID, id, now)
 	if err == nil && w.IsActive {
-		s.wake([]int64{id})
+		s.wake([]int64{id}, nil)
 	}
 	return w, err
 }

@@ -69,7 +69,7 @@ func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Re
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Scheduler{
-		courier: newCourier(service, send, o.Logger), cron: cron, cancel: cancel, log: o.Logger,
+		courier: newCourier(ctx, service, send, o.Logger), cron: cron, cancel: cancel, log: o.Logger,
 		quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	if err := s.addJobs(service, o.Keep); err != nil {
@@ -80,7 +80,7 @@ func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Re
 	service.OnDeliveries(s.courier.Wake)
 	go func() {
 		defer close(s.done)
-		s.courier.run(ctx, s.quit)
+		s.courier.run(s.quit)
 	}()
 	cron.Start()
 	return s, nil

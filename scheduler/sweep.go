@@ -35,7 +35,8 @@ const maxTimer = 5 * time.Second
 
 // courier makes the attempts of due deliveries. One goroutine sweeps: it looks
 // for what is due and gives it a slot; each attempt has a goroutine of its own
-// and is settled there. Nothing is claimed in the file: a delivery stays
+// and is settled there. What was queued this moment needs no looking for: where
+// its webhook has nothing else waiting, its attempt begins at once. Nothing is claimed in the file: a delivery stays
 // pending and due until it is settled, and what is in flight is known here
 // only. After a crash it is simply due again.
 type courier struct {
@@ -46,12 +47,16 @@ type courier struct {
 	wake    chan struct{}
 	running sync.WaitGroup
 
+	ctx context.Context // of attempts; may outlive the sweeps
+
 	mu        sync.Mutex
 	full      bool            // look at every webhook
 	hot       map[int64]bool  // webhooks to look at; true: at their retries too
 	lanes     map[int64]*lane // by webhook
 	taken     int             // slots
 	unsettled int             // results that could not be recorded yet
+	begun     int64           // the greatest id of a delivery that was attempted
+	stopped   bool            // no attempt begins any more
 	nextDue   time.Time
 	refillAt  time.Time                     // when a lane may look for more; zero: none waits
 	hosts     map[string]int                // slots by host
@@ -100,24 +105,63 @@ func (c *courier) free(l *lane, retries bool) int {
 	return max(0, min(most-l.taken, max(1, left/4)))
 }
 
-func newCourier(service *app.Service, send func(context.Context, app.Outgoing) app.Result, log *slog.Logger) *courier {
+func newCourier(ctx context.Context, service *app.Service, send func(context.Context, app.Outgoing) app.Result, log *slog.Logger) *courier {
 	return &courier{
-		service: service, send: send, log: log,
+		ctx: ctx, service: service, send: send, log: log,
 		wake: make(chan struct{}, 1), hot: map[int64]bool{}, lanes: map[int64]*lane{}, full: true,
 		hosts: map[string]int{}, waiting: map[string]map[int64]struct{}{},
 	}
 }
 
-// Wake has the courier look at webhooks that just got deliveries.
-func (c *courier) Wake(webhookIDs []int64) {
+// Wake begins the attempts of deliveries that were just queued where it can,
+// and has the sweep look at the webhooks of the others.
+func (c *courier) Wake(webhookIDs []int64, ready []app.Outgoing) {
 	c.mu.Lock()
-	for _, id := range webhookIDs {
+	defer c.mu.Unlock()
+	for i, id := range webhookIDs {
+		if i < len(ready) && c.beginReady(ready[i]) {
+			continue
+		}
 		if !c.hot[id] {
 			c.hot[id] = false
 		}
+		c.signal()
 	}
-	c.mu.Unlock()
-	c.signal()
+}
+
+// beginReady begins an attempt without a look at the file. A sweep may have
+// found the delivery since its commit, and be done with it: then an attempt of
+// it, or of a later one, has begun. Ids are in the order of commits.
+func (c *courier) beginReady(o app.Outgoing) bool {
+	if o.ID <= c.begun || c.stopped || c.unsettled > 0 {
+		return false
+	}
+	l := c.lane(o.WebhookID)
+	if _, waiting := c.hot[o.WebhookID]; waiting || l.moreFirst || c.free(l, false) == 0 || c.hosts[hostOf(o.URL)] >= slotsPerHost {
+		return false
+	}
+	c.begin(l, o)
+	return true
+}
+
+// begin makes an attempt in a slot.
+func (c *courier) begin(l *lane, o app.Outgoing) {
+	c.begun = max(c.begun, o.ID)
+	l.host = hostOf(o.URL)
+	c.hosts[l.host]++
+	l.inFlight[o.ID] = struct{}{}
+	l.taken++
+	c.taken++
+	c.running.Go(func() { c.attempt(c.ctx, l, o) })
+}
+
+func (c *courier) lane(webhookID int64) *lane {
+	l := c.lanes[webhookID]
+	if l == nil {
+		l = &lane{inFlight: map[int64]struct{}{}}
+		c.lanes[webhookID] = l
+	}
+	return l
 }
 
 // lookEverywhere has the courier look at every webhook: for what another
@@ -136,13 +180,16 @@ func (c *courier) signal() {
 	}
 }
 
-// run sweeps until quit; attempts get ctx and may outlive quit.
-func (c *courier) run(ctx context.Context, quit <-chan struct{}) {
+// run sweeps until quit; attempts may outlive it.
+func (c *courier) run(quit <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-quit:
+			c.mu.Lock()
+			c.stopped = true
+			c.mu.Unlock()
 			return
 		case <-c.wake:
 		case <-timer.C:
@@ -150,7 +197,7 @@ func (c *courier) run(ctx context.Context, quit <-chan struct{}) {
 			c.full = c.full || !c.nextDue.IsZero() && !time.Now().Before(c.nextDue)
 			c.mu.Unlock()
 		}
-		c.sweep(ctx)
+		c.sweep(c.ctx)
 		timer.Reset(c.untilNextDue())
 	}
 }
@@ -257,11 +304,7 @@ func (c *courier) addBacklogs(ctx context.Context, hot map[int64]bool, now time.
 // fill starts as many due attempts of a webhook as it has slots for.
 func (c *courier) fill(ctx context.Context, webhookID int64, now time.Time, retries bool) {
 	c.mu.Lock()
-	l := c.lanes[webhookID]
-	if l == nil {
-		l = &lane{inFlight: map[int64]struct{}{}}
-		c.lanes[webhookID] = l
-	}
+	l := c.lane(webhookID)
 	more, filled := &l.moreFirst, &l.filled[0]
 	if retries {
 		more, filled = &l.moreRetry, &l.filled[1]
@@ -300,17 +343,19 @@ func (c *courier) fill(ctx context.Context, webhookID int64, now time.Time, retr
 	*more = len(due) == free
 	*filled = now
 	for _, o := range due {
-		l.host = hostOf(o.URL)
-		if c.hosts[l.host] >= slotsPerHost {
+		if _, begun := l.inFlight[o.ID]; begun { // by Wake, since the file was read
+			continue
+		}
+		if l.taken >= slotsPerWebhook || c.taken >= slots { // too
 			*more = true
-			c.waitFor(l.host, webhookID)
 			return
 		}
-		c.hosts[l.host]++
-		l.inFlight[o.ID] = struct{}{}
-		l.taken++
-		c.taken++
-		c.running.Go(func() { c.attempt(ctx, l, o) })
+		if host := hostOf(o.URL); c.hosts[host] >= slotsPerHost {
+			*more = true
+			c.waitFor(host, webhookID)
+			return
+		}
+		c.begin(l, o)
 	}
 }
 

@@ -40,7 +40,7 @@ func (r *recorder) elements(recording *app.Recording) error {
 		}
 		recording.Count(outcome, id)
 	}
-	recording.Deliveries, recording.Webhooks = r.deliveries, r.webhooks
+	recording.Deliveries, recording.Webhooks, recording.Ready = r.deliveries, r.webhooks, r.ready
 	recording.EventID = r.event
 	return nil
 }

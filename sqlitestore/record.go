@@ -27,7 +27,12 @@ type recorder struct {
 	open       int     // items added that need attention
 	deliveries int     // queued
 	webhooks   []int64 // that got them
+	ready      []app.Outgoing
 }
+
+// maxReady is how many deliveries of one call are handed on without being read
+// from the file again.
+const maxReady = 16
 
 // element records one element and gives its outcome and its transaction.
 func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, error) {
@@ -177,27 +182,46 @@ func (r *recorder) insert(b app.BankAccount, source int64, channel app.Channel, 
 	if r.silent || b.Status == app.BankAccountInactive {
 		return id, nil
 	}
-	return id, r.fanOut(id, b, e.Type)
+	return id, r.fanOut(app.Transaction{
+		ID: id, AccountID: b.AccountID, BankAccountID: b.ID, Bank: b.Bank, AccountNumber: b.AccountNumber, Number: e.Number,
+		Type: e.Type, Amount: e.Amount, Content: e.Content, Time: time.Unix(e.Time.Unix(), 0), ZoneOffset: offset,
+	})
 }
 
 // fanOut queues one delivery for every active webhook that matches.
-func (r *recorder) fanOut(transactionID int64, b app.BankAccount, direction app.Direction) error {
-	roster, err := r.tx.roster(b.AccountID)
+func (r *recorder) fanOut(t app.Transaction) error {
+	roster, err := r.tx.roster(t.AccountID)
 	if err != nil {
 		return err
 	}
 	for _, w := range roster.webhooks {
-		if !w.takes(direction, b.ID) {
+		if !w.takes(t.Type, t.BankAccountID) {
 			continue
 		}
-		if err := r.tx.exec(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, single)
-				VALUES (?1, ?2, ?3, 0, 0, 0, ?4, ?4, 0)`, b.AccountID, w.id, transactionID, r.now.UnixMilli()); err != nil {
+		id, err := r.tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, single)
+				VALUES (?1, ?2, ?3, 0, 0, 0, ?4, ?4, 0)`, t.AccountID, w.id, t.ID, r.now.UnixMilli())
+		if err != nil {
 			return err
 		}
 		r.webhooks = append(r.webhooks, w.id)
 		r.deliveries++
+		if len(r.ready) < maxReady {
+			r.ready = append(r.ready, w.outgoing(id, t, r.now))
+		}
 	}
 	return nil
+}
+
+// outgoing is what Due would give of a delivery that was queued at now.
+func (w rosterWebhook) outgoing(id int64, t app.Transaction, now time.Time) app.Outgoing {
+	if !w.readable {
+		return app.Outgoing{}
+	}
+	at := time.UnixMilli(now.UnixMilli())
+	return app.Outgoing{
+		Delivery: app.Delivery{ID: id, AccountID: t.AccountID, WebhookID: w.id, TransactionID: t.ID, State: app.DeliveryPending, DueAt: at, CreatedAt: at},
+		URL:      w.url, Secrets: w.secrets, Payload: t.Payload(),
+	}
 }
 
 // remember makes an event id known.

@@ -18,6 +18,9 @@ type rosterWebhook struct {
 	id            int64
 	hookType      app.WebhookType
 	bankAccountID int64 // 0: all
+	url           string
+	secrets       app.Secrets
+	readable      bool // the secrets are
 }
 
 // changesRoster finds the statements after which no roster counts any more.
@@ -51,10 +54,9 @@ func (t *tx) roster(accountID int64) (*roster, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err = t.query(`SELECT id, type, coalesce(bank_account_id, 0) FROM webhooks WHERE account_id = ? AND deleted_at IS NULL AND is_active = 1 ORDER BY id`, accountID)
-	webhooks, err := collect(rows, err, func(row scanner) (w rosterWebhook, err error) {
-		return w, row.Scan(&w.id, &w.hookType, &w.bankAccountID)
-	})
+	rows, err = t.query(`SELECT w.id, w.type, coalesce(w.bank_account_id, 0), w.url, `+secretColumns+` FROM webhooks w
+			WHERE w.account_id = ? AND w.deleted_at IS NULL AND w.is_active = 1 ORDER BY w.id`, accountID)
+	webhooks, err := collect(rows, err, t.scanRosterWebhook)
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +66,18 @@ func (t *tx) roster(accountID int64) (*roster, error) {
 	}
 	t.rosters[accountID] = r
 	return r, nil
+}
+
+// scanRosterWebhook leaves out secrets that it can't read: what came in must be
+// recorded all the same.
+func (t *tx) scanRosterWebhook(row scanner) (w rosterWebhook, err error) {
+	var sealed sealedSecrets
+	if err := row.Scan(append([]any{&w.id, &w.hookType, &w.bankAccountID, &w.url}, sealed.dest()...)...); err != nil {
+		return w, err
+	}
+	w.secrets, err = sealed.open(t.sealer)
+	w.readable = err == nil
+	return w, nil
 }
 
 // takes tells whether the webhook is told of transactions in that direction

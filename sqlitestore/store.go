@@ -116,7 +116,7 @@ func (s *Store) open(ctx context.Context, serve bool) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.writer, err = openWriter(ctx, writeDSN(s.path), turn, s.noteFatal); err != nil {
+	if s.writer, err = openWriter(ctx, writeDSN(s.path), s.sealer, turn, s.noteFatal); err != nil {
 		return errors.Join(err, turn.close())
 	}
 	if err := s.loadDirectory(ctx); err != nil {

@@ -16,6 +16,7 @@ import (
 // shared, and this one isn't.
 type tx struct {
 	conn    driver.Conn
+	sealer  *sealer
 	stmts   map[string]*statement
 	args    []driver.NamedValue // used again for every statement
 	totals  *totals
@@ -34,8 +35,8 @@ type panicError struct{ value any }
 
 func (e panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-func newTx(conn driver.Conn) *tx {
-	return &tx{conn: conn, stmts: map[string]*statement{}, totals: &totals{}, rosters: map[int64]*roster{}}
+func newTx(conn driver.Conn, sealer *sealer) *tx {
+	return &tx{conn: conn, sealer: sealer, stmts: map[string]*statement{}, totals: &totals{}, rosters: map[int64]*roster{}}
 }
 
 // close lets go of the connection. One with open statements would live on,

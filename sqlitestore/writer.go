@@ -79,13 +79,13 @@ type write struct {
 	reply chan error // nil: nobody waits
 }
 
-func openWriter(ctx context.Context, dsn string, turn *turn, onFatal func(error)) (*writer, error) {
+func openWriter(ctx context.Context, dsn string, sealer *sealer, turn *turn, onFatal func(error)) (*writer, error) {
 	conn, err := connector(dsn).Connect(ctx)
 	if err != nil {
 		return nil, storageError(err)
 	}
 	w := &writer{
-		turn: turn, onFatal: onFatal, tx: newTx(conn),
+		turn: turn, onFatal: onFatal, tx: newTx(conn, sealer),
 		work: make(chan *write, maxBatch), quit: make(chan struct{}), finished: make(chan struct{}),
 	}
 	go w.run()

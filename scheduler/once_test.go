@@ -1,0 +1,66 @@
+package scheduler_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"baoco/app"
+)
+
+// What is handed on at once and what sweeps find is attempted once each, under
+// a load that keeps both busy.
+func TestEveryDeliveryIsAttemptedOnce(t *testing.T) {
+	attempts, mu := map[string]int{}, sync.Mutex{}
+	n := &network{start: time.Now(), answer: func(_ int, r *http.Request) (*http.Response, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		attempts[r.Header.Get("webhook-id")+" "+r.URL.Host]++
+		return respond(200), nil
+	}}
+	s := open(t, newFile(t), n)
+	for i := range 5 {
+		s.webhook(t, fmt.Sprintf("https://shop%d.example.vn/", i))
+	}
+	s.start(t)
+	const callers, calls, elements = 20, 40, 3
+	var all sync.WaitGroup
+	for caller := range callers {
+		all.Go(func() {
+			for i := range calls {
+				call := app.InboundCall{AccountID: 1, Source: app.Source{AccountID: 1}, Channel: app.ChannelCall, ReceivedAt: time.Now()}
+				for e := range elements {
+					call.Elements = append(call.Elements, app.Incoming{
+						EventID: fmt.Sprint(caller, "-", i, "-", e), Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 1000, Time: call.ReceivedAt,
+					})
+				}
+				if _, err := s.service.RecordTransactions(context.Background(), call); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	const want = callers * calls * elements * 5
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		_, total, err := s.service.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
+		must(t, err)
+		if total >= want {
+			break
+		}
+	}
+	s.close(t)
+	mu.Lock()
+	defer mu.Unlock()
+	for id, times := range attempts {
+		if times != 1 {
+			t.Errorf("%s was attempted %d times", id, times)
+		}
+	}
+	if len(attempts) != want {
+		t.Errorf("%d deliveries were attempted, want %d", len(attempts), want)
+	}
+}
