@@ -210,7 +210,7 @@ func writeDSN(path string) string {
 	return dsn(path, url.Values{
 		"mode": {"rw"}, "_txlock": {"immediate"}, "_busy_timeout": {"5000"}, "_journal_mode": {"WAL"},
 		"_synchronous": {"FULL"}, "_foreign_keys": {"1"}, "_dqs": {"0"}, "_defensive": {"1"},
-		"_pragma": {"cache_size(-8000)", "wal_autocheckpoint(4000)", "journal_size_limit(67108864)", "trusted_schema(0)"},
+		"_pragma": {"cache_size(-8000)", "wal_autocheckpoint(0)", "journal_size_limit(67108864)", "trusted_schema(0)"},
 	})
 }
 

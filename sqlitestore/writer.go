@@ -5,7 +5,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -68,8 +67,13 @@ type writer struct {
 	closing  sync.Once
 	onFatal  func(error)
 	failing  atomic.Bool // a commit failed, and Probe hasn't seen one succeed since
+	broken   atomic.Bool // the file can't be trusted any more
 	turn     *turn
 	tx       *tx
+
+	logged          int // pages written to the log since the last checkpoint
+	checkpointErr   atomic.Pointer[error]
+	retryCheckpoint atomic.Bool
 }
 
 type write struct {
@@ -131,6 +135,9 @@ func (w *writer) offer(fn func(tx *tx) error) {
 func (w *writer) close() error {
 	w.closing.Do(func() { close(w.quit) })
 	<-w.finished
+	if w.broken.Load() {
+		return w.turn.close()
+	}
 	return errors.Join(w.tx.close(), w.turn.close())
 }
 
@@ -173,7 +180,7 @@ func (w *writer) commit(batch []*write) {
 	if err != nil {
 		w.failing.Store(true)
 		if isFatal(err) {
-			w.onFatal(err)
+			w.fail(err)
 		}
 	}
 	for _, job := range batch {
@@ -185,6 +192,7 @@ func (w *writer) commit(batch []*write) {
 		}
 		job.reply <- storageError(job.err)
 	}
+	w.checkpointIfLarge()
 }
 
 // tryCommit runs a batch without savepoints first: they would copy every page
@@ -325,8 +333,11 @@ func (s *Store) Probe(ctx context.Context) error {
 	if err := s.queryRow(ctx, `SELECT 1`).Scan(&one); err != nil {
 		return storageError(err)
 	}
-	if err := s.probeLog(ctx); err != nil {
-		return err
+	if s.writer.checkpointed() != nil {
+		s.writer.retryCheckpoint.Store(true)
+		if err := errors.Join(s.write(ctx, func(*tx) error { return nil }), s.writer.checkpointed()); err != nil {
+			return storageError(err)
+		}
 	}
 	if !s.writer.failing.Load() {
 		return s.write(ctx, func(*tx) error { return nil })
@@ -341,24 +352,4 @@ func (s *Store) Probe(ctx context.Context) error {
 		s.writer.failing.Store(false)
 	}
 	return err
-}
-
-// largeLog is a size that the write-ahead log never has while checkpoints
-// succeed and nobody reads for long: more than journal_size_limit keeps.
-const largeLog = 80 << 20
-
-// probeLog looks why the log is large. SQLite tells nobody when a checkpoint
-// after a commit fails: the log, which is sound, would grow until the disk is
-// full.
-func (s *Store) probeLog(ctx context.Context) error {
-	info, err := os.Stat(s.path + "-wal")
-	if err != nil || info.Size() < largeLog {
-		return nil
-	}
-	var busy, pages, done int
-	err = s.queryRow(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &pages, &done)
-	if isFatal(err) {
-		s.noteFatal(err)
-	}
-	return storageError(err)
 }
