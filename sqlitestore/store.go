@@ -4,10 +4,17 @@
 //
 // # Connections
 //
-// All writes pass through one goroutine that owns one connection and commits
-// whatever waits together (writer.go). Reads go to a small pool of their own
-// that cannot write. A process holds the file with OFD locks: with POSIX ones,
+// All writes pass through one goroutine that owns one connection, commits
+// whatever waits together (writer.go) and makes the checkpoints
+// (checkpoint.go). Reads go to a small pool of their own that cannot write. A process holds the file with OFD locks: with POSIX ones,
 // any stray open and close of it in the process would drop SQLite's locks.
+//
+// # What is kept beside the rows
+//
+// Totals (total.go) and counts by blocks of ids (block.go) are written in the
+// commit of the rows that they count, so that statistics and listings read no
+// more rows than they show. The index of search texts (search.go) follows a
+// little later.
 //
 // # Files
 //
