@@ -36,9 +36,11 @@ const maxTimer = 5 * time.Second
 // courier makes the attempts of due deliveries. One goroutine sweeps: it looks
 // for what is due and gives it a slot; each attempt has a goroutine of its own
 // and is settled there. What was queued this moment needs no looking for: where
-// its webhook has nothing else waiting, its attempt begins at once. Nothing is claimed in the file: a delivery stays
-// pending and due until it is settled, and what is in flight is known here
-// only. After a crash it is simply due again.
+// its webhook has nothing else waiting, its attempt begins at once.
+//
+// Nothing is claimed in the file: a delivery stays pending and due until it is
+// settled, and what is in flight is known here only. After a crash it is simply
+// due again.
 type courier struct {
 	service *app.Service
 	send    func(ctx context.Context, o app.Outgoing) app.Result
