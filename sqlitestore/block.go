@@ -135,6 +135,31 @@ const (
 	openTo   = math.MaxInt64
 )
 
+// where is the condition on blocks that may hold rows of the filter.
+func (f blockFilter) where() *conditions {
+	var c conditions
+	c.add("account_id = ?", f.accountID)
+	c.join(f.kinds)
+	if f.from != openFrom {
+		c.add("last_at >= ?", f.from)
+	}
+	if f.to != openTo {
+		c.add("first_at < ?", f.to)
+	}
+	if f.since != 0 {
+		c.add("block >= ?", f.since>>blockShift)
+	}
+	return &c
+}
+
+// blockRange gives the ids that the rows of a filter can have: those of its
+// first block to those of its last.
+func (s *Store) blockRange(ctx context.Context, t blockTable, f blockFilter) (first, last int64, err error) {
+	where := f.where()
+	err = s.queryRow(ctx, `SELECT coalesce(min(block), 0), coalesce(max(block), -1) FROM `+t.blocks+` WHERE `+where.where.String(), where.args...).Scan(&first, &last)
+	return first << blockShift, (last+1)<<blockShift - 1, storageError(err)
+}
+
 // byBlocks leaps over blocks. Unless all of them are needed it reads no more
 // of them than hold enough rows.
 func (s *Store) byBlocks(ctx context.Context, t blockTable, f blockFilter, all bool, enough int64) (*leap, error) {
@@ -142,21 +167,17 @@ func (s *Store) byBlocks(ctx context.Context, t blockTable, f blockFilter, all b
 	if f.ascending {
 		order = ""
 	}
-	var where, rowsOnly conditions
-	where.add("account_id = ?", f.accountID)
-	where.join(f.kinds)
+	where := f.where()
+	var rowsOnly conditions
 	rowsOnly.add("account_id = ?", f.accountID)
 	rowsOnly.join(f.kinds)
 	if f.from != openFrom {
-		where.add("last_at >= ?", f.from)
 		rowsOnly.add(t.at+" >= ?", f.from)
 	}
 	if f.to != openTo {
-		where.add("first_at < ?", f.to)
 		rowsOnly.add(t.at+" < ?", f.to)
 	}
 	if f.since != 0 {
-		where.add("block >= ?", f.since>>blockShift)
 		rowsOnly.add("id > ?", f.since)
 	}
 	read := &rowQuery{args: rowsOnly.args,

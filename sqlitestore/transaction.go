@@ -87,17 +87,7 @@ func (s *Store) leapTransactions(ctx context.Context, accountID int64, f app.Tra
 			return nil, 0, err
 		}
 	} else {
-		b := blockFilter{accountID: accountID, kinds: kindsOf(f), from: openFrom, to: openTo, ascending: f.Sort == app.SortID}
-		if !f.From.IsZero() {
-			b.from = f.From.Unix()
-		}
-		if !f.To.IsZero() {
-			b.to = f.To.Unix()
-		}
-		if f.SinceID != nil {
-			b.since = *f.SinceID
-		}
-		if l, err = s.byBlocks(ctx, transactionTable, b, counted, f.Page.Offset()+int64(f.Page.Size)); err != nil {
+		if l, err = s.byBlocks(ctx, transactionTable, blocksOf(accountID, f), counted, f.Page.Offset()+int64(f.Page.Size)); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -109,6 +99,21 @@ func (s *Store) leapTransactions(ctx context.Context, accountID int64, f app.Tra
 	}
 	ids, err = l.page(ctx, s, f.Page)
 	return ids, total, err
+}
+
+// blocksOf is what of a filter blocks are counted by.
+func blocksOf(accountID int64, f app.TransactionFilter) blockFilter {
+	b := blockFilter{accountID: accountID, kinds: kindsOf(f), from: openFrom, to: openTo, ascending: f.Sort == app.SortID}
+	if !f.From.IsZero() {
+		b.from = f.From.Unix()
+	}
+	if !f.To.IsZero() {
+		b.to = f.To.Unix()
+	}
+	if f.SinceID != nil {
+		b.since = *f.SinceID
+	}
+	return b
 }
 
 // kindsOf gives the conditions on what blocks are counted by.
@@ -142,11 +147,13 @@ func (s *Store) scanTransactions(ctx context.Context, accountID int64, f app.Tra
 	var c conditions
 	c.add("t.account_id = ?", accountID)
 	c.join(kindsOf(f))
-	if !f.From.IsZero() {
-		c.add("t.occurred_at >= ?", f.From.Unix())
-	}
-	if !f.To.IsZero() {
-		c.add("t.occurred_at < ?", f.To.Unix())
+	if !f.From.IsZero() || !f.To.IsZero() {
+		b := blocksOf(accountID, f)
+		first, last, err := s.blockRange(ctx, transactionTable, b)
+		if err != nil {
+			return nil, 0, err
+		}
+		c.add("t.id BETWEEN ? AND ? AND t.occurred_at >= ? AND t.occurred_at < ?", first, last, b.from, b.to)
 	}
 	if f.MinAmount != 0 {
 		c.add("t.amount >= ?", f.MinAmount)
