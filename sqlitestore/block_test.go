@@ -47,9 +47,13 @@ func TestListingsEqualAScan(t *testing.T) {
 			must(t, err)
 		}
 	}
+	filters := 300
+	if testing.Short() {
+		filters = 50
+	}
 	for _, account := range []int64{1, 2} {
 		all := allTransactions(t, h.store.Transactions, account)
-		for range 300 {
+		for range filters {
 			f := randomFilter(random, h, account, all)
 			got, total, err := h.store.Transactions(ctx, account, f)
 			must(t, err)
