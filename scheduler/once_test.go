@@ -26,7 +26,11 @@ func TestEveryDeliveryIsAttemptedOnce(t *testing.T) {
 		s.webhook(t, fmt.Sprintf("https://shop%d.example.vn/", i))
 	}
 	s.start(t)
-	const callers, calls, elements = 20, 40, 3
+	const callers, elements = 20, 3
+	calls := 40
+	if testing.Short() {
+		calls = 8
+	}
 	var all sync.WaitGroup
 	for caller := range callers {
 		all.Go(func() {
@@ -44,11 +48,11 @@ func TestEveryDeliveryIsAttemptedOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	const want = callers * calls * elements * 5
+	want := callers * calls * elements * 5
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		_, total, err := s.service.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
 		must(t, err)
-		if total >= want {
+		if total >= int64(want) {
 			break
 		}
 	}

@@ -8,6 +8,9 @@ import (
 // Looking for what is due costs the same however many deliveries wait for a
 // later time or are finished.
 func TestDueCostsNothingForWhatWaits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares times")
+	}
 	path := create(t)
 	h := newHistory(t, path, 5)
 	defer h.store.Close()
