@@ -248,8 +248,8 @@ func (s *Store) byDays(ctx context.Context, accountID int64, f app.TransactionFi
 	return &leap{segments}, err
 }
 
-// blockKey names what a block counts: owner is the account, of the bank
-// account for transactions, of the webhook for attempts.
+// blockKey names what a block counts. ofID is the bank account of
+// transactions, the webhook of attempts.
 type blockKey struct {
 	accountID, block, ofID int64
 	direction              app.Direction

@@ -23,9 +23,9 @@ const indexStep = "250"
 func (s *Store) IndexSearch(ctx context.Context) (left int64, err error) {
 	return writing(ctx, s, func(tx *tx) (left int64, err error) {
 		var from, to int64
-		err = tx.queryRow(`SELECT CAST(value AS INTEGER), (SELECT max(id) FROM
-				(SELECT id FROM transactions WHERE id > CAST(value AS INTEGER) ORDER BY id LIMIT `+indexStep+`))
-			FROM settings WHERE name = 'searched_to'`).Scan(&from, nullZero{&to})
+		err = tx.queryRow(`SELECT CAST(value AS INTEGER), coalesce((SELECT max(id) FROM
+				(SELECT id FROM transactions WHERE id > CAST(value AS INTEGER) ORDER BY id LIMIT `+indexStep+`)), 0)
+			FROM settings WHERE name = 'searched_to'`).Scan(&from, &to)
 		if err != nil || to == 0 {
 			return 0, err
 		}
@@ -112,14 +112,6 @@ func (q searchTerm) searchAttempts(accountID int64) (string, []any) {
 	return `a.delivery_id IN (SELECT id FROM deliveries WHERE transaction_id IN (` + matching + `)
 		UNION ALL SELECT id FROM deliveries WHERE account_id = ? AND sample IS NOT NULL
 			AND instr(lower(json_extract(sample, '$.Content') || char(10) || json_extract(sample, '$.TransactionNumber')), ?) > 0)`, append(args, accountID, q.text)
-}
-
-// nullZero scans NULL as 0.
-type nullZero struct{ n *int64 }
-
-func (z nullZero) Scan(value any) error {
-	*z.n, _ = value.(int64)
-	return nil
 }
 
 // scanIDs reads a query's page of ids.

@@ -6,8 +6,9 @@
 //
 // All writes pass through one goroutine that owns one connection, commits
 // whatever waits together (writer.go) and makes the checkpoints
-// (checkpoint.go). Reads go to a small pool of their own that cannot write. A process holds the file with OFD locks: with POSIX ones,
-// any stray open and close of it in the process would drop SQLite's locks.
+// (checkpoint.go). Reads go to a small pool of their own that cannot write. A
+// process holds the file with OFD locks: with POSIX ones, any stray open and
+// close of it in the process would drop SQLite's locks.
 //
 // # What is kept beside the rows
 //

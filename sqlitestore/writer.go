@@ -98,8 +98,8 @@ func openWriter(ctx context.Context, dsn string, sealer *sealer, turn *turn, onF
 
 // do runs fn in the next commit and returns once that is on disk, with fn's
 // own error. fn may run more than once before that, each time in a transaction
-// that knows nothing of the time before. When ctx ends first the caller is told so; fn may be committed
-// all the same, so it must be safe to repeat.
+// that knows nothing of the time before. When ctx ends first the caller is told
+// so; fn may be committed all the same, so it must be safe to repeat.
 func (w *writer) do(ctx context.Context, fn func(tx *tx) error) error {
 	job := &write{ctx: ctx, fn: fn, reply: make(chan error, 1)}
 	select {
