@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/web"
 
 	"github.com/urfave/cli/v2"
 )
@@ -25,11 +26,18 @@ func sourceCommand() *cli.Command {
 					"baoco source add --provider sepay --auth hmac --name SePay --secret-file sepay.secret",
 				),
 				Flags: adminFlags(
-					&cli.StringFlag{Name: "provider", Usage: "`KIND`: native or sepay", Required: true},
+					&cli.StringFlag{Name: "provider", Usage: "`KIND`: " + providerNames(), Required: true},
 					&cli.StringFlag{Name: "name", Usage: "a `NAME` to tell it apart", Required: true},
 					&cli.StringFlag{Name: "auth", Usage: "`WAY` its calls authenticate: bearer or hmac (native), apikey or hmac (sepay)"},
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "record on bank account `ID` only"},
 					secretFile,
+					&cli.StringSliceFlag{Name: "map", Usage: "where a field stands, `FIELD=PATH`, such as amount=data.sum (generic; repeatable)"},
+					&cli.StringFlag{Name: "header", Usage: "`NAME` of the header that carries the secret (generic, sms-to-url; default: Authorization: Bearer)"},
+					&cli.StringSliceFlag{Name: "sender", Usage: "further `NAME` under which a bank's texts come (SMS; repeatable)"},
+					&cli.StringFlag{Name: "access-key", Usage: "the `KEY` that Pay2S calls accessKey (pay2s-ipn)"},
+					&cli.StringFlag{Name: "username", Usage: "`NAME` with which VietQR asks for its token (vietqr)"},
+					&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` with the key of the provider's API, to catch up on calls that never came (sepay, casso, casso-v2)"},
+					&cli.StringFlag{Name: "api-url", Usage: "`URL` of that API, where it isn't the provider's own"},
 				),
 				Action: admin(addSource),
 			},
@@ -85,14 +93,62 @@ func addSource(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	apiKey, err := readSecretFile(c, c.String("api-key-file"))
+	if err != nil {
+		return err
+	}
+	options, err := sourceOptions(c)
+	if err != nil {
+		return err
+	}
 	src, err := s.service.AddSource(c.Context, s.account, app.SourceAdd{
 		Provider: app.Provider(c.String("provider")), Auth: app.Auth(c.String("auth")), Name: c.String("name"),
 		Secret: secret, BankAccountID: c.Int64("bank-account-id"),
+		Options: options, APIKey: apiKey, APIURL: strings.TrimSuffix(c.String("api-url"), "/"),
 	}, s.now)
 	if err != nil {
 		return err
 	}
 	return showSource(c, s, src)
+}
+
+// sourceOptions are the options of a new source.
+func sourceOptions(c *cli.Context) (app.SourceOptions, error) {
+	fields, err := mapFlag(c)
+	return app.SourceOptions{
+		Header: c.String("header"), Map: fields, Senders: c.StringSlice("sender"), AccessKey: c.String("access-key"), Username: c.String("username"),
+	}, err
+}
+
+// mapFlag reads the pairs of --map.
+func mapFlag(c *cli.Context) (map[string]string, error) {
+	fields := map[string]string{}
+	var pairs []string
+	for _, part := range c.StringSlice("map") {
+		// The library cuts values at commas, which a column's name may have.
+		if n := len(pairs); n > 0 && !strings.Contains(part, "=") {
+			pairs[n-1] += "," + part
+			continue
+		}
+		pairs = append(pairs, part)
+	}
+	for _, pair := range pairs {
+		field, path, found := strings.Cut(pair, "=")
+		if _, twice := fields[field]; !found || field == "" || path == "" || twice {
+			return nil, usagef("--map takes FIELD=PATH, each field once, not %q", pair)
+		}
+		fields[field] = path
+	}
+	return fields, nil
+}
+
+// providerNames lists the kinds of sources.
+func providerNames() string {
+	var names []string
+	for _, kind := range web.Providers() {
+		names = append(names, string(kind.Provider))
+	}
+	return strings.Join(names, ", ")
 }
 
 func showSource(c *cli.Context, s *session, src app.Source) error {
@@ -102,24 +158,15 @@ func showSource(c *cli.Context, s *session, src app.Source) error {
 	}
 	return output(c, createdSource{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), src.Secret}, func(w io.Writer) {
 		fmt.Fprintf(w, "Source:  %d (%s, %s)\nURL:     %s\nSecret:  %s\n", src.ID, src.Provider, src.Auth, base+src.URLPath(), src.Secret)
-		fmt.Fprintln(c.App.ErrWriter, setUpHint(src))
+		for _, kind := range s.service.ProviderKinds() {
+			if kind.Provider == src.Provider {
+				fmt.Fprintln(c.App.ErrWriter, kind.Setup.EN)
+			}
+		}
 		if utf8.RuneCountInString(src.Secret) < app.ShortSecret {
 			fmt.Fprintf(c.App.ErrWriter, "The secret is short: one of at least %d characters can't be guessed.\n", app.ShortSecret)
 		}
 	})
-}
-
-// setUpHint says what to do with the secret on the provider's side.
-func setUpHint(src app.Source) string {
-	switch {
-	case src.Provider == "sepay" && src.Auth == app.AuthAPIKey:
-		return "At SePay, make a webhook with this URL, choose API Key and enter the secret."
-	case src.Provider == "sepay":
-		return "At SePay, make a webhook with this URL, choose HMAC-SHA256 and enter the secret."
-	case src.Auth == app.AuthHMAC:
-		return "Send each call with X-Webhook-Signature: the HMAC-SHA256 of the body under the secret, in hexadecimal digits."
-	}
-	return "Send each call with the header Authorization: Bearer and the secret."
 }
 
 func listSources(c *cli.Context, s *session) error {
@@ -284,16 +331,17 @@ func refusedLog(c *cli.Context, s *session, limit int) error {
 		return err
 	}
 	type refused struct {
-		ID         int64  `json:"id"`
-		SourceID   int64  `json:"source_id"`
-		Source     string `json:"source"`
-		ReceivedAt string `json:"received_at"`
-		Remote     string `json:"remote"`
-		Reason     string `json:"reason"`
+		ID         int64           `json:"id"`
+		SourceID   int64           `json:"source_id"`
+		Source     string          `json:"source"`
+		ReceivedAt string          `json:"received_at"`
+		Remote     string          `json:"remote"`
+		Code       app.RefusalCode `json:"code"`
+		Reason     string          `json:"reason"`
 	}
 	list, rows := []refused{}, [][]string{}
 	for _, r := range calls {
-		e := refused{r.ID, r.SourceID, r.SourceName, app.FormatTime(r.ReceivedAt, s.service.Zone()), r.Remote, r.Reason}
+		e := refused{r.ID, r.SourceID, r.SourceName, app.FormatTime(r.ReceivedAt, s.service.Zone()), r.Remote, r.Code, r.Text.EN}
 		list = append(list, e)
 		rows = append(rows, []string{e.ReceivedAt, e.Source, e.Remote, e.Reason})
 	}

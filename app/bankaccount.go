@@ -47,21 +47,34 @@ type BankAccount struct {
 
 // MatchBankAccount picks the bank account that a provider means among the
 // linked ones with the number it named: the one at the bank that gateway
-// names, or, where gateway is no known bank, the only one there is.
-func MatchBankAccount(withNumber []BankAccount, gateway string) (BankAccount, bool) {
+// names, or, where gateway is no known bank, the only one there is. Where the
+// number shows some digits only, candidates may have several numbers; then it
+// must be the only one too.
+func MatchBankAccount(candidates []BankAccount, gateway string) (BankAccount, bool) {
 	bank, known := FindBank(gateway)
-	if !known {
-		if len(withNumber) == 1 {
-			return withNumber[0], true
+	var match BankAccount
+	for _, b := range candidates {
+		switch {
+		case known && !bank.Is(b.Bank):
+		case match.ID == 0:
+			match = b
+		case !known || match.AccountNumber != b.AccountNumber:
+			return BankAccount{}, false
 		}
-		return BankAccount{}, false
 	}
-	for _, b := range withNumber {
-		if bank.Is(b.Bank) {
-			return b, true
-		}
+	return match, match.ID != 0
+}
+
+// ShowsDigitsOf tells whether a masked account number, such as 7220xxxx2005,
+// can be that of number: what it shows before and after the mask stands at the
+// ends of number. How long the mask is says nothing, banks shorten it.
+func ShowsDigitsOf(masked, number string) bool {
+	first, last := strings.IndexByte(masked, 'x'), strings.LastIndexByte(masked, 'x')
+	if first < 0 {
+		return masked == number
 	}
-	return BankAccount{}, false
+	prefix, suffix := masked[:first], masked[last+1:]
+	return len(prefix)+len(suffix) < len(number) && strings.HasPrefix(number, prefix) && strings.HasSuffix(number, suffix)
 }
 
 // Amounts is a number of transactions and the sum of their amounts in VND.

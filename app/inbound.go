@@ -33,8 +33,14 @@ type Incoming struct {
 	Content       string
 	Time          time.Time // zero: missing or impossible
 	DateFlagged   bool      // set by the use case: Time is that of receipt
+	Masked        bool      // AccountNumber shows some of its digits only
 	Fault         *FieldError
 }
+
+// ReadInbound reads a body that came in on a channel of source. It never
+// fails: what it can't read becomes an element with a fault. The time of
+// receipt stands in for what a text doesn't say of its own.
+type ReadInbound func(source Source, channel Channel, body []byte, receivedAt time.Time, zone *time.Location) []Incoming
 
 // InboundCall is one authenticated call of a source.
 type InboundCall struct {
@@ -105,7 +111,8 @@ type Known struct {
 func (k Known) Again(e Incoming) Outcome {
 	bank, known := FindBank(e.Gateway)
 	sameBank := !known || k.Bank == "" || bank.Is(k.Bank)
-	if e.Amount == k.Amount && e.Type == k.Type && e.AccountNumber == k.AccountNumber && sameBank {
+	sameNumber := e.AccountNumber == k.AccountNumber || e.AccountNumber == "" || e.Masked && ShowsDigitsOf(e.AccountNumber, k.AccountNumber)
+	if e.Amount == k.Amount && e.Type == k.Type && sameNumber && sameBank {
 		return OutcomeDuplicate
 	}
 	return OutcomeConflict
@@ -133,6 +140,29 @@ type InboundItem struct {
 	Incoming       // its Fault is why
 }
 
+// RefusalCode says which part of a call didn't authenticate.
+type RefusalCode string
+
+// The codes of a refusal.
+const (
+	RefusalUnknownSource RefusalCode = "unknown_source"  // neither path nor credential names one
+	RefusalMissing       RefusalCode = "missing"         // a header or field is
+	RefusalRepeated      RefusalCode = "repeated"        // a header or field is
+	RefusalMalformed     RefusalCode = "malformed"       // a header or field is not in its form
+	RefusalTime          RefusalCode = "wrong_time"      // the time is outside the window
+	RefusalKey           RefusalCode = "wrong_key"       // the credential is another one
+	RefusalBody          RefusalCode = "body_altered"    // the signature is that of another body
+	RefusalSignature     RefusalCode = "wrong_signature" // another key or another body
+)
+
+// Refusal is why a call doesn't authenticate, for the operator only: the
+// answer to the caller is always the same. The zero value refuses nothing. It
+// never holds a credential.
+type Refusal struct {
+	Code RefusalCode
+	Text Text
+}
+
 // RefusedCall is a call that didn't authenticate, for the operator to see.
 type RefusedCall struct {
 	ID         int64
@@ -140,7 +170,7 @@ type RefusedCall struct {
 	SourceName string
 	ReceivedAt time.Time
 	Remote     string
-	Reason     string
+	Refusal
 }
 
 // InboundFilter narrows the inbound log; zero values do not.
@@ -200,7 +230,7 @@ func (s *Service) normalize(call *InboundCall) {
 			e.Time, e.DateFlagged = call.ReceivedAt.Truncate(time.Second), true
 		}
 		if e.Fault == nil {
-			e.Fault = moneyFault(*e)
+			e.Fault = moneyFault(*e, call.Source)
 		}
 	}
 }
@@ -221,11 +251,11 @@ func cleanKey(s string) string {
 }
 
 // moneyFault is the last gate before the ledger, whatever an adapter let pass.
-func moneyFault(e Incoming) *FieldError {
+func moneyFault(e Incoming, source Source) *FieldError {
 	switch {
 	case e.EventID == "":
 		return &FieldError{"id", IDRule}
-	case e.AccountNumber == "":
+	case e.AccountNumber == "" && source.BankAccountID == 0:
 		return &FieldError{"accountNumber", Text{"is required", "là bắt buộc"}}
 	case e.Type != In && e.Type != Out:
 		return &FieldError{"transferType", Text{"must be IN or OUT", "phải là IN hoặc OUT"}}
@@ -298,7 +328,7 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 		AccountID: accountID, Source: source, Channel: event.Channel, Body: event.Body, ReceivedAt: event.ReceivedAt,
 		Silent: now.Sub(event.ReceivedAt) > RecentlyReceived,
 	}
-	call.Elements = s.readInbound(source, event.Body, s.zone)
+	call.Elements = s.readInbound(source, event.Channel, event.Body, event.ReceivedAt, s.zone)
 	s.normalize(&call)
 	recording, err := s.store.RetryInbound(ctx, eventID, call, s.zone, now)
 	if err != nil {

@@ -35,8 +35,9 @@ type Config struct {
 	Zone      *time.Location
 	Targets   *TargetPolicy
 	Providers []ProviderKind
-	// ReadInbound reads the body of a source's call: bytes to transactions.
-	ReadInbound func(source Source, body []byte, zone *time.Location) []Incoming
+	// ReadInbound reads a body that came in on a channel of a source: bytes to
+	// transactions.
+	ReadInbound ReadInbound
 	// Send makes one attempt.
 	Send func(ctx context.Context, o Outgoing) Result
 	// Schedule is the waits before the attempts; nil is RetrySchedule. Only a
@@ -50,7 +51,7 @@ type Service struct {
 	zone        *time.Location
 	targets     *TargetPolicy
 	providers   []ProviderKind
-	readInbound func(source Source, body []byte, zone *time.Location) []Incoming
+	readInbound ReadInbound
 	send        func(ctx context.Context, o Outgoing) Result
 	schedule    []time.Duration
 	onWake      atomic.Pointer[func([]int64, []Outgoing)]

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -18,16 +20,67 @@ type Auth string
 
 // The ways of authenticating.
 const (
-	AuthBearer Auth = "bearer"
-	AuthAPIKey Auth = "apikey"
-	AuthHMAC   Auth = "hmac"
+	AuthBearer Auth = "bearer" // Authorization: Bearer <secret>
+	AuthAPIKey Auth = "apikey" // Authorization: Apikey <secret>
+	AuthToken  Auth = "token"  // the secret alone, in a header of its own
+	AuthBasic  Auth = "basic"  // user name and secret, for a short-lived token
+	AuthHMAC   Auth = "hmac"   // a signature keyed with the secret
 )
 
 // ProviderKind is what a kind of source can do, as its adapter declares it.
 type ProviderKind struct {
 	Provider    Provider
 	Auths       []Auth
-	DefaultAuth Auth // empty: one must be given
+	DefaultAuth Auth           // empty: one must be given
+	Options     []SourceOption // that a source of this kind takes
+	// NamesNoAccount says that the calls don't tell which bank account they are
+	// about: the source is for one.
+	NamesNoAccount bool
+	// CatchUp says that the provider has a list of transactions, which can be
+	// read with an API key.
+	CatchUp bool
+	// Setup says what to do on the provider's side, in one or two sentences.
+	Setup Text
+	// Check refuses values of the options that the adapter can't work with; nil
+	// takes all.
+	Check func(SourceOptions) error
+}
+
+// SourceOption is something that only some kinds of sources need to be told.
+type SourceOption string
+
+// The options.
+const (
+	OptionHeader    SourceOption = "header"     // that carries the secret
+	OptionMap       SourceOption = "map"        // where the fields stand
+	OptionSender    SourceOption = "sender"     // further senders of a bank's texts
+	OptionAccessKey SourceOption = "access-key" // that is signed but not sent
+	OptionUsername  SourceOption = "username"
+)
+
+// SourceOptions are the values of the options; the zero value has none.
+type SourceOptions struct {
+	Header    string            `json:"header,omitempty"`
+	Map       map[string]string `json:"map,omitempty"` // field to path
+	Senders   []string          `json:"senders,omitempty"`
+	AccessKey string            `json:"access_key,omitempty"`
+	Username  string            `json:"username,omitempty"`
+}
+
+// given lists the options that have a value.
+func (o SourceOptions) given() (names []SourceOption) {
+	for _, option := range []struct {
+		name SourceOption
+		set  bool
+	}{
+		{OptionHeader, o.Header != ""}, {OptionMap, len(o.Map) > 0}, {OptionSender, len(o.Senders) > 0},
+		{OptionAccessKey, o.AccessKey != ""}, {OptionUsername, o.Username != ""},
+	} {
+		if option.set {
+			names = append(names, option.name)
+		}
+	}
+	return names
 }
 
 // Source is one provider account from which transactions come in.
@@ -40,8 +93,12 @@ type Source struct {
 	Token         string // names the source in a path; doesn't authenticate
 	Secret        string // Bearer or Apikey token, or HMAC key
 	BankAccountID int64  // 0: every bank account of the account
+	Options       SourceOptions
 	CreatedAt     time.Time
 	RemovedAt     time.Time // zero: in use
+
+	APIKey string // reads the provider's list of transactions; empty: no catching up
+	APIURL string // base of that list; empty: the provider's
 
 	LastCallAt        time.Time // zero: never
 	LastTransactionAt time.Time // zero: never
@@ -72,6 +129,9 @@ type SourceAdd struct {
 	Name          string
 	Secret        string
 	BankAccountID int64
+	Options       SourceOptions
+	APIKey        string
+	APIURL        string
 }
 
 // AddSource makes a source and gives it with its secret in clear.
@@ -85,10 +145,13 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 	} else {
 		v.Add("auth", "must be one of "+kind.authNames()+" for this provider", "phải là một trong "+kind.authNames()+" với nhà cung cấp này")
 	}
+	if known {
+		v.Merge(kind.checkOptions(in))
+	}
 	if in.Secret == "" {
 		in.Secret = "bcs_" + randomToken()
 	}
-	v.Merge(checkSourceSecret(in.Secret))
+	v.Merge(checkSourceSecret("secret", in.Secret))
 	name, err := cleanName("name", in.Name)
 	if err != nil {
 		return Source{}, err
@@ -98,8 +161,38 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 	}
 	return s.store.CreateSource(ctx, Source{
 		AccountID: accountID, Name: name, Provider: in.Provider, Auth: in.Auth, Token: randomToken(),
-		Secret: in.Secret, BankAccountID: in.BankAccountID, CreatedAt: now,
+		Secret: in.Secret, BankAccountID: in.BankAccountID, Options: in.Options, APIKey: in.APIKey, APIURL: in.APIURL, CreatedAt: now,
 	})
+}
+
+// checkOptions refuses what a kind doesn't take, and misses what it needs.
+func (k ProviderKind) checkOptions(in SourceAdd) error {
+	var v Invalid
+	for _, option := range in.Options.given() {
+		if !slices.Contains(k.Options, option) {
+			v.Add(string(option), "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
+		}
+	}
+	if k.NamesNoAccount && in.BankAccountID == 0 {
+		v.Add("bank-account-id", "is required: this provider's calls name no bank account", "là bắt buộc: lệnh gọi của nhà cung cấp này không nêu tài khoản ngân hàng")
+	}
+	if k.Check != nil {
+		v.Merge(k.Check(in.Options))
+	}
+	if in.APIKey == "" && in.APIURL == "" {
+		return v.Err()
+	}
+	if !k.CatchUp {
+		v.Add("api-key", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
+	} else if in.APIKey == "" {
+		v.Add("api-key", "is required with an API address", "là bắt buộc khi có địa chỉ API")
+	} else {
+		v.Merge(checkSourceSecret("api-key", in.APIKey))
+	}
+	if u, err := url.Parse(in.APIURL); in.APIURL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "") {
+		v.Add("api-url", "must be an address such as https://api.example.vn", "phải là một địa chỉ, ví dụ https://api.example.vn")
+	}
+	return v.Err()
 }
 
 func (k ProviderKind) choose(auth Auth) (Auth, bool) {
@@ -121,6 +214,9 @@ func (k ProviderKind) authNames() string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// ProviderKinds lists the kinds of sources.
+func (s *Service) ProviderKinds() []ProviderKind { return s.providers }
 
 func (s *Service) providerKind(p Provider) (ProviderKind, bool) {
 	for _, k := range s.providers {
@@ -144,10 +240,10 @@ func (s *Service) providerNames() string {
 const ShortSecret = 16
 
 // checkSourceSecret refuses what no header could carry.
-func checkSourceSecret(secret string) error {
+func checkSourceSecret(field, secret string) error {
 	n := utf8.RuneCountInString(secret)
 	if n < 1 || n > 500 || strings.TrimSpace(secret) != secret || !utf8.ValidString(secret) || strings.IndexFunc(secret, isControl) >= 0 {
-		return InvalidField("secret", "must be 1 to 500 characters without control characters or spaces at its ends",
+		return InvalidField(field, "must be 1 to 500 characters without control characters or spaces at its ends",
 			"phải có từ 1 đến 500 ký tự, không có ký tự điều khiển hay khoảng trắng ở hai đầu")
 	}
 	return nil
@@ -171,7 +267,7 @@ func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret 
 	if secret == "" {
 		secret = "bcs_" + randomToken()
 	}
-	if err := checkSourceSecret(secret); err != nil {
+	if err := checkSourceSecret("secret", secret); err != nil {
 		return Source{}, err
 	}
 	return s.store.SetSourceSecret(ctx, accountID, id, secret)

@@ -130,14 +130,14 @@ func (s *Store) InboundEvent(ctx context.Context, accountID, id int64) (app.Inbo
 
 func (s *Store) InboundItems(ctx context.Context, accountID, eventID int64) ([]app.InboundItem, error) {
 	rows, err := s.query(ctx, `SELECT id, inbound_event_id, position, state, reason_field, reason_en, reason_vi, event_id, gateway, account_number, number,
-			type, amount, content, occurred_at, date_flagged
+			type, amount, content, occurred_at, date_flagged, masked
 		FROM inbound_items WHERE account_id = ? AND inbound_event_id = ? ORDER BY position, id`, accountID, eventID)
 	return collect(rows, err, func(row scanner) (app.InboundItem, error) {
 		var i app.InboundItem
 		var occurred sql.NullInt64
 		var fault app.FieldError
 		err := row.Scan(&i.ID, &i.InboundEventID, &i.Position, &i.State, &fault.Field, &fault.Text.EN, &fault.Text.VI, &i.EventID, &i.Gateway,
-			&i.AccountNumber, &i.Number, &i.Type, &i.Amount, &i.Content, &occurred, &i.DateFlagged)
+			&i.AccountNumber, &i.Number, &i.Type, &i.Amount, &i.Content, &occurred, &i.DateFlagged, &i.Masked)
 		i.Time, i.Fault = fromSeconds(occurred), &fault
 		return i, err
 	})
@@ -148,8 +148,8 @@ const keptRefusedCalls = 200
 
 func (s *Store) NoteRefusedCall(c app.RefusedCall) {
 	s.writer.offer(func(tx *tx) error {
-		id, err := tx.insert(`INSERT INTO refused_calls (source_id, received_ms, remote, reason) VALUES (?, ?, ?, ?)`,
-			id0(c.SourceID), c.ReceivedAt.UnixMilli(), c.Remote, c.Reason)
+		id, err := tx.insert(`INSERT INTO refused_calls (source_id, received_ms, remote, code, reason_en, reason_vi) VALUES (?, ?, ?, ?, ?, ?)`,
+			id0(c.SourceID), c.ReceivedAt.UnixMilli(), c.Remote, string(c.Code), c.Text.EN, c.Text.VI)
 		if err != nil {
 			return err
 		}
@@ -158,13 +158,13 @@ func (s *Store) NoteRefusedCall(c app.RefusedCall) {
 }
 
 func (s *Store) RefusedCalls(ctx context.Context, accountID, sourceID int64, limit int) ([]app.RefusedCall, error) {
-	rows, err := s.query(ctx, `SELECT r.id, coalesce(r.source_id, 0), coalesce(s.name, ''), r.received_ms, r.remote, r.reason
+	rows, err := s.query(ctx, `SELECT r.id, coalesce(r.source_id, 0), coalesce(s.name, ''), r.received_ms, r.remote, r.code, r.reason_en, r.reason_vi
 		FROM refused_calls r LEFT JOIN sources s ON s.id = r.source_id
 		WHERE (s.account_id = ?1 OR r.source_id IS NULL) AND (?2 = 0 OR r.source_id = ?2) ORDER BY r.id DESC LIMIT ?3`, accountID, sourceID, limit)
 	return collect(rows, err, func(row scanner) (app.RefusedCall, error) {
 		var c app.RefusedCall
 		var received sql.NullInt64
-		err := row.Scan(&c.ID, &c.SourceID, &c.SourceName, &received, &c.Remote, &c.Reason)
+		err := row.Scan(&c.ID, &c.SourceID, &c.SourceName, &received, &c.Remote, &c.Code, &c.Text.EN, &c.Text.VI)
 		c.ReceivedAt = fromMillis(received)
 		return c, err
 	})

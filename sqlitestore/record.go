@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"database/sql"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -130,11 +129,7 @@ func (r *recorder) bankAccount(e app.Incoming, only int64) (app.BankAccount, boo
 	if err != nil {
 		return app.BankAccount{}, false, err
 	}
-	candidates := roster.bankAccounts[e.AccountNumber]
-	if only != 0 {
-		candidates = slices.DeleteFunc(slices.Clone(candidates), func(b app.BankAccount) bool { return b.ID != only })
-	}
-	b, found := app.MatchBankAccount(candidates, e.Gateway)
+	b, found := app.MatchBankAccount(roster.candidates(e, only), e.Gateway)
 	return b, found, nil
 }
 
@@ -264,10 +259,10 @@ func (r *recorder) addItem(position int, state app.Outcome, e app.Incoming, reas
 	}
 	r.open++
 	return r.tx.insert(`INSERT INTO inbound_items (inbound_event_id, account_id, source_id, channel, position, state, reason_field, reason_en, reason_vi,
-			event_id, gateway, account_number, number, type, amount, content, occurred_at, date_flagged, received_ms)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			event_id, gateway, account_number, number, type, amount, content, occurred_at, date_flagged, masked, received_ms)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.event, r.call.AccountID, r.call.Source.ID, string(r.call.Channel), position, string(state), reason.Field, reason.Text.EN, reason.Text.VI,
-		e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(), e.DateFlagged, r.call.ReceivedAt.UnixMilli())
+		e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(), e.DateFlagged, e.Masked, r.call.ReceivedAt.UnixMilli())
 }
 
 // waitingItem is an unassigned item that its bank account may be linked for.
@@ -284,9 +279,10 @@ type waitingItem struct {
 func (r *recorder) recordWaiting(b app.BankAccount, notify app.NotifyOnLink) (int, error) {
 	r.call.AccountID = b.AccountID
 	rows, err := r.tx.query(`SELECT i.id, i.inbound_event_id, i.source_id, coalesce(s.bank_account_id, 0), i.channel, i.received_ms, i.event_id, i.gateway, i.account_number, i.number, i.type,
-			i.amount, i.content, i.occurred_at, i.date_flagged
+			i.amount, i.content, i.occurred_at, i.date_flagged, i.masked
 		FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id
-		WHERE i.account_id = ? AND i.account_number = ? AND i.state = 'unassigned' ORDER BY i.id`, b.AccountID, b.AccountNumber)
+		WHERE i.account_id = ?1 AND i.state = 'unassigned' AND (i.account_number = ?2 OR i.masked = 1 OR i.account_number = '') ORDER BY i.id`,
+		b.AccountID, b.AccountNumber)
 	items, err := collect(rows, err, scanWaitingItem)
 	if err != nil {
 		return 0, err
@@ -317,7 +313,7 @@ func scanWaitingItem(row scanner) (waitingItem, error) {
 	var item waitingItem
 	var received, occurred sql.NullInt64
 	err := row.Scan(&item.id, &item.event, &item.source, &item.only, &item.channel, &received, &item.EventID, &item.Gateway, &item.AccountNumber,
-		&item.Number, &item.Type, &item.Amount, &item.Content, &occurred, &item.DateFlagged)
+		&item.Number, &item.Type, &item.Amount, &item.Content, &occurred, &item.DateFlagged, &item.Masked)
 	item.receivedAt, item.Time = fromMillis(received), fromSeconds(occurred)
 	return item, err
 }

@@ -68,6 +68,28 @@ func (t *tx) roster(accountID int64) (*roster, error) {
 	return r, nil
 }
 
+// candidates are the bank accounts that e may be about, among those that its
+// source may record on: the one that the source is for where e names none, and
+// those that a masked number can be.
+func (r *roster) candidates(e app.Incoming, only int64) []app.BankAccount {
+	named := r.bankAccounts[e.AccountNumber]
+	if !e.Masked && only == 0 {
+		return named // none where e names none
+	}
+	var list []app.BankAccount
+	for number, linked := range r.bankAccounts {
+		if number != e.AccountNumber && e.AccountNumber != "" && !(e.Masked && app.ShowsDigitsOf(e.AccountNumber, number)) {
+			continue
+		}
+		for _, b := range linked {
+			if only == 0 || b.ID == only {
+				list = append(list, b)
+			}
+		}
+	}
+	return list
+}
+
 // scanRosterWebhook leaves out secrets that it can't read: what came in must be
 // recorded all the same.
 func (t *tx) scanRosterWebhook(row scanner) (w rosterWebhook, err error) {

@@ -109,4 +109,6 @@ func (s *Store) checkKey(ctx context.Context) error {
 const (
 	sealWebhook = "webhook"
 	sealSource  = "source"
+	sealOptions = "source options"
+	sealAPIKey  = "source api key"
 )

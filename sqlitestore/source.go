@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"time"
 
 	"baoco/app"
@@ -21,12 +22,37 @@ func (s *Store) CreateSource(ctx context.Context, src app.Source) (app.Source, e
 		if err := bearerFree(tx, src); err != nil {
 			return src, err
 		}
-		src.ID, err = tx.insert(`INSERT INTO sources (account_id, name, provider, auth, token, secret, bearer_hash, bank_account_id, created_at)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		options, apiKey, err := s.sealOptions(src)
+		if err != nil {
+			return src, err
+		}
+		src.ID, err = tx.insert(`INSERT INTO sources (account_id, name, provider, auth, token, secret, bearer_hash, bank_account_id, options, api_key, api_url, created_at)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			src.AccountID, src.Name, string(src.Provider), string(src.Auth), src.Token, s.sealer.seal(sealSource, src.Secret),
-			bearerHash(src), id0(src.BankAccountID), src.CreatedAt.Unix())
+			bearerHash(src), id0(src.BankAccountID), options, apiKey, src.APIURL, src.CreatedAt.Unix())
 		return src, err
 	})
+}
+
+// sealOptions seals what only the source's own adapter needs to know: its
+// options, and the API key, NULL where there is none.
+func (s *Store) sealOptions(src app.Source) (options []byte, apiKey any, err error) {
+	text, err := json.Marshal(src.Options)
+	if src.APIKey != "" {
+		apiKey = s.sealer.seal(sealAPIKey, src.APIKey)
+	}
+	return s.sealer.seal(sealOptions, string(text)), apiKey, err
+}
+
+func (s *Store) openOptions(src *app.Source, options, apiKey []byte) error {
+	text, err := s.sealer.open(sealOptions, options)
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &src.Options)
+	}
+	if err == nil && apiKey != nil {
+		src.APIKey, err = s.sealer.open(sealAPIKey, apiKey)
+	}
+	return err
 }
 
 // bearerHash finds a source by its credential on the bare path; NULL where

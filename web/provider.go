@@ -2,14 +2,10 @@ package web
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"baoco/app"
@@ -21,13 +17,29 @@ import (
 type adapter struct {
 	kind app.ProviderKind
 	// verify gives the reason, for the operator only, why a call is refused;
-	// "" accepts it.
-	verify func(source app.Source, h http.Header, body []byte, now time.Time) string
-	// read never fails: what it can't read becomes an element with a fault.
-	read func(body []byte, zone *time.Location) []app.Incoming
+	// the zero Refusal accepts it. It compares credentials in constant time.
+	verify func(in inbound, h http.Header) app.Refusal
+	// read never fails: what it can't read becomes an element with a fault. It
+	// sees no headers, so that a kept body can be read again.
+	read func(in inbound) reading
 	// strict formats are answered 4xx when nothing of a body can be read; to
 	// the others the provider would only give up.
 	strict bool
+}
+
+// inbound is one call as an adapter sees it.
+type inbound struct {
+	source app.Source
+	body   []byte
+	at     time.Time // of receipt
+	zone   *time.Location
+}
+
+// reading is what an adapter makes of a body. A test call has no elements.
+type reading struct {
+	elements []app.Incoming
+	// drop has nothing of the call kept: a one-time code, advertising.
+	drop bool
 }
 
 // adapters is the table of the inbound formats.
@@ -51,13 +63,13 @@ func Providers() []app.ProviderKind {
 	return kinds
 }
 
-// ReadInbound reads a body as the source's adapter does.
-func ReadInbound(source app.Source, body []byte, zone *time.Location) []app.Incoming {
+// ReadInbound reads the body of a call as the source's adapter does.
+func ReadInbound(source app.Source, _ app.Channel, body []byte, receivedAt time.Time, zone *time.Location) []app.Incoming {
 	a, found := adapterOf(source.Provider)
 	if !found {
 		return []app.Incoming{unreadable("body", "is of a format that is no longer known", "thuộc định dạng không còn được hỗ trợ")}
 	}
-	return a.read(body, zone)
+	return a.read(inbound{source, body, receivedAt, zone}).elements
 }
 
 func unreadable(field, en, vi string) app.Incoming {
@@ -78,15 +90,18 @@ func notJSON() []app.Incoming {
 // provider takes a provider's call: find the source, verify, read, record,
 // and only then answer.
 func (s *Server) provider(w http.ResponseWriter, r *http.Request) {
-	now := time.Now()
-	source, adapter, body, err := s.verified(w, r, now)
+	in, adapter, err := s.verified(w, r, time.Now())
 	if err != nil {
-		s.refuse(w, r, err, now)
+		s.refuse(w, r, err, in.at)
 		return
 	}
+	read := adapter.read(in)
 	call := app.InboundCall{
-		AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: body, ReceivedAt: now,
-		Elements: adapter.read(body, s.service.Zone()),
+		AccountID: in.source.AccountID, Source: in.source, Channel: app.ChannelCall, Body: in.body, ReceivedAt: in.at,
+		Elements: read.elements,
+	}
+	if read.drop {
+		call.Body = nil
 	}
 	// A provider that hangs up early has told of its transaction all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), requestTimeout)
@@ -116,7 +131,7 @@ func (s *Server) provider(w http.ResponseWriter, r *http.Request) {
 // verified finds the source that a call names, reads its body and checks that
 // the call is the source's. Why not is noted for the operator; the answer is
 // the same for every reason.
-func (s *Server) verified(w http.ResponseWriter, r *http.Request, now time.Time) (app.Source, adapter, []byte, error) {
+func (s *Server) verified(w http.ResponseWriter, r *http.Request, now time.Time) (inbound, adapter, error) {
 	token := r.PathValue("token")
 	find := func() (app.Source, adapter, bool, error) {
 		source, found, err := s.service.FindSource(r.Context(), token, bearer(r.Header))
@@ -127,45 +142,41 @@ func (s *Server) verified(w http.ResponseWriter, r *http.Request, now time.Time)
 		// The bare path is for native sources alone.
 		return source, a, known && (token != "" || source.Provider == providerNative), nil
 	}
-	source, adapter, found, err := find()
-	if err != nil {
-		return source, adapter, nil, err
+	in := inbound{at: now, zone: s.service.Zone()}
+	var adapter adapter
+	var found bool
+	var err error
+	if in.source, adapter, found, err = find(); err != nil {
+		return in, adapter, err
 	}
 	if !found {
-		s.noteRefused(r, 0, "unknown source: neither the path nor a Bearer token names one", now)
-		return source, adapter, nil, app.ErrUnauthorized()
+		s.noteRefused(r, in, refusal(app.RefusalUnknownSource, "Neither the path nor a Bearer token names a source.",
+			"Cả đường dẫn lẫn Bearer token đều không trỏ tới nguồn nào."))
+		return in, adapter, app.ErrUnauthorized()
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxInboundBody))
+	in.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxInboundBody))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return source, adapter, nil, errTooLarge(maxInboundBody)
+		return in, adapter, errTooLarge(maxInboundBody)
 	} else if err != nil {
-		return source, adapter, nil, app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body could not be read.", VI: "Không đọc được nội dung yêu cầu."})
+		return in, adapter, app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body could not be read.", VI: "Không đọc được nội dung yêu cầu."})
 	}
-	reason := adapter.verify(source, r.Header, body, now)
-	if reason == "" {
-		return source, adapter, body, nil
+	why := adapter.verify(in, r.Header)
+	if why.Code == "" {
+		return in, adapter, nil
 	}
 	// Another process may have given the source a new secret just now.
 	if err := s.service.RefreshSources(r.Context()); err != nil {
-		return source, adapter, nil, err
+		return in, adapter, err
 	}
-	if again, a, found, err := find(); err == nil && found && again.Secret != source.Secret {
-		if source, adapter = again, a; adapter.verify(source, r.Header, body, now) == "" {
-			return source, adapter, body, nil
+	if again, a, found, err := find(); err == nil && found && again.Secret != in.source.Secret {
+		in.source, adapter = again, a
+		if why = adapter.verify(in, r.Header); why.Code == "" {
+			return in, adapter, nil
 		}
 	}
-	s.noteRefused(r, source.ID, reason, now)
-	return source, adapter, nil, app.ErrUnauthorized()
-}
-
-// noteRefused keeps a refused call for the operator, as long as its address
-// may still fail.
-func (s *Server) noteRefused(r *http.Request, sourceID int64, reason string, now time.Time) {
-	if s.failures.exhausted(clientAddr(r), now) {
-		return
-	}
-	s.service.NoteRefusedCall(app.RefusedCall{SourceID: sourceID, ReceivedAt: now, Remote: clientAddr(r).Addr().String(), Reason: reason})
+	s.noteRefused(r, in, s.explainRefusal(r, adapter, in, why))
+	return in, adapter, app.ErrUnauthorized()
 }
 
 // nothingReadable is the answer to a native call of which nothing could be
@@ -193,42 +204,4 @@ func nothingReadable(elements []app.Incoming, recording app.Recording) error {
 		v.Add(field, e.Fault.Text.EN, e.Fault.Text.VI)
 	}
 	return v.Err()
-}
-
-// oneHeader is the value of a header that comes exactly once.
-func oneHeader(h http.Header, name string) (value, fault string) {
-	switch values := h.Values(name); len(values) {
-	case 0:
-		return "", "the header " + name + " is missing"
-	case 1:
-		return values[0], ""
-	default:
-		return "", "the header " + name + " comes more than once"
-	}
-}
-
-// checkToken compares a credential of the form "<scheme> <token>".
-func checkToken(h http.Header, scheme, secret string) string {
-	value, fault := oneHeader(h, "Authorization")
-	if fault != "" {
-		return fault
-	}
-	token, found := strings.CutPrefix(value, scheme+" ")
-	if !found {
-		return "the Authorization header does not begin with " + scheme
-	}
-	if !hmac.Equal([]byte(token), []byte(secret)) {
-		return "the " + scheme + " token is not this source's"
-	}
-	return ""
-}
-
-// signedBy compares a signature in bare lower-case hexadecimal digits with the
-// HMAC-SHA256 of parts, in constant time.
-func signedBy(signature, secret string, parts ...[]byte) bool {
-	mac := hmac.New(sha256.New, []byte(secret))
-	for _, part := range parts {
-		mac.Write(part)
-	}
-	return hmac.Equal([]byte(signature), []byte(hex.EncodeToString(mac.Sum(nil))))
 }

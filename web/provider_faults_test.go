@@ -97,7 +97,7 @@ func TestProviderRefusedLog(t *testing.T) {
 		refused(c.path, "{}", c.header...)
 		eventually(t, "the call is noted", func() bool { return len(log()) == calls })
 		got := log()[0]
-		if got.SourceID != c.source || !strings.Contains(got.Reason, c.says) || got.Remote != peer(0) || time.Since(got.ReceivedAt).Abs() > time.Minute {
+		if got.SourceID != c.source || !strings.Contains(got.Text.EN, c.says) || got.Remote != peer(0) || time.Since(got.ReceivedAt).Abs() > time.Minute {
 			t.Errorf("%s %v is noted as %+v", c.path, c.header, got)
 		}
 	}
@@ -117,7 +117,7 @@ func TestProviderRefusedLog(t *testing.T) {
 	}
 	for _, c := range list {
 		for _, credential := range []string{"guessed", native.Secret, signed.Secret, native.Token, old[3]} {
-			if strings.Contains(c.Reason+c.Remote+c.SourceName, credential) {
+			if strings.Contains(c.Text.EN+c.Text.VI+c.Remote+c.SourceName, credential) {
 				t.Errorf("a credential is noted: %+v", c)
 			}
 		}

@@ -46,7 +46,7 @@ func fuzzBody(f *testing.F, provider app.Provider) {
 	}
 	source := app.Source{Provider: provider}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for i, e := range web.ReadInbound(source, body, zone) {
+		for i, e := range web.ReadInbound(source, app.ChannelCall, body, time.Now(), zone) {
 			if e.Fault != nil {
 				if e.Fault.Field == "" || e.Fault.Text.EN == "" || e.Fault.Text.VI == "" {
 					t.Errorf("element %d has a fault without a name: %+v", i, *e.Fault)

@@ -287,8 +287,8 @@ func TestProviderRetry(t *testing.T) {
 	must(t, err)
 	later := app.NewService(app.Config{
 		Store: w.store, Zone: w.service.Zone(), Targets: targets, Providers: web.Providers(),
-		ReadInbound: func(s app.Source, body []byte, zone *time.Location) []app.Incoming {
-			return web.ReadInbound(s, []byte(better.Replace(string(body))), zone)
+		ReadInbound: func(s app.Source, channel app.Channel, body []byte, at time.Time, zone *time.Location) []app.Incoming {
+			return web.ReadInbound(s, channel, []byte(better.Replace(string(body))), at, zone)
 		},
 	})
 	bad := strings.Replace(transfer{id: "bad"}.native(), "200000", "0", 1)

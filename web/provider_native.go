@@ -1,6 +1,7 @@
 package web
 
 import (
+	"crypto/sha256"
 	"net/http"
 	"time"
 
@@ -13,38 +14,49 @@ const providerNative app.Provider = "native"
 // that one installation can feed another, and whoever has transactions of
 // their own can send them.
 var nativeAdapter = adapter{
-	kind:   app.ProviderKind{Provider: providerNative, Auths: []app.Auth{app.AuthBearer, app.AuthHMAC}, DefaultAuth: app.AuthBearer},
+	kind: app.ProviderKind{
+		Provider: providerNative, Auths: []app.Auth{app.AuthBearer, app.AuthHMAC}, DefaultAuth: app.AuthBearer,
+		Setup: app.Text{
+			EN: "Send each call with Authorization: Bearer and the secret; with --auth hmac instead with X-Webhook-Signature, the HMAC-SHA256 of the body under the secret in lower-case hexadecimal digits.",
+			VI: "Gửi kèm mỗi lệnh gọi header Authorization: Bearer và secret; với --auth hmac thì thay bằng X-Webhook-Signature, là HMAC-SHA256 của nội dung theo secret, viết bằng chữ số thập lục phân thường.",
+		},
+	},
 	verify: verifyNative,
 	read:   readNative,
 	strict: true,
 }
 
-func verifyNative(source app.Source, h http.Header, body []byte, _ time.Time) string {
-	if source.Auth == app.AuthBearer {
-		return checkToken(h, "Bearer", source.Secret)
+func verifyNative(in inbound, h http.Header) app.Refusal {
+	if in.source.Auth == app.AuthBearer {
+		return checkCredential(h, "Bearer", in.source.Secret)
 	}
-	signature, fault := oneHeader(h, "X-Webhook-Signature")
-	if fault == "" && !signedBy(signature, source.Secret, body) {
-		fault = "X-Webhook-Signature does not match: another key, or the body was altered on the way"
+	signature, why := oneHeader(h, "X-Webhook-Signature")
+	if why.Code == "" {
+		why = checkHexHMAC("X-Webhook-Signature", signature, sha256.New, in.source.Secret, in.body)
 	}
-	return fault
+	return why
 }
 
-func readNative(body []byte, zone *time.Location) []app.Incoming {
-	v, err := parseJSON(body)
+func readNative(in inbound) reading {
+	return reading{elements: readList(in, "transactions", readNativeElement)}
+}
+
+// readList reads the elements of the array that stands under key in an object.
+func readList(in inbound, key string, element func(v jsonValue, zone *time.Location) app.Incoming) []app.Incoming {
+	v, err := parseJSON(in.body)
 	if err != nil {
 		return notJSON()
 	}
 	if v.kind != jsonObject {
 		return []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}
 	}
-	list := v.get("transactions")
-	if list.kind != jsonArray || v.times("transactions") != 1 {
-		return []app.Incoming{unreadable("transactions", "must be an array, given once", "phải là một mảng, chỉ xuất hiện một lần")}
+	list := v.get(key)
+	if list.kind != jsonArray || v.times(key) != 1 {
+		return []app.Incoming{unreadable(key, "must be an array, given once", "phải là một mảng, chỉ xuất hiện một lần")}
 	}
 	elements := make([]app.Incoming, len(list.items))
 	for i, item := range list.items {
-		elements[i] = readNativeElement(item, zone)
+		elements[i] = element(item, in.zone)
 		if item.kind != jsonObject {
 			elements[i].Fault.Field = faultElement
 		}

@@ -1,8 +1,8 @@
 package web
 
 import (
+	"crypto/sha256"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,7 +13,13 @@ import (
 // authenticated by an Apikey or by an HMAC with a timestamp. SePay wants a 2xx
 // and gives up after 8 attempts in about 33 minutes.
 var sepayAdapter = adapter{
-	kind:   app.ProviderKind{Provider: "sepay", Auths: []app.Auth{app.AuthAPIKey, app.AuthHMAC}},
+	kind: app.ProviderKind{
+		Provider: "sepay", Auths: []app.Auth{app.AuthAPIKey, app.AuthHMAC},
+		Setup: app.Text{
+			EN: "At SePay, make a webhook with this URL, choose API Key or HMAC-SHA256 as --auth says, and enter the secret.",
+			VI: "Tại SePay, tạo webhook với URL này, chọn API Key hoặc HMAC-SHA256 theo --auth, rồi nhập secret.",
+		},
+	},
 	verify: verifySePay,
 	read:   readSePay,
 }
@@ -21,36 +27,34 @@ var sepayAdapter = adapter{
 // sepayWindow is how far SePay's timestamp may be from now.
 const sepayWindow = 300 * time.Second
 
-func verifySePay(source app.Source, h http.Header, body []byte, now time.Time) string {
-	if source.Auth == app.AuthAPIKey {
-		return checkToken(h, "Apikey", source.Secret)
+func verifySePay(in inbound, h http.Header) app.Refusal {
+	if in.source.Auth == app.AuthAPIKey {
+		return checkCredential(h, "Apikey", in.source.Secret)
 	}
-	stamp, fault := oneHeader(h, "X-SePay-Timestamp")
-	if fault != "" {
-		return fault
+	stamp, why := oneHeader(h, "X-SePay-Timestamp")
+	if why.Code != "" {
+		return why
 	}
-	signature, fault := oneHeader(h, "X-SePay-Signature")
-	if fault != "" {
-		return fault
+	signature, why := oneHeader(h, "X-SePay-Signature")
+	if why.Code != "" {
+		return why
 	}
 	hexDigits, found := strings.CutPrefix(signature, "sha256=")
 	if !found {
-		return "X-SePay-Signature does not begin with sha256="
+		return refusal(app.RefusalMalformed, "X-SePay-Signature does not begin with sha256=.", "X-SePay-Signature không bắt đầu bằng sha256=.")
 	}
-	if !signedBy(hexDigits, source.Secret, []byte(stamp), []byte("."), body) {
-		return "X-SePay-Signature does not match: another key, or the body was altered on the way"
+	why = checkHexHMAC("X-SePay-Signature", hexDigits, sha256.New, in.source.Secret, []byte(stamp), []byte("."), in.body)
+	if why.Code != "" {
+		return why
 	}
-	seconds, err := strconv.ParseInt(stamp, 10, 64)
-	if err != nil {
-		return "X-SePay-Timestamp is not a number of seconds"
-	}
-	if off := now.Sub(time.Unix(seconds, 0)); off.Abs() > sepayWindow {
-		return "X-SePay-Timestamp is " + off.Round(time.Second).String() + " away from this server's clock; 5 minutes are allowed"
-	}
-	return ""
+	return checkStamp("X-SePay-Timestamp", stamp, time.Second, in.at, sepayWindow)
 }
 
-func readSePay(body []byte, zone *time.Location) []app.Incoming {
+func readSePay(in inbound) reading {
+	return reading{elements: readSePayBody(in.body, in.zone)}
+}
+
+func readSePayBody(body []byte, zone *time.Location) []app.Incoming {
 	v, err := parseJSON(body)
 	if err != nil {
 		return notJSON()

@@ -88,6 +88,9 @@ CREATE TABLE sources (
   secret              BLOB NOT NULL, -- sealed
   bearer_hash         BLOB,          -- SHA-256 of a Bearer secret
   bank_account_id     INTEGER REFERENCES bank_accounts,
+  options             BLOB NOT NULL, -- sealed JSON
+  api_key             BLOB,          -- sealed; NULL: no catching up
+  api_url             TEXT NOT NULL, -- empty: the provider's own
   created_at          INTEGER NOT NULL,
   removed_at          INTEGER,
   last_call_at        INTEGER,
@@ -134,6 +137,7 @@ CREATE TABLE inbound_items (
   content          TEXT NOT NULL,
   occurred_at      INTEGER NOT NULL,
   date_flagged     INTEGER NOT NULL,
+  masked           INTEGER NOT NULL, -- 1: account_number shows some digits only
   received_ms      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX inbound_items_event ON inbound_items (inbound_event_id);
@@ -196,8 +200,11 @@ CREATE TABLE refused_calls (
   source_id   INTEGER REFERENCES sources,
   received_ms INTEGER NOT NULL,
   remote      TEXT NOT NULL,
-  reason      TEXT NOT NULL
+  code        TEXT NOT NULL,
+  reason_en   TEXT NOT NULL,
+  reason_vi   TEXT NOT NULL
 ) STRICT;
+CREATE INDEX refused_calls_source ON refused_calls (source_id);
 
 CREATE TABLE webhooks (
   id              INTEGER PRIMARY KEY,
