@@ -159,6 +159,9 @@ func serve(c *cli.Context) error {
 		return err
 	}
 	printWelcome(c.App.ErrWriter, s, r.listener.Addr(), created)
+	if err := printSetUp(ctx, c.App.ErrWriter, r.service, s, r.listener.Addr()); err != nil {
+		return errors.Join(err, r.stop(stopTime))
+	}
 	log.Info("serving", "address", r.listener.Addr().String(), "db", store.Path(), "version", version)
 
 	var fault error
@@ -220,6 +223,7 @@ type running struct {
 	servers   []*http.Server
 	scheduler *scheduler.Scheduler
 	failed    chan error
+	closing   chan struct{} // closed once live pages are to end
 }
 
 // start wires the server over an open file: the courier first, so that what
@@ -229,8 +233,11 @@ func start(ctx context.Context, store *sqlitestore.Store, s settings, log *slog.
 	if err != nil {
 		return nil, err
 	}
-	r := &running{service: service, failed: make(chan error, 2)}
-	handler := web.New(web.Config{Service: service, Logger: log, Limit: s.rateLimit, ListingLimit: s.listingLimit})
+	r := &running{service: service, failed: make(chan error, 2), closing: make(chan struct{})}
+	handler := web.New(web.Config{
+		Service: service, Logger: log, Limit: s.rateLimit, ListingLimit: s.listingLimit,
+		Secure: strings.HasPrefix(s.baseURL, "https://"), Version: version, Closing: r.closing,
+	})
 	if err := r.listen(s, handler, log); err != nil {
 		return nil, exitStatus{exitDatabase, err}
 	}
@@ -293,6 +300,7 @@ const stopTime = 13 * time.Second
 func (r *running) stop(within time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
+	close(r.closing)
 	stopped := make(chan error, len(r.servers))
 	for _, server := range r.servers {
 		go func() { stopped <- server.Shutdown(ctx) }()
@@ -306,12 +314,32 @@ func (r *running) stop(within time.Duration) error {
 	return err
 }
 
+// printSetUp shows the link with which the first user of the dashboard is
+// created, as long as there is none. It goes to the terminal and not into the
+// log: whoever has it owns the installation.
+func printSetUp(ctx context.Context, w io.Writer, service *app.Service, s settings, address net.Addr) error {
+	token, err := service.OpenSetUp(ctx, time.Now())
+	if err != nil || token == "" {
+		return err
+	}
+	fmt.Fprint(w, app.Textf(
+		"Open the dashboard (one use, within 30 minutes):\n  %s/setup/%s\n\n",
+		"Mở bảng điều khiển (dùng một lần, trong 30 phút):\n  %s/setup/%s\n\n", baseURL(s, address), token).In(s.lang))
+	return nil
+}
+
+// baseURL is where people reach the server: as the operator says, else where
+// it listens.
+func baseURL(s settings, address net.Addr) string {
+	if s.baseURL != "" {
+		return s.baseURL
+	}
+	return "http://" + address.String()
+}
+
 // printWelcome says what to do next, on the first run in steps.
 func printWelcome(w io.Writer, s settings, address net.Addr, created bool) {
-	base := s.baseURL
-	if base == "" {
-		base = "http://" + address.String()
-	}
+	base := baseURL(s, address)
 	flag := ""
 	if s.db != "baoco.db" {
 		flag = " --db " + s.db

@@ -18,10 +18,12 @@ type Store interface {
 	apiKeyStore
 	bankAccountStore
 	sourceStore
+	userStore
 	inboundStore
 	transactionStore
 	webhookStore
 	deliveryStore
+	progressStore
 	statisticStore
 	pruneStore
 	// Probe tells whether data can be read and, after a commit failed, whether

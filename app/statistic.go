@@ -74,6 +74,12 @@ func (s *Service) Period(ctx context.Context, accountID int64, r Range, now time
 	return s.store.Period(ctx, accountID, today-Day(days-1), today)
 }
 
+// Days reads the kept totals of the days from first to last, date ascending,
+// IN before OUT.
+func (s *Service) Days(ctx context.Context, accountID int64, first, last Day) ([]PeriodRow, error) {
+	return s.store.Period(ctx, accountID, first, last)
+}
+
 // AccountStatus reads the plan and its use.
 func (s *Service) AccountStatus(ctx context.Context, accountID int64) (AccountStatus, error) {
 	return s.store.AccountStatus(ctx, accountID)

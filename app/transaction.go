@@ -158,3 +158,8 @@ func (p Page) LastPage(total int64) int64 {
 
 // Offset is how many rows come before the page.
 func (p Page) Offset() int64 { return int64(p.Number-1) * int64(p.Size) }
+
+// Transaction finds one; CodeNotFound where the account has none with this id.
+func (s *Service) Transaction(ctx context.Context, accountID, id int64) (Transaction, error) {
+	return s.store.Transaction(ctx, accountID, id)
+}

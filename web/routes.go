@@ -64,6 +64,24 @@ var routes = []route{
 	{"POST", "/api/v1/webhooks/{id}/resend", generalLimit, true, noBody, (*Server).resend},
 }
 
+// livePrefix begins the addresses whose answers don't end.
+const livePrefix = "/live/"
+
+// dashboardPages is THE table of the dashboard.
+var dashboardPages = []page{
+	{"GET", "/login", "", (*Server).signInPage},
+	{"POST", "/login", "", (*Server).signIn},
+	{"POST", "/logout", "", (*Server).signOut},
+	{"GET", "/setup/{token}", "", (*Server).setUpPage},
+	{"POST", "/setup/{token}", "", (*Server).setUp},
+	{"POST", "/look", "", (*Server).switchLook},
+
+	{"GET", "/{$}", app.RoleViewer, (*Server).overviewPage},
+	{"GET", "/transactions", app.RoleViewer, (*Server).transactionsPage},
+	{"GET", "/transactions/{id}", app.RoleViewer, (*Server).transactionPage},
+	{"GET", "/live/transactions", app.RoleViewer, (*Server).liveTransactions},
+}
+
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	byPath := map[string]methods{}
@@ -80,8 +98,29 @@ func (s *Server) handler() http.Handler {
 	for path, m := range byPath {
 		mux.HandleFunc(path, s.dispatch(m))
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.writeError(w, r, app.NotFound("There is nothing at this address.", "Không có gì ở địa chỉ này."))
-	})
+	s.dashboard(mux)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.writeError(w, r, errNothingHere()) })
 	return s.outermost(mux)
+}
+
+// dashboard registers the pages. An action from another site is refused, and
+// so is one from a browser too old to say where it comes from, unless it comes
+// from here.
+func (s *Server) dashboard(mux *http.ServeMux) {
+	protection := http.NewCrossOriginProtection()
+	byPath := map[string]methods{}
+	for _, p := range dashboardPages {
+		if byPath[p.path] == nil {
+			byPath[p.path] = methods{}
+		}
+		byPath[p.path][p.method] = protection.Handler(s.sessions.LoadAndSave(s.visiting(p))).ServeHTTP
+	}
+	for path, m := range byPath {
+		mux.HandleFunc(path, s.dispatch(m))
+	}
+	mux.HandleFunc("/static/{name}", s.dispatch(methods{"GET": s.static}))
+}
+
+func errNothingHere() error {
+	return app.NotFound("There is nothing at this address.", "Không có gì ở địa chỉ này.")
 }

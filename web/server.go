@@ -24,6 +24,8 @@ import (
 	"time"
 
 	"baoco/app"
+
+	"github.com/alexedwards/scs/v2"
 )
 
 const (
@@ -40,6 +42,9 @@ type Config struct {
 	Logger       *slog.Logger // nil discards
 	Limit        int          // the general limit, requests a minute; 0: 300
 	ListingLimit int          // that of the two listings which the interface limits; 0: 60
+	Secure       bool         // browsers reach the dashboard over HTTPS
+	Version      string
+	Closing      <-chan struct{} // closed when the server stops: live pages end
 }
 
 // Server answers HTTP.
@@ -49,6 +54,15 @@ type Server struct {
 	perClass [2]int // limits by class
 	limits   buckets[keyRoute]
 	failures buckets[netip.Prefix]
+
+	// Of the dashboard.
+	sessions         *scs.SessionManager
+	secure           bool
+	version          string
+	signInsByAddress buckets[netip.Prefix]
+	signInsByName    buckets[string]
+	watchers         watchers
+	closing          <-chan struct{}
 }
 
 // New makes the handler of everything that baoco serves.
@@ -59,6 +73,8 @@ func New(c Config) http.Handler {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.secure, s.version, s.closing = c.Secure, c.Version, c.Closing
+	s.sessions = newSessions(c.Service, c.Secure, s.writeError)
 	return s.handler()
 }
 
@@ -82,8 +98,11 @@ func (s *Server) outermost(next http.Handler) http.Handler {
 		var id [12]byte
 		rand.Read(id[:])
 		ctx := context.WithValue(r.Context(), keyRequestID{}, hex.EncodeToString(id[:]))
-		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-		defer cancel()
+		if !strings.HasPrefix(r.URL.Path, livePrefix) {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, requestTimeout)
+			defer cancel()
+		}
 		r = r.WithContext(ctx)
 		w.Header().Set("X-Request-Id", requestID(r))
 		defer func() {
@@ -96,7 +115,7 @@ func (s *Server) outermost(next http.Handler) http.Handler {
 		}()
 		// The mux would answer an unclean path with a redirect.
 		if p := r.URL.Path; p != "/" && (path.Clean(p) != p || p[0] != '/') {
-			s.writeError(w, r, app.NotFound("There is nothing at this address.", "Không có gì ở địa chỉ này."))
+			s.writeError(w, r, errNothingHere())
 			return
 		}
 		next.ServeHTTP(w, r)

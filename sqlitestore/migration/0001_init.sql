@@ -66,6 +66,26 @@ CREATE TABLE api_keys (
   last_used_at INTEGER
 ) STRICT;
 
+CREATE TABLE users (
+  id              INTEGER PRIMARY KEY,
+  account_id      INTEGER NOT NULL REFERENCES accounts,
+  name            TEXT NOT NULL UNIQUE,
+  role            TEXT NOT NULL,
+  password        TEXT NOT NULL, -- Argon2id, in the PHC string format
+  generation      INTEGER NOT NULL,
+  created_at      INTEGER NOT NULL,
+  last_sign_in_at INTEGER
+) STRICT;
+CREATE INDEX users_account ON users (account_id);
+
+-- Of browsers. token is hashed by who keeps it here.
+CREATE TABLE sessions (
+  token  TEXT PRIMARY KEY,
+  data   BLOB NOT NULL,
+  end_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_end ON sessions (end_at);
+
 CREATE TABLE bank_accounts (
   id             INTEGER PRIMARY KEY,
   account_id     INTEGER NOT NULL REFERENCES accounts,

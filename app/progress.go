@@ -1,0 +1,81 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+// DeliveryProgress is a delivery with its webhook and its last attempt: what
+// somebody wants to know of a transaction that a shop is told of.
+type DeliveryProgress struct {
+	Delivery
+	WebhookName string
+	URL         string // of the webhook now
+	// Of the last attempt; zero where there was none.
+	HistoryID  int64
+	StatusCode int
+	Error      ErrorClass
+	Duration   time.Duration
+}
+
+// DeliveryHealth is how the attempts since some time went.
+type DeliveryHealth struct {
+	Delivered, Failed int64 // attempts
+	Pending           int64 // deliveries that are still to be attempted
+}
+
+// Newest says what an account has got to: whatever is new has a higher id, or
+// moves the count.
+type Newest struct {
+	TransactionID, AttemptID, InboundEventID int64
+	DeliveryID                               int64
+}
+
+type progressStore interface {
+	// DeliveriesOf lists the deliveries of transactions, oldest first, without
+	// those that a resend has taken the place of.
+	DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]DeliveryProgress, error)
+	// PendingDeliveries counts what is still to be attempted.
+	PendingDeliveries(ctx context.Context, accountID int64) (int64, error)
+	// Newest costs a look at the ends of a few indexes.
+	Newest(ctx context.Context, accountID int64) (Newest, error)
+	// SettledSince lists the transactions of at most limit attempts after an
+	// id, and the last of these.
+	SettledSince(ctx context.Context, accountID, attemptID int64, limit int) (transactionIDs []int64, last int64, err error)
+}
+
+// DeliveriesOf lists the deliveries of transactions by transaction id.
+func (s *Service) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) (map[int64][]DeliveryProgress, error) {
+	list, err := s.store.DeliveriesOf(ctx, accountID, transactionIDs)
+	byTransaction := map[int64][]DeliveryProgress{}
+	for _, d := range list {
+		byTransaction[d.TransactionID] = append(byTransaction[d.TransactionID], d)
+	}
+	return byTransaction, err
+}
+
+// DeliveryHealth reads how the last 24 hours went.
+func (s *Service) DeliveryHealth(ctx context.Context, accountID int64, now time.Time) (h DeliveryHealth, err error) {
+	one := Page{Number: 1, Size: 1}
+	for _, side := range []struct {
+		ok   bool
+		into *int64
+	}{{true, &h.Delivered}, {false, &h.Failed}} {
+		if _, *side.into, err = s.store.History(ctx, accountID, HistoryFilter{OK: &side.ok, From: now.Add(-24 * time.Hour), Page: one}); err != nil {
+			return h, err
+		}
+	}
+	h.Pending, err = s.store.PendingDeliveries(ctx, accountID)
+	return h, err
+}
+
+// Newest says what an account has got to.
+func (s *Service) Newest(ctx context.Context, accountID int64) (Newest, error) {
+	return s.store.Newest(ctx, accountID)
+}
+
+// SettledSince lists the transactions whose deliveries were attempted after an
+// attempt, and the last attempt that was looked at.
+func (s *Service) SettledSince(ctx context.Context, accountID, attemptID int64) ([]int64, int64, error) {
+	return s.store.SettledSince(ctx, accountID, attemptID, 200)
+}

@@ -1,0 +1,243 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+	"unicode/utf8"
+
+	"baoco/app/password"
+)
+
+// Role is what a user of the dashboard may do.
+type Role string
+
+// The roles. A viewer sees money come in, and neither settings nor secrets.
+const (
+	RoleOwner  Role = "owner"
+	RoleViewer Role = "viewer"
+)
+
+// User is a person who signs in to the dashboard of an account.
+type User struct {
+	ID           int64
+	AccountID    int64
+	Name         string // to sign in with; unique in the file
+	Role         Role
+	CreatedAt    time.Time
+	LastSignInAt time.Time // zero: never
+	// Generation is in every session of the user: once it has moved on, they
+	// have all ended.
+	Generation int64
+}
+
+// The length of a password in characters. The least is that of NIST SP
+// 800-63B for passwords that are all there is; the most keeps a sign-in from
+// being work.
+const (
+	minPassword = 10
+	maxPassword = 200
+)
+
+type userStore interface {
+	// CreateUser fails with CodeConflict where the name is taken.
+	CreateUser(ctx context.Context, u User, hash string) (User, error)
+	// CreateFirstUser also needs setup to be the hash of the set-up token, not
+	// yet ended at now, and no user to exist; the token ends with it.
+	CreateFirstUser(ctx context.Context, u User, hash string, setup [32]byte, now time.Time) (User, error)
+	// SetUp keeps a set-up token by its hash, until end, in place of an earlier
+	// one. ok is false where there is a user already.
+	SetUp(ctx context.Context, setup [32]byte, end time.Time) (ok bool, err error)
+	// SetUpOpen tells whether setup is the hash of a set-up token that still
+	// counts.
+	SetUpOpen(ctx context.Context, setup [32]byte, now time.Time) (bool, error)
+	Users(ctx context.Context, accountID int64) ([]User, error)
+	// User finds a user by id; ok is false where there is none.
+	User(ctx context.Context, id int64) (u User, ok bool, err error)
+	// UserByName also gives the hash of the password.
+	UserByName(ctx context.Context, name string) (u User, hash string, ok bool, err error)
+	// SetPassword also moves the generation on.
+	SetPassword(ctx context.Context, accountID, id int64, hash string) (User, error)
+	EndSessions(ctx context.Context, accountID, id int64) (User, error)
+	// RemoveUser fails with CodeConflict for the last owner of an account.
+	RemoveUser(ctx context.Context, accountID, id int64) error
+	// NoteSignIn doesn't wait for the commit.
+	NoteSignIn(id int64, now time.Time)
+	sessionStore
+}
+
+// sessionStore keeps the sessions of browsers by the hash of their token. What
+// is in them is the web's.
+type sessionStore interface {
+	Session(ctx context.Context, token string, now time.Time) (data []byte, ok bool, err error)
+	SetSession(ctx context.Context, token string, data []byte, end time.Time) error
+	RemoveSession(ctx context.Context, token string) error
+}
+
+// UserCreate is whom somebody lets in.
+type UserCreate struct {
+	Name, Password string
+	Role           Role
+}
+
+// CreateUser adds a user to an account.
+func (s *Service) CreateUser(ctx context.Context, accountID int64, in UserCreate, now time.Time) (User, error) {
+	if err := in.check(); err != nil {
+		return User{}, err
+	}
+	return s.store.CreateUser(ctx, in.user(accountID, now), password.Hash(in.Password))
+}
+
+func (in UserCreate) user(accountID int64, now time.Time) User {
+	return User{AccountID: accountID, Name: in.Name, Role: in.Role, CreatedAt: now}
+}
+
+func (in UserCreate) check() error {
+	var v Invalid
+	v.Merge(checkUserName(in.Name))
+	v.Merge(checkPassword(in.Password))
+	if in.Role != RoleOwner && in.Role != RoleViewer {
+		v.Add("role", "must be owner or viewer", "phải là owner hoặc viewer")
+	}
+	return v.Err()
+}
+
+// checkUserName keeps names to what nobody can mistake for another.
+func checkUserName(name string) error {
+	ok := name != "" && len(name) <= 50
+	for i := range len(name) {
+		c := name[i]
+		ok = ok && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-' || c == '@')
+	}
+	if !ok {
+		return InvalidField("name", "must be 1 to 50 lower-case letters, digits and . _ - @", "phải gồm 1 đến 50 chữ thường không dấu, chữ số và . _ - @")
+	}
+	return nil
+}
+
+func checkPassword(secret string) error {
+	if n := utf8.RuneCountInString(secret); n < minPassword || n > maxPassword || !utf8.ValidString(secret) {
+		return InvalidField("password", "must be 10 to 200 characters", "phải có từ 10 đến 200 ký tự")
+	}
+	return nil
+}
+
+// SetUpTime is how long a set-up link counts.
+const SetUpTime = 30 * time.Minute
+
+// OpenSetUp makes the token of a link with which the first user is created;
+// an earlier one ends. It is empty where there is a user already.
+func (s *Service) OpenSetUp(ctx context.Context, now time.Time) (token string, err error) {
+	token = randomToken()
+	ok, err := s.store.SetUp(ctx, sha256.Sum256([]byte(token)), now.Add(SetUpTime))
+	if !ok {
+		token = ""
+	}
+	return token, err
+}
+
+// SetUpOpen tells whether a set-up token still counts.
+func (s *Service) SetUpOpen(ctx context.Context, token string, now time.Time) (bool, error) {
+	return s.store.SetUpOpen(ctx, sha256.Sum256([]byte(token)), now)
+}
+
+// SetUp creates the first user, the owner of account 1, and ends the token.
+// CodeForbidden where the token doesn't count, or no longer.
+func (s *Service) SetUp(ctx context.Context, token, name, secret string, now time.Time) (User, error) {
+	in := UserCreate{Name: name, Password: secret, Role: RoleOwner}
+	if err := in.check(); err != nil {
+		return User{}, err
+	}
+	// A token that doesn't count isn't worth the work of a hash.
+	if open, err := s.SetUpOpen(ctx, token, now); err != nil || !open {
+		if err == nil {
+			err = ErrSetUpEnded()
+		}
+		return User{}, err
+	}
+	return s.store.CreateFirstUser(ctx, in.user(DefaultAccountID, now), password.Hash(secret), sha256.Sum256([]byte(token)), now)
+}
+
+// ErrSetUpEnded refuses a set-up link that was used or is too old.
+func ErrSetUpEnded() error {
+	return Refused(CodeForbidden, Text{
+		"This set-up link was used already or is older than 30 minutes. Start baoco again for a new one, or run: baoco user create",
+		"Liên kết thiết lập này đã được dùng hoặc đã quá 30 phút. Hãy khởi động lại baoco để có liên kết mới, hoặc chạy: baoco user create",
+	})
+}
+
+// SignIn checks a name and a password. CodeUnauthorized says nothing of which
+// was wrong, and takes the same time for both.
+func (s *Service) SignIn(ctx context.Context, name, secret string, now time.Time) (User, error) {
+	u, hash, ok, err := s.store.UserByName(ctx, name)
+	if err != nil {
+		return User{}, err
+	}
+	if utf8.RuneCountInString(secret) > maxPassword || !password.Matches(hash, secret) || !ok {
+		return User{}, Refused(CodeUnauthorized, Text{"The name or the password is wrong.", "Tên đăng nhập hoặc mật khẩu không đúng."})
+	}
+	s.store.NoteSignIn(u.ID, now)
+	return u, nil
+}
+
+// User finds a user by id, as a session names them; ok is false where there is
+// none any more.
+func (s *Service) User(ctx context.Context, id int64) (User, bool, error) {
+	return s.store.User(ctx, id)
+}
+
+// Users lists the users of an account by name.
+func (s *Service) Users(ctx context.Context, accountID int64) ([]User, error) {
+	return s.store.Users(ctx, accountID)
+}
+
+// SetPassword gives a user a new password and ends their sessions. The user is
+// given as they are from now on.
+func (s *Service) SetPassword(ctx context.Context, accountID, id int64, secret string) (User, error) {
+	if err := checkPassword(secret); err != nil {
+		return User{}, err
+	}
+	return s.store.SetPassword(ctx, accountID, id, password.Hash(secret))
+}
+
+// ChangePassword is SetPassword for whom knows the present one.
+func (s *Service) ChangePassword(ctx context.Context, u User, present, secret string) (User, error) {
+	_, hash, ok, err := s.store.UserByName(ctx, u.Name)
+	if err != nil {
+		return User{}, err
+	}
+	if utf8.RuneCountInString(present) > maxPassword || !password.Matches(hash, present) || !ok {
+		return User{}, InvalidField("present_password", "is not your present password", "không phải mật khẩu hiện tại")
+	}
+	return s.SetPassword(ctx, u.AccountID, u.ID, secret)
+}
+
+// EndSessions signs a user out everywhere.
+func (s *Service) EndSessions(ctx context.Context, accountID, id int64) (User, error) {
+	return s.store.EndSessions(ctx, accountID, id)
+}
+
+// RemoveUser takes a user's access away, at once. The last owner stays.
+func (s *Service) RemoveUser(ctx context.Context, accountID, id int64) error {
+	return s.store.RemoveUser(ctx, accountID, id)
+}
+
+// ErrNoUser says that an id names no user.
+func ErrNoUser() error {
+	return NotFound("There is no user with this id.", "Không có người dùng với id này.")
+}
+
+// Session reads what the web keeps of a session; ok is false once it ended.
+func (s *Service) Session(ctx context.Context, token string, now time.Time) (data []byte, ok bool, err error) {
+	return s.store.Session(ctx, token, now)
+}
+
+// SetSession keeps a session until end.
+func (s *Service) SetSession(ctx context.Context, token string, data []byte, end time.Time) error {
+	return s.store.SetSession(ctx, token, data, end)
+}
+
+// RemoveSession ends a session.
+func (s *Service) RemoveSession(ctx context.Context, token string) error {
+	return s.store.RemoveSession(ctx, token)
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"baoco/app"
+
+	"github.com/urfave/cli/v2"
+)
+
+func userCommand() *cli.Command {
+	passwordFile := &cli.StringFlag{Name: "password-file", Usage: "`FILE` that holds the password, - for standard input (default: a generated one)"}
+	return &cli.Command{
+		Name: "user", Usage: "who may sign in to the dashboard",
+		Subcommands: []*cli.Command{
+			{
+				Name: "create", Usage: "let somebody in; shows a generated password once", ArgsUsage: "NAME",
+				Description: example("baoco user create lan", "baoco user create thungan --role viewer --password-file password.txt"),
+				Flags: adminFlags(
+					&cli.StringFlag{Name: "role", Usage: "`ROLE`: owner, or viewer, who sees money come in and no settings", Value: string(app.RoleOwner)},
+					passwordFile,
+				),
+				Action: admin(createUser),
+			},
+			{
+				Name: "list", Usage: "list the users", Description: example("baoco user list"),
+				Flags: adminFlags(), Action: admin(listUsers),
+			},
+			{
+				Name: "passwd", Usage: "give a user a new password and sign them out everywhere", ArgsUsage: "NAME",
+				Description: example("baoco user passwd lan"), Flags: adminFlags(passwordFile), Action: admin(setPassword),
+			},
+			{
+				Name: "remove", Usage: "take a user's access away, at once", ArgsUsage: "NAME", Description: example("baoco user remove lan"),
+				Flags: adminFlags(), Action: admin(removeUser),
+			},
+		},
+	}
+}
+
+type userJSON struct {
+	ID           int64    `json:"id"`
+	Name         string   `json:"name"`
+	Role         app.Role `json:"role"`
+	CreatedAt    string   `json:"created_at"`
+	LastSignInAt *string  `json:"last_sign_in_at"`
+}
+
+func encodeUser(s *session, u app.User) userJSON {
+	zone := s.service.Zone()
+	return userJSON{u.ID, u.Name, u.Role, app.FormatTime(u.CreatedAt, zone), optionalTime(u.LastSignInAt, zone)}
+}
+
+// newPassword is that of the file, or a generated one, which is shown.
+func newPassword(c *cli.Context) (secret string, generated bool, err error) {
+	if secret, err = readSecretFile(c, c.String("password-file")); err != nil || secret != "" {
+		return secret, false, err
+	}
+	return strings.ToLower(rand.Text()[:20]), true, nil
+}
+
+func createUser(c *cli.Context, s *session) error {
+	name, err := userArgument(c)
+	if err != nil {
+		return err
+	}
+	secret, generated, err := newPassword(c)
+	if err != nil {
+		return err
+	}
+	u, err := s.service.CreateUser(c.Context, s.account, app.UserCreate{Name: name, Password: secret, Role: app.Role(c.String("role"))}, s.now)
+	if err != nil {
+		return err
+	}
+	return showPassword(c, s, u, secret, generated)
+}
+
+// showPassword shows a user, and a generated password this once.
+func showPassword(c *cli.Context, s *session, u app.User, secret string, generated bool) error {
+	v := struct {
+		userJSON
+		Password *string `json:"password"`
+	}{encodeUser(s, u), nil}
+	if generated {
+		v.Password = &secret
+	}
+	return output(c, v, func(w io.Writer) {
+		fmt.Fprintf(w, "User:      %s (%s)\n", u.Name, u.Role)
+		if generated {
+			fmt.Fprintf(w, "Password:  %s\n", secret)
+			fmt.Fprintln(c.App.ErrWriter, "The password is shown this once.")
+		}
+	})
+}
+
+func listUsers(c *cli.Context, s *session) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	users, err := s.service.Users(c.Context, s.account)
+	if err != nil {
+		return err
+	}
+	list, rows := []userJSON{}, [][]string{}
+	for _, u := range users {
+		e := encodeUser(s, u)
+		list = append(list, e)
+		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Role), e.CreatedAt, orNever(e.LastSignInAt)})
+	}
+	return output(c, list, func(w io.Writer) {
+		printTable(w, "There is no user yet: baoco user create NAME", []string{"ID", "NAME", "ROLE", "CREATED", "LAST SIGN-IN"}, rows, "ID")
+	})
+}
+
+func setPassword(c *cli.Context, s *session) error {
+	u, err := namedUser(c, s)
+	if err != nil {
+		return err
+	}
+	secret, generated, err := newPassword(c)
+	if err != nil {
+		return err
+	}
+	if u, err = s.service.SetPassword(c.Context, s.account, u.ID, secret); err != nil {
+		return err
+	}
+	return showPassword(c, s, u, secret, generated)
+}
+
+func removeUser(c *cli.Context, s *session) error {
+	u, err := namedUser(c, s)
+	if err != nil {
+		return err
+	}
+	if err := s.service.RemoveUser(c.Context, s.account, u.ID); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.ErrWriter, "User %s is removed.\n", u.Name)
+	return nil
+}
+
+func userArgument(c *cli.Context) (string, error) {
+	if c.NArg() != 1 {
+		return "", usagef("%s takes one argument, the name of a user", c.Command.FullName())
+	}
+	return c.Args().First(), nil
+}
+
+// namedUser finds the user of this account that the argument names.
+func namedUser(c *cli.Context, s *session) (app.User, error) {
+	name, err := userArgument(c)
+	if err != nil {
+		return app.User{}, err
+	}
+	users, err := s.service.Users(c.Context, s.account)
+	for _, u := range users {
+		if u.Name == name {
+			return u, nil
+		}
+	}
+	if err == nil {
+		err = exitStatus{exitNotFound, fmt.Errorf("there is no user named %q in this account", name)}
+	}
+	return app.User{}, err
+}

@@ -1,0 +1,66 @@
+package sqlitestore
+
+import (
+	"context"
+	"time"
+
+	"baoco/app"
+)
+
+func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]app.DeliveryProgress, error) {
+	if len(transactionIDs) == 0 {
+		return nil, nil
+	}
+	// Of the deliveries to one webhook only the last counts: the others were
+	// resent.
+	rows, err := s.query(ctx, `SELECT `+deliveryColumns+`, w.name, w.url, coalesce(a.id, 0), coalesce(a.status_code, 0), coalesce(a.error, ''), coalesce(a.duration_ms, 0)
+		FROM json_each(?1) page
+		CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = page.value
+		JOIN webhooks w ON w.id = d.webhook_id
+		LEFT JOIN attempts a ON a.id = (SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id)
+		WHERE d.account_id = ?2 AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id AND o.webhook_id = d.webhook_id AND o.id > d.id)
+		ORDER BY d.id`, joinIDs(transactionIDs), accountID)
+	return collect(rows, err, func(row scanner) (app.DeliveryProgress, error) {
+		var p app.DeliveryProgress
+		var d deliveryScan
+		var duration int64
+		err := row.Scan(append(d.dest(), &p.WebhookName, &p.URL, &p.HistoryID, &p.StatusCode, &p.Error, &duration)...)
+		p.Delivery, p.Duration = d.delivery(), time.Duration(duration)*time.Millisecond
+		return p, err
+	})
+}
+
+func (s *Store) PendingDeliveries(ctx context.Context, accountID int64) (int64, error) {
+	var n int64
+	err := s.queryRow(ctx, `SELECT count(*) FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
+			WHERE w.account_id = ?`, accountID).Scan(&n)
+	return n, storageError(err)
+}
+
+func (s *Store) Newest(ctx context.Context, accountID int64) (app.Newest, error) {
+	var n app.Newest
+	// The ids of all accounts: that of another one only wakes whoever waits for
+	// nothing.
+	err := s.queryRow(ctx, `SELECT coalesce((SELECT max(id) FROM transactions), 0), coalesce((SELECT max(id) FROM attempts), 0),
+			coalesce((SELECT max(id) FROM inbound_events), 0), coalesce((SELECT max(id) FROM deliveries), 0)`).
+		Scan(&n.TransactionID, &n.AttemptID, &n.InboundEventID, &n.DeliveryID)
+	return n, storageError(err)
+}
+
+func (s *Store) SettledSince(ctx context.Context, accountID, attemptID int64, limit int) ([]int64, int64, error) {
+	type settled struct{ attempt, transaction int64 }
+	rows, err := s.query(ctx, `SELECT a.id, CASE a.account_id WHEN ?1 THEN coalesce(d.transaction_id, 0) ELSE 0 END FROM attempts a JOIN deliveries d ON d.id = a.delivery_id
+			WHERE a.id > ?2 ORDER BY a.id LIMIT 200`, accountID, attemptID)
+	list, err := collect(rows, err, func(row scanner) (v settled, err error) { return v, row.Scan(&v.attempt, &v.transaction) })
+	last := attemptID
+	var ids []int64
+	seen := map[int64]bool{}
+	for _, one := range list[:min(limit, len(list))] {
+		last = one.attempt
+		if one.transaction != 0 && !seen[one.transaction] {
+			seen[one.transaction] = true
+			ids = append(ids, one.transaction)
+		}
+	}
+	return ids, last, err
+}

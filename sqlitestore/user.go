@@ -1,0 +1,192 @@
+package sqlitestore
+
+import (
+	"context"
+	"crypto/subtle"
+	"database/sql"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+const userColumns = `id, account_id, name, role, generation, created_at, last_sign_in_at`
+
+func scanUser(row scanner, after ...any) (app.User, error) {
+	var u app.User
+	var created, last sql.NullInt64
+	err := row.Scan(append([]any{&u.ID, &u.AccountID, &u.Name, &u.Role, &u.Generation, &created, &last}, after...)...)
+	u.CreatedAt, u.LastSignInAt = fromSeconds(created), fromSeconds(last)
+	return u, err
+}
+
+func (s *Store) CreateUser(ctx context.Context, u app.User, hash string) (app.User, error) {
+	return writing(ctx, s, func(tx *tx) (app.User, error) { return insertUser(tx, u, hash) })
+}
+
+func insertUser(tx *tx, u app.User, hash string) (app.User, error) {
+	if _, err := txAccount(tx, u.AccountID); err != nil {
+		return u, err
+	}
+	var taken bool
+	err := tx.queryRow(`SELECT EXISTS (SELECT 1 FROM users WHERE name = ?)`, u.Name).Scan(&taken)
+	if err == nil && taken {
+		err = app.Refused(app.CodeConflict, app.Textf("There is a user named %s already.", "Đã có người dùng tên %s.", u.Name))
+	}
+	if err != nil {
+		return u, err
+	}
+	u.ID, err = tx.insert(`INSERT INTO users (account_id, name, role, password, generation, created_at) VALUES (?, ?, ?, ?, 1, ?)`,
+		u.AccountID, u.Name, string(u.Role), hash, u.CreatedAt.Unix())
+	u.Generation = 1
+	return u, err
+}
+
+// setUpValue is how a set-up token stands in the settings: its hash and when
+// it ends.
+func setUpValue(hash [32]byte, end time.Time) string {
+	return hex.EncodeToString(hash[:]) + " " + strconv.FormatInt(end.Unix(), 10)
+}
+
+// setUpCounts tells whether value is that of the token with this hash, at now.
+func setUpCounts(value string, hash [32]byte, now time.Time) bool {
+	kept, end, _ := strings.Cut(value, " ")
+	until, err := strconv.ParseInt(end, 10, 64)
+	return err == nil && now.Unix() < until && subtle.ConstantTimeCompare([]byte(kept), []byte(hex.EncodeToString(hash[:]))) == 1
+}
+
+func noUsers(row scanner) (bool, error) {
+	var none bool
+	err := row.Scan(&none)
+	return none, err
+}
+
+const selectNoUsers = `SELECT NOT EXISTS (SELECT 1 FROM users)`
+
+func (s *Store) SetUp(ctx context.Context, hash [32]byte, end time.Time) (bool, error) {
+	return writing(ctx, s, func(tx *tx) (bool, error) {
+		none, err := noUsers(tx.queryRow(selectNoUsers))
+		if err != nil || !none {
+			return false, err
+		}
+		return true, tx.exec(`UPDATE settings SET value = ? WHERE name = 'set_up'`, setUpValue(hash, end))
+	})
+}
+
+func (s *Store) SetUpOpen(ctx context.Context, hash [32]byte, now time.Time) (bool, error) {
+	value, err := s.setting(ctx, "set_up")
+	return setUpCounts(value, hash, now), err
+}
+
+func (s *Store) CreateFirstUser(ctx context.Context, u app.User, hash string, setUp [32]byte, now time.Time) (app.User, error) {
+	return writing(ctx, s, func(tx *tx) (app.User, error) {
+		var value string
+		if err := tx.queryRow(`SELECT value FROM settings WHERE name = 'set_up'`).Scan(&value); err != nil {
+			return u, err
+		}
+		none, err := noUsers(tx.queryRow(selectNoUsers))
+		if err != nil {
+			return u, err
+		}
+		if !none || !setUpCounts(value, setUp, now) {
+			return u, app.ErrSetUpEnded()
+		}
+		if u, err = insertUser(tx, u, hash); err != nil {
+			return u, err
+		}
+		return u, tx.exec(`UPDATE settings SET value = '' WHERE name = 'set_up'`)
+	})
+}
+
+func (s *Store) Users(ctx context.Context, accountID int64) ([]app.User, error) {
+	rows, err := s.query(ctx, `SELECT `+userColumns+` FROM users WHERE account_id = ? ORDER BY name`, accountID)
+	return collect(rows, err, func(row scanner) (app.User, error) { return scanUser(row) })
+}
+
+func (s *Store) User(ctx context.Context, id int64) (app.User, bool, error) {
+	u, err := scanUser(s.queryRow(ctx, `SELECT `+userColumns+` FROM users WHERE id = ?`, id))
+	if noRows(err) {
+		return u, false, nil
+	}
+	return u, err == nil, storageError(err)
+}
+
+func (s *Store) UserByName(ctx context.Context, name string) (app.User, string, bool, error) {
+	var hash string
+	u, err := scanUser(s.queryRow(ctx, `SELECT `+userColumns+`, password FROM users WHERE name = ?`, name), &hash)
+	if noRows(err) {
+		return u, "", false, nil
+	}
+	return u, hash, err == nil, storageError(err)
+}
+
+func (s *Store) SetPassword(ctx context.Context, accountID, id int64, hash string) (app.User, error) {
+	return s.changeUser(ctx, accountID, id, `UPDATE users SET password = ?3, generation = generation + 1 WHERE account_id = ?1 AND id = ?2`, hash)
+}
+
+func (s *Store) EndSessions(ctx context.Context, accountID, id int64) (app.User, error) {
+	return s.changeUser(ctx, accountID, id, `UPDATE users SET generation = generation + 1 WHERE account_id = ?1 AND id = ?2`)
+}
+
+func (s *Store) changeUser(ctx context.Context, accountID, id int64, statement string, args ...any) (app.User, error) {
+	return writing(ctx, s, func(tx *tx) (app.User, error) {
+		if n, err := tx.change(statement, append([]any{accountID, id}, args...)...); err != nil || n == 0 {
+			if err == nil {
+				err = app.ErrNoUser()
+			}
+			return app.User{}, err
+		}
+		return scanUser(tx.queryRow(`SELECT `+userColumns+` FROM users WHERE id = ?`, id))
+	})
+}
+
+func (s *Store) RemoveUser(ctx context.Context, accountID, id int64) error {
+	return s.write(ctx, func(tx *tx) error {
+		u, err := scanUser(tx.queryRow(`SELECT `+userColumns+` FROM users WHERE account_id = ? AND id = ?`, accountID, id))
+		if noRows(err) {
+			err = app.ErrNoUser()
+		}
+		if err != nil {
+			return err
+		}
+		var others int
+		if err := tx.queryRow(`SELECT count(*) FROM users WHERE account_id = ? AND role = 'owner' AND id <> ?`, accountID, id).Scan(&others); err != nil {
+			return err
+		}
+		if u.Role == app.RoleOwner && others == 0 {
+			return app.Refused(app.CodeConflict, app.Text{
+				EN: "The last owner of an account stays: create another one first.",
+				VI: "Không thể xoá chủ tài khoản cuối cùng: hãy tạo chủ tài khoản khác trước.",
+			})
+		}
+		return tx.exec(`DELETE FROM users WHERE id = ?`, id)
+	})
+}
+
+func (s *Store) NoteSignIn(id int64, now time.Time) {
+	s.writer.offer(func(tx *tx) error {
+		return tx.exec(`UPDATE users SET last_sign_in_at = ? WHERE id = ?`, now.Unix(), id)
+	})
+}
+
+func (s *Store) Session(ctx context.Context, token string, now time.Time) ([]byte, bool, error) {
+	var data []byte
+	err := s.queryRow(ctx, `SELECT data FROM sessions WHERE token = ? AND end_at > ?`, token, now.Unix()).Scan(&data)
+	if noRows(err) {
+		return nil, false, nil
+	}
+	return data, err == nil, storageError(err)
+}
+
+func (s *Store) SetSession(ctx context.Context, token string, data []byte, end time.Time) error {
+	return s.write(ctx, func(tx *tx) error {
+		return tx.exec(`INSERT INTO sessions (token, data, end_at) VALUES (?1, ?2, ?3) ON CONFLICT (token) DO UPDATE SET data = ?2, end_at = ?3`,
+			token, data, end.Unix())
+	})
+}
+
+func (s *Store) RemoveSession(ctx context.Context, token string) error {
+	return s.write(ctx, func(tx *tx) error { return tx.exec(`DELETE FROM sessions WHERE token = ?`, token) })
+}

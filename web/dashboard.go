@@ -1,0 +1,341 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// The dashboard: pages for people, made on the server. A page walks from the
+// table in routes.go through visiting (who is it, may they) to its handler,
+// which makes one or a few Service calls and renders a template. An action is
+// a POST that makes one Service call, the same as the API and the command
+// line make, and answers with a redirect to a page.
+
+//go:embed templates static
+var dashboardFiles embed.FS
+
+// page is one line of the dashboard's surface.
+type page struct {
+	method string
+	path   string
+	role   app.Role // the least that is needed; empty: nobody has to be signed in
+	handle func(s *Server, v *visit) error
+}
+
+// visit is one request of the dashboard.
+type visit struct {
+	*http.Request
+	w       http.ResponseWriter
+	user    app.User // zero where nobody is signed in
+	account app.Account
+	now     time.Time
+	zone    *time.Location
+	lang    app.Lang
+}
+
+func (v *visit) owner() bool { return v.user.Role == app.RoleOwner }
+
+// policy lets a page load what the binary itself serves, and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// visiting wraps a page: headers, who is visiting, what they may.
+func (s *Server) visiting(p page) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		v := &visit{Request: r, w: w, now: time.Now(), zone: s.service.Zone(), lang: chosenLang(r)}
+		if err := s.welcome(v, p); err != nil {
+			s.pageError(v, err)
+			return
+		}
+		if p.role != "" && v.user.ID == 0 {
+			s.askToSignIn(v)
+			return
+		}
+		if err := p.handle(s, v); err != nil {
+			s.pageError(v, err)
+		}
+	}
+}
+
+// welcome finds out who is visiting.
+func (s *Server) welcome(v *visit, p page) (err error) {
+	if v.user, err = s.signedIn(v.Context()); err != nil {
+		return err
+	}
+	if v.user.ID == 0 {
+		return nil
+	}
+	if v.account, err = s.service.Account(v.Context(), v.user.AccountID); err != nil {
+		return err
+	}
+	if p.role == app.RoleOwner && !v.owner() {
+		return app.Refused(app.CodeForbidden, app.Text{
+			EN: "Only an owner of the account may do this.", VI: "Chỉ chủ tài khoản mới được làm việc này.",
+		})
+	}
+	return nil
+}
+
+// chosenLang is the language of the switch, else the browser's.
+func chosenLang(r *http.Request) app.Lang {
+	if c, err := r.Cookie("lang"); err == nil && (app.Lang(c.Value) == app.Vietnamese || app.Lang(c.Value) == app.English) {
+		return app.Lang(c.Value)
+	}
+	return lang(r)
+}
+
+func chosenTheme(r *http.Request) string {
+	if c, err := r.Cookie("theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
+		return c.Value
+	}
+	return ""
+}
+
+// view is what every template gets.
+type view struct {
+	Lang    app.Lang
+	Theme   string // light, dark or empty: that of the browser
+	Title   string
+	Section string // of the navigation
+	Path    string
+	User    app.User
+	Account app.Account
+	Owner   bool
+	Flash   string
+	Version string
+	Data    any
+
+	now  time.Time
+	zone *time.Location
+}
+
+func (s *Server) view(v *visit, section string, title app.Text, data any) view {
+	return view{
+		Lang: v.lang, Theme: chosenTheme(v.Request), Title: title.In(v.lang), Section: section, Path: v.URL.RequestURI(),
+		User: v.user, Account: v.account, Owner: v.owner(), Flash: s.takeFlash(v), Version: s.version, Data: data,
+		now: v.now, zone: v.zone,
+	}
+}
+
+// render writes a page: the template name.html within the layout.
+func (s *Server) render(v *visit, status int, name, section string, title app.Text, data any) error {
+	return s.write(v, status, name, "layout", s.view(v, section, title, data))
+}
+
+// write executes a template whole before the first byte goes out.
+func (s *Server) write(v *visit, status int, name, block string, data any) error {
+	var b bytes.Buffer
+	if err := templates[name].ExecuteTemplate(&b, block, data); err != nil {
+		return err
+	}
+	h := v.w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	v.w.WriteHeader(status)
+	_, _ = v.w.Write(b.Bytes())
+	return nil
+}
+
+// redirect ends an action: the browser gets the page anew. The flash is shown
+// there once.
+func (s *Server) redirect(v *visit, to string, flash app.Text) error {
+	if flash.EN != "" {
+		s.sessions.Put(v.Context(), "flash", flash.In(v.lang))
+	}
+	http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
+	return nil
+}
+
+func (s *Server) takeFlash(v *visit) string { return s.sessions.PopString(v.Context(), "flash") }
+
+// pageError answers with a page that says what is wrong, and where the visitor
+// can go. What isn't the visitor's fault is logged here, once.
+func (s *Server) pageError(v *visit, err error) {
+	var e *app.Error
+	if !errors.As(err, &e) {
+		e = &app.Error{Code: app.CodeInternal, Text: app.Text{EN: "Something went wrong on our side.", VI: "Đã có lỗi ở phía máy chủ."}, Err: err}
+	}
+	status := statuses[e.Code]
+	if status >= 500 {
+		s.log.Error("page failed", "request_id", requestID(v.Request), "route", routeOf(v.Request), "status", status, "err", err)
+	}
+	data := struct {
+		Status    int
+		Text      string
+		Fields    []string
+		RequestID string
+	}{status, e.Text.In(v.lang), nil, requestID(v.Request)}
+	for _, f := range e.Fields {
+		data.Fields = append(data.Fields, f.Field+" "+f.Text.In(v.lang))
+	}
+	title := app.Text{EN: "That didn't work", VI: "Chưa thực hiện được"}
+	if err := s.render(v, status, "error", "", title, data); err != nil {
+		s.log.Error("error page failed", "request_id", requestID(v.Request), "err", err)
+	}
+}
+
+// templates are the pages by name, each with the layout and the parts.
+var templates = readTemplates()
+
+func readTemplates() map[string]*template.Template {
+	base := template.Must(template.New("").Funcs(templateFuncs).ParseFS(dashboardFiles, "templates/layout.html", "templates/parts.html"))
+	names, err := fs.Glob(dashboardFiles, "templates/*.html")
+	if err != nil {
+		panic(err)
+	}
+	pages := map[string]*template.Template{}
+	for _, name := range names {
+		short := strings.TrimSuffix(path.Base(name), ".html")
+		if short != "layout" && short != "parts" {
+			pages[short] = template.Must(template.Must(base.Clone()).ParseFS(dashboardFiles, name))
+		}
+	}
+	return pages
+}
+
+// templateFuncs put together what the parts of a page are about.
+var templateFuncs = template.FuncMap{
+	"static": staticURL,
+	"nav": func(v view, section, to, icon, en, vi string) any {
+		return struct {
+			To, Label string
+			Here      bool
+			Icon      template.HTML
+		}{to, v.T(en, vi), v.Section == section, v.Icon(icon)}
+	},
+	"card": func(v view, en, vi string, total dayTotal) any {
+		return struct {
+			view
+			Label string
+			Total dayTotal
+		}{v, v.T(en, vi), total}
+	},
+	"row":  func(v rowsView, row transactionRow) rowView { return rowView{v.view, row} },
+	"rows": func(v view, rows []transactionRow, live string) rowsView { return rowsView{v, rows, live} },
+	"pages": func(v view, p pages) any {
+		return struct {
+			view
+			pages
+		}{v, p}
+	},
+	"more": func(n int) int { return n + 1 },
+	"less": func(n int) int { return n - 1 },
+}
+
+// rowView is one row of a listing of transactions, rowsView all of them. Live
+// is the address of the stream of new ones; empty where none arrive.
+type rowView struct {
+	view
+	Row transactionRow
+}
+
+type rowsView struct {
+	view
+	Rows []transactionRow
+	Live string
+}
+
+// staticSums are the first digits of the digests of the static files: they
+// stand in the addresses, so that browsers keep a file until it changes.
+var staticSums = func() map[string]string {
+	sums := map[string]string{}
+	entries, err := fs.ReadDir(dashboardFiles, "static")
+	if err != nil {
+		panic(err)
+	}
+	for _, entry := range entries {
+		data, err := dashboardFiles.ReadFile("static/" + entry.Name())
+		if err != nil {
+			panic(err)
+		}
+		sum := sha256.Sum256(data)
+		sums[entry.Name()] = hex.EncodeToString(sum[:6])
+	}
+	return sums
+}()
+
+func staticURL(name string) string { return "/static/" + name + "?" + staticSums[name] }
+
+var staticTypes = map[string]string{
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
+}
+
+// static serves the files of the binary.
+func (s *Server) static(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	data, err := dashboardFiles.ReadFile("static/" + name)
+	kind := staticTypes[path.Ext(name)]
+	if err != nil || kind == "" {
+		s.writeError(w, r, errNothingHere())
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-cache")
+	if r.URL.RawQuery == staticSums[name] {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	h.Set("ETag", `"`+staticSums[name]+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+}
+
+// switchLook keeps the language or the theme that a visitor chose.
+func (s *Server) switchLook(v *visit) error {
+	set := func(name, value string) {
+		http.SetCookie(v.w, &http.Cookie{
+			Name: name, Value: value, Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode,
+		})
+	}
+	switch l := v.PostFormValue("lang"); app.Lang(l) {
+	case app.Vietnamese, app.English:
+		set("lang", l)
+	}
+	switch theme := v.PostFormValue("theme"); theme {
+	case "light", "dark", "auto":
+		set("theme", theme)
+	}
+	return s.redirect(v, localPath(v.PostFormValue("back")), app.Text{})
+}
+
+// localPath is where a visitor goes back to; never another host.
+func localPath(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") {
+		return "/"
+	}
+	return to
+}
+
+// signedIn is the user of the session, as they are now; zero where there is
+// none, or where the user has signed out everywhere since.
+func (s *Server) signedIn(ctx context.Context) (app.User, error) {
+	id := s.sessions.GetInt64(ctx, "user")
+	if id == 0 {
+		return app.User{}, nil
+	}
+	u, found, err := s.service.User(ctx, id)
+	if err != nil || !found || u.Generation != s.sessions.GetInt64(ctx, "generation") {
+		return app.User{}, err
+	}
+	return u, nil
+}

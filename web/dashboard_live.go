@@ -1,0 +1,241 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"baoco/app"
+)
+
+// Live rows: a page holds one stream of server-sent events open. The server
+// looks for what is new a few times a second, once for each account however
+// many pages are open, and only while one is. What another process records
+// arrives the same way.
+
+const (
+	liveInterval  = 250 * time.Millisecond
+	liveHeartbeat = 15 * time.Second
+	liveDeadline  = 10 * time.Second // for one event to leave
+	maxStreams    = 500
+	liveRows      = 50 // of one event; what is older is on the page
+)
+
+// watchers tells streams of news: a channel of each is closed once there is
+// some.
+type watchers struct {
+	mu      sync.Mutex
+	streams int
+	stop    context.CancelFunc
+	newest  app.Newest
+	changed chan struct{}
+}
+
+// join makes the first stream's look-out, and tells whether there is room.
+func (w *watchers) join(look func(ctx context.Context) (app.Newest, error)) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.streams == maxStreams {
+		return false
+	}
+	if w.streams++; w.streams == 1 {
+		var ctx context.Context
+		ctx, w.stop = context.WithCancel(context.Background())
+		w.changed = make(chan struct{})
+		go w.run(ctx, look)
+	}
+	return true
+}
+
+func (w *watchers) leave() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.streams--; w.streams == 0 {
+		w.stop()
+	}
+}
+
+func (w *watchers) run(ctx context.Context, look func(ctx context.Context) (app.Newest, error)) {
+	tick := time.NewTicker(liveInterval)
+	defer tick.Stop()
+	for {
+		newest, err := look(ctx)
+		w.mu.Lock()
+		if err == nil && newest != w.newest {
+			w.newest = newest
+			close(w.changed)
+			w.changed = make(chan struct{})
+		}
+		w.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// news is closed once there is something new.
+func (w *watchers) news() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.changed
+}
+
+// liveAddress is the stream that goes on where a page was made: made before
+// the page reads its rows, so that none falls between.
+func (s *Server) liveAddress(v *visit) (string, error) {
+	n, err := s.service.Newest(v.Context(), v.account.ID)
+	return livePrefix + "transactions?since=" + position{n.TransactionID, n.AttemptID}.String(), err
+}
+
+// position is how far a stream has come: a transaction and an attempt.
+type position struct{ transaction, attempt int64 }
+
+func (p position) String() string {
+	return strconv.FormatInt(p.transaction, 10) + "-" + strconv.FormatInt(p.attempt, 10)
+}
+
+func parsePosition(text string) (p position, ok bool) {
+	transaction, attempt, _ := strings.Cut(text, "-")
+	var errs [2]error
+	p.transaction, errs[0] = strconv.ParseInt(transaction, 10, 64)
+	p.attempt, errs[1] = strconv.ParseInt(attempt, 10, 64)
+	return p, errs[0] == nil && errs[1] == nil && p.transaction >= 0 && p.attempt >= 0
+}
+
+// liveTransactions streams the rows of new transactions, and the states of
+// deliveries that were attempted.
+func (s *Server) liveTransactions(v *visit) error {
+	at, ok := parsePosition(v.Header.Get("Last-Event-Id")) // of a connection that broke
+	if !ok {
+		if at, ok = parsePosition(v.URL.Query().Get("since")); !ok {
+			return app.InvalidField("since", "must be a position", "phải là một vị trí")
+		}
+	}
+	if !s.watchers.join(func(ctx context.Context) (app.Newest, error) { return s.service.Newest(ctx, 0) }) {
+		return app.Unavailable(fmt.Errorf("%d live pages are open", maxStreams))
+	}
+	defer s.watchers.leave()
+	stream := newStream(v)
+	for {
+		changed := s.watchers.news()
+		next, err := s.sendNews(v, stream, at)
+		if err != nil {
+			return nil // the page connects anew
+		}
+		if next == at {
+			if stream.wait(v.Context(), changed, s.closing) != nil {
+				return nil
+			}
+			// Whoever was signed out meanwhile sees nothing more.
+			if u, err := s.signedIn(v.Context()); err != nil || u.ID == 0 {
+				return nil
+			}
+		}
+		at = next
+	}
+}
+
+// sendNews sends what there is after a position: new rows, newest first, and
+// what became of deliveries. It gives the position after it.
+func (s *Server) sendNews(v *visit, stream *stream, at position) (position, error) {
+	rows, _, err := s.transactionRows(v, app.TransactionFilter{SinceID: &at.transaction, Page: app.Page{Number: 1, Size: liveRows}})
+	if err != nil {
+		return at, err
+	}
+	w := view{Lang: v.lang, zone: v.zone, now: time.Now()}
+	var html bytes.Buffer
+	for _, row := range slices.Backward(rows) {
+		if err := templates["overview"].ExecuteTemplate(&html, "transaction-row", rowView{w, row}); err != nil {
+			return at, err
+		}
+		at.transaction = max(at.transaction, row.ID)
+	}
+	ids, last, err := s.service.SettledSince(v.Context(), v.account.ID, at.attempt)
+	if err != nil {
+		return at, err
+	}
+	deliveries, err := s.service.DeliveriesOf(v.Context(), v.account.ID, ids)
+	if err != nil {
+		return at, err
+	}
+	for id, list := range deliveries {
+		fmt.Fprintf(&html, `<hx-partial hx-target="#tx-%d-state" hx-swap="innerHTML">`, id)
+		if err := templates["overview"].ExecuteTemplate(&html, "delivery-pills", rowView{w, transactionRow{Deliveries: list}}); err != nil {
+			return at, err
+		}
+		html.WriteString("</hx-partial>")
+	}
+	at.attempt = last
+	if html.Len() == 0 {
+		return at, nil
+	}
+	return at, stream.send(at.String(), html.String())
+}
+
+// stream is one connection for server-sent events.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+func newStream(v *visit) *stream {
+	h := v.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // nginx would keep the events back
+	s := &stream{v.w, http.NewResponseController(v.w)}
+	v.w.WriteHeader(http.StatusOK)
+	return s
+}
+
+// send writes one event. id is where a broken connection goes on.
+func (s *stream) send(id, html string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "id: %s\n", id)
+	for line := range strings.SplitSeq(html, "\n") {
+		b.WriteString("data: " + strings.TrimRight(line, "\r") + "\n")
+	}
+	b.WriteString("\n")
+	return s.write(b.String())
+}
+
+func (s *stream) write(text string) error {
+	if err := s.control.SetWriteDeadline(time.Now().Add(liveDeadline)); err != nil {
+		return err
+	}
+	if _, err := s.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
+
+// wait waits for news and keeps the connection alive meanwhile.
+func (s *stream) wait(ctx context.Context, changed, closing <-chan struct{}) error {
+	if err := s.write(": here\n\n"); err != nil {
+		return err
+	}
+	beat := time.NewTicker(liveHeartbeat)
+	defer beat.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-closing:
+			return context.Canceled
+		case <-changed:
+			return nil
+		case <-beat.C:
+			if err := s.write(": here\n\n"); err != nil {
+				return err
+			}
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package web
+
+import (
+	"context"
+	"encoding/gob"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"baoco/app"
+
+	"github.com/alexedwards/scs/v2"
+)
+
+// sessionLifetime is how long a browser stays signed in.
+const sessionLifetime = 14 * 24 * time.Hour
+
+// newSessions keeps sessions in the store, by the hash of their token.
+func newSessions(service *app.Service, secure bool, failed func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
+	m := scs.New()
+	m.Store = sessionStore{service}
+	m.HashTokenInStore = true
+	m.Lifetime = sessionLifetime
+	m.Cookie.Name = "baoco"
+	m.Cookie.SameSite = http.SameSiteLaxMode
+	if m.Cookie.Secure = secure; secure {
+		m.Cookie.Name = "__Host-baoco"
+	}
+	m.ErrorFunc = failed
+	return m
+}
+
+func init() { gob.Register(int64(0)) }
+
+// sessionStore is the store as the library wants it.
+type sessionStore struct{ service *app.Service }
+
+func (s sessionStore) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
+	return s.service.Session(ctx, token, time.Now())
+}
+
+func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, end time.Time) error {
+	return s.service.SetSession(ctx, token, data, end)
+}
+
+func (s sessionStore) DeleteCtx(ctx context.Context, token string) error {
+	return s.service.RemoveSession(ctx, token)
+}
+
+// Without a context the library calls none of these, since there are those
+// above.
+func (s sessionStore) Find(token string) ([]byte, bool, error) {
+	return s.FindCtx(context.Background(), token)
+}
+
+func (s sessionStore) Commit(token string, data []byte, end time.Time) error {
+	return s.CommitCtx(context.Background(), token, data, end)
+}
+
+func (s sessionStore) Delete(token string) error { return s.DeleteCtx(context.Background(), token) }
+
+// signInsPerMinute is how often an address, and a name, may try to sign in.
+const signInsPerMinute = 10
+
+// askToSignIn sends a visitor to the sign-in page, and back afterwards.
+func (s *Server) askToSignIn(v *visit) {
+	to := "/login"
+	if back := v.URL.RequestURI(); v.Method == http.MethodGet && back != "/" {
+		to += "?back=" + url.QueryEscape(back)
+	}
+	// A part of a page that is loaded on its own can't show another page.
+	if v.Header.Get("HX-Request") != "" {
+		v.w.Header().Set("HX-Redirect", "/login")
+		v.w.WriteHeader(http.StatusOK)
+		return
+	}
+	http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
+}
+
+// signInForm is what the sign-in page shows.
+type signInForm struct {
+	Name, Back, Problem string
+}
+
+func (s *Server) signInPage(v *visit) error {
+	if v.user.ID != 0 {
+		return s.redirect(v, localPath(v.URL.Query().Get("back")), app.Text{})
+	}
+	return s.showSignIn(v, http.StatusOK, signInForm{Back: localPath(v.URL.Query().Get("back"))})
+}
+
+func (s *Server) showSignIn(v *visit, status int, form signInForm) error {
+	return s.render(v, status, "login", "", app.Text{EN: "Sign in", VI: "Đăng nhập"}, form)
+}
+
+func (s *Server) signIn(v *visit) error {
+	form := signInForm{Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Back: localPath(v.PostFormValue("back"))}
+	_, _, addressMay := s.signInsByAddress.take(clientAddr(v.Request), signInsPerMinute, v.now)
+	_, _, nameMay := s.signInsByName.take(form.Name, signInsPerMinute, v.now)
+	if !addressMay || !nameMay {
+		form.Problem = app.Text{EN: "Too many attempts. Wait a minute and try again.", VI: "Bạn đã thử quá nhiều lần. Hãy đợi một phút rồi thử lại."}.In(v.lang)
+		return s.showSignIn(v, http.StatusTooManyRequests, form)
+	}
+	u, err := s.service.SignIn(v.Context(), form.Name, v.PostFormValue("password"), v.now)
+	if app.CodeOf(err) == app.CodeUnauthorized {
+		form.Problem = app.Text{EN: "The name or the password is wrong.", VI: "Tên đăng nhập hoặc mật khẩu không đúng."}.In(v.lang)
+		return s.showSignIn(v, http.StatusUnauthorized, form)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.begin(v, u); err != nil {
+		return err
+	}
+	return s.redirect(v, form.Back, app.Text{})
+}
+
+// begin makes the session that of u, under a new token: one that somebody else
+// has put into the browser is worth nothing.
+func (s *Server) begin(v *visit, u app.User) error {
+	if err := s.sessions.RenewToken(v.Context()); err != nil {
+		return err
+	}
+	s.sessions.Put(v.Context(), "user", u.ID)
+	s.sessions.Put(v.Context(), "generation", u.Generation)
+	return nil
+}
+
+func (s *Server) signOut(v *visit) error {
+	if err := s.sessions.Destroy(v.Context()); err != nil {
+		return err
+	}
+	http.Redirect(v.w, v.Request, "/login", http.StatusSeeOther)
+	return nil
+}
+
+// setUpForm is what the set-up page shows.
+type setUpForm struct {
+	Token, Name, Problem string
+}
+
+func (s *Server) setUpPage(v *visit) error {
+	open, err := s.service.SetUpOpen(v.Context(), v.PathValue("token"), v.now)
+	if err == nil && !open {
+		err = app.ErrSetUpEnded()
+	}
+	if err != nil {
+		return err
+	}
+	return s.showSetUp(v, http.StatusOK, setUpForm{Token: v.PathValue("token")})
+}
+
+func (s *Server) showSetUp(v *visit, status int, form setUpForm) error {
+	return s.render(v, status, "setup", "", app.Text{EN: "Welcome", VI: "Chào mừng"}, form)
+}
+
+func (s *Server) setUp(v *visit) error {
+	form := setUpForm{Token: v.PathValue("token"), Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name")))}
+	secret := v.PostFormValue("password")
+	if secret != v.PostFormValue("password_again") {
+		form.Problem = app.Text{EN: "The two passwords are not the same.", VI: "Hai mật khẩu không giống nhau."}.In(v.lang)
+		return s.showSetUp(v, http.StatusUnprocessableEntity, form)
+	}
+	u, err := s.service.SetUp(v.Context(), form.Token, form.Name, secret, v.now)
+	if problem := fieldProblems(err, v.lang); problem != "" {
+		form.Problem = problem
+		return s.showSetUp(v, http.StatusUnprocessableEntity, form)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.begin(v, u); err != nil {
+		return err
+	}
+	return s.redirect(v, "/", app.Text{EN: "Welcome. Link your first bank account next.", VI: "Chào mừng bạn. Tiếp theo, hãy liên kết tài khoản ngân hàng đầu tiên."})
+}
