@@ -75,8 +75,8 @@ func (s *Server) transactionsPage(v *visit) error {
 	}
 	status := http.StatusOK
 	f, err := s.transactionFilter(v, data.Form)
+	f.Page = pageOf(v)
 	if err == nil {
-		f.Page = pageOf(v)
 		data.Rows, data.Total, err = s.transactionRows(v, f)
 	}
 	if problem := fieldProblems(err, v.lang); problem != "" {

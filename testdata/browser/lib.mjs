@@ -1,0 +1,52 @@
+// What the browser tests share: a browser that notes everything a page must
+// not do, and checks that every page must pass.
+import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const require = createRequire(path.join(process.env.BAOCO_BROWSER_MODULES, 'x.js'));
+const { chromium } = require('playwright-core');
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+export const job = JSON.parse(process.env.BAOCO_BROWSER_JOB);
+const problems = [];
+export const problem = (text) => { problems.push(text); console.log('PROBLEM ' + text); };
+export const check = (ok, text) => { if (!ok) problem(text); };
+
+let browser;
+export async function open({ locale = 'vi-VN', scheme = 'light', width = 1280, height = 900 } = {}) {
+  browser ??= await chromium.launch({ executablePath: process.env.BAOCO_CHROMIUM, args: ['--no-sandbox', '--lang=' + locale] });
+  const context = await browser.newContext({ locale, colorScheme: scheme, viewport: { width, height } });
+  const page = await context.newPage();
+  // Chromium itself complains of a page that is answered with 4xx.
+  const own = (m) => m.location().url === page.url() && /status of 4\d\d/.test(m.text());
+  page.on('console', (m) => own(m) || problem(`console ${m.type()} on ${page.url()}: ${m.text()}`));
+  page.on('pageerror', (e) => problem(`error on ${page.url()}: ${e.message}`));
+  page.on('request', (r) => { if (!r.url().startsWith(job.base) && !r.url().startsWith('data:')) problem(`request elsewhere: ${r.url()}`); });
+  page.on('response', (r) => { if (r.status() >= 500) problem(`${r.status()} ${r.url()}`); });
+  return page;
+}
+
+// must is what every page has to be, in its present width: no rule of
+// accessibility broken, nothing wider than the screen.
+export async function must(page, name) {
+  await page.evaluate(axe);
+  const result = await page.evaluate(() => axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }));
+  for (const v of result.violations) problem(`${name}: ${v.id}: ${v.help}: ${v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(' | ')}`);
+  const width = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+  check(width[0] <= width[1], `${name}: ${width[0]} wide on a screen of ${width[1]}`);
+  if (process.env.BAOCO_SCREENSHOTS) await page.screenshot({ path: path.join(process.env.BAOCO_SCREENSHOTS, name.replace(/\W+/g, '_') + '.png'), fullPage: true });
+}
+
+export async function signIn(page, name, password) {
+  await page.goto(job.base + '/login');
+  await page.fill('[name=name]', name);
+  await page.fill('[name=password]', password);
+  await page.click('main button[type=submit]');
+  await page.waitForURL(job.base + '/');
+}
+
+export async function end() {
+  await browser?.close();
+  process.exit(problems.length ? 1 : 0);
+}

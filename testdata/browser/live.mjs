@@ -1,0 +1,42 @@
+// Set up in the browser, then watch money come in without reloading.
+import { job, open, check, problem, end } from './lib.mjs';
+
+const page = await open({ locale: 'vi-VN' });
+await page.goto(job.base + job.setup);
+await page.fill('[name=name]', 'lan');
+await page.fill('[name=password]', job.password);
+await page.fill('[name=password_again]', job.password);
+await page.click('main button[type=submit]');
+await page.waitForURL(job.base + '/');
+await page.waitForSelector('[data-live]:not([hidden])');
+await page.evaluate(() => { window.notReloaded = true; });
+
+const call = async (id, amount, content) => {
+  const started = Date.now();
+  const response = await fetch(job.base + job.source, {
+    method: 'POST', headers: { Authorization: 'Bearer ' + job.secret },
+    body: JSON.stringify({ transactions: [{ id, gateway: 'ACB', transactionDate: '', transactionNumber: id, accountNumber: '19354957', content, transferType: 'IN', transferAmount: amount }] }),
+  });
+  check(response.status === 200, `the call: ${response.status} ${await response.text()}`);
+  return started;
+};
+
+const started = await call('FT1', 1549000, 'DH10293 thanh toan');
+await page.waitForFunction(() => document.querySelector('#rows tr')?.textContent.includes('DH10293'), null, { polling: 20, timeout: 5000 }).catch(() => problem('the transaction never came'));
+const took = Date.now() - started;
+console.log(`live after ${took} ms`);
+check(took < 1000, `the transaction came after ${took} ms`);
+check((await page.textContent('#rows tr')).includes('+1.549.000\u00a0₫'), 'the amount is not written as in Vietnam');
+await page.waitForFunction(() => document.querySelector('#rows tr .pill.delivered'), null, { polling: 20, timeout: 5000 }).catch(() => problem('the delivery was never shown as delivered'));
+
+// Hostile content is text, and nothing else.
+await page.evaluate(() => { window.harmed = false; });
+const hostile = `<script>window.harmed=true</script><img src=x onerror="window.harmed=true"> \u202Egnp.exe ${'x'.repeat(1500)}`;
+await call('FT2', 1000, hostile);
+await page.waitForFunction(() => document.querySelector('#rows tr')?.textContent.includes('window.harmed'), null, { polling: 20, timeout: 5000 }).catch(() => problem('the hostile transaction never came'));
+check(!(await page.evaluate(() => window.harmed)), 'a transaction content ran as a script');
+check((await page.locator('#rows img, #rows script').count()) === 0, 'a transaction content became elements');
+check(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), 'a long content widens the page');
+check(await page.evaluate(() => window.notReloaded === true), 'the page was reloaded');
+
+await end();
