@@ -41,6 +41,7 @@ func must(t *testing.T, err error) {
 // TestCommands runs the scripts of testdata/cli, each on a file of its own:
 //
 //	$ a command                 baoco is implied, --db too
+//	< a line of its stdin
 //	a line of its stdout        * stands for anything
 //	! a part of its stderr
 //	? its exit code             0 where none stands
@@ -66,10 +67,12 @@ func runScript(t *testing.T, text, db string) {
 	steps := strings.Split("\n"+text, "\n$ ")
 	for _, step := range steps[1:] {
 		lines := strings.Split(strings.TrimRight(step, "\n"), "\n")
-		command, want, complaint, code := lines[0], []string{}, []string{}, 0
+		command, stdin, want, complaint, code := lines[0], "", []string{}, []string{}, 0
 		for _, line := range lines[1:] {
 			switch {
 			case strings.HasPrefix(line, "#"):
+			case strings.HasPrefix(line, "< "):
+				stdin += line[2:] + "\n"
 			case strings.HasPrefix(line, "! "):
 				complaint = append(complaint, line[2:])
 			case strings.HasPrefix(line, "? "):
@@ -78,7 +81,7 @@ func runScript(t *testing.T, text, db string) {
 				want = append(want, line)
 			}
 		}
-		gotCode, stdout, stderr := baoco("", words(command)...)
+		gotCode, stdout, stderr := baoco(stdin, words(command)...)
 		if gotCode != code {
 			t.Errorf("$ %s\nexit %d, want %d\n%s%s", command, gotCode, code, stdout, stderr)
 		}

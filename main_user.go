@@ -1,11 +1,9 @@
 package main
 
 import (
-	"crypto/rand"
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"baoco/app"
 
@@ -35,6 +33,15 @@ func userCommand() *cli.Command {
 				Description: example("baoco user passwd lan"), Flags: adminFlags(passwordFile), Action: admin(setPassword),
 			},
 			{
+				Name: "role", Usage: "change what a user may do", ArgsUsage: "NAME", Description: example("baoco user role thungan --role owner"),
+				Flags:  adminFlags(&cli.StringFlag{Name: "role", Usage: "`ROLE`: owner or viewer", Required: true}),
+				Action: admin(setRole),
+			},
+			{
+				Name: "sign-out", Usage: "sign a user out everywhere", ArgsUsage: "NAME", Description: example("baoco user sign-out lan"),
+				Flags: adminFlags(), Action: admin(signOutUser),
+			},
+			{
 				Name: "remove", Usage: "take a user's access away, at once", ArgsUsage: "NAME", Description: example("baoco user remove lan"),
 				Flags: adminFlags(), Action: admin(removeUser),
 			},
@@ -60,7 +67,7 @@ func newPassword(c *cli.Context) (secret string, generated bool, err error) {
 	if secret, err = readSecretFile(c, c.String("password-file")); err != nil || secret != "" {
 		return secret, false, err
 	}
-	return strings.ToLower(rand.Text()[:20]), true, nil
+	return app.GeneratePassword(), true, nil
 }
 
 func createUser(c *cli.Context, s *session) error {
@@ -129,6 +136,30 @@ func setPassword(c *cli.Context, s *session) error {
 		return err
 	}
 	return showPassword(c, s, u, secret, generated)
+}
+
+func setRole(c *cli.Context, s *session) error {
+	u, err := namedUser(c, s)
+	if err != nil {
+		return err
+	}
+	if u, err = s.service.SetRole(c.Context, s.account, u.ID, app.Role(c.String("role"))); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.ErrWriter, "User %s is %s now.\n", u.Name, u.Role)
+	return nil
+}
+
+func signOutUser(c *cli.Context, s *session) error {
+	u, err := namedUser(c, s)
+	if err != nil {
+		return err
+	}
+	if _, err := s.service.EndSessions(c.Context, s.account, u.ID); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.ErrWriter, "User %s is signed out everywhere.\n", u.Name)
+	return nil
 }
 
 func removeUser(c *cli.Context, s *session) error {

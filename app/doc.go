@@ -23,6 +23,8 @@
 //   - Attempt: one HTTP call of a delivery: the history record.
 //   - Explanation: why an attempt failed and what to do, for people. It comes
 //     of the class of the error and its Cause.
+//   - CounterLink: what opens the counter screen, money in and nothing else, on
+//     a shop's tablet.
 //   - Secret, Signature, Checksum: what a webhook's deliveries are signed
 //     with; the digest of a body; the digest of one transaction in it.
 //   - RetrySchedule: the waits before the six attempts of a delivery.

@@ -19,6 +19,8 @@ type Store interface {
 	bankAccountStore
 	sourceStore
 	userStore
+	counterStore
+	systemStore
 	inboundStore
 	transactionStore
 	webhookStore
@@ -26,6 +28,9 @@ type Store interface {
 	progressStore
 	statisticStore
 	pruneStore
+	// FirstUse keeps an idempotency key, and tells whether it wasn't kept
+	// before.
+	FirstUse(ctx context.Context, accountID int64, key IdempotencyKey, now time.Time) (bool, error)
 	// Probe tells whether data can be read and, after a commit failed, whether
 	// it can be written again.
 	Probe(ctx context.Context) error
@@ -57,6 +62,7 @@ type Service struct {
 	send        func(ctx context.Context, o Outgoing) Result
 	schedule    []time.Duration
 	onWake      atomic.Pointer[func([]int64, []Outgoing)]
+	inFlight    atomic.Pointer[func() int]
 	probe       atomic.Pointer[probe]
 }
 
@@ -96,6 +102,9 @@ func (s *Service) wake(webhookIDs []int64, ready []Outgoing) {
 	}
 }
 
+// CountInFlight has count called for the number of attempts in flight.
+func (s *Service) CountInFlight(count func() int) { s.inFlight.Store(&count) }
+
 // Probe looks whether the storage works, at now; Ready remembers what it saw,
 // so that a readiness check never waits for a stalled disk.
 func (s *Service) Probe(ctx context.Context, now time.Time) {
@@ -132,6 +141,13 @@ func ErrIdempotencyReused() error {
 		"This Idempotency-Key was used with another request.",
 		"Idempotency-Key này đã được dùng với một yêu cầu khác.",
 	})
+}
+
+// FirstUse tells whether a form is sent for the first time, by the key that it
+// was shown with: what shows a secret must not be made again because a browser
+// sends its form again. The key counts as used even where making fails later.
+func (s *Service) FirstUse(ctx context.Context, accountID int64, key string, now time.Time) (bool, error) {
+	return s.store.FirstUse(ctx, accountID, IdempotencyKey{Key: key, Operation: "form"}, now)
 }
 
 // PruneLimits is how long what may go is kept; zero is for ever.

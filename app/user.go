@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -59,6 +61,9 @@ type userStore interface {
 	// SetPassword also moves the generation on.
 	SetPassword(ctx context.Context, accountID, id int64, hash string) (User, error)
 	EndSessions(ctx context.Context, accountID, id int64) (User, error)
+	// SetRole fails with CodeConflict where the account would have no owner
+	// left.
+	SetRole(ctx context.Context, accountID, id int64, role Role) (User, error)
 	// RemoveUser fails with CodeConflict for the last owner of an account.
 	RemoveUser(ctx context.Context, accountID, id int64) error
 	// NoteSignIn doesn't wait for the commit.
@@ -96,11 +101,20 @@ func (in UserCreate) check() error {
 	var v Invalid
 	v.Merge(checkUserName(in.Name))
 	v.Merge(checkPassword(in.Password))
-	if in.Role != RoleOwner && in.Role != RoleViewer {
-		v.Add("role", "must be owner or viewer", "phải là owner hoặc viewer")
-	}
+	v.Merge(checkRole(in.Role))
 	return v.Err()
 }
+
+func checkRole(role Role) error {
+	if role != RoleOwner && role != RoleViewer {
+		return InvalidField("role", "must be owner or viewer", "phải là owner hoặc viewer")
+	}
+	return nil
+}
+
+// GeneratePassword makes a password that can be read out and typed: 20 lower-case
+// letters and digits, which are 100 bits.
+func GeneratePassword() string { return strings.ToLower(rand.Text()[:20]) }
 
 // checkUserName keeps names to what nobody can mistake for another.
 func checkUserName(name string) error {
@@ -215,6 +229,23 @@ func (s *Service) ChangePassword(ctx context.Context, u User, present, secret st
 // EndSessions signs a user out everywhere.
 func (s *Service) EndSessions(ctx context.Context, accountID, id int64) (User, error) {
 	return s.store.EndSessions(ctx, accountID, id)
+}
+
+// SetRole changes what a user may do, from their next request on. The last
+// owner stays one.
+func (s *Service) SetRole(ctx context.Context, accountID, id int64, role Role) (User, error) {
+	if err := checkRole(role); err != nil {
+		return User{}, err
+	}
+	return s.store.SetRole(ctx, accountID, id, role)
+}
+
+// ErrLastOwner refuses to leave an account without an owner.
+func ErrLastOwner() error {
+	return Refused(CodeConflict, Text{
+		"This is the last owner of the account: make somebody else an owner first.",
+		"Đây là chủ tài khoản cuối cùng: hãy đặt người khác làm chủ trước.",
+	})
 }
 
 // RemoveUser takes a user's access away, at once. The last owner stays.

@@ -78,6 +78,7 @@ func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Re
 	}
 	service.Probe(ctx, time.Now()) // from now on, silence means that the storage hangs
 	service.OnDeliveries(s.courier.Wake)
+	service.CountInFlight(s.courier.inFlight)
 	go func() {
 		defer close(s.done)
 		s.courier.run(s.quit)

@@ -90,6 +90,13 @@ func (c *courier) beginReady(o app.Outgoing) bool {
 	return true
 }
 
+// inFlight is how many attempts are being made.
+func (c *courier) inFlight() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.taken
+}
+
 // lookEverywhere has the courier look at every webhook: for what another
 // process queued, and for what it missed.
 func (c *courier) lookEverywhere() {

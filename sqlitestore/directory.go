@@ -9,21 +9,22 @@ import (
 )
 
 // directory holds the credentials in memory, because every request asks for
-// one. Every change of a key or a source, by whatever process, moves the
-// version that stands in the file in the same commit. A look-up that finds
+// one. Every change of a key, a source or a counter link, by whatever process,
+// moves the version that stands in the file in the same commit. A look-up that finds
 // nothing compares versions before it says no, so that what was just made
 // works; and the version is watched, so that what was just revoked doesn't.
 type directory struct {
-	version string
-	keys    map[[32]byte]app.APIKey
-	tokens  map[string]app.Source
-	bearers map[[32]byte]app.Source
+	version  string
+	keys     map[[32]byte]app.APIKey
+	tokens   map[string]app.Source
+	bearers  map[[32]byte]app.Source
+	counters map[[32]byte]app.CounterLink
 }
 
 const watchInterval = 400 * time.Millisecond
 
-// writingDirectory runs fn, which changes a key or a source, and moves the
-// version in the same commit.
+// writingDirectory runs fn, which changes a credential, and moves the version
+// in the same commit.
 func writingDirectory[T any](ctx context.Context, s *Store, fn func(tx *tx) (T, error)) (T, error) {
 	result, err := writing(ctx, s, func(tx *tx) (T, error) {
 		result, err := fn(tx)
@@ -50,12 +51,15 @@ func (s *Store) loadDirectory(ctx context.Context) error {
 	}
 	d := &directory{
 		version: version, keys: map[[32]byte]app.APIKey{},
-		tokens: map[string]app.Source{}, bearers: map[[32]byte]app.Source{},
+		tokens: map[string]app.Source{}, bearers: map[[32]byte]app.Source{}, counters: map[[32]byte]app.CounterLink{},
 	}
 	if err := s.loadKeys(ctx, d); err != nil {
 		return err
 	}
 	if err := s.loadSources(ctx, d); err != nil {
+		return err
+	}
+	if err := s.loadCounterLinks(ctx, d); err != nil {
 		return err
 	}
 	s.dir.Store(d)
@@ -81,6 +85,19 @@ func (s *Store) loadSources(ctx context.Context, d *directory) error {
 		d.tokens[src.Token] = src
 		if len(hash) == 32 {
 			d.bearers[[32]byte(hash)] = src
+		}
+		return struct{}{}, err
+	})
+	return err
+}
+
+func (s *Store) loadCounterLinks(ctx context.Context, d *directory) error {
+	rows, err := s.query(ctx, `SELECT hash, `+counterLinkColumns+` FROM counter_links WHERE revoked_at IS NULL`)
+	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
+		var hash []byte
+		l, err := scanCounterLink(row, &hash)
+		if err == nil {
+			d.counters[[32]byte(hash)] = l
 		}
 		return struct{}{}, err
 	})

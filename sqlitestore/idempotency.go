@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"context"
 	"time"
 
 	"baoco/app"
@@ -30,6 +31,16 @@ func earlier(tx *tx, accountID int64, key app.IdempotencyKey, now time.Time) (be
 		return before, false, app.ErrIdempotencyReused()
 	}
 	return before, err == nil, err
+}
+
+func (s *Store) FirstUse(ctx context.Context, accountID int64, key app.IdempotencyKey, now time.Time) (bool, error) {
+	return writing(ctx, s, func(tx *tx) (bool, error) {
+		_, used, err := earlier(tx, accountID, key, now)
+		if err != nil || used {
+			return false, err
+		}
+		return true, keepKey(tx, accountID, key, keptResult{}, now)
+	})
 }
 
 func keepKey(tx *tx, accountID int64, key app.IdempotencyKey, result keptResult, now time.Time) error {

@@ -142,27 +142,49 @@ func (s *Store) changeUser(ctx context.Context, accountID, id int64, statement s
 	})
 }
 
+func (s *Store) SetRole(ctx context.Context, accountID, id int64, role app.Role) (app.User, error) {
+	return writing(ctx, s, func(tx *tx) (app.User, error) {
+		u, err := txUser(tx, accountID, id)
+		if err == nil && role != app.RoleOwner {
+			err = keepOwner(tx, u)
+		}
+		if err != nil {
+			return u, err
+		}
+		u.Role = role
+		return u, tx.exec(`UPDATE users SET role = ? WHERE id = ?`, string(role), id)
+	})
+}
+
 func (s *Store) RemoveUser(ctx context.Context, accountID, id int64) error {
 	return s.write(ctx, func(tx *tx) error {
-		u, err := scanUser(tx.queryRow(`SELECT `+userColumns+` FROM users WHERE account_id = ? AND id = ?`, accountID, id))
-		if noRows(err) {
-			err = app.ErrNoUser()
+		u, err := txUser(tx, accountID, id)
+		if err == nil {
+			err = keepOwner(tx, u)
 		}
 		if err != nil {
 			return err
 		}
-		var others int
-		if err := tx.queryRow(`SELECT count(*) FROM users WHERE account_id = ? AND role = 'owner' AND id <> ?`, accountID, id).Scan(&others); err != nil {
-			return err
-		}
-		if u.Role == app.RoleOwner && others == 0 {
-			return app.Refused(app.CodeConflict, app.Text{
-				EN: "The last owner of an account stays: create another one first.",
-				VI: "Không thể xoá chủ tài khoản cuối cùng: hãy tạo chủ tài khoản khác trước.",
-			})
-		}
 		return tx.exec(`DELETE FROM users WHERE id = ?`, id)
 	})
+}
+
+func txUser(tx *tx, accountID, id int64) (app.User, error) {
+	u, err := scanUser(tx.queryRow(`SELECT `+userColumns+` FROM users WHERE account_id = ? AND id = ?`, accountID, id))
+	if noRows(err) {
+		err = app.ErrNoUser()
+	}
+	return u, err
+}
+
+// keepOwner refuses where u is the only owner of the account.
+func keepOwner(tx *tx, u app.User) error {
+	var others bool
+	err := tx.queryRow(`SELECT EXISTS (SELECT 1 FROM users WHERE account_id = ? AND role = 'owner' AND id <> ?)`, u.AccountID, u.ID).Scan(&others)
+	if err == nil && u.Role == app.RoleOwner && !others {
+		err = app.ErrLastOwner()
+	}
+	return err
 }
 
 func (s *Store) NoteSignIn(id int64, now time.Time) {

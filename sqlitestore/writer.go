@@ -70,6 +70,7 @@ type writer struct {
 	broken   atomic.Bool // the file can't be trusted any more
 	turn     *turn
 	tx       *tx
+	commits  commitTimes
 
 	logged          int // pages written to the log since the last checkpoint
 	checkpointErr   atomic.Pointer[error]
@@ -210,7 +211,7 @@ func (w *writer) tryCommit(batch []*write) error {
 var errHalfDone = errors.New("work failed half done")
 
 func (w *writer) runBatch(batch []*write, savepoints bool) error {
-	t := w.tx
+	t, begun := w.tx, time.Now()
 	t.totals.reset()
 	if err := t.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
@@ -253,6 +254,8 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 		t.rollback()
 		return err
 	}
+	ended := time.Now()
+	w.commits.note(ended, ended.Sub(begun))
 	return nil
 }
 

@@ -98,6 +98,19 @@ CREATE TABLE bank_accounts (
 ) STRICT;
 CREATE UNIQUE INDEX bank_accounts_number ON bank_accounts (account_id, account_number, bank);
 
+-- Of counter screens that are open without anybody signed in.
+CREATE TABLE counter_links (
+  id              INTEGER PRIMARY KEY,
+  account_id      INTEGER NOT NULL REFERENCES accounts,
+  name            TEXT NOT NULL,
+  hash            BLOB NOT NULL UNIQUE, -- SHA-256
+  bank_account_id INTEGER REFERENCES bank_accounts, -- NULL: all
+  shows_total     INTEGER NOT NULL,
+  created_at      INTEGER NOT NULL,
+  revoked_at      INTEGER
+) STRICT;
+CREATE INDEX counter_links_account ON counter_links (account_id);
+
 CREATE TABLE sources (
   id                  INTEGER PRIMARY KEY,
   account_id          INTEGER NOT NULL REFERENCES accounts,

@@ -1,0 +1,104 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+)
+
+// CounterLink opens the counter screen on a tablet without anybody signing
+// in: money in of the last 24 hours, and nothing else. Its token is shown once
+// and stored as its SHA-256 only.
+type CounterLink struct {
+	ID            int64
+	AccountID     int64
+	Name          string // of the counter, such as Quầy 1
+	BankAccountID int64  // 0: all bank accounts
+	ShowsTotal    bool   // of today
+	CreatedAt     time.Time
+	RevokedAt     time.Time // zero: it counts
+}
+
+// Path is the address of the counter screen under the dashboard's.
+func (CounterLink) Path(token string) string { return "/counter/" + token }
+
+// CounterWindow is how far back a counter sees, by the time of the transfer.
+const CounterWindow = 24 * time.Hour
+
+// CounterRows is how many transactions a counter shows.
+const CounterRows = 20
+
+// MaxCounterLinks is how many links of an account may count at a time.
+const MaxCounterLinks = 100
+
+type counterStore interface {
+	// CreateCounterLink fails with CodeValidation for an unknown bank account
+	// and CodeConflict beyond MaxCounterLinks.
+	CreateCounterLink(ctx context.Context, l CounterLink, hash [32]byte) (CounterLink, error)
+	// CounterLinks lists the links of an account, revoked ones included.
+	CounterLinks(ctx context.Context, accountID int64) ([]CounterLink, error)
+	// CounterLinkByHash sees a link made by another process from its commit
+	// on, and a revocation within a second. ok is false where there is none.
+	CounterLinkByHash(ctx context.Context, hash [32]byte) (l CounterLink, ok bool, err error)
+	// RevokeCounterLink leaves an earlier revocation as it is.
+	RevokeCounterLink(ctx context.Context, accountID, id int64, now time.Time) error
+	// DayTotal is the kept total of a day in one direction; of all bank
+	// accounts where bankAccountID, which is one of the account's, is 0.
+	DayTotal(ctx context.Context, accountID, bankAccountID int64, day Day, direction Direction) (Amounts, error)
+}
+
+// CounterLinkCreate is what somebody creates.
+type CounterLinkCreate struct {
+	Name          string
+	BankAccountID int64 // 0: all
+	ShowsTotal    bool
+}
+
+// CreateCounterLink makes a link and gives its token this once.
+func (s *Service) CreateCounterLink(ctx context.Context, accountID int64, in CounterLinkCreate, now time.Time) (CounterLink, string, error) {
+	name, err := cleanName("name", in.Name)
+	if err != nil {
+		return CounterLink{}, "", err
+	}
+	token := randomToken()
+	l, err := s.store.CreateCounterLink(ctx, CounterLink{
+		AccountID: accountID, Name: name, BankAccountID: in.BankAccountID, ShowsTotal: in.ShowsTotal, CreatedAt: now,
+	}, sha256.Sum256([]byte(token)))
+	return l, token, err
+}
+
+// CounterLinks lists the links of an account by id, revoked ones included.
+func (s *Service) CounterLinks(ctx context.Context, accountID int64) ([]CounterLink, error) {
+	return s.store.CounterLinks(ctx, accountID)
+}
+
+// CounterLink finds the link that a token opens; CodeNotFound says nothing of
+// whether it ever did.
+func (s *Service) CounterLink(ctx context.Context, token string) (CounterLink, error) {
+	l, ok, err := s.store.CounterLinkByHash(ctx, sha256.Sum256([]byte(token)))
+	if err == nil && !ok {
+		err = NotFound("This counter link doesn't work any more. Ask the owner for a new one.", "Liên kết màn hình quầy này không còn dùng được. Hãy xin chủ tài khoản liên kết mới.")
+	}
+	return l, err
+}
+
+// RevokeCounterLink ends a link and the screens that are open with it, within
+// a second; revoking it again changes nothing.
+func (s *Service) RevokeCounterLink(ctx context.Context, accountID, id int64, now time.Time) error {
+	return s.store.RevokeCounterLink(ctx, accountID, id, now)
+}
+
+// CounterTransactions lists what a counter shows: money in of the last 24
+// hours, newest first. With sinceID it is what came after that transaction,
+// oldest first.
+func (s *Service) CounterTransactions(ctx context.Context, l CounterLink, sinceID *int64, now time.Time) ([]Transaction, error) {
+	list, _, err := s.Transactions(ctx, l.AccountID, TransactionFilter{
+		BankAccountID: l.BankAccountID, Type: In, From: now.Add(-CounterWindow), SinceID: sinceID, Page: Page{Number: 1, Size: CounterRows},
+	})
+	return list, err
+}
+
+// CounterTotal is the money in of today on what a counter shows.
+func (s *Service) CounterTotal(ctx context.Context, l CounterLink, now time.Time) (Amounts, error) {
+	return s.store.DayTotal(ctx, l.AccountID, l.BankAccountID, DayOf(now, s.zone), In)
+}

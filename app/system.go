@@ -1,0 +1,176 @@
+package app
+
+import (
+	"context"
+	"io/fs"
+	"net"
+	"net/netip"
+	"runtime"
+	"runtime/metrics"
+	"strings"
+	"time"
+)
+
+// Installation is how serve was started: what only its flags change.
+type Installation struct {
+	Version      string
+	StartedAt    time.Time
+	Listen       string // host and port
+	BaseURL      string // empty: none was given
+	Domain       string // with a certificate by ACME; empty: none
+	AllowTargets []string
+	Keep         PruneLimits
+}
+
+// StorageStatus is what the storage tells of itself.
+type StorageStatus struct {
+	Path     string
+	Size     int64 // of the database file, in bytes
+	LogSize  int64 // of the write-ahead log
+	Free     int64 // what the disk has left for this process; -1: not known
+	FileMode fs.FileMode
+	KeyMode  fs.FileMode // of the key file
+	Commits  CommitTimes
+}
+
+// CommitTimes is how long the commits of the last few minutes took, from their
+// beginning until they were on disk.
+type CommitTimes struct {
+	Count       int // at most some hundreds, the last ones
+	Median, P99 time.Duration
+}
+
+// QueueStatus is the deliveries that are still to be attempted, of all
+// accounts.
+type QueueStatus struct {
+	Pending   int64
+	Due       int64     // of them, now
+	OldestDue time.Time // since when the longest waiting is due; zero: none is
+}
+
+type systemStore interface {
+	// StorageStatus looks at the files from outside.
+	StorageStatus(now time.Time) (StorageStatus, error)
+	// QueueStatus reads the queue's index.
+	QueueStatus(ctx context.Context, now time.Time) (QueueStatus, error)
+}
+
+// SystemStatus is how the installation is doing.
+type SystemStatus struct {
+	Installation
+	StorageStatus
+	QueueStatus
+	GoVersion  string
+	InFlight   int   // attempts
+	Unindexed  int64 // transactions that searches read one by one
+	Memory     int64 // that the process holds of the system, in bytes
+	Goroutines int64
+	NotReady   error // nil: ready
+	Warnings   []Text
+}
+
+// SystemStatus gathers how the installation is doing, at now.
+func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Time) (SystemStatus, error) {
+	status := SystemStatus{Installation: in, GoVersion: runtime.Version(), NotReady: s.Ready(now)}
+	var err error
+	if status.StorageStatus, err = s.store.StorageStatus(now); err != nil {
+		return status, err
+	}
+	if status.QueueStatus, err = s.store.QueueStatus(ctx, now); err != nil {
+		return status, err
+	}
+	if status.Unindexed, err = s.store.Unindexed(ctx); err != nil {
+		return status, err
+	}
+	if count := s.inFlight.Load(); count != nil {
+		status.InFlight = (*count)()
+	}
+	status.Memory, status.Goroutines = processFigures()
+	status.Warnings = Warnings(in, status.StorageStatus)
+	if since := now.Sub(status.OldestDue); !status.OldestDue.IsZero() && since > waitsTooLong {
+		status.Warnings = append(status.Warnings, Textf(
+			"A delivery has been due for %d minutes: the webhooks' receivers answer too slowly, or not at all.",
+			"Có lượt gửi đã quá hạn %d phút: nơi nhận webhook trả lời quá chậm hoặc không trả lời.", int(since.Minutes())))
+	}
+	return status, nil
+}
+
+// waitsTooLong is for how long something may be due before that is worth a
+// warning.
+const waitsTooLong = 2 * time.Minute
+
+// SystemWarnings are the Warnings at now.
+func (s *Service) SystemWarnings(in Installation, now time.Time) ([]Text, error) {
+	storage, err := s.store.StorageStatus(now)
+	return Warnings(in, storage), err
+}
+
+// The figures from which on the storage is worth a warning, in bytes.
+const (
+	littleRoom = 500 << 20
+	largeLog   = 512 << 20
+)
+
+// Warnings are what an operator should change, gravest first.
+func Warnings(in Installation, storage StorageStatus) (list []Text) {
+	secure := strings.HasPrefix(in.BaseURL, "https://") || in.Domain != ""
+	if !secure && !loopback(in.Listen) {
+		list = append(list, Text{
+			"Passwords and keys cross the network unencrypted: baoco listens beyond this machine without HTTPS. Give it --domain, or put it behind a proxy with HTTPS and tell its address by --base-url.",
+			"Mật khẩu và khoá đang đi qua mạng mà không mã hoá: baoco nhận kết nối từ ngoài máy này nhưng chưa có HTTPS. Hãy dùng --domain, hoặc đặt sau một proxy có HTTPS rồi khai báo địa chỉ bằng --base-url.",
+		})
+	}
+	if storage.Free >= 0 && storage.Free < littleRoom {
+		list = append(list, Textf(
+			"The disk has only %d MB left. Once it is full, nothing more can be recorded.",
+			"Ổ đĩa chỉ còn trống %d MB. Khi đầy, hệ thống sẽ không ghi nhận thêm được gì.", storage.Free>>20))
+	}
+	if open := storage.KeyMode.Perm() & 0o077; open != 0 {
+		list = append(list, Textf(
+			"The key file may be read by other users of the machine: chmod 600 %s.key",
+			"Người dùng khác trên máy có thể đọc tệp khoá: hãy chạy chmod 600 %s.key", storage.Path))
+	}
+	if open := storage.FileMode.Perm() & 0o077; open != 0 {
+		list = append(list, Textf(
+			"The database may be read by other users of the machine: chmod 600 %s",
+			"Người dùng khác trên máy có thể đọc cơ sở dữ liệu: hãy chạy chmod 600 %s", storage.Path))
+	}
+	if storage.LogSize > largeLog {
+		list = append(list, Textf(
+			"The write-ahead log has grown to %d MB: another program may keep the database open.",
+			"Nhật ký ghi trước (WAL) đã lên tới %d MB: có thể một chương trình khác đang giữ cơ sở dữ liệu.", storage.LogSize>>20))
+	}
+	if in.BaseURL == "" {
+		list = append(list, Text{
+			"baoco doesn't know the address at which providers reach it, so it can only show paths: start it with --base-url.",
+			"baoco chưa biết địa chỉ mà nhà cung cấp gọi đến nên chỉ hiện được đường dẫn: hãy khởi động với --base-url.",
+		})
+	}
+	return list
+}
+
+// loopback tells whether only this machine reaches a listening address.
+func loopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		return false
+	}
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.Unmap().IsLoopback()
+}
+
+// processFigures are the memory that the process holds of the system, less
+// what it has given back, and the number of its goroutines.
+func processFigures() (memory, goroutines int64) {
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/sched/goroutines:goroutines"},
+	}
+	metrics.Read(samples)
+	value := func(i int) int64 {
+		if samples[i].Value.Kind() != metrics.KindUint64 {
+			return 0
+		}
+		return int64(samples[i].Value.Uint64())
+	}
+	return value(0) - value(1), value(2)
+}

@@ -1,0 +1,124 @@
+package app
+
+import "strings"
+
+// Announcement is what a counter says of money that came in.
+func Announcement(amount int64) Text {
+	return Text{
+		EN: "Received " + AmountInWords(amount, English),
+		VI: "Đã nhận " + AmountInWords(amount, Vietnamese),
+	}
+}
+
+// AmountInWords reads an amount of VND, from 0 to MaxAmount, aloud in lang. A
+// browser's voice would read 1.549.000 as a decimal fraction, or digit by
+// digit.
+func AmountInWords(amount int64, lang Lang) string {
+	if lang == Vietnamese {
+		return strings.Join(vietnameseNumber(amount), " ") + " đồng"
+	}
+	return strings.Join(englishNumber(amount), " ") + " dong"
+}
+
+var vietnameseDigits = [...]string{"không", "một", "hai", "ba", "bốn", "năm", "sáu", "bảy", "tám", "chín"}
+
+// vietnameseNumber reads n in groups of three digits. A group after the first
+// is read with its hundreds, even where these are zero: 1,005 is a thousand, no
+// hundred, odd five. Groups of nothing are left out. Above the billions there
+// is no word: their number is read the same way.
+func vietnameseNumber(n int64) (words []string) {
+	for _, unit := range []struct {
+		size int64
+		name string
+	}{{1_000_000_000, "tỷ"}, {1_000_000, "triệu"}, {1_000, "nghìn"}, {1, ""}} {
+		group := n / unit.size
+		n %= unit.size
+		switch {
+		case group == 0:
+			continue
+		case group >= 1_000:
+			words = append(words, vietnameseNumber(group)...)
+		default:
+			words = append(words, vietnameseGroup(int(group), len(words) > 0)...)
+		}
+		if unit.name != "" {
+			words = append(words, unit.name)
+		}
+	}
+	if len(words) == 0 {
+		return []string{vietnameseDigits[0]}
+	}
+	return words
+}
+
+// vietnameseGroup reads 1 to 999. The last digit changes its word after tens:
+// mười lăm, hai mươi mốt, hai mươi tư, hai mươi lăm.
+func vietnameseGroup(n int, withHundreds bool) (words []string) {
+	hundreds, tens, ones := n/100, n/10%10, n%10
+	withHundreds = withHundreds || hundreds > 0
+	if withHundreds {
+		words = append(words, vietnameseDigits[hundreds], "trăm")
+	}
+	switch {
+	case tens == 0 && ones > 0 && withHundreds:
+		words = append(words, "linh")
+	case tens == 1:
+		words = append(words, "mười")
+	case tens > 1:
+		words = append(words, vietnameseDigits[tens], "mươi")
+	}
+	switch {
+	case ones == 0:
+	case ones == 1 && tens > 1:
+		words = append(words, "mốt")
+	case ones == 4 && tens > 1:
+		words = append(words, "tư")
+	case ones == 5 && tens > 0:
+		words = append(words, "lăm")
+	default:
+		words = append(words, vietnameseDigits[ones])
+	}
+	return words
+}
+
+var (
+	englishSmall = [...]string{
+		"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+		"fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+	}
+	englishTens = [...]string{"", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"}
+)
+
+func englishNumber(n int64) (words []string) {
+	for _, unit := range []struct {
+		size int64
+		name string
+	}{{1_000_000_000_000, "trillion"}, {1_000_000_000, "billion"}, {1_000_000, "million"}, {1_000, "thousand"}} {
+		if group := n / unit.size; group > 0 {
+			words = append(append(words, englishGroup(int(group))...), unit.name)
+		}
+		n %= unit.size
+	}
+	if n > 0 || len(words) == 0 {
+		words = append(words, englishGroup(int(n))...)
+	}
+	return words
+}
+
+// englishGroup reads 0 to 999.
+func englishGroup(n int) (words []string) {
+	if n >= 100 {
+		words = append(words, englishSmall[n/100], "hundred")
+		if n %= 100; n == 0 {
+			return words
+		}
+	}
+	if n < len(englishSmall) {
+		return append(words, englishSmall[n])
+	}
+	word := englishTens[n/10]
+	if n%10 > 0 {
+		word += "-" + englishSmall[n%10]
+	}
+	return append(words, word)
+}

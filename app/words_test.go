@@ -1,0 +1,118 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"baoco/app"
+)
+
+func TestAmountInWords(t *testing.T) {
+	for _, c := range []struct {
+		amount int64
+		vi, en string
+	}{
+		{0, "không", "zero"},
+		{1, "một", "one"},
+		{4, "bốn", "four"},
+		{5, "năm", "five"},
+		{10, "mười", "ten"},
+		{11, "mười một", "eleven"},
+		{14, "mười bốn", "fourteen"},
+		{15, "mười lăm", "fifteen"},
+		{20, "hai mươi", "twenty"},
+		{21, "hai mươi mốt", "twenty-one"},
+		{24, "hai mươi tư", "twenty-four"},
+		{25, "hai mươi lăm", "twenty-five"},
+		{55, "năm mươi lăm", "fifty-five"},
+		{100, "một trăm", "one hundred"},
+		{101, "một trăm linh một", "one hundred one"},
+		{104, "một trăm linh bốn", "one hundred four"},
+		{105, "một trăm linh năm", "one hundred five"},
+		{110, "một trăm mười", "one hundred ten"},
+		{111, "một trăm mười một", "one hundred eleven"},
+		{115, "một trăm mười lăm", "one hundred fifteen"},
+		{121, "một trăm hai mươi mốt", "one hundred twenty-one"},
+		{999, "chín trăm chín mươi chín", "nine hundred ninety-nine"},
+		{1_000, "một nghìn", "one thousand"},
+		{1_001, "một nghìn không trăm linh một", "one thousand one"},
+		{1_005, "một nghìn không trăm linh năm", "one thousand five"},
+		{1_010, "một nghìn không trăm mười", "one thousand ten"},
+		{1_015, "một nghìn không trăm mười lăm", "one thousand fifteen"},
+		{1_021, "một nghìn không trăm hai mươi mốt", "one thousand twenty-one"},
+		{1_100, "một nghìn một trăm", "one thousand one hundred"},
+		{10_000, "mười nghìn", "ten thousand"},
+		{15_000, "mười lăm nghìn", "fifteen thousand"},
+		{21_000, "hai mươi mốt nghìn", "twenty-one thousand"},
+		{105_000, "một trăm linh năm nghìn", "one hundred five thousand"},
+		{200_000, "hai trăm nghìn", "two hundred thousand"},
+		{1_000_000, "một triệu", "one million"},
+		{1_000_001, "một triệu không trăm linh một", "one million one"},
+		{1_001_000, "một triệu không trăm linh một nghìn", "one million one thousand"},
+		{1_010_000, "một triệu không trăm mười nghìn", "one million ten thousand"},
+		{1_549_000, "một triệu năm trăm bốn mươi chín nghìn", "one million five hundred forty-nine thousand"},
+		{21_024_025, "hai mươi mốt triệu không trăm hai mươi tư nghìn không trăm hai mươi lăm", "twenty-one million twenty-four thousand twenty-five"},
+		{1_000_000_000, "một tỷ", "one billion"},
+		{1_000_005_000, "một tỷ không trăm linh năm nghìn", "one billion five thousand"},
+		{15_000_000_000, "mười lăm tỷ", "fifteen billion"},
+		{1_000_000_000_000, "một nghìn tỷ", "one trillion"},
+		{1_005_000_000_000, "một nghìn không trăm linh năm tỷ", "one trillion five billion"},
+		{1_000_000_000_001, "một nghìn tỷ không trăm linh một", "one trillion one"},
+		{
+			app.MaxAmount,
+			"chín nghìn chín trăm chín mươi chín tỷ chín trăm chín mươi chín triệu chín trăm chín mươi chín nghìn chín trăm chín mươi chín",
+			"nine trillion nine hundred ninety-nine billion nine hundred ninety-nine million nine hundred ninety-nine thousand nine hundred ninety-nine",
+		},
+	} {
+		if got := app.AmountInWords(c.amount, app.Vietnamese); got != c.vi+" đồng" {
+			t.Errorf("%d: %q, want %q", c.amount, got, c.vi+" đồng")
+		}
+		if got := app.AmountInWords(c.amount, app.English); got != c.en+" dong" {
+			t.Errorf("%d: %q, want %q", c.amount, got, c.en+" dong")
+		}
+	}
+	if got, want := app.Announcement(200_000), (app.Text{EN: "Received two hundred thousand dong", VI: "Đã nhận hai trăm nghìn đồng"}); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Every amount is read as itself: what a listener writes down is the amount.
+func TestVietnameseWordsMeanTheAmount(t *testing.T) {
+	amounts := []int64{app.MaxAmount, app.MaxAmount - 1}
+	for n := range int64(12_000) {
+		amounts = append(amounts, n, n*1_000, n*1_000+7, n*1_000_000+15, n*1_000_000_000/2)
+	}
+	for _, n := range amounts {
+		words := app.AmountInWords(n, app.Vietnamese)
+		if got := written(words); got != n {
+			t.Fatalf("%d is read %q, which is %d", n, words, got)
+		}
+	}
+}
+
+// written is the number that words name.
+func written(words string) int64 {
+	digits := map[string]int64{
+		"không": 0, "một": 1, "mốt": 1, "hai": 2, "ba": 3, "bốn": 4, "tư": 4, "năm": 5, "lăm": 5, "sáu": 6, "bảy": 7, "tám": 8, "chín": 9,
+	}
+	units := map[string]int64{"nghìn": 1_000, "triệu": 1_000_000, "tỷ": 1_000_000_000}
+	var sum, group, last int64
+	for word := range strings.SplitSeq(strings.TrimSuffix(words, " đồng"), " ") {
+		digit, isDigit := digits[word]
+		switch {
+		case isDigit:
+			last = digit
+		case word == "trăm":
+			group, last = last*100, 0
+		case word == "mươi":
+			group, last = group+last*10, 0
+		case word == "mười":
+			group += 10
+		case word == "tỷ":
+			sum, group, last = (sum+group+last)*units[word], 0, 0
+		case units[word] > 0:
+			sum, group, last = sum+(group+last)*units[word], 0, 0
+		}
+	}
+	return sum + group + last
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"baoco/app"
+
+	"github.com/urfave/cli/v2"
+)
+
+func counterCommand() *cli.Command {
+	return &cli.Command{
+		Name: "counter", Usage: "links that open the counter screen on a shop's tablet",
+		Subcommands: []*cli.Command{
+			{
+				Name: "create", Usage: "make a link and show it this once", ArgsUsage: "NAME",
+				Description: example(`baoco counter create "Quầy 1"`, `baoco counter create "Quầy 2" --bank-account-id 3 --total`),
+				Flags: adminFlags(
+					&cli.Int64Flag{Name: "bank-account-id", Usage: "show this bank account only, by its `ID` (default: all)"},
+					&cli.BoolFlag{Name: "total", Usage: "show the sum of today too"},
+				),
+				Action: admin(createCounterLink),
+			},
+			{
+				Name: "list", Usage: "list the links", Description: example("baoco counter list"),
+				Flags: adminFlags(), Action: admin(listCounterLinks),
+			},
+			{
+				Name: "revoke", Usage: "end a link and the screens that are open with it, within a second", ArgsUsage: "ID",
+				Description: example("baoco counter revoke 3"), Flags: adminFlags(), Action: admin(revokeCounterLink),
+			},
+		},
+	}
+}
+
+type counterLinkJSON struct {
+	ID            int64   `json:"id"`
+	Name          string  `json:"name"`
+	BankAccountID *int64  `json:"bank_account_id"`
+	ShowsTotal    bool    `json:"shows_total"`
+	CreatedAt     string  `json:"created_at"`
+	RevokedAt     *string `json:"revoked_at"`
+}
+
+func encodeCounterLink(s *session, l app.CounterLink) counterLinkJSON {
+	zone := s.service.Zone()
+	v := counterLinkJSON{ID: l.ID, Name: l.Name, ShowsTotal: l.ShowsTotal, CreatedAt: app.FormatTime(l.CreatedAt, zone), RevokedAt: optionalTime(l.RevokedAt, zone)}
+	if l.BankAccountID != 0 {
+		v.BankAccountID = &l.BankAccountID
+	}
+	return v
+}
+
+func createCounterLink(c *cli.Context, s *session) error {
+	if c.NArg() != 1 {
+		return usagef("counter create takes one argument, a name for the counter")
+	}
+	l, token, err := s.service.CreateCounterLink(c.Context, s.account, app.CounterLinkCreate{
+		Name: c.Args().First(), BankAccountID: c.Int64("bank-account-id"), ShowsTotal: c.Bool("total"),
+	}, s.now)
+	if err != nil {
+		return err
+	}
+	base, err := s.store.BaseURL(c.Context)
+	if err != nil {
+		return err
+	}
+	v := struct {
+		counterLinkJSON
+		URLPath string `json:"url_path"`
+	}{encodeCounterLink(s, l), l.Path(token)}
+	return output(c, v, func(w io.Writer) {
+		fmt.Fprintln(w, base+v.URLPath)
+		fmt.Fprintf(c.App.ErrWriter, "This is counter link %d. Open it on the tablet now: it is not shown again.\n", l.ID)
+	})
+}
+
+func listCounterLinks(c *cli.Context, s *session) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	links, err := s.service.CounterLinks(c.Context, s.account)
+	if err != nil {
+		return err
+	}
+	list, rows := []counterLinkJSON{}, [][]string{}
+	for _, l := range links {
+		e := encodeCounterLink(s, l)
+		list = append(list, e)
+		state, bankAccount := "valid", "all"
+		if e.RevokedAt != nil {
+			state = "revoked"
+		}
+		if e.BankAccountID != nil {
+			bankAccount = strconv.FormatInt(*e.BankAccountID, 10)
+		}
+		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, bankAccount, yesNo(e.ShowsTotal), state, e.CreatedAt})
+	}
+	return output(c, list, func(w io.Writer) {
+		printTable(w, "There is no counter link yet: baoco counter create NAME", []string{"ID", "NAME", "BANK ACCOUNT", "TOTAL", "STATE", "CREATED"}, rows, "ID")
+	})
+}
+
+func revokeCounterLink(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "counter link")
+	if err != nil {
+		return err
+	}
+	if err := s.service.RevokeCounterLink(c.Context, s.account, id, s.now); err != nil {
+		return err
+	}
+	return done(c, id, "revoked", "Counter link %d is revoked.\n", id)
+}

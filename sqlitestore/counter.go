@@ -1,0 +1,76 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"baoco/app"
+)
+
+const counterLinkColumns = `id, account_id, name, coalesce(bank_account_id, 0), shows_total, created_at, revoked_at`
+
+func scanCounterLink(row scanner, before ...any) (app.CounterLink, error) {
+	var l app.CounterLink
+	var created, revoked sql.NullInt64
+	err := row.Scan(append(before, &l.ID, &l.AccountID, &l.Name, &l.BankAccountID, &l.ShowsTotal, &created, &revoked)...)
+	l.CreatedAt, l.RevokedAt = fromSeconds(created), fromSeconds(revoked)
+	return l, err
+}
+
+func (s *Store) CreateCounterLink(ctx context.Context, l app.CounterLink, hash [32]byte) (app.CounterLink, error) {
+	return writingDirectory(ctx, s, func(tx *tx) (_ app.CounterLink, err error) {
+		if _, err = txAccount(tx, l.AccountID); err != nil {
+			return l, err
+		}
+		if l.BankAccountID != 0 {
+			if err := linkedBankAccount(tx, l.AccountID, l.BankAccountID); err != nil {
+				return l, err
+			}
+		}
+		var counting int
+		if err := tx.queryRow(`SELECT count(*) FROM counter_links WHERE account_id = ? AND revoked_at IS NULL`, l.AccountID).Scan(&counting); err != nil {
+			return l, err
+		}
+		if counting >= app.MaxCounterLinks {
+			return l, app.Refused(app.CodeConflict, app.Textf(
+				"An account has at most %d counter links: revoke one first.", "Mỗi tài khoản có tối đa %d liên kết màn hình quầy: hãy thu hồi bớt trước.", app.MaxCounterLinks))
+		}
+		l.ID, err = tx.insert(`INSERT INTO counter_links (account_id, name, hash, bank_account_id, shows_total, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+			l.AccountID, l.Name, hash[:], id0(l.BankAccountID), l.ShowsTotal, seconds(l.CreatedAt))
+		return l, err
+	})
+}
+
+func (s *Store) CounterLinks(ctx context.Context, accountID int64) ([]app.CounterLink, error) {
+	rows, err := s.query(ctx, `SELECT `+counterLinkColumns+` FROM counter_links WHERE account_id = ? ORDER BY id`, accountID)
+	return collect(rows, err, func(row scanner) (app.CounterLink, error) { return scanCounterLink(row) })
+}
+
+func (s *Store) CounterLinkByHash(ctx context.Context, hash [32]byte) (app.CounterLink, bool, error) {
+	return lookUp(ctx, s, func(d *directory) map[[32]byte]app.CounterLink { return d.counters }, hash)
+}
+
+func (s *Store) RevokeCounterLink(ctx context.Context, accountID, id int64, now time.Time) error {
+	_, err := writingDirectory(ctx, s, func(tx *tx) (n int64, err error) {
+		n, err = tx.change(`UPDATE counter_links SET revoked_at = coalesce(revoked_at, ?) WHERE account_id = ? AND id = ?`, now.Unix(), accountID, id)
+		if err == nil && n == 0 {
+			err = app.NotFound("There is no counter link with this id.", "Không có liên kết màn hình quầy với id này.")
+		}
+		return n, err
+	})
+	return err
+}
+
+func (s *Store) DayTotal(ctx context.Context, accountID, bankAccountID int64, day app.Day, direction app.Direction) (app.Amounts, error) {
+	var a app.Amounts
+	query, owner := `SELECT count, amount FROM account_days WHERE account_id = ? AND day = ? AND type = ?`, accountID
+	if bankAccountID != 0 {
+		query, owner = `SELECT count, amount FROM bank_account_days WHERE bank_account_id = ? AND day = ? AND type = ?`, bankAccountID
+	}
+	err := s.queryRow(ctx, query, owner, int64(day), string(direction)).Scan(&a.Count, &a.Total)
+	if noRows(err) {
+		err = nil
+	}
+	return a, storageError(err)
+}

@@ -1,0 +1,6 @@
+//go:build !linux && !darwin
+
+package sqlitestore
+
+// freeSpace isn't known here.
+func freeSpace(string) int64 { return -1 }

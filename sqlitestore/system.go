@@ -1,0 +1,88 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"baoco/app"
+)
+
+// commitsFor is how long the time of a commit is of interest.
+const commitsFor = 5 * time.Minute
+
+// commitTimes remembers how long the last commits took.
+type commitTimes struct {
+	mu   sync.Mutex
+	ring [512]commitTime
+	next int
+}
+
+type commitTime struct {
+	at   time.Time
+	took time.Duration
+}
+
+func (c *commitTimes) note(at time.Time, took time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ring[c.next%len(c.ring)] = commitTime{at, took}
+	c.next++
+}
+
+// since sums up the commits after a time.
+func (c *commitTimes) since(from time.Time) app.CommitTimes {
+	c.mu.Lock()
+	var took []time.Duration
+	for _, one := range c.ring {
+		if one.at.After(from) {
+			took = append(took, one.took)
+		}
+	}
+	c.mu.Unlock()
+	if len(took) == 0 {
+		return app.CommitTimes{}
+	}
+	slices.Sort(took)
+	return app.CommitTimes{Count: len(took), Median: took[len(took)/2], P99: took[len(took)*99/100]}
+}
+
+func (s *Store) StorageStatus(now time.Time) (app.StorageStatus, error) {
+	status := app.StorageStatus{Path: s.path, Free: freeSpace(filepath.Dir(s.path)), Commits: s.writer.commits.since(now.Add(-commitsFor))}
+	file, err := os.Stat(s.path)
+	if err != nil {
+		return status, storageError(err)
+	}
+	status.Size, status.FileMode = file.Size(), file.Mode()
+	key, err := os.Stat(s.path + ".key")
+	if err != nil {
+		return status, storageError(err)
+	}
+	status.KeyMode = key.Mode()
+	log, err := os.Stat(s.path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) {
+		return status, nil
+	}
+	if err != nil {
+		return status, storageError(err)
+	}
+	status.LogSize = log.Size()
+	return status, nil
+}
+
+// QueueStatus asks webhook by webhook, as the queue's index has it.
+func (s *Store) QueueStatus(ctx context.Context, now time.Time) (app.QueueStatus, error) {
+	var q app.QueueStatus
+	var oldest sql.NullInt64
+	err := s.queryRow(ctx, `SELECT count(*), count(*) FILTER (WHERE d.due_ms <= ?1 AND w.is_active = 1), min(d.due_ms) FILTER (WHERE d.due_ms <= ?1 AND w.is_active = 1)
+		FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0`, now.UnixMilli()).
+		Scan(&q.Pending, &q.Due, &oldest)
+	q.OldestDue = fromMillis(oldest)
+	return q, storageError(err)
+}
