@@ -237,6 +237,9 @@ func start(ctx context.Context, store *sqlitestore.Store, s settings, log *slog.
 	handler := web.New(web.Config{
 		Service: service, Logger: log, Limit: s.rateLimit, ListingLimit: s.listingLimit,
 		Secure: strings.HasPrefix(s.baseURL, "https://"), Version: version, Closing: r.closing,
+		Installation: app.Installation{
+			Version: version, StartedAt: time.Now(), Listen: s.listen, BaseURL: s.baseURL, Domain: s.domain, AllowTargets: s.targets, Keep: s.keep,
+		},
 	})
 	if err := r.listen(s, handler, log); err != nil {
 		return nil, exitStatus{exitDatabase, err}

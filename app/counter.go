@@ -82,6 +82,11 @@ func (s *Service) CounterLink(ctx context.Context, token string) (CounterLink, e
 	return l, err
 }
 
+// ErrNoCounterLink says that an id names no counter link.
+func ErrNoCounterLink() error {
+	return NotFound("There is no counter link with this id.", "Không có liên kết màn hình quầy với id này.")
+}
+
 // RevokeCounterLink ends a link and the screens that are open with it, within
 // a second; revoking it again changes nothing.
 func (s *Service) RevokeCounterLink(ctx context.Context, accountID, id int64, now time.Time) error {

@@ -66,7 +66,14 @@ type SystemStatus struct {
 	Memory     int64 // that the process holds of the system, in bytes
 	Goroutines int64
 	NotReady   error // nil: ready
-	Warnings   []Text
+	Warnings   []Warning
+}
+
+// Warning is something that an operator should change. A grave one is about
+// money or secrets.
+type Warning struct {
+	Text
+	Grave bool
 }
 
 // SystemStatus gathers how the installation is doing, at now.
@@ -88,9 +95,9 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 	status.Memory, status.Goroutines = processFigures()
 	status.Warnings = Warnings(in, status.StorageStatus)
 	if since := now.Sub(status.OldestDue); !status.OldestDue.IsZero() && since > waitsTooLong {
-		status.Warnings = append(status.Warnings, Textf(
+		status.Warnings = append(status.Warnings, Warning{Text: Textf(
 			"A delivery has been due for %d minutes: the webhooks' receivers answer too slowly, or not at all.",
-			"Có lượt gửi đã quá hạn %d phút: nơi nhận webhook trả lời quá chậm hoặc không trả lời.", int(since.Minutes())))
+			"Có lượt gửi đã quá hạn %d phút: nơi nhận webhook trả lời quá chậm hoặc không trả lời.", int(since.Minutes()))})
 	}
 	return status, nil
 }
@@ -100,7 +107,7 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 const waitsTooLong = 2 * time.Minute
 
 // SystemWarnings are the Warnings at now.
-func (s *Service) SystemWarnings(in Installation, now time.Time) ([]Text, error) {
+func (s *Service) SystemWarnings(in Installation, now time.Time) ([]Warning, error) {
 	storage, err := s.store.StorageStatus(now)
 	return Warnings(in, storage), err
 }
@@ -112,36 +119,37 @@ const (
 )
 
 // Warnings are what an operator should change, gravest first.
-func Warnings(in Installation, storage StorageStatus) (list []Text) {
+func Warnings(in Installation, storage StorageStatus) (list []Warning) {
+	warn := func(grave bool, text Text) { list = append(list, Warning{text, grave}) }
 	secure := strings.HasPrefix(in.BaseURL, "https://") || in.Domain != ""
-	if !secure && !loopback(in.Listen) {
-		list = append(list, Text{
+	if !secure && in.Listen != "" && !loopback(in.Listen) {
+		warn(true, Text{
 			"Passwords and keys cross the network unencrypted: baoco listens beyond this machine without HTTPS. Give it --domain, or put it behind a proxy with HTTPS and tell its address by --base-url.",
 			"Mật khẩu và khoá đang đi qua mạng mà không mã hoá: baoco nhận kết nối từ ngoài máy này nhưng chưa có HTTPS. Hãy dùng --domain, hoặc đặt sau một proxy có HTTPS rồi khai báo địa chỉ bằng --base-url.",
 		})
 	}
 	if storage.Free >= 0 && storage.Free < littleRoom {
-		list = append(list, Textf(
+		warn(true, Textf(
 			"The disk has only %d MB left. Once it is full, nothing more can be recorded.",
 			"Ổ đĩa chỉ còn trống %d MB. Khi đầy, hệ thống sẽ không ghi nhận thêm được gì.", storage.Free>>20))
 	}
-	if open := storage.KeyMode.Perm() & 0o077; open != 0 {
-		list = append(list, Textf(
+	if storage.KeyMode.Perm()&0o077 != 0 {
+		warn(true, Textf(
 			"The key file may be read by other users of the machine: chmod 600 %s.key",
 			"Người dùng khác trên máy có thể đọc tệp khoá: hãy chạy chmod 600 %s.key", storage.Path))
 	}
-	if open := storage.FileMode.Perm() & 0o077; open != 0 {
-		list = append(list, Textf(
+	if storage.FileMode.Perm()&0o077 != 0 {
+		warn(true, Textf(
 			"The database may be read by other users of the machine: chmod 600 %s",
 			"Người dùng khác trên máy có thể đọc cơ sở dữ liệu: hãy chạy chmod 600 %s", storage.Path))
 	}
 	if storage.LogSize > largeLog {
-		list = append(list, Textf(
+		warn(false, Textf(
 			"The write-ahead log has grown to %d MB: another program may keep the database open.",
 			"Nhật ký ghi trước (WAL) đã lên tới %d MB: có thể một chương trình khác đang giữ cơ sở dữ liệu.", storage.LogSize>>20))
 	}
 	if in.BaseURL == "" {
-		list = append(list, Text{
+		warn(false, Text{
 			"baoco doesn't know the address at which providers reach it, so it can only show paths: start it with --base-url.",
 			"baoco chưa biết địa chỉ mà nhà cung cấp gọi đến nên chỉ hiện được đường dẫn: hãy khởi động với --base-url.",
 		})

@@ -55,7 +55,7 @@ func (s *Store) RevokeCounterLink(ctx context.Context, accountID, id int64, now 
 	_, err := writingDirectory(ctx, s, func(tx *tx) (n int64, err error) {
 		n, err = tx.change(`UPDATE counter_links SET revoked_at = coalesce(revoked_at, ?) WHERE account_id = ? AND id = ?`, now.Unix(), accountID, id)
 		if err == nil && n == 0 {
-			err = app.NotFound("There is no counter link with this id.", "Không có liên kết màn hình quầy với id này.")
+			err = app.ErrNoCounterLink()
 		}
 		return n, err
 	})

@@ -49,6 +49,10 @@ type visit struct {
 
 func (v *visit) owner() bool { return v.user.Role == app.RoleOwner }
 
+// operator tells whether the visitor runs the installation: the owner of the
+// account that it began with.
+func (v *visit) operator() bool { return v.owner() && v.account.ID == app.DefaultAccountID }
+
 // policy lets a page load what the binary itself serves, and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -112,17 +116,18 @@ func chosenTheme(r *http.Request) string {
 
 // view is what every template gets.
 type view struct {
-	Lang    app.Lang
-	Theme   string // light, dark or empty: that of the browser
-	Title   string
-	Section string // of the navigation
-	Path    string
-	User    app.User
-	Account app.Account
-	Owner   bool
-	Flash   string
-	Version string
-	Data    any
+	Lang     app.Lang
+	Theme    string // light, dark or empty: that of the browser
+	Title    string
+	Section  string // of the navigation
+	Path     string
+	User     app.User
+	Account  app.Account
+	Owner    bool
+	Operator bool
+	Flash    string
+	Version  string
+	Data     any
 
 	now  time.Time
 	zone *time.Location
@@ -131,7 +136,7 @@ type view struct {
 func (s *Server) view(v *visit, section string, title app.Text, data any) view {
 	return view{
 		Lang: v.lang, Theme: chosenTheme(v.Request), Title: title.In(v.lang), Section: section, Path: v.URL.RequestURI(),
-		User: v.user, Account: v.account, Owner: v.owner(), Flash: s.takeFlash(v), Version: s.version, Data: data,
+		User: v.user, Account: v.account, Owner: v.owner(), Operator: v.operator(), Flash: s.takeFlash(v), Version: s.version, Data: data,
 		now: v.now, zone: v.zone,
 	}
 }
@@ -236,6 +241,12 @@ var templateFuncs = template.FuncMap{
 			view
 			pages
 		}{v, p}
+	},
+	"ask": func(v view, c confirmation) any {
+		return struct {
+			confirmation
+			Cancel string
+		}{c, v.T("Cancel", "Huỷ")}
 	},
 	"more": func(n int) int { return n + 1 },
 	"less": func(n int) int { return n - 1 },

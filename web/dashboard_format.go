@@ -193,6 +193,7 @@ var fieldNames = map[string]app.Text{
 	"scope":            {EN: "The scope", VI: "Phạm vi"},
 	"secret":           {EN: "The secret", VI: "Secret"},
 	"auth":             {EN: "The way of authenticating", VI: "Cách xác thực"},
+	"expires_at":       {EN: "The last day", VI: "Ngày cuối"},
 	"provider":         {EN: "The provider", VI: "Nhà cung cấp"},
 }
 

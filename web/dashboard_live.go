@@ -197,9 +197,18 @@ func newStream(v *visit) *stream {
 }
 
 // send writes one event. id is where a broken connection goes on.
-func (s *stream) send(id, html string) error {
+func (s *stream) send(id, html string) error { return s.event("", id, html) }
+
+// event writes an event that has a name. Without an id a broken connection
+// goes on where it would have before.
+func (s *stream) event(name, id, html string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "id: %s\n", id)
+	if name != "" {
+		fmt.Fprintf(&b, "event: %s\n", name)
+	}
+	if id != "" {
+		fmt.Fprintf(&b, "id: %s\n", id)
+	}
 	for line := range strings.SplitSeq(html, "\n") {
 		b.WriteString("data: " + strings.TrimRight(line, "\r") + "\n")
 	}

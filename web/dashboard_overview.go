@@ -19,8 +19,7 @@ type overviewData struct {
 	Newest             []transactionRow
 	Live               string // address of the stream of new rows
 	Attention          []attention
-	Banks              int
-	Hooks              int
+	Steps              []step // of setting up; none once it works
 }
 
 // attention is one thing that needs somebody, with its way out.
@@ -52,6 +51,9 @@ func (s *Server) overviewPage(v *visit) error {
 		return err
 	}
 	if data.Attention, err = s.needsAttention(v, data.Status); err != nil {
+		return err
+	}
+	if data.Steps, err = s.steps(v); err != nil {
 		return err
 	}
 	return s.render(v, http.StatusOK, "overview", "overview", app.Text{EN: "Overview", VI: "Tổng quan"}, data)
@@ -96,6 +98,17 @@ func (s *Server) needsAttention(v *visit, status app.AccountStatus) ([]attention
 	}
 	if status.Expired(v.now) {
 		list = append(list, attention{w.T("The plan has expired: nothing can be added or enabled.", "Gói đã hết hạn: không thể thêm hoặc bật mục mới."), "/settings", w.T("The plan", "Xem gói")})
+	}
+	if v.operator() {
+		warnings, err := s.service.SystemWarnings(s.installation, v.now)
+		if err != nil {
+			return nil, err
+		}
+		for _, warning := range warnings {
+			if warning.Grave {
+				list = append(list, attention{warning.In(v.lang), "/system", w.T("The system", "Xem hệ thống")})
+			}
+		}
 	}
 	return list, nil
 }

@@ -80,6 +80,31 @@ var dashboardPages = []page{
 	{"GET", "/transactions", app.RoleViewer, (*Server).transactionsPage},
 	{"GET", "/transactions/{id}", app.RoleViewer, (*Server).transactionPage},
 	{"GET", "/live/transactions", app.RoleViewer, (*Server).liveTransactions},
+
+	{"GET", "/keys", app.RoleOwner, (*Server).keysPage},
+	{"POST", "/keys", app.RoleOwner, (*Server).createKey},
+	{"GET", "/keys/{id}/revoke", app.RoleOwner, (*Server).revokeKeyPage},
+	{"POST", "/keys/{id}/revoke", app.RoleOwner, (*Server).revokeKey},
+
+	{"GET", "/settings", app.RoleViewer, (*Server).settingsPage},
+	{"POST", "/settings/password", app.RoleViewer, (*Server).changeOwnPassword},
+	{"POST", "/settings/sign-out", app.RoleViewer, (*Server).signOutEverywhere},
+	{"POST", "/settings/users", app.RoleOwner, (*Server).createUser},
+	{"GET", "/settings/users/{id}", app.RoleOwner, (*Server).userPage},
+	{"POST", "/settings/users/{id}/password", app.RoleOwner, (*Server).setUserPassword},
+	{"POST", "/settings/users/{id}/role", app.RoleOwner, (*Server).setUserRole},
+	{"GET", "/settings/users/{id}/remove", app.RoleOwner, (*Server).removeUserPage},
+	{"POST", "/settings/users/{id}/remove", app.RoleOwner, (*Server).removeUser},
+	{"POST", "/settings/counters", app.RoleOwner, (*Server).createCounterLink},
+	{"GET", "/settings/counters/{id}/revoke", app.RoleOwner, (*Server).revokeCounterPage},
+	{"POST", "/settings/counters/{id}/revoke", app.RoleOwner, (*Server).revokeCounter},
+
+	{"GET", "/system", app.RoleOwner, (*Server).systemPage},
+
+	{"GET", "/counter", app.RoleViewer, (*Server).counterPage},
+	{"GET", "/counter/{token}", "", (*Server).counterLinkPage},
+	{"GET", "/live/counter", app.RoleViewer, (*Server).liveCounter},
+	{"GET", "/live/counter/{token}", "", (*Server).liveCounterLink},
 }
 
 func (s *Server) handler() http.Handler {

@@ -44,7 +44,8 @@ type Config struct {
 	ListingLimit int          // that of the two listings which the interface limits; 0: 60
 	Secure       bool         // browsers reach the dashboard over HTTPS
 	Version      string
-	Closing      <-chan struct{} // closed when the server stops: live pages end
+	Closing      <-chan struct{}  // closed when the server stops: live pages end
+	Installation app.Installation // how serve was started, for the operator to read
 }
 
 // Server answers HTTP.
@@ -63,6 +64,8 @@ type Server struct {
 	signInsByName    buckets[string]
 	watchers         watchers
 	closing          <-chan struct{}
+	installation     app.Installation
+	counterStreams   tally
 }
 
 // New makes the handler of everything that baoco serves.
@@ -73,7 +76,7 @@ func New(c Config) http.Handler {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.secure, s.version, s.closing = c.Secure, c.Version, c.Closing
+	s.secure, s.version, s.closing, s.installation = c.Secure, c.Version, c.Closing, c.Installation
 	s.sessions = newSessions(c.Service, c.Secure, s.writeError)
 	return s.handler()
 }

@@ -1,0 +1,136 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"baoco/app"
+)
+
+type settingsData struct {
+	PasswordProblem string
+
+	// For owners.
+	Users          []app.User
+	UserForm       app.UserCreate // without its password
+	UserProblem    string
+	Counters       []counterRow
+	CounterForm    app.CounterLinkCreate
+	CounterProblem string
+	Banks          []app.BankAccount
+	Once           string
+	Status         app.AccountStatus
+
+	// For the operator.
+	Serve []serveFlag
+}
+
+// serveFlag is what a flag of serve was set to.
+type serveFlag struct {
+	Flag  string
+	Name  app.Text
+	Value string
+}
+
+func (s *Server) settingsPage(v *visit) error {
+	return s.showSettings(v, http.StatusOK, settingsData{})
+}
+
+// showSettings completes data, which holds what somebody typed and what was
+// wrong with it.
+func (s *Server) showSettings(v *visit, status int, data settingsData) (err error) {
+	if v.owner() {
+		if data.UserForm.Role == "" {
+			data.UserForm.Role = app.RoleViewer
+		}
+		data.Once = newFormKey(v.now)
+		if data.Users, err = s.service.Users(v.Context(), v.account.ID); err != nil {
+			return err
+		}
+		if data.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
+			return err
+		}
+		if data.Counters, err = s.counterRows(v, data.Banks); err != nil {
+			return err
+		}
+		if data.Status, err = s.service.AccountStatus(v.Context(), v.account.ID); err != nil {
+			return err
+		}
+	}
+	if v.operator() {
+		data.Serve = s.serveFlags(v)
+	}
+	return s.render(v, status, "settings", "settings", app.Text{EN: "Settings", VI: "Cài đặt"}, data)
+}
+
+// serveFlags are the settings of the installation, which stand where serve is
+// started.
+func (s *Server) serveFlags(v *visit) []serveFlag {
+	in := s.installation
+	targets := app.Text{EN: "public addresses only", VI: "chỉ địa chỉ công cộng"}.In(v.lang)
+	for i, entry := range in.AllowTargets {
+		if i == 0 {
+			targets += "; "
+		} else {
+			targets += ", "
+		}
+		targets += entry
+	}
+	return []serveFlag{
+		{"--timezone", app.Text{EN: "Time zone", VI: "Múi giờ"}, v.zone.String()},
+		{"--listen", app.Text{EN: "Listens at", VI: "Địa chỉ lắng nghe"}, in.Listen},
+		{"--base-url", app.Text{EN: "Address for others", VI: "Địa chỉ từ bên ngoài"}, in.BaseURL},
+		{"--domain", app.Text{EN: "Domain with a certificate of its own", VI: "Tên miền có chứng chỉ tự động"}, in.Domain},
+		{"--allow-target", app.Text{EN: "Webhooks may go to", VI: "Webhook được gửi đến"}, targets},
+		{"--keep-inbound", app.Text{EN: "Keeps inbound calls", VI: "Lưu cuộc gọi đến"}, keepText(v.lang, in.Keep.Inbound)},
+		{"--keep-history", app.Text{EN: "Keeps the delivery history", VI: "Lưu lịch sử gửi"}, keepText(v.lang, in.Keep.History)},
+	}
+}
+
+func keepText(lang app.Lang, d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d == 0:
+		return app.Text{EN: "for ever", VI: "mãi mãi"}.In(lang)
+	case d%day == 0:
+		return strconv.Itoa(int(d/day)) + app.Text{EN: " days", VI: " ngày"}.In(lang)
+	}
+	return d.String()
+}
+
+// changeOwnPassword asks for the present one, ends the user's other sessions
+// and goes on with this one.
+func (s *Server) changeOwnPassword(v *visit) error {
+	problem := ""
+	secret := v.PostFormValue("password")
+	if _, _, may := s.signInsByName.take(v.user.Name, signInsPerMinute, v.now); !may {
+		problem = app.Text{EN: "Too many attempts. Wait a minute and try again.", VI: "Bạn đã thử quá nhiều lần. Hãy đợi một phút rồi thử lại."}.In(v.lang)
+		return s.showSettings(v, http.StatusTooManyRequests, settingsData{PasswordProblem: problem})
+	}
+	if secret != v.PostFormValue("password_again") {
+		problem = app.Text{EN: "The two passwords are not the same.", VI: "Hai mật khẩu không giống nhau."}.In(v.lang)
+		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{PasswordProblem: problem})
+	}
+	u, err := s.service.ChangePassword(v.Context(), v.user, v.PostFormValue("present_password"), secret)
+	if problem = fieldProblems(err, v.lang); problem != "" {
+		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{PasswordProblem: problem})
+	}
+	if err == nil {
+		err = s.begin(v, u)
+	}
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, "/settings", app.Text{
+		EN: "Your password is changed. Other browsers are signed out.", VI: "Đã đổi mật khẩu. Các trình duyệt khác đã bị đăng xuất.",
+	})
+}
+
+// signOutEverywhere ends this session too.
+func (s *Server) signOutEverywhere(v *visit) error {
+	if _, err := s.service.EndSessions(v.Context(), v.account.ID, v.user.ID); err != nil {
+		return err
+	}
+	return s.signOut(v)
+}

@@ -1,0 +1,46 @@
+package web
+
+import "baoco/app"
+
+// step is one of the few things to do before a shop is told of its money.
+type step struct {
+	Text app.Text
+	To   string
+	Done bool
+}
+
+// setUpTransactions is how many transactions show that nobody needs the steps
+// any more, whatever was left out.
+const setUpTransactions = 20
+
+// steps lead an owner from the first visit to the first webhook that arrives.
+// There are none for viewers, and none once all are done.
+func (s *Server) steps(v *visit) ([]step, error) {
+	if !v.owner() {
+		return nil, nil
+	}
+	sum, err := s.service.Overview(v.Context(), v.account.ID)
+	if err != nil || sum.Transactions >= setUpTransactions {
+		return nil, err
+	}
+	sources, err := s.service.Sources(v.Context(), v.account.ID)
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := s.service.Webhooks(v.Context(), v.account.ID)
+	if err != nil {
+		return nil, err
+	}
+	list := []step{
+		{app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}, "/banks", sum.BankAccounts > 0},
+		{app.Text{EN: "Let its transactions come in: add a source", VI: "Thêm nguồn để nhận giao dịch"}, "/inbound", len(sources) > 0 || sum.Transactions > 0},
+		{app.Text{EN: "Tell your shop: create a webhook", VI: "Tạo webhook để báo cho cửa hàng"}, "/webhooks/new", len(hooks) > 0},
+		{app.Text{EN: "Send a test to it", VI: "Gửi thử một webhook"}, "/webhooks", sum.WebhooksSent > 0},
+	}
+	for _, one := range list {
+		if !one.Done {
+			return list, nil
+		}
+	}
+	return nil, nil
+}

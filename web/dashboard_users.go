@@ -1,0 +1,188 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"baoco/app"
+)
+
+// createUser lets somebody in. A password that is generated is shown once; one
+// that the owner typed is known already.
+func (s *Server) createUser(v *visit) error {
+	if first, err := s.firstUse(v, "/settings"); err != nil || !first {
+		return err
+	}
+	in := app.UserCreate{
+		Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Role: app.Role(v.PostFormValue("role")), Password: v.PostFormValue("password"),
+	}
+	generated := in.Password == ""
+	if generated {
+		in.Password = app.GeneratePassword()
+	}
+	u, err := s.service.CreateUser(v.Context(), v.account.ID, in, v.now)
+	if problem := problemOf(err, v.lang); problem != "" {
+		in.Password = ""
+		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{UserForm: in, UserProblem: problem})
+	}
+	if err != nil {
+		return err
+	}
+	if generated {
+		return s.showSecret(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, in.Password, u, "/settings"))
+	}
+	return s.redirect(v, "/settings", app.Textf("%s may sign in now.", "%s đã có thể đăng nhập.", u.Name))
+}
+
+func passwordPage(v *visit, secret string, u app.User, back string) secretPage {
+	return secretPage{
+		Lead:  app.Textf("Give %s this password. They can change it under Settings.", "Hãy đưa mật khẩu này cho %s. Người đó có thể tự đổi trong mục Cài đặt.", u.Name).In(v.lang),
+		Label: app.Text{EN: "The password", VI: "Mật khẩu"}.In(v.lang), Secret: secret, Back: back,
+	}
+}
+
+// problemOf is what of err the visitor can mend in the form: its fields, or a
+// conflict.
+func problemOf(err error, lang app.Lang) string {
+	if problem := fieldProblems(err, lang); problem != "" || app.CodeOf(err) != app.CodeConflict {
+		return problem
+	}
+	var e *app.Error
+	errors.As(err, &e)
+	return e.Text.In(lang)
+}
+
+type userData struct {
+	Visited app.User
+	Self    bool
+	Once    string
+	Problem string
+	Remove  confirmation
+}
+
+// visitedUser finds the user that the path names.
+func (s *Server) visitedUser(v *visit) (app.User, error) {
+	id, _ := parseID(v.PathValue("id"))
+	users, err := s.service.Users(v.Context(), v.account.ID)
+	for _, u := range users {
+		if u.ID == id {
+			return u, nil
+		}
+	}
+	if err == nil {
+		err = app.ErrNoUser()
+	}
+	return app.User{}, err
+}
+
+func (s *Server) userPage(v *visit) error {
+	u, err := s.visitedUser(v)
+	if err != nil {
+		return err
+	}
+	return s.showUser(v, http.StatusOK, u, "")
+}
+
+func (s *Server) showUser(v *visit, status int, u app.User, problem string) error {
+	data := userData{Visited: u, Self: u.ID == v.user.ID, Once: newFormKey(v.now), Problem: problem, Remove: removal(v, u)}
+	return s.render(v, status, "user", "settings", app.Textf("User %s", "Người dùng %s", u.Name), data)
+}
+
+// setUserPassword gives somebody a new password; they are signed out.
+func (s *Server) setUserPassword(v *visit) error {
+	u, err := s.visitedUser(v)
+	if err != nil {
+		return err
+	}
+	path := "/settings/users/" + strconv.FormatInt(u.ID, 10)
+	if first, err := s.firstUse(v, path); err != nil || !first {
+		return err
+	}
+	secret := v.PostFormValue("password")
+	generated := secret == ""
+	if generated {
+		secret = app.GeneratePassword()
+	}
+	changed, err := s.service.SetPassword(v.Context(), v.account.ID, u.ID, secret)
+	if problem := fieldProblems(err, v.lang); problem != "" {
+		return s.showUser(v, http.StatusUnprocessableEntity, u, problem)
+	}
+	if err == nil && u.ID == v.user.ID {
+		err = s.begin(v, changed) // whoever sets their own goes on
+	}
+	if err != nil {
+		return err
+	}
+	if generated {
+		return s.showSecret(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, secret, u, path))
+	}
+	return s.redirect(v, path, app.Textf("%s has a new password and is signed out.", "%s đã có mật khẩu mới và bị đăng xuất.", u.Name))
+}
+
+func (s *Server) setUserRole(v *visit) error {
+	u, err := s.visitedUser(v)
+	if err != nil {
+		return err
+	}
+	changed, err := s.service.SetRole(v.Context(), v.account.ID, u.ID, app.Role(v.PostFormValue("role")))
+	if problem := problemOf(err, v.lang); problem != "" {
+		return s.showUser(v, http.StatusUnprocessableEntity, u, problem)
+	}
+	if err != nil {
+		return err
+	}
+	w := view{Lang: v.lang}
+	to := "/settings/users/" + strconv.FormatInt(u.ID, 10)
+	if u.ID == v.user.ID {
+		to = "/settings" // the other page may be for owners only, from now on
+	}
+	return s.redirect(v, to, app.Textf("%s is %s now.", "%s hiện là %s.", u.Name, w.RoleName(changed.Role)))
+}
+
+// removal asks before a user is removed.
+func removal(v *visit, u app.User) confirmation {
+	w := view{Lang: v.lang}
+	path := "/settings/users/" + strconv.FormatInt(u.ID, 10)
+	return confirmation{
+		ID: "remove", Question: path + "/remove", Action: path + "/remove", Back: path,
+		Title: w.T("Remove ", "Xoá người dùng ") + u.Name + "?", Button: w.T("Remove", "Xoá"),
+		Texts: []string{
+			w.T("They are signed out everywhere at once and can't sign in any more. Nothing that they made is removed.",
+				"Người này bị đăng xuất khỏi mọi thiết bị ngay lập tức và không đăng nhập được nữa. Những gì họ đã tạo vẫn giữ nguyên."),
+			w.T("API keys and counter links go on working: revoke those that they know.",
+				"Khoá API và liên kết màn hình quầy vẫn dùng được: hãy thu hồi những cái họ biết."),
+		},
+	}
+}
+
+func (s *Server) removeUserPage(v *visit) error {
+	u, err := s.visitedUser(v)
+	if err != nil {
+		return err
+	}
+	return s.ask(v, "settings", removal(v, u))
+}
+
+func (s *Server) removeUser(v *visit) error {
+	u, err := s.visitedUser(v)
+	if err == nil {
+		err = s.service.RemoveUser(v.Context(), v.account.ID, u.ID)
+	}
+	if problem := problemOf(err, v.lang); problem != "" {
+		return s.showUser(v, http.StatusConflict, u, problem)
+	}
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, "/settings", app.Textf("%s is removed.", "Đã xoá %s.", u.Name))
+}
+
+// RoleName is what a role is called.
+func (v view) RoleName(role app.Role) string {
+	if role == app.RoleOwner {
+		return v.T("owner", "chủ tài khoản")
+	}
+	return v.T("viewer", "người xem")
+}
