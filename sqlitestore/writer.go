@@ -212,6 +212,7 @@ var errHalfDone = errors.New("work failed half done")
 
 func (w *writer) runBatch(batch []*write, savepoints bool) error {
 	t, begun := w.tx, time.Now()
+	unchanged := t.changes
 	t.totals.reset()
 	if err := t.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
@@ -254,8 +255,10 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 		t.rollback()
 		return err
 	}
-	ended := time.Now()
-	w.commits.note(ended, ended.Sub(begun))
+	if t.changes != unchanged { // else there was nothing to sync
+		ended := time.Now()
+		w.commits.note(ended, ended.Sub(begun))
+	}
 	return nil
 }
 

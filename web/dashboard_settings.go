@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -68,22 +69,18 @@ func (s *Server) showSettings(v *visit, status int, data settingsData) (err erro
 // started.
 func (s *Server) serveFlags(v *visit) []serveFlag {
 	in := s.installation
-	targets := app.Text{EN: "public addresses only", VI: "chỉ địa chỉ công cộng"}.In(v.lang)
-	for i, entry := range in.AllowTargets {
-		if i == 0 {
-			targets += "; "
-		} else {
-			targets += ", "
-		}
-		targets += entry
+	targets := app.Text{EN: "public addresses only", VI: "chỉ địa chỉ công cộng"}
+	if len(in.AllowTargets) > 0 {
+		list := strings.Join(in.AllowTargets, ", ")
+		targets = app.Textf("public addresses, and %s", "địa chỉ công cộng, và %s", list)
 	}
 	return []serveFlag{
 		{"--timezone", app.Text{EN: "Time zone", VI: "Múi giờ"}, v.zone.String()},
 		{"--listen", app.Text{EN: "Listens at", VI: "Địa chỉ lắng nghe"}, in.Listen},
 		{"--base-url", app.Text{EN: "Address for others", VI: "Địa chỉ từ bên ngoài"}, in.BaseURL},
 		{"--domain", app.Text{EN: "Domain with a certificate of its own", VI: "Tên miền có chứng chỉ tự động"}, in.Domain},
-		{"--allow-target", app.Text{EN: "Webhooks may go to", VI: "Webhook được gửi đến"}, targets},
-		{"--keep-inbound", app.Text{EN: "Keeps inbound calls", VI: "Lưu cuộc gọi đến"}, keepText(v.lang, in.Keep.Inbound)},
+		{"--allow-target", app.Text{EN: "Webhooks may go to", VI: "Webhook được gửi đến"}, targets.In(v.lang)},
+		{"--keep-inbound", app.Text{EN: "Keeps inbound calls", VI: "Lưu dữ liệu nhà cung cấp gửi đến"}, keepText(v.lang, in.Keep.Inbound)},
 		{"--keep-history", app.Text{EN: "Keeps the delivery history", VI: "Lưu lịch sử gửi"}, keepText(v.lang, in.Keep.History)},
 	}
 }
