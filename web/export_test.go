@@ -1,6 +1,10 @@
 package web
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"baoco/app"
+)
 
 // ParsedJSON is what parseJSON makes of a body, in the types of
 // encoding/json: of keys that come twice the last, as there.
@@ -34,4 +38,18 @@ func (v jsonValue) any() any {
 		return object
 	}
 	return nil
+}
+
+// DashboardPage is a line of the dashboard's table.
+type DashboardPage struct {
+	Method, Path string
+	Role         app.Role
+}
+
+// DashboardPages is the dashboard's table.
+func DashboardPages() (list []DashboardPage) {
+	for _, p := range dashboardPages {
+		list = append(list, DashboardPage{p.method, p.path, p.role})
+	}
+	return list
 }
