@@ -1,0 +1,48 @@
+package app_test
+
+import (
+	"strings"
+	"testing"
+
+	"baoco/app"
+)
+
+func TestWarnings(t *testing.T) {
+	sound := app.StorageStatus{Path: "/var/lib/baoco.db", Free: 10 << 30, FileMode: 0o600, KeyMode: 0o600, LogSize: 1 << 20}
+	safe := app.Installation{Listen: "127.0.0.1:8080", BaseURL: "https://baoco.shop.vn"}
+	for _, c := range []struct {
+		name    string
+		in      app.Installation
+		storage func(*app.StorageStatus)
+		says    string // empty: nothing
+		grave   bool
+	}{
+		{name: "all is well", in: safe},
+		{name: "behind a proxy", in: app.Installation{Listen: "0.0.0.0:8080", BaseURL: "https://baoco.shop.vn"}},
+		{name: "own certificate", in: app.Installation{Listen: "127.0.0.1:8080", Domain: "baoco.shop.vn", BaseURL: "https://baoco.shop.vn"}},
+		{name: "this machine by name", in: app.Installation{Listen: "localhost:8080", BaseURL: "http://localhost:8080"}},
+		{name: "this machine, IPv6", in: app.Installation{Listen: "[::1]:8080", BaseURL: "http://[::1]:8080"}},
+		{name: "every address", in: app.Installation{Listen: ":8080", BaseURL: "http://shop.vn"}, says: "unencrypted", grave: true},
+		{name: "a private address", in: app.Installation{Listen: "192.168.1.5:8080", BaseURL: "http://192.168.1.5:8080"}, says: "unencrypted", grave: true},
+		{name: "a name", in: app.Installation{Listen: "shop.vn:8080", BaseURL: "http://shop.vn"}, says: "unencrypted", grave: true},
+		{name: "no base URL", in: app.Installation{Listen: "127.0.0.1:8080"}, says: "--base-url"},
+		{name: "disk nearly full", in: safe, storage: func(s *app.StorageStatus) { s.Free = 100 << 20 }, says: "only 100 MB left", grave: true},
+		{name: "disk full", in: safe, storage: func(s *app.StorageStatus) { s.Free = 0 }, says: "only 0 MB left", grave: true},
+		{name: "disk unknown", in: safe, storage: func(s *app.StorageStatus) { s.Free = -1 }},
+		{name: "key for the group", in: safe, storage: func(s *app.StorageStatus) { s.KeyMode = 0o640 }, says: "chmod 600 /var/lib/baoco.db.key", grave: true},
+		{name: "file for everybody", in: safe, storage: func(s *app.StorageStatus) { s.FileMode = 0o604 }, says: "chmod 600 /var/lib/baoco.db", grave: true},
+		{name: "large log", in: safe, storage: func(s *app.StorageStatus) { s.LogSize = 1 << 30 }, says: "1024 MB"},
+	} {
+		storage := sound
+		if c.storage != nil {
+			c.storage(&storage)
+		}
+		list := app.Warnings(c.in, storage)
+		switch {
+		case c.says == "" && len(list) > 0:
+			t.Errorf("%s: %+v", c.name, list)
+		case c.says != "" && (len(list) != 1 || !strings.Contains(list[0].EN, c.says) || list[0].VI == "" || list[0].Grave != c.grave):
+			t.Errorf("%s: %+v, want one that says %q, grave %v", c.name, list, c.says, c.grave)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package sqlitestore_test
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"baoco/app"
+)
+
+func TestStorageStatus(t *testing.T) {
+	ctx := context.Background()
+	path := create(t)
+	s := open(t, path, true)
+	defer s.Close()
+	now := time.Now()
+	before, err := s.StorageStatus(now)
+	must(t, err)
+	if before.Commits.Count != 0 || before.Path != s.Path() || before.Free <= 0 || before.FileMode.Perm() != 0o600 || before.KeyMode.Perm() != 0o600 {
+		t.Errorf("%+v", before)
+	}
+	must(t, s.Probe(ctx)) // writes nothing
+	for range 10 {
+		_, err := s.CreateAccount(ctx, app.NewAccount("x", now))
+		must(t, err)
+	}
+	after, err := s.StorageStatus(time.Now())
+	must(t, err)
+	if c := after.Commits; c.Count != 10 || c.Median <= 0 || c.P99 < c.Median || c.P99 > time.Minute {
+		t.Errorf("10 commits: %+v", c)
+	}
+	if info, err := os.Stat(path); err != nil || after.Size != info.Size() || after.LogSize == 0 {
+		t.Errorf("%+v, %v", after, err)
+	}
+	later, err := s.StorageStatus(time.Now().Add(10 * time.Minute))
+	must(t, err)
+	if later.Commits.Count != 0 {
+		t.Errorf("ten minutes later: %+v", later.Commits)
+	}
+	must(t, os.Chmod(path+".key", 0o644))
+	if open, err := s.StorageStatus(now); err != nil || open.KeyMode.Perm() != 0o644 {
+		t.Errorf("%+v, %v", open, err)
+	}
+}
+
+// The ring holds the last commits, however many there were.
+func TestManyCommits(t *testing.T) {
+	ctx := context.Background()
+	s := open(t, create(t), false)
+	defer s.Close()
+	for range 600 {
+		must(t, s.SetBaseURL(ctx, "https://shop.vn"))
+	}
+	status, err := s.StorageStatus(time.Now())
+	must(t, err)
+	if status.Commits.Count != 512 {
+		t.Errorf("%d commits are remembered", status.Commits.Count)
+	}
+}
+
+func TestQueueStatus(t *testing.T) {
+	ctx := context.Background()
+	s := open(t, create(t), true)
+	defer s.Close()
+	now := time.Now().Truncate(time.Millisecond)
+	if q, err := s.QueueStatus(ctx, now); err != nil || q != (app.QueueStatus{}) {
+		t.Errorf("%+v, %v", q, err)
+	}
+	hooks := []int64{}
+	for range 2 {
+		w, err := s.CreateWebhook(ctx, app.Webhook{AccountID: 1, Name: "x", URL: "https://shop.vn/", Type: app.WebhookAll, IsActive: true, CreatedAt: now}, "whsec_x", now)
+		must(t, err)
+		hooks = append(hooks, w.ID)
+	}
+	_, err := s.ToggleWebhook(ctx, 1, hooks[1], now) // waits
+	must(t, err)
+	must(t, s.Write(ctx, func(exec func(query string, args ...any) error) error {
+		for _, d := range []struct {
+			hook  int64
+			state int
+			due   time.Time
+		}{{hooks[0], 0, now.Add(-time.Minute)}, {hooks[0], 0, now.Add(-time.Second)}, {hooks[0], 0, now.Add(time.Hour)}, {hooks[0], 1, now.Add(-time.Hour)}, {hooks[1], 0, now.Add(-24 * time.Hour)}} {
+			if err := exec(`INSERT INTO deliveries (account_id, webhook_id, sample, state, attempts, retry, due_ms, created_ms, single) VALUES (1, ?, '{}', ?, 0, 0, ?, 0, 0)`, d.hook, d.state, d.due.UnixMilli()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	q, err := s.QueueStatus(ctx, now)
+	must(t, err)
+	if q.Pending != 4 || q.Due != 2 || !q.OldestDue.Equal(now.Add(-time.Minute)) {
+		t.Errorf("%+v", q)
+	}
+}
