@@ -146,8 +146,8 @@ func TestBrowserLive(t *testing.T) {
 	})
 }
 
-// browserUser creates the owner lan.
-func browserUser(t *testing.T, dir string) {
+// createOwner makes the user lan.
+func createOwner(t *testing.T, dir string) {
 	t.Helper()
 	password := filepath.Join(dir, "password.txt")
 	must(t, os.WriteFile(password, []byte(browserPassword+"\n"), 0o600))
@@ -163,7 +163,7 @@ func TestBrowserPages(t *testing.T) {
 	for _, content := range []string{"DH10293 thanh toan don hang", `<script>alert(1)</script> =HYPERLINK("http://x")`, strings.Repeat("dài", 600)} {
 		do(t, dir, "transaction", "add", "--amount", "1549000", "--content", content)
 	}
-	browserUser(t, dir)
+	createOwner(t, dir)
 	do(t, dir, "apikey", "create", "shop")
 	counter := counterLink(t, dir, "Quầy 1", "--bank-account-id", "1", "--total")
 	tools.drive(t, "pages.mjs", map[string]any{
@@ -174,42 +174,4 @@ func TestBrowserPages(t *testing.T) {
 			"/counter", counter, "/counter/wrong",
 		},
 	})
-}
-
-// counterLink makes a link of the counter screen and gives its path.
-func counterLink(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	var link struct {
-		URLPath string `json:"url_path"`
-	}
-	must(t, json.Unmarshal([]byte(do(t, dir, append([]string{"counter", "create", "-o", "json"}, args...)...)), &link))
-	return link.URLPath
-}
-
-func TestBrowserCounter(t *testing.T) {
-	t.Parallel()
-	tools := findBrowser(t)
-	dir := t.TempDir()
-	p := serveIn(t, dir, freePort(t))
-	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
-	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "700700", "--name", "NGUYEN VAN A")
-	var source struct {
-		URLPath string `json:"url_path"`
-		Secret  string `json:"secret"`
-	}
-	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &source))
-	browserUser(t, dir)
-	tools.drive(t, "counter.mjs", map[string]any{
-		"base": p.url, "name": "lan", "password": browserPassword, "source": source.URLPath, "secret": source.Secret,
-		"counter": counterLink(t, dir, "Quầy 1", "--bank-account-id", "1", "--total"),
-	})
-}
-
-func TestBrowserSettings(t *testing.T) {
-	t.Parallel()
-	tools := findBrowser(t)
-	dir := t.TempDir()
-	p := serveIn(t, dir, freePort(t))
-	browserUser(t, dir)
-	tools.drive(t, "settings.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword})
 }
