@@ -143,7 +143,7 @@ func (s *Server) createCounterLink(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.showSecret(v, "settings", app.Textf("Counter screen “%s”", "Màn hình quầy “%s”", link.Name), secretPage{
+	return s.showOnce(v, "settings", app.Textf("Counter screen “%s”", "Màn hình quầy “%s”", link.Name), secretPage{
 		Lead: app.Text{
 			EN: "Open this address on the tablet. Whoever has it sees money come in, and nothing else, until you revoke it.",
 			VI: "Hãy mở địa chỉ này trên máy tính bảng. Ai có địa chỉ đều thấy tiền vào (và chỉ tiền vào) cho đến khi bạn thu hồi.",

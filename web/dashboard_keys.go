@@ -100,7 +100,7 @@ func (s *Server) createKey(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.showSecret(v, "keys", app.Textf("API key “%s”", "Khoá API “%s”", k.Name), secretPage{
+	return s.showOnce(v, "keys", app.Textf("API key “%s”", "Khoá API “%s”", k.Name), secretPage{
 		Lead: app.Text{
 			EN: "Put this key where your program keeps its secrets. Whoever has it can use the API of this account.",
 			VI: "Hãy cất khoá này vào nơi chương trình của bạn giữ bí mật. Ai có khoá đều dùng được API của tài khoản này.",

@@ -57,7 +57,7 @@ type secretPage struct {
 	Back    string
 }
 
-func (s *Server) showSecret(v *visit, section string, title app.Text, page secretPage) error {
+func (s *Server) showOnce(v *visit, section string, title app.Text, page secretPage) error {
 	return s.render(v, http.StatusOK, "secret", section, title, page)
 }
 

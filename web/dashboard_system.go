@@ -62,8 +62,8 @@ func (v view) Age(d time.Duration) string {
 // Since is the Age of what began at t.
 func (v view) Since(t time.Time) string { return v.Age(v.now.Sub(t)) }
 
-// Millis writes a short time.
-func (v view) Millis(d time.Duration) string {
+// CommitTime writes a time of a few milliseconds.
+func (v view) CommitTime(d time.Duration) string {
 	text := strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64)
 	if v.Lang == app.Vietnamese {
 		text = text[:len(text)-2] + "," + text[len(text)-1:]

@@ -31,7 +31,7 @@ func (s *Server) createUser(v *visit) error {
 		return err
 	}
 	if generated {
-		return s.showSecret(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, in.Password, u, "/settings"))
+		return s.showOnce(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, in.Password, u, "/settings"))
 	}
 	return s.redirect(v, "/settings", app.Textf("%s may sign in now.", "%s đã có thể đăng nhập.", u.Name))
 }
@@ -116,7 +116,7 @@ func (s *Server) setUserPassword(v *visit) error {
 		return err
 	}
 	if generated {
-		return s.showSecret(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, secret, u, path))
+		return s.showOnce(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, secret, u, path))
 	}
 	return s.redirect(v, path, app.Textf("%s has a new password and is signed out.", "%s đã có mật khẩu mới và bị đăng xuất.", u.Name))
 }
