@@ -93,18 +93,21 @@ func (s *Server) streamCounter(v *visit, link app.CounterLink, may func(context.
 		return app.Unavailable(fmt.Errorf("%d live pages are open", maxStreams))
 	}
 	defer s.watchers.leave()
-	c := counterStream{Server: s, v: v, link: link, stream: newStream(v), since: since}
+	c := counterStream{Server: s, v: v, link: link, stream: newStream(v), since: since, seen: -1}
 	if err := c.alive(); err != nil {
 		return nil
 	}
 	for {
-		changed := s.watchers.news()
+		changed, newest := s.watchers.news(), s.watchers.last()
 		if may(v.Context()) == errEnded {
 			_ = c.stream.event("ended", "", "")
 			return nil
 		}
-		if err := c.sendMoney(); err != nil {
-			return nil // the screen connects anew
+		if newest.TransactionID != c.seen { // else the news were of something else
+			if err := c.sendMoney(); err != nil {
+				return nil // the screen connects anew
+			}
+			c.seen = newest.TransactionID
 		}
 		if err := c.wait(changed, may); err != nil {
 			if errors.Is(err, errEnded) {
@@ -122,6 +125,7 @@ type counterStream struct {
 	link   app.CounterLink
 	stream *stream
 	since  int64  // the newest card on the screen
+	seen   int64  // the newest transaction of all, when the cards were read
 	total  string // as it was sent
 }
 

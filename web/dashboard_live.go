@@ -88,6 +88,13 @@ func (w *watchers) news() <-chan struct{} {
 	return w.changed
 }
 
+// last is what there was at the last look.
+func (w *watchers) last() app.Newest {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.newest
+}
+
 // liveAddress is the stream that goes on where a page was made: made before
 // the page reads its rows, so that none falls between.
 func (s *Server) liveAddress(v *visit) (string, error) {
