@@ -93,7 +93,8 @@ func (s *Server) streamCounter(v *visit, link app.CounterLink, may func(context.
 		return app.Unavailable(fmt.Errorf("%d live pages are open", maxStreams))
 	}
 	defer s.watchers.leave()
-	c := counterStream{Server: s, v: v, link: link, stream: newStream(v), since: since, seen: -1}
+	c := counterStream{Server: s, v: v, link: link, stream: newStream(v), since: since, seen: -1, beat: time.NewTicker(liveHeartbeat)}
+	defer c.beat.Stop()
 	if err := c.alive(); err != nil {
 		return nil
 	}
@@ -127,6 +128,7 @@ type counterStream struct {
 	since  int64  // the newest card on the screen
 	seen   int64  // the newest transaction of all, when the cards were read
 	total  string // as it was sent
+	beat   *time.Ticker
 }
 
 // sendMoney sends all cards that are new, oldest first.
@@ -167,9 +169,8 @@ func (c *counterStream) alive() error {
 
 // wait waits for news.
 func (c *counterStream) wait(changed <-chan struct{}, may func(context.Context) error) error {
-	look, beat := time.NewTicker(counterLook), time.NewTicker(liveHeartbeat)
+	look := time.NewTicker(counterLook)
 	defer look.Stop()
-	defer beat.Stop()
 	for {
 		select {
 		case <-c.v.Context().Done():
@@ -182,7 +183,7 @@ func (c *counterStream) wait(changed <-chan struct{}, may func(context.Context) 
 			if err := may(c.v.Context()); err != nil {
 				return err
 			}
-		case <-beat.C:
+		case <-c.beat.C:
 			if err := errors.Join(c.sendTotal(), c.alive()); err != nil {
 				return err
 			}
