@@ -72,6 +72,11 @@ func (s *Service) DeliveryHealth(ctx context.Context, accountID int64, now time.
 	return h, err
 }
 
+// PendingDeliveries counts what is still to be attempted.
+func (s *Service) PendingDeliveries(ctx context.Context, accountID int64) (int64, error) {
+	return s.store.PendingDeliveries(ctx, accountID)
+}
+
 // Newest says what an account has got to.
 func (s *Service) Newest(ctx context.Context, accountID int64) (Newest, error) {
 	return s.store.Newest(ctx, accountID)

@@ -17,8 +17,9 @@ type FailedFilter struct {
 	Query         string    // in content or transaction number, as typed
 }
 
-// replays tells whether a replay of one webhook does the same.
-func (f FailedFilter) replays() bool {
+// Replays tells whether a replay of one webhook does the same, however many
+// there are.
+func (f FailedFilter) Replays() bool {
 	return f.WebhookID != 0 && f.TransactionID == 0 && f.Type == "" && f.Query == ""
 }
 
@@ -63,6 +64,12 @@ func (s *Service) FailedDeliveries(ctx context.Context, accountID int64, f Faile
 	return list, false, err
 }
 
+// AnyFailed tells whether ResendFailed would resend anything now.
+func (s *Service) AnyFailed(ctx context.Context, accountID int64, f FailedFilter) (bool, error) {
+	list, err := s.store.FailedDeliveries(ctx, accountID, f, 1)
+	return len(list) > 0, err
+}
+
 // ResendMany resends the deliveries of history records, each once, at most
 // MaxResend of them.
 func (s *Service) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key IdempotencyKey, now time.Time) (ResendResult, error) {
@@ -88,7 +95,7 @@ func (s *Service) ResendMany(ctx context.Context, accountID int64, historyIDs []
 // ResendFailed resends the failed deliveries that f leaves: all of them where
 // it names a webhook and nothing but dates besides, else at most MaxResend.
 func (s *Service) ResendFailed(ctx context.Context, accountID int64, f FailedFilter, key IdempotencyKey, now time.Time) (ResendResult, error) {
-	if f.replays() {
+	if f.Replays() {
 		n, err := s.Replay(ctx, accountID, f.WebhookID, f.From, f.To, key, now)
 		return ResendResult{Count: n}, err
 	}

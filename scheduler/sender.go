@@ -14,7 +14,7 @@ import (
 
 const (
 	readBody    = 64 << 10        // of an answer, so that its connection can be used again
-	keptBody    = 4 << 10         // of it, for the history
+	keptBody    = app.KeptAnswer  // of it, for the history
 	bodyTimeout = 1 * time.Second // for reading it
 
 	staleConnections = 2 * slotsPerWebhook // that one attempt may come upon

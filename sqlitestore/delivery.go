@@ -223,16 +223,8 @@ func resendable(tx *tx, accountID, historyID int64) (app.Delivery, error) {
 	if err != nil {
 		return app.Delivery{}, err
 	}
-	switch delivery := d.delivery(); {
-	case deleted:
-		return delivery, app.ErrWebhookDeleted()
-	case !active:
-		return delivery, app.ErrWebhookInactive()
-	case delivery.State == app.DeliveryPending:
-		return delivery, app.ErrDeliveryPending()
-	default:
-		return delivery, nil
-	}
+	delivery := d.delivery()
+	return delivery, delivery.Resendable(deleted, active)
 }
 
 func (s *Store) Resend(ctx context.Context, accountID, historyID int64, key app.IdempotencyKey, now time.Time) (app.Delivery, error) {

@@ -194,6 +194,12 @@ var fieldNames = map[string]app.Text{
 	"secret":           {EN: "The secret", VI: "Secret"},
 	"auth":             {EN: "The way of authenticating", VI: "Cách xác thực"},
 	"provider":         {EN: "The provider", VI: "Nhà cung cấp"},
+	"from":             {EN: "The first day", VI: "Từ ngày"},
+	"to":               {EN: "The last day", VI: "Đến ngày"},
+	"status":           {EN: "The result", VI: "Kết quả"},
+	"webhook_id":       {EN: "The webhook", VI: "Webhook"},
+	"transaction_id":   {EN: "The transaction", VI: "Giao dịch"},
+	"id":               {EN: "The choice", VI: "Mục chọn"},
 }
 
 func fieldName(field string) app.Text {
