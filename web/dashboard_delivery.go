@@ -103,7 +103,7 @@ func (s *Server) renderDelivery(v *visit, status int, data deliveryData) error {
 	for i, call := range data.Calls {
 		step := w.step(call)
 		if i > 0 {
-			step.Waited = call.Result.StartedAt.Sub(data.Calls[i-1].Result.EndedAt())
+			step.Waited = max(0, call.Result.StartedAt.Sub(data.Calls[i-1].Result.EndedAt()))
 		}
 		step.Open = i == len(data.Calls)-1
 		data.Steps = append(data.Steps, step)
@@ -162,8 +162,8 @@ func (v view) phases(p app.Phases) []phaseBar {
 }
 
 // visible makes any bytes a text whose every character can be seen where it
-// stands: what isn't UTF-8 becomes U+FFFD, control characters become their
-// pictures, and those that turn the direction of writing are named.
+// stands: what isn't UTF-8 becomes U+FFFD, and control characters, also those
+// that turn the direction of writing, are named.
 func visible(text []byte) string {
 	var b strings.Builder
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
@@ -173,12 +173,8 @@ func visible(text []byte) string {
 		switch {
 		case r == '\n' || r == '\t':
 			b.WriteRune(r)
-		case r < ' ':
-			b.WriteRune('\u2400' + r)
-		case r == 0x7f:
-			b.WriteRune('\u2421')
-		case r > 0x7f && r < 0xa0, r == 0x61c, r >= 0x200e && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0xfeff:
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		case r < ' ', r >= 0x7f && r < 0xa0, r == 0x61c, r >= 0x200e && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0xfeff:
+			fmt.Fprintf(&b, "‹U+%04X›", r)
 		default:
 			b.WriteRune(r)
 		}
@@ -213,8 +209,14 @@ func (v view) Mark(number int) string {
 	return string(rune('①' + number - 1))
 }
 
-// Span writes how long something took, or is to wait.
+// Millis writes how long something took.
+func (v view) Millis(d time.Duration) string { return v.Number(d.Milliseconds()) + nbsp + "ms" }
+
+// Span writes a wait.
 func (v view) Span(d time.Duration) string {
+	if d >= time.Second {
+		d = d.Round(time.Second)
+	}
 	amount := func(n time.Duration, en, vi string) string {
 		return strconv.FormatInt(int64(n), 10) + nbsp + v.T(en, vi)
 	}

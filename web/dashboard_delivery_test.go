@@ -122,12 +122,12 @@ func TestHostileAnswers(t *testing.T) {
 	b := w.browser().signIn("lan")
 	for i, c := range []struct{ name, body, want string }{
 		{"a script", `</pre><script>alert(1)</script>`, `&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;`},
-		{"NUL", "a\x00b", "a␀b"},
-		{"colours of a terminal", "\x1b[31mred\x1b[0m\x07", "␛[31mred␛[0m␇"},
+		{"NUL", "a\x00b", "a‹U+0000›b"},
+		{"colours of a terminal", "\x1b[31mred\x1b[0m\x07", "‹U+001B›[31mred‹U+001B›[0m‹U+0007›"},
 		{"not UTF-8", "caf\xe9 \xff", "caf\ufffd \ufffd"},
-		{"turned around", "\u202egnp.exe\u2066", "⟨U+202E⟩gnp.exe⟨U+2066⟩"},
-		{"C1 and DEL", "a\u009b31m\x7f", "a⟨U+009B⟩31m␡"},
-		{"lines", "one\r\ntwo\tx\rthree", "one\ntwo\tx␍three"},
+		{"turned around", "\u202egnp.exe\u2066", "‹U+202E›gnp.exe‹U+2066›"},
+		{"C1 and DEL", "a\u009b31m\x7f", "a‹U+009B›31m‹U+007F›"},
+		{"lines", "one\r\ntwo\tx\rthree", "one\ntwo\tx‹U+000D›three"},
 		{"4 KiB without a space", strings.Repeat("x", 5000), strings.Repeat("x", 4096) + "<"},
 		{"4 KiB that end within a letter", strings.Repeat("ộ", 2000), strings.Repeat("ộ", 1365) + "\ufffd<"},
 		{"a template", "{{.Data.Secrets}}", "{{.Data.Secrets}}"},

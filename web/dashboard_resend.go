@@ -17,7 +17,7 @@ import (
 type resendData struct {
 	Groups   []resendGroup
 	Total    int64
-	Received int // of them, that the shop has answered 200 to before
+	Received int // of them, that the shop knows of already
 	More     bool
 	All      bool // more than were counted go out too
 	Refused  []app.Text
@@ -114,6 +114,7 @@ func (s *Server) planChosen(v *visit, texts []string, hooks []app.Webhook, data 
 	for _, w := range hooks {
 		active[w.ID] = w.IsActive
 	}
+	var chosen []app.Delivery
 	counts, seen := map[int64]int{}, map[int64]bool{}
 	for _, id := range ids {
 		a, err := s.service.HistoryRecord(v.Context(), v.account.ID, id)
@@ -130,13 +131,33 @@ func (s *Server) planChosen(v *visit, texts []string, hooks []app.Webhook, data 
 			continue
 		}
 		counts[a.Delivery.WebhookID]++
-		if a.Delivery.State == app.DeliveryDelivered {
-			data.Received++
-		}
+		chosen = append(chosen, a.Delivery)
 		data.Fields = append(data.Fields, field{"id", strconv.FormatInt(id, 10)})
 	}
 	data.count(counts, hooks)
-	return nil
+	data.Received, err = s.received(v, chosen)
+	return err
+}
+
+// received counts the deliveries whose transaction the webhook has answered
+// 200 to: to them or to what they were resent as.
+func (s *Server) received(v *visit, chosen []app.Delivery) (n int, err error) {
+	var transactions []int64
+	for _, d := range chosen {
+		if d.TransactionID != 0 {
+			transactions = append(transactions, d.TransactionID)
+		}
+	}
+	latest, err := s.service.DeliveriesOf(v.Context(), v.account.ID, transactions)
+	for _, d := range chosen {
+		told := slices.ContainsFunc(latest[d.TransactionID], func(p app.DeliveryProgress) bool {
+			return p.WebhookID == d.WebhookID && p.State == app.DeliveryDelivered
+		})
+		if told || d.State == app.DeliveryDelivered {
+			n++
+		}
+	}
+	return n, err
 }
 
 func (d *resendData) refuse(err error) {

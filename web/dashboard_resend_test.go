@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -59,6 +60,13 @@ func TestResendOne(t *testing.T) {
 	}
 	if page := b.get("/deliveries/1").body; !strings.Contains(page, `Resent as</dt><dd><a href="/deliveries/7">#7</a>`) {
 		t.Error("the first delivery doesn't know of its resend")
+	}
+	if page := b.get("/deliveries/1").body; strings.Contains(page, `action="/deliveries/1/resend"`) {
+		t.Error("one click would tell the shop once more what it knows")
+	}
+	confirm := regexp.MustCompile(`/deliveries/resend\?id=\d+`).FindString(b.get("/deliveries/1").body)
+	if page := b.get(confirm).body; !strings.Contains(page, "1 of them the shop has received before") {
+		t.Error("nothing says that the shop knows already")
 	}
 	// The button pressed twice sends once.
 	b.post("/deliveries/1/resend", form...).goes(t, "/deliveries/7")
