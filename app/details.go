@@ -40,7 +40,8 @@ type detailsStore interface {
 }
 
 // DeliveryDetails reads one delivery; CodeNotFound where there is none. The
-// requests carry userAgent. Secrets stay behind: the details have none.
+// requests carry userAgent, whatever version made the attempts. Secrets stay
+// behind: the details have none.
 func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (DeliveryDetails, error) {
 	facts, err := s.store.DeliveryFacts(ctx, accountID, id)
 	if err != nil {

@@ -54,20 +54,14 @@ type resendStore interface {
 	ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key IdempotencyKey, now time.Time) (ResendResult, error)
 }
 
-// FailedDeliveries lists what ResendFailed would resend now: at most
-// MaxResend, and whether there are more.
-func (s *Service) FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter) (list []FailedDelivery, more bool, err error) {
-	list, err = s.store.FailedDeliveries(ctx, accountID, f, MaxResend+1)
-	if len(list) > MaxResend {
-		return list[:MaxResend], true, err
+// FailedDeliveries lists what ResendFailed would resend now: the first most of
+// it, and whether there is more.
+func (s *Service) FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter, most int) (list []FailedDelivery, more bool, err error) {
+	list, err = s.store.FailedDeliveries(ctx, accountID, f, most+1)
+	if len(list) > most {
+		return list[:most], true, err
 	}
 	return list, false, err
-}
-
-// AnyFailed tells whether ResendFailed would resend anything now.
-func (s *Service) AnyFailed(ctx context.Context, accountID int64, f FailedFilter) (bool, error) {
-	list, err := s.store.FailedDeliveries(ctx, accountID, f, 1)
-	return len(list) > 0, err
 }
 
 // ResendMany resends the deliveries of history records, each once, at most
@@ -99,7 +93,7 @@ func (s *Service) ResendFailed(ctx context.Context, accountID int64, f FailedFil
 		n, err := s.Replay(ctx, accountID, f.WebhookID, f.From, f.To, key, now)
 		return ResendResult{Count: n}, err
 	}
-	list, more, err := s.FailedDeliveries(ctx, accountID, f)
+	list, more, err := s.FailedDeliveries(ctx, accountID, f, MaxResend)
 	if err != nil {
 		return ResendResult{}, err
 	}

@@ -41,6 +41,14 @@ func groupDigits(n int64, lang app.Lang) string {
 	return sign + b.String()
 }
 
+// Count writes how many there are of something; English tells one from many.
+func (v view) Count(n int64, one, many, vi string) string {
+	if n == 1 {
+		many = one
+	}
+	return v.Number(n) + " " + v.T(many, vi)
+}
+
 // Money writes an amount of VND, such as 1.234.567 ₫.
 func (v view) Money(n int64) string { return groupDigits(n, v.Lang) + nbsp + "₫" }
 

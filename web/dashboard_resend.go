@@ -77,7 +77,7 @@ func (s *Server) planFailed(v *visit, values url.Values, hooks []app.Webhook, da
 	if err != nil {
 		return err
 	}
-	list, more, err := s.service.FailedDeliveries(v.Context(), v.account.ID, f)
+	list, more, err := s.service.FailedDeliveries(v.Context(), v.account.ID, f, app.MaxResend)
 	if err != nil {
 		return err
 	}

@@ -177,7 +177,7 @@ func TestResendFailed(t *testing.T) {
 				}
 				return
 			}
-			if !strings.Contains(page, fmt.Sprintf(`<p class="big">%d deliveries</p>`, c.want)) {
+			if !strings.Contains(page, `<p class="big">`+strconv.Itoa(c.want)+" deliver") {
 				t.Fatalf("the count: %s", page)
 			}
 			form := formFields(t, page, "/deliveries/resend")
@@ -223,7 +223,7 @@ func TestResendBounds(t *testing.T) {
 	})
 	w.exhaust(hook.ID, serverError)
 	b := w.browser().signIn("lan")
-	if page := b.get("/").body; !strings.Contains(page, "1,000&#43; deliveries failed in the last 24 hours") {
+	if page := b.get("/").body; !strings.Contains(page, "More than 100 deliveries failed in the last 24 hours") {
 		t.Error("the overview doesn't say so")
 	}
 	page := b.get("/deliveries/resend?failed=all&webhook_id=1").body
