@@ -91,6 +91,14 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 		t.Error("before the rotation")
 	}
 	time.Sleep(2 * time.Millisecond) // a change in the same millisecond is none
+	_, err := w.service.RotateSecret(ctx, 1, hook.ID, time.Hour, time.Now())
+	must(t, err)
+	// As long as the old secret signs, what is shown is what was sent.
+	for _, name := range []string{"X-Webhook-Signature", "Webhook-Signature"} {
+		if line := name + ": " + receiver.calls()[0].header.Get(name) + "\n"; !strings.Contains(html.UnescapeString(b.get("/deliveries/1").body), line) {
+			t.Errorf("during the overlap the page doesn't show %q", line)
+		}
+	}
 	next, err := w.service.RotateSecret(ctx, 1, hook.ID, 0, time.Now())
 	must(t, err)
 	page := b.get("/deliveries/1").body

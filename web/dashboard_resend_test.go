@@ -152,6 +152,18 @@ func TestResendChosen(t *testing.T) {
 	if n := w.rows("deliveries"); n != 10 {
 		t.Errorf("%d deliveries, want 10", n)
 	}
+	// Two attempts of one delivery are one delivery.
+	before := w.rows("deliveries")
+	form = nil
+	for _, a := range w.attempts(1, 38) {
+		if a.Delivery.ID == 2 {
+			form = append(form, "id", itoa(a.ID))
+		}
+	}
+	b.post("/deliveries/resend", form...).goes(t, "/deliveries")
+	if n := w.rows("deliveries") - before; n != 1 || len(form) != 12 {
+		t.Errorf("%d new deliveries of %d attempts of one", n, len(form)/2)
+	}
 }
 
 // All that failed of a filter: counted by webhook, sent once, and then there
