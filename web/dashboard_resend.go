@@ -191,7 +191,7 @@ func readIDs(texts []string) ([]int64, error) {
 		return nil, app.InvalidField("id", "must be chosen first: tick the deliveries in the list", "chưa được chọn: hãy đánh dấu các lần gửi trong danh sách")
 	}
 	if len(ids) > app.MaxPageSize {
-		return nil, app.ErrTooManyResends()
+		return nil, app.InvalidField("id", "may be at most 100 deliveries", "chỉ được có tối đa 100 lần gửi")
 	}
 	return ids, nil
 }
@@ -225,8 +225,14 @@ func resent(r app.ResendResult) app.Text {
 	text := app.Textf("Deliveries that are being sent again: %d.", "Số lần gửi đang được gửi lại: %d.", r.Count)
 	if n := len(r.Refused); n > 0 {
 		left := app.Textf(" Not sent again: %d.", " Không gửi lại được: %d.", n)
-		why := r.Refused[0].Err.Text
-		text = app.Text{EN: text.EN + left.EN + " " + why.EN, VI: text.VI + left.VI + " " + why.VI}
+		text = app.Text{EN: text.EN + left.EN, VI: text.VI + left.VI}
+	}
+	var why resendData
+	for _, refused := range r.Refused {
+		why.refuse(refused.Err)
+	}
+	for _, reason := range why.Refused {
+		text = app.Text{EN: text.EN + " " + reason.EN, VI: text.VI + " " + reason.VI}
 	}
 	if r.More {
 		text.EN += " There are more: send again for the rest."

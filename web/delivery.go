@@ -79,6 +79,23 @@ func paginate(p app.Page, total int64) pagination {
 	return pagination{p.Number, p.Size, total, p.LastPage(total)}
 }
 
+// historyFilter reads a filter of the history, but for its page.
+func (p *params) historyFilter() app.HistoryFilter {
+	f := app.HistoryFilter{
+		WebhookID: p.id("webhook_id"), DeliveryID: p.id("delivery_id"), TransactionID: p.id("transaction_id"),
+		Type: p.direction(), From: p.bound("from", false), To: p.bound("to", true), Query: p.text("q"),
+	}
+	switch p.values.Get("status") {
+	case "":
+	case "0", "1":
+		success := p.values.Get("status") == "1"
+		f.OK = &success
+	default:
+		p.bad.Add("status", "must be 1 (success) or 0 (error)", "phải là 1 (thành công) hoặc 0 (lỗi)")
+	}
+	return f
+}
+
 func (s *Server) history(w http.ResponseWriter, q *query) error {
 	p := s.params(q)
 	f := p.historyFilter()
