@@ -15,6 +15,9 @@ var RetrySchedule = []time.Duration{0, 10 * time.Second, 30 * time.Second, time.
 // look-up of its name to the end of its response headers.
 const AttemptTimeout = 10 * time.Second
 
+// KeptAnswer is how much of an answer's body the history keeps, in bytes.
+const KeptAnswer = 4 << 10
+
 // DeliveryState is how far a delivery has come.
 type DeliveryState string
 
@@ -55,6 +58,20 @@ func (d Delivery) Attempted(ok bool, schedule []time.Duration, now time.Time) De
 		d.DueAt = now.Add(schedule[d.Attempts])
 	}
 	return d
+}
+
+// Resendable refuses a resend to a webhook that was deleted or isn't active,
+// and of what is still being tried.
+func (d Delivery) Resendable(deleted, active bool) error {
+	switch {
+	case deleted:
+		return ErrWebhookDeleted()
+	case !active:
+		return ErrWebhookInactive()
+	case d.State == DeliveryPending:
+		return ErrDeliveryPending()
+	}
+	return nil
 }
 
 // ErrorClass says why an attempt failed.

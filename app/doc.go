@@ -21,6 +21,7 @@
 //   - Webhook: a URL of the shop's that is told of transactions.
 //   - Delivery: one transaction to one webhook: the row of the queue.
 //   - Attempt: one HTTP call of a delivery: the history record.
+//   - Request: what an attempt sends, as far as it follows from the delivery.
 //   - Explanation: why an attempt failed and what to do, for people. It comes
 //     of the class of the error and its Cause.
 //   - Secret, Signature, Checksum: what a webhook's deliveries are signed

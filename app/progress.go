@@ -42,6 +42,9 @@ type progressStore interface {
 	// SettledSince lists the transactions of at most limit attempts after an
 	// id, and the last of these.
 	SettledSince(ctx context.Context, accountID, attemptID int64, limit int) (transactionIDs []int64, last int64, err error)
+	// AttemptsSince counts the attempts after an id, those of one delivery
+	// where deliveryID isn't 0, and gives the id that it counted up to.
+	AttemptsSince(ctx context.Context, accountID, deliveryID, attemptID int64) (n int, last int64, err error)
 }
 
 // DeliveriesOf lists the deliveries of transactions by transaction id.
@@ -69,6 +72,11 @@ func (s *Service) DeliveryHealth(ctx context.Context, accountID int64, now time.
 	return h, err
 }
 
+// PendingDeliveries counts what is still to be attempted.
+func (s *Service) PendingDeliveries(ctx context.Context, accountID int64) (int64, error) {
+	return s.store.PendingDeliveries(ctx, accountID)
+}
+
 // Newest says what an account has got to.
 func (s *Service) Newest(ctx context.Context, accountID int64) (Newest, error) {
 	return s.store.Newest(ctx, accountID)
@@ -78,4 +86,10 @@ func (s *Service) Newest(ctx context.Context, accountID int64) (Newest, error) {
 // attempt, and the last attempt that was looked at.
 func (s *Service) SettledSince(ctx context.Context, accountID, attemptID int64) ([]int64, int64, error) {
 	return s.store.SettledSince(ctx, accountID, attemptID, 200)
+}
+
+// AttemptsSince counts the attempts after one, of all deliveries or of one,
+// and gives the id that the next count goes on from.
+func (s *Service) AttemptsSince(ctx context.Context, accountID, deliveryID, attemptID int64) (int, int64, error) {
+	return s.store.AttemptsSince(ctx, accountID, deliveryID, attemptID)
 }

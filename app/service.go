@@ -24,6 +24,8 @@ type Store interface {
 	webhookStore
 	deliveryStore
 	progressStore
+	detailsStore
+	resendStore
 	statisticStore
 	pruneStore
 	// Probe tells whether data can be read and, after a commit failed, whether

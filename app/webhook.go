@@ -40,6 +40,7 @@ type Secrets struct {
 	Current   string
 	Next      string    // empty: no rotation under way
 	OverlapTo time.Time // Next takes over then
+	ChangedAt time.Time // by somebody, last; zero: never
 }
 
 // At gives the secret of signature and checksum at now, and all that
@@ -58,9 +59,9 @@ func (s Secrets) At(now time.Time) (signing string, all []string) {
 func (s Secrets) Rotated(next string, overlap time.Duration, now time.Time) Secrets {
 	signing, _ := s.At(now)
 	if overlap <= 0 {
-		return Secrets{Current: next}
+		return Secrets{Current: next, ChangedAt: now}
 	}
-	return Secrets{Current: signing, Next: next, OverlapTo: now.Add(overlap)}
+	return Secrets{Current: signing, Next: next, OverlapTo: now.Add(overlap), ChangedAt: now}
 }
 
 // WebhookCreate is what somebody creates.
@@ -198,7 +199,7 @@ func (s *Service) ActivateSecret(ctx context.Context, accountID, id int64, now t
 				"Không có secret mới nào đang chờ kích hoạt.",
 			})
 		}
-		return Secrets{Current: old.Next}, nil
+		return Secrets{Current: old.Next, ChangedAt: now}, nil
 	})
 }
 

@@ -223,16 +223,8 @@ func resendable(tx *tx, accountID, historyID int64) (app.Delivery, error) {
 	if err != nil {
 		return app.Delivery{}, err
 	}
-	switch delivery := d.delivery(); {
-	case deleted:
-		return delivery, app.ErrWebhookDeleted()
-	case !active:
-		return delivery, app.ErrWebhookInactive()
-	case delivery.State == app.DeliveryPending:
-		return delivery, app.ErrDeliveryPending()
-	default:
-		return delivery, nil
-	}
+	delivery := d.delivery()
+	return delivery, delivery.Resendable(deleted, active)
 }
 
 func (s *Store) Resend(ctx context.Context, accountID, historyID int64, key app.IdempotencyKey, now time.Time) (app.Delivery, error) {
@@ -285,8 +277,7 @@ func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to
 		n, err := tx.change(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, resend_of, single)
 			SELECT d.account_id, d.webhook_id, d.transaction_id, 0, 0, 0, ?1, ?1, (SELECT max(a.id) FROM attempts a WHERE a.delivery_id = d.id), 0
 			FROM deliveries d WHERE d.webhook_id = ?2 AND d.state = 2 AND d.created_ms >= ?3 AND d.created_ms < ?4 AND d.transaction_id IS NOT NULL
-				AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id AND o.webhook_id = d.webhook_id
-					AND (o.state IN (0, 1) OR (o.state = 2 AND o.id > d.id)))
+				AND `+notToldSince+`
 			ORDER BY d.id`, now.UnixMilli(), webhookID, max(0, from.UnixMilli()), end.UnixMilli())
 		if err != nil {
 			return 0, err

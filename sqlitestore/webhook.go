@@ -143,22 +143,24 @@ func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, change f
 		if secrets.Next != "" {
 			next = s.sealer.seal(sealWebhook, secrets.Next)
 		}
-		return tx.exec(`UPDATE webhooks SET secret = ?, next_secret = ?, overlap_to_ms = ? WHERE id = ?`,
-			s.sealer.seal(sealWebhook, secrets.Current), next, millis(secrets.OverlapTo), id)
+		return tx.exec(`UPDATE webhooks SET secret = ?, next_secret = ?, overlap_to_ms = ?, secrets_changed_ms = ? WHERE id = ?`,
+			s.sealer.seal(sealWebhook, secrets.Current), next, millis(secrets.OverlapTo), millis(secrets.ChangedAt), id)
 	})
 }
 
-const secretColumns = `w.secret, w.next_secret, w.overlap_to_ms`
+const secretColumns = `w.secret, w.next_secret, w.overlap_to_ms, w.secrets_changed_ms`
 
 // sealedSecrets are a webhook's secrets as they stand in the file.
 type sealedSecrets struct {
 	current, next []byte
 	overlapTo     sql.NullInt64
+	changed       sql.NullInt64
 }
 
-func (s *sealedSecrets) dest() []any { return []any{&s.current, &s.next, &s.overlapTo} }
+func (s *sealedSecrets) dest() []any { return []any{&s.current, &s.next, &s.overlapTo, &s.changed} }
 
 func (s *sealedSecrets) open(sealer *sealer) (secrets app.Secrets, err error) {
+	secrets.ChangedAt = fromMillis(s.changed)
 	if secrets.Current, err = sealer.open(sealWebhook, s.current); err != nil || s.next == nil {
 		return secrets, err
 	}

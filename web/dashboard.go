@@ -237,6 +237,7 @@ var templateFuncs = template.FuncMap{
 			pages
 		}{v, p}
 	},
+	"step": func(v view, step deliveryStep) stepView { return stepView{v, step} },
 	"more": func(n int) int { return n + 1 },
 	"less": func(n int) int { return n - 1 },
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"strconv"
+	"time"
 
 	"baoco/app"
 )
@@ -97,5 +98,25 @@ func (s *Server) needsAttention(v *visit, status app.AccountStatus) ([]attention
 	if status.Expired(v.now) {
 		list = append(list, attention{w.T("The plan has expired: nothing can be added or enabled.", "Gói đã hết hạn: không thể thêm hoặc bật mục mới."), "/settings", w.T("The plan", "Xem gói")})
 	}
-	return list, nil
+	return s.failedAttention(v, w, list)
+}
+
+// manyFailed is where counting failures ends: it isn't the number that
+// somebody needs then.
+const manyFailed = 100
+
+// failedAttention adds what failed in the last 24 hours and was not sent again.
+func (s *Server) failedAttention(v *visit, w view, list []attention) ([]attention, error) {
+	since := v.now.Add(-24 * time.Hour)
+	failed, more, err := s.service.FailedDeliveries(v.Context(), v.account.ID, app.FailedFilter{From: since}, manyFailed)
+	if err != nil || len(failed) == 0 {
+		return list, err
+	}
+	text := w.Count(int64(len(failed)), "delivery failed in the last 24 hours: your shop has not confirmed its transaction.",
+		"deliveries failed in the last 24 hours: your shop has not confirmed their transactions.", "lần gửi thất bại trong 24 giờ qua: cửa hàng chưa xác nhận đã nhận giao dịch.")
+	if more {
+		text = w.T("More than ", "Hơn ") + text
+	}
+	to := "/deliveries?status=0&from=" + app.DayOf(since, v.zone).String()
+	return append(list, attention{text, to, w.T("See and send again", "Xem và gửi lại")}), nil
 }

@@ -80,6 +80,13 @@ var dashboardPages = []page{
 	{"GET", "/transactions", app.RoleViewer, (*Server).transactionsPage},
 	{"GET", "/transactions/{id}", app.RoleViewer, (*Server).transactionPage},
 	{"GET", "/live/transactions", app.RoleViewer, (*Server).liveTransactions},
+
+	{"GET", "/deliveries", app.RoleOwner, (*Server).deliveriesPage},
+	{"GET", "/deliveries/resend", app.RoleOwner, (*Server).resendPage},
+	{"POST", "/deliveries/resend", app.RoleOwner, (*Server).resendDeliveries},
+	{"GET", "/deliveries/{id}", app.RoleOwner, (*Server).deliveryPage},
+	{"POST", "/deliveries/{id}/resend", app.RoleOwner, (*Server).resendDelivery},
+	{"GET", "/live/deliveries", app.RoleOwner, (*Server).liveDeliveries},
 }
 
 func (s *Server) handler() http.Handler {

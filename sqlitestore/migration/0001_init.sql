@@ -238,7 +238,8 @@ CREATE TABLE webhooks (
   deleted_at      INTEGER,
   secret          BLOB NOT NULL, -- sealed
   next_secret     BLOB,          -- sealed; NULL: no rotation
-  overlap_to_ms   INTEGER
+  overlap_to_ms   INTEGER,
+  secrets_changed_ms INTEGER     -- by somebody, last; NULL: never
 ) STRICT;
 CREATE INDEX webhooks_account ON webhooks (account_id) WHERE deleted_at IS NULL;
 
