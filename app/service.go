@@ -24,6 +24,7 @@ type Store interface {
 	webhookStore
 	deliveryStore
 	progressStore
+	healthStore
 	statisticStore
 	pruneStore
 	// Probe tells whether data can be read and, after a commit failed, whether
