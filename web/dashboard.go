@@ -237,6 +237,12 @@ var templateFuncs = template.FuncMap{
 			pages
 		}{v, p}
 	},
+	"part": func(v view, of any) any {
+		return struct {
+			view
+			Of any
+		}{v, of}
+	},
 	"more": func(n int) int { return n + 1 },
 	"less": func(n int) int { return n - 1 },
 }

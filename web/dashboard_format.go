@@ -193,6 +193,9 @@ var fieldNames = map[string]app.Text{
 	"scope":            {EN: "The scope", VI: "Phạm vi"},
 	"secret":           {EN: "The secret", VI: "Secret"},
 	"auth":             {EN: "The way of authenticating", VI: "Cách xác thực"},
+	"overlap_hours":    {EN: "The overlap", VI: "Thời gian chuyển tiếp"},
+	"from":             {EN: "The first day", VI: "Ngày đầu"},
+	"to":               {EN: "The last day", VI: "Ngày cuối"},
 	"provider":         {EN: "The provider", VI: "Nhà cung cấp"},
 }
 

@@ -97,5 +97,6 @@ func (s *Server) needsAttention(v *visit, status app.AccountStatus) ([]attention
 	if status.Expired(v.now) {
 		list = append(list, attention{w.T("The plan has expired: nothing can be added or enabled.", "Gói đã hết hạn: không thể thêm hoặc bật mục mới."), "/settings", w.T("The plan", "Xem gói")})
 	}
-	return list, nil
+	failing, err := s.webhooksNeedAttention(v, w)
+	return append(list, failing...), err
 }
