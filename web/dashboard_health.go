@@ -175,7 +175,7 @@ func (s *Server) webhooksNeedAttention(v *visit, w view) ([]attention, error) {
 		}
 		if n > 0 {
 			list = append(list, attention{
-				app.Textf("Webhook “%s” was not told of %s transactions, and they are not tried any more.", "Webhook “%s” chưa nhận được %s giao dịch và hệ thống đã ngừng thử lại.",
+				app.Textf("Transactions that webhook “%s” was not told of, and that are not tried any more: %s.", "Webhook “%s” chưa nhận được %s giao dịch và hệ thống đã ngừng thử lại.",
 					isolated(hook.Name), w.AtLeast(n, all)).In(v.lang), to + "/replay", w.T("Send again", "Gửi lại"),
 			})
 		}
