@@ -219,7 +219,7 @@ func TestWebhookTestSend(t *testing.T) {
 	status = http.StatusInternalServerError
 	b.post("/webhooks/1/test").goes(t, "/webhooks/1?tested=2")
 	b.get("/webhooks/1?tested=2").shows(t, "The test was not accepted", "500 ·", app.Result{StatusCode: 500, Error: app.ErrorHTTPStatus}.Explanation().EN)
-	b.get("/webhooks").shows(t, "50\u00a0%", "2 attempts", "1 succeeded, 1 failed")
+	b.get("/webhooks").shows(t, "50\u00a0%", "attempts: 2", "1 succeeded, 1 failed")
 	// An outcome is shown where it belongs only.
 	for _, path := range []string{"/webhooks/1?tested=99", "/webhooks/1?tested=x", fmt.Sprintf("/webhooks/%d?tested=1", other.ID)} {
 		if a := b.get(path); a.status != http.StatusOK || strings.Contains(a.body, `id="outcome"`) {

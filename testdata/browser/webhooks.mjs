@@ -24,7 +24,7 @@ const secret = await page.textContent('#secret');
 check(/^whsec_[A-Za-z0-9+/]{43}=$/.test(secret), 'no secret on the page: ' + secret);
 await must(page, 'webhook secret');
 await page.click('[data-copy="#secret"]');
-await page.waitForFunction(() => document.querySelector('[data-copy="#secret"]').textContent.includes('Đã chép'));
+await page.waitForFunction(() => document.querySelector('[data-copy="#secret"]').textContent.includes('Đã sao chép'));
 check(await page.evaluate(() => navigator.clipboard.readText()) === secret, 'another text was copied');
 const [download] = await Promise.all([page.waitForEvent('download'), page.click('form[action$="/env"] button')]);
 check(download.suggestedFilename() === 'baoco-webhook-1.env', 'the file is called ' + download.suggestedFilename());
