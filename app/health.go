@@ -33,6 +33,9 @@ type healthStore interface {
 	// WebhookHealth lists the webhooks of an account by id, or one of them
 	// where webhookID isn't 0. It costs a few rows a webhook.
 	WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) ([]WebhookHealth, error)
+	// RecentAttempts sums the same hours over all webhooks of an account, also
+	// those that were deleted.
+	RecentAttempts(ctx context.Context, accountID int64, now time.Time) (HourHealth, error)
 	// PendingOf counts what a webhook is still to be told.
 	PendingOf(ctx context.Context, accountID, webhookID int64) (int64, error)
 }

@@ -99,6 +99,14 @@ func (s *Store) WebhookHealth(ctx context.Context, accountID, webhookID int64, n
 	return list, err
 }
 
+func (s *Store) RecentAttempts(ctx context.Context, accountID int64, now time.Time) (app.HourHealth, error) {
+	var sum app.HourHealth
+	first := hourOf(now) - app.HealthHours + 1
+	err := s.queryRow(ctx, `SELECT coalesce(sum(h.succeeded), 0), coalesce(sum(h.failed), 0) FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id
+			WHERE w.account_id = ? AND h.hour BETWEEN ? AND ?`, accountID, first, first+app.HealthHours-1).Scan(&sum.Succeeded, &sum.Failed)
+	return sum, storageError(err)
+}
+
 func (s *Store) PendingOf(ctx context.Context, accountID, webhookID int64) (int64, error) {
 	var n int64
 	err := s.queryRow(ctx, `SELECT count(*) FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0

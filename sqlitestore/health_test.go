@@ -62,6 +62,14 @@ func TestWebhookHealth(t *testing.T) {
 				want = append(want, healthOf(hook.ID, made[hook.ID], h.now))
 			}
 		}
+		var sum app.HourHealth
+		for _, h := range want {
+			sum.Succeeded += h.Sum().Succeeded
+			sum.Failed += h.Sum().Failed
+		}
+		if all, err := h.service.DeliveryHealth(ctx, account, h.now); err != nil || all.Delivered != sum.Succeeded || all.Failed != sum.Failed {
+			t.Errorf("account %d together: %+v, %v; want %+v", account, all, err, sum)
+		}
 		if d := gocmp.Diff(want, got, cmpopts.EquateApproxTime(0)); d != "" {
 			t.Errorf("account %d (-of the attempts +kept):\n%s", account, d)
 		}

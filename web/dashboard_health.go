@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -10,21 +11,20 @@ import (
 )
 
 // hoursChart is the health of a webhook as a row of bars, one an hour: what
-// succeeded below, what failed on top. Words says the same.
+// succeeded below, what failed on top. The bars of a kind are one path, since
+// the list may have 100 charts. Words says the same.
 type hoursChart struct {
-	Width, Height int
-	Bars          []bar
-	Words         string
-	Percent       string // of the attempts that succeeded; empty where there were none
-	Sum           app.HourHealth
+	Width, Height           int
+	Succeeded, Failed, None string // data of SVG paths
+	Words                   string
+	Percent                 string // of the attempts that succeeded; empty where there were none
+	Total                   int64
 }
-
-// Total is how many attempts the chart shows.
-func (c hoursChart) Total() int64 { return c.Sum.Succeeded + c.Sum.Failed }
 
 // drawHours lays the hours out, the present one on the right.
 func (v view) drawHours(h app.WebhookHealth, width, height int) hoursChart {
-	c := hoursChart{Width: width, Height: height, Sum: h.Sum()}
+	sum := h.Sum()
+	c := hoursChart{Width: width, Height: height, Words: v.T("Last 24 hours: ", "24 giờ qua: ") + v.attempts(sum), Total: sum.Succeeded + sum.Failed}
 	var most int64
 	for _, hour := range h.Hours {
 		most = max(most, hour.Succeeded+hour.Failed)
@@ -33,34 +33,35 @@ func (v view) drawHours(h app.WebhookHealth, width, height int) hoursChart {
 	begin := v.now.Truncate(time.Hour).Add(-(app.HealthHours - 1) * time.Hour)
 	var failures []string
 	for i, hour := range h.Hours {
-		clock := begin.Add(time.Duration(i) * time.Hour).In(v.zone).Format("15:04")
-		title := clock + ": " + v.attempts(hour)
-		if hour.Failed > 0 {
-			failures = append(failures, clock+" ("+v.Number(hour.Failed)+")")
-		}
-		y := float64(height)
-		for _, part := range []struct {
-			count int64
-			class string
-		}{{hour.Succeeded, "in"}, {hour.Failed, "out"}} {
-			if part.count > 0 {
-				tall := math.Max(3, float64(part.count)/float64(most)*float64(height-4))
-				y -= tall
-				c.Bars = append(c.Bars, bar{X: round1(slot * float64(i)), Y: round1(math.Max(0, y)), Width: round1(slot * 0.75), Height: round1(tall), Class: part.class, Title: title})
+		x, base := slot*float64(i), float64(height)
+		stack := func(path *string, count int64) {
+			if count > 0 {
+				tall := math.Max(3, float64(count)/float64(most)*float64(height-4))
+				*path += barPath(x, base, slot*0.75, tall)
+				base -= tall
 			}
 		}
+		stack(&c.Succeeded, hour.Succeeded)
+		stack(&c.Failed, hour.Failed)
 		if hour == (app.HourHealth{}) {
-			c.Bars = append(c.Bars, bar{X: round1(slot * float64(i)), Y: y - 1, Width: round1(slot * 0.75), Height: 1, Class: "none", Title: title})
+			c.None += barPath(x, base, slot*0.75, 1)
+		}
+		if hour.Failed > 0 {
+			failures = append(failures, begin.Add(time.Duration(i)*time.Hour).In(v.zone).Format("15:04")+" ("+v.Number(hour.Failed)+")")
 		}
 	}
-	if total := c.Total(); total > 0 {
-		c.Percent = v.percent(c.Sum.Succeeded, total)
+	if c.Total > 0 {
+		c.Percent = v.percent(sum.Succeeded, c.Total)
 	}
-	c.Words = v.T("Last 24 hours: ", "24 giờ qua: ") + v.attempts(c.Sum)
 	if len(failures) > 0 {
-		c.Words += v.T(". Failures at ", ". Lỗi lúc ") + strings.Join(failures, ", ")
+		c.Words += v.T(". Failures from ", ". Lỗi từ ") + strings.Join(failures, ", ")
 	}
 	return c
+}
+
+// barPath draws a bar that stands on base.
+func barPath(x, base, width, height float64) string {
+	return fmt.Sprintf("M%g %gv%gh%gv%gz", round1(x), round1(base), -round1(height), round1(width), round1(height))
 }
 
 // attempts says how the attempts of some time went.
@@ -142,7 +143,7 @@ const worryingFailures = 3
 // many can be sent again.
 const (
 	lookedForFailed   = 5000
-	lookedForFailedIn = 100 // of the overview, for each webhook
+	lookedForFailedIn = 20 // of the overview, for each webhook
 )
 
 // webhooksNeedAttention lists the webhooks that fail, and those with
