@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -11,7 +12,7 @@ import (
 // receiver is the code of a receiver in one language, for one webhook.
 type receiver struct {
 	ID, Name, File string
-	Run            string // the command that starts it, without the secret
+	Run            string // the command that starts it
 	Code           string
 }
 
@@ -33,8 +34,9 @@ var receiverComments = map[string]app.Text{
 }
 
 // receivers is the code that receives what is sent to hook, in every language
-// there is. The secret is never in it: it comes from the environment.
-func receivers(hook app.Webhook, lang app.Lang) []receiver {
+// there is. The secret is never in it: it comes from the environment, where the
+// command puts it that starts it. secret is empty where it isn't known.
+func receivers(hook app.Webhook, secret string, lang app.Lang) []receiver {
 	marks := []string{`"/HOOK-PATH"`, pathLiteral(hook.URL)}
 	for mark, text := range receiverComments {
 		marks = append(marks, "«"+mark+"»", text.In(lang))
@@ -46,6 +48,7 @@ func receivers(hook app.Webhook, lang app.Lang) []receiver {
 		if err != nil {
 			panic(err) // it is in the binary
 		}
+		r.Run = "BAOCO_SECRET=" + cmp.Or(secret, "whsec_…") + " " + r.Run
 		r.Code = filled.Replace(string(code))
 		list[i] = r
 	}

@@ -31,7 +31,7 @@ func (s *Server) webhookPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := webhookData{webhookRow: webhookRow{Webhook: hook}, Receivers: receivers(hook, v.lang)}
+	data := webhookData{webhookRow: webhookRow{Webhook: hook}, Receivers: receivers(hook, "", v.lang)}
 	if data.Health, err = s.service.WebhookHealth(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 		return err
 	}

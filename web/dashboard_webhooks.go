@@ -168,7 +168,7 @@ func (s *Server) showSecret(v *visit, data secretData) error {
 		title = app.Text{EN: "The secret was shown already", VI: "Secret đã được hiển thị"}
 	}
 	data.Plain = strings.TrimSpace(plainWarning(data.Webhook).In(v.lang))
-	data.Receivers = receivers(data.Webhook, v.lang)
+	data.Receivers = receivers(data.Webhook, data.Secret, v.lang)
 	return s.render(v, http.StatusOK, "webhook_secret", "webhooks", title, data)
 }
 
