@@ -22,6 +22,8 @@
 //   - Delivery: one transaction to one webhook: the row of the queue.
 //   - Attempt: one HTTP call of a delivery: the history record.
 //   - Request: what an attempt sends, as far as it follows from the delivery.
+//   - Health: how the attempts of a webhook went in the last 24 hours, and how
+//     many have failed since the last that succeeded.
 //   - Explanation: why an attempt failed and what to do, for people. It comes
 //     of the class of the error and its Cause.
 //   - Secret, Signature, Checksum: what a webhook's deliveries are signed

@@ -18,7 +18,7 @@ type DeliveryProgress struct {
 	Duration   time.Duration
 }
 
-// DeliveryHealth is how the attempts since some time went.
+// DeliveryHealth is how the attempts of a day went.
 type DeliveryHealth struct {
 	Delivered, Failed int64 // attempts
 	Pending           int64 // deliveries that are still to be attempted
@@ -57,17 +57,13 @@ func (s *Service) DeliveriesOf(ctx context.Context, accountID int64, transaction
 	return byTransaction, err
 }
 
-// DeliveryHealth reads how the last 24 hours went.
+// DeliveryHealth reads how the last 24 hours of the clock went.
 func (s *Service) DeliveryHealth(ctx context.Context, accountID int64, now time.Time) (h DeliveryHealth, err error) {
-	one := Page{Number: 1, Size: 1}
-	for _, side := range []struct {
-		ok   bool
-		into *int64
-	}{{true, &h.Delivered}, {false, &h.Failed}} {
-		if _, *side.into, err = s.store.History(ctx, accountID, HistoryFilter{OK: &side.ok, From: now.Add(-24 * time.Hour), Page: one}); err != nil {
-			return h, err
-		}
+	sum, err := s.store.RecentAttempts(ctx, accountID, now)
+	if err != nil {
+		return h, err
 	}
+	h.Delivered, h.Failed = sum.Succeeded, sum.Failed
 	h.Pending, err = s.store.PendingDeliveries(ctx, accountID)
 	return h, err
 }

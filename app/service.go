@@ -26,6 +26,7 @@ type Store interface {
 	progressStore
 	detailsStore
 	resendStore
+	healthStore
 	statisticStore
 	pruneStore
 	// Probe tells whether data can be read and, after a commit failed, whether

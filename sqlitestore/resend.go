@@ -9,12 +9,6 @@ import (
 	"baoco/app/fold"
 )
 
-// notToldSince is the condition on a failed delivery d that its webhook was
-// not told of the transaction and is not being told: by no other delivery,
-// and of several failures by the last.
-const notToldSince = `NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id AND o.webhook_id = d.webhook_id
-	AND (o.state IN (0, 1) OR (o.state = 2 AND o.id > d.id)))`
-
 // FailedDeliveries goes through the index of the failed ones and stops reading
 // at limit. Their transactions are looked at one by one: there are few
 // failures, and a word that is searched for may be in half of all
@@ -46,7 +40,7 @@ func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f app.Fai
 	rows, err := s.query(ctx, `SELECT d.id, d.webhook_id, (SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id) AS last
 		FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_failed ON d.webhook_id = w.id AND d.state = 2
 		CROSS JOIN transactions t ON t.id = d.transaction_id
-		WHERE w.is_active = 1 AND w.deleted_at IS NULL AND last IS NOT NULL AND `+c.where.String()+` AND `+notToldSince, c.args...)
+		WHERE w.is_active = 1 AND w.deleted_at IS NULL AND last IS NOT NULL AND `+c.where.String()+` AND `+notTold, c.args...)
 	if err != nil {
 		return nil, storageError(err)
 	}

@@ -144,14 +144,6 @@ func (s *Server) liveDeliveries(v *visit) error {
 	})
 }
 
-// Answer says in a word or two what came of an attempt.
-func (v view) Answer(r app.Result) string {
-	if r.StatusCode == 0 {
-		return v.ErrorWord(r.Error)
-	}
-	return strconv.Itoa(r.StatusCode) + " · " + strconv.FormatInt(r.Duration.Milliseconds(), 10) + nbsp + "ms"
-}
-
 // Verdict is the class of an attempt's pill.
 func (v view) Verdict(r app.Result) app.DeliveryState {
 	if r.OK() {

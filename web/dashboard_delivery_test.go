@@ -91,7 +91,7 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 		t.Error("before the rotation")
 	}
 	time.Sleep(2 * time.Millisecond) // a change in the same millisecond is none
-	_, err := w.service.RotateSecret(ctx, 1, hook.ID, time.Hour, time.Now())
+	_, err := w.service.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, time.Now())
 	must(t, err)
 	// As long as the old secret signs, what is shown is what was sent.
 	for _, name := range []string{"X-Webhook-Signature", "Webhook-Signature"} {
@@ -99,7 +99,7 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 			t.Errorf("during the overlap the page doesn't show %q", line)
 		}
 	}
-	next, err := w.service.RotateSecret(ctx, 1, hook.ID, 0, time.Now())
+	next, err := w.service.RotateSecret(ctx, 1, hook.ID, 0, app.IdempotencyKey{}, time.Now())
 	must(t, err)
 	page := b.get("/deliveries/1").body
 	if !strings.Contains(page, changed) || strings.Contains(page, app.Signature(secret, []byte(receiver.calls()[0].body))) {

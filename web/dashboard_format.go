@@ -201,6 +201,7 @@ var fieldNames = map[string]app.Text{
 	"scope":            {EN: "The scope", VI: "Phạm vi"},
 	"secret":           {EN: "The secret", VI: "Secret"},
 	"auth":             {EN: "The way of authenticating", VI: "Cách xác thực"},
+	"overlap_hours":    {EN: "The overlap", VI: "Thời gian chuyển tiếp"},
 	"provider":         {EN: "The provider", VI: "Nhà cung cấp"},
 	"from":             {EN: "The first day", VI: "Từ ngày"},
 	"to":               {EN: "The last day", VI: "Đến ngày"},

@@ -98,7 +98,11 @@ func (s *Server) needsAttention(v *visit, status app.AccountStatus) ([]attention
 	if status.Expired(v.now) {
 		list = append(list, attention{w.T("The plan has expired: nothing can be added or enabled.", "Gói đã hết hạn: không thể thêm hoặc bật mục mới."), "/settings", w.T("The plan", "Xem gói")})
 	}
-	return s.failedAttention(v, w, list)
+	failing, err := s.webhooksNeedAttention(v, w)
+	if err != nil {
+		return nil, err
+	}
+	return s.failedAttention(v, w, append(list, failing...))
 }
 
 // manyFailed is where counting failures ends: it isn't the number that

@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"net/http"
 	"net/url"
@@ -43,7 +42,7 @@ func (s *Server) resendPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := resendData{Failed: values.Get("failed") != "", Back: backToHistory(values), Fields: []field{{"key", rand.Text()}}}
+	data := resendData{Failed: values.Get("failed") != "", Back: backToHistory(values), Fields: []field{{"once", rand.Text()}}}
 	for _, name := range filterNames {
 		if value := values.Get(name); value != "" {
 			data.Fields = append(data.Fields, field{name, value})
@@ -198,7 +197,7 @@ func readIDs(texts []string) ([]int64, error) {
 
 // resendDeliveries does what the page before has told.
 func (s *Server) resendDeliveries(v *visit) error {
-	key := formKey(v)
+	key := formKey(v, v.URL.Path)
 	var r app.ResendResult
 	if v.PostForm.Get("failed") != "" {
 		f, err := readFailedFilter(v, v.PostForm)
@@ -241,22 +240,13 @@ func resent(r app.ResendResult) app.Text {
 	return text
 }
 
-// formKey makes a form that is sent twice count once.
-func formKey(v *visit) app.IdempotencyKey {
-	key := v.PostFormValue("key")
-	if key == "" || len(key) > 64 {
-		return app.IdempotencyKey{}
-	}
-	return app.IdempotencyKey{Key: "form " + key, Operation: v.Method + " " + v.URL.Path, Hash: sha256.Sum256([]byte(v.PostForm.Encode()))}
-}
-
 // resendDelivery sends one delivery again: its last record.
 func (s *Server) resendDelivery(v *visit) error {
 	d, err := s.deliveryDetails(v)
 	if err != nil {
 		return err
 	}
-	key := formKey(v)
+	key := formKey(v, v.URL.Path)
 	if len(d.Calls) == 0 {
 		return s.showDelivery(v, d, cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), app.ErrNoHistory()))
 	}

@@ -300,6 +300,24 @@ CREATE TABLE attempt_blocks (
   PRIMARY KEY (account_id, block, webhook_id, type, ok)
 ) STRICT, WITHOUT ROWID;
 
+-- How the attempts of a webhook went by the hour of their start, for two days
+-- or so.
+CREATE TABLE webhook_hours (
+  webhook_id INTEGER NOT NULL REFERENCES webhooks,
+  hour       INTEGER NOT NULL, -- started_ms / 3600000
+  succeeded  INTEGER NOT NULL,
+  failed     INTEGER NOT NULL,
+  PRIMARY KEY (webhook_id, hour)
+) STRICT, WITHOUT ROWID;
+
+-- Where a webhook's attempts have got to. One that was never attempted has no
+-- row.
+CREATE TABLE webhook_totals (
+  webhook_id      INTEGER PRIMARY KEY REFERENCES webhooks,
+  last_attempt_id INTEGER NOT NULL, -- may be pruned
+  failed_in_row   INTEGER NOT NULL  -- since the last that succeeded
+) STRICT;
+
 CREATE TABLE idempotency_keys (
   account_id INTEGER NOT NULL REFERENCES accounts,
   key        TEXT NOT NULL,

@@ -50,7 +50,10 @@ if (countdowns.length) setInterval(() => countdowns.forEach((e) => {
 // What can't be undone asks first, in a dialog that names what will happen.
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-dialog]");
-  if (opener) $(opener.dataset.dialog)?.showModal();
+  if (opener) {
+    event.preventDefault(); // it may be a link to a page that asks the same
+    $(opener.dataset.dialog)?.showModal();
+  }
   if (event.target.closest("[data-close]")) event.target.closest("dialog")?.close();
 });
 
