@@ -20,9 +20,10 @@ import (
 
 // parseSigned reads the object that is signed by its fields. It refuses what
 // could be read otherwise than it was signed: a key that comes twice at any
-// level, and text that isn't UTF-8. Lone surrogates are kept.
-func parseSigned(body []byte) (jsonValue, app.Refusal) {
-	r := jsonReader{text: strings.TrimPrefix(string(body), "\xef\xbb\xbf"), surrogates: true}
+// level, and text that isn't UTF-8. surrogates keeps lone surrogates for
+// [appendJS]; without it they become U+FFFD, as in what JavaScript hashes.
+func parseSigned(body []byte, surrogates bool) (jsonValue, app.Refusal) {
+	r := jsonReader{text: strings.TrimPrefix(string(body), "\xef\xbb\xbf"), surrogates: surrogates && utf8.Valid(body)}
 	v, ok := r.value()
 	if r.space(); !ok || r.at != len(r.text) || v.kind != jsonObject || !utf8.Valid(body) {
 		return v, refusal(app.RefusalMalformed, "The body is not a JSON object in UTF-8.", "Nội dung không phải một đối tượng JSON mã hoá UTF-8.")

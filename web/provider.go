@@ -47,6 +47,7 @@ var adapters = []adapter{
 	nativeAdapter,
 	sepayAdapter,
 	cassoAdapter,
+	cassoV2Adapter,
 }
 
 func adapterOf(p app.Provider) (adapter, bool) {
