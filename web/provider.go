@@ -48,6 +48,7 @@ var adapters = []adapter{
 	sepayAdapter,
 	cassoAdapter,
 	cassoV2Adapter,
+	payOSAdapter,
 }
 
 func adapterOf(p app.Provider) (adapter, bool) {
