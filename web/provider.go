@@ -49,6 +49,8 @@ var adapters = []adapter{
 	cassoAdapter,
 	cassoV2Adapter,
 	payOSAdapter,
+	pay2sAdapter,
+	pay2sIPNAdapter,
 }
 
 func adapterOf(p app.Provider) (adapter, bool) {
