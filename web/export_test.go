@@ -20,14 +20,14 @@ func Verify(source app.Source, body []byte, h http.Header, at time.Time) app.Ref
 
 // SignedJSON is what a Casso V2 call with this body signs after its timestamp.
 func SignedJSON(body []byte) ([]byte, app.Refusal) {
-	v, why := parseSigned(body, true)
+	v, why := parseSigned(body)
 	return appendJS(nil, sortedMembers(withJSNumbers(v), true)), why
 }
 
 // SignedPayOS is what a payOS call with this body signs; ok is false where
 // payOS's libraries would sign nothing.
 func SignedPayOS(body []byte) (text []byte, ok bool) {
-	v, why := parseSigned(body, false)
+	v, why := parseSigned(body)
 	fields, ok := payOSFields(v.get("data"))
 	return fields.signed(), ok && why.Code == ""
 }

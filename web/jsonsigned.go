@@ -1,7 +1,7 @@
 package web
 
 import (
-	"bytes"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -20,10 +20,9 @@ import (
 
 // parseSigned reads the object that is signed by its fields. It refuses what
 // could be read otherwise than it was signed: a key that comes twice at any
-// level, and text that isn't UTF-8. surrogates keeps lone surrogates for
-// [appendJS]; without it they become U+FFFD, as in what JavaScript hashes.
-func parseSigned(body []byte, surrogates bool) (jsonValue, app.Refusal) {
-	r := jsonReader{text: strings.TrimPrefix(string(body), "\xef\xbb\xbf"), surrogates: surrogates && utf8.Valid(body)}
+// level, and text that isn't UTF-8. Lone surrogates are kept.
+func parseSigned(body []byte) (jsonValue, app.Refusal) {
+	r := jsonReader{text: strings.TrimPrefix(string(body), "\xef\xbb\xbf"), surrogates: utf8.Valid(body)}
 	v, ok := r.value()
 	if r.space(); !ok || r.at != len(r.text) || v.kind != jsonObject || !utf8.Valid(body) {
 		return v, refusal(app.RefusalMalformed, "The body is not a JSON object in UTF-8.", "Nội dung không phải một đối tượng JSON mã hoá UTF-8.")
@@ -128,10 +127,26 @@ func utf16Units(s string) []uint16 {
 	return units
 }
 
-func isSurrogate[T string | []byte](s T) bool { return len(s) >= 3 && s[0] == 0xed && s[1] >= 0xa0 }
+func isSurrogate(s string) bool { return len(s) >= 3 && s[0] == 0xed && s[1] >= 0xa0 }
 
-func surrogate[T string | []byte](s T) uint16 {
-	return 0xd000 | uint16(s[1]&0x3f)<<6 | uint16(s[2]&0x3f)
+func surrogate(s string) uint16 { return 0xd000 | uint16(s[1]&0x3f)<<6 | uint16(s[2]&0x3f) }
+
+// replaceSurrogates is s with something else for each lone surrogate.
+func replaceSurrogates(s string, by func(uint16) string) string {
+	if !strings.Contains(s, "\xed") {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		if isSurrogate(s) {
+			b.WriteString(by(surrogate(s)))
+			s = s[3:]
+			continue
+		}
+		b.WriteByte(s[0])
+		s = s[1:]
+	}
+	return b.String()
 }
 
 // inJSOrder is the order in which a JavaScript object lists its keys: those
@@ -200,14 +215,5 @@ func appendJSString(b []byte, s string) []byte {
 	if !strings.Contains(s, "\xed") {
 		return b
 	}
-	written := bytes.Clone(b[begin:])
-	b = b[:begin]
-	for len(written) > 0 {
-		if isSurrogate(written) {
-			b, written = append(b, `\u`+strconv.FormatUint(uint64(surrogate(written)), 16)...), written[3:]
-			continue
-		}
-		b, written = append(b, written[0]), written[1:]
-	}
-	return b
+	return append(b[:begin], replaceSurrogates(string(b[begin:]), func(unit uint16) string { return fmt.Sprintf(`\u%04x`, unit) })...)
 }

@@ -36,7 +36,7 @@ func verifyCassoV2(in inbound, h http.Header) app.Refusal {
 	if !found || !begins || !isInteger(stamp) {
 		return refusalf(app.RefusalMalformed, "%s is not t=, a time in digits, and v1= with a signature.", "%s không có dạng t= kèm thời gian bằng chữ số và v1= kèm chữ ký.", name)
 	}
-	v, why := parseSigned(in.body, true)
+	v, why := parseSigned(in.body)
 	if why.Code != "" {
 		return why
 	}

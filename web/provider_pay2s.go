@@ -59,7 +59,7 @@ var pay2sSigned = []string{
 }
 
 func verifyPay2SIPN(in inbound, _ http.Header) app.Refusal {
-	v, why := parseSigned(in.body, false)
+	v, why := parseSigned(in.body)
 	if why.Code != "" {
 		return why
 	}

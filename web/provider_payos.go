@@ -24,7 +24,7 @@ var payOSAdapter = adapter{
 }
 
 func verifyPayOS(in inbound, _ http.Header) app.Refusal {
-	v, why := parseSigned(in.body, false)
+	v, why := parseSigned(in.body)
 	if why.Code != "" {
 		return why
 	}

@@ -14,13 +14,14 @@ type signedFields []signedField
 
 type signedField struct{ key, text string }
 
-// signed is what the signature is made over; nothing in it is escaped.
+// signed is what the signature is made over; nothing in it is escaped, and a
+// lone surrogate is U+FFFD, as JavaScript hashes it.
 func (f signedFields) signed() []byte {
 	pairs := make([]string, len(f))
 	for i, field := range f {
 		pairs[i] = field.key + "=" + field.text
 	}
-	return []byte(strings.Join(pairs, "&"))
+	return []byte(replaceSurrogates(strings.Join(pairs, "&"), func(uint16) string { return "\ufffd" }))
 }
 
 // get is the text of a field; empty where it is missing, as it is signed.
