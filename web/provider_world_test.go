@@ -103,6 +103,8 @@ func credentials(s app.Source, body string, now time.Time) []string {
 		return []string{"Authorization", "Bearer " + s.Secret}
 	case s.Auth == app.AuthAPIKey:
 		return []string{"Authorization", "Apikey " + s.Secret}
+	case s.Auth == app.AuthToken:
+		return []string{"Secure-Token", s.Secret}
 	case s.Provider == "sepay":
 		stamp := strconv.FormatInt(now.Unix(), 10)
 		return []string{"X-SePay-Timestamp", stamp, "X-SePay-Signature", "sha256=" + hexHMAC(s.Secret, stamp, ".", body)}
