@@ -88,7 +88,7 @@ func newFuzzed(f *testing.F) *fuzzed {
 	for _, kind := range []struct {
 		provider app.Provider
 		auth     app.Auth
-	}{{"native", app.AuthBearer}, {"native", app.AuthHMAC}, {"sepay", app.AuthAPIKey}, {"sepay", app.AuthHMAC}} {
+	}{{"native", app.AuthBearer}, {"native", app.AuthHMAC}, {"sepay", app.AuthAPIKey}, {"sepay", app.AuthHMAC}, {"casso", ""}, {"pay2s", ""}} {
 		source, err := service.AddSource(ctx, 1, app.SourceAdd{Provider: kind.provider, Auth: kind.auth, Name: "fuzz"}, now)
 		check(err)
 		z.sources = append(z.sources, source)
@@ -147,7 +147,7 @@ func FuzzRequest(f *testing.F) {
 // FuzzProviderCall: a call that isn't the source's records nothing and is
 // refused; one that is, whatever it holds, isn't answered as our fault.
 func FuzzProviderCall(f *testing.F) {
-	for i := range 4 {
+	for i := range 6 {
 		for _, h := range []string{"", "Bearer x", "Apikey x", "sha256=00", "sha256=", strings.Repeat("0", 64), "9223372036854775808", "-1", "1763000000", "\x00", "é"} {
 			f.Add(byte(i), h, h, []byte(batch(transfer{}.native())))
 		}
@@ -161,6 +161,8 @@ func FuzzProviderCall(f *testing.F) {
 		switch {
 		case source.Auth == app.AuthHMAC && source.Provider == "native":
 			names = []string{"X-Webhook-Signature", "X-Webhook-Signature"}
+		case source.Auth == app.AuthToken:
+			names = []string{"Secure-Token", "Secure-Token"}
 		case source.Auth == app.AuthHMAC:
 			names = []string{"X-SePay-Timestamp", "X-SePay-Signature"}
 		}

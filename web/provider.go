@@ -43,7 +43,15 @@ type reading struct {
 }
 
 // adapters is the table of the inbound formats.
-var adapters = []adapter{nativeAdapter, sepayAdapter}
+var adapters = []adapter{
+	nativeAdapter,
+	sepayAdapter,
+	cassoAdapter,
+	cassoV2Adapter,
+	payOSAdapter,
+	pay2sAdapter,
+	pay2sIPNAdapter,
+}
 
 func adapterOf(p app.Provider) (adapter, bool) {
 	for _, a := range adapters {
