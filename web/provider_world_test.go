@@ -182,8 +182,13 @@ func (w *world) wantTransactions(n int) []app.Transaction {
 // events is the inbound log of account 1, newest first.
 func (w *world) events() []app.InboundEvent {
 	w.t.Helper()
-	list, err := w.service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1000}})
+	list, _, err := w.service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1000}})
 	must(w.t, err)
+	for i := range list {
+		whole, err := w.service.InboundEvent(context.Background(), 1, list[i].ID)
+		must(w.t, err)
+		list[i].Body = whole.Body
+	}
 	return list
 }
 
