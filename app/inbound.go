@@ -367,8 +367,12 @@ func (s *Service) DiscardInbound(ctx context.Context, accountID, eventID int64) 
 	return s.store.DiscardInbound(ctx, accountID, eventID, 0)
 }
 
-// DiscardInboundItem closes one item of an event.
+// DiscardInboundItem closes one item of an event. CodeValidation where the
+// event has no such item.
 func (s *Service) DiscardInboundItem(ctx context.Context, accountID, eventID, itemID int64) (int, error) {
+	if itemID < 1 {
+		return 0, ErrUnknownReference("item_id")
+	}
 	return s.store.DiscardInbound(ctx, accountID, eventID, itemID)
 }
 

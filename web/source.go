@@ -13,7 +13,7 @@ type SourceJSON struct {
 	Name              string           `json:"name"`
 	Provider          app.Provider     `json:"provider"`
 	Auth              app.Auth         `json:"auth"`
-	URLPath           string           `json:"url_path"`
+	URLPath           *string          `json:"url_path"` // null for a key that may only read
 	BankAccountID     *int64           `json:"bank_account_id"` // null: all
 	CreatedAt         string           `json:"created_at"`
 	LastCallAt        *string          `json:"last_call_at"`
@@ -27,7 +27,7 @@ type SourceJSON struct {
 // EncodeSource writes src with its times in zone, for a reader of lang.
 func EncodeSource(src app.SourceHealth, zone *time.Location, lang app.Lang) SourceJSON {
 	return SourceJSON{
-		ID: src.ID, Name: src.Name, Provider: src.Provider, Auth: src.Auth, URLPath: src.URLPath(), BankAccountID: orNull(src.BankAccountID),
+		ID: src.ID, Name: src.Name, Provider: src.Provider, Auth: src.Auth, URLPath: orNull(src.URLPath()), BankAccountID: orNull(src.BankAccountID),
 		CreatedAt: app.FormatTime(src.CreatedAt, zone), LastCallAt: timeOrNull(src.LastCallAt, zone), LastTransactionAt: timeOrNull(src.LastTransactionAt, zone),
 		RefusedCalls: src.RefusedCalls, LastRefusedAt: timeOrNull(src.LastRefused.ReceivedAt, zone),
 		LastRefusedCode: orNull(src.LastRefused.Code), LastRefusedReason: orNull(src.LastRefused.Text.In(lang)),
@@ -67,6 +67,9 @@ func (s *Server) listSources(w http.ResponseWriter, q *query) error {
 	encoded := make([]SourceJSON, len(list))
 	for i, src := range list {
 		encoded[i] = EncodeSource(src, s.service.Zone(), lang(q.Request))
+		if q.key.Scope != app.ScopeFull {
+			encoded[i].URLPath = nil
+		}
 	}
 	writeJSON(w, http.StatusOK, struct {
 		envelope
