@@ -56,19 +56,22 @@ func (l InboundLink) Complete(items []Incoming, own BankAccount, linked []BankAc
 			return l, err
 		}
 	}
+	if !slices.ContainsFunc(items, func(e Incoming) bool { return fitsNumber(e, l.AccountNumber) }) {
+		return l, InvalidField("account_number", "is not the account number that the event names", "không phải số tài khoản mà sự kiện nêu")
+	}
 	if l.Bank == "" {
 		if err := l.completeBank(items, linked); err != nil {
 			return l, err
 		}
 	}
-	target := BankAccount{Bank: l.Bank, AccountNumber: l.AccountNumber}
-	switch {
-	case slices.ContainsFunc(items, target.Fits):
-		return l, nil
-	case slices.ContainsFunc(items, func(e Incoming) bool { return fitsNumber(e, l.AccountNumber) }):
-		return l, InvalidField("bank", "is not the bank that the event names", "không phải ngân hàng mà sự kiện nêu")
+	if !slices.ContainsFunc(items, BankAccount{Bank: l.Bank, AccountNumber: l.AccountNumber}.Fits) {
+		return l, errOtherBank()
 	}
-	return l, InvalidField("account_number", "is not the account number that the event names", "không phải số tài khoản mà sự kiện nêu")
+	return l, nil
+}
+
+func errOtherBank() error {
+	return InvalidField("bank", "is not the bank that the event names", "không phải ngân hàng mà sự kiện nêu")
 }
 
 func (l *InboundLink) completeNumber(items []Incoming) error {
@@ -86,7 +89,7 @@ func (l *InboundLink) completeNumber(items []Incoming) error {
 	case masked:
 		return InvalidField("account_number", "is required: the event shows only some digits of it", "là bắt buộc: sự kiện chỉ cho thấy một phần số tài khoản")
 	case l.AccountNumber == "" && l.Bank != "":
-		return InvalidField("bank", "is not the bank that the event names", "không phải ngân hàng mà sự kiện nêu")
+		return errOtherBank()
 	case l.AccountNumber == "":
 		return InvalidField("account_number", "is required: the event names none", "là bắt buộc: sự kiện không nêu số tài khoản")
 	}
