@@ -13,7 +13,7 @@ type SourceJSON struct {
 	Name              string           `json:"name"`
 	Provider          app.Provider     `json:"provider"`
 	Auth              app.Auth         `json:"auth"`
-	URLPath           *string          `json:"url_path"` // null for a key that may only read
+	URLPath           *string          `json:"url_path"`        // null for a key that may only read
 	BankAccountID     *int64           `json:"bank_account_id"` // null: all
 	CreatedAt         string           `json:"created_at"`
 	LastCallAt        *string          `json:"last_call_at"`
