@@ -392,11 +392,6 @@ func (s *Service) InboundEvent(ctx context.Context, accountID, id int64) (Inboun
 	return e, err
 }
 
-// InboundItems lists what of an inbound event needs attention or did.
-func (s *Service) InboundItems(ctx context.Context, accountID, eventID int64) ([]InboundItem, error) {
-	return s.store.InboundItems(ctx, accountID, eventID, ShownItems)
-}
-
 // NoteRefusedCall keeps a call that didn't authenticate for the operator.
 func (s *Service) NoteRefusedCall(c RefusedCall) { s.store.NoteRefusedCall(c) }
 

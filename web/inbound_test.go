@@ -112,7 +112,10 @@ func TestInboundLinkMasked(t *testing.T) {
 		t.Errorf("another event of the same masked number is %+v", e)
 	}
 	// Repeated it is a duplicate, as what it became.
-	w.text(phone, app.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005"})
+	again := w.text(phone, app.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005"})
+	if e := w.event(again); e.Duplicates != 1 || e.Open != 0 {
+		t.Errorf("repeated: %+v", e)
+	}
 	list := w.wantTransactions(3)
 	if list[2].BankAccountID != other.ID || list[2].Number != "FT2" {
 		t.Errorf("recorded %+v", list)

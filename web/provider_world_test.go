@@ -185,18 +185,18 @@ func (w *world) events() []app.InboundEvent {
 	list, _, err := w.service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1000}})
 	must(w.t, err)
 	for i := range list {
-		whole, err := w.service.InboundEvent(context.Background(), 1, list[i].ID)
-		must(w.t, err)
-		list[i].Body = whole.Body
+		if list[i], err = w.service.InboundEvent(context.Background(), 1, list[i].ID); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 	return list
 }
 
 func (w *world) items(event int64) []app.InboundItem {
 	w.t.Helper()
-	list, err := w.service.InboundItems(context.Background(), 1, event)
+	e, err := w.service.InboundEvent(context.Background(), 1, event)
 	must(w.t, err)
-	return list
+	return e.Items
 }
 
 // file runs fn on the file as another program would.
