@@ -112,6 +112,7 @@ type sourceStore interface {
 	// Bearer secret, and with CodeValidation for an unknown bank account.
 	CreateSource(ctx context.Context, s Source) (Source, error)
 	Sources(ctx context.Context, accountID int64) ([]Source, error)
+	SourcesHealth(ctx context.Context, accountID int64) ([]SourceHealth, error)
 	// SourceByToken and SourceByBearer see a source made by another process
 	// from its commit on. ok is false where there is none.
 	SourceByToken(ctx context.Context, token string) (s Source, ok bool, err error)
@@ -259,6 +260,32 @@ func randomToken() string {
 // Sources lists the sources in use, by id.
 func (s *Service) Sources(ctx context.Context, accountID int64) ([]Source, error) {
 	return s.store.Sources(ctx, accountID)
+}
+
+// SourceHealth is a source with what is kept of the calls that it refused.
+type SourceHealth struct {
+	Source
+	RefusedCalls int         // of the last KeptRefusedCalls of all sources
+	LastRefused  RefusedCall // zero: none of them
+}
+
+// SourcesHealth lists the sources in use, by id, with how they are.
+func (s *Service) SourcesHealth(ctx context.Context, accountID int64) ([]SourceHealth, error) {
+	return s.store.SourcesHealth(ctx, accountID)
+}
+
+// SourceHealth finds a source in use.
+func (s *Service) SourceHealth(ctx context.Context, accountID, id int64) (SourceHealth, error) {
+	list, err := s.store.SourcesHealth(ctx, accountID)
+	if err != nil {
+		return SourceHealth{}, err
+	}
+	for _, src := range list {
+		if src.ID == id {
+			return src, nil
+		}
+	}
+	return SourceHealth{}, ErrNoSource()
 }
 
 // RotateSource gives a source a new secret, which counts at once: the given
