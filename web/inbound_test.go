@@ -337,3 +337,27 @@ func TestInboundManyItems(t *testing.T) {
 		t.Errorf("after all were discarded: %+v", e.Items[:3])
 	}
 }
+
+// TestInboundTenants: the use cases themselves, which the command line comes by
+// too, know no event of another account.
+func TestInboundTenants(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, now := context.Background(), time.Now()
+	account, err := w.service.CreateAccount(ctx, "another", now)
+	must(t, err)
+	w.names(unassigned, w.native(), transfer{})
+	_, shown := w.service.InboundEvent(ctx, account.ID, 1)
+	_, link := w.service.LinkInbound(ctx, account.ID, 1, app.InboundLink{AccountName: "A"}, now)
+	_, retry := w.service.RetryInbound(ctx, account.ID, 1, now)
+	_, discard := w.service.DiscardInbound(ctx, account.ID, 1)
+	_, item := w.service.DiscardInboundItem(ctx, account.ID, 1, 1)
+	for i, err := range []error{shown, link, retry, discard, item} {
+		if app.CodeOf(err) != app.CodeNotFound {
+			t.Errorf("use case %d: %v", i, err)
+		}
+	}
+	if e := w.event(1); e.Open != 1 {
+		t.Errorf("the event is %+v", e)
+	}
+}
