@@ -39,11 +39,11 @@ type ProviderKind struct {
 	// CatchUp says that the provider has a list of transactions, which can be
 	// read with an API key.
 	CatchUp bool
-	// Setup says what to do on the provider's side, in one or two sentences.
+	// Setup says what to do on the provider's side, in a few sentences.
 	Setup Text
-	// Check refuses values of the options that the adapter can't work with; nil
-	// takes all.
-	Check func(SourceOptions) error
+	// Check refuses what the adapter can't work with; nil takes all. Auth is the
+	// chosen one.
+	Check func(SourceAdd) error
 }
 
 // SourceOption is something that only some kinds of sources need to be told.
@@ -109,16 +109,21 @@ func (s Source) URLPath() string { return "/api/webhooks/provider/" + s.Token }
 
 type sourceStore interface {
 	// CreateSource fails with CodeConflict where another source has the same
-	// Bearer secret, and with CodeValidation for an unknown bank account.
+	// Bearer secret or user name, and with CodeValidation for an unknown bank
+	// account.
 	CreateSource(ctx context.Context, s Source) (Source, error)
 	Sources(ctx context.Context, accountID int64) ([]Source, error)
-	// SourceByToken and SourceByBearer see a source made by another process
-	// from its commit on. ok is false where there is none.
+	// The four that find a source see one made by another process from its
+	// commit on. ok is false where there is none.
 	SourceByToken(ctx context.Context, token string) (s Source, ok bool, err error)
 	SourceByBearer(ctx context.Context, hash [32]byte) (s Source, ok bool, err error)
+	SourceByUsername(ctx context.Context, username string) (s Source, ok bool, err error)
+	SourceByID(ctx context.Context, id int64) (s Source, ok bool, err error)
 	// RefreshSources looks whether another process changed a source.
 	RefreshSources(ctx context.Context) error
 	SetSourceSecret(ctx context.Context, accountID, id int64, secret string) (Source, error)
+	// AddSourceSenders adds senders to those of the source's options.
+	AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error)
 	RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error
 }
 
@@ -134,13 +139,14 @@ type SourceAdd struct {
 	APIURL        string
 }
 
-// AddSource makes a source and gives it with its secret in clear.
+// AddSource makes a source and gives it with its secret in clear, and with a
+// generated user name where it needs one and none is given.
 func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, now time.Time) (Source, error) {
 	var v Invalid
 	kind, known := s.providerKind(in.Provider)
 	if !known {
 		v.Add("provider", "must be one of "+s.providerNames(), "phải là một trong "+s.providerNames())
-	} else if auth, ok := kind.choose(in.Auth); ok {
+	} else if auth, ok := kind.choose(in); ok {
 		in.Auth = auth
 	} else {
 		v.Add("auth", "must be one of "+kind.authNames()+" for this provider", "phải là một trong "+kind.authNames()+" với nhà cung cấp này")
@@ -150,6 +156,9 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 	}
 	if in.Secret == "" {
 		in.Secret = "bcs_" + randomToken()
+	}
+	if in.Options.Username == "" && slices.Contains(kind.Options, OptionUsername) {
+		in.Options.Username = "baoco-" + strings.ToLower(rand.Text()[:12])
 	}
 	v.Merge(checkSourceSecret("secret", in.Secret))
 	name, err := cleanName("name", in.Name)
@@ -176,8 +185,9 @@ func (k ProviderKind) checkOptions(in SourceAdd) error {
 	if k.NamesNoAccount && in.BankAccountID == 0 {
 		v.Add("bank-account-id", "is required: this provider's calls name no bank account", "là bắt buộc: lệnh gọi của nhà cung cấp này không nêu tài khoản ngân hàng")
 	}
+	v.Merge(in.Options.check(in.Auth))
 	if k.Check != nil {
-		v.Merge(k.Check(in.Options))
+		v.Merge(k.Check(in))
 	}
 	if in.APIKey == "" && in.APIURL == "" {
 		return v.Err()
@@ -195,16 +205,48 @@ func (k ProviderKind) checkOptions(in SourceAdd) error {
 	return v.Err()
 }
 
-func (k ProviderKind) choose(auth Auth) (Auth, bool) {
-	if auth == "" {
-		return k.DefaultAuth, k.DefaultAuth != ""
+// check refuses values that no adapter could work with.
+func (o SourceOptions) check(auth Auth) error {
+	var v Invalid
+	// net/http takes these three out of a request's headers.
+	reserved := slices.ContainsFunc([]string{"Host", "Content-Length", "Transfer-Encoding"}, func(name string) bool { return strings.EqualFold(name, o.Header) })
+	if reserved || strings.Trim(o.Header, headerLetters) != "" || len(o.Header) > 100 {
+		v.Add("header", "must be the name of a header, such as X-Api-Key", "phải là tên header, ví dụ X-Api-Key")
+	} else if o.Header != "" && auth != AuthToken {
+		v.Add("header", "goes with auth token only", "chỉ dùng với auth token")
 	}
-	for _, a := range k.Auths {
-		if a == auth {
-			return a, true
-		}
+	for _, sender := range o.Senders {
+		v.Merge(checkSender(sender))
 	}
-	return "", false
+	if strings.Trim(o.Username, usernameLetters) != "" || len(o.Username) > 100 {
+		v.Add("username", "must be at most 100 letters, digits and the signs . _ @ -", "phải có tối đa 100 chữ cái không dấu, chữ số và các ký tự . _ @ -")
+	}
+	return v.Err()
+}
+
+const (
+	usernameLetters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._@-"
+	headerLetters   = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&'*+-.^_`|~" // RFC 9110, 5.6.2
+)
+
+func checkSender(sender string) error {
+	n := utf8.RuneCountInString(sender)
+	if n < 1 || n > 50 || strings.TrimSpace(sender) != sender || !utf8.ValidString(sender) || strings.IndexFunc(sender, isControl) >= 0 {
+		return InvalidField("sender", "must be a name or number as the phone shows it, at most 50 characters", "phải là tên hoặc số như điện thoại hiển thị, tối đa 50 ký tự")
+	}
+	return nil
+}
+
+// choose is the way of authenticating that was asked for, or the only one that
+// makes sense: a header that carries the secret is a choice too.
+func (k ProviderKind) choose(in SourceAdd) (Auth, bool) {
+	switch {
+	case in.Auth != "":
+		return in.Auth, slices.Contains(k.Auths, in.Auth)
+	case in.Options.Header != "" && slices.Contains(k.Auths, AuthToken):
+		return AuthToken, true
+	}
+	return k.DefaultAuth, k.DefaultAuth != ""
 }
 
 func (k ProviderKind) authNames() string {
@@ -273,6 +315,33 @@ func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret 
 	return s.store.SetSourceSecret(ctx, accountID, id, secret)
 }
 
+// AllowSenders has a source take texts from further senders for those of a
+// bank. What was rejected for its sender counts once it is retried.
+func (s *Service) AllowSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error) {
+	sources, err := s.store.Sources(ctx, accountID)
+	if err != nil {
+		return Source{}, err
+	}
+	i := slices.IndexFunc(sources, func(src Source) bool { return src.ID == id })
+	if i < 0 {
+		return Source{}, ErrNoSource()
+	}
+	var v Invalid
+	if kind, _ := s.providerKind(sources[i].Provider); !slices.Contains(kind.Options, OptionSender) {
+		v.Add("sender", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
+	}
+	if len(senders) == 0 {
+		v.Add("sender", "is required", "là bắt buộc")
+	}
+	for _, sender := range senders {
+		v.Merge(checkSender(sender))
+	}
+	if err := v.Err(); err != nil {
+		return Source{}, err
+	}
+	return s.store.AddSourceSenders(ctx, accountID, id, senders)
+}
+
 // RemoveSource ends a source: its calls are refused from now on. What it
 // recorded stays.
 func (s *Service) RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error {
@@ -290,6 +359,21 @@ func (s *Service) FindSource(ctx context.Context, token, bearer string) (src Sou
 		return s.store.SourceByBearer(ctx, sha256.Sum256([]byte(bearer)))
 	}
 	return Source{}, false, nil
+}
+
+// FindSourceByUsername finds the source whose user name a call gives. It
+// doesn't authenticate. ok is false where there is none.
+func (s *Service) FindSourceByUsername(ctx context.Context, username string) (src Source, ok bool, err error) {
+	if username == "" {
+		return Source{}, false, nil
+	}
+	return s.store.SourceByUsername(ctx, username)
+}
+
+// FindSourceByID finds the source in use that an issued token names. It
+// doesn't authenticate. ok is false where there is none.
+func (s *Service) FindSourceByID(ctx context.Context, id int64) (src Source, ok bool, err error) {
+	return s.store.SourceByID(ctx, id)
 }
 
 // RefreshSources looks whether another process changed a source, so that a

@@ -73,8 +73,8 @@ func (s *Server) handler() http.Handler {
 		}
 		byPath[rt.path][rt.method] = s.management(rt)
 	}
-	byPath["/api/webhooks/provider"] = methods{"POST": s.provider}
-	byPath["/api/webhooks/provider/{token}"] = methods{"POST": s.provider}
+	byPath["/api/webhooks/provider"] = methods{"POST": s.provider(ownEntrance)}
+	byPath["/api/webhooks/provider/{token}"] = methods{"POST": s.provider(ownEntrance)}
 	byPath["/healthz"] = methods{"GET": s.healthz}
 	byPath["/readyz"] = methods{"GET": s.readyz}
 	for path, m := range byPath {
