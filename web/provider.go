@@ -43,7 +43,11 @@ type reading struct {
 }
 
 // adapters is the table of the inbound formats.
-var adapters = []adapter{nativeAdapter, sepayAdapter}
+var adapters = []adapter{
+	nativeAdapter,
+	sepayAdapter,
+	genericAdapter,
+}
 
 func adapterOf(p app.Provider) (adapter, bool) {
 	for _, a := range adapters {

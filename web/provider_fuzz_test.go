@@ -17,7 +17,7 @@ func FuzzNativeBody(f *testing.F) {
 	} {
 		f.Add([]byte(body))
 	}
-	fuzzBody(f, "native")
+	fuzzBody(f, app.Source{Provider: "native"})
 }
 
 func FuzzSePayBody(f *testing.F) {
@@ -28,14 +28,40 @@ func FuzzSePayBody(f *testing.F) {
 	} {
 		f.Add([]byte(body))
 	}
-	fuzzBody(f, "sepay")
+	fuzzBody(f, app.Source{Provider: "sepay"})
+}
+
+func FuzzGenericBody(f *testing.F) {
+	for _, body := range []string{
+		`{"data":[{"id":"1","sum":[{"v":-5}],"acc.no":"19354957","t":"out","when":1760414370}]}`, `{"data":[[],{},null,{"id":1,"sum":[{"v":"5","V":6}]}]}`, `{"data":{}}`, `[]`,
+	} {
+		f.Add([]byte(body))
+	}
+	fuzzBody(f, app.Source{Provider: "generic", Options: app.SourceOptions{Map: mapped(
+		"list", "data", "id", "id", "amount", "sum[0].v", "account", `"acc.no"`, "type", "t", "time", "when", "gateway", "bank", "number", "ref", "content", "text")}})
+}
+
+// FuzzJSONPath: a path that is read finds what it says, and nothing panics.
+func FuzzJSONPath(f *testing.F) {
+	for _, p := range []string{"data.sum", "items.0.sum", "items[0].sum", `"a.b".sum`, `a\.b[1][2]."x"`, "'", `\`, "[0]", "0", `"\""`} {
+		f.Add(p, []byte(`{"data":{"sum":1},"items":[{"sum":2}],"a.b":{"sum":3,"Sum":4}}`))
+	}
+	f.Fuzz(func(t *testing.T, p string, body []byte) {
+		source := app.Source{Provider: "generic", Options: app.SourceOptions{Map: mapped("id", p, "amount", p, "account", p)}}
+		for _, e := range web.ReadInbound(source, app.ChannelCall, body, time.Now(), time.UTC) {
+			// One value for all three can only be a positive integer.
+			if e.Fault == nil && (e.Amount < 1 || e.AccountNumber == "" || e.EventID != e.AccountNumber) {
+				t.Errorf("%q in %q: %+v", p, body, e)
+			}
+		}
+	})
 }
 
 // fuzzBody: whatever is read without a fault can stand in the ledger.
-func fuzzBody(f *testing.F, provider app.Provider) {
+func fuzzBody(f *testing.F, source app.Source) {
 	for _, c := range amounts {
 		body := `{"id":"1","accountNumber":"19354957","transferType":"IN","transferAmount":` + c.literal + `}`
-		if provider == "native" {
+		if source.Provider == "native" {
 			body = batch(body)
 		}
 		f.Add([]byte(body))
@@ -44,7 +70,6 @@ func fuzzBody(f *testing.F, provider app.Provider) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	source := app.Source{Provider: provider}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for i, e := range web.ReadInbound(source, app.ChannelCall, body, time.Now(), zone) {
 			if e.Fault != nil {
