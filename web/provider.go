@@ -47,6 +47,9 @@ var adapters = []adapter{
 	nativeAdapter,
 	sepayAdapter,
 	genericAdapter,
+	capcom6Adapter,
+	smsToURLAdapter,
+	smsForwarderAdapter,
 }
 
 func adapterOf(p app.Provider) (adapter, bool) {
