@@ -50,6 +50,7 @@ var adapters = []adapter{
 	capcom6Adapter,
 	smsToURLAdapter,
 	smsForwarderAdapter,
+	vietQRAdapter,
 }
 
 func adapterOf(p app.Provider) (adapter, bool) {
