@@ -21,15 +21,18 @@ import (
 // in any text. An account is a word for it with a number; a balance is a word
 // for it with an amount, and no amount of a balance counts as another.
 func looksLikeMoney(text string) bool {
+	text = strings.ReplaceAll(text, "\n", " ")
 	rest := balanceWords.ReplaceAllString(text, " # ")
-	balance := rest != text
-	signed := signedAmount.FindStringIndex(rest)
-	if code, given := codeAt(rest); given {
-		return balance && signed != nil && signed[0] < code
+	balance, account := rest != text, accountWords.MatchString(rest)
+	money := len(rest)
+	if signed := signedAmount.FindStringIndex(rest); signed != nil {
+		money = signed[0]
 	}
-	account := accountWords.MatchString(rest)
+	if code, given := codeAt(rest, money); given {
+		return balance && money < code
+	}
 	switch {
-	case signed != nil && (account || balance):
+	case money < len(rest) && (account || balance):
 		return true
 	case balance && account && anyAmount.MatchString(rest):
 		return true
@@ -38,7 +41,7 @@ func looksLikeMoney(text string) bool {
 }
 
 // figure is an amount by its look: grouped, or followed by a currency.
-const figure = `(?:[0-9]{1,3}(?:[., ][0-9]{3})+\b|[0-9]{1,3}(?:[.,][0-9]{3})+|[0-9]{1,13}(?:[.,][0-9]{1,2})?\s?(?:vnd|dong\b|d\b|usd))`
+const figure = `(?:[0-9]{1,3}(?:[.,][0-9]{3})+|[0-9]{1,3}(?: [0-9]{3})+\b|[0-9]{1,13}(?:[.,][0-9]{1,2})?\s?(?:vnd|dong\b|d\b|usd))`
 
 var (
 	anyAmount    = regexp.MustCompile(figure)
@@ -55,8 +58,8 @@ var (
 
 var (
 	codeWords = regexp.MustCompile(`\b(?:smart|e|sms|ma)?otp|\bma (?:xac thuc|xac nhan|kich hoat|bao mat|pin)\b|\bmat khau\b|\bpassword\b|\bpasscode\b|\b(?:verification|security) code\b|\bone.time\b`)
-	// A code follows its word directly, or after a word that says "is"; or it
-	// goes before: "123456 la ma OTP".
+	// A code follows its word, or a word that says "is" somewhere after it, or
+	// goes before it: "123456 la ma OTP".
 	codeNext   = regexp.MustCompile(`^[^0-9.!?]{0,80}?(` + codeFigure + `)`)
 	codeAfter  = regexp.MustCompile(`(?:\b(?:la|is)\b|[:=])\s?(` + codeFigure + `)`)
 	codeBefore = regexp.MustCompile(`(?:^|[^0-9a-z.,/:+-])\s?(` + codeFigure + `)\s?(?:la|is)\b[^0-9]{0,40}$`)
@@ -67,10 +70,12 @@ var (
 const codeFigure = `[0-9]{3}[ -][0-9]{3}|[0-9]{4,8}`
 
 // codeAt tells whether a text gives a code, and where the word for it stands.
-func codeAt(text string) (int, bool) {
+// After money, where a payer may have written the word, only a number next to
+// it is a code, not the reference of the transfer further on.
+func codeAt(text string, money int) (int, bool) {
 	for _, word := range codeWords.FindAllStringIndex(text, 20) {
 		before, after := text[max(0, word[0]-60):word[0]], text[word[1]:min(len(text), word[1]+300)]
-		if codeBefore.MatchString(before) || isCode(codeNext, after) || isCode(codeAfter, after) {
+		if codeBefore.MatchString(before) || isCode(codeNext, after) || word[0] < money && isCode(codeAfter, after) {
 			return word[0], true
 		}
 	}

@@ -25,7 +25,9 @@ type shape struct {
 }
 
 // sample is a text and what is to be read from it: direction, amount, account,
-// time, number and content, between bars. Names and account numbers are made up.
+// time, number and content, between bars. What a text doesn't say of its time
+// is that of the tests' receipt on 1 March 2026. Names and account numbers are
+// made up.
 type sample struct{ text, reads string }
 
 // The shapes. Those of 2018 to 2020 are held up by two collections of real

@@ -58,6 +58,9 @@ func TestTime(t *testing.T) {
 		if kind != sms.Balance || m.Amount != 93995 || m.Content != "DH123" {
 			t.Errorf("%q is %v, %v, %+v", text, kind, fault, m)
 		}
+		if m.Time.Nanosecond() != 0 {
+			t.Errorf("%q is of %v, not to the second", text, m.Time)
+		}
 		got := impossible
 		if !m.Time.IsZero() {
 			got = app.FormatTime(m.Time, zone)
