@@ -103,6 +103,8 @@ func credentials(s app.Source, body string, now time.Time) []string {
 		return []string{"Authorization", "Bearer " + s.Secret}
 	case s.Auth == app.AuthAPIKey:
 		return []string{"Authorization", "Apikey " + s.Secret}
+	case s.Auth == app.AuthBasic:
+		return []string{"Authorization", "Bearer " + signedToken(s, s.ID, now.Add(time.Minute))}
 	case s.Auth == app.AuthToken:
 		return []string{s.Options.Header, s.Secret}
 	case s.Provider == "capcom6":
