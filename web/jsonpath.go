@@ -26,7 +26,7 @@ func parsePath(s string) (p jsonPath, ok bool) {
 		switch {
 		case strings.HasPrefix(s, "["):
 			digits, rest, found := strings.Cut(s[1:], "]")
-			if st.index, ok = arrayIndex(digits); !found || !ok {
+			if st.index, ok = pathIndex(digits); !found || !ok {
 				return nil, false
 			}
 			s = rest
@@ -46,7 +46,7 @@ func parsePath(s string) (p jsonPath, ok bool) {
 	}
 }
 
-func arrayIndex(digits string) (int, bool) {
+func pathIndex(digits string) (int, bool) {
 	n, err := strconv.Atoi(digits)
 	return n, err == nil && isInteger(digits) && len(digits) < 8
 }
@@ -80,7 +80,7 @@ func parseKey(s string) (st step, rest string, ok bool) {
 	if st.key = key.String(); st.key == "" {
 		return st, "", false
 	}
-	if n, isIndex := arrayIndex(st.key); plain && isIndex {
+	if n, isIndex := pathIndex(st.key); plain && isIndex {
 		st.index = n
 	}
 	return st, s, true

@@ -46,6 +46,11 @@ type reading struct {
 var adapters = []adapter{
 	nativeAdapter,
 	sepayAdapter,
+	cassoAdapter,
+	cassoV2Adapter,
+	payOSAdapter,
+	pay2sAdapter,
+	pay2sIPNAdapter,
 	genericAdapter,
 	capcom6Adapter,
 	smsToURLAdapter,

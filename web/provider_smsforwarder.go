@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -37,8 +36,8 @@ const smsForwarderWindow = 300 * time.Second
 // timestamp + "\n" + secret))). It proves that the caller knew the secret at
 // that time, and nothing of the text.
 func verifySMSForwarder(in inbound, _ http.Header) app.Refusal {
-	v, ok := smsForwarderFields(in.body)
-	if !ok {
+	v, err := parseFields(in.body)
+	if err != nil {
 		return refusal(app.RefusalMalformed, "The body is neither a form nor a JSON object.", "Nội dung không phải form cũng không phải đối tượng JSON.")
 	}
 	for _, key := range []string{"timestamp", "sign"} {
@@ -60,27 +59,11 @@ func verifySMSForwarder(in inbound, _ http.Header) app.Refusal {
 	return checkStamp("timestamp", stamp, time.Millisecond, in.at, smsForwarderWindow)
 }
 
-// smsForwarderFields gives a form as the JSON object that it could have been.
-func smsForwarderFields(body []byte) (jsonValue, bool) {
-	if trimmed := bytes.TrimSpace(body); bytes.HasPrefix(trimmed, []byte("{")) {
-		v, err := parseJSON(trimmed)
-		return v, err == nil
-	}
-	form, err := url.ParseQuery(string(body))
-	v := jsonValue{kind: jsonObject}
-	for key, values := range form {
-		for _, value := range values {
-			v.members = append(v.members, jsonMember{key, jsonValue{kind: jsonString, text: validUTF8(value)}})
-		}
-	}
-	return v, err == nil
-}
-
 // readSMSForwarder takes the time at which the phone received the text, where
 // the parameters have it, and that at which it forwarded it otherwise.
 func readSMSForwarder(in inbound) reading {
-	v, ok := smsForwarderFields(in.body)
-	if !ok {
+	v, err := parseFields(in.body)
+	if err != nil {
 		return reading{elements: []app.Incoming{unreadable("body", "must be a form or a JSON object", "phải là form hoặc đối tượng JSON")}}
 	}
 	m := forwardedSMS{sender: v.get("from").str(), received: v.get("receive_time").word(), receivedKey: "timestamp"}

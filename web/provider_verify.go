@@ -122,6 +122,9 @@ func (s *Server) explainRefusal(r *http.Request, a adapter, in inbound, why app.
 	for _, other := range others {
 		tried := in
 		tried.source.Secret = other.Secret
+		if other.Provider == in.source.Provider {
+			tried.source.Options = other.Options
+		}
 		if other.ID != in.source.ID && accepted(tried) {
 			return refusalf(app.RefusalKey, "The secret is that of source %[1]d (%[2]s).", "Secret là của nguồn %[1]d (%[2]s).", other.ID, other.Name)
 		}
