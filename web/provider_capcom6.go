@@ -55,7 +55,7 @@ func readCapcom6(in inbound) reading {
 	}
 	payload := v.get("payload")
 	sender, senderKey := payload.get("sender"), "sender"
-	if sender.kind == jsonNull { // before version 1.38
+	if sender.kind == jsonNull { // as older versions write it
 		sender, senderKey = payload.get("phoneNumber"), "phoneNumber"
 	}
 	text, fault := readSMSField(payload, "message")

@@ -27,9 +27,9 @@ var smsForwarderAdapter = adapter{
 }
 
 // smsForwarderWindow is how far the timestamp may be from now. The app's own
-// documentation asks for a window of at most an hour, because whoever has seen
-// one signature could sign any text with it. It sends the same timestamp again
-// when it tries again, at most five times within a minute or two.
+// documentation asks for one of at most an hour, because whoever has seen a sign
+// can sign any text with it. The app tries again seconds later, with the
+// timestamp of the first time.
 const smsForwarderWindow = 300 * time.Second
 
 // verifySMSForwarder checks the sign, urlencode(base64(HMAC-SHA256(secret,
@@ -52,7 +52,8 @@ func verifySMSForwarder(in inbound, _ http.Header) app.Refusal {
 	mac := hmac.New(sha256.New, []byte(in.source.Secret))
 	mac.Write([]byte(stamp + "\n" + in.source.Secret))
 	want := base64.StdEncoding.EncodeToString(mac.Sum(nil))
-	// A template that encodes the form once leaves the sign itself encoded.
+	// The app encodes the sign and then the form with it, so that one encoding is
+	// left; a form that follows the documentation to the letter has none.
 	if !hmac.Equal(sign, []byte(want)) && !hmac.Equal(sign, []byte(url.QueryEscape(want))) {
 		return refusal(app.RefusalSignature, "sign does not match: it was made with another secret or for another timestamp.", "sign không khớp: được tạo bằng secret khác hoặc cho timestamp khác.")
 	}

@@ -197,7 +197,7 @@ func TestVietQRCredentials(t *testing.T) {
 				}
 			}
 		}
-		for _, changed := range []string{token[1:], token[:len(token)-1], token + "A", token + "=", "v1." + token, strings.Replace(token, ".", ".0", 1), strings.Replace(token, ".", ".+", 1), "v1...", "...", ""} {
+		for _, changed := range []string{token[1:], token[:len(token)-1], token + "A", token + "=", token + ".", token + ".x", "v1." + token, strings.Replace(token, ".", ".0", 1), strings.Replace(token, ".", ".+", 1), "v1...", "...", ""} {
 			refused("token "+changed, base+syncPath, body, "Authorization", "Bearer "+changed)
 		}
 	}
