@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/url"
+	"slices"
 )
 
 // This file reads the bodies of HTML forms as objects of strings, so that a
@@ -53,6 +54,10 @@ func parseMultipart(body []byte) (jsonValue, error) {
 	boundary := bytes.TrimRight(line[len("--"):], " \t\r")
 	if len(boundary) == 0 || len(boundary) > 70 { // RFC 2046, section 5.1.1
 		return jsonValue{}, errNotFields
+	}
+	// The reader takes an end amid a part's header for the end of the parts.
+	if !bytes.Contains(body, slices.Concat([]byte("\n--"), boundary, []byte("--"))) {
+		return jsonValue{}, io.ErrUnexpectedEOF
 	}
 	v := jsonValue{kind: jsonObject}
 	reader := multipart.NewReader(bytes.NewReader(body), string(boundary))

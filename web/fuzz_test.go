@@ -87,7 +87,7 @@ func newFuzzed(f *testing.F) *fuzzed {
 	check(err)
 	for _, add := range []app.SourceAdd{
 		{Provider: "native", Auth: app.AuthBearer}, {Provider: "native", Auth: app.AuthHMAC}, {Provider: "sepay", Auth: app.AuthAPIKey}, {Provider: "sepay", Auth: app.AuthHMAC},
-		{Provider: "generic", Options: app.SourceOptions{Map: flatMap}}, {Provider: "capcom6"}, {Provider: "sms-to-url", Options: app.SourceOptions{Header: "X-Key"}}, {Provider: "vietqr"},
+		{Provider: "generic", Options: app.SourceOptions{Map: flatMap}}, {Provider: "capcom6"}, {Provider: "sms-to-url", Options: app.SourceOptions{Header: "X-Key"}}, {Provider: "vietqr"}, {Provider: "casso"}, {Provider: "pay2s"},
 	} {
 		add.Name = "fuzz"
 		source, err := service.AddSource(ctx, 1, add, now)
@@ -148,7 +148,7 @@ func FuzzRequest(f *testing.F) {
 // FuzzProviderCall: a call that isn't the source's records nothing and is
 // refused; one that is, whatever it holds, isn't answered as our fault.
 func FuzzProviderCall(f *testing.F) {
-	for i := range 8 {
+	for i := range 10 {
 		for _, h := range []string{"", "Bearer x", "Apikey x", "sha256=00", "sha256=", strings.Repeat("0", 64), "9223372036854775808", "-1", "1763000000", "\x00", "é"} {
 			f.Add(byte(i), h, h, []byte(batch(transfer{}.native())))
 		}
@@ -169,6 +169,8 @@ func FuzzProviderCall(f *testing.F) {
 			names = []string{"X-Timestamp", "X-Signature"}
 		case source.Auth == app.AuthHMAC:
 			names = []string{"X-SePay-Timestamp", "X-SePay-Signature"}
+		case source.Provider == "casso":
+			names = []string{"Secure-Token", "Secure-Token"}
 		case source.Auth == app.AuthToken:
 			names = []string{source.Options.Header, "Authorization"}
 		}

@@ -65,7 +65,7 @@ func readCassoElement(v jsonValue, keys cassoKeys, zone *time.Location) app.Inco
 			accountKey = key
 		}
 	}
-	amount, err := app.ParseAmount(v.get("amount").word())
+	amount, err := parseAmountWord(v.get("amount"))
 	if e.Amount = amount; amount < 0 {
 		e.Type, e.Amount = app.Out, -amount
 	}

@@ -103,10 +103,20 @@ func readAccountWord(v jsonValue, key string, into *string) *app.FieldError {
 // readAmountWord reads a positive amount that a provider may write as a
 // string.
 func readAmountWord(v jsonValue, key string, into *int64) *app.FieldError {
-	n, err := app.ParseAmount(v.get(key).word())
+	n, err := parseAmountWord(v.get(key))
 	if err != nil || n < 1 {
 		return &app.FieldError{Field: key, Text: app.AmountRule}
 	}
 	*into = n
 	return nil
+}
+
+// parseAmountWord reads an amount that may be negative from a number or a
+// string. Text with a point before three digits is refused: in Vietnam 5.000 is
+// five thousand, in JSON it is five.
+func parseAmountWord(v jsonValue) (int64, error) {
+	if _, fraction, found := strings.Cut(v.str(), "."); found && len(fraction) == 3 {
+		return 0, app.ErrAmountSyntax
+	}
+	return app.ParseAmount(v.word())
 }

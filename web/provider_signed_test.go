@@ -85,6 +85,11 @@ func TestSignedRefusals(t *testing.T) {
 			}
 		}
 	}
+	// A key that holds several fields would be signed as they are.
+	body, _, _ := signedCall(signer("payos"), strings.Replace(payOSFields, `"amount":5000,`, `"amount=5000&amount2":1,`, 1))
+	if why := web.Verify(signer("payos"), []byte(body), nil, time.Now()); why.Code != app.RefusalMalformed {
+		t.Errorf("%s: %+v", body, why)
+	}
 	body, header, _ := signedCall(signer("casso-v2"), cassoFields)
 	digest := strings.TrimPrefix(header[1], "t=1760414370123,v1=")
 	for value, code := range map[string]app.RefusalCode{

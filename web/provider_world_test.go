@@ -27,8 +27,11 @@ import (
 // This file has what all tests of the providers' way in share. provider_test.go
 // tests who may come in, provider_body_test.go and provider_limits_test.go what
 // is read of a body, provider_duplicates_test.go what is recorded once,
-// provider_link_test.go what waits for somebody, provider_faults_test.go and
-// provider_process_test.go hostile clients, crowds and other processes.
+// provider_vector_test.go and provider_mutation_test.go the providers' own
+// calls, provider_signed_test.go, provider_form_test.go and
+// provider_kinds_test.go what differs between them, provider_link_test.go what
+// waits for somebody, provider_faults_test.go and provider_process_test.go
+// hostile clients, crowds and other processes.
 
 const inboundPath = "/api/webhooks/provider"
 
@@ -105,6 +108,8 @@ func credentials(s app.Source, body string, now time.Time) []string {
 		return []string{"Authorization", "Apikey " + s.Secret}
 	case s.Auth == app.AuthBasic:
 		return []string{"Authorization", "Bearer " + signedToken(s, s.ID, now.Add(time.Minute))}
+	case s.Provider == "casso":
+		return []string{"Secure-Token", s.Secret}
 	case s.Auth == app.AuthToken:
 		return []string{s.Options.Header, s.Secret}
 	case s.Provider == "capcom6":

@@ -62,7 +62,7 @@ func (f signedFields) requires(keys ...string) *app.FieldError {
 
 // amount reads a positive amount.
 func (f signedFields) amount(key string, into *int64) *app.FieldError {
-	n, err := app.ParseAmount(f.get(key))
+	n, err := parseAmountWord(jsonValue{kind: jsonString, text: f.get(key)})
 	if err != nil || n < 1 {
 		return &app.FieldError{Field: key, Text: app.AmountRule}
 	}
