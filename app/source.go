@@ -46,43 +46,6 @@ type ProviderKind struct {
 	Check func(SourceAdd) error
 }
 
-// SourceOption is something that only some kinds of sources need to be told.
-type SourceOption string
-
-// The options.
-const (
-	OptionHeader    SourceOption = "header"     // that carries the secret
-	OptionMap       SourceOption = "map"        // where the fields stand
-	OptionSender    SourceOption = "sender"     // further senders of a bank's texts
-	OptionAccessKey SourceOption = "access-key" // that is signed but not sent
-	OptionUsername  SourceOption = "username"
-)
-
-// SourceOptions are the values of the options; the zero value has none.
-type SourceOptions struct {
-	Header    string            `json:"header,omitempty"`
-	Map       map[string]string `json:"map,omitempty"` // field to path
-	Senders   []string          `json:"senders,omitempty"`
-	AccessKey string            `json:"access_key,omitempty"`
-	Username  string            `json:"username,omitempty"`
-}
-
-// given lists the options that have a value.
-func (o SourceOptions) given() (names []SourceOption) {
-	for _, option := range []struct {
-		name SourceOption
-		set  bool
-	}{
-		{OptionHeader, o.Header != ""}, {OptionMap, len(o.Map) > 0}, {OptionSender, len(o.Senders) > 0},
-		{OptionAccessKey, o.AccessKey != ""}, {OptionUsername, o.Username != ""},
-	} {
-		if option.set {
-			names = append(names, option.name)
-		}
-	}
-	return names
-}
-
 // Source is one provider account from which transactions come in.
 type Source struct {
 	ID            int64
@@ -113,6 +76,7 @@ type sourceStore interface {
 	// account.
 	CreateSource(ctx context.Context, s Source) (Source, error)
 	Sources(ctx context.Context, accountID int64) ([]Source, error)
+	SourcesHealth(ctx context.Context, accountID int64) ([]SourceHealth, error)
 	// The four that find a source see one made by another process from its
 	// commit on. ok is false where there is none.
 	SourceByToken(ctx context.Context, token string) (s Source, ok bool, err error)
@@ -205,38 +169,6 @@ func (k ProviderKind) checkOptions(in SourceAdd) error {
 	return v.Err()
 }
 
-// check refuses values that no adapter could work with.
-func (o SourceOptions) check(auth Auth) error {
-	var v Invalid
-	// net/http takes these three out of a request's headers.
-	reserved := slices.ContainsFunc([]string{"Host", "Content-Length", "Transfer-Encoding"}, func(name string) bool { return strings.EqualFold(name, o.Header) })
-	if reserved || strings.Trim(o.Header, headerLetters) != "" || len(o.Header) > 100 {
-		v.Add("header", "must be the name of a header, such as X-Api-Key", "phải là tên header, ví dụ X-Api-Key")
-	} else if o.Header != "" && auth != AuthToken {
-		v.Add("header", "goes with auth token only", "chỉ dùng với auth token")
-	}
-	for _, sender := range o.Senders {
-		v.Merge(checkSender(sender))
-	}
-	if strings.Trim(o.Username, usernameLetters) != "" || len(o.Username) > 100 {
-		v.Add("username", "must be at most 100 letters, digits and the signs . _ @ -", "phải có tối đa 100 chữ cái không dấu, chữ số và các ký tự . _ @ -")
-	}
-	return v.Err()
-}
-
-const (
-	usernameLetters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._@-"
-	headerLetters   = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&'*+-.^_`|~" // RFC 9110, 5.6.2
-)
-
-func checkSender(sender string) error {
-	n := utf8.RuneCountInString(sender)
-	if n < 1 || n > 50 || strings.TrimSpace(sender) != sender || !utf8.ValidString(sender) || strings.IndexFunc(sender, isControl) >= 0 {
-		return InvalidField("sender", "must be a name or number as the phone shows it, at most 50 characters", "phải là tên hoặc số như điện thoại hiển thị, tối đa 50 ký tự")
-	}
-	return nil
-}
-
 // choose is the way of authenticating that was asked for, or the only one that
 // makes sense: a header that carries the secret is a choice too.
 func (k ProviderKind) choose(in SourceAdd) (Auth, bool) {
@@ -303,6 +235,32 @@ func (s *Service) Sources(ctx context.Context, accountID int64) ([]Source, error
 	return s.store.Sources(ctx, accountID)
 }
 
+// SourceHealth is a source with what is kept of the calls that it refused.
+type SourceHealth struct {
+	Source
+	RefusedCalls int         // of the last KeptRefusedCalls of all sources
+	LastRefused  RefusedCall // zero: none of them
+}
+
+// SourcesHealth lists the sources in use, by id, with how they are.
+func (s *Service) SourcesHealth(ctx context.Context, accountID int64) ([]SourceHealth, error) {
+	return s.store.SourcesHealth(ctx, accountID)
+}
+
+// SourceHealth finds a source in use.
+func (s *Service) SourceHealth(ctx context.Context, accountID, id int64) (SourceHealth, error) {
+	list, err := s.store.SourcesHealth(ctx, accountID)
+	if err != nil {
+		return SourceHealth{}, err
+	}
+	for _, src := range list {
+		if src.ID == id {
+			return src, nil
+		}
+	}
+	return SourceHealth{}, ErrNoSource()
+}
+
 // RotateSource gives a source a new secret, which counts at once: the given
 // one, or a generated one where it is empty.
 func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret string) (Source, error) {
@@ -313,33 +271,6 @@ func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret 
 		return Source{}, err
 	}
 	return s.store.SetSourceSecret(ctx, accountID, id, secret)
-}
-
-// AllowSenders has a source take texts from further senders for those of a
-// bank. What was rejected for its sender counts once it is retried.
-func (s *Service) AllowSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error) {
-	sources, err := s.store.Sources(ctx, accountID)
-	if err != nil {
-		return Source{}, err
-	}
-	i := slices.IndexFunc(sources, func(src Source) bool { return src.ID == id })
-	if i < 0 {
-		return Source{}, ErrNoSource()
-	}
-	var v Invalid
-	if kind, _ := s.providerKind(sources[i].Provider); !slices.Contains(kind.Options, OptionSender) {
-		v.Add("sender", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
-	}
-	if len(senders) == 0 {
-		v.Add("sender", "is required", "là bắt buộc")
-	}
-	for _, sender := range senders {
-		v.Merge(checkSender(sender))
-	}
-	if err := v.Err(); err != nil {
-		return Source{}, err
-	}
-	return s.store.AddSourceSenders(ctx, accountID, id, senders)
 }
 
 // RemoveSource ends a source: its calls are refused from now on. What it

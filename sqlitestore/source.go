@@ -106,6 +106,28 @@ func (s *Store) Sources(ctx context.Context, accountID int64) ([]app.Source, err
 	return collect(rows, err, func(row scanner) (app.Source, error) { return s.scanSource(row) })
 }
 
+// SourcesHealth reads the refused calls by source: there are few of them.
+func (s *Store) SourcesHealth(ctx context.Context, accountID int64) ([]app.SourceHealth, error) {
+	sources, err := s.Sources(ctx, accountID)
+	if err != nil {
+		return nil, err
+	}
+	list, byID := make([]app.SourceHealth, len(sources)), map[int64]*app.SourceHealth{}
+	for i, src := range sources {
+		list[i].Source = src
+		byID[src.ID] = &list[i]
+	}
+	refused, err := s.RefusedCalls(ctx, accountID, 0, false, app.KeptRefusedCalls)
+	for _, c := range refused { // newest first
+		if h := byID[c.SourceID]; h != nil {
+			if h.RefusedCalls++; h.RefusedCalls == 1 {
+				h.LastRefused = c
+			}
+		}
+	}
+	return list, err
+}
+
 func (s *Store) SourceByToken(ctx context.Context, token string) (app.Source, bool, error) {
 	return lookUp(ctx, s, func(d *directory) map[string]app.Source { return d.tokens }, token)
 }

@@ -28,7 +28,7 @@ func parseSigned(body []byte) (jsonValue, app.Refusal) {
 		return v, refusal(app.RefusalMalformed, "The body is not a JSON object in UTF-8.", "Nội dung không phải một đối tượng JSON mã hoá UTF-8.")
 	}
 	if key, repeated := repeatedAnywhere(v); repeated {
-		return v, refusalf(app.RefusalRepeated, "The body has the field %s more than once.", "Nội dung có trường %s xuất hiện nhiều lần.", strconv.QuoteToASCII(key))
+		return v, refusalf(app.RefusalRepeated, "The body has the field %s more than once.", "Nội dung có trường %s xuất hiện nhiều lần.", strconv.QuoteToASCII(app.CleanText(key, 40)))
 	}
 	return v, app.Refusal{}
 }

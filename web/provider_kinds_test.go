@@ -181,6 +181,12 @@ func TestProviderExplained(t *testing.T) {
 	if got := noted(ipn, body, header); got.Code != app.RefusalKey || !strings.Contains(got.Text.EN, "source "+fmt.Sprint(second.ID)) {
 		t.Errorf("another source's access key and secret: %+v", got.Refusal)
 	}
+	// No guesses are made about a body longer than any notice.
+	native := kinds[0]
+	body = batch(transfer{content: strings.Repeat("x", 64<<10)}.native())
+	if got := noted(native, body, credentials(other, body, time.Now())); got.Code != app.RefusalSignature {
+		t.Errorf("a long body: %+v", got.Refusal)
+	}
 	w.nothingStored()
 }
 

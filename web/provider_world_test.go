@@ -194,16 +194,21 @@ func (w *world) wantTransactions(n int) []app.Transaction {
 // events is the inbound log of account 1, newest first.
 func (w *world) events() []app.InboundEvent {
 	w.t.Helper()
-	list, err := w.service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1000}})
+	list, _, err := w.service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1000}})
 	must(w.t, err)
+	for i := range list {
+		if list[i], err = w.service.InboundEvent(context.Background(), 1, list[i].ID); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 	return list
 }
 
 func (w *world) items(event int64) []app.InboundItem {
 	w.t.Helper()
-	list, err := w.service.InboundItems(context.Background(), 1, event)
+	e, err := w.service.InboundEvent(context.Background(), 1, event)
 	must(w.t, err)
-	return list
+	return e.Items
 }
 
 // file runs fn on the file as another program would.
