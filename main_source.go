@@ -153,7 +153,7 @@ func showSource(c *cli.Context, s *session, src app.Source) error {
 	return output(c, createdSource{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), src.Options.Username, src.Secret}, func(w io.Writer) {
 		fmt.Fprintf(w, "Source:  %d (%s, %s)\nURL:     %s\n", src.ID, src.Provider, src.Auth, base+src.URLPath())
 		if src.Options.Username != "" {
-			fmt.Fprintf(w, "User:    %s\n", src.Options.Username)
+			fmt.Fprintf(w, "Username: %s\n", src.Options.Username)
 		}
 		fmt.Fprintf(w, "Secret:  %s\n", src.Secret)
 		for _, kind := range s.service.ProviderKinds() {
