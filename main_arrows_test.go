@@ -14,7 +14,7 @@ import (
 var (
 	arrows = map[string][]string{
 		".":           {"baoco/app", "baoco/app/fold", "baoco/app/vietqr", "baoco/web", "baoco/scheduler", "baoco/sqlitestore"},
-		"web":         {"baoco/app"},
+		"web":         {"baoco/app", "baoco/app/sms"},
 		"scheduler":   {"baoco/app"},
 		"sqlitestore": {"baoco/app", "baoco/app/fold"},
 		"app":         {"baoco/app/fold"},

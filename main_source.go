@@ -25,11 +25,12 @@ func sourceCommand() *cli.Command {
 					"baoco source add --provider native --name till",
 					"baoco source add --provider sepay --auth apikey --name SePay",
 					"baoco source add --provider sepay --auth hmac --name SePay --secret-file sepay.secret",
+					"baoco source add --provider generic --name erp --map amount=data.sum --map id=data.id --map account=data.acc",
 				),
 				Flags: adminFlags(
 					&cli.StringFlag{Name: "provider", Usage: "`KIND`: " + providerNames(), Required: true},
 					&cli.StringFlag{Name: "name", Usage: "a `NAME` to tell it apart", Required: true},
-					&cli.StringFlag{Name: "auth", Usage: "`WAY` its calls authenticate: bearer or hmac (native), apikey or hmac (sepay)"},
+					&cli.StringFlag{Name: "auth", Usage: "`WAY` its calls authenticate: bearer or hmac (native), apikey or hmac (sepay), bearer or token (generic, sms-to-url)"},
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "record on bank account `ID` only"},
 					secretFile,
 					&cli.StringSliceFlag{Name: "map", Usage: "where a field stands, `FIELD=PATH`, such as amount=data.sum (generic; repeatable)"},
@@ -55,6 +56,10 @@ func sourceCommand() *cli.Command {
 				Flags: adminFlags(secretFile), Action: admin(rotateSource),
 			},
 			{
+				Name: "allow", Usage: "take a bank's texts under a further sender's name (SMS)", ArgsUsage: "ID", Description: example("baoco source allow 1 --sender VIETCOMBANK"),
+				Flags: adminFlags(&cli.StringSliceFlag{Name: "sender", Usage: "the `NAME` or number, as the phone shows it (repeatable)"}), Action: admin(allowSenders),
+			},
+			{
 				Name: "remove", Usage: "end a source; what it recorded stays", ArgsUsage: "ID", Description: example("baoco source remove 1"),
 				Flags: adminFlags(), Action: admin(removeSource),
 			},
@@ -70,6 +75,7 @@ type createdSource struct {
 	Provider app.Provider `json:"provider"`
 	Auth     app.Auth     `json:"auth"`
 	URLPath  string       `json:"url_path"`
+	Username string       `json:"username,omitempty"`
 	Secret   string       `json:"secret"`
 }
 
@@ -144,8 +150,12 @@ func showSource(c *cli.Context, s *session, src app.Source) error {
 	if err != nil {
 		return err
 	}
-	return output(c, createdSource{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), src.Secret}, func(w io.Writer) {
-		fmt.Fprintf(w, "Source:  %d (%s, %s)\nURL:     %s\nSecret:  %s\n", src.ID, src.Provider, src.Auth, base+src.URLPath(), src.Secret)
+	return output(c, createdSource{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), src.Options.Username, src.Secret}, func(w io.Writer) {
+		fmt.Fprintf(w, "Source:  %d (%s, %s)\nURL:     %s\n", src.ID, src.Provider, src.Auth, base+src.URLPath())
+		if src.Options.Username != "" {
+			fmt.Fprintf(w, "Username: %s\n", src.Options.Username)
+		}
+		fmt.Fprintf(w, "Secret:  %s\n", src.Secret)
 		for _, kind := range s.service.ProviderKinds() {
 			if kind.Provider == src.Provider {
 				fmt.Fprintln(c.App.ErrWriter, kind.Setup.EN)
@@ -303,6 +313,20 @@ func rotateSource(c *cli.Context, s *session) error {
 		return err
 	}
 	return showSource(c, s, src)
+}
+
+func allowSenders(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "source")
+	if err != nil {
+		return err
+	}
+	src, err := s.service.AllowSenders(c.Context, s.account, id, c.StringSlice("sender"))
+	if err != nil {
+		return err
+	}
+	return output(c, map[string]any{"id": src.ID, "senders": src.Options.Senders}, func(w io.Writer) {
+		fmt.Fprintf(w, "Source %d takes texts from the names it knows of the banks, and from %s.\n", src.ID, strings.Join(src.Options.Senders, ", "))
+	})
 }
 
 func removeSource(c *cli.Context, s *session) error {

@@ -137,12 +137,16 @@ func fuzzBody(f *testing.F, provider app.Provider) {
 		}
 		f.Add([]byte(body))
 	}
+	fuzzSource(f, app.Source{Provider: provider})
+}
+
+// fuzzSource is fuzzBody for a source with options.
+func fuzzSource(f *testing.F, source app.Source) {
 	zone, err := time.LoadLocation(app.DefaultZone)
 	if err != nil {
 		f.Fatal(err)
 	}
-	source := app.Source{Provider: provider}
-	ownAccount := provider == "pay2s-ipn" || provider == "payos" // the source's, where none is named
+	ownAccount := source.Provider == "pay2s-ipn" || source.Provider == "payos" // the source's, where none is named
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for i, e := range web.ReadInbound(source, app.ChannelCall, body, time.Now(), zone) {
 			if e.Fault != nil {

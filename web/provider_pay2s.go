@@ -40,8 +40,8 @@ var pay2sIPNAdapter = adapter{
 			EN: "1. At my.pay2s.vn open the payment integration and copy its Access Key and Secret Key. 2. Give them here as --access-key and --secret-file, with the bank account that the money goes to. 3. Send this URL as ipnUrl with every payment link that you create.",
 			VI: "1. Tại my.pay2s.vn mở phần tích hợp thanh toán, sao chép Access Key và Secret Key. 2. Nhập tại đây bằng --access-key và --secret-file, kèm tài khoản ngân hàng nhận tiền. 3. Gửi URL này làm ipnUrl mỗi khi tạo link thanh toán.",
 		},
-		Check: func(o app.SourceOptions) error {
-			if strings.TrimSpace(o.AccessKey) != o.AccessKey || o.AccessKey == "" {
+		Check: func(in app.SourceAdd) error {
+			if key := in.Options.AccessKey; strings.TrimSpace(key) != key || key == "" {
 				return app.InvalidField("access-key", "is required, without spaces around it: Pay2S signs it", "là bắt buộc, không có khoảng trắng ở hai đầu: Pay2S ký cả khoá này")
 			}
 			return nil

@@ -59,6 +59,8 @@ func vectors(t testing.TB) (list []vector) {
 		{Name: "payos-test", Provider: "payos", Auth: app.AuthHMAC},
 		{Name: "pay2s", Provider: "pay2s", Auth: app.AuthBearer},
 		{Name: "pay2s-ipn", Provider: "pay2s-ipn", Auth: app.AuthHMAC},
+		{Name: "capcom6-sms", Provider: "capcom6", Auth: app.AuthHMAC},
+		{Name: "incoming-sms-to-url", Provider: "sms-to-url", Auth: app.AuthBearer},
 	} {
 		read := func(file string) []byte {
 			b, err := os.ReadFile(filepath.Join(dir, v.Name, file))

@@ -106,8 +106,15 @@ func credentials(s app.Source, body string, now time.Time) []string {
 		return []string{"Authorization", "Bearer " + s.Secret}
 	case s.Auth == app.AuthAPIKey:
 		return []string{"Authorization", "Apikey " + s.Secret}
-	case s.Auth == app.AuthToken:
+	case s.Auth == app.AuthBasic:
+		return []string{"Authorization", "Bearer " + signedToken(s, s.ID, now.Add(time.Minute))}
+	case s.Provider == "casso":
 		return []string{"Secure-Token", s.Secret}
+	case s.Auth == app.AuthToken:
+		return []string{s.Options.Header, s.Secret}
+	case s.Provider == "capcom6":
+		stamp := strconv.FormatInt(now.Unix(), 10)
+		return []string{"X-Timestamp", stamp, "X-Signature", hexHMAC(s.Secret, body, stamp)}
 	case s.Provider == "sepay":
 		stamp := strconv.FormatInt(now.Unix(), 10)
 		return []string{"X-SePay-Timestamp", stamp, "X-SePay-Signature", "sha256=" + hexHMAC(s.Secret, stamp, ".", body)}

@@ -81,8 +81,12 @@ func (s *Server) handler() http.Handler {
 		}
 		byPath[rt.path][rt.method] = s.management(rt)
 	}
-	byPath["/api/webhooks/provider"] = methods{"POST": s.provider}
-	byPath["/api/webhooks/provider/{token}"] = methods{"POST": s.provider}
+	byPath["/api/webhooks/provider"] = methods{"POST": s.provider(ownEntrance)}
+	byPath["/api/webhooks/provider/{token}"] = methods{"POST": s.provider(ownEntrance)}
+	for _, base := range []string{"", "/api/webhooks/provider/{token}"} {
+		byPath[base+"/api/token_generate"] = methods{"POST": s.vietQRToken}
+		byPath[base+"/bank/api/transaction-sync"] = methods{"POST": s.provider(vietQREntrance)}
+	}
 	byPath["/healthz"] = methods{"GET": s.healthz}
 	byPath["/readyz"] = methods{"GET": s.readyz}
 	for path, m := range byPath {
