@@ -54,6 +54,10 @@ func sourceCommand() *cli.Command {
 				Flags: adminFlags(), Action: admin(removeSource),
 			},
 			{
+				Name: "catch-up", Usage: "read the provider's list now, for the calls that never came", ArgsUsage: "ID",
+				Description: example("baoco source catch-up 1"), Flags: adminFlags(), Action: admin(catchUpSource),
+			},
+			{
 				Name: "log", Usage: "the last calls, newest first", Description: example("baoco source log --open", "baoco source log --rejected"),
 				Flags: adminFlags(
 					&cli.BoolFlag{Name: "open", Usage: "only those with unassigned, conflicting or rejected transactions"},
@@ -187,12 +191,17 @@ func listSources(c *cli.Context, s *session) error {
 		CreatedAt         string       `json:"created_at"`
 		LastCallAt        *string      `json:"last_call_at"`
 		LastTransactionAt *string      `json:"last_transaction_at"`
+		LastPollAt        *string      `json:"last_poll_at"`
+		PollError         *string      `json:"poll_error"`
 	}
 	zone := s.service.Zone()
 	list, rows := []source{}, [][]string{}
 	for _, src := range sources {
 		e := source{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), nil, app.FormatTime(src.CreatedAt, zone),
-			optionalTime(src.LastCallAt, zone), optionalTime(src.LastTransactionAt, zone)}
+			optionalTime(src.LastCallAt, zone), optionalTime(src.LastTransactionAt, zone), optionalTime(src.PolledAt, zone), nil}
+		if src.PollError != "" {
+			e.PollError = (*string)(&src.PollError)
+		}
 		only := "all"
 		if src.BankAccountID != 0 {
 			e.BankAccountID = &src.BankAccountID
@@ -200,11 +209,40 @@ func listSources(c *cli.Context, s *session) error {
 		}
 		list = append(list, e)
 		rows = append(rows, []string{strconv.FormatInt(src.ID, 10), src.Name, string(src.Provider), string(src.Auth), only,
-			orNever(e.LastCallAt), orNever(e.LastTransactionAt)})
+			orNever(e.LastCallAt), orNever(e.LastTransactionAt), lastPoll(src, e.LastPollAt)})
 	}
 	return output(c, list, func(w io.Writer) {
 		printTable(w, "There is no source yet: baoco source add --provider native --name NAME",
-			[]string{"ID", "NAME", "PROVIDER", "AUTH", "BANK ACCOUNT", "LAST CALL", "LAST TRANSACTION"}, rows, "ID")
+			[]string{"ID", "NAME", "PROVIDER", "AUTH", "BANK ACCOUNT", "LAST CALL", "LAST TRANSACTION", "LAST POLL"}, rows, "ID")
+	})
+}
+
+// lastPoll says when a source's list was read to its end, and why not since.
+func lastPoll(src app.Source, at *string) string {
+	switch {
+	case src.APIKey == "":
+		return "no API key"
+	case src.PollError != "":
+		return orNever(at) + ", " + string(src.PollError)
+	}
+	return orNever(at)
+}
+
+func catchUpSource(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "source")
+	if err != nil {
+		return err
+	}
+	r, err := s.service.CatchUpSource(c.Context, s.account, id, s.now)
+	if err != nil {
+		return err
+	}
+	counts := map[string]int{
+		"pages": r.Pages, "recorded": r.Recorded, "duplicates": r.Duplicates, "unassigned": r.Unassigned, "conflicts": r.Conflicts, "rejected": r.Rejected,
+	}
+	return output(c, counts, func(w io.Writer) {
+		fmt.Fprintf(w, "Source %d, pages read: %d. Transactions: %d recorded, %d known already, %d unassigned, %d in conflict, %d rejected.\n",
+			id, r.Pages, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
 	})
 }
 

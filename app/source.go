@@ -102,6 +102,10 @@ type Source struct {
 
 	LastCallAt        time.Time // zero: never
 	LastTransactionAt time.Time // zero: never
+
+	Progress  string    // how far the list is read, in words of Config.Poll
+	PolledAt  time.Time // when the list was last read to its end; zero: never
+	PollError PollFault // why not since; empty: no fault
 }
 
 // URLPath is the path that the provider is told to call.

@@ -14,7 +14,7 @@ import (
 // and gives up after 8 attempts in about 33 minutes.
 var sepayAdapter = adapter{
 	kind: app.ProviderKind{
-		Provider: "sepay", Auths: []app.Auth{app.AuthAPIKey, app.AuthHMAC},
+		Provider: "sepay", Auths: []app.Auth{app.AuthAPIKey, app.AuthHMAC}, CatchUp: true,
 		Setup: app.Text{
 			EN: "At SePay, make a webhook with this URL, choose API Key or HMAC-SHA256 as --auth says, and enter the secret.",
 			VI: "Tại SePay, tạo webhook với URL này, chọn API Key hoặc HMAC-SHA256 theo --auth, rồi nhập secret.",
