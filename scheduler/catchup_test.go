@@ -48,7 +48,7 @@ func listOf(provider app.Provider, known ...movement) *list {
 // without, is one row and one delivery; those that are alike stay as many as
 // there are.
 func TestListAndCalls(t *testing.T) {
-	for _, provider := range []app.Provider{"sepay", "casso", "casso-v2"} {
+	for _, provider := range []app.Provider{"sepay", "casso-v2"} {
 		for _, c := range []struct {
 			name   string
 			number string
@@ -59,7 +59,7 @@ func TestListAndCalls(t *testing.T) {
 			{"two with one number", "FT1", 2, 2}, {"two alike", "", 2, 2}, {"three alike, one called", "", 3, 1},
 		} {
 			for _, order := range []string{"call first", "list first", "calls between", "calls repeated"} {
-				t.Run(fmt.Sprintf("%s/%s/%s", provider, c.name, order), func(t *testing.T) {
+				bubble(t, fmt.Sprintf("%s/%s/%s", provider, c.name, order), func(t *testing.T) {
 					l := listOf(provider)
 					r := newReader(t, l)
 					source := r.source(t, provider, listURL)
@@ -110,7 +110,7 @@ func TestAlikeButDifferent(t *testing.T) {
 		{"another amount", movement{amount: 200001}},
 		{"another direction", movement{amount: -200000}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		bubble(t, c.name, func(t *testing.T) {
 			r := newReader(t, sepayList(first))
 			source := r.source(t, "sepay", listURL)
 			r.now = r.now.Add(2 * time.Hour)
@@ -119,7 +119,7 @@ func TestAlikeButDifferent(t *testing.T) {
 			r.wantRows(t, 2, 2)
 		})
 	}
-	t.Run("another source", func(t *testing.T) {
+	bubble(t, "another source", func(t *testing.T) {
 		r := newReader(t, sepayList(first))
 		r.source(t, "sepay", listURL)
 		other, err := r.service.AddSource(context.Background(), 1, app.SourceAdd{Provider: "sepay", Name: "other"}, r.now)
@@ -129,7 +129,7 @@ func TestAlikeButDifferent(t *testing.T) {
 		r.one(t, time.Minute)
 		r.wantRows(t, 2, 2)
 	})
-	t.Run("a number on one side only", func(t *testing.T) {
+	bubble(t, "a number on one side only", func(t *testing.T) {
 		r := newReader(t, sepayList(first))
 		source := r.source(t, "sepay", listURL)
 		r.now = r.now.Add(2 * time.Hour)
@@ -144,7 +144,7 @@ func TestAlikeButDifferent(t *testing.T) {
 // tell of everything, however late.
 func TestFirstReading(t *testing.T) {
 	for _, provider := range []app.Provider{"sepay", "casso"} {
-		t.Run(string(provider), func(t *testing.T) {
+		bubble(t, string(provider), func(t *testing.T) {
 			id := ids(provider, 5)
 			l := listOf(provider,
 				movement{id: id[0], number: "FT0", at: moment.Add(-24 * time.Hour)}, // the day before: not asked for
@@ -167,7 +167,7 @@ func TestFirstReading(t *testing.T) {
 // middle of its pages.
 func TestProgress(t *testing.T) {
 	for _, provider := range []app.Provider{"sepay", "casso"} {
-		t.Run(string(provider), func(t *testing.T) {
+		bubble(t, string(provider), func(t *testing.T) {
 			var known []movement
 			for i, id := range ids(provider, 350) {
 				known = append(known, movement{id: id, number: fmt.Sprint("FT", i), at: moment.Add(time.Duration(i) * time.Second)})
@@ -207,7 +207,9 @@ func TestProgress(t *testing.T) {
 
 // SePay's list is read by since_id, and once an hour by date from three days
 // before; one that SePay doesn't know any more has it read by date.
-func TestSePayAsks(t *testing.T) {
+func TestSePayAsks(t *testing.T) { synctest.Test(t, testSePayAsks) }
+
+func testSePayAsks(t *testing.T) {
 	id := ids("sepay", 3)
 	l := sepayList(movement{id: id[0], at: moment.Add(time.Hour)}, movement{id: id[1], at: moment.Add(2 * time.Hour)})
 	r := newReader(t, l)
@@ -239,7 +241,7 @@ func TestSePayAsks(t *testing.T) {
 // list is read, is not left out.
 func TestLateTransactions(t *testing.T) {
 	for _, provider := range []app.Provider{"sepay", "casso"} {
-		t.Run(string(provider), func(t *testing.T) {
+		bubble(t, string(provider), func(t *testing.T) {
 			id := ids(provider, 153)
 			l := listOf(provider)
 			for i := range 150 {
@@ -270,7 +272,7 @@ func TestLateTransactions(t *testing.T) {
 // until somebody deals with it.
 func TestKeptPages(t *testing.T) {
 	for _, provider := range []app.Provider{"sepay", "casso"} {
-		t.Run(string(provider), func(t *testing.T) {
+		bubble(t, string(provider), func(t *testing.T) {
 			id := ids(provider, 4)
 			faulty := movement{id: id[0], number: "FT0"}
 			broken := faulty
@@ -314,7 +316,9 @@ func TestKeptPages(t *testing.T) {
 }
 
 // A source that is for one bank account records on no other.
-func TestNarrowedSource(t *testing.T) {
+func TestNarrowedSource(t *testing.T) { synctest.Test(t, testNarrowedSource) }
+
+func testNarrowedSource(t *testing.T) {
 	id := ids("sepay", 2)
 	r := newReader(t, sepayList(movement{id: id[0]}, movement{id: id[1], account: "777"}))
 	_, err := r.service.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "777", AccountName: "B"}, r.now)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"baoco/app"
@@ -253,6 +254,7 @@ type reader struct {
 	path      string
 	transport http.RoundTripper
 	now       time.Time
+	spoil     func() // runs before a page is read
 }
 
 // newReader makes an installation with a webhook, whose poller uses transport
@@ -281,9 +283,15 @@ func (r *reader) open(t *testing.T) {
 	targets, err := app.ParseTargetPolicy(nil)
 	must(t, err)
 	poller := scheduler.NewPoller(zone, "test", r.transport)
+	poll := func(ctx context.Context, source app.Source, progress string, now time.Time) (app.PolledPage, error) {
+		if r.spoil != nil {
+			r.spoil()
+		}
+		return poller.Poll(ctx, source, progress, now)
+	}
 	sender := scheduler.NewSender(targets, "test", &network{start: time.Now(), answer: func(int, *http.Request) (*http.Response, error) { return respond(200), nil }})
 	r.installation = &installation{store: store, sender: sender, service: app.NewService(app.Config{
-		Store: store, Zone: zone, Targets: targets, Providers: polledKinds, Poll: poller.Poll, Send: sender.Send,
+		Store: store, Zone: zone, Targets: targets, Providers: polledKinds, Poll: poll, Send: sender.Send,
 		ReadInbound: func(source app.Source, _ app.Channel, body []byte, _ time.Time, _ *time.Location) []app.Incoming {
 			return poller.ReadPage(source, body)
 		},
@@ -388,4 +396,9 @@ func (r *reader) startReading(t *testing.T, every time.Duration) {
 	var err error
 	r.courier, err = scheduler.Start(r.service, r.sender.Send, scheduler.Options{CatchUp: every})
 	must(t, err)
+}
+
+// bubble runs a test in virtual time, so that keeping to a pace takes none.
+func bubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
 }
