@@ -46,8 +46,10 @@ func sourceCommand() *cli.Command {
 				Flags: adminFlags(), Action: admin(listSources),
 			},
 			{
-				Name: "rotate", Usage: "give a source a new secret, at once", ArgsUsage: "ID", Description: example("baoco source rotate 1"),
-				Flags: adminFlags(secretFile), Action: admin(rotateSource),
+				Name: "rotate", Usage: "give a source a new secret, at once, or a new API key", ArgsUsage: "ID",
+				Description: example("baoco source rotate 1", "baoco source rotate 1 --api-key-file sepay.key"),
+				Flags:       adminFlags(secretFile, &cli.StringFlag{Name: "api-key-file", Usage: "`FILE` with the new key of the provider's API, - for standard input; the secret stays"}),
+				Action:      admin(rotateSource),
 			},
 			{
 				Name: "remove", Usage: "end a source; what it recorded stays", ArgsUsage: "ID", Description: example("baoco source remove 1"),
@@ -251,6 +253,9 @@ func rotateSource(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	if c.IsSet("api-key-file") {
+		return rotateAPIKey(c, s, id)
+	}
 	secret, err := readSecretFile(c, c.String("secret-file"))
 	if err != nil {
 		return err
@@ -260,6 +265,22 @@ func rotateSource(c *cli.Context, s *session) error {
 		return err
 	}
 	return showSource(c, s, src)
+}
+
+// rotateAPIKey leaves the secret as it is: the two are changed at different
+// places of the provider's.
+func rotateAPIKey(c *cli.Context, s *session, id int64) error {
+	if c.IsSet("secret-file") {
+		return usagef("--secret-file and --api-key-file are for two commands")
+	}
+	apiKey, err := readSecretFile(c, c.String("api-key-file"))
+	if err != nil {
+		return err
+	}
+	if _, err := s.service.SetSourceAPIKey(c.Context, s.account, id, apiKey); err != nil {
+		return err
+	}
+	return done(c, id, "api_key_set", "Source %d has the new API key.\n", id)
 }
 
 func removeSource(c *cli.Context, s *session) error {
