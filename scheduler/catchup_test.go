@@ -97,6 +97,29 @@ func TestListAndCalls(t *testing.T) {
 	}
 }
 
+// Casso's list and calls name a transaction by one id, so it is known though
+// the list has neither its number nor its time of day.
+func TestCassoKnowsItsIDs(t *testing.T) {
+	for _, first := range []string{"call", "list"} {
+		bubble(t, first, func(t *testing.T) {
+			listed := movement{id: "536760", at: moment.Add(12 * time.Hour)} // midnight in Vietnam
+			called := listed
+			called.number, called.at, called.content = "FT1", moment.Add(20*time.Hour), "DH 1 again"
+			r := newReader(t, cassoList(listed))
+			source := r.source(t, "casso", listURL)
+			r.now = r.now.Add(22 * time.Hour)
+			if first == "call" {
+				r.calls(t, source, called.called("536760"))
+			}
+			r.one(t, time.Minute)
+			if got := r.calls(t, source, called.called("536760")); got.Duplicates != 1 {
+				t.Errorf("the call: %+v", got)
+			}
+			r.wantRows(t, 1, 1)
+		})
+	}
+}
+
 // What only one side names is another transaction, however much it looks like
 // what the other names.
 func TestAlikeButDifferent(t *testing.T) {
