@@ -232,10 +232,22 @@ func newService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 		return nil, nil, err
 	}
 	sender := scheduler.NewSender(targets, version, nil)
+	poller := scheduler.NewPoller(zone, version, nil)
 	return app.NewService(app.Config{
 		Store: store, Zone: zone, Targets: targets,
-		Providers: web.Providers(), ReadInbound: web.ReadInbound, Send: sender.Send, Schedule: schedule,
+		Providers: web.Providers(), ReadInbound: readInbound(poller), Poll: poller.Poll,
+		Send: sender.Send, Schedule: schedule,
 	}), sender, nil
+}
+
+// readInbound reads a body as what it came as: a page of a list, or a call.
+func readInbound(poller *scheduler.Poller) app.ReadInbound {
+	return func(source app.Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) []app.Incoming {
+		if channel == app.ChannelPoll {
+			return poller.ReadPage(source, body)
+		}
+		return web.ReadInbound(source, channel, body, receivedAt, zone)
+	}
 }
 
 // exitStatus is an error with an exit code of its own.

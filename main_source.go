@@ -52,8 +52,10 @@ func sourceCommand() *cli.Command {
 				Description: example("baoco source show 1"), Flags: adminFlags(langFlag), Action: admin(describeSource),
 			},
 			{
-				Name: "rotate", Usage: "give a source a new secret, at once", ArgsUsage: "ID", Description: example("baoco source rotate 1"),
-				Flags: adminFlags(secretFile), Action: admin(rotateSource),
+				Name: "rotate", Usage: "give a source a new secret, at once, or a new API key", ArgsUsage: "ID",
+				Description: example("baoco source rotate 1", "baoco source rotate 1 --api-key-file sepay.key"),
+				Flags:       adminFlags(secretFile, &cli.StringFlag{Name: "api-key-file", Usage: "`FILE` with the new key of the provider's API, - for standard input; the secret stays"}),
+				Action:      admin(rotateSource),
 			},
 			{
 				Name: "allow", Usage: "take a bank's texts under a further sender's name (SMS)", ArgsUsage: "ID", Description: example("baoco source allow 1 --sender VIETCOMBANK"),
@@ -63,7 +65,7 @@ func sourceCommand() *cli.Command {
 				Name: "remove", Usage: "end a source; what it recorded stays", ArgsUsage: "ID", Description: example("baoco source remove 1"),
 				Flags: adminFlags(), Action: admin(removeSource),
 			},
-			logCommand(), eventCommand(), linkCommand(), retryCommand(), discardCommand(),
+			catchUpCommand(), logCommand(), eventCommand(), linkCommand(), retryCommand(), discardCommand(),
 		},
 	}
 }
@@ -184,11 +186,11 @@ func listSources(c *cli.Context, s *session) error {
 		e := web.EncodeSource(src, s.service.Zone(), lang)
 		list = append(list, e)
 		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Provider), string(e.Auth), onlyBankAccount(e),
-			orNever(e.LastCallAt), orNever(e.LastTransactionAt), strconv.Itoa(e.RefusedCalls), lastRefusal(e)})
+			orNever(e.LastCallAt), orNever(e.LastTransactionAt), lastPoll(src, e.LastPollAt), strconv.Itoa(e.RefusedCalls), lastRefusal(e)})
 	}
 	return output(c, list, func(w io.Writer) {
 		printTable(w, "There is no source yet: baoco source add --provider native --name NAME",
-			[]string{"ID", "NAME", "PROVIDER", "AUTH", "BANK ACCOUNT", "LAST CALL", "LAST TRANSACTION", "REFUSED", "LAST REFUSAL"}, rows, "ID", "REFUSED")
+			[]string{"ID", "NAME", "PROVIDER", "AUTH", "BANK ACCOUNT", "LAST CALL", "LAST TRANSACTION", "LAST POLL", "REFUSED", "LAST REFUSAL"}, rows, "ID", "REFUSED")
 	})
 }
 
@@ -303,6 +305,9 @@ func rotateSource(c *cli.Context, s *session) error {
 	id, err := idArgument(c, "source")
 	if err != nil {
 		return err
+	}
+	if c.IsSet("api-key-file") {
+		return rotateAPIKey(c, s, id)
 	}
 	secret, err := readSecretFile(c, c.String("secret-file"))
 	if err != nil {

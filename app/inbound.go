@@ -35,6 +35,10 @@ type Incoming struct {
 	DateFlagged   bool      // set by the use case: Time is that of receipt
 	Masked        bool      // AccountNumber shows some of its digits only
 	Fault         *FieldError
+
+	// IDs is the channel of whose event ids EventID is one; empty: that of the
+	// call. A provider whose list has the ids of its calls says so with it.
+	IDs Channel
 }
 
 // ReadInbound reads a body that came in on a channel of source. It never
@@ -52,6 +56,8 @@ type InboundCall struct {
 	Elements   []Incoming
 	Silent     bool // no deliveries
 	Key        IdempotencyKey
+
+	QuietBefore time.Time // no deliveries for what happened before; zero: none is meant
 }
 
 // Outcome is what became of one element of a call.
@@ -241,6 +247,9 @@ func (s *Service) RecordTransactions(ctx context.Context, call InboundCall) (Rec
 func (s *Service) normalize(call *InboundCall) {
 	for i := range call.Elements {
 		e := &call.Elements[i]
+		if e.IDs == "" {
+			e.IDs = call.Channel
+		}
 		e.EventID = cleanKey(e.EventID)
 		e.Gateway = CleanText(e.Gateway, 100)
 		e.AccountNumber = cleanKey(NormalizeAccountNumber(e.AccountNumber))
@@ -349,6 +358,9 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 	call := InboundCall{
 		AccountID: accountID, Source: source, Channel: event.Channel, Body: event.Body, ReceivedAt: event.ReceivedAt,
 		Silent: now.Sub(event.ReceivedAt) > RecentlyReceived,
+	}
+	if event.Channel == ChannelPoll {
+		call.QuietBefore = source.CreatedAt
 	}
 	call.Elements = s.readInbound(source, event.Channel, event.Body, event.ReceivedAt, s.zone)
 	s.normalize(&call)

@@ -65,6 +65,10 @@ type Source struct {
 
 	LastCallAt        time.Time // zero: never
 	LastTransactionAt time.Time // zero: never
+
+	Progress  string    // how far the list is read, in words of Config.Poll
+	PolledAt  time.Time // when the list was last read to its end; zero: never
+	PollError PollFault // why not since; empty: no fault
 }
 
 // URLPath is the path that the provider is told to call.
@@ -88,6 +92,8 @@ type sourceStore interface {
 	SetSourceSecret(ctx context.Context, accountID, id int64, secret string) (Source, error)
 	// AddSourceSenders adds senders to those of the source's options.
 	AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error)
+	// SetSourceAPIKey also forgets why the list couldn't be read.
+	SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string) (Source, error)
 	RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error
 }
 
@@ -157,7 +163,7 @@ func (k ProviderKind) checkOptions(in SourceAdd) error {
 		return v.Err()
 	}
 	if !k.CatchUp {
-		v.Add("api-key", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
+		v.Merge(errNoList())
 	} else if in.APIKey == "" {
 		v.Add("api-key", "is required with an API address", "là bắt buộc khi có địa chỉ API")
 	} else {
@@ -271,6 +277,30 @@ func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret 
 		return Source{}, err
 	}
 	return s.store.SetSourceSecret(ctx, accountID, id, secret)
+}
+
+// SetSourceAPIKey gives a source the API key with which its provider's list is
+// read, in place of one that it may have had.
+func (s *Service) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string) (Source, error) {
+	sources, err := s.store.Sources(ctx, accountID)
+	if err != nil {
+		return Source{}, err
+	}
+	i := slices.IndexFunc(sources, func(src Source) bool { return src.ID == id })
+	if i < 0 {
+		return Source{}, ErrNoSource()
+	}
+	if kind, _ := s.providerKind(sources[i].Provider); !kind.CatchUp {
+		return Source{}, errNoList()
+	}
+	if err := checkSourceSecret("api-key", apiKey); err != nil {
+		return Source{}, err
+	}
+	return s.store.SetSourceAPIKey(ctx, accountID, id, apiKey)
+}
+
+func errNoList() error {
+	return InvalidField("api-key", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
 }
 
 // RemoveSource ends a source: its calls are refused from now on. What it

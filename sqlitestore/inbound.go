@@ -13,8 +13,8 @@ func (s *Store) RecordInbound(ctx context.Context, call app.InboundCall, zone *t
 			recording.Count(before.outcome, before.result)
 			return recording, err
 		}
-		r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call, silent: call.Silent}
-		if err := r.addEvent(); err != nil {
+		r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call}
+		if err := r.keepEvent(); err != nil {
 			return recording, err
 		}
 		if err := r.elements(&recording); err != nil {
@@ -44,10 +44,10 @@ func (r *recorder) elements(recording *app.Recording) error {
 	return nil
 }
 
-// addEvent keeps the raw body, in the hope that every element will be
+// keepEvent keeps the raw body once, in the hope that every element will be
 // recorded; closeEvent corrects it otherwise.
-func (r *recorder) addEvent() (err error) {
-	if r.call.Body == nil {
+func (r *recorder) keepEvent() (err error) {
+	if r.event != 0 || r.call.Body == nil {
 		return nil
 	}
 	r.event, err = r.tx.insert(`INSERT INTO inbound_events (account_id, source_id, channel, received_ms, body, recorded, duplicates, unassigned, conflicts, rejected, open)
@@ -70,7 +70,7 @@ func (s *Store) RetryInbound(ctx context.Context, id int64, call app.InboundCall
 		if err := tx.exec(`DELETE FROM inbound_items WHERE inbound_event_id = ? AND state IN ('rejected', 'conflict')`, id); err != nil {
 			return recording, err
 		}
-		r := &recorder{tx: tx, zone: zone, now: now, call: call, silent: call.Silent, event: id, retry: true}
+		r := &recorder{tx: tx, zone: zone, now: now, call: call, event: id, retry: true}
 		if err := r.elements(&recording); err != nil {
 			return recording, err
 		}

@@ -146,6 +146,7 @@ func (s *Store) SourceByID(ctx context.Context, id int64) (app.Source, bool, err
 
 func (s *Store) RefreshSources(ctx context.Context) error { return s.refreshDirectory(ctx) }
 
+// txSource finds a source in use.
 func (s *Store) txSource(tx *tx, accountID, id int64) (app.Source, error) {
 	src, err := s.scanSource(tx.queryRow(`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id = ? AND removed_at IS NULL`, accountID, id))
 	if noRows(err) {
@@ -185,6 +186,17 @@ func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret
 		}
 		return src, tx.exec(`UPDATE sources SET secret = ?, bearer_hash = ? WHERE id = ?`,
 			s.sealer.seal(sealSource, secret), bearerHash(src), id)
+	})
+}
+
+func (s *Store) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string) (app.Source, error) {
+	return writingDirectory(ctx, s, func(tx *tx) (app.Source, error) {
+		src, err := s.txSource(tx, accountID, id)
+		if err != nil {
+			return src, err
+		}
+		src.APIKey, src.PollError = apiKey, ""
+		return src, tx.exec(`UPDATE sources SET api_key = ?, poll_error = '' WHERE id = ?`, s.sealer.seal(sealAPIKey, apiKey), id)
 	})
 }
 

@@ -18,6 +18,8 @@ type SourceJSON struct {
 	CreatedAt         string           `json:"created_at"`
 	LastCallAt        *string          `json:"last_call_at"`
 	LastTransactionAt *string          `json:"last_transaction_at"`
+	LastPollAt        *string          `json:"last_poll_at"`  // when its list was last read to the end
+	PollError         *app.PollFault   `json:"poll_error"`    // why not since
 	RefusedCalls      int              `json:"refused_calls"` // of the last ones that are kept
 	LastRefusedAt     *string          `json:"last_refused_at"`
 	LastRefusedCode   *app.RefusalCode `json:"last_refused_code"`
@@ -29,6 +31,7 @@ func EncodeSource(src app.SourceHealth, zone *time.Location, lang app.Lang) Sour
 	return SourceJSON{
 		ID: src.ID, Name: src.Name, Provider: src.Provider, Auth: src.Auth, URLPath: orNull(src.URLPath()), BankAccountID: orNull(src.BankAccountID),
 		CreatedAt: app.FormatTime(src.CreatedAt, zone), LastCallAt: timeOrNull(src.LastCallAt, zone), LastTransactionAt: timeOrNull(src.LastTransactionAt, zone),
+		LastPollAt: timeOrNull(src.PolledAt, zone), PollError: orNull(src.PollError),
 		RefusedCalls: src.RefusedCalls, LastRefusedAt: timeOrNull(src.LastRefused.ReceivedAt, zone),
 		LastRefusedCode: orNull(src.LastRefused.Code), LastRefusedReason: orNull(src.LastRefused.Text.In(lang)),
 	}

@@ -94,9 +94,19 @@ CREATE TABLE sources (
   created_at          INTEGER NOT NULL,
   removed_at          INTEGER,
   last_call_at        INTEGER,
-  last_transaction_at INTEGER
+  last_transaction_at INTEGER,
+  progress            TEXT NOT NULL DEFAULT '', -- how far the provider's list is read
+  polled_at           INTEGER,                  -- when it was last read to its end
+  poll_error          TEXT NOT NULL DEFAULT ''  -- why not since
 ) STRICT;
 CREATE UNIQUE INDEX sources_bearer ON sources (bearer_hash) WHERE removed_at IS NULL;
+
+-- On which bank accounts a source has recorded.
+CREATE TABLE source_bank_accounts (
+  source_id       INTEGER NOT NULL REFERENCES sources,
+  bank_account_id INTEGER NOT NULL REFERENCES bank_accounts,
+  PRIMARY KEY (source_id, bank_account_id)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE inbound_events (
   id          INTEGER PRIMARY KEY,
@@ -145,6 +155,7 @@ CREATE TABLE inbound_items (
 CREATE INDEX inbound_items_event ON inbound_items (inbound_event_id);
 CREATE INDEX inbound_items_open ON inbound_items (account_id, state, inbound_event_id) WHERE state IN ('unassigned', 'rejected', 'conflict');
 CREATE INDEX inbound_items_unassigned ON inbound_items (account_id, account_number) WHERE state = 'unassigned';
+CREATE INDEX inbound_items_rejected ON inbound_items (account_id, source_id, event_id) WHERE state IN ('rejected', 'discarded');
 CREATE INDEX inbound_items_conflict ON inbound_items (account_id, source_id, event_id) WHERE state = 'conflict';
 
 CREATE TABLE transactions (
