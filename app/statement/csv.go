@@ -31,6 +31,8 @@ type csvTable struct {
 	delimiter byte
 	line      int      // of the last one given
 	ahead     [][]byte // lines read beyond it
+	feed      feed
+	strict    *csv.Reader // nil: make a new one
 }
 
 // delimiters are tried in this order.
@@ -209,9 +211,31 @@ func (t *csvTable) close() error { return t.file.Close() }
 
 // parse reads one record, which whole is, by encoding/csv.
 func (t *csvTable) parse(whole []byte, lazy bool) ([]string, error) {
-	r := csv.NewReader(bytes.NewReader(whole))
-	r.Comma, r.FieldsPerRecord, r.LazyQuotes = rune(t.delimiter), -1, lazy
-	return r.Read()
+	r := t.strict
+	if r == nil || lazy {
+		r = csv.NewReader(&t.feed)
+		r.Comma, r.FieldsPerRecord, r.LazyQuotes = rune(t.delimiter), -1, lazy
+	}
+	t.feed.rest = append(whole, '\n')
+	t.strict = nil // holds the rest of the record after an error
+	fields, err := r.Read()
+	if err == nil && !lazy {
+		t.strict = r
+	}
+	return fields, err
+}
+
+// feed hands a csv.Reader one record at a time, so that a quote which isn't
+// closed ends with it.
+type feed struct{ rest []byte }
+
+func (f *feed) Read(p []byte) (int, error) {
+	if len(f.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, f.rest)
+	f.rest = f.rest[n:]
+	return n, nil
 }
 
 // countingReader counts what was read, for progress.

@@ -27,6 +27,7 @@ const (
 	fieldAccount     field = "account"
 	fieldGateway     field = "gateway"
 	fieldPosting     field = "posting date"
+	fieldDay         field = "day" // of what isn't said: fieldDate where there is no better one
 	fieldClock       field = "time"
 	fieldBalance     field = "balance"
 	fieldCounterpart field = "counterpart"
@@ -61,7 +62,7 @@ var headerWords = []struct {
 		"ngay hach toan", "ngay hieu luc", "ngay ghi so", "ngay yeu cau", "ngay gia tri", "posting date", "post date", "value date", "effective date", "booking date",
 		"requesting date", "request date", "accounting date",
 	}},
-	{fieldDate, []string{"ngay", "date"}},
+	{fieldDay, []string{"ngay", "date"}},
 	{fieldClock, []string{"gio", "gio giao dich", "time"}},
 	{fieldDebit, []string{
 		"ghi no", "phat sinh no", "ps no", "tien no", "rut ra", "tien ra", "tien chi", "chi ra", "debit", "debits", "withdrawal", "withdrawals", "money out", "paid out", "=no", "=no vnd", "=chi", "=dr",

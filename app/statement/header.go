@@ -104,6 +104,12 @@ func headerColumns(names []string, o Options) (columns, bool) {
 			found[f] = i
 		}
 	}
+	if day, ok := found[fieldDay]; ok {
+		delete(found, fieldDay)
+		if !found.has(fieldDate) {
+			found[fieldDate] = day
+		}
+	}
 	if len(o.Map) == 0 {
 		return found, found.complete()
 	}

@@ -74,7 +74,7 @@ func (p *xmlPart) richText(buf []byte) ([]byte, error) {
 	for end := p.depth - 1; p.depth > end; {
 		token, err := p.next()
 		if err != nil {
-			return nil, unexpected(err)
+			return nil, err
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
@@ -90,14 +90,6 @@ func (p *xmlPart) richText(buf []byte) ([]byte, error) {
 		}
 	}
 	return buf, nil
-}
-
-// unexpected is err of a part that may not end yet.
-func unexpected(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // unescape replaces _xHHHH_, as spreadsheets write characters that XML can't

@@ -38,6 +38,7 @@ type Row struct {
 type Reader struct {
 	table    table
 	ahead    []record // read before while the header was looked for
+	behind   error    // met behind them
 	isText   bool     // a CSV file: its lines have a fixed width
 	date1904 bool
 	options  Options
@@ -134,7 +135,8 @@ func openSpreadsheet(file *os.File, o Options) (*Reader, error) {
 		if err == nil && found {
 			return r, nil
 		}
-		if err = errors.Join(err, t.part.close()); err != nil {
+		t.part.close()
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -152,12 +154,13 @@ func (r *Reader) begin() (found bool, err error) {
 			break
 		}
 		if err != nil {
-			return false, err
+			r.behind = err
+			break
 		}
 		r.ahead = append(r.ahead, line)
 	}
 	if r.header, found = findHeader(r.ahead, r.options); !found {
-		return false, nil
+		return false, r.behind
 	}
 	above := r.ahead[:r.header.next]
 	r.ahead = r.ahead[r.header.next:]
@@ -225,6 +228,9 @@ func (r *Reader) nextLine() (record, error) {
 		line := r.ahead[0]
 		r.ahead = r.ahead[1:]
 		return line, nil
+	}
+	if r.behind != nil {
+		return record{}, r.behind
 	}
 	line, err := r.table.next()
 	var known *app.Error

@@ -40,7 +40,7 @@ func (t *xlsxTable) next() (record, error) {
 			if errors.Is(err, io.EOF) && t.line == 0 && !t.inRows {
 				return record{}, io.EOF
 			}
-			return record{}, damaged(t.line+1, unexpected(err))
+			return record{}, damaged(t.line+1, err)
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
@@ -72,7 +72,7 @@ func (t *xlsxTable) row(start xml.StartElement) (record, error) {
 	for end := t.part.depth - 1; t.part.depth > end; {
 		token, err := t.part.next()
 		if err != nil {
-			return r, damaged(t.line, unexpected(err))
+			return r, damaged(t.line, err)
 		}
 		if start, ok := token.(xml.StartElement); ok && start.Name.Local == "c" {
 			if err := t.cell(start, &r); err != nil {
@@ -116,7 +116,7 @@ func (t *xlsxTable) value(kind string) (cell, error) {
 	for end := t.part.depth - 1; t.part.depth > end; {
 		token, err := t.part.next()
 		if err != nil {
-			return cell{}, unexpected(err)
+			return cell{}, err
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
@@ -166,7 +166,10 @@ func (t *xlsxTable) shared(number string) (cell, error) {
 
 func (t *xlsxTable) progress() (done, total int64) { return t.part.read, t.part.size }
 
-func (t *xlsxTable) close() error { return errors.Join(t.part.close(), t.file.Close()) }
+func (t *xlsxTable) close() error {
+	t.part.close()
+	return t.file.Close()
+}
 
 // columnNumber reads the letters of a column: A is 1, XFD is 16384.
 func columnNumber(letters string) (int, bool) {
