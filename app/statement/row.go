@@ -47,6 +47,7 @@ func (r *Reader) read(rec record) (Row, bool) {
 	if rec.blank() {
 		return Row{}, false
 	}
+	r.lines++
 	l := r.parse(rec)
 	if !l.dated {
 		if number, labelled := r.accountLine(rec); labelled {
@@ -65,7 +66,7 @@ func (r *Reader) read(rec record) (Row, bool) {
 			r.open = true
 			return Row{}, false
 		} else if h, ok := r.headerAgain(rec); ok {
-			r.header = h
+			r.header, r.lines = h, 0
 		}
 	case l.dated && r.isBalance(l), !l.dated && r.isSum(l), r.isNumbering(l):
 	default:
@@ -141,7 +142,7 @@ func (r *Reader) goesOn(l line) bool {
 // row of the header, in another language, changes nothing.
 func (r *Reader) headerAgain(rec record) (header, bool) {
 	h, ok := header{}, false
-	if rec.filled() >= 3 && rec.line > r.header.line+2 {
+	if rec.filled() >= 3 && r.lines > 1 {
 		h.columns, ok = headerColumns(texts(rec), r.options)
 	}
 	if !ok {
@@ -231,7 +232,7 @@ func (r *Reader) isSum(l line) bool {
 // isNumbering tells whether a line numbers the columns of the header above it:
 // (1), (2), (3).
 func (r *Reader) isNumbering(l line) bool {
-	if l.dated || r.header.line == 0 || l.line > r.header.line+3 || l.filled() < 3 {
+	if l.dated || r.header.line == 0 || r.lines > 2 || l.filled() < 3 {
 		return false
 	}
 	before := 0

@@ -10,11 +10,14 @@ import (
 	"strings"
 )
 
-// maxStrings bounds the texts of a workbook, in bytes: they are held in
-// memory.
-const maxStrings = 1 << 30
+// The texts of a workbook are held in memory: no more than so many bytes, and
+// so many texts. A million rows with three texts each have about 200 MB.
+const (
+	maxStrings     = 512 << 20
+	maxStringCount = 1 << 24
+)
 
-var errBigStrings = errors.New("more than 1 GiB of text")
+var errBigStrings = errors.New("more than 512 MiB or 16 million of texts")
 
 // sharedStrings are the texts of a workbook, which its cells name by number.
 type sharedStrings struct {
@@ -57,7 +60,7 @@ func readSharedStrings(file *zip.File) (*sharedStrings, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: text %d: %w", file.Name, len(s.ends)+1, err)
 			}
-			if all.Len()+len(text) > maxStrings {
+			if all.Len()+len(text) > maxStrings || len(s.ends) == maxStringCount {
 				return nil, errBigStrings
 			}
 			all.WriteString(unescape(string(text)))

@@ -43,6 +43,7 @@ type Reader struct {
 	date1904 bool
 	options  Options
 	header   header
+	lines    int // below the header that held something
 	bank     bankLayout
 	sheet    string
 	account  string    // named by the latest line outside the table

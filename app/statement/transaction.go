@@ -123,17 +123,23 @@ func looksScientific(text string) bool {
 	return err == nil
 }
 
-// widthFault is that of a line of a text file with more cells than the header:
-// an amount or a content that isn't quoted was cut at a delimiter in it.
+// widthFault is that of a line of a text file with more cells than the header,
+// where an amount or a content that isn't quoted was cut at a delimiter in it,
+// or with fewer, the last of which is an amount, that may be cut too.
 func (r *Reader) widthFault(l line) *app.FieldError {
-	if !r.isText || r.header.line == 0 {
+	width := len(r.header.names)
+	if !r.isText || width == 0 {
 		return nil
 	}
-	for i := len(r.header.names); i < len(l.cells); i++ {
+	for i := width; i < len(l.cells); i++ {
 		if l.cells[i].plain() != "" {
 			return lineFault("has more cells than the header; an amount or a text with the delimiter in it must be quoted",
 				"có nhiều ô hơn dòng tiêu đề; số tiền hoặc nội dung chứa dấu phân cách phải đặt trong ngoặc kép")
 		}
+	}
+	c, last := r.header.columns, len(l.cells)-1
+	if last < width-1 && (last == c.of(fieldDebit) || last == c.of(fieldCredit) || last == c.of(fieldAmount)) && l.cells[last].plain() != "" {
+		return lineFault("ends with its amount, which may be cut", "kết thúc ngay ở số tiền, có thể đã bị cắt")
 	}
 	return nil
 }

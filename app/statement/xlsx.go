@@ -10,8 +10,13 @@ import (
 	"strings"
 )
 
-// maxColumns is how many columns a sheet can have.
-const maxColumns = 16384
+// The size that a sheet can have.
+const (
+	maxRows    = 1 << 20
+	maxColumns = 1 << 14
+)
+
+var errManyRows = errors.New("more rows than a sheet can have")
 
 // xlsxTable reads the cells of one sheet as a stream.
 type xlsxTable struct {
@@ -20,7 +25,8 @@ type xlsxTable struct {
 	part    *xmlPart
 	inRows  bool // within <sheetData>
 	line    int
-	text    []byte // of the present cell
+	column  int    // of the present cell, from 0
+	text    []byte // in it
 	columns int    // of the line before, as a guess for the next
 }
 
@@ -68,7 +74,11 @@ func (t *xlsxTable) row(start xml.StartElement) (record, error) {
 	if n, err := strconv.Atoi(attr(start.Attr, "r")); err == nil && n > t.line {
 		t.line = n
 	}
+	if t.line > maxRows {
+		return record{}, damaged(t.line, errManyRows)
+	}
 	r := record{line: t.line, cells: make([]cell, 0, t.columns)}
+	t.column = -1
 	for end := t.part.depth - 1; t.part.depth > end; {
 		token, err := t.part.next()
 		if err != nil {
@@ -86,15 +96,15 @@ func (t *xlsxTable) row(start xml.StartElement) (record, error) {
 
 // cell reads a cell whose element has just begun into r.
 func (t *xlsxTable) cell(start xml.StartElement, r *record) error {
-	column := len(r.cells)
+	t.column++
 	if name := attr(start.Attr, "r"); name != "" {
 		n, ok := columnNumber(strings.TrimRight(name, "0123456789"))
 		if !ok {
 			return fmt.Errorf("cell %q", name)
 		}
-		column = n - 1
+		t.column = n - 1
 	}
-	if column >= maxColumns {
+	if t.column >= maxColumns {
 		return fmt.Errorf("more than %d columns", maxColumns)
 	}
 	kind := attr(start.Attr, "t")
@@ -102,10 +112,10 @@ func (t *xlsxTable) cell(start xml.StartElement, r *record) error {
 	if err != nil || c.text == "" {
 		return err
 	}
-	for len(r.cells) <= column {
+	for len(r.cells) <= t.column {
 		r.cells = append(r.cells, cell{})
 	}
-	r.cells[column] = c
+	r.cells[t.column] = c
 	return nil
 }
 

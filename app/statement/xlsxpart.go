@@ -15,13 +15,13 @@ import (
 // The bounds of a spreadsheet, so that no file of a few bytes can take all the
 // memory there is. A sheet of a million rows has about 500 MB of XML.
 const (
-	maxPart  = 8 << 30 // bytes of XML of one part
+	maxPart  = 4 << 30 // bytes of XML of one part
 	maxToken = 4 << 20 // bytes of one tag, text or comment
 	maxDepth = 64      // of elements within elements
 )
 
 var (
-	errBigPart  = errors.New("more than 8 GiB of XML")
+	errBigPart  = errors.New("more than 4 GiB of XML")
 	errBigToken = errors.New("more than 4 MiB in one piece")
 	errDeep     = errors.New("elements nested too deeply")
 
