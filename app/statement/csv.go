@@ -66,7 +66,11 @@ func openCSV(file *os.File, columns func([]record) int) (*csvTable, error) {
 
 // readSample reads the beginning of file and goes back to it.
 func readSample(file *os.File) ([]byte, error) {
-	sample := make([]byte, sampleSize)
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	sample := make([]byte, min(sampleSize, max(info.Size(), 512)))
 	n, err := io.ReadFull(file, sample)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err

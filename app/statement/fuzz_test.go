@@ -15,6 +15,7 @@ import (
 // FuzzCSV: any bytes end without a panic, and what is a transaction without a
 // fault has money in one direction.
 func FuzzCSV(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "statement")
 	files, err := filepath.Glob(filepath.Join(samples, "*.csv"))
 	must(f, err)
 	for _, file := range files {
@@ -26,12 +27,13 @@ func FuzzCSV(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	f.Fuzz(checkFile)
+	f.Fuzz(func(t *testing.T, content []byte) { checkFile(t, path, content) })
 }
 
 // FuzzXLSX: likewise for the XML of a sheet and of shared texts, within a
 // workbook that is whole.
 func FuzzXLSX(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "statement")
 	row := `<row r="2"><c r="A2"><v>46327.5</v></c><c r="B2" t="s"><v>1</v></c><c r="C2"><v>1.5E+5</v></c></row>`
 	shared := parts("")["xl/sharedStrings.xml"]
 	f.Add(headerRow+row, shared)
@@ -42,21 +44,21 @@ func FuzzXLSX(f *testing.F) {
 	f.Fuzz(func(t *testing.T, rows, shared string) {
 		p := parts(rows)
 		p["xl/sharedStrings.xml"] = shared
-		checkFile(t, []byte(zipped(t, p)))
+		checkFile(t, path, []byte(zipped(t, p)))
 	})
 }
 
 // FuzzWorkbook: likewise for the bytes of the file.
 func FuzzWorkbook(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "statement")
 	whole := []byte(zipped(f, parts(headerRow)))
 	f.Add(whole)
 	f.Add(whole[:len(whole)/2])
 	f.Add([]byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"))
-	f.Fuzz(checkFile)
+	f.Fuzz(func(t *testing.T, content []byte) { checkFile(t, path, content) })
 }
 
-func checkFile(t *testing.T, content []byte) {
-	path := filepath.Join(t.TempDir(), "statement")
+func checkFile(t *testing.T, path string, content []byte) {
 	must(t, os.WriteFile(path, content, 0o600))
 	for _, columns := range []map[string]string{nil, {"date": "A", "content": "B", "amount": "C"}} {
 		r, err := statement.Open(path, statement.Options{Zone: zone, Map: columns})

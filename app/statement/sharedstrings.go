@@ -10,63 +10,75 @@ import (
 	"strings"
 )
 
-// The texts of a workbook are held in memory: no more than so many bytes, and
-// so many texts. A million rows with three texts each have about 200 MB.
+// How much text a workbook may share among its cells. A million rows with
+// three texts each have about 200 MB.
 const (
-	maxStrings     = 512 << 20
+	maxStrings     = 1 << 30
 	maxStringCount = 1 << 24
 )
 
-var errBigStrings = errors.New("more than 512 MiB or 16 million of texts")
+var (
+	errBigStrings = errors.New("more than 1 GiB or 16 million of texts")
+	errNoString   = errors.New("no such shared text")
+)
 
 // sharedStrings are the texts of a workbook, which its cells name by number.
 type sharedStrings struct {
-	text string
-	ends []uint32 // where each text ends
+	store textStore
+	ends  []uint32 // where each text ends
 }
 
 // at gives text number i, from 0.
-func (s *sharedStrings) at(i int) (string, bool) {
+func (s *sharedStrings) at(i int) (string, error) {
 	if s == nil || i < 0 || i >= len(s.ends) {
-		return "", false
+		return "", fmt.Errorf("%w: %d", errNoString, i)
 	}
 	begin := uint32(0)
 	if i > 0 {
 		begin = s.ends[i-1]
 	}
-	return s.text[begin:s.ends[i]], true
+	return s.store.text(int(begin), int(s.ends[i]))
 }
 
+func (s *sharedStrings) close() error {
+	if s == nil {
+		return nil
+	}
+	return s.store.close()
+}
+
+// readSharedStrings reads the part of the shared texts. What it gives is to
+// be closed, also after an error.
 func readSharedStrings(file *zip.File) (*sharedStrings, error) {
+	s := &sharedStrings{}
 	p, err := openPart(file)
 	if err != nil {
-		return nil, err
+		return s, err
 	}
 	defer p.close()
-	s := &sharedStrings{}
-	var all strings.Builder
-	all.Grow(int(min(p.size, maxStrings) / 2))
+	var buf []byte
 	for {
 		token, err := p.next()
 		if errors.Is(err, io.EOF) {
-			s.text = all.String()
 			return s, nil
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: text %d: %w", file.Name, len(s.ends)+1, err)
+		if start, ok := token.(xml.StartElement); err == nil && ok && start.Name.Local == "si" {
+			if buf, err = p.richText(buf[:0]); err == nil {
+				err = s.add(unescape(string(buf)))
+			}
 		}
-		if start, ok := token.(xml.StartElement); ok && start.Name.Local == "si" {
-			text, err := p.richText(nil)
-			if err != nil {
-				return nil, fmt.Errorf("%s: text %d: %w", file.Name, len(s.ends)+1, err)
-			}
-			if all.Len()+len(text) > maxStrings || len(s.ends) == maxStringCount {
-				return nil, errBigStrings
-			}
-			all.WriteString(unescape(string(text)))
-			s.ends = append(s.ends, uint32(all.Len()))
+		if err != nil {
+			return s, fmt.Errorf("%s: text %d: %w", file.Name, len(s.ends)+1, err)
 		}
 	}
+}
+
+func (s *sharedStrings) add(text string) error {
+	if s.store.size()+len(text) > maxStrings || len(s.ends) == maxStringCount {
+		return errBigStrings
+	}
+	s.ends = append(s.ends, uint32(s.store.size()+len(text)))
+	return s.store.add(text)
 }
 
 // richText appends the text of the element that has just begun: that of its

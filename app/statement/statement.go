@@ -121,9 +121,18 @@ func openSpreadsheet(file *os.File, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	r, err := findSheet(book, file, o)
+	if err != nil {
+		return nil, errors.Join(err, book.close())
+	}
+	return r, nil
+}
+
+// findSheet opens the sheet that is named, or the first with a header row.
+func findSheet(book *workbook, file *os.File, o Options) (*Reader, error) {
 	named := false
 	for _, s := range book.sheets {
-		if o.Sheet != "" && headerKey(s.name) != headerKey(o.Sheet) {
+		if o.Sheet != "" && wordsOf(s.name) != wordsOf(o.Sheet) {
 			continue
 		}
 		named = true

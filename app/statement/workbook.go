@@ -3,6 +3,7 @@ package statement
 import (
 	"archive/zip"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -51,10 +52,12 @@ func openWorkbook(r io.ReaderAt, size int64) (*workbook, error) {
 		}
 	}
 	if err := w.readMain(main); err != nil {
-		return nil, notSpreadsheet(err)
+		return nil, errors.Join(notSpreadsheet(err), w.close())
 	}
 	return w, nil
 }
+
+func (w *workbook) close() error { return w.strings.close() }
 
 // readMain reads the main part: the names of the sheets and where they are.
 func (w *workbook) readMain(name string) error {
@@ -85,7 +88,7 @@ func (w *workbook) readMain(name string) error {
 		return fmt.Errorf("%s names no sheet", name)
 	}
 	for _, r := range related {
-		if part, ok := w.parts[r.target]; ok && r.kind == "sharedStrings" {
+		if part, ok := w.parts[r.target]; ok && r.kind == "sharedStrings" && w.strings == nil {
 			w.strings, err = readSharedStrings(part)
 		}
 	}

@@ -167,18 +167,15 @@ func (t *xlsxTable) shared(number string) (cell, error) {
 	if err != nil {
 		return cell{}, fmt.Errorf("shared text %q", number)
 	}
-	text, ok := t.book.strings.at(i)
-	if !ok {
-		return cell{}, fmt.Errorf("shared text %d is missing", i)
-	}
-	return cell{text: text}, nil
+	text, err := t.book.strings.at(i)
+	return cell{text: text}, err
 }
 
 func (t *xlsxTable) progress() (done, total int64) { return t.part.read, t.part.size }
 
 func (t *xlsxTable) close() error {
 	t.part.close()
-	return t.file.Close()
+	return errors.Join(t.book.close(), t.file.Close())
 }
 
 // columnNumber reads the letters of a column: A is 1, XFD is 16384.
