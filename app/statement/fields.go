@@ -114,9 +114,19 @@ func fieldOf(header string) field {
 // hasWord tells whether w, of headerWords, stands in words, a headerKey.
 func hasWord(words, w string) bool {
 	if whole, ok := strings.CutPrefix(w, "="); ok {
-		return words == " "+whole+" "
+		return len(words) == len(whole)+2 && words[1:len(words)-1] == whole
 	}
-	return strings.Contains(words, " "+w+" ")
+	for from := 1; from < len(words); {
+		at := strings.Index(words[from:], w)
+		if at < 0 {
+			return false
+		}
+		if at += from; words[at-1] == ' ' && words[at+len(w)] == ' ' {
+			return true
+		}
+		from = at + 1
+	}
+	return false
 }
 
 // indicates tells whether words name a column that says debit or credit, like

@@ -52,8 +52,8 @@ func findHeader(lines []record, o Options) (header, bool) {
 		if c, ok := headerColumns(texts(r), o); ok {
 			return header{r.line, c, texts(r), i + 1}, true
 		}
-		if i+1 == len(lines) {
-			break
+		if i+1 == len(lines) || !titled(r) || !titled(lines[i+1]) {
+			continue
 		}
 		if _, ok := headerColumns(texts(lines[i+1]), o); ok {
 			continue
@@ -64,6 +64,17 @@ func findHeader(lines []record, o Options) (header, bool) {
 		}
 	}
 	return headless(lines, o)
+}
+
+// titled tells whether a line may be one row of a header in two: some cells,
+// and no amount, date or account number in any.
+func titled(r record) bool {
+	for _, c := range r.cells {
+		if c.number || c.plain() != "" && headerKey(c.plain()) == "" {
+			return false
+		}
+	}
+	return r.filled() >= 2
 }
 
 // headless places the columns of a table without a header row: all of them
