@@ -38,13 +38,13 @@ func bigBook(n int) map[string]string {
 }
 
 func content(i int) string {
-	return fmt.Sprintf("NGUYEN VAN A chuyen tien DH%d mua hang tai cua hang %s", i, strings.Repeat("x", 1+i%50))
+	return fmt.Sprintf("NGUYEN VAN A chuyen tien DH%d mua hang tai cua hang %s", i, strings.Repeat("x", 1+i%500))
 }
 
 // TestSize: a file costs little memory however long it is, nothing of it is
 // left in the directory for temporary files, and every row is right.
 func TestSize(t *testing.T) {
-	const n = 150_000 // more text than is held in memory
+	const n = 30_000 // more text than is held in memory
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
 	for name, path := range map[string]string{"CSV": write(t, bigCSV(n)), "XLSX": write(t, zipped(t, bigBook(n)))} {
