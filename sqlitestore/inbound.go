@@ -2,33 +2,49 @@ package sqlitestore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"baoco/app"
 )
 
+// errDryRun takes back what a dry run has recorded.
+var errDryRun = errors.New("dry run")
+
 func (s *Store) RecordInbound(ctx context.Context, call app.InboundCall, zone *time.Location) (app.Recording, error) {
-	return writing(ctx, s, func(tx *tx) (recording app.Recording, err error) {
-		if before, found, err := earlier(tx, call.AccountID, call.Key, call.ReceivedAt); err != nil || found {
-			recording.Count(before.outcome, before.result)
-			return recording, err
+	var recording app.Recording
+	err := s.write(ctx, func(tx *tx) (err error) {
+		if recording, err = recordInbound(tx, call, zone); err == nil && call.DryRun {
+			err = errDryRun
 		}
-		r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call}
-		if err := r.keepEvent(); err != nil {
-			return recording, err
-		}
-		if err := r.elements(&recording); err != nil {
-			return recording, err
-		}
-		if err := r.closeEvent(recording); err != nil {
-			return recording, err
-		}
-		tx.totals.addCall(call.Source.ID, call.ReceivedAt, recording.Recorded > 0)
-		if call.Key.Key == "" {
-			return recording, nil
-		}
-		return recording, keepKey(tx, call.AccountID, call.Key, keptResult{recording.TransactionIDs[0], recording.Outcomes[0]}, call.ReceivedAt)
+		return err
 	})
+	if err != nil && !errors.Is(err, errDryRun) {
+		return app.Recording{}, err
+	}
+	return recording, nil
+}
+
+func recordInbound(tx *tx, call app.InboundCall, zone *time.Location) (recording app.Recording, err error) {
+	if before, found, err := earlier(tx, call.AccountID, call.Key, call.ReceivedAt); err != nil || found {
+		recording.Count(before.outcome, before.result)
+		return recording, err
+	}
+	r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call}
+	if err := r.keepEvent(); err != nil {
+		return recording, err
+	}
+	if err := r.elements(&recording); err != nil {
+		return recording, err
+	}
+	if err := r.closeEvent(recording); err != nil {
+		return recording, err
+	}
+	tx.totals.addCall(call.Source.ID, call.ReceivedAt, recording.Recorded > 0)
+	if call.Key.Key == "" {
+		return recording, nil
+	}
+	return recording, keepKey(tx, call.AccountID, call.Key, keptResult{recording.TransactionIDs[0], recording.Outcomes[0]}, call.ReceivedAt)
 }
 
 func (r *recorder) elements(recording *app.Recording) error {

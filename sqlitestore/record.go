@@ -285,6 +285,9 @@ func (r *recorder) unassigned(position int, e app.Incoming) (app.Outcome, int64,
 	if r.call.Channel == app.ChannelHand {
 		return "", 0, app.ErrUnknownBankAccount()
 	}
+	if r.call.Channel == app.ChannelFile {
+		return app.OutcomeUnassigned, 0, nil // the file keeps it
+	}
 	item, err := r.addItem(position, app.OutcomeUnassigned, e, app.FieldError{Field: "accountNumber", Text: app.Text{
 		EN: "is not a linked bank account", VI: "không phải tài khoản ngân hàng đã liên kết",
 	}})
