@@ -14,11 +14,12 @@ import (
 var (
 	arrows = map[string][]string{
 		".":           {"baoco/app", "baoco/app/fold", "baoco/app/vietqr", "baoco/web", "baoco/scheduler", "baoco/sqlitestore"},
-		"web":         {"baoco/app"},
+		"web":         {"baoco/app", "baoco/app/sms"},
 		"scheduler":   {"baoco/app"},
 		"sqlitestore": {"baoco/app", "baoco/app/fold"},
 		"app":         {"baoco/app/fold"},
 		"app/fold":    {},
+		"app/sms":     {"baoco/app", "baoco/app/fold"},
 		"app/vietqr":  {},
 	}
 	libraries = map[string][]string{
@@ -28,6 +29,7 @@ var (
 		"sqlitestore": {"modernc.org/sqlite"},
 		"app":         {},
 		"app/fold":    {"golang.org/x/text/unicode/norm"},
+		"app/sms":     {},
 		"app/vietqr":  {"rsc.io/qr"},
 	}
 )

@@ -367,7 +367,7 @@ func (r *reader) wantRows(t *testing.T, transactions, deliveries int) []app.Tran
 
 func (r *reader) events(t *testing.T) []app.InboundEvent {
 	t.Helper()
-	events, err := r.service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 100}})
+	events, _, err := r.service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 100}})
 	must(t, err)
 	return events
 }

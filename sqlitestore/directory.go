@@ -16,8 +16,12 @@ import (
 type directory struct {
 	version string
 	keys    map[[32]byte]app.APIKey
-	tokens  map[string]app.Source
-	bearers map[[32]byte]app.Source
+
+	// The sources in use, and those among them that a call may name otherwise.
+	sources   map[int64]app.Source
+	tokens    map[string]app.Source
+	bearers   map[[32]byte]app.Source
+	usernames map[string]app.Source
 }
 
 const watchInterval = 400 * time.Millisecond
@@ -50,7 +54,7 @@ func (s *Store) loadDirectory(ctx context.Context) error {
 	}
 	d := &directory{
 		version: version, keys: map[[32]byte]app.APIKey{},
-		tokens: map[string]app.Source{}, bearers: map[[32]byte]app.Source{},
+		sources: map[int64]app.Source{}, tokens: map[string]app.Source{}, bearers: map[[32]byte]app.Source{}, usernames: map[string]app.Source{},
 	}
 	if err := s.loadKeys(ctx, d); err != nil {
 		return err
@@ -78,9 +82,12 @@ func (s *Store) loadSources(ctx context.Context, d *directory) error {
 	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
 		var hash []byte
 		src, err := s.scanSource(row, &hash)
-		d.tokens[src.Token] = src
+		d.sources[src.ID], d.tokens[src.Token] = src, src
 		if len(hash) == 32 {
 			d.bearers[[32]byte(hash)] = src
+		}
+		if src.Options.Username != "" {
+			d.usernames[src.Options.Username] = src
 		}
 		return struct{}{}, err
 	})

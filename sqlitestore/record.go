@@ -276,9 +276,7 @@ type waitingItem struct {
 // rules for duplicates, and gives how many transactions are new.
 func (r *recorder) recordWaiting(b app.BankAccount, notify app.NotifyOnLink) (int, error) {
 	r.call.AccountID = b.AccountID
-	rows, err := r.tx.query(`SELECT i.id, i.inbound_event_id, i.source_id, s.api_key IS NOT NULL, coalesce(s.bank_account_id, 0), i.channel, i.received_ms, i.event_id, i.gateway, i.account_number, i.number, i.type,
-			i.amount, i.content, i.occurred_at, i.date_flagged, i.masked
-		FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id
+	rows, err := r.tx.query(`SELECT `+waitingColumns+` FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id
 		WHERE i.account_id = ?1 AND i.state = 'unassigned' AND (i.account_number = ?2 OR i.masked = 1 OR i.account_number = '') ORDER BY i.id`,
 		b.AccountID, b.AccountNumber)
 	items, err := collect(rows, err, scanWaitingItem)
@@ -294,9 +292,7 @@ func (r *recorder) recordWaiting(b app.BankAccount, notify app.NotifyOnLink) (in
 		if !found || matched.ID != b.ID {
 			continue
 		}
-		recent := r.now.Sub(item.receivedAt) <= app.RecentlyReceived
-		r.silent = notify == app.NotifyNone || (notify == app.NotifyRecent && !recent)
-		outcome, _, err := r.assign(item, matched)
+		outcome, _, err := r.release(item, matched, notify)
 		if err != nil {
 			return 0, err
 		}
@@ -307,6 +303,17 @@ func (r *recorder) recordWaiting(b app.BankAccount, notify app.NotifyOnLink) (in
 	return recorded, nil
 }
 
+// release records an unassigned item on the bank account that it turned out to
+// be about.
+func (r *recorder) release(item waitingItem, b app.BankAccount, notify app.NotifyOnLink) (app.Outcome, int64, error) {
+	recent := r.now.Sub(item.receivedAt) <= app.RecentlyReceived
+	r.silent = notify == app.NotifyNone || (notify == app.NotifyRecent && !recent)
+	return r.assign(item, b)
+}
+
+const waitingColumns = `i.id, i.inbound_event_id, i.source_id, s.api_key IS NOT NULL, coalesce(s.bank_account_id, 0), i.channel, i.received_ms, i.event_id, i.gateway, i.account_number, i.number, i.type,
+	i.amount, i.content, i.occurred_at, i.date_flagged, i.masked`
+
 func scanWaitingItem(row scanner) (waitingItem, error) {
 	var item waitingItem
 	var received, occurred sql.NullInt64
@@ -316,8 +323,12 @@ func scanWaitingItem(row scanner) (waitingItem, error) {
 	return item, err
 }
 
-// openItems counts what of the event ?2 needs attention.
-const openItems = `(SELECT count(*) FROM inbound_items WHERE inbound_event_id = ?2 AND state IN ('unassigned', 'rejected', 'conflict'))`
+// isOpen finds the items that need attention, openItems counts those of the
+// event that is updated.
+const (
+	isOpen    = `state IN ('unassigned', 'rejected', 'conflict')`
+	openItems = `(SELECT count(*) FROM inbound_items WHERE inbound_event_id = inbound_events.id AND ` + isOpen + `)`
+)
 
 // assign records an unassigned item on its bank account and closes it.
 func (r *recorder) assign(item waitingItem, b app.BankAccount) (app.Outcome, int64, error) {

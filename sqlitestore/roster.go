@@ -88,6 +88,14 @@ func (t *tx) roster(accountID int64) (*roster, error) {
 	return r, nil
 }
 
+// all are the linked bank accounts, in no order.
+func (r *roster) all() (list []app.BankAccount) {
+	for _, linked := range r.bankAccounts {
+		list = append(list, linked...)
+	}
+	return list
+}
+
 // candidates are the bank accounts that e may be about, among those that its
 // source may record on: the one that the source is for where e names none, and
 // those that a masked number can be.

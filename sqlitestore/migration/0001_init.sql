@@ -123,7 +123,9 @@ CREATE TABLE inbound_events (
   rejected    INTEGER NOT NULL,
   open        INTEGER NOT NULL -- items that need attention
 ) STRICT;
-CREATE INDEX inbound_events_account ON inbound_events (account_id);
+-- Has all that the log is filtered by, so that rows with their bodies are read
+-- for the page that is shown alone.
+CREATE INDEX inbound_events_account ON inbound_events (account_id, id, received_ms, source_id);
 CREATE INDEX inbound_events_open ON inbound_events (account_id) WHERE open > 0;
 
 -- Elements that somebody must look at: they are kept until linked, retried
@@ -152,6 +154,7 @@ CREATE TABLE inbound_items (
   received_ms      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX inbound_items_event ON inbound_items (inbound_event_id);
+CREATE INDEX inbound_items_open ON inbound_items (account_id, state, inbound_event_id) WHERE state IN ('unassigned', 'rejected', 'conflict');
 CREATE INDEX inbound_items_unassigned ON inbound_items (account_id, account_number) WHERE state = 'unassigned';
 CREATE INDEX inbound_items_rejected ON inbound_items (account_id, source_id, event_id) WHERE state IN ('rejected', 'discarded');
 CREATE INDEX inbound_items_conflict ON inbound_items (account_id, source_id, event_id) WHERE state = 'conflict';
