@@ -16,17 +16,6 @@ func catchUpCommand() *cli.Command {
 	}
 }
 
-// lastPoll says when a source's list was read to its end, and why not since.
-func lastPoll(src app.Source, at *string) string {
-	switch {
-	case src.APIKey == "":
-		return "no API key"
-	case src.PollError != "":
-		return orNever(at) + ", " + string(src.PollError)
-	}
-	return orNever(at)
-}
-
 func catchUpSource(c *cli.Context, s *session) error {
 	id, err := idArgument(c, "source")
 	if err != nil {
@@ -43,6 +32,18 @@ func catchUpSource(c *cli.Context, s *session) error {
 		fmt.Fprintf(w, "Source %d, pages read: %d. Transactions: %d recorded, %d known already, %d unassigned, %d in conflict, %d rejected.\n",
 			id, r.Pages, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
 	})
+}
+
+// lastPoll says when a source's list was read to its end, and why not since; - for
+// one without an API key.
+func lastPoll(src app.SourceHealth, at *string) string {
+	switch {
+	case src.APIKey == "":
+		return "-"
+	case src.PollError != "":
+		return orNever(at) + ", " + string(src.PollError)
+	}
+	return orNever(at)
 }
 
 // rotateAPIKey leaves the secret as it is: the two are changed at different

@@ -65,8 +65,7 @@ func sourceCommand() *cli.Command {
 				Name: "remove", Usage: "end a source; what it recorded stays", ArgsUsage: "ID", Description: example("baoco source remove 1"),
 				Flags: adminFlags(), Action: admin(removeSource),
 			},
-			catchUpCommand(),
-			logCommand(), eventCommand(), linkCommand(), retryCommand(), discardCommand(),
+			catchUpCommand(), logCommand(), eventCommand(), linkCommand(), retryCommand(), discardCommand(),
 		},
 	}
 }
@@ -187,7 +186,7 @@ func listSources(c *cli.Context, s *session) error {
 		e := web.EncodeSource(src, s.service.Zone(), lang)
 		list = append(list, e)
 		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Provider), string(e.Auth), onlyBankAccount(e),
-			orNever(e.LastCallAt), orNever(e.LastTransactionAt), lastPoll(src.Source, e.LastPollAt), strconv.Itoa(e.RefusedCalls), lastRefusal(e)})
+			orNever(e.LastCallAt), orNever(e.LastTransactionAt), lastPoll(src, e.LastPollAt), strconv.Itoa(e.RefusedCalls), lastRefusal(e)})
 	}
 	return output(c, list, func(w io.Writer) {
 		printTable(w, "There is no source yet: baoco source add --provider native --name NAME",

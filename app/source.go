@@ -91,11 +91,11 @@ type sourceStore interface {
 	// RefreshSources looks whether another process changed a source.
 	RefreshSources(ctx context.Context) error
 	SetSourceSecret(ctx context.Context, accountID, id int64, secret string) (Source, error)
+	// AddSourceSenders adds senders to those of the source's options.
+	AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error)
 	// SetSourceAPIKey also forgets why the list couldn't be read. The list of a
 	// source that had no key is read from now on.
 	SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string, now time.Time) (Source, error)
-	// AddSourceSenders adds senders to those of the source's options.
-	AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error)
 	RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error
 }
 

@@ -311,8 +311,8 @@ func (r *recorder) release(item waitingItem, b app.BankAccount, notify app.Notif
 	return r.assign(item, b)
 }
 
-const waitingColumns = `i.id, i.inbound_event_id, i.source_id, s.api_key IS NOT NULL, coalesce(s.bank_account_id, 0), i.channel, i.received_ms, i.event_id, i.gateway, i.account_number, i.number, i.type,
-	i.amount, i.content, i.occurred_at, i.date_flagged, i.masked`
+const waitingColumns = `i.id, i.inbound_event_id, i.source_id, s.api_key IS NOT NULL, coalesce(s.bank_account_id, 0), i.channel, i.received_ms, i.event_id, i.gateway, i.account_number,
+	i.number, i.type, i.amount, i.content, i.occurred_at, i.date_flagged, i.masked`
 
 func scanWaitingItem(row scanner) (waitingItem, error) {
 	var item waitingItem

@@ -18,7 +18,7 @@ type SourceJSON struct {
 	CreatedAt         string           `json:"created_at"`
 	LastCallAt        *string          `json:"last_call_at"`
 	LastTransactionAt *string          `json:"last_transaction_at"`
-	LastPollAt        *string          `json:"last_poll_at"`  // when its list was last read to its end
+	LastPollAt        *string          `json:"last_poll_at"`  // when its list was last read to the end
 	PollError         *app.PollFault   `json:"poll_error"`    // why not since
 	RefusedCalls      int              `json:"refused_calls"` // of the last ones that are kept
 	LastRefusedAt     *string          `json:"last_refused_at"`
