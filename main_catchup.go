@@ -56,7 +56,7 @@ func rotateAPIKey(c *cli.Context, s *session, id int64) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.service.SetSourceAPIKey(c.Context, s.account, id, apiKey); err != nil {
+	if _, err := s.service.SetSourceAPIKey(c.Context, s.account, id, apiKey, s.now); err != nil {
 		return err
 	}
 	return done(c, id, "api_key_set", "Source %d has the new API key.\n", id)

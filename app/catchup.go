@@ -206,13 +206,14 @@ func (s *Service) readPage(ctx context.Context, source Source, now time.Time) (p
 }
 
 // recordPage records a page. Until a list was read to its end once, what
-// happened before the source was made is history, and no shop is told of it.
+// happened before the source had an API key is history, and no shop is told of
+// it.
 func (s *Service) recordPage(ctx context.Context, source Source, page PolledPage, now time.Time) (Recording, error) {
 	call := InboundCall{
 		AccountID: source.AccountID, Source: source, Channel: ChannelPoll, Body: page.Body, ReceivedAt: now, Elements: page.Elements,
 	}
 	if source.PolledAt.IsZero() {
-		call.QuietBefore = source.CreatedAt
+		call.QuietBefore = source.ListFrom
 	}
 	s.normalize(&call)
 	recording, err := s.store.RecordPage(ctx, call, page.Progress, !page.More, s.zone)

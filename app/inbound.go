@@ -362,7 +362,7 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 		Silent: now.Sub(event.ReceivedAt) > RecentlyReceived,
 	}
 	if event.Channel == ChannelPoll {
-		call.QuietBefore = source.CreatedAt
+		call.QuietBefore = source.ListFrom
 	}
 	call.Elements = s.readInbound(source, event.Channel, event.Body, event.ReceivedAt, s.zone)
 	s.normalize(&call)

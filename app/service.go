@@ -41,7 +41,8 @@ type Config struct {
 	ReadInbound ReadInbound
 	// Poll reads a page of a source's list of transactions: the first one from
 	// where progress says that it was left, which is empty in the beginning. An
-	// error is a [*PollError], or that of ctx where nothing was asked. It is for the kinds that have CatchUp.
+	// error is a [*PollError], or that of ctx where nothing was asked. It is for
+	// the kinds that have CatchUp.
 	Poll func(ctx context.Context, source Source, progress string, now time.Time) (PolledPage, error)
 	// Send makes one attempt.
 	Send func(ctx context.Context, o Outgoing) Result

@@ -66,6 +66,7 @@ type Source struct {
 	LastCallAt        time.Time // zero: never
 	LastTransactionAt time.Time // zero: never
 
+	ListFrom  time.Time // when it first got an API key: what happened before is history; zero: never
 	Progress  string    // how far the list is read, in words of Config.Poll
 	PolledAt  time.Time // when the list was last read to its end; zero: never
 	PollError PollFault // why not since; empty: no fault
@@ -92,8 +93,9 @@ type sourceStore interface {
 	SetSourceSecret(ctx context.Context, accountID, id int64, secret string) (Source, error)
 	// AddSourceSenders adds senders to those of the source's options.
 	AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error)
-	// SetSourceAPIKey also forgets why the list couldn't be read.
-	SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string) (Source, error)
+	// SetSourceAPIKey also forgets why the list couldn't be read. The list of a
+	// source that had no key is read from now on.
+	SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string, now time.Time) (Source, error)
 	RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error
 }
 
@@ -138,10 +140,14 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 	if err := v.Err(); err != nil {
 		return Source{}, err
 	}
-	return s.store.CreateSource(ctx, Source{
+	src := Source{
 		AccountID: accountID, Name: name, Provider: in.Provider, Auth: in.Auth, Token: randomToken(),
 		Secret: in.Secret, BankAccountID: in.BankAccountID, Options: in.Options, APIKey: in.APIKey, APIURL: in.APIURL, CreatedAt: now,
-	})
+	}
+	if src.APIKey != "" {
+		src.ListFrom = now
+	}
+	return s.store.CreateSource(ctx, src)
 }
 
 // checkOptions refuses what a kind doesn't take, and misses what it needs.
@@ -281,7 +287,7 @@ func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret 
 
 // SetSourceAPIKey gives a source the API key with which its provider's list is
 // read, in place of one that it may have had.
-func (s *Service) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string) (Source, error) {
+func (s *Service) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string, now time.Time) (Source, error) {
 	sources, err := s.store.Sources(ctx, accountID)
 	if err != nil {
 		return Source{}, err
@@ -296,7 +302,7 @@ func (s *Service) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiK
 	if err := checkSourceSecret("api-key", apiKey); err != nil {
 		return Source{}, err
 	}
-	return s.store.SetSourceAPIKey(ctx, accountID, id, apiKey)
+	return s.store.SetSourceAPIKey(ctx, accountID, id, apiKey, now)
 }
 
 func errNoList() error {

@@ -20,7 +20,7 @@ import (
 // that on which the last complete one began, since a bank may book late, page
 // by page in the order of the dates: what is new meanwhile moves others to
 // later pages, never to earlier ones. The first goes from the day on which the
-// source was made.
+// source got its API key.
 const (
 	cassoBase = "https://oauth.casso.vn"
 	// cassoPace is the same as for SePay: Casso states no limit.
@@ -42,7 +42,7 @@ func (c *cassoProgress) begin(source app.Source, now time.Time, zone *time.Locat
 	if c.Page > 0 {
 		return
 	}
-	from := app.DayOf(source.CreatedAt, zone)
+	from := app.DayOf(source.ListFrom, zone)
 	if last, err := time.ParseInLocation(app.DateLayout, c.Day, zone); err == nil {
 		from = max(from, app.DayOf(last, zone)-1)
 	}

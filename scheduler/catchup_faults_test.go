@@ -251,6 +251,7 @@ func TestOneAtATime(t *testing.T) {
 			t.Errorf("a command beside it: %v", err)
 		}
 		time.Sleep(10 * time.Second)
+		synctest.Wait()
 		if len(l.requests) != 1 {
 			t.Errorf("%d requests", len(l.requests))
 		}

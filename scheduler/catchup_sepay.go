@@ -22,7 +22,7 @@ import (
 // reading by date began. In both, page by page in the order of the dates,
 // until has_more is false: what is new meanwhile moves others to later pages,
 // never to earlier ones. The first reading is by date, from the day on which
-// the source was made.
+// the source got its API key.
 const (
 	sepayBase = "https://userapi.sepay.vn"
 	// sepayPace keeps to 3 requests a second for each address, with room for
@@ -56,7 +56,7 @@ func (s *sepayProgress) begin(source app.Source, now time.Time, zone *time.Locat
 	if s.Since != "" && s.Dated != 0 && now.Before(began.Add(sepayReread)) && !now.Before(began) {
 		return
 	}
-	from := app.DayOf(source.CreatedAt, zone).Start(zone)
+	from := app.DayOf(source.ListFrom, zone).Start(zone)
 	if s.Dated != 0 && began.Add(-sepayLate).After(from) {
 		from = began.Add(-sepayLate)
 	}

@@ -142,20 +142,20 @@ func scanAPIKey(row scanner, before ...any) (app.APIKey, error) {
 	return k, err
 }
 
-const sourceColumns = `id, account_id, name, provider, auth, token, secret, coalesce(bank_account_id, 0), options, api_key, api_url, created_at, removed_at, last_call_at, last_transaction_at, progress, polled_at, poll_error`
+const sourceColumns = `id, account_id, name, provider, auth, token, secret, coalesce(bank_account_id, 0), options, api_key, api_url, created_at, removed_at, last_call_at, last_transaction_at, list_from, progress, polled_at, poll_error`
 
 func (s *Store) scanSource(row scanner, before ...any) (app.Source, error) {
 	var src app.Source
 	var sealed, options, apiKey []byte
-	var created, removed, call, transaction, polled sql.NullInt64
+	var created, removed, call, transaction, list, polled sql.NullInt64
 	err := row.Scan(append(before, &src.ID, &src.AccountID, &src.Name, &src.Provider, &src.Auth, &src.Token, &sealed,
 		&src.BankAccountID, &options, &apiKey, &src.APIURL, &created, &removed, &call, &transaction,
-		&src.Progress, &polled, &src.PollError)...)
+		&list, &src.Progress, &polled, &src.PollError)...)
 	if err != nil {
 		return src, err
 	}
 	src.CreatedAt, src.RemovedAt, src.LastCallAt, src.LastTransactionAt = fromSeconds(created), fromSeconds(removed), fromSeconds(call), fromSeconds(transaction)
-	src.PolledAt = fromSeconds(polled)
+	src.ListFrom, src.PolledAt = fromSeconds(list), fromSeconds(polled)
 	if src.Secret, err = s.sealer.open(sealSource, sealed); err != nil {
 		return src, err
 	}

@@ -30,10 +30,10 @@ func (s *Store) CreateSource(ctx context.Context, src app.Source) (app.Source, e
 		if err != nil {
 			return src, err
 		}
-		src.ID, err = tx.insert(`INSERT INTO sources (account_id, name, provider, auth, token, secret, bearer_hash, bank_account_id, options, api_key, api_url, created_at)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		src.ID, err = tx.insert(`INSERT INTO sources (account_id, name, provider, auth, token, secret, bearer_hash, bank_account_id, options, api_key, api_url, list_from, created_at)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			src.AccountID, src.Name, string(src.Provider), string(src.Auth), src.Token, s.sealer.seal(sealSource, src.Secret),
-			bearerHash(src), id0(src.BankAccountID), options, apiKey, src.APIURL, src.CreatedAt.Unix())
+			bearerHash(src), id0(src.BankAccountID), options, apiKey, src.APIURL, seconds(src.ListFrom), src.CreatedAt.Unix())
 		return src, err
 	})
 }
@@ -189,14 +189,18 @@ func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret
 	})
 }
 
-func (s *Store) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string) (app.Source, error) {
+func (s *Store) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string, now time.Time) (app.Source, error) {
 	return writingDirectory(ctx, s, func(tx *tx) (app.Source, error) {
 		src, err := s.txSource(tx, accountID, id)
 		if err != nil {
 			return src, err
 		}
 		src.APIKey, src.PollError = apiKey, ""
-		return src, tx.exec(`UPDATE sources SET api_key = ?, poll_error = '' WHERE id = ?`, s.sealer.seal(sealAPIKey, apiKey), id)
+		if src.ListFrom.IsZero() {
+			src.ListFrom = now
+		}
+		return src, tx.exec(`UPDATE sources SET api_key = ?, list_from = ?, poll_error = '' WHERE id = ?`,
+			s.sealer.seal(sealAPIKey, apiKey), seconds(src.ListFrom), id)
 	})
 }
 

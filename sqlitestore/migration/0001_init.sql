@@ -95,6 +95,7 @@ CREATE TABLE sources (
   removed_at          INTEGER,
   last_call_at        INTEGER,
   last_transaction_at INTEGER,
+  list_from           INTEGER,                  -- when it first got an API key
   progress            TEXT NOT NULL DEFAULT '', -- how far the provider's list is read
   polled_at           INTEGER,                  -- when it was last read to its end
   poll_error          TEXT NOT NULL DEFAULT ''  -- why not since
