@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,18 +50,19 @@ func importCommand() *cli.Command {
 
 // imported is what became of a file.
 type imported struct {
-	File       string  `json:"file"`
-	Bank       *string `json:"bank"`  // of the layout; null: no bank's that is known
-	Sheet      *string `json:"sheet"` // of a spreadsheet
-	DryRun     bool    `json:"dry_run"`
-	Rows       int     `json:"rows"` // that hold money
-	Recorded   int     `json:"recorded"`
-	Duplicates int     `json:"duplicates"` // known already
-	Rejected   int     `json:"rejected"`
-	Deliveries int     `json:"deliveries"`
-	Skipped    int     `json:"skipped"` // lines that are no transactions: totals, titles
-	Rejects    *string `json:"rejects"` // the reject file; null: there is none
-	Error      *string `json:"error"`   // why the file could not be read to its end
+	File       string         `json:"file"`
+	Bank       *string        `json:"bank"`  // of the layout; null: no bank's that is known
+	Sheet      *string        `json:"sheet"` // of a spreadsheet
+	DryRun     bool           `json:"dry_run"`
+	Rows       int            `json:"rows"` // that hold money
+	Recorded   int            `json:"recorded"`
+	Duplicates int            `json:"duplicates"` // known already
+	Rejected   int            `json:"rejected"`
+	Deliveries int            `json:"deliveries"`
+	Skipped    int            `json:"skipped"` // lines that are no transactions: totals, titles
+	Rejects    *string        `json:"rejects"` // the reject file; null: there is none
+	Reasons    []rejectReason `json:"reasons"` // why, the most frequent first
+	Error      *string        `json:"error"`   // why the file could not be read to its end
 }
 
 func importFile(c *cli.Context, s *session) error {
@@ -150,7 +152,7 @@ func runImport(c *cli.Context, s *session, f *fileImport) error {
 		err = e
 	}
 	f.result.Rejected, f.result.Rejects = f.rejects.rows, orNull(f.rejects.made)
-	f.result.Skipped = f.reader.Skipped()
+	f.result.Skipped, f.result.Reasons = f.reader.Skipped(), f.rejects.mostFrequent()
 	if err != nil {
 		text := oneLine(errorText(err))
 		f.result.Error = &text
@@ -287,13 +289,26 @@ func (r imported) print(w io.Writer) {
 	if r.Rejects != nil {
 		fmt.Fprintf(w, "Rejected rows:     %s (line, reason, and the row as it stands)\n", oneLine(*r.Rejects))
 	}
+	for _, reason := range r.Reasons {
+		fmt.Fprintf(w, "  %s × %s\n", vnd(int64(reason.Rows)), oneLine(reason.Reason))
+	}
 }
+
+// rejectReason is why rows were rejected, and how many.
+type rejectReason struct {
+	Reason string `json:"reason"`
+	Rows   int    `json:"rows"`
+}
+
+// shownReasons is how many different reasons are told; the file has all.
+const shownReasons = 5
 
 // rejects is the file of the rows that can't be recorded. It is made with the
 // first of them.
 type rejects struct {
 	path, made string
 	rows       int
+	reasons    []rejectReason
 	file       *os.File
 	csv        *csv.Writer
 }
@@ -314,7 +329,27 @@ func (r *rejects) add(row statement.Row, reason string) error {
 		r.file, r.made, r.csv = file, r.path, csv.NewWriter(file)
 	}
 	r.rows++
+	r.count(reason)
 	return r.csv.Write(append([]string{strconv.Itoa(row.Line), reason}, row.Cells...))
+}
+
+// count counts a reason among the first hundred different ones.
+func (r *rejects) count(reason string) {
+	for n := range r.reasons {
+		if r.reasons[n].Reason == reason {
+			r.reasons[n].Rows++
+			return
+		}
+	}
+	if len(r.reasons) < 100 {
+		r.reasons = append(r.reasons, rejectReason{reason, 1})
+	}
+}
+
+func (r *rejects) mostFrequent() []rejectReason {
+	list := slices.Clone(r.reasons)
+	slices.SortStableFunc(list, func(a, b rejectReason) int { return b.Rows - a.Rows })
+	return append([]rejectReason{}, list[:min(len(list), shownReasons)]...)
 }
 
 func (r *rejects) close() error {

@@ -57,7 +57,7 @@ type InboundCall struct {
 	Silent     bool // no deliveries
 	Key        IdempotencyKey
 
-	DryRun     bool // record nothing, and tell what would be
+	DryRun bool // record nothing, and tell what would be
 
 	QuietBefore time.Time // no deliveries for what happened before; zero: none is meant
 }
