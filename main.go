@@ -94,6 +94,7 @@ func finish(command *cli.Command) {
 				command.Flags = append(command.Flags, f)
 			}
 		}
+		ownFlags(command)
 		requireFlags(command)
 		return
 	}
@@ -108,6 +109,22 @@ func finish(command *cli.Command) {
 	}
 	for _, sub := range command.Subcommands {
 		finish(sub)
+	}
+}
+
+// ownFlags gives a command copies of its flags: the library writes what a
+// variable of the environment holds into a flag, for every later run in the
+// process.
+func ownFlags(command *cli.Command) {
+	for i, f := range command.Flags {
+		switch f := f.(type) {
+		case *cli.StringFlag:
+			own := *f
+			command.Flags[i] = &own
+		case *cli.Int64Flag:
+			own := *f
+			command.Flags[i] = &own
+		}
 	}
 }
 
