@@ -58,6 +58,7 @@ type InboundCall struct {
 	Key        IdempotencyKey
 
 	DryRun bool // record nothing, and tell what would be
+	Fault  bool // the source says that something is wrong on its side
 
 	QuietBefore time.Time // no deliveries for what happened before; zero: none is meant
 }

@@ -41,10 +41,17 @@ func (s *Store) NotePollFault(ctx context.Context, sourceID int64, fault app.Pol
 		if err != nil || n == 0 || fault != app.PollKeyRefused {
 			return n > 0, err
 		}
-		return true, tx.exec(`UPDATE bank_accounts SET status = ?1 WHERE unlinked_at IS NULL AND status <> ?2 AND id IN
-				(SELECT bank_account_id FROM sources WHERE id = ?3
-				UNION SELECT b.bank_account_id FROM source_bank_accounts b JOIN sources s ON s.id = b.source_id
-					WHERE b.source_id = ?3 AND s.bank_account_id IS NULL)`,
-			string(app.BankAccountError), string(app.BankAccountInactive), sourceID)
+		return true, failServed(tx, sourceID)
 	})
+}
+
+// failServed puts the bank accounts that a source serves to error: the one that
+// it is for, else those that it has recorded on. What somebody switched off
+// stays off.
+func failServed(tx *tx, sourceID int64) error {
+	return tx.exec(`UPDATE bank_accounts SET status = ?1 WHERE unlinked_at IS NULL AND status <> ?2 AND id IN
+			(SELECT bank_account_id FROM sources WHERE id = ?3
+			UNION SELECT b.bank_account_id FROM source_bank_accounts b JOIN sources s ON s.id = b.source_id
+				WHERE b.source_id = ?3 AND s.bank_account_id IS NULL)`,
+		string(app.BankAccountError), string(app.BankAccountInactive), sourceID)
 }

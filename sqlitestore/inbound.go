@@ -40,6 +40,11 @@ func recordInbound(tx *tx, call app.InboundCall, zone *time.Location) (recording
 	if err := r.closeEvent(recording); err != nil {
 		return recording, err
 	}
+	if call.Fault {
+		if err := failServed(tx, call.Source.ID); err != nil {
+			return recording, err
+		}
+	}
 	tx.totals.addCall(call.Source.ID, call.ReceivedAt, recording.Recorded > 0)
 	if call.Key.Key == "" {
 		return recording, nil

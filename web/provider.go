@@ -40,6 +40,9 @@ type reading struct {
 	elements []app.Incoming
 	// drop has nothing of the call kept: a one-time code, advertising.
 	drop bool
+	// fault is the provider's own word that something is wrong on its side: the
+	// bank accounts that it serves go to error until the next transaction.
+	fault bool
 }
 
 // adapters is the table of the inbound formats.
@@ -165,7 +168,7 @@ func (s *Server) record(r *http.Request, in inbound, adapter adapter) (app.Recor
 	read := adapter.read(in)
 	call := app.InboundCall{
 		AccountID: in.source.AccountID, Source: in.source, Channel: app.ChannelCall, Body: in.body, ReceivedAt: in.at,
-		Elements: read.elements,
+		Elements: read.elements, Fault: read.fault,
 	}
 	if read.drop {
 		call.Body = nil

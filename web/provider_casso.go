@@ -35,7 +35,7 @@ var (
 func readCasso(in inbound) reading {
 	if v, err := parseJSON(in.body); err == nil {
 		if fault := cassoError(v); fault != nil {
-			return reading{elements: []app.Incoming{{Fault: fault}}}
+			return reading{elements: []app.Incoming{{Fault: fault}}, fault: true}
 		}
 	}
 	return reading{elements: readList(in, "data", func(v jsonValue, zone *time.Location) app.Incoming {

@@ -50,7 +50,7 @@ func readCassoV2(in inbound) reading {
 	}
 	v = withJSNumbers(v) // which is what was signed
 	if fault := cassoError(v); fault != nil {
-		return reading{elements: []app.Incoming{{Fault: fault}}}
+		return reading{elements: []app.Incoming{{Fault: fault}}, fault: true}
 	}
 	data := v.get("data")
 	if data.kind != jsonObject {

@@ -350,3 +350,41 @@ func TestProviderSourcesApart(t *testing.T) {
 		}
 	}
 }
+
+// Casso's own error is kept, and the bank accounts that the source serves are
+// in error until the next transaction.
+func TestCassoReportsAnError(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	served, other, off := w.link("VCB", "0071000962707"), w.link("ACB", "1"), w.link("VCB", "0071000962708")
+	source := w.source("casso", "", "")
+	element := func(id int, account string) string {
+		return fmt.Sprintf(`{"id":%d,"tid":"T%d","description":"x","amount":1000,"when":"2026-10-27","bank_sub_acc_id":%q}`, id, id, account)
+	}
+	send := func(body string) { t.Helper(); w.do("POST", source.URLPath(), body, "Secure-Token", source.Secret).counts(t) }
+	status := func(b app.BankAccount) app.BankAccountStatus {
+		t.Helper()
+		list, err := w.service.BankAccounts(context.Background(), 1)
+		must(t, err)
+		for _, one := range list {
+			if one.ID == b.ID {
+				return one.Status
+			}
+		}
+		return ""
+	}
+	send(`{"error":0,"data":[` + element(1, served.AccountNumber) + `,` + element(2, off.AccountNumber) + `]}`)
+	if _, err := w.service.ToggleBankAccount(context.Background(), 1, off.ID, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	send(`{"error":401,"message":"bank disconnected","data":[]}`)
+	for b, want := range map[app.BankAccount]app.BankAccountStatus{served: app.BankAccountError, other: app.BankAccountActive, off: app.BankAccountInactive} {
+		if got := status(b); got != want {
+			t.Errorf("%s %s is %s, want %s", b.Bank, b.AccountNumber, got, want)
+		}
+	}
+	send(`{"error":0,"data":[` + element(3, served.AccountNumber) + `]}`)
+	if got := status(served); got != app.BankAccountActive {
+		t.Errorf("after a transaction it is %s", got)
+	}
+}

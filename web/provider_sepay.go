@@ -90,33 +90,3 @@ func readTransferType(v jsonValue, into *app.Direction) *app.FieldError {
 	}
 	return nil
 }
-
-// readAccountWord reads an account number that a provider may write as a
-// number.
-func readAccountWord(v jsonValue, key string, into *string) *app.FieldError {
-	if *into = v.get(key).word(); *into == "" {
-		return &app.FieldError{Field: key, Text: required}
-	}
-	return nil
-}
-
-// readAmountWord reads a positive amount that a provider may write as a
-// string.
-func readAmountWord(v jsonValue, key string, into *int64) *app.FieldError {
-	n, err := parseAmountWord(v.get(key))
-	if err != nil || n < 1 {
-		return &app.FieldError{Field: key, Text: app.AmountRule}
-	}
-	*into = n
-	return nil
-}
-
-// parseAmountWord reads an amount that may be negative from a number or a
-// string. Text with a point before three digits is refused: in Vietnam 5.000 is
-// five thousand, in JSON it is five.
-func parseAmountWord(v jsonValue) (int64, error) {
-	if _, fraction, found := strings.Cut(v.str(), "."); found && len(fraction) == 3 {
-		return 0, app.ErrAmountSyntax
-	}
-	return app.ParseAmount(v.word())
-}
