@@ -361,7 +361,10 @@ func TestCassoReportsAnError(t *testing.T) {
 	element := func(id int, account string) string {
 		return fmt.Sprintf(`{"id":%d,"tid":"T%d","description":"x","amount":1000,"when":"2026-10-27","bank_sub_acc_id":%q}`, id, id, account)
 	}
-	send := func(body string) { t.Helper(); w.do("POST", source.URLPath(), body, "Secure-Token", source.Secret).counts(t) }
+	send := func(body string) {
+		t.Helper()
+		w.do("POST", source.URLPath(), body, "Secure-Token", source.Secret).counts(t)
+	}
 	status := func(b app.BankAccount) app.BankAccountStatus {
 		t.Helper()
 		list, err := w.service.BankAccounts(context.Background(), 1)
