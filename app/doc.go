@@ -15,7 +15,10 @@
 //   - Transaction: one movement of money, IN or OUT, in whole VND.
 //   - Source: one provider account from which transactions come in: a kind of
 //     provider, one way of authenticating, one secret.
-//   - InboundEvent: one authenticated call of a source, its raw body kept.
+//   - InboundEvent: one authenticated call of a source, its raw body kept; or a
+//     page of its list.
+//   - Catch up: to read a provider's list of transactions, for the calls that
+//     never came. Poll: to read one page of it. Progress: how far it is read.
 //   - InboundItem: an element of such a call that needs somebody's attention:
 //     unassigned, rejected or in conflict.
 //   - Webhook: a URL of the shop's that is told of transactions.

@@ -51,6 +51,14 @@ var routes = []route{
 	{"GET", "/api/v1/transactions", listingLimit, false, noBody, (*Server).listTransactions},
 	{"POST", "/api/v1/transactions", generalLimit, true, needsBody, (*Server).addTransaction},
 
+	{"GET", "/api/v1/sources", generalLimit, false, noBody, (*Server).listSources},
+	{"GET", "/api/v1/inbound", generalLimit, false, noBody, (*Server).listInbound},
+	{"GET", "/api/v1/inbound/refused", generalLimit, false, noBody, (*Server).listRefused},
+	{"GET", "/api/v1/inbound/{id}", generalLimit, false, noBody, (*Server).showInbound},
+	{"POST", "/api/v1/inbound/{id}/link", generalLimit, true, mayHaveBody, (*Server).linkInbound},
+	{"POST", "/api/v1/inbound/{id}/retry", generalLimit, true, noBody, (*Server).retryInbound},
+	{"POST", "/api/v1/inbound/{id}/discard", generalLimit, true, mayHaveBody, (*Server).discardInbound},
+
 	{"GET", "/api/v1/webhooks", generalLimit, false, noBody, (*Server).listWebhooks},
 	{"POST", "/api/v1/webhooks", generalLimit, true, needsBody, (*Server).createWebhook},
 	{"PUT", "/api/v1/webhooks/{id}", generalLimit, true, mayHaveBody, (*Server).updateWebhook},
@@ -114,8 +122,12 @@ func (s *Server) handler() http.Handler {
 		}
 		byPath[rt.path][rt.method] = s.management(rt)
 	}
-	byPath["/api/webhooks/provider"] = methods{"POST": s.provider}
-	byPath["/api/webhooks/provider/{token}"] = methods{"POST": s.provider}
+	byPath["/api/webhooks/provider"] = methods{"POST": s.provider(ownEntrance)}
+	byPath["/api/webhooks/provider/{token}"] = methods{"POST": s.provider(ownEntrance)}
+	for _, base := range []string{"", "/api/webhooks/provider/{token}"} {
+		byPath[base+"/api/token_generate"] = methods{"POST": s.vietQRToken}
+		byPath[base+"/bank/api/transaction-sync"] = methods{"POST": s.provider(vietQREntrance)}
+	}
 	byPath["/healthz"] = methods{"GET": s.healthz}
 	byPath["/readyz"] = methods{"GET": s.readyz}
 	for path, m := range byPath {
