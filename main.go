@@ -94,6 +94,7 @@ func finish(command *cli.Command) {
 				command.Flags = append(command.Flags, f)
 			}
 		}
+		ownFlags(command)
 		requireFlags(command)
 		return
 	}
@@ -108,6 +109,22 @@ func finish(command *cli.Command) {
 	}
 	for _, sub := range command.Subcommands {
 		finish(sub)
+	}
+}
+
+// ownFlags gives a command copies of its flags: the library writes what a
+// variable of the environment holds into a flag, for every later run in the
+// process.
+func ownFlags(command *cli.Command) {
+	for i, f := range command.Flags {
+		switch f := f.(type) {
+		case *cli.StringFlag:
+			own := *f
+			command.Flags[i] = &own
+		case *cli.Int64Flag:
+			own := *f
+			command.Flags[i] = &own
+		}
 	}
 }
 
@@ -232,10 +249,22 @@ func newService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 		return nil, nil, err
 	}
 	sender := scheduler.NewSender(targets, version, nil)
+	poller := scheduler.NewPoller(zone, version, nil)
 	return app.NewService(app.Config{
 		Store: store, Zone: zone, Targets: targets,
-		Providers: web.Providers(), ReadInbound: web.ReadInbound, Send: sender.Send, Schedule: schedule,
+		Providers: web.Providers(), ReadInbound: readInbound(poller), Poll: poller.Poll,
+		Send: sender.Send, Schedule: schedule,
 	}), sender, nil
+}
+
+// readInbound reads a body as what it came as: a page of a list, or a call.
+func readInbound(poller *scheduler.Poller) app.ReadInbound {
+	return func(source app.Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) []app.Incoming {
+		if channel == app.ChannelPoll {
+			return poller.ReadPage(source, body)
+		}
+		return web.ReadInbound(source, channel, body, receivedAt, zone)
+	}
 }
 
 // exitStatus is an error with an exit code of its own.

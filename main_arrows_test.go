@@ -13,24 +13,28 @@ import (
 // and in which each library lives.
 var (
 	arrows = map[string][]string{
-		".":            {"baoco/app", "baoco/app/fold", "baoco/app/vietqr", "baoco/web", "baoco/scheduler", "baoco/sqlitestore"},
-		"web":          {"baoco/app"},
-		"scheduler":    {"baoco/app"},
-		"sqlitestore":  {"baoco/app", "baoco/app/fold"},
-		"app":          {"baoco/app/fold", "baoco/app/password"},
-		"app/fold":     {},
-		"app/password": {},
-		"app/vietqr":   {},
+		".":             {"baoco/app", "baoco/app/fold", "baoco/app/statement", "baoco/app/vietqr", "baoco/web", "baoco/scheduler", "baoco/sqlitestore"},
+		"web":           {"baoco/app", "baoco/app/sms"},
+		"scheduler":     {"baoco/app"},
+		"sqlitestore":   {"baoco/app", "baoco/app/fold"},
+		"app":           {"baoco/app/fold", "baoco/app/password"},
+		"app/fold":      {},
+		"app/password":  {},
+		"app/sms":       {"baoco/app", "baoco/app/fold"},
+		"app/statement": {"baoco/app", "baoco/app/fold"},
+		"app/vietqr":    {},
 	}
 	libraries = map[string][]string{
-		".":            {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/crypto/acme/autocert"},
-		"web":          {"golang.org/x/time/rate", "github.com/alexedwards/scs/v2"},
-		"scheduler":    {"github.com/go-co-op/gocron/v2", "github.com/google/uuid"},
-		"sqlitestore":  {"modernc.org/sqlite"},
-		"app":          {},
-		"app/fold":     {"golang.org/x/text/unicode/norm"},
-		"app/password": {"golang.org/x/crypto/argon2"},
-		"app/vietqr":   {"rsc.io/qr"},
+		".":             {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/crypto/acme/autocert"},
+		"web":           {"golang.org/x/time/rate", "github.com/alexedwards/scs/v2"},
+		"scheduler":     {"github.com/go-co-op/gocron/v2", "github.com/google/uuid"},
+		"sqlitestore":   {"modernc.org/sqlite"},
+		"app":           {},
+		"app/fold":      {"golang.org/x/text/unicode/norm"},
+		"app/password":  {"golang.org/x/crypto/argon2"},
+		"app/sms":       {},
+		"app/statement": {"golang.org/x/text/encoding", "golang.org/x/text/transform", "golang.org/x/text/unicode/norm"},
+		"app/vietqr":    {"rsc.io/qr"},
 	}
 )
 

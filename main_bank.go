@@ -61,14 +61,9 @@ func linkBank(c *cli.Context, s *session) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	notify := app.NotifyRecent
-	switch all, none := c.Bool("notify-all"), c.Bool("no-notify"); {
-	case all && none:
-		return usagef("--notify-all and --no-notify exclude each other")
-	case all:
-		notify = app.NotifyAll
-	case none:
-		notify = app.NotifyNone
+	notify, err := notifyFlags(c)
+	if err != nil {
+		return err
 	}
 	result, err := s.service.LinkBankAccount(c.Context, s.account, app.BankAccountLink{
 		Bank: c.String("bank"), AccountNumber: c.String("number"), AccountName: c.String("name"),
@@ -84,6 +79,19 @@ func linkBank(c *cli.Context, s *session) error {
 	return output(c, web.EncodeBankAccount(b, s.service.Zone()), func(w io.Writer) {
 		fmt.Fprintf(w, "Bank account %d is linked: %s %s, %s.\n", b.ID, b.Bank, b.AccountNumber, oneLine(b.AccountName))
 	})
+}
+
+// notifyFlags reads --notify-all and --no-notify.
+func notifyFlags(c *cli.Context) (app.NotifyOnLink, error) {
+	switch all, none := c.Bool("notify-all"), c.Bool("no-notify"); {
+	case all && none:
+		return 0, usagef("--notify-all and --no-notify exclude each other")
+	case all:
+		return app.NotifyAll, nil
+	case none:
+		return app.NotifyNone, nil
+	}
+	return app.NotifyRecent, nil
 }
 
 func listBanks(c *cli.Context, s *session) error {

@@ -7,14 +7,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"baoco/app"
 )
 
 // The dashboard in a browser: Chromium of the system, driven by
@@ -154,6 +160,30 @@ func createOwner(t *testing.T, dir string) {
 	do(t, dir, "user", "create", "lan", "--password-file", password)
 }
 
+// TestBrowserWebhooks has a shop that accepts what the secret signs which it
+// was told last.
+func TestBrowserWebhooks(t *testing.T) {
+	t.Parallel()
+	tools := findBrowser(t)
+	dir := t.TempDir()
+	var secret atomic.Value
+	secret.Store("")
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch {
+		case r.URL.Path == "/expects":
+			secret.Store(string(body))
+		case r.Header.Get("X-Webhook-Signature") != app.Signature(secret.Load().(string), body):
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+		fmt.Fprint(w, `{"success":true}`)
+	}))
+	defer shop.Close()
+	p := serveIn(t, dir, freePort(t), "--allow-target", "127.0.0.1/32")
+	createOwner(t, dir)
+	tools.drive(t, "webhooks.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "shop": shop.URL})
+}
+
 func TestBrowserPages(t *testing.T) {
 	t.Parallel()
 	tools := findBrowser(t)
@@ -163,6 +193,7 @@ func TestBrowserPages(t *testing.T) {
 	for _, content := range []string{"DH10293 thanh toan don hang", `<script>alert(1)</script> =HYPERLINK("http://x")`, strings.Repeat("dài", 600)} {
 		do(t, dir, "transaction", "add", "--amount", "1549000", "--content", content)
 	}
+	do(t, dir, "webhook", "create", "--name", strings.Repeat("w", 100), "--url", "http://shop.example/"+strings.Repeat("path", 100), "--type", "ALL")
 	createOwner(t, dir)
 	do(t, dir, "apikey", "create", "shop")
 	counter := counterLink(t, dir, "Quầy 1", "--bank-account-id", "1", "--total")
@@ -170,6 +201,7 @@ func TestBrowserPages(t *testing.T) {
 		"base": p.url, "name": "lan", "password": browserPassword,
 		"paths": []string{
 			"/", "/?days=7", "/transactions", "/transactions?q=nothing", "/transactions?min=x", "/transactions/1", "/transactions/3", "/transactions/99",
+			"/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate", "/webhooks/1/replay", "/webhooks/1/delete",
 			"/keys", "/keys/1/revoke", "/settings", "/settings/users/1", "/settings/users/1/remove", "/settings/counters/1/revoke", "/system",
 			"/counter", counter, "/counter/wrong",
 		},

@@ -124,7 +124,7 @@ func storeWebhooks(t *testing.T, db string, targets []string) {
 	must(t, err)
 	defer store.Close()
 	for _, target := range targets {
-		_, err := store.CreateWebhook(ctx, app.Webhook{AccountID: 1, Name: "w", URL: target, Type: app.WebhookAll, IsActive: true, CreatedAt: now}, "whsec_c2VjcmV0", now)
+		_, _, err := store.CreateWebhook(ctx, app.Webhook{AccountID: 1, Name: "w", URL: target, Type: app.WebhookAll, IsActive: true, CreatedAt: now}, "whsec_c2VjcmV0", app.IdempotencyKey{}, now)
 		must(t, err)
 	}
 	if code, _, stderr := baoco("", "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A", "--db", db); code != 0 {

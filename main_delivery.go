@@ -40,8 +40,18 @@ func deliveryCommand() *cli.Command {
 				Description: example("baoco delivery show 12"), Flags: adminFlags(langFlag), Action: admin(showDelivery),
 			},
 			{
-				Name: "resend", Usage: "send the payload of a record again, with the whole schedule", ArgsUsage: "HISTORY_ID",
-				Description: example("baoco delivery resend 12"), Flags: adminFlags(), Action: admin(resendDelivery),
+				Name: "resend", Usage: "send the payload of records again, with the whole schedule", ArgsUsage: "HISTORY_ID...",
+				Description: example("baoco delivery resend 12", "baoco delivery resend 12 14 15", "baoco delivery resend --failed --from 2026-11-20"),
+				Flags: adminFlags(
+					&cli.BoolFlag{Name: "failed", Usage: "instead of ids: every failed delivery that its webhook was not told of since, at most 1,000 at once"},
+					&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`"},
+					&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`"},
+					&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
+					&cli.StringFlag{Name: "from", Usage: "made from `DATE` on, Y-m-d or Y-m-d H:i:s"},
+					&cli.StringFlag{Name: "to", Usage: "made through `DATE`"},
+					&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or transaction number"},
+				),
+				Action: admin(resendDeliveries),
 			},
 			{
 				Name: "replay", Usage: "resend every failed delivery of a webhook that it was not told of since",
@@ -231,20 +241,6 @@ func showDelivery(c *cli.Context, s *session) error {
 	fmt.Fprintf(w, "Delivery %d to webhook %d: %s, attempts made: %d\n", d.ID, d.WebhookID, d.State, d.Attempts)
 	fmt.Fprintf(w, "Transaction %s: %s %s VND, %s %s, %s\n%s\n\n", p.ID, p.TransferType, vnd(p.TransferAmount), p.Gateway, p.AccountNumber, p.TransactionDate, oneLine(p.Content))
 	return printAttempts(c, s, attempts, total)
-}
-
-func resendDelivery(c *cli.Context, s *session) error {
-	a, err := historyRecord(c, s)
-	if err != nil {
-		return err
-	}
-	d, err := s.service.Resend(c.Context, s.account, a.ID, app.IdempotencyKey{}, s.now)
-	if err != nil {
-		return err
-	}
-	return output(c, map[string]string{"delivery_id": strconv.FormatInt(d.ID, 10)}, func(w io.Writer) {
-		fmt.Fprintf(w, "Delivery %d is queued; a running server sends it within a second.\n", d.ID)
-	})
 }
 
 func replayDeliveries(c *cli.Context, s *session) error {

@@ -42,6 +42,13 @@ func TestWhyAttemptsFailed(t *testing.T) {
 		{"delivery list -o json --lang vi", 0, []string{`"error_explanation": "` + vi}, en},
 		{"delivery show 2", 0, []string{"Delivery 2 ", "\n2: " + en}, vi},
 		{"delivery show 2 -o json --lang vi", 0, []string{`"error_explanation": "` + vi}, en},
+		{"delivery resend 2 99 3", exitConflict, []string{"2 deliveries are queued", "Record 99 is not resent: There is no history record"}, ""},
+		{"delivery resend 1 x", exitNotFound, nil, ""},
+		{"delivery resend 1 --type IN", exitUsage, nil, ""},
+		{"delivery resend --failed 1", exitUsage, nil, ""},
+		{"delivery resend --failed --type UP", exitUsage, nil, ""},
+		{"delivery resend --failed --webhook-id 9", exitNotFound, nil, ""},
+		{"delivery resend --failed -o json", 0, []string{`"deliveries": 0`, `"refused": []`, `"more": false`}, ""},
 		{"delivery list --lang fr", exitUsage, nil, en},
 		{"webhook test 1 --lang fr", exitUsage, nil, en},
 	} {

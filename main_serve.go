@@ -47,6 +47,7 @@ func serveCommand() *cli.Command {
 			&cli.IntFlag{Name: "listing-rate-limit", Usage: "the same for the listings of transactions and of bank accounts, `N`", Value: 60, EnvVars: []string{"BAOCO_LISTING_RATE_LIMIT"}},
 			&cli.StringFlag{Name: "keep-inbound", Usage: "`TIME` to keep inbound calls that need no attention, such as 30d; 0 is for ever", Value: "30d", EnvVars: []string{"BAOCO_KEEP_INBOUND"}},
 			&cli.StringFlag{Name: "keep-history", Usage: "`TIME` to keep the history of webhooks, such as 365d; 0 is for ever", Value: "365d", EnvVars: []string{"BAOCO_KEEP_HISTORY"}},
+			&cli.StringFlag{Name: "catch-up", Usage: "`TIME` between two readings of the lists of providers, from 10s to 24h; 0 is never", Value: "3m", EnvVars: []string{"BAOCO_CATCH_UP"}},
 			&cli.StringFlag{Name: "log-format", Usage: "`FORMAT`: text or json", Value: "text", EnvVars: []string{"BAOCO_LOG_FORMAT"}},
 			langFlag,
 		},
@@ -60,6 +61,7 @@ type settings struct {
 	targets                           []string
 	rateLimit, listingLimit           int
 	keep                              app.PruneLimits
+	catchUp                           time.Duration // 0: never
 	jsonLog                           bool
 	lang                              app.Lang
 	schedule                          []time.Duration // nil: that of the interface
@@ -88,6 +90,9 @@ func readSettings(c *cli.Context) (s settings, err error) {
 		return s, err
 	}
 	if s.keep.History, err = parseKeep(c, "keep-history"); err != nil {
+		return s, err
+	}
+	if s.catchUp, err = parseCatchUp(c.String("catch-up")); err != nil {
 		return s, err
 	}
 	if !slices.Contains([]string{"text", "json"}, c.String("log-format")) {
@@ -127,6 +132,14 @@ func parseKeep(c *cli.Context, name string) (time.Duration, error) {
 		return d, nil
 	}
 	return 0, usagef("--%s must be a time such as 30d or 12h, or 0, not %q", name, text)
+}
+
+func parseCatchUp(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d != 0 && (d < 10*time.Second || d > 24*time.Hour) {
+		return 0, usagef("--catch-up must be a time from 10s to 24h, or 0, not %q", text)
+	}
+	return d, nil
 }
 
 func serve(c *cli.Context) error {
@@ -244,7 +257,7 @@ func start(ctx context.Context, store *sqlitestore.Store, s settings, log *slog.
 	if err := r.listen(s, handler, log); err != nil {
 		return nil, exitStatus{exitDatabase, err}
 	}
-	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Keep: s.keep, Logger: log}); err != nil {
+	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Keep: s.keep, CatchUp: s.catchUp, Logger: log}); err != nil {
 		return nil, errors.Join(err, r.listener.Close())
 	}
 	go func() { r.failed <- r.servers[0].Serve(r.listener) }()

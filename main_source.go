@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -24,11 +25,12 @@ func sourceCommand() *cli.Command {
 					"baoco source add --provider native --name till",
 					"baoco source add --provider sepay --auth apikey --name SePay",
 					"baoco source add --provider sepay --auth hmac --name SePay --secret-file sepay.secret",
+					"baoco source add --provider generic --name erp --map amount=data.sum --map id=data.id --map account=data.acc",
 				),
 				Flags: adminFlags(
 					&cli.StringFlag{Name: "provider", Usage: "`KIND`: " + providerNames(), Required: true},
 					&cli.StringFlag{Name: "name", Usage: "a `NAME` to tell it apart", Required: true},
-					&cli.StringFlag{Name: "auth", Usage: "`WAY` its calls authenticate: bearer or hmac (native), apikey or hmac (sepay)"},
+					&cli.StringFlag{Name: "auth", Usage: "`WAY` its calls authenticate: bearer or hmac (native), apikey or hmac (sepay), bearer or token (generic, sms-to-url)"},
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "record on bank account `ID` only"},
 					secretFile,
 					&cli.StringSliceFlag{Name: "map", Usage: "where a field stands, `FIELD=PATH`, such as amount=data.sum (generic; repeatable)"},
@@ -42,35 +44,28 @@ func sourceCommand() *cli.Command {
 				Action: admin(addSource),
 			},
 			{
-				Name: "list", Usage: "list the sources", Description: example("baoco source list"),
-				Flags: adminFlags(), Action: admin(listSources),
+				Name: "list", Usage: "list the sources and how they are", Description: example("baoco source list"),
+				Flags: adminFlags(langFlag), Action: admin(listSources),
 			},
 			{
-				Name: "rotate", Usage: "give a source a new secret, at once", ArgsUsage: "ID", Description: example("baoco source rotate 1"),
-				Flags: adminFlags(secretFile), Action: admin(rotateSource),
+				Name: "show", Usage: "show a source, how it is set up and its last calls; not its secret", ArgsUsage: "ID",
+				Description: example("baoco source show 1"), Flags: adminFlags(langFlag), Action: admin(describeSource),
+			},
+			{
+				Name: "rotate", Usage: "give a source a new secret, at once, or a new API key", ArgsUsage: "ID",
+				Description: example("baoco source rotate 1", "baoco source rotate 1 --api-key-file sepay.key"),
+				Flags:       adminFlags(secretFile, &cli.StringFlag{Name: "api-key-file", Usage: "`FILE` with the new key of the provider's API, - for standard input; the secret stays"}),
+				Action:      admin(rotateSource),
+			},
+			{
+				Name: "allow", Usage: "take a bank's texts under a further sender's name (SMS)", ArgsUsage: "ID", Description: example("baoco source allow 1 --sender VIETCOMBANK"),
+				Flags: adminFlags(&cli.StringSliceFlag{Name: "sender", Usage: "the `NAME` or number, as the phone shows it (repeatable)"}), Action: admin(allowSenders),
 			},
 			{
 				Name: "remove", Usage: "end a source; what it recorded stays", ArgsUsage: "ID", Description: example("baoco source remove 1"),
 				Flags: adminFlags(), Action: admin(removeSource),
 			},
-			{
-				Name: "log", Usage: "the last calls, newest first", Description: example("baoco source log --open", "baoco source log --rejected"),
-				Flags: adminFlags(
-					&cli.BoolFlag{Name: "open", Usage: "only those with unassigned, conflicting or rejected transactions"},
-					&cli.BoolFlag{Name: "rejected", Usage: "the calls that did not authenticate, with the reason"},
-					&cli.Int64Flag{Name: "source-id", Usage: "only those of source `ID`"},
-					&cli.IntFlag{Name: "limit", Usage: "at most `N`", Value: 20},
-				),
-				Action: admin(sourceLog),
-			},
-			{
-				Name: "retry", Usage: "read the body of a call again and record what can be recorded now", ArgsUsage: "EVENT_ID",
-				Description: example("baoco source retry 17"), Flags: adminFlags(), Action: admin(retryEvent),
-			},
-			{
-				Name: "discard", Usage: "close what of a call needs attention, because it is nothing", ArgsUsage: "EVENT_ID",
-				Description: example("baoco source discard 17"), Flags: adminFlags(), Action: admin(discardEvent),
-			},
+			catchUpCommand(), logCommand(), eventCommand(), linkCommand(), retryCommand(), discardCommand(),
 		},
 	}
 }
@@ -82,6 +77,7 @@ type createdSource struct {
 	Provider app.Provider `json:"provider"`
 	Auth     app.Auth     `json:"auth"`
 	URLPath  string       `json:"url_path"`
+	Username string       `json:"username,omitempty"`
 	Secret   string       `json:"secret"`
 }
 
@@ -156,8 +152,12 @@ func showSource(c *cli.Context, s *session, src app.Source) error {
 	if err != nil {
 		return err
 	}
-	return output(c, createdSource{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), src.Secret}, func(w io.Writer) {
-		fmt.Fprintf(w, "Source:  %d (%s, %s)\nURL:     %s\nSecret:  %s\n", src.ID, src.Provider, src.Auth, base+src.URLPath(), src.Secret)
+	return output(c, createdSource{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), src.Options.Username, src.Secret}, func(w io.Writer) {
+		fmt.Fprintf(w, "Source:  %d (%s, %s)\nURL:     %s\n", src.ID, src.Provider, src.Auth, base+src.URLPath())
+		if src.Options.Username != "" {
+			fmt.Fprintf(w, "Username: %s\n", src.Options.Username)
+		}
+		fmt.Fprintf(w, "Secret:  %s\n", src.Secret)
 		for _, kind := range s.service.ProviderKinds() {
 			if kind.Provider == src.Provider {
 				fmt.Fprintln(c.App.ErrWriter, kind.Setup.EN)
@@ -173,45 +173,141 @@ func listSources(c *cli.Context, s *session) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	sources, err := s.service.Sources(c.Context, s.account)
+	lang, err := language(c)
 	if err != nil {
 		return err
 	}
-	type source struct {
-		ID                int64        `json:"id"`
-		Name              string       `json:"name"`
-		Provider          app.Provider `json:"provider"`
-		Auth              app.Auth     `json:"auth"`
-		URLPath           string       `json:"url_path"`
-		BankAccountID     *int64       `json:"bank_account_id"`
-		CreatedAt         string       `json:"created_at"`
-		LastCallAt        *string      `json:"last_call_at"`
-		LastTransactionAt *string      `json:"last_transaction_at"`
+	sources, err := s.service.SourcesHealth(c.Context, s.account)
+	if err != nil {
+		return err
 	}
-	zone := s.service.Zone()
-	list, rows := []source{}, [][]string{}
+	list, rows := []web.SourceJSON{}, [][]string{}
 	for _, src := range sources {
-		e := source{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), nil, app.FormatTime(src.CreatedAt, zone),
-			optionalTime(src.LastCallAt, zone), optionalTime(src.LastTransactionAt, zone)}
-		only := "all"
-		if src.BankAccountID != 0 {
-			e.BankAccountID = &src.BankAccountID
-			only = strconv.FormatInt(src.BankAccountID, 10)
-		}
+		e := web.EncodeSource(src, s.service.Zone(), lang)
 		list = append(list, e)
-		rows = append(rows, []string{strconv.FormatInt(src.ID, 10), src.Name, string(src.Provider), string(src.Auth), only,
-			orNever(e.LastCallAt), orNever(e.LastTransactionAt)})
+		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Provider), string(e.Auth), onlyBankAccount(e),
+			orNever(e.LastCallAt), orNever(e.LastTransactionAt), lastPoll(src, e.LastPollAt), strconv.Itoa(e.RefusedCalls), lastRefusal(e)})
 	}
 	return output(c, list, func(w io.Writer) {
 		printTable(w, "There is no source yet: baoco source add --provider native --name NAME",
-			[]string{"ID", "NAME", "PROVIDER", "AUTH", "BANK ACCOUNT", "LAST CALL", "LAST TRANSACTION"}, rows, "ID")
+			[]string{"ID", "NAME", "PROVIDER", "AUTH", "BANK ACCOUNT", "LAST CALL", "LAST TRANSACTION", "LAST POLL", "REFUSED", "LAST REFUSAL"}, rows, "ID", "REFUSED")
 	})
+}
+
+// onlyBankAccount is the bank account that a source is for.
+func onlyBankAccount(e web.SourceJSON) string {
+	if e.BankAccountID == nil {
+		return "all"
+	}
+	return strconv.FormatInt(*e.BankAccountID, 10)
+}
+
+// lastRefusal is when and why a source refused a call, in short.
+func lastRefusal(e web.SourceJSON) string {
+	if e.LastRefusedAt == nil {
+		return "never"
+	}
+	return *e.LastRefusedAt + " " + string(*e.LastRefusedCode)
+}
+
+// shownCalls is how many calls source show lists of either kind.
+const shownCalls = 5
+
+// describedSource is what source show tells beside what the listing does. The
+// options that aren't secret are as source add takes them.
+type describedSource struct {
+	web.SourceJSON
+	Header   string                 `json:"header"`
+	Map      map[string]string      `json:"map"`
+	Senders  []string               `json:"senders"`
+	Username string                 `json:"username"`
+	CatchUp  bool                   `json:"catch_up"` // an API key is given
+	APIURL   string                 `json:"api_url"`
+	Setup    string                 `json:"setup"`
+	Events   []web.InboundEventJSON `json:"events"`
+	Refused  []web.RefusedCallJSON  `json:"refused"`
+}
+
+func describeSource(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "source")
+	if err != nil {
+		return err
+	}
+	lang, err := language(c)
+	if err != nil {
+		return err
+	}
+	src, err := s.service.SourceHealth(c.Context, s.account, id)
+	if err != nil {
+		return err
+	}
+	events, _, err := s.service.InboundEvents(c.Context, s.account, app.InboundFilter{SourceID: id, Page: app.Page{Number: 1, Size: shownCalls}})
+	if err != nil {
+		return err
+	}
+	refused, err := s.service.RefusedCalls(c.Context, s.account, id, shownCalls)
+	if err != nil {
+		return err
+	}
+	base, err := s.store.BaseURL(c.Context)
+	if err != nil {
+		return err
+	}
+	zone, o := s.service.Zone(), src.Options
+	d := describedSource{
+		web.EncodeSource(src, zone, lang), o.Header, o.Map, o.Senders, o.Username, src.APIKey != "", src.APIURL, "",
+		[]web.InboundEventJSON{}, []web.RefusedCallJSON{},
+	}
+	for _, kind := range s.service.ProviderKinds() {
+		if kind.Provider == src.Provider {
+			d.Setup = kind.Setup.In(lang)
+		}
+	}
+	for _, e := range events {
+		d.Events = append(d.Events, web.EncodeInboundEvent(e, zone, lang))
+	}
+	for _, r := range refused {
+		d.Refused = append(d.Refused, web.EncodeRefusedCall(r, zone, lang))
+	}
+	return output(c, d, func(w io.Writer) { d.print(w, base) })
+}
+
+func (d describedSource) print(w io.Writer, base string) {
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%-18s%s\n", name+":", oneLine(value))
+		}
+	}
+	line("Source", fmt.Sprintf("%d %s (%s, %s)", d.ID, d.Name, d.Provider, d.Auth))
+	line("URL", base+*d.URLPath)
+	line("Bank account", onlyBankAccount(d.SourceJSON))
+	line("Header", d.Header)
+	var fields []string
+	for field, path := range d.Map {
+		fields = append(fields, field+"="+path)
+	}
+	slices.Sort(fields)
+	line("Map", strings.Join(fields, ", "))
+	line("Senders", strings.Join(d.Senders, ", "))
+	line("Username", d.Username)
+	line("Catch-up", yesNo(d.CatchUp))
+	line("API URL", d.APIURL)
+	line("Set up", d.Setup)
+	line("Last call", orNever(d.LastCallAt))
+	line("Last transaction", orNever(d.LastTransactionAt))
+	fmt.Fprintln(w)
+	printEvents(w, "No call came in yet.", d.Events)
+	fmt.Fprintln(w)
+	printRefused(w, d.Refused)
 }
 
 func rotateSource(c *cli.Context, s *session) error {
 	id, err := idArgument(c, "source")
 	if err != nil {
 		return err
+	}
+	if c.IsSet("api-key-file") {
+		return rotateAPIKey(c, s, id)
 	}
 	secret, err := readSecretFile(c, c.String("secret-file"))
 	if err != nil {
@@ -224,6 +320,20 @@ func rotateSource(c *cli.Context, s *session) error {
 	return showSource(c, s, src)
 }
 
+func allowSenders(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "source")
+	if err != nil {
+		return err
+	}
+	src, err := s.service.AllowSenders(c.Context, s.account, id, c.StringSlice("sender"))
+	if err != nil {
+		return err
+	}
+	return output(c, map[string]any{"id": src.ID, "senders": src.Options.Senders}, func(w io.Writer) {
+		fmt.Fprintf(w, "Source %d takes texts from the names it knows of the banks, and from %s.\n", src.ID, strings.Join(src.Options.Senders, ", "))
+	})
+}
+
 func removeSource(c *cli.Context, s *session) error {
 	id, err := idArgument(c, "source")
 	if err != nil {
@@ -233,149 +343,4 @@ func removeSource(c *cli.Context, s *session) error {
 		return err
 	}
 	return done(c, id, "removed", "Source %d is removed; its calls are refused from now on.\n", id)
-}
-
-func sourceLog(c *cli.Context, s *session) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
-	limit := c.Int("limit")
-	if limit < 1 || limit > 1000 {
-		return usagef("--limit must be from 1 to 1000")
-	}
-	if c.Bool("rejected") {
-		return refusedLog(c, s, limit)
-	}
-	events, err := s.service.InboundEvents(c.Context, s.account, app.InboundFilter{
-		SourceID: c.Int64("source-id"), OpenOnly: c.Bool("open"), Page: app.Page{Number: 1, Size: limit},
-	})
-	if err != nil {
-		return err
-	}
-	list, rows := []inboundEvent{}, [][]string{}
-	for _, e := range events {
-		encoded, err := encodeInboundEvent(c, s, e)
-		if err != nil {
-			return err
-		}
-		list = append(list, encoded)
-		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), encoded.ReceivedAt, e.SourceName, strconv.Itoa(e.Recorded), strconv.Itoa(e.Duplicates),
-			strconv.Itoa(e.Unassigned), strconv.Itoa(e.Conflicts), strconv.Itoa(e.Rejected), encoded.reasons()})
-	}
-	return output(c, list, func(w io.Writer) {
-		printTable(w, "No call came in yet.",
-			[]string{"EVENT", "RECEIVED", "SOURCE", "RECORDED", "DUPLICATES", "UNASSIGNED", "CONFLICTS", "REJECTED", "OPEN"}, rows,
-			"EVENT", "RECORDED", "DUPLICATES", "UNASSIGNED", "CONFLICTS", "REJECTED")
-	})
-}
-
-type inboundEvent struct {
-	ID         int64         `json:"id"`
-	SourceID   int64         `json:"source_id"`
-	Source     string        `json:"source"`
-	Channel    app.Channel   `json:"channel"`
-	ReceivedAt string        `json:"received_at"`
-	Recorded   int           `json:"recorded"`
-	Duplicates int           `json:"duplicates"`
-	Unassigned int           `json:"unassigned"`
-	Conflicts  int           `json:"conflicts"`
-	Rejected   int           `json:"rejected"`
-	Items      []inboundItem `json:"items"`
-	Body       string        `json:"body"`
-}
-
-type inboundItem struct {
-	Position      int         `json:"position"`
-	State         app.Outcome `json:"state"`
-	Field         string      `json:"field"`
-	Reason        string      `json:"reason"`
-	EventID       string      `json:"event_id"`
-	Gateway       string      `json:"gateway"`
-	AccountNumber string      `json:"account_number"`
-	Amount        int64       `json:"amount"`
-}
-
-func (e inboundEvent) reasons() string {
-	var parts []string
-	for _, i := range e.Items {
-		switch i.State {
-		case app.OutcomeRecorded, app.OutcomeDuplicate, app.OutcomeDiscarded:
-			continue
-		}
-		parts = append(parts, fmt.Sprintf("%s: %s %s", i.State, i.Field, i.Reason))
-	}
-	return clip(strings.Join(parts, "; "), 80)
-}
-
-func encodeInboundEvent(c *cli.Context, s *session, e app.InboundEvent) (inboundEvent, error) {
-	encoded := inboundEvent{
-		ID: e.ID, SourceID: e.SourceID, Source: e.SourceName, Channel: e.Channel, ReceivedAt: app.FormatTime(e.ReceivedAt, s.service.Zone()),
-		Recorded: e.Recorded, Duplicates: e.Duplicates, Unassigned: e.Unassigned, Conflicts: e.Conflicts, Rejected: e.Rejected,
-		Items: []inboundItem{}, Body: app.CleanText(string(e.Body), 1<<20),
-	}
-	if e.Unassigned+e.Conflicts+e.Rejected == 0 {
-		return encoded, nil
-	}
-	items, err := s.service.InboundItems(c.Context, s.account, e.ID)
-	for _, i := range items {
-		encoded.Items = append(encoded.Items, inboundItem{
-			i.Position, i.State, i.Fault.Field, i.Fault.Text.EN, i.EventID, i.Gateway, i.AccountNumber, i.Amount,
-		})
-	}
-	return encoded, err
-}
-
-func refusedLog(c *cli.Context, s *session, limit int) error {
-	calls, err := s.service.RefusedCalls(c.Context, s.account, c.Int64("source-id"), limit)
-	if err != nil {
-		return err
-	}
-	type refused struct {
-		ID         int64           `json:"id"`
-		SourceID   int64           `json:"source_id"`
-		Source     string          `json:"source"`
-		ReceivedAt string          `json:"received_at"`
-		Remote     string          `json:"remote"`
-		Code       app.RefusalCode `json:"code"`
-		Reason     string          `json:"reason"`
-	}
-	list, rows := []refused{}, [][]string{}
-	for _, r := range calls {
-		e := refused{r.ID, r.SourceID, r.SourceName, app.FormatTime(r.ReceivedAt, s.service.Zone()), r.Remote, r.Code, r.Text.EN}
-		list = append(list, e)
-		rows = append(rows, []string{e.ReceivedAt, e.Source, e.Remote, e.Reason})
-	}
-	return output(c, list, func(w io.Writer) {
-		printTable(w, "No call was refused.", []string{"RECEIVED", "SOURCE", "FROM", "REASON"}, rows)
-	})
-}
-
-func discardEvent(c *cli.Context, s *session) error {
-	id, err := idArgument(c, "inbound event")
-	if err != nil {
-		return err
-	}
-	n, err := s.service.DiscardInbound(c.Context, s.account, id)
-	if err != nil {
-		return err
-	}
-	return output(c, map[string]int{"discarded": n}, func(w io.Writer) {
-		fmt.Fprintf(w, "Event %d: %d discarded.\n", id, n)
-	})
-}
-
-func retryEvent(c *cli.Context, s *session) error {
-	id, err := idArgument(c, "inbound event")
-	if err != nil {
-		return err
-	}
-	r, err := s.service.RetryInbound(c.Context, s.account, id, s.now)
-	if err != nil {
-		return err
-	}
-	counts := map[string]int{"recorded": r.Recorded, "duplicates": r.Duplicates, "unassigned": r.Unassigned, "conflicts": r.Conflicts, "rejected": r.Rejected}
-	return output(c, counts, func(w io.Writer) {
-		fmt.Fprintf(w, "Event %d: %d recorded, %d known already, %d unassigned, %d in conflict, %d rejected.\n",
-			id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
-	})
 }

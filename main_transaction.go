@@ -49,6 +49,7 @@ func transactionCommand() *cli.Command {
 				),
 				Action: admin(addTransaction),
 			},
+			importCommand(),
 		},
 	}
 }

@@ -212,7 +212,7 @@ func rotateSecret(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	secret, err := s.service.RotateSecret(c.Context, s.account, id, time.Duration(c.Int("overlap-hours"))*time.Hour, s.now)
+	secret, err := s.service.RotateSecret(c.Context, s.account, id, time.Duration(c.Int("overlap-hours"))*time.Hour, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
 	}

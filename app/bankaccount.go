@@ -102,6 +102,12 @@ const (
 	NotifyNone
 )
 
+// ParseNotifyOnLink reads recent, all or none.
+func ParseNotifyOnLink(s string) (n NotifyOnLink, ok bool) {
+	n, ok = map[string]NotifyOnLink{"recent": NotifyRecent, "all": NotifyAll, "none": NotifyNone}[s]
+	return n, ok
+}
+
 // RecentlyReceived is how long after its receipt an unassigned transaction is
 // still news.
 const RecentlyReceived = 24 * time.Hour
@@ -137,14 +143,8 @@ type BankAccountLink struct {
 // been waiting for it.
 func (s *Service) LinkBankAccount(ctx context.Context, accountID int64, in BankAccountLink, now time.Time) (LinkResult, error) {
 	var v Invalid
-	bank, known := FindBank(in.Bank)
-	if !known {
-		v.Add("bank", "is not a known bank code, such as ACB, VCB, BIDV, MBB, CTG or TCB", "không phải mã ngân hàng hợp lệ, ví dụ ACB, VCB, BIDV, MBB, CTG hoặc TCB")
-	}
-	number := NormalizeAccountNumber(in.AccountNumber)
-	if !validAccountNumber(number) {
-		v.Add("account_number", "must be 1 to 50 letters and digits", "phải gồm 1 đến 50 chữ cái và chữ số")
-	}
+	bank := bankField(&v, in.Bank)
+	number := accountNumberField(&v, in.AccountNumber)
 	if err := v.Err(); err != nil {
 		return LinkResult{}, err
 	}
@@ -153,7 +153,7 @@ func (s *Service) LinkBankAccount(ctx context.Context, accountID int64, in BankA
 		return LinkResult{}, err
 	}
 	b := BankAccount{
-		AccountID: accountID, Bank: bank.Code, AccountNumber: number, AccountName: name,
+		AccountID: accountID, Bank: bank, AccountNumber: number, AccountName: name,
 		Status: BankAccountActive, CreatedAt: now,
 	}
 	if in.Pending {
@@ -162,6 +162,24 @@ func (s *Service) LinkBankAccount(ctx context.Context, accountID int64, in BankA
 	result, err := s.store.LinkBankAccount(ctx, b, in.Notify, s.zone, now)
 	s.wake(result.Webhooks, nil)
 	return result, err
+}
+
+// bankField is the code of the bank that somebody named.
+func bankField(v *Invalid, name string) string {
+	bank, known := FindBank(name)
+	if !known {
+		v.Add("bank", "is not a known bank code, such as ACB, VCB, BIDV, MBB, CTG or TCB", "không phải mã ngân hàng hợp lệ, ví dụ ACB, VCB, BIDV, MBB, CTG hoặc TCB")
+	}
+	return bank.Code
+}
+
+// accountNumberField is the account number that somebody typed.
+func accountNumberField(v *Invalid, s string) string {
+	number := NormalizeAccountNumber(s)
+	if !validAccountNumber(number) {
+		v.Add("account_number", "must be 1 to 50 letters and digits", "phải gồm 1 đến 50 chữ cái và chữ số")
+	}
+	return number
 }
 
 // NormalizeAccountNumber drops the spaces, dots and dashes that people group

@@ -15,6 +15,9 @@ var RetrySchedule = []time.Duration{0, 10 * time.Second, 30 * time.Second, time.
 // look-up of its name to the end of its response headers.
 const AttemptTimeout = 10 * time.Second
 
+// KeptAnswer is how much of an answer's body the history keeps, in bytes.
+const KeptAnswer = 4 << 10
+
 // DeliveryState is how far a delivery has come.
 type DeliveryState string
 
@@ -55,6 +58,20 @@ func (d Delivery) Attempted(ok bool, schedule []time.Duration, now time.Time) De
 		d.DueAt = now.Add(schedule[d.Attempts])
 	}
 	return d
+}
+
+// Resendable refuses a resend to a webhook that was deleted or isn't active,
+// and of what is still being tried.
+func (d Delivery) Resendable(deleted, active bool) error {
+	switch {
+	case deleted:
+		return ErrWebhookDeleted()
+	case !active:
+		return ErrWebhookInactive()
+	case d.State == DeliveryPending:
+		return ErrDeliveryPending()
+	}
+	return nil
 }
 
 // ErrorClass says why an attempt failed.
@@ -148,6 +165,9 @@ type deliveryStore interface {
 	// Replay makes a new delivery for every failed one of a webhook, recorded
 	// from from to to, whose transaction the webhook was not told since.
 	Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key IdempotencyKey, now time.Time) (int, error)
+	// Replayable counts what Replay would make of the most failed deliveries
+	// that were created last; all is false where there are more.
+	Replayable(ctx context.Context, accountID, webhookID int64, from, to time.Time, most int, now time.Time) (n int64, all bool, err error)
 	// AddSample queues nothing: it makes the delivery of a test.
 	AddSample(ctx context.Context, accountID, webhookID int64, sample func(Webhook) Payload, now time.Time) (Outgoing, error)
 	History(ctx context.Context, accountID int64, f HistoryFilter) ([]Attempt, int64, error)
@@ -207,6 +227,12 @@ func (s *Service) Replay(ctx context.Context, accountID, webhookID int64, from, 
 		s.wake([]int64{webhookID}, nil)
 	}
 	return n, nil
+}
+
+// Replayable counts the deliveries that Replay would resend, among the most
+// failed ones that were created last; all is false where there are more.
+func (s *Service) Replayable(ctx context.Context, accountID, webhookID int64, from, to time.Time, most int, now time.Time) (n int64, all bool, err error) {
+	return s.store.Replayable(ctx, accountID, webhookID, from, to, most, now)
 }
 
 // TestWebhook sends a signed sample, one attempt, whether the webhook is

@@ -15,12 +15,18 @@
 //   - Transaction: one movement of money, IN or OUT, in whole VND.
 //   - Source: one provider account from which transactions come in: a kind of
 //     provider, one way of authenticating, one secret.
-//   - InboundEvent: one authenticated call of a source, its raw body kept.
+//   - InboundEvent: one authenticated call of a source, its raw body kept; or a
+//     page of its list.
+//   - Catch up: to read a provider's list of transactions, for the calls that
+//     never came. Poll: to read one page of it. Progress: how far it is read.
 //   - InboundItem: an element of such a call that needs somebody's attention:
 //     unassigned, rejected or in conflict.
 //   - Webhook: a URL of the shop's that is told of transactions.
 //   - Delivery: one transaction to one webhook: the row of the queue.
 //   - Attempt: one HTTP call of a delivery: the history record.
+//   - Request: what an attempt sends, as far as it follows from the delivery.
+//   - Health: how the attempts of a webhook went in the last 24 hours, and how
+//     many have failed since the last that succeeded.
 //   - Explanation: why an attempt failed and what to do, for people. It comes
 //     of the class of the error and its Cause.
 //   - CounterLink: what opens the counter screen, money in and nothing else, on

@@ -35,6 +35,10 @@ type Incoming struct {
 	DateFlagged   bool      // set by the use case: Time is that of receipt
 	Masked        bool      // AccountNumber shows some of its digits only
 	Fault         *FieldError
+
+	// IDs is the channel of whose event ids EventID is one; empty: that of the
+	// call. A provider whose list has the ids of its calls says so with it.
+	IDs Channel
 }
 
 // ReadInbound reads a body that came in on a channel of source. It never
@@ -52,6 +56,11 @@ type InboundCall struct {
 	Elements   []Incoming
 	Silent     bool // no deliveries
 	Key        IdempotencyKey
+
+	DryRun bool // record nothing, and tell what would be
+	Fault  bool // the source says that something is wrong on its side
+
+	QuietBefore time.Time // no deliveries for what happened before; zero: none is meant
 }
 
 // Outcome is what became of one element of a call.
@@ -121,14 +130,23 @@ func (k Known) Again(e Incoming) Outcome {
 // InboundEvent is an authenticated call as it is kept.
 type InboundEvent struct {
 	ID         int64
-	SourceID   int64
+	SourceID   int64 // 0: by hand
 	SourceName string
+	Provider   Provider
 	Channel    Channel
 	ReceivedAt time.Time
-	Body       []byte
+	Body       []byte // not in a listing
 	Recording
-	Open int // items that still need somebody's attention
+	Open  int           // items that still need somebody's attention
+	Items []InboundItem // in a listing the first of those, at most ListedItems
 }
+
+// How many items are shown of an event: in a listing, and of it alone, where
+// those that need attention come first.
+const (
+	ListedItems = 5
+	ShownItems  = 1000
+)
 
 // InboundItem is an element of an inbound event that needs somebody's
 // attention.
@@ -137,7 +155,8 @@ type InboundItem struct {
 	InboundEventID int64
 	Position       int
 	State          Outcome
-	Incoming       // its Fault is why
+	TransactionID  int64 // that its event id is recorded as; 0: none
+	Incoming             // its Fault is why
 }
 
 // RefusalCode says which part of a call didn't authenticate.
@@ -176,7 +195,9 @@ type RefusedCall struct {
 // InboundFilter narrows the inbound log; zero values do not.
 type InboundFilter struct {
 	SourceID int64
-	OpenOnly bool
+	OpenOnly bool      // those with items that need attention
+	State    Outcome   // those with items that are so: unassigned, conflict or rejected
+	From, To time.Time // received from From on, before To
 	Page     Page
 }
 
@@ -189,15 +210,25 @@ type inboundStore interface {
 	// RetryInbound records what call reads now of the body of event id, and
 	// closes the items that are no longer at fault.
 	RetryInbound(ctx context.Context, id int64, call InboundCall, zone *time.Location, now time.Time) (Recording, error)
-	// DiscardInbound closes the open items of an event and gives how many.
-	DiscardInbound(ctx context.Context, accountID, id int64) (int, error)
-	InboundEvents(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, error)
-	// InboundEvent also gives the source, removed or not.
+	// DiscardInbound closes the open items of an event, or one of them where
+	// itemID isn't 0, and gives how many. CodeValidation where the event has no
+	// such item.
+	DiscardInbound(ctx context.Context, accountID, id, itemID int64) (int, error)
+	// LinkInbound does all of it in one commit.
+	LinkInbound(ctx context.Context, accountID, id int64, in InboundLink, zone *time.Location, now time.Time) (InboundLinkResult, error)
+	// InboundEvents reads no bodies. It fails with CodeValidation where the
+	// filter names a source that isn't the account's, removed or not.
+	InboundEvents(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, int64, error)
+	// InboundEvent gives the event without its items, and its source, removed
+	// or not.
 	InboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, Source, error)
-	InboundItems(ctx context.Context, accountID, eventID int64) ([]InboundItem, error)
+	// InboundItems lists at most limit items, those that need attention first.
+	InboundItems(ctx context.Context, accountID, eventID int64, limit int) ([]InboundItem, error)
 	// NoteRefusedCall keeps the last 200 without waiting for the commit.
 	NoteRefusedCall(c RefusedCall)
-	RefusedCalls(ctx context.Context, accountID, sourceID int64, limit int) ([]RefusedCall, error)
+	// RefusedCalls lists those of the account's sources, and with unnamed
+	// those that named no source. CodeValidation as InboundEvents.
+	RefusedCalls(ctx context.Context, accountID, sourceID int64, unnamed bool, limit int) ([]RefusedCall, error)
 }
 
 // RecordTransactions records what a call names and queues the deliveries that
@@ -219,6 +250,9 @@ func (s *Service) RecordTransactions(ctx context.Context, call InboundCall) (Rec
 func (s *Service) normalize(call *InboundCall) {
 	for i := range call.Elements {
 		e := &call.Elements[i]
+		if e.IDs == "" {
+			e.IDs = call.Channel
+		}
 		e.EventID = cleanKey(e.EventID)
 		e.Gateway = CleanText(e.Gateway, 100)
 		e.AccountNumber = cleanKey(NormalizeAccountNumber(e.AccountNumber))
@@ -328,6 +362,9 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 		AccountID: accountID, Source: source, Channel: event.Channel, Body: event.Body, ReceivedAt: event.ReceivedAt,
 		Silent: now.Sub(event.ReceivedAt) > RecentlyReceived,
 	}
+	if event.Channel == ChannelPoll {
+		call.QuietBefore = source.ListFrom
+	}
 	call.Elements = s.readInbound(source, event.Channel, event.Body, event.ReceivedAt, s.zone)
 	s.normalize(&call)
 	recording, err := s.store.RetryInbound(ctx, eventID, call, s.zone, now)
@@ -342,26 +379,45 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 // decided that it is nothing. The event stays in the log for its time, and a
 // repeat of it stays a duplicate.
 func (s *Service) DiscardInbound(ctx context.Context, accountID, eventID int64) (int, error) {
-	return s.store.DiscardInbound(ctx, accountID, eventID)
+	return s.store.DiscardInbound(ctx, accountID, eventID, 0)
 }
 
-// InboundEvents lists the inbound log, newest first.
-func (s *Service) InboundEvents(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, error) {
+// DiscardInboundItem closes one item of an event. CodeValidation where the
+// event has no such item.
+func (s *Service) DiscardInboundItem(ctx context.Context, accountID, eventID, itemID int64) (int, error) {
+	if itemID < 1 {
+		return 0, ErrUnknownReference("item_id")
+	}
+	return s.store.DiscardInbound(ctx, accountID, eventID, itemID)
+}
+
+// InboundEvents lists the inbound log, newest first, and how many events there
+// are on all pages.
+func (s *Service) InboundEvents(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, int64, error) {
 	return s.store.InboundEvents(ctx, accountID, f)
 }
 
-// InboundItems lists what of an inbound event needs attention.
-func (s *Service) InboundItems(ctx context.Context, accountID, eventID int64) ([]InboundItem, error) {
-	return s.store.InboundItems(ctx, accountID, eventID)
+// InboundEvent finds an event with its body and its items.
+func (s *Service) InboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, error) {
+	e, _, err := s.store.InboundEvent(ctx, accountID, id)
+	if err != nil {
+		return e, err
+	}
+	e.Items, err = s.store.InboundItems(ctx, accountID, id, ShownItems)
+	return e, err
 }
 
 // NoteRefusedCall keeps a call that didn't authenticate for the operator.
 func (s *Service) NoteRefusedCall(c RefusedCall) { s.store.NoteRefusedCall(c) }
 
-// RefusedCalls lists calls that didn't authenticate, newest first; those that
-// named no source are among them.
+// KeptRefusedCalls is how many calls that didn't authenticate are kept.
+const KeptRefusedCalls = 200
+
+// RefusedCalls lists calls that didn't authenticate, newest first. Those that
+// named no source can be anybody's, so that only the default account, the
+// operator's, sees them.
 func (s *Service) RefusedCalls(ctx context.Context, accountID, sourceID int64, limit int) ([]RefusedCall, error) {
-	return s.store.RefusedCalls(ctx, accountID, sourceID, limit)
+	return s.store.RefusedCalls(ctx, accountID, sourceID, accountID == DefaultAccountID && sourceID == 0, limit)
 }
 
 // ErrNoInboundEvent says that an id names no inbound event.

@@ -18,7 +18,7 @@ type DeliveryProgress struct {
 	Duration   time.Duration
 }
 
-// DeliveryHealth is how the attempts since some time went.
+// DeliveryHealth is how the attempts of a day went.
 type DeliveryHealth struct {
 	Delivered, Failed int64 // attempts
 	Pending           int64 // deliveries that are still to be attempted
@@ -42,6 +42,9 @@ type progressStore interface {
 	// SettledSince lists the transactions of at most limit attempts after an
 	// id, and the last of these.
 	SettledSince(ctx context.Context, accountID, attemptID int64, limit int) (transactionIDs []int64, last int64, err error)
+	// AttemptsSince counts the attempts after an id, those of one delivery
+	// where deliveryID isn't 0, and gives the id that it counted up to.
+	AttemptsSince(ctx context.Context, accountID, deliveryID, attemptID int64) (n int, last int64, err error)
 }
 
 // DeliveriesOf lists the deliveries of transactions by transaction id.
@@ -54,19 +57,20 @@ func (s *Service) DeliveriesOf(ctx context.Context, accountID int64, transaction
 	return byTransaction, err
 }
 
-// DeliveryHealth reads how the last 24 hours went.
+// DeliveryHealth reads how the last 24 hours of the clock went.
 func (s *Service) DeliveryHealth(ctx context.Context, accountID int64, now time.Time) (h DeliveryHealth, err error) {
-	one := Page{Number: 1, Size: 1}
-	for _, side := range []struct {
-		ok   bool
-		into *int64
-	}{{true, &h.Delivered}, {false, &h.Failed}} {
-		if _, *side.into, err = s.store.History(ctx, accountID, HistoryFilter{OK: &side.ok, From: now.Add(-24 * time.Hour), Page: one}); err != nil {
-			return h, err
-		}
+	sum, err := s.store.RecentAttempts(ctx, accountID, now)
+	if err != nil {
+		return h, err
 	}
+	h.Delivered, h.Failed = sum.Succeeded, sum.Failed
 	h.Pending, err = s.store.PendingDeliveries(ctx, accountID)
 	return h, err
+}
+
+// PendingDeliveries counts what is still to be attempted.
+func (s *Service) PendingDeliveries(ctx context.Context, accountID int64) (int64, error) {
+	return s.store.PendingDeliveries(ctx, accountID)
 }
 
 // Newest says what an account has got to.
@@ -78,4 +82,10 @@ func (s *Service) Newest(ctx context.Context, accountID int64) (Newest, error) {
 // attempt, and the last attempt that was looked at.
 func (s *Service) SettledSince(ctx context.Context, accountID, attemptID int64) ([]int64, int64, error) {
 	return s.store.SettledSince(ctx, accountID, attemptID, 200)
+}
+
+// AttemptsSince counts the attempts after one, of all deliveries or of one,
+// and gives the id that the next count goes on from.
+func (s *Service) AttemptsSince(ctx context.Context, accountID, deliveryID, attemptID int64) (int, int64, error) {
+	return s.store.AttemptsSince(ctx, accountID, deliveryID, attemptID)
 }

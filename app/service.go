@@ -22,10 +22,14 @@ type Store interface {
 	counterStore
 	systemStore
 	inboundStore
+	catchUpStore
 	transactionStore
 	webhookStore
 	deliveryStore
 	progressStore
+	detailsStore
+	resendStore
+	healthStore
 	statisticStore
 	pruneStore
 	// FirstUse keeps an idempotency key, and tells whether it wasn't kept
@@ -45,6 +49,11 @@ type Config struct {
 	// ReadInbound reads a body that came in on a channel of a source: bytes to
 	// transactions.
 	ReadInbound ReadInbound
+	// Poll reads a page of a source's list of transactions: the first one from
+	// where progress says that it was left, which is empty in the beginning. An
+	// error is a [*PollError], or that of ctx where nothing was asked. It is for
+	// the kinds that have CatchUp.
+	Poll func(ctx context.Context, source Source, progress string, now time.Time) (PolledPage, error)
 	// Send makes one attempt.
 	Send func(ctx context.Context, o Outgoing) Result
 	// Schedule is the waits before the attempts; nil is RetrySchedule. Only a
@@ -59,11 +68,13 @@ type Service struct {
 	targets     *TargetPolicy
 	providers   []ProviderKind
 	readInbound ReadInbound
+	poll        func(ctx context.Context, source Source, progress string, now time.Time) (PolledPage, error)
 	send        func(ctx context.Context, o Outgoing) Result
 	schedule    []time.Duration
 	onWake      atomic.Pointer[func([]int64, []Outgoing)]
 	inFlight    atomic.Pointer[func() int]
 	probe       atomic.Pointer[probe]
+	catchUps    catchUps
 }
 
 // probe is what the last look at the storage saw.
@@ -84,7 +95,8 @@ func NewService(c Config) *Service {
 	return &Service{
 		schedule: c.Schedule,
 		store:    c.Store, zone: c.Zone, targets: c.Targets, providers: c.Providers,
-		readInbound: c.ReadInbound, send: c.Send,
+		readInbound: c.ReadInbound, poll: c.Poll, send: c.Send,
+		catchUps: catchUps{busy: map[int64]bool{}, notBefore: map[int64]time.Time{}},
 	}
 }
 

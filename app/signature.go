@@ -111,12 +111,13 @@ func (p Payload) Body(secret string) []byte {
 }
 
 func appendMember(b []byte, key, value string) []byte {
-	return appendJSONString(append(b, key...), value)
+	return AppendJSONString(append(b, key...), value)
 }
 
-// appendJSONString writes valid UTF-8 as JSON.stringify does: only the quote,
-// the backslash and control characters are escaped.
-func appendJSONString(b []byte, s string) []byte {
+// AppendJSONString writes valid UTF-8 as JSON.stringify does: only the quote,
+// the backslash and control characters are escaped. Bytes that aren't UTF-8 stay
+// as they are.
+func AppendJSONString(b []byte, s string) []byte {
 	const hexDigits = "0123456789abcdef"
 	b = append(b, '"')
 	start := 0

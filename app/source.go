@@ -39,48 +39,11 @@ type ProviderKind struct {
 	// CatchUp says that the provider has a list of transactions, which can be
 	// read with an API key.
 	CatchUp bool
-	// Setup says what to do on the provider's side, in one or two sentences.
+	// Setup says what to do on the provider's side, in a few sentences.
 	Setup Text
-	// Check refuses values of the options that the adapter can't work with; nil
-	// takes all.
-	Check func(SourceOptions) error
-}
-
-// SourceOption is something that only some kinds of sources need to be told.
-type SourceOption string
-
-// The options.
-const (
-	OptionHeader    SourceOption = "header"     // that carries the secret
-	OptionMap       SourceOption = "map"        // where the fields stand
-	OptionSender    SourceOption = "sender"     // further senders of a bank's texts
-	OptionAccessKey SourceOption = "access-key" // that is signed but not sent
-	OptionUsername  SourceOption = "username"
-)
-
-// SourceOptions are the values of the options; the zero value has none.
-type SourceOptions struct {
-	Header    string            `json:"header,omitempty"`
-	Map       map[string]string `json:"map,omitempty"` // field to path
-	Senders   []string          `json:"senders,omitempty"`
-	AccessKey string            `json:"access_key,omitempty"`
-	Username  string            `json:"username,omitempty"`
-}
-
-// given lists the options that have a value.
-func (o SourceOptions) given() (names []SourceOption) {
-	for _, option := range []struct {
-		name SourceOption
-		set  bool
-	}{
-		{OptionHeader, o.Header != ""}, {OptionMap, len(o.Map) > 0}, {OptionSender, len(o.Senders) > 0},
-		{OptionAccessKey, o.AccessKey != ""}, {OptionUsername, o.Username != ""},
-	} {
-		if option.set {
-			names = append(names, option.name)
-		}
-	}
-	return names
+	// Check refuses what the adapter can't work with; nil takes all. Auth is the
+	// chosen one.
+	Check func(SourceAdd) error
 }
 
 // Source is one provider account from which transactions come in.
@@ -102,6 +65,11 @@ type Source struct {
 
 	LastCallAt        time.Time // zero: never
 	LastTransactionAt time.Time // zero: never
+
+	ListFrom  time.Time // when it first got an API key: what happened before is history; zero: never
+	Progress  string    // how far the list is read, in words of Config.Poll
+	PolledAt  time.Time // when the list was last read to its end; zero: never
+	PollError PollFault // why not since; empty: no fault
 }
 
 // URLPath is the path that the provider is told to call.
@@ -109,16 +77,25 @@ func (s Source) URLPath() string { return "/api/webhooks/provider/" + s.Token }
 
 type sourceStore interface {
 	// CreateSource fails with CodeConflict where another source has the same
-	// Bearer secret, and with CodeValidation for an unknown bank account.
+	// Bearer secret or user name, and with CodeValidation for an unknown bank
+	// account.
 	CreateSource(ctx context.Context, s Source) (Source, error)
 	Sources(ctx context.Context, accountID int64) ([]Source, error)
-	// SourceByToken and SourceByBearer see a source made by another process
-	// from its commit on. ok is false where there is none.
+	SourcesHealth(ctx context.Context, accountID int64) ([]SourceHealth, error)
+	// The four that find a source see one made by another process from its
+	// commit on. ok is false where there is none.
 	SourceByToken(ctx context.Context, token string) (s Source, ok bool, err error)
 	SourceByBearer(ctx context.Context, hash [32]byte) (s Source, ok bool, err error)
+	SourceByUsername(ctx context.Context, username string) (s Source, ok bool, err error)
+	SourceByID(ctx context.Context, id int64) (s Source, ok bool, err error)
 	// RefreshSources looks whether another process changed a source.
 	RefreshSources(ctx context.Context) error
 	SetSourceSecret(ctx context.Context, accountID, id int64, secret string) (Source, error)
+	// AddSourceSenders adds senders to those of the source's options.
+	AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error)
+	// SetSourceAPIKey also forgets why the list couldn't be read. The list of a
+	// source that had no key is read from now on.
+	SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string, now time.Time) (Source, error)
 	RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error
 }
 
@@ -134,13 +111,14 @@ type SourceAdd struct {
 	APIURL        string
 }
 
-// AddSource makes a source and gives it with its secret in clear.
+// AddSource makes a source and gives it with its secret in clear, and with a
+// generated user name where it needs one and none is given.
 func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, now time.Time) (Source, error) {
 	var v Invalid
 	kind, known := s.providerKind(in.Provider)
 	if !known {
 		v.Add("provider", "must be one of "+s.providerNames(), "phải là một trong "+s.providerNames())
-	} else if auth, ok := kind.choose(in.Auth); ok {
+	} else if auth, ok := kind.choose(in); ok {
 		in.Auth = auth
 	} else {
 		v.Add("auth", "must be one of "+kind.authNames()+" for this provider", "phải là một trong "+kind.authNames()+" với nhà cung cấp này")
@@ -151,6 +129,9 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 	if in.Secret == "" {
 		in.Secret = "bcs_" + randomToken()
 	}
+	if in.Options.Username == "" && slices.Contains(kind.Options, OptionUsername) {
+		in.Options.Username = "baoco-" + strings.ToLower(rand.Text()[:12])
+	}
 	v.Merge(checkSourceSecret("secret", in.Secret))
 	name, err := cleanName("name", in.Name)
 	if err != nil {
@@ -159,10 +140,14 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 	if err := v.Err(); err != nil {
 		return Source{}, err
 	}
-	return s.store.CreateSource(ctx, Source{
+	src := Source{
 		AccountID: accountID, Name: name, Provider: in.Provider, Auth: in.Auth, Token: randomToken(),
 		Secret: in.Secret, BankAccountID: in.BankAccountID, Options: in.Options, APIKey: in.APIKey, APIURL: in.APIURL, CreatedAt: now,
-	})
+	}
+	if src.APIKey != "" {
+		src.ListFrom = now
+	}
+	return s.store.CreateSource(ctx, src)
 }
 
 // checkOptions refuses what a kind doesn't take, and misses what it needs.
@@ -176,14 +161,15 @@ func (k ProviderKind) checkOptions(in SourceAdd) error {
 	if k.NamesNoAccount && in.BankAccountID == 0 {
 		v.Add("bank-account-id", "is required: this provider's calls name no bank account", "là bắt buộc: lệnh gọi của nhà cung cấp này không nêu tài khoản ngân hàng")
 	}
+	v.Merge(in.Options.check(in.Auth))
 	if k.Check != nil {
-		v.Merge(k.Check(in.Options))
+		v.Merge(k.Check(in))
 	}
 	if in.APIKey == "" && in.APIURL == "" {
 		return v.Err()
 	}
 	if !k.CatchUp {
-		v.Add("api-key", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
+		v.Merge(errNoList())
 	} else if in.APIKey == "" {
 		v.Add("api-key", "is required with an API address", "là bắt buộc khi có địa chỉ API")
 	} else {
@@ -195,16 +181,16 @@ func (k ProviderKind) checkOptions(in SourceAdd) error {
 	return v.Err()
 }
 
-func (k ProviderKind) choose(auth Auth) (Auth, bool) {
-	if auth == "" {
-		return k.DefaultAuth, k.DefaultAuth != ""
+// choose is the way of authenticating that was asked for, or the only one that
+// makes sense: a header that carries the secret is a choice too.
+func (k ProviderKind) choose(in SourceAdd) (Auth, bool) {
+	switch {
+	case in.Auth != "":
+		return in.Auth, slices.Contains(k.Auths, in.Auth)
+	case in.Options.Header != "" && slices.Contains(k.Auths, AuthToken):
+		return AuthToken, true
 	}
-	for _, a := range k.Auths {
-		if a == auth {
-			return a, true
-		}
-	}
-	return "", false
+	return k.DefaultAuth, k.DefaultAuth != ""
 }
 
 func (k ProviderKind) authNames() string {
@@ -261,6 +247,32 @@ func (s *Service) Sources(ctx context.Context, accountID int64) ([]Source, error
 	return s.store.Sources(ctx, accountID)
 }
 
+// SourceHealth is a source with what is kept of the calls that it refused.
+type SourceHealth struct {
+	Source
+	RefusedCalls int         // of the last KeptRefusedCalls of all sources
+	LastRefused  RefusedCall // zero: none of them
+}
+
+// SourcesHealth lists the sources in use, by id, with how they are.
+func (s *Service) SourcesHealth(ctx context.Context, accountID int64) ([]SourceHealth, error) {
+	return s.store.SourcesHealth(ctx, accountID)
+}
+
+// SourceHealth finds a source in use.
+func (s *Service) SourceHealth(ctx context.Context, accountID, id int64) (SourceHealth, error) {
+	list, err := s.store.SourcesHealth(ctx, accountID)
+	if err != nil {
+		return SourceHealth{}, err
+	}
+	for _, src := range list {
+		if src.ID == id {
+			return src, nil
+		}
+	}
+	return SourceHealth{}, ErrNoSource()
+}
+
 // RotateSource gives a source a new secret, which counts at once: the given
 // one, or a generated one where it is empty.
 func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret string) (Source, error) {
@@ -271,6 +283,30 @@ func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret 
 		return Source{}, err
 	}
 	return s.store.SetSourceSecret(ctx, accountID, id, secret)
+}
+
+// SetSourceAPIKey gives a source the API key with which its provider's list is
+// read, in place of one that it may have had.
+func (s *Service) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string, now time.Time) (Source, error) {
+	sources, err := s.store.Sources(ctx, accountID)
+	if err != nil {
+		return Source{}, err
+	}
+	i := slices.IndexFunc(sources, func(src Source) bool { return src.ID == id })
+	if i < 0 {
+		return Source{}, ErrNoSource()
+	}
+	if kind, _ := s.providerKind(sources[i].Provider); !kind.CatchUp {
+		return Source{}, errNoList()
+	}
+	if err := checkSourceSecret("api-key", apiKey); err != nil {
+		return Source{}, err
+	}
+	return s.store.SetSourceAPIKey(ctx, accountID, id, apiKey, now)
+}
+
+func errNoList() error {
+	return InvalidField("api-key", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
 }
 
 // RemoveSource ends a source: its calls are refused from now on. What it
@@ -290,6 +326,21 @@ func (s *Service) FindSource(ctx context.Context, token, bearer string) (src Sou
 		return s.store.SourceByBearer(ctx, sha256.Sum256([]byte(bearer)))
 	}
 	return Source{}, false, nil
+}
+
+// FindSourceByUsername finds the source whose user name a call gives. It
+// doesn't authenticate. ok is false where there is none.
+func (s *Service) FindSourceByUsername(ctx context.Context, username string) (src Source, ok bool, err error) {
+	if username == "" {
+		return Source{}, false, nil
+	}
+	return s.store.SourceByUsername(ctx, username)
+}
+
+// FindSourceByID finds the source in use that an issued token names. It
+// doesn't authenticate. ok is false where there is none.
+func (s *Service) FindSourceByID(ctx context.Context, id int64) (src Source, ok bool, err error) {
+	return s.store.SourceByID(ctx, id)
 }
 
 // RefreshSources looks whether another process changed a source, so that a

@@ -32,7 +32,11 @@ type Webhook struct {
 	Type          WebhookType
 	IsActive      bool
 	CreatedAt     time.Time
+	OverlapTo     time.Time // of the rotation of its secret, see [Secrets]; zero: none
 }
+
+// Rotating tells whether two secrets count beside each other at now.
+func (w Webhook) Rotating(now time.Time) bool { return now.Before(w.OverlapTo) }
 
 // Secrets are what a webhook's deliveries are signed with. During a rotation
 // there are two.
@@ -40,6 +44,7 @@ type Secrets struct {
 	Current   string
 	Next      string    // empty: no rotation under way
 	OverlapTo time.Time // Next takes over then
+	ChangedAt time.Time // by somebody, last; zero: never
 }
 
 // At gives the secret of signature and checksum at now, and all that
@@ -58,9 +63,9 @@ func (s Secrets) At(now time.Time) (signing string, all []string) {
 func (s Secrets) Rotated(next string, overlap time.Duration, now time.Time) Secrets {
 	signing, _ := s.At(now)
 	if overlap <= 0 {
-		return Secrets{Current: next}
+		return Secrets{Current: next, ChangedAt: now}
 	}
-	return Secrets{Current: signing, Next: next, OverlapTo: now.Add(overlap)}
+	return Secrets{Current: signing, Next: next, OverlapTo: now.Add(overlap), ChangedAt: now}
 }
 
 // WebhookCreate is what somebody creates.
@@ -69,6 +74,9 @@ type WebhookCreate struct {
 	URL           string
 	Type          WebhookType
 	BankAccountID int64 // 0: all
+	// Key makes the creation safe to repeat: the second time gives the webhook
+	// of the first, without its secret.
+	Key IdempotencyKey
 }
 
 // WebhookUpdate changes what is not nil.
@@ -80,16 +88,18 @@ type WebhookUpdate struct {
 
 type webhookStore interface {
 	// CreateWebhook fails with CodePlanExpired, CodeConflict beyond
-	// MaxWebhooks, and CodeValidation for an unknown bank account.
-	CreateWebhook(ctx context.Context, w Webhook, secret string, now time.Time) (Webhook, error)
+	// MaxWebhooks, and CodeValidation for an unknown bank account. made is false
+	// where the key was used before: then w is what was made that time.
+	CreateWebhook(ctx context.Context, w Webhook, secret string, key IdempotencyKey, now time.Time) (_ Webhook, made bool, _ error)
 	Webhooks(ctx context.Context, accountID int64) ([]Webhook, error)
 	Webhook(ctx context.Context, accountID, id int64) (Webhook, error)
 	UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate) (Webhook, error)
 	ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (Webhook, error)
 	// DeleteWebhook hides the webhook and cancels its pending deliveries.
 	DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error
-	// ChangeSecrets applies change to the secrets in one commit.
-	ChangeSecrets(ctx context.Context, accountID, id int64, change func(Secrets) (Secrets, error)) error
+	// ChangeSecrets applies change to the secrets in one commit. changed is
+	// false where the key was used before.
+	ChangeSecrets(ctx context.Context, accountID, id int64, key IdempotencyKey, change func(Secrets) (Secrets, error), now time.Time) (changed bool, _ error)
 }
 
 // CheckWebhook says what of in is not valid by itself.
@@ -97,16 +107,20 @@ func (s *Service) CheckWebhook(in WebhookCreate) error {
 	return s.CheckWebhookUpdate(WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type})
 }
 
-// CreateWebhook makes an active webhook and gives its secret this once.
+// CreateWebhook makes an active webhook and gives its secret this once; it is
+// empty where in.Key was used before.
 func (s *Service) CreateWebhook(ctx context.Context, accountID int64, in WebhookCreate, now time.Time) (Webhook, string, error) {
 	if err := s.CheckWebhook(in); err != nil {
 		return Webhook{}, "", err
 	}
 	secret := newSecret()
-	w, err := s.store.CreateWebhook(ctx, Webhook{
+	w, made, err := s.store.CreateWebhook(ctx, Webhook{
 		AccountID: accountID, Name: strings.TrimSpace(in.Name), URL: in.URL, BankAccountID: in.BankAccountID,
 		Type: in.Type, IsActive: true, CreatedAt: now,
-	}, secret, now)
+	}, secret, in.Key, now)
+	if !made {
+		secret = ""
+	}
 	return w, secret, err
 }
 
@@ -176,30 +190,35 @@ func (s *Service) DeleteWebhook(ctx context.Context, accountID, id int64, now ti
 const MaxOverlap = 168 * time.Hour
 
 // RotateSecret gives the new secret this once. For the overlap, signature and
-// checksum stay under the old one and webhook-signature carries both.
-func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, overlap time.Duration, now time.Time) (string, error) {
+// checksum stay under the old one and webhook-signature carries both. Where key
+// was used before nothing changes and the secret is empty.
+func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, overlap time.Duration, key IdempotencyKey, now time.Time) (string, error) {
 	if overlap < 0 || overlap > MaxOverlap {
 		return "", InvalidField("overlap_hours", "must be a whole number from 0 to 168", "phải là số nguyên từ 0 đến 168")
 	}
 	secret := newSecret()
-	err := s.store.ChangeSecrets(ctx, accountID, id, func(old Secrets) (Secrets, error) {
+	changed, err := s.store.ChangeSecrets(ctx, accountID, id, key, func(old Secrets) (Secrets, error) {
 		return old.Rotated(secret, overlap, now), nil
-	})
+	}, now)
+	if !changed {
+		secret = ""
+	}
 	return secret, err
 }
 
 // ActivateSecret ends the overlap of a rotation: everything is under the new
 // secret from now on. CodeConflict where no rotation is under way.
 func (s *Service) ActivateSecret(ctx context.Context, accountID, id int64, now time.Time) error {
-	return s.store.ChangeSecrets(ctx, accountID, id, func(old Secrets) (Secrets, error) {
+	_, err := s.store.ChangeSecrets(ctx, accountID, id, IdempotencyKey{}, func(old Secrets) (Secrets, error) {
 		if old.Next == "" || !now.Before(old.OverlapTo) {
 			return old, Refused(CodeConflict, Text{
 				"No rotated secret is waiting to be activated.",
 				"Không có secret mới nào đang chờ kích hoạt.",
 			})
 		}
-		return Secrets{Current: old.Next}, nil
-	})
+		return Secrets{Current: old.Next, ChangedAt: now}, nil
+	}, now)
+	return err
 }
 
 // ErrNoWebhook says that an id names no webhook.

@@ -82,7 +82,7 @@ func TestRotationDuringTheWait(t *testing.T) {
 		s.start(t)
 		s.record(t, "FT1")
 		time.Sleep(5 * time.Second) // attempt 1
-		fresh, err := s.service.RotateSecret(t.Context(), 1, hook.ID, time.Hour, time.Now())
+		fresh, err := s.service.RotateSecret(t.Context(), 1, hook.ID, time.Hour, app.IdempotencyKey{}, time.Now())
 		must(t, err)
 		time.Sleep(10 * time.Second) // attempt 2, at 10 s
 		must(t, s.service.ActivateSecret(t.Context(), 1, hook.ID, time.Now()))

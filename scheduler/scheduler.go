@@ -1,5 +1,6 @@
 // Package scheduler is the clock and the courier: it makes the attempts of due
-// deliveries and does the housekeeping.
+// deliveries, reads the lists of providers (catchup.go) and does the
+// housekeeping.
 //
 // The way of a delivery: a wake signal, the timer of the next due time or the
 // regular sweep → sweep.go finds what is due and gives it a slot → sender.go
@@ -34,8 +35,9 @@ const grace = app.AttemptTimeout + bodyTimeout + time.Second
 
 // Options say what the scheduler does.
 type Options struct {
-	Keep   app.PruneLimits
-	Logger *slog.Logger
+	Keep    app.PruneLimits
+	CatchUp time.Duration // how often lists of providers are read; 0: never
+	Logger  *slog.Logger
 }
 
 // Scheduler runs until Stop.
@@ -72,7 +74,7 @@ func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Re
 		courier: newCourier(ctx, service, send, o.Logger), cron: cron, cancel: cancel, log: o.Logger,
 		quit: make(chan struct{}), done: make(chan struct{}),
 	}
-	if err := s.addJobs(service, o.Keep); err != nil {
+	if err := s.addJobs(service, o); err != nil {
 		cancel()
 		return nil, errors.Join(err, cron.Shutdown())
 	}
@@ -87,7 +89,7 @@ func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Re
 	return s, nil
 }
 
-func (s *Scheduler) addJobs(service *app.Service, keep app.PruneLimits) error {
+func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 	jobs := []struct {
 		name  string
 		every time.Duration
@@ -96,7 +98,7 @@ func (s *Scheduler) addJobs(service *app.Service, keep app.PruneLimits) error {
 		{"sweep", sweepInterval, func(context.Context) { s.courier.lookEverywhere() }},
 		{"probe", probeInterval, func(ctx context.Context) { service.Probe(ctx, time.Now()) }},
 		{"index", indexInterval, func(ctx context.Context) { s.index(ctx, service) }},
-		{"prune", pruneInterval, func(ctx context.Context) { s.prune(ctx, service, keep) }},
+		{"prune", pruneInterval, func(ctx context.Context) { s.prune(ctx, service, o.Keep) }},
 	}
 	for _, job := range jobs {
 		_, err := s.cron.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.run), gocron.WithName(job.name))
@@ -104,7 +106,12 @@ func (s *Scheduler) addJobs(service *app.Service, keep app.PruneLimits) error {
 			return err
 		}
 	}
-	return nil
+	if o.CatchUp == 0 {
+		return nil
+	}
+	_, err := s.cron.NewJob(gocron.DurationJob(o.CatchUp), gocron.NewTask(func(ctx context.Context) { s.catchUp(ctx, service, o.CatchUp) }),
+		gocron.WithName("catch up"), gocron.WithStartAt(gocron.WithStartImmediately()))
+	return err
 }
 
 func (s *Scheduler) index(ctx context.Context, service *app.Service) {

@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,7 +14,7 @@ import (
 
 const (
 	readBody    = 64 << 10        // of an answer, so that its connection can be used again
-	keptBody    = 4 << 10         // of it, for the history
+	keptBody    = app.KeptAnswer  // of it, for the history
 	bodyTimeout = 1 * time.Second // for reading it
 
 	staleConnections = 2 * slotsPerWebhook // that one attempt may come upon
@@ -38,7 +36,7 @@ func NewSender(policy *app.TargetPolicy, version string, transport http.RoundTri
 		n := network{policy: policy}
 		transport, single = n.transport(true), n.transport(false)
 	}
-	return &Sender{transport: transport, single: single, userAgent: "baoco/" + version}
+	return &Sender{transport: transport, single: single, userAgent: app.UserAgent(version)}
 }
 
 // Send makes one attempt. It always gives a result; ctx ends it early.
@@ -86,24 +84,14 @@ func (s *Sender) Send(ctx context.Context, o app.Outgoing) app.Result {
 }
 
 func (s *Sender) post(ctx context.Context, o app.Outgoing, now time.Time) (*http.Response, error) {
-	secret, all := o.Secrets.At(now)
-	body := o.Payload.Body(secret)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, o.URL, bytes.NewReader(body))
+	rendered := o.Request(s.userAgent, now)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, rendered.URL, bytes.NewReader(rendered.Body))
 	if err != nil {
 		return nil, err
 	}
-	id := o.MessageID()
-	signatures := make([]string, len(all))
-	for i, secret := range all {
-		signatures[i] = app.StandardSignature(secret, id, now, body)
+	for _, h := range rendered.Headers {
+		request.Header.Set(h.Name, h.Value)
 	}
-	h := request.Header
-	h.Set("Content-Type", "application/json")
-	h.Set("User-Agent", s.userAgent)
-	h.Set("X-Webhook-Signature", app.Signature(secret, body))
-	h.Set("Webhook-Id", id)
-	h.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
-	h.Set("Webhook-Signature", strings.Join(signatures, " "))
 	if s.closers.has(hostOf(o.URL), now) {
 		return s.single.RoundTrip(request)
 	}

@@ -223,16 +223,8 @@ func resendable(tx *tx, accountID, historyID int64) (app.Delivery, error) {
 	if err != nil {
 		return app.Delivery{}, err
 	}
-	switch delivery := d.delivery(); {
-	case deleted:
-		return delivery, app.ErrWebhookDeleted()
-	case !active:
-		return delivery, app.ErrWebhookInactive()
-	case delivery.State == app.DeliveryPending:
-		return delivery, app.ErrDeliveryPending()
-	default:
-		return delivery, nil
-	}
+	delivery := d.delivery()
+	return delivery, delivery.Resendable(deleted, active)
 }
 
 func (s *Store) Resend(ctx context.Context, accountID, historyID int64, key app.IdempotencyKey, now time.Time) (app.Delivery, error) {
@@ -265,6 +257,11 @@ func addResend(tx *tx, deliveryID, historyID int64, now time.Time) (int64, error
 		now.UnixMilli(), historyID, deliveryID)
 }
 
+// notTold is the condition on a failed delivery d that its webhook wasn't told
+// of the transaction since, isn't being told, and d is the latest failure.
+const notTold = `d.transaction_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id AND o.webhook_id = d.webhook_id
+	AND (o.state IN (0, 1) OR (o.state = 2 AND o.id > d.id)))`
+
 func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key app.IdempotencyKey, now time.Time) (int, error) {
 	return writing(ctx, s, func(tx *tx) (int, error) {
 		if before, found, err := earlier(tx, accountID, key, now); err != nil || found {
@@ -277,22 +274,48 @@ func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to
 		if !w.IsActive {
 			return 0, app.ErrWebhookInactive()
 		}
-		end := to
-		if end.IsZero() {
-			end = now.Add(time.Hour)
-		}
 		// One for each transaction, the latest of its failures.
 		n, err := tx.change(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, resend_of, single)
 			SELECT d.account_id, d.webhook_id, d.transaction_id, 0, 0, 0, ?1, ?1, (SELECT max(a.id) FROM attempts a WHERE a.delivery_id = d.id), 0
-			FROM deliveries d WHERE d.webhook_id = ?2 AND d.state = 2 AND d.created_ms >= ?3 AND d.created_ms < ?4 AND d.transaction_id IS NOT NULL
-				AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id AND o.webhook_id = d.webhook_id
-					AND (o.state IN (0, 1) OR (o.state = 2 AND o.id > d.id)))
-			ORDER BY d.id`, now.UnixMilli(), webhookID, max(0, from.UnixMilli()), end.UnixMilli())
+			FROM deliveries d WHERE d.webhook_id = ?2 AND d.state = 2 AND d.created_ms >= ?3 AND d.created_ms < ?4 AND `+notTold+`
+			ORDER BY d.id`, now.UnixMilli(), webhookID, max(0, from.UnixMilli()), replayEnd(to, now).UnixMilli())
 		if err != nil {
 			return 0, err
 		}
 		return int(n), keepKey(tx, accountID, key, keptResult{result: n}, now)
 	})
+}
+
+// replayEnd is the end of a window of creation; an open one takes in what was
+// created by a clock that went a little ahead.
+func replayEnd(to, now time.Time) time.Time {
+	if to.IsZero() {
+		return now.Add(time.Hour)
+	}
+	return to
+}
+
+func (s *Store) Replayable(ctx context.Context, accountID, webhookID int64, from, to time.Time, most int, now time.Time) (n int64, all bool, err error) {
+	rows, err := s.query(ctx, `SELECT `+notTold+` FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_failed ON d.webhook_id = w.id
+		WHERE w.id = ? AND w.account_id = ? AND d.state = 2 AND d.created_ms >= ? AND d.created_ms < ? ORDER BY d.created_ms DESC`,
+		webhookID, accountID, max(0, from.UnixMilli()), replayEnd(to, now).UnixMilli())
+	if err != nil {
+		return 0, false, storageError(err)
+	}
+	defer rows.Close()
+	for looked := 0; rows.Next(); looked++ {
+		if looked == most {
+			return n, false, nil
+		}
+		var failed bool
+		if err := rows.Scan(&failed); err != nil {
+			return 0, false, storageError(err)
+		}
+		if failed {
+			n++
+		}
+	}
+	return n, true, storageError(rows.Err())
 }
 
 // AddSample makes the delivery of a test. It is born cancelled, so that no

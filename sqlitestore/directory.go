@@ -16,9 +16,13 @@ import (
 type directory struct {
 	version  string
 	keys     map[[32]byte]app.APIKey
-	tokens   map[string]app.Source
-	bearers  map[[32]byte]app.Source
 	counters map[[32]byte]app.CounterLink
+
+	// The sources in use, and those among them that a call may name otherwise.
+	sources   map[int64]app.Source
+	tokens    map[string]app.Source
+	bearers   map[[32]byte]app.Source
+	usernames map[string]app.Source
 }
 
 const watchInterval = 400 * time.Millisecond
@@ -51,7 +55,8 @@ func (s *Store) loadDirectory(ctx context.Context) error {
 	}
 	d := &directory{
 		version: version, keys: map[[32]byte]app.APIKey{},
-		tokens: map[string]app.Source{}, bearers: map[[32]byte]app.Source{}, counters: map[[32]byte]app.CounterLink{},
+		sources: map[int64]app.Source{}, tokens: map[string]app.Source{}, bearers: map[[32]byte]app.Source{}, usernames: map[string]app.Source{},
+		counters: map[[32]byte]app.CounterLink{},
 	}
 	if err := s.loadKeys(ctx, d); err != nil {
 		return err
@@ -82,9 +87,12 @@ func (s *Store) loadSources(ctx context.Context, d *directory) error {
 	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
 		var hash []byte
 		src, err := s.scanSource(row, &hash)
-		d.tokens[src.Token] = src
+		d.sources[src.ID], d.tokens[src.Token] = src, src
 		if len(hash) == 32 {
 			d.bearers[[32]byte(hash)] = src
+		}
+		if src.Options.Username != "" {
+			d.usernames[src.Options.Username] = src
 		}
 		return struct{}{}, err
 	})
@@ -152,18 +160,20 @@ func scanAPIKey(row scanner, before ...any) (app.APIKey, error) {
 	return k, err
 }
 
-const sourceColumns = `id, account_id, name, provider, auth, token, secret, coalesce(bank_account_id, 0), options, api_key, api_url, created_at, removed_at, last_call_at, last_transaction_at`
+const sourceColumns = `id, account_id, name, provider, auth, token, secret, coalesce(bank_account_id, 0), options, api_key, api_url, created_at, removed_at, last_call_at, last_transaction_at, list_from, progress, polled_at, poll_error`
 
 func (s *Store) scanSource(row scanner, before ...any) (app.Source, error) {
 	var src app.Source
 	var sealed, options, apiKey []byte
-	var created, removed, call, transaction sql.NullInt64
+	var created, removed, call, transaction, list, polled sql.NullInt64
 	err := row.Scan(append(before, &src.ID, &src.AccountID, &src.Name, &src.Provider, &src.Auth, &src.Token, &sealed,
-		&src.BankAccountID, &options, &apiKey, &src.APIURL, &created, &removed, &call, &transaction)...)
+		&src.BankAccountID, &options, &apiKey, &src.APIURL, &created, &removed, &call, &transaction,
+		&list, &src.Progress, &polled, &src.PollError)...)
 	if err != nil {
 		return src, err
 	}
 	src.CreatedAt, src.RemovedAt, src.LastCallAt, src.LastTransactionAt = fromSeconds(created), fromSeconds(removed), fromSeconds(call), fromSeconds(transaction)
+	src.ListFrom, src.PolledAt = fromSeconds(list), fromSeconds(polled)
 	if src.Secret, err = s.sealer.open(sealSource, sealed); err != nil {
 		return src, err
 	}

@@ -34,6 +34,9 @@ func (s *Store) Prune(ctx context.Context, limits app.PruneLimits, now time.Time
 		if err := tx.exec(`DELETE FROM sessions WHERE end_at <= ?`, now.Unix()); err != nil {
 			return p, err
 		}
+		if err := pruneHealth(tx, now); err != nil {
+			return p, err
+		}
 		// A crash in the middle of deleting a webhook leaves these.
 		return p, tx.exec(`UPDATE deliveries SET state = 3, due_ms = NULL WHERE id IN
 				(SELECT d.id FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0

@@ -35,9 +35,9 @@ const maxReady = 16
 
 // element records one element and gives its outcome and its transaction.
 func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, error) {
+	r.silent = r.call.Silent || e.Time.Before(r.call.QuietBefore)
 	if e.Fault != nil {
-		_, err := r.addItem(position, app.OutcomeRejected, e, *e.Fault)
-		return app.OutcomeRejected, 0, err
+		return r.rejected(position, e)
 	}
 	if seen, err := r.find(e); err != nil || seen != nil {
 		if err != nil {
@@ -52,17 +52,38 @@ func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, er
 	if !found {
 		return r.unassigned(position, e)
 	}
-	if id, err := r.sameTransfer(bankAccount.ID, r.call.Source.ID, r.call.Channel, e); err != nil || id != 0 {
+	if err := r.tx.serves(r.call.Source.ID, bankAccount.ID); err != nil {
+		return "", 0, err
+	}
+	if id, err := r.sameTransfer(bankAccount, r.origin(), e); err != nil || id != 0 {
 		if err == nil {
-			err = r.remember(e.EventID, id, 0, true)
+			err = r.remember(e, id, 0, true)
 		}
 		return app.OutcomeDuplicate, id, err
 	}
-	id, err := r.insert(bankAccount, r.call.Source.ID, r.call.Channel, r.event, e)
+	if err := r.keepEvent(); err != nil {
+		return "", 0, err
+	}
+	id, err := r.insert(bankAccount, r.call.Source.ID, r.event, e)
 	if err != nil {
 		return "", 0, err
 	}
-	return app.OutcomeRecorded, id, r.remember(e.EventID, id, 0, false)
+	return app.OutcomeRecorded, id, r.remember(e, id, 0, false)
+}
+
+// rejected keeps what can't be read. A list shows it again and again: there it
+// is kept once.
+func (r *recorder) rejected(position int, e app.Incoming) (app.Outcome, int64, error) {
+	if r.call.Channel == app.ChannelPoll {
+		var kept bool
+		err := r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ?
+				AND state IN ('rejected', 'discarded') AND channel = ?)`, r.call.AccountID, r.call.Source.ID, e.EventID, string(e.IDs)).Scan(&kept)
+		if err != nil || kept {
+			return app.OutcomeDuplicate, 0, err
+		}
+	}
+	_, err := r.addItem(position, app.OutcomeRejected, e, *e.Fault)
+	return app.OutcomeRejected, 0, err
 }
 
 // seenEvent is what an event id stands for in the file.
@@ -83,7 +104,7 @@ func (r *recorder) find(e app.Incoming) (*seenEvent, error) {
 		LEFT JOIN bank_accounts b ON b.id = t.bank_account_id
 		LEFT JOIN inbound_items i ON i.id = k.item_id
 		WHERE k.account_id = ? AND k.source_id = ? AND k.channel = ? AND k.event_id = ?`,
-		r.call.AccountID, r.call.Source.ID, string(r.call.Channel), e.EventID).
+		r.call.AccountID, r.call.Source.ID, string(e.IDs), e.EventID).
 		Scan(&seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.Bank, &gateway, &seen.AccountNumber, &seen.Type, &seen.Amount)
 	if noRows(err) {
 		return nil, nil
@@ -118,7 +139,7 @@ func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Out
 		return app.OutcomeUnassigned, 0, nil
 	}
 	return r.assign(waitingItem{
-		id: seen.itemID, event: seen.inboundEvent, source: r.call.Source.ID, channel: r.call.Channel, Incoming: e,
+		id: seen.itemID, event: seen.inboundEvent, origin: r.origin(), Incoming: e,
 	}, bankAccount)
 }
 
@@ -133,35 +154,12 @@ func (r *recorder) bankAccount(e app.Incoming, only int64) (app.BankAccount, boo
 	return b, found, nil
 }
 
-// sameTransfer finds the transaction that another source, or another channel
-// of this one, has recorded of the same transfer. One that this source and
-// channel has named already is another transfer: it would have had the same
-// event id.
-func (r *recorder) sameTransfer(bankAccountID, source int64, channel app.Channel, e app.Incoming) (int64, error) {
-	if e.Number == "" {
-		return 0, nil
-	}
-	var id int64
-	err := r.tx.queryRow(`SELECT t.id FROM transactions t INDEXED BY transactions_number
-		WHERE t.bank_account_id = ?1 AND t.number = ?2 AND t.number <> '' AND t.type = ?3 AND t.amount = ?4
-			AND t.occurred_at BETWEEN ?5 - ?6 AND ?5 + ?6
-			AND NOT (t.source_id = ?7 AND t.channel = ?8)
-			AND NOT EXISTS (SELECT 1 FROM event_ids k WHERE k.transaction_id = t.id AND k.merged = 1 AND k.source_id = ?7 AND k.channel = ?8)
-		ORDER BY t.id LIMIT 1`,
-		bankAccountID, e.Number, string(e.Type), e.Amount, e.Time.Unix(), int64(app.SameTransferWindow/time.Second),
-		source, string(channel)).Scan(&id)
-	if noRows(err) {
-		return 0, nil
-	}
-	return id, err
-}
-
 // insert adds the transaction, its totals and its deliveries.
-func (r *recorder) insert(b app.BankAccount, source int64, channel app.Channel, event int64, e app.Incoming) (int64, error) {
+func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming) (int64, error) {
 	_, offset := e.Time.In(r.zone).Zone()
 	id, err := r.tx.insert(`INSERT INTO transactions (account_id, bank_account_id, source_id, channel, inbound_event_id, number, type, amount,
 			content, search, occurred_at, zone_offset, date_flagged, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		b.AccountID, b.ID, source, string(channel), id0(event), e.Number, string(e.Type), e.Amount,
+		b.AccountID, b.ID, source, string(e.IDs), id0(event), e.Number, string(e.Type), e.Amount,
 		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), offset, e.DateFlagged, r.now.Unix())
 	if err != nil {
 		return 0, err
@@ -220,14 +218,17 @@ func (w rosterWebhook) outgoing(id int64, t app.Transaction, now time.Time) app.
 }
 
 // remember makes an event id known.
-func (r *recorder) remember(eventID string, transactionID, itemID int64, merged bool) error {
+func (r *recorder) remember(e app.Incoming, transactionID, itemID int64, merged bool) error {
 	return r.tx.exec(`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, item_id, merged) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		r.call.AccountID, r.call.Source.ID, string(r.call.Channel), eventID, id0(transactionID), id0(itemID), merged)
+		r.call.AccountID, r.call.Source.ID, string(e.IDs), e.EventID, id0(transactionID), id0(itemID), merged)
 }
 
 func (r *recorder) unassigned(position int, e app.Incoming) (app.Outcome, int64, error) {
 	if r.call.Channel == app.ChannelHand {
 		return "", 0, app.ErrUnknownBankAccount()
+	}
+	if r.call.Channel == app.ChannelFile {
+		return app.OutcomeUnassigned, 0, nil // the file keeps it
 	}
 	item, err := r.addItem(position, app.OutcomeUnassigned, e, app.FieldError{Field: "accountNumber", Text: app.Text{
 		EN: "is not a linked bank account", VI: "không phải tài khoản ngân hàng đã liên kết",
@@ -235,7 +236,7 @@ func (r *recorder) unassigned(position int, e app.Incoming) (app.Outcome, int64,
 	if err != nil {
 		return "", 0, err
 	}
-	return app.OutcomeUnassigned, 0, r.remember(e.EventID, 0, item, false)
+	return app.OutcomeUnassigned, 0, r.remember(e, 0, item, false)
 }
 
 // addConflict keeps a conflict once, however often the provider repeats it.
@@ -243,7 +244,7 @@ func (r *recorder) addConflict(position int, e app.Incoming) error {
 	var kept bool
 	err := r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ? AND state = 'conflict'
 			AND channel = ? AND amount = ? AND type = ? AND account_number = ? AND gateway = ?)`,
-		r.call.AccountID, r.call.Source.ID, e.EventID, string(r.call.Channel), e.Amount, string(e.Type), e.AccountNumber, e.Gateway).Scan(&kept)
+		r.call.AccountID, r.call.Source.ID, e.EventID, string(e.IDs), e.Amount, string(e.Type), e.AccountNumber, e.Gateway).Scan(&kept)
 	if err != nil || kept {
 		return err
 	}
@@ -254,23 +255,23 @@ func (r *recorder) addConflict(position int, e app.Incoming) error {
 }
 
 func (r *recorder) addItem(position int, state app.Outcome, e app.Incoming, reason app.FieldError) (int64, error) {
-	if r.event == 0 {
-		return 0, nil
+	if err := r.keepEvent(); err != nil || r.event == 0 {
+		return 0, err
 	}
 	r.open++
 	return r.tx.insert(`INSERT INTO inbound_items (inbound_event_id, account_id, source_id, channel, position, state, reason_field, reason_en, reason_vi,
 			event_id, gateway, account_number, number, type, amount, content, occurred_at, date_flagged, masked, received_ms)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.event, r.call.AccountID, r.call.Source.ID, string(r.call.Channel), position, string(state), reason.Field, reason.Text.EN, reason.Text.VI,
+		r.event, r.call.AccountID, r.call.Source.ID, string(e.IDs), position, string(state), reason.Field, reason.Text.EN, reason.Text.VI,
 		e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(), e.DateFlagged, e.Masked, r.call.ReceivedAt.UnixMilli())
 }
 
 // waitingItem is an unassigned item that its bank account may be linked for.
 type waitingItem struct {
-	id, event, source int64
-	only              int64 // the bank account that the source is narrowed to; 0: none
-	channel           app.Channel
-	receivedAt        time.Time
+	id, event  int64
+	origin     origin
+	only       int64 // the bank account that the source is narrowed to; 0: none
+	receivedAt time.Time
 	app.Incoming
 }
 
@@ -278,9 +279,7 @@ type waitingItem struct {
 // rules for duplicates, and gives how many transactions are new.
 func (r *recorder) recordWaiting(b app.BankAccount, notify app.NotifyOnLink) (int, error) {
 	r.call.AccountID = b.AccountID
-	rows, err := r.tx.query(`SELECT i.id, i.inbound_event_id, i.source_id, coalesce(s.bank_account_id, 0), i.channel, i.received_ms, i.event_id, i.gateway, i.account_number, i.number, i.type,
-			i.amount, i.content, i.occurred_at, i.date_flagged, i.masked
-		FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id
+	rows, err := r.tx.query(`SELECT `+waitingColumns+` FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id
 		WHERE i.account_id = ?1 AND i.state = 'unassigned' AND (i.account_number = ?2 OR i.masked = 1 OR i.account_number = '') ORDER BY i.id`,
 		b.AccountID, b.AccountNumber)
 	items, err := collect(rows, err, scanWaitingItem)
@@ -296,9 +295,7 @@ func (r *recorder) recordWaiting(b app.BankAccount, notify app.NotifyOnLink) (in
 		if !found || matched.ID != b.ID {
 			continue
 		}
-		recent := r.now.Sub(item.receivedAt) <= app.RecentlyReceived
-		r.silent = notify == app.NotifyNone || (notify == app.NotifyRecent && !recent)
-		outcome, _, err := r.assign(item, matched)
+		outcome, _, err := r.release(item, matched, notify)
 		if err != nil {
 			return 0, err
 		}
@@ -309,29 +306,47 @@ func (r *recorder) recordWaiting(b app.BankAccount, notify app.NotifyOnLink) (in
 	return recorded, nil
 }
 
+// release records an unassigned item on the bank account that it turned out to
+// be about.
+func (r *recorder) release(item waitingItem, b app.BankAccount, notify app.NotifyOnLink) (app.Outcome, int64, error) {
+	recent := r.now.Sub(item.receivedAt) <= app.RecentlyReceived
+	r.silent = notify == app.NotifyNone || (notify == app.NotifyRecent && !recent)
+	return r.assign(item, b)
+}
+
+const waitingColumns = `i.id, i.inbound_event_id, i.source_id, s.api_key IS NOT NULL, coalesce(s.bank_account_id, 0), i.channel, i.received_ms, i.event_id, i.gateway, i.account_number,
+	i.number, i.type, i.amount, i.content, i.occurred_at, i.date_flagged, i.masked`
+
 func scanWaitingItem(row scanner) (waitingItem, error) {
 	var item waitingItem
 	var received, occurred sql.NullInt64
-	err := row.Scan(&item.id, &item.event, &item.source, &item.only, &item.channel, &received, &item.EventID, &item.Gateway, &item.AccountNumber,
+	err := row.Scan(&item.id, &item.event, &item.origin.source, &item.origin.polled, &item.only, &item.IDs, &received, &item.EventID, &item.Gateway, &item.AccountNumber,
 		&item.Number, &item.Type, &item.Amount, &item.Content, &occurred, &item.DateFlagged, &item.Masked)
 	item.receivedAt, item.Time = fromMillis(received), fromSeconds(occurred)
 	return item, err
 }
 
-// openItems counts what of the event ?2 needs attention.
-const openItems = `(SELECT count(*) FROM inbound_items WHERE inbound_event_id = ?2 AND state IN ('unassigned', 'rejected', 'conflict'))`
+// isOpen finds the items that need attention, openItems counts those of the
+// event that is updated.
+const (
+	isOpen    = `state IN ('unassigned', 'rejected', 'conflict')`
+	openItems = `(SELECT count(*) FROM inbound_items WHERE inbound_event_id = inbound_events.id AND ` + isOpen + `)`
+)
 
 // assign records an unassigned item on its bank account and closes it.
 func (r *recorder) assign(item waitingItem, b app.BankAccount) (app.Outcome, int64, error) {
 	outcome := app.OutcomeDuplicate
-	id, err := r.sameTransfer(b.ID, item.source, item.channel, item.Incoming)
+	id, err := r.sameTransfer(b, item.origin, item.Incoming)
 	if err == nil && id == 0 {
 		outcome = app.OutcomeRecorded
-		id, err = r.insert(b, item.source, item.channel, item.event, item.Incoming)
+		id, err = r.insert(b, item.origin.source, item.event, item.Incoming)
+	}
+	if err == nil {
+		err = r.tx.serves(item.origin.source, b.ID)
 	}
 	if err == nil {
 		err = r.tx.exec(`UPDATE event_ids SET transaction_id = ?, merged = ? WHERE account_id = ? AND source_id = ? AND channel = ? AND event_id = ?`,
-			id, outcome == app.OutcomeDuplicate, r.call.AccountID, item.source, string(item.channel), item.EventID)
+			id, outcome == app.OutcomeDuplicate, r.call.AccountID, item.origin.source, string(item.IDs), item.EventID)
 	}
 	if err == nil {
 		err = r.tx.exec(`UPDATE inbound_items SET state = ? WHERE id = ?`, string(outcome), item.id)

@@ -28,7 +28,27 @@ var changesRoster = regexp.MustCompile(`^\s*(INSERT INTO|UPDATE|DELETE FROM) (ba
 
 // forgetRosters has rosters read anew: after a statement that changes one,
 // after a rollback, and once another process has committed.
-func (t *tx) forgetRosters() { clear(t.rosters) }
+func (t *tx) forgetRosters() {
+	clear(t.rosters)
+	clear(t.served)
+}
+
+// serving is a source that records on a bank account.
+type serving struct{ source, bankAccount int64 }
+
+// serves notes that a source records on a bank account, which it mostly has
+// done before.
+func (t *tx) serves(source, bankAccount int64) error {
+	s := serving{source, bankAccount}
+	if source == 0 || t.served[s] {
+		return nil
+	}
+	err := t.exec(`INSERT INTO source_bank_accounts (source_id, bank_account_id) VALUES (?, ?) ON CONFLICT DO NOTHING`, source, bankAccount)
+	if err == nil {
+		t.served[s] = true
+	}
+	return err
+}
 
 // checkRosters forgets what another connection may have changed since the
 // last transaction of this one. It runs at the beginning of each.
@@ -66,6 +86,14 @@ func (t *tx) roster(accountID int64) (*roster, error) {
 	}
 	t.rosters[accountID] = r
 	return r, nil
+}
+
+// all are the linked bank accounts, in no order.
+func (r *roster) all() (list []app.BankAccount) {
+	for _, linked := range r.bankAccounts {
+		list = append(list, linked...)
+	}
+	return list
 }
 
 // candidates are the bank accounts that e may be about, among those that its

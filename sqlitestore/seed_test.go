@@ -8,6 +8,8 @@ import (
 
 	"baoco/app"
 	"baoco/sqlitestore"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestSeed fills a file, recounts what it keeps from the rows, and has it
@@ -56,6 +58,15 @@ func TestSeed(t *testing.T) {
 	must(t, err)
 	if o.Transactions != rows || o.WebhooksSent != rows || o.WebhooksErrors != rows/100 {
 		t.Errorf("overview of a seeded file: %+v", o)
+	}
+	for _, c := range [][2]string{
+		{`SELECT sum(succeeded), sum(failed) FROM webhook_hours`, `SELECT sum(ok), sum(1 - ok) FROM attempts WHERE started_ms > (SELECT max(started_ms) FROM attempts) - 172800000`},
+		{`SELECT webhook_id, last_attempt_id, failed_in_row FROM webhook_totals ORDER BY 1`,
+			`SELECT webhook_id, max(id), (SELECT count(*) FROM attempts l WHERE l.webhook_id = a.webhook_id AND l.id > max(a.id * a.ok)) FROM attempts a GROUP BY 1 ORDER BY 1`},
+	} {
+		if d := cmp.Diff(peek(t, path, c[1]), peek(t, path, c[0])); d != "" {
+			t.Errorf("%s (-counted +kept):\n%s", c[0], d)
+		}
 	}
 	if n, err := store.Unindexed(ctx); err != nil || n != 0 {
 		t.Errorf("%d transactions are not in the index of search texts, %v", n, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"baoco/app"
@@ -22,14 +23,17 @@ func (s *Store) CreateSource(ctx context.Context, src app.Source) (app.Source, e
 		if err := bearerFree(tx, src); err != nil {
 			return src, err
 		}
+		if err := s.usernameFree(tx, src); err != nil {
+			return src, err
+		}
 		options, apiKey, err := s.sealOptions(src)
 		if err != nil {
 			return src, err
 		}
-		src.ID, err = tx.insert(`INSERT INTO sources (account_id, name, provider, auth, token, secret, bearer_hash, bank_account_id, options, api_key, api_url, created_at)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		src.ID, err = tx.insert(`INSERT INTO sources (account_id, name, provider, auth, token, secret, bearer_hash, bank_account_id, options, api_key, api_url, list_from, created_at)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			src.AccountID, src.Name, string(src.Provider), string(src.Auth), src.Token, s.sealer.seal(sealSource, src.Secret),
-			bearerHash(src), id0(src.BankAccountID), options, apiKey, src.APIURL, src.CreatedAt.Unix())
+			bearerHash(src), id0(src.BankAccountID), options, apiKey, src.APIURL, seconds(src.ListFrom), src.CreatedAt.Unix())
 		return src, err
 	})
 }
@@ -80,9 +84,48 @@ func bearerFree(tx *tx, src app.Source) error {
 	return err
 }
 
+// usernameFree refuses a user name that another source has: it names the
+// source on the bare path.
+func (s *Store) usernameFree(tx *tx, src app.Source) error {
+	if src.Options.Username == "" {
+		return nil
+	}
+	rows, err := tx.query(`SELECT ` + sourceColumns + ` FROM sources WHERE removed_at IS NULL`)
+	others, err := collect(rows, err, func(row scanner) (app.Source, error) { return s.scanSource(row) })
+	if err == nil && slices.ContainsFunc(others, func(other app.Source) bool { return other.Options.Username == src.Options.Username }) {
+		err = app.Refused(app.CodeConflict, app.Text{
+			EN: "Another source has this user name; every source needs its own.",
+			VI: "Tên đăng nhập này đã dùng cho nguồn khác; mỗi nguồn cần một tên riêng.",
+		})
+	}
+	return err
+}
+
 func (s *Store) Sources(ctx context.Context, accountID int64) ([]app.Source, error) {
 	rows, err := s.query(ctx, `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND removed_at IS NULL ORDER BY id`, accountID)
 	return collect(rows, err, func(row scanner) (app.Source, error) { return s.scanSource(row) })
+}
+
+// SourcesHealth reads the refused calls by source: there are few of them.
+func (s *Store) SourcesHealth(ctx context.Context, accountID int64) ([]app.SourceHealth, error) {
+	sources, err := s.Sources(ctx, accountID)
+	if err != nil {
+		return nil, err
+	}
+	list, byID := make([]app.SourceHealth, len(sources)), map[int64]*app.SourceHealth{}
+	for i, src := range sources {
+		list[i].Source = src
+		byID[src.ID] = &list[i]
+	}
+	refused, err := s.RefusedCalls(ctx, accountID, 0, false, app.KeptRefusedCalls)
+	for _, c := range refused { // newest first
+		if h := byID[c.SourceID]; h != nil {
+			if h.RefusedCalls++; h.RefusedCalls == 1 {
+				h.LastRefused = c
+			}
+		}
+	}
+	return list, err
 }
 
 func (s *Store) SourceByToken(ctx context.Context, token string) (app.Source, bool, error) {
@@ -93,14 +136,47 @@ func (s *Store) SourceByBearer(ctx context.Context, hash [32]byte) (app.Source, 
 	return lookUp(ctx, s, func(d *directory) map[[32]byte]app.Source { return d.bearers }, hash)
 }
 
+func (s *Store) SourceByUsername(ctx context.Context, username string) (app.Source, bool, error) {
+	return lookUp(ctx, s, func(d *directory) map[string]app.Source { return d.usernames }, username)
+}
+
+func (s *Store) SourceByID(ctx context.Context, id int64) (app.Source, bool, error) {
+	return lookUp(ctx, s, func(d *directory) map[int64]app.Source { return d.sources }, id)
+}
+
 func (s *Store) RefreshSources(ctx context.Context) error { return s.refreshDirectory(ctx) }
+
+// txSource finds a source in use.
+func (s *Store) txSource(tx *tx, accountID, id int64) (app.Source, error) {
+	src, err := s.scanSource(tx.queryRow(`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id = ? AND removed_at IS NULL`, accountID, id))
+	if noRows(err) {
+		err = app.ErrNoSource()
+	}
+	return src, err
+}
+
+func (s *Store) AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (app.Source, error) {
+	return writingDirectory(ctx, s, func(tx *tx) (app.Source, error) {
+		src, err := s.txSource(tx, accountID, id)
+		if err != nil {
+			return src, err
+		}
+		for _, sender := range senders {
+			if !slices.Contains(src.Options.Senders, sender) {
+				src.Options.Senders = append(src.Options.Senders, sender)
+			}
+		}
+		options, _, err := s.sealOptions(src)
+		if err != nil {
+			return src, err
+		}
+		return src, tx.exec(`UPDATE sources SET options = ? WHERE id = ?`, options, id)
+	})
+}
 
 func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret string) (app.Source, error) {
 	return writingDirectory(ctx, s, func(tx *tx) (app.Source, error) {
-		src, err := s.scanSource(tx.queryRow(`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id = ? AND removed_at IS NULL`, accountID, id))
-		if noRows(err) {
-			return src, app.ErrNoSource()
-		}
+		src, err := s.txSource(tx, accountID, id)
 		if err != nil {
 			return src, err
 		}
@@ -110,6 +186,21 @@ func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret
 		}
 		return src, tx.exec(`UPDATE sources SET secret = ?, bearer_hash = ? WHERE id = ?`,
 			s.sealer.seal(sealSource, secret), bearerHash(src), id)
+	})
+}
+
+func (s *Store) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string, now time.Time) (app.Source, error) {
+	return writingDirectory(ctx, s, func(tx *tx) (app.Source, error) {
+		src, err := s.txSource(tx, accountID, id)
+		if err != nil {
+			return src, err
+		}
+		src.APIKey, src.PollError = apiKey, ""
+		if src.ListFrom.IsZero() {
+			src.ListFrom = now
+		}
+		return src, tx.exec(`UPDATE sources SET api_key = ?, list_from = ?, poll_error = '' WHERE id = ?`,
+			s.sealer.seal(sealAPIKey, apiKey), seconds(src.ListFrom), id)
 	})
 }
 

@@ -69,7 +69,7 @@ func TestQueueStatus(t *testing.T) {
 	}
 	hooks := []int64{}
 	for range 2 {
-		w, err := s.CreateWebhook(ctx, app.Webhook{AccountID: 1, Name: "x", URL: "https://shop.vn/", Type: app.WebhookAll, IsActive: true, CreatedAt: now}, "whsec_x", now)
+		w, _, err := s.CreateWebhook(ctx, app.Webhook{AccountID: 1, Name: "x", URL: "https://shop.vn/", Type: app.WebhookAll, IsActive: true, CreatedAt: now}, "whsec_x", app.IdempotencyKey{}, now)
 		must(t, err)
 		hooks = append(hooks, w.ID)
 	}

@@ -71,6 +71,9 @@ func (t *totals) flush(tx *tx) error {
 	if err := t.flushBlocks(tx); err != nil {
 		return err
 	}
+	if err := t.flushHealth(tx); err != nil {
+		return err
+	}
 	return t.flushCalls(tx)
 }
 

@@ -23,6 +23,7 @@ type tx struct {
 	changes int64 // rows written so far
 
 	rosters       map[int64]*roster // by account
+	served        map[serving]bool  // what is noted in source_bank_accounts
 	rosterVersion int64             // of the file, when they were read
 }
 
@@ -36,7 +37,7 @@ type panicError struct{ value any }
 func (e panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
 func newTx(conn driver.Conn, sealer *sealer) *tx {
-	return &tx{conn: conn, sealer: sealer, stmts: map[string]*statement{}, totals: &totals{}, rosters: map[int64]*roster{}}
+	return &tx{conn: conn, sealer: sealer, stmts: map[string]*statement{}, totals: &totals{}, rosters: map[int64]*roster{}, served: map[serving]bool{}}
 }
 
 // close lets go of the connection. One with open statements would live on,

@@ -8,13 +8,13 @@ import (
 	"baoco/app"
 )
 
-const webhookColumns = `w.id, w.account_id, w.name, w.url, coalesce(w.bank_account_id, 0), w.type, w.is_active, w.created_at`
+const webhookColumns = `w.id, w.account_id, w.name, w.url, coalesce(w.bank_account_id, 0), w.type, w.is_active, w.created_at, iif(w.next_secret IS NULL, NULL, w.overlap_to_ms)`
 
 func scanWebhook(row scanner) (app.Webhook, error) {
 	var w app.Webhook
-	var created sql.NullInt64
-	err := row.Scan(&w.ID, &w.AccountID, &w.Name, &w.URL, &w.BankAccountID, &w.Type, &w.IsActive, &created)
-	w.CreatedAt = fromSeconds(created)
+	var created, overlapTo sql.NullInt64
+	err := row.Scan(&w.ID, &w.AccountID, &w.Name, &w.URL, &w.BankAccountID, &w.Type, &w.IsActive, &created, &overlapTo)
+	w.CreatedAt, w.OverlapTo = fromSeconds(created), fromMillis(overlapTo)
 	if noRows(err) {
 		err = app.ErrNoWebhook()
 	}
@@ -23,27 +23,50 @@ func scanWebhook(row scanner) (app.Webhook, error) {
 
 const oneWebhook = `SELECT ` + webhookColumns + ` FROM webhooks w WHERE w.id = ? AND w.account_id = ? AND w.deleted_at IS NULL`
 
-func (s *Store) CreateWebhook(ctx context.Context, w app.Webhook, secret string, now time.Time) (app.Webhook, error) {
-	return writing(ctx, s, func(tx *tx) (_ app.Webhook, err error) {
-		if w.BankAccountID != 0 {
-			if err := linkedBankAccount(tx, w.AccountID, w.BankAccountID); err != nil {
-				return w, err
-			}
+func (s *Store) CreateWebhook(ctx context.Context, w app.Webhook, secret string, key app.IdempotencyKey, now time.Time) (app.Webhook, bool, error) {
+	type creation struct {
+		webhook app.Webhook
+		made    bool
+	}
+	c, err := writing(ctx, s, func(tx *tx) (c creation, err error) {
+		before, found, err := earlier(tx, w.AccountID, key, now)
+		if err != nil {
+			return c, err
 		}
-		if _, err := unexpired(tx, w.AccountID, now); err != nil {
-			return w, err
+		if found {
+			c.webhook, err = scanWebhook(tx.queryRow(oneWebhook, before.result, w.AccountID))
+			return c, err
 		}
-		var count int
-		if err := tx.queryRow(`SELECT count(*) FROM webhooks WHERE account_id = ? AND deleted_at IS NULL`, w.AccountID).Scan(&count); err != nil {
-			return w, err
+		if err := mayCreateWebhook(tx, w, now); err != nil {
+			return c, err
 		}
-		if count >= app.MaxWebhooks {
-			return w, app.ErrTooManyWebhooks()
-		}
-		w.ID, err = tx.insert(`INSERT INTO webhooks (account_id, name, url, type, bank_account_id, is_active, created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		c = creation{w, true}
+		c.webhook.ID, err = tx.insert(`INSERT INTO webhooks (account_id, name, url, type, bank_account_id, is_active, created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 			w.AccountID, w.Name, w.URL, string(w.Type), id0(w.BankAccountID), w.IsActive, w.CreatedAt.Unix(), s.sealer.seal(sealWebhook, secret))
-		return w, err
+		if err != nil {
+			return c, err
+		}
+		return c, keepKey(tx, w.AccountID, key, keptResult{result: c.webhook.ID}, now)
 	})
+	return c.webhook, c.made, err
+}
+
+// mayCreateWebhook says what keeps w from being made.
+func mayCreateWebhook(tx *tx, w app.Webhook, now time.Time) error {
+	if w.BankAccountID != 0 {
+		if err := linkedBankAccount(tx, w.AccountID, w.BankAccountID); err != nil {
+			return err
+		}
+	}
+	if _, err := unexpired(tx, w.AccountID, now); err != nil {
+		return err
+	}
+	var count int
+	err := tx.queryRow(`SELECT count(*) FROM webhooks WHERE account_id = ? AND deleted_at IS NULL`, w.AccountID).Scan(&count)
+	if err == nil && count >= app.MaxWebhooks {
+		err = app.ErrTooManyWebhooks()
+	}
+	return err
 }
 
 func (s *Store) Webhooks(ctx context.Context, accountID int64) ([]app.Webhook, error) {
@@ -123,42 +146,50 @@ func cancelDeliveries(tx *tx, webhookID int64) (int64, error) {
 			(SELECT id FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = ? LIMIT ?)`, webhookID, cancelStep)
 }
 
-func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, change func(app.Secrets) (app.Secrets, error)) error {
-	return s.write(ctx, func(tx *tx) error {
+func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, key app.IdempotencyKey, change func(app.Secrets) (app.Secrets, error), now time.Time) (bool, error) {
+	return writing(ctx, s, func(tx *tx) (bool, error) {
 		if _, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID)); err != nil {
-			return err
+			return false, err
+		}
+		if _, found, err := earlier(tx, accountID, key, now); err != nil || found {
+			return false, err
 		}
 		var sealed sealedSecrets
 		if err := tx.queryRow(`SELECT `+secretColumns+` FROM webhooks w WHERE w.id = ?`, id).Scan(sealed.dest()...); err != nil {
-			return err
+			return false, err
 		}
 		secrets, err := sealed.open(s.sealer)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if secrets, err = change(secrets); err != nil {
-			return err
+			return false, err
 		}
 		var next any
 		if secrets.Next != "" {
 			next = s.sealer.seal(sealWebhook, secrets.Next)
 		}
-		return tx.exec(`UPDATE webhooks SET secret = ?, next_secret = ?, overlap_to_ms = ? WHERE id = ?`,
-			s.sealer.seal(sealWebhook, secrets.Current), next, millis(secrets.OverlapTo), id)
+		if err := tx.exec(`UPDATE webhooks SET secret = ?, next_secret = ?, overlap_to_ms = ?, secrets_changed_ms = ? WHERE id = ?`,
+			s.sealer.seal(sealWebhook, secrets.Current), next, millis(secrets.OverlapTo), millis(secrets.ChangedAt), id); err != nil {
+			return false, err
+		}
+		return true, keepKey(tx, accountID, key, keptResult{result: id}, now)
 	})
 }
 
-const secretColumns = `w.secret, w.next_secret, w.overlap_to_ms`
+const secretColumns = `w.secret, w.next_secret, w.overlap_to_ms, w.secrets_changed_ms`
 
 // sealedSecrets are a webhook's secrets as they stand in the file.
 type sealedSecrets struct {
 	current, next []byte
 	overlapTo     sql.NullInt64
+	changed       sql.NullInt64
 }
 
-func (s *sealedSecrets) dest() []any { return []any{&s.current, &s.next, &s.overlapTo} }
+func (s *sealedSecrets) dest() []any { return []any{&s.current, &s.next, &s.overlapTo, &s.changed} }
 
 func (s *sealedSecrets) open(sealer *sealer) (secrets app.Secrets, err error) {
+	secrets.ChangedAt = fromMillis(s.changed)
 	if secrets.Current, err = sealer.open(sealWebhook, s.current); err != nil || s.next == nil {
 		return secrets, err
 	}

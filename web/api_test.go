@@ -186,9 +186,10 @@ func TestSecretsAreNotShown(t *testing.T) {
 	source := w.source("native", app.AuthBearer, "")
 	receiver := newReceiver(t, 200)
 	secrets := map[string]string{"the key": key, "the read key": read, "the source's secret": source.Secret, "the source's token": source.Token}
+	as := key
 	call := func(method, path, body string, status int) answer {
 		t.Helper()
-		a := w.do(method, path, body, "Authorization", "Bearer "+key)
+		a := w.do(method, path, body, "Authorization", "Bearer "+as)
 		if a.status != status {
 			t.Fatalf("%s %s: %d %s", method, path, a.status, a.body)
 		}
@@ -224,10 +225,21 @@ func TestSecretsAreNotShown(t *testing.T) {
 	look("POST", "/api/v1/webhooks/"+one+"/test", "", 200)
 	look("POST", "/api/v1/webhooks/1/resend", "", 202)
 	must(t, w.waitHistory(4))
+	w.names(unassigned, source, transfer{account: "777"})
+	w.do("POST", source.URLPath(), "{}", "Authorization", `Bearer "`+source.Secret+`"`)
+	eventually(t, "the refused call is noted", func() bool { return w.rows("refused_calls") == 1 })
+	as = read // which isn't told where a source is called
 	for _, e := range endpoints {
 		if e.method == "GET" {
-			look("GET", e.path, "", 200)
+			look("GET", e.at("1"), "", 200)
+			if e.takesID() {
+				look("GET", e.at("2"), "", 200)
+			}
 		}
+	}
+	as = key
+	if a := call("GET", "/api/v1/sources", "", 200); !strings.Contains(a.body, source.URLPath()) || strings.Contains(a.body, source.Secret) {
+		t.Errorf("the sources for a key that may write: %s", a.body)
 	}
 	look("PUT", "/api/v1/webhooks/"+one, `{"name":"ONE"}`, 200)
 	look("PUT", "/api/v1/webhooks/"+two, `{"secret":"`+rotated[:4]+`"}`, 422)

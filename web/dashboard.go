@@ -248,6 +248,13 @@ var templateFuncs = template.FuncMap{
 			Cancel string
 		}{c, v.T("Cancel", "Huỷ")}
 	},
+	"step": func(v view, step deliveryStep) stepView { return stepView{v, step} },
+	"part": func(v view, of any) any {
+		return struct {
+			view
+			Of any
+		}{v, of}
+	},
 	"more": func(n int) int { return n + 1 },
 	"less": func(n int) int { return n - 1 },
 }
@@ -326,6 +333,17 @@ func (s *Server) switchLook(v *visit) error {
 		set("theme", theme)
 	}
 	return s.redirect(v, localPath(v.PostFormValue("back")), app.Text{})
+}
+
+// formKey makes a form that is sent twice count once: its hidden field once is
+// another one each time that the form is shown. What it asks for the second
+// time doesn't matter, the page was already answered.
+func formKey(v *visit, operation string) app.IdempotencyKey {
+	once := v.PostFormValue("once")
+	if once == "" || len(once) > 64 {
+		return app.IdempotencyKey{}
+	}
+	return app.IdempotencyKey{Key: "form " + once, Operation: operation}
 }
 
 // localPath is where a visitor goes back to; never another host.

@@ -41,6 +41,14 @@ func groupDigits(n int64, lang app.Lang) string {
 	return sign + b.String()
 }
 
+// Count writes how many there are of something; English tells one from many.
+func (v view) Count(n int64, one, many, vi string) string {
+	if n == 1 {
+		many = one
+	}
+	return v.Number(n) + " " + v.T(many, vi)
+}
+
 // Money writes an amount of VND, such as 1.234.567 ₫.
 func (v view) Money(n int64) string { return groupDigits(n, v.Lang) + nbsp + "₫" }
 
@@ -194,7 +202,14 @@ var fieldNames = map[string]app.Text{
 	"secret":           {EN: "The secret", VI: "Secret"},
 	"auth":             {EN: "The way of authenticating", VI: "Cách xác thực"},
 	"expires_at":       {EN: "The last day", VI: "Ngày cuối"},
+	"overlap_hours":    {EN: "The overlap", VI: "Thời gian chuyển tiếp"},
 	"provider":         {EN: "The provider", VI: "Nhà cung cấp"},
+	"from":             {EN: "The first day", VI: "Từ ngày"},
+	"to":               {EN: "The last day", VI: "Đến ngày"},
+	"status":           {EN: "The result", VI: "Kết quả"},
+	"webhook_id":       {EN: "The webhook", VI: "Webhook"},
+	"transaction_id":   {EN: "The transaction", VI: "Giao dịch"},
+	"id":               {EN: "The choice", VI: "Mục chọn"},
 }
 
 func fieldName(field string) app.Text {

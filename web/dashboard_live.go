@@ -117,15 +117,31 @@ func parsePosition(text string) (p position, ok bool) {
 	return p, errs[0] == nil && errs[1] == nil && p.transaction >= 0 && p.attempt >= 0
 }
 
+// position is where a stream goes on: where its connection broke, or where its
+// page was made.
+func (v *visit) position() (position, error) {
+	at, ok := parsePosition(v.Header.Get("Last-Event-Id"))
+	if !ok {
+		if at, ok = parsePosition(v.URL.Query().Get("since")); !ok {
+			return at, app.InvalidField("since", "must be a position", "phải là một vị trí")
+		}
+	}
+	return at, nil
+}
+
 // liveTransactions streams the rows of new transactions, and the states of
 // deliveries that were attempted.
 func (s *Server) liveTransactions(v *visit) error {
-	at, ok := parsePosition(v.Header.Get("Last-Event-Id")) // of a connection that broke
-	if !ok {
-		if at, ok = parsePosition(v.URL.Query().Get("since")); !ok {
-			return app.InvalidField("since", "must be a position", "phải là một vị trí")
-		}
+	at, err := v.position()
+	if err != nil {
+		return err
 	}
+	return s.follow(v, at, func(stream *stream, at position) (position, error) { return s.sendNews(v, stream, at) })
+}
+
+// follow has send send what there is after a position, and again whenever
+// there is news.
+func (s *Server) follow(v *visit, at position, send func(stream *stream, at position) (position, error)) error {
 	if !s.watchers.join(func(ctx context.Context) (app.Newest, error) { return s.service.Newest(ctx, 0) }) {
 		return app.Unavailable(fmt.Errorf("%d live pages are open", maxStreams))
 	}
@@ -133,7 +149,7 @@ func (s *Server) liveTransactions(v *visit) error {
 	stream := newStream(v)
 	for {
 		changed := s.watchers.news()
-		next, err := s.sendNews(v, stream, at)
+		next, err := send(stream, at)
 		if err != nil {
 			return nil // the page connects anew
 		}

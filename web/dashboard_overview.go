@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"strconv"
+	"time"
 
 	"baoco/app"
 )
@@ -19,7 +20,7 @@ type overviewData struct {
 	Newest             []transactionRow
 	Live               string // address of the stream of new rows
 	Attention          []attention
-	Steps              []step // of setting up; none once it works
+	Steps              []setUpStep // of setting up; none once it works
 }
 
 // attention is one thing that needs somebody, with its way out.
@@ -110,5 +111,29 @@ func (s *Server) needsAttention(v *visit, status app.AccountStatus) ([]attention
 			}
 		}
 	}
-	return list, nil
+	failing, err := s.webhooksNeedAttention(v, w)
+	if err != nil {
+		return nil, err
+	}
+	return s.failedAttention(v, w, append(list, failing...))
+}
+
+// manyFailed is where counting failures ends: it isn't the number that
+// somebody needs then.
+const manyFailed = 100
+
+// failedAttention adds what failed in the last 24 hours and was not sent again.
+func (s *Server) failedAttention(v *visit, w view, list []attention) ([]attention, error) {
+	since := v.now.Add(-24 * time.Hour)
+	failed, more, err := s.service.FailedDeliveries(v.Context(), v.account.ID, app.FailedFilter{From: since}, manyFailed)
+	if err != nil || len(failed) == 0 {
+		return list, err
+	}
+	text := w.Count(int64(len(failed)), "delivery failed in the last 24 hours: your shop has not confirmed its transaction.",
+		"deliveries failed in the last 24 hours: your shop has not confirmed their transactions.", "lần gửi thất bại trong 24 giờ qua: cửa hàng chưa xác nhận đã nhận giao dịch.")
+	if more {
+		text = w.T("More than ", "Hơn ") + text
+	}
+	to := "/deliveries?status=0&from=" + app.DayOf(since, v.zone).String()
+	return append(list, attention{text, to, w.T("See and send again", "Xem và gửi lại")}), nil
 }

@@ -2,8 +2,8 @@ package web
 
 import "baoco/app"
 
-// step is one of the few things to do before a shop is told of its money.
-type step struct {
+// setUpStep is one of the few things to do before a shop is told of its money.
+type setUpStep struct {
 	Text app.Text
 	To   string
 	Done bool
@@ -15,7 +15,7 @@ const setUpTransactions = 20
 
 // steps lead an owner from the first visit to the first webhook that arrives.
 // There are none for viewers, and none once all are done.
-func (s *Server) steps(v *visit) ([]step, error) {
+func (s *Server) steps(v *visit) ([]setUpStep, error) {
 	if !v.owner() {
 		return nil, nil
 	}
@@ -31,7 +31,7 @@ func (s *Server) steps(v *visit) ([]step, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []step{
+	list := []setUpStep{
 		{app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}, "/banks", sum.BankAccounts > 0},
 		{app.Text{EN: "Let its transactions come in: add a source", VI: "Thêm nguồn để nhận giao dịch"}, "/inbound", len(sources) > 0 || sum.Transactions > 0},
 		{app.Text{EN: "Tell your shop: create a webhook", VI: "Tạo webhook để báo cho cửa hàng"}, "/webhooks/new", len(hooks) > 0},

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"crypto/rand"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -149,6 +150,7 @@ func pageOf(v *visit) app.Page {
 
 type transactionData struct {
 	Row transactionRow
+	Key string // of the forms that send again, see formKey
 }
 
 func (s *Server) transactionPage(v *visit) error {
@@ -165,5 +167,5 @@ func (s *Server) transactionPage(v *visit) error {
 		return err
 	}
 	title := app.Text{EN: "Transaction " + strconv.FormatInt(id, 10), VI: "Giao dịch " + strconv.FormatInt(id, 10)}
-	return s.render(v, http.StatusOK, "transaction", "transactions", title, transactionData{transactionRow{t, deliveries[id]}})
+	return s.render(v, http.StatusOK, "transaction", "transactions", title, transactionData{transactionRow{t, deliveries[id]}, rand.Text()})
 }

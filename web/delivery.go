@@ -79,11 +79,11 @@ func paginate(p app.Page, total int64) pagination {
 	return pagination{p.Number, p.Size, total, p.LastPage(total)}
 }
 
-func (s *Server) history(w http.ResponseWriter, q *query) error {
-	p := s.params(q)
+// historyFilter reads a filter of the history, but for its page.
+func (p *params) historyFilter() app.HistoryFilter {
 	f := app.HistoryFilter{
 		WebhookID: p.id("webhook_id"), DeliveryID: p.id("delivery_id"), TransactionID: p.id("transaction_id"),
-		Type: p.direction(), From: p.bound("from", false), To: p.bound("to", true), Query: p.text("q"), Page: p.page(),
+		Type: p.direction(), From: p.bound("from", false), To: p.bound("to", true), Query: p.text("q"),
 	}
 	switch p.values.Get("status") {
 	case "":
@@ -93,6 +93,13 @@ func (s *Server) history(w http.ResponseWriter, q *query) error {
 	default:
 		p.bad.Add("status", "must be 1 (success) or 0 (error)", "phải là 1 (thành công) hoặc 0 (lỗi)")
 	}
+	return f
+}
+
+func (s *Server) history(w http.ResponseWriter, q *query) error {
+	p := s.params(q)
+	f := p.historyFilter()
+	f.Page = p.page()
 	if err := p.bad.Err(); err != nil {
 		return err
 	}

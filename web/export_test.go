@@ -2,9 +2,35 @@ package web
 
 import (
 	"encoding/json"
+	"net/http"
+	"time"
 
 	"baoco/app"
 )
+
+// Verify is what the adapter of a source says of a call, without the limit on
+// failing calls that the way over HTTP has.
+func Verify(source app.Source, body []byte, h http.Header, at time.Time) app.Refusal {
+	a, found := adapterOf(source.Provider)
+	if !found {
+		panic("unknown provider " + source.Provider)
+	}
+	return a.verify(inbound{source: source, body: body, at: at}, h)
+}
+
+// SignedJSON is what a Casso V2 call with this body signs after its timestamp.
+func SignedJSON(body []byte) ([]byte, app.Refusal) {
+	v, why := parseSigned(body)
+	return appendJS(nil, sortedMembers(withJSNumbers(v), true)), why
+}
+
+// SignedPayOS is what a payOS call with this body signs; ok is false where
+// payOS's libraries would sign nothing.
+func SignedPayOS(body []byte) (text []byte, ok bool) {
+	v, why := parseSigned(body)
+	fields, ok := payOSFields(v.get("data"))
+	return fields.signed(), ok && why.Code == ""
+}
 
 // ParsedJSON is what parseJSON makes of a body, in the types of
 // encoding/json: of keys that come twice the last, as there.

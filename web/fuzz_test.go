@@ -85,11 +85,12 @@ func newFuzzed(f *testing.F) *fuzzed {
 	check(err)
 	_, _, err = service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "shop", URL: "https://shop.vn/", Type: app.WebhookAll}, now)
 	check(err)
-	for _, kind := range []struct {
-		provider app.Provider
-		auth     app.Auth
-	}{{"native", app.AuthBearer}, {"native", app.AuthHMAC}, {"sepay", app.AuthAPIKey}, {"sepay", app.AuthHMAC}} {
-		source, err := service.AddSource(ctx, 1, app.SourceAdd{Provider: kind.provider, Auth: kind.auth, Name: "fuzz"}, now)
+	for _, add := range []app.SourceAdd{
+		{Provider: "native", Auth: app.AuthBearer}, {Provider: "native", Auth: app.AuthHMAC}, {Provider: "sepay", Auth: app.AuthAPIKey}, {Provider: "sepay", Auth: app.AuthHMAC},
+		{Provider: "generic", Options: app.SourceOptions{Map: flatMap}}, {Provider: "capcom6"}, {Provider: "sms-to-url", Options: app.SourceOptions{Header: "X-Key"}}, {Provider: "vietqr"}, {Provider: "casso"}, {Provider: "pay2s"},
+	} {
+		add.Name = "fuzz"
+		source, err := service.AddSource(ctx, 1, add, now)
 		check(err)
 		z.sources = append(z.sources, source)
 	}
@@ -147,13 +148,16 @@ func FuzzRequest(f *testing.F) {
 // FuzzProviderCall: a call that isn't the source's records nothing and is
 // refused; one that is, whatever it holds, isn't answered as our fault.
 func FuzzProviderCall(f *testing.F) {
-	for i := range 4 {
+	for i := range 10 {
 		for _, h := range []string{"", "Bearer x", "Apikey x", "sha256=00", "sha256=", strings.Repeat("0", 64), "9223372036854775808", "-1", "1763000000", "\x00", "é"} {
 			f.Add(byte(i), h, h, []byte(batch(transfer{}.native())))
 		}
 		f.Add(byte(i), "", "", []byte(transfer{}.sepay()))
 		f.Add(byte(i), "", "", []byte("\xff{"))
 	}
+	f.Add(byte(5), "1763000000", "", []byte(phoneText{}.capcom6()))
+	f.Add(byte(6), "", "", []byte(phoneText{}.smsToURL()))
+	f.Add(byte(7), "Bearer v1.8.1763000000.x", "", []byte(vietQRBody()))
 	z := newFuzzed(f)
 	f.Fuzz(func(t *testing.T, which byte, first, second string, body []byte) {
 		source := z.sources[int(which)%len(z.sources)]
@@ -161,8 +165,14 @@ func FuzzProviderCall(f *testing.F) {
 		switch {
 		case source.Auth == app.AuthHMAC && source.Provider == "native":
 			names = []string{"X-Webhook-Signature", "X-Webhook-Signature"}
+		case source.Auth == app.AuthHMAC && source.Provider == "capcom6":
+			names = []string{"X-Timestamp", "X-Signature"}
 		case source.Auth == app.AuthHMAC:
 			names = []string{"X-SePay-Timestamp", "X-SePay-Signature"}
+		case source.Provider == "casso":
+			names = []string{"Secure-Token", "Secure-Token"}
+		case source.Auth == app.AuthToken:
+			names = []string{source.Options.Header, "Authorization"}
 		}
 		a := z.do(t, "POST", source.URLPath(), "", body, names[0], first, names[1], second)
 		if a.status != 401 && a.status != 429 {

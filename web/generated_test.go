@@ -19,6 +19,11 @@ func TestGeneratedRequests(t *testing.T) {
 	w := newWorld(t)
 	w.link("ACB", "0123456789")
 	w.link("VCB", "00123")
+	till := w.native()
+	for n := range 8 {
+		bad := strings.Replace(transfer{id: fmt.Sprint("bad", n)}.native(), "200000", "0", 1)
+		w.wants(counts{Unassigned: 1, Rejected: 1}, till, batch(transfer{id: fmt.Sprint(n), account: fmt.Sprint("77", n)}.native(), bad))
+	}
 	receiver := newReceiver(t, 200)
 	failing := newReceiver(t, 500)
 	const requests, workers = 4000, 8
@@ -117,7 +122,7 @@ func (g *generator) id() string {
 
 var queryNames = []string{
 	"page", "per_page", "range", "bank_account_id", "type", "from", "to", "min_amount", "max_amount", "q", "since_id", "sort",
-	"webhook_id", "status", "transaction_id", "delivery_id", "nothing",
+	"webhook_id", "status", "transaction_id", "delivery_id", "source_id", "state", "nothing",
 }
 
 func (g *generator) query() string {
@@ -130,6 +135,7 @@ func (g *generator) query() string {
 			value = map[string]string{
 				"page": "2", "per_page": "5", "range": "weekly", "bank_account_id": "1", "type": "IN", "from": "2024-01-01", "to": "2030-01-01 00:00:00",
 				"min_amount": "10", "max_amount": "1e6", "q": "dh", "since_id": "1", "sort": "-date", "webhook_id": "1", "status": "0", "transaction_id": "1", "delivery_id": "1",
+				"source_id": "1", "state": "open",
 			}[name]
 		case g.odds(10):
 			parts = append(parts, pick(g, "%zz", "a;b", "=", "&&", "%", "type=IN;x", name+"[]=1"))
@@ -187,6 +193,13 @@ func (g *generator) body(e endpoint) string {
 		}
 	case strings.HasSuffix(e.path, "rotate-secret"):
 		members["overlap_hours"] = pick(g, "0", "24", "168", "169", "-1", "1.0", "null")
+	case strings.HasSuffix(e.path, "link"):
+		members = map[string]string{"account_name": `"A"`, "notify": pick(g, `"recent"`, `"all"`, `"none"`, `"x"`)}
+		if g.odds(3) {
+			members["bank"], members["account_number"] = pick(g, `"ACB"`, `"VCB"`, `""`), pick(g, `"770"`, `"771"`, `""`)
+		}
+	case strings.HasSuffix(e.path, "discard"):
+		members["item_id"] = pick(g, "1", "2", "3", "null", "0")
 	case strings.HasSuffix(e.path, "replay"):
 		members["from"] = shown(pick(g, "2024-01-01", "x", ""))
 	}

@@ -58,6 +58,9 @@ type jsonReader struct {
 	text  string
 	at    int
 	depth int
+	// surrogates keeps lone surrogates apart from each other and from U+FFFD,
+	// as three bytes that UTF-8 doesn't know. The text must be valid UTF-8.
+	surrogates bool
 }
 
 func (r *jsonReader) space() {
@@ -230,6 +233,9 @@ func (r *jsonReader) escapedString(begin int) (string, bool) {
 		case c == '"':
 			b.WriteString(r.text[begin:r.at])
 			r.at++
+			if r.surrogates {
+				return b.String(), true
+			}
 			return validUTF8(b.String()), true
 		case c == '\\':
 			b.WriteString(r.text[begin:r.at])
@@ -238,7 +244,11 @@ func (r *jsonReader) escapedString(begin int) (string, bool) {
 			if !ok {
 				return "", false
 			}
-			b.WriteRune(char)
+			if r.surrogates && utf16.IsSurrogate(char) {
+				b.Write([]byte{0xed, byte(0x80 | char>>6&0x3f), byte(0x80 | char&0x3f)})
+			} else {
+				b.WriteRune(char) // U+FFFD for a lone surrogate
+			}
 			begin = r.at
 		case c < ' ':
 			return "", false
@@ -249,7 +259,7 @@ func (r *jsonReader) escapedString(begin int) (string, bool) {
 	return "", false
 }
 
-// escape reads what follows a backslash.
+// escape reads what follows a backslash: a character or a lone surrogate.
 func (r *jsonReader) escape() (rune, bool) {
 	if r.at == len(r.text) {
 		return 0, false
@@ -278,7 +288,7 @@ func (r *jsonReader) escape() (rune, bool) {
 		}
 		r.at = back // the second stands for itself
 	}
-	return utf8.RuneError, true
+	return first, true
 }
 
 // hex reads four hexadecimal digits.

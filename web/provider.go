@@ -40,10 +40,26 @@ type reading struct {
 	elements []app.Incoming
 	// drop has nothing of the call kept: a one-time code, advertising.
 	drop bool
+	// fault is the provider's own word that something is wrong on its side: the
+	// bank accounts that it serves go to error until the next transaction.
+	fault bool
 }
 
 // adapters is the table of the inbound formats.
-var adapters = []adapter{nativeAdapter, sepayAdapter}
+var adapters = []adapter{
+	nativeAdapter,
+	sepayAdapter,
+	cassoAdapter,
+	cassoV2Adapter,
+	payOSAdapter,
+	pay2sAdapter,
+	pay2sIPNAdapter,
+	genericAdapter,
+	capcom6Adapter,
+	smsToURLAdapter,
+	smsForwarderAdapter,
+	vietQRAdapter,
+}
 
 func adapterOf(p app.Provider) (adapter, bool) {
 	for _, a := range adapters {
@@ -87,18 +103,72 @@ func notJSON() []app.Incoming {
 	return []app.Incoming{unreadable(faultNotJSON, "is not valid JSON", "không phải JSON hợp lệ")}
 }
 
+// entrance is a way in: how its calls name their source, and what they are
+// answered in.
+type entrance struct {
+	// find gives the source that a call names, with its adapter.
+	find    func(s *Server, r *http.Request) (app.Source, adapter, bool, error)
+	success func(r *http.Request, recording app.Recording) any
+	failure func(f failure) any
+}
+
+// ownEntrance is that of every provider that has no answers of its own.
+var ownEntrance = entrance{
+	find: (*Server).findSource,
+	success: func(r *http.Request, recording app.Recording) any {
+		return struct {
+			Success bool `json:"success"`
+			envelope
+			Recorded   int `json:"recorded"`
+			Duplicates int `json:"duplicates"`
+			Unassigned int `json:"unassigned"`
+			Conflicts  int `json:"conflicts"`
+			Rejected   int `json:"rejected"`
+		}{
+			true, ok(r, "The call was recorded.", "Đã ghi nhận."),
+			recording.Recorded, recording.Duplicates, recording.Unassigned, recording.Conflicts, recording.Rejected,
+		}
+	},
+	failure: func(f failure) any { return f },
+}
+
+// findSource finds a source by the path's token, or on the bare path, which is
+// for native sources alone, by the Bearer credential.
+func (s *Server) findSource(r *http.Request) (app.Source, adapter, bool, error) {
+	token := r.PathValue("token")
+	source, found, err := s.service.FindSource(r.Context(), token, bearer(r.Header))
+	if err != nil || !found {
+		return source, adapter{}, false, err
+	}
+	a, known := adapterOf(source.Provider)
+	return source, a, known && (token != "" || source.Provider == providerNative), nil
+}
+
 // provider takes a provider's call: find the source, verify, read, record,
 // and only then answer.
-func (s *Server) provider(w http.ResponseWriter, r *http.Request) {
-	in, adapter, err := s.verified(w, r, time.Now())
-	if err != nil {
-		s.refuse(w, r, err, in.at)
-		return
+func (s *Server) provider(at entrance) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		in, adapter, err := s.verified(w, r, at, time.Now())
+		if err != nil {
+			status, body := s.refused(w, r, err, in.at)
+			writeJSON(w, status, at.failure(body))
+			return
+		}
+		recording, err := s.record(r, in, adapter)
+		if err != nil {
+			status, body := s.failed(w, r, err)
+			writeJSON(w, status, at.failure(body))
+			return
+		}
+		writeJSON(w, http.StatusOK, at.success(r, recording))
 	}
+}
+
+func (s *Server) record(r *http.Request, in inbound, adapter adapter) (app.Recording, error) {
 	read := adapter.read(in)
 	call := app.InboundCall{
 		AccountID: in.source.AccountID, Source: in.source, Channel: app.ChannelCall, Body: in.body, ReceivedAt: in.at,
-		Elements: read.elements,
+		Elements: read.elements, Fault: read.fault,
 	}
 	if read.drop {
 		call.Body = nil
@@ -110,38 +180,14 @@ func (s *Server) provider(w http.ResponseWriter, r *http.Request) {
 	if err == nil && adapter.strict {
 		err = nothingReadable(call.Elements, recording)
 	}
-	if err != nil {
-		s.writeError(w, r, err)
-		return
-	}
-	writeJSON(w, http.StatusOK, struct {
-		Success bool `json:"success"`
-		envelope
-		Recorded   int `json:"recorded"`
-		Duplicates int `json:"duplicates"`
-		Unassigned int `json:"unassigned"`
-		Conflicts  int `json:"conflicts"`
-		Rejected   int `json:"rejected"`
-	}{
-		true, ok(r, "The call was recorded.", "Đã ghi nhận."),
-		recording.Recorded, recording.Duplicates, recording.Unassigned, recording.Conflicts, recording.Rejected,
-	})
+	return recording, err
 }
 
 // verified finds the source that a call names, reads its body and checks that
 // the call is the source's. Why not is noted for the operator; the answer is
 // the same for every reason.
-func (s *Server) verified(w http.ResponseWriter, r *http.Request, now time.Time) (inbound, adapter, error) {
-	token := r.PathValue("token")
-	find := func() (app.Source, adapter, bool, error) {
-		source, found, err := s.service.FindSource(r.Context(), token, bearer(r.Header))
-		if err != nil || !found {
-			return source, adapter{}, false, err
-		}
-		a, known := adapterOf(source.Provider)
-		// The bare path is for native sources alone.
-		return source, a, known && (token != "" || source.Provider == providerNative), nil
-	}
+func (s *Server) verified(w http.ResponseWriter, r *http.Request, at entrance, now time.Time) (inbound, adapter, error) {
+	find := func() (app.Source, adapter, bool, error) { return at.find(s, r) }
 	in := inbound{at: now, zone: s.service.Zone()}
 	var adapter adapter
 	var found bool

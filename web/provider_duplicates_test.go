@@ -92,7 +92,7 @@ func TestProviderConflicts(t *testing.T) {
 			t.Errorf("the first record did not stand: %+v", x)
 		}
 	}
-	open, err := w.service.InboundEvents(context.Background(), 1, app.InboundFilter{OpenOnly: true, Page: app.Page{Number: 1, Size: 100}})
+	open, _, err := w.service.InboundEvents(context.Background(), 1, app.InboundFilter{OpenOnly: true, Page: app.Page{Number: 1, Size: 100}})
 	if err != nil || len(open) != 12 {
 		t.Errorf("%d open events, want 12 (%v)", len(open), err)
 	}

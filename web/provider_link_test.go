@@ -395,7 +395,7 @@ func TestProviderLinkUpdatesTheLog(t *testing.T) {
 	w.names(unassigned, source, transfer{id: "1"})
 	w.names(duplicate, source, transfer{id: "1"})
 	counts := func() (list [][4]int) {
-		events, err := w.service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+		events, _, err := w.service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
 		must(t, err)
 		for _, e := range events {
 			list = append(list, [4]int{e.Recorded, e.Duplicates, e.Unassigned, e.Open})
@@ -425,7 +425,7 @@ func TestProviderDiscard(t *testing.T) {
 	if n, err := w.service.DiscardInbound(ctx, 1, 1); n != 1 || err != nil {
 		t.Fatalf("discarded %d, %v", n, err)
 	}
-	open, err := w.service.InboundEvents(ctx, 1, app.InboundFilter{OpenOnly: true, Page: app.Page{Number: 1, Size: 10}})
+	open, _, err := w.service.InboundEvents(ctx, 1, app.InboundFilter{OpenOnly: true, Page: app.Page{Number: 1, Size: 10}})
 	if len(open) != 0 || err != nil {
 		t.Errorf("still open: %+v, %v", open, err)
 	}
@@ -452,7 +452,7 @@ func TestProviderRetryAfterDiscard(t *testing.T) {
 	if err != nil || r.Recorded != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	events, err := w.service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+	events, _, err := w.service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
 	must(t, err)
 	for _, e := range events {
 		if e.Open != 0 || e.Unassigned != 0 {
@@ -476,7 +476,7 @@ func TestRetryOfWhatWasRecordedByHand(t *testing.T) {
 	if _, err := w.service.RetryInbound(ctx, 1, 1, time.Now()); app.CodeOf(err) != app.CodeConflict {
 		t.Errorf("%v", err)
 	}
-	events, err := w.service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+	events, _, err := w.service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
 	if err != nil || len(events) != 1 || events[0].Open != 0 || events[0].Recorded != 1 {
 		t.Errorf("%+v, %v", events, err)
 	}

@@ -9,15 +9,16 @@ import (
 	"baoco/app"
 )
 
-// sepayAdapter reads SePay's webhook (docs.sepay.vn): one transaction a call,
-// authenticated by an Apikey or by an HMAC with a timestamp. SePay wants a 2xx
-// and gives up after 8 attempts in about 33 minutes.
+// sepayAdapter reads SePay's webhook (developer.sepay.vn): one transaction a
+// call, as JSON or as a form, authenticated by an Apikey or by an HMAC with a
+// timestamp over the body in each format. SePay wants a 2xx and gives up after 8
+// attempts in about 33 minutes.
 var sepayAdapter = adapter{
 	kind: app.ProviderKind{
-		Provider: "sepay", Auths: []app.Auth{app.AuthAPIKey, app.AuthHMAC},
+		Provider: "sepay", Auths: []app.Auth{app.AuthAPIKey, app.AuthHMAC}, CatchUp: true,
 		Setup: app.Text{
-			EN: "At SePay, make a webhook with this URL, choose API Key or HMAC-SHA256 as --auth says, and enter the secret.",
-			VI: "Tại SePay, tạo webhook với URL này, chọn API Key hoặc HMAC-SHA256 theo --auth, rồi nhập secret.",
+			EN: "1. At my.sepay.vn open Webhook integrations and press Add webhook. 2. Enter this URL, any payload format, and switch on the retry on errors. 3. Under Security choose API Key (--auth apikey) or HMAC-SHA256 (--auth hmac) and enter the secret.",
+			VI: "1. Tại my.sepay.vn mở Tích hợp Webhook rồi bấm Thêm webhook. 2. Nhập URL này, kiểu dữ liệu nào cũng được, và bật gửi lại khi lỗi. 3. Ở bước Bảo mật chọn API Key (--auth apikey) hoặc HMAC-SHA256 (--auth hmac) rồi nhập secret.",
 		},
 	},
 	verify: verifySePay,
@@ -51,35 +52,34 @@ func verifySePay(in inbound, h http.Header) app.Refusal {
 }
 
 func readSePay(in inbound) reading {
-	return reading{elements: readSePayBody(in.body, in.zone)}
+	v, err := parseFields(in.body)
+	if err != nil {
+		return reading{elements: []app.Incoming{unreadable(faultNotJSON, "is neither valid JSON nor a form", "không phải JSON hợp lệ, cũng không phải biểu mẫu")}}
+	}
+	return reading{elements: []app.Incoming{readTransfer(v, "referenceCode", in.zone)}}
 }
 
-func readSePayBody(body []byte, zone *time.Location) []app.Incoming {
-	v, err := parseJSON(body)
-	if err != nil {
-		return notJSON()
-	}
-	if v.kind != jsonObject {
-		return []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}
-	}
-	e := app.Incoming{
-		Gateway: v.get("gateway").str(), Content: v.get("content").word(), Number: v.get("referenceCode").word(),
-	}
+// readTransfer reads the object that SePay and Pay2S name a transaction with;
+// number is the key of the bank's transaction number.
+func readTransfer(v jsonValue, number string, zone *time.Location) app.Incoming {
+	e := app.Incoming{Gateway: v.get("gateway").str(), Content: v.get("content").word(), Number: v.get(number).word()}
 	e.Time, _ = app.ParseTime(v.get("transactionDate").str(), zone)
 	e.Fault = firstFault(
-		repeatedKey(v, []string{"id", "gateway", "accountNumber", "transferType", "transferAmount", "referenceCode"}),
+		repeatedKey(v, []string{"id", "gateway", "accountNumber", "transferType", "transferAmount", number}),
 		readWord(v, "id", &e.EventID),
 		readAccountWord(v, "accountNumber", &e.AccountNumber),
-		readSePayDirection(v, &e.Type),
+		readTransferType(v, &e.Type),
 		readAmountWord(v, "transferAmount", &e.Amount),
 	)
 	if e.EventID == "" && e.Fault == nil {
-		e.Fault = &app.FieldError{Field: "id", Text: app.Text{EN: "is required", VI: "là bắt buộc"}}
+		e.Fault = &app.FieldError{Field: "id", Text: required}
 	}
-	return []app.Incoming{e}
+	return e
 }
 
-func readSePayDirection(v jsonValue, into *app.Direction) *app.FieldError {
+var required = app.Text{EN: "is required", VI: "là bắt buộc"}
+
+func readTransferType(v jsonValue, into *app.Direction) *app.FieldError {
 	switch strings.ToLower(v.get("transferType").str()) {
 	case "in":
 		*into = app.In
@@ -88,25 +88,5 @@ func readSePayDirection(v jsonValue, into *app.Direction) *app.FieldError {
 	default:
 		return &app.FieldError{Field: "transferType", Text: app.Text{EN: "must be in or out", VI: "phải là in hoặc out"}}
 	}
-	return nil
-}
-
-// readAccountWord reads an account number that a provider may write as a
-// number.
-func readAccountWord(v jsonValue, key string, into *string) *app.FieldError {
-	if *into = v.get(key).word(); *into == "" {
-		return &app.FieldError{Field: key, Text: app.Text{EN: "is required", VI: "là bắt buộc"}}
-	}
-	return nil
-}
-
-// readAmountWord reads a positive amount that a provider may write as a
-// string.
-func readAmountWord(v jsonValue, key string, into *int64) *app.FieldError {
-	n, err := app.ParseAmount(v.get(key).word())
-	if err != nil || n < 1 {
-		return &app.FieldError{Field: key, Text: app.AmountRule}
-	}
-	*into = n
 	return nil
 }

@@ -2,12 +2,8 @@ package web_test
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,95 +12,6 @@ import (
 
 	"baoco/app"
 )
-
-// vector is a call of testdata/provider with what must come of it.
-type vector struct {
-	body, secret string
-	headers      map[string]string
-	normalized   struct {
-		EventID   string `json:"event_id"`
-		Account   string
-		Gateway   string
-		Direction app.Direction
-		Amount    int64
-		Time      string
-		BankRef   string `json:"bank_ref"`
-		Content   *string
-	}
-}
-
-func readVector(t *testing.T, name string) (v vector) {
-	t.Helper()
-	read := func(file string) []byte {
-		b, err := os.ReadFile(filepath.Join("..", "testdata", "provider", name, file))
-		must(t, err)
-		return b
-	}
-	v.body, v.secret = string(read("body.json")), strings.TrimSuffix(string(read("secret")), "\n")
-	must(t, json.Unmarshal(read("headers.json"), &v.headers))
-	must(t, json.Unmarshal(read("normalized.json"), &v.normalized))
-	return v
-}
-
-func (v vector) header() (pairs []string) {
-	for name, value := range v.headers {
-		pairs = append(pairs, name, value)
-	}
-	return pairs
-}
-
-func TestProviderVectors(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name     string
-		provider app.Provider
-		auth     app.Auth
-		bank     string
-	}{
-		{"native", "native", app.AuthHMAC, "ACB"},
-		{"sepay-apikey", "sepay", app.AuthAPIKey, "VCB"},
-		{"sepay-hmac", "sepay", app.AuthHMAC, "VCB"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w, v := newWorld(t), readVector(t, c.name)
-			want := v.normalized
-			account := w.link(c.bank, want.Account)
-			source := w.source(c.provider, c.auth, v.secret)
-			header := v.header()
-			if c.name == "sepay-hmac" {
-				// The signature itself is right, the timestamp is years old.
-				if h := v.headers["X-SePay-Signature"]; h != "sha256="+hexHMAC(v.secret, v.headers["X-SePay-Timestamp"], ".", v.body) {
-					t.Fatalf("the vector is wrong: %s", h)
-				}
-				if a := w.do("POST", source.URLPath(), v.body, header...); a.status != http.StatusUnauthorized {
-					t.Fatalf("an old timestamp: %d %s", a.status, a.body)
-				}
-				w.nothingStored()
-				header = append(credentials(source, v.body, time.Now()), "Content-Type", v.headers["Content-Type"])
-			}
-			if got := w.do("POST", source.URLPath(), v.body, header...).counts(t); got != recorded {
-				t.Fatalf("got %+v", got)
-			}
-			got := w.wantTransactions(1)[0]
-			if got.BankAccountID != account.ID || got.Bank != c.bank || got.AccountNumber != want.Account || got.Type != want.Direction ||
-				got.Amount != want.Amount || got.Number != want.BankRef || got.DateFlagged ||
-				want.Content != nil && got.Content != *want.Content || want.Time != "" && app.FormatTime(got.Time, w.service.Zone()) != want.Time {
-				t.Errorf("recorded %+v, want %+v", got, want)
-			}
-			var eventID string
-			w.file(func(db *sql.DB) error { return db.QueryRow(`SELECT event_id FROM event_ids`).Scan(&eventID) })
-			if eventID != want.EventID {
-				t.Errorf("event id %q, want %q", eventID, want.EventID)
-			}
-			if e := w.events(); len(e) != 1 || string(e[0].Body) != v.body || e[0].SourceID != source.ID || e[0].Open != 0 {
-				t.Errorf("inbound log: %+v", e)
-			}
-			w.wants(duplicate, w.source("native", app.AuthBearer, ""), batch(transfer{
-				id: "other", account: want.Account, gateway: c.bank, amount: want.Amount, number: want.BankRef, date: app.FormatTime(got.Time, w.service.Zone()),
-			}.native()))
-		})
-	}
-}
 
 // refusal is a refused answer without what differs from call to call.
 func refusal(t *testing.T, a answer) string {

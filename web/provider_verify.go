@@ -105,13 +105,18 @@ func (s *Server) noteRefused(r *http.Request, in inbound, why app.Refusal) {
 	s.service.NoteRefusedCall(app.RefusedCall{SourceID: in.source.ID, ReceivedAt: in.at, Remote: clientAddr(r).Addr().String(), Refusal: why})
 }
 
+// maxExplained is the length in bytes of a body up to which it is looked for
+// why its signature doesn't match: no notice is longer, and every guess costs a
+// verification.
+const maxExplained = 64 << 10
+
 // explainRefusal looks for what a merchant gets wrong most often, when a
 // credential or a signature doesn't match: the secret of another of their
 // sources, a secret with something around it, and a body that a proxy or a
 // framework has written anew. A call that would be right with one of these is
 // refused all the same; only its reason becomes clearer.
 func (s *Server) explainRefusal(r *http.Request, a adapter, in inbound, why app.Refusal) app.Refusal {
-	if why.Code != app.RefusalKey && why.Code != app.RefusalSignature || s.failures.exhausted(clientAddr(r), in.at) {
+	if why.Code != app.RefusalKey && why.Code != app.RefusalSignature || len(in.body) > maxExplained || s.failures.exhausted(clientAddr(r), in.at) {
 		return why
 	}
 	accepted := func(in inbound) bool { return a.verify(in, r.Header).Code == "" }
@@ -122,6 +127,9 @@ func (s *Server) explainRefusal(r *http.Request, a adapter, in inbound, why app.
 	for _, other := range others {
 		tried := in
 		tried.source.Secret = other.Secret
+		if other.Provider == in.source.Provider {
+			tried.source.Options = other.Options
+		}
 		if other.ID != in.source.ID && accepted(tried) {
 			return refusalf(app.RefusalKey, "The secret is that of source %[1]d (%[2]s).", "Secret là của nguồn %[1]d (%[2]s).", other.ID, other.Name)
 		}

@@ -27,8 +27,11 @@ import (
 // This file has what all tests of the providers' way in share. provider_test.go
 // tests who may come in, provider_body_test.go and provider_limits_test.go what
 // is read of a body, provider_duplicates_test.go what is recorded once,
-// provider_link_test.go what waits for somebody, provider_faults_test.go and
-// provider_process_test.go hostile clients, crowds and other processes.
+// provider_vector_test.go and provider_mutation_test.go the providers' own
+// calls, provider_signed_test.go, provider_form_test.go and
+// provider_kinds_test.go what differs between them, provider_link_test.go what
+// waits for somebody, provider_faults_test.go and provider_process_test.go
+// hostile clients, crowds and other processes.
 
 const inboundPath = "/api/webhooks/provider"
 
@@ -103,6 +106,15 @@ func credentials(s app.Source, body string, now time.Time) []string {
 		return []string{"Authorization", "Bearer " + s.Secret}
 	case s.Auth == app.AuthAPIKey:
 		return []string{"Authorization", "Apikey " + s.Secret}
+	case s.Auth == app.AuthBasic:
+		return []string{"Authorization", "Bearer " + signedToken(s, s.ID, now.Add(time.Minute))}
+	case s.Provider == "casso":
+		return []string{"Secure-Token", s.Secret}
+	case s.Auth == app.AuthToken:
+		return []string{s.Options.Header, s.Secret}
+	case s.Provider == "capcom6":
+		stamp := strconv.FormatInt(now.Unix(), 10)
+		return []string{"X-Timestamp", stamp, "X-Signature", hexHMAC(s.Secret, body, stamp)}
 	case s.Provider == "sepay":
 		stamp := strconv.FormatInt(now.Unix(), 10)
 		return []string{"X-SePay-Timestamp", stamp, "X-SePay-Signature", "sha256=" + hexHMAC(s.Secret, stamp, ".", body)}
@@ -182,16 +194,21 @@ func (w *world) wantTransactions(n int) []app.Transaction {
 // events is the inbound log of account 1, newest first.
 func (w *world) events() []app.InboundEvent {
 	w.t.Helper()
-	list, err := w.service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1000}})
+	list, _, err := w.service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1000}})
 	must(w.t, err)
+	for i := range list {
+		if list[i], err = w.service.InboundEvent(context.Background(), 1, list[i].ID); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 	return list
 }
 
 func (w *world) items(event int64) []app.InboundItem {
 	w.t.Helper()
-	list, err := w.service.InboundItems(context.Background(), 1, event)
+	e, err := w.service.InboundEvent(context.Background(), 1, event)
 	must(w.t, err)
-	return list
+	return e.Items
 }
 
 // file runs fn on the file as another program would.

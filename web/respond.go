@@ -75,9 +75,15 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(b.Bytes())
 }
 
-// writeError answers with what err means. What isn't the caller's fault is
-// logged here, once, and its text stays inside.
+// writeError answers with what err means.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	status, body := s.failed(w, r, err)
+	writeJSON(w, status, body)
+}
+
+// failed sets the headers of what err means, and gives status and body. What
+// isn't the caller's fault is logged here, once, and its text stays inside.
+func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) (int, failure) {
 	var e *app.Error
 	if !errors.As(err, &e) {
 		e = &app.Error{Code: app.CodeInternal, Text: app.Text{EN: "Something went wrong on our side.", VI: "Đã có lỗi ở phía máy chủ."}, Err: err}
@@ -100,20 +106,21 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if status >= 500 {
 		s.log.Error("request failed", "request_id", body.RequestID, "method", r.Method, "route", routeOf(r), "status", status, "err", e.Err)
 	}
-	writeJSON(w, status, body)
+	return status, body
 }
 
-// writeRateLimited answers 429 in the form of the interface.
-func writeRateLimited(w http.ResponseWriter, r *http.Request, limit int, wait time.Duration) {
+// rateLimited sets the headers of a 429, and gives its body in the form of the
+// interface.
+func rateLimited(w http.ResponseWriter, r *http.Request, limit int, wait time.Duration) (int, failure) {
 	seconds := max(1, int((wait+time.Second-1)/time.Second))
 	text := app.Textf("Too many requests; try again in %d s.", "Quá nhiều yêu cầu, vui lòng thử lại sau %d giây.", seconds).In(lang(r))
 	h := w.Header()
 	h.Set("X-RateLimit-Limit", strconv.Itoa(limit))
 	h.Set("X-RateLimit-Remaining", "0")
 	h.Set("Retry-After", strconv.Itoa(seconds))
-	writeJSON(w, http.StatusTooManyRequests, failure{
+	return http.StatusTooManyRequests, failure{
 		Messages: text, Code: app.CodeRateLimited, RequestID: requestID(r), Message: text, RetryAfter: seconds,
-	})
+	}
 }
 
 // recovered answers 500 for a handler that panicked, and keeps the process.

@@ -51,6 +51,14 @@ var routes = []route{
 	{"GET", "/api/v1/transactions", listingLimit, false, noBody, (*Server).listTransactions},
 	{"POST", "/api/v1/transactions", generalLimit, true, needsBody, (*Server).addTransaction},
 
+	{"GET", "/api/v1/sources", generalLimit, false, noBody, (*Server).listSources},
+	{"GET", "/api/v1/inbound", generalLimit, false, noBody, (*Server).listInbound},
+	{"GET", "/api/v1/inbound/refused", generalLimit, false, noBody, (*Server).listRefused},
+	{"GET", "/api/v1/inbound/{id}", generalLimit, false, noBody, (*Server).showInbound},
+	{"POST", "/api/v1/inbound/{id}/link", generalLimit, true, mayHaveBody, (*Server).linkInbound},
+	{"POST", "/api/v1/inbound/{id}/retry", generalLimit, true, noBody, (*Server).retryInbound},
+	{"POST", "/api/v1/inbound/{id}/discard", generalLimit, true, mayHaveBody, (*Server).discardInbound},
+
 	{"GET", "/api/v1/webhooks", generalLimit, false, noBody, (*Server).listWebhooks},
 	{"POST", "/api/v1/webhooks", generalLimit, true, needsBody, (*Server).createWebhook},
 	{"PUT", "/api/v1/webhooks/{id}", generalLimit, true, mayHaveBody, (*Server).updateWebhook},
@@ -79,8 +87,30 @@ var dashboardPages = []page{
 	{"GET", "/{$}", app.RoleViewer, (*Server).overviewPage},
 	{"GET", "/transactions", app.RoleViewer, (*Server).transactionsPage},
 	{"GET", "/transactions/{id}", app.RoleViewer, (*Server).transactionPage},
+	{"GET", "/webhooks", app.RoleOwner, (*Server).webhooksPage},
+	{"POST", "/webhooks", app.RoleOwner, (*Server).addWebhook},
+	{"GET", "/webhooks/new", app.RoleOwner, (*Server).newWebhookPage},
+	{"GET", "/webhooks/{id}", app.RoleOwner, (*Server).webhookPage},
+	{"GET", "/webhooks/{id}/edit", app.RoleOwner, (*Server).editWebhookPage},
+	{"POST", "/webhooks/{id}/edit", app.RoleOwner, (*Server).editWebhook},
+	{"POST", "/webhooks/{id}/toggle", app.RoleOwner, (*Server).switchWebhook},
+	{"POST", "/webhooks/{id}/test", app.RoleOwner, (*Server).tryWebhook},
+	{"GET", "/webhooks/{id}/rotate", app.RoleOwner, (*Server).rotatePage},
+	{"POST", "/webhooks/{id}/rotate", app.RoleOwner, (*Server).rotateWebhook},
+	{"POST", "/webhooks/{id}/activate", app.RoleOwner, (*Server).activateWebhook},
+	{"POST", "/webhooks/{id}/env", app.RoleOwner, (*Server).secretFile},
+	{"GET", "/webhooks/{id}/replay", app.RoleOwner, (*Server).replayPage},
+	{"POST", "/webhooks/{id}/replay", app.RoleOwner, (*Server).replayWebhook},
+	{"GET", "/webhooks/{id}/delete", app.RoleOwner, (*Server).deletePage},
+	{"POST", "/webhooks/{id}/delete", app.RoleOwner, (*Server).removeWebhook},
 	{"GET", "/live/transactions", app.RoleViewer, (*Server).liveTransactions},
 
+	{"GET", "/deliveries", app.RoleOwner, (*Server).deliveriesPage},
+	{"GET", "/deliveries/resend", app.RoleOwner, (*Server).resendPage},
+	{"POST", "/deliveries/resend", app.RoleOwner, (*Server).resendDeliveries},
+	{"GET", "/deliveries/{id}", app.RoleOwner, (*Server).deliveryPage},
+	{"POST", "/deliveries/{id}/resend", app.RoleOwner, (*Server).resendDelivery},
+	{"GET", "/live/deliveries", app.RoleOwner, (*Server).liveDeliveries},
 	{"GET", "/keys", app.RoleOwner, (*Server).keysPage},
 	{"POST", "/keys", app.RoleOwner, (*Server).createKey},
 	{"GET", "/keys/{id}/revoke", app.RoleOwner, (*Server).revokeKeyPage},
@@ -116,8 +146,12 @@ func (s *Server) handler() http.Handler {
 		}
 		byPath[rt.path][rt.method] = s.management(rt)
 	}
-	byPath["/api/webhooks/provider"] = methods{"POST": s.provider}
-	byPath["/api/webhooks/provider/{token}"] = methods{"POST": s.provider}
+	byPath["/api/webhooks/provider"] = methods{"POST": s.provider(ownEntrance)}
+	byPath["/api/webhooks/provider/{token}"] = methods{"POST": s.provider(ownEntrance)}
+	for _, base := range []string{"", "/api/webhooks/provider/{token}"} {
+		byPath[base+"/api/token_generate"] = methods{"POST": s.vietQRToken}
+		byPath[base+"/bank/api/transaction-sync"] = methods{"POST": s.provider(vietQREntrance)}
+	}
 	byPath["/healthz"] = methods{"GET": s.healthz}
 	byPath["/readyz"] = methods{"GET": s.readyz}
 	for path, m := range byPath {

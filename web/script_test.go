@@ -226,10 +226,11 @@ func (r *play) fill(text string) string {
 //	key NAME [scope=read] [account=ID] [expired] [revoked]
 //	bank NAME CODE NUMBER [account=ID] [pending]
 //	plan [account=ID] [max=N] [expires=Y-m-d] [trial] [name=NAME]
-//	source NAME                          a native source, $NAME its Bearer secret, $NAME_token its token
+//	source NAME [account=ID]             a native source, $NAME its Bearer secret, $NAME_token its token
 //	webhooks N                           so many webhooks
 //	receiver NAME STATUS                 a receiver that answers so, $NAME its URL
 //	history N                            waits until there are N attempts
+//	refused N                            waits until N calls are noted as refused
 //	text NAME STRING N                   $NAME is N times STRING
 func (r *play) prepare(args []string) error {
 	options := map[string]string{"account": "1", "scope": "full"}
@@ -296,6 +297,9 @@ func (r *play) prepare(args []string) error {
 			return err
 		}
 		return r.waitHistory(n)
+	case "refused":
+		eventually(r.t, words[0]+" refused calls", func() bool { return strconv.Itoa(r.rows("refused_calls")) == words[0] })
+		return nil
 	case "text":
 		n, err := strconv.Atoi(words[2])
 		r.values[words[0]] = strings.Repeat(words[1], n)
@@ -655,4 +659,11 @@ var endpoints = []endpoint{
 	{"POST", "/api/v1/webhooks/*/rotate-secret", true, 300},
 	{"POST", "/api/v1/webhooks/*/activate-secret", true, 300},
 	{"POST", "/api/v1/webhooks/*/replay", true, 300},
+	{"GET", "/api/v1/sources", false, 300},
+	{"GET", "/api/v1/inbound", false, 300},
+	{"GET", "/api/v1/inbound/refused", false, 300},
+	{"GET", "/api/v1/inbound/*", false, 300},
+	{"POST", "/api/v1/inbound/*/link", true, 300},
+	{"POST", "/api/v1/inbound/*/retry", true, 300},
+	{"POST", "/api/v1/inbound/*/discard", true, 300},
 }

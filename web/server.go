@@ -176,12 +176,14 @@ func (s *Server) management(rt route) http.HandlerFunc {
 		q := &query{Request: r, now: time.Now()}
 		var err error
 		if q.key, err = s.service.Authenticate(r.Context(), bearer(r.Header), q.now); err != nil {
-			s.refuse(w, r, err, q.now)
+			status, body := s.refused(w, r, err, q.now)
+			writeJSON(w, status, body)
 			return
 		}
 		remaining, wait, allowed := s.limits.take(keyRoute{q.key.ID, name}, limit, q.now)
 		if !allowed {
-			writeRateLimited(w, r, limit, wait)
+			status, body := rateLimited(w, r, limit, wait)
+			writeJSON(w, status, body)
 			return
 		}
 		w.Header().Set("X-RateLimit-Limit", strconv.Itoa(limit))
@@ -201,17 +203,15 @@ func (s *Server) management(rt route) http.HandlerFunc {
 	}
 }
 
-// refuse answers a failed authentication: 401, or 429 once the address has
-// failed too often. A valid credential never comes here.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error, now time.Time) (counted bool) {
+// refused is failed for a failed authentication: 401, or 429 once the address
+// has failed too often. A valid credential never comes here.
+func (s *Server) refused(w http.ResponseWriter, r *http.Request, err error, now time.Time) (int, failure) {
 	if app.CodeOf(err) == app.CodeUnauthorized {
 		if _, wait, ok := s.failures.take(clientAddr(r), failuresPerMinute, now); !ok {
-			writeRateLimited(w, r, failuresPerMinute, wait)
-			return false
+			return rateLimited(w, r, failuresPerMinute, wait)
 		}
 	}
-	s.writeError(w, r, err)
-	return true
+	return s.failed(w, r, err)
 }
 
 // bearer is the token of the one Authorization header; "" where there is none

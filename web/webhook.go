@@ -178,7 +178,7 @@ func (s *Server) rotateSecret(w http.ResponseWriter, q *query) error {
 	if err := f.bad.Err(); err != nil {
 		return err
 	}
-	secret, err := s.service.RotateSecret(q.Context(), q.account(), id, time.Duration(hours)*time.Hour, q.now)
+	secret, err := s.service.RotateSecret(q.Context(), q.account(), id, time.Duration(hours)*time.Hour, app.IdempotencyKey{}, q.now)
 	if err != nil {
 		return err
 	}

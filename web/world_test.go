@@ -47,7 +47,7 @@ func newWorld(t *testing.T) *world {
 	})
 	courier, err := scheduler.Start(w.service, sender.Send, scheduler.Options{})
 	must(t, err)
-	server := httptest.NewServer(web.New(web.Config{Service: w.service}))
+	server := httptest.NewServer(web.New(web.Config{Service: w.service, Version: "test"}))
 	w.url = server.URL
 	t.Cleanup(func() {
 		server.Close()

@@ -127,9 +127,20 @@ CREATE TABLE sources (
   created_at          INTEGER NOT NULL,
   removed_at          INTEGER,
   last_call_at        INTEGER,
-  last_transaction_at INTEGER
+  last_transaction_at INTEGER,
+  list_from           INTEGER,                  -- when it first got an API key
+  progress            TEXT NOT NULL DEFAULT '', -- how far the provider's list is read
+  polled_at           INTEGER,                  -- when it was last read to its end
+  poll_error          TEXT NOT NULL DEFAULT ''  -- why not since
 ) STRICT;
 CREATE UNIQUE INDEX sources_bearer ON sources (bearer_hash) WHERE removed_at IS NULL;
+
+-- On which bank accounts a source has recorded.
+CREATE TABLE source_bank_accounts (
+  source_id       INTEGER NOT NULL REFERENCES sources,
+  bank_account_id INTEGER NOT NULL REFERENCES bank_accounts,
+  PRIMARY KEY (source_id, bank_account_id)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE inbound_events (
   id          INTEGER PRIMARY KEY,
@@ -145,7 +156,9 @@ CREATE TABLE inbound_events (
   rejected    INTEGER NOT NULL,
   open        INTEGER NOT NULL -- items that need attention
 ) STRICT;
-CREATE INDEX inbound_events_account ON inbound_events (account_id);
+-- Has all that the log is filtered by, so that rows with their bodies are read
+-- for the page that is shown alone.
+CREATE INDEX inbound_events_account ON inbound_events (account_id, id, received_ms, source_id);
 CREATE INDEX inbound_events_open ON inbound_events (account_id) WHERE open > 0;
 
 -- Elements that somebody must look at: they are kept until linked, retried
@@ -174,7 +187,9 @@ CREATE TABLE inbound_items (
   received_ms      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX inbound_items_event ON inbound_items (inbound_event_id);
+CREATE INDEX inbound_items_open ON inbound_items (account_id, state, inbound_event_id) WHERE state IN ('unassigned', 'rejected', 'conflict');
 CREATE INDEX inbound_items_unassigned ON inbound_items (account_id, account_number) WHERE state = 'unassigned';
+CREATE INDEX inbound_items_rejected ON inbound_items (account_id, source_id, event_id) WHERE state IN ('rejected', 'discarded');
 CREATE INDEX inbound_items_conflict ON inbound_items (account_id, source_id, event_id) WHERE state = 'conflict';
 
 CREATE TABLE transactions (
@@ -251,7 +266,8 @@ CREATE TABLE webhooks (
   deleted_at      INTEGER,
   secret          BLOB NOT NULL, -- sealed
   next_secret     BLOB,          -- sealed; NULL: no rotation
-  overlap_to_ms   INTEGER
+  overlap_to_ms   INTEGER,
+  secrets_changed_ms INTEGER     -- by somebody, last; NULL: never
 ) STRICT;
 CREATE INDEX webhooks_account ON webhooks (account_id) WHERE deleted_at IS NULL;
 
@@ -311,6 +327,24 @@ CREATE TABLE attempt_blocks (
   last_at    INTEGER NOT NULL,
   PRIMARY KEY (account_id, block, webhook_id, type, ok)
 ) STRICT, WITHOUT ROWID;
+
+-- How the attempts of a webhook went by the hour of their start, for two days
+-- or so.
+CREATE TABLE webhook_hours (
+  webhook_id INTEGER NOT NULL REFERENCES webhooks,
+  hour       INTEGER NOT NULL, -- started_ms / 3600000
+  succeeded  INTEGER NOT NULL,
+  failed     INTEGER NOT NULL,
+  PRIMARY KEY (webhook_id, hour)
+) STRICT, WITHOUT ROWID;
+
+-- Where a webhook's attempts have got to. One that was never attempted has no
+-- row.
+CREATE TABLE webhook_totals (
+  webhook_id      INTEGER PRIMARY KEY REFERENCES webhooks,
+  last_attempt_id INTEGER NOT NULL, -- may be pruned
+  failed_in_row   INTEGER NOT NULL  -- since the last that succeeded
+) STRICT;
 
 CREATE TABLE idempotency_keys (
   account_id INTEGER NOT NULL REFERENCES accounts,

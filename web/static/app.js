@@ -40,6 +40,13 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => { button.textContent = before; }, 1500);
 });
 
+// Countdowns: data-until is an instant.
+const countdowns = $$("[data-until]");
+if (countdowns.length) setInterval(() => countdowns.forEach((e) => {
+  const left = Math.max(0, Math.ceil((Date.parse(e.dataset.until) - Date.now()) / 1000));
+  e.textContent = `(${e.dataset.left} ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")})`;
+}), 1000);
+
 // What can't be undone asks first, in a dialog that names what will happen.
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-dialog]");

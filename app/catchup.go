@@ -1,0 +1,245 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Catching up reads a provider's list of transactions, for the calls that
+// never came: SePay gives up on one after about 33 minutes. The walk:
+//
+//	the regular work of scheduler, or a command → Service.CatchUp → for every
+//	source with an API key, each on its own: Config.Poll reads a page → its
+//	elements are recorded as those of a call are, and in the same commit how
+//	far the list was read → the next page, until there is none
+//
+// A page is read again until it is recorded, and a transaction that a call
+// named is known: nothing is skipped, nothing is recorded twice.
+
+// PolledPage is one page of a source's list.
+type PolledPage struct {
+	Body     []byte // as it came
+	Elements []Incoming
+	Progress string // for the next page, once this one is recorded; for Config.Poll alone to read
+	More     bool   // the next page follows at once
+}
+
+// PollFault is the class of why a list couldn't be read.
+type PollFault string
+
+// The classes of faults.
+const (
+	PollKeyRefused  PollFault = "key_refused"  // the provider doesn't take the API key
+	PollRateLimited PollFault = "rate_limited" // asked too often
+	PollUnreachable PollFault = "unreachable"  // no answer, or one that says that the provider is down
+	PollUnreadable  PollFault = "unreadable"   // an answer that is no page of the list
+)
+
+// PollError is why a list couldn't be read. It never holds the API key.
+type PollError struct {
+	Fault      PollFault
+	RetryAfter time.Duration // as the provider asked; 0: it didn't
+	Err        error
+}
+
+func (e *PollError) Error() string { return fmt.Sprintf("%s: %v", e.Fault, e.Err) }
+func (e *PollError) Unwrap() error { return e.Err }
+
+// CaughtUp is what became of reading one source's list.
+type CaughtUp struct {
+	Source    Source
+	Pages     int
+	Recording       // the counts of all pages
+	Err       error // why the list wasn't read to its end
+	Changed   bool  // it failed for a new reason, or works again
+}
+
+type catchUpStore interface {
+	// PolledSources lists the sources in use that have an API key, of every
+	// account.
+	PolledSources(ctx context.Context) ([]Source, error)
+	// RecordPage does all of a page in one commit: what RecordInbound does,
+	// and how far the source's list is read. The body is kept only where
+	// something of it is new. complete says that the list is read to its end,
+	// at the time of receipt; then the source has no fault. It fails with
+	// CodeNotFound where the source was removed meanwhile.
+	RecordPage(ctx context.Context, call InboundCall, progress string, complete bool, zone *time.Location) (Recording, error)
+	// NotePollFault keeps why a source's list couldn't be read, and tells
+	// whether that is new. A refused key stays until a list is read again:
+	// nothing else proves it right. When it is newly refused, the bank accounts
+	// that the source serves go to BankAccountError, but not inactive ones.
+	NotePollFault(ctx context.Context, sourceID int64, fault PollFault) (bool, error)
+}
+
+// catchUps keeps two from reading one list at a time, and remembers when a
+// provider wants to be asked again.
+type catchUps struct {
+	mu        sync.Mutex
+	busy      map[int64]bool
+	notBefore map[int64]time.Time
+}
+
+// begin takes the source's turn; false where another has it, or where it isn't
+// time yet.
+func (c *catchUps) begin(id int64, now time.Time, wait bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.busy[id] || wait && now.Before(c.notBefore[id]) {
+		return false
+	}
+	c.busy[id] = true
+	return true
+}
+
+// end gives the turn back; the next may begin at notBefore.
+func (c *catchUps) end(id int64, notBefore time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.busy, id)
+	c.notBefore[id] = notBefore
+}
+
+// CatchUp reads the list of every source with an API key from where it was
+// left, all of them at once, and gives what became of each that was read. When
+// ctx ends, the rest is read the next time. A source whose list is being read,
+// or whose provider asked for more time, is left out.
+func (s *Service) CatchUp(ctx context.Context, now time.Time) ([]CaughtUp, error) {
+	sources, err := s.store.PolledSources(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	var results []CaughtUp
+	var running sync.WaitGroup
+	for _, source := range sources {
+		if !s.catchUps.begin(source.ID, now, true) {
+			continue
+		}
+		running.Go(func() {
+			result := s.catchUp(ctx, source, now)
+			mu.Lock()
+			defer mu.Unlock()
+			results = append(results, result)
+		})
+	}
+	running.Wait()
+	return results, nil
+}
+
+// CatchUpSource reads the list of one source now. CodeConflict where it has no
+// API key, or where its list is being read already.
+func (s *Service) CatchUpSource(ctx context.Context, accountID, id int64, now time.Time) (CaughtUp, error) {
+	sources, err := s.store.Sources(ctx, accountID)
+	if err != nil {
+		return CaughtUp{}, err
+	}
+	for _, source := range sources {
+		switch {
+		case source.ID != id:
+			continue
+		case source.APIKey == "":
+			return CaughtUp{}, Refused(CodeConflict, Text{
+				"This source has no API key; there is no list to read.",
+				"Nguồn này không có khóa API nên không có danh sách để đọc.",
+			})
+		case !s.catchUps.begin(id, now, false):
+			return CaughtUp{}, Refused(CodeConflict, Text{
+				"The list of this source is being read already.",
+				"Danh sách của nguồn này đang được đọc.",
+			})
+		}
+		result := s.catchUp(ctx, source, now)
+		return result, result.Err
+	}
+	return CaughtUp{}, ErrNoSource()
+}
+
+// catchUp reads one source's list to its end, its turn being taken.
+func (s *Service) catchUp(ctx context.Context, source Source, now time.Time) (result CaughtUp) {
+	result.Source = source
+	var notBefore time.Time
+	defer func() { s.catchUps.end(source.ID, notBefore) }()
+	for more := true; more; result.Pages++ {
+		page, err := s.readPage(ctx, source, now)
+		if err != nil {
+			var fault *PollError
+			if !errors.As(err, &fault) || stopped(ctx, result.Pages) {
+				return result
+			}
+			notBefore = now.Add(fault.RetryAfter)
+			result.Changed, err = s.notePollFault(ctx, source.ID, fault.Fault)
+			result.Err = errors.Join(fault, err)
+			return result
+		}
+		recording, err := s.recordPage(ctx, source, page, now)
+		if err != nil {
+			if !stopped(ctx, result.Pages) {
+				result.Err = err
+			}
+			return result
+		}
+		result.add(recording)
+		source.Progress, more = page.Progress, page.More
+	}
+	result.Changed = source.PollError != ""
+	return result
+}
+
+// stopped tells whether an error is nobody's fault: the service stops, or the
+// time was up with a part of the list read, and the rest comes the next time.
+func stopped(ctx context.Context, pages int) bool {
+	return errors.Is(ctx.Err(), context.Canceled) || ctx.Err() != nil && pages > 0
+}
+
+// readPage reads the next page. A panic of the reader is a page that can't be
+// read.
+func (s *Service) readPage(ctx context.Context, source Source, now time.Time) (page PolledPage, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &PollError{Fault: PollUnreadable, Err: fmt.Errorf("panic: %v", value)}
+		}
+	}()
+	return s.poll(ctx, source, source.Progress, now)
+}
+
+// recordPage records a page. Until a list was read to its end once, what
+// happened before the source had an API key is history, and no shop is told of
+// it.
+func (s *Service) recordPage(ctx context.Context, source Source, page PolledPage, now time.Time) (Recording, error) {
+	call := InboundCall{
+		AccountID: source.AccountID, Source: source, Channel: ChannelPoll, Body: page.Body, ReceivedAt: now, Elements: page.Elements,
+	}
+	if source.PolledAt.IsZero() {
+		call.QuietBefore = source.ListFrom
+	}
+	s.normalize(&call)
+	recording, err := s.store.RecordPage(ctx, call, page.Progress, !page.More, s.zone)
+	if err != nil {
+		return recording, err
+	}
+	s.wake(recording.Webhooks, recording.Ready)
+	return recording, nil
+}
+
+// noteTime is how long noting a fault may take, when the time for reading is
+// up.
+const noteTime = 5 * time.Second
+
+func (s *Service) notePollFault(ctx context.Context, sourceID int64, fault PollFault) (bool, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
+	defer cancel()
+	return s.store.NotePollFault(ctx, sourceID, fault)
+}
+
+// add sums up the counts of a page.
+func (c *CaughtUp) add(r Recording) {
+	c.Recorded += r.Recorded
+	c.Duplicates += r.Duplicates
+	c.Unassigned += r.Unassigned
+	c.Conflicts += r.Conflicts
+	c.Rejected += r.Rejected
+	c.Deliveries += r.Deliveries
+}

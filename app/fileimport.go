@@ -1,0 +1,155 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"strconv"
+	"time"
+
+	"baoco/app/fold"
+)
+
+// Importing a statement file: rows come in the order of the file, are given
+// an event id that they have in every file, and are recorded as a source's
+// elements are.
+//
+//	a file's rows → Import.Add, a few hundred at a time → fileID → recorded in
+//	one commit, without an inbound event: the file itself is what was sent
+
+// ImportOptions say what becomes of a file's transactions.
+type ImportOptions struct {
+	AccountID     int64
+	BankAccountID int64 // that the file is about; 0: it says so itself
+	Notify        bool  // tell the webhooks
+	DryRun        bool  // record nothing, and tell what would be
+}
+
+// Import is one file on its way in. It is for one goroutine.
+type Import struct {
+	service *Service
+	options ImportOptions
+	linked  map[string][]BankAccount // by number
+	days    map[string]*dayRows
+}
+
+// NewImport begins to import a file. CodeValidation for an unknown bank
+// account.
+func (s *Service) NewImport(ctx context.Context, o ImportOptions) (*Import, error) {
+	list, err := s.store.BankAccounts(ctx, o.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	i := &Import{service: s, options: o, linked: map[string][]BankAccount{}, days: map[string]*dayRows{}}
+	for _, b := range list {
+		if o.BankAccountID == 0 || o.BankAccountID == b.ID {
+			i.linked[b.AccountNumber] = append(i.linked[b.AccountNumber], b)
+		}
+	}
+	if o.BankAccountID != 0 && len(i.linked) == 0 {
+		return nil, ErrUnknownBankAccountID()
+	}
+	return i, nil
+}
+
+// Add records the next rows of the file in one commit. OutcomeUnassigned means
+// that no linked bank account fits; nothing is kept of such a row, nor of one
+// with a fault. Files may overlap, and a file may be added again: what is known
+// already is a duplicate.
+func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recording, error) {
+	call := InboundCall{
+		AccountID: i.options.AccountID, Source: Source{BankAccountID: i.options.BankAccountID}, Channel: ChannelFile,
+		ReceivedAt: now, Elements: rows, Silent: !i.options.Notify, DryRun: i.options.DryRun,
+	}
+	for n := range rows {
+		i.identify(&rows[n])
+	}
+	i.service.normalize(&call)
+	recording, err := i.service.store.RecordInbound(ctx, call, i.service.zone)
+	if err == nil && !i.options.DryRun {
+		i.service.wake(recording.Webhooks, recording.Ready)
+	}
+	return recording, err
+}
+
+// identify finds the bank account of a row, and gives it an event id that it
+// has in every file: one with a transaction number is known by its day, number,
+// direction and amount, since two exports of a bank's write times and contents
+// in two ways; one without, by all that it says. Rows alike within a file are
+// counted, so that two of them are two transactions, in this file and in
+// another that overlaps.
+func (i *Import) identify(e *Incoming) {
+	candidates := i.linked[NormalizeAccountNumber(e.AccountNumber)]
+	if e.AccountNumber == "" && i.options.BankAccountID != 0 {
+		for _, only := range i.linked {
+			candidates = only
+		}
+	}
+	if b, found := MatchBankAccount(candidates, e.Gateway); found {
+		e.Gateway, e.AccountNumber = b.Bank, b.AccountNumber
+	}
+	if e.EventID != "" { // the file's own
+		return
+	}
+	day := "-"
+	if !e.Time.IsZero() {
+		day = DayOf(e.Time, i.service.zone).String()
+	}
+	parts := []string{e.Gateway, e.AccountNumber, day, e.Number, string(e.Type), strconv.FormatInt(e.Amount, 10)}
+	if e.Number == "" {
+		parts = append(parts, strconv.FormatInt(e.Time.Unix(), 10), fold.String(e.Content))
+	}
+	sum := digest(parts...)
+	if i.days[day] == nil {
+		i.days[day] = &dayRows{}
+	}
+	if n := i.days[day].count(binary.BigEndian.Uint64(sum[:])); n > 1 {
+		sum = digest(string(sum[:]), strconv.Itoa(n))
+	}
+	// The day goes first: the index of event ids grows at its end then.
+	e.EventID = day + ":" + base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// dayRows counts a file's rows of one day that are alike, by the beginning of
+// their digest. All that is remembered of a row is these eight bytes, in a list
+// until there are so many that looking through it takes longer than a map.
+type dayRows struct {
+	few  []uint64
+	many map[uint64]int
+}
+
+const fewRows = 4096
+
+// count adds a row and gives how many like it there are now.
+func (d *dayRows) count(key uint64) int {
+	if d.many == nil && len(d.few) < fewRows {
+		n := 1
+		for _, other := range d.few {
+			if other == key {
+				n++
+			}
+		}
+		d.few = append(d.few, key)
+		return n
+	}
+	if d.many == nil {
+		d.many = make(map[uint64]int, 2*fewRows)
+		for _, other := range d.few {
+			d.many[other]++
+		}
+		d.few = nil
+	}
+	d.many[key]++
+	return d.many[key]
+}
+
+// digest tells lists of texts apart.
+func digest(parts ...string) [sha256.Size]byte {
+	var b []byte
+	for _, part := range parts {
+		b = binary.AppendUvarint(b, uint64(len(part)))
+		b = append(b, part...)
+	}
+	return sha256.Sum256(b)
+}

@@ -1,0 +1,173 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// InboundLink is what somebody answers to the question whose the unassigned
+// items of an inbound event are. Bank and number are empty where the items
+// name them; the name counts only for a bank account that isn't linked yet.
+type InboundLink struct {
+	Bank, AccountNumber, AccountName string
+	Notify                           NotifyOnLink
+}
+
+// InboundLinkResult is what became of the unassigned items of an event.
+type InboundLinkResult struct {
+	BankAccount    BankAccount
+	Linked         bool // by this; false: it had been linked before
+	Recorded       int
+	Duplicates     int
+	TransactionIDs []int64 // that the items are, one for each
+	Waiting        int     // recorded of what had been waiting in other events
+	Open           int     // items of the event that still need attention
+	Deliveries     int
+	Webhooks       []int64 // that got them
+}
+
+// Fits tells whether e can be about the bank account: what it names of bank
+// and number doesn't say otherwise.
+func (b BankAccount) Fits(e Incoming) bool {
+	return fitsNumber(e, b.AccountNumber) && fitsBank(e, b.Bank)
+}
+
+func fitsNumber(e Incoming, number string) bool {
+	return e.AccountNumber == "" || e.AccountNumber == number || e.Masked && ShowsDigitsOf(e.AccountNumber, number)
+}
+
+func fitsBank(e Incoming, code string) bool {
+	bank, known := FindBank(e.Gateway)
+	return !known || bank.Is(code)
+}
+
+// Complete fills in the bank and the number that weren't given: those of own,
+// the bank account that the source is for (zero where it is for all), or what
+// the items name without doubt. A number may name its bank by being that of
+// only one linked account. CodeValidation where something is in doubt, or no
+// item can be about the bank account.
+func (l InboundLink) Complete(items []Incoming, own BankAccount, linked []BankAccount) (InboundLink, error) {
+	if own.ID != 0 && l.AccountNumber == "" && (l.Bank == "" || l.Bank == own.Bank) {
+		l.Bank, l.AccountNumber = own.Bank, own.AccountNumber
+	}
+	if l.AccountNumber == "" {
+		if err := l.completeNumber(items); err != nil {
+			return l, err
+		}
+	}
+	if !slices.ContainsFunc(items, func(e Incoming) bool { return fitsNumber(e, l.AccountNumber) }) {
+		return l, InvalidField("account_number", "is not the account number that the event names", "không phải số tài khoản mà sự kiện nêu")
+	}
+	if l.Bank == "" {
+		if err := l.completeBank(items, linked); err != nil {
+			return l, err
+		}
+	}
+	if !slices.ContainsFunc(items, BankAccount{Bank: l.Bank, AccountNumber: l.AccountNumber}.Fits) {
+		return l, errOtherBank()
+	}
+	return l, nil
+}
+
+func errOtherBank() error {
+	return InvalidField("bank", "is not the bank that the event names", "không phải ngân hàng mà sự kiện nêu")
+}
+
+func (l *InboundLink) completeNumber(items []Incoming) error {
+	masked := false
+	for _, e := range items {
+		if e.AccountNumber == l.AccountNumber || l.Bank != "" && !fitsBank(e, l.Bank) {
+			continue
+		}
+		if l.AccountNumber != "" {
+			return InvalidField("account_number", "is required: the event names several accounts", "là bắt buộc: sự kiện nêu nhiều tài khoản")
+		}
+		l.AccountNumber, masked = e.AccountNumber, e.Masked
+	}
+	switch {
+	case masked:
+		return InvalidField("account_number", "is required: the event shows only some digits of it", "là bắt buộc: sự kiện chỉ cho thấy một phần số tài khoản")
+	case l.AccountNumber == "" && l.Bank != "":
+		return errOtherBank()
+	case l.AccountNumber == "":
+		return InvalidField("account_number", "is required: the event names none", "là bắt buộc: sự kiện không nêu số tài khoản")
+	}
+	return nil
+}
+
+func (l *InboundLink) completeBank(items []Incoming, linked []BankAccount) error {
+	var named []string
+	for _, e := range items {
+		if bank, known := FindBank(e.Gateway); known && fitsNumber(e, l.AccountNumber) && !slices.ContainsFunc(named, bank.Is) {
+			named = append(named, bank.Code)
+		}
+	}
+	if len(named) == 0 {
+		for _, b := range linked {
+			if b.AccountNumber == l.AccountNumber {
+				named = append(named, b.Bank)
+			}
+		}
+	}
+	switch len(named) {
+	case 0:
+		return InvalidField("bank", "is required: the event names no known bank", "là bắt buộc: sự kiện không nêu ngân hàng nào được biết")
+	case 1:
+		l.Bank = named[0]
+		return nil
+	}
+	return InvalidField("bank", "is required: it can be one of several", "là bắt buộc: có thể là một trong nhiều ngân hàng")
+}
+
+// LinkInbound says whose the unassigned items of an inbound event are: they
+// are recorded on that bank account by the same rules for duplicates, and what
+// it notifies of is as when a bank account is linked. Where the bank account
+// isn't linked yet it is linked first, within the plan, and what had been
+// waiting for it in other events is recorded too. CodeConflict where nothing
+// of the event is unassigned (any more), or its source is for another bank
+// account.
+func (s *Service) LinkInbound(ctx context.Context, accountID, eventID int64, in InboundLink, now time.Time) (InboundLinkResult, error) {
+	var v Invalid
+	if in.Bank != "" {
+		in.Bank = bankField(&v, in.Bank)
+	}
+	if in.AccountNumber != "" {
+		in.AccountNumber = accountNumberField(&v, in.AccountNumber)
+	}
+	if in.AccountName != "" {
+		name, err := cleanName("account_name", in.AccountName)
+		v.Merge(err)
+		in.AccountName = name
+	}
+	if err := v.Err(); err != nil {
+		return InboundLinkResult{}, err
+	}
+	result, err := s.store.LinkInbound(ctx, accountID, eventID, in, s.zone, now)
+	if err != nil {
+		return InboundLinkResult{}, err
+	}
+	s.wake(result.Webhooks, nil)
+	return result, nil
+}
+
+// ErrNothingUnassigned refuses to link an event of which nothing waits.
+func ErrNothingUnassigned() error {
+	return Refused(CodeConflict, Text{
+		"Nothing of this event is unassigned.",
+		"Sự kiện này không có giao dịch nào chưa gán tài khoản.",
+	})
+}
+
+// ErrSourceIsForOther refuses to record on a bank account that the source
+// isn't for.
+func ErrSourceIsForOther(bankAccountID int64) error {
+	return Refused(CodeConflict, Textf(
+		"The source of this event records on bank account %d only.",
+		"Nguồn của sự kiện này chỉ ghi nhận cho tài khoản ngân hàng %d.", bankAccountID))
+}
+
+// ErrNameNeeded misses the name of a bank account that is to be linked.
+func ErrNameNeeded() error {
+	return InvalidField("account_name", "is required: the bank account is not linked yet", "là bắt buộc: tài khoản ngân hàng chưa được liên kết")
+}

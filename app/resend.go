@@ -1,0 +1,112 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+// MaxResend is how many deliveries are resent in one commit at most.
+const MaxResend = 1000
+
+// FailedFilter narrows the failed deliveries; zero values do not.
+type FailedFilter struct {
+	WebhookID     int64
+	TransactionID int64
+	Type          Direction
+	From, To      time.Time // of the delivery: made from From on, before To
+	Query         string    // in content or transaction number, as typed
+}
+
+// Replays tells whether a replay of one webhook does the same, however many
+// there are.
+func (f FailedFilter) Replays() bool {
+	return f.WebhookID != 0 && f.TransactionID == 0 && f.Type == "" && f.Query == ""
+}
+
+// FailedDelivery is a delivery that ended as failed.
+type FailedDelivery struct {
+	DeliveryID, WebhookID int64
+	HistoryID             int64 // its last attempt
+}
+
+// ResendResult is what became of resending many.
+type ResendResult struct {
+	Count      int        // new deliveries; of a repeated request, those of the first
+	Deliveries []Delivery // the new ones; none for a repeated request or a replay
+	Refused    []RefusedResend
+	More       bool // MaxResend was reached, and some are left
+}
+
+// RefusedResend is a history record that isn't resent, and why: CodeNotFound,
+// CodeWebhookDeleted, CodeWebhookInactive or CodeDeliveryPending.
+type RefusedResend struct {
+	HistoryID int64
+	Err       *Error
+}
+
+type resendStore interface {
+	// FailedDeliveries lists at most limit failed deliveries whose transaction
+	// the webhook was not told since, as Replay has it: those of active
+	// webhooks, one webhook after another, oldest first.
+	FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter, limit int) ([]FailedDelivery, error)
+	// ResendMany resends each delivery of these history records once, in one
+	// commit. What can't be resent is refused and keeps nothing else back.
+	ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key IdempotencyKey, now time.Time) (ResendResult, error)
+}
+
+// FailedDeliveries lists what ResendFailed would resend now: the first most of
+// it, and whether there is more.
+func (s *Service) FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter, most int) (list []FailedDelivery, more bool, err error) {
+	list, err = s.store.FailedDeliveries(ctx, accountID, f, most+1)
+	if len(list) > most {
+		return list[:most], true, err
+	}
+	return list, false, err
+}
+
+// ResendMany resends the deliveries of history records, each once, at most
+// MaxResend of them.
+func (s *Service) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key IdempotencyKey, now time.Time) (ResendResult, error) {
+	if len(historyIDs) > MaxResend {
+		return ResendResult{}, ErrTooManyResends()
+	}
+	r, err := s.store.ResendMany(ctx, accountID, historyIDs, key, now)
+	if err != nil {
+		return ResendResult{}, err
+	}
+	var webhooks []int64
+	seen := map[int64]bool{}
+	for _, d := range r.Deliveries {
+		if !seen[d.WebhookID] {
+			seen[d.WebhookID] = true
+			webhooks = append(webhooks, d.WebhookID)
+		}
+	}
+	s.wake(webhooks, nil)
+	return r, nil
+}
+
+// ResendFailed resends the failed deliveries that f leaves: all of them where
+// it names a webhook and nothing but dates besides, else at most MaxResend.
+func (s *Service) ResendFailed(ctx context.Context, accountID int64, f FailedFilter, key IdempotencyKey, now time.Time) (ResendResult, error) {
+	if f.Replays() {
+		n, err := s.Replay(ctx, accountID, f.WebhookID, f.From, f.To, key, now)
+		return ResendResult{Count: n}, err
+	}
+	list, more, err := s.FailedDeliveries(ctx, accountID, f, MaxResend)
+	if err != nil {
+		return ResendResult{}, err
+	}
+	ids := make([]int64, len(list))
+	for i, d := range list {
+		ids[i] = d.HistoryID
+	}
+	r, err := s.ResendMany(ctx, accountID, ids, key, now)
+	r.More = more
+	return r, err
+}
+
+// ErrTooManyResends refuses more at once than MaxResend.
+func ErrTooManyResends() error {
+	return InvalidField("id", "names more than 1,000 records", "có quá 1.000 bản ghi")
+}

@@ -1,0 +1,92 @@
+// Package sms reads the texts by which Vietnamese banks tell a phone that the
+// balance of an account changed.
+//
+// A text proves nothing by itself: anybody can send one in a bank's shape.
+// [Read] says what a text says, [FromBank] whether its sender is a name of
+// that bank's; the caller asks both before it believes in money. (A sender's
+// name can be forged too, by a false base station beside the phone. A merchant
+// for whom that matters needs a provider that signs.)
+//
+// Banks change their texts without notice, so each known form is an entry of
+// one table, with the texts it was made from: see shape.go. A text in no known
+// shape is sorted by the rules of classify.go: money that can't be read is
+// kept for a person, one-time codes are never kept.
+package sms
+
+import (
+	"time"
+
+	"baoco/app"
+)
+
+// Message is one SMS as a forwarding app hands it on.
+type Message struct {
+	Sender     string // a brand name or a number
+	Text       string
+	ReceivedAt time.Time // by the phone, or by the server where the phone doesn't say
+}
+
+// Kind says what a text is.
+type Kind int
+
+// The kinds of text.
+const (
+	Balance    Kind = iota // a movement of money
+	Other                  // a one-time code, advertising, a notice: nothing to record, must not be stored
+	Unreadable             // looks like a movement of money and can't be read: must be kept for a person
+)
+
+func (k Kind) String() string {
+	switch k {
+	case Balance:
+		return "balance"
+	case Other:
+		return "other"
+	}
+	return "unreadable"
+}
+
+// Movement is what a Balance text says.
+type Movement struct {
+	// Bank is the code of the bank whose shape the text has, where the text
+	// names it or the sender is one of its names; "" where neither does.
+	Bank string
+	// AccountNumber is as the text shows it, each character that it hides an
+	// x: 0121000000319, 7220xxxx2005, xxxx5847. Only digits unless Masked.
+	AccountNumber string
+	Masked        bool
+	Type          app.Direction
+	Amount        int64  // VND, 1 to app.MaxAmount
+	Content       string // of the transfer, at most app.MaxContent characters
+	Number        string // the bank's reference, where the text has one that the payer can't have written; "" elsewhere
+	// Time is in the zone given to Read. What the text doesn't say is that of
+	// receipt; it is zero where the text says something impossible.
+	Time time.Time
+}
+
+// maxText is how many characters of a text are read. The longest SMS has 255
+// parts; what banks send has five.
+const maxText = 4096
+
+// Read reads a text. For a Balance the movement is whole. For an Unreadable
+// text the movement holds at most the bank and the account, and the error says
+// which field is at fault; for any other text both are empty.
+func Read(m Message, zone *time.Location) (Movement, Kind, *app.FieldError) {
+	text := foldText(app.CleanText(m.Text, maxText))
+	for _, r := range readers() {
+		if found, ok := r.match(text); ok {
+			movement, fault := found.movement(m, zone)
+			if fault != nil {
+				return Movement{Bank: movement.Bank, AccountNumber: movement.AccountNumber, Masked: movement.Masked}, Unreadable, fault
+			}
+			return movement, Balance, nil
+		}
+	}
+	if !looksLikeMoney(text.plain) {
+		return Movement{}, Other, nil
+	}
+	return Movement{}, Unreadable, &app.FieldError{Field: "text", Text: app.Text{
+		EN: "looks like a movement of money, but is in no known form of a bank's message",
+		VI: "giống tin nhắn biến động số dư nhưng không đúng mẫu tin nào đã biết",
+	}}
+}

@@ -1,0 +1,104 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// SourceOption is something that only some kinds of sources need to be told.
+type SourceOption string
+
+// The options.
+const (
+	OptionHeader    SourceOption = "header"     // that carries the secret
+	OptionMap       SourceOption = "map"        // where the fields stand
+	OptionSender    SourceOption = "sender"     // further senders of a bank's texts
+	OptionAccessKey SourceOption = "access-key" // that is signed but not sent
+	OptionUsername  SourceOption = "username"
+)
+
+// SourceOptions are the values of the options; the zero value has none.
+type SourceOptions struct {
+	Header    string            `json:"header,omitempty"`
+	Map       map[string]string `json:"map,omitempty"` // field to path
+	Senders   []string          `json:"senders,omitempty"`
+	AccessKey string            `json:"access_key,omitempty"`
+	Username  string            `json:"username,omitempty"`
+}
+
+// given lists the options that have a value.
+func (o SourceOptions) given() (names []SourceOption) {
+	for _, option := range []struct {
+		name SourceOption
+		set  bool
+	}{
+		{OptionHeader, o.Header != ""}, {OptionMap, len(o.Map) > 0}, {OptionSender, len(o.Senders) > 0},
+		{OptionAccessKey, o.AccessKey != ""}, {OptionUsername, o.Username != ""},
+	} {
+		if option.set {
+			names = append(names, option.name)
+		}
+	}
+	return names
+}
+
+// check refuses values that no adapter could work with.
+func (o SourceOptions) check(auth Auth) error {
+	var v Invalid
+	// net/http takes these three out of a request's headers.
+	reserved := slices.ContainsFunc([]string{"Host", "Content-Length", "Transfer-Encoding"}, func(name string) bool { return strings.EqualFold(name, o.Header) })
+	if reserved || strings.Trim(o.Header, headerLetters) != "" || len(o.Header) > 100 {
+		v.Add("header", "must be the name of a header, such as X-Api-Key", "phải là tên header, ví dụ X-Api-Key")
+	} else if o.Header != "" && auth != AuthToken {
+		v.Add("header", "goes with auth token only", "chỉ dùng với auth token")
+	}
+	for _, sender := range o.Senders {
+		v.Merge(checkSender(sender))
+	}
+	if strings.Trim(o.Username, usernameLetters) != "" || len(o.Username) > 100 {
+		v.Add("username", "must be at most 100 letters, digits and the signs . _ @ -", "phải có tối đa 100 chữ cái không dấu, chữ số và các ký tự . _ @ -")
+	}
+	return v.Err()
+}
+
+const (
+	usernameLetters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._@-"
+	headerLetters   = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&'*+-.^_`|~" // RFC 9110, 5.6.2
+)
+
+func checkSender(sender string) error {
+	n := utf8.RuneCountInString(sender)
+	if n < 1 || n > 50 || strings.TrimSpace(sender) != sender || !utf8.ValidString(sender) || strings.IndexFunc(sender, isControl) >= 0 {
+		return InvalidField("sender", "must be a name or number as the phone shows it, at most 50 characters", "phải là tên hoặc số như điện thoại hiển thị, tối đa 50 ký tự")
+	}
+	return nil
+}
+
+// AllowSenders has a source take texts from further senders for those of a
+// bank. What was rejected for its sender counts once it is retried.
+func (s *Service) AllowSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error) {
+	sources, err := s.store.Sources(ctx, accountID)
+	if err != nil {
+		return Source{}, err
+	}
+	i := slices.IndexFunc(sources, func(src Source) bool { return src.ID == id })
+	if i < 0 {
+		return Source{}, ErrNoSource()
+	}
+	var v Invalid
+	if kind, _ := s.providerKind(sources[i].Provider); !slices.Contains(kind.Options, OptionSender) {
+		v.Add("sender", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
+	}
+	if len(senders) == 0 {
+		v.Add("sender", "is required", "là bắt buộc")
+	}
+	for _, sender := range senders {
+		v.Merge(checkSender(sender))
+	}
+	if err := v.Err(); err != nil {
+		return Source{}, err
+	}
+	return s.store.AddSourceSenders(ctx, accountID, id, senders)
+}

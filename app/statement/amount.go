@@ -1,0 +1,183 @@
+package statement
+
+import (
+	"errors"
+	"strings"
+
+	"baoco/app"
+	"baoco/app/fold"
+)
+
+// money is what an amount cell holds.
+type money struct {
+	value  int64 // with its sign; 0: nothing, or err
+	signed bool  // a sign was written
+	err    error // something that isn't an amount
+	digits bool  // some digit other than 0 stands in it
+}
+
+// Why a text is not an amount, beside the reasons of app.
+var (
+	errAmountGroups = errors.New("neither groups of three digits nor zero decimals")
+	errAmountCut    = errors.New("digits were lost in scientific notation")
+)
+
+// parseMoney reads an amount in VND. A number of a spreadsheet is taken
+// exactly. In a text, "." "," or a space may group digits in threes and ","
+// or "." may begin decimals that are all 0:
+//
+//	1.234.567  1,234,567  1 234 567.00  1.234.567,00 VND  (1,234)  -1.234  1234-
+//
+// "1.234" is 1234, since an amount in VND has no decimals; "1.23" and
+// "1,234.50" are errors. So is "1.5E+07" as a text: Excel writes amounts so
+// that it has cut. An empty cell, a dash and 0 are no amount.
+func parseMoney(c cell) money {
+	text := c.plain()
+	m := money{digits: strings.ContainsAny(text, "123456789")}
+	if text == "" {
+		return m
+	}
+	if c.number {
+		m.value, m.err = app.ParseAmount(text)
+		m.signed = text[0] == '-'
+		if errors.Is(m.err, app.ErrAmountRange) && !m.digits {
+			m.err = nil // 0
+		}
+		return m
+	}
+	digits, negative, signed := cutSign(cutUnit(text))
+	m.signed = signed
+	if digits == "" {
+		if !isDash(text) {
+			m.err = app.ErrAmountSyntax
+		}
+		return m
+	}
+	if m.value, m.err = parseDigits(digits); negative {
+		m.value = -m.value
+	}
+	return m
+}
+
+// cutUnit cuts the name of the currency.
+func cutUnit(s string) string {
+	if strings.Trim(s, "0123456789.,") == "" {
+		return s
+	}
+	s = strings.ToLower(s)
+	for _, unit := range []string{"vnđ", "vnd", "đồng", "đ", "₫"} {
+		if rest, ok := strings.CutSuffix(s, unit); ok {
+			s = rest
+		} else if rest, ok := strings.CutPrefix(s, unit); ok {
+			s = rest
+		}
+	}
+	return strings.TrimFunc(s, isSpace)
+}
+
+// cutSign cuts the sign: a plus or minus before or after the digits, or
+// parentheses around them.
+func cutSign(s string) (digits string, negative, signed bool) {
+	if inner, ok := strings.CutPrefix(s, "("); ok {
+		if inner, ok = strings.CutSuffix(inner, ")"); ok {
+			return cutUnit(strings.TrimFunc(inner, isSpace)), true, true
+		}
+		return s, false, false
+	}
+	for _, sign := range []string{"-", "−", "–", "+"} {
+		rest, before := strings.CutPrefix(s, sign)
+		if !before {
+			rest, signed = strings.CutSuffix(s, sign)
+		}
+		if before || signed {
+			return strings.TrimFunc(rest, isSpace), sign != "+", true
+		}
+	}
+	return s, false, false
+}
+
+func isDash(s string) bool {
+	return strings.Trim(s, "-–—−") == ""
+}
+
+// parseDigits reads digits with grouping marks.
+func parseDigits(s string) (int64, error) {
+	s = strings.Map(func(r rune) rune {
+		if isSpace(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	if strings.Trim(s, "0123456789., ") != "" {
+		if strings.Trim(s, "0123456789.,eE+- ") == "" && strings.ContainsAny(s, "eE") {
+			return 0, errAmountCut
+		}
+		return 0, app.ErrAmountSyntax
+	}
+	whole, err := cutDecimals(s)
+	if err != nil {
+		return 0, err
+	}
+	if whole, err = ungroup(whole); err != nil {
+		return 0, err
+	}
+	if whole = strings.TrimLeft(whole, "0"); whole == "" {
+		return 0, nil
+	}
+	return app.ParseAmount(whole)
+}
+
+// cutDecimals cuts decimals that are all 0. What follows the last mark are
+// decimals where another mark stands before it, or where it can't be a group:
+// three digits after one to three are one.
+func cutDecimals(s string) (string, error) {
+	at := strings.LastIndexAny(s, ".,")
+	if at < 0 {
+		return s, nil
+	}
+	before, after := s[:at], s[at+1:]
+	grouped := strings.ContainsAny(before, "., ")
+	switch {
+	case grouped && strings.IndexByte(before, s[at]) >= 0:
+		return s, nil // the same mark twice groups
+	case !grouped && len(after) == 3 && len(before) >= 1 && len(before) <= 3 && strings.Trim(s, "0.,") != "" && before[0] != '0':
+		return s, nil
+	case after == "" || before == "" || strings.Contains(after, " "):
+		return "", errAmountGroups
+	case strings.Trim(after, "0") == "":
+		return before, nil
+	case grouped || len(before) > 3 || before == "0":
+		return "", app.ErrAmountFraction
+	}
+	return "", errAmountGroups
+}
+
+// ungroup takes the one kind of mark out of digits that it groups in threes.
+func ungroup(s string) (string, error) {
+	at := strings.IndexAny(s, "., ")
+	if at < 0 {
+		return s, nil
+	}
+	groups := strings.Split(s, s[at:at+1])
+	for i, g := range groups {
+		if i == 0 && (g == "" || len(g) > 3) || i > 0 && len(g) != 3 || strings.ContainsAny(g, "., ") {
+			return "", errAmountGroups
+		}
+	}
+	return strings.Join(groups, ""), nil
+}
+
+// directions are the words of a column that says which way money went.
+var directions = map[string]app.Direction{
+	"c": app.In, "co": app.In, "cr": app.In, "credit": app.In, "in": app.In, "ghi co": app.In, "tien vao": app.In, "thu": app.In, "nhan": app.In, "nhan tien": app.In, "+": app.In,
+	"d": app.Out, "no": app.Out, "dr": app.Out, "debit": app.Out, "out": app.Out, "ghi no": app.Out, "tien ra": app.Out, "chi": app.Out, "chuyen": app.Out, "chuyen tien": app.Out, "-": app.Out,
+}
+
+// parseDirection reads a direction; empty: it says nothing.
+func parseDirection(c cell) app.Direction {
+	text := c.plain()
+	if len(text) > 40 {
+		return ""
+	}
+	return directions[strings.Join(strings.Fields(fold.String(text)), " ")]
+}

@@ -1,0 +1,89 @@
+package statement_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"unicode/utf8"
+
+	"baoco/app"
+	"baoco/app/statement"
+)
+
+// FuzzCSV: any bytes end without a panic, and what is a transaction without a
+// fault has money in one direction.
+func FuzzCSV(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "statement")
+	files, err := filepath.Glob(filepath.Join(samples, "*.csv"))
+	must(f, err)
+	for _, file := range files {
+		f.Add([]byte(readFile(f, file)))
+	}
+	for _, seed := range []string{
+		"sep=;\nNgày;Nội dung;Số tiền\n01/11/2026;x;-1.000\n", "\xff\xfeN\x00g\x00", "\"", "Date,Amount,x\n01/11/2026,\"1,0\n00", "Date\tDebit\tCredit\n\t\t5\n",
+		"Ngày,Nợ,Có\r01/11/2026,(5),\r,,6\r", "PK\x03\x04", "\x00", "Ng\xe0y;S\xf4\xec ti\xea\xccn;X\n1/1/26;5;",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, content []byte) { checkFile(t, path, content) })
+}
+
+// FuzzXLSX: likewise for the XML of a sheet and of shared texts, within a
+// workbook that is whole.
+func FuzzXLSX(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "statement")
+	row := `<row r="2"><c r="A2"><v>46327.5</v></c><c r="B2" t="s"><v>1</v></c><c r="C2"><v>1.5E+5</v></c></row>`
+	shared := parts("")["xl/sharedStrings.xml"]
+	f.Add(headerRow+row, shared)
+	f.Add(headerRow+`<row><c t="inlineStr"><is><r><t>01/11/2026</t></r></is></c><c/><c t="d"><v>-5</v></c></row>`, shared)
+	f.Add(headerRow+`<row r="9"><c r="XFD9" t="b"><v>1</v></c><c r="A9" t="e"><v>#N/A</v></c></row></sheetData>`, `<sst><si><t>a_x0041_b</t></si>`)
+	f.Add(`<row r="-5"><c r="A0"><v>&#x1F;</v></c></row><row`, "")
+	f.Add("\xff\xfe<\x00", "\xfe\xff\x00<")
+	f.Fuzz(func(t *testing.T, rows, shared string) {
+		p := parts(rows)
+		p["xl/sharedStrings.xml"] = shared
+		checkFile(t, path, []byte(zipped(t, p)))
+	})
+}
+
+// FuzzWorkbook: likewise for the bytes of the file.
+func FuzzWorkbook(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "statement")
+	whole := []byte(zipped(f, parts(headerRow)))
+	f.Add(whole)
+	f.Add(whole[:len(whole)/2])
+	f.Add([]byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"))
+	f.Fuzz(func(t *testing.T, content []byte) { checkFile(t, path, content) })
+}
+
+func checkFile(t *testing.T, path string, content []byte) {
+	must(t, os.WriteFile(path, content, 0o600))
+	for _, columns := range []map[string]string{nil, {"date": "A", "content": "B", "amount": "C"}} {
+		r, err := statement.Open(path, statement.Options{Zone: zone, Map: columns})
+		if err != nil {
+			continue
+		}
+		for n, line := 0, 0; ; n++ {
+			row, err := r.Next()
+			if err != nil {
+				if _, again := r.Next(); again == nil || errors.Is(err, io.EOF) != errors.Is(again, io.EOF) {
+					t.Fatalf("after %v comes %v", err, again)
+				}
+				break
+			}
+			if n > len(content)*1000 || row.Line <= line {
+				t.Fatalf("row %d is line %d after line %d", n, row.Line, line)
+			}
+			line = row.Line
+			if row.Fault == nil && (row.Amount < 1 || row.Amount > app.MaxAmount || row.Type != app.In && row.Type != app.Out) {
+				t.Fatalf("line %d is a transaction of %d %q", row.Line, row.Amount, row.Type)
+			}
+			if row.Fault != nil && (row.Fault.Field == "" || row.Fault.Text.EN == "" || row.Fault.Text.VI == "" || !utf8.ValidString(row.Fault.Text.EN)) {
+				t.Fatalf("line %d has the fault %v", row.Line, row.Fault)
+			}
+		}
+		must(t, r.Close())
+	}
+}

@@ -1,0 +1,251 @@
+package statement
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// What is a transaction and what isn't: the lines below a header are judged in
+// this order.
+//
+//  1. A line that begins with the words for "account number", and has no
+//     date, names the account of the lines below it.
+//  2. A line without money is none: a balance brought forward, a header that
+//     is printed again on the next page, a text that goes on from the line
+//     above (see [Reader.goesOn]). But where it has a date and the money cell
+//     holds something that isn't an amount, or the line ends before its money
+//     cells, it is a transaction that can't be read.
+//  3. A line with money and a date is a transaction, unless its whole text
+//     names a balance ("Số dư đầu kỳ") and it has no number of the bank's.
+//  4. A line with money and without a date is a sum ("Tổng cộng") where it
+//     has no number of the bank's and either one of its cells begins with a
+//     word for a sum, or nothing but numbers stands in it; so it is where a
+//     word without digits stands in the place of the date and no content and
+//     no number beside it.
+//  5. Any other line with money is a transaction, of the day of the line
+//     above where the bank leaves out repeated dates, else of no known time.
+//     Money is never lost to a date.
+//
+// "Money" is a digit other than 0 in a column of amounts.
+
+// line is one line below the header, its cells read.
+type line struct {
+	record
+	debit, credit, amount money
+	date                  date
+	dated                 bool
+}
+
+// read tells whether a line is a transaction, and gives it.
+func (r *Reader) read(rec record) (Row, bool) {
+	wasOpen := r.open
+	r.open = false
+	if rec.blank() {
+		return Row{}, false
+	}
+	r.lines++
+	l := r.parse(rec)
+	if !l.dated {
+		if number, labelled := r.accountLine(rec); labelled {
+			r.account = number
+			r.skipped++
+			return Row{}, false
+		}
+	}
+	switch {
+	case !l.holdsMoney():
+		if l.dated {
+			if f := r.unreadable(l); f != nil {
+				return r.row(l, f), true
+			}
+		} else if wasOpen && r.goesOn(l) {
+			r.open = true
+			return Row{}, false
+		} else if h, ok := r.headerAgain(rec); ok {
+			r.header, r.lines = h, 0
+		}
+	case l.dated && r.isBalance(l), !l.dated && r.isSum(l), r.isNumbering(l):
+	default:
+		return r.row(l, nil), true
+	}
+	r.skipped++
+	return Row{}, false
+}
+
+func (r *Reader) parse(rec record) line {
+	c := r.header.columns
+	l := line{
+		record: rec,
+		debit:  parseMoney(rec.cell(c.of(fieldDebit))),
+		credit: parseMoney(rec.cell(c.of(fieldCredit))),
+		amount: parseMoney(rec.cell(c.of(fieldAmount))),
+	}
+	l.date, l.dated = parseDate(rec.cell(c.of(fieldDate)), r.options.Zone, r.date1904)
+	if !l.dated {
+		l.date, l.dated = parseDate(rec.cell(c.of(fieldPosting)), r.options.Zone, r.date1904)
+	}
+	if l.dated && !l.date.clock {
+		if seconds, ok := parseClock(rec.cell(c.of(fieldClock))); ok && c.has(fieldClock) {
+			d := l.date.at
+			l.date.at = time.Date(d.Year(), d.Month(), d.Day(), 0, 0, seconds, 0, d.Location())
+		}
+	}
+	return l
+}
+
+func (l line) holdsMoney() bool { return l.debit.digits || l.credit.digits || l.amount.digits }
+
+// text is the text of a field in the line.
+func (r *Reader) text(l line, f field) string { return l.cell(r.header.columns.of(f)).plain() }
+
+// unreadable is the fault of a line with a date and without money, nil where
+// it is in order that it has none.
+func (r *Reader) unreadable(l line) *app.FieldError {
+	for _, m := range []money{l.debit, l.credit, l.amount} {
+		if m.err != nil {
+			return amountFault(m.err)
+		}
+	}
+	last := 0
+	for _, f := range []field{fieldDebit, fieldCredit, fieldAmount} {
+		last = max(last, r.header.columns.of(f))
+	}
+	if r.isText && len(l.cells) <= last {
+		return lineFault("ends before its amount; a quotation mark may be missing", "kết thúc trước cột số tiền; có thể thiếu dấu ngoặc kép")
+	}
+	return nil
+}
+
+// maxContinued is how long a content may become by the lines below it, in
+// bytes; more than is kept of one.
+const maxContinued = 4 * app.MaxContent
+
+// goesOn tells whether a line is the rest of the content of the line above:
+// nothing but the content column holds something. It is added there.
+func (r *Reader) goesOn(l line) bool {
+	text := r.text(l, fieldContent)
+	if r.held == nil || text == "" || l.filled() != 1 || beginsSum(text) {
+		return false
+	}
+	if len(r.held.Content)+len(text) < maxContinued {
+		r.held.Content += " " + oneLine(text)
+	}
+	return true
+}
+
+// headerAgain tells whether a line is a header once more, as on the next page
+// or above the next account's table; its columns may be others. The second
+// row of the header, in another language, changes nothing.
+func (r *Reader) headerAgain(rec record) (header, bool) {
+	h, ok := header{}, false
+	if rec.filled() >= 3 && r.lines > 1 {
+		h.columns, ok = headerColumns(texts(rec), r.options)
+	}
+	if !ok {
+		return h, false
+	}
+	if !r.header.columns.has(fieldAccount) {
+		delete(h.columns, fieldAccount)
+	}
+	h.line, h.names = rec.line, texts(rec)
+	return h, true
+}
+
+// accountLine reads a line between the tables of several accounts.
+func (r *Reader) accountLine(rec record) (number string, labelled bool) {
+	for i, c := range rec.cells {
+		if c.plain() == "" {
+			continue
+		}
+		if c.number || i == r.header.columns.of(fieldContent) && rec.filled() > 1 {
+			return "", false
+		}
+		if label, _ := cutLabel(c.plain()); !isAccountLabel(label) {
+			return "", false
+		}
+		if _, again := headerColumns(texts(rec), r.options); again {
+			return "", false
+		}
+		return namedAccount(rec)
+	}
+	return "", false
+}
+
+// The words of sums and of balances, folded.
+// The words of sums and of balances, folded.
+var (
+	sumWords = []string{
+		"tong", "total", "totals", "grand total", "sub total", "subtotal", "cong", "luy ke", "so du", "du dau", "du cuoi", "opening balance", "closing balance",
+		"beginning balance", "ending balance", "balance", "mang sang", "phat sinh trong ky", "doanh so",
+	}
+	balanceWords = []string{
+		"so du dau ky", "so du cuoi ky", "so du dau", "so du cuoi", "du dau ky", "du cuoi ky", "so du dau ngay", "so du cuoi ngay", "opening balance", "closing balance",
+		"beginning balance", "ending balance", "balance brought forward", "balance b f", "balance carried forward", "so du dau ky opening balance", "so du cuoi ky closing balance",
+	}
+)
+
+// beginsSum tells whether text begins with the words of a sum or a balance. A
+// company's name ("Tổng công ty") does not.
+func beginsSum(text string) bool {
+	if len(text) > 200 {
+		text = text[:200]
+	}
+	key := wordsOf(text)
+	for _, company := range []string{" tong cong ty ", " tong cty ", " cong ty "} {
+		if strings.HasPrefix(key, company) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(sumWords, func(w string) bool { return strings.HasPrefix(key, " "+w+" ") })
+}
+
+// isBalance tells whether a line with a date is a balance.
+func (r *Reader) isBalance(l line) bool {
+	content := r.text(l, fieldContent)
+	return len(content) < 100 && r.text(l, fieldNumber) == "" && slices.Contains(balanceWords, strings.Trim(wordsOf(content), " "))
+}
+
+// isSum tells whether a line without a date is a sum.
+func (r *Reader) isSum(l line) bool {
+	if r.text(l, fieldNumber) != "" {
+		return false
+	}
+	onlyNumbers := true
+	for _, c := range l.cells {
+		text := c.plain()
+		if beginsSum(text) {
+			return true
+		}
+		onlyNumbers = onlyNumbers && (c.number || strings.Trim(text, "0123456789.,-+() ") == "")
+	}
+	when := r.text(l, fieldDate) + r.text(l, fieldPosting)
+	if strings.Trim(when, "-") == "" {
+		return onlyNumbers
+	}
+	return !strings.ContainsAny(when, "0123456789") && r.text(l, fieldContent) == ""
+}
+
+// isNumbering tells whether a line numbers the columns of the header above it:
+// (1), (2), (3).
+func (r *Reader) isNumbering(l line) bool {
+	if l.dated || r.header.line == 0 || r.lines > 2 || l.filled() < 3 {
+		return false
+	}
+	before := 0
+	for _, c := range l.cells {
+		text := strings.Trim(c.plain(), "()[]")
+		if text == "" {
+			continue
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || before != 0 && n != before+1 {
+			return false
+		}
+		before = n
+	}
+	return true
+}

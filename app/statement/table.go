@@ -1,0 +1,79 @@
+package statement
+
+import "strings"
+
+// table is a file as lines of cells, whatever its format.
+type table interface {
+	// next gives the next line, io.EOF after the last one. The record is the
+	// caller's to keep.
+	next() (record, error)
+	progress() (done, total int64)
+	close() error
+}
+
+// record is one line of a table.
+type record struct {
+	line  int // in the file or the sheet, from 1
+	cells []cell
+}
+
+// cell is what stands in one cell.
+type cell struct {
+	text   string
+	number bool // a number of a spreadsheet: text is its exact value
+}
+
+// cell gives the cell of column i, from 0: an empty one where the line has no
+// such column.
+func (r record) cell(i int) cell {
+	if i < 0 || i >= len(r.cells) {
+		return cell{}
+	}
+	return r.cells[i]
+}
+
+// blank tells whether nothing stands in the line.
+func (r record) blank() bool {
+	for _, c := range r.cells {
+		if c.plain() != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// filled is how many cells of the line hold something.
+func (r record) filled() int {
+	n := 0
+	for _, c := range r.cells {
+		if c.plain() != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// plain is the text without the space around it and without what keeps Excel
+// from taking a text for a number: ="0123" and '0123.
+func (c cell) plain() string {
+	s := strings.TrimFunc(c.text, isSpace)
+	if inner, ok := strings.CutPrefix(s, `="`); ok {
+		if inner, ok = strings.CutSuffix(inner, `"`); ok {
+			return strings.TrimFunc(inner, isSpace)
+		}
+	}
+	if len(s) > 1 && s[0] == '\'' && s[1] >= '0' && s[1] <= '9' {
+		return s[1:]
+	}
+	return s
+}
+
+// isSpace tells whether r leaves no ink: the spaces that spreadsheets use, and
+// marks without width.
+func isSpace(r rune) bool {
+	switch r {
+	case ' ', '\t', '\n', '\r', '\v', '\f', 0, 0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF:
+		return true
+	}
+	return r >= 0x2000 && r <= 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2060 && r <= 0x2069
+}

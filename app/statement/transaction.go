@@ -1,0 +1,160 @@
+package statement
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// row makes a transaction of a line. fault is nil unless one is known.
+func (r *Reader) row(l line, fault *app.FieldError) Row {
+	row := Row{Line: l.line, Cells: r.written(l)}
+	e := &row.Incoming
+	e.EventID = r.text(l, fieldID)
+	e.Gateway = r.bank.bank
+	if r.header.columns.has(fieldGateway) {
+		e.Gateway = r.text(l, fieldGateway)
+	}
+	e.Content = oneLine(r.text(l, fieldContent))
+	e.Number = r.number(l)
+	e.Time = r.time(l)
+	var faults [4]*app.FieldError
+	faults[0], faults[1] = r.widthFault(l), fault
+	faults[2] = r.money(l, e)
+	e.AccountNumber, faults[3] = r.accountNumber(l)
+	for _, f := range faults {
+		if f != nil {
+			e.Fault = f
+			break
+		}
+	}
+	return row
+}
+
+// oneLine joins the lines of a cell.
+func oneLine(s string) string {
+	if !strings.ContainsAny(s, "\r\n") {
+		return s
+	}
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\r' || r == '\n' }), " ")
+}
+
+// time is when a transaction was, zero where that isn't known.
+func (r *Reader) time(l line) time.Time {
+	if l.dated {
+		r.day = l.date.at
+		return l.date.at
+	}
+	if r.bank.repeatsDates && r.text(l, fieldDate)+r.text(l, fieldPosting) == "" {
+		return r.day
+	}
+	return time.Time{}
+}
+
+// number is the bank's number of a transaction. What stands behind the date in
+// its cell is one where there is no column for it. One whose digits were lost
+// is left out, since two of them may look the same.
+func (r *Reader) number(l line) string {
+	if !r.header.columns.has(fieldNumber) {
+		return l.date.rest
+	}
+	c := l.cell(r.header.columns.of(fieldNumber))
+	text := c.plain()
+	if c.number {
+		digits, _ := wholeDigits(text)
+		return digits
+	}
+	if looksScientific(text) {
+		return ""
+	}
+	return text
+}
+
+// accountNumber is that of the column, else the one named outside the table.
+func (r *Reader) accountNumber(l line) (string, *app.FieldError) {
+	c := l.cell(r.header.columns.of(fieldAccount))
+	text := c.plain()
+	if text == "" {
+		return r.account, nil
+	}
+	if c.number {
+		if digits, ok := wholeDigits(text); ok {
+			return digits, nil
+		}
+	}
+	if c.number || looksScientific(text) {
+		return text, &app.FieldError{Field: "accountNumber", Text: app.Text{
+			EN: "has lost digits in the spreadsheet; the column must be text",
+			VI: "đã mất chữ số trong bảng tính; cột này phải ở dạng văn bản",
+		}}
+	}
+	return text, nil
+}
+
+// maxExact is up to where a spreadsheet keeps every digit of a number: 15 of
+// them.
+const maxExact = 999_999_999_999_999
+
+// wholeDigits gives the digits of a whole number of a spreadsheet, which may
+// stand there as 1.9033E+13. ok is false, and there are none, where some may
+// be lost.
+func wholeDigits(text string) (digits string, ok bool) {
+	if strings.Trim(text, "0123456789") == "" && len(text) <= 15 {
+		return text, text != ""
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f < 0 || f > maxExact || f != math.Trunc(f) {
+		return "", false
+	}
+	return strconv.FormatFloat(f, 'f', 0, 64), true
+}
+
+// looksScientific tells whether text is like 1.9E+13, which a spreadsheet
+// makes of long numbers in a CSV file.
+func looksScientific(text string) bool {
+	at := strings.Index(text, "E+")
+	if at < 1 || len(text) > 30 {
+		return false
+	}
+	_, err := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
+	return err == nil
+}
+
+// widthFault is that of a line of a text file with more cells than the header,
+// where an amount or a content that isn't quoted was cut at a delimiter in it,
+// or with fewer, the last of which is an amount, that may be cut too.
+func (r *Reader) widthFault(l line) *app.FieldError {
+	width := len(r.header.names)
+	if !r.isText || width == 0 {
+		return nil
+	}
+	for i := width; i < len(l.cells); i++ {
+		if l.cells[i].plain() != "" {
+			return lineFault("has more cells than the header; an amount or a text with the delimiter in it must be quoted",
+				"có nhiều ô hơn dòng tiêu đề; số tiền hoặc nội dung chứa dấu phân cách phải đặt trong ngoặc kép")
+		}
+	}
+	c, last := r.header.columns, len(l.cells)-1
+	if last < width-1 && (last == c.of(fieldDebit) || last == c.of(fieldCredit) || last == c.of(fieldAmount)) && l.cells[last].plain() != "" {
+		return lineFault("ends with its amount, which may be cut", "kết thúc ngay ở số tiền, có thể đã bị cắt")
+	}
+	return nil
+}
+
+// written is a line as it stands in the file.
+func (r *Reader) written(l line) []string {
+	cells := make([]string, len(l.cells))
+	for i, c := range l.cells {
+		cells[i] = c.text
+		if !c.number || i != r.header.columns.of(fieldDate) && i != r.header.columns.of(fieldPosting) {
+			continue
+		}
+		if d, ok := parseDate(c, r.options.Zone, r.date1904); ok {
+			cells[i] = app.FormatTime(d.at, r.options.Zone)
+		}
+	}
+	return cells
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"baoco/app"
+
+	"github.com/urfave/cli/v2"
+)
+
+func catchUpCommand() *cli.Command {
+	return &cli.Command{
+		Name: "catch-up", Usage: "read the provider's list now, for the calls that never came", ArgsUsage: "ID",
+		Description: example("baoco source catch-up 1"), Flags: adminFlags(), Action: admin(catchUpSource),
+	}
+}
+
+func catchUpSource(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "source")
+	if err != nil {
+		return err
+	}
+	r, err := s.service.CatchUpSource(c.Context, s.account, id, s.now)
+	if err != nil {
+		return err
+	}
+	counts := map[string]int{
+		"pages": r.Pages, "recorded": r.Recorded, "duplicates": r.Duplicates, "unassigned": r.Unassigned, "conflicts": r.Conflicts, "rejected": r.Rejected,
+	}
+	return output(c, counts, func(w io.Writer) {
+		fmt.Fprintf(w, "Source %d, pages read: %d. Transactions: %d recorded, %d known already, %d unassigned, %d in conflict, %d rejected.\n",
+			id, r.Pages, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
+	})
+}
+
+// lastPoll says when a source's list was read to its end, and why not since; - for
+// one without an API key.
+func lastPoll(src app.SourceHealth, at *string) string {
+	switch {
+	case src.APIKey == "":
+		return "-"
+	case src.PollError != "":
+		return orNever(at) + ", " + string(src.PollError)
+	}
+	return orNever(at)
+}
+
+// rotateAPIKey leaves the secret as it is: the two are changed at different
+// places of the provider's.
+func rotateAPIKey(c *cli.Context, s *session, id int64) error {
+	if c.IsSet("secret-file") {
+		return usagef("--secret-file and --api-key-file are for two commands")
+	}
+	apiKey, err := readSecretFile(c, c.String("api-key-file"))
+	if err != nil {
+		return err
+	}
+	if _, err := s.service.SetSourceAPIKey(c.Context, s.account, id, apiKey, s.now); err != nil {
+		return err
+	}
+	return done(c, id, "api_key_set", "Source %d has the new API key.\n", id)
+}

@@ -1,0 +1,404 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/app/statement"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+	"github.com/urfave/cli/v2"
+)
+
+// The walk of a statement file: statement.Open finds the table → its rows are
+// read beside what follows, a batch at a time → app.Import records a batch in
+// one commit → what can't be read or belongs to no linked account goes to the
+// reject file.
+
+// importBatch is how many rows one commit holds: many enough that its sync
+// costs nothing, few enough that a server beside it waits for milliseconds.
+const importBatch = 500
+
+func importCommand() *cli.Command {
+	return &cli.Command{
+		Name: "import", Usage: "record the transactions of a bank's statement file, CSV or XLSX; a second time records nothing", ArgsUsage: "FILE",
+		Description: example(
+			"baoco transaction import statement.xlsx --dry-run",
+			"baoco transaction import statement.xlsx",
+			`baoco transaction import any.csv --map date=Ngày --map credit=Có --map debit=Nợ --map "content=Diễn giải" --bank-account-id 1`,
+		),
+		Flags: adminFlags(
+			&cli.BoolFlag{Name: "dry-run", Usage: "record nothing, and tell what would be"},
+			&cli.BoolFlag{Name: "notify", Usage: "tell the webhooks of what is new"},
+			&cli.StringSliceFlag{Name: "map", Usage: "the column of a field, `FIELD=COLUMN`, by its header, letter or number: id, date, number, content, debit, credit, amount, type, account, gateway (repeatable; default: found by the headers)"},
+			&cli.StringFlag{Name: "sheet", Usage: "`NAME` of the sheet (default: the first that holds a table of transactions)"},
+			&cli.Int64Flag{Name: "bank-account-id", Usage: "the file is about bank account `ID` (default: the one that it names)"},
+			&cli.StringFlag{Name: "rejects", Usage: "`FILE` for the rows that can't be recorded (default: beside the statement)"},
+		),
+		Action: admin(importFile),
+	}
+}
+
+// imported is what became of a file.
+type imported struct {
+	File       string         `json:"file"`
+	Bank       *string        `json:"bank"`  // of the layout; null: no bank's that is known
+	Sheet      *string        `json:"sheet"` // of a spreadsheet
+	DryRun     bool           `json:"dry_run"`
+	Rows       int            `json:"rows"` // that hold money
+	Recorded   int            `json:"recorded"`
+	Duplicates int            `json:"duplicates"` // known already
+	Rejected   int            `json:"rejected"`
+	Deliveries int            `json:"deliveries"`
+	Skipped    int            `json:"skipped"` // lines that are no transactions: totals, titles
+	Rejects    *string        `json:"rejects"` // the reject file; null: there is none
+	Reasons    []rejectReason `json:"reasons"` // why, the most frequent first
+	Error      *string        `json:"error"`   // why the file could not be read to its end
+}
+
+func importFile(c *cli.Context, s *session) error {
+	if c.NArg() != 1 {
+		return usagef("import takes one argument, a statement file")
+	}
+	path := c.Args().First()
+	columns, err := mapFlag(c)
+	if err != nil {
+		return err
+	}
+	reader, err := statement.Open(path, statement.Options{Zone: s.service.Zone(), Map: columns, Sheet: c.String("sheet")})
+	if errors.Is(err, os.ErrNotExist) {
+		return exitStatus{exitNotFound, err}
+	}
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	bankAccountID, err := statementAccount(c, s, reader.Layout())
+	if err != nil {
+		return err
+	}
+	in, err := s.service.NewImport(c.Context, app.ImportOptions{
+		AccountID: s.account, BankAccountID: bankAccountID, Notify: c.Bool("notify"), DryRun: c.Bool("dry-run"),
+	})
+	if err != nil {
+		return err
+	}
+	return runImport(c, s, &fileImport{in: in, reader: reader, rejects: newRejects(c, path), now: s.now, result: imported{
+		File: path, Bank: orNull(reader.Layout().Bank), Sheet: orNull(reader.Layout().Sheet), DryRun: c.Bool("dry-run"),
+	}})
+}
+
+// orNull is null for the empty text.
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// statementAccount is the bank account that a file is about, where it doesn't
+// name one: that of the flag, or the only one that it can be.
+func statementAccount(c *cli.Context, s *session, layout statement.Layout) (int64, error) {
+	if id := c.Int64("bank-account-id"); c.IsSet("bank-account-id") {
+		return id, nil
+	}
+	if layout.AccountNumber != "" {
+		return 0, nil
+	}
+	for _, column := range layout.Columns {
+		if column.Field == "account" {
+			return 0, nil
+		}
+	}
+	linked, err := s.service.BankAccounts(c.Context, s.account)
+	if err != nil {
+		return 0, err
+	}
+	var only []app.BankAccount
+	for _, b := range linked {
+		if layout.Bank == "" || layout.Bank == b.Bank {
+			only = append(only, b)
+		}
+	}
+	if len(only) != 1 {
+		return 0, usagef("the file doesn't say which bank account it is about, and %d linked ones can be meant; name one with --bank-account-id (see baoco bank list)", len(only))
+	}
+	return only[0].ID, nil
+}
+
+// fileImport is one run.
+type fileImport struct {
+	in      *app.Import
+	reader  *statement.Reader
+	rejects *rejects
+	now     time.Time
+	result  imported
+}
+
+func runImport(c *cli.Context, s *session, f *fileImport) error {
+	bar := newImportBar(c.App.ErrWriter)
+	err := f.record(c.Context, bar)
+	bar.stop()
+	if e := f.rejects.close(); err == nil {
+		err = e
+	}
+	f.result.Rejected, f.result.Rejects = f.rejects.rows, orNull(f.rejects.made)
+	f.result.Skipped, f.result.Reasons = f.reader.Skipped(), f.rejects.mostFrequent()
+	if err != nil {
+		text := oneLine(errorText(err))
+		f.result.Error = &text
+	}
+	if e := output(c, f.result, f.result.print); err == nil {
+		err = e
+	}
+	return err
+}
+
+// record records the rows batch by batch, while the next are read.
+func (f *fileImport) record(ctx context.Context, bar *importBar) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	batches, failed := make(chan rowBatch, 2), make(chan error, 1)
+	go func() {
+		defer close(batches)
+		failed <- readBatches(ctx, f.reader, batches)
+	}()
+	for batch := range batches {
+		if err := f.add(ctx, batch.rows); err != nil {
+			cancel()
+			for range batches { // the reader is done before the file is closed
+			}
+			return err
+		}
+		bar.update(f.result.Rows, batch.done, batch.total)
+	}
+	return <-failed
+}
+
+// rowBatch is what one commit records, and how far the file is read with it.
+type rowBatch struct {
+	rows        []statement.Row
+	done, total int64
+}
+
+func readBatches(ctx context.Context, reader *statement.Reader, batches chan<- rowBatch) error {
+	var batch rowBatch
+	for {
+		row, err := reader.Next()
+		if err == nil {
+			if batch.rows = append(batch.rows, row); len(batch.rows) < importBatch {
+				continue
+			}
+		}
+		if len(batch.rows) > 0 {
+			batch.done, batch.total = reader.Progress()
+			select {
+			case batches <- batch:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			batch = rowBatch{}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// add records what of a batch can be read.
+func (f *fileImport) add(ctx context.Context, batch []statement.Row) error {
+	f.result.Rows += len(batch)
+	elements, lines := make([]app.Incoming, 0, len(batch)), make([]int, 0, len(batch))
+	for n, row := range batch {
+		if row.Fault != nil {
+			if err := f.rejects.add(row, row.Fault.Field+" "+row.Fault.Text.EN); err != nil {
+				return err
+			}
+			continue
+		}
+		elements, lines = append(elements, row.Incoming), append(lines, n)
+	}
+	if len(elements) == 0 {
+		return nil
+	}
+	recording, err := f.in.Add(ctx, elements, f.now)
+	if err != nil {
+		return err
+	}
+	f.result.Recorded += recording.Recorded
+	f.result.Duplicates += recording.Duplicates
+	f.result.Deliveries += recording.Deliveries
+	for n, outcome := range recording.Outcomes {
+		if reason := rejection(outcome, elements[n]); reason != "" {
+			if err := f.rejects.add(batch[lines[n]], reason); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rejection says why a row that could be read was not recorded; empty where it
+// was, or was known.
+func rejection(outcome app.Outcome, e app.Incoming) string {
+	switch outcome {
+	case app.OutcomeUnassigned:
+		if e.AccountNumber == "" {
+			return "account is not named; give --bank-account-id"
+		}
+		return strings.TrimSpace("account "+e.Gateway+" "+e.AccountNumber) + " is not a linked bank account; baoco bank link links it"
+	case app.OutcomeConflict:
+		return "id was recorded with another amount, direction or account"
+	case app.OutcomeRejected:
+		return e.Fault.Field + " " + e.Fault.Text.EN
+	}
+	return ""
+}
+
+func (r imported) print(w io.Writer) {
+	what := "Recorded"
+	if r.DryRun {
+		what = "Would be recorded"
+	}
+	bank := "no bank's layout that is known; columns by their headers"
+	if r.Bank != nil {
+		bank = "layout of " + *r.Bank
+	}
+	if r.Sheet != nil {
+		bank += ", sheet " + oneLine(*r.Sheet)
+	}
+	fmt.Fprintf(w, "File:              %s (%s)\n", oneLine(r.File), bank)
+	for _, line := range []struct {
+		name string
+		n    int
+	}{{"Transactions", r.Rows}, {what, r.Recorded}, {"Known already", r.Duplicates}, {"Rejected", r.Rejected}, {"Deliveries", r.Deliveries}} {
+		fmt.Fprintf(w, "%-19s%s\n", line.name+":", vnd(int64(line.n)))
+	}
+	if r.Rejects != nil {
+		fmt.Fprintf(w, "Rejected rows:     %s (line, reason, and the row as it stands)\n", oneLine(*r.Rejects))
+	}
+	for _, reason := range r.Reasons {
+		fmt.Fprintf(w, "  %s × %s\n", vnd(int64(reason.Rows)), oneLine(reason.Reason))
+	}
+}
+
+// rejectReason is why rows were rejected, and how many.
+type rejectReason struct {
+	Reason string `json:"reason"`
+	Rows   int    `json:"rows"`
+}
+
+// shownReasons is how many different reasons are told; the file has all.
+const shownReasons = 5
+
+// rejects is the file of the rows that can't be recorded. It is made with the
+// first of them.
+type rejects struct {
+	path, made string
+	rows       int
+	reasons    []rejectReason
+	file       *os.File
+	csv        *csv.Writer
+}
+
+func newRejects(c *cli.Context, path string) *rejects {
+	if c.IsSet("rejects") {
+		return &rejects{path: c.String("rejects")}
+	}
+	return &rejects{path: path + ".rejected.csv"}
+}
+
+func (r *rejects) add(row statement.Row, reason string) error {
+	if r.file == nil {
+		file, err := os.OpenFile(r.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+		if err != nil {
+			return exitStatus{exitDatabase, fmt.Errorf("the reject file: %w", err)}
+		}
+		r.file, r.made, r.csv = file, r.path, csv.NewWriter(file)
+	}
+	r.rows++
+	r.count(reason)
+	return r.csv.Write(append([]string{strconv.Itoa(row.Line), reason}, row.Cells...))
+}
+
+// count counts a reason among the first hundred different ones.
+func (r *rejects) count(reason string) {
+	for n := range r.reasons {
+		if r.reasons[n].Reason == reason {
+			r.reasons[n].Rows++
+			return
+		}
+	}
+	if len(r.reasons) < 100 {
+		r.reasons = append(r.reasons, rejectReason{reason, 1})
+	}
+}
+
+func (r *rejects) mostFrequent() []rejectReason {
+	list := slices.Clone(r.reasons)
+	slices.SortStableFunc(list, func(a, b rejectReason) int { return b.Rows - a.Rows })
+	return append([]rejectReason{}, list[:min(len(list), shownReasons)]...)
+}
+
+func (r *rejects) close() error {
+	if r.file == nil {
+		return nil
+	}
+	r.csv.Flush()
+	return errors.Join(r.csv.Error(), r.file.Close())
+}
+
+// importBar shows how far an import is, to a person at a terminal.
+type importBar struct {
+	writer  progress.Writer
+	tracker *progress.Tracker
+}
+
+func newImportBar(w io.Writer) *importBar {
+	file, ok := w.(*os.File)
+	if !ok {
+		return &importBar{}
+	}
+	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return &importBar{}
+	}
+	b := &importBar{writer: progress.NewWriter(), tracker: &progress.Tracker{Message: "reading"}}
+	b.writer.SetOutputWriter(w)
+	b.writer.SetUpdateFrequency(200 * time.Millisecond)
+	b.writer.SetStyle(progress.StyleBlocks)
+	b.writer.AppendTracker(b.tracker)
+	go b.writer.Render()
+	return b
+}
+
+func (b *importBar) update(rows int, done, total int64) {
+	if b.writer == nil {
+		return
+	}
+	b.tracker.UpdateTotal(max(total, 1))
+	b.tracker.SetValue(min(done, max(total, 1)-1))
+	b.tracker.UpdateMessage(vnd(int64(rows)) + " transactions")
+}
+
+func (b *importBar) stop() {
+	if b.writer == nil {
+		return
+	}
+	b.tracker.MarkAsDone()
+	b.writer.Stop()
+	for b.writer.IsRenderInProgress() {
+		time.Sleep(10 * time.Millisecond)
+	}
+}

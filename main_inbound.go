@@ -1,0 +1,295 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"baoco/app"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+// The commands of the inbound log stand beside those of the sources, as
+// baoco source log, event, link, retry and discard.
+
+func logCommand() *cli.Command {
+	return &cli.Command{
+		Name: "log", Usage: "the last calls, newest first",
+		Description: example("baoco source log --open", "baoco source log --state unassigned", "baoco source log --rejected"),
+		Flags: adminFlags(
+			&cli.BoolFlag{Name: "open", Usage: "only those with unassigned, conflicting or rejected transactions"},
+			&cli.StringFlag{Name: "state", Usage: "only those with transactions in `STATE` unassigned, conflict or rejected"},
+			&cli.BoolFlag{Name: "rejected", Usage: "the calls that did not authenticate, with the reason"},
+			&cli.Int64Flag{Name: "source-id", Usage: "only those of source `ID`"},
+			&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
+			&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
+			&cli.IntFlag{Name: "limit", Usage: "at most `N`", Value: 20},
+			langFlag,
+		),
+		Action: admin(sourceLog),
+	}
+}
+
+func eventCommand() *cli.Command {
+	return &cli.Command{
+		Name: "event", Usage: "show a call with what needs attention of it and its body", ArgsUsage: "EVENT_ID",
+		Description: example("baoco source event 17", "baoco source event 17 --lang vi"), Flags: adminFlags(langFlag), Action: admin(showEvent),
+	}
+}
+
+func linkCommand() *cli.Command {
+	return &cli.Command{
+		Name: "link", Usage: "say whose the unassigned transactions of a call are, and record them", ArgsUsage: "EVENT_ID",
+		Description: example(`baoco source link 17 --name "NGUYEN VAN A"`, `baoco source link 17 --bank VCB --account-number 7220111112005 --name "NGUYEN VAN A"`),
+		Flags: adminFlags(
+			&cli.StringFlag{Name: "bank", Usage: "bank `CODE` (default: as the call names it)"},
+			&cli.StringFlag{Name: "account-number", Usage: "account `NUMBER` (default: as the call names it)"},
+			&cli.StringFlag{Name: "name", Usage: "account holder's `NAME`, of an account that is not linked yet"},
+			&cli.BoolFlag{Name: "notify-all", Usage: "notify of everything, not only of the last 24 hours"},
+			&cli.BoolFlag{Name: "no-notify", Usage: "notify of nothing"},
+		),
+		Action: admin(linkEvent),
+	}
+}
+
+func retryCommand() *cli.Command {
+	return &cli.Command{
+		Name: "retry", Usage: "read the body of a call again and record what can be recorded now", ArgsUsage: "EVENT_ID",
+		Description: example("baoco source retry 17"), Flags: adminFlags(), Action: admin(retryEvent),
+	}
+}
+
+func discardCommand() *cli.Command {
+	return &cli.Command{
+		Name: "discard", Usage: "close what of a call needs attention, because it is nothing", ArgsUsage: "EVENT_ID",
+		Description: example("baoco source discard 17", "baoco source discard 17 --item-id 30"),
+		Flags:       adminFlags(&cli.Int64Flag{Name: "item-id", Usage: "only item `ID`, as source event shows it"}), Action: admin(discardEvent),
+	}
+}
+
+func sourceLog(c *cli.Context, s *session) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	lang, err := language(c)
+	if err != nil {
+		return err
+	}
+	limit := c.Int("limit")
+	if limit < 1 || limit > 1000 {
+		return usagef("--limit must be from 1 to 1000")
+	}
+	if c.Bool("rejected") {
+		return refusedLog(c, s, lang, limit)
+	}
+	f := app.InboundFilter{SourceID: c.Int64("source-id"), OpenOnly: c.Bool("open"), State: app.Outcome(c.String("state")), Page: app.Page{Number: 1, Size: limit}}
+	switch f.State {
+	case "", app.OutcomeUnassigned, app.OutcomeConflict, app.OutcomeRejected:
+	default:
+		return usagef("--state must be unassigned, conflict or rejected, not %q", f.State)
+	}
+	if f.From, f.To, err = rangeFlags(c, s.service.Zone()); err != nil {
+		return err
+	}
+	events, _, err := s.service.InboundEvents(c.Context, s.account, f)
+	if err != nil {
+		return err
+	}
+	list := []web.InboundEventJSON{}
+	for _, e := range events {
+		list = append(list, web.EncodeInboundEvent(e, s.service.Zone(), lang))
+	}
+	none := "No call came in yet."
+	if f.OpenOnly || f.State != "" || f.SourceID != 0 || !f.From.IsZero() || !f.To.IsZero() {
+		none = "No such call."
+	}
+	return output(c, list, func(w io.Writer) { printEvents(w, none, list) })
+}
+
+func printEvents(w io.Writer, none string, events []web.InboundEventJSON) {
+	var rows [][]string
+	for _, e := range events {
+		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.ReceivedAt, sourceName(e), strconv.Itoa(e.Recorded), strconv.Itoa(e.Duplicates),
+			strconv.Itoa(e.Unassigned), strconv.Itoa(e.Conflicts), strconv.Itoa(e.Rejected), openReasons(e)})
+	}
+	printTable(w, none, []string{"EVENT", "RECEIVED", "SOURCE", "RECORDED", "DUPLICATES", "UNASSIGNED", "CONFLICTS", "REJECTED", "OPEN"}, rows,
+		"EVENT", "RECORDED", "DUPLICATES", "UNASSIGNED", "CONFLICTS", "REJECTED")
+}
+
+// sourceName is that of the source of an event; by hand has none.
+func sourceName(e web.InboundEventJSON) string {
+	if e.Source == nil {
+		return "-"
+	}
+	return *e.Source
+}
+
+// openReasons are the reasons of the first open items, in one cell.
+func openReasons(e web.InboundEventJSON) string {
+	var parts []string
+	for _, i := range e.Items {
+		parts = append(parts, fmt.Sprintf("%s: %s %s", i.State, i.Field, i.Reason))
+	}
+	return clip(strings.Join(parts, "; "), 80)
+}
+
+func refusedLog(c *cli.Context, s *session, lang app.Lang, limit int) error {
+	calls, err := s.service.RefusedCalls(c.Context, s.account, c.Int64("source-id"), limit)
+	if err != nil {
+		return err
+	}
+	list := []web.RefusedCallJSON{}
+	for _, r := range calls {
+		list = append(list, web.EncodeRefusedCall(r, s.service.Zone(), lang))
+	}
+	return output(c, list, func(w io.Writer) { printRefused(w, list) })
+}
+
+func printRefused(w io.Writer, calls []web.RefusedCallJSON) {
+	var rows [][]string
+	for _, r := range calls {
+		source := "-"
+		if r.Source != nil {
+			source = *r.Source
+		}
+		rows = append(rows, []string{r.ReceivedAt, source, r.Remote, string(r.Code), r.Reason})
+	}
+	printTable(w, "No call was refused.", []string{"RECEIVED", "SOURCE", "FROM", "CODE", "REASON"}, rows)
+}
+
+func showEvent(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "inbound event")
+	if err != nil {
+		return err
+	}
+	lang, err := language(c)
+	if err != nil {
+		return err
+	}
+	event, err := s.service.InboundEvent(c.Context, s.account, id)
+	if err != nil {
+		return err
+	}
+	e := web.EncodeInboundBody(event, s.service.Zone(), lang)
+	return output(c, e, func(w io.Writer) {
+		fmt.Fprintf(w, "Event %d of %s, received %s (%s)\n", e.ID, oneLine(sourceName(e.InboundEventJSON)), e.ReceivedAt, e.Channel)
+		fmt.Fprintf(w, "%d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected; %d need attention.\n\n",
+			e.Recorded, e.Duplicates, e.Unassigned, e.Conflicts, e.Rejected, e.Open)
+		if len(e.Items) > 0 {
+			printItems(w, e.Items)
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, visible(string(event.Body)))
+	})
+}
+
+func printItems(w io.Writer, items []web.InboundItemJSON) {
+	var rows [][]string
+	for _, i := range items {
+		amount, direction, transaction := "-", "-", "-"
+		if i.Amount != nil {
+			amount = vnd(*i.Amount)
+		}
+		if i.Type != nil {
+			direction = string(*i.Type)
+		}
+		if i.TransactionID != nil {
+			transaction = *i.TransactionID
+		}
+		rows = append(rows, []string{strconv.FormatInt(i.ID, 10), string(i.State), i.Field + " " + i.Reason, clip(i.EventID, 40), clip(i.Gateway, 20),
+			clip(i.AccountNumber, 30), direction, amount, i.TransactionDate, clip(i.Content, 40), transaction})
+	}
+	printTable(w, "", []string{"ITEM", "STATE", "REASON", "ID", "BANK", "ACCOUNT", "TYPE", "AMOUNT", "DATE", "CONTENT", "TRANSACTION"}, rows, "ITEM", "AMOUNT", "TRANSACTION")
+}
+
+// visible is a text of several lines that does nothing to a terminal: control
+// characters become their pictures, bytes that are no text their numbers.
+func visible(s string) string {
+	var b strings.Builder
+	for i, size := 0, 0; i < len(s); i += size {
+		var r rune
+		r, size = utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r == '\n':
+			b.WriteByte('\n')
+		case r < ' ':
+			b.WriteRune('\u2400' + r)
+		case r == 0x7f:
+			b.WriteRune('\u2421')
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == 0x2028, r == 0x2029:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func linkEvent(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "inbound event")
+	if err != nil {
+		return err
+	}
+	notify, err := notifyFlags(c)
+	if err != nil {
+		return err
+	}
+	r, err := s.service.LinkInbound(c.Context, s.account, id, app.InboundLink{
+		Bank: c.String("bank"), AccountNumber: c.String("account-number"), AccountName: c.String("name"), Notify: notify,
+	}, s.now)
+	if err != nil {
+		return err
+	}
+	return output(c, web.EncodeInboundLink(r, s.service.Zone()), func(w io.Writer) {
+		b := r.BankAccount
+		if r.Linked {
+			fmt.Fprintf(w, "Bank account %d is linked: %s %s, %s.\n", b.ID, b.Bank, b.AccountNumber, oneLine(b.AccountName))
+		}
+		fmt.Fprintf(w, "Event %d: %d recorded on bank account %d, %d known already; %d still need attention.\n", id, r.Recorded, b.ID, r.Duplicates, r.Open)
+		if r.Waiting > 0 {
+			fmt.Fprintf(w, "Recorded of other events, which had been waiting too: %d.\n", r.Waiting)
+		}
+		fmt.Fprintf(w, "Deliveries that follow: %d.\n", r.Deliveries)
+	})
+}
+
+func retryEvent(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "inbound event")
+	if err != nil {
+		return err
+	}
+	r, err := s.service.RetryInbound(c.Context, s.account, id, s.now)
+	if err != nil {
+		return err
+	}
+	return output(c, web.EncodeInboundCounts(r), func(w io.Writer) {
+		fmt.Fprintf(w, "Event %d: %d recorded, %d known already, %d unassigned, %d in conflict, %d rejected.\n",
+			id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
+	})
+}
+
+func discardEvent(c *cli.Context, s *session) error {
+	id, err := idArgument(c, "inbound event")
+	if err != nil {
+		return err
+	}
+	var n int
+	if c.IsSet("item-id") {
+		n, err = s.service.DiscardInboundItem(c.Context, s.account, id, c.Int64("item-id"))
+	} else {
+		n, err = s.service.DiscardInbound(c.Context, s.account, id)
+	}
+	if err != nil {
+		return err
+	}
+	return output(c, map[string]int{"discarded": n}, func(w io.Writer) {
+		fmt.Fprintf(w, "Event %d: %d discarded.\n", id, n)
+	})
+}

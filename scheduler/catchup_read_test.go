@@ -1,0 +1,97 @@
+package scheduler_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/scheduler"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The records of the providers' documentation, and what becomes of each where
+// something about its money is mistakable.
+func TestReadPage(t *testing.T) {
+	zone, err := time.LoadLocation(app.DefaultZone)
+	must(t, err)
+	poller := scheduler.NewPoller(zone, "test", nil)
+	sepay := `{"id":"07ad3dc9-922e-11f1-b21a-a6006ab65aca","transaction_date":"2026-10-31 11:24:40","account_number":"0000000002","va":"","transfer_type":"in",` +
+		`"amount_in":50000,"amount_out":0,"accumulated":0,"transaction_content":"Giao dich DH1709","reference_number":"SBCF7A82A9EBC8","code":"DH1709",` +
+		`"bank_brand_name":"ACB","bank_account_id":"d6719d04-922e-11f1-b21a-a6006ab65aca","va_id":null,"webhook_success":8}`
+	casso := `{"id":5789,"tid":"TF2104152395814062","description":"Khanhnm chuyen tien","amount":-193000,"cusum_balance":1070904,"when":"2021-04-15T00:00:00",` +
+		`"bankSubAccId":"8007041027107","paymentChannel":"","virtualAccount":"","accountId":733,"bankCodeName":"acb_digi"}`
+	wantSePay := app.Incoming{
+		EventID: "07ad3dc9-922e-11f1-b21a-a6006ab65aca", Gateway: "ACB", AccountNumber: "0000000002", Number: "SBCF7A82A9EBC8", Type: app.In, Amount: 50000,
+		Content: "Giao dich DH1709", Time: time.Date(2026, 10, 31, 11, 24, 40, 0, zone),
+	}
+	wantCasso := app.Incoming{
+		EventID: "5789", IDs: app.ChannelCall, Gateway: "ACB", AccountNumber: "8007041027107", Number: "TF2104152395814062", Type: app.Out, Amount: 193000,
+		Content: "Khanhnm chuyen tien", Time: time.Date(2021, 4, 15, 0, 0, 0, 0, zone),
+	}
+	read := func(provider app.Provider, record string) app.Incoming {
+		t.Helper()
+		page := `{"error":0,"data":{"page":1,"totalPages":1,"records":[` + record + `]}}`
+		if provider == "sepay" {
+			page = `{"status":"success","data":[` + record + `],"meta":{"pagination":{"has_more":false}}}`
+		}
+		elements := poller.ReadPage(app.Source{Provider: provider}, []byte(page))
+		if len(elements) != 1 {
+			t.Fatalf("%d elements in %s", len(elements), page)
+		}
+		return elements[0]
+	}
+	for _, c := range []struct {
+		provider app.Provider
+		old, new string // in the record
+		fault    string // its field; empty: none
+		want     func(e *app.Incoming)
+	}{
+		{"sepay", "", "", "", nil},
+		{"sepay", `"transfer_type":"in","amount_in":50000,"amount_out":0`, `"transfer_type":"OUT","amount_in":0,"amount_out":"70000.00"`, "", func(e *app.Incoming) { e.Type, e.Amount = app.Out, 70000 }},
+		{"sepay", `"amount_out":0,`, ``, "", nil},
+		{"sepay", `2026-10-31 11:24:40`, `2026-10-31T04:24:40Z`, "", nil},
+		{"sepay", `2026-10-31 11:24:40`, `2026-02-30 11:24:40`, "", func(e *app.Incoming) { e.Time = time.Time{} }},
+		{"sepay", `"reference_number":"SBCF7A82A9EBC8"`, `"reference_number":null`, "", func(e *app.Incoming) { e.Number = "" }},
+		{"sepay", `50000`, `null`, "amount_in", nil},
+		{"sepay", `"amount_in":50000,`, ``, "amount_in", nil},
+		{"sepay", `50000`, `0`, "amount_in", nil},
+		{"sepay", `50000`, `-50000`, "amount_in", nil},
+		{"sepay", `50000`, `50000.5`, "amount_in", nil},
+		{"sepay", `50000`, `true`, "amount_in", nil},
+		{"sepay", `"amount_in"`, `"Amount_In"`, "amount_in", nil},
+		{"sepay", `"amount_in":50000`, `"amount_in":50000,"amount_in":50000`, "amount_in", nil},
+		{"sepay", `"amount_out":0`, `"amount_out":50000`, "amount_out", nil},
+		{"sepay", `"transfer_type":"in"`, `"transfer_type":null`, "transfer_type", nil},
+		{"sepay", `"id":"07ad3dc9-922e-11f1-b21a-a6006ab65aca"`, `"id":null`, "id", nil},
+		{"casso", "", "", "", nil},
+		{"casso", `-193000`, `193000`, "", func(e *app.Incoming) { e.Type = app.In }},
+		{"casso", `2021-04-15T00:00:00`, `2021-04-15`, "", nil},
+		{"casso", `2021-04-15T00:00:00`, `2021-04-15 10:00:00`, "", func(e *app.Incoming) { e.Time = e.Time.Add(10 * time.Hour) }},
+		{"casso", `acb_digi`, `nobody_digi`, "", func(e *app.Incoming) { e.Gateway = "" }},
+		{"casso", `"bankSubAccId"`, `"subAccId"`, "", nil},
+		{"casso", `-193000`, `0`, "amount", nil},
+		{"casso", `-193000`, `null`, "amount", nil},
+		{"casso", `"amount":-193000`, `"amount":193000,"amount":-193000`, "amount", nil},
+		{"casso", `5789`, `null`, "id", nil},
+	} {
+		record, want := sepay, wantSePay
+		if c.provider == "casso" {
+			record, want = casso, wantCasso
+		}
+		got := read(c.provider, strings.Replace(record, c.old, c.new, 1))
+		if c.fault != "" {
+			if got.Fault == nil || got.Fault.Field != c.fault {
+				t.Errorf("%s %s for %s: %+v, want a fault of %s", c.provider, c.new, c.old, got, c.fault)
+			}
+			continue
+		}
+		if c.want != nil {
+			c.want(&want)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s %s for %s (-want +got):\n%s", c.provider, c.new, c.old, d)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"baoco/app"
+)
+
+const (
+	pollTime    = 20 * time.Second // for one request, its body included
+	maxPageBody = 4 << 20
+	pageSize    = 100 // transactions; the most that the providers give
+
+	maxRetryAfter = 24 * time.Hour // that a provider may ask for
+)
+
+// Poller reads pages of the lists of providers.
+type Poller struct {
+	client    *http.Client
+	userAgent string
+	zone      *time.Location
+	sepay     pacer
+	casso     pacer
+}
+
+// NewPoller makes a poller that reads dates in zone. A transport that isn't
+// nil stands in for the network. No proxy is used and no redirect followed:
+// they would carry the API key elsewhere.
+func NewPoller(zone *time.Location, version string, transport http.RoundTripper) *Poller {
+	if transport == nil {
+		transport = &http.Transport{
+			DisableCompression: true, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10,
+			TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 30 * time.Second,
+		}
+	}
+	return &Poller{
+		client: &http.Client{
+			Transport: transport, Timeout: pollTime,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		userAgent: "baoco/" + version, zone: zone,
+		sepay: pacer{every: sepayPace}, casso: pacer{every: cassoPace},
+	}
+}
+
+// Poll reads the next page of a source's list, as app.Config says.
+func (p *Poller) Poll(ctx context.Context, source app.Source, progress string, now time.Time) (app.PolledPage, error) {
+	switch source.Provider {
+	case "sepay":
+		return p.pollSePay(ctx, source, progress, now)
+	case "casso", "casso-v2":
+		return p.pollCasso(ctx, source, progress, now)
+	}
+	return app.PolledPage{}, unreadable("source kind %s has no list that is known", source.Provider)
+}
+
+// ReadPage reads a page that was kept, as Poll did. It never fails: what it
+// can't read becomes an element with a fault.
+func (p *Poller) ReadPage(source app.Source, body []byte) []app.Incoming {
+	var elements []app.Incoming
+	err := error(unreadable("source kind %s has no list that is known", source.Provider))
+	switch source.Provider {
+	case "sepay":
+		var page sepayPage
+		page, err = readSePayPage(body, p.zone)
+		elements = page.elements
+	case "casso", "casso-v2":
+		var page cassoPage
+		page, err = readCassoPage(body, p.zone)
+		elements = page.elements
+	}
+	if err != nil {
+		return []app.Incoming{{Fault: &app.FieldError{Field: "body", Text: app.Text{EN: "is no page of the list", VI: "không phải một trang của danh sách"}}}}
+	}
+	return elements
+}
+
+// statusError is an answer of a status that isn't 200.
+type statusError int
+
+func (e statusError) Error() string { return fmt.Sprintf("the provider answered %d", int(e)) }
+
+// refusesRequest tells whether the provider understood the key but not the
+// question.
+func refusesRequest(err error) bool {
+	var status statusError
+	return errors.As(err, &status) && (status == http.StatusBadRequest || status == http.StatusNotFound || status == http.StatusUnprocessableEntity)
+}
+
+func unreadable(format string, args ...any) *app.PollError {
+	return &app.PollError{Fault: app.PollUnreadable, Err: fmt.Errorf(format, args...)}
+}
+
+// get asks for a page, when it is its turn. authorization is the header with
+// the API key, which stands nowhere else.
+func (p *Poller) get(ctx context.Context, pace *pacer, base, authorization string, query url.Values, now time.Time) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(base, "/v2")+"/v2/transactions?"+query.Encode(), nil)
+	if err != nil {
+		return nil, unreadable("the address of the API: %w", err)
+	}
+	request.Header.Set("Authorization", authorization)
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("User-Agent", p.userAgent)
+	if err := pace.wait(ctx); err != nil {
+		return nil, err
+	}
+	response, err := p.client.Do(request)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, faultOf(response, now)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxPageBody+1))
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	if len(body) > maxPageBody {
+		return nil, unreadable("the answer is larger than %d MiB", maxPageBody>>20)
+	}
+	return body, nil
+}
+
+func unreachable(err error) error { return &app.PollError{Fault: app.PollUnreachable, Err: err} }
+
+func faultOf(response *http.Response, now time.Time) error {
+	fault := &app.PollError{Fault: app.PollUnreadable, Err: statusError(response.StatusCode)}
+	switch code := response.StatusCode; {
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		fault.Fault = app.PollKeyRefused
+	case code == http.StatusTooManyRequests:
+		fault.Fault, fault.RetryAfter = app.PollRateLimited, retryAfter(response.Header, now)
+	case code == http.StatusRequestTimeout || code >= 500:
+		fault.Fault, fault.RetryAfter = app.PollUnreachable, retryAfter(response.Header, now)
+	}
+	return fault
+}
+
+// retryAfter reads the header of that name, which holds seconds or a date
+// (RFC 9110, 10.2.3).
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	value := h.Get("Retry-After")
+	var wait time.Duration
+	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
+		wait = time.Duration(min(seconds, int64(maxRetryAfter/time.Second))) * time.Second
+	} else if date, err := http.ParseTime(value); err == nil {
+		wait = date.Sub(now)
+	}
+	return min(max(wait, 0), maxRetryAfter)
+}
+
+// pacer spaces requests out: one begins at the earliest so long after the one
+// before it, whatever source it is for.
+type pacer struct {
+	every time.Duration
+	mu    sync.Mutex
+	next  time.Time
+}
+
+func (p *pacer) wait(ctx context.Context) error {
+	p.mu.Lock()
+	now := time.Now()
+	at := p.next
+	if at.Before(now) {
+		at = now
+	}
+	p.next = at.Add(p.every)
+	p.mu.Unlock()
+	if !at.After(now) {
+		return nil
+	}
+	timer := time.NewTimer(at.Sub(now))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

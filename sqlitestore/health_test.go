@@ -1,0 +1,172 @@
+package sqlitestore_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"baoco/app"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// TestWebhookHealth compares the kept health of webhooks with what the
+// attempts say, which share commits and cross the hours.
+func TestWebhookHealth(t *testing.T) {
+	ctx, random := context.Background(), rand.New(rand.NewPCG(5, 6))
+	path := create(t)
+	h := newHistory(t, path, 3)
+	defer h.store.Close()
+	begin := h.now
+	made := map[int64][]app.Attempt{}
+	var mu sync.Mutex
+	check := func() {
+		t.Helper()
+		for _, account := range []int64{1, h.hooks[len(h.hooks)-1].AccountID} {
+			got, err := h.store.WebhookHealth(ctx, account, 0, h.now)
+			must(t, err)
+			var want []app.WebhookHealth
+			for _, hook := range h.hooks {
+				if hook.AccountID == account {
+					want = append(want, healthOf(hook.ID, made[hook.ID], h.now))
+				}
+			}
+			var sum app.HourHealth
+			for _, h := range want {
+				sum.Succeeded += h.Sum().Succeeded
+				sum.Failed += h.Sum().Failed
+			}
+			if all, err := h.service.DeliveryHealth(ctx, account, h.now); err != nil || all.Delivered != sum.Succeeded || all.Failed != sum.Failed {
+				t.Errorf("account %d together: %+v, %v; want %+v", account, all, err, sum)
+			}
+			if d := gocmp.Diff(want, got, cmpopts.EquateApproxTime(0)); d != "" {
+				t.Errorf("account %d (-of the attempts +kept):\n%s", account, d)
+			}
+		}
+	}
+	for range 150 {
+		h.now = h.now.Add(time.Duration(random.IntN(40)) * time.Minute)
+		var all sync.WaitGroup
+		for range 1 + random.IntN(6) {
+			hook := h.hooks[random.IntN(len(h.hooks)-1)] // the last is never attempted
+			status, ago := 200, time.Duration(random.IntN(5000))*time.Millisecond
+			if random.IntN(2) == 0 {
+				status = 500
+			}
+			all.Go(func() {
+				o, err := h.store.AddSample(ctx, hook.AccountID, hook.ID, func(app.Webhook) app.Payload { return app.Payload{TransferType: app.In} }, h.now)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				result := app.Result{StartedAt: h.now.Add(-ago), StatusCode: status, Duration: ago}
+				if status != 200 {
+					result.Error, result.Detail = app.ErrorHTTPStatus, "said"
+				}
+				a, err := h.service.Settle(ctx, o, result)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				made[hook.ID] = append(made[hook.ID], a)
+				mu.Unlock()
+			})
+		}
+		all.Wait()
+		check()
+	}
+	h.now = h.now.Add(20 * time.Hour)
+	hours := func() int64 { return peek(t, path, `SELECT count(*) FROM webhook_hours`)[0][0].(int64) }
+	before := hours()
+	_, err := h.service.Prune(ctx, app.PruneLimits{}, h.now)
+	must(t, err)
+	check()
+	if after := hours(); after == 0 || after == before || h.now.Sub(begin) < 60*time.Hour {
+		t.Errorf("of %d hours that were kept over %s, %d are left", before, h.now.Sub(begin), after)
+	}
+	one, err := h.service.WebhookHealth(ctx, 1, h.hooks[1].ID, h.now)
+	must(t, err)
+	if d := gocmp.Diff(healthOf(h.hooks[1].ID, made[h.hooks[1].ID], h.now), one, cmpopts.EquateApproxTime(0)); d != "" {
+		t.Error(d)
+	}
+	if _, err := h.service.WebhookHealth(ctx, 1, h.hooks[3].ID, h.now); app.CodeOf(err) != app.CodeNotFound {
+		t.Errorf("a webhook of another account: %v", err)
+	}
+}
+
+// healthOf is the plain meaning of a webhook's health.
+func healthOf(id int64, made []app.Attempt, now time.Time) app.WebhookHealth {
+	health := app.WebhookHealth{WebhookID: id}
+	slices.SortFunc(made, func(a, b app.Attempt) int { return int(a.ID - b.ID) })
+	for _, a := range made {
+		health.HistoryID, health.Last = a.ID, a.Result
+		if a.Result.OK() {
+			health.FailedInRow = 0
+		} else {
+			health.FailedInRow++
+		}
+		ago := int(now.Truncate(time.Hour).Sub(a.Result.StartedAt.Truncate(time.Hour)) / time.Hour)
+		if ago >= app.HealthHours {
+			continue
+		}
+		if hour := &health.Hours[app.HealthHours-1-ago]; a.Result.OK() {
+			hour.Succeeded++
+		} else {
+			hour.Failed++
+		}
+	}
+	return health
+}
+
+// Replayable counts what Replay makes.
+func TestReplayableIsWhatReplayMakes(t *testing.T) {
+	ctx := context.Background()
+	h := newHistory(t, create(t), 11)
+	defer h.store.Close()
+	for range 40 {
+		h.step()
+	}
+	for range 6 * len(app.RetrySchedule) {
+		h.now = h.now.Add(11 * time.Minute) // retries come due
+		for i, hook := range h.hooks {
+			due, err := h.service.Due(ctx, hook.ID, h.now, nil, 10+5*i, true)
+			must(t, err)
+			first, err := h.service.Due(ctx, hook.ID, h.now, nil, 10, false)
+			must(t, err)
+			for _, o := range append(due, first...) {
+				_, err := h.service.Settle(ctx, o, app.Result{StartedAt: h.now, Error: app.ErrorTimeout})
+				must(t, err)
+			}
+		}
+	}
+	some := false
+	for _, hook := range h.hooks {
+		for _, from := range []time.Time{{}, h.now.Add(-20 * time.Hour)} {
+			n, all, err := h.service.Replayable(ctx, hook.AccountID, hook.ID, from, time.Time{}, 1_000_000, h.now)
+			must(t, err)
+			if few, rest, err := h.service.Replayable(ctx, hook.AccountID, hook.ID, from, time.Time{}, 1, h.now); err != nil || few > 1 || n > 1 && rest {
+				t.Errorf("of the last failed one: %d, %v, %v", few, rest, err)
+			}
+			if other, _, err := h.service.Replayable(ctx, 3-hook.AccountID, hook.ID, from, time.Time{}, 100, h.now); err != nil || other != 0 {
+				t.Errorf("asked by another account: %d, %v", other, err)
+			}
+			if from.IsZero() {
+				continue
+			}
+			made, err := h.service.Replay(ctx, hook.AccountID, hook.ID, from, time.Time{}, app.IdempotencyKey{}, h.now)
+			must(t, err)
+			if int64(made) != n || !all {
+				t.Errorf("webhook %d: %d of all (%v) can be replayed, %d were", hook.ID, n, all, made)
+			}
+			some = some || made > 0
+		}
+	}
+	if !some {
+		t.Error("nothing was replayed: the history shows nothing")
+	}
+}

@@ -1,0 +1,153 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+
+	"baoco/app"
+)
+
+const inboundEventColumns = `e.id, coalesce(e.source_id, 0), coalesce(s.name, ''), coalesce(s.provider, ''), e.channel, e.received_ms, e.recorded, e.duplicates, e.unassigned, e.conflicts, e.rejected, e.open`
+
+func scanInboundEvent(row scanner, after ...any) (app.InboundEvent, error) {
+	var e app.InboundEvent
+	var received sql.NullInt64
+	err := row.Scan(append([]any{&e.ID, &e.SourceID, &e.SourceName, &e.Provider, &e.Channel, &received,
+		&e.Recorded, &e.Duplicates, &e.Unassigned, &e.Conflicts, &e.Rejected, &e.Open}, after...)...)
+	e.ReceivedAt = fromMillis(received)
+	e.EventID = e.ID
+	return e, err
+}
+
+// InboundEvents finds the ids of the page first, then their rows and the first
+// of their open items.
+func (s *Store) InboundEvents(ctx context.Context, accountID int64, f app.InboundFilter) ([]app.InboundEvent, int64, error) {
+	if err := s.ownSource(ctx, accountID, f.SourceID); err != nil {
+		return nil, 0, err
+	}
+	c := inboundConditions(accountID, f)
+	var total int64
+	if err := s.queryRow(ctx, `SELECT count(*) FROM inbound_events e WHERE `+c.where.String(), c.args...).Scan(&total); err != nil {
+		return nil, 0, storageError(err)
+	}
+	ids, err := s.scanIDs(ctx, `SELECT e.id FROM inbound_events e WHERE `+c.where.String()+` ORDER BY e.id DESC`, c.args, f.Page)
+	if err != nil || len(ids) == 0 {
+		return nil, total, err
+	}
+	rows, err := s.query(ctx, `SELECT `+inboundEventColumns+` FROM json_each(?) page CROSS JOIN inbound_events e ON e.id = page.value
+			LEFT JOIN sources s ON s.id = e.source_id ORDER BY page.key`, joinIDs(ids))
+	list, err := collect(rows, err, func(row scanner) (app.InboundEvent, error) { return scanInboundEvent(row) })
+	if err != nil {
+		return nil, 0, err
+	}
+	return list, total, s.addOpenItems(ctx, list)
+}
+
+// inboundConditions are the conditions of a filter; each form of them is
+// served by an index.
+func inboundConditions(accountID int64, f app.InboundFilter) *conditions {
+	var c conditions
+	c.add("e.account_id = ?", accountID)
+	if f.State != "" {
+		c.add("e.id IN (SELECT inbound_event_id FROM inbound_items INDEXED BY inbound_items_open WHERE account_id = ? AND state = ? AND "+isOpen+")",
+			accountID, string(f.State))
+	}
+	if f.OpenOnly {
+		c.add("e.open > 0")
+	}
+	if f.SourceID != 0 {
+		c.add("e.source_id = ?", f.SourceID)
+	}
+	if !f.From.IsZero() {
+		c.add("e.received_ms >= ?", f.From.UnixMilli())
+	}
+	if !f.To.IsZero() {
+		c.add("e.received_ms < ?", f.To.UnixMilli())
+	}
+	return &c
+}
+
+// ownSource refuses a reference to a source that isn't the account's.
+func (s *Store) ownSource(ctx context.Context, accountID, sourceID int64) error {
+	if sourceID == 0 {
+		return nil
+	}
+	return s.exists(ctx, `SELECT 1 FROM sources WHERE id = ? AND account_id = ?`, sourceID, accountID, app.ErrUnknownReference("source_id"))
+}
+
+// addOpenItems gives each event of a listing its first open items.
+func (s *Store) addOpenItems(ctx context.Context, list []app.InboundEvent) error {
+	byID, open := map[int64]*app.InboundEvent{}, []int64{}
+	for i := range list {
+		if e := &list[i]; e.Open > 0 {
+			byID[e.ID] = e
+			open = append(open, e.ID)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	rows, err := s.query(ctx, `SELECT `+inboundItemColumns+` FROM json_each(?1) page CROSS JOIN inbound_items i
+			ON i.id IN (SELECT id FROM inbound_items WHERE inbound_event_id = page.value AND `+isOpen+` ORDER BY id LIMIT ?2)`+inboundItemJoin+`
+		ORDER BY i.inbound_event_id, i.position, i.id`, joinIDs(open), app.ListedItems)
+	items, err := collect(rows, err, scanInboundItem)
+	for _, i := range items {
+		e := byID[i.InboundEventID]
+		e.Items = append(e.Items, i)
+	}
+	return err
+}
+
+func (s *Store) InboundEvent(ctx context.Context, accountID, id int64) (app.InboundEvent, app.Source, error) {
+	var body []byte
+	e, err := scanInboundEvent(s.queryRow(ctx, `SELECT `+inboundEventColumns+`, e.body FROM inbound_events e LEFT JOIN sources s ON s.id = e.source_id
+			WHERE e.account_id = ? AND e.id = ?`, accountID, id), &body)
+	if noRows(err) {
+		return e, app.Source{}, app.ErrNoInboundEvent()
+	}
+	e.Body = body
+	if err != nil || e.SourceID == 0 {
+		return e, app.Source{}, storageError(err)
+	}
+	src, err := s.scanSource(s.queryRow(ctx, `SELECT `+sourceColumns+` FROM sources WHERE id = ?`, e.SourceID))
+	return e, src, storageError(err)
+}
+
+const (
+	inboundItemColumns = `i.id, i.inbound_event_id, i.position, i.state, coalesce(k.transaction_id, 0), i.reason_field, i.reason_en, i.reason_vi, i.event_id, i.gateway,
+		i.account_number, i.number, i.type, i.amount, i.content, i.occurred_at, i.date_flagged, i.masked`
+	inboundItemJoin = ` LEFT JOIN event_ids k ON k.account_id = i.account_id AND k.source_id = i.source_id AND k.channel = i.channel AND k.event_id = i.event_id`
+)
+
+func scanInboundItem(row scanner) (app.InboundItem, error) {
+	var i app.InboundItem
+	var occurred sql.NullInt64
+	var fault app.FieldError
+	err := row.Scan(&i.ID, &i.InboundEventID, &i.Position, &i.State, &i.TransactionID, &fault.Field, &fault.Text.EN, &fault.Text.VI, &i.EventID, &i.Gateway,
+		&i.AccountNumber, &i.Number, &i.Type, &i.Amount, &i.Content, &occurred, &i.DateFlagged, &i.Masked)
+	i.Time, i.Fault = fromSeconds(occurred), &fault
+	return i, err
+}
+
+func (s *Store) InboundItems(ctx context.Context, accountID, eventID int64, limit int) ([]app.InboundItem, error) {
+	rows, err := s.query(ctx, `SELECT `+inboundItemColumns+` FROM inbound_items i`+inboundItemJoin+`
+		WHERE i.account_id = ? AND i.inbound_event_id = ? ORDER BY i.`+isOpen+` DESC, i.position, i.id LIMIT ?`, accountID, eventID, limit)
+	return collect(rows, err, scanInboundItem)
+}
+
+func (s *Store) RefusedCalls(ctx context.Context, accountID, sourceID int64, unnamed bool, limit int) ([]app.RefusedCall, error) {
+	if err := s.ownSource(ctx, accountID, sourceID); err != nil {
+		return nil, err
+	}
+	rows, err := s.query(ctx, `SELECT r.id, coalesce(r.source_id, 0), coalesce(s.name, ''), r.received_ms, r.remote, r.code, r.reason_en, r.reason_vi
+		FROM refused_calls r LEFT JOIN sources s ON s.id = r.source_id
+		WHERE (s.account_id = ?1 OR ?3 AND r.source_id IS NULL) AND (?2 = 0 OR r.source_id = ?2) ORDER BY r.id DESC LIMIT ?4`,
+		accountID, sourceID, unnamed, limit)
+	return collect(rows, err, func(row scanner) (app.RefusedCall, error) {
+		var c app.RefusedCall
+		var received sql.NullInt64
+		err := row.Scan(&c.ID, &c.SourceID, &c.SourceName, &received, &c.Remote, &c.Code, &c.Text.EN, &c.Text.VI)
+		c.ReceivedAt = fromMillis(received)
+		return c, err
+	})
+}

@@ -1,0 +1,92 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"baoco/app"
+	"baoco/app/fold"
+)
+
+// FailedDeliveries goes through the index of the failed ones and stops reading
+// at limit. Their transactions are looked at one by one: there are few
+// failures, and a word that is searched for may be in half of all
+// transactions.
+func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f app.FailedFilter, limit int) ([]app.FailedDelivery, error) {
+	if err := s.checkHistoryFilter(ctx, accountID, app.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
+		return nil, err
+	}
+	var c conditions
+	c.add("w.account_id = ?", accountID)
+	if f.WebhookID != 0 {
+		c.add("w.id = ?", f.WebhookID)
+	}
+	if f.TransactionID != 0 {
+		c.add("d.transaction_id = ?", f.TransactionID)
+	}
+	if !f.From.IsZero() {
+		c.add("d.created_ms >= ?", f.From.UnixMilli())
+	}
+	if !f.To.IsZero() {
+		c.add("d.created_ms < ?", f.To.UnixMilli())
+	}
+	if f.Type != "" {
+		c.add("t.type = ?", string(f.Type))
+	}
+	if f.Query != "" {
+		c.add("instr(t.search, ?) > 0", fold.String(f.Query))
+	}
+	rows, err := s.query(ctx, `SELECT d.id, d.webhook_id, (SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id) AS last
+		FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_failed ON d.webhook_id = w.id AND d.state = 2
+		CROSS JOIN transactions t ON t.id = d.transaction_id
+		WHERE w.is_active = 1 AND w.deleted_at IS NULL AND last IS NOT NULL AND `+c.where.String()+` AND `+notTold, c.args...)
+	if err != nil {
+		return nil, storageError(err)
+	}
+	defer rows.Close()
+	var list []app.FailedDelivery
+	for len(list) < limit && rows.Next() {
+		var d app.FailedDelivery
+		if err := rows.Scan(&d.DeliveryID, &d.WebhookID, &d.HistoryID); err != nil {
+			return nil, storageError(err)
+		}
+		list = append(list, d)
+	}
+	return list, storageError(rows.Err())
+}
+
+func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key app.IdempotencyKey, now time.Time) (app.ResendResult, error) {
+	return writing(ctx, s, func(tx *tx) (r app.ResendResult, err error) {
+		before, found, err := earlier(tx, accountID, key, now)
+		if err != nil || found {
+			r.Count = int(before.result)
+			return r, err
+		}
+		seen := map[int64]bool{}
+		for _, historyID := range historyIDs {
+			original, err := resendable(tx, accountID, historyID)
+			if original.ID != 0 && seen[original.ID] {
+				continue
+			}
+			seen[original.ID] = true
+			if refused := (*app.Error)(nil); errors.As(err, &refused) {
+				r.Refused = append(r.Refused, app.RefusedResend{HistoryID: historyID, Err: refused})
+				continue
+			}
+			if err != nil {
+				return r, err
+			}
+			id, err := addResend(tx, original.ID, historyID, now)
+			if err != nil {
+				return r, err
+			}
+			r.Deliveries = append(r.Deliveries, app.Delivery{
+				ID: id, AccountID: accountID, WebhookID: original.WebhookID, TransactionID: original.TransactionID,
+				State: app.DeliveryPending, DueAt: now, CreatedAt: now, ResendOf: historyID,
+			})
+		}
+		r.Count = len(r.Deliveries)
+		return r, keepKey(tx, accountID, key, keptResult{result: int64(r.Count)}, now)
+	})
+}

@@ -1,0 +1,196 @@
+package web_test
+
+import (
+	"context"
+	"html"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A delivery's page tells of every attempt, what it waits for, why it failed
+// and what to do.
+func TestDeliveryPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(1, "lan", app.RoleOwner)
+	w.link("ACB", someAccount)
+	receiver := newMoody(t, 500, "Fatal error: Uncaught Exception")
+	hook, secret := w.webhook(receiver.url+"/a", app.WebhookAll)
+	w.pay(1, "1", "DH10293 thanh toan")
+	w.attempts(1, 1)
+	b := w.browser().signIn("lan")
+	page := b.get("/deliveries/1")
+	page.wantStatus(t, http.StatusOK)
+	for _, part := range []string{
+		"Delivery #1", "+1,549,000", "DH10293 thanh toan", "still being tried", receiver.url + "/a", "500 · ", "attempt\u00a01/6",
+		"The program behind the URL failed (500)", "Fatal error: Uncaught Exception", "planned for", "attempt\u00a02/6", `data-until="`,
+		"X-Webhook-Signature: ", "Webhook-Id: dlv_1_", "Content-Length: ", "User-Agent: baoco/", `"transferAmount": 1549000`,
+	} {
+		if !strings.Contains(html.UnescapeString(page.body), part) {
+			t.Errorf("the page has no %q", part)
+		}
+	}
+	if strings.Contains(page.body, `action="/deliveries/1/resend"`) || strings.Contains(page.body, secret) || strings.Contains(page.body, strings.TrimPrefix(secret, "whsec_")) {
+		t.Error("a resend of what is still being tried, or the secret itself")
+	}
+	// What is shown is what was sent.
+	got := receiver.calls()[0]
+	for _, name := range []string{"Content-Type", "User-Agent", "X-Webhook-Signature", "Webhook-Id", "Webhook-Timestamp", "Webhook-Signature", "Content-Length"} {
+		if line := name + ": " + got.header.Get(name) + "\n"; !strings.Contains(html.UnescapeString(page.body), line) {
+			t.Errorf("the page doesn't show %q", line)
+		}
+	}
+	// A webhook that is switched off has nothing planned.
+	_, err := w.service.ToggleWebhook(context.Background(), 1, hook.ID, time.Now())
+	must(t, err)
+	if page := b.get("/deliveries/1"); !strings.Contains(page.body, "until the webhook is switched on") || strings.Contains(page.body, "planned for") {
+		t.Error("something is planned for a webhook that is off")
+	}
+	_, err = w.service.ToggleWebhook(context.Background(), 1, hook.ID, time.Now())
+	must(t, err)
+	w.exhaust(hook.ID, serverError)
+	page = b.get("/deliveries/1")
+	for _, part := range []string{`<span class="pill failed">failed</span>`, "⑥", "attempt\u00a06/6", "500 · 142\u00a0ms", `action="/deliveries/1/resend"`, "DNS 2\u00a0ms", `<rect class="wait"`} {
+		if !strings.Contains(html.UnescapeString(page.body), part) {
+			t.Errorf("the page has no %q", part)
+		}
+	}
+	if strings.Contains(page.body, "planned for") {
+		t.Error("a seventh attempt is planned")
+	}
+	b.header.Set("Accept-Language", "vi")
+	if page := b.get("/deliveries/1"); !strings.Contains(page.body, "Chương trình xử lý tại URL bị lỗi (500)") || !strings.Contains(page.body, "Diễn biến") {
+		t.Error("not in Vietnamese")
+	}
+}
+
+// After its secret was changed, the signatures of an attempt are no longer
+// those that it carried, and the page says so. Without a webhook there is
+// nothing to sign with.
+func TestDeliveryPageAfterRotation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := context.Background()
+	w.user(1, "lan", app.RoleOwner)
+	w.link("ACB", someAccount)
+	receiver := newMoody(t, 200, "")
+	hook, secret := w.webhook(receiver.url, app.WebhookAll)
+	w.pay(1, "1", "a")
+	w.attempts(1, 1)
+	b := w.browser().signIn("lan")
+	const changed = "The secret was changed after this attempt."
+	if page := b.get("/deliveries/1"); strings.Contains(page.body, changed) || !strings.Contains(page.body, app.Signature(secret, []byte(receiver.calls()[0].body))) {
+		t.Error("before the rotation")
+	}
+	time.Sleep(2 * time.Millisecond) // a change in the same millisecond is none
+	_, err := w.service.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, time.Now())
+	must(t, err)
+	// As long as the old secret signs, what is shown is what was sent.
+	for _, name := range []string{"X-Webhook-Signature", "Webhook-Signature"} {
+		if line := name + ": " + receiver.calls()[0].header.Get(name) + "\n"; !strings.Contains(html.UnescapeString(b.get("/deliveries/1").body), line) {
+			t.Errorf("during the overlap the page doesn't show %q", line)
+		}
+	}
+	next, err := w.service.RotateSecret(ctx, 1, hook.ID, 0, app.IdempotencyKey{}, time.Now())
+	must(t, err)
+	page := b.get("/deliveries/1").body
+	if !strings.Contains(page, changed) || strings.Contains(page, app.Signature(secret, []byte(receiver.calls()[0].body))) {
+		t.Error("after the rotation")
+	}
+	if body := regexp.MustCompile(`--data-raw '(.*)'$`).FindStringSubmatch(preText(t, page, "curl")); body == nil ||
+		!strings.Contains(page, "X-Webhook-Signature: "+app.Signature(next, []byte(body[1]))) {
+		t.Error("the signature is not the present secret's")
+	}
+	w.pay(1, "2", "b")
+	w.attempts(1, 2)
+	if page := b.get("/deliveries/2"); strings.Contains(page.body, changed) {
+		t.Error("an attempt after the rotation")
+	}
+	must(t, w.service.DeleteWebhook(ctx, 1, hook.ID, time.Now()))
+	page = b.get("/deliveries/1").body
+	if !strings.Contains(page, "The webhook was deleted, and its secret with it") || strings.Contains(page, "X-Webhook-Signature") || strings.Contains(page, `id="curl"`) {
+		t.Error("after the webhook was deleted")
+	}
+}
+
+// What a receiver answers is a text, whatever it is.
+func TestHostileAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(1, "lan", app.RoleOwner)
+	w.link("ACB", someAccount)
+	b := w.browser().signIn("lan")
+	for i, c := range []struct{ name, body, want string }{
+		{"a script", `</pre><script>alert(1)</script>`, `&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;`},
+		{"NUL", "a\x00b", "a‹U+0000›b"},
+		{"colours of a terminal", "\x1b[31mred\x1b[0m\x07", "‹U+001B›[31mred‹U+001B›[0m‹U+0007›"},
+		{"not UTF-8", "caf\xe9 \xff", "caf\ufffd \ufffd"},
+		{"turned around", "\u202egnp.exe\u2066", "‹U+202E›gnp.exe‹U+2066›"},
+		{"C1 and DEL", "a\u009b31m\x7f", "a‹U+009B›31m‹U+007F›"},
+		{"lines", "one\r\ntwo\tx\rthree", "one\ntwo\tx‹U+000D›three"},
+		{"4 KiB without a space", strings.Repeat("x", 5000), strings.Repeat("x", 4096) + "<"},
+		{"4 KiB that end within a letter", strings.Repeat("ộ", 2000), strings.Repeat("ộ", 1365) + "\ufffd<"},
+		{"a template", "{{.Data.Secrets}}", "{{.Data.Secrets}}"},
+	} {
+		receiver := newMoody(t, 500, c.body)
+		hook, _ := w.webhook(receiver.url, app.WebhookAll)
+		w.pay(1, c.name, "a")
+		w.attempts(1, i+1)
+		page := b.get("/deliveries/" + itoa(int64(i+1)))
+		if page.body = strings.ReplaceAll(page.body, "&#43;", "+"); page.status != http.StatusOK || !strings.Contains(page.body, c.want) || strings.ContainsAny(page.body, "\x00\x1b\x07\x7f\u202e") || strings.Contains(page.body, "<script>") {
+			t.Errorf("%s: %d\n%s", c.name, page.status, page.body)
+		}
+		must(t, w.service.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
+	}
+}
+
+// The curl command makes the very call that the service makes, whatever stands
+// in the transaction: the shell takes it as text.
+func TestCurl(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(1, "lan", app.RoleOwner)
+	w.link("ACB", someAccount)
+	receiver := newMoody(t, 200, "")
+	w.webhook(receiver.url+"/a/../{b}/[1-3]?key='k'&x=$(id)`id`%20", app.WebhookAll)
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("skipped: there is no curl here")
+	}
+	b := w.browser().signIn("lan")
+	for i, content := range []string{
+		"plain", "it's 'quoted' \"twice\"", "$(touch /tmp/harmed) `id` $HOME ${IFS} !! ~ \\ \\' ; rm -rf x & | > <", "@/etc/passwd", "dòng\nmới\ttab \r %s %n",
+		"\u202egnp.exe \u2028 \x7f 😀", "''''", "'; echo harmed; '", strings.Repeat("'", 500),
+	} {
+		w.pay(1, content, content)
+		w.attempts(1, i+1)
+		before := receiver.calls()
+		sent := before[len(before)-1]
+		id := w.attempts(1, i+1)[0].Delivery.ID
+		command := preText(t, b.get("/deliveries/"+itoa(id)).body, "curl")
+		out, err := exec.Command("sh", "-c", command+" --silent --show-error").CombinedOutput()
+		if err != nil || len(out) > 0 {
+			t.Errorf("%q: %v %s\n%s", content, err, out, command)
+		}
+		calls := receiver.calls()
+		if len(calls) != len(before)+1 {
+			t.Fatalf("%q: %d calls\n%s", content, len(calls)-len(before), command)
+		}
+		made := calls[len(calls)-1]
+		if diff := cmp.Diff(sent.body, made.body); diff != "" || made.path != sent.path {
+			t.Errorf("%q: %s instead of %s\n%s", content, made.path, sent.path, diff)
+		}
+		for _, name := range []string{"Content-Type", "User-Agent", "X-Webhook-Signature", "Webhook-Id", "Content-Length"} {
+			if made.header.Get(name) != sent.header.Get(name) {
+				t.Errorf("%q: %s %q, want %q", content, name, made.header.Get(name), sent.header.Get(name))
+			}
+		}
+	}
+}

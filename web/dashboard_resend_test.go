@@ -1,0 +1,265 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+)
+
+// failing is a world whose two webhooks have failed at three transactions.
+func failing(t *testing.T) (*world, *moody, *browser) {
+	w := newWorld(t)
+	w.user(1, "lan", app.RoleOwner)
+	w.link("ACB", someAccount)
+	receiver := newMoody(t, 500, "")
+	for range 2 {
+		hook, _ := w.webhook(receiver.url, app.WebhookAll)
+		_ = hook
+	}
+	for i := range 3 {
+		w.pay(1, strconv.Itoa(i), fmt.Sprintf("don hang %d", i))
+	}
+	w.attempts(1, 6)
+	w.exhaust(1, serverError)
+	w.exhaust(2, serverError)
+	return w, receiver, w.browser().signIn("lan")
+}
+
+// delivered counts the deliveries that ended well.
+func (w *world) delivered() (n int) {
+	list, _, err := w.service.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
+	must(w.t, err)
+	for _, a := range list {
+		if a.Result.OK() {
+			n++
+		}
+	}
+	return n
+}
+
+func TestResendOne(t *testing.T) {
+	t.Parallel()
+	w, receiver, b := failing(t)
+	receiver.answers(200, "")
+	page := b.get("/deliveries/1").body
+	form := formFields(t, page, "/deliveries/1/resend")
+	b.post("/deliveries/1/resend", form...).goes(t, "/deliveries/7")
+	eventually(t, "the resend is delivered", func() bool { return w.delivered() == 1 })
+	page = b.get("/deliveries/7").body
+	for _, part := range []string{"It is being sent again", `Resent from</dt><dd><a href="/deliveries/1">`, "received by the shop", "/deliveries/resend?id="} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the resend's page has no %q", part)
+		}
+	}
+	if page := b.get("/deliveries/1").body; !strings.Contains(page, `Resent as</dt><dd><a href="/deliveries/7">#7</a>`) {
+		t.Error("the first delivery doesn't know of its resend")
+	}
+	if page := b.get("/deliveries/1").body; strings.Contains(page, `action="/deliveries/1/resend"`) {
+		t.Error("one click would tell the shop once more what it knows")
+	}
+	confirm := regexp.MustCompile(`/deliveries/resend\?id=\d+`).FindString(b.get("/deliveries/1").body)
+	if page := b.get(confirm).body; !strings.Contains(page, "1 of them the shop has received before") {
+		t.Error("nothing says that the shop knows already")
+	}
+	// The button pressed twice sends once.
+	b.post("/deliveries/1/resend", form...).goes(t, "/deliveries/7")
+	if n := w.rows("deliveries"); n != 7 {
+		t.Errorf("%d deliveries", n)
+	}
+}
+
+func TestResendRefusals(t *testing.T) {
+	t.Parallel()
+	w, receiver, b := failing(t)
+	ctx := context.Background()
+	refused := func(what string, a answer, text string) {
+		t.Helper()
+		if a.status != http.StatusConflict || !strings.Contains(a.body, text) || !strings.Contains(a.body, `role="alert"`) {
+			t.Errorf("%s: %d, without %q", what, a.status, text)
+		}
+	}
+	receiver.answers(500, "")
+	w.pay(1, "pending", "a")
+	w.attempts(1, 38)
+	refused("still being tried", b.post("/deliveries/7/resend"), "The delivery is still being tried")
+	_, err := w.service.ToggleWebhook(ctx, 1, 1, time.Now())
+	must(t, err)
+	refused("switched off", b.post("/deliveries/1/resend"), "The webhook is disabled")
+	history := func(delivery int64) string {
+		list, _, err := w.service.History(ctx, 1, app.HistoryFilter{DeliveryID: delivery, Page: app.Page{Number: 1, Size: 1}})
+		must(t, err)
+		return itoa(list[0].ID)
+	}
+	// Of a choice, what can't be sent again is said beforehand and afterwards.
+	query := "/deliveries/resend?id=" + history(1) + "&id=" + history(2) + "&id=" + history(8)
+	page := b.get(query).body
+	for _, part := range []string{"Left out: The webhook is disabled", "Left out: The delivery is still being tried", "<strong>1</strong>"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the count has no %q:\n%s", part, page)
+		}
+	}
+	b.post("/deliveries/resend", "id", history(1), "id", history(2)).goes(t, "/deliveries")
+	if page := b.get("/deliveries").body; !strings.Contains(page, "Deliveries that are being sent again: 1. Not sent again: 1. The webhook is disabled") {
+		t.Error("nothing says what was not done")
+	}
+	must(t, w.service.DeleteWebhook(ctx, 1, 1, time.Now()))
+	refused("deleted", b.post("/deliveries/1/resend"), "The webhook of this record was deleted.")
+	for _, form := range [][]string{{}, {"id", "x"}, {"id", "0"}, {"failed", "all", "from", "x"}} {
+		if a := b.post("/deliveries/resend", form...); a.status != http.StatusUnprocessableEntity && a.status != http.StatusNotFound {
+			t.Errorf("%q: %d", form, a.status)
+		}
+	}
+	b.post("/deliveries/99/resend").wantStatus(t, http.StatusNotFound)
+	b.get("/deliveries/resend").wantStatus(t, http.StatusUnprocessableEntity)
+	many := []string{}
+	for range 101 {
+		many = append(many, "id", "1")
+	}
+	b.post("/deliveries/resend", many...).wantStatus(t, http.StatusUnprocessableEntity)
+}
+
+// A choice counts deliveries, not attempts; what the shop has had is said.
+func TestResendChosen(t *testing.T) {
+	t.Parallel()
+	w, receiver, b := failing(t)
+	receiver.answers(200, "")
+	w.pay(1, "good", "a") // deliveries 7 and 8
+	w.attempts(1, 38)
+	var ids string
+	for _, a := range w.attempts(1, 38) {
+		if a.Delivery.ID == 1 || a.Delivery.ID == 7 {
+			ids += "&id=" + itoa(a.ID)
+		}
+	}
+	page := b.get("/deliveries/resend?q=a" + ids).body
+	if !strings.Contains(page, `<p class="big">2 deliveries</p>`) || !strings.Contains(page, "1 of them the shop has received before") {
+		t.Errorf("the count: %s", page)
+	}
+	if n := w.rows("deliveries"); n != 8 {
+		t.Errorf("looking made %d deliveries", n-8)
+	}
+	form := formFields(t, page, "/deliveries/resend")
+	for range 2 { // twice is once
+		b.post("/deliveries/resend", form...).goes(t, "/deliveries?q=a")
+	}
+	if n := w.rows("deliveries"); n != 10 {
+		t.Errorf("%d deliveries, want 10", n)
+	}
+	// Two attempts of one delivery are one delivery.
+	before := w.rows("deliveries")
+	form = nil
+	for _, a := range w.attempts(1, 38) {
+		if a.Delivery.ID == 2 {
+			form = append(form, "id", itoa(a.ID))
+		}
+	}
+	b.post("/deliveries/resend", form...).goes(t, "/deliveries")
+	if n := w.rows("deliveries") - before; n != 1 || len(form) != 12 {
+		t.Errorf("%d new deliveries of %d attempts of one", n, len(form)/2)
+	}
+}
+
+// All that failed of a filter: counted by webhook, sent once, and then there
+// is nothing left.
+func TestResendFailed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		filter string
+		want   int
+	}{{"webhook_id=", 6}, {"webhook_id=1", 3}, {"q=don+hang+2", 2}, {"transaction_id=1", 2}, {"type=OUT", 0}, {"to=2020-01-01", 0}, {"webhook_id=2&q=hang+1", 1}} {
+		t.Run(c.filter, func(t *testing.T) {
+			t.Parallel()
+			w, receiver, b := failing(t)
+			receiver.answers(200, "")
+			list := b.get("/deliveries?" + c.filter)
+			if offered := strings.Contains(list.body, "failed=all"); c.want > 0 && !offered {
+				t.Error("the list doesn't offer it")
+			}
+			page := b.get("/deliveries/resend?failed=all&" + c.filter).body
+			if c.want == 0 {
+				if !strings.Contains(page, "There is nothing to send again.") || strings.Contains(page, `type="submit">`+"\n") {
+					t.Errorf("nothing: %s", page)
+				}
+				return
+			}
+			if !strings.Contains(page, `<p class="big">`+strconv.Itoa(c.want)+" deliver") {
+				t.Fatalf("the count: %s", page)
+			}
+			form := formFields(t, page, "/deliveries/resend")
+			a := b.post("/deliveries/resend", form...)
+			if to := a.header.Get("Location"); a.status != http.StatusSeeOther || !strings.HasPrefix(to, "/deliveries") || strings.Contains(to, "failed") {
+				t.Errorf("%d %s", a.status, to)
+			}
+			eventually(t, "all of them are delivered", func() bool { return w.delivered() == c.want })
+			if page := b.get("/deliveries").body; !strings.Contains(page, fmt.Sprintf("being sent again: %d.", c.want)) {
+				t.Error("nothing says that it was done")
+			}
+			if page := b.get("/deliveries/resend?failed=all&" + c.filter).body; !strings.Contains(page, "There is nothing to send again.") {
+				t.Error("something is left")
+			}
+			b.post("/deliveries/resend", form...)
+			if n := w.rows("deliveries"); n != 6+c.want {
+				t.Errorf("%d deliveries, want %d", n, 6+c.want)
+			}
+		})
+	}
+}
+
+// More than fit into one commit go in steps; a replay takes them all.
+func TestResendBounds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := context.Background()
+	w.user(1, "lan", app.RoleOwner)
+	w.link("ACB", someAccount)
+	receiver := newMoody(t, 500, "")
+	hook, _ := w.webhook(receiver.url, app.WebhookAll)
+	const all = app.MaxResend + 3
+	elements := make([]app.Incoming, all)
+	for i := range elements {
+		elements[i] = app.Incoming{EventID: strconv.Itoa(i), Gateway: "ACB", AccountNumber: someAccount, Type: app.In, Amount: 1000, Content: "don", Time: time.Now()}
+	}
+	_, err := w.service.RecordTransactions(ctx, app.InboundCall{AccountID: 1, Channel: app.ChannelHand, ReceivedAt: time.Now(), Elements: elements})
+	must(t, err)
+	eventually(t, "first attempts", func() bool {
+		_, total, err := w.service.History(ctx, 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
+		must(t, err)
+		return total == all
+	})
+	w.exhaust(hook.ID, serverError)
+	b := w.browser().signIn("lan")
+	if page := b.get("/").body; !strings.Contains(page, "More than 100 deliveries failed in the last 24 hours") {
+		t.Error("the overview doesn't say so")
+	}
+	page := b.get("/deliveries/resend?failed=all&webhook_id=1").body
+	if !strings.Contains(page, "More than 1,000 deliveries") || !strings.Contains(page, "all of them are sent again") {
+		t.Errorf("a replay: %s", page)
+	}
+	page = b.get("/deliveries/resend?failed=all&q=don").body
+	if !strings.Contains(page, "More than 1,000 deliveries") || !strings.Contains(page, "These go first") {
+		t.Errorf("in steps: %s", page)
+	}
+	began := time.Now()
+	b.post("/deliveries/resend", formFields(t, page, "/deliveries/resend")...).goes(t, "/deliveries?q=don")
+	t.Logf("%d resends took %v", app.MaxResend, time.Since(began))
+	if page := b.get("/deliveries").body; !strings.Contains(page, "being sent again: 1000. There are more: send again for the rest.") {
+		t.Error("nothing says that some are left")
+	}
+	if n := w.rows("deliveries"); n != all+app.MaxResend {
+		t.Errorf("%d deliveries", n)
+	}
+	b.post("/deliveries/resend", "failed", "all", "webhook_id", "1").goes(t, "/deliveries?webhook_id=1")
+	if n := w.rows("deliveries"); n != all+all {
+		t.Errorf("%d deliveries after the rest", n)
+	}
+	if page := b.get("/").body; strings.Contains(page, "deliveries failed in the last") {
+		t.Error("the overview still asks for what was sent again")
+	}
+}

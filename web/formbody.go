@@ -1,0 +1,81 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/url"
+	"slices"
+)
+
+// This file reads the bodies of HTML forms as objects of strings, so that a
+// provider that lets the merchant choose between JSON and forms is read by one
+// adapter. A field that comes twice is there twice.
+
+// parseFields reads an object in whichever format it came. The body alone says
+// which, since a kept body is read again without its headers: JSON begins with
+// a brace, multipart with two hyphens and its boundary, anything else is a form.
+func parseFields(body []byte) (jsonValue, error) {
+	switch begin := bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n"); {
+	case bytes.HasPrefix(begin, []byte("{")):
+		return parseJSON(body)
+	case bytes.HasPrefix(begin, []byte("--")):
+		return parseMultipart(begin)
+	case bytes.ContainsRune(begin, '='):
+		return parseForm(bytes.TrimSpace(begin))
+	}
+	return jsonValue{}, errNotFields
+}
+
+var errNotFields = errors.New("neither a JSON object nor a form")
+
+// parseForm reads application/x-www-form-urlencoded (WHATWG URL, section 5).
+// A stray percent sign makes the whole form unreadable: what it stood for is
+// unknown.
+func parseForm(body []byte) (jsonValue, error) {
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return jsonValue{}, err
+	}
+	v := jsonValue{kind: jsonObject}
+	for key, values := range form {
+		for _, value := range values {
+			v.addText(key, value)
+		}
+	}
+	return v, nil
+}
+
+// parseMultipart reads multipart/form-data (RFC 7578) whose first line is its
+// boundary. It must be whole, up to the closing boundary.
+func parseMultipart(body []byte) (jsonValue, error) {
+	line, _, _ := bytes.Cut(body, []byte("\n"))
+	boundary := bytes.TrimRight(line[len("--"):], " \t\r")
+	if len(boundary) == 0 || len(boundary) > 70 { // RFC 2046, section 5.1.1
+		return jsonValue{}, errNotFields
+	}
+	// The reader takes an end amid a part's header for the end of the parts.
+	if !bytes.Contains(body, slices.Concat([]byte("\n--"), boundary, []byte("--"))) {
+		return jsonValue{}, io.ErrUnexpectedEOF
+	}
+	v := jsonValue{kind: jsonObject}
+	reader := multipart.NewReader(bytes.NewReader(body), string(boundary))
+	for {
+		part, err := reader.NextRawPart()
+		if err == io.EOF {
+			return v, nil
+		} else if err != nil {
+			return jsonValue{}, err
+		}
+		value, err := io.ReadAll(part)
+		if err != nil {
+			return jsonValue{}, err
+		}
+		v.addText(part.FormName(), string(value))
+	}
+}
+
+func (v *jsonValue) addText(key, text string) {
+	v.members = append(v.members, jsonMember{validUTF8(key), jsonValue{kind: jsonString, text: validUTF8(text)}})
+}

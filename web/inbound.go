@@ -1,0 +1,273 @@
+package web
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"baoco/app"
+)
+
+// InboundEventJSON is an event of the inbound log. Its source is null where
+// somebody recorded it by hand.
+type InboundEventJSON struct {
+	ID         int64             `json:"id"`
+	SourceID   *int64            `json:"source_id"`
+	Source     *string           `json:"source"`
+	Provider   *app.Provider     `json:"provider"`
+	Channel    app.Channel       `json:"channel"`
+	ReceivedAt string            `json:"received_at"`
+	Recorded   int               `json:"recorded"`
+	Duplicates int               `json:"duplicates"`
+	Unassigned int               `json:"unassigned"`
+	Conflicts  int               `json:"conflicts"`
+	Rejected   int               `json:"rejected"`
+	Open       int               `json:"open"`  // how many need attention
+	Items      []InboundItemJSON `json:"items"` // the first of those
+}
+
+// InboundItemJSON is an element of an event that needs attention, or did.
+// Bank, type and amount are null where they couldn't be read.
+type InboundItemJSON struct {
+	ID                int64          `json:"id"`
+	Position          int            `json:"position"`
+	State             app.Outcome    `json:"state"`
+	Field             string         `json:"field"`
+	Reason            string         `json:"reason"` // in the reader's language
+	TransactionID     *string        `json:"transaction_id"`
+	EventID           string         `json:"event_id"`
+	Gateway           string         `json:"gateway"`
+	Bank              *string        `json:"bank"`
+	AccountNumber     string         `json:"account_number"`
+	Masked            bool           `json:"masked"` // account_number shows some digits only
+	TransactionNumber string         `json:"transaction_number"`
+	Type              *app.Direction `json:"type"`
+	Amount            *int64         `json:"amount"`
+	Content           string         `json:"content"`
+	TransactionDate   string         `json:"transaction_date"`
+}
+
+// InboundEventBodyJSON is an event with all its items and its body as it came:
+// a text where it is one, base64 of its bytes where it isn't.
+type InboundEventBodyJSON struct {
+	InboundEventJSON
+	Body       *string `json:"body"`
+	BodyBase64 *string `json:"body_base64"`
+}
+
+// EncodeInboundEvent writes e with its times in zone, for a reader of lang.
+func EncodeInboundEvent(e app.InboundEvent, zone *time.Location, lang app.Lang) InboundEventJSON {
+	encoded := InboundEventJSON{
+		ID: e.ID, SourceID: orNull(e.SourceID), Source: orNull(e.SourceName), Provider: orNull(e.Provider),
+		Channel: e.Channel, ReceivedAt: app.FormatTime(e.ReceivedAt, zone),
+		Recorded: e.Recorded, Duplicates: e.Duplicates, Unassigned: e.Unassigned, Conflicts: e.Conflicts, Rejected: e.Rejected, Open: e.Open,
+		Items: make([]InboundItemJSON, len(e.Items)),
+	}
+	for n, i := range e.Items {
+		bank, _ := app.FindBank(i.Gateway)
+		encoded.Items[n] = InboundItemJSON{
+			ID: i.ID, Position: i.Position, State: i.State, Field: i.Fault.Field, Reason: i.Fault.Text.In(lang),
+			EventID: i.EventID, Gateway: i.Gateway, Bank: orNull(bank.Code), AccountNumber: i.AccountNumber, Masked: i.Masked,
+			TransactionNumber: i.Number, Type: orNull(i.Type), Amount: orNull(i.Amount), Content: i.Content, TransactionDate: app.FormatTime(i.Time, zone),
+		}
+		if i.TransactionID != 0 {
+			id := strconv.FormatInt(i.TransactionID, 10)
+			encoded.Items[n].TransactionID = &id
+		}
+	}
+	return encoded
+}
+
+// EncodeInboundBody writes e whole.
+func EncodeInboundBody(e app.InboundEvent, zone *time.Location, lang app.Lang) InboundEventBodyJSON {
+	encoded := InboundEventBodyJSON{InboundEventJSON: EncodeInboundEvent(e, zone, lang)}
+	if utf8.Valid(e.Body) {
+		body := string(e.Body)
+		encoded.Body = &body
+	} else {
+		body := base64.StdEncoding.EncodeToString(e.Body)
+		encoded.BodyBase64 = &body
+	}
+	return encoded
+}
+
+// orNull is null for the zero value.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func (s *Server) listInbound(w http.ResponseWriter, q *query) error {
+	p := s.params(q)
+	f := app.InboundFilter{SourceID: p.id("source_id"), From: p.bound("from", false), To: p.bound("to", true), Page: p.page()}
+	switch state := p.values.Get("state"); state {
+	case "":
+	case "open":
+		f.OpenOnly = true
+	case string(app.OutcomeUnassigned), string(app.OutcomeConflict), string(app.OutcomeRejected):
+		f.State = app.Outcome(state)
+	default:
+		p.bad.Add("state", "must be open, unassigned, conflict or rejected", "phải là open, unassigned, conflict hoặc rejected")
+	}
+	if err := p.bad.Err(); err != nil {
+		return err
+	}
+	list, total, err := s.service.InboundEvents(q.Context(), q.account(), f)
+	if err != nil {
+		return err
+	}
+	encoded := make([]InboundEventJSON, len(list))
+	for i, e := range list {
+		encoded[i] = EncodeInboundEvent(e, s.service.Zone(), lang(q.Request))
+	}
+	writeJSON(w, http.StatusOK, struct {
+		envelope
+		Events     []InboundEventJSON `json:"events"`
+		Pagination pagination         `json:"pagination"`
+	}{ok(q.Request, "Inbound log.", "Nhật ký sự kiện vào."), encoded, paginate(f.Page, total)})
+	return nil
+}
+
+func (s *Server) showInbound(w http.ResponseWriter, q *query) error {
+	e, err := s.namedInbound(q)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, struct {
+		envelope
+		Event InboundEventBodyJSON `json:"event"`
+	}{ok(q.Request, "Inbound event.", "Sự kiện vào."), EncodeInboundBody(e, s.service.Zone(), lang(q.Request))})
+	return nil
+}
+
+// namedInbound is the event that the id in the path names: that it exists is
+// told before anything about the fields.
+func (s *Server) namedInbound(q *query) (app.InboundEvent, error) {
+	id, found := q.pathID()
+	if !found {
+		return app.InboundEvent{}, app.ErrNoInboundEvent()
+	}
+	return s.service.InboundEvent(q.Context(), q.account(), id)
+}
+
+// retryInbound reads the body of an event again.
+func (s *Server) retryInbound(w http.ResponseWriter, q *query) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoInboundEvent()
+	}
+	r, err := s.service.RetryInbound(q.Context(), q.account(), id, q.now)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, struct {
+		envelope
+		InboundCountsJSON
+	}{ok(q.Request, "The event was read again.", "Đã đọc lại sự kiện."), EncodeInboundCounts(r)})
+	return nil
+}
+
+// InboundCountsJSON is what became of the elements of a call.
+type InboundCountsJSON struct {
+	Recorded   int `json:"recorded"`
+	Duplicates int `json:"duplicates"`
+	Unassigned int `json:"unassigned"`
+	Conflicts  int `json:"conflicts"`
+	Rejected   int `json:"rejected"`
+}
+
+// EncodeInboundCounts writes the counts of r.
+func EncodeInboundCounts(r app.Recording) InboundCountsJSON {
+	return InboundCountsJSON{r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected}
+}
+
+func (s *Server) discardInbound(w http.ResponseWriter, q *query) error {
+	e, err := s.namedInbound(q)
+	if err != nil {
+		return err
+	}
+	f, err := q.fields("item_id")
+	if err != nil {
+		return err
+	}
+	item := f.reference("item_id")
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	var n int
+	if item != 0 {
+		n, err = s.service.DiscardInboundItem(q.Context(), q.account(), e.ID, item)
+	} else {
+		n, err = s.service.DiscardInbound(q.Context(), q.account(), e.ID)
+	}
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, struct {
+		envelope
+		Discarded int `json:"discarded"`
+	}{ok(q.Request, "What needed attention was closed.", "Đã đóng những mục cần xử lý."), n})
+	return nil
+}
+
+// InboundLinkJSON is what became of an event whose bank account somebody told.
+type InboundLinkJSON struct {
+	Recorded       int             `json:"recorded"`
+	Duplicates     int             `json:"duplicates"`
+	TransactionIDs []string        `json:"transaction_ids"`
+	Waiting        int             `json:"waiting_recorded"` // of other events
+	Open           int             `json:"open"`
+	Deliveries     int             `json:"deliveries"`
+	Linked         bool            `json:"linked"` // by this
+	BankAccount    BankAccountJSON `json:"bank_account"`
+}
+
+// EncodeInboundLink writes r with its times in zone.
+func EncodeInboundLink(r app.InboundLinkResult, zone *time.Location) InboundLinkJSON {
+	ids := make([]string, len(r.TransactionIDs))
+	for i, id := range r.TransactionIDs {
+		ids[i] = strconv.FormatInt(id, 10)
+	}
+	return InboundLinkJSON{r.Recorded, r.Duplicates, ids, r.Waiting, r.Open, r.Deliveries, r.Linked, EncodeBankAccount(r.BankAccount, zone)}
+}
+
+func (s *Server) linkInbound(w http.ResponseWriter, q *query) error {
+	e, err := s.namedInbound(q)
+	if err != nil {
+		return err
+	}
+	f, err := q.fields("bank", "account_number", "account_name", "notify")
+	if err != nil {
+		return err
+	}
+	given := func(name string) string {
+		if s := f.optional(name); s != nil {
+			return *s
+		}
+		return ""
+	}
+	in := app.InboundLink{Bank: given("bank"), AccountNumber: given("account_number"), AccountName: given("account_name")}
+	if notify := given("notify"); notify != "" {
+		var known bool
+		if in.Notify, known = app.ParseNotifyOnLink(notify); !known {
+			f.bad.Add("notify", "must be recent, all or none", "phải là recent, all hoặc none")
+		}
+	}
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	r, err := s.service.LinkInbound(q.Context(), q.account(), e.ID, in, q.now)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, struct {
+		envelope
+		InboundLinkJSON
+	}{ok(q.Request, "The transactions were recorded.", "Đã ghi nhận giao dịch."), EncodeInboundLink(r, s.service.Zone())})
+	return nil
+}

@@ -1,0 +1,363 @@
+package web_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"baoco/app"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// api makes a request of the management API with a key of full scope and reads
+// the answer into v.
+func (w *world) api(key, method, path, body string, status int, v any) {
+	w.t.Helper()
+	a := w.do(method, path, body, "Authorization", "Bearer "+key)
+	if a.status != status {
+		w.t.Fatalf("%s %s %s: %d %s, want %d", method, path, body, a.status, a.body, status)
+	}
+	if v != nil {
+		must(w.t, json.Unmarshal([]byte(a.body), v))
+	}
+}
+
+// linked is the answer to a link.
+type linked struct {
+	Recorded, Duplicates, Open, Deliveries int
+	Waiting                                int      `json:"waiting_recorded"`
+	TransactionIDs                         []string `json:"transaction_ids"`
+	Linked                                 bool
+	BankAccount                            struct {
+		ID            int64
+		Bank          string
+		AccountNumber string `json:"account_number"`
+		Status        string
+	} `json:"bank_account"`
+}
+
+func (w *world) linksEvent(key string, event int64, body string) (l linked) {
+	w.t.Helper()
+	w.api(key, "POST", fmt.Sprintf("/api/v1/inbound/%d/link", event), body, http.StatusOK, &l)
+	return l
+}
+
+func (w *world) refusesLink(key string, event int64, body string, status int, code app.Code) {
+	w.t.Helper()
+	var e struct{ Code app.Code }
+	w.api(key, "POST", fmt.Sprintf("/api/v1/inbound/%d/link", event), body, status, &e)
+	if e.Code != code {
+		w.t.Errorf("link %s is refused as %s, want %s", body, e.Code, code)
+	}
+}
+
+// text records elements as if the text message of a bank had told them, which
+// shows some digits of the account only, and gives their event.
+func (w *world) text(s app.Source, elements ...app.Incoming) int64 {
+	w.t.Helper()
+	for i := range elements {
+		e := &elements[i]
+		e.Gateway, e.Masked, e.Type, e.Amount, e.Time = "VCB", true, app.In, 200000, time.Now()
+	}
+	r, err := w.service.RecordTransactions(context.Background(), app.InboundCall{
+		AccountID: s.AccountID, Source: s, Channel: app.ChannelCall, Body: []byte("text"), ReceivedAt: time.Now(), Elements: elements,
+	})
+	must(w.t, err)
+	return r.EventID
+}
+
+// TestInboundLinkMasked: a masked number is recorded once it is told whose it
+// is, and by the same rules for duplicates.
+func TestInboundLinkMasked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	shop := newShop(t)
+	w.webhook(shop.url+"/a", "ALL")
+	key, phone := w.apiKey(app.ScopeFull), w.native()
+	first := w.text(phone, app.Incoming{EventID: "1", Number: "FT1", AccountNumber: "7220xxxx2005"})
+	w.refusesLink(key, first, `{"account_name":"A"}`, 422, app.CodeValidation)
+	w.refusesLink(key, first, `{"account_name":"A","account_number":"72201112006"}`, 422, app.CodeValidation)
+	l := w.linksEvent(key, first, `{"account_name":"A","account_number":"7220 111 2005"}`)
+	if !l.Linked || l.Recorded != 1 || l.Deliveries != 1 || l.Open != 0 || l.BankAccount.Bank != "VCB" || l.BankAccount.AccountNumber != "72201112005" || !slices.Equal(l.TransactionIDs, []string{"1"}) {
+		t.Errorf("linked as %+v", l)
+	}
+	// The same transfer as another source names it is known by its number.
+	w.names(duplicate, w.native(), transfer{number: "FT1", gateway: "VCB", account: "72201112005", date: app.FormatTime(time.Now(), w.service.Zone())})
+
+	// A second account fits too: whose it is must be told, and is told for this
+	// event alone.
+	other := w.link("VCB", "72209992005")
+	second := w.text(phone, app.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005"}, app.Incoming{EventID: "3", Number: "FT3", AccountNumber: "7220xxxx2005"},
+		app.Incoming{EventID: "4", Number: "FT4", AccountNumber: "88xx99"})
+	third := w.text(phone, app.Incoming{EventID: "5", Number: "FT5", AccountNumber: "7220xxxx2005"})
+	online := transfer{id: "x", number: "FT3", gateway: "VCB", account: "72209992005", date: app.FormatTime(time.Now(), w.service.Zone())}
+	w.names(recorded, w.native(), online)
+	l = w.linksEvent(key, second, `{"account_number":"72209992005"}`)
+	if l.Linked || l.BankAccount.ID != other.ID || l.Recorded != 1 || l.Duplicates != 1 || l.Open != 1 || l.Waiting != 0 || !slices.Equal(l.TransactionIDs, []string{"3", "2"}) {
+		t.Errorf("assigned as %+v", l)
+	}
+	w.refusesLink(key, second, `{"account_number":"72209992005"}`, 422, app.CodeValidation)
+	if e := w.event(second); e.Recorded != 1 || e.Duplicates != 1 || e.Unassigned != 1 || e.Open != 1 {
+		t.Errorf("the event is %+v", e)
+	}
+	if e := w.event(third); e.Unassigned != 1 || e.Open != 1 {
+		t.Errorf("another event of the same masked number is %+v", e)
+	}
+	// Repeated it is a duplicate, as what it became.
+	again := w.text(phone, app.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005"})
+	if e := w.event(again); e.Duplicates != 1 || e.Open != 0 {
+		t.Errorf("repeated: %+v", e)
+	}
+	list := w.wantTransactions(3)
+	if list[2].BankAccountID != other.ID || list[2].Number != "FT2" {
+		t.Errorf("recorded %+v", list)
+	}
+	shop.waits(w, "/a 1", "/a 2", "/a 3")
+}
+
+// TestInboundMaskedFitsLater: linking the one account that a masked number can
+// be records it, as a link by its full number does.
+func TestInboundMaskedFitsLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	phone := w.native()
+	e := w.text(phone, app.Incoming{EventID: "1", AccountNumber: "7220xxxx2005"}, app.Incoming{EventID: "2", AccountNumber: "7220xxxx2006"})
+	w.links("ACB", "72201112005", app.NotifyRecent, 0, 0) // another bank
+	account := w.links("VCB", "72201112005", app.NotifyRecent, 1, 0)
+	if list := w.wantTransactions(1); list[0].BankAccountID != account.ID {
+		t.Errorf("recorded %+v", list)
+	}
+	if e := w.event(e); e.Recorded != 1 || e.Unassigned != 1 || e.Open != 1 {
+		t.Errorf("the event is %+v", e)
+	}
+}
+
+// TestInboundLinkRecordsWhatWaits: linking one event's account records what had
+// been waiting for it in others, and notifies as asked.
+func TestInboundLinkRecordsWhatWaits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		notify     string
+		deliveries int
+	}{{"", 2}, {`,"notify":"recent"`, 2}, {`,"notify":"all"`, 3}, {`,"notify":"none"`, 0}} {
+		w := newWorld(t)
+		shop := newShop(t)
+		w.webhook(shop.url+"/a", "ALL")
+		source := w.native()
+		w.came(25*time.Hour, source, transfer{id: "1", number: "FT1"})
+		w.names(unassigned, source, transfer{id: "2", number: "FT2"})
+		w.names(unassigned, w.sepay(), transfer{id: "9", number: "FT2"}) // the same transfer
+		w.names(unassigned, source, transfer{id: "3", account: "111"})
+		w.names(unassigned, source, transfer{id: "4", number: "FT4"})
+		l := w.linksEvent(w.apiKey(app.ScopeFull), 2, `{"account_name":"A"`+c.notify+`}`)
+		if !l.Linked || l.Recorded != 1 || l.Waiting != 2 || l.Deliveries != c.deliveries {
+			t.Errorf("notify %s: %+v", c.notify, l)
+		}
+		w.wantTransactions(3)
+		if n := w.rows("deliveries"); n != c.deliveries {
+			t.Errorf("notify %s: %d deliveries", c.notify, n)
+		}
+	}
+}
+
+// TestInboundLinkWithinPlan: a link needs a plan, an assignment doesn't.
+func TestInboundLinkWithinPlan(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, key, source := context.Background(), w.apiKey(app.ScopeFull), w.native()
+	most, past := 1, time.Now().Add(-time.Hour)
+	w.link("VCB", "555")
+	w.link("VCB", "575")
+	w.names(unassigned, source, transfer{id: "1", account: "555"}) // of another bank
+	_, err := w.service.UpdateAccount(ctx, 1, app.AccountUpdate{MaxBankAccounts: &most})
+	must(t, err)
+	w.refusesLink(key, 1, `{"account_name":"A"}`, 409, app.CodePlanLimit)
+	_, err = w.service.UpdateAccount(ctx, 1, app.AccountUpdate{ExpiresAt: &past})
+	must(t, err)
+	w.refusesLink(key, 1, `{"account_name":"A"}`, 403, app.CodePlanExpired)
+	if e := w.event(1); e.Open != 1 || e.Unassigned != 1 {
+		t.Errorf("after refusals: %+v", e)
+	}
+	w.text(source, app.Incoming{EventID: "2", AccountNumber: "5xx5"})
+	if l := w.linksEvent(key, 2, `{"account_number":"575"}`); l.Linked || l.Recorded != 1 {
+		t.Errorf("assigned as %+v", l)
+	}
+}
+
+// TestInboundLinkNarrowed: a source that is for one bank account records on no
+// other, whoever says so.
+func TestInboundLinkNarrowed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	key, mine := w.apiKey(app.ScopeFull), w.link("VCB", "333")
+	w.link("ACB", "111")
+	source, err := w.service.AddSource(context.Background(), 1, app.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: mine.ID}, time.Now())
+	must(t, err)
+	w.names(unassigned, source, transfer{id: "1", account: "111"})
+	w.names(unassigned, source, transfer{id: "2", account: "222"})
+	w.refusesLink(key, 1, `{"account_number":"111"}`, 409, app.CodeConflict)
+	w.refusesLink(key, 2, `{"account_number":"222","account_name":"A"}`, 409, app.CodeConflict)
+	w.refusesLink(key, 2, `{"account_name":"A"}`, 422, app.CodeValidation)
+	if banks, err := w.service.BankAccounts(context.Background(), 1); err != nil || len(banks) != 2 {
+		t.Errorf("a refused link linked: %+v, %v", banks, err)
+	}
+	// Its own, which was away for a while, and which the call doesn't name.
+	w.unlinks(mine.ID)
+	w.text(source, app.Incoming{EventID: "3"})
+	l := w.linksEvent(key, 3, `{"account_name":"A"}`)
+	if !l.Linked || l.BankAccount.ID != mine.ID || l.Recorded != 1 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// TestInboundLinkTwice: of many links at once one records and the others are
+// told that there is nothing left.
+func TestInboundLinkTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	shop := newShop(t)
+	w.webhook(shop.url+"/a", "ALL")
+	key, source := w.apiKey(app.ScopeFull), w.native()
+	w.wants(counts{Unassigned: 2}, source, batch(transfer{id: "1"}.native(), transfer{id: "2"}.native()))
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	statuses := map[int]int{}
+	for n := range 12 {
+		wg.Go(func() {
+			body := `{"account_name":"A"}`
+			path := "/api/v1/inbound/1/link"
+			switch n % 4 {
+			case 2:
+				path, body = "/api/v1/inbound/1/retry", ""
+			case 3: // the bulk way
+				_, err := w.service.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: someAccount, AccountName: "A"}, time.Now())
+				if err != nil && app.CodeOf(err) != app.CodeConflict {
+					t.Error(err)
+				}
+				return
+			}
+			a, err := w.send("POST", path, body, "Authorization", "Bearer "+key)
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if n%4 < 2 {
+				statuses[a.status]++
+			}
+		})
+	}
+	wg.Wait()
+	if statuses[200] > 1 || statuses[200]+statuses[409] != 6 {
+		t.Errorf("answers %v", statuses)
+	}
+	w.wantTransactions(2)
+	if e := w.event(1); e.Recorded != 2 || e.Unassigned != 0 || e.Open != 0 {
+		t.Errorf("the event is %+v", e)
+	}
+	shop.waits(w, "/a 1", "/a 2")
+}
+
+// TestInboundBodies: a body is shown as it came, whatever it is.
+func TestInboundBodies(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	key, source := w.apiKey(app.ScopeFull), w.native()
+	for i, body := range []string{"", "{", "\x00\x1b[2J<script>&\u2028 đ\ufffd", "\xef\xbb\xbf{}", "\xff\xfe\x00", "{\"a\":\"\xc3\"}"} {
+		w.sends(source, body)
+		var got struct {
+			Event struct {
+				Body   *string
+				Base64 *string `json:"body_base64"`
+			}
+		}
+		w.api(key, "GET", fmt.Sprintf("/api/v1/inbound/%d", i+1), "", 200, &got)
+		switch e := got.Event; {
+		case (e.Body == nil) == (e.Base64 == nil):
+			t.Errorf("%q is shown as %v and %v", body, e.Body, e.Base64)
+		case e.Body != nil && *e.Body != body:
+			t.Errorf("%q is shown as %q", body, *e.Body)
+		case e.Base64 != nil:
+			if raw, err := base64.StdEncoding.DecodeString(*e.Base64); err != nil || string(raw) != body {
+				t.Errorf("%q is shown as %q, %v", body, raw, err)
+			}
+		}
+	}
+}
+
+// TestInboundManyItems: a listing shows the first open items of an event, the
+// event alone shows the open ones first.
+func TestInboundManyItems(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	key, source := w.apiKey(app.ScopeFull), w.native()
+	const n = app.ShownItems + 200
+	w.wantsRefusal(source, batch(strings.Split(strings.TrimSuffix(strings.Repeat("0,", n), ","), ",")...), 422, app.CodeValidation, "transactions[0]")
+	type shown struct {
+		Open  int
+		Items []struct {
+			ID       int64
+			Position int
+			State    app.Outcome
+		}
+	}
+	positions := func(s shown) (list []int) {
+		for _, i := range s.Items {
+			list = append(list, i.Position)
+		}
+		return list
+	}
+	var log struct{ Events []shown }
+	var one struct{ Event shown }
+	for _, position := range []int{0, 2} {
+		w.api(key, "GET", "/api/v1/inbound/1", "", 200, &one)
+		at := slices.Index(positions(one.Event), position)
+		w.api(key, "POST", "/api/v1/inbound/1/discard", fmt.Sprintf(`{"item_id":%d}`, one.Event.Items[at].ID), 200, nil)
+	}
+	w.api(key, "GET", "/api/v1/inbound", "", 200, &log)
+	w.api(key, "GET", "/api/v1/inbound/1", "", 200, &one)
+	if e := log.Events[0]; e.Open != n-2 || !cmp.Equal(positions(e), []int{1, 3, 4, 5, 6}) {
+		t.Errorf("listed with %d open: %v", e.Open, positions(e))
+	}
+	if e := one.Event; e.Open != n-2 || len(e.Items) != app.ShownItems || !cmp.Equal(positions(e)[:3], []int{1, 3, 4}) {
+		t.Errorf("shown with %d open: %d, %v", e.Open, len(e.Items), positions(e)[:5])
+	}
+	// Once the rest is closed, what was discarded is shown in its place.
+	w.api(key, "POST", "/api/v1/inbound/1/discard", "", 200, nil)
+	w.api(key, "GET", "/api/v1/inbound/1", "", 200, &one)
+	if e := one.Event; e.Open != 0 || len(e.Items) != app.ShownItems || positions(e)[2] != 2 || e.Items[2].State != app.OutcomeDiscarded {
+		t.Errorf("after all were discarded: %+v", e.Items[:3])
+	}
+}
+
+// TestInboundTenants: the use cases themselves, which the command line comes by
+// too, know no event of another account.
+func TestInboundTenants(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, now := context.Background(), time.Now()
+	account, err := w.service.CreateAccount(ctx, "another", now)
+	must(t, err)
+	w.names(unassigned, w.native(), transfer{})
+	_, shown := w.service.InboundEvent(ctx, account.ID, 1)
+	_, link := w.service.LinkInbound(ctx, account.ID, 1, app.InboundLink{AccountName: "A"}, now)
+	_, retry := w.service.RetryInbound(ctx, account.ID, 1, now)
+	_, discard := w.service.DiscardInbound(ctx, account.ID, 1)
+	_, item := w.service.DiscardInboundItem(ctx, account.ID, 1, 1)
+	for i, err := range []error{shown, link, retry, discard, item} {
+		if app.CodeOf(err) != app.CodeNotFound {
+			t.Errorf("use case %d: %v", i, err)
+		}
+	}
+	if e := w.event(1); e.Open != 1 {
+		t.Errorf("the event is %+v", e)
+	}
+}

@@ -1,0 +1,71 @@
+package web
+
+import (
+	"crypto/sha256"
+	"net/http"
+
+	"baoco/app"
+)
+
+// capcom6Adapter reads the webhooks of SMS Gateway for Android
+// (docs.sms-gate.app). The app tries again for about two days, so there is no
+// window for its timestamp.
+var capcom6Adapter = adapter{
+	kind: app.ProviderKind{
+		Provider: "capcom6", Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC, Options: []app.SourceOption{app.OptionSender},
+		Setup: app.Text{
+			EN: "1. In SMS Gateway for Android, register a webhook for the event sms:received with this URL. 2. Enter the secret at Settings, Webhooks, Signing Key. 3. Take the app out of the phone's battery saving, and have the banks' SMS sent to this phone.",
+			VI: "1. Trong SMS Gateway for Android, đăng ký webhook cho sự kiện sms:received với URL này. 2. Nhập secret tại Settings, Webhooks, Signing Key. 3. Tắt chế độ tiết kiệm pin cho ứng dụng và đăng ký nhận SMS biến động số dư về máy này.",
+		},
+	},
+	verify: verifyCapcom6,
+	read:   readCapcom6,
+}
+
+// verifyCapcom6 checks a signature over the body and then the timestamp, with
+// nothing between them. A timestamp of exactly ten digits keeps anybody from
+// moving characters from the one to the other.
+func verifyCapcom6(in inbound, h http.Header) app.Refusal {
+	stamp, why := oneHeader(h, "X-Timestamp")
+	if why.Code != "" {
+		return why
+	}
+	signature, why := oneHeader(h, "X-Signature")
+	if why.Code != "" {
+		return why
+	}
+	if len(stamp) != 10 || !isInteger(stamp) {
+		return refusal(app.RefusalMalformed, "X-Timestamp is not a time in seconds, of ten digits.", "X-Timestamp không phải thời gian tính bằng giây gồm mười chữ số.")
+	}
+	return checkHexHMAC("X-Signature", signature, sha256.New, in.source.Secret, in.body, []byte(stamp))
+}
+
+// readCapcom6 reads the event of a text that came; what else the app tells,
+// of texts sent and of itself, is nothing to record.
+func readCapcom6(in inbound) reading {
+	v, err := parseJSON(in.body)
+	if err != nil {
+		return reading{elements: notJSON()}
+	}
+	if v.kind != jsonObject {
+		return reading{elements: []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}}
+	}
+	if event := v.get("event"); event.kind == jsonString && event.text != "sms:received" && v.times("event") == 1 {
+		return reading{drop: true}
+	}
+	payload := v.get("payload")
+	sender, senderKey := payload.get("sender"), "sender"
+	if sender.kind == jsonNull { // as older versions write it
+		sender, senderKey = payload.get("phoneNumber"), "phoneNumber"
+	}
+	text, fault := readSMSField(payload, "message")
+	return readSMS(in, forwardedSMS{
+		id: payload.get("messageId").word(), sender: sender.str(), text: text,
+		received: payload.get("receivedAt").word(), receivedKey: "receivedAt",
+		fault: firstFault(
+			repeatedKey(v, []string{"event", "payload"}),
+			repeatedKey(payload, []string{"messageId", senderKey, "message", "receivedAt"}),
+			fault,
+		),
+	})
+}

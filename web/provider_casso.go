@@ -1,0 +1,105 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"baoco/app"
+)
+
+// cassoAdapter reads Casso's first webhook (developer.casso.vn): an array of
+// transactions, authenticated by a token in a header of its own.
+var cassoAdapter = adapter{
+	kind: app.ProviderKind{
+		Provider: "casso", Auths: []app.Auth{app.AuthToken}, DefaultAuth: app.AuthToken, CatchUp: true,
+		Setup: app.Text{
+			EN: "1. At casso.vn open Connections > Integrations, press Add integration and choose Webhook. 2. Choose the bank accounts, enter this URL and, as the security key, the secret. 3. Press the trial call, then save.",
+			VI: "1. Tại casso.vn mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook. 2. Chọn ngân hàng nhận webhook, nhập URL này và nhập secret vào ô Key bảo mật. 3. Bấm Gọi thử rồi lưu.",
+		},
+	},
+	verify: func(in inbound, h http.Header) app.Refusal { return checkHeader(h, "Secure-Token", in.source.Secret) },
+	read:   readCasso,
+}
+
+// cassoKeys are the keys that differ between the versions.
+type cassoKeys struct {
+	number, time string
+	account      []string // the first that says something
+}
+
+var (
+	cassoV1Keys = cassoKeys{"tid", "when", []string{"bank_sub_acc_id", "subAccId"}}
+	cassoV2Keys = cassoKeys{"reference", "transactionDateTime", []string{"accountNumber"}}
+)
+
+func readCasso(in inbound) reading {
+	if v, err := parseJSON(in.body); err == nil {
+		if fault := cassoError(v); fault != nil {
+			return reading{elements: []app.Incoming{{Fault: fault}}, fault: true}
+		}
+	}
+	return reading{elements: readList(in, "data", func(v jsonValue, zone *time.Location) app.Incoming {
+		return readCassoElement(v, cassoV1Keys, zone)
+	})}
+}
+
+// cassoError is Casso's own word that a call names no transaction.
+func cassoError(v jsonValue) *app.FieldError {
+	if e := v.get("error"); e.kind == jsonNull || e.kind == jsonNumber && jsNumber(e.text) == "0" {
+		return nil
+	}
+	return &app.FieldError{Field: "error", Text: app.Text{EN: "is not 0: Casso reports an error of its own", VI: "khác 0: Casso báo lỗi từ phía họ"}}
+}
+
+// readCassoElement reads one transaction. A negative amount is money that went
+// out.
+func readCassoElement(v jsonValue, keys cassoKeys, zone *time.Location) app.Incoming {
+	if v.kind != jsonObject {
+		return unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")
+	}
+	e := app.Incoming{Type: app.In, Content: v.get("description").word(), Number: v.get(keys.number).word(), Gateway: cassoBank(v)}
+	e.Time = readDateOrTime(v.get(keys.time).str(), zone)
+	accountKey := keys.account[0]
+	for _, key := range keys.account[1:] {
+		if v.get(accountKey).word() == "" {
+			accountKey = key
+		}
+	}
+	amount, err := parseAmountWord(v.get("amount"))
+	if e.Amount = amount; amount < 0 {
+		e.Type, e.Amount = app.Out, -amount
+	}
+	e.Fault = firstFault(
+		repeatedKey(v, append([]string{"id", "amount", "bankAbbreviation", "bankName", keys.number}, keys.account...)),
+		readWord(v, "id", &e.EventID),
+		readAccountWord(v, accountKey, &e.AccountNumber),
+	)
+	switch {
+	case e.Fault != nil:
+	case err != nil:
+		e.Fault = &app.FieldError{Field: "amount", Text: app.AmountRule}
+	case e.EventID == "":
+		e.Fault = &app.FieldError{Field: "id", Text: required}
+	}
+	return e
+}
+
+// cassoBank is the name of the account's bank that is known here, or whichever
+// there is.
+func cassoBank(v jsonValue) string {
+	abbreviation, name := v.get("bankAbbreviation").str(), v.get("bankName").str()
+	if _, known := app.FindBank(abbreviation); known || name == "" {
+		return abbreviation
+	}
+	return name
+}
+
+// readDateOrTime reads Y-m-d H:i:s or the beginning of the day Y-m-d; zero
+// where it is neither.
+func readDateOrTime(s string, zone *time.Location) time.Time {
+	if t, err := app.ParseTime(s, zone); err == nil {
+		return t
+	}
+	t, _ := app.ParseTime(s+" 00:00:00", zone)
+	return t
+}

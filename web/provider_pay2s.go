@@ -1,0 +1,129 @@
+package web
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// pay2sAdapter reads Pay2S's webhook (docs.pay2s.vn): an array of transactions,
+// authenticated by a Bearer token. Pay2S wants 200 and "success":true and calls
+// up to six times more, a minute apart. Its transactionNumber can be a small
+// number that every bank account counts by itself, so only id tells events apart.
+var pay2sAdapter = adapter{
+	kind: app.ProviderKind{
+		Provider: "pay2s", Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer,
+		Setup: app.Text{
+			EN: "1. At my.pay2s.vn link the bank account and add a webhook for it. 2. Enter this URL. 3. The Bearer token there and the secret here must be the same: where Pay2S gives one, set it with --secret-file or source rotate.",
+			VI: "1. Tại my.pay2s.vn liên kết tài khoản ngân hàng rồi thêm webhook cho tài khoản đó. 2. Nhập URL này. 3. Bearer token bên đó và secret bên này phải giống nhau: nếu Pay2S cấp token, hãy nhập bằng --secret-file hoặc source rotate.",
+		},
+	},
+	verify: func(in inbound, h http.Header) app.Refusal { return checkCredential(h, "Bearer", in.source.Secret) },
+	read: func(in inbound) reading {
+		return reading{elements: readList(in, "transactions", func(v jsonValue, zone *time.Location) app.Incoming {
+			return readTransfer(v, "transactionNumber", zone)
+		})}
+	},
+}
+
+// pay2sIPNAdapter reads the notice of Pay2S's payment links: one payment of an
+// order, signed over fields of the body. It names no bank account.
+var pay2sIPNAdapter = adapter{
+	kind: app.ProviderKind{
+		Provider: "pay2s-ipn", Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC,
+		Options: []app.SourceOption{app.OptionAccessKey}, NamesNoAccount: true,
+		Setup: app.Text{
+			EN: "1. At my.pay2s.vn open the payment integration and copy its Access Key and Secret Key. 2. Give them here as --access-key and --secret-file, with the bank account that the money goes to. 3. Send this URL as ipnUrl with every payment link that you create.",
+			VI: "1. Tại my.pay2s.vn mở phần tích hợp thanh toán, sao chép Access Key và Secret Key. 2. Nhập tại đây bằng --access-key và --secret-file, kèm tài khoản ngân hàng nhận tiền. 3. Gửi URL này làm ipnUrl mỗi khi tạo link thanh toán.",
+		},
+		Check: func(in app.SourceAdd) error {
+			if key := in.Options.AccessKey; strings.TrimSpace(key) != key || key == "" {
+				return app.InvalidField("access-key", "is required, without spaces around it: Pay2S signs it", "là bắt buộc, không có khoảng trắng ở hai đầu: Pay2S ký cả khoá này")
+			}
+			return nil
+		},
+	},
+	verify: verifyPay2SIPN,
+	read:   readPay2SIPN,
+}
+
+// pay2sSigned are the keys in the order in which they are signed, after
+// accessKey.
+var pay2sSigned = []string{
+	"amount", "extraData", "message", "orderId", "orderInfo", "orderType", "partnerCode", "payType",
+	"requestId", "responseTime", "resultCode", "transId",
+}
+
+func verifyPay2SIPN(in inbound, _ http.Header) app.Refusal {
+	v, why := parseSigned(in.body)
+	if why.Code != "" {
+		return why
+	}
+	signature, why := bodySignature(v, "m2signature")
+	if why.Code != "" {
+		return why
+	}
+	fields, ok := pay2sFields(v)
+	if !ok {
+		return refusal(app.RefusalMalformed, "A signed field is neither a string nor a number.", "Có trường được ký không phải chuỗi ký tự hoặc số.")
+	}
+	signed := append(signedFields{{"accessKey", in.source.Options.AccessKey}}, fields...)
+	why = checkHexHMAC("m2signature", signature, sha256.New, in.source.Secret, signed.signed())
+	if why.Code == app.RefusalSignature {
+		why.Text = app.Text{
+			EN: "m2signature does not match: it was made with another secret key or access key, or a signed field was altered on the way.",
+			VI: "m2signature không khớp: được ký bằng secret key hoặc access key khác, hoặc một trường được ký đã bị thay đổi trên đường đi.",
+		}
+	}
+	return why
+}
+
+// pay2sFields are the signed fields of the body, numbers as they stand there.
+func pay2sFields(v jsonValue) (signedFields, bool) {
+	fields := signedFields{}
+	for _, key := range pay2sSigned {
+		value := v.get(key)
+		if value.kind != jsonNull && value.kind != jsonString && value.kind != jsonNumber {
+			return nil, false
+		}
+		fields = append(fields, signedField{key, value.word()})
+	}
+	return fields, true
+}
+
+func readPay2SIPN(in inbound) reading {
+	v, err := parseJSON(in.body)
+	if err != nil {
+		return reading{elements: notJSON()}
+	}
+	fields, ok := pay2sFields(v)
+	if !ok || v.kind != jsonObject {
+		return reading{elements: []app.Incoming{unreadable("body", "must be a JSON object of strings and numbers", "phải là một đối tượng JSON gồm chuỗi ký tự và số")}}
+	}
+	if fault := fields.ambiguous(); fault != nil {
+		return reading{elements: []app.Incoming{{Fault: fault}}}
+	}
+	if result := fields.get("resultCode"); result != "0" && result != "" {
+		return reading{} // the payment failed or was cancelled
+	}
+	e := app.Incoming{EventID: fields.get("transId"), Type: app.In, Content: fields.get("orderInfo"), Time: unixTime(fields.get("responseTime"))}
+	e.Fault = firstFault(fields.requires("resultCode", "transId"), fields.amount("amount", &e.Amount))
+	return reading{elements: []app.Incoming{e}}
+}
+
+// unixTime reads seconds, or milliseconds where there are that many digits;
+// zero where it is neither.
+func unixTime(digits string) time.Time {
+	n, err := strconv.ParseInt(digits, 10, 64)
+	switch {
+	case err != nil || n <= 0:
+		return time.Time{}
+	case n >= 1e11:
+		return time.UnixMilli(n)
+	}
+	return time.Unix(n, 0)
+}

@@ -1,0 +1,103 @@
+package web
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"strings"
+
+	"baoco/app"
+)
+
+// payOSAdapter reads payOS's webhook (payos.vn/docs): one payment that came
+// in. Its signature stands in the body and is over the object data alone, so
+// nothing outside of data is read: code, desc and success there are anybody's.
+var payOSAdapter = adapter{
+	kind: app.ProviderKind{
+		Provider: "payos", Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC,
+		Setup: app.Text{
+			EN: "1. At my.payos.vn open your payment channel and copy its Checksum Key. 2. Make it this source's secret (--secret-file or source rotate). 3. Enter this URL as the channel's Webhook URL and save: payOS calls it at once to try it.",
+			VI: "1. Tại my.payos.vn mở kênh thanh toán và sao chép Checksum Key. 2. Dùng khoá đó làm secret của nguồn này (--secret-file hoặc source rotate). 3. Nhập URL này vào ô Webhook URL của kênh rồi lưu: payOS gọi thử ngay.",
+		},
+	},
+	verify: verifyPayOS,
+	read:   readPayOS,
+}
+
+func verifyPayOS(in inbound, _ http.Header) app.Refusal {
+	v, why := parseSigned(in.body)
+	if why.Code != "" {
+		return why
+	}
+	signature, why := bodySignature(v, "signature")
+	if why.Code != "" {
+		return why
+	}
+	fields, ok := payOSFields(v.get("data"))
+	if !ok {
+		return refusal(app.RefusalMalformed, "data is missing, or not of fields that payOS signs.", "Thiếu data, hoặc data có trường mà payOS không ký.")
+	}
+	return checkHexHMAC("signature", signature, sha256.New, in.source.Secret, fields.signed())
+}
+
+// payOSFields are the fields of data as payOS's own libraries sign them
+// (github.com/payOSHQ): keys sorted, null as nothing, an array as the JSON of
+// its objects with their keys sorted. What stands in an object that is no
+// element of an array isn't signed by them, and isn't read here.
+func payOSFields(data jsonValue) (signedFields, bool) {
+	fields := signedFields{}
+	for _, m := range inJSOrder(sortedMembers(withJSNumbers(data), false).members) {
+		text := m.value.text
+		switch m.value.kind {
+		case jsonArray:
+			list := jsonValue{kind: jsonArray}
+			for _, item := range m.value.items {
+				if item.kind != jsonObject {
+					return nil, false
+				}
+				list.items = append(list.items, sortedMembers(item, false))
+			}
+			text = string(appendJS(nil, list))
+		case jsonObject:
+			text = "[object Object]"
+		}
+		if text == "null" || text == "undefined" {
+			text = ""
+		}
+		if strings.ContainsAny(m.key, "=&") {
+			return nil, false
+		}
+		fields = append(fields, signedField{m.key, text})
+	}
+	return fields, data.kind == jsonObject
+}
+
+func readPayOS(in inbound) reading {
+	v, err := parseJSON(in.body)
+	if err != nil {
+		return reading{elements: notJSON()}
+	}
+	data, ok := payOSFields(v.get("data"))
+	if !ok {
+		return reading{elements: []app.Incoming{unreadable("data", "must be a JSON object", "phải là một đối tượng JSON")}}
+	}
+	if fault := data.ambiguous(); fault != nil {
+		return reading{elements: []app.Incoming{{Fault: fault}}}
+	}
+	if data.get("orderCode") == "123" && data.get("reference") == "TF230204212323" {
+		return reading{} // the call that tries a URL when it is registered
+	}
+	if code := data.get("code"); code != "00" && code != "" {
+		return reading{} // payOS says that nothing was paid
+	}
+	e := app.Incoming{
+		EventID:       data.get("reference") + data.get("paymentLinkId"),
+		AccountNumber: data.get("accountNumber"), // the shop's own; a virtual one only leads to it
+		Number:        data.get("reference"), Type: app.In, Content: data.get("description"),
+	}
+	e.Time, _ = app.ParseTime(data.get("transactionDateTime"), in.zone)
+	e.Fault = firstFault(data.requires("code", "reference"), data.amount("amount", &e.Amount))
+	if currency := data.get("currency"); currency != "VND" && currency != "" && e.Fault == nil {
+		e.Fault = &app.FieldError{Field: "currency", Text: app.Text{EN: "must be VND", VI: "phải là VND"}}
+	}
+	return reading{elements: []app.Incoming{e}}
+}

@@ -1,0 +1,95 @@
+package web_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/sms"
+	"baoco/web"
+)
+
+func FuzzGenericBody(f *testing.F) {
+	for _, body := range []string{
+		`{"data":[{"id":"1","sum":[{"v":-5}],"acc.no":"19354957","t":"out","when":1760414370}]}`, `{"data":[[],{},null,{"id":1,"sum":[{"v":"5","V":6}]}]}`, `{"data":{}}`, `[]`,
+	} {
+		f.Add([]byte(body))
+	}
+	fuzzSource(f, app.Source{Provider: "generic", Options: app.SourceOptions{Map: mapped(
+		"list", "data", "id", "id", "amount", "sum[0].v", "account", `"acc.no"`, "type", "t", "time", "when", "gateway", "bank", "number", "ref", "content", "text")}})
+}
+
+func FuzzVietQRBody(f *testing.F) {
+	for _, body := range []string{
+		vietQRBody(), vietQRBody("transType", "d", "amount", "7"), `{"bankAccount":1,"transactionId":1,"amount":1,"transType":"C","AMOUNT":2}`, "[]", "{",
+	} {
+		f.Add([]byte(body))
+	}
+	fuzzSource(f, app.Source{Provider: "vietqr"})
+}
+
+func FuzzCapcom6Body(f *testing.F) {
+	for _, x := range fuzzTexts {
+		f.Add([]byte(x.capcom6()))
+		f.Add([]byte(strings.Replace(x.capcom6(), "sms:received", "system:ping", 1)))
+	}
+	f.Add([]byte(`{"event":"sms:received","payload":[{"message":"x"}]}`))
+	fuzzSource(f, app.Source{Provider: "capcom6"})
+}
+
+func FuzzSMSToURLBody(f *testing.F) {
+	for _, x := range fuzzTexts {
+		f.Add([]byte(x.smsToURL()))
+	}
+	f.Add([]byte(`{"from":"ACB","text":"","receivedStamp":"%receivedStamp%"}`))
+	fuzzSource(f, app.Source{Provider: "sms-to-url"})
+}
+
+func FuzzSMSForwarderBody(f *testing.F) {
+	source := app.Source{Provider: "smsforwarder", Secret: "SECRETKEY123"}
+	for _, x := range fuzzTexts {
+		form := x.forwarder(source, time.UnixMilli(1760414390000))
+		f.Add([]byte(form.Encode()))
+		form.Del("receive_time")
+		f.Add([]byte(form.Encode() + "&from=x&%"))
+	}
+	f.Add([]byte(` {"from":"ACB","content":"x","timestamp":1760414390000,"receive_time":[]}`))
+	fuzzSource(f, source)
+}
+
+var fuzzTexts = []phoneText{{}, {sender: "MBBank", text: mbbText}, {sender: "0901234567", text: tcbText}, {sender: "Vietcombank", text: codeText}}
+
+// FuzzSMSSender: a text counts only under a name of its bank, or one that the
+// source was told of, whatever it says.
+func FuzzSMSSender(f *testing.F) {
+	for _, x := range fuzzTexts {
+		f.Add(x.filled().sender, x.filled().text)
+		f.Add("8149", x.filled().text)
+	}
+	source := app.Source{Provider: "capcom6", Options: app.SourceOptions{Senders: []string{"8149"}}}
+	f.Fuzz(func(t *testing.T, sender, text string) {
+		body := []byte(phoneText{sender: sender, text: text}.capcom6())
+		for _, e := range web.ReadInbound(source, app.ChannelCall, body, time.Now(), time.UTC) {
+			if e.Fault == nil && sender != "" && strings.TrimSpace(sender) != "8149" && !sms.FromBank(sender, e.Gateway) {
+				t.Errorf("%q from %q counts: %+v", text, sender, e)
+			}
+		}
+	})
+}
+
+// FuzzJSONPath: a path that is read finds what it says, and nothing panics.
+func FuzzJSONPath(f *testing.F) {
+	for _, p := range []string{"data.sum", "items.0.sum", "items[0].sum", `"a.b".sum`, `a\.b[1][2]."x"`, "'", `\`, "[0]", "0", `"\""`} {
+		f.Add(p, []byte(`{"data":{"sum":1},"items":[{"sum":2}],"a.b":{"sum":3,"Sum":4}}`))
+	}
+	f.Fuzz(func(t *testing.T, p string, body []byte) {
+		source := app.Source{Provider: "generic", Options: app.SourceOptions{Map: mapped("id", p, "amount", p, "account", p)}}
+		for _, e := range web.ReadInbound(source, app.ChannelCall, body, time.Now(), time.UTC) {
+			// One value for all three can only be a positive integer.
+			if e.Fault == nil && (e.Amount < 1 || e.AccountNumber == "" || e.EventID != e.AccountNumber) {
+				t.Errorf("%q in %q: %+v", p, body, e)
+			}
+		}
+	})
+}

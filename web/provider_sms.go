@@ -1,0 +1,98 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/app/sms"
+)
+
+// This file is the common way of the apps that forward a phone's SMS: from a
+// text to an element.
+
+// forwardedSMS is a text as an app hands it on.
+type forwardedSMS struct {
+	id     string // the app's own; empty where it has none
+	sender string
+	text   string
+	// received is the phone's own time of receipt, as the app wrote it, and
+	// receivedKey where it stood. It is never the server's: a call that is
+	// tried again must be the same event.
+	received    string
+	receivedKey string
+	fault       *app.FieldError // of what can't be a text at all
+}
+
+// readSMS gives a text as the one element of a call. Codes and advertising are
+// dropped. What reads like money counts only if a bank sent it.
+func readSMS(in inbound, m forwardedSMS) reading {
+	receivedAt := readTime(m.received, in.zone)
+	readAt := receivedAt
+	if readAt.IsZero() {
+		readAt = in.at
+	}
+	movement, kind, fault := sms.Read(sms.Message{Sender: m.sender, Text: m.text, ReceivedAt: readAt}, in.zone)
+	if kind == sms.Other && m.fault == nil {
+		return reading{drop: true}
+	}
+	e := app.Incoming{
+		EventID: m.eventID(receivedAt), Gateway: movement.Bank, AccountNumber: movement.AccountNumber, Masked: movement.Masked,
+		Number: movement.Number, Type: movement.Type, Amount: movement.Amount, Content: movement.Content, Time: movement.Time,
+	}
+	e.Fault = firstFault(m.fault, fault, checkSMSSender(m.sender, movement.Bank, in.source.Options.Senders))
+	if e.Fault == nil && m.id == "" && receivedAt.IsZero() {
+		e.Fault = &app.FieldError{Field: m.receivedKey, Text: app.Text{
+			EN: "must be the phone's time of receipt: nothing else tells two texts alike apart",
+			VI: "phải là thời gian điện thoại nhận tin: không có gì khác để phân biệt hai tin giống nhau",
+		}}
+	}
+	return reading{elements: []app.Incoming{e}}
+}
+
+// eventID is what a text is known by when it comes again. An app's own id may
+// be made of the text alone, so the time is always a part of it.
+func (m forwardedSMS) eventID(receivedAt time.Time) string {
+	stamp := m.received
+	if !receivedAt.IsZero() {
+		stamp = strconv.FormatInt(receivedAt.UnixMilli(), 10)
+	}
+	parts := []string{m.sender, m.text, stamp}
+	if m.id != "" {
+		parts = []string{m.id, stamp}
+	}
+	sum := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(sum, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// checkSMSSender refuses a movement of money that didn't come from the bank:
+// anybody can send a text in a bank's shape to the shop's phone.
+func checkSMSSender(sender, bank string, allowed []string) *app.FieldError {
+	if sms.FromBank(sender, bank) || slices.Contains(allowed, strings.TrimSpace(sender)) {
+		return nil
+	}
+	en, vi := bank, bank
+	if bank == "" {
+		en, vi = "a bank", "ngân hàng"
+	}
+	sender = app.CleanText(sender, 50)
+	return &app.FieldError{Field: "sender", Text: app.Text{
+		EN: fmt.Sprintf("%q is not a name under which %s is known to send: this may be a forgery. If it is the bank's, run source allow with --sender and this name, then source retry", sender, en),
+		VI: fmt.Sprintf("%q không phải tên gửi tin đã biết của %s: có thể là tin giả mạo. Nếu đúng là của ngân hàng, chạy source allow với --sender và tên này, rồi source retry", sender, vi),
+	}}
+}
+
+// readSMSField reads a field that must be a string and not empty.
+func readSMSField(v jsonValue, key string) (string, *app.FieldError) {
+	var s string
+	fault := readString(v, key, &s)
+	return s, fault
+}

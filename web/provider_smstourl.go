@@ -1,0 +1,34 @@
+package web
+
+import "baoco/app"
+
+// smsToURLAdapter reads what Incoming SMS to URL sends with the template that
+// it begins with (github.com/bogkonstantin/android_income_sms_gateway_webhook).
+// The app tries again up to ten times, with the body of the first time.
+var smsToURLAdapter = adapter{
+	kind: app.ProviderKind{
+		Provider: "sms-to-url", Auths: []app.Auth{app.AuthBearer, app.AuthToken}, DefaultAuth: app.AuthBearer,
+		Options: []app.SourceOption{app.OptionHeader, app.OptionSender}, Check: checkSecretHeader,
+		Setup: app.Text{
+			EN: `1. In Incoming SMS to URL, add a rule with this URL, for the bank's name as sender. 2. As headers enter {"Authorization":"Bearer SECRET"} with the secret in its place, or {"NAME":"SECRET"} with the name of --header. 3. Leave the payload as it is: from, text, sentStamp, receivedStamp, sim.`,
+			VI: `1. Trong Incoming SMS to URL, thêm một quy tắc với URL này, người gửi là tên của ngân hàng. 2. Ở phần headers nhập {"Authorization":"Bearer SECRET"} và thay SECRET bằng secret, hoặc {"NAME":"SECRET"} với tên ở --header. 3. Giữ nguyên payload: from, text, sentStamp, receivedStamp, sim.`,
+		},
+	},
+	verify: verifySecretHeader,
+	read:   readSMSToURL,
+}
+
+func readSMSToURL(in inbound) reading {
+	v, err := parseJSON(in.body)
+	if err != nil {
+		return reading{elements: notJSON()}
+	}
+	if v.kind != jsonObject {
+		return reading{elements: []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}}
+	}
+	text, fault := readSMSField(v, "text")
+	return readSMS(in, forwardedSMS{
+		sender: v.get("from").str(), text: text, received: v.get("receivedStamp").word(), receivedKey: "receivedStamp",
+		fault: firstFault(repeatedKey(v, []string{"from", "text", "receivedStamp"}), fault),
+	})
+}
