@@ -10,8 +10,8 @@ import (
 
 // directory holds the credentials in memory, because every request asks for
 // one. Every change of a key, a source or a counter link, by whatever process,
-// moves the version that stands in the file in the same commit. A look-up that finds
-// nothing compares versions before it says no, so that what was just made
+// moves the version that stands in the file in the same commit. A look-up that
+// finds nothing compares versions before it says no, so that what was just made
 // works; and the version is watched, so that what was just revoked doesn't.
 type directory struct {
 	version  string
