@@ -64,7 +64,9 @@ func runDemo(c *cli.Context) error {
 	if c.Bool("once") {
 		return nil
 	}
-	d.printCurl()
+	if err := d.printVisit(ctx); err != nil {
+		return err
+	}
 	<-ctx.Done()
 	return nil
 }
@@ -315,16 +317,26 @@ func (d *demo) numbers() error {
 	return nil
 }
 
-func (d *demo) printCurl() {
+// printVisit says how to look around.
+func (d *demo) printVisit(ctx context.Context) error {
+	secret := app.GeneratePassword()
+	if _, err := d.server.service.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: "demo", Password: secret, Role: app.RoleOwner}, time.Now()); err != nil {
+		return err
+	}
 	d.say(`
-Still serving at %[1]s; Ctrl-C ends it and removes the database. In another terminal:
+Still serving; Ctrl-C ends it and removes the database. The dashboard, in a browser:
+
+  %[1]s   (name: demo, password: %[3]s)
+
+In another terminal:
 
   KEY=%[2]s
   curl -H "Authorization: Bearer $KEY" %[1]s/api/v1/transactions
   curl -H "Authorization: Bearer $KEY" %[1]s/api/v1/webhooks/history
   curl -H "Authorization: Bearer $KEY" %[1]s/api/v1/analytics/period?range=weekly
   curl -X POST -H "Authorization: Bearer $KEY" -d '{"gateway":"ACB","accountNumber":"19354957","transferType":"IN","transferAmount":75000,"transactionNumber":"FT1","content":"DH77"}' %[1]s/api/v1/transactions
-  curl -X POST -H "Authorization: Bearer $KEY" %[1]s/api/v1/webhooks/1/test`, d.base, d.apiKey)
+  curl -X POST -H "Authorization: Bearer $KEY" %[1]s/api/v1/webhooks/1/test`, d.base, d.apiKey, secret)
+	return nil
 }
 
 func waitUntil(ctx context.Context, truth func() bool) bool {
