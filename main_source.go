@@ -108,6 +108,9 @@ func addSource(c *cli.Context, s *session) error {
 	return showSource(c, s, src)
 }
 
+// stepLines puts every step of a set-up text on a line of its own.
+var stepLines = strings.NewReplacer(" 2. ", "\n2. ", " 3. ", "\n3. ")
+
 // sourceOptions are the options of a new source.
 func sourceOptions(c *cli.Context) (app.SourceOptions, error) {
 	fields, err := mapFlag(c)
@@ -160,7 +163,7 @@ func showSource(c *cli.Context, s *session, src app.Source) error {
 		fmt.Fprintf(w, "Secret:  %s\n", src.Secret)
 		for _, kind := range s.service.ProviderKinds() {
 			if kind.Provider == src.Provider {
-				fmt.Fprintln(c.App.ErrWriter, kind.Setup.EN)
+				fmt.Fprintln(c.App.ErrWriter, stepLines.Replace(kind.Setup.EN))
 			}
 		}
 		if utf8.RuneCountInString(src.Secret) < app.ShortSecret {

@@ -132,29 +132,23 @@ func (s *Service) CatchUp(ctx context.Context, now time.Time) ([]CaughtUp, error
 // CatchUpSource reads the list of one source now. CodeConflict where it has no
 // API key, or where its list is being read already.
 func (s *Service) CatchUpSource(ctx context.Context, accountID, id int64, now time.Time) (CaughtUp, error) {
-	sources, err := s.store.Sources(ctx, accountID)
-	if err != nil {
+	source, err := s.source(ctx, accountID, id)
+	switch {
+	case err != nil:
 		return CaughtUp{}, err
+	case source.APIKey == "":
+		return CaughtUp{}, Refused(CodeConflict, Text{
+			"This source has no API key; there is no list to read.",
+			"Nguồn này không có khoá API nên không có danh sách để đọc.",
+		})
+	case !s.catchUps.begin(id, now, false):
+		return CaughtUp{}, Refused(CodeConflict, Text{
+			"The list of this source is being read already.",
+			"Danh sách của nguồn này đang được đọc.",
+		})
 	}
-	for _, source := range sources {
-		switch {
-		case source.ID != id:
-			continue
-		case source.APIKey == "":
-			return CaughtUp{}, Refused(CodeConflict, Text{
-				"This source has no API key; there is no list to read.",
-				"Nguồn này không có khóa API nên không có danh sách để đọc.",
-			})
-		case !s.catchUps.begin(id, now, false):
-			return CaughtUp{}, Refused(CodeConflict, Text{
-				"The list of this source is being read already.",
-				"Danh sách của nguồn này đang được đọc.",
-			})
-		}
-		result := s.catchUp(ctx, source, now)
-		return result, result.Err
-	}
-	return CaughtUp{}, ErrNoSource()
+	result := s.catchUp(ctx, source, now)
+	return result, result.Err
 }
 
 // catchUp reads one source's list to its end, its turn being taken.

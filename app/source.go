@@ -273,6 +273,19 @@ func (s *Service) SourceHealth(ctx context.Context, accountID, id int64) (Source
 	return SourceHealth{}, ErrNoSource()
 }
 
+// source finds a source in use.
+func (s *Service) source(ctx context.Context, accountID, id int64) (Source, error) {
+	sources, err := s.store.Sources(ctx, accountID)
+	if err != nil {
+		return Source{}, err
+	}
+	i := slices.IndexFunc(sources, func(src Source) bool { return src.ID == id })
+	if i < 0 {
+		return Source{}, ErrNoSource()
+	}
+	return sources[i], nil
+}
+
 // RotateSource gives a source a new secret, which counts at once: the given
 // one, or a generated one where it is empty.
 func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret string) (Source, error) {
@@ -288,15 +301,11 @@ func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret 
 // SetSourceAPIKey gives a source the API key with which its provider's list is
 // read, in place of one that it may have had.
 func (s *Service) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string, now time.Time) (Source, error) {
-	sources, err := s.store.Sources(ctx, accountID)
+	source, err := s.source(ctx, accountID, id)
 	if err != nil {
 		return Source{}, err
 	}
-	i := slices.IndexFunc(sources, func(src Source) bool { return src.ID == id })
-	if i < 0 {
-		return Source{}, ErrNoSource()
-	}
-	if kind, _ := s.providerKind(sources[i].Provider); !kind.CatchUp {
+	if kind, _ := s.providerKind(source.Provider); !kind.CatchUp {
 		return Source{}, errNoList()
 	}
 	if err := checkSourceSecret("api-key", apiKey); err != nil {

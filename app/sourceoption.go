@@ -79,16 +79,12 @@ func checkSender(sender string) error {
 // AllowSenders has a source take texts from further senders for those of a
 // bank. What was rejected for its sender counts once it is retried.
 func (s *Service) AllowSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error) {
-	sources, err := s.store.Sources(ctx, accountID)
+	source, err := s.source(ctx, accountID, id)
 	if err != nil {
 		return Source{}, err
 	}
-	i := slices.IndexFunc(sources, func(src Source) bool { return src.ID == id })
-	if i < 0 {
-		return Source{}, ErrNoSource()
-	}
 	var v Invalid
-	if kind, _ := s.providerKind(sources[i].Provider); !slices.Contains(kind.Options, OptionSender) {
+	if kind, _ := s.providerKind(source.Provider); !slices.Contains(kind.Options, OptionSender) {
 		v.Add("sender", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
 	}
 	if len(senders) == 0 {
