@@ -334,7 +334,8 @@ func (r *running) stop(within time.Duration) error {
 // created, as long as there is none. It goes to the terminal and not into the
 // log: whoever has it owns the installation.
 func printSetUp(ctx context.Context, w io.Writer, service *app.Service, s settings, address net.Addr) error {
-	token, err := service.OpenSetUp(ctx, time.Now())
+	// A signal in this moment stops what is started by now, in order.
+	token, err := service.OpenSetUp(context.WithoutCancel(ctx), time.Now())
 	if err != nil || token == "" {
 		return err
 	}
