@@ -173,7 +173,7 @@ func serve(c *cli.Context) error {
 	}
 	printWelcome(c.App.ErrWriter, s, r.listener.Addr(), created)
 	if err := printSetUp(ctx, c.App.ErrWriter, r.service, s, r.listener.Addr()); err != nil {
-		return errors.Join(err, r.stop(stopTime))
+		log.Warn("no set-up link for the dashboard; baoco user create makes the first user", "err", err)
 	}
 	log.Info("serving", "address", r.listener.Addr().String(), "db", store.Path(), "version", version)
 
