@@ -22,6 +22,7 @@ type Store interface {
 	inboundStore
 	catchUpStore
 	transactionStore
+	exportStore
 	webhookStore
 	deliveryStore
 	progressStore

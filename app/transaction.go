@@ -93,8 +93,10 @@ type TransactionFilter struct {
 	From, To      time.Time // from From on, before To
 	MinAmount     int64
 	MaxAmount     int64
-	Query         string // as typed; compared folded
-	SinceID       *int64 // ids above it, ascending
+	Query         string        // as typed; compared folded
+	DeliveryState DeliveryState // failed or pending: that of the last delivery to some webhook
+	SinceID       *int64        // ids above it, ascending
+	UntilID       int64         // ids up to it; what arrives later doesn't shift the pages
 	Sort          TransactionSort
 	Page          Page
 }
