@@ -23,6 +23,7 @@ type Store interface {
 	catchUpStore
 	transactionStore
 	exportStore
+	provenanceStore
 	webhookStore
 	deliveryStore
 	progressStore

@@ -165,3 +165,8 @@ func (p Page) Offset() int64 { return int64(p.Number-1) * int64(p.Size) }
 func (s *Service) Transaction(ctx context.Context, accountID, id int64) (Transaction, error) {
 	return s.store.Transaction(ctx, accountID, id)
 }
+
+// ErrNoTransaction says that an id names no transaction.
+func ErrNoTransaction() error {
+	return NotFound("There is no transaction with this id.", "Không có giao dịch với id này.")
+}

@@ -24,7 +24,7 @@ func (s *Store) Transaction(ctx context.Context, accountID, id int64) (app.Trans
 	t, err := scanTransaction(s.queryRow(ctx, `SELECT `+transactionColumns+` FROM transactions t JOIN bank_accounts b ON b.id = t.bank_account_id
 			WHERE t.id = ? AND t.account_id = ?`, id, accountID))
 	if noRows(err) {
-		err = app.NotFound("There is no transaction with this id.", "Không có giao dịch với id này.")
+		err = app.ErrNoTransaction()
 	}
 	return t, storageError(err)
 }

@@ -88,11 +88,10 @@ func (w *watchers) news() <-chan struct{} {
 	return w.changed
 }
 
-// liveAddress is the stream that goes on where a page was made: made before
-// the page reads its rows, so that none falls between.
-func (s *Server) liveAddress(v *visit) (string, error) {
-	n, err := s.service.Newest(v.Context(), v.account.ID)
-	return livePrefix + "transactions?since=" + position{n.TransactionID, n.AttemptID}.String(), err
+// liveAddress is the stream that goes on where a page was made: n is what the
+// account had got to before the page read its rows.
+func liveAddress(n app.Newest) string {
+	return livePrefix + "transactions?since=" + position{n.TransactionID, n.AttemptID}.String()
 }
 
 // position is how far a stream has come: a transaction and an attempt.
@@ -208,6 +207,7 @@ func newStream(v *visit) *stream {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // nginx would keep the events back
 	s := &stream{v.w, http.NewResponseController(v.w)}
+	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end the stream
 	v.w.WriteHeader(http.StatusOK)
 	return s
 }
