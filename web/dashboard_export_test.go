@@ -108,7 +108,7 @@ func TestExportIsOfTheAccount(t *testing.T) {
 	bank := w.link("ACB", someAccount)
 	w.pay(1, "1", "cà phê sữa đá")
 	cashier, stranger := w.browser().signIn("cashier"), w.browser().signIn("stranger")
-	cashier.get(exportPath + "?format=csv").wantStatus(t, http.StatusForbidden)
+	cashier.get(exportPath+"?format=csv").wantStatus(t, http.StatusForbidden)
 	if a := cashier.get("/transactions"); strings.Contains(a.body, exportPath) {
 		t.Error("the cashier is offered the export")
 	}
