@@ -62,6 +62,7 @@ type Server struct {
 	signInsByAddress buckets[netip.Prefix]
 	signInsByName    buckets[string]
 	watchers         watchers
+	bulletins        bulletins
 	closing          <-chan struct{}
 }
 
