@@ -13,13 +13,14 @@ import (
 // and in which each library lives.
 var (
 	arrows = map[string][]string{
-		".":             {"baoco/app", "baoco/app/fold", "baoco/app/statement", "baoco/app/vietqr", "baoco/web", "baoco/scheduler", "baoco/sqlitestore"},
-		"web":           {"baoco/app", "baoco/app/sms"},
+		".":             {"baoco/app", "baoco/app/fold", "baoco/app/sheet", "baoco/app/statement", "baoco/app/vietqr", "baoco/web", "baoco/scheduler", "baoco/sqlitestore"},
+		"web":           {"baoco/app", "baoco/app/sheet", "baoco/app/sms"},
 		"scheduler":     {"baoco/app"},
 		"sqlitestore":   {"baoco/app", "baoco/app/fold"},
 		"app":           {"baoco/app/fold", "baoco/app/password"},
 		"app/fold":      {},
 		"app/password":  {},
+		"app/sheet":     {"baoco/app"},
 		"app/sms":       {"baoco/app", "baoco/app/fold"},
 		"app/statement": {"baoco/app", "baoco/app/fold"},
 		"app/vietqr":    {},
@@ -32,6 +33,7 @@ var (
 		"app":           {},
 		"app/fold":      {"golang.org/x/text/unicode/norm"},
 		"app/password":  {"golang.org/x/crypto/argon2"},
+		"app/sheet":     {},
 		"app/sms":       {},
 		"app/statement": {"golang.org/x/text/encoding", "golang.org/x/text/transform", "golang.org/x/text/unicode/norm"},
 		"app/vietqr":    {"rsc.io/qr"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,7 @@ type seedReport struct {
 	StartMS        float64         `json:"start_ms"` // of the server, after a clean stop
 	CheckS         *float64        `json:"check_s"`  // until the server was idle after its start
 	Endpoints      []benchEndpoint `json:"endpoints"`
+	Pages          []benchEndpoint `json:"pages"` // of the dashboard
 	EmptyPerS      *spread         `json:"empty_delivered_per_s"`
 	SeededPerS     *spread         `json:"seeded_delivered_per_s"`
 	IngestRatio    *spread         `json:"ingest_ratio"` // seeded : empty
@@ -34,7 +36,7 @@ type seedReport struct {
 	benchCounts
 }
 
-// benchEndpoint is what one request of the API takes.
+// benchEndpoint is what one request of the API, or one page, takes.
 type benchEndpoint struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`
@@ -49,9 +51,10 @@ const seedBanks = 8
 // seededFile is a file as the seeded one, with rows or without.
 type seededFile struct {
 	benchFile
-	apiKey string
-	banks  []int64
-	hooks  []int64
+	apiKey   string
+	password string // of benchUser
+	banks    []int64
+	hooks    []int64
 }
 
 // measureSeeded is the whole of baoco bench --seed-rows.
@@ -62,7 +65,8 @@ func (b *bench) measureSeeded(ctx context.Context, c *cli.Context) error {
 		db, report.File = c.String("db"), c.String("db")
 	}
 	now := time.Now()
-	requests := len(apiRequests(&seededFile{banks: []int64{1}, hooks: []int64{1}}, report.Rows, now))
+	none := &seededFile{banks: []int64{1}, hooks: []int64{1}}
+	requests := len(apiRequests(none, report.Rows, now)) + len(pageRequests(none, report.Rows, now))
 	b.steps = newBenchSteps(c.App.ErrWriter, 3+requests+2*b.rounds)
 	f, err := b.newSeededFile(ctx, db, now)
 	if err != nil {
@@ -78,10 +82,13 @@ func (b *bench) measureSeeded(ctx context.Context, c *cli.Context) error {
 	defer server.kill()
 	for _, request := range apiRequests(f, report.Rows, now) {
 		b.steps.next("the API: %s", request.Name)
-		if err := b.measureEndpoint(ctx, server, f.apiKey, &request); err != nil {
+		if err := b.measureEndpoint(ctx, server, "Authorization", "Bearer "+f.apiKey, &request); err != nil {
 			return err
 		}
 		report.Endpoints = append(report.Endpoints, request)
+	}
+	if err := b.measurePages(ctx, server, f, report, now); err != nil {
+		return err
 	}
 	if err := b.compareIngest(ctx, server, f, report); err != nil {
 		return err
@@ -128,7 +135,11 @@ func (b *bench) newSeededFile(ctx context.Context, db string, now time.Time) (*s
 			return err
 		}
 		f.sources = []app.Source{source}
-		_, f.apiKey, err = service.CreateAPIKey(ctx, app.DefaultAccountID, "bench", app.ScopeFull, time.Time{}, now)
+		if _, f.apiKey, err = service.CreateAPIKey(ctx, app.DefaultAccountID, "bench", app.ScopeFull, time.Time{}, now); err != nil {
+			return err
+		}
+		f.password = rand.Text()
+		_, err = service.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: benchUser, Password: f.password, Role: app.RoleOwner}, now)
 		return err
 	})
 }
@@ -259,14 +270,14 @@ func apiRequests(f *seededFile, rows int64, now time.Time) []benchEndpoint {
 const longestEndpoint = 15 * time.Second
 
 // measureEndpoint makes a request a few times, one after the other.
-func (b *bench) measureEndpoint(ctx context.Context, server *benchServer, key string, e *benchEndpoint) error {
+func (b *bench) measureEndpoint(ctx context.Context, server *benchServer, header, value string, e *benchEndpoint) error {
 	client := &http.Client{Transport: benchTransport(1), Timeout: time.Minute}
 	defer client.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.url+e.Path, nil)
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Authorization", "Bearer "+key)
+	request.Header.Set(header, value)
 	var took []int64
 	for begin := time.Now(); len(took) < b.repeats && (len(took) < 2 || time.Since(begin) < longestEndpoint); {
 		started := time.Now()
@@ -344,16 +355,9 @@ func (report *seedReport) print(w io.Writer) {
 		fmt.Fprintf(w, ", and checks the file for %.0f s meanwhile", *report.CheckS)
 	}
 	fmt.Fprintf(w, ".\n\nRequests of the API, one after the other, in ms\n")
-	var rows [][]string
-	for _, e := range report.Endpoints {
-		failed := ""
-		if e.Failed > 0 {
-			failed = strconv.Itoa(e.Failed)
-		}
-		rows = append(rows, []string{e.Name, strconv.Itoa(e.Count), decimals(e.P50), decimals(e.P99), decimals(e.Max), failed})
-	}
-	columns := []string{"", "REQUESTS", "MEDIAN", "99 %", "MAX", "FAILED"}
-	printTable(w, "", columns, rows, columns[1:]...)
+	printEndpoints(w, report.Endpoints)
+	fmt.Fprintf(w, "\nPages of the dashboard, one after the other, in ms\n")
+	printEndpoints(w, report.Pages)
 	fmt.Fprintln(w, "\nAt saturation, deliveries per second with 1 webhook")
 	printTable(w, "", []string{"", "DELIVERED/S"}, [][]string{
 		{"an empty file", report.EmptyPerS.text()}, {"the seeded file", report.SeededPerS.text()},
@@ -365,4 +369,17 @@ func (report *seedReport) print(w io.Writer) {
 	if report.File != "" {
 		fmt.Fprintf(w, "Kept: %s\n", report.File)
 	}
+}
+
+func printEndpoints(w io.Writer, list []benchEndpoint) {
+	var rows [][]string
+	for _, e := range list {
+		failed := ""
+		if e.Failed > 0 {
+			failed = strconv.Itoa(e.Failed)
+		}
+		rows = append(rows, []string{e.Name, strconv.Itoa(e.Count), decimals(e.P50), decimals(e.P99), decimals(e.Max), failed})
+	}
+	columns := []string{"", "REQUESTS", "MEDIAN", "99 %", "MAX", "FAILED"}
+	printTable(w, "", columns, rows, columns[1:]...)
 }

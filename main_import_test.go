@@ -268,3 +268,25 @@ func TestImportRefuses(t *testing.T) {
 		}
 	}
 }
+
+// What was exported is known when it is imported again.
+func TestExportIsKnown(t *testing.T) {
+	w := newImportWorld(t)
+	for i := range 3 {
+		w.run(0, "transaction", "add", "--amount", "35000", "--content", "=cà phê", "--transaction-number", fmt.Sprintf("FT%d", i), "--date", "2026-11-20 10:00:00")
+	}
+	w.run(0, "transaction", "add", "--amount", "35000", "--type", "OUT", "--transaction-number", "FT9")
+	for _, format := range []string{"csv", "xlsx"} {
+		path := filepath.Join(w.dir, "export."+format)
+		stdout, _ := w.run(0, "transaction", "export", "--format", format, "--lang", "vi", "--output-file", path, "-o", "json")
+		var e exported
+		must(t, json.Unmarshal([]byte(stdout), &e))
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 || e.Transactions != 4 {
+			t.Errorf("%+v, %v, %v", e, info, err)
+		}
+		w.imports(importCounts{Rows: 4, Duplicates: 4}, path)
+	}
+	if left, err := filepath.Glob(filepath.Join(w.dir, ".baoco-export-*")); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %q, %v", left, err)
+	}
+}

@@ -19,19 +19,11 @@ func transactionCommand() *cli.Command {
 			{
 				Name: "list", Usage: "list transactions, newest first",
 				Description: example("baoco transaction list --q \"thanh toan\"", "baoco transaction list --from 2026-11-01 --type IN -o json"),
-				Flags: adminFlags(
-					&cli.Int64Flag{Name: "bank-account-id", Usage: "only those of bank account `ID`"},
-					&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
-					&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
-					&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
-					&cli.Int64Flag{Name: "min-amount", Usage: "of at least `VND`"},
-					&cli.Int64Flag{Name: "max-amount", Usage: "of at most `VND`"},
-					&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or number, without regard to case or accents"},
-					&cli.Int64Flag{Name: "since-id", Usage: "only ids above `ID`, oldest first"},
+				Flags: append(transactionFilterFlags(), adminFlags(
 					&cli.StringFlag{Name: "sort", Usage: "`ORDER`: -id, id, -date or date", Value: string(app.SortIDDesc)},
 					&cli.IntFlag{Name: "page", Usage: "page `N`", Value: 1},
 					&cli.IntFlag{Name: "per-page", Usage: "`N` a page, at most 100", Value: app.DefaultPageSize},
-				),
+				)...),
 				Action: admin(listTransactions),
 			},
 			{
@@ -50,36 +42,66 @@ func transactionCommand() *cli.Command {
 				Action: admin(addTransaction),
 			},
 			importCommand(),
+			exportCommand(),
 		},
 	}
+}
+
+// transactionFilterFlags narrow a listing or an export; readTransactionFilter
+// reads them.
+func transactionFilterFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.Int64Flag{Name: "bank-account-id", Usage: "only those of bank account `ID`"},
+		&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
+		&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
+		&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
+		&cli.Int64Flag{Name: "min-amount", Usage: "of at least `VND`"},
+		&cli.Int64Flag{Name: "max-amount", Usage: "of at most `VND`"},
+		&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or number, without regard to case or accents"},
+		&cli.StringFlag{Name: "delivery-state", Usage: "only those of which a delivery is in `STATE`: failed or pending"},
+		&cli.Int64Flag{Name: "since-id", Usage: "only ids above `ID`, oldest first"},
+	}
+}
+
+func readTransactionFilter(c *cli.Context, s *session) (f app.TransactionFilter, err error) {
+	f = app.TransactionFilter{
+		BankAccountID: c.Int64("bank-account-id"), MinAmount: c.Int64("min-amount"), MaxAmount: c.Int64("max-amount"),
+		Query: c.String("q"), DeliveryState: app.DeliveryState(c.String("delivery-state")),
+	}
+	if f.Type, err = directionFlag(c); err != nil {
+		return f, err
+	}
+	if f.From, f.To, err = rangeFlags(c, s.service.Zone()); err != nil {
+		return f, err
+	}
+	switch f.DeliveryState {
+	case "", app.DeliveryFailed, app.DeliveryPending:
+	default:
+		return f, usagef("--delivery-state must be failed or pending, not %q", string(f.DeliveryState))
+	}
+	if c.IsSet("since-id") {
+		since := c.Int64("since-id")
+		f.SinceID = &since
+	}
+	return f, nil
 }
 
 func listTransactions(c *cli.Context, s *session) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	f := app.TransactionFilter{
-		BankAccountID: c.Int64("bank-account-id"), MinAmount: c.Int64("min-amount"), MaxAmount: c.Int64("max-amount"),
-		Query: c.String("q"), Sort: app.TransactionSort(c.String("sort")),
+	f, err := readTransactionFilter(c, s)
+	if err != nil {
+		return err
 	}
-	var err error
+	f.Sort = app.TransactionSort(c.String("sort"))
 	if f.Page, err = pageFlags(c); err != nil {
-		return err
-	}
-	if f.Type, err = directionFlag(c); err != nil {
-		return err
-	}
-	if f.From, f.To, err = rangeFlags(c, s.service.Zone()); err != nil {
 		return err
 	}
 	switch f.Sort {
 	case app.SortID, app.SortIDDesc, app.SortDate, app.SortDateDesc:
 	default:
 		return usagef("--sort must be -id, id, -date or date, not %q", string(f.Sort))
-	}
-	if c.IsSet("since-id") {
-		since := c.Int64("since-id")
-		f.SinceID = &since
 	}
 	list, total, err := s.service.Transactions(c.Context, s.account, f)
 	if err != nil {

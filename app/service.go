@@ -24,6 +24,8 @@ type Store interface {
 	inboundStore
 	catchUpStore
 	transactionStore
+	exportStore
+	provenanceStore
 	webhookStore
 	deliveryStore
 	progressStore

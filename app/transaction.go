@@ -93,8 +93,10 @@ type TransactionFilter struct {
 	From, To      time.Time // from From on, before To
 	MinAmount     int64
 	MaxAmount     int64
-	Query         string // as typed; compared folded
-	SinceID       *int64 // ids above it, ascending
+	Query         string        // as typed; compared folded
+	DeliveryState DeliveryState // failed or pending: that of the last delivery to some webhook
+	SinceID       *int64        // ids above it, ascending
+	UntilID       int64         // ids up to it; what arrives later doesn't shift the pages
 	Sort          TransactionSort
 	Page          Page
 }
@@ -162,4 +164,9 @@ func (p Page) Offset() int64 { return int64(p.Number-1) * int64(p.Size) }
 // Transaction finds one; CodeNotFound where the account has none with this id.
 func (s *Service) Transaction(ctx context.Context, accountID, id int64) (Transaction, error) {
 	return s.store.Transaction(ctx, accountID, id)
+}
+
+// ErrNoTransaction says that an id names no transaction.
+func ErrNoTransaction() error {
+	return NotFound("There is no transaction with this id.", "Không có giao dịch với id này.")
 }

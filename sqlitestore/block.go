@@ -126,6 +126,7 @@ type blockFilter struct {
 	kinds     *conditions // on columns that rows and blocks have in common
 	from, to  int64       // of the table's time: from from on, before to
 	since     int64       // ids above it
+	until     int64       // ids up to it; 0: all
 	ascending bool
 }
 
@@ -148,6 +149,9 @@ func (f blockFilter) where() *conditions {
 	}
 	if f.since != 0 {
 		c.add("block >= ?", f.since>>blockShift)
+	}
+	if f.until != 0 {
+		c.add("block <= ?", f.until>>blockShift)
 	}
 	return &c
 }
@@ -180,6 +184,9 @@ func (s *Store) byBlocks(ctx context.Context, t blockTable, f blockFilter, all b
 	if f.since != 0 {
 		rowsOnly.add("id > ?", f.since)
 	}
+	if f.until != 0 {
+		rowsOnly.add("id <= ?", f.until)
+	}
 	read := &rowQuery{args: rowsOnly.args,
 		sql: `SELECT id FROM ` + t.name + ` NOT INDEXED WHERE id BETWEEN ? AND ? AND ` + rowsOnly.where.String() + ` ORDER BY id` + order}
 	rows, err := s.query(ctx, `SELECT block, sum(count), min(first_at), max(last_at) FROM `+t.blocks+
@@ -195,7 +202,7 @@ func (s *Store) byBlocks(ctx context.Context, t blockTable, f blockFilter, all b
 		if err := rows.Scan(&block, &count, &first, &last); err != nil {
 			return nil, storageError(err)
 		}
-		inside := first >= f.from && last < f.to && (f.since == 0 || block > f.since>>blockShift)
+		inside := first >= f.from && last < f.to && (f.since == 0 || block > f.since>>blockShift) && (f.until == 0 || block < f.until>>blockShift)
 		if inside {
 			held += count
 		}
@@ -220,6 +227,9 @@ func (s *Store) byDays(ctx context.Context, accountID int64, f app.TransactionFi
 		where.add("type = ?", string(f.Type))
 		rowsOnly.add("type = ?", string(f.Type))
 	}
+	if f.UntilID != 0 {
+		rowsOnly.add("id <= ?", f.UntilID)
+	}
 	from, to := int64(openFrom), int64(openTo)
 	if !f.From.IsZero() {
 		from = f.From.Unix()
@@ -240,7 +250,7 @@ func (s *Store) byDays(ctx context.Context, accountID int64, f app.TransactionFi
 		var day app.Day
 		err = row.Scan(&day, &g.count)
 		begin, end := day.Start(zone).Unix(), (day + 1).Start(zone).Unix()
-		g.known = from <= begin && end <= to
+		g.known = from <= begin && end <= to && f.UntilID == 0
 		g.first, g.last = max(begin, from), min(end, to)-1
 		g.rows = read
 		return g, err

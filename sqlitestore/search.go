@@ -74,8 +74,8 @@ func (q searchTerm) matching() (string, []any) {
 
 // bySearch leaps over nothing, but reads only what matches: the ids that are
 // indexed, and those after them.
-func (s *Store) bySearch(ctx context.Context, q searchTerm, c *conditions, ascending bool) (*leap, error) {
-	order := " DESC"
+func (s *Store) bySearch(ctx context.Context, q searchTerm, c *conditions, f app.TransactionFilter) (*leap, error) {
+	order, ascending := " DESC", f.Sort == app.SortID
 	if ascending {
 		order = ""
 	}
@@ -98,7 +98,11 @@ func (s *Store) bySearch(ctx context.Context, q searchTerm, c *conditions, ascen
 			args: []any{q.phrase},
 		}
 	}
-	l := &leap{[]segment{{rows: unindexed, first: q.to + 1, last: math.MaxInt64}, {rows: indexed, first: 0, last: q.to}}}
+	until := f.UntilID
+	if until == 0 {
+		until = math.MaxInt64
+	}
+	l := &leap{[]segment{{rows: unindexed, first: q.to + 1, last: until}, {rows: indexed, first: 0, last: min(q.to, until)}}}
 	if ascending {
 		l.segments[0], l.segments[1] = l.segments[1], l.segments[0]
 	}

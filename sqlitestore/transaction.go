@@ -24,7 +24,7 @@ func (s *Store) Transaction(ctx context.Context, accountID, id int64) (app.Trans
 	t, err := scanTransaction(s.queryRow(ctx, `SELECT `+transactionColumns+` FROM transactions t JOIN bank_accounts b ON b.id = t.bank_account_id
 			WHERE t.id = ? AND t.account_id = ?`, id, accountID))
 	if noRows(err) {
-		err = app.NotFound("There is no transaction with this id.", "Không có giao dịch với id này.")
+		err = app.ErrNoTransaction()
 	}
 	return t, storageError(err)
 }
@@ -51,17 +51,18 @@ func (c *conditions) join(other *conditions) {
 
 // Transactions finds the ids of the page first, then their rows.
 func (s *Store) Transactions(ctx context.Context, accountID int64, f app.TransactionFilter) ([]app.Transaction, int64, error) {
-	if f.BankAccountID != 0 {
-		if err := s.exists(ctx, `SELECT 1 FROM bank_accounts WHERE id = ? AND account_id = ?`, f.BankAccountID, accountID, app.ErrUnknownReference("bank_account_id")); err != nil {
-			return nil, 0, err
-		}
+	if err := s.ownBankAccount(ctx, accountID, f.BankAccountID); err != nil {
+		return nil, 0, err
 	}
 	var ids []int64
 	var total int64
 	var err error
-	if f.Query != "" || f.MinAmount != 0 || f.MaxAmount != 0 {
+	switch {
+	case f.DeliveryState != "":
+		ids, total, err = s.transactionsByDelivery(ctx, accountID, f)
+	case f.Query != "" || f.MinAmount != 0 || f.MaxAmount != 0:
 		ids, total, err = s.scanTransactions(ctx, accountID, f)
-	} else {
+	default:
 		ids, total, err = s.leapTransactions(ctx, accountID, f)
 	}
 	if err != nil || len(ids) == 0 {
@@ -97,6 +98,19 @@ func (s *Store) leapTransactions(ctx context.Context, accountID int64, f app.Tra
 	if total, err = s.keptTransactions(ctx, accountID, f); err != nil {
 		return nil, 0, err
 	}
+	if f.UntilID != 0 {
+		newer := f
+		newer.UntilID, newer.SinceID = 0, &f.UntilID
+		after, err := s.byBlocks(ctx, transactionTable, blocksOf(accountID, newer), true, 0)
+		if err != nil {
+			return nil, 0, err
+		}
+		n, err := after.total(ctx, s)
+		if err != nil {
+			return nil, 0, err
+		}
+		total -= n
+	}
 	ids, err = l.page(ctx, s, f.Page)
 	return ids, total, err
 }
@@ -113,6 +127,7 @@ func blocksOf(accountID int64, f app.TransactionFilter) blockFilter {
 	if f.SinceID != nil {
 		b.since = *f.SinceID
 	}
+	b.until = f.UntilID
 	return b
 }
 
@@ -144,9 +159,7 @@ func (s *Store) keptTransactions(ctx context.Context, accountID int64, f app.Tra
 
 // scanTransactions serves the filters that rows must be read for.
 func (s *Store) scanTransactions(ctx context.Context, accountID int64, f app.TransactionFilter) (ids []int64, total int64, err error) {
-	var c conditions
-	c.add("t.account_id = ?", accountID)
-	c.join(kindsOf(f))
+	c := kindsAndAmounts(accountID, f)
 	if !f.From.IsZero() || !f.To.IsZero() {
 		b := blocksOf(accountID, f)
 		first, last, err := s.blockRange(ctx, transactionTable, b)
@@ -154,12 +167,6 @@ func (s *Store) scanTransactions(ctx context.Context, accountID int64, f app.Tra
 			return nil, 0, err
 		}
 		c.add("t.id BETWEEN ? AND ? AND t.occurred_at >= ? AND t.occurred_at < ?", first, last, b.from, b.to)
-	}
-	if f.MinAmount != 0 {
-		c.add("t.amount >= ?", f.MinAmount)
-	}
-	if f.MaxAmount != 0 {
-		c.add("t.amount <= ?", f.MaxAmount)
 	}
 	if f.SinceID != nil {
 		c.add("t.id > ?", *f.SinceID)
@@ -170,7 +177,7 @@ func (s *Store) scanTransactions(ctx context.Context, accountID int64, f app.Tra
 			return nil, 0, err
 		}
 		if q.phrase != "" && (f.Sort == app.SortID || f.Sort == app.SortIDDesc) {
-			l, err := s.bySearch(ctx, q, &c, f.Sort == app.SortID)
+			l, err := s.bySearch(ctx, q, c, f)
 			if err != nil {
 				return nil, 0, err
 			}
@@ -179,12 +186,30 @@ func (s *Store) scanTransactions(ctx context.Context, accountID int64, f app.Tra
 		matching, args := q.matching()
 		c.add("t.id IN ("+matching+")", args...)
 	}
+	if f.UntilID != 0 {
+		c.add("t.id <= ?", f.UntilID)
+	}
 	from := ` FROM transactions t WHERE ` + c.where.String()
 	if err := s.queryRow(ctx, `SELECT count(*)`+from, c.args...).Scan(&total); err != nil {
 		return nil, 0, storageError(err)
 	}
 	ids, err = s.scanIDs(ctx, `SELECT t.id`+from+` ORDER BY `+transactionOrder(f.Sort), c.args, f.Page)
 	return ids, total, err
+}
+
+// kindsAndAmounts are the conditions of a filter that a row meets or not
+// whatever else there is, but for its time and its text.
+func kindsAndAmounts(accountID int64, f app.TransactionFilter) *conditions {
+	var c conditions
+	c.add("t.account_id = ?", accountID)
+	c.join(kindsOf(f))
+	if f.MinAmount != 0 {
+		c.add("t.amount >= ?", f.MinAmount)
+	}
+	if f.MaxAmount != 0 {
+		c.add("t.amount <= ?", f.MaxAmount)
+	}
+	return &c
 }
 
 func transactionOrder(sort app.TransactionSort) string {
@@ -197,6 +222,14 @@ func transactionOrder(sort app.TransactionSort) string {
 		return "t.occurred_at DESC, t.id DESC"
 	}
 	return "t.id DESC"
+}
+
+// ownBankAccount refuses a reference to a bank account of another account.
+func (s *Store) ownBankAccount(ctx context.Context, accountID, id int64) error {
+	if id == 0 {
+		return nil
+	}
+	return s.exists(ctx, `SELECT 1 FROM bank_accounts WHERE id = ? AND account_id = ?`, id, accountID, app.ErrUnknownReference("bank_account_id"))
 }
 
 // exists gives otherwise where query finds no row.

@@ -152,11 +152,17 @@ func (s *Server) write(v *visit, status int, name, block string, data any) error
 	if err := templates[name].ExecuteTemplate(&b, block, data); err != nil {
 		return err
 	}
+	body := b.Bytes()
 	h := v.w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	h.Add("Vary", "Accept-Encoding, Sec-Fetch-Site")
+	if compressible(v.Request) {
+		body = compressed(body)
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	v.w.WriteHeader(status)
-	_, _ = v.w.Write(b.Bytes())
+	_, _ = v.w.Write(body)
 	return nil
 }
 
@@ -272,10 +278,15 @@ type rowsView struct {
 	Live string
 }
 
-// staticSums are the first digits of the digests of the static files: they
-// stand in the addresses, so that browsers keep a file until it changes.
-var staticSums = func() map[string]string {
-	sums := map[string]string{}
+// staticFile is a file of the binary. sum is the first digits of its digest: it
+// stands in the address, so that browsers keep a file until it changes.
+type staticFile struct {
+	data, gzipped []byte
+	sum           string
+}
+
+var staticFiles = func() map[string]staticFile {
+	files := map[string]staticFile{}
 	entries, err := fs.ReadDir(dashboardFiles, "static")
 	if err != nil {
 		panic(err)
@@ -286,12 +297,12 @@ var staticSums = func() map[string]string {
 			panic(err)
 		}
 		sum := sha256.Sum256(data)
-		sums[entry.Name()] = hex.EncodeToString(sum[:6])
+		files[entry.Name()] = staticFile{data, smallest(data), hex.EncodeToString(sum[:6])}
 	}
-	return sums
+	return files
 }()
 
-func staticURL(name string) string { return "/static/" + name + "?" + staticSums[name] }
+func staticURL(name string) string { return "/static/" + name + "?" + staticFiles[name].sum }
 
 var staticTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
@@ -300,9 +311,9 @@ var staticTypes = map[string]string{
 // static serves the files of the binary.
 func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	data, err := dashboardFiles.ReadFile("static/" + name)
+	file, found := staticFiles[name]
 	kind := staticTypes[path.Ext(name)]
-	if err != nil || kind == "" {
+	if !found || kind == "" {
 		s.writeError(w, r, errNothingHere())
 		return
 	}
@@ -310,10 +321,17 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", kind)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-cache")
-	if r.URL.RawQuery == staticSums[name] {
+	if r.URL.RawQuery == file.sum {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	h.Set("ETag", `"`+staticSums[name]+`"`)
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("ETag", `"`+file.sum+`"`)
+	data := file.data
+	if acceptsGzip(r.Header) {
+		data = file.gzipped
+		h.Set("Content-Encoding", "gzip")
+		h.Set("ETag", `"`+file.sum+`-gzip"`) // of other bytes
+	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }
 

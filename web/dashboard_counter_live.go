@@ -99,7 +99,8 @@ func (s *Server) streamCounter(v *visit, link app.CounterLink, may func(context.
 		return nil
 	}
 	for {
-		changed, newest := s.watchers.news(), s.watchers.last()
+		changed, _ := s.watchers.news()
+		newest := s.watchers.last()
 		if may(v.Context()) == errEnded {
 			_ = c.stream.event("ended", "", "")
 			return nil

@@ -35,6 +35,7 @@ type watchers struct {
 	stop    context.CancelFunc
 	newest  app.Newest
 	changed chan struct{}
+	round   int64 // counts the changes
 }
 
 // join makes the first stream's look-out, and tells whether there is room.
@@ -69,6 +70,7 @@ func (w *watchers) run(ctx context.Context, look func(ctx context.Context) (app.
 		w.mu.Lock()
 		if err == nil && newest != w.newest {
 			w.newest = newest
+			w.round++
 			close(w.changed)
 			w.changed = make(chan struct{})
 		}
@@ -81,11 +83,11 @@ func (w *watchers) run(ctx context.Context, look func(ctx context.Context) (app.
 	}
 }
 
-// news is closed once there is something new.
-func (w *watchers) news() <-chan struct{} {
+// news is closed once there is something new after the round that it names.
+func (w *watchers) news() (changed <-chan struct{}, round int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.changed
+	return w.changed, w.round
 }
 
 // last is what there was at the last look.
@@ -95,11 +97,10 @@ func (w *watchers) last() app.Newest {
 	return w.newest
 }
 
-// liveAddress is the stream that goes on where a page was made: made before
-// the page reads its rows, so that none falls between.
-func (s *Server) liveAddress(v *visit) (string, error) {
-	n, err := s.service.Newest(v.Context(), v.account.ID)
-	return livePrefix + "transactions?since=" + position{n.TransactionID, n.AttemptID}.String(), err
+// liveAddress is the stream that goes on where a page was made: n is what the
+// account had got to before the page read its rows.
+func liveAddress(n app.Newest) string {
+	return livePrefix + "transactions?since=" + position{n.TransactionID, n.AttemptID}.String()
 }
 
 // position is how far a stream has come: a transaction and an attempt.
@@ -148,7 +149,8 @@ func (s *Server) follow(v *visit, at position, send func(stream *stream, at posi
 	defer s.watchers.leave()
 	stream := newStream(v)
 	for {
-		changed := s.watchers.news()
+		changed, round := s.watchers.news()
+		stream.round = round
 		next, err := send(stream, at)
 		if err != nil {
 			return nil // the page connects anew
@@ -169,44 +171,95 @@ func (s *Server) follow(v *visit, at position, send func(stream *stream, at posi
 // sendNews sends what there is after a position: new rows, newest first, and
 // what became of deliveries. It gives the position after it.
 func (s *Server) sendNews(v *visit, stream *stream, at position) (position, error) {
+	n := s.bulletins.of(bulletinKey{v.account.ID, v.lang, at, stream.round})
+	n.once.Do(func() { n.html, n.next, n.err = s.readNews(v, at) })
+	if n.err != nil { // of another stream, perhaps
+		n = &bulletin{}
+		n.html, n.next, n.err = s.readNews(v, at)
+	}
+	if n.err != nil || n.html == "" {
+		return n.next, n.err
+	}
+	return n.next, stream.send(n.next.String(), n.html)
+}
+
+// bulletin is what streams of one account, in one language, that have come
+// equally far are told in a round: it is made once for all of them.
+type bulletin struct {
+	once sync.Once
+	html string
+	next position
+	err  error
+}
+
+type bulletinKey struct {
+	accountID int64
+	lang      app.Lang
+	at        position
+	round     int64
+}
+
+// bulletins are those of the latest round.
+type bulletins struct {
+	mu    sync.Mutex
+	round int64
+	list  map[bulletinKey]*bulletin
+}
+
+func (b *bulletins) of(key bulletinKey) *bulletin {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.list == nil || key.round > b.round {
+		b.round, b.list = key.round, map[bulletinKey]*bulletin{}
+	}
+	one := b.list[key]
+	if one == nil {
+		one = &bulletin{}
+		if key.round == b.round && len(b.list) < maxStreams {
+			b.list[key] = one
+		}
+	}
+	return one
+}
+
+// readNews renders what there is after a position.
+func (s *Server) readNews(v *visit, at position) (string, position, error) {
 	rows, _, err := s.transactionRows(v, app.TransactionFilter{SinceID: &at.transaction, Page: app.Page{Number: 1, Size: liveRows}})
 	if err != nil {
-		return at, err
+		return "", at, err
 	}
 	w := view{Lang: v.lang, zone: v.zone, now: time.Now()}
 	var html bytes.Buffer
 	for _, row := range slices.Backward(rows) {
 		if err := templates["overview"].ExecuteTemplate(&html, "transaction-row", rowView{w, row}); err != nil {
-			return at, err
+			return "", at, err
 		}
 		at.transaction = max(at.transaction, row.ID)
 	}
 	ids, last, err := s.service.SettledSince(v.Context(), v.account.ID, at.attempt)
 	if err != nil {
-		return at, err
+		return "", at, err
 	}
 	deliveries, err := s.service.DeliveriesOf(v.Context(), v.account.ID, ids)
 	if err != nil {
-		return at, err
+		return "", at, err
 	}
 	for id, list := range deliveries {
 		fmt.Fprintf(&html, `<hx-partial hx-target="#tx-%d-state" hx-swap="innerHTML">`, id)
 		if err := templates["overview"].ExecuteTemplate(&html, "delivery-pills", rowView{w, transactionRow{Deliveries: list}}); err != nil {
-			return at, err
+			return "", at, err
 		}
 		html.WriteString("</hx-partial>")
 	}
 	at.attempt = last
-	if html.Len() == 0 {
-		return at, nil
-	}
-	return at, stream.send(at.String(), html.String())
+	return html.String(), at, nil
 }
 
 // stream is one connection for server-sent events.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
+	round   int64 // of the watchers, that the present news are of
 }
 
 func newStream(v *visit) *stream {
@@ -214,7 +267,8 @@ func newStream(v *visit) *stream {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // nginx would keep the events back
-	s := &stream{v.w, http.NewResponseController(v.w)}
+	s := &stream{w: v.w, control: http.NewResponseController(v.w)}
+	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end the stream
 	v.w.WriteHeader(http.StatusOK)
 	return s
 }

@@ -45,9 +45,11 @@ func (s *Server) overviewPage(v *visit) error {
 	if data.Sent, err = s.service.DeliveryHealth(v.Context(), v.account.ID, v.now); err != nil {
 		return err
 	}
-	if data.Live, err = s.liveAddress(v); err != nil {
+	newest, err := s.service.Newest(v.Context(), v.account.ID)
+	if err != nil {
 		return err
 	}
+	data.Live = liveAddress(newest)
 	if data.Newest, _, err = s.transactionRows(v, app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}}); err != nil {
 		return err
 	}

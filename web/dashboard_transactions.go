@@ -1,7 +1,6 @@
 package web
 
 import (
-	"crypto/rand"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/sheet"
 )
 
 // transactionRow is a transaction with what became of it.
@@ -37,7 +37,7 @@ func (s *Server) transactionRows(v *visit, f app.TransactionFilter) ([]transacti
 
 // transactionForm is the filter as it stands in the address and in the form.
 type transactionForm struct {
-	Query, Type, From, To, Min, Max, BankAccountID string
+	Query, Type, From, To, Min, Max, BankAccountID, DeliveryState string
 }
 
 type transactionsData struct {
@@ -47,7 +47,21 @@ type transactionsData struct {
 	Total   int64
 	Pages   pages
 	Live    string // address of the stream of new rows; empty: none arrive
+	Exports exports
 	Problem string
+}
+
+// exports are the addresses of the files of the filter.
+type exports struct{ CSV, XLSX string }
+
+func exportLinks(values url.Values) exports {
+	values.Del("page")
+	values.Del("until")
+	link := func(format sheet.Format) string {
+		values.Set("format", string(format))
+		return exportPath + "?" + values.Encode()
+	}
+	return exports{link(sheet.CSV), link(sheet.XLSX)}
 }
 
 // pages is the place of a page among the others.
@@ -65,6 +79,9 @@ func (p pages) Link(number int) string {
 		values[key] = value
 	}
 	values.Set("page", strconv.Itoa(number))
+	if number == 1 {
+		values.Del("until") // the first page has what is newest
+	}
 	return p.path + "?" + values.Encode()
 }
 
@@ -74,9 +91,15 @@ func (s *Server) transactionsPage(v *visit) error {
 	if data.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
+	// Before the rows are read, so that none falls between them and the stream.
+	newest, err := s.service.Newest(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
 	status := http.StatusOK
 	f, err := s.transactionFilter(v, data.Form)
 	f.Page = pageOf(v)
+	f.UntilID = until(v, f.Page, newest.TransactionID)
 	if err == nil {
 		data.Rows, data.Total, err = s.transactionRows(v, f)
 	}
@@ -87,23 +110,33 @@ func (s *Server) transactionsPage(v *visit) error {
 		return err
 	}
 	data.Pages = pages{f.Page.Number, f.Page.LastPage(data.Total), v.URL.Query(), "/transactions"}
+	data.Pages.values.Set("until", strconv.FormatInt(f.UntilID, 10))
+	data.Exports = exportLinks(v.URL.Query())
 	if f.Page.Number == 1 && data.Form == (transactionForm{}) {
-		if data.Live, err = s.liveAddress(v); err != nil {
-			return err
-		}
+		data.Live = liveAddress(newest)
 	}
 	return s.render(v, status, "transactions", "transactions", app.Text{EN: "Transactions", VI: "Giao dịch"}, data)
 }
 
 func readTransactionForm(values url.Values) transactionForm {
 	get := func(name string) string { return strings.TrimSpace(values.Get(name)) }
-	return transactionForm{get("q"), get("type"), get("from"), get("to"), get("min"), get("max"), get("bank_account_id")}
+	return transactionForm{get("q"), get("type"), get("from"), get("to"), get("min"), get("max"), get("bank_account_id"), get("delivery_state")}
+}
+
+// until is the newest transaction that a page looks at: on the first page the
+// newest there is, which its links name. What arrives while somebody turns the
+// pages doesn't shift them.
+func until(v *visit, p app.Page, newest int64) int64 {
+	if id, ok := parseID(v.URL.Query().Get("until")); ok && p.Number > 1 {
+		return id
+	}
+	return newest
 }
 
 // transactionFilter reads the form; dates are days in the zone.
 func (s *Server) transactionFilter(v *visit, form transactionForm) (app.TransactionFilter, error) {
 	var bad app.Invalid
-	f := app.TransactionFilter{Query: form.Query, Type: app.Direction(form.Type)}
+	f := app.TransactionFilter{Query: app.CleanText(form.Query, 200), Type: app.Direction(form.Type), DeliveryState: readDeliveryState(form.DeliveryState, &bad)}
 	if f.Type != "" && f.Type != app.In && f.Type != app.Out {
 		bad.Add("type", "must be IN or OUT", "phải là IN hoặc OUT")
 	}
@@ -139,6 +172,16 @@ func (s *Server) transactionFilter(v *visit, form transactionForm) (app.Transact
 	return f, bad.Err()
 }
 
+// readDeliveryState reads what a listing of transactions can be narrowed by.
+func readDeliveryState(text string, bad *app.Invalid) app.DeliveryState {
+	switch state := app.DeliveryState(text); state {
+	case "", app.DeliveryFailed, app.DeliveryPending:
+		return state
+	}
+	bad.Add("delivery_state", "must be failed or pending", "phải là failed hoặc pending")
+	return ""
+}
+
 // pageOf is the page that an address names; the first where it names none.
 func pageOf(v *visit) app.Page {
 	number, err := strconv.Atoi(v.URL.Query().Get("page"))
@@ -146,26 +189,4 @@ func pageOf(v *visit) app.Page {
 		number = 1
 	}
 	return app.Page{Number: number, Size: app.DefaultPageSize}
-}
-
-type transactionData struct {
-	Row transactionRow
-	Key string // of the forms that send again, see formKey
-}
-
-func (s *Server) transactionPage(v *visit) error {
-	id, found := parseID(v.PathValue("id"))
-	if !found {
-		return app.NotFound("There is no transaction with this id.", "Không có giao dịch với id này.")
-	}
-	t, err := s.service.Transaction(v.Context(), v.account.ID, id)
-	if err != nil {
-		return err
-	}
-	deliveries, err := s.service.DeliveriesOf(v.Context(), v.account.ID, []int64{id})
-	if err != nil {
-		return err
-	}
-	title := app.Text{EN: "Transaction " + strconv.FormatInt(id, 10), VI: "Giao dịch " + strconv.FormatInt(id, 10)}
-	return s.render(v, http.StatusOK, "transaction", "transactions", title, transactionData{transactionRow{t, deliveries[id]}, rand.Text()})
 }

@@ -86,6 +86,7 @@ var dashboardPages = []page{
 
 	{"GET", "/{$}", app.RoleViewer, (*Server).overviewPage},
 	{"GET", "/transactions", app.RoleViewer, (*Server).transactionsPage},
+	{"GET", exportPath, app.RoleOwner, (*Server).exportTransactions},
 	{"GET", "/transactions/{id}", app.RoleViewer, (*Server).transactionPage},
 	{"GET", "/webhooks", app.RoleOwner, (*Server).webhooksPage},
 	{"POST", "/webhooks", app.RoleOwner, (*Server).addWebhook},

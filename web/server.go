@@ -63,6 +63,7 @@ type Server struct {
 	signInsByAddress buckets[netip.Prefix]
 	signInsByName    buckets[string]
 	watchers         watchers
+	bulletins        bulletins
 	closing          <-chan struct{}
 	installation     app.Installation
 	counterStreams   tally
@@ -101,7 +102,7 @@ func (s *Server) outermost(next http.Handler) http.Handler {
 		var id [12]byte
 		rand.Read(id[:])
 		ctx := context.WithValue(r.Context(), keyRequestID{}, hex.EncodeToString(id[:]))
-		if !strings.HasPrefix(r.URL.Path, livePrefix) {
+		if !strings.HasPrefix(r.URL.Path, livePrefix) && r.URL.Path != exportPath {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, requestTimeout)
 			defer cancel()

@@ -37,6 +37,7 @@ func (s *Server) listTransactions(w http.ResponseWriter, q *query) error {
 		MinAmount: p.amount("min_amount"), MaxAmount: p.amount("max_amount"), Query: p.text("q"), Page: p.page(),
 		Sort: app.TransactionSort(p.values.Get("sort")),
 	}
+	f.DeliveryState = readDeliveryState(p.values.Get("delivery_state"), &p.bad)
 	switch f.Sort {
 	case "", app.SortID, app.SortIDDesc, app.SortDate, app.SortDateDesc:
 	default:

@@ -291,6 +291,8 @@ CREATE INDEX deliveries_due ON deliveries (webhook_id, retry, due_ms) WHERE stat
 CREATE INDEX deliveries_transaction ON deliveries (transaction_id);
 CREATE INDEX deliveries_samples ON deliveries (account_id) WHERE sample IS NOT NULL;
 CREATE INDEX deliveries_failed ON deliveries (webhook_id, created_ms) WHERE state = 2;
+CREATE INDEX deliveries_failed_transactions ON deliveries (account_id, transaction_id, webhook_id) WHERE state = 2;
+CREATE INDEX deliveries_resent ON deliveries (account_id, transaction_id, webhook_id) WHERE resend_of IS NOT NULL;
 
 CREATE TABLE attempts (
   id            INTEGER PRIMARY KEY,

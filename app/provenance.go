@@ -1,0 +1,36 @@
+package app
+
+import "context"
+
+// Provenance is where a transaction comes from.
+type Provenance struct {
+	SourceID       int64  // that named it first; 0: by hand or from a file
+	SourceName     string // empty for the same
+	Provider       Provider
+	Channel        Channel
+	InboundEventID int64 // 0: there was none, or it was pruned
+	// Merged are the names under which others told of the same transfer.
+	Merged []EventName
+}
+
+// EventName is a name that a source gave a transaction on a channel.
+type EventName struct {
+	SourceID   int64
+	SourceName string
+	Channel    Channel
+	EventID    string
+}
+
+// MaxMerged is how many names of a transaction a Provenance has at most.
+const MaxMerged = 100
+
+type provenanceStore interface {
+	// Provenance fails with CodeNotFound.
+	Provenance(ctx context.Context, accountID, transactionID int64) (Provenance, error)
+}
+
+// Provenance tells where a transaction comes from; CodeNotFound where the
+// account has none with this id.
+func (s *Service) Provenance(ctx context.Context, accountID, transactionID int64) (Provenance, error) {
+	return s.store.Provenance(ctx, accountID, transactionID)
+}

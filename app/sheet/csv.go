@@ -1,0 +1,61 @@
+package sheet
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"baoco/app"
+)
+
+// byteOrderMark tells Excel that a CSV file is UTF-8.
+const byteOrderMark = "\uFEFF"
+
+type csvFile struct {
+	csv  *csv.Writer
+	zone *time.Location
+}
+
+func newCSV(w io.Writer, names []string, zone *time.Location) (*csvFile, error) {
+	if _, err := io.WriteString(w, byteOrderMark); err != nil {
+		return nil, err
+	}
+	f := &csvFile{csv.NewWriter(w), zone}
+	f.csv.UseCRLF = true // RFC 4180
+	return f, f.csv.Write(names)
+}
+
+func (f *csvFile) Add(t app.Transaction) error {
+	in, out := amounts(t)
+	return f.csv.Write([]string{
+		strconv.FormatInt(t.ID, 10), app.FormatTime(t.Time, f.zone), Guard(t.Bank), Guard(t.AccountNumber), in, out,
+		Guard(t.Content), Guard(t.Number), app.FormatTime(t.CreatedAt, f.zone),
+	})
+}
+
+func (f *csvFile) Close() error {
+	f.csv.Flush()
+	return f.csv.Error()
+}
+
+// Guard puts an apostrophe before a text that a spreadsheet would take for a
+// formula: one that begins with = + - or @, also in full width, behind whatever
+// spaces, quotation marks and invisible characters, or with a tab or a line
+// break.
+func Guard(text string) string {
+	if strings.IndexAny(text, "\t\r\n") == 0 {
+		return "'" + text
+	}
+	first := strings.TrimLeftFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Quotation_Mark, r) || r == '`' || r == unicode.ReplacementChar
+	})
+	for _, sign := range []string{"=", "+", "-", "@", "＝", "＋", "－", "＠", "−"} {
+		if strings.HasPrefix(first, sign) {
+			return "'" + text
+		}
+	}
+	return text
+}

