@@ -90,6 +90,7 @@ func TestReceiverCode(t *testing.T) {
 				if !list[0].Result.OK() {
 					t.Errorf("a delivery: %+v %s", list[0].Result, list[0].Result.Body)
 				}
+				eventually(t, "it prints", func() bool { return strings.Contains(printed.String(), "paid ") })
 				if out := printed.String(); strings.Count(out, "paid ") != 1 || !strings.Contains(out, "paid 1: 1549000 VND, "+content) {
 					t.Errorf("it printed:\n%s", out)
 				}
