@@ -249,7 +249,7 @@ func start(ctx context.Context, store *sqlitestore.Store, s settings, log *slog.
 	r := &running{service: service, failed: make(chan error, 2), closing: make(chan struct{})}
 	handler := web.New(web.Config{
 		Service: service, Logger: log, Limit: s.rateLimit, ListingLimit: s.listingLimit,
-		Secure: strings.HasPrefix(s.baseURL, "https://"), Version: version, Closing: r.closing,
+		Secure: strings.HasPrefix(s.baseURL, "https://"), BaseURL: s.baseURL, Version: version, Closing: r.closing,
 	})
 	if err := r.listen(s, handler, log); err != nil {
 		return nil, exitStatus{exitDatabase, err}

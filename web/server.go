@@ -43,6 +43,7 @@ type Config struct {
 	Limit        int          // the general limit, requests a minute; 0: 300
 	ListingLimit int          // that of the two listings which the interface limits; 0: 60
 	Secure       bool         // browsers reach the dashboard over HTTPS
+	BaseURL      string       // at which the installation is reached from outside; empty: as the browser reaches it
 	Version      string
 	Closing      <-chan struct{} // closed when the server stops: live pages end
 }
@@ -58,6 +59,7 @@ type Server struct {
 	// Of the dashboard.
 	sessions         *scs.SessionManager
 	secure           bool
+	baseURL          string
 	version          string
 	signInsByAddress buckets[netip.Prefix]
 	signInsByName    buckets[string]
@@ -73,7 +75,7 @@ func New(c Config) http.Handler {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.secure, s.version, s.closing = c.Secure, c.Version, c.Closing
+	s.secure, s.baseURL, s.version, s.closing = c.Secure, c.BaseURL, c.Version, c.Closing
 	s.sessions = newSessions(c.Service, c.Secure, s.writeError)
 	return s.handler()
 }
