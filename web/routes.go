@@ -103,6 +103,15 @@ var dashboardPages = []page{
 	{"POST", "/webhooks/{id}/replay", app.RoleOwner, (*Server).replayWebhook},
 	{"GET", "/webhooks/{id}/delete", app.RoleOwner, (*Server).deletePage},
 	{"POST", "/webhooks/{id}/delete", app.RoleOwner, (*Server).removeWebhook},
+	{"GET", "/banks", app.RoleOwner, (*Server).banksPage},
+	{"POST", "/banks", app.RoleOwner, (*Server).linkBank},
+	{"GET", "/banks/new", app.RoleOwner, (*Server).newBankPage},
+	{"GET", "/banks/{id}", app.RoleOwner, (*Server).bankPage},
+	{"GET", "/banks/{id}/qr.png", app.RoleOwner, (*Server).bankQR},
+	{"POST", "/banks/{id}/toggle", app.RoleOwner, (*Server).switchBank},
+	{"GET", "/banks/{id}/unlink", app.RoleOwner, (*Server).unlinkPage},
+	{"POST", "/banks/{id}/unlink", app.RoleOwner, (*Server).unlinkBank},
+
 	{"GET", "/live/transactions", app.RoleViewer, (*Server).liveTransactions},
 
 	{"GET", "/deliveries", app.RoleOwner, (*Server).deliveriesPage},
