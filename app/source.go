@@ -72,6 +72,10 @@ type Source struct {
 	PollError PollFault // why not since; empty: no fault
 }
 
+// QuietSource is how long a source may go without a call before somebody should
+// look at it: longer than a weekend, since shops close.
+const QuietSource = 72 * time.Hour
+
 // URLPath is the path that the provider is told to call.
 func (s Source) URLPath() string { return "/api/webhooks/provider/" + s.Token }
 
