@@ -160,7 +160,7 @@ type InboundItem struct {
 }
 
 // OpenInbound is how many elements of calls need somebody's attention.
-type OpenInbound struct{ Unassigned, Conflicts, Rejected int }
+type OpenInbound struct{ Unassigned, Conflicts, Rejected int64 }
 
 // RefusalCode says which part of a call didn't authenticate.
 type RefusalCode string

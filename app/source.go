@@ -72,9 +72,25 @@ type Source struct {
 	PollError PollFault // why not since; empty: no fault
 }
 
-// QuietSource is how long a source may go without a call before somebody should
-// look at it: longer than a weekend, since shops close.
-const QuietSource = 72 * time.Hour
+// How long a source may go without a call before somebody should look at it:
+// longer than a weekend, since shops close, but a day where the shop has
+// transactions every day and no other source that they could come from. After
+// a month nobody is reminded any more.
+const (
+	QuietSource     = 72 * time.Hour
+	QuietBusySource = 24 * time.Hour
+	forgottenSource = 30 * 24 * time.Hour
+)
+
+// Silent tells whether a source that used to call has stopped. Busy says that
+// there were transactions on every one of the days before its last call.
+func (s Source) Silent(busy bool, now time.Time) bool {
+	quiet := now.Sub(s.LastCallAt)
+	if s.LastCallAt.IsZero() || quiet > forgottenSource {
+		return false
+	}
+	return quiet > QuietSource || busy && quiet > QuietBusySource
+}
 
 // URLPath is the path that the provider is told to call.
 func (s Source) URLPath() string { return "/api/webhooks/provider/" + s.Token }

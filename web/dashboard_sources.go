@@ -129,7 +129,7 @@ func (s *Server) sourceRow(v *visit, src app.SourceHealth) (sourceRow, error) {
 		row.State, word = "error", app.Text{EN: "calls are refused", VI: "lệnh gọi bị từ chối"}
 	case src.LastCallAt.IsZero() && src.PolledAt.IsZero():
 		row.State, word = "pending", app.Text{EN: "no call yet", VI: "chưa có lệnh gọi"}
-	case !src.LastCallAt.IsZero() && v.now.Sub(src.LastCallAt) > app.QuietSource:
+	case src.Silent(false, v.now):
 		row.State, word = "pending", app.Text{EN: "silent", VI: "im lặng đã lâu"}
 	}
 	row.Word = word.In(v.lang)
