@@ -141,7 +141,11 @@ func (v view) Open(i app.InboundItem) bool {
 
 // Faulty says what of an item is wrong.
 func (v view) Faulty(i app.InboundItem) string {
-	return strings.TrimSpace(i.Fault.Field + " " + i.Fault.Text.In(v.Lang))
+	name := i.Fault.Field
+	if name != "id" { // in a form it is something else
+		name = fieldName(name).In(v.Lang)
+	}
+	return strings.TrimSpace(name + " " + i.Fault.Text.In(v.Lang))
 }
 
 // Named writes the amount that an item names; empty where it names none.

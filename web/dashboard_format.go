@@ -218,6 +218,9 @@ var fieldNames = map[string]app.Text{
 	"map":              {EN: "The list of fields", VI: "Danh sách trường"},
 	"username":         {EN: "The user name", VI: "Tên đăng nhập"},
 	"sender":           {EN: "The sender", VI: "Người gửi"},
+	"accountNumber":    {EN: "The account", VI: "Tài khoản"},
+	"transferAmount":   {EN: "The amount", VI: "Số tiền"},
+	"transferType":     {EN: "The direction", VI: "Chiều giao dịch"},
 	"source_id":        {EN: "The source", VI: "Nguồn"},
 	"notify":           {EN: "The choice of what is told", VI: "Lựa chọn báo cho cửa hàng"},
 }
