@@ -14,7 +14,7 @@ import (
 var (
 	arrows = map[string][]string{
 		".":             {"baoco/app", "baoco/app/fold", "baoco/app/statement", "baoco/app/vietqr", "baoco/web", "baoco/scheduler", "baoco/sqlitestore"},
-		"web":           {"baoco/app", "baoco/app/fold", "baoco/app/sms", "baoco/app/vietqr"},
+		"web":           {"baoco/app", "baoco/app/fold", "baoco/app/sms", "baoco/app/statement", "baoco/app/vietqr"},
 		"scheduler":     {"baoco/app"},
 		"sqlitestore":   {"baoco/app", "baoco/app/fold"},
 		"app":           {"baoco/app/fold", "baoco/app/password"},
