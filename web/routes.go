@@ -86,6 +86,8 @@ var dashboardPages = []page{
 
 	{"GET", "/{$}", app.RoleViewer, (*Server).overviewPage},
 	{"GET", "/transactions", app.RoleViewer, (*Server).transactionsPage},
+	{"GET", "/transactions/import", app.RoleOwner, (*Server).importPage},
+	{"POST", "/transactions/import", app.RoleOwner, (*Server).importStatement},
 	{"GET", "/transactions/{id}", app.RoleViewer, (*Server).transactionPage},
 	{"GET", "/webhooks", app.RoleOwner, (*Server).webhooksPage},
 	{"POST", "/webhooks", app.RoleOwner, (*Server).addWebhook},
