@@ -19,6 +19,6 @@ func TestBrowserSources(t *testing.T) {
 	tools.drive(t, "pages.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "paths": []string{
 		"/banks", "/banks/new", "/banks/1?amount=150000&content=DH1", "/banks/1?amount=x", "/banks/1/unlink", "/inbound", "/inbound/sources/new",
 		"/inbound/sources/new?provider=sepay", "/inbound/sources/new?provider=generic", "/inbound/sources/new?provider=pay2s-ipn", "/inbound/sources/new?provider=capcom6",
-		"/inbound/events", "/inbound/events?state=x", "/inbound/events/2", "/inbound/refused",
+		"/transactions/import", "/inbound/events", "/inbound/events?state=x", "/inbound/events/2", "/inbound/refused",
 	}})
 }

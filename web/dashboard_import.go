@@ -23,7 +23,7 @@ import (
 // line takes larger ones.
 const (
 	maxStatement     = 32 << 20
-	maxStatementRows = 20_000
+	maxStatementRows = 10_000
 	maxFormField     = 1 << 10
 )
 

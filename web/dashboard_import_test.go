@@ -70,7 +70,7 @@ func TestImportPages(t *testing.T) {
 	b.get("/transactions/import").wantStatus(t, http.StatusOK)
 	file := statementHeader + "02/11/2026,77,<script>alert(1)</script>,11.000,\n02/11/2026,78,GUI XE,,5.000\n02/11/2026,79,HONG,,abc\n"
 	a := b.upload("/transactions/import", `<script>x.csv`, file)
-	a.shows(t, "nothing is recorded yet", "2 new transactions", "The amount must be", "1 row")
+	a.shows(t, "nothing is recorded yet", "2 new transactions", "The amount is not an amount", "1 row")
 	if w.wantTransactions(0); strings.Contains(a.body, "<script>alert") || strings.Contains(a.body, "<script>x") {
 		t.Error("a file's text is a script")
 	}
@@ -91,8 +91,8 @@ func TestImportPages(t *testing.T) {
 		t.Errorf("%d deliveries", n)
 	}
 
-	other := strings.Replace(file, someAccount, "0881", 1)
-	b.upload("/transactions/import", "c.csv", other).shows(t, "ACB 0881 is not linked", "0 new transactions")
+	other := strings.Replace(file, someAccount, "0881000000606", 1)
+	b.upload("/transactions/import", "c.csv", other).shows(t, "0881000000606 is not linked", "0 new transactions")
 	nobody := strings.Replace(file, "Số tài khoản:,"+someAccount, ",", 1)
 	w.link("ACB", "555")
 	a = b.upload("/transactions/import", "d.csv", nobody)
@@ -105,7 +105,7 @@ func TestImportPages(t *testing.T) {
 		status     int
 	}{
 		{"", "", 422}, {"a.pdf", "%PDF-1.4", 422}, {"a.csv", "", 422}, {"a.csv", "hello", 422}, {"a.xlsx", "PK\x03\x04broken", 422},
-		{"a.csv", statementHeader + strings.Repeat("02/11/2026,1,A,,5.000\n", 20_001), 413}, {"a.csv", statementHeader + strings.Repeat("x", 33<<20), 413},
+		{"a.csv", statementHeader + strings.Repeat("02/11/2026,1,A,,5.000\n", 10_001), 413}, {"a.csv", statementHeader + strings.Repeat("x", 33<<20), 413},
 	} {
 		if a := b.upload("/transactions/import", c.name, c.file); a.status != c.status || !strings.Contains(a.body, `role="alert"`) || strings.Contains(a.body, `name="sum"`) {
 			t.Errorf("%s, %d bytes: %d, want %d\n%.3000s", c.name, len(c.file), a.status, c.status, a.body)
@@ -124,21 +124,21 @@ func TestImportPages(t *testing.T) {
 func TestImportAsManyRowsAsThereMayBe(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("20,000 rows take their time")
+		t.Skip("10,000 rows take their time")
 	}
 	w := newWorld(t)
 	w.user(1, "lan", app.RoleOwner)
 	w.link("ACB", someAccount)
 	var file strings.Builder
 	file.WriteString(statementHeader)
-	for i := range 20_000 {
+	for i := range 10_000 {
 		fmt.Fprintf(&file, "%02d/10/2026,%d,THANH TOAN DON HANG %d,,5.000\n", i%28+1, i, i)
 	}
 	b := w.browser().signIn("lan")
 	sum := b.upload("/transactions/import", "a.csv", file.String()).sum(t)
 	began := time.Now()
-	b.upload("/transactions/import", "a.csv", file.String(), "sum", sum).shows(t, "Recorded</dt><dd><strong>20,000<")
-	t.Logf("20,000 rows in %v", time.Since(began))
+	b.upload("/transactions/import", "a.csv", file.String(), "sum", sum).shows(t, "Recorded</dt><dd><strong>10,000<")
+	t.Logf("10,000 rows in %v", time.Since(began))
 }
 
 var importActions = []struct{ method, path string }{{"GET", "/transactions/import"}, {"POST", "/transactions/import"}}

@@ -78,6 +78,21 @@ for (const path of ['/banks', '/banks/1', '/banks/1/unlink', '/inbound', '/inbou
   await must(page, 'flow ' + path);
 }
 
+// A statement: checked first, then recorded.
+const file = { name: 'sao-ke.csv', mimeType: 'text/csv', buffer: Buffer.from('Số tài khoản:,19354957,,,\nNgày giao dịch,Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào\n02/11/2026,78,GUI XE,,5.000\n02/11/2026,79,HONG,,abc\n') };
+await page.goto(job.base + '/transactions');
+await must(page, 'transactions with import');
+await page.click('a[href="/transactions/import"]');
+await page.setInputFiles('[name=file]', file);
+await page.click('main form button[type=submit]');
+await page.waitForSelector('#found');
+await must(page, 'import checked');
+check((await page.textContent('#found')).includes('chưa ghi nhận'), 'the first step: ' + await page.textContent('#found'));
+await page.setInputFiles('[name=file]', file);
+await page.click('main form button[type=submit]');
+await page.waitForFunction(() => document.querySelector('#found')?.textContent.includes('Đã ghi nhận'));
+await must(page, 'import recorded');
+
 // The end of a source.
 await page.goto(job.base + '/inbound/sources/1/remove');
 await page.fill('[name=name]', 'khác');
