@@ -32,11 +32,11 @@ type importData struct {
 	Banks         []app.BankAccount
 	BankAccountID string
 	Notify        bool
-	Sum           string // of the file that was looked at; empty: none was
+	Sum           string // of the file that was looked at, and for which account; empty: none was
 	File          string // its name
 	Found         *importFound
 	Recorded      bool // what was found is recorded; false: it would be
-	Other         bool // another file was sent than the one that was looked at
+	Other         bool // another file was sent than the one that was looked at, or for another account
 	formProblems
 }
 
@@ -73,10 +73,11 @@ func (s *Server) importStatement(v *visit) error {
 	upload, err := readUpload(v)
 	defer upload.remove()
 	data := importData{
-		BankAccountID: upload.fields["bank-account-id"], Notify: upload.fields["notify"] == "1", File: app.CleanText(upload.name, 100), Sum: upload.sum,
+		BankAccountID: upload.fields["bank-account-id"], Notify: upload.fields["notify"] == "1", File: app.CleanText(upload.name, 100),
 	}
+	data.Sum = upload.sum + "-" + data.BankAccountID
 	if err == nil {
-		data.Recorded = upload.fields["sum"] != "" && upload.fields["sum"] == upload.sum
+		data.Recorded = upload.fields["sum"] != "" && upload.fields["sum"] == data.Sum
 		data.Other = upload.fields["sum"] != "" && !data.Recorded
 		data.Found, err = s.importUpload(v, upload, &data)
 	}

@@ -48,7 +48,7 @@ func (b *browser) upload(path, name, file string, pairs ...string) answer {
 // sum is the hidden field by which the second form names the file of the first.
 func (a answer) sum(t *testing.T) string {
 	t.Helper()
-	m := regexp.MustCompile(`name="sum" value="([0-9a-f]{64})"`).FindStringSubmatch(a.body)
+	m := regexp.MustCompile(`name="sum" value="([0-9a-f]{64}-\d*)"`).FindStringSubmatch(a.body)
 	if m == nil {
 		t.Fatalf("%d, nothing to confirm\n%s", a.status, a.body)
 	}
@@ -77,7 +77,7 @@ func TestImportPages(t *testing.T) {
 	sum := a.sum(t)
 	// Another file than the one that was looked at is looked at.
 	a = b.upload("/transactions/import", "b.csv", file+"03/11/2026,80,KHAC,,7.000\n", "sum", sum, "notify", "1")
-	a.shows(t, "another file", "3 new transactions")
+	a.shows(t, "This is another file", "3 new transactions")
 	w.wantTransactions(0)
 	b.upload("/transactions/import", "a.csv", file, "sum", sum).shows(t, "The file is recorded")
 	w.wantTransactions(2)
@@ -93,6 +93,8 @@ func TestImportPages(t *testing.T) {
 
 	other := strings.Replace(file, someAccount, "0881000000606", 1)
 	b.upload("/transactions/import", "c.csv", other).shows(t, "0881000000606 is not linked", "0 new transactions")
+	// The account is part of what was checked.
+	b.upload("/transactions/import", "a.csv", file, "sum", sum, "bank-account-id", "1").shows(t, "another account", "nothing is recorded yet")
 	nobody := strings.Replace(file, "Số tài khoản:,"+someAccount, ",", 1)
 	w.link("ACB", "555")
 	a = b.upload("/transactions/import", "d.csv", nobody)
