@@ -14,7 +14,7 @@ import (
 var (
 	arrows = map[string][]string{
 		".":             {"baoco/app", "baoco/app/fold", "baoco/app/sheet", "baoco/app/statement", "baoco/app/vietqr", "baoco/web", "baoco/scheduler", "baoco/sqlitestore"},
-		"web":           {"baoco/app", "baoco/app/sheet", "baoco/app/sms"},
+		"web":           {"baoco/app", "baoco/app/fold", "baoco/app/sheet", "baoco/app/sms", "baoco/app/statement", "baoco/app/vietqr"},
 		"scheduler":     {"baoco/app"},
 		"sqlitestore":   {"baoco/app", "baoco/app/fold"},
 		"app":           {"baoco/app/fold", "baoco/app/password"},

@@ -24,10 +24,6 @@ import (
 // one commit → what can't be read or belongs to no linked account goes to the
 // reject file.
 
-// importBatch is how many rows one commit holds: many enough that its sync
-// costs nothing, few enough that a server beside it waits for milliseconds.
-const importBatch = 500
-
 func importCommand() *cli.Command {
 	return &cli.Command{
 		Name: "import", Usage: "record the transactions of a bank's statement file, CSV or XLSX; a second time records nothing", ArgsUsage: "FILE",
@@ -92,7 +88,11 @@ func importFile(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return runImport(c, s, &fileImport{in: in, reader: reader, rejects: newRejects(c, path), now: s.now, result: imported{
+	rejects := newRejects(c, path)
+	importer := &statement.Importer{Import: in, Now: s.now, Reject: func(row statement.Row, outcome app.Outcome, e app.Incoming) error {
+		return rejects.add(row, rejection(outcome, e))
+	}}
+	return runImport(c, s, &fileImport{importer: importer, reader: reader, rejects: rejects, result: imported{
 		File: path, Bank: orNull(reader.Layout().Bank), Sheet: orNull(reader.Layout().Sheet), DryRun: c.Bool("dry-run"),
 	}})
 }
@@ -111,24 +111,14 @@ func statementAccount(c *cli.Context, s *session, layout statement.Layout) (int6
 	if id := c.Int64("bank-account-id"); c.IsSet("bank-account-id") {
 		return id, nil
 	}
-	if layout.AccountNumber != "" {
+	if layout.NamesAccount() {
 		return 0, nil
-	}
-	for _, column := range layout.Columns {
-		if column.Field == "account" {
-			return 0, nil
-		}
 	}
 	linked, err := s.service.BankAccounts(c.Context, s.account)
 	if err != nil {
 		return 0, err
 	}
-	var only []app.BankAccount
-	for _, b := range linked {
-		if layout.Bank == "" || layout.Bank == b.Bank {
-			only = append(only, b)
-		}
-	}
+	only := layout.CanBeAbout(linked)
 	if len(only) != 1 {
 		return 0, usagef("the file doesn't say which bank account it is about, and %d linked ones can be meant; name one with --bank-account-id (see baoco bank list)", len(only))
 	}
@@ -137,11 +127,10 @@ func statementAccount(c *cli.Context, s *session, layout statement.Layout) (int6
 
 // fileImport is one run.
 type fileImport struct {
-	in      *app.Import
-	reader  *statement.Reader
-	rejects *rejects
-	now     time.Time
-	result  imported
+	importer *statement.Importer
+	reader   *statement.Reader
+	rejects  *rejects
+	result   imported
 }
 
 func runImport(c *cli.Context, s *session, f *fileImport) error {
@@ -151,6 +140,7 @@ func runImport(c *cli.Context, s *session, f *fileImport) error {
 	if e := f.rejects.close(); err == nil {
 		err = e
 	}
+	f.result.Rows, f.result.Recorded, f.result.Duplicates, f.result.Deliveries = f.importer.Rows, f.importer.Recorded, f.importer.Duplicates, f.importer.Deliveries
 	f.result.Rejected, f.result.Rejects = f.rejects.rows, orNull(f.rejects.made)
 	f.result.Skipped, f.result.Reasons = f.reader.Skipped(), f.rejects.mostFrequent()
 	if err != nil {
@@ -173,13 +163,13 @@ func (f *fileImport) record(ctx context.Context, bar *importBar) error {
 		failed <- readBatches(ctx, f.reader, batches)
 	}()
 	for batch := range batches {
-		if err := f.add(ctx, batch.rows); err != nil {
+		if err := f.importer.Add(ctx, batch.rows); err != nil {
 			cancel()
 			for range batches { // the reader is done before the file is closed
 			}
 			return err
 		}
-		bar.update(f.result.Rows, batch.done, batch.total)
+		bar.update(f.importer.Rows, batch.done, batch.total)
 	}
 	return <-failed
 }
@@ -195,7 +185,7 @@ func readBatches(ctx context.Context, reader *statement.Reader, batches chan<- r
 	for {
 		row, err := reader.Next()
 		if err == nil {
-			if batch.rows = append(batch.rows, row); len(batch.rows) < importBatch {
+			if batch.rows = append(batch.rows, row); len(batch.rows) < statement.Batch {
 				continue
 			}
 		}
@@ -217,41 +207,7 @@ func readBatches(ctx context.Context, reader *statement.Reader, batches chan<- r
 	}
 }
 
-// add records what of a batch can be read.
-func (f *fileImport) add(ctx context.Context, batch []statement.Row) error {
-	f.result.Rows += len(batch)
-	elements, lines := make([]app.Incoming, 0, len(batch)), make([]int, 0, len(batch))
-	for n, row := range batch {
-		if row.Fault != nil {
-			if err := f.rejects.add(row, row.Fault.Field+" "+row.Fault.Text.EN); err != nil {
-				return err
-			}
-			continue
-		}
-		elements, lines = append(elements, row.Incoming), append(lines, n)
-	}
-	if len(elements) == 0 {
-		return nil
-	}
-	recording, err := f.in.Add(ctx, elements, f.now)
-	if err != nil {
-		return err
-	}
-	f.result.Recorded += recording.Recorded
-	f.result.Duplicates += recording.Duplicates
-	f.result.Deliveries += recording.Deliveries
-	for n, outcome := range recording.Outcomes {
-		if reason := rejection(outcome, elements[n]); reason != "" {
-			if err := f.rejects.add(batch[lines[n]], reason); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// rejection says why a row that could be read was not recorded; empty where it
-// was, or was known.
+// rejection says why a row was not recorded.
 func rejection(outcome app.Outcome, e app.Incoming) string {
 	switch outcome {
 	case app.OutcomeUnassigned:
@@ -261,10 +217,8 @@ func rejection(outcome app.Outcome, e app.Incoming) string {
 		return strings.TrimSpace("account "+e.Gateway+" "+e.AccountNumber) + " is not a linked bank account; baoco bank link links it"
 	case app.OutcomeConflict:
 		return "id was recorded with another amount, direction or account"
-	case app.OutcomeRejected:
-		return e.Fault.Field + " " + e.Fault.Text.EN
 	}
-	return ""
+	return e.Fault.Field + " " + e.Fault.Text.EN
 }
 
 func (r imported) print(w io.Writer) {

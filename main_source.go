@@ -316,7 +316,7 @@ func rotateSource(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	src, err := s.service.RotateSource(c.Context, s.account, id, secret)
+	src, err := s.service.RotateSource(c.Context, s.account, id, secret, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -69,6 +70,20 @@ func bankKey(name string) string {
 		}
 		return -1
 	}, name)
+}
+
+// Banks lists the banks by their short names.
+func Banks() []Bank {
+	var list []Bank
+	for _, b := range bankTable() {
+		if !slices.Contains(list, b) {
+			list = append(list, b)
+		}
+	}
+	slices.SortFunc(list, func(a, b Bank) int {
+		return strings.Compare(strings.ToLower(a.ShortName), strings.ToLower(b.ShortName))
+	})
+	return list
 }
 
 // FindBank finds a bank by its code or by a name that providers use for it.

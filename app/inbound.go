@@ -159,6 +159,9 @@ type InboundItem struct {
 	Incoming             // its Fault is why
 }
 
+// OpenInbound is how many elements of calls need somebody's attention.
+type OpenInbound struct{ Unassigned, Conflicts, Rejected int64 }
+
 // RefusalCode says which part of a call didn't authenticate.
 type RefusalCode string
 
@@ -198,6 +201,7 @@ type InboundFilter struct {
 	OpenOnly bool      // those with items that need attention
 	State    Outcome   // those with items that are so: unassigned, conflict or rejected
 	From, To time.Time // received from From on, before To
+	Before   int64     // only events with a lower id; for InboundEventsBefore
 	Page     Page
 }
 
@@ -219,6 +223,10 @@ type inboundStore interface {
 	// InboundEvents reads no bodies. It fails with CodeValidation where the
 	// filter names a source that isn't the account's, removed or not.
 	InboundEvents(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, int64, error)
+	// InboundEventsBefore lists at most f.Page.Size events, and tells whether
+	// there are more. It counts nothing: it is quick however long the log is.
+	InboundEventsBefore(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, bool, error)
+	OpenInbound(ctx context.Context, accountID int64, most int) (OpenInbound, error)
 	// InboundEvent gives the event without its items, and its source, removed
 	// or not.
 	InboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, Source, error)
@@ -395,6 +403,19 @@ func (s *Service) DiscardInboundItem(ctx context.Context, accountID, eventID, it
 // are on all pages.
 func (s *Service) InboundEvents(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, int64, error) {
 	return s.store.InboundEvents(ctx, accountID, f)
+}
+
+// InboundEventsBefore lists the newest events of the inbound log that have a
+// lower id than f.Before (0: all), and tells whether there are older ones. Of
+// the page only its size counts.
+func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, bool, error) {
+	return s.store.InboundEventsBefore(ctx, accountID, f)
+}
+
+// OpenInbound counts the items that need somebody's attention, each state up to
+// most: beyond it, how many there are isn't what somebody needs to know.
+func (s *Service) OpenInbound(ctx context.Context, accountID int64, most int) (OpenInbound, error) {
+	return s.store.OpenInbound(ctx, accountID, most)
 }
 
 // InboundEvent finds an event with its body and its items.

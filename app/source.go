@@ -72,14 +72,35 @@ type Source struct {
 	PollError PollFault // why not since; empty: no fault
 }
 
+// How long a source may go without a call before somebody should look at it:
+// longer than a weekend, since shops close, but a day where the shop has
+// transactions every day and no other source that they could come from. After
+// a month nobody is reminded any more.
+const (
+	QuietSource     = 72 * time.Hour
+	QuietBusySource = 24 * time.Hour
+	forgottenSource = 30 * 24 * time.Hour
+)
+
+// Silent tells whether a source that used to call has stopped. Busy says that
+// there were transactions on every one of the days before its last call.
+func (s Source) Silent(busy bool, now time.Time) bool {
+	quiet := now.Sub(s.LastCallAt)
+	if s.LastCallAt.IsZero() || quiet > forgottenSource {
+		return false
+	}
+	return quiet > QuietSource || busy && quiet > QuietBusySource
+}
+
 // URLPath is the path that the provider is told to call.
 func (s Source) URLPath() string { return "/api/webhooks/provider/" + s.Token }
 
 type sourceStore interface {
 	// CreateSource fails with CodeConflict where another source has the same
 	// Bearer secret or user name, and with CodeValidation for an unknown bank
-	// account.
-	CreateSource(ctx context.Context, s Source) (Source, error)
+	// account. Where the key was used before it gives the source that was made
+	// then, without its secret.
+	CreateSource(ctx context.Context, s Source, key IdempotencyKey, now time.Time) (Source, error)
 	Sources(ctx context.Context, accountID int64) ([]Source, error)
 	SourcesHealth(ctx context.Context, accountID int64) ([]SourceHealth, error)
 	// The four that find a source see one made by another process from its
@@ -90,7 +111,9 @@ type sourceStore interface {
 	SourceByID(ctx context.Context, id int64) (s Source, ok bool, err error)
 	// RefreshSources looks whether another process changed a source.
 	RefreshSources(ctx context.Context) error
-	SetSourceSecret(ctx context.Context, accountID, id int64, secret string) (Source, error)
+	// SetSourceSecret gives the source without its secret, and changes nothing,
+	// where the key was used before.
+	SetSourceSecret(ctx context.Context, accountID, id int64, secret string, key IdempotencyKey, now time.Time) (Source, error)
 	// AddSourceSenders adds senders to those of the source's options.
 	AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error)
 	// SetSourceAPIKey also forgets why the list couldn't be read. The list of a
@@ -109,10 +132,14 @@ type SourceAdd struct {
 	Options       SourceOptions
 	APIKey        string
 	APIURL        string
+	// Key makes the addition safe to repeat: the second time gives the source
+	// that was made, without its secret.
+	Key IdempotencyKey
 }
 
 // AddSource makes a source and gives it with its secret in clear, and with a
-// generated user name where it needs one and none is given.
+// generated user name where it needs one and none is given. The secret is empty
+// where in.Key was used before.
 func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, now time.Time) (Source, error) {
 	var v Invalid
 	kind, known := s.providerKind(in.Provider)
@@ -147,7 +174,7 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 	if src.APIKey != "" {
 		src.ListFrom = now
 	}
-	return s.store.CreateSource(ctx, src)
+	return s.store.CreateSource(ctx, src, in.Key, now)
 }
 
 // checkOptions refuses what a kind doesn't take, and misses what it needs.
@@ -287,15 +314,16 @@ func (s *Service) source(ctx context.Context, accountID, id int64) (Source, erro
 }
 
 // RotateSource gives a source a new secret, which counts at once: the given
-// one, or a generated one where it is empty.
-func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret string) (Source, error) {
+// one, or a generated one where it is empty. Where key was used before nothing
+// changes, and the source has no secret.
+func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret string, key IdempotencyKey, now time.Time) (Source, error) {
 	if secret == "" {
 		secret = "bcs_" + randomToken()
 	}
 	if err := checkSourceSecret("secret", secret); err != nil {
 		return Source{}, err
 	}
-	return s.store.SetSourceSecret(ctx, accountID, id, secret)
+	return s.store.SetSourceSecret(ctx, accountID, id, secret, key, now)
 }
 
 // SetSourceAPIKey gives a source the API key with which its provider's list is

@@ -19,8 +19,7 @@ func scanInboundEvent(row scanner, after ...any) (app.InboundEvent, error) {
 	return e, err
 }
 
-// InboundEvents finds the ids of the page first, then their rows and the first
-// of their open items.
+// InboundEvents finds the ids of the page first, then their rows.
 func (s *Store) InboundEvents(ctx context.Context, accountID int64, f app.InboundFilter) ([]app.InboundEvent, int64, error) {
 	if err := s.ownSource(ctx, accountID, f.SourceID); err != nil {
 		return nil, 0, err
@@ -34,13 +33,46 @@ func (s *Store) InboundEvents(ctx context.Context, accountID int64, f app.Inboun
 	if err != nil || len(ids) == 0 {
 		return nil, total, err
 	}
+	list, err := s.listInboundEvents(ctx, ids)
+	return list, total, err
+}
+
+// InboundEventsBefore finds one id more than it lists.
+func (s *Store) InboundEventsBefore(ctx context.Context, accountID int64, f app.InboundFilter) ([]app.InboundEvent, bool, error) {
+	if err := s.ownSource(ctx, accountID, f.SourceID); err != nil {
+		return nil, false, err
+	}
+	c := inboundConditions(accountID, f)
+	if f.Before != 0 {
+		c.add("e.id < ?", f.Before)
+	}
+	ids, err := s.scanIDs(ctx, `SELECT e.id FROM inbound_events e WHERE `+c.where.String()+` ORDER BY e.id DESC`, c.args, app.Page{Number: 1, Size: f.Page.Size + 1})
+	if err != nil || len(ids) == 0 {
+		return nil, false, err
+	}
+	list, err := s.listInboundEvents(ctx, ids[:min(len(ids), f.Page.Size)])
+	return list, len(ids) > f.Page.Size, err
+}
+
+func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (open app.OpenInbound, err error) {
+	count := func(state app.Outcome) string {
+		return `(SELECT count(*) FROM (SELECT 1 FROM inbound_items INDEXED BY inbound_items_open WHERE account_id = ?1 AND state = '` + string(state) + `' AND ` + isOpen + ` LIMIT ?2))`
+	}
+	err = s.queryRow(ctx, `SELECT `+count(app.OutcomeUnassigned)+`, `+count(app.OutcomeConflict)+`, `+count(app.OutcomeRejected), accountID, most).
+		Scan(&open.Unassigned, &open.Conflicts, &open.Rejected)
+	return open, storageError(err)
+}
+
+// listInboundEvents gives the rows of ids in their order, with the first of
+// their open items.
+func (s *Store) listInboundEvents(ctx context.Context, ids []int64) ([]app.InboundEvent, error) {
 	rows, err := s.query(ctx, `SELECT `+inboundEventColumns+` FROM json_each(?) page CROSS JOIN inbound_events e ON e.id = page.value
 			LEFT JOIN sources s ON s.id = e.source_id ORDER BY page.key`, joinIDs(ids))
 	list, err := collect(rows, err, func(row scanner) (app.InboundEvent, error) { return scanInboundEvent(row) })
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	return list, total, s.addOpenItems(ctx, list)
+	return list, s.addOpenItems(ctx, list)
 }
 
 // inboundConditions are the conditions of a filter; each form of them is

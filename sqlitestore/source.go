@@ -10,8 +10,11 @@ import (
 	"baoco/app"
 )
 
-func (s *Store) CreateSource(ctx context.Context, src app.Source) (app.Source, error) {
+func (s *Store) CreateSource(ctx context.Context, src app.Source, key app.IdempotencyKey, now time.Time) (app.Source, error) {
 	return writingDirectory(ctx, s, func(tx *tx) (_ app.Source, err error) {
+		if before, found, err := earlier(tx, src.AccountID, key, now); err != nil || found {
+			return s.withoutSecret(tx, src.AccountID, before.result, err)
+		}
 		if _, err = txAccount(tx, src.AccountID); err != nil {
 			return src, err
 		}
@@ -34,8 +37,21 @@ func (s *Store) CreateSource(ctx context.Context, src app.Source) (app.Source, e
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			src.AccountID, src.Name, string(src.Provider), string(src.Auth), src.Token, s.sealer.seal(sealSource, src.Secret),
 			bearerHash(src), id0(src.BankAccountID), options, apiKey, src.APIURL, seconds(src.ListFrom), src.CreatedAt.Unix())
-		return src, err
+		if err != nil {
+			return src, err
+		}
+		return src, keepKey(tx, src.AccountID, key, keptResult{result: src.ID}, now)
 	})
+}
+
+// withoutSecret is a source in use as a repeated request gets it.
+func (s *Store) withoutSecret(tx *tx, accountID, id int64, err error) (app.Source, error) {
+	if err != nil {
+		return app.Source{}, err
+	}
+	src, err := s.txSource(tx, accountID, id)
+	src.Secret = ""
+	return src, err
 }
 
 // sealOptions seals what only the source's own adapter needs to know: its
@@ -174,8 +190,11 @@ func (s *Store) AddSourceSenders(ctx context.Context, accountID, id int64, sende
 	})
 }
 
-func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret string) (app.Source, error) {
+func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (app.Source, error) {
 	return writingDirectory(ctx, s, func(tx *tx) (app.Source, error) {
+		if before, found, err := earlier(tx, accountID, key, now); err != nil || found {
+			return s.withoutSecret(tx, accountID, before.result, err)
+		}
 		src, err := s.txSource(tx, accountID, id)
 		if err != nil {
 			return src, err
@@ -184,8 +203,10 @@ func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret
 		if err := bearerFree(tx, src); err != nil {
 			return src, err
 		}
-		return src, tx.exec(`UPDATE sources SET secret = ?, bearer_hash = ? WHERE id = ?`,
-			s.sealer.seal(sealSource, secret), bearerHash(src), id)
+		if err := tx.exec(`UPDATE sources SET secret = ?, bearer_hash = ? WHERE id = ?`, s.sealer.seal(sealSource, secret), bearerHash(src), id); err != nil {
+			return src, err
+		}
+		return src, keepKey(tx, accountID, key, keptResult{result: id}, now)
 	})
 }
 

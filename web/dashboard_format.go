@@ -214,6 +214,20 @@ var fieldNames = map[string]app.Text{
 	"webhook_id":       {EN: "The webhook", VI: "Webhook"},
 	"transaction_id":   {EN: "The transaction", VI: "Giao dịch"},
 	"id":               {EN: "The choice", VI: "Mục chọn"},
+	"amount":           {EN: "The amount", VI: "Số tiền"},
+	"content":          {EN: "The content", VI: "Nội dung"},
+	"bank-account-id":  {EN: "The bank account", VI: "Tài khoản ngân hàng"},
+	"api-key":          {EN: "The API key", VI: "Khoá API"},
+	"access-key":       {EN: "The access key", VI: "Access Key"},
+	"header":           {EN: "The header", VI: "Header"},
+	"map":              {EN: "The list of fields", VI: "Danh sách trường"},
+	"username":         {EN: "The user name", VI: "Tên đăng nhập"},
+	"sender":           {EN: "The sender", VI: "Người gửi"},
+	"accountNumber":    {EN: "The account", VI: "Tài khoản"},
+	"transferAmount":   {EN: "The amount", VI: "Số tiền"},
+	"transferType":     {EN: "The direction", VI: "Chiều giao dịch"},
+	"source_id":        {EN: "The source", VI: "Nguồn"},
+	"notify":           {EN: "The choice of what is told", VI: "Lựa chọn báo cho cửa hàng"},
 }
 
 func fieldName(field string) app.Text {

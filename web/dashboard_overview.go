@@ -117,7 +117,10 @@ func (s *Server) needsAttention(v *visit, status app.AccountStatus) ([]attention
 	if err != nil {
 		return nil, err
 	}
-	return s.failedAttention(v, w, append(list, failing...))
+	if list, err = s.failedAttention(v, w, append(list, failing...)); err != nil {
+		return nil, err
+	}
+	return s.inboundAttention(v, w, list)
 }
 
 // manyFailed is where counting failures ends: it isn't the number that

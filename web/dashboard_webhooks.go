@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/base64"
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -67,8 +66,7 @@ type webhookForm struct {
 	Name, URL, Type, BankAccountID string
 	Banks                          []app.BankAccount
 	Once                           string // makes the form count once
-	Problem                        string
-	Problems                       map[string]string // by field
+	formProblems
 }
 
 // readWebhookForm reads what was sent and gives what is asked for.
@@ -87,28 +85,6 @@ func readWebhookForm(v *visit) (webhookForm, app.WebhookCreate, error) {
 	}
 	in.BankAccountID = id
 	return form, in, nil
-}
-
-// explain puts into the form what err says to whom filled it in; other errors
-// are given back.
-func (f *webhookForm) explain(err error, lang app.Lang) (status int, _ error) {
-	var e *app.Error
-	if !errors.As(err, &e) {
-		return 0, err
-	}
-	switch e.Code {
-	case app.CodeValidation:
-		f.Problem = app.Text{EN: "Please look at the marked fields.", VI: "Vui lòng xem lại các mục được đánh dấu."}.In(lang)
-		f.Problems = map[string]string{}
-		for _, field := range e.Fields {
-			f.Problems[field.Field] = fieldName(field.Field).In(lang) + " " + field.Text.In(lang) + "."
-		}
-	case app.CodePlanExpired, app.CodeConflict:
-		f.Problem = e.Text.In(lang)
-	default:
-		return 0, err
-	}
-	return statuses[e.Code], nil
 }
 
 func (s *Server) newWebhookPage(v *visit) error {

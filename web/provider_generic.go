@@ -15,8 +15,8 @@ var genericAdapter = adapter{
 		Provider: "generic", Auths: []app.Auth{app.AuthBearer, app.AuthToken}, DefaultAuth: app.AuthBearer,
 		Options: []app.SourceOption{app.OptionMap, app.OptionHeader}, Check: checkGeneric,
 		Setup: app.Text{
-			EN: "1. Have the other side POST its JSON to this URL. 2. Have it send the header Authorization: Bearer and the secret, or the secret alone in the header that --header names. 3. Send one call and look at it: baoco source log.",
-			VI: "1. Cho bên gửi POST JSON tới URL này. 2. Gửi kèm header Authorization: Bearer và secret, hoặc chỉ secret trong header đã nêu ở --header. 3. Gửi thử một lệnh gọi rồi xem lại: baoco source log.",
+			EN: "1. Have the other side POST its JSON to this URL. 2. Have it send the header Authorization: Bearer and the secret, or the secret alone in the header that you named for this source. 3. Send one call and look at it in the inbound log.",
+			VI: "1. Cho bên gửi POST JSON tới URL này. 2. Gửi kèm header Authorization: Bearer và secret, hoặc chỉ secret trong header bạn đã đặt cho nguồn này. 3. Gửi thử một lệnh gọi rồi xem lại trong nhật ký nguồn vào.",
 		},
 	},
 	verify: verifySecretHeader,
@@ -89,7 +89,7 @@ func checkGeneric(in app.SourceAdd) error {
 	case paths["id"] == nil && paths["number"] == nil:
 		err = mapFault("needs id, or number where each has its own", "phải có id, hoặc number nếu mỗi giao dịch có một mã riêng")
 	case paths["account"] == nil && in.BankAccountID == 0:
-		err = mapFault("needs account, or --bank-account-id for a source that is for one", "phải có account, hoặc --bank-account-id nếu nguồn chỉ dành cho một tài khoản")
+		err = mapFault("needs account, unless the source is for one bank account", "phải có account, trừ khi nguồn chỉ dành cho một tài khoản")
 	}
 	var v app.Invalid
 	v.Merge(checkSecretHeader(in))

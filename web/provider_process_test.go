@@ -136,7 +136,7 @@ func TestProviderOtherProcess(t *testing.T) {
 		}
 		works("added", source)
 		for range 3 {
-			rotated, err := admin.RotateSource(ctx, 1, source.ID, "")
+			rotated, err := admin.RotateSource(ctx, 1, source.ID, "", app.IdempotencyKey{}, time.Now())
 			must(t, err)
 			works("rotated", rotated)
 			for _, path := range paths {
@@ -170,7 +170,7 @@ func TestProviderOtherProcessAtOnce(t *testing.T) {
 	calls := 0
 	for range 40 {
 		for _, path := range []string{inboundPath, source.URLPath()} {
-			source, err = admin.RotateSource(ctx, 1, source.ID, "")
+			source, err = admin.RotateSource(ctx, 1, source.ID, "", app.IdempotencyKey{}, time.Now())
 			must(t, err)
 			calls++
 			from := peer(calls)

@@ -10,8 +10,8 @@ var smsToURLAdapter = adapter{
 		Provider: "sms-to-url", Auths: []app.Auth{app.AuthBearer, app.AuthToken}, DefaultAuth: app.AuthBearer,
 		Options: []app.SourceOption{app.OptionHeader, app.OptionSender}, Check: checkSecretHeader,
 		Setup: app.Text{
-			EN: `1. In Incoming SMS to URL, add a rule with this URL, for the bank's name as sender. 2. As headers enter {"Authorization":"Bearer SECRET"} with the secret in its place, or {"NAME":"SECRET"} with the name of --header. 3. Leave the payload as it is: from, text, sentStamp, receivedStamp, sim.`,
-			VI: `1. Trong Incoming SMS to URL, thêm một quy tắc với URL này, người gửi là tên của ngân hàng. 2. Ở phần headers nhập {"Authorization":"Bearer SECRET"} và thay SECRET bằng secret, hoặc {"NAME":"SECRET"} với tên ở --header. 3. Giữ nguyên payload: from, text, sentStamp, receivedStamp, sim.`,
+			EN: `1. In Incoming SMS to URL, add a rule with this URL, for the bank's name as sender. 2. As headers enter {"Authorization":"Bearer SECRET"} with the secret in its place, or {"NAME":"SECRET"} with the header that you named for this source. 3. Leave the payload as it is: from, text, sentStamp, receivedStamp, sim.`,
+			VI: `1. Trong Incoming SMS to URL, thêm một quy tắc với URL này, người gửi là tên của ngân hàng. 2. Ở phần headers nhập {"Authorization":"Bearer SECRET"} và thay SECRET bằng secret, hoặc {"NAME":"SECRET"} với tên header bạn đã đặt cho nguồn này. 3. Giữ nguyên payload: from, text, sentStamp, receivedStamp, sim.`,
 		},
 	},
 	verify: verifySecretHeader,

@@ -285,7 +285,7 @@ func TestProviderSources(t *testing.T) {
 	// An HMAC key doesn't name its source, so it may be another's too.
 	w.source("native", app.AuthHMAC, "a secret of mine")
 	other := w.native()
-	if _, err := w.service.RotateSource(ctx, 1, other.ID, "a secret of mine"); app.CodeOf(err) != app.CodeConflict {
+	if _, err := w.service.RotateSource(ctx, 1, other.ID, "a secret of mine", app.IdempotencyKey{}, time.Now()); app.CodeOf(err) != app.CodeConflict {
 		t.Errorf("rotated to another's secret: %v", err)
 	}
 }

@@ -222,7 +222,7 @@ func TestVietQRCredentials(t *testing.T) {
 	// A new secret ends the tokens, a removed source everything.
 	ctx := context.Background()
 	w.syncs("", w.vietQRToken("", other), vietQRBody("transactionid", "o"), "1")
-	rotated, err := w.service.RotateSource(ctx, 1, s.ID, "")
+	rotated, err := w.service.RotateSource(ctx, 1, s.ID, "", app.IdempotencyKey{}, time.Now())
 	must(t, err)
 	refused("rotated", syncPath, body, "Authorization", "Bearer "+token)
 	refused("rotated", s.URLPath()+syncPath, body, "Authorization", "Bearer "+token)

@@ -1,0 +1,77 @@
+package statement
+
+import (
+	"context"
+	"time"
+
+	"baoco/app"
+)
+
+// Batch is how many rows one commit records: many enough that its sync costs
+// nothing, few enough that whoever else writes waits for milliseconds.
+const Batch = 500
+
+// Importer records the rows of a file, and counts what becomes of them.
+type Importer struct {
+	Import *app.Import
+	Now    time.Time
+	// Reject is told of every row that isn't recorded and isn't known: what it
+	// was found to be says e, and why not its fault or the outcome.
+	Reject func(row Row, outcome app.Outcome, e app.Incoming) error
+
+	Rows, Recorded, Duplicates, Deliveries int
+}
+
+// Add records what of a batch can be read, in one commit.
+func (i *Importer) Add(ctx context.Context, batch []Row) error {
+	i.Rows += len(batch)
+	elements, rows := make([]app.Incoming, 0, len(batch)), make([]Row, 0, len(batch))
+	for _, row := range batch {
+		if row.Fault != nil {
+			if err := i.Reject(row, app.OutcomeRejected, row.Incoming); err != nil {
+				return err
+			}
+			continue
+		}
+		elements, rows = append(elements, row.Incoming), append(rows, row)
+	}
+	if len(elements) == 0 {
+		return nil
+	}
+	recording, err := i.Import.Add(ctx, elements, i.Now)
+	if err != nil {
+		return err
+	}
+	i.Recorded += recording.Recorded
+	i.Duplicates += recording.Duplicates
+	i.Deliveries += recording.Deliveries
+	for n, outcome := range recording.Outcomes {
+		if outcome != app.OutcomeRecorded && outcome != app.OutcomeDuplicate {
+			if err := i.Reject(rows[n], outcome, elements[n]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// NamesAccount tells whether the file says which bank account it is about.
+func (l Layout) NamesAccount() bool {
+	for _, column := range l.Columns {
+		if column.Field == "account" {
+			return true
+		}
+	}
+	return l.AccountNumber != ""
+}
+
+// CanBeAbout lists those of the linked bank accounts that a file can be about
+// which names none.
+func (l Layout) CanBeAbout(linked []app.BankAccount) (list []app.BankAccount) {
+	for _, b := range linked {
+		if l.Bank == "" || l.Bank == b.Bank {
+			list = append(list, b)
+		}
+	}
+	return list
+}

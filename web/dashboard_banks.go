@@ -1,0 +1,276 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"baoco/app"
+	"baoco/app/fold"
+	"baoco/app/vietqr"
+)
+
+func bankPath(id int64) string { return "/banks/" + strconv.FormatInt(id, 10) }
+
+// bankCard is a bank account with its sums and its newest transaction.
+type bankCard struct {
+	app.BankAccountSummary
+	Reason string           // why it has its status; empty where all is well
+	Last   *app.Transaction // nil: none yet
+}
+
+type banksData struct {
+	Cards []bankCard
+	Plan  app.AccountStatus
+	Form  bankForm // where there is none yet
+}
+
+// Full tells whether the plan allows no other bank account.
+func (d banksData) Full() bool { return d.Plan.BankAccounts >= int64(d.Plan.MaxBankAccounts) }
+
+func (s *Server) banksPage(v *visit) error {
+	list, err := s.service.BankAccountSummaries(v.Context(), v.account.ID, v.now)
+	if err != nil {
+		return err
+	}
+	data := banksData{Form: bankForm{Banks: app.Banks()}}
+	if data.Plan, err = s.service.AccountStatus(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	sources, err := s.service.Sources(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	for _, b := range list {
+		card, err := s.bankCard(v, b, sources)
+		if err != nil {
+			return err
+		}
+		data.Cards = append(data.Cards, card)
+	}
+	return s.render(v, http.StatusOK, "banks", "banks", app.Text{EN: "Bank accounts", VI: "Tài khoản ngân hàng"}, data)
+}
+
+func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Source) (bankCard, error) {
+	card := bankCard{BankAccountSummary: b, Reason: bankReason(b.BankAccount, sources).In(v.lang)}
+	newest, _, err := s.service.Transactions(v.Context(), v.account.ID, app.TransactionFilter{BankAccountID: b.ID, Page: app.Page{Number: 1, Size: 1}})
+	if len(newest) > 0 {
+		card.Last = &newest[0]
+	}
+	return card, err
+}
+
+// bankReason says why a bank account isn't simply active, and what ends it.
+func bankReason(b app.BankAccount, sources []app.Source) app.Text {
+	switch b.Status {
+	case app.BankAccountPending:
+		return app.Text{EN: "No transaction was seen yet; the first one makes it active.", VI: "Chưa thấy giao dịch nào; giao dịch đầu tiên sẽ kích hoạt tài khoản."}
+	case app.BankAccountInactive:
+		return app.Text{EN: "Switched off: transactions are recorded, but your shop is not told of them.", VI: "Đã tắt: giao dịch vẫn được ghi nhận nhưng không báo cho cửa hàng."}
+	case app.BankAccountError:
+		for _, src := range sources {
+			if src.PollError == app.PollKeyRefused && (src.BankAccountID == 0 || src.BankAccountID == b.ID) {
+				return app.Textf("The provider refuses the API key of source “%s”. Give it a new one.", "Nhà cung cấp từ chối khoá API của nguồn “%s”. Hãy nhập khoá mới.", isolated(src.Name))
+			}
+		}
+		return app.Text{
+			EN: "Its provider reports that the connection to the bank is broken. Connect it again at the provider; the next transaction clears this.",
+			VI: "Nhà cung cấp báo mất kết nối với ngân hàng. Hãy kết nối lại bên nhà cung cấp; giao dịch tiếp theo sẽ xoá cảnh báo này.",
+		}
+	}
+	return app.Text{}
+}
+
+// BankStatus is the status of a bank account in a word or two.
+func (v view) BankStatus(status app.BankAccountStatus) string {
+	switch status {
+	case app.BankAccountActive:
+		return v.T("active", "đang hoạt động")
+	case app.BankAccountPending:
+		return v.T("waiting for its first transaction", "chờ giao dịch đầu tiên")
+	case app.BankAccountError:
+		return v.T("error", "có lỗi")
+	}
+	return v.T("off", "đã tắt")
+}
+
+// bankForm is the form of a new bank account as it was typed.
+type bankForm struct {
+	Bank, AccountNumber, AccountName string
+	Pending                          bool
+	Notify                           string
+	Banks                            []app.Bank
+	formProblems
+}
+
+func (s *Server) newBankPage(v *visit) error {
+	return s.showNewBank(v, http.StatusOK, bankForm{})
+}
+
+func (s *Server) showNewBank(v *visit, status int, form bankForm) error {
+	form.Banks = app.Banks()
+	return s.render(v, status, "bank_new", "banks", app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}, form)
+}
+
+func (s *Server) linkBank(v *visit) error {
+	form := bankForm{
+		Bank: v.PostFormValue("bank"), AccountNumber: v.PostFormValue("account_number"), AccountName: v.PostFormValue("account_name"),
+		Pending: v.PostFormValue("pending") == "1", Notify: v.PostFormValue("notify"),
+	}
+	notify, _ := app.ParseNotifyOnLink(form.Notify)
+	r, err := s.service.LinkBankAccount(v.Context(), v.account.ID, app.BankAccountLink{
+		Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Pending: form.Pending, Notify: notify,
+	}, v.now)
+	if err != nil {
+		status, err := form.explain(err, v.lang)
+		if err != nil {
+			return err
+		}
+		return s.showNewBank(v, status, form)
+	}
+	flash := app.Text{EN: "The bank account is linked.", VI: "Đã liên kết tài khoản ngân hàng."}
+	if r.Recorded > 0 {
+		waited := app.Textf(" Transactions that had been waiting and are recorded now: %d. Told to your shop: %d.", " Đã ghi nhận %d giao dịch đang chờ, %d lượt báo cho cửa hàng.", r.Recorded, r.Deliveries)
+		flash = app.Text{EN: flash.EN + waited.EN, VI: flash.VI + waited.VI}
+	}
+	return s.redirect(v, bankPath(r.BankAccount.ID), flash)
+}
+
+// pageBank is the bank account that the path names.
+func (s *Server) pageBank(v *visit) (app.BankAccountSummary, error) {
+	id, _ := parseID(v.PathValue("id"))
+	list, err := s.service.BankAccountSummaries(v.Context(), v.account.ID, v.now)
+	if err != nil {
+		return app.BankAccountSummary{}, err
+	}
+	for _, b := range list {
+		if b.ID == id {
+			return b, nil
+		}
+	}
+	return app.BankAccountSummary{}, app.ErrNoBankAccount()
+}
+
+// bankData is the page of a bank account. QR is the address of the code that
+// the form asks for.
+type bankData struct {
+	bankCard
+	Amount, Content string
+	QR              string
+	Cut             bool // the content is longer than banks carry
+	formProblems
+}
+
+func (s *Server) bankPage(v *visit) error {
+	b, err := s.pageBank(v)
+	if err != nil {
+		return err
+	}
+	sources, err := s.service.Sources(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	query := v.URL.Query()
+	data := bankData{Amount: query.Get("amount"), Content: query.Get("content")}
+	if data.bankCard, err = s.bankCard(v, b, sources); err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if transfer, _, err := transferTo(b.BankAccount, data.Amount, data.Content); err == nil {
+		data.QR = bankPath(b.ID) + "/qr.png?" + query.Encode()
+		data.Cut = len(transfer.Content) > vietqr.MaxContent
+	} else if status, err = data.explain(err, v.lang); err != nil {
+		return err
+	}
+	return s.render(v, status, "bank", "banks", app.Textf("%s %s", "%s %s", view{}.BankName(b.Bank), b.AccountNumber), data)
+}
+
+// transferTo is the transfer that a code fills in, and its text. An empty
+// amount leaves it to the payer; the accents of the content are dropped.
+func transferTo(b app.BankAccount, amount, content string) (transfer vietqr.Transfer, text string, err error) {
+	bank, _ := app.FindBank(b.Bank)
+	transfer = vietqr.Transfer{BIN: bank.BIN, Account: b.AccountNumber, Content: fold.Letters(strings.TrimSpace(content))}
+	var bad app.Invalid
+	if amount = strings.NewReplacer(".", "", ",", "", " ", "").Replace(amount); amount != "" {
+		if transfer.Amount, err = app.ParseAmount(amount); err != nil || transfer.Amount < 1 || transfer.Amount > app.MaxAmount {
+			bad.Add("amount", app.AmountRule.EN, app.AmountRule.VI)
+			transfer.Amount = 0
+		}
+	}
+	if text, err = transfer.String(); err != nil {
+		bad.Add("content", "must be at most 95 letters, digits and signs", "phải có tối đa 95 chữ cái, chữ số và ký hiệu")
+	}
+	return transfer, text, bad.Err()
+}
+
+// bankQR is the picture of the code.
+func (s *Server) bankQR(v *visit) error {
+	b, err := s.pageBank(v)
+	if err != nil {
+		return err
+	}
+	_, text, err := transferTo(b.BankAccount, v.URL.Query().Get("amount"), v.URL.Query().Get("content"))
+	if err != nil {
+		return err
+	}
+	code, err := vietqr.Code(text)
+	if err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "image/png")
+	_, _ = v.w.Write(code.PNG())
+	return nil
+}
+
+// switchBank makes a bank account what the form says, so that a form that is
+// sent twice doesn't switch it back.
+func (s *Server) switchBank(v *visit) error {
+	sum, err := s.pageBank(v)
+	if err != nil {
+		return err
+	}
+	b := sum.BankAccount
+	if on := v.PostFormValue("active") == "1"; on != (b.Status == app.BankAccountActive) && (on || b.Status != app.BankAccountInactive) {
+		if b, err = s.service.ToggleBankAccount(v.Context(), v.account.ID, b.ID, v.now); err != nil {
+			return err
+		}
+	}
+	flash := app.Text{EN: "The bank account is on: your shop is told of its transactions.", VI: "Tài khoản đã bật: giao dịch sẽ được báo cho cửa hàng."}
+	if b.Status == app.BankAccountInactive {
+		flash = app.Text{EN: "The bank account is off: its transactions are recorded, and nobody is told.", VI: "Tài khoản đã tắt: giao dịch vẫn được ghi nhận nhưng không báo cho ai."}
+	}
+	return s.redirect(v, bankPath(b.ID), flash)
+}
+
+// unlinkData is what ending a link does, said before it is done.
+type unlinkData struct {
+	app.BankAccountSummary
+	Problem string
+}
+
+func (s *Server) unlinkPage(v *visit) error { return s.showUnlink(v, http.StatusOK, "") }
+
+func (s *Server) showUnlink(v *visit, status int, problem string) error {
+	b, err := s.pageBank(v)
+	if err != nil {
+		return err
+	}
+	return s.render(v, status, "bank_unlink", "banks", app.Text{EN: "Unlink the bank account", VI: "Huỷ liên kết tài khoản"}, unlinkData{b, problem})
+}
+
+// unlinkBank ends the link of a bank account whose number was typed.
+func (s *Server) unlinkBank(v *visit) error {
+	b, err := s.pageBank(v)
+	if err != nil {
+		return err
+	}
+	if app.NormalizeAccountNumber(v.PostFormValue("account_number")) != b.AccountNumber {
+		return s.showUnlink(v, http.StatusUnprocessableEntity, app.Text{
+			EN: "The number is not that of the account: nothing was changed.", VI: "Số tài khoản không khớp: chưa thay đổi gì.",
+		}.In(v.lang))
+	}
+	if err := s.service.UnlinkBankAccount(v.Context(), v.account.ID, b.ID, v.now); err != nil {
+		return err
+	}
+	return s.redirect(v, "/banks", app.Text{EN: "The bank account is unlinked; its transactions stay.", VI: "Đã huỷ liên kết tài khoản; các giao dịch vẫn được giữ."})
+}

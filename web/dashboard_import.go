@@ -1,0 +1,282 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"slices"
+
+	"baoco/app"
+	"baoco/app/statement"
+)
+
+// A statement file is sent twice: the first time nothing is recorded, and the
+// page says what would be; the second time it is recorded if it is the same
+// file. The server keeps nothing of it in between.
+
+// What a file may be to be imported within the time of a request; the command
+// line takes larger ones.
+const (
+	maxStatement     = 32 << 20
+	maxStatementRows = 10_000
+	maxFormField     = 1 << 10
+)
+
+// importData is the form of an import, and what was found in the file.
+type importData struct {
+	Banks         []app.BankAccount
+	BankAccountID string
+	Notify        bool
+	Sum           string // of the file that was looked at, and for which account; empty: none was
+	File          string // its name
+	Found         *importFound
+	Recorded      bool // what was found is recorded; false: it would be
+	Other         bool // another file was sent than the one that was looked at, or for another account
+	formProblems
+}
+
+// importFound is what became of a file's rows, or would become.
+type importFound struct {
+	Bank, Sheet            string // of the layout; empty: not known, none
+	Rows, New, Known, Told int64
+	Rejected, Skipped      int64
+	Reasons                []importReason // the most frequent first
+	About                  app.BankAccount
+}
+
+// importReason is why rows were rejected, how many, and the first line.
+type importReason struct {
+	Reason string
+	Rows   int64
+	Line   int
+}
+
+func (s *Server) importPage(v *visit) error {
+	return s.showImport(v, http.StatusOK, importData{})
+}
+
+func (s *Server) showImport(v *visit, status int, data importData) (err error) {
+	if data.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	return s.render(v, status, "import", "transactions", app.Text{EN: "Import a statement", VI: "Nhập sao kê"}, data)
+}
+
+// importStatement looks at a file, or records it where it is the one that was
+// looked at.
+func (s *Server) importStatement(v *visit) error {
+	upload, err := readUpload(v)
+	defer upload.remove()
+	data := importData{
+		BankAccountID: upload.fields["bank-account-id"], Notify: upload.fields["notify"] == "1", File: app.CleanText(upload.name, 100),
+	}
+	data.Sum = upload.sum + "-" + data.BankAccountID
+	if err == nil {
+		data.Recorded = upload.fields["sum"] != "" && upload.fields["sum"] == data.Sum
+		data.Other = upload.fields["sum"] != "" && !data.Recorded
+		data.Found, err = s.importUpload(v, upload, &data)
+	}
+	if err == nil {
+		return s.showImport(v, http.StatusOK, data)
+	}
+	data.Recorded, data.Sum = false, ""
+	var e *app.Error
+	if errors.As(err, &e) && (e.Code == app.CodePayloadTooLarge || e.Code == app.CodeValidation && len(e.Fields) == 0) {
+		data.Problem = e.Text.In(v.lang)
+		return s.showImport(v, statuses[e.Code], data)
+	}
+	status, err := data.explain(err, v.lang)
+	if err != nil {
+		return err
+	}
+	return s.showImport(v, status, data)
+}
+
+// upload is a form with a file, which lies in a temporary file of its own.
+type upload struct {
+	fields          map[string]string
+	path, name, sum string
+}
+
+func (u upload) remove() {
+	if u.path != "" {
+		_ = os.Remove(u.path)
+	}
+}
+
+// readUpload reads the form as it arrives; it doesn't take more memory than a
+// buffer, however large the file.
+func readUpload(v *visit) (u upload, err error) {
+	u.fields = map[string]string{}
+	v.Body = http.MaxBytesReader(v.w, v.Body, maxStatement)
+	parts, err := v.MultipartReader()
+	if err != nil {
+		return u, app.Refused(app.CodeValidation, app.Text{EN: "Choose a file.", VI: "Hãy chọn một tệp."})
+	}
+	for {
+		part, err := parts.NextPart()
+		switch {
+		case errors.Is(err, io.EOF) && u.path == "":
+			return u, app.Refused(app.CodeValidation, app.Text{EN: "Choose a file.", VI: "Hãy chọn một tệp."})
+		case errors.Is(err, io.EOF):
+			return u, nil
+		case err != nil:
+			return u, uploadError(err)
+		case part.FormName() == "file" && part.FileName() != "" && u.path == "":
+			err = u.keep(part)
+		case part.FormName() != "file":
+			var value []byte
+			value, err = io.ReadAll(io.LimitReader(part, maxFormField))
+			u.fields[part.FormName()] = string(value)
+		}
+		if err != nil {
+			return u, uploadError(err)
+		}
+	}
+}
+
+// keep copies the file of a form into a temporary file.
+func (u *upload) keep(part *multipart.Part) error {
+	file, err := os.CreateTemp("", "baoco-statement-*")
+	if err != nil {
+		return app.Unavailable(err)
+	}
+	sum := sha256.New()
+	u.path, u.name = file.Name(), part.FileName()
+	_, err = io.Copy(io.MultiWriter(file, sum), part)
+	u.sum = hex.EncodeToString(sum.Sum(nil))
+	return errors.Join(err, file.Close())
+}
+
+func uploadError(err error) error {
+	var tooLarge *http.MaxBytesError
+	var e *app.Error
+	switch {
+	case errors.As(err, &e):
+		return err
+	case errors.As(err, &tooLarge):
+		return errStatementTooLarge()
+	}
+	return app.Refused(app.CodeValidation, app.Text{EN: "The file did not arrive whole; please send it again.", VI: "Tệp chưa được gửi trọn vẹn, vui lòng gửi lại."})
+}
+
+func errStatementTooLarge() error {
+	return app.Refused(app.CodePayloadTooLarge, app.Textf(
+		"The file is too large to import here: at most %d rows and 32 MiB. The command line takes larger ones: baoco transaction import FILE.",
+		"Tệp quá lớn để nhập tại đây: tối đa %d dòng và 32 MiB. Hãy dùng dòng lệnh cho tệp lớn hơn: baoco transaction import TỆP.", maxStatementRows))
+}
+
+// importUpload reads a file whole before anything is recorded: one that can't
+// be read to its end, or not in time, leaves nothing behind.
+func (s *Server) importUpload(v *visit, u upload, data *importData) (*importFound, error) {
+	reader, err := statement.Open(u.path, statement.Options{Zone: v.zone})
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	rows, err := readRows(v.Context(), reader)
+	if err != nil {
+		return nil, err
+	}
+	layout := reader.Layout()
+	about, err := s.importAccount(v, layout, data.BankAccountID)
+	if err != nil {
+		return nil, err
+	}
+	in, err := s.service.NewImport(v.Context(), app.ImportOptions{AccountID: v.account.ID, BankAccountID: about.ID, Notify: data.Notify, DryRun: !data.Recorded})
+	if err != nil {
+		return nil, err
+	}
+	found := &importFound{Bank: layout.Bank, Sheet: layout.Sheet, About: about, Skipped: int64(reader.Skipped())}
+	importer := &statement.Importer{Import: in, Now: v.now, Reject: func(row statement.Row, outcome app.Outcome, e app.Incoming) error {
+		found.reject(row.Line, importRejection(outcome, e).In(v.lang))
+		return nil
+	}}
+	for batch := range slices.Chunk(rows, statement.Batch) {
+		if err := importer.Add(v.Context(), batch); err != nil {
+			return nil, err
+		}
+	}
+	found.Rows, found.New, found.Known, found.Told = int64(importer.Rows), int64(importer.Recorded), int64(importer.Duplicates), int64(importer.Deliveries)
+	slices.SortStableFunc(found.Reasons, func(a, b importReason) int { return int(b.Rows - a.Rows) })
+	return found, nil
+}
+
+// readRows reads the rows of a file, of which there may not be too many.
+func readRows(ctx context.Context, reader *statement.Reader) (rows []statement.Row, err error) {
+	for ctx.Err() == nil {
+		row, err := reader.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return rows, nil
+		case err != nil:
+			return nil, err
+		case len(rows) == maxStatementRows:
+			return nil, errStatementTooLarge()
+		}
+		row.Cells = nil
+		rows = append(rows, row)
+	}
+	return nil, errStatementTooLarge()
+}
+
+// importAccount is the bank account that a file is about: the one that was
+// chosen, or where the file names none the only one that it can be.
+func (s *Server) importAccount(v *visit, layout statement.Layout, chosen string) (app.BankAccount, error) {
+	linked, err := s.service.BankAccounts(v.Context(), v.account.ID)
+	if err != nil {
+		return app.BankAccount{}, err
+	}
+	if chosen != "" {
+		for _, b := range linked {
+			if id, _ := parseID(chosen); b.ID == id {
+				return b, nil
+			}
+		}
+		return app.BankAccount{}, app.InvalidField("bank-account-id", "is not linked", "chưa liên kết")
+	}
+	if layout.NamesAccount() {
+		return app.BankAccount{}, nil
+	}
+	only := layout.CanBeAbout(linked)
+	if len(only) != 1 {
+		return app.BankAccount{}, app.InvalidField("bank-account-id", "must be chosen: the file doesn't say which one it is about", "phải được chọn: tệp không nêu là của tài khoản nào")
+	}
+	return only[0], nil
+}
+
+// importRejection says why a row is not recorded.
+func importRejection(outcome app.Outcome, e app.Incoming) app.Text {
+	switch {
+	case outcome == app.OutcomeConflict:
+		return app.Text{EN: "Its id was recorded with another amount, direction or account.", VI: "Id đã được ghi nhận với số tiền, chiều hoặc tài khoản khác."}
+	case outcome == app.OutcomeUnassigned && e.AccountNumber == "":
+		return app.Text{EN: "It doesn't say of which bank account it is.", VI: "Không nêu tài khoản ngân hàng nào."}
+	case outcome == app.OutcomeUnassigned:
+		return app.Textf("The bank account %s %s is not linked.", "Tài khoản ngân hàng %s %s chưa liên kết.", e.Gateway, e.AccountNumber)
+	}
+	name := fieldName(e.Fault.Field)
+	return app.Text{EN: name.EN + " " + e.Fault.Text.EN + ".", VI: name.VI + " " + e.Fault.Text.VI + "."}
+}
+
+// keptReasons is how many different reasons are told apart.
+const keptReasons = 20
+
+// reject counts a row that isn't recorded.
+func (f *importFound) reject(line int, reason string) {
+	f.Rejected++
+	for i := range f.Reasons {
+		if f.Reasons[i].Reason == reason {
+			f.Reasons[i].Rows++
+			return
+		}
+	}
+	if len(f.Reasons) < keptReasons {
+		f.Reasons = append(f.Reasons, importReason{reason, 1, line})
+	}
+}

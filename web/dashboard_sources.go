@@ -1,0 +1,389 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"baoco/app"
+)
+
+// As that of a webhook, the secret of a source is on one page only: the answer
+// to the POST that made it.
+
+func sourcePath(id int64) string { return "/inbound/sources/" + strconv.FormatInt(id, 10) }
+
+// providerName is how the dashboard calls a kind of source.
+type providerName struct {
+	Provider app.Provider
+	Name     string
+	About    app.Text
+}
+
+// providerGroup is what a kind of source is chosen from.
+type providerGroup struct {
+	Title app.Text
+	Kinds []providerName
+}
+
+// providerGroups are all kinds of sources, those first that most shops need.
+var providerGroups = []providerGroup{
+	{app.Text{EN: "Payment gateways", VI: "Cổng thanh toán, dịch vụ báo giao dịch"}, []providerName{
+		{"sepay", "SePay", app.Text{EN: "my.sepay.vn, webhook integration", VI: "my.sepay.vn, tích hợp webhook"}},
+		{"casso", "Casso", app.Text{EN: "casso.vn, webhook", VI: "casso.vn, webhook"}},
+		{"casso-v2", "Casso V2", app.Text{EN: "casso.vn, webhook V2 with a signature", VI: "casso.vn, webhook V2 có chữ ký"}},
+		{"payos", "payOS", app.Text{EN: "my.payos.vn, payment channel", VI: "my.payos.vn, kênh thanh toán"}},
+		{"pay2s", "Pay2S", app.Text{EN: "my.pay2s.vn, webhook of a bank account", VI: "my.pay2s.vn, webhook của tài khoản ngân hàng"}},
+		{"pay2s-ipn", "Pay2S IPN", app.Text{EN: "my.pay2s.vn, payment links", VI: "my.pay2s.vn, link thanh toán"}},
+		{"vietqr", "VietQR.vn", app.Text{EN: "merchant connection of VietQR.vn", VI: "kết nối merchant của VietQR.vn"}},
+	}},
+	{app.Text{EN: "The bank's SMS, through an app on a phone", VI: "SMS ngân hàng, qua ứng dụng trên điện thoại"}, []providerName{
+		{"capcom6", "SMS Gateway for Android", app.Text{EN: "sms-gate.app, webhook for received SMS", VI: "sms-gate.app, webhook khi nhận SMS"}},
+		{"sms-to-url", "Incoming SMS to URL", app.Text{EN: "small free app for Android", VI: "ứng dụng nhỏ, miễn phí cho Android"}},
+		{"smsforwarder", "SmsForwarder", app.Text{EN: "app for Android with rules", VI: "ứng dụng Android có quy tắc chuyển tiếp"}},
+	}},
+	{app.Text{EN: "A program of your own", VI: "Chương trình của bạn"}, []providerName{
+		{providerNative, "baoco", app.Text{EN: "in baoco's own format", VI: "theo định dạng riêng của báo có"}},
+		{"generic", "JSON", app.Text{EN: "any JSON: you say where the fields stand", VI: "JSON bất kỳ: bạn chỉ ra trường nào ở đâu"}},
+	}},
+}
+
+func nameOf(p app.Provider) string {
+	for _, group := range providerGroups {
+		for _, kind := range group.Kinds {
+			if kind.Provider == p {
+				return kind.Name
+			}
+		}
+	}
+	return string(p)
+}
+
+// ProviderName names a kind of source.
+func (v view) ProviderName(p app.Provider) string { return nameOf(p) }
+
+// In writes a text in the language of the visit.
+func (v view) In(t app.Text) string { return t.In(v.Lang) }
+
+// baseOf is the address at which providers reach the installation: as the
+// operator said, else as this browser does.
+func (s *Server) baseOf(v *visit) string {
+	switch {
+	case s.installation.BaseURL != "":
+		return s.installation.BaseURL
+	case v.TLS != nil:
+		return "https://" + v.Host
+	}
+	return "http://" + v.Host
+}
+
+// sourceRow is a source with how it is.
+type sourceRow struct {
+	app.SourceHealth
+	URL         string
+	State       string // of the pill: active, pending, error or empty
+	Word        string
+	BankAccount app.BankAccount // zero: all
+}
+
+type sourcesData struct {
+	Rows    []sourceRow
+	Open    app.OpenInbound
+	Guessed bool // the base of the addresses is what this browser uses
+}
+
+func (s *Server) sourcesPage(v *visit) error {
+	list, err := s.service.SourcesHealth(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	data := sourcesData{Guessed: s.installation.BaseURL == ""}
+	if data.Open, err = s.service.OpenInbound(v.Context(), v.account.ID, manyFailed); err != nil {
+		return err
+	}
+	for _, src := range list {
+		row, err := s.sourceRow(v, src)
+		if err != nil {
+			return err
+		}
+		data.Rows = append(data.Rows, row)
+	}
+	return s.render(v, http.StatusOK, "sources", "inbound", app.Text{EN: "Sources", VI: "Nguồn vào"}, data)
+}
+
+func (s *Server) sourceRow(v *visit, src app.SourceHealth) (sourceRow, error) {
+	row := sourceRow{SourceHealth: src, URL: s.baseOf(v) + src.URLPath()}
+	word := app.Text{EN: "working", VI: "đang hoạt động"}
+	row.State = "active"
+	switch {
+	case src.PollError == app.PollKeyRefused:
+		row.State, word = "error", app.Text{EN: "API key refused", VI: "khoá API bị từ chối"}
+	case src.LastRefused.ReceivedAt.After(src.LastCallAt):
+		row.State, word = "error", app.Text{EN: "calls are refused", VI: "lệnh gọi bị từ chối"}
+	case src.LastCallAt.IsZero() && src.PolledAt.IsZero():
+		row.State, word = "pending", app.Text{EN: "no call yet", VI: "chưa có lệnh gọi"}
+	case src.Silent(false, v.now):
+		row.State, word = "pending", app.Text{EN: "silent", VI: "im lặng đã lâu"}
+	}
+	row.Word = word.In(v.lang)
+	if src.BankAccountID == 0 {
+		return row, nil
+	}
+	banks, err := s.service.BankAccounts(v.Context(), v.account.ID)
+	for _, b := range banks {
+		if b.ID == src.BankAccountID {
+			row.BankAccount = b
+		}
+	}
+	return row, err
+}
+
+// PollFault says why a provider's list couldn't be read.
+func (v view) PollFault(f app.PollFault) string {
+	switch f {
+	case app.PollKeyRefused:
+		return v.T("The provider refuses the API key.", "Nhà cung cấp từ chối khoá API.")
+	case app.PollRateLimited:
+		return v.T("The provider asks to be asked less often; baoco waits.", "Nhà cung cấp yêu cầu gọi chậm lại; báo có đang chờ.")
+	case app.PollUnreachable:
+		return v.T("The provider could not be reached.", "Không kết nối được với nhà cung cấp.")
+	case app.PollUnreadable:
+		return v.T("The provider's answer could not be read.", "Không đọc được câu trả lời của nhà cung cấp.")
+	}
+	return ""
+}
+
+// sourceData is the page of a source.
+type sourceData struct {
+	sourceRow
+	Kind    app.ProviderKind
+	Steps   []string
+	Fields  []string // of the map
+	Refused []app.RefusedCall
+	Guessed bool
+	formProblems
+}
+
+// Senders tells whether further senders can be allowed.
+func (d sourceData) TakesSenders() bool { return slices.Contains(d.Kind.Options, app.OptionSender) }
+
+// pageSource is the source that the path names.
+func (s *Server) pageSource(v *visit) (app.SourceHealth, error) {
+	id, found := parseID(v.PathValue("id"))
+	if !found {
+		return app.SourceHealth{}, app.ErrNoSource()
+	}
+	return s.service.SourceHealth(v.Context(), v.account.ID, id)
+}
+
+// refusedShown is how many refused calls the page of a source lists.
+const refusedShown = 5
+
+func (s *Server) sourcePage(v *visit) error {
+	return s.showSource(v, http.StatusOK, formProblems{})
+}
+
+func (s *Server) showSource(v *visit, status int, problems formProblems) error {
+	src, err := s.pageSource(v)
+	if err != nil {
+		return err
+	}
+	data := sourceData{Kind: s.kindOf(src.Provider), Guessed: s.installation.BaseURL == "", formProblems: problems}
+	data.Steps = steps(data.Kind.Setup.In(v.lang))
+	if data.sourceRow, err = s.sourceRow(v, src); err != nil {
+		return err
+	}
+	for field, path := range src.Options.Map {
+		data.Fields = append(data.Fields, field+"="+path)
+	}
+	slices.Sort(data.Fields)
+	if data.Refused, err = s.service.RefusedCalls(v.Context(), v.account.ID, src.ID, refusedShown); err != nil {
+		return err
+	}
+	return s.render(v, status, "source", "inbound", app.Text{EN: isolated(src.Name), VI: isolated(src.Name)}, data)
+}
+
+func (s *Server) kindOf(p app.Provider) app.ProviderKind {
+	for _, kind := range s.service.ProviderKinds() {
+		if kind.Provider == p {
+			return kind
+		}
+	}
+	return app.ProviderKind{}
+}
+
+var stepNumber = regexp.MustCompile(`(?:^|\s)\d\. `)
+
+// steps are the numbered sentences of a text, without their numbers.
+func steps(text string) (list []string) {
+	for _, step := range stepNumber.Split(text, -1) {
+		if step = strings.TrimSpace(step); step != "" {
+			list = append(list, step)
+		}
+	}
+	return list
+}
+
+// sourceSecret is what the page of a new secret shows. Secret is empty where
+// it was shown already.
+type sourceSecret struct {
+	app.Source
+	URL     string
+	New     bool // so is the source
+	Short   bool // the secret can be guessed
+	Guessed bool
+	Steps   []string
+}
+
+func (s *Server) showSourceSecret(v *visit, src app.Source, isNew bool) error {
+	data := sourceSecret{
+		Source: src, URL: s.baseOf(v) + src.URLPath(), New: isNew, Guessed: s.installation.BaseURL == "",
+		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Steps: steps(s.kindOf(src.Provider).Setup.In(v.lang)),
+	}
+	title := app.Text{EN: "Enter this at the provider now", VI: "Nhập thông tin này bên nhà cung cấp"}
+	if src.Secret == "" {
+		title = app.Text{EN: "The secret was shown already", VI: "Secret đã được hiển thị"}
+	}
+	return s.render(v, http.StatusOK, "source_secret", "inbound", title, data)
+}
+
+// rotateSourceData is the form of a new secret.
+type rotateSourceData struct {
+	app.Source
+	Once string
+	formProblems
+}
+
+func (s *Server) rotateSourcePage(v *visit) error {
+	src, err := s.pageSource(v)
+	if err != nil {
+		return err
+	}
+	return s.showRotateSource(v, http.StatusOK, rotateSourceData{Source: src.Source, Once: rand.Text()})
+}
+
+func (s *Server) showRotateSource(v *visit, status int, data rotateSourceData) error {
+	return s.render(v, status, "source_rotate", "inbound", app.Text{EN: "New secret", VI: "Đổi secret"}, data)
+}
+
+func (s *Server) rotateSource(v *visit) error {
+	src, err := s.pageSource(v)
+	if err != nil {
+		return err
+	}
+	data := rotateSourceData{Source: src.Source, Once: v.PostFormValue("once")}
+	rotated, err := s.service.RotateSource(v.Context(), v.account.ID, src.ID, v.PostFormValue("secret"), formKey(v, "rotate source "+strconv.FormatInt(src.ID, 10)), v.now)
+	if err != nil {
+		status, err := data.explain(err, v.lang)
+		if err != nil {
+			return err
+		}
+		return s.showRotateSource(v, status, data)
+	}
+	return s.showSourceSecret(v, rotated, false)
+}
+
+// allowSender has a source take texts from a further sender.
+func (s *Server) allowSender(v *visit) error {
+	src, err := s.pageSource(v)
+	if err != nil {
+		return err
+	}
+	_, err = s.service.AllowSenders(v.Context(), v.account.ID, src.ID, []string{strings.TrimSpace(v.PostFormValue("sender"))})
+	if err != nil {
+		return s.sourceProblem(v, err)
+	}
+	return s.redirect(v, sourcePath(src.ID), app.Text{
+		EN: "The sender is allowed. What was rejected because of it counts once you read it again.",
+		VI: "Đã cho phép người gửi. Tin bị từ chối vì người gửi này sẽ được tính khi bạn đọc lại.",
+	})
+}
+
+// setSourceKey gives a source the API key of its provider.
+func (s *Server) setSourceKey(v *visit) error {
+	src, err := s.pageSource(v)
+	if err != nil {
+		return err
+	}
+	if _, err := s.service.SetSourceAPIKey(v.Context(), v.account.ID, src.ID, v.PostFormValue("api-key"), v.now); err != nil {
+		return s.sourceProblem(v, err)
+	}
+	return s.redirect(v, sourcePath(src.ID), app.Text{EN: "The API key is kept. Read the list now to try it.", VI: "Đã lưu khoá API. Hãy đọc danh sách ngay để thử."})
+}
+
+// sourceProblem shows the page of a source with what is wrong with one of its
+// forms.
+func (s *Server) sourceProblem(v *visit, err error) error {
+	var problems formProblems
+	status, err := problems.explain(err, v.lang)
+	if err != nil {
+		return err
+	}
+	return s.showSource(v, status, problems)
+}
+
+// catchUpTime is how long the list of a source is read while somebody waits:
+// the rest is read in the background.
+const catchUpTime = requestTimeout - 3*time.Second
+
+// catchUpSource reads the list of a source now.
+func (s *Server) catchUpSource(v *visit) error {
+	src, err := s.pageSource(v)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(v.Context(), catchUpTime)
+	defer cancel()
+	r, err := s.service.CatchUpSource(ctx, v.account.ID, src.ID, v.now)
+	var fault *app.PollError
+	switch {
+	case errors.As(err, &fault):
+		w := view{Lang: v.lang}
+		return s.showSource(v, http.StatusConflict, formProblems{Problem: w.PollFault(fault.Fault)})
+	case err != nil:
+		return s.sourceProblem(v, err)
+	}
+	return s.redirect(v, sourcePath(src.ID), app.Textf(
+		"The list was read. New: %d, known already: %d, unassigned: %d, in conflict or rejected: %d.", "Đã đọc danh sách. Mới: %d, đã có: %d, chưa gán tài khoản: %d, mâu thuẫn hoặc bị từ chối: %d.",
+		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts+r.Rejected))
+}
+
+// removeSourceData is what a removal does, said before it is done.
+type removeSourceData struct {
+	app.SourceHealth
+	Problem string
+}
+
+func (s *Server) removeSourcePage(v *visit) error { return s.showRemoveSource(v, http.StatusOK, "") }
+
+func (s *Server) showRemoveSource(v *visit, status int, problem string) error {
+	src, err := s.pageSource(v)
+	if err != nil {
+		return err
+	}
+	return s.render(v, status, "source_remove", "inbound", app.Text{EN: "Remove the source", VI: "Xoá nguồn vào"}, removeSourceData{src, problem})
+}
+
+// removeSource ends a source whose name was typed.
+func (s *Server) removeSource(v *visit) error {
+	src, err := s.pageSource(v)
+	if err != nil {
+		return err
+	}
+	if !sameName(v.PostFormValue("name"), src.Name) {
+		return s.showRemoveSource(v, http.StatusUnprocessableEntity, app.Text{
+			EN: "The name is not that of the source: nothing was removed.", VI: "Tên không khớp với nguồn: chưa xoá gì cả.",
+		}.In(v.lang))
+	}
+	if err := s.service.RemoveSource(v.Context(), v.account.ID, src.ID, v.now); err != nil {
+		return err
+	}
+	return s.redirect(v, "/inbound", app.Text{EN: "The source is removed; what it recorded stays.", VI: "Đã xoá nguồn; các giao dịch đã ghi nhận vẫn được giữ."})
+}
