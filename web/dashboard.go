@@ -128,6 +128,7 @@ type view struct {
 	Flash    string
 	Version  string
 	Data     any
+	Inner    template.HTML // the page, for the layout
 
 	now  time.Time
 	zone *time.Location
@@ -141,15 +142,21 @@ func (s *Server) view(v *visit, section string, title app.Text, data any) view {
 	}
 }
 
-// render writes a page: the template name.html within the layout.
+// render writes a page: the template page-<name> within the layout.
 func (s *Server) render(v *visit, status int, name, section string, title app.Text, data any) error {
-	return s.write(v, status, name, "layout", s.view(v, section, title, data))
+	page := s.view(v, section, title, data)
+	var content strings.Builder
+	if err := templates.ExecuteTemplate(&content, "page-"+name, page); err != nil {
+		return err
+	}
+	page.Inner = template.HTML(content.String()) // which a template has escaped
+	return s.write(v, status, "layout", page)
 }
 
 // write executes a template whole before the first byte goes out.
-func (s *Server) write(v *visit, status int, name, block string, data any) error {
+func (s *Server) write(v *visit, status int, name string, data any) error {
 	var b bytes.Buffer
-	if err := templates[name].ExecuteTemplate(&b, block, data); err != nil {
+	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
 		return err
 	}
 	body := b.Bytes()
@@ -204,24 +211,10 @@ func (s *Server) pageError(v *visit, err error) {
 	}
 }
 
-// templates are the pages by name, each with the layout and the parts.
-var templates = readTemplates()
-
-func readTemplates() map[string]*template.Template {
-	base := template.Must(template.New("").Funcs(templateFuncs).ParseFS(dashboardFiles, "templates/layout.html", "templates/parts.html"))
-	names, err := fs.Glob(dashboardFiles, "templates/*.html")
-	if err != nil {
-		panic(err)
-	}
-	pages := map[string]*template.Template{}
-	for _, name := range names {
-		short := strings.TrimSuffix(path.Base(name), ".html")
-		if short != "layout" && short != "parts" {
-			pages[short] = template.Must(template.Must(base.Clone()).ParseFS(dashboardFiles, name))
-		}
-	}
-	return pages
-}
+// templates are the layout, the parts and the pages. They are one set: a set a
+// page, each with its own copy of layout and parts, takes seven times the
+// memory.
+var templates = template.Must(template.New("").Funcs(templateFuncs).ParseFS(dashboardFiles, "templates/*.html"))
 
 // templateFuncs put together what the parts of a page are about.
 var templateFuncs = template.FuncMap{

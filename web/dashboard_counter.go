@@ -87,7 +87,7 @@ func (s *Server) showCounter(v *visit, link app.CounterLink, live string) error 
 	}
 	data.Live = live + "?since=" + strconv.FormatInt(newest, 10)
 	v.w.Header().Set("X-Robots-Tag", "noindex, nofollow")
-	return s.write(v, http.StatusOK, "counter", "screen", s.view(v, "counter", app.Text{EN: "Counter screen", VI: "Màn hình quầy"}, data))
+	return s.write(v, http.StatusOK, "screen", s.view(v, "counter", app.Text{EN: "Counter screen", VI: "Màn hình quầy"}, data))
 }
 
 // counterRow is a link in the settings.

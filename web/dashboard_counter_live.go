@@ -141,7 +141,7 @@ func (c *counterStream) sendMoney() error {
 		}
 		for _, card := range cards {
 			var html bytes.Buffer
-			if err := templates["counter"].ExecuteTemplate(&html, "card", card); err != nil {
+			if err := templates.ExecuteTemplate(&html, "card", card); err != nil {
 				return err
 			}
 			if err := c.stream.event("money", strconv.FormatInt(card.ID, 10), html.String()); err != nil {

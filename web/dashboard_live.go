@@ -231,7 +231,7 @@ func (s *Server) readNews(v *visit, at position) (string, position, error) {
 	w := view{Lang: v.lang, zone: v.zone, now: time.Now()}
 	var html bytes.Buffer
 	for _, row := range slices.Backward(rows) {
-		if err := templates["overview"].ExecuteTemplate(&html, "transaction-row", rowView{w, row}); err != nil {
+		if err := templates.ExecuteTemplate(&html, "transaction-row", rowView{w, row}); err != nil {
 			return "", at, err
 		}
 		at.transaction = max(at.transaction, row.ID)
@@ -246,7 +246,7 @@ func (s *Server) readNews(v *visit, at position) (string, position, error) {
 	}
 	for id, list := range deliveries {
 		fmt.Fprintf(&html, `<hx-partial hx-target="#tx-%d-state" hx-swap="innerHTML">`, id)
-		if err := templates["overview"].ExecuteTemplate(&html, "delivery-pills", rowView{w, transactionRow{Deliveries: list}}); err != nil {
+		if err := templates.ExecuteTemplate(&html, "delivery-pills", rowView{w, transactionRow{Deliveries: list}}); err != nil {
 			return "", at, err
 		}
 		html.WriteString("</hx-partial>")
