@@ -175,6 +175,7 @@ func serve(c *cli.Context) error {
 	if err := printSetUp(ctx, c.App.ErrWriter, r.service, s, r.listener.Addr()); err != nil {
 		log.Warn("no set-up link for the dashboard; baoco user create makes the first user", "err", err)
 	}
+	debug.FreeOSMemory() // what only the start needed
 	log.Info("serving", "address", r.listener.Addr().String(), "db", store.Path(), "version", version)
 
 	var fault error
