@@ -24,8 +24,8 @@ type DeliveryHealth struct {
 	Pending           int64 // deliveries that are still to be attempted
 }
 
-// Newest says what an account has got to: whatever is new has a higher id, or
-// moves the count.
+// Newest says how far the file has got, of all accounts: whatever is new has a
+// higher id.
 type Newest struct {
 	TransactionID, AttemptID, InboundEventID int64
 	DeliveryID                               int64
@@ -38,10 +38,10 @@ type progressStore interface {
 	// PendingDeliveries counts what is still to be attempted.
 	PendingDeliveries(ctx context.Context, accountID int64) (int64, error)
 	// Newest costs a look at the ends of a few indexes.
-	Newest(ctx context.Context, accountID int64) (Newest, error)
-	// SettledSince lists the transactions of at most limit attempts after an
+	Newest(ctx context.Context) (Newest, error)
+	// SettledSince lists the transactions of the next few attempts after an
 	// id, and the last of these.
-	SettledSince(ctx context.Context, accountID, attemptID int64, limit int) (transactionIDs []int64, last int64, err error)
+	SettledSince(ctx context.Context, accountID, attemptID int64) (transactionIDs []int64, last int64, err error)
 	// AttemptsSince counts the attempts after an id, those of one delivery
 	// where deliveryID isn't 0, and gives the id that it counted up to.
 	AttemptsSince(ctx context.Context, accountID, deliveryID, attemptID int64) (n int, last int64, err error)
@@ -73,15 +73,16 @@ func (s *Service) PendingDeliveries(ctx context.Context, accountID int64) (int64
 	return s.store.PendingDeliveries(ctx, accountID)
 }
 
-// Newest says what an account has got to.
-func (s *Service) Newest(ctx context.Context, accountID int64) (Newest, error) {
-	return s.store.Newest(ctx, accountID)
+// Newest says how far the file has got; what is new to another account only
+// wakes whoever waits for nothing.
+func (s *Service) Newest(ctx context.Context) (Newest, error) {
+	return s.store.Newest(ctx)
 }
 
 // SettledSince lists the transactions whose deliveries were attempted after an
 // attempt, and the last attempt that was looked at.
 func (s *Service) SettledSince(ctx context.Context, accountID, attemptID int64) ([]int64, int64, error) {
-	return s.store.SettledSince(ctx, accountID, attemptID, 200)
+	return s.store.SettledSince(ctx, accountID, attemptID)
 }
 
 // AttemptsSince counts the attempts after one, of all deliveries or of one,

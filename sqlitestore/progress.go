@@ -37,17 +37,15 @@ func (s *Store) PendingDeliveries(ctx context.Context, accountID int64) (int64, 
 	return n, storageError(err)
 }
 
-func (s *Store) Newest(ctx context.Context, accountID int64) (app.Newest, error) {
+func (s *Store) Newest(ctx context.Context) (app.Newest, error) {
 	var n app.Newest
-	// The ids of all accounts: that of another one only wakes whoever waits for
-	// nothing.
 	err := s.queryRow(ctx, `SELECT coalesce((SELECT max(id) FROM transactions), 0), coalesce((SELECT max(id) FROM attempts), 0),
 			coalesce((SELECT max(id) FROM inbound_events), 0), coalesce((SELECT max(id) FROM deliveries), 0)`).
 		Scan(&n.TransactionID, &n.AttemptID, &n.InboundEventID, &n.DeliveryID)
 	return n, storageError(err)
 }
 
-func (s *Store) SettledSince(ctx context.Context, accountID, attemptID int64, limit int) ([]int64, int64, error) {
+func (s *Store) SettledSince(ctx context.Context, accountID, attemptID int64) ([]int64, int64, error) {
 	type settled struct{ attempt, transaction int64 }
 	rows, err := s.query(ctx, `SELECT a.id, CASE a.account_id WHEN ?1 THEN coalesce(d.transaction_id, 0) ELSE 0 END FROM attempts a JOIN deliveries d ON d.id = a.delivery_id
 			WHERE a.id > ?2 ORDER BY a.id LIMIT 200`, accountID, attemptID)
@@ -55,7 +53,7 @@ func (s *Store) SettledSince(ctx context.Context, accountID, attemptID int64, li
 	last := attemptID
 	var ids []int64
 	seen := map[int64]bool{}
-	for _, one := range list[:min(limit, len(list))] {
+	for _, one := range list {
 		last = one.attempt
 		if one.transaction != 0 && !seen[one.transaction] {
 			seen[one.transaction] = true

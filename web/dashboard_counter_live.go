@@ -89,7 +89,7 @@ func (s *Server) streamCounter(v *visit, link app.CounterLink, may func(context.
 			return app.InvalidField("since", "must be a position", "phải là một vị trí")
 		}
 	}
-	if !s.watchers.join(func(ctx context.Context) (app.Newest, error) { return s.service.Newest(ctx, 0) }) {
+	if !s.watchers.join(s.service.Newest) {
 		return app.Unavailable(fmt.Errorf("%d live pages are open", maxStreams))
 	}
 	defer s.watchers.leave()

@@ -115,7 +115,7 @@ func failedFilter(f app.HistoryFilter) app.FailedFilter {
 // liveDeliveriesAddress is the stream that counts what comes after a page was
 // made, of one delivery where id isn't 0.
 func (s *Server) liveDeliveriesAddress(v *visit, id int64) (string, error) {
-	n, err := s.service.Newest(v.Context(), v.account.ID)
+	n, err := s.service.Newest(v.Context())
 	to := livePrefix + "deliveries?since=" + position{0, n.AttemptID}.String()
 	if id != 0 {
 		to += "&delivery_id=" + strconv.FormatInt(id, 10)

@@ -97,8 +97,8 @@ func (w *watchers) last() app.Newest {
 	return w.newest
 }
 
-// liveAddress is the stream that goes on where a page was made: n is what the
-// account had got to before the page read its rows.
+// liveAddress is the stream that goes on where a page was made: n is how far the
+// file had got before the page read its rows.
 func liveAddress(n app.Newest) string {
 	return livePrefix + "transactions?since=" + position{n.TransactionID, n.AttemptID}.String()
 }
@@ -143,7 +143,7 @@ func (s *Server) liveTransactions(v *visit) error {
 // follow has send send what there is after a position, and again whenever
 // there is news.
 func (s *Server) follow(v *visit, at position, send func(stream *stream, at position) (position, error)) error {
-	if !s.watchers.join(func(ctx context.Context) (app.Newest, error) { return s.service.Newest(ctx, 0) }) {
+	if !s.watchers.join(s.service.Newest) {
 		return app.Unavailable(fmt.Errorf("%d live pages are open", maxStreams))
 	}
 	defer s.watchers.leave()

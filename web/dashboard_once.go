@@ -77,13 +77,14 @@ func (s *Server) ask(v *visit, section string, c confirmation) error {
 	return s.render(v, http.StatusOK, "confirm", section, app.Text{EN: c.Title, VI: c.Title}, c)
 }
 
-// address is that of a path as others reach it.
+// address is that of a path as others reach it: as the operator said, else as
+// this browser does.
 func (s *Server) address(v *visit, path string) string {
 	if s.installation.BaseURL != "" {
 		return s.installation.BaseURL + path
 	}
 	scheme := "http://"
-	if s.secure {
+	if s.secure || v.TLS != nil {
 		scheme = "https://"
 	}
 	return scheme + v.Host + path

@@ -45,7 +45,7 @@ func (s *Server) overviewPage(v *visit) error {
 	if data.Sent, err = s.service.DeliveryHealth(v.Context(), v.account.ID, v.now); err != nil {
 		return err
 	}
-	newest, err := s.service.Newest(v.Context(), v.account.ID)
+	newest, err := s.service.Newest(v.Context())
 	if err != nil {
 		return err
 	}

@@ -72,18 +72,6 @@ func (v view) ProviderName(p app.Provider) string { return nameOf(p) }
 // In writes a text in the language of the visit.
 func (v view) In(t app.Text) string { return t.In(v.Lang) }
 
-// baseOf is the address at which providers reach the installation: as the
-// operator said, else as this browser does.
-func (s *Server) baseOf(v *visit) string {
-	switch {
-	case s.installation.BaseURL != "":
-		return s.installation.BaseURL
-	case v.TLS != nil:
-		return "https://" + v.Host
-	}
-	return "http://" + v.Host
-}
-
 // sourceRow is a source with how it is.
 type sourceRow struct {
 	app.SourceHealth
@@ -119,7 +107,7 @@ func (s *Server) sourcesPage(v *visit) error {
 }
 
 func (s *Server) sourceRow(v *visit, src app.SourceHealth) (sourceRow, error) {
-	row := sourceRow{SourceHealth: src, URL: s.baseOf(v) + src.URLPath()}
+	row := sourceRow{SourceHealth: src, URL: s.address(v, src.URLPath())}
 	word := app.Text{EN: "working", VI: "đang hoạt động"}
 	row.State = "active"
 	switch {
@@ -244,7 +232,7 @@ type sourceSecret struct {
 
 func (s *Server) showSourceSecret(v *visit, src app.Source, isNew bool) error {
 	data := sourceSecret{
-		Source: src, URL: s.baseOf(v) + src.URLPath(), New: isNew, Guessed: s.installation.BaseURL == "",
+		Source: src, URL: s.address(v, src.URLPath()), New: isNew, Guessed: s.installation.BaseURL == "",
 		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Steps: steps(s.kindOf(src.Provider).Setup.In(v.lang)),
 	}
 	title := app.Text{EN: "Enter this at the provider now", VI: "Nhập thông tin này bên nhà cung cấp"}

@@ -92,7 +92,7 @@ func (s *Server) transactionsPage(v *visit) error {
 		return err
 	}
 	// Before the rows are read, so that none falls between them and the stream.
-	newest, err := s.service.Newest(v.Context(), v.account.ID)
+	newest, err := s.service.Newest(v.Context())
 	if err != nil {
 		return err
 	}
