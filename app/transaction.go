@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -145,7 +146,13 @@ func (s *Service) IndexSearch(ctx context.Context) error {
 // Page is one page of a listing, from 1.
 type Page struct {
 	Number, Size int
+	// CountTo spares counting every row of a filter whose total isn't kept: if
+	// there are more, the total is [Uncounted]. 0: all are counted.
+	CountTo int64
 }
+
+// Uncounted is the total of a listing with more rows than its page counts to.
+const Uncounted int64 = math.MaxInt64
 
 // The sizes of a page.
 const (

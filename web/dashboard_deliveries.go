@@ -77,7 +77,7 @@ func (s *Server) deliveriesPage(v *visit) error {
 	if slices.ContainsFunc(data.Rows, func(r deliveryRow) bool { return r.Delivery.State == app.DeliveryFailed }) {
 		data.Failed = failedAddress(data.Form)
 	}
-	data.Pages = pages{f.Page.Number, f.Page.LastPage(data.Total), data.Form, "/deliveries"}
+	data.Pages = pagesOf(f.Page, data.Total, data.Form, "/deliveries")
 	return s.render(v, status, "deliveries", "deliveries", app.Text{EN: "Delivery history", VI: "Lịch sử gửi"}, data)
 }
 

@@ -64,27 +64,6 @@ func exportLinks(values url.Values) exports {
 	return exports{link(sheet.CSV), link(sheet.XLSX)}
 }
 
-// pages is the place of a page among the others.
-type pages struct {
-	Number int
-	Last   int64
-	values url.Values
-	path   string
-}
-
-// Link is the address of another page of the same listing.
-func (p pages) Link(number int) string {
-	values := url.Values{}
-	for key, value := range p.values {
-		values[key] = value
-	}
-	values.Set("page", strconv.Itoa(number))
-	if number == 1 {
-		values.Del("until") // the first page has what is newest
-	}
-	return p.path + "?" + values.Encode()
-}
-
 func (s *Server) transactionsPage(v *visit) error {
 	data := transactionsData{Form: readTransactionForm(v.URL.Query())}
 	var err error
@@ -109,7 +88,7 @@ func (s *Server) transactionsPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data.Pages = pages{f.Page.Number, f.Page.LastPage(data.Total), v.URL.Query(), "/transactions"}
+	data.Pages = pagesOf(f.Page, data.Total, v.URL.Query(), "/transactions")
 	data.Pages.values.Set("until", strconv.FormatInt(f.UntilID, 10))
 	data.Exports = exportLinks(v.URL.Query())
 	if f.Page.Number == 1 && data.Form == (transactionForm{}) {
@@ -121,16 +100,6 @@ func (s *Server) transactionsPage(v *visit) error {
 func readTransactionForm(values url.Values) transactionForm {
 	get := func(name string) string { return strings.TrimSpace(values.Get(name)) }
 	return transactionForm{get("q"), get("type"), get("from"), get("to"), get("min"), get("max"), get("bank_account_id"), get("delivery_state")}
-}
-
-// until is the newest transaction that a page looks at: on the first page the
-// newest there is, which its links name. What arrives while somebody turns the
-// pages doesn't shift them.
-func until(v *visit, p app.Page, newest int64) int64 {
-	if id, ok := parseID(v.URL.Query().Get("until")); ok && p.Number > 1 {
-		return id
-	}
-	return newest
 }
 
 // transactionFilter reads the form; dates are days in the zone.
@@ -180,13 +149,4 @@ func readDeliveryState(text string, bad *app.Invalid) app.DeliveryState {
 	}
 	bad.Add("delivery_state", "must be failed or pending", "phải là failed hoặc pending")
 	return ""
-}
-
-// pageOf is the page that an address names; the first where it names none.
-func pageOf(v *visit) app.Page {
-	number, err := strconv.Atoi(v.URL.Query().Get("page"))
-	if err != nil || number < 1 || number > 1_000_000 {
-		number = 1
-	}
-	return app.Page{Number: number, Size: app.DefaultPageSize}
 }

@@ -1,0 +1,70 @@
+package web
+
+import (
+	"net/url"
+	"strconv"
+
+	"baoco/app"
+)
+
+// countTo is how many rows of a filter are counted where their number isn't
+// kept: nobody turns a hundred pages, and counting on would cost each of them.
+const countTo = 2000
+
+// pageOf is the page that an address names; the first where it names none.
+func pageOf(v *visit) app.Page {
+	number, err := strconv.Atoi(v.URL.Query().Get("page"))
+	if err != nil || number < 1 || number > 1_000_000 {
+		number = 1
+	}
+	return app.Page{Number: number, Size: app.DefaultPageSize, CountTo: countTo}
+}
+
+// until is the newest transaction that a page looks at: on the first page the
+// newest there is, which its links name. What arrives while somebody turns the
+// pages doesn't shift them.
+func until(v *visit, p app.Page, newest int64) int64 {
+	if id, ok := parseID(v.URL.Query().Get("until")); ok && p.Number > 1 {
+		return id
+	}
+	return newest
+}
+
+// pages is the place of a page among the others.
+type pages struct {
+	Number int
+	Last   int64
+	More   bool // than the last one shows
+	values url.Values
+	path   string
+}
+
+func pagesOf(p app.Page, total int64, values url.Values, path string) pages {
+	more := total == app.Uncounted
+	if more {
+		total = p.CountTo
+	}
+	return pages{p.Number, p.LastPage(total), more, values, path}
+}
+
+// Link is the address of another page of the same listing.
+func (p pages) Link(number int) string {
+	values := url.Values{}
+	for key, value := range p.values {
+		values[key] = value
+	}
+	values.Set("page", strconv.Itoa(number))
+	if number == 1 {
+		values.Del("until") // the first page has what is newest
+	}
+	return p.path + "?" + values.Encode()
+}
+
+// Found writes how many rows a listing found, or that there are more than were
+// counted.
+func (v view) Found(n int64, one, many, vi string) string {
+	if n == app.Uncounted {
+		return v.T("More than ", "Hơn ") + v.Count(countTo, one, many, vi)
+	}
+	return v.Count(n, one, many, vi)
+}
