@@ -19,6 +19,21 @@ type bankCard struct {
 	Last   *app.Transaction // nil: none yet
 }
 
+// period is what came in and went out in a time that has a name.
+type period struct {
+	Name app.Text
+	app.Flow
+}
+
+// Flows are the sums of the card.
+func (c bankCard) Flows() []period {
+	return []period{
+		{app.Text{EN: "Today", VI: "Hôm nay"}, c.Today},
+		{app.Text{EN: "This week", VI: "Tuần này"}, c.Week},
+		{app.Text{EN: "This month", VI: "Tháng này"}, c.Month},
+	}
+}
+
 type banksData struct {
 	Cards []bankCard
 	Plan  app.AccountStatus

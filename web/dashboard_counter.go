@@ -1,11 +1,14 @@
 package web
 
 import (
+	"encoding/base64"
+	"html/template"
 	"net/http"
 	"strconv"
 	"time"
 
 	"baoco/app"
+	"baoco/app/vietqr"
 )
 
 // The counter screen: money in as it comes, large, for the shop's tablet. A
@@ -143,12 +146,18 @@ func (s *Server) createCounterLink(v *visit) error {
 	if err != nil {
 		return err
 	}
+	address := s.address(v, link.Path(token))
+	code, err := vietqr.Code(address)
+	if err != nil {
+		return err
+	}
 	return s.showOnce(v, "settings", app.Textf("Counter screen “%s”", "Màn hình quầy “%s”", link.Name), secretPage{
 		Lead: app.Text{
 			EN: "Open this address on the tablet. Whoever has it sees money come in, and nothing else, until you revoke it.",
 			VI: "Hãy mở địa chỉ này trên máy tính bảng. Ai có địa chỉ đều thấy tiền vào (và chỉ tiền vào) cho đến khi bạn thu hồi.",
 		}.In(v.lang),
-		Label: app.Text{EN: "The link", VI: "Liên kết"}.In(v.lang), Secret: s.address(v, link.Path(token)), Link: true, Back: "/settings",
+		Label: app.Text{EN: "The link", VI: "Liên kết"}.In(v.lang), Secret: address, Link: true, Back: "/settings",
+		QR: template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG())),
 	})
 }
 

@@ -60,6 +60,19 @@ func (v view) Signed(t app.Transaction) string {
 	return "+" + v.Money(t.Amount)
 }
 
+// SignedIn writes a sum of money in; without a sign where there is none.
+func (v view) SignedIn(n int64) string { return v.signed("+", n) }
+
+// SignedOut writes a sum of money out.
+func (v view) SignedOut(n int64) string { return v.signed("−", n) }
+
+func (v view) signed(sign string, n int64) string {
+	if n == 0 {
+		sign = ""
+	}
+	return sign + v.Money(n)
+}
+
 // Short abbreviates an amount for the axis of a chart.
 func (v view) Short(n int64) string {
 	for _, unit := range []struct {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"crypto/rand"
+	"html/template"
 	"net/http"
 	"strconv"
 	"strings"
@@ -52,8 +53,9 @@ type secretPage struct {
 	Lead    string // what it is, and what to do with it now
 	Label   string
 	Secret  string
-	Example string // a command line; empty: none
-	Link    bool   // Secret is an address to open
+	Example string       // a command line; empty: none
+	Link    bool         // Secret is an address to open
+	QR      template.URL // of the address, for the camera of another device; empty: none
 	Back    string
 }
 
