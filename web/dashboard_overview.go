@@ -11,16 +11,22 @@ import (
 // overviewData is the first page: what came in, what goes out, what needs
 // somebody.
 type overviewData struct {
+	overviewSums
+	Days         int // of the chart
+	Ranges       []int
+	Wide, Narrow chart
+	Newest       []transactionRow
+	Live         string // address of the stream of new rows
+	Attention    []attention
+	Steps        []setUpStep // of setting up; none once it works
+}
+
+// overviewSums is what the first page says in figures. They are sent anew
+// with the rows that change them.
+type overviewSums struct {
 	Today, Week, Month dayTotal
 	Sent               app.DeliveryHealth // of the last 24 hours
 	Status             app.AccountStatus
-	Days               int // of the chart
-	Ranges             []int
-	Wide, Narrow       chart
-	Newest             []transactionRow
-	Live               string // address of the stream of new rows
-	Attention          []attention
-	Steps              []setUpStep // of setting up; none once it works
 }
 
 // attention is one thing that needs somebody, with its way out.
@@ -36,20 +42,21 @@ func (s *Server) overviewPage(v *visit) error {
 		days = 30
 	}
 	data := overviewData{Days: days, Ranges: overviewRanges}
-	if err := s.readTotals(v, &data); err != nil {
-		return err
-	}
-	if data.Status, err = s.service.AccountStatus(v.Context(), v.account.ID); err != nil {
-		return err
-	}
-	if data.Sent, err = s.service.DeliveryHealth(v.Context(), v.account.ID, v.now); err != nil {
-		return err
-	}
+	// Before all else is read, so that nothing falls between it and the stream.
 	newest, err := s.service.Newest(v.Context())
 	if err != nil {
 		return err
 	}
-	data.Live = liveAddress(newest)
+	data.Live = liveAddress(newest) + "&sums=1"
+	today := app.DayOf(v.now, v.zone)
+	from := today - app.Day(days-1)
+	shown, err := s.readSums(v, &data.overviewSums, from, v.now)
+	if err != nil {
+		return err
+	}
+	w := view{Lang: v.lang, zone: v.zone, now: v.now}
+	data.Wide = w.drawChart(shown, 960, 260)
+	data.Narrow = w.drawChart(shown[max(0, len(shown)-14):], 360, 220)
 	if data.Newest, _, err = s.transactionRows(v, app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}}); err != nil {
 		return err
 	}
@@ -62,22 +69,23 @@ func (s *Server) overviewPage(v *visit) error {
 	return s.render(v, http.StatusOK, "overview", "overview", app.Text{EN: "Overview", VI: "Tổng quan"}, data)
 }
 
-// readTotals reads the kept totals once, from the first day that is asked for.
-func (s *Server) readTotals(v *visit, data *overviewData) error {
-	today := app.DayOf(v.now, v.zone)
-	week, month, from := today.WeekStart(), today.MonthStart(), today-app.Day(data.Days-1)
+// readSums reads the sums at now, and gives the totals of the days from one on.
+// The kept totals are read once.
+func (s *Server) readSums(v *visit, sums *overviewSums, from app.Day, now time.Time) ([]dayTotal, error) {
+	today := app.DayOf(now, v.zone)
+	week, month := today.WeekStart(), today.MonthStart()
 	first := min(week, month, from)
 	rows, err := s.service.Days(v.Context(), v.account.ID, first, today)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all := dayTotals(rows, first, today)
-	data.Today, data.Week, data.Month = sumDays(all, today), sumDays(all, week), sumDays(all, month)
-	shown := all[from-first:]
-	w := view{Lang: v.lang, zone: v.zone, now: v.now}
-	data.Wide = w.drawChart(shown, 960, 260)
-	data.Narrow = w.drawChart(shown[max(0, len(shown)-14):], 360, 220)
-	return nil
+	sums.Today, sums.Week, sums.Month = sumDays(all, today), sumDays(all, week), sumDays(all, month)
+	if sums.Status, err = s.service.AccountStatus(v.Context(), v.account.ID); err != nil {
+		return nil, err
+	}
+	sums.Sent, err = s.service.DeliveryHealth(v.Context(), v.account.ID, now)
+	return all[from-first:], err
 }
 
 // sumDays is the sum of the days from one on.
