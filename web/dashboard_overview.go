@@ -14,6 +14,8 @@ type overviewData struct {
 	overviewSums
 	Days         int // of the chart
 	Ranges       []int
+	Banks        []app.BankAccount
+	Bank         int64 // that the chart is of; 0: all
 	Wide, Narrow chart
 	Newest       []transactionRow
 	Live         string // address of the stream of new rows
@@ -53,6 +55,16 @@ func (s *Server) overviewPage(v *visit) error {
 	shown, err := s.readSums(v, &data.overviewSums, from, v.now)
 	if err != nil {
 		return err
+	}
+	if data.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	if id, ok := parseID(v.URL.Query().Get("bank_account_id")); ok {
+		rows, err := s.service.BankAccountDays(v.Context(), v.account.ID, id, from, today)
+		if err != nil {
+			return err
+		}
+		data.Bank, shown = id, dayTotals(rows, from, today)
 	}
 	w := view{Lang: v.lang, zone: v.zone, now: v.now}
 	data.Wide = w.drawChart(shown, 960, 260)
