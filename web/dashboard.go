@@ -185,6 +185,16 @@ func (s *Server) redirect(v *visit, to string, flash app.Text) error {
 
 func (s *Server) takeFlash(v *visit) string { return s.sessions.PopString(v.Context(), "flash") }
 
+// refuse answers what no handler is for: with a page where a browser asks for
+// one, else as the API does.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if strings.HasPrefix(r.URL.Path, "/api/") || !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		s.writeError(w, r, err)
+		return
+	}
+	s.sessions.LoadAndSave(s.visiting(page{handle: func(*Server, *visit) error { return err }})).ServeHTTP(w, r)
+}
+
 // pageError answers with a page that says what is wrong, and where the visitor
 // can go. What isn't the visitor's fault is logged here, once.
 func (s *Server) pageError(v *visit, err error) {

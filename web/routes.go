@@ -188,7 +188,7 @@ func (s *Server) handler() http.Handler {
 		mux.HandleFunc(path, s.dispatch(m))
 	}
 	s.dashboard(mux)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.writeError(w, r, errNothingHere()) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, errNothingHere()) })
 	return s.outermost(mux)
 }
 
