@@ -92,7 +92,7 @@ func (v view) Outcome(o app.Outcome) string {
 	case "open":
 		return v.T("Needs attention", "Cần xử lý")
 	case app.OutcomeRecorded:
-		return v.T("Recorded", "Đã ghi nhận")
+		return v.T("Recorded", "Ghi nhận")
 	case app.OutcomeDuplicate:
 		return v.T("Duplicate", "Trùng")
 	case app.OutcomeUnassigned:

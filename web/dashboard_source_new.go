@@ -33,7 +33,7 @@ func (f sourceForm) OwnKey() bool {
 func (v view) AuthName(a app.Auth) string {
 	switch a {
 	case app.AuthBearer:
-		return v.T("secret in the header Authorization: Bearer", "secret trong header Authorization: Bearer")
+		return v.T("Secret in the header Authorization: Bearer", "Secret trong header Authorization: Bearer")
 	case app.AuthAPIKey:
 		return v.T("API key: secret in a header", "API Key: secret trong header")
 	case app.AuthToken:

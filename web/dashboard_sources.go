@@ -46,12 +46,12 @@ var providerGroups = []providerGroup{
 	}},
 	{app.Text{EN: "Bank SMS through a phone app", VI: "SMS ngân hàng, qua ứng dụng trên điện thoại"}, []providerName{
 		{"capcom6", "SMS Gateway for Android", app.Text{EN: "sms-gate.app, webhook for received SMS", VI: "sms-gate.app, webhook khi nhận SMS"}},
-		{"sms-to-url", "Incoming SMS to URL", app.Text{EN: "small, free Android app", VI: "ứng dụng Android nhỏ, miễn phí"}},
-		{"smsforwarder", "SmsForwarder", app.Text{EN: "Android app with forwarding rules", VI: "ứng dụng Android có quy tắc chuyển tiếp"}},
+		{"sms-to-url", "Incoming SMS to URL", app.Text{EN: "Small, free Android app", VI: "Ứng dụng Android nhỏ, miễn phí"}},
+		{"smsforwarder", "SmsForwarder", app.Text{EN: "Android app with forwarding rules", VI: "Ứng dụng Android có quy tắc chuyển tiếp"}},
 	}},
 	{app.Text{EN: "Your own program", VI: "Chương trình của bạn"}, []providerName{
-		{providerNative, "baoco", app.Text{EN: "baoco’s own format", VI: "định dạng riêng của baoco"}},
-		{"generic", "JSON", app.Text{EN: "any JSON: you define the field paths", VI: "JSON bất kỳ: bạn tự khai báo vị trí các trường"}},
+		{providerNative, "baoco", app.Text{EN: "The format of baoco", VI: "Định dạng riêng của baoco"}},
+		{"generic", "JSON", app.Text{EN: "Any JSON: you define the field paths", VI: "JSON bất kỳ: bạn tự khai báo vị trí các trường"}},
 	}},
 }
 
