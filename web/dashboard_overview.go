@@ -120,7 +120,7 @@ func (s *Server) needsAttention(v *visit, status app.AccountStatus) ([]attention
 		return nil, nil
 	}
 	if status.Expired(v.now) {
-		list = append(list, attention{w.T("The plan has expired: nothing can be added or enabled.", "Gói đã hết hạn: không thể thêm hoặc bật mục mới."), "/settings", w.T("The plan", "Xem gói")})
+		list = append(list, attention{w.T("Your plan has expired. You can’t add or turn on anything.", "Gói dịch vụ đã hết hạn. Bạn không thể thêm hay bật mục mới."), "/settings", w.T("View plan", "Xem gói")})
 	}
 	if v.operator() {
 		warnings, err := s.service.SystemWarnings(s.installation, v.now)
@@ -129,7 +129,7 @@ func (s *Server) needsAttention(v *visit, status app.AccountStatus) ([]attention
 		}
 		for _, warning := range warnings {
 			if warning.Grave {
-				list = append(list, attention{warning.In(v.lang), "/system", w.T("The system", "Xem hệ thống")})
+				list = append(list, attention{warning.In(v.lang), "/system", w.T("View system", "Xem hệ thống")})
 			}
 		}
 	}
@@ -154,11 +154,11 @@ func (s *Server) failedAttention(v *visit, w view, list []attention) ([]attentio
 	if err != nil || len(failed) == 0 {
 		return list, err
 	}
-	text := w.Count(int64(len(failed)), "delivery failed in the last 24 hours: your shop has not confirmed its transaction.",
-		"deliveries failed in the last 24 hours: your shop has not confirmed their transactions.", "lần gửi thất bại trong 24 giờ qua: cửa hàng chưa xác nhận đã nhận giao dịch.")
+	text := w.Count(int64(len(failed)), "delivery failed in the last 24 hours. Your shop has not confirmed the transaction.",
+		"deliveries failed in the last 24 hours. Your shop has not confirmed the transactions.", "lượt gửi thất bại trong 24 giờ qua. Cửa hàng chưa xác nhận đã nhận giao dịch.")
 	if more {
 		text = w.T("More than ", "Hơn ") + text
 	}
 	to := "/deliveries?status=0&from=" + app.DayOf(since, v.zone).String()
-	return append(list, attention{text, to, w.T("See and send again", "Xem và gửi lại")}), nil
+	return append(list, attention{text, to, w.T("Review and resend", "Xem và gửi lại")}), nil
 }

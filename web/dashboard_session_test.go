@@ -149,7 +149,7 @@ func TestSignIn(t *testing.T) {
 	b.post("/transactions").wantStatus(t, http.StatusMethodNotAllowed)
 	for _, c := range []struct{ name, password string }{{"lan", "wrong"}, {"nobody", somePassword}, {"", ""}, {"lan", strings.Repeat("a", 5000)}} {
 		a := b.post("/login", "name", c.name, "password", c.password)
-		if a.status != http.StatusUnauthorized || !strings.Contains(a.body, "The name or the password is wrong.") {
+		if a.status != http.StatusUnauthorized || !strings.Contains(a.body, "The username or password is incorrect.") {
 			t.Errorf("%+v: %d %s", c, a.status, a.body)
 		}
 	}
