@@ -383,6 +383,7 @@ func (r *play) exchange(st step) []string {
 		return []string{err.Error()}
 	}
 	failures := checkAnswer(st.method, st.path, a)
+	failures = append(failures, r.contract(st.method, r.fill(st.path), body, header, a)...)
 	if a.status != st.want.status {
 		return append(failures, fmt.Sprintf("status %d, want %d\n%s", a.status, st.want.status, short(a.body)))
 	}
