@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -134,50 +135,17 @@ func described(path string) bool {
 	return slices.ContainsFunc([]string{"/api/", "/bank/", "/healthz", "/readyz"}, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
 }
 
-// check gives what of an exchange is not as the document has it: of the
-// answer always, of the request where it was accepted and strict asks for it.
-func (c contract) check(method, target, body string, header http.Header, a answer, strict bool) []string {
-	head := method == http.MethodHead
-	if head {
-		method = http.MethodGet
-	}
-	parsed, err := url.ParseRequestURI(target)
-	if err != nil || !described(parsed.Path) {
-		return nil
-	}
-	request := &http.Request{Method: method, URL: parsed, Host: "localhost", Header: header.Clone(), Body: io.NopCloser(strings.NewReader(body))}
-	if body != "" && request.Header.Get("Content-Type") == "" {
-		request.Header.Set("Content-Type", "application/json") // as which it is read
-	}
-	options := &openapi3filter.Options{IncludeResponseStatus: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true}
-	input := &openapi3filter.RequestValidationInput{Request: request, Options: options}
-	input.Route, input.PathParams, err = c.router.FindRoute(request)
+// route finds the operation that a request is to; where there is none, one that
+// only refuses.
+func (c contract) route(r *http.Request) (*routers.Route, map[string]string) {
+	route, params, err := c.router.FindRoute(r)
 	switch {
 	case errors.Is(err, routers.ErrMethodNotAllowed):
-		input.Route = c.only(http.StatusMethodNotAllowed, "MethodNotAllowed")
+		route = c.only(http.StatusMethodNotAllowed, "MethodNotAllowed")
 	case err != nil:
-		input.Route = c.only(http.StatusNotFound, "NotFound")
+		route = c.only(http.StatusNotFound, "NotFound")
 	}
-	if head {
-		return c.checkHead(input.Route, a)
-	}
-	ctx := context.Background()
-	var failures []string
-	err = openapi3filter.ValidateResponse(ctx, &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: input, Status: a.status, Header: a.header, Body: io.NopCloser(strings.NewReader(a.body)), Options: options,
-	})
-	if err != nil {
-		failures = append(failures, fmt.Sprintf("the answer %d is not as openapi.yaml has it: %v", a.status, err))
-	}
-	if strict && a.status < 400 {
-		if input.Route.Operation.RequestBody == nil {
-			request.Body = http.NoBody // what is sent is ignored
-		}
-		if err := openapi3filter.ValidateRequest(ctx, input); err != nil {
-			failures = append(failures, fmt.Sprintf("the request was accepted, but is not as openapi.yaml has it: %v", err))
-		}
-	}
-	return failures
+	return route, params
 }
 
 // only is what an address without an operation answers.
@@ -186,11 +154,60 @@ func (c contract) only(status int, response string) *routers.Route {
 	return &routers.Route{Spec: c.doc, Operation: &openapi3.Operation{Responses: openapi3.NewResponses(openapi3.WithStatus(status, ref))}}
 }
 
+// newRequest is a request as a server reads it; nil where the document has
+// nothing to say of its target.
+func newRequest(method, target, body string, header http.Header) *http.Request {
+	parsed, err := url.ParseRequestURI(target)
+	if err != nil || !described(parsed.Path) {
+		return nil
+	}
+	values := parsed.Query()
+	maps.DeleteFunc(values, func(_ string, v []string) bool { return v[0] == "" }) // the same as none
+	parsed.RawQuery = values.Encode()
+	r := &http.Request{Method: method, URL: parsed, Host: "localhost", Header: header.Clone(), Body: io.NopCloser(strings.NewReader(body))}
+	if body != "" && r.Header.Get("Content-Type") == "" {
+		r.Header.Set("Content-Type", "application/json") // as which it is read
+	}
+	return r
+}
+
+var contractOptions = &openapi3filter.Options{
+	IncludeResponseStatus: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true,
+}
+
+// checkContract gives what of an answer is not as the document has it.
+func checkContract(method, target string, a answer) []string {
+	c, err := theContract()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	head := method == http.MethodHead
+	if head {
+		method = http.MethodGet
+	}
+	request := newRequest(method, target, "", http.Header{})
+	if request == nil {
+		return nil
+	}
+	route, params := c.route(request)
+	if head {
+		return checkHead(route, a)
+	}
+	err = openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: request, Route: route, PathParams: params, Options: contractOptions},
+		Status:                 a.status, Header: a.header, Body: io.NopCloser(strings.NewReader(a.body)), Options: contractOptions,
+	})
+	if err != nil {
+		return []string{fmt.Sprintf("the answer %d is not as openapi.yaml has it: %v", a.status, err)}
+	}
+	return nil
+}
+
 // checkHead holds an answer without body against that of GET.
-func (c contract) checkHead(route *routers.Route, a answer) []string {
+func checkHead(route *routers.Route, a answer) []string {
 	response := route.Operation.Responses.Status(a.status)
 	if response == nil {
-		return []string{fmt.Sprintf("the status %d is not in openapi.yaml", a.status)}
+		return []string{fmt.Sprintf("the answer %d to HEAD is not in openapi.yaml", a.status)}
 	}
 	for name := range response.Value.Headers {
 		if a.header.Get(name) == "" {
@@ -198,6 +215,31 @@ func (c contract) checkHead(route *routers.Route, a answer) []string {
 		}
 	}
 	return nil
+}
+
+// checkRequest tells whether a request is as the document has it.
+func checkRequest(method, target, body string, header ...string) error {
+	c, err := theContract()
+	if err != nil {
+		return err
+	}
+	h := http.Header{}
+	for i := 0; i < len(header); i += 2 {
+		h.Add(header[i], header[i+1])
+	}
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	request := newRequest(method, target, body, h)
+	if request == nil {
+		return nil
+	}
+	input := &openapi3filter.RequestValidationInput{Request: request, Options: contractOptions}
+	input.Route, input.PathParams = c.route(request)
+	if input.Route.Operation.RequestBody == nil {
+		request.Body = http.NoBody // what is sent is ignored
+	}
+	return openapi3filter.ValidateRequest(context.Background(), input)
 }
 
 // checkDelivery gives what of a request to a shop is not as the document has
@@ -220,17 +262,4 @@ func (c contract) checkDelivery(header http.Header, body []byte) []string {
 		failures = append(failures, fmt.Sprintf("body: %v", err))
 	}
 	return failures
-}
-
-// contract holds an exchange of a script against the document.
-func (r *play) contract(method, target, body string, header []string, a answer) []string {
-	c, err := theContract()
-	if err != nil {
-		return []string{err.Error()}
-	}
-	h := http.Header{}
-	for i := 0; i < len(header); i += 2 {
-		h.Add(header[i], header[i+1])
-	}
-	return c.check(method, target, body, h, a, true)
 }
