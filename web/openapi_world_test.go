@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -140,6 +141,8 @@ func described(path string) bool {
 func (c contract) route(r *http.Request) (*routers.Route, map[string]string) {
 	route, params, err := c.router.FindRoute(r)
 	switch {
+	case path.Clean(r.URL.Path) != r.URL.Path:
+		route = c.only(http.StatusNotFound, "NotFound")
 	case errors.Is(err, routers.ErrMethodNotAllowed):
 		route = c.only(http.StatusMethodNotAllowed, "MethodNotAllowed")
 	case err != nil:
