@@ -249,3 +249,37 @@ func TestOpenAPIOfDeliveries(t *testing.T) {
 	w.do("POST", fmt.Sprintf("/api/v1/webhooks/%d/rotate-secret", hook.ID), "", key...)
 	deliver("during a rotation")
 }
+
+// TestOpenAPISignatures verifies the example of a delivery under the secret of
+// the example of a webhook, so that a shop can try its own code on them.
+func TestOpenAPISignatures(t *testing.T) {
+	raw := rawOpenAPI(t)
+	secret := memberAt(raw, "paths", "/api/v1/webhooks", "post", "responses", "201", "content", "application/json", "example", "secret").(string)
+	operation := memberAt(raw, "webhooks", "transactions", "post")
+	headers := map[string]string{}
+	for _, p := range memberAt(operation, "parameters").([]any) {
+		headers[strings.ToLower(memberAt(p, "name").(string))] = memberAt(p, "example").(string)
+	}
+	seconds, err := strconv.ParseInt(headers["webhook-timestamp"], 10, 64)
+	must(t, err)
+	at := time.Unix(seconds, 0)
+	o := app.Outgoing{
+		Delivery: app.Delivery{ID: 1, CreatedAt: at}, Secrets: app.Secrets{Current: secret},
+		Payload: app.Payload{
+			ID: "1", Gateway: "ACB", TransactionDate: "2026-03-01 08:30:00", TransactionNumber: "FT24061", AccountNumber: "0123456789",
+			Content: "Đơn hàng DH102", TransferType: app.In, TransferAmount: 150000,
+		},
+	}
+	request := o.Request(app.UserAgent("1.2.3"), at)
+	for _, h := range request.Headers {
+		if got, described := headers[strings.ToLower(h.Name)]; described && got != h.Value {
+			t.Errorf("the example of %s is %s, want %s", h.Name, got, h.Value)
+		}
+	}
+	var want any
+	must(t, json.Unmarshal(request.Body, &want))
+	example := memberAt(operation, "requestBody", "content", "application/json", "example")
+	if diff := cmp.Diff(want, example); diff != "" {
+		t.Errorf("the body (-) and its example (+) differ:\n%s", diff)
+	}
+}
