@@ -43,6 +43,7 @@ func transactionCommand() *cli.Command {
 			},
 			importCommand(),
 			exportCommand(),
+			tailCommand(),
 		},
 	}
 }
