@@ -55,6 +55,28 @@ func (s *Store) SetBaseURL(ctx context.Context, base string) error {
 	})
 }
 
+// Keep is how long serve was last started to keep what may go; found is false
+// where it never was.
+func (s *Store) Keep(ctx context.Context) (keep app.PruneLimits, found bool, err error) {
+	var value string
+	err = s.queryRow(ctx, `SELECT value FROM settings WHERE name = 'keep'`).Scan(&value)
+	if noRows(err) {
+		return keep, false, nil
+	}
+	if err == nil {
+		_, err = fmt.Sscan(value, (*int64)(&keep.Inbound), (*int64)(&keep.History))
+	}
+	return keep, true, storageError(err)
+}
+
+// SetKeep keeps how long what may go is kept for the commands beside the
+// server, which must not remove what the server would keep.
+func (s *Store) SetKeep(ctx context.Context, keep app.PruneLimits) error {
+	return s.write(ctx, func(tx *tx) error {
+		return tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES ('keep', ?)`, fmt.Sprint(int64(keep.Inbound), " ", int64(keep.History)))
+	})
+}
+
 // SetZone keeps a new zone and, in the same commit, counts the totals of days
 // again by its calendar. The bodies of deliveries stay as they were.
 func (s *Store) SetZone(ctx context.Context, name string) error {
