@@ -98,25 +98,35 @@ func (s *Store) SetZone(ctx context.Context, name string) error {
 }
 
 func recountDays(tx *tx, zone *time.Location) error {
-	rows, err := tx.query(`SELECT account_id, bank_account_id, type, amount, occurred_at FROM transactions`)
+	rows, err := tx.query(daysOfRows)
 	if err != nil {
 		return err
 	}
+	accounts, bankAccounts, err := countDays(rows, zone)
+	if err != nil {
+		return err
+	}
+	return insertDays(tx, accounts, bankAccounts)
+}
+
+// daysOfRows is what countDays counts.
+const daysOfRows = `SELECT account_id, bank_account_id, type, amount, occurred_at FROM transactions`
+
+// countDays counts the totals of days from transactions, by the calendar of a
+// zone.
+func countDays(rows rowSet, zone *time.Location) (accounts, bankAccounts map[dayKey]app.Amounts, err error) {
 	defer rows.Close()
-	accounts, bankAccounts := map[dayKey]app.Amounts{}, map[dayKey]app.Amounts{}
+	accounts, bankAccounts = map[dayKey]app.Amounts{}, map[dayKey]app.Amounts{}
 	for rows.Next() {
 		var account, bankAccount, amount, at int64
 		var direction string
 		if err := rows.Scan(&account, &bankAccount, &direction, &amount, &at); err != nil {
-			return err
+			return nil, nil, err
 		}
 		key := dayKey{account, app.DayOf(time.Unix(at, 0), zone), app.Direction(direction)}
 		accounts[key] = plus(accounts[key], amount)
 		key.owner = bankAccount
 		bankAccounts[key] = plus(bankAccounts[key], amount)
 	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	return insertDays(tx, accounts, bankAccounts)
+	return accounts, bankAccounts, rows.Err()
 }
