@@ -162,11 +162,12 @@ ExecStart=%s
 User=%s
 UMask=0077
 
-# A crash or a killed process comes back. Exit codes 2 and 4 are about the
-# flags, the file or the disk: somebody has to look first.
+# A crash or a killed process comes back, and so does one that the disk or the
+# port failed: while it is down no shop is told. Exit code 2 is about the flags,
+# which stay as they are.
 Restart=on-failure
 RestartSec=2
-RestartPreventExitStatus=2 4
+RestartPreventExitStatus=2
 # Attempts in flight end within %v.
 TimeoutStopSec=%d
 
