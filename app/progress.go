@@ -42,9 +42,10 @@ type progressStore interface {
 	// SettledSince lists the transactions of the next few attempts after an
 	// id, and the last of these.
 	SettledSince(ctx context.Context, accountID, attemptID int64) (transactionIDs []int64, last int64, err error)
-	// AttemptsSince counts the attempts after an id, those of one delivery
-	// where deliveryID isn't 0, and gives the id that it counted up to.
-	AttemptsSince(ctx context.Context, accountID, deliveryID, attemptID int64) (n int, last int64, err error)
+	// AttemptsSince counts the attempts of a filter after an id, and gives the
+	// id that it counted up to. References of the filter that name nothing
+	// count nothing.
+	AttemptsSince(ctx context.Context, accountID int64, f HistoryFilter, attemptID int64) (n int, last int64, err error)
 }
 
 // DeliveriesOf lists the deliveries of transactions by transaction id.
@@ -85,8 +86,8 @@ func (s *Service) SettledSince(ctx context.Context, accountID, attemptID int64) 
 	return s.store.SettledSince(ctx, accountID, attemptID)
 }
 
-// AttemptsSince counts the attempts after one, of all deliveries or of one,
-// and gives the id that the next count goes on from.
-func (s *Service) AttemptsSince(ctx context.Context, accountID, deliveryID, attemptID int64) (int, int64, error) {
-	return s.store.AttemptsSince(ctx, accountID, deliveryID, attemptID)
+// AttemptsSince counts the attempts of a filter after one, and gives the id
+// that the next count goes on from.
+func (s *Service) AttemptsSince(ctx context.Context, accountID int64, f HistoryFilter, attemptID int64) (int, int64, error) {
+	return s.store.AttemptsSince(ctx, accountID, f, attemptID)
 }

@@ -62,12 +62,3 @@ func (s *Store) SettledSince(ctx context.Context, accountID, attemptID int64) ([
 	}
 	return ids, last, err
 }
-
-func (s *Store) AttemptsSince(ctx context.Context, accountID, deliveryID, attemptID int64) (n int, last int64, err error) {
-	of, args := "", []any{attemptID, accountID}
-	if deliveryID != 0 {
-		of, args = " AND delivery_id = ?", append(args, deliveryID)
-	}
-	err = s.queryRow(ctx, `SELECT (SELECT count(*) FROM attempts WHERE id > ? AND account_id = ?`+of+`), coalesce((SELECT max(id) FROM attempts), 0)`, args...).Scan(&n, &last)
-	return n, last, storageError(err)
-}

@@ -231,8 +231,10 @@ var recounts = []string{
 	`INSERT INTO transaction_blocks (account_id, block, bank_account_id, type, count, first_at, last_at)
 		SELECT account_id, id / 4096, bank_account_id, type, count(*), min(occurred_at), max(occurred_at) FROM transactions GROUP BY 1, 2, 3, 4`,
 	`DELETE FROM attempt_blocks`,
-	`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at)
-		SELECT account_id, id / 4096, webhook_id, type, ok, count(*), min(started_ms), max(started_ms) FROM attempts GROUP BY 1, 2, 3, 4, 5`,
+	`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction)
+		SELECT a.account_id, a.id / 4096, a.webhook_id, a.type, a.ok, count(*), min(a.started_ms), max(a.started_ms),
+			coalesce(min(d.transaction_id), 9223372036854775807), coalesce(max(d.transaction_id), 0)
+		FROM attempts a CROSS JOIN deliveries d ON d.id = a.delivery_id GROUP BY 1, 2, 3, 4, 5`,
 	`DELETE FROM webhook_hours`,
 	`INSERT INTO webhook_hours (webhook_id, hour, succeeded, failed)
 		SELECT webhook_id, started_ms / 3600000, sum(ok), sum(1 - ok) FROM attempts WHERE started_ms > (SELECT max(started_ms) FROM attempts) - 172800000 GROUP BY 1, 2`,

@@ -134,7 +134,7 @@ func (s *Server) liveDeliveries(v *visit) error {
 	w := view{Lang: v.lang, zone: v.zone}
 	told := 0
 	return s.follow(v, since, func(stream *stream, at position) (position, error) {
-		n, last, err := s.service.AttemptsSince(v.Context(), v.account.ID, id, at.attempt)
+		n, last, err := s.service.AttemptsSince(v.Context(), v.account.ID, app.HistoryFilter{DeliveryID: id}, at.attempt)
 		next := position{0, max(at.attempt, last)}
 		if told += n; err != nil || n == 0 {
 			return next, err
