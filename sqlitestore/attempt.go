@@ -117,11 +117,8 @@ func attemptKinds(f app.HistoryFilter) *conditions {
 // scanAttempts serves the filters that leave few rows: those of one delivery or
 // one transaction.
 func (s *Store) scanAttempts(ctx context.Context, accountID int64, f app.HistoryFilter) (ids []int64, total int64, err error) {
-	c := attemptConditions(accountID, f)
-	if f.Query != "" {
-		c.add(holdsText, fold.String(f.Query))
-	}
-	from := ` FROM attempts a WHERE ` + c.where.String()
+	from, c := attemptsOf(accountID, f)
+	from += ` WHERE ` + c.where.String()
 	if err := s.queryRow(ctx, `SELECT count(*)`+from, c.args...).Scan(&total); err != nil {
 		return nil, 0, storageError(err)
 	}
@@ -164,14 +161,22 @@ func attemptConditions(accountID int64, f app.HistoryFilter) *conditions {
 	return &c
 }
 
+// attemptsOf are the rows a of attempts that a filter leaves: where they come
+// from and their conditions, also on the text.
+func attemptsOf(accountID int64, f app.HistoryFilter) (from string, c *conditions) {
+	from, c = ` FROM attempts a`, attemptConditions(accountID, f)
+	if f.Query != "" {
+		from += withText
+		c.add(textHolds, fold.String(f.Query))
+	}
+	return from, c
+}
+
 // AttemptsSince reads what is new only.
 func (s *Store) AttemptsSince(ctx context.Context, accountID int64, f app.HistoryFilter, attemptID int64) (n int, last int64, err error) {
-	c := attemptConditions(accountID, f)
+	from, c := attemptsOf(accountID, f)
 	c.add("a.id > ?", attemptID)
-	if f.Query != "" {
-		c.add(holdsText, fold.String(f.Query))
-	}
-	err = s.queryRow(ctx, `SELECT (SELECT count(*) FROM attempts a WHERE `+c.where.String()+`), coalesce((SELECT max(id) FROM attempts), 0)`, c.args...).Scan(&n, &last)
+	err = s.queryRow(ctx, `SELECT (SELECT count(*)`+from+` WHERE `+c.where.String()+`), coalesce((SELECT max(id) FROM attempts), 0)`, c.args...).Scan(&n, &last)
 	return n, last, storageError(err)
 }
 
