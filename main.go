@@ -76,7 +76,7 @@ func rootCommand(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 		},
 		Commands: []*cli.Command{
 			serveCommand(), demoCommand(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(),
-			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(), benchCommand(), versionCommand(),
+			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(), benchCommand(), openAPICommand(), versionCommand(),
 		},
 	}
 	for _, command := range root.Commands {

@@ -171,7 +171,7 @@ func (s *Server) follow(v *visit, at position, send func(stream *stream, at posi
 // sendNews sends what there is after a position: new rows, newest first, and
 // what became of deliveries. It gives the position after it.
 func (s *Server) sendNews(v *visit, stream *stream, at position) (position, error) {
-	n := s.bulletins.of(bulletinKey{v.account.ID, v.lang, at, stream.round})
+	n := s.bulletins.of(bulletinKey{v.account.ID, v.lang, v.URL.Query().Has("sums"), v.owner(), at, stream.round})
 	n.once.Do(func() { n.html, n.next, n.err = s.readNews(v, at) })
 	if n.err != nil { // of another stream, perhaps
 		n = &bulletin{}
@@ -195,6 +195,8 @@ type bulletin struct {
 type bulletinKey struct {
 	accountID int64
 	lang      app.Lang
+	sums      bool // those of the overview, too
+	owner     bool // whose sums have links
 	at        position
 	round     int64
 }
@@ -252,7 +254,26 @@ func (s *Server) readNews(v *visit, at position) (string, position, error) {
 		html.WriteString("</hx-partial>")
 	}
 	at.attempt = last
-	return html.String(), at, nil
+	if v.URL.Query().Has("sums") && html.Len() > 0 {
+		err = s.writeSums(v, &html, w)
+	}
+	return html.String(), at, err
+}
+
+// writeSums renders the figures of the overview as they are now.
+func (s *Server) writeSums(v *visit, html *bytes.Buffer, w view) error {
+	page := view{Lang: w.Lang, Owner: v.owner(), zone: w.zone, now: w.now}
+	var sums overviewSums
+	if _, err := s.readSums(v, &sums, app.DayOf(w.now, v.zone), w.now); err != nil {
+		return err
+	}
+	page.Data = sums
+	html.WriteString(`<hx-partial hx-target="#sums" hx-swap="innerHTML">`)
+	if err := templates.ExecuteTemplate(html, "sums", page); err != nil {
+		return err
+	}
+	html.WriteString("</hx-partial>")
+	return nil
 }
 
 // stream is one connection for server-sent events.

@@ -34,5 +34,5 @@ func (v view) AttemptsMade(d app.Delivery) string {
 		return v.T("not sent yet", "chưa gửi lần nào")
 	}
 	made := strconv.Itoa(d.Attempts) + "/" + strconv.Itoa(len(app.RetrySchedule))
-	return v.T(made+" attempts", "đã gửi "+made+" lần")
+	return v.T(made+" attempts made", "đã gửi "+made+" lần")
 }

@@ -23,7 +23,7 @@ func TestPendingDeliveries(t *testing.T) {
 	w.user(w.secondAccount(), "minh", app.RoleOwner)
 	w.link("ACB", someAccount)
 	b := w.browser().signIn("lan")
-	if a := b.get("/deliveries?status=waiting"); len(a.listed(t)) != 0 || !strings.Contains(a.body, "Nothing is waiting") {
+	if a := b.get("/deliveries?status=waiting"); len(a.listed(t)) != 0 || !strings.Contains(a.body, "No deliveries are waiting.") {
 		t.Error("an empty queue")
 	}
 	bad := newMoody(t, 503, "")
@@ -59,7 +59,7 @@ func TestPendingDeliveries(t *testing.T) {
 		}
 	}
 	a := b.get("/deliveries?status=waiting")
-	for _, part := range []string{"3 deliveries are waiting", "503 · retry\u00a02/6", "1/6 attempts", "once the webhook is on", "data-until=", `<option value="waiting" selected>`} {
+	for _, part := range []string{"3 deliveries are waiting", "503 · retry\u00a02/6", "1/6 attempts made", "once the webhook is on", "data-until=", `<option value="waiting" selected>`} {
 		if !strings.Contains(a.body, part) {
 			t.Errorf("the page doesn't say %q", part)
 		}

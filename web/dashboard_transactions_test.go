@@ -177,7 +177,7 @@ func TestTransactionProvenance(t *testing.T) {
 	b := w.browser().signIn("lan")
 	page := b.get("/transactions/1")
 	page.wantStatus(t, http.StatusOK)
-	for _, want := range []string{"native", "a call of the provider", "&lt;b&gt;second&lt;/b&gt;", "What came in", "first-name"} {
+	for _, want := range []string{"native", "provider call", "&lt;b&gt;second&lt;/b&gt;", "Raw data received", "first-name"} {
 		if !strings.Contains(page.body, want) {
 			t.Errorf("the page has no %q\n%s", want, page.body)
 		}
