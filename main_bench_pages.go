@@ -93,7 +93,18 @@ func pageRequests(f *seededFile, rows int64, now time.Time) []benchEndpoint {
 	add(fmt.Sprintf("deliveries, page %s", grouped(last)), "/deliveries?page=%d", last)
 	add("deliveries of a webhook", "/deliveries?webhook_id=%d", hook)
 	add("deliveries with errors", "/deliveries?status=0")
+	add("deliveries of a month", "/deliveries?%s", dates)
+	add("deliveries, search for what is frequent", "/deliveries?q=thanh+toan")
+	add("deliveries, search for what is not so frequent", "/deliveries?q=1234")
+	add("deliveries, search for what is there once", "/deliveries?q=DH%d", rows/3)
+	add("deliveries of a webhook, search for what is frequent", "/deliveries?webhook_id=%d&q=thanh+toan", hook)
+	add("deliveries with errors, search for what is frequent", "/deliveries?status=0&q=thanh+toan")
+	add("deliveries of a month, search for what is frequent", "/deliveries?q=thanh+toan&%s", dates)
+	add("deliveries, search for two characters", "/deliveries?q=dh")
+	add("deliveries that wait", "/deliveries?status=waiting")
 	add("a delivery", "/deliveries/%d", max(1, rows/2))
 	add("sending again", "/deliveries/resend?failed=all")
+	add("sending again, of what is frequent", "/deliveries/resend?failed=all&q=thanh+toan")
+	add("sending again, of a choice", "/deliveries/resend?id=%d&id=%d&id=%d", rows/4, rows/2, rows)
 	return list
 }
