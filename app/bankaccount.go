@@ -233,3 +233,33 @@ func ErrBankAccountLinked(bank, number string) error {
 func ErrNoBankAccount() error {
 	return NotFound("There is no bank account with this id.", "Không có tài khoản ngân hàng với id này.")
 }
+
+// Reason says why a bank account isn't simply active, and what ends it. sources
+// are those of its account.
+func (b BankAccount) Reason(sources []Source) Text {
+	switch b.Status {
+	case BankAccountPending:
+		return Text{"No transaction was seen yet; the first one makes it active.", "Chưa thấy giao dịch nào; giao dịch đầu tiên sẽ kích hoạt tài khoản."}
+	case BankAccountInactive:
+		return Text{"Switched off: transactions are recorded, but your shop is not told of them.", "Đã tắt: giao dịch vẫn được ghi nhận nhưng không báo cho cửa hàng."}
+	case BankAccountError:
+		for _, src := range sources {
+			if src.PollError == PollKeyRefused && (src.BankAccountID == 0 || src.BankAccountID == b.ID) {
+				return Textf("The provider refuses the API key of source “%s”. Give it a new one.", "Nhà cung cấp từ chối khoá API của nguồn “%s”. Hãy nhập khoá mới.", Isolated(src.Name))
+			}
+		}
+		return Text{
+			"Its provider reports that the connection to the bank is broken. Connect it again at the provider; the next transaction clears this.",
+			"Nhà cung cấp báo mất kết nối với ngân hàng. Hãy kết nối lại bên nhà cung cấp; giao dịch tiếp theo sẽ xoá cảnh báo này.",
+		}
+	}
+	return Text{}
+}
+
+// Tail is the end of an account number, enough for its owner to know it.
+func Tail(number string) string {
+	if len(number) <= 4 {
+		return number
+	}
+	return "··" + number[len(number)-4:]
+}

@@ -73,8 +73,23 @@ type SystemStatus struct {
 // money or secrets.
 type Warning struct {
 	Text
+	Name  WarningName
 	Grave bool
 }
+
+// WarningName tells a warning from others, whatever it says.
+type WarningName string
+
+// The names of the warnings.
+const (
+	WarningInsecure WarningName = "insecure"
+	WarningDisk     WarningName = "disk"
+	WarningKeyMode  WarningName = "key mode"
+	WarningFileMode WarningName = "file mode"
+	WarningLog      WarningName = "log"
+	WarningBaseURL  WarningName = "base url"
+	WarningQueue    WarningName = "queue"
+)
 
 // SystemStatus gathers how the installation is doing, at now.
 func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Time) (SystemStatus, error) {
@@ -95,7 +110,7 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 	status.Memory, status.Goroutines = processFigures()
 	status.Warnings = Warnings(in, status.StorageStatus)
 	if since := now.Sub(status.OldestDue); !status.OldestDue.IsZero() && since > waitsTooLong {
-		status.Warnings = append(status.Warnings, Warning{Text: Textf(
+		status.Warnings = append(status.Warnings, Warning{Name: WarningQueue, Text: Textf(
 			"A delivery has been due for %d minutes: the webhooks' receivers answer too slowly, or not at all.",
 			"Có lượt gửi đã quá hạn %d phút: nơi nhận webhook trả lời quá chậm hoặc không trả lời.", int(since.Minutes()))})
 	}
@@ -120,36 +135,36 @@ const (
 
 // Warnings are what an operator should change, gravest first.
 func Warnings(in Installation, storage StorageStatus) (list []Warning) {
-	warn := func(grave bool, text Text) { list = append(list, Warning{text, grave}) }
+	warn := func(name WarningName, grave bool, text Text) { list = append(list, Warning{text, name, grave}) }
 	secure := strings.HasPrefix(in.BaseURL, "https://") || in.Domain != ""
 	if !secure && in.Listen != "" && !loopback(in.Listen) {
-		warn(true, Text{
+		warn(WarningInsecure, true, Text{
 			"Passwords and keys cross the network unencrypted: baoco listens beyond this machine without HTTPS. Give it --domain, or put it behind a proxy with HTTPS and tell its address by --base-url.",
 			"Mật khẩu và khoá đang đi qua mạng mà không mã hoá: baoco nhận kết nối từ ngoài máy này nhưng chưa có HTTPS. Hãy dùng --domain, hoặc đặt sau một proxy có HTTPS rồi khai báo địa chỉ bằng --base-url.",
 		})
 	}
 	if storage.Free >= 0 && storage.Free < littleRoom {
-		warn(true, Textf(
+		warn(WarningDisk, true, Textf(
 			"The disk has only %d MB left. Once it is full, nothing more can be recorded.",
 			"Ổ đĩa chỉ còn trống %d MB. Khi đầy, hệ thống sẽ không ghi nhận thêm được gì.", storage.Free>>20))
 	}
 	if storage.KeyMode.Perm()&0o077 != 0 {
-		warn(true, Textf(
+		warn(WarningKeyMode, true, Textf(
 			"The key file may be read by other users of the machine: chmod 600 %s.key",
 			"Người dùng khác trên máy có thể đọc tệp khoá: hãy chạy chmod 600 %s.key", storage.Path))
 	}
 	if storage.FileMode.Perm()&0o077 != 0 {
-		warn(true, Textf(
+		warn(WarningFileMode, true, Textf(
 			"The database may be read by other users of the machine: chmod 600 %s",
 			"Người dùng khác trên máy có thể đọc cơ sở dữ liệu: hãy chạy chmod 600 %s", storage.Path))
 	}
 	if storage.LogSize > largeLog {
-		warn(false, Textf(
+		warn(WarningLog, false, Textf(
 			"The write-ahead log has grown to %d MB: another program may keep the database open.",
 			"Nhật ký ghi trước (WAL) đã lên tới %d MB: có thể một chương trình khác đang giữ cơ sở dữ liệu.", storage.LogSize>>20))
 	}
 	if in.BaseURL == "" {
-		warn(false, Text{
+		warn(WarningBaseURL, false, Text{
 			"baoco doesn't know the address at which providers reach it, so it can only show paths: start it with --base-url.",
 			"baoco chưa biết địa chỉ mà nhà cung cấp gọi đến nên chỉ hiện được đường dẫn: hãy khởi động với --base-url.",
 		})

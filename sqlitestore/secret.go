@@ -111,4 +111,5 @@ const (
 	sealSource  = "source"
 	sealOptions = "source options"
 	sealAPIKey  = "source api key"
+	sealAlert   = "alert channel"
 )

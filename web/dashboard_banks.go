@@ -52,33 +52,12 @@ func (s *Server) banksPage(v *visit) error {
 }
 
 func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Source) (bankCard, error) {
-	card := bankCard{BankAccountSummary: b, Reason: bankReason(b.BankAccount, sources).In(v.lang)}
+	card := bankCard{BankAccountSummary: b, Reason: b.Reason(sources).In(v.lang)}
 	newest, _, err := s.service.Transactions(v.Context(), v.account.ID, app.TransactionFilter{BankAccountID: b.ID, Page: app.Page{Number: 1, Size: 1}})
 	if len(newest) > 0 {
 		card.Last = &newest[0]
 	}
 	return card, err
-}
-
-// bankReason says why a bank account isn't simply active, and what ends it.
-func bankReason(b app.BankAccount, sources []app.Source) app.Text {
-	switch b.Status {
-	case app.BankAccountPending:
-		return app.Text{EN: "No transaction was seen yet; the first one makes it active.", VI: "Chưa thấy giao dịch nào; giao dịch đầu tiên sẽ kích hoạt tài khoản."}
-	case app.BankAccountInactive:
-		return app.Text{EN: "Switched off: transactions are recorded, but your shop is not told of them.", VI: "Đã tắt: giao dịch vẫn được ghi nhận nhưng không báo cho cửa hàng."}
-	case app.BankAccountError:
-		for _, src := range sources {
-			if src.PollError == app.PollKeyRefused && (src.BankAccountID == 0 || src.BankAccountID == b.ID) {
-				return app.Textf("The provider refuses the API key of source “%s”. Give it a new one.", "Nhà cung cấp từ chối khoá API của nguồn “%s”. Hãy nhập khoá mới.", isolated(src.Name))
-			}
-		}
-		return app.Text{
-			EN: "Its provider reports that the connection to the bank is broken. Connect it again at the provider; the next transaction clears this.",
-			VI: "Nhà cung cấp báo mất kết nối với ngân hàng. Hãy kết nối lại bên nhà cung cấp; giao dịch tiếp theo sẽ xoá cảnh báo này.",
-		}
-	}
-	return app.Text{}
 }
 
 // BankStatus is the status of a bank account in a word or two.

@@ -83,7 +83,7 @@ func (v view) When(t time.Time) string {
 	if t.IsZero() {
 		return v.T("never", "chưa có")
 	}
-	return t.In(v.zone).Format(v.T("15:04:05, 02 Jan 2006", "15:04:05 02/01/2006"))
+	return app.WriteTime(t, v.zone).In(v.Lang)
 }
 
 // Clock writes the time of an instant alone if it is today, else its day too.
@@ -111,20 +111,10 @@ func (v view) Direction(d app.Direction) string {
 }
 
 // BankName is the short name of a bank.
-func (v view) BankName(code string) string {
-	if bank, found := app.FindBank(code); found {
-		return bank.ShortName
-	}
-	return code
-}
+func (v view) BankName(code string) string { return app.BankShortName(code) }
 
 // Tail is the end of an account number, enough for its owner to know it.
-func (v view) Tail(number string) string {
-	if len(number) <= 4 {
-		return number
-	}
-	return "··" + number[len(number)-4:]
-}
+func (v view) Tail(number string) string { return app.Tail(number) }
 
 // Pill says in a few words how far a delivery has come.
 func (v view) Pill(p app.DeliveryProgress) string {
@@ -227,6 +217,18 @@ var fieldNames = map[string]app.Text{
 	"transferAmount":   {EN: "The amount", VI: "Số tiền"},
 	"transferType":     {EN: "The direction", VI: "Chiều giao dịch"},
 	"source_id":        {EN: "The source", VI: "Nguồn"},
+	"token":            {EN: "The token", VI: "Token"},
+	"chat":             {EN: "The chat id", VI: "Chat id"},
+	"api-url":          {EN: "The address", VI: "Địa chỉ"},
+	"smtp_host":        {EN: "The mail server", VI: "Máy chủ gửi thư"},
+	"smtp_port":        {EN: "The port", VI: "Cổng"},
+	"smtp_security":    {EN: "The encryption", VI: "Kiểu mã hoá"},
+	"smtp_username":    {EN: "The user name", VI: "Tên đăng nhập"},
+	"smtp_password":    {EN: "The password", VI: "Mật khẩu"},
+	"email_from":       {EN: "The sender", VI: "Địa chỉ gửi"},
+	"email_to":         {EN: "The recipients", VI: "Người nhận"},
+	"lang":             {EN: "The language", VI: "Ngôn ngữ"},
+	"kind":             {EN: "The kind", VI: "Loại cảnh báo"},
 	"notify":           {EN: "The choice of what is told", VI: "Lựa chọn báo cho cửa hàng"},
 }
 
