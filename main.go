@@ -76,7 +76,7 @@ func rootCommand(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 		},
 		Commands: []*cli.Command{
 			serveCommand(), demoCommand(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(),
-			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(),
+			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(), alertCommand(),
 			doctorCommand(), pruneCommand(), systemdCommand(), benchCommand(), openAPICommand(), versionCommand(),
 		},
 	}
@@ -258,7 +258,7 @@ func newService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 	return app.NewService(app.Config{
 		Store: store, Zone: zone, Targets: targets,
 		Providers: web.Providers(), ReadInbound: readInbound(poller), Poll: poller.Poll,
-		Send: sender.Send, Schedule: schedule,
+		Send: sender.Send, Alert: scheduler.NewAlerter(targets, version, nil).Send, Schedule: schedule,
 	}), sender, nil
 }
 

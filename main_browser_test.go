@@ -194,6 +194,10 @@ func TestBrowserPages(t *testing.T) {
 		do(t, dir, "transaction", "add", "--amount", "1549000", "--content", content)
 	}
 	do(t, dir, "webhook", "create", "--name", strings.Repeat("w", 100), "--url", "http://shop.example/"+strings.Repeat("path", 100), "--type", "ALL")
+	do(t, dir, "alert", "email", "--host", "mail.example", "--from", "shop@shop.example", "--to", "lan@shop.example", "--to", strings.Repeat("dai", 60)+"@shop.example")
+	if code, _, stderr := baoco("", "alert", "test", "--db", filepath.Join(dir, "baoco.db")); code != exitCheck {
+		t.Fatalf("a test to nobody: exit %d, %s", code, stderr)
+	}
 	createOwner(t, dir)
 	do(t, dir, "apikey", "create", "shop")
 	counter := counterLink(t, dir, "Quầy 1", "--bank-account-id", "1", "--total")
@@ -202,7 +206,7 @@ func TestBrowserPages(t *testing.T) {
 		"paths": []string{
 			"/", "/?days=7", "/transactions", "/transactions?q=nothing", "/transactions?min=x", "/transactions/1", "/transactions/3", "/transactions/99",
 			"/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate", "/webhooks/1/replay", "/webhooks/1/delete",
-			"/keys", "/keys/1/revoke", "/settings", "/settings/users/1", "/settings/users/1/remove", "/settings/counters/1/revoke", "/system",
+			"/keys", "/keys/1/revoke", "/settings", "/settings/users/1", "/settings/users/1/remove", "/settings/counters/1/revoke", "/settings/alerts", "/settings/alerts/email/remove", "/system",
 			"/counter", counter, "/counter/wrong",
 		},
 	})

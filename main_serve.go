@@ -231,17 +231,18 @@ func start(ctx context.Context, store *sqlitestore.Store, s settings, log *slog.
 		return nil, err
 	}
 	r := &running{service: service, failed: make(chan error, 2), closing: make(chan struct{})}
+	installation := app.Installation{
+		Version: version, StartedAt: time.Now(), Listen: s.listen, BaseURL: s.baseURL, Domain: s.domain, AllowTargets: s.targets, Keep: s.keep,
+	}
 	handler := web.New(web.Config{
 		Service: service, Logger: log, Limit: s.rateLimit, ListingLimit: s.listingLimit,
 		Secure: strings.HasPrefix(s.baseURL, "https://"), Version: version, Closing: r.closing,
-		Installation: app.Installation{
-			Version: version, StartedAt: time.Now(), Listen: s.listen, BaseURL: s.baseURL, Domain: s.domain, AllowTargets: s.targets, Keep: s.keep,
-		},
+		Installation: installation,
 	})
 	if err := r.listen(s, handler, log); err != nil {
 		return nil, exitStatus{exitDatabase, err}
 	}
-	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Keep: s.keep, CatchUp: s.catchUp, Logger: log}); err != nil {
+	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Installation: installation, Keep: s.keep, CatchUp: s.catchUp, Logger: log}); err != nil {
 		return nil, errors.Join(err, r.listener.Close())
 	}
 	go func() { r.failed <- r.servers[0].Serve(r.listener) }()

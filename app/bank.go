@@ -91,3 +91,11 @@ func FindBank(name string) (Bank, bool) {
 	bank, ok := bankTable()[bankKey(name)]
 	return bank, ok
 }
+
+// BankShortName is what people call the bank of a code.
+func BankShortName(code string) string {
+	if bank, found := FindBank(code); found {
+		return bank.ShortName
+	}
+	return code
+}

@@ -240,3 +240,33 @@ func ErrBankAccountLinked(bank, number string) error {
 func ErrNoBankAccount() error {
 	return NotFound("There is no bank account with this id.", "Không có tài khoản ngân hàng với id này.")
 }
+
+// Reason says why a bank account isn't simply active, and what ends it. sources
+// are those of its account.
+func (b BankAccount) Reason(sources []Source) Text {
+	switch b.Status {
+	case BankAccountPending:
+		return Text{"No transactions yet. The first one activates the account.", "Chưa có giao dịch. Tài khoản sẽ hoạt động khi có giao dịch đầu tiên."}
+	case BankAccountInactive:
+		return Text{"Off: transactions are recorded, but your shop is not notified.", "Đang tắt: giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
+	case BankAccountError:
+		for _, src := range sources {
+			if src.PollError == PollKeyRefused && (src.BankAccountID == 0 || src.BankAccountID == b.ID) {
+				return Textf("The provider rejects the API key of source “%s”. Enter a new key.", "Nhà cung cấp không chấp nhận khoá API của nguồn “%s”. Hãy nhập khoá mới.", Isolated(src.Name))
+			}
+		}
+		return Text{
+			"The provider reports that its connection to the bank is broken. Reconnect the account at the provider; the next transaction clears this warning.",
+			"Nhà cung cấp báo mất kết nối với ngân hàng. Hãy kết nối lại bên nhà cung cấp; cảnh báo này sẽ hết khi có giao dịch tiếp theo.",
+		}
+	}
+	return Text{}
+}
+
+// Tail is the end of an account number, enough for its owner to know it.
+func Tail(number string) string {
+	if len(number) <= 4 {
+		return number
+	}
+	return "··" + number[len(number)-4:]
+}

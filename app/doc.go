@@ -29,6 +29,9 @@
 //     many have failed since the last that succeeded.
 //   - Explanation: why an attempt failed and what to do, for people. It comes
 //     of the class of the error and its Cause.
+//   - Attention: one thing that needs somebody. Alert: to tell the owners of it
+//     outside the dashboard. AlertChannel: where they are told. Condition: what
+//     a channel knows of such a thing: since when, and whether it was told.
 //   - CounterLink: what opens the counter screen, money in and nothing else, on
 //     a shop's tablet.
 //   - Check: one thing that a doctor looks at in an installation. Lost secret:

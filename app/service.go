@@ -33,6 +33,7 @@ type Store interface {
 	resendStore
 	pendingStore
 	healthStore
+	alertStore
 	statisticStore
 	pruneStore
 	// FirstUse keeps an idempotency key, and tells whether it wasn't kept
@@ -59,6 +60,9 @@ type Config struct {
 	Poll func(ctx context.Context, source Source, progress string, now time.Time) (PolledPage, error)
 	// Send makes one attempt.
 	Send func(ctx context.Context, o Outgoing) Result
+	// Alert sends one message on a channel. An error is an [*AlertError] where
+	// the owner can do something about it.
+	Alert func(ctx context.Context, c AlertChannel, m AlertMessage) error
 	// Schedule is the waits before the attempts; nil is RetrySchedule. Only a
 	// demonstration shortens them.
 	Schedule []time.Duration
@@ -73,6 +77,7 @@ type Service struct {
 	readInbound ReadInbound
 	poll        func(ctx context.Context, source Source, progress string, now time.Time) (PolledPage, error)
 	send        func(ctx context.Context, o Outgoing) Result
+	alert       func(ctx context.Context, c AlertChannel, m AlertMessage) error
 	schedule    []time.Duration
 	onWake      atomic.Pointer[func([]int64, []Outgoing)]
 	inFlight    atomic.Pointer[func() int]
@@ -98,7 +103,7 @@ func NewService(c Config) *Service {
 	return &Service{
 		schedule: c.Schedule,
 		store:    c.Store, zone: c.Zone, targets: c.Targets, providers: c.Providers,
-		readInbound: c.ReadInbound, poll: c.Poll, send: c.Send,
+		readInbound: c.ReadInbound, poll: c.Poll, send: c.Send, alert: c.Alert,
 		catchUps: catchUps{busy: map[int64]bool{}, notBefore: map[int64]time.Time{}},
 	}
 }

@@ -73,8 +73,23 @@ type SystemStatus struct {
 // money or secrets.
 type Warning struct {
 	Text
+	Name  WarningName
 	Grave bool
 }
+
+// WarningName tells a warning from others, whatever it says.
+type WarningName string
+
+// The names of the warnings.
+const (
+	WarningInsecure WarningName = "insecure"
+	WarningDisk     WarningName = "disk"
+	WarningKeyMode  WarningName = "key mode"
+	WarningFileMode WarningName = "file mode"
+	WarningLog      WarningName = "log"
+	WarningBaseURL  WarningName = "base url"
+	WarningQueue    WarningName = "queue"
+)
 
 // SystemStatus gathers how the installation is doing, at now.
 func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Time) (SystemStatus, error) {
@@ -95,9 +110,9 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 	status.Memory, status.Goroutines = processFigures()
 	status.Warnings = Warnings(in, status.StorageStatus)
 	if since := now.Sub(status.OldestDue); !status.OldestDue.IsZero() && since > waitsTooLong {
-		status.Warnings = append(status.Warnings, Warning{Text: Textf(
-			"A delivery has been due for %d minutes: the webhooks' receivers answer too slowly, or not at all.",
-			"Có lượt gửi đã quá hạn %d phút: nơi nhận webhook trả lời quá chậm hoặc không trả lời.", int(since.Minutes()))})
+		status.Warnings = append(status.Warnings, Warning{Name: WarningQueue, Text: Textf(
+			"A delivery is overdue by %d minutes: your webhooks respond too slowly or not at all.",
+			"Có lượt gửi đã quá hạn %d phút: máy chủ nhận webhook phản hồi quá chậm hoặc không phản hồi.", int(since.Minutes()))})
 	}
 	return status, nil
 }
@@ -120,38 +135,38 @@ const (
 
 // Warnings are what an operator should change, gravest first.
 func Warnings(in Installation, storage StorageStatus) (list []Warning) {
-	warn := func(grave bool, text Text) { list = append(list, Warning{text, grave}) }
+	warn := func(name WarningName, grave bool, text Text) { list = append(list, Warning{text, name, grave}) }
 	secure := strings.HasPrefix(in.BaseURL, "https://") || in.Domain != ""
 	if !secure && in.Listen != "" && !loopback(in.Listen) {
-		warn(true, Text{
-			"Passwords and keys cross the network unencrypted: baoco listens beyond this machine without HTTPS. Give it --domain, or put it behind a proxy with HTTPS and tell its address by --base-url.",
-			"Mật khẩu và khoá đang đi qua mạng mà không mã hoá: baoco nhận kết nối từ ngoài máy này nhưng chưa có HTTPS. Hãy dùng --domain, hoặc đặt sau một proxy có HTTPS rồi khai báo địa chỉ bằng --base-url.",
+		warn(WarningInsecure, true, Text{
+			"Passwords and keys are sent unencrypted: baoco accepts outside connections without HTTPS. Use --domain, or put baoco behind an HTTPS proxy and set its address with --base-url.",
+			"Mật khẩu và khoá đang được truyền không mã hoá: baoco nhận kết nối từ bên ngoài nhưng chưa có HTTPS. Hãy dùng --domain, hoặc đặt baoco sau proxy có HTTPS rồi khai báo địa chỉ bằng --base-url.",
 		})
 	}
 	if storage.Free >= 0 && storage.Free < littleRoom {
-		warn(true, Textf(
-			"The disk has only %d MB left. Once it is full, nothing more can be recorded.",
-			"Ổ đĩa chỉ còn trống %d MB. Khi đầy, hệ thống sẽ không ghi nhận thêm được gì.", storage.Free>>20))
+		warn(WarningDisk, true, Textf(
+			"Only %d MB of disk space left. When the disk is full, nothing more can be recorded.",
+			"Ổ đĩa chỉ còn trống %d MB. Khi đầy, hệ thống sẽ không ghi nhận thêm được giao dịch.", storage.Free>>20))
 	}
 	if storage.KeyMode.Perm()&0o077 != 0 {
-		warn(true, Textf(
-			"The key file may be read by other users of the machine: chmod 600 %s.key",
-			"Người dùng khác trên máy có thể đọc tệp khoá: hãy chạy chmod 600 %s.key", storage.Path))
+		warn(WarningKeyMode, true, Textf(
+			"Other users of the server can read the key file. Run: chmod 600 %s.key",
+			"Người dùng khác trên máy chủ đọc được tệp khoá. Hãy chạy: chmod 600 %s.key", storage.Path))
 	}
 	if storage.FileMode.Perm()&0o077 != 0 {
-		warn(true, Textf(
-			"The database may be read by other users of the machine: chmod 600 %s",
-			"Người dùng khác trên máy có thể đọc cơ sở dữ liệu: hãy chạy chmod 600 %s", storage.Path))
+		warn(WarningFileMode, true, Textf(
+			"Other users of the server can read the database. Run: chmod 600 %s",
+			"Người dùng khác trên máy chủ đọc được cơ sở dữ liệu. Hãy chạy: chmod 600 %s", storage.Path))
 	}
 	if storage.LogSize > largeLog {
-		warn(false, Textf(
-			"The write-ahead log has grown to %d MB: another program may keep the database open.",
-			"Nhật ký ghi trước (WAL) đã lên tới %d MB: có thể một chương trình khác đang giữ cơ sở dữ liệu.", storage.LogSize>>20))
+		warn(WarningLog, false, Textf(
+			"The write-ahead log has grown to %d MB: another program may be holding the database open.",
+			"Nhật ký ghi trước (WAL) đã lên tới %d MB: có thể một chương trình khác đang mở cơ sở dữ liệu.", storage.LogSize>>20))
 	}
 	if in.BaseURL == "" {
-		warn(false, Text{
-			"baoco doesn't know the address at which providers reach it, so it can only show paths: start it with --base-url.",
-			"baoco chưa biết địa chỉ mà nhà cung cấp gọi đến nên chỉ hiện được đường dẫn: hãy khởi động với --base-url.",
+		warn(WarningBaseURL, false, Text{
+			"baoco does not know its public address, so it can only show paths. Start it with --base-url.",
+			"baoco chưa biết địa chỉ công khai của mình nên chỉ hiển thị được đường dẫn. Hãy khởi động với --base-url.",
 		})
 	}
 	return list

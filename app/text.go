@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Lang is a language that people are answered in.
@@ -51,4 +52,14 @@ func AcceptedLang(header string) Lang {
 		}
 	}
 	return English
+}
+
+// Isolated keeps the direction of a name from what stands around it.
+func Isolated(name string) string { return "\u2068" + name + "\u2069" }
+
+// WriteTime writes an instant with its day in zone, the time first: what people
+// look for.
+func WriteTime(t time.Time, zone *time.Location) Text {
+	t = t.In(zone)
+	return Text{t.Format("15:04:05, 02 Jan 2006"), t.Format("15:04:05 02/01/2006")}
 }

@@ -15,3 +15,8 @@ func NewSenderOn(policy *app.TargetPolicy, resolver *net.Resolver, roots *x509.C
 	s.single = n.transport(false)
 	return s
 }
+
+// NewAlerterOn is NewAlerter in the same way.
+func NewAlerterOn(policy *app.TargetPolicy, resolver *net.Resolver, roots *x509.CertPool) *Alerter {
+	return newAlerter(network{policy: policy, resolver: resolver, roots: roots}, "test", nil)
+}

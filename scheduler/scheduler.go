@@ -1,6 +1,6 @@
 // Package scheduler is the clock and the courier: it makes the attempts of due
-// deliveries, reads the lists of providers (catchup.go) and does the
-// housekeeping.
+// deliveries, reads the lists of providers (catchup.go), tells owners what
+// needs them (alert.go) and does the housekeeping.
 //
 // The way of a delivery: a wake signal, the timer of the next due time or the
 // regular sweep → sweep.go finds what is due and gives it a slot → sender.go
@@ -27,6 +27,7 @@ const (
 	probeInterval = time.Second
 	pruneInterval = time.Hour
 	indexInterval = time.Second
+	alertInterval = 30 * time.Second
 )
 
 // grace is how long attempts in flight may go on after a stop: a little more
@@ -35,9 +36,10 @@ const grace = app.AttemptTimeout + bodyTimeout + time.Second
 
 // Options say what the scheduler does.
 type Options struct {
-	Keep    app.PruneLimits
-	CatchUp time.Duration // how often lists of providers are read; 0: never
-	Logger  *slog.Logger
+	Installation app.Installation // what alerts are about, and where they lead
+	Keep         app.PruneLimits
+	CatchUp      time.Duration // how often lists of providers are read; 0: never
+	Logger       *slog.Logger
 }
 
 // Scheduler runs until Stop.
@@ -98,6 +100,7 @@ func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 		{"sweep", sweepInterval, func(context.Context) { s.courier.lookEverywhere() }},
 		{"probe", probeInterval, func(ctx context.Context) { service.Probe(ctx, time.Now()) }},
 		{"index", indexInterval, func(ctx context.Context) { s.index(ctx, service) }},
+		{"alert", alertInterval, func(ctx context.Context) { s.alert(ctx, service, o.Installation) }},
 		{"prune", pruneInterval, func(ctx context.Context) { s.prune(ctx, service, o.Keep) }},
 	}
 	for _, job := range jobs {

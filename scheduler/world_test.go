@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,9 +43,34 @@ type installation struct {
 	service *app.Service
 	sender  *scheduler.Sender
 	courier *scheduler.Scheduler
+	log     *logBuffer
+}
+
+// logBuffer is a log that is written and read at the same time.
+type logBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
 
 func open(t *testing.T, path string, transport http.RoundTripper) *installation {
+	t.Helper()
+	return openWith(t, path, transport, nil)
+}
+
+// openWith is open with what stands in for the network of Telegram.
+func openWith(t *testing.T, path string, transport, telegram http.RoundTripper) *installation {
 	t.Helper()
 	ctx := context.Background()
 	store, err := sqlitestore.Open(ctx, path, sqlitestore.Options{Serve: true})
@@ -53,14 +80,18 @@ func open(t *testing.T, path string, transport http.RoundTripper) *installation 
 	targets, err := app.ParseTargetPolicy([]string{"127.0.0.1/32"})
 	must(t, err)
 	sender := scheduler.NewSender(targets, "test", transport)
-	service := app.NewService(app.Config{Store: store, Zone: zone, Targets: targets, Send: sender.Send})
-	return &installation{store: store, service: service, sender: sender}
+	service := app.NewService(app.Config{
+		Store: store, Zone: zone, Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", telegram).Send,
+	})
+	return &installation{store: store, service: service, sender: sender, log: &logBuffer{}}
 }
 
 func (s *installation) start(t *testing.T) {
 	t.Helper()
 	var err error
-	s.courier, err = scheduler.Start(s.service, s.sender.Send, scheduler.Options{})
+	s.courier, err = scheduler.Start(s.service, s.sender.Send, scheduler.Options{
+		Installation: app.Installation{BaseURL: "https://baoco.example.vn"}, Logger: slog.New(slog.NewTextHandler(s.log, nil)),
+	})
 	must(t, err)
 }
 

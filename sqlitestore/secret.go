@@ -125,4 +125,5 @@ const (
 	sealSource  = "source"
 	sealOptions = "source options"
 	sealAPIKey  = "source api key"
+	sealAlert   = "alert channel"
 )

@@ -67,33 +67,12 @@ func (s *Server) banksPage(v *visit) error {
 }
 
 func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Source) (bankCard, error) {
-	card := bankCard{BankAccountSummary: b, Reason: bankReason(b.BankAccount, sources).In(v.lang)}
+	card := bankCard{BankAccountSummary: b, Reason: b.Reason(sources).In(v.lang)}
 	newest, err := s.service.Transactions(v.Context(), v.account.ID, app.TransactionFilter{BankAccountID: b.ID, Page: app.Page{Number: 1, Size: 1}})
 	if len(newest.Rows) > 0 {
 		card.Last = &newest.Rows[0]
 	}
 	return card, err
-}
-
-// bankReason says why a bank account isn't simply active, and what ends it.
-func bankReason(b app.BankAccount, sources []app.Source) app.Text {
-	switch b.Status {
-	case app.BankAccountPending:
-		return app.Text{EN: "No transactions yet. The first one activates the account.", VI: "Chưa có giao dịch. Tài khoản sẽ hoạt động khi có giao dịch đầu tiên."}
-	case app.BankAccountInactive:
-		return app.Text{EN: "Off: transactions are recorded, but your shop is not notified.", VI: "Đang tắt: giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
-	case app.BankAccountError:
-		for _, src := range sources {
-			if src.PollError == app.PollKeyRefused && (src.BankAccountID == 0 || src.BankAccountID == b.ID) {
-				return app.Textf("The provider rejects the API key of source “%s”. Enter a new key.", "Nhà cung cấp không chấp nhận khoá API của nguồn “%s”. Hãy nhập khoá mới.", isolated(src.Name))
-			}
-		}
-		return app.Text{
-			EN: "The provider reports that its connection to the bank is broken. Reconnect the account at the provider; the next transaction clears this warning.",
-			VI: "Nhà cung cấp báo mất kết nối với ngân hàng. Hãy kết nối lại bên nhà cung cấp; cảnh báo này sẽ hết khi có giao dịch tiếp theo.",
-		}
-	}
-	return app.Text{}
 }
 
 // BankStatus is the status of a bank account in a word or two.

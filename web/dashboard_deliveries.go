@@ -173,7 +173,7 @@ func (s *Server) liveDeliveries(v *visit) error {
 			return next, err
 		}
 		// A connection that broke counts from the page again.
-		return next, stream.send(since.String(), `<a class="pill pending" href="`+html.EscapeString(to)+`">`+w.Number(int64(told))+" "+w.T("new: show", "lần gửi mới: xem")+`</a>`)
+		return next, stream.send(since.String(), `<a class="pill pending" href="`+html.EscapeString(to)+`">`+w.Number(int64(told))+" "+w.T("new – show", "lần gửi mới – xem")+`</a>`)
 	})
 }
 
@@ -188,7 +188,7 @@ func (v view) Verdict(r app.Result) app.DeliveryState {
 // Turn says which of its attempts this one of a delivery is.
 func (v view) Turn(d app.Delivery, number int) string {
 	if d.Single {
-		return v.T("test", "gửi thử")
+		return v.T("Test", "Gửi thử")
 	}
 	return v.T("attempt", "lần") + nbsp + strconv.Itoa(number) + "/" + strconv.Itoa(len(app.RetrySchedule))
 }

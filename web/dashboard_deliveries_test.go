@@ -35,7 +35,7 @@ func TestHistoryFilters(t *testing.T) {
 	good, bad := newMoody(t, 200, ""), newMoody(t, 503, "")
 	w.webhook(good.url, app.WebhookAll)
 	b := w.browser().signIn("lan")
-	if a := b.get("/deliveries"); len(a.listed(t)) != 0 || !strings.Contains(a.body, "Nothing was sent yet.") {
+	if a := b.get("/deliveries"); len(a.listed(t)) != 0 || !strings.Contains(a.body, "Nothing sent yet.") {
 		t.Error("an empty history")
 	}
 	w.pay(1, "1", "cà phê sữa đá")

@@ -112,7 +112,7 @@ func (s *Server) renderDelivery(v *visit, status int, data deliveryData) error {
 	}
 	data.Key = rand.Text()
 	number := strconv.FormatInt(data.ID, 10)
-	return s.render(v, status, "delivery", "deliveries", app.Text{EN: "Delivery #" + number, VI: "Lần gửi #" + number}, data)
+	return s.render(v, status, "delivery", "deliveries", app.Text{EN: "Delivery #" + number, VI: "Lượt gửi #" + number}, data)
 }
 
 func (v view) step(call app.Call) deliveryStep {
@@ -148,8 +148,8 @@ func (v view) phases(p app.Phases) []phaseBar {
 	var list []phaseBar
 	var x int64
 	for _, one := range []phaseBar{
-		{Name: "DNS", Took: p.DNS, Class: "dns"}, {Name: v.T("connect", "kết nối"), Took: p.Connect, Class: "connect"},
-		{Name: "TLS", Took: p.TLS, Class: "tls"}, {Name: v.T("answer", "chờ trả lời"), Took: p.Wait, Class: "wait"},
+		{Name: "DNS", Took: p.DNS, Class: "dns"}, {Name: v.T("Connect", "Kết nối"), Took: p.Connect, Class: "connect"},
+		{Name: "TLS", Took: p.TLS, Class: "tls"}, {Name: v.T("Response", "Phản hồi"), Took: p.Wait, Class: "wait"},
 	} {
 		if one.Took > 0 {
 			one.X, one.Width = x, int64(1000*one.Took/total)
@@ -238,11 +238,11 @@ func (v view) Span(d time.Duration) string {
 func (v view) StateWord(state app.DeliveryState) string {
 	switch state {
 	case app.DeliveryDelivered:
-		return v.T("received by the shop", "cửa hàng đã nhận")
+		return v.T("Succeeded", "Thành công")
 	case app.DeliveryFailed:
-		return v.T("failed", "thất bại")
+		return v.T("Failed", "Thất bại")
 	case app.DeliveryCancelled:
-		return v.T("cancelled", "đã huỷ")
+		return v.T("Cancelled", "Đã huỷ")
 	}
-	return v.T("still being tried", "đang gửi")
+	return v.T("In progress", "Đang gửi")
 }

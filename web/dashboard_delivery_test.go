@@ -30,8 +30,8 @@ func TestDeliveryPage(t *testing.T) {
 	page := b.get("/deliveries/1")
 	page.wantStatus(t, http.StatusOK)
 	for _, part := range []string{
-		"Delivery #1", "+1,549,000", "DH10293 thanh toan", "still being tried", receiver.url + "/a", "500 · ", "attempt\u00a01/6",
-		"The program behind the URL failed (500)", "Fatal error: Uncaught Exception", "planned for", "attempt\u00a02/6", `data-until="`,
+		"Delivery #1", "+1,549,000", "DH10293 thanh toan", "In progress", receiver.url + "/a", "500 · ", "attempt\u00a01/6",
+		"The program behind the URL failed (500)", "Fatal error: Uncaught Exception", "scheduled for", "attempt\u00a02/6", `data-until="`,
 		"X-Webhook-Signature: ", "Webhook-Id: dlv_1_", "Content-Length: ", "User-Agent: baoco/", `"transferAmount": 1549000`,
 	} {
 		if !strings.Contains(html.UnescapeString(page.body), part) {
@@ -51,19 +51,19 @@ func TestDeliveryPage(t *testing.T) {
 	// A webhook that is switched off has nothing planned.
 	_, err := w.service.ToggleWebhook(context.Background(), 1, hook.ID, time.Now())
 	must(t, err)
-	if page := b.get("/deliveries/1"); !strings.Contains(page.body, "until the webhook is switched on") || strings.Contains(page.body, "planned for") {
+	if page := b.get("/deliveries/1"); !strings.Contains(page.body, "until the webhook is turned on") || strings.Contains(page.body, "scheduled for") {
 		t.Error("something is planned for a webhook that is off")
 	}
 	_, err = w.service.ToggleWebhook(context.Background(), 1, hook.ID, time.Now())
 	must(t, err)
 	w.exhaust(hook.ID, serverError)
 	page = b.get("/deliveries/1")
-	for _, part := range []string{`<span class="pill failed">failed</span>`, "⑥", "attempt\u00a06/6", "500 · 142\u00a0ms", `action="/deliveries/1/resend"`, "DNS 2\u00a0ms", `<rect class="wait"`} {
+	for _, part := range []string{`<span class="pill failed">Failed</span>`, "⑥", "attempt\u00a06/6", "500 · 142\u00a0ms", `action="/deliveries/1/resend"`, "DNS 2\u00a0ms", `<rect class="wait"`} {
 		if !strings.Contains(html.UnescapeString(page.body), part) {
 			t.Errorf("the page has no %q", part)
 		}
 	}
-	if strings.Contains(page.body, "planned for") {
+	if strings.Contains(page.body, "scheduled for") {
 		t.Error("a seventh attempt is planned")
 	}
 	b.header.Set("Accept-Language", "vi")
@@ -116,7 +116,7 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 	}
 	must(t, w.service.DeleteWebhook(ctx, 1, hook.ID, time.Now()))
 	page = b.get("/deliveries/1").body
-	if !strings.Contains(page, "The webhook was deleted, and its secret with it") || strings.Contains(page, "X-Webhook-Signature") || strings.Contains(page, `id="curl"`) {
+	if !strings.Contains(page, "The webhook and its secret were deleted") || strings.Contains(page, "X-Webhook-Signature") || strings.Contains(page, `id="curl"`) {
 		t.Error("after the webhook was deleted")
 	}
 }

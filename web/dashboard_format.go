@@ -96,7 +96,7 @@ func (v view) When(t time.Time) string {
 	if t.IsZero() {
 		return v.T("Never", "Chưa có")
 	}
-	return t.In(v.zone).Format(v.T("15:04:05, 02 Jan 2006", "15:04:05 02/01/2006"))
+	return app.WriteTime(t, v.zone).In(v.Lang)
 }
 
 // Clock writes the time of an instant alone if it is today, else its day too.
@@ -124,20 +124,10 @@ func (v view) Direction(d app.Direction) string {
 }
 
 // BankName is the short name of a bank.
-func (v view) BankName(code string) string {
-	if bank, found := app.FindBank(code); found {
-		return bank.ShortName
-	}
-	return code
-}
+func (v view) BankName(code string) string { return app.BankShortName(code) }
 
 // Tail is the end of an account number, enough for its owner to know it.
-func (v view) Tail(number string) string {
-	if len(number) <= 4 {
-		return number
-	}
-	return "··" + number[len(number)-4:]
-}
+func (v view) Tail(number string) string { return app.Tail(number) }
 
 // Pill says in a few words how far a delivery has come.
 func (v view) Pill(p app.DeliveryProgress) string {
@@ -241,6 +231,18 @@ var fieldNames = map[string]app.Text{
 	"transferType":     {EN: "Direction", VI: "Loại giao dịch"},
 	"source_id":        {EN: "Source", VI: "Nguồn"},
 	"notify":           {EN: "Notification choice", VI: "Lựa chọn báo cho cửa hàng"},
+	"token":            {EN: "Token", VI: "Token"},
+	"chat":             {EN: "Chat ID", VI: "Chat ID"},
+	"api-url":          {EN: "Bot API address", VI: "Địa chỉ Bot API"},
+	"smtp_host":        {EN: "Mail server", VI: "Máy chủ gửi thư"},
+	"smtp_port":        {EN: "Port", VI: "Cổng"},
+	"smtp_security":    {EN: "Encryption", VI: "Kiểu mã hoá"},
+	"smtp_username":    {EN: "Username", VI: "Tên đăng nhập"},
+	"smtp_password":    {EN: "Password", VI: "Mật khẩu"},
+	"email_from":       {EN: "Sender", VI: "Địa chỉ gửi"},
+	"email_to":         {EN: "Recipients", VI: "Người nhận"},
+	"lang":             {EN: "Language", VI: "Ngôn ngữ"},
+	"kind":             {EN: "Alert type", VI: "Loại cảnh báo"},
 }
 
 func fieldName(field string) app.Text {

@@ -127,10 +127,6 @@ func (v view) Body(r app.Result) string { return app.CleanText(string(r.Body), 1
 // Explanation says why an attempt failed and what to do.
 func (v view) Explanation(r app.Result) string { return r.Explanation().In(v.Lang) }
 
-// worryingFailures is how many attempts in a row fail before a webhook needs
-// somebody: fewer may be a restart of the receiver.
-const worryingFailures = 3
-
 // lookedForFailed bounds how many failed deliveries a page looks at to say how
 // many can be sent again.
 const (
@@ -138,32 +134,8 @@ const (
 	lookedForFailedIn = 20 // of the overview, for each webhook
 )
 
-// webhooksNeedAttention lists the webhooks that fail, and those with
-// deliveries of the last 24 hours that are not tried any more.
-func (s *Server) webhooksNeedAttention(v *visit, w view) ([]attention, error) {
-	hooks, err := s.service.Webhooks(v.Context(), v.account.ID)
-	if err != nil {
-		return nil, err
-	}
-	healths, err := s.service.WebhookHealths(v.Context(), v.account.ID, v.now)
-	if err != nil {
-		return nil, err
-	}
-	var list []attention
-	for _, hook := range hooks {
-		health, to := healths[hook.ID], webhookPath(hook.ID)
-		if hook.IsActive && health.FailedInRow >= worryingFailures {
-			list = append(list, attention{
-				app.Textf("Webhook “%s” is not reaching your shop: the last %d attempts failed.", "Webhook “%s” không gửi được: %d lần gửi gần nhất đều thất bại.",
-					isolated(hook.Name), health.FailedInRow).In(v.lang), to, w.T("See why", "Xem lý do"),
-			})
-		}
-	}
-	return list, nil
-}
-
 // isolated keeps the direction of a name from what stands around it.
-func isolated(name string) string { return "\u2068" + name + "\u2069" }
+func isolated(name string) string { return app.Isolated(name) }
 
 // AtLeast writes a count that may not be all.
 func (v view) AtLeast(n int64, all bool) string {

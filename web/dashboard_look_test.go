@@ -38,7 +38,7 @@ func TestLookAfterAnAction(t *testing.T) {
 		}
 		posts++
 		for _, id := range []string{"1", "99", "x"} {
-			path := strings.NewReplacer("{id}", id, "{token}", "x").Replace(p.Path)
+			path := strings.NewReplacer("{id}", id, "{token}", "x", "{medium}", "email").Replace(p.Path)
 			a := b.send("POST", path, url.Values{})
 			found := back.FindStringSubmatch(a.body)
 			if a.status == http.StatusSeeOther || found == nil && strings.HasSuffix(path, "/env") {
@@ -53,7 +53,7 @@ func TestLookAfterAnAction(t *testing.T) {
 			if a.goes(t, to); pages[p.Path] && to != path {
 				t.Errorf("POST %s leads back to %s", path, to)
 			}
-			if a := b.get(to); a.status == http.StatusMethodNotAllowed || id == "1" && a.status >= 400 && a.status != http.StatusForbidden && to != "/deliveries/resend" {
+			if a := b.get(to); a.status == http.StatusMethodNotAllowed || id == "1" && !strings.Contains(p.Path, "{medium}") && a.status >= 400 && a.status != http.StatusForbidden && to != "/deliveries/resend" {
 				t.Errorf("POST %s leads back to %s: %d", path, to, a.status)
 			}
 		}

@@ -18,9 +18,9 @@ type overviewData struct {
 	Bank         int64 // that the chart is of; 0: all
 	Wide, Narrow chart
 	Newest       []transactionRow
-	Live         string // address of the stream of new rows
-	Attention    []attention
-	Steps        []setUpStep // of setting up; none once it works
+	Live         string          // address of the stream of new rows
+	Attention    []app.Attention // for owners
+	Steps        []setUpStep     // of setting up; none once it works
 }
 
 // overviewSums is what the first page says in figures. They are sent anew
@@ -29,11 +29,6 @@ type overviewSums struct {
 	Today, Week, Month dayTotal
 	Sent               app.DeliveryHealth // of the last 24 hours
 	Status             app.AccountStatus
-}
-
-// attention is one thing that needs somebody, with its way out.
-type attention struct {
-	Text, To, Action string
 }
 
 var overviewRanges = []int{7, 14, 30, 90}
@@ -72,8 +67,10 @@ func (s *Server) overviewPage(v *visit) error {
 	if data.Newest, _, err = s.transactionRows(v, app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}}); err != nil {
 		return err
 	}
-	if data.Attention, err = s.needsAttention(v, data.Status); err != nil {
-		return err
+	if v.owner() {
+		if data.Attention, err = s.service.Attention(v.Context(), v.account.ID, s.installation, v.now); err != nil {
+			return err
+		}
 	}
 	if data.Steps, err = s.steps(v); err != nil {
 		return err
@@ -110,55 +107,4 @@ func sumDays(days []dayTotal, from app.Day) dayTotal {
 		}
 	}
 	return sum
-}
-
-// needsAttention lists what somebody should look at, worst first.
-func (s *Server) needsAttention(v *visit, status app.AccountStatus) ([]attention, error) {
-	w := view{Lang: v.lang, zone: v.zone, now: v.now}
-	var list []attention
-	if !v.owner() {
-		return nil, nil
-	}
-	if status.Expired(v.now) {
-		list = append(list, attention{w.T("Your plan has expired. You can’t add or turn on anything.", "Gói dịch vụ đã hết hạn. Bạn không thể thêm hay bật mục mới."), "/settings", w.T("View plan", "Xem gói")})
-	}
-	if v.operator() {
-		warnings, err := s.service.SystemWarnings(s.installation, v.now)
-		if err != nil {
-			return nil, err
-		}
-		for _, warning := range warnings {
-			if warning.Grave {
-				list = append(list, attention{warning.In(v.lang), "/system", w.T("View system", "Xem hệ thống")})
-			}
-		}
-	}
-	failing, err := s.webhooksNeedAttention(v, w)
-	if err != nil {
-		return nil, err
-	}
-	if list, err = s.failedAttention(v, w, append(list, failing...)); err != nil {
-		return nil, err
-	}
-	return s.inboundAttention(v, w, list)
-}
-
-// manyFailed is where counting failures ends: it isn't the number that
-// somebody needs then.
-const manyFailed = 100
-
-// failedAttention adds what failed in the last 24 hours and was not sent again.
-func (s *Server) failedAttention(v *visit, w view, list []attention) ([]attention, error) {
-	since := v.now.Add(-24 * time.Hour)
-	failed, more, err := s.service.FailedDeliveries(v.Context(), v.account.ID, app.FailedFilter{From: since}, manyFailed)
-	if err != nil || len(failed) == 0 {
-		return list, err
-	}
-	text := w.Count(int64(len(failed)), "delivery failed in the last 24 hours. Your shop has not confirmed the transaction.",
-		"deliveries failed in the last 24 hours. Your shop has not confirmed the transactions.", "lượt gửi thất bại trong 24 giờ qua. Cửa hàng chưa xác nhận đã nhận giao dịch.")
-	if more {
-		text = w.T("More than ", "Hơn ") + text
-	}
-	to := "/deliveries?status=0&from=" + app.DayOf(since, v.zone).String()
-	return append(list, attention{text, to, w.T("Review and resend", "Xem và gửi lại")}), nil
 }

@@ -60,7 +60,7 @@ func (s *Server) resendPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.render(v, status, "resend", "deliveries", app.Text{EN: "Send again", VI: "Gửi lại"}, data)
+	return s.render(v, status, "resend", "deliveries", app.Text{EN: "Resend", VI: "Gửi lại"}, data)
 }
 
 // backToHistory is the list that a choice was made in.
@@ -187,10 +187,10 @@ func readIDs(texts []string) ([]int64, error) {
 		ids = append(ids, id)
 	}
 	if len(ids) == 0 {
-		return nil, app.InvalidField("id", "must be chosen first: tick the deliveries in the list", "chưa được chọn: hãy đánh dấu các lần gửi trong danh sách")
+		return nil, app.InvalidField("id", "is empty: select deliveries in the list first", "đang trống: hãy đánh dấu các lần gửi trong danh sách")
 	}
 	if len(ids) > app.MaxPageSize {
-		return nil, app.InvalidField("id", "may be at most 100 deliveries", "chỉ được có tối đa 100 lần gửi")
+		return nil, app.InvalidField("id", "can hold at most 100 deliveries", "chỉ được có tối đa 100 lượt gửi")
 	}
 	return ids, nil
 }
@@ -221,9 +221,9 @@ func (s *Server) resendDeliveries(v *visit) error {
 
 // resent says what was done and what wasn't.
 func resent(r app.ResendResult) app.Text {
-	text := app.Textf("Deliveries that are being sent again: %d.", "Số lần gửi đang được gửi lại: %d.", r.Count)
+	text := app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d lượt.", r.Count)
 	if n := len(r.Refused); n > 0 {
-		left := app.Textf(" Not sent again: %d.", " Không gửi lại được: %d.", n)
+		left := app.Textf(" Not resent: %d.", " Không gửi lại được: %d.", n)
 		text = app.Text{EN: text.EN + left.EN, VI: text.VI + left.VI}
 	}
 	var why resendData
@@ -234,7 +234,7 @@ func resent(r app.ResendResult) app.Text {
 		text = app.Text{EN: text.EN + " " + reason.EN, VI: text.VI + " " + reason.VI}
 	}
 	if r.More {
-		text.EN += " There are more: send again for the rest."
+		text.EN += " There are more: resend again for the rest."
 		text.VI += " Vẫn còn nữa: hãy gửi lại tiếp phần còn lại."
 	}
 	return text
@@ -259,5 +259,5 @@ func (s *Server) resendDelivery(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.redirect(v, "/deliveries/"+strconv.FormatInt(again.ID, 10), app.Text{EN: "It is being sent again, as this new delivery.", VI: "Đang gửi lại. Đây là lần gửi mới."})
+	return s.redirect(v, "/deliveries/"+strconv.FormatInt(again.ID, 10), app.Text{EN: "Resending as this new delivery.", VI: "Đang gửi lại. Đây là lượt gửi mới."})
 }

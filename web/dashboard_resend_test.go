@@ -53,7 +53,7 @@ func TestResendOne(t *testing.T) {
 	b.post("/deliveries/1/resend", form...).goes(t, "/deliveries/7")
 	eventually(t, "the resend is delivered", func() bool { return w.delivered() == 1 })
 	page = b.get("/deliveries/7").body
-	for _, part := range []string{"It is being sent again", `Resent from</dt><dd><a href="/deliveries/1">`, "received by the shop", "/deliveries/resend?id="} {
+	for _, part := range []string{"Resending as this new delivery", `Resend of</dt><dd><a href="/deliveries/1">`, "Succeeded", "/deliveries/resend?id="} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the resend's page has no %q", part)
 		}
@@ -65,7 +65,7 @@ func TestResendOne(t *testing.T) {
 		t.Error("one click would tell the shop once more what it knows")
 	}
 	confirm := regexp.MustCompile(`/deliveries/resend\?id=\d+`).FindString(b.get("/deliveries/1").body)
-	if page := b.get(confirm).body; !strings.Contains(page, "1 of them the shop has received before") {
+	if page := b.get(confirm).body; !strings.Contains(page, "1 of these were already received") {
 		t.Error("nothing says that the shop knows already")
 	}
 	// The button pressed twice sends once.
@@ -100,13 +100,13 @@ func TestResendRefusals(t *testing.T) {
 	// Of a choice, what can't be sent again is said beforehand and afterwards.
 	query := "/deliveries/resend?id=" + history(1) + "&id=" + history(2) + "&id=" + history(8)
 	page := b.get(query).body
-	for _, part := range []string{"Left out: The webhook is disabled", "Left out: The delivery is still being tried", "<strong>1</strong>"} {
+	for _, part := range []string{"Skipped: The webhook is disabled", "Skipped: The delivery is still being tried", "<strong>1</strong>"} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the count has no %q:\n%s", part, page)
 		}
 	}
 	b.post("/deliveries/resend", "id", history(1), "id", history(2)).goes(t, "/deliveries")
-	if page := b.get("/deliveries").body; !strings.Contains(page, "Deliveries that are being sent again: 1. Not sent again: 1. The webhook is disabled") {
+	if page := b.get("/deliveries").body; !strings.Contains(page, "Deliveries being resent: 1. Not resent: 1. The webhook is disabled") {
 		t.Error("nothing says what was not done")
 	}
 	must(t, w.service.DeleteWebhook(ctx, 1, 1, time.Now()))
@@ -139,7 +139,7 @@ func TestResendChosen(t *testing.T) {
 		}
 	}
 	page := b.get("/deliveries/resend?q=a" + ids).body
-	if !strings.Contains(page, `<p class="big">2 deliveries</p>`) || !strings.Contains(page, "1 of them the shop has received before") {
+	if !strings.Contains(page, `<p class="big">2 deliveries</p>`) || !strings.Contains(page, "1 of these were already received") {
 		t.Errorf("the count: %s", page)
 	}
 	if n := w.rows("deliveries"); n != 8 {
@@ -184,7 +184,7 @@ func TestResendFailed(t *testing.T) {
 			}
 			page := b.get("/deliveries/resend?failed=all&" + c.filter).body
 			if c.want == 0 {
-				if !strings.Contains(page, "There is nothing to send again.") || strings.Contains(page, `type="submit">`+"\n") {
+				if !strings.Contains(page, "Nothing to resend.") || strings.Contains(page, `type="submit">`+"\n") {
 					t.Errorf("nothing: %s", page)
 				}
 				return
@@ -198,10 +198,10 @@ func TestResendFailed(t *testing.T) {
 				t.Errorf("%d %s", a.status, to)
 			}
 			eventually(t, "all of them are delivered", func() bool { return w.delivered() == c.want })
-			if page := b.get("/deliveries").body; !strings.Contains(page, fmt.Sprintf("being sent again: %d.", c.want)) {
+			if page := b.get("/deliveries").body; !strings.Contains(page, fmt.Sprintf("being resent: %d.", c.want)) {
 				t.Error("nothing says that it was done")
 			}
-			if page := b.get("/deliveries/resend?failed=all&" + c.filter).body; !strings.Contains(page, "There is nothing to send again.") {
+			if page := b.get("/deliveries/resend?failed=all&" + c.filter).body; !strings.Contains(page, "Nothing to resend.") {
 				t.Error("something is left")
 			}
 			b.post("/deliveries/resend", form...)
@@ -239,17 +239,17 @@ func TestResendBounds(t *testing.T) {
 		t.Error("the overview doesn't say so")
 	}
 	page := b.get("/deliveries/resend?failed=all&webhook_id=1").body
-	if !strings.Contains(page, "More than 1,000 deliveries") || !strings.Contains(page, "all of them are sent again") {
+	if !strings.Contains(page, "More than 1,000 deliveries") || !strings.Contains(page, "all of them will be resent") {
 		t.Errorf("a replay: %s", page)
 	}
 	page = b.get("/deliveries/resend?failed=all&q=don").body
-	if !strings.Contains(page, "More than 1,000 deliveries") || !strings.Contains(page, "These go first") {
+	if !strings.Contains(page, "More than 1,000 deliveries") || !strings.Contains(page, "These will be resent first") {
 		t.Errorf("in steps: %s", page)
 	}
 	began := time.Now()
 	b.post("/deliveries/resend", formFields(t, page, "/deliveries/resend")...).goes(t, "/deliveries?q=don")
 	t.Logf("%d resends took %v", app.MaxResend, time.Since(began))
-	if page := b.get("/deliveries").body; !strings.Contains(page, "being sent again: 1000. There are more: send again for the rest.") {
+	if page := b.get("/deliveries").body; !strings.Contains(page, "being resent: 1000. There are more: resend again for the rest.") {
 		t.Error("nothing says that some are left")
 	}
 	if n := w.rows("deliveries"); n != all+app.MaxResend {

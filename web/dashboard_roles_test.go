@@ -20,7 +20,7 @@ func TestRoles(t *testing.T) {
 	nobody, viewer := w.browser(), w.browser().signIn("thungan")
 	open := 0
 	for _, p := range web.DashboardPages() {
-		path := strings.NewReplacer("{$}", "", "{id}", "1", "{token}", "x").Replace(p.Path)
+		path := strings.NewReplacer("{$}", "", "{id}", "1", "{token}", "x", "{medium}", "telegram").Replace(p.Path)
 		if p.Role == "" {
 			open++
 			continue

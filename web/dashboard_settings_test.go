@@ -202,7 +202,7 @@ func TestInstallationIsShown(t *testing.T) {
 		t.Error("the example doesn't call the address for others")
 	}
 	page = b.get("/system").body
-	for _, want := range []string{w.path, "1.2.3", "2 d 2 h", "ready", "by a proxy"} {
+	for _, want := range []string{w.path, "1.2.3", "2 d 2 h", "Ready", "via a reverse proxy"} {
 		if !strings.Contains(strings.ReplaceAll(page, "\u00a0", " "), want) {
 			t.Errorf("the system page doesn't show %q", want)
 		}

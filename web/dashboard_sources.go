@@ -93,7 +93,7 @@ func (s *Server) sourcesPage(v *visit) error {
 		return err
 	}
 	data := sourcesData{Guessed: s.installation.BaseURL == ""}
-	if data.Open, err = s.service.OpenInbound(v.Context(), v.account.ID, manyFailed); err != nil {
+	if data.Open, err = s.service.OpenInbound(v.Context(), v.account.ID, app.CountedUpTo); err != nil {
 		return err
 	}
 	for _, src := range list {

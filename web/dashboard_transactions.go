@@ -142,7 +142,7 @@ func (s *Server) transactionFilter(v *visit, form transactionForm) (app.Transact
 	}{{"from", form.From, false, &f.From}, {"to", form.To, true, &f.To}} {
 		at, err := app.ParseBound(bound.text, bound.upper, v.zone)
 		if bound.text != "" && err != nil {
-			bad.Add(bound.field, "must be a date", "phải là một ngày")
+			bad.Add(bound.field, "must be a date", "phải là ngày hợp lệ")
 		} else if bound.text != "" {
 			*bound.into = at
 		}
@@ -153,14 +153,14 @@ func (s *Server) transactionFilter(v *visit, form transactionForm) (app.Transact
 	}{{"min", form.Min, &f.MinAmount}, {"max", form.Max, &f.MaxAmount}} {
 		n, err := app.ParseAmount(strings.NewReplacer(".", "", ",", "", " ", "").Replace(bound.text))
 		if bound.text != "" && (err != nil || n < 1) {
-			bad.Add(bound.field, "must be an amount", "phải là một số tiền")
+			bad.Add(bound.field, "must be an amount", "phải là số tiền hợp lệ")
 		}
 		*bound.into = n
 	}
 	if form.BankAccountID != "" {
 		id, found := parseID(form.BankAccountID)
 		if !found {
-			bad.Add("bank_account_id", "is unknown", "không tồn tại")
+			bad.Add("bank_account_id", "does not exist", "không tồn tại")
 		}
 		f.BankAccountID = id
 	}
@@ -206,5 +206,9 @@ func (v view) SearchFound(d transactionsData) string {
 
 // Sum writes what the transactions of one direction come to.
 func (v view) Sum(d app.Direction, sum app.Amounts) string {
-	return v.Signed(app.Transaction{Type: d, Amount: sum.Total}) + " " + strings.ToLower(v.Direction(d)) + nbsp + "(" + v.Number(sum.Count) + ")"
+	write := v.SignedIn
+	if d == app.Out {
+		write = v.SignedOut
+	}
+	return write(sum.Total) + " " + strings.ToLower(v.Direction(d)) + nbsp + "(" + v.Number(sum.Count) + ")"
 }

@@ -199,17 +199,17 @@ func TestSumsOfAFilter(t *testing.T) {
 		}
 		return list
 	}
-	in, out := "+2,500,025 ₫ in (25)", "−70,000 ₫ out (1)"
+	in, out := "+2,500,025 ₫ money in (25)", "−70,000 ₫ money out (1)"
 	today := time.Now().In(w.service.Zone()).Format(app.DateLayout)
 	for query, want := range map[string][]string{
 		"":                                    nil,
 		"q=ca+phe":                            {in, out},
-		"q=tra":                               {"+0 ₫ in (0)", out},
+		"q=tra":                               {"0 ₫ money in (0)", out},
 		"bank_account_id=" + itoa(bank.ID):    {in, out},
 		"type=IN":                             {in},
 		"type=OUT":                            {out},
-		"min=70001":                           {in, "−0 ₫ out (0)"},
-		"to=2020-01-01":                       {"+0 ₫ in (0)", "−0 ₫ out (0)"},
+		"min=70001":                           {in, "0 ₫ money out (0)"},
+		"to=2020-01-01":                       {"0 ₫ money in (0)", "0 ₫ money out (0)"},
 		"delivery_state=unsent&from=" + today: {in, out},
 	} {
 		if diff := cmp.Diff(want, sums(b.get("/transactions?"+query))); diff != "" {

@@ -24,7 +24,9 @@ type webhookData struct {
 }
 
 // Failing tells whether the webhook doesn't get through.
-func (d webhookData) Failing() bool { return d.IsActive && d.Health.FailedInRow >= worryingFailures }
+func (d webhookData) Failing() bool {
+	return d.IsActive && d.Health.FailedInRow >= app.WorryingFailures
+}
 
 func (s *Server) webhookPage(v *visit) error {
 	hook, err := s.pageWebhook(v)

@@ -186,6 +186,13 @@ var dashboardPages = []page{
 	{"POST", "/settings/counters", app.RoleOwner, (*Server).createCounterLink},
 	{"GET", "/settings/counters/{id}/revoke", app.RoleOwner, (*Server).revokeCounterPage},
 	{"POST", "/settings/counters/{id}/revoke", app.RoleOwner, (*Server).revokeCounter},
+	{"GET", "/settings/alerts", app.RoleOwner, (*Server).alertsPage},
+	{"POST", "/settings/alerts", app.RoleOwner, (*Server).setAlertPreferences},
+	{"POST", "/settings/alerts/telegram", app.RoleOwner, (*Server).setAlertTelegram},
+	{"POST", "/settings/alerts/email", app.RoleOwner, (*Server).setAlertEmail},
+	{"POST", "/settings/alerts/{medium}/test", app.RoleOwner, (*Server).testAlert},
+	{"GET", "/settings/alerts/{medium}/remove", app.RoleOwner, (*Server).removeAlertPage},
+	{"POST", "/settings/alerts/{medium}/remove", app.RoleOwner, (*Server).removeAlert},
 
 	{"GET", "/system", app.RoleOwner, (*Server).systemPage},
 

@@ -44,6 +44,7 @@ func newWorld(t *testing.T) *world {
 	sender := scheduler.NewSender(targets, "test", nil)
 	w.service = app.NewService(app.Config{
 		Store: w.store, Zone: zone, Targets: targets, Providers: web.Providers(), ReadInbound: web.ReadInbound, Send: sender.Send,
+		Alert: scheduler.NewAlerter(targets, "test", nil).Send,
 	})
 	courier, err := scheduler.Start(w.service, sender.Send, scheduler.Options{})
 	must(t, err)

@@ -13,7 +13,7 @@ import (
 // TestAmounts reads amounts from a signed column: an amount is exact, or a
 // fault that says why, or nothing.
 func TestAmounts(t *testing.T) {
-	const fraction, groups, syntax, size, cut = "whole number", "more than one way", "not an amount", "9999999999999", "scientific"
+	const fraction, groups, syntax, size, cut = "whole number", "more than one way", "could not be read", "9999999999999", "scientific"
 	tests := []struct {
 		text  string
 		want  int64
@@ -123,14 +123,14 @@ func TestNumberCells(t *testing.T) {
 		{"150000.00000000003", 0, "whole number"},
 		{"1E+13", 0, "9999999999999"},
 		{"NaN", 0, ""},
-		{"1,234", 0, "not an amount"},
+		{"1,234", 0, "could not be read"},
 	}
 	for _, test := range tests {
 		path := workbook(t, `<row r="1">`+texts("A1", "Ngày", "B1", "Nội dung", "C1", "Số tiền")+`</row>`+
 			`<row r="2"><c r="A2"><v>46327</v></c>`+texts("B2", "x")+`<c r="C2" s="1"><v>`+test.xml+`</v></c></row>`)
 		rows := readRows(t, path, statement.Options{Zone: zone})
 		if test.xml == "NaN" {
-			test.fault = "not an amount"
+			test.fault = "could not be read"
 		}
 		checkAmount(t, test.xml, rows, test.want, test.fault)
 	}

@@ -384,3 +384,55 @@ CREATE TABLE idempotency_keys (
   PRIMARY KEY (account_id, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idempotency_keys_age ON idempotency_keys (created_ms);
+
+-- What the alerts of an account are about. No row: the defaults.
+CREATE TABLE alert_preferences (
+  account_id INTEGER PRIMARY KEY REFERENCES accounts,
+  lang       TEXT NOT NULL,
+  muted      TEXT NOT NULL -- kinds, by spaces
+) STRICT;
+
+CREATE TABLE alert_channels (
+  id         INTEGER PRIMARY KEY,
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  medium     TEXT NOT NULL,
+  settings   BLOB NOT NULL,    -- sealed JSON
+  version    INTEGER NOT NULL, -- grows with every change of the settings
+  set_at     INTEGER NOT NULL,
+  sent_ms    INTEGER,
+  failures   INTEGER NOT NULL, -- in a row
+  problem_en TEXT NOT NULL,
+  problem_vi TEXT NOT NULL,
+  retry_ms   INTEGER
+) STRICT;
+CREATE UNIQUE INDEX alert_channels_medium ON alert_channels (account_id, medium);
+
+-- What a channel was told, or is still to be told.
+CREATE TABLE alert_conditions (
+  id         INTEGER PRIMARY KEY,
+  channel_id INTEGER NOT NULL REFERENCES alert_channels ON DELETE CASCADE,
+  key        TEXT NOT NULL,
+  kind       TEXT NOT NULL,
+  name_en    TEXT NOT NULL,
+  name_vi    TEXT NOT NULL,
+  began_ms   INTEGER NOT NULL,
+  told_ms    INTEGER, -- NULL: not yet
+  gone_ms    INTEGER  -- NULL: it lasts
+) STRICT;
+CREATE INDEX alert_conditions_channel ON alert_conditions (channel_id);
+
+-- The last messages of an account.
+CREATE TABLE alert_messages (
+  id         INTEGER PRIMARY KEY,
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  medium     TEXT NOT NULL,
+  at_ms      INTEGER NOT NULL, -- of the last attempt
+  test       INTEGER NOT NULL,
+  subject    TEXT NOT NULL,
+  text       TEXT NOT NULL,
+  sent       INTEGER NOT NULL,
+  tries      INTEGER NOT NULL,
+  problem_en TEXT NOT NULL,
+  problem_vi TEXT NOT NULL
+) STRICT;
+CREATE INDEX alert_messages_account ON alert_messages (account_id);

@@ -1,0 +1,279 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Alerts tell the owners of an account, outside the dashboard, what needs them.
+// The walk:
+//
+//	the regular work of scheduler → Service.Alert → for every channel:
+//	Attention → what is new, over, or to be reminded of (alert_news.go) →
+//	Config.Alert sends it as one message → settled in one commit
+//
+// A message is made when it is sent, of what holds then. What it told is kept
+// with its outcome: a restart neither repeats nor forgets, and a channel that
+// fails is tried again, with what is true by then.
+
+// AlertPreferences are what the alerts of an account are about.
+type AlertPreferences struct {
+	Lang  Lang
+	Muted []AttentionKind // of AlertKinds, not told
+}
+
+// AlertKinds are what alerts can be about: what begins and ends by itself.
+var AlertKinds = []AttentionKind{
+	AttentionWebhook, AttentionFailed, AttentionSource, AttentionInbound, AttentionBank, AttentionPlan, AttentionDisk, AttentionAlert,
+}
+
+// AlertMessage is a message that was tried.
+type AlertMessage struct {
+	Medium  AlertMedium
+	At      time.Time // of the last attempt
+	Test    bool
+	Subject string
+	Text    string
+	Sent    bool
+	Tries   int
+	Problem Text // empty: everybody got it
+}
+
+// KeptAlertMessages is how many messages of an account are kept.
+const KeptAlertMessages = 50
+
+// AlertError is why a message didn't go out. Its text says what the other side
+// said and what to do about it; it never holds a secret.
+type AlertError struct {
+	Text       Text
+	RetryAfter time.Duration // as the other side asked; 0: it didn't
+	Partly     bool          // some of the recipients got it
+}
+
+func (e *AlertError) Error() string { return e.Text.EN }
+
+// AlertOutcome is what settles one look at a channel.
+type AlertOutcome struct {
+	Channel    AlertChannel     // with SentAt, Failures, Problem and RetryAt as they are now
+	Conditions []AlertCondition // all of the channel
+	Message    *AlertMessage    // nil: none was tried
+}
+
+type alertStore interface {
+	// AlertPreferences gives Vietnamese and nothing muted where none were set.
+	AlertPreferences(ctx context.Context, accountID int64) (AlertPreferences, error)
+	SetAlertPreferences(ctx context.Context, accountID int64, p AlertPreferences) error
+	// AlertChannels lists the channels of an account, or of every account where
+	// accountID is 0.
+	AlertChannels(ctx context.Context, accountID int64) ([]AlertChannel, error)
+	// SetAlertChannel replaces the channel of the same medium, and forgets its
+	// failures and what it was told.
+	SetAlertChannel(ctx context.Context, c AlertChannel) (AlertChannel, error)
+	RemoveAlertChannel(ctx context.Context, accountID int64, medium AlertMedium) error
+	AlertConditions(ctx context.Context, channelID int64) ([]AlertCondition, error)
+	// SettleAlert does nothing where the channel was set up anew or removed
+	// meanwhile. A message that was tried before replaces the row of that time.
+	SettleAlert(ctx context.Context, o AlertOutcome) error
+	// NoteAlertTest keeps a test. One that was sent ends the channel's failures.
+	NoteAlertTest(ctx context.Context, c AlertChannel, m AlertMessage) error
+	// AlertMessages lists the last messages, newest first.
+	AlertMessages(ctx context.Context, accountID int64, most int) ([]AlertMessage, error)
+}
+
+// AlertPreferences are what the alerts of an account are about.
+func (s *Service) AlertPreferences(ctx context.Context, accountID int64) (AlertPreferences, error) {
+	return s.store.AlertPreferences(ctx, accountID)
+}
+
+// SetAlertPreferences changes what the alerts of an account are about.
+func (s *Service) SetAlertPreferences(ctx context.Context, accountID int64, p AlertPreferences) error {
+	var v Invalid
+	if p.Lang != Vietnamese && p.Lang != English {
+		v.Add("lang", "must be vi or en", "phải là vi hoặc en")
+	}
+	slices.Sort(p.Muted)
+	p.Muted = slices.Compact(p.Muted)
+	for _, kind := range p.Muted {
+		if !slices.Contains(AlertKinds, kind) {
+			v.Add("kind", fmt.Sprintf("must be one of %v", AlertKinds), fmt.Sprintf("phải là một trong %v", AlertKinds))
+			break
+		}
+	}
+	if err := v.Err(); err != nil {
+		return err
+	}
+	return s.store.SetAlertPreferences(ctx, accountID, p)
+}
+
+// AlertMessages lists the last messages of an account, newest first.
+func (s *Service) AlertMessages(ctx context.Context, accountID int64, most int) ([]AlertMessage, error) {
+	return s.store.AlertMessages(ctx, accountID, most)
+}
+
+// The times of alerts.
+const (
+	// AlertTimeout is how long sending one message may take.
+	AlertTimeout = 25 * time.Second
+	// alertPause is the least time between two messages of a channel.
+	alertPause = time.Minute
+	// alertReminder is how often what lasts is told again.
+	alertReminder = 24 * time.Hour
+	// alertCalm is for how long something must be gone to be over: what comes
+	// and goes is one thing.
+	alertCalm = 10 * time.Minute
+)
+
+// alertRetries are the waits after failures in a row; the last is repeated.
+var alertRetries = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
+
+// alertsAtOnce is how many channels are spoken to at a time.
+const alertsAtOnce = 8
+
+// Alerted is what became of a channel that had something to tell.
+type Alerted struct {
+	Channel AlertChannel // as it is now
+	Err     error        // why it wasn't told, or not everybody; nil: it was
+	Changed bool         // it fails for the first time, or works again
+}
+
+// Alert tells every channel of every account what it is to know at now, and
+// gives what became of those that had something to tell. One that fails keeps
+// no other back.
+func (s *Service) Alert(ctx context.Context, in Installation, now time.Time) ([]Alerted, error) {
+	channels, err := s.store.AlertChannels(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	var (
+		mu      sync.Mutex
+		results []Alerted
+		running sync.WaitGroup
+		slots   = make(chan struct{}, alertsAtOnce)
+	)
+	for _, c := range channels {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		running.Go(func() {
+			defer func() { <-slots }()
+			if result, told := s.alertChannel(ctx, c, in, now); told {
+				mu.Lock()
+				defer mu.Unlock()
+				results = append(results, result)
+			}
+		})
+	}
+	running.Wait()
+	return results, nil
+}
+
+// alertChannel looks at one channel; told says that there was something to
+// tell, or an error before that.
+func (s *Service) alertChannel(ctx context.Context, c AlertChannel, in Installation, now time.Time) (_ Alerted, told bool) {
+	news, err := s.alertNews(ctx, c, in, now)
+	if err != nil {
+		return Alerted{c, err, false}, true
+	}
+	o := AlertOutcome{Channel: c, Conditions: news.conditions}
+	if news.none() || c.waits(now) {
+		if news.changed {
+			err = s.store.SettleAlert(ctx, o)
+		}
+		return Alerted{c, err, false}, err != nil
+	}
+	message, err := s.alertMessage(ctx, c, news, in)
+	if err != nil {
+		return Alerted{c, err, false}, true
+	}
+	err = s.sendAlert(ctx, c, message)
+	if err != nil && ctx.Err() != nil {
+		return Alerted{}, false // the service stops: nothing is known, and it is tried again
+	}
+	message.At, message.Tries = now, c.Failures+1
+	o.Message = &message
+	if message.settle(err); message.Sent {
+		o.Conditions = news.told(now)
+	}
+	changed := o.Channel.attempted(message, err, now)
+	if settled := s.store.SettleAlert(context.WithoutCancel(ctx), o); settled != nil {
+		err = settled
+	}
+	return Alerted{o.Channel, err, changed}, true
+}
+
+// waits tells whether it isn't the channel's time yet. A clock that was set
+// back doesn't silence it.
+func (c AlertChannel) waits(now time.Time) bool {
+	if since := now.Sub(c.SentAt); since >= 0 && since < alertPause {
+		return true
+	}
+	wait := c.RetryAt.Sub(now)
+	return wait > 0 && wait <= slices.Max(alertRetries)
+}
+
+// attempted keeps in the channel what became of a message, and tells whether
+// that is news: the first failure, or the end of failures.
+func (c *AlertChannel) attempted(m AlertMessage, err error, now time.Time) bool {
+	before := c.Failures
+	if m.Sent {
+		c.SentAt, c.Failures, c.Problem, c.RetryAt = now, 0, Text{}, time.Time{}
+		return before > 0
+	}
+	c.Failures++
+	c.Problem = m.Problem
+	wait := alertRetries[min(c.Failures, len(alertRetries))-1]
+	if e, ok := err.(*AlertError); ok {
+		wait = min(max(wait, e.RetryAfter), slices.Max(alertRetries))
+	}
+	c.RetryAt = now.Add(wait)
+	return before == 0
+}
+
+// settle keeps in the message what became of it.
+func (m *AlertMessage) settle(err error) {
+	e, known := err.(*AlertError)
+	switch m.Sent = err == nil; {
+	case known:
+		m.Problem, m.Sent = e.Text, e.Partly
+	case err != nil:
+		m.Problem = Text{"The message could not be made: see the log of the server.", "Không tạo được tin nhắn: vui lòng xem nhật ký của máy chủ."}
+	}
+}
+
+// sendAlert has one message sent, in time. A panic of the sender is its
+// failure.
+func (s *Service) sendAlert(ctx context.Context, c AlertChannel, m AlertMessage) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = fmt.Errorf("panic while sending an alert: %T", value)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, AlertTimeout)
+	defer cancel()
+	return s.alert(ctx, c, m)
+}
+
+// TestAlert sends a test to a channel now. An [*AlertError] says why it didn't
+// arrive.
+func (s *Service) TestAlert(ctx context.Context, accountID int64, medium AlertMedium, in Installation, now time.Time) error {
+	c, err := s.AlertChannel(ctx, accountID, medium)
+	if err != nil {
+		return err
+	}
+	p, err := s.store.AlertPreferences(ctx, accountID)
+	if err != nil {
+		return err
+	}
+	m := alertTest(p.Lang, medium, in.BaseURL)
+	m.At, m.Tries = now, 1
+	err = s.sendAlert(ctx, c, m)
+	m.settle(err)
+	if kept := s.store.NoteAlertTest(context.WithoutCancel(ctx), c, m); kept != nil {
+		return kept
+	}
+	return err
+}

@@ -1,0 +1,256 @@
+package app
+
+import (
+	"context"
+	"net"
+	"net/mail"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// AlertMedium is how alerts reach people.
+type AlertMedium string
+
+// The media. An account has at most one channel of each.
+const (
+	AlertTelegram AlertMedium = "telegram"
+	AlertEmail    AlertMedium = "email"
+)
+
+// Name is what people call the medium.
+func (m AlertMedium) Name() Text {
+	if m == AlertEmail {
+		return Text{"e-mail", "email"}
+	}
+	return Text{"Telegram", "Telegram"}
+}
+
+// TelegramSettings are a bot and the chat to which it writes.
+type TelegramSettings struct {
+	Token  string // secret
+	Chat   string // id of a person or a group, or the @name of a channel
+	APIURL string // base of a Bot API server of one's own; empty: Telegram's
+}
+
+// MailSecurity is how a mail server is spoken to in secret. There is no way
+// without: a password travels.
+type MailSecurity string
+
+// The ways: TLS after a greeting in the clear, usually on port 587, or from the
+// first byte on, usually on port 465.
+const (
+	MailStartTLS MailSecurity = "starttls"
+	MailTLS      MailSecurity = "tls"
+)
+
+// EmailSettings are a mail server and the addresses to which it delivers.
+type EmailSettings struct {
+	Host     string
+	Port     int
+	Security MailSecurity
+	Username string // empty: the server asks for none
+	Password string // secret
+	From     string
+	To       []string
+}
+
+// MaxAlertRecipients is how many people an e-mail goes to.
+const MaxAlertRecipients = 5
+
+// AlertChannel is one way in which an account is told what needs somebody.
+type AlertChannel struct {
+	ID        int64
+	AccountID int64
+	Medium    AlertMedium
+	Telegram  TelegramSettings // for AlertTelegram
+	Email     EmailSettings    // for AlertEmail
+	SetAt     time.Time
+	Version   int64 // grows whenever the settings change
+
+	SentAt   time.Time // when a message last went out, tests apart; zero: never
+	Failures int       // in a row, since then
+	Problem  Text      // of the last of them
+	RetryAt  time.Time // when it is tried again; zero: nothing failed
+}
+
+// attentionKey names the channel's own failure.
+func (c AlertChannel) attentionKey() string { return "alert " + string(c.Medium) }
+
+// Secrets are what must not be repeated to anybody, wherever it comes back.
+func (c AlertChannel) Secrets() []string {
+	var list []string
+	for _, secret := range []string{c.Telegram.Token, c.Email.Password} {
+		if secret != "" {
+			list = append(list, secret)
+		}
+	}
+	return list
+}
+
+// Goes says in a few words where messages go, without a secret.
+func (c AlertChannel) Goes() string {
+	if c.Medium == AlertEmail {
+		return strings.Join(c.Email.To, ", ")
+	}
+	return c.Telegram.Chat
+}
+
+// SetAlertChannel sets up a channel, in place of one of the same medium. An
+// empty secret keeps the one that there is, as long as it goes to the same
+// place: who may change a host must not learn the secret by it. What lasts is
+// told anew, since somebody else may be listening now.
+func (s *Service) SetAlertChannel(ctx context.Context, c AlertChannel, now time.Time) (AlertChannel, error) {
+	channels, err := s.store.AlertChannels(ctx, c.AccountID)
+	if err != nil {
+		return AlertChannel{}, err
+	}
+	var before AlertChannel
+	for _, known := range channels {
+		if known.Medium == c.Medium {
+			before = known
+		}
+	}
+	switch c.Medium {
+	case AlertTelegram:
+		err = s.cleanTelegram(&c.Telegram, before.Telegram)
+	case AlertEmail:
+		err = s.cleanEmail(&c.Email, before.Email)
+	default:
+		err = InvalidField("medium", "must be telegram or email", "phải là telegram hoặc email")
+	}
+	if err != nil {
+		return AlertChannel{}, err
+	}
+	c.SetAt = now
+	return s.store.SetAlertChannel(ctx, c)
+}
+
+var (
+	botToken = regexp.MustCompile(`^[0-9]{1,20}:[A-Za-z0-9_-]{20,100}$`)
+	chatName = regexp.MustCompile(`^(-?[0-9]{1,20}|@[A-Za-z][A-Za-z0-9_]{3,31})$`)
+)
+
+func (s *Service) cleanTelegram(t *TelegramSettings, before TelegramSettings) error {
+	var v Invalid
+	t.Token, t.Chat, t.APIURL = strings.TrimSpace(t.Token), strings.TrimSpace(t.Chat), strings.TrimSuffix(strings.TrimSpace(t.APIURL), "/")
+	if t.Token == "" && before.Token != "" {
+		if t.Token = before.Token; t.APIURL != before.APIURL {
+			v.Add("token", "must be entered again, because it would go to another address", "phải nhập lại, vì sẽ được gửi đến địa chỉ khác")
+		}
+	}
+	if !botToken.MatchString(t.Token) {
+		v.Add("token", "must be as @BotFather gives it, such as 123456789:AAF…", "phải đúng như @BotFather đã cấp, ví dụ 123456789:AAF…")
+	}
+	if !chatName.MatchString(t.Chat) {
+		v.Add("chat", "must be a number, which begins with - for a group, or the @name of a channel", "phải là một số (nhóm thì bắt đầu bằng dấu -) hoặc @tên của kênh")
+	}
+	if t.APIURL != "" {
+		if bad := s.targets.CheckURL(t.APIURL); bad != nil {
+			v.Add("api-url", bad.EN, bad.VI)
+		} else if u, err := url.Parse(t.APIURL); err != nil || u.RawQuery != "" || u.ForceQuery {
+			v.Add("api-url", "must be an address such as https://api.example.vn", "phải là một địa chỉ, ví dụ https://api.example.vn")
+		}
+	}
+	return v.Err()
+}
+
+func (s *Service) cleanEmail(e *EmailSettings, before EmailSettings) error {
+	var v Invalid
+	e.Host, e.Username = strings.ToLower(strings.TrimSpace(e.Host)), strings.TrimSpace(e.Username)
+	if e.Password == "" && e.Username != "" && before.Password != "" {
+		e.Password = before.Password
+		if e.Host != before.Host || e.Port != before.Port || e.Security != before.Security || e.Username != before.Username {
+			v.Add("smtp_password", "must be entered again, because it would go to another server or for another user", "phải nhập lại, vì sẽ được gửi đến máy chủ khác hoặc cho người dùng khác")
+		}
+	}
+	if e.Port < 1 || e.Port > 65535 {
+		v.Add("smtp_port", "must be from 1 to 65535, mostly 587 or 465", "phải từ 1 đến 65535, thường là 587 hoặc 465")
+	} else if bad := s.targets.CheckURL("https://" + net.JoinHostPort(strings.Trim(e.Host, "[]"), strconv.Itoa(e.Port))); bad != nil {
+		v.Add("smtp_host", bad.EN, bad.VI)
+	}
+	if strings.ContainsAny(e.Host, "/?") {
+		v.Add("smtp_host", "must be a host name such as smtp.gmail.com", "phải là tên máy chủ, ví dụ smtp.gmail.com")
+	}
+	if e.Security != MailStartTLS && e.Security != MailTLS {
+		v.Add("smtp_security", "must be starttls or tls", "phải là starttls hoặc tls")
+	}
+	if (e.Username == "") != (e.Password == "") {
+		v.Add("smtp_password", "and the user name are given together, or neither", "và tên đăng nhập phải cùng có hoặc cùng để trống")
+	}
+	for field, text := range map[string]string{"smtp_username": e.Username, "smtp_password": e.Password} {
+		if len(text) > 500 || !utf8.ValidString(text) || strings.IndexFunc(text, isControl) >= 0 {
+			v.Add(field, "must be at most 500 characters without control characters", "tối đa 500 ký tự, không có ký tự điều khiển")
+		}
+	}
+	e.cleanAddresses(&v)
+	return v.Err()
+}
+
+// cleanAddresses leaves the bare addresses of what was typed.
+func (e *EmailSettings) cleanAddresses(v *Invalid) {
+	const en, vi = "must be an address such as lan@shop.vn", "phải là một địa chỉ, ví dụ lan@shop.vn"
+	from, ok := mailAddress(e.From)
+	if !ok {
+		v.Add("email_from", en, vi)
+	}
+	var to []string
+	for _, text := range e.To {
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		address, ok := mailAddress(text)
+		if !ok {
+			v.Add("email_to", en, vi)
+			return
+		}
+		to = append(to, address)
+	}
+	if len(to) < 1 || len(to) > MaxAlertRecipients {
+		v.Add("email_to", "must be 1 to "+strconv.Itoa(MaxAlertRecipients)+" addresses", "phải có từ 1 đến "+strconv.Itoa(MaxAlertRecipients)+" địa chỉ")
+	}
+	e.From, e.To = from, to
+}
+
+// mailAddress is the address in what was typed, in ASCII: beyond it, few
+// servers deliver.
+func mailAddress(text string) (string, bool) {
+	a, err := mail.ParseAddress(strings.TrimSpace(text))
+	if err != nil || len(a.Address) > 254 || strings.IndexFunc(a.Address, func(r rune) bool { return r <= ' ' || r > '~' }) >= 0 {
+		return "", false
+	}
+	_, domain, _ := strings.Cut(a.Address, "@")
+	return a.Address, validHostName(strings.ToLower(domain)) && strings.Contains(domain, ".")
+}
+
+// AlertChannels lists the channels of an account.
+func (s *Service) AlertChannels(ctx context.Context, accountID int64) ([]AlertChannel, error) {
+	return s.store.AlertChannels(ctx, accountID)
+}
+
+// AlertChannel finds the channel of a medium; CodeNotFound where there is none.
+func (s *Service) AlertChannel(ctx context.Context, accountID int64, medium AlertMedium) (AlertChannel, error) {
+	channels, err := s.store.AlertChannels(ctx, accountID)
+	for _, c := range channels {
+		if c.Medium == medium {
+			return c, err
+		}
+	}
+	if err == nil {
+		err = ErrNoAlertChannel()
+	}
+	return AlertChannel{}, err
+}
+
+// RemoveAlertChannel ends a channel at once; CodeNotFound where there is none.
+func (s *Service) RemoveAlertChannel(ctx context.Context, accountID int64, medium AlertMedium) error {
+	return s.store.RemoveAlertChannel(ctx, accountID, medium)
+}
+
+// ErrNoAlertChannel says that an account has no channel of a medium.
+func ErrNoAlertChannel() error {
+	return NotFound("There is no such alert channel.", "Không có kênh cảnh báo này.")
+}

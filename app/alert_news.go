@@ -1,0 +1,208 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// AlertCondition is what a channel knows, or is to know, of one thing that
+// needs somebody.
+type AlertCondition struct {
+	Key     string // of the Attention
+	Kind    AttentionKind
+	Name    Text
+	BeganAt time.Time
+	ToldAt  time.Time // last; zero: not yet
+	GoneAt  time.Time // since when it isn't there; zero: it lasts
+}
+
+// alertNews is what there is to tell a channel at one time.
+type alertNews struct {
+	lang       Lang
+	conditions []AlertCondition // all of the channel, as they are then
+	changed    bool             // they aren't what is kept
+	begun      []Attention
+	lasting    []Attention // to be reminded of
+	over       []AlertCondition
+}
+
+func (n alertNews) none() bool { return len(n.begun)+len(n.lasting)+len(n.over) == 0 }
+
+// alertNews finds what a channel is to be told at now.
+func (s *Service) alertNews(ctx context.Context, c AlertChannel, in Installation, now time.Time) (alertNews, error) {
+	p, err := s.store.AlertPreferences(ctx, c.AccountID)
+	if err != nil {
+		return alertNews{}, err
+	}
+	kept, err := s.store.AlertConditions(ctx, c.ID)
+	if err != nil {
+		return alertNews{}, err
+	}
+	present, err := s.Attention(ctx, c.AccountID, in, now)
+	if err != nil {
+		return alertNews{}, err
+	}
+	tells := func(kind AttentionKind, key string) bool {
+		return slices.Contains(AlertKinds, kind) && !slices.Contains(p.Muted, kind) && key != c.attentionKey()
+	}
+	present = slices.DeleteFunc(present, func(a Attention) bool { return !tells(a.Kind, a.Key) })
+	n := compareAlerts(kept, present, tells, now)
+	n.lang = p.Lang
+	return n, nil
+}
+
+// compareAlerts holds what a channel knows against what there is at now. What
+// begins is told once, and once a day while it lasts: all of what lasts then,
+// so that it stays one message a day. What is gone is over after a while, and
+// was nothing where nobody had been told. What isn't told any more is
+// forgotten.
+func compareAlerts(kept []AlertCondition, present []Attention, tells func(AttentionKind, string) bool, now time.Time) (n alertNews) {
+	known := map[string]AlertCondition{}
+	for _, c := range kept {
+		known[c.Key] = c
+	}
+	remind := false
+	var lasting []Attention
+	for _, a := range present {
+		c, found := known[a.Key]
+		delete(known, a.Key)
+		if !found || c.Name != a.Name {
+			c = AlertCondition{Key: a.Key, Kind: a.Kind, Name: a.Name, BeganAt: now}
+		}
+		c.GoneAt = time.Time{}
+		n.conditions = append(n.conditions, c)
+		if c.ToldAt.IsZero() {
+			n.begun = append(n.begun, a)
+			continue
+		}
+		lasting = append(lasting, a)
+		remind = remind || now.Sub(c.ToldAt) >= alertReminder
+	}
+	if remind {
+		n.lasting = lasting
+	}
+	for _, c := range kept {
+		if _, gone := known[c.Key]; !gone || c.ToldAt.IsZero() || !tells(c.Kind, c.Key) {
+			continue
+		}
+		if c.GoneAt.IsZero() || c.GoneAt.After(now) {
+			c.GoneAt = now
+		}
+		n.conditions = append(n.conditions, c)
+		if now.Sub(c.GoneAt) >= alertCalm {
+			n.over = append(n.over, c)
+		}
+	}
+	n.changed = !slices.Equal(kept, n.conditions)
+	return n
+}
+
+// told is the conditions once the news went out at now.
+func (n alertNews) told(now time.Time) (after []AlertCondition) {
+	said := map[string]bool{}
+	for _, a := range slices.Concat(n.begun, n.lasting) {
+		said[a.Key] = true
+	}
+	over := map[string]bool{}
+	for _, c := range n.over {
+		over[c.Key] = true
+	}
+	for _, c := range n.conditions {
+		if over[c.Key] {
+			continue
+		}
+		if said[c.Key] {
+			c.ToldAt = now
+		}
+		after = append(after, c)
+	}
+	return after
+}
+
+// alertMessage writes the news as one message in the account's language.
+func (s *Service) alertMessage(ctx context.Context, c AlertChannel, n alertNews, in Installation) (AlertMessage, error) {
+	a, err := s.store.Account(ctx, c.AccountID)
+	if err != nil {
+		return AlertMessage{}, err
+	}
+	w := alertWriter{lang: n.lang, zone: s.zone, base: in.BaseURL}
+	since := map[string]time.Time{}
+	for _, c := range n.conditions {
+		since[c.Key] = c.BeganAt
+	}
+	for _, item := range n.begun {
+		w.item(item.Name.In(w.lang), "⚠️ "+item.Text.In(w.lang), item.Action.In(w.lang), item.To)
+	}
+	for _, item := range n.over {
+		began, gone := w.clock(item.BeganAt), w.clock(item.GoneAt)
+		w.item(Text{"over: ", "hết cảnh báo: "}.In(w.lang)+item.Name.In(w.lang),
+			"✅ "+Text{"Over: " + item.Name.EN + " (from " + began + " to " + gone + ").", "Hết cảnh báo: " + item.Name.VI + " (từ " + began + " đến " + gone + ")."}.In(w.lang), "", "")
+	}
+	for _, item := range n.lasting {
+		began := w.clock(since[item.Key])
+		w.item(Text{"still: ", "vẫn còn: "}.In(w.lang)+item.Name.In(w.lang),
+			"⚠️ "+Text{"Still, since " + began + ": " + item.Text.EN, "Vẫn còn từ " + began + ": " + item.Text.VI}.In(w.lang), item.Action.In(w.lang), item.To)
+	}
+	return w.message(c.Medium, a), nil
+}
+
+// shownAlerts is how many items a message holds: more don't help, and Telegram
+// takes 4,096 characters.
+const shownAlerts = 10
+
+// alertWriter gathers the items of a message.
+type alertWriter struct {
+	lang   Lang
+	zone   *time.Location
+	base   string // of the dashboard; empty: not known
+	titles []string
+	items  []string
+}
+
+func (w *alertWriter) item(title, text, action, to string) {
+	if w.base != "" && to != "" {
+		text += "\n" + action + ": " + w.base + to
+	}
+	w.titles, w.items = append(w.titles, title), append(w.items, text)
+}
+
+// clock writes an instant to the minute.
+func (w *alertWriter) clock(t time.Time) string {
+	return t.In(w.zone).Format(Text{"15:04, 02 Jan", "15:04 02/01"}.In(w.lang))
+}
+
+func (w *alertWriter) message(medium AlertMedium, a Account) AlertMessage {
+	name := "Báo Có"
+	if a.ID != DefaultAccountID {
+		name += " · " + Isolated(a.Name)
+	}
+	m := AlertMessage{Medium: medium, Subject: name + ": " + w.titles[0]}
+	if more := len(w.titles) - 1; more > 0 {
+		m.Subject += " (+" + strconv.Itoa(more) + ")"
+	}
+	shown, more := w.items, len(w.items)-shownAlerts
+	if more > 0 {
+		shown = append(slices.Clip(shown[:shownAlerts]), Textf("And %d more: see the dashboard.", "Và %d mục khác: vui lòng xem trên bảng điều khiển.", more).In(w.lang))
+		if w.base != "" {
+			shown[shownAlerts] += " " + w.base + "/"
+		}
+	}
+	m.Text = name + "\n\n" + strings.Join(shown, "\n\n")
+	return m
+}
+
+// alertTest is the message of a test.
+func alertTest(lang Lang, medium AlertMedium, base string) AlertMessage {
+	m := AlertMessage{Medium: medium, Test: true, Subject: Text{"Báo Có: a test", "Báo Có: tin thử"}.In(lang)}
+	m.Text = Text{
+		"Báo Có\n\n✅ This is a test: alerts of your shop arrive here.",
+		"Báo Có\n\n✅ Đây là tin thử: cảnh báo của cửa hàng sẽ được gửi đến đây.",
+	}.In(lang)
+	if base != "" {
+		m.Text += "\n" + Text{"Alerts", "Cài đặt cảnh báo"}.In(lang) + ": " + base + "/settings/alerts"
+	}
+	return m
+}

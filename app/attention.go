@@ -1,0 +1,286 @@
+package app
+
+import (
+	"context"
+	"strconv"
+	"time"
+)
+
+// AttentionKind is what kind of thing needs somebody.
+type AttentionKind string
+
+// The kinds. Those of AlertKinds are also told outside the dashboard.
+const (
+	AttentionPlan    AttentionKind = "plan"    // it has expired, or is about to
+	AttentionSystem  AttentionKind = "system"  // how the installation was set up; for the operator
+	AttentionDisk    AttentionKind = "disk"    // little room; for the operator
+	AttentionWebhook AttentionKind = "webhook" // it doesn't get through
+	AttentionFailed  AttentionKind = "failed"  // deliveries that aren't tried any more
+	AttentionInbound AttentionKind = "inbound" // what came in and wasn't recorded
+	AttentionBank    AttentionKind = "bank"    // in error
+	AttentionSource  AttentionKind = "source"  // it is silent, or its calls are refused
+	AttentionAlert   AttentionKind = "alert"   // an alert channel doesn't get through
+)
+
+// Attention is one thing that needs somebody, with its way out.
+type Attention struct {
+	Kind AttentionKind
+	Key  string // the same for as long as it lasts, another for anything else of the account
+	Name Text   // what it is, in a few words that stay true while counts change
+	Text Text
+	To   string // path of the page where it ends
+	// Action is what to do there.
+	Action Text
+}
+
+// The figures of what needs somebody.
+const (
+	// WorryingFailures is how many attempts in a row fail before a webhook
+	// needs somebody: fewer may be a restart of the receiver.
+	WorryingFailures = 3
+	// CountedUpTo is where counting ends: it isn't the number that somebody
+	// needs then.
+	CountedUpTo = 100
+	// recently is how far back failed deliveries and refused calls count.
+	recently = 24 * time.Hour
+	// planEndsSoon is how long before its end a plan is worth a word.
+	planEndsSoon = 7 * 24 * time.Hour
+	// busyDays is for how many days there must have been transactions for a day
+	// without a call to be strange.
+	busyDays = 7
+)
+
+// Attention lists what the owners of an account should look at, worst first.
+// What concerns the installation stands with its operator's account only.
+func (s *Service) Attention(ctx context.Context, accountID int64, in Installation, now time.Time) ([]Attention, error) {
+	var list []Attention
+	for _, part := range []func(context.Context, int64, time.Time) ([]Attention, error){
+		s.planAttention,
+		func(_ context.Context, accountID int64, now time.Time) ([]Attention, error) {
+			return s.systemAttention(accountID, in, now)
+		},
+		s.webhookAttention, s.failedAttention, s.inboundAttention, s.bankAttention, s.sourceAttention, s.alertAttention,
+	} {
+		more, err := part(ctx, accountID, now)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	return list, nil
+}
+
+func (s *Service) planAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
+	a, err := s.store.Account(ctx, accountID)
+	if err != nil || a.ExpiresAt.IsZero() {
+		return nil, err
+	}
+	plan := Attention{Kind: AttentionPlan, Key: "plan", To: "/settings", Action: Text{"View plan", "Xem gói"}}
+	switch {
+	case a.Expired(now):
+		plan.Name = Text{"Your plan has expired", "Gói dịch vụ đã hết hạn"}
+		plan.Text = Text{"Your plan has expired. You can’t add or turn on anything.", "Gói dịch vụ đã hết hạn. Bạn không thể thêm hay bật mục mới."}
+	case a.ExpiresAt.Sub(now) <= planEndsSoon:
+		at := WriteTime(a.ExpiresAt, s.zone)
+		plan.Name = Text{"Your plan expires soon", "Gói dịch vụ sắp hết hạn"}
+		plan.Text = Text{
+			"Your plan expires at " + at.EN + ". Recording and sending continue after that, but you can’t add or turn on anything.",
+			"Gói dịch vụ sẽ hết hạn lúc " + at.VI + ". Sau đó giao dịch vẫn được ghi nhận và gửi đi, nhưng bạn không thể thêm hay bật mục mới.",
+		}
+	default:
+		return nil, nil
+	}
+	return []Attention{plan}, nil
+}
+
+func (s *Service) systemAttention(accountID int64, in Installation, now time.Time) (list []Attention, _ error) {
+	if accountID != DefaultAccountID {
+		return nil, nil
+	}
+	warnings, err := s.SystemWarnings(in, now)
+	for _, warning := range warnings {
+		if !warning.Grave {
+			continue
+		}
+		a := Attention{Kind: AttentionSystem, Key: "system " + string(warning.Name), Text: warning.Text, Name: warning.Text, To: "/system", Action: Text{"View system", "Xem hệ thống"}}
+		if warning.Name == WarningDisk {
+			a.Kind, a.Name = AttentionDisk, Text{"The disk is almost full", "Ổ đĩa sắp đầy"}
+		}
+		list = append(list, a)
+	}
+	return list, err
+}
+
+// webhookAttention lists the webhooks that keep failing.
+func (s *Service) webhookAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
+	hooks, err := s.Webhooks(ctx, accountID)
+	if err != nil || len(hooks) == 0 {
+		return nil, err
+	}
+	healths, err := s.WebhookHealths(ctx, accountID, now)
+	if err != nil {
+		return nil, err
+	}
+	var list []Attention
+	for _, hook := range hooks {
+		failed := healths[hook.ID].FailedInRow
+		if !hook.IsActive || failed < WorryingFailures {
+			continue
+		}
+		id, name := strconv.FormatInt(hook.ID, 10), Isolated(hook.Name)
+		list = append(list, Attention{
+			Kind: AttentionWebhook, Key: "webhook " + id, Name: Textf("Webhook “%s” is not reaching your shop", "Webhook “%s” không gửi được", name),
+			Text: Textf("Webhook “%s” is not reaching your shop: the last %d attempts failed.", "Webhook “%s” không gửi được: %d lần gửi gần nhất đều thất bại.", name, failed),
+			To:   "/webhooks/" + id, Action: Text{"See why", "Xem lý do"},
+		})
+	}
+	return list, nil
+}
+
+// failedAttention is what failed lately and was not sent again.
+func (s *Service) failedAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
+	since := now.Add(-recently)
+	failed, more, err := s.FailedDeliveries(ctx, accountID, FailedFilter{From: since}, CountedUpTo)
+	if err != nil || len(failed) == 0 {
+		return nil, err
+	}
+	text := counted(int64(len(failed)), "delivery failed in the last 24 hours. Your shop has not confirmed the transaction.",
+		"deliveries failed in the last 24 hours. Your shop has not confirmed the transactions.", "lượt gửi thất bại trong 24 giờ qua. Cửa hàng chưa xác nhận đã nhận giao dịch.")
+	if more {
+		text = Text{"More than " + text.EN, "Hơn " + text.VI}
+	}
+	return []Attention{{
+		Kind: AttentionFailed, Key: "failed", Text: text,
+		Name: Text{"Deliveries failed in the last 24 hours", "Có lượt gửi thất bại trong 24 giờ qua"},
+		To:   "/deliveries?status=0&from=" + DayOf(since, s.zone).String(), Action: Text{"Review and resend", "Xem và gửi lại"},
+	}}, nil
+}
+
+// inboundAttention is what came in and waits for somebody.
+func (s *Service) inboundAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
+	open, err := s.OpenInbound(ctx, accountID, CountedUpTo)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range []struct {
+		n             int64
+		one, many, vi string
+		state         Outcome
+		name, action  Text
+	}{
+		{open.Unassigned, "transaction is waiting because its bank account is not linked.", "transactions are waiting because their bank accounts are not linked.", "giao dịch đang chờ vì tài khoản ngân hàng chưa được liên kết.",
+			OutcomeUnassigned, Text{"Transactions are waiting for a bank account", "Có giao dịch chờ gán tài khoản"}, Text{"Assign", "Gán tài khoản"}},
+		{open.Rejected, "received item could not be read.", "received items could not be read.", "mục nhận được nhưng không đọc được.",
+			OutcomeRejected, Text{"Received items could not be read", "Có mục nhận được nhưng không đọc được"}, Text{"See why", "Xem lý do"}},
+		{open.Conflicts, "received item conflicts with a recorded transaction.", "received items conflict with recorded transactions.", "mục nhận được mâu thuẫn với giao dịch đã ghi nhận.",
+			OutcomeConflict, Text{"Received items conflict with recorded transactions", "Có mục nhận được mâu thuẫn với giao dịch đã ghi nhận"}, Text{"Compare", "So sánh"}},
+	} {
+		if o.n == 0 {
+			continue
+		}
+		text := counted(o.n, o.one, o.many, o.vi)
+		if o.n == CountedUpTo {
+			text = Text{"At least " + text.EN, "Ít nhất " + text.VI}
+		}
+		list = append(list, Attention{Kind: AttentionInbound, Key: "inbound " + string(o.state), Name: o.name, Text: text, To: "/inbound/events?state=" + string(o.state), Action: o.action})
+	}
+	return list, nil
+}
+
+// bankAttention lists the bank accounts in error.
+func (s *Service) bankAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
+	banks, err := s.BankAccounts(ctx, accountID)
+	if err != nil {
+		return nil, err
+	}
+	var sources []Source
+	for _, b := range banks {
+		if b.Status != BankAccountError {
+			continue
+		}
+		if sources == nil {
+			if sources, err = s.Sources(ctx, accountID); err != nil {
+				return nil, err
+			}
+		}
+		id, name, reason := strconv.FormatInt(b.ID, 10), BankShortName(b.Bank)+" "+Tail(b.AccountNumber), b.Reason(sources)
+		list = append(list, Attention{
+			Kind: AttentionBank, Key: "bank " + id, Name: Textf("Bank account %s has an error", "Tài khoản %s có lỗi", name),
+			Text: Text{name + ": " + reason.EN, name + ": " + reason.VI}, To: "/banks/" + id, Action: Text{"View", "Xem"},
+		})
+	}
+	return list, nil
+}
+
+// sourceAttention lists the sources that used to call, and those whose calls
+// are refused.
+func (s *Service) sourceAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
+	sources, err := s.SourcesHealth(ctx, accountID)
+	if err != nil {
+		return nil, err
+	}
+	for _, src := range sources {
+		id, name, busy := strconv.FormatInt(src.ID, 10), Isolated(src.Name), false
+		if len(sources) == 1 && src.Silent(true, now) {
+			if busy, err = s.busyBefore(ctx, accountID, src.LastCallAt); err != nil {
+				return nil, err
+			}
+		}
+		a := Attention{Kind: AttentionSource, To: "/inbound/sources/" + id, Action: Text{"Check", "Kiểm tra"}}
+		switch refused := src.LastRefused.ReceivedAt; {
+		case refused.Unix() > src.LastCallAt.Unix() && now.Sub(refused) < recently: // a call is kept to the second
+			a.Key, a.Name = "refused "+id, Textf("Calls to source “%s” are refused", "Lượt gọi đến nguồn “%s” bị từ chối", name)
+			a.Text = Textf("Calls to source “%s” are refused, so its transactions are not received. The secret entered at the provider may be wrong.",
+				"Lượt gọi đến nguồn “%s” bị từ chối nên không nhận được giao dịch. Có thể secret nhập bên nhà cung cấp bị sai.", name)
+		case src.Silent(busy, now):
+			at := WriteTime(src.LastCallAt, s.zone)
+			a.Key, a.Name = "silent "+id, Textf("Source “%s” has gone silent", "Nguồn “%s” không gửi gì", name)
+			a.Text = Text{"Source “" + name + "” has sent nothing since " + at.EN + ".", "Nguồn “" + name + "” chưa gửi gì từ " + at.VI + "."}
+		default:
+			continue
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// busyBefore tells whether there were transactions on each of the days up to an
+// instant.
+func (s *Service) busyBefore(ctx context.Context, accountID int64, at time.Time) (bool, error) {
+	last := DayOf(at, s.zone)
+	rows, err := s.Days(ctx, accountID, last-busyDays+1, last)
+	busy := map[Day]bool{}
+	for _, row := range rows {
+		if row.Day <= last && row.Count > 0 {
+			busy[row.Day] = true
+		}
+	}
+	return len(busy) == busyDays, err
+}
+
+// alertAttention lists the alert channels that don't get through.
+func (s *Service) alertAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
+	channels, err := s.store.AlertChannels(ctx, accountID)
+	for _, c := range channels {
+		if c.Failures < WorryingFailures {
+			continue
+		}
+		name := c.Medium.Name()
+		list = append(list, Attention{
+			Kind: AttentionAlert, Key: c.attentionKey(), Name: Text{"Alerts by " + name.EN + " are not being delivered", "Cảnh báo qua " + name.VI + " không gửi được"},
+			Text: Text{"Alerts by " + name.EN + " are not being delivered. " + c.Problem.EN, "Cảnh báo qua " + name.VI + " không gửi được. " + c.Problem.VI},
+			To:   "/settings/alerts", Action: Text{"Check", "Kiểm tra"},
+		})
+	}
+	return list, err
+}
+
+// counted writes how many there are of something; English tells one from many.
+// The counts here are small.
+func counted(n int64, one, many, vi string) Text {
+	if n == 1 {
+		many = one
+	}
+	digits := strconv.FormatInt(n, 10)
+	return Text{digits + " " + many, digits + " " + vi}
+}

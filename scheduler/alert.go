@@ -1,0 +1,149 @@
+package scheduler
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+
+	"baoco/app"
+)
+
+// This file is the regular alerting: the job of gocron, and the Alerter, which
+// sends one message by the medium of its channel (alert_telegram.go,
+// alert_email.go). Both go where an account's owner says, so they connect past
+// guard.go as webhooks do; and nothing of theirs has a part in deliveries.
+
+// alert tells all channels. What a slow one needs is its own time: the job
+// begins anew when all are done.
+func (s *Scheduler) alert(ctx context.Context, service *app.Service, in app.Installation) {
+	results, err := service.Alert(ctx, in, time.Now())
+	if err != nil && ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
+		s.log.Error("alert", "err", err)
+	}
+	for _, r := range results {
+		s.logAlerted(r)
+	}
+}
+
+// logAlerted says that a channel fails, or that it works again.
+func (s *Scheduler) logAlerted(r app.Alerted) {
+	log := s.log.With("account", r.Channel.AccountID, "medium", string(r.Channel.Medium))
+	var fault *app.AlertError
+	switch {
+	case errors.As(r.Err, &fault) && fault.Partly:
+		log.Warn("not all recipients were alerted", "err", r.Err)
+	case errors.As(r.Err, &fault) && r.Changed:
+		log.Warn("alerting fails; it is tried again", "err", r.Err)
+	case r.Err != nil && fault == nil && app.CodeOf(r.Err) != app.CodeUnavailable:
+		log.Error("alert", "err", r.Err)
+	case r.Err == nil && r.Changed:
+		log.Info("alerting works again")
+	}
+}
+
+// Alerter sends alerts.
+type Alerter struct {
+	network  network
+	telegram *http.Client
+	version  string
+}
+
+// NewAlerter makes an alerter that connects where policy allows. A transport
+// that isn't nil stands in for the network of Telegram.
+func NewAlerter(policy *app.TargetPolicy, version string, transport http.RoundTripper) *Alerter {
+	return newAlerter(network{policy: policy}, version, transport)
+}
+
+func newAlerter(n network, version string, transport http.RoundTripper) *Alerter {
+	if transport == nil {
+		transport = n.transport(false)
+	}
+	return &Alerter{
+		network: n, version: version,
+		telegram: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
+}
+
+// Send sends one message, as app.Config says.
+func (a *Alerter) Send(ctx context.Context, c app.AlertChannel, m app.AlertMessage) error {
+	var err error
+	switch c.Medium {
+	case app.AlertTelegram:
+		err = a.sendTelegram(ctx, c.Telegram, m)
+	case app.AlertEmail:
+		err = a.sendEmail(ctx, c.Email, m)
+	default:
+		err = fmt.Errorf("no medium %q", c.Medium)
+	}
+	var fault *app.AlertError
+	if errors.As(err, &fault) {
+		fault.Text.EN, fault.Text.VI = conceal(fault.Text.EN, c.Secrets()...), conceal(fault.Text.VI, c.Secrets()...)
+	}
+	return err
+}
+
+// conceal takes secrets out of what the other side said: it may repeat what it
+// was sent, also in base64, as passwords travel to a mail server (RFC 4954).
+func conceal(text string, secrets ...string) string {
+	for _, secret := range secrets {
+		text = strings.ReplaceAll(text, secret, "…")
+		for _, word := range base64Words.FindAllString(text, -1) {
+			if decoded, _ := base64.RawStdEncoding.DecodeString(word); bytes.Contains(decoded, []byte(secret)) {
+				text = strings.ReplaceAll(text, word, "…")
+			}
+		}
+	}
+	return text
+}
+
+var base64Words = regexp.MustCompile(`[A-Za-z0-9+/]{8,}`)
+
+// said is what the other side said, fit for a sentence.
+func said(text string) string {
+	text = strings.Join(strings.Fields(app.CleanText(text, 200)), " ")
+	return strings.TrimRight(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, text), ". ")
+}
+
+// unreachableAlert explains an error before the other side could say anything,
+// by its class alone. where is its name and port.
+func unreachableAlert(where string, err error) *app.AlertError {
+	text := app.Textf("%s did not answer in time: check host, port and the kind of encryption.", "%s không trả lời kịp thời gian: vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where)
+	switch class, detail := classify(err, app.CauseResponse); class {
+	case app.ErrorTimeout:
+	case app.ErrorDNS:
+		text = app.Textf("The name of %s could not be looked up: check its spelling, and the name servers of this machine.", "Không tra được tên máy chủ %s: vui lòng kiểm tra chính tả và DNS của máy chạy baoco.", where)
+	case app.ErrorRefused:
+		text = app.Textf("Nothing listens at %s: check host and port.", "Không có dịch vụ nào chạy tại %s: vui lòng kiểm tra máy chủ và cổng.", where)
+	case app.ErrorTLS:
+		text = app.Textf("The secure connection to %s failed (%s): check host, port and the kind of encryption.", "Kết nối bảo mật với %s bị lỗi (%s): vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where, withoutCause(detail))
+	case app.ErrorBlocked:
+		text = app.Textf("%s has no public address, so baoco doesn't connect to it; the operator can allow it with --allow-target on serve.", "%s không có địa chỉ công khai nên baoco không kết nối; người vận hành có thể cho phép bằng --allow-target của serve.", where)
+	case app.ErrorProtocol:
+		text = app.Textf("%s answered otherwise than expected (%s): check host, port and the kind of encryption.", "%s trả lời không đúng như mong đợi (%s): vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where, said(detail))
+	default:
+		text = app.Textf("The connection to %s broke off: check host, port and the kind of encryption, and whether a firewall cuts in.", "Kết nối với %s bị ngắt: vui lòng kiểm tra máy chủ, cổng, kiểu mã hoá và tường lửa.", where)
+	}
+	return &app.AlertError{Text: text}
+}
+
+// withoutCause is what a Detail says beside its cause; the cause in words where
+// it says nothing else.
+func withoutCause(detail string) string {
+	cause, rest, found := strings.Cut(detail, ": ")
+	if found {
+		return said(rest)
+	}
+	return strings.ReplaceAll(cause, "_", " ")
+}

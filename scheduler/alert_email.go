@@ -1,0 +1,185 @@
+package scheduler
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/textproto"
+	"strconv"
+	"strings"
+
+	"baoco/app"
+
+	"github.com/wneessen/go-mail"
+)
+
+// mailConversation is how much a mail server may say.
+const mailConversation = 256 << 10
+
+// sendEmail sends the message to each recipient by itself, over one connection:
+// an address that is refused keeps it from nobody else.
+func (a *Alerter) sendEmail(ctx context.Context, e app.EmailSettings, m app.AlertMessage) error {
+	client, err := a.mailClient(ctx, e)
+	if err != nil {
+		return errors.New("the settings of the mail server can't be used")
+	}
+	messages, err := a.mailMessages(e, m)
+	if err != nil {
+		return errors.New("the message can't be written as an e-mail")
+	}
+	conversation, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return explainMail(ctx, e, err)
+	}
+	err = client.SendWithSMTPClient(conversation, messages...)
+	_ = client.CloseWithSMTPClient(conversation) // what was taken is taken, however they part
+	sent := 0
+	for _, message := range messages {
+		if message.IsDelivered() {
+			sent++
+		}
+	}
+	switch {
+	case sent == len(messages):
+		return nil
+	case err == nil:
+		return errors.New("the mail server took no message and gave no error")
+	}
+	fault := explainMail(ctx, e, err)
+	fault.Partly = sent > 0
+	return fault
+}
+
+func (a *Alerter) mailClient(ctx context.Context, e app.EmailSettings) (*mail.Client, error) {
+	secure := &tls.Config{ServerName: e.Host, RootCAs: a.network.roots, MinVersion: tls.VersionTLS12}
+	options := []mail.Option{
+		mail.WithPort(e.Port), mail.WithTimeout(app.AlertTimeout), mail.WithTLSConfig(secure), mail.WithTLSPolicy(mail.TLSMandatory), mail.WithoutNoop(),
+		mail.WithDialContextFunc(func(dialing context.Context, network, _ string) (net.Conn, error) {
+			conn, err := guardedDialer(a.network.policy, a.network.resolver).DialContext(dialing, network, hostPort(e))
+			if err != nil {
+				return nil, err
+			}
+			conn = newMailConn(ctx, conn)
+			if e.Security != app.MailTLS {
+				return conn, nil
+			}
+			encrypted := tls.Client(conn, secure)
+			if err := encrypted.HandshakeContext(dialing); err != nil {
+				_ = conn.Close()
+				return nil, &handshakeError{err}
+			}
+			return encrypted, nil
+		}),
+	}
+	if e.Security == app.MailTLS {
+		options = append(options, mail.WithSSL())
+	}
+	if e.Username != "" {
+		// The library can't tell that a connection that it was given is encrypted,
+		// so it is told which ways to prefer; PLAIN and LOGIN look for themselves.
+		options = append(options, mail.WithOpportunisticSMTPAuth(mail.SMTPAuthPlain, mail.SMTPAuthLogin, mail.SMTPAuthSCRAMSHA256), mail.WithUsername(e.Username), mail.WithPassword(e.Password))
+	}
+	return mail.NewClient(e.Host, options...)
+}
+
+// mailMessages are the same message, once for each recipient.
+func (a *Alerter) mailMessages(e app.EmailSettings, m app.AlertMessage) ([]*mail.Msg, error) {
+	var messages []*mail.Msg
+	for _, to := range e.To {
+		message := mail.NewMsg()
+		if err := errors.Join(message.FromFormat("Báo Có", e.From), message.To(to)); err != nil {
+			return nil, err
+		}
+		message.Subject(m.Subject)
+		message.SetDateWithValue(m.At)
+		message.SetUserAgent(app.UserAgent(a.version))
+		message.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no answer of a holiday
+		message.SetBodyString(mail.TypeTextPlain, m.Text+"\n")
+		messages = append(messages, message)
+	}
+	return messages, nil
+}
+
+// mailConn is a connection that ends with ctx, and when the server has said too
+// much.
+type mailConn struct {
+	net.Conn
+	left int
+	stop func() bool
+}
+
+func newMailConn(ctx context.Context, conn net.Conn) *mailConn {
+	return &mailConn{conn, mailConversation, context.AfterFunc(ctx, func() { _ = conn.Close() })}
+}
+
+func (c *mailConn) Read(b []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n, err := c.Conn.Read(b[:min(len(b), c.left)])
+	c.left -= n
+	return n, err
+}
+
+func (c *mailConn) Close() error {
+	c.stop()
+	return c.Conn.Close()
+}
+
+func hostPort(e app.EmailSettings) string {
+	return net.JoinHostPort(strings.Trim(e.Host, "[]"), strconv.Itoa(e.Port))
+}
+
+// explainMail says what an error of a conversation means in practice, with the
+// server's own words.
+func explainMail(ctx context.Context, e app.EmailSettings, err error) *app.AlertError {
+	var (
+		answer    *textproto.Error
+		sending   *mail.SendError
+		handshake *tls.CertificateVerificationError
+		record    tls.RecordHeaderError
+	)
+	code, words := 0, ""
+	switch {
+	case ctx.Err() != nil:
+		return unreachableAlert(hostPort(e), ctx.Err())
+	case errors.As(err, &handshake), errors.As(err, &record):
+		return unreachableAlert(hostPort(e), &handshakeError{err})
+	case errors.As(err, &answer):
+		code, words = answer.Code, strconv.Itoa(answer.Code)+" "+answer.Msg
+	case errors.As(err, &sending) && sending.ErrorCode() != 0:
+		code, words = sending.ErrorCode(), mailWords(sending)
+	default:
+		return unreachableAlert(hostPort(e), err)
+	}
+	what := app.Text{EN: "the message was not taken", VI: "thư không được nhận"}
+	switch {
+	case code == 530 || code == 534 || code == 535 || code == 538: // RFC 4954
+		what = app.Text{EN: "check user name and password; Gmail and others want an app password", VI: "hãy kiểm tra tên đăng nhập và mật khẩu; Gmail và một số dịch vụ yêu cầu mật khẩu ứng dụng"}
+	case code < 500:
+		what = app.Text{EN: "the server can't take it right now; it is tried again later", VI: "máy chủ tạm thời chưa nhận; hệ thống sẽ thử lại sau"}
+	case sending != nil && sending.Reason == mail.ErrSMTPMailFrom:
+		what = app.Textf("%s may not send; use the address of the mailbox", "%s không được phép gửi; hãy dùng địa chỉ của hộp thư", e.From)
+	case sending != nil && sending.Reason == mail.ErrSMTPRcptTo:
+		what = app.Text{EN: "a recipient is refused; check the addresses", VI: "có người nhận bị từ chối; hãy kiểm tra địa chỉ"}
+	}
+	if e.Password != "" {
+		words = conceal(words, e.Password)
+	}
+	words = said(words)
+	return &app.AlertError{Text: app.Text{EN: "The mail server answered “" + words + "”: " + what.EN + ".", VI: "Máy chủ thư trả lời “" + words + "”: " + what.VI + "."}}
+}
+
+// mailWords is what the server said, out of a sentence that the library wraps
+// around it.
+func mailWords(err *mail.SendError) string {
+	words := strings.TrimPrefix(err.Error(), err.Reason.String()+": ")
+	words, _, _ = strings.Cut(words, ", affected ")
+	code, text, _ := strings.Cut(words, " ")
+	if unquoted, err := strconv.Unquote(text); err == nil {
+		text = unquoted
+	}
+	return code + " " + text
+}

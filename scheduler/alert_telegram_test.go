@@ -1,0 +1,123 @@
+package scheduler_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+)
+
+// What Telegram's Bot API says arrives in its own words, with what to do; the
+// token never does, though it stands in the address. A redirect is not followed.
+func TestAlertTelegram(t *testing.T) {
+	elsewhere := 0
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))
+	defer other.Close()
+	for _, c := range []struct {
+		name   string
+		status int
+		body   string
+		says   string
+	}{
+		{"taken", 200, `{"ok":true,"result":{"message_id":1}}`, ""},
+		{"token", 401, `{"ok":false,"error_code":401,"description":"Unauthorized"}`, "“Unauthorized”: it doesn't know this bot token"},
+		{"odd token", 404, `{"ok":false,"error_code":404,"description":"Not Found"}`, "it doesn't know this bot token"},
+		{"chat", 400, `{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}`, "“Bad Request: chat not found”: check the chat id"},
+		{"blocked", 403, `{"ok":false,"error_code":403,"description":"Forbidden: bot was blocked by the user"}`, "press Start"},
+		{"moved", 400, `{"ok":false,"error_code":400,"description":"Bad Request: group chat was upgraded to a supergroup chat","parameters":{"migrate_to_chat_id":-1001234567890}}`, "enter -1001234567890"},
+		{"often", 429, `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 5","parameters":{"retry_after":5}}`, "too many messages"},
+		{"down", 502, `{"ok":false,"error_code":502,"description":"Bad Gateway"}`, "Telegram has trouble of its own"},
+		{"no Bot API", 404, `<html>not here</html>`, "not as Telegram's Bot API does"},
+		{"odd success", 200, `{"ok":false}`, "not as Telegram's Bot API does"},
+		{"success of another", 200, `welcome`, "not as Telegram's Bot API does"},
+		{"redirect", 302, `{"ok":true}`, "not as Telegram's Bot API does"},
+		{"repeats the token", 400, `{"ok":false,"description":"Bad ` + someToken + `\u0000\u202e request"}`, "check the chat id"},
+		{"endless", 200, `{"ok":true,"x":"` + strings.Repeat("x", 1<<20) + `"}`, "not as Telegram's Bot API does"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newMailWorld(t, "127.0.0.1/32")
+			var path string
+			var sent map[string]any
+			server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				path = r.URL.Path
+				if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+					t.Error(err)
+				}
+				rw.Header().Set("Location", other.URL)
+				rw.WriteHeader(c.status)
+				_, _ = rw.Write([]byte(c.body))
+			}))
+			defer server.Close()
+			u, err := url.Parse(server.URL)
+			must(t, err)
+			_, err = w.service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
+				Token: someToken, Chat: "@kenh_shop", APIURL: "http://bot.example.vn:" + u.Port() + "/api/",
+			}}, time.Now())
+			must(t, err)
+			err = w.service.TestAlert(t.Context(), 1, app.AlertTelegram, alertHome, time.Now())
+			if path != "/api/bot"+someToken+"/sendMessage" || sent["chat_id"] != "@kenh_shop" || !strings.Contains(sent["text"].(string), "tin thử") {
+				t.Errorf("%s %v", path, sent)
+			}
+			if _, formatted := sent["parse_mode"]; formatted {
+				t.Error("a name could be taken for markup")
+			}
+			if c.says == "" {
+				must(t, err)
+				return
+			}
+			var fault *app.AlertError
+			if !errors.As(err, &fault) || !strings.Contains(fault.Text.EN, c.says) || fault.Text.VI == "" {
+				t.Fatalf("%v, want %q", err, c.says)
+			}
+			if strings.Contains(fault.Text.EN+fault.Text.VI, someToken) || strings.ContainsAny(fault.Text.EN, "\x00\u202e") {
+				t.Errorf("%q", fault.Text.EN)
+			}
+		})
+	}
+	if elsewhere > 0 {
+		t.Error("a redirect was followed: it carries the token elsewhere")
+	}
+}
+
+// What fails before an answer is said by its class, without the address, which
+// holds the token.
+func TestAlertTelegramUnreachable(t *testing.T) {
+	w := newMailWorld(t, "127.0.0.1/32")
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS() // under a certificate that nobody knows
+	defer secure.Close()
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	port := func(s *httptest.Server) string { return s.URL[strings.LastIndex(s.URL, ":"):] }
+	for _, c := range []struct{ api, says string }{
+		{"https://bot.example.vn:1", "Nothing listens at bot.example.vn:1"},
+		{"https://bto.example.vn", "The name of bto.example.vn could not be looked up"},
+		{"https://bot.example.vn" + port(secure), "The secure connection to bot.example.vn" + port(secure) + " failed"},
+		{"https://bot.example.vn" + port(plain), "The secure connection to bot.example.vn" + port(plain) + " failed"},
+	} {
+		_, err := w.service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
+			Token: someToken, Chat: "-5", APIURL: c.api,
+		}}, time.Now())
+		must(t, err)
+		err = w.service.TestAlert(t.Context(), 1, app.AlertTelegram, alertHome, time.Now())
+		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secretsecret") {
+			t.Errorf("%s: %v", c.api, err)
+		}
+	}
+	messages, err := w.service.AlertMessages(t.Context(), 1, 100)
+	must(t, err)
+	for _, m := range messages {
+		if strings.Contains(m.Problem.EN+m.Problem.VI+m.Text, "secretsecret") {
+			t.Errorf("%+v", m)
+		}
+	}
+}

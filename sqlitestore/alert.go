@@ -1,0 +1,194 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"strings"
+
+	"baoco/app"
+)
+
+func (s *Store) AlertPreferences(ctx context.Context, accountID int64) (app.AlertPreferences, error) {
+	p := app.AlertPreferences{Lang: app.Vietnamese}
+	var muted string
+	err := s.queryRow(ctx, `SELECT lang, muted FROM alert_preferences WHERE account_id = ?`, accountID).Scan(&p.Lang, &muted)
+	for _, kind := range strings.Fields(muted) {
+		p.Muted = append(p.Muted, app.AttentionKind(kind))
+	}
+	if noRows(err) {
+		err = nil
+	}
+	return p, storageError(err)
+}
+
+func (s *Store) SetAlertPreferences(ctx context.Context, accountID int64, p app.AlertPreferences) error {
+	muted := make([]string, len(p.Muted))
+	for i, kind := range p.Muted {
+		muted[i] = string(kind)
+	}
+	return s.write(ctx, func(tx *tx) error {
+		if _, err := txAccount(tx, accountID); err != nil {
+			return err
+		}
+		return tx.exec(`INSERT INTO alert_preferences (account_id, lang, muted) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET lang = ?2, muted = ?3`,
+			accountID, string(p.Lang), strings.Join(muted, " "))
+	})
+}
+
+const alertChannelColumns = `id, account_id, medium, settings, version, set_at, sent_ms, failures, problem_en, problem_vi, retry_ms`
+
+// alertSettings are the settings of either medium, as they are sealed.
+type alertSettings struct {
+	Telegram app.TelegramSettings
+	Email    app.EmailSettings
+}
+
+func (s *Store) scanAlertChannel(row scanner) (app.AlertChannel, error) {
+	var c app.AlertChannel
+	var sealed []byte
+	var set, sent, retry sql.NullInt64
+	err := row.Scan(&c.ID, &c.AccountID, &c.Medium, &sealed, &c.Version, &set, &sent, &c.Failures, &c.Problem.EN, &c.Problem.VI, &retry)
+	if err != nil {
+		return c, err
+	}
+	c.SetAt, c.SentAt, c.RetryAt = fromSeconds(set), fromMillis(sent), fromMillis(retry)
+	text, err := s.sealer.open(sealAlert, sealed)
+	if err != nil {
+		return c, err
+	}
+	var settings alertSettings
+	err = json.Unmarshal([]byte(text), &settings)
+	c.Telegram, c.Email = settings.Telegram, settings.Email
+	return c, err
+}
+
+func (s *Store) AlertChannels(ctx context.Context, accountID int64) ([]app.AlertChannel, error) {
+	where, args := ``, []any{}
+	if accountID != 0 {
+		where, args = ` WHERE account_id = ?`, []any{accountID}
+	}
+	rows, err := s.query(ctx, `SELECT `+alertChannelColumns+` FROM alert_channels`+where+` ORDER BY id`, args...)
+	return collect(rows, err, s.scanAlertChannel)
+}
+
+func (s *Store) SetAlertChannel(ctx context.Context, c app.AlertChannel) (app.AlertChannel, error) {
+	text, err := json.Marshal(alertSettings{c.Telegram, c.Email})
+	if err != nil {
+		return c, err
+	}
+	return writing(ctx, s, func(tx *tx) (app.AlertChannel, error) {
+		if _, err := txAccount(tx, c.AccountID); err != nil {
+			return c, err
+		}
+		err := tx.exec(`INSERT INTO alert_channels (account_id, medium, settings, version, set_at, failures, problem_en, problem_vi) VALUES (?1, ?2, ?3, 1, ?4, 0, '', '')
+				ON CONFLICT DO UPDATE SET settings = ?3, version = version + 1, set_at = ?4, failures = 0, problem_en = '', problem_vi = '', retry_ms = NULL`,
+			c.AccountID, string(c.Medium), s.sealer.seal(sealAlert, string(text)), c.SetAt.Unix())
+		if err != nil {
+			return c, err
+		}
+		c, err := s.scanAlertChannel(tx.queryRow(`SELECT `+alertChannelColumns+` FROM alert_channels WHERE account_id = ? AND medium = ?`, c.AccountID, string(c.Medium)))
+		if err != nil {
+			return c, err
+		}
+		return c, tx.exec(`DELETE FROM alert_conditions WHERE channel_id = ?`, c.ID)
+	})
+}
+
+func (s *Store) RemoveAlertChannel(ctx context.Context, accountID int64, medium app.AlertMedium) error {
+	return s.write(ctx, func(tx *tx) error {
+		n, err := tx.change(`DELETE FROM alert_channels WHERE account_id = ? AND medium = ?`, accountID, string(medium))
+		if err == nil && n == 0 {
+			err = app.ErrNoAlertChannel()
+		}
+		return err
+	})
+}
+
+// AlertConditions are in the order in which they were kept.
+func (s *Store) AlertConditions(ctx context.Context, channelID int64) ([]app.AlertCondition, error) {
+	rows, err := s.query(ctx, `SELECT key, kind, name_en, name_vi, began_ms, told_ms, gone_ms FROM alert_conditions WHERE channel_id = ? ORDER BY id`, channelID)
+	return collect(rows, err, func(row scanner) (app.AlertCondition, error) {
+		var c app.AlertCondition
+		var began, told, gone sql.NullInt64
+		err := row.Scan(&c.Key, &c.Kind, &c.Name.EN, &c.Name.VI, &began, &told, &gone)
+		c.BeganAt, c.ToldAt, c.GoneAt = fromMillis(began), fromMillis(told), fromMillis(gone)
+		return c, err
+	})
+}
+
+func (s *Store) SettleAlert(ctx context.Context, o app.AlertOutcome) error {
+	return s.write(ctx, func(tx *tx) error {
+		c := o.Channel
+		var same bool
+		err := tx.queryRow(`SELECT EXISTS (SELECT 1 FROM alert_channels WHERE id = ? AND version = ? AND set_at = ?)`, c.ID, c.Version, c.SetAt.Unix()).Scan(&same)
+		if err != nil || !same {
+			return err
+		}
+		if err := tx.exec(`DELETE FROM alert_conditions WHERE channel_id = ?`, c.ID); err != nil {
+			return err
+		}
+		for _, condition := range o.Conditions {
+			if err := tx.exec(`INSERT INTO alert_conditions (channel_id, key, kind, name_en, name_vi, began_ms, told_ms, gone_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+				c.ID, condition.Key, string(condition.Kind), condition.Name.EN, condition.Name.VI,
+				condition.BeganAt.UnixMilli(), millis(condition.ToldAt), millis(condition.GoneAt)); err != nil {
+				return err
+			}
+		}
+		if o.Message == nil {
+			return nil
+		}
+		if err := tx.exec(`UPDATE alert_channels SET sent_ms = ?, failures = ?, problem_en = ?, problem_vi = ?, retry_ms = ? WHERE id = ?`,
+			millis(c.SentAt), c.Failures, c.Problem.EN, c.Problem.VI, millis(c.RetryAt), c.ID); err != nil {
+			return err
+		}
+		return keepAlertMessage(tx, c.AccountID, *o.Message)
+	})
+}
+
+func (s *Store) NoteAlertTest(ctx context.Context, c app.AlertChannel, m app.AlertMessage) error {
+	return s.write(ctx, func(tx *tx) error {
+		if m.Sent && m.Problem == (app.Text{}) {
+			if err := tx.exec(`UPDATE alert_channels SET failures = 0, problem_en = '', problem_vi = '', retry_ms = NULL WHERE id = ? AND version = ?`, c.ID, c.Version); err != nil {
+				return err
+			}
+		}
+		return keepAlertMessage(tx, c.AccountID, m)
+	})
+}
+
+// keepAlertMessage writes over the row of a message that was tried before, and
+// drops the oldest.
+func keepAlertMessage(tx *tx, accountID int64, m app.AlertMessage) error {
+	var before int64
+	if m.Tries > 1 {
+		err := tx.queryRow(`SELECT coalesce(max(id), 0) FROM alert_messages WHERE account_id = ? AND medium = ? AND test = 0 AND sent = 0`, accountID, string(m.Medium)).Scan(&before)
+		if err != nil {
+			return err
+		}
+	}
+	if before != 0 {
+		if err := tx.exec(`DELETE FROM alert_messages WHERE id = ?`, before); err != nil {
+			return err
+		}
+	}
+	err := tx.exec(`INSERT INTO alert_messages (account_id, medium, at_ms, test, subject, text, sent, tries, problem_en, problem_vi) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		accountID, string(m.Medium), m.At.UnixMilli(), m.Test, m.Subject, m.Text, m.Sent, m.Tries, m.Problem.EN, m.Problem.VI)
+	if err != nil {
+		return err
+	}
+	return tx.exec(`DELETE FROM alert_messages WHERE account_id = ?1 AND id NOT IN (SELECT id FROM alert_messages WHERE account_id = ?1 ORDER BY id DESC LIMIT ?2)`,
+		accountID, app.KeptAlertMessages)
+}
+
+func (s *Store) AlertMessages(ctx context.Context, accountID int64, most int) ([]app.AlertMessage, error) {
+	rows, err := s.query(ctx, `SELECT medium, at_ms, test, subject, text, sent, tries, problem_en, problem_vi FROM alert_messages WHERE account_id = ? ORDER BY id DESC LIMIT ?`,
+		accountID, most)
+	return collect(rows, err, func(row scanner) (app.AlertMessage, error) {
+		var m app.AlertMessage
+		var at sql.NullInt64
+		err := row.Scan(&m.Medium, &at, &m.Test, &m.Subject, &m.Text, &m.Sent, &m.Tries, &m.Problem.EN, &m.Problem.VI)
+		m.At = fromMillis(at)
+		return m, err
+	})
+}

@@ -1,0 +1,228 @@
+package web_test
+
+import (
+	"database/sql"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+)
+
+const botToken = "123456789:AAFsecretsecretsecretsecretsecret-x"
+
+// telegram is a Bot API server on loopback, which answers as it is told.
+func telegram(t *testing.T, status *int, body *string) (url string, texts *[]string) {
+	t.Helper()
+	texts = &[]string{}
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		var m struct{ Text string }
+		_ = json.NewDecoder(r.Body).Decode(&m)
+		*texts = append(*texts, m.Text)
+		rw.WriteHeader(*status)
+		_, _ = rw.Write([]byte(*body))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, texts
+}
+
+// Alerts are set up, tried, chosen and ended on their page; a secret never
+// comes back.
+func TestAlertsPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(1, "lan", app.RoleOwner)
+	b := w.browser().signIn("lan")
+	b.get("/settings").shows(t, `href="/settings/alerts"`)
+	b.get("/settings/alerts").shows(t, "@BotFather", "getUpdates", "smtp.gmail.com", "not set up", "The disk of the server")
+	status, body := 200, `{"ok":true}`
+	api, texts := telegram(t, &status, &body)
+
+	// What is wrong stands at its field; what was typed is kept, but no secret.
+	a := b.post("/settings/alerts/telegram", "token", botToken, "chat", "my chat", "api-url", "http://10.0.0.1")
+	a.wantStatus(t, http.StatusUnprocessableEntity)
+	a.shows(t, `value="my chat"`, "Chat ID must be a number", "Bot API address must be reachable from the internet")
+	hides(t, a, botToken)
+	b.post("/settings/alerts/telegram", "token", "", "chat", "5").wantStatus(t, http.StatusUnprocessableEntity)
+	b.post("/settings/alerts/telegram/test").wantStatus(t, http.StatusNotFound)
+
+	b.post("/settings/alerts/telegram", "token", botToken, "chat", "-100200", "api-url", api).goes(t, "/settings/alerts")
+	a = b.get("/settings/alerts")
+	a.shows(t, "The channel is set up", "-100200", "Send a test", "kept; enter a new one")
+	hides(t, a, botToken)
+	b.post("/settings/alerts/telegram/test").goes(t, "/settings/alerts")
+	b.get("/settings/alerts").shows(t, "The test was taken", "Báo Có: tin thử")
+	if len(*texts) != 1 || !strings.Contains((*texts)[0], "Đây là tin thử") {
+		t.Errorf("%q", *texts)
+	}
+
+	// A test that fails is explained here, by what Telegram said.
+	status, body = 400, `{"ok":false,"description":"Bad Request: <b>chat not found</b>"}`
+	a = b.post("/settings/alerts/telegram/test")
+	a.wantStatus(t, http.StatusConflict)
+	a.shows(t, "The test did not arrive", "“Bad Request: <b>chat not found</b>”: check the chat id", "not sent")
+	if strings.Contains(a.body, "<b>") {
+		t.Error("what Telegram says is markup")
+	}
+
+	// The token stays with its address alone.
+	b.post("/settings/alerts/telegram", "token", "", "chat", "7", "api-url", api).goes(t, "/settings/alerts")
+	a = b.post("/settings/alerts/telegram", "token", "", "chat", "7", "api-url", "")
+	a.wantStatus(t, http.StatusUnprocessableEntity)
+	a.shows(t, "Token must be entered again")
+	c, err := w.service.AlertChannel(t.Context(), 1, app.AlertTelegram)
+	must(t, err)
+	if c.Telegram != (app.TelegramSettings{Token: botToken, Chat: "7", APIURL: api}) {
+		t.Errorf("%+v", c.Telegram)
+	}
+
+	// What is told, and in which language.
+	b.post("/settings/alerts", "lang", "en", "kind", "webhook", "kind", "disk").goes(t, "/settings/alerts")
+	p, err := w.service.AlertPreferences(t.Context(), 1)
+	must(t, err)
+	if p.Lang != app.English || len(p.Muted) != len(app.AlertKinds)-2 {
+		t.Errorf("%+v", p)
+	}
+	b.post("/settings/alerts", "lang", "fr").wantStatus(t, http.StatusUnprocessableEntity)
+
+	b.get("/settings/alerts/telegram/remove").shows(t, "Send no alerts by Telegram?")
+	b.post("/settings/alerts/telegram/remove").goes(t, "/settings/alerts")
+	b.post("/settings/alerts/telegram/remove").wantStatus(t, http.StatusNotFound)
+	for _, path := range []string{"/settings/alerts/x/remove", "/settings/alerts/email/remove"} {
+		b.get(path).wantStatus(t, http.StatusNotFound)
+	}
+	w.noSecretInFile(botToken)
+}
+
+func hides(t *testing.T, a answer, secret string) {
+	t.Helper()
+	if strings.Contains(a.body, secret) {
+		t.Error("the page holds a secret")
+	}
+}
+
+// noSecretInFile looks for a secret in clear.
+func (w *world) noSecretInFile(secret string) {
+	w.t.Helper()
+	for _, suffix := range []string{"", "-wal"} {
+		if data, err := os.ReadFile(w.path + suffix); err != nil || strings.Contains(string(data), secret) {
+			w.t.Errorf("the file%s holds a secret: %v", suffix, err)
+		}
+	}
+}
+
+// The form of e-mail: what is wrong is said, the password is kept only for the
+// same server and user.
+func TestAlertsEmailForm(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(1, "lan", app.RoleOwner)
+	b := w.browser().signIn("lan")
+	form := func(change ...string) []string {
+		values := map[string]string{
+			"smtp_host": "Smtp.Example.VN", "smtp_port": "587", "smtp_security": "starttls", "smtp_username": "lan", "smtp_password": "mật khẩu thư",
+			"email_from": "Lan <lan@example.vn>", "email_to": "lan@example.vn\r\nminh@example.vn",
+		}
+		for i := 0; i < len(change); i += 2 {
+			values[change[i]] = change[i+1]
+		}
+		var pairs []string
+		for name, value := range values {
+			pairs = append(pairs, name, value)
+		}
+		return pairs
+	}
+	for _, c := range []struct{ field, value, says string }{
+		{"smtp_host", "", "Mail server"}, {"smtp_host", "127.0.0.2", "Mail server must be reachable from the internet"}, {"smtp_host", "a.vn/x", "Mail server"},
+		{"smtp_host", "a.vn:25", "Mail server"}, {"smtp_host", "me@a.vn", "Mail server"},
+		{"smtp_port", "0", "Port must be"}, {"smtp_port", "x", "Port must be"}, {"smtp_security", "none", "Encryption must be"},
+		{"smtp_username", "", "Password and the user name"}, {"smtp_password", "", "Password and the user name"},
+		{"email_from", "lan", "Sender must be"}, {"email_to", "", "Recipients must be 1 to 5"}, {"email_to", "lan@example.vn\nx", "Recipients must be an address"},
+		{"email_to", "a@a.vn b@a.vn c@a.vn d@a.vn e@a.vn f@a.vn", "Recipients must be 1 to 5"}, {"email_to", "a@a.vn\r\nBcc:b@b.vn>", "Recipients must be"},
+	} {
+		a := b.post("/settings/alerts/email", form(c.field, c.value)...)
+		a.wantStatus(t, http.StatusUnprocessableEntity)
+		a.shows(t, c.says)
+		hides(t, a, "mật khẩu thư")
+	}
+	b.post("/settings/alerts/email", form()...).goes(t, "/settings/alerts")
+	b.post("/settings/alerts/email", form("smtp_password", "", "email_to", "hoa@example.vn, lan@example.vn")...).goes(t, "/settings/alerts")
+	b.post("/settings/alerts/email", form("smtp_password", "", "smtp_host", "evil.example.vn")...).wantStatus(t, http.StatusUnprocessableEntity)
+	b.post("/settings/alerts/email", form("smtp_password", "", "smtp_username", "minh")...).wantStatus(t, http.StatusUnprocessableEntity)
+	c, err := w.service.AlertChannel(t.Context(), 1, app.AlertEmail)
+	must(t, err)
+	e := c.Email
+	if e.Host != "smtp.example.vn" || e.Password != "mật khẩu thư" || e.From != "lan@example.vn" || strings.Join(e.To, " ") != "hoa@example.vn lan@example.vn" {
+		t.Errorf("%+v", e)
+	}
+	b.get("/settings/alerts").shows(t, "hoa@example.vn, lan@example.vn", `value="smtp.example.vn"`)
+	hides(t, b.get("/settings/alerts"), "mật khẩu thư")
+	w.noSecretInFile("mật khẩu thư")
+}
+
+// Alerts are those of the visitor's account, whatever the address says.
+func TestAlertsTenancy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := w.secondAccount()
+	w.user(1, "lan", app.RoleOwner)
+	w.user(other, "minh", app.RoleOwner)
+	status, body := 200, `{"ok":true}`
+	api, texts := telegram(t, &status, &body)
+	w.browser().signIn("lan").post("/settings/alerts/telegram", "token", botToken, "chat", "424242", "api-url", api).goes(t, "/settings/alerts")
+	minh := w.browser().signIn("minh")
+	hides(t, minh.get("/settings/alerts"), "424242")
+	hides(t, minh.get("/settings/alerts"), "The disk of the server") // which isn't theirs
+	for _, path := range []string{"/settings/alerts/telegram/test", "/settings/alerts/telegram/remove"} {
+		minh.post(path).wantStatus(t, http.StatusNotFound)
+	}
+	minh.post("/settings/alerts", "lang", "en").goes(t, "/settings/alerts")
+	minh.post("/settings/alerts/telegram", "token", "", "chat", "5").wantStatus(t, http.StatusUnprocessableEntity) // lan's isn't kept for minh
+	p, err := w.service.AlertPreferences(t.Context(), 1)
+	must(t, err)
+	if c, err := w.service.AlertChannel(t.Context(), 1, app.AlertTelegram); err != nil || c.Telegram.Chat != "424242" || p.Lang != app.Vietnamese || len(*texts) != 0 {
+		t.Errorf("%+v, %v, %+v, %q", c, err, p, *texts)
+	}
+}
+
+// A channel that keeps failing, a plan that ends soon and refused calls stand on
+// the overview.
+func TestMoreAttention(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(1, "lan", app.RoleOwner)
+	b := w.browser().signIn("lan")
+	w.link("ACB", someAccount)
+	src := w.native()
+	soon := time.Now().Add(6 * 24 * time.Hour)
+	_, err := w.service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &soon})
+	must(t, err)
+	b.get("/").shows(t, "Your plan expires at ")
+	if a := b.get("/"); strings.Contains(a.body, "are refused") {
+		t.Error("calls are refused before there was one")
+	}
+	w.do("POST", src.URLPath(), `{}`, "Authorization", "Bearer wrong", "Content-Type", "application/json").wantStatus(t, http.StatusUnauthorized)
+	eventually(t, "the refused call", func() bool {
+		return strings.Contains(b.get("/").body, "are refused, so its transactions are not received")
+	})
+	w.names(recorded, src, transfer{id: "1", number: "D1"})
+	w.file(func(db *sql.DB) error {
+		_, err := db.Exec(`UPDATE sources SET last_call_at = ?`, time.Now().Add(2*time.Second).Unix())
+		return err
+	})
+	if a := b.get("/"); strings.Contains(a.body, "are refused") {
+		t.Error("a call was accepted since")
+	}
+	_, err = w.service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	must(t, err)
+	w.file(func(db *sql.DB) error {
+		_, err := db.Exec(`UPDATE alert_channels SET failures = 3, problem_en = 'Because.', problem_vi = 'Vì vậy.', retry_ms = 4102444800000`)
+		return err
+	})
+	b.get("/").shows(t, "Alerts by Telegram are not being delivered. Because.", `href="/settings/alerts"`)
+	b.get("/settings/alerts").shows(t, "does not get through", "Because. Next attempt: ")
+}
