@@ -38,7 +38,7 @@ func TestAlertsPage(t *testing.T) {
 	w.user(1, "lan", app.RoleOwner)
 	b := w.browser().signIn("lan")
 	b.get("/settings").shows(t, `href="/settings/alerts"`)
-	b.get("/settings/alerts").shows(t, "@BotFather", "getUpdates", "smtp.gmail.com", "not set up", "The disk of the server")
+	b.get("/settings/alerts").shows(t, "@BotFather", "getUpdates", "smtp.gmail.com", "Not set up", "The disk of the server")
 	status, body := 200, `{"ok":true}`
 	api, texts := telegram(t, &status, &body)
 
@@ -52,7 +52,7 @@ func TestAlertsPage(t *testing.T) {
 
 	b.post("/settings/alerts/telegram", "token", botToken, "chat", "-100200", "api-url", api).goes(t, "/settings/alerts")
 	a = b.get("/settings/alerts")
-	a.shows(t, "The channel is set up", "-100200", "Send a test", "kept; enter a new one")
+	a.shows(t, "The channel is set up", "-100200", "Send a test", "Saved. Enter a new one")
 	hides(t, a, botToken)
 	b.post("/settings/alerts/telegram/test").goes(t, "/settings/alerts")
 	b.get("/settings/alerts").shows(t, "The test was taken", "Báo Có: tin thử")
@@ -64,7 +64,7 @@ func TestAlertsPage(t *testing.T) {
 	status, body = 400, `{"ok":false,"description":"Bad Request: <b>chat not found</b>"}`
 	a = b.post("/settings/alerts/telegram/test")
 	a.wantStatus(t, http.StatusConflict)
-	a.shows(t, "The test did not arrive", "“Bad Request: <b>chat not found</b>”: check the chat id", "not sent")
+	a.shows(t, "The test message was not delivered", "“Bad Request: <b>chat not found</b>”: check the chat id", "Not sent")
 	if strings.Contains(a.body, "<b>") {
 		t.Error("what Telegram says is markup")
 	}
