@@ -20,11 +20,23 @@ type Installation struct {
 	Domain       string // with a certificate by ACME; empty: none
 	AllowTargets []string
 	Keep         PruneLimits
+	// CertificateEnd tells until when the certificate for Domain is valid; the
+	// zero time where there is none yet. Nil without a Domain.
+	CertificateEnd func(ctx context.Context) (time.Time, error)
+}
+
+// certificateEnd is CertificateEnd where there is a domain.
+func (in Installation) certificateEnd(ctx context.Context) (time.Time, error) {
+	if in.CertificateEnd == nil {
+		return time.Time{}, nil
+	}
+	return in.CertificateEnd(ctx)
 }
 
 // StorageStatus is what the storage tells of itself.
 type StorageStatus struct {
 	Path     string
+	Schema   int
 	Size     int64 // of the database file, in bytes
 	LogSize  int64 // of the write-ahead log
 	Free     int64 // what the disk has left for this process; -1: not known
@@ -48,11 +60,26 @@ type QueueStatus struct {
 	OldestDue time.Time // since when the longest waiting is due; zero: none is
 }
 
+// AnswerTimes is how long receivers took to answer lately.
+type AnswerTimes struct {
+	Count       int // attempts, of all accounts; at most AnswersCounted, the last ones
+	Median, P95 time.Duration
+}
+
+// What AnswerTimes are of.
+const (
+	AnswersWithin  = time.Hour
+	AnswersCounted = 1000
+)
+
 type systemStore interface {
+	backupStore
 	// StorageStatus looks at the files from outside.
 	StorageStatus(now time.Time) (StorageStatus, error)
 	// QueueStatus reads the queue's index.
 	QueueStatus(ctx context.Context, now time.Time) (QueueStatus, error)
+	// AnswerTimes reads the last attempts that began after an instant.
+	AnswerTimes(ctx context.Context, after time.Time) (AnswerTimes, error)
 }
 
 // SystemStatus is how the installation is doing.
@@ -60,13 +87,18 @@ type SystemStatus struct {
 	Installation
 	StorageStatus
 	QueueStatus
-	GoVersion  string
-	InFlight   int   // attempts
-	Unindexed  int64 // transactions that searches read one by one
-	Memory     int64 // that the process holds of the system, in bytes
-	Goroutines int64
-	NotReady   error // nil: ready
-	Warnings   []Warning
+	Answers AnswerTimes
+	Backup  BackupStatus
+	// CertificateEndsAt is zero without a domain, and before the first
+	// certificate.
+	CertificateEndsAt time.Time
+	GoVersion         string
+	InFlight          int   // attempts
+	Unindexed         int64 // transactions that searches read one by one
+	Memory            int64 // that the process holds of the system, in bytes
+	Goroutines        int64
+	NotReady          error // nil: ready
+	Warnings          []Warning
 }
 
 // Warning is something that an operator should change. A grave one is about
@@ -74,26 +106,32 @@ type SystemStatus struct {
 type Warning struct {
 	Text
 	Grave bool
+	Part  string // of the system page that tells more; empty: it is about the whole
 }
 
 // SystemStatus gathers how the installation is doing, at now.
 func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Time) (SystemStatus, error) {
 	status := SystemStatus{Installation: in, GoVersion: runtime.Version(), NotReady: s.Ready(now)}
-	var err error
-	if status.StorageStatus, err = s.store.StorageStatus(now); err != nil {
-		return status, err
-	}
-	if status.QueueStatus, err = s.store.QueueStatus(ctx, now); err != nil {
-		return status, err
-	}
-	if status.Unindexed, err = s.store.Unindexed(ctx); err != nil {
-		return status, err
+	for _, part := range []func() error{
+		func() (err error) { status.StorageStatus, err = s.store.StorageStatus(now); return err },
+		func() (err error) { status.QueueStatus, err = s.store.QueueStatus(ctx, now); return err },
+		func() (err error) {
+			status.Answers, err = s.store.AnswerTimes(ctx, now.Add(-AnswersWithin))
+			return err
+		},
+		func() (err error) { status.Unindexed, err = s.store.Unindexed(ctx); return err },
+		func() (err error) { status.Backup, err = s.store.BackupStatus(ctx); return err },
+		func() (err error) { status.CertificateEndsAt, err = in.certificateEnd(ctx); return err },
+	} {
+		if err := part(); err != nil {
+			return status, err
+		}
 	}
 	if count := s.inFlight.Load(); count != nil {
 		status.InFlight = (*count)()
 	}
 	status.Memory, status.Goroutines = processFigures()
-	status.Warnings = Warnings(in, status.StorageStatus)
+	status.Warnings = Warnings(in, status.StorageStatus, status.Backup, status.CertificateEndsAt, now)
 	if since := now.Sub(status.OldestDue); !status.OldestDue.IsZero() && since > waitsTooLong {
 		status.Warnings = append(status.Warnings, Warning{Text: Textf(
 			"A delivery has been due for %d minutes: the webhooks' receivers answer too slowly, or not at all.",
@@ -107,9 +145,17 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 const waitsTooLong = 2 * time.Minute
 
 // SystemWarnings are the Warnings at now.
-func (s *Service) SystemWarnings(in Installation, now time.Time) ([]Warning, error) {
+func (s *Service) SystemWarnings(ctx context.Context, in Installation, now time.Time) ([]Warning, error) {
 	storage, err := s.store.StorageStatus(now)
-	return Warnings(in, storage), err
+	if err != nil {
+		return nil, err
+	}
+	backup, err := s.store.BackupStatus(ctx)
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := in.certificateEnd(ctx)
+	return Warnings(in, storage, backup, certificate, now), err
 }
 
 // The figures from which on the storage is worth a warning, in bytes.
@@ -118,43 +164,77 @@ const (
 	largeLog   = 512 << 20
 )
 
-// Warnings are what an operator should change, gravest first.
-func Warnings(in Installation, storage StorageStatus) (list []Warning) {
-	warn := func(grave bool, text Text) { list = append(list, Warning{text, grave}) }
+// certificateSoon is when a certificate should long have been renewed: that
+// begins 30 days before its end.
+const certificateSoon = 14 * 24 * time.Hour
+
+// Warnings are what an operator should change, gravest first. certificateEnd is
+// zero where there is no certificate.
+func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certificateEnd, now time.Time) (list []Warning) {
+	warn := func(grave bool, part string, text Text) { list = append(list, Warning{text, grave, part}) }
 	secure := strings.HasPrefix(in.BaseURL, "https://") || in.Domain != ""
 	if !secure && in.Listen != "" && !loopback(in.Listen) {
-		warn(true, Text{
+		warn(true, "", Text{
 			"Passwords and keys cross the network unencrypted: baoco listens beyond this machine without HTTPS. Give it --domain, or put it behind a proxy with HTTPS and tell its address by --base-url.",
 			"Mật khẩu và khoá đang đi qua mạng mà không mã hoá: baoco nhận kết nối từ ngoài máy này nhưng chưa có HTTPS. Hãy dùng --domain, hoặc đặt sau một proxy có HTTPS rồi khai báo địa chỉ bằng --base-url.",
 		})
 	}
-	if storage.Free >= 0 && storage.Free < littleRoom {
-		warn(true, Textf(
-			"The disk has only %d MB left. Once it is full, nothing more can be recorded.",
-			"Ổ đĩa chỉ còn trống %d MB. Khi đầy, hệ thống sẽ không ghi nhận thêm được gì.", storage.Free>>20))
+	list = append(list, storageWarnings(storage)...)
+	if text, soon := certificateWarning(certificateEnd, now); soon {
+		warn(true, "certificate", text)
 	}
-	if storage.KeyMode.Perm()&0o077 != 0 {
-		warn(true, Textf(
-			"The key file may be read by other users of the machine: chmod 600 %s.key",
-			"Người dùng khác trên máy có thể đọc tệp khoá: hãy chạy chmod 600 %s.key", storage.Path))
-	}
-	if storage.FileMode.Perm()&0o077 != 0 {
-		warn(true, Textf(
-			"The database may be read by other users of the machine: chmod 600 %s",
-			"Người dùng khác trên máy có thể đọc cơ sở dữ liệu: hãy chạy chmod 600 %s", storage.Path))
+	if w, overdue := backup.warning(now); overdue {
+		list = append(list, w)
 	}
 	if storage.LogSize > largeLog {
-		warn(false, Textf(
+		warn(false, "", Textf(
 			"The write-ahead log has grown to %d MB: another program may keep the database open.",
 			"Nhật ký ghi trước (WAL) đã lên tới %d MB: có thể một chương trình khác đang giữ cơ sở dữ liệu.", storage.LogSize>>20))
 	}
 	if in.BaseURL == "" {
-		warn(false, Text{
+		warn(false, "", Text{
 			"baoco doesn't know the address at which providers reach it, so it can only show paths: start it with --base-url.",
 			"baoco chưa biết địa chỉ mà nhà cung cấp gọi đến nên chỉ hiện được đường dẫn: hãy khởi động với --base-url.",
 		})
 	}
 	return list
+}
+
+// storageWarnings are the grave ones about the disk and its files.
+func storageWarnings(storage StorageStatus) (list []Warning) {
+	warn := func(text Text) { list = append(list, Warning{Text: text, Grave: true}) }
+	if storage.Free >= 0 && storage.Free < littleRoom {
+		warn(Textf(
+			"The disk has only %d MB left. Once it is full, nothing more can be recorded.",
+			"Ổ đĩa chỉ còn trống %d MB. Khi đầy, hệ thống sẽ không ghi nhận thêm được gì.", storage.Free>>20))
+	}
+	if storage.KeyMode.Perm()&0o077 != 0 {
+		warn(Textf(
+			"The key file may be read by other users of the machine: chmod 600 %s.key",
+			"Người dùng khác trên máy có thể đọc tệp khoá: hãy chạy chmod 600 %s.key", storage.Path))
+	}
+	if storage.FileMode.Perm()&0o077 != 0 {
+		warn(Textf(
+			"The database may be read by other users of the machine: chmod 600 %s",
+			"Người dùng khác trên máy có thể đọc cơ sở dữ liệu: hãy chạy chmod 600 %s", storage.Path))
+	}
+	return list
+}
+
+func certificateWarning(end, now time.Time) (Text, bool) {
+	left := end.Sub(now)
+	switch {
+	case end.IsZero() || left > certificateSoon:
+		return Text{}, false
+	case left <= 0:
+		return Text{
+			"The certificate for HTTPS has expired: providers and browsers refuse the connection. Ports 80 and 443 must be reachable from outside for its renewal.",
+			"Chứng chỉ HTTPS đã hết hạn: nhà cung cấp và trình duyệt sẽ từ chối kết nối. Cổng 80 và 443 phải mở ra bên ngoài thì mới gia hạn được.",
+		}, true
+	}
+	return Textf(
+		"The certificate for HTTPS ends in %d days and could not be renewed: ports 80 and 443 must be reachable from outside.",
+		"Chứng chỉ HTTPS còn %d ngày là hết hạn mà chưa gia hạn được: cổng 80 và 443 phải mở ra bên ngoài.", int(left/(24*time.Hour))), true
 }
 
 // loopback tells whether only this machine reaches a listening address.

@@ -11,6 +11,10 @@ func lockFile(string) (*os.File, error) {
 	return nil, errors.New("baoco serve needs a Unix system, such as Linux")
 }
 
+func lockDir(string) (unlock func(), err error) { return func() {}, nil }
+
+func ownAs(string, os.FileInfo) error { return nil }
+
 // turn is nothing here: there is no server for commands to stand beside.
 type turn struct{}
 

@@ -27,6 +27,33 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
+// lockDir takes the lock that one backup at a time holds, of all databases in a
+// directory. It leaves no file of whoever made the backup.
+func lockDir(dir string) (unlock func(), err error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		d.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("%w: %s", ErrBackupRuns, dir)
+		}
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	}
+	return func() { d.Close() }, nil
+}
+
+// ownAs gives a file that root made to the owner of another, so that the
+// service, which is somebody else, can use it.
+func ownAs(path string, other os.FileInfo) error {
+	stat, ok := other.Sys().(*syscall.Stat_t)
+	if !ok || os.Geteuid() != 0 {
+		return nil
+	}
+	return os.Chown(path, int(stat.Uid), int(stat.Gid))
+}
+
 // turn lets the commands beside a busy server have their turn: SQLite's own
 // lock is won by whoever asks most often, which is always the server. A
 // command holds an exclusive lock on the key file while it writes; the server

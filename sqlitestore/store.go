@@ -21,7 +21,8 @@
 //
 // Beside the database file F stand F-wal and F-shm, which are SQLite's; F.key,
 // the key that secrets are sealed with; and F.lock, which the one serving
-// process locks.
+// process locks, or a restore. F.to-restore is a backup on its way into F
+// (restore.go), F.before-restore-<time> what it took the place of.
 package sqlitestore
 
 import (
@@ -80,6 +81,9 @@ type Store struct {
 // Open opens an existing file, never creating one, and brings its schema up to
 // date.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
+	if err := FinishRestore(path); err != nil {
+		return nil, err
+	}
 	real, err := checkFile(path)
 	if err != nil {
 		return nil, err
@@ -247,26 +251,30 @@ func (s *Store) quickCheck(ctx, background context.Context) error {
 	return s.runQuickCheck(ctx)
 }
 
-// runQuickCheck checks table by table: a check of everything would also read
-// the search index twice over, which takes three times as long as all the rest
-// and finds no page that the check of the index's own tables doesn't.
 func (s *Store) runQuickCheck(ctx context.Context) error {
-	rows, err := s.reads.QueryContext(ctx, `SELECT 'sqlite_schema' UNION ALL SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'`)
+	if err := quickCheck(ctx, s.reads); err != nil {
+		return fmt.Errorf("%w: %s: %v; restore a backup", ErrDamaged, s.path, err)
+	}
+	return nil
+}
+
+// quickCheck checks table by table: a check of everything would also read the
+// search index twice over, which takes three times as long as all the rest and
+// finds no page that the check of the index's own tables doesn't.
+func quickCheck(ctx context.Context, db *sql.DB) error {
+	rows, err := db.QueryContext(ctx, `SELECT 'sqlite_schema' UNION ALL SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'`)
 	tables, err := collect(rows, err, func(row scanner) (name string, err error) { return name, row.Scan(&name) })
 	for _, table := range tables {
 		if err != nil {
 			break
 		}
 		var finding string
-		err = s.reads.QueryRowContext(ctx, `PRAGMA quick_check(`+table+`)`).Scan(&finding)
+		err = db.QueryRowContext(ctx, `PRAGMA quick_check(`+table+`)`).Scan(&finding)
 		if err == nil && finding != "ok" {
 			err = errors.New(finding)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("%w: %s: %v; restore a backup", ErrDamaged, s.path, err)
-	}
-	return nil
+	return err
 }
 
 // query runs a prepared read.

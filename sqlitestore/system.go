@@ -54,7 +54,7 @@ func (c *commitTimes) since(from time.Time) app.CommitTimes {
 }
 
 func (s *Store) StorageStatus(now time.Time) (app.StorageStatus, error) {
-	status := app.StorageStatus{Path: s.path, Free: freeSpace(filepath.Dir(s.path)), Commits: s.writer.commits.since(now.Add(-commitsFor))}
+	status := app.StorageStatus{Path: s.path, Schema: len(migrations()), Free: freeSpace(filepath.Dir(s.path)), Commits: s.writer.commits.since(now.Add(-commitsFor))}
 	file, err := os.Stat(s.path)
 	if err != nil {
 		return status, storageError(err)
@@ -85,4 +85,17 @@ func (s *Store) QueueStatus(ctx context.Context, now time.Time) (app.QueueStatus
 		Scan(&q.Pending, &q.Due, &oldest)
 	q.OldestDue = fromMillis(oldest)
 	return q, storageError(err)
+}
+
+// AnswerTimes walks back from the newest attempt.
+func (s *Store) AnswerTimes(ctx context.Context, after time.Time) (app.AnswerTimes, error) {
+	rows, err := s.query(ctx, `SELECT duration_ms FROM (SELECT started_ms, duration_ms FROM attempts ORDER BY id DESC LIMIT ?) WHERE started_ms > ?`,
+		app.AnswersCounted, after.UnixMilli())
+	took, err := collect(rows, err, func(row scanner) (ms int64, err error) { return ms, row.Scan(&ms) })
+	if err != nil || len(took) == 0 {
+		return app.AnswerTimes{}, err
+	}
+	slices.Sort(took)
+	at := func(share int) time.Duration { return time.Duration(took[len(took)*share/100]) * time.Millisecond }
+	return app.AnswerTimes{Count: len(took), Median: at(50), P95: at(95)}, nil
 }

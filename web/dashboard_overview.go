@@ -103,13 +103,13 @@ func (s *Server) needsAttention(v *visit, status app.AccountStatus) ([]attention
 		list = append(list, attention{w.T("The plan has expired: nothing can be added or enabled.", "Gói đã hết hạn: không thể thêm hoặc bật mục mới."), "/settings", w.T("The plan", "Xem gói")})
 	}
 	if v.operator() {
-		warnings, err := s.service.SystemWarnings(s.installation, v.now)
+		warnings, err := s.service.SystemWarnings(v.Context(), s.installation, v.now)
 		if err != nil {
 			return nil, err
 		}
 		for _, warning := range warnings {
 			if warning.Grave {
-				list = append(list, attention{warning.In(v.lang), "/system", w.T("The system", "Xem hệ thống")})
+				list = append(list, systemAttention(w, warning))
 			}
 		}
 	}
