@@ -76,7 +76,8 @@ func rootCommand(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 		},
 		Commands: []*cli.Command{
 			serveCommand(), demoCommand(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(),
-			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(), benchCommand(), versionCommand(),
+			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(),
+			backupCommand(), restoreCommand(), benchCommand(), versionCommand(),
 		},
 	}
 	for _, command := range root.Commands {

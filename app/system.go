@@ -14,6 +14,7 @@ import (
 // Installation is how serve was started: what only its flags change.
 type Installation struct {
 	Version      string
+	Program      string // path of the program file; empty: not known
 	StartedAt    time.Time
 	Listen       string // host and port
 	BaseURL      string // empty: none was given
@@ -62,7 +63,7 @@ type QueueStatus struct {
 
 // AnswerTimes is how long receivers took to answer lately.
 type AnswerTimes struct {
-	Count       int // attempts, of all accounts; at most AnswersCounted, the last ones
+	Count       int64 // attempts, of all accounts; at most AnswersCounted, the last ones
 	Median, P95 time.Duration
 }
 

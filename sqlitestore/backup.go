@@ -101,7 +101,7 @@ func (s *Store) Backup(ctx context.Context, t BackupTarget, now time.Time) (made
 		return made, err
 	}
 	made = BackupMade{Backup: app.Backup{Path: path, Size: info.Size(), At: now, WithKey: !t.NoKey}, Contents: contents.Contents}
-	if err := s.noteBackup(ctx, made.Backup); err != nil {
+	if err := s.noteBackup(context.WithoutCancel(ctx), made.Backup); err != nil {
 		return made, fmt.Errorf("the backup is made, but could not be noted in the database: %w", err)
 	}
 	if t.Dir != "" && t.Keep > 0 {

@@ -97,5 +97,5 @@ func (s *Store) AnswerTimes(ctx context.Context, after time.Time) (app.AnswerTim
 	}
 	slices.Sort(took)
 	at := func(share int) time.Duration { return time.Duration(took[len(took)*share/100]) * time.Millisecond }
-	return app.AnswerTimes{Count: len(took), Median: at(50), P95: at(95)}, nil
+	return app.AnswerTimes{Count: int64(len(took)), Median: at(50), P95: at(95)}, nil
 }
