@@ -97,11 +97,18 @@ func zoneOf(held app.Contents) *time.Location {
 
 // print says what a copy holds, in a line.
 func (v contentsJSON) print(w io.Writer) {
-	fmt.Fprintf(w, "It holds %s transactions", vnd(v.Transactions))
+	fmt.Fprintf(w, "It holds %s", counted(v.Transactions, "transaction", "transactions"))
 	if v.NewestTransactionID != nil {
 		fmt.Fprintf(w, ", the newest (%s) recorded at %s", *v.NewestTransactionID, *v.NewestTransactionAt)
 	}
-	fmt.Fprintf(w, "; %s deliveries are pending; schema %d.\n", vnd(v.PendingDeliveries), v.Schema)
+	fmt.Fprintf(w, "; %s pending; schema %d.\n", counted(v.PendingDeliveries, "delivery is", "deliveries are"), v.Schema)
+}
+
+func counted(n int64, one, many string) string {
+	if n == 1 {
+		many = one
+	}
+	return vnd(n) + " " + many
 }
 
 type backupJSON struct {
@@ -241,7 +248,7 @@ func (v restoreJSON) next() []string {
 	}
 	var list []string
 	if v.PendingDeliveries > 0 {
-		list = append(list, fmt.Sprintf("The %s pending deliveries are sent, at once. Your shop may have got some of them before: it knows them by their checksum.", vnd(v.PendingDeliveries)))
+		list = append(list, "What is pending is sent, at once. Your shop may have got some of it before: it knows that by checksum.")
 	}
 	return append(list,
 		"What came in after "+since+" is missing. Sources that catch up (sepay, casso and casso-v2 with an API key) read their lists again and record it; for other sources import the bank's statement: baoco transaction import.",

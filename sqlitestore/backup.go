@@ -137,7 +137,7 @@ func (s *Store) backupPlace(t BackupTarget, now time.Time) (dir, path string, er
 	case !info.Mode().IsRegular():
 		return "", "", fmt.Errorf("%s is not a regular file: %w", path, fs.ErrExist)
 	case !t.Replace:
-		return "", "", fmt.Errorf("%s: %w", path, fs.ErrExist)
+		return "", "", fmt.Errorf("%s: %w; --force replaces it", path, fs.ErrExist)
 	}
 	return dir, path, checkNoLog(path)
 }
