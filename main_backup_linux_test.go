@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -161,7 +162,7 @@ func TestBackupToFailingDisk(t *testing.T) {
 				continue
 			}
 			if delete(image, "b.db.key"); code != exitDatabase || len(image) != 0 || strings.Count(output.String(), "\n") != 1 {
-				t.Errorf("%v from change %d of %d on: exit %d, %d files left\n%s", errno, i+1, changes, code, len(image), output)
+				t.Errorf("%v from change %d of %d on: exit %d, left %v\n%s", errno, i+1, changes, code, slices.Collect(maps.Keys(image)), output)
 			}
 		}
 	}
@@ -221,7 +222,7 @@ func TestKillWhileRestoring(t *testing.T) {
 			t.Fatalf("%s: what was is gone", what)
 		}
 	}
-	kills := sample(rounds(5, 60), int(changes))
+	kills := sample(rounds(5, 30), int(changes))
 	for _, i := range kills {
 		d := newDisk()
 		d.load(old)
@@ -239,7 +240,7 @@ func TestKillWhileRestoring(t *testing.T) {
 			cuts = append(cuts, d.cut(chance))
 		}
 	}, restore(d.mount(t))...)
-	chosen := sample(rounds(5, 60), len(cuts))
+	chosen := sample(rounds(5, 30), len(cuts))
 	for _, i := range chosen {
 		check(fmt.Sprintf("a power cut, %d of %d", i, len(cuts)), cuts[i])
 	}

@@ -186,7 +186,11 @@ func (s *Store) copyTo(ctx context.Context, draft string, progress func(done, of
 		return err
 	}
 	if progress != nil {
-		defer watchSize(draft, size, progress)()
+		defer regularly(200*time.Millisecond, func() {
+			if info, err := os.Stat(draft); err == nil {
+				progress(info.Size(), size)
+			}
+		})()
 	}
 	return vacuumInto(ctx, db, draft)
 }
@@ -199,30 +203,6 @@ func checkRoom(dir string, needs int64) error {
 	return nil
 }
 
-// watchSize calls progress until it is told to stop.
-func watchSize(path string, of int64, progress func(done, of int64)) (stop func()) {
-	quit, finished := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(finished)
-		tick := time.NewTicker(200 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-quit:
-				return
-			case <-tick.C:
-				if info, err := os.Stat(path); err == nil {
-					progress(info.Size(), of)
-				}
-			}
-		}
-	}()
-	return func() {
-		close(quit)
-		<-finished
-	}
-}
-
 // vacuumInto writes a copy of a database into a new file, synced, for its
 // owner's eyes. Where it fails there is no file.
 func vacuumInto(ctx context.Context, db *sql.DB, path string) error {
@@ -230,15 +210,54 @@ func vacuumInto(ctx context.Context, db *sql.DB, path string) error {
 	if err != nil {
 		return err
 	}
+	synced := syncing(f)
 	// The name is bound and absolute, so nothing in it is read as a URI.
 	_, err = db.ExecContext(ctx, `VACUUM INTO ?`, path)
-	if err == nil {
-		err = f.Sync()
-	}
+	err = errors.Join(err, synced())
 	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(fmt.Errorf("copy the database to %s: %w", filepath.Dir(path), err), os.Remove(path))
+		_ = os.Remove(path + "-journal") // SQLite's, where it failed
+		_ = os.Remove(path)
+		return fmt.Errorf("copy the database to %s: %w", filepath.Dir(path), err)
 	}
 	return nil
+}
+
+// syncEvery is how often a copy is synced while it grows.
+const syncEvery = 50 * time.Millisecond
+
+// syncing syncs a file regularly, and once more when it is told to stop. On a
+// journaling file system a commit of the server waits for whatever was written
+// before it, the copy too: it should never be much at a time. An error counts
+// whenever it came: Linux tells of each only once.
+func syncing(f *os.File) (stop func() error) {
+	var failed error
+	end := regularly(syncEvery, func() { failed = errors.Join(failed, f.Sync()) })
+	return func() error {
+		end()
+		return errors.Join(failed, f.Sync())
+	}
+}
+
+// regularly calls fn until it is told to stop, and no more after that.
+func regularly(every time.Duration, fn func()) (stop func()) {
+	quit, finished := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(finished)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-quit:
+				return
+			case <-tick.C:
+				fn()
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-finished
+	}
 }
 
 // copyKey puts a copy of the key where there is none. Another key that stands

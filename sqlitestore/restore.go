@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -16,17 +17,17 @@ import (
 
 // A restore replaces several files, the database, its log and its key, and no
 // file system does that in one step. So the backup is copied beside the
-// database F first, synced and checked, and then takes the name F.to-restore,
-// its key F.to-restore.key. That one step decides. What follows can be done any
-// number of times by anybody: whoever opens the database next finishes it,
-// after a kill or a power cut too. Nothing is ever deleted: what F was is
+// database F first, synced and checked, and then takes the name
+// F.to-restore-<time>, after its key. That one step decides. What follows can be
+// done any number of times by anybody: whoever opens the database next finishes
+// it, after a kill or a power cut too. Nothing is ever deleted: what F was is
 // F.before-restore-<time> afterwards, with its log and its key, a database of
 // its own.
 
 // Names beside a database, during a restore and after it.
 const (
 	draftSuffix = ".restoring-"
-	nextSuffix  = ".to-restore"
+	nextSuffix  = ".to-restore-"
 	asideSuffix = ".before-restore-"
 )
 
@@ -237,14 +238,14 @@ func (r *Restored) decide(ctx context.Context, key []byte, now time.Time) error 
 	if err := errors.Join(ownAs(draft, owner), ownAs(keyDraft, owner)); err != nil {
 		return err
 	}
-	aside, err := dateAside(draft, r.Path, now)
+	dated, err := freeStamp(r.Path+asideSuffix, now)
 	if err != nil {
 		return err
 	}
 	for i, present := range r.SetAside {
-		r.SetAside[i] = aside + present[len(r.Path):]
+		r.SetAside[i] = r.Path + asideSuffix + dated + present[len(r.Path):]
 	}
-	next := r.Path + nextSuffix
+	next := r.Path + nextSuffix + dated
 	if err := name(keyDraft, next+".key", true); err != nil {
 		return err
 	}
@@ -252,31 +253,28 @@ func (r *Restored) decide(ctx context.Context, key []byte, now time.Time) error 
 	return name(draft, next, true)
 }
 
-// dateAside dates the copy with the time of the restore, in which the name for
-// what is set aside lives on after a kill: one that isn't taken.
-func dateAside(draft, path string, now time.Time) (aside string, err error) {
-	for range 100 {
-		if err := os.Chtimes(draft, now, now); err != nil {
-			return "", err
+// freeStamp is a time that no name with a prefix has yet.
+func freeStamp(prefix string, now time.Time) (string, error) {
+	for ; ; now = now.Add(time.Second) {
+		if taken, err := namesWith(prefix + stamp(now)); err != nil || len(taken) == 0 {
+			return stamp(now), err
 		}
-		if aside, err = asideOf(draft, path); err != nil {
-			return "", err
-		}
-		taken, err := namesWith(aside)
-		if err != nil || len(taken) == 0 {
-			return aside, err
-		}
-		now = now.Add(time.Second)
 	}
-	return "", fmt.Errorf("%s: %w", aside, fs.ErrExist)
 }
 
-func asideOf(next, path string) (string, error) {
-	info, err := os.Stat(next)
-	if err != nil {
-		return "", err
+// decided is the restore of a database that is under way: the name of what is
+// to take its place; empty where there is none. stale are keys without that:
+// never decided upon, or done with.
+func decided(path string) (next string, stale []string, err error) {
+	names, err := namesWith(path + nextSuffix)
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".key") {
+			next = name
+		} else if name != next+".key" { // which sorts before its key
+			stale = append(stale, name)
+		}
 	}
-	return path + asideSuffix + stamp(info.ModTime()), nil
+	return next, stale, err
 }
 
 // FinishRestore goes on with a restore of the database at path that was decided
@@ -286,7 +284,7 @@ func FinishRestore(path string) error {
 	if err != nil {
 		return nil // there can be none, and Open finds better words
 	}
-	if _, err := os.Lstat(path + nextSuffix); errors.Is(err, fs.ErrNotExist) {
+	if next, _, err := decided(path); err != nil || next == "" {
 		return nil
 	}
 	lock, err := lockFor(path)
@@ -305,17 +303,16 @@ func FinishRestore(path string) error {
 // what is set aside; empty where there is nothing to do. The caller holds the
 // lock.
 func finish(path string) (aside string, err error) {
-	next := path + nextSuffix
-	aside, err = asideOf(next, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		// A key without its database was never decided upon, or is done with.
-		return "", removeIfThere(next + ".key")
+	next, stale, err := decided(path)
+	for _, key := range stale {
+		err = errors.Join(err, os.Remove(key))
 	}
-	if err != nil {
+	if err != nil || next == "" {
 		return "", err
 	}
+	aside = path + asideSuffix + strings.TrimPrefix(next, path+nextSuffix)
 	for _, suffix := range []string{"-wal", "-shm"} {
-		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := moveAside(path+suffix, aside+suffix); err != nil {
 			return "", err
 		}
 	}
@@ -324,8 +321,8 @@ func finish(path string) (aside string, err error) {
 	}
 	// Until the last step the database is what it was.
 	err = os.Link(path, aside)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) && sameFile(path, aside) {
-		err = nil // there was none, or this was done
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
+		err = nil // there was none, or this was done: the name was free
 	}
 	if err == nil {
 		err = syncDir(filepath.Dir(path))
@@ -334,20 +331,34 @@ func finish(path string) (aside string, err error) {
 		err = name(next, path, true)
 	}
 	if err == nil {
-		err = removeIfThere(next + ".key")
+		err = os.Remove(next + ".key")
 	}
 	return aside, err
 }
 
-// replaceKey keeps next, so that it can be told from the key that was there.
-func replaceKey(path, next, aside string) error {
-	if sameFile(path, next) {
+// moveAside moves what is there, and never onto something else.
+func moveAside(from, to string) error {
+	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err := os.Rename(path, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if _, err := os.Lstat(to); err == nil {
+		return fmt.Errorf("move %s aside: %s: %w", from, to, fs.ErrExist)
 	}
-	return os.Link(next, path)
+	return os.Rename(from, to)
+}
+
+// replaceKey keeps next, so that it can be told from the key that was there.
+func replaceKey(path, next, aside string) error {
+	if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) && !sameFile(path, next) {
+		if err := moveAside(path, aside); err != nil {
+			return err
+		}
+	}
+	err := os.Link(next, path)
+	if errors.Is(err, fs.ErrExist) {
+		return nil // this was done
+	}
+	return err
 }
 
 func sameFile(a, b string) bool {
@@ -357,13 +368,6 @@ func sameFile(a, b string) bool {
 	}
 	other, err := os.Stat(b)
 	return err == nil && os.SameFile(one, other)
-}
-
-func removeIfThere(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // copyFile copies a file into a new one, synced, for its owner's eyes.

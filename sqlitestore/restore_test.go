@@ -250,9 +250,8 @@ func TestFinishRestore(t *testing.T) {
 	_, backup := backedUp(t)
 	decided := func(t *testing.T) string {
 		db := killed(t)
-		copyTo(t, backup, db+".to-restore")
-		copyTo(t, backup+".key", db+".to-restore.key")
-		must(t, os.Chtimes(db+".to-restore", backupTime, backupTime))
+		copyTo(t, backup, db+".to-restore-20261122T013000Z")
+		copyTo(t, backup+".key", db+".to-restore-20261122T013000Z.key")
 		return db
 	}
 	aside := ".before-restore-20261122T013000Z"

@@ -21,8 +21,8 @@
 //
 // Beside the database file F stand F-wal and F-shm, which are SQLite's; F.key,
 // the key that secrets are sealed with; and F.lock, which the one serving
-// process locks, or a restore. F.to-restore is a backup on its way into F
-// (restore.go), F.before-restore-<time> what it took the place of.
+// process locks, or a restore. F.to-restore-<time> is a backup on its way
+// into F (restore.go), F.before-restore-<time> what it took the place of.
 package sqlitestore
 
 import (
