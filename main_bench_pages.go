@@ -85,5 +85,6 @@ func pageRequests(f *seededFile, rows int64, now time.Time) []benchEndpoint {
 	add("deliveries with errors", "/deliveries?status=0")
 	add("a delivery", "/deliveries/%d", max(1, rows/2))
 	add("sending again", "/deliveries/resend?failed=all")
+	add("the system", "/system")
 	return list
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
-	"fmt"
 	"time"
 
 	"golang.org/x/crypto/acme/autocert"
@@ -15,39 +13,37 @@ import (
 func (s settings) certificates() autocert.DirCache { return autocert.DirCache(s.db + ".acme") }
 
 // certificateEnd reads until when the kept certificate for --domain is valid;
-// the zero time where there is none yet. It is nil without a domain.
-func certificateEnd(s settings) func(ctx context.Context) (time.Time, error) {
+// the zero time where there is none yet, or an unreadable one, which autocert
+// takes for none. It is nil without a domain.
+func certificateEnd(s settings) func(ctx context.Context) time.Time {
 	if s.domain == "" {
 		return nil
 	}
-	return func(ctx context.Context) (time.Time, error) {
+	return func(ctx context.Context) time.Time {
 		kept, err := s.certificates().Get(ctx, s.domain)
-		if errors.Is(err, autocert.ErrCacheMiss) {
-			return time.Time{}, nil
-		}
 		if err != nil {
-			return time.Time{}, fmt.Errorf("read the certificate: %w", err)
+			return time.Time{}
 		}
 		return leafEnd(kept)
 	}
 }
 
-// leafEnd is the end of the first certificate of a PEM file; a key may stand
-// before it.
-func leafEnd(kept []byte) (time.Time, error) {
+// leafEnd is the end of the first certificate of a PEM file, a key may stand
+// before it; the zero time where there is none.
+func leafEnd(kept []byte) time.Time {
 	for {
 		var block *pem.Block
 		block, kept = pem.Decode(kept)
 		if block == nil {
-			return time.Time{}, errors.New("the kept certificate is unreadable")
+			return time.Time{}
 		}
 		if block.Type != "CERTIFICATE" {
 			continue
 		}
 		leaf, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
-			return time.Time{}, fmt.Errorf("the kept certificate is unreadable: %w", err)
+			return time.Time{}
 		}
-		return leaf.NotAfter, nil
+		return leaf.NotAfter
 	}
 }

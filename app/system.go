@@ -23,13 +23,13 @@ type Installation struct {
 	Keep         PruneLimits
 	// CertificateEnd tells until when the certificate for Domain is valid; the
 	// zero time where there is none yet. Nil without a Domain.
-	CertificateEnd func(ctx context.Context) (time.Time, error)
+	CertificateEnd func(ctx context.Context) time.Time
 }
 
 // certificateEnd is CertificateEnd where there is a domain.
-func (in Installation) certificateEnd(ctx context.Context) (time.Time, error) {
+func (in Installation) certificateEnd(ctx context.Context) time.Time {
 	if in.CertificateEnd == nil {
-		return time.Time{}, nil
+		return time.Time{}
 	}
 	return in.CertificateEnd(ctx)
 }
@@ -122,12 +122,12 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 		},
 		func() (err error) { status.Unindexed, err = s.store.Unindexed(ctx); return err },
 		func() (err error) { status.Backup, err = s.store.BackupStatus(ctx); return err },
-		func() (err error) { status.CertificateEndsAt, err = in.certificateEnd(ctx); return err },
 	} {
 		if err := part(); err != nil {
 			return status, err
 		}
 	}
+	status.CertificateEndsAt = in.certificateEnd(ctx)
 	if count := s.inFlight.Load(); count != nil {
 		status.InFlight = (*count)()
 	}
@@ -152,11 +152,7 @@ func (s *Service) SystemWarnings(ctx context.Context, in Installation, now time.
 		return nil, err
 	}
 	backup, err := s.store.BackupStatus(ctx)
-	if err != nil {
-		return nil, err
-	}
-	certificate, err := in.certificateEnd(ctx)
-	return Warnings(in, storage, backup, certificate, now), err
+	return Warnings(in, storage, backup, in.certificateEnd(ctx), now), err
 }
 
 // The figures from which on the storage is worth a warning, in bytes.

@@ -66,10 +66,10 @@ func shellWord(s string) string {
 	return shellQuoted(s)
 }
 
-// cronLine runs a command every night. Its complaints become cron's mail. To
+// cronLine runs a command every night, after everything else. Its complaints become cron's mail. To
 // cron, a percent sign ends the command.
 func cronLine(command string) string {
-	return "30 2 * * * " + strings.ReplaceAll(command, "%", `\%`) + " >/dev/null"
+	return "30 2 * * * nice -n 19 " + strings.ReplaceAll(command, "%", `\%`) + " >/dev/null"
 }
 
 // LevelName is a level of the log in a word.
