@@ -31,6 +31,8 @@
 //     of the class of the error and its Cause.
 //   - CounterLink: what opens the counter screen, money in and nothing else, on
 //     a shop's tablet.
+//   - Backup: a copy of the database that is known to be whole, with its key or
+//     without. To restore: to put it in the place of the database.
 //   - Secret, Signature, Checksum: what a webhook's deliveries are signed
 //     with; the digest of a body; the digest of one transaction in it.
 //   - RetrySchedule: the waits before the six attempts of a delivery.

@@ -40,13 +40,12 @@ type RestoreSource struct {
 
 // Restored is what a restore did, or would do.
 type Restored struct {
-	Path     string    // of the database
-	From     string    // the backup
-	Key      string    // that opens it
-	At       time.Time // of the restore
-	SetAside []string  // what was in its place: the names there now, or the present ones where nothing was changed
-	Served   bool      // a server holds the database; only where nothing was changed
-	Finished string    // what an interrupted restore had set aside, and was finished first; empty: there was none
+	Path     string   // of the database
+	From     string   // the backup
+	Key      string   // that opens it
+	SetAside []string // what was in its place: the names there now, or the present ones where nothing was changed
+	Served   bool     // a server holds the database; only where nothing was changed
+	Finished string   // what an interrupted restore had set aside, and was finished first; empty: there was none
 	app.Contents
 }
 
@@ -249,7 +248,6 @@ func (r *Restored) decide(ctx context.Context, key []byte, now time.Time) error 
 	if err := name(keyDraft, next+".key", true); err != nil {
 		return err
 	}
-	r.At = now
 	return name(draft, next, true)
 }
 
