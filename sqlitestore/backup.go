@@ -56,8 +56,8 @@ type BackupMade struct {
 }
 
 // Backup makes a copy of the database as it is at one moment, and notes that in
-// the database. now dates it. An error says that there is no copy, or that there
-// is one and BackupMade.Path names it, and what came after it failed.
+// the database. now dates it. After an error there is no copy to rely on, unless
+// BackupMade.Path names it: then only what came after it failed.
 func (s *Store) Backup(ctx context.Context, t BackupTarget, now time.Time) (made BackupMade, err error) {
 	dir, path, err := s.backupPlace(t, now)
 	if err != nil {
@@ -78,7 +78,30 @@ func (s *Store) Backup(ctx context.Context, t BackupTarget, now time.Time) (made
 	}
 	draft := drafts + rand.Text()[:8]
 	defer os.Remove(draft)
-	if err := s.copyTo(ctx, draft, t.Progress); err != nil {
+	if made, err = s.checkedCopy(ctx, draft, t.Progress); err != nil {
+		return BackupMade{}, err
+	}
+	if !t.NoKey {
+		if err := copyKey(s.path+".key", path+".key", drafts+"key-"+rand.Text()[:8]); err != nil {
+			return BackupMade{}, err
+		}
+	}
+	if err := name(draft, path, t.Replace); err != nil {
+		return BackupMade{}, err
+	}
+	made.Path, made.At, made.WithKey = path, now, !t.NoKey
+	if err := s.noteBackup(context.WithoutCancel(ctx), made.Backup); err != nil {
+		return made, fmt.Errorf("the backup is made, but could not be noted in the database: %w", err)
+	}
+	if t.Dir != "" && t.Keep > 0 {
+		err = s.removeOld(ctx, t, mark, &made)
+	}
+	return made, err
+}
+
+// checkedCopy makes the copy, and checks it as a restore would.
+func (s *Store) checkedCopy(ctx context.Context, draft string, progress func(done, of int64)) (made BackupMade, err error) {
+	if err := s.copyTo(ctx, draft, progress); err != nil {
 		return made, err
 	}
 	contents, err := inspect(ctx, draft)
@@ -92,22 +115,8 @@ func (s *Store) Backup(ctx context.Context, t BackupTarget, now time.Time) (made
 	if err != nil {
 		return made, err
 	}
-	if !t.NoKey {
-		if err := copyKey(s.path+".key", path+".key", drafts+"key-"+rand.Text()[:8]); err != nil {
-			return made, err
-		}
-	}
-	if err := name(draft, path, t.Replace); err != nil {
-		return made, err
-	}
-	made = BackupMade{Backup: app.Backup{Path: path, Size: info.Size(), At: now, WithKey: !t.NoKey}, Contents: contents.Contents}
-	if err := s.noteBackup(context.WithoutCancel(ctx), made.Backup); err != nil {
-		return made, fmt.Errorf("the backup is made, but could not be noted in the database: %w", err)
-	}
-	if t.Dir != "" && t.Keep > 0 {
-		err = s.removeOld(ctx, t, mark, &made)
-	}
-	return made, err
+	made.Size, made.Contents = info.Size(), contents.Contents
+	return made, nil
 }
 
 // backupPlace is where a backup is to stand, and refuses a place that isn't one.
