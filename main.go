@@ -77,7 +77,7 @@ func rootCommand(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			serveCommand(), demoCommand(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(),
 			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(),
-			backupCommand(), restoreCommand(), benchCommand(), versionCommand(),
+			backupCommand(), restoreCommand(), benchCommand(), openAPICommand(), versionCommand(),
 		},
 	}
 	for _, command := range root.Commands {

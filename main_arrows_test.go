@@ -27,7 +27,7 @@ var (
 	}
 	libraries = map[string][]string{
 		".":             {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/crypto/acme/autocert"},
-		"web":           {"golang.org/x/time/rate", "github.com/alexedwards/scs/v2"},
+		"web":           {"golang.org/x/time/rate", "github.com/alexedwards/scs/v2", "go.yaml.in/yaml/v4"},
 		"scheduler":     {"github.com/go-co-op/gocron/v2", "github.com/google/uuid"},
 		"sqlitestore":   {"modernc.org/sqlite"},
 		"app":           {},

@@ -106,11 +106,12 @@ func listBanks(c *cli.Context, s *session) error {
 	for _, b := range banks {
 		list = append(list, web.EncodeBankAccount(b.BankAccount, s.service.Zone()))
 		rows = append(rows, []string{strconv.FormatInt(b.ID, 10), b.Bank, b.AccountNumber, b.AccountName, string(b.Status),
-			strconv.FormatInt(b.All.Count, 10), vnd(b.Today.Total), vnd(b.Month.Total)})
+			strconv.FormatInt(b.All.Count, 10), vnd(b.Today.In.Total), vnd(b.Today.Out.Total), vnd(b.Month.In.Total), vnd(b.Month.Out.Total)})
 	}
 	return output(c, list, func(w io.Writer) {
 		printTable(w, "No bank account is linked yet: baoco bank link --bank ACB --number N --name NAME",
-			[]string{"ID", "BANK", "NUMBER", "NAME", "STATUS", "TRANSACTIONS", "TODAY", "THIS MONTH"}, rows, "ID", "TRANSACTIONS", "TODAY", "THIS MONTH")
+			[]string{"ID", "BANK", "NUMBER", "NAME", "STATUS", "TRANSACTIONS", "IN TODAY", "OUT TODAY", "IN THIS MONTH", "OUT THIS MONTH"}, rows,
+			"ID", "TRANSACTIONS", "IN TODAY", "OUT TODAY", "IN THIS MONTH", "OUT THIS MONTH")
 	})
 }
 

@@ -26,7 +26,7 @@ func TestWhyAttemptsFailed(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(419) }))
 	defer receiver.Close()
 
-	const en, vi = "The CSRF check of your server", "Cơ chế kiểm tra CSRF"
+	const en, vi = "Your server’s CSRF check", "Cơ chế kiểm tra CSRF"
 	for _, step := range []struct {
 		command string
 		code    int

@@ -83,11 +83,18 @@ type Amounts struct {
 	Total int64
 }
 
-// BankAccountSummary is a bank account with the transactions of all time, of
-// today, of this week (from Monday) and of this month; IN and OUT together.
+// Flow is what came in and what went out.
+type Flow struct{ In, Out Amounts }
+
+// Both is money in and out together.
+func (f Flow) Both() Amounts { return Amounts{f.In.Count + f.Out.Count, f.In.Total + f.Out.Total} }
+
+// BankAccountSummary is a bank account with the transactions of all time, IN
+// and OUT together, of today, of this week (from Monday) and of this month.
 type BankAccountSummary struct {
 	BankAccount
-	All, Today, Week, Month Amounts
+	All                Amounts
+	Today, Week, Month Flow
 }
 
 // NotifyOnLink says which waiting transactions are notified when the bank

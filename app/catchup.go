@@ -138,13 +138,13 @@ func (s *Service) CatchUpSource(ctx context.Context, accountID, id int64, now ti
 		return CaughtUp{}, err
 	case source.APIKey == "":
 		return CaughtUp{}, Refused(CodeConflict, Text{
-			"This source has no API key; there is no list to read.",
-			"Nguồn này không có khoá API nên không có danh sách để đọc.",
+			"This source has no API key, so there is no list to sync.",
+			"Nguồn này chưa có khoá API nên không đồng bộ được.",
 		})
 	case !s.catchUps.begin(id, now, false):
 		return CaughtUp{}, Refused(CodeConflict, Text{
-			"The list of this source is being read already.",
-			"Danh sách của nguồn này đang được đọc.",
+			"This source is already syncing.",
+			"Nguồn này đang được đồng bộ.",
 		})
 	}
 	result := s.catchUp(ctx, source, now)

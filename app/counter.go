@@ -77,14 +77,14 @@ func (s *Service) CounterLinks(ctx context.Context, accountID int64) ([]CounterL
 func (s *Service) CounterLink(ctx context.Context, token string) (CounterLink, error) {
 	l, ok, err := s.store.CounterLinkByHash(ctx, sha256.Sum256([]byte(token)))
 	if err == nil && !ok {
-		err = NotFound("This counter link doesn't work any more. Ask the owner for a new one.", "Liên kết màn hình quầy này không còn dùng được. Hãy xin chủ tài khoản liên kết mới.")
+		err = NotFound("This link no longer works. Ask the shop owner for a new one.", "Đường dẫn này không còn dùng được. Hãy xin chủ cửa hàng đường dẫn mới.")
 	}
 	return l, err
 }
 
 // ErrNoCounterLink says that an id names no counter link.
 func ErrNoCounterLink() error {
-	return NotFound("There is no counter link with this id.", "Không có liên kết màn hình quầy với id này.")
+	return NotFound("There is no counter link with this id.", "Không có đường dẫn màn hình quầy với id này.")
 }
 
 // RevokeCounterLink ends a link and the screens that are open with it, within
@@ -97,10 +97,10 @@ func (s *Service) RevokeCounterLink(ctx context.Context, accountID, id int64, no
 // hours, newest first. With sinceID it is what came after that transaction,
 // oldest first.
 func (s *Service) CounterTransactions(ctx context.Context, l CounterLink, sinceID *int64, now time.Time) ([]Transaction, error) {
-	list, _, err := s.Transactions(ctx, l.AccountID, TransactionFilter{
+	page, err := s.Transactions(ctx, l.AccountID, TransactionFilter{
 		BankAccountID: l.BankAccountID, Type: In, From: now.Add(-CounterWindow), SinceID: sinceID, Page: Page{Number: 1, Size: CounterRows},
 	})
-	return list, err
+	return page.Rows, err
 }
 
 // CounterTotal is the money in of today on what a counter shows.

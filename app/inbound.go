@@ -342,7 +342,7 @@ func (s *Service) RecordByHand(ctx context.Context, accountID int64, e Incoming,
 // ErrUnknownBankAccount refuses to record by hand on an account that isn't
 // linked.
 func ErrUnknownBankAccount() error {
-	return InvalidField("accountNumber", "is not a linked bank account of this bank", "không phải tài khoản đã liên kết của ngân hàng này")
+	return InvalidField("accountNumber", "is not a linked bank account of this bank", "chưa được liên kết ở ngân hàng này")
 }
 
 // ErrEventConflict refuses an event id that was recorded otherwise.

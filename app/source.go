@@ -186,7 +186,7 @@ func (k ProviderKind) checkOptions(in SourceAdd) error {
 		}
 	}
 	if k.NamesNoAccount && in.BankAccountID == 0 {
-		v.Add("bank-account-id", "is required: this provider's calls name no bank account", "là bắt buộc: lệnh gọi của nhà cung cấp này không nêu tài khoản ngân hàng")
+		v.Add("bank-account-id", "is required: this provider does not say which account received the money", "là bắt buộc: nhà cung cấp này không cho biết tiền vào tài khoản nào")
 	}
 	v.Merge(in.Options.check(in.Auth))
 	if k.Check != nil {
@@ -388,5 +388,5 @@ func (s *Service) RefreshSources(ctx context.Context) error {
 
 // ErrNoSource says that an id names no source.
 func ErrNoSource() error {
-	return NotFound("There is no source with this id.", "Không có nguồn vào với id này.")
+	return NotFound("There is no source with this id.", "Không có nguồn giao dịch với id này.")
 }

@@ -56,6 +56,8 @@ type statisticStore interface {
 	Overview(ctx context.Context, accountID int64) (Overview, error)
 	// Period gives the rows from first to last, date ascending, IN before OUT.
 	Period(ctx context.Context, accountID int64, first, last Day) ([]PeriodRow, error)
+	// BankAccountPeriod gives those of one bank account of the account.
+	BankAccountPeriod(ctx context.Context, accountID, bankAccountID int64, first, last Day) ([]PeriodRow, error)
 	AccountStatus(ctx context.Context, accountID int64) (AccountStatus, error)
 }
 
@@ -78,6 +80,11 @@ func (s *Service) Period(ctx context.Context, accountID int64, r Range, now time
 // IN before OUT.
 func (s *Service) Days(ctx context.Context, accountID int64, first, last Day) ([]PeriodRow, error) {
 	return s.store.Period(ctx, accountID, first, last)
+}
+
+// BankAccountDays reads those of one bank account; none of another account's.
+func (s *Service) BankAccountDays(ctx context.Context, accountID, bankAccountID int64, first, last Day) ([]PeriodRow, error) {
+	return s.store.BankAccountPeriod(ctx, accountID, bankAccountID, first, last)
 }
 
 // AccountStatus reads the plan and its use.

@@ -72,38 +72,38 @@ func parseNetwork(s string) (netip.Prefix, error) {
 // specialRanges are the ranges of the IANA special-purpose registries (RFC
 // 6890 and its updates) and of multicast, with what they are.
 var specialRanges = parseRanges(
-	"0.0.0.0/8", "this network",
-	"10.0.0.0/8", "a private network",
-	"100.64.0.0/10", "shared by carriers",
-	"127.0.0.0/8", "loopback",
-	"169.254.0.0/16", "link-local",
-	"172.16.0.0/12", "a private network",
-	"192.0.0.0/24", "reserved for protocols",
-	"192.0.2.0/24", "for documentation",
-	"192.31.196.0/24", "reserved for AS112",
-	"192.52.193.0/24", "reserved for AMT",
-	"192.88.99.0/24", "reserved for 6to4 relays",
-	"192.168.0.0/16", "a private network",
-	"192.175.48.0/24", "reserved for AS112",
-	"198.18.0.0/15", "for benchmarks",
-	"198.51.100.0/24", "for documentation",
-	"203.0.113.0/24", "for documentation",
-	"224.0.0.0/4", "multicast",
-	"240.0.0.0/4", "reserved",
-	"2001::/23", "reserved for protocols",
-	"2001:db8::/32", "for documentation",
-	"2002::/16", "6to4",
-	"2620:4f:8000::/48", "reserved for AS112",
-	"3fff::/20", "for documentation",
+	"0.0.0.0/8", "this network", "mạng hiện tại",
+	"10.0.0.0/8", "a private network", "mạng nội bộ",
+	"100.64.0.0/10", "shared by carriers", "mạng dùng chung của nhà mạng",
+	"127.0.0.0/8", "loopback", "địa chỉ của chính máy này",
+	"169.254.0.0/16", "link-local", "mạng liên kết cục bộ",
+	"172.16.0.0/12", "a private network", "mạng nội bộ",
+	"192.0.0.0/24", "reserved for protocols", "dành cho giao thức",
+	"192.0.2.0/24", "for documentation", "dành cho tài liệu",
+	"192.31.196.0/24", "reserved for AS112", "dành cho AS112",
+	"192.52.193.0/24", "reserved for AMT", "dành cho AMT",
+	"192.88.99.0/24", "reserved for 6to4 relays", "dành cho 6to4",
+	"192.168.0.0/16", "a private network", "mạng nội bộ",
+	"192.175.48.0/24", "reserved for AS112", "dành cho AS112",
+	"198.18.0.0/15", "for benchmarks", "dành cho đo hiệu năng",
+	"198.51.100.0/24", "for documentation", "dành cho tài liệu",
+	"203.0.113.0/24", "for documentation", "dành cho tài liệu",
+	"224.0.0.0/4", "multicast", "multicast",
+	"240.0.0.0/4", "reserved", "dành riêng",
+	"2001::/23", "reserved for protocols", "dành cho giao thức",
+	"2001:db8::/32", "for documentation", "dành cho tài liệu",
+	"2002::/16", "6to4", "6to4",
+	"2620:4f:8000::/48", "reserved for AS112", "dành cho AS112",
+	"3fff::/20", "for documentation", "dành cho tài liệu",
 )
 
 // metadata are the addresses at which clouds hand credentials to whoever asks
 // from inside. No setting opens them.
-var metadata = parseRanges(
-	"169.254.169.254/32", "", "169.254.169.253/32", "", "169.254.170.2/32", "", "169.254.170.23/32", "",
-	"169.254.0.23/32", "", "100.100.100.200/32", "", "168.63.129.16/32", "", "192.0.0.192/32", "",
-	"169.254.42.42/32", "", "fd00:ec2::254/128", "", "fd00:ec2::253/128", "", "fd00:ec2::23/128", "", "fd20:ce::254/128", "",
-	"fd00:42::42/128", "", "fd00:a9fe:a9fe::1/128", "", "fe80::a9fe:a9fe/128", "", "fd00:c1::a9fe:a9fe/128", "", "fd00:100::100:200/128", "",
+var metadata = parsePrefixes(
+	"169.254.169.254/32", "169.254.169.253/32", "169.254.170.2/32", "169.254.170.23/32",
+	"169.254.0.23/32", "100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32",
+	"169.254.42.42/32", "fd00:ec2::254/128", "fd00:ec2::253/128", "fd00:ec2::23/128", "fd20:ce::254/128",
+	"fd00:42::42/128", "fd00:a9fe:a9fe::1/128", "fe80::a9fe:a9fe/128", "fd00:c1::a9fe:a9fe/128", "fd00:100::100:200/128",
 )
 
 var (
@@ -113,39 +113,47 @@ var (
 
 type addressRange struct {
 	prefix netip.Prefix
-	what   string
+	what   Text
 }
 
-func parseRanges(pairs ...string) []addressRange {
+func parseRanges(triples ...string) []addressRange {
 	var ranges []addressRange
-	for i := 0; i < len(pairs); i += 2 {
-		ranges = append(ranges, addressRange{netip.MustParsePrefix(pairs[i]), pairs[i+1]})
+	for i := 0; i < len(triples); i += 3 {
+		ranges = append(ranges, addressRange{netip.MustParsePrefix(triples[i]), Text{triples[i+1], triples[i+2]}})
 	}
 	return ranges
+}
+
+func parsePrefixes(list ...string) []netip.Prefix {
+	var prefixes []netip.Prefix
+	for _, s := range list {
+		prefixes = append(prefixes, netip.MustParsePrefix(s))
+	}
+	return prefixes
 }
 
 // BlockedAddressError says which rule forbids an address.
 type BlockedAddressError struct {
 	Addr     netip.Addr
-	Rule     string // what the address is
-	Metadata bool   // no setting opens it
+	Rule     Text // what the address is
+	Metadata bool // no setting opens it
 }
 
 func (e *BlockedAddressError) Error() string {
 	if e.Metadata {
 		return fmt.Sprintf("%s is a cloud metadata address, which is never allowed", e.Addr)
 	}
-	return fmt.Sprintf("%s is not a public address (%s); --allow-target %s on serve would allow it", e.Addr, e.Rule, netip.PrefixFrom(e.Addr, e.Addr.BitLen()))
+	return fmt.Sprintf("%s is not a public address (%s); --allow-target %s on serve would allow it", e.Addr, e.Rule.EN, netip.PrefixFrom(e.Addr, e.Addr.BitLen()))
 }
 
 // CheckAddr judges one address that a connection would go to; nil allows it.
 func (p *TargetPolicy) CheckAddr(ap netip.AddrPort) error {
 	addr := ap.Addr().WithZone("").Unmap()
 	if !addr.IsValid() {
-		return &BlockedAddressError{Addr: addr, Rule: "not an address"}
+		return &BlockedAddressError{Addr: addr, Rule: Text{"not an address", "không phải địa chỉ"}}
 	}
 	if isMetadata(addr) {
-		return &BlockedAddressError{Addr: addr, Rule: "cloud metadata", Metadata: true}
+		return &BlockedAddressError{Addr: addr, Rule: Text{"cloud metadata", "metadata của máy chủ đám mây"}, Metadata: true}
 	}
 	judged := embedded(addr)
 	for _, a := range p.prefixes {
@@ -155,11 +163,11 @@ func (p *TargetPolicy) CheckAddr(ap netip.AddrPort) error {
 	}
 	for _, r := range specialRanges {
 		if r.prefix.Contains(judged) {
-			return &BlockedAddressError{Addr: addr, Rule: r.what + ", " + r.prefix.String()}
+			return &BlockedAddressError{Addr: addr, Rule: Textf("%[1]s, %[3]s", "%[2]s, %[3]s", r.what.EN, r.what.VI, r.prefix)}
 		}
 	}
 	if judged.Is6() && !globalIPv6.Contains(judged) {
-		return &BlockedAddressError{Addr: addr, Rule: "outside the public range 2000::/3"}
+		return &BlockedAddressError{Addr: addr, Rule: Text{"outside the public range 2000::/3", "ngoài dải công khai 2000::/3"}}
 	}
 	return nil
 }
@@ -175,8 +183,8 @@ func embedded(addr netip.Addr) netip.Addr {
 }
 
 func isMetadata(addr netip.Addr) bool {
-	for _, r := range metadata {
-		if r.prefix.Contains(embedded(addr)) || r.prefix.Contains(addr) {
+	for _, prefix := range metadata {
+		if prefix.Contains(embedded(addr)) || prefix.Contains(addr) {
 			return true
 		}
 	}
@@ -218,13 +226,13 @@ func (p *TargetPolicy) checkLiteral(addr netip.Addr, port uint16) *Text {
 		return nil
 	}
 	if blocked.Metadata {
-		t := Textf("has the cloud metadata address %s, which is never allowed", "dùng địa chỉ metadata %s của đám mây, không bao giờ được phép", blocked.Addr)
+		t := Textf("has the cloud metadata address %s, which is never allowed", "dùng địa chỉ metadata %s của máy chủ đám mây, không bao giờ được phép", blocked.Addr)
 		return &t
 	}
 	prefix := netip.PrefixFrom(blocked.Addr, blocked.Addr.BitLen())
 	t := Text{
-		fmt.Sprintf("must be reachable from the internet, but %s is not public (%s); to send there, start serve with --allow-target %s", blocked.Addr, blocked.Rule, prefix),
-		fmt.Sprintf("phải truy cập được từ internet, nhưng %s không phải địa chỉ công khai (%s); để gửi đến đó, hãy chạy serve với --allow-target %s", blocked.Addr, blocked.Rule, prefix),
+		fmt.Sprintf("must be reachable from the internet, but %s is not public (%s); to send there, start serve with --allow-target %s", blocked.Addr, blocked.Rule.EN, prefix),
+		fmt.Sprintf("phải truy cập được từ internet, nhưng %s không phải địa chỉ công khai (%s); để gửi đến đó, hãy chạy serve với --allow-target %s", blocked.Addr, blocked.Rule.VI, prefix),
 	}
 	return &t
 }

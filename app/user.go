@@ -175,8 +175,8 @@ func (s *Service) SetUp(ctx context.Context, token, name, secret string, now tim
 // ErrSetUpEnded refuses a set-up link that was used or is too old.
 func ErrSetUpEnded() error {
 	return Refused(CodeForbidden, Text{
-		"This set-up link was used already or is older than 30 minutes. Start baoco again for a new one, or run: baoco user create",
-		"Liên kết thiết lập này đã được dùng hoặc đã quá 30 phút. Hãy khởi động lại baoco để có liên kết mới, hoặc chạy: baoco user create",
+		"This setup link has been used or is older than 30 minutes. Restart baoco for a new one, or run: baoco user create",
+		"Đường dẫn thiết lập này đã được dùng hoặc đã quá 30 phút. Hãy khởi động lại baoco để có đường dẫn mới, hoặc chạy: baoco user create",
 	})
 }
 
@@ -188,7 +188,7 @@ func (s *Service) SignIn(ctx context.Context, name, secret string, now time.Time
 		return User{}, err
 	}
 	if utf8.RuneCountInString(secret) > maxPassword || !password.Matches(hash, secret) || !ok {
-		return User{}, Refused(CodeUnauthorized, Text{"The name or the password is wrong.", "Tên đăng nhập hoặc mật khẩu không đúng."})
+		return User{}, Refused(CodeUnauthorized, Text{"The username or password is incorrect.", "Tên đăng nhập hoặc mật khẩu không đúng."})
 	}
 	s.store.NoteSignIn(u.ID, now)
 	return u, nil
@@ -221,7 +221,7 @@ func (s *Service) ChangePassword(ctx context.Context, u User, present, secret st
 		return User{}, err
 	}
 	if utf8.RuneCountInString(present) > maxPassword || !password.Matches(hash, present) || !ok {
-		return User{}, InvalidField("present_password", "is not your present password", "không phải mật khẩu hiện tại")
+		return User{}, InvalidField("present_password", "is incorrect", "không đúng")
 	}
 	return s.SetPassword(ctx, u.AccountID, u.ID, secret)
 }
@@ -243,8 +243,8 @@ func (s *Service) SetRole(ctx context.Context, accountID, id int64, role Role) (
 // ErrLastOwner refuses to leave an account without an owner.
 func ErrLastOwner() error {
 	return Refused(CodeConflict, Text{
-		"This is the last owner of the account: make somebody else an owner first.",
-		"Đây là chủ tài khoản cuối cùng: hãy đặt người khác làm chủ trước.",
+		"This is the last owner. Make another user an owner first.",
+		"Đây là chủ cửa hàng cuối cùng. Hãy chuyển một người dùng khác thành chủ cửa hàng trước.",
 	})
 }
 

@@ -87,18 +87,22 @@ func (s *Store) BankAccounts(ctx context.Context, accountID int64) ([]app.BankAc
 // BankAccountSummaries reads at most the days since the start of the month or
 // of the week for each bank account.
 func (s *Store) BankAccountSummaries(ctx context.Context, accountID int64, today app.Day) ([]app.BankAccountSummary, error) {
-	rows, err := s.query(ctx, `SELECT `+bankAccountColumns+`, coalesce(a.count, 0), coalesce(a.amount, 0),
-			(SELECT coalesce(sum(d.count), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day = ?2),
-			(SELECT coalesce(sum(d.amount), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day = ?2),
-			(SELECT coalesce(sum(d.count), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day BETWEEN ?3 AND ?2),
-			(SELECT coalesce(sum(d.amount), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day BETWEEN ?3 AND ?2),
-			(SELECT coalesce(sum(d.count), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day BETWEEN ?4 AND ?2),
-			(SELECT coalesce(sum(d.amount), 0) FROM bank_account_days d WHERE d.bank_account_id = b.id AND d.day BETWEEN ?4 AND ?2)
-		FROM bank_accounts b LEFT JOIN bank_account_totals a ON a.bank_account_id = b.id WHERE b.account_id = ?1 AND b.unlinked_at IS NULL ORDER BY b.id`,
+	const in, out = ` AND d.type = 'IN'), 0)`, ` AND d.type = 'OUT'), 0)`
+	sums := func(of string) string { // of the days from a parameter on
+		count, amount := `, coalesce(sum(d.count) FILTER (WHERE d.day >= `+of, `, coalesce(sum(d.amount) FILTER (WHERE d.day >= `+of
+		return count + in + amount + in + count + out + amount + out
+	}
+	rows, err := s.query(ctx, `SELECT `+bankAccountColumns+`, coalesce(a.count, 0), coalesce(a.amount, 0)`+sums("?2")+sums("?3")+sums("?4")+`
+		FROM bank_accounts b LEFT JOIN bank_account_totals a ON a.bank_account_id = b.id
+		LEFT JOIN bank_account_days d ON d.bank_account_id = b.id AND d.day BETWEEN min(?3, ?4) AND ?2
+		WHERE b.account_id = ?1 AND b.unlinked_at IS NULL GROUP BY b.id ORDER BY b.id`,
 		accountID, int64(today), int64(today.WeekStart()), int64(today.MonthStart()))
 	return collect(rows, err, func(row scanner) (sum app.BankAccountSummary, err error) {
-		sum.BankAccount, err = scanBankAccount(row, &sum.All.Count, &sum.All.Total, &sum.Today.Count, &sum.Today.Total,
-			&sum.Week.Count, &sum.Week.Total, &sum.Month.Count, &sum.Month.Total)
+		dest := []any{&sum.All.Count, &sum.All.Total}
+		for _, flow := range []*app.Flow{&sum.Today, &sum.Week, &sum.Month} {
+			dest = append(dest, &flow.In.Count, &flow.In.Total, &flow.Out.Count, &flow.Out.Total)
+		}
+		sum.BankAccount, err = scanBankAccount(row, dest...)
 		return sum, err
 	})
 }

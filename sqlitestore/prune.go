@@ -38,9 +38,9 @@ func (s *Store) Prune(ctx context.Context, limits app.PruneLimits, now time.Time
 			return p, err
 		}
 		// A crash in the middle of deleting a webhook leaves these.
-		return p, tx.exec(`UPDATE deliveries SET state = 3, due_ms = NULL WHERE id IN
-				(SELECT d.id FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
-				WHERE w.deleted_at IS NOT NULL LIMIT ?)`, pruneStep)
+		_, err = cancel(tx, `SELECT d.id FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
+				WHERE w.deleted_at IS NOT NULL LIMIT ?`, pruneStep)
+		return p, err
 	})
 }
 

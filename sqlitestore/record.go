@@ -231,7 +231,7 @@ func (r *recorder) unassigned(position int, e app.Incoming) (app.Outcome, int64,
 		return app.OutcomeUnassigned, 0, nil // the file keeps it
 	}
 	item, err := r.addItem(position, app.OutcomeUnassigned, e, app.FieldError{Field: "accountNumber", Text: app.Text{
-		EN: "is not a linked bank account", VI: "không phải tài khoản ngân hàng đã liên kết",
+		EN: "is not a linked bank account", VI: "chưa được liên kết",
 	}})
 	if err != nil {
 		return "", 0, err

@@ -196,6 +196,9 @@ func seedSteps(s Seeding, offset int, low, high int64) []seedStatement {
 			[]any{low, high}},
 		{`INSERT INTO transactions_search (rowid, search) SELECT id, search FROM transactions WHERE id BETWEEN ? AND ?`,
 			[]any{low, high}},
+		{`INSERT INTO transaction_amounts (account_id, block, amount, id, bank_account_id, type, occurred_at)
+			SELECT account_id, id / 4096, amount, id, bank_account_id, type, occurred_at FROM transactions WHERE id BETWEEN ? AND ? ORDER BY 1, 2, 3, 4`,
+			[]any{low, high}},
 		{`INSERT INTO deliveries (id, account_id, webhook_id, transaction_id, state, attempts, retry, created_ms, single)
 			SELECT t.id, t.account_id, k.webhook_id, t.id, iif(t.id % 100 = 0, 2, 1), iif(t.id % 100 = 0, 6, 1), 1, t.created_at * 1000, 0
 			FROM transactions t JOIN seed_banks k ON k.bank_account_id = t.bank_account_id WHERE t.id BETWEEN ? AND ? ORDER BY t.id`,

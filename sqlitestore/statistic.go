@@ -18,9 +18,17 @@ func (s *Store) Overview(ctx context.Context, accountID int64) (app.Overview, er
 func (s *Store) Period(ctx context.Context, accountID int64, first, last app.Day) ([]app.PeriodRow, error) {
 	rows, err := s.query(ctx, `SELECT day, type, count, amount FROM account_days WHERE account_id = ? AND day BETWEEN ? AND ? ORDER BY day, type`,
 		accountID, int64(first), int64(last))
-	return collect(rows, err, func(row scanner) (p app.PeriodRow, err error) {
-		return p, row.Scan(&p.Day, &p.Type, &p.Count, &p.Total)
-	})
+	return collect(rows, err, scanPeriodRow)
+}
+
+func (s *Store) BankAccountPeriod(ctx context.Context, accountID, bankAccountID int64, first, last app.Day) ([]app.PeriodRow, error) {
+	rows, err := s.query(ctx, `SELECT d.day, d.type, d.count, d.amount FROM bank_accounts b JOIN bank_account_days d ON d.bank_account_id = b.id
+			WHERE b.id = ? AND b.account_id = ? AND d.day BETWEEN ? AND ? ORDER BY d.day, d.type`, bankAccountID, accountID, int64(first), int64(last))
+	return collect(rows, err, scanPeriodRow)
+}
+
+func scanPeriodRow(row scanner) (p app.PeriodRow, err error) {
+	return p, row.Scan(&p.Day, &p.Type, &p.Count, &p.Total)
 }
 
 func (s *Store) AccountStatus(ctx context.Context, accountID int64) (app.AccountStatus, error) {

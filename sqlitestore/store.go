@@ -14,8 +14,8 @@
 //
 // Totals (total.go) and counts by blocks of ids (block.go) are written in the
 // commit of the rows that they count, so that statistics and listings read no
-// more rows than they show. The index of search texts (search.go) follows a
-// little later.
+// more rows than they show. The indexes of search texts, of amounts and of what
+// no shop was told of (search.go) follow a little later.
 //
 // # Files
 //

@@ -60,9 +60,10 @@ func (s *Server) bankAccountSummary(w http.ResponseWriter, q *query) error {
 	}
 	banks := make([]bank, len(list))
 	for i, b := range list {
+		today, week, month := b.Today.Both(), b.Week.Both(), b.Month.Both()
 		banks[i] = bank{
-			b.ID, b.AccountNumber, b.Bank, b.AccountName, b.Status, b.All.Count, b.All.Total, b.Today.Count, b.Today.Total,
-			b.Week.Count, b.Week.Total, b.Month.Count, b.Month.Total,
+			b.ID, b.AccountNumber, b.Bank, b.AccountName, b.Status, b.All.Count, b.All.Total, today.Count, today.Total,
+			week.Count, week.Total, month.Count, month.Total,
 		}
 	}
 	writeJSON(w, http.StatusOK, struct {

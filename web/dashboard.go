@@ -93,7 +93,7 @@ func (s *Server) welcome(v *visit, p page) (err error) {
 	}
 	if p.role == app.RoleOwner && !v.owner() {
 		return app.Refused(app.CodeForbidden, app.Text{
-			EN: "Only an owner of the account may do this.", VI: "Chỉ chủ tài khoản mới được làm việc này.",
+			EN: "Only owners can do this.", VI: "Chỉ chủ cửa hàng mới thực hiện được thao tác này.",
 		})
 	}
 	return nil
@@ -185,12 +185,22 @@ func (s *Server) redirect(v *visit, to string, flash app.Text) error {
 
 func (s *Server) takeFlash(v *visit) string { return s.sessions.PopString(v.Context(), "flash") }
 
+// refuse answers what no handler is for: with a page where a browser asks for
+// one, else as the API does.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	if strings.HasPrefix(r.URL.Path, "/api/") || !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		s.writeError(w, r, err)
+		return
+	}
+	s.sessions.LoadAndSave(s.visiting(page{handle: func(*Server, *visit) error { return err }})).ServeHTTP(w, r)
+}
+
 // pageError answers with a page that says what is wrong, and where the visitor
 // can go. What isn't the visitor's fault is logged here, once.
 func (s *Server) pageError(v *visit, err error) {
 	var e *app.Error
 	if !errors.As(err, &e) {
-		e = &app.Error{Code: app.CodeInternal, Text: app.Text{EN: "Something went wrong on our side.", VI: "Đã có lỗi ở phía máy chủ."}, Err: err}
+		e = &app.Error{Code: app.CodeInternal, Text: app.Text{EN: "An unexpected error occurred. Please try again.", VI: "Đã xảy ra lỗi ngoài dự kiến. Vui lòng thử lại."}, Err: err}
 	}
 	status := statuses[e.Code]
 	if status >= 500 {
@@ -203,9 +213,9 @@ func (s *Server) pageError(v *visit, err error) {
 		RequestID string
 	}{status, e.Text.In(v.lang), nil, requestID(v.Request)}
 	for _, f := range e.Fields {
-		data.Fields = append(data.Fields, f.Field+" "+f.Text.In(v.lang))
+		data.Fields = append(data.Fields, fieldName(f.Field).In(v.lang)+" "+f.Text.In(v.lang)+".")
 	}
-	title := app.Text{EN: "That didn't work", VI: "Chưa thực hiện được"}
+	title := app.Text{EN: "Something went wrong", VI: "Chưa thực hiện được"}
 	if err := s.render(v, status, "error", "", title, data); err != nil {
 		s.log.Error("error page failed", "request_id", requestID(v.Request), "err", err)
 	}

@@ -19,6 +19,21 @@ type bankCard struct {
 	Last   *app.Transaction // nil: none yet
 }
 
+// period is what came in and went out in a time that has a name.
+type period struct {
+	Name app.Text
+	app.Flow
+}
+
+// Flows are the sums of the card.
+func (c bankCard) Flows() []period {
+	return []period{
+		{app.Text{EN: "Today", VI: "Hôm nay"}, c.Today},
+		{app.Text{EN: "This week", VI: "Tuần này"}, c.Week},
+		{app.Text{EN: "This month", VI: "Tháng này"}, c.Month},
+	}
+}
+
 type banksData struct {
 	Cards []bankCard
 	Plan  app.AccountStatus
@@ -53,9 +68,9 @@ func (s *Server) banksPage(v *visit) error {
 
 func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Source) (bankCard, error) {
 	card := bankCard{BankAccountSummary: b, Reason: bankReason(b.BankAccount, sources).In(v.lang)}
-	newest, _, err := s.service.Transactions(v.Context(), v.account.ID, app.TransactionFilter{BankAccountID: b.ID, Page: app.Page{Number: 1, Size: 1}})
-	if len(newest) > 0 {
-		card.Last = &newest[0]
+	newest, err := s.service.Transactions(v.Context(), v.account.ID, app.TransactionFilter{BankAccountID: b.ID, Page: app.Page{Number: 1, Size: 1}})
+	if len(newest.Rows) > 0 {
+		card.Last = &newest.Rows[0]
 	}
 	return card, err
 }
@@ -64,18 +79,18 @@ func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Sour
 func bankReason(b app.BankAccount, sources []app.Source) app.Text {
 	switch b.Status {
 	case app.BankAccountPending:
-		return app.Text{EN: "No transaction was seen yet; the first one makes it active.", VI: "Chưa thấy giao dịch nào; giao dịch đầu tiên sẽ kích hoạt tài khoản."}
+		return app.Text{EN: "No transactions yet. The first one activates the account.", VI: "Chưa có giao dịch. Tài khoản sẽ hoạt động khi có giao dịch đầu tiên."}
 	case app.BankAccountInactive:
-		return app.Text{EN: "Switched off: transactions are recorded, but your shop is not told of them.", VI: "Đã tắt: giao dịch vẫn được ghi nhận nhưng không báo cho cửa hàng."}
+		return app.Text{EN: "Off: transactions are recorded, but your shop is not notified.", VI: "Đang tắt: giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
 	case app.BankAccountError:
 		for _, src := range sources {
 			if src.PollError == app.PollKeyRefused && (src.BankAccountID == 0 || src.BankAccountID == b.ID) {
-				return app.Textf("The provider refuses the API key of source “%s”. Give it a new one.", "Nhà cung cấp từ chối khoá API của nguồn “%s”. Hãy nhập khoá mới.", isolated(src.Name))
+				return app.Textf("The provider rejects the API key of source “%s”. Enter a new key.", "Nhà cung cấp không chấp nhận khoá API của nguồn “%s”. Hãy nhập khoá mới.", isolated(src.Name))
 			}
 		}
 		return app.Text{
-			EN: "Its provider reports that the connection to the bank is broken. Connect it again at the provider; the next transaction clears this.",
-			VI: "Nhà cung cấp báo mất kết nối với ngân hàng. Hãy kết nối lại bên nhà cung cấp; giao dịch tiếp theo sẽ xoá cảnh báo này.",
+			EN: "The provider reports that its connection to the bank is broken. Reconnect the account at the provider; the next transaction clears this warning.",
+			VI: "Nhà cung cấp báo mất kết nối với ngân hàng. Hãy kết nối lại bên nhà cung cấp; cảnh báo này sẽ hết khi có giao dịch tiếp theo.",
 		}
 	}
 	return app.Text{}
@@ -85,13 +100,13 @@ func bankReason(b app.BankAccount, sources []app.Source) app.Text {
 func (v view) BankStatus(status app.BankAccountStatus) string {
 	switch status {
 	case app.BankAccountActive:
-		return v.T("active", "đang hoạt động")
+		return v.T("Active", "Đang hoạt động")
 	case app.BankAccountPending:
-		return v.T("waiting for its first transaction", "chờ giao dịch đầu tiên")
+		return v.T("Waiting for first transaction", "Chờ giao dịch đầu tiên")
 	case app.BankAccountError:
-		return v.T("error", "có lỗi")
+		return v.T("Error", "Có lỗi")
 	}
-	return v.T("off", "đã tắt")
+	return v.T("Off", "Đang tắt")
 }
 
 // bankForm is the form of a new bank account as it was typed.
@@ -128,9 +143,9 @@ func (s *Server) linkBank(v *visit) error {
 		}
 		return s.showNewBank(v, status, form)
 	}
-	flash := app.Text{EN: "The bank account is linked.", VI: "Đã liên kết tài khoản ngân hàng."}
+	flash := app.Text{EN: "Bank account linked.", VI: "Đã liên kết tài khoản ngân hàng."}
 	if r.Recorded > 0 {
-		waited := app.Textf(" Transactions that had been waiting and are recorded now: %d. Told to your shop: %d.", " Đã ghi nhận %d giao dịch đang chờ, %d lượt báo cho cửa hàng.", r.Recorded, r.Deliveries)
+		waited := app.Textf(" Waiting transactions recorded: %d. Notifications sent to your shop: %d.", " Đã ghi nhận %d giao dịch đang chờ, trong đó có %d lượt báo cho cửa hàng.", r.Recorded, r.Deliveries)
 		flash = app.Text{EN: flash.EN + waited.EN, VI: flash.VI + waited.VI}
 	}
 	return s.redirect(v, bankPath(r.BankAccount.ID), flash)
@@ -198,7 +213,7 @@ func transferTo(b app.BankAccount, amount, content string) (transfer vietqr.Tran
 		}
 	}
 	if text, err = transfer.String(); err != nil {
-		bad.Add("content", "must be at most 95 letters, digits and signs", "phải có tối đa 95 chữ cái, chữ số và ký hiệu")
+		bad.Add("content", "must be at most 95 letters, digits and symbols", "chỉ được có tối đa 95 chữ cái, chữ số và ký hiệu")
 	}
 	return transfer, text, bad.Err()
 }
@@ -235,9 +250,9 @@ func (s *Server) switchBank(v *visit) error {
 			return err
 		}
 	}
-	flash := app.Text{EN: "The bank account is on: your shop is told of its transactions.", VI: "Tài khoản đã bật: giao dịch sẽ được báo cho cửa hàng."}
+	flash := app.Text{EN: "Bank account turned on. Your shop is notified of its transactions.", VI: "Đã bật tài khoản. Giao dịch của tài khoản sẽ được báo cho cửa hàng."}
 	if b.Status == app.BankAccountInactive {
-		flash = app.Text{EN: "The bank account is off: its transactions are recorded, and nobody is told.", VI: "Tài khoản đã tắt: giao dịch vẫn được ghi nhận nhưng không báo cho ai."}
+		flash = app.Text{EN: "Bank account turned off. Transactions are recorded, but your shop is not notified.", VI: "Đã tắt tài khoản. Giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
 	}
 	return s.redirect(v, bankPath(b.ID), flash)
 }
@@ -255,7 +270,7 @@ func (s *Server) showUnlink(v *visit, status int, problem string) error {
 	if err != nil {
 		return err
 	}
-	return s.render(v, status, "bank_unlink", "banks", app.Text{EN: "Unlink the bank account", VI: "Huỷ liên kết tài khoản"}, unlinkData{b, problem})
+	return s.render(v, status, "bank_unlink", "banks", app.Text{EN: "Unlink bank account", VI: "Huỷ liên kết tài khoản ngân hàng"}, unlinkData{b, problem})
 }
 
 // unlinkBank ends the link of a bank account whose number was typed.
@@ -266,11 +281,11 @@ func (s *Server) unlinkBank(v *visit) error {
 	}
 	if app.NormalizeAccountNumber(v.PostFormValue("account_number")) != b.AccountNumber {
 		return s.showUnlink(v, http.StatusUnprocessableEntity, app.Text{
-			EN: "The number is not that of the account: nothing was changed.", VI: "Số tài khoản không khớp: chưa thay đổi gì.",
+			EN: "The account number does not match. Nothing was changed.", VI: "Số tài khoản không khớp. Chưa có gì thay đổi.",
 		}.In(v.lang))
 	}
 	if err := s.service.UnlinkBankAccount(v.Context(), v.account.ID, b.ID, v.now); err != nil {
 		return err
 	}
-	return s.redirect(v, "/banks", app.Text{EN: "The bank account is unlinked; its transactions stay.", VI: "Đã huỷ liên kết tài khoản; các giao dịch vẫn được giữ."})
+	return s.redirect(v, "/banks", app.Text{EN: "Bank account unlinked. Its transactions are kept.", VI: "Đã huỷ liên kết tài khoản. Các giao dịch vẫn được giữ."})
 }

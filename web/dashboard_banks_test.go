@@ -26,15 +26,15 @@ func TestBankPages(t *testing.T) {
 	w := newWorld(t)
 	w.user(1, "lan", app.RoleOwner)
 	b := w.browser().signIn("lan")
-	b.get("/banks").shows(t, "Your first bank account", "0/", "Vietcombank")
+	b.get("/banks").shows(t, "Link your first bank account", "0/", "Vietcombank")
 	w.names(counts{Unassigned: 1}, w.native(), transfer{})
 	for _, c := range [][]string{{"bank", "", "account_number", "", "account_name", ""}, {"bank", "NOPE", "account_number", "19-35?", "account_name", "A"}} {
 		a := b.post("/banks", c...)
 		a.wantStatus(t, http.StatusUnprocessableEntity)
-		a.shows(t, "The bank is not a known bank code", `id="account_number-problem"`, `aria-describedby="bank-problem"`)
+		a.shows(t, "Bank is not a known bank code", `id="account_number-problem"`, `aria-describedby="bank-problem"`)
 	}
 	b.post("/banks", "bank", "ACB", "account_number", "1935 4957", "account_name", "NGUYEN VAN A").goes(t, "/banks/1")
-	b.get("/banks/1").shows(t, "recorded now: 1", "19354957", "NGUYEN VAN A", "1 transaction", "200,000\u00a0₫", "VietQR")
+	b.get("/banks/1").shows(t, "recorded: 1", "19354957", "NGUYEN VAN A", "1 transaction", "200,000\u00a0₫", "VietQR")
 	b.post("/banks", "bank", "ACB", "account_number", "19354957", "account_name", "B").shows(t, "is linked already", `value="19354957"`)
 	b.get("/banks").shows(t, "ACB", "19354957", "+200,000\u00a0₫", "1/")
 
@@ -45,13 +45,13 @@ func TestBankPages(t *testing.T) {
 			t.Errorf("switched off: %s", got)
 		}
 	}
-	b.get("/banks").shows(t, "Switched off: transactions are recorded")
+	b.get("/banks").shows(t, "Off: transactions are recorded")
 	b.post("/banks/1/toggle", "active", "1").goes(t, "/banks/1")
 	b.post("/banks/1/unlink", "account_number", "1").wantStatus(t, http.StatusUnprocessableEntity)
 	if len(w.banks()) != 1 {
 		t.Fatal("unlinked by a wrong number")
 	}
-	b.get("/banks/1/unlink").shows(t, "type the account number")
+	b.get("/banks/1/unlink").shows(t, "Type the account number")
 	b.post("/banks/1/unlink", "account_number", "1935 4957").goes(t, "/banks")
 	b.get("/banks/1").wantStatus(t, http.StatusNotFound)
 	w.wantTransactions(1)
@@ -66,7 +66,7 @@ func TestBankPlanLimit(t *testing.T) {
 	must(t, err)
 	w.link("ACB", someAccount)
 	b := w.browser().signIn("lan")
-	b.get("/banks").shows(t, "1/1", "all are in use")
+	b.get("/banks").shows(t, "1/1", "the limit is reached")
 	a := b.post("/banks", "bank", "VCB", "account_number", "123", "account_name", "A")
 	a.shows(t, app.ErrPlanLimit(1).(*app.Error).Text.EN, `value="123"`)
 	if len(w.banks()) != 1 {
@@ -102,7 +102,7 @@ func TestBankQR(t *testing.T) {
 			}
 		}
 	}
-	b.get("/banks/1?content="+strings.Repeat("a", 26)).shows(t, "may cut")
+	b.get("/banks/1?content="+strings.Repeat("a", 26)).shows(t, "cut off content")
 }
 
 var bankActions = []struct{ method, path string }{

@@ -40,8 +40,8 @@ type dayLabel struct {
 
 // dayTotal is what came in and went out in one day.
 type dayTotal struct {
-	Day     app.Day
-	In, Out app.Amounts
+	Day app.Day
+	app.Flow
 }
 
 // dayTotals are the days from first to last, those without transactions too.

@@ -1,11 +1,14 @@
 package web
 
 import (
+	"encoding/base64"
+	"html/template"
 	"net/http"
 	"strconv"
 	"time"
 
 	"baoco/app"
+	"baoco/app/vietqr"
 )
 
 // The counter screen: money in as it comes, large, for the shop's tablet. A
@@ -51,7 +54,7 @@ func (s *Server) counterTotal(v *visit, link app.CounterLink, now time.Time) (st
 	}
 	sum, err := s.service.CounterTotal(v.Context(), link, now)
 	w := view{Lang: v.lang}
-	return w.T("Today: ", "Hôm nay: ") + "+" + w.Money(sum.Total) + " · " + w.Number(sum.Count) + " " + w.T("transfers", "giao dịch"), err
+	return w.T("Today: ", "Hôm nay: ") + "+" + w.Money(sum.Total) + " · " + w.Count(sum.Count, "payment", "payments", "giao dịch"), err
 }
 
 // ownCounter is the counter of a signed-in user: as a link would show it.
@@ -143,12 +146,18 @@ func (s *Server) createCounterLink(v *visit) error {
 	if err != nil {
 		return err
 	}
+	address := s.address(v, link.Path(token))
+	code, err := vietqr.Code(address)
+	if err != nil {
+		return err
+	}
 	return s.showOnce(v, "settings", app.Textf("Counter screen “%s”", "Màn hình quầy “%s”", link.Name), secretPage{
 		Lead: app.Text{
-			EN: "Open this address on the tablet. Whoever has it sees money come in, and nothing else, until you revoke it.",
-			VI: "Hãy mở địa chỉ này trên máy tính bảng. Ai có địa chỉ đều thấy tiền vào (và chỉ tiền vào) cho đến khi bạn thu hồi.",
+			EN: "Open this link on the tablet. Anyone who has it can see money coming in, and nothing else, until you revoke it.",
+			VI: "Mở đường dẫn này trên máy tính bảng. Ai có đường dẫn đều xem được tiền vào (và chỉ tiền vào) cho đến khi bạn thu hồi.",
 		}.In(v.lang),
-		Label: app.Text{EN: "The link", VI: "Liên kết"}.In(v.lang), Secret: s.address(v, link.Path(token)), Link: true, Back: "/settings",
+		Label: app.Text{EN: "Link", VI: "Đường dẫn"}.In(v.lang), Secret: address, Link: true, Back: "/settings",
+		QR: template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG())),
 	})
 }
 
@@ -158,9 +167,9 @@ func revokeCounter(v *visit, l app.CounterLink) confirmation {
 	path := "/settings/counters/" + strconv.FormatInt(l.ID, 10) + "/revoke"
 	return confirmation{
 		ID: "counter-" + strconv.FormatInt(l.ID, 10), Question: path, Action: path, Back: "/settings",
-		Title: w.T("Revoke “", "Thu hồi “") + l.Name + "”?", Button: w.T("Revoke", "Thu hồi"),
-		Texts: []string{w.T("Every screen that is open with this link goes dark within a second. The counter needs a new link to see money come in again.",
-			"Mọi màn hình đang mở bằng liên kết này sẽ tắt trong vòng một giây. Quầy cần liên kết mới để tiếp tục thấy tiền vào.")},
+		Title: w.T("Revoke “", "Thu hồi đường dẫn “") + l.Name + "”?", Button: w.T("Revoke", "Thu hồi"),
+		Texts: []string{w.T("Screens open with this link stop within a second. The counter needs a new link to see money coming in again.",
+			"Mọi màn hình đang mở bằng đường dẫn này sẽ ngừng hiển thị trong vòng một giây. Quầy cần đường dẫn mới để tiếp tục xem tiền vào.")},
 	}
 }
 
@@ -195,5 +204,5 @@ func (s *Server) revokeCounter(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.redirect(v, "/settings", app.Textf("The link “%s” is revoked.", "Đã thu hồi liên kết “%s”.", l.Name))
+	return s.redirect(v, "/settings", app.Textf("Link “%s” revoked.", "Đã thu hồi đường dẫn “%s”.", l.Name))
 }

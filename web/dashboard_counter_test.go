@@ -146,7 +146,7 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 	}{
 		{nobody, "/counter/" + all, []string{"+200,000", "+400,000", "BAN 7 &lt;b&gt;"}, []string{"TIEN RA", "300,000", "NAM NGOAI", "HOM KIA", "NGUOI KHAC", "Today:"}},
 		{nobody, "/counter/" + mine, []string{"+200,000"}, []string{"TIEN RA", "TAI KHOAN KHAC", "NAM NGOAI", "HOM KIA", "NGUOI KHAC", "Today:", "19354957"}},
-		{nobody, "/counter/" + sum, []string{"+200,000", "Today: +200,000", "1 transfers"}, []string{"400,000"}},
+		{nobody, "/counter/" + sum, []string{"+200,000", "Today: +200,000", "1 payment"}, []string{"400,000"}},
 		// A link shows its own account, whoever opens it; a user theirs.
 		{minh, "/counter/" + mine, []string{"+200,000"}, []string{"NGUOI KHAC"}},
 		{minh, "/counter", []string{"+700,000"}, []string{"200,000", "BAN 7"}},
@@ -353,7 +353,7 @@ func TestCounterLinksInTheSettings(t *testing.T) {
 	w.browser().get(strings.TrimPrefix(link, w.url)).wantStatus(t, http.StatusOK)
 	lan.post("/settings/counters", form...).goes(t, "/settings")
 	page := lan.get("/settings").body
-	if strings.Contains(page, link) || strings.Count(page, "Quầy 1</bdi>") != 1 || !strings.Contains(page, "ACB 19354957, sum of today") {
+	if strings.Contains(page, link) || strings.Count(page, "Quầy 1</bdi>") != 1 || !strings.Contains(page, "ACB 19354957, today’s total") {
 		t.Errorf("the settings after creating a link:\n%s", page)
 	}
 	for _, c := range [][]string{

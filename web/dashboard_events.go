@@ -63,7 +63,7 @@ func (s *Server) eventsPage(v *visit) error {
 		}
 		data.Older = "/inbound/events?" + older.Encode()
 	}
-	return s.render(v, status, "events", "inbound", app.Text{EN: "Log of incoming calls", VI: "Nhật ký nguồn vào"}, data)
+	return s.render(v, status, "events", "inbound", app.Text{EN: "Inbound log", VI: "Lịch sử nhận"}, data)
 }
 
 func eventFilter(form url.Values) (app.InboundFilter, error) {
@@ -81,7 +81,7 @@ func eventFilter(form url.Values) (app.InboundFilter, error) {
 	case slices.Contains(eventStates, state):
 		f.State = app.Outcome(state)
 	case state != "":
-		bad.Add("status", "must be one of those in the list", "phải là một mục trong danh sách")
+		bad.Add("status", "must be one of the values in the list", "phải là một mục trong danh sách")
 	}
 	return f, bad.Err()
 }
@@ -90,19 +90,19 @@ func eventFilter(form url.Values) (app.InboundFilter, error) {
 func (v view) Outcome(o app.Outcome) string {
 	switch o {
 	case "open":
-		return v.T("needs attention", "cần xử lý")
+		return v.T("Needs attention", "Cần xử lý")
 	case app.OutcomeRecorded:
-		return v.T("recorded", "đã ghi nhận")
+		return v.T("Recorded", "Ghi nhận")
 	case app.OutcomeDuplicate:
-		return v.T("known already", "đã có")
+		return v.T("Duplicate", "Trùng")
 	case app.OutcomeUnassigned:
-		return v.T("unassigned", "chưa gán tài khoản")
+		return v.T("Unassigned", "Chưa gán tài khoản")
 	case app.OutcomeConflict:
-		return v.T("conflict", "mâu thuẫn")
+		return v.T("Conflict", "Mâu thuẫn")
 	case app.OutcomeRejected:
-		return v.T("rejected", "không đọc được")
+		return v.T("Unreadable", "Không đọc được")
 	}
-	return v.T("discarded", "đã bỏ qua")
+	return v.T("Discarded", "Đã bỏ qua")
 }
 
 // States are what the log can be narrowed to.
@@ -199,7 +199,7 @@ func (s *Server) showEvent(v *visit, status int, data eventData) error {
 			data.Unassigned++
 		}
 	}
-	return s.render(v, status, "event", "inbound", app.Textf("Incoming call %d", "Lệnh gọi vào %d", data.ID), data)
+	return s.render(v, status, "event", "inbound", app.Textf("Inbound call %d", "Lượt gọi đến %d", data.ID), data)
 }
 
 // eventProblem shows the page of an event with why an action was refused.
@@ -225,8 +225,8 @@ func (s *Server) linkEvent(v *visit) error {
 		return s.eventProblem(v, e, form, err)
 	}
 	return s.redirect(v, eventPath(e.ID), app.Textf(
-		"Recorded: %d, known already: %d, of other calls that had been waiting: %d. Told to your shop: %d.",
-		"Đã ghi nhận %d giao dịch, đã có từ trước %d, từ các lệnh gọi khác đang chờ %d. Báo cho cửa hàng: %d.", r.Recorded, r.Duplicates, r.Waiting, r.Deliveries))
+		"Recorded: %d; duplicates: %d; from other waiting calls: %d. Notifications sent to your shop: %d.",
+		"Đã ghi nhận %d giao dịch; trùng: %d; từ các lượt gọi khác đang chờ: %d. Lượt báo cho cửa hàng: %d.", r.Recorded, r.Duplicates, r.Waiting, r.Deliveries))
 }
 
 // retryEvent reads the body of an event again.
@@ -240,8 +240,8 @@ func (s *Server) retryEvent(v *visit) error {
 		return s.eventProblem(v, e, suggestLink(e.Items), err)
 	}
 	return s.redirect(v, eventPath(e.ID), app.Textf(
-		"It was read again. Recorded: %d, known already: %d, still unassigned: %d, in conflict: %d, rejected: %d.",
-		"Đã đọc lại. Ghi nhận: %d, đã có: %d, còn chưa gán tài khoản: %d, mâu thuẫn: %d, không đọc được: %d.",
+		"Reprocessed. Recorded: %d; duplicates: %d; unassigned: %d; in conflict: %d; unreadable: %d.",
+		"Đã xử lý lại. Ghi nhận: %d; trùng: %d; chưa gán tài khoản: %d; mâu thuẫn: %d; không đọc được: %d.",
 		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected))
 }
 
@@ -258,14 +258,14 @@ func (s *Server) discardEvent(v *visit) error {
 		id, _ := parseID(item)
 		n, err = s.service.DiscardInboundItem(v.Context(), v.account.ID, e.ID, id)
 	case v.PostFormValue("sure") != "1":
-		err = app.Refused(app.CodeConflict, app.Text{EN: "Nothing was discarded: tick that you have looked at all of them.", VI: "Chưa bỏ qua gì: hãy đánh dấu rằng bạn đã xem hết."})
+		err = app.Refused(app.CodeConflict, app.Text{EN: "Nothing was discarded. Confirm first that you have reviewed all items.", VI: "Chưa bỏ qua mục nào. Hãy đánh dấu xác nhận rằng bạn đã xem hết."})
 	default:
 		n, err = s.service.DiscardInbound(v.Context(), v.account.ID, e.ID)
 	}
 	if err != nil {
 		return s.eventProblem(v, e, suggestLink(e.Items), err)
 	}
-	return s.redirect(v, eventPath(e.ID), app.Textf("Discarded: %d. Nothing of it is recorded.", "Đã bỏ qua %d mục, không ghi nhận giao dịch nào.", n))
+	return s.redirect(v, eventPath(e.ID), app.Textf("Items discarded: %d. No transactions were recorded.", "Đã bỏ qua %d mục, không ghi nhận giao dịch nào.", n))
 }
 
 // rawShown is how much of a body is shown, in bytes.
@@ -319,5 +319,5 @@ func (s *Server) refusedPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.render(v, status, "refused", "inbound", app.Text{EN: "Refused calls", VI: "Lệnh gọi bị từ chối"}, data)
+	return s.render(v, status, "refused", "inbound", app.Text{EN: "Refused calls", VI: "Lượt gọi bị từ chối"}, data)
 }

@@ -30,7 +30,7 @@ func TestEventLog(t *testing.T) {
 	w.link("ACB", someAccount)
 	src, other := w.native(), w.sepay()
 	b := w.browser().signIn("lan")
-	b.get("/inbound/events").shows(t, "No call came in yet.")
+	b.get("/inbound/events").shows(t, "No calls yet.")
 	w.names(recorded, src, transfer{})                                                                                                                                   // 1
 	w.names(counts{Conflicts: 1}, src, transfer{amount: 5})                                                                                                              // 2
 	w.names(counts{Unassigned: 1}, src, transfer{id: "u", account: "999"})                                                                                               // 3
@@ -47,7 +47,7 @@ func TestEventLog(t *testing.T) {
 	for _, query := range []string{"state=x", "source_id=9", "source_id=x"} {
 		b.get("/inbound/events?"+query).wantStatus(t, http.StatusUnprocessableEntity)
 	}
-	b.get("/").shows(t, "2 transactions wait", "1 thing that came in could not be read", "1 thing that came in contradicts")
+	b.get("/").shows(t, "2 transactions are waiting", "1 received item could not be read", "1 received item conflicts")
 	for i := range 40 {
 		w.names(recorded, src, transfer{id: strconv.Itoa(100 + i), number: "N" + strconv.Itoa(i)})
 	}
@@ -78,27 +78,27 @@ func TestEventActions(t *testing.T) {
 	w.sends(src, batch(strings.ReplaceAll(transfer{id: "4"}.native(), "200000", `"a"`), strings.ReplaceAll(transfer{id: "5"}.native(), "200000", `"b"`)))
 
 	page := b.get("/inbound/events/1")
-	page.shows(t, `<option value="ACB" selected`, `value="`+someAccount+`"`, "+200,000\u00a0₫", "is not a linked bank account", "Discard this one")
-	b.post("/inbound/events/1/link", "bank", "ACB", "account_number", someAccount).shows(t, "The account holder is required", `value="`+someAccount+`"`)
+	page.shows(t, `<option value="ACB" selected`, `value="`+someAccount+`"`, "+200,000\u00a0₫", "is not a linked bank account", `name="item_id"`)
+	b.post("/inbound/events/1/link", "bank", "ACB", "account_number", someAccount).shows(t, "Account holder is required", `value="`+someAccount+`"`)
 	b.post("/inbound/events/1/link", "bank", "VCB", "account_number", someAccount, "account_name", "A").wantStatus(t, http.StatusUnprocessableEntity)
 	if len(w.banks()) != 0 {
 		t.Fatal("linked by a form with a fault")
 	}
 	b.post("/inbound/events/1/link", "bank", "ACB", "account_number", someAccount, "account_name", "NGUYEN VAN A", "notify", "none").goes(t, "/inbound/events/1")
 	a := b.get("/inbound/events/1")
-	a.shows(t, "Recorded: 1", "had been waiting: 1", "settled")
+	a.shows(t, "Recorded: 1", "from other waiting calls: 1", "Settled")
 	w.wantTransactions(2)
 	b.post("/inbound/events/1/link", "bank", "ACB", "account_number", someAccount).shows(t, "Nothing of this event is unassigned.")
 
 	b.post("/inbound/events/4/retry").goes(t, "/inbound/events/4")
-	b.get("/inbound/events/4").shows(t, "rejected: 2")
+	b.get("/inbound/events/4").shows(t, "unreadable: 2")
 	b.post("/inbound/events/4/discard", "item_id", "99").wantStatus(t, http.StatusUnprocessableEntity)
 	b.post("/inbound/events/4/discard", "item_id", "x").wantStatus(t, http.StatusUnprocessableEntity)
 	item := regexp.MustCompile(`name="item_id" value="(\d+)"`).FindStringSubmatch(b.get("/inbound/events/4").body)
 	b.post("/inbound/events/4/discard", "item_id", item[1]).goes(t, "/inbound/events/4")
 	b.post("/inbound/events/4/discard").shows(t, "Nothing was discarded")
 	b.post("/inbound/events/4/discard", "sure", "1").goes(t, "/inbound/events/4")
-	b.get("/inbound/events/4").shows(t, "Discarded: 1", "settled")
+	b.get("/inbound/events/4").shows(t, "Items discarded: 1", "Settled")
 	w.wantTransactions(2)
 }
 
@@ -151,7 +151,7 @@ func TestInboundAttention(t *testing.T) {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
-	const silent = "has not called since"
+	const silent = "has sent nothing since"
 	says(false, silent)
 	for _, c := range []struct {
 		ago  time.Duration
@@ -180,7 +180,7 @@ func TestInboundAttention(t *testing.T) {
 		_, err := db.Exec(`UPDATE sources SET poll_error = 'key_refused' WHERE id = 2`)
 		return err
 	})
-	says(true, "refuses the API key")
-	b.get("/banks/1").shows(t, "refuses the API key")
-	b.get("/inbound").shows(t, "API key refused")
+	says(true, "rejects the API key")
+	b.get("/banks/1").shows(t, "rejects the API key")
+	b.get("/inbound").shows(t, "API key rejected")
 }

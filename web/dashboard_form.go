@@ -23,7 +23,7 @@ func (f *formProblems) explain(err error, lang app.Lang) (status int, _ error) {
 	}
 	switch e.Code {
 	case app.CodeValidation:
-		f.Problem = app.Text{EN: "Please look at the marked fields.", VI: "Vui lòng xem lại các mục được đánh dấu."}.In(lang)
+		f.Problem = app.Text{EN: "Please check the highlighted fields.", VI: "Vui lòng kiểm tra lại các mục được đánh dấu."}.In(lang)
 		f.Problems = map[string]string{}
 		for _, field := range e.Fields {
 			f.Problems[field.Field] = fieldName(field.Field).In(lang) + " " + field.Text.In(lang) + "."

@@ -60,6 +60,19 @@ func (v view) Signed(t app.Transaction) string {
 	return "+" + v.Money(t.Amount)
 }
 
+// SignedIn writes a sum of money in; without a sign where there is none.
+func (v view) SignedIn(n int64) string { return v.signed("+", n) }
+
+// SignedOut writes a sum of money out.
+func (v view) SignedOut(n int64) string { return v.signed("−", n) }
+
+func (v view) signed(sign string, n int64) string {
+	if n == 0 {
+		sign = ""
+	}
+	return sign + v.Money(n)
+}
+
 // Short abbreviates an amount for the axis of a chart.
 func (v view) Short(n int64) string {
 	for _, unit := range []struct {
@@ -81,7 +94,7 @@ func (v view) Short(n int64) string {
 // When writes an instant with its day, the time first: what people look for.
 func (v view) When(t time.Time) string {
 	if t.IsZero() {
-		return v.T("never", "chưa có")
+		return v.T("Never", "Chưa có")
 	}
 	return t.In(v.zone).Format(v.T("15:04:05, 02 Jan 2006", "15:04:05 02/01/2006"))
 }
@@ -105,9 +118,9 @@ func (v view) Date(d app.Day) string {
 // Direction names a direction.
 func (v view) Direction(d app.Direction) string {
 	if d == app.Out {
-		return v.T("Out", "Tiền ra")
+		return v.T("Money out", "Tiền ra")
 	}
-	return v.T("In", "Tiền vào")
+	return v.T("Money in", "Tiền vào")
 }
 
 // BankName is the short name of a bank.
@@ -128,7 +141,7 @@ func (v view) Tail(number string) string {
 
 // Pill says in a few words how far a delivery has come.
 func (v view) Pill(p app.DeliveryProgress) string {
-	what := v.T("waiting", "đang chờ")
+	what := v.T("Waiting", "Đang chờ")
 	if p.HistoryID != 0 {
 		if what = strconv.Itoa(p.StatusCode); p.StatusCode == 0 {
 			what = v.ErrorWord(p.Error)
@@ -140,7 +153,7 @@ func (v view) Pill(p app.DeliveryProgress) string {
 	case app.DeliveryFailed:
 		return what + " · " + v.T("failed", "thất bại")
 	case app.DeliveryCancelled:
-		return v.T("cancelled", "đã huỷ")
+		return v.T("Cancelled", "Đã huỷ")
 	}
 	if p.HistoryID == 0 {
 		return what
@@ -152,19 +165,19 @@ func (v view) Pill(p app.DeliveryProgress) string {
 func (v view) ErrorWord(class app.ErrorClass) string {
 	switch class {
 	case app.ErrorTimeout:
-		return v.T("timeout", "hết giờ")
+		return v.T("Timeout", "Hết thời gian")
 	case app.ErrorDNS:
-		return v.T("no such name", "lỗi tên miền")
+		return v.T("DNS error", "Lỗi tên miền")
 	case app.ErrorRefused:
-		return v.T("refused", "từ chối kết nối")
+		return v.T("Connection refused", "Từ chối kết nối")
 	case app.ErrorReset, app.ErrorConnection:
-		return v.T("connection lost", "mất kết nối")
+		return v.T("Connection lost", "Mất kết nối")
 	case app.ErrorTLS:
-		return v.T("TLS error", "lỗi TLS")
+		return v.T("TLS error", "Lỗi TLS")
 	case app.ErrorBlocked:
-		return v.T("blocked address", "địa chỉ bị chặn")
+		return v.T("Blocked address", "Địa chỉ bị chặn")
 	}
-	return v.T("error", "lỗi")
+	return v.T("Error", "Lỗi")
 }
 
 // Icon is an icon of the sprite; it is decoration, the words stand beside it.
@@ -188,46 +201,46 @@ func fieldProblems(err error, lang app.Lang) string {
 
 // fieldNames are what the fields of forms are called.
 var fieldNames = map[string]app.Text{
-	"name":             {EN: "The name", VI: "Tên"},
-	"password":         {EN: "The password", VI: "Mật khẩu"},
-	"present_password": {EN: "The present password", VI: "Mật khẩu hiện tại"},
-	"role":             {EN: "The role", VI: "Vai trò"},
-	"bank":             {EN: "The bank", VI: "Ngân hàng"},
-	"account_number":   {EN: "The account number", VI: "Số tài khoản"},
-	"account_name":     {EN: "The account holder", VI: "Chủ tài khoản"},
-	"webhook_url":      {EN: "The address", VI: "Địa chỉ"},
-	"type":             {EN: "The direction", VI: "Chiều giao dịch"},
-	"bank_account_id":  {EN: "The bank account", VI: "Tài khoản ngân hàng"},
-	"scope":            {EN: "The scope", VI: "Phạm vi"},
-	"secret":           {EN: "The secret", VI: "Secret"},
-	"auth":             {EN: "The way of authenticating", VI: "Cách xác thực"},
-	"expires_at":       {EN: "The last day", VI: "Ngày cuối"},
-	"overlap_hours":    {EN: "The overlap", VI: "Thời gian chuyển tiếp"},
-	"provider":         {EN: "The provider", VI: "Nhà cung cấp"},
-	"from":             {EN: "The first day", VI: "Từ ngày"},
-	"to":               {EN: "The last day", VI: "Đến ngày"},
-	"delivery_state":   {EN: "The state of the delivery", VI: "Trạng thái gửi"},
-	"format":           {EN: "The format", VI: "Định dạng"},
-	"min":              {EN: "The least amount", VI: "Từ số tiền"},
-	"max":              {EN: "The greatest amount", VI: "Đến số tiền"},
-	"status":           {EN: "The result", VI: "Kết quả"},
-	"webhook_id":       {EN: "The webhook", VI: "Webhook"},
-	"transaction_id":   {EN: "The transaction", VI: "Giao dịch"},
-	"id":               {EN: "The choice", VI: "Mục chọn"},
-	"amount":           {EN: "The amount", VI: "Số tiền"},
-	"content":          {EN: "The content", VI: "Nội dung"},
-	"bank-account-id":  {EN: "The bank account", VI: "Tài khoản ngân hàng"},
-	"api-key":          {EN: "The API key", VI: "Khoá API"},
-	"access-key":       {EN: "The access key", VI: "Access Key"},
-	"header":           {EN: "The header", VI: "Header"},
-	"map":              {EN: "The list of fields", VI: "Danh sách trường"},
-	"username":         {EN: "The user name", VI: "Tên đăng nhập"},
-	"sender":           {EN: "The sender", VI: "Người gửi"},
-	"accountNumber":    {EN: "The account", VI: "Tài khoản"},
-	"transferAmount":   {EN: "The amount", VI: "Số tiền"},
-	"transferType":     {EN: "The direction", VI: "Chiều giao dịch"},
-	"source_id":        {EN: "The source", VI: "Nguồn"},
-	"notify":           {EN: "The choice of what is told", VI: "Lựa chọn báo cho cửa hàng"},
+	"name":             {EN: "Name", VI: "Tên"},
+	"password":         {EN: "Password", VI: "Mật khẩu"},
+	"present_password": {EN: "Current password", VI: "Mật khẩu hiện tại"},
+	"role":             {EN: "Role", VI: "Vai trò"},
+	"bank":             {EN: "Bank", VI: "Ngân hàng"},
+	"account_number":   {EN: "Account number", VI: "Số tài khoản"},
+	"account_name":     {EN: "Account holder", VI: "Chủ tài khoản"},
+	"webhook_url":      {EN: "URL", VI: "URL"},
+	"type":             {EN: "Direction", VI: "Loại giao dịch"},
+	"bank_account_id":  {EN: "Bank account", VI: "Tài khoản ngân hàng"},
+	"scope":            {EN: "Permissions", VI: "Quyền"},
+	"secret":           {EN: "Secret", VI: "Secret"},
+	"auth":             {EN: "Authentication method", VI: "Cách xác thực"},
+	"expires_at":       {EN: "Expiry date", VI: "Ngày hết hạn"},
+	"overlap_hours":    {EN: "Overlap", VI: "Thời gian chuyển tiếp"},
+	"provider":         {EN: "Provider", VI: "Nhà cung cấp"},
+	"from":             {EN: "Start date", VI: "Từ ngày"},
+	"to":               {EN: "End date", VI: "Đến ngày"},
+	"delivery_state":   {EN: "Delivery status", VI: "Trạng thái gửi"},
+	"format":           {EN: "Format", VI: "Định dạng"},
+	"min":              {EN: "Minimum amount", VI: "Số tiền từ"},
+	"max":              {EN: "Maximum amount", VI: "Số tiền đến"},
+	"status":           {EN: "Result", VI: "Kết quả"},
+	"webhook_id":       {EN: "Webhook", VI: "Webhook"},
+	"transaction_id":   {EN: "Transaction", VI: "Giao dịch"},
+	"id":               {EN: "Selection", VI: "Mục chọn"},
+	"amount":           {EN: "Amount", VI: "Số tiền"},
+	"content":          {EN: "Content", VI: "Nội dung"},
+	"bank-account-id":  {EN: "Bank account", VI: "Tài khoản ngân hàng"},
+	"api-key":          {EN: "API key", VI: "Khoá API"},
+	"access-key":       {EN: "Access key", VI: "Access Key"},
+	"header":           {EN: "Header", VI: "Header"},
+	"map":              {EN: "Field list", VI: "Danh sách trường"},
+	"username":         {EN: "Username", VI: "Tên đăng nhập"},
+	"sender":           {EN: "Sender", VI: "Người gửi"},
+	"accountNumber":    {EN: "Account", VI: "Tài khoản"},
+	"transferAmount":   {EN: "Amount", VI: "Số tiền"},
+	"transferType":     {EN: "Direction", VI: "Loại giao dịch"},
+	"source_id":        {EN: "Source", VI: "Nguồn"},
+	"notify":           {EN: "Notification choice", VI: "Lựa chọn báo cho cửa hàng"},
 }
 
 func fieldName(field string) app.Text {

@@ -54,7 +54,7 @@ func (v view) drawHours(h app.WebhookHealth, width, height int) hoursChart {
 		c.Percent = v.percent(sum.Succeeded, c.Total)
 	}
 	if len(failures) > 0 {
-		c.Words += v.T(". Failures from ", ". Lỗi từ ") + strings.Join(failures, ", ")
+		c.Words += v.T(". Failures from ", ". Thất bại từ ") + strings.Join(failures, ", ")
 	}
 	return c
 }
@@ -68,11 +68,11 @@ func barPath(x, base, width, height float64) string {
 func (v view) attempts(h app.HourHealth) string {
 	switch {
 	case h == app.HourHealth{}:
-		return v.T("no attempt", "không gửi lần nào")
+		return v.T("no attempts", "không gửi lần nào")
 	case h.Failed == 0:
 		return v.Number(h.Succeeded) + v.T(" succeeded", " lần thành công")
 	}
-	return v.Number(h.Succeeded) + v.T(" succeeded, ", " lần thành công, ") + v.Number(h.Failed) + v.T(" failed", " lần lỗi")
+	return v.Number(h.Succeeded) + v.T(" succeeded, ", " lần thành công, ") + v.Number(h.Failed) + v.T(" failed", " lần thất bại")
 }
 
 // percent is part of whole, rounded down: 100 % is when nothing is missing.
@@ -109,10 +109,10 @@ type phase struct {
 func (v view) Phases(r app.Result) []phase {
 	var list []phase
 	for _, p := range []phase{
-		{v.T("Looking up the name", "Tra tên miền"), r.Phases.DNS},
-		{v.T("Connecting", "Kết nối"), r.Phases.Connect},
+		{v.T("DNS lookup", "Phân giải tên miền"), r.Phases.DNS},
+		{v.T("Connection", "Kết nối"), r.Phases.Connect},
 		{v.T("TLS handshake", "Bắt tay TLS"), r.Phases.TLS},
-		{v.T("Waiting for the answer", "Chờ trả lời"), r.Phases.Wait},
+		{v.T("Waiting for the response", "Chờ phản hồi"), r.Phases.Wait},
 	} {
 		if p.Time > 0 {
 			list = append(list, p)
@@ -154,7 +154,7 @@ func (s *Server) webhooksNeedAttention(v *visit, w view) ([]attention, error) {
 		health, to := healths[hook.ID], webhookPath(hook.ID)
 		if hook.IsActive && health.FailedInRow >= worryingFailures {
 			list = append(list, attention{
-				app.Textf("Webhook “%s” does not get through: the last %d attempts failed.", "Webhook “%s” không gửi được: %d lần gửi gần nhất đều lỗi.",
+				app.Textf("Webhook “%s” is not reaching your shop: the last %d attempts failed.", "Webhook “%s” không gửi được: %d lần gửi gần nhất đều thất bại.",
 					isolated(hook.Name), health.FailedInRow).In(v.lang), to, w.T("See why", "Xem lý do"),
 			})
 		}

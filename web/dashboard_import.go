@@ -64,7 +64,7 @@ func (s *Server) showImport(v *visit, status int, data importData) (err error) {
 	if data.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	return s.render(v, status, "import", "transactions", app.Text{EN: "Import a statement", VI: "Nhập sao kê"}, data)
+	return s.render(v, status, "import", "transactions", app.Text{EN: "Import statement", VI: "Nhập sao kê"}, data)
 }
 
 // importStatement looks at a file, or records it where it is the one that was
@@ -162,13 +162,13 @@ func uploadError(err error) error {
 	case errors.As(err, &tooLarge):
 		return errStatementTooLarge()
 	}
-	return app.Refused(app.CodeValidation, app.Text{EN: "The file did not arrive whole; please send it again.", VI: "Tệp chưa được gửi trọn vẹn, vui lòng gửi lại."})
+	return app.Refused(app.CodeValidation, app.Text{EN: "The upload was interrupted. Please try again.", VI: "Tệp chưa được tải lên trọn vẹn. Vui lòng thử lại."})
 }
 
 func errStatementTooLarge() error {
 	return app.Refused(app.CodePayloadTooLarge, app.Textf(
-		"The file is too large to import here: at most %d rows and 32 MiB. The command line takes larger ones: baoco transaction import FILE.",
-		"Tệp quá lớn để nhập tại đây: tối đa %d dòng và 32 MiB. Hãy dùng dòng lệnh cho tệp lớn hơn: baoco transaction import TỆP.", maxStatementRows))
+		"The file is too large to import here (at most %d rows and 32 MiB). Use the command line instead: baoco transaction import FILE",
+		"Tệp quá lớn để nhập tại đây (tối đa %d dòng và 32 MiB). Hãy dùng dòng lệnh: baoco transaction import TỆP", maxStatementRows))
 }
 
 // importUpload reads a file whole before anything is recorded: one that can't
@@ -245,7 +245,7 @@ func (s *Server) importAccount(v *visit, layout statement.Layout, chosen string)
 	}
 	only := layout.CanBeAbout(linked)
 	if len(only) != 1 {
-		return app.BankAccount{}, app.InvalidField("bank-account-id", "must be chosen: the file doesn't say which one it is about", "phải được chọn: tệp không nêu là của tài khoản nào")
+		return app.BankAccount{}, app.InvalidField("bank-account-id", "must be chosen because the file does not name it", "phải được chọn vì tệp không nêu rõ")
 	}
 	return only[0], nil
 }
@@ -254,11 +254,11 @@ func (s *Server) importAccount(v *visit, layout statement.Layout, chosen string)
 func importRejection(outcome app.Outcome, e app.Incoming) app.Text {
 	switch {
 	case outcome == app.OutcomeConflict:
-		return app.Text{EN: "Its id was recorded with another amount, direction or account.", VI: "Id đã được ghi nhận với số tiền, chiều hoặc tài khoản khác."}
+		return app.Text{EN: "This ID is already recorded with a different amount, direction or account.", VI: "ID này đã được ghi nhận với số tiền, loại giao dịch hoặc tài khoản khác."}
 	case outcome == app.OutcomeUnassigned && e.AccountNumber == "":
-		return app.Text{EN: "It doesn't say of which bank account it is.", VI: "Không nêu tài khoản ngân hàng nào."}
+		return app.Text{EN: "The row does not name a bank account.", VI: "Dòng này không nêu tài khoản ngân hàng."}
 	case outcome == app.OutcomeUnassigned:
-		return app.Textf("The bank account %s %s is not linked.", "Tài khoản ngân hàng %s %s chưa liên kết.", e.Gateway, e.AccountNumber)
+		return app.Textf("Bank account %s %s is not linked.", "Tài khoản ngân hàng %s %s chưa liên kết.", e.Gateway, e.AccountNumber)
 	}
 	name := fieldName(e.Fault.Field)
 	return app.Text{EN: name.EN + " " + e.Fault.Text.EN + ".", VI: name.VI + " " + e.Fault.Text.VI + "."}

@@ -70,22 +70,22 @@ func TestImportPages(t *testing.T) {
 	b.get("/transactions/import").wantStatus(t, http.StatusOK)
 	file := statementHeader + "02/11/2026,77,<script>alert(1)</script>,11.000,\n02/11/2026,78,GUI XE,,5.000\n02/11/2026,79,HONG,,abc\n"
 	a := b.upload("/transactions/import", `<script>x.csv`, file)
-	a.shows(t, "nothing is recorded yet", "2 new transactions", "The amount is not an amount", "1 row")
+	a.shows(t, "nothing recorded yet", "2 new transactions", "Amount could not be read", "1 row")
 	if w.wantTransactions(0); strings.Contains(a.body, "<script>alert") || strings.Contains(a.body, "<script>x") {
 		t.Error("a file's text is a script")
 	}
 	sum := a.sum(t)
 	// Another file than the one that was looked at is looked at.
 	a = b.upload("/transactions/import", "b.csv", file+"03/11/2026,80,KHAC,,7.000\n", "sum", sum, "notify", "1")
-	a.shows(t, "This is another file", "3 new transactions")
+	a.shows(t, "not the one you checked", "3 new transactions")
 	w.wantTransactions(0)
-	b.upload("/transactions/import", "a.csv", file, "sum", sum).shows(t, "The file is recorded")
+	b.upload("/transactions/import", "a.csv", file, "sum", sum).shows(t, "File imported")
 	w.wantTransactions(2)
 	if n := w.rows("deliveries"); n != 0 {
 		t.Errorf("%d deliveries nobody asked for", n)
 	}
-	b.upload("/transactions/import", "a.csv", file, "sum", sum).shows(t, "Known already</dt><dd>2<")
-	b.upload("/transactions/import", "b.csv", file+"03/11/2026,80,KHAC,,7.000\n", "sum", a.sum(t), "notify", "1").shows(t, "Told to your shop</dt><dd>1<")
+	b.upload("/transactions/import", "a.csv", file, "sum", sum).shows(t, "Duplicates</dt><dd>2<")
+	b.upload("/transactions/import", "b.csv", file+"03/11/2026,80,KHAC,,7.000\n", "sum", a.sum(t), "notify", "1").shows(t, "Notifications sent to your shop</dt><dd>1<")
 	w.wantTransactions(3)
 	if n := w.rows("deliveries"); n != 1 {
 		t.Errorf("%d deliveries", n)
@@ -94,7 +94,7 @@ func TestImportPages(t *testing.T) {
 	other := strings.Replace(file, someAccount, "0881000000606", 1)
 	b.upload("/transactions/import", "c.csv", other).shows(t, "0881000000606 is not linked", "0 new transactions")
 	// The account is part of what was checked.
-	b.upload("/transactions/import", "a.csv", file, "sum", sum, "bank-account-id", "1").shows(t, "another account", "nothing is recorded yet")
+	b.upload("/transactions/import", "a.csv", file, "sum", sum, "bank-account-id", "1").shows(t, "not the one you checked", "nothing recorded yet")
 	nobody := strings.Replace(file, "Số tài khoản:,"+someAccount, ",", 1)
 	w.link("ACB", "555")
 	a = b.upload("/transactions/import", "d.csv", nobody)

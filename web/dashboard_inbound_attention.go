@@ -18,9 +18,9 @@ func (s *Server) inboundAttention(v *visit, w view, list []attention) ([]attenti
 		one, many, vi, to string
 		action            app.Text
 	}{
-		{open.Unassigned, "transaction waits: its bank account is not linked.", "transactions wait: their bank accounts are not linked.", "giao dịch đang chờ vì tài khoản ngân hàng chưa liên kết.", "unassigned", app.Text{EN: "Assign", VI: "Gán tài khoản"}},
-		{open.Rejected, "thing that came in could not be read.", "things that came in could not be read.", "mục nhận được nhưng không đọc được.", "rejected", app.Text{EN: "See why", VI: "Xem lý do"}},
-		{open.Conflicts, "thing that came in contradicts what was recorded.", "things that came in contradict what was recorded.", "mục nhận được mâu thuẫn với giao dịch đã ghi nhận.", "conflict", app.Text{EN: "Compare", VI: "So sánh"}},
+		{open.Unassigned, "transaction is waiting because its bank account is not linked.", "transactions are waiting because their bank accounts are not linked.", "giao dịch đang chờ vì tài khoản ngân hàng chưa được liên kết.", "unassigned", app.Text{EN: "Assign", VI: "Gán tài khoản"}},
+		{open.Rejected, "received item could not be read.", "received items could not be read.", "mục nhận được nhưng không đọc được.", "rejected", app.Text{EN: "See why", VI: "Xem lý do"}},
+		{open.Conflicts, "received item conflicts with a recorded transaction.", "received items conflict with recorded transactions.", "mục nhận được mâu thuẫn với giao dịch đã ghi nhận.", "conflict", app.Text{EN: "Compare", VI: "So sánh"}},
 	} {
 		if o.n == 0 {
 			continue
@@ -41,7 +41,7 @@ func (s *Server) inboundAttention(v *visit, w view, list []attention) ([]attenti
 	}
 	for _, b := range banks {
 		if b.Status == app.BankAccountError {
-			list = append(list, attention{w.BankName(b.Bank) + " " + w.Tail(b.AccountNumber) + ": " + bankReason(b, sources).In(v.lang), bankPath(b.ID), w.T("See", "Xem")})
+			list = append(list, attention{w.BankName(b.Bank) + " " + w.Tail(b.AccountNumber) + ": " + bankReason(b, sources).In(v.lang), bankPath(b.ID), w.T("View", "Xem")})
 		}
 	}
 	return s.silentAttention(v, w, list, sources)
@@ -59,8 +59,8 @@ func (s *Server) silentAttention(v *visit, w view, list []attention, sources []a
 		}
 		if src.Silent(busy, v.now) {
 			list = append(list, attention{
-				app.Textf("Source “%s” has not called since %s.", "Nguồn “%s” không gọi đến từ %s.", isolated(src.Name), w.When(src.LastCallAt)).In(v.lang),
-				sourcePath(src.ID), w.T("Check it", "Kiểm tra"),
+				app.Textf("Source “%s” has sent nothing since %s.", "Nguồn “%s” chưa gửi gì từ %s.", isolated(src.Name), w.When(src.LastCallAt)).In(v.lang),
+				sourcePath(src.ID), w.T("Check", "Kiểm tra"),
 			})
 		}
 	}

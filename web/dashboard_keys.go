@@ -47,12 +47,12 @@ func (s *Server) showKeys(v *visit, status int, form keyForm, problem string) er
 }
 
 func (s *Server) keyRow(v *visit, k app.APIKey) keyRow {
-	row := keyRow{APIKey: k, State: app.Text{EN: "valid", VI: "còn hiệu lực"}, Class: "active", Ask: revokeKey(v, k)}
+	row := keyRow{APIKey: k, State: app.Text{EN: "Active", VI: "Còn hiệu lực"}, Class: "active", Ask: revokeKey(v, k)}
 	switch {
 	case !k.RevokedAt.IsZero():
-		row.State, row.Class = app.Text{EN: "revoked", VI: "đã thu hồi"}, "cancelled"
+		row.State, row.Class = app.Text{EN: "Revoked", VI: "Đã thu hồi"}, "cancelled"
 	case !k.Valid(v.now):
-		row.State, row.Class = app.Text{EN: "expired", VI: "hết hạn"}, "failed"
+		row.State, row.Class = app.Text{EN: "Expired", VI: "Đã hết hạn"}, "failed"
 	}
 	return row
 }
@@ -60,9 +60,9 @@ func (s *Server) keyRow(v *visit, k app.APIKey) keyRow {
 // revokeKey asks before a key ends.
 func revokeKey(v *visit, k app.APIKey) confirmation {
 	w := view{Lang: v.lang, zone: v.zone, now: v.now}
-	used := w.T("It has never been used.", "Khoá này chưa từng được dùng.")
+	used := w.T("This key has never been used.", "Khoá này chưa được dùng lần nào.")
 	if !k.LastUsedAt.IsZero() {
-		used = w.T("It was last used at ", "Lần dùng gần nhất: ") + w.When(k.LastUsedAt) + "."
+		used = w.T("Last used: ", "Dùng gần nhất: ") + w.When(k.LastUsedAt) + "."
 	}
 	id := strconv.FormatInt(k.ID, 10)
 	return confirmation{
@@ -72,7 +72,7 @@ func revokeKey(v *visit, k app.APIKey) confirmation {
 			w.T("Every program that calls the API with "+k.Hint+" is refused from now on, with 401. Transactions are recorded and webhooks sent as before.",
 				"Mọi chương trình gọi API bằng "+k.Hint+" sẽ bị từ chối ngay (lỗi 401). Việc ghi nhận giao dịch và gửi webhook không bị ảnh hưởng."),
 			used,
-			w.T("This can't be undone.", "Không thể hoàn tác."),
+			w.T("This can’t be undone.", "Thao tác này không thể hoàn tác."),
 		},
 	}
 }
@@ -86,7 +86,7 @@ func (s *Server) createKey(v *visit) error {
 	var err error
 	if form.Expires != "" {
 		if expires, err = app.ParseExpiry(form.Expires, v.zone); err != nil {
-			err = app.InvalidField("expires_at", "must be a date", "phải là một ngày")
+			err = app.InvalidField("expires_at", "must be a date", "phải là ngày hợp lệ")
 		}
 	}
 	var k app.APIKey
@@ -102,10 +102,10 @@ func (s *Server) createKey(v *visit) error {
 	}
 	return s.showOnce(v, "keys", app.Textf("API key “%s”", "Khoá API “%s”", k.Name), secretPage{
 		Lead: app.Text{
-			EN: "Put this key where your program keeps its secrets. Whoever has it can use the API of this account.",
-			VI: "Hãy cất khoá này vào nơi chương trình của bạn giữ bí mật. Ai có khoá đều dùng được API của tài khoản này.",
+			EN: "Store this key where your program keeps its secrets. Anyone who has it can use the API of this account.",
+			VI: "Hãy lưu khoá này ở nơi an toàn trong chương trình của bạn. Ai có khoá đều dùng được API của tài khoản này.",
 		}.In(v.lang),
-		Label: app.Text{EN: "The key", VI: "Khoá"}.In(v.lang), Secret: key, Back: "/keys",
+		Label: app.Text{EN: "API key", VI: "Khoá API"}.In(v.lang), Secret: key, Back: "/keys",
 		Example: "curl -H 'Authorization: Bearer " + key + "' " + s.address(v, "/api/v1/transactions"),
 	})
 }
@@ -141,5 +141,5 @@ func (s *Server) revokeKey(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.redirect(v, "/keys", app.Textf("The key “%s” is revoked.", "Đã thu hồi khoá “%s”.", k.Name))
+	return s.redirect(v, "/keys", app.Textf("API key “%s” revoked.", "Đã thu hồi khoá API “%s”.", k.Name))
 }

@@ -47,7 +47,7 @@ func TestKeyIsShownOnce(t *testing.T) {
 	again := b.post("/keys", form...)
 	again.goes(t, "/keys")
 	page := b.get("/keys")
-	if strings.Contains(again.body+page.body, key) || !strings.Contains(page.body, "sent already") {
+	if strings.Contains(again.body+page.body, key) || !strings.Contains(page.body, "already submitted") {
 		t.Errorf("after a reload: %s", page.body)
 	}
 	keys, err := w.service.APIKeys(context.Background(), 1)
@@ -97,9 +97,9 @@ func TestKeyForms(t *testing.T) {
 		fields []string
 		says   string
 	}{
-		{[]string{"name", "", "scope", "full"}, "The name must be"},
-		{[]string{"name", "shop", "scope", "write"}, "The scope must be"},
-		{[]string{"name", "shop", "scope", "full", "expires", "2027-02-30"}, "The last day must be a date"},
+		{[]string{"name", "", "scope", "full"}, "Name must be"},
+		{[]string{"name", "shop", "scope", "write"}, "Permissions must be"},
+		{[]string{"name", "shop", "scope", "full", "expires", "2027-02-30"}, "Expiry date must be a date"},
 	} {
 		a := b.post("/keys", append(c.fields, "once", b.once("/keys"))...)
 		if a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, c.says) {
@@ -136,12 +136,12 @@ func TestRevokeKey(t *testing.T) {
 		t.Errorf("after: %d", a.status)
 	}
 	b.post("/keys/1/revoke").goes(t, "/keys")
-	if a := b.get("/keys"); !strings.Contains(a.body, "revoked") || strings.Contains(a.body, key) {
+	if a := b.get("/keys"); !strings.Contains(a.body, "Revoked") || strings.Contains(a.body, key) {
 		t.Errorf("%s", a.body)
 	}
 	_, _, err := w.service.CreateAPIKey(context.Background(), 1, "old", app.ScopeFull, time.Now().Add(-time.Hour), time.Now())
 	must(t, err)
-	if a := b.get("/keys"); !strings.Contains(a.body, "expired") {
+	if a := b.get("/keys"); !strings.Contains(a.body, "Expired") {
 		t.Error("an expired key isn't shown as one")
 	}
 }

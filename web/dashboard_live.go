@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"html"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,6 +105,14 @@ func liveAddress(n app.Newest) string {
 	return livePrefix + "transactions?since=" + position{n.TransactionID, n.AttemptID}.String()
 }
 
+// newsAddress is the stream that says whether there are transactions that a page
+// hasn't, which goes on showing what it does.
+func newsAddress(n app.Newest, values url.Values) string {
+	values = onlyFilter(values)
+	values.Set("since", position{n.TransactionID, 0}.String())
+	return livePrefix + "transactions/new?" + values.Encode()
+}
+
 // position is how far a stream has come: a transaction and an attempt.
 type position struct{ transaction, attempt int64 }
 
@@ -140,6 +150,35 @@ func (s *Server) liveTransactions(v *visit) error {
 	return s.follow(v, at, func(stream *stream, at position) (position, error) { return s.sendNews(v, stream, at) })
 }
 
+// liveNewTransactions says how many transactions came since a page was made, or
+// under a filter that some did, with a link to the first page. It never moves
+// what somebody reads.
+func (s *Server) liveNewTransactions(v *visit) error {
+	since, err := v.position()
+	if err != nil {
+		return err
+	}
+	values := onlyFilter(v.URL.Query())
+	to := html.EscapeString("/transactions?" + values.Encode())
+	w := view{Lang: v.lang, zone: v.zone}
+	told := int64(0)
+	return s.follow(v, since, func(stream *stream, at position) (position, error) {
+		n, last, err := s.service.TransactionsSince(v.Context(), v.account.ID, at.transaction)
+		next := position{max(at.transaction, last), at.attempt}
+		if told += n; err != nil || n == 0 {
+			return next, err
+		}
+		text := w.T("There are new transactions: show", "Có giao dịch mới: xem")
+		if len(values) == 0 {
+			text = w.Count(told, "new transaction: show", "new transactions: show", "giao dịch mới: xem")
+		} else if told > n {
+			return next, nil // it says so already
+		}
+		// A connection that broke counts from the page again.
+		return next, stream.send(since.String(), `<a class="pill pending" href="`+to+`">`+text+`</a>`)
+	})
+}
+
 // follow has send send what there is after a position, and again whenever
 // there is news.
 func (s *Server) follow(v *visit, at position, send func(stream *stream, at position) (position, error)) error {
@@ -171,7 +210,7 @@ func (s *Server) follow(v *visit, at position, send func(stream *stream, at posi
 // sendNews sends what there is after a position: new rows, newest first, and
 // what became of deliveries. It gives the position after it.
 func (s *Server) sendNews(v *visit, stream *stream, at position) (position, error) {
-	n := s.bulletins.of(bulletinKey{v.account.ID, v.lang, at, stream.round})
+	n := s.bulletins.of(bulletinKey{v.account.ID, v.lang, v.URL.Query().Has("sums"), at, stream.round})
 	n.once.Do(func() { n.html, n.next, n.err = s.readNews(v, at) })
 	if n.err != nil { // of another stream, perhaps
 		n = &bulletin{}
@@ -195,6 +234,7 @@ type bulletin struct {
 type bulletinKey struct {
 	accountID int64
 	lang      app.Lang
+	sums      bool // those of the overview, too
 	at        position
 	round     int64
 }
@@ -252,7 +292,26 @@ func (s *Server) readNews(v *visit, at position) (string, position, error) {
 		html.WriteString("</hx-partial>")
 	}
 	at.attempt = last
-	return html.String(), at, nil
+	if v.URL.Query().Has("sums") && html.Len() > 0 {
+		err = s.writeSums(v, &html, w)
+	}
+	return html.String(), at, err
+}
+
+// writeSums renders the figures of the overview as they are now.
+func (s *Server) writeSums(v *visit, html *bytes.Buffer, w view) error {
+	page := view{Lang: w.Lang, zone: w.zone, now: w.now}
+	var sums overviewSums
+	if _, err := s.readSums(v, &sums, app.DayOf(w.now, v.zone), w.now); err != nil {
+		return err
+	}
+	page.Data = sums
+	html.WriteString(`<hx-partial hx-target="#sums" hx-swap="innerHTML">`)
+	if err := templates.ExecuteTemplate(html, "sums", page); err != nil {
+		return err
+	}
+	html.WriteString("</hx-partial>")
+	return nil
 }
 
 // stream is one connection for server-sent events.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"crypto/rand"
+	"html/template"
 	"net/http"
 	"strconv"
 	"strings"
@@ -33,8 +34,8 @@ func (s *Server) firstUse(v *visit, otherwise string) (bool, error) {
 	seconds, err := strconv.ParseInt(shown, 10, 64)
 	if age := v.now.Sub(time.Unix(seconds, 0)); err != nil || len(key) > 60 || age > formLifetime || age < -time.Minute {
 		return false, s.redirect(v, otherwise, app.Text{
-			EN: "That form was too old, so nothing was done. Please fill it in once more.",
-			VI: "Biểu mẫu đã quá cũ nên chưa có gì được thực hiện. Vui lòng điền lại.",
+			EN: "This form has expired, so nothing was done. Please fill it in again.",
+			VI: "Biểu mẫu đã hết hạn nên chưa có gì được thực hiện. Vui lòng điền lại.",
 		})
 	}
 	first, err := s.service.FirstUse(v.Context(), v.account.ID, "form "+key, v.now)
@@ -42,8 +43,8 @@ func (s *Server) firstUse(v *visit, otherwise string) (bool, error) {
 		return first, err
 	}
 	return false, s.redirect(v, otherwise, app.Text{
-		EN: "That form had been sent already, so nothing was done a second time. What is shown once isn't shown again.",
-		VI: "Biểu mẫu này đã được gửi trước đó nên không thực hiện lại. Nội dung chỉ hiện một lần sẽ không hiện lại.",
+		EN: "This form was already submitted, so nothing was done again. Secrets are shown only once.",
+		VI: "Biểu mẫu này đã được gửi trước đó nên không thực hiện lại. Nội dung chỉ hiển thị một lần sẽ không hiện lại.",
 	})
 }
 
@@ -52,8 +53,9 @@ type secretPage struct {
 	Lead    string // what it is, and what to do with it now
 	Label   string
 	Secret  string
-	Example string // a command line; empty: none
-	Link    bool   // Secret is an address to open
+	Example string       // a command line; empty: none
+	Link    bool         // Secret is an address to open
+	QR      template.URL // of the address, for the camera of another device; empty: none
 	Back    string
 }
 

@@ -11,16 +11,24 @@ import (
 // overviewData is the first page: what came in, what goes out, what needs
 // somebody.
 type overviewData struct {
+	overviewSums
+	Days         int // of the chart
+	Ranges       []int
+	Banks        []app.BankAccount
+	Bank         int64 // that the chart is of; 0: all
+	Wide, Narrow chart
+	Newest       []transactionRow
+	Live         string // address of the stream of new rows
+	Attention    []attention
+	Steps        []setUpStep // of setting up; none once it works
+}
+
+// overviewSums is what the first page says in figures. They are sent anew
+// with the rows that change them.
+type overviewSums struct {
 	Today, Week, Month dayTotal
 	Sent               app.DeliveryHealth // of the last 24 hours
 	Status             app.AccountStatus
-	Days               int // of the chart
-	Ranges             []int
-	Wide, Narrow       chart
-	Newest             []transactionRow
-	Live               string // address of the stream of new rows
-	Attention          []attention
-	Steps              []setUpStep // of setting up; none once it works
 }
 
 // attention is one thing that needs somebody, with its way out.
@@ -36,20 +44,31 @@ func (s *Server) overviewPage(v *visit) error {
 		days = 30
 	}
 	data := overviewData{Days: days, Ranges: overviewRanges}
-	if err := s.readTotals(v, &data); err != nil {
-		return err
-	}
-	if data.Status, err = s.service.AccountStatus(v.Context(), v.account.ID); err != nil {
-		return err
-	}
-	if data.Sent, err = s.service.DeliveryHealth(v.Context(), v.account.ID, v.now); err != nil {
-		return err
-	}
+	// Before all else is read, so that nothing falls between it and the stream.
 	newest, err := s.service.Newest(v.Context())
 	if err != nil {
 		return err
 	}
-	data.Live = liveAddress(newest)
+	data.Live = liveAddress(newest) + "&sums=1"
+	today := app.DayOf(v.now, v.zone)
+	from := today - app.Day(days-1)
+	shown, err := s.readSums(v, &data.overviewSums, from, v.now)
+	if err != nil {
+		return err
+	}
+	if data.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	if id, ok := parseID(v.URL.Query().Get("bank_account_id")); ok {
+		rows, err := s.service.BankAccountDays(v.Context(), v.account.ID, id, from, today)
+		if err != nil {
+			return err
+		}
+		data.Bank, shown = id, dayTotals(rows, from, today)
+	}
+	w := view{Lang: v.lang, zone: v.zone, now: v.now}
+	data.Wide = w.drawChart(shown, 960, 260)
+	data.Narrow = w.drawChart(shown[max(0, len(shown)-14):], 360, 220)
 	if data.Newest, _, err = s.transactionRows(v, app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}}); err != nil {
 		return err
 	}
@@ -62,22 +81,23 @@ func (s *Server) overviewPage(v *visit) error {
 	return s.render(v, http.StatusOK, "overview", "overview", app.Text{EN: "Overview", VI: "Tổng quan"}, data)
 }
 
-// readTotals reads the kept totals once, from the first day that is asked for.
-func (s *Server) readTotals(v *visit, data *overviewData) error {
-	today := app.DayOf(v.now, v.zone)
-	week, month, from := today.WeekStart(), today.MonthStart(), today-app.Day(data.Days-1)
+// readSums reads the sums at now, and gives the totals of the days from one on.
+// The kept totals are read once.
+func (s *Server) readSums(v *visit, sums *overviewSums, from app.Day, now time.Time) ([]dayTotal, error) {
+	today := app.DayOf(now, v.zone)
+	week, month := today.WeekStart(), today.MonthStart()
 	first := min(week, month, from)
 	rows, err := s.service.Days(v.Context(), v.account.ID, first, today)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all := dayTotals(rows, first, today)
-	data.Today, data.Week, data.Month = sumDays(all, today), sumDays(all, week), sumDays(all, month)
-	shown := all[from-first:]
-	w := view{Lang: v.lang, zone: v.zone, now: v.now}
-	data.Wide = w.drawChart(shown, 960, 260)
-	data.Narrow = w.drawChart(shown[max(0, len(shown)-14):], 360, 220)
-	return nil
+	sums.Today, sums.Week, sums.Month = sumDays(all, today), sumDays(all, week), sumDays(all, month)
+	if sums.Status, err = s.service.AccountStatus(v.Context(), v.account.ID); err != nil {
+		return nil, err
+	}
+	sums.Sent, err = s.service.DeliveryHealth(v.Context(), v.account.ID, now)
+	return all[from-first:], err
 }
 
 // sumDays is the sum of the days from one on.
@@ -100,7 +120,7 @@ func (s *Server) needsAttention(v *visit, status app.AccountStatus) ([]attention
 		return nil, nil
 	}
 	if status.Expired(v.now) {
-		list = append(list, attention{w.T("The plan has expired: nothing can be added or enabled.", "Gói đã hết hạn: không thể thêm hoặc bật mục mới."), "/settings", w.T("The plan", "Xem gói")})
+		list = append(list, attention{w.T("Your plan has expired. You can’t add or turn on anything.", "Gói dịch vụ đã hết hạn. Bạn không thể thêm hay bật mục mới."), "/settings", w.T("View plan", "Xem gói")})
 	}
 	if v.operator() {
 		warnings, err := s.service.SystemWarnings(v.Context(), s.installation, v.now)
@@ -134,11 +154,11 @@ func (s *Server) failedAttention(v *visit, w view, list []attention) ([]attentio
 	if err != nil || len(failed) == 0 {
 		return list, err
 	}
-	text := w.Count(int64(len(failed)), "delivery failed in the last 24 hours: your shop has not confirmed its transaction.",
-		"deliveries failed in the last 24 hours: your shop has not confirmed their transactions.", "lần gửi thất bại trong 24 giờ qua: cửa hàng chưa xác nhận đã nhận giao dịch.")
+	text := w.Count(int64(len(failed)), "delivery failed in the last 24 hours. Your shop has not confirmed the transaction.",
+		"deliveries failed in the last 24 hours. Your shop has not confirmed the transactions.", "lượt gửi thất bại trong 24 giờ qua. Cửa hàng chưa xác nhận đã nhận giao dịch.")
 	if more {
 		text = w.T("More than ", "Hơn ") + text
 	}
 	to := "/deliveries?status=0&from=" + app.DayOf(since, v.zone).String()
-	return append(list, attention{text, to, w.T("See and send again", "Xem và gửi lại")}), nil
+	return append(list, attention{text, to, w.T("Review and resend", "Xem và gửi lại")}), nil
 }

@@ -25,12 +25,12 @@ var receiverKinds = []receiver{
 
 // receiverComments are what stands in «» in the code.
 var receiverComments = map[string]app.Text{
-	"where":   {EN: "Put this where the URL of the webhook leads", VI: "Đặt tệp này tại đúng địa chỉ của webhook"},
-	"bytes":   {EN: "the bytes as they came", VI: "giữ nguyên từng byte nhận được"},
+	"where":   {EN: "Put this file at the URL of the webhook", VI: "Đặt tệp này tại đúng URL của webhook"},
+	"bytes":   {EN: "the raw bytes as received", VI: "giữ nguyên từng byte nhận được"},
 	"foreign": {EN: "not from baoco", VI: "không phải do baoco gửi"},
-	"again":   {EN: "A transaction may come again: keep its checksum in a UNIQUE column", VI: "Một giao dịch có thể được gửi lại: hãy lưu checksum vào một cột UNIQUE"},
+	"again":   {EN: "A transaction may be sent again: keep its checksum in a UNIQUE column", VI: "Một giao dịch có thể được gửi lại: hãy lưu checksum vào một cột UNIQUE"},
 	"atomic":  {EN: "in the database transaction that marks the order as paid.", VI: "trong cùng giao tác cơ sở dữ liệu với việc đánh dấu đơn đã thanh toán."},
-	"done":    {EN: "status 200: baoco does not send it again", VI: "trạng thái 200: baoco sẽ không gửi lại"},
+	"done":    {EN: "status 200: baoco will not send it again", VI: "trạng thái 200: baoco sẽ không gửi lại"},
 }
 
 // receivers is the code that receives what is sent to hook, in every language

@@ -99,12 +99,12 @@ func (s *Server) signIn(v *visit) error {
 	_, _, addressMay := s.signInsByAddress.take(clientAddr(v.Request), signInsPerMinute, v.now)
 	_, _, nameMay := s.signInsByName.take(form.Name, signInsPerMinute, v.now)
 	if !addressMay || !nameMay {
-		form.Problem = app.Text{EN: "Too many attempts. Wait a minute and try again.", VI: "Bạn đã thử quá nhiều lần. Hãy đợi một phút rồi thử lại."}.In(v.lang)
+		form.Problem = app.Text{EN: "Too many attempts. Wait a minute, then try again.", VI: "Bạn đã thử quá nhiều lần. Hãy đợi một phút rồi thử lại."}.In(v.lang)
 		return s.showSignIn(v, http.StatusTooManyRequests, form)
 	}
 	u, err := s.service.SignIn(v.Context(), form.Name, v.PostFormValue("password"), v.now)
 	if app.CodeOf(err) == app.CodeUnauthorized {
-		form.Problem = app.Text{EN: "The name or the password is wrong.", VI: "Tên đăng nhập hoặc mật khẩu không đúng."}.In(v.lang)
+		form.Problem = app.Text{EN: "The username or password is incorrect.", VI: "Tên đăng nhập hoặc mật khẩu không đúng."}.In(v.lang)
 		return s.showSignIn(v, http.StatusUnauthorized, form)
 	}
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *Server) setUp(v *visit) error {
 	form := setUpForm{Token: v.PathValue("token"), Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name")))}
 	secret := v.PostFormValue("password")
 	if secret != v.PostFormValue("password_again") {
-		form.Problem = app.Text{EN: "The two passwords are not the same.", VI: "Hai mật khẩu không giống nhau."}.In(v.lang)
+		form.Problem = app.Text{EN: "The passwords do not match.", VI: "Hai mật khẩu không khớp nhau."}.In(v.lang)
 		return s.showSetUp(v, http.StatusUnprocessableEntity, form)
 	}
 	u, err := s.service.SetUp(v.Context(), form.Token, form.Name, secret, v.now)
@@ -173,5 +173,5 @@ func (s *Server) setUp(v *visit) error {
 	if err := s.begin(v, u); err != nil {
 		return err
 	}
-	return s.redirect(v, "/", app.Text{EN: "Welcome. Link your first bank account next.", VI: "Chào mừng bạn. Tiếp theo, hãy liên kết tài khoản ngân hàng đầu tiên."})
+	return s.redirect(v, "/", app.Text{EN: "Welcome! Next, link your first bank account.", VI: "Chào mừng bạn! Tiếp theo, hãy liên kết tài khoản ngân hàng đầu tiên."})
 }

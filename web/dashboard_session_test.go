@@ -149,7 +149,7 @@ func TestSignIn(t *testing.T) {
 	b.post("/transactions").wantStatus(t, http.StatusMethodNotAllowed)
 	for _, c := range []struct{ name, password string }{{"lan", "wrong"}, {"nobody", somePassword}, {"", ""}, {"lan", strings.Repeat("a", 5000)}} {
 		a := b.post("/login", "name", c.name, "password", c.password)
-		if a.status != http.StatusUnauthorized || !strings.Contains(a.body, "The name or the password is wrong.") {
+		if a.status != http.StatusUnauthorized || !strings.Contains(a.body, "The username or password is incorrect.") {
 			t.Errorf("%+v: %d %s", c, a.status, a.body)
 		}
 	}
@@ -305,6 +305,36 @@ func TestPageHeaders(t *testing.T) {
 		policy := h.Get("Content-Security-Policy")
 		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: policy %q", path, policy)
+		}
+	}
+}
+
+// An address that leads nowhere is a page to a browser, JSON to a program.
+func TestNothingHere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(1, "lan", app.RoleOwner)
+	b := w.browser().signIn("lan")
+	for _, c := range []struct {
+		path, accept string
+		status       int
+		page         bool
+	}{
+		{"/nothing", "text/html,*/*;q=0.8", http.StatusNotFound, true},
+		{"/webhooks/1/test", "text/html", http.StatusMethodNotAllowed, true},
+		{"/nothing", "application/json", http.StatusNotFound, false},
+		{"/nothing", "", http.StatusNotFound, false},
+		{"/api/v1/nothing", "text/html", http.StatusNotFound, false},
+		{"/api/v1/webhooks/1/test", "text/html", http.StatusMethodNotAllowed, false},
+	} {
+		b.header = http.Header{"Accept": {c.accept}}
+		a := b.get(c.path)
+		a.wantStatus(t, c.status)
+		if page := strings.Contains(a.body, `href="/transactions"`); page != c.page {
+			t.Errorf("%s for %q: a page with the menu: %t", c.path, c.accept, page)
+		}
+		if kind := a.header.Get("Content-Type"); !c.page && kind != "application/json" && !strings.HasPrefix(kind, "application/json;") {
+			t.Errorf("%s for %q: %s", c.path, c.accept, kind)
 		}
 	}
 }

@@ -69,19 +69,19 @@ func (s *Server) showSettings(v *visit, status int, data settingsData) (err erro
 // started.
 func (s *Server) serveFlags(v *visit) []serveFlag {
 	in := s.installation
-	targets := app.Text{EN: "public addresses only", VI: "chỉ địa chỉ công cộng"}
+	targets := app.Text{EN: "Public addresses only", VI: "Chỉ địa chỉ công khai"}
 	if len(in.AllowTargets) > 0 {
 		list := strings.Join(in.AllowTargets, ", ")
-		targets = app.Textf("public addresses, and %s", "địa chỉ công cộng, và %s", list)
+		targets = app.Textf("Public addresses and %s", "Địa chỉ công khai và %s", list)
 	}
 	return []serveFlag{
 		{"--timezone", app.Text{EN: "Time zone", VI: "Múi giờ"}, v.zone.String()},
-		{"--listen", app.Text{EN: "Listens at", VI: "Địa chỉ lắng nghe"}, in.Listen},
-		{"--base-url", app.Text{EN: "Address for others", VI: "Địa chỉ từ bên ngoài"}, in.BaseURL},
-		{"--domain", app.Text{EN: "Domain with a certificate of its own", VI: "Tên miền có chứng chỉ tự động"}, in.Domain},
-		{"--allow-target", app.Text{EN: "Webhooks may go to", VI: "Webhook được gửi đến"}, targets.In(v.lang)},
-		{"--keep-inbound", app.Text{EN: "Keeps inbound calls", VI: "Lưu dữ liệu nhà cung cấp gửi đến"}, keepText(v.lang, in.Keep.Inbound)},
-		{"--keep-history", app.Text{EN: "Keeps the delivery history", VI: "Lưu lịch sử gửi"}, keepText(v.lang, in.Keep.History)},
+		{"--listen", app.Text{EN: "Listen address", VI: "Địa chỉ lắng nghe"}, in.Listen},
+		{"--base-url", app.Text{EN: "Public address", VI: "Địa chỉ công khai"}, in.BaseURL},
+		{"--domain", app.Text{EN: "Domain (automatic HTTPS)", VI: "Tên miền (HTTPS tự động)"}, in.Domain},
+		{"--allow-target", app.Text{EN: "Allowed webhook targets", VI: "Webhook được gửi đến"}, targets.In(v.lang)},
+		{"--keep-inbound", app.Text{EN: "Inbound calls kept for", VI: "Lưu lịch sử nhận"}, keepText(v.lang, in.Keep.Inbound)},
+		{"--keep-history", app.Text{EN: "Delivery history kept for", VI: "Lưu lịch sử gửi"}, keepText(v.lang, in.Keep.History)},
 	}
 }
 
@@ -89,7 +89,7 @@ func keepText(lang app.Lang, d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
 	case d == 0:
-		return app.Text{EN: "for ever", VI: "mãi mãi"}.In(lang)
+		return app.Text{EN: "Forever", VI: "Không giới hạn"}.In(lang)
 	case d%day == 0:
 		return strconv.Itoa(int(d/day)) + app.Text{EN: " days", VI: " ngày"}.In(lang)
 	}
@@ -102,11 +102,11 @@ func (s *Server) changeOwnPassword(v *visit) error {
 	problem := ""
 	secret := v.PostFormValue("password")
 	if _, _, may := s.signInsByName.take(v.user.Name, signInsPerMinute, v.now); !may {
-		problem = app.Text{EN: "Too many attempts. Wait a minute and try again.", VI: "Bạn đã thử quá nhiều lần. Hãy đợi một phút rồi thử lại."}.In(v.lang)
+		problem = app.Text{EN: "Too many attempts. Wait a minute, then try again.", VI: "Bạn đã thử quá nhiều lần. Hãy đợi một phút rồi thử lại."}.In(v.lang)
 		return s.showSettings(v, http.StatusTooManyRequests, settingsData{PasswordProblem: problem})
 	}
 	if secret != v.PostFormValue("password_again") {
-		problem = app.Text{EN: "The two passwords are not the same.", VI: "Hai mật khẩu không giống nhau."}.In(v.lang)
+		problem = app.Text{EN: "The passwords do not match.", VI: "Hai mật khẩu không khớp nhau."}.In(v.lang)
 		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{PasswordProblem: problem})
 	}
 	u, err := s.service.ChangePassword(v.Context(), v.user, v.PostFormValue("present_password"), secret)
@@ -120,7 +120,7 @@ func (s *Server) changeOwnPassword(v *visit) error {
 		return err
 	}
 	return s.redirect(v, "/settings", app.Text{
-		EN: "Your password is changed. Other browsers are signed out.", VI: "Đã đổi mật khẩu. Các trình duyệt khác đã bị đăng xuất.",
+		EN: "Password changed. You are signed out in your other browsers.", VI: "Đã đổi mật khẩu. Bạn đã bị đăng xuất trên các trình duyệt khác.",
 	})
 }
 

@@ -35,8 +35,8 @@ func TestChangeOwnPassword(t *testing.T) {
 	for _, name := range []string{"lan", "thungan"} {
 		here, elsewhere := w.browser().signIn(name), w.browser().signIn(name)
 		for _, c := range []struct{ present, first, second, says string }{
-			{"wrong password", otherPassword, otherPassword, "is not your present password"},
-			{somePassword, otherPassword, "something else", "are not the same"},
+			{"wrong password", otherPassword, otherPassword, "Current password is incorrect"},
+			{somePassword, otherPassword, "something else", "do not match"},
 			{somePassword, "short", "short", "must be 10 to 200 characters"},
 		} {
 			a := here.post("/settings/password", "present_password", c.present, "password", c.first, "password_again", c.second)
@@ -118,9 +118,9 @@ func TestUsers(t *testing.T) {
 		name, role, password, says string
 	}{
 		{"hoa", "viewer", otherPassword, "There is a user named hoa already"},
-		{"Lân", "viewer", otherPassword, "The name must be"},
-		{"minh", "admin", otherPassword, "The role must be"},
-		{"minh", "viewer", "short", "The password must be"},
+		{"Lân", "viewer", otherPassword, "Name must be"},
+		{"minh", "admin", otherPassword, "Role must be"},
+		{"minh", "viewer", "short", "Password must be"},
 	} {
 		a := lan.post("/settings/users", "once", lan.once("/settings"), "name", c.name, "role", c.role, "password", c.password)
 		if a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, c.says) || strings.Contains(a.body, otherPassword) {
@@ -148,7 +148,7 @@ func TestUsers(t *testing.T) {
 	lan.post("/settings/users/1/role", "role", "viewer").wantStatus(t, http.StatusUnprocessableEntity)
 	lan.post("/settings/users/1/remove").wantStatus(t, http.StatusConflict)
 
-	if a := lan.get("/settings/users/2/remove"); a.status != http.StatusOK || !strings.Contains(a.body, "signed out everywhere at once") {
+	if a := lan.get("/settings/users/2/remove"); a.status != http.StatusOK || !strings.Contains(a.body, "signed out of all devices immediately") {
 		t.Errorf("the question: %d %s", a.status, a.body)
 	}
 	cashier.get("/").wantStatus(t, http.StatusOK)
@@ -193,7 +193,7 @@ func TestInstallationIsShown(t *testing.T) {
 		Keep: app.PruneLimits{Inbound: 30 * 24 * time.Hour},
 	}).signIn("lan")
 	page := b.get("/settings").body
-	for _, want := range []string{"Asia/Ho_Chi_Minh", "0.0.0.0:8080", "https://baoco.shop.vn", "10.0.0.0/8@9000", "30 days", "for ever", "--keep-history"} {
+	for _, want := range []string{"Asia/Ho_Chi_Minh", "0.0.0.0:8080", "https://baoco.shop.vn", "10.0.0.0/8@9000", "30 days", "Forever", "--keep-history"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the settings don't show %q", want)
 		}

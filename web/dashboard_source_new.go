@@ -33,22 +33,22 @@ func (f sourceForm) OwnKey() bool {
 func (v view) AuthName(a app.Auth) string {
 	switch a {
 	case app.AuthBearer:
-		return v.T("secret in the header Authorization: Bearer", "secret trong header Authorization: Bearer")
+		return v.T("Secret in the header Authorization: Bearer", "Secret trong header Authorization: Bearer")
 	case app.AuthAPIKey:
-		return v.T("API key: the secret in a header", "API Key: secret nằm trong header")
+		return v.T("API key: secret in a header", "API Key: secret trong header")
 	case app.AuthToken:
-		return v.T("secret alone in a header of its own", "chỉ secret trong một header riêng")
+		return v.T("Only the secret, in its own header", "Chỉ có secret, trong một header riêng")
 	case app.AuthHMAC:
-		return v.T("HMAC signature", "chữ ký HMAC")
+		return v.T("HMAC signature", "Chữ ký HMAC")
 	}
-	return v.T("user name and password", "tên đăng nhập và mật khẩu")
+	return v.T("Username and password", "Tên đăng nhập và mật khẩu")
 }
 
 // newSourcePage lets somebody choose a kind, and then shows its form.
 func (s *Server) newSourcePage(v *visit) error {
 	provider := app.Provider(v.URL.Query().Get("provider"))
 	if provider == "" {
-		return s.render(v, http.StatusOK, "source_kinds", "inbound", app.Text{EN: "Add a source", VI: "Thêm nguồn vào"}, providerGroups)
+		return s.render(v, http.StatusOK, "source_kinds", "inbound", app.Text{EN: "Add source", VI: "Thêm nguồn giao dịch"}, providerGroups)
 	}
 	kind := s.kindOf(provider)
 	if kind.Provider == "" {
@@ -65,7 +65,7 @@ func (s *Server) showNewSource(v *visit, status int, form sourceForm) (err error
 	if form.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	title := app.Text{EN: "Add a source: " + nameOf(form.Kind.Provider), VI: "Thêm nguồn vào: " + nameOf(form.Kind.Provider)}
+	title := app.Text{EN: "Add source: " + nameOf(form.Kind.Provider), VI: "Thêm nguồn giao dịch: " + nameOf(form.Kind.Provider)}
 	return s.render(v, status, "source_new", "inbound", title, form)
 }
 
@@ -125,7 +125,7 @@ func (f sourceForm) read() (app.SourceAdd, error) {
 				continue // a line of the form that isn't needed
 			}
 			if _, twice := in.Options.Map[field]; !found || field == "" || twice {
-				bad.Add("map", "needs one line FIELD=PATH for each field", "cần mỗi trường một dòng dạng TRƯỜNG=ĐƯỜNG_DẪN")
+				bad.Add("map", "needs one line FIELD=PATH per field", "cần mỗi trường một dòng dạng TRƯỜNG=ĐƯỜNG_DẪN")
 				break
 			}
 			in.Options.Map[field] = path

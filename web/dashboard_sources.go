@@ -40,18 +40,18 @@ var providerGroups = []providerGroup{
 		{"casso", "Casso", app.Text{EN: "casso.vn, webhook", VI: "casso.vn, webhook"}},
 		{"casso-v2", "Casso V2", app.Text{EN: "casso.vn, webhook V2 with a signature", VI: "casso.vn, webhook V2 có chữ ký"}},
 		{"payos", "payOS", app.Text{EN: "my.payos.vn, payment channel", VI: "my.payos.vn, kênh thanh toán"}},
-		{"pay2s", "Pay2S", app.Text{EN: "my.pay2s.vn, webhook of a bank account", VI: "my.pay2s.vn, webhook của tài khoản ngân hàng"}},
+		{"pay2s", "Pay2S", app.Text{EN: "my.pay2s.vn, bank account webhook", VI: "my.pay2s.vn, webhook của tài khoản ngân hàng"}},
 		{"pay2s-ipn", "Pay2S IPN", app.Text{EN: "my.pay2s.vn, payment links", VI: "my.pay2s.vn, link thanh toán"}},
-		{"vietqr", "VietQR.vn", app.Text{EN: "merchant connection of VietQR.vn", VI: "kết nối merchant của VietQR.vn"}},
+		{"vietqr", "VietQR.vn", app.Text{EN: "VietQR.vn, merchant connection", VI: "VietQR.vn, kết nối merchant"}},
 	}},
-	{app.Text{EN: "The bank's SMS, through an app on a phone", VI: "SMS ngân hàng, qua ứng dụng trên điện thoại"}, []providerName{
+	{app.Text{EN: "Bank SMS through a phone app", VI: "SMS ngân hàng, qua ứng dụng trên điện thoại"}, []providerName{
 		{"capcom6", "SMS Gateway for Android", app.Text{EN: "sms-gate.app, webhook for received SMS", VI: "sms-gate.app, webhook khi nhận SMS"}},
-		{"sms-to-url", "Incoming SMS to URL", app.Text{EN: "small free app for Android", VI: "ứng dụng nhỏ, miễn phí cho Android"}},
-		{"smsforwarder", "SmsForwarder", app.Text{EN: "app for Android with rules", VI: "ứng dụng Android có quy tắc chuyển tiếp"}},
+		{"sms-to-url", "Incoming SMS to URL", app.Text{EN: "Small, free Android app", VI: "Ứng dụng Android nhỏ, miễn phí"}},
+		{"smsforwarder", "SmsForwarder", app.Text{EN: "Android app with forwarding rules", VI: "Ứng dụng Android có quy tắc chuyển tiếp"}},
 	}},
-	{app.Text{EN: "A program of your own", VI: "Chương trình của bạn"}, []providerName{
-		{providerNative, "baoco", app.Text{EN: "in baoco's own format", VI: "theo định dạng riêng của báo có"}},
-		{"generic", "JSON", app.Text{EN: "any JSON: you say where the fields stand", VI: "JSON bất kỳ: bạn chỉ ra trường nào ở đâu"}},
+	{app.Text{EN: "Your own program", VI: "Chương trình của bạn"}, []providerName{
+		{providerNative, "baoco", app.Text{EN: "The format of baoco", VI: "Định dạng riêng của baoco"}},
+		{"generic", "JSON", app.Text{EN: "Any JSON: you define the field paths", VI: "JSON bất kỳ: bạn tự khai báo vị trí các trường"}},
 	}},
 }
 
@@ -103,22 +103,22 @@ func (s *Server) sourcesPage(v *visit) error {
 		}
 		data.Rows = append(data.Rows, row)
 	}
-	return s.render(v, http.StatusOK, "sources", "inbound", app.Text{EN: "Sources", VI: "Nguồn vào"}, data)
+	return s.render(v, http.StatusOK, "sources", "inbound", app.Text{EN: "Sources", VI: "Nguồn giao dịch"}, data)
 }
 
 func (s *Server) sourceRow(v *visit, src app.SourceHealth) (sourceRow, error) {
 	row := sourceRow{SourceHealth: src, URL: s.address(v, src.URLPath())}
-	word := app.Text{EN: "working", VI: "đang hoạt động"}
+	word := app.Text{EN: "Active", VI: "Đang hoạt động"}
 	row.State = "active"
 	switch {
 	case src.PollError == app.PollKeyRefused:
-		row.State, word = "error", app.Text{EN: "API key refused", VI: "khoá API bị từ chối"}
+		row.State, word = "error", app.Text{EN: "API key rejected", VI: "Khoá API không hợp lệ"}
 	case src.LastRefused.ReceivedAt.After(src.LastCallAt):
-		row.State, word = "error", app.Text{EN: "calls are refused", VI: "lệnh gọi bị từ chối"}
+		row.State, word = "error", app.Text{EN: "Calls refused", VI: "Lượt gọi bị từ chối"}
 	case src.LastCallAt.IsZero() && src.PolledAt.IsZero():
-		row.State, word = "pending", app.Text{EN: "no call yet", VI: "chưa có lệnh gọi"}
+		row.State, word = "pending", app.Text{EN: "No calls yet", VI: "Chưa có lượt gọi"}
 	case src.Silent(false, v.now):
-		row.State, word = "pending", app.Text{EN: "silent", VI: "im lặng đã lâu"}
+		row.State, word = "pending", app.Text{EN: "No recent calls", VI: "Lâu chưa có lượt gọi"}
 	}
 	row.Word = word.In(v.lang)
 	if src.BankAccountID == 0 {
@@ -137,13 +137,13 @@ func (s *Server) sourceRow(v *visit, src app.SourceHealth) (sourceRow, error) {
 func (v view) PollFault(f app.PollFault) string {
 	switch f {
 	case app.PollKeyRefused:
-		return v.T("The provider refuses the API key.", "Nhà cung cấp từ chối khoá API.")
+		return v.T("The provider rejects the API key.", "Nhà cung cấp không chấp nhận khoá API.")
 	case app.PollRateLimited:
-		return v.T("The provider asks to be asked less often; baoco waits.", "Nhà cung cấp yêu cầu gọi chậm lại; báo có đang chờ.")
+		return v.T("The provider is limiting requests; baoco will try again later.", "Nhà cung cấp giới hạn số yêu cầu; baoco sẽ thử lại sau.")
 	case app.PollUnreachable:
 		return v.T("The provider could not be reached.", "Không kết nối được với nhà cung cấp.")
 	case app.PollUnreadable:
-		return v.T("The provider's answer could not be read.", "Không đọc được câu trả lời của nhà cung cấp.")
+		return v.T("The provider’s response could not be read.", "Không đọc được phản hồi của nhà cung cấp.")
 	}
 	return ""
 }
@@ -235,9 +235,9 @@ func (s *Server) showSourceSecret(v *visit, src app.Source, isNew bool) error {
 		Source: src, URL: s.address(v, src.URLPath()), New: isNew, Guessed: s.installation.BaseURL == "",
 		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Steps: steps(s.kindOf(src.Provider).Setup.In(v.lang)),
 	}
-	title := app.Text{EN: "Enter this at the provider now", VI: "Nhập thông tin này bên nhà cung cấp"}
+	title := app.Text{EN: "Enter these at the provider", VI: "Nhập thông tin này bên nhà cung cấp"}
 	if src.Secret == "" {
-		title = app.Text{EN: "The secret was shown already", VI: "Secret đã được hiển thị"}
+		title = app.Text{EN: "Secret already shown", VI: "Secret đã được hiển thị"}
 	}
 	return s.render(v, http.StatusOK, "source_secret", "inbound", title, data)
 }
@@ -258,7 +258,7 @@ func (s *Server) rotateSourcePage(v *visit) error {
 }
 
 func (s *Server) showRotateSource(v *visit, status int, data rotateSourceData) error {
-	return s.render(v, status, "source_rotate", "inbound", app.Text{EN: "New secret", VI: "Đổi secret"}, data)
+	return s.render(v, status, "source_rotate", "inbound", app.Text{EN: "Rotate secret", VI: "Đổi secret"}, data)
 }
 
 func (s *Server) rotateSource(v *visit) error {
@@ -289,8 +289,8 @@ func (s *Server) allowSender(v *visit) error {
 		return s.sourceProblem(v, err)
 	}
 	return s.redirect(v, sourcePath(src.ID), app.Text{
-		EN: "The sender is allowed. What was rejected because of it counts once you read it again.",
-		VI: "Đã cho phép người gửi. Tin bị từ chối vì người gửi này sẽ được tính khi bạn đọc lại.",
+		EN: "Sender allowed. Reprocess the messages that were rejected because of it.",
+		VI: "Đã cho phép người gửi. Hãy xử lý lại các tin đã bị từ chối vì người gửi này.",
 	})
 }
 
@@ -303,7 +303,7 @@ func (s *Server) setSourceKey(v *visit) error {
 	if _, err := s.service.SetSourceAPIKey(v.Context(), v.account.ID, src.ID, v.PostFormValue("api-key"), v.now); err != nil {
 		return s.sourceProblem(v, err)
 	}
-	return s.redirect(v, sourcePath(src.ID), app.Text{EN: "The API key is kept. Read the list now to try it.", VI: "Đã lưu khoá API. Hãy đọc danh sách ngay để thử."})
+	return s.redirect(v, sourcePath(src.ID), app.Text{EN: "API key saved. Sync now to test it.", VI: "Đã lưu khoá API. Hãy đồng bộ ngay để thử."})
 }
 
 // sourceProblem shows the page of a source with what is wrong with one of its
@@ -339,7 +339,7 @@ func (s *Server) catchUpSource(v *visit) error {
 		return s.sourceProblem(v, err)
 	}
 	return s.redirect(v, sourcePath(src.ID), app.Textf(
-		"The list was read. New: %d, known already: %d, unassigned: %d, in conflict or rejected: %d.", "Đã đọc danh sách. Mới: %d, đã có: %d, chưa gán tài khoản: %d, mâu thuẫn hoặc bị từ chối: %d.",
+		"Synced. New: %d; duplicates: %d; unassigned: %d; in conflict or unreadable: %d.", "Đã đồng bộ. Mới: %d; trùng: %d; chưa gán tài khoản: %d; mâu thuẫn hoặc không đọc được: %d.",
 		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts+r.Rejected))
 }
 
@@ -356,7 +356,7 @@ func (s *Server) showRemoveSource(v *visit, status int, problem string) error {
 	if err != nil {
 		return err
 	}
-	return s.render(v, status, "source_remove", "inbound", app.Text{EN: "Remove the source", VI: "Xoá nguồn vào"}, removeSourceData{src, problem})
+	return s.render(v, status, "source_remove", "inbound", app.Text{EN: "Remove source", VI: "Xoá nguồn giao dịch"}, removeSourceData{src, problem})
 }
 
 // removeSource ends a source whose name was typed.
@@ -367,11 +367,11 @@ func (s *Server) removeSource(v *visit) error {
 	}
 	if !sameName(v.PostFormValue("name"), src.Name) {
 		return s.showRemoveSource(v, http.StatusUnprocessableEntity, app.Text{
-			EN: "The name is not that of the source: nothing was removed.", VI: "Tên không khớp với nguồn: chưa xoá gì cả.",
+			EN: "The name does not match. Nothing was removed.", VI: "Tên không khớp. Chưa xoá gì cả.",
 		}.In(v.lang))
 	}
 	if err := s.service.RemoveSource(v.Context(), v.account.ID, src.ID, v.now); err != nil {
 		return err
 	}
-	return s.redirect(v, "/inbound", app.Text{EN: "The source is removed; what it recorded stays.", VI: "Đã xoá nguồn; các giao dịch đã ghi nhận vẫn được giữ."})
+	return s.redirect(v, "/inbound", app.Text{EN: "Source removed. Its transactions are kept.", VI: "Đã xoá nguồn. Các giao dịch đã ghi nhận vẫn được giữ."})
 }

@@ -46,7 +46,7 @@ func TestSourcePages(t *testing.T) {
 	w.user(1, "lan", app.RoleOwner)
 	w.link("ACB", someAccount)
 	b := w.browser().signIn("lan")
-	b.get("/inbound").shows(t, "Where do your transactions come from?")
+	b.get("/inbound").shows(t, "Add your first source")
 	once := b.get("/inbound/sources/new?provider=native").once(t)
 	form := []string{"provider", "native", "name", "till", "auth", "bearer", "once", once}
 	path, secret := b.post("/inbound/sources", form...).shown(t, w.url)
@@ -56,7 +56,7 @@ func TestSourcePages(t *testing.T) {
 
 	// The same form again makes no other source and shows no secret.
 	again := b.post("/inbound/sources", form...)
-	again.shows(t, "The secret was shown already")
+	again.shows(t, "Secret already shown")
 	if len(w.sources()) != 1 || strings.Contains(again.body, secret) {
 		t.Errorf("%d sources; or the secret twice", len(w.sources()))
 	}
@@ -67,12 +67,12 @@ func TestSourcePages(t *testing.T) {
 			t.Errorf("%s shows the secret", page)
 		}
 	}
-	b.get("/inbound").shows(t, "till", w.url+path, "working")
+	b.get("/inbound").shows(t, "till", w.url+path, "Active")
 
 	// A rotation counts at once, and once.
 	form = []string{"once", b.get("/inbound/sources/1/rotate").once(t)}
 	_, second := b.post("/inbound/sources/1/rotate", form...).shown(t, w.url)
-	b.post("/inbound/sources/1/rotate", form...).shows(t, "The secret was shown already")
+	b.post("/inbound/sources/1/rotate", form...).shows(t, "Secret already shown")
 	w.do("POST", path, body, "Authorization", "Bearer "+secret).wantStatus(t, http.StatusUnauthorized)
 	w.do("POST", path, body, "Authorization", "Bearer "+second, "Content-Type", "application/json").wantStatus(t, http.StatusOK)
 	if a := b.post("/inbound/sources/1/rotate", "secret", " a secret with spaces "); a.status != http.StatusUnprocessableEntity || strings.Contains(a.body, "a secret with spaces") {
@@ -129,7 +129,7 @@ func TestSourceForms(t *testing.T) {
 		}
 		a := b.post("/inbound/sources", form...)
 		a.shown(t, w.url)
-		if n := len(regexp.MustCompile(`<li>`).FindAllString(a.body[strings.Index(a.body, "What to do at the provider"):], -1)); n != 3 && kind.Provider != "native" {
+		if n := len(regexp.MustCompile(`<li>`).FindAllString(a.body[strings.Index(a.body, "Set up at the provider"):], -1)); n != 3 && kind.Provider != "native" {
 			t.Errorf("%s: %d steps", kind.Provider, n)
 		}
 	}

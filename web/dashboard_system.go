@@ -41,12 +41,12 @@ func (s *Server) systemPage(v *visit) error {
 // systemAttention leads from a warning to the part of the system page that is
 // about it.
 func systemAttention(w view, warning app.Warning) attention {
-	a := attention{warning.In(w.Lang), "/system", w.T("The system", "Xem hệ thống")}
+	a := attention{warning.In(w.Lang), "/system", w.T("View system", "Xem hệ thống")}
 	switch warning.Part {
 	case "backup":
 		a.To, a.Action = "/system#backup", w.T("Back up", "Sao lưu")
 	case "certificate":
-		a.To, a.Action = "/system#program", w.T("The certificate", "Xem chứng chỉ")
+		a.To, a.Action = "/system#program", w.T("View certificate", "Xem chứng chỉ")
 	}
 	return a
 }

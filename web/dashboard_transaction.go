@@ -82,13 +82,13 @@ func (s *Server) inboundBody(v *visit, eventID int64) (*inboundBody, error) {
 func (v view) ChannelName(c app.Channel) string {
 	switch c {
 	case app.ChannelCall:
-		return v.T("a call of the provider", "nhà cung cấp gọi đến")
+		return v.T("provider call", "nhà cung cấp gọi đến")
 	case app.ChannelPoll:
-		return v.T("read from the provider's list", "đọc từ danh sách của nhà cung cấp")
+		return v.T("provider sync", "đồng bộ từ nhà cung cấp")
 	case app.ChannelFile:
-		return v.T("a statement file", "tệp sao kê")
+		return v.T("statement import", "nhập từ sao kê")
 	case app.ChannelHand:
-		return v.T("recorded by hand", "ghi tay")
+		return v.T("recorded manually", "ghi nhận thủ công")
 	}
 	return string(c)
 }

@@ -33,13 +33,13 @@ func (s *Server) createUser(v *visit) error {
 	if generated {
 		return s.showOnce(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, in.Password, u, "/settings"))
 	}
-	return s.redirect(v, "/settings", app.Textf("%s may sign in now.", "%s đã có thể đăng nhập.", u.Name))
+	return s.redirect(v, "/settings", app.Textf("%s can now sign in.", "%s đã có thể đăng nhập.", u.Name))
 }
 
 func passwordPage(v *visit, secret string, u app.User, back string) secretPage {
 	return secretPage{
-		Lead:  app.Textf("Give %s this password. They can change it under Settings.", "Hãy đưa mật khẩu này cho %s. Người đó có thể tự đổi trong mục Cài đặt.", u.Name).In(v.lang),
-		Label: app.Text{EN: "The password", VI: "Mật khẩu"}.In(v.lang), Secret: secret, Back: back,
+		Lead:  app.Textf("Give this password to %s, who can change it in Settings.", "Hãy gửi mật khẩu này cho %s. Người này có thể đổi lại trong phần Cài đặt.", u.Name).In(v.lang),
+		Label: app.Text{EN: "Password", VI: "Mật khẩu"}.In(v.lang), Secret: secret, Back: back,
 	}
 }
 
@@ -118,7 +118,7 @@ func (s *Server) setUserPassword(v *visit) error {
 	if generated {
 		return s.showOnce(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, secret, u, path))
 	}
-	return s.redirect(v, path, app.Textf("%s has a new password and is signed out.", "%s đã có mật khẩu mới và bị đăng xuất.", u.Name))
+	return s.redirect(v, path, app.Textf("Password of %s changed; this user is signed out of all devices.", "Đã đổi mật khẩu của %s và đăng xuất người này khỏi mọi thiết bị.", u.Name))
 }
 
 func (s *Server) setUserRole(v *visit) error {
@@ -138,7 +138,7 @@ func (s *Server) setUserRole(v *visit) error {
 	if u.ID == v.user.ID {
 		to = "/settings" // the other page may be for owners only, from now on
 	}
-	return s.redirect(v, to, app.Textf("%s is %s now.", "%s hiện là %s.", u.Name, w.RoleName(changed.Role)))
+	return s.redirect(v, to, app.Textf("Role of %s changed to %s.", "Đã đổi vai trò của %s thành %s.", u.Name, w.RoleName(changed.Role)))
 }
 
 // removal asks before a user is removed.
@@ -147,12 +147,12 @@ func removal(v *visit, u app.User) confirmation {
 	path := "/settings/users/" + strconv.FormatInt(u.ID, 10)
 	return confirmation{
 		ID: "remove", Question: path + "/remove", Action: path + "/remove", Back: path,
-		Title: w.T("Remove ", "Xoá người dùng ") + u.Name + "?", Button: w.T("Remove", "Xoá"),
+		Title: w.T("Remove ", "Xoá người dùng ") + u.Name + "?", Button: w.T("Remove user", "Xoá người dùng"),
 		Texts: []string{
-			w.T("They are signed out everywhere at once and can't sign in any more. Nothing that they made is removed.",
-				"Người này bị đăng xuất khỏi mọi thiết bị ngay lập tức và không đăng nhập được nữa. Những gì họ đã tạo vẫn giữ nguyên."),
-			w.T("API keys and counter links go on working: revoke those that they know.",
-				"Khoá API và liên kết màn hình quầy vẫn dùng được: hãy thu hồi những cái họ biết."),
+			w.T("This user is signed out of all devices immediately and can no longer sign in. Nothing they created is removed.",
+				"Người này bị đăng xuất khỏi mọi thiết bị ngay lập tức và không đăng nhập được nữa. Những gì họ đã tạo vẫn được giữ."),
+			w.T("API keys and counter screen links keep working: revoke any that this user knows.",
+				"Khoá API và đường dẫn màn hình quầy vẫn dùng được: hãy thu hồi những khoá và đường dẫn mà người này biết."),
 		},
 	}
 }
@@ -176,13 +176,13 @@ func (s *Server) removeUser(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.redirect(v, "/settings", app.Textf("%s is removed.", "Đã xoá %s.", u.Name))
+	return s.redirect(v, "/settings", app.Textf("User %s removed.", "Đã xoá người dùng %s.", u.Name))
 }
 
 // RoleName is what a role is called.
 func (v view) RoleName(role app.Role) string {
 	if role == app.RoleOwner {
-		return v.T("owner", "chủ tài khoản")
+		return v.T("Owner", "Chủ cửa hàng")
 	}
-	return v.T("viewer", "người xem")
+	return v.T("Viewer", "Người xem")
 }

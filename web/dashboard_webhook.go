@@ -103,9 +103,9 @@ func (s *Server) switchWebhook(v *visit) error {
 			return err
 		}
 	}
-	flash := app.Text{EN: "The webhook is on. What was waiting is being sent.", VI: "Webhook đã bật. Các giao dịch đang chờ được gửi đi."}
+	flash := app.Text{EN: "Webhook turned on. Waiting deliveries are being sent.", VI: "Đã bật webhook. Các lượt gửi đang chờ sẽ được gửi ngay."}
 	if !hook.IsActive {
-		flash = app.Text{EN: "The webhook is off. What is waiting stays until you switch it on.", VI: "Webhook đã tắt. Các giao dịch đang chờ được giữ lại đến khi bạn bật."}
+		flash = app.Text{EN: "Webhook turned off. Waiting deliveries are kept until you turn it on.", VI: "Đã tắt webhook. Các lượt gửi đang chờ được giữ lại đến khi bạn bật."}
 	}
 	return s.redirect(v, webhookPath(hook.ID), flash)
 }
@@ -119,7 +119,7 @@ func (s *Server) editWebhookPage(v *visit) error {
 }
 
 func (s *Server) showEditWebhook(v *visit, status int, form webhookForm) error {
-	return s.render(v, status, "webhook_edit", "webhooks", app.Text{EN: "Edit the webhook", VI: "Sửa webhook"}, form)
+	return s.render(v, status, "webhook_edit", "webhooks", app.Text{EN: "Edit webhook", VI: "Sửa webhook"}, form)
 }
 
 func (s *Server) editWebhook(v *visit) error {
@@ -160,7 +160,7 @@ func (s *Server) rotatePage(v *visit) error {
 }
 
 func (s *Server) showRotate(v *visit, status int, data rotateData) error {
-	return s.render(v, status, "webhook_rotate", "webhooks", app.Text{EN: "New secret", VI: "Đổi secret"}, data)
+	return s.render(v, status, "webhook_rotate", "webhooks", app.Text{EN: "Rotate secret", VI: "Đổi secret"}, data)
 }
 
 // rotateWebhook answers with the page of the new secret.
@@ -195,7 +195,7 @@ func (s *Server) activateWebhook(v *visit) error {
 	if err := s.service.ActivateSecret(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 		return err
 	}
-	return s.redirect(v, webhookPath(hook.ID), app.Text{EN: "The new secret signs everything from now on.", VI: "Từ bây giờ mọi thứ được ký bằng secret mới."})
+	return s.redirect(v, webhookPath(hook.ID), app.Text{EN: "The new secret is now the only one in use.", VI: "Từ bây giờ chỉ dùng secret mới để ký."})
 }
 
 // replayDays is how far back a replay goes unless somebody asks for more.
@@ -221,7 +221,7 @@ func (s *Server) replayWindow(v *visit, data *replayData) (from, to time.Time) {
 		switch {
 		case bound.text == "":
 		case err != nil:
-			data.Problem = fieldProblems(app.InvalidField(bound.field, "must be a date", "phải là một ngày"), v.lang)
+			data.Problem = fieldProblems(app.InvalidField(bound.field, "must be a date", "phải là ngày hợp lệ"), v.lang)
 		default:
 			*bound.into = at
 		}
@@ -247,7 +247,7 @@ func (s *Server) replayPage(v *visit) error {
 	} else if data.Count, data.All, err = s.service.Replayable(v.Context(), v.account.ID, hook.ID, from, to, lookedForFailed, v.now); err != nil {
 		return err
 	}
-	return s.render(v, status, "webhook_replay", "webhooks", app.Text{EN: "Send failed ones again", VI: "Gửi lại các giao dịch lỗi"}, data)
+	return s.render(v, status, "webhook_replay", "webhooks", app.Text{EN: "Resend failed deliveries", VI: "Gửi lại các lượt thất bại"}, data)
 }
 
 func (s *Server) replayWebhook(v *visit) error {
@@ -258,13 +258,13 @@ func (s *Server) replayWebhook(v *visit) error {
 	data := replayData{Webhook: hook, From: v.PostFormValue("from"), To: v.PostFormValue("to")}
 	from, to := s.replayWindow(v, &data)
 	if data.Problem != "" {
-		return s.render(v, http.StatusUnprocessableEntity, "webhook_replay", "webhooks", app.Text{EN: "Send failed ones again", VI: "Gửi lại các giao dịch lỗi"}, data)
+		return s.render(v, http.StatusUnprocessableEntity, "webhook_replay", "webhooks", app.Text{EN: "Resend failed deliveries", VI: "Gửi lại các lượt thất bại"}, data)
 	}
 	n, err := s.service.Replay(v.Context(), v.account.ID, hook.ID, from, to, app.IdempotencyKey{}, v.now)
 	if err != nil {
 		return err
 	}
-	return s.redirect(v, webhookPath(hook.ID), app.Textf("Being sent again: %d.", "Đang gửi lại: %d giao dịch.", n))
+	return s.redirect(v, webhookPath(hook.ID), app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d lượt.", n))
 }
 
 // deleteData is what a deletion does, said before it is done.
@@ -287,7 +287,7 @@ func (s *Server) showDelete(v *visit, status int, problem string) error {
 	if data.Pending, err = s.service.PendingOf(v.Context(), v.account.ID, hook.ID); err != nil {
 		return err
 	}
-	return s.render(v, status, "webhook_delete", "webhooks", app.Text{EN: "Delete the webhook", VI: "Xoá webhook"}, data)
+	return s.render(v, status, "webhook_delete", "webhooks", app.Text{EN: "Delete webhook", VI: "Xoá webhook"}, data)
 }
 
 // removeWebhook deletes a webhook whose name was typed.
@@ -298,13 +298,13 @@ func (s *Server) removeWebhook(v *visit) error {
 	}
 	if !sameName(v.PostFormValue("name"), hook.Name) {
 		return s.showDelete(v, http.StatusUnprocessableEntity, app.Text{
-			EN: "The name is not that of the webhook: nothing was deleted.", VI: "Tên không khớp với webhook: chưa xoá gì cả.",
+			EN: "The name does not match. Nothing was deleted.", VI: "Tên không khớp. Chưa xoá gì cả.",
 		}.In(v.lang))
 	}
 	if err := s.service.DeleteWebhook(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 		return err
 	}
-	return s.redirect(v, "/webhooks", app.Text{EN: "The webhook is deleted; its history stays.", VI: "Đã xoá webhook; lịch sử gửi vẫn được giữ."})
+	return s.redirect(v, "/webhooks", app.Text{EN: "Webhook deleted. Its history is kept.", VI: "Đã xoá webhook. Lịch sử gửi vẫn được giữ."})
 }
 
 // sameName compares a name with what somebody typed: without case, and without

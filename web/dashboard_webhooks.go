@@ -95,7 +95,7 @@ func (s *Server) showNewWebhook(v *visit, status int, form webhookForm) (err err
 	if form.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	return s.render(v, status, "webhook_new", "webhooks", app.Text{EN: "New webhook", VI: "Thêm webhook"}, form)
+	return s.render(v, status, "webhook_new", "webhooks", app.Text{EN: "Create webhook", VI: "Tạo webhook"}, form)
 }
 
 // addWebhook answers with the page of the secret.
@@ -129,9 +129,9 @@ type secretData struct {
 }
 
 func (s *Server) showSecret(v *visit, data secretData) error {
-	title := app.Text{EN: "Keep this secret now", VI: "Hãy lưu secret ngay"}
+	title := app.Text{EN: "Save this secret now", VI: "Hãy lưu secret này ngay"}
 	if data.Secret == "" {
-		title = app.Text{EN: "The secret was shown already", VI: "Secret đã được hiển thị"}
+		title = app.Text{EN: "Secret already shown", VI: "Secret đã được hiển thị"}
 	}
 	data.Plain = strings.TrimSpace(plainWarning(data.Webhook).In(v.lang))
 	data.Receivers = receivers(data.Webhook, data.Secret, v.lang)
@@ -188,5 +188,5 @@ func (v view) Told(t app.WebhookType) string {
 	case app.WebhookOut:
 		return v.T("Money out", "Tiền ra")
 	}
-	return v.T("In and out", "Vào và ra")
+	return v.T("Money in and out", "Tiền vào và tiền ra")
 }

@@ -78,7 +78,7 @@ func TestWebhookForm(t *testing.T) {
 	w.user(1, "lan", app.RoleOwner)
 	bank := w.link("ACB", "1234567")
 	b := w.browser().signIn("lan")
-	b.get("/webhooks").shows(t, "Your first webhook", "HTTPS is recommended", `name="once"`, "1234567")
+	b.get("/webhooks").shows(t, "Create your first webhook", "Use HTTPS", `name="once"`, "1234567")
 	for _, c := range []struct {
 		form []string
 		says []string
@@ -113,9 +113,9 @@ func TestWebhookForm(t *testing.T) {
 		a.shows(t, `id="url-problem"`)
 	}
 	b.post("/webhooks/1/edit", "name", "kho", "webhook_url", "https://shop.vn/new", "type", "ALL").goes(t, "/webhooks/1")
-	b.get("/webhooks/1").shows(t, "Saved.", "https://shop.vn/new", "kho", "In and out", "1234567")
+	b.get("/webhooks/1").shows(t, "Saved.", "https://shop.vn/new", "kho", "Money in and out", "1234567")
 	b.get("/webhooks/1/edit").shows(t, `value="kho"`)
-	b.get("/webhooks").shows(t, "shop.vn", "kho", "nothing was sent")
+	b.get("/webhooks").shows(t, "shop.vn", "kho", "Nothing sent")
 }
 
 // The secret is on one page only, and what makes it counts once.
@@ -134,11 +134,11 @@ func TestWebhookSecretIsShownOnce(t *testing.T) {
 	rotation := []string{"overlap_hours", "24", "once", b.get("/webhooks/1/rotate").once(t)}
 	a = b.post("/webhooks/1/rotate", rotation...)
 	second := a.secretOf(t)
-	a.shows(t, "the old secret goes on signing")
+	a.shows(t, "the old secret keeps signing")
 	if first == second {
 		t.Error("the secret was not rotated")
 	}
-	b.get("/webhooks").shows(t, "new secret")
+	b.get("/webhooks").shows(t, "Rotating secret")
 	overlap := w.webhooks()[0].OverlapTo
 
 	silent := func(what string, a answer) {
@@ -155,7 +155,7 @@ func TestWebhookSecretIsShownOnce(t *testing.T) {
 		a := b.post(again.path, again.form...)
 		silent("the same form again", a)
 		a.wantStatus(t, http.StatusOK)
-		a.shows(t, "was shown already")
+		a.shows(t, "already shown")
 	}
 	if list := w.webhooks(); len(list) != 1 || !list[0].OverlapTo.Equal(overlap) {
 		t.Errorf("a form counted twice: %+v", list)
@@ -188,10 +188,10 @@ func TestWebhookSecretIsShownOnce(t *testing.T) {
 		a.wantStatus(t, http.StatusUnprocessableEntity)
 		silent("a refused rotation", a)
 	}
-	b.get("/webhooks/1").shows(t, "Activate the new one now")
+	b.get("/webhooks/1").shows(t, "Activate new secret now")
 	b.post("/webhooks/1/activate").goes(t, "/webhooks/1")
 	b.post("/webhooks/1/activate").wantStatus(t, http.StatusConflict)
-	b.get("/webhooks/1").shows(t, "kept by you")
+	b.get("/webhooks/1").shows(t, "Kept by you")
 	b.post("/webhooks/1/rotate", "overlap_hours", "0").secretOf(t)
 	if w.webhooks()[0].Rotating(time.Now()) {
 		t.Error("without an overlap two secrets count")
@@ -213,13 +213,13 @@ func TestWebhookTestSend(t *testing.T) {
 	b := w.browser().signIn("lan")
 	b.post("/webhooks/1/test").goes(t, "/webhooks/1?tested=1")
 	a := b.get("/webhooks/1?tested=1")
-	a.shows(t, "The test was accepted", "200 ·", `<script>alert("answer")</script>`)
+	a.shows(t, "Test succeeded", "200 ·", `<script>alert("answer")</script>`)
 	if strings.Contains(a.body, "<script>alert") {
 		t.Error("an answer's body is a script")
 	}
 	status = http.StatusInternalServerError
 	b.post("/webhooks/1/test").goes(t, "/webhooks/1?tested=2")
-	b.get("/webhooks/1?tested=2").shows(t, "The test was not accepted", "500 ·", app.Result{StatusCode: 500, Error: app.ErrorHTTPStatus}.Explanation().EN)
+	b.get("/webhooks/1?tested=2").shows(t, "Test failed", "500 ·", app.Result{StatusCode: 500, Error: app.ErrorHTTPStatus}.Explanation().EN)
 	b.get("/webhooks").shows(t, "50\u00a0%", "attempts: 2", "1 succeeded, 1 failed")
 	// An outcome is shown where it belongs only.
 	for _, path := range []string{"/webhooks/1?tested=99", "/webhooks/1?tested=x", fmt.Sprintf("/webhooks/%d?tested=1", other.ID)} {
@@ -230,11 +230,11 @@ func TestWebhookTestSend(t *testing.T) {
 	for range 2 {
 		b.post("/webhooks/1/test")
 	}
-	b.get("/").shows(t, "does not get through: the last 3 attempts failed")
-	b.get("/webhooks/1").shows(t, "does not get through", "3.")
+	b.get("/").shows(t, "is not reaching your shop: the last 3 attempts failed")
+	b.get("/webhooks/1").shows(t, "Not reaching your shop", "3.")
 	_, err := w.service.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
 	must(t, err)
-	if a := b.get("/"); strings.Contains(a.body, "does not get through") {
+	if a := b.get("/"); strings.Contains(a.body, "is not reaching") {
 		t.Error("one that is switched off needs attention")
 	}
 }
@@ -254,7 +254,7 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 	w.failed(1, 3)
 	b := w.browser().signIn("lan")
 	b.post("/webhooks/1/toggle", "active", "0").goes(t, "/webhooks/1")
-	b.get("/webhooks/1").shows(t, "The webhook is off", "Switch on")
+	b.get("/webhooks/1").shows(t, "Webhook turned off", "Turn on")
 	b.post("/webhooks/1/toggle", "active", "0").goes(t, "/webhooks/1") // twice is the same as once
 	if w.webhooks()[0].IsActive {
 		t.Error("switched off twice is on")
@@ -264,27 +264,27 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 		_, err := db.Exec(`UPDATE deliveries SET state = 2, due_ms = NULL, attempts = 6 WHERE id < 3`)
 		return err
 	})
-	b.get("/webhooks/1/replay").shows(t, "2 to send again", "switch it on first")
+	b.get("/webhooks/1/replay").shows(t, "2 to resend", "Turn it on first")
 	b.post("/webhooks/1/replay").wantStatus(t, http.StatusConflict)
-	b.get("/webhooks/1/delete").shows(t, "Waiting deliveries: <strong>1</strong>. They are cancelled")
+	b.get("/webhooks/1/delete").shows(t, "Waiting deliveries: <strong>1</strong>. They will be cancelled")
 	b.post("/webhooks/1/toggle", "active", "1").goes(t, "/webhooks/1")
-	b.get("/webhooks/1/replay?from=2026-01-01&to=2026-01-02").shows(t, "0 to send again", "Nothing failed")
+	b.get("/webhooks/1/replay?from=2026-01-01&to=2026-01-02").shows(t, "0 to resend", "No failed deliveries")
 	b.get("/webhooks/1/replay?from=yesterday").wantStatus(t, http.StatusUnprocessableEntity)
 	b.post("/webhooks/1/replay", "to", "soon").wantStatus(t, http.StatusUnprocessableEntity)
 	b.post("/webhooks/1/replay", "from", "", "to", "").goes(t, "/webhooks/1")
-	b.get("/webhooks/1").shows(t, "Being sent again: 2.")
-	b.get("/webhooks/1/replay").shows(t, "0 to send again")
+	b.get("/webhooks/1").shows(t, "being resent: 2.")
+	b.get("/webhooks/1/replay").shows(t, "0 to resend")
 
 	for _, name := range []string{"", "tes", "other"} {
 		a := b.post("/webhooks/1/delete", "name", name)
 		a.wantStatus(t, http.StatusUnprocessableEntity)
-		a.shows(t, "nothing was deleted")
+		a.shows(t, "Nothing was deleted")
 	}
 	if len(w.webhooks()) != 1 {
 		t.Fatal("deleted under another name")
 	}
 	b.post("/webhooks/1/delete", "name", " TEST ").goes(t, "/webhooks")
-	b.get("/webhooks").shows(t, "its history stays", "Your first webhook")
+	b.get("/webhooks").shows(t, "Its history is kept", "Create your first webhook")
 	b.get("/webhooks/1").wantStatus(t, http.StatusNotFound)
 }
 

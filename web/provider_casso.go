@@ -13,8 +13,8 @@ var cassoAdapter = adapter{
 	kind: app.ProviderKind{
 		Provider: "casso", Auths: []app.Auth{app.AuthToken}, DefaultAuth: app.AuthToken, CatchUp: true,
 		Setup: app.Text{
-			EN: "1. At casso.vn open Connections > Integrations, press Add integration and choose Webhook. 2. Choose the bank accounts, enter this URL and, as the security key, the secret. 3. Press the trial call, then save.",
-			VI: "1. Tại casso.vn mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook. 2. Chọn ngân hàng nhận webhook, nhập URL này và nhập secret vào ô Key bảo mật. 3. Bấm Gọi thử rồi lưu.",
+			EN: "1. At casso.vn, open Connections > Integrations, click Add integration and choose Webhook. 2. Choose the bank accounts, enter this URL, and enter the secret as the security key. 3. Click Test call, then save.",
+			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook. 2. Chọn ngân hàng nhận webhook, nhập URL này và nhập secret vào ô Key bảo mật. 3. Bấm Gọi thử rồi lưu.",
 		},
 	},
 	verify: func(in inbound, h http.Header) app.Refusal { return checkHeader(h, "Secure-Token", in.source.Secret) },

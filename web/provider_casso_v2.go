@@ -14,8 +14,8 @@ var cassoV2Adapter = adapter{
 	kind: app.ProviderKind{
 		Provider: "casso-v2", Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC, CatchUp: true,
 		Setup: app.Text{
-			EN: "1. At casso.vn open Connections > Integrations, press Add integration and choose Webhook V2. 2. Enter this URL and choose the bank accounts. 3. The security key there and the secret here must be the same: where Casso gives one, make it this source's secret.",
-			VI: "1. Tại casso.vn mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook V2. 2. Nhập URL này và chọn ngân hàng nhận webhook. 3. Key bảo mật bên đó và secret bên này phải giống nhau: nếu Casso cấp key, hãy dùng key đó làm secret của nguồn này.",
+			EN: "1. At casso.vn, open Connections > Integrations, click Add integration and choose Webhook V2. 2. Enter this URL and choose the bank accounts. 3. The security key there and the secret here must match: if Casso gives you a key, use it as this source’s secret.",
+			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook V2. 2. Nhập URL này và chọn ngân hàng nhận webhook. 3. Key bảo mật bên đó và secret bên này phải giống nhau: nếu Casso cấp key, hãy dùng key đó làm secret của nguồn này.",
 		},
 	},
 	verify: verifyCassoV2,

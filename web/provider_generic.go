@@ -15,8 +15,8 @@ var genericAdapter = adapter{
 		Provider: "generic", Auths: []app.Auth{app.AuthBearer, app.AuthToken}, DefaultAuth: app.AuthBearer,
 		Options: []app.SourceOption{app.OptionMap, app.OptionHeader}, Check: checkGeneric,
 		Setup: app.Text{
-			EN: "1. Have the other side POST its JSON to this URL. 2. Have it send the header Authorization: Bearer and the secret, or the secret alone in the header that you named for this source. 3. Send one call and look at it in the inbound log.",
-			VI: "1. Cho bên gửi POST JSON tới URL này. 2. Gửi kèm header Authorization: Bearer và secret, hoặc chỉ secret trong header bạn đã đặt cho nguồn này. 3. Gửi thử một lệnh gọi rồi xem lại trong nhật ký nguồn vào.",
+			EN: "1. Have the sender POST its JSON to this URL. 2. Have it send the header Authorization: Bearer with the secret, or the secret alone in the header that you set for this source. 3. Send a test call and check it in the inbound log.",
+			VI: "1. Cho bên gửi POST JSON tới URL này. 2. Gửi kèm header Authorization: Bearer và secret, hoặc chỉ secret trong header bạn đã đặt cho nguồn này. 3. Gửi thử một lượt gọi rồi xem lại trong lịch sử nhận.",
 		},
 	},
 	verify: verifySecretHeader,

@@ -17,8 +17,8 @@ var nativeAdapter = adapter{
 	kind: app.ProviderKind{
 		Provider: providerNative, Auths: []app.Auth{app.AuthBearer, app.AuthHMAC}, DefaultAuth: app.AuthBearer,
 		Setup: app.Text{
-			EN: "Send each call with Authorization: Bearer and the secret; with auth hmac instead with X-Webhook-Signature, the HMAC-SHA256 of the body under the secret in lower-case hexadecimal digits.",
-			VI: "Gửi kèm mỗi lệnh gọi header Authorization: Bearer và secret; với auth hmac thì thay bằng X-Webhook-Signature, là HMAC-SHA256 của nội dung theo secret, viết bằng chữ số thập lục phân thường.",
+			EN: "Send each call with the header Authorization: Bearer and the secret. With auth hmac, send X-Webhook-Signature instead: the HMAC-SHA256 of the body with the secret, in lowercase hexadecimal.",
+			VI: "Gửi mỗi lượt gọi kèm header Authorization: Bearer và secret. Với auth hmac thì thay bằng X-Webhook-Signature: HMAC-SHA256 của nội dung với secret, viết bằng chữ số thập lục phân thường.",
 		},
 	},
 	verify: verifyNative,

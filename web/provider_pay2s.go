@@ -18,8 +18,8 @@ var pay2sAdapter = adapter{
 	kind: app.ProviderKind{
 		Provider: "pay2s", Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer,
 		Setup: app.Text{
-			EN: "1. At my.pay2s.vn link the bank account and add a webhook for it. 2. Enter this URL. 3. The Bearer token there and the secret here must be the same: where Pay2S gives one, make it this source's secret.",
-			VI: "1. Tại my.pay2s.vn liên kết tài khoản ngân hàng rồi thêm webhook cho tài khoản đó. 2. Nhập URL này. 3. Bearer token bên đó và secret bên này phải giống nhau: nếu Pay2S cấp token, hãy dùng token đó làm secret của nguồn này.",
+			EN: "1. At my.pay2s.vn, link the bank account and add a webhook for it. 2. Enter this URL. 3. The Bearer token there and the secret here must match: if Pay2S gives you a token, use it as this source’s secret.",
+			VI: "1. Tại my.pay2s.vn, liên kết tài khoản ngân hàng rồi thêm webhook cho tài khoản đó. 2. Nhập URL này. 3. Bearer token bên đó và secret bên này phải giống nhau: nếu Pay2S cấp token, hãy dùng token đó làm secret của nguồn này.",
 		},
 	},
 	verify: func(in inbound, h http.Header) app.Refusal { return checkCredential(h, "Bearer", in.source.Secret) },
@@ -37,8 +37,8 @@ var pay2sIPNAdapter = adapter{
 		Provider: "pay2s-ipn", Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC,
 		Options: []app.SourceOption{app.OptionAccessKey}, NamesNoAccount: true,
 		Setup: app.Text{
-			EN: "1. At my.pay2s.vn open the payment integration and copy its Access Key and Secret Key. 2. Enter them here as access key and secret, with the bank account that the money goes to. 3. Send this URL as ipnUrl with every payment link that you create.",
-			VI: "1. Tại my.pay2s.vn mở phần tích hợp thanh toán, sao chép Access Key và Secret Key. 2. Nhập tại đây làm access key và secret, kèm tài khoản ngân hàng nhận tiền. 3. Gửi URL này làm ipnUrl mỗi khi tạo link thanh toán.",
+			EN: "1. At my.pay2s.vn, open the payment integration and copy its Access Key and Secret Key. 2. Enter them here as access key and secret, with the bank account that receives the money. 3. Send this URL as ipnUrl with every payment link you create.",
+			VI: "1. Tại my.pay2s.vn, mở phần tích hợp thanh toán, sao chép Access Key và Secret Key. 2. Nhập tại đây làm access key và secret, kèm tài khoản ngân hàng nhận tiền. 3. Gửi URL này làm ipnUrl mỗi khi tạo link thanh toán.",
 		},
 		Check: func(in app.SourceAdd) error {
 			if key := in.Options.AccessKey; strings.TrimSpace(key) != key || key == "" {

@@ -15,8 +15,8 @@ var payOSAdapter = adapter{
 	kind: app.ProviderKind{
 		Provider: "payos", Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC,
 		Setup: app.Text{
-			EN: "1. At my.payos.vn open your payment channel and copy its Checksum Key. 2. Make it this source's secret. 3. Enter this URL as the channel's Webhook URL and save: payOS calls it at once to try it.",
-			VI: "1. Tại my.payos.vn mở kênh thanh toán và sao chép Checksum Key. 2. Dùng khoá đó làm secret của nguồn này. 3. Nhập URL này vào ô Webhook URL của kênh rồi lưu: payOS gọi thử ngay.",
+			EN: "1. At my.payos.vn, open your payment channel and copy its Checksum Key. 2. Use it as this source’s secret. 3. Enter this URL as the channel’s Webhook URL and save: payOS sends a test call right away.",
+			VI: "1. Tại my.payos.vn, mở kênh thanh toán và sao chép Checksum Key. 2. Dùng khoá đó làm secret của nguồn này. 3. Nhập URL này vào ô Webhook URL của kênh rồi lưu: payOS gọi thử ngay.",
 		},
 	},
 	verify: verifyPayOS,

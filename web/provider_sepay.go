@@ -17,8 +17,8 @@ var sepayAdapter = adapter{
 	kind: app.ProviderKind{
 		Provider: "sepay", Auths: []app.Auth{app.AuthAPIKey, app.AuthHMAC}, CatchUp: true,
 		Setup: app.Text{
-			EN: "1. At my.sepay.vn open Webhook integrations and press Add webhook. 2. Enter this URL, any payload format, and switch on the retry on errors. 3. Under Security choose API Key or HMAC-SHA256, whichever this source has (apikey or hmac), and enter the secret.",
-			VI: "1. Tại my.sepay.vn mở Tích hợp Webhook rồi bấm Thêm webhook. 2. Nhập URL này, kiểu dữ liệu nào cũng được, và bật gửi lại khi lỗi. 3. Ở bước Bảo mật chọn API Key hoặc HMAC-SHA256, đúng như nguồn này (apikey hoặc hmac), rồi nhập secret.",
+			EN: "1. At my.sepay.vn, open Webhook integrations and click Add webhook. 2. Enter this URL, choose any payload format, and turn on retries on errors. 3. Under Security, choose API Key or HMAC-SHA256, whichever this source uses (apikey or hmac), and enter the secret.",
+			VI: "1. Tại my.sepay.vn, mở Tích hợp Webhook rồi bấm Thêm webhook. 2. Nhập URL này, chọn kiểu dữ liệu bất kỳ, và bật gửi lại khi lỗi. 3. Ở bước Bảo mật, chọn API Key hoặc HMAC-SHA256, đúng như nguồn này (apikey hoặc hmac), rồi nhập secret.",
 		},
 	},
 	verify: verifySePay,

@@ -16,8 +16,8 @@ var vietQRAdapter = adapter{
 	kind: app.ProviderKind{
 		Provider: providerVietQR, Auths: []app.Auth{app.AuthBasic}, DefaultAuth: app.AuthBasic, Options: []app.SourceOption{app.OptionUsername},
 		Setup: app.Text{
-			EN: "1. At VietQR.vn, declare a merchant connection with this URL as its base. 2. Enter the user name, and the secret as the password. 3. Transfer a small amount and see it come in, in the inbound log. (VietQR's Test Callback is recorded like a payment.)",
-			VI: "1. Tại VietQR.vn, khai báo kết nối merchant với URL này làm địa chỉ gốc. 2. Nhập tên đăng nhập và mật khẩu là secret. 3. Chuyển thử một khoản nhỏ rồi xem lại trong nhật ký nguồn vào. (Test Callback của VietQR cũng được ghi như một khoản tiền thật.)",
+			EN: "1. At VietQR.vn, create a merchant connection with this URL as its base. 2. Enter the username, and the secret as the password. 3. Transfer a small amount and check it in the inbound log. (VietQR’s Test Callback is recorded like a real payment.)",
+			VI: "1. Tại VietQR.vn, khai báo kết nối merchant với URL này làm địa chỉ gốc. 2. Nhập tên đăng nhập, và secret làm mật khẩu. 3. Chuyển thử một khoản nhỏ rồi xem lại trong lịch sử nhận. (Test Callback của VietQR cũng được ghi nhận như một khoản tiền thật.)",
 		},
 	},
 	verify: verifyVietQR,

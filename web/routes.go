@@ -72,6 +72,31 @@ var routes = []route{
 	{"POST", "/api/v1/webhooks/{id}/resend", generalLimit, true, noBody, (*Server).resend},
 }
 
+// openRoute is a line of the surface that no API key guards.
+type openRoute struct {
+	method  string
+	path    string
+	handler func(s *Server) http.HandlerFunc
+}
+
+// openRoutes is THE table of what the providers call, and of the probes.
+var openRoutes = []openRoute{
+	{"POST", "/api/webhooks/provider", calls(ownEntrance)},
+	{"POST", "/api/webhooks/provider/{token}", calls(ownEntrance)},
+	{"POST", "/api/token_generate", vietQRTokens},
+	{"POST", "/bank/api/transaction-sync", calls(vietQREntrance)},
+	{"POST", "/api/webhooks/provider/{token}/api/token_generate", vietQRTokens},
+	{"POST", "/api/webhooks/provider/{token}/bank/api/transaction-sync", calls(vietQREntrance)},
+	{"GET", "/healthz", func(s *Server) http.HandlerFunc { return s.healthz }},
+	{"GET", "/readyz", func(s *Server) http.HandlerFunc { return s.readyz }},
+}
+
+func calls(at entrance) func(*Server) http.HandlerFunc {
+	return func(s *Server) http.HandlerFunc { return s.provider(at) }
+}
+
+func vietQRTokens(s *Server) http.HandlerFunc { return s.vietQRToken }
+
 // livePrefix begins the addresses whose answers don't end.
 const livePrefix = "/live/"
 
@@ -134,6 +159,7 @@ var dashboardPages = []page{
 	{"GET", "/inbound/refused", app.RoleOwner, (*Server).refusedPage},
 
 	{"GET", "/live/transactions", app.RoleViewer, (*Server).liveTransactions},
+	{"GET", "/live/transactions/new", app.RoleViewer, (*Server).liveNewTransactions},
 
 	{"GET", "/deliveries", app.RoleOwner, (*Server).deliveriesPage},
 	{"GET", "/deliveries/resend", app.RoleOwner, (*Server).resendPage},
@@ -176,19 +202,14 @@ func (s *Server) handler() http.Handler {
 		}
 		byPath[rt.path][rt.method] = s.management(rt)
 	}
-	byPath["/api/webhooks/provider"] = methods{"POST": s.provider(ownEntrance)}
-	byPath["/api/webhooks/provider/{token}"] = methods{"POST": s.provider(ownEntrance)}
-	for _, base := range []string{"", "/api/webhooks/provider/{token}"} {
-		byPath[base+"/api/token_generate"] = methods{"POST": s.vietQRToken}
-		byPath[base+"/bank/api/transaction-sync"] = methods{"POST": s.provider(vietQREntrance)}
+	for _, rt := range openRoutes {
+		byPath[rt.path] = methods{rt.method: rt.handler(s)}
 	}
-	byPath["/healthz"] = methods{"GET": s.healthz}
-	byPath["/readyz"] = methods{"GET": s.readyz}
 	for path, m := range byPath {
 		mux.HandleFunc(path, s.dispatch(m))
 	}
 	s.dashboard(mux)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.writeError(w, r, errNothingHere()) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.refuse(w, r, errNothingHere()) })
 	return s.outermost(mux)
 }
 

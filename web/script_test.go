@@ -40,6 +40,10 @@ import (
 //	< 422 validation_failed Some fields are not valid.
 //	  type: must be IN, OUT or ALL
 //
+// Requests that are accepted, and all answers, must be as openapi.yaml has them.
+// One that is accepted though the document asks for another form begins with
+// ">~".
+//
 // In an answer "<int>", "<digits>", "<time>" and "<secret>" stand for any value
 // of that form, "<any>" for any at all but null and "", and "{{name=<any>}}"
 // keeps it for later as $name. $today,
@@ -59,6 +63,7 @@ type step struct {
 	path    string
 	header  []string
 	body    string
+	lenient bool
 	want    expectation
 }
 
@@ -110,12 +115,12 @@ func readScript(t *testing.T, path string) script {
 		case "@":
 			s.steps = append(s.steps, step{line: i + 1, prepare: strings.Fields(rest)})
 			current = nil
-		case ">":
+		case ">", ">~":
 			method, target, found := strings.Cut(rest, " ")
 			if !found {
 				fail("not a request")
 			}
-			s.steps = append(s.steps, step{line: i + 1, method: method, path: target})
+			s.steps = append(s.steps, step{line: i + 1, method: method, path: target, lenient: kind == ">~"})
 			current, answering, inBody = &s.steps[len(s.steps)-1], false, false
 		case "<":
 			if current == nil || current.want.status != 0 {
@@ -383,6 +388,14 @@ func (r *play) exchange(st step) []string {
 		return []string{err.Error()}
 	}
 	failures := checkAnswer(st.method, st.path, a)
+	if a.status < 400 {
+		switch err := checkRequest(st.method, r.fill(st.path), body, header...); {
+		case err != nil && !st.lenient:
+			failures = append(failures, fmt.Sprintf("it was accepted, but is not as openapi.yaml has it: %v", err))
+		case err == nil && st.lenient:
+			failures = append(failures, "it is marked with ~, but is as openapi.yaml has it")
+		}
+	}
 	if a.status != st.want.status {
 		return append(failures, fmt.Sprintf("status %d, want %d\n%s", a.status, st.want.status, short(a.body)))
 	}
@@ -456,7 +469,7 @@ func checkAnswer(method, path string, a answer) (failures []string) {
 		if a.body != "" {
 			fail("an answer to HEAD with a body")
 		}
-		return failures
+		return append(failures, checkContract(method, path, a)...)
 	}
 	v, err := decode(a.body)
 	if err != nil {
@@ -483,6 +496,7 @@ func checkAnswer(method, path string, a answer) (failures []string) {
 			fail("code %q with HTTP %d", code, a.status)
 		}
 	}
+	failures = append(failures, checkContract(method, path, a)...)
 	managed := strings.HasPrefix(path, "/api/v1/") && !slices.Contains([]int{401, 404, 405}, a.status)
 	if managed && (a.header.Get("X-Ratelimit-Limit") == "" || a.header.Get("X-Ratelimit-Remaining") == "") {
 		fail("no rate limit headers with HTTP %d", a.status)

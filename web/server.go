@@ -165,7 +165,7 @@ func (s *Server) dispatch(m methods) http.HandlerFunc {
 			return
 		}
 		w.Header().Set("Allow", allow)
-		s.writeError(w, r, app.Refused(app.CodeMethodNotAllowed, app.Textf(
+		s.refuse(w, r, app.Refused(app.CodeMethodNotAllowed, app.Textf(
 			"This address answers to %s only.", "Địa chỉ này chỉ nhận %s.", allow)))
 	}
 }

@@ -117,7 +117,8 @@ func (a answer) json(t *testing.T) map[string]any {
 	return v
 }
 
-// do sends a request; header holds pairs of name and value, each added.
+// do sends a request; header holds pairs of name and value, each added. The
+// answer must be as openapi.yaml has it.
 func (w *world) do(method, path, body string, header ...string) answer {
 	w.t.Helper()
 	request, err := http.NewRequest(method, w.url+path, strings.NewReader(body))
@@ -131,5 +132,9 @@ func (w *world) do(method, path, body string, header ...string) answer {
 	var b bytes.Buffer
 	_, err = io.Copy(&b, response.Body)
 	must(w.t, err)
-	return answer{response.StatusCode, response.Header, b.String()}
+	a := answer{response.StatusCode, response.Header, b.String()}
+	for _, f := range checkContract(method, path, a) {
+		w.t.Errorf("%s %s: %s", method, short(path), f)
+	}
+	return a
 }

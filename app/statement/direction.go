@@ -75,7 +75,7 @@ func (r *Reader) signed(l line, e *app.Incoming) *app.FieldError {
 }
 
 func amountFault(err error) *app.FieldError {
-	text := app.Text{EN: "is not an amount", VI: "không phải là số tiền"}
+	text := app.Text{EN: "could not be read", VI: "không đọc được"}
 	switch {
 	case errors.Is(err, app.ErrAmountFraction):
 		text = app.Text{EN: "must be a whole number of VND", VI: "phải là số nguyên VND"}

@@ -30,7 +30,7 @@ check((await page.locator('.timeline > li > details').count()) === 6, 'not six a
 await page.evaluate(() => document.querySelectorAll('.timeline details').forEach((d) => { d.open = true; }));
 await must(page, 'history failed');
 await page.goto(job.base + '/');
-check((await page.textContent('.attention')).includes('1 lần gửi thất bại'), 'the overview does not ask for it');
+check((await page.textContent('.attention')).includes('1 lượt gửi thất bại'), 'the overview does not ask for it');
 await page.click('.attention a[href^="/deliveries"]');
 check((await page.locator('td.state .pill.failed').count()) === 6, 'the link does not lead to what failed');
 await page.click('td.content a');

@@ -90,7 +90,7 @@ await must(page, 'import checked');
 check((await page.textContent('#found')).includes('chưa ghi nhận'), 'the first step: ' + await page.textContent('#found'));
 await page.setInputFiles('[name=file]', file);
 await page.click('main form button[type=submit]');
-await page.waitForFunction(() => document.querySelector('#found')?.textContent.includes('Đã ghi nhận'));
+await page.waitForFunction(() => document.querySelector('#found')?.textContent.includes('Đã nhập tệp'));
 await must(page, 'import recorded');
 
 // The end of a source.

@@ -46,7 +46,7 @@ check((await page.textContent('#outcome')).includes('thành công'), 'the test: 
 await must(page, 'webhook tested');
 await fetch(job.shop + '/expects', { method: 'POST', body: 'another' });
 await page.click('form[action$="/test"] button');
-await page.waitForFunction(() => document.querySelector('#outcome')?.textContent.includes('không'));
+await page.waitForFunction(() => document.querySelector('#outcome')?.textContent.includes('thất bại'));
 check((await page.textContent('#test')).includes('401'), 'a refused test does not show its status');
 
 // Off and on.

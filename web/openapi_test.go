@@ -1,0 +1,285 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+)
+
+// rawOpenAPI is the document as it stands.
+func rawOpenAPI(t *testing.T) map[string]any {
+	t.Helper()
+	var raw map[string]any
+	must(t, json.Unmarshal(web.OpenAPIJSON("1.2.3"), &raw))
+	return raw
+}
+
+func TestOpenAPIIsValid(t *testing.T) {
+	for _, text := range [][]byte{web.OpenAPI(`1.2.3 "beta"`), web.OpenAPIJSON(`1.2.3 "beta"`)} {
+		doc, err := openapi3.NewLoader().LoadFromData(text)
+		must(t, err)
+		if err := doc.Validate(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if doc.Info.Version != `1.2.3 "beta"` {
+			t.Errorf("version %q", doc.Info.Version)
+		}
+	}
+	c, err := theContract()
+	must(t, err)
+	if err := c.doc.Validate(context.Background()); err != nil {
+		t.Error("an example has a member that is not described:", err)
+	}
+}
+
+// TestOpenAPINeedsAllItHas finds components that nothing refers to.
+func TestOpenAPINeedsAllItHas(t *testing.T) {
+	raw := rawOpenAPI(t)
+	text := string(web.OpenAPIJSON("test"))
+	for kind, components := range raw["components"].(map[string]any) {
+		for name := range maps.Keys(components.(map[string]any)) {
+			used := strings.Contains(text, `"#/components/`+kind+`/`+name+`"`)
+			if kind == "securitySchemes" {
+				used = strings.Contains(text, `{"`+name+`":`) || strings.Contains(text, `,"`+name+`":[`)
+			}
+			if !used && name != "MethodNotAllowed" { // which is any address's
+				t.Errorf("nothing refers to %s/%s", kind, name)
+			}
+		}
+	}
+}
+
+// routesInSource reads the tables of routes.go: whatever is served under /api
+// stands in one of them.
+func routesInSource(t *testing.T) map[string]bool {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "routes.go", nil, parser.SkipObjectResolution)
+	must(t, err)
+	found := map[string]bool{}
+	for _, decl := range file.Decls {
+		g, isGeneral := decl.(*ast.GenDecl)
+		if !isGeneral || g.Tok != token.VAR {
+			continue
+		}
+		for _, spec := range g.Specs {
+			v := spec.(*ast.ValueSpec)
+			if name := v.Names[0].Name; name != "routes" && name != "openRoutes" {
+				continue
+			}
+			for _, line := range v.Values[0].(*ast.CompositeLit).Elts {
+				columns := line.(*ast.CompositeLit).Elts
+				method, err := strconv.Unquote(columns[0].(*ast.BasicLit).Value)
+				must(t, err)
+				path, err := strconv.Unquote(columns[1].(*ast.BasicLit).Value)
+				must(t, err)
+				found[method+" "+path] = true
+			}
+		}
+	}
+	return found
+}
+
+func TestOpenAPIHasEveryRoute(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromData(web.OpenAPI("test"))
+	must(t, err)
+	described := map[string]bool{}
+	w := newWorld(t)
+	for path, item := range doc.Paths.Map() {
+		var methods []string
+		for method := range item.Operations() {
+			described[method+" "+path] = true
+			if methods = append(methods, method); method == "GET" {
+				methods = append(methods, "HEAD")
+			}
+		}
+		slices.Sort(methods)
+		a, err := w.send("OPTIONS", strings.NewReplacer("{id}", "1", "{token}", "x").Replace(path), "")
+		must(t, err)
+		if got := a.header.Get("Allow"); got != strings.Join(methods, ", ") {
+			t.Errorf("%s answers to %s, not to %s", path, got, methods)
+		}
+	}
+	if diff := cmp.Diff(routesInSource(t), described); diff != "" {
+		t.Errorf("routes.go (-) and openapi.yaml (+) differ:\n%s", diff)
+	}
+}
+
+func TestOpenAPIOfEveryEndpoint(t *testing.T) {
+	raw := rawOpenAPI(t)
+	n := 0
+	for path, item := range raw["paths"].(map[string]any) {
+		for method, operation := range item.(map[string]any) {
+			if !strings.HasPrefix(path, "/api/v1/") || method == "parameters" {
+				continue
+			}
+			n++
+			i := slices.IndexFunc(endpoints, func(e endpoint) bool {
+				return e.method == strings.ToUpper(method) && e.path == strings.Replace(path, "{id}", "*", 1)
+			})
+			if i < 0 {
+				t.Errorf("%s %s is no endpoint", method, path)
+				continue
+			}
+			if limit := memberAt(operation, "x-requests-per-minute"); limit != float64(endpoints[i].limit) {
+				t.Errorf("%s %s: %v requests a minute, want %d", method, path, limit, endpoints[i].limit)
+			}
+			security := memberAt(operation, "security")
+			if security == nil {
+				security = raw["security"]
+			}
+			scope := "read"
+			if endpoints[i].writes {
+				scope = "full"
+			}
+			if want := []any{map[string]any{"apiKey": []any{scope}}}; !cmp.Equal(security, any(want)) {
+				t.Errorf("%s %s: security %v, want %v", method, path, security, want)
+			}
+		}
+	}
+	if n != len(endpoints) {
+		t.Errorf("%d endpoints are described, of %d", n, len(endpoints))
+	}
+}
+
+// TestOpenAPINumbers compares what the document says with what the code has.
+func TestOpenAPINumbers(t *testing.T) {
+	raw := rawOpenAPI(t)
+	for _, c := range []struct {
+		path string
+		want float64
+	}{
+		{"schemas Amount minimum", 1},
+		{"schemas Amount maximum", app.MaxAmount},
+		{"schemas HistoryRecord properties amount maximum", app.MaxAmount},
+		{"schemas DeliveredTransaction properties transferAmount maximum", app.MaxAmount},
+		{"schemas HistoryRecord properties attempt maximum", float64(len(app.RetrySchedule))},
+		{"schemas HistoryRecord properties response_body maxLength", app.KeptAnswer},
+		{"schemas HistoryRecord properties description maxLength", app.MaxContent},
+		{"schemas Transaction properties content maxLength", app.MaxContent},
+		{"schemas InboundItem properties content maxLength", app.MaxContent},
+		{"schemas DeliveredTransaction properties content maxLength", app.MaxContent},
+		{"schemas SecretRotation properties overlap_hours maximum", app.MaxOverlap.Hours()},
+		{"schemas Pagination properties per_page maximum", app.MaxPageSize},
+		{"parameters PerPage schema maximum", app.MaxPageSize},
+		{"parameters PerPage schema default", app.DefaultPageSize},
+	} {
+		if got := memberAt(raw["components"], strings.Fields(c.path)...); got != c.want {
+			t.Errorf("%s is %v, want %v", c.path, got, c.want)
+		}
+	}
+	events := memberAt(raw, "components", "schemas", "InboundEvent", "allOf").([]any)[1]
+	if got := memberAt(events, "properties", "items", "maxItems"); got != float64(app.ShownItems) {
+		t.Errorf("an event has at most %v items, want %d", got, app.ShownItems)
+	}
+	text := string(web.OpenAPI("test"))
+	for _, sentence := range []string{
+		fmt.Sprintf("the account has %d webhooks.", app.MaxWebhooks),
+		fmt.Sprintf("with the first %d items that need attention", app.ListedItems),
+		fmt.Sprintf("need attention first, at most %d,", app.ShownItems),
+		fmt.Sprintf("The last %d are kept.", app.KeptRefusedCalls),
+		fmt.Sprintf("safe to repeat for %d hours", int(app.IdempotencyWindow/time.Hour)),
+		fmt.Sprintf("received in the last %d hours", int(app.RecentlyReceived/time.Hour)),
+		fmt.Sprintf("within %d seconds, from the start", int(app.AttemptTimeout/time.Second)),
+		"again 10 s, 30 s, 1 min, 5 min and 10 min after",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), sentence) {
+			t.Errorf("the document does not say %q", sentence)
+		}
+	}
+}
+
+// TestOpenAPIOfDeliveries holds what a shop receives against the document: a
+// transaction, a sample, and both during a rotation.
+func TestOpenAPIOfDeliveries(t *testing.T) {
+	t.Parallel()
+	c, err := theContract()
+	must(t, err)
+	received := make(chan []string, 10)
+	shop := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			received <- []string{err.Error()}
+			return
+		}
+		failures := c.checkDelivery(r.Header, body)
+		if got := r.Header.Get("Content-Type"); got != "application/json" || r.ContentLength != int64(len(body)) {
+			failures = append(failures, fmt.Sprintf("Content-Type %s, Content-Length %d", got, r.ContentLength))
+		}
+		received <- failures
+	}))
+	t.Cleanup(shop.Close)
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	hook, _ := w.webhook(shop.URL, app.WebhookAll)
+	key := []string{"Authorization", "Bearer " + w.apiKey(app.ScopeFull)}
+	deliver := func(id string) {
+		t.Helper()
+		w.do("POST", "/api/v1/transactions", quoted(map[string]any{"id": id, "gateway": "ACB", "accountNumber": someAccount, "transferType": "OUT", "transferAmount": 1}), key...)
+		w.do("POST", fmt.Sprintf("/api/v1/webhooks/%d/test", hook.ID), "", key...)
+		for range 2 {
+			select {
+			case failures := <-received:
+				for _, f := range failures {
+					t.Errorf("%s: %s", id, f)
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatalf("%s: nothing came", id)
+			}
+		}
+	}
+	deliver("one")
+	w.do("POST", fmt.Sprintf("/api/v1/webhooks/%d/rotate-secret", hook.ID), "", key...)
+	deliver("during a rotation")
+}
+
+// TestOpenAPISignatures verifies the example of a delivery under the secret of
+// the example of a webhook, so that a shop can try its own code on them.
+func TestOpenAPISignatures(t *testing.T) {
+	raw := rawOpenAPI(t)
+	secret := memberAt(raw, "paths", "/api/v1/webhooks", "post", "responses", "201", "content", "application/json", "example", "secret").(string)
+	operation := memberAt(raw, "webhooks", "transactions", "post")
+	headers := map[string]string{}
+	for _, p := range memberAt(operation, "parameters").([]any) {
+		headers[strings.ToLower(memberAt(p, "name").(string))] = memberAt(p, "example").(string)
+	}
+	seconds, err := strconv.ParseInt(headers["webhook-timestamp"], 10, 64)
+	must(t, err)
+	at := time.Unix(seconds, 0)
+	o := app.Outgoing{
+		Delivery: app.Delivery{ID: 1, CreatedAt: at}, Secrets: app.Secrets{Current: secret},
+		Payload: app.Payload{
+			ID: "1", Gateway: "ACB", TransactionDate: "2026-03-01 08:30:00", TransactionNumber: "FT24061", AccountNumber: "0123456789",
+			Content: "Đơn hàng DH102", TransferType: app.In, TransferAmount: 150000,
+		},
+	}
+	request := o.Request(app.UserAgent("1.2.3"), at)
+	for _, h := range request.Headers {
+		if got, described := headers[strings.ToLower(h.Name)]; described && got != h.Value {
+			t.Errorf("the example of %s is %s, want %s", h.Name, got, h.Value)
+		}
+	}
+	var want any
+	must(t, json.Unmarshal(request.Body, &want))
+	example := memberAt(operation, "requestBody", "content", "application/json", "example")
+	if diff := cmp.Diff(want, example); diff != "" {
+		t.Errorf("the body (-) and its example (+) differ:\n%s", diff)
+	}
+}
