@@ -118,7 +118,7 @@ type backupJSON struct {
 	MadeAt string  `json:"made_at"`
 	contentsJSON
 	Removed []string `json:"removed"` // older copies, beyond --keep
-	Left    []string `json:"left"`    // that --keep doesn't count: of another database, or damaged
+	Left    []string `json:"left"`    // that --keep doesn't count: of another database or key, or damaged
 }
 
 func backUp(c *cli.Context, s *session) error {
@@ -174,7 +174,7 @@ func (v backupJSON) print(w io.Writer) {
 		fmt.Fprintf(w, "Removed %s.\n", oneLine(name))
 	}
 	for _, name := range v.Left {
-		fmt.Fprintf(w, "Left %s: it is not a backup of this database.\n", oneLine(name))
+		fmt.Fprintf(w, "Left %s: it is of another database or of an older key, or damaged.\n", oneLine(name))
 	}
 }
 

@@ -44,6 +44,7 @@ func transactionCommand() *cli.Command {
 			},
 			importCommand(),
 			exportCommand(),
+			tailCommand(),
 		},
 	}
 }

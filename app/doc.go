@@ -33,6 +33,10 @@
 //     a shop's tablet.
 //   - Backup: a copy of the database that is known to be whole, with its key or
 //     without. To restore: to put it in the place of the database.
+//   - Check: one thing that a doctor looks at in an installation. Lost secret:
+//     one that the key doesn't open any more; somebody must rotate it.
+//   - Prune: to remove what is old and may go. Reclaim: to give the room that is
+//     free in the file back to the disk.
 //   - Secret, Signature, Checksum: what a webhook's deliveries are signed
 //     with; the digest of a body; the digest of one transaction in it.
 //   - RetrySchedule: the waits before the six attempts of a delivery.

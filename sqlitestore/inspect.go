@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
-	"encoding/base64"
 	"fmt"
 	"net/url"
 	"os"
@@ -68,16 +67,4 @@ func (c *inspected) read(ctx context.Context, db *sql.DB) error {
 		Scan(&c.Accounts, &c.Transactions, &c.NewestID, &newest, &c.Pending, &c.Zone, &c.keyCheck)
 	c.NewestAt = fromSeconds(newest)
 	return err
-}
-
-// fits refuses a key that doesn't open the file's secrets.
-func (c *inspected) fits(key *sealer) error {
-	sealed, err := base64.StdEncoding.DecodeString(c.keyCheck)
-	if err != nil {
-		return fmt.Errorf("%w: key_check: %v", ErrDamaged, err)
-	}
-	if text, err := key.open("check", sealed); err != nil || text != keyCheckText {
-		return ErrKey
-	}
-	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -30,6 +29,10 @@ const (
 	nextSuffix  = ".to-restore-"
 	asideSuffix = ".before-restore-"
 )
+
+// besides are the names of what may stand beside a database and must not stand
+// beside another: its logs, and a key that it was about to get.
+var besides = []string{"-wal", "-shm", "-journal", nextKey}
 
 // RestoreSource says what is restored.
 type RestoreSource struct {
@@ -60,11 +63,13 @@ func Restore(ctx context.Context, path string, from RestoreSource, now time.Time
 		return r, err
 	}
 	if from.Try {
-		r.Served = isServed(r.Path)
+		if r.Served, err = isLocked(r.Path + ".lock"); err != nil {
+			return r, err
+		}
 		_, err := r.check(ctx, from.Key)
 		return r, err
 	}
-	lock, err := lockFor(r.Path)
+	lock, err := lockDatabase(r.Path)
 	if err != nil {
 		return r, err
 	}
@@ -104,35 +109,6 @@ func restorePlace(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// lockFor keeps every server away. Where root made the lock file it belongs to
-// the service all the same.
-func lockFor(path string) (*os.File, error) {
-	lock, err := lockFile(path + ".lock")
-	if err != nil {
-		return nil, err
-	}
-	owner, err := ownerFor(path)
-	if err == nil {
-		err = ownAs(lock.Name(), owner)
-	}
-	if err != nil {
-		return nil, errors.Join(err, lock.Close())
-	}
-	return lock, nil
-}
-
-// isServed tells whether a server holds a database, and leaves no lock file.
-func isServed(path string) bool {
-	if _, err := os.Stat(path + ".lock"); err != nil {
-		return false
-	}
-	lock, err := lockFile(path + ".lock")
-	if err == nil {
-		lock.Close()
-	}
-	return errors.Is(err, ErrServed)
-}
-
 // ownerFor is the file whose owner the files of a database belong to: itself,
 // or its directory.
 func ownerFor(path string) (os.FileInfo, error) {
@@ -169,7 +145,7 @@ func (r *Restored) check(ctx context.Context, keyFile string) (key []byte, err e
 	if r.Key, key, err = findKey(contents, keyFile, r.From+".key", r.Path+".key"); err != nil {
 		return nil, err
 	}
-	for _, suffix := range []string{"", "-wal", "-shm", ".key"} {
+	for _, suffix := range append([]string{"", ".key"}, besides...) {
 		if _, err := os.Lstat(r.Path + suffix); err == nil {
 			r.SetAside = append(r.SetAside, r.Path+suffix)
 		}
@@ -188,8 +164,8 @@ func findKey(contents inspected, named string, others ...string) (path string, k
 		if errors.Is(err, ErrKey) && named == "" {
 			continue
 		}
-		if err == nil {
-			err = contents.fits(sealer)
+		if err == nil && !sealer.fits(contents.keyCheck) {
+			err = ErrKey
 		}
 		if errors.Is(err, ErrKey) && named == "" {
 			continue
@@ -285,7 +261,7 @@ func FinishRestore(path string) error {
 	if next, _, err := decided(path); err != nil || next == "" {
 		return nil
 	}
-	lock, err := lockFor(path)
+	lock, err := lockDatabase(path)
 	if errors.Is(err, ErrServed) {
 		return fmt.Errorf("%s is just being restored: %w", path, err)
 	}
@@ -309,7 +285,7 @@ func finish(path string) (aside string, err error) {
 		return "", err
 	}
 	aside = path + asideSuffix + strings.TrimPrefix(next, path+nextSuffix)
-	for _, suffix := range []string{"-wal", "-shm"} {
+	for _, suffix := range besides {
 		if err := moveAside(path+suffix, aside+suffix); err != nil {
 			return "", err
 		}
@@ -366,19 +342,4 @@ func sameFile(a, b string) bool {
 	}
 	other, err := os.Stat(b)
 	return err == nil && os.SameFile(one, other)
-}
-
-// copyFile copies a file into a new one, synced, for its owner's eyes.
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Sync(), out.Close())
 }

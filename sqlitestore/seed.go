@@ -221,21 +221,12 @@ var recounts = []string{
 	`DELETE FROM account_days`,
 	`INSERT INTO account_days (account_id, day, type, count, amount)
 		SELECT b.account_id, d.day, d.type, sum(d.count), sum(d.amount) FROM bank_account_days d JOIN bank_accounts b ON b.id = d.bank_account_id GROUP BY 1, 2, 3`,
-	`DELETE FROM bank_account_totals`,
-	`INSERT INTO bank_account_totals (bank_account_id, count, amount) SELECT bank_account_id, sum(count), sum(amount) FROM bank_account_days GROUP BY 1`,
+	recountBanks[0], recountBanks[1],
 	`UPDATE bank_accounts SET status = 'active' WHERE id IN (SELECT bank_account_id FROM bank_account_totals)`,
-	`UPDATE account_totals SET in_count = d.ins, in_amount = d.in_sum, out_count = d.outs, out_amount = d.out_sum
-		FROM (SELECT account_id, coalesce(sum(count) FILTER (WHERE type = 'IN'), 0) AS ins, coalesce(sum(amount) FILTER (WHERE type = 'IN'), 0) AS in_sum,
-			coalesce(sum(count) FILTER (WHERE type = 'OUT'), 0) AS outs, coalesce(sum(amount) FILTER (WHERE type = 'OUT'), 0) AS out_sum
-			FROM account_days GROUP BY 1) d WHERE d.account_id = account_totals.account_id`,
+	recountAccounts,
 	`UPDATE account_totals SET attempts_made = a.made, attempts_failed = a.failed, history_rows = a.made
 		FROM (SELECT account_id, count(*) AS made, count(*) FILTER (WHERE ok = 0) AS failed FROM attempts GROUP BY 1) a WHERE a.account_id = account_totals.account_id`,
-	`DELETE FROM transaction_blocks`,
-	`INSERT INTO transaction_blocks (account_id, block, bank_account_id, type, count, first_at, last_at)
-		SELECT account_id, id / 4096, bank_account_id, type, count(*), min(occurred_at), max(occurred_at) FROM transactions GROUP BY 1, 2, 3, 4`,
-	`DELETE FROM attempt_blocks`,
-	`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at)
-		SELECT account_id, id / 4096, webhook_id, type, ok, count(*), min(started_ms), max(started_ms) FROM attempts GROUP BY 1, 2, 3, 4, 5`,
+	recountBlocks[0], recountBlocks[1], recountBlocks[2], recountBlocks[3],
 	`DELETE FROM webhook_hours`,
 	`INSERT INTO webhook_hours (webhook_id, hour, succeeded, failed)
 		SELECT webhook_id, started_ms / 3600000, sum(ok), sum(1 - ok) FROM attempts WHERE started_ms > (SELECT max(started_ms) FROM attempts) - 172800000 GROUP BY 1, 2`,

@@ -21,8 +21,10 @@
 //
 // Beside the database file F stand F-wal and F-shm, which are SQLite's; F.key,
 // the key that secrets are sealed with; and F.lock, which the one serving
-// process locks, or a restore. F.to-restore-<time> is a backup on its way
-// into F (restore.go), F.before-restore-<time> what it took the place of.
+// process locks, or a restore. F.key.next and F.key.old-<time> are of a key
+// that is or was replaced (newkey.go); F.to-restore-<time> is a backup on its
+// way into F (restore.go), and F.before-restore-<time> what it took the place
+// of.
 package sqlitestore
 
 import (
@@ -106,7 +108,7 @@ func (s *Store) open(ctx context.Context, serve bool) (err error) {
 		return err
 	}
 	if serve {
-		if s.lock, err = lockFile(s.path + ".lock"); err != nil {
+		if s.lock, err = lockDatabase(s.path); err != nil {
 			return err
 		}
 	}
@@ -176,6 +178,23 @@ func (s *Store) noteFatal(err error) {
 
 // Path is the file, symbolic links resolved.
 func (s *Store) Path() string { return s.path }
+
+// lockDatabase takes the lock that a serving process holds, in a file that
+// belongs to the owner of the database, whoever runs this.
+func lockDatabase(path string) (*os.File, error) {
+	owner, err := ownerFor(path)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	if err := ownAs(path+".lock", owner); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
+}
 
 // checkFile looks at a file before SQLite does, and leaves it untouched.
 func checkFile(path string) (string, error) {
@@ -251,6 +270,9 @@ func (s *Store) quickCheck(ctx, background context.Context) error {
 	return s.runQuickCheck(ctx)
 }
 
+// checkedTables are the tables whose pages are checked.
+const checkedTables = `SELECT 'sqlite_schema' UNION ALL SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'`
+
 func (s *Store) runQuickCheck(ctx context.Context) error {
 	if err := quickCheck(ctx, s.reads); err != nil {
 		return fmt.Errorf("%w: %s: %v; restore a backup", ErrDamaged, s.path, err)
@@ -262,7 +284,7 @@ func (s *Store) runQuickCheck(ctx context.Context) error {
 // search index twice over, which takes three times as long as all the rest and
 // finds no page that the check of the index's own tables doesn't.
 func quickCheck(ctx context.Context, db *sql.DB) error {
-	rows, err := db.QueryContext(ctx, `SELECT 'sqlite_schema' UNION ALL SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'`)
+	rows, err := db.QueryContext(ctx, checkedTables)
 	tables, err := collect(rows, err, func(row scanner) (name string, err error) { return name, row.Scan(&name) })
 	for _, table := range tables {
 		if err != nil {

@@ -197,6 +197,9 @@ func (s *sealedSecrets) dest() []any { return []any{&s.current, &s.next, &s.over
 
 func (s *sealedSecrets) open(sealer *sealer) (secrets app.Secrets, err error) {
 	secrets.ChangedAt = fromMillis(s.changed)
+	if len(s.current) == 0 {
+		return secrets, nil // lost
+	}
 	if secrets.Current, err = sealer.open(sealWebhook, s.current); err != nil || s.next == nil {
 		return secrets, err
 	}
