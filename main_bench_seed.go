@@ -263,6 +263,7 @@ func apiRequests(f *seededFile, rows int64, now time.Time) []benchEndpoint {
 	add("history of a delivery", "webhooks/history?delivery_id=%d", rows/3)
 	add("history, search for what is frequent", "webhooks/history?q=thanh+toan")
 	add("history, search for what is there once", "webhooks/history?q=DH%d", rows/3)
+	add("history of errors, search for what is frequent", "webhooks/history?status=0&q=thanh+toan")
 	return list
 }
 

@@ -49,8 +49,16 @@ func TestBrowserHistory(t *testing.T) {
 	do(t, dir, "transaction", "add", "--amount", "200000", "--content", strings.Repeat("dài", 600))
 	do(t, dir, "webhook", "create", "--name", strings.Repeat("w", 100), "--url", "http://shop.vn/"+strings.Repeat("a", 1000), "--type", "OUT")
 	do(t, dir, "webhook", "test", "1")
+	well.Store(false)
+	do(t, dir, "transaction", "add", "--amount", "35000", "--content", "DH10294 bún chả")
+	do(t, dir, "transaction", "add", "--amount", "1200000", "--content", "DH10295 NGUYEN THI HOA chuyen khoan thanh toan")
+	do(t, dir, "webhook", "create", "--name", "Kho hàng", "--url", receiver.URL+"/stock", "--type", "ALL")
+	do(t, dir, "webhook", "toggle", "2")
+	do(t, dir, "webhook", "create", "--name", "Kế toán", "--url", receiver.URL+"/books", "--type", "OUT")
+	do(t, dir, "transaction", "add", "--amount", "98000", "--type", "OUT", "--content", "tra tien hang")
+	do(t, dir, "webhook", "toggle", "4")
 	tools.drive(t, "pages.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "paths": []string{
-		"/deliveries", "/deliveries?status=x&q=%3Cscript%3E", "/deliveries/1", "/deliveries/4", "/deliveries/5", "/deliveries/resend?id=1&id=7", "/deliveries/resend?failed=all", "/transactions/1",
+		"/deliveries", "/deliveries?status=waiting", "/deliveries?status=x&q=%3Cscript%3E", "/deliveries/1", "/deliveries/4", "/deliveries/5", "/deliveries/resend?id=1&id=7", "/deliveries/resend?failed=all", "/transactions/1",
 	}})
 }
 

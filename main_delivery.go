@@ -36,6 +36,21 @@ func deliveryCommand() *cli.Command {
 				Action: admin(listDeliveries),
 			},
 			{
+				Name: "pending", Usage: "list what is still to be attempted, the next attempt first",
+				Description: example("baoco delivery pending", "baoco delivery pending --webhook-id 1"),
+				Flags: adminFlags(
+					&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`"},
+					&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`"},
+					&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
+					&cli.StringFlag{Name: "from", Usage: "made from `DATE` on, Y-m-d or Y-m-d H:i:s"},
+					&cli.StringFlag{Name: "to", Usage: "made through `DATE`"},
+					&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or transaction number"},
+					&cli.IntFlag{Name: "page", Usage: "page `N`", Value: 1},
+					&cli.IntFlag{Name: "per-page", Usage: "`N` a page, at most 100", Value: app.DefaultPageSize},
+				),
+				Action: admin(listPending),
+			},
+			{
 				Name: "show", Usage: "show a record of the history and all attempts of its delivery", ArgsUsage: "HISTORY_ID",
 				Description: example("baoco delivery show 12"), Flags: adminFlags(langFlag), Action: admin(showDelivery),
 			},

@@ -88,10 +88,11 @@ func (t *tailing) last(ctx context.Context, n int) error {
 	}
 	f := t.filter
 	f.UntilID, f.Page = newest.TransactionID, app.Page{Number: 1, Size: max(n, 1)}
-	list, _, err := t.s.service.Transactions(ctx, t.s.account, f) // with n = 0 too: the filter may be at fault
+	page, err := t.s.service.Transactions(ctx, t.s.account, f) // with n = 0 too: the filter may be at fault
 	if err != nil {
 		return err
 	}
+	list := page.Rows
 	if newest.TransactionID == 0 || n == 0 {
 		list = nil
 	}
@@ -125,11 +126,11 @@ func (t *tailing) follow(ctx context.Context) error {
 func (t *tailing) next(ctx context.Context, newest int64) (more bool, err error) {
 	f := t.filter
 	f.SinceID, f.UntilID, f.Page = &t.since, newest, app.Page{Number: 1, Size: tailPage}
-	list, _, err := t.s.service.Transactions(ctx, t.s.account, f)
+	page, err := t.s.service.Transactions(ctx, t.s.account, f)
 	if err != nil {
 		return false, err
 	}
-	before := t.since
+	list, before := page.Rows, t.since
 	if err := t.print(ctx, list, true); err != nil {
 		return false, err
 	}

@@ -183,6 +183,7 @@ type HistoryFilter struct {
 	Type          Direction
 	From, To      time.Time // of the call: from From on, before To
 	Query         string    // in content or transaction number, as typed
+	UntilID       int64     // attempts up to it; what is attempted later doesn't shift the pages
 	Page          Page
 }
 

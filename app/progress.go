@@ -45,9 +45,10 @@ type progressStore interface {
 	// TransactionsSince counts the transactions after an id, and gives the id
 	// that it counted up to.
 	TransactionsSince(ctx context.Context, accountID, transactionID int64) (n, last int64, err error)
-	// AttemptsSince counts the attempts after an id, those of one delivery
-	// where deliveryID isn't 0, and gives the id that it counted up to.
-	AttemptsSince(ctx context.Context, accountID, deliveryID, attemptID int64) (n int, last int64, err error)
+	// AttemptsSince counts the attempts of a filter after an id, and gives the
+	// id that it counted up to. References of the filter that name nothing
+	// count nothing.
+	AttemptsSince(ctx context.Context, accountID int64, f HistoryFilter, attemptID int64) (n int, last int64, err error)
 }
 
 // DeliveriesOf lists the deliveries of transactions by transaction id.
@@ -94,8 +95,8 @@ func (s *Service) TransactionsSince(ctx context.Context, accountID, transactionI
 	return s.store.TransactionsSince(ctx, accountID, transactionID)
 }
 
-// AttemptsSince counts the attempts after one, of all deliveries or of one,
-// and gives the id that the next count goes on from.
-func (s *Service) AttemptsSince(ctx context.Context, accountID, deliveryID, attemptID int64) (int, int64, error) {
-	return s.store.AttemptsSince(ctx, accountID, deliveryID, attemptID)
+// AttemptsSince counts the attempts of a filter after one, and gives the id
+// that the next count goes on from.
+func (s *Service) AttemptsSince(ctx context.Context, accountID int64, f HistoryFilter, attemptID int64) (int, int64, error) {
+	return s.store.AttemptsSince(ctx, accountID, f, attemptID)
 }

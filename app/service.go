@@ -31,6 +31,7 @@ type Store interface {
 	progressStore
 	detailsStore
 	resendStore
+	pendingStore
 	healthStore
 	statisticStore
 	pruneStore

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/fold"
 )
 
 // History finds the ids of the page first, then their rows.
@@ -16,9 +17,12 @@ func (s *Store) History(ctx context.Context, accountID int64, f app.HistoryFilte
 	var ids []int64
 	var total int64
 	var err error
-	if f.ID != 0 || f.DeliveryID != 0 || f.TransactionID != 0 || f.Query != "" {
+	switch {
+	case f.ID != 0 || f.DeliveryID != 0 || f.TransactionID != 0:
 		ids, total, err = s.scanAttempts(ctx, accountID, f)
-	} else {
+	case f.Query != "":
+		ids, total, err = s.searchAttempts(ctx, accountID, f)
+	default:
 		ids, total, err = s.leapAttempts(ctx, accountID, f)
 	}
 	if err != nil || len(ids) == 0 {
@@ -31,28 +35,68 @@ func (s *Store) History(ctx context.Context, accountID int64, f app.HistoryFilte
 }
 
 // leapAttempts serves the filters that blocks are counted by.
-func (s *Store) leapAttempts(ctx context.Context, accountID int64, f app.HistoryFilter) ([]int64, int64, error) {
-	b := blockFilter{accountID: accountID, kinds: attemptKinds(f), from: openFrom, to: openTo}
+func (s *Store) leapAttempts(ctx context.Context, accountID int64, f app.HistoryFilter) (ids []int64, total int64, err error) {
+	b := attemptBlocks(accountID, f)
+	enough := f.Page.Offset() + int64(f.Page.Size)
+	if b.narrows() {
+		// Blocks of more rows than are counted needn't be read.
+		l, err := s.byBlocks(ctx, attemptTable, b, f.Page.CountTo == 0, max(enough, f.Page.CountTo+1))
+		if err != nil {
+			return nil, 0, err
+		}
+		ids, total, err := l.list(ctx, s, f.Page)
+		return ids, counted(total, f.Page), err
+	}
+	l, err := s.byBlocks(ctx, attemptTable, b, false, enough)
+	if err != nil {
+		return nil, 0, err
+	}
+	if total, err = s.keptAttempts(ctx, accountID, f.UntilID); err != nil {
+		return nil, 0, err
+	}
+	ids, err = l.page(ctx, s, f.Page)
+	return ids, total, err
+}
+
+// keptAttempts is the kept total of the history, up to an id where it isn't 0.
+func (s *Store) keptAttempts(ctx context.Context, accountID, untilID int64) (total int64, err error) {
+	if err := s.queryRow(ctx, `SELECT history_rows FROM account_totals WHERE account_id = ?`, accountID).Scan(&total); err != nil {
+		return 0, storageError(err)
+	}
+	if untilID == 0 {
+		return total, nil
+	}
+	newer, err := s.byBlocks(ctx, attemptTable, blockFilter{accountID: accountID, kinds: &conditions{}, from: openFrom, to: openTo, since: untilID}, true, 0)
+	if err != nil {
+		return 0, err
+	}
+	n, err := newer.total(ctx, s)
+	return total - n, err
+}
+
+// counted is a total as a page wants it.
+func counted(total int64, p app.Page) int64 {
+	if p.CountTo > 0 && total > p.CountTo {
+		return app.Uncounted
+	}
+	return total
+}
+
+// attemptBlocks is what of a filter blocks are counted by.
+func attemptBlocks(accountID int64, f app.HistoryFilter) blockFilter {
+	b := blockFilter{accountID: accountID, kinds: attemptKinds(f), from: openFrom, to: openTo, until: f.UntilID}
 	if !f.From.IsZero() {
 		b.from = f.From.UnixMilli()
 	}
 	if !f.To.IsZero() {
 		b.to = f.To.UnixMilli()
 	}
-	kept := len(b.kinds.args) == 0 && f.From.IsZero() && f.To.IsZero()
-	l, err := s.byBlocks(ctx, attemptTable, b, !kept, f.Page.Offset()+int64(f.Page.Size))
-	if err != nil {
-		return nil, 0, err
-	}
-	if !kept {
-		return l.list(ctx, s, f.Page)
-	}
-	var total int64
-	if err := s.queryRow(ctx, `SELECT history_rows FROM account_totals WHERE account_id = ?`, accountID).Scan(&total); err != nil {
-		return nil, 0, storageError(err)
-	}
-	ids, err := l.page(ctx, s, f.Page)
-	return ids, total, err
+	return b
+}
+
+// narrows tells whether the filter leaves out rows that are old enough.
+func (f blockFilter) narrows() bool {
+	return len(f.kinds.args) > 0 || f.from != openFrom || f.to != openTo
 }
 
 // attemptKinds gives the conditions on what blocks are counted by.
@@ -70,8 +114,21 @@ func attemptKinds(f app.HistoryFilter) *conditions {
 	return &c
 }
 
-// scanAttempts serves the filters that rows must be read for.
+// scanAttempts serves the filters that leave few rows: those of one delivery or
+// one transaction.
 func (s *Store) scanAttempts(ctx context.Context, accountID int64, f app.HistoryFilter) (ids []int64, total int64, err error) {
+	from, c := attemptsOf(accountID, f)
+	from += ` WHERE ` + c.where.String()
+	if err := s.queryRow(ctx, `SELECT count(*)`+from, c.args...).Scan(&total); err != nil {
+		return nil, 0, storageError(err)
+	}
+	ids, err = s.scanIDs(ctx, `SELECT a.id`+from+` ORDER BY a.id DESC`, c.args, f.Page)
+	return ids, counted(total, f.Page), err
+}
+
+// attemptConditions are those of a filter on a row a of attempts, but for the
+// text.
+func attemptConditions(accountID int64, f app.HistoryFilter) *conditions {
 	var c conditions
 	c.add("a.account_id = ?", accountID)
 	if f.ID != 0 {
@@ -98,20 +155,29 @@ func (s *Store) scanAttempts(ctx context.Context, accountID int64, f app.History
 	if !f.To.IsZero() {
 		c.add("a.started_ms < ?", f.To.UnixMilli())
 	}
+	if f.UntilID != 0 {
+		c.add("a.id <= ?", f.UntilID)
+	}
+	return &c
+}
+
+// attemptsOf are the rows a of attempts that a filter leaves: where they come
+// from and their conditions, also on the text.
+func attemptsOf(accountID int64, f app.HistoryFilter) (from string, c *conditions) {
+	from, c = ` FROM attempts a`, attemptConditions(accountID, f)
 	if f.Query != "" {
-		q, err := s.searchTerm(ctx, f.Query)
-		if err != nil {
-			return nil, 0, err
-		}
-		holds, args := q.searchAttempts(accountID)
-		c.add(holds, args...)
+		from += withText
+		c.add(textHolds, fold.String(f.Query))
 	}
-	from := ` FROM attempts a WHERE ` + c.where.String()
-	if err := s.queryRow(ctx, `SELECT count(*)`+from, c.args...).Scan(&total); err != nil {
-		return nil, 0, storageError(err)
-	}
-	ids, err = s.scanIDs(ctx, `SELECT a.id`+from+` ORDER BY a.id DESC`, c.args, f.Page)
-	return ids, total, err
+	return from, c
+}
+
+// AttemptsSince reads what is new only.
+func (s *Store) AttemptsSince(ctx context.Context, accountID int64, f app.HistoryFilter, attemptID int64) (n int, last int64, err error) {
+	from, c := attemptsOf(accountID, f)
+	c.add("a.id > ?", attemptID)
+	err = s.queryRow(ctx, `SELECT (SELECT count(*)`+from+` WHERE `+c.where.String()+`), coalesce((SELECT max(id) FROM attempts), 0)`, c.args...).Scan(&n, &last)
+	return n, last, storageError(err)
 }
 
 // checkHistoryFilter refuses ids that name nothing in this account.

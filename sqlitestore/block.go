@@ -194,15 +194,32 @@ func (s blockSum) plus(at int64) blockSum {
 	return blockSum{s.count + 1, min(s.first, at), max(s.last, at)}
 }
 
+// attemptSum is a blockSum of attempts, with the range of their transactions.
+type attemptSum struct {
+	blockSum
+	firstTransaction, lastTransaction int64
+}
+
+func (s attemptSum) plus(d attemptDelta) attemptSum {
+	if s.count == 0 {
+		s.firstTransaction = math.MaxInt64
+	}
+	s.blockSum = s.blockSum.plus(d.startedAt.UnixMilli())
+	if d.transactionID != 0 {
+		s.firstTransaction, s.lastTransaction = min(s.firstTransaction, d.transactionID), max(s.lastTransaction, d.transactionID)
+	}
+	return s
+}
+
 func (t *totals) flushBlocks(tx *tx) error {
-	transactions, attempts := map[blockKey]blockSum{}, map[blockKey]blockSum{}
+	transactions, attempts := map[blockKey]blockSum{}, map[blockKey]attemptSum{}
 	for _, d := range t.transactions {
 		key := blockKey{d.accountID, d.id >> blockShift, d.bankAccountID, d.direction, false}
 		transactions[key] = transactions[key].plus(d.at.Unix())
 	}
 	for _, d := range t.attempts {
 		key := blockKey{d.accountID, d.id >> blockShift, d.webhookID, d.direction, d.ok}
-		attempts[key] = attempts[key].plus(d.startedAt.UnixMilli())
+		attempts[key] = attempts[key].plus(d)
 	}
 	const merge = ` ON CONFLICT DO UPDATE SET count = count + excluded.count, first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)`
 	for k, sum := range transactions {
@@ -212,8 +229,10 @@ func (t *totals) flushBlocks(tx *tx) error {
 		}
 	}
 	for k, sum := range attempts {
-		if err := tx.exec(`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`+merge,
-			k.accountID, k.block, k.ofID, string(k.direction), k.ok, sum.count, sum.first, sum.last); err != nil {
+		if err := tx.exec(`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`+merge+`, first_transaction = min(first_transaction, excluded.first_transaction),
+				last_transaction = max(last_transaction, excluded.last_transaction)`,
+			k.accountID, k.block, k.ofID, string(k.direction), k.ok, sum.count, sum.first, sum.last, sum.firstTransaction, sum.lastTransaction); err != nil {
 			return err
 		}
 	}
@@ -226,8 +245,9 @@ func recountAttemptBlocks(tx *tx, blocks []int64) error {
 	if err := tx.exec(`DELETE FROM attempt_blocks WHERE block IN (SELECT value FROM json_each(?))`, list); err != nil {
 		return err
 	}
-	return tx.exec(`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at)
-		SELECT a.account_id, b.value, a.webhook_id, a.type, a.ok, count(*), min(a.started_ms), max(a.started_ms)
-		FROM json_each(?) b CROSS JOIN attempts a ON a.id BETWEEN b.value * 4096 AND b.value * 4096 + 4095
+	return tx.exec(`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction)
+		SELECT a.account_id, b.value, a.webhook_id, a.type, a.ok, count(*), min(a.started_ms), max(a.started_ms),
+			coalesce(min(d.transaction_id), 9223372036854775807), coalesce(max(d.transaction_id), 0)
+		FROM json_each(?) b CROSS JOIN attempts a ON a.id BETWEEN b.value * 4096 AND b.value * 4096 + 4095 CROSS JOIN deliveries d ON d.id = a.delivery_id
 		GROUP BY 1, 2, 3, 4, 5`, list)
 }

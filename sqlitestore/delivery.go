@@ -199,7 +199,7 @@ func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, erro
 			return a, err
 		}
 		tx.totals.addAttempt(attemptDelta{
-			id: a.ID, accountID: d.AccountID, webhookID: d.WebhookID, startedAt: r.StartedAt, direction: a.Payload.TransferType, ok: r.OK(),
+			id: a.ID, accountID: d.AccountID, webhookID: d.WebhookID, transactionID: d.TransactionID, startedAt: r.StartedAt, direction: a.Payload.TransferType, ok: r.OK(),
 		})
 		return a, nil
 	})

@@ -107,9 +107,12 @@ var keptHistory = []comparison{
 }
 
 var attemptBlockRows = comparison{"attempt_blocks",
-	`SELECT account_id, block, webhook_id, type, ok, count, first_at, last_at FROM attempt_blocks WHERE block IN (SELECT value FROM json_each(?1))`,
-	`SELECT t.account_id, b.value, t.webhook_id, t.type, t.ok, count(*), min(t.started_ms), max(t.started_ms)
-		FROM json_each(?1) b CROSS JOIN attempts t ON t.id BETWEEN b.value * 4096 AND b.value * 4096 + 4095 GROUP BY 1, 2, 3, 4, 5`}
+	`SELECT account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction
+		FROM attempt_blocks WHERE block IN (SELECT value FROM json_each(?1))`,
+	`SELECT t.account_id, b.value, t.webhook_id, t.type, t.ok, count(*), min(t.started_ms), max(t.started_ms),
+			coalesce(min(d.transaction_id), 9223372036854775807), coalesce(max(d.transaction_id), 0)
+		FROM json_each(?1) b CROSS JOIN attempts t ON t.id BETWEEN b.value * 4096 AND b.value * 4096 + 4095 CROSS JOIN deliveries d ON d.id = t.delivery_id
+		GROUP BY 1, 2, 3, 4, 5`}
 
 // How many blocks of rows are counted unless all are to be: all of a file of
 // the size that most have, else some of them, the last among them.

@@ -224,15 +224,15 @@ func (s *Store) searchIndex(ctx context.Context, accountID int64, f app.Transact
 	if f.Page.CountTo == 0 {
 		return x, nil
 	}
-	if frequent, err := s.frequent(ctx, q, f); err != nil || frequent {
+	if frequent, err := s.frequentTerm(ctx, q, f); err != nil || frequent {
 		return nil, err
 	}
 	return x, nil
 }
 
-// frequent tells whether so many of the newest transactions hold a term that
+// frequentTerm tells whether so many of the newest transactions hold a term that
 // reading the rows costs less than looking up those that hold it.
-func (s *Store) frequent(ctx context.Context, q searchTerm, f app.TransactionFilter) (frequent bool, err error) {
+func (s *Store) frequentTerm(ctx context.Context, q searchTerm, f app.TransactionFilter) (frequent bool, err error) {
 	to := q.to
 	if f.UntilID != 0 {
 		to = min(to, f.UntilID)

@@ -7,33 +7,51 @@ import (
 	"baoco/app"
 )
 
+// progressColumns are those of a delivery d with its webhook w and its last
+// attempt a, which progressFrom joins to it.
+const (
+	progressColumns = deliveryColumns + `, w.name, w.url, coalesce(a.id, 0), coalesce(a.status_code, 0), coalesce(a.error, ''), coalesce(a.duration_ms, 0)`
+	progressFrom    = ` JOIN webhooks w ON w.id = d.webhook_id
+		LEFT JOIN attempts a ON a.id = (SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id)`
+)
+
+type progressScan struct {
+	app.DeliveryProgress
+	delivery deliveryScan
+	duration int64
+}
+
+func (s *progressScan) dest() []any {
+	return append(s.delivery.dest(), &s.WebhookName, &s.URL, &s.HistoryID, &s.StatusCode, &s.Error, &s.duration)
+}
+
+func (s *progressScan) progress() app.DeliveryProgress {
+	s.Delivery, s.Duration = s.delivery.delivery(), time.Duration(s.duration)*time.Millisecond
+	return s.DeliveryProgress
+}
+
 func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]app.DeliveryProgress, error) {
 	if len(transactionIDs) == 0 {
 		return nil, nil
 	}
 	// Of the deliveries to one webhook only the last counts: the others were
 	// resent.
-	rows, err := s.query(ctx, `SELECT `+deliveryColumns+`, w.name, w.url, coalesce(a.id, 0), coalesce(a.status_code, 0), coalesce(a.error, ''), coalesce(a.duration_ms, 0)
+	rows, err := s.query(ctx, `SELECT `+progressColumns+`
 		FROM json_each(?1) page
-		CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = page.value
-		JOIN webhooks w ON w.id = d.webhook_id
-		LEFT JOIN attempts a ON a.id = (SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id)
+		CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = page.value`+progressFrom+`
 		WHERE d.account_id = ?2 AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id AND o.webhook_id = d.webhook_id AND o.id > d.id)
 		ORDER BY d.id`, joinIDs(transactionIDs), accountID)
 	return collect(rows, err, func(row scanner) (app.DeliveryProgress, error) {
-		var p app.DeliveryProgress
-		var d deliveryScan
-		var duration int64
-		err := row.Scan(append(d.dest(), &p.WebhookName, &p.URL, &p.HistoryID, &p.StatusCode, &p.Error, &duration)...)
-		p.Delivery, p.Duration = d.delivery(), time.Duration(duration)*time.Millisecond
-		return p, err
+		var p progressScan
+		err := row.Scan(p.dest()...)
+		return p.progress(), err
 	})
 }
 
 func (s *Store) PendingDeliveries(ctx context.Context, accountID int64) (int64, error) {
 	var n int64
 	err := s.queryRow(ctx, `SELECT count(*) FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
-			WHERE w.account_id = ?`, accountID).Scan(&n)
+			WHERE w.account_id = ? AND w.deleted_at IS NULL`, accountID).Scan(&n)
 	return n, storageError(err)
 }
 
@@ -66,14 +84,5 @@ func (s *Store) SettledSince(ctx context.Context, accountID, attemptID int64) ([
 func (s *Store) TransactionsSince(ctx context.Context, accountID, transactionID int64) (n, last int64, err error) {
 	err = s.queryRow(ctx, `SELECT (SELECT count(*) FROM transactions NOT INDEXED WHERE id > ? AND account_id = ?), coalesce((SELECT max(id) FROM transactions), 0)`,
 		transactionID, accountID).Scan(&n, &last)
-	return n, last, storageError(err)
-}
-
-func (s *Store) AttemptsSince(ctx context.Context, accountID, deliveryID, attemptID int64) (n int, last int64, err error) {
-	of, args := "", []any{attemptID, accountID}
-	if deliveryID != 0 {
-		of, args = " AND delivery_id = ?", append(args, deliveryID)
-	}
-	err = s.queryRow(ctx, `SELECT (SELECT count(*) FROM attempts WHERE id > ? AND account_id = ?`+of+`), coalesce((SELECT max(id) FROM attempts), 0)`, args...).Scan(&n, &last)
 	return n, last, storageError(err)
 }

@@ -20,8 +20,10 @@ var (
 		`INSERT INTO transaction_blocks (account_id, block, bank_account_id, type, count, first_at, last_at)
 			SELECT account_id, id / 4096, bank_account_id, type, count(*), min(occurred_at), max(occurred_at) FROM transactions GROUP BY 1, 2, 3, 4`,
 		`DELETE FROM attempt_blocks`,
-		`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at)
-			SELECT account_id, id / 4096, webhook_id, type, ok, count(*), min(started_ms), max(started_ms) FROM attempts GROUP BY 1, 2, 3, 4, 5`,
+		`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction)
+			SELECT a.account_id, a.id / 4096, a.webhook_id, a.type, a.ok, count(*), min(a.started_ms), max(a.started_ms),
+				coalesce(min(d.transaction_id), 9223372036854775807), coalesce(max(d.transaction_id), 0)
+			FROM attempts a CROSS JOIN deliveries d ON d.id = a.delivery_id GROUP BY 1, 2, 3, 4, 5`,
 	}
 )
 

@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"time"
 
@@ -17,12 +18,37 @@ func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f app.Fai
 	if err := s.checkHistoryFilter(ctx, accountID, app.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
 		return nil, err
 	}
+	from, args := failedOf(accountID, f)
+	rows, err := s.query(ctx, `SELECT d.id, d.webhook_id, (SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id)`+from, args...)
+	if err != nil {
+		return nil, storageError(err)
+	}
+	defer rows.Close()
+	var list []app.FailedDelivery
+	for len(list) < limit && rows.Next() {
+		var d app.FailedDelivery
+		var last sql.NullInt64
+		if err := rows.Scan(&d.DeliveryID, &d.WebhookID, &last); err != nil {
+			return nil, storageError(err)
+		}
+		if d.HistoryID = last.Int64; last.Valid { // its attempts may be pruned
+			list = append(list, d)
+		}
+	}
+	return list, storageError(rows.Err())
+}
+
+// failedOf is where the failed deliveries d of a filter come from that can be
+// resent, one webhook after another.
+func failedOf(accountID int64, f app.FailedFilter) (from string, args []any) {
+	index := "deliveries_failed"
 	var c conditions
-	c.add("w.account_id = ?", accountID)
+	c.add("w.account_id = ? AND w.is_active = 1 AND w.deleted_at IS NULL", accountID)
 	if f.WebhookID != 0 {
 		c.add("w.id = ?", f.WebhookID)
 	}
 	if f.TransactionID != 0 {
+		index = "deliveries_transaction"
 		c.add("d.transaction_id = ?", f.TransactionID)
 	}
 	if !f.From.IsZero() {
@@ -37,23 +63,11 @@ func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f app.Fai
 	if f.Query != "" {
 		c.add("instr(t.search, ?) > 0", fold.String(f.Query))
 	}
-	rows, err := s.query(ctx, `SELECT d.id, d.webhook_id, (SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id) AS last
-		FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_failed ON d.webhook_id = w.id AND d.state = 2
-		CROSS JOIN transactions t ON t.id = d.transaction_id
-		WHERE w.is_active = 1 AND w.deleted_at IS NULL AND last IS NOT NULL AND `+c.where.String()+` AND `+notTold, c.args...)
-	if err != nil {
-		return nil, storageError(err)
+	from = ` FROM webhooks w CROSS JOIN deliveries d INDEXED BY ` + index + ` ON d.webhook_id = w.id AND d.state = 2`
+	if f.Type != "" || f.Query != "" {
+		from += ` CROSS JOIN transactions t ON t.id = d.transaction_id`
 	}
-	defer rows.Close()
-	var list []app.FailedDelivery
-	for len(list) < limit && rows.Next() {
-		var d app.FailedDelivery
-		if err := rows.Scan(&d.DeliveryID, &d.WebhookID, &d.HistoryID); err != nil {
-			return nil, storageError(err)
-		}
-		list = append(list, d)
-	}
-	return list, storageError(rows.Err())
+	return from + ` WHERE ` + c.where.String() + ` AND ` + notTold, c.args
 }
 
 func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key app.IdempotencyKey, now time.Time) (app.ResendResult, error) {

@@ -87,15 +87,6 @@ func (q searchTerm) matching() (string, []any) {
 		UNION ALL SELECT id FROM transactions WHERE id > ? AND instr(search, ?) > 0`, []any{q.phrase, q.to, q.to, q.text}
 }
 
-// searchAttempts is a condition on attempts: that their transaction or sample
-// holds the term.
-func (q searchTerm) searchAttempts(accountID int64) (string, []any) {
-	matching, args := q.matching()
-	return `a.delivery_id IN (SELECT id FROM deliveries WHERE transaction_id IN (` + matching + `)
-		UNION ALL SELECT id FROM deliveries WHERE account_id = ? AND sample IS NOT NULL
-			AND instr(lower(json_extract(sample, '$.Content') || char(10) || json_extract(sample, '$.TransactionNumber')), ?) > 0)`, append(args, accountID, q.text)
-}
-
 // scanIDs reads a query's page of ids.
 func (s *Store) scanIDs(ctx context.Context, query string, args []any, page app.Page) ([]int64, error) {
 	rows, err := s.query(ctx, query+` LIMIT ? OFFSET ?`, append(args, page.Size, page.Offset())...)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -45,6 +46,7 @@ type visit struct {
 	now     time.Time
 	zone    *time.Location
 	lang    app.Lang
+	above   int // how many segments of the path are above a page; 0: it is one
 }
 
 func (v *visit) owner() bool { return v.user.Role == app.RoleOwner }
@@ -57,15 +59,16 @@ func (v *visit) operator() bool { return v.owner() && v.account.ID == app.Defaul
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// visiting wraps a page: headers, who is visiting, what they may.
-func (s *Server) visiting(p page) http.HandlerFunc {
+// visiting wraps a page: headers, who is visiting, what they may. above is that
+// of the visits.
+func (s *Server) visiting(p page, above int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
-		v := &visit{Request: r, w: w, now: time.Now(), zone: s.service.Zone(), lang: chosenLang(r)}
+		v := &visit{Request: r, w: w, now: time.Now(), zone: s.service.Zone(), lang: chosenLang(r), above: above}
 		if err := s.welcome(v, p); err != nil {
 			s.pageError(v, err)
 			return
@@ -120,7 +123,7 @@ type view struct {
 	Theme    string // light, dark or empty: that of the browser
 	Title    string
 	Section  string // of the navigation
-	Path     string
+	Path     string // see pathBack
 	User     app.User
 	Account  app.Account
 	Owner    bool
@@ -136,7 +139,7 @@ type view struct {
 
 func (s *Server) view(v *visit, section string, title app.Text, data any) view {
 	return view{
-		Lang: v.lang, Theme: chosenTheme(v.Request), Title: title.In(v.lang), Section: section, Path: v.URL.RequestURI(),
+		Lang: v.lang, Theme: chosenTheme(v.Request), Title: title.In(v.lang), Section: section, Path: v.pathBack(),
 		User: v.user, Account: v.account, Owner: v.owner(), Operator: v.operator(), Flash: s.takeFlash(v), Version: s.version, Data: data,
 		now: v.now, zone: v.zone,
 	}
@@ -192,7 +195,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		s.writeError(w, r, err)
 		return
 	}
-	s.sessions.LoadAndSave(s.visiting(page{handle: func(*Server, *visit) error { return err }})).ServeHTTP(w, r)
+	s.sessions.LoadAndSave(s.visiting(page{handle: func(*Server, *visit) error { return err }}, 0)).ServeHTTP(w, r)
 }
 
 // pageError answers with a page that says what is wrong, and where the visitor
@@ -264,8 +267,9 @@ var templateFuncs = template.FuncMap{
 			Of any
 		}{v, of}
 	},
-	"more": func(n int) int { return n + 1 },
-	"less": func(n int) int { return n - 1 },
+	"dotsWidth": func(dots []dot) int { return len(dots) * dotWidth },
+	"more":      func(n int) int { return n + 1 },
+	"less":      func(n int) int { return n - 1 },
 }
 
 // rowView is one row of a listing of transactions, rowsView all of them. Live
@@ -365,6 +369,20 @@ func formKey(v *visit, operation string) app.IdempotencyKey {
 		return app.IdempotencyKey{}
 	}
 	return app.IdempotencyKey{Key: "form " + once, Operation: operation}
+}
+
+// pathBack is where a visitor comes back to who changes the language or the
+// theme. What is only posted to can't be gone back to: there it is the nearest
+// page above.
+func (v *visit) pathBack() string {
+	if v.Method == http.MethodGet || v.Method == http.MethodHead {
+		return v.URL.RequestURI()
+	}
+	to := v.URL.EscapedPath()
+	for range v.above {
+		to = to[:strings.LastIndexByte(to, '/')]
+	}
+	return cmp.Or(to, "/")
 }
 
 // localPath is where a visitor goes back to; never another host.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"html"
 	"net/http"
 	"net/url"
 	"slices"
@@ -22,16 +23,22 @@ func (r deliveryRow) Resendable() bool {
 }
 
 type deliveriesData struct {
-	Form    url.Values // the filter, as it was typed
-	Hooks   []app.Webhook
-	Rows    []deliveryRow
-	Total   int64
-	Waiting int64 // deliveries
-	Pages   pages
-	Live    string // address of the stream that says how many are new; empty: none does
-	Failed  string // address of the resend of what failed; empty: nothing on the page did
-	Problem string
+	Form      url.Values // the filter, as it was typed
+	Hooks     []app.Webhook
+	Rows      []deliveryRow
+	Pending   []app.PendingDelivery // instead of Rows, where they are asked for
+	Total     int64
+	CountedTo int64
+	Waiting   int64 // deliveries
+	Pages     pages
+	Live      string // address of the stream that says how many are new; empty: none does
+	Failed    string // address of the resend of what failed; empty: nothing on the page did
+	Problem   string
 }
+
+// searchTo is how many attempts are counted that hold what is searched for: to
+// find them is more work than to count those of another filter.
+const searchTo = 200
 
 // filterNames are the parameters of the history's filter.
 var filterNames = []string{"q", "webhook_id", "status", "type", "from", "to", "transaction_id"}
@@ -56,29 +63,46 @@ func (s *Server) deliveriesPage(v *visit) error {
 	if data.Waiting, err = s.service.PendingDeliveries(v.Context(), v.account.ID); err != nil {
 		return err
 	}
+	if data.Form.Get("status") == waitingStatus {
+		return s.pendingPage(v, data)
+	}
+	// Before the rows are read, so that none falls between them and the stream.
+	newest, err := s.service.Newest(v.Context())
+	if err != nil {
+		return err
+	}
 	p := &params{values: data.Form, zone: v.zone}
 	f := p.historyFilter()
 	f.Page = pageOf(v)
-	if f.Page.Number == 1 {
-		if data.Live, err = s.liveDeliveriesAddress(v, 0); err != nil {
-			return err
-		}
+	if f.Query != "" {
+		f.Page.CountTo = searchTo
 	}
-	status := http.StatusOK
+	f.UntilID = until(v, f.Page, newest.AttemptID)
 	if err = p.bad.Err(); err == nil {
+		data.Live = liveDeliveriesAddress(f.UntilID, data.Form)
 		data.Rows, data.Total, err = s.deliveryRows(v, f, data.Hooks)
-	}
-	if problem := fieldProblems(err, v.lang); problem != "" {
-		data.Problem, status, err = problem, http.StatusUnprocessableEntity, nil
-	}
-	if err != nil {
-		return err
 	}
 	if slices.ContainsFunc(data.Rows, func(r deliveryRow) bool { return r.Delivery.State == app.DeliveryFailed }) {
 		data.Failed = failedAddress(data.Form)
 	}
-	data.Pages = pagesOf(f.Page, data.Total, data.Form, "/deliveries")
-	return s.render(v, status, "deliveries", "deliveries", app.Text{EN: "Delivery history", VI: "Lịch sử gửi"}, data)
+	pinned := filterOf(data.Form)
+	pinned.Set("until", strconv.FormatInt(f.UntilID, 10))
+	data.Pages = pagesOf(f.Page, data.Total, pinned, "/deliveries")
+	data.CountedTo = f.Page.CountTo
+	return s.renderDeliveries(v, "deliveries", data, err)
+}
+
+// renderDeliveries shows a page of the history, or what is wrong with its
+// filter.
+func (s *Server) renderDeliveries(v *visit, name string, data deliveriesData, err error) error {
+	status := http.StatusOK
+	if problem := fieldProblems(err, v.lang); problem != "" {
+		data.Problem, data.Live, status, err = problem, "", http.StatusUnprocessableEntity, nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.render(v, status, name, "deliveries", app.Text{EN: "Delivery history", VI: "Lịch sử gửi"}, data)
 }
 
 // deliveryRows lists a page of attempts with their webhooks' names.
@@ -112,35 +136,44 @@ func failedFilter(f app.HistoryFilter) app.FailedFilter {
 	return app.FailedFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID, Type: f.Type, From: f.From, To: f.To, Query: f.Query}
 }
 
-// liveDeliveriesAddress is the stream that counts what comes after a page was
-// made, of one delivery where id isn't 0.
-func (s *Server) liveDeliveriesAddress(v *visit, id int64) (string, error) {
-	n, err := s.service.Newest(v.Context())
-	to := livePrefix + "deliveries?since=" + position{0, n.AttemptID}.String()
-	if id != 0 {
-		to += "&delivery_id=" + strconv.FormatInt(id, 10)
+// liveDeliveriesAddress is the stream that counts what comes after an attempt,
+// of a filter of the history.
+func liveDeliveriesAddress(since int64, filter url.Values) string {
+	values := filterOf(filter)
+	values.Set("since", position{0, since}.String())
+	if id := filter.Get("delivery_id"); id != "" {
+		values.Set("delivery_id", id)
 	}
-	return to, err
+	return livePrefix + "deliveries?" + values.Encode()
 }
 
-// liveDeliveries says how many attempts were made since a page was. It never
-// moves what somebody reads: the page is loaded anew by who wants to.
+// liveDeliveries says how many attempts of a filter were made since a page was,
+// and leads to the first page of it. It never moves what somebody reads: the
+// page is loaded anew by who wants to.
 func (s *Server) liveDeliveries(v *visit) error {
 	since, err := v.position()
 	if err != nil {
 		return err
 	}
-	id, _ := parseID(v.URL.Query().Get("delivery_id"))
+	p := &params{values: v.URL.Query(), zone: v.zone}
+	f := p.historyFilter()
+	if err := p.bad.Err(); err != nil {
+		return err
+	}
+	to := ""
+	if f.DeliveryID == 0 {
+		to = backToHistory(p.values)
+	}
 	w := view{Lang: v.lang, zone: v.zone}
 	told := 0
 	return s.follow(v, since, func(stream *stream, at position) (position, error) {
-		n, last, err := s.service.AttemptsSince(v.Context(), v.account.ID, id, at.attempt)
+		n, last, err := s.service.AttemptsSince(v.Context(), v.account.ID, f, at.attempt)
 		next := position{0, max(at.attempt, last)}
 		if told += n; err != nil || n == 0 {
 			return next, err
 		}
 		// A connection that broke counts from the page again.
-		return next, stream.send(since.String(), `<a class="pill pending" href="">`+w.Number(int64(told))+" "+w.T("new: show", "lần gửi mới: xem")+`</a>`)
+		return next, stream.send(since.String(), `<a class="pill pending" href="`+html.EscapeString(to)+`">`+w.Number(int64(told))+" "+w.T("new: show", "lần gửi mới: xem")+`</a>`)
 	})
 }
 
@@ -159,6 +192,41 @@ func (v view) Turn(d app.Delivery, number int) string {
 	}
 	return v.T("attempt", "lần") + nbsp + strconv.Itoa(number) + "/" + strconv.Itoa(len(app.RetrySchedule))
 }
+
+// Dots are what became of the attempts of a delivery up to one of them, and
+// that others were to follow: failed, received or planned. There are none where
+// the first attempt was received, or there was to be one only.
+func (v view) Dots(d app.Delivery, number int, ok bool) []dot {
+	total := len(app.RetrySchedule)
+	if d.Single || number == 0 || ok && number == 1 || number > total {
+		return nil
+	}
+	var dots []dot
+	for i := range total {
+		state := "planned"
+		switch {
+		case i+1 < number || i+1 == number && !ok:
+			state = "failed"
+		case i+1 == number:
+			state = "received"
+		case ok:
+			return dots
+		}
+		dots = append(dots, dot{1 + i*dotWidth, state})
+	}
+	return dots
+}
+
+// dot is an attempt in a drawing.
+type dot struct {
+	X     int
+	State string
+}
+
+const dotWidth = 11
+
+// Center is where a round one stands.
+func (d dot) Center() float64 { return float64(d.X) + 4.5 }
 
 // Carried writes the amount of a payload as that of its transaction.
 func (v view) Carried(p app.Payload) string {

@@ -3,7 +3,7 @@ package web_test
 import (
 	"bufio"
 	"context"
-	"fmt"
+	"html"
 	"net/http"
 	"regexp"
 	"slices"
@@ -94,20 +94,37 @@ func TestHistoryPages(t *testing.T) {
 	}
 	w.attempts(1, 45)
 	b := w.browser().signIn("lan")
+	// What is attempted while somebody turns the pages doesn't shift them: all
+	// the links stay with what the first page began with, and every page says
+	// how many are new since then.
 	var all []string
+	path := "/deliveries?type=IN"
 	for page := 1; page <= 3; page++ {
-		a := b.get(fmt.Sprintf("/deliveries?type=IN&page=%d", page))
+		a := b.get(path)
 		all = append(all, a.listed(t)...)
-		if next := `href="/deliveries?page=` + strconv.Itoa(page+1) + `&amp;type=IN"`; strings.Contains(a.body, next) != (page < 3) {
-			t.Errorf("page %d: the link to the next", page)
+		next := regexp.MustCompile(`rel="next" href="([^"]*)"`).FindStringSubmatch(a.body)
+		if (next != nil) != (page < 3) {
+			t.Fatalf("page %d: the link to the next", page)
 		}
-		if strings.Contains(a.body, "hx-sse:connect") != (page == 1) {
-			t.Errorf("page %d: live or not", page)
+		if !strings.Contains(a.body, `hx-sse:connect="/live/deliveries?since=0-45&amp;type=IN"`) {
+			t.Errorf("page %d doesn't say what is new", page)
 		}
+		if page == 3 {
+			break
+		}
+		path = html.UnescapeString(next[1])
+		w.pay(1, "late "+strconv.Itoa(page), "a")
+		w.attempts(1, 45+page)
 	}
 	slices.Sort(all)
 	if len(all) != 45 || len(slices.Compact(all)) != 45 {
 		t.Errorf("the pages together: %v", all)
+	}
+	if a := b.get(path); !strings.Contains(a.body, `rel="prev" href="/deliveries?page=2&amp;type=IN&amp;until=45"`) {
+		t.Error("the way back from page 3")
+	}
+	if a := b.get("/deliveries?type=IN&page=2&until=45"); !strings.Contains(a.body, `rel="prev" href="/deliveries?page=1&amp;type=IN"`) {
+		t.Error("the first page isn't the newest")
 	}
 }
 
@@ -224,6 +241,11 @@ func TestLiveHistory(t *testing.T) {
 	if line := next(one); !strings.Contains(line, ">1 new") {
 		t.Errorf("of the second delivery: %s", line)
 	}
+	// Of a filter, with the way to its first page.
+	filtered := follow("lan", "since=0-0&page=3&q=B&status=1")
+	if line := next(filtered); !strings.Contains(line, ">1 new") || !strings.Contains(line, `href="/deliveries?q=B&amp;status=1"`) {
+		t.Errorf("of a filter: %s", line)
+	}
 	// What others were told doesn't count.
 	strangers := follow("stranger", "since=0-0")
 	_, err = w.service.LinkBankAccount(ctx, other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: someAccount, AccountName: "NGUYEN VAN A"}, time.Now())
@@ -234,5 +256,7 @@ func TestLiveHistory(t *testing.T) {
 	if line := next(strangers); !strings.Contains(line, ">1 new") {
 		t.Errorf("a stranger is told %s", line)
 	}
-	w.browser().signIn("lan").get("/live/deliveries?since=x").wantStatus(t, http.StatusUnprocessableEntity)
+	for _, query := range []string{"since=x", "since=0-0&status=2", "since=0-0&webhook_id=x"} {
+		w.browser().signIn("lan").get("/live/deliveries?"+query).wantStatus(t, http.StatusUnprocessableEntity)
+	}
 }

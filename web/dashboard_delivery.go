@@ -74,8 +74,7 @@ func (s *Server) deliveryDetails(v *visit) (app.DeliveryDetails, error) {
 
 func (s *Server) deliveryPage(v *visit) error {
 	// Before the page reads its rows, so that no attempt falls between.
-	id, _ := parseID(v.PathValue("id"))
-	live, err := s.liveDeliveriesAddress(v, id)
+	newest, err := s.service.Newest(v.Context())
 	if err != nil {
 		return err
 	}
@@ -83,7 +82,7 @@ func (s *Server) deliveryPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.renderDelivery(v, http.StatusOK, deliveryData{DeliveryDetails: d, Live: live})
+	return s.renderDelivery(v, http.StatusOK, deliveryData{DeliveryDetails: d, Live: liveDeliveriesAddress(newest.AttemptID, url.Values{"delivery_id": {v.PathValue("id")}})})
 }
 
 // showDelivery shows the page with why an action was refused.

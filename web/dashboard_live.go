@@ -210,7 +210,7 @@ func (s *Server) follow(v *visit, at position, send func(stream *stream, at posi
 // sendNews sends what there is after a position: new rows, newest first, and
 // what became of deliveries. It gives the position after it.
 func (s *Server) sendNews(v *visit, stream *stream, at position) (position, error) {
-	n := s.bulletins.of(bulletinKey{v.account.ID, v.lang, v.URL.Query().Has("sums"), at, stream.round})
+	n := s.bulletins.of(bulletinKey{v.account.ID, v.lang, v.URL.Query().Has("sums"), v.owner(), at, stream.round})
 	n.once.Do(func() { n.html, n.next, n.err = s.readNews(v, at) })
 	if n.err != nil { // of another stream, perhaps
 		n = &bulletin{}
@@ -235,6 +235,7 @@ type bulletinKey struct {
 	accountID int64
 	lang      app.Lang
 	sums      bool // those of the overview, too
+	owner     bool // whose sums have links
 	at        position
 	round     int64
 }
@@ -300,7 +301,7 @@ func (s *Server) readNews(v *visit, at position) (string, position, error) {
 
 // writeSums renders the figures of the overview as they are now.
 func (s *Server) writeSums(v *visit, html *bytes.Buffer, w view) error {
-	page := view{Lang: w.Lang, zone: w.zone, now: w.now}
+	page := view{Lang: w.Lang, Owner: v.owner(), zone: w.zone, now: w.now}
 	var sums overviewSums
 	if _, err := s.readSums(v, &sums, app.DayOf(w.now, v.zone), w.now); err != nil {
 		return err

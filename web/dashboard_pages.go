@@ -20,7 +20,7 @@ func pageOf(v *visit) app.Page {
 	return app.Page{Number: number, Size: app.DefaultPageSize, CountTo: countTo}
 }
 
-// until is the newest transaction that a page looks at: on the first page the
+// until is the newest row that a page looks at: on the first page the
 // newest there is, which its links name. What arrives while somebody turns the
 // pages doesn't shift them.
 func until(v *visit, p app.Page, newest int64) int64 {
@@ -63,8 +63,13 @@ func (p pages) Link(number int) string {
 // Found writes how many rows a listing found, or that there are more than were
 // counted.
 func (v view) Found(n int64, one, many, vi string) string {
+	return v.FoundTo(countTo, n, one, many, vi)
+}
+
+// FoundTo is Found of a listing that is counted to another number.
+func (v view) FoundTo(counted, n int64, one, many, vi string) string {
 	if n == app.Uncounted {
-		return v.T("More than ", "Hơn ") + v.Count(countTo, one, many, vi)
+		return v.T("More than ", "Hơn ") + v.Count(counted, one, many, vi)
 	}
 	return v.Count(n, one, many, vi)
 }

@@ -2,6 +2,8 @@ package web
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 
 	"baoco/app"
 )
@@ -223,12 +225,22 @@ func (s *Server) dashboard(mux *http.ServeMux) {
 		if byPath[p.path] == nil {
 			byPath[p.path] = methods{}
 		}
-		byPath[p.path][p.method] = protection.Handler(s.sessions.LoadAndSave(s.visiting(p))).ServeHTTP
+		byPath[p.path][p.method] = protection.Handler(s.sessions.LoadAndSave(s.visiting(p, segmentsAbove(p.path)))).ServeHTTP
 	}
 	for path, m := range byPath {
 		mux.HandleFunc(path, s.dispatch(m))
 	}
 	mux.HandleFunc("/static/{name}", s.dispatch(methods{"GET": s.static}))
+}
+
+// segmentsAbove is how many segments a path of the dashboard has beyond the
+// nearest that can be looked at.
+func segmentsAbove(path string) (n int) {
+	for path != "" && !slices.ContainsFunc(dashboardPages, func(p page) bool { return p.method == http.MethodGet && p.path == path }) {
+		path = path[:strings.LastIndexByte(path, '/')]
+		n++
+	}
+	return n
 }
 
 func errNothingHere() error {

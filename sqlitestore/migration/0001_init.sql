@@ -338,7 +338,9 @@ CREATE TABLE attempts (
 ) STRICT;
 CREATE INDEX attempts_delivery ON attempts (delivery_id);
 
--- As transaction_blocks, by attempt id.
+-- As transaction_blocks, by attempt id. The ids of the transactions that a row's
+-- attempts are of: no attempt of an older or a newer one is in it. Samples
+-- don't count; of them alone first is the greatest integer and last 0.
 CREATE TABLE attempt_blocks (
   account_id INTEGER NOT NULL REFERENCES accounts,
   block      INTEGER NOT NULL,
@@ -348,6 +350,8 @@ CREATE TABLE attempt_blocks (
   count      INTEGER NOT NULL,
   first_at   INTEGER NOT NULL, -- least started_ms
   last_at    INTEGER NOT NULL,
+  first_transaction INTEGER NOT NULL,
+  last_transaction  INTEGER NOT NULL,
   PRIMARY KEY (account_id, block, webhook_id, type, ok)
 ) STRICT, WITHOUT ROWID;
 

@@ -1,0 +1,37 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+// PendingFilter narrows the pending deliveries; zero values do not.
+type PendingFilter struct {
+	WebhookID     int64
+	TransactionID int64
+	Type          Direction
+	From, To      time.Time // of the delivery: made from From on, before To
+	Query         string    // in content or transaction number, as typed
+	Page          Page
+}
+
+// PendingDelivery is a delivery that is still to be attempted, with its
+// webhook and its last attempt, if there was one.
+type PendingDelivery struct {
+	DeliveryProgress
+	Paused  bool // the webhook is switched off: nothing is sent until it is on again
+	Payload Payload
+}
+
+type pendingStore interface {
+	// Pending lists deliveries in the order of their next attempts, those that
+	// are paused last. CodeValidation for a reference to nothing.
+	Pending(ctx context.Context, accountID int64, f PendingFilter) ([]PendingDelivery, int64, error)
+}
+
+// Pending lists what is still to be attempted, in the order of the next
+// attempts, those of webhooks that are switched off last, and how many there
+// are on all pages.
+func (s *Service) Pending(ctx context.Context, accountID int64, f PendingFilter) ([]PendingDelivery, int64, error) {
+	return s.store.Pending(ctx, accountID, f)
+}

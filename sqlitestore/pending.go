@@ -1,0 +1,72 @@
+package sqlitestore
+
+import (
+	"context"
+
+	"baoco/app"
+	"baoco/app/fold"
+)
+
+// Pending goes through the index of the queue: it costs as much as waits, not
+// as there ever was.
+func (s *Store) Pending(ctx context.Context, accountID int64, f app.PendingFilter) ([]app.PendingDelivery, int64, error) {
+	if err := s.checkHistoryFilter(ctx, accountID, app.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
+		return nil, 0, err
+	}
+	from, args := pendingOf(accountID, f)
+	var total int64
+	if err := s.queryRow(ctx, `SELECT count(*)`+from, args...).Scan(&total); err != nil {
+		return nil, 0, storageError(err)
+	}
+	ids, err := s.scanIDs(ctx, `SELECT d.id`+from+` ORDER BY w.is_active DESC, d.due_ms, d.id`, args, f.Page)
+	if err != nil || len(ids) == 0 {
+		return nil, counted(total, f.Page), err
+	}
+	// One that was attempted meanwhile has left the list.
+	rows, err := s.query(ctx, `SELECT `+progressColumns+`, NOT w.is_active, `+payloadColumns+` FROM json_each(?) page CROSS JOIN deliveries d ON d.id = page.value`+
+		progressFrom+payloadFrom+` WHERE d.state = 0 ORDER BY page.key`, joinIDs(ids))
+	list, err := collect(rows, err, func(row scanner) (app.PendingDelivery, error) {
+		var one app.PendingDelivery
+		var progress progressScan
+		var p payloadScan
+		err := row.Scan(append(append(progress.dest(), &one.Paused), p.dest()...)...)
+		if err == nil {
+			one.DeliveryProgress = progress.progress()
+			one.Payload, err = p.payload(one.TransactionID)
+		}
+		return one, err
+	})
+	return list, counted(total, f.Page), err
+}
+
+// pendingOf is where the pending deliveries d of a filter come from, with
+// their webhooks w.
+func pendingOf(accountID int64, f app.PendingFilter) (from string, args []any) {
+	index := "deliveries_due"
+	var c conditions
+	c.add("w.account_id = ? AND w.deleted_at IS NULL", accountID)
+	if f.WebhookID != 0 {
+		c.add("w.id = ?", f.WebhookID)
+	}
+	if f.TransactionID != 0 {
+		index = "deliveries_transaction"
+		c.add("d.transaction_id = ?", f.TransactionID)
+	}
+	if !f.From.IsZero() {
+		c.add("d.created_ms >= ?", f.From.UnixMilli())
+	}
+	if !f.To.IsZero() {
+		c.add("d.created_ms < ?", f.To.UnixMilli())
+	}
+	if f.Type != "" {
+		c.add("coalesce(t.type, json_extract(d.sample, '$.TransferType')) = ?", string(f.Type))
+	}
+	if f.Query != "" {
+		c.add(textHolds, fold.String(f.Query))
+	}
+	from = ` FROM webhooks w CROSS JOIN deliveries d INDEXED BY ` + index + ` ON d.webhook_id = w.id AND d.state = 0`
+	if f.Type != "" || f.Query != "" {
+		from += ` LEFT JOIN transactions t ON t.id = d.transaction_id`
+	}
+	return from + ` WHERE ` + c.where.String(), c.args
+}
