@@ -233,6 +233,19 @@ func TestRestoreWithStaleLog(t *testing.T) {
 	if then, before := baseURL(t, db), baseURL(t, r.SetAside[0]); then != "https://then.vn" || before != "https://log.vn" {
 		t.Errorf("restored: %s, set aside: %s", then, before)
 	}
+	// Nor does a key that the old one was about to get, or any other log.
+	db = killed(t)
+	for _, suffix := range []string{".key.next", "-journal"} {
+		must(t, os.WriteFile(db+suffix, []byte(suffix), 0o600))
+	}
+	r, err = sqlitestore.Restore(context.Background(), db, sqlitestore.RestoreSource{File: backup}, backupTime)
+	must(t, err)
+	for _, suffix := range []string{".key.next", "-journal"} {
+		_, err := os.Stat(db + suffix)
+		if aside, _ := os.ReadFile(r.SetAside[0] + suffix); !os.IsNotExist(err) || string(aside) != suffix {
+			t.Errorf("%s: %v; set aside: %q", suffix, err, aside)
+		}
+	}
 	// A log without its database is no less dangerous.
 	db = killed(t)
 	must(t, os.Remove(db))
