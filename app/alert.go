@@ -27,7 +27,7 @@ type AlertPreferences struct {
 
 // AlertKinds are what alerts can be about: what begins and ends by itself.
 var AlertKinds = []AttentionKind{
-	AttentionWebhook, AttentionFailed, AttentionSource, AttentionInbound, AttentionBank, AttentionPlan, AttentionDisk, AttentionAlert,
+	AttentionWebhook, AttentionFailed, AttentionSource, AttentionInbound, AttentionBank, AttentionPlan, AttentionServer, AttentionAlert,
 }
 
 // AlertMessage is a message that was tried.

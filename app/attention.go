@@ -13,7 +13,7 @@ type AttentionKind string
 const (
 	AttentionPlan    AttentionKind = "plan"    // it has expired, or is about to
 	AttentionSystem  AttentionKind = "system"  // how the installation was set up; for the operator
-	AttentionDisk    AttentionKind = "disk"    // little room; for the operator
+	AttentionServer  AttentionKind = "server"  // little room, a certificate that ends, no backup; for the operator
 	AttentionWebhook AttentionKind = "webhook" // it doesn't get through
 	AttentionFailed  AttentionKind = "failed"  // deliveries that aren't tried any more
 	AttentionInbound AttentionKind = "inbound" // what came in and wasn't recorded
@@ -56,8 +56,8 @@ func (s *Service) Attention(ctx context.Context, accountID int64, in Installatio
 	var list []Attention
 	for _, part := range []func(context.Context, int64, time.Time) ([]Attention, error){
 		s.planAttention,
-		func(_ context.Context, accountID int64, now time.Time) ([]Attention, error) {
-			return s.systemAttention(accountID, in, now)
+		func(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
+			return s.systemAttention(ctx, accountID, in, now)
 		},
 		s.webhookAttention, s.failedAttention, s.inboundAttention, s.bankAttention, s.sourceAttention, s.alertAttention,
 	} {
@@ -93,18 +93,27 @@ func (s *Service) planAttention(ctx context.Context, accountID int64, now time.T
 	return []Attention{plan}, nil
 }
 
-func (s *Service) systemAttention(accountID int64, in Installation, now time.Time) (list []Attention, _ error) {
+func (s *Service) systemAttention(ctx context.Context, accountID int64, in Installation, now time.Time) (list []Attention, _ error) {
 	if accountID != DefaultAccountID {
 		return nil, nil
 	}
-	warnings, err := s.SystemWarnings(in, now)
+	warnings, err := s.SystemWarnings(ctx, in, now)
 	for _, warning := range warnings {
 		if !warning.Grave {
 			continue
 		}
 		a := Attention{Kind: AttentionSystem, Key: "system " + string(warning.Name), Text: warning.Text, Name: warning.Text, To: "/system", Action: Text{"View system", "Xem hệ thống"}}
-		if warning.Name == WarningDisk {
-			a.Kind, a.Name = AttentionDisk, Text{"The disk is almost full", "Ổ đĩa sắp đầy"}
+		if warning.Part != "" {
+			a.To += "#" + warning.Part
+		}
+		switch warning.Name {
+		case WarningDisk:
+			a.Kind, a.Name = AttentionServer, Text{"The disk is almost full", "Ổ đĩa sắp đầy"}
+		case WarningCertificate:
+			a.Kind, a.Name = AttentionServer, Text{"The HTTPS certificate is not renewed", "Chứng chỉ HTTPS chưa được gia hạn"}
+		case WarningBackup:
+			a.Kind, a.Name = AttentionServer, Text{"There is no recent backup", "Lâu chưa sao lưu"}
+			a.Action = Text{"How to back up", "Cách sao lưu"}
 		}
 		list = append(list, a)
 	}

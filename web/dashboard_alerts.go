@@ -46,7 +46,7 @@ var alertKindNames = map[app.AttentionKind]app.Text{
 	app.AttentionInbound: {EN: "What came in needs a hand: no bank account, unreadable, contradictory", VI: "Giao dịch nhận được cần xử lý: chưa gán tài khoản, không đọc được hoặc mâu thuẫn"},
 	app.AttentionBank:    {EN: "A bank account is in error", VI: "Tài khoản ngân hàng có lỗi"},
 	app.AttentionPlan:    {EN: "The plan ends within a week, or has ended", VI: "Gói còn dưới một tuần hoặc đã hết hạn"},
-	app.AttentionDisk:    {EN: "The disk of the server is almost full", VI: "Ổ đĩa máy chủ sắp đầy"},
+	app.AttentionServer:  {EN: "The server needs care: disk, certificate, backup", VI: "Máy chủ cần xử lý: ổ đĩa, chứng chỉ, sao lưu"},
 	app.AttentionAlert:   {EN: "The other channel does not get through", VI: "Kênh cảnh báo còn lại không gửi được"},
 }
 
@@ -101,7 +101,7 @@ func (s *Server) showAlerts(v *visit, status int, typed alertCard) error {
 func (s *Server) alertKinds(v *visit) []app.AttentionKind {
 	kinds := slices.Clone(app.AlertKinds)
 	if !v.operator() {
-		kinds = slices.DeleteFunc(kinds, func(kind app.AttentionKind) bool { return kind == app.AttentionDisk })
+		kinds = slices.DeleteFunc(kinds, func(kind app.AttentionKind) bool { return kind == app.AttentionServer })
 	}
 	return kinds
 }
