@@ -76,7 +76,8 @@ func rootCommand(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 		},
 		Commands: []*cli.Command{
 			serveCommand(), demoCommand(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(),
-			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(), benchCommand(), openAPICommand(), versionCommand(),
+			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(),
+			doctorCommand(), pruneCommand(), systemdCommand(), benchCommand(), openAPICommand(), versionCommand(),
 		},
 	}
 	for _, command := range root.Commands {
@@ -90,7 +91,7 @@ func finish(command *cli.Command) {
 	command.OnUsageError = usageError
 	if len(command.Subcommands) == 0 {
 		for _, f := range []cli.Flag{dbFlag, accountFlag} {
-			if !slices.Contains(command.Flags, f) {
+			if !hasFlag(command, f.Names()[0]) {
 				command.Flags = append(command.Flags, f)
 			}
 		}
@@ -110,6 +111,10 @@ func finish(command *cli.Command) {
 	for _, sub := range command.Subcommands {
 		finish(sub)
 	}
+}
+
+func hasFlag(command *cli.Command, name string) bool {
+	return slices.ContainsFunc(command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 }
 
 // ownFlags gives a command copies of its flags: the library writes what a

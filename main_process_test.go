@@ -395,12 +395,12 @@ func readLedger(t *testing.T, store *sqlitestore.Store) map[string]int {
 	t.Helper()
 	recorded := map[string]int{}
 	for page := 1; ; page++ {
-		list, _, err := store.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: page, Size: 1000}})
+		found, err := store.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: page, Size: 1000}})
 		must(t, err)
-		for _, tr := range list {
+		for _, tr := range found.Rows {
 			recorded[tr.Number]++
 		}
-		if len(list) == 0 {
+		if len(found.Rows) == 0 {
 			return recorded
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -45,8 +44,8 @@ func serveCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "allow-target", Usage: "let webhooks go to `CIDR[@PORT]` or to the exact host name, though it is private (repeatable)", EnvVars: []string{"BAOCO_ALLOW_TARGET"}},
 			&cli.IntFlag{Name: "rate-limit", Usage: "requests a minute for each API key and endpoint, `N`", Value: 300, EnvVars: []string{"BAOCO_RATE_LIMIT"}},
 			&cli.IntFlag{Name: "listing-rate-limit", Usage: "the same for the listings of transactions and of bank accounts, `N`", Value: 60, EnvVars: []string{"BAOCO_LISTING_RATE_LIMIT"}},
-			&cli.StringFlag{Name: "keep-inbound", Usage: "`TIME` to keep inbound calls that need no attention, such as 30d; 0 is for ever", Value: "30d", EnvVars: []string{"BAOCO_KEEP_INBOUND"}},
-			&cli.StringFlag{Name: "keep-history", Usage: "`TIME` to keep the history of webhooks, such as 365d; 0 is for ever", Value: "365d", EnvVars: []string{"BAOCO_KEEP_HISTORY"}},
+			keepFlag("keep-inbound", keepInboundUsage, "30d"),
+			keepFlag("keep-history", keepHistoryUsage, "365d"),
 			&cli.StringFlag{Name: "catch-up", Usage: "`TIME` between two readings of the lists of providers, from 10s to 24h; 0 is never", Value: "3m", EnvVars: []string{"BAOCO_CATCH_UP"}},
 			&cli.StringFlag{Name: "log-format", Usage: "`FORMAT`: text or json", Value: "text", EnvVars: []string{"BAOCO_LOG_FORMAT"}},
 			langFlag,
@@ -86,10 +85,7 @@ func readSettings(c *cli.Context) (s settings, err error) {
 	if s.rateLimit < 1 || s.rateLimit > 1_000_000 || s.listingLimit < 1 || s.listingLimit > 1_000_000 {
 		return s, usagef("--rate-limit and --listing-rate-limit must be from 1 to 1000000")
 	}
-	if s.keep.Inbound, err = parseKeep(c, "keep-inbound"); err != nil {
-		return s, err
-	}
-	if s.keep.History, err = parseKeep(c, "keep-history"); err != nil {
+	if s.keep, err = readKeep(c); err != nil {
 		return s, err
 	}
 	if s.catchUp, err = parseCatchUp(c.String("catch-up")); err != nil {
@@ -116,22 +112,6 @@ func checkBaseURL(base, domain string) (string, error) {
 		return "", usagef("--base-url must be an address such as https://baoco.shop.vn, not %q", base)
 	}
 	return strings.TrimSuffix(base, "/"), nil
-}
-
-// parseKeep reads a time of days or one of Go's durations.
-func parseKeep(c *cli.Context, name string) (time.Duration, error) {
-	text := c.String(name)
-	if text == "0" {
-		return 0, nil
-	}
-	if days, found := strings.CutSuffix(text, "d"); found {
-		if n, err := strconv.Atoi(days); err == nil && n >= 1 && n <= 100_000 {
-			return time.Duration(n) * 24 * time.Hour, nil
-		}
-	} else if d, err := time.ParseDuration(text); err == nil && d >= time.Minute {
-		return d, nil
-	}
-	return 0, usagef("--%s must be a time such as 30d or 12h, or 0, not %q", name, text)
 }
 
 func parseCatchUp(text string) (time.Duration, error) {
@@ -225,6 +205,9 @@ func keepSettings(ctx context.Context, store *sqlitestore.Store, s settings) err
 		}
 	}
 	if err := store.SetAllowTargets(ctx, s.targets); err != nil {
+		return err
+	}
+	if err := store.SetKeep(ctx, s.keep); err != nil {
 		return err
 	}
 	return store.SetBaseURL(ctx, s.baseURL)

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"baoco/app"
@@ -43,6 +44,7 @@ func transactionCommand() *cli.Command {
 			},
 			importCommand(),
 			exportCommand(),
+			tailCommand(),
 		},
 	}
 }
@@ -58,7 +60,7 @@ func transactionFilterFlags() []cli.Flag {
 		&cli.Int64Flag{Name: "min-amount", Usage: "of at least `VND`"},
 		&cli.Int64Flag{Name: "max-amount", Usage: "of at most `VND`"},
 		&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or number, without regard to case or accents"},
-		&cli.StringFlag{Name: "delivery-state", Usage: "only those of which a delivery is in `STATE`: failed or pending"},
+		&cli.StringFlag{Name: "delivery-state", Usage: "only those that the shop was told of as `STATE` says: failed, pending, delivered or unsent"},
 		&cli.Int64Flag{Name: "since-id", Usage: "only ids above `ID`, oldest first"},
 	}
 }
@@ -74,10 +76,8 @@ func readTransactionFilter(c *cli.Context, s *session) (f app.TransactionFilter,
 	if f.From, f.To, err = rangeFlags(c, s.service.Zone()); err != nil {
 		return f, err
 	}
-	switch f.DeliveryState {
-	case "", app.DeliveryFailed, app.DeliveryPending:
-	default:
-		return f, usagef("--delivery-state must be failed or pending, not %q", string(f.DeliveryState))
+	if f.DeliveryState != "" && !slices.Contains(app.TransactionStates, f.DeliveryState) {
+		return f, usagef("--delivery-state must be failed, pending, delivered or unsent, not %q", string(f.DeliveryState))
 	}
 	if c.IsSet("since-id") {
 		since := c.Int64("since-id")
@@ -103,20 +103,24 @@ func listTransactions(c *cli.Context, s *session) error {
 	default:
 		return usagef("--sort must be -id, id, -date or date, not %q", string(f.Sort))
 	}
-	list, total, err := s.service.Transactions(c.Context, s.account, f)
+	f.Sums = true
+	page, err := s.service.Transactions(c.Context, s.account, f)
 	if err != nil {
 		return err
 	}
 	encoded, rows := []web.TransactionJSON{}, [][]string{}
-	for _, t := range list {
+	for _, t := range page.Rows {
 		e := web.EncodeTransaction(t, s.service.Zone())
 		encoded = append(encoded, e)
 		rows = append(rows, []string{e.ID, e.TransactionDate, e.Bank, e.AccountNumber, string(e.Type), vnd(e.Amount), clip(e.Content, 50), e.TransactionNumber})
 	}
 	return output(c, encoded, func(w io.Writer) {
 		printTable(w, "There is no such transaction.", []string{"ID", "TIME", "BANK", "ACCOUNT", "TYPE", "AMOUNT", "CONTENT", "NUMBER"}, rows, "ID", "AMOUNT")
-		if total > int64(len(rows)) {
-			fmt.Fprintf(c.App.ErrWriter, "%d of %d; --page shows more.\n", len(rows), total)
+		if page.Sums != nil && page.Total > 0 {
+			fmt.Fprintf(w, "In %s VND (%s), out %s VND (%s).\n", vnd(page.Sums.In.Total), vnd(page.Sums.In.Count), vnd(page.Sums.Out.Total), vnd(page.Sums.Out.Count))
+		}
+		if page.Total > int64(len(rows)) {
+			fmt.Fprintf(c.App.ErrWriter, "%d of %d; --page shows more.\n", len(rows), page.Total)
 		}
 	})
 }

@@ -97,10 +97,10 @@ func (s *Service) RevokeCounterLink(ctx context.Context, accountID, id int64, no
 // hours, newest first. With sinceID it is what came after that transaction,
 // oldest first.
 func (s *Service) CounterTransactions(ctx context.Context, l CounterLink, sinceID *int64, now time.Time) ([]Transaction, error) {
-	list, _, err := s.Transactions(ctx, l.AccountID, TransactionFilter{
+	page, err := s.Transactions(ctx, l.AccountID, TransactionFilter{
 		BankAccountID: l.BankAccountID, Type: In, From: now.Add(-CounterWindow), SinceID: sinceID, Page: Page{Number: 1, Size: CounterRows},
 	})
-	return list, err
+	return page.Rows, err
 }
 
 // CounterTotal is the money in of today on what a counter shows.

@@ -31,6 +31,10 @@
 //     of the class of the error and its Cause.
 //   - CounterLink: what opens the counter screen, money in and nothing else, on
 //     a shop's tablet.
+//   - Check: one thing that a doctor looks at in an installation. Lost secret:
+//     one that the key doesn't open any more; somebody must rotate it.
+//   - Prune: to remove what is old and may go. Reclaim: to give the room that is
+//     free in the file back to the disk.
 //   - Secret, Signature, Checksum: what a webhook's deliveries are signed
 //     with; the digest of a body; the digest of one transaction in it.
 //   - RetrySchedule: the waits before the six attempts of a delivery.

@@ -42,6 +42,9 @@ type progressStore interface {
 	// SettledSince lists the transactions of the next few attempts after an
 	// id, and the last of these.
 	SettledSince(ctx context.Context, accountID, attemptID int64) (transactionIDs []int64, last int64, err error)
+	// TransactionsSince counts the transactions after an id, and gives the id
+	// that it counted up to.
+	TransactionsSince(ctx context.Context, accountID, transactionID int64) (n, last int64, err error)
 	// AttemptsSince counts the attempts of a filter after an id, and gives the
 	// id that it counted up to. References of the filter that name nothing
 	// count nothing.
@@ -84,6 +87,12 @@ func (s *Service) Newest(ctx context.Context) (Newest, error) {
 // attempt, and the last attempt that was looked at.
 func (s *Service) SettledSince(ctx context.Context, accountID, attemptID int64) ([]int64, int64, error) {
 	return s.store.SettledSince(ctx, accountID, attemptID)
+}
+
+// TransactionsSince counts the transactions after one, and gives the id that the
+// next count goes on from.
+func (s *Service) TransactionsSince(ctx context.Context, accountID, transactionID int64) (n, last int64, err error) {
+	return s.store.TransactionsSince(ctx, accountID, transactionID)
 }
 
 // AttemptsSince counts the attempts of a filter after one, and gives the id

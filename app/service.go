@@ -164,35 +164,3 @@ func ErrIdempotencyReused() error {
 func (s *Service) FirstUse(ctx context.Context, accountID int64, key string, now time.Time) (bool, error) {
 	return s.store.FirstUse(ctx, accountID, IdempotencyKey{Key: key, Operation: "form"}, now)
 }
-
-// PruneLimits is how long what may go is kept; zero is for ever.
-type PruneLimits struct {
-	Inbound time.Duration // inbound events that need no attention
-	History time.Duration // attempts
-}
-
-// Pruned is how much was removed.
-type Pruned struct {
-	InboundEvents, Attempts int
-	More                    bool // old rows are left
-}
-
-type pruneStore interface {
-	// Prune removes a bounded number of old rows. Transactions and open items
-	// always stay.
-	Prune(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error)
-}
-
-// Prune removes what is older than limits, in steps that let others write in
-// between.
-func (s *Service) Prune(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error) {
-	var sum Pruned
-	for {
-		p, err := s.store.Prune(ctx, limits, now)
-		sum.InboundEvents += p.InboundEvents
-		sum.Attempts += p.Attempts
-		if err != nil || !p.More {
-			return sum, err
-		}
-	}
-}

@@ -95,15 +95,50 @@ type TransactionFilter struct {
 	MinAmount     int64
 	MaxAmount     int64
 	Query         string        // as typed; compared folded
-	DeliveryState DeliveryState // failed or pending: that of the last delivery to some webhook
+	DeliveryState DeliveryState // one of [TransactionStates]
 	SinceID       *int64        // ids above it, ascending
 	UntilID       int64         // ids up to it; what arrives later doesn't shift the pages
 	Sort          TransactionSort
 	Page          Page
+	Sums          bool // those of all pages are asked for
 }
 
+// DeliveryUnsent is the state of a transaction without deliveries; no delivery
+// has it.
+const DeliveryUnsent DeliveryState = "unsent"
+
+// TransactionStates are what a transaction can be told of by its deliveries.
+// Cancelled ones are left out, as if they had never been made: the shop has
+// deleted their webhook. Each transaction is in the first state that fits, and
+// so in exactly one:
+//
+//   - failed: of some webhook the last delivery failed.
+//   - pending: some delivery is still to be attempted.
+//   - delivered: of every webhook the last delivery succeeded, and there is one.
+//   - unsent: there is none: no webhook matched.
+var TransactionStates = []DeliveryState{DeliveryFailed, DeliveryPending, DeliveryDelivered, DeliveryUnsent}
+
+// TransactionPage is a page of a listing, and what is known of all its pages.
+type TransactionPage struct {
+	Rows  []Transaction
+	Total int64 // or [Uncounted]
+	Sums  *TransactionSums
+	// A listing that needn't be counted to its end looks at so many
+	// transactions only, newest first, however few of them it finds. SearchedTo
+	// is the last one it looked at, which was recorded at SearchedBack: the
+	// listing with an UntilID below it goes on. 0: it looked at all.
+	SearchedTo   int64
+	SearchedBack time.Time
+}
+
+// TransactionSums is money in and money out.
+type TransactionSums struct{ In, Out Amounts }
+
 type transactionStore interface {
-	Transactions(ctx context.Context, accountID int64, f TransactionFilter) ([]Transaction, int64, error)
+	// Transactions gives the sums of a listing if they are asked for and known
+	// at little cost: where the filter is one that days are counted by, or the
+	// transactions are few. They are exact.
+	Transactions(ctx context.Context, accountID int64, f TransactionFilter) (TransactionPage, error)
 	Transaction(ctx context.Context, accountID, id int64) (Transaction, error)
 	// IndexSearch adds one small step to the index of search texts and gives
 	// about how many transactions are left; Unindexed only tells.
@@ -111,8 +146,8 @@ type transactionStore interface {
 	Unindexed(ctx context.Context) (int64, error)
 }
 
-// Transactions lists transactions, and how many there are on all pages.
-func (s *Service) Transactions(ctx context.Context, accountID int64, f TransactionFilter) ([]Transaction, int64, error) {
+// Transactions lists transactions, and says what is known of all pages.
+func (s *Service) Transactions(ctx context.Context, accountID int64, f TransactionFilter) (TransactionPage, error) {
 	if f.Sort == "" {
 		f.Sort = SortIDDesc
 	}
@@ -147,7 +182,8 @@ func (s *Service) IndexSearch(ctx context.Context) error {
 type Page struct {
 	Number, Size int
 	// CountTo spares counting every row of a filter whose total isn't kept: if
-	// there are more, the total is [Uncounted]. 0: all are counted.
+	// there are more, the total is [Uncounted], and pages beyond so many rows
+	// may be empty. 0: all are counted.
 	CountTo int64
 }
 

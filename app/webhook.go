@@ -39,7 +39,8 @@ type Webhook struct {
 func (w Webhook) Rotating(now time.Time) bool { return now.Before(w.OverlapTo) }
 
 // Secrets are what a webhook's deliveries are signed with. During a rotation
-// there are two.
+// there are two. Where Current is empty the secret is lost with the key that it
+// was sealed with: nothing is sent until somebody rotates it.
 type Secrets struct {
 	Current   string
 	Next      string    // empty: no rotation under way
@@ -62,7 +63,7 @@ func (s Secrets) At(now time.Time) (signing string, all []string) {
 // Rotated begins a rotation: until now+overlap the secret of now stays.
 func (s Secrets) Rotated(next string, overlap time.Duration, now time.Time) Secrets {
 	signing, _ := s.At(now)
-	if overlap <= 0 {
+	if overlap <= 0 || signing == "" {
 		return Secrets{Current: next, ChangedAt: now}
 	}
 	return Secrets{Current: signing, Next: next, OverlapTo: now.Add(overlap), ChangedAt: now}
@@ -224,6 +225,14 @@ func (s *Service) ActivateSecret(ctx context.Context, accountID, id int64, now t
 // ErrNoWebhook says that an id names no webhook.
 func ErrNoWebhook() error {
 	return NotFound("There is no webhook with this id.", "Không có webhook với id này.")
+}
+
+// ErrSecretLost refuses to sign with a secret that is lost.
+func ErrSecretLost() error {
+	return Refused(CodeConflict, Text{
+		"The secret of this webhook is lost; rotate it, and give the shop the new one.",
+		"Secret của webhook này đã mất; hãy đổi secret và cấu hình secret mới ở cửa hàng.",
+	})
 }
 
 // ErrTooManyWebhooks refuses the webhook after the last.

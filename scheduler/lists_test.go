@@ -355,14 +355,14 @@ func (r *reader) reload(t *testing.T, source app.Source) app.Source {
 // wantRows checks how many transactions and how many deliveries there are.
 func (r *reader) wantRows(t *testing.T, transactions, deliveries int) []app.Transaction {
 	t.Helper()
-	all, total, err := r.service.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
+	all, err := r.service.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
 	must(t, err)
 	due, err := r.service.Due(context.Background(), 1, r.now.Add(24*time.Hour), nil, 1000, false)
 	must(t, err)
-	if int(total) != transactions || len(due) != deliveries {
-		t.Fatalf("%d transactions and %d deliveries, want %d and %d: %+v", total, len(due), transactions, deliveries, all)
+	if int(all.Total) != transactions || len(due) != deliveries {
+		t.Fatalf("%d transactions and %d deliveries, want %d and %d: %+v", all.Total, len(due), transactions, deliveries, all.Rows)
 	}
-	return all
+	return all.Rows
 }
 
 func (r *reader) events(t *testing.T) []app.InboundEvent {

@@ -11,107 +11,6 @@ import (
 // blockShift makes the block of an id: 4,096 ids each.
 const blockShift = 12
 
-// leap is how a listing reaches a page far down without reading what comes
-// before it, and counts what it doesn't read: the rows lie in segments, and
-// how many of them a segment holds is kept.
-type leap struct {
-	segments []segment // in the order of the listing
-}
-
-// segment is a range of ids or of times.
-type segment struct {
-	rows        *rowQuery
-	first, last int64 // bounds of the query, both included
-	count       int64 // of its rows
-	known       bool  // count is that of the filter; else it must be counted
-}
-
-// rowQuery reads the ids of the rows in a segment: its bounds come before args.
-type rowQuery struct {
-	sql  string
-	args []any
-}
-
-func (g segment) args() []any { return append([]any{g.first, g.last}, g.rows.args...) }
-
-// total counts the rows of all segments.
-func (l *leap) total(ctx context.Context, s *Store) (n int64, err error) {
-	for i := range l.segments {
-		if err := l.count(ctx, s, i); err != nil {
-			return 0, err
-		}
-		n += l.segments[i].count
-	}
-	return n, nil
-}
-
-// list gives the ids of a page, and how many there are on all pages.
-func (l *leap) list(ctx context.Context, s *Store, p app.Page) ([]int64, int64, error) {
-	total, err := l.total(ctx, s)
-	if err != nil {
-		return nil, 0, err
-	}
-	ids, err := l.page(ctx, s, p)
-	return ids, total, err
-}
-
-// page gives the ids of a page.
-func (l *leap) page(ctx context.Context, s *Store, p app.Page) ([]int64, error) {
-	offset, size := p.Offset(), p.Size
-	ids := make([]int64, 0, size)
-	for i := range l.segments {
-		if len(ids) == size {
-			break
-		}
-		if offset > 0 {
-			if err := l.count(ctx, s, i); err != nil {
-				return nil, err
-			}
-			if n := l.segments[i].count; n <= offset {
-				offset -= n
-				continue
-			}
-		}
-		var err error
-		if ids, err = s.readSegment(ctx, l.segments[i], ids, offset, size); err != nil {
-			return nil, err
-		}
-		offset = 0
-	}
-	return ids, nil
-}
-
-func (l *leap) count(ctx context.Context, s *Store, i int) error {
-	g := &l.segments[i]
-	if g.known {
-		return nil
-	}
-	err := s.queryRow(ctx, `SELECT count(*) FROM (`+g.rows.sql+`)`, g.args()...).Scan(&g.count)
-	g.known = err == nil
-	return storageError(err)
-}
-
-// readSegment appends ids of a segment after offset others, until there are
-// size.
-func (s *Store) readSegment(ctx context.Context, g segment, ids []int64, offset int64, size int) ([]int64, error) {
-	rows, err := s.query(ctx, g.rows.sql, g.args()...)
-	if err != nil {
-		return nil, storageError(err)
-	}
-	defer rows.Close()
-	for len(ids) < size && rows.Next() {
-		if offset--; offset >= 0 {
-			continue
-		}
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, storageError(err)
-		}
-		ids = append(ids, id)
-	}
-	return ids, storageError(rows.Err())
-}
-
 // blockTable is a table whose rows are counted by blocks of ids.
 type blockTable struct{ name, blocks, at string }
 
@@ -124,6 +23,9 @@ var (
 type blockFilter struct {
 	accountID int64
 	kinds     *conditions // on columns that rows and blocks have in common
+	rows      *conditions // on rows alone; nil: none
+	rowCost   int64       // of looking at a row, where there are such conditions
+	blocks    *conditions // on blocks alone; nil: none
 	from, to  int64       // of the table's time: from from on, before to
 	since     int64       // ids above it
 	until     int64       // ids up to it; 0: all
@@ -160,7 +62,7 @@ func (f blockFilter) where() *conditions {
 // first block to those of its last.
 func (s *Store) blockRange(ctx context.Context, t blockTable, f blockFilter) (first, last int64, err error) {
 	where := f.where()
-	err = s.queryRow(ctx, `SELECT coalesce(min(block), 0), coalesce(max(block), -1) FROM `+t.blocks+` WHERE `+where.where.String(), where.args...).Scan(&first, &last)
+	err = s.queryRow(ctx, `SELECT coalesce(min(block), 0), coalesce(max(block), -1) FROM `+t.blocks+` t WHERE `+where.where.String(), where.args...).Scan(&first, &last)
 	return first << blockShift, (last+1)<<blockShift - 1, storageError(err)
 }
 
@@ -187,10 +89,21 @@ func (s *Store) byBlocks(ctx context.Context, t blockTable, f blockFilter, all b
 	if f.until != 0 {
 		rowsOnly.add("id <= ?", f.until)
 	}
-	read := &rowQuery{args: rowsOnly.args,
-		sql: `SELECT id FROM ` + t.name + ` NOT INDEXED WHERE id BETWEEN ? AND ? AND ` + rowsOnly.where.String() + ` ORDER BY id` + order}
+	read := &rowQuery{}
+	if f.rows != nil {
+		rowsOnly.join(f.rows)
+		read.cost = f.rowCost
+	}
+	read.args = rowsOnly.args
+	read.sql = `SELECT id FROM ` + t.name + ` t NOT INDEXED WHERE id BETWEEN ? AND ? AND ` + rowsOnly.where.String()
+	read.order = ` ORDER BY id` + order
+	group := ` GROUP BY block`
+	if f.blocks != nil {
+		group += ` HAVING ` + f.blocks.where.String()
+		where.args = append(where.args, f.blocks.args...)
+	}
 	rows, err := s.query(ctx, `SELECT block, sum(count), min(first_at), max(last_at) FROM `+t.blocks+
-		` WHERE `+where.where.String()+` GROUP BY block ORDER BY block`+order, where.args...)
+		` t WHERE `+where.where.String()+group+` ORDER BY block`+order, where.args...)
 	if err != nil {
 		return nil, storageError(err)
 	}
@@ -202,11 +115,17 @@ func (s *Store) byBlocks(ctx context.Context, t blockTable, f blockFilter, all b
 		if err := rows.Scan(&block, &count, &first, &last); err != nil {
 			return nil, storageError(err)
 		}
-		inside := first >= f.from && last < f.to && (f.since == 0 || block > f.since>>blockShift) && (f.until == 0 || block < f.until>>blockShift)
+		inside := first >= f.from && last < f.to && (f.since == 0 || block > f.since>>blockShift) && (f.until == 0 || block < f.until>>blockShift) && f.rows == nil
 		if inside {
 			held += count
 		}
-		l.segments = append(l.segments, segment{read, block << blockShift, (block+1)<<blockShift - 1, count, inside})
+		g := segment{read, max(block<<blockShift, f.since+1), (block+1)<<blockShift - 1, count, inside}
+		if f.until != 0 {
+			g.last = min(g.last, f.until)
+		}
+		if g.first <= g.last {
+			l.segments = append(l.segments, g)
+		}
 	}
 	return l, storageError(rows.Err())
 }
@@ -243,8 +162,8 @@ func (s *Store) byDays(ctx context.Context, accountID int64, f app.TransactionFi
 	if f.Sort == app.SortDate {
 		order = ""
 	}
-	read := &rowQuery{args: rowsOnly.args, sql: `SELECT id FROM transactions INDEXED BY transactions_time WHERE occurred_at BETWEEN ? AND ? AND ` +
-		rowsOnly.where.String() + ` ORDER BY occurred_at` + order + `, id` + order}
+	read := &rowQuery{args: rowsOnly.args, order: ` ORDER BY occurred_at` + order + `, id` + order,
+		sql: `SELECT id FROM transactions INDEXED BY transactions_time WHERE occurred_at BETWEEN ? AND ? AND ` + rowsOnly.where.String()}
 	rows, err := s.query(ctx, `SELECT day, sum(count) FROM `+days+` WHERE `+where.where.String()+` GROUP BY day ORDER BY day`+order, where.args...)
 	segments, err := collect(rows, err, func(row scanner) (g segment, err error) {
 		var day app.Day

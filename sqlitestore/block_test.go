@@ -3,6 +3,7 @@ package sqlitestore_test
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -25,6 +26,12 @@ func TestListingsEqualAScan(t *testing.T) {
 	ctx := context.Background()
 	random := rand.New(rand.NewPCG(3, 4))
 	for n := 0; n < 3*4096; n += 500 {
+		if n == 3000 || n == 4500 || n == 11000 { // between, shops aren't told of one
+			_, err := h.service.ToggleBankAccount(ctx, 1, h.banks[0].ID, h.now)
+			must(t, err)
+			_, err = h.service.ToggleBankAccount(ctx, 2, h.banks[3].ID, h.now)
+			must(t, err)
+		}
 		source := h.sources[random.IntN(len(h.sources))]
 		call := app.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now.Add(time.Duration(n) * time.Minute)}
 		for i := range 500 {
@@ -42,39 +49,174 @@ func TestListingsEqualAScan(t *testing.T) {
 		if recording.Recorded != 500 {
 			t.Fatalf("%d of 500 recorded", recording.Recorded)
 		}
-		if n < 9000 { // the rest isn't indexed
+		if n == 4000 { // nothing is indexed
+			checkListings(t, h, path, random, 40)
+		}
+		for steps := 0; 4000 < n && n < 9000 && steps < 4; steps++ { // the rest isn't
 			_, err := h.store.IndexSearch(ctx)
 			must(t, err)
 		}
 	}
-	filters := 300
-	if testing.Short() {
-		filters = 50
+	mixDeliveries(t, path)
+	count := map[app.DeliveryState]int{}
+	for _, state := range statesOf(t, path) {
+		count[state]++
 	}
-	for _, account := range []int64{1, 2} {
-		all := allTransactions(t, h.store.Transactions, account)
-		for range filters {
-			f := randomFilter(random, h, account, all)
-			got, total, err := h.store.Transactions(ctx, account, f)
-			must(t, err)
-			want, wantTotal := scan(all, f)
-			if total != wantTotal {
-				t.Errorf("%+v: total %d, want %d", f, total, wantTotal)
-			}
-			if d := gocmp.Diff(idsOf(want), idsOf(got)); d != "" {
-				t.Errorf("%+v (-scanned +got):\n%s", f, d)
-			}
+	for _, state := range app.TransactionStates {
+		if count[state] < 100 {
+			t.Fatalf("only %d transactions are %s", count[state], state)
+		}
+	}
+	filters := 400
+	if testing.Short() {
+		filters = 150
+	}
+	checkListings(t, h, path, random, filters)
+	// However little is found, only so much is looked at.
+	for _, f := range []app.TransactionFilter{
+		{DeliveryState: app.DeliveryFailed, Query: "none such"},
+		{DeliveryState: app.DeliveryUnsent, MinAmount: 1_000_000},
+		{DeliveryState: app.DeliveryDelivered, MinAmount: 49_000, Query: "none such"},
+		{Query: "xq"},
+	} {
+		f.UntilID, f.Page = 8000, app.Page{Number: 1, Size: 10, CountTo: 5}
+		page, err := h.store.Transactions(ctx, 1, f)
+		must(t, err)
+		if page.Total != 0 || page.SearchedTo == 0 || page.SearchedBack.IsZero() {
+			t.Errorf("%s: %d found back to %d, %s", shown(f), page.Total, page.SearchedTo, page.SearchedBack)
 		}
 	}
 }
 
-func allTransactions(t *testing.T, list func(context.Context, int64, app.TransactionFilter) ([]app.Transaction, int64, error), account int64) []app.Transaction {
+// checkListings compares listings of both accounts under so many filters.
+func checkListings(t *testing.T, h *history, path string, random *rand.Rand, filters int) {
+	t.Helper()
+	states := statesOf(t, path)
+	for _, account := range []int64{1, 2} {
+		all := allTransactions(t, h.store.Transactions, account)
+		for _, f := range append(edgeFilters(all), randomFilters(random, all, filters)...) {
+			got, err := h.store.Transactions(context.Background(), account, f)
+			must(t, err)
+			checkPage(t, f, got, scan(all, states, f))
+		}
+	}
+}
+
+// checkPage compares a page with all that a filter leaves.
+func checkPage(t *testing.T, f app.TransactionFilter, got app.TransactionPage, all []app.Transaction) {
+	t.Helper()
+	total := int64(len(all))
+	switch {
+	case got.SearchedTo != 0: // of all newer ones everything is known
+		if f.Page.CountTo == 0 || f.Sort != app.SortIDDesc && f.Sort != "" {
+			t.Errorf("%s: it looked back to %d only", shown(f), got.SearchedTo)
+		}
+		all = slices.DeleteFunc(all, func(t app.Transaction) bool { return t.ID < got.SearchedTo })
+		if got.Total != int64(len(all)) {
+			t.Errorf("%s: total %d, want the %d from %d on", shown(f), got.Total, len(all), got.SearchedTo)
+		}
+	case got.Total == app.Uncounted:
+		if f.Page.CountTo == 0 || total <= f.Page.CountTo {
+			t.Errorf("%s: uncounted, but there are %d", shown(f), total)
+		}
+		all = all[:min(total, f.Page.CountTo)]
+	case got.Total != total:
+		t.Errorf("%s: total %d, want %d", shown(f), got.Total, total)
+	}
+	var want app.TransactionSums
+	for _, tr := range all {
+		if sum := &want.In; tr.Type == app.In {
+			sum.Count, sum.Total = sum.Count+1, sum.Total+tr.Amount
+		} else {
+			want.Out.Count, want.Out.Total = want.Out.Count+1, want.Out.Total+tr.Amount
+		}
+	}
+	switch {
+	case got.Sums != nil && (!f.Sums || *got.Sums != want):
+		t.Errorf("%s: sums %+v, want %+v", shown(f), *got.Sums, want)
+	case got.Sums == nil && f.Sums && total <= 2000 && got.SearchedTo == 0 && got.Total != app.Uncounted:
+		t.Errorf("%s: no sums of %d transactions", shown(f), total)
+	}
+	from := min(int64(len(all)), f.Page.Offset())
+	page := all[from:min(int64(len(all)), from+int64(f.Page.Size))]
+	if d := gocmp.Diff(idsOf(page), idsOf(got.Rows)); d != "" {
+		t.Errorf("%s (-scanned +got):\n%s", shown(f), d)
+	}
+}
+
+func shown(f app.TransactionFilter) string {
+	since := int64(-1)
+	if f.SinceID != nil {
+		since = *f.SinceID
+	}
+	return fmt.Sprintf("%+v since %d", f, since)
+}
+
+// mixDeliveries has deliveries of each kind of what can become of them: every
+// one is pending after it was recorded.
+func mixDeliveries(t *testing.T, path string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path+"?_busy_timeout=5000")
+	must(t, err)
+	defer db.Close()
+	for _, query := range []string{
+		// Most are delivered; some are resent, and some of these again.
+		`UPDATE deliveries SET state = 1, due_ms = NULL WHERE id % 37 > 1`,
+		`UPDATE deliveries SET state = 2, due_ms = NULL WHERE id % 37 > 30`,
+		`UPDATE deliveries SET state = 3, due_ms = NULL WHERE id % 37 > 34`,
+		`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, created_ms, single)
+			SELECT account_id, webhook_id, transaction_id, id % 4, 0, 0, 0, 0 FROM deliveries WHERE id % 37 IN (2, 31, 32) OR id % 37 = 35 AND id % 3 = 0`,
+		`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, created_ms, single)
+			SELECT account_id, webhook_id, transaction_id, id % 4, 0, 0, 0, 0 FROM deliveries WHERE created_ms = 0 AND id % 2`,
+		// As cancelling does.
+		`INSERT INTO transactions_unsent SELECT account_id, transaction_id FROM deliveries WHERE state = 3 ON CONFLICT DO NOTHING`,
+	} {
+		_, err := db.Exec(query)
+		must(t, err)
+	}
+}
+
+// statesOf works out the state of every transaction from its deliveries.
+func statesOf(t *testing.T, path string) map[int64]app.DeliveryState {
+	t.Helper()
+	last := map[int64]map[int64]int64{} // of transactions, by webhook
+	pending := map[int64]bool{}
+	for _, row := range peek(t, path, `SELECT transaction_id, webhook_id, state FROM deliveries WHERE state <> 3 ORDER BY id`) {
+		id, hook, state := row[0].(int64), row[1].(int64), row[2].(int64)
+		if last[id] == nil {
+			last[id] = map[int64]int64{}
+		}
+		last[id][hook] = state
+		pending[id] = pending[id] || state == 0
+	}
+	states := map[int64]app.DeliveryState{}
+	for _, row := range peek(t, path, `SELECT id FROM transactions`) {
+		id := row[0].(int64)
+		state := app.DeliveryDelivered
+		if len(last[id]) == 0 {
+			state = app.DeliveryUnsent
+		}
+		if pending[id] {
+			state = app.DeliveryPending
+		}
+		for _, s := range last[id] {
+			if s == 2 {
+				state = app.DeliveryFailed
+			}
+		}
+		states[id] = state
+	}
+	return states
+}
+
+func allTransactions(t *testing.T, list func(context.Context, int64, app.TransactionFilter) (app.TransactionPage, error), account int64) []app.Transaction {
 	t.Helper()
 	var all []app.Transaction
 	since := int64(0)
 	for {
-		page, _, err := list(context.Background(), account, app.TransactionFilter{Sort: app.SortID, SinceID: &since, Page: app.Page{Number: 1, Size: 1000}})
+		found, err := list(context.Background(), account, app.TransactionFilter{Sort: app.SortID, SinceID: &since, Page: app.Page{Number: 1, Size: 1000}})
 		must(t, err)
+		page := found.Rows
 		if len(page) == 0 {
 			return all
 		}
@@ -83,7 +225,29 @@ func allTransactions(t *testing.T, list func(context.Context, int64, app.Transac
 	}
 }
 
-func randomFilter(random *rand.Rand, h *history, account int64, all []app.Transaction) app.TransactionFilter {
+// edgeFilters are those that chance seldom makes: filters by date that most
+// transactions meet, and listings that end amid the deliveries of each of some
+// transactions.
+func edgeFilters(all []app.Transaction) (list []app.TransactionFilter) {
+	late := all[len(all)*9/10].ID
+	for _, f := range []app.TransactionFilter{{Query: "đơn"}, {MinAmount: 1}, {DeliveryState: app.DeliveryDelivered, MaxAmount: 49_000}} {
+		f.UntilID, f.Sort, f.Page = late, app.SortDateDesc, app.Page{Number: 1, Size: 10}
+		list = append(list, f)
+	}
+	for _, last := range all[len(all)-200:] {
+		list = append(list, app.TransactionFilter{DeliveryState: app.DeliveryFailed, UntilID: last.ID, Page: app.Page{Number: 1, Size: 100, CountTo: 10}})
+	}
+	return list
+}
+
+func randomFilters(random *rand.Rand, all []app.Transaction, n int) (list []app.TransactionFilter) {
+	for range n {
+		list = append(list, randomFilter(random, all))
+	}
+	return list
+}
+
+func randomFilter(random *rand.Rand, all []app.Transaction) app.TransactionFilter {
 	maybe := func() bool { return random.IntN(3) == 0 }
 	f := app.TransactionFilter{
 		Sort: []app.TransactionSort{app.SortID, app.SortIDDesc, app.SortDate, app.SortDateDesc}[random.IntN(4)],
@@ -91,6 +255,15 @@ func randomFilter(random *rand.Rand, h *history, account int64, all []app.Transa
 	}
 	if maybe() {
 		f.Page.Number = 1 + random.IntN(300)
+	}
+	if random.IntN(2) == 0 {
+		f.Page.CountTo = []int64{10, 100, 500, 2000}[random.IntN(4)]
+		f.Page.Number = 1 + random.IntN(12)
+		f.Sort = app.SortIDDesc
+	}
+	f.Sums = random.IntN(2) == 0
+	if maybe() {
+		f.DeliveryState = app.TransactionStates[random.IntN(4)]
 	}
 	some := all[random.IntN(len(all))]
 	if maybe() {
@@ -111,6 +284,9 @@ func randomFilter(random *rand.Rand, h *history, account int64, all []app.Transa
 	if random.IntN(6) == 0 {
 		f.MinAmount = some.Amount
 	}
+	if random.IntN(6) == 0 {
+		f.MaxAmount = max(some.Amount, f.MinAmount+random.Int64N(9000))
+	}
 	if maybe() {
 		f.Query = []string{"don hang 1", "ĐƠN", "hàng 27", "12", "%", "none such", "\"", "g 1\n"}[random.IntN(8)]
 	}
@@ -118,16 +294,20 @@ func randomFilter(random *rand.Rand, h *history, account int64, all []app.Transa
 		id := some.ID
 		f.SinceID, f.Sort = &id, app.SortID
 	}
+	if maybe() {
+		f.UntilID = all[random.IntN(len(all))].ID
+	}
 	return f
 }
 
 // scan is the plain meaning of a filter.
-func scan(all []app.Transaction, f app.TransactionFilter) ([]app.Transaction, int64) {
+func scan(all []app.Transaction, states map[int64]app.DeliveryState, f app.TransactionFilter) []app.Transaction {
 	matching := slices.Clone(all)
 	matching = slices.DeleteFunc(matching, func(t app.Transaction) bool {
 		return f.BankAccountID != 0 && t.BankAccountID != f.BankAccountID || f.Type != "" && t.Type != f.Type ||
 			!f.From.IsZero() && t.Time.Before(f.From) || !f.To.IsZero() && !t.Time.Before(f.To) ||
-			t.Amount < f.MinAmount || f.SinceID != nil && t.ID <= *f.SinceID ||
+			t.Amount < f.MinAmount || f.MaxAmount != 0 && t.Amount > f.MaxAmount || f.UntilID != 0 && t.ID > f.UntilID ||
+			f.DeliveryState != "" && states[t.ID] != f.DeliveryState || f.SinceID != nil && t.ID <= *f.SinceID ||
 			!strings.Contains(app.SearchText(t.Content, t.Number), app.SearchText(f.Query, "")[:len(app.SearchText(f.Query, ""))-1])
 	})
 	slices.SortFunc(matching, func(a, b app.Transaction) int {
@@ -141,8 +321,7 @@ func scan(all []app.Transaction, f app.TransactionFilter) ([]app.Transaction, in
 		}
 		return cmp.Compare(b.ID, a.ID)
 	})
-	from := min(len(matching), int(f.Page.Offset()))
-	return matching[from:min(len(matching), from+f.Page.Size)], int64(len(matching))
+	return matching
 }
 
 func idsOf(list []app.Transaction) []int64 {

@@ -109,7 +109,7 @@ func (s *Store) Due(ctx context.Context, webhookID int64, now time.Time, skip []
 		return nil, storageError(err)
 	}
 	secrets, err := sealed.open(s.sealer)
-	if err != nil {
+	if err != nil || secrets.Current == "" { // what waits for a new secret isn't sent
 		return nil, err
 	}
 	rows, err := s.query(ctx, `SELECT `+deliveryColumns+`, `+payloadColumns+` FROM json_each(?) CROSS JOIN deliveries d ON d.id = value`+payloadFrom+`
@@ -161,6 +161,9 @@ func (s *Store) scanOutgoing(row scanner) (app.Outgoing, error) {
 	var err error
 	if o.Secrets, err = sealed.open(s.sealer); err != nil {
 		return o, err
+	}
+	if o.Secrets.Current == "" {
+		return o, app.ErrSecretLost()
 	}
 	o.Payload, err = p.payload(o.TransactionID)
 	return o, err

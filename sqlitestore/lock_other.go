@@ -11,6 +11,12 @@ func lockFile(string) (*os.File, error) {
 	return nil, errors.New("baoco serve needs a Unix system, such as Linux")
 }
 
+func isLocked(string) (bool, error) { return false, nil }
+
+func ownerOf(string) (uid int, exists bool) { return 0, false }
+
+func ownAs(string, os.FileInfo) error { return nil }
+
 // turn is nothing here: there is no server for commands to stand beside.
 type turn struct{}
 

@@ -5,6 +5,7 @@ package sqlitestore
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"syscall"
 	"time"
@@ -17,7 +18,12 @@ func lockFile(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	for tries := 1; errors.Is(err, syscall.EWOULDBLOCK) && tries < 5; tries++ {
+		time.Sleep(5 * time.Millisecond) // isLocked may have it for a moment
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
+	if err != nil {
 		f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("%w (lock file %s)", ErrServed, path)
@@ -25,6 +31,47 @@ func lockFile(path string) (*os.File, error) {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
 	return f, nil
+}
+
+// isLocked tells whether a process holds the lock. It has it for a moment
+// itself where nobody does.
+func isLocked(path string) (bool, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, err
+}
+
+// ownerOf is the user who owns a file; exists is false where there is none.
+func ownerOf(path string) (uid int, exists bool) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return int(stat.Uid), true
+}
+
+// ownAs gives a file that root made to the owner of another, so that the
+// service, which is somebody else, can use it.
+func ownAs(path string, other os.FileInfo) error {
+	stat, ok := other.Sys().(*syscall.Stat_t)
+	if !ok || os.Geteuid() != 0 {
+		return nil
+	}
+	return os.Chown(path, int(stat.Uid), int(stat.Gid))
 }
 
 // turn lets the commands beside a busy server have their turn: SQLite's own

@@ -80,3 +80,9 @@ func (s *Store) SettledSince(ctx context.Context, accountID, attemptID int64) ([
 	}
 	return ids, last, err
 }
+
+func (s *Store) TransactionsSince(ctx context.Context, accountID, transactionID int64) (n, last int64, err error) {
+	err = s.queryRow(ctx, `SELECT (SELECT count(*) FROM transactions NOT INDEXED WHERE id > ? AND account_id = ?), coalesce((SELECT max(id) FROM transactions), 0)`,
+		transactionID, accountID).Scan(&n, &last)
+	return n, last, storageError(err)
+}

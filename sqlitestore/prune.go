@@ -38,17 +38,24 @@ func (s *Store) Prune(ctx context.Context, limits app.PruneLimits, now time.Time
 			return p, err
 		}
 		// A crash in the middle of deleting a webhook leaves these.
-		return p, tx.exec(`UPDATE deliveries SET state = 3, due_ms = NULL WHERE id IN
-				(SELECT d.id FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
-				WHERE w.deleted_at IS NOT NULL LIMIT ?)`, pruneStep)
+		_, err = cancel(tx, `SELECT d.id FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
+				WHERE w.deleted_at IS NOT NULL LIMIT ?`, pruneStep)
+		return p, err
 	})
 }
 
-// pruneInbound walks from the oldest event to the first that is young enough:
-// ids are in the order of receipt.
+// The rows that are old: from the oldest on to the first that is young enough,
+// since ids are in the order of receipt, and of settling. ?1 is the time before
+// which they are old.
+const (
+	oldInbound = ` FROM inbound_events WHERE received_ms < ?1 AND open = 0
+		AND id < coalesce((SELECT id FROM inbound_events WHERE received_ms >= ?1 ORDER BY id LIMIT 1), 9223372036854775807)`
+	oldAttempts = ` FROM attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE a.started_ms < ?1 AND d.state <> 0
+		AND a.id < coalesce((SELECT id FROM attempts WHERE started_ms >= ?1 ORDER BY id LIMIT 1), 9223372036854775807)`
+)
+
 func pruneInbound(tx *tx, before time.Time) (int64, error) {
-	const old = `(SELECT id FROM inbound_events WHERE received_ms < ?1 AND open = 0
-		AND id < coalesce((SELECT id FROM inbound_events WHERE received_ms >= ?1 ORDER BY id LIMIT 1), 9223372036854775807) ORDER BY id LIMIT ?2)`
+	const old = `(SELECT id` + oldInbound + ` ORDER BY id LIMIT ?2)`
 	if err := tx.exec(`DELETE FROM inbound_items WHERE inbound_event_id IN `+old, before.UnixMilli(), pruneStep); err != nil {
 		return 0, err
 	}
@@ -56,9 +63,7 @@ func pruneInbound(tx *tx, before time.Time) (int64, error) {
 }
 
 func pruneAttempts(tx *tx, before time.Time) (int64, error) {
-	rows, err := tx.query(`SELECT a.id FROM attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE a.started_ms < ?1 AND d.state <> 0
-		AND a.id < coalesce((SELECT id FROM attempts WHERE started_ms >= ?1 ORDER BY id LIMIT 1), 9223372036854775807) ORDER BY a.id LIMIT ?2`,
-		before.UnixMilli(), pruneStep)
+	rows, err := tx.query(`SELECT a.id`+oldAttempts+` ORDER BY a.id LIMIT ?2`, before.UnixMilli(), pruneStep)
 	old, err := collect(rows, err, func(row scanner) (id int64, err error) { return id, row.Scan(&id) })
 	if err != nil || len(old) == 0 {
 		return 0, err
@@ -80,4 +85,26 @@ func pruneAttempts(tx *tx, before time.Time) (int64, error) {
 		}
 	}
 	return n, recountAttemptBlocks(tx, blocks)
+}
+
+func (s *Store) Prunable(ctx context.Context, limits app.PruneLimits, now time.Time) (p app.Pruned, err error) {
+	if limits.Inbound > 0 {
+		err = s.queryRow(ctx, `SELECT count(*)`+oldInbound, now.Add(-limits.Inbound).UnixMilli()).Scan(&p.InboundEvents)
+	}
+	if err == nil && limits.History > 0 {
+		err = s.queryRow(ctx, `SELECT count(*)`+oldAttempts, now.Add(-limits.History).UnixMilli()).Scan(&p.Attempts)
+	}
+	return p, storageError(err)
+}
+
+// reclaimStep is how many pages one commit gives back.
+const reclaimStep = "250"
+
+func (s *Store) Reclaimable(ctx context.Context) (n int64, err error) {
+	err = s.queryRow(ctx, `SELECT (SELECT freelist_count FROM pragma_freelist_count) * (SELECT page_size FROM pragma_page_size)`).Scan(&n)
+	return n, storageError(err)
+}
+
+func (s *Store) Reclaim(ctx context.Context) error {
+	return s.write(ctx, func(tx *tx) error { return tx.exec(`PRAGMA incremental_vacuum(` + reclaimStep + `)`) })
 }

@@ -98,7 +98,7 @@ func (r *recorder) find(e app.Incoming) (*seenEvent, error) {
 	var seen seenEvent
 	var gateway string
 	err := r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0), coalesce(b.bank, ''), coalesce(i.gateway, ''),
-			coalesce(b.account_number, i.account_number), coalesce(t.type, i.type), coalesce(t.amount, i.amount)
+			coalesce(b.account_number, i.account_number, ''), coalesce(t.type, i.type, ''), coalesce(t.amount, i.amount, 0)
 		FROM event_ids k
 		LEFT JOIN transactions t ON t.id = k.transaction_id
 		LEFT JOIN bank_accounts b ON b.id = t.bank_account_id
@@ -119,6 +119,9 @@ func (r *recorder) find(e app.Incoming) (*seenEvent, error) {
 // again treats an event id that is known: a duplicate, a conflict, or, on a
 // retry, an unassigned item whose bank account is linked by now.
 func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Outcome, int64, error) {
+	if seen.transactionID == 0 && seen.inboundEvent == 0 {
+		return app.OutcomeDuplicate, 0, nil // of an item that was discarded, and pruned since
+	}
 	if seen.Again(e) == app.OutcomeConflict {
 		if r.call.Channel == app.ChannelHand {
 			return "", 0, app.ErrEventConflict()

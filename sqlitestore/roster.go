@@ -126,7 +126,7 @@ func (t *tx) scanRosterWebhook(row scanner) (w rosterWebhook, err error) {
 		return w, err
 	}
 	w.secrets, err = sealed.open(t.sealer)
-	w.readable = err == nil
+	w.readable = err == nil && w.secrets.Current != ""
 	return w, nil
 }
 

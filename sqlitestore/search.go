@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -10,16 +9,17 @@ import (
 	"baoco/app/fold"
 )
 
-// indexStep is how many transactions one commit adds to the index of search
-// texts: a few milliseconds of the writer's time.
+// indexStep is how many transactions one commit adds to the indexes: a few
+// milliseconds of the writer's time.
 const indexStep = "250"
 
 // IndexSearch adds one step of what was recorded since the last one to the
-// index of search texts, and gives how many transactions are left.
+// indexes of search texts, of amounts and of what no shop was told of, and
+// gives how many transactions are left.
 //
-// Recording itself leaves the index alone: written with each small commit it
-// would cost more than the rest of a transaction. A search reads what is not
-// indexed yet.
+// Recording itself leaves these indexes alone: written with each small commit
+// they would cost more than the rest of a transaction. A listing reads what is
+// not indexed yet.
 func (s *Store) IndexSearch(ctx context.Context) (left int64, err error) {
 	return writing(ctx, s, func(tx *tx) (left int64, err error) {
 		var from, to int64
@@ -29,8 +29,16 @@ func (s *Store) IndexSearch(ctx context.Context) (left int64, err error) {
 		if err != nil || to == 0 {
 			return 0, err
 		}
-		if err := tx.exec(`INSERT INTO transactions_search (rowid, search) SELECT id, search FROM transactions WHERE id > ? AND id <= ?`, from, to); err != nil {
-			return 0, err
+		for _, query := range []string{
+			`INSERT INTO transactions_search (rowid, search) SELECT id, search FROM transactions WHERE id > ? AND id <= ?`,
+			`INSERT INTO transaction_amounts (account_id, block, amount, id, bank_account_id, type, occurred_at)
+				SELECT account_id, id / 4096, amount, id, bank_account_id, type, occurred_at FROM transactions WHERE id > ? AND id <= ?`,
+			`INSERT INTO transactions_unsent (account_id, transaction_id)
+				SELECT account_id, id FROM transactions t WHERE id > ? AND id <= ? AND ` + inState(app.DeliveryUnsent, "t.id") + ` ON CONFLICT DO NOTHING`,
+		} {
+			if err := tx.exec(query, from, to); err != nil {
+				return 0, err
+			}
 		}
 		if err := tx.exec(`UPDATE settings SET value = ? WHERE name = 'searched_to'`, to); err != nil {
 			return 0, err
@@ -59,8 +67,15 @@ func (s *Store) searchTerm(ctx context.Context, query string) (searchTerm, error
 		return q, nil
 	}
 	q.phrase = `"` + strings.ReplaceAll(q.text, `"`, `""`) + `"`
-	err := s.queryRow(ctx, `SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'searched_to'`).Scan(&q.to)
-	return q, storageError(err)
+	var err error
+	q.to, err = s.searchedTo(ctx)
+	return q, err
+}
+
+// searchedTo is the id up to which transactions are indexed.
+func (s *Store) searchedTo(ctx context.Context) (to int64, err error) {
+	err = s.queryRow(ctx, `SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'searched_to'`).Scan(&to)
+	return to, storageError(err)
 }
 
 // matching is a query of the ids of transactions that hold the term.
@@ -70,43 +85,6 @@ func (q searchTerm) matching() (string, []any) {
 	}
 	return `SELECT rowid FROM transactions_search WHERE transactions_search MATCH ? AND rowid <= ?
 		UNION ALL SELECT id FROM transactions WHERE id > ? AND instr(search, ?) > 0`, []any{q.phrase, q.to, q.to, q.text}
-}
-
-// bySearch leaps over nothing, but reads only what matches: the ids that are
-// indexed, and those after them.
-func (s *Store) bySearch(ctx context.Context, q searchTerm, c *conditions, f app.TransactionFilter) (*leap, error) {
-	order, ascending := " DESC", f.Sort == app.SortID
-	if ascending {
-		order = ""
-	}
-	unindexed := &rowQuery{
-		sql:  `SELECT t.id FROM transactions t NOT INDEXED WHERE t.id BETWEEN ? AND ? AND ` + c.where.String() + ` AND instr(t.search, ?) > 0 ORDER BY t.id` + order,
-		args: append(c.args[:len(c.args):len(c.args)], q.text),
-	}
-	var accounts int
-	if err := s.queryRow(ctx, `SELECT count(*) FROM accounts`).Scan(&accounts); err != nil {
-		return nil, storageError(err)
-	}
-	indexed := &rowQuery{
-		sql: `SELECT s.rowid FROM transactions_search s CROSS JOIN transactions t ON t.id = s.rowid
-			WHERE s.rowid BETWEEN ? AND ? AND s.transactions_search MATCH ? AND ` + c.where.String() + ` ORDER BY s.rowid` + order,
-		args: append([]any{q.phrase}, c.args...),
-	}
-	if accounts == 1 && len(c.args) == 1 { // no other condition than the account
-		indexed = &rowQuery{
-			sql:  `SELECT rowid FROM transactions_search WHERE rowid BETWEEN ? AND ? AND transactions_search MATCH ? ORDER BY rowid` + order,
-			args: []any{q.phrase},
-		}
-	}
-	until := f.UntilID
-	if until == 0 {
-		until = math.MaxInt64
-	}
-	l := &leap{[]segment{{rows: unindexed, first: q.to + 1, last: until}, {rows: indexed, first: 0, last: min(q.to, until)}}}
-	if ascending {
-		l.segments[0], l.segments[1] = l.segments[1], l.segments[0]
-	}
-	return l, nil
 }
 
 // scanIDs reads a query's page of ids.

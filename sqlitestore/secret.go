@@ -27,16 +27,9 @@ func makeKey(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
-	var key [32]byte
-	rand.Read(key[:])
 	draft := fmt.Sprintf("%s.new-%s", path, rand.Text()[:8])
-	f, err := os.OpenFile(draft, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
 	defer os.Remove(draft)
-	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key[:]) + "\n")
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err := writeKey(draft); err != nil {
 		return err
 	}
 	// A link fails where another process was faster; a rename would not.
@@ -44,6 +37,18 @@ func makeKey(path string) error {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
+}
+
+// writeKey writes a new key, which is on disk then.
+func writeKey(path string) error {
+	var key [32]byte
+	rand.Read(key[:])
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key[:]) + "\n")
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 func readKey(path string) (*sealer, error) {
@@ -95,14 +100,23 @@ func (s *Store) checkKey(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sealed, err := base64.StdEncoding.DecodeString(value)
+	if s.sealer.fits(value) {
+		return nil
+	}
+	if next, err := readKey(s.path + nextKey); err == nil && next.fits(value) {
+		return fmt.Errorf("%w: baoco doctor --new-key was interrupted; run it again", ErrKey)
+	}
+	return fmt.Errorf("%w: %s.key", ErrKey, s.path)
+}
+
+// fits tells whether a file's key_check was made by this key.
+func (s *sealer) fits(keyCheck string) bool {
+	sealed, err := base64.StdEncoding.DecodeString(keyCheck)
 	if err != nil {
-		return fmt.Errorf("%w: key_check: %v", ErrDamaged, err)
+		return false
 	}
-	if text, err := s.sealer.open("check", sealed); err != nil || text != keyCheckText {
-		return fmt.Errorf("%w: %s.key", ErrKey, s.path)
-	}
-	return nil
+	text, err := s.open("check", sealed)
+	return err == nil && text == keyCheckText
 }
 
 // What sealed secrets are for.

@@ -196,6 +196,9 @@ func seedSteps(s Seeding, offset int, low, high int64) []seedStatement {
 			[]any{low, high}},
 		{`INSERT INTO transactions_search (rowid, search) SELECT id, search FROM transactions WHERE id BETWEEN ? AND ?`,
 			[]any{low, high}},
+		{`INSERT INTO transaction_amounts (account_id, block, amount, id, bank_account_id, type, occurred_at)
+			SELECT account_id, id / 4096, amount, id, bank_account_id, type, occurred_at FROM transactions WHERE id BETWEEN ? AND ? ORDER BY 1, 2, 3, 4`,
+			[]any{low, high}},
 		{`INSERT INTO deliveries (id, account_id, webhook_id, transaction_id, state, attempts, retry, created_ms, single)
 			SELECT t.id, t.account_id, k.webhook_id, t.id, iif(t.id % 100 = 0, 2, 1), iif(t.id % 100 = 0, 6, 1), 1, t.created_at * 1000, 0
 			FROM transactions t JOIN seed_banks k ON k.bank_account_id = t.bank_account_id WHERE t.id BETWEEN ? AND ? ORDER BY t.id`,
@@ -218,23 +221,12 @@ var recounts = []string{
 	`DELETE FROM account_days`,
 	`INSERT INTO account_days (account_id, day, type, count, amount)
 		SELECT b.account_id, d.day, d.type, sum(d.count), sum(d.amount) FROM bank_account_days d JOIN bank_accounts b ON b.id = d.bank_account_id GROUP BY 1, 2, 3`,
-	`DELETE FROM bank_account_totals`,
-	`INSERT INTO bank_account_totals (bank_account_id, count, amount) SELECT bank_account_id, sum(count), sum(amount) FROM bank_account_days GROUP BY 1`,
+	recountBanks[0], recountBanks[1],
 	`UPDATE bank_accounts SET status = 'active' WHERE id IN (SELECT bank_account_id FROM bank_account_totals)`,
-	`UPDATE account_totals SET in_count = d.ins, in_amount = d.in_sum, out_count = d.outs, out_amount = d.out_sum
-		FROM (SELECT account_id, coalesce(sum(count) FILTER (WHERE type = 'IN'), 0) AS ins, coalesce(sum(amount) FILTER (WHERE type = 'IN'), 0) AS in_sum,
-			coalesce(sum(count) FILTER (WHERE type = 'OUT'), 0) AS outs, coalesce(sum(amount) FILTER (WHERE type = 'OUT'), 0) AS out_sum
-			FROM account_days GROUP BY 1) d WHERE d.account_id = account_totals.account_id`,
+	recountAccounts,
 	`UPDATE account_totals SET attempts_made = a.made, attempts_failed = a.failed, history_rows = a.made
 		FROM (SELECT account_id, count(*) AS made, count(*) FILTER (WHERE ok = 0) AS failed FROM attempts GROUP BY 1) a WHERE a.account_id = account_totals.account_id`,
-	`DELETE FROM transaction_blocks`,
-	`INSERT INTO transaction_blocks (account_id, block, bank_account_id, type, count, first_at, last_at)
-		SELECT account_id, id / 4096, bank_account_id, type, count(*), min(occurred_at), max(occurred_at) FROM transactions GROUP BY 1, 2, 3, 4`,
-	`DELETE FROM attempt_blocks`,
-	`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction)
-		SELECT a.account_id, a.id / 4096, a.webhook_id, a.type, a.ok, count(*), min(a.started_ms), max(a.started_ms),
-			coalesce(min(d.transaction_id), 9223372036854775807), coalesce(max(d.transaction_id), 0)
-		FROM attempts a CROSS JOIN deliveries d ON d.id = a.delivery_id GROUP BY 1, 2, 3, 4, 5`,
+	recountBlocks[0], recountBlocks[1], recountBlocks[2], recountBlocks[3],
 	`DELETE FROM webhook_hours`,
 	`INSERT INTO webhook_hours (webhook_id, hour, succeeded, failed)
 		SELECT webhook_id, started_ms / 3600000, sum(ok), sum(1 - ok) FROM attempts WHERE started_ms > (SELECT max(started_ms) FROM attempts) - 172800000 GROUP BY 1, 2`,

@@ -71,9 +71,9 @@ func TestSeed(t *testing.T) {
 	if n, err := store.Unindexed(ctx); err != nil || n != 0 {
 		t.Errorf("%d transactions are not in the index of search texts, %v", n, err)
 	}
-	list, total, err := store.Transactions(ctx, 1, app.TransactionFilter{Query: "DH1234", Page: app.Page{Number: 1, Size: 20}})
+	found, err := store.Transactions(ctx, 1, app.TransactionFilter{Query: "DH1234", Page: app.Page{Number: 1, Size: 20}})
 	must(t, err)
-	if total != 1 || list[0].Number != "FT0000001234" {
-		t.Errorf("search for one: %d, %+v", total, list)
+	if found.Total != 1 || found.Rows[0].Number != "FT0000001234" {
+		t.Errorf("search for one: %+v", found)
 	}
 }

@@ -55,6 +55,28 @@ func (s *Store) SetBaseURL(ctx context.Context, base string) error {
 	})
 }
 
+// Keep is how long serve was last started to keep what may go; found is false
+// where it never was.
+func (s *Store) Keep(ctx context.Context) (keep app.PruneLimits, found bool, err error) {
+	var value string
+	err = s.queryRow(ctx, `SELECT value FROM settings WHERE name = 'keep'`).Scan(&value)
+	if noRows(err) {
+		return keep, false, nil
+	}
+	if err == nil {
+		_, err = fmt.Sscan(value, (*int64)(&keep.Inbound), (*int64)(&keep.History))
+	}
+	return keep, true, storageError(err)
+}
+
+// SetKeep keeps how long what may go is kept for the commands beside the
+// server, which must not remove what the server would keep.
+func (s *Store) SetKeep(ctx context.Context, keep app.PruneLimits) error {
+	return s.write(ctx, func(tx *tx) error {
+		return tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES ('keep', ?)`, fmt.Sprint(int64(keep.Inbound), " ", int64(keep.History)))
+	})
+}
+
 // SetZone keeps a new zone and, in the same commit, counts the totals of days
 // again by its calendar. The bodies of deliveries stay as they were.
 func (s *Store) SetZone(ctx context.Context, name string) error {
@@ -76,25 +98,35 @@ func (s *Store) SetZone(ctx context.Context, name string) error {
 }
 
 func recountDays(tx *tx, zone *time.Location) error {
-	rows, err := tx.query(`SELECT account_id, bank_account_id, type, amount, occurred_at FROM transactions`)
+	rows, err := tx.query(daysOfRows)
 	if err != nil {
 		return err
 	}
+	accounts, bankAccounts, err := countDays(rows, zone)
+	if err != nil {
+		return err
+	}
+	return insertDays(tx, accounts, bankAccounts)
+}
+
+// daysOfRows is what countDays counts.
+const daysOfRows = `SELECT account_id, bank_account_id, type, amount, occurred_at FROM transactions`
+
+// countDays counts the totals of days from transactions, by the calendar of a
+// zone.
+func countDays(rows rowSet, zone *time.Location) (accounts, bankAccounts map[dayKey]app.Amounts, err error) {
 	defer rows.Close()
-	accounts, bankAccounts := map[dayKey]app.Amounts{}, map[dayKey]app.Amounts{}
+	accounts, bankAccounts = map[dayKey]app.Amounts{}, map[dayKey]app.Amounts{}
 	for rows.Next() {
 		var account, bankAccount, amount, at int64
 		var direction string
 		if err := rows.Scan(&account, &bankAccount, &direction, &amount, &at); err != nil {
-			return err
+			return nil, nil, err
 		}
 		key := dayKey{account, app.DayOf(time.Unix(at, 0), zone), app.Direction(direction)}
 		accounts[key] = plus(accounts[key], amount)
 		key.owner = bankAccount
 		bankAccounts[key] = plus(bankAccounts[key], amount)
 	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	return insertDays(tx, accounts, bankAccounts)
+	return accounts, bankAccounts, rows.Err()
 }

@@ -14,14 +14,15 @@
 //
 // Totals (total.go) and counts by blocks of ids (block.go) are written in the
 // commit of the rows that they count, so that statistics and listings read no
-// more rows than they show. The index of search texts (search.go) follows a
-// little later.
+// more rows than they show. The indexes of search texts, of amounts and of what
+// no shop was told of (search.go) follow a little later.
 //
 // # Files
 //
 // Beside the database file F stand F-wal and F-shm, which are SQLite's; F.key,
 // the key that secrets are sealed with; and F.lock, which the one serving
-// process locks.
+// process locks. F.key.next and F.key.old-<time> are of a key that is or was
+// replaced (newkey.go).
 package sqlitestore
 
 import (
@@ -102,7 +103,7 @@ func (s *Store) open(ctx context.Context, serve bool) (err error) {
 		return err
 	}
 	if serve {
-		if s.lock, err = lockFile(s.path + ".lock"); err != nil {
+		if s.lock, err = lockDatabase(s.path); err != nil {
 			return err
 		}
 	}
@@ -172,6 +173,23 @@ func (s *Store) noteFatal(err error) {
 
 // Path is the file, symbolic links resolved.
 func (s *Store) Path() string { return s.path }
+
+// lockDatabase takes the lock that a serving process holds, in a file that
+// belongs to the owner of the database, whoever runs this.
+func lockDatabase(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	if err := ownAs(path+".lock", info); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
+}
 
 // checkFile looks at a file before SQLite does, and leaves it untouched.
 func checkFile(path string) (string, error) {
@@ -247,11 +265,14 @@ func (s *Store) quickCheck(ctx, background context.Context) error {
 	return s.runQuickCheck(ctx)
 }
 
+// checkedTables are the tables whose pages are checked.
+const checkedTables = `SELECT 'sqlite_schema' UNION ALL SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'`
+
 // runQuickCheck checks table by table: a check of everything would also read
 // the search index twice over, which takes three times as long as all the rest
 // and finds no page that the check of the index's own tables doesn't.
 func (s *Store) runQuickCheck(ctx context.Context) error {
-	rows, err := s.reads.QueryContext(ctx, `SELECT 'sqlite_schema' UNION ALL SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'`)
+	rows, err := s.reads.QueryContext(ctx, checkedTables)
 	tables, err := collect(rows, err, func(row scanner) (name string, err error) { return name, row.Scan(&name) })
 	for _, table := range tables {
 		if err != nil {

@@ -54,25 +54,30 @@ func (c *commitTimes) since(from time.Time) app.CommitTimes {
 }
 
 func (s *Store) StorageStatus(now time.Time) (app.StorageStatus, error) {
-	status := app.StorageStatus{Path: s.path, Free: freeSpace(filepath.Dir(s.path)), Commits: s.writer.commits.since(now.Add(-commitsFor))}
-	file, err := os.Stat(s.path)
+	status, err := filesStatus(s.path)
+	status.Commits = s.writer.commits.since(now.Add(-commitsFor))
+	return status, storageError(err)
+}
+
+// filesStatus looks at the files of a database from outside.
+func filesStatus(path string) (app.StorageStatus, error) {
+	status := app.StorageStatus{Path: path, Free: freeSpace(filepath.Dir(path))}
+	file, err := os.Stat(path)
 	if err != nil {
-		return status, storageError(err)
+		return status, err
 	}
 	status.Size, status.FileMode = file.Size(), file.Mode()
-	key, err := os.Stat(s.path + ".key")
+	log, err := os.Stat(path + "-wal")
+	if err == nil {
+		status.LogSize = log.Size()
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return status, err
+	}
+	key, err := os.Stat(path + ".key")
 	if err != nil {
-		return status, storageError(err)
+		return status, err
 	}
 	status.KeyMode = key.Mode()
-	log, err := os.Stat(s.path + "-wal")
-	if errors.Is(err, fs.ErrNotExist) {
-		return status, nil
-	}
-	if err != nil {
-		return status, storageError(err)
-	}
-	status.LogSize = log.Size()
 	return status, nil
 }
 

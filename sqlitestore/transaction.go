@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
+	"math"
 	"strings"
 
 	"baoco/app"
@@ -50,69 +51,89 @@ func (c *conditions) join(other *conditions) {
 }
 
 // Transactions finds the ids of the page first, then their rows.
-func (s *Store) Transactions(ctx context.Context, accountID int64, f app.TransactionFilter) ([]app.Transaction, int64, error) {
+func (s *Store) Transactions(ctx context.Context, accountID int64, f app.TransactionFilter) (p app.TransactionPage, err error) {
 	if err := s.ownBankAccount(ctx, accountID, f.BankAccountID); err != nil {
-		return nil, 0, err
+		return p, err
 	}
-	var ids []int64
-	var total int64
-	var err error
-	switch {
-	case f.DeliveryState != "":
-		ids, total, err = s.transactionsByDelivery(ctx, accountID, f)
-	case f.Query != "" || f.MinAmount != 0 || f.MaxAmount != 0:
-		ids, total, err = s.scanTransactions(ctx, accountID, f)
-	default:
-		ids, total, err = s.leapTransactions(ctx, accountID, f)
+	list := s.listCounted
+	if scanned(f) {
+		list = s.listScanned
 	}
-	if err != nil || len(ids) == 0 {
-		return nil, total, err
+	found, err := list(ctx, accountID, f)
+	if err != nil {
+		return p, err
+	}
+	p.Total, p.SearchedTo = found.total, found.searchedTo
+	if p.SearchedTo != 0 {
+		var recorded sql.NullInt64
+		err := s.queryRow(ctx, `SELECT created_at FROM transactions WHERE id >= ? ORDER BY id LIMIT 1`, p.SearchedTo).Scan(&recorded)
+		if err != nil {
+			return p, storageError(err)
+		}
+		p.SearchedBack = fromSeconds(recorded)
+	}
+	if f.Sums {
+		if p.Sums, err = s.sums(ctx, accountID, f, found); err != nil {
+			return p, err
+		}
+	}
+	if len(found.ids) == 0 {
+		return p, nil
 	}
 	rows, err := s.query(ctx, `SELECT `+transactionColumns+` FROM json_each(?) page CROSS JOIN transactions t ON t.id = page.value
-			JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, joinIDs(ids))
-	list, err := collect(rows, err, scanTransaction)
-	return list, total, err
+			JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, joinIDs(found.ids))
+	p.Rows, err = collect(rows, err, scanTransaction)
+	return p, err
 }
 
-// leapTransactions serves the filters that blocks and days are counted by.
-func (s *Store) leapTransactions(ctx context.Context, accountID int64, f app.TransactionFilter) (ids []int64, total int64, err error) {
+// listing is a page of a listing as ids, and what leads to the others.
+type listing struct {
+	ids        []int64
+	all        []int64 // of all pages, where they were read
+	total      int64
+	searchedTo int64 // as in [app.TransactionPage]
+	leap       *leap
+}
+
+// listCounted serves the filters that blocks and days are counted by.
+func (s *Store) listCounted(ctx context.Context, accountID int64, f app.TransactionFilter) (found listing, err error) {
 	counted := !f.From.IsZero() || !f.To.IsZero() || f.SinceID != nil // else the total is kept
-	var l *leap
 	if f.Sort == app.SortDate || f.Sort == app.SortDateDesc {
 		zone, err := s.Zone(ctx)
 		if err != nil {
-			return nil, 0, err
+			return found, err
 		}
-		l, err = s.byDays(ctx, accountID, f, zone)
+		found.leap, err = s.byDays(ctx, accountID, f, zone)
 		if err != nil {
-			return nil, 0, err
+			return found, err
 		}
 	} else {
-		if l, err = s.byBlocks(ctx, transactionTable, blocksOf(accountID, f), counted, f.Page.Offset()+int64(f.Page.Size)); err != nil {
-			return nil, 0, err
+		if found.leap, err = s.byBlocks(ctx, transactionTable, blocksOf(accountID, f), counted, f.Page.Offset()+int64(f.Page.Size)); err != nil {
+			return found, err
 		}
 	}
 	if counted {
-		return l.list(ctx, s, f.Page)
+		found.ids, found.total, err = found.leap.list(ctx, s, f.Page)
+		return found, err
 	}
-	if total, err = s.keptTransactions(ctx, accountID, f); err != nil {
-		return nil, 0, err
+	if found.total, err = s.keptTransactions(ctx, accountID, f); err != nil {
+		return found, err
 	}
 	if f.UntilID != 0 {
 		newer := f
 		newer.UntilID, newer.SinceID = 0, &f.UntilID
 		after, err := s.byBlocks(ctx, transactionTable, blocksOf(accountID, newer), true, 0)
 		if err != nil {
-			return nil, 0, err
+			return found, err
 		}
 		n, err := after.total(ctx, s)
 		if err != nil {
-			return nil, 0, err
+			return found, err
 		}
-		total -= n
+		found.total -= n
 	}
-	ids, err = l.page(ctx, s, f.Page)
-	return ids, total, err
+	found.ids, err = found.leap.page(ctx, s, f.Page)
+	return found, err
 }
 
 // blocksOf is what of a filter blocks are counted by.
@@ -125,7 +146,7 @@ func blocksOf(accountID int64, f app.TransactionFilter) blockFilter {
 		b.to = f.To.Unix()
 	}
 	if f.SinceID != nil {
-		b.since = *f.SinceID
+		b.since = min(*f.SinceID, math.MaxInt64-1) // there is an id after it
 	}
 	b.until = f.UntilID
 	return b
@@ -135,10 +156,10 @@ func blocksOf(accountID int64, f app.TransactionFilter) blockFilter {
 func kindsOf(f app.TransactionFilter) *conditions {
 	var c conditions
 	if f.BankAccountID != 0 {
-		c.add("bank_account_id = ?", f.BankAccountID)
+		c.add("t.bank_account_id = ?", f.BankAccountID)
 	}
 	if f.Type != "" {
-		c.add("type = ?", string(f.Type))
+		c.add("t.type = ?", string(f.Type))
 	}
 	return &c
 }
@@ -155,73 +176,6 @@ func (s *Store) keptTransactions(ctx context.Context, accountID int64, f app.Tra
 			accountID, string(f.Type)).Scan(&n)
 	}
 	return n, storageError(err)
-}
-
-// scanTransactions serves the filters that rows must be read for.
-func (s *Store) scanTransactions(ctx context.Context, accountID int64, f app.TransactionFilter) (ids []int64, total int64, err error) {
-	c := kindsAndAmounts(accountID, f)
-	if !f.From.IsZero() || !f.To.IsZero() {
-		b := blocksOf(accountID, f)
-		first, last, err := s.blockRange(ctx, transactionTable, b)
-		if err != nil {
-			return nil, 0, err
-		}
-		c.add("t.id BETWEEN ? AND ? AND t.occurred_at >= ? AND t.occurred_at < ?", first, last, b.from, b.to)
-	}
-	if f.SinceID != nil {
-		c.add("t.id > ?", *f.SinceID)
-	}
-	if f.Query != "" {
-		q, err := s.searchTerm(ctx, f.Query)
-		if err != nil {
-			return nil, 0, err
-		}
-		if q.phrase != "" && (f.Sort == app.SortID || f.Sort == app.SortIDDesc) {
-			l, err := s.bySearch(ctx, q, c, f)
-			if err != nil {
-				return nil, 0, err
-			}
-			return l.list(ctx, s, f.Page)
-		}
-		matching, args := q.matching()
-		c.add("t.id IN ("+matching+")", args...)
-	}
-	if f.UntilID != 0 {
-		c.add("t.id <= ?", f.UntilID)
-	}
-	from := ` FROM transactions t WHERE ` + c.where.String()
-	if err := s.queryRow(ctx, `SELECT count(*)`+from, c.args...).Scan(&total); err != nil {
-		return nil, 0, storageError(err)
-	}
-	ids, err = s.scanIDs(ctx, `SELECT t.id`+from+` ORDER BY `+transactionOrder(f.Sort), c.args, f.Page)
-	return ids, total, err
-}
-
-// kindsAndAmounts are the conditions of a filter that a row meets or not
-// whatever else there is, but for its time and its text.
-func kindsAndAmounts(accountID int64, f app.TransactionFilter) *conditions {
-	var c conditions
-	c.add("t.account_id = ?", accountID)
-	c.join(kindsOf(f))
-	if f.MinAmount != 0 {
-		c.add("t.amount >= ?", f.MinAmount)
-	}
-	if f.MaxAmount != 0 {
-		c.add("t.amount <= ?", f.MaxAmount)
-	}
-	return &c
-}
-
-func transactionOrder(sort app.TransactionSort) string {
-	switch sort {
-	case app.SortID:
-		return "t.id"
-	case app.SortDate:
-		return "t.occurred_at, t.id"
-	case app.SortDateDesc:
-		return "t.occurred_at DESC, t.id DESC"
-	}
-	return "t.id DESC"
 }
 
 // ownBankAccount refuses a reference to a bank account of another account.

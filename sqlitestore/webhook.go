@@ -142,8 +142,15 @@ func (s *Store) DeleteWebhook(ctx context.Context, accountID, id int64, now time
 }
 
 func cancelDeliveries(tx *tx, webhookID int64) (int64, error) {
-	return tx.change(`UPDATE deliveries SET state = 3, due_ms = NULL WHERE id IN
-			(SELECT id FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = ? LIMIT ?)`, webhookID, cancelStep)
+	return cancel(tx, `SELECT id FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = ? LIMIT ?`, webhookID, cancelStep)
+}
+
+// cancel ends the pending deliveries that a query of ids gives.
+func cancel(tx *tx, which string, args ...any) (int64, error) {
+	if err := noteUnsent(tx, which, args...); err != nil {
+		return 0, err
+	}
+	return tx.change(`UPDATE deliveries SET state = 3, due_ms = NULL WHERE id IN (`+which+`)`, args...)
 }
 
 func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, key app.IdempotencyKey, change func(app.Secrets) (app.Secrets, error), now time.Time) (bool, error) {
@@ -190,6 +197,9 @@ func (s *sealedSecrets) dest() []any { return []any{&s.current, &s.next, &s.over
 
 func (s *sealedSecrets) open(sealer *sealer) (secrets app.Secrets, err error) {
 	secrets.ChangedAt = fromMillis(s.changed)
+	if len(s.current) == 0 {
+		return secrets, nil // lost
+	}
 	if secrets.Current, err = sealer.open(sealWebhook, s.current); err != nil || s.next == nil {
 		return secrets, err
 	}

@@ -68,9 +68,9 @@ func (s *Server) banksPage(v *visit) error {
 
 func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Source) (bankCard, error) {
 	card := bankCard{BankAccountSummary: b, Reason: bankReason(b.BankAccount, sources).In(v.lang)}
-	newest, _, err := s.service.Transactions(v.Context(), v.account.ID, app.TransactionFilter{BankAccountID: b.ID, Page: app.Page{Number: 1, Size: 1}})
-	if len(newest) > 0 {
-		card.Last = &newest[0]
+	newest, err := s.service.Transactions(v.Context(), v.account.ID, app.TransactionFilter{BankAccountID: b.ID, Page: app.Page{Number: 1, Size: 1}})
+	if len(newest.Rows) > 0 {
+		card.Last = &newest.Rows[0]
 	}
 	return card, err
 }

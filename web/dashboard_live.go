@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"html"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,6 +105,14 @@ func liveAddress(n app.Newest) string {
 	return livePrefix + "transactions?since=" + position{n.TransactionID, n.AttemptID}.String()
 }
 
+// newsAddress is the stream that says whether there are transactions that a page
+// hasn't, which goes on showing what it does.
+func newsAddress(n app.Newest, values url.Values) string {
+	values = onlyFilter(values)
+	values.Set("since", position{n.TransactionID, 0}.String())
+	return livePrefix + "transactions/new?" + values.Encode()
+}
+
 // position is how far a stream has come: a transaction and an attempt.
 type position struct{ transaction, attempt int64 }
 
@@ -138,6 +148,35 @@ func (s *Server) liveTransactions(v *visit) error {
 		return err
 	}
 	return s.follow(v, at, func(stream *stream, at position) (position, error) { return s.sendNews(v, stream, at) })
+}
+
+// liveNewTransactions says how many transactions came since a page was made, or
+// under a filter that some did, with a link to the first page. It never moves
+// what somebody reads.
+func (s *Server) liveNewTransactions(v *visit) error {
+	since, err := v.position()
+	if err != nil {
+		return err
+	}
+	values := onlyFilter(v.URL.Query())
+	to := html.EscapeString("/transactions?" + values.Encode())
+	w := view{Lang: v.lang, zone: v.zone}
+	told := int64(0)
+	return s.follow(v, since, func(stream *stream, at position) (position, error) {
+		n, last, err := s.service.TransactionsSince(v.Context(), v.account.ID, at.transaction)
+		next := position{max(at.transaction, last), at.attempt}
+		if told += n; err != nil || n == 0 {
+			return next, err
+		}
+		text := w.T("There are new transactions: show", "Có giao dịch mới: xem")
+		if len(values) == 0 {
+			text = w.Count(told, "new transaction: show", "new transactions: show", "giao dịch mới: xem")
+		} else if told > n {
+			return next, nil // it says so already
+		}
+		// A connection that broke counts from the page again.
+		return next, stream.send(since.String(), `<a class="pill pending" href="`+to+`">`+text+`</a>`)
+	})
 }
 
 // follow has send send what there is after a position, and again whenever

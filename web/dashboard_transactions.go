@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,21 +19,21 @@ type transactionRow struct {
 }
 
 // transactionRows lists a page of transactions with their deliveries.
-func (s *Server) transactionRows(v *visit, f app.TransactionFilter) ([]transactionRow, int64, error) {
-	list, total, err := s.service.Transactions(v.Context(), v.account.ID, f)
+func (s *Server) transactionRows(v *visit, f app.TransactionFilter) ([]transactionRow, app.TransactionPage, error) {
+	page, err := s.service.Transactions(v.Context(), v.account.ID, f)
 	if err != nil {
-		return nil, 0, err
+		return nil, page, err
 	}
-	ids := make([]int64, len(list))
-	for i, t := range list {
+	ids := make([]int64, len(page.Rows))
+	for i, t := range page.Rows {
 		ids[i] = t.ID
 	}
 	deliveries, err := s.service.DeliveriesOf(v.Context(), v.account.ID, ids)
-	rows := make([]transactionRow, len(list))
-	for i, t := range list {
+	rows := make([]transactionRow, len(page.Rows))
+	for i, t := range page.Rows {
 		rows[i] = transactionRow{t, deliveries[t.ID]}
 	}
-	return rows, total, err
+	return rows, page, err
 }
 
 // transactionForm is the filter as it stands in the address and in the form.
@@ -42,11 +43,15 @@ type transactionForm struct {
 
 type transactionsData struct {
 	Form    transactionForm
+	States  []app.DeliveryState // that the form offers
 	Banks   []app.BankAccount
 	Rows    []transactionRow
-	Total   int64
+	Found   app.TransactionPage
 	Pages   pages
+	Older   bool   // what somebody saw before, who searched further back, isn't among them
+	Further string // address of what lies behind; empty: all was looked at
 	Live    string // address of the stream of new rows; empty: none arrive
+	News    string // address of the stream that says whether there are new ones
 	Exports exports
 	Problem string
 }
@@ -54,9 +59,16 @@ type transactionsData struct {
 // exports are the addresses of the files of the filter.
 type exports struct{ CSV, XLSX string }
 
+// onlyFilter are the parameters of an address that narrow the listing.
+func onlyFilter(values url.Values) url.Values {
+	for _, place := range []string{"page", "until", "before", "since"} {
+		values.Del(place)
+	}
+	return values
+}
+
 func exportLinks(values url.Values) exports {
-	values.Del("page")
-	values.Del("until")
+	values = onlyFilter(values)
 	link := func(format sheet.Format) string {
 		values.Set("format", string(format))
 		return exportPath + "?" + values.Encode()
@@ -65,7 +77,7 @@ func exportLinks(values url.Values) exports {
 }
 
 func (s *Server) transactionsPage(v *visit) error {
-	data := transactionsData{Form: readTransactionForm(v.URL.Query())}
+	data := transactionsData{Form: readTransactionForm(v.URL.Query()), States: app.TransactionStates}
 	var err error
 	if data.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
@@ -79,8 +91,13 @@ func (s *Server) transactionsPage(v *visit) error {
 	f, err := s.transactionFilter(v, data.Form)
 	f.Page = pageOf(v)
 	f.UntilID = until(v, f.Page, newest.TransactionID)
+	if before, ok := parseID(v.URL.Query().Get("before")); ok && before > 1 {
+		f.UntilID, data.Older = min(f.UntilID, before-1), true
+	}
+	filtered := data.Form != transactionForm{}
+	f.Sums = filtered && !data.Older
 	if err == nil {
-		data.Rows, data.Total, err = s.transactionRows(v, f)
+		data.Rows, data.Found, err = s.transactionRows(v, f)
 	}
 	if problem := fieldProblems(err, v.lang); problem != "" {
 		data.Problem, status, err = problem, http.StatusUnprocessableEntity, nil
@@ -88,11 +105,20 @@ func (s *Server) transactionsPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data.Pages = pagesOf(f.Page, data.Total, v.URL.Query(), "/transactions")
+	data.Pages = pagesOf(f.Page, data.Found.Total, v.URL.Query(), "/transactions")
 	data.Pages.values.Set("until", strconv.FormatInt(f.UntilID, 10))
+	if data.Found.SearchedTo != 0 && int64(f.Page.Number) >= data.Pages.Last {
+		values := onlyFilter(v.URL.Query())
+		values.Set("before", strconv.FormatInt(data.Found.SearchedTo, 10))
+		data.Further = "/transactions?" + values.Encode()
+	}
 	data.Exports = exportLinks(v.URL.Query())
-	if f.Page.Number == 1 && data.Form == (transactionForm{}) {
+	switch {
+	case data.Problem != "":
+	case f.Page.Number == 1 && !filtered && !data.Older:
 		data.Live = liveAddress(newest)
+	default:
+		data.News = newsAddress(newest, v.URL.Query())
 	}
 	return s.render(v, status, "transactions", "transactions", app.Text{EN: "Transactions", VI: "Giao dịch"}, data)
 }
@@ -143,10 +169,42 @@ func (s *Server) transactionFilter(v *visit, form transactionForm) (app.Transact
 
 // readDeliveryState reads what a listing of transactions can be narrowed by.
 func readDeliveryState(text string, bad *app.Invalid) app.DeliveryState {
-	switch state := app.DeliveryState(text); state {
-	case "", app.DeliveryFailed, app.DeliveryPending:
+	state := app.DeliveryState(text)
+	if state == "" || slices.Contains(app.TransactionStates, state) {
 		return state
 	}
-	bad.Add("delivery_state", "must be failed or pending", "phải là failed hoặc pending")
+	bad.Add("delivery_state", "must be failed, pending, delivered or unsent", "phải là failed, pending, delivered hoặc unsent")
 	return ""
+}
+
+// ToldWord names what a transaction is told of by its deliveries.
+func (v view) ToldWord(state app.DeliveryState) string {
+	switch state {
+	case app.DeliveryFailed:
+		return v.T("Failed", "Gửi thất bại")
+	case app.DeliveryPending:
+		return v.T("Waiting", "Đang chờ gửi")
+	case app.DeliveryDelivered:
+		return v.T("Told", "Đã gửi")
+	}
+	return v.T("Not sent: no webhook", "Không gửi: không có webhook")
+}
+
+// SearchFound writes how many transactions a search found, as far as it went.
+func (v view) SearchFound(d transactionsData) string {
+	switch n := d.Found.Total; {
+	case d.Found.SearchedTo != 0 && n == 0:
+		return v.T("Nothing found so far", "Chưa tìm thấy giao dịch nào")
+	case d.Found.SearchedTo != 0:
+		return v.T("At least ", "Ít nhất ") + v.Count(n, "transaction", "transactions", "giao dịch")
+	case d.Older:
+		return v.Found(n, "older transaction", "older transactions", "giao dịch cũ hơn")
+	default:
+		return v.Found(n, "transaction", "transactions", "giao dịch")
+	}
+}
+
+// Sum writes what the transactions of one direction come to.
+func (v view) Sum(d app.Direction, sum app.Amounts) string {
+	return v.Signed(app.Transaction{Type: d, Amount: sum.Total}) + " " + strings.ToLower(v.Direction(d)) + nbsp + "(" + v.Number(sum.Count) + ")"
 }

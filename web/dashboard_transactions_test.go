@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -88,8 +89,8 @@ func TestPagesDoNotShift(t *testing.T) {
 	}
 }
 
-// The state of a transaction's deliveries, as the page and the API narrow by
-// it, is that of the last one to each webhook.
+// What a transaction is told of, as the page and the API narrow by it, follows
+// from its last delivery to each webhook: each is in one of the states.
 func TestDeliveryStates(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -121,6 +122,7 @@ func TestDeliveryStates(t *testing.T) {
 	}
 	w.pay(1, "1", "before any webhook")
 	check("no webhook", "pending")
+	check("no webhook", "unsent", "1")
 	hook, _ := w.webhook(receiver.url, app.WebhookAll)
 	second, _ := w.webhook(receiver.url, app.WebhookAll)
 	w.pay(1, "2", "bún chả")
@@ -128,6 +130,7 @@ func TestDeliveryStates(t *testing.T) {
 	w.attempts(1, 4)
 	check("failed once", "pending", "3", "2")
 	check("failed once", "failed")
+	check("failed once", "unsent", "1")
 	w.exhaust(hook.ID, serverError)
 	w.exhaust(second.ID, serverError)
 	check("given up", "pending")
@@ -149,14 +152,190 @@ func TestDeliveryStates(t *testing.T) {
 		})
 		if id == hook.ID {
 			check("one of two told since", "failed", "3", "2")
+			check("one of two told since", "delivered")
 		}
 	}
 	check("told since", "failed")
-	a := w.do("GET", "/api/v1/transactions?delivery_state=delivered", "", "Authorization", "Bearer "+key)
+	check("told since", "delivered", "3", "2")
+	// Of a webhook that was deleted before it was told nobody is told any more.
+	receiver.answers(503, "")
+	w.pay(1, "4", "bún bò")
+	check("not yet told", "pending", "4")
+	must(t, w.service.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
+	check("one webhook is deleted", "pending", "4")
+	must(t, w.service.DeleteWebhook(context.Background(), 1, second.ID, time.Now()))
+	check("both are deleted", "pending")
+	check("both are deleted", "unsent", "4", "1")
+	check("both are deleted", "delivered", "3", "2")
+	a := w.do("GET", "/api/v1/transactions?delivery_state=cancelled", "", "Authorization", "Bearer "+key)
 	if a.status < 400 || a.status > 422 || !strings.Contains(a.body, "delivery_state") {
 		t.Errorf("an unknown state: %d %s", a.status, a.body)
 	}
-	b.get("/transactions?delivery_state=delivered").wantStatus(t, http.StatusUnprocessableEntity)
+	b.get("/transactions?delivery_state=cancelled").wantStatus(t, http.StatusUnprocessableEntity)
+}
+
+// What a filter comes to stands above its rows, whatever page it is; what
+// arrives meanwhile counts on the first page alone.
+func TestSumsOfAFilter(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(1, "lan", app.RoleOwner)
+	bank := w.link("ACB", someAccount)
+	record := func(id int, direction app.Direction, amount int64, content string) {
+		_, _, err := w.service.RecordByHand(context.Background(), 1, app.Incoming{
+			EventID: fmt.Sprint(id), Gateway: "ACB", AccountNumber: someAccount, Type: direction, Amount: amount, Content: content, Time: time.Now(),
+		}, nil, app.IdempotencyKey{}, time.Now())
+		must(t, err)
+	}
+	for id := range 25 {
+		record(id, app.In, 100_001, "cà phê")
+	}
+	record(100, app.Out, 70_000, "trả tiền cà phê")
+	b := w.browser().signIn("lan")
+	sums := func(a answer) (list []string) {
+		a.wantStatus(t, http.StatusOK)
+		for _, m := range regexp.MustCompile(`<span class="(?:in|out)">([^<]*\(\d+\))</span>`).FindAllStringSubmatch(a.body, -1) {
+			list = append(list, strings.ReplaceAll(html.UnescapeString(m[1]), "\u00a0", " "))
+		}
+		return list
+	}
+	in, out := "+2,500,025 ₫ in (25)", "−70,000 ₫ out (1)"
+	today := time.Now().In(w.service.Zone()).Format(app.DateLayout)
+	for query, want := range map[string][]string{
+		"":                                    nil,
+		"q=ca+phe":                            {in, out},
+		"q=tra":                               {"+0 ₫ in (0)", out},
+		"bank_account_id=" + itoa(bank.ID):    {in, out},
+		"type=IN":                             {in},
+		"type=OUT":                            {out},
+		"min=70001":                           {in, "−0 ₫ out (0)"},
+		"to=2020-01-01":                       {"+0 ₫ in (0)", "−0 ₫ out (0)"},
+		"delivery_state=unsent&from=" + today: {in, out},
+	} {
+		if diff := cmp.Diff(want, sums(b.get("/transactions?"+query))); diff != "" {
+			t.Errorf("%q: %s", query, diff)
+		}
+	}
+	for _, query := range []string{"q=ca+phe", "bank_account_id=" + itoa(bank.ID)} {
+		first := b.get("/transactions?" + query)
+		record(1000+len(query), app.In, 5, "cà phê")
+		if got := sums(b.get(first.linkOf(t, "next"))); !slices.Equal(got, sums(first)) {
+			t.Errorf("%q: %q on the second page, want %q", query, got, sums(first))
+		}
+		if got := sums(b.get("/transactions?" + query)); slices.Equal(got, sums(first)) {
+			t.Errorf("%q: the first page misses what arrived: %q", query, got)
+		}
+	}
+	b.header.Set("Accept-Language", "vi")
+	if got := sums(b.get("/transactions?type=OUT")); !slices.Equal(got, []string{"−70.000 ₫ tiền ra (1)"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// A search that finds next to nothing stops, says how far it came, and goes on
+// from there: nothing is left out, and nothing is shown twice.
+func TestSearchFurtherBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(1, "lan", app.RoleOwner)
+	w.link("ACB", someAccount)
+	receiver := newMoody(t, 200, "")
+	hook, _ := w.webhook(receiver.url, app.WebhookAll)
+	told := func(id string) {
+		w.pay(1, id, "bánh mì")
+		eventually(t, "the delivery", func() bool {
+			n, err := w.service.PendingDeliveries(context.Background(), 1)
+			must(t, err)
+			return n == 0
+		})
+	}
+	told("first")
+	told("second")
+	must(t, w.service.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
+	source := w.native()
+	for n := 0; n < 13_000; n += 500 {
+		call := app.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now()}
+		for i := range 500 {
+			call.Elements = append(call.Elements, app.Incoming{
+				EventID: fmt.Sprint(n + i), Gateway: "ACB", AccountNumber: someAccount, Type: app.In, Amount: 1, Time: time.Now(),
+			})
+		}
+		_, err := w.service.RecordTransactions(context.Background(), call)
+		must(t, err)
+	}
+	b := w.browser().signIn("lan")
+	page := b.get("/transactions?delivery_state=delivered")
+	if got := page.transactionsListed(t); len(got) != 0 || !strings.Contains(page.body, "Nothing found so far") || !strings.Contains(page.body, "recorded since") {
+		t.Fatalf("%q listed\n%s", got, page.body)
+	}
+	further := regexp.MustCompile(`href="(/transactions\?before=[^"]*)"`)
+	var seen []string
+	for steps := 0; ; steps++ {
+		m := further.FindStringSubmatch(page.body)
+		if m == nil {
+			break
+		}
+		if steps == 5 {
+			t.Fatal("the search never ends")
+		}
+		page = b.get(html.UnescapeString(m[1]))
+		seen = append(seen, page.transactionsListed(t)...)
+	}
+	if !slices.Equal(seen, []string{"2", "1"}) || !strings.Contains(page.body, "2 older transactions") {
+		t.Errorf("found %q\n%s", seen, page.body)
+	}
+	if a := b.get("/transactions?delivery_state=delivered&before=2"); !slices.Equal(a.transactionsListed(t), []string{"1"}) {
+		t.Error("before an id comes something else")
+	}
+}
+
+// A page that shows no live rows says that there are new ones, and leads to
+// them.
+func TestNewsOfTransactions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(1, "lan", app.RoleViewer)
+	other, err := w.service.CreateAccount(context.Background(), "other", time.Now())
+	must(t, err)
+	_, err = w.service.LinkBankAccount(context.Background(), other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: someAccount, AccountName: "B"}, time.Now())
+	must(t, err)
+	w.link("ACB", someAccount)
+	for id := range 25 {
+		w.pay(1, fmt.Sprint("old", id), "cà phê")
+	}
+	b := w.browser().signIn("lan")
+	stream := func(path string) (address string) {
+		m := regexp.MustCompile(`hx-sse:connect="(/live/transactions[^"]*)"`).FindStringSubmatch(b.get(path).body)
+		if m == nil {
+			t.Fatalf("%s has no stream", path)
+		}
+		return html.UnescapeString(m[1])
+	}
+	if to := stream("/transactions"); strings.Contains(to, "new") {
+		t.Errorf("the first page has the stream %s", to)
+	}
+	const evil = `q="><script>`
+	second, filtered := b.listen(stream("/transactions?page=2")), b.listen(stream("/transactions?type=IN&"+url.PathEscape(evil)))
+	w.pay(other.ID, "theirs", "phở")
+	w.pay(1, "a", "bún")
+	news := func(l *listener) string {
+		for {
+			if e := l.next(""); e.data != "" { // else it is a sign of life
+				return e.data
+			}
+		}
+	}
+	if got := news(second); got != `<a class="pill pending" href="/transactions?">1 new transaction: show</a>` {
+		t.Errorf("after one: %q", got)
+	}
+	w.pay(1, "b", "bún")
+	if got := news(second); !strings.Contains(got, ">2 new transactions: show<") {
+		t.Errorf("after two: %q", got)
+	}
+	if got := news(filtered); got != `<a class="pill pending" href="/transactions?q=%22%3E%3Cscript%3E&amp;type=IN">There are new transactions: show</a>` {
+		t.Errorf("with a filter: %q", got)
+	}
+	b.get("/live/transactions/new?since=x").wantStatus(t, http.StatusUnprocessableEntity)
 }
 
 // A transaction's page says where it comes from; what came in byte for byte is

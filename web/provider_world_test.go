@@ -177,9 +177,9 @@ func (w *world) sepay() app.Source  { return w.source("sepay", app.AuthAPIKey, "
 // transactions lists those of account 1, oldest first, at most 100.
 func (w *world) transactions() []app.Transaction {
 	w.t.Helper()
-	list, _, err := w.service.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
+	page, err := w.service.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
 	must(w.t, err)
-	return list
+	return page.Rows
 }
 
 func (w *world) wantTransactions(n int) []app.Transaction {

@@ -161,6 +161,7 @@ var dashboardPages = []page{
 	{"GET", "/inbound/refused", app.RoleOwner, (*Server).refusedPage},
 
 	{"GET", "/live/transactions", app.RoleViewer, (*Server).liveTransactions},
+	{"GET", "/live/transactions/new", app.RoleViewer, (*Server).liveNewTransactions},
 
 	{"GET", "/deliveries", app.RoleOwner, (*Server).deliveriesPage},
 	{"GET", "/deliveries/resend", app.RoleOwner, (*Server).resendPage},

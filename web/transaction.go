@@ -56,19 +56,19 @@ func (s *Server) listTransactions(w http.ResponseWriter, q *query) error {
 	if err := p.bad.Err(); err != nil {
 		return err
 	}
-	list, total, err := s.service.Transactions(q.Context(), q.account(), f)
+	page, err := s.service.Transactions(q.Context(), q.account(), f)
 	if err != nil {
 		return err
 	}
-	encoded := make([]TransactionJSON, len(list))
-	for i, t := range list {
+	encoded := make([]TransactionJSON, len(page.Rows))
+	for i, t := range page.Rows {
 		encoded[i] = EncodeTransaction(t, s.service.Zone())
 	}
 	writeJSON(w, http.StatusOK, struct {
 		envelope
 		Transactions []TransactionJSON `json:"transactions"`
 		Pagination   pagination        `json:"pagination"`
-	}{ok(q.Request, "Transactions.", "Danh sách giao dịch."), encoded, paginate(f.Page, total)})
+	}{ok(q.Request, "Transactions.", "Danh sách giao dịch."), encoded, paginate(f.Page, page.Total)})
 	return nil
 }
 

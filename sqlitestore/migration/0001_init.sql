@@ -216,6 +216,28 @@ CREATE INDEX transactions_number ON transactions (bank_account_id, number) WHERE
 -- by every three characters. What came later is read until it is indexed.
 CREATE VIRTUAL TABLE transactions_search USING fts5 (search, content = '', columnsize = 0, tokenize = 'trigram case_sensitive 1');
 
+-- Transactions by amount, up to searched_to too: by blocks of 4,096 ids, so that
+-- what is newest is found first and what is added lies close together.
+CREATE TABLE transaction_amounts (
+  account_id      INTEGER NOT NULL,
+  block           INTEGER NOT NULL, -- id / 4096
+  amount          INTEGER NOT NULL,
+  id              INTEGER NOT NULL,
+  bank_account_id INTEGER NOT NULL,
+  type            TEXT NOT NULL,
+  occurred_at     INTEGER NOT NULL,
+  PRIMARY KEY (account_id, block, amount, id)
+) STRICT, WITHOUT ROWID;
+
+-- Transactions that had no delivery, or cancelled ones only, when they were
+-- indexed or their last delivery was cancelled. Those up to searched_to that
+-- have none now are among them.
+CREATE TABLE transactions_unsent (
+  account_id     INTEGER NOT NULL,
+  transaction_id INTEGER NOT NULL,
+  PRIMARY KEY (account_id, transaction_id)
+) STRICT, WITHOUT ROWID;
+
 -- How many rows of each kind a block of 4,096 ids holds, and when the first and
 -- the last of them happened: what listings leap over instead of reading it.
 CREATE TABLE transaction_blocks (
@@ -292,7 +314,6 @@ CREATE INDEX deliveries_transaction ON deliveries (transaction_id);
 CREATE INDEX deliveries_samples ON deliveries (account_id) WHERE sample IS NOT NULL;
 CREATE INDEX deliveries_failed ON deliveries (webhook_id, created_ms) WHERE state = 2;
 CREATE INDEX deliveries_failed_transactions ON deliveries (account_id, transaction_id, webhook_id) WHERE state = 2;
-CREATE INDEX deliveries_resent ON deliveries (account_id, transaction_id, webhook_id) WHERE resend_of IS NOT NULL;
 
 CREATE TABLE attempts (
   id            INTEGER PRIMARY KEY,

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/sqlitestore"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+func doctorCommand() *cli.Command {
+	return &cli.Command{
+		Name: "doctor", Usage: "look whether the database and all beside it are in order, with a server or without; exits 6 where something is wrong",
+		Description: example("baoco doctor", "baoco doctor --full --lang vi", "baoco doctor --new-key", "baoco doctor --repair-totals"),
+		Flags: adminFlags(
+			&cli.BoolFlag{Name: "full", Usage: "read everything: every index, reference and row; minutes for a file of some gigabytes"},
+			&cli.BoolFlag{Name: "new-key", Usage: "with the server stopped: make a new key file, and drop the secrets that the old one doesn't open"},
+			&cli.BoolFlag{Name: "repair-totals", Usage: "with the server stopped: count every total anew from the transactions and attempts, first"},
+			langFlag,
+		),
+		Action: doctor,
+	}
+}
+
+// checkJSON is a check as baoco doctor prints it.
+type checkJSON struct {
+	Check   string          `json:"check"`
+	Result  app.CheckResult `json:"result"`
+	Message string          `json:"message"`
+	Cure    *string         `json:"cure"`
+}
+
+// doctor opens the file its own way: it must be able to say what is wrong with
+// one that no other command opens.
+func doctor(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	if err := checkOutput(c); err != nil {
+		return err
+	}
+	lang, err := language(c)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Bool("new-key") && (c.Bool("repair-totals") || c.Bool("full")):
+		return usagef("--new-key goes with no other")
+	case c.Bool("new-key"):
+		return replaceKey(c)
+	case c.Bool("repair-totals"):
+		if err := repairTotals(c); err != nil {
+			return err
+		}
+	}
+	checks, err := sqlitestore.Examine(c.Context, c.String("db"), sqlitestore.Examination{
+		Full: c.Bool("full"), Now: time.Now(), Progress: sayProgress(c.App.ErrWriter),
+	})
+	if err != nil {
+		return err
+	}
+	list, wrong := []checkJSON{}, 0
+	for _, check := range checks {
+		one := checkJSON{Check: check.Name, Result: check.Result, Message: check.Text.In(lang)}
+		if cure := check.Cure.In(lang); cure != "" {
+			one.Cure = &cure
+		}
+		list = append(list, one)
+		if check.Result == app.CheckFailed {
+			wrong++
+		}
+	}
+	if err := output(c, list, func(w io.Writer) { printChecks(w, list) }); err != nil {
+		return err
+	}
+	if wrong > 0 {
+		return exitStatus{exitCheck, fmt.Errorf("checks that failed: %d of %d", wrong, len(list))}
+	}
+	return nil
+}
+
+func printChecks(w io.Writer, checks []checkJSON) {
+	for _, c := range checks {
+		fmt.Fprintf(w, "%-8s %-13s %s\n", c.Result, c.Check, oneLine(c.Message))
+		if c.Cure != nil {
+			fmt.Fprintf(w, "%22s %s\n", "→", oneLine(*c.Cure))
+		}
+	}
+}
+
+// sayProgress says on w what is being done, where it takes its time.
+func sayProgress(w io.Writer) func(what string) {
+	last := time.Now()
+	return func(what string) {
+		if time.Since(last) >= 2*time.Second {
+			last = time.Now()
+			fmt.Fprintf(w, "reading: %s\n", what)
+		}
+	}
+}
+
+func repairTotals(c *cli.Context) error {
+	store, err := sqlitestore.Open(c.Context, c.String("db"), sqlitestore.Options{Serve: true})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if err := store.Recount(c.Context); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.App.ErrWriter, "Every total is counted anew.")
+	return nil
+}
+
+// lostJSON is a webhook or a source whose secret somebody must rotate.
+type lostJSON struct {
+	ID      int64  `json:"id"`
+	Account int64  `json:"account_id"`
+	Name    string `json:"name"`
+}
+
+// lostSourceJSON also says whether options went with the secret.
+type lostSourceJSON struct {
+	lostJSON
+	Provider app.Provider `json:"provider"`
+	Options  bool         `json:"options_lost"`
+}
+
+// replacedKey is what baoco doctor --new-key prints.
+type replacedKey struct {
+	OldKey   *string          `json:"old_key_file"`
+	Webhooks []lostJSON       `json:"webhooks"`
+	Sources  []lostSourceJSON `json:"sources"`
+}
+
+func replaceKey(c *cli.Context) error {
+	replaced, err := sqlitestore.ReplaceKey(c.Context, c.String("db"), time.Now())
+	if err != nil {
+		return err
+	}
+	r := replacedKey{Webhooks: []lostJSON{}, Sources: []lostSourceJSON{}}
+	if replaced.Aside != "" {
+		r.OldKey = &replaced.Aside
+	}
+	kinds := web.Providers()
+	for _, l := range replaced.Lost {
+		one := lostJSON{l.ID, l.AccountID, l.Name}
+		if l.Provider == "" {
+			r.Webhooks = append(r.Webhooks, one)
+			continue
+		}
+		options := slices.ContainsFunc(kinds, func(k app.ProviderKind) bool { return k.Provider == l.Provider && len(k.Options) > 0 })
+		r.Sources = append(r.Sources, lostSourceJSON{one, l.Provider, options})
+	}
+	return output(c, r, func(w io.Writer) { printReplacedKey(w, r) })
+}
+
+func printReplacedKey(w io.Writer, r replacedKey) {
+	fmt.Fprintln(w, "The database has a new key file. Keep a copy of it beside the backups, not in them.")
+	if r.OldKey != nil {
+		fmt.Fprintf(w, "The old one opens older backups; it is kept as %s\n", oneLine(*r.OldKey))
+	}
+	account := func(l lostJSON) string {
+		if l.Account == app.DefaultAccountID {
+			return ""
+		}
+		return " --account " + strconv.FormatInt(l.Account, 10)
+	}
+	for _, l := range r.Webhooks {
+		fmt.Fprintf(w, "Webhook %d (%s) has no secret; what it is to be told waits. Then give the shop the new one:\n  baoco webhook rotate-secret %d%s\n",
+			l.ID, oneLine(l.Name), l.ID, account(l))
+	}
+	for _, l := range r.Sources {
+		fmt.Fprintf(w, "Source %d (%s) has no secret, and its calls are refused. Then enter the new one at the provider:\n  baoco source rotate %d%s\n",
+			l.ID, oneLine(l.Name), l.ID, account(l.lostJSON))
+		if l.Options {
+			fmt.Fprintf(w, "  Options such as --map, --sender or --username are lost as well: where it had some, remove it and add it anew.\n")
+		}
+	}
+	if len(r.Webhooks)+len(r.Sources) == 0 {
+		fmt.Fprintln(w, "Every secret is sealed under it; none was lost.")
+	}
+}

@@ -1,0 +1,293 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// Examination says how a file is examined.
+type Examination struct {
+	// Full reads everything: every page against every index, every reference,
+	// and every row against the kept totals.
+	Full bool
+	Now  time.Time
+	// Progress is told what is being read; may be nil.
+	Progress func(what string)
+}
+
+// Examine looks at a file and all that is kept beside it, and leaves it as it
+// is, whether a server works with it or nobody does: it migrates nothing, copies
+// no log and takes no lock that a server needs. What is wrong is in the checks;
+// an error means that ctx ended.
+func Examine(ctx context.Context, path string, x Examination) ([]app.Check, error) {
+	d := &doctor{Examination: x, path: path}
+	if d.Progress == nil {
+		d.Progress = func(string) {}
+	}
+	if d.look(ctx, "file", d.file) && d.look(ctx, "server", d.server) {
+		d.look(ctx, "permissions", d.permissions)
+		d.look(ctx, "disk", d.disk)
+		d.database(ctx)
+	}
+	if d.db != nil {
+		d.db.Close()
+	}
+	return d.checks, ctx.Err()
+}
+
+// doctor walks from the outside of a file to what is in it.
+type doctor struct {
+	Examination
+	path   string // real, once the file is found
+	served bool
+	older  bool // the schema
+	zone   *time.Location
+	db     *sql.DB
+	checks []app.Check
+}
+
+// look adds what a check saw, and tells whether the next may count on it. What
+// can't be read has failed.
+func (d *doctor) look(ctx context.Context, name string, see func(context.Context) (app.Check, error)) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	c, err := see(ctx)
+	if err != nil {
+		c = failed(app.Text{EN: err.Error(), VI: err.Error()}, cureOf(err))
+	}
+	c.Name = name
+	d.checks = append(d.checks, c)
+	return c.Result != app.CheckFailed
+}
+
+func fine(en, vi string, args ...any) (app.Check, error) {
+	return app.Check{Result: app.CheckOK, Text: app.Textf(en, vi, args...)}, nil
+}
+
+func warning(text, cure app.Text) (app.Check, error) {
+	return app.Check{Result: app.CheckWarning, Text: text, Cure: cure}, nil
+}
+
+func failed(text, cure app.Text) app.Check {
+	return app.Check{Result: app.CheckFailed, Text: text, Cure: cure}
+}
+
+var (
+	cureRestore = app.Text{
+		EN: "Stop the server, keep a copy of these files, and restore a backup.",
+		VI: "Dừng máy chủ, giữ lại một bản sao các tệp này rồi khôi phục từ bản sao lưu.",
+	}
+	cureKey = app.Text{
+		EN: "Put the key file back from where the backup keeps it. If it is lost: baoco doctor --new-key",
+		VI: "Đặt lại tệp khoá từ nơi cất bản sao lưu. Nếu đã mất hẳn: baoco doctor --new-key",
+	}
+	cureTotals = app.Text{
+		EN: "Nothing of a transaction is lost. Stop the server, then: baoco doctor --repair-totals",
+		VI: "Không giao dịch nào bị mất. Dừng máy chủ rồi chạy: baoco doctor --repair-totals",
+	}
+	cureReport = app.Text{
+		EN: "This should never be: keep a copy of the file and report it.",
+		VI: "Điều này lẽ ra không bao giờ xảy ra: hãy giữ một bản sao của tệp và báo lại.",
+	}
+)
+
+// cureOf is what helps against an error.
+func cureOf(err error) app.Text {
+	switch {
+	case errors.Is(err, ErrNoFile):
+		return app.Text{EN: "baoco serve creates it; --db names another.", VI: "baoco serve sẽ tạo tệp; dùng --db để chỉ tệp khác."}
+	case errors.Is(err, ErrKey):
+		return cureKey
+	case errors.Is(err, ErrNewer):
+		return app.Text{EN: "Use the newer version of baoco.", VI: "Hãy dùng phiên bản baoco mới hơn."}
+	case errors.Is(err, fs.ErrPermission):
+		return app.Text{EN: "Run this as the user that the server runs as.", VI: "Hãy chạy bằng tài khoản mà máy chủ đang dùng."}
+	case errors.Is(err, ErrNotDatabase):
+		return app.Text{EN: "Name the right file with --db, or restore a backup.", VI: "Chỉ đúng tệp bằng --db, hoặc khôi phục từ bản sao lưu."}
+	}
+	return cureRestore
+}
+
+func (d *doctor) file(context.Context) (app.Check, error) {
+	real, err := checkFile(d.path)
+	if err != nil {
+		return app.Check{}, err
+	}
+	d.path = real
+	info, err := os.Stat(real)
+	if err != nil {
+		return app.Check{}, err
+	}
+	return fine("%s, %.1f MB", "%s, %.1f MB", real, float64(info.Size())/(1<<20))
+}
+
+func (d *doctor) server(context.Context) (c app.Check, err error) {
+	if d.served, err = isLocked(d.path + ".lock"); err != nil {
+		return c, err
+	}
+	if d.served {
+		return fine("A server runs on this file.", "Đang có máy chủ chạy trên tệp này.")
+	}
+	return fine("No server runs on this file.", "Không có máy chủ nào chạy trên tệp này.")
+}
+
+// permissions compares the owners of the files. Their modes are among the
+// warnings that the dashboard shows as well.
+func (d *doctor) permissions(context.Context) (app.Check, error) {
+	owner, known := ownerOf(d.path)
+	var others []string
+	for _, suffix := range []string{".key", "-wal", "-shm", ".lock"} {
+		if o, exists := ownerOf(d.path + suffix); exists && o != owner {
+			others = append(others, d.path+suffix)
+		}
+	}
+	dir, err := os.Stat(filepath.Dir(d.path))
+	switch {
+	case err != nil:
+		return app.Check{}, err
+	case known && len(others) > 0:
+		return warning(app.Textf("Not owned by the owner of the database: %s", "Không cùng chủ sở hữu với cơ sở dữ liệu: %s", strings.Join(others, ", ")),
+			app.Textf("chown --reference=%s %s", "chown --reference=%s %s", d.path, strings.Join(others, " ")))
+	case dir.Mode().Perm()&0o022 != 0 && dir.Mode()&fs.ModeSticky == 0:
+		return warning(app.Textf("Others may replace the files in %s.", "Người dùng khác có thể thay thế các tệp trong %s.", filepath.Dir(d.path)),
+			app.Textf("chmod go-w %s", "chmod go-w %s", filepath.Dir(d.path)))
+	}
+	return fine("All files have one owner.", "Mọi tệp có cùng một chủ sở hữu.")
+}
+
+func (d *doctor) disk(context.Context) (app.Check, error) {
+	dir := filepath.Dir(d.path)
+	if name := networkFileSystem(dir); name != "" {
+		return failed(app.Textf("The file system is %s: on a network neither locks nor syncs can be relied on.", "Hệ thống tệp là %s: qua mạng thì không thể tin cậy việc khoá và ghi đĩa.", name),
+			app.Text{EN: "Move the database to a disk of this machine.", VI: "Hãy chuyển cơ sở dữ liệu sang ổ đĩa của chính máy này."}), nil
+	}
+	if free := freeSpace(dir); free >= 0 {
+		return fine("%d MB free", "Còn trống %d MB", free>>20)
+	}
+	return fine("a disk of this machine", "ổ đĩa của máy này")
+}
+
+// open opens the file so that closing it changes nothing: the last connection
+// to close copies the log into the file, unless it may only read. Where there is
+// no log nothing is copied, and only one that may write removes the files that
+// SQLite makes for it.
+func (d *doctor) open() {
+	mode := "rw"
+	if _, err := os.Stat(d.path + "-wal"); err == nil {
+		mode = "ro"
+	}
+	d.db = sql.OpenDB(connector(dsn(d.path, url.Values{
+		"mode": {mode}, "_busy_timeout": {"5000"}, "_query_only": {"1"}, "_dqs": {"0"}, "_defensive": {"1"},
+		"_pragma": {"cache_size(-8000)", "trusted_schema(0)", "synchronous(FULL)"},
+	})))
+	d.db.SetMaxOpenConns(1)
+}
+
+func (d *doctor) database(ctx context.Context) {
+	d.open()
+	if !d.look(ctx, "schema", d.schema) || d.older || !d.look(ctx, "pages", d.pages) {
+		return
+	}
+	if d.Full {
+		d.look(ctx, "references", d.references)
+	}
+	zoned := d.look(ctx, "zone", d.timezone)
+	d.look(ctx, "key", d.key)
+	if zoned {
+		d.look(ctx, "totals", d.totals)
+	}
+	d.look(ctx, "history", d.history)
+	d.look(ctx, "queue", d.queue)
+	d.look(ctx, "event_ids", d.eventIDs)
+	d.look(ctx, "search", d.search)
+	d.look(ctx, "clock", d.clock)
+	d.installation(ctx)
+}
+
+func (d *doctor) schema(ctx context.Context) (app.Check, error) {
+	var id, version int
+	if err := d.db.QueryRowContext(ctx, `SELECT application_id, user_version FROM pragma_application_id, pragma_user_version`).Scan(&id, &version); err != nil {
+		return app.Check{}, storageError(err)
+	}
+	known := len(migrations())
+	switch {
+	case id != applicationID:
+		return app.Check{}, fmt.Errorf("%w: %s is a database of another program", ErrNotDatabase, d.path)
+	case version > known:
+		return app.Check{}, fmt.Errorf("%w: schema %d, this baoco knows %d", ErrNewer, version, known)
+	case version < known:
+		d.older = true
+		return warning(app.Textf("The schema is %d, that of this baoco %d: nothing else can be looked at.", "Lược đồ là %d, của baoco này là %d: chưa thể kiểm tra thêm.", version, known),
+			app.Text{EN: "Start the server, which brings it up to date, and examine it again.", VI: "Hãy khởi động máy chủ để nâng cấp rồi kiểm tra lại."})
+	}
+	return fine("version %d", "phiên bản %d", version)
+}
+
+// pages checks table by table, as a server does at its start; all of the file
+// at once, with its indexes and the search index, where everything is read.
+func (d *doctor) pages(ctx context.Context) (app.Check, error) {
+	checks := []string{`PRAGMA integrity_check(3)`}
+	if d.Full {
+		d.Progress("every page")
+	} else {
+		tables, err := d.tables(ctx)
+		if err != nil {
+			return app.Check{}, err
+		}
+		checks = checks[:0]
+		for _, table := range tables {
+			checks = append(checks, `PRAGMA quick_check(`+table+`)`)
+		}
+	}
+	for i, check := range checks {
+		if !d.Full {
+			d.Progress(fmt.Sprintf("pages, table %d of %d", i+1, len(checks)))
+		}
+		rows, err := d.db.QueryContext(ctx, check)
+		findings, err := collect(rows, err, func(row scanner) (s string, err error) { return s, row.Scan(&s) })
+		if err != nil {
+			return app.Check{}, err
+		}
+		if len(findings) != 1 || findings[0] != "ok" {
+			return app.Check{}, fmt.Errorf("%w: %s", ErrDamaged, strings.Join(findings, "; "))
+		}
+	}
+	if d.Full {
+		return fine("Every page, row and index entry is whole.", "Mọi trang, dòng và chỉ mục đều nguyên vẹn.")
+	}
+	return fine("Every page of %d tables is whole; --full compares the indexes too.", "Mọi trang của %d bảng đều nguyên vẹn; --full so cả chỉ mục.", len(checks))
+}
+
+func (d *doctor) tables(ctx context.Context) ([]string, error) {
+	rows, err := d.db.QueryContext(ctx, checkedTables)
+	return collect(rows, err, func(row scanner) (name string, err error) { return name, row.Scan(&name) })
+}
+
+func (d *doctor) references(ctx context.Context) (app.Check, error) {
+	d.Progress("references")
+	rows, err := d.db.QueryContext(ctx, `SELECT "table", count(*) FROM pragma_foreign_key_check GROUP BY 1`)
+	broken, err := collect(rows, err, func(row scanner) (s string, err error) {
+		var table string
+		var n int64
+		err = row.Scan(&table, &n)
+		return fmt.Sprintf("%s: %d", table, n), err
+	})
+	if err != nil {
+		return app.Check{}, err
+	}
+	if len(broken) > 0 {
+		return failed(app.Textf("Rows that refer to rows that aren't there: %s", "Có dòng tham chiếu đến dòng không tồn tại: %s", strings.Join(broken, ", ")), cureRestore), nil
+	}
+	return fine("Every reference leads to a row.", "Mọi tham chiếu đều có dòng tương ứng.")
+}

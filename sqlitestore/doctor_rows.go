@@ -1,0 +1,356 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+func (d *doctor) timezone(ctx context.Context) (app.Check, error) {
+	var name string
+	err := d.db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'timezone'`).Scan(&name)
+	if err == nil {
+		d.zone, err = time.LoadLocation(name)
+	}
+	if err != nil {
+		return app.Check{}, err
+	}
+	return fine("%s; it is %s there now", "%s; hiện ở đó là %s", name, app.FormatTime(d.Now, d.zone))
+}
+
+// key opens every secret.
+func (d *doctor) key(ctx context.Context) (app.Check, error) {
+	var check string
+	err := d.db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'key_check'`).Scan(&check)
+	if err != nil {
+		return app.Check{}, err
+	}
+	key, err := readKey(d.path + ".key")
+	if err != nil || !key.fits(check) {
+		if next, nextErr := readKey(d.path + nextKey); nextErr == nil && next.fits(check) {
+			return failed(app.Text{EN: "The new key has no name yet: its making was interrupted.", VI: "Khoá mới chưa được đặt vào chỗ: việc tạo khoá đã bị ngắt giữa chừng."},
+				app.Text{EN: "Run it again: baoco doctor --new-key", VI: "Hãy chạy lại: baoco doctor --new-key"}), nil
+		}
+		if err == nil {
+			err = ErrKey
+		}
+		return app.Check{}, err
+	}
+	lost, err := lostSecrets(ctx, d.db, key)
+	if err != nil {
+		return app.Check{}, err
+	}
+	rotate := app.Text{
+		EN: "Rotate them: baoco webhook rotate-secret ID, baoco source rotate ID.",
+		VI: "Hãy đổi: baoco webhook rotate-secret ID, baoco source rotate ID.",
+	}
+	unreadable := slices.DeleteFunc(slices.Clone(lost), func(l app.LostSecret) bool { return l.Dropped })
+	switch {
+	case len(unreadable) > 0:
+		return failed(app.Textf("The key doesn't open the secrets of %s.", "Khoá không mở được secret của %s.", nameLost(unreadable)),
+			app.Text{EN: "Restore a backup, or drop them: baoco doctor --new-key, and then rotate them.", VI: "Khôi phục từ bản sao lưu, hoặc bỏ chúng bằng baoco doctor --new-key rồi đổi secret mới."}), nil
+	case len(lost) > 0:
+		return warning(app.Textf("The secrets of %s were dropped: nothing goes out to such a webhook, nothing comes in from such a source.",
+			"Secret của %s đã bị bỏ: webhook như vậy không gửi đi được, nguồn như vậy không nhận vào được.", nameLost(lost)), rotate)
+	}
+	return fine("The key opens every secret.", "Khoá mở được mọi secret.")
+}
+
+func nameLost(lost []app.LostSecret) string {
+	names := make([]string, len(lost))
+	for i, l := range lost {
+		noun := "webhook"
+		if l.Provider != "" {
+			noun = "source"
+		}
+		names[i] = fmt.Sprintf("%s %d (%s)", noun, l.ID, l.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// comparison is two queries that must give the same rows. ?1 is a list of
+// blocks.
+type comparison struct{ what, kept, counted string }
+
+// Kept totals that follow from others that are kept.
+var keptSums = []comparison{
+	{"account_totals", `SELECT account_id, in_count, in_amount, out_count, out_amount FROM account_totals`,
+		`SELECT a.id, coalesce(sum(d.count) FILTER (WHERE d.type = 'IN'), 0), coalesce(sum(d.amount) FILTER (WHERE d.type = 'IN'), 0),
+			coalesce(sum(d.count) FILTER (WHERE d.type = 'OUT'), 0), coalesce(sum(d.amount) FILTER (WHERE d.type = 'OUT'), 0)
+		FROM accounts a LEFT JOIN account_days d ON d.account_id = a.id GROUP BY 1`},
+	{"bank_account_totals", `SELECT bank_account_id, count, amount FROM bank_account_totals`,
+		`SELECT bank_account_id, sum(count), sum(amount) FROM bank_account_days GROUP BY 1`},
+	{"account_days", `SELECT account_id, day, type, count, amount FROM account_days`,
+		`SELECT b.account_id, d.day, d.type, sum(d.count), sum(d.amount) FROM bank_account_days d JOIN bank_accounts b ON b.id = d.bank_account_id GROUP BY 1, 2, 3`},
+	{"transaction_blocks", `SELECT account_id, type, sum(count) FROM transaction_blocks GROUP BY 1, 2`,
+		`SELECT account_id, type, sum(count) FROM account_days GROUP BY 1, 2`},
+}
+
+var transactionBlockRows = comparison{"transaction_blocks",
+	`SELECT account_id, block, bank_account_id, type, count, first_at, last_at FROM transaction_blocks WHERE block IN (SELECT value FROM json_each(?1))`,
+	`SELECT t.account_id, b.value, t.bank_account_id, t.type, count(*), min(t.occurred_at), max(t.occurred_at)
+		FROM json_each(?1) b CROSS JOIN transactions t ON t.id BETWEEN b.value * 4096 AND b.value * 4096 + 4095 GROUP BY 1, 2, 3, 4`}
+
+var keptHistory = []comparison{
+	{"history_rows", `SELECT account_id, history_rows FROM account_totals`,
+		`SELECT a.id, coalesce(sum(b.count), 0) FROM accounts a LEFT JOIN attempt_blocks b ON b.account_id = a.id GROUP BY 1`},
+	{"attempts_made", `SELECT account_id FROM account_totals`,
+		`SELECT account_id FROM account_totals WHERE attempts_made >= history_rows AND attempts_failed BETWEEN 0 AND attempts_made`},
+}
+
+var attemptBlockRows = comparison{"attempt_blocks",
+	`SELECT account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction
+		FROM attempt_blocks WHERE block IN (SELECT value FROM json_each(?1))`,
+	`SELECT t.account_id, b.value, t.webhook_id, t.type, t.ok, count(*), min(t.started_ms), max(t.started_ms),
+			coalesce(min(d.transaction_id), 9223372036854775807), coalesce(max(d.transaction_id), 0)
+		FROM json_each(?1) b CROSS JOIN attempts t ON t.id BETWEEN b.value * 4096 AND b.value * 4096 + 4095 CROSS JOIN deliveries d ON d.id = t.delivery_id
+		GROUP BY 1, 2, 3, 4, 5`}
+
+// How many blocks of rows are counted unless all are to be: all of a file of
+// the size that most have, else some of them, the last among them.
+const (
+	countedBlocks = 64
+	sampledBlocks = 24
+)
+
+// sample gives the blocks to count up to an id, and whether these are all.
+func (d *doctor) sample(newest int64) (blocks []int64, all bool) {
+	last := newest >> blockShift
+	n := last + 1
+	if all = d.Full || n <= countedBlocks; !all {
+		n = sampledBlocks
+	}
+	for i := range n {
+		block := i
+		if !all {
+			block = i * last / (n - 1)
+		}
+		blocks = append(blocks, block)
+	}
+	return blocks, all
+}
+
+// compare lists what of the kept totals differs from the rows.
+func compare(ctx context.Context, tx *sql.Tx, list []comparison, blocks []int64) (wrong []string, err error) {
+	for _, c := range list {
+		var n int64
+		err := tx.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT * FROM (`+c.kept+` EXCEPT `+c.counted+`) UNION ALL SELECT * FROM (`+c.counted+` EXCEPT `+c.kept+`)) WHERE ?1 IS NOT NULL`,
+			joinIDs(blocks)).Scan(&n)
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 && !slices.Contains(wrong, c.what) {
+			wrong = append(wrong, c.what)
+		}
+	}
+	return wrong, nil
+}
+
+// totals compares what statistics and listings show with the rows.
+func (d *doctor) totals(ctx context.Context) (c app.Check, err error) {
+	d.Progress("totals")
+	tx, err := d.db.BeginTx(ctx, nil) // one state of the file, whatever is recorded meanwhile
+	if err != nil {
+		return c, err
+	}
+	defer tx.Rollback()
+	var newest int64
+	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM transactions`).Scan(&newest); err != nil {
+		return c, err
+	}
+	blocks, all := d.sample(newest)
+	wrong, err := compare(ctx, tx, append(keptSums[:len(keptSums):len(keptSums)], transactionBlockRows), blocks)
+	if err == nil && all {
+		var days []string
+		days, err = d.wrongDays(ctx, tx)
+		wrong = append(wrong, days...)
+	}
+	return seenTotals(wrong, blocks, all, newest), err
+}
+
+func seenTotals(wrong []string, blocks []int64, all bool, newest int64) app.Check {
+	var c app.Check
+	switch {
+	case len(wrong) > 0:
+		c = failed(app.Textf("These totals differ from the rows that they count: %s", "Các số tổng này khác với các dòng mà chúng đếm: %s", strings.Join(wrong, ", ")), cureTotals)
+	case all:
+		c, _ = fine("All totals are those of their rows.", "Mọi số tổng đều khớp với các dòng.")
+	default:
+		c, _ = fine("The totals agree with each other and with the rows in %d of %d blocks; --full counts all.",
+			"Các số tổng khớp với nhau và với các dòng trong %d trên %d khối; --full đếm tất cả.", len(blocks), newest>>blockShift+1)
+	}
+	return c
+}
+
+// wrongDays counts the days by the calendar of the installation.
+func (d *doctor) wrongDays(ctx context.Context, tx *sql.Tx) (wrong []string, err error) {
+	d.Progress("days")
+	rows, err := tx.QueryContext(ctx, daysOfRows)
+	if err != nil {
+		return nil, err
+	}
+	accounts, bankAccounts, err := countDays(rows, d.zone)
+	if err != nil {
+		return nil, err
+	}
+	for _, table := range []struct {
+		name, owner string
+		counted     map[dayKey]app.Amounts
+	}{{"account_days", "account_id", accounts}, {"bank_account_days", "bank_account_id", bankAccounts}} {
+		kept := map[dayKey]app.Amounts{}
+		rows, err := tx.QueryContext(ctx, `SELECT `+table.owner+`, day, type, count, amount FROM `+table.name)
+		_, err = collect(rows, err, func(row scanner) (struct{}, error) {
+			var key dayKey
+			var sum app.Amounts
+			err := row.Scan(&key.owner, &key.day, &key.direction, &sum.Count, &sum.Total)
+			kept[key] = sum
+			return struct{}{}, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if !maps.Equal(kept, table.counted) {
+			wrong = append(wrong, table.name)
+		}
+	}
+	return wrong, nil
+}
+
+// history does the same for the attempts.
+func (d *doctor) history(ctx context.Context) (c app.Check, err error) {
+	d.Progress("history")
+	tx, err := d.db.BeginTx(ctx, nil)
+	if err != nil {
+		return c, err
+	}
+	defer tx.Rollback()
+	var newest int64
+	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM attempts`).Scan(&newest); err != nil {
+		return c, err
+	}
+	blocks, all := d.sample(newest)
+	wrong, err := compare(ctx, tx, append(keptHistory[:len(keptHistory):len(keptHistory)], attemptBlockRows), blocks)
+	return seenTotals(wrong, blocks, all, newest), err
+}
+
+// overdue is since when something may be due before a running server is late.
+const overdue = 2 * time.Minute
+
+// queue checks the pending deliveries: each has a time, a webhook and something
+// to carry.
+func (d *doctor) queue(ctx context.Context) (c app.Check, err error) {
+	var pending, broken, due int64
+	var oldest sql.NullInt64
+	err = d.db.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE d.due_ms IS NULL OR w.id IS NULL OR d.attempts NOT BETWEEN 0 AND ?2
+				OR t.id IS NULL AND d.sample IS NULL), count(*) FILTER (WHERE d.due_ms <= ?1 AND w.is_active = 1), min(d.due_ms) FILTER (WHERE w.is_active = 1)
+			FROM deliveries d INDEXED BY deliveries_due LEFT JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN transactions t ON t.id = d.transaction_id
+			WHERE d.state = 0`, d.Now.UnixMilli(), len(app.RetrySchedule)-1).Scan(&pending, &broken, &due, &oldest)
+	if err == nil && d.Full {
+		d.Progress("deliveries")
+		var finished int64
+		err = d.db.QueryRowContext(ctx, `SELECT count(*) FROM deliveries WHERE state NOT BETWEEN 0 AND 3 OR state <> 0 AND due_ms IS NOT NULL`).Scan(&finished)
+		broken += finished
+	}
+	switch late := d.Now.Sub(fromMillis(oldest)); {
+	case err != nil:
+		return c, err
+	case broken > 0:
+		return failed(app.Textf("%d deliveries can't be what they are: without a time, a webhook or something to carry.", "%d lượt gửi không hợp lệ: thiếu thời điểm, webhook hoặc nội dung.", broken), cureReport), nil
+	case d.served && due > 0 && late > overdue:
+		return warning(app.Textf("%d deliveries are due, the first for %d minutes.", "%d lượt gửi đã đến hạn, lượt đầu tiên quá %d phút.", due, int(late.Minutes())),
+			app.Text{EN: "See baoco delivery list --status 0 for what the receivers answer.", VI: "Xem baoco delivery list --status 0 để biết nơi nhận trả lời gì."})
+	}
+	return fine("%d deliveries pending, %d due", "%d lượt gửi đang chờ, %d đã đến hạn", pending, due)
+}
+
+// eventIDs checks the memory that makes every event once: each transaction was
+// named once as the first, and each name is that of a transaction or an item.
+func (d *doctor) eventIDs(ctx context.Context) (c app.Check, err error) {
+	var newest int64
+	if err := d.db.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM transactions`).Scan(&newest); err != nil {
+		return c, err
+	}
+	if _, all := d.sample(newest); !all {
+		return fine("In a file of this size only --full reads them.", "Với tệp lớn thế này, chỉ --full mới đọc.")
+	}
+	d.Progress("event ids")
+	var broken, first, transactions int64
+	err = d.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM event_ids k LEFT JOIN transactions t ON t.id = k.transaction_id WHERE t.id IS NULL AND (k.transaction_id IS NOT NULL OR k.item_id IS NULL)),
+			(SELECT count(*) FROM event_ids WHERE merged = 0 AND transaction_id IS NOT NULL), (SELECT count(*) FROM transactions)`).Scan(&broken, &first, &transactions)
+	if err != nil {
+		return c, err
+	}
+	if broken > 0 || first != transactions {
+		return failed(app.Textf("%d event ids of %d transactions, and %d of nothing: a repeated call might be recorded twice.",
+			"%d mã sự kiện cho %d giao dịch, và %d mã không thuộc về gì: lời gọi lặp lại có thể bị ghi hai lần.", first, transactions, broken), cureReport), nil
+	}
+	return fine("Every transaction has its event id.", "Mỗi giao dịch có mã sự kiện của mình.")
+}
+
+func (d *doctor) search(ctx context.Context) (c app.Check, err error) {
+	var searched, newest int64
+	err = d.db.QueryRowContext(ctx, `SELECT CAST(value AS INTEGER), coalesce((SELECT max(id) FROM transactions), 0) FROM settings WHERE name = 'searched_to'`).Scan(&searched, &newest)
+	if err != nil {
+		return c, err
+	}
+	if searched > newest {
+		return failed(app.Textf("The search index says that it holds transactions up to %d, but the last is %d.", "Chỉ mục tìm kiếm ghi đến giao dịch %d, nhưng giao dịch cuối là %d.", searched, newest), cureReport), nil
+	}
+	return fine("%d transactions are not indexed yet; searches read them one by one.", "%d giao dịch chưa vào chỉ mục; khi tìm sẽ đọc từng giao dịch.", newest-searched)
+}
+
+// How far ahead of the clock the newest rows may be, and before which day no
+// clock is right.
+const clockSlack = 2 * time.Minute
+
+var firstDay = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func (d *doctor) clock(ctx context.Context) (c app.Check, err error) {
+	var newest int64
+	err = d.db.QueryRowContext(ctx, `SELECT max(coalesce((SELECT created_at * 1000 FROM transactions ORDER BY id DESC LIMIT 1), 0),
+			coalesce((SELECT received_ms FROM inbound_events ORDER BY id DESC LIMIT 1), 0), coalesce((SELECT started_ms FROM attempts ORDER BY id DESC LIMIT 1), 0))`).Scan(&newest)
+	cure := app.Text{EN: "Set the clock by the network: timedatectl set-ntp true", VI: "Đồng bộ đồng hồ qua mạng: timedatectl set-ntp true"}
+	switch at := time.UnixMilli(newest); {
+	case err != nil:
+		return c, err
+	case d.Now.Before(firstDay):
+		return failed(app.Textf("The clock of this machine says %s.", "Đồng hồ của máy này đang là %s.", d.Now.UTC().Format(time.DateTime)), cure), nil
+	case at.Sub(d.Now) > clockSlack:
+		return warning(app.Textf("The newest row is of %s UTC, ahead of the clock: it was wrong then, or is now.",
+			"Dòng mới nhất ghi lúc %s UTC, sau giờ hiện tại: đồng hồ lúc đó hoặc bây giờ bị sai.", at.UTC().Format(time.DateTime)), cure)
+	}
+	return fine("%s UTC; nothing was recorded later", "%s UTC; không có gì được ghi sau lúc này", d.Now.UTC().Format(time.DateTime))
+}
+
+// installation adds the warnings that the dashboard shows, as far as the file
+// and its surroundings tell.
+func (d *doctor) installation(ctx context.Context) {
+	const name = "installation"
+	var in app.Installation
+	status, err := filesStatus(d.path)
+	if errors.Is(err, fs.ErrNotExist) { // the key has a check of its own
+		err = nil
+	}
+	if err == nil {
+		err = d.db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'base_url'`).Scan(&in.BaseURL)
+	}
+	warnings := app.Warnings(in, status)
+	if err != nil || len(warnings) == 0 {
+		d.look(ctx, name, func(context.Context) (app.Check, error) {
+			c, _ := fine("There is nothing to warn of.", "Không có gì cần cảnh báo.")
+			return c, err
+		})
+		return
+	}
+	for _, w := range warnings {
+		d.checks = append(d.checks, app.Check{Name: name, Result: app.CheckWarning, Text: w.Text})
+	}
+}

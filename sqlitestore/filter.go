@@ -1,0 +1,387 @@
+package sqlitestore
+
+import (
+	"context"
+	"math"
+
+	"baoco/app"
+	"baoco/app/fold"
+)
+
+// A filter whose rows aren't counted by blocks or days is gone through by the
+// index of one of its conditions, in the order of ids; the rows that it gives
+// are looked at for the other conditions. Where there is no such index, or much
+// of the file meets its condition, the rows themselves are read, block by block.
+
+// index is a query of transactions that one condition leaves.
+type index struct {
+	from, id string     // id: the expression of a transaction's id
+	where    conditions // on the index
+	rest     conditions // on what it gives
+	twice    bool       // it gives some ids more than once, one after the other
+	byBlock  bool       // the first argument of where is the block
+	looksUp  bool       // rest is on rows elsewhere in the file
+	lags     bool       // it holds ids up to to only
+	to       int64
+}
+
+// query reads the index in descending order, or in ascending order.
+func (x *index) query(ascending bool) *rowQuery {
+	order := ` ORDER BY ` + x.id + ` DESC`
+	if ascending {
+		order = ` ORDER BY ` + x.id
+	}
+	distinct := ``
+	if x.twice {
+		distinct = `DISTINCT `
+	}
+	from := ` FROM ` + x.from + ` WHERE ` + x.id + ` BETWEEN ? AND ? AND ` + x.where.where.String()
+	q := &rowQuery{sql: `SELECT ` + distinct + x.id + from, order: order, args: x.where.args, byBlock: x.byBlock}
+	if rest := x.rest.where.String(); rest != "" {
+		q.each = &candidate{`SELECT ` + x.id + `, ` + rest + from + order, x.rest.args, entryCost}
+		if x.looksUp {
+			q.each.cost = lookUpCost
+		}
+		q.sql += ` AND ` + rest
+		q.args = append(x.where.args[:len(x.where.args):len(x.where.args)], x.rest.args...)
+	}
+	return q
+}
+
+// looksAt has the rest take conditions on rows of transactions, t, that the
+// index doesn't hold.
+func (x *index) looksAt(c *conditions) {
+	if c.where.Len() > 0 {
+		x.from += ` CROSS JOIN transactions t ON t.id = ` + x.id
+		x.rest.join(c)
+		x.looksUp = true
+	}
+}
+
+// scanned tells whether a filter has conditions that neither blocks nor days
+// are counted by.
+func scanned(f app.TransactionFilter) bool {
+	return f.Query != "" || f.MinAmount != 0 || f.MaxAmount != 0 || f.DeliveryState != ""
+}
+
+// rowConditions are all conditions of a filter, on rows of transactions, but
+// for those on ids.
+func rowConditions(accountID int64, f app.TransactionFilter) *conditions {
+	var c conditions
+	c.add("t.account_id = ?", accountID)
+	c.join(kindsOf(f))
+	if b := blocksOf(accountID, f); b.from != openFrom || b.to != openTo {
+		c.add("t.occurred_at >= ? AND t.occurred_at < ?", b.from, b.to)
+	}
+	c.join(scannedConditions(f))
+	return &c
+}
+
+// scannedConditions are those of them that neither blocks nor days are counted
+// by.
+func scannedConditions(f app.TransactionFilter) *conditions {
+	var c conditions
+	if f.MinAmount != 0 {
+		c.add("t.amount >= ?", f.MinAmount)
+	}
+	if f.MaxAmount != 0 {
+		c.add("t.amount <= ?", f.MaxAmount)
+	}
+	if f.Query != "" {
+		c.add("instr(t.search, ?) > 0", fold.String(f.Query))
+	}
+	if f.DeliveryState != "" {
+		c.add(inState(f.DeliveryState, "t.id"))
+	}
+	return &c
+}
+
+// scanLeap lists a filter that has such conditions, in the order of ids.
+func (s *Store) scanLeap(ctx context.Context, accountID int64, f app.TransactionFilter) (*leap, error) {
+	b := blocksOf(accountID, f)
+	b.rows, b.rowCost = scannedConditions(f), rowCost
+	if f.DeliveryState != "" {
+		b.rowCost = stateCost
+	}
+	x, err := s.chooseIndex(ctx, accountID, f)
+	if err != nil {
+		return nil, err
+	}
+	if x == nil {
+		return s.byBlocks(ctx, transactionTable, b, true, 0)
+	}
+	if x.byBlock {
+		return s.byAmounts(ctx, accountID, f, b, x)
+	}
+	first, last, err := s.blockRange(ctx, transactionTable, b)
+	if err != nil {
+		return nil, err
+	}
+	l := &leap{}
+	held := segment{rows: x.query(b.ascending), first: max(first, b.since+1), last: last}
+	if b.until != 0 {
+		held.last = min(held.last, b.until)
+	}
+	if x.lags {
+		held.last = min(held.last, x.to)
+		b.since = max(b.since, x.to)
+		if l, err = s.byBlocks(ctx, transactionTable, b, true, 0); err != nil {
+			return nil, err
+		}
+	}
+	if b.ascending {
+		l.segments = append([]segment{held}, l.segments...)
+	} else {
+		l.segments = append(l.segments, held)
+	}
+	return l, nil
+}
+
+// Of how many transactions an index is gone through although their order isn't
+// that of a listing, or although another index might give fewer: constants of
+// the statements, which SQLite would prepare anew for each value otherwise.
+const (
+	fewPending = "5000"
+	fewAmounts = "4000"
+)
+
+// chooseIndex gives the index that a filter is gone through by, with what is to
+// be looked at for each of the transactions that it gives; nil: by none.
+func (s *Store) chooseIndex(ctx context.Context, accountID int64, f app.TransactionFilter) (x *index, err error) {
+	switch f.DeliveryState {
+	case app.DeliveryPending:
+		if f.Page.CountTo != 0 {
+			few, err := s.few(ctx, `SELECT count(*) < `+fewPending+` FROM (SELECT 1 FROM webhooks w CROSS JOIN deliveries k INDEXED BY deliveries_due
+				ON k.webhook_id = w.id AND k.state = 0 WHERE w.account_id = ? LIMIT `+fewPending+`)`, accountID)
+			if err != nil || !few {
+				return nil, err
+			}
+		}
+		x = stateIndex(accountID, f.DeliveryState)
+	case app.DeliveryFailed:
+		x = stateIndex(accountID, f.DeliveryState)
+	case app.DeliveryUnsent:
+		x = stateIndex(accountID, f.DeliveryState)
+		x.lags = true
+		if x.to, err = s.searchedTo(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if x != nil {
+		rest := f
+		rest.DeliveryState = ""
+		if c := rowConditions(accountID, rest); len(c.args) > 1 { // more than the account
+			x.looksAt(c)
+		}
+		return x, nil
+	}
+	q, err := s.searchTerm(ctx, f.Query)
+	if err != nil {
+		return nil, err
+	}
+	if f.MinAmount != 0 || f.MaxAmount != 0 {
+		few := true
+		if q.phrase != "" {
+			least, most := amountsOf(f)
+			if few, err = s.few(ctx, `SELECT count(*) < `+fewAmounts+` FROM (SELECT 1 FROM (SELECT DISTINCT block FROM transaction_blocks WHERE account_id = ?1) b
+				CROSS JOIN transaction_amounts k ON k.account_id = ?1 AND k.block = b.block AND k.amount BETWEEN ?2 AND ?3 LIMIT `+fewAmounts+`)`,
+				accountID, least, most); err != nil {
+				return nil, err
+			}
+		}
+		if few {
+			x = amountIndex(accountID, f)
+			x.to, err = s.searchedTo(ctx)
+			return x, err
+		}
+	}
+	if q.phrase == "" {
+		return nil, nil
+	}
+	return s.searchIndex(ctx, accountID, f, q)
+}
+
+func (s *Store) few(ctx context.Context, query string, args ...any) (few bool, err error) {
+	err = s.queryRow(ctx, query, args...).Scan(&few)
+	return few, storageError(err)
+}
+
+// searchIndex finds the transactions that hold a term.
+func (s *Store) searchIndex(ctx context.Context, accountID int64, f app.TransactionFilter, q searchTerm) (*index, error) {
+	var accounts int
+	if err := s.queryRow(ctx, `SELECT count(*) FROM accounts`).Scan(&accounts); err != nil {
+		return nil, storageError(err)
+	}
+	x := &index{from: `transactions_search k`, id: "k.rowid", lags: true, to: q.to}
+	x.where.add("k.transactions_search MATCH ?", q.phrase)
+	rest := f
+	rest.Query = ""
+	c := rowConditions(accountID, rest)
+	if accounts == 1 && !scanned(rest) && len(c.args) == 1 { // no more than the account
+		return x, nil
+	}
+	x.looksAt(c)
+	if f.Page.CountTo == 0 {
+		return x, nil
+	}
+	if frequent, err := s.frequentTerm(ctx, q, f); err != nil || frequent {
+		return nil, err
+	}
+	return x, nil
+}
+
+// frequentTerm tells whether so many of the newest transactions hold a term that
+// reading the rows costs less than looking up those that hold it.
+func (s *Store) frequentTerm(ctx context.Context, q searchTerm, f app.TransactionFilter) (frequent bool, err error) {
+	to := q.to
+	if f.UntilID != 0 {
+		to = min(to, f.UntilID)
+	}
+	err = s.queryRow(ctx, `SELECT count(*) = 400 AND min(id) > ?1 - 4000 FROM (SELECT rowid AS id FROM transactions_search
+		WHERE rowid <= ?1 AND transactions_search MATCH ?2 ORDER BY rowid DESC LIMIT 400)`, to, q.phrase).Scan(&frequent)
+	return frequent, storageError(err)
+}
+
+func amountsOf(f app.TransactionFilter) (least, most int64) {
+	if f.MaxAmount == 0 {
+		return f.MinAmount, math.MaxInt64
+	}
+	return f.MinAmount, f.MaxAmount
+}
+
+// amountIndex finds the transactions of some amounts, in a block. It holds all
+// that rows are looked at for, but for their text.
+func amountIndex(accountID int64, f app.TransactionFilter) *index {
+	x := &index{from: "transaction_amounts t", id: "t.id", byBlock: true}
+	x.where.add("t.block = ?")
+	text, state := f.Query, f.DeliveryState
+	f.Query, f.DeliveryState = "", ""
+	x.where.join(rowConditions(accountID, f))
+	if text != "" {
+		x.from += " CROSS JOIN transactions r ON r.id = t.id"
+		x.rest.add("instr(r.search, ?) > 0", fold.String(text))
+		x.looksUp = true
+	}
+	if state != "" {
+		x.rest.add(inState(state, "t.id"))
+		x.looksUp = true // the deliveries, as far apart as the rows
+	}
+	return x
+}
+
+// byAmounts leaps over the blocks that hold no such amounts.
+func (s *Store) byAmounts(ctx context.Context, accountID int64, f app.TransactionFilter, b blockFilter, x *index) (*leap, error) {
+	least, most := amountsOf(f)
+	b.blocks = &conditions{}
+	b.blocks.add(`(block >= ? OR EXISTS (SELECT 1 FROM transaction_amounts k WHERE k.account_id = ? AND k.block = t.block AND k.amount BETWEEN ? AND ?))`,
+		x.to>>blockShift, accountID, least, most)
+	l, err := s.byBlocks(ctx, transactionTable, b, true, 0)
+	if err != nil {
+		return nil, err
+	}
+	read := x.query(b.ascending)
+	var segments []segment
+	for _, g := range l.segments {
+		held := segment{rows: read, first: g.first, last: min(g.last, x.to)}
+		g.first = max(g.first, x.to+1)
+		parts := []segment{g, held}
+		if b.ascending {
+			parts = []segment{held, g}
+		}
+		for _, part := range parts {
+			if part.first <= part.last {
+				segments = append(segments, part)
+			}
+		}
+	}
+	return &leap{segments}, nil
+}
+
+// listScanned gives a page of a filter with conditions that rows are looked at
+// for.
+func (s *Store) listScanned(ctx context.Context, accountID int64, f app.TransactionFilter) (found listing, err error) {
+	byDate := f.Sort == app.SortDate || f.Sort == app.SortDateDesc
+	if byDate || f.Sort == app.SortID {
+		f.Page.CountTo = 0
+	}
+	if f.Page.CountTo != 0 && f.UntilID == 0 { // what looking at ids costs is known then
+		if err := s.queryRow(ctx, `SELECT coalesce(max(id), 0) FROM transactions`).Scan(&f.UntilID); err != nil || f.UntilID == 0 {
+			return found, storageError(err)
+		}
+	}
+	l, err := s.scanLeap(ctx, accountID, f)
+	if err != nil {
+		return found, err
+	}
+	found.leap = l
+	if f.Page.CountTo != 0 {
+		all, searchedTo, err := l.readTo(ctx, s, f.Page.CountTo)
+		found.all, found.searchedTo, found.total = all, searchedTo, int64(len(all))
+		if found.total > f.Page.CountTo {
+			all, found.total = all[:f.Page.CountTo], app.Uncounted
+		}
+		from := min(int64(len(all)), f.Page.Offset())
+		found.ids = all[from:min(int64(len(all)), from+int64(f.Page.Size))]
+		return found, err
+	}
+	if found.total, err = s.totalScanned(ctx, accountID, f, l); err != nil {
+		return found, err
+	}
+	if byDate {
+		found.ids, err = s.pageByDate(ctx, accountID, f, found)
+	} else {
+		found.ids, err = l.page(ctx, s, f.Page)
+	}
+	return found, err
+}
+
+// totalScanned counts a filter to its end. Most transactions are delivered:
+// those are counted as what the other states leave of what blocks are counted
+// by.
+func (s *Store) totalScanned(ctx context.Context, accountID int64, f app.TransactionFilter, l *leap) (int64, error) {
+	all := f
+	all.DeliveryState, all.Page = "", app.Page{Number: 1}
+	if f.DeliveryState != app.DeliveryDelivered || scanned(all) {
+		return l.total(ctx, s)
+	}
+	every, err := s.listCounted(ctx, accountID, all)
+	for _, state := range app.TransactionStates {
+		if err != nil || state == app.DeliveryDelivered {
+			continue
+		}
+		all.DeliveryState = state
+		var other *leap
+		if other, err = s.scanLeap(ctx, accountID, all); err == nil {
+			var n int64
+			n, err = other.total(ctx, s)
+			every.total -= n
+		}
+	}
+	return every.total, err
+}
+
+// sortIDs is of how many transactions the ids are read and sorted by date.
+// Where there are more, reading the rows by date soon finds a page of them.
+const sortIDs = 4000
+
+func (s *Store) pageByDate(ctx context.Context, accountID int64, f app.TransactionFilter, found listing) ([]int64, error) {
+	order := ` ORDER BY t.occurred_at, t.id`
+	if f.Sort == app.SortDateDesc {
+		order = ` ORDER BY t.occurred_at DESC, t.id DESC`
+	}
+	if found.total <= sortIDs {
+		all, err := found.leap.page(ctx, s, app.Page{Number: 1, Size: int(found.total)})
+		if err != nil {
+			return nil, err
+		}
+		return s.scanIDs(ctx, `SELECT t.id FROM json_each(?) k CROSS JOIN transactions t ON t.id = k.value`+order, []any{joinIDs(all)}, f.Page)
+	}
+	c := rowConditions(accountID, f)
+	if f.SinceID != nil {
+		c.add("t.id > ?", *f.SinceID)
+	}
+	if f.UntilID != 0 {
+		c.add("t.id <= ?", f.UntilID)
+	}
+	return s.scanIDs(ctx, `SELECT t.id FROM transactions t INDEXED BY transactions_time WHERE `+c.where.String()+order, c.args, f.Page)
+}

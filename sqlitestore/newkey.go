@@ -1,0 +1,282 @@
+package sqlitestore
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// What stands beside the key file F.key while and after it is replaced.
+const (
+	nextKey  = ".key.next" // the new key, until it has its name
+	asideKey = ".key.old-" // the old one, with the time in UTC
+)
+
+// lostMark begins the secret of a source whose own can't be read any more: one
+// that nobody knows, so that every call is refused until somebody rotates it.
+const lostMark = "lost "
+
+// ReplaceKey seals all secrets of a file anew, under a new key, and drops those
+// that the key file doesn't open; the key file may be of another database, or
+// missing. Nobody else may have the file open: no server, and no command, which
+// could seal something under the old key.
+//
+// The steps, each on disk before the next begins:
+//
+//  1. F.key.next holds the new key;
+//  2. one commit seals every secret under it, and key_check with them;
+//  3. F.key.old-<time> is a second name of the old key file;
+//  4. F.key.next becomes F.key.
+//
+// A kill before the commit leaves the file under its old key, and a new key that
+// fits nothing: the next run begins anew. A kill after it leaves a file that
+// only F.key.next fits: it doesn't open, its message says to run this again, and
+// the next run does steps 3 and 4. F.key is never missing in between. What was
+// dropped stands in the file, so that run names it as well.
+func ReplaceKey(ctx context.Context, path string, now time.Time) (r app.ReplacedKey, err error) {
+	real, err := checkFile(path)
+	if err != nil {
+		return r, err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return r, err
+	}
+	lock, err := lockDatabase(real)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	db := sql.OpenDB(connector(dsn(real, url.Values{
+		"mode": {"rw"}, "_txlock": {"exclusive"}, "_busy_timeout": {"5000"}, "_synchronous": {"FULL"}, "_foreign_keys": {"1"},
+		"_dqs": {"0"}, "_defensive": {"1"}, "_pragma": {"locking_mode(exclusive)", "trusted_schema(0)"},
+	})))
+	defer func() { err = errors.Join(err, db.Close()) }()
+	db.SetMaxOpenConns(1)
+	if err := checkSchema(ctx, db, real); err != nil {
+		return r, err
+	}
+	sealer, err := sealAnew(ctx, db, real, info)
+	if err != nil {
+		return r, err
+	}
+	if r.Lost, err = lostSecrets(ctx, db, sealer); err != nil {
+		return r, err
+	}
+	r.Aside, err = nameNewKey(real, now)
+	return r, err
+}
+
+// checkSchema refuses a file that this version doesn't know all of.
+func checkSchema(ctx context.Context, db *sql.DB, path string) error {
+	var id, version int
+	err := db.QueryRowContext(ctx, `SELECT application_id, user_version FROM pragma_application_id, pragma_user_version`).Scan(&id, &version)
+	known := len(migrations())
+	switch {
+	case primaryCode(err) == 5: // SQLITE_BUSY
+		return exclusiveError(err)
+	case err != nil:
+		return storageError(err)
+	case id != applicationID:
+		return fmt.Errorf("%w: %s is a database of another program", ErrNotDatabase, path)
+	case version != known:
+		return fmt.Errorf("%w: %s has schema %d, this baoco knows %d", ErrNewer, path, version, known)
+	}
+	return nil
+}
+
+func exclusiveError(err error) error {
+	return fmt.Errorf("%w: another command or program has the database open; end it first: %w", ErrServed, err)
+}
+
+// sealAnew is steps 1 and 2, unless a run before did them: it gives the new key.
+func sealAnew(ctx context.Context, db *sql.DB, path string, owner os.FileInfo) (*sealer, error) {
+	next := path + nextKey
+	var check string
+	if err := db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'key_check'`).Scan(&check); err != nil && !noRows(err) {
+		return nil, storageError(err)
+	}
+	if sealer, err := readKey(next); err == nil && sealer.fits(check) {
+		return sealer, nil
+	}
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := errors.Join(writeKey(next), ownAs(next, owner), syncDir(filepath.Dir(path))); err != nil {
+		return nil, err
+	}
+	sealer, err := readKey(next)
+	if err != nil {
+		return nil, err
+	}
+	old, err := readKey(path + ".key")
+	if err != nil && !errors.Is(err, ErrKey) {
+		return nil, err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, exclusiveError(err)
+	}
+	if err := sealAll(ctx, tx, old, sealer); err != nil {
+		return nil, errors.Join(storageError(err), tx.Rollback())
+	}
+	return sealer, storageError(tx.Commit())
+}
+
+// sealAll seals every secret that old opens under key, and drops the others.
+// Old is nil where there is no old key.
+func sealAll(ctx context.Context, tx *sql.Tx, old, key *sealer) error {
+	webhooks, err := sealedWebhooks(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, w := range webhooks {
+		current, next := w.reseal(old, key)
+		if _, err := tx.ExecContext(ctx, `UPDATE webhooks SET secret = ?1, next_secret = ?2, overlap_to_ms = iif(?2 IS NULL, NULL, overlap_to_ms) WHERE id = ?3`, current, next, w.ID); err != nil {
+			return err
+		}
+	}
+	sources, err := sealedSources(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, src := range sources {
+		secret, options, apiKey, ok := src.reseal(old, key)
+		if _, err := tx.ExecContext(ctx, `UPDATE sources SET secret = ?1, options = ?2, api_key = ?3, bearer_hash = iif(?4, bearer_hash, NULL) WHERE id = ?5`,
+			secret, options, apiKey, ok, src.ID); err != nil {
+			return err
+		}
+	}
+	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO settings (name, value) VALUES ('key_check', ?)`, key.checkValue())
+	return err
+}
+
+// sealedWebhook is a webhook in use with its secrets as they stand in the file.
+type sealedWebhook struct {
+	app.LostSecret
+	current, next []byte
+}
+
+// sealedSource is the same of a source, also of one that was removed.
+type sealedSource struct {
+	app.LostSecret
+	secret, options, apiKey []byte
+	removed                 bool
+}
+
+type queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func sealedWebhooks(ctx context.Context, db queryer) ([]sealedWebhook, error) {
+	rows, err := db.QueryContext(ctx, `SELECT id, account_id, name, secret, next_secret FROM webhooks WHERE deleted_at IS NULL ORDER BY id`)
+	return collect(rows, err, func(row scanner) (w sealedWebhook, err error) {
+		return w, row.Scan(&w.ID, &w.AccountID, &w.Name, &w.current, &w.next)
+	})
+}
+
+func sealedSources(ctx context.Context, db queryer) ([]sealedSource, error) {
+	rows, err := db.QueryContext(ctx, `SELECT id, account_id, name, provider, secret, options, api_key, removed_at IS NOT NULL FROM sources ORDER BY id`)
+	return collect(rows, err, func(row scanner) (s sealedSource, err error) {
+		return s, row.Scan(&s.ID, &s.AccountID, &s.Name, &s.Provider, &s.secret, &s.options, &s.apiKey, &s.removed)
+	})
+}
+
+// open opens the secrets; ok is false where one of them can't be, or is lost.
+func (w sealedWebhook) open(key *sealer) (current, next string, ok bool) {
+	if key == nil || len(w.current) == 0 {
+		return "", "", false
+	}
+	current, err := key.open(sealWebhook, w.current)
+	if err == nil && w.next != nil {
+		next, err = key.open(sealWebhook, w.next)
+	}
+	return current, next, err == nil
+}
+
+func (w sealedWebhook) reseal(old, key *sealer) (sealed, sealedNext []byte) {
+	current, next, ok := w.open(old)
+	if !ok {
+		return []byte{}, nil
+	}
+	if w.next != nil {
+		sealedNext = key.seal(sealWebhook, next)
+	}
+	return key.seal(sealWebhook, current), sealedNext
+}
+
+func (s sealedSource) open(key *sealer) (secret, options, apiKey string, ok bool) {
+	if key == nil {
+		return "", "", "", false
+	}
+	secret, err := key.open(sealSource, s.secret)
+	if err == nil {
+		options, err = key.open(sealOptions, s.options)
+	}
+	if err == nil && s.apiKey != nil {
+		apiKey, err = key.open(sealAPIKey, s.apiKey)
+	}
+	return secret, options, apiKey, err == nil
+}
+
+func (s sealedSource) reseal(old, key *sealer) (sealed, sealedOptions, sealedAPIKey []byte, ok bool) {
+	secret, options, apiKey, ok := s.open(old)
+	if !ok {
+		return key.seal(sealSource, lostMark+rand.Text()), key.seal(sealOptions, "{}"), nil, false
+	}
+	if s.apiKey != nil {
+		sealedAPIKey = key.seal(sealAPIKey, apiKey)
+	}
+	return key.seal(sealSource, secret), key.seal(sealOptions, options), sealedAPIKey, true
+}
+
+// lostSecrets lists the webhooks and sources in use whose secrets a key doesn't
+// open, or were dropped for that and not rotated since.
+func lostSecrets(ctx context.Context, db queryer, key *sealer) (lost []app.LostSecret, err error) {
+	webhooks, err := sealedWebhooks(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range webhooks {
+		w.Dropped = len(w.current) == 0
+		if _, _, ok := w.open(key); !ok {
+			lost = append(lost, w.LostSecret)
+		}
+	}
+	sources, err := sealedSources(ctx, db)
+	for _, s := range sources {
+		secret, _, _, ok := s.open(key)
+		s.Dropped = ok && strings.HasPrefix(secret, lostMark)
+		if !s.removed && (!ok || s.Dropped) {
+			lost = append(lost, s.LostSecret)
+		}
+	}
+	return lost, err
+}
+
+// nameNewKey is steps 3 and 4. It gives the new name of the old key file; empty
+// where there was none.
+func nameNewKey(path string, now time.Time) (aside string, err error) {
+	aside = path + asideKey + now.UTC().Format("20060102T150405Z")
+	switch err := os.Link(path+".key", aside); {
+	case errors.Is(err, fs.ErrNotExist):
+		aside = ""
+	case err != nil && !errors.Is(err, fs.ErrExist): // of the same second
+		return "", err
+	}
+	dir := filepath.Dir(path)
+	if err := syncDir(dir); err != nil {
+		return "", err
+	}
+	return aside, errors.Join(os.Rename(path+nextKey, path+".key"), syncDir(dir))
+}
