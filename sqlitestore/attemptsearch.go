@@ -13,9 +13,10 @@ import (
 // sample holds a term, newest first.
 //
 // A term that is frequent is found by reading attempts until there are enough.
-// One that is rarer is found by the index of search texts, newest transaction
-// first, also until there are enough: the order of attempts is nearly that of
-// their transactions, and the blocks tell where it isn't.
+// One that is rarer is found by going through the transactions that hold it,
+// newest first, also until there are enough: the index of search texts knows
+// them, unless the term is too short for it. The order of attempts is nearly
+// that of their transactions, and the blocks of attempts tell where it isn't.
 type attemptSearch struct {
 	accountID int64
 	term      searchTerm
