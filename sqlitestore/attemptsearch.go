@@ -13,9 +13,10 @@ import (
 // sample holds a term, newest first.
 //
 // A term that is frequent is found by reading attempts until there are enough.
-// One that is rarer is found by the index of search texts, newest transaction
-// first, also until there are enough: the order of attempts is nearly that of
-// their transactions, and the blocks tell where it isn't.
+// One that is rarer is found by going through the transactions that hold it,
+// newest first, also until there are enough: the index of search texts knows
+// them, unless the term is too short for it. The order of attempts is nearly
+// that of their transactions, and the blocks of attempts tell where it isn't.
 type attemptSearch struct {
 	accountID int64
 	term      searchTerm
@@ -74,22 +75,24 @@ func (s *Store) attemptSearch(ctx context.Context, accountID int64, f app.Histor
 	return q, storageError(err)
 }
 
-// How often a term stands in the newest transactions is seen from so many of
-// them; it is frequent if it stands in one of so many.
+// A term is frequent if so many of the newest transactions hold it, one of so
+// many.
 const (
 	frequentOf = 256
-	frequentIn = 10
+	frequentIn = 16
 )
 
-// frequent tells whether reading attempts finds enough of them sooner than the
-// index does. A term that is too short for the index counts as frequent.
-func (s *Store) frequent(ctx context.Context, q *attemptSearch) (bool, error) {
-	if q.term.phrase == "" {
-		return true, nil
+// frequent tells whether reading attempts finds enough of them sooner than
+// going through the transactions that hold the term does.
+func (s *Store) frequent(ctx context.Context, q *attemptSearch) (frequent bool, err error) {
+	if q.term.phrase == "" { // too short for the index
+		err := s.queryRow(ctx, `SELECT count(*) >= ? FROM (SELECT search FROM transactions NOT INDEXED WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT ?) WHERE instr(search, ?) > 0`,
+			frequentOf, q.first, q.last, frequentOf*frequentIn, q.term.text).Scan(&frequent)
+		return frequent, storageError(err)
 	}
 	var id int64
 	last := min(q.term.to, q.last)
-	err := s.queryRow(ctx, `SELECT rowid FROM transactions_search WHERE transactions_search MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT 1 OFFSET ?`,
+	err = s.queryRow(ctx, `SELECT rowid FROM transactions_search WHERE transactions_search MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT 1 OFFSET ?`,
 		q.term.phrase, q.first, last, frequentOf-1).Scan(&id)
 	if noRows(err) {
 		return false, nil
@@ -142,10 +145,11 @@ func (q *attemptSearch) found(columns, order string) []segment {
 			args: append([]any{term}, q.where.args...),
 		}
 	}
-	return []segment{
-		{rows: query(`transactions m NOT INDEXED`, `instr(m.search, ?) > 0`, q.term.text), first: max(q.first, q.term.to+1), last: q.last},
-		{rows: query(`transactions_search m`, `m.transactions_search MATCH ?`, q.term.phrase), first: q.first, last: min(q.last, q.term.to)},
+	l := []segment{{rows: query(`transactions m NOT INDEXED`, `instr(m.search, ?) > 0`, q.term.text), first: max(q.first, q.term.to+1), last: q.last}}
+	if q.term.phrase != "" {
+		l = append(l, segment{rows: query(`transactions_search m`, `m.transactions_search MATCH ?`, q.term.phrase), first: q.first, last: min(q.last, q.term.to)})
 	}
+	return l
 }
 
 // foundAttempts are attempts in the order of their transactions.

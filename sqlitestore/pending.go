@@ -13,14 +13,9 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f app.PendingFilte
 	if err := s.checkHistoryFilter(ctx, accountID, app.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
 		return nil, 0, err
 	}
-	from, args := pendingOf(accountID, f)
-	var total int64
-	if err := s.queryRow(ctx, `SELECT count(*)`+from, args...).Scan(&total); err != nil {
-		return nil, 0, storageError(err)
-	}
-	ids, err := s.scanIDs(ctx, `SELECT d.id`+from+` ORDER BY w.is_active DESC, d.due_ms, d.id`, args, f.Page)
+	ids, total, err := s.pendingIDs(ctx, accountID, f)
 	if err != nil || len(ids) == 0 {
-		return nil, counted(total, f.Page), err
+		return nil, total, err
 	}
 	// One that was attempted meanwhile has left the list.
 	rows, err := s.query(ctx, `SELECT `+progressColumns+`, NOT w.is_active, `+payloadColumns+` FROM json_each(?) page CROSS JOIN deliveries d ON d.id = page.value`+
@@ -36,7 +31,25 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f app.PendingFilte
 		}
 		return one, err
 	})
-	return list, counted(total, f.Page), err
+	return list, total, err
+}
+
+// pendingIDs finds the ids of a page and how many there are on all pages. What
+// the index doesn't tell is looked at once, for both.
+func (s *Store) pendingIDs(ctx context.Context, accountID int64, f app.PendingFilter) (ids []int64, total int64, err error) {
+	from, args := pendingOf(accountID, f)
+	const order = ` ORDER BY w.is_active DESC, d.due_ms, d.id`
+	if f.Type == "" && f.Query == "" && f.From.IsZero() && f.To.IsZero() {
+		if err := s.queryRow(ctx, `SELECT count(*)`+from, args...).Scan(&total); err != nil {
+			return nil, 0, storageError(err)
+		}
+		ids, err = s.scanIDs(ctx, `SELECT d.id`+from+order, args, f.Page)
+		return ids, counted(total, f.Page), err
+	}
+	rows, err := s.query(ctx, `SELECT d.id`+from+order, args...)
+	all, err := collect(rows, err, func(row scanner) (id int64, err error) { return id, row.Scan(&id) })
+	total = int64(len(all))
+	return all[min(total, f.Page.Offset()):min(total, f.Page.Offset()+int64(f.Page.Size))], counted(total, f.Page), err
 }
 
 // pendingOf is where the pending deliveries d of a filter come from, with

@@ -78,15 +78,6 @@ func (s *Store) searchedTo(ctx context.Context) (to int64, err error) {
 	return to, storageError(err)
 }
 
-// matching is a query of the ids of transactions that hold the term.
-func (q searchTerm) matching() (string, []any) {
-	if q.phrase == "" {
-		return `SELECT id FROM transactions WHERE instr(search, ?) > 0`, []any{q.text}
-	}
-	return `SELECT rowid FROM transactions_search WHERE transactions_search MATCH ? AND rowid <= ?
-		UNION ALL SELECT id FROM transactions WHERE id > ? AND instr(search, ?) > 0`, []any{q.phrase, q.to, q.to, q.text}
-}
-
 // scanIDs reads a query's page of ids.
 func (s *Store) scanIDs(ctx context.Context, query string, args []any, page app.Page) ([]int64, error) {
 	rows, err := s.query(ctx, query+` LIMIT ? OFFSET ?`, append(args, page.Size, page.Offset())...)

@@ -338,9 +338,9 @@ CREATE TABLE attempts (
 ) STRICT;
 CREATE INDEX attempts_delivery ON attempts (delivery_id);
 
--- As transaction_blocks, by attempt id. The ids of the transactions that a row's
--- attempts are of: no attempt of an older or a newer one is in it. Samples
--- don't count; of them alone first is the greatest integer and last 0.
+-- As transaction_blocks, by attempt id; with the least and the greatest id of
+-- the transactions that the attempts are of, without samples: where there are
+-- samples only, the greatest integer and 0.
 CREATE TABLE attempt_blocks (
   account_id INTEGER NOT NULL REFERENCES accounts,
   block      INTEGER NOT NULL,
