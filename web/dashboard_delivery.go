@@ -208,9 +208,6 @@ func (v view) Mark(number int) string {
 	return string(rune('①' + number - 1))
 }
 
-// Millis writes how long something took.
-func (v view) Millis(d time.Duration) string { return v.Number(d.Milliseconds()) + nbsp + "ms" }
-
 // Span writes a wait.
 func (v view) Span(d time.Duration) string {
 	if d >= time.Second {

@@ -129,6 +129,20 @@ func (v view) BankName(code string) string { return app.BankShortName(code) }
 // Tail is the end of an account number, enough for its owner to know it.
 func (v view) Tail(number string) string { return app.Tail(number) }
 
+// Took writes how long something took.
+func (v view) Took(d time.Duration) string {
+	ms := d.Milliseconds()
+	switch {
+	case ms == 0:
+		return "<1" + nbsp + "ms"
+	case ms < 1000:
+		return v.Number(ms) + nbsp + "ms"
+	case ms < 10_000 && ms%1000 >= 100:
+		return v.Number(ms/1000) + v.T(".", ",") + strconv.FormatInt(ms%1000/100, 10) + nbsp + v.T("s", "giây")
+	}
+	return v.Number(ms/1000) + nbsp + v.T("s", "giây")
+}
+
 // Pill says in a few words how far a delivery has come.
 func (v view) Pill(p app.DeliveryProgress) string {
 	what := v.T("Waiting", "Đang chờ")
@@ -139,7 +153,7 @@ func (v view) Pill(p app.DeliveryProgress) string {
 	}
 	switch p.State {
 	case app.DeliveryDelivered:
-		return what + " · " + strconv.FormatInt(p.Duration.Milliseconds(), 10) + nbsp + "ms"
+		return what + " · " + v.Took(p.Duration)
 	case app.DeliveryFailed:
 		return what + " · " + v.T("failed", "thất bại")
 	case app.DeliveryCancelled:

@@ -91,12 +91,7 @@ func (v view) Answer(r app.Result) string {
 	if r.StatusCode == 0 || r.Error == app.ErrorTimeout {
 		what = v.ErrorWord(r.Error)
 	}
-	return what + " · " + v.Milliseconds(r.Duration)
-}
-
-// Milliseconds writes a short time.
-func (v view) Milliseconds(d time.Duration) string {
-	return v.Number(d.Milliseconds()) + nbsp + "ms"
+	return what + " · " + v.Took(r.Duration)
 }
 
 // phase is where some of an attempt's time went.

@@ -41,6 +41,12 @@ type transactionForm struct {
 	Query, Type, From, To, Min, Max, BankAccountID, DeliveryState string
 }
 
+// Narrowed tells whether anything but a text is asked for.
+func (f transactionForm) Narrowed() bool {
+	f.Query = ""
+	return f != transactionForm{}
+}
+
 type transactionsData struct {
 	Form    transactionForm
 	States  []app.DeliveryState // that the form offers
