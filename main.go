@@ -77,7 +77,7 @@ func rootCommand(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			serveCommand(), demoCommand(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(),
 			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(), alertCommand(),
-			doctorCommand(), pruneCommand(), systemdCommand(), benchCommand(), openAPICommand(), versionCommand(),
+			backupCommand(), restoreCommand(), doctorCommand(), pruneCommand(), systemdCommand(), benchCommand(), openAPICommand(), versionCommand(),
 		},
 	}
 	for _, command := range root.Commands {

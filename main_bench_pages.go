@@ -107,5 +107,6 @@ func pageRequests(f *seededFile, rows int64, now time.Time) []benchEndpoint {
 	add("sending again, of what is frequent", "/deliveries/resend?failed=all&q=thanh+toan")
 	add("sending again, of a choice", "/deliveries/resend?id=%d&id=%d&id=%d", rows/4, rows/2, rows)
 	add("alerts", "/settings/alerts")
+	add("the system", "/system")
 	return list
 }

@@ -153,10 +153,12 @@ func TestBrowserLive(t *testing.T) {
 }
 
 // createOwner makes the user lan.
-func createOwner(t *testing.T, dir string) {
+func createOwner(t testing.TB, dir string) {
 	t.Helper()
 	password := filepath.Join(dir, "password.txt")
-	must(t, os.WriteFile(password, []byte(browserPassword+"\n"), 0o600))
+	if err := os.WriteFile(password, []byte(browserPassword+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	do(t, dir, "user", "create", "lan", "--password-file", password)
 }
 

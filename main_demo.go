@@ -22,6 +22,7 @@ import (
 
 	"baoco/app"
 	"baoco/sqlitestore"
+	"baoco/web"
 
 	"github.com/urfave/cli/v2"
 )
@@ -99,7 +100,7 @@ func (d *demo) open(ctx context.Context, listen string) error {
 	if err := keepSettings(ctx, d.store, s); err != nil {
 		return err
 	}
-	if d.server, err = start(ctx, d.store, s, slog.New(slog.DiscardHandler)); err != nil {
+	if d.server, err = start(ctx, d.store, s, web.NewRecentLog(slog.DiscardHandler)); err != nil {
 		return err
 	}
 	d.base = "http://" + d.server.listener.Addr().String()

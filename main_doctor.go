@@ -162,7 +162,7 @@ func replaceKey(c *cli.Context) error {
 }
 
 func printReplacedKey(w io.Writer, r replacedKey) {
-	fmt.Fprintln(w, "The database has a new key file. Keep a copy of it beside the backups, not in them.")
+	fmt.Fprintln(w, "The database has a new key file. Make a backup of both now: baoco backup")
 	if r.OldKey != nil {
 		fmt.Fprintf(w, "The old one opens older backups; it is kept as %s\n", oneLine(*r.OldKey))
 	}

@@ -10,12 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"baoco/app"
 	"baoco/app/statement"
 
-	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/urfave/cli/v2"
 )
 
@@ -134,7 +132,7 @@ type fileImport struct {
 }
 
 func runImport(c *cli.Context, s *session, f *fileImport) error {
-	bar := newImportBar(c.App.ErrWriter)
+	bar := newFileBar(c.App.ErrWriter, "reading")
 	err := f.record(c.Context, bar)
 	bar.stop()
 	if e := f.rejects.close(); err == nil {
@@ -154,7 +152,7 @@ func runImport(c *cli.Context, s *session, f *fileImport) error {
 }
 
 // record records the rows batch by batch, while the next are read.
-func (f *fileImport) record(ctx context.Context, bar *importBar) error {
+func (f *fileImport) record(ctx context.Context, bar *fileBar) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	batches, failed := make(chan rowBatch, 2), make(chan error, 1)
@@ -169,7 +167,7 @@ func (f *fileImport) record(ctx context.Context, bar *importBar) error {
 			}
 			return err
 		}
-		bar.update(f.importer.Rows, batch.done, batch.total)
+		bar.update(vnd(int64(f.importer.Rows))+" transactions", batch.done, batch.total)
 	}
 	return <-failed
 }
@@ -312,47 +310,4 @@ func (r *rejects) close() error {
 	}
 	r.csv.Flush()
 	return errors.Join(r.csv.Error(), r.file.Close())
-}
-
-// importBar shows how far an import is, to a person at a terminal.
-type importBar struct {
-	writer  progress.Writer
-	tracker *progress.Tracker
-}
-
-func newImportBar(w io.Writer) *importBar {
-	file, ok := w.(*os.File)
-	if !ok {
-		return &importBar{}
-	}
-	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return &importBar{}
-	}
-	b := &importBar{writer: progress.NewWriter(), tracker: &progress.Tracker{Message: "reading"}}
-	b.writer.SetOutputWriter(w)
-	b.writer.SetUpdateFrequency(200 * time.Millisecond)
-	b.writer.SetStyle(progress.StyleBlocks)
-	b.writer.AppendTracker(b.tracker)
-	go b.writer.Render()
-	return b
-}
-
-func (b *importBar) update(rows int, done, total int64) {
-	if b.writer == nil {
-		return
-	}
-	b.tracker.UpdateTotal(max(total, 1))
-	b.tracker.SetValue(min(done, max(total, 1)-1))
-	b.tracker.UpdateMessage(vnd(int64(rows)) + " transactions")
-}
-
-func (b *importBar) stop() {
-	if b.writer == nil {
-		return
-	}
-	b.tracker.MarkAsDone()
-	b.writer.Stop()
-	for b.writer.IsRenderInProgress() {
-		time.Sleep(10 * time.Millisecond)
-	}
 }

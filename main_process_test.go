@@ -9,7 +9,9 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -547,10 +549,11 @@ func TestSecretsStayInside(t *testing.T) {
 	shown := do(t, dir, "webhook", "list", "-o", "json") + do(t, dir, "source", "list", "-o", "json") + do(t, dir, "source", "log", "-o", "json") +
 		do(t, dir, "apikey", "list", "-o", "json") + do(t, dir, "delivery", "list", "-o", "json")
 	eventually(t, time.Second, "the refused call is noted", func() bool { return strings.Contains(do(t, dir, "source", "log", "--rejected"), "not this source's") })
-	shown += do(t, dir, "source", "log", "--rejected", "-o", "json")
+	shown += do(t, dir, "source", "log", "--rejected", "-o", "json") + systemPage(t, dir, p)
+	do(t, dir, "backup", "backup.db", "--no-key")
 	must(t, p.Process.Signal(syscall.SIGTERM))
 	must(t, p.Wait())
-	for _, name := range []string{"baoco.db", "baoco.db-wal"} {
+	for _, name := range []string{"baoco.db", "baoco.db-wal", "backup.db"} {
 		data, _ := os.ReadFile(filepath.Join(dir, name))
 		shown += string(data)
 	}
@@ -560,4 +563,36 @@ func TestSecretsStayInside(t *testing.T) {
 			t.Errorf("the %s shows", what)
 		}
 	}
+}
+
+// systemPage is what the operator sees, the log included.
+func systemPage(t testing.TB, dir string, p *process) string {
+	t.Helper()
+	createOwner(t, dir)
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Jar: jar}
+	for _, request := range []func() (*http.Response, error){
+		func() (*http.Response, error) {
+			return client.PostForm(p.url+"/login", url.Values{"name": {"lan"}, "password": {browserPassword}})
+		},
+		func() (*http.Response, error) { return client.Get(p.url + "/system") },
+	} {
+		response, err := request()
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(page), `id="log"`) && strings.Contains(string(page), "serving") {
+			return string(page)
+		}
+	}
+	t.Fatal("the system page shows no log")
+	return ""
 }

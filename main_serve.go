@@ -134,7 +134,8 @@ func serve(c *cli.Context) error {
 	}
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	log := newLogger(c.App.ErrWriter, s.jsonLog)
+	recent := web.NewRecentLog(newLogHandler(c.App.ErrWriter, s.jsonLog))
+	log := slog.New(recent)
 	created, err := createIfMissing(ctx, s)
 	if err != nil {
 		return err
@@ -147,7 +148,7 @@ func serve(c *cli.Context) error {
 	if err := keepSettings(ctx, store, s); err != nil {
 		return err
 	}
-	r, err := start(ctx, store, s, log)
+	r, err := start(ctx, store, s, recent)
 	if err != nil {
 		return err
 	}
@@ -173,14 +174,17 @@ func serve(c *cli.Context) error {
 	return errors.Join(fault, r.stop(patience))
 }
 
-func newLogger(w io.Writer, asJSON bool) *slog.Logger {
+func newLogHandler(w io.Writer, asJSON bool) slog.Handler {
 	if asJSON {
-		return slog.New(slog.NewJSONHandler(w, nil))
+		return slog.NewJSONHandler(w, nil)
 	}
-	return slog.New(slog.NewTextHandler(w, nil))
+	return slog.NewTextHandler(w, nil)
 }
 
 func createIfMissing(ctx context.Context, s settings) (bool, error) {
+	if err := sqlitestore.FinishRestore(s.db); err != nil {
+		return false, err
+	}
 	if _, err := os.Stat(s.db); !errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -225,18 +229,24 @@ type running struct {
 
 // start wires the server over an open file: the courier first, so that what
 // was due is on its way before anything new comes in.
-func start(ctx context.Context, store *sqlitestore.Store, s settings, log *slog.Logger) (*running, error) {
+func start(ctx context.Context, store *sqlitestore.Store, s settings, recent *web.RecentLog) (*running, error) {
+	log := slog.New(recent)
 	service, sender, err := newService(ctx, store, s.schedule)
 	if err != nil {
 		return nil, err
 	}
 	r := &running{service: service, failed: make(chan error, 2), closing: make(chan struct{})}
+	program, err := os.Executable()
+	if err != nil {
+		program = "" // it is only shown
+	}
 	installation := app.Installation{
-		Version: version, StartedAt: time.Now(), Listen: s.listen, BaseURL: s.baseURL, Domain: s.domain, AllowTargets: s.targets, Keep: s.keep,
+		Version: version, Program: program, StartedAt: time.Now(), Listen: s.listen, BaseURL: s.baseURL, Domain: s.domain, AllowTargets: s.targets, Keep: s.keep,
+		CertificateEnd: certificateEnd(s),
 	}
 	handler := web.New(web.Config{
 		Service: service, Logger: log, Limit: s.rateLimit, ListingLimit: s.listingLimit,
-		Secure: strings.HasPrefix(s.baseURL, "https://"), Version: version, Closing: r.closing,
+		Secure: strings.HasPrefix(s.baseURL, "https://"), Version: version, Closing: r.closing, RecentLog: recent,
 		Installation: installation,
 	})
 	if err := r.listen(s, handler, log); err != nil {
@@ -274,7 +284,7 @@ func (r *running) listen(s settings, handler http.Handler, log *slog.Logger) (er
 	certificates := &autocert.Manager{
 		Prompt:     autocert.AcceptTOS,
 		HostPolicy: autocert.HostWhitelist(s.domain),
-		Cache:      autocert.DirCache(s.db + ".acme"),
+		Cache:      s.certificates(),
 	}
 	challenge := httpServer(certificates.HTTPHandler(nil), log)
 	challenge.Addr = ":80"

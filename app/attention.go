@@ -56,8 +56,8 @@ func (s *Service) Attention(ctx context.Context, accountID int64, in Installatio
 	var list []Attention
 	for _, part := range []func(context.Context, int64, time.Time) ([]Attention, error){
 		s.planAttention,
-		func(_ context.Context, accountID int64, now time.Time) ([]Attention, error) {
-			return s.systemAttention(accountID, in, now)
+		func(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
+			return s.systemAttention(ctx, accountID, in, now)
 		},
 		s.webhookAttention, s.failedAttention, s.inboundAttention, s.bankAttention, s.sourceAttention, s.alertAttention,
 	} {
@@ -93,18 +93,25 @@ func (s *Service) planAttention(ctx context.Context, accountID int64, now time.T
 	return []Attention{plan}, nil
 }
 
-func (s *Service) systemAttention(accountID int64, in Installation, now time.Time) (list []Attention, _ error) {
+func (s *Service) systemAttention(ctx context.Context, accountID int64, in Installation, now time.Time) (list []Attention, _ error) {
 	if accountID != DefaultAccountID {
 		return nil, nil
 	}
-	warnings, err := s.SystemWarnings(in, now)
+	warnings, err := s.SystemWarnings(ctx, in, now)
 	for _, warning := range warnings {
 		if !warning.Grave {
 			continue
 		}
 		a := Attention{Kind: AttentionSystem, Key: "system " + string(warning.Name), Text: warning.Text, Name: warning.Text, To: "/system", Action: Text{"View system", "Xem hệ thống"}}
-		if warning.Name == WarningDisk {
+		switch warning.Name {
+		case WarningDisk:
 			a.Kind, a.Name = AttentionDisk, Text{"The disk is almost full", "Ổ đĩa sắp đầy"}
+		case WarningBackup:
+			a.Name = Text{"A backup is overdue", "Đã đến lúc sao lưu"}
+			a.To, a.Action = "/system#backup", Text{"Back up", "Sao lưu"}
+		case WarningCertificate:
+			a.Name = Text{"The HTTPS certificate was not renewed", "Chứng chỉ HTTPS chưa được gia hạn"}
+			a.To, a.Action = "/system#program", Text{"View certificate", "Xem chứng chỉ"}
 		}
 		list = append(list, a)
 	}

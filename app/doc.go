@@ -34,6 +34,8 @@
 //     a channel knows of such a thing: since when, and whether it was told.
 //   - CounterLink: what opens the counter screen, money in and nothing else, on
 //     a shop's tablet.
+//   - Backup: a copy of the database that is known to be whole, with its key or
+//     without. To restore: to put it in the place of the database.
 //   - Check: one thing that a doctor looks at in an installation. Lost secret:
 //     one that the key doesn't open any more; somebody must rotate it.
 //   - Prune: to remove what is old and may go. Reclaim: to give the room that is

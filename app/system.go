@@ -14,17 +14,30 @@ import (
 // Installation is how serve was started: what only its flags change.
 type Installation struct {
 	Version      string
+	Program      string // path of the program file; empty: not known
 	StartedAt    time.Time
 	Listen       string // host and port
 	BaseURL      string // empty: none was given
 	Domain       string // with a certificate by ACME; empty: none
 	AllowTargets []string
 	Keep         PruneLimits
+	// CertificateEnd tells until when the certificate for Domain is valid; the
+	// zero time where there is none yet. Nil without a Domain.
+	CertificateEnd func(ctx context.Context) time.Time
+}
+
+// certificateEnd is CertificateEnd where there is a domain.
+func (in Installation) certificateEnd(ctx context.Context) time.Time {
+	if in.CertificateEnd == nil {
+		return time.Time{}
+	}
+	return in.CertificateEnd(ctx)
 }
 
 // StorageStatus is what the storage tells of itself.
 type StorageStatus struct {
 	Path     string
+	Schema   int
 	Size     int64 // of the database file, in bytes
 	LogSize  int64 // of the write-ahead log
 	Free     int64 // what the disk has left for this process; -1: not known
@@ -48,11 +61,26 @@ type QueueStatus struct {
 	OldestDue time.Time // since when the longest waiting is due; zero: none is
 }
 
+// AnswerTimes is how long receivers took to answer lately.
+type AnswerTimes struct {
+	Count       int64 // attempts, of all accounts; at most AnswersCounted, the last ones
+	Median, P95 time.Duration
+}
+
+// What AnswerTimes are of.
+const (
+	AnswersWithin  = time.Hour
+	AnswersCounted = 1000
+)
+
 type systemStore interface {
+	backupStore
 	// StorageStatus looks at the files from outside.
 	StorageStatus(now time.Time) (StorageStatus, error)
 	// QueueStatus reads the queue's index.
 	QueueStatus(ctx context.Context, now time.Time) (QueueStatus, error)
+	// AnswerTimes reads the last attempts that began after an instant.
+	AnswerTimes(ctx context.Context, after time.Time) (AnswerTimes, error)
 }
 
 // SystemStatus is how the installation is doing.
@@ -60,13 +88,18 @@ type SystemStatus struct {
 	Installation
 	StorageStatus
 	QueueStatus
-	GoVersion  string
-	InFlight   int   // attempts
-	Unindexed  int64 // transactions that searches read one by one
-	Memory     int64 // that the process holds of the system, in bytes
-	Goroutines int64
-	NotReady   error // nil: ready
-	Warnings   []Warning
+	Answers AnswerTimes
+	Backup  BackupStatus
+	// CertificateEndsAt is zero without a domain, and before the first
+	// certificate.
+	CertificateEndsAt time.Time
+	GoVersion         string
+	InFlight          int   // attempts
+	Unindexed         int64 // transactions that searches read one by one
+	Memory            int64 // that the process holds of the system, in bytes
+	Goroutines        int64
+	NotReady          error // nil: ready
+	Warnings          []Warning
 }
 
 // Warning is something that an operator should change. A grave one is about
@@ -82,33 +115,40 @@ type WarningName string
 
 // The names of the warnings.
 const (
-	WarningInsecure WarningName = "insecure"
-	WarningDisk     WarningName = "disk"
-	WarningKeyMode  WarningName = "key mode"
-	WarningFileMode WarningName = "file mode"
-	WarningLog      WarningName = "log"
-	WarningBaseURL  WarningName = "base url"
-	WarningQueue    WarningName = "queue"
+	WarningInsecure    WarningName = "insecure"
+	WarningDisk        WarningName = "disk"
+	WarningKeyMode     WarningName = "key mode"
+	WarningFileMode    WarningName = "file mode"
+	WarningCertificate WarningName = "certificate"
+	WarningBackup      WarningName = "backup"
+	WarningLog         WarningName = "log"
+	WarningBaseURL     WarningName = "base url"
+	WarningQueue       WarningName = "queue"
 )
 
 // SystemStatus gathers how the installation is doing, at now.
 func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Time) (SystemStatus, error) {
 	status := SystemStatus{Installation: in, GoVersion: runtime.Version(), NotReady: s.Ready(now)}
-	var err error
-	if status.StorageStatus, err = s.store.StorageStatus(now); err != nil {
-		return status, err
+	for _, part := range []func() error{
+		func() (err error) { status.StorageStatus, err = s.store.StorageStatus(now); return err },
+		func() (err error) { status.QueueStatus, err = s.store.QueueStatus(ctx, now); return err },
+		func() (err error) {
+			status.Answers, err = s.store.AnswerTimes(ctx, now.Add(-AnswersWithin))
+			return err
+		},
+		func() (err error) { status.Unindexed, err = s.store.Unindexed(ctx); return err },
+		func() (err error) { status.Backup, err = s.store.BackupStatus(ctx); return err },
+	} {
+		if err := part(); err != nil {
+			return status, err
+		}
 	}
-	if status.QueueStatus, err = s.store.QueueStatus(ctx, now); err != nil {
-		return status, err
-	}
-	if status.Unindexed, err = s.store.Unindexed(ctx); err != nil {
-		return status, err
-	}
+	status.CertificateEndsAt = in.certificateEnd(ctx)
 	if count := s.inFlight.Load(); count != nil {
 		status.InFlight = (*count)()
 	}
 	status.Memory, status.Goroutines = processFigures()
-	status.Warnings = Warnings(in, status.StorageStatus)
+	status.Warnings = Warnings(in, status.StorageStatus, status.Backup, status.CertificateEndsAt, now)
 	if since := now.Sub(status.OldestDue); !status.OldestDue.IsZero() && since > waitsTooLong {
 		status.Warnings = append(status.Warnings, Warning{Name: WarningQueue, Text: Textf(
 			"A delivery is overdue by %d minutes: your webhooks respond too slowly or not at all.",
@@ -122,9 +162,13 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 const waitsTooLong = 2 * time.Minute
 
 // SystemWarnings are the Warnings at now.
-func (s *Service) SystemWarnings(in Installation, now time.Time) ([]Warning, error) {
+func (s *Service) SystemWarnings(ctx context.Context, in Installation, now time.Time) ([]Warning, error) {
 	storage, err := s.store.StorageStatus(now)
-	return Warnings(in, storage), err
+	if err != nil {
+		return nil, err
+	}
+	backup, err := s.store.BackupStatus(ctx)
+	return Warnings(in, storage, backup, in.certificateEnd(ctx), now), err
 }
 
 // The figures from which on the storage is worth a warning, in bytes.
@@ -133,8 +177,13 @@ const (
 	largeLog   = 512 << 20
 )
 
-// Warnings are what an operator should change, gravest first.
-func Warnings(in Installation, storage StorageStatus) (list []Warning) {
+// certificateSoon is when a certificate should long have been renewed: that
+// begins 30 days before its end.
+const certificateSoon = 14 * 24 * time.Hour
+
+// Warnings are what an operator should change, gravest first. certificateEnd is
+// zero where there is no certificate.
+func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certificateEnd, now time.Time) (list []Warning) {
 	warn := func(name WarningName, grave bool, text Text) { list = append(list, Warning{text, name, grave}) }
 	secure := strings.HasPrefix(in.BaseURL, "https://") || in.Domain != ""
 	if !secure && in.Listen != "" && !loopback(in.Listen) {
@@ -143,20 +192,12 @@ func Warnings(in Installation, storage StorageStatus) (list []Warning) {
 			"Mật khẩu và khoá đang được truyền không mã hoá: baoco nhận kết nối từ bên ngoài nhưng chưa có HTTPS. Hãy dùng --domain, hoặc đặt baoco sau proxy có HTTPS rồi khai báo địa chỉ bằng --base-url.",
 		})
 	}
-	if storage.Free >= 0 && storage.Free < littleRoom {
-		warn(WarningDisk, true, Textf(
-			"Only %d MB of disk space left. When the disk is full, nothing more can be recorded.",
-			"Ổ đĩa chỉ còn trống %d MB. Khi đầy, hệ thống sẽ không ghi nhận thêm được giao dịch.", storage.Free>>20))
+	list = append(list, storageWarnings(storage)...)
+	if text, soon := certificateWarning(certificateEnd, now); soon {
+		warn(WarningCertificate, true, text)
 	}
-	if storage.KeyMode.Perm()&0o077 != 0 {
-		warn(WarningKeyMode, true, Textf(
-			"Other users of the server can read the key file. Run: chmod 600 %s.key",
-			"Người dùng khác trên máy chủ đọc được tệp khoá. Hãy chạy: chmod 600 %s.key", storage.Path))
-	}
-	if storage.FileMode.Perm()&0o077 != 0 {
-		warn(WarningFileMode, true, Textf(
-			"Other users of the server can read the database. Run: chmod 600 %s",
-			"Người dùng khác trên máy chủ đọc được cơ sở dữ liệu. Hãy chạy: chmod 600 %s", storage.Path))
+	if text, overdue := backup.warning(now); overdue {
+		warn(WarningBackup, true, text)
 	}
 	if storage.LogSize > largeLog {
 		warn(WarningLog, false, Textf(
@@ -170,6 +211,43 @@ func Warnings(in Installation, storage StorageStatus) (list []Warning) {
 		})
 	}
 	return list
+}
+
+// storageWarnings are the grave ones about the disk and its files.
+func storageWarnings(storage StorageStatus) (list []Warning) {
+	warn := func(name WarningName, text Text) { list = append(list, Warning{text, name, true}) }
+	if storage.Free >= 0 && storage.Free < littleRoom {
+		warn(WarningDisk, Textf(
+			"Only %d MB of disk space left. When the disk is full, nothing more can be recorded.",
+			"Ổ đĩa chỉ còn trống %d MB. Khi đầy, hệ thống sẽ không ghi nhận thêm được giao dịch.", storage.Free>>20))
+	}
+	if storage.KeyMode.Perm()&0o077 != 0 {
+		warn(WarningKeyMode, Textf(
+			"Other users of the server can read the key file. Run: chmod 600 %s.key",
+			"Người dùng khác trên máy chủ đọc được tệp khoá. Hãy chạy: chmod 600 %s.key", storage.Path))
+	}
+	if storage.FileMode.Perm()&0o077 != 0 {
+		warn(WarningFileMode, Textf(
+			"Other users of the server can read the database. Run: chmod 600 %s",
+			"Người dùng khác trên máy chủ đọc được cơ sở dữ liệu. Hãy chạy: chmod 600 %s", storage.Path))
+	}
+	return list
+}
+
+func certificateWarning(end, now time.Time) (Text, bool) {
+	left := end.Sub(now)
+	switch {
+	case end.IsZero() || left > certificateSoon:
+		return Text{}, false
+	case left <= 0:
+		return Text{
+			"The certificate for HTTPS has expired: providers and browsers refuse the connection. Ports 80 and 443 must be reachable from outside for its renewal.",
+			"Chứng chỉ HTTPS đã hết hạn: nhà cung cấp và trình duyệt sẽ từ chối kết nối. Cổng 80 và 443 phải mở ra bên ngoài thì mới gia hạn được.",
+		}, true
+	}
+	return Textf(
+		"The certificate for HTTPS ends in %d days and could not be renewed: ports 80 and 443 must be reachable from outside.",
+		"Chứng chỉ HTTPS còn %d ngày là hết hạn mà chưa gia hạn được: cổng 80 và 443 phải mở ra bên ngoài.", int(left/(24*time.Hour))), true
 }
 
 // loopback tells whether only this machine reaches a listening address.

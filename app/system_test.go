@@ -3,6 +3,7 @@ package app_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"baoco/app"
 )
@@ -10,11 +11,14 @@ import (
 func TestWarnings(t *testing.T) {
 	sound := app.StorageStatus{Path: "/var/lib/baoco.db", Free: 10 << 30, FileMode: 0o600, KeyMode: 0o600, LogSize: 1 << 20}
 	safe := app.Installation{Listen: "127.0.0.1:8080", BaseURL: "https://baoco.shop.vn"}
+	now := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		name    string
 		in      app.Installation
 		storage func(*app.StorageStatus)
-		says    string // empty: nothing
+		backup  app.BackupStatus
+		ends    time.Time // the certificate
+		says    string    // empty: nothing
 		grave   bool
 	}{
 		{name: "all is well", in: safe},
@@ -31,13 +35,21 @@ func TestWarnings(t *testing.T) {
 		{name: "disk unknown", in: safe, storage: func(s *app.StorageStatus) { s.Free = -1 }},
 		{name: "key for the group", in: safe, storage: func(s *app.StorageStatus) { s.KeyMode = 0o640 }, says: "chmod 600 /var/lib/baoco.db.key", grave: true},
 		{name: "file for everybody", in: safe, storage: func(s *app.StorageStatus) { s.FileMode = 0o604 }, says: "chmod 600 /var/lib/baoco.db", grave: true},
+		{name: "young, no backup", in: safe, backup: app.BackupStatus{FirstAt: now.AddDate(0, 0, -6)}},
+		{name: "no backup", in: safe, backup: app.BackupStatus{FirstAt: now.AddDate(0, 0, -8)}, says: "There is no backup yet", grave: true},
+		{name: "backed up", in: safe, backup: app.BackupStatus{FirstAt: now.AddDate(-1, 0, 0), Last: app.Backup{At: now.AddDate(0, 0, -6)}}},
+		{name: "old backup", in: safe, backup: app.BackupStatus{FirstAt: now.AddDate(-1, 0, 0), Last: app.Backup{At: now.AddDate(0, 0, -8)}}, says: "is 8 days old", grave: true},
+		{name: "nothing to back up", in: safe, backup: app.BackupStatus{Last: app.Backup{At: now.AddDate(-1, 0, 0)}}},
+		{name: "young certificate", in: safe, ends: now.AddDate(0, 0, 15)},
+		{name: "old certificate", in: safe, ends: now.AddDate(0, 0, 13), says: "ends in 13 days", grave: true},
+		{name: "expired certificate", in: safe, ends: now.Add(-time.Minute), says: "has expired", grave: true},
 		{name: "large log", in: safe, storage: func(s *app.StorageStatus) { s.LogSize = 1 << 30 }, says: "1024 MB"},
 	} {
 		storage := sound
 		if c.storage != nil {
 			c.storage(&storage)
 		}
-		list := app.Warnings(c.in, storage)
+		list := app.Warnings(c.in, storage, c.backup, c.ends, now)
 		switch {
 		case c.says == "" && len(list) > 0:
 			t.Errorf("%s: %+v", c.name, list)

@@ -4,3 +4,6 @@ package sqlitestore
 
 // freeSpace isn't known here.
 func freeSpace(string) int64 { return -1 }
+
+// sameDisk isn't known here.
+func sameDisk(string, string) bool { return false }

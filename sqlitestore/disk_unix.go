@@ -13,3 +13,9 @@ func freeSpace(dir string) int64 {
 	}
 	return int64(stat.Bavail) * int64(stat.Bsize)
 }
+
+// sameDisk tells whether what one directory takes is missing in the other.
+func sameDisk(a, b string) bool {
+	var one, other syscall.Stat_t
+	return syscall.Stat(a, &one) == nil && syscall.Stat(b, &other) == nil && one.Dev == other.Dev
+}

@@ -342,7 +342,11 @@ func (d *doctor) installation(ctx context.Context) {
 	if err == nil {
 		err = d.db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'base_url'`).Scan(&in.BaseURL)
 	}
-	warnings := app.Warnings(in, status)
+	var backup app.BackupStatus
+	if err == nil {
+		backup, err = readBackupStatus(func(query string) scanner { return d.db.QueryRowContext(ctx, query) })
+	}
+	warnings := app.Warnings(in, status, backup, time.Time{}, d.Now)
 	if err != nil || len(warnings) == 0 {
 		d.look(ctx, name, func(context.Context) (app.Check, error) {
 			c, _ := fine("There is nothing to warn of.", "Không có gì cần cảnh báo.")

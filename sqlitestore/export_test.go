@@ -6,3 +6,6 @@ import "context"
 func (s *Store) Write(ctx context.Context, fn func(exec func(query string, args ...any) error) error) error {
 	return s.write(ctx, func(tx *tx) error { return fn(tx.exec) })
 }
+
+// LockDir is the lock of a backup that is being made.
+var LockDir = lockDir

@@ -33,6 +33,23 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
+// lockDir takes the lock that one backup at a time holds, of all databases in a
+// directory. It leaves no file of whoever made the backup.
+func lockDir(dir string) (unlock func(), err error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		d.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("%w: %s", ErrBackupRuns, dir)
+		}
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	}
+	return func() { d.Close() }, nil
+}
+
 // isLocked tells whether a process holds the lock. It has it for a moment
 // itself where nobody does.
 func isLocked(path string) (bool, error) {

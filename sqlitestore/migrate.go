@@ -90,11 +90,27 @@ func migrate(ctx context.Context, path string) error {
 	}
 	backup := path + ".before-schema-" + strconv.Itoa(len(steps))
 	if _, err := os.Stat(backup); errors.Is(err, fs.ErrNotExist) {
-		if _, err := db.ExecContext(ctx, `VACUUM INTO ?`, backup); err != nil {
+		if err := backUpOnce(ctx, db, backup); err != nil {
 			return fmt.Errorf("back up before migrating: %w", err)
 		}
 	}
 	return applyMigrations(ctx, db, version)
+}
+
+// backUpOnce makes a copy that has its name once it is whole.
+func backUpOnce(ctx context.Context, db *sql.DB, path string) error {
+	if err := removeDrafts(path + ".new-"); err != nil {
+		return err
+	}
+	draft := path + ".new-" + rand.Text()[:8]
+	defer os.Remove(draft)
+	if err := vacuumInto(ctx, db, draft); err != nil {
+		return err
+	}
+	if err := name(draft, path, false); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil // another process was faster
 }
 
 func applyMigrations(ctx context.Context, db *sql.DB, version int) error {

@@ -21,8 +21,10 @@
 //
 // Beside the database file F stand F-wal and F-shm, which are SQLite's; F.key,
 // the key that secrets are sealed with; and F.lock, which the one serving
-// process locks. F.key.next and F.key.old-<time> are of a key that is or was
-// replaced (newkey.go).
+// process locks, or a restore. F.key.next and F.key.old-<time> are of a key
+// that is or was replaced (newkey.go); F.to-restore-<time> is a backup on its
+// way into F (restore.go), and F.before-restore-<time> what it took the place
+// of.
 package sqlitestore
 
 import (
@@ -81,6 +83,9 @@ type Store struct {
 // Open opens an existing file, never creating one, and brings its schema up to
 // date.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
+	if err := FinishRestore(path); err != nil {
+		return nil, err
+	}
 	real, err := checkFile(path)
 	if err != nil {
 		return nil, err
@@ -177,7 +182,7 @@ func (s *Store) Path() string { return s.path }
 // lockDatabase takes the lock that a serving process holds, in a file that
 // belongs to the owner of the database, whoever runs this.
 func lockDatabase(path string) (*os.File, error) {
-	info, err := os.Stat(path)
+	owner, err := ownerFor(path)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +190,7 @@ func lockDatabase(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := ownAs(path+".lock", info); err != nil {
+	if err := ownAs(path+".lock", owner); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return lock, nil
@@ -268,26 +273,30 @@ func (s *Store) quickCheck(ctx, background context.Context) error {
 // checkedTables are the tables whose pages are checked.
 const checkedTables = `SELECT 'sqlite_schema' UNION ALL SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'`
 
-// runQuickCheck checks table by table: a check of everything would also read
-// the search index twice over, which takes three times as long as all the rest
-// and finds no page that the check of the index's own tables doesn't.
 func (s *Store) runQuickCheck(ctx context.Context) error {
-	rows, err := s.reads.QueryContext(ctx, checkedTables)
+	if err := quickCheck(ctx, s.reads); err != nil {
+		return fmt.Errorf("%w: %s: %v; restore a backup", ErrDamaged, s.path, err)
+	}
+	return nil
+}
+
+// quickCheck checks table by table: a check of everything would also read the
+// search index twice over, which takes three times as long as all the rest and
+// finds no page that the check of the index's own tables doesn't.
+func quickCheck(ctx context.Context, db *sql.DB) error {
+	rows, err := db.QueryContext(ctx, checkedTables)
 	tables, err := collect(rows, err, func(row scanner) (name string, err error) { return name, row.Scan(&name) })
 	for _, table := range tables {
 		if err != nil {
 			break
 		}
 		var finding string
-		err = s.reads.QueryRowContext(ctx, `PRAGMA quick_check(`+table+`)`).Scan(&finding)
+		err = db.QueryRowContext(ctx, `PRAGMA quick_check(`+table+`)`).Scan(&finding)
 		if err == nil && finding != "ok" {
 			err = errors.New(finding)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("%w: %s: %v; restore a backup", ErrDamaged, s.path, err)
-	}
-	return nil
+	return err
 }
 
 // query runs a prepared read.

@@ -61,7 +61,7 @@ func (s *Store) StorageStatus(now time.Time) (app.StorageStatus, error) {
 
 // filesStatus looks at the files of a database from outside.
 func filesStatus(path string) (app.StorageStatus, error) {
-	status := app.StorageStatus{Path: path, Free: freeSpace(filepath.Dir(path))}
+	status := app.StorageStatus{Path: path, Schema: len(migrations()), Free: freeSpace(filepath.Dir(path))}
 	file, err := os.Stat(path)
 	if err != nil {
 		return status, err
@@ -90,4 +90,17 @@ func (s *Store) QueueStatus(ctx context.Context, now time.Time) (app.QueueStatus
 		Scan(&q.Pending, &q.Due, &oldest)
 	q.OldestDue = fromMillis(oldest)
 	return q, storageError(err)
+}
+
+// AnswerTimes walks back from the newest attempt.
+func (s *Store) AnswerTimes(ctx context.Context, after time.Time) (app.AnswerTimes, error) {
+	rows, err := s.query(ctx, `SELECT duration_ms FROM (SELECT started_ms, duration_ms FROM attempts ORDER BY id DESC LIMIT ?) WHERE started_ms > ?`,
+		app.AnswersCounted, after.UnixMilli())
+	took, err := collect(rows, err, func(row scanner) (ms int64, err error) { return ms, row.Scan(&ms) })
+	if err != nil || len(took) == 0 {
+		return app.AnswerTimes{}, err
+	}
+	slices.Sort(took)
+	at := func(share int) time.Duration { return time.Duration(took[len(took)*share/100]) * time.Millisecond }
+	return app.AnswerTimes{Count: int64(len(took)), Median: at(50), P95: at(95)}, nil
 }

@@ -1,8 +1,12 @@
 package web
 
 import (
+	"cmp"
+	"log/slog"
 	"net/http"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -10,7 +14,10 @@ import (
 
 type systemData struct {
 	app.SystemStatus
-	Sources []app.Source // of the operator's account
+	Sources    []app.Source // of the operator's account
+	BackupOnce string       // the command that makes a backup
+	BackupCron string       // the line that makes one every night
+	Log        []logLine    // newest first
 }
 
 // systemPage is for the operator only: to other owners there is no such page.
@@ -18,7 +25,7 @@ func (s *Server) systemPage(v *visit) error {
 	if !v.operator() {
 		return errNothingHere()
 	}
-	var data systemData
+	data := systemData{Log: s.recentLog.newestFirst()}
 	var err error
 	if data.SystemStatus, err = s.service.SystemStatus(v.Context(), s.installation, v.now); err != nil {
 		return err
@@ -26,8 +33,62 @@ func (s *Server) systemPage(v *visit) error {
 	if data.Sources, err = s.service.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
+	data.BackupOnce = backupCommand(s.installation.Program, data.Path)
+	data.BackupCron = cronLine(data.BackupOnce)
 	return s.render(v, http.StatusOK, "system", "system", app.Text{EN: "System", VI: "Hệ thống"}, data)
 }
+
+// backupCommand is what makes a dated backup, for a shell.
+func backupCommand(program, db string) string {
+	return shellWord(cmp.Or(program, "baoco")) + " backup --db " + shellWord(db) + " --dir /var/backups/baoco --keep 14"
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=-]+$`)
+
+// shellWord quotes what a shell would not take for one word.
+func shellWord(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return shellQuoted(s)
+}
+
+// cronLine runs a command every night, after everything else. Its complaints become cron's mail. To
+// cron, a percent sign ends the command.
+func cronLine(command string) string {
+	return "30 2 * * * nice -n 19 " + strings.ReplaceAll(command, "%", `\%`) + " >/dev/null"
+}
+
+// LevelName is a level of the log in a word.
+func (v view) LevelName(l slog.Level) string {
+	switch {
+	case l >= slog.LevelError:
+		return v.T("error", "lỗi")
+	case l >= slog.LevelWarn:
+		return v.T("warning", "cảnh báo")
+	}
+	return v.T("info", "thông tin")
+}
+
+// LevelPill is the kind of pill that a level has.
+func (view) LevelPill(l slog.Level) string {
+	switch {
+	case l >= slog.LevelError:
+		return "failed"
+	case l >= slog.LevelWarn:
+		return "pending"
+	}
+	return ""
+}
+
+// DaysLeft counts the days until t; 0 once it has passed.
+func (v view) DaysLeft(t time.Time) int64 { return max(0, int64(t.Sub(v.now)/(24*time.Hour))) }
+
+// Now is the time of the visit.
+func (v view) Now() time.Time { return v.now }
+
+// Zone is the zone of every time, by name and by what it differs from UTC now.
+func (v view) Zone() string { return v.zone.String() + v.now.In(v.zone).Format(" (UTC-07:00)") }
 
 // Bytes writes a size in the unit that fits.
 func (v view) Bytes(n int64) string {

@@ -46,6 +46,7 @@ type Config struct {
 	Version      string
 	Closing      <-chan struct{}  // closed when the server stops: live pages end
 	Installation app.Installation // how serve was started, for the operator to read
+	RecentLog    *RecentLog       // that Logger writes to, for the operator to read; nil: none is shown
 }
 
 // Server answers HTTP.
@@ -66,6 +67,7 @@ type Server struct {
 	bulletins        bulletins
 	closing          <-chan struct{}
 	installation     app.Installation
+	recentLog        *RecentLog
 	counterStreams   tally
 }
 
@@ -77,7 +79,7 @@ func New(c Config) http.Handler {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	s.secure, s.version, s.closing, s.installation = c.Secure, c.Version, c.Closing, c.Installation
+	s.secure, s.version, s.closing, s.installation, s.recentLog = c.Secure, c.Version, c.Closing, c.Installation, c.RecentLog
 	s.sessions = newSessions(c.Service, c.Secure, s.writeError)
 	return s.handler()
 }

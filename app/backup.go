@@ -1,0 +1,61 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+// Contents is what a database file holds, so far as a person knows it by.
+type Contents struct {
+	Schema       int
+	Accounts     int64
+	Transactions int64     // of all accounts
+	NewestID     int64     // of the transactions; 0: there is none
+	NewestAt     time.Time // when that one was recorded
+	Pending      int64     // deliveries that are still to be attempted
+	Zone         string    // of the installation
+}
+
+// Backup is a copy of the database that is known to be whole.
+type Backup struct {
+	Path    string // absolute
+	Size    int64  // in bytes
+	At      time.Time
+	WithKey bool // the key that opens its secrets stands beside it
+}
+
+// BackupStatus is what the file knows of its backups.
+type BackupStatus struct {
+	Last    Backup    // zero: there never was one
+	FirstAt time.Time // when the oldest transaction was recorded; zero: there is none
+}
+
+// backupAge is from which age on a backup is too old, and a transaction too old
+// to have none.
+const backupAge = 7 * 24 * time.Hour
+
+// Overdue tells whether there are transactions that a lost disk would take with
+// it, for longer than anybody should wait.
+func (b BackupStatus) Overdue(now time.Time) bool {
+	return !b.FirstAt.IsZero() && now.Sub(b.FirstAt) > backupAge && (b.Last.At.IsZero() || now.Sub(b.Last.At) > backupAge)
+}
+
+func (b BackupStatus) warning(now time.Time) (Text, bool) {
+	switch {
+	case !b.Overdue(now):
+		return Text{}, false
+	case b.Last.At.IsZero():
+		return Text{
+			"There is no backup yet. If the disk breaks, all transactions are lost.",
+			"Chưa có bản sao lưu nào. Nếu ổ đĩa hỏng, mọi giao dịch sẽ mất.",
+		}, true
+	}
+	return Textf(
+		"The last backup is %d days old. If the disk breaks, everything since then is lost.",
+		"Bản sao lưu gần nhất đã %d ngày trước. Nếu ổ đĩa hỏng, mọi dữ liệu sau đó sẽ mất.", int(now.Sub(b.Last.At)/(24*time.Hour))), true
+}
+
+type backupStore interface {
+	// BackupStatus costs a look at one row or two.
+	BackupStatus(ctx context.Context) (BackupStatus, error)
+}

@@ -1,0 +1,264 @@
+package sqlitestore
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// A backup is made beside a running server, by VACUUM INTO: one read
+// transaction, so that the copy is the state of one moment. SQLite's online
+// backup in steps would begin again with every commit.
+//
+// The copy is made under a name of its own in the directory where it is to
+// stand, synced, checked as a restore would check it, and only then named; so
+// what has the name is a whole backup. The key stands beside it before it does.
+
+// Errors of Backup and Restore.
+var (
+	ErrBackupRuns = errors.New("another backup is being made of a database in this directory")
+	ErrNoRoom     = errors.New("there is not enough room on the disk")
+	ErrInUse      = errors.New("this file belongs to a database in use")
+)
+
+// BackupTarget says where a backup goes: to File, or to a dated name in Dir.
+type BackupTarget struct {
+	File    string
+	Replace bool // an older backup of this name
+	Dir     string
+	Keep    int  // how many backups of this database stay in Dir; 0: all
+	NoKey   bool // leave the key out
+	// Progress, where it isn't nil, is called now and then with the bytes that
+	// were written and about how many there will be.
+	Progress func(done, of int64)
+}
+
+// BackupMade is a backup, with what it holds and what went for it.
+type BackupMade struct {
+	app.Backup
+	app.Contents
+	Removed []string // older ones, beyond BackupTarget.Keep
+	Left    []string // that look like older ones and are not of this database
+}
+
+// Backup makes a copy of the database as it is at one moment, and notes that in
+// the database. now dates it. After an error there is no copy to rely on, unless
+// BackupMade.Path names it: then only what came after it failed.
+func (s *Store) Backup(ctx context.Context, t BackupTarget, now time.Time) (made BackupMade, err error) {
+	dir, path, err := s.backupPlace(t, now)
+	if err != nil {
+		return made, err
+	}
+	unlock, err := lockDir(filepath.Dir(s.path))
+	if err != nil {
+		return made, err
+	}
+	defer unlock()
+	mark, err := s.installation(ctx)
+	if err != nil {
+		return made, err
+	}
+	drafts := filepath.Join(dir, ".baoco-backup-"+mark+"-")
+	if err := removeDrafts(drafts); err != nil {
+		return made, err
+	}
+	draft := drafts + rand.Text()[:8]
+	defer os.Remove(draft)
+	if made, err = s.checkedCopy(ctx, draft, t.Progress); err != nil {
+		return BackupMade{}, err
+	}
+	if !t.NoKey {
+		if err := copyKey(s.path+".key", path+".key", drafts+"key-"+rand.Text()[:8]); err != nil {
+			return BackupMade{}, err
+		}
+	}
+	if err := name(draft, path, t.Replace); err != nil {
+		return BackupMade{}, err
+	}
+	made.Path, made.At, made.WithKey = path, now, !t.NoKey
+	if err := s.noteBackup(context.WithoutCancel(ctx), made.Backup); err != nil {
+		return made, fmt.Errorf("the backup is made, but could not be noted in the database: %w", err)
+	}
+	if t.Dir != "" && t.Keep > 0 {
+		err = s.removeOld(ctx, t, mark, &made)
+	}
+	return made, err
+}
+
+// checkedCopy makes the copy, and checks it as a restore would.
+func (s *Store) checkedCopy(ctx context.Context, draft string, progress func(done, of int64)) (made BackupMade, err error) {
+	if err := s.copyTo(ctx, draft, progress); err != nil {
+		return made, err
+	}
+	contents, err := inspect(ctx, draft)
+	if err == nil && !s.sealer.fits(contents.keyCheck) {
+		err = ErrKey
+	}
+	if err != nil {
+		return made, fmt.Errorf("the copy is not whole, so it is thrown away: %w", err)
+	}
+	info, err := os.Stat(draft)
+	if err != nil {
+		return made, err
+	}
+	made.Size, made.Contents = info.Size(), contents.Contents
+	return made, nil
+}
+
+// backupPlace is where a backup is to stand, and refuses a place that isn't one.
+func (s *Store) backupPlace(t BackupTarget, now time.Time) (dir, path string, err error) {
+	path = t.File
+	if t.Dir != "" {
+		path = filepath.Join(t.Dir, s.backupPrefix()+stamp(now)+".db")
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", "", err
+	}
+	if dir, err = filepath.EvalSymlinks(filepath.Dir(path)); err != nil {
+		return "", "", err
+	}
+	path = filepath.Join(dir, filepath.Base(path))
+	for _, own := range []string{"", "-wal", "-shm", "-journal", ".key", ".lock"} {
+		if path == s.path+own || path+".key" == s.path+own {
+			return "", "", fmt.Errorf("%w: %s", ErrInUse, path)
+		}
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return dir, path, nil
+	case err != nil:
+		return "", "", err
+	case !info.Mode().IsRegular():
+		return "", "", fmt.Errorf("%s is not a regular file: %w", path, fs.ErrExist)
+	case !t.Replace:
+		return "", "", fmt.Errorf("%s: %w; --force replaces it", path, fs.ErrExist)
+	}
+	return dir, path, checkNoLog(path)
+}
+
+// checkNoLog refuses a file with a write-ahead log beside it: it is a database
+// that somebody works with, and only both together are whole.
+func checkNoLog(path string) error {
+	switch _, err := os.Lstat(path + "-wal"); {
+	case err == nil:
+		return fmt.Errorf("%w: %[2]s-wal stands beside it; baoco backup --db %[2]s makes a copy of both", ErrInUse, path)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	default:
+		return err
+	}
+}
+
+// backupPrefix is what the names of dated backups begin with.
+func (s *Store) backupPrefix() string {
+	return strings.TrimSuffix(filepath.Base(s.path), ".db") + "-"
+}
+
+const stampLayout = "20060102T150405Z"
+
+// stamp is an instant in a file name: such names sort as their times.
+func stamp(t time.Time) string { return t.UTC().Format(stampLayout) }
+
+// installation tells this database and its copies from any other: it is made
+// of what is sealed at its creation.
+func (s *Store) installation(ctx context.Context) (string, error) {
+	check, err := s.setting(ctx, "key_check")
+	return installationOf(check), err
+}
+
+func installationOf(keyCheck string) string {
+	sum := sha256.Sum256([]byte(keyCheck))
+	return hex.EncodeToString(sum[:6])
+}
+
+var datedName = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}Z\.db$`)
+
+// removeOld removes the oldest dated backups of this database, by name, with
+// their keys. What only looks like one stays, and isn't counted.
+func (s *Store) removeOld(ctx context.Context, t BackupTarget, mark string, made *BackupMade) error {
+	prefix := filepath.Join(filepath.Dir(made.Path), s.backupPrefix())
+	names, err := namesWith(prefix)
+	if err != nil {
+		return err
+	}
+	var own []string // but for the one just made
+	for _, name := range names {
+		if name == made.Path || !datedName.MatchString(strings.TrimPrefix(name, prefix)) {
+			continue
+		}
+		if check, err := keyCheckOf(ctx, name); err != nil || installationOf(check) != mark {
+			made.Left = append(made.Left, name)
+			continue
+		}
+		own = append(own, name)
+	}
+	for _, old := range own[:max(0, len(own)-t.Keep+1)] {
+		if err := os.Remove(old); err != nil {
+			return err
+		}
+		if err := os.Remove(old + ".key"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		made.Removed = append(made.Removed, old)
+	}
+	return nil
+}
+
+// notedBackup is the setting last_backup.
+type notedBackup struct {
+	AtMS    int64  `json:"at_ms"`
+	Path    string `json:"path"`
+	Size    int64  `json:"size"`
+	WithKey bool   `json:"with_key"`
+}
+
+func (s *Store) noteBackup(ctx context.Context, b app.Backup) error {
+	value, err := json.Marshal(notedBackup{b.At.UnixMilli(), b.Path, b.Size, b.WithKey})
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, func(tx *tx) error {
+		return tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES ('last_backup', ?)`, string(value))
+	})
+}
+
+func (s *Store) BackupStatus(ctx context.Context) (app.BackupStatus, error) {
+	return readBackupStatus(func(query string) scanner { return s.queryRow(ctx, query) })
+}
+
+func readBackupStatus(queryRow func(query string) scanner) (status app.BackupStatus, err error) {
+	var first sql.NullInt64
+	err = queryRow(`SELECT created_at FROM transactions ORDER BY id LIMIT 1`).Scan(&first)
+	if err != nil && !noRows(err) {
+		return status, storageError(err)
+	}
+	status.FirstAt = fromSeconds(first)
+	var value string
+	err = queryRow(`SELECT value FROM settings WHERE name = 'last_backup'`).Scan(&value)
+	if noRows(err) { // there never was one
+		return status, nil
+	}
+	if err != nil {
+		return status, storageError(err)
+	}
+	var noted notedBackup
+	if err := json.Unmarshal([]byte(value), &noted); err != nil {
+		return status, fmt.Errorf("%w: setting last_backup: %v", ErrDamaged, err)
+	}
+	status.Last = app.Backup{Path: noted.Path, Size: noted.Size, At: time.UnixMilli(noted.AtMS), WithKey: noted.WithKey}
+	return status, nil
+}

@@ -1,0 +1,197 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// reserve is what a copy leaves free on the disk that the server writes to.
+const reserve = 64 << 20
+
+// copyTo makes the copy, if there is room for it.
+func (s *Store) copyTo(ctx context.Context, draft string, progress func(done, of int64)) error {
+	db := sql.OpenDB(connector(dsn(s.path, url.Values{"mode": {"rw"}, "_busy_timeout": {"5000"}, "_pragma": {"cache_size(-8000)"}})))
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	var size int64
+	if err := db.QueryRowContext(ctx, `SELECT (c.page_count - f.freelist_count) * s.page_size
+			FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size s`).Scan(&size); err != nil {
+		return storageError(err)
+	}
+	needs := size
+	if sameDisk(filepath.Dir(s.path), filepath.Dir(draft)) {
+		needs += reserve
+	}
+	if err := checkRoom(filepath.Dir(draft), needs); err != nil {
+		return err
+	}
+	if progress != nil {
+		defer regularly(200*time.Millisecond, func() {
+			if info, err := os.Stat(draft); err == nil {
+				progress(info.Size(), size)
+			}
+		})()
+	}
+	return vacuumInto(ctx, db, draft)
+}
+
+// checkRoom refuses before a disk is filled up in vain.
+func checkRoom(dir string, needs int64) error {
+	if free := freeSpace(dir); free >= 0 && free < needs {
+		return fmt.Errorf("%w: %s has %d MB left, and %d MB are needed", ErrNoRoom, dir, free>>20, needs>>20+1)
+	}
+	return nil
+}
+
+// vacuumInto writes a copy of a database into a new file, synced, for its
+// owner's eyes. Where it fails there is no file.
+func vacuumInto(ctx context.Context, db *sql.DB, path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	synced := syncing(f)
+	// The name is bound and absolute, so nothing in it is read as a URI.
+	_, err = db.ExecContext(ctx, `VACUUM INTO ?`, path)
+	err = errors.Join(err, synced())
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(path + "-journal") // SQLite's, where it failed
+		_ = os.Remove(path)
+		return fmt.Errorf("copy the database to %s: %w", filepath.Dir(path), err)
+	}
+	return nil
+}
+
+// syncEvery is how often a copy is synced while it grows.
+const syncEvery = 50 * time.Millisecond
+
+// syncing syncs a file regularly, and once more when it is told to stop. On a
+// journaling file system a commit of the server waits for whatever was written
+// before it, the copy too: it should never be much at a time. An error counts
+// whenever it came: Linux tells of each only once.
+func syncing(f *os.File) (stop func() error) {
+	var failed error
+	end := regularly(syncEvery, func() { failed = errors.Join(failed, f.Sync()) })
+	return func() error {
+		end()
+		return errors.Join(failed, f.Sync())
+	}
+}
+
+// regularly calls fn until it is told to stop, and no more after that.
+func regularly(every time.Duration, fn func()) (stop func()) {
+	quit, finished := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(finished)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-quit:
+				return
+			case <-tick.C:
+				fn()
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-finished
+	}
+}
+
+// copyKey puts a copy of the key where there is none. Another key that stands
+// there stays, whatever happens: secrets may be sealed with it.
+func copyKey(from, to, draft string) error {
+	key, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	switch present, err := os.ReadFile(to); {
+	case err == nil && string(present) == string(key):
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s is another key: move it away, or choose another name: %w", to, fs.ErrExist)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	defer os.Remove(draft)
+	if err := writeSynced(draft, key); err != nil {
+		return err
+	}
+	return name(draft, to, false)
+}
+
+// writeSynced writes a new file for its owner's eyes.
+func writeSynced(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// name gives a whole file its name, for certain.
+func name(draft, path string, replace bool) error {
+	if !replace {
+		// A link fails where the name was taken meanwhile; a rename would not.
+		err := os.Link(draft, path)
+		if errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err == nil {
+			return syncDir(filepath.Dir(path))
+		}
+		// There are disks without links, such as a USB stick's.
+	}
+	if err := os.Rename(draft, path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// removeDrafts removes what runs that were killed left: their names begin so.
+func removeDrafts(prefix string) error {
+	names, err := namesWith(prefix)
+	for _, name := range names {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
+}
+
+// namesWith lists the paths that begin so, in order.
+func namesWith(prefix string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Dir(prefix))
+	var names []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(prefix)) {
+			names = append(names, filepath.Join(filepath.Dir(prefix), e.Name()))
+		}
+	}
+	return names, err
+}
+
+// copyFile copies a file into a new one, synced, for its owner's eyes.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Sync(), out.Close())
+}

@@ -1,0 +1,345 @@
+package sqlitestore
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// A restore replaces several files, the database, its log and its key, and no
+// file system does that in one step. So the backup is copied beside the
+// database F first, synced and checked, and then takes the name
+// F.to-restore-<time>, after its key. That one step decides. What follows can be
+// done any number of times by anybody: whoever opens the database next finishes
+// it, after a kill or a power cut too. Nothing is ever deleted: what F was is
+// F.before-restore-<time> afterwards, with its log and its key, a database of
+// its own.
+
+// Names beside a database, during a restore and after it.
+const (
+	draftSuffix = ".restoring-"
+	nextSuffix  = ".to-restore-"
+	asideSuffix = ".before-restore-"
+)
+
+// besides are the names of what may stand beside a database and must not stand
+// beside another: its logs, and a key that it was about to get.
+var besides = []string{"-wal", "-shm", "-journal", nextKey}
+
+// RestoreSource says what is restored.
+type RestoreSource struct {
+	File string
+	Key  string // empty: that beside File, or else that of the database
+	Try  bool   // change nothing
+}
+
+// Restored is what a restore did, or would do.
+type Restored struct {
+	Path     string   // of the database
+	From     string   // the backup
+	Key      string   // that opens it
+	SetAside []string // what was in its place: the names there now, or the present ones where nothing was changed
+	Served   bool     // a server holds the database; only where nothing was changed
+	Finished string   // what an interrupted restore had set aside, and was finished first; empty: there was none
+	app.Contents
+}
+
+// Restore puts a backup in the place of the database at path, or where there is
+// none. It is checked before anything is changed; an error says that nothing
+// was, or that the next Restore, Open or FinishRestore goes on with it.
+func Restore(ctx context.Context, path string, from RestoreSource, now time.Time) (r Restored, err error) {
+	if r.Path, err = restorePlace(path); err != nil {
+		return r, err
+	}
+	if r.From, err = filepath.Abs(from.File); err != nil {
+		return r, err
+	}
+	if from.Try {
+		if r.Served, err = isLocked(r.Path + ".lock"); err != nil {
+			return r, err
+		}
+		_, err := r.check(ctx, from.Key)
+		return r, err
+	}
+	lock, err := lockDatabase(r.Path)
+	if err != nil {
+		return r, err
+	}
+	defer lock.Close()
+	if r.Finished, err = finish(r.Path); err != nil {
+		return r, err
+	}
+	if err := removeDrafts(r.Path + draftSuffix); err != nil {
+		return r, err
+	}
+	key, err := r.check(ctx, from.Key)
+	if err != nil {
+		return r, err
+	}
+	if err := r.decide(ctx, key, now); err != nil {
+		return r, err
+	}
+	_, err = finish(r.Path)
+	return r, err
+}
+
+// restorePlace is where the database is, or will be.
+func restorePlace(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	} else if _, dangling := os.Lstat(path); dangling == nil || !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%w: %s is not a regular file", ErrNotDatabase, path)
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	return filepath.Join(dir, filepath.Base(path)), err
+}
+
+// ownerFor is the file whose owner the files of a database belong to: itself,
+// or its directory.
+func ownerFor(path string) (os.FileInfo, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return os.Stat(filepath.Dir(path))
+	}
+	return info, err
+}
+
+// check looks at the backup, finds its key and lists what would be set aside.
+func (r *Restored) check(ctx context.Context, keyFile string) (key []byte, err error) {
+	info, err := os.Stat(r.From)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s", ErrNoFile, r.From)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if present, err := os.Stat(r.Path); err == nil && os.SameFile(info, present) {
+		return nil, fmt.Errorf("%w: %s is the database itself", ErrInUse, r.From)
+	}
+	if _, err := checkFile(r.From); err != nil {
+		return nil, err
+	}
+	if err := checkNoLog(r.From); err != nil {
+		return nil, err
+	}
+	contents, err := inspect(ctx, r.From)
+	if err != nil {
+		return nil, err
+	}
+	r.Contents = contents.Contents
+	if r.Key, key, err = findKey(contents, keyFile, r.From+".key", r.Path+".key"); err != nil {
+		return nil, err
+	}
+	for _, suffix := range append([]string{"", ".key"}, besides...) {
+		if _, err := os.Lstat(r.Path + suffix); err == nil {
+			r.SetAside = append(r.SetAside, r.Path+suffix)
+		}
+	}
+	return key, checkRoom(filepath.Dir(r.Path), info.Size())
+}
+
+// findKey gives the first key file that opens the backup's secrets; one that
+// was named is the only one that counts.
+func findKey(contents inspected, named string, others ...string) (path string, key []byte, err error) {
+	if named != "" {
+		others = []string{named}
+	}
+	for _, path := range others {
+		sealer, err := readKey(path)
+		if errors.Is(err, ErrKey) && named == "" {
+			continue
+		}
+		if err == nil && !sealer.fits(contents.keyCheck) {
+			err = ErrKey
+		}
+		if errors.Is(err, ErrKey) && named == "" {
+			continue
+		}
+		if err != nil {
+			return "", nil, fmt.Errorf("%s: %w", path, err)
+		}
+		key, err := os.ReadFile(path)
+		return path, key, err
+	}
+	return "", nil, fmt.Errorf("%w: neither %s opens its secrets; name the right one", ErrKey, joinNor(others))
+}
+
+func joinNor(names []string) string {
+	text := names[0]
+	for _, name := range names[1:] {
+		text += " nor " + name
+	}
+	return text
+}
+
+// decide copies the backup and its key beside the database, checks the copy,
+// and gives both the names from which on they are as good as in place.
+func (r *Restored) decide(ctx context.Context, key []byte, now time.Time) error {
+	draft, keyDraft := r.Path+draftSuffix+rand.Text()[:8], r.Path+draftSuffix+rand.Text()[:8]
+	defer os.Remove(draft)
+	defer os.Remove(keyDraft)
+	if err := copyFile(r.From, draft); err != nil {
+		return err
+	}
+	if err := writeSynced(keyDraft, key); err != nil {
+		return err
+	}
+	copied, err := inspect(ctx, draft)
+	if err == nil && copied.Contents != r.Contents {
+		err = fmt.Errorf("%w: the copy of %s holds something else", ErrDamaged, r.From)
+	}
+	if err != nil {
+		return err
+	}
+	owner, err := ownerFor(r.Path)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(ownAs(draft, owner), ownAs(keyDraft, owner)); err != nil {
+		return err
+	}
+	dated, err := freeStamp(r.Path+asideSuffix, now)
+	if err != nil {
+		return err
+	}
+	for i, present := range r.SetAside {
+		r.SetAside[i] = r.Path + asideSuffix + dated + present[len(r.Path):]
+	}
+	next := r.Path + nextSuffix + dated
+	if err := name(keyDraft, next+".key", true); err != nil {
+		return err
+	}
+	return name(draft, next, true)
+}
+
+// freeStamp is a time that no name with a prefix has yet.
+func freeStamp(prefix string, now time.Time) (string, error) {
+	for ; ; now = now.Add(time.Second) {
+		if taken, err := namesWith(prefix + stamp(now)); err != nil || len(taken) == 0 {
+			return stamp(now), err
+		}
+	}
+}
+
+// decided is the restore of a database that is under way: the name of what is
+// to take its place; empty where there is none. stale are keys without that:
+// never decided upon, or done with.
+func decided(path string) (next string, stale []string, err error) {
+	names, err := namesWith(path + nextSuffix)
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".key") {
+			next = name
+		} else if name != next+".key" { // which sorts before its key
+			stale = append(stale, name)
+		}
+	}
+	return next, stale, err
+}
+
+// FinishRestore goes on with a restore of the database at path that was decided
+// and then interrupted, if there is one.
+func FinishRestore(path string) error {
+	path, err := restorePlace(path)
+	if err != nil {
+		return nil // there can be none, and Open finds better words
+	}
+	if next, _, err := decided(path); err != nil || next == "" {
+		return nil
+	}
+	lock, err := lockDatabase(path)
+	if errors.Is(err, ErrServed) {
+		return fmt.Errorf("%s is just being restored: %w", path, err)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = finish(path)
+	return errors.Join(err, lock.Close())
+}
+
+// finish moves what was in place of the database aside and the restored files
+// into their place, as far as that is still to be done, and gives the name of
+// what is set aside; empty where there is nothing to do. The caller holds the
+// lock.
+func finish(path string) (aside string, err error) {
+	next, stale, err := decided(path)
+	for _, key := range stale {
+		err = errors.Join(err, os.Remove(key))
+	}
+	if err != nil || next == "" {
+		return "", err
+	}
+	aside = path + asideSuffix + strings.TrimPrefix(next, path+nextSuffix)
+	for _, suffix := range besides {
+		if err := moveAside(path+suffix, aside+suffix); err != nil {
+			return "", err
+		}
+	}
+	if err := replaceKey(path+".key", next+".key", aside+".key"); err != nil {
+		return "", err
+	}
+	// Until the last step the database is what it was.
+	err = os.Link(path, aside)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
+		err = nil // there was none, or this was done: the name was free
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err == nil {
+		err = name(next, path, true)
+	}
+	if err == nil {
+		err = os.Remove(next + ".key")
+	}
+	return aside, err
+}
+
+// moveAside moves what is there, and never onto something else.
+func moveAside(from, to string) error {
+	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, err := os.Lstat(to); err == nil {
+		return fmt.Errorf("move %s aside: %s: %w", from, to, fs.ErrExist)
+	}
+	return os.Rename(from, to)
+}
+
+// replaceKey keeps next, so that it can be told from the key that was there.
+func replaceKey(path, next, aside string) error {
+	if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) && !sameFile(path, next) {
+		if err := moveAside(path, aside); err != nil {
+			return err
+		}
+	}
+	err := os.Link(next, path)
+	if errors.Is(err, fs.ErrExist) {
+		return nil // this was done
+	}
+	return err
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
