@@ -20,6 +20,6 @@ func TestBrowserExport(t *testing.T) {
 	}
 	tools.drive(t, "export.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword})
 	tools.drive(t, "pages.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "paths": []string{
-		"/transactions?q=ca+phe", "/transactions?delivery_state=failed", "/transactions/3",
+		"/transactions?q=ca+phe", "/transactions?delivery_state=failed", "/transactions?delivery_state=unsent&q=ca&page=2", "/transactions/3",
 	}})
 }

@@ -337,7 +337,7 @@ func (s *Store) listScanned(ctx context.Context, accountID int64, f app.Transact
 
 // totalScanned counts a filter to its end. Most transactions are delivered:
 // those are counted as what the other states leave of what blocks are counted
-// by.
+// by; where states change meanwhile, the total may be a little off.
 func (s *Store) totalScanned(ctx context.Context, accountID int64, f app.TransactionFilter, l *leap) (int64, error) {
 	all := f
 	all.DeliveryState, all.Page = "", app.Page{Number: 1}
@@ -357,7 +357,7 @@ func (s *Store) totalScanned(ctx context.Context, accountID int64, f app.Transac
 			every.total -= n
 		}
 	}
-	return every.total, err
+	return max(every.total, 0), err
 }
 
 // sortIDs is of how many transactions the ids are read and sorted by date.

@@ -130,7 +130,7 @@ func (s *Store) readSegment(ctx context.Context, g segment, ids []int64, offset 
 // for 2,000 rows. What a rowQuery costs for an id and a candidate for itself
 // depends on what is looked at.
 const (
-	reach       = 24
+	reach       = 20
 	segmentCost = 60 // its query
 	rowCost     = 3  // a row among its neighbours
 	stateCost   = 6  // and its deliveries
@@ -176,7 +176,7 @@ func (s *Store) lookAt(ctx context.Context, g segment, ids []int64, left int64, 
 		if err := rows.Scan(&id, &fits); err != nil {
 			return ids, left, 0, storageError(err)
 		}
-		if left <= 0 && id != last {
+		if left <= 0 && last != 0 && id != last {
 			return ids, left, last, nil
 		}
 		left -= g.rows.each.cost

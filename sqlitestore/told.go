@@ -6,9 +6,7 @@ import "baoco/app"
 // says it, of the transaction that id names in a query.
 
 // lastFailed is the condition that the last delivery to some webhook failed.
-func lastFailed(id string) string {
-	return `EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_transaction WHERE d.transaction_id = ` + id + ` AND d.state = 2 AND ` + notSince("d") + `)`
-}
+func lastFailed(id string) string { return hasDelivery(id, "= 2 AND "+notSince("d")) }
 
 // notSince is the condition on a delivery that no other one to its webhook came
 // after it.
@@ -17,7 +15,7 @@ func notSince(d string) string {
 		`.webhook_id AND o.id > ` + d + `.id AND o.state <> 3)`
 }
 
-// hasDelivery is the condition that there is a delivery in some states.
+// hasDelivery is the condition that there is a delivery in some states, d.
 func hasDelivery(id, states string) string {
 	return `EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_transaction WHERE d.transaction_id = ` + id + ` AND d.state ` + states + `)`
 }
@@ -31,7 +29,7 @@ func inState(state app.DeliveryState, id string) string {
 	case app.DeliveryPending:
 		return hasDelivery(id, "= 0") + ` AND NOT ` + lastFailed(id)
 	case app.DeliveryDelivered:
-		return hasDelivery(id, "= 1") + ` AND NOT ` + hasDelivery(id, "= 0") + ` AND NOT ` + lastFailed(id)
+		return hasDelivery(id, "= 1") + ` AND NOT ` + hasDelivery(id, "IN (0, 2) AND (d.state = 0 OR "+notSince("d")+")")
 	}
 	return `NOT ` + hasDelivery(id, "<> 3")
 }

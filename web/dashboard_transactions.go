@@ -187,13 +187,13 @@ func readDeliveryState(text string, bad *app.Invalid) app.DeliveryState {
 func (v view) ToldWord(state app.DeliveryState) string {
 	switch state {
 	case app.DeliveryFailed:
-		return v.T("Failed", "Gửi thất bại")
+		return v.T("Failed", "Thất bại")
 	case app.DeliveryPending:
 		return v.T("Waiting", "Đang chờ gửi")
 	case app.DeliveryDelivered:
-		return v.T("Told", "Đã gửi")
+		return v.T("Delivered", "Thành công")
 	}
-	return v.T("Not sent: no webhook", "Không gửi: không có webhook")
+	return v.T("Not sent", "Không gửi")
 }
 
 // SearchFound writes how many transactions a search found, as far as it went.

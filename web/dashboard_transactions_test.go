@@ -265,7 +265,7 @@ func TestSearchFurtherBack(t *testing.T) {
 	}
 	b := w.browser().signIn("lan")
 	page := b.get("/transactions?delivery_state=delivered")
-	if got := page.transactionsListed(t); len(got) != 0 || !strings.Contains(page.body, "Nothing found so far") || !strings.Contains(page.body, "recorded since") {
+	if got := page.transactionsListed(t); len(got) != 0 || !strings.Contains(page.body, "Nothing found so far") || !strings.Contains(page.body, "Searched back to") {
 		t.Fatalf("%q listed\n%s", got, page.body)
 	}
 	further := regexp.MustCompile(`href="(/transactions\?before=[^"]*)"`)
