@@ -38,7 +38,7 @@ type deliveriesData struct {
 
 // searchTo is how many attempts are counted that hold what is searched for: to
 // find them is more work than to count those of another filter.
-const searchTo = 200
+const searchTo = 100
 
 // filterNames are the parameters of the history's filter.
 var filterNames = []string{"q", "webhook_id", "status", "type", "from", "to", "transaction_id"}

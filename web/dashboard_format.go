@@ -137,7 +137,7 @@ func (v view) Took(d time.Duration) string {
 		return "<1" + nbsp + "ms"
 	case ms < 1000:
 		return v.Number(ms) + nbsp + "ms"
-	case ms < 10_000 && ms%1000 >= 100:
+	case ms < 10_000:
 		return v.Number(ms/1000) + v.T(".", ",") + strconv.FormatInt(ms%1000/100, 10) + nbsp + v.T("s", "giây")
 	}
 	return v.Number(ms/1000) + nbsp + v.T("s", "giây")
