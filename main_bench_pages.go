@@ -106,7 +106,18 @@ func pageRequests(f *seededFile, rows int64, now time.Time) []benchEndpoint {
 	add("sending again", "/deliveries/resend?failed=all")
 	add("sending again, of what is frequent", "/deliveries/resend?failed=all&q=thanh+toan")
 	add("sending again, of a choice", "/deliveries/resend?id=%d&id=%d&id=%d", rows/4, rows/2, rows)
+	add("bank accounts", "/banks")
+	add("a bank account", "/banks/%d", bank)
+	add("its VietQR code", "/banks/%d/qr.png?amount=150000&content=DH1", bank)
+	add("sources", "/inbound")
+	add("a source", "/inbound/sources/%d", f.sources[0].ID)
+	add("inbound log", "/inbound/events")
+	add("inbound log of a source", "/inbound/events?source_id=%d", f.sources[0].ID)
+	add("refused calls", "/inbound/refused")
+	add("API keys", "/keys")
+	add("settings", "/settings")
 	add("alerts", "/settings/alerts")
 	add("the system", "/system")
+	add("counter screen", "/counter")
 	return list
 }
