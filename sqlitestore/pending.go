@@ -55,22 +55,9 @@ func (s *Store) pendingIDs(ctx context.Context, accountID int64, f app.PendingFi
 // pendingOf is where the pending deliveries d of a filter come from, with
 // their webhooks w.
 func pendingOf(accountID int64, f app.PendingFilter) (from string, args []any) {
-	index := "deliveries_due"
 	var c conditions
 	c.add("w.account_id = ? AND w.deleted_at IS NULL", accountID)
-	if f.WebhookID != 0 {
-		c.add("w.id = ?", f.WebhookID)
-	}
-	if f.TransactionID != 0 {
-		index = "deliveries_transaction"
-		c.add("d.transaction_id = ?", f.TransactionID)
-	}
-	if !f.From.IsZero() {
-		c.add("d.created_ms >= ?", f.From.UnixMilli())
-	}
-	if !f.To.IsZero() {
-		c.add("d.created_ms < ?", f.To.UnixMilli())
-	}
+	index := narrowDeliveries(&c, "deliveries_due", f.WebhookID, f.TransactionID, f.From, f.To)
 	if f.Type != "" {
 		c.add("coalesce(t.type, json_extract(d.sample, '$.TransferType')) = ?", string(f.Type))
 	}

@@ -41,22 +41,9 @@ func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f app.Fai
 // failedOf is where the failed deliveries d of a filter come from that can be
 // resent, one webhook after another.
 func failedOf(accountID int64, f app.FailedFilter) (from string, args []any) {
-	index := "deliveries_failed"
 	var c conditions
 	c.add("w.account_id = ? AND w.is_active = 1 AND w.deleted_at IS NULL", accountID)
-	if f.WebhookID != 0 {
-		c.add("w.id = ?", f.WebhookID)
-	}
-	if f.TransactionID != 0 {
-		index = "deliveries_transaction"
-		c.add("d.transaction_id = ?", f.TransactionID)
-	}
-	if !f.From.IsZero() {
-		c.add("d.created_ms >= ?", f.From.UnixMilli())
-	}
-	if !f.To.IsZero() {
-		c.add("d.created_ms < ?", f.To.UnixMilli())
-	}
+	index := narrowDeliveries(&c, "deliveries_failed", f.WebhookID, f.TransactionID, f.From, f.To)
 	if f.Type != "" {
 		c.add("t.type = ?", string(f.Type))
 	}
@@ -103,4 +90,23 @@ func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []in
 		r.Count = len(r.Deliveries)
 		return r, keepKey(tx, accountID, key, keptResult{result: int64(r.Count)}, now)
 	})
+}
+
+// narrowDeliveries adds what filters of deliveries d have in common, and gives
+// the index that they are found by: index, unless a better one fits.
+func narrowDeliveries(c *conditions, index string, webhookID, transactionID int64, from, to time.Time) string {
+	if webhookID != 0 {
+		c.add("w.id = ?", webhookID)
+	}
+	if transactionID != 0 {
+		index = "deliveries_transaction"
+		c.add("d.transaction_id = ?", transactionID)
+	}
+	if !from.IsZero() {
+		c.add("d.created_ms >= ?", from.UnixMilli())
+	}
+	if !to.IsZero() {
+		c.add("d.created_ms < ?", to.UnixMilli())
+	}
+	return index
 }
