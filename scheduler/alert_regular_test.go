@@ -125,9 +125,9 @@ func TestAlertSchedule(t *testing.T) {
 		c.wantTexts(t) // nothing is wrong
 		s.record(t, "1")
 		time.Sleep(2 * time.Minute) // three attempts
-		c.wantTexts(t, "⚠️ Webhook “\u2068shop\u2069” does not get through: the last 3 attempts failed.\nSee why: https://baoco.example.vn/webhooks/1")
+		c.wantTexts(t, "⚠️ Webhook “\u2068shop\u2069” is not reaching your shop: the last 3 attempts failed.\nSee why: https://baoco.example.vn/webhooks/1")
 		time.Sleep(20 * time.Minute) // six of them
-		c.wantTexts(t, "Webhook", "1 delivery failed in the last 24 hours … See and send again: https://baoco.example.vn/deliveries?status=0&from=")
+		c.wantTexts(t, "Webhook", "1 delivery failed in the last 24 hours … Review and resend: https://baoco.example.vn/deliveries?status=0&from=")
 		s.pass(t, shop, c, 23*time.Hour, 5*time.Hour)
 		c.wantTexts(t, "Webhook", "1 delivery failed")
 		s.pass(t, shop, c, 2*time.Hour, 15*time.Minute) // a day
@@ -139,7 +139,7 @@ func TestAlertSchedule(t *testing.T) {
 		time.Sleep(9 * time.Minute)
 		c.wantTexts(t, "", "", "", "", "Still")
 		time.Sleep(2 * time.Minute)
-		c.wantTexts(t, "", "", "", "", "Still", "✅ Over: Webhook “\u2068shop\u2069” does not get through (from ")
+		c.wantTexts(t, "", "", "", "", "Still", "✅ Over: Webhook “\u2068shop\u2069” is not reaching your shop (from ")
 		s.pass(t, shop, c, 72*time.Hour, 6*time.Hour)
 		c.wantTexts(t, "", "", "", "", "", "")
 		for i := range c.at[1:] {
@@ -204,7 +204,7 @@ func TestAlertGrouping(t *testing.T) {
 		must(t, err)
 		c.start = c.start.Add(c.at[0]) // times count from the first message
 		time.Sleep(2 * time.Minute)
-		c.wantTexts(t, "⚠️ Webhook", "The plan has expired")
+		c.wantTexts(t, "⚠️ Webhook", "Your plan has expired")
 		if c.at[1] < time.Minute {
 			t.Errorf("the second message after %v", c.at[1])
 		}
@@ -346,7 +346,7 @@ func TestAlertMuted(t *testing.T) {
 		must(t, s.service.SetAlertPreferences(t.Context(), 1, app.AlertPreferences{Lang: app.Vietnamese, Muted: []app.AttentionKind{app.AttentionWebhook}}))
 		time.Sleep(20 * time.Minute)
 		s.pass(t, shop, c, 72*time.Hour, 6*time.Hour)
-		c.wantTexts(t, "⚠️ Webhook", "1 lần gửi thất bại trong 24 giờ qua … Xem và gửi lại: https://baoco.example.vn/", "✅ Hết cảnh báo: Có lần gửi thất bại trong 24 giờ qua (từ ")
+		c.wantTexts(t, "⚠️ Webhook", "1 lượt gửi thất bại trong 24 giờ qua … Xem và gửi lại: https://baoco.example.vn/", "✅ Hết cảnh báo: Có lượt gửi thất bại trong 24 giờ qua (từ ")
 		s.close(t)
 	})
 }
@@ -372,7 +372,7 @@ func TestAlertAccountsAndPlan(t *testing.T) {
 		s.pass(t, shop, c, 47*time.Hour, 6*time.Hour)
 		c.wantTexts(t)
 		s.pass(t, shop, c, 2*time.Hour, time.Hour)
-		c.wantTexts(t, "Báo Có · \u2068Quán Hoa\u2069 … Gói sẽ hết hạn lúc … https://baoco.example.vn/settings")
+		c.wantTexts(t, "Báo Có · \u2068Quán Hoa\u2069 … Gói dịch vụ sẽ hết hạn lúc … https://baoco.example.vn/settings")
 		s.pass(t, shop, c, 7*24*time.Hour, 6*time.Hour)
 		got := c.sent()
 		if last := got[len(got)-1]; !strings.Contains(last, "⚠️ Gói đã hết hạn") || len(got) != 8 { // a reminder a day
