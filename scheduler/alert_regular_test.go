@@ -375,7 +375,7 @@ func TestAlertAccountsAndPlan(t *testing.T) {
 		c.wantTexts(t, "Báo Có · \u2068Quán Hoa\u2069 … Gói dịch vụ sẽ hết hạn lúc … https://baoco.example.vn/settings")
 		s.pass(t, shop, c, 7*24*time.Hour, 6*time.Hour)
 		got := c.sent()
-		if last := got[len(got)-1]; !strings.Contains(last, "⚠️ Gói đã hết hạn") || len(got) != 8 { // a reminder a day
+		if last := got[len(got)-1]; !strings.Contains(last, "⚠️ Gói dịch vụ đã hết hạn") || len(got) != 8 { // a reminder a day
 			t.Errorf("%d messages, the last: %s", len(got), last)
 		}
 		s.close(t)
