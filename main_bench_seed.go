@@ -65,7 +65,7 @@ func (b *bench) measureSeeded(ctx context.Context, c *cli.Context) error {
 		db, report.File = c.String("db"), c.String("db")
 	}
 	now := time.Now()
-	none := &seededFile{banks: []int64{1}, hooks: []int64{1}}
+	none := &seededFile{benchFile: benchFile{sources: make([]app.Source, 1)}, banks: []int64{1}, hooks: []int64{1}}
 	requests := len(apiRequests(none, report.Rows, now)) + len(pageRequests(none, report.Rows, now))
 	b.steps = newBenchSteps(c.App.ErrWriter, 3+requests+2*b.rounds)
 	f, err := b.newSeededFile(ctx, db, now)

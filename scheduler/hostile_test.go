@@ -229,12 +229,12 @@ func (w *hostileWorld) slow(t *testing.T) []hostileReceiver {
 	const least = 10 * time.Second
 	w.names.silent["silent.example.vn"] = true
 	return []hostileReceiver{
-		{"DNS that is silent", "http://silent.example.vn/", 0, app.ErrorTimeout, app.CauseDNS, "could not be looked up in time", "dns", least},
-		{"SYNs are dropped", byName(deaf(t, "127.0.0.1", 0)), 0, app.ErrorTimeout, app.CauseConnect, "no firewall drops", "dns connect", least},
+		{"DNS that is silent", "http://silent.example.vn/", 0, app.ErrorTimeout, app.CauseDNS, "could not be resolved in time", "dns", least},
+		{"SYNs are dropped", byName(deaf(t, "127.0.0.1", 0)), 0, app.ErrorTimeout, app.CauseConnect, "no firewall blocks", "dns connect", least},
 		{"TLS that hangs", byName(asHTTPS(raw(t, "", untilClosed))), 0, app.ErrorTimeout, app.CauseTLS, "TLS handshake within 10 seconds", "dns connect tls", least},
-		{"no answer", byName(raw(t, "", untilClosed)), 0, app.ErrorTimeout, app.CauseResponse, "answer 200 first", "dns connect wait", least},
-		{"a byte of header a second", byName(raw(t, "HTTP/1.1 200 OK\r\nX: ", drip)), 0, app.ErrorTimeout, app.CauseResponse, "answer 200 first", "dns connect wait", least},
-		{"one 1xx and no more", byName(raw(t, "HTTP/1.1 103 Early Hints\r\n\r\n", untilClosed)), 0, app.ErrorTimeout, app.CauseResponse, "answer 200 first", "dns connect wait", least},
+		{"no answer", byName(raw(t, "", untilClosed)), 0, app.ErrorTimeout, app.CauseResponse, "Return 200 before", "dns connect wait", least},
+		{"a byte of header a second", byName(raw(t, "HTTP/1.1 200 OK\r\nX: ", drip)), 0, app.ErrorTimeout, app.CauseResponse, "Return 200 before", "dns connect wait", least},
+		{"one 1xx and no more", byName(raw(t, "HTTP/1.1 103 Early Hints\r\n\r\n", untilClosed)), 0, app.ErrorTimeout, app.CauseResponse, "Return 200 before", "dns connect wait", least},
 	}
 }
 

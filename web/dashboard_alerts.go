@@ -40,14 +40,14 @@ type alertsData struct {
 
 // alertKindNames says what alerts are about.
 var alertKindNames = map[app.AttentionKind]app.Text{
-	app.AttentionWebhook: {EN: "A webhook does not get through", VI: "Webhook không gửi được"},
-	app.AttentionFailed:  {EN: "Deliveries are given up after six attempts", VI: "Có lần gửi thất bại sau cả sáu lần thử"},
-	app.AttentionSource:  {EN: "A source is silent, or its calls are refused", VI: "Nguồn vào im lặng hoặc lệnh gọi bị từ chối"},
-	app.AttentionInbound: {EN: "What came in needs a hand: no bank account, unreadable, contradictory", VI: "Giao dịch nhận được cần xử lý: chưa gán tài khoản, không đọc được hoặc mâu thuẫn"},
-	app.AttentionBank:    {EN: "A bank account is in error", VI: "Tài khoản ngân hàng có lỗi"},
-	app.AttentionPlan:    {EN: "The plan ends within a week, or has ended", VI: "Gói còn dưới một tuần hoặc đã hết hạn"},
-	app.AttentionServer:  {EN: "The server needs care: disk, certificate, backup", VI: "Máy chủ cần xử lý: ổ đĩa, chứng chỉ, sao lưu"},
-	app.AttentionAlert:   {EN: "The other channel does not get through", VI: "Kênh cảnh báo còn lại không gửi được"},
+	app.AttentionWebhook: {EN: "A webhook is not reaching your shop", VI: "Webhook không gửi được"},
+	app.AttentionFailed:  {EN: "Deliveries fail after all six attempts", VI: "Có lượt gửi thất bại sau cả sáu lần gửi"},
+	app.AttentionSource:  {EN: "A source has gone silent, or its calls are refused", VI: "Nguồn giao dịch không gửi gì hoặc lượt gọi bị từ chối"},
+	app.AttentionInbound: {EN: "Received items need attention: unassigned, unreadable or in conflict", VI: "Giao dịch nhận được cần xử lý: chưa gán tài khoản, không đọc được hoặc mâu thuẫn"},
+	app.AttentionBank:    {EN: "A bank account has an error", VI: "Tài khoản ngân hàng có lỗi"},
+	app.AttentionPlan:    {EN: "Your plan expires within a week, or has expired", VI: "Gói dịch vụ còn dưới một tuần hoặc đã hết hạn"},
+	app.AttentionServer:  {EN: "The server needs attention: disk, certificate, backup", VI: "Máy chủ cần xử lý: ổ đĩa, chứng chỉ, sao lưu"},
+	app.AttentionAlert:   {EN: "The other alert channel is failing", VI: "Kênh cảnh báo còn lại không gửi được"},
 }
 
 func (s *Server) alertsPage(v *visit) error { return s.showAlerts(v, http.StatusOK, alertCard{}) }

@@ -38,7 +38,7 @@ func TestAlertsPage(t *testing.T) {
 	w.user(1, "lan", app.RoleOwner)
 	b := w.browser().signIn("lan")
 	b.get("/settings").shows(t, `href="/settings/alerts"`)
-	b.get("/settings/alerts").shows(t, "@BotFather", "getUpdates", "smtp.gmail.com", "Not set up", "The server needs care")
+	b.get("/settings/alerts").shows(t, "@BotFather", "getUpdates", "smtp.gmail.com", "Not set up", "The server needs attention")
 	status, body := 200, `{"ok":true}`
 	api, texts := telegram(t, &status, &body)
 
@@ -176,7 +176,7 @@ func TestAlertsTenancy(t *testing.T) {
 	w.browser().signIn("lan").post("/settings/alerts/telegram", "token", botToken, "chat", "424242", "api-url", api).goes(t, "/settings/alerts")
 	minh := w.browser().signIn("minh")
 	hides(t, minh.get("/settings/alerts"), "424242")
-	hides(t, minh.get("/settings/alerts"), "The server needs care") // which isn't theirs
+	hides(t, minh.get("/settings/alerts"), "The server needs attention") // which isn't theirs
 	for _, path := range []string{"/settings/alerts/telegram/test", "/settings/alerts/telegram/remove"} {
 		minh.post(path).wantStatus(t, http.StatusNotFound)
 	}
