@@ -224,5 +224,5 @@ func TestMoreAttention(t *testing.T) {
 		return err
 	})
 	b.get("/").shows(t, "Alerts by Telegram are not being delivered. Because.", `href="/settings/alerts"`)
-	b.get("/settings/alerts").shows(t, "does not get through", "Because. Next attempt: ")
+	b.get("/settings/alerts").shows(t, "Failing", "Because. Next attempt: ")
 }
