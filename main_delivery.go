@@ -38,16 +38,10 @@ func deliveryCommand() *cli.Command {
 			{
 				Name: "pending", Usage: "list what is still to be attempted, the next attempt first",
 				Description: example("baoco delivery pending", "baoco delivery pending --webhook-id 1"),
-				Flags: adminFlags(
-					&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`"},
-					&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`"},
-					&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
-					&cli.StringFlag{Name: "from", Usage: "made from `DATE` on, Y-m-d or Y-m-d H:i:s"},
-					&cli.StringFlag{Name: "to", Usage: "made through `DATE`"},
-					&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or transaction number"},
+				Flags: adminFlags(append(madeFilters(),
 					&cli.IntFlag{Name: "page", Usage: "page `N`", Value: 1},
 					&cli.IntFlag{Name: "per-page", Usage: "`N` a page, at most 100", Value: app.DefaultPageSize},
-				),
+				)...),
 				Action: admin(listPending),
 			},
 			{
@@ -57,15 +51,9 @@ func deliveryCommand() *cli.Command {
 			{
 				Name: "resend", Usage: "send the payload of records again, with the whole schedule", ArgsUsage: "HISTORY_ID...",
 				Description: example("baoco delivery resend 12", "baoco delivery resend 12 14 15", "baoco delivery resend --failed --from 2026-11-20"),
-				Flags: adminFlags(
+				Flags: adminFlags(append([]cli.Flag{
 					&cli.BoolFlag{Name: "failed", Usage: "instead of ids: every failed delivery that its webhook was not told of since, at most 1,000 at once"},
-					&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`"},
-					&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`"},
-					&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
-					&cli.StringFlag{Name: "from", Usage: "made from `DATE` on, Y-m-d or Y-m-d H:i:s"},
-					&cli.StringFlag{Name: "to", Usage: "made through `DATE`"},
-					&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or transaction number"},
-				),
+				}, madeFilters()...)...),
 				Action: admin(resendDeliveries),
 			},
 			{
@@ -79,6 +67,18 @@ func deliveryCommand() *cli.Command {
 				Action: admin(replayDeliveries),
 			},
 		},
+	}
+}
+
+// madeFilters narrow deliveries, by when they were made among others.
+func madeFilters() []cli.Flag {
+	return []cli.Flag{
+		&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`"},
+		&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`"},
+		&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
+		&cli.StringFlag{Name: "from", Usage: "made from `DATE` on, Y-m-d or Y-m-d H:i:s"},
+		&cli.StringFlag{Name: "to", Usage: "made through `DATE`"},
+		&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or transaction number"},
 	}
 }
 

@@ -103,17 +103,15 @@ func (s *Service) systemAttention(ctx context.Context, accountID int64, in Insta
 			continue
 		}
 		a := Attention{Kind: AttentionSystem, Key: "system " + string(warning.Name), Text: warning.Text, Name: warning.Text, To: "/system", Action: Text{"View system", "Xem hệ thống"}}
-		if warning.Part != "" {
-			a.To += "#" + warning.Part
-		}
 		switch warning.Name {
 		case WarningDisk:
 			a.Kind, a.Name = AttentionServer, Text{"The disk is almost full", "Ổ đĩa sắp đầy"}
 		case WarningCertificate:
 			a.Kind, a.Name = AttentionServer, Text{"The HTTPS certificate is not renewed", "Chứng chỉ HTTPS chưa được gia hạn"}
+			a.To = "/system#program"
 		case WarningBackup:
 			a.Kind, a.Name = AttentionServer, Text{"There is no recent backup", "Lâu chưa sao lưu"}
-			a.Action = Text{"How to back up", "Cách sao lưu"}
+			a.To, a.Action = "/system#backup", Text{"How to back up", "Cách sao lưu"}
 		}
 		list = append(list, a)
 	}

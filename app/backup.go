@@ -53,7 +53,7 @@ func (b BackupStatus) warning(now time.Time) (Warning, bool) {
 			"The last backup is %d days old. If the disk fails, every transaction since is lost.",
 			"Bản sao lưu gần nhất đã %d ngày trước: nếu ổ đĩa hỏng, các giao dịch sau đó sẽ mất.", int(now.Sub(b.Last.At)/(24*time.Hour)))
 	}
-	return Warning{Text: text, Name: WarningBackup, Grave: true, Part: "backup"}, true
+	return Warning{Text: text, Name: WarningBackup, Grave: true}, true
 }
 
 type backupStore interface {

@@ -108,7 +108,6 @@ type Warning struct {
 	Text
 	Name  WarningName
 	Grave bool
-	Part  string // of the system page that tells more; empty: it is about the whole
 }
 
 // WarningName tells a warning from others, whatever it says.
@@ -185,30 +184,28 @@ const certificateSoon = 14 * 24 * time.Hour
 // Warnings are what an operator should change, gravest first. certificateEnd is
 // zero where there is no certificate.
 func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certificateEnd, now time.Time) (list []Warning) {
-	warn := func(name WarningName, grave bool, part string, text Text) {
-		list = append(list, Warning{text, name, grave, part})
-	}
+	warn := func(name WarningName, grave bool, text Text) { list = append(list, Warning{text, name, grave}) }
 	secure := strings.HasPrefix(in.BaseURL, "https://") || in.Domain != ""
 	if !secure && in.Listen != "" && !loopback(in.Listen) {
-		warn(WarningInsecure, true, "", Text{
+		warn(WarningInsecure, true, Text{
 			"Passwords and keys are sent unencrypted: baoco accepts outside connections without HTTPS. Use --domain, or put baoco behind an HTTPS proxy and set its address with --base-url.",
 			"Mật khẩu và khoá đang được truyền không mã hoá: baoco nhận kết nối từ bên ngoài nhưng chưa có HTTPS. Hãy dùng --domain, hoặc đặt baoco sau proxy có HTTPS rồi khai báo địa chỉ bằng --base-url.",
 		})
 	}
 	list = append(list, storageWarnings(storage)...)
 	if text, soon := certificateWarning(certificateEnd, now); soon {
-		warn(WarningCertificate, true, "program", text)
+		warn(WarningCertificate, true, text)
 	}
 	if w, overdue := backup.warning(now); overdue {
 		list = append(list, w)
 	}
 	if storage.LogSize > largeLog {
-		warn(WarningLog, false, "", Textf(
+		warn(WarningLog, false, Textf(
 			"The write-ahead log has grown to %d MB: another program may be holding the database open.",
 			"Nhật ký ghi trước (WAL) đã lên tới %d MB: có thể một chương trình khác đang mở cơ sở dữ liệu.", storage.LogSize>>20))
 	}
 	if in.BaseURL == "" {
-		warn(WarningBaseURL, false, "", Text{
+		warn(WarningBaseURL, false, Text{
 			"baoco does not know its public address, so it can only show paths. Start it with --base-url.",
 			"baoco chưa biết địa chỉ công khai của mình nên chỉ hiển thị được đường dẫn. Hãy khởi động với --base-url.",
 		})
