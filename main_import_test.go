@@ -85,7 +85,6 @@ func (w importWorld) transactions() (list []string) {
 const acbHeader = "Số tài khoản:,0072413870,,,\nNgày giao dịch,Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào\n"
 
 func TestImport(t *testing.T) {
-	t.Parallel()
 	w := newImportWorld(t)
 	path := filepath.Join("testdata", "statement", "acb.csv")
 	rejects := filepath.Join(w.dir, "rejects.csv")
@@ -119,7 +118,6 @@ func TestImport(t *testing.T) {
 // Files overlap, and what is alike in one of them is as many transactions as
 // there are rows.
 func TestImportOverlap(t *testing.T) {
-	t.Parallel()
 	w := newImportWorld(t)
 	numbered := "02/11/2026,77,PHI,11.000,\n"
 	alike := "02/11/2026,,GUI XE,,5.000\n"
@@ -138,7 +136,6 @@ func TestImportOverlap(t *testing.T) {
 // What a provider has told is known when it stands in a file, and the other
 // way round.
 func TestImportAndCalls(t *testing.T) {
-	t.Parallel()
 	w := newImportWorld(t)
 	p := serveIn(t, w.dir, freePort(t))
 	var source struct {
@@ -171,7 +168,6 @@ func TestImportAndCalls(t *testing.T) {
 }
 
 func TestImportNotify(t *testing.T) {
-	t.Parallel()
 	w := newImportWorld(t)
 	w.run(0, "webhook", "create", "--name", "shop", "--url", "https://shop.example.vn/", "--type", "IN")
 	in, out := "02/11/2026,1,x,,5.000\n", "02/11/2026,2,x,6.000,\n"
@@ -180,7 +176,6 @@ func TestImportNotify(t *testing.T) {
 }
 
 func TestImportRejects(t *testing.T) {
-	t.Parallel()
 	w := newImportWorld(t)
 	path := w.file("a.csv", acbHeader+"02/11/2026,1,good,,5.000\n02/11/2026,2,both,1.000,5.000\n02/11/2026,3,fraction,,\"5,50\"\n")
 	r := w.imports(importCounts{Rows: 3, Recorded: 1, Rejected: 2}, path)
@@ -208,7 +203,6 @@ func TestImportRejects(t *testing.T) {
 }
 
 func TestImportMapped(t *testing.T) {
-	t.Parallel()
 	w := newImportWorld(t)
 	path := w.file("any.csv", "when;what, exactly;plus;code\n2026-11-02;DH1;5000;A1\n2026-11-02;DH2;-7000;A2\n")
 	columns := []string{"--map", "date=when", "--map", "content=what, exactly", "--map", "amount=plus", "--map", "id=code"}
@@ -232,7 +226,6 @@ func TestImportMapped(t *testing.T) {
 }
 
 func TestImportWorkbook(t *testing.T) {
-	t.Parallel()
 	w := newImportWorld(t)
 	book := excelize.NewFile()
 	for n, row := range [][]any{
@@ -252,7 +245,6 @@ func TestImportWorkbook(t *testing.T) {
 }
 
 func TestImportRefuses(t *testing.T) {
-	t.Parallel()
 	w := newImportWorld(t)
 	w.run(3, "transaction", "import", filepath.Join(w.dir, "missing.csv"))
 	w.run(2, "transaction", "import")

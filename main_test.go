@@ -24,7 +24,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// baoco runs a command in this process.
+// baoco runs a command in this process. Two at once would race on the one help
+// flag that the command line library has for all of them, so tests that call it
+// don't run beside one another.
 func baoco(stdin string, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = run(context.Background(), append([]string{"baoco"}, args...), strings.NewReader(stdin), &out, &errs)
