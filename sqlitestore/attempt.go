@@ -143,8 +143,12 @@ func attemptConditions(accountID int64, f app.HistoryFilter) *conditions {
 	if f.WebhookID != 0 {
 		c.add("a.webhook_id = ?", f.WebhookID)
 	}
-	if f.OK != nil {
-		c.add("a.ok = ?", *f.OK)
+	switch { // as the index of failed ones says it
+	case f.OK == nil:
+	case *f.OK:
+		c.add("a.ok = 1")
+	default:
+		c.add("a.ok = 0")
 	}
 	if f.Type != "" {
 		c.add("a.type = ?", string(f.Type))

@@ -12,8 +12,9 @@ import (
 // attemptSearch is a search in the history: the attempts whose transaction or
 // sample holds a term, newest first.
 //
-// A term that is frequent is found by reading attempts until there are enough.
-// One that is rarer is found by going through the transactions that hold it,
+// A term that is frequent is found by reading attempts until there are enough,
+// and so is any among the failed ones where there are few. One that is rarer is
+// found by going through the transactions that hold it,
 // newest first, also until there are enough: the index of search texts knows
 // them, unless the term is too short for it. The order of attempts is nearly
 // that of their transactions, and the blocks of attempts tell where it isn't.
@@ -22,6 +23,7 @@ type attemptSearch struct {
 	term      searchTerm
 	where     *conditions // on a row a of attempts, but for the term
 	blocks    blockFilter
+	failed    bool  // they are only looked for among failed ones
 	first     int64 // the ids that transactions of such attempts can have
 	last      int64
 	page      app.Page
@@ -45,16 +47,19 @@ func (s *Store) searchAttempts(ctx context.Context, accountID int64, f app.Histo
 	if err != nil {
 		return nil, 0, err
 	}
-	frequent, err := s.frequent(ctx, q)
+	read, err := s.frequentText(ctx, q.term.text, q.first, q.last)
+	if err == nil && !read && q.failed {
+		read, err = s.fewFailed(ctx, q)
+	}
 	if err != nil {
 		return nil, 0, err
 	}
 	switch {
-	case frequent && f.Page.CountTo == 0:
+	case read && f.Page.CountTo == 0:
 		if total, err = s.countRead(ctx, q); err == nil {
 			ids, err = s.readAttempts(ctx, q, q.pageEnd())
 		}
-	case frequent:
+	case read:
 		ids, err = s.readAttempts(ctx, q, q.enough())
 		total = counted(int64(len(ids)), f.Page)
 	default:
@@ -65,7 +70,7 @@ func (s *Store) searchAttempts(ctx context.Context, accountID int64, f app.Histo
 }
 
 func (s *Store) attemptSearch(ctx context.Context, accountID int64, f app.HistoryFilter) (q *attemptSearch, err error) {
-	q = &attemptSearch{accountID: accountID, where: attemptConditions(accountID, f), blocks: attemptBlocks(accountID, f), last: math.MaxInt64, page: f.Page}
+	q = &attemptSearch{accountID: accountID, where: attemptConditions(accountID, f), blocks: attemptBlocks(accountID, f), last: math.MaxInt64, page: f.Page, failed: f.OK != nil && !*f.OK}
 	if q.term, err = s.searchTerm(ctx, f.Query); err != nil || !q.blocks.narrows() {
 		return q, err
 	}
@@ -75,29 +80,19 @@ func (s *Store) attemptSearch(ctx context.Context, accountID int64, f app.Histor
 	return q, storageError(err)
 }
 
-// A term is frequent if so many of the newest transactions hold it, one of so
-// many.
-const (
-	frequentOf = 256
-	frequentIn = 16
-)
+// fewFailed tells whether looking at all failed attempts of a search costs
+// little.
+func (s *Store) fewFailed(ctx context.Context, q *attemptSearch) (bool, error) {
+	where := q.blocks.where()
+	return s.few(ctx, `SELECT coalesce(sum(count), 0) < 1000 FROM attempt_blocks WHERE `+where.where.String(), where.args...)
+}
 
-// frequent tells whether reading attempts finds enough of them sooner than
-// going through the transactions that hold the term does.
-func (s *Store) frequent(ctx context.Context, q *attemptSearch) (frequent bool, err error) {
-	if q.term.phrase == "" { // too short for the index
-		err := s.queryRow(ctx, `SELECT count(*) >= ? FROM (SELECT search FROM transactions NOT INDEXED WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT ?) WHERE instr(search, ?) > 0`,
-			frequentOf, q.first, q.last, frequentOf*frequentIn, q.term.text).Scan(&frequent)
-		return frequent, storageError(err)
+// from is where attempts are read from, one after the other.
+func (q *attemptSearch) from() string {
+	if q.failed {
+		return ` FROM attempts a INDEXED BY attempts_failed` + withText
 	}
-	var id int64
-	last := min(q.term.to, q.last)
-	err = s.queryRow(ctx, `SELECT rowid FROM transactions_search WHERE transactions_search MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT 1 OFFSET ?`,
-		q.term.phrase, q.first, last, frequentOf-1).Scan(&id)
-	if noRows(err) {
-		return false, nil
-	}
-	return last-id < frequentOf*frequentIn, storageError(err)
+	return ` FROM attempts a NOT INDEXED` + withText
 }
 
 // sampleText is what a search in the sample of a row d of deliveries looks at.
@@ -113,16 +108,22 @@ const (
 
 // readAttempts reads attempts, newest first, until enough hold the term.
 func (s *Store) readAttempts(ctx context.Context, q *attemptSearch, enough int) (ids []int64, err error) {
-	blocks, err := s.byBlocks(ctx, attemptTable, q.blocks, true, 0)
+	l := &leap{}
+	if q.failed { // they lie together
+		var all segment
+		all.first, all.last, err = s.blockRange(ctx, attemptTable, q.blocks)
+		l.segments = []segment{all}
+	} else {
+		l, err = s.byBlocks(ctx, attemptTable, q.blocks, true, 0)
+	}
 	if err != nil {
 		return nil, err
 	}
 	read := &rowQuery{
-		sql: `SELECT a.id FROM attempts a NOT INDEXED` + withText + ` WHERE a.id BETWEEN ? AND ? AND ` + q.where.where.String() +
-			` AND ` + textHolds + ` ORDER BY a.id DESC`,
+		sql:  `SELECT a.id` + q.from() + ` WHERE a.id BETWEEN ? AND ? AND ` + q.where.where.String() + ` AND ` + textHolds + ` ORDER BY a.id DESC`,
 		args: append(slices.Clone(q.where.args), q.term.text),
 	}
-	for _, g := range blocks.segments {
+	for _, g := range l.segments {
 		if len(ids) == enough {
 			break
 		}
@@ -240,7 +241,7 @@ func (s *Store) countRead(ctx context.Context, q *attemptSearch) (total int64, e
 	if err != nil {
 		return 0, err
 	}
-	err = s.queryRow(ctx, `SELECT count(*) FROM attempts a NOT INDEXED`+withText+` WHERE a.id BETWEEN ? AND ? AND `+q.where.where.String()+` AND `+textHolds,
+	err = s.queryRow(ctx, `SELECT count(*)`+q.from()+` WHERE a.id BETWEEN ? AND ? AND `+q.where.where.String()+` AND `+textHolds,
 		append(append([]any{first, last}, q.where.args...), q.term.text)...).Scan(&total)
 	return total, storageError(err)
 }

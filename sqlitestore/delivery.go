@@ -261,9 +261,13 @@ func addResend(tx *tx, deliveryID, historyID int64, now time.Time) (int64, error
 }
 
 // notTold is the condition on a failed delivery d that its webhook wasn't told
-// of the transaction since, isn't being told, and d is the latest failure.
-const notTold = `d.transaction_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id AND o.webhook_id = d.webhook_id
-	AND (o.state IN (0, 1) OR (o.state = 2 AND o.id > d.id)))`
+// of the transaction since, isn't being told, and d is the latest failure. It
+// is looked at once transaction, an expression of the transaction's id, is
+// known.
+func notTold(transaction string) string {
+	return transaction + ` IS NOT NULL AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = ` + transaction + ` AND o.webhook_id = d.webhook_id
+		AND (o.state IN (0, 1) OR (o.state = 2 AND o.id > d.id)))`
+}
 
 func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key app.IdempotencyKey, now time.Time) (int, error) {
 	return writing(ctx, s, func(tx *tx) (int, error) {
@@ -280,7 +284,7 @@ func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to
 		// One for each transaction, the latest of its failures.
 		n, err := tx.change(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, resend_of, single)
 			SELECT d.account_id, d.webhook_id, d.transaction_id, 0, 0, 0, ?1, ?1, (SELECT max(a.id) FROM attempts a WHERE a.delivery_id = d.id), 0
-			FROM deliveries d WHERE d.webhook_id = ?2 AND d.state = 2 AND d.created_ms >= ?3 AND d.created_ms < ?4 AND `+notTold+`
+			FROM deliveries d WHERE d.webhook_id = ?2 AND d.state = 2 AND d.created_ms >= ?3 AND d.created_ms < ?4 AND `+notTold("d.transaction_id")+`
 			ORDER BY d.id`, now.UnixMilli(), webhookID, max(0, from.UnixMilli()), replayEnd(to, now).UnixMilli())
 		if err != nil {
 			return 0, err
@@ -299,7 +303,7 @@ func replayEnd(to, now time.Time) time.Time {
 }
 
 func (s *Store) Replayable(ctx context.Context, accountID, webhookID int64, from, to time.Time, most int, now time.Time) (n int64, all bool, err error) {
-	rows, err := s.query(ctx, `SELECT `+notTold+` FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_failed ON d.webhook_id = w.id
+	rows, err := s.query(ctx, `SELECT `+notTold("d.transaction_id")+` FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_failed ON d.webhook_id = w.id
 		WHERE w.id = ? AND w.account_id = ? AND d.state = 2 AND d.created_ms >= ? AND d.created_ms < ? ORDER BY d.created_ms DESC`,
 		webhookID, accountID, max(0, from.UnixMilli()), replayEnd(to, now).UnixMilli())
 	if err != nil {

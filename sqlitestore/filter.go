@@ -206,40 +206,25 @@ func (s *Store) few(ctx context.Context, query string, args ...any) (few bool, e
 	return few, storageError(err)
 }
 
-// searchIndex finds the transactions that hold a term.
+// searchIndex finds the transactions that hold a term; nil where so many do
+// that reading them finds a page's worth sooner.
 func (s *Store) searchIndex(ctx context.Context, accountID int64, f app.TransactionFilter, q searchTerm) (*index, error) {
+	if f.Page.CountTo != 0 {
+		if frequent, err := s.frequentText(ctx, q.text, 1, f.UntilID); err != nil || frequent {
+			return nil, err
+		}
+	}
 	var accounts int
 	if err := s.queryRow(ctx, `SELECT count(*) FROM accounts`).Scan(&accounts); err != nil {
 		return nil, storageError(err)
 	}
 	x := &index{from: `transactions_search k`, id: "k.rowid", lags: true, to: q.to}
 	x.where.add("k.transactions_search MATCH ?", q.phrase)
-	rest := f
-	rest.Query = ""
-	c := rowConditions(accountID, rest)
-	if accounts == 1 && !scanned(rest) && len(c.args) == 1 { // no more than the account
-		return x, nil
-	}
-	x.looksAt(c)
-	if f.Page.CountTo == 0 {
-		return x, nil
-	}
-	if frequent, err := s.frequentTerm(ctx, q, f); err != nil || frequent {
-		return nil, err
+	f.Query = ""
+	if c := rowConditions(accountID, f); accounts > 1 || len(c.args) > 1 || f.DeliveryState != "" { // more than the account
+		x.looksAt(c)
 	}
 	return x, nil
-}
-
-// frequentTerm tells whether so many of the newest transactions hold a term that
-// reading the rows costs less than looking up those that hold it.
-func (s *Store) frequentTerm(ctx context.Context, q searchTerm, f app.TransactionFilter) (frequent bool, err error) {
-	to := q.to
-	if f.UntilID != 0 {
-		to = min(to, f.UntilID)
-	}
-	err = s.queryRow(ctx, `SELECT count(*) = 400 AND min(id) > ?1 - 4000 FROM (SELECT rowid AS id FROM transactions_search
-		WHERE rowid <= ?1 AND transactions_search MATCH ?2 ORDER BY rowid DESC LIMIT 400)`, to, q.phrase).Scan(&frequent)
-	return frequent, storageError(err)
 }
 
 func amountsOf(f app.TransactionFilter) (least, most int64) {

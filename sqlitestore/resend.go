@@ -50,11 +50,13 @@ func failedOf(accountID int64, f app.FailedFilter) (from string, args []any) {
 	if f.Query != "" {
 		c.add("instr(t.search, ?) > 0", fold.String(f.Query))
 	}
+	transaction := "d.transaction_id"
 	from = ` FROM webhooks w CROSS JOIN deliveries d INDEXED BY ` + index + ` ON d.webhook_id = w.id AND d.state = 2`
 	if f.Type != "" || f.Query != "" {
+		transaction = "t.id" // so that the rest is looked at where the text fits
 		from += ` CROSS JOIN transactions t ON t.id = d.transaction_id`
 	}
-	return from + ` WHERE ` + c.where.String() + ` AND ` + notTold, c.args
+	return from + ` WHERE ` + c.where.String() + ` AND ` + notTold(transaction), c.args
 }
 
 func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key app.IdempotencyKey, now time.Time) (app.ResendResult, error) {

@@ -78,6 +78,21 @@ func (s *Store) searchedTo(ctx context.Context) (to int64, err error) {
 	return to, storageError(err)
 }
 
+// Of how many of the newest transactions how many hold a text that is frequent.
+const (
+	textSample = "1000"
+	frequentOf = "80"
+)
+
+// frequentText tells whether reading transactions from last back to first soon
+// finds one that holds a text, sooner than the index does: that goes through
+// the pieces of the text one by one, and so asking it costs more than a sample.
+func (s *Store) frequentText(ctx context.Context, text string, first, last int64) (frequent bool, err error) {
+	err = s.queryRow(ctx, `SELECT count(*) >= `+frequentOf+` FROM (SELECT search FROM transactions NOT INDEXED WHERE id BETWEEN ? AND ?
+		ORDER BY id DESC LIMIT `+textSample+`) WHERE instr(search, ?) > 0`, first, last, text).Scan(&frequent)
+	return frequent, storageError(err)
+}
+
 // scanIDs reads a query's page of ids.
 func (s *Store) scanIDs(ctx context.Context, query string, args []any, page app.Page) ([]int64, error) {
 	rows, err := s.query(ctx, query+` LIMIT ? OFFSET ?`, append(args, page.Size, page.Offset())...)

@@ -312,7 +312,7 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_due ON deliveries (webhook_id, retry, due_ms) WHERE state = 0;
 CREATE INDEX deliveries_transaction ON deliveries (transaction_id);
 CREATE INDEX deliveries_samples ON deliveries (account_id) WHERE sample IS NOT NULL;
-CREATE INDEX deliveries_failed ON deliveries (webhook_id, created_ms) WHERE state = 2;
+CREATE INDEX deliveries_failed ON deliveries (webhook_id, created_ms, transaction_id) WHERE state = 2;
 CREATE INDEX deliveries_failed_transactions ON deliveries (account_id, transaction_id, webhook_id) WHERE state = 2;
 
 CREATE TABLE attempts (
@@ -337,6 +337,7 @@ CREATE TABLE attempts (
   next_ms       INTEGER -- of the next attempt; NULL: none
 ) STRICT;
 CREATE INDEX attempts_delivery ON attempts (delivery_id);
+CREATE INDEX attempts_failed ON attempts (account_id) WHERE ok = 0; -- and by id
 
 -- As transaction_blocks, by attempt id; with the least and the greatest id of
 -- the transactions that the attempts are of, without samples: where there are
