@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"os/signal"
@@ -24,7 +24,6 @@ import (
 	"baoco/web"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/crypto/acme/autocert"
 )
 
 func serveCommand() *cli.Command {
@@ -40,6 +39,7 @@ func serveCommand() *cli.Command {
 			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to answer at", Value: "127.0.0.1:8080", EnvVars: []string{"BAOCO_LISTEN"}},
 			&cli.StringFlag{Name: "base-url", Usage: "`URL` at which providers reach this server", EnvVars: []string{"BAOCO_BASE_URL"}},
 			&cli.StringFlag{Name: "domain", Usage: "answer HTTPS for `NAME` on ports 443 and 80, with a certificate by ACME", EnvVars: []string{"BAOCO_DOMAIN"}},
+			&cli.StringFlag{Name: "acme-directory", Usage: "`URL` of the authority that gives the certificate of --domain; Let's Encrypt unless given", EnvVars: []string{"BAOCO_ACME_DIRECTORY"}},
 			&cli.StringFlag{Name: "timezone", Usage: "`ZONE` of every date (default: that of the database, " + app.DefaultZone + " in a new one)", EnvVars: []string{"BAOCO_TIMEZONE"}},
 			&cli.StringSliceFlag{Name: "allow-target", Usage: "let webhooks go to `CIDR[@PORT]` or to the exact host name, though it is private (repeatable)", EnvVars: []string{"BAOCO_ALLOW_TARGET"}},
 			&cli.IntFlag{Name: "rate-limit", Usage: "requests a minute for each API key and endpoint, `N`", Value: 300, EnvVars: []string{"BAOCO_RATE_LIMIT"}},
@@ -56,20 +56,23 @@ func serveCommand() *cli.Command {
 
 // settings are the flags of serve, read.
 type settings struct {
-	db, listen, baseURL, domain, zone string
-	targets                           []string
-	rateLimit, listingLimit           int
-	keep                              app.PruneLimits
-	catchUp                           time.Duration // 0: never
-	jsonLog                           bool
-	lang                              app.Lang
-	schedule                          []time.Duration // nil: that of the interface
+	db, listen, baseURL, domain, acmeDirectory, zone string
+	targets                                          []string
+	rateLimit, listingLimit                          int
+	keep                                             app.PruneLimits
+	catchUp                                          time.Duration // 0: never
+	jsonLog                                          bool
+	lang                                             app.Lang
+	schedule                                         []time.Duration // nil: that of the interface
 }
 
 func readSettings(c *cli.Context) (s settings, err error) {
 	s = settings{
-		db: c.String("db"), listen: c.String("listen"), domain: c.String("domain"), zone: c.String("timezone"),
+		db: c.String("db"), listen: c.String("listen"), domain: c.String("domain"), acmeDirectory: c.String("acme-directory"), zone: c.String("timezone"),
 		targets: c.StringSlice("allow-target"), rateLimit: c.Int("rate-limit"), listingLimit: c.Int("listing-rate-limit"), jsonLog: c.String("log-format") == "json",
+	}
+	if err := s.checkDomain(); err != nil {
+		return s, err
 	}
 	if s.baseURL, err = checkBaseURL(c.String("base-url"), s.domain); err != nil {
 		return s, err
@@ -98,6 +101,24 @@ func readSettings(c *cli.Context) (s settings, err error) {
 		return s, err
 	}
 	return s, noArguments(c)
+}
+
+// checkDomain checks --domain and --acme-directory; an address is not a name.
+func (s *settings) checkDomain() error {
+	s.domain = strings.ToLower(strings.TrimSuffix(s.domain, "."))
+	if _, err := netip.ParseAddr(s.domain); s.domain != "" && (err == nil || !strings.Contains(s.domain, ".") || strings.ContainsAny(s.domain, ":/*@ ")) {
+		return usagef("--domain must be a name such as baoco.shop.vn, not %q", s.domain)
+	}
+	if s.acmeDirectory == "" {
+		return nil
+	}
+	if u, err := url.Parse(s.acmeDirectory); err != nil || u.Scheme != "https" || u.Host == "" {
+		return usagef("--acme-directory must be an https address, not %q", s.acmeDirectory)
+	}
+	if s.domain == "" {
+		return usagef("--acme-directory needs --domain")
+	}
+	return nil
 }
 
 func checkBaseURL(base, domain string) (string, error) {
@@ -281,26 +302,7 @@ func (r *running) listen(s settings, handler http.Handler, log *slog.Logger) (er
 		r.listener, err = net.Listen("tcp", s.listen)
 		return err
 	}
-	certificates := &autocert.Manager{
-		Prompt:     autocert.AcceptTOS,
-		HostPolicy: autocert.HostWhitelist(s.domain),
-		Cache:      s.certificates(),
-	}
-	challenge := httpServer(certificates.HTTPHandler(nil), log)
-	challenge.Addr = ":80"
-	plain, err := net.Listen("tcp", challenge.Addr)
-	if err != nil {
-		return fmt.Errorf("--domain needs port 80: %w", err)
-	}
-	secure, err := net.Listen("tcp", ":443")
-	if err != nil {
-		return errors.Join(fmt.Errorf("--domain needs port 443: %w", err), plain.Close())
-	}
-	r.servers[0].TLSConfig = certificates.TLSConfig()
-	r.servers = append(r.servers, challenge)
-	r.listener = tls.NewListener(secure, r.servers[0].TLSConfig)
-	go func() { r.failed <- challenge.Serve(plain) }()
-	return nil
+	return r.listenSecurely(s, log)
 }
 
 // stopTime is how long a stop may take: an attempt, and a little more.
