@@ -38,6 +38,7 @@ func demoCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "once", Usage: "end after the loop: exit 0 when all of it was true, 6 otherwise"},
 			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to answer at; a free port where it is taken", Value: "127.0.0.1:8080"},
+			&cli.DurationFlag{Name: "every", Usage: "after the loop somebody pays every `DURATION` or a little more; 0: nobody does", Value: 15 * time.Second},
 		},
 		Action: runDemo,
 	}
@@ -47,6 +48,10 @@ func runDemo(c *cli.Context) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
+	every := c.Duration("every")
+	if every < 0 {
+		return usagef("--every must not be negative")
+	}
 	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	dir, err := os.MkdirTemp("", "baoco-demo-")
@@ -54,7 +59,7 @@ func runDemo(c *cli.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	d := &demo{out: c.App.Writer, db: filepath.Join(dir, "demo.db")}
+	d := &demo{out: c.App.Writer, db: filepath.Join(dir, "demo.db"), trade: newDemoTrade()}
 	if err := d.open(ctx, c.String("listen")); err != nil {
 		return err
 	}
@@ -65,8 +70,14 @@ func runDemo(c *cli.Context) error {
 	if c.Bool("once") {
 		return nil
 	}
-	if err := d.printVisit(ctx); err != nil {
+	if err := d.past(ctx); err != nil {
 		return err
+	}
+	if err := d.printVisit(ctx, every); err != nil {
+		return err
+	}
+	if every > 0 {
+		d.live(ctx, every)
 	}
 	<-ctx.Done()
 	return nil
@@ -82,6 +93,7 @@ type demo struct {
 	receiver *demoReceiver
 	source   app.Source
 	apiKey   string
+	trade    *demoTrade
 	falsity  []string // what of the story was not true
 }
 
@@ -166,11 +178,8 @@ func (d *demo) story(ctx context.Context) error {
 
 func (d *demo) setUp(ctx context.Context) (shop, ledger string, err error) {
 	service, now := d.server.service, time.Now()
-	for _, b := range []app.BankAccountLink{
-		{Bank: "ACB", AccountNumber: "19354957", AccountName: "CUA HANG HOA SEN"},
-		{Bank: "VCB", AccountNumber: "0123499999", AccountName: "CUA HANG HOA SEN"},
-	} {
-		if _, err := service.LinkBankAccount(ctx, app.DefaultAccountID, b, now); err != nil {
+	for _, b := range demoBanks {
+		if _, err := service.LinkBankAccount(ctx, app.DefaultAccountID, app.BankAccountLink{Bank: b.code, AccountNumber: b.number, AccountName: demoOwner}, now); err != nil {
 			return "", "", err
 		}
 	}
@@ -179,14 +188,17 @@ func (d *demo) setUp(ctx context.Context) (shop, ledger string, err error) {
 		return "", "", err
 	}
 	d.check(true, "added a source for SePay")
-	for path, hookType := range map[string]app.WebhookType{"/shop": app.WebhookIn, "/ledger": app.WebhookOut} {
+	for _, hook := range []struct {
+		path     string
+		hookType app.WebhookType
+	}{{"/shop", app.WebhookIn}, {"/ledger", app.WebhookOut}} {
 		_, secret, err := service.CreateWebhook(ctx, app.DefaultAccountID, app.WebhookCreate{
-			Name: path[1:], URL: d.receiver.url + path, Type: hookType,
+			Name: hook.path[1:], URL: d.receiver.url + hook.path, Type: hook.hookType,
 		}, now)
 		if err != nil {
 			return "", "", err
 		}
-		d.receiver.expect(path, secret)
+		d.receiver.expect(hook.path, secret)
 	}
 	d.receiver.failFirst("/ledger", 2)
 	d.check(true, "made two webhooks: %s/shop for money in, %s/ledger for money out", d.receiver.url, d.receiver.url)
@@ -319,24 +331,34 @@ func (d *demo) numbers() error {
 }
 
 // printVisit says how to look around.
-func (d *demo) printVisit(ctx context.Context) error {
-	secret := app.GeneratePassword()
-	if _, err := d.server.service.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: "demo", Password: secret, Role: app.RoleOwner}, time.Now()); err != nil {
+func (d *demo) printVisit(ctx context.Context, every time.Duration) error {
+	now, service, secret := time.Now(), d.server.service, app.GeneratePassword()
+	if _, err := service.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: "demo", Password: secret, Role: app.RoleOwner}, now); err != nil {
+		return err
+	}
+	counter, token, err := service.CreateCounterLink(ctx, app.DefaultAccountID, app.CounterLinkCreate{Name: "Quầy 1", ShowsTotal: true}, now)
+	if err != nil {
 		return err
 	}
 	d.say(`
-Still serving; Ctrl-C ends it and removes the database. The dashboard, in a browser:
+Still serving; Ctrl-C ends it and removes the database. In a browser:
 
-  %[1]s   (name: demo, password: %[3]s)
-
-In another terminal:
+  %[1]s   the dashboard (name: demo, password: %[2]s)
+  %[1]s%[3]s   the screen at the counter, without signing in
+`, d.base, secret, counter.Path(token))
+	if every > 0 {
+		d.say(`Somebody pays every %s or a little more, over the source for SePay: watch it come in on either page,
+and go out in the dashboard's delivery history. /ledger fails now and then, and is tried again.
+`, every)
+	}
+	d.say(`In another terminal:
 
   KEY=%[2]s
   curl -H "Authorization: Bearer $KEY" %[1]s/api/v1/transactions
   curl -H "Authorization: Bearer $KEY" %[1]s/api/v1/webhooks/history
   curl -H "Authorization: Bearer $KEY" %[1]s/api/v1/analytics/period?range=weekly
   curl -X POST -H "Authorization: Bearer $KEY" -d '{"gateway":"ACB","accountNumber":"19354957","transferType":"IN","transferAmount":75000,"transactionNumber":"FT1","content":"DH77"}' %[1]s/api/v1/transactions
-  curl -X POST -H "Authorization: Bearer $KEY" %[1]s/api/v1/webhooks/1/test`, d.base, d.apiKey, secret)
+  curl -X POST -H "Authorization: Bearer $KEY" %[1]s/api/v1/webhooks/1/test`, d.base, d.apiKey)
 	return nil
 }
 
