@@ -195,6 +195,9 @@ func TestBrowserPages(t *testing.T) {
 	for _, content := range []string{"DH10293 thanh toan don hang", `<script>alert(1)</script> =HYPERLINK("http://x")`, strings.Repeat("dài", 600)} {
 		do(t, dir, "transaction", "add", "--amount", "1549000", "--content", content)
 	}
+	for _, direction := range []string{"IN", "OUT"} {
+		do(t, dir, "transaction", "add", "--amount", "9999999999999", "--type", direction)
+	}
 	do(t, dir, "webhook", "create", "--name", strings.Repeat("w", 100), "--url", "http://shop.example/"+strings.Repeat("path", 100), "--type", "ALL")
 	do(t, dir, "alert", "email", "--host", "mail.example", "--from", "shop@shop.example", "--to", "lan@shop.example", "--to", strings.Repeat("dai", 60)+"@shop.example")
 	if code, _, stderr := baoco("", "alert", "test", "--db", filepath.Join(dir, "baoco.db")); code != exitCheck {
@@ -207,7 +210,7 @@ func TestBrowserPages(t *testing.T) {
 		"base": p.url, "name": "lan", "password": browserPassword,
 		"paths": []string{
 			"/", "/?days=7", "/transactions", "/transactions?q=nothing", "/transactions?min=x", "/transactions/1", "/transactions/3", "/transactions/99",
-			"/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate", "/webhooks/1/replay", "/webhooks/1/delete",
+			"/banks", "/banks/1", "/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate", "/webhooks/1/replay", "/webhooks/1/delete",
 			"/keys", "/keys/1/revoke", "/settings", "/settings/users/1", "/settings/users/1/remove", "/settings/counters/1/revoke", "/settings/alerts", "/settings/alerts/email/remove", "/system",
 			"/counter", counter, "/counter/wrong",
 		},

@@ -10,17 +10,20 @@ import (
 )
 
 // live has somebody pay about every so often, until ctx is done: customers, and
-// at every fourth time the shop. The ledger fails every other of these first,
-// so that the history shows retries.
+// at every fourth time the shop. Of what the shop pays the ledger fails the
+// first and then every third, so that the history shows retries.
 func (d *demo) live(ctx context.Context, every time.Duration) {
+	d.trade.order = demoOrder
 	for n := 1; ; n++ {
 		p := d.trade.customer()
-		switch {
-		case n%8 == 0:
-			p = d.trade.refund()
-		case n%4 == 0:
+		switch n % 12 {
+		case 4:
 			p = d.trade.supplier()
-			d.receiver.failFirst("/ledger", 1+n/4%3)
+			d.receiver.failFirst("/ledger", 2)
+		case 8:
+			p = d.trade.refund()
+		case 0:
+			p = d.trade.supplier()
 		}
 		d.pays(p, n)
 		select {
@@ -38,7 +41,7 @@ func (d *demo) pays(p demoPayment, n int) {
 		direction = "out"
 	}
 	bank := demoBanks[p.bank]
-	status, answer := d.call(sepayBody(93000+n, bank.gateway, bank.number, direction, p.amount, p.content, fmt.Sprintf("FT2531470%02d", n)), d.source.Secret)
+	status, answer := d.call(sepayBody(93000+n, bank.gateway, bank.number, direction, p.amount, p.content, fmt.Sprintf("FT25314700%02d", n)), d.source.Secret)
 	if status != 200 || answer["recorded"] != 1.0 {
 		d.say("SePay's call with %s VND, %s: answered %d, %v", vnd(p.amount), p.content, status, answer)
 	}

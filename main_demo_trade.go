@@ -32,11 +32,14 @@ type demoPayment struct {
 // way every time: nothing but the days differ.
 type demoTrade struct {
 	random *rand.Rand
-	order  int // the number of the latest
+	order  int // number of the latest
 }
 
+// demoOrder is the order that the story is about. The past is of some 430.
+const demoOrder = 10293
+
 func newDemoTrade() *demoTrade {
-	return &demoTrade{random: rand.New(rand.NewPCG(1935, 4957)), order: 9700}
+	return &demoTrade{random: rand.New(rand.NewPCG(1935, 4957)), order: demoOrder - 450}
 }
 
 // busy is how many customers pay by transfer on a day, Sunday first.

@@ -214,14 +214,3 @@ func TestOddPaths(t *testing.T) {
 		}
 	}
 }
-
-func TestDemo(t *testing.T) {
-	started := time.Now()
-	code, stdout, stderr := baoco("", "demo", "--once", "--listen", "127.0.0.1:0")
-	if code != 0 || !strings.Contains(stdout, "All of it was true.") || strings.Contains(stdout, "✗") {
-		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
-	}
-	if took := time.Since(started); took > 20*time.Second {
-		t.Errorf("the demo took %v", took)
-	}
-}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"math"
+	"unicode/utf8"
 
 	"baoco/app"
 )
@@ -63,9 +64,11 @@ func dayTotals(rows []app.PeriodRow, first, last app.Day) []dayTotal {
 	return days
 }
 
-// chartSpace is the room around the bars, in the units of the chart.
+// The room around the bars, and what a letter of a label takes, in the units of
+// the chart.
 const (
-	chartLeft   = 64.0
+	chartLeft   = 64.0 // more where a label is long
+	chartLetter = 7.5
 	chartTop    = 12.0
 	chartBottom = 28.0
 )
@@ -81,13 +84,15 @@ func (v view) drawChart(days []dayTotal, width, height int) chart {
 	scale := (c.Bottom - chartTop) / float64(top)
 	for i := range 5 {
 		value := top / 4 * int64(i)
-		c.Lines = append(c.Lines, gridLine{Y: round1(c.Bottom - float64(value)*scale), Label: v.Short(value)})
+		label := v.Short(value)
+		c.Lines = append(c.Lines, gridLine{Y: round1(c.Bottom - float64(value)*scale), Label: label})
+		c.Left = math.Max(c.Left, chartLetter*float64(utf8.RuneCountInString(label))+8)
 	}
-	slot := (float64(width) - chartLeft - 8) / float64(len(days))
+	slot := (float64(width) - c.Left - 8) / float64(len(days))
 	thick := math.Min(22, slot*0.4)
 	every := int(math.Ceil(48 / slot))
 	for i, d := range days {
-		x := chartLeft + slot*float64(i) + slot/2
+		x := c.Left + slot*float64(i) + slot/2
 		for _, side := range []struct {
 			class string
 			of    app.Amounts

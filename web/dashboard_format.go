@@ -73,6 +73,9 @@ func (v view) signed(sign string, n int64) string {
 	return sign + v.Money(n)
 }
 
+// Long tells whether a sum needs smaller digits where there is little room.
+func (v view) Long(n int64) bool { return n >= 1_000_000_000 }
+
 // Short abbreviates an amount for the axis of a chart.
 func (v view) Short(n int64) string {
 	for _, unit := range []struct {

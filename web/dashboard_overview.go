@@ -12,6 +12,8 @@ import (
 // somebody.
 type overviewData struct {
 	overviewSums
+	Status       app.AccountStatus
+	Expired      bool
 	Days         int // of the chart
 	Ranges       []int
 	Banks        []app.BankAccount
@@ -28,7 +30,6 @@ type overviewData struct {
 type overviewSums struct {
 	Today, Week, Month dayTotal
 	Sent               app.DeliveryHealth // of the last 24 hours
-	Status             app.AccountStatus
 }
 
 var overviewRanges = []int{7, 14, 30, 90}
@@ -51,6 +52,10 @@ func (s *Server) overviewPage(v *visit) error {
 	if err != nil {
 		return err
 	}
+	if data.Status, err = s.service.AccountStatus(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	data.Expired = data.Status.Expired(v.now)
 	if data.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
@@ -90,9 +95,6 @@ func (s *Server) readSums(v *visit, sums *overviewSums, from app.Day, now time.T
 	}
 	all := dayTotals(rows, first, today)
 	sums.Today, sums.Week, sums.Month = sumDays(all, today), sumDays(all, week), sumDays(all, month)
-	if sums.Status, err = s.service.AccountStatus(v.Context(), v.account.ID); err != nil {
-		return nil, err
-	}
 	sums.Sent, err = s.service.DeliveryHealth(v.Context(), v.account.ID, now)
 	return all[from-first:], err
 }

@@ -65,3 +65,34 @@ func TestLiveSums(t *testing.T) {
 		}
 	}
 }
+
+// The plan stands in a line of its own: with its end where it has one, and a
+// way to the bank accounts for who may go there.
+func TestOverviewPlan(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(1, "lan", app.RoleOwner)
+	w.user(1, "hoa", app.RoleViewer)
+	w.link("ACB", someAccount)
+	owner, cashier := w.browser().signIn("lan"), w.browser().signIn("hoa")
+	const linked = `<a href="/banks">1/100 bank accounts</a>`
+	set := func(end time.Time, trial bool) {
+		t.Helper()
+		_, err := w.service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &end, IsTrial: &trial})
+		must(t, err)
+	}
+	a := owner.get("/")
+	a.shows(t, "Plan self-hosted · "+linked)
+	if strings.Contains(a.body, "expire") {
+		t.Error("an end of what is for ever")
+	}
+	a = cashier.get("/")
+	a.shows(t, "Plan self-hosted · 1/100 bank accounts")
+	if strings.Contains(a.body, linked) {
+		t.Error("a cashier is sent to a page of owners")
+	}
+	set(time.Now().AddDate(1, 0, 0), true)
+	owner.get("/").shows(t, "Plan self-hosted (trial) · expires ", linked)
+	set(time.Now().AddDate(0, 0, -1), false)
+	owner.get("/").shows(t, `<span class="out">expired `, linked)
+}
