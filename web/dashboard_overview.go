@@ -13,8 +13,8 @@ import (
 type overviewData struct {
 	overviewSums
 	Status       app.AccountStatus
-	Expired      bool
-	Days         int // of the chart
+	Expired      bool // the plan
+	Days         int  // of the chart
 	Ranges       []int
 	Banks        []app.BankAccount
 	Bank         int64 // that the chart is of; 0: all
