@@ -23,23 +23,33 @@ func newSecret() string {
 // Signature is the X-Webhook-Signature of a body: the HMAC-SHA256 under the
 // whole secret as UTF-8 bytes, in bare lower-case hexadecimal digits.
 func Signature(secret string, body []byte) string {
+	return hex.EncodeToString(signatureSum(secret, body))
+}
+
+func signatureSum(secret string, body []byte) []byte {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
-	return hex.EncodeToString(mac.Sum(nil))
+	return mac.Sum(nil)
 }
 
 // StandardSignature is one signature of the webhook-signature header of the
 // Standard Webhooks specification: v1 and the base64 of the HMAC-SHA256 over
 // id.timestamp.body, under the decoded base64 part of the secret.
 func StandardSignature(secret, id string, timestamp time.Time, body []byte) string {
-	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
-	if err != nil {
-		key = []byte(secret)
-	}
-	mac := hmac.New(sha256.New, key)
+	mac := hmac.New(sha256.New, decodedSecret(secret))
 	mac.Write([]byte(id + "." + strconv.FormatInt(timestamp.Unix(), 10) + "."))
 	mac.Write(body)
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// decodedSecret is the key of a standard signature: the base64 part, or the
+// secret itself where there is none.
+func decodedSecret(secret string) []byte {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
+	if err != nil {
+		return []byte(secret)
+	}
+	return key
 }
 
 // Payload is a transaction as it is delivered.
@@ -92,7 +102,10 @@ func (p Payload) Checksum(secret string) string {
 
 // Body is the request body of a delivery: the same bytes on every attempt and
 // resend under the same secret.
-func (p Payload) Body(secret string) []byte {
+func (p Payload) Body(secret string) []byte { return p.bodyWith(p.Checksum(secret)) }
+
+// bodyWith is the body with any checksum.
+func (p Payload) bodyWith(checksum string) []byte {
 	b := make([]byte, 0, 420+len(p.Content))
 	b = appendMember(b, `{"transactions":[{"id":`, p.ID)
 	b = appendMember(b, `,"gateway":`, p.Gateway)
@@ -103,7 +116,7 @@ func (p Payload) Body(secret string) []byte {
 	b = appendMember(b, `,"transferType":`, string(p.TransferType))
 	b = append(b, `,"transferAmount":`...)
 	b = strconv.AppendInt(b, p.TransferAmount, 10)
-	b = appendMember(b, `,"checksum":`, p.Checksum(secret))
+	b = appendMember(b, `,"checksum":`, checksum)
 	if p.Test {
 		return append(b, `}],"test":true}`...)
 	}

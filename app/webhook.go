@@ -98,6 +98,9 @@ type webhookStore interface {
 	ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (Webhook, error)
 	// DeleteWebhook hides the webhook and cancels its pending deliveries.
 	DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error
+	// WebhookSecrets gives the secrets of an account's webhooks by their ids;
+	// those that are lost are empty.
+	WebhookSecrets(ctx context.Context, accountID int64) (map[int64]Secrets, error)
 	// ChangeSecrets applies change to the secrets in one commit. changed is
 	// false where the key was used before.
 	ChangeSecrets(ctx context.Context, accountID, id int64, key IdempotencyKey, change func(Secrets) (Secrets, error), now time.Time) (changed bool, _ error)

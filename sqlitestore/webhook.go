@@ -184,6 +184,28 @@ func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, key app.
 	})
 }
 
+func (s *Store) WebhookSecrets(ctx context.Context, accountID int64) (map[int64]app.Secrets, error) {
+	type row struct {
+		id     int64
+		sealed sealedSecrets
+	}
+	rows, err := s.query(ctx, `SELECT w.id, `+secretColumns+` FROM webhooks w WHERE w.account_id = ? AND w.deleted_at IS NULL`, accountID)
+	list, err := collect(rows, err, func(from scanner) (r row, err error) {
+		err = from.Scan(append([]any{&r.id}, r.sealed.dest()...)...)
+		return r, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	secrets := map[int64]app.Secrets{}
+	for _, r := range list {
+		if secrets[r.id], err = r.sealed.open(s.sealer); err != nil {
+			return nil, err
+		}
+	}
+	return secrets, nil
+}
+
 const secretColumns = `w.secret, w.next_secret, w.overlap_to_ms, w.secrets_changed_ms`
 
 // sealedSecrets are a webhook's secrets as they stand in the file.
