@@ -49,6 +49,7 @@ func webhookCommand() *cli.Command {
 				Name: "test", Usage: "send a signed sample and show the answer; exits 6 unless it is accepted", ArgsUsage: "ID",
 				Description: example("baoco webhook test 1"), Flags: adminFlags(langFlag), Action: admin(testWebhook),
 			},
+			verifyCommand(),
 			{
 				Name: "rotate-secret", Usage: "give a webhook a new secret, with an overlap", ArgsUsage: "ID",
 				Description: example("baoco webhook rotate-secret 1 --overlap-hours 48"),

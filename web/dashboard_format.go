@@ -259,6 +259,9 @@ var fieldNames = map[string]app.Text{
 	"email_from":       {EN: "Sender", VI: "Địa chỉ gửi"},
 	"email_to":         {EN: "Recipients", VI: "Người nhận"},
 	"lang":             {EN: "Language", VI: "Ngôn ngữ"},
+	"body":             {EN: "Body", VI: "Nội dung"},
+	"signature":        {EN: "Signature", VI: "Chữ ký"},
+	"delivery_id":      {EN: "Delivery", VI: "Lượt gửi"},
 	"kind":             {EN: "Alert type", VI: "Loại cảnh báo"},
 }
 

@@ -133,6 +133,8 @@ var dashboardPages = []page{
 	{"POST", "/webhooks/{id}/replay", app.RoleOwner, (*Server).replayWebhook},
 	{"GET", "/webhooks/{id}/delete", app.RoleOwner, (*Server).deletePage},
 	{"POST", "/webhooks/{id}/delete", app.RoleOwner, (*Server).removeWebhook},
+	{"GET", "/tools/signature", app.RoleOwner, (*Server).signaturePage},
+	{"POST", "/tools/signature", app.RoleOwner, (*Server).checkSignature},
 	{"GET", "/banks", app.RoleOwner, (*Server).banksPage},
 	{"POST", "/banks", app.RoleOwner, (*Server).linkBank},
 	{"GET", "/banks/new", app.RoleOwner, (*Server).newBankPage},

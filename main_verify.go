@@ -1,0 +1,167 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"baoco/app"
+
+	"github.com/urfave/cli/v2"
+)
+
+func verifyCommand() *cli.Command {
+	return &cli.Command{
+		Name: "verify", Usage: "say why a call's signature doesn't match in a receiver; exits 6 unless it matches", ArgsUsage: "[ID]",
+		Description: "With the ID of a webhook, or with --delivery-id, the call is compared with what was sent, under the\n" +
+			"webhook's own secret. With --secret-file alone no database is needed: it can run where the receiver runs.\n\n" +
+			example("baoco webhook verify 1 --body-file body.bin --signature 9f3c…",
+				"baoco webhook verify --delivery-id 8121 --body-file body.bin --secret-file secret.txt",
+				"baoco webhook verify --secret-file secret.txt --body-file - --signature 9f3c… < body.bin"),
+		Flags: adminFlags(
+			&cli.StringFlag{Name: "body-file", Usage: "`FILE` with the raw body as the receiver saw it; - is standard input", Required: true},
+			&cli.StringFlag{Name: "signature", Usage: "`VALUE` of X-Webhook-Signature, or of webhook-signature; not needed with --delivery-id"},
+			&cli.StringFlag{Name: "secret-file", Usage: "`FILE` with the secret that the receiver has, less one final line break; - is standard input"},
+			&cli.Int64Flag{Name: "delivery-id", Usage: "compare with what delivery `ID` sent"},
+			&cli.StringFlag{Name: "message-id", Usage: "`VALUE` of webhook-id"},
+			&cli.StringFlag{Name: "timestamp", Usage: "`VALUE` of webhook-timestamp"},
+			langFlag,
+		),
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() || c.IsSet("delivery-id") {
+				return admin(verifySignature)(c)
+			}
+			return verifySignature(c, nil)
+		},
+	}
+}
+
+// verifySignature checks a call by what the account knows, or by what was given
+// alone where there is no session.
+func verifySignature(c *cli.Context, s *session) error {
+	lang, err := language(c)
+	if err != nil {
+		return err
+	}
+	claim := app.SignatureClaim{
+		Signature: c.String("signature"), MessageID: c.String("message-id"), Timestamp: c.String("timestamp"), DeliveryID: c.Int64("delivery-id"),
+	}
+	if c.Args().Present() {
+		if claim.WebhookID, err = idArgument(c, "webhook"); err != nil {
+			return err
+		}
+	}
+	if c.String("body-file") == "-" && c.String("secret-file") == "-" {
+		return usagef("only one of --body-file and --secret-file can be standard input")
+	}
+	if claim.Secret, err = readSecretFile(c, c.String("secret-file")); err != nil {
+		return err
+	}
+	if claim.Body, err = readBodyFile(c, c.String("body-file")); err != nil {
+		return err
+	}
+	var check app.SignatureCheck
+	switch {
+	case s != nil:
+		check, err = s.service.CheckSignature(c.Context, s.account, claim, s.now)
+	case claim.Secret == "":
+		err = usagef("webhook verify needs the ID of a webhook, --delivery-id or --secret-file")
+	default:
+		check, err = app.CheckSignature(claim)
+	}
+	if err != nil {
+		return err
+	}
+	if err := output(c, encodeCheck(check, lang), func(w io.Writer) { printCheck(w, check, lang) }); err != nil || check.Matches {
+		return err
+	}
+	return exitStatus{exitCheck, errors.New("the signature does not match")}
+}
+
+// readBodyFile reads a body as it is, and a byte more than is allowed.
+func readBodyFile(c *cli.Context, path string) (body []byte, err error) {
+	in := c.App.Reader
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, exitStatus{exitDatabase, err}
+		}
+		defer file.Close()
+		in = file
+	}
+	if body, err = io.ReadAll(io.LimitReader(in, app.MaxCheckedBody+1)); err != nil {
+		return nil, exitStatus{exitDatabase, err}
+	}
+	return body, nil
+}
+
+// checkJSON is a check as --output json has it.
+type checkJSON struct {
+	Matches    bool            `json:"matches"`
+	Mistakes   []mistakeJSON   `json:"mistakes"`
+	Notes      []mistakeJSON   `json:"notes"`
+	Difference *differenceJSON `json:"difference"`
+	Checksums  []checksumJSON  `json:"checksums"`
+}
+
+type mistakeJSON struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+}
+
+type differenceJSON struct {
+	Byte   int    `json:"byte"`
+	Before string `json:"before"`
+	Sent   string `json:"sent"`
+	Seen   string `json:"seen"`
+}
+
+type checksumJSON struct {
+	TransactionID string `json:"transaction_id"`
+	Matches       bool   `json:"matches"`
+}
+
+func encodeCheck(check app.SignatureCheck, lang app.Lang) checkJSON {
+	texts := func(mistakes []app.Mistake) []mistakeJSON {
+		list := []mistakeJSON{}
+		for _, m := range mistakes {
+			list = append(list, mistakeJSON{m.Code, m.Text.In(lang)})
+		}
+		return list
+	}
+	e := checkJSON{Matches: check.Matches, Mistakes: texts(check.Mistakes), Notes: texts(check.Notes), Checksums: []checksumJSON{}}
+	if check.Difference != nil {
+		d := differenceJSON(*check.Difference)
+		e.Difference = &d
+	}
+	for _, one := range check.Checksums {
+		e.Checksums = append(e.Checksums, checksumJSON(one))
+	}
+	return e
+}
+
+func printCheck(w io.Writer, check app.SignatureCheck, lang app.Lang) {
+	say := func(en, vi string) string { return app.Text{EN: en, VI: vi}.In(lang) }
+	if check.Matches {
+		fmt.Fprintln(w, say("✓ The signature matches.", "✓ Chữ ký khớp."))
+	} else {
+		fmt.Fprintln(w, say("✗ The signature does not match.", "✗ Chữ ký không khớp."))
+	}
+	for _, m := range append(check.Mistakes, check.Notes...) {
+		fmt.Fprintln(w, "- "+oneLine(m.Text.In(lang)))
+	}
+	if d := check.Difference; d != nil {
+		fmt.Fprintln(w, say("First difference: byte ", "Khác nhau đầu tiên: byte ")+strconv.Itoa(d.Byte))
+		fmt.Fprintln(w, say("  sent: ", "  đã gửi: ")+oneLine(d.Before+"⟦"+d.Sent+"⟧"))
+		fmt.Fprintln(w, say("  seen: ", "  đã thấy: ")+oneLine(d.Before+"⟦"+d.Seen+"⟧"))
+	}
+	for _, one := range check.Checksums {
+		result := say("matches", "khớp")
+		if !one.Matches {
+			result = say("does not match", "không khớp")
+		}
+		fmt.Fprintf(w, "%s %s: checksum %s\n", say("Transaction", "Giao dịch"), oneLine(one.TransactionID), result)
+	}
+}
