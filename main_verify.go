@@ -97,8 +97,8 @@ func readBodyFile(c *cli.Context, path string) (body []byte, err error) {
 	return body, nil
 }
 
-// checkJSON is a check as --output json has it.
-type checkJSON struct {
+// signatureJSON is a check as --output json has it.
+type signatureJSON struct {
 	Matches    bool            `json:"matches"`
 	Mistakes   []mistakeJSON   `json:"mistakes"`
 	Notes      []mistakeJSON   `json:"notes"`
@@ -123,7 +123,7 @@ type checksumJSON struct {
 	Matches       bool   `json:"matches"`
 }
 
-func encodeCheck(check app.SignatureCheck, lang app.Lang) checkJSON {
+func encodeCheck(check app.SignatureCheck, lang app.Lang) signatureJSON {
 	texts := func(mistakes []app.Mistake) []mistakeJSON {
 		list := []mistakeJSON{}
 		for _, m := range mistakes {
@@ -131,7 +131,7 @@ func encodeCheck(check app.SignatureCheck, lang app.Lang) checkJSON {
 		}
 		return list
 	}
-	e := checkJSON{Matches: check.Matches, Mistakes: texts(check.Mistakes), Notes: texts(check.Notes), Checksums: []checksumJSON{}}
+	e := signatureJSON{Matches: check.Matches, Mistakes: texts(check.Mistakes), Notes: texts(check.Notes), Checksums: []checksumJSON{}}
 	if check.Difference != nil {
 		d := differenceJSON(*check.Difference)
 		e.Difference = &d

@@ -1,0 +1,233 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"html"
+	"mime/multipart"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+)
+
+// noSecret is written as secrets are, and no webhook's.
+const noSecret = "whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="
+
+// checkSignature sends the form of the signature tool as a browser does.
+func (b *browser) checkSignature(file []byte, pairs ...string) answer {
+	b.t.Helper()
+	var form bytes.Buffer
+	m := multipart.NewWriter(&form)
+	for i := 0; i < len(pairs); i += 2 {
+		must(b.t, m.WriteField(pairs[i], pairs[i+1]))
+	}
+	if file != nil {
+		part, err := m.CreateFormFile("file", "body.bin")
+		must(b.t, err)
+		_, err = part.Write(file)
+		must(b.t, err)
+	}
+	must(b.t, m.Close())
+	request, err := http.NewRequest("POST", b.base+"/tools/signature", &form)
+	must(b.t, err)
+	request.Header.Set("Content-Type", m.FormDataContentType())
+	response, err := b.client.Do(request)
+	must(b.t, err)
+	defer response.Body.Close()
+	var body bytes.Buffer
+	_, err = body.ReadFrom(response.Body)
+	must(b.t, err)
+	return answer{response.StatusCode, response.Header, html.UnescapeString(body.String())}
+}
+
+// What the account knows tells more than what was entered: which webhook signed
+// a call, which secret was meant, and what was sent.
+func TestSignatureTool(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := context.Background()
+	w.user(1, "lan", app.RoleOwner)
+	w.link("ACB", someAccount)
+	receiver := newMoody(t, 401, "wrong signature")
+	create := func(name string) (app.Webhook, string) {
+		hook, secret, err := w.service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: name, URL: receiver.url, Type: app.WebhookAll}, time.Now())
+		must(t, err)
+		return hook, secret
+	}
+	shop, secret := create("shop")
+	w.pay(1, "1", "Đơn hàng a/b")
+	w.attempts(1, 1)
+	call := receiver.calls()[0]
+	books, booksSecret := create("books")
+	turned, former := create("turned")
+	time.Sleep(2 * time.Millisecond)
+	latter, err := w.service.RotateSecret(ctx, 1, turned.ID, time.Hour, app.IdempotencyKey{}, time.Now())
+	must(t, err)
+	_, foreign, err := w.service.CreateWebhook(ctx, w.secondAccount(), app.WebhookCreate{Name: "foreign", URL: receiver.url, Type: app.WebhookAll}, time.Now())
+	must(t, err)
+
+	signature := call.header.Get("X-Webhook-Signature")
+	sent := call.body
+	changed := strings.Replace(sent, "Đơn", "Don", 1)
+	const matches, differs = "The signature matches", "The signature does not match"
+	known := []string{"webhook_id", itoa(shop.ID), "delivery_id", "1"}
+	b := w.browser().signIn("lan")
+	for _, c := range []struct {
+		name, body, signature, secret string
+		more                          []string
+		want                          []string
+	}{
+		{"right", sent, signature, secret, nil, []string{matches, `matches</span>`}},
+		{"right, of the webhook", sent, signature, secret, known, []string{matches}},
+		{"without a secret", sent, signature, "", known, []string{matches}},
+		{"without a signature", sent, "", secret, known, []string{matches}},
+		{"with the standard headers", sent, call.header.Get("Webhook-Signature"), secret,
+			[]string{"message_id", call.header.Get("Webhook-Id"), "timestamp", call.header.Get("Webhook-Timestamp")}, []string{matches}},
+		{"prefix", sent, "sha256=" + signature, secret, nil, []string{matches, "begins with sha256="}},
+		{"line break in the secret", sent, signature, secret + " ", known, []string{differs, "has spaces or a line break"}},
+		{"line break in the body", sent + "\n", signature, secret, nil, []string{differs, "was added before or after", "seen by your server", "‹U+000A›"}},
+		{"json_encode", strings.ReplaceAll(sent, "/", `\/`), signature, secret, nil, []string{differs, `/ as \/`, `b","transferTy`}},
+		{"changed", changed, signature, secret, known, []string{differs, "is not the one that was sent", `content":"<mark class="in">Đơn`, `content":"<mark>Don`}},
+		{"changed, the delivery by its message", changed, signature, secret, []string{"message_id", call.header.Get("Webhook-Id")}, []string{differs, "is not the one that was sent"}},
+		{"changed, the transaction by the body", changed, signature, secret, nil, []string{differs, "is not the one that was sent"}},
+		{"changed, without a signature", changed, "", secret, known, []string{differs, "is not the one that was sent"}},
+		{"changed, without a secret", changed, signature, "", known, []string{differs, "is not the one that was sent"}},
+		{"cut", sent[:len(sent)-5], signature, secret, known, []string{differs, "The end of the body is missing", "(end)"}},
+		{"empty", "", signature, secret, known, []string{differs, "The body is empty"}},
+		{"an object", "[object Object]", signature, secret, known, []string{differs, "was parsed first"}},
+		{"another secret", sent, signature, noSecret, known, []string{differs, "signed with a secret of the webhook “\u2068shop\u2069”"}},
+		{"another secret, nothing chosen", sent, signature, noSecret, nil, []string{differs, "signed with a secret of the webhook “\u2068shop\u2069”"}},
+		{"another secret, another body", changed, signature, noSecret, known, []string{differs, "signed with a secret of", "is not the one that was sent"}},
+		{"another webhook's secret", sent, signature, booksSecret, known, []string{differs, "is that of the webhook “\u2068books\u2069”, but the call is from the webhook “\u2068shop\u2069”"}},
+		{"another webhook chosen", sent, signature, noSecret, []string{"webhook_id", itoa(books.ID)}, []string{differs, "it was sent by the webhook “\u2068shop\u2069”"}},
+		{"another webhook chosen, without a secret", sent, signature, "", []string{"webhook_id", itoa(books.ID)}, []string{differs, "it was sent by the webhook “\u2068shop\u2069”"}},
+		{"another webhook chosen, with the right secret", sent, signature, secret, []string{"webhook_id", itoa(books.ID)}, []string{matches, "it was sent by the webhook “\u2068shop\u2069”"}},
+		{"the new secret too early", "{}", app.Signature(former, []byte("{}")), latter, []string{"webhook_id", itoa(turned.ID)}, []string{differs, "still made with the old one"}},
+		{"the new secret's signature", "{}", app.Signature(latter, []byte("{}")), "", []string{"webhook_id", itoa(turned.ID)}, []string{differs, "is that of the new secret"}},
+		{"the new secret's signature, the old secret", "{}", app.Signature(latter, []byte("{}")), former, nil, []string{differs, "is that of the new secret"}},
+		{"a signature that nobody made", sent, strings.Repeat("0", 64), secret, known, []string{differs, "The secret is right", "is not the one that baoco sent with this body"}},
+		{"neither secret nor signature", sent, strings.Repeat("0", 64), noSecret, known, []string{differs, "belongs to no webhook here", "is not the one that baoco sent with this body"}},
+		{"the checksum of another secret", string(app.Payload{}.Body("x")), strings.Repeat("0", 64), secret, nil, []string{differs, "The secret is right"}},
+		{"a secret of another account", sent, app.Signature(foreign, []byte(sent)), noSecret, nil, []string{differs, "belongs to no webhook here"}},
+		{"another delivery's message", sent, signature, secret, append([]string{"message_id", "dlv_1_x"}, known...), []string{matches, "This webhook-id is not that of the delivery"}},
+		{"no delivery's message", sent, signature, secret, []string{"message_id", "dlv_99_x"}, []string{matches, "This webhook-id is not that of the delivery"}},
+	} {
+		a := b.checkSignature(nil, append([]string{"body", strings.ReplaceAll(c.body, "\n", "\r\n"), "signature", c.signature, "secret", c.secret}, c.more...)...)
+		a.wantStatus(t, http.StatusOK)
+		for _, part := range c.want {
+			if !strings.Contains(strings.ToLower(a.body), strings.ToLower(part)) {
+				_, result, _ := strings.Cut(a.body, `id="outcome"`)
+				result, _, _ = strings.Cut(result, "</section>")
+				t.Errorf("%s: no %q\n%s", c.name, part, result)
+			}
+		}
+		for _, s := range []string{secret, booksSecret, former, latter, foreign, noSecret} {
+			if strings.Contains(a.body, s[6:]) {
+				t.Errorf("%s: the page repeats a secret", c.name)
+			}
+		}
+		// No page shows a signature that wasn't entered.
+		if strings.Contains(strings.ReplaceAll(a.body, c.signature+`"`, ""), signature) && c.signature != "" {
+			t.Errorf("%s: the page shows a signature", c.name)
+		}
+	}
+
+	// A file is taken as it is.
+	if a := b.checkSignature([]byte("\ufeff"+sent+"\r\n"), "body", "ignored", "signature", signature, "secret", secret); !strings.Contains(a.body, "byte order mark") || !strings.Contains(a.body, "line break or space") {
+		t.Error(a.body)
+	}
+	b.header.Set("Accept-Language", "vi")
+	if a := b.get("/tools/signature?webhook_id=1&delivery_id=1"); !strings.Contains(a.body, "Kiểm tra chữ ký") || !strings.Contains(a.body, `value="1" selected`) || !strings.Contains(a.body, `name="delivery_id" value="1"`) {
+		t.Error(a.body)
+	}
+	b.header.Del("Accept-Language")
+
+	// The pages of what was refused lead here.
+	w.exhaust(shop.ID, app.Result{StatusCode: 401, Error: app.ErrorHTTPStatus})
+	for _, path := range []string{"/deliveries/1", "/webhooks/1"} {
+		if n := strings.Count(b.get(path).body, `href="/tools/signature?webhook_id=1`); n != 2 {
+			t.Errorf("%s leads to the tool %d times, want 2", path, n)
+		}
+	}
+
+	// After a rotation without an overlap, and after it was deleted, what was
+	// sent can't be made anew.
+	time.Sleep(2 * time.Millisecond)
+	if latter, err = w.service.RotateSecret(ctx, 1, shop.ID, 0, app.IdempotencyKey{}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(secret string) answer {
+		return b.checkSignature(nil, append([]string{"body", sent, "signature", signature, "secret", secret}, known...)...)
+	}
+	if a := ask(secret); !strings.Contains(a.body, matches) || !strings.Contains(a.body, "not the one this webhook signs with now") {
+		t.Error(a.body)
+	}
+	if a := ask(latter); !strings.Contains(a.body, differs) || !strings.Contains(a.body, "its checksum is made with another secret") {
+		t.Error(a.body)
+	}
+	must(t, w.service.DeleteWebhook(ctx, 1, shop.ID, time.Now()))
+	if a := b.checkSignature(nil, "body", sent, "delivery_id", "1", "secret", latter); !strings.Contains(a.body, differs) || !strings.Contains(a.body, "no longer has the secret") {
+		t.Error(a.body)
+	}
+}
+
+// What is entered is checked, never repeated where it is a secret, and nothing
+// of another account is found.
+func TestSignatureToolRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := w.secondAccount()
+	w.user(1, "lan", app.RoleOwner)
+	w.user(other, "minh", app.RoleOwner)
+	w.link("ACB", someAccount)
+	receiver := newMoody(t, 401, "")
+	_, secret := w.webhook(receiver.url, app.WebhookAll)
+	id := w.pay(1, "1", "a")
+	w.attempts(1, 1)
+	call := receiver.calls()[0]
+	lan, minh := w.browser().signIn("lan"), w.browser().signIn("minh")
+	for _, c := range []struct {
+		name string
+		form []string
+		want string
+	}{
+		{"nothing", nil, "Signature is required"},
+		{"no secret", []string{"signature", "x"}, "Secret is required"},
+		{"no such webhook", []string{"signature", "x", "webhook_id", "99"}, "Webhook names nothing"},
+		{"no id of a webhook", []string{"signature", "x", "webhook_id", "x"}, "Webhook names nothing"},
+		{"no such delivery", []string{"signature", "x", "secret", "x", "delivery_id", "99"}, "Delivery names nothing"},
+		{"no id of a delivery", []string{"signature", "x", "secret", "x", "delivery_id", "-1"}, "Delivery names nothing"},
+		{"too long", []string{"signature", "x", "secret", "x", "body", strings.Repeat("x", app.MaxCheckedBody+1)}, "must be at most 64 KiB"},
+		{"far too long", []string{"signature", "x", "secret", "x", "body", strings.Repeat("x", 1<<20)}, "must be at most 64 KiB"},
+	} {
+		if a := lan.checkSignature(nil, c.form...); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, c.want) {
+			t.Errorf("%s: %d without %q", c.name, a.status, c.want)
+		}
+		if a := lan.post("/tools/signature", c.form...); a.status != http.StatusUnprocessableEntity || !strings.Contains(html.UnescapeString(a.body), c.want) {
+			t.Errorf("%s, as a plain form: %d without %q", c.name, a.status, c.want)
+		}
+	}
+	for _, field := range []string{"webhook_id", "delivery_id"} {
+		if a := minh.checkSignature(nil, "body", call.body, "signature", call.header.Get("X-Webhook-Signature"), "secret", "x", field, "1"); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "names nothing in this account") {
+			t.Errorf("%s of another account: %d", field, a.status)
+		}
+	}
+	changed := strings.Replace(call.body, `"content":"a"`, `"content":"b"`, 1)
+	a := minh.checkSignature(nil, "body", changed, "signature", call.header.Get("X-Webhook-Signature"), "secret", secret, "message_id", call.header.Get("Webhook-Id"))
+	if a.status != http.StatusOK || strings.Contains(a.body, "First difference") || strings.Contains(a.body, "The secret is right") {
+		t.Errorf("transaction %d of another account: %d\n%s", id, a.status, a.body)
+	}
+	// A secret that was entered into another field isn't repeated either.
+	for _, field := range []string{"body", "signature", "message_id", "timestamp", "delivery_id", "webhook_id"} {
+		form := []string{field, "x " + secret + " x", "secret", secret}
+		if field != "signature" {
+			form = append(form, "signature", call.header.Get("X-Webhook-Signature"))
+		}
+		if a := lan.checkSignature(nil, form...); strings.Contains(a.body, secret) || strings.Contains(a.body, secret[6:30]) {
+			t.Errorf("the page repeats a secret that was entered as %s", field)
+		}
+	}
+}
