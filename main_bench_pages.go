@@ -89,6 +89,7 @@ func pageRequests(f *seededFile, rows int64, now time.Time) []benchEndpoint {
 	for _, page := range []string{"", "/edit", "/rotate", "/replay", "/delete"} {
 		add(strings.TrimSpace("a webhook "+strings.TrimPrefix(page, "/")), "/webhooks/%d%s", hook, page)
 	}
+	add("the signature tool", "/tools/signature?webhook_id=%d", hook)
 	add("deliveries", "/deliveries")
 	add(fmt.Sprintf("deliveries, page %s", grouped(last)), "/deliveries?page=%d", last)
 	add("deliveries of a webhook", "/deliveries?webhook_id=%d", hook)

@@ -210,7 +210,7 @@ func TestBrowserPages(t *testing.T) {
 		"base": p.url, "name": "lan", "password": browserPassword,
 		"paths": []string{
 			"/", "/?days=7", "/transactions", "/transactions?q=nothing", "/transactions?min=x", "/transactions/1", "/transactions/3", "/transactions/99",
-			"/banks", "/banks/1", "/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate", "/webhooks/1/replay", "/webhooks/1/delete",
+			"/banks", "/banks/1", "/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate", "/webhooks/1/replay", "/webhooks/1/delete", "/tools/signature",
 			"/keys", "/keys/1/revoke", "/settings", "/settings/users/1", "/settings/users/1/remove", "/settings/counters/1/revoke", "/settings/alerts", "/settings/alerts/email/remove", "/system",
 			"/counter", counter, "/counter/wrong",
 		},

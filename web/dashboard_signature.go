@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"baoco/app"
@@ -25,8 +24,18 @@ type signatureData struct {
 	formProblems
 }
 
-// Chosen tells whether a webhook of the list is the one of the form.
-func (d signatureData) Chosen(id int64) bool { return strconv.FormatInt(id, 10) == d.WebhookID }
+// Webhook is the id of the webhook that the form names; 0: none.
+func (d signatureData) Webhook() int64 { return idOrNone(d.WebhookID) }
+
+// Delivery is the id of the delivery that the form names; 0: none.
+func (d signatureData) Delivery() int64 { return idOrNone(d.DeliveryID) }
+
+func idOrNone(s string) int64 {
+	if id, found := parseID(s); found {
+		return id
+	}
+	return 0
+}
 
 // Further tells whether the fields that few need are open.
 func (d signatureData) Further() bool { return d.MessageID != "" || d.Timestamp != "" }

@@ -49,6 +49,36 @@ await page.click('form[action$="/test"] button');
 await page.waitForFunction(() => document.querySelector('#outcome')?.textContent.includes('thất bại'));
 check((await page.textContent('#test')).includes('401'), 'a refused test does not show its status');
 
+// Why was it refused? The page leads to the tool, which knows what was sent.
+await page.click('#test a[href^="/tools/signature?webhook_id=1&delivery_id="]');
+await must(page, 'signature tool');
+const delivery = await page.inputValue('[name=delivery_id]');
+check(await page.inputValue('[name=webhook_id]') === '1', 'the webhook is not chosen');
+await page.goto(job.base + '/deliveries/' + delivery);
+const sent = await page.locator('details details pre').first().textContent();
+await page.click('a.button[href^="/tools/signature"]');
+await page.fill('[name=body]', sent.replaceAll('":', '": '));
+await page.fill('[name=secret]', `"${secret}"`);
+await page.click('main form[action="/tools/signature"] button');
+await page.waitForSelector('#outcome');
+check((await page.textContent('#outcome')).includes('không khớp'), 'the tool: ' + await page.textContent('#outcome'));
+const why = await page.textContent('main');
+for (const part of ['dấu nháy', 'thêm khoảng trắng', 'byte 17']) check(why.includes(part), 'the tool does not say ' + part);
+check(!(await page.content()).includes(secret), 'the tool repeats the secret');
+check(await page.inputValue('[name=body]') === sent.replaceAll('":', '": '), 'the body that was entered is gone');
+await must(page, 'signature differs');
+await page.setViewportSize({ width: 390, height: 900 });
+await page.emulateMedia({ colorScheme: 'dark' });
+await must(page, 'signature differs dark narrow');
+await page.emulateMedia({ colorScheme: 'light' });
+await page.setViewportSize({ width: 1280, height: 900 });
+await page.fill('[name=body]', sent);
+await page.fill('[name=secret]', secret);
+await page.click('main form[action="/tools/signature"] button');
+await page.waitForFunction(() => document.querySelector('#outcome.in'));
+await must(page, 'signature matches');
+await page.goto(job.base + '/webhooks/1');
+
 // Off and on.
 await page.click('form[action$="/toggle"] button');
 await page.waitForSelector('button[name=active][value="1"]');
