@@ -42,6 +42,8 @@
 //     free in the file back to the disk.
 //   - Secret, Signature, Checksum: what a webhook's deliveries are signed
 //     with; the digest of a body; the digest of one transaction in it.
+//   - SignatureCheck: whether a call as a receiver saw it bears the signature
+//     that it should, and which Mistake keeps it from that.
 //   - RetrySchedule: the waits before the six attempts of a delivery.
 //   - Due: a pending delivery whose time has come. In flight: being attempted
 //     now. Settle: to record an attempt and what follows from it. Sweep: to

@@ -176,8 +176,8 @@ func deliveryOfMessage(messageID string) int64 {
 	return id
 }
 
-// findSecrets gathers the secrets that may have signed the call, those of the
-// webhook that is named first.
+// findSecrets gathers the secrets that may have signed the call, first those of
+// the webhook that it is from: the delivery's, else the one that is named.
 func (s *Service) findSecrets(ctx context.Context, accountID int64, c *signatureChecker, now time.Time) error {
 	if c.claim.WebhookID != 0 {
 		w, err := s.store.Webhook(ctx, accountID, c.claim.WebhookID)
@@ -185,7 +185,11 @@ func (s *Service) findSecrets(ctx context.Context, accountID int64, c *signature
 			return err
 		}
 		c.webhook = &w
-	} else if c.delivery != nil {
+	}
+	if c.delivery != nil {
+		if c.webhook != nil && c.webhook.ID != c.delivery.Webhook.ID {
+			c.notes = append(c.notes, mistakeCallWebhook.mistake(Isolated(c.delivery.Webhook.Name)))
+		}
 		c.webhook = &c.delivery.Webhook
 	}
 	hooks, err := s.store.Webhooks(ctx, accountID)
@@ -203,7 +207,6 @@ func (s *Service) findSecrets(ctx context.Context, accountID int64, c *signature
 			others = append(others, roles...)
 			continue
 		}
-		c.changedAt = secrets[w.ID].ChangedAt
 		c.stored = roles
 	}
 	c.own = len(c.stored)
@@ -218,21 +221,21 @@ type signatureChecker struct {
 	given   givenSignature
 	seen    []seenTransaction // in the body, as far as it can be read
 	part    bool              // the body is only a part of one
+	bodies  []bodyGuess       // the body as it was seen first
 	entered []keyGuess        // the secret as it was entered first
 	notes   []Mistake
 
-	account   bool           // what follows was looked for
-	webhook   *Webhook       // that the call is from; nil: not known
-	lost      bool           // its secret, or the webhook with it
-	changedAt time.Time      // its secret, last; zero: never
-	delivery  *DeliveryFacts // nil: not known
-	sent      *Payload       // nil: not known
-	stored    []storedSecret // the first own of them are the webhook's
-	own       int
+	account  bool           // what follows was looked for
+	webhook  *Webhook       // that the call is from; nil: not known
+	lost     bool           // its secret, or the webhook with it
+	delivery *DeliveryFacts // nil: not known
+	sent     *Payload       // nil: not known
+	stored   []storedSecret // the first own of them are the webhook's
+	own      int
 }
 
 func newSignatureChecker(claim SignatureClaim) *signatureChecker {
-	c := &signatureChecker{claim: claim, given: readSignature(claim.Signature), seen: readTransactions(claim.Body)}
+	c := &signatureChecker{claim: claim, given: readSignature(claim.Signature), seen: readTransactions(claim.Body), bodies: guessBodies(claim.Body)}
 	c.given.id, c.given.timestamp = strings.TrimSpace(claim.MessageID), strings.TrimSpace(claim.Timestamp)
 	c.claim.MessageID = c.given.id
 	c.notes = c.given.notes
@@ -259,7 +262,7 @@ type found struct {
 
 func (c *signatureChecker) check() SignatureCheck {
 	c.given.id = c.claim.MessageID // which the delivery may have told
-	if len(c.given.digests) == 0 && c.delivery != nil && c.claim.Signature == "" {
+	if len(c.given.digests) == 0 && c.delivery != nil && strings.TrimSpace(c.claim.Signature) == "" {
 		c.takeSentSignature()
 	}
 	var r SignatureCheck
@@ -290,9 +293,8 @@ func (c *signatureChecker) takeSentSignature() {
 
 // search tries every key with every body, the likely ones first.
 func (c *signatureChecker) search() (found, bool) {
-	bodies := guessBodies(c.claim.Body)
 	try := func(key keyGuess, stored *storedSecret) (found, bool) {
-		for _, body := range bodies {
+		for _, body := range c.bodies {
 			if c.given.signs(key.key, body.body) {
 				return found{key, stored, body}, true
 			}

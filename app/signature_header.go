@@ -15,6 +15,10 @@ type givenDigest struct {
 	base64   bool // written so where it should be hexadecimal
 }
 
+// maxDigests is how many signatures of a header are looked at; baoco sends two
+// at most.
+const maxDigests = 4
+
 // givenSignature is a header as it was read.
 type givenSignature struct {
 	digests       []givenDigest // none: the header holds no signature
@@ -44,6 +48,9 @@ func readSignature(header string) (g givenSignature) {
 	}
 	if strings.HasPrefix(value, "v1,") {
 		for one := range strings.FieldsSeq(value) {
+			if len(g.digests) == maxDigests {
+				break
+			}
 			sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(one, "v1,"))
 			if err == nil && len(sum) == sha256.Size && strings.HasPrefix(one, "v1,") {
 				g.digests = append(g.digests, givenDigest{sum: sum, standard: true})
@@ -87,15 +94,24 @@ func (g givenSignature) standardMessage(body []byte) []byte {
 // signs tells whether the header is a signature of body under secret, made as
 // baoco makes it.
 func (g givenSignature) signs(secret string, body []byte) bool {
+	var plain, standard []byte // made once, whatever the number of digests
 	for _, d := range g.digests {
 		switch {
 		case d.base64:
 		case d.standard:
-			if hmac.Equal(d.sum, signatureSum(string(decodedSecret(secret)), g.standardMessage(body))) {
+			if standard == nil {
+				standard = signatureSum(string(decodedSecret(secret)), g.standardMessage(body))
+			}
+			if hmac.Equal(d.sum, standard) {
 				return true
 			}
-		case hmac.Equal(d.sum, signatureSum(secret, body)):
-			return true
+		default:
+			if plain == nil {
+				plain = signatureSum(secret, body)
+			}
+			if hmac.Equal(d.sum, plain) {
+				return true
+			}
 		}
 	}
 	return false

@@ -103,6 +103,8 @@ func TestSignatureTool(t *testing.T) {
 		{"another secret, another body", changed, signature, noSecret, known, []string{differs, "signed with a secret of", "is not the one that was sent"}},
 		{"another webhook's secret", sent, signature, booksSecret, known, []string{differs, "is that of the webhook “\u2068books\u2069”, but the call is from the webhook “\u2068shop\u2069”"}},
 		{"another webhook chosen", sent, signature, noSecret, []string{"webhook_id", itoa(books.ID)}, []string{differs, "it was sent by the webhook “\u2068shop\u2069”"}},
+		{"another webhook chosen than the delivery's", sent, "", secret, []string{"webhook_id", itoa(books.ID), "delivery_id", "1"}, []string{matches, "it was sent by the webhook “\u2068shop\u2069”"}},
+		{"changed, and a signature that nobody made", changed, strings.Repeat("0", 64), secret, known, []string{differs, "The secret is right", "is not the one that was sent", `content":"<mark>Don`}},
 		{"another webhook chosen, without a secret", sent, signature, "", []string{"webhook_id", itoa(books.ID)}, []string{differs, "it was sent by the webhook “\u2068shop\u2069”"}},
 		{"another webhook chosen, with the right secret", sent, signature, secret, []string{"webhook_id", itoa(books.ID)}, []string{matches, "it was sent by the webhook “\u2068shop\u2069”"}},
 		{"the new secret too early", "{}", app.Signature(former, []byte("{}")), latter, []string{"webhook_id", itoa(turned.ID)}, []string{differs, "still made with the old one"}},
@@ -163,6 +165,10 @@ func TestSignatureTool(t *testing.T) {
 		return b.checkSignature(nil, append([]string{"body", sent, "signature", signature, "secret", secret}, known...)...)
 	}
 	if a := ask(secret); !strings.Contains(a.body, matches) || !strings.Contains(a.body, "not the one this webhook signs with now") {
+		t.Error(a.body)
+	}
+	if a := b.checkSignature(nil, append([]string{"body", changed, "signature", signature, "secret", latter}, known...)...); !strings.Contains(a.body, "its checksum is made with another secret") ||
+		!strings.Contains(a.body, `content":"<mark>Don`) {
 		t.Error(a.body)
 	}
 	if a := ask(latter); !strings.Contains(a.body, differs) || !strings.Contains(a.body, "its checksum is made with another secret") {
