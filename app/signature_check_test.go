@@ -24,7 +24,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const checkedSecret = "whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="
+const (
+	checkedSecret = "whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="
+	plusSecret    = "whsec_+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/8="
+)
 
 var checkedPayload = app.Payload{
 	ID: "3521", Gateway: "ACB", TransactionDate: "2025-10-10 10:59:30", TransactionNumber: "FT25314680", AccountNumber: "0019354957",
@@ -120,6 +123,7 @@ func TestCheckSignature(t *testing.T) {
 		{name: "quotes and a line break", secret: "'" + checkedSecret + "'\r\n", want: []string{"secret_space", "secret_quotes"}},
 		{name: "a line of a file", secret: `export BAOCO_SECRET="` + checkedSecret + `"`, want: []string{"secret_name"}},
 		{name: "wrapped", secret: checkedSecret[:30] + "\n" + checkedSecret[30:], want: []string{"secret_space"}},
+		{name: "plus signs", secret: strings.ReplaceAll(plusSecret, "+", " "), signature: app.Signature(plusSecret, []byte(sent)), want: []string{"secret_plus"}},
 		{name: "no padding", secret: strings.TrimSuffix(checkedSecret, "="), want: []string{"secret_padding"}},
 		{name: "no whsec_", secret: strings.TrimPrefix(checkedSecret, "whsec_"), want: []string{"secret_prefix"}},
 		{name: "no whsec_, no padding", secret: strings.TrimSuffix(strings.TrimPrefix(checkedSecret, "whsec_"), "="), want: []string{"secret_padding", "secret_prefix"}},

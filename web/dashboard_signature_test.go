@@ -147,6 +147,19 @@ func TestSignatureTool(t *testing.T) {
 	}
 	b.header.Del("Accept-Language")
 
+	// After the overlap the new secret is the only one that signs.
+	for _, c := range []struct{ signed, entered, want string }{
+		{latter, former, "secret_former"}, {former, latter, "call_before_change"}, {former, "", "call_before_change"}, {latter, latter, ""}, {latter, "", ""}, {"x", former, "secret_former"},
+	} {
+		r, err := w.service.CheckSignature(ctx, 1, app.SignatureClaim{
+			Body: []byte("{}"), Signature: app.Signature(c.signed, []byte("{}")), Secret: c.entered, WebhookID: turned.ID,
+		}, time.Now().Add(2*time.Hour))
+		must(t, err)
+		if r.Matches != (c.want == "") || !r.Matches && r.Mistakes[0].Code != c.want {
+			t.Errorf("after the overlap: %+v, want %q", r, c.want)
+		}
+	}
+
 	// The pages of what was refused lead here.
 	w.exhaust(shop.ID, app.Result{StatusCode: 401, Error: app.ErrorHTTPStatus})
 	for _, path := range []string{"/deliveries/1", "/webhooks/1"} {
