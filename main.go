@@ -306,7 +306,8 @@ func exitCode(err error) int {
 		return exitUsage
 	case app.CodeNotFound:
 		return exitNotFound
-	case app.CodeConflict, app.CodePlanLimit, app.CodePlanExpired, app.CodeWebhookDeleted, app.CodeWebhookInactive, app.CodeDeliveryPending:
+	case app.CodeConflict, app.CodePlanLimit, app.CodePlanExpired, app.CodeWebhookDeleted, app.CodeWebhookInactive, app.CodeDeliveryPending,
+		app.CodeSecretLost:
 		return exitConflict
 	case app.CodeUnavailable:
 		return exitDatabase

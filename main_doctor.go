@@ -132,11 +132,18 @@ type lostSourceJSON struct {
 	Options  bool         `json:"options_lost"`
 }
 
+// lostAlertJSON is an alert channel that somebody must set up anew.
+type lostAlertJSON struct {
+	Medium  app.AlertMedium `json:"medium"`
+	Account int64           `json:"account_id"`
+}
+
 // replacedKey is what baoco doctor --new-key prints.
 type replacedKey struct {
 	OldKey   *string          `json:"old_key_file"`
 	Webhooks []lostJSON       `json:"webhooks"`
 	Sources  []lostSourceJSON `json:"sources"`
+	Alerts   []lostAlertJSON  `json:"alert_channels"`
 }
 
 func replaceKey(c *cli.Context) error {
@@ -144,14 +151,18 @@ func replaceKey(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r := replacedKey{Webhooks: []lostJSON{}, Sources: []lostSourceJSON{}}
+	r := replacedKey{Webhooks: []lostJSON{}, Sources: []lostSourceJSON{}, Alerts: []lostAlertJSON{}}
 	if replaced.Aside != "" {
 		r.OldKey = &replaced.Aside
 	}
 	kinds := web.Providers()
 	for _, l := range replaced.Lost {
 		one := lostJSON{l.ID, l.AccountID, l.Name}
-		if l.Provider == "" {
+		switch {
+		case l.Medium != "":
+			r.Alerts = append(r.Alerts, lostAlertJSON{l.Medium, l.AccountID})
+			continue
+		case l.Provider == "":
 			r.Webhooks = append(r.Webhooks, one)
 			continue
 		}
@@ -166,24 +177,29 @@ func printReplacedKey(w io.Writer, r replacedKey) {
 	if r.OldKey != nil {
 		fmt.Fprintf(w, "The old one opens older backups; it is kept as %s\n", oneLine(*r.OldKey))
 	}
-	account := func(l lostJSON) string {
-		if l.Account == app.DefaultAccountID {
-			return ""
-		}
-		return " --account " + strconv.FormatInt(l.Account, 10)
-	}
 	for _, l := range r.Webhooks {
 		fmt.Fprintf(w, "Webhook %d (%s) has no secret; what it is to be told waits. Then give the shop the new one:\n  baoco webhook rotate-secret %d%s\n",
-			l.ID, oneLine(l.Name), l.ID, account(l))
+			l.ID, oneLine(l.Name), l.ID, onAccount(l.Account))
 	}
 	for _, l := range r.Sources {
 		fmt.Fprintf(w, "Source %d (%s) has no secret, and its calls are refused. Then enter the new one at the provider:\n  baoco source rotate %d%s\n",
-			l.ID, oneLine(l.Name), l.ID, account(l.lostJSON))
+			l.ID, oneLine(l.Name), l.ID, onAccount(l.Account))
 		if l.Options {
 			fmt.Fprintf(w, "  Options such as --map, --sender or --username are lost as well: where it had some, remove it and add it anew.\n")
 		}
 	}
-	if len(r.Webhooks)+len(r.Sources) == 0 {
+	for _, l := range r.Alerts {
+		fmt.Fprintf(w, "The alert channel %s of account %d has no settings, and sends nothing. Set it up again: baoco alert %[1]s%[3]s\n", l.Medium, l.Account, onAccount(l.Account))
+	}
+	if len(r.Webhooks)+len(r.Sources)+len(r.Alerts) == 0 {
 		fmt.Fprintln(w, "Every secret is sealed under it; none was lost.")
 	}
+}
+
+// onAccount is how a command names an account.
+func onAccount(id int64) string {
+	if id == app.DefaultAccountID {
+		return ""
+	}
+	return " --account " + strconv.FormatInt(id, 10)
 }

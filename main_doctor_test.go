@@ -193,15 +193,19 @@ func TestNewKeyAfterLoss(t *testing.T) {
 	receiver := openShop(t)
 	in := install(t, receiver)
 	do(t, in.dir, "source", "add", "--provider", "generic", "--name", "erp", "--map", "id=id", "--map", "amount=a", "--bank-account-id", "1")
+	token := filepath.Join(t.TempDir(), "token")
+	must(t, os.WriteFile(token, []byte("123456789:AAAAAAAAAAAAAAAAAAAAAAAAA\n"), 0o600))
+	do(t, in.dir, "alert", "telegram", "--chat", "5", "--token-file", token)
 	must(t, os.Remove(in.db+".key"))
 	refuse(t, in.db, "is missing")
 
 	var lost replacedKey
 	must(t, json.Unmarshal([]byte(do(t, in.dir, "doctor", "--new-key", "-o", "json")), &lost))
-	if len(lost.Webhooks) != 1 || len(lost.Sources) != 2 || lost.OldKey != nil || lost.Sources[0].Options || !lost.Sources[1].Options || lost.Sources[1].Name != "erp" {
+	if len(lost.Webhooks) != 1 || len(lost.Sources) != 2 || lost.OldKey != nil || lost.Sources[0].Options || !lost.Sources[1].Options || lost.Sources[1].Name != "erp" ||
+		len(lost.Alerts) != 1 || lost.Alerts[0].Medium != app.AlertTelegram {
 		t.Errorf("%+v", lost)
 	}
-	if code, checks := examined(t, in.db); code != 0 || !strings.Contains(checks["key"].Message, "webhook 1 (shop), source 1 (till), source 2 (erp) were dropped") {
+	if code, checks := examined(t, in.db); code != 0 || !strings.Contains(checks["key"].Message, "webhook 1 (shop), source 1 (till), source 2 (erp), alert channel 1 (telegram) were dropped") {
 		t.Errorf("exit %d, %+v", code, checks["key"])
 	}
 
@@ -211,11 +215,24 @@ func TestNewKeyAfterLoss(t *testing.T) {
 		t.Error("a call under the lost secret was not refused")
 	}
 	do(t, in.dir, "transaction", "add", "--amount", "7", "--transaction-number", "FT2")
-	cmd := program(in.dir, "webhook", "test", "1")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Run(); err == nil || !strings.Contains(stderr.String(), "is lost; rotate it") {
-		t.Errorf("test of a webhook without a secret: %v, %s", err, &stderr)
+	for _, c := range []struct {
+		exit   int
+		says   string // on either output
+		args   []string
+		absent string
+	}{
+		{exitConflict, "The secret of this webhook is lost, so nothing can be signed.", []string{"webhook", "test", "1"}, "whsec_"},
+		{exitOK, "baoco webhook rotate-secret 1\n", []string{"webhook", "list"}, "--account"},
+		{exitOK, `"secret_lost": true`, []string{"webhook", "list", "-o", "json"}, ""},
+		{exitOK, "Source 2 has lost its secret, so its calls are refused: baoco source rotate 2\n", []string{"source", "list"}, ""},
+		{exitOK, "Secret: lost, so calls are refused: baoco source rotate 1\n", []string{"source", "show", "1"}, ""},
+		{exitOK, "once the secret is rotated", []string{"delivery", "pending"}, ""},
+		{exitOK, "set it up again", []string{"alert", "list"}, ""},
+	} {
+		code, stdout, stderr := baoco("", append(c.args, "--db", in.db)...)
+		if both := spaces.ReplaceAllString(stdout, " ") + stderr; code != c.exit || !strings.Contains(strings.ToLower(both), strings.ToLower(c.says)) || c.absent != "" && strings.Contains(both, c.absent) {
+			t.Errorf("%v: exit %d\n%s%s", c.args, code, stdout, stderr)
+		}
 	}
 
 	var rotated struct{ Secret string }
@@ -232,6 +249,7 @@ func TestNewKeyAfterLoss(t *testing.T) {
 	}
 	p.end(t)
 	do(t, in.dir, "source", "remove", "2")
+	do(t, in.dir, "alert", "telegram", "--chat", "5", "--token-file", token)
 	if code, checks := examined(t, in.db); code != 0 || checks["key"].Result != app.CheckOK {
 		t.Errorf("exit %d, %+v", code, checks["key"])
 	}

@@ -19,6 +19,9 @@ func sealedImage(t *testing.T) map[string][]byte {
 	do(t, in.dir, "source", "add", "--provider", "sepay", "--auth", "apikey", "--name", "SePay", "--api-key-file", apiKey)
 	do(t, in.dir, "source", "add", "--provider", "vietqr", "--name", "VietQR", "--username", "shop")
 	do(t, in.dir, "webhook", "rotate-secret", "1")
+	token := filepath.Join(t.TempDir(), "token")
+	must(t, os.WriteFile(token, []byte("123456789:AAAAAAAAAAAAAAAAAAAAAAAAA\n"), 0o600))
+	do(t, in.dir, "alert", "telegram", "--chat", "5", "--token-file", token)
 	image := readImage(t, in.dir)
 	for name := range image {
 		if !strings.HasSuffix(name, ".db") && !strings.HasSuffix(name, ".key") {
@@ -39,6 +42,7 @@ func newKeyAgain(t *testing.T, db string) {
 		t.Errorf("doctor says\n%s", out)
 	}
 	do(t, t.TempDir(), "source", "list", "--db", db)
+	do(t, t.TempDir(), "alert", "list", "--db", db)
 	if _, err := os.Stat(db + ".key.next"); err == nil {
 		t.Error("the new key still has its first name")
 	}

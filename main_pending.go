@@ -25,6 +25,7 @@ type pendingJSON struct {
 	Type          app.Direction `json:"type"`
 	Amount        int64         `json:"amount"`
 	Description   string        `json:"description"`
+	SecretLost    bool          `json:"secret_lost,omitempty"` // of the webhook: nothing is sent until it is rotated
 }
 
 func listPending(c *cli.Context, s *session) error {
@@ -53,11 +54,15 @@ func listPending(c *cli.Context, s *session) error {
 			DeliveryID: strconv.FormatInt(d.ID, 10), WebhookID: d.WebhookID, Paused: d.Paused, Attempts: d.Attempts,
 			DueAt: app.FormatTime(d.DueAt, s.service.Zone()), CreatedAt: app.FormatTime(d.CreatedAt, s.service.Zone()),
 			TransactionID: p.ID, Bank: p.Gateway, Account: p.AccountNumber, Type: p.TransferType, Amount: p.TransferAmount, Description: p.Content,
+			SecretLost: d.SecretLost,
 		}
 		list = append(list, e)
 		next := e.DueAt
-		if e.Paused {
+		switch {
+		case e.Paused:
 			next = "once the webhook is on"
+		case e.SecretLost:
+			next = "once the secret is rotated"
 		}
 		rows = append(rows, []string{
 			e.DeliveryID, next, strconv.FormatInt(e.WebhookID, 10), fmt.Sprintf("%d/%d", e.Attempts, len(app.RetrySchedule)),

@@ -194,6 +194,11 @@ func listSources(c *cli.Context, s *session) error {
 	return output(c, list, func(w io.Writer) {
 		printTable(w, "There is no source yet: baoco source add --provider native --name NAME",
 			[]string{"ID", "NAME", "PROVIDER", "AUTH", "BANK ACCOUNT", "LAST CALL", "LAST TRANSACTION", "LAST POLL", "REFUSED", "LAST REFUSAL"}, rows, "ID", "REFUSED")
+		for _, src := range sources {
+			if src.SecretLost {
+				fmt.Fprintf(c.App.ErrWriter, "Source %d has lost its secret, so its calls are refused: baoco source rotate %d%s\n", src.ID, src.ID, onAccount(s.account))
+			}
+		}
 	})
 }
 
@@ -295,6 +300,9 @@ func (d describedSource) print(w io.Writer, base string) {
 	line("Username", d.Username)
 	line("Catch-up", yesNo(d.CatchUp))
 	line("API URL", d.APIURL)
+	if d.SecretLost {
+		line("Secret", fmt.Sprintf("lost, so calls are refused: baoco source rotate %d", d.ID))
+	}
 	line("Set up", d.Setup)
 	line("Last call", orNever(d.LastCallAt))
 	line("Last transaction", orNever(d.LastTransactionAt))

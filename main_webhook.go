@@ -107,6 +107,11 @@ func listWebhooks(c *cli.Context, s *session) error {
 	return output(c, list, func(w io.Writer) {
 		printTable(w, "There is no webhook yet: baoco webhook create --name NAME --url URL --type IN",
 			[]string{"ID", "NAME", "URL", "TYPE", "BANK ACCOUNT", "ACTIVE"}, rows, "ID")
+		for _, hook := range hooks {
+			if hook.SecretLost {
+				fmt.Fprintf(c.App.ErrWriter, "Webhook %d has lost its secret, so nothing is sent to it: baoco webhook rotate-secret %d%s\n", hook.ID, hook.ID, onAccount(s.account))
+			}
+		}
 	})
 }
 

@@ -154,6 +154,9 @@ func (s *Service) Alert(ctx context.Context, in Installation, now time.Time) ([]
 		slots   = make(chan struct{}, alertsAtOnce)
 	)
 	for _, c := range channels {
+		if c.SettingsLost {
+			continue
+		}
 		slots <- struct{}{}
 		if ctx.Err() != nil {
 			break
@@ -263,6 +266,9 @@ func (s *Service) TestAlert(ctx context.Context, accountID int64, medium AlertMe
 	c, err := s.AlertChannel(ctx, accountID, medium)
 	if err != nil {
 		return err
+	}
+	if c.SettingsLost {
+		return &AlertError{Text: c.Problem}
 	}
 	p, err := s.store.AlertPreferences(ctx, accountID)
 	if err != nil {

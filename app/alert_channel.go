@@ -70,11 +70,21 @@ type AlertChannel struct {
 	Email     EmailSettings    // for AlertEmail
 	SetAt     time.Time
 	Version   int64 // grows whenever the settings change
+	// SettingsLost says that the settings are gone with the key that they were
+	// sealed with: nothing is sent until somebody sets the channel up anew.
+	SettingsLost bool
 
 	SentAt   time.Time // when a message last went out, tests apart; zero: never
 	Failures int       // in a row, since then
 	Problem  Text      // of the last of them
 	RetryAt  time.Time // when it is tried again; zero: nothing failed
+}
+
+// WithoutSettings is a channel whose settings are lost: one that fails.
+func (c AlertChannel) WithoutSettings() AlertChannel {
+	c.SettingsLost, c.Failures, c.RetryAt = true, max(c.Failures, WorryingFailures), time.Time{}
+	c.Problem = Text{"Its settings are lost with the old key file. Set it up again.", "Thiết lập của kênh đã mất cùng tệp khoá cũ. Hãy thiết lập lại."}
+	return c
 }
 
 // attentionKey names the channel's own failure.

@@ -118,7 +118,8 @@ func (s *Service) systemAttention(ctx context.Context, accountID int64, in Insta
 	return list, err
 }
 
-// webhookAttention lists the webhooks that keep failing.
+// webhookAttention lists the webhooks in use that have no secret to sign with,
+// and those that keep failing.
 func (s *Service) webhookAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
 	hooks, err := s.Webhooks(ctx, accountID)
 	if err != nil || len(hooks) == 0 {
@@ -131,10 +132,19 @@ func (s *Service) webhookAttention(ctx context.Context, accountID int64, now tim
 	var list []Attention
 	for _, hook := range hooks {
 		failed := healths[hook.ID].FailedInRow
-		if !hook.IsActive || failed < WorryingFailures {
+		if !hook.IsActive || failed < WorryingFailures && !hook.SecretLost {
 			continue
 		}
 		id, name := strconv.FormatInt(hook.ID, 10), Isolated(hook.Name)
+		if hook.SecretLost {
+			list = append(list, Attention{
+				Kind: AttentionWebhook, Key: "secret of webhook " + id, Name: Textf("Webhook “%s” has lost its secret", "Webhook “%s” đã mất secret", name),
+				Text: Textf("Webhook “%s” has lost its secret, so nothing is sent to your shop. Rotate the secret and waiting deliveries are sent.",
+					"Webhook “%s” đã mất secret nên không gửi được gì đến cửa hàng. Hãy đổi secret, các lượt gửi đang chờ sẽ được gửi ngay.", name),
+				To: "/webhooks/" + id + "/rotate", Action: Text{"Rotate secret", "Đổi secret"},
+			})
+			continue
+		}
 		list = append(list, Attention{
 			Kind: AttentionWebhook, Key: "webhook " + id, Name: Textf("Webhook “%s” is not reaching your shop", "Webhook “%s” không gửi được", name),
 			Text: Textf("Webhook “%s” is not reaching your shop: the last %d attempts failed.", "Webhook “%s” không gửi được: %d lần gửi gần nhất đều thất bại.", name, failed),
@@ -220,7 +230,7 @@ func (s *Service) bankAttention(ctx context.Context, accountID int64, _ time.Tim
 }
 
 // sourceAttention lists the sources that used to call, and those whose calls
-// are refused.
+// are refused, be it because they have no secret.
 func (s *Service) sourceAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
 	sources, err := s.SourcesHealth(ctx, accountID)
 	if err != nil {
@@ -235,6 +245,11 @@ func (s *Service) sourceAttention(ctx context.Context, accountID int64, now time
 		}
 		a := Attention{Kind: AttentionSource, To: "/inbound/sources/" + id, Action: Text{"Check", "Kiểm tra"}}
 		switch refused := src.LastRefused.ReceivedAt; {
+		case src.SecretLost:
+			a.Key, a.Name = "secret of source "+id, Textf("Source “%s” has lost its secret", "Nguồn “%s” đã mất secret", name)
+			a.Text = Textf("Source “%s” has lost its secret, so its calls are refused and its transactions are not received.",
+				"Nguồn “%s” đã mất secret nên lượt gọi bị từ chối và không nhận được giao dịch.", name)
+			a.To, a.Action = a.To+"/rotate", Text{"Rotate secret", "Đổi secret"}
 		case refused.Unix() > src.LastCallAt.Unix() && now.Sub(refused) < recently: // a call is kept to the second
 			a.Key, a.Name = "refused "+id, Textf("Calls to source “%s” are refused", "Lượt gọi đến nguồn “%s” bị từ chối", name)
 			a.Text = Textf("Calls to source “%s” are refused, so its transactions are not received. The secret entered at the provider may be wrong.",

@@ -19,13 +19,15 @@ type Check struct {
 	Cure   Text // what to do; zero: nothing
 }
 
-// LostSecret is a webhook or a source whose secrets can't be read, or were
-// dropped for that: somebody must rotate them.
+// LostSecret is a webhook, a source or an alert channel whose secrets can't be
+// read, or were dropped for that: somebody must rotate them, or set the channel
+// up anew.
 type LostSecret struct {
 	ID, AccountID int64
 	Name          string
-	Provider      Provider // of a source; empty: a webhook
-	Dropped       bool     // for a new key; false: it stands in the file and can't be read
+	Provider      Provider    // of a source
+	Medium        AlertMedium // of an alert channel; neither: a webhook
+	Dropped       bool        // for a new key; false: it stands in the file and can't be read
 }
 
 // ReplacedKey is what came of a new key.

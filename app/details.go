@@ -16,19 +16,22 @@ type DeliveryFacts struct {
 	ResentAs   []Delivery
 }
 
+// Signable tells whether there is a secret that requests can be signed with.
+func (f DeliveryFacts) Signable() bool { return !f.Deleted && !f.Webhook.SecretLost }
+
 // DeliveryDetails is all that is known of one delivery.
 type DeliveryDetails struct {
 	DeliveryFacts
 	Calls []Call // oldest first
 	// Now is the request as an attempt at this moment would make it; zero
-	// where the webhook was deleted.
+	// where it isn't Signable.
 	Now Request
 }
 
 // Call is an attempt with the request that it made, rendered anew.
 type Call struct {
 	Attempt
-	Request Request // zero where the webhook was deleted
+	Request Request // zero where it isn't Signable: the body has a checksum too
 	// Resigned says that the secrets were changed since: the checksum and the
 	// signatures are those of the present ones, and not what was sent.
 	Resigned bool
@@ -54,12 +57,12 @@ func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, user
 	o := facts.Outgoing
 	facts.Secrets = Secrets{}
 	d := DeliveryDetails{DeliveryFacts: facts}
-	if !d.Deleted {
+	if d.Signable() {
 		d.Now = o.Request(userAgent, now)
 	}
 	for _, a := range slices.Backward(attempts) {
 		call := Call{Attempt: a}
-		if !d.Deleted {
+		if d.Signable() {
 			at := o
 			at.URL = a.URL
 			if call.Resigned = a.Result.StartedAt.Before(o.Secrets.ChangedAt); call.Resigned {

@@ -24,6 +24,7 @@ const (
 	CodeWebhookDeleted   Code = "webhook_deleted"
 	CodeWebhookInactive  Code = "webhook_inactive"
 	CodeDeliveryPending  Code = "delivery_pending"
+	CodeSecretLost       Code = "secret_lost"
 	CodePayloadTooLarge  Code = "payload_too_large"
 	CodeUnsupportedMedia Code = "unsupported_media_type"
 	CodeValidation       Code = "validation_failed"

@@ -19,19 +19,21 @@ type PendingFilter struct {
 // webhook and its last attempt, if there was one.
 type PendingDelivery struct {
 	DeliveryProgress
-	Paused  bool // the webhook is switched off: nothing is sent until it is on again
-	Payload Payload
+	Paused bool // the webhook is switched off: nothing is sent until it is on again
+	// SecretLost says that nothing is sent until the webhook's secret is rotated.
+	SecretLost bool
+	Payload    Payload
 }
 
 type pendingStore interface {
-	// Pending lists deliveries in the order of their next attempts, those that
-	// are paused last. CodeValidation for a reference to nothing.
+	// Pending lists deliveries in the order of their next attempts, those last
+	// that are paused or whose secret is lost. CodeValidation for a reference to nothing.
 	Pending(ctx context.Context, accountID int64, f PendingFilter) ([]PendingDelivery, int64, error)
 }
 
 // Pending lists what is still to be attempted, in the order of the next
-// attempts, those of webhooks that are switched off last, and how many there
-// are on all pages.
+// attempts, those last that wait for somebody to switch their webhook on or to
+// rotate its secret, and how many there are on all pages.
 func (s *Service) Pending(ctx context.Context, accountID int64, f PendingFilter) ([]PendingDelivery, int64, error) {
 	return s.store.Pending(ctx, accountID, f)
 }

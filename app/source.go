@@ -48,14 +48,18 @@ type ProviderKind struct {
 
 // Source is one provider account from which transactions come in.
 type Source struct {
-	ID            int64
-	AccountID     int64
-	Name          string
-	Provider      Provider
-	Auth          Auth
-	Token         string // names the source in a path; doesn't authenticate
-	Secret        string // Bearer or Apikey token, or HMAC key
-	BankAccountID int64  // 0: every bank account of the account
+	ID        int64
+	AccountID int64
+	Name      string
+	Provider  Provider
+	Auth      Auth
+	Token     string // names the source in a path; doesn't authenticate
+	Secret    string // Bearer or Apikey token, or HMAC key
+	// SecretLost says that the secret, the options and the API key are gone with
+	// the key that they were sealed with: nobody knows Secret, so that every call
+	// is refused until somebody rotates it.
+	SecretLost    bool
+	BankAccountID int64 // 0: every bank account of the account
 	Options       SourceOptions
 	CreatedAt     time.Time
 	RemovedAt     time.Time // zero: in use

@@ -33,6 +33,10 @@ type Webhook struct {
 	IsActive      bool
 	CreatedAt     time.Time
 	OverlapTo     time.Time // of the rotation of its secret, see [Secrets]; zero: none
+	// SecretLost says that the secret is gone with the key that it was sealed
+	// with: nothing is sent until somebody rotates it, and all that is to be sent
+	// waits.
+	SecretLost bool
 }
 
 // Rotating tells whether two secrets count beside each other at now.
@@ -232,9 +236,9 @@ func ErrNoWebhook() error {
 
 // ErrSecretLost refuses to sign with a secret that is lost.
 func ErrSecretLost() error {
-	return Refused(CodeConflict, Text{
-		"The secret of this webhook is lost; rotate it, and give the shop the new one.",
-		"Secret của webhook này đã mất; hãy đổi secret và cấu hình secret mới ở cửa hàng.",
+	return Refused(CodeSecretLost, Text{
+		"The secret of this webhook is lost, so nothing can be signed. Rotate the secret and put the new one into your shop.",
+		"Secret của webhook này đã mất nên không thể ký. Hãy đổi secret rồi cập nhật secret mới ở cửa hàng.",
 	})
 }
 

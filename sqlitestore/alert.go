@@ -53,6 +53,9 @@ func (s *Store) scanAlertChannel(row scanner) (app.AlertChannel, error) {
 		return c, err
 	}
 	c.SetAt, c.SentAt, c.RetryAt = fromSeconds(set), fromMillis(sent), fromMillis(retry)
+	if len(sealed) == 0 {
+		return c.WithoutSettings(), nil
+	}
 	text, err := s.sealer.open(sealAlert, sealed)
 	if err != nil {
 		return c, err

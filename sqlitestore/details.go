@@ -34,6 +34,7 @@ func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (app.Del
 		if f.Secrets, err = sealed.open(s.sealer); err != nil {
 			return f, err
 		}
+		w.SecretLost = f.Secrets.Current == ""
 	}
 	f.ResentAs, err = s.resentAs(ctx, f.Delivery, samples)
 	return f, err

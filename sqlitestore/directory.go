@@ -177,5 +177,6 @@ func (s *Store) scanSource(row scanner, before ...any) (app.Source, error) {
 	if src.Secret, err = s.sealer.open(sealSource, sealed); err != nil {
 		return src, err
 	}
+	src.SecretLost = isLost(src.Secret)
 	return src, s.openOptions(&src, options, apiKey)
 }

@@ -49,8 +49,8 @@ func (d *doctor) key(ctx context.Context) (app.Check, error) {
 		return app.Check{}, err
 	}
 	rotate := app.Text{
-		EN: "Rotate them: baoco webhook rotate-secret ID, baoco source rotate ID.",
-		VI: "Hãy đổi: baoco webhook rotate-secret ID, baoco source rotate ID.",
+		EN: "Make them anew: baoco webhook rotate-secret ID, baoco source rotate ID, baoco alert telegram or email.",
+		VI: "Hãy tạo lại: baoco webhook rotate-secret ID, baoco source rotate ID, baoco alert telegram hoặc email.",
 	}
 	unreadable := slices.DeleteFunc(slices.Clone(lost), func(l app.LostSecret) bool { return l.Dropped })
 	switch {
@@ -58,8 +58,8 @@ func (d *doctor) key(ctx context.Context) (app.Check, error) {
 		return failed(app.Textf("The key doesn't open the secrets of %s.", "Khoá không mở được secret của %s.", nameLost(unreadable)),
 			app.Text{EN: "Restore a backup, or drop them: baoco doctor --new-key, and then rotate them.", VI: "Khôi phục từ bản sao lưu, hoặc bỏ chúng bằng baoco doctor --new-key rồi đổi secret mới."}), nil
 	case len(lost) > 0:
-		return warning(app.Textf("The secrets of %s were dropped: nothing goes out to such a webhook, nothing comes in from such a source.",
-			"Secret của %s đã bị bỏ: webhook như vậy không gửi đi được, nguồn như vậy không nhận vào được.", nameLost(lost)), rotate)
+		return warning(app.Textf("The secrets of %s were dropped: nothing goes out to such a webhook or alert channel, nothing comes in from such a source.",
+			"Secret của %s đã bị bỏ: webhook và kênh cảnh báo như vậy không gửi đi được, nguồn như vậy không nhận vào được.", nameLost(lost)), rotate)
 	}
 	return fine("The key opens every secret.", "Khoá mở được mọi secret.")
 }
@@ -68,8 +68,11 @@ func nameLost(lost []app.LostSecret) string {
 	names := make([]string, len(lost))
 	for i, l := range lost {
 		noun := "webhook"
-		if l.Provider != "" {
+		switch {
+		case l.Provider != "":
 			noun = "source"
+		case l.Medium != "":
+			noun = "alert channel"
 		}
 		names[i] = fmt.Sprintf("%s %d (%s)", noun, l.ID, l.Name)
 	}

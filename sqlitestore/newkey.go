@@ -24,7 +24,10 @@ const (
 
 // lostMark begins the secret of a source whose own can't be read any more: one
 // that nobody knows, so that every call is refused until somebody rotates it.
-const lostMark = "lost "
+// Nobody can enter a secret that begins so, see [app.Service.RotateSource].
+const lostMark = "\x00lost "
+
+func isLost(sourceSecret string) bool { return strings.HasPrefix(sourceSecret, lostMark) }
 
 // ReplaceKey seals all secrets of a file anew, under a new key, and drops those
 // that the key file doesn't open; the key file may be of another database, or
@@ -157,6 +160,19 @@ func sealAll(ctx context.Context, tx *sql.Tx, old, key *sealer) error {
 			return err
 		}
 	}
+	channels, err := sealedChannels(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, c := range channels {
+		settings := []byte{}
+		if text, ok := c.open(old); ok {
+			settings = key.seal(sealAlert, text)
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE alert_channels SET settings = ? WHERE id = ?`, settings, c.ID); err != nil {
+			return err
+		}
+	}
 	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO settings (name, value) VALUES ('key_check', ?)`, key.checkValue())
 	return err
 }
@@ -174,6 +190,12 @@ type sealedSource struct {
 	removed                 bool
 }
 
+// sealedChannel is the same of an alert channel.
+type sealedChannel struct {
+	app.LostSecret
+	settings []byte
+}
+
 type queryer interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
@@ -189,6 +211,15 @@ func sealedSources(ctx context.Context, db queryer) ([]sealedSource, error) {
 	rows, err := db.QueryContext(ctx, `SELECT id, account_id, name, provider, secret, options, api_key, removed_at IS NOT NULL FROM sources ORDER BY id`)
 	return collect(rows, err, func(row scanner) (s sealedSource, err error) {
 		return s, row.Scan(&s.ID, &s.AccountID, &s.Name, &s.Provider, &s.secret, &s.options, &s.apiKey, &s.removed)
+	})
+}
+
+func sealedChannels(ctx context.Context, db queryer) ([]sealedChannel, error) {
+	rows, err := db.QueryContext(ctx, `SELECT id, account_id, medium, settings FROM alert_channels ORDER BY id`)
+	return collect(rows, err, func(row scanner) (c sealedChannel, err error) {
+		err = row.Scan(&c.ID, &c.AccountID, &c.Medium, &c.settings)
+		c.Name = string(c.Medium)
+		return c, err
 	})
 }
 
@@ -240,8 +271,16 @@ func (s sealedSource) reseal(old, key *sealer) (sealed, sealedOptions, sealedAPI
 	return key.seal(sealSource, secret), key.seal(sealOptions, options), sealedAPIKey, true
 }
 
-// lostSecrets lists the webhooks and sources in use whose secrets a key doesn't
-// open, or were dropped for that and not rotated since.
+func (c sealedChannel) open(key *sealer) (settings string, ok bool) {
+	if key == nil {
+		return "", false
+	}
+	settings, err := key.open(sealAlert, c.settings)
+	return settings, err == nil
+}
+
+// lostSecrets lists the webhooks, sources and alert channels in use whose
+// secrets a key doesn't open, or were dropped for that and not made anew since.
 func lostSecrets(ctx context.Context, db queryer, key *sealer) (lost []app.LostSecret, err error) {
 	webhooks, err := sealedWebhooks(ctx, db)
 	if err != nil {
@@ -254,11 +293,21 @@ func lostSecrets(ctx context.Context, db queryer, key *sealer) (lost []app.LostS
 		}
 	}
 	sources, err := sealedSources(ctx, db)
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range sources {
 		secret, _, _, ok := s.open(key)
-		s.Dropped = ok && strings.HasPrefix(secret, lostMark)
+		s.Dropped = ok && isLost(secret)
 		if !s.removed && (!ok || s.Dropped) {
 			lost = append(lost, s.LostSecret)
+		}
+	}
+	channels, err := sealedChannels(ctx, db)
+	for _, c := range channels {
+		c.Dropped = len(c.settings) == 0
+		if _, ok := c.open(key); !ok {
+			lost = append(lost, c.LostSecret)
 		}
 	}
 	return lost, err

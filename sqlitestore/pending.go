@@ -18,13 +18,13 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f app.PendingFilte
 		return nil, total, err
 	}
 	// One that was attempted meanwhile has left the list.
-	rows, err := s.query(ctx, `SELECT `+progressColumns+`, NOT w.is_active, `+payloadColumns+` FROM json_each(?) page CROSS JOIN deliveries d ON d.id = page.value`+
+	rows, err := s.query(ctx, `SELECT `+progressColumns+`, NOT w.is_active, `+secretLost+`, `+payloadColumns+` FROM json_each(?) page CROSS JOIN deliveries d ON d.id = page.value`+
 		progressFrom+payloadFrom+` WHERE d.state = 0 ORDER BY page.key`, joinIDs(ids))
 	list, err := collect(rows, err, func(row scanner) (app.PendingDelivery, error) {
 		var one app.PendingDelivery
 		var progress progressScan
 		var p payloadScan
-		err := row.Scan(append(append(progress.dest(), &one.Paused), p.dest()...)...)
+		err := row.Scan(append(append(progress.dest(), &one.Paused, &one.SecretLost), p.dest()...)...)
 		if err == nil {
 			one.DeliveryProgress = progress.progress()
 			one.Payload, err = p.payload(one.TransactionID)
@@ -38,7 +38,7 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f app.PendingFilte
 // the index doesn't tell is looked at once, for both.
 func (s *Store) pendingIDs(ctx context.Context, accountID int64, f app.PendingFilter) (ids []int64, total int64, err error) {
 	from, args := pendingOf(accountID, f)
-	const order = ` ORDER BY w.is_active DESC, d.due_ms, d.id`
+	const order = ` ORDER BY w.is_active AND NOT (` + secretLost + `) DESC, d.due_ms, d.id`
 	if f.Type == "" && f.Query == "" && f.From.IsZero() && f.To.IsZero() {
 		if err := s.queryRow(ctx, `SELECT count(*)`+from, args...).Scan(&total); err != nil {
 			return nil, 0, storageError(err)

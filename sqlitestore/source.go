@@ -199,7 +199,7 @@ func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret
 		if err != nil {
 			return src, err
 		}
-		src.Secret = secret
+		src.Secret, src.SecretLost = secret, false
 		if err := bearerFree(tx, src); err != nil {
 			return src, err
 		}

@@ -8,12 +8,16 @@ import (
 	"baoco/app"
 )
 
-const webhookColumns = `w.id, w.account_id, w.name, w.url, coalesce(w.bank_account_id, 0), w.type, w.is_active, w.created_at, iif(w.next_secret IS NULL, NULL, w.overlap_to_ms)`
+const webhookColumns = `w.id, w.account_id, w.name, w.url, coalesce(w.bank_account_id, 0), w.type, w.is_active, w.created_at, iif(w.next_secret IS NULL, NULL, w.overlap_to_ms), ` + secretLost
+
+// secretLost is the condition that the secret of a webhook in use was dropped
+// for a new key, see [ReplaceKey].
+const secretLost = `length(w.secret) = 0`
 
 func scanWebhook(row scanner) (app.Webhook, error) {
 	var w app.Webhook
 	var created, overlapTo sql.NullInt64
-	err := row.Scan(&w.ID, &w.AccountID, &w.Name, &w.URL, &w.BankAccountID, &w.Type, &w.IsActive, &created, &overlapTo)
+	err := row.Scan(&w.ID, &w.AccountID, &w.Name, &w.URL, &w.BankAccountID, &w.Type, &w.IsActive, &created, &overlapTo, &w.SecretLost)
 	w.CreatedAt, w.OverlapTo = fromSeconds(created), fromMillis(overlapTo)
 	if noRows(err) {
 		err = app.ErrNoWebhook()

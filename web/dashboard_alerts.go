@@ -70,6 +70,9 @@ func (s *Server) showAlerts(v *visit, status int, typed alertCard) error {
 	data.Telegram.Channel.Medium, data.Email.Channel.Medium = app.AlertTelegram, app.AlertEmail
 	data.Email.Channel.Email = app.EmailSettings{Port: 587, Security: app.MailStartTLS}
 	for _, c := range channels {
+		if c.SettingsLost {
+			c.Email = data.Email.Channel.Email
+		}
 		card := alertCard{Channel: c, To: strings.Join(c.Email.To, "\n"), Remove: s.removeAlertQuestion(v, c.Medium)}
 		if c.Medium == app.AlertEmail {
 			data.Email = card
@@ -86,8 +89,8 @@ func (s *Server) showAlerts(v *visit, status int, typed alertCard) error {
 		}
 		card.Channel.Telegram.Token, card.Channel.Email.Password = "", ""
 	}
-	data.Telegram.Open = data.Telegram.Channel.ID == 0 || data.Telegram.Problem != ""
-	data.Email.Open = data.Email.Problem != ""
+	data.Telegram.Open = data.Telegram.Channel.ID == 0 || data.Telegram.Channel.SettingsLost || data.Telegram.Problem != ""
+	data.Email.Open = data.Email.Channel.SettingsLost || data.Email.Problem != ""
 	for _, kind := range s.alertKinds(v) {
 		data.Kinds = append(data.Kinds, alertKind{kind, alertKindNames[kind], !slices.Contains(p.Muted, kind)})
 	}

@@ -20,7 +20,7 @@ import (
 type deliveryData struct {
 	app.DeliveryDetails
 	Steps   []deliveryStep // oldest first
-	Curl    string         // the request of now as a command; empty where the webhook was deleted
+	Curl    string         // the request of now as a command; empty where it can't be signed
 	Key     string         // of the form, see formKey
 	Live    string
 	Problem string
@@ -107,7 +107,7 @@ func (s *Server) renderDelivery(v *visit, status int, data deliveryData) error {
 		step.Open = i == len(data.Calls)-1
 		data.Steps = append(data.Steps, step)
 	}
-	if !data.Deleted {
+	if data.Signable() {
 		data.Curl = curl(data.Now)
 	}
 	data.Key = rand.Text()

@@ -111,6 +111,8 @@ func (s *Server) sourceRow(v *visit, src app.SourceHealth) (sourceRow, error) {
 	word := app.Text{EN: "Active", VI: "Đang hoạt động"}
 	row.State = "active"
 	switch {
+	case src.SecretLost:
+		row.State, word = "error", app.Text{EN: "Secret lost", VI: "Mất secret"}
 	case src.PollError == app.PollKeyRefused:
 		row.State, word = "error", app.Text{EN: "API key rejected", VI: "Khoá API không hợp lệ"}
 	case src.LastRefused.ReceivedAt.After(src.LastCallAt):
@@ -159,7 +161,7 @@ type sourceData struct {
 	formProblems
 }
 
-// Senders tells whether further senders can be allowed.
+// TakesSenders tells whether further senders can be allowed.
 func (d sourceData) TakesSenders() bool { return slices.Contains(d.Kind.Options, app.OptionSender) }
 
 // pageSource is the source that the path names.

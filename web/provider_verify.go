@@ -119,6 +119,10 @@ func (s *Server) explainRefusal(r *http.Request, a adapter, in inbound, why app.
 	if why.Code != app.RefusalKey && why.Code != app.RefusalSignature || len(in.body) > maxExplained || s.failures.exhausted(clientAddr(r), in.at) {
 		return why
 	}
+	if in.source.SecretLost {
+		return refusal(app.RefusalKey, "The secret of this source is lost, so no call can be verified. Rotate the secret.",
+			"Secret của nguồn này đã mất nên không xác thực được lượt gọi. Hãy đổi secret.")
+	}
 	accepted := func(in inbound) bool { return a.verify(in, r.Header).Code == "" }
 	others, err := s.service.Sources(r.Context(), in.source.AccountID)
 	if err != nil {

@@ -48,6 +48,7 @@ var statuses = map[app.Code]int{
 	app.CodeWebhookDeleted:   http.StatusConflict,
 	app.CodeWebhookInactive:  http.StatusConflict,
 	app.CodeDeliveryPending:  http.StatusConflict,
+	app.CodeSecretLost:       http.StatusConflict,
 	app.CodePayloadTooLarge:  http.StatusRequestEntityTooLarge,
 	app.CodeUnsupportedMedia: http.StatusUnsupportedMediaType,
 	app.CodeValidation:       http.StatusUnprocessableEntity,

@@ -23,7 +23,8 @@ type SourceJSON struct {
 	RefusedCalls      int              `json:"refused_calls"` // of the last ones that are kept
 	LastRefusedAt     *string          `json:"last_refused_at"`
 	LastRefusedCode   *app.RefusalCode `json:"last_refused_code"`
-	LastRefusedReason *string          `json:"last_refused_reason"` // in the reader's language
+	LastRefusedReason *string          `json:"last_refused_reason"`   // in the reader's language
+	SecretLost        bool             `json:"secret_lost,omitempty"` // it must be rotated before a call is accepted
 }
 
 // EncodeSource writes src with its times in zone, for a reader of lang.
@@ -34,6 +35,7 @@ func EncodeSource(src app.SourceHealth, zone *time.Location, lang app.Lang) Sour
 		LastPollAt: timeOrNull(src.PolledAt, zone), PollError: orNull(src.PollError),
 		RefusedCalls: src.RefusedCalls, LastRefusedAt: timeOrNull(src.LastRefused.ReceivedAt, zone),
 		LastRefusedCode: orNull(src.LastRefused.Code), LastRefusedReason: orNull(src.LastRefused.Text.In(lang)),
+		SecretLost: src.SecretLost,
 	}
 }
 

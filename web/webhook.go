@@ -16,11 +16,12 @@ type WebhookJSON struct {
 	Type          app.WebhookType `json:"type"`
 	IsActive      bool            `json:"is_active"`
 	CreatedAt     string          `json:"created_at"`
+	SecretLost    bool            `json:"secret_lost,omitempty"` // it must be rotated before anything is sent
 }
 
 // EncodeWebhook writes w with its times in zone.
 func EncodeWebhook(w app.Webhook, zone *time.Location) WebhookJSON {
-	encoded := WebhookJSON{w.ID, w.Name, w.URL, nil, w.Type, w.IsActive, app.FormatTime(w.CreatedAt, zone)}
+	encoded := WebhookJSON{w.ID, w.Name, w.URL, nil, w.Type, w.IsActive, app.FormatTime(w.CreatedAt, zone), w.SecretLost}
 	if w.BankAccountID != 0 {
 		encoded.BankAccountID = &w.BankAccountID
 	}

@@ -25,15 +25,25 @@ type world struct {
 	store   *sqlitestore.Store
 	service *app.Service
 	url     string
+	stop    func() // ends what start began
 }
 
-// newWorld starts everything that serve does, on a loopback port. Webhooks may
-// go to 127.0.0.1.
+// newWorld starts everything that serve does on a new file.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	ctx := context.Background()
 	w := &world{t: t, path: filepath.Join(t.TempDir(), "baoco.db")}
-	must(t, sqlitestore.Create(ctx, w.path, app.DefaultZone, time.Now()))
+	must(t, sqlitestore.Create(context.Background(), w.path, app.DefaultZone, time.Now()))
+	w.start()
+	t.Cleanup(func() { w.stop() })
+	return w
+}
+
+// start serves the file on a loopback port, another one each time. Webhooks may
+// go to 127.0.0.1.
+func (w *world) start() {
+	t := w.t
+	t.Helper()
+	ctx := context.Background()
 	var err error
 	w.store, err = sqlitestore.Open(ctx, w.path, sqlitestore.Options{Serve: true})
 	must(t, err)
@@ -50,14 +60,13 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	server := httptest.NewServer(web.New(web.Config{Service: w.service, Version: "test"}))
 	w.url = server.URL
-	t.Cleanup(func() {
+	w.stop = func() {
 		server.Close()
 		stop, cancel := context.WithTimeout(ctx, 2*time.Second)
 		defer cancel()
 		must(t, courier.Stop(stop))
 		must(t, w.store.Close())
-	})
-	return w
+	}
 }
 
 func must(t *testing.T, err error) {
