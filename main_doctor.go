@@ -21,7 +21,7 @@ func doctorCommand() *cli.Command {
 		Flags: adminFlags(
 			&cli.BoolFlag{Name: "full", Usage: "read everything: every index, reference and row; minutes for a file of some gigabytes"},
 			&cli.BoolFlag{Name: "new-key", Usage: "with the server stopped: make a new key file, and drop the secrets that the old one doesn't open"},
-			&cli.BoolFlag{Name: "repair-totals", Usage: "with the server stopped: count every total anew from the transactions and attempts, first"},
+			&cli.BoolFlag{Name: "repair-totals", Usage: "with the server stopped: first make every total and every index anew from the transactions and attempts"},
 			langFlag,
 		),
 		Action: doctor,
@@ -111,10 +111,10 @@ func repairTotals(c *cli.Context) error {
 		return err
 	}
 	defer store.Close()
-	if err := store.Recount(c.Context); err != nil {
+	if err := store.Recount(c.Context, time.Now()); err != nil {
 		return err
 	}
-	fmt.Fprintln(c.App.ErrWriter, "Every total is counted anew.")
+	fmt.Fprintln(c.App.ErrWriter, "Every total and every index of transactions is made anew.")
 	return nil
 }
 

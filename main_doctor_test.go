@@ -91,7 +91,13 @@ func TestDoctorFindsFaults(t *testing.T) {
 		{"history", "history", app.CheckFailed, "history_rows", "--repair-totals", func(t *testing.T) string { return ledger(t, `UPDATE account_totals SET history_rows = 4`) }},
 		{"queue", "queue", app.CheckFailed, "1 deliveries can't be", "report", func(t *testing.T) string { return ledger(t, `UPDATE deliveries SET due_ms = NULL WHERE id = 1`) }},
 		{"event ids", "event_ids", app.CheckFailed, "1 event ids of 2 transactions", "report", func(t *testing.T) string { return ledger(t, `DELETE FROM event_ids WHERE transaction_id = 1`) }},
-		{"search", "search", app.CheckFailed, "the last is 2", "report", func(t *testing.T) string {
+		{"index", "search", app.CheckFailed, "transaction_amounts", "--repair-totals", func(t *testing.T) string {
+			return ledger(t, `UPDATE settings SET value = '2' WHERE name = 'searched_to'`)
+		}},
+		{"hours", "history", app.CheckFailed, "webhook_hours", "--repair-totals", func(t *testing.T) string {
+			return ledger(t, fmt.Sprintf(`INSERT INTO webhook_hours VALUES (1, %d, 1, 0)`, time.Now().Unix()/3600))
+		}},
+		{"search", "search", app.CheckFailed, "the last is 2", "--repair-totals", func(t *testing.T) string {
 			return ledger(t, `UPDATE settings SET value = '9' WHERE name = 'searched_to'`)
 		}},
 		{"zone", "zone", app.CheckFailed, "unknown time zone", "", func(t *testing.T) string {

@@ -241,6 +241,11 @@ func (d *doctor) history(ctx context.Context) (c app.Check, err error) {
 	}
 	blocks, all := d.sample(newest)
 	wrong, err := compare(ctx, tx, append(keptHistory[:len(keptHistory):len(keptHistory)], attemptBlockRows), blocks)
+	if err == nil {
+		var health []string
+		health, err = d.wrongHealth(ctx, tx, all)
+		wrong = append(wrong, health...)
+	}
 	return seenTotals(wrong, blocks, all, newest), err
 }
 
@@ -296,18 +301,6 @@ func (d *doctor) eventIDs(ctx context.Context) (c app.Check, err error) {
 			"%d mã sự kiện cho %d giao dịch, và %d mã không thuộc về gì: lời gọi lặp lại có thể bị ghi hai lần.", first, transactions, broken), cureReport), nil
 	}
 	return fine("Every transaction has its event id.", "Mỗi giao dịch có mã sự kiện của mình.")
-}
-
-func (d *doctor) search(ctx context.Context) (c app.Check, err error) {
-	var searched, newest int64
-	err = d.db.QueryRowContext(ctx, `SELECT CAST(value AS INTEGER), coalesce((SELECT max(id) FROM transactions), 0) FROM settings WHERE name = 'searched_to'`).Scan(&searched, &newest)
-	if err != nil {
-		return c, err
-	}
-	if searched > newest {
-		return failed(app.Textf("The search index says that it holds transactions up to %d, but the last is %d.", "Chỉ mục tìm kiếm ghi đến giao dịch %d, nhưng giao dịch cuối là %d.", searched, newest), cureReport), nil
-	}
-	return fine("%d transactions are not indexed yet; searches read them one by one.", "%d giao dịch chưa vào chỉ mục; khi tìm sẽ đọc từng giao dịch.", newest-searched)
 }
 
 // How far ahead of the clock the newest rows may be, and before which day no

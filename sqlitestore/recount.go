@@ -2,6 +2,9 @@ package sqlitestore
 
 import (
 	"context"
+	"time"
+
+	"baoco/app"
 )
 
 // What is kept beside the rows, counted from them: bank accounts and accounts
@@ -25,12 +28,31 @@ var (
 				coalesce(min(d.transaction_id), 9223372036854775807), coalesce(max(d.transaction_id), 0)
 			FROM attempts a CROSS JOIN deliveries d ON d.id = a.delivery_id GROUP BY 1, 2, 3, 4, 5`,
 	}
+	recountStreaks = [...]string{
+		`DELETE FROM webhook_totals`,
+		`INSERT INTO webhook_totals (webhook_id, last_attempt_id, failed_in_row) SELECT webhook_id, last, failed FROM (` + streaksOfRows + `)`,
+	}
+	// An index that claims more than there is begins anew, and is made by
+	// IndexSearch; the others follow it.
+	indexAnew = [...]string{
+		`INSERT INTO transactions_search (transactions_search) SELECT 'delete-all' WHERE ` + searchedTo + ` > (SELECT coalesce(max(id), 0) FROM transactions)`,
+		`UPDATE settings SET value = '0' WHERE name = 'searched_to' AND CAST(value AS INTEGER) > (SELECT coalesce(max(id), 0) FROM transactions)`,
+		`DELETE FROM transaction_amounts`,
+		`INSERT INTO transaction_amounts (account_id, block, amount, id, bank_account_id, type, occurred_at)
+			SELECT account_id, id / 4096, amount, id, bank_account_id, type, occurred_at FROM transactions WHERE id <= ` + searchedTo + ` ORDER BY 1, 2, 3, 4`,
+		`DELETE FROM transactions_unsent`,
+		`INSERT INTO transactions_unsent (account_id, transaction_id)
+			SELECT account_id, id FROM transactions t WHERE id <= ` + searchedTo + ` AND ` + inState(app.DeliveryUnsent, "t.id") + ` ORDER BY 1, 2`,
+	}
 )
 
-// Recount counts every kept total anew from the rows, in one commit; the
-// calendar is that of the installation. What was pruned can't be counted: the
-// attempts ever made are at least those that are there.
-func (s *Store) Recount(ctx context.Context) error {
+const searchedTo = `(SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'searched_to')`
+
+// Recount counts every kept total anew from the rows, and makes the indexes that
+// lists find transactions by, in one commit; the calendar is that of the
+// installation. What was pruned can't be counted: the attempts ever made are at
+// least those that are there. The hours of webhooks are kept up to now.
+func (s *Store) Recount(ctx context.Context, now time.Time) error {
 	zone, err := s.Zone(ctx)
 	if err != nil {
 		return err
@@ -49,7 +71,8 @@ func (s *Store) Recount(ctx context.Context) error {
 			return err
 		}
 		queries := append(recountBanks[:], recountAccounts)
-		queries = append(append(queries, recountBlocks[:]...),
+		queries = append(append(queries, recountBlocks[:]...), recountStreaks[:]...)
+		queries = append(append(queries, indexAnew[:]...),
 			`UPDATE account_totals AS t SET history_rows = c.n, attempts_made = max(attempts_made, c.n), attempts_failed = min(max(attempts_failed, c.failed), max(attempts_made, c.n))
 				FROM (SELECT a.id, count(r.id) AS n, count(r.id) FILTER (WHERE r.ok = 0) AS failed FROM accounts a LEFT JOIN attempts r ON r.account_id = a.id GROUP BY 1) AS c
 				WHERE c.id = t.account_id`,
@@ -59,6 +82,9 @@ func (s *Store) Recount(ctx context.Context) error {
 				return err
 			}
 		}
-		return nil
+		if err := tx.exec(`DELETE FROM webhook_hours`); err != nil {
+			return err
+		}
+		return tx.exec(`INSERT INTO webhook_hours (webhook_id, hour, succeeded, failed) `+hoursOfRows, hourOf(now.Add(-healthKept)))
 	})
 }

@@ -229,11 +229,8 @@ var recounts = []string{
 	recountBlocks[0], recountBlocks[1], recountBlocks[2], recountBlocks[3],
 	`DELETE FROM webhook_hours`,
 	`INSERT INTO webhook_hours (webhook_id, hour, succeeded, failed)
-		SELECT webhook_id, started_ms / 3600000, sum(ok), sum(1 - ok) FROM attempts WHERE started_ms > (SELECT max(started_ms) FROM attempts) - 172800000 GROUP BY 1, 2`,
-	`DELETE FROM webhook_totals`,
-	`INSERT INTO webhook_totals (webhook_id, last_attempt_id, failed_in_row)
-		SELECT l.webhook_id, l.last, (SELECT count(*) FROM attempts a WHERE a.webhook_id = l.webhook_id AND a.id > l.last_ok)
-		FROM (SELECT webhook_id, max(id) AS last, coalesce(max(id) FILTER (WHERE ok = 1), 0) AS last_ok FROM attempts GROUP BY 1) l`,
+		SELECT webhook_id, started_ms / 3600000, sum(ok), sum(1 - ok) FROM attempts WHERE started_ms / 3600000 >= (SELECT max(started_ms) / 3600000 - 48 FROM attempts) GROUP BY 1, 2`,
+	recountStreaks[0], recountStreaks[1],
 	`UPDATE settings SET value = (SELECT max(id) FROM transactions) WHERE name = 'searched_to'`,
 	`UPDATE sources SET (last_call_at, last_transaction_at) = (SELECT created_at, created_at FROM transactions ORDER BY id DESC LIMIT 1)`,
 }
