@@ -59,7 +59,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func rootCommand(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 	root := &cli.App{
 		Name:           "baoco",
-		Usage:          "tells your shop about every bank transaction, from your own server",
+		Usage:          "notify your shop of every bank transaction, from your own server",
 		Description:    "Start with: baoco demo\nThen, in an empty directory: baoco serve",
 		Version:        version,
 		HideVersion:    true,
@@ -183,7 +183,7 @@ var (
 		Name: "account", Usage: "account `ID`", Value: app.DefaultAccountID, EnvVars: []string{"BAOCO_ACCOUNT"},
 	}
 	langFlag = &cli.StringFlag{
-		Name: "lang", Usage: "`LANGUAGE` for people: en or vi", Value: "en", EnvVars: []string{"BAOCO_LANG"},
+		Name: "lang", Usage: "`LANGUAGE` of messages: en or vi", Value: "en", EnvVars: []string{"BAOCO_LANG"},
 	}
 	outputFlag = &cli.StringFlag{
 		Name: "output", Aliases: []string{"o"}, Usage: "`FORMAT`: text or json", Value: "text", EnvVars: []string{"BAOCO_OUTPUT"},

@@ -13,10 +13,10 @@ import (
 
 func accountCommand() *cli.Command {
 	return &cli.Command{
-		Name: "account", Usage: "the customers of this installation, and their plans",
+		Name: "account", Usage: "accounts of this installation, and their plans",
 		Subcommands: []*cli.Command{
 			{
-				Name: "create", Usage: "add a customer", ArgsUsage: "NAME", Description: example(`baoco account create "Second shop"`),
+				Name: "create", Usage: "create an account", ArgsUsage: "NAME", Description: example(`baoco account create "Second shop"`),
 				Flags: adminFlags(), Action: admin(createAccount),
 			},
 			{Name: "list", Usage: "list the accounts", Description: example("baoco account list"), Flags: adminFlags(), Action: admin(listAccounts)},

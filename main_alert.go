@@ -15,23 +15,23 @@ import (
 
 func alertCommand() *cli.Command {
 	return &cli.Command{
-		Name: "alert", Usage: "tells you by Telegram or e-mail when your shop isn't being told",
+		Name: "alert", Usage: "alerts by Telegram or email when something needs attention",
 		Subcommands: []*cli.Command{
 			{
-				Name: "telegram", Usage: "send alerts to a chat of Telegram; the token is kept where none is given",
+				Name: "telegram", Usage: "send alerts to a Telegram chat; without --token-file the saved token is kept",
 				Description: example(
 					"baoco alert telegram --token-file bot.token --chat 123456789",
 					"baoco alert telegram --token-file - --chat -1001234567890 --api-url https://bot-api.example.vn",
 				),
 				Flags: adminFlags(
-					&cli.StringFlag{Name: "token-file", Usage: "`FILE` with the bot's token from @BotFather, - for standard input"},
+					&cli.StringFlag{Name: "token-file", Usage: "`FILE` that holds the bot token from @BotFather, - for standard input"},
 					&cli.StringFlag{Name: "chat", Usage: "`ID` of the chat: of a person who pressed Start in the bot, or of a group with the bot in it", Required: true},
 					&cli.StringFlag{Name: "api-url", Usage: "`URL` of a Bot API server of your own"},
 				),
 				Action: admin(setAlertTelegram),
 			},
 			{
-				Name: "email", Usage: "send alerts by e-mail; the password is kept where none is given",
+				Name: "email", Usage: "send alerts by email; without --password-file the saved password is kept",
 				Description: example(
 					"baoco alert email --host smtp.gmail.com --user shop@gmail.com --password-file app.password --from shop@gmail.com --to lan@shop.vn",
 					"baoco alert email --host mail.shop.vn --port 465 --security tls --user lan --password-file - --from lan@shop.vn --to lan@shop.vn --to minh@shop.vn",
@@ -39,9 +39,9 @@ func alertCommand() *cli.Command {
 				Flags: adminFlags(
 					&cli.StringFlag{Name: "host", Usage: "`NAME` of the mail server", Required: true},
 					&cli.IntFlag{Name: "port", Usage: "its `PORT`", Value: 587},
-					&cli.StringFlag{Name: "security", Usage: "`WAY` of encrypting: starttls (port 587) or tls (port 465)", Value: string(app.MailStartTLS)},
+					&cli.StringFlag{Name: "security", Usage: "`METHOD` of encryption: starttls (port 587) or tls (port 465)", Value: string(app.MailStartTLS)},
 					&cli.StringFlag{Name: "user", Usage: "`NAME` to sign in with"},
-					&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the password, - for standard input"},
+					&cli.StringFlag{Name: "password-file", Usage: "`FILE` that holds the password, - for standard input"},
 					&cli.StringFlag{Name: "from", Usage: "`ADDRESS` of the sender", Required: true},
 					&cli.StringSliceFlag{Name: "to", Usage: "`ADDRESS` of a recipient (repeatable)"},
 				),
@@ -52,8 +52,8 @@ func alertCommand() *cli.Command {
 				Description: example("baoco alert set --lang en", "baoco alert set --mute inbound --mute plan", "baoco alert set --unmute plan"),
 				Flags: adminFlags(
 					&cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of the alerts: vi or en"},
-					&cli.StringSliceFlag{Name: "mute", Usage: "`KIND` that is not alerted: " + kindNames() + " (repeatable)"},
-					&cli.StringSliceFlag{Name: "unmute", Usage: "`KIND` that is alerted again (repeatable)"},
+					&cli.StringSliceFlag{Name: "mute", Usage: "`KIND` to stop alerting about: " + kindNames() + " (repeatable)"},
+					&cli.StringSliceFlag{Name: "unmute", Usage: "`KIND` to alert about again (repeatable)"},
 				),
 				Action: admin(setAlertPreferences),
 			},
@@ -66,7 +66,7 @@ func alertCommand() *cli.Command {
 				Flags: adminFlags(langFlag), Action: admin(testAlerts),
 			},
 			{
-				Name: "remove", Usage: "send no alerts there any more", ArgsUsage: "telegram|email", Description: example("baoco alert remove email"),
+				Name: "remove", Usage: "remove an alert channel", ArgsUsage: "telegram|email", Description: example("baoco alert remove email"),
 				Flags: adminFlags(), Action: admin(removeAlert),
 			},
 		},
@@ -248,9 +248,9 @@ func listAlerts(c *cli.Context, s *session) error {
 		messageRows = append(messageRows, []string{e.At, string(e.Medium), yesNo(e.Sent), strconv.Itoa(e.Tries), clip(e.Subject, 60), e.Problem})
 	}
 	return output(c, v, func(w io.Writer) {
-		printTable(w, "Nobody is alerted yet: baoco alert telegram --token-file FILE --chat ID", []string{"CHANNEL", "TO", "LAST SENT", "FAILURES", "PROBLEM"}, channelRows, "FAILURES")
+		printTable(w, "There is no alert channel yet: baoco alert telegram --token-file FILE --chat ID", []string{"CHANNEL", "TO", "LAST SENT", "FAILURES", "PROBLEM"}, channelRows, "FAILURES")
 		fmt.Fprintf(w, "\nAlerts are about: %s. Language: %s.\n\n", alertedKinds(p), p.Lang)
-		printTable(w, "No message was sent yet.", []string{"TIME", "CHANNEL", "SENT", "TRIES", "MESSAGE", "PROBLEM"}, messageRows, "TRIES")
+		printTable(w, "No messages yet.", []string{"TIME", "CHANNEL", "SENT", "TRIES", "MESSAGE", "PROBLEM"}, messageRows, "TRIES")
 	})
 }
 

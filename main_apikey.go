@@ -13,10 +13,10 @@ import (
 
 func apiKeyCommand() *cli.Command {
 	return &cli.Command{
-		Name: "apikey", Usage: "the keys of the management API",
+		Name: "apikey", Usage: "API keys",
 		Subcommands: []*cli.Command{
 			{
-				Name: "create", Usage: "make a key and show it this once", ArgsUsage: "NAME",
+				Name: "create", Usage: "create a key and show it once", ArgsUsage: "NAME",
 				Description: example("baoco apikey create shop", "baoco apikey create report --scope read --expires 2027-12-31"),
 				Flags: adminFlags(
 					&cli.StringFlag{Name: "scope", Usage: "`SCOPE`: full or read", Value: string(app.ScopeFull)},
@@ -29,7 +29,7 @@ func apiKeyCommand() *cli.Command {
 				Flags: adminFlags(), Action: admin(listAPIKeys),
 			},
 			{
-				Name: "revoke", Usage: "end a key, within a second", ArgsUsage: "ID", Description: example("baoco apikey revoke 3"),
+				Name: "revoke", Usage: "revoke a key; it stops working within a second", ArgsUsage: "ID", Description: example("baoco apikey revoke 3"),
 				Flags: adminFlags(), Action: admin(revokeAPIKey),
 			},
 		},

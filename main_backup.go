@@ -35,7 +35,7 @@ func backupCommand() *cli.Command {
 
 func restoreCommand() *cli.Command {
 	return &cli.Command{
-		Name: "restore", Usage: "put a backup in the place of the database, while no server runs; sets aside what was there", ArgsUsage: "FILE",
+		Name: "restore", Usage: "restore a backup in place of the database, with the server stopped; what was there is set aside", ArgsUsage: "FILE",
 		Description: example(
 			"baoco restore /var/backups/baoco/baoco-20261122T013000Z.db --dry-run",
 			"baoco restore /var/backups/baoco/baoco-20261122T013000Z.db",
@@ -168,7 +168,7 @@ func (v backupJSON) print(w io.Writer) {
 	if v.Key != nil {
 		fmt.Fprintf(w, "Its key is %s: restoring takes both, and whoever has both can read every secret.\n", oneLine(*v.Key))
 	} else {
-		fmt.Fprintln(w, "The key was left out: keep a copy of it elsewhere, for without it this can't be restored.")
+		fmt.Fprintln(w, "The key was left out: keep a copy of it elsewhere, because the backup can't be restored without it.")
 	}
 	for _, name := range v.Removed {
 		fmt.Fprintf(w, "Removed %s.\n", oneLine(name))
@@ -230,7 +230,7 @@ func (v restoreJSON) print(w io.Writer) {
 		fmt.Fprintf(w, "%s: %s\n", aside, oneLine(name))
 	}
 	if v.Served {
-		fmt.Fprintln(w, "A server is using the database now: stop it before.")
+		fmt.Fprintln(w, "A server is using the database: stop it first.")
 	}
 	fmt.Fprint(w, `
 When the server starts:

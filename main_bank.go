@@ -16,18 +16,18 @@ import (
 
 func bankCommand() *cli.Command {
 	return &cli.Command{
-		Name: "bank", Usage: "the bank accounts whose transactions are recorded",
+		Name: "bank", Usage: "bank accounts whose transactions are recorded",
 		Subcommands: []*cli.Command{
 			{
-				Name: "link", Usage: "link a bank account, and record what had been waiting for it",
+				Name: "link", Usage: "link a bank account and record the transactions that were waiting for it",
 				Description: example(`baoco bank link --bank ACB --number 19354957 --name "NGUYEN VAN A"`),
 				Flags: adminFlags(
 					&cli.StringFlag{Name: "bank", Usage: "bank `CODE`: ACB, VCB, BIDV, MBB, CTG, TCB, …", Required: true},
 					&cli.StringFlag{Name: "number", Usage: "account `NUMBER`", Required: true},
 					&cli.StringFlag{Name: "name", Usage: "account holder's `NAME`", Required: true},
-					&cli.BoolFlag{Name: "pending", Usage: "active only from its first transaction on"},
-					&cli.BoolFlag{Name: "notify-all", Usage: "notify of everything that had been waiting, not only of the last 24 hours"},
-					&cli.BoolFlag{Name: "no-notify", Usage: "notify of nothing that had been waiting"},
+					&cli.BoolFlag{Name: "pending", Usage: "stay pending until its first transaction"},
+					&cli.BoolFlag{Name: "notify-all", Usage: "send all that were waiting to the webhooks, not only those of the last 24 hours"},
+					&cli.BoolFlag{Name: "no-notify", Usage: "send none that were waiting to the webhooks"},
 				),
 				Action: admin(linkBank),
 			},
@@ -36,15 +36,15 @@ func bankCommand() *cli.Command {
 				Flags: adminFlags(), Action: admin(listBanks),
 			},
 			{
-				Name: "toggle", Usage: "switch a bank account off or on", ArgsUsage: "ID", Description: example("baoco bank toggle 2"),
+				Name: "toggle", Usage: "turn a bank account off or on", ArgsUsage: "ID", Description: example("baoco bank toggle 2"),
 				Flags: adminFlags(), Action: admin(toggleBank),
 			},
 			{
-				Name: "unlink", Usage: "take a bank account out; its transactions stay", ArgsUsage: "ID", Description: example("baoco bank unlink 2"),
+				Name: "unlink", Usage: "unlink a bank account; its transactions are kept", ArgsUsage: "ID", Description: example("baoco bank unlink 2"),
 				Flags: adminFlags(), Action: admin(unlinkBank),
 			},
 			{
-				Name: "qr", Usage: "a VietQR code that fills in a transfer to a bank account", ArgsUsage: "ID",
+				Name: "qr", Usage: "make a VietQR code for transfers to a bank account", ArgsUsage: "ID",
 				Description: example(`baoco bank qr 1 --amount 150000 --content DH123`, "baoco bank qr 1 --png counter.png"),
 				Flags: adminFlags(
 					&cli.StringFlag{Name: "amount", Usage: "`VND` (default: the payer types it)"},

@@ -11,7 +11,7 @@ import (
 
 func catchUpCommand() *cli.Command {
 	return &cli.Command{
-		Name: "catch-up", Usage: "read the provider's list now, for the calls that never came", ArgsUsage: "ID",
+		Name: "catch-up", Usage: "sync the provider's list of transactions now, in case calls never arrived", ArgsUsage: "ID",
 		Description: example("baoco source catch-up 1"), Flags: adminFlags(), Action: admin(catchUpSource),
 	}
 }
@@ -29,7 +29,7 @@ func catchUpSource(c *cli.Context, s *session) error {
 		"pages": r.Pages, "recorded": r.Recorded, "duplicates": r.Duplicates, "unassigned": r.Unassigned, "conflicts": r.Conflicts, "rejected": r.Rejected,
 	}
 	return output(c, counts, func(w io.Writer) {
-		fmt.Fprintf(w, "Source %d, pages read: %d. Transactions: %d recorded, %d known already, %d unassigned, %d in conflict, %d rejected.\n",
+		fmt.Fprintf(w, "Source %d, pages read: %d. Transactions: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.\n",
 			id, r.Pages, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
 	})
 }
@@ -50,7 +50,7 @@ func lastPoll(src app.SourceHealth, at *string) string {
 // places of the provider's.
 func rotateAPIKey(c *cli.Context, s *session, id int64) error {
 	if c.IsSet("secret-file") {
-		return usagef("--secret-file and --api-key-file are for two commands")
+		return usagef("--secret-file and --api-key-file need a command each")
 	}
 	apiKey, err := readSecretFile(c, c.String("api-key-file"))
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 
 func counterCommand() *cli.Command {
 	return &cli.Command{
-		Name: "counter", Usage: "links that open the counter screen on a shop's tablet",
+		Name: "counter", Usage: "counter links, which open the counter screen on a tablet",
 		Subcommands: []*cli.Command{
 			{
-				Name: "create", Usage: "make a link and show it this once", ArgsUsage: "NAME",
+				Name: "create", Usage: "create a link and show it once", ArgsUsage: "NAME",
 				Description: example(`baoco counter create "Quầy 1"`, `baoco counter create "Quầy 2" --bank-account-id 3 --total`),
 				Flags: adminFlags(
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "show this bank account only, by its `ID` (default: all)"},
-					&cli.BoolFlag{Name: "total", Usage: "show the sum of today too"},
+					&cli.BoolFlag{Name: "total", Usage: "show today's total too"},
 				),
 				Action: admin(createCounterLink),
 			},
@@ -28,7 +28,7 @@ func counterCommand() *cli.Command {
 				Flags: adminFlags(), Action: admin(listCounterLinks),
 			},
 			{
-				Name: "revoke", Usage: "end a link and the screens that are open with it, within a second", ArgsUsage: "ID",
+				Name: "revoke", Usage: "revoke a link and close the screens that use it, within a second", ArgsUsage: "ID",
 				Description: example("baoco counter revoke 3"), Flags: adminFlags(), Action: admin(revokeCounterLink),
 			},
 		},

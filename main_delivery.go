@@ -15,7 +15,7 @@ import (
 
 func deliveryCommand() *cli.Command {
 	return &cli.Command{
-		Name: "delivery", Usage: "the history of the webhooks",
+		Name: "delivery", Usage: "deliveries to webhooks and their history",
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list attempts, newest first",
@@ -24,7 +24,7 @@ func deliveryCommand() *cli.Command {
 					&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`"},
 					&cli.Int64Flag{Name: "delivery-id", Usage: "only those of delivery `ID`"},
 					&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`"},
-					&cli.IntFlag{Name: "status", Usage: "only `STATUS` 1 (success) or 0 (error)"},
+					&cli.IntFlag{Name: "status", Usage: "only `STATUS` 1 (succeeded) or 0 (failed)"},
 					&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
 					&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
 					&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
@@ -36,7 +36,7 @@ func deliveryCommand() *cli.Command {
 				Action: admin(listDeliveries),
 			},
 			{
-				Name: "pending", Usage: "list what is still to be attempted, the next attempt first",
+				Name: "pending", Usage: "list waiting deliveries, the next attempt first",
 				Description: example("baoco delivery pending", "baoco delivery pending --webhook-id 1"),
 				Flags: adminFlags(append(madeFilters(),
 					&cli.IntFlag{Name: "page", Usage: "page `N`", Value: 1},
@@ -45,24 +45,24 @@ func deliveryCommand() *cli.Command {
 				Action: admin(listPending),
 			},
 			{
-				Name: "show", Usage: "show a record of the history and all attempts of its delivery", ArgsUsage: "HISTORY_ID",
+				Name: "show", Usage: "show an attempt and all other attempts of its delivery", ArgsUsage: "HISTORY_ID",
 				Description: example("baoco delivery show 12"), Flags: adminFlags(langFlag), Action: admin(showDelivery),
 			},
 			{
-				Name: "resend", Usage: "send the payload of records again, with the whole schedule", ArgsUsage: "HISTORY_ID...",
+				Name: "resend", Usage: "resend deliveries, each with all six attempts", ArgsUsage: "HISTORY_ID...",
 				Description: example("baoco delivery resend 12", "baoco delivery resend 12 14 15", "baoco delivery resend --failed --from 2026-11-20"),
 				Flags: adminFlags(append([]cli.Flag{
-					&cli.BoolFlag{Name: "failed", Usage: "instead of ids: every failed delivery that its webhook was not told of since, at most 1,000 at once"},
+					&cli.BoolFlag{Name: "failed", Usage: "instead of ids: every failed delivery that has not been resent since, at most 1,000 at once"},
 				}, madeFilters()...)...),
 				Action: admin(resendDeliveries),
 			},
 			{
-				Name: "replay", Usage: "resend every failed delivery of a webhook that it was not told of since",
+				Name: "replay", Usage: "resend every failed delivery of a webhook that has not been resent since",
 				Description: example("baoco delivery replay --webhook-id 1 --from 2026-11-20"),
 				Flags: adminFlags(
 					&cli.Int64Flag{Name: "webhook-id", Usage: "webhook `ID`", Required: true},
-					&cli.StringFlag{Name: "from", Usage: "made from `DATE` on, Y-m-d or Y-m-d H:i:s"},
-					&cli.StringFlag{Name: "to", Usage: "made through `DATE`"},
+					&cli.StringFlag{Name: "from", Usage: "created from `DATE` on, Y-m-d or Y-m-d H:i:s"},
+					&cli.StringFlag{Name: "to", Usage: "created through `DATE`"},
 				),
 				Action: admin(replayDeliveries),
 			},
@@ -76,8 +76,8 @@ func madeFilters() []cli.Flag {
 		&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`"},
 		&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`"},
 		&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
-		&cli.StringFlag{Name: "from", Usage: "made from `DATE` on, Y-m-d or Y-m-d H:i:s"},
-		&cli.StringFlag{Name: "to", Usage: "made through `DATE`"},
+		&cli.StringFlag{Name: "from", Usage: "created from `DATE` on, Y-m-d or Y-m-d H:i:s"},
+		&cli.StringFlag{Name: "to", Usage: "created through `DATE`"},
 		&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or transaction number"},
 	}
 }
@@ -172,7 +172,7 @@ func printAttempts(c *cli.Context, s *session, attempts []app.Attempt, total int
 		})
 	}
 	return output(c, list, func(w io.Writer) {
-		printTable(w, "No attempt was made yet.",
+		printTable(w, "No attempts yet.",
 			[]string{"ID", "TIME", "WEBHOOK", "DELIVERY", "ATTEMPT", "ANSWER", "MS", "TYPE", "AMOUNT", "CONTENT", "NEXT"}, rows,
 			"ID", "WEBHOOK", "DELIVERY", "MS", "AMOUNT")
 		why.print(w)

@@ -34,7 +34,7 @@ func TestWhyAttemptsFailed(t *testing.T) {
 		not     string
 	}{
 		{"webhook create --name shop --url " + receiver.URL + "/hook?key=k --type IN", 0, nil, ""},
-		{"delivery pending", 0, []string{"Nothing is waiting."}, ""},
+		{"delivery pending", 0, []string{"No deliveries are waiting."}, ""},
 		{"delivery pending -o json", 0, []string{"[]"}, ""},
 		{"webhook test 1", exitCheck, []string{"HTTP 419 in ", "\n" + en}, vi},
 		{"webhook test 1 --lang vi", exitCheck, []string{"\n" + vi}, en},
@@ -57,7 +57,7 @@ func TestWhyAttemptsFailed(t *testing.T) {
 		{"transaction add --amount 20000 --content DH1", 0, nil, ""},
 		{"delivery pending", 0, []string{"0/6", "DH1"}, "Nothing"},
 		{"delivery pending -o json --q dh1 --type IN", 0, []string{`"description": "DH1"`, `"attempts": 0`, `"paused": false`, `"transaction_id": "1"`, `"due_at": "`}, ""},
-		{"delivery pending --type OUT", 0, []string{"Nothing is waiting."}, ""},
+		{"delivery pending --type OUT", 0, []string{"No deliveries are waiting."}, ""},
 		{"delivery resend --failed -o json", 0, []string{`"deliveries": 0`, `"refused": []`, `"more": false`}, ""},
 		{"delivery list --lang fr", exitUsage, nil, en},
 		{"webhook test 1 --lang fr", exitUsage, nil, en},

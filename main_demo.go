@@ -33,11 +33,11 @@ var demoSchedule = []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Sec
 
 func demoCommand() *cli.Command {
 	return &cli.Command{
-		Name: "demo", Usage: "show the whole loop on a throw-away database",
+		Name: "demo", Usage: "show everything at work on a throw-away database",
 		Description: example("baoco demo", "baoco demo --once"),
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "once", Usage: "end after the loop: exit 0 when all of it was true, 6 otherwise"},
-			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to answer at; a free port where it is taken", Value: "127.0.0.1:8080"},
+			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on; a free port if it is taken", Value: "127.0.0.1:8080"},
 			&cli.DurationFlag{Name: "every", Usage: "after the loop somebody pays every `DURATION` or a little more; 0: nobody does", Value: 15 * time.Second},
 		},
 		Action: runDemo,

@@ -16,12 +16,12 @@ import (
 
 func doctorCommand() *cli.Command {
 	return &cli.Command{
-		Name: "doctor", Usage: "look whether the database and all beside it are in order, with a server or without; exits 6 where something is wrong",
+		Name: "doctor", Usage: "check the database and its surroundings, beside a running server or without one; exits 6 if something is wrong",
 		Description: example("baoco doctor", "baoco doctor --full --lang vi", "baoco doctor --new-key", "baoco doctor --repair-totals"),
 		Flags: adminFlags(
 			&cli.BoolFlag{Name: "full", Usage: "read everything: every index, reference and row; minutes for a file of some gigabytes"},
-			&cli.BoolFlag{Name: "new-key", Usage: "with the server stopped: make a new key file, and drop the secrets that the old one doesn't open"},
-			&cli.BoolFlag{Name: "repair-totals", Usage: "with the server stopped: first make every total and every index anew from the transactions and attempts"},
+			&cli.BoolFlag{Name: "new-key", Usage: "with the server stopped: make a new key file and seal every secret with it; drop those that the old key file does not open"},
+			&cli.BoolFlag{Name: "repair-totals", Usage: "with the server stopped: first rebuild every total and index from the transactions and attempts"},
 			langFlag,
 		),
 		Action: doctor,
@@ -114,7 +114,7 @@ func repairTotals(c *cli.Context) error {
 	if err := store.Recount(c.Context, time.Now()); err != nil {
 		return err
 	}
-	fmt.Fprintln(c.App.ErrWriter, "Every total and every index of transactions is made anew.")
+	fmt.Fprintln(c.App.ErrWriter, "Every total and index was rebuilt.")
 	return nil
 }
 
@@ -178,21 +178,21 @@ func printReplacedKey(w io.Writer, r replacedKey) {
 		fmt.Fprintf(w, "The old one opens older backups; it is kept as %s\n", oneLine(*r.OldKey))
 	}
 	for _, l := range r.Webhooks {
-		fmt.Fprintf(w, "Webhook %d (%s) has no secret; what it is to be told waits. Then give the shop the new one:\n  baoco webhook rotate-secret %d%s\n",
+		fmt.Fprintf(w, "Webhook %d (%s) has lost its secret; its deliveries wait. Rotate it, and put the new one into your shop:\n  baoco webhook rotate-secret %d%s\n",
 			l.ID, oneLine(l.Name), l.ID, onAccount(l.Account))
 	}
 	for _, l := range r.Sources {
-		fmt.Fprintf(w, "Source %d (%s) has no secret, and its calls are refused. Then enter the new one at the provider:\n  baoco source rotate %d%s\n",
+		fmt.Fprintf(w, "Source %d (%s) has lost its secret; its calls are refused. Rotate it, and enter the new one at the provider:\n  baoco source rotate %d%s\n",
 			l.ID, oneLine(l.Name), l.ID, onAccount(l.Account))
 		if l.Options {
-			fmt.Fprintf(w, "  Options such as --map, --sender or --username are lost as well: where it had some, remove it and add it anew.\n")
+			fmt.Fprintf(w, "  Options such as --map, --sender or --username are lost as well: if it had any, remove the source and add it again.\n")
 		}
 	}
 	for _, l := range r.Alerts {
-		fmt.Fprintf(w, "The alert channel %s of account %d has no settings, and sends nothing. Set it up again: baoco alert %[1]s%[3]s\n", l.Medium, l.Account, onAccount(l.Account))
+		fmt.Fprintf(w, "The alert channel %s of account %d has lost its settings; it sends nothing. Set it up again: baoco alert %[1]s%[3]s\n", l.Medium, l.Account, onAccount(l.Account))
 	}
 	if len(r.Webhooks)+len(r.Sources)+len(r.Alerts) == 0 {
-		fmt.Fprintln(w, "Every secret is sealed under it; none was lost.")
+		fmt.Fprintln(w, "Every secret is sealed with it; none was lost.")
 	}
 }
 

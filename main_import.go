@@ -24,15 +24,15 @@ import (
 
 func importCommand() *cli.Command {
 	return &cli.Command{
-		Name: "import", Usage: "record the transactions of a bank's statement file, CSV or XLSX; a second time records nothing", ArgsUsage: "FILE",
+		Name: "import", Usage: "record the transactions of a bank statement, CSV or XLSX; importing it again records nothing new", ArgsUsage: "FILE",
 		Description: example(
 			"baoco transaction import statement.xlsx --dry-run",
 			"baoco transaction import statement.xlsx",
 			`baoco transaction import any.csv --map date=Ngày --map credit=Có --map debit=Nợ --map "content=Diễn giải" --bank-account-id 1`,
 		),
 		Flags: adminFlags(
-			&cli.BoolFlag{Name: "dry-run", Usage: "record nothing, and tell what would be"},
-			&cli.BoolFlag{Name: "notify", Usage: "tell the webhooks of what is new"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "record nothing, and show what would be recorded"},
+			&cli.BoolFlag{Name: "notify", Usage: "send new transactions to the webhooks"},
 			&cli.StringSliceFlag{Name: "map", Usage: "the column of a field, `FIELD=COLUMN`, by its header, letter or number: id, date, number, content, debit, credit, amount, type, account, gateway (repeatable; default: found by the headers)"},
 			&cli.StringFlag{Name: "sheet", Usage: "`NAME` of the sheet (default: the first that holds a table of transactions)"},
 			&cli.Int64Flag{Name: "bank-account-id", Usage: "the file is about bank account `ID` (default: the one that it names)"},

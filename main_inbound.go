@@ -19,12 +19,12 @@ import (
 
 func logCommand() *cli.Command {
 	return &cli.Command{
-		Name: "log", Usage: "the last calls, newest first",
+		Name: "log", Usage: "the inbound log: the last calls, newest first",
 		Description: example("baoco source log --open", "baoco source log --state unassigned", "baoco source log --rejected"),
 		Flags: adminFlags(
 			&cli.BoolFlag{Name: "open", Usage: "only those with unassigned, conflicting or rejected transactions"},
 			&cli.StringFlag{Name: "state", Usage: "only those with transactions in `STATE` unassigned, conflict or rejected"},
-			&cli.BoolFlag{Name: "rejected", Usage: "the calls that did not authenticate, with the reason"},
+			&cli.BoolFlag{Name: "rejected", Usage: "refused calls instead, with the reason"},
 			&cli.Int64Flag{Name: "source-id", Usage: "only those of source `ID`"},
 			&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
 			&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
@@ -37,21 +37,21 @@ func logCommand() *cli.Command {
 
 func eventCommand() *cli.Command {
 	return &cli.Command{
-		Name: "event", Usage: "show a call with what needs attention of it and its body", ArgsUsage: "EVENT_ID",
+		Name: "event", Usage: "show a call, its items that need attention and its body", ArgsUsage: "EVENT_ID",
 		Description: example("baoco source event 17", "baoco source event 17 --lang vi"), Flags: adminFlags(langFlag), Action: admin(showEvent),
 	}
 }
 
 func linkCommand() *cli.Command {
 	return &cli.Command{
-		Name: "link", Usage: "say whose the unassigned transactions of a call are, and record them", ArgsUsage: "EVENT_ID",
+		Name: "link", Usage: "assign the unassigned transactions of a call to a bank account and record them", ArgsUsage: "EVENT_ID",
 		Description: example(`baoco source link 17 --name "NGUYEN VAN A"`, `baoco source link 17 --bank VCB --account-number 7220111112005 --name "NGUYEN VAN A"`),
 		Flags: adminFlags(
 			&cli.StringFlag{Name: "bank", Usage: "bank `CODE` (default: as the call names it)"},
 			&cli.StringFlag{Name: "account-number", Usage: "account `NUMBER` (default: as the call names it)"},
 			&cli.StringFlag{Name: "name", Usage: "account holder's `NAME`, of an account that is not linked yet"},
-			&cli.BoolFlag{Name: "notify-all", Usage: "notify of everything, not only of the last 24 hours"},
-			&cli.BoolFlag{Name: "no-notify", Usage: "notify of nothing"},
+			&cli.BoolFlag{Name: "notify-all", Usage: "send all of them to the webhooks, not only those of the last 24 hours"},
+			&cli.BoolFlag{Name: "no-notify", Usage: "send none of them to the webhooks"},
 		),
 		Action: admin(linkEvent),
 	}
@@ -59,14 +59,14 @@ func linkCommand() *cli.Command {
 
 func retryCommand() *cli.Command {
 	return &cli.Command{
-		Name: "retry", Usage: "read the body of a call again and record what can be recorded now", ArgsUsage: "EVENT_ID",
+		Name: "retry", Usage: "reprocess a call and record what can be recorded now", ArgsUsage: "EVENT_ID",
 		Description: example("baoco source retry 17"), Flags: adminFlags(), Action: admin(retryEvent),
 	}
 }
 
 func discardCommand() *cli.Command {
 	return &cli.Command{
-		Name: "discard", Usage: "close what of a call needs attention, because it is nothing", ArgsUsage: "EVENT_ID",
+		Name: "discard", Usage: "discard the items of a call that need attention", ArgsUsage: "EVENT_ID",
 		Description: example("baoco source discard 17", "baoco source discard 17 --item-id 30"),
 		Flags:       adminFlags(&cli.Int64Flag{Name: "item-id", Usage: "only item `ID`, as source event shows it"}), Action: admin(discardEvent),
 	}
@@ -104,7 +104,7 @@ func sourceLog(c *cli.Context, s *session) error {
 	for _, e := range events {
 		list = append(list, web.EncodeInboundEvent(e, s.service.Zone(), lang))
 	}
-	none := "No call came in yet."
+	none := "No calls yet."
 	if f.OpenOnly || f.State != "" || f.SourceID != 0 || !f.From.IsZero() || !f.To.IsZero() {
 		none = "No such call."
 	}
@@ -159,7 +159,7 @@ func printRefused(w io.Writer, calls []web.RefusedCallJSON) {
 		}
 		rows = append(rows, []string{r.ReceivedAt, source, r.Remote, string(r.Code), r.Reason})
 	}
-	printTable(w, "No call was refused.", []string{"RECEIVED", "SOURCE", "FROM", "CODE", "REASON"}, rows)
+	printTable(w, "No calls were refused.", []string{"RECEIVED", "SOURCE", "FROM", "CODE", "REASON"}, rows)
 }
 
 func showEvent(c *cli.Context, s *session) error {

@@ -70,7 +70,7 @@ func listPending(c *cli.Context, s *session) error {
 		})
 	}
 	return output(c, list, func(w io.Writer) {
-		printTable(w, "Nothing is waiting.", []string{"DELIVERY", "NEXT", "WEBHOOK", "MADE", "TYPE", "AMOUNT", "CONTENT"}, rows, "DELIVERY", "WEBHOOK", "AMOUNT")
+		printTable(w, "No deliveries are waiting.", []string{"DELIVERY", "NEXT", "WEBHOOK", "MADE", "TYPE", "AMOUNT", "CONTENT"}, rows, "DELIVERY", "WEBHOOK", "AMOUNT")
 		if total > int64(len(rows)) {
 			fmt.Fprintf(c.App.ErrWriter, "%d of %d; --page shows more.\n", len(rows), total)
 		}

@@ -15,21 +15,21 @@ import (
 func pruneCommand() *cli.Command {
 	const asServed = " (default: as serve was last started)"
 	return &cli.Command{
-		Name: "prune", Usage: "remove old inbound calls and history now, as a running server does every hour; transactions always stay",
+		Name: "prune", Usage: "remove old inbound log and delivery history now, as a running server does every hour; transactions are always kept",
 		Description: example("baoco prune --dry-run", "baoco prune --keep-inbound 7d --keep-history 90d --vacuum"),
 		Flags: adminFlags(
 			keepFlag("keep-inbound", keepInboundUsage+asServed, ""),
 			keepFlag("keep-history", keepHistoryUsage+asServed, ""),
 			&cli.BoolFlag{Name: "dry-run", Usage: "only count what would be removed"},
-			&cli.BoolFlag{Name: "vacuum", Usage: "give the room that is free in the file back to the disk"},
+			&cli.BoolFlag{Name: "vacuum", Usage: "give free space in the file back to the disk"},
 		),
 		Action: admin(prune),
 	}
 }
 
 const (
-	keepInboundUsage = "`TIME` to keep inbound calls that need no attention, such as 30d; 0 is for ever"
-	keepHistoryUsage = "`TIME` to keep the history of webhooks, such as 365d; 0 is for ever"
+	keepInboundUsage = "`TIME` to keep the inbound log, but for what needs attention, such as 30d; 0 is for ever"
+	keepHistoryUsage = "`TIME` to keep the delivery history, such as 365d; 0 is for ever"
 )
 
 func keepFlag(name, usage, value string) *cli.StringFlag {

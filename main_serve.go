@@ -28,7 +28,7 @@ import (
 
 func serveCommand() *cli.Command {
 	return &cli.Command{
-		Name: "serve", Usage: "run the service; creates the database where there is none",
+		Name: "serve", Usage: "run the server; creates the database if there is none",
 		Description: example(
 			"baoco serve",
 			"baoco serve --domain baoco.shop.vn",
@@ -36,17 +36,17 @@ func serveCommand() *cli.Command {
 		),
 		Flags: []cli.Flag{
 			dbFlag,
-			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to answer at", Value: "127.0.0.1:8080", EnvVars: []string{"BAOCO_LISTEN"}},
+			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on", Value: "127.0.0.1:8080", EnvVars: []string{"BAOCO_LISTEN"}},
 			&cli.StringFlag{Name: "base-url", Usage: "`URL` at which providers reach this server", EnvVars: []string{"BAOCO_BASE_URL"}},
-			&cli.StringFlag{Name: "domain", Usage: "answer HTTPS for `NAME` on ports 443 and 80, with a certificate by ACME", EnvVars: []string{"BAOCO_DOMAIN"}},
-			&cli.StringFlag{Name: "acme-directory", Usage: "`URL` of the authority that gives the certificate of --domain; Let's Encrypt unless given", EnvVars: []string{"BAOCO_ACME_DIRECTORY"}},
+			&cli.StringFlag{Name: "domain", Usage: "serve HTTPS for `NAME` on ports 443 and 80, with an automatic certificate (ACME)", EnvVars: []string{"BAOCO_DOMAIN"}},
+			&cli.StringFlag{Name: "acme-directory", Usage: "`URL` of the authority that issues the certificate of --domain (default: Let's Encrypt)", EnvVars: []string{"BAOCO_ACME_DIRECTORY"}},
 			&cli.StringFlag{Name: "timezone", Usage: "`ZONE` of every date (default: that of the database, " + app.DefaultZone + " in a new one)", EnvVars: []string{"BAOCO_TIMEZONE"}},
-			&cli.StringSliceFlag{Name: "allow-target", Usage: "let webhooks go to `CIDR[@PORT]` or to the exact host name, though it is private (repeatable)", EnvVars: []string{"BAOCO_ALLOW_TARGET"}},
+			&cli.StringSliceFlag{Name: "allow-target", Usage: "allow webhooks at private addresses in `CIDR[@PORT]`, or at this exact host name (repeatable)", EnvVars: []string{"BAOCO_ALLOW_TARGET"}},
 			&cli.IntFlag{Name: "rate-limit", Usage: "requests a minute for each API key and endpoint, `N`", Value: 300, EnvVars: []string{"BAOCO_RATE_LIMIT"}},
 			&cli.IntFlag{Name: "listing-rate-limit", Usage: "the same for the listings of transactions and of bank accounts, `N`", Value: 60, EnvVars: []string{"BAOCO_LISTING_RATE_LIMIT"}},
 			keepFlag("keep-inbound", keepInboundUsage, "30d"),
 			keepFlag("keep-history", keepHistoryUsage, "365d"),
-			&cli.StringFlag{Name: "catch-up", Usage: "`TIME` between two readings of the lists of providers, from 10s to 24h; 0 is never", Value: "3m", EnvVars: []string{"BAOCO_CATCH_UP"}},
+			&cli.StringFlag{Name: "catch-up", Usage: "`TIME` between two syncs of the lists of providers, from 10s to 24h; 0 is never", Value: "3m", EnvVars: []string{"BAOCO_CATCH_UP"}},
 			&cli.StringFlag{Name: "log-format", Usage: "`FORMAT`: text or json", Value: "text", EnvVars: []string{"BAOCO_LOG_FORMAT"}},
 			langFlag,
 		},

@@ -15,9 +15,9 @@ import (
 )
 
 func sourceCommand() *cli.Command {
-	secretFile := &cli.StringFlag{Name: "secret-file", Usage: "`FILE` that holds the secret, - for standard input (default: a generated one)"}
+	secretFile := &cli.StringFlag{Name: "secret-file", Usage: "`FILE` that holds the secret, - for standard input (default: generate one)"}
 	return &cli.Command{
-		Name: "source", Usage: "where transactions come in: one for each provider account",
+		Name: "source", Usage: "sources of transactions, one for each provider account",
 		Subcommands: []*cli.Command{
 			{
 				Name: "add", Usage: "add a source and show its secret",
@@ -29,40 +29,40 @@ func sourceCommand() *cli.Command {
 				),
 				Flags: adminFlags(
 					&cli.StringFlag{Name: "provider", Usage: "`KIND`: " + providerNames(), Required: true},
-					&cli.StringFlag{Name: "name", Usage: "a `NAME` to tell it apart", Required: true},
-					&cli.StringFlag{Name: "auth", Usage: "`WAY` its calls authenticate: bearer or hmac (native), apikey or hmac (sepay), bearer or token (generic, sms-to-url)"},
+					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
+					&cli.StringFlag{Name: "auth", Usage: "`METHOD` of authentication: bearer or hmac (native), apikey or hmac (sepay), bearer or token (generic, sms-to-url)"},
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "record on bank account `ID` only"},
 					secretFile,
-					&cli.StringSliceFlag{Name: "map", Usage: "where a field stands, `FIELD=PATH`, such as amount=data.sum (generic; repeatable)"},
+					&cli.StringSliceFlag{Name: "map", Usage: "path of a field, `FIELD=PATH`, such as amount=data.sum (generic; repeatable)"},
 					&cli.StringFlag{Name: "header", Usage: "`NAME` of the header that carries the secret (generic, sms-to-url; default: Authorization: Bearer)"},
-					&cli.StringSliceFlag{Name: "sender", Usage: "further `NAME` under which a bank's texts come (SMS; repeatable)"},
+					&cli.StringSliceFlag{Name: "sender", Usage: "another sender `NAME` of the bank's messages (SMS; repeatable)"},
 					&cli.StringFlag{Name: "access-key", Usage: "the `KEY` that Pay2S calls accessKey (pay2s-ipn)"},
-					&cli.StringFlag{Name: "username", Usage: "`NAME` with which VietQR asks for its token (vietqr)"},
-					&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` with the key of the provider's API, to catch up on calls that never came (sepay, casso, casso-v2)"},
-					&cli.StringFlag{Name: "api-url", Usage: "`URL` of that API, where it isn't the provider's own"},
+					&cli.StringFlag{Name: "username", Usage: "`NAME` with which VietQR signs in to get a token (vietqr)"},
+					&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` that holds the provider's API key, to sync transactions whose calls never arrived (sepay, casso, casso-v2)"},
+					&cli.StringFlag{Name: "api-url", Usage: "`URL` of that API (default: the provider's)"},
 				),
 				Action: admin(addSource),
 			},
 			{
-				Name: "list", Usage: "list the sources and how they are", Description: example("baoco source list"),
+				Name: "list", Usage: "list the sources with their state", Description: example("baoco source list"),
 				Flags: adminFlags(langFlag), Action: admin(listSources),
 			},
 			{
-				Name: "show", Usage: "show a source, how it is set up and its last calls; not its secret", ArgsUsage: "ID",
+				Name: "show", Usage: "show a source, its settings and its last calls, without its secret", ArgsUsage: "ID",
 				Description: example("baoco source show 1"), Flags: adminFlags(langFlag), Action: admin(describeSource),
 			},
 			{
-				Name: "rotate", Usage: "give a source a new secret, at once, or a new API key", ArgsUsage: "ID",
+				Name: "rotate", Usage: "rotate the secret of a source, effective at once, or replace its API key", ArgsUsage: "ID",
 				Description: example("baoco source rotate 1", "baoco source rotate 1 --api-key-file sepay.key"),
-				Flags:       adminFlags(secretFile, &cli.StringFlag{Name: "api-key-file", Usage: "`FILE` with the new key of the provider's API, - for standard input; the secret stays"}),
+				Flags:       adminFlags(secretFile, &cli.StringFlag{Name: "api-key-file", Usage: "`FILE` that holds the provider's new API key, - for standard input; the secret stays the same"}),
 				Action:      admin(rotateSource),
 			},
 			{
-				Name: "allow", Usage: "take a bank's texts under a further sender's name (SMS)", ArgsUsage: "ID", Description: example("baoco source allow 1 --sender VIETCOMBANK"),
+				Name: "allow", Usage: "allow another sender of bank messages (SMS)", ArgsUsage: "ID", Description: example("baoco source allow 1 --sender VIETCOMBANK"),
 				Flags: adminFlags(&cli.StringSliceFlag{Name: "sender", Usage: "the `NAME` or number, as the phone shows it (repeatable)"}), Action: admin(allowSenders),
 			},
 			{
-				Name: "remove", Usage: "end a source; what it recorded stays", ArgsUsage: "ID", Description: example("baoco source remove 1"),
+				Name: "remove", Usage: "remove a source; its transactions are kept", ArgsUsage: "ID", Description: example("baoco source remove 1"),
 				Flags: adminFlags(), Action: admin(removeSource),
 			},
 			catchUpCommand(), logCommand(), eventCommand(), linkCommand(), retryCommand(), discardCommand(),
@@ -167,7 +167,7 @@ func showSource(c *cli.Context, s *session, src app.Source) error {
 			}
 		}
 		if utf8.RuneCountInString(src.Secret) < app.ShortSecret {
-			fmt.Fprintf(c.App.ErrWriter, "The secret is short: one of at least %d characters can't be guessed.\n", app.ShortSecret)
+			fmt.Fprintf(c.App.ErrWriter, "The secret is short and could be guessed: use at least %d characters.\n", app.ShortSecret)
 		}
 	})
 }
@@ -307,7 +307,7 @@ func (d describedSource) print(w io.Writer, base string) {
 	line("Last call", orNever(d.LastCallAt))
 	line("Last transaction", orNever(d.LastTransactionAt))
 	fmt.Fprintln(w)
-	printEvents(w, "No call came in yet.", d.Events)
+	printEvents(w, "No calls yet.", d.Events)
 	fmt.Fprintln(w)
 	printRefused(w, d.Refused)
 }
@@ -341,7 +341,7 @@ func allowSenders(c *cli.Context, s *session) error {
 		return err
 	}
 	return output(c, map[string]any{"id": src.ID, "senders": src.Options.Senders}, func(w io.Writer) {
-		fmt.Fprintf(w, "Source %d takes texts from the names it knows of the banks, and from %s.\n", src.ID, strings.Join(src.Options.Senders, ", "))
+		fmt.Fprintf(w, "Source %d accepts messages from the sender names of banks and from %s.\n", src.ID, strings.Join(src.Options.Senders, ", "))
 	})
 }
 
@@ -353,5 +353,5 @@ func removeSource(c *cli.Context, s *session) error {
 	if err := s.service.RemoveSource(c.Context, s.account, id, s.now); err != nil {
 		return err
 	}
-	return done(c, id, "removed", "Source %d is removed; its calls are refused from now on.\n", id)
+	return done(c, id, "removed", "Source %d is removed; its calls are refused from now on and its transactions are kept.\n", id)
 }

@@ -19,8 +19,8 @@ import (
 func systemdCommand() *cli.Command {
 	flags := []cli.Flag{
 		&cli.StringFlag{Name: "db", Usage: "database `FILE`", Value: "/var/lib/baoco/baoco.db", EnvVars: dbFlag.EnvVars},
-		&cli.StringFlag{Name: "user", Usage: "the system's `USER` to run as, with a group of its own", Value: "baoco"},
-		&cli.StringFlag{Name: "binary", Usage: "the program's `FILE` (default: this one)"},
+		&cli.StringFlag{Name: "user", Usage: "system `USER` to run as, with its own group", Value: "baoco"},
+		&cli.StringFlag{Name: "binary", Usage: "program `FILE` (default: this one)"},
 	}
 	for _, f := range serveCommand().Flags {
 		if f != cli.Flag(dbFlag) {
@@ -28,7 +28,7 @@ func systemdCommand() *cli.Command {
 		}
 	}
 	return &cli.Command{
-		Name: "systemd", Usage: "print a unit that runs serve with the flags given, locked in as far as baoco allows",
+		Name: "systemd", Usage: "print a systemd unit that runs serve with the given flags, sandboxed",
 		Description: example(
 			"baoco systemd --domain baoco.shop.vn > /etc/systemd/system/baoco.service",
 			"baoco systemd --listen 127.0.0.1:8080 --base-url https://baoco.shop.vn --db /srv/baoco/baoco.db",

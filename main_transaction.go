@@ -15,7 +15,7 @@ import (
 
 func transactionCommand() *cli.Command {
 	return &cli.Command{
-		Name: "transaction", Usage: "the ledger",
+		Name: "transaction", Usage: "recorded transactions",
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list transactions, newest first",
@@ -28,7 +28,7 @@ func transactionCommand() *cli.Command {
 				Action: admin(listTransactions),
 			},
 			{
-				Name: "add", Usage: "record a transaction by hand; a running server notifies within a second",
+				Name: "add", Usage: "record a transaction by hand; a running server sends it to the webhooks within a second",
 				Description: example("baoco transaction add --bank ACB --account-number 19354957 --type IN --amount 200000 --content DH123"),
 				Flags: adminFlags(
 					&cli.StringFlag{Name: "bank", Usage: "bank `CODE` (default: the bank of the linked account with this number)"},
@@ -36,8 +36,8 @@ func transactionCommand() *cli.Command {
 					&cli.StringFlag{Name: "type", Usage: "`TYPE` IN or OUT", Value: string(app.In)},
 					&cli.StringFlag{Name: "amount", Usage: "amount in `VND`", Required: true},
 					&cli.StringFlag{Name: "content", Usage: "transfer content, a `TEXT`"},
-					&cli.StringFlag{Name: "transaction-number", Usage: "the bank's `CODE` of the transfer"},
-					&cli.StringFlag{Name: "id", Usage: "an `ID` that makes it once (default: the transaction number, or a new one)"},
+					&cli.StringFlag{Name: "transaction-number", Usage: "`NUMBER` that the bank gave the transfer"},
+					&cli.StringFlag{Name: "id", Usage: "an `ID`: the same one is recorded once (default: the transaction number, or a new one)"},
 					&cli.StringFlag{Name: "date", Usage: "time of the transfer, `Y-m-d H:i:s` (default: now)"},
 				),
 				Action: admin(addTransaction),
@@ -60,7 +60,7 @@ func transactionFilterFlags() []cli.Flag {
 		&cli.Int64Flag{Name: "min-amount", Usage: "of at least `VND`"},
 		&cli.Int64Flag{Name: "max-amount", Usage: "of at most `VND`"},
 		&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or number, without regard to case or accents"},
-		&cli.StringFlag{Name: "delivery-state", Usage: "only those that the shop was told of as `STATE` says: failed, pending, delivered or unsent"},
+		&cli.StringFlag{Name: "delivery-state", Usage: "only those in delivery `STATE` failed, pending, delivered or unsent"},
 		&cli.Int64Flag{Name: "since-id", Usage: "only ids above `ID`, oldest first"},
 	}
 }
@@ -115,7 +115,7 @@ func listTransactions(c *cli.Context, s *session) error {
 		rows = append(rows, []string{e.ID, e.TransactionDate, e.Bank, e.AccountNumber, string(e.Type), vnd(e.Amount), clip(e.Content, 50), e.TransactionNumber})
 	}
 	return output(c, encoded, func(w io.Writer) {
-		printTable(w, "There is no such transaction.", []string{"ID", "TIME", "BANK", "ACCOUNT", "TYPE", "AMOUNT", "CONTENT", "NUMBER"}, rows, "ID", "AMOUNT")
+		printTable(w, "No transactions found.", []string{"ID", "TIME", "BANK", "ACCOUNT", "TYPE", "AMOUNT", "CONTENT", "NUMBER"}, rows, "ID", "AMOUNT")
 		if page.Sums != nil && page.Total > 0 {
 			fmt.Fprintf(w, "In %s VND (%s), out %s VND (%s).\n", vnd(page.Sums.In.Total), vnd(page.Sums.In.Count), vnd(page.Sums.Out.Total), vnd(page.Sums.Out.Count))
 		}

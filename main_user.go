@@ -11,15 +11,15 @@ import (
 )
 
 func userCommand() *cli.Command {
-	passwordFile := &cli.StringFlag{Name: "password-file", Usage: "`FILE` that holds the password, - for standard input (default: a generated one)"}
+	passwordFile := &cli.StringFlag{Name: "password-file", Usage: "`FILE` that holds the password, - for standard input (default: generate one)"}
 	return &cli.Command{
-		Name: "user", Usage: "who may sign in to the dashboard",
+		Name: "user", Usage: "users who may sign in to the dashboard",
 		Subcommands: []*cli.Command{
 			{
-				Name: "create", Usage: "let somebody in; shows a generated password once", ArgsUsage: "NAME",
+				Name: "create", Usage: "create a user; a generated password is shown once", ArgsUsage: "NAME",
 				Description: example("baoco user create lan", "baoco user create thungan --role viewer --password-file password.txt"),
 				Flags: adminFlags(
-					&cli.StringFlag{Name: "role", Usage: "`ROLE`: owner, or viewer, who sees money come in and no settings", Value: string(app.RoleOwner)},
+					&cli.StringFlag{Name: "role", Usage: "`ROLE`: owner, or viewer, who sees money in and out but no settings or secrets", Value: string(app.RoleOwner)},
 					passwordFile,
 				),
 				Action: admin(createUser),
@@ -29,11 +29,11 @@ func userCommand() *cli.Command {
 				Flags: adminFlags(), Action: admin(listUsers),
 			},
 			{
-				Name: "passwd", Usage: "give a user a new password and sign them out everywhere", ArgsUsage: "NAME",
+				Name: "passwd", Usage: "change the password of a user and sign them out everywhere", ArgsUsage: "NAME",
 				Description: example("baoco user passwd lan"), Flags: adminFlags(passwordFile), Action: admin(setPassword),
 			},
 			{
-				Name: "role", Usage: "change what a user may do", ArgsUsage: "NAME", Description: example("baoco user role thungan --role owner"),
+				Name: "role", Usage: "change the role of a user", ArgsUsage: "NAME", Description: example("baoco user role thungan --role owner"),
 				Flags:  adminFlags(&cli.StringFlag{Name: "role", Usage: "`ROLE`: owner or viewer", Required: true}),
 				Action: admin(setRole),
 			},
@@ -42,7 +42,7 @@ func userCommand() *cli.Command {
 				Flags: adminFlags(), Action: admin(signOutUser),
 			},
 			{
-				Name: "remove", Usage: "take a user's access away, at once", ArgsUsage: "NAME", Description: example("baoco user remove lan"),
+				Name: "remove", Usage: "remove a user; they are signed out at once", ArgsUsage: "NAME", Description: example("baoco user remove lan"),
 				Flags: adminFlags(), Action: admin(removeUser),
 			},
 		},
@@ -99,7 +99,7 @@ func showPassword(c *cli.Context, s *session, u app.User, secret string, generat
 		fmt.Fprintf(w, "User:      %s (%s)\n", u.Name, u.Role)
 		if generated {
 			fmt.Fprintf(w, "Password:  %s\n", secret)
-			fmt.Fprintln(c.App.ErrWriter, "The password is shown this once.")
+			fmt.Fprintln(c.App.ErrWriter, "Save the password now: it is not shown again.")
 		}
 	})
 }

@@ -14,13 +14,13 @@ import (
 
 func webhookCommand() *cli.Command {
 	return &cli.Command{
-		Name: "webhook", Usage: "the URLs that are told of transactions",
+		Name: "webhook", Usage: "webhooks: URLs of your shop that are called for every transaction",
 		Subcommands: []*cli.Command{
 			{
-				Name: "create", Usage: "make a webhook and show its secret this once",
+				Name: "create", Usage: "create a webhook and show its secret once",
 				Description: example("baoco webhook create --name shop --url https://shop.vn/baoco --type IN"),
 				Flags: adminFlags(
-					&cli.StringFlag{Name: "name", Usage: "a `NAME` to tell it apart", Required: true},
+					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
 					&cli.StringFlag{Name: "url", Usage: "`URL` that receives the POSTs", Required: true},
 					&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Required: true},
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "only transactions of bank account `ID` (default: all)"},
@@ -32,32 +32,32 @@ func webhookCommand() *cli.Command {
 				Name: "update", Usage: "change a webhook", ArgsUsage: "ID", Description: example("baoco webhook update 1 --url https://shop.vn/new"),
 				Flags: adminFlags(
 					&cli.StringFlag{Name: "name", Usage: "new `NAME`"},
-					&cli.StringFlag{Name: "url", Usage: "new `URL`; pending deliveries go there too"},
+					&cli.StringFlag{Name: "url", Usage: "new `URL`, for waiting deliveries too"},
 					&cli.StringFlag{Name: "type", Usage: "new `TYPE`: IN, OUT or ALL"},
 				),
 				Action: admin(updateWebhook),
 			},
 			{
-				Name: "toggle", Usage: "switch a webhook off or on; pending deliveries wait meanwhile", ArgsUsage: "ID",
+				Name: "toggle", Usage: "turn a webhook off or on; waiting deliveries are kept", ArgsUsage: "ID",
 				Description: example("baoco webhook toggle 1"), Flags: adminFlags(), Action: admin(toggleWebhook),
 			},
 			{
-				Name: "delete", Usage: "end a webhook; pending deliveries are cancelled, history stays", ArgsUsage: "ID",
+				Name: "delete", Usage: "delete a webhook; waiting deliveries are cancelled, its history is kept", ArgsUsage: "ID",
 				Description: example("baoco webhook delete 1"), Flags: adminFlags(), Action: admin(deleteWebhook),
 			},
 			{
-				Name: "test", Usage: "send a signed sample and show the answer; exits 6 unless it is accepted", ArgsUsage: "ID",
+				Name: "test", Usage: "send a signed test and show the response; exits 6 unless it is accepted", ArgsUsage: "ID",
 				Description: example("baoco webhook test 1"), Flags: adminFlags(langFlag), Action: admin(testWebhook),
 			},
 			verifyCommand(),
 			{
-				Name: "rotate-secret", Usage: "give a webhook a new secret, with an overlap", ArgsUsage: "ID",
+				Name: "rotate-secret", Usage: "rotate the secret of a webhook, with an overlap", ArgsUsage: "ID",
 				Description: example("baoco webhook rotate-secret 1 --overlap-hours 48"),
-				Flags:       adminFlags(&cli.IntFlag{Name: "overlap-hours", Usage: "`HOURS` that the old secret still signs, 0 to 168", Value: 24}),
+				Flags:       adminFlags(&cli.IntFlag{Name: "overlap-hours", Usage: "`HOURS` that the old secret keeps signing, 0 to 168", Value: 24}),
 				Action:      admin(rotateSecret),
 			},
 			{
-				Name: "activate-secret", Usage: "end the overlap of a rotation now", ArgsUsage: "ID",
+				Name: "activate-secret", Usage: "end the overlap of a rotation: use the new secret only", ArgsUsage: "ID",
 				Description: example("baoco webhook activate-secret 1"), Flags: adminFlags(), Action: admin(activateSecret),
 			},
 		},
@@ -80,9 +80,9 @@ func createWebhook(c *cli.Context, s *session) error {
 	}{web.EncodeWebhook(hook, s.service.Zone()), secret}
 	return output(c, created, func(w io.Writer) {
 		fmt.Fprintf(w, "Webhook: %d (%s)\nSecret:  %s\n", hook.ID, hook.Type, secret)
-		fmt.Fprintln(c.App.ErrWriter, "Keep the secret now: it is not shown again.")
+		fmt.Fprintln(c.App.ErrWriter, "Save the secret now: it is not shown again.")
 		if app.IsPlainHTTP(hook.URL) {
-			fmt.Fprintln(c.App.ErrWriter, "HTTPS is recommended: over http:// anybody on the way can read the transactions.")
+			fmt.Fprintln(c.App.ErrWriter, "Use HTTPS: with http://, anyone on the network path can read the transactions.")
 		}
 	})
 }
@@ -154,9 +154,9 @@ func toggleWebhook(c *cli.Context, s *session) error {
 	}
 	return output(c, web.EncodeWebhook(hook, s.service.Zone()), func(w io.Writer) {
 		if hook.IsActive {
-			fmt.Fprintf(w, "Webhook %d is enabled.\n", id)
+			fmt.Fprintf(w, "Webhook %d is on.\n", id)
 		} else {
-			fmt.Fprintf(w, "Webhook %d is disabled; its pending deliveries wait.\n", id)
+			fmt.Fprintf(w, "Webhook %d is off; its waiting deliveries are kept until it is on again.\n", id)
 		}
 	})
 }
@@ -169,7 +169,7 @@ func deleteWebhook(c *cli.Context, s *session) error {
 	if err := s.service.DeleteWebhook(c.Context, s.account, id, s.now); err != nil {
 		return err
 	}
-	return done(c, id, "deleted", "Webhook %d is deleted; its history stays.\n", id)
+	return done(c, id, "deleted", "Webhook %d is deleted; its history is kept.\n", id)
 }
 
 func testWebhook(c *cli.Context, s *session) error {
@@ -195,7 +195,7 @@ func testWebhook(c *cli.Context, s *session) error {
 		}
 	})
 	if err == nil && !a.Result.OK() {
-		err = exitStatus{exitCheck, fmt.Errorf("the receiver did not accept the test: %s", outcome(a))}
+		err = exitStatus{exitCheck, fmt.Errorf("the shop did not accept the test: %s", outcome(a))}
 	}
 	return err
 }
@@ -224,7 +224,7 @@ func rotateSecret(c *cli.Context, s *session) error {
 	}
 	return output(c, map[string]any{"id": id, "secret": secret}, func(w io.Writer) {
 		fmt.Fprintln(w, secret)
-		fmt.Fprintf(c.App.ErrWriter, "Keep the new secret now: it is not shown again. Once the receiver knows it: baoco webhook activate-secret %d\n", id)
+		fmt.Fprintf(c.App.ErrWriter, "Save the new secret now: it is not shown again. Once your shop uses it: baoco webhook activate-secret %d\n", id)
 	})
 }
 
@@ -236,5 +236,5 @@ func activateSecret(c *cli.Context, s *session) error {
 	if err := s.service.ActivateSecret(c.Context, s.account, id, s.now); err != nil {
 		return err
 	}
-	return done(c, id, "activated", "The new secret of webhook %d signs everything from now on.\n", id)
+	return done(c, id, "activated", "The new secret of webhook %d is now the only one in use.\n", id)
 }

@@ -298,7 +298,7 @@ func (d *doctor) eventIDs(ctx context.Context) (c app.Check, err error) {
 	}
 	if broken > 0 || first != transactions {
 		return failed(app.Textf("%d event ids of %d transactions, and %d of nothing: a repeated call might be recorded twice.",
-			"%d mã sự kiện cho %d giao dịch, và %d mã không thuộc về gì: lời gọi lặp lại có thể bị ghi hai lần.", first, transactions, broken), cureReport), nil
+			"%d mã sự kiện cho %d giao dịch, và %d mã không thuộc về gì: lượt gọi lặp lại có thể bị ghi hai lần.", first, transactions, broken), cureReport), nil
 	}
 	return fine("Every transaction has its event id.", "Mỗi giao dịch có mã sự kiện của mình.")
 }

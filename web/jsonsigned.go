@@ -25,10 +25,10 @@ func parseSigned(body []byte) (jsonValue, app.Refusal) {
 	r := jsonReader{text: strings.TrimPrefix(string(body), "\xef\xbb\xbf"), surrogates: utf8.Valid(body)}
 	v, ok := r.value()
 	if r.space(); !ok || r.at != len(r.text) || v.kind != jsonObject || !utf8.Valid(body) {
-		return v, refusal(app.RefusalMalformed, "The body is not a JSON object in UTF-8.", "Nội dung không phải một đối tượng JSON mã hoá UTF-8.")
+		return v, refusal(app.RefusalMalformed, "The body is not a JSON object in UTF-8.", "Nội dung không phải là một đối tượng JSON mã hoá UTF-8.")
 	}
 	if key, repeated := repeatedAnywhere(v); repeated {
-		return v, refusalf(app.RefusalRepeated, "The body has the field %s more than once.", "Nội dung có trường %s xuất hiện nhiều lần.", strconv.QuoteToASCII(app.CleanText(key, 40)))
+		return v, refusalf(app.RefusalRepeated, "The field %s appears more than once in the body.", "Trường %s xuất hiện nhiều lần trong nội dung.", strconv.QuoteToASCII(app.CleanText(key, 40)))
 	}
 	return v, app.Refusal{}
 }

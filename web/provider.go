@@ -196,8 +196,8 @@ func (s *Server) verified(w http.ResponseWriter, r *http.Request, at entrance, n
 		return in, adapter, err
 	}
 	if !found {
-		s.noteRefused(r, in, refusal(app.RefusalUnknownSource, "Neither the path nor a Bearer token names a source.",
-			"Cả đường dẫn lẫn Bearer token đều không trỏ tới nguồn nào."))
+		s.noteRefused(r, in, refusal(app.RefusalUnknownSource, "Neither the URL nor a Bearer token belongs to a source.",
+			"URL và Bearer token đều không thuộc nguồn nào."))
 		return in, adapter, app.ErrUnauthorized()
 	}
 	in.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxInboundBody))

@@ -35,7 +35,7 @@ func verifyCapcom6(in inbound, h http.Header) app.Refusal {
 		return why
 	}
 	if len(stamp) != 10 || !isInteger(stamp) {
-		return refusal(app.RefusalMalformed, "X-Timestamp is not a time in seconds, of ten digits.", "X-Timestamp không phải thời gian tính bằng giây gồm mười chữ số.")
+		return refusal(app.RefusalMalformed, "X-Timestamp is not a timestamp in seconds with ten digits.", "X-Timestamp không phải là mốc thời gian tính bằng giây gồm mười chữ số.")
 	}
 	return checkHexHMAC("X-Signature", signature, sha256.New, in.source.Secret, in.body, []byte(stamp))
 }

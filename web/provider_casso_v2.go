@@ -34,7 +34,7 @@ func verifyCassoV2(in inbound, h http.Header) app.Refusal {
 	stamp, signature, found := strings.Cut(header, ",v1=")
 	stamp, begins := strings.CutPrefix(stamp, "t=")
 	if !found || !begins || !isInteger(stamp) {
-		return refusalf(app.RefusalMalformed, "%s is not t=, a time in digits, and v1= with a signature.", "%s không có dạng t= kèm thời gian bằng chữ số và v1= kèm chữ ký.", name)
+		return refusalf(app.RefusalMalformed, "%s does not consist of t= with a timestamp in digits and v1= with a signature.", "%s không có dạng t= kèm thời gian bằng chữ số và v1= kèm chữ ký.", name)
 	}
 	v, why := parseSigned(in.body)
 	if why.Code != "" {

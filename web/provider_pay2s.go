@@ -69,7 +69,7 @@ func verifyPay2SIPN(in inbound, _ http.Header) app.Refusal {
 	}
 	fields, ok := pay2sFields(v)
 	if !ok {
-		return refusal(app.RefusalMalformed, "A signed field is neither a string nor a number.", "Có trường được ký không phải chuỗi ký tự hoặc số.")
+		return refusal(app.RefusalMalformed, "A signed field is neither a string nor a number.", "Có trường được ký không phải là chuỗi ký tự hay số.")
 	}
 	signed := append(signedFields{{"accessKey", in.source.Options.AccessKey}}, fields...)
 	why = checkHexHMAC("m2signature", signature, sha256.New, in.source.Secret, signed.signed())

@@ -34,7 +34,7 @@ func verifyPayOS(in inbound, _ http.Header) app.Refusal {
 	}
 	fields, ok := payOSFields(v.get("data"))
 	if !ok {
-		return refusal(app.RefusalMalformed, "data is missing, or not of fields that payOS signs.", "Thiếu data, hoặc data có trường mà payOS không ký.")
+		return refusal(app.RefusalMalformed, "data is missing, or contains fields that payOS does not sign.", "Thiếu data hoặc data có trường mà payOS không ký.")
 	}
 	return checkHexHMAC("signature", signature, sha256.New, in.source.Secret, fields.signed())
 }

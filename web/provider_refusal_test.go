@@ -46,7 +46,7 @@ func TestProviderRefusalExplained(t *testing.T) {
 	stamped := stamping(stamps.Secret, now)
 	// Nothing that was sent may be noted, even where it is no secret of ours.
 	const guess = "guessed-secret-0123456789"
-	around, altered := "line break, a space or quotation marks", "white space is another"
+	around, altered := "extra line break, space or quotation marks", "whitespace is different"
 	var constant string
 	for i, c := range []struct {
 		name, path, body string
@@ -55,26 +55,26 @@ func TestProviderRefusalExplained(t *testing.T) {
 		code             app.RefusalCode
 		says             string
 	}{
-		{"no source", inboundPath + "/nowhere", native, bearing(guess), 0, app.RefusalUnknownSource, "names a source"},
-		{"no source on the bare path", inboundPath, native, bearing(guess), 0, app.RefusalUnknownSource, "names a source"},
+		{"no source", inboundPath + "/nowhere", native, bearing(guess), 0, app.RefusalUnknownSource, "belongs to a source"},
+		{"no source on the bare path", inboundPath, native, bearing(guess), 0, app.RefusalUnknownSource, "belongs to a source"},
 
 		{"Bearer missing", bearer.URLPath(), native, nil, bearer.ID, app.RefusalMissing, "Authorization"},
 		{"Bearer twice", bearer.URLPath(), native, append(bearing(guess), bearing(guess)...), bearer.ID, app.RefusalRepeated, "Authorization"},
 		{"another scheme", bearer.URLPath(), native, []string{"Authorization", "Basic " + bearer.Secret}, bearer.ID, app.RefusalMalformed, "Bearer"},
-		{"another token", bearer.URLPath(), native, bearing(guess), bearer.ID, app.RefusalKey, "not this source's secret"},
+		{"another token", bearer.URLPath(), native, bearing(guess), bearer.ID, app.RefusalKey, "not this source’s secret"},
 		{"token of another source", bearer.URLPath(), native, bearing(other.Secret), bearer.ID, app.RefusalKey, fmt.Sprintf("source %d (test)", other.ID)},
-		{"token of another account's source", bearer.URLPath(), native, bearing(theirs.Secret), bearer.ID, app.RefusalKey, "not this source's secret"},
+		{"token of another account's source", bearer.URLPath(), native, bearing(theirs.Secret), bearer.ID, app.RefusalKey, "not this source’s secret"},
 		{"token in quotation marks", bearer.URLPath(), native, bearing(`"` + bearer.Secret + `"`), bearer.ID, app.RefusalKey, around},
 		{"token after two spaces", bearer.URLPath(), native, bearing(" " + bearer.Secret), bearer.ID, app.RefusalKey, around},
 
 		{"signature missing", signed.URLPath(), native, bearing(signed.Secret), signed.ID, app.RefusalMissing, "X-Webhook-Signature"},
 		{"signature twice", signed.URLPath(), native, append(signing(guess, native), signing(guess, native)...), signed.ID, app.RefusalRepeated, "X-Webhook-Signature"},
-		{"signature in upper case", signed.URLPath(), native, []string{"X-Webhook-Signature", strings.ToUpper(hexHMAC(signed.Secret, native))}, signed.ID, app.RefusalMalformed, "64 lower-case"},
-		{"signature cut", signed.URLPath(), native, []string{"X-Webhook-Signature", hexHMAC(signed.Secret, native)[1:]}, signed.ID, app.RefusalMalformed, "64 lower-case"},
-		{"the secret for a signature", signed.URLPath(), native, []string{"X-Webhook-Signature", signed.Secret}, signed.ID, app.RefusalMalformed, "64 lower-case"},
-		{"signed with a guess", signed.URLPath(), native, signing(guess, native), signed.ID, app.RefusalSignature, "another secret, or the body"},
+		{"signature in upper case", signed.URLPath(), native, []string{"X-Webhook-Signature", strings.ToUpper(hexHMAC(signed.Secret, native))}, signed.ID, app.RefusalMalformed, "64 lowercase"},
+		{"signature cut", signed.URLPath(), native, []string{"X-Webhook-Signature", hexHMAC(signed.Secret, native)[1:]}, signed.ID, app.RefusalMalformed, "64 lowercase"},
+		{"the secret for a signature", signed.URLPath(), native, []string{"X-Webhook-Signature", signed.Secret}, signed.ID, app.RefusalMalformed, "64 lowercase"},
+		{"signed with a guess", signed.URLPath(), native, signing(guess, native), signed.ID, app.RefusalSignature, "a different secret, or its body"},
 		{"signed with another source's", signed.URLPath(), native, signing(second.Secret, native), signed.ID, app.RefusalKey, fmt.Sprintf("source %d (test)", second.ID)},
-		{"signed with another account's", signed.URLPath(), native, signing(theirs.Secret, native), signed.ID, app.RefusalSignature, "another secret, or the body"},
+		{"signed with another account's", signed.URLPath(), native, signing(theirs.Secret, native), signed.ID, app.RefusalSignature, "a different secret, or its body"},
 		{"signed with a line break", signed.URLPath(), native, signing(signed.Secret+"\n", native), signed.ID, app.RefusalKey, around},
 		{"signed with CR LF", signed.URLPath(), native, signing(signed.Secret+"\r\n", native), signed.ID, app.RefusalKey, around},
 		{"signed with a space", signed.URLPath(), native, signing(signed.Secret+" ", native), signed.ID, app.RefusalKey, around},
@@ -83,8 +83,8 @@ func TestProviderRefusalExplained(t *testing.T) {
 		{"compacted after signing", signed.URLPath(), native, signing(signed.Secret, indented.String()), signed.ID, app.RefusalBody, altered},
 		{"a line break lost", signed.URLPath(), native, signing(signed.Secret, native+"\n"), signed.ID, app.RefusalBody, altered},
 		{"a line break added", signed.URLPath(), native + "\n", signing(signed.Secret, native), signed.ID, app.RefusalBody, altered},
-		{"another amount", signed.URLPath(), strings.Replace(native, "200000", "900000", 1), signing(signed.Secret, native), signed.ID, app.RefusalSignature, "another secret, or the body"},
-		{"not JSON", signed.URLPath(), "{", signing(guess, "{"), signed.ID, app.RefusalSignature, "another secret, or the body"},
+		{"another amount", signed.URLPath(), strings.Replace(native, "200000", "900000", 1), signing(signed.Secret, native), signed.ID, app.RefusalSignature, "a different secret, or its body"},
+		{"not JSON", signed.URLPath(), "{", signing(guess, "{"), signed.ID, app.RefusalSignature, "a different secret, or its body"},
 
 		{"Apikey missing", apikey.URLPath(), sepay, nil, apikey.ID, app.RefusalMissing, "Authorization"},
 		{"Apikey as Bearer", apikey.URLPath(), sepay, bearing(apikey.Secret), apikey.ID, app.RefusalMalformed, "Apikey"},
@@ -96,7 +96,7 @@ func TestProviderRefusalExplained(t *testing.T) {
 		{"no prefix", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], stamped[3][7:]}, stamps.ID, app.RefusalMalformed, "sha256="},
 		{"an old call", stamps.URLPath(), sepay, stamping(stamps.Secret, now.Add(-time.Hour)), stamps.ID, app.RefusalTime, "X-SePay-Timestamp"},
 		{"a call of tomorrow", stamps.URLPath(), sepay, stamping(stamps.Secret, now.Add(24*time.Hour)), stamps.ID, app.RefusalTime, "X-SePay-Timestamp"},
-		{"another timestamp than was signed", stamps.URLPath(), sepay, append([]string{stamped[0], fmt.Sprint(now.Unix() - 60)}, stamped[2:]...), stamps.ID, app.RefusalSignature, "another secret, or the body"},
+		{"another timestamp than was signed", stamps.URLPath(), sepay, append([]string{stamped[0], fmt.Sprint(now.Unix() - 60)}, stamped[2:]...), stamps.ID, app.RefusalSignature, "a different secret, or its body"},
 		{"SePay's signature by another source", stamps.URLPath(), sepay, stamping(second.Secret, now), stamps.ID, app.RefusalKey, fmt.Sprintf("source %d (test)", second.ID)},
 		{"SePay's signature with a line break", stamps.URLPath(), sepay, stamping(stamps.Secret+"\n", now), stamps.ID, app.RefusalKey, around},
 		{"SePay's body written anew", stamps.URLPath(), strings.Replace(sepay, "{", "{ ", 1), stamped, stamps.ID, app.RefusalBody, altered},

@@ -42,7 +42,7 @@ func verifySePay(in inbound, h http.Header) app.Refusal {
 	}
 	hexDigits, found := strings.CutPrefix(signature, "sha256=")
 	if !found {
-		return refusal(app.RefusalMalformed, "X-SePay-Signature does not begin with sha256=.", "X-SePay-Signature không bắt đầu bằng sha256=.")
+		return refusal(app.RefusalMalformed, "X-SePay-Signature does not start with sha256=.", "X-SePay-Signature không bắt đầu bằng sha256=.")
 	}
 	why = checkHexHMAC("X-SePay-Signature", hexDigits, sha256.New, in.source.Secret, []byte(stamp), []byte("."), in.body)
 	if why.Code != "" {

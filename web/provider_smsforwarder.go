@@ -38,14 +38,14 @@ const smsForwarderWindow = 300 * time.Second
 func verifySMSForwarder(in inbound, _ http.Header) app.Refusal {
 	v, err := parseFields(in.body)
 	if err != nil {
-		return refusal(app.RefusalMalformed, "The body is neither a form nor a JSON object.", "Nội dung không phải form cũng không phải đối tượng JSON.")
+		return refusal(app.RefusalMalformed, "The body is neither a form nor a JSON object.", "Nội dung không phải là form hay đối tượng JSON.")
 	}
 	for _, key := range []string{"timestamp", "sign"} {
 		switch {
 		case v.get(key).word() == "":
 			return refusalf(app.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
 		case v.times(key) > 1:
-			return refusalf(app.RefusalRepeated, "The field %s comes more than once.", "Trường %s xuất hiện nhiều lần.", key)
+			return refusalf(app.RefusalRepeated, "The field %s appears more than once.", "Trường %s xuất hiện nhiều lần.", key)
 		}
 	}
 	stamp, sign := v.get("timestamp").word(), []byte(v.get("sign").word())
@@ -55,7 +55,7 @@ func verifySMSForwarder(in inbound, _ http.Header) app.Refusal {
 	// The app encodes the sign and then the form with it, so that one encoding is
 	// left; a form that follows the documentation to the letter has none.
 	if !hmac.Equal(sign, []byte(want)) && !hmac.Equal(sign, []byte(url.QueryEscape(want))) {
-		return refusal(app.RefusalSignature, "sign does not match: it was made with another secret or for another timestamp.", "sign không khớp: được tạo bằng secret khác hoặc cho timestamp khác.")
+		return refusal(app.RefusalSignature, "sign does not match: it was computed with a different secret or for a different timestamp.", "sign không khớp: được tạo bằng secret khác hoặc cho timestamp khác.")
 	}
 	return checkStamp("timestamp", stamp, time.Millisecond, in.at, smsForwarderWindow)
 }

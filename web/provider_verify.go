@@ -30,11 +30,11 @@ func refusalf(code app.RefusalCode, en, vi string, args ...any) app.Refusal {
 func oneHeader(h http.Header, name string) (string, app.Refusal) {
 	switch values := h.Values(name); len(values) {
 	case 0:
-		return "", refusalf(app.RefusalMissing, "The header %s is missing.", "Thiếu header %s.", name)
+		return "", refusalf(app.RefusalMissing, "The %s header is missing.", "Thiếu header %s.", name)
 	case 1:
 		return values[0], app.Refusal{}
 	default:
-		return "", refusalf(app.RefusalRepeated, "The header %s comes more than once.", "Header %s xuất hiện nhiều lần.", name)
+		return "", refusalf(app.RefusalRepeated, "The %s header appears more than once.", "Header %s xuất hiện nhiều lần.", name)
 	}
 }
 
@@ -46,11 +46,11 @@ func checkCredential(h http.Header, scheme, secret string) app.Refusal {
 	}
 	token, found := strings.CutPrefix(value, scheme+" ")
 	if !found {
-		return refusalf(app.RefusalMalformed, "The Authorization header does not begin with %s and a space.",
+		return refusalf(app.RefusalMalformed, "The Authorization header does not start with %s and a space.",
 			"Header Authorization không bắt đầu bằng %s và một khoảng trắng.", scheme)
 	}
 	if !hmac.Equal([]byte(token), []byte(secret)) {
-		return refusalf(app.RefusalKey, "The %s token is not this source's secret.", "Token %s không phải secret của nguồn này.", scheme)
+		return refusalf(app.RefusalKey, "The %s token is not this source’s secret.", "Token %s không phải là secret của nguồn này.", scheme)
 	}
 	return app.Refusal{}
 }
@@ -59,7 +59,7 @@ func checkCredential(h http.Header, scheme, secret string) app.Refusal {
 func checkHeader(h http.Header, name, secret string) app.Refusal {
 	value, why := oneHeader(h, name)
 	if why.Code == "" && !hmac.Equal([]byte(value), []byte(secret)) {
-		why = refusalf(app.RefusalKey, "The header %s does not hold this source's secret.", "Header %s không chứa secret của nguồn này.", name)
+		why = refusalf(app.RefusalKey, "The %s header does not contain this source’s secret.", "Header %s không chứa secret của nguồn này.", name)
 	}
 	return why
 }
@@ -75,10 +75,10 @@ func checkHexHMAC(name, signature string, algorithm func() hash.Hash, secret str
 		return app.Refusal{}
 	}
 	if digits := hex.EncodedLen(mac.Size()); len(signature) != digits || strings.Trim(signature, "0123456789abcdef") != "" {
-		return refusalf(app.RefusalMalformed, "%[1]s is not %[2]d lower-case hexadecimal digits.", "%[1]s không phải %[2]d chữ số thập lục phân viết thường.", name, digits)
+		return refusalf(app.RefusalMalformed, "%[1]s is not %[2]d lowercase hexadecimal digits.", "%[1]s không phải là %[2]d chữ số thập lục phân viết thường.", name, digits)
 	}
-	return refusalf(app.RefusalSignature, "%s does not match: it was made with another secret, or the body was altered on the way.",
-		"%s không khớp: được ký bằng secret khác, hoặc nội dung bị thay đổi trên đường đi.", name)
+	return refusalf(app.RefusalSignature, "%s does not match: the call was signed with a different secret, or its body was changed on the way.",
+		"%s không khớp: lượt gọi được ký bằng secret khác, hoặc nội dung đã bị thay đổi trên đường truyền.", name)
 }
 
 // checkStamp refuses a time, in units since 1970, that is further than window
@@ -87,11 +87,11 @@ func checkHexHMAC(name, signature string, algorithm func() hash.Hash, secret str
 func checkStamp(name, stamp string, unit time.Duration, at time.Time, window time.Duration) app.Refusal {
 	n, err := strconv.ParseInt(stamp, 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt64/int64(unit) {
-		return refusalf(app.RefusalMalformed, "%s is not a time in digits.", "%s không phải thời gian dạng chữ số.", name)
+		return refusalf(app.RefusalMalformed, "%s is not a timestamp in digits.", "%s không phải là mốc thời gian bằng chữ số.", name)
 	}
 	if off := at.Sub(time.Unix(0, n*int64(unit))); off.Abs() > window {
-		return refusalf(app.RefusalTime, "%[1]s is %[2]s away from this server's clock; %[3]s are allowed. Check the clocks of both sides.",
-			"%[1]s lệch %[2]s so với đồng hồ máy chủ này; cho phép %[3]s. Hãy kiểm tra đồng hồ hai bên.", name, off.Round(time.Second), window)
+		return refusalf(app.RefusalTime, "%[1]s is %[2]s off this server’s clock; at most %[3]s is allowed. Check the clocks on both sides.",
+			"%[1]s lệch %[2]s so với đồng hồ của máy chủ này; chỉ cho phép lệch tối đa %[3]s. Hãy kiểm tra đồng hồ hai bên.", name, off.Round(time.Second), window)
 	}
 	return app.Refusal{}
 }
@@ -135,21 +135,21 @@ func (s *Server) explainRefusal(r *http.Request, a adapter, in inbound, why app.
 			tried.source.Options = other.Options
 		}
 		if other.ID != in.source.ID && accepted(tried) {
-			return refusalf(app.RefusalKey, "The secret is that of source %[1]d (%[2]s).", "Secret là của nguồn %[1]d (%[2]s).", other.ID, other.Name)
+			return refusalf(app.RefusalKey, "This secret belongs to source %[1]d (%[2]s).", "Secret này thuộc nguồn %[1]d (%[2]s).", other.ID, other.Name)
 		}
 	}
 	for _, secret := range []string{in.source.Secret + "\n", in.source.Secret + "\r\n", in.source.Secret + " ", " " + in.source.Secret, `"` + in.source.Secret + `"`} {
 		tried := in
 		if tried.source.Secret = secret; accepted(tried) {
-			return refusal(app.RefusalKey, "The secret was entered with a line break, a space or quotation marks around it.",
-				"Secret đã nhập có kèm xuống dòng, khoảng trắng hoặc dấu ngoặc kép.")
+			return refusal(app.RefusalKey, "The secret was entered with an extra line break, space or quotation marks.",
+				"Secret nhập bên nhà cung cấp bị thừa dấu xuống dòng, khoảng trắng hoặc dấu ngoặc kép.")
 		}
 	}
 	for _, body := range rewritten(in.body) {
 		tried := in
 		if tried.body = body; accepted(tried) {
-			return refusal(app.RefusalBody, "The secret is right, but the body was altered on the way: its white space is another. A proxy or a framework wrote the JSON anew.",
-				"Secret đúng, nhưng nội dung bị thay đổi trên đường đi: khoảng trắng đã khác. Có proxy hoặc framework đã ghi lại JSON.")
+			return refusal(app.RefusalBody, "The secret is correct, but the body was changed on the way: its whitespace is different. A proxy or a framework rewrote the JSON.",
+				"Secret đúng, nhưng nội dung đã bị thay đổi trên đường truyền: khoảng trắng không còn như lúc ký. Có thể proxy hoặc framework đã ghi lại JSON.")
 		}
 	}
 	return why

@@ -64,11 +64,11 @@ func verifyVietQR(in inbound, h http.Header) app.Refusal {
 	t, ok := parseVietQRToken(strings.TrimPrefix(value, "Bearer "))
 	switch {
 	case !ok || !strings.HasPrefix(value, "Bearer "):
-		return refusal(app.RefusalMalformed, "The Authorization header is not Bearer and an access token of token_generate.",
-			"Header Authorization không phải Bearer và access token lấy từ token_generate.")
+		return refusal(app.RefusalMalformed, "The Authorization header is not Bearer followed by an access token from token_generate.",
+			"Header Authorization không có dạng Bearer kèm access token lấy từ token_generate.")
 	case !hmac.Equal([]byte(t.signature), []byte(t.sign(in.source.Secret))) || t.source != in.source.ID:
-		return refusal(app.RefusalKey, "The access token is another source's, or was made before the secret changed.",
-			"Access token thuộc nguồn khác hoặc được tạo trước khi đổi secret.")
+		return refusal(app.RefusalKey, "The access token belongs to another source, or was issued before the secret was rotated.",
+			"Access token thuộc nguồn khác hoặc được cấp trước khi đổi secret.")
 	case in.at.Unix() >= t.expiry:
 		return refusal(app.RefusalTime, "The access token has expired.", "Access token đã hết hạn.")
 	}
@@ -110,8 +110,8 @@ func basicLogin(h http.Header) (string, app.Refusal) {
 	encoded, found := strings.CutPrefix(value, "Basic ")
 	login, err := base64.StdEncoding.Strict().DecodeString(encoded)
 	if !found || err != nil {
-		return "", refusal(app.RefusalMalformed, "The Authorization header is not Basic and a user name with a password in base64.",
-			"Header Authorization không phải Basic và tên đăng nhập cùng mật khẩu dạng base64.")
+		return "", refusal(app.RefusalMalformed, "The Authorization header is not Basic followed by a username and password in base64.",
+			"Header Authorization không có dạng Basic kèm tên đăng nhập và mật khẩu mã hoá base64.")
 	}
 	return string(login), app.Refusal{}
 }
@@ -121,7 +121,7 @@ func basicLogin(h http.Header) (string, app.Refusal) {
 func verifyVietQRLogin(in inbound, h http.Header) app.Refusal {
 	login, why := basicLogin(h)
 	if why.Code == "" && !hmac.Equal([]byte(login), []byte(in.source.Options.Username+":"+in.source.Secret)) {
-		why = refusal(app.RefusalKey, "User name and password are not this source's user name and secret.", "Tên đăng nhập và mật khẩu không phải của nguồn này.")
+		why = refusal(app.RefusalKey, "The username and password are not this source’s username and secret.", "Tên đăng nhập và mật khẩu không phải là tên đăng nhập và secret của nguồn này.")
 	}
 	return why
 }

@@ -76,7 +76,7 @@ func bodySignature(v jsonValue, key string) (string, app.Refusal) {
 	case !found || signature.kind == jsonNull:
 		return "", refusalf(app.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
 	case signature.kind != jsonString:
-		return "", refusalf(app.RefusalMalformed, "The field %s is not a string.", "Trường %s không phải chuỗi ký tự.", key)
+		return "", refusalf(app.RefusalMalformed, "The field %s is not a string.", "Trường %s không phải là chuỗi ký tự.", key)
 	default:
 		return signature.text, app.Refusal{}
 	}

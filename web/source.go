@@ -79,7 +79,7 @@ func (s *Server) listSources(w http.ResponseWriter, q *query) error {
 	writeJSON(w, http.StatusOK, struct {
 		envelope
 		Sources []SourceJSON `json:"sources"`
-	}{ok(q.Request, "Sources.", "Danh sách nguồn vào."), encoded})
+	}{ok(q.Request, "Sources.", "Danh sách nguồn giao dịch."), encoded})
 	return nil
 }
 
@@ -103,6 +103,6 @@ func (s *Server) listRefused(w http.ResponseWriter, q *query) error {
 	writeJSON(w, http.StatusOK, struct {
 		envelope
 		Refused []RefusedCallJSON `json:"refused"`
-	}{ok(q.Request, "Refused calls.", "Các lệnh gọi bị từ chối."), encoded})
+	}{ok(q.Request, "Refused calls.", "Các lượt gọi bị từ chối."), encoded})
 	return nil
 }
