@@ -138,9 +138,9 @@ func TestCatchUp(t *testing.T) {
 	called(sepay.transfer(1, "FT1"), `"recorded":1`)
 	unnumbered := sepay.transfer(2, "")
 	called(unnumbered, `"recorded":1`)
-	caughtUp("0 recorded, 2 known already")
+	caughtUp("0 recorded, 2 duplicates")
 	late := []sepayTransfer{sepay.transfer(3, "FT3"), sepay.transfer(4, "")}
-	caughtUp("2 recorded, 0 known already")
+	caughtUp("2 recorded, 0 duplicates")
 	for _, x := range late {
 		called(x, `"duplicates":1`)
 	}

@@ -118,21 +118,32 @@ func directionFlag(c *cli.Context) (app.Direction, error) {
 	return "", usagef("--type must be IN or OUT, not %q", c.String("type"))
 }
 
+// filterFlags are the flags that listings of transactions and of what was sent
+// have in common.
+func filterFlags(c *cli.Context, zone *time.Location) (d app.Direction, from, to time.Time, query string, err error) {
+	if d, err = directionFlag(c); err != nil {
+		return d, from, to, query, err
+	}
+	var bad app.Invalid
+	if query = app.ReadQuery(c.String("q"), &bad); bad.Err() != nil {
+		return d, from, to, query, usagef("--q must be at most %d characters", app.MaxContent)
+	}
+	from, to, err = rangeFlags(c, zone)
+	return d, from, to, query, err
+}
+
 func listDeliveries(c *cli.Context, s *session) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
 	f := app.HistoryFilter{
-		WebhookID: c.Int64("webhook-id"), DeliveryID: c.Int64("delivery-id"), TransactionID: c.Int64("transaction-id"), Query: c.String("q"),
+		WebhookID: c.Int64("webhook-id"), DeliveryID: c.Int64("delivery-id"), TransactionID: c.Int64("transaction-id"),
 	}
 	var err error
 	if f.Page, err = pageFlags(c); err != nil {
 		return err
 	}
-	if f.Type, err = directionFlag(c); err != nil {
-		return err
-	}
-	if f.From, f.To, err = rangeFlags(c, s.service.Zone()); err != nil {
+	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Zone()); err != nil {
 		return err
 	}
 	if c.IsSet("status") {

@@ -252,7 +252,7 @@ func linkEvent(c *cli.Context, s *session) error {
 		if r.Linked {
 			fmt.Fprintf(w, "Bank account %d is linked: %s %s, %s.\n", b.ID, b.Bank, b.AccountNumber, oneLine(b.AccountName))
 		}
-		fmt.Fprintf(w, "Event %d: %d recorded on bank account %d, %d known already; %d still need attention.\n", id, r.Recorded, b.ID, r.Duplicates, r.Open)
+		fmt.Fprintf(w, "Event %d: %d recorded on bank account %d, %d duplicates; %d still need attention.\n", id, r.Recorded, b.ID, r.Duplicates, r.Open)
 		if r.Waiting > 0 {
 			fmt.Fprintf(w, "Recorded of other events, which had been waiting too: %d.\n", r.Waiting)
 		}
@@ -270,7 +270,7 @@ func retryEvent(c *cli.Context, s *session) error {
 		return err
 	}
 	return output(c, web.EncodeInboundCounts(r), func(w io.Writer) {
-		fmt.Fprintf(w, "Event %d: %d recorded, %d known already, %d unassigned, %d in conflict, %d rejected.\n",
+		fmt.Fprintf(w, "Event %d: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.\n",
 			id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
 	})
 }

@@ -156,7 +156,7 @@ func TestDamagedPages(t *testing.T) {
 		dir := save(t, good)
 		db := filepath.Join(dir, "baoco.db")
 		overwrite(t, db, int64(page)*4096, randomBytes(4096))
-		code, _, stderr := baoco("", "serve", "--db", db, "--listen", "no port")
+		code, _, stderr := baoco("", "serve", "--db", db, "--listen", "192.0.2.1:1")
 		switch {
 		case code != exitDatabase:
 			t.Errorf("page %d: exit %d, %s", page, code, stderr)
@@ -195,7 +195,7 @@ func TestForeignLog(t *testing.T) {
 			dir := save(t, readImage(t, filepath.Dir(inWAL())))
 			db := filepath.Join(dir, "baoco.db")
 			must(t, os.WriteFile(db+"-wal", content, 0o600))
-			code, _, stderr := baoco("", "serve", "--db", db, "--listen", "no port")
+			code, _, stderr := baoco("", "serve", "--db", db, "--listen", "192.0.2.1:1")
 			if code != exitDatabase {
 				t.Errorf("exit %d, %s", code, stderr)
 			}

@@ -58,12 +58,9 @@ func resendFailed(c *cli.Context, s *session) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	f := app.FailedFilter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id"), Query: c.String("q")}
+	f := app.FailedFilter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id")}
 	var err error
-	if f.Type, err = directionFlag(c); err != nil {
-		return err
-	}
-	if f.From, f.To, err = rangeFlags(c, s.service.Zone()); err != nil {
+	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Zone()); err != nil {
 		return err
 	}
 	r, err := s.service.ResendFailed(c.Context, s.account, f, app.IdempotencyKey{}, s.now)

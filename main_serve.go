@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -73,6 +74,10 @@ func readSettings(c *cli.Context) (s settings, err error) {
 	}
 	if err := s.checkDomain(); err != nil {
 		return s, err
+	}
+	_, port, err := net.SplitHostPort(s.listen)
+	if _, e := strconv.ParseUint(port, 10, 16); err != nil || e != nil {
+		return s, usagef("--listen must be an address such as 127.0.0.1:8080, not %q", s.listen)
 	}
 	if s.baseURL, err = checkBaseURL(c.String("base-url"), s.domain); err != nil {
 		return s, err

@@ -68,19 +68,24 @@ func transactionFilterFlags() []cli.Flag {
 func readTransactionFilter(c *cli.Context, s *session) (f app.TransactionFilter, err error) {
 	f = app.TransactionFilter{
 		BankAccountID: c.Int64("bank-account-id"), MinAmount: c.Int64("min-amount"), MaxAmount: c.Int64("max-amount"),
-		Query: c.String("q"), DeliveryState: app.DeliveryState(c.String("delivery-state")),
+		DeliveryState: app.DeliveryState(c.String("delivery-state")),
 	}
-	if f.Type, err = directionFlag(c); err != nil {
-		return f, err
-	}
-	if f.From, f.To, err = rangeFlags(c, s.service.Zone()); err != nil {
+	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Zone()); err != nil {
 		return f, err
 	}
 	if f.DeliveryState != "" && !slices.Contains(app.TransactionStates, f.DeliveryState) {
 		return f, usagef("--delivery-state must be failed, pending, delivered or unsent, not %q", string(f.DeliveryState))
 	}
+	for _, amount := range []string{"min-amount", "max-amount"} {
+		if n := c.Int64(amount); c.IsSet(amount) && (n < 0 || n > app.MaxAmount || n == 0 && amount == "max-amount") {
+			return f, usagef("--%s must be whole VND up to %d, not %d", amount, app.MaxAmount, n)
+		}
+	}
 	if c.IsSet("since-id") {
 		since := c.Int64("since-id")
+		if since < 0 {
+			return f, usagef("--since-id must be an id, not %d", since)
+		}
 		f.SinceID = &since
 	}
 	return f, nil
@@ -102,6 +107,9 @@ func listTransactions(c *cli.Context, s *session) error {
 	case app.SortID, app.SortIDDesc, app.SortDate, app.SortDateDesc:
 	default:
 		return usagef("--sort must be -id, id, -date or date, not %q", string(f.Sort))
+	}
+	if c.IsSet("since-id") && c.IsSet("sort") && f.Sort != app.SortID {
+		return usagef("--since-id lists by id, not by %s", f.Sort)
 	}
 	f.Sums = true
 	page, err := s.service.Transactions(c.Context, s.account, f)

@@ -65,6 +65,16 @@ func CleanText(s string, limit int) string {
 	return s
 }
 
+// ReadQuery reads what contents and numbers are searched for, as typed, and
+// notes where it is longer than any of them.
+func ReadQuery(text string, bad *Invalid) string {
+	q := CleanText(text, MaxContent+1)
+	if utf8.RuneCountInString(q) > MaxContent {
+		bad.Add("q", "must be at most 2000 characters", "dài tối đa 2000 ký tự")
+	}
+	return q
+}
+
 // SearchText is what q is looked for in.
 func SearchText(content, number string) string {
 	return fold.String(content + "\n" + number)

@@ -18,7 +18,7 @@ import (
 )
 
 // attemptWords are in transactions from always to never.
-var attemptWords = []string{"don", "ĐƠN hàng", "khách quen", "khach moi", "don hang 27 ", "FT12", "ft777", "1", "9k", "~", "baoco test", "test", "%", "\"", "none such"}
+var attemptWords = []string{"don", "don hang 27 cua khach quen", "hàng 27 của khách xa", "àng 2 của khách quen\nFT", "ĐƠN hàng", "khách quen", "khach moi", "don hang 27 ", "FT12", "ft777", "1", "9k", "~", "baoco test", "test", "%", "\"", "none such"}
 
 // TestHistoryEqualsAScan compares pages under random filters with what a scan
 // of all attempts gives: of two accounts, over several blocks, with attempts

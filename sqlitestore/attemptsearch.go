@@ -138,17 +138,22 @@ func (s *Store) readAttempts(ctx context.Context, q *attemptSearch, enough int) 
 // the term, newest transaction first: of those that are not indexed yet, and of
 // those that are.
 func (q *attemptSearch) found(columns, order string) []segment {
-	query := func(from, holds, term string) *rowQuery {
+	query := func(from, holds string, terms ...any) *rowQuery {
 		return &rowQuery{
 			sql: `SELECT ` + columns + ` FROM ` + from + ` CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = m.rowid
 				CROSS JOIN attempts a INDEXED BY attempts_delivery ON a.delivery_id = d.id
 				WHERE m.rowid BETWEEN ? AND ? AND ` + holds + ` AND ` + q.where.where.String() + order,
-			args: append([]any{term}, q.where.args...),
+			args: append(terms, q.where.args...),
 		}
 	}
 	l := []segment{{rows: query(`transactions m NOT INDEXED`, `instr(m.search, ?) > 0`, q.term.text), first: max(q.first, q.term.to+1), last: q.last}}
 	if q.term.phrase != "" {
-		l = append(l, segment{rows: query(`transactions_search m`, `m.transactions_search MATCH ?`, q.term.phrase), first: q.first, last: min(q.last, q.term.to)})
+		holds, terms := `m.transactions_search MATCH ?`, []any{q.term.phrase}
+		if !q.term.whole {
+			holds += ` AND (SELECT instr(search, ?) FROM transactions WHERE id = m.rowid) > 0`
+			terms = append(terms, q.term.text)
+		}
+		l = append(l, segment{rows: query(`transactions_search m`, holds, terms...), first: q.first, last: min(q.last, q.term.to)})
 	}
 	return l
 }

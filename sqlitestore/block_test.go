@@ -41,7 +41,7 @@ func TestListingsEqualAScan(t *testing.T) {
 			}
 			call.Elements = append(call.Elements, app.Incoming{
 				EventID: fmt.Sprint("e", n+i), Gateway: "ACB", AccountNumber: fmt.Sprint("100", random.IntN(3)), Type: []app.Direction{app.In, app.Out}[random.IntN(2)],
-				Amount: 1000 * (1 + random.Int64N(50)), Content: fmt.Sprintf("Đơn hàng %d", random.IntN(300)), Time: call.ReceivedAt.Add(-late),
+				Amount: 1000 * (1 + random.Int64N(50)), Content: fmt.Sprintf("Đơn hàng %d của khách quen", random.IntN(300)), Time: call.ReceivedAt.Add(-late),
 			})
 		}
 		recording, err := h.service.RecordTransactions(ctx, call)
@@ -293,7 +293,8 @@ func randomFilter(random *rand.Rand, all []app.Transaction) app.TransactionFilte
 		f.MaxAmount = max(some.Amount, f.MinAmount+random.Int64N(9000))
 	}
 	if maybe() {
-		f.Query = []string{"don hang 1", "ĐƠN", "hàng 27", "12", "%", "none such", "\"", "g 1\n"}[random.IntN(8)]
+		f.Query = []string{"don hang 1", "ĐƠN", "hàng 27", "12", "%", "none such", "\"", "uen\n",
+			"đơn hàng 27 của khách", "don hang 127 cua khach que", "don hang 27 cua khach lạ"}[random.IntN(11)]
 	}
 	if maybe() {
 		id := some.ID

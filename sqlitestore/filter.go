@@ -220,7 +220,9 @@ func (s *Store) searchIndex(ctx context.Context, accountID int64, f app.Transact
 	}
 	x := &index{from: `transactions_search k`, id: "k.rowid", lags: true, to: q.to}
 	x.where.add("k.transactions_search MATCH ?", q.phrase)
-	f.Query = ""
+	if q.whole {
+		f.Query = ""
+	}
 	if c := rowConditions(accountID, f); accounts > 1 || len(c.args) > 1 || f.DeliveryState != "" { // more than the account
 		x.looksAt(c)
 	}

@@ -137,7 +137,7 @@ func readTransactionForm(values url.Values) transactionForm {
 // transactionFilter reads the form; dates are days in the zone.
 func (s *Server) transactionFilter(v *visit, form transactionForm) (app.TransactionFilter, error) {
 	var bad app.Invalid
-	f := app.TransactionFilter{Query: app.CleanText(form.Query, 200), Type: app.Direction(form.Type), DeliveryState: readDeliveryState(form.DeliveryState, &bad)}
+	f := app.TransactionFilter{Query: app.ReadQuery(form.Query, &bad), Type: app.Direction(form.Type), DeliveryState: readDeliveryState(form.DeliveryState, &bad)}
 	if f.Type != "" && f.Type != app.In && f.Type != app.Out {
 		bad.Add("type", "must be IN or OUT", "phải là IN hoặc OUT")
 	}

@@ -83,7 +83,7 @@ func paginate(p app.Page, total int64) pagination {
 func (p *params) historyFilter() app.HistoryFilter {
 	f := app.HistoryFilter{
 		WebhookID: p.id("webhook_id"), DeliveryID: p.id("delivery_id"), TransactionID: p.id("transaction_id"),
-		Type: p.direction(), From: p.bound("from", false), To: p.bound("to", true), Query: p.text("q"),
+		Type: p.direction(), From: p.bound("from", false), To: p.bound("to", true), Query: p.query(),
 	}
 	switch p.values.Get("status") {
 	case "":

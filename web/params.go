@@ -95,10 +95,8 @@ func (p *params) amount(name string) int64 {
 	return n
 }
 
-// text is what is searched for, as typed.
-func (p *params) text(name string) string {
-	return strings.TrimSpace(app.CleanText(p.values.Get(name), 200))
-}
+// query is what is searched for.
+func (p *params) query() string { return app.ReadQuery(p.values.Get("q"), &p.bad) }
 
 // fields reads the members of a request body and notes what is wrong with
 // them: unknown ones, ones that come twice, and those of the wrong type.

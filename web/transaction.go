@@ -34,7 +34,7 @@ func (s *Server) listTransactions(w http.ResponseWriter, q *query) error {
 	p := s.params(q)
 	f := app.TransactionFilter{
 		BankAccountID: p.id("bank_account_id"), Type: p.direction(), From: p.bound("from", false), To: p.bound("to", true),
-		MinAmount: p.amount("min_amount"), MaxAmount: p.amount("max_amount"), Query: p.text("q"), Page: p.page(),
+		MinAmount: p.amount("min_amount"), MaxAmount: p.amount("max_amount"), Query: p.query(), Page: p.page(),
 		Sort: app.TransactionSort(p.values.Get("sort")),
 	}
 	f.DeliveryState = readDeliveryState(p.values.Get("delivery_state"), &p.bad)
