@@ -264,9 +264,9 @@ func newService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 
 // readInbound reads a body as what it came as: a page of a list, or a call.
 func readInbound(poller *scheduler.Poller) app.ReadInbound {
-	return func(source app.Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) []app.Incoming {
+	return func(source app.Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) app.InboundReading {
 		if channel == app.ChannelPoll {
-			return poller.ReadPage(source, body)
+			return app.InboundReading{Elements: poller.ReadPage(source, body)}
 		}
 		return web.ReadInbound(source, channel, body, receivedAt, zone)
 	}

@@ -44,7 +44,13 @@ type Incoming struct {
 // ReadInbound reads a body that came in on a channel of source. It never
 // fails: what it can't read becomes an element with a fault. The time of
 // receipt stands in for what a text doesn't say of its own.
-type ReadInbound func(source Source, channel Channel, body []byte, receivedAt time.Time, zone *time.Location) []Incoming
+type ReadInbound func(source Source, channel Channel, body []byte, receivedAt time.Time, zone *time.Location) InboundReading
+
+// InboundReading is what a body says.
+type InboundReading struct {
+	Elements []Incoming
+	Nothing  Text // what a body without elements is, such as a test call; a sentence
+}
 
 // InboundCall is one authenticated call of a source.
 type InboundCall struct {
@@ -76,6 +82,11 @@ const (
 	OutcomeRejected   Outcome = "rejected"
 	OutcomeDiscarded  Outcome = "discarded" // by a person
 )
+
+// Open tells whether somebody has to decide about an element.
+func (o Outcome) Open() bool {
+	return o == OutcomeUnassigned || o == OutcomeConflict || o == OutcomeRejected
+}
 
 // Recording is what became of a call.
 type Recording struct {
@@ -139,6 +150,12 @@ type InboundEvent struct {
 	Recording
 	Open  int           // items that still need somebody's attention
 	Items []InboundItem // in a listing the first of those, at most ListedItems
+
+	// What it said, where it was read again: see InboundElement.
+	Elements []InboundElement
+	Named    int  // elements that there are
+	Nothing  Text // what it is where there are none
+	Unread   bool // its body is too long for a listing
 }
 
 // How many items are shown of an event: in a listing, and of it alone, where
@@ -373,7 +390,7 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 	if event.Channel == ChannelPoll {
 		call.QuietBefore = source.ListFrom
 	}
-	call.Elements = s.readInbound(source, event.Channel, event.Body, event.ReceivedAt, s.zone)
+	call.Elements = s.readInbound(source, event.Channel, event.Body, event.ReceivedAt, s.zone).Elements
 	s.normalize(&call)
 	recording, err := s.store.RetryInbound(ctx, eventID, call, s.zone, now)
 	if err != nil {
@@ -403,13 +420,6 @@ func (s *Service) DiscardInboundItem(ctx context.Context, accountID, eventID, it
 // are on all pages.
 func (s *Service) InboundEvents(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, int64, error) {
 	return s.store.InboundEvents(ctx, accountID, f)
-}
-
-// InboundEventsBefore lists the newest events of the inbound log that have a
-// lower id than f.Before (0: all), and tells whether there are older ones. Of
-// the page only its size counts.
-func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, bool, error) {
-	return s.store.InboundEventsBefore(ctx, accountID, f)
 }
 
 // OpenInbound counts the items that need somebody's attention, each state up to

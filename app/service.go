@@ -22,6 +22,7 @@ type Store interface {
 	counterStore
 	systemStore
 	inboundStore
+	inboundElementStore
 	catchUpStore
 	transactionStore
 	exportStore

@@ -292,8 +292,8 @@ func (r *reader) open(t *testing.T) {
 	sender := scheduler.NewSender(targets, "test", &network{start: time.Now(), answer: func(int, *http.Request) (*http.Response, error) { return respond(200), nil }})
 	r.installation = &installation{store: store, sender: sender, service: app.NewService(app.Config{
 		Store: store, Zone: zone, Targets: targets, Providers: polledKinds, Poll: poll, Send: sender.Send,
-		ReadInbound: func(source app.Source, _ app.Channel, body []byte, _ time.Time, _ *time.Location) []app.Incoming {
-			return poller.ReadPage(source, body)
+		ReadInbound: func(source app.Source, _ app.Channel, body []byte, _ time.Time, _ *time.Location) app.InboundReading {
+			return app.InboundReading{Elements: poller.ReadPage(source, body)}
 		},
 	})}
 	t.Cleanup(func() { _ = store.Close() })

@@ -40,6 +40,9 @@ type reading struct {
 	elements []app.Incoming
 	// drop has nothing of the call kept: a one-time code, advertising.
 	drop bool
+	// nothing says what a body without elements is, where there is more to say
+	// than that it names none.
+	nothing app.Text
 	// fault is the provider's own word that something is wrong on its side: the
 	// bank accounts that it serves go to error until the next transaction.
 	fault bool
@@ -79,13 +82,43 @@ func Providers() []app.ProviderKind {
 	return kinds
 }
 
-// ReadInbound reads the body of a call as the source's adapter does.
-func ReadInbound(source app.Source, _ app.Channel, body []byte, receivedAt time.Time, zone *time.Location) []app.Incoming {
+// What bodies without elements are.
+var (
+	nothingNamed = app.Text{EN: "There is no transaction in it.", VI: "Không có giao dịch nào trong lượt gọi này."}
+	nothingPaid  = app.Text{EN: "The provider reports a payment that failed or was cancelled: no money came in.", VI: "Nhà cung cấp báo thanh toán thất bại hoặc đã huỷ: không có tiền vào."}
+	onlyATest    = app.Text{EN: "A test call by the provider: there is nothing to record.", VI: "Lượt gọi thử của nhà cung cấp: không có gì để ghi nhận."}
+	nothingKept  = app.Text{EN: "Not a message about money.", VI: "Không phải tin báo biến động số dư."}
+)
+
+// ReadInbound reads the body of a call as the source's adapter does, or what
+// somebody recorded by hand.
+func ReadInbound(source app.Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) app.InboundReading {
+	if channel == app.ChannelHand {
+		return app.InboundReading{Elements: readByHand(body, zone)}
+	}
 	a, found := adapterOf(source.Provider)
 	if !found {
-		return []app.Incoming{unreadable("body", "is of a format that is no longer known", "thuộc định dạng không còn được hỗ trợ")}
+		return app.InboundReading{Elements: []app.Incoming{unreadable("body", "is of a format that is no longer known", "thuộc định dạng không còn được hỗ trợ")}}
 	}
-	return a.read(inbound{source, body, receivedAt, zone}).elements
+	read := a.read(inbound{source, body, receivedAt, zone})
+	result := app.InboundReading{Elements: read.elements, Nothing: read.nothing}
+	switch {
+	case len(read.elements) > 0:
+	case read.drop:
+		result.Nothing = nothingKept
+	case read.nothing == app.Text{}:
+		result.Nothing = nothingNamed
+	}
+	return result
+}
+
+// readByHand reads what addTransaction has kept.
+func readByHand(body []byte, zone *time.Location) []app.Incoming {
+	v, err := parseJSON(body)
+	if err != nil {
+		return notJSON()
+	}
+	return []app.Incoming{readNativeElement(v, zone)}
 }
 
 func unreadable(field, en, vi string) app.Incoming {

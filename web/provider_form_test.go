@@ -22,7 +22,7 @@ func TestSePayForms(t *testing.T) {
 	zone := time.FixedZone("", 7*3600)
 	read := func(body string) app.Incoming {
 		t.Helper()
-		elements := web.ReadInbound(app.Source{Provider: "sepay"}, app.ChannelCall, []byte(body), time.Now(), zone)
+		elements := web.ReadInbound(app.Source{Provider: "sepay"}, app.ChannelCall, []byte(body), time.Now(), zone).Elements
 		if len(elements) != 1 {
 			t.Fatalf("%d elements of %q", len(elements), body)
 		}

@@ -148,7 +148,7 @@ func fuzzSource(f *testing.F, source app.Source) {
 	}
 	ownAccount := source.Provider == "pay2s-ipn" || source.Provider == "payos" // the source's, where none is named
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for i, e := range web.ReadInbound(source, app.ChannelCall, body, time.Now(), zone) {
+		for i, e := range web.ReadInbound(source, app.ChannelCall, body, time.Now(), zone).Elements {
 			if e.Fault != nil {
 				if e.Fault.Field == "" || e.Fault.Text.EN == "" || e.Fault.Text.VI == "" {
 					t.Errorf("element %d has a fault without a name: %+v", i, *e.Fault)

@@ -258,7 +258,7 @@ func TestProviderReads(t *testing.T) {
 		{"pay2s-ipn", ipn(`"5000"`, `[5000]`), "body", nil}, {"pay2s-ipn", "[]", "body", nil}, {"pay2s-ipn", "", "json", nil}, {"pay2s-ipn", ipn("DH7", "DH7&transId=8"), "orderId", nil},
 	} {
 		zone := time.FixedZone("", 7*3600)
-		elements := web.ReadInbound(app.Source{Provider: c.provider}, app.ChannelCall, []byte(c.body), time.Now(), zone)
+		elements := web.ReadInbound(app.Source{Provider: c.provider}, app.ChannelCall, []byte(c.body), time.Now(), zone).Elements
 		switch {
 		case c.fault == nothing:
 			if len(elements) != 0 {

@@ -70,7 +70,7 @@ func TestProviderEveryMutation(t *testing.T) {
 				return why.Code != ""
 			}
 			if v.Auth == app.AuthHMAC {
-				original, accepted := web.ReadInbound(source, app.ChannelCall, []byte(v.Body), at, zone), 0
+				original, accepted := web.ReadInbound(source, app.ChannelCall, []byte(v.Body), at, zone).Elements, 0
 				for what, body := range mutations([]byte(v.Body)) {
 					if refused(what, source, body, v.httpHeader()) {
 						continue
@@ -78,7 +78,7 @@ func TestProviderEveryMutation(t *testing.T) {
 					accepted++
 					if !slices.Contains(signsFields, v.Provider) {
 						t.Errorf("%s is accepted", what)
-					} else if diff := cmp.Diff(original, web.ReadInbound(source, app.ChannelCall, body, at, zone)); diff != "" {
+					} else if diff := cmp.Diff(original, web.ReadInbound(source, app.ChannelCall, body, at, zone).Elements); diff != "" {
 						t.Errorf("%s is accepted and says something else: %s\n%s", what, body, diff)
 					}
 				}

@@ -108,7 +108,7 @@ func readPay2SIPN(in inbound) reading {
 		return reading{elements: []app.Incoming{{Fault: fault}}}
 	}
 	if result := fields.get("resultCode"); result != "0" && result != "" {
-		return reading{} // the payment failed or was cancelled
+		return reading{nothing: nothingPaid}
 	}
 	e := app.Incoming{EventID: fields.get("transId"), Type: app.In, Content: fields.get("orderInfo"), Time: unixTime(fields.get("responseTime"))}
 	e.Fault = firstFault(fields.requires("resultCode", "transId"), fields.amount("amount", &e.Amount))

@@ -84,10 +84,10 @@ func readPayOS(in inbound) reading {
 		return reading{elements: []app.Incoming{{Fault: fault}}}
 	}
 	if data.get("orderCode") == "123" && data.get("reference") == "TF230204212323" {
-		return reading{} // the call that tries a URL when it is registered
+		return reading{nothing: onlyATest} // it tries a URL when it is registered
 	}
 	if code := data.get("code"); code != "00" && code != "" {
-		return reading{} // payOS says that nothing was paid
+		return reading{nothing: nothingPaid}
 	}
 	e := app.Incoming{
 		EventID:       data.get("reference") + data.get("paymentLinkId"),

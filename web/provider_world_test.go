@@ -315,5 +315,5 @@ func readNative(body []byte) []app.Incoming {
 	if err != nil {
 		panic(err)
 	}
-	return web.ReadInbound(app.Source{Provider: "native"}, app.ChannelCall, body, time.Now(), zone)
+	return web.ReadInbound(app.Source{Provider: "native"}, app.ChannelCall, body, time.Now(), zone).Elements
 }
