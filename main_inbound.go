@@ -37,7 +37,7 @@ func logCommand() *cli.Command {
 
 func eventCommand() *cli.Command {
 	return &cli.Command{
-		Name: "event", Usage: "show a call, its items that need attention and its body", ArgsUsage: "EVENT_ID",
+		Name: "event", Usage: "show a call: its transactions, what became of each, and its body", ArgsUsage: "EVENT_ID",
 		Description: example("baoco source event 17", "baoco source event 17 --lang vi"), Flags: adminFlags(langFlag), Action: admin(showEvent),
 	}
 }
@@ -133,7 +133,7 @@ func sourceName(e web.InboundEventJSON) string {
 func openReasons(e web.InboundEventJSON) string {
 	var parts []string
 	for _, i := range e.Items {
-		parts = append(parts, fmt.Sprintf("%s: %s %s", i.State, i.Field, i.Reason))
+		parts = append(parts, fmt.Sprintf("%s: %s %s", *i.State, i.Field, i.Reason))
 	}
 	return clip(strings.Join(parts, "; "), 80)
 }
@@ -171,7 +171,7 @@ func showEvent(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	event, err := s.service.InboundEvent(c.Context, s.account, id)
+	event, err := s.service.ReadInboundEvent(c.Context, s.account, id)
 	if err != nil {
 		return err
 	}
@@ -180,18 +180,26 @@ func showEvent(c *cli.Context, s *session) error {
 		fmt.Fprintf(w, "Event %d of %s, received %s (%s)\n", e.ID, oneLine(sourceName(e.InboundEventJSON)), e.ReceivedAt, e.Channel)
 		fmt.Fprintf(w, "%d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected; %d need attention.\n\n",
 			e.Recorded, e.Duplicates, e.Unassigned, e.Conflicts, e.Rejected, e.Open)
-		if len(e.Items) > 0 {
-			printItems(w, e.Items)
-			fmt.Fprintln(w)
-		}
+		printElements(w, e)
+		fmt.Fprintln(w)
 		fmt.Fprintln(w, visible(string(event.Body)))
 	})
 }
 
-func printItems(w io.Writer, items []web.InboundItemJSON) {
+// printElements shows what a call said and what became of it.
+func printElements(w io.Writer, e web.InboundEventBodyJSON) {
 	var rows [][]string
-	for _, i := range items {
-		amount, direction, transaction := "-", "-", "-"
+	for _, i := range e.Elements {
+		item, state, reason, amount, direction, transaction := "-", "-", "-", "-", "-", "-"
+		if i.ItemID != nil {
+			item = strconv.FormatInt(*i.ItemID, 10)
+		}
+		if i.State != nil {
+			state = string(*i.State)
+		}
+		if i.Reason != "" {
+			reason = i.Field + " " + i.Reason
+		}
 		if i.Amount != nil {
 			amount = vnd(*i.Amount)
 		}
@@ -201,10 +209,17 @@ func printItems(w io.Writer, items []web.InboundItemJSON) {
 		if i.TransactionID != nil {
 			transaction = *i.TransactionID
 		}
-		rows = append(rows, []string{strconv.FormatInt(i.ID, 10), string(i.State), i.Field + " " + i.Reason, clip(i.EventID, 40), clip(i.Gateway, 20),
+		rows = append(rows, []string{item, state, reason, clip(i.EventID, 40), clip(i.Gateway, 20),
 			clip(i.AccountNumber, 30), direction, amount, i.TransactionDate, clip(i.Content, 40), transaction})
 	}
-	printTable(w, "", []string{"ITEM", "STATE", "REASON", "ID", "BANK", "ACCOUNT", "TYPE", "AMOUNT", "DATE", "CONTENT", "TRANSACTION"}, rows, "ITEM", "AMOUNT", "TRANSACTION")
+	nothing := ""
+	if e.Nothing != nil {
+		nothing = *e.Nothing
+	}
+	printTable(w, nothing, []string{"ITEM", "STATE", "REASON", "ID", "BANK", "ACCOUNT", "TYPE", "AMOUNT", "DATE", "CONTENT", "TRANSACTION"}, rows, "ITEM", "AMOUNT", "TRANSACTION")
+	if more := e.ElementCount - len(e.Elements); more > 0 {
+		fmt.Fprintf(w, "%d more are not shown.\n", more)
+	}
 }
 
 // visible is a text of several lines that does nothing to a terminal: control

@@ -19,7 +19,7 @@ type InboundElement struct {
 	Incoming
 	State         Outcome      // empty: its event id isn't known
 	TransactionID int64        // that it is or, in a conflict, that its event id was recorded as; 0: none
-	WaitsIn       int64        // the inbound event whose unassigned item it repeats; 0: none
+	WaitsIn       int64        // the inbound event of the unassigned item that has its event id; 0: none other
 	Item          *InboundItem // nil: it needed nobody's attention
 }
 
@@ -185,6 +185,9 @@ func (i *InboundElement) settle(e *InboundEvent, known *KnownEvent, recorded map
 		return
 	}
 	i.TransactionID = known.TransactionID
+	if known.TransactionID == 0 && known.ItemState == OutcomeUnassigned && known.ItemEvent != e.ID {
+		i.WaitsIn = known.ItemEvent
+	}
 	switch {
 	case i.Fault == nil && (known.TransactionID != 0 || known.ItemEvent != 0) && known.Again(i.Incoming) == OutcomeConflict:
 		i.State = OutcomeConflict
@@ -193,9 +196,6 @@ func (i *InboundElement) settle(e *InboundEvent, known *KnownEvent, recorded map
 		recorded[known.TransactionID] = true
 	default:
 		i.State = OutcomeDuplicate
-		if known.TransactionID == 0 && known.ItemState == OutcomeUnassigned && known.ItemEvent != e.ID {
-			i.WaitsIn = known.ItemEvent
-		}
 	}
 }
 
@@ -222,6 +222,11 @@ func (e *InboundEvent) addItems() {
 	}
 	e.Named = max(e.Named, len(e.Elements))
 	slices.SortStableFunc(e.Elements, func(a, b InboundElement) int { return a.Position - b.Position })
+	for n := len(e.Elements) - 1; n >= 0 && len(e.Elements) > ShownItems; n-- {
+		if e.Elements[n].Item == nil {
+			e.Elements = slices.Delete(e.Elements, n, n+1)
+		}
+	}
 }
 
 // judge makes an element what its item says of it, as it was read then, unless
@@ -231,5 +236,5 @@ func (i *InboundElement) judge(item *InboundItem) {
 	if discarded && (i.Item != nil || i.Fault == nil && i.TransactionID != 0 && i.State != OutcomeConflict) {
 		return
 	}
-	*i = InboundElement{Position: i.Position, Incoming: item.Incoming, State: item.State, TransactionID: item.TransactionID, Item: item}
+	i.Incoming, i.State, i.TransactionID, i.Item = item.Incoming, item.State, item.TransactionID, item
 }

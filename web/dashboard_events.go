@@ -101,6 +101,8 @@ func (v view) Outcome(o app.Outcome) string {
 		return v.T("Conflict", "Mâu thuẫn")
 	case app.OutcomeRejected:
 		return v.T("Unreadable", "Không đọc được")
+	case "":
+		return v.T("Not recorded", "Chưa ghi nhận")
 	}
 	return v.T("Discarded", "Đã bỏ qua")
 }
@@ -121,13 +123,71 @@ type eventData struct {
 	formProblems
 }
 
-// Open tells whether somebody has to decide about an item.
-func (v view) Open(i app.InboundItem) bool {
-	return i.State == app.OutcomeUnassigned || i.State == app.OutcomeConflict || i.State == app.OutcomeRejected
+// Lead is the element of an event that stands for it in the log; nil where
+// there is none.
+func (v view) Lead(e app.InboundEvent) *app.InboundElement {
+	if len(e.Elements) == 0 {
+		return nil
+	}
+	return &e.Elements[0]
 }
 
-// Faulty says what of an item is wrong.
-func (v view) Faulty(i app.InboundItem) string {
+// OpenFirst are the elements of an event, those that need attention before the
+// others.
+func (v view) OpenFirst(e app.InboundEvent) (list []app.InboundElement) {
+	for _, open := range []bool{true, false} {
+		for _, i := range e.Elements {
+			if v.Waits(i) == open {
+				list = append(list, i)
+			}
+		}
+	}
+	return list
+}
+
+// Waits tells whether somebody has to decide about an element.
+func (v view) Waits(i app.InboundElement) bool { return i.Item != nil && i.State.Open() }
+
+// Others says how many elements of an event its row leaves out; empty: none.
+func (v view) Others(e app.InboundEvent) string {
+	if e.Named < 2 {
+		return ""
+	}
+	return v.T("+"+v.Number(int64(e.Named-1))+" more", "+"+v.Number(int64(e.Named-1))+" giao dịch khác")
+}
+
+// NotShown says how many elements of an event its page leaves out; empty:
+// none.
+func (v view) NotShown(e app.InboundEvent) string {
+	n := int64(e.Named - len(e.Elements))
+	if n == 0 {
+		return ""
+	}
+	return v.T("Not shown: "+v.Number(n)+" more.", "Còn "+v.Number(n)+" mục không hiện ở đây.")
+}
+
+// StateClass is the class of the pill of an element.
+func (v view) StateClass(i app.InboundElement) string {
+	switch {
+	case v.Waits(i):
+		return "pending"
+	case i.State == app.OutcomeRecorded:
+		return "active"
+	}
+	return ""
+}
+
+// LinkWords say what the transaction of an element is to it.
+func (v view) LinkWords(i app.InboundElement) string {
+	id := strconv.FormatInt(i.TransactionID, 10)
+	if i.State == app.OutcomeRecorded || i.State == app.OutcomeDuplicate {
+		return v.T("transaction "+id, "giao dịch "+id)
+	}
+	return v.T("transaction recorded under this ID", "giao dịch đã ghi nhận với ID này")
+}
+
+// Faulty says what of an element is wrong.
+func (v view) Faulty(i app.Incoming) string {
 	name := i.Fault.Field
 	if name != "id" { // in a form it is something else
 		name = fieldName(name).In(v.Lang)
@@ -135,8 +195,8 @@ func (v view) Faulty(i app.InboundItem) string {
 	return strings.TrimSpace(name + " " + i.Fault.Text.In(v.Lang))
 }
 
-// Named writes the amount that an item names; empty where it names none.
-func (v view) Named(i app.InboundItem) string {
+// Named writes the amount that an element names; empty where it names none.
+func (v view) Named(i app.Incoming) string {
 	if i.Amount == 0 || i.Type == "" {
 		return ""
 	}
@@ -155,7 +215,7 @@ func (s *Server) pageEvent(v *visit) (app.InboundEvent, error) {
 	if !found {
 		return app.InboundEvent{}, app.ErrNoInboundEvent()
 	}
-	return s.service.InboundEvent(v.Context(), v.account.ID, id)
+	return s.service.ReadInboundEvent(v.Context(), v.account.ID, id)
 }
 
 func (s *Server) eventPage(v *visit) error {

@@ -29,11 +29,24 @@ type InboundEventJSON struct {
 }
 
 // InboundItemJSON is an element of an event that needs attention, or did.
-// Bank, type and amount are null where they couldn't be read.
 type InboundItemJSON struct {
-	ID                int64          `json:"id"`
+	ID int64 `json:"id"`
+	InboundNamedJSON
+}
+
+// InboundElementJSON is an element of an event, with the item that it is or
+// was, and the event in which another with its event id waits.
+type InboundElementJSON struct {
+	InboundNamedJSON
+	ItemID  *int64 `json:"item_id"`
+	WaitsIn *int64 `json:"waits_in"`
+}
+
+// InboundNamedJSON is what an element says, and what became of it: null where
+// that isn't known. Bank, type and amount are null where they couldn't be read.
+type InboundNamedJSON struct {
 	Position          int            `json:"position"`
-	State             app.Outcome    `json:"state"`
+	State             *app.Outcome   `json:"state"`
 	Field             string         `json:"field"`
 	Reason            string         `json:"reason"` // in the reader's language
 	TransactionID     *string        `json:"transaction_id"`
@@ -49,12 +62,15 @@ type InboundItemJSON struct {
 	TransactionDate   string         `json:"transaction_date"`
 }
 
-// InboundEventBodyJSON is an event with all its items and its body as it came:
-// a text where it is one, base64 of its bytes where it isn't.
+// InboundEventBodyJSON is an event with all its items, what it said, and its
+// body as it came: a text where it is one, base64 of its bytes where it isn't.
 type InboundEventBodyJSON struct {
 	InboundEventJSON
-	Body       *string `json:"body"`
-	BodyBase64 *string `json:"body_base64"`
+	Elements     []InboundElementJSON `json:"elements"`
+	ElementCount int                  `json:"element_count"` // those not listed too
+	Nothing      *string              `json:"nothing"`       // what it is without elements, in the reader's language
+	Body         *string              `json:"body"`
+	BodyBase64   *string              `json:"body_base64"`
 }
 
 // EncodeInboundEvent writes e with its times in zone, for a reader of lang.
@@ -66,23 +82,41 @@ func EncodeInboundEvent(e app.InboundEvent, zone *time.Location, lang app.Lang) 
 		Items: make([]InboundItemJSON, len(e.Items)),
 	}
 	for n, i := range e.Items {
-		bank, _ := app.FindBank(i.Gateway)
-		encoded.Items[n] = InboundItemJSON{
-			ID: i.ID, Position: i.Position, State: i.State, Field: i.Fault.Field, Reason: i.Fault.Text.In(lang),
-			EventID: i.EventID, Gateway: i.Gateway, Bank: orNull(bank.Code), AccountNumber: i.AccountNumber, Masked: i.Masked,
-			TransactionNumber: i.Number, Type: orNull(i.Type), Amount: orNull(i.Amount), Content: i.Content, TransactionDate: app.FormatTime(i.Time, zone),
-		}
-		if i.TransactionID != 0 {
-			id := strconv.FormatInt(i.TransactionID, 10)
-			encoded.Items[n].TransactionID = &id
-		}
+		encoded.Items[n] = InboundItemJSON{i.ID, encodeNamed(i.Position, i.State, i.TransactionID, i.Incoming, zone, lang)}
 	}
 	return encoded
 }
 
+func encodeNamed(position int, state app.Outcome, transactionID int64, e app.Incoming, zone *time.Location, lang app.Lang) InboundNamedJSON {
+	bank, _ := app.FindBank(e.Gateway)
+	named := InboundNamedJSON{
+		Position: position, State: orNull(state),
+		EventID: e.EventID, Gateway: e.Gateway, Bank: orNull(bank.Code), AccountNumber: e.AccountNumber, Masked: e.Masked,
+		TransactionNumber: e.Number, Type: orNull(e.Type), Amount: orNull(e.Amount), Content: e.Content, TransactionDate: app.FormatTime(e.Time, zone),
+	}
+	if e.Fault != nil {
+		named.Field, named.Reason = e.Fault.Field, e.Fault.Text.In(lang)
+	}
+	if transactionID != 0 {
+		named.TransactionID = orNull(strconv.FormatInt(transactionID, 10))
+	}
+	return named
+}
+
 // EncodeInboundBody writes e whole.
 func EncodeInboundBody(e app.InboundEvent, zone *time.Location, lang app.Lang) InboundEventBodyJSON {
-	encoded := InboundEventBodyJSON{InboundEventJSON: EncodeInboundEvent(e, zone, lang)}
+	encoded := InboundEventBodyJSON{
+		InboundEventJSON: EncodeInboundEvent(e, zone, lang), Elements: make([]InboundElementJSON, len(e.Elements)), ElementCount: e.Named,
+	}
+	for n, i := range e.Elements {
+		encoded.Elements[n] = InboundElementJSON{encodeNamed(i.Position, i.State, i.TransactionID, i.Incoming, zone, lang), nil, orNull(i.WaitsIn)}
+		if i.Item != nil {
+			encoded.Elements[n].ItemID = orNull(i.Item.ID)
+		}
+	}
+	if len(e.Elements) == 0 {
+		encoded.Nothing = orNull(e.Nothing.In(lang))
+	}
 	if utf8.Valid(e.Body) {
 		body := string(e.Body)
 		encoded.Body = &body
@@ -134,7 +168,11 @@ func (s *Server) listInbound(w http.ResponseWriter, q *query) error {
 }
 
 func (s *Server) showInbound(w http.ResponseWriter, q *query) error {
-	e, err := s.namedInbound(q)
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoInboundEvent()
+	}
+	e, err := s.service.ReadInboundEvent(q.Context(), q.account(), id)
 	if err != nil {
 		return err
 	}

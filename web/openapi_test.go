@@ -174,7 +174,7 @@ func TestOpenAPINumbers(t *testing.T) {
 		{"schemas HistoryRecord properties response_body maxLength", app.KeptAnswer},
 		{"schemas HistoryRecord properties description maxLength", app.MaxContent},
 		{"schemas Transaction properties content maxLength", app.MaxContent},
-		{"schemas InboundItem properties content maxLength", app.MaxContent},
+		{"schemas InboundNamed properties content maxLength", app.MaxContent},
 		{"schemas DeliveredTransaction properties content maxLength", app.MaxContent},
 		{"schemas SecretRotation properties overlap_hours maximum", app.MaxOverlap.Hours()},
 		{"schemas Pagination properties per_page maximum", app.MaxPageSize},

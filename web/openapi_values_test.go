@@ -76,7 +76,7 @@ func TestOpenAPIEnums(t *testing.T) {
 		{"Auth", memberAt(schemas, "Source", "properties", "auth")},
 		{"PollFault", memberAt(schemas, "Source", "properties", "poll_error")},
 		{"Channel", memberAt(event, "properties", "channel")},
-		{"Outcome", memberAt(schemas, "InboundItem", "properties", "state")},
+		{"Outcome", memberAt(schemas, "Outcome")},
 		{"ErrorClass", memberAt(schemas, "HistoryRecord", "properties", "error")},
 	} {
 		var listed []string

@@ -112,15 +112,6 @@ func ReadInbound(source app.Source, channel app.Channel, body []byte, receivedAt
 	return result
 }
 
-// readByHand reads what addTransaction has kept.
-func readByHand(body []byte, zone *time.Location) []app.Incoming {
-	v, err := parseJSON(body)
-	if err != nil {
-		return notJSON()
-	}
-	return []app.Incoming{readNativeElement(v, zone)}
-}
-
 func unreadable(field, en, vi string) app.Incoming {
 	return app.Incoming{Fault: &app.FieldError{Field: field, Text: app.Text{EN: en, VI: vi}}}
 }

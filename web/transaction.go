@@ -97,3 +97,12 @@ func (s *Server) addTransaction(w http.ResponseWriter, q *query) error {
 	}{message, EncodeTransaction(t, s.service.Zone())})
 	return nil
 }
+
+// readByHand reads what addTransaction has kept.
+func readByHand(body []byte, zone *time.Location) []app.Incoming {
+	v, err := parseJSON(body)
+	if err != nil {
+		return notJSON()
+	}
+	return []app.Incoming{readNativeElement(v, zone)}
+}
