@@ -237,4 +237,7 @@ func (i *InboundElement) judge(item *InboundItem) {
 		return
 	}
 	i.Incoming, i.State, i.TransactionID, i.Item = item.Incoming, item.State, item.TransactionID, item
+	if i.State == OutcomeRecorded || i.State == OutcomeDuplicate {
+		i.Fault = nil // it was settled
+	}
 }
