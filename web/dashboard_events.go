@@ -188,9 +188,14 @@ func (v view) LinkWords(i app.InboundElement) string {
 
 // Faulty says what of an element is wrong.
 func (v view) Faulty(i app.Incoming) string {
-	name := i.Fault.Field
-	if name != "id" { // in a form it is something else
-		name = fieldName(name).In(v.Lang)
+	name := fieldName(i.Fault.Field).In(v.Lang)
+	switch i.Fault.Field {
+	case "id": // in a form it is something else
+		name = "ID"
+	case faultNotJSON, "body":
+		name = v.T("The data", "Dữ liệu")
+	case faultElement:
+		name = v.T("The item", "Mục này")
 	}
 	return strings.TrimSpace(name + " " + i.Fault.Text.In(v.Lang))
 }

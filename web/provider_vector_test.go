@@ -201,6 +201,16 @@ func TestProviderVectors(t *testing.T) {
 				t.Errorf("again: %+v", got)
 			}
 			w.wantTransactions(n)
+			w.tallies()
+			list, e := w.reads(2)
+			if len(list) != n || n == 0 && (e.Nothing == app.Text{}) {
+				t.Errorf("the log says %+v, %+v", list, e.Nothing)
+			}
+			for i, s := range list {
+				if s.Transaction != int64(i+1) || s.Amount != v.Normalized[i].Amount {
+					t.Errorf("the log says %+v", s)
+				}
+			}
 		})
 	}
 }
