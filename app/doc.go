@@ -21,6 +21,8 @@
 //     never came. Poll: to read one page of it. Progress: how far it is read.
 //   - InboundItem: an element of such a call that needs somebody's attention:
 //     unassigned, rejected or in conflict.
+//   - InboundElement: one transaction that such a call names, as its body is
+//     read again when somebody looks, with what became of it.
 //   - Webhook: a URL of the shop's that is told of transactions.
 //   - Delivery: one transaction to one webhook: the row of the queue.
 //   - Attempt: one HTTP call of a delivery: the history record.

@@ -40,12 +40,16 @@ type KnownEvent struct {
 	ItemState        Outcome
 }
 
-// How much is read again for a listing: bodies that aren't longer, in bytes,
-// and of a call that was recorded in part so many elements, to find the first
-// that was.
+// How much is read again for a listing, so that it is quick whatever came in:
+// bodies that aren't longer, in bytes; all of a page together, each element for
+// so many bytes more; and so many elements at each end of a call that was
+// recorded in part, to find one that was. A list of transactions has the new
+// ones at one end.
 const (
-	ListedBody     = 64 << 10
-	listedElements = 20
+	ListedBody   = 64 << 10
+	listedPage   = 1 << 20
+	elementBytes = 100
+	listedEnd    = 3
 )
 
 type inboundElementStore interface {
@@ -98,13 +102,14 @@ func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f In
 	if err != nil {
 		return nil, false, err
 	}
-	read := make([]*InboundEvent, len(list))
+	read, room := make([]*InboundEvent, len(list)), listedPage
 	for i := range list {
 		e := &list[i]
 		read[i] = e
 		body, short := bodies[e.ID]
-		if e.Unread = !short; short {
+		if e.Unread = !short || room < 0; !e.Unread {
 			s.readAgain(e, known[e.SourceID], body, true)
+			room -= len(body) + elementBytes*e.Named
 		}
 	}
 	if err := s.settleElements(ctx, accountID, read); err != nil {
@@ -119,29 +124,28 @@ func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f In
 	return list, more, nil
 }
 
-// listed is how many elements of an event are looked at for a listing: the
-// first will do where all became the same.
-func (e *InboundEvent) listed() int {
-	if e.Recorded == 0 || e.Recorded == e.Named {
-		return 1
-	}
-	return listedElements
-}
-
-// readAgain gives the elements of a body as they are recorded, without what
+// readAgain gives an event its elements as they are recorded, without what
 // became of them, and notes how many there are, or what the body is instead.
 func (s *Service) readAgain(e *InboundEvent, source Source, body []byte, listing bool) {
 	read := s.readInbound(source, e.Channel, body, e.ReceivedAt, s.zone)
 	e.Named, e.Nothing = len(read.Elements), read.Nothing
-	most := ShownItems
-	if listing {
-		most = e.listed()
+	first, last := min(e.Named, ShownItems), e.Named // first elements, and those from last on
+	switch {
+	case listing && (e.Recorded == 0 || e.Recorded == e.Named):
+		first = min(e.Named, 1) // all became the same
+	case listing && e.Named > 2*listedEnd:
+		first, last = listedEnd, e.Named-listedEnd
 	}
-	call := InboundCall{Source: source, Channel: e.Channel, ReceivedAt: e.ReceivedAt, Elements: read.Elements[:min(e.Named, most)]}
+	call := InboundCall{
+		Source: source, Channel: e.Channel, ReceivedAt: e.ReceivedAt, Elements: slices.Concat(read.Elements[:first], read.Elements[last:]),
+	}
 	s.normalize(&call)
 	e.Elements = make([]InboundElement, len(call.Elements))
 	for i, element := range call.Elements {
 		e.Elements[i] = InboundElement{Position: i, Incoming: element}
+		if i >= first {
+			e.Elements[i].Position += last - first
+		}
 	}
 }
 

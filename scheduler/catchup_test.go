@@ -94,6 +94,7 @@ func TestListAndCalls(t *testing.T) {
 					r.one(t, 2*time.Hour)
 					r.one(t, time.Minute)
 					r.wantRows(t, c.listed, c.listed)
+					r.tallies(t)
 				})
 			}
 		}

@@ -372,6 +372,26 @@ func (r *reader) events(t *testing.T) []app.InboundEvent {
 	return events
 }
 
+// tallies checks that what the kept pages said, read again, adds up to what was
+// counted when they were recorded.
+func (r *reader) tallies(t *testing.T) {
+	t.Helper()
+	for _, e := range r.events(t) {
+		if e.Channel != app.ChannelPoll {
+			continue
+		}
+		read, err := r.service.ReadInboundEvent(context.Background(), 1, e.ID)
+		must(t, err)
+		var said app.Recording
+		for _, i := range read.Elements {
+			said.Count(i.State, 0)
+		}
+		if said.Recorded != e.Recorded || said.Duplicates != e.Duplicates || said.Unassigned != e.Unassigned || said.Conflicts != e.Conflicts || said.Rejected != e.Rejected {
+			t.Errorf("page %d is read as %+v and was counted as %+v", e.ID, said, e.Recording)
+		}
+	}
+}
+
 func (r *reader) bankAccount(t *testing.T) app.BankAccount {
 	t.Helper()
 	accounts, err := r.service.BankAccounts(context.Background(), 1)
