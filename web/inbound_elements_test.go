@@ -247,7 +247,29 @@ func TestInboundManyElements(t *testing.T) {
 	w.browser().signIn("lan").get("/inbound/events/1").shows(t, "at the very end", "Not shown: 50 more.")
 }
 
-// TestEventLogIsOfItsAccount: another account sees nothing of a call, and none
+// TestInboundElementsOddIDs: an event id may hold anything that a text can, and
+// what a page shows of it does nothing.
+func TestInboundElementsOddIDs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(1, "lan", app.RoleOwner)
+	w.link("ACB", someAccount)
+	till, b := w.native(), w.browser().signIn("lan")
+	for n, id := range []string{`"],["`, `'); DROP TABLE event_ids; --`, "\x00a\\", "<script>alert(1)</script>", "\u2028&é", "\u200b\u202e", strings.Repeat("ữ", 500), "7", "007"} {
+		w.names(recorded, till, transfer{id: id, number: fmt.Sprint("N", n), content: "<img src=x onerror=alert(1)>" + strings.Repeat("x", 2500)})
+		if list, _ := w.reads(int64(n + 1)); len(list) != 1 || list[0].State != app.OutcomeRecorded || list[0].Transaction != int64(n+1) {
+			t.Errorf("%q: %+v", id, list)
+		}
+		for _, path := range []string{"/inbound/events", fmt.Sprint("/inbound/events/", n+1)} {
+			if a := b.get(path); a.status != http.StatusOK || strings.Contains(a.body, "<script>alert") || strings.Contains(a.body, "<img src=x") {
+				t.Errorf("%s of %q: %d, or not inert", path, id, a.status)
+			}
+		}
+	}
+	w.tallies()
+}
+
+// TestInboundElementsOfOthers: another account sees nothing of a call, and none
 // of its transactions.
 func TestInboundElementsOfOthers(t *testing.T) {
 	t.Parallel()
