@@ -35,7 +35,6 @@ type KnownEvent struct {
 	Known
 	TransactionID    int64 // 0: it isn't recorded
 	TransactionEvent int64 // the inbound event that recorded it; 0: there was none
-	Merged           bool  // another source or channel named the transaction first
 	ItemEvent        int64 // the inbound event of its unassigned item; 0: none, or pruned
 	ItemState        Outcome
 }
@@ -195,7 +194,7 @@ func (i *InboundElement) settle(e *InboundEvent, known *KnownEvent, recorded map
 	switch {
 	case i.Fault == nil && (known.TransactionID != 0 || known.ItemEvent != 0) && known.Again(i.Incoming) == OutcomeConflict:
 		i.State = OutcomeConflict
-	case known.TransactionID != 0 && known.TransactionEvent == e.ID && !known.Merged && !recorded[known.TransactionID]:
+	case known.TransactionID != 0 && known.TransactionEvent == e.ID && !recorded[known.TransactionID]:
 		i.State = OutcomeRecorded
 		recorded[known.TransactionID] = true
 	default:

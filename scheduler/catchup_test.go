@@ -94,7 +94,7 @@ func TestListAndCalls(t *testing.T) {
 					r.one(t, 2*time.Hour)
 					r.one(t, time.Minute)
 					r.wantRows(t, c.listed, c.listed)
-					r.tallies(t)
+					r.tallies(t, r.events(t)...)
 				})
 			}
 		}
@@ -322,6 +322,7 @@ func TestKeptPages(t *testing.T) {
 			if len(events) != 1 || events[0].Open != 3 || events[0].Channel != app.ChannelPoll || events[0].Recorded != 1 {
 				t.Fatalf("events: %+v", events)
 			}
+			r.tallies(t, events...)
 			if got, err := r.service.RetryInbound(context.Background(), 1, events[0].ID, r.now); err != nil || got.Rejected != 2 || got.Duplicates != 1 || got.Unassigned != 1 {
 				t.Errorf("retry: %+v, %v", got, err)
 			}
@@ -334,9 +335,10 @@ func TestKeptPages(t *testing.T) {
 			if got := r.one(t, 2*time.Hour); got.Recorded != 2 || got.Duplicates != 3 {
 				t.Errorf("corrected: %+v", got)
 			}
-			if events := r.events(t); len(events) != 2 || events[1].Open != 0 {
-				t.Errorf("events: %+v", events)
+			if events = r.events(t); len(events) != 2 || events[1].Open != 0 {
+				t.Fatalf("events: %+v", events)
 			}
+			r.tallies(t, events[0])
 			r.wantRows(t, 3, 3)
 		})
 	}

@@ -372,11 +372,11 @@ func (r *reader) events(t *testing.T) []app.InboundEvent {
 	return events
 }
 
-// tallies checks that what the kept pages said, read again, adds up to what was
-// counted when they were recorded.
-func (r *reader) tallies(t *testing.T) {
+// tallies checks that what those of events that are pages said, read again,
+// adds up to what was counted when they were recorded.
+func (r *reader) tallies(t *testing.T, events ...app.InboundEvent) {
 	t.Helper()
-	for _, e := range r.events(t) {
+	for _, e := range events {
 		if e.Channel != app.ChannelPoll {
 			continue
 		}

@@ -46,7 +46,7 @@ func (s *Store) KnownEvents(ctx context.Context, accountID int64, refs []app.Eve
 		return nil, err
 	}
 	known := make([]*app.KnownEvent, len(refs))
-	rows, err := s.query(ctx, `SELECT page.key, coalesce(k.transaction_id, 0), coalesce(t.inbound_event_id, 0), k.merged, coalesce(i.inbound_event_id, 0), coalesce(i.state, ''),
+	rows, err := s.query(ctx, `SELECT page.key, coalesce(k.transaction_id, 0), coalesce(t.inbound_event_id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, ''),
 			coalesce(b.bank, ''), coalesce(i.gateway, ''), coalesce(b.account_number, i.account_number, ''), coalesce(t.type, i.type, ''), coalesce(t.amount, i.amount, 0)
 		FROM json_each(?2) page
 		CROSS JOIN event_ids k ON k.account_id = ?1 AND k.source_id = page.value ->> 0 AND k.channel = page.value ->> 1 AND k.event_id = page.value ->> 2
@@ -56,7 +56,7 @@ func (s *Store) KnownEvents(ctx context.Context, accountID int64, refs []app.Eve
 	_, err = collect(rows, err, func(row scanner) (at int, err error) {
 		var k app.KnownEvent
 		var gateway string
-		err = row.Scan(&at, &k.TransactionID, &k.TransactionEvent, &k.Merged, &k.ItemEvent, &k.ItemState, &k.Bank, &gateway, &k.AccountNumber, &k.Type, &k.Amount)
+		err = row.Scan(&at, &k.TransactionID, &k.TransactionEvent, &k.ItemEvent, &k.ItemState, &k.Bank, &gateway, &k.AccountNumber, &k.Type, &k.Amount)
 		if k.TransactionID == 0 {
 			bank, _ := app.FindBank(gateway)
 			k.Bank = bank.Code

@@ -113,6 +113,13 @@ func TestInboundElements(t *testing.T) {
 		t.Errorf("discarded: %+v", list)
 	}
 
+	// What can't be read is that, though its event id is a transaction's.
+	w.sends(till, batch(bad("1"))).wantStatus(t, http.StatusUnprocessableEntity) // 7
+	w.wantSaid(7, said{State: app.OutcomeRejected, Content: "NAPTIEN MOMO", Transaction: 1, Open: true})
+	_, err = w.service.DiscardInbound(context.Background(), 1, 7)
+	must(t, err)
+	w.wantSaid(7, said{State: app.OutcomeDiscarded, Content: "NAPTIEN MOMO", Transaction: 1})
+
 	// A transaction that is pruned from the log stays what it was.
 	w.file(func(db *sql.DB) error {
 		_, err := db.Exec(`DELETE FROM inbound_items WHERE inbound_event_id = 1; DELETE FROM inbound_events WHERE id = 1`)
@@ -219,11 +226,24 @@ func TestEventLogSays(t *testing.T) {
 		transfer{id: "2", number: "FT2", content: "second", direction: "OUT", amount: 1549000}.native(), transfer{id: "1", content: "first"}.native()))
 	b.get("/inbound/events?before=3").shows(t, "second", "−1,549,000\u00a0₫", "+2 more", `href="/transactions/2"`)
 
+	// A provider's list has the new ones at one end.
+	var list []string
+	for range 20 {
+		list = append(list, transfer{id: "1", content: "first"}.native())
+	}
+	w.wants(counts{Recorded: 1, Duplicates: 20}, till, batch(append(list, transfer{id: "4", number: "FT4", content: "newest"}.native())...))
+	b.get("/inbound/events?before=4").shows(t, "newest", "+20 more", `href="/transactions/3"`)
+	events, _, err := w.service.InboundEventsBefore(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
+	must(t, err)
+	if e := events[0]; len(e.Elements) != 1 || e.Elements[0].Position != 20 || e.Named != 21 {
+		t.Errorf("%+v", e)
+	}
+
 	long := transfer{id: "3", number: "FT3", content: "third"}.native()
 	w.wants(recorded, till, batch(long)[:len(batch(long))-1]+strings.Repeat(" ", app.ListedBody)+"}")
 	b.get("/inbound/events").shows(t, "Too long for this list")
-	b.get("/inbound/events/3").shows(t, "third")
-	b.get("/transactions/3").shows(t, `href="/inbound/events/3"`)
+	b.get("/inbound/events/4").shows(t, "third")
+	b.get("/transactions/4").shows(t, `href="/inbound/events/4"`)
 }
 
 // TestInboundManyElements: of a call with more elements than are shown those
