@@ -46,11 +46,12 @@ func (s *Store) KnownEvents(ctx context.Context, accountID int64, refs []app.Eve
 		return nil, err
 	}
 	known := make([]*app.KnownEvent, len(refs))
-	rows, err := s.query(ctx, `SELECT page.key, coalesce(k.transaction_id, 0), coalesce(t.inbound_event_id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, ''),
+	rows, err := s.query(ctx, `SELECT page.key, coalesce(k.transaction_id, 0), coalesce(e.id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, ''),
 			coalesce(b.bank, ''), coalesce(i.gateway, ''), coalesce(b.account_number, i.account_number, ''), coalesce(t.type, i.type, ''), coalesce(t.amount, i.amount, 0)
 		FROM json_each(?2) page
 		CROSS JOIN event_ids k ON k.account_id = ?1 AND k.source_id = page.value ->> 0 AND k.channel = page.value ->> 1 AND k.event_id = page.value ->> 2
 		LEFT JOIN transactions t ON t.id = k.transaction_id
+		`+fromEvent+`
 		LEFT JOIN bank_accounts b ON b.id = t.bank_account_id
 		LEFT JOIN inbound_items i ON i.id = k.item_id`, accountID, string(list))
 	_, err = collect(rows, err, func(row scanner) (at int, err error) {

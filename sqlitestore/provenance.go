@@ -6,10 +6,15 @@ import (
 	"baoco/app"
 )
 
+// fromEvent joins to a transaction t the inbound event e that recorded it, as
+// long as it isn't pruned: once all of them were, ids begin again at 1, and what
+// has its id came later.
+const fromEvent = `LEFT JOIN inbound_events e ON e.id = t.inbound_event_id AND e.account_id = t.account_id AND e.received_ms / 1000 <= t.created_at`
+
 func (s *Store) Provenance(ctx context.Context, accountID, transactionID int64) (app.Provenance, error) {
 	var p app.Provenance
 	err := s.queryRow(ctx, `SELECT t.source_id, coalesce(s.name, ''), coalesce(s.provider, ''), t.channel, coalesce(e.id, 0)
-		FROM transactions t LEFT JOIN sources s ON s.id = t.source_id LEFT JOIN inbound_events e ON e.id = t.inbound_event_id AND e.account_id = t.account_id
+		FROM transactions t LEFT JOIN sources s ON s.id = t.source_id `+fromEvent+`
 		WHERE t.id = ? AND t.account_id = ?`, transactionID, accountID).Scan(&p.SourceID, &p.SourceName, &p.Provider, &p.Channel, &p.InboundEventID)
 	if noRows(err) {
 		err = app.ErrNoTransaction()

@@ -40,3 +40,46 @@ func TestPrunedItemStaysKnown(t *testing.T) {
 		}
 	}
 }
+
+// Once every inbound event is pruned, the next one has the id of the first: it
+// isn't where an old transaction comes from.
+func TestPrunedEventIsNobodyElse(t *testing.T) {
+	ctx := context.Background()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	call := func(eventID string) {
+		t.Helper()
+		r, err := h.service.RecordTransactions(ctx, app.InboundCall{
+			AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
+			Elements: []app.Incoming{{EventID: eventID, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5, Time: h.now}},
+		})
+		must(t, err)
+		if r.Recorded != 1 {
+			t.Fatalf("%+v", r)
+		}
+	}
+	came := func(id, want int64) {
+		t.Helper()
+		p, err := h.service.Provenance(ctx, 1, id)
+		must(t, err)
+		if p.InboundEventID != want {
+			t.Errorf("transaction %d comes from the event %d, want %d", id, p.InboundEventID, want)
+		}
+	}
+	call("x")
+	came(1, 1)
+	h.now = h.now.Add(time.Hour)
+	_, err := h.service.Prune(ctx, app.PruneLimits{Inbound: time.Minute}, h.now)
+	must(t, err)
+	call("y")
+	came(1, 0)
+	came(2, 1)
+	source := h.sources[0].ID
+	known, err := h.store.KnownEvents(ctx, 1, []app.EventRef{
+		{SourceID: source, Channel: app.ChannelCall, EventID: "x"}, {SourceID: source, Channel: app.ChannelCall, EventID: "y"},
+	})
+	must(t, err)
+	if known[0].TransactionEvent != 0 || known[1].TransactionEvent != 1 {
+		t.Errorf("x was recorded by %d, y by %d", known[0].TransactionEvent, known[1].TransactionEvent)
+	}
+}
