@@ -6,7 +6,7 @@ import (
 )
 
 // MaxResend is how many deliveries are resent in one commit at most.
-const MaxResend = 1000
+const MaxResend = 500
 
 // FailedFilter narrows the failed deliveries; zero values do not.
 type FailedFilter struct {
@@ -108,5 +108,5 @@ func (s *Service) ResendFailed(ctx context.Context, accountID int64, f FailedFil
 
 // ErrTooManyResends refuses more at once than MaxResend.
 func ErrTooManyResends() error {
-	return InvalidField("id", "names more than 1,000 records", "có quá 1.000 bản ghi")
+	return InvalidField("id", "names more than 500 records", "có quá 500 bản ghi")
 }

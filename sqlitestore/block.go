@@ -25,6 +25,7 @@ type blockFilter struct {
 	kinds     *conditions // on columns that rows and blocks have in common
 	rows      *conditions // on rows alone; nil: none
 	rowCost   int64       // of looking at a row, where there are such conditions
+	foundCost int64       // and more where it meets them
 	blocks    *conditions // on blocks alone; nil: none
 	from, to  int64       // of the table's time: from from on, before to
 	since     int64       // ids above it
@@ -92,7 +93,7 @@ func (s *Store) byBlocks(ctx context.Context, t blockTable, f blockFilter, all b
 	read := &rowQuery{}
 	if f.rows != nil {
 		rowsOnly.join(f.rows)
-		read.cost = f.rowCost
+		read.cost, read.found = f.rowCost, f.foundCost
 	}
 	read.args = rowsOnly.args
 	read.sql = `SELECT id FROM ` + t.name + ` t NOT INDEXED WHERE id BETWEEN ? AND ? AND ` + rowsOnly.where.String()

@@ -101,7 +101,7 @@ func (s *Store) scanLeap(ctx context.Context, accountID int64, f app.Transaction
 	b := blocksOf(accountID, f)
 	b.rows, b.rowCost = scannedConditions(f), rowCost
 	if f.DeliveryState != "" {
-		b.rowCost = stateCost
+		b.rowCost, b.foundCost = stateCost, toldCost
 	}
 	x, err := s.chooseIndex(ctx, accountID, f)
 	if err != nil {

@@ -28,6 +28,7 @@ type rowQuery struct {
 	args    []any
 	byBlock bool       // the number of the segment's block comes after the bounds
 	cost    int64      // of looking at what lies between the bounds, for each id
+	found   int64      // and more for each that is of the filter
 	each    *candidate // nil: what is found is of the filter
 }
 
@@ -131,30 +132,41 @@ func (s *Store) readSegment(ctx context.Context, g segment, ids []int64, offset 
 // depends on what is looked at.
 const (
 	reach       = 8
-	segmentCost = 60 // its query
-	rowCost     = 3  // a row among its neighbours
-	stateCost   = 6  // and its deliveries
-	entryCost   = 8  // an entry of an index, and deliveries
-	lookUpCost  = 20 // and the row somewhere in the file
+	readStep    = 2000 // between two looks at what is left
+	segmentCost = 60   // its query
+	rowCost     = 3    // a row among its neighbours
+	stateCost   = 6    // and whether it has deliveries
+	toldCost    = 8    // and how they went
+	entryCost   = 8    // an entry of an index, and deliveries
+	lookUpCost  = 20   // and the row somewhere in the file
 )
 
 // readTo reads the ids of the first pages, until there are more than most, and
 // tells how far it came: to the end (0), or to an id, after which it had looked
 // at enough. The segments are in descending order.
 func (l *leap) readTo(ctx context.Context, s *Store, most int64) (ids []int64, searchedTo int64, err error) {
-	left := most * reach
-	for i, g := range l.segments {
-		if left <= 0 {
-			return ids, l.segments[i-1].first, nil
-		}
-		left -= segmentCost + g.rows.cost*(g.last-g.first+1)
-		if g.rows.each == nil {
-			ids, err = s.readSegment(ctx, g, ids, 0, int(most)+1)
-		} else {
-			ids, left, searchedTo, err = s.lookAt(ctx, g, ids, left, int(most)+1)
-		}
-		if err != nil || searchedTo != 0 || int64(len(ids)) > most {
-			return ids, searchedTo, err
+	left, back := most*reach, int64(0)
+	for _, g := range l.segments {
+		for g.first <= g.last {
+			if left <= 0 {
+				return ids, back, nil
+			}
+			part := g
+			if g.rows.cost > 0 { // it is read row by row
+				part.first = max(g.first, g.last-readStep/g.rows.cost)
+			}
+			left -= segmentCost + g.rows.cost*(part.last-part.first+1)
+			before := len(ids)
+			if g.rows.each == nil {
+				ids, err = s.readSegment(ctx, part, ids, 0, int(most)+1)
+			} else {
+				ids, left, searchedTo, err = s.lookAt(ctx, part, ids, left, int(most)+1)
+			}
+			if err != nil || searchedTo != 0 || int64(len(ids)) > most {
+				return ids, searchedTo, err
+			}
+			left -= g.rows.found * int64(len(ids)-before)
+			back, g.last = part.first, part.first-1
 		}
 	}
 	return ids, 0, nil

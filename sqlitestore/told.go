@@ -20,7 +20,7 @@ func hasDelivery(id, states string) string {
 	return `EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_transaction WHERE d.transaction_id = ` + id + ` AND d.state ` + states + `)`
 }
 
-// inState is the condition that a transaction is in a state. It costs two
+// inState is the condition that a transaction is in a state. It costs three
 // microseconds at most.
 func inState(state app.DeliveryState, id string) string {
 	switch state {

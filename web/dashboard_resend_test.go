@@ -239,17 +239,17 @@ func TestResendBounds(t *testing.T) {
 		t.Error("the overview doesn't say so")
 	}
 	page := b.get("/deliveries/resend?failed=all&webhook_id=1").body
-	if !strings.Contains(page, "More than 1,000 deliveries") || !strings.Contains(page, "all of them will be resent") {
+	if !strings.Contains(page, "More than 500 deliveries") || !strings.Contains(page, "all of them will be resent") {
 		t.Errorf("a replay: %s", page)
 	}
 	page = b.get("/deliveries/resend?failed=all&q=don").body
-	if !strings.Contains(page, "More than 1,000 deliveries") || !strings.Contains(page, "These will be resent first") {
+	if !strings.Contains(page, "More than 500 deliveries") || !strings.Contains(page, "These will be resent first") {
 		t.Errorf("in steps: %s", page)
 	}
 	began := time.Now()
 	b.post("/deliveries/resend", formFields(t, page, "/deliveries/resend")...).goes(t, "/deliveries?q=don")
 	t.Logf("%d resends took %v", app.MaxResend, time.Since(began))
-	if page := b.get("/deliveries").body; !strings.Contains(page, "being resent: 1000. There are more: resend again for the rest.") {
+	if page := b.get("/deliveries").body; !strings.Contains(page, "being resent: 500. There are more: resend again for the rest.") {
 		t.Error("nothing says that some are left")
 	}
 	if n := w.rows("deliveries"); n != all+app.MaxResend {

@@ -275,7 +275,7 @@ func TestSearchFurtherBack(t *testing.T) {
 		if m == nil {
 			break
 		}
-		if steps == 5 {
+		if steps == 10 {
 			t.Fatal("the search never ends")
 		}
 		page = b.get(html.UnescapeString(m[1]))
