@@ -52,7 +52,7 @@ func deliveryCommand() *cli.Command {
 				Name: "resend", Usage: "resend deliveries, each with all six attempts", ArgsUsage: "HISTORY_ID...",
 				Description: example("baoco delivery resend 12", "baoco delivery resend 12 14 15", "baoco delivery resend --failed --from 2026-11-20"),
 				Flags: adminFlags(append([]cli.Flag{
-					&cli.BoolFlag{Name: "failed", Usage: "instead of ids: every failed delivery that has not been resent since, at most 1,000 at once"},
+					&cli.BoolFlag{Name: "failed", Usage: "instead of ids: every failed delivery that has not been resent since, at most 500 at once"},
 				}, madeFilters()...)...),
 				Action: admin(resendDeliveries),
 			},
