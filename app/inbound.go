@@ -179,39 +179,6 @@ type InboundItem struct {
 // OpenInbound is how many elements of calls need somebody's attention.
 type OpenInbound struct{ Unassigned, Conflicts, Rejected int64 }
 
-// RefusalCode says which part of a call didn't authenticate.
-type RefusalCode string
-
-// The codes of a refusal.
-const (
-	RefusalUnknownSource RefusalCode = "unknown_source"  // neither path nor credential names one
-	RefusalMissing       RefusalCode = "missing"         // a header or field is
-	RefusalRepeated      RefusalCode = "repeated"        // a header or field is
-	RefusalMalformed     RefusalCode = "malformed"       // a header or field is not in its form
-	RefusalTime          RefusalCode = "wrong_time"      // the time is outside the window
-	RefusalKey           RefusalCode = "wrong_key"       // the credential is another one
-	RefusalBody          RefusalCode = "body_altered"    // the signature is that of another body
-	RefusalSignature     RefusalCode = "wrong_signature" // another key or another body
-)
-
-// Refusal is why a call doesn't authenticate, for the operator only: the
-// answer to the caller is always the same. The zero value refuses nothing. It
-// never holds a credential.
-type Refusal struct {
-	Code RefusalCode
-	Text Text
-}
-
-// RefusedCall is a call that didn't authenticate, for the operator to see.
-type RefusedCall struct {
-	ID         int64
-	SourceID   int64 // 0: no source was named
-	SourceName string
-	ReceivedAt time.Time
-	Remote     string
-	Refusal
-}
-
 // InboundFilter narrows the inbound log; zero values do not.
 type InboundFilter struct {
 	SourceID int64
@@ -249,11 +216,6 @@ type inboundStore interface {
 	InboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, Source, error)
 	// InboundItems lists at most limit items, those that need attention first.
 	InboundItems(ctx context.Context, accountID, eventID int64, limit int) ([]InboundItem, error)
-	// NoteRefusedCall keeps the last 200 without waiting for the commit.
-	NoteRefusedCall(c RefusedCall)
-	// RefusedCalls lists those of the account's sources, and with unnamed
-	// those that named no source. CodeValidation as InboundEvents.
-	RefusedCalls(ctx context.Context, accountID, sourceID int64, unnamed bool, limit int) ([]RefusedCall, error)
 }
 
 // RecordTransactions records what a call names and queues the deliveries that
@@ -436,19 +398,6 @@ func (s *Service) InboundEvent(ctx context.Context, accountID, id int64) (Inboun
 	}
 	e.Items, err = s.store.InboundItems(ctx, accountID, id, ShownItems)
 	return e, err
-}
-
-// NoteRefusedCall keeps a call that didn't authenticate for the operator.
-func (s *Service) NoteRefusedCall(c RefusedCall) { s.store.NoteRefusedCall(c) }
-
-// KeptRefusedCalls is how many calls that didn't authenticate are kept.
-const KeptRefusedCalls = 200
-
-// RefusedCalls lists calls that didn't authenticate, newest first. Those that
-// named no source can be anybody's, so that only the default account, the
-// operator's, sees them.
-func (s *Service) RefusedCalls(ctx context.Context, accountID, sourceID int64, limit int) ([]RefusedCall, error) {
-	return s.store.RefusedCalls(ctx, accountID, sourceID, accountID == DefaultAccountID && sourceID == 0, limit)
 }
 
 // ErrNoInboundEvent says that an id names no inbound event.

@@ -22,6 +22,7 @@ type Store interface {
 	counterStore
 	systemStore
 	inboundStore
+	refusalStore
 	inboundElementStore
 	catchUpStore
 	transactionStore
