@@ -7,10 +7,11 @@
 // name can be forged too, by a false base station beside the phone. A merchant
 // for whom that matters needs a provider that signs.)
 //
-// Banks change their texts without notice, so each known form is an entry of
-// one table, with the texts it was made from: see shape.go. A text in no known
-// shape is sorted by the rules of classify.go: money that can't be read is
-// kept for a person, one-time codes are never kept.
+// Banks change their texts without notice. Each form that was found in real
+// texts is an entry of one table, with those texts: see shape.go. A text in no
+// known shape is read by its labels where they leave no doubt (structure.go).
+// The rest is sorted by the rules of classify.go: what looks like money is kept
+// for a person, one-time codes are never kept.
 package sms
 
 import (
@@ -81,6 +82,9 @@ func Read(m Message, zone *time.Location) (Movement, Kind, *app.FieldError) {
 			}
 			return movement, Balance, nil
 		}
+	}
+	if movement, ok := readStructure(text, m, zone); ok {
+		return movement, Balance, nil
 	}
 	if !looksLikeMoney(text.plain) {
 		return Movement{}, Other, nil
