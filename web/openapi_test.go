@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,6 +64,39 @@ func TestOpenAPINeedsAllItHas(t *testing.T) {
 			if !used && name != "MethodNotAllowed" { // which is any address's
 				t.Errorf("nothing refers to %s/%s", kind, name)
 			}
+		}
+	}
+}
+
+// TestOpenAPIForStrictReaders holds the YAML to what strict readers ask beyond
+// the one that the other tests use: every line of a braced value is indented
+// deeper than the key that it belongs to. Generators of clients put the
+// components of all kinds into one set of names.
+func TestOpenAPIForStrictReaders(t *testing.T) {
+	quoted := regexp.MustCompile(`'(?:[^']|'')*'|"(?:[^"\\]|\\.)*"| #.*$`)
+	open, key := 0, 0
+	for i, line := range strings.Split(string(web.OpenAPI("1.2.3")), "\n") {
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		if open == 0 {
+			key = indent
+		} else if indent <= key {
+			t.Errorf("line %d is indented by %d, its key by %d: %s", i+1, indent, key, line)
+		}
+		bare := quoted.ReplaceAllString(line, "")
+		if open > 0 || strings.HasSuffix(bare, "{") || strings.HasSuffix(bare, "[") {
+			open += strings.Count(bare, "{") + strings.Count(bare, "[") - strings.Count(bare, "}") - strings.Count(bare, "]")
+		}
+	}
+	if open != 0 {
+		t.Errorf("%d brackets are open at the end", open)
+	}
+	kindOf := map[string]string{}
+	for kind, components := range rawOpenAPI(t)["components"].(map[string]any) {
+		for name := range components.(map[string]any) {
+			if kindOf[name] != "" {
+				t.Errorf("%s is of %s and of %s", name, kindOf[name], kind)
+			}
+			kindOf[name] = kind
 		}
 	}
 }
