@@ -146,7 +146,7 @@ func setRole(c *cli.Context, s *session) error {
 	if u, err = s.service.SetRole(c.Context, s.account, u.ID, app.Role(c.String("role"))); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.ErrWriter, "User %s is %s now.\n", u.Name, u.Role)
+	fmt.Fprintf(c.App.ErrWriter, "User %s is %s now, and signed out everywhere.\n", u.Name, u.Role)
 	return nil
 }
 

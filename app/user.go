@@ -28,8 +28,8 @@ type User struct {
 	Role         Role
 	CreatedAt    time.Time
 	LastSignInAt time.Time // zero: never
-	// Generation is in every session of the user: once it has moved on, they
-	// have all ended.
+	// Generation is in every session of the user: once it is another, they have
+	// all ended. It is random, so that nobody else ever has it.
 	Generation int64
 }
 
@@ -58,13 +58,14 @@ type userStore interface {
 	User(ctx context.Context, id int64) (u User, ok bool, err error)
 	// UserByName also gives the hash of the password.
 	UserByName(ctx context.Context, name string) (u User, hash string, ok bool, err error)
-	// SetPassword also moves the generation on.
+	// SetPassword, EndSessions and SetRole give the user a new generation.
 	SetPassword(ctx context.Context, accountID, id int64, hash string) (User, error)
 	EndSessions(ctx context.Context, accountID, id int64) (User, error)
 	// SetRole fails with CodeConflict where the account would have no owner
 	// left.
 	SetRole(ctx context.Context, accountID, id int64, role Role) (User, error)
-	// RemoveUser fails with CodeConflict for the last owner of an account.
+	// RemoveUser also removes the user's sessions. It fails with CodeConflict for
+	// the last owner of an account.
 	RemoveUser(ctx context.Context, accountID, id int64) error
 	// NoteSignIn doesn't wait for the commit.
 	NoteSignIn(id int64, now time.Time)
@@ -75,7 +76,8 @@ type userStore interface {
 // is in them is the web's.
 type sessionStore interface {
 	Session(ctx context.Context, token string, now time.Time) (data []byte, ok bool, err error)
-	SetSession(ctx context.Context, token string, data []byte, end time.Time) error
+	// userID is whose session it is; 0: nobody is signed in.
+	SetSession(ctx context.Context, token string, userID int64, data []byte, end time.Time) error
 	RemoveSession(ctx context.Context, token string) error
 }
 
@@ -231,8 +233,8 @@ func (s *Service) EndSessions(ctx context.Context, accountID, id int64) (User, e
 	return s.store.EndSessions(ctx, accountID, id)
 }
 
-// SetRole changes what a user may do, from their next request on. The last
-// owner stays one.
+// SetRole changes what a user may do, and ends their sessions. The last owner
+// stays one.
 func (s *Service) SetRole(ctx context.Context, accountID, id int64, role Role) (User, error) {
 	if err := checkRole(role); err != nil {
 		return User{}, err
@@ -263,9 +265,10 @@ func (s *Service) Session(ctx context.Context, token string, now time.Time) (dat
 	return s.store.Session(ctx, token, now)
 }
 
-// SetSession keeps a session until end.
-func (s *Service) SetSession(ctx context.Context, token string, data []byte, end time.Time) error {
-	return s.store.SetSession(ctx, token, data, end)
+// SetSession keeps a session until end. userID is whose it is; 0: nobody is
+// signed in.
+func (s *Service) SetSession(ctx context.Context, token string, userID int64, data []byte, end time.Time) error {
+	return s.store.SetSession(ctx, token, userID, data, end)
 }
 
 // RemoveSession ends a session.

@@ -2,8 +2,10 @@ package sqlitestore
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/subtle"
 	"database/sql"
+	"encoding/binary"
 	"encoding/hex"
 	"strconv"
 	"strings"
@@ -38,10 +40,18 @@ func insertUser(tx *tx, u app.User, hash string) (app.User, error) {
 	if err != nil {
 		return u, err
 	}
-	u.ID, err = tx.insert(`INSERT INTO users (account_id, name, role, password, generation, created_at) VALUES (?, ?, ?, ?, 1, ?)`,
-		u.AccountID, u.Name, string(u.Role), hash, u.CreatedAt.Unix())
-	u.Generation = 1
+	u.Generation = newGeneration()
+	u.ID, err = tx.insert(`INSERT INTO users (account_id, name, role, password, generation, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
+		u.AccountID, u.Name, string(u.Role), hash, u.Generation, u.CreatedAt.Unix())
 	return u, err
+}
+
+// newGeneration is random, so that no session of before, from whatever file,
+// is ever of it.
+func newGeneration() int64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return int64(binary.BigEndian.Uint64(b[:]) >> 1)
 }
 
 // setUpValue is how a set-up token stands in the settings: its hash and when
@@ -123,16 +133,17 @@ func (s *Store) UserByName(ctx context.Context, name string) (app.User, string, 
 }
 
 func (s *Store) SetPassword(ctx context.Context, accountID, id int64, hash string) (app.User, error) {
-	return s.changeUser(ctx, accountID, id, `UPDATE users SET password = ?3, generation = generation + 1 WHERE account_id = ?1 AND id = ?2`, hash)
+	return s.changeUser(ctx, accountID, id, `UPDATE users SET password = ?4, generation = ?3 WHERE account_id = ?1 AND id = ?2`, hash)
 }
 
 func (s *Store) EndSessions(ctx context.Context, accountID, id int64) (app.User, error) {
-	return s.changeUser(ctx, accountID, id, `UPDATE users SET generation = generation + 1 WHERE account_id = ?1 AND id = ?2`)
+	return s.changeUser(ctx, accountID, id, `UPDATE users SET generation = ?3 WHERE account_id = ?1 AND id = ?2`)
 }
 
+// changeUser also gives the user a new generation: ?3 of the statement.
 func (s *Store) changeUser(ctx context.Context, accountID, id int64, statement string, args ...any) (app.User, error) {
 	return writing(ctx, s, func(tx *tx) (app.User, error) {
-		if n, err := tx.change(statement, append([]any{accountID, id}, args...)...); err != nil || n == 0 {
+		if n, err := tx.change(statement, append([]any{accountID, id, newGeneration()}, args...)...); err != nil || n == 0 {
 			if err == nil {
 				err = app.ErrNoUser()
 			}
@@ -151,8 +162,8 @@ func (s *Store) SetRole(ctx context.Context, accountID, id int64, role app.Role)
 		if err != nil {
 			return u, err
 		}
-		u.Role = role
-		return u, tx.exec(`UPDATE users SET role = ? WHERE id = ?`, string(role), id)
+		u.Role, u.Generation = role, newGeneration()
+		return u, tx.exec(`UPDATE users SET role = ?, generation = ? WHERE id = ?`, string(role), u.Generation, id)
 	})
 }
 
@@ -163,6 +174,9 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, id int64) error {
 			err = keepOwner(tx, u)
 		}
 		if err != nil {
+			return err
+		}
+		if err := tx.exec(`DELETE FROM sessions WHERE user_id = ?`, id); err != nil {
 			return err
 		}
 		return tx.exec(`DELETE FROM users WHERE id = ?`, id)
@@ -202,10 +216,10 @@ func (s *Store) Session(ctx context.Context, token string, now time.Time) ([]byt
 	return data, err == nil, storageError(err)
 }
 
-func (s *Store) SetSession(ctx context.Context, token string, data []byte, end time.Time) error {
+func (s *Store) SetSession(ctx context.Context, token string, userID int64, data []byte, end time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
-		return tx.exec(`INSERT INTO sessions (token, data, end_at) VALUES (?1, ?2, ?3) ON CONFLICT (token) DO UPDATE SET data = ?2, end_at = ?3`,
-			token, data, end.Unix())
+		return tx.exec(`INSERT INTO sessions (token, user_id, data, end_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (token) DO UPDATE SET user_id = ?2, data = ?3, end_at = ?4`,
+			token, id0(userID), data, end.Unix())
 	})
 }
 

@@ -41,7 +41,12 @@ func (s sessionStore) FindCtx(ctx context.Context, token string) ([]byte, bool, 
 }
 
 func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, end time.Time) error {
-	return s.service.SetSession(ctx, token, data, end)
+	_, values, err := scs.GobCodec{}.Decode(data)
+	if err != nil {
+		return err
+	}
+	userID, _ := values["user"].(int64)
+	return s.service.SetSession(ctx, token, userID, data, end)
 }
 
 func (s sessionStore) DeleteCtx(ctx context.Context, token string) error {

@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -254,6 +255,7 @@ func TestSessionsEnd(t *testing.T) {
 	for _, end := range []func() error{
 		func() error { _, err := w.service.EndSessions(ctx, 1, u.ID); return err },
 		func() error { _, err := w.service.SetPassword(ctx, 1, u.ID, somePassword); return err },
+		func() error { _, err := w.service.SetRole(ctx, 1, u.ID, app.RoleViewer); return err },
 	} {
 		one, two := w.browser().signIn("lan"), w.browser().signIn("lan")
 		must(t, end())
@@ -269,6 +271,30 @@ func TestSessionsEnd(t *testing.T) {
 	if err := w.service.RemoveUser(ctx, 1, 1); app.CodeOf(err) != app.CodeConflict {
 		t.Errorf("the last owner: %v", err)
 	}
+}
+
+// A browser that was signed in as somebody who was removed is nobody, whoever
+// is created next, in whatever account. Whoever changes their own role goes on.
+func TestRemovedUsersBrowser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	second, err := w.service.CreateAccount(t.Context(), "second", time.Now())
+	must(t, err)
+	boss := w.user(1, "boss", app.RoleOwner)
+	for i, next := range []int64{1, second.ID} {
+		u := w.user(1, "lan", app.RoleOwner)
+		b := w.browser().signIn("lan")
+		b.get("/").wantStatus(t, http.StatusOK)
+		must(t, w.service.RemoveUser(t.Context(), 1, u.ID))
+		other := w.user(next, fmt.Sprint("other", i), app.RoleOwner)
+		b.get("/").goes(t, "/login")
+		if other.ID <= u.ID || other.Generation == u.Generation {
+			t.Errorf("user %d of generation %d came after user %d of %d", other.ID, other.Generation, u.ID, u.Generation)
+		}
+	}
+	b := w.browser().signIn("boss")
+	b.post(fmt.Sprint("/settings/users/", boss.ID, "/role"), "role", "viewer").goes(t, "/settings")
+	b.get("/").wantStatus(t, http.StatusOK)
 }
 
 func TestOtherSites(t *testing.T) {

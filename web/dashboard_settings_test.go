@@ -138,12 +138,16 @@ func TestUsers(t *testing.T) {
 	lan.post("/settings/users/1/password", "once", lan.once("/settings/users/1"), "password", otherPassword).goes(t, "/settings/users/1")
 	lan.get("/settings/users/1").wantStatus(t, http.StatusOK) // their own: this session goes on
 
-	// A role counts from the next request on.
+	// Another role ends the sessions, and counts from the next one on.
 	cashier.get("/keys").wantStatus(t, http.StatusForbidden)
 	lan.post("/settings/users/2/role", "role", "owner").goes(t, "/settings/users/2")
+	cashier.get("/keys").goes(t, "/login?back=%2Fkeys")
+	cashier.signInWith("thungan", second).goes(t, "/")
 	cashier.get("/keys").wantStatus(t, http.StatusOK)
 	lan.post("/settings/users/2/role", "role", "king").wantStatus(t, http.StatusUnprocessableEntity)
+	cashier.get("/keys").wantStatus(t, http.StatusOK)
 	lan.post("/settings/users/2/role", "role", "viewer").goes(t, "/settings/users/2")
+	cashier.signInWith("thungan", second).goes(t, "/")
 	lan.post("/settings/users/3/role", "role", "viewer").goes(t, "/settings/users/3")
 	lan.post("/settings/users/1/role", "role", "viewer").wantStatus(t, http.StatusUnprocessableEntity)
 	lan.post("/settings/users/1/remove").wantStatus(t, http.StatusConflict)

@@ -133,12 +133,16 @@ func (s *Server) setUserRole(v *visit) error {
 	if err != nil {
 		return err
 	}
-	w := view{Lang: v.lang}
-	to := "/settings/users/" + strconv.FormatInt(u.ID, 10)
+	role := view{Lang: v.lang}.RoleName(changed.Role)
 	if u.ID == v.user.ID {
-		to = "/settings" // the other page may be for owners only, from now on
+		if err := s.begin(v, changed); err != nil { // whoever changes their own goes on
+			return err
+		}
+		// The other page may be for owners only, from now on.
+		return s.redirect(v, "/settings", app.Textf("Role of %s changed to %s.", "Đã đổi vai trò của %s thành %s.", u.Name, role))
 	}
-	return s.redirect(v, to, app.Textf("Role of %s changed to %s.", "Đã đổi vai trò của %s thành %s.", u.Name, w.RoleName(changed.Role)))
+	return s.redirect(v, "/settings/users/"+strconv.FormatInt(u.ID, 10), app.Textf("Role of %s changed to %s; this user is signed out of all devices.",
+		"Đã đổi vai trò của %s thành %s và đăng xuất người này khỏi mọi thiết bị.", u.Name, role))
 }
 
 // removal asks before a user is removed.

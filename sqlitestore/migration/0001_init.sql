@@ -1,6 +1,9 @@
 -- Instants are integers: unix seconds, or milliseconds where the name ends in
 -- _ms. day is the local calendar day of the installation's zone, counted from
 -- 1970-01-01. Amounts are VND. Nothing here asks for the clock.
+--
+-- No id is given twice (AUTOINCREMENT), not even after its row was removed:
+-- cookies, links, histories and idempotency keys outlive what they refer to.
 
 CREATE TABLE settings (
   name  TEXT PRIMARY KEY,
@@ -8,7 +11,7 @@ CREATE TABLE settings (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE accounts (
-  id                INTEGER PRIMARY KEY,
+  id                INTEGER PRIMARY KEY AUTOINCREMENT,
   name              TEXT NOT NULL,
   plan              TEXT NOT NULL,
   expires_at        INTEGER, -- NULL: never
@@ -54,7 +57,7 @@ CREATE TABLE bank_account_days (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE api_keys (
-  id           INTEGER PRIMARY KEY,
+  id           INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id   INTEGER NOT NULL REFERENCES accounts,
   name         TEXT NOT NULL,
   scope        TEXT NOT NULL,
@@ -67,7 +70,7 @@ CREATE TABLE api_keys (
 ) STRICT;
 
 CREATE TABLE users (
-  id              INTEGER PRIMARY KEY,
+  id              INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id      INTEGER NOT NULL REFERENCES accounts,
   name            TEXT NOT NULL UNIQUE,
   role            TEXT NOT NULL,
@@ -80,14 +83,15 @@ CREATE INDEX users_account ON users (account_id);
 
 -- Of browsers. token is hashed by who keeps it here.
 CREATE TABLE sessions (
-  token  TEXT PRIMARY KEY,
-  data   BLOB NOT NULL,
-  end_at INTEGER NOT NULL
+  token   TEXT PRIMARY KEY,
+  user_id INTEGER, -- NULL: nobody is signed in
+  data    BLOB NOT NULL,
+  end_at  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_end ON sessions (end_at);
 
 CREATE TABLE bank_accounts (
-  id             INTEGER PRIMARY KEY,
+  id             INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id     INTEGER NOT NULL REFERENCES accounts,
   bank           TEXT NOT NULL,
   account_number TEXT NOT NULL,
@@ -100,7 +104,7 @@ CREATE UNIQUE INDEX bank_accounts_number ON bank_accounts (account_id, account_n
 
 -- Of counter screens that are open without anybody signed in.
 CREATE TABLE counter_links (
-  id              INTEGER PRIMARY KEY,
+  id              INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id      INTEGER NOT NULL REFERENCES accounts,
   name            TEXT NOT NULL,
   hash            BLOB NOT NULL UNIQUE, -- SHA-256
@@ -112,7 +116,7 @@ CREATE TABLE counter_links (
 CREATE INDEX counter_links_account ON counter_links (account_id);
 
 CREATE TABLE sources (
-  id                  INTEGER PRIMARY KEY,
+  id                  INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id          INTEGER NOT NULL REFERENCES accounts,
   name                TEXT NOT NULL,
   provider            TEXT NOT NULL,
@@ -143,7 +147,7 @@ CREATE TABLE source_bank_accounts (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE inbound_events (
-  id          INTEGER PRIMARY KEY,
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id  INTEGER NOT NULL REFERENCES accounts,
   source_id   INTEGER REFERENCES sources, -- NULL: by hand
   channel     TEXT NOT NULL,
@@ -164,7 +168,7 @@ CREATE INDEX inbound_events_open ON inbound_events (account_id) WHERE open > 0;
 -- Elements that somebody must look at: they are kept until linked, retried
 -- or discarded.
 CREATE TABLE inbound_items (
-  id               INTEGER PRIMARY KEY,
+  id               INTEGER PRIMARY KEY AUTOINCREMENT,
   inbound_event_id INTEGER NOT NULL REFERENCES inbound_events,
   account_id       INTEGER NOT NULL REFERENCES accounts,
   source_id        INTEGER NOT NULL,
@@ -193,7 +197,7 @@ CREATE INDEX inbound_items_rejected ON inbound_items (account_id, source_id, eve
 CREATE INDEX inbound_items_conflict ON inbound_items (account_id, source_id, event_id) WHERE state = 'conflict';
 
 CREATE TABLE transactions (
-  id               INTEGER PRIMARY KEY,
+  id               INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id       INTEGER NOT NULL REFERENCES accounts,
   bank_account_id  INTEGER NOT NULL REFERENCES bank_accounts,
   source_id        INTEGER NOT NULL, -- that named it first; 0: by hand
@@ -266,7 +270,7 @@ CREATE TABLE event_ids (
 CREATE INDEX event_ids_merged ON event_ids (transaction_id) WHERE merged = 1;
 
 CREATE TABLE refused_calls (
-  id          INTEGER PRIMARY KEY,
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
   source_id   INTEGER REFERENCES sources,
   received_ms INTEGER NOT NULL,
   remote      TEXT NOT NULL,
@@ -277,7 +281,7 @@ CREATE TABLE refused_calls (
 CREATE INDEX refused_calls_source ON refused_calls (source_id);
 
 CREATE TABLE webhooks (
-  id              INTEGER PRIMARY KEY,
+  id              INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id      INTEGER NOT NULL REFERENCES accounts,
   name            TEXT NOT NULL,
   url             TEXT NOT NULL,
@@ -295,7 +299,7 @@ CREATE INDEX webhooks_account ON webhooks (account_id) WHERE deleted_at IS NULL;
 
 -- state: 0 pending, 1 delivered, 2 failed, 3 cancelled.
 CREATE TABLE deliveries (
-  id             INTEGER PRIMARY KEY,
+  id             INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id     INTEGER NOT NULL REFERENCES accounts,
   webhook_id     INTEGER NOT NULL REFERENCES webhooks,
   transaction_id INTEGER REFERENCES transactions, -- NULL: a sample
@@ -316,7 +320,7 @@ CREATE INDEX deliveries_failed ON deliveries (webhook_id, created_ms, transactio
 CREATE INDEX deliveries_failed_transactions ON deliveries (account_id, transaction_id, webhook_id) WHERE state = 2;
 
 CREATE TABLE attempts (
-  id            INTEGER PRIMARY KEY,
+  id            INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id    INTEGER NOT NULL REFERENCES accounts,
   delivery_id   INTEGER NOT NULL REFERENCES deliveries,
   webhook_id    INTEGER NOT NULL REFERENCES webhooks,
@@ -394,7 +398,7 @@ CREATE TABLE alert_preferences (
 ) STRICT;
 
 CREATE TABLE alert_channels (
-  id         INTEGER PRIMARY KEY,
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id INTEGER NOT NULL REFERENCES accounts,
   medium     TEXT NOT NULL,
   settings   BLOB NOT NULL,    -- sealed JSON
@@ -410,7 +414,7 @@ CREATE UNIQUE INDEX alert_channels_medium ON alert_channels (account_id, medium)
 
 -- What a channel was told, or is still to be told.
 CREATE TABLE alert_conditions (
-  id         INTEGER PRIMARY KEY,
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
   channel_id INTEGER NOT NULL REFERENCES alert_channels ON DELETE CASCADE,
   key        TEXT NOT NULL,
   kind       TEXT NOT NULL,
@@ -424,7 +428,7 @@ CREATE INDEX alert_conditions_channel ON alert_conditions (channel_id);
 
 -- The last messages of an account.
 CREATE TABLE alert_messages (
-  id         INTEGER PRIMARY KEY,
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id INTEGER NOT NULL REFERENCES accounts,
   medium     TEXT NOT NULL,
   at_ms      INTEGER NOT NULL, -- of the last attempt
@@ -437,3 +441,7 @@ CREATE TABLE alert_messages (
   problem_vi TEXT NOT NULL
 ) STRICT;
 CREATE INDEX alert_messages_account ON alert_messages (account_id);
+
+-- The last ids that were given. A statement that inserts reads these rows from
+-- the first one on until it finds its table: the busiest tables come first.
+INSERT INTO sqlite_sequence (name, seq) VALUES ('deliveries', 0), ('attempts', 0), ('transactions', 0), ('inbound_events', 0);

@@ -1,0 +1,82 @@
+package sqlitestore_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+)
+
+// Every table gives each id once, but for those whose id is another's.
+func TestTablesGiveIDsOnce(t *testing.T) {
+	n := 0
+	for _, row := range peek(t, create(t), `SELECT m.name, m.sql, EXISTS (SELECT 1 FROM pragma_foreign_key_list(m.name) f WHERE f."from" = c.name)
+			FROM sqlite_schema m JOIN pragma_table_xinfo(m.name) c ON c.pk = 1 AND c.type = 'INTEGER'
+			WHERE m.type = 'table' AND m.name NOT LIKE 'transactions\_search\_%' ESCAPE '\'
+				AND (SELECT wr FROM pragma_table_list(m.name)) = 0`) {
+		n++
+		if row[2] == int64(0) && !strings.Contains(row[1].(string), "INTEGER PRIMARY KEY AUTOINCREMENT") {
+			t.Errorf("the table %s gives the ids of removed rows again", row[0])
+		}
+	}
+	if n < 15 {
+		t.Errorf("only %d tables have ids", n)
+	}
+}
+
+// What is kept for a while only is followed by greater ids, though nothing of
+// it is left.
+func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
+	path := create(t)
+	h := newHistory(t, path, 3)
+	defer h.store.Close()
+	bank, source := h.banks[0], h.sources[0]
+	once := func(id string) (event, attempt int64) {
+		t.Helper()
+		r, err := h.service.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
+			Elements: []app.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: bank.AccountNumber, Type: app.In, Amount: 1000, Time: h.now}}})
+		must(t, err)
+		for _, o := range r.Ready {
+			a, err := h.service.Settle(t.Context(), o, app.Result{StartedAt: h.now, StatusCode: 200})
+			must(t, err)
+			attempt = a.ID
+		}
+		return r.EventID, attempt
+	}
+	event, attempt := once("first")
+	h.now = h.now.Add(48 * time.Hour)
+	_, err := h.service.Prune(t.Context(), app.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now)
+	must(t, err)
+	if left := fmt.Sprint(peek(t, path, `SELECT (SELECT count(*) FROM inbound_events), (SELECT count(*) FROM attempts)`)); left != "[[0 0]]" {
+		t.Fatal("left after pruning: ", left)
+	}
+	nextEvent, nextAttempt := once("second")
+	if nextEvent <= event || nextAttempt <= attempt {
+		t.Errorf("after event %d and attempt %d were pruned came %d and %d", event, attempt, nextEvent, nextAttempt)
+	}
+	// The history id that a shop has kept is of nothing now.
+	if _, err := h.service.Resend(t.Context(), 1, attempt, app.IdempotencyKey{}, h.now); app.CodeOf(err) != app.CodeNotFound {
+		t.Errorf("resending a pruned attempt: %v", err)
+	}
+}
+
+func TestRemovedUsersSessions(t *testing.T) {
+	s := open(t, create(t), false)
+	defer s.Close()
+	now := time.Now()
+	var users []app.User
+	for _, name := range []string{"boss", "lan"} {
+		u, err := s.CreateUser(t.Context(), app.User{AccountID: 1, Name: name, Role: app.RoleOwner, CreatedAt: now}, "hash")
+		must(t, err)
+		must(t, s.SetSession(t.Context(), "of "+name, u.ID, []byte(name), now.Add(time.Hour)))
+		users = append(users, u)
+	}
+	must(t, s.RemoveUser(t.Context(), 1, users[1].ID))
+	for name, want := range map[string]bool{"boss": true, "lan": false} {
+		if _, found, err := s.Session(t.Context(), "of "+name, now); err != nil || found != want {
+			t.Errorf("the session of %s: %v, %v", name, found, err)
+		}
+	}
+}
