@@ -239,16 +239,3 @@ func (t *totals) flushBlocks(tx *tx) error {
 	}
 	return nil
 }
-
-// recountAttemptBlocks counts blocks anew after rows of theirs were removed.
-func recountAttemptBlocks(tx *tx, blocks []int64) error {
-	list := joinIDs(blocks)
-	if err := tx.exec(`DELETE FROM attempt_blocks WHERE block IN (SELECT value FROM json_each(?))`, list); err != nil {
-		return err
-	}
-	return tx.exec(`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction)
-		SELECT a.account_id, b.value, a.webhook_id, a.type, a.ok, count(*), min(a.started_ms), max(a.started_ms),
-			coalesce(min(d.transaction_id), 9223372036854775807), coalesce(max(d.transaction_id), 0)
-		FROM json_each(?) b CROSS JOIN attempts a ON a.id BETWEEN b.value * 4096 AND b.value * 4096 + 4095 CROSS JOIN deliveries d ON d.id = a.delivery_id
-		GROUP BY 1, 2, 3, 4, 5`, list)
-}

@@ -1,12 +1,12 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -79,44 +79,6 @@ func nameLost(lost []app.LostSecret) string {
 	return strings.Join(names, ", ")
 }
 
-// comparison is two queries that must give the same rows. ?1 is a list of
-// blocks.
-type comparison struct{ what, kept, counted string }
-
-// Kept totals that follow from others that are kept.
-var keptSums = []comparison{
-	{"account_totals", `SELECT account_id, in_count, in_amount, out_count, out_amount FROM account_totals`,
-		`SELECT a.id, coalesce(sum(d.count) FILTER (WHERE d.type = 'IN'), 0), coalesce(sum(d.amount) FILTER (WHERE d.type = 'IN'), 0),
-			coalesce(sum(d.count) FILTER (WHERE d.type = 'OUT'), 0), coalesce(sum(d.amount) FILTER (WHERE d.type = 'OUT'), 0)
-		FROM accounts a LEFT JOIN account_days d ON d.account_id = a.id GROUP BY 1`},
-	{"bank_account_totals", `SELECT bank_account_id, count, amount FROM bank_account_totals`,
-		`SELECT bank_account_id, sum(count), sum(amount) FROM bank_account_days GROUP BY 1`},
-	{"account_days", `SELECT account_id, day, type, count, amount FROM account_days`,
-		`SELECT b.account_id, d.day, d.type, sum(d.count), sum(d.amount) FROM bank_account_days d JOIN bank_accounts b ON b.id = d.bank_account_id GROUP BY 1, 2, 3`},
-	{"transaction_blocks", `SELECT account_id, type, sum(count) FROM transaction_blocks GROUP BY 1, 2`,
-		`SELECT account_id, type, sum(count) FROM account_days GROUP BY 1, 2`},
-}
-
-var transactionBlockRows = comparison{"transaction_blocks",
-	`SELECT account_id, block, bank_account_id, type, count, first_at, last_at FROM transaction_blocks WHERE block IN (SELECT value FROM json_each(?1))`,
-	`SELECT t.account_id, b.value, t.bank_account_id, t.type, count(*), min(t.occurred_at), max(t.occurred_at)
-		FROM json_each(?1) b CROSS JOIN transactions t ON t.id BETWEEN b.value * 4096 AND b.value * 4096 + 4095 GROUP BY 1, 2, 3, 4`}
-
-var keptHistory = []comparison{
-	{"history_rows", `SELECT account_id, history_rows FROM account_totals`,
-		`SELECT a.id, coalesce(sum(b.count), 0) FROM accounts a LEFT JOIN attempt_blocks b ON b.account_id = a.id GROUP BY 1`},
-	{"attempts_made", `SELECT account_id FROM account_totals`,
-		`SELECT account_id FROM account_totals WHERE attempts_made >= history_rows AND attempts_failed BETWEEN 0 AND attempts_made`},
-}
-
-var attemptBlockRows = comparison{"attempt_blocks",
-	`SELECT account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction
-		FROM attempt_blocks WHERE block IN (SELECT value FROM json_each(?1))`,
-	`SELECT t.account_id, b.value, t.webhook_id, t.type, t.ok, count(*), min(t.started_ms), max(t.started_ms),
-			coalesce(min(d.transaction_id), 9223372036854775807), coalesce(max(d.transaction_id), 0)
-		FROM json_each(?1) b CROSS JOIN attempts t ON t.id BETWEEN b.value * 4096 AND b.value * 4096 + 4095 CROSS JOIN deliveries d ON d.id = t.delivery_id
-		GROUP BY 1, 2, 3, 4, 5`}
-
 // How many blocks of rows are counted unless all are to be: all of a file of
 // the size that most have, else some of them, the last among them.
 const (
@@ -141,112 +103,58 @@ func (d *doctor) sample(newest int64) (blocks []int64, all bool) {
 	return blocks, all
 }
 
-// compare lists what of the kept totals differs from the rows.
-func compare(ctx context.Context, tx *sql.Tx, list []comparison, blocks []int64) (wrong []string, err error) {
-	for _, c := range list {
-		var n int64
-		err := tx.QueryRowContext(ctx, `SELECT count(*) FROM (SELECT * FROM (`+c.kept+` EXCEPT `+c.counted+`) UNION ALL SELECT * FROM (`+c.counted+` EXCEPT `+c.kept+`)) WHERE ?1 IS NOT NULL`,
-			joinIDs(blocks)).Scan(&n)
-		if err != nil {
-			return nil, err
-		}
-		if n > 0 && !slices.Contains(wrong, c.what) {
-			wrong = append(wrong, c.what)
-		}
-	}
-	return wrong, nil
+// totals compares what statistics and listings show with the transactions.
+func (d *doctor) totals(ctx context.Context) (app.Check, error) {
+	return d.compareTotals(ctx, "totals", "transactions")
 }
 
-// totals compares what statistics and listings show with the rows.
-func (d *doctor) totals(ctx context.Context) (c app.Check, err error) {
-	d.Progress("totals")
+// history does the same with the attempts.
+func (d *doctor) history(ctx context.Context) (app.Check, error) {
+	return d.compareTotals(ctx, "history", "attempts")
+}
+
+func (d *doctor) compareTotals(ctx context.Context, check, rows string) (c app.Check, err error) {
+	d.Progress(check)
 	tx, err := d.db.BeginTx(ctx, nil) // one state of the file, whatever is recorded meanwhile
 	if err != nil {
 		return c, err
 	}
 	defer tx.Rollback()
 	var newest int64
-	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM transactions`).Scan(&newest); err != nil {
+	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM `+rows).Scan(&newest); err != nil {
 		return c, err
 	}
 	blocks, all := d.sample(newest)
-	wrong, err := compare(ctx, tx, append(keptSums[:len(keptSums):len(keptSums)], transactionBlockRows), blocks)
-	if err == nil && all {
-		var days []string
-		days, err = d.wrongDays(ctx, tx)
-		wrong = append(wrong, days...)
-	}
-	return seenTotals(wrong, blocks, all, newest), err
-}
-
-func seenTotals(wrong []string, blocks []int64, all bool, newest int64) app.Check {
-	var c app.Check
+	wrong, err := d.compare(ctx, tx, check, blocks, all)
 	switch {
+	case err != nil:
+		return c, err
 	case len(wrong) > 0:
-		c = failed(app.Textf("These totals differ from the rows that they count: %s", "Các số tổng này khác với các dòng mà chúng đếm: %s", strings.Join(wrong, ", ")), cureTotals)
+		return failed(app.Textf("These totals differ from the rows that they count: %s", "Các số tổng này khác với các dòng mà chúng đếm: %s", strings.Join(wrong, ", ")), cureTotals), nil
 	case all:
-		c, _ = fine("All totals are those of their rows.", "Mọi số tổng đều khớp với các dòng.")
-	default:
-		c, _ = fine("The totals agree with each other and with the rows in %d of %d blocks; --full counts all.",
-			"Các số tổng khớp với nhau và với các dòng trong %d trên %d khối; --full đếm tất cả.", len(blocks), newest>>blockShift+1)
+		return fine("All totals are those of their rows.", "Mọi số tổng đều khớp với các dòng.")
 	}
-	return c
+	return fine("The totals agree with each other and with the rows in %d of %d blocks; --full counts all.",
+		"Các số tổng khớp với nhau và với các dòng trong %d trên %d khối; --full đếm tất cả.", len(blocks), newest>>blockShift+1)
 }
 
-// wrongDays counts the days by the calendar of the installation.
-func (d *doctor) wrongDays(ctx context.Context, tx *sql.Tx) (wrong []string, err error) {
-	d.Progress("days")
-	rows, err := tx.QueryContext(ctx, daysOfRows)
-	if err != nil {
-		return nil, err
-	}
-	accounts, bankAccounts, err := countDays(rows, d.zone)
-	if err != nil {
-		return nil, err
-	}
-	for _, table := range []struct {
-		name, owner string
-		counted     map[dayKey]app.Amounts
-	}{{"account_days", "account_id", accounts}, {"bank_account_days", "bank_account_id", bankAccounts}} {
-		kept := map[dayKey]app.Amounts{}
-		rows, err := tx.QueryContext(ctx, `SELECT `+table.owner+`, day, type, count, amount FROM `+table.name)
-		_, err = collect(rows, err, func(row scanner) (struct{}, error) {
-			var key dayKey
-			var sum app.Amounts
-			err := row.Scan(&key.owner, &key.day, &key.direction, &sum.Count, &sum.Total)
-			kept[key] = sum
-			return struct{}{}, err
-		})
-		if err != nil {
-			return nil, err
+// compare names what is kept and differs from the rows of some blocks.
+func (d *doctor) compare(ctx context.Context, tx *sql.Tx, check string, blocks []int64, all bool) (wrong []string, err error) {
+	for _, k := range keptThings {
+		name := cmp.Or(k.name, k.table)
+		if k.check != check || k.full && !all || slices.Contains(wrong, name) {
+			continue
 		}
-		if !maps.Equal(kept, table.counted) {
-			wrong = append(wrong, table.name)
+		d.Progress(name)
+		var n int64
+		if err := tx.QueryRowContext(ctx, k.differences(), joinIDs(blocks), hourOf(d.Now.Add(-healthKept))).Scan(&n); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if n != 0 {
+			wrong = append(wrong, name)
 		}
 	}
 	return wrong, nil
-}
-
-// history does the same for the attempts.
-func (d *doctor) history(ctx context.Context) (c app.Check, err error) {
-	d.Progress("history")
-	tx, err := d.db.BeginTx(ctx, nil)
-	if err != nil {
-		return c, err
-	}
-	defer tx.Rollback()
-	var newest int64
-	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM attempts`).Scan(&newest); err != nil {
-		return c, err
-	}
-	blocks, all := d.sample(newest)
-	wrong, err := compare(ctx, tx, append(keptHistory[:len(keptHistory):len(keptHistory)], attemptBlockRows), blocks)
-	if err == nil {
-		var health []string
-		health, err = d.wrongHealth(ctx, tx, all)
-		wrong = append(wrong, health...)
-	}
-	return seenTotals(wrong, blocks, all, newest), err
 }
 
 // overdue is since when something may be due before a running server is late.

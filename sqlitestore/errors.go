@@ -23,6 +23,9 @@ func storageError(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errClosed):
 		return app.Unavailable(err)
 	}
+	if isSearchDamage(err) {
+		return fmt.Errorf("%w: the search index: %w; stop the server, then: baoco doctor --repair-totals", ErrDamaged, err)
+	}
 	switch primaryCode(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
 		sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_INTERRUPT:
@@ -43,6 +46,13 @@ func primaryCode(err error) int {
 	return 0
 }
 
+// isSearchDamage tells that the search index is damaged, the only virtual table:
+// its statement failed and nothing else did.
+func isSearchDamage(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CORRUPT_VTAB
+}
+
 // isFatal tells an error after which the connection can't be trusted: the
 // device failed or the file is damaged. A full disk passes.
 func isFatal(err error) bool {
@@ -56,7 +66,7 @@ func isFatal(err error) bool {
 		// a full disk.
 		return e.Code() != sqlite3.SQLITE_IOERR_SHMSIZE
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return true
+		return !isSearchDamage(err)
 	}
 	return false
 }
@@ -67,7 +77,7 @@ func losesTransaction(err error) bool {
 	switch primaryCode(err) {
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_BUSY,
 		sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
-		return true
+		return !isSearchDamage(err)
 	}
 	return false
 }

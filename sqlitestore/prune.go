@@ -84,7 +84,7 @@ func pruneAttempts(tx *tx, before time.Time) (int64, error) {
 			blocks = append(blocks, block)
 		}
 	}
-	return n, recountAttemptBlocks(tx, blocks)
+	return n, recountBlocks(tx, "attempts", blocks)
 }
 
 func (s *Store) Prunable(ctx context.Context, limits app.PruneLimits, now time.Time) (p app.Pruned, err error) {

@@ -30,18 +30,7 @@ func (s *Store) IndexSearch(ctx context.Context) (left int64, err error) {
 		if err != nil || to == 0 {
 			return 0, err
 		}
-		for _, query := range []string{
-			`INSERT INTO transactions_search (rowid, search) SELECT id, search FROM transactions WHERE id > ? AND id <= ?`,
-			`INSERT INTO transaction_amounts (account_id, block, amount, id, bank_account_id, type, occurred_at)
-				SELECT account_id, id / 4096, amount, id, bank_account_id, type, occurred_at FROM transactions WHERE id > ? AND id <= ?`,
-			`INSERT INTO transactions_unsent (account_id, transaction_id)
-				SELECT account_id, id FROM transactions t WHERE id > ? AND id <= ? AND ` + inState(app.DeliveryUnsent, "t.id") + ` ON CONFLICT DO NOTHING`,
-		} {
-			if err := tx.exec(query, from, to); err != nil {
-				return 0, err
-			}
-		}
-		if err := tx.exec(`UPDATE settings SET value = ? WHERE name = 'searched_to'`, to); err != nil {
+		if err := indexRows(tx.exec, from, to); err != nil {
 			return 0, err
 		}
 		return left, tx.queryRow(`SELECT max(id) - ? FROM transactions`, to).Scan(&left)
@@ -65,14 +54,23 @@ type searchTerm struct {
 
 func (s *Store) searchTerm(ctx context.Context, query string) (searchTerm, error) {
 	q := searchTerm{text: fold.String(query)}
-	if utf8.RuneCountInString(q.text) < 3 || strings.ContainsRune(q.text, 0) {
+	if q.phrase, q.whole = searchPhrase(q.text); q.phrase == "" {
 		return q, nil
 	}
-	piece := longestAsked(q.text)
-	q.phrase, q.whole = `"`+strings.ReplaceAll(piece, `"`, `""`)+`"`, piece == q.text
 	var err error
 	q.to, err = s.searchedTo(ctx)
 	return q, err
+}
+
+// searchPhrase is what the index is asked for to find a folded text, for MATCH,
+// and whether that is all of the text. It is empty where the text is too short
+// for the index.
+func searchPhrase(text string) (phrase string, whole bool) {
+	if utf8.RuneCountInString(text) < 3 || strings.ContainsRune(text, 0) {
+		return "", false
+	}
+	piece := longestAsked(text)
+	return `"` + strings.ReplaceAll(piece, `"`, `""`) + `"`, piece == text
 }
 
 // askedLength is how much of a text the index is asked for, in characters. It

@@ -30,8 +30,7 @@ const rowsPerSeedCommit = 50_000
 // each of them, but no transaction yet; nobody else has it open. After an
 // error, or a crash in the middle, the file is worth nothing.
 //
-// The kept totals are then what recording would have kept, in a zone without
-// daylight saving.
+// What is kept beside the rows is then what recording would have kept.
 func Seed(ctx context.Context, path string, s Seeding) (err error) {
 	real, err := checkFile(path)
 	if err != nil {
@@ -61,7 +60,20 @@ func Seed(ctx context.Context, path string, s Seeding) (err error) {
 			s.Progress(high, s.Rows)
 		}
 	}
-	if err := recount(ctx, db); err != nil {
+	exec := func(query string, args ...any) error {
+		_, err := db.ExecContext(ctx, query, args...)
+		return err
+	}
+	err = countAnew(exec, s.To)
+	for _, query := range []string{
+		`UPDATE bank_accounts SET status = 'active' WHERE id IN (SELECT bank_account_id FROM bank_account_totals)`,
+		`UPDATE sources SET (last_call_at, last_transaction_at) = (SELECT created_at, created_at FROM transactions ORDER BY id DESC LIMIT 1)`,
+	} {
+		if err == nil {
+			err = exec(query)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("seed: %w", err)
 	}
 	return nil
@@ -165,10 +177,17 @@ func seedRows(ctx context.Context, db *sql.DB, s Seeding, offset int, low, high 
 	if err != nil {
 		return err
 	}
+	exec := func(query string, args ...any) error {
+		_, err := tx.ExecContext(ctx, query, args...)
+		return err
+	}
 	for _, step := range seedSteps(s, offset, low, high) {
-		if _, err := tx.ExecContext(ctx, step.query, step.args...); err != nil {
+		if err := exec(step.query, step.args...); err != nil {
 			return errors.Join(err, tx.Rollback())
 		}
+	}
+	if err := indexRows(exec, low-1, high); err != nil {
+		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
 }
@@ -194,11 +213,6 @@ func seedSteps(s Seeding, offset int, low, high int64) []seedStatement {
 		{`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, merged)
 			SELECT account_id, source_id, channel, number, id, 0 FROM transactions WHERE id BETWEEN ? AND ?`,
 			[]any{low, high}},
-		{`INSERT INTO transactions_search (rowid, search) SELECT id, search FROM transactions WHERE id BETWEEN ? AND ?`,
-			[]any{low, high}},
-		{`INSERT INTO transaction_amounts (account_id, block, amount, id, bank_account_id, type, occurred_at)
-			SELECT account_id, id / 4096, amount, id, bank_account_id, type, occurred_at FROM transactions WHERE id BETWEEN ? AND ? ORDER BY 1, 2, 3, 4`,
-			[]any{low, high}},
 		{`INSERT INTO deliveries (id, account_id, webhook_id, transaction_id, state, attempts, retry, created_ms, single)
 			SELECT t.id, t.account_id, k.webhook_id, t.id, iif(t.id % 100 = 0, 2, 1), iif(t.id % 100 = 0, 6, 1), 1, t.created_at * 1000, 0
 			FROM transactions t JOIN seed_banks k ON k.bank_account_id = t.bank_account_id WHERE t.id BETWEEN ? AND ? ORDER BY t.id`,
@@ -210,36 +224,4 @@ func seedSteps(s Seeding, offset int, low, high int64) []seedStatement {
 			FROM deliveries d JOIN transactions t ON t.id = d.transaction_id JOIN seed_banks k ON k.bank_account_id = t.bank_account_id WHERE d.id BETWEEN ?1 AND ?2 ORDER BY d.id`,
 			[]any{low, high, string(app.ErrorHTTPStatus)}},
 	}
-}
-
-// recounts fill every kept total from the rows, in this order: whatever else
-// is kept beside its rows is counted here too.
-var recounts = []string{
-	`DELETE FROM bank_account_days`,
-	`INSERT INTO bank_account_days (bank_account_id, day, type, count, amount)
-		SELECT bank_account_id, (occurred_at + zone_offset) / 86400, type, count(*), sum(amount) FROM transactions GROUP BY 1, 2, 3`,
-	`DELETE FROM account_days`,
-	`INSERT INTO account_days (account_id, day, type, count, amount)
-		SELECT b.account_id, d.day, d.type, sum(d.count), sum(d.amount) FROM bank_account_days d JOIN bank_accounts b ON b.id = d.bank_account_id GROUP BY 1, 2, 3`,
-	recountBanks[0], recountBanks[1],
-	`UPDATE bank_accounts SET status = 'active' WHERE id IN (SELECT bank_account_id FROM bank_account_totals)`,
-	recountAccounts,
-	`UPDATE account_totals SET attempts_made = a.made, attempts_failed = a.failed, history_rows = a.made
-		FROM (SELECT account_id, count(*) AS made, count(*) FILTER (WHERE ok = 0) AS failed FROM attempts GROUP BY 1) a WHERE a.account_id = account_totals.account_id`,
-	recountBlocks[0], recountBlocks[1], recountBlocks[2], recountBlocks[3],
-	`DELETE FROM webhook_hours`,
-	`INSERT INTO webhook_hours (webhook_id, hour, succeeded, failed)
-		SELECT webhook_id, started_ms / 3600000, sum(ok), sum(1 - ok) FROM attempts WHERE started_ms / 3600000 >= (SELECT max(started_ms) / 3600000 - 48 FROM attempts) GROUP BY 1, 2`,
-	recountStreaks[0], recountStreaks[1],
-	`UPDATE settings SET value = (SELECT max(id) FROM transactions) WHERE name = 'searched_to'`,
-	`UPDATE sources SET (last_call_at, last_transaction_at) = (SELECT created_at, created_at FROM transactions ORDER BY id DESC LIMIT 1)`,
-}
-
-func recount(ctx context.Context, db *sql.DB) error {
-	for _, query := range recounts {
-		if _, err := db.ExecContext(ctx, query); err != nil {
-			return fmt.Errorf("count %.60q: %w", query, err)
-		}
-	}
-	return nil
 }

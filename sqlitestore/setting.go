@@ -80,53 +80,23 @@ func (s *Store) SetKeep(ctx context.Context, keep app.PruneLimits) error {
 // SetZone keeps a new zone and, in the same commit, counts the totals of days
 // again by its calendar. The bodies of deliveries stay as they were.
 func (s *Store) SetZone(ctx context.Context, name string) error {
-	zone, err := time.LoadLocation(name)
-	if err != nil {
+	if _, err := time.LoadLocation(name); err != nil {
 		return err
 	}
 	return s.write(ctx, func(tx *tx) error {
 		if err := tx.exec(`UPDATE settings SET value = ? WHERE name = 'timezone'`, name); err != nil {
 			return err
 		}
-		for _, table := range []string{"account_days", "bank_account_days"} {
-			if err := tx.exec(`DELETE FROM ` + table); err != nil {
-				return err
+		for _, k := range keptThings {
+			if k.table != "bank_account_days" && k.table != "account_days" {
+				continue
+			}
+			for _, query := range k.anew() {
+				if err := tx.exec(query); err != nil {
+					return err
+				}
 			}
 		}
-		return recountDays(tx, zone)
+		return nil
 	})
-}
-
-func recountDays(tx *tx, zone *time.Location) error {
-	rows, err := tx.query(daysOfRows)
-	if err != nil {
-		return err
-	}
-	accounts, bankAccounts, err := countDays(rows, zone)
-	if err != nil {
-		return err
-	}
-	return insertDays(tx, accounts, bankAccounts)
-}
-
-// daysOfRows is what countDays counts.
-const daysOfRows = `SELECT account_id, bank_account_id, type, amount, occurred_at FROM transactions`
-
-// countDays counts the totals of days from transactions, by the calendar of a
-// zone.
-func countDays(rows rowSet, zone *time.Location) (accounts, bankAccounts map[dayKey]app.Amounts, err error) {
-	defer rows.Close()
-	accounts, bankAccounts = map[dayKey]app.Amounts{}, map[dayKey]app.Amounts{}
-	for rows.Next() {
-		var account, bankAccount, amount, at int64
-		var direction string
-		if err := rows.Scan(&account, &bankAccount, &direction, &amount, &at); err != nil {
-			return nil, nil, err
-		}
-		key := dayKey{account, app.DayOf(time.Unix(at, 0), zone), app.Direction(direction)}
-		accounts[key] = plus(accounts[key], amount)
-		key.owner = bankAccount
-		bankAccounts[key] = plus(bankAccounts[key], amount)
-	}
-	return accounts, bankAccounts, rows.Err()
 }

@@ -1,0 +1,185 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"baoco/app"
+)
+
+// search compares the indexes that IndexSearch writes with the transactions up
+// to searched_to.
+func (d *doctor) search(ctx context.Context) (c app.Check, err error) {
+	d.Progress("indexes of transactions")
+	tx, err := d.db.BeginTx(ctx, nil)
+	if err != nil {
+		return c, err
+	}
+	defer tx.Rollback()
+	var searched, newest int64
+	err = tx.QueryRowContext(ctx, `SELECT `+searchedTo+`, coalesce((SELECT max(id) FROM transactions), 0)`).Scan(&searched, &newest)
+	if err != nil {
+		return c, err
+	}
+	if searched > newest {
+		return failed(app.Textf("The search index says that it holds transactions up to %d, but the last is %d.", "Chỉ mục tìm kiếm ghi đến giao dịch %d, nhưng giao dịch cuối là %d.", searched, newest), cureTotals), nil
+	}
+	blocks, all := d.sample(newest)
+	wrong, err := d.compare(ctx, tx, "search", blocks, all)
+	lost := false
+	if err == nil {
+		lost, err = d.wrongSearch(ctx, tx, blocks)
+	}
+	if isSearchDamage(err) {
+		lost, err = true, nil
+	}
+	if lost {
+		wrong = append(wrong, "transactions_search")
+	}
+	switch {
+	case err != nil:
+		return c, err
+	case len(wrong) > 0:
+		return failed(app.Textf("Lists find transactions by these, which differ from the transactions: %s", "Các danh sách tìm giao dịch theo những bảng này, nhưng chúng khác với giao dịch: %s",
+			strings.Join(wrong, ", ")), cureTotals), nil
+	case !all:
+		return fine("%d transactions are not indexed yet; the indexes agree with the rows in %d of %d blocks; --full compares all.",
+			"%d giao dịch chưa vào chỉ mục; các chỉ mục khớp với các dòng trong %d trên %d khối; --full so tất cả.", newest-searched, len(blocks), newest>>blockShift+1)
+	}
+	return fine("%d transactions are not indexed yet; searches read them one by one.", "%d giao dịch chưa vào chỉ mục; khi tìm sẽ đọc từng giao dịch.", newest-searched)
+}
+
+// wrongSearch tells whether the index of search texts differs from the
+// transactions. Where not everything is read it only looks for the last indexed
+// transaction of each block.
+func (d *doctor) wrongSearch(ctx context.Context, tx *sql.Tx, blocks []int64) (bool, error) {
+	if d.Full {
+		return wrongTerms(ctx, tx)
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT t.id, t.search FROM json_each(?) b JOIN transactions t
+		ON t.id = (SELECT max(id) FROM transactions WHERE id BETWEEN b.value * 4096 AND min(b.value * 4096 + 4095, `+searchedTo+`))`, joinIDs(blocks))
+	type text struct {
+		id     int64
+		search string
+	}
+	texts, err := collect(rows, err, func(row scanner) (t text, err error) { return t, row.Scan(&t.id, &t.search) })
+	for _, t := range texts {
+		phrase, _ := searchPhrase(t.search)
+		if err != nil || phrase == "" {
+			continue
+		}
+		var id int64
+		err = tx.QueryRowContext(ctx, `SELECT rowid FROM transactions_search WHERE transactions_search MATCH ? AND rowid = ?`, phrase, t.id).Scan(&id)
+		if noRows(err) {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+// term is what the index knows texts by: three characters.
+type term [3]rune
+
+// termSum sums up where a term stands: how often, in which transactions, and at
+// which places in them.
+type termSum struct{ count, ids, places int64 }
+
+func (s *termSum) add(id, place, times int64) {
+	s.count += times
+	s.ids += times * id
+	s.places += times * (id * (place + 1) & placeMask)
+}
+
+const placeMask = 1<<24 - 1
+
+// wrongTerms reads all terms of the index, and all texts, and compares their sums.
+func wrongTerms(ctx context.Context, tx *sql.Tx) (bool, error) {
+	sums := map[term]*termSum{}
+	sumOf := func(t term) *termSum {
+		sum := sums[t]
+		if sum == nil {
+			sum = &termSum{}
+			sums[t] = sum
+		}
+		return sum
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT id, search FROM transactions WHERE id <= `+searchedTo)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var text string
+		if err := rows.Scan(&id, &text); err != nil {
+			return false, err
+		}
+		for place, t := range terms(text) {
+			sumOf(t).add(id, int64(place), 1)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return false, err
+	}
+	err = readTerms(ctx, tx, func(t term, stands termSum) {
+		sum := sumOf(t)
+		sum.count, sum.ids, sum.places = sum.count-stands.count, sum.ids-stands.ids, sum.places-stands.places
+	})
+	for _, sum := range sums {
+		if *sum != (termSum{}) {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// terms are those of a text, as the index cuts it: it skips NUL.
+func terms(text string) func(yield func(place int, t term) bool) {
+	return func(yield func(place int, t term) bool) {
+		var t term
+		n := 0
+		for _, r := range text {
+			if r == 0 {
+				continue
+			}
+			t = term{t[1], t[2], r}
+			if n++; n >= 3 && !yield(n-3, t) {
+				return
+			}
+		}
+	}
+}
+
+// readTerms gives the sums of the index, term by term. SQLite shows them in a
+// table of the connection's own, which isn't of the file.
+func readTerms(ctx context.Context, tx *sql.Tx, each func(t term, stands termSum)) error {
+	for _, query := range []string{
+		`PRAGMA query_only = 0`,
+		`CREATE VIRTUAL TABLE temp.search_terms USING fts5vocab(main, transactions_search, instance)`,
+		`PRAGMA query_only = 1`,
+	} {
+		if _, err := tx.ExecContext(ctx, query); err != nil {
+			return err
+		}
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT term, count(*), sum(doc), sum(doc * (offset + 1) & ?) FROM temp.search_terms GROUP BY term`, placeMask)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		var stands termSum
+		if err := rows.Scan(&text, &stands.count, &stands.ids, &stands.places); err != nil {
+			return err
+		}
+		three := []rune(text)
+		if len(three) != 3 {
+			return errors.New("the search index holds a term that isn't three characters")
+		}
+		each(term(three), stands)
+	}
+	return rows.Err()
+}
