@@ -81,7 +81,7 @@ func FuzzAcceptedLang(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
-		if l := app.AcceptedLang(header); l != app.English && (l != app.Vietnamese || !strings.Contains(strings.ToLower(header), "vi")) {
+		if l := app.AcceptedLang(header, app.English); l != app.English && (l != app.Vietnamese || !strings.Contains(strings.ToLower(header), "vi")) {
 			t.Errorf("%q: %q", header, l)
 		}
 	})

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -33,25 +34,23 @@ func (t Text) In(lang Lang) string {
 	return t.EN
 }
 
-// AcceptedLang picks the language of an Accept-Language header: Vietnamese
-// where it is the first of the service's languages to be named with a weight
-// above zero, English otherwise.
-func AcceptedLang(header string) Lang {
+// AcceptedLang picks the language of an Accept-Language header: the one of the
+// service's languages with the highest weight, the first where weights are the
+// same, and otherwise where it names none of them. Weight zero is never.
+func AcceptedLang(header string, otherwise Lang) Lang {
+	best, highest := otherwise, 0.0
 	for part := range strings.SplitSeq(header, ",") {
-		tag, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
-		switch strings.TrimSpace(weight) {
-		case "q=0", "q=0.0", "q=0.00", "q=0.000":
-			continue
+		tag, parameter, _ := strings.Cut(part, ";")
+		primary, _, _ := strings.Cut(strings.TrimSpace(tag), "-")
+		lang, weight := Lang(strings.ToLower(primary)), 1.0
+		if name, value, found := strings.Cut(parameter, "="); found && strings.EqualFold(strings.TrimSpace(name), "q") {
+			weight, _ = strconv.ParseFloat(strings.TrimSpace(value), 64) // what is no number has no weight
 		}
-		primary, _, _ := strings.Cut(tag, "-")
-		switch Lang(strings.ToLower(strings.TrimSpace(primary))) {
-		case Vietnamese:
-			return Vietnamese
-		case English:
-			return English
+		if (lang == Vietnamese || lang == English) && weight > highest && weight <= 1 {
+			best, highest = lang, weight
 		}
 	}
-	return English
+	return best
 }
 
 // Isolated keeps the direction of a name from what stands around it.

@@ -28,6 +28,14 @@ func TestAcceptedLang(t *testing.T) {
 		"vi;q=0":                              app.English,
 		"vi; q=0.000, en":                     app.English,
 		"vi;q=0.0, fr":                        app.English,
+		"vi;q=0.1, en":                        app.English,
+		"en;q=0.8, vi;q=0.9":                  app.Vietnamese,
+		"en;q=0.5, vi;q=0.5":                  app.English,
+		"vi;Q=0.2, en;Q=0.3":                  app.English,
+		"vi;q=nan, en;q=0.1":                  app.English,
+		"vi;q=2, en;q=0.1":                    app.English,
+		"vi;q=-1":                             app.English,
+		"vi;level=1, en;q=0.9":                app.Vietnamese,
 		"vie":                                 app.English, // not the tag of Vietnamese
 		"v":                                   app.English,
 		"-vi":                                 app.English,
@@ -40,7 +48,16 @@ func TestAcceptedLang(t *testing.T) {
 		"\xff\xfe":                            app.English,
 		"tiếng Việt":                          app.English,
 	} {
-		if got := app.AcceptedLang(header); got != want {
+		if got := app.AcceptedLang(header, app.English); got != want {
+			t.Errorf("AcceptedLang(%q) = %s, want %s", header, got, want)
+		}
+	}
+}
+
+// A header that names neither language leaves it to who asks.
+func TestAcceptedLangOtherwise(t *testing.T) {
+	for header, want := range map[string]app.Lang{"": app.Vietnamese, "fr": app.Vietnamese, "vi;q=0": app.Vietnamese, "fr, en;q=0.1": app.English} {
+		if got := app.AcceptedLang(header, app.Vietnamese); got != want {
 			t.Errorf("AcceptedLang(%q) = %s, want %s", header, got, want)
 		}
 	}

@@ -10,14 +10,18 @@ import (
 )
 
 func (s *Store) AlertPreferences(ctx context.Context, accountID int64) (app.AlertPreferences, error) {
-	p := app.AlertPreferences{Lang: app.Vietnamese}
+	var p app.AlertPreferences
 	var muted string
 	err := s.queryRow(ctx, `SELECT lang, muted FROM alert_preferences WHERE account_id = ?`, accountID).Scan(&p.Lang, &muted)
+	if noRows(err) {
+		p.Lang = app.Vietnamese
+		err = s.queryRow(ctx, `SELECT value FROM settings WHERE name = 'lang'`).Scan(&p.Lang)
+	}
+	if noRows(err) { // no server ran on the file yet
+		err = nil
+	}
 	for _, kind := range strings.Fields(muted) {
 		p.Muted = append(p.Muted, app.AttentionKind(kind))
-	}
-	if noRows(err) {
-		err = nil
 	}
 	return p, storageError(err)
 }

@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -74,6 +75,14 @@ func (s *Store) Keep(ctx context.Context) (keep app.PruneLimits, found bool, err
 func (s *Store) SetKeep(ctx context.Context, keep app.PruneLimits) error {
 	return s.write(ctx, func(tx *tx) error {
 		return tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES ('keep', ?)`, fmt.Sprint(int64(keep.Inbound), " ", int64(keep.History)))
+	})
+}
+
+// SetLang keeps the language of alerts of the accounts that have not chosen one;
+// empty is Vietnamese.
+func (s *Store) SetLang(ctx context.Context, lang app.Lang) error {
+	return s.write(ctx, func(tx *tx) error {
+		return tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES ('lang', ?)`, string(cmp.Or(lang, app.Vietnamese)))
 	})
 }
 

@@ -68,7 +68,7 @@ func (s *Server) visiting(p page, above int) http.HandlerFunc {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
-		v := &visit{Request: r, w: w, now: time.Now(), zone: s.service.Zone(), lang: chosenLang(r), above: above}
+		v := &visit{Request: r, w: w, now: time.Now(), zone: s.service.Zone(), lang: s.chosenLang(r), above: above}
 		if err := s.welcome(v, p); err != nil {
 			s.pageError(v, err)
 			return
@@ -102,12 +102,13 @@ func (s *Server) welcome(v *visit, p page) (err error) {
 	return nil
 }
 
-// chosenLang is the language of the switch, else the browser's.
-func chosenLang(r *http.Request) app.Lang {
+// chosenLang is the language of the switch, else the browser's, else that of the
+// installation.
+func (s *Server) chosenLang(r *http.Request) app.Lang {
 	if c, err := r.Cookie("lang"); err == nil && (app.Lang(c.Value) == app.Vietnamese || app.Lang(c.Value) == app.English) {
 		return app.Lang(c.Value)
 	}
-	return lang(r)
+	return acceptedLang(r, s.lang)
 }
 
 func chosenTheme(r *http.Request) string {

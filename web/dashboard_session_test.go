@@ -7,12 +7,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"baoco/app"
+	"baoco/web"
 )
 
 const somePassword = "mật khẩu rất dài"
@@ -383,4 +385,19 @@ func TestLanguageSwitch(t *testing.T) {
 		t.Error("not in the theme that was chosen")
 	}
 	b.post("/look", "theme", "neon", "lang", "de").goes(t, "/")
+}
+
+// The language of the installation is for visitors whose browser names neither.
+func TestLanguageOfTheInstallation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := web.New(web.Config{Service: w.service, Lang: app.Vietnamese})
+	for accepted, want := range map[string]string{"": "vi", "fr": "vi", "fr, en;q=0.1": "en", "vi;q=0.1, en": "en"} {
+		r := httptest.NewRequest("GET", "/login", nil)
+		r.Header.Set("Accept-Language", accepted)
+		a := httptest.NewRecorder()
+		if h.ServeHTTP(a, r); !strings.Contains(a.Body.String(), `<html lang="`+want+`"`) {
+			t.Errorf("%q: not %s\n%.200s", accepted, want, a.Body)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -22,7 +23,12 @@ func ok(r *http.Request, en, vi string) envelope {
 	return envelope{true, app.Text{EN: en, VI: vi}.In(lang(r))}
 }
 
-func lang(r *http.Request) app.Lang { return app.AcceptedLang(r.Header.Get("Accept-Language")) }
+// lang is the language of a message of the API.
+func lang(r *http.Request) app.Lang { return acceptedLang(r, app.English) }
+
+func acceptedLang(r *http.Request, otherwise app.Lang) app.Lang {
+	return app.AcceptedLang(strings.Join(r.Header.Values("Accept-Language"), ","), otherwise)
+}
 
 // failure is the body of every error.
 type failure struct {

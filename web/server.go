@@ -47,6 +47,7 @@ type Config struct {
 	Closing      <-chan struct{}  // closed when the server stops: live pages end
 	Installation app.Installation // how serve was started, for the operator to read
 	RecentLog    *RecentLog       // that Logger writes to, for the operator to read; nil: none is shown
+	Lang         app.Lang         // of the dashboard where neither the visitor nor the browser names one; empty: English
 }
 
 // Server answers HTTP.
@@ -69,6 +70,7 @@ type Server struct {
 	installation     app.Installation
 	recentLog        *RecentLog
 	counterStreams   tally
+	lang             app.Lang
 }
 
 // New makes the handler of everything that baoco serves.
@@ -80,6 +82,7 @@ func New(c Config) http.Handler {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	s.secure, s.version, s.closing, s.installation, s.recentLog = c.Secure, c.Version, c.Closing, c.Installation, c.RecentLog
+	s.lang = cmp.Or(c.Lang, app.English)
 	s.sessions = newSessions(c.Service, c.Secure, s.writeError)
 	return s.handler()
 }
