@@ -14,8 +14,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	_ "time/tzdata" // a small server may have none
 
@@ -42,21 +44,29 @@ const (
 )
 
 func main() {
+	signal.Ignore(syscall.SIGPIPE) // a write to a reader that has gone fails like any other
 	os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
 }
 
 // run is the whole program: data goes to stdout, all else to stderr.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := rootCommand(stdin, stdout, stderr)
+func run(ctx context.Context, args []string, stdin io.Reader, w, stderr io.Writer) int {
+	out := &stdout{Writer: w}
+	root := rootCommand(stdin, out, stderr)
 	err := root.RunContext(ctx, flagsFirst(root, args))
-	if err == nil {
-		return exitOK
+	code := exitCode(err)
+	if out.err != nil && errors.Is(err, out.err) {
+		err = nil // fault says it
 	}
-	fmt.Fprintln(stderr, "baoco: "+oneLine(errorText(err)))
-	return exitCode(err)
+	for _, fault := range []error{err, out.fault()} {
+		if fault != nil {
+			fmt.Fprintln(stderr, "baoco: "+oneLine(errorText(fault)))
+			code = max(code, exitError)
+		}
+	}
+	return code
 }
 
-func rootCommand(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
+func rootCommand(stdin io.Reader, out, stderr io.Writer) *cli.App {
 	root := &cli.App{
 		Name:           "baoco",
 		Usage:          "notify your shop of every bank transaction, from your own server",
@@ -64,7 +74,7 @@ func rootCommand(stdin io.Reader, stdout, stderr io.Writer) *cli.App {
 		Version:        version,
 		HideVersion:    true,
 		Reader:         stdin,
-		Writer:         stdout,
+		Writer:         out,
 		ErrWriter:      stderr,
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   usageError,
@@ -182,9 +192,6 @@ var (
 	accountFlag = &cli.Int64Flag{
 		Name: "account", Usage: "account `ID`", Value: app.DefaultAccountID, EnvVars: []string{"BAOCO_ACCOUNT"},
 	}
-	langFlag = &cli.StringFlag{
-		Name: "lang", Usage: "`LANGUAGE` of messages: en or vi", Value: "en", EnvVars: []string{"BAOCO_LANG"},
-	}
 	outputFlag = &cli.StringFlag{
 		Name: "output", Aliases: []string{"o"}, Usage: "`FORMAT`: text or json", Value: "text", EnvVars: []string{"BAOCO_OUTPUT"},
 	}
@@ -193,15 +200,6 @@ var (
 // adminFlags are the flags of a command that works on the file.
 func adminFlags(more ...cli.Flag) []cli.Flag {
 	return append(more, dbFlag, accountFlag, outputFlag)
-}
-
-// language is that of --lang.
-func language(c *cli.Context) (app.Lang, error) {
-	switch l := app.Lang(c.String("lang")); l {
-	case app.English, app.Vietnamese:
-		return l, nil
-	}
-	return "", usagef("--lang must be en or vi, not %q", c.String("lang"))
 }
 
 // session is what a command works with: the use cases over an open file.
@@ -289,6 +287,9 @@ func usageError(_ *cli.Context, err error, _ bool) error { return exitStatus{exi
 
 // exitCode is the one table of what an error is to a shell.
 func exitCode(err error) int {
+	if err == nil {
+		return exitOK
+	}
 	var status exitStatus
 	if errors.As(err, &status) {
 		return status.code

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -61,13 +60,11 @@ func createAccount(c *cli.Context, s *session) error {
 
 func printAccount(c *cli.Context, s *session, a app.Account) error {
 	e := encodeAccount(a, s.service.Zone())
-	return output(c, e, func(w io.Writer) {
-		trial := ""
-		if e.IsTrial {
-			trial = ", a trial"
-		}
-		fmt.Fprintf(w, "Account %d (%s): plan %s%s until %s, at most %d bank accounts.\n", e.ID, oneLine(e.Name), oneLine(e.Plan), trial, e.ExpiresAt, e.MaxBankAccounts)
-	})
+	trial := ""
+	if e.IsTrial {
+		trial = ", a trial"
+	}
+	return changed(c, e, "Account %d (%s): plan %s%s until %s, at most %d bank accounts.", e.ID, oneLine(e.Name), oneLine(e.Plan), trial, e.ExpiresAt, e.MaxBankAccounts)
 }
 
 func listAccounts(c *cli.Context, s *session) error {

@@ -59,11 +59,11 @@ func alertCommand() *cli.Command {
 			},
 			{
 				Name: "list", Usage: "show where alerts go, what they are about and the last messages", Description: example("baoco alert list"),
-				Flags: adminFlags(langFlag), Action: admin(listAlerts),
+				Flags: adminFlags(), Action: admin(listAlerts),
 			},
 			{
 				Name: "test", Usage: "send a test now", ArgsUsage: "[telegram|email]", Description: example("baoco alert test", "baoco alert test email"),
-				Flags: adminFlags(langFlag), Action: admin(testAlerts),
+				Flags: adminFlags(), Action: admin(testAlerts),
 			},
 			{
 				Name: "remove", Usage: "remove an alert channel", ArgsUsage: "telegram|email", Description: example("baoco alert remove email"),
@@ -111,9 +111,7 @@ func setAlertChannel(c *cli.Context, s *session, channel app.AlertChannel) error
 	if err != nil {
 		return err
 	}
-	return output(c, encodeAlertChannel(s, set, app.English), func(io.Writer) {
-		fmt.Fprintf(c.App.ErrWriter, "Alerts go to %s by %s. Try it: baoco alert test %s\n", oneLine(set.Goes()), set.Medium.Name().EN, set.Medium)
-	})
+	return done(c, encodeAlertChannel(s, set), "Alerts go to %s by %s. Try it: baoco alert test %s", oneLine(set.Goes()), set.Medium.Name().EN, set.Medium)
 }
 
 func setAlertPreferences(c *cli.Context, s *session) error {
@@ -139,9 +137,7 @@ func setAlertPreferences(c *cli.Context, s *session) error {
 	if err := s.service.SetAlertPreferences(c.Context, s.account, p); err != nil {
 		return err
 	}
-	return output(c, encodeAlertPreferences(p), func(io.Writer) {
-		fmt.Fprintf(c.App.ErrWriter, "Alerts are in %s, about: %s.\n", map[app.Lang]string{app.Vietnamese: "Vietnamese", app.English: "English"}[p.Lang], alertedKinds(p))
-	})
+	return done(c, encodeAlertPreferences(p), "Alerts are in %s, about: %s.", map[app.Lang]string{app.Vietnamese: "Vietnamese", app.English: "English"}[p.Lang], alertedKinds(p))
 }
 
 type alertPreferencesJSON struct {
@@ -184,11 +180,11 @@ type alertChannelJSON struct {
 	RetryAt  *string          `json:"retry_at"`
 }
 
-func encodeAlertChannel(s *session, c app.AlertChannel, lang app.Lang) alertChannelJSON {
+func encodeAlertChannel(s *session, c app.AlertChannel) alertChannelJSON {
 	zone, e := s.service.Zone(), c.Email
 	v := alertChannelJSON{
 		c.Medium, []string{c.Telegram.Chat}, c.Telegram.APIURL, e.Host, e.Port, e.Security, e.Username, e.From,
-		app.FormatTime(c.SetAt, zone), optionalTime(c.SentAt, zone), c.Failures, c.Problem.In(lang), optionalTime(c.RetryAt, zone),
+		app.FormatTime(c.SetAt, zone), optionalTime(c.SentAt, zone), c.Failures, c.Problem.EN, optionalTime(c.RetryAt, zone),
 	}
 	if c.Medium == app.AlertEmail {
 		v.To = e.To
@@ -215,10 +211,6 @@ func listAlerts(c *cli.Context, s *session) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	lang, err := language(c)
-	if err != nil {
-		return err
-	}
 	channels, err := s.service.AlertChannels(c.Context, s.account)
 	if err != nil {
 		return err
@@ -238,12 +230,12 @@ func listAlerts(c *cli.Context, s *session) error {
 	}{encodeAlertPreferences(p), []alertChannelJSON{}, []alertMessageJSON{}}
 	var channelRows, messageRows [][]string
 	for _, channel := range channels {
-		e := encodeAlertChannel(s, channel, lang)
+		e := encodeAlertChannel(s, channel)
 		v.Channels = append(v.Channels, e)
 		channelRows = append(channelRows, []string{string(e.Medium), strings.Join(e.To, ", "), orNever(e.SentAt), strconv.Itoa(e.Failures), e.Problem})
 	}
 	for _, m := range messages {
-		e := alertMessageJSON{app.FormatTime(m.At, s.service.Zone()), m.Medium, m.Test, m.Subject, m.Text, m.Sent, m.Tries, m.Problem.In(lang)}
+		e := alertMessageJSON{app.FormatTime(m.At, s.service.Zone()), m.Medium, m.Test, m.Subject, m.Text, m.Sent, m.Tries, m.Problem.EN}
 		v.Messages = append(v.Messages, e)
 		messageRows = append(messageRows, []string{e.At, string(e.Medium), yesNo(e.Sent), strconv.Itoa(e.Tries), clip(e.Subject, 60), e.Problem})
 	}
@@ -256,10 +248,6 @@ func listAlerts(c *cli.Context, s *session) error {
 
 // testAlerts tries the channel that is named, or all.
 func testAlerts(c *cli.Context, s *session) error {
-	lang, err := language(c)
-	if err != nil {
-		return err
-	}
 	media := []app.AlertMedium{app.AlertMedium(c.Args().First())}
 	if c.NArg() > 1 {
 		return usagef("alert test takes at most one argument, telegram or email")
@@ -294,7 +282,7 @@ func testAlerts(c *cli.Context, s *session) error {
 		switch {
 		case errors.As(err, &fault):
 			failed++
-			list = append(list, tested{medium, fault.Partly, fault.Text.In(lang)})
+			list = append(list, tested{medium, fault.Partly, fault.Text.EN})
 		case err != nil:
 			return err
 		default:
@@ -304,7 +292,7 @@ func testAlerts(c *cli.Context, s *session) error {
 	err = output(c, list, func(w io.Writer) {
 		for _, t := range list {
 			if t.Problem == "" {
-				t.Problem = app.Text{EN: "the test was taken; look whether it arrived.", VI: "tin thử đã được nhận; hãy kiểm tra xem đã đến chưa."}.In(lang)
+				t.Problem = "the test was taken; look whether it arrived."
 			}
 			fmt.Fprintf(w, "%s: %s\n", t.Medium, oneLine(t.Problem))
 		}
@@ -323,7 +311,5 @@ func removeAlert(c *cli.Context, s *session) error {
 	if err := s.service.RemoveAlertChannel(c.Context, s.account, medium); err != nil {
 		return err
 	}
-	return output(c, map[string]any{"medium": medium, "state": "removed"}, func(io.Writer) {
-		fmt.Fprintf(c.App.ErrWriter, "Alerts by %s are not sent any more.\n", medium.Name().EN)
-	})
+	return done(c, map[string]any{"medium": medium, "state": "removed"}, "Alerts by %s are not sent any more.", medium.Name().EN)
 }

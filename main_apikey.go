@@ -58,7 +58,8 @@ func createAPIKey(c *cli.Context, s *session) error {
 		Key       string    `json:"key"`
 		ExpiresAt *string   `json:"expires_at"`
 	}{k.ID, k.Name, k.Scope, key, optionalTime(k.ExpiresAt, s.service.Zone())}
-	return output(c, created, func(w io.Writer) {
+	lost := fmt.Sprintf("API key %d was created, but nobody has seen it. Revoke it and create another: baoco apikey revoke %d%s", k.ID, k.ID, onAccount(s.account))
+	return report(c, created, lost, func(w io.Writer) {
 		fmt.Fprintln(w, key)
 		fmt.Fprintf(c.App.ErrWriter, "This is key %d (%s). Keep it now: it is not shown again.\n", k.ID, k.Scope)
 	})
@@ -133,12 +134,5 @@ func revokeAPIKey(c *cli.Context, s *session) error {
 	if err := s.service.RevokeAPIKey(c.Context, s.account, id, s.now); err != nil {
 		return err
 	}
-	return done(c, id, "revoked", "API key %d is revoked.\n", id)
-}
-
-// done reports a change that has nothing to show.
-func done(c *cli.Context, id int64, state, format string, args ...any) error {
-	return output(c, map[string]any{"id": id, "state": state}, func(io.Writer) {
-		fmt.Fprintf(c.App.ErrWriter, format, args...)
-	})
+	return done(c, stateJSON{id, "revoked"}, "API key %d is revoked.", id)
 }

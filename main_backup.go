@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -142,7 +143,7 @@ func backUp(c *cli.Context, s *session) error {
 		key := made.Path + ".key"
 		v.Key = &key
 	}
-	return errors.Join(err, output(c, v, v.print))
+	return errors.Join(err, report(c, v, "The backup is "+v.File+", whole and checked.", v.print))
 }
 
 func backupTarget(c *cli.Context) (t sqlitestore.BackupTarget, err error) {
@@ -212,7 +213,10 @@ func restore(c *cli.Context) error {
 		Database: r.Path, Backup: r.From, Key: r.Key, DryRun: c.Bool("dry-run"), contentsJSON: encodeContents(r.Contents),
 		SetAside: append([]string{}, r.SetAside...), Served: r.Served, Finished: orNull(r.Finished),
 	}
-	return output(c, v, v.print)
+	if v.DryRun {
+		return output(c, v, v.print)
+	}
+	return report(c, v, fmt.Sprintf("%s is restored from %s; set aside: %s.", v.Database, v.Backup, strings.Join(v.SetAside, ", ")), v.print)
 }
 
 func (v restoreJSON) print(w io.Writer) {

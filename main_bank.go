@@ -76,9 +76,7 @@ func linkBank(c *cli.Context, s *session) error {
 	if result.Recorded > 0 {
 		fmt.Fprintf(c.App.ErrWriter, "Recorded %d transactions that had been waiting; %d deliveries follow.\n", result.Recorded, result.Deliveries)
 	}
-	return output(c, web.EncodeBankAccount(b, s.service.Zone()), func(w io.Writer) {
-		fmt.Fprintf(w, "Bank account %d is linked: %s %s, %s.\n", b.ID, b.Bank, b.AccountNumber, oneLine(b.AccountName))
-	})
+	return changed(c, web.EncodeBankAccount(b, s.service.Zone()), "Bank account %d is linked: %s %s, %s.", b.ID, b.Bank, b.AccountNumber, oneLine(b.AccountName))
 }
 
 // notifyFlags reads --notify-all and --no-notify.
@@ -124,9 +122,7 @@ func toggleBank(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return output(c, web.EncodeBankAccount(b, s.service.Zone()), func(w io.Writer) {
-		fmt.Fprintf(w, "Bank account %d is %s now.\n", b.ID, b.Status)
-	})
+	return changed(c, web.EncodeBankAccount(b, s.service.Zone()), "Bank account %d is %s now.", b.ID, b.Status)
 }
 
 func unlinkBank(c *cli.Context, s *session) error {
@@ -137,7 +133,7 @@ func unlinkBank(c *cli.Context, s *session) error {
 	if err := s.service.UnlinkBankAccount(c.Context, s.account, id, s.now); err != nil {
 		return err
 	}
-	return done(c, id, "unlinked", "Bank account %d is unlinked; its transactions stay.\n", id)
+	return done(c, stateJSON{id, "unlinked"}, "Bank account %d is unlinked; its transactions stay.", id)
 }
 
 func bankQR(c *cli.Context, s *session) error {

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
-
 	"baoco/app"
 
 	"github.com/urfave/cli/v2"
@@ -28,10 +25,8 @@ func catchUpSource(c *cli.Context, s *session) error {
 	counts := map[string]int{
 		"pages": r.Pages, "recorded": r.Recorded, "duplicates": r.Duplicates, "unassigned": r.Unassigned, "conflicts": r.Conflicts, "rejected": r.Rejected,
 	}
-	return output(c, counts, func(w io.Writer) {
-		fmt.Fprintf(w, "Source %d, pages read: %d. Transactions: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.\n",
-			id, r.Pages, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
-	})
+	return changed(c, counts, "Source %d, pages read: %d. Transactions: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.",
+		id, r.Pages, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
 }
 
 // lastPoll says when a source's list was read to its end, and why not since; - for
@@ -59,5 +54,5 @@ func rotateAPIKey(c *cli.Context, s *session, id int64) error {
 	if _, err := s.service.SetSourceAPIKey(c.Context, s.account, id, apiKey, s.now); err != nil {
 		return err
 	}
-	return done(c, id, "api_key_set", "Source %d has the new API key.\n", id)
+	return done(c, stateJSON{id, "api_key_set"}, "Source %d has the new API key.", id)
 }

@@ -71,7 +71,8 @@ func createCounterLink(c *cli.Context, s *session) error {
 		counterLinkJSON
 		URLPath string `json:"url_path"`
 	}{encodeCounterLink(s, l), l.Path(token)}
-	return output(c, v, func(w io.Writer) {
+	lost := fmt.Sprintf("Counter link %d was created, but nobody has seen it. Revoke it and create another: baoco counter revoke %d%s", l.ID, l.ID, onAccount(s.account))
+	return report(c, v, lost, func(w io.Writer) {
 		fmt.Fprintln(w, base+v.URLPath)
 		fmt.Fprintf(c.App.ErrWriter, "This is counter link %d. Open it on the tablet now: it is not shown again.\n", l.ID)
 	})
@@ -111,5 +112,5 @@ func revokeCounterLink(c *cli.Context, s *session) error {
 	if err := s.service.RevokeCounterLink(c.Context, s.account, id, s.now); err != nil {
 		return err
 	}
-	return done(c, id, "revoked", "Counter link %d is revoked.\n", id)
+	return done(c, stateJSON{id, "revoked"}, "Counter link %d is revoked.", id)
 }

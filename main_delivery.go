@@ -31,7 +31,6 @@ func deliveryCommand() *cli.Command {
 					&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or transaction number"},
 					&cli.IntFlag{Name: "page", Usage: "page `N`", Value: 1},
 					&cli.IntFlag{Name: "per-page", Usage: "`N` a page, at most 100", Value: app.DefaultPageSize},
-					langFlag,
 				),
 				Action: admin(listDeliveries),
 			},
@@ -46,7 +45,7 @@ func deliveryCommand() *cli.Command {
 			},
 			{
 				Name: "show", Usage: "show an attempt and all other attempts of its delivery", ArgsUsage: "HISTORY_ID",
-				Description: example("baoco delivery show 12"), Flags: adminFlags(langFlag), Action: admin(showDelivery),
+				Description: example("baoco delivery show 12"), Flags: adminFlags(), Action: admin(showDelivery),
 			},
 			{
 				Name: "resend", Usage: "resend deliveries, each with all six attempts", ArgsUsage: "HISTORY_ID...",
@@ -162,13 +161,9 @@ func listDeliveries(c *cli.Context, s *session) error {
 
 // printAttempts lists attempts, and below them why those that failed did.
 func printAttempts(c *cli.Context, s *session, attempts []app.Attempt, total int64) error {
-	lang, err := language(c)
-	if err != nil {
-		return err
-	}
 	list, rows, why := []web.HistoryJSON{}, [][]string{}, explanations{}
 	for _, a := range attempts {
-		e := web.EncodeAttempt(a, s.service.Zone(), lang)
+		e := web.EncodeAttempt(a, s.service.Zone(), app.English)
 		list = append(list, e)
 		if e.Explanation != nil {
 			why.add(e.ID, *e.Explanation)
@@ -242,10 +237,6 @@ func showDelivery(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	lang, err := language(c)
-	if err != nil {
-		return err
-	}
 	if c.String("output") == "json" {
 		type delivery struct {
 			DeliveryID string            `json:"delivery_id"`
@@ -258,7 +249,7 @@ func showDelivery(c *cli.Context, s *session) error {
 		d := a.Delivery
 		shown := delivery{strconv.FormatInt(d.ID, 10), d.State, d.Attempts, optionalTime(d.DueAt, s.service.Zone()), app.FormatTime(d.CreatedAt, s.service.Zone()), nil}
 		for _, a := range attempts {
-			shown.History = append(shown.History, web.EncodeAttempt(a, s.service.Zone(), lang))
+			shown.History = append(shown.History, web.EncodeAttempt(a, s.service.Zone(), app.English))
 		}
 		return output(c, shown, nil)
 	}
@@ -281,7 +272,5 @@ func replayDeliveries(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return output(c, map[string]int{"deliveries": n}, func(w io.Writer) {
-		fmt.Fprintf(w, "%d deliveries are queued; a running server sends them from now on.\n", n)
-	})
+	return changed(c, map[string]int{"deliveries": n}, "%d deliveries are queued; a running server sends them from now on.", n)
 }

@@ -26,7 +26,7 @@ func TestWhyAttemptsFailed(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(419) }))
 	defer receiver.Close()
 
-	const en, vi = "Your server’s CSRF check", "Cơ chế kiểm tra CSRF"
+	const why = "Your server’s CSRF check"
 	for _, step := range []struct {
 		command string
 		code    int
@@ -36,14 +36,13 @@ func TestWhyAttemptsFailed(t *testing.T) {
 		{"webhook create --name shop --url " + receiver.URL + "/hook?key=k --type IN", 0, nil, ""},
 		{"delivery pending", 0, []string{"No deliveries are waiting."}, ""},
 		{"delivery pending -o json", 0, []string{"[]"}, ""},
-		{"webhook test 1", exitCheck, []string{"HTTP 419 in ", "\n" + en}, vi},
-		{"webhook test 1 --lang vi", exitCheck, []string{"\n" + vi}, en},
-		{"webhook test 1 -o json", exitCheck, []string{`"error_explanation": "` + en}, vi},
-		{"delivery list", 0, []string{"HTTP 419", "\n3, 2, 1: " + en}, vi},
-		{"delivery list --lang vi", 0, []string{"HTTP 419", "\n3, 2, 1: " + vi}, en},
-		{"delivery list -o json --lang vi", 0, []string{`"error_explanation": "` + vi}, en},
-		{"delivery show 2", 0, []string{"Delivery 2 ", "\n2: " + en}, vi},
-		{"delivery show 2 -o json --lang vi", 0, []string{`"error_explanation": "` + vi}, en},
+		{"webhook test 1", exitCheck, []string{"HTTP 419 in ", "\n" + why}, ""},
+		{"webhook test 1 -o json", exitCheck, []string{`"error_explanation": "` + why}, ""},
+		{"webhook test 1", exitCheck, []string{"\n" + why}, ""},
+		{"delivery list", 0, []string{"HTTP 419", "\n3, 2, 1: " + why}, ""},
+		{"delivery list -o json", 0, []string{`"error_explanation": "` + why}, ""},
+		{"delivery show 2", 0, []string{"Delivery 2 ", "\n2: " + why}, ""},
+		{"delivery show 2 -o json", 0, []string{`"error_explanation": "` + why}, ""},
 		{"delivery resend 2 99 3", exitConflict, []string{"2 deliveries are queued", "Record 99 is not resent: There is no history record"}, ""},
 		{"delivery resend 1 x", exitNotFound, nil, ""},
 		{"delivery resend 1 --type IN", exitUsage, nil, ""},
@@ -59,8 +58,8 @@ func TestWhyAttemptsFailed(t *testing.T) {
 		{"delivery pending -o json --q dh1 --type IN", 0, []string{`"description": "DH1"`, `"attempts": 0`, `"paused": false`, `"transaction_id": "1"`, `"due_at": "`}, ""},
 		{"delivery pending --type OUT", 0, []string{"No deliveries are waiting."}, ""},
 		{"delivery resend --failed -o json", 0, []string{`"deliveries": 0`, `"refused": []`, `"more": false`}, ""},
-		{"delivery list --lang fr", exitUsage, nil, en},
-		{"webhook test 1 --lang fr", exitUsage, nil, en},
+		{"delivery list --lang vi", exitUsage, nil, why},
+		{"webhook test 1 --lang vi", exitUsage, nil, why},
 	} {
 		code, stdout, stderr := baoco("", words(step.command)...)
 		if code != step.code || step.not != "" && strings.Contains(stdout, step.not) {
@@ -72,8 +71,9 @@ func TestWhyAttemptsFailed(t *testing.T) {
 			}
 		}
 	}
+	// The variable is of serve alone.
 	t.Setenv("BAOCO_LANG", "vi")
-	if _, stdout, _ := baoco("", "delivery", "list"); !strings.Contains(stdout, vi) {
+	if _, stdout, _ := baoco("", "delivery", "list"); !strings.Contains(stdout, why) {
 		t.Errorf("with BAOCO_LANG=vi:\n%s", stdout)
 	}
 }

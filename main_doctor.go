@@ -17,12 +17,11 @@ import (
 func doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Usage: "check the database and its surroundings, beside a running server or without one; exits 6 if something is wrong",
-		Description: example("baoco doctor", "baoco doctor --full --lang vi", "baoco doctor --new-key", "baoco doctor --repair-totals"),
+		Description: example("baoco doctor", "baoco doctor --full", "baoco doctor --new-key", "baoco doctor --repair-totals"),
 		Flags: adminFlags(
 			&cli.BoolFlag{Name: "full", Usage: "read everything: every index, reference and row; minutes for a file of some gigabytes"},
 			&cli.BoolFlag{Name: "new-key", Usage: "with the server stopped: make a new key file and seal every secret with it; drop those that the old key file does not open"},
 			&cli.BoolFlag{Name: "repair-totals", Usage: "with the server stopped: first rebuild every total and index from the transactions and attempts"},
-			langFlag,
 		),
 		Action: doctor,
 	}
@@ -45,10 +44,6 @@ func doctor(c *cli.Context) error {
 	if err := checkOutput(c); err != nil {
 		return err
 	}
-	lang, err := language(c)
-	if err != nil {
-		return err
-	}
 	switch {
 	case c.Bool("new-key") && (c.Bool("repair-totals") || c.Bool("full")):
 		return usagef("--new-key goes with no other")
@@ -67,8 +62,8 @@ func doctor(c *cli.Context) error {
 	}
 	list, wrong := []checkJSON{}, 0
 	for _, check := range checks {
-		one := checkJSON{Check: check.Name, Result: check.Result, Message: check.Text.In(lang)}
-		if cure := check.Cure.In(lang); cure != "" {
+		one := checkJSON{Check: check.Name, Result: check.Result, Message: check.Text.EN}
+		if cure := check.Cure.EN; cure != "" {
 			one.Cure = &cure
 		}
 		list = append(list, one)
@@ -169,7 +164,8 @@ func replaceKey(c *cli.Context) error {
 		options := slices.ContainsFunc(kinds, func(k app.ProviderKind) bool { return k.Provider == l.Provider && len(k.Options) > 0 })
 		r.Sources = append(r.Sources, lostSourceJSON{one, l.Provider, options})
 	}
-	return output(c, r, func(w io.Writer) { printReplacedKey(w, r) })
+	lost := "The database has a new key file; baoco webhook list, source list and alert list name what has lost its secret."
+	return report(c, r, lost, func(w io.Writer) { printReplacedKey(w, r) })
 }
 
 func printReplacedKey(w io.Writer, r replacedKey) {

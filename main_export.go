@@ -24,7 +24,6 @@ func exportCommand() *cli.Command {
 		Flags: append(transactionFilterFlags(), adminFlags(
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: csv or xlsx", Value: string(sheet.CSV)},
 			&cli.StringFlag{Name: "output-file", Usage: "write `FILE`, which appears when it is complete (default: the standard output)"},
-			langFlag,
 		)...),
 		Action: admin(exportTransactions),
 	}
@@ -44,31 +43,25 @@ func exportTransactions(c *cli.Context, s *session) error {
 	if !format.Known() {
 		return usagef("--format must be csv or xlsx, not %q", string(format))
 	}
-	lang, err := language(c)
-	if err != nil {
-		return err
-	}
 	f, err := readTransactionFilter(c, s)
 	if err != nil {
 		return err
 	}
 	path := c.String("output-file")
 	if path == "" {
-		_, err := writeExport(c, s, f, format, lang, c.App.Writer)
+		_, err := writeExport(c, s, f, format, c.App.Writer)
 		return err
 	}
-	n, err := exportFile(path, func(w io.Writer) (int, error) { return writeExport(c, s, f, format, lang, w) })
+	n, err := exportFile(path, func(w io.Writer) (int, error) { return writeExport(c, s, f, format, w) })
 	if err != nil {
 		return err
 	}
-	return output(c, exported{path, n}, func(w io.Writer) {
-		fmt.Fprintf(w, "%s holds %s transactions.\n", oneLine(path), vnd(int64(n)))
-	})
+	return changed(c, exported{path, n}, "%s holds %s transactions.", oneLine(path), vnd(int64(n)))
 }
 
-func writeExport(c *cli.Context, s *session, f app.TransactionFilter, format sheet.Format, lang app.Lang, w io.Writer) (n int, err error) {
+func writeExport(c *cli.Context, s *session, f app.TransactionFilter, format sheet.Format, w io.Writer) (n int, err error) {
 	out := bufio.NewWriterSize(w, 64<<10)
-	file, err := sheet.New(format, out, lang, s.service.Zone())
+	file, err := sheet.New(format, out, app.English, s.service.Zone())
 	if err != nil {
 		return 0, err
 	}

@@ -145,7 +145,8 @@ func runImport(c *cli.Context, s *session, f *fileImport) error {
 		text := oneLine(errorText(err))
 		f.result.Error = &text
 	}
-	if e := output(c, f.result, f.result.print); err == nil {
+	lost := fmt.Sprintf("%s: %d recorded, %d known already, %d rejected.", f.result.File, f.result.Recorded, f.result.Duplicates, f.result.Rejected)
+	if e := report(c, f.result, lost, f.result.print); err == nil {
 		err = e
 	}
 	return err

@@ -270,7 +270,7 @@ func TestExportIsKnown(t *testing.T) {
 	w.run(0, "transaction", "add", "--amount", "35000", "--type", "OUT", "--transaction-number", "FT9")
 	for _, format := range []string{"csv", "xlsx"} {
 		path := filepath.Join(w.dir, "export."+format)
-		stdout, _ := w.run(0, "transaction", "export", "--format", format, "--lang", "vi", "--output-file", path, "-o", "json")
+		stdout, _ := w.run(0, "transaction", "export", "--format", format, "--output-file", path, "-o", "json")
 		var e exported
 		must(t, json.Unmarshal([]byte(stdout), &e))
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 || e.Transactions != 4 {

@@ -29,7 +29,6 @@ func logCommand() *cli.Command {
 			&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
 			&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
 			&cli.IntFlag{Name: "limit", Usage: "at most `N`", Value: 20},
-			langFlag,
 		),
 		Action: admin(sourceLog),
 	}
@@ -38,7 +37,7 @@ func logCommand() *cli.Command {
 func eventCommand() *cli.Command {
 	return &cli.Command{
 		Name: "event", Usage: "show a call: its transactions, what became of each, and its body", ArgsUsage: "EVENT_ID",
-		Description: example("baoco source event 17", "baoco source event 17 --lang vi"), Flags: adminFlags(langFlag), Action: admin(showEvent),
+		Description: example("baoco source event 17"), Flags: adminFlags(), Action: admin(showEvent),
 	}
 }
 
@@ -76,16 +75,12 @@ func sourceLog(c *cli.Context, s *session) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	lang, err := language(c)
-	if err != nil {
-		return err
-	}
 	limit := c.Int("limit")
 	if limit < 1 || limit > 1000 {
 		return usagef("--limit must be from 1 to 1000")
 	}
 	if c.Bool("rejected") {
-		return refusedLog(c, s, lang, limit)
+		return refusedLog(c, s, limit)
 	}
 	f := app.InboundFilter{SourceID: c.Int64("source-id"), OpenOnly: c.Bool("open"), State: app.Outcome(c.String("state")), Page: app.Page{Number: 1, Size: limit}}
 	switch f.State {
@@ -93,6 +88,7 @@ func sourceLog(c *cli.Context, s *session) error {
 	default:
 		return usagef("--state must be unassigned, conflict or rejected, not %q", f.State)
 	}
+	var err error
 	if f.From, f.To, err = rangeFlags(c, s.service.Zone()); err != nil {
 		return err
 	}
@@ -102,7 +98,7 @@ func sourceLog(c *cli.Context, s *session) error {
 	}
 	list := []web.InboundEventJSON{}
 	for _, e := range events {
-		list = append(list, web.EncodeInboundEvent(e, s.service.Zone(), lang))
+		list = append(list, web.EncodeInboundEvent(e, s.service.Zone(), app.English))
 	}
 	none := "No calls yet."
 	if f.OpenOnly || f.State != "" || f.SourceID != 0 || !f.From.IsZero() || !f.To.IsZero() {
@@ -138,14 +134,14 @@ func openReasons(e web.InboundEventJSON) string {
 	return clip(strings.Join(parts, "; "), 80)
 }
 
-func refusedLog(c *cli.Context, s *session, lang app.Lang, limit int) error {
+func refusedLog(c *cli.Context, s *session, limit int) error {
 	calls, err := s.service.RefusedCalls(c.Context, s.account, c.Int64("source-id"), limit)
 	if err != nil {
 		return err
 	}
 	list := []web.RefusedCallJSON{}
 	for _, r := range calls {
-		list = append(list, web.EncodeRefusedCall(r, s.service.Zone(), lang))
+		list = append(list, web.EncodeRefusedCall(r, s.service.Zone(), app.English))
 	}
 	return output(c, list, func(w io.Writer) { printRefused(w, list) })
 }
@@ -167,15 +163,11 @@ func showEvent(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	lang, err := language(c)
-	if err != nil {
-		return err
-	}
 	event, err := s.service.ReadInboundEvent(c.Context, s.account, id)
 	if err != nil {
 		return err
 	}
-	e := web.EncodeInboundBody(event, s.service.Zone(), lang)
+	e := web.EncodeInboundBody(event, s.service.Zone(), app.English)
 	return output(c, e, func(w io.Writer) {
 		fmt.Fprintf(w, "Event %d of %s, received %s (%s)\n", e.ID, oneLine(sourceName(e.InboundEventJSON)), e.ReceivedAt, e.Channel)
 		fmt.Fprintf(w, "%d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected; %d need attention.\n\n",
@@ -262,8 +254,9 @@ func linkEvent(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return output(c, web.EncodeInboundLink(r, s.service.Zone()), func(w io.Writer) {
-		b := r.BankAccount
+	b := r.BankAccount
+	lost := fmt.Sprintf("Event %d: %d recorded on bank account %d; %d still need attention.", id, r.Recorded, b.ID, r.Open)
+	return report(c, web.EncodeInboundLink(r, s.service.Zone()), lost, func(w io.Writer) {
 		if r.Linked {
 			fmt.Fprintf(w, "Bank account %d is linked: %s %s, %s.\n", b.ID, b.Bank, b.AccountNumber, oneLine(b.AccountName))
 		}
@@ -284,10 +277,8 @@ func retryEvent(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return output(c, web.EncodeInboundCounts(r), func(w io.Writer) {
-		fmt.Fprintf(w, "Event %d: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.\n",
-			id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
-	})
+	return changed(c, web.EncodeInboundCounts(r), "Event %d: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.",
+		id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
 }
 
 func discardEvent(c *cli.Context, s *session) error {
@@ -304,7 +295,5 @@ func discardEvent(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return output(c, map[string]int{"discarded": n}, func(w io.Writer) {
-		fmt.Fprintf(w, "Event %d: %d discarded.\n", id, n)
-	})
+	return changed(c, map[string]int{"discarded": n}, "Event %d: %d discarded.", id, n)
 }

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -22,7 +25,36 @@ func checkOutput(c *cli.Context) error {
 	return nil
 }
 
-// output prints v as JSON, or as text for a person.
+// stdout is the standard output. It remembers the first write that failed, and
+// writes nothing after it: run looks at that once, when the command has ended.
+type stdout struct {
+	io.Writer
+	err  error
+	lost string // what a failed write must not leave unsaid
+}
+
+func (o *stdout) Write(p []byte) (n int, err error) {
+	if o.err == nil {
+		n, o.err = o.Writer.Write(p)
+	}
+	return n, o.err
+}
+
+// fault is what a failed write means once the command has ended. A reader that
+// has gone, as head does, has seen enough: that is no fault of a command that
+// changed nothing.
+func (o *stdout) fault() error {
+	switch {
+	case o.err == nil, o.lost == "" && errors.Is(o.err, syscall.EPIPE):
+		return nil
+	case o.lost == "":
+		return fmt.Errorf("the output could not be written: %w", o.err)
+	}
+	return fmt.Errorf("the output could not be written (%w), but the command has done its work. %s", o.err, o.lost)
+}
+
+// output prints what a command found: v as JSON, or as text for a person. A
+// write that fails is found by run.
 func output(c *cli.Context, v any, asText func(w io.Writer)) error {
 	if err := checkOutput(c); err != nil {
 		return err
@@ -31,10 +63,50 @@ func output(c *cli.Context, v any, asText func(w io.Writer)) error {
 		asText(c.App.Writer)
 		return nil
 	}
-	e := json.NewEncoder(c.App.Writer)
+	data, err := indentedJSON(v)
+	if err != nil {
+		return err
+	}
+	_, _ = c.App.Writer.Write(data)
+	return nil
+}
+
+func indentedJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(v)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+// report prints what a command did. Where that can't be written, lost is told
+// on stderr: what is done all the same, and what to do where a secret is gone
+// with the output.
+func report(c *cli.Context, v any, lost string, asText func(w io.Writer)) error {
+	c.App.Writer.(*stdout).lost = lost
+	return output(c, v, asText)
+}
+
+// changed reports a change that one sentence tells.
+func changed(c *cli.Context, v any, format string, args ...any) error {
+	sentence := fmt.Sprintf(format, args...)
+	return report(c, v, sentence, func(w io.Writer) { fmt.Fprintln(w, sentence) })
+}
+
+// stateJSON is what became of the thing with an id.
+type stateJSON struct {
+	ID    int64  `json:"id"`
+	State string `json:"state"`
+}
+
+// done reports a change that has nothing to show as text: the sentence goes to
+// stderr.
+func done(c *cli.Context, v any, format string, args ...any) error {
+	sentence := fmt.Sprintf(format, args...)
+	return report(c, v, sentence, func(io.Writer) {
+		fmt.Fprintln(c.App.ErrWriter, sentence)
+	})
 }
 
 // printTable prints rows under a header, or a sentence where there are none.

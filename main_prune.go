@@ -119,7 +119,11 @@ func prune(c *cli.Context, s *session) error {
 		return err
 	}
 	result.InboundEvents, result.Attempts = gone.InboundEvents, gone.Attempts
-	return output(c, result, func(w io.Writer) { printPruned(w, result, keep) })
+	if result.DryRun {
+		return output(c, result, func(w io.Writer) { printPruned(w, result, keep) })
+	}
+	lost := fmt.Sprintf("Removed: inbound calls, %d; attempts, %d.", gone.InboundEvents, gone.Attempts)
+	return report(c, result, lost, func(w io.Writer) { printPruned(w, result, keep) })
 }
 
 func printPruned(w io.Writer, p pruned, keep app.PruneLimits) {

@@ -33,9 +33,7 @@ func resendDeliveries(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return output(c, map[string]string{"delivery_id": strconv.FormatInt(d.ID, 10)}, func(w io.Writer) {
-		fmt.Fprintf(w, "Delivery %d is queued; a running server sends it within a second.\n", d.ID)
-	})
+	return changed(c, map[string]string{"delivery_id": strconv.FormatInt(d.ID, 10)}, "Delivery %d is queued; a running server sends it within a second.", d.ID)
 }
 
 func resendMany(c *cli.Context, s *session) error {
@@ -86,7 +84,8 @@ func printResent(c *cli.Context, r app.ResendResult) error {
 	for _, one := range r.Refused {
 		shown.Refused = append(shown.Refused, refused{one.HistoryID, one.Err.Code, one.Err.Text.EN})
 	}
-	err := output(c, shown, func(w io.Writer) {
+	lost := fmt.Sprintf("%d deliveries are queued, %d records were refused.", r.Count, len(r.Refused))
+	err := report(c, shown, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "%d deliveries are queued; a running server sends them from now on.\n", r.Count)
 		for _, one := range shown.Refused {
 			fmt.Fprintf(w, "Record %d is not resent: %s\n", one.HistoryID, one.Message)

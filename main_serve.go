@@ -49,7 +49,7 @@ func serveCommand() *cli.Command {
 			keepFlag("keep-history", keepHistoryUsage, "365d"),
 			&cli.StringFlag{Name: "catch-up", Usage: "`TIME` between two syncs of the lists of providers, from 10s to 24h; 0 is never", Value: "3m", EnvVars: []string{"BAOCO_CATCH_UP"}},
 			&cli.StringFlag{Name: "log-format", Usage: "`FORMAT`: text or json", Value: "text", EnvVars: []string{"BAOCO_LOG_FORMAT"}},
-			langFlag,
+			&cli.StringFlag{Name: "lang", Usage: "default `LANGUAGE` of the dashboard and of alerts, en or vi, for those who have not chosen one (default: that of the browser, else en; alerts vi)", EnvVars: []string{"BAOCO_LANG"}},
 		},
 		Action: serve,
 	}
@@ -63,7 +63,7 @@ type settings struct {
 	keep                                             app.PruneLimits
 	catchUp                                          time.Duration // 0: never
 	jsonLog                                          bool
-	lang                                             app.Lang
+	lang                                             app.Lang        // empty: not given
 	schedule                                         []time.Duration // nil: that of the interface
 }
 
@@ -102,8 +102,8 @@ func readSettings(c *cli.Context) (s settings, err error) {
 	if !slices.Contains([]string{"text", "json"}, c.String("log-format")) {
 		return s, usagef("--log-format must be text or json, not %q", c.String("log-format"))
 	}
-	if s.lang, err = language(c); err != nil {
-		return s, err
+	if s.lang = app.Lang(c.String("lang")); s.lang != "" && s.lang != app.English && s.lang != app.Vietnamese {
+		return s, usagef("--lang must be en or vi, not %q", c.String("lang"))
 	}
 	return s, noArguments(c)
 }
@@ -240,6 +240,9 @@ func keepSettings(ctx context.Context, store *sqlitestore.Store, s settings) err
 	if err := store.SetKeep(ctx, s.keep); err != nil {
 		return err
 	}
+	if err := store.SetLang(ctx, s.lang); err != nil {
+		return err
+	}
 	return store.SetBaseURL(ctx, s.baseURL)
 }
 
@@ -273,7 +276,7 @@ func start(ctx context.Context, store *sqlitestore.Store, s settings, recent *we
 	handler := web.New(web.Config{
 		Service: service, Logger: log, Limit: s.rateLimit, ListingLimit: s.listingLimit,
 		Secure: strings.HasPrefix(s.baseURL, "https://"), Version: version, Closing: r.closing, RecentLog: recent,
-		Installation: installation,
+		Installation: installation, Lang: s.lang,
 	})
 	if err := r.listen(s, handler, log); err != nil {
 		return nil, exitStatus{exitDatabase, err}
@@ -341,9 +344,7 @@ func printSetUp(ctx context.Context, w io.Writer, service *app.Service, s settin
 	if err != nil || token == "" {
 		return err
 	}
-	fmt.Fprint(w, app.Textf(
-		"Open the dashboard (one use, within 30 minutes):\n  %s/setup/%s\n\n",
-		"Mở bảng điều khiển (dùng một lần, trong 30 phút):\n  %s/setup/%s\n\n", baseURL(s, address), token).In(s.lang))
+	fmt.Fprintf(w, "Open the dashboard (one use, within 30 minutes):\n  %s/setup/%s\n\n", baseURL(s, address), token)
 	return nil
 }
 
@@ -366,7 +367,7 @@ func printWelcome(w io.Writer, s settings, address net.Addr, created bool) {
 	if !created {
 		return
 	}
-	text := app.Textf(
+	fmt.Fprintf(w,
 		`baoco made %[1]s (and %[1]s.key: keep a copy of both) and answers at %[2]s
 
 Next, in another terminal:
@@ -376,16 +377,5 @@ Next, in another terminal:
   4. baoco source add%[3]s --provider sepay --auth apikey --name SePay     (and enter its URL at the provider)
   5. baoco apikey create%[3]s shop                                         (for the API at %[2]s/api/v1)
 
-`,
-		`baoco đã tạo %[1]s (và %[1]s.key: hãy giữ bản sao của cả hai), đang phục vụ tại %[2]s
-
-Tiếp theo, trong một cửa sổ dòng lệnh khác:
-  1. baoco bank link%[3]s --bank ACB --number 19354957 --name "NGUYEN VAN A"
-  2. baoco webhook create%[3]s --name shop --url https://your-shop.vn/baoco --type IN
-  3. baoco transaction add%[3]s --amount 200000 --content "giao dich dau"  (cửa hàng được báo trong vòng một giây)
-  4. baoco source add%[3]s --provider sepay --auth apikey --name SePay     (rồi nhập URL của nguồn ở nhà cung cấp)
-  5. baoco apikey create%[3]s shop                                         (cho API tại %[2]s/api/v1)
-
 `, s.db, base, flag)
-	fmt.Fprint(w, text.In(s.lang))
 }

@@ -45,11 +45,11 @@ func sourceCommand() *cli.Command {
 			},
 			{
 				Name: "list", Usage: "list the sources with their state", Description: example("baoco source list"),
-				Flags: adminFlags(langFlag), Action: admin(listSources),
+				Flags: adminFlags(), Action: admin(listSources),
 			},
 			{
 				Name: "show", Usage: "show a source, its settings and its last calls, without its secret", ArgsUsage: "ID",
-				Description: example("baoco source show 1"), Flags: adminFlags(langFlag), Action: admin(describeSource),
+				Description: example("baoco source show 1"), Flags: adminFlags(), Action: admin(describeSource),
 			},
 			{
 				Name: "rotate", Usage: "rotate the secret of a source, effective at once, or replace its API key", ArgsUsage: "ID",
@@ -78,7 +78,7 @@ type createdSource struct {
 	Auth     app.Auth     `json:"auth"`
 	URLPath  string       `json:"url_path"`
 	Username string       `json:"username,omitempty"`
-	Secret   string       `json:"secret"`
+	Secret   string       `json:"secret,omitempty"` // a generated one
 }
 
 func addSource(c *cli.Context, s *session) error {
@@ -105,7 +105,7 @@ func addSource(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return showSource(c, s, src)
+	return showSource(c, s, src, "was added", secret == "")
 }
 
 // stepLines puts every step of a set-up text on a line of its own.
@@ -150,17 +150,27 @@ func providerNames() string {
 	return strings.Join(names, ", ")
 }
 
-func showSource(c *cli.Context, s *session, src app.Source) error {
+// showSource shows a source of which did is done. A secret that the caller gave
+// is not printed.
+func showSource(c *cli.Context, s *session, src app.Source, did string, generated bool) error {
 	base, err := s.store.BaseURL(c.Context)
 	if err != nil {
 		return err
 	}
-	return output(c, createdSource{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), src.Options.Username, src.Secret}, func(w io.Writer) {
+	v := createdSource{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), src.Options.Username, ""}
+	lost := fmt.Sprintf("Source %d %s.", src.ID, did)
+	if generated {
+		v.Secret = src.Secret
+		lost = fmt.Sprintf("Source %d %s, but nobody has seen the secret. Make another: baoco source rotate %d%s", src.ID, did, src.ID, onAccount(s.account))
+	}
+	return report(c, v, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "Source:  %d (%s, %s)\nURL:     %s\n", src.ID, src.Provider, src.Auth, base+src.URLPath())
 		if src.Options.Username != "" {
 			fmt.Fprintf(w, "Username: %s\n", src.Options.Username)
 		}
-		fmt.Fprintf(w, "Secret:  %s\n", src.Secret)
+		if generated {
+			fmt.Fprintf(w, "Secret:  %s\n", src.Secret)
+		}
 		for _, kind := range s.service.ProviderKinds() {
 			if kind.Provider == src.Provider {
 				fmt.Fprintln(c.App.ErrWriter, stepLines.Replace(kind.Setup.EN))
@@ -176,17 +186,13 @@ func listSources(c *cli.Context, s *session) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	lang, err := language(c)
-	if err != nil {
-		return err
-	}
 	sources, err := s.service.SourcesHealth(c.Context, s.account)
 	if err != nil {
 		return err
 	}
 	list, rows := []web.SourceJSON{}, [][]string{}
 	for _, src := range sources {
-		e := web.EncodeSource(src, s.service.Zone(), lang)
+		e := web.EncodeSource(src, s.service.Zone(), app.English)
 		list = append(list, e)
 		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Provider), string(e.Auth), onlyBankAccount(e),
 			orNever(e.LastCallAt), orNever(e.LastTransactionAt), lastPoll(src, e.LastPollAt), strconv.Itoa(e.RefusedCalls), lastRefusal(e)})
@@ -241,10 +247,6 @@ func describeSource(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	lang, err := language(c)
-	if err != nil {
-		return err
-	}
 	src, err := s.service.SourceHealth(c.Context, s.account, id)
 	if err != nil {
 		return err
@@ -263,19 +265,19 @@ func describeSource(c *cli.Context, s *session) error {
 	}
 	zone, o := s.service.Zone(), src.Options
 	d := describedSource{
-		web.EncodeSource(src, zone, lang), o.Header, o.Map, o.Senders, o.Username, src.APIKey != "", src.APIURL, "",
+		web.EncodeSource(src, zone, app.English), o.Header, o.Map, o.Senders, o.Username, src.APIKey != "", src.APIURL, "",
 		[]web.InboundEventJSON{}, []web.RefusedCallJSON{},
 	}
 	for _, kind := range s.service.ProviderKinds() {
 		if kind.Provider == src.Provider {
-			d.Setup = kind.Setup.In(lang)
+			d.Setup = kind.Setup.EN
 		}
 	}
 	for _, e := range events {
-		d.Events = append(d.Events, web.EncodeInboundEvent(e, zone, lang))
+		d.Events = append(d.Events, web.EncodeInboundEvent(e, zone, app.English))
 	}
 	for _, r := range refused {
-		d.Refused = append(d.Refused, web.EncodeRefusedCall(r, zone, lang))
+		d.Refused = append(d.Refused, web.EncodeRefusedCall(r, zone, app.English))
 	}
 	return output(c, d, func(w io.Writer) { d.print(w, base) })
 }
@@ -328,7 +330,7 @@ func rotateSource(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return showSource(c, s, src)
+	return showSource(c, s, src, "has a new secret", secret == "")
 }
 
 func allowSenders(c *cli.Context, s *session) error {
@@ -340,9 +342,7 @@ func allowSenders(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return output(c, map[string]any{"id": src.ID, "senders": src.Options.Senders}, func(w io.Writer) {
-		fmt.Fprintf(w, "Source %d accepts messages from the sender names of banks and from %s.\n", src.ID, strings.Join(src.Options.Senders, ", "))
-	})
+	return changed(c, map[string]any{"id": src.ID, "senders": src.Options.Senders}, "Source %d accepts messages from the sender names of banks and from %s.", src.ID, strings.Join(src.Options.Senders, ", "))
 }
 
 func removeSource(c *cli.Context, s *session) error {
@@ -353,5 +353,5 @@ func removeSource(c *cli.Context, s *session) error {
 	if err := s.service.RemoveSource(c.Context, s.account, id, s.now); err != nil {
 		return err
 	}
-	return done(c, id, "removed", "Source %d is removed; its calls are refused from now on and its transactions are kept.\n", id)
+	return done(c, stateJSON{id, "removed"}, "Source %d is removed; its calls are refused from now on and its transactions are kept.", id)
 }

@@ -55,9 +55,7 @@ func tailTransactions(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	// Asked to be told of SIGPIPE, the runtime leaves the process alive when
-	// the reader of its output is gone, and the write fails.
-	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	t := &tailing{c: c, s: s, filter: app.TransactionFilter{BankAccountID: c.Int64("bank-account-id"), Type: direction}}
 	err = t.last(ctx, n)

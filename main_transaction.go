@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"baoco/app"
 	"baoco/web"
@@ -173,11 +172,9 @@ func addTransaction(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return output(c, web.EncodeTransaction(t, s.service.Zone()), func(w io.Writer) {
-		if result == app.OutcomeDuplicate {
-			fmt.Fprintf(w, "Transaction %d was recorded before.\n", t.ID)
-			return
-		}
-		fmt.Fprintf(w, "Transaction %s is recorded: %s %s VND on %s %s.\n", strconv.FormatInt(t.ID, 10), t.Type, vnd(t.Amount), t.Bank, t.AccountNumber)
-	})
+	shown := web.EncodeTransaction(t, s.service.Zone())
+	if result == app.OutcomeDuplicate {
+		return changed(c, shown, "Transaction %d was recorded before.", t.ID)
+	}
+	return changed(c, shown, "Transaction %d is recorded: %s %s VND on %s %s.", t.ID, t.Type, vnd(t.Amount), t.Bank, t.AccountNumber)
 }

@@ -83,19 +83,22 @@ func createUser(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return showPassword(c, s, u, secret, generated)
+	return showPassword(c, s, u, "was created", secret, generated)
 }
 
-// showPassword shows a user, and a generated password this once.
-func showPassword(c *cli.Context, s *session, u app.User, secret string, generated bool) error {
+// showPassword shows a user of whom did is done, and a generated password this
+// once.
+func showPassword(c *cli.Context, s *session, u app.User, did, secret string, generated bool) error {
 	v := struct {
 		userJSON
 		Password *string `json:"password"`
 	}{encodeUser(s, u), nil}
+	lost := fmt.Sprintf("User %s %s.", u.Name, did)
 	if generated {
 		v.Password = &secret
+		lost = fmt.Sprintf("User %s %s, but nobody has seen the password. Make another: baoco user passwd %s%s", u.Name, did, u.Name, onAccount(s.account))
 	}
-	return output(c, v, func(w io.Writer) {
+	return report(c, v, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "User:      %s (%s)\n", u.Name, u.Role)
 		if generated {
 			fmt.Fprintf(w, "Password:  %s\n", secret)
@@ -135,7 +138,7 @@ func setPassword(c *cli.Context, s *session) error {
 	if u, err = s.service.SetPassword(c.Context, s.account, u.ID, secret); err != nil {
 		return err
 	}
-	return showPassword(c, s, u, secret, generated)
+	return showPassword(c, s, u, "has a new password", secret, generated)
 }
 
 func setRole(c *cli.Context, s *session) error {

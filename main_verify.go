@@ -27,7 +27,6 @@ func verifyCommand() *cli.Command {
 			&cli.Int64Flag{Name: "delivery-id", Usage: "compare with what delivery `ID` sent"},
 			&cli.StringFlag{Name: "message-id", Usage: "`VALUE` of webhook-id"},
 			&cli.StringFlag{Name: "timestamp", Usage: "`VALUE` of webhook-timestamp"},
-			langFlag,
 		),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() || c.IsSet("delivery-id") {
@@ -41,13 +40,10 @@ func verifyCommand() *cli.Command {
 // verifySignature checks a call by what the account knows, or by what was given
 // alone where there is no session.
 func verifySignature(c *cli.Context, s *session) error {
-	lang, err := language(c)
-	if err != nil {
-		return err
-	}
 	claim := app.SignatureClaim{
 		Signature: c.String("signature"), MessageID: c.String("message-id"), Timestamp: c.String("timestamp"), DeliveryID: c.Int64("delivery-id"),
 	}
+	var err error
 	if c.Args().Present() {
 		if claim.WebhookID, err = idArgument(c, "webhook"); err != nil {
 			return err
@@ -74,7 +70,7 @@ func verifySignature(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if err := output(c, encodeCheck(check, lang), func(w io.Writer) { printCheck(w, check, lang) }); err != nil || check.Matches {
+	if err := output(c, encodeCheck(check), func(w io.Writer) { printCheck(w, check) }); err != nil || check.Matches {
 		return err
 	}
 	return exitStatus{exitCheck, errors.New("the signature does not match")}
@@ -123,11 +119,11 @@ type checksumJSON struct {
 	Matches       bool   `json:"matches"`
 }
 
-func encodeCheck(check app.SignatureCheck, lang app.Lang) signatureJSON {
+func encodeCheck(check app.SignatureCheck) signatureJSON {
 	texts := func(mistakes []app.Mistake) []mistakeJSON {
 		list := []mistakeJSON{}
 		for _, m := range mistakes {
-			list = append(list, mistakeJSON{m.Code, m.Text.In(lang)})
+			list = append(list, mistakeJSON{m.Code, m.Text.EN})
 		}
 		return list
 	}
@@ -142,26 +138,25 @@ func encodeCheck(check app.SignatureCheck, lang app.Lang) signatureJSON {
 	return e
 }
 
-func printCheck(w io.Writer, check app.SignatureCheck, lang app.Lang) {
-	say := func(en, vi string) string { return app.Text{EN: en, VI: vi}.In(lang) }
+func printCheck(w io.Writer, check app.SignatureCheck) {
 	if check.Matches {
-		fmt.Fprintln(w, say("✓ The signature matches.", "✓ Chữ ký khớp."))
+		fmt.Fprintln(w, "✓ The signature matches.")
 	} else {
-		fmt.Fprintln(w, say("✗ The signature does not match.", "✗ Chữ ký không khớp."))
+		fmt.Fprintln(w, "✗ The signature does not match.")
 	}
 	for _, m := range append(check.Mistakes, check.Notes...) {
-		fmt.Fprintln(w, "- "+oneLine(m.Text.In(lang)))
+		fmt.Fprintln(w, "- "+oneLine(m.Text.EN))
 	}
 	if d := check.Difference; d != nil {
-		fmt.Fprintln(w, say("First difference: byte ", "Khác nhau đầu tiên: byte ")+strconv.Itoa(d.Byte))
-		fmt.Fprintln(w, say("  sent: ", "  đã gửi: ")+oneLine(d.Before+"⟦"+d.Sent+"⟧"))
-		fmt.Fprintln(w, say("  seen: ", "  đã thấy: ")+oneLine(d.Before+"⟦"+d.Seen+"⟧"))
+		fmt.Fprintln(w, "First difference: byte "+strconv.Itoa(d.Byte))
+		fmt.Fprintln(w, "  sent: "+oneLine(d.Before+"⟦"+d.Sent+"⟧"))
+		fmt.Fprintln(w, "  seen: "+oneLine(d.Before+"⟦"+d.Seen+"⟧"))
 	}
 	for _, one := range check.Checksums {
-		result := say("matches", "khớp")
+		result := "matches"
 		if !one.Matches {
-			result = say("does not match", "không khớp")
+			result = "does not match"
 		}
-		fmt.Fprintf(w, "%s %s: checksum %s\n", say("Transaction", "Giao dịch"), oneLine(one.TransactionID), result)
+		fmt.Fprintf(w, "Transaction %s: checksum %s\n", oneLine(one.TransactionID), result)
 	}
 }

@@ -47,7 +47,7 @@ func webhookCommand() *cli.Command {
 			},
 			{
 				Name: "test", Usage: "send a signed test and show the response; exits 6 unless it is accepted", ArgsUsage: "ID",
-				Description: example("baoco webhook test 1"), Flags: adminFlags(langFlag), Action: admin(testWebhook),
+				Description: example("baoco webhook test 1"), Flags: adminFlags(), Action: admin(testWebhook),
 			},
 			verifyCommand(),
 			{
@@ -78,7 +78,8 @@ func createWebhook(c *cli.Context, s *session) error {
 		Webhook web.WebhookJSON `json:"webhook"`
 		Secret  string          `json:"secret"`
 	}{web.EncodeWebhook(hook, s.service.Zone()), secret}
-	return output(c, created, func(w io.Writer) {
+	lost := fmt.Sprintf("Webhook %d was created, but nobody has seen its secret. Make a new one: baoco webhook rotate-secret %d --overlap-hours 0%s", hook.ID, hook.ID, onAccount(s.account))
+	return report(c, created, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "Webhook: %d (%s)\nSecret:  %s\n", hook.ID, hook.Type, secret)
 		fmt.Fprintln(c.App.ErrWriter, "Save the secret now: it is not shown again.")
 		if app.IsPlainHTTP(hook.URL) {
@@ -138,9 +139,7 @@ func updateWebhook(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return output(c, web.EncodeWebhook(hook, s.service.Zone()), func(w io.Writer) {
-		fmt.Fprintf(w, "Webhook %d: %s, %s, %s\n", hook.ID, oneLine(hook.Name), hook.URL, hook.Type)
-	})
+	return changed(c, web.EncodeWebhook(hook, s.service.Zone()), "Webhook %d: %s, %s, %s", hook.ID, oneLine(hook.Name), hook.URL, hook.Type)
 }
 
 func toggleWebhook(c *cli.Context, s *session) error {
@@ -152,13 +151,11 @@ func toggleWebhook(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return output(c, web.EncodeWebhook(hook, s.service.Zone()), func(w io.Writer) {
-		if hook.IsActive {
-			fmt.Fprintf(w, "Webhook %d is on.\n", id)
-		} else {
-			fmt.Fprintf(w, "Webhook %d is off; its waiting deliveries are kept until it is on again.\n", id)
-		}
-	})
+	state := "on."
+	if !hook.IsActive {
+		state = "off; its waiting deliveries are kept until it is on again."
+	}
+	return changed(c, web.EncodeWebhook(hook, s.service.Zone()), "Webhook %d is %s", id, state)
 }
 
 func deleteWebhook(c *cli.Context, s *session) error {
@@ -169,7 +166,7 @@ func deleteWebhook(c *cli.Context, s *session) error {
 	if err := s.service.DeleteWebhook(c.Context, s.account, id, s.now); err != nil {
 		return err
 	}
-	return done(c, id, "deleted", "Webhook %d is deleted; its history is kept.\n", id)
+	return done(c, stateJSON{id, "deleted"}, "Webhook %d is deleted; its history is kept.", id)
 }
 
 func testWebhook(c *cli.Context, s *session) error {
@@ -177,20 +174,16 @@ func testWebhook(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	lang, err := language(c)
-	if err != nil {
-		return err
-	}
 	a, err := s.service.TestWebhook(c.Context, s.account, id, s.now)
 	if err != nil {
 		return err
 	}
-	err = output(c, web.EncodeAttempt(a, s.service.Zone(), lang), func(w io.Writer) {
+	err = report(c, web.EncodeAttempt(a, s.service.Zone(), app.English), "The test was sent: "+outcome(a), func(w io.Writer) {
 		fmt.Fprintf(w, "POST %s\n%s in %d ms\n", a.URL, outcome(a), a.Result.Duration.Milliseconds())
 		if len(a.Result.Body) > 0 {
 			fmt.Fprintln(w, oneLine(string(a.Result.Body)))
 		}
-		if why := a.Result.Explanation().In(lang); why != "" {
+		if why := a.Result.Explanation().EN; why != "" {
 			fmt.Fprintln(w, oneLine(why))
 		}
 	})
@@ -222,7 +215,8 @@ func rotateSecret(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return output(c, map[string]any{"id": id, "secret": secret}, func(w io.Writer) {
+	lost := fmt.Sprintf("Webhook %d has a new secret, but nobody has seen it. Make another: baoco webhook rotate-secret %d%s", id, id, onAccount(s.account))
+	return report(c, map[string]any{"id": id, "secret": secret}, lost, func(w io.Writer) {
 		fmt.Fprintln(w, secret)
 		fmt.Fprintf(c.App.ErrWriter, "Save the new secret now: it is not shown again. Once your shop uses it: baoco webhook activate-secret %d\n", id)
 	})
@@ -236,5 +230,5 @@ func activateSecret(c *cli.Context, s *session) error {
 	if err := s.service.ActivateSecret(c.Context, s.account, id, s.now); err != nil {
 		return err
 	}
-	return done(c, id, "activated", "The new secret of webhook %d is now the only one in use.\n", id)
+	return done(c, stateJSON{id, "activated"}, "The new secret of webhook %d is now the only one in use.", id)
 }
