@@ -105,7 +105,7 @@ type Result struct {
 }
 
 // Phases is where the time of an attempt went. Zero where a phase didn't
-// occur, as on a connection that is used again.
+// occur.
 type Phases struct {
 	DNS, Connect, TLS, Wait time.Duration
 }

@@ -63,7 +63,7 @@ func NewAlerter(policy *app.TargetPolicy, version string, transport http.RoundTr
 
 func newAlerter(n network, version string, transport http.RoundTripper) *Alerter {
 	if transport == nil {
-		transport = n.transport(false)
+		transport = n.transport()
 	}
 	return &Alerter{
 		network: n, version: version,

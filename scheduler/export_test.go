@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"net"
 
@@ -10,10 +11,7 @@ import (
 // NewSenderOn is NewSender with the names of a test's resolver and the
 // certificates that a test trusts, over the real network.
 func NewSenderOn(policy *app.TargetPolicy, resolver *net.Resolver, roots *x509.CertPool) *Sender {
-	n := network{policy: policy, resolver: resolver, roots: roots}
-	s := NewSender(policy, "test", n.transport(true))
-	s.single = n.transport(false)
-	return s
+	return NewSender(policy, "test", network{policy: policy, resolver: resolver, roots: roots, sessions: tls.NewLRUClientSessionCache(tlsSessions)}.transport())
 }
 
 // NewAlerterOn is NewAlerter in the same way.

@@ -7,8 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"sync/atomic"
-	"time"
 
 	"baoco/app"
 )
@@ -19,31 +17,23 @@ type network struct {
 	policy   *app.TargetPolicy
 	resolver *net.Resolver
 	roots    *x509.CertPool
+	// sessions are TLS sessions of hosts, with which a handshake costs both
+	// sides less; nil: none are kept.
+	sessions tls.ClientSessionCache
 }
 
-// transport is HTTP/1.1 over the network, within bounds. Without keepAlive
-// every request has a connection of its own.
-func (n network) transport(keepAlive bool) *http.Transport {
+// transport is HTTP/1.1 over the network, within bounds, with a connection for
+// each request.
+func (n network) transport() *http.Transport {
 	return &http.Transport{
-		DisableKeepAlives:      !keepAlive,
+		DisableKeepAlives:      true,
 		Proxy:                  nil, // an environment variable must not redirect money notices
-		DialContext:            n.dial,
+		DialContext:            guardedDialer(n.policy, n.resolver).DialContext,
 		DialTLSContext:         n.dialTLS,
 		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{}, // HTTP/1.1 only
 		DisableCompression:     true,
-		MaxIdleConns:           1024,
-		MaxIdleConnsPerHost:    slotsPerWebhook,
-		IdleConnTimeout:        4 * time.Second, // common servers close idle connections after 5
 		MaxResponseHeaderBytes: 64 << 10,
 	}
-}
-
-func (n network) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := guardedDialer(n.policy, n.resolver).DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	return &countedConn{Conn: conn}, nil
 }
 
 func (n network) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
@@ -62,7 +52,7 @@ func (n network) dialTLS(ctx context.Context, network, address string) (net.Conn
 	if trace != nil && trace.TLSHandshakeStart != nil {
 		trace.TLSHandshakeStart()
 	}
-	secure := tls.Client(conn, &tls.Config{ServerName: host, RootCAs: n.roots, MinVersion: tls.VersionTLS12})
+	secure := tls.Client(conn, &tls.Config{ServerName: host, RootCAs: n.roots, MinVersion: tls.VersionTLS12, ClientSessionCache: n.sessions})
 	err = secure.HandshakeContext(ctx)
 	if trace != nil && trace.TLSHandshakeDone != nil {
 		trace.TLSHandshakeDone(secure.ConnectionState(), err)
@@ -71,7 +61,7 @@ func (n network) dialTLS(ctx context.Context, network, address string) (net.Conn
 		_ = conn.Close()
 		return nil, &handshakeError{err}
 	}
-	return &countedConn{Conn: secure}, nil
+	return secure, nil
 }
 
 // handshakeError says that an error is one of the TLS handshake, which most of
@@ -80,15 +70,3 @@ type handshakeError struct{ err error }
 
 func (e *handshakeError) Error() string { return e.err.Error() }
 func (e *handshakeError) Unwrap() error { return e.err }
-
-// countedConn counts what was written to it.
-type countedConn struct {
-	net.Conn
-	written atomic.Int64
-}
-
-func (c *countedConn) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	c.written.Add(int64(n))
-	return n, err
-}

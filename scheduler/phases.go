@@ -23,18 +23,15 @@ const (
 var phaseCauses = [...]app.Cause{app.CauseResponse, app.CauseDNS, app.CauseConnect, app.CauseTLS, app.CauseResponse}
 
 // phaseClock takes the times of an attempt's phases. The transport calls it
-// from goroutines that may outlive the attempt: a dial goes on when another
-// connection became free meanwhile, and of two addresses that are tried at
-// once the slower is given up. What doesn't lead further doesn't count.
+// from goroutines that may outlive the attempt: a dial goes on when its attempt
+// has ended, and of two addresses that are tried at once the slower is given
+// up. What doesn't lead further doesn't count.
 type phaseClock struct {
 	mu    sync.Mutex
 	phase phase
 	began time.Time // the phase
 	ended bool      // well
 	took  [responsePhase + 1]time.Duration
-
-	conn   *countedConn // that the request went to, where it was used before
-	before int64        // bytes that were written to it until then
 }
 
 // at calls fn with the time, and alone.
@@ -66,16 +63,13 @@ func (c *phaseClock) end(p phase, err error) {
 
 func (c *phaseClock) trace() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
-		GetConn: func(string) { // again, where a connection turned out to be closed
-			c.at(func(time.Time) { c.phase, c.took, c.conn = 0, [responsePhase + 1]time.Duration{}, nil })
-		},
 		DNSStart:          func(httptrace.DNSStartInfo) { c.begin(dnsPhase) },
 		DNSDone:           func(info httptrace.DNSDoneInfo) { c.end(dnsPhase, info.Err) },
 		ConnectStart:      func(_, _ string) { c.begin(connectPhase) },
 		ConnectDone:       func(_, _ string, err error) { c.end(connectPhase, err) },
 		TLSHandshakeStart: func() { c.begin(tlsPhase) },
 		TLSHandshakeDone:  func(_ tls.ConnectionState, err error) { c.end(tlsPhase, err) },
-		GotConn:           c.gotConn,
+		GotConn:           func(httptrace.GotConnInfo) { c.begin(responsePhase) },
 		WroteRequest: func(httptrace.WroteRequestInfo) {
 			c.at(func(now time.Time) {
 				if c.phase == responsePhase {
@@ -84,19 +78,6 @@ func (c *phaseClock) trace() *httptrace.ClientTrace {
 			})
 		},
 	}
-}
-
-func (c *phaseClock) gotConn(info httptrace.GotConnInfo) {
-	c.begin(responsePhase)
-	if !info.Reused {
-		return
-	}
-	c.at(func(time.Time) {
-		c.took = [responsePhase + 1]time.Duration{}
-		if conn, ok := info.Conn.(*countedConn); ok {
-			c.conn, c.before = conn, conn.written.Load()
-		}
-	})
 }
 
 // phases gives what each phase took, one that didn't end until now: so the
@@ -116,17 +97,4 @@ func (c *phaseClock) phases() (p app.Phases) {
 func (c *phaseClock) reached() (cause app.Cause) {
 	c.at(func(time.Time) { cause = phaseCauses[c.phase] })
 	return cause
-}
-
-// reused tells whether the request went to a connection that was used before.
-func (c *phaseClock) reused() (reused bool) {
-	c.at(func(time.Time) { reused = c.conn != nil })
-	return reused
-}
-
-// nothingSent tells whether the request found a used connection closed before
-// a byte of it was written.
-func (c *phaseClock) nothingSent() (nothing bool) {
-	c.at(func(time.Time) { nothing = c.conn != nil && c.conn.written.Load() == c.before })
-	return nothing
 }

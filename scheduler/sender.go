@@ -3,6 +3,7 @@ package scheduler
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -13,30 +14,28 @@ import (
 )
 
 const (
-	readBody    = 64 << 10        // of an answer, so that its connection can be used again
-	keptBody    = app.KeptAnswer  // of it, for the history
+	readBody    = 64 << 10        // bytes of an answer: a receiver that is cut off while it answers may undo what it did
+	keptBody    = app.KeptAnswer  // bytes of it, for the history
 	bodyTimeout = 1 * time.Second // for reading it
-
-	staleConnections = 2 * slotsPerWebhook // that one attempt may come upon
+	tlsSessions = 1024            // hosts
 )
 
-// Sender makes attempts: one signed POST each.
+// Sender makes attempts: one signed POST each, over a connection of its own.
+// HTTP/1.1 doesn't say which request an answer is for. On a connection that is
+// used again, a second answer to the request before would be taken for the
+// answer to this one, and a transaction that nobody got would be delivered.
 type Sender struct {
 	transport http.RoundTripper // and no client, which would follow redirects: a POST becomes an empty GET
-	single    http.RoundTripper // a connection for each request
-	closers   closers
 	userAgent string
 }
 
 // NewSender makes a sender that connects where policy allows. A transport
 // that isn't nil stands in for the network.
 func NewSender(policy *app.TargetPolicy, version string, transport http.RoundTripper) *Sender {
-	single := transport
 	if transport == nil {
-		n := network{policy: policy}
-		transport, single = n.transport(true), n.transport(false)
+		transport = network{policy: policy, sessions: tls.NewLRUClientSessionCache(tlsSessions)}.transport()
 	}
-	return &Sender{transport: transport, single: single, userAgent: app.UserAgent(version)}
+	return &Sender{transport: transport, userAgent: app.UserAgent(version)}
 }
 
 // Send makes one attempt. It always gives a result; ctx ends it early.
@@ -50,11 +49,6 @@ func (s *Sender) Send(ctx context.Context, o app.Outgoing) app.Result {
 	var timing phaseClock
 	traced := httptrace.WithClientTrace(ctx, timing.trace())
 	response, err := s.post(traced, o, result.StartedAt)
-	// Connections that the receiver closed while they were idle are no answer
-	// of its: as long as nothing was written, nobody can get it twice.
-	for stale := 0; err != nil && stale < staleConnections && ctx.Err() == nil && timing.nothingSent(); stale++ {
-		response, err = s.post(traced, o, result.StartedAt)
-	}
 	result.Duration = time.Since(result.StartedAt)
 	result.Phases = timing.phases()
 	late := !expired.Stop() // the headers came in the very moment of the timeout
@@ -67,9 +61,6 @@ func (s *Sender) Send(ctx context.Context, o app.Outgoing) app.Result {
 		result.Error, result.Detail = app.ErrorTimeout, string(timing.reached())
 	case err != nil:
 		result.Error, result.Detail = classify(err, timing.reached())
-		if result.Error == app.ErrorReset && timing.reused() {
-			s.closers.add(hostOf(o.URL), result.StartedAt)
-		}
 	case response.StatusCode >= 300 && response.StatusCode < 400:
 		result.Error, result.Detail = app.ErrorRedirect, redirectTo(response)
 	case response.StatusCode != http.StatusOK:
@@ -91,9 +82,6 @@ func (s *Sender) post(ctx context.Context, o app.Outgoing, now time.Time) (*http
 	}
 	for _, h := range rendered.Headers {
 		request.Header.Set(h.Name, h.Value)
-	}
-	if s.closers.has(hostOf(o.URL), now) {
-		return s.single.RoundTrip(request)
 	}
 	return s.transport.RoundTrip(request)
 }

@@ -87,21 +87,3 @@ func TestRequest(t *testing.T) {
 		t.Errorf("webhook-timestamp %q, webhook-signature %q", stamp, r.Header.Get("Webhook-Signature"))
 	}
 }
-
-// A connection that the receiver closed while it was idle is no failure of the
-// next attempt.
-func TestClosedKeepAlive(t *testing.T) {
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	server.Config.IdleTimeout = 20 * time.Millisecond
-	server.Start()
-	defer server.Close()
-	targets, err := app.ParseTargetPolicy([]string{"127.0.0.1/32"})
-	must(t, err)
-	sender := scheduler.NewSender(targets, "test", nil)
-	for i := range 10 {
-		if r := sender.Send(context.Background(), outgoing(server.URL)); !r.OK() {
-			t.Fatalf("attempt %d: %+v", i, r)
-		}
-		time.Sleep(100 * time.Millisecond) // five times the receiver's patience
-	}
-}
