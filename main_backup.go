@@ -256,7 +256,7 @@ func (v restoreJSON) next() []string {
 	}
 	return append(list,
 		"What came in after "+since+" is missing. Sources that catch up (sepay, casso and casso-v2 with an API key) read their lists again and record it; for other sources import the bank's statement: baoco transaction import.",
-		"What is recorded again may get another id, and so another checksum: your shop knows it by transactionNumber.",
+		"What is recorded again gets another id, and so another checksum: your shop knows it by transactionNumber. Ids go on a million further: none is given twice.",
 		"API keys, passwords, sources and webhooks are as they were: what was revoked, changed or rotated since is so no more. See baoco apikey list, user list, webhook list.",
 	)
 }

@@ -22,8 +22,8 @@ var attemptWords = []string{"don", "don hang 27 cua khach quen", "hàng 27 của
 
 // TestHistoryEqualsAScan compares pages under random filters with what a scan
 // of all attempts gives: of two accounts, over several blocks, with attempts
-// that come long after others of younger transactions, with samples, and with
-// transactions that aren't indexed yet.
+// that come long after others of younger transactions, with samples, with
+// transactions that aren't indexed yet, and with gaps between the ids.
 func TestHistoryEqualsAScan(t *testing.T) {
 	path := create(t)
 	h := newHistory(t, path, 11)
@@ -35,6 +35,9 @@ func TestHistoryEqualsAScan(t *testing.T) {
 	}
 	for n := range rounds {
 		h.now = h.now.Add(time.Hour)
+		if n%8 == 5 {
+			h.leap()
+		}
 		h.recordWords(random, n)
 		if n < rounds*3/4 { // the rest isn't indexed
 			for range 2 {

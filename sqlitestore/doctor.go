@@ -179,24 +179,25 @@ func (d *doctor) disk(context.Context) (app.Check, error) {
 	return fine("a disk of this machine", "ổ đĩa của máy này")
 }
 
-// open opens the file so that closing it changes nothing: the last connection
-// to close copies the log into the file, unless it may only read. Where there is
-// no log nothing is copied, and only one that may write removes the files that
-// SQLite makes for it.
-func (d *doctor) open() {
+// openUntouched opens a file so that closing it changes nothing: the last
+// connection to close copies the log into the file, unless it may only read.
+// Where there is no log nothing is copied, and only one that may write removes
+// the files that SQLite makes for it.
+func openUntouched(path string) *sql.DB {
 	mode := "rw"
-	if _, err := os.Stat(d.path + "-wal"); err == nil {
+	if _, err := os.Stat(path + "-wal"); err == nil {
 		mode = "ro"
 	}
-	d.db = sql.OpenDB(connector(dsn(d.path, url.Values{
+	db := sql.OpenDB(connector(dsn(path, url.Values{
 		"mode": {mode}, "_busy_timeout": {"5000"}, "_query_only": {"1"}, "_dqs": {"0"}, "_defensive": {"1"},
 		"_pragma": {"cache_size(-8000)", "trusted_schema(0)", "synchronous(FULL)"},
 	})))
-	d.db.SetMaxOpenConns(1)
+	db.SetMaxOpenConns(1)
+	return db
 }
 
 func (d *doctor) database(ctx context.Context) {
-	d.open()
+	d.db = openUntouched(d.path)
 	if !d.look(ctx, "schema", d.schema) || d.older || !d.look(ctx, "pages", d.pages) {
 		return
 	}

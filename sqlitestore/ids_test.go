@@ -2,11 +2,13 @@ package sqlitestore_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"baoco/app"
+	"baoco/sqlitestore"
 )
 
 // Every table gives each id once, but for those whose id is another's.
@@ -77,6 +79,77 @@ func TestRemovedUsersSessions(t *testing.T) {
 	for name, want := range map[string]bool{"boss": true, "lan": false} {
 		if _, found, err := s.Session(t.Context(), "of "+name, now); err != nil || found != want {
 			t.Errorf("the session of %s: %v, %v", name, found, err)
+		}
+	}
+}
+
+// After a restore no id is given that was given before: who asks for what is
+// new since an id misses nothing, and an id that somebody kept names nothing
+// else. Going back to what was set aside keeps that too.
+func TestRestoreLeavesAGap(t *testing.T) {
+	path := create(t)
+	h := newHistory(t, path, 4)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	steps := func(n int) {
+		for range n {
+			h.step()
+		}
+	}
+	steps(5)
+	makeBackup(t, h.store, sqlitestore.BackupTarget{File: backup})
+	given := func() map[string]int64 {
+		last := map[string]int64{}
+		for _, row := range peek(t, path, `SELECT name, seq FROM sqlite_sequence`) {
+			last[row[0].(string)] = row[1].(int64)
+		}
+		return last
+	}
+	before := map[string]int64{}
+	for range 3 {
+		steps(10)
+		for table, id := range given() {
+			before[table] = max(before[table], id)
+		}
+		must(t, h.store.Close())
+		r, err := sqlitestore.Restore(t.Context(), path, sqlitestore.RestoreSource{File: backup}, h.now)
+		must(t, err)
+		backup = r.SetAside[0]
+		after := given()
+		for table, id := range before {
+			if after[table] <= id {
+				t.Errorf("%s: the ids go on from %d, and %d was given", table, after[table], id)
+			}
+		}
+		for _, table := range []string{"api_keys", "users", "counter_links", "alert_channels"} {
+			if after[table] == 0 {
+				t.Errorf("%s: the ids begin anew", table)
+			}
+		}
+		h.reopen(path)
+		since, at := before["transactions"], h.now.Add(time.Minute)
+		tx, _, err := h.service.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint("after ", since), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1, Time: at}, nil, app.IdempotencyKey{}, at)
+		must(t, err)
+		page, err := h.service.Transactions(t.Context(), 1, app.TransactionFilter{SinceID: &since, Page: app.Page{Number: 1, Size: 20}})
+		must(t, err)
+		if len(page.Rows) != 1 || page.Rows[0].ID != tx.ID {
+			t.Errorf("a poller at %d finds %d transactions, want %d", since, len(page.Rows), tx.ID)
+		}
+	}
+}
+
+// A gap drops no refused call before its time.
+func TestRefusedCallsOverAGap(t *testing.T) {
+	h := newHistory(t, create(t), 2)
+	defer h.store.Close()
+	for i := range app.KeptRefusedCalls + 20 {
+		if i == 150 {
+			h.leap()
+		}
+		h.store.NoteRefusedCall(app.RefusedCall{SourceID: h.sources[0].ID, ReceivedAt: h.now})
+		must(t, h.store.Probe(t.Context())) // it is written: the queue is bounded
+		calls, err := h.store.RefusedCalls(t.Context(), 1, 0, false, 1000)
+		if want := min(i+1, app.KeptRefusedCalls); err != nil || len(calls) != want {
+			t.Fatalf("%d refused calls are kept, want %d: %v", len(calls), want, err)
 		}
 	}
 }

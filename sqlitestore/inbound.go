@@ -135,11 +135,11 @@ func inboundEventExists(tx *tx, accountID, id int64) error {
 
 func (s *Store) NoteRefusedCall(c app.RefusedCall) {
 	s.writer.offer(func(tx *tx) error {
-		id, err := tx.insert(`INSERT INTO refused_calls (source_id, received_ms, remote, code, reason_en, reason_vi) VALUES (?, ?, ?, ?, ?, ?)`,
+		err := tx.exec(`INSERT INTO refused_calls (source_id, received_ms, remote, code, reason_en, reason_vi) VALUES (?, ?, ?, ?, ?, ?)`,
 			id0(c.SourceID), c.ReceivedAt.UnixMilli(), c.Remote, string(c.Code), c.Text.EN, c.Text.VI)
 		if err != nil {
 			return err
 		}
-		return tx.exec(`DELETE FROM refused_calls WHERE id <= ?`, id-app.KeptRefusedCalls)
+		return tx.exec(`DELETE FROM refused_calls WHERE id <= (SELECT id FROM refused_calls ORDER BY id DESC LIMIT 1 OFFSET ?)`, app.KeptRefusedCalls)
 	})
 }

@@ -188,7 +188,8 @@ func joinNor(names []string) string {
 }
 
 // decide copies the backup and its key beside the database, checks the copy,
-// and gives both the names from which on they are as good as in place.
+// has its ids leave a gap, and gives both the names from which on they are as
+// good as in place.
 func (r *Restored) decide(ctx context.Context, key []byte, now time.Time) error {
 	draft, keyDraft := r.Path+draftSuffix+rand.Text()[:8], r.Path+draftSuffix+rand.Text()[:8]
 	defer os.Remove(draft)
@@ -202,6 +203,9 @@ func (r *Restored) decide(ctx context.Context, key []byte, now time.Time) error 
 	copied, err := inspect(ctx, draft)
 	if err == nil && copied.Contents != r.Contents {
 		err = fmt.Errorf("%w: the copy of %s holds something else", ErrDamaged, r.From)
+	}
+	if err == nil {
+		err = leaveGap(ctx, draft, givenIDs(ctx, r.Path))
 	}
 	if err != nil {
 		return err

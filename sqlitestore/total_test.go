@@ -29,18 +29,8 @@ type history struct {
 
 func newHistory(t *testing.T, path string, seed uint64) *history {
 	ctx := context.Background()
-	h := &history{t: t, store: open(t, path, true), random: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)}
-	zone, err := h.store.Zone(ctx)
-	must(t, err)
-	targets, err := app.ParseTargetPolicy(nil)
-	must(t, err)
-	h.service = app.NewService(app.Config{
-		Store: h.store, Zone: zone, Targets: targets,
-		Providers: []app.ProviderKind{{Provider: "native", Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer}},
-		Send: func(context.Context, app.Outgoing) app.Result {
-			return app.Result{StartedAt: h.now, StatusCode: 200}
-		},
-	})
+	h := &history{t: t, random: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)}
+	h.reopen(path)
 	second, err := h.service.CreateAccount(ctx, "second", h.now)
 	must(t, err)
 	for _, account := range []int64{1, second.ID} {
@@ -59,6 +49,31 @@ func newHistory(t *testing.T, path string, seed uint64) *history {
 		}
 	}
 	return h
+}
+
+// reopen serves the file, which nobody has open.
+func (h *history) reopen(path string) {
+	ctx := context.Background()
+	h.store = open(h.t, path, true)
+	zone, err := h.store.Zone(ctx)
+	must(h.t, err)
+	targets, err := app.ParseTargetPolicy(nil)
+	must(h.t, err)
+	h.service = app.NewService(app.Config{
+		Store: h.store, Zone: zone, Targets: targets,
+		Providers: []app.ProviderKind{{Provider: "native", Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer}},
+		Send: func(context.Context, app.Outgoing) app.Result {
+			return app.Result{StartedAt: h.now, StatusCode: 200}
+		},
+	})
+}
+
+// leap has the ids go on a million further, as after a restore.
+func (h *history) leap() {
+	h.t.Helper()
+	must(h.t, h.store.Write(context.Background(), func(exec func(string, ...any) error) error {
+		return exec(`UPDATE sqlite_sequence SET seq = seq + 1000000`)
+	}))
 }
 
 // call makes a call of one to five elements, some of them repeats, conflicts,
