@@ -185,7 +185,7 @@ func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []app.
 	if e.Type == app.Out {
 		sign = "-"
 	}
-	fmt.Fprintf(out, "%s  %-4s %-5s %18s  %s  %s\n", e.TransactionDate, oneLine(e.Bank), accountTail(e.AccountNumber),
+	fmt.Fprintf(out, "%-19s  %-4s %-5s %18s  %s  %s\n", datedCell(one, t.s.service.Zone()), oneLine(e.Bank), accountTail(e.AccountNumber),
 		sign+vnd(e.Amount), text.Pad(clip(oneLine(e.Content), 50), 50, ' '), deliverySummary(deliveries))
 	return nil
 }

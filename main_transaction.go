@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"baoco/app"
 	"baoco/web"
@@ -37,7 +38,7 @@ func transactionCommand() *cli.Command {
 					&cli.StringFlag{Name: "content", Usage: "transfer content, a `TEXT`"},
 					&cli.StringFlag{Name: "transaction-number", Usage: "`NUMBER` that the bank gave the transfer"},
 					&cli.StringFlag{Name: "id", Usage: "an `ID`: the same one is recorded once (default: the transaction number, or a new one)"},
-					&cli.StringFlag{Name: "date", Usage: "time of the transfer, `Y-m-d H:i:s` (default: now)"},
+					&cli.StringFlag{Name: "date", Usage: "time of the transfer, `Y-m-d H:i:s`, or its day (default: now)"},
 				),
 				Action: admin(addTransaction),
 			},
@@ -119,7 +120,7 @@ func listTransactions(c *cli.Context, s *session) error {
 	for _, t := range page.Rows {
 		e := web.EncodeTransaction(t, s.service.Zone())
 		encoded = append(encoded, e)
-		rows = append(rows, []string{e.ID, e.TransactionDate, e.Bank, e.AccountNumber, string(e.Type), vnd(e.Amount), clip(e.Content, 50), e.TransactionNumber})
+		rows = append(rows, []string{e.ID, datedCell(t, s.service.Zone()), e.Bank, e.AccountNumber, string(e.Type), vnd(e.Amount), clip(e.Content, 50), e.TransactionNumber})
 	}
 	return output(c, encoded, func(w io.Writer) {
 		printTable(w, "No transactions found.", []string{"ID", "TIME", "BANK", "ACCOUNT", "TYPE", "AMOUNT", "CONTENT", "NUMBER"}, rows, "ID", "AMOUNT")
@@ -130,6 +131,15 @@ func listTransactions(c *cli.Context, s *session) error {
 			fmt.Fprintf(c.App.ErrWriter, "%d of %d; --page shows more.\n", len(rows), page.Total)
 		}
 	})
+}
+
+// datedCell is the time of a transaction, or its day where no more is known.
+func datedCell(t app.Transaction, zone *time.Location) string {
+	text := app.FormatDate(t.Time, t.DateOnly, zone)
+	if t.DateFlaw != "" {
+		text += " (received)"
+	}
+	return text
 }
 
 func addTransaction(c *cli.Context, s *session) error {
@@ -158,8 +168,9 @@ func addTransaction(c *cli.Context, s *session) error {
 		e.Gateway, e.AccountNumber = banks[0].Bank, banks[0].AccountNumber
 	}
 	if c.IsSet("date") {
-		if e.Time, err = app.ParseTime(c.String("date"), s.service.Zone()); err != nil {
-			return usagef("--date must be a time as Y-m-d H:i:s, not %q", c.String("date"))
+		var known bool
+		if e.Time, e.DateOnly, known = app.ReadDate(c.String("date"), s.service.Zone()); !known {
+			return usagef("--date must be a time as 2026-11-22 08:30:00, 22/11/2026 08:30 or 2026-11-22T08:30:00+07:00, or a date alone, not %q", c.String("date"))
 		}
 	}
 	if e.EventID == "" {
@@ -176,5 +187,6 @@ func addTransaction(c *cli.Context, s *session) error {
 	if result == app.OutcomeDuplicate {
 		return changed(c, shown, "Transaction %d was recorded before.", t.ID)
 	}
-	return changed(c, shown, "Transaction %d is recorded: %s %s VND on %s %s.", t.ID, t.Type, vnd(t.Amount), t.Bank, t.AccountNumber)
+	said := app.Textf("Transaction %d is recorded: %s %s VND on %s %s.", "", t.ID, t.Type, vnd(t.Amount), t.Bank, t.AccountNumber).And(t.DateFlaw.Notice())
+	return changed(c, shown, "%s", said.EN)
 }

@@ -66,13 +66,28 @@ func FormatTime(t time.Time, zone *time.Location) string {
 }
 
 // ParseTime reads exactly Y-m-d H:i:s in zone; a time that does not exist (a
-// 30 February, hour 24) is an error.
+// 30 February, hour 24) is an error. A time that the clocks leapt over is the
+// moment at which they did.
 func ParseTime(s string, zone *time.Location) (time.Time, error) {
 	t, err := time.ParseInLocation(TimeLayout, s, zone)
-	if err == nil && len(s) == len(TimeLayout) && s[10] == ' ' && s[11] != ' ' && s[13] == ':' {
-		return t, nil
+	if err != nil || len(s) != len(TimeLayout) || s[10] != ' ' || s[11] == ' ' || s[13] != ':' {
+		return time.Time{}, &time.ParseError{Layout: TimeLayout, Value: s, Message: ": not Y-m-d H:i:s"}
 	}
-	return time.Time{}, &time.ParseError{Layout: TimeLayout, Value: s, Message: ": not Y-m-d H:i:s"}
+	shown := FormatTime(t, zone)
+	before, after := t.ZoneBounds()
+	switch {
+	case shown < s: // the clock is still to leap over s
+		return after, nil
+	case shown > s: // it has leapt
+		return before, nil
+	}
+	return t, nil
+}
+
+// ParseDay reads exactly Y-m-d.
+func ParseDay(s string) (Day, error) {
+	t, err := time.Parse(DateLayout, s)
+	return DayOf(t, time.UTC), err
 }
 
 // ParseBound reads one end of an inclusive range, Y-m-d or Y-m-d H:i:s, and
@@ -81,19 +96,19 @@ func ParseTime(s string, zone *time.Location) (time.Time, error) {
 func ParseBound(s string, upper bool, zone *time.Location) (time.Time, error) {
 	if strings.ContainsRune(s, ' ') {
 		t, err := ParseTime(s, zone)
-		if err == nil && upper {
+		if err == nil && upper && FormatTime(t, zone) == s {
 			t = t.Add(time.Second)
 		}
 		return t, err
 	}
-	t, err := time.ParseInLocation(DateLayout, s, zone)
+	day, err := ParseDay(s)
 	if err != nil {
 		return time.Time{}, err
 	}
 	if upper {
-		return (DayOf(t, zone) + 1).Start(zone), nil
+		day++
 	}
-	return t, nil
+	return day.Start(zone), nil
 }
 
 // ParseExpiry reads the end of a plan's or a key's validity: Y-m-d is valid

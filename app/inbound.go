@@ -32,7 +32,8 @@ type Incoming struct {
 	Amount        int64
 	Content       string
 	Time          time.Time // zero: missing or impossible
-	DateFlagged   bool      // set by the use case: Time is that of receipt
+	DateOnly      bool      // as in [Transaction]
+	DateFlaw      DateFlaw  // as in [Transaction]; the use case sees to it
 	Masked        bool      // AccountNumber shows some of its digits only
 	Fault         *FieldError
 
@@ -97,6 +98,7 @@ type Recording struct {
 	Webhooks                                              []int64    // that got them, one a delivery
 	Ready                                                 []Outgoing // the first of them, in the same order, for an attempt at once; ID 0: not known
 	EventID                                               int64
+	DateNotice                                            Text // which of them are dated by their receipt, and why; empty: none
 }
 
 // Count notes the outcome of the next element.
@@ -227,6 +229,7 @@ func (s *Service) RecordTransactions(ctx context.Context, call InboundCall) (Rec
 	if err != nil {
 		return Recording{}, err
 	}
+	recording.DateNotice = dateNotice(call.Elements, recording.Outcomes)
 	s.wake(recording.Webhooks, recording.Ready)
 	return recording, nil
 }
@@ -245,11 +248,7 @@ func (s *Service) normalize(call *InboundCall) {
 		e.AccountNumber = cleanKey(NormalizeAccountNumber(e.AccountNumber))
 		e.Number = cleanKey(e.Number)
 		e.Content = CleanText(e.Content, MaxContent)
-		if plausibleTime(e.Time, call.ReceivedAt) {
-			e.Time = e.Time.Truncate(time.Second)
-		} else {
-			e.Time, e.DateFlagged = call.ReceivedAt.Truncate(time.Second), true
-		}
+		e.settleDate(call.ReceivedAt)
 		if e.Fault == nil {
 			e.Fault = moneyFault(*e, call.Source)
 		}

@@ -34,6 +34,14 @@ func (t Text) In(lang Lang) string {
 	return t.EN
 }
 
+// And is t with another sentence behind it; empty: none.
+func (t Text) And(next Text) Text {
+	if next == (Text{}) {
+		return t
+	}
+	return Text{t.EN + " " + next.EN, t.VI + " " + next.VI}
+}
+
 // AcceptedLang picks the language of an Accept-Language header: the one of the
 // service's languages with the highest weight, the first where weights are the
 // same, and otherwise where it names none of them. Weight zero is never.

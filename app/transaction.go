@@ -38,8 +38,9 @@ type Transaction struct {
 	Amount        int64 // VND, 1 to MaxAmount
 	Content       string
 	Time          time.Time // of the transfer, to the second
+	DateOnly      bool      // its provider named the day alone: Time is the first moment of it
+	DateFlaw      DateFlaw  // not empty: Time is that of receipt
 	ZoneOffset    int       // seconds east of UTC when it was recorded: a body is rendered with it for ever
-	DateFlagged   bool      // the provider's date was missing or impossible: Time is that of receipt
 	CreatedAt     time.Time
 }
 
@@ -78,12 +79,6 @@ func ReadQuery(text string, bad *Invalid) string {
 // SearchText is what q is looked for in.
 func SearchText(content, number string) string {
 	return fold.String(content + "\n" + number)
-}
-
-// plausibleTime tells whether a provider's date can be believed: not missing,
-// not before 1970, not more than a day after receipt.
-func plausibleTime(t, receivedAt time.Time) bool {
-	return !t.IsZero() && t.Unix() >= 0 && !t.After(receivedAt.Add(24*time.Hour))
 }
 
 // TransactionSort is the order of a listing.

@@ -43,8 +43,8 @@ func (c *cassoProgress) begin(source app.Source, now time.Time, zone *time.Locat
 		return
 	}
 	from := app.DayOf(source.ListFrom, zone)
-	if last, err := time.ParseInLocation(app.DateLayout, c.Day, zone); err == nil {
-		from = max(from, app.DayOf(last, zone)-1)
+	if last, err := app.ParseDay(c.Day); err == nil {
+		from = max(from, last-1)
 	}
 	c.Page, c.From, c.Began = 1, from.String(), app.DayOf(now, zone).String()
 }
@@ -139,9 +139,9 @@ var cassoMoney = []string{"id", "tid", "amount", "bankSubAccId", "bank_sub_acc_i
 func readCassoRecord(r record, zone *time.Location) app.Incoming {
 	e := app.Incoming{
 		EventID: r.word("id"), IDs: app.ChannelCall, Gateway: cassoBank(r.word("bankCodeName")), AccountNumber: r.word("bankSubAccId", "bank_sub_acc_id", "subAccId"),
-		Number: r.word("tid"), Content: r.word("description"), Time: readDate(r.word("when"), zone),
-		Type: app.In,
+		Number: r.word("tid"), Content: r.word("description"), Type: app.In,
 	}
+	e.SetDate(r.word("when"), zone)
 	n, err := app.ParseAmount(r.word("amount"))
 	switch {
 	case err != nil:

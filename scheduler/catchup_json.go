@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
-	"strings"
-	"time"
 
 	"baoco/app"
 )
@@ -120,19 +118,4 @@ func readElements(items []json.RawMessage, read func(r record) app.Incoming) []a
 		}
 	}
 	return elements
-}
-
-// readDate reads the dates that the lists have: with a time behind a space or
-// a T, without one, or with a zone of their own. The zero time is none.
-func readDate(s string, zone *time.Location) time.Time {
-	if t, err := time.Parse(time.RFC3339, s); err == nil {
-		return t
-	}
-	if t, err := app.ParseTime(strings.Replace(s, "T", " ", 1), zone); err == nil {
-		return t
-	}
-	if t, err := time.ParseInLocation(app.DateLayout, s, zone); err == nil {
-		return t
-	}
-	return time.Time{}
 }

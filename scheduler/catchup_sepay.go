@@ -169,8 +169,8 @@ func readSePayRecord(r record, zone *time.Location) app.Incoming {
 	e := app.Incoming{
 		EventID: r.word("id"), Gateway: r.word("bank_brand_name"), AccountNumber: r.word("account_number"),
 		Number: r.word("reference_number"), Content: r.word("transaction_content"),
-		Time: readDate(r.word("transaction_date"), zone),
 	}
+	e.SetDate(r.word("transaction_date"), zone)
 	amount, other := "amount_in", "amount_out"
 	switch strings.ToLower(r.word("transfer_type")) {
 	case "in":

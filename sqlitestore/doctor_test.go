@@ -162,8 +162,8 @@ func TestExamineSample(t *testing.T) {
 	must(t, s.Write(ctx, func(exec func(query string, args ...any) error) error {
 		for _, query := range []string{
 			`INSERT INTO bank_accounts (id, account_id, bank, account_number, account_name, status, created_at) VALUES (1, 1, 'ACB', '1', 'A', 'active', 0)`,
-			`INSERT INTO transactions (id, account_id, bank_account_id, source_id, channel, number, type, amount, content, search, occurred_at, zone_offset, date_flagged, created_at)
-				SELECT value, 1, 1, 0, 'hand', '', 'IN', 5, '', '', 1000, 25200, 0, 1000 FROM json_each('[1, 200000, 999999, 1000000]')`,
+			`INSERT INTO transactions (id, account_id, bank_account_id, source_id, channel, number, type, amount, content, search, occurred_at, zone_offset, date_only, date_flaw, created_at)
+				SELECT value, 1, 1, 0, 'hand', '', 'IN', 5, '', '', 1000, 25200, 0, '', 1000 FROM json_each('[1, 200000, 999999, 1000000]')`,
 		} {
 			if err := exec(query); err != nil {
 				return err

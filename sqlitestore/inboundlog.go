@@ -147,7 +147,7 @@ func (s *Store) InboundEvent(ctx context.Context, accountID, id int64) (app.Inbo
 
 const (
 	inboundItemColumns = `i.id, i.inbound_event_id, i.position, i.state, coalesce(k.transaction_id, 0), i.reason_field, i.reason_en, i.reason_vi, i.event_id, i.gateway,
-		i.account_number, i.number, i.type, i.amount, i.content, i.occurred_at, i.date_flagged, i.masked`
+		i.account_number, i.number, i.type, i.amount, i.content, i.occurred_at, i.date_only, i.date_flaw, i.masked`
 	inboundItemJoin = ` LEFT JOIN event_ids k ON k.account_id = i.account_id AND k.source_id = i.source_id AND k.channel = i.channel AND k.event_id = i.event_id`
 )
 
@@ -156,7 +156,7 @@ func scanInboundItem(row scanner) (app.InboundItem, error) {
 	var occurred sql.NullInt64
 	var fault app.FieldError
 	err := row.Scan(&i.ID, &i.InboundEventID, &i.Position, &i.State, &i.TransactionID, &fault.Field, &fault.Text.EN, &fault.Text.VI, &i.EventID, &i.Gateway,
-		&i.AccountNumber, &i.Number, &i.Type, &i.Amount, &i.Content, &occurred, &i.DateFlagged, &i.Masked)
+		&i.AccountNumber, &i.Number, &i.Type, &i.Amount, &i.Content, &occurred, &i.DateOnly, &i.DateFlaw, &i.Masked)
 	i.Time, i.Fault = fromSeconds(occurred), &fault
 	return i, err
 }

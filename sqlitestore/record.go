@@ -161,9 +161,9 @@ func (r *recorder) bankAccount(e app.Incoming, only int64) (app.BankAccount, boo
 func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming) (int64, error) {
 	_, offset := e.Time.In(r.zone).Zone()
 	id, err := r.tx.insert(`INSERT INTO transactions (account_id, bank_account_id, source_id, channel, inbound_event_id, number, type, amount,
-			content, search, occurred_at, zone_offset, date_flagged, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			content, search, occurred_at, date_only, date_flaw, zone_offset, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		b.AccountID, b.ID, source, string(e.IDs), id0(event), e.Number, string(e.Type), e.Amount,
-		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), offset, e.DateFlagged, r.now.Unix())
+		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw), offset, r.now.Unix())
 	if err != nil {
 		return 0, err
 	}
@@ -263,10 +263,10 @@ func (r *recorder) addItem(position int, state app.Outcome, e app.Incoming, reas
 	}
 	r.open++
 	return r.tx.insert(`INSERT INTO inbound_items (inbound_event_id, account_id, source_id, channel, position, state, reason_field, reason_en, reason_vi,
-			event_id, gateway, account_number, number, type, amount, content, occurred_at, date_flagged, masked, received_ms)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			event_id, gateway, account_number, number, type, amount, content, occurred_at, date_only, date_flaw, masked, received_ms)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.event, r.call.AccountID, r.call.Source.ID, string(e.IDs), position, string(state), reason.Field, reason.Text.EN, reason.Text.VI,
-		e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(), e.DateFlagged, e.Masked, r.call.ReceivedAt.UnixMilli())
+		e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(), e.DateOnly, string(e.DateFlaw), e.Masked, r.call.ReceivedAt.UnixMilli())
 }
 
 // waitingItem is an unassigned item that its bank account may be linked for.
@@ -318,13 +318,13 @@ func (r *recorder) release(item waitingItem, b app.BankAccount, notify app.Notif
 }
 
 const waitingColumns = `i.id, i.inbound_event_id, i.source_id, s.api_key IS NOT NULL, coalesce(s.bank_account_id, 0), i.channel, i.received_ms, i.event_id, i.gateway, i.account_number,
-	i.number, i.type, i.amount, i.content, i.occurred_at, i.date_flagged, i.masked`
+	i.number, i.type, i.amount, i.content, i.occurred_at, i.date_only, i.date_flaw, i.masked`
 
 func scanWaitingItem(row scanner) (waitingItem, error) {
 	var item waitingItem
 	var received, occurred sql.NullInt64
 	err := row.Scan(&item.id, &item.event, &item.origin.source, &item.origin.polled, &item.only, &item.IDs, &received, &item.EventID, &item.Gateway, &item.AccountNumber,
-		&item.Number, &item.Type, &item.Amount, &item.Content, &occurred, &item.DateFlagged, &item.Masked)
+		&item.Number, &item.Type, &item.Amount, &item.Content, &occurred, &item.DateOnly, &item.DateFlaw, &item.Masked)
 	item.receivedAt, item.Time = fromMillis(received), fromSeconds(occurred)
 	return item, err
 }

@@ -36,7 +36,7 @@ func (r *recorder) sameTransfer(b app.BankAccount, from origin, e app.Incoming) 
 			return id, err
 		}
 	}
-	if from.polled && !e.DateFlagged && (e.IDs == app.ChannelCall || e.IDs == app.ChannelPoll) {
+	if from.polled && e.DateFlaw == "" && (e.IDs == app.ChannelCall || e.IDs == app.ChannelPoll) {
 		return r.sameUnnumbered(b, from, e)
 	}
 	return 0, nil

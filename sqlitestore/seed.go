@@ -205,9 +205,9 @@ func seedSteps(s Seeding, offset int, low, high int64) []seedStatement {
 		{`WITH RECURSIVE seq(n) AS (SELECT ?1 UNION ALL SELECT n + 1 FROM seq WHERE n < ?2),
 				scattered(n, a, b, c, at) AS (SELECT n, (n * 2654435761 & 4294967295) >> 8, (n * 2246822519 & 4294967295) >> 8, (n * 3266489917 & 4294967295) >> 8,
 					?3 + (?4 - ?3) * n / ?5 FROM seq)
-			INSERT INTO transactions (id, account_id, bank_account_id, source_id, channel, number, type, amount, content, search, occurred_at, zone_offset, date_flagged, created_at)
+			INSERT INTO transactions (id, account_id, bank_account_id, source_id, channel, number, type, amount, content, search, occurred_at, date_only, date_flaw, zone_offset, created_at)
 			SELECT n, ?6, k.bank_account_id, k.source_id, ?7, printf('FT%010d', n), CASE WHEN a % 10 < 8 THEN 'IN' ELSE 'OUT' END, 10000 + b % 5000 * 1000,
-				p.content || ' DH' || n, p.search || ' dh' || n || char(10) || printf('ft%010d', n), at, ?8, 0, at
+				p.content || ' DH' || n, p.search || ' dh' || n || char(10) || printf('ft%010d', n), at, 0, '', ?8, at
 			FROM scattered CROSS JOIN seed_contents p ON p.i = b % ?9 CROSS JOIN seed_banks k ON k.i = c % (SELECT count(*) FROM seed_banks)`,
 			[]any{low, high, s.From.Unix(), s.To.Unix(), s.Rows, s.AccountID, string(app.ChannelCall), offset, len(seedContents)}},
 		{`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, merged)

@@ -10,13 +10,13 @@ import (
 )
 
 const transactionColumns = `t.id, t.account_id, t.bank_account_id, b.bank, b.account_number, t.number, t.type, t.amount, t.content,
-	t.occurred_at, t.zone_offset, t.date_flagged, t.created_at`
+	t.occurred_at, t.date_only, t.date_flaw, t.zone_offset, t.created_at`
 
 func scanTransaction(row scanner) (app.Transaction, error) {
 	var t app.Transaction
 	var occurred, created sql.NullInt64
 	err := row.Scan(&t.ID, &t.AccountID, &t.BankAccountID, &t.Bank, &t.AccountNumber, &t.Number, &t.Type, &t.Amount, &t.Content,
-		&occurred, &t.ZoneOffset, &t.DateFlagged, &created)
+		&occurred, &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, &created)
 	t.Time, t.CreatedAt = fromSeconds(occurred), fromSeconds(created)
 	return t, err
 }

@@ -113,6 +113,33 @@ func (v view) Clock(t time.Time) string {
 // Stamp writes an instant for machines: the datetime of a time element.
 func (v view) Stamp(t time.Time) string { return t.In(v.zone).Format(time.RFC3339) }
 
+// WhenOf, ClockOf and StampOf write the time of a transaction as When, Clock and
+// Stamp do, and its day alone where no more is known.
+
+func (v view) WhenOf(t time.Time, dateOnly bool) string {
+	if dateOnly {
+		return v.Date(app.DayOf(t, v.zone))
+	}
+	return v.When(t)
+}
+
+func (v view) ClockOf(t time.Time, dateOnly bool) string {
+	switch {
+	case !dateOnly:
+		return v.Clock(t)
+	case app.DayOf(t, v.zone) == app.DayOf(v.now, v.zone):
+		return v.T("Today", "Hôm nay")
+	}
+	return t.In(v.zone).Format(v.T("02 Jan", "02/01"))
+}
+
+func (v view) StampOf(t time.Time, dateOnly bool) string {
+	if dateOnly {
+		return app.DayOf(t, v.zone).String()
+	}
+	return v.Stamp(t)
+}
+
 // Date writes a day.
 func (v view) Date(d app.Day) string {
 	return d.Start(v.zone).In(v.zone).Format(v.T("02 Jan 2006", "02/01/2006"))

@@ -60,6 +60,7 @@ type InboundNamedJSON struct {
 	Amount            *int64         `json:"amount"`
 	Content           string         `json:"content"`
 	TransactionDate   string         `json:"transaction_date"`
+	DateFlagged       bool           `json:"date_flagged"`
 }
 
 // InboundEventBodyJSON is an event with all its items, what it said, and its
@@ -92,7 +93,7 @@ func encodeNamed(position int, state app.Outcome, transactionID int64, e app.Inc
 	named := InboundNamedJSON{
 		Position: position, State: orNull(state),
 		EventID: e.EventID, Gateway: e.Gateway, Bank: orNull(bank.Code), AccountNumber: e.AccountNumber, Masked: e.Masked,
-		TransactionNumber: e.Number, Type: orNull(e.Type), Amount: orNull(e.Amount), Content: e.Content, TransactionDate: app.FormatTime(e.Time, zone),
+		TransactionNumber: e.Number, Type: orNull(e.Type), Amount: orNull(e.Amount), Content: e.Content, TransactionDate: app.FormatTime(e.Time, zone), DateFlagged: e.DateFlaw != "",
 	}
 	if e.Fault != nil {
 		named.Field, named.Reason = e.Fault.Field, e.Fault.Text.In(lang)

@@ -107,6 +107,16 @@ func readAmount(v jsonValue, key string, into *int64) *app.FieldError {
 	return nil
 }
 
+// setDate dates e by the string or number under key; a date is never a fault.
+func setDate(e *app.Incoming, v jsonValue, key string, zone *time.Location) {
+	switch value := v.get(key); value.kind {
+	case jsonNull, jsonString, jsonNumber:
+		e.SetDate(value.word(), zone)
+	default:
+		e.DateFlaw = app.DateImpossible
+	}
+}
+
 // readAccountWord reads an account number that a provider may write as a
 // number.
 func readAccountWord(v jsonValue, key string, into *string) *app.FieldError {

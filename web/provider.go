@@ -140,6 +140,7 @@ type entrance struct {
 var ownEntrance = entrance{
 	find: (*Server).findSource,
 	success: func(r *http.Request, recording app.Recording) any {
+		message := app.Text{EN: "The call was recorded.", VI: "Đã ghi nhận."}.And(recording.DateNotice)
 		return struct {
 			Success bool `json:"success"`
 			envelope
@@ -149,7 +150,7 @@ var ownEntrance = entrance{
 			Conflicts  int `json:"conflicts"`
 			Rejected   int `json:"rejected"`
 		}{
-			true, ok(r, "The call was recorded.", "Đã ghi nhận."),
+			true, ok(r, message.EN, message.VI),
 			recording.Recorded, recording.Duplicates, recording.Unassigned, recording.Conflicts, recording.Rejected,
 		}
 	},

@@ -58,7 +58,7 @@ func readCassoElement(v jsonValue, keys cassoKeys, zone *time.Location) app.Inco
 		return unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")
 	}
 	e := app.Incoming{Type: app.In, Content: v.get("description").word(), Number: v.get(keys.number).word(), Gateway: cassoBank(v)}
-	e.Time = readDateOrTime(v.get(keys.time).str(), zone)
+	setDate(&e, v, keys.time, zone)
 	accountKey := keys.account[0]
 	for _, key := range keys.account[1:] {
 		if v.get(accountKey).word() == "" {
@@ -92,14 +92,4 @@ func cassoBank(v jsonValue) string {
 		return abbreviation
 	}
 	return name
-}
-
-// readDateOrTime reads Y-m-d H:i:s or the beginning of the day Y-m-d; zero
-// where it is neither.
-func readDateOrTime(s string, zone *time.Location) time.Time {
-	if t, err := app.ParseTime(s, zone); err == nil {
-		return t
-	}
-	t, _ := app.ParseTime(s+" 00:00:00", zone)
-	return t
 }

@@ -22,10 +22,8 @@ func readGenericElement(v jsonValue, paths map[string]jsonPath, zone *time.Locat
 		return unreadable(faultElement, "must be a JSON object", "phải là một đối tượng JSON")
 	}
 	x := genericElement{v, paths}
-	e := app.Incoming{
-		Gateway: x.field("gateway").str(), Content: x.field("content").word(),
-		Time: readTime(strings.TrimSpace(x.field("time").word()), zone),
-	}
+	e := app.Incoming{Gateway: x.field("gateway").str(), Content: x.field("content").word()}
+	setDate(&e, jsonValue{kind: jsonObject, members: []jsonMember{{"time", x.field("time")}}}, "time", zone)
 	e.Fault = firstFault(
 		x.repeated("id", "amount", "account", "type", "number", "gateway"),
 		x.word("id", &e.EventID),

@@ -60,7 +60,7 @@ func TestGenericReads(t *testing.T) {
 			w.wants(duplicate, s, c.body)
 			got := w.wantTransactions(1)[0]
 			if got.Bank != "ACB" || got.AccountNumber != someAccount || got.Type != app.In || got.Amount != 200000 || got.Number != "FT1" || got.Content != "DH123" ||
-				app.FormatTime(got.Time, w.service.Zone()) != someDate || got.DateFlagged {
+				app.FormatTime(got.Time, w.service.Zone()) != someDate || got.DateFlaw != "" {
 				t.Errorf("recorded %+v", got)
 			}
 		})
@@ -194,8 +194,8 @@ func TestGenericTimes(t *testing.T) {
 	} {
 		w.wants(recorded, s, fmt.Sprintf(`{"id":"t%d","n":5,"acc":"19354957","t":%s}`, i, c[0]))
 		got := w.wantTransactions(i + 1)[i]
-		if at := app.FormatTime(got.Time, w.service.Zone()); got.DateFlagged != (c[1] == "") || c[1] != "" && at != c[1] {
-			t.Errorf("%s is read as %s (flagged: %v)", c[0], at, got.DateFlagged)
+		if at := app.FormatTime(got.Time, w.service.Zone()); (got.DateFlaw != "") != (c[1] == "") || c[1] != "" && at != c[1] {
+			t.Errorf("%s is read as %s (flaw: %q)", c[0], at, got.DateFlaw)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package web_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"database/sql"
 	"fmt"
 	"net/http"
@@ -15,47 +16,62 @@ import (
 	"baoco/app"
 )
 
+// Every form in which providers write dates is read, and what is replaced all
+// the same is flagged with its reason, wherever it comes in.
 func TestProviderDates(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.link("ACB", someAccount)
-	native, sepay := w.native(), w.sepay()
+	native, sepay, casso := w.native(), w.sepay(), w.source("casso", app.AuthToken, "")
 	zone := w.service.Zone()
 	in := func(d time.Duration) string { return app.FormatTime(time.Now().Add(d), zone) }
+	soon, later := in(23*time.Hour), in(25*time.Hour)
 	for i, c := range []struct {
 		literal string
-		good    bool
+		want    string // how it is dated, or the flaw for which that is the time of receipt
 	}{
-		{`"` + someDate + `"`, true}, {`"2024-02-29 00:00:00"`, true}, {`"2025-12-31 23:59:59"`, true}, {`"` + in(0) + `"`, true}, {`"` + in(23*time.Hour) + `"`, true},
-		{`"` + in(25*time.Hour) + `"`, false}, {`"2026-02-30 10:00:00"`, false}, {`"2025-02-29 10:00:00"`, false}, {`"2025-10-14 24:00:00"`, false}, {`"2025-10-14 23:59:60"`, false},
-		{`"2025-10-14 10:60:00"`, false}, {`"0000-00-00 00:00:00"`, false}, {`"9999-12-31 23:59:59"`, false}, {`"2025-10-14T10:59:30Z"`, false}, {`"2025-10-14 10:59:30Z"`, false},
-		{`"2025-13-01 00:00:00"`, false}, {`"14/10/2025 10:59:30"`, false}, {`""`, false}, {`null`, false}, {`1760000000`, false}, {`true`, false}, {`[]`, false}, {`"today"`, false},
+		{`"2025-10-14 10:59:30"`, "2025-10-14 10:59:30"}, {`"2024-02-29 00:00:00"`, "2024-02-29 00:00:00"}, {`"2025-12-31 23:59:59"`, "2025-12-31 23:59:59"}, {`"` + soon + `"`, soon},
+		{`"2025-10-14T10:59:30"`, "2025-10-14 10:59:30"}, {`"2025-10-14T03:59:30Z"`, "2025-10-14 10:59:30"}, {`"2025-10-14 03:59:30Z"`, "2025-10-14 10:59:30"},
+		{`"2025-10-14T03:59:30.999Z"`, "2025-10-14 10:59:30"}, {`"2025-10-14T12:59:30.5+09:00"`, "2025-10-14 10:59:30"}, {`"2025-10-14t03:59:30z"`, "2025-10-14 10:59:30"},
+		{`"2025-10-14T10:59:30+0700"`, "2025-10-14 10:59:30"}, {`"2025-10-14 10:59:30 +07:00"`, "2025-10-14 10:59:30"}, {`"2025-10-14 10:59:30.123456"`, "2025-10-14 10:59:30"}, {`"2025-10-14 10:59"`, "2025-10-14 10:59:00"},
+		{`"14/10/2025 10:59:30"`, "2025-10-14 10:59:30"}, {`"14/10/2025 10:59"`, "2025-10-14 10:59:00"}, {`" 4/9/2025 "`, "2025-09-04"}, {`"14/10/2025"`, "2025-10-14"}, {`"2025-10-14"`, "2025-10-14"},
+		{`1760414370`, "2025-10-14 10:59:30"}, {`"1760414370"`, "2025-10-14 10:59:30"}, {`1760414370123`, "2025-10-14 10:59:30"}, {`"1760414370123"`, "2025-10-14 10:59:30"},
+		{`"` + later + `"`, "ahead"}, {`"9999-12-31"`, "ahead"}, {`9999999999`, "ahead"},
+		{`"2026-02-30 10:00:00"`, "impossible"}, {`"2025-02-29"`, "impossible"}, {`"31/04/2025"`, "impossible"}, {`"10/14/2025"`, "impossible"}, {`"2025-10-14 24:00:00"`, "impossible"}, {`"2025-10-14 23:59:60"`, "impossible"},
+		{`"2025-10-14 10:60:00"`, "impossible"}, {`"0000-00-00 00:00:00"`, "impossible"}, {`"1969-12-31"`, "impossible"}, {`"2025-10-14T10:59:30+25:00"`, "impossible"}, {`"2025-10-14 10:59:30 ICT"`, "impossible"}, {`"2025-13-01 00:00:00"`, "impossible"},
+		{`20251014`, "impossible"}, {`20251014105930`, "impossible"}, {`1.76e9`, "impossible"}, {`-1`, "impossible"}, {`0`, "impossible"}, {`"today"`, "impossible"}, {`true`, "impossible"}, {`[]`, "impossible"}, {`{"a":1}`, "impossible"},
+		{`""`, "missing"}, {`" "`, "missing"}, {`null`, "missing"},
 	} {
+		flaw := app.DateFlaw(c.want)
+		if flaw.Text() == (app.Text{}) {
+			flaw = ""
+		}
 		x := transfer{id: fmt.Sprint("d", i)}
-		for j, source := range []app.Source{native, sepay} {
+		for j, source := range []app.Source{native, sepay, casso} {
 			body := batch(x.native())
-			if j == 1 {
+			switch j {
+			case 1:
 				body = x.sepay()
+			case 2:
+				body = `{"error":0,"data":[{"id":"` + x.id + `","amount":5000,"when":"` + someDate + `","bank_sub_acc_id":"` + someAccount + `"}]}`
 			}
-			body = strings.Replace(body, `"`+someDate+`"`, c.literal, 1)
 			before := time.Now().Truncate(time.Second)
-			w.wants(recorded, source, body)
-			w.wants(duplicate, source, body)
-			got := w.wantTransactions(2*i + j + 1)[2*i+j]
-			if got.DateFlagged == c.good {
-				t.Errorf("%s: flagged %v", c.literal, got.DateFlagged)
+			answer := w.sends(source, strings.Replace(body, `"`+someDate+`"`, c.literal, 1))
+			got, err := w.service.Transaction(context.Background(), 1, int64(3*i+j+1))
+			must(t, err)
+			written := app.FormatDate(got.Time, got.DateOnly, zone)
+			replaced := !got.Time.Before(before) && !got.Time.After(time.Now())
+			if got.DateFlaw != flaw || flaw == "" && written != c.want || flaw != "" && (!replaced || got.DateOnly) {
+				t.Errorf("%s of %s was recorded as %s, flaw %q", c.literal, source.Provider, written, got.DateFlaw)
 			}
-			if written := `"` + app.FormatTime(got.Time, zone) + `"`; c.good && written != c.literal {
-				t.Errorf("%s was recorded as %s", c.literal, written)
-			}
-			if !c.good && (got.Time.Before(before) || got.Time.After(time.Now())) {
-				t.Errorf("%s was recorded as %s, which is not the time of receipt", c.literal, got.Time)
+			if said := strings.Contains(answer.body, "Dated by the time of receipt: 1 ("+flaw.Text().EN+")"); said != (flaw != "") || answer.counts(t) != recorded {
+				t.Errorf("%s of %s is answered %s", c.literal, source.Provider, answer.body)
 			}
 		}
 	}
 	w.wants(recorded, native, batch(strings.Replace(transfer{id: "missing"}.native(), `"transactionDate"`, `"x"`, 1)))
-	if list := w.transactions(); !list[len(list)-1].DateFlagged {
-		t.Error("a missing date isn't flagged")
+	if got, err := w.service.Transaction(context.Background(), 1, int64(w.rows("transactions"))); err != nil || got.DateFlaw != app.DateMissing {
+		t.Errorf("a missing date has the flaw %q, %v", got.DateFlaw, err)
 	}
 }
 

@@ -53,7 +53,7 @@ func readNativeElement(v jsonValue, zone *time.Location) app.Incoming {
 	}
 	e.Gateway = v.get("gateway").str()
 	e.Content = v.get("content").word()
-	e.Time, _ = app.ParseTime(v.get("transactionDate").str(), zone)
+	setDate(&e, v, "transactionDate", zone)
 	e.Fault = firstFault(
 		repeatedKey(v, moneyKeys),
 		readWord(v, "id", &e.EventID),

@@ -3,7 +3,6 @@ package web
 import (
 	"crypto/sha256"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -110,20 +109,8 @@ func readPay2SIPN(in inbound) reading {
 	if result := fields.get("resultCode"); result != "0" && result != "" {
 		return reading{nothing: nothingPaid}
 	}
-	e := app.Incoming{EventID: fields.get("transId"), Type: app.In, Content: fields.get("orderInfo"), Time: unixTime(fields.get("responseTime"))}
+	e := app.Incoming{EventID: fields.get("transId"), Type: app.In, Content: fields.get("orderInfo")}
+	e.SetDate(fields.get("responseTime"), in.zone)
 	e.Fault = firstFault(fields.requires("resultCode", "transId"), fields.amount("amount", &e.Amount))
 	return reading{elements: []app.Incoming{e}}
-}
-
-// unixTime reads seconds, or milliseconds where there are that many digits;
-// zero where it is neither.
-func unixTime(digits string) time.Time {
-	n, err := strconv.ParseInt(digits, 10, 64)
-	switch {
-	case err != nil || n <= 0:
-		return time.Time{}
-	case n >= 1e11:
-		return time.UnixMilli(n)
-	}
-	return time.Unix(n, 0)
 }

@@ -94,7 +94,7 @@ func readPayOS(in inbound) reading {
 		AccountNumber: data.get("accountNumber"), // the shop's own; a virtual one only leads to it
 		Number:        data.get("reference"), Type: app.In, Content: data.get("description"),
 	}
-	e.Time, _ = app.ParseTime(data.get("transactionDateTime"), in.zone)
+	e.SetDate(data.get("transactionDateTime"), in.zone)
 	e.Fault = firstFault(data.requires("code", "reference"), data.amount("amount", &e.Amount))
 	if currency := data.get("currency"); currency != "VND" && currency != "" && e.Fault == nil {
 		e.Fault = &app.FieldError{Field: "currency", Text: app.Text{EN: "must be VND", VI: "phải là VND"}}

@@ -63,7 +63,7 @@ func readSePay(in inbound) reading {
 // number is the key of the bank's transaction number.
 func readTransfer(v jsonValue, number string, zone *time.Location) app.Incoming {
 	e := app.Incoming{Gateway: v.get("gateway").str(), Content: v.get("content").word(), Number: v.get(number).word()}
-	e.Time, _ = app.ParseTime(v.get("transactionDate").str(), zone)
+	setDate(&e, v, "transactionDate", zone)
 	e.Fault = firstFault(
 		repeatedKey(v, []string{"id", "gateway", "accountNumber", "transferType", "transferAmount", number}),
 		readWord(v, "id", &e.EventID),

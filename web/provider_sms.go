@@ -32,7 +32,7 @@ type forwardedSMS struct {
 // readSMS gives a text as the one element of a call. Codes and advertising are
 // dropped. What reads like money counts only if a bank sent it.
 func readSMS(in inbound, m forwardedSMS) reading {
-	receivedAt := readTime(m.received, in.zone)
+	receivedAt := readReceipt(m.received, in.zone)
 	readAt := receivedAt
 	if readAt.IsZero() {
 		readAt = in.at
@@ -53,6 +53,15 @@ func readSMS(in inbound, m forwardedSMS) reading {
 		}}
 	}
 	return reading{elements: []app.Incoming{e}}
+}
+
+// readReceipt reads when a phone received a text. A date alone is none: it
+// would make one of two texts alike. Zero: it doesn't say.
+func readReceipt(text string, zone *time.Location) time.Time {
+	if t, dateOnly, ok := app.ReadDate(text, zone); ok && !dateOnly {
+		return t
+	}
+	return time.Time{}
 }
 
 // eventID is what a text is known by when it comes again. An app's own id may

@@ -108,14 +108,14 @@ func TestSMSRecorded(t *testing.T) {
 			w.texts(duplicate, s, phoneText{})
 			got := w.wantTransactions(1)[0]
 			if got.Bank != "ACB" || got.AccountNumber != someAccount || got.Type != app.In || got.Amount != 200000 || got.Content != "DH123" ||
-				app.FormatTime(got.Time, w.service.Zone()) != "2025-10-14 10:59:00" || got.DateFlagged {
+				app.FormatTime(got.Time, w.service.Zone()) != "2025-10-14 10:59:00" || got.DateFlaw != "" {
 				t.Errorf("recorded %+v", got)
 			}
 			// A text without a time has that of the phone, not the server's.
 			received := time.Date(2025, 11, 2, 8, 30, 5, 0, w.service.Zone())
 			w.texts(recorded, s, phoneText{sender: "Techcombank", text: tcbText, received: received, id: "t"})
 			w.texts(duplicate, s, phoneText{sender: "Techcombank", text: tcbText, received: received, id: "t"})
-			if got := w.wantTransactions(2)[1]; !got.Time.Equal(received) || got.DateFlagged || got.Amount != 10_000_000 {
+			if got := w.wantTransactions(2)[1]; !got.Time.Equal(received) || got.DateFlaw != "" || got.Amount != 10_000_000 {
 				t.Errorf("recorded %+v", got)
 			}
 			// The same text at another time is another one, whatever its id.

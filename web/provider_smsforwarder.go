@@ -68,7 +68,7 @@ func readSMSForwarder(in inbound) reading {
 		return reading{elements: []app.Incoming{unreadable("body", "must be a form or a JSON object", "phải là form hoặc đối tượng JSON")}}
 	}
 	m := forwardedSMS{sender: v.get("from").str(), received: v.get("receive_time").word(), receivedKey: "timestamp"}
-	if readTime(m.received, in.zone).IsZero() {
+	if readReceipt(m.received, in.zone).IsZero() {
 		m.received = v.get("timestamp").word()
 	}
 	var fault *app.FieldError

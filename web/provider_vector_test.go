@@ -186,7 +186,7 @@ func TestProviderVectors(t *testing.T) {
 				bank, known := app.FindBank(want.Gateway)
 				if known && got.Bank != bank.Code || want.Account != "" && got.AccountNumber != want.Account || got.Type != want.Direction || got.Amount != want.Amount ||
 					want.BankRef != nil && got.Number != *want.BankRef || want.Content != nil && got.Content != *want.Content ||
-					want.Time != "" && (app.FormatTime(got.Time, w.service.Zone()) != want.Time || got.DateFlagged) {
+					want.Time != "" && (app.FormatTime(got.Time, w.service.Zone()) != want.Time || got.DateFlaw != "") {
 					t.Errorf("recorded %+v\nwant %+v", got, want)
 				}
 			}

@@ -86,7 +86,8 @@ func readVietQR(in inbound) reading {
 	for _, m := range body.members {
 		v.members = append(v.members, jsonMember{strings.ToLower(m.key), m.value})
 	}
-	e := app.Incoming{Content: v.get("content").word(), Time: readTime(v.get("transactiontime").word(), in.zone)}
+	e := app.Incoming{Content: v.get("content").word()}
+	setDate(&e, v, "transactiontime", in.zone)
 	e.Fault = firstFault(
 		repeatedKey(v, []string{"transactionid", "referencenumber", "bankaccount", "transtype", "amount"}),
 		readWord(v, "transactionid", &e.EventID),

@@ -89,7 +89,7 @@ func TestVietQR(t *testing.T) {
 	}
 	got := w.wantTransactions(4)[1]
 	if got.BankAccountID != account.ID || got.Type != app.In || got.Amount != 200000 || got.Number != "FT1" || got.Content != "VQR26044A5CCKYZA DH123" ||
-		app.FormatTime(got.Time, w.service.Zone()) != someDate || got.DateFlagged {
+		app.FormatTime(got.Time, w.service.Zone()) != someDate || got.DateFlaw != "" {
 		t.Errorf("recorded %+v", got)
 	}
 	// A token of the one way in is good for the other.
@@ -97,7 +97,7 @@ func TestVietQR(t *testing.T) {
 	w.syncs(s.URLPath(), token, `{"bankAccount":"19354957","amount":"7","transType":"D","content":"x","transactionId":"camel","transactionTime":"1760414370","referenceNumber":"FT7"}`, "5")
 	w.syncs("", token, vietQRBody("transactionid", nil, "referencenumber", "FT8"), "6")
 	list := w.wantTransactions(6)
-	if list[4].Type != app.Out || list[4].Amount != 7 || list[4].Number != "FT7" || list[4].DateFlagged || list[5].Number != "FT8" {
+	if list[4].Type != app.Out || list[4].Amount != 7 || list[4].Number != "FT7" || list[4].DateFlaw != "" || list[5].Number != "FT8" {
 		t.Errorf("recorded %+v", list[4:])
 	}
 	// What can't be recorded is kept, and VietQR needn't know.

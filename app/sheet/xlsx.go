@@ -59,7 +59,7 @@ func (f *xlsxFile) beginSheet() error {
 	}
 	f.part = bufio.NewWriter(w)
 	f.part.WriteString(xml.Header + `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>`)
-	for i, width := range []int{10, 20, 11, 20, 15, 15, 60, 22, 20} {
+	for i, width := range []int{10, 20, 11, 20, 15, 15, 60, 22, 20, 12} {
 		fmt.Fprintf(f.part, `<col min="%d" max="%d" width="%d" customWidth="1"/>`, i+1, i+1, width)
 	}
 	f.part.WriteString(`</cols><sheetData><row>`)
@@ -88,14 +88,19 @@ func (f *xlsxFile) Add(t app.Transaction) error {
 	in, out := amounts(t)
 	f.part.WriteString("<row>")
 	f.number(strconv.FormatInt(t.ID, 10), styleText)
-	f.time(t.Time)
+	dated := styleTime
+	if t.DateOnly {
+		dated = styleDate
+	}
+	f.time(t.Time, dated)
 	f.text(t.Bank, styleText)
 	f.text(t.AccountNumber, styleText)
 	f.number(in, styleAmount)
 	f.number(out, styleAmount)
 	f.text(t.Content, styleText)
 	f.text(t.Number, styleText)
-	f.time(t.CreatedAt)
+	f.time(t.CreatedAt, styleTime)
+	f.number(flagged(t), styleText)
 	_, err := f.part.WriteString("</row>")
 	return err
 }
@@ -125,7 +130,7 @@ func (f *xlsxFile) number(digits, style string) {
 
 // time writes an instant as the days since the end of 1899 of a clock in the
 // zone, as spreadsheets count.
-func (f *xlsxFile) time(t time.Time) {
+func (f *xlsxFile) time(t time.Time, style string) {
 	if t.IsZero() {
 		f.part.WriteString(`<c/>`)
 		return
@@ -134,7 +139,7 @@ func (f *xlsxFile) time(t time.Time) {
 	const day, epoch = 24 * 3600, 25569 // the day of 1970-01-01
 	days := float64(t.Unix()+int64(offset))/day + epoch
 	f.cell = strconv.AppendFloat(f.cell[:0], days, 'f', 10, 64)
-	f.number(string(f.cell), styleTime)
+	f.number(string(f.cell), style)
 }
 
 func (f *xlsxFile) Close() error {
@@ -164,6 +169,7 @@ const (
 	styleHeader = "1"
 	styleAmount = "2"
 	styleTime   = "3"
+	styleDate   = "4"
 )
 
 // contentTypes names the type of every part; a part that isn't named is a
@@ -178,8 +184,8 @@ const relations = `<Relationships xmlns="http://schemas.openxmlformats.org/packa
 	`<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>`
 
 const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">` +
-	`<numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd hh:mm:ss"/></numFmts>` +
+	`<numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd hh:mm:ss"/><numFmt numFmtId="165" formatCode="yyyy\-mm\-dd"/></numFmts>` +
 	`<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>` +
 	`<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>` +
 	`<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs>` +
-	`<cellXfs count="4"><xf/><xf fontId="1" applyFont="1"/><xf numFmtId="3" applyNumberFormat="1"/><xf numFmtId="164" applyNumberFormat="1"/></cellXfs></styleSheet>`
+	`<cellXfs count="5"><xf/><xf fontId="1" applyFont="1"/><xf numFmtId="3" applyNumberFormat="1"/><xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/></cellXfs></styleSheet>`

@@ -186,7 +186,8 @@ CREATE TABLE inbound_items (
   amount           INTEGER NOT NULL,
   content          TEXT NOT NULL,
   occurred_at      INTEGER NOT NULL,
-  date_flagged     INTEGER NOT NULL,
+  date_only        INTEGER NOT NULL, -- 1: occurred_at is the first moment of its day, the time isn't known
+  date_flaw        TEXT NOT NULL,    -- missing, impossible or ahead: occurred_at is that of receipt; else empty
   masked           INTEGER NOT NULL, -- 1: account_number shows some digits only
   received_ms      INTEGER NOT NULL
 ) STRICT;
@@ -209,8 +210,9 @@ CREATE TABLE transactions (
   content          TEXT NOT NULL,
   search           TEXT NOT NULL, -- content and number, folded
   occurred_at      INTEGER NOT NULL,
+  date_only        INTEGER NOT NULL, -- 1: occurred_at is the first moment of its day, the time isn't known
+  date_flaw        TEXT NOT NULL,    -- missing, impossible or ahead: occurred_at is that of receipt; else empty
   zone_offset      INTEGER NOT NULL, -- seconds east of UTC when recorded
-  date_flagged     INTEGER NOT NULL,
   created_at       INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX transactions_time ON transactions (account_id, occurred_at);

@@ -1,0 +1,166 @@
+package app
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// DateFlaw is why a transaction is dated by its receipt, and not by what its
+// provider wrote. Empty: its date is the provider's.
+type DateFlaw string
+
+// The flaws of a date.
+const (
+	DateMissing    DateFlaw = "missing"
+	DateImpossible DateFlaw = "impossible" // no such date, or in no form that is read
+	DateAhead      DateFlaw = "ahead"      // more than a day after its receipt
+)
+
+// Text says it, with the date as the subject.
+func (f DateFlaw) Text() Text {
+	switch f {
+	case DateMissing:
+		return Text{"the date is missing", "thiếu ngày giờ"}
+	case DateImpossible:
+		return Text{"the date does not exist or is in an unknown format", "ngày giờ không có thật hoặc sai định dạng"}
+	case DateAhead:
+		return Text{"the date is more than a day in the future", "ngày giờ muộn hơn hiện tại quá một ngày"}
+	}
+	return Text{}
+}
+
+// Notice says of one transaction how it is dated and why; empty where it has
+// its own date.
+func (f DateFlaw) Notice() Text {
+	if f == "" {
+		return Text{}
+	}
+	return Text{"It is dated by the time of receipt: " + f.Text().EN + ".", "Ghi theo thời điểm nhận: " + f.Text().VI + "."}
+}
+
+// dateForm has the parts of a date as programs and people write it: Y-m-d or
+// d/m/Y, perhaps a time of day behind a space or a T, with or without seconds
+// and their fraction, and perhaps a zone behind that.
+var dateForm = regexp.MustCompile(`^(?:(\d{4}-\d\d-\d\d)|(\d\d?/\d\d?/\d{4}))(?:[ Tt](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)? ?(?:([Zz])|([+-]\d\d):?(\d\d))?)?$`)
+
+// longestDate is more than any date needs, in bytes.
+const longestDate = 64
+
+// ReadDate reads a date in one of the forms of dateForm, or as the seconds (10
+// digits) or milliseconds (13 digits) since 1970. What names no zone is in
+// zone. A date alone is the first moment of its day, which dateOnly tells. ok
+// is false for what is in no such form or does not exist.
+func ReadDate(text string, zone *time.Location) (t time.Time, dateOnly, ok bool) {
+	if len(text) > longestDate {
+		return t, false, false
+	}
+	if allDigits(text) {
+		n, err := strconv.ParseInt(text, 10, 64)
+		switch {
+		case err != nil || text[0] == '0':
+		case len(text) == 10:
+			return time.Unix(n, 0), false, true
+		case len(text) == 13:
+			return time.UnixMilli(n), false, true
+		}
+		return t, false, false
+	}
+	part := dateForm.FindStringSubmatch(text)
+	if part == nil {
+		return t, false, false
+	}
+	date := part[1]
+	if date == "" {
+		day, err := time.Parse("2/1/2006", part[2])
+		if err != nil {
+			return t, false, false
+		}
+		date = day.Format(DateLayout)
+	}
+	clock, seconds, fraction, utc, hours, minutes := part[3], part[4], part[5], part[6], part[7], part[8]
+	if clock == "" {
+		day, err := ParseDay(date)
+		if err != nil {
+			return t, false, false
+		}
+		return day.Start(zone), true, true
+	}
+	if seconds == "" {
+		seconds = ":00"
+	}
+	var err error
+	switch local := date + " " + clock + seconds; {
+	case utc != "":
+		t, err = ParseTime(local, time.UTC)
+	case hours != "":
+		t, err = time.Parse(TimeLayout+"-07:00", local+hours+":"+minutes)
+	default:
+		t, err = ParseTime(local, zone)
+	}
+	if err != nil {
+		return time.Time{}, false, false
+	}
+	parts, err := time.ParseDuration("0." + fraction + "s")
+	return t.Add(parts), false, err == nil
+}
+
+// SetDate dates e by what its provider wrote; an empty text is a missing date.
+func (e *Incoming) SetDate(text string, zone *time.Location) {
+	var ok bool
+	if text = strings.TrimSpace(text); text == "" {
+		e.DateFlaw = DateMissing
+	} else if e.Time, e.DateOnly, ok = ReadDate(text, zone); !ok {
+		e.DateFlaw = DateImpossible
+	}
+}
+
+// settleDate dates e by its receipt where its own date can't be believed, and
+// notes why.
+func (e *Incoming) settleDate(receivedAt time.Time) {
+	switch {
+	case e.DateFlaw != "":
+	case e.Time.IsZero():
+		e.DateFlaw = DateMissing
+	case e.Time.Unix() < 0:
+		e.DateFlaw = DateImpossible
+	case e.Time.After(receivedAt.Add(24 * time.Hour)):
+		e.DateFlaw = DateAhead
+	}
+	if e.DateFlaw != "" {
+		e.Time, e.DateOnly = receivedAt, false
+	}
+	e.Time = e.Time.Truncate(time.Second)
+}
+
+// dateNotice says how many of the transactions of a call are dated by its
+// receipt, and why: a sentence, or nothing where none is.
+func dateNotice(elements []Incoming, outcomes []Outcome) Text {
+	count := map[DateFlaw]int{}
+	for i, o := range outcomes {
+		if o == OutcomeRecorded || o == OutcomeUnassigned {
+			count[elements[i].DateFlaw]++
+		}
+	}
+	var en, vi []string
+	for _, f := range []DateFlaw{DateMissing, DateImpossible, DateAhead} {
+		if n := count[f]; n > 0 {
+			en, vi = append(en, fmt.Sprintf("%d (%s)", n, f.Text().EN)), append(vi, fmt.Sprintf("%d (%s)", n, f.Text().VI))
+		}
+	}
+	if len(en) == 0 {
+		return Text{}
+	}
+	return Text{"Dated by the time of receipt: " + strings.Join(en, ", ") + ".", "Ghi theo thời điểm nhận: " + strings.Join(vi, ", ") + "."}
+}
+
+// FormatDate writes t as Y-m-d H:i:s in zone, and as Y-m-d where only its day
+// is known.
+func FormatDate(t time.Time, dateOnly bool, zone *time.Location) string {
+	if dateOnly {
+		return t.In(zone).Format(DateLayout)
+	}
+	return FormatTime(t, zone)
+}
