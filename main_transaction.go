@@ -187,6 +187,6 @@ func addTransaction(c *cli.Context, s *session) error {
 	if result == app.OutcomeDuplicate {
 		return changed(c, shown, "Transaction %d was recorded before.", t.ID)
 	}
-	said := app.Textf("Transaction %d is recorded: %s %s VND on %s %s.", "", t.ID, t.Type, vnd(t.Amount), t.Bank, t.AccountNumber).And(t.DateFlaw.Notice())
-	return changed(c, shown, "%s", said.EN)
+	recorded := app.Text{EN: fmt.Sprintf("Transaction %d is recorded: %s %s VND on %s %s.", t.ID, t.Type, vnd(t.Amount), t.Bank, t.AccountNumber)}
+	return changed(c, shown, "%s", recorded.And(t.DateFlaw.Notice()).EN)
 }
