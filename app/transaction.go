@@ -145,9 +145,11 @@ type transactionStore interface {
 	// transactions are few. They are exact.
 	Transactions(ctx context.Context, accountID int64, f TransactionFilter) (TransactionPage, error)
 	Transaction(ctx context.Context, accountID, id int64) (Transaction, error)
-	// IndexSearch adds one small step to the index of search texts and gives
-	// about how many transactions are left; Unindexed only tells.
+	// IndexSearch adds one small step to the index of search texts; left is 0
+	// once it holds all transactions.
 	IndexSearch(ctx context.Context) (left int64, err error)
+	// Unindexed counts the transactions that it doesn't hold, some thousands of
+	// them at most.
 	Unindexed(ctx context.Context) (int64, error)
 }
 

@@ -86,68 +86,75 @@ const (
 	sampledBlocks = 24
 )
 
-// sample gives the blocks to count up to an id, and whether these are all.
-func (d *doctor) sample(newest int64) (blocks []int64, all bool) {
-	last := newest >> blockShift
-	n := last + 1
-	if all = d.Full || n <= countedBlocks; !all {
-		n = sampledBlocks
-	}
-	for i := range n {
-		block := i
-		if !all {
-			block = i * last / (n - 1)
+// sample is which blocks of a table to count, out of how many.
+type sample struct {
+	blocks []int64
+	of     int
+}
+
+func (s sample) all() bool { return len(s.blocks) == s.of }
+
+// sample chooses them among those that have rows, or are kept as if they had:
+// between ids there may be gaps of many blocks.
+func (d *doctor) sample(ctx context.Context, tx *sql.Tx, t blockTable) (s sample, err error) {
+	rows, err := tx.QueryContext(ctx, `WITH RECURSIVE b(block) AS (SELECT min(id) / 4096 FROM `+t.name+`
+			UNION ALL SELECT (SELECT id / 4096 FROM `+t.name+` WHERE id >= (b.block + 1) * 4096 ORDER BY id LIMIT 1) FROM b WHERE b.block IS NOT NULL)
+		SELECT block FROM b WHERE block IS NOT NULL UNION SELECT block FROM `+t.blocks+` ORDER BY 1`)
+	every, err := collect(rows, err, func(row scanner) (block int64, err error) { return block, row.Scan(&block) })
+	s = sample{every, len(every)}
+	if !d.Full && s.of > countedBlocks {
+		s.blocks = nil
+		for i := range sampledBlocks {
+			s.blocks = append(s.blocks, every[i*(s.of-1)/(sampledBlocks-1)])
 		}
-		blocks = append(blocks, block)
 	}
-	return blocks, all
+	return s, err
 }
 
 // totals compares what statistics and listings show with the transactions.
 func (d *doctor) totals(ctx context.Context) (app.Check, error) {
-	return d.compareTotals(ctx, "totals", "transactions")
+	return d.compareTotals(ctx, "totals", transactionTable)
 }
 
 // history does the same with the attempts.
 func (d *doctor) history(ctx context.Context) (app.Check, error) {
-	return d.compareTotals(ctx, "history", "attempts")
+	return d.compareTotals(ctx, "history", attemptTable)
 }
 
-func (d *doctor) compareTotals(ctx context.Context, check, rows string) (c app.Check, err error) {
+func (d *doctor) compareTotals(ctx context.Context, check string, t blockTable) (c app.Check, err error) {
 	d.Progress(check)
 	tx, err := d.db.BeginTx(ctx, nil) // one state of the file, whatever is recorded meanwhile
 	if err != nil {
 		return c, err
 	}
 	defer tx.Rollback()
-	var newest int64
-	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM `+rows).Scan(&newest); err != nil {
+	sampled, err := d.sample(ctx, tx, t)
+	if err != nil {
 		return c, err
 	}
-	blocks, all := d.sample(newest)
-	wrong, err := d.compare(ctx, tx, check, blocks, all)
+	wrong, err := d.compare(ctx, tx, check, sampled)
 	switch {
 	case err != nil:
 		return c, err
 	case len(wrong) > 0:
 		return failed(app.Textf("These totals differ from the rows that they count: %s", "Các số tổng này khác với các dòng mà chúng đếm: %s", strings.Join(wrong, ", ")), cureTotals), nil
-	case all:
+	case sampled.all():
 		return fine("All totals are those of their rows.", "Mọi số tổng đều khớp với các dòng.")
 	}
 	return fine("The totals agree with each other and with the rows in %d of %d blocks; --full counts all.",
-		"Các số tổng khớp với nhau và với các dòng trong %d trên %d khối; --full đếm tất cả.", len(blocks), newest>>blockShift+1)
+		"Các số tổng khớp với nhau và với các dòng trong %d trên %d khối; --full đếm tất cả.", len(sampled.blocks), sampled.of)
 }
 
 // compare names what is kept and differs from the rows of some blocks.
-func (d *doctor) compare(ctx context.Context, tx *sql.Tx, check string, blocks []int64, all bool) (wrong []string, err error) {
+func (d *doctor) compare(ctx context.Context, tx *sql.Tx, check string, sampled sample) (wrong []string, err error) {
 	for _, k := range keptThings {
 		name := cmp.Or(k.name, k.table)
-		if k.check != check || k.full && !all || slices.Contains(wrong, name) {
+		if k.check != check || k.full && !sampled.all() || slices.Contains(wrong, name) {
 			continue
 		}
 		d.Progress(name)
 		var n int64
-		if err := tx.QueryRowContext(ctx, k.differences(), joinIDs(blocks), hourOf(d.Now.Add(-healthKept))).Scan(&n); err != nil {
+		if err := tx.QueryRowContext(ctx, k.differences(), joinIDs(sampled.blocks), hourOf(d.Now.Add(-healthKept))).Scan(&n); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		if n != 0 {
@@ -190,16 +197,18 @@ func (d *doctor) queue(ctx context.Context) (c app.Check, err error) {
 // eventIDs checks the memory that makes every event once: each transaction was
 // named once as the first, and each name is that of a transaction or an item.
 func (d *doctor) eventIDs(ctx context.Context) (c app.Check, err error) {
-	var newest int64
-	if err := d.db.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM transactions`).Scan(&newest); err != nil {
+	tx, err := d.db.BeginTx(ctx, nil)
+	if err != nil {
 		return c, err
 	}
-	if _, all := d.sample(newest); !all {
-		return fine("In a file of this size only --full reads them.", "Với tệp lớn thế này, chỉ --full mới đọc.")
+	defer tx.Rollback()
+	if sampled, err := d.sample(ctx, tx, transactionTable); err != nil || !sampled.all() {
+		c, _ = fine("In a file of this size only --full reads them.", "Với tệp lớn thế này, chỉ --full mới đọc.")
+		return c, err
 	}
 	d.Progress("event ids")
 	var broken, first, transactions int64
-	err = d.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM event_ids k LEFT JOIN transactions t ON t.id = k.transaction_id WHERE t.id IS NULL AND (k.transaction_id IS NOT NULL OR k.item_id IS NULL)),
+	err = tx.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM event_ids k LEFT JOIN transactions t ON t.id = k.transaction_id WHERE t.id IS NULL AND (k.transaction_id IS NOT NULL OR k.item_id IS NULL)),
 			(SELECT count(*) FROM event_ids WHERE merged = 0 AND transaction_id IS NOT NULL), (SELECT count(*) FROM transactions)`).Scan(&broken, &first, &transactions)
 	if err != nil {
 		return c, err

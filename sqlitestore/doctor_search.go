@@ -18,19 +18,23 @@ func (d *doctor) search(ctx context.Context) (c app.Check, err error) {
 		return c, err
 	}
 	defer tx.Rollback()
-	var searched, newest int64
-	err = tx.QueryRowContext(ctx, `SELECT `+searchedTo+`, coalesce((SELECT max(id) FROM transactions), 0)`).Scan(&searched, &newest)
+	var searched, newest, left int64
+	err = tx.QueryRowContext(ctx, `SELECT `+searchedTo+`, coalesce((SELECT max(id) FROM transactions), 0), (SELECT count(*) FROM transactions WHERE id > `+searchedTo+`)`).
+		Scan(&searched, &newest, &left)
 	if err != nil {
 		return c, err
 	}
 	if searched > newest {
 		return failed(app.Textf("The search index says that it holds transactions up to %d, but the last is %d.", "Chỉ mục tìm kiếm ghi đến giao dịch %d, nhưng giao dịch cuối là %d.", searched, newest), cureTotals), nil
 	}
-	blocks, all := d.sample(newest)
-	wrong, err := d.compare(ctx, tx, "search", blocks, all)
+	sampled, err := d.sample(ctx, tx, transactionTable)
+	if err != nil {
+		return c, err
+	}
+	wrong, err := d.compare(ctx, tx, "search", sampled)
 	lost := false
 	if err == nil {
-		lost, err = d.wrongSearch(ctx, tx, blocks)
+		lost, err = d.wrongSearch(ctx, tx, sampled.blocks)
 	}
 	if isSearchDamage(err) {
 		lost, err = true, nil
@@ -44,11 +48,11 @@ func (d *doctor) search(ctx context.Context) (c app.Check, err error) {
 	case len(wrong) > 0:
 		return failed(app.Textf("Lists find transactions by these, which differ from the transactions: %s", "Các danh sách tìm giao dịch theo những bảng này, nhưng chúng khác với giao dịch: %s",
 			strings.Join(wrong, ", ")), cureTotals), nil
-	case !all:
+	case !sampled.all():
 		return fine("%d transactions are not indexed yet; the indexes agree with the rows in %d of %d blocks; --full compares all.",
-			"%d giao dịch chưa vào chỉ mục; các chỉ mục khớp với các dòng trong %d trên %d khối; --full so tất cả.", newest-searched, len(blocks), newest>>blockShift+1)
+			"%d giao dịch chưa vào chỉ mục; các chỉ mục khớp với các dòng trong %d trên %d khối; --full so tất cả.", left, len(sampled.blocks), sampled.of)
 	}
-	return fine("%d transactions are not indexed yet; searches read them one by one.", "%d giao dịch chưa vào chỉ mục; khi tìm sẽ đọc từng giao dịch.", newest-searched)
+	return fine("%d transactions are not indexed yet; searches read them one by one.", "%d giao dịch chưa vào chỉ mục; khi tìm sẽ đọc từng giao dịch.", left)
 }
 
 // wrongSearch tells whether the index of search texts differs from the

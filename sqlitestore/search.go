@@ -16,7 +16,7 @@ const indexStep = "250"
 
 // IndexSearch adds one step of what was recorded since the last one to the
 // indexes of search texts, of amounts and of what no shop was told of, and
-// gives how many transactions are left.
+// gives how many ids are left to the newest transaction.
 //
 // Recording itself leaves these indexes alone: written with each small commit
 // they would cost more than the rest of a transaction. A listing reads what is
@@ -37,9 +37,9 @@ func (s *Store) IndexSearch(ctx context.Context) (left int64, err error) {
 	})
 }
 
-// Unindexed is about how many transactions a search has to read.
+// Unindexed counts to 10,000.
 func (s *Store) Unindexed(ctx context.Context) (n int64, err error) {
-	err = s.queryRow(ctx, `SELECT coalesce((SELECT max(id) FROM transactions), 0) - CAST(value AS INTEGER) FROM settings WHERE name = 'searched_to'`).Scan(&n)
+	err = s.queryRow(ctx, `SELECT count(*) FROM (SELECT 1 FROM transactions NOT INDEXED WHERE id > `+searchedTo+` LIMIT 10000)`).Scan(&n)
 	return n, storageError(err)
 }
 
