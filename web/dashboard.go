@@ -208,7 +208,7 @@ func (s *Server) pageError(v *visit, err error) {
 	}
 	status := statuses[e.Code]
 	if status >= 500 {
-		s.log.Error("page failed", "request_id", requestID(v.Request), "route", routeOf(v.Request), "status", status, "err", err)
+		s.log.Error("page failed", "request_id", requestID(v.Request), "route", routeOf(v.Request), "remote", s.clientAddr(v.Request), "status", status, "err", err)
 	}
 	data := struct {
 		Status    int

@@ -18,7 +18,7 @@ const sessionLifetime = 14 * 24 * time.Hour
 
 // newSessions keeps sessions in the store, by the hash of their token.
 func newSessions(service *app.Service, secure bool, failed func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
-	m := scs.New()
+	m := *sessionDefaults
 	m.Store = sessionStore{service}
 	m.HashTokenInStore = true
 	m.Lifetime = sessionLifetime
@@ -28,8 +28,12 @@ func newSessions(service *app.Service, secure bool, failed func(http.ResponseWri
 		m.Cookie.Name = "__Host-baoco"
 	}
 	m.ErrorFunc = failed
-	return m
+	return &m
 }
+
+// sessionDefaults are made once, since each of them has a goroutine that never
+// ends.
+var sessionDefaults = scs.New()
 
 func init() { gob.Register(int64(0)) }
 
@@ -65,8 +69,8 @@ func (s sessionStore) Commit(token string, data []byte, end time.Time) error {
 
 func (s sessionStore) Delete(token string) error { return s.DeleteCtx(context.Background(), token) }
 
-// signInsPerMinute is how often an address, and a name, may try to sign in.
-const signInsPerMinute = 10
+// signInPace is how often an address, and a name, may try to sign in.
+var signInPace = pace{10, 10}
 
 // askToSignIn sends a visitor to the sign-in page, and back afterwards.
 func (s *Server) askToSignIn(v *visit) {
@@ -101,8 +105,8 @@ func (s *Server) showSignIn(v *visit, status int, form signInForm) error {
 
 func (s *Server) signIn(v *visit) error {
 	form := signInForm{Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Back: localPath(v.PostFormValue("back"))}
-	_, _, addressMay := s.signInsByAddress.take(clientAddr(v.Request), signInsPerMinute, v.now)
-	_, _, nameMay := s.signInsByName.take(form.Name, signInsPerMinute, v.now)
+	_, _, addressMay := s.signInsByAddress.take(s.client(v.Request), signInPace, v.now)
+	_, _, nameMay := s.signInsByName.take(form.Name, signInPace, v.now)
 	if !addressMay || !nameMay {
 		form.Problem = app.Text{EN: "Too many attempts. Wait a minute, then try again.", VI: "Bạn đã thử quá nhiều lần. Hãy đợi một phút rồi thử lại."}.In(v.lang)
 		return s.showSignIn(v, http.StatusTooManyRequests, form)

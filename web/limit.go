@@ -1,21 +1,25 @@
 package web
 
 import (
-	"net"
-	"net/http"
-	"net/netip"
+	"math"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 )
 
-// maxBuckets bounds the memory of a limiter: beyond it the buckets that are
-// full again are let go of, and then all of them.
+// maxBuckets bounds the memory of a limiter, to about 4 MiB.
 const maxBuckets = 20_000
 
-// buckets are token buckets by key: each as large as its limit, filled within
-// a minute.
+// examined is how many buckets a new one looks at before it is added.
+const examined = 16
+
+// pace is that of a bucket: how many tokens it holds, and how many of them come
+// back within a minute.
+type pace struct{ burst, perMinute int }
+
+// buckets are token buckets by key. Keys are of a fixed size: what strangers
+// send becomes one only by its hash.
 type buckets[K comparable] struct {
 	mu   sync.Mutex
 	byID map[K]*rate.Limiter
@@ -23,12 +27,12 @@ type buckets[K comparable] struct {
 
 // take takes a token. It gives how many whole ones remain, and where there was
 // none, how long until there is.
-func (b *buckets[K]) take(key K, perMinute int, now time.Time) (remaining int, wait time.Duration, ok bool) {
+func (b *buckets[K]) take(key K, p pace, now time.Time) (remaining int, wait time.Duration, ok bool) {
 	b.mu.Lock()
 	l := b.byID[key]
 	if l == nil {
 		b.makeRoom(now)
-		l = rate.NewLimiter(rate.Limit(float64(perMinute)/60), perMinute)
+		l = rate.NewLimiter(rate.Limit(float64(p.perMinute)/60), p.burst)
 		b.byID[key] = l
 	}
 	b.mu.Unlock()
@@ -36,7 +40,7 @@ func (b *buckets[K]) take(key K, perMinute int, now time.Time) (remaining int, w
 		return int(l.TokensAt(now)), 0, true
 	}
 	missing := 1 - l.TokensAt(now)
-	return 0, time.Duration(missing * 60 / float64(perMinute) * float64(time.Second)), false
+	return 0, time.Duration(missing * 60 / float64(p.perMinute) * float64(time.Second)), false
 }
 
 // exhausted tells whether take would fail now.
@@ -47,20 +51,34 @@ func (b *buckets[K]) exhausted(key K, now time.Time) bool {
 	return l != nil && l.TokensAt(now) < 1
 }
 
+// makeRoom lets go of buckets before one is added. It examines a few, which the
+// order of a map picks at random. Those that are full again say nothing any
+// more. Where there are as many as there may be, the one that lacks the fewest
+// tokens goes too.
+//
+// So nobody new is refused, and nobody is forgotten who has used up their
+// tokens: an attacker with thousands of addresses or names only pushes out
+// their own, of which each was used a few times. To push out one empty bucket
+// they would have to empty 20,000 others first.
 func (b *buckets[K]) makeRoom(now time.Time) {
 	if b.byID == nil {
 		b.byID = map[K]*rate.Limiter{}
 	}
-	if len(b.byID) < maxBuckets {
-		return
-	}
+	var fullest K
+	least, seen := math.Inf(1), 0
 	for key, l := range b.byID {
-		if l.TokensAt(now) >= float64(l.Burst()) {
+		switch missing := float64(l.Burst()) - l.TokensAt(now); {
+		case missing <= 0:
 			delete(b.byID, key)
+		case missing < least:
+			fullest, least = key, missing
+		}
+		if seen++; seen == examined {
+			break
 		}
 	}
 	if len(b.byID) >= maxBuckets {
-		clear(b.byID)
+		delete(b.byID, fullest)
 	}
 }
 
@@ -70,25 +88,5 @@ type keyRoute struct {
 	route  string
 }
 
-// failuresPerMinute is how often one address may fail to authenticate.
-const failuresPerMinute = 30
-
-// clientAddr is whom failures are counted against: the peer itself, an IPv6
-// one with its whole /64. What a header says of it could be anybody's word.
-func clientAddr(r *http.Request) netip.Prefix {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	addr, err := netip.ParseAddr(host)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	addr = addr.Unmap().WithZone("")
-	bits := 32
-	if addr.Is6() {
-		bits = 64
-	}
-	prefix, _ := addr.Prefix(bits)
-	return prefix
-}
+// failurePace is how often one client may fail to authenticate.
+var failurePace = pace{30, 30}

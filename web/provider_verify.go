@@ -99,10 +99,10 @@ func checkStamp(name, stamp string, unit time.Duration, at time.Time, window tim
 // noteRefused keeps a refused call for the operator, as long as its address
 // may still fail.
 func (s *Server) noteRefused(r *http.Request, in inbound, why app.Refusal) {
-	if s.failures.exhausted(clientAddr(r), in.at) {
+	if s.failures.exhausted(s.client(r), in.at) {
 		return
 	}
-	s.service.NoteRefusedCall(app.RefusedCall{SourceID: in.source.ID, ReceivedAt: in.at, Remote: clientAddr(r).Addr().String(), Refusal: why})
+	s.service.NoteRefusedCall(app.RefusedCall{SourceID: in.source.ID, ReceivedAt: in.at, Remote: s.clientAddr(r).String(), Refusal: why})
 }
 
 // maxExplained is the length in bytes of a body up to which it is looked for
@@ -116,7 +116,7 @@ const maxExplained = 64 << 10
 // framework has written anew. A call that would be right with one of these is
 // refused all the same; only its reason becomes clearer.
 func (s *Server) explainRefusal(r *http.Request, a adapter, in inbound, why app.Refusal) app.Refusal {
-	if why.Code != app.RefusalKey && why.Code != app.RefusalSignature || len(in.body) > maxExplained || s.failures.exhausted(clientAddr(r), in.at) {
+	if why.Code != app.RefusalKey && why.Code != app.RefusalSignature || len(in.body) > maxExplained || s.failures.exhausted(s.client(r), in.at) {
 		return why
 	}
 	if in.source.SecretLost {

@@ -111,7 +111,7 @@ func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) (int,
 		w.Header().Set("Retry-After", strconv.Itoa(unavailableRetry))
 	}
 	if status >= 500 {
-		s.log.Error("request failed", "request_id", body.RequestID, "method", r.Method, "route", routeOf(r), "status", status, "err", e.Err)
+		s.log.Error("request failed", "request_id", body.RequestID, "method", r.Method, "route", routeOf(r), "remote", s.clientAddr(r), "status", status, "err", e.Err)
 	}
 	return status, body
 }
@@ -133,6 +133,6 @@ func rateLimited(w http.ResponseWriter, r *http.Request, limit int, wait time.Du
 // recovered answers 500 for a handler that panicked, and keeps the process.
 func (s *Server) recovered(w http.ResponseWriter, r *http.Request, value any, stack []byte) {
 	s.log.LogAttrs(r.Context(), slog.LevelError, "panic in a handler",
-		slog.String("request_id", requestID(r)), slog.String("route", routeOf(r)), slog.Any("panic", value), slog.String("stack", string(stack)))
+		slog.String("request_id", requestID(r)), slog.String("route", routeOf(r)), slog.Any("remote", s.clientAddr(r)), slog.Any("panic", value), slog.String("stack", string(stack)))
 	s.writeError(w, r, errors.New("panic"))
 }

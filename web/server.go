@@ -48,6 +48,10 @@ type Config struct {
 	Installation app.Installation // how serve was started, for the operator to read
 	RecentLog    *RecentLog       // that Logger writes to, for the operator to read; nil: none is shown
 	Lang         app.Lang         // of the dashboard where neither the visitor nor the browser names one; empty: English
+
+	// TrustedProxies are the networks of the proxies whose X-Forwarded-For says
+	// whom a request comes from.
+	TrustedProxies []netip.Prefix
 }
 
 // Server answers HTTP.
@@ -57,6 +61,8 @@ type Server struct {
 	perClass [2]int // limits by class
 	limits   buckets[keyRoute]
 	failures buckets[netip.Prefix]
+
+	trustedProxies []netip.Prefix
 
 	// Of the dashboard.
 	sessions         *scs.SessionManager
@@ -81,6 +87,7 @@ func New(c Config) http.Handler {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.trustedProxies = c.TrustedProxies
 	s.secure, s.version, s.closing, s.installation, s.recentLog = c.Secure, c.Version, c.Closing, c.Installation, c.RecentLog
 	s.lang = cmp.Or(c.Lang, app.English)
 	s.sessions = newSessions(c.Service, c.Secure, s.writeError)
@@ -186,7 +193,7 @@ func (s *Server) management(rt route) http.HandlerFunc {
 			writeJSON(w, status, body)
 			return
 		}
-		remaining, wait, allowed := s.limits.take(keyRoute{q.key.ID, name}, limit, q.now)
+		remaining, wait, allowed := s.limits.take(keyRoute{q.key.ID, name}, pace{limit, limit}, q.now)
 		if !allowed {
 			status, body := rateLimited(w, r, limit, wait)
 			writeJSON(w, status, body)
@@ -213,8 +220,8 @@ func (s *Server) management(rt route) http.HandlerFunc {
 // has failed too often. A valid credential never comes here.
 func (s *Server) refused(w http.ResponseWriter, r *http.Request, err error, now time.Time) (int, failure) {
 	if app.CodeOf(err) == app.CodeUnauthorized {
-		if _, wait, ok := s.failures.take(clientAddr(r), failuresPerMinute, now); !ok {
-			return rateLimited(w, r, failuresPerMinute, wait)
+		if _, wait, ok := s.failures.take(s.client(r), failurePace, now); !ok {
+			return rateLimited(w, r, failurePace.perMinute, wait)
 		}
 	}
 	return s.failed(w, r, err)

@@ -38,9 +38,19 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// start serves the file on a loopback port, another one each time. Webhooks may
-// go to 127.0.0.1.
-func (w *world) start() {
+// newStillWorld is a world without a server and a courier, so that it can live
+// in a bubble of synctest, where no time passes while it works.
+func newStillWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, path: filepath.Join(t.TempDir(), "baoco.db")}
+	must(t, sqlitestore.Create(context.Background(), w.path, app.DefaultZone, time.Now()))
+	w.open()
+	t.Cleanup(func() { must(t, w.store.Close()) })
+	return w
+}
+
+// open makes the service over the file. Webhooks may go to 127.0.0.1.
+func (w *world) open() *scheduler.Sender {
 	t := w.t
 	t.Helper()
 	ctx := context.Background()
@@ -56,6 +66,15 @@ func (w *world) start() {
 		Store: w.store, Zone: zone, Targets: targets, Providers: web.Providers(), ReadInbound: web.ReadInbound, Send: sender.Send,
 		Alert: scheduler.NewAlerter(targets, "test", nil).Send,
 	})
+	return sender
+}
+
+// start serves the file on a loopback port, another one each time.
+func (w *world) start() {
+	t := w.t
+	t.Helper()
+	ctx := context.Background()
+	sender := w.open()
 	courier, err := scheduler.Start(w.service, sender.Send, scheduler.Options{})
 	must(t, err)
 	server := httptest.NewServer(web.New(web.Config{Service: w.service, Version: "test"}))

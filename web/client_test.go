@@ -1,0 +1,144 @@
+package web_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"baoco/app"
+	"baoco/web"
+)
+
+// TestTrustedProxies: whom a call comes from stands in the log of refused
+// calls, and only trusted proxies can say it.
+func TestTrustedProxies(t *testing.T) {
+	t.Parallel()
+	w := newStillWorld(t)
+	h := web.New(web.Config{Service: w.service, TrustedProxies: []netip.Prefix{
+		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:1::/48"),
+	}})
+	for i, c := range []struct {
+		peer, want string
+		forwarded  []string
+	}{
+		{"192.0.2.1:1", "192.0.2.1", nil},
+		{"[2001:db8::1]:1", "2001:db8::1", nil},
+		{"[::ffff:192.0.2.1]:1", "192.0.2.1", nil},
+		// Nobody but a trusted proxy.
+		{"192.0.2.1:1", "192.0.2.1", []string{"198.51.100.7"}},
+		{"[2001:db8:2::1]:1", "2001:db8:2::1", []string{"198.51.100.7"}},
+		{"10.0.0.1:1", "198.51.100.7", []string{"198.51.100.7"}},
+		{"[::ffff:10.0.0.1]:1", "198.51.100.7", []string{"198.51.100.7"}},
+		{"[2001:db8:1::5%eth0]:1", "198.51.100.7", []string{"198.51.100.7"}},
+		// The last that isn't trusted; what stands before it is the client's word.
+		{"10.0.0.1:1", "198.51.100.7", []string{"203.0.113.9, 198.51.100.7"}},
+		{"10.0.0.1:1", "198.51.100.7", []string{"203.0.113.9", "198.51.100.7,10.1.1.1", "10.2.2.2"}},
+		{"10.0.0.1:1", "198.51.100.7", []string{"10.3.3.3, 198.51.100.7, ::ffff:10.1.1.1"}},
+		{"10.0.0.1:1", "198.51.100.7", []string{"garbage, 198.51.100.7"}},
+		{"10.0.0.1:1", "10.9.9.9", []string{"10.9.9.9, 10.1.1.1"}},
+		// Ports and brackets.
+		{"10.0.0.1:1", "198.51.100.7", []string{"198.51.100.7:4711"}},
+		{"10.0.0.1:1", "2001:db8::7", []string{"[2001:db8::7]:4711"}},
+		{"10.0.0.1:1", "2001:db8::7", []string{"[2001:db8::7]"}},
+		{"10.0.0.1:1", "2001:db8::7", []string{"\t2001:db8::7 "}},
+		// What is no address: the proxy that said it.
+		{"10.0.0.1:1", "10.0.0.1", nil},
+		{"10.0.0.1:1", "10.0.0.1", []string{""}},
+		{"10.0.0.1:1", "10.0.0.1", []string{"198.51.100.7,"}},
+		{"10.0.0.1:1", "10.0.0.1", []string{"198.51.100.7, unknown"}},
+		{"10.0.0.1:1", "10.0.0.1", []string{"[198.51.100.7"}},
+		{"10.0.0.1:1", "10.0.0.1", []string{"198.51.100.7:x"}},
+		{"10.0.0.1:1", "10.1.1.1", []string{"198.51.100.7, <script>, 10.1.1.1"}},
+	} {
+		var header []string
+		for _, value := range c.forwarded {
+			header = append(header, "X-Forwarded-For", value)
+		}
+		if a := from(h, c.peer, "POST", "/api/webhooks/provider/nowhere", "{}", header...); a.status != 401 {
+			t.Fatalf("%s %q: %d", c.peer, c.forwarded, a.status)
+		}
+		if got := w.lastRefused(i + 1); got != c.want {
+			t.Errorf("%s with %q is %s, want %s", c.peer, c.forwarded, got, c.want)
+		}
+	}
+}
+
+// lastRefused is the address of the n-th call that was refused.
+func (w *world) lastRefused(n int) string {
+	w.t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		calls, err := w.service.RefusedCalls(context.Background(), 1, 0, n)
+		must(w.t, err)
+		if len(calls) == n {
+			return calls[0].Remote
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatal("the refused call isn't noted")
+		}
+	}
+}
+
+// TestFailuresBehindProxy: behind a trusted proxy everybody has a limit of
+// their own, and elsewhere the header gives nobody another one.
+func TestFailuresBehindProxy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newStillWorld(t)
+		h := web.New(web.Config{Service: w.service, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
+		r := rand.New(rand.NewPCG(1, 2))
+		fail := func(peer string, forwarded func() string) (limited int) {
+			for range 100 {
+				if from(h, peer, "GET", "/api/v1/webhooks", "", "X-Forwarded-For", forwarded()).status == 429 {
+					limited++
+				}
+			}
+			return limited
+		}
+		if n := fail("10.0.0.1:1", func() string { return randomIPv4(r) }); n != 0 {
+			t.Errorf("%d of 100 clients behind a proxy are limited for one another", n)
+		}
+		if n := fail("10.0.0.1:1", func() string { return randomIPv4(r) + ", 203.0.113.9" }); n != 70 {
+			t.Errorf("of one client behind a proxy, who wrote the header too, %d of 100 calls are limited, want 70", n)
+		}
+		if n := fail("203.0.113.10:1", func() string { return randomIPv4(r) }); n != 70 {
+			t.Errorf("of one client that is no proxy %d of 100 calls are limited, want 70", n)
+		}
+	})
+}
+
+// TestFullLimiter: more clients than a limiter has room for lock nobody new
+// out, and make it forget nobody who has failed too often.
+func TestFullLimiter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newStillWorld(t)
+		h := web.New(web.Config{Service: w.service})
+		fail := func(peer string) int {
+			return from(h, peer, "GET", "/api/v1/webhooks", "", "Authorization", "Bearer wrong").status
+		}
+		for range 30 {
+			fail("192.0.2.1:1")
+		}
+		r := rand.New(rand.NewPCG(1, 2))
+		for i := range 25_000 {
+			if got := fail("[" + randomIPv6(r) + "]:1"); got != 401 {
+				t.Fatalf("client %d: %d", i, got)
+			}
+		}
+		if got := fail("192.0.2.1:1"); got != 429 {
+			t.Errorf("25000 clients later one that failed too often is answered %d", got)
+		}
+		key := w.apiKey(app.ScopeRead)
+		if got := from(h, "192.0.2.1:1", "GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).status; got != 200 {
+			t.Errorf("its valid key: %d", got)
+		}
+		time.Sleep(time.Minute)
+		if got := fail("192.0.2.1:1"); got != 401 {
+			t.Errorf("a minute later: %d", got)
+		}
+	})
+}
+
