@@ -43,6 +43,7 @@ func serveCommand() *cli.Command {
 			&cli.StringFlag{Name: "acme-directory", Usage: "`URL` of the authority that issues the certificate of --domain (default: Let's Encrypt)", EnvVars: []string{"BAOCO_ACME_DIRECTORY"}},
 			&cli.StringFlag{Name: "timezone", Usage: "`ZONE` of every date (default: that of the database, " + app.DefaultZone + " in a new one)", EnvVars: []string{"BAOCO_TIMEZONE"}},
 			&cli.StringSliceFlag{Name: "allow-target", Usage: "allow webhooks at private addresses in `CIDR[@PORT]`, or at this exact host name (repeatable)", EnvVars: []string{"BAOCO_ALLOW_TARGET"}},
+			&cli.StringSliceFlag{Name: "trusted-proxies", Usage: "take the client's address from X-Forwarded-For where the connection comes from `CIDR` (repeatable)", EnvVars: []string{"BAOCO_TRUSTED_PROXIES"}},
 			&cli.IntFlag{Name: "rate-limit", Usage: "requests a minute for each API key and endpoint, `N`", Value: 300, EnvVars: []string{"BAOCO_RATE_LIMIT"}},
 			&cli.IntFlag{Name: "listing-rate-limit", Usage: "the same for the listings of transactions and of bank accounts, `N`", Value: 60, EnvVars: []string{"BAOCO_LISTING_RATE_LIMIT"}},
 			keepFlag("keep-inbound", keepInboundUsage, "30d"),
@@ -59,6 +60,7 @@ func serveCommand() *cli.Command {
 type settings struct {
 	db, listen, baseURL, domain, acmeDirectory, zone string
 	targets                                          []string
+	proxies                                          []netip.Prefix // that are trusted
 	rateLimit, listingLimit                          int
 	keep                                             app.PruneLimits
 	catchUp                                          time.Duration // 0: never
@@ -89,6 +91,9 @@ func readSettings(c *cli.Context) (s settings, err error) {
 	}
 	if _, err := app.ParseTargetPolicy(s.targets); err != nil {
 		return s, usagef("--allow-target: %v", err)
+	}
+	if s.proxies, err = parseProxies(c.StringSlice("trusted-proxies")); err != nil {
+		return s, err
 	}
 	if s.rateLimit < 1 || s.rateLimit > 1_000_000 || s.listingLimit < 1 || s.listingLimit > 1_000_000 {
 		return s, usagef("--rate-limit and --listing-rate-limit must be from 1 to 1000000")
@@ -124,6 +129,19 @@ func (s *settings) checkDomain() error {
 		return usagef("--acme-directory needs --domain")
 	}
 	return nil
+}
+
+// parseProxies reads --trusted-proxies. A network of all addresses is refused:
+// with it anybody could choose the address they are known by.
+func parseProxies(entries []string) (list []netip.Prefix, err error) {
+	for _, entry := range entries {
+		network, err := app.ParseNetwork(strings.TrimSpace(entry))
+		if err != nil || network.Bits() == 0 {
+			return nil, usagef("--trusted-proxies must be addresses or networks such as 127.0.0.1 or 10.0.0.0/8, not %q", entry)
+		}
+		list = append(list, network)
+	}
+	return list, nil
 }
 
 func checkBaseURL(base, domain string) (string, error) {
@@ -276,7 +294,7 @@ func start(ctx context.Context, store *sqlitestore.Store, s settings, recent *we
 	handler := web.New(web.Config{
 		Service: service, Logger: log, Limit: s.rateLimit, ListingLimit: s.listingLimit,
 		Secure: strings.HasPrefix(s.baseURL, "https://"), Version: version, Closing: r.closing, RecentLog: recent,
-		Installation: installation, Lang: s.lang,
+		Installation: installation, Lang: s.lang, TrustedProxies: s.proxies,
 	})
 	if err := r.listen(s, handler, log); err != nil {
 		return nil, exitStatus{exitDatabase, err}

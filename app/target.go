@@ -30,7 +30,7 @@ func ParseTargetPolicy(entries []string) (*TargetPolicy, error) {
 	for _, entry := range entries {
 		entry = strings.TrimSpace(entry)
 		network, portText, hasPort := strings.Cut(entry, "@")
-		if prefix, err := parseNetwork(network); err == nil {
+		if prefix, err := ParseNetwork(network); err == nil {
 			port := uint64(0)
 			if hasPort {
 				if port, err = strconv.ParseUint(portText, 10, 16); err != nil || port == 0 {
@@ -49,9 +49,9 @@ func ParseTargetPolicy(entries []string) (*TargetPolicy, error) {
 	return p, nil
 }
 
-// parseNetwork reads a CIDR or a single address, as the addresses that are
+// ParseNetwork reads a CIDR or a single address, as the addresses that are
 // judged are written: without a zone, IPv4 unmapped.
-func parseNetwork(s string) (netip.Prefix, error) {
+func ParseNetwork(s string) (netip.Prefix, error) {
 	prefix, err := netip.ParsePrefix(s)
 	if err != nil {
 		addr, err := netip.ParseAddr(s)

@@ -141,4 +141,3 @@ func TestFullLimiter(t *testing.T) {
 		}
 	})
 }
-
