@@ -39,8 +39,8 @@ func TestSystemdUnit(t *testing.T) {
 			"User":      "baoco", "StateDirectory": "baoco", "ProtectHome": "yes", "PrivateTmp": "yes", "CapabilityBoundingSet": "",
 			"TimeoutStopSec": "20", "RestartPreventExitStatus": "2", "Restart": "on-failure", "NoNewPrivileges": "yes", "ProtectSystem": "strict",
 		}, []string{"AmbientCapabilities", "ReadWritePaths"}},
-		{[]string{bin, "--domain", "x.vn", "--user", "shop", "--rate-limit", "10", "--allow-target", "10.0.0.0/8", "--allow-target", "shop.local"}, map[string]string{
-			"ExecStart": "/usr/local/bin/baoco serve --db=/var/lib/baoco/baoco.db --domain=x.vn --allow-target=10.0.0.0/8 --allow-target=shop.local --rate-limit=10 --log-format=json",
+		{[]string{bin, "--domain", "x.vn", "--user", "shop", "--rate-limit", "10", "--allow-target", "10.0.0.0/8", "--allow-target", "shop.local", "--trusted-proxies", "10.0.0.1,2001:db8::/32"}, map[string]string{
+			"ExecStart": "/usr/local/bin/baoco serve --db=/var/lib/baoco/baoco.db --domain=x.vn --allow-target=10.0.0.0/8 --allow-target=shop.local --trusted-proxies=10.0.0.1 --trusted-proxies=2001:db8::/32 --rate-limit=10 --log-format=json",
 			"User":      "shop", "AmbientCapabilities": "CAP_NET_BIND_SERVICE", "CapabilityBoundingSet": "CAP_NET_BIND_SERVICE",
 		}, []string{"PrivateUsers"}},
 		{[]string{bin, "--listen", "0.0.0.0:80"}, map[string]string{"AmbientCapabilities": "CAP_NET_BIND_SERVICE"}, nil},
@@ -66,7 +66,7 @@ func TestSystemdUnit(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"--listing-rate-limit", "0"}, {"--timezone", "Nowhere"}, {"--user", "a b"}, {"--user", "%i"}, {"--db", "/srv/a\nExecStartPre=/bin/false/x.db"}, {"--binary", "/\xff"}, {"more"},
+		{"--listing-rate-limit", "0"}, {"--trusted-proxies", "proxy.local"}, {"--trusted-proxies", "10.0.0.1:80"}, {"--trusted-proxies", "0.0.0.0/0"}, {"--trusted-proxies", "::ffff:0.0.0.0/96"}, {"--timezone", "Nowhere"}, {"--user", "a b"}, {"--user", "%i"}, {"--db", "/srv/a\nExecStartPre=/bin/false/x.db"}, {"--binary", "/\xff"}, {"more"},
 	} {
 		if code, stdout, stderr := baoco("", append([]string{"systemd"}, args...)...); code != exitUsage || stdout != "" {
 			t.Errorf("%v: exit %d, %s%s", args, code, stdout, stderr)

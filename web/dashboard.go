@@ -77,10 +77,30 @@ func (s *Server) visiting(p page, above int) http.HandlerFunc {
 			s.askToSignIn(v)
 			return
 		}
-		if err := p.handle(s, v); err != nil {
+		err := v.readForm(p)
+		if err == nil {
+			err = p.handle(s, v)
+		}
+		if err != nil {
 			s.pageError(v, err)
 		}
 	}
+}
+
+// readForm reads the form of an action whole before anything is done: one that
+// is too large, or cut off, must not count as one with empty fields.
+func (v *visit) readForm(p page) error {
+	if _, own := ownForms[p.path]; own || v.Method != http.MethodPost {
+		return nil
+	}
+	err := v.ParseForm()
+	if err == nil {
+		err = v.ParseMultipartForm(maxForm)
+	}
+	if err == nil || errors.Is(err, http.ErrNotMultipart) {
+		return nil
+	}
+	return bodyError(err)
 }
 
 // welcome finds out who is visiting.

@@ -113,7 +113,6 @@ func (u upload) remove() {
 // buffer, however large the file.
 func readUpload(v *visit) (u upload, err error) {
 	u.fields = map[string]string{}
-	v.Body = http.MaxBytesReader(v.w, v.Body, maxStatement)
 	parts, err := v.MultipartReader()
 	if err != nil {
 		return u, app.Refused(app.CodeValidation, app.Text{EN: "Choose a file.", VI: "Hãy chọn một tệp."})
@@ -129,7 +128,7 @@ func readUpload(v *visit) (u upload, err error) {
 			return u, uploadError(err)
 		case part.FormName() == "file" && part.FileName() != "" && u.path == "":
 			err = u.keep(part)
-		case part.FormName() != "file":
+		case slices.Contains([]string{"bank-account-id", "notify", "sum"}, part.FormName()):
 			var value []byte
 			value, err = io.ReadAll(io.LimitReader(part, maxFormField))
 			u.fields[part.FormName()] = string(value)

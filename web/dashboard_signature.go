@@ -55,9 +55,8 @@ func (s *Server) showSignature(v *visit, status int, data signatureData) (err er
 // checkSignature checks what was entered. Nothing of it is kept: the answer is
 // the page.
 func (s *Server) checkSignature(v *visit) error {
-	v.Body = http.MaxBytesReader(v.w, v.Body, maxSignatureForm)
 	err := v.ParseForm()
-	if err == nil { // what the reader lets through fits into memory: no file is made of it
+	if err == nil { // it fits into memory: no file is made of it
 		err = v.ParseMultipartForm(maxSignatureForm)
 	}
 	if err != nil && !errors.Is(err, http.ErrNotMultipart) {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -225,12 +224,8 @@ func (s *Server) verified(w http.ResponseWriter, r *http.Request, at entrance, n
 			"URL và Bearer token đều không thuộc nguồn nào."))
 		return in, adapter, app.ErrUnauthorized()
 	}
-	in.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxInboundBody))
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		return in, adapter, errTooLarge(maxInboundBody)
-	} else if err != nil {
-		return in, adapter, app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body could not be read.", VI: "Không đọc được nội dung yêu cầu."})
+	if in.body, err = io.ReadAll(r.Body); err != nil {
+		return in, adapter, bodyError(err)
 	}
 	why := adapter.verify(in, r.Header)
 	if why.Code == "" {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -30,6 +31,13 @@ const (
 const (
 	defaultLimit        = 300
 	defaultListingLimit = 60
+)
+
+// How many bytes of a body are read. Every other request has none.
+const (
+	maxManagementBody = 64 << 10
+	maxForm           = 64 << 10
+	maxInboundBody    = 1 << 20 // of calls with several transactions; see adapter.maxBody
 )
 
 type bodyRule byte
@@ -78,19 +86,20 @@ var routes = []route{
 type openRoute struct {
 	method  string
 	path    string
+	maxBody int64
 	handler func(s *Server) http.HandlerFunc
 }
 
 // openRoutes is THE table of what the providers call, and of the probes.
 var openRoutes = []openRoute{
-	{"POST", "/api/webhooks/provider", calls(ownEntrance)},
-	{"POST", "/api/webhooks/provider/{token}", calls(ownEntrance)},
-	{"POST", "/api/token_generate", vietQRTokens},
-	{"POST", "/bank/api/transaction-sync", calls(vietQREntrance)},
-	{"POST", "/api/webhooks/provider/{token}/api/token_generate", vietQRTokens},
-	{"POST", "/api/webhooks/provider/{token}/bank/api/transaction-sync", calls(vietQREntrance)},
-	{"GET", "/healthz", func(s *Server) http.HandlerFunc { return s.healthz }},
-	{"GET", "/readyz", func(s *Server) http.HandlerFunc { return s.readyz }},
+	{"POST", "/api/webhooks/provider", maxInboundBody, calls(ownEntrance)},
+	{"POST", "/api/webhooks/provider/{token}", maxInboundBody, calls(ownEntrance)},
+	{"POST", "/api/token_generate", 0, vietQRTokens},
+	{"POST", "/bank/api/transaction-sync", maxInboundBody, calls(vietQREntrance)},
+	{"POST", "/api/webhooks/provider/{token}/api/token_generate", 0, vietQRTokens},
+	{"POST", "/api/webhooks/provider/{token}/bank/api/transaction-sync", maxInboundBody, calls(vietQREntrance)},
+	{"GET", "/healthz", 0, func(s *Server) http.HandlerFunc { return s.healthz }},
+	{"GET", "/readyz", 0, func(s *Server) http.HandlerFunc { return s.readyz }},
 }
 
 func calls(at entrance) func(*Server) http.HandlerFunc {
@@ -204,6 +213,10 @@ var dashboardPages = []page{
 	{"GET", "/live/counter/{token}", "", (*Server).liveCounterLink},
 }
 
+// ownForms are the forms that their handlers read themselves, since a file is in
+// them, with the most bytes that they may be.
+var ownForms = map[string]int64{"/transactions/import": maxStatement, "/tools/signature": maxSignatureForm}
+
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	byPath := map[string]methods{}
@@ -211,10 +224,14 @@ func (s *Server) handler() http.Handler {
 		if byPath[rt.path] == nil {
 			byPath[rt.path] = methods{}
 		}
-		byPath[rt.path][rt.method] = s.management(rt)
+		e := endpoint{handle: s.management(rt)}
+		if rt.body != noBody {
+			e.maxBody = maxManagementBody
+		}
+		byPath[rt.path][rt.method] = e
 	}
 	for _, rt := range openRoutes {
-		byPath[rt.path] = methods{rt.method: rt.handler(s)}
+		byPath[rt.path] = methods{rt.method: {rt.maxBody, rt.handler(s)}}
 	}
 	for path, m := range byPath {
 		mux.HandleFunc(path, s.dispatch(m))
@@ -234,12 +251,16 @@ func (s *Server) dashboard(mux *http.ServeMux) {
 		if byPath[p.path] == nil {
 			byPath[p.path] = methods{}
 		}
-		byPath[p.path][p.method] = protection.Handler(s.sessions.LoadAndSave(s.visiting(p, segmentsAbove(p.path)))).ServeHTTP
+		e := endpoint{handle: protection.Handler(s.sessions.LoadAndSave(s.visiting(p, segmentsAbove(p.path)))).ServeHTTP}
+		if p.method == http.MethodPost {
+			e.maxBody = cmp.Or(ownForms[p.path], maxForm)
+		}
+		byPath[p.path][p.method] = e
 	}
 	for path, m := range byPath {
 		mux.HandleFunc(path, s.dispatch(m))
 	}
-	mux.HandleFunc("/static/{name}", s.dispatch(methods{"GET": s.static}))
+	mux.HandleFunc("/static/{name}", s.dispatch(methods{"GET": {0, s.static}}))
 }
 
 // segmentsAbove is how many segments a path of the dashboard has beyond the

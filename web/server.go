@@ -28,11 +28,6 @@ import (
 	"github.com/alexedwards/scs/v2"
 )
 
-const (
-	maxManagementBody = 64 << 10
-	maxInboundBody    = 1 << 20
-)
-
 // requestTimeout is how long a request may wait for the storage.
 const requestTimeout = 10 * time.Second
 
@@ -152,7 +147,14 @@ func routeOf(r *http.Request) string {
 }
 
 // methods are what one path answers to.
-type methods map[string]http.HandlerFunc
+type methods map[string]endpoint
+
+// endpoint answers one method of a path. Of the body it can read maxBody bytes,
+// whatever it reads it with.
+type endpoint struct {
+	maxBody int64
+	handle  http.HandlerFunc
+}
 
 // dispatch answers 405, with what is allowed, to any other method.
 func (s *Server) dispatch(m methods) http.HandlerFunc {
@@ -170,8 +172,9 @@ func (s *Server) dispatch(m methods) http.HandlerFunc {
 		if method == http.MethodHead {
 			method = http.MethodGet
 		}
-		if handle := m[method]; handle != nil {
-			handle(w, r)
+		if e, found := m[method]; found {
+			r.Body = http.MaxBytesReader(w, r.Body, e.maxBody)
+			e.handle(w, r)
 			return
 		}
 		w.Header().Set("Allow", allow)
@@ -205,7 +208,7 @@ func (s *Server) management(rt route) http.HandlerFunc {
 			err = app.Refused(app.CodeForbidden, app.Text{EN: "This API key may only read.", VI: "Khoá API này chỉ có quyền đọc."})
 		}
 		if err == nil {
-			err = q.readBody(w, rt.body)
+			err = q.readBody(rt.body)
 		}
 		if err == nil {
 			err = rt.handle(s, w, q)
@@ -243,17 +246,13 @@ func bearer(h http.Header) string {
 
 // readBody reads the JSON of a request, refusing in the order 413, 415, 400.
 // What kind of value it is, the handler looks at.
-func (q *query) readBody(w http.ResponseWriter, rule bodyRule) error {
+func (q *query) readBody(rule bodyRule) error {
 	if rule == noBody {
 		return nil
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, q.Body, maxManagementBody))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return errTooLarge(maxManagementBody)
-	case err != nil:
-		return app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body could not be read.", VI: "Không đọc được nội dung yêu cầu."})
+	raw, err := io.ReadAll(q.Body)
+	if err != nil {
+		return bodyError(err)
 	}
 	q.raw = raw
 	if len(raw) == 0 && rule == mayHaveBody {
@@ -268,9 +267,14 @@ func (q *query) readBody(w http.ResponseWriter, rule bodyRule) error {
 	return nil
 }
 
-func errTooLarge(limit int) error {
-	return app.Refused(app.CodePayloadTooLarge, app.Textf(
-		"The request body is larger than %d bytes.", "Nội dung yêu cầu lớn hơn %d byte.", limit))
+// bodyError refuses a body that could not be read, which err says why.
+func bodyError(err error) error {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return app.Refused(app.CodePayloadTooLarge, app.Textf(
+			"The request body is larger than %d bytes.", "Nội dung yêu cầu lớn hơn %d byte.", tooLarge.Limit))
+	}
+	return app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body could not be read.", VI: "Không đọc được nội dung yêu cầu."})
 }
 
 func checkMediaType(h http.Header) error {
