@@ -91,6 +91,9 @@ const (
 	ErrorHTTPStatus ErrorClass = "http_status"
 	ErrorProtocol   ErrorClass = "protocol"
 	ErrorInternal   ErrorClass = "internal"
+	// ErrorShortage is of an attempt that could not be made for want of
+	// something on this machine. It isn't counted nor recorded.
+	ErrorShortage ErrorClass = "shortage"
 )
 
 // Result is what one HTTP call came to.
@@ -255,7 +258,11 @@ func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, n
 	}
 	// The result is recorded even if the caller hangs up meanwhile.
 	ctx = context.WithoutCancel(ctx)
-	return s.Settle(ctx, o, s.send(ctx, o))
+	result := s.send(ctx, o)
+	if result.Error == ErrorShortage {
+		return Attempt{}, Refused(CodeUnavailable, result.Explanation())
+	}
+	return s.Settle(ctx, o, result)
 }
 
 // History lists attempts, newest first, and how many there are on all pages.

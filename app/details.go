@@ -22,7 +22,8 @@ func (f DeliveryFacts) Signable() bool { return !f.Deleted && !f.Webhook.SecretL
 // DeliveryDetails is all that is known of one delivery.
 type DeliveryDetails struct {
 	DeliveryFacts
-	Calls []Call // oldest first
+	Calls    []Call // oldest first
+	Shortage Text   // what this server lacks for the next attempt; empty: nothing
 	// Now is the request as an attempt at this moment would make it; zero
 	// where it isn't Signable.
 	Now Request
@@ -56,7 +57,7 @@ func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, user
 	}
 	o := facts.Outgoing
 	facts.Secrets = Secrets{}
-	d := DeliveryDetails{DeliveryFacts: facts}
+	d := DeliveryDetails{DeliveryFacts: facts, Shortage: s.shortageOf(o.Delivery)}
 	if d.Signable() {
 		d.Now = o.Request(userAgent, now)
 	}

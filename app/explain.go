@@ -36,6 +36,11 @@ const (
 	CauseOldTLS            Cause = "old_tls"
 	CauseClientCertificate Cause = "client_certificate"
 	CauseHandshake         Cause = "handshake"
+
+	// shortage
+	CauseFiles  Cause = "files"
+	CauseMemory Cause = "memory"
+	CausePorts  Cause = "ports"
 )
 
 // Detail is the detail of a result: its cause, and what was said about it.
@@ -185,6 +190,24 @@ var explanations = map[ErrorClass]map[Cause]Text{
 		"This attempt failed inside baoco, not on your server. It will be retried on schedule; the server log of baoco shows the cause.",
 		"Lần gửi này bị lỗi trong baoco, không phải do máy chủ của bạn. Hệ thống sẽ gửi lại theo lịch; nguyên nhân có trong nhật ký của máy chủ chạy baoco.",
 	}},
+	ErrorShortage: {"": {
+		"baoco’s own server has no files, memory or network ports left, so nothing was sent. This does not count as an attempt; please try again in a moment.",
+		"Máy chủ chạy baoco đã hết tệp, bộ nhớ hoặc cổng mạng nên chưa gửi gì đi. Lần này không bị tính là một lần gửi; vui lòng thử lại sau giây lát.",
+	}},
+}
+
+// Shortage says in a few words what a delivery waits for whose attempt could not
+// be made; empty where it could.
+func (c Cause) Shortage() Text {
+	switch c {
+	case CauseFiles:
+		return Text{"waiting: baoco’s server has no free file handles", "đang chờ: máy chủ chạy baoco hết số tệp được mở"}
+	case CauseMemory:
+		return Text{"waiting: baoco’s server has no free memory", "đang chờ: máy chủ chạy baoco hết bộ nhớ"}
+	case CausePorts:
+		return Text{"waiting: baoco’s server has no free network ports", "đang chờ: máy chủ chạy baoco hết cổng mạng"}
+	}
+	return Text{}
 }
 
 // explainRedirect says where to, without what may be secret in it.

@@ -22,7 +22,10 @@ type PendingDelivery struct {
 	Paused bool // the webhook is switched off: nothing is sent until it is on again
 	// SecretLost says that nothing is sent until the webhook's secret is rotated.
 	SecretLost bool
-	Payload    Payload
+	// Shortage is what this server lacks for the next attempt, which is made
+	// as soon as it can be; empty: nothing.
+	Shortage Text
+	Payload  Payload
 }
 
 type pendingStore interface {
@@ -35,5 +38,9 @@ type pendingStore interface {
 // attempts, those last that wait for somebody to switch their webhook on or to
 // rotate its secret, and how many there are on all pages.
 func (s *Service) Pending(ctx context.Context, accountID int64, f PendingFilter) ([]PendingDelivery, int64, error) {
-	return s.store.Pending(ctx, accountID, f)
+	list, total, err := s.store.Pending(ctx, accountID, f)
+	for i := range list {
+		list[i].Shortage = s.shortageOf(list[i].Delivery)
+	}
+	return list, total, err
 }

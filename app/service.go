@@ -83,6 +83,7 @@ type Service struct {
 	schedule    []time.Duration
 	onWake      atomic.Pointer[func([]int64, []Outgoing)]
 	inFlight    atomic.Pointer[func() int]
+	shortage    atomic.Pointer[func(int64) Cause]
 	probe       atomic.Pointer[probe]
 	catchUps    catchUps
 }
@@ -126,6 +127,19 @@ func (s *Service) wake(webhookIDs []int64, ready []Outgoing) {
 
 // CountInFlight has count called for the number of attempts in flight.
 func (s *Service) CountInFlight(count func() int) { s.inFlight.Store(&count) }
+
+// TellShortages has tell called for what of this machine the attempts of a
+// webhook wait for; empty: for nothing.
+func (s *Service) TellShortages(tell func(webhookID int64) Cause) { s.shortage.Store(&tell) }
+
+// shortageOf is what a pending delivery of a webhook waits for beside its time.
+func (s *Service) shortageOf(d Delivery) Text {
+	tell := s.shortage.Load()
+	if tell == nil || d.State != DeliveryPending {
+		return Text{}
+	}
+	return (*tell)(d.WebhookID).Shortage()
+}
 
 // Probe looks whether the storage works, at now; Ready remembers what it saw,
 // so that a readiness check never waits for a stalled disk.

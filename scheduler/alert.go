@@ -50,7 +50,7 @@ func (s *Scheduler) logAlerted(r app.Alerted) {
 
 // Alerter sends alerts.
 type Alerter struct {
-	network  network
+	network  *network
 	telegram *http.Client
 	version  string
 }
@@ -58,10 +58,10 @@ type Alerter struct {
 // NewAlerter makes an alerter that connects where policy allows. A transport
 // that isn't nil stands in for the network of Telegram.
 func NewAlerter(policy *app.TargetPolicy, version string, transport http.RoundTripper) *Alerter {
-	return newAlerter(network{policy: policy}, version, transport)
+	return newAlerter(newNetwork(policy, nil, nil), version, transport)
 }
 
-func newAlerter(n network, version string, transport http.RoundTripper) *Alerter {
+func newAlerter(n *network, version string, transport http.RoundTripper) *Alerter {
 	if transport == nil {
 		transport = n.transport()
 	}
@@ -120,7 +120,7 @@ func said(text string) string {
 // by its class alone. where is its name and port.
 func unreachableAlert(where string, err error) *app.AlertError {
 	text := app.Textf("%s did not answer in time: check host, port and the kind of encryption.", "%s không trả lời kịp thời gian: vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where)
-	switch class, detail := classify(err, app.CauseResponse); class {
+	switch class, detail := classify(err, app.CauseConnect); class {
 	case app.ErrorTimeout:
 	case app.ErrorDNS:
 		text = app.Textf("The name of %s could not be looked up: check its spelling, and the name servers of this machine.", "Không tra được tên máy chủ %s: vui lòng kiểm tra chính tả và DNS của máy chạy baoco.", where)
@@ -130,6 +130,8 @@ func unreachableAlert(where string, err error) *app.AlertError {
 		text = app.Textf("The secure connection to %s failed (%s): check host, port and the kind of encryption.", "Kết nối bảo mật với %s bị lỗi (%s): vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where, withoutCause(detail))
 	case app.ErrorBlocked:
 		text = app.Textf("%s has no public address, so baoco doesn't connect to it; the operator can allow it with --allow-target on serve.", "%s không có địa chỉ công khai nên baoco không kết nối; người vận hành có thể cho phép bằng --allow-target của serve.", where)
+	case app.ErrorShortage:
+		text = app.Text{EN: "baoco’s own server has no files, memory or network ports left; it is tried again later.", VI: "Máy chủ chạy baoco đã hết tệp, bộ nhớ hoặc cổng mạng; hệ thống sẽ thử lại sau."}
 	case app.ErrorProtocol:
 		text = app.Textf("%s answered otherwise than expected (%s): check host, port and the kind of encryption.", "%s trả lời không đúng như mong đợi (%s): vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where, said(detail))
 	default:

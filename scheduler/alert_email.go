@@ -57,7 +57,7 @@ func (a *Alerter) mailClient(ctx context.Context, e app.EmailSettings) (*mail.Cl
 	options := []mail.Option{
 		mail.WithPort(e.Port), mail.WithTimeout(app.AlertTimeout), mail.WithTLSConfig(secure), mail.WithTLSPolicy(mail.TLSMandatory), mail.WithoutNoop(),
 		mail.WithDialContextFunc(func(dialing context.Context, network, _ string) (net.Conn, error) {
-			conn, err := guardedDialer(a.network.policy, a.network.resolver).DialContext(dialing, network, hostPort(e))
+			conn, err := a.network.dial(dialing, network, hostPort(e))
 			if err != nil {
 				return nil, err
 			}

@@ -35,7 +35,9 @@ func classify(err error, phase app.Cause) (app.ErrorClass, string) {
 		return app.ErrorDNS, app.Detail(app.CauseNoSuchName, clipText(dns.Err))
 	case errors.As(err, &dns):
 		return app.ErrorDNS, app.Detail(app.CauseLookupFailed, clipText(dns.Err))
-	case isAny(err, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL):
+	case shortageOf(err) != "" && phase != app.CauseResponse: // nothing was sent
+		return app.ErrorShortage, string(shortageOf(err))
+	case shortageOf(err) != "":
 		return app.ErrorInternal, unwrapURL(err)
 	case isAny(err, syscall.ECONNREFUSED):
 		return app.ErrorRefused, ""
@@ -45,12 +47,48 @@ func classify(err error, phase app.Cause) (app.ErrorClass, string) {
 		return app.ErrorTimeout, string(phase)
 	case errors.As(err, &handshake):
 		return app.ErrorTLS, app.Detail(tlsCause(handshake.err), unwrapURL(handshake.err))
-	case isAny(err, syscall.ENETUNREACH, syscall.EHOSTUNREACH):
+	case isAny(err, syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.EADDRNOTAVAIL):
 		return app.ErrorConnection, app.Detail(app.CauseUnreachable, unwrapURL(err))
 	case errors.As(err, &operation):
 		return app.ErrorConnection, clipText(operation.Err.Error())
 	}
 	return app.ErrorProtocol, unwrapURL(err)
+}
+
+// shortageOf names what this machine lacked for a connection; empty: nothing.
+func shortageOf(err error) app.Cause {
+	switch {
+	case isAny(err, syscall.EMFILE, syscall.ENFILE):
+		return app.CauseFiles
+	case isAny(err, syscall.ENOMEM, syscall.ENOBUFS):
+		return app.CauseMemory
+	case isAny(err, syscall.EADDRNOTAVAIL) && !lacksIPv6(err):
+		return app.CausePorts
+	}
+	return ""
+}
+
+// lacksIPv6 tells whether an IPv6 address could not be connected to because this
+// machine has none itself, which no waiting mends.
+func lacksIPv6(err error) bool {
+	var operation *net.OpError
+	if !errors.As(err, &operation) {
+		return false
+	}
+	to, ok := operation.Addr.(*net.TCPAddr)
+	if !ok || to.IP.To4() != nil {
+		return false
+	}
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		return false
+	}
+	for _, addr := range own {
+		if network, ok := addr.(*net.IPNet); ok && network.IP.To4() == nil && !network.IP.IsLinkLocalUnicast() && network.IP.IsLoopback() == to.IP.IsLoopback() {
+			return false
+		}
+	}
+	return true
 }
 
 func isAny(err error, targets ...error) bool {

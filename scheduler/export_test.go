@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"crypto/tls"
 	"crypto/x509"
 	"net"
 
@@ -11,10 +10,10 @@ import (
 // NewSenderOn is NewSender with the names of a test's resolver and the
 // certificates that a test trusts, over the real network.
 func NewSenderOn(policy *app.TargetPolicy, resolver *net.Resolver, roots *x509.CertPool) *Sender {
-	return NewSender(policy, "test", network{policy: policy, resolver: resolver, roots: roots, sessions: tls.NewLRUClientSessionCache(tlsSessions)}.transport())
+	return NewSender(policy, "test", newNetwork(policy, roots, resolver.Dial).transport())
 }
 
 // NewAlerterOn is NewAlerter in the same way.
 func NewAlerterOn(policy *app.TargetPolicy, resolver *net.Resolver, roots *x509.CertPool) *Alerter {
-	return newAlerter(network{policy: policy, resolver: resolver, roots: roots}, "test", nil)
+	return newAlerter(newNetwork(policy, roots, resolver.Dial), "test", nil)
 }

@@ -4,31 +4,59 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"sync/atomic"
+	"time"
 
 	"baoco/app"
 )
 
-// network opens the connections of attempts. The zero values of resolver and
-// roots are the machine's.
+// network opens connections to the addresses of a policy.
 type network struct {
 	policy   *app.TargetPolicy
 	resolver *net.Resolver
-	roots    *x509.CertPool
-	// sessions are TLS sessions of hosts, with which a handshake costs both
-	// sides less; nil: none are kept.
-	sessions tls.ClientSessionCache
+	roots    *x509.CertPool         // nil: those of the machine
+	sessions tls.ClientSessionCache // of TLS, with which a handshake costs both sides less
+	short    atomic.Pointer[shortLookUp]
+}
+
+// tlsSessions is how many hosts' sessions are kept.
+const tlsSessions = 1024
+
+// newNetwork looks names up with dial, nil being that of the machine.
+func newNetwork(policy *app.TargetPolicy, roots *x509.CertPool, dial func(ctx context.Context, network, address string) (net.Conn, error)) *network {
+	own := dial != nil
+	if !own {
+		dial = (&net.Dialer{}).DialContext
+	}
+	n := &network{policy: policy, roots: roots, sessions: tls.NewLRUClientSessionCache(tlsSessions)}
+	n.resolver = &net.Resolver{PreferGo: own, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if shortageOf(err) != "" {
+			n.short.Store(&shortLookUp{time.Now(), err})
+		}
+		return conn, err
+	}}
+	return n
+}
+
+// shortLookUp is a question to a name server that could not be asked for want
+// of something on this machine.
+type shortLookUp struct {
+	at  time.Time
+	err error
 }
 
 // transport is HTTP/1.1 over the network, within bounds, with a connection for
 // each request.
-func (n network) transport() *http.Transport {
+func (n *network) transport() *http.Transport {
 	return &http.Transport{
 		DisableKeepAlives:      true,
 		Proxy:                  nil, // an environment variable must not redirect money notices
-		DialContext:            guardedDialer(n.policy, n.resolver).DialContext,
+		DialContext:            n.dial,
 		DialTLSContext:         n.dialTLS,
 		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{}, // HTTP/1.1 only
 		DisableCompression:     true,
@@ -36,7 +64,20 @@ func (n network) transport() *http.Transport {
 	}
 }
 
-func (n network) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
+// dial opens a connection. Where a look-up failed for want of something on this
+// machine, the error is that: package net has it in words only. Look-ups of one
+// name are shared, so that this one may have begun a moment earlier.
+func (n *network) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	began := time.Now().Add(-time.Second)
+	conn, err := guardedDialer(n.policy, n.resolver).DialContext(ctx, network, address)
+	var dns *net.DNSError
+	if short := n.short.Load(); short != nil && short.at.After(began) && errors.As(err, &dns) && !dns.IsNotFound {
+		return nil, short.err
+	}
+	return conn, err
+}
+
+func (n *network) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	// The transport lets a dial go on when its attempt has ended.
 	ctx, cancel := context.WithTimeout(ctx, app.AttemptTimeout)
 	defer cancel()
@@ -44,7 +85,7 @@ func (n network) dialTLS(ctx context.Context, network, address string) (net.Conn
 	if err != nil {
 		return nil, err
 	}
-	conn, err := guardedDialer(n.policy, n.resolver).DialContext(ctx, network, address)
+	conn, err := n.dial(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}

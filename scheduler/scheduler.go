@@ -10,6 +10,7 @@ package scheduler
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -80,9 +81,15 @@ func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Re
 		cancel()
 		return nil, errors.Join(err, cron.Shutdown())
 	}
+	// They are read once in a process: at a first HTTPS connection that found no
+	// file left, no certificate would ever be trusted.
+	if _, err := x509.SystemCertPool(); err != nil {
+		o.Logger.Warn("this machine's root certificates can't be read, so deliveries over HTTPS will fail", "err", err)
+	}
 	service.Probe(ctx, time.Now()) // from now on, silence means that the storage hangs
 	service.OnDeliveries(s.courier.Wake)
 	service.CountInFlight(s.courier.inFlight)
+	service.TellShortages(s.courier.shortageOf)
 	go func() {
 		defer close(s.done)
 		s.courier.run(s.quit)

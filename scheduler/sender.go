@@ -3,7 +3,6 @@ package scheduler
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -17,7 +16,6 @@ const (
 	readBody    = 64 << 10        // bytes of an answer: a receiver that is cut off while it answers may undo what it did
 	keptBody    = app.KeptAnswer  // bytes of it, for the history
 	bodyTimeout = 1 * time.Second // for reading it
-	tlsSessions = 1024            // hosts
 )
 
 // Sender makes attempts: one signed POST each, over a connection of its own.
@@ -33,7 +31,7 @@ type Sender struct {
 // that isn't nil stands in for the network.
 func NewSender(policy *app.TargetPolicy, version string, transport http.RoundTripper) *Sender {
 	if transport == nil {
-		transport = network{policy: policy, sessions: tls.NewLRUClientSessionCache(tlsSessions)}.transport()
+		transport = newNetwork(policy, nil, nil).transport()
 	}
 	return &Sender{transport: transport, userAgent: app.UserAgent(version)}
 }

@@ -20,6 +20,10 @@ const (
 	silentAfter     = 3  // attempts without an answer
 )
 
+// shortagePause is how long a webhook's attempts wait where one could not be
+// made for want of something on this machine.
+const shortagePause = time.Second
+
 // lane is one webhook's share of the courier.
 type lane struct {
 	inFlight  map[int64]struct{} // deliveries, until the sweep after they were settled
@@ -31,6 +35,9 @@ type lane struct {
 	moreFirst bool               // there may be more due than slots
 	moreRetry bool
 	filled    [2]time.Time // when it last looked for first attempts, and for retries
+
+	shortage  app.Cause // what this machine lacked for the last attempt
+	notBefore time.Time // the next is begun, for that
 }
 
 // answers tells whether the webhook's receiver is known to answer.

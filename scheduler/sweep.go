@@ -83,6 +83,9 @@ func (c *courier) beginReady(o app.Outgoing) bool {
 		return false
 	}
 	l := c.lane(o.WebhookID)
+	if time.Now().Before(l.notBefore) {
+		return false
+	}
 	if _, waiting := c.hot[o.WebhookID]; waiting || l.moreFirst || c.free(l, false) == 0 || c.hosts[hostOf(o.URL)] >= slotsPerHost {
 		return false
 	}
@@ -95,6 +98,17 @@ func (c *courier) inFlight() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.taken
+}
+
+// shortageOf is what this machine lacked for a webhook's last attempt; empty:
+// nothing.
+func (c *courier) shortageOf(webhookID int64) app.Cause {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l := c.lanes[webhookID]; l != nil {
+		return l.shortage
+	}
+	return ""
 }
 
 // lookEverywhere has the courier look at every webhook: for what another
@@ -164,7 +178,7 @@ func (c *courier) sweep(ctx context.Context) {
 	c.hot, c.full, c.refillAt = map[int64]bool{}, false, time.Time{}
 	for id, l := range c.lanes {
 		l.forgetSettled()
-		if len(l.inFlight) == 0 && l.unheard == 0 && !l.proven {
+		if len(l.inFlight) == 0 && l.unheard == 0 && !l.proven && l.shortage == "" {
 			delete(c.lanes, id)
 		}
 	}
@@ -229,6 +243,10 @@ func (c *courier) addBacklogs(ctx context.Context, hot map[int64]bool, now time.
 func (c *courier) fill(ctx context.Context, webhookID int64, now time.Time, retries bool) {
 	c.mu.Lock()
 	l := c.lane(webhookID)
+	if now.Before(l.notBefore) {
+		c.mu.Unlock()
+		return // the regular sweep comes back
+	}
 	more, filled := &l.moreFirst, &l.filled[0]
 	if retries {
 		more, filled = &l.moreRetry, &l.filled[1]
@@ -289,10 +307,15 @@ func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
 	if ctx.Err() != nil {
 		return // stopped in the middle: not counted, due again at the next start
 	}
+	if result.Error == app.ErrorShortage {
+		c.postpone(l, o, app.Cause(result.Detail))
+		return
+	}
 	settled, ok := c.settle(ctx, o, result)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.release(l, o)
+	l.shortage = ""
 	if !ok {
 		return // it stays in flight, so that it isn't sent again
 	}
@@ -312,6 +335,19 @@ func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
 		c.nextDue = at
 		c.signal()
 	}
+}
+
+// postpone gives a delivery back whose attempt could not be made for want of
+// something on this machine: it stays due, and is no attempt of anybody.
+func (c *courier) postpone(l *lane, o app.Outgoing, want app.Cause) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l.shortage == "" {
+		c.log.Warn("an attempt could not be made for want of something on this machine; it is made again within seconds", "webhook", o.WebhookID, "want", string(want))
+	}
+	l.shortage, l.notBefore = want, time.Now().Add(shortagePause)
+	delete(l.inFlight, o.ID)
+	c.release(l, o)
 }
 
 // protectedSend turns a panic in one attempt into that attempt's failure.

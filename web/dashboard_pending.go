@@ -25,8 +25,8 @@ func (s *Server) pendingPage(v *visit, data deliveriesData) error {
 	return s.renderDeliveries(v, "pending", data, err)
 }
 
-// Due tells whether the next attempt is to be made at once.
-func (v view) Due(p app.PendingDelivery) bool { return !p.DueAt.After(v.now) }
+// Due tells whether the next attempt of a delivery is to be made at once.
+func (v view) Due(d app.Delivery) bool { return !d.DueAt.After(v.now) }
 
 // AttemptsMade writes how many attempts of a delivery were made.
 func (v view) AttemptsMade(d app.Delivery) string {

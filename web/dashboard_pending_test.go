@@ -128,3 +128,32 @@ func TestAttemptDots(t *testing.T) {
 		t.Errorf("newest first: %q, want %q", drawn, want)
 	}
 }
+
+// A delivery that waits for something of this machine says so, on its page and
+// in the list, in the language of the reader.
+func TestPendingForWantOfFiles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(1, "lan", app.RoleOwner)
+	w.link("ACB", someAccount)
+	w.webhook("http://127.0.0.1:9/", app.WebhookAll)
+	w.service.OnDeliveries(func([]int64, []app.Outgoing) {}) // nobody attempts it
+	w.pay(1, "1", "trà đá")
+	b := w.browser().signIn("lan")
+	const english, vietnamese = "no free file handles", "hết số tệp được mở"
+	if a := b.get("/deliveries?status=waiting"); strings.Contains(a.body, english) || strings.Contains(a.body, vietnamese) {
+		t.Error("it waits for something before anything is wrong")
+	}
+	w.service.TellShortages(func(webhookID int64) app.Cause {
+		if webhookID != 1 {
+			t.Errorf("asked of webhook %d", webhookID)
+		}
+		return app.CauseFiles
+	})
+	for _, page := range []string{"/deliveries?status=waiting", "/deliveries/1"} {
+		b.header.Set("Accept-Language", "en")
+		b.get(page).shows(t, english)
+		b.header.Set("Accept-Language", "vi")
+		b.get(page).shows(t, vietnamese)
+	}
+}

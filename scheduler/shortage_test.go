@@ -1,0 +1,93 @@
+package scheduler_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"baoco/app"
+	"baoco/scheduler"
+)
+
+// What this machine lacks is no attempt of anybody: the delivery is tried again
+// within seconds, for as long as it takes, says what it waits for, and has its
+// six attempts afterwards. Webhooks that lack nothing are told meanwhile.
+func TestShortageIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const lasts = time.Minute
+		s := open(t, newFile(t), &network{start: time.Now(), answer: always500})
+		short, fine := s.webhook(t, "https://short.example.vn/"), s.webhook(t, "https://fine.example.vn/")
+		began := time.Now()
+		var tries atomic.Int64
+		send := func(ctx context.Context, o app.Outgoing) app.Result {
+			if o.WebhookID == short.ID && time.Since(began) < lasts {
+				tries.Add(1)
+				return app.Result{StartedAt: time.Now(), Error: app.ErrorShortage, Detail: string(app.CausePorts)}
+			}
+			return s.sender.Send(ctx, o)
+		}
+		var err error
+		s.courier, err = scheduler.Start(s.service, send, scheduler.Options{Logger: slog.New(slog.NewTextHandler(s.log, nil))})
+		must(t, err)
+		s.record(t, "FT1")
+		time.Sleep(lasts - time.Second)
+
+		if n := tries.Load(); n < 30 || n > 60 {
+			t.Errorf("tried %d times in a minute, want about once a second", n)
+		}
+		ctx, told := context.Background(), strings.Count(s.log.String(), "for want of something on this machine")
+		if told != 1 {
+			t.Errorf("the log says it %d times, want once:\n%s", told, s.log)
+		}
+		for _, hook := range []app.Webhook{short, fine} {
+			waits := hook.ID == short.ID
+			list, _, err := s.service.Pending(ctx, 1, app.PendingFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 10}})
+			must(t, err)
+			if len(list) != 1 || (list[0].Shortage == app.CausePorts.Shortage()) != waits {
+				t.Fatalf("pending: %+v; waits for something: want %v", list, waits)
+			}
+			d, err := s.service.DeliveryDetails(ctx, 1, list[0].ID, "baoco/test", time.Now())
+			must(t, err)
+			if (d.Shortage == app.CausePorts.Shortage()) != waits || waits && (d.Attempts != 0 || len(d.Calls) != 0) || !waits && d.Attempts == 0 {
+				t.Errorf("the delivery has %d attempts, %d calls and waits for %q", d.Attempts, len(d.Calls), d.Shortage.EN)
+			}
+		}
+		time.Sleep(3 * time.Second)
+		if list, _, err := s.service.Pending(ctx, 1, app.PendingFilter{WebhookID: short.ID, Page: app.Page{Number: 1, Size: 10}}); err != nil || list[0].Attempts != 1 || list[0].Shortage != (app.Text{}) {
+			t.Errorf("after the shortage: %+v, %v; want one attempt, and nothing that is waited for", list, err)
+		}
+		time.Sleep(20 * time.Minute)
+		count := map[int64]int{}
+		for _, a := range s.history(t) {
+			count[a.Delivery.WebhookID]++
+		}
+		if count[short.ID] != 6 || count[fine.ID] != 6 {
+			t.Errorf("attempts by webhook: %v, want 6 of each", count)
+		}
+		s.close(t)
+	})
+}
+
+// A test of a webhook that could not be made for want of something here says so
+// and is recorded nowhere.
+func TestShortageOfATest(t *testing.T) {
+	t.Parallel()
+	s := open(t, newFile(t), nil)
+	service := app.NewService(app.Config{Store: s.store, Zone: s.service.Zone(), Send: func(context.Context, app.Outgoing) app.Result {
+		return app.Result{StartedAt: time.Now(), Error: app.ErrorShortage, Detail: string(app.CauseFiles)}
+	}})
+	hook := s.webhook(t, "https://shop.example.vn/")
+	_, err := service.TestWebhook(context.Background(), 1, hook.ID, time.Now())
+	if app.CodeOf(err) != app.CodeUnavailable || !strings.Contains(err.Error(), "own server") {
+		t.Errorf("the test came to %v, want unavailable, and why", err)
+	}
+	if list := s.history(t); len(list) != 0 {
+		t.Errorf("the history holds %+v", list)
+	}
+	s.close(t)
+}
