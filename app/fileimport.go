@@ -55,7 +55,8 @@ func (s *Service) NewImport(ctx context.Context, o ImportOptions) (*Import, erro
 
 // Add records the next rows of the file in one commit. OutcomeUnassigned means
 // that no linked bank account fits; nothing is kept of such a row, nor of one
-// with a fault. Files may overlap, and a file may be added again: what is known
+// with a fault, such as a date that is missing, impossible or in the future: a
+// file is no call, whose time of receipt would do. Files may overlap, and a file may be added again: what is known
 // already is a duplicate.
 func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recording, error) {
 	call := InboundCall{
@@ -64,6 +65,9 @@ func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recor
 	}
 	for n := range rows {
 		i.identify(&rows[n])
+		if e := &rows[n]; e.Fault == nil && !plausibleTime(e.Time, now) {
+			e.Fault = &FieldError{Field: "transactionDate", Text: Text{EN: "is missing or impossible", VI: "bị thiếu hoặc không thể có"}}
+		}
 	}
 	i.service.normalize(&call)
 	recording, err := i.service.store.RecordInbound(ctx, call, i.service.zone)
