@@ -17,8 +17,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// The walk of a statement file: statement.Open finds the table → its rows are
-// read beside what follows, a batch at a time → app.Import records a batch in
+// The walk of a statement file: statement.Check reads it to its end and refuses
+// what isn't understood → statement.Open finds the table → its rows are read
+// beside what follows, a batch at a time → app.Import records a batch in
 // one commit → what can't be read or belongs to no linked account goes to the
 // reject file.
 
@@ -52,11 +53,33 @@ type imported struct {
 	Recorded   int            `json:"recorded"`
 	Duplicates int            `json:"duplicates"` // known already
 	Rejected   int            `json:"rejected"`
+	InCount    int64          `json:"in_count"` // of the transactions that are recorded, now or before
+	InAmount   int64          `json:"in_amount"`
+	OutCount   int64          `json:"out_count"`
+	OutAmount  int64          `json:"out_amount"`
 	Deliveries int            `json:"deliveries"`
-	Skipped    int            `json:"skipped"` // lines that are no transactions: totals, titles
-	Rejects    *string        `json:"rejects"` // the reject file; null: there is none
-	Reasons    []rejectReason `json:"reasons"` // why, the most frequent first
-	Error      *string        `json:"error"`   // why the file could not be read to its end
+	FirstRows  []importedRow  `json:"first_rows"` // what the first rows are understood as
+	Skipped    []skipped      `json:"skipped"`    // lines that are no transactions: totals, titles
+	Rejects    *string        `json:"rejects"`    // the reject file; null: there is none
+	Reasons    []rejectReason `json:"reasons"`    // why, the most frequent first
+	Error      *string        `json:"error"`      // why the file could not be read to its end
+}
+
+// importedRow is what a row of the file is understood as.
+type importedRow struct {
+	Line    int         `json:"line"`
+	Date    string      `json:"transaction_date"`
+	Type    string      `json:"type"`
+	Amount  int64       `json:"amount"`
+	Content string      `json:"content"`
+	Outcome app.Outcome `json:"outcome"`
+}
+
+// skipped is why lines are no transactions, how many, and the first.
+type skipped struct {
+	Reason string `json:"reason"`
+	Lines  int    `json:"lines"`
+	First  int    `json:"first_line"`
 }
 
 func importFile(c *cli.Context, s *session) error {
@@ -68,10 +91,13 @@ func importFile(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	reader, err := statement.Open(path, statement.Options{Zone: s.service.Zone(), Map: columns, Sheet: c.String("sheet")})
-	if errors.Is(err, os.ErrNotExist) {
+	options := statement.Options{Zone: s.service.Zone(), Map: columns, Sheet: c.String("sheet")}
+	if err := statement.Check(c.Context, path, options); errors.Is(err, os.ErrNotExist) {
 		return exitStatus{exitNotFound, err}
+	} else if err != nil {
+		return err
 	}
+	reader, err := statement.Open(path, options)
 	if err != nil {
 		return err
 	}
@@ -140,7 +166,17 @@ func runImport(c *cli.Context, s *session, f *fileImport) error {
 	}
 	f.result.Rows, f.result.Recorded, f.result.Duplicates, f.result.Deliveries = f.importer.Rows, f.importer.Recorded, f.importer.Duplicates, f.importer.Deliveries
 	f.result.Rejected, f.result.Rejects = f.rejects.rows, orNull(f.rejects.made)
-	f.result.Skipped, f.result.Reasons = f.reader.Skipped(), f.rejects.mostFrequent()
+	f.result.InCount, f.result.InAmount = f.importer.In.Count, f.importer.In.Total
+	f.result.OutCount, f.result.OutAmount = f.importer.Out.Count, f.importer.Out.Total
+	f.result.Reasons, f.result.Skipped, f.result.FirstRows = f.rejects.mostFrequent(), []skipped{}, []importedRow{}
+	for _, skip := range f.reader.Skipped() {
+		f.result.Skipped = append(f.result.Skipped, skipped{skip.Reason.EN, skip.Lines, skip.First})
+	}
+	for _, row := range f.importer.First {
+		f.result.FirstRows = append(f.result.FirstRows, importedRow{
+			row.Line, app.FormatTime(row.Time, s.service.Zone()), string(row.Type), row.Amount, row.Content, row.Outcome,
+		})
+	}
 	if err != nil {
 		text := oneLine(errorText(err))
 		f.result.Error = &text
@@ -239,11 +275,23 @@ func (r imported) print(w io.Writer) {
 	}{{"Transactions", r.Rows}, {what, r.Recorded}, {"Known already", r.Duplicates}, {"Rejected", r.Rejected}, {"Deliveries", r.Deliveries}} {
 		fmt.Fprintf(w, "%-19s%s\n", line.name+":", vnd(int64(line.n)))
 	}
+	fmt.Fprintf(w, "Money in:          %s VND (%s)\nMoney out:         %s VND (%s)\n", vnd(r.InAmount), vnd(r.InCount), vnd(r.OutAmount), vnd(r.OutCount))
 	if r.Rejects != nil {
 		fmt.Fprintf(w, "Rejected rows:     %s (line, reason, and the row as it stands)\n", oneLine(*r.Rejects))
 	}
 	for _, reason := range r.Reasons {
 		fmt.Fprintf(w, "  %s × %s\n", vnd(int64(reason.Rows)), oneLine(reason.Reason))
+	}
+	for _, skip := range r.Skipped {
+		fmt.Fprintf(w, "Skipped:           %s from line %d: %s\n", counted(int64(skip.Lines), "line", "lines"), skip.First, skip.Reason)
+	}
+	var rows [][]string
+	for _, row := range r.FirstRows {
+		rows = append(rows, []string{strconv.Itoa(row.Line), row.Date, row.Type, vnd(row.Amount), clip(oneLine(row.Content), 40), string(row.Outcome)})
+	}
+	if len(rows) > 0 {
+		fmt.Fprintln(w, "The first rows:")
+		printTable(w, "", []string{"LINE", "TIME", "TYPE", "AMOUNT", "CONTENT", "OUTCOME"}, rows, "LINE", "AMOUNT")
 	}
 }
 

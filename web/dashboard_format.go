@@ -271,6 +271,8 @@ var fieldNames = map[string]app.Text{
 	"username":         {EN: "Username", VI: "Tên đăng nhập"},
 	"sender":           {EN: "Sender", VI: "Người gửi"},
 	"accountNumber":    {EN: "Account", VI: "Tài khoản"},
+	"transactionDate":  {EN: "Date", VI: "Ngày"},
+	"currency":         {EN: "Currency", VI: "Loại tiền"},
 	"transferAmount":   {EN: "Amount", VI: "Số tiền"},
 	"transferType":     {EN: "Direction", VI: "Loại giao dịch"},
 	"source_id":        {EN: "Source", VI: "Nguồn"},

@@ -44,12 +44,16 @@ type importData struct {
 type importFound struct {
 	Bank, Sheet            string // of the layout; empty: not known, none
 	Rows, New, Known, Told int64
-	Rejected, Skipped      int64
-	Reasons                []importReason // the most frequent first
+	Rejected               int64
+	In, Out                app.Amounts         // of what is recorded, now or before
+	First                  []statement.Outcome // what the first rows are understood as
+	Skipped                []importReason      // lines that are no transactions
+	Reasons                []importReason      // the most frequent first
 	About                  app.BankAccount
 }
 
-// importReason is why rows were rejected, how many, and the first line.
+// importReason is why rows were rejected or lines skipped, how many, and the
+// first line.
 type importReason struct {
 	Reason string
 	Rows   int64
@@ -191,7 +195,10 @@ func (s *Server) importUpload(v *visit, u upload, data *importData) (*importFoun
 	if err != nil {
 		return nil, err
 	}
-	found := &importFound{Bank: layout.Bank, Sheet: layout.Sheet, About: about, Skipped: int64(reader.Skipped())}
+	found := &importFound{Bank: layout.Bank, Sheet: layout.Sheet, About: about}
+	for _, skip := range reader.Skipped() {
+		found.Skipped = append(found.Skipped, importReason{skip.Reason.In(v.lang), int64(skip.Lines), skip.First})
+	}
 	importer := &statement.Importer{Import: in, Now: v.now, Reject: func(row statement.Row, outcome app.Outcome, e app.Incoming) error {
 		found.reject(row.Line, importRejection(outcome, e).In(v.lang))
 		return nil
@@ -202,6 +209,7 @@ func (s *Server) importUpload(v *visit, u upload, data *importData) (*importFoun
 		}
 	}
 	found.Rows, found.New, found.Known, found.Told = int64(importer.Rows), int64(importer.Recorded), int64(importer.Duplicates), int64(importer.Deliveries)
+	found.In, found.Out, found.First = importer.In, importer.Out, importer.First
 	slices.SortStableFunc(found.Reasons, func(a, b importReason) int { return int(b.Rows - a.Rows) })
 	return found, nil
 }

@@ -1,38 +1,62 @@
 package statement
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // accountLabels begin a cell that names the account of the table below,
 // folded.
 var accountLabels = []string{
-	"so tai khoan", "tai khoan so", "so tk", "tai khoan", "account no", "account number", "a c no", "account",
+	"so tai khoan", "tai khoan so", "so tk", "tk so", "stk", "so hieu tai khoan", "ma tai khoan", "tai khoan",
+	"account no", "account number", "account id", "acct no", "acc no", "a c no", "a c number", "a c", "acct", "account",
 }
 
 // namedAccount reads the account number that a line outside a table gives:
 // "ACCOUNT NO: 0123456789", or the number in the cell beside. labelled tells
-// whether the line is about an account number at all.
-func namedAccount(r record) (number string, labelled bool) {
+// whether the line is about an account number at all. Above a table the label
+// may stand behind other words: "Sao kê tài khoản 0123456789".
+func namedAccount(r record, above bool) (number string, labelled bool) {
 	for i, c := range r.cells {
 		text := c.plain()
 		if text == "" {
 			continue
 		}
 		if labelled {
-			return accountDigits(c), true
+			return accountText(c), true
 		}
 		if c.number || len(text) > 300 {
 			continue
 		}
 		label, value := cutLabel(text)
+		if colon := strings.IndexByte(text, ':'); colon >= 0 && isAccountLabel(text[:colon]) {
+			label, value = text[:colon], text[colon+1:]
+		}
+		if above && !isAccountLabel(label) && namesAccount(label) && accountDigits(cell{text: value}) != "" {
+			return accountDigits(cell{text: value}), true
+		}
 		if !isAccountLabel(label) {
 			continue
 		}
 		labelled = true
-		if number = accountDigits(cell{text: value}); number != "" || i == len(r.cells)-1 {
-			return number, true
+		if strings.TrimFunc(value, isSpace) != "" || i == len(r.cells)-1 {
+			return accountText(cell{text: value}), true
 		}
 	}
 	return "", labelled
+}
+
+// accountText is the account number that a cell gives; where that isn't
+// understood, all that stands in it, so that the rows are nobody's.
+func accountText(c cell) string {
+	if number := accountDigits(c); number != "" {
+		return number
+	}
+	text := strings.TrimFunc(strings.TrimLeft(c.plain(), ":# "), isSpace)
+	if !strings.ContainsAny(text, "0123456789") {
+		return "" // a name, or a kind of account
+	}
+	return text
 }
 
 // cutLabel cuts a text before its first digit.
@@ -45,14 +69,21 @@ func cutLabel(text string) (label, value string) {
 
 func isAccountLabel(label string) bool {
 	words := wordsOf(label)
+	return !otherAccount(words) && len(words) < 80 && slices.ContainsFunc(accountLabels, func(l string) bool { return strings.HasPrefix(words, " "+l+" ") })
+}
+
+// namesAccount tells whether a text above a table speaks of the account of it.
+func namesAccount(label string) bool {
+	words := wordsOf(label)
+	return !otherAccount(words) && len(words) < 80 && slices.ContainsFunc(accountLabels, func(l string) bool { return hasWord(words, l) })
+}
+
+// otherAccount tells whether words are of somebody else's account, or of another
+// thing than its number.
+func otherAccount(words string) bool {
 	for _, not := range []string{" doi ung ", " thu huong ", " huong ", " beneficiary ", " name ", " ten ", " type ", " loai ", " chu "} {
 		if strings.Contains(words, not) {
-			return false
-		}
-	}
-	for _, l := range accountLabels {
-		if strings.HasPrefix(words, " "+l+" ") {
-			return len(words) < 80
+			return true
 		}
 	}
 	return false

@@ -2,6 +2,8 @@ package statement
 
 import (
 	"errors"
+	"math"
+	"strconv"
 	"strings"
 
 	"baoco/app"
@@ -14,7 +16,11 @@ type money struct {
 	signed bool  // a sign was written
 	err    error // something that isn't an amount
 	digits bool  // some digit other than 0 stands in it
+	marks  marks // of a text
 }
+
+// marks are what stands between the digits of an amount; 0: nothing.
+type marks struct{ group, decimal byte }
 
 // Why a text is not an amount, beside the reasons of app.
 var (
@@ -30,7 +36,8 @@ var (
 //
 // "1.234" is 1234, since an amount in VND has no decimals; "1.23" and
 // "1,234.50" are errors. So is "1.5E+07" as a text: Excel writes amounts so
-// that it has cut. An empty cell, a dash and 0 are no amount.
+// that it has cut. An empty cell, a dash and 0 are no amount. What the marks of
+// one amount leave open, those of the whole file must tell (see [numberFormat]).
 func parseMoney(c cell) money {
 	text := c.plain()
 	m := money{digits: strings.ContainsAny(text, "123456789")}
@@ -53,10 +60,40 @@ func parseMoney(c cell) money {
 		}
 		return m
 	}
-	if m.value, m.err = parseDigits(digits); negative {
+	var whole string
+	if whole, m.marks, m.err = parseDigits(digits); m.err == nil && whole != "" {
+		m.value, m.err = app.ParseAmount(whole)
+	}
+	if negative {
 		m.value = -m.value
 	}
 	return m
+}
+
+// parseBalance reads a balance or a sum, which may be greater than an amount
+// can be. ok is false where the cell holds none. A number of a spreadsheet may
+// have been calculated, and so be a little off.
+func parseBalance(c cell) (n int64, ok bool, err error) {
+	text := c.plain()
+	if c.number {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.Abs(f-math.Round(f)) > 0.004 || math.Abs(f) > maxExact {
+			return 0, false, app.ErrAmountSyntax
+		}
+		return int64(math.Round(f)), true, nil
+	}
+	digits, negative, _ := cutSign(cutUnit(text))
+	if digits == "" {
+		return 0, false, nil
+	}
+	whole, _, err := parseDigits(digits)
+	if err != nil {
+		return 0, false, err
+	}
+	if n, err = strconv.ParseInt("0"+whole, 10, 64); negative {
+		n = -n
+	}
+	return n, err == nil, err
 }
 
 // cutUnit cuts the name of the currency.
@@ -100,8 +137,9 @@ func isDash(s string) bool {
 	return strings.Trim(s, "-–—−") == ""
 }
 
-// parseDigits reads digits with grouping marks.
-func parseDigits(s string) (int64, error) {
+// parseDigits gives the digits of a whole number without what stands between
+// them and without leading zeros.
+func parseDigits(s string) (whole string, m marks, err error) {
 	s = strings.Map(func(r rune) rune {
 		if isSpace(r) {
 			return ' '
@@ -110,21 +148,21 @@ func parseDigits(s string) (int64, error) {
 	}, s)
 	if strings.Trim(s, "0123456789., ") != "" {
 		if strings.Trim(s, "0123456789.,eE+- ") == "" && strings.ContainsAny(s, "eE") {
-			return 0, errAmountCut
+			return "", m, errAmountCut
 		}
-		return 0, app.ErrAmountSyntax
+		return "", m, app.ErrAmountSyntax
 	}
-	whole, err := cutDecimals(s)
-	if err != nil {
-		return 0, err
+	if whole, err = cutDecimals(s); err != nil {
+		return "", m, err
 	}
-	if whole, err = ungroup(whole); err != nil {
-		return 0, err
+	if len(whole) < len(s) {
+		m.decimal = s[len(whole)]
 	}
-	if whole = strings.TrimLeft(whole, "0"); whole == "" {
-		return 0, nil
+	if at := strings.IndexAny(whole, "., "); at >= 0 {
+		m.group = whole[at]
 	}
-	return app.ParseAmount(whole)
+	whole, err = ungroup(whole)
+	return strings.TrimLeft(whole, "0"), m, err
 }
 
 // cutDecimals cuts decimals that are all 0. What follows the last mark are
@@ -170,7 +208,7 @@ func ungroup(s string) (string, error) {
 // directions are the words of a column that says which way money went.
 var directions = map[string]app.Direction{
 	"c": app.In, "co": app.In, "cr": app.In, "credit": app.In, "in": app.In, "ghi co": app.In, "tien vao": app.In, "thu": app.In, "nhan": app.In, "nhan tien": app.In, "+": app.In,
-	"d": app.Out, "no": app.Out, "dr": app.Out, "debit": app.Out, "out": app.Out, "ghi no": app.Out, "tien ra": app.Out, "chi": app.Out, "chuyen": app.Out, "chuyen tien": app.Out, "-": app.Out,
+	"d": app.Out, "no": app.Out, "dr": app.Out, "debit": app.Out, "out": app.Out, "ghi no": app.Out, "tien ra": app.Out, "chi": app.Out, "-": app.Out,
 }
 
 // parseDirection reads a direction; empty: it says nothing.

@@ -15,10 +15,12 @@ func (r *Reader) money(l line, e *app.Incoming) *app.FieldError {
 	}
 	debit, credit := l.debit.value, l.credit.value
 	switch {
+	case l.amount.value != 0 && debit+credit != 0 && magnitude(l.amount.value) != magnitude(debit+credit):
+		return typeFault("has another amount than debit or credit", "có số tiền khác với cột nợ hoặc cột có")
 	case debit != 0 && credit != 0:
 		return typeFault("debit and credit are both filled in", "cột nợ và cột có đều có số tiền")
 	case debit != 0:
-		return r.debit(debit, e)
+		return r.debit(l, e)
 	case credit < 0:
 		return typeFault("the credit is negative; it may be a correction", "cột có là số âm; có thể là giao dịch điều chỉnh")
 	case credit > 0:
@@ -30,15 +32,19 @@ func (r *Reader) money(l line, e *app.Incoming) *app.FieldError {
 }
 
 // debit reads money out of a column of its own. Some banks write it with a
-// minus: the first amount of the column tells. One with the other sign may be
-// a correction, which would be money in.
-func (r *Reader) debit(n int64, e *app.Incoming) *app.FieldError {
-	sign := 1
+// minus: the first amount of the column tells. One with a minus below others may
+// be a correction, which would be money in. One without below others with it
+// means that the first may have been the correction.
+func (r *Reader) debit(l line, e *app.Incoming) *app.FieldError {
+	n, sign := l.debit.value, 1
 	if n < 0 {
 		sign, n = -1, -n
 	}
 	if r.debits == 0 {
 		r.debits = sign
+	}
+	if sign != r.debits && r.debits < 0 {
+		r.doubt = errDebitSigns(l.line)
 	}
 	if sign != r.debits {
 		return typeFault("the sign of the debit is not that of the debits above; it may be a correction", "dấu của cột nợ khác với các dòng trên; có thể là giao dịch điều chỉnh")
@@ -72,6 +78,11 @@ func (r *Reader) signed(l line, e *app.Incoming) *app.FieldError {
 		e.Type = told
 	}
 	return nil
+}
+
+func errDebitSigns(line int) error {
+	return refusedAt(line, "the debit has no minus, but those above have one: they, or this one, may be corrections",
+		"cột nợ không có dấu trừ nhưng các dòng trên có; các dòng đó hoặc dòng này có thể là điều chỉnh")
 }
 
 func amountFault(err error) *app.FieldError {

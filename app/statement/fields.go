@@ -30,6 +30,7 @@ const (
 	fieldDay         field = "day" // of what isn't said: fieldDate where there is no better one
 	fieldClock       field = "time"
 	fieldBalance     field = "balance"
+	fieldCurrency    field = "currency"
 	fieldCounterpart field = "counterpart"
 	fieldCharge      field = "charge"
 	fieldIndex       field = "index"
@@ -48,6 +49,7 @@ var headerWords = []struct {
 	field field
 	words []string
 }{
+	{fieldCurrency, []string{"loai tien", "loai tien te", "tien te", "currency", "ccy", "=nguyen te"}},
 	{fieldBalance, []string{"so du", "balance", "sodu"}},
 	{fieldCounterpart, []string{
 		"doi ung", "doi tac", "doi phuong", "thu huong", "nguoi huong", "nguoi nhan", "nguoi chuyen", "nguoi gui", "ben chuyen", "ben nhan",

@@ -23,6 +23,8 @@ func FuzzCSV(f *testing.F) {
 	}
 	for _, seed := range []string{
 		"sep=;\nNgày;Nội dung;Số tiền\n01/11/2026;x;-1.000\n", "\xff\xfeN\x00g\x00", "\"", "Date,Amount,x\n01/11/2026,\"1,0\n00", "Date\tDebit\tCredit\n\t\t5\n",
+		"Loại tiền;VND\nNgày;Nội dung;Số tiền;;Số dư\n;;Nợ;Có;\n01/11/2026;x;5;;95\n02/11/2026;y;;7;102\nNgày;Nội dung;Số tiền;;Số dư\n;;Có;Nợ;\nTổng;;5;7;\n;Số dư cuối kỳ;;;102\n",
+		"Số dư đầu kỳ: 5;;\nNgày;Có;Phí;Số dư\n2/1/26;5;1;9\n1/1/26;5;;5\nTổng ghi có: 10;;\nSTK: 1x2;;\n1/1/26;5;;5\n",
 		"Ngày,Nợ,Có\r01/11/2026,(5),\r,,6\r", "PK\x03\x04", "\x00", "Ng\xe0y;S\xf4\xec ti\xea\xccn;X\n1/1/26;5;",
 	} {
 		f.Add([]byte(seed))

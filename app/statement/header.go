@@ -37,44 +37,22 @@ func (c columns) complete() bool {
 type header struct {
 	line    int // of its first line; 0: there is none
 	columns columns
+	charges []int    // columns of fees, taxes and interest, from 0
 	names   []string // as they stand in the file
+	rows    []string // the same, each of its rows in one text
 	next    int      // index of the record after it
 }
 
-// findHeader looks for the header row among the first lines of a file. A
-// header that goes over two rows is found too: "Phát sinh" above "Nợ" and
-// "Có".
-func findHeader(lines []record, o Options) (header, bool) {
-	for i, r := range lines {
-		if r.filled() < 2 {
-			continue
-		}
-		if c, ok := headerColumns(texts(r), o); ok {
-			return header{r.line, c, texts(r), i + 1}, true
-		}
-		if i+1 == len(lines) || !titled(r) || !titled(lines[i+1]) {
-			continue
-		}
-		if _, ok := headerColumns(texts(lines[i+1]), o); ok {
-			continue
-		}
-		both := stacked(r, lines[i+1])
-		if c, ok := headerColumns(both, o); ok {
-			return header{r.line, c, both, i + 2}, true
+// findHeader looks for the header among the first lines of a file.
+func findHeader(lines []record, o Options) (header, bool, error) {
+	for i := range lines {
+		if h, ok, err := headerAt(lines[i:], o); ok {
+			h.next += i
+			return h, true, err
 		}
 	}
-	return headless(lines, o)
-}
-
-// titled tells whether a line may be one row of a header in two: some cells,
-// and no amount, date or account number in any.
-func titled(r record) bool {
-	for _, c := range r.cells {
-		if c.number || c.plain() != "" && headerKey(c.plain()) == "" {
-			return false
-		}
-	}
-	return r.filled() >= 2
+	h, ok := headless(lines, o)
+	return h, ok, nil
 }
 
 // headless places the columns of a table without a header row: all of them
@@ -106,33 +84,12 @@ func headless(lines []record, o Options) (header, bool) {
 	return header{}, false
 }
 
-// headerColumns tells what the columns under the header names hold, if it is
-// one.
-func headerColumns(names []string, o Options) (columns, bool) {
-	found := columns{}
-	for i, name := range names {
-		if f := fieldOf(name); f != "" && !found.has(f) {
-			found[f] = i
-		}
-	}
-	if day, ok := found[fieldDay]; ok {
-		delete(found, fieldDay)
-		if !found.has(fieldDate) {
-			found[fieldDate] = day
-		}
-	}
-	if len(o.Map) == 0 {
-		return found, found.complete()
-	}
-	return mapped(found, names, o)
-}
-
 // mapped lays the columns that were given over those that were found.
-func mapped(found columns, names []string, o Options) (columns, bool) {
+func mapped(found columns, names []headerName, o Options) (columns, bool) {
 	byName := 0
 	given := columns{}
 	for key, where := range o.Map {
-		i := slices.IndexFunc(names, func(name string) bool { return sameHeader(name, where) })
+		i := slices.IndexFunc(names, func(name headerName) bool { return name.is(where) })
 		if i >= 0 {
 			byName++
 		} else if n, ok := columnAt(where); ok && n < len(names) {
@@ -203,18 +160,6 @@ func fieldList() string {
 		names[i] = string(f)
 	}
 	return strings.Join(names, ", ")
-}
-
-// stacked joins the cells of two rows, one below the other.
-func stacked(above, below record) []string {
-	names := texts(above)
-	for len(names) < len(below.cells) {
-		names = append(names, "")
-	}
-	for i := range below.cells {
-		names[i] = strings.TrimSpace(names[i] + " " + below.cells[i].plain())
-	}
-	return names
 }
 
 func texts(r record) []string {

@@ -2,6 +2,8 @@ package statement
 
 import (
 	"context"
+	"errors"
+	"io"
 	"time"
 
 	"baoco/app"
@@ -20,7 +22,20 @@ type Importer struct {
 	Reject func(row Row, outcome app.Outcome, e app.Incoming) error
 
 	Rows, Recorded, Duplicates, Deliveries int
+
+	In, Out app.Amounts // of the rows that are recorded, now or before
+	First   []Outcome   // what becomes of the first rows that are or could be
 }
+
+// Outcome is what becomes of a row.
+type Outcome struct {
+	Row
+	Outcome app.Outcome
+}
+
+// firstRows is how many rows are shown to people, so that they see whether they
+// are understood.
+const firstRows = 20
 
 // Add records what of a batch can be read, in one commit.
 func (i *Importer) Add(ctx context.Context, batch []Row) error {
@@ -46,13 +61,45 @@ func (i *Importer) Add(ctx context.Context, batch []Row) error {
 	i.Duplicates += recording.Duplicates
 	i.Deliveries += recording.Deliveries
 	for n, outcome := range recording.Outcomes {
-		if outcome != app.OutcomeRecorded && outcome != app.OutcomeDuplicate {
-			if err := i.Reject(rows[n], outcome, elements[n]); err != nil {
-				return err
-			}
+		if outcome == app.OutcomeRecorded || outcome == app.OutcomeDuplicate {
+			i.count(rows[n], outcome)
+		} else if err := i.Reject(rows[n], outcome, elements[n]); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func (i *Importer) count(row Row, outcome app.Outcome) {
+	sum := &i.In
+	if row.Type == app.Out {
+		sum = &i.Out
+	}
+	sum.Count++
+	sum.Total += row.Amount
+	if len(i.First) < firstRows {
+		row.Cells = nil
+		i.First = append(i.First, Outcome{row, outcome})
+	}
+}
+
+// Check reads a file to its end, and tells why it isn't understood: nothing of
+// such a file is recorded, not what stands above the line that says so either.
+func Check(ctx context.Context, path string, o Options) (err error) {
+	r, err := Open(path, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for err == nil {
+		if _, err = r.Next(); err == nil {
+			err = ctx.Err()
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // NamesAccount tells whether the file says which bank account it is about.

@@ -2,6 +2,7 @@ package statement
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"strings"
 
@@ -104,4 +105,19 @@ func noSheet(book *workbook, o Options) error {
 		EN: "No sheet is named " + o.Sheet + "; there are: " + list,
 		VI: "Không có trang tính tên " + o.Sheet + "; các trang hiện có: " + list,
 	})
+}
+
+// refusedAt refuses a file for what one of its lines says.
+func refusedAt(line int, en, vi string, args ...any) error {
+	t := app.Textf(en, vi, args...)
+	return app.Refused(app.CodeValidation, app.Text{
+		EN: fmt.Sprintf("Line %d: %s. Nothing of the file is imported.", line, t.EN),
+		VI: fmt.Sprintf("Dòng %d: %s. Không nhập gì từ tệp này.", line, t.VI),
+	})
+}
+
+func severalSheets(one, other string) error {
+	return app.Refused(app.CodeValidation, app.Textf(
+		"The workbook has transactions on several sheets, “%s” and “%s”: name one with --sheet on the command line, or save each to a file of its own.",
+		"Bảng tính có giao dịch ở nhiều trang, “%s” và “%s”: hãy chọn một trang bằng --sheet trên dòng lệnh, hoặc lưu mỗi trang thành một tệp riêng.", one, other))
 }

@@ -40,40 +40,103 @@ type line struct {
 	dated                 bool
 }
 
-// read tells whether a line is a transaction, and gives it.
-func (r *Reader) read(rec record) (Row, bool) {
+// read tells whether a line is a transaction, and gives it. An error means that
+// the file isn't understood.
+func (r *Reader) read(rec record) (Row, bool, error) {
 	wasOpen := r.open
 	r.open = false
 	if rec.blank() {
-		return Row{}, false
+		return Row{}, false, nil
 	}
 	r.lines++
 	l := r.parse(rec)
-	if !l.dated {
-		if number, labelled := r.accountLine(rec); labelled {
-			r.account = number
-			r.skipped++
-			return Row{}, false
-		}
-	}
 	switch {
+	case !l.dated && r.isHeader(rec):
+		return Row{}, false, r.readHeader(rec)
+	case !l.dated && r.isAccountLine(rec):
+		r.skip(l.line, skipAccount)
+		return Row{}, false, r.changeAccount(rec)
+	case !l.holdsMoney() && l.dated:
+		return r.withoutMoney(l)
+	case !l.holdsMoney() && wasOpen && r.goesOn(l):
+		r.open = true
+		return Row{}, false, nil
 	case !l.holdsMoney():
-		if l.dated {
-			if f := r.unreadable(l); f != nil {
-				return r.row(l, f), true
-			}
-		} else if wasOpen && r.goesOn(l) {
-			r.open = true
-			return Row{}, false
-		} else if h, ok := r.headerAgain(rec); ok {
-			r.header, r.lines = h, 0
-		}
-	case l.dated && r.isBalance(l), !l.dated && r.isSum(l), r.isNumbering(l):
-	default:
-		return r.row(l, nil), true
+		return Row{}, false, r.readText(rec)
+	case l.dated && r.isBalance(l):
+		r.skip(l.line, skipSum)
+		return Row{}, false, r.note(rec)
+	case !l.dated && r.isSum(l):
+		r.skip(l.line, skipSum)
+		return Row{}, false, r.sumLine(l)
+	case r.isNumbering(l):
+		r.skip(l.line, skipHeader)
+		return Row{}, false, nil
 	}
-	r.skipped++
-	return Row{}, false
+	row := r.row(l, nil)
+	return row, true, r.follow(l, row)
+}
+
+// withoutMoney reads a line with a date and no amount: a balance, a day above
+// its rows, or a row that isn't understood.
+func (r *Reader) withoutMoney(l line) (Row, bool, error) {
+	fault := r.unreadable(l)
+	if fault == nil {
+		c := r.header.columns
+		zeros := strings.TrimSpace(r.text(l, fieldDebit)+r.text(l, fieldCredit)+r.text(l, fieldAmount)) != ""
+		oneColumn := (!c.has(fieldDebit) || !c.has(fieldCredit)) && !(zeros && c.has(fieldType))
+		switch {
+		case r.isBalance(l) || r.text(l, fieldNumber) == "" && beginsSum(r.text(l, fieldContent)):
+			r.skip(l.line, skipSum)
+			return Row{}, false, r.note(l.record)
+		case l.filled() == 1:
+			r.skip(l.line, skipDay)
+			return Row{}, false, nil
+		case oneColumn && !r.moneyMapped():
+			return Row{}, false, refusedAt(l.line, "it has a date and no amount in %s; the amounts of some rows are in a column that is not understood",
+				"dòng có ngày nhưng không có số tiền ở %s; số tiền của một số dòng nằm ở cột không hiểu được", r.moneyColumns())
+		case zeros:
+			r.skip(l.line, skipZero)
+			return Row{}, false, nil
+		}
+		fault = &app.FieldError{Field: "transferAmount", Text: app.Text{EN: "is missing", VI: "bị thiếu"}}
+	}
+	row := r.row(l, fault)
+	return row, true, r.follow(l, row)
+}
+
+// moneyMapped tells whether a person said where money is.
+func (r *Reader) moneyMapped() bool {
+	m := r.options.Map
+	return m[string(fieldDebit)] != "" || m[string(fieldCredit)] != "" || m[string(fieldAmount)] != ""
+}
+
+// moneyColumns names the columns of amounts, for people.
+func (r *Reader) moneyColumns() string {
+	var list []string
+	for _, f := range []field{fieldDebit, fieldCredit, fieldAmount} {
+		if i := r.header.columns.of(f); i >= 0 {
+			name := columnName(i)
+			if i < len(r.header.names) {
+				name += " “" + r.header.names[i] + "”"
+			}
+			list = append(list, name)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// readText reads a line with neither date nor money.
+func (r *Reader) readText(rec record) error {
+	reason := skipText
+	if slices.ContainsFunc(rec.cells, func(c cell) bool { return beginsSum(c.plain()) }) {
+		reason = skipSum
+	}
+	r.skip(rec.line, reason)
+	if err := r.readUnit(rec); err != nil {
+		return err
+	}
+	return r.note(rec)
 }
 
 func (r *Reader) parse(rec record) line {
@@ -137,45 +200,70 @@ func (r *Reader) goesOn(l line) bool {
 	return true
 }
 
-// headerAgain tells whether a line is a header once more, as on the next page
-// or above the next account's table; its columns may be others. The second
-// row of the header, in another language, changes nothing.
-func (r *Reader) headerAgain(rec record) (header, bool) {
-	h, ok := header{}, false
-	if rec.filled() >= 3 && r.lines > 1 {
-		h.columns, ok = headerColumns(texts(rec), r.options)
+// isHeader tells whether a line is a header once more, as on the next page or
+// above the next account's table.
+func (r *Reader) isHeader(rec record) bool {
+	if !titled(rec) {
+		return false
 	}
-	if !ok {
-		return h, false
+	if slices.Contains(r.header.rows, strings.Join(texts(rec), "\t")) {
+		return true
 	}
+	_, ok, _ := headerAt(append([]record{rec}, r.peek(headerRows-1)...), r.options)
+	return ok
+}
+
+// readHeader takes over the columns of a header, which may be others. A row of
+// the present header changes nothing.
+func (r *Reader) readHeader(rec record) error {
+	r.skip(rec.line, skipHeader)
+	if slices.Contains(r.header.rows, strings.Join(texts(rec), "\t")) {
+		return nil
+	}
+	h, _, err := headerAt(append([]record{rec}, r.peek(headerRows-1)...), r.options)
+	if err != nil {
+		return err
+	}
+	if err := r.endTable(); err != nil {
+		return err
+	}
+	r.ahead = r.ahead[h.next-1:]
 	if !r.header.columns.has(fieldAccount) {
 		delete(h.columns, fieldAccount)
 	}
-	h.line, h.names = rec.line, texts(rec)
-	return h, true
+	r.header, r.lines = h, 0
+	return nil
 }
 
-// accountLine reads a line between the tables of several accounts.
-func (r *Reader) accountLine(rec record) (number string, labelled bool) {
+// isAccountLine tells whether a line between tables names an account.
+func (r *Reader) isAccountLine(rec record) bool {
 	for i, c := range rec.cells {
 		if c.plain() == "" {
 			continue
 		}
 		if c.number || i == r.header.columns.of(fieldContent) && rec.filled() > 1 {
-			return "", false
+			return false
 		}
-		if label, _ := cutLabel(c.plain()); !isAccountLabel(label) {
-			return "", false
-		}
-		if _, again := headerColumns(texts(rec), r.options); again {
-			return "", false
-		}
-		return namedAccount(rec)
+		label, _ := cutLabel(c.plain())
+		return isAccountLabel(label)
 	}
-	return "", false
+	return false
 }
 
-// The words of sums and of balances, folded.
+// changeAccount reads the account of the lines below.
+func (r *Reader) changeAccount(rec record) error {
+	number, _ := namedAccount(rec, false)
+	if number == r.account {
+		return nil
+	}
+	if r.account == "" && r.rows > 0 {
+		return refusedAt(rec.line, "account %s is named only below rows that name none", "tài khoản %s chỉ được nêu bên dưới các dòng không nêu tài khoản", number)
+	}
+	err := r.endAccount()
+	r.account = number
+	return err
+}
+
 // The words of sums and of balances, folded.
 var (
 	sumWords = []string{

@@ -26,9 +26,9 @@ func TestWhatIsATransaction(t *testing.T) {
 		{"unreadable date", header + "32/11/2026;1;x;;5;\nhôm qua;2;y;5;;\n2026;;;;5;\n", "0 IN 5 x 1, 0 OUT 5 y 2, 0 IN 5"},
 		{"both sides", header + "01/11/2026;1;x;5;6;\n01/11/2026;1;y;5;0;\n01/11/2026;1;z;-;6;\n", "1 ! transferType, 1 OUT 5 y 1, 1 IN 6 z 1"},
 		{"unreadable amount", header + "01/11/2026;1;x;abc;;\n01/11/2026;1;y;;1.2;\n01/11/2026;1;z;;########;\n;;;abc;;\n", "1 ! transferAmount, 1 ! transferAmount, 1 ! transferAmount"},
-		{"no amount", header + "01/11/2026;1;x;;;5\n01/11/2026;1;y;0;0,00;5\n", ""},
+		{"no amount", header + "01/11/2026;1;x;;;5\n01/11/2026;1;y;0;0,00;5\n", "1 ! transferAmount"},
 		{"negative credit", header + "01/11/2026;1;x;;-5;\n", "1 ! transferType"},
-		{"negative debits", header + "01/11/2026;1;x;-5;;\n01/11/2026;2;y;(6);;\n01/11/2026;3;z;7;;\n", "1 OUT 5 x 1, 1 OUT 6 y 2, 1 ! transferType"},
+		{"negative debits", header + "01/11/2026;1;x;-5;;\n01/11/2026;2;y;(6);;\n", "1 OUT 5 x 1, 1 OUT 6 y 2"},
 		{"a correction among debits", header + "01/11/2026;1;x;5;;\n01/11/2026;2;y;-6;;\n", "1 OUT 5 x 1, 1 ! transferType"},
 		{"header again", header + "01/11/2026;1;x;5;;\nTrang 2;;;;;\n;;;;;\n" + header + "02/11/2026;2;y;;6;\n", "1 OUT 5 x 1, 2 IN 6 y 2"},
 		{"another header", header + "01/11/2026;1;x;5;;\n;;;;;\nNgày;Có;Nợ;Nội dung;Số CT;\n02/11/2026;6;;y;2;\n", "1 OUT 5 x 1, 2 IN 6 y 2"},
@@ -75,7 +75,7 @@ func TestBankOfTitles(t *testing.T) {
 
 // TestProgress ends at the size of the file.
 func TestProgress(t *testing.T) {
-	content := "Ngày,Nội dung,Số tiền\n" + strings.Repeat("01/11/2026,x,5\n", 50_000)
+	content := "Ngày,Nội dung,Ghi có\n" + strings.Repeat("01/11/2026,x,5\n", 50_000)
 	for name, path := range map[string]string{
 		"CSV":  write(t, content),
 		"XLSX": workbook(t, headerRow+strings.Repeat(`<row><c t="str"><v>01/11/2026</v></c><c/><c><v>5</v></c></row>`, 50_000)),

@@ -19,7 +19,7 @@ func bigCSV(n int) string {
 	var b strings.Builder
 	b.WriteString("Ngày hạch toán,Ngày giao dịch,Phát sinh nợ,Phát sinh có,Số dư,Nội dung\n")
 	for i := range n {
-		fmt.Fprintf(&b, "01/11/2026,01/11/2026 10:11:12,,%d,\"1,234,567\",%s\n", i+1, content(i))
+		fmt.Fprintf(&b, "01/11/2026,01/11/2026 10:11:12,,%d,%d,%s\n", i+1, (i+1)*(i+2)/2, content(i))
 	}
 	return b.String()
 }

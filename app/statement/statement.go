@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -19,8 +21,8 @@ type Options struct {
 	// gateway. The others are found by their headers. Where all that are given
 	// are numbers or letters, the table need not have a header row.
 	Map map[string]string
-	// Sheet names the sheet of a spreadsheet. Empty: the first one that has a
-	// header row.
+	// Sheet names the sheet of a spreadsheet. Empty: the only one that has rows
+	// below a header.
 	Sheet string
 }
 
@@ -50,10 +52,19 @@ type Reader struct {
 	first    string    // the one above the table
 	day      time.Time // of the row above, where a bank doesn't repeat it
 	debits   int       // the sign of the first amount in the debit column
+	doubt    error     // about the direction of rows above
 	held     *Row      // read, but its content may go on below
 	open     bool      // the line above was held
 	failed   error
-	skipped  int
+	skips    []Skip
+	vnd      bool // the file says that it is in VND
+	rows     int
+	unsigned int // the line of the first amount without a sign, while there is none with one
+	sawSign  bool
+	format   numberFormat
+	book     *ledger            // of the present account
+	byColumn map[string]*ledger // of each account of a column
+	file     sums
 }
 
 // Open finds the table of transactions in a file, which is CSV or XLSX by what
@@ -95,7 +106,7 @@ func open(file *os.File, o Options) (*Reader, error) {
 
 func openText(file *os.File, o Options) (*Reader, error) {
 	t, err := openCSV(file, func(lines []record) int {
-		h, _ := findHeader(lines, o)
+		h, _, _ := findHeader(lines, o)
 		return len(h.columns)
 	})
 	if err != nil {
@@ -128,32 +139,71 @@ func openSpreadsheet(file *os.File, o Options) (*Reader, error) {
 	return r, nil
 }
 
-// findSheet opens the sheet that is named, or the first with a header row.
+// findSheet opens the sheet that is named, or the only one with rows below a
+// header.
 func findSheet(book *workbook, file *os.File, o Options) (*Reader, error) {
+	var found *Reader
 	named := false
 	for _, s := range book.sheets {
 		if o.Sheet != "" && wordsOf(s.name) != wordsOf(o.Sheet) {
 			continue
 		}
 		named = true
-		t, err := book.open(s, file)
-		if err != nil {
-			return nil, err
+		r, err := openSheet(book, s, file, o)
+		if err == nil && r != nil && found != nil {
+			var second bool
+			if second, err = r.hasLines(); err == nil && second {
+				err = severalSheets(found.sheet, r.sheet)
+			}
+			r.table.(*xlsxTable).part.close()
+		} else if r != nil {
+			found = r
 		}
-		r := &Reader{table: t, date1904: book.date1904, options: o, sheet: s.name}
-		found, err := r.begin()
-		if err == nil && found {
-			return r, nil
-		}
-		t.part.close()
 		if err != nil {
+			if found != nil {
+				found.table.(*xlsxTable).part.close()
+			}
 			return nil, err
 		}
 	}
-	if !named {
+	switch {
+	case !named:
 		return nil, noSheet(book, o)
+	case found == nil:
+		return nil, noHeader(o)
 	}
-	return nil, noHeader(o)
+	return found, nil
+}
+
+// openSheet reads the first lines of a sheet; nil where it has no header.
+func openSheet(book *workbook, s sheet, file *os.File, o Options) (*Reader, error) {
+	t, err := book.open(s, file)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{table: t, date1904: book.date1904, options: o, sheet: s.name}
+	found, err := r.begin()
+	if err == nil && found {
+		return r, nil
+	}
+	t.part.close()
+	return nil, err
+}
+
+// hasLines tells whether something stands below the header.
+func (r *Reader) hasLines() (bool, error) {
+	for {
+		line, err := r.nextLine()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return false, err
+		}
+		if !line.blank() {
+			return true, nil
+		}
+	}
 }
 
 // begin reads the first lines and finds the header among them.
@@ -169,24 +219,59 @@ func (r *Reader) begin() (found bool, err error) {
 		}
 		r.ahead = append(r.ahead, line)
 	}
-	if r.header, found = findHeader(r.ahead, r.options); !found {
-		return false, r.behind
+	if r.header, found, err = findHeader(r.ahead, r.options); !found || err != nil {
+		return found, errors.Join(err, r.behind)
 	}
 	above := r.ahead[:r.header.next]
 	r.ahead = r.ahead[r.header.next:]
 	r.bank = findBank(r.header, above, r.sheet)
-	for _, line := range above {
-		if number, labelled := namedAccount(line); labelled && r.account == "" {
-			r.account = number
-		}
+	r.book = &ledger{}
+	if err := r.readAbove(above[:r.header.next-len(r.header.rows)]); err != nil {
+		return true, err
 	}
-	r.first = r.account
 	if r.account != "" || r.bank.bank != "" {
 		if _, given := r.options.Map[string(fieldAccount)]; !given {
 			delete(r.header.columns, fieldAccount)
 		}
 	}
 	return true, nil
+}
+
+// readAbove reads the lines above the header.
+func (r *Reader) readAbove(above []record) error {
+	for _, line := range above {
+		if number, labelled := namedAccount(line, true); labelled && number != "" {
+			if r.account != "" && r.account != number {
+				return refusedAt(line.line, "the file names two accounts above its table, %s and %s", "tệp nêu hai tài khoản phía trên bảng, %s và %s", r.account, number)
+			}
+			r.account = number
+		}
+		if err := r.readUnit(line); err != nil {
+			return err
+		}
+		if err := r.note(line); err != nil {
+			return err
+		}
+	}
+	r.first = r.account
+	for _, f := range moneyFields {
+		if i := r.header.columns.of(f); i >= 0 && i < len(r.header.names) {
+			r.vnd = r.vnd || slices.Contains(strings.Fields(headerKey(r.header.names[i])), "vnd")
+		}
+	}
+	return nil
+}
+
+// readUnit refuses a line that says another unit than VND.
+func (r *Reader) readUnit(line record) error {
+	value, vnd := statedUnit(line)
+	if value == "" {
+		return nil
+	}
+	if r.vnd = r.vnd || vnd; vnd {
+		return nil
+	}
+	return refusedAt(line.line, "it says that the file is in “%s”; only VND is recorded, one by one", "dòng này cho biết tệp tính bằng “%s”; chỉ ghi nhận VND, từng đồng một", value)
 }
 
 // Layout tells what was found out before the first row.
@@ -200,23 +285,31 @@ func (r *Reader) Layout() Layout {
 // the sheet within it.
 func (r *Reader) Progress() (done, total int64) { return r.table.progress() }
 
-// Skipped is how many lines below the header held something and were no
-// transaction: totals, balances, titles.
-func (r *Reader) Skipped() int { return r.skipped }
-
 // Close closes the file.
 func (r *Reader) Close() error { return r.table.close() }
 
-// Next gives the next transaction, or io.EOF. After another error the file
-// can't be read on; what was given before stands.
+// Next gives the next transaction, or io.EOF. Another error, which may come as
+// late as the end of the file, means that the file isn't understood or is
+// damaged: [Check] finds that out before a row is recorded.
 func (r *Reader) Next() (Row, error) {
 	for r.failed == nil {
 		line, err := r.nextLine()
+		if errors.Is(err, io.EOF) {
+			err = errors.Join(r.endTable(), r.endAccount())
+			if r.failed = err; err == nil {
+				r.failed = io.EOF
+			}
+			break
+		}
+		var row Row
+		var ok bool
+		if err == nil {
+			row, ok, err = r.read(line)
+		}
 		if err != nil {
 			r.failed = err
 			break
 		}
-		row, ok := r.read(line)
 		if !ok {
 			continue
 		}
@@ -233,16 +326,29 @@ func (r *Reader) Next() (Row, error) {
 	return Row{}, r.failed
 }
 
+// peek gives the next lines, up to n, without taking them.
+func (r *Reader) peek(n int) []record {
+	for len(r.ahead) < n && r.behind == nil {
+		line, err := r.table.next()
+		if err != nil {
+			r.behind = err
+			break
+		}
+		r.ahead = append(r.ahead, line)
+	}
+	return r.ahead[:min(n, len(r.ahead))]
+}
+
 func (r *Reader) nextLine() (record, error) {
 	if len(r.ahead) > 0 {
 		line := r.ahead[0]
 		r.ahead = r.ahead[1:]
 		return line, nil
 	}
-	if r.behind != nil {
-		return record{}, r.behind
+	line, err := record{}, r.behind
+	if err == nil {
+		line, err = r.table.next()
 	}
-	line, err := r.table.next()
 	var known *app.Error
 	if err != nil && !errors.Is(err, io.EOF) && !errors.As(err, &known) {
 		err = fmt.Errorf("reading the statement: %w", err)

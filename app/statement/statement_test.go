@@ -85,7 +85,9 @@ func read(t testing.TB, path string, o statement.Options) string {
 	for {
 		row, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			fmt.Fprintf(&b, "skipped %d\n", r.Skipped())
+			for _, s := range r.Skipped() {
+				fmt.Fprintf(&b, "skipped %d from line %d: %s\n", s.Lines, s.First, s.Reason.EN)
+			}
 			return b.String()
 		}
 		must(t, err)

@@ -21,10 +21,10 @@ func (r *Reader) row(l line, fault *app.FieldError) Row {
 	e.Content = oneLine(r.text(l, fieldContent))
 	e.Number = r.number(l)
 	e.Time = r.time(l)
-	var faults [4]*app.FieldError
+	var faults [5]*app.FieldError
 	faults[0], faults[1] = r.widthFault(l), fault
-	faults[2] = r.money(l, e)
-	e.AccountNumber, faults[3] = r.accountNumber(l)
+	faults[2], faults[3] = r.money(l, e), r.currencyFault(l)
+	e.AccountNumber, faults[4] = r.accountNumber(l)
 	for _, f := range faults {
 		if f != nil {
 			e.Fault = f
@@ -92,6 +92,21 @@ func (r *Reader) accountNumber(l line) (string, *app.FieldError) {
 		}}
 	}
 	return text, nil
+}
+
+// currencyFault is that of a row in another currency, or in one that its column
+// leaves out.
+func (r *Reader) currencyFault(l line) *app.FieldError {
+	if !r.header.columns.has(fieldCurrency) {
+		return nil
+	}
+	text := r.text(l, fieldCurrency)
+	if isVND(wordsOf(text)) {
+		r.vnd = true
+		return nil
+	}
+	named := app.CleanText(text, 20)
+	return &app.FieldError{Field: "currency", Text: app.Textf("is “%s”; only VND is recorded", "là “%s”; chỉ ghi nhận VND", named)}
 }
 
 // maxExact is up to where a spreadsheet keeps every digit of a number: 15 of

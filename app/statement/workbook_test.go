@@ -82,7 +82,7 @@ func texts(pairs ...string) string {
 	return b.String()
 }
 
-const headerRow = `<row r="1"><c r="A1" t="str"><v>Ngày</v></c><c r="B1" t="str"><v>Nội dung</v></c><c r="C1" t="str"><v>Số tiền</v></c></row>`
+const headerRow = `<row r="1"><c r="A1" t="str"><v>Ngày</v></c><c r="B1" t="str"><v>Nội dung</v></c><c r="C1" t="str"><v>Ghi có</v></c></row>`
 
 // TestSheetXML reads what programs write into sheets that others don't.
 func TestSheetXML(t *testing.T) {

@@ -1,0 +1,136 @@
+package statement_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/xuri/excelize/v2"
+
+	"baoco/app"
+	"baoco/app/statement"
+)
+
+// TestDividedAmounts: a column of amounts that is divided into money out and
+// money in, in a text file and with merged cells in a workbook.
+func TestDividedAmounts(t *testing.T) {
+	const want = "1 OUT 5000 a, 2 IN 7000 b"
+	for _, names := range []string{
+		"Nợ|Có", "Debit|Credit", "Chi|Thu", "Ghi nợ|Ghi có", "Rút ra|Gửi vào", "No|Co", "NỢ|CÓ", "Tiền ra|Tiền vào", "Ra|Vào", "Rút|Gửi", "Withdrawal|Deposit", "Phát sinh nợ|Phát sinh có",
+		"Nợ/Debit|Có/Credit", "Giảm|Tăng", "Out|In",
+	} {
+		for _, group := range []string{"Số tiền", "Amount", "Số tiền (VND)", "Số tiền/Amount", "Phát sinh"} {
+			if group == "Phát sinh" && !strings.Contains(names, "ợ") {
+				continue
+			}
+			out, in, _ := strings.Cut(names, "|")
+			check := func(kind, path, want string) {
+				t.Helper()
+				rows, err := tryRows(t, path, statement.Options{Zone: zone})
+				if got := brief(rows); err != nil || got != want {
+					t.Errorf("%s, %s above %s: %s, %v; want %s", kind, group, names, got, err, want)
+				}
+			}
+			check("CSV", write(t, "Sao kê;;;;\nNgày;Nội dung;"+group+";;Mã GD\n;;"+out+";"+in+";\n01/11/2026;a;5.000;;\n02/11/2026;b;;7.000;\n"), want)
+			check("the other way round", write(t, "Ngày;Nội dung;"+group+";;Mã GD\n;;"+in+";"+out+";\n01/11/2026;a;;5.000;\n02/11/2026;b;7.000;;\n"), want)
+			check("in a third row", write(t, "Ngày;Nội dung;"+group+";;Mã GD\nDate;Description;Amount;;No.\n;;"+out+";"+in+";\n01/11/2026;a;5.000;;\n02/11/2026;b;;7.000;\n"), want)
+			check("English below", write(t, "Ngày;Nội dung;"+group+";;Mã GD\n;;"+out+";"+in+";\nDate;Description;Debit;Credit;No.\n01/11/2026;a;"+
+				map[bool]string{true: ";5.000", false: "5.000;"}[false]+";\n02/11/2026;b;;7.000;\n"), want)
+			check("on two pages", write(t, "Ngày;Nội dung;"+group+";;Mã GD\n;;"+out+";"+in+";\n01/11/2026;a;5.000;;\nTrang 2;;;;\nNgày;Nội dung;"+group+";;Mã GD\n;;"+out+";"+in+";\n02/11/2026;b;;7.000;\n"), want)
+			check("turned on the second page", write(t, "Ngày;Nội dung;"+group+";;Mã GD\n;;"+out+";"+in+";\n01/11/2026;a;5.000;;\nNgày;Mã GD;"+group+";;Nội dung\n;;"+in+";"+out+";\n02/11/2026;;7.000;;b\n"), want)
+			f := excelize.NewFile()
+			for i, row := range [][]any{{"Ngày", "Nội dung", group, nil, "Mã GD"}, {nil, nil, out, in}, {"01/11/2026", "a", 5000}, {"02/11/2026", "b", nil, 7000}} {
+				at, err := excelize.CoordinatesToCellName(1, i+1)
+				must(t, err)
+				must(t, f.SetSheetRow("Sheet1", at, &row))
+			}
+			for _, merged := range [][2]string{{"A1", "A2"}, {"B1", "B2"}, {"C1", "D1"}, {"E1", "E2"}} {
+				must(t, f.MergeCell("Sheet1", merged[0], merged[1]))
+			}
+			check("XLSX", saved(t, f), want)
+		}
+	}
+}
+
+// TestNotUnderstood: what isn't understood, or doesn't agree with itself, is
+// refused with the line where it stands.
+func TestNotUnderstood(t *testing.T) {
+	const two = "Ngày;Nội dung;Nợ;Có;Số dư\n"
+	const one = "Ngày;Nội dung;Số tiền\n"
+	for _, test := range []struct{ name, content, says string }{
+		{"parts of an amount", "Ngày;Nội dung;Số tiền;;x\n;;Xanh;Đỏ;\n01/11/2026;a;5.000;;\n", "Line 1: column C, “Số tiền Xanh”"},
+		{"one part is unknown", "Ngày;Nội dung;Số tiền;;x\n;;Nợ;Đỏ;\n01/11/2026;a;5.000;;\n", "Line 1: column D"},
+		{"names that contradict each other", "Ngày;Nội dung;Ghi nợ;Ghi có\n;;Credit;Debit\n01/11/2026;a;5.000;\n", "contradict"},
+		{"an amount in other cells", one + "01/11/2026;a;-5.000\n02/11/2026;b;\n", "Line 3: it has a date and no amount in C “Số tiền”"},
+		{"a dash for an amount", one + "01/11/2026;a;-5.000\n02/11/2026;b;-\n", "Line 3"},
+		{"credits alone", "Ngày;Mô tả;No;Có\n01/11/2026;a;5.000;\n02/11/2026;a;;5.000\n", "Line 2"},
+		{"no sign at all", one + "01/11/2026;a;5.000\n02/11/2026;b;6.000\n", "Line 2: nothing says whether"},
+		{"no sign on the second table", one + "01/11/2026;a;-5.000\n;;\nNgày;Số tiền;Nội dung\n02/11/2026;6.000;b\n", "Line 5: nothing says whether"},
+		{"two columns of one kind", "Ngày;Nội dung;Số tiền;Số tiền\n01/11/2026;a;-5.000;1\n", "another column"},
+		{"a ledger", "Ngày;Nội dung;Phát sinh;;Số dư;\n;;Nợ;Có;Nợ;Có\n01/11/2026;a;5.000;;5.000;\n", "ledger"},
+		{"debits with and without a minus", two + "01/11/2026;a;-5;;\n01/11/2026;a;5;;\n", "Line 3: the debit has no minus"},
+		{"another currency in the header", "Ngày;Nội dung;Số tiền (USD)\n01/11/2026;a;-5\n", "another currency"},
+		{"thousands in the header", "Ngày;Nội dung;Ghi nợ (nghìn đồng);Ghi có (nghìn đồng)\n01/11/2026;a;5;\n", "multiple of VND"},
+		{"currency above", "Loại tiền: USD;;\n" + one + "01/11/2026;a;-100.00\n", "Line 1: it says that the file is in “usd”"},
+		{"currency beside", "Loại tiền/Currency;;USD\n" + one + "01/11/2026;a;-100.00\n", "Line 1"},
+		{"currency in English", "Currency: US Dollar;;\n" + one + "01/11/2026;a;-100.00\n", "Line 1"},
+		{"currency between", one + "01/11/2026;a;-5\nTiền tệ: EUR;;\n01/11/2026;a;-5\n", "Line 3"},
+		{"thousands", "Đơn vị: nghìn đồng;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
+		{"thousands in digits", "(ĐVT: 1.000 VND);;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
+		{"millions", "Đơn vị tính: Triệu VND;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
+		{"a lone decimal", one + "01/11/2026;a;-100.00\n", "Line 2: an amount like 100.00"},
+		{"decimals and groups of one mark", two + "01/11/2026;a;1,234.00;;\n01/11/2026;a;5.000;;\n", "two ways"},
+		{"two marks for groups", two + "01/11/2026;a;1,234;;\n01/11/2026;a;5.000;;\n", "two ways"},
+		{"balance, oldest first", two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n03/11/2026;c;;4;98\n", "Line 4: the balance is 98"},
+		{"balance, newest first", two + "03/11/2026;c;;4;106\n02/11/2026;b;3;;102\n01/11/2026;a;;5;104\n31/10/2026;0;;1;100\n", "Line 4"},
+		{"a row is missing", two + "01/11/2026;a;;5.000;105.000\n02/11/2026;b;;4.000;119.000\n", "Line 3: the balance is 119.000"},
+		{"unreadable balance", two + "01/11/2026;a;;5.000;x1\n", "Line 2: the balance “x1”"},
+		{"opening balance", "Số dư đầu kỳ: 99;;;;\n" + two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n", "Line 1: the opening balance is 99"},
+		{"closing balance", two + "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n;Số dư cuối kỳ;;;103\n", "Line 4: the closing balance is 103"},
+		{"closing balance, newest first", "Số dư cuối kỳ;103;;;\n" + two + "02/11/2026;b;3;;102\n01/11/2026;a;;5;105\n", "Line 1: the closing balance is 103"},
+		{"closing balance without balances", "Số dư đầu kỳ;100;;\nSố dư cuối kỳ;103;;\nNgày;Nội dung;Nợ;Có\n01/11/2026;a;;5\n02/11/2026;b;3;\n", "Line 2: the closing balance is 103"},
+		{"totals", two + "01/11/2026;a;;5;\n02/11/2026;b;3;;\nTổng cộng;;3;6;\n", "Line 4: the totals are"},
+		{"a total of debits", two + "01/11/2026;a;;5;\n02/11/2026;b;3;;\nTổng phát sinh nợ:;;;4;\n", "Line 4: the totals are"},
+		{"a total above", "Tổng ghi có/Total credit: 6;;;;\n" + two + "01/11/2026;a;;5;\n", "Line 1: the total is 6"},
+		{"a total of amounts", one + "01/11/2026;a;-5\n02/11/2026;b;8\nCộng;;4\n", "Line 4: the total is 4"},
+		{"an account below", one + "01/11/2026;a;-5\nSố tài khoản: 0123456789;;\n", "Line 3: account 0123456789 is named only below"},
+		{"two accounts above", "Số tài khoản: 0123456789;;\nSố tài khoản: 0123456788;;\n" + one + "01/11/2026;a;-5\n", "Line 2: the file names two accounts"},
+		{"another header that isn't understood", one + "01/11/2026;a;-5\nNgày;Nội dung;Số tiền;\n;;Xanh;Đỏ\n02/11/2026;a;5;\n", "Line 3: column C"},
+	} {
+		_, err := tryRows(t, write(t, test.content), statement.Options{Zone: zone})
+		var e *app.Error
+		if !errors.As(err, &e) || e.Code != app.CodeValidation || !strings.Contains(e.Text.EN, test.says) || e.Text.VI == "" {
+			t.Errorf("%s: %v; want %s", test.name, err, test.says)
+		}
+	}
+}
+
+// TestUnderstood: what stands around rows and agrees with them is in order.
+func TestUnderstood(t *testing.T) {
+	const two = "Ngày;Nội dung;Nợ;Có;Số dư\n"
+	const rows = "01/11/2026;a;;5;105\n02/11/2026;b;3;;102\n03/11/2026;c;;4;106\n"
+	const newest = "03/11/2026;c;;4;106\n02/11/2026;b;3;;102\n01/11/2026;a;;5;105\n"
+	const want, back = "1 IN 5 a, 2 OUT 3 b, 3 IN 4 c", "3 IN 4 c, 2 OUT 3 b, 1 IN 5 a"
+	for _, test := range []struct{ name, content, want string }{
+		{"oldest first", "Số dư đầu kỳ: 100 VND;;;;\nSố dư cuối kỳ;;106;;\nTổng ghi nợ: 3;;Tổng ghi có:;9;\n" + two + rows + "Tổng cộng;;3;9;\n;Số dư cuối kỳ;;;106\n", want},
+		{"newest first", "Số dư đầu kỳ: 100 VND;;;;\nSố dư cuối kỳ;;106;;\n" + two + newest + "Cộng phát sinh;;3;9;\n;Số dư đầu kỳ;;;100\n", back},
+		{"sums of pages", two + "01/11/2026;a;;5;105\nCộng trang;;;5;\n02/11/2026;b;3;;102\n03/11/2026;c;;4;106\nCộng trang;;3;4;\nTổng cộng;;3;9;\n", want},
+		{"some balances", two + "01/11/2026;a;;5;\n02/11/2026;b;3;;102\n03/11/2026;c;;4;\n;Số dư cuối kỳ;;;106\n;Số dư đầu kỳ;;;100\n", want},
+		{"VND is named", "Loại tiền: VND;;;;\nĐơn vị: Công ty Triệu Phát;;;;\nĐVT: đồng;Currency/Loại tiền;VNĐ;;\n" + two + rows, want},
+		{"a lone decimal where VND is named", "Loại tiền;VND;;;\nNgày;Nội dung;Số tiền\n01/11/2026;a;-100.00\n", "1 OUT 100 a"},
+		{"a lone decimal beside groups", "Ngày;Nội dung;Số tiền\n01/11/2026;a;-100.00\n02/11/2026;b;100,000.00\n", "1 OUT 100 a, 2 IN 100000 b"},
+		{"a day above its rows", "Ngày;Nội dung;Nợ;Có\n01/11/2026;;;\n01/11/2026;a;;5\n", "1 IN 5 a"},
+		{"a fee that the balance shows", "Ngày;Nội dung;Nợ;Có;Phí;Số dư\n01/11/2026;a;;5;;105\n02/11/2026;b;3;;1;101\n03/11/2026;c;;4;;105\n", want},
+		{"currency of each row", "Ngày;Nội dung;Ghi có;Loại tiền\n01/11/2026;a;5;VND\n01/11/2026;b;5.00;USD\n01/11/2026;c;5;\n", "1 IN 5 a, 1 ! currency, 1 ! currency"},
+		{"another amount beside the debit", "Ngày;Nội dung;Nợ;Có;Số tiền\n01/11/2026;a;5;;5\n02/11/2026;b;5;;6\n", "1 OUT 5 a, 2 ! transferType"},
+		{"an account of few digits", "Số tài khoản: 12345;;;;\n" + two + rows, "1 IN 5 a acc 12345, 2 OUT 3 b acc 12345, 3 IN 4 c acc 12345"},
+		{"an account with letters", "Account No.: PMQ123456;;;;\n" + two + "01/11/2026;a;;5;105\n", "1 IN 5 a acc PMQ123456"},
+		{"an account in a title", "SAO KÊ TÀI KHOẢN 0123456789;;;;\n" + two + "01/11/2026;a;;5;105\n", "1 IN 5 a acc 0123456789"},
+		{"a masked account", "Số TK: 0123xxx789;;;;\n" + two + "01/11/2026;a;;5;105\n", "1 IN 5 a acc 0123xxx789"},
+	} {
+		rows, err := tryRows(t, write(t, test.content), statement.Options{Zone: zone})
+		if got := brief(rows); err != nil || got != test.want {
+			t.Errorf("%s: %s, %v; want %s", test.name, got, err, test.want)
+		}
+	}
+}
