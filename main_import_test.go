@@ -282,3 +282,48 @@ func TestExportIsKnown(t *testing.T) {
 		t.Errorf("left behind: %q, %v", left, err)
 	}
 }
+
+// A file that isn't understood, or doesn't agree with itself, leaves nothing
+// behind: not the rows above the line that says so either.
+func TestImportUnderstoodOrRefused(t *testing.T) {
+	w := newImportWorld(t)
+	w.run(0, "webhook", "create", "--name", "shop", "--url", "https://shop.example.vn/", "--type", "ALL")
+	rows := strings.Repeat("02/11/2026,,GUI XE,,5.000\n", 1200)
+	for name, c := range map[string]struct{ text, says string }{
+		"totals.csv":   {acbHeader + rows + "Tổng cộng,,,,6.000.001\n", "Line 1203"},
+		"currency.csv": {"Loại tiền: USD,,,,\n" + acbHeader + "02/11/2026,1,x,,100.00\n", "usd"},
+		"amount.csv":   {"Số tài khoản:,0072413870\nNgày,Nội dung,Số tiền,\n,,Xanh,Đỏ\n02/11/2026,x,5.000,\n", "column C"},
+		"unsigned.csv": {"Số tài khoản:,0072413870\nNgày,Nội dung,Số tiền\n02/11/2026,x,5.000\n", "column"},
+	} {
+		path := w.file(name, c.text)
+		for _, dry := range [][]string{{"--dry-run"}, nil} {
+			if _, stderr := w.run(2, append([]string{"transaction", "import", path, "--notify"}, dry...)...); !strings.Contains(stderr, c.says) {
+				t.Errorf("%s: %s", name, stderr)
+			}
+		}
+	}
+	if list := w.transactions(); len(list) != 0 {
+		t.Errorf("recorded of refused files: %q", list)
+	}
+	// Money out in a header of two rows, and an impossible date.
+	path := w.file("two.csv", "Số tài khoản:,0072413870,,\nNgày,Nội dung,Số tiền,\n,,Nợ,Có\n02/11/2026,ra,5.000,\n03/11/2026,vào,,7.000\n31/02/2026,ngày,,9.000\n02/11/2036,sau này,,9.000\nTổng cộng,,5.000,25.000\n")
+	want := importCounts{Rows: 4, Recorded: 2, Rejected: 2}
+	r := w.imports(want, path, "--dry-run")
+	if r.OutAmount != 5000 || r.OutCount != 1 || r.InAmount != 7000 || r.InCount != 1 || len(r.FirstRows) != 2 || r.FirstRows[0].Type != "OUT" || len(r.Skipped) != 1 || r.Skipped[0].First != 8 {
+		t.Errorf("%+v", r)
+	}
+	if len(r.Reasons) != 1 || r.Reasons[0].Rows != 2 || !strings.Contains(r.Reasons[0].Reason, "Date is missing or impossible") {
+		t.Errorf("%+v", r.Reasons)
+	}
+	w.imports(want, path)
+	if diff := cmp.Diff([]string{"2026-11-02 00:00:00 OUT 5000  ra", "2026-11-03 00:00:00 IN 7000  vào"}, w.transactions()); diff != "" {
+		t.Error(diff)
+	}
+	// An account that isn't understood is not the only linked one.
+	for _, account := range []string{"12345", "PMQ72413870", "0072xxx870"} {
+		other := w.file("other.csv", strings.Replace(acbHeader, "0072413870", account, 1)+"04/11/2026,1,x,,5.000\n")
+		if r := w.imports(importCounts{Rows: 1, Rejected: 1}, other); !strings.Contains(r.Reasons[0].Reason, account+" is not a linked bank account") {
+			t.Errorf("%+v", r.Reasons)
+		}
+	}
+}

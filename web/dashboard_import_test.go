@@ -70,7 +70,15 @@ func TestImportPages(t *testing.T) {
 	b.get("/transactions/import").wantStatus(t, http.StatusOK)
 	file := statementHeader + "02/11/2026,77,<script>alert(1)</script>,11.000,\n02/11/2026,78,GUI XE,,5.000\n02/11/2026,79,HONG,,abc\n"
 	a := b.upload("/transactions/import", `<script>x.csv`, file)
-	a.shows(t, "nothing recorded yet", "2 new transactions", "Amount could not be read", "1 row")
+	a.shows(t, "nothing recorded yet", "2 new transactions", "Amount could not be read", "1 row", "+5,000\u00a0₫ money in", "−11,000\u00a0₫ money out", "<td>3</td>", "−11,000\u00a0₫</td>")
+	for _, refused := range []struct{ file, says string }{
+		{statementHeader + "02/11/2026,77,A,11.000,\n,,Tổng cộng,12.000,\n", "Line 4: the totals are debit 12.000"},
+		{strings.Replace(file, "Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào", "Số GD,Nội dung,Số tiền,\n,,,Xanh,Đỏ", 1), "column D, “Số tiền Xanh”"},
+	} {
+		a := b.upload("/transactions/import", "refused.csv", refused.file)
+		a.wantStatus(t, http.StatusUnprocessableEntity)
+		a.shows(t, refused.says)
+	}
 	if w.wantTransactions(0); strings.Contains(a.body, "<script>alert") || strings.Contains(a.body, "<script>x") {
 		t.Error("a file's text is a script")
 	}
