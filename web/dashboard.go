@@ -230,6 +230,9 @@ func (s *Server) pageError(v *visit, err error) {
 	if status >= 500 {
 		s.log.Error("page failed", "request_id", requestID(v.Request), "route", routeOf(v.Request), "remote", s.clientAddr(v.Request), "status", status, "err", err)
 	}
+	if status == http.StatusServiceUnavailable {
+		v.w.Header().Set("Retry-After", strconv.Itoa(unavailableRetry))
+	}
 	data := struct {
 		Status    int
 		Text      string

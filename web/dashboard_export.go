@@ -2,8 +2,10 @@ package web
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"baoco/app"
@@ -41,14 +43,25 @@ func (s *Server) exportTransactions(v *visit) error {
 		e.header()
 		return nil
 	}
-	err = s.service.ExportTransactions(v.Context(), v.account.ID, f, e.add)
+	holder := streamHolder{account: v.account.ID, user: v.user.ID}
+	if err := s.streams.take(holder); err != nil {
+		return err
+	}
+	defer s.streams.give(holder)
+	ctx, cancel := context.WithCancel(v.Context())
+	var watch sync.WaitGroup
+	watch.Go(func() { e.watch(ctx) })
+	defer watch.Wait()
+	defer cancel()
+	err = s.service.ExportTransactions(ctx, v.account.ID, f, e.add)
 	if err == nil {
 		err = e.end()
 	}
-	if err == nil || e.file == nil {
+	unread := errors.Is(err, errUnread)
+	if err == nil || e.file == nil && !unread {
 		return err
 	}
-	if !errors.Is(err, errUnread) && v.Context().Err() == nil {
+	if !unread && v.Context().Err() == nil {
 		s.log.Error("export broke off", "request_id", requestID(v.Request), "err", err)
 	}
 	panic(http.ErrAbortHandler)
@@ -61,6 +74,51 @@ type export struct {
 	format sheet.Format
 	out    *bufio.Writer
 	file   sheet.Writer // nil before the first byte
+
+	mu    sync.Mutex
+	ended bool // nothing more may leave
+}
+
+// watch ends the export once its visitor may not read it any more, also while
+// a piece is waiting for a slow reader.
+func (e *export) watch(ctx context.Context) {
+	look := time.NewTicker(accessInterval)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.server.closing:
+		case <-look.C:
+			if !errors.Is(e.server.stillMay(e.v), errRevoked) {
+				continue
+			}
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.ended = true
+		_ = http.NewResponseController(e.v.w).SetWriteDeadline(time.Now())
+		return
+	}
+}
+
+// Write gives every piece its own time to leave.
+func (e *export) Write(p []byte) (int, error) {
+	e.mu.Lock()
+	ended := e.ended
+	err := http.NewResponseController(e.v.w).SetWriteDeadline(time.Now().Add(exportDeadline))
+	if ended {
+		err = errUnread
+	}
+	e.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	n, err := e.v.w.Write(p)
+	if err != nil {
+		err = errors.Join(errUnread, err)
+	}
+	return n, err
 }
 
 func (e *export) header() {
@@ -72,13 +130,12 @@ func (e *export) header() {
 
 func (e *export) open() (err error) {
 	e.header()
-	control := http.NewResponseController(e.v.w)
 	// That the request was read within the server's time is no longer of
 	// interest; a passed deadline would end what waits for a hang-up.
-	if err := control.SetReadDeadline(time.Time{}); err != nil {
+	if err := http.NewResponseController(e.v.w).SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}
-	e.out = bufio.NewWriterSize(patientWriter{e.v.w, control}, exportBuffer)
+	e.out = bufio.NewWriterSize(e, exportBuffer)
 	e.file, err = sheet.New(e.format, e.out, e.v.lang, e.v.zone)
 	return err
 }
@@ -94,17 +151,6 @@ func (e *export) add(list []app.Transaction) error {
 			return err
 		}
 	}
-	select {
-	case <-e.server.closing:
-		return errUnread
-	case <-e.v.Context().Done():
-		return errUnread
-	default:
-	}
-	// Whoever was signed out meanwhile gets nothing more.
-	if u, err := e.server.signedIn(e.v.Context()); err != nil || u.ID == 0 {
-		return errors.Join(err, errUnread)
-	}
 	return nil
 }
 
@@ -118,21 +164,4 @@ func (e *export) end() error {
 		return err
 	}
 	return e.out.Flush()
-}
-
-// patientWriter gives every piece its own time to leave.
-type patientWriter struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-}
-
-func (w patientWriter) Write(p []byte) (int, error) {
-	if err := w.control.SetWriteDeadline(time.Now().Add(exportDeadline)); err != nil {
-		return 0, err
-	}
-	n, err := w.w.Write(p)
-	if err != nil {
-		err = errors.Join(errUnread, err)
-	}
-	return n, err
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"time"
 
 	"baoco/app"
 	"baoco/app/statement"
@@ -25,6 +26,7 @@ const (
 	maxStatement     = 32 << 20
 	maxStatementRows = 10_000
 	maxFormField     = 1 << 10
+	uploadTime       = 2 * time.Minute // 32 MiB at 2.2 Mbit/s
 )
 
 // importData is the form of an import, and what was found in the file.
@@ -117,6 +119,10 @@ func (u upload) remove() {
 // buffer, however large the file.
 func readUpload(v *visit) (u upload, err error) {
 	u.fields = map[string]string{}
+	control := http.NewResponseController(v.w)
+	if err := errors.Join(control.SetReadDeadline(v.now.Add(uploadTime)), control.SetWriteDeadline(v.now.Add(uploadTime+time.Minute))); err != nil {
+		return u, err
+	}
 	parts, err := v.MultipartReader()
 	if err != nil {
 		return u, app.Refused(app.CodeValidation, app.Text{EN: "Choose a file.", VI: "Hãy chọn một tệp."})

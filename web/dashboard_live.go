@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"html"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -22,38 +21,31 @@ import (
 // arrives the same way.
 
 const (
-	liveInterval  = 250 * time.Millisecond
-	liveHeartbeat = 15 * time.Second
-	liveDeadline  = 10 * time.Second // for one event to leave
-	maxStreams    = 500
-	liveRows      = 50 // of one event; what is older is on the page
+	liveInterval = 250 * time.Millisecond
+	liveRows     = 50 // of one event; what is older is on the page
 )
 
 // watchers tells streams of news: a channel of each is closed once there is
 // some.
 type watchers struct {
 	mu      sync.Mutex
-	streams int
+	streams int // that wait for news
 	stop    context.CancelFunc
 	newest  app.Newest
 	changed chan struct{}
 	round   int64 // counts the changes
 }
 
-// join makes the first stream's look-out, and tells whether there is room.
-func (w *watchers) join(look func(ctx context.Context) (app.Newest, error)) bool {
+// join makes the first stream's look-out.
+func (w *watchers) join(look func(ctx context.Context) (app.Newest, error)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.streams == maxStreams {
-		return false
-	}
 	if w.streams++; w.streams == 1 {
 		var ctx context.Context
 		ctx, w.stop = context.WithCancel(context.Background())
 		w.changed = make(chan struct{})
 		go w.run(ctx, look)
 	}
-	return true
 }
 
 func (w *watchers) leave() {
@@ -180,30 +172,33 @@ func (s *Server) liveNewTransactions(v *visit) error {
 }
 
 // follow has send send what there is after a position, and again whenever
-// there is news.
+// there is news, for as long as the visitor may see it.
 func (s *Server) follow(v *visit, at position, send func(stream *stream, at position) (position, error)) error {
-	if !s.watchers.join(s.service.Newest) {
-		return app.Unavailable(fmt.Errorf("%d live pages are open", maxStreams))
+	stream, err := s.openStream(v, streamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillMay(v) })
+	if err != nil {
+		return err
 	}
-	defer s.watchers.leave()
-	stream := newStream(v)
+	defer stream.close()
+	here := func() error { return stream.write(": here\n\n") }
 	for {
 		changed, round := s.watchers.news()
 		stream.round = round
 		next, err := send(stream, at)
-		if err != nil {
+		switch {
+		case stream.broken:
 			return nil // the page connects anew
-		}
-		if next == at {
-			if stream.wait(v.Context(), changed, s.closing) != nil {
-				return nil
-			}
-			// Whoever was signed out meanwhile sees nothing more.
-			if u, err := s.signedIn(v.Context()); err != nil || u.ID == 0 {
-				return nil
-			}
+		case err != nil: // of the storage
+			changed, next = after(storageRetry), at
+		case next != at:
+			changed = after(0) // there may be more
 		}
 		at = next
+		if err := here(); err != nil {
+			return nil
+		}
+		if err := stream.wait(changed, here); err != nil {
+			return nil
+		}
 	}
 }
 
@@ -313,75 +308,4 @@ func (s *Server) writeSums(v *visit, html *bytes.Buffer, w view) error {
 	}
 	html.WriteString("</hx-partial>")
 	return nil
-}
-
-// stream is one connection for server-sent events.
-type stream struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	round   int64 // of the watchers, that the present news are of
-}
-
-func newStream(v *visit) *stream {
-	h := v.w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // nginx would keep the events back
-	s := &stream{w: v.w, control: http.NewResponseController(v.w)}
-	_ = s.control.SetReadDeadline(time.Time{}) // that of the request would end the stream
-	v.w.WriteHeader(http.StatusOK)
-	return s
-}
-
-// send writes one event. id is where a broken connection goes on.
-func (s *stream) send(id, html string) error { return s.event("", id, html) }
-
-// event writes an event that has a name. Without an id a broken connection
-// goes on where it would have before.
-func (s *stream) event(name, id, html string) error {
-	var b strings.Builder
-	if name != "" {
-		fmt.Fprintf(&b, "event: %s\n", name)
-	}
-	if id != "" {
-		fmt.Fprintf(&b, "id: %s\n", id)
-	}
-	for line := range strings.SplitSeq(html, "\n") {
-		b.WriteString("data: " + strings.TrimRight(line, "\r") + "\n")
-	}
-	b.WriteString("\n")
-	return s.write(b.String())
-}
-
-func (s *stream) write(text string) error {
-	if err := s.control.SetWriteDeadline(time.Now().Add(liveDeadline)); err != nil {
-		return err
-	}
-	if _, err := s.w.Write([]byte(text)); err != nil {
-		return err
-	}
-	return s.control.Flush()
-}
-
-// wait waits for news and keeps the connection alive meanwhile.
-func (s *stream) wait(ctx context.Context, changed, closing <-chan struct{}) error {
-	if err := s.write(": here\n\n"); err != nil {
-		return err
-	}
-	beat := time.NewTicker(liveHeartbeat)
-	defer beat.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-closing:
-			return context.Canceled
-		case <-changed:
-			return nil
-		case <-beat.C:
-			if err := s.write(": here\n\n"); err != nil {
-				return err
-			}
-		}
-	}
 }

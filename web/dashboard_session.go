@@ -18,22 +18,14 @@ const sessionLifetime = 14 * 24 * time.Hour
 
 // newSessions keeps sessions in the store, by the hash of their token.
 func newSessions(service *app.Service, secure bool, failed func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
-	m := *sessionDefaults
-	m.Store = sessionStore{service}
-	m.HashTokenInStore = true
-	m.Lifetime = sessionLifetime
-	m.Cookie.Name = "baoco"
-	m.Cookie.SameSite = http.SameSiteLaxMode
+	// scs.New would start a goroutine that never ends, for a store of its own.
+	m := &scs.SessionManager{Store: sessionStore{service}, HashTokenInStore: true, Lifetime: sessionLifetime, Codec: scs.GobCodec{}, ErrorFunc: failed}
+	m.Cookie = scs.SessionCookie{Name: "baoco", Path: "/", HttpOnly: true, Persist: true, SameSite: http.SameSiteLaxMode}
 	if m.Cookie.Secure = secure; secure {
 		m.Cookie.Name = "__Host-baoco"
 	}
-	m.ErrorFunc = failed
-	return &m
+	return m
 }
-
-// sessionDefaults are made once, since each of them has a goroutine that never
-// ends.
-var sessionDefaults = scs.New()
 
 func init() { gob.Register(int64(0)) }
 

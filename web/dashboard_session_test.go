@@ -228,24 +228,28 @@ func TestSignInThrottle(t *testing.T) {
 }
 
 // A token that somebody else put into the browser is worth nothing.
+// A token that an attacker knows, since it is of a session of the attacker's
+// own, is not that of whoever signs in with it.
 func TestSessionFixation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.user(1, "lan", app.RoleOwner)
-	attacker := w.browser()
-	attacker.post("/look", "lang", "vi")
+	w.user(1, "mallory", app.RoleViewer)
 	here, err := url.Parse(w.url)
 	must(t, err)
-	victim := w.browser()
-	victim.client.Jar.SetCookies(here, []*http.Cookie{{Name: "baoco", Value: "an-attackers-token", Path: "/"}})
-	victim.signIn("lan")
-	for _, c := range victim.client.Jar.Cookies(here) {
-		if c.Name == "baoco" && c.Value == "an-attackers-token" {
-			t.Error("the session goes on under the attacker's token")
-		}
+	attacker, victim := w.browser().signIn("mallory"), w.browser()
+	planted := attacker.client.Jar.Cookies(here)
+	victim.client.Jar.SetCookies(here, planted)
+	if a := victim.get("/settings"); !strings.Contains(a.body, "mallory") {
+		t.Fatalf("the plant is of no session: %d", a.status)
 	}
-	attacker.client.Jar.SetCookies(here, []*http.Cookie{{Name: "baoco", Value: "an-attackers-token", Path: "/"}})
-	attacker.get("/").goes(t, "/login")
+	victim.signIn("lan")
+	victim.get("/webhooks").wantStatus(t, http.StatusOK)
+	again := w.browser()
+	again.client.Jar.SetCookies(here, planted)
+	for path, to := range map[string]string{"/webhooks": "/login?back=%2Fwebhooks", "/": "/login"} {
+		again.get(path).goes(t, to)
+	}
 }
 
 func TestSessionsEnd(t *testing.T) {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -30,6 +31,11 @@ func SignedPayOS(body []byte) (text []byte, ok bool) {
 	v, why := parseSigned(body)
 	fields, ok := payOSFields(v.get("data"))
 	return fields.signed(), ok && why.Code == ""
+}
+
+// Outermost is the safety net of every request around a handler.
+func Outermost(next http.Handler) http.Handler {
+	return (&Server{log: slog.New(slog.DiscardHandler)}).outermost(next)
 }
 
 // ParsedJSON is what parseJSON makes of a body, in the types of

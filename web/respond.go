@@ -130,9 +130,7 @@ func rateLimited(w http.ResponseWriter, r *http.Request, limit int, wait time.Du
 	}
 }
 
-// recovered answers 500 for a handler that panicked, and keeps the process.
-func (s *Server) recovered(w http.ResponseWriter, r *http.Request, value any, stack []byte) {
+func (s *Server) logPanic(r *http.Request, value any, stack []byte) {
 	s.log.LogAttrs(r.Context(), slog.LevelError, "panic in a handler",
 		slog.String("request_id", requestID(r)), slog.String("route", routeOf(r)), slog.Any("remote", s.clientAddr(r)), slog.Any("panic", value), slog.String("stack", string(stack)))
-	s.writeError(w, r, errors.New("panic"))
 }

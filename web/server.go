@@ -28,7 +28,8 @@ import (
 	"github.com/alexedwards/scs/v2"
 )
 
-// requestTimeout is how long a request may wait for the storage.
+// requestTimeout is how long a request may wait for the storage. The time that
+// its body takes to arrive doesn't count.
 const requestTimeout = 10 * time.Second
 
 // Config is what a Server works with.
@@ -66,11 +67,11 @@ type Server struct {
 	signInsByAddress buckets[netip.Prefix]
 	signInsByName    buckets[string]
 	watchers         watchers
+	streams          streamCounts
 	bulletins        bulletins
 	closing          <-chan struct{}
 	installation     app.Installation
 	recentLog        *RecentLog
-	counterStreams   tally
 	lang             app.Lang
 }
 
@@ -110,19 +111,31 @@ func (s *Server) outermost(next http.Handler) http.Handler {
 		rand.Read(id[:])
 		ctx := context.WithValue(r.Context(), keyRequestID{}, hex.EncodeToString(id[:]))
 		if !strings.HasPrefix(r.URL.Path, livePrefix) && r.URL.Path != exportPath {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, requestTimeout)
-			defer cancel()
+			var end context.CancelFunc
+			ctx, end = context.WithCancel(ctx)
+			defer end()
+			timer := time.AfterFunc(requestTimeout, end)
+			defer timer.Stop()
+			r.Body = untimedBody{r.Body, timer}
 		}
 		r = r.WithContext(ctx)
 		w.Header().Set("X-Request-Id", requestID(r))
+		out := &startedWriter{ResponseWriter: w}
+		w = out
 		defer func() {
-			if value := recover(); value != nil {
-				if value == http.ErrAbortHandler {
-					panic(value)
+			value := recover()
+			switch {
+			case value == nil:
+				return
+			case value != http.ErrAbortHandler:
+				s.logPanic(r, value, debug.Stack())
+				if !out.started {
+					s.writeError(w, r, errors.New("panic"))
+					return
 				}
-				s.recovered(w, r, value, debug.Stack())
 			}
+			// A part of an answer must not look like a whole one.
+			panic(http.ErrAbortHandler)
 		}()
 		// The mux would answer an unclean path with a redirect.
 		if p := r.URL.Path; p != "/" && (path.Clean(p) != p || p[0] != '/') {
@@ -132,6 +145,39 @@ func (s *Server) outermost(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 	})
 }
+
+// untimedBody stops the time of a request while it waits for the body, which the
+// server's own deadline bounds.
+type untimedBody struct {
+	io.ReadCloser
+	timer *time.Timer
+}
+
+func (b untimedBody) Read(p []byte) (int, error) {
+	if b.timer.Stop() {
+		defer b.timer.Reset(requestTimeout)
+	}
+	return b.ReadCloser.Read(p)
+}
+
+// startedWriter knows whether an answer has begun.
+type startedWriter struct {
+	http.ResponseWriter
+	started bool
+}
+
+func (w *startedWriter) WriteHeader(status int) {
+	w.started = true
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *startedWriter) Write(p []byte) (int, error) {
+	w.started = true
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *startedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func requestID(r *http.Request) string {
 	id, _ := r.Context().Value(keyRequestID{}).(string)

@@ -29,6 +29,9 @@ if (rows) {
   });
 }
 
+// The server ends a stream whose visitor was signed out: the page asks who it is.
+document.addEventListener("ended", () => location.reload());
+
 // Copy buttons: data-copy holds a selector or, with data-text, the text.
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
