@@ -143,8 +143,8 @@ func bankQR(c *cli.Context, s *session) error {
 	}
 	transfer := vietqr.Transfer{Content: fold.Letters(c.String("content"))}
 	if c.IsSet("amount") {
-		if transfer.Amount, err = app.ParseAmount(c.String("amount")); err != nil || transfer.Amount < 1 {
-			return usagef("--amount %s, not %q", app.AmountRule.EN, c.String("amount"))
+		if transfer.Amount, err = app.ReadAmount(c.String("amount")); err != nil {
+			return usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))
 		}
 	}
 	banks, err := s.service.BankAccounts(c.Context, s.account)

@@ -57,8 +57,8 @@ func transactionFilterFlags() []cli.Flag {
 		&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
 		&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
 		&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
-		&cli.Int64Flag{Name: "min-amount", Usage: "of at least `VND`"},
-		&cli.Int64Flag{Name: "max-amount", Usage: "of at most `VND`"},
+		&cli.StringFlag{Name: "min-amount", Usage: "of at least `VND`"},
+		&cli.StringFlag{Name: "max-amount", Usage: "of at most `VND`"},
 		&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or number, without regard to case or accents"},
 		&cli.StringFlag{Name: "delivery-state", Usage: "only those in delivery `STATE` failed, pending, delivered or unsent"},
 		&cli.Int64Flag{Name: "since-id", Usage: "only ids above `ID`, oldest first"},
@@ -67,8 +67,7 @@ func transactionFilterFlags() []cli.Flag {
 
 func readTransactionFilter(c *cli.Context, s *session) (f app.TransactionFilter, err error) {
 	f = app.TransactionFilter{
-		BankAccountID: c.Int64("bank-account-id"), MinAmount: c.Int64("min-amount"), MaxAmount: c.Int64("max-amount"),
-		DeliveryState: app.DeliveryState(c.String("delivery-state")),
+		BankAccountID: c.Int64("bank-account-id"), DeliveryState: app.DeliveryState(c.String("delivery-state")),
 	}
 	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Zone()); err != nil {
 		return f, err
@@ -76,10 +75,11 @@ func readTransactionFilter(c *cli.Context, s *session) (f app.TransactionFilter,
 	if f.DeliveryState != "" && !slices.Contains(app.TransactionStates, f.DeliveryState) {
 		return f, usagef("--delivery-state must be failed, pending, delivered or unsent, not %q", string(f.DeliveryState))
 	}
-	for _, amount := range []string{"min-amount", "max-amount"} {
-		if n := c.Int64(amount); c.IsSet(amount) && (n < 0 || n > app.MaxAmount || n == 0 && amount == "max-amount") {
-			return f, usagef("--%s must be whole VND up to %d, not %d", amount, app.MaxAmount, n)
-		}
+	var bad app.Invalid
+	f.MinAmount = app.ReadAmountBound("min_amount", c.String("min-amount"), true, &bad)
+	f.MaxAmount = app.ReadAmountBound("max_amount", c.String("max-amount"), false, &bad)
+	if err := bad.Err(); err != nil {
+		return f, err
 	}
 	if c.IsSet("since-id") {
 		since := c.Int64("since-id")
@@ -146,9 +146,9 @@ func addTransaction(c *cli.Context, s *session) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	amount, err := app.ParseAmount(c.String("amount"))
-	if err != nil || amount < 1 {
-		return usagef("--amount %s, not %q", app.AmountRule.EN, c.String("amount"))
+	amount, err := app.ReadAmount(c.String("amount"))
+	if err != nil {
+		return usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))
 	}
 	e := app.Incoming{
 		EventID: c.String("id"), Gateway: c.String("bank"), AccountNumber: c.String("account-number"), Number: c.String("transaction-number"),

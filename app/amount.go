@@ -2,6 +2,7 @@ package app
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 )
 
@@ -16,7 +17,34 @@ var (
 	ErrAmountSyntax   = errors.New("not a number")
 	ErrAmountFraction = errors.New("not a whole number of VND")
 	ErrAmountRange    = errors.New("not from 1 to 9999999999999")
+	// ErrAmountAmbiguous is a program's text with a mark before three digits: in
+	// Vietnam 200.000 is two hundred thousand, in JSON it is two hundred.
+	ErrAmountAmbiguous = errors.New("ambiguous")
 )
+
+// AmountRule says what an amount may be.
+var AmountRule = Text{
+	"must be a whole number of VND from 1 to 9999999999999",
+	"phải là số nguyên VND từ 1 đến 9999999999999",
+}
+
+// TypedAmountRule says how a person writes an amount.
+var TypedAmountRule = Text{
+	AmountRule.EN + ", such as 200000 or 200.000",
+	AmountRule.VI + ", ví dụ 200000 hoặc 200.000",
+}
+
+// AmountFault says what is wrong with an amount of a program's text that
+// ParseAmountText refuses with err.
+func AmountFault(err error) Text {
+	if errors.Is(err, ErrAmountAmbiguous) {
+		return Text{
+			"is ambiguous: a mark before exactly three digits can group them or begin decimals; send a JSON number or digits alone",
+			"không rõ ràng: dấu trước đúng ba chữ số có thể là phân nhóm hoặc phần lẻ; hãy gửi số JSON hoặc chỉ gửi chữ số",
+		}
+	}
+	return AmountRule
+}
 
 // ParseAmount reads a number literal of JSON's grammar exactly: 150000,
 // 150000.0 and 1.5e5 are all 150000. The result is from -MaxAmount to
@@ -49,6 +77,54 @@ func ParseAmount(literal string) (int64, error) {
 		n = -n
 	}
 	return n, nil
+}
+
+// typedAmount is an amount as a person writes it: digits in one piece, or in
+// threes that one kind of mark separates, perhaps with the currency behind them.
+var typedAmount = regexp.MustCompile(`^([1-9]\d*|[1-9]\d{0,2}(?:(?:\.\d{3})+|(?:,\d{3})+|(?: \d{3})+)) ?(?i:đ|₫|vnđ|vnd)?$`)
+
+// The marks that group digits, and the spaces that people copy.
+var (
+	ungroupAmount = strings.NewReplacer(".", "", ",", "", " ", "")
+	plainSpaces   = strings.NewReplacer("\u00a0", " ", "\u202f", " ")
+)
+
+// ReadAmount reads an amount that a person typed: 200000, 200.000, 1,549,000,
+// 1 549 000 or 200.000đ. Whatever else it may be is refused, never guessed. The
+// result is from 1 to MaxAmount.
+func ReadAmount(text string) (int64, error) {
+	parts := typedAmount.FindStringSubmatch(strings.TrimSpace(plainSpaces.Replace(text)))
+	if parts == nil {
+		return 0, ErrAmountSyntax
+	}
+	return ParseAmount(ungroupAmount.Replace(parts[1]))
+}
+
+// ReadAmountBound reads the least or the greatest amount of a filter, as typed,
+// and notes under field what is wrong with it. 0 is no bound: an empty text,
+// and a least of 0. No amount is 0, so a greatest of 0 is a mistake.
+func ReadAmountBound(field, text string, least bool, bad *Invalid) int64 {
+	if text == "" || text == "0" && least {
+		return 0
+	}
+	n, err := ReadAmount(text)
+	if err != nil {
+		bad.Add(field, TypedAmountRule.EN, TypedAmountRule.VI)
+	}
+	return n
+}
+
+// ParseAmountText reads an amount that a program wrote as a text: digits, or
+// digits and a fraction of zeros which isn't exactly three of them. The result
+// is as of ParseAmount.
+func ParseAmountText(text string) (int64, error) {
+	if at := strings.LastIndexAny(text, "., "); at >= 0 && len(text)-at == len(".000") && allDigits(text[at+1:]) {
+		return 0, ErrAmountAmbiguous
+	}
+	if strings.ContainsAny(text, "eE") {
+		return 0, ErrAmountSyntax
+	}
+	return ParseAmount(text)
 }
 
 // splitNumber gives the value of literal as digits × 10^exponent.

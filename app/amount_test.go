@@ -102,6 +102,49 @@ func TestParseAmount(t *testing.T) {
 	}
 }
 
+// What a person typed is read as grouped, and as nothing else.
+func TestReadAmount(t *testing.T) {
+	for text, want := range map[string]int64{
+		"1": 1, "200": 200, "200000": 200_000, "200.000": 200_000, "200,000": 200_000, "200 000": 200_000, "1.549.000": 1_549_000, "1,549,000": 1_549_000, "1 549 000": 1_549_000,
+		"9.999.999.999.999": app.MaxAmount, "9999999999999": app.MaxAmount, " 200.000 ": 200_000, "200.000đ": 200_000, "200.000 đ": 200_000, "200.000 Đ": 200_000, "200.000₫": 200_000, "200000 VND": 200_000, "200000vnd": 200_000,
+		"200.000 VNĐ": 200_000, "1\u00a0549\u00a0000\u00a0₫": 1_549_000, "1\u202f549\u202f000": 1_549_000,
+	} {
+		if got, err := app.ReadAmount(text); got != want || err != nil {
+			t.Errorf("ReadAmount(%q) = %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{
+		"", " ", "0", "00", "0.000", "000.200", "0200000", "0.200", "-200", "+200", "(200)", "1.5", "1,5", "200.00", "200.0", "200000.0", "200.0000", "1.549.00", "1.5490.00", "1549.000", "1.549,000", "1,549.000", "1.549 000", "1 549.000",
+		"1..549", ".200", "200.", "200.000.", ",200", "1  549", "1.549.000,00", "2e5", "1.5e6", "200k", "1tr5", "1 triệu", "đ200", "VND 200", "200 USD", "$200", "200đđ", "200 vnd đ", "NaN", "0x10", "２００", "٢٠٠", "200\x00", "1_000", "1'000",
+		"10000000000000", "10.000.000.000.000", strings.Repeat("9", 1_000_000), "1" + strings.Repeat(".000", 300_000), "1" + strings.Repeat("0", 1_000_000) + "đ",
+	} {
+		if got, err := app.ReadAmount(text); got != 0 || err == nil {
+			t.Errorf("ReadAmount(%s) = %d, %v", short(text), got, err)
+		}
+	}
+}
+
+// What a program wrote as a text is read exactly, or refused.
+func TestParseAmountText(t *testing.T) {
+	for text, want := range map[string]int64{
+		"150000": 150_000, "150000.0": 150_000, "150000.00": 150_000, "150000.0000": 150_000, "200.0000": 200, "-193000": -193_000, "-5.0": -5, "9999999999999.00": app.MaxAmount,
+		"1." + strings.Repeat("0", 1_000_000): 1,
+	} {
+		if got, err := app.ParseAmountText(text); got != want || err != nil {
+			t.Errorf("ParseAmountText(%s) = %d, %v; want %d", short(text), got, err, want)
+		}
+	}
+	for text, want := range map[string]error{
+		"150.000": app.ErrAmountAmbiguous, "-150.000": app.ErrAmountAmbiguous, "150000.000": app.ErrAmountAmbiguous, "1.549.000": app.ErrAmountAmbiguous, "1,549,000": app.ErrAmountAmbiguous, "1 549 000": app.ErrAmountAmbiguous, "0.000": app.ErrAmountAmbiguous, "150.500": app.ErrAmountAmbiguous, ".000": app.ErrAmountAmbiguous,
+		"1.549.000,00": app.ErrAmountSyntax, "1,549.00": app.ErrAmountSyntax, "1,5": app.ErrAmountSyntax, "1.5e5": app.ErrAmountSyntax, "15E4": app.ErrAmountSyntax, "": app.ErrAmountSyntax, " 150000": app.ErrAmountSyntax, "150000đ": app.ErrAmountSyntax, "+5": app.ErrAmountSyntax,
+		"0150000": app.ErrAmountSyntax, "150000.": app.ErrAmountSyntax, "150000.5": app.ErrAmountFraction, "0": app.ErrAmountRange, "-0": app.ErrAmountRange, "0.00": app.ErrAmountRange, "10000000000000": app.ErrAmountRange, strings.Repeat("9", 1_000_000): app.ErrAmountRange,
+	} {
+		if got, err := app.ParseAmountText(text); got != 0 || !errors.Is(err, want) {
+			t.Errorf("ParseAmountText(%s) = %d, %v; want %v", short(text), got, err, want)
+		}
+	}
+}
+
 // Every amount there can be reads as itself in every notation: at the borders
 // of each power of ten.
 func TestParseAmountNotations(t *testing.T) {
@@ -180,6 +223,36 @@ func FuzzParseAmount(f *testing.F) {
 		want, wantErr := exactAmount(literal)
 		if got != want || !errors.Is(err, wantErr) {
 			t.Errorf("ParseAmount(%q) = %d, %v; exactly %d, %v", literal, got, err, want, wantErr)
+		}
+	})
+}
+
+// FuzzReadAmount: what is read of a text has that text's digits and no others,
+// less a fraction of zeros in a program's, whatever separates them.
+func FuzzReadAmount(f *testing.F) {
+	for _, seed := range []string{"200000", "200.000", "1,549,000", "1 549 000đ", "150000.00", "-5.0", "0", "200.000 VNĐ", "1.549.00", "9.999.999.999.999", "1\u00a0549"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		digits := strings.Map(func(r rune) rune {
+			if r < '0' || r > '9' {
+				return -1
+			}
+			return r
+		}, text)
+		if got, err := app.ReadAmount(text); err == nil && (strconv.FormatInt(got, 10) != digits || got < 1 || got > app.MaxAmount) || err != nil && got != 0 {
+			t.Errorf("ReadAmount(%q) = %d, %v", text, got, err)
+		}
+		got, err := app.ParseAmountText(text)
+		if err != nil {
+			if got != 0 {
+				t.Errorf("ParseAmountText(%q) = %d, %v", text, got, err)
+			}
+			return
+		}
+		whole, fraction, _ := strings.Cut(text, ".")
+		if strconv.FormatInt(got, 10) != whole || strings.Trim(fraction, "0") != "" || len(fraction) == 3 {
+			t.Errorf("ParseAmountText(%q) = %d", text, got)
 		}
 	})
 }

@@ -288,12 +288,6 @@ func moneyFault(e Incoming, source Source) *FieldError {
 // IDRule says what an event needs to be told from others.
 var IDRule = Text{"is required unless transactionNumber is given", "là bắt buộc nếu không có transactionNumber"}
 
-// AmountRule says what an amount may be.
-var AmountRule = Text{
-	"must be a whole number of VND from 1 to 9999999999999",
-	"phải là số nguyên VND từ 1 đến 9999999999999",
-}
-
 // RecordByHand records one transaction that somebody typed. The transaction
 // is that of an earlier record where the outcome is a duplicate. CodeConflict
 // where the id was recorded with another amount, direction or account;

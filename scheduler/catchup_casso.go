@@ -142,10 +142,10 @@ func readCassoRecord(r record, zone *time.Location) app.Incoming {
 		Number: r.word("tid"), Content: r.word("description"), Type: app.In,
 	}
 	e.SetDate(r.word("when"), zone)
-	n, err := app.ParseAmount(r.word("amount"))
+	n, err := r.amount("amount")
 	switch {
 	case err != nil:
-		e.Fault = &app.FieldError{Field: "amount", Text: app.AmountRule}
+		e.Fault = &app.FieldError{Field: "amount", Text: app.AmountFault(err)}
 	case n < 0:
 		e.Type, e.Amount = app.Out, -n
 	default:

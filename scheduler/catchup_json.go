@@ -69,6 +69,15 @@ func (r record) word(keys ...string) string {
 	return ""
 }
 
+// amount is the amount under key, which may be negative.
+func (r record) amount(key string) (int64, error) {
+	var text string
+	if raw := r.values[key]; json.Unmarshal(raw, &text) == nil && text != "" {
+		return app.ParseAmountText(text)
+	}
+	return app.ParseAmount(r.word(key))
+}
+
 // list is the array under key.
 func (r record) list(key string) ([]json.RawMessage, bool) {
 	var items []json.RawMessage

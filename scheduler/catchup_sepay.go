@@ -180,11 +180,11 @@ func readSePayRecord(r record, zone *time.Location) app.Incoming {
 	default:
 		e.Fault = &app.FieldError{Field: "transfer_type", Text: app.Text{EN: "must be in or out", VI: "phải là in hoặc out"}}
 	}
-	n, err := app.ParseAmount(r.word(amount))
+	n, err := r.amount(amount)
 	if err == nil && n > 0 {
 		e.Amount = n
 	} else if e.Fault == nil {
-		e.Fault = &app.FieldError{Field: amount, Text: app.AmountRule}
+		e.Fault = &app.FieldError{Field: amount, Text: app.AmountFault(err)}
 	}
 	if strings.Trim(r.word(other), "0.") != "" && e.Fault == nil {
 		e.Fault = &app.FieldError{Field: other, Text: app.Text{EN: "must be 0 beside " + amount, VI: "phải bằng 0 khi có " + amount}}

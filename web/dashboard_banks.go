@@ -185,10 +185,9 @@ func transferTo(b app.BankAccount, amount, content string) (transfer vietqr.Tran
 	bank, _ := app.FindBank(b.Bank)
 	transfer = vietqr.Transfer{BIN: bank.BIN, Account: b.AccountNumber, Content: fold.Letters(strings.TrimSpace(content))}
 	var bad app.Invalid
-	if amount = strings.NewReplacer(".", "", ",", "", " ", "").Replace(amount); amount != "" {
-		if transfer.Amount, err = app.ParseAmount(amount); err != nil || transfer.Amount < 1 || transfer.Amount > app.MaxAmount {
-			bad.Add("amount", app.AmountRule.EN, app.AmountRule.VI)
-			transfer.Amount = 0
+	if strings.TrimSpace(amount) != "" {
+		if transfer.Amount, err = app.ReadAmount(amount); err != nil {
+			bad.Add("amount", app.TypedAmountRule.EN, app.TypedAmountRule.VI)
 		}
 	}
 	if text, err = transfer.String(); err != nil {

@@ -67,7 +67,7 @@ func TestExportFilters(t *testing.T) {
 	w.exhaust(hook.ID, serverError)
 	check("delivery_state=failed&q=bun", "bún chả")
 	check("page=7&until=1&q=bun", "bún chả")
-	for _, query := range []string{"", "format=pdf", "format=csv&min=x", "format=csv&bank_account_id=99", "format=csv&delivery_state=cancelled"} {
+	for _, query := range []string{"", "format=pdf", "format=csv&min=x", "format=csv&max=0", "format=csv&min=1.5", "format=csv&min=1.549.00", "format=csv&bank_account_id=99", "format=csv&delivery_state=cancelled"} {
 		if a := b.get(exportPath + "?" + query); a.status != http.StatusUnprocessableEntity && a.status != http.StatusBadRequest || a.header.Get("Content-Disposition") != "" || !strings.Contains(a.body, "<html") {
 			t.Errorf("%q: %d %q", query, a.status, a.header)
 		}

@@ -153,16 +153,7 @@ func (s *Server) transactionFilter(v *visit, form transactionForm) (app.Transact
 			*bound.into = at
 		}
 	}
-	for _, bound := range []struct {
-		field, text string
-		into        *int64
-	}{{"min", form.Min, &f.MinAmount}, {"max", form.Max, &f.MaxAmount}} {
-		n, err := app.ParseAmount(strings.NewReplacer(".", "", ",", "", " ", "").Replace(bound.text))
-		if bound.text != "" && (err != nil || n < 1) {
-			bad.Add(bound.field, "must be an amount", "phải là số tiền hợp lệ")
-		}
-		*bound.into = n
-	}
+	f.MinAmount, f.MaxAmount = app.ReadAmountBound("min", form.Min, true, &bad), app.ReadAmountBound("max", form.Max, false, &bad)
 	if form.BankAccountID != "" {
 		id, found := parseID(form.BankAccountID)
 		if !found {

@@ -209,6 +209,8 @@ func TestSumsOfAFilter(t *testing.T) {
 		"type=IN":                             {in},
 		"type=OUT":                            {out},
 		"min=70001":                           {in, "0 ₫ money out (0)"},
+		"min=70.001&max=":                     {in, "0 ₫ money out (0)"},
+		"min=0&max=70%20000":                  {"0 ₫ money in (0)", out},
 		"to=2020-01-01":                       {"0 ₫ money in (0)", "0 ₫ money out (0)"},
 		"delivery_state=unsent&from=" + today: {in, out},
 	} {

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"strings"
 	"time"
 
 	"baoco/app"
@@ -131,18 +130,20 @@ func readAccountWord(v jsonValue, key string, into *string) *app.FieldError {
 func readAmountWord(v jsonValue, key string, into *int64) *app.FieldError {
 	n, err := parseAmountWord(v.get(key))
 	if err != nil || n < 1 {
-		return &app.FieldError{Field: key, Text: app.AmountRule}
+		return &app.FieldError{Field: key, Text: app.AmountFault(err)}
 	}
 	*into = n
 	return nil
 }
 
 // parseAmountWord reads an amount that may be negative from a number or a
-// string. Text with a point before three digits is refused: in Vietnam 5.000 is
-// five thousand, in JSON it is five.
+// string.
 func parseAmountWord(v jsonValue) (int64, error) {
-	if _, fraction, found := strings.Cut(v.str(), "."); found && len(fraction) == 3 {
-		return 0, app.ErrAmountSyntax
+	switch v.kind {
+	case jsonNumber:
+		return app.ParseAmount(v.text)
+	case jsonString:
+		return app.ParseAmountText(v.text)
 	}
-	return app.ParseAmount(v.word())
+	return 0, app.ErrAmountSyntax
 }

@@ -83,16 +83,7 @@ func (p *params) bound(name string, upper bool) time.Time {
 }
 
 func (p *params) amount(name string) int64 {
-	text := p.values.Get(name)
-	if text == "" || text == "0" && name == "min_amount" {
-		return 0
-	}
-	n, err := app.ParseAmount(text)
-	if err != nil || n < 1 {
-		p.bad.Add(name, app.AmountRule.EN, app.AmountRule.VI)
-		return 0
-	}
-	return n
+	return app.ReadAmountBound(name, p.values.Get(name), name == "min_amount", &p.bad)
 }
 
 // query is what is searched for.

@@ -77,7 +77,7 @@ func readCassoElement(v jsonValue, keys cassoKeys, zone *time.Location) app.Inco
 	switch {
 	case e.Fault != nil:
 	case err != nil:
-		e.Fault = &app.FieldError{Field: "amount", Text: app.AmountRule}
+		e.Fault = &app.FieldError{Field: "amount", Text: app.AmountFault(err)}
 	case e.EventID == "":
 		e.Fault = &app.FieldError{Field: "id", Text: required}
 	}

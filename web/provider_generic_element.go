@@ -76,9 +76,9 @@ var directions = map[string]app.Direction{
 // amount reads amount and direction. A minus sign means OUT; where a type is
 // mapped as well, the two must agree.
 func (x genericElement) amount(amount *int64, direction *app.Direction) *app.FieldError {
-	n, err := app.ParseAmount(x.field("amount").word())
+	n, err := parseAmountWord(x.field("amount"))
 	if err != nil {
-		return &app.FieldError{Field: "amount", Text: app.AmountRule}
+		return &app.FieldError{Field: "amount", Text: app.AmountFault(err)}
 	}
 	*direction = app.In
 	if n < 0 {

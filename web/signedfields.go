@@ -62,9 +62,9 @@ func (f signedFields) requires(keys ...string) *app.FieldError {
 
 // amount reads a positive amount.
 func (f signedFields) amount(key string, into *int64) *app.FieldError {
-	n, err := parseAmountWord(jsonValue{kind: jsonString, text: f.get(key)})
+	n, err := app.ParseAmountText(f.get(key))
 	if err != nil || n < 1 {
-		return &app.FieldError{Field: key, Text: app.AmountRule}
+		return &app.FieldError{Field: key, Text: app.AmountFault(err)}
 	}
 	*into = n
 	return nil
