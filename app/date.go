@@ -117,19 +117,25 @@ func (e *Incoming) SetDate(text string, zone *time.Location) {
 	}
 }
 
+// dateFlaw is why the date of e can't be believed.
+func (e *Incoming) dateFlaw(receivedAt time.Time) DateFlaw {
+	switch {
+	case e.DateFlaw != "":
+		return e.DateFlaw
+	case e.Time.IsZero():
+		return DateMissing
+	case e.Time.Unix() < 0:
+		return DateImpossible
+	case e.Time.After(receivedAt.Add(24 * time.Hour)):
+		return DateAhead
+	}
+	return ""
+}
+
 // settleDate dates e by its receipt where its own date can't be believed, and
 // notes why.
 func (e *Incoming) settleDate(receivedAt time.Time) {
-	switch {
-	case e.DateFlaw != "":
-	case e.Time.IsZero():
-		e.DateFlaw = DateMissing
-	case e.Time.Unix() < 0:
-		e.DateFlaw = DateImpossible
-	case e.Time.After(receivedAt.Add(24 * time.Hour)):
-		e.DateFlaw = DateAhead
-	}
-	if e.DateFlaw != "" {
+	if e.DateFlaw = e.dateFlaw(receivedAt); e.DateFlaw != "" {
 		e.Time, e.DateOnly = receivedAt, false
 	}
 	e.Time = e.Time.Truncate(time.Second)

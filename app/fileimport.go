@@ -65,7 +65,7 @@ func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recor
 	}
 	for n := range rows {
 		i.identify(&rows[n])
-		if e := &rows[n]; e.Fault == nil && !plausibleTime(e.Time, now) {
+		if e := &rows[n]; e.Fault == nil && e.dateFlaw(now) != "" {
 			e.Fault = &FieldError{Field: "transactionDate", Text: Text{EN: "is missing or impossible", VI: "bị thiếu hoặc không thể có"}}
 		}
 	}
