@@ -37,7 +37,7 @@ func TestBrowserInbound(t *testing.T) {
 			response.Body.Close()
 		}
 	}
-	element := func(id, account, direction string, amount int, content string) string {
+	element := func(id, account, direction string, amount int64, content string) string {
 		encoded, err := json.Marshal(map[string]any{
 			"id": id, "gateway": "ACB", "accountNumber": account, "transferType": direction, "transferAmount": amount, "content": content,
 			"transactionNumber": "FT" + id, "transactionDate": time.Now().UTC().Add(7 * time.Hour).Format(app.TimeLayout),

@@ -73,7 +73,7 @@ func TestNoForbiddenConnect(t *testing.T) {
 		list := []string{}
 		history = nil
 		for page := 1; page == 1 || strings.TrimSpace(list[len(list)-1]) != "[]"; page++ {
-			list = append(list, do(t, dir, "delivery", "list", "-o", "json", "--per-page", "100", "--page", fmt.Sprint(page)))
+			list = append(list, do(t, dir, "delivery", "list", "-o", "json", "--limit", "100", "--page", fmt.Sprint(page)))
 			part := history[len(history):]
 			must(t, json.Unmarshal([]byte(list[len(list)-1]), &part))
 			history = append(history, part...)

@@ -20,7 +20,7 @@ func deliveryCommand() *cli.Command {
 			{
 				Name: "list", Usage: "list attempts, newest first",
 				Description: example("baoco delivery list", "baoco delivery list --status 0 --webhook-id 1"),
-				Flags: adminFlags(
+				Flags: adminFlags(append(pageFlags(),
 					&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`"},
 					&cli.Int64Flag{Name: "delivery-id", Usage: "only those of delivery `ID`"},
 					&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`"},
@@ -29,19 +29,14 @@ func deliveryCommand() *cli.Command {
 					&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
 					&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
 					&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or transaction number"},
-					&cli.IntFlag{Name: "page", Usage: "page `N`", Value: 1},
-					&cli.IntFlag{Name: "per-page", Usage: "`N` a page, at most 100", Value: app.DefaultPageSize},
-				),
+				)...),
 				Action: admin(listDeliveries),
 			},
 			{
 				Name: "pending", Usage: "list waiting deliveries, the next attempt first",
 				Description: example("baoco delivery pending", "baoco delivery pending --webhook-id 1"),
-				Flags: adminFlags(append(madeFilters(),
-					&cli.IntFlag{Name: "page", Usage: "page `N`", Value: 1},
-					&cli.IntFlag{Name: "per-page", Usage: "`N` a page, at most 100", Value: app.DefaultPageSize},
-				)...),
-				Action: admin(listPending),
+				Flags:       adminFlags(append(madeFilters(), pageFlags()...)...),
+				Action:      admin(listPending),
 			},
 			{
 				Name: "show", Usage: "show an attempt and all other attempts of its delivery", ArgsUsage: "HISTORY_ID",
@@ -101,10 +96,17 @@ func rangeFlags(c *cli.Context, zone *time.Location) (from, to time.Time, err er
 	return from, to, err
 }
 
-func pageFlags(c *cli.Context) (app.Page, error) {
-	p := app.Page{Number: c.Int("page"), Size: c.Int("per-page")}
-	if p.Number < 1 || p.Size < 1 || p.Size > app.MaxPageSize {
-		return p, usagef("--page must be from 1, --per-page from 1 to %d", app.MaxPageSize)
+func pageFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.Int64Flag{Name: "page", Usage: "page `N`", Value: 1},
+		&cli.IntFlag{Name: "limit", Usage: "`N` a page, at most 100", Value: app.DefaultPageSize},
+	}
+}
+
+func readPage(c *cli.Context) (app.Page, error) {
+	p := app.Page{Number: c.Int64("page"), Size: c.Int("limit")}
+	if p.Number < 1 || p.Number > 1<<40 || p.Size < 1 || p.Size > app.MaxPageSize {
+		return p, usagef("--page must be from 1, --limit from 1 to %d", app.MaxPageSize)
 	}
 	return p, nil
 }
@@ -139,7 +141,7 @@ func listDeliveries(c *cli.Context, s *session) error {
 		WebhookID: c.Int64("webhook-id"), DeliveryID: c.Int64("delivery-id"), TransactionID: c.Int64("transaction-id"),
 	}
 	var err error
-	if f.Page, err = pageFlags(c); err != nil {
+	if f.Page, err = readPage(c); err != nil {
 		return err
 	}
 	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Zone()); err != nil {

@@ -92,7 +92,7 @@ func (t *demoTrade) customer() demoPayment {
 		p.content = name + " chuyển tiền mua hàng"
 	case 7, 8:
 		p.bank = 1
-		p.content = fmt.Sprintf("MBVCB.%d.%06d.DH%d.CT tu 1%09d %s toi %s %s", 10_900_000_000+t.order*7919, number, t.order, number*31, plain, demoBanks[1].number, demoOwner)
+		p.content = fmt.Sprintf("MBVCB.%d.%06d.DH%d.CT tu 1%09d %s toi %s %s", 10_900_000_000+int64(t.order)*7919, number, t.order, number*31, plain, demoBanks[1].number, demoOwner)
 	case 9:
 		p.bank = 0
 		p.content = fmt.Sprintf("%s CHUYEN TIEN DH%d GD %06d", plain, t.order, number)

@@ -177,7 +177,7 @@ func TestDoctorBesideServer(t *testing.T) {
 		}
 	}
 	// Somebody else's open connection is in the way of a new key.
-	list, lines, _ := startTail(t, in.dir, "-n", "1")
+	list, lines, _ := startTail(t, in.dir, "--limit", "1")
 	if !lines.Scan() {
 		t.Fatalf("tail prints nothing\n%s", list.stderr)
 	}

@@ -68,7 +68,7 @@ func (w importWorld) imports(want importCounts, args ...string) imported {
 // transactions lists what is recorded, oldest first.
 func (w importWorld) transactions() (list []string) {
 	w.t.Helper()
-	stdout, _ := w.run(0, "transaction", "list", "--sort", "id", "--per-page", "100", "-o", "json")
+	stdout, _ := w.run(0, "transaction", "list", "--sort", "id", "--limit", "100", "-o", "json")
 	var all []struct {
 		Type, Content     string
 		Amount            int64

@@ -34,7 +34,7 @@ func listPending(c *cli.Context, s *session) error {
 	}
 	f := app.PendingFilter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id")}
 	var err error
-	if f.Page, err = pageFlags(c); err != nil {
+	if f.Page, err = readPage(c); err != nil {
 		return err
 	}
 	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Zone()); err != nil {

@@ -23,9 +23,9 @@ import (
 func tailCommand() *cli.Command {
 	return &cli.Command{
 		Name: "tail", Usage: "print the last transactions, and new ones as they are recorded, until Ctrl-C",
-		Description: example("baoco transaction tail", "baoco transaction tail -n 0 --type IN -o json | your-program"),
+		Description: example("baoco transaction tail", "baoco transaction tail --limit 0 --type IN -o json | your-program"),
 		Flags: adminFlags(
-			&cli.IntFlag{Name: "n", Usage: "the last `N` first, at most 1000", Value: 10},
+			&cli.IntFlag{Name: "limit", Usage: "the last `N` first, at most 1000", Value: 10},
 			&cli.Int64Flag{Name: "bank-account-id", Usage: "only those of bank account `ID`"},
 			&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
 			&cli.BoolFlag{Name: "once", Usage: "end after the last N"},
@@ -47,9 +47,9 @@ func tailTransactions(c *cli.Context, s *session) error {
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	n := c.Int("n")
+	n := c.Int("limit")
 	if n < 0 || n > 1000 {
-		return usagef("-n must be from 0 to 1000, not %d", n)
+		return usagef("--limit must be from 0 to 1000, not %d", n)
 	}
 	direction, err := directionFlag(c)
 	if err != nil {

@@ -39,7 +39,7 @@ func TestTail(t *testing.T) {
 	serveIn(t, in.dir, freePort(t), "--allow-target", receiver.target())
 	eventually(t, 5*time.Second, "the first is delivered", func() bool { return receiver.calls.Load() == 1 })
 
-	p, lines, _ := startTail(t, in.dir, "-n", "1")
+	p, lines, _ := startTail(t, in.dir, "--limit", "1")
 	if !lines.Scan() || !matches("* ACB …4957 +1.000 DH1000 delivered", lines.Text()) {
 		t.Fatalf("%q\n%s", lines.Text(), p.stderr)
 	}
@@ -65,7 +65,7 @@ func TestTail(t *testing.T) {
 func TestTailWithoutServer(t *testing.T) {
 	in := install(t, openShop(t))
 	in.add(t, 5)
-	p, lines, out := startTail(t, in.dir, "-n", "1", "-o", "json")
+	p, lines, out := startTail(t, in.dir, "--limit", "1", "-o", "json")
 	if !lines.Scan() {
 		t.Fatalf("nothing came\n%s", p.stderr)
 	}

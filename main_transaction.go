@@ -20,11 +20,9 @@ func transactionCommand() *cli.Command {
 			{
 				Name: "list", Usage: "list transactions, newest first",
 				Description: example("baoco transaction list --q \"thanh toan\"", "baoco transaction list --from 2026-11-01 --type IN -o json"),
-				Flags: append(transactionFilterFlags(), adminFlags(
+				Flags: append(transactionFilterFlags(), adminFlags(append(pageFlags(),
 					&cli.StringFlag{Name: "sort", Usage: "`ORDER`: -id, id, -date or date", Value: string(app.SortIDDesc)},
-					&cli.IntFlag{Name: "page", Usage: "page `N`", Value: 1},
-					&cli.IntFlag{Name: "per-page", Usage: "`N` a page, at most 100", Value: app.DefaultPageSize},
-				)...),
+				)...)...),
 				Action: admin(listTransactions),
 			},
 			{
@@ -100,7 +98,7 @@ func listTransactions(c *cli.Context, s *session) error {
 		return err
 	}
 	f.Sort = app.TransactionSort(c.String("sort"))
-	if f.Page, err = pageFlags(c); err != nil {
+	if f.Page, err = readPage(c); err != nil {
 		return err
 	}
 	switch f.Sort {

@@ -187,7 +187,8 @@ func (s *Service) IndexSearch(ctx context.Context) error {
 
 // Page is one page of a listing, from 1.
 type Page struct {
-	Number, Size int
+	Number int64
+	Size   int
 	// CountTo spares counting every row of a filter whose total isn't kept: if
 	// there are more, the total is [Uncounted], and pages beyond so many rows
 	// may be empty. 0: all are counted.
@@ -209,7 +210,7 @@ func (p Page) LastPage(total int64) int64 {
 }
 
 // Offset is how many rows come before the page.
-func (p Page) Offset() int64 { return int64(p.Number-1) * int64(p.Size) }
+func (p Page) Offset() int64 { return (p.Number - 1) * int64(p.Size) }
 
 // Transaction finds one; CodeNotFound where the account has none with this id.
 func (s *Service) Transaction(ctx context.Context, accountID, id int64) (Transaction, error) {

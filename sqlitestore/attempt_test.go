@@ -158,7 +158,7 @@ type scannedAttempt struct {
 
 func allAttempts(t *testing.T, store *sqlitestore.Store, account int64) (all []scannedAttempt) {
 	t.Helper()
-	for number := 1; ; number++ {
+	for number := int64(1); ; number++ {
 		page, total, err := store.History(t.Context(), account, app.HistoryFilter{Page: app.Page{Number: number, Size: 1000}})
 		must(t, err)
 		for _, a := range page {
@@ -175,9 +175,9 @@ func allAttempts(t *testing.T, store *sqlitestore.Store, account int64) (all []s
 
 func randomHistoryFilter(random *rand.Rand, all []scannedAttempt) app.HistoryFilter {
 	maybe := func() bool { return random.IntN(4) == 0 }
-	f := app.HistoryFilter{Page: app.Page{Number: 1 + random.IntN(3), Size: 1 + random.IntN(40), CountTo: []int64{0, 0, 1, 30, 500, 100_000}[random.IntN(6)]}}
+	f := app.HistoryFilter{Page: app.Page{Number: 1 + random.Int64N(3), Size: 1 + random.IntN(40), CountTo: []int64{0, 0, 1, 30, 500, 100_000}[random.IntN(6)]}}
 	if maybe() {
-		f.Page.Number = 1 + random.IntN(200)
+		f.Page.Number = 1 + random.Int64N(200)
 	}
 	some := all[random.IntN(len(all))]
 	if maybe() {

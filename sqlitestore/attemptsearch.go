@@ -30,7 +30,10 @@ type attemptSearch struct {
 }
 
 // pageEnd is how many attempts there are to the end of the page.
-func (q *attemptSearch) pageEnd() int { return int(q.page.Offset()) + q.page.Size }
+func (q *attemptSearch) pageEnd() int { return clampInt(q.page.Offset() + int64(q.page.Size)) }
+
+// clampInt is n as an int, which on a 32-bit machine holds less.
+func clampInt(n int64) int { return int(min(n, math.MaxInt)) }
 
 // enough is how many attempts have to be found: all of them where all are
 // counted.
@@ -66,7 +69,7 @@ func (s *Store) searchAttempts(ctx context.Context, accountID int64, f app.Histo
 		ids, err = s.walkAttempts(ctx, q)
 		total = counted(int64(len(ids)), f.Page)
 	}
-	return ids[min(len(ids), int(f.Page.Offset())):min(len(ids), q.pageEnd())], total, err
+	return ids[min(len(ids), clampInt(f.Page.Offset())):min(len(ids), q.pageEnd())], total, err
 }
 
 func (s *Store) attemptSearch(ctx context.Context, accountID int64, f app.HistoryFilter) (q *attemptSearch, err error) {

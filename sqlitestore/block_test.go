@@ -259,14 +259,14 @@ func randomFilter(random *rand.Rand, all []app.Transaction) app.TransactionFilte
 	maybe := func() bool { return random.IntN(3) == 0 }
 	f := app.TransactionFilter{
 		Sort: []app.TransactionSort{app.SortID, app.SortIDDesc, app.SortDate, app.SortDateDesc}[random.IntN(4)],
-		Page: app.Page{Number: 1 + random.IntN(20), Size: 1 + random.IntN(100)},
+		Page: app.Page{Number: 1 + random.Int64N(20), Size: 1 + random.IntN(100)},
 	}
 	if maybe() {
-		f.Page.Number = 1 + random.IntN(300)
+		f.Page.Number = 1 + random.Int64N(300)
 	}
 	if random.IntN(2) == 0 {
 		f.Page.CountTo = []int64{10, 100, 500, 2000}[random.IntN(4)]
-		f.Page.Number = 1 + random.IntN(12)
+		f.Page.Number = 1 + random.Int64N(12)
 		f.Sort = app.SortIDDesc
 	}
 	f.Sums = random.IntN(2) == 0

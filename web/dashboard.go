@@ -293,7 +293,6 @@ var templateFuncs = template.FuncMap{
 	},
 	"dotsWidth": func(dots []dot) int { return len(dots) * dotWidth },
 	"more":      func(n int) int { return n + 1 },
-	"less":      func(n int) int { return n - 1 },
 }
 
 // rowView is one row of a listing of transactions, rowsView all of them. Live

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -216,7 +217,7 @@ func (s *Server) importUpload(v *visit, u upload, data *importData) (*importFoun
 	}
 	found.Rows, found.New, found.Known, found.Told = int64(importer.Rows), int64(importer.Recorded), int64(importer.Duplicates), int64(importer.Deliveries)
 	found.In, found.Out, found.First = importer.In, importer.Out, importer.First
-	slices.SortStableFunc(found.Reasons, func(a, b importReason) int { return int(b.Rows - a.Rows) })
+	slices.SortStableFunc(found.Reasons, func(a, b importReason) int { return cmp.Compare(b.Rows, a.Rows) })
 	return found, nil
 }
 

@@ -13,7 +13,7 @@ const countTo = 2000
 
 // pageOf is the page that an address names; the first where it names none.
 func pageOf(v *visit) app.Page {
-	number, err := strconv.Atoi(v.URL.Query().Get("page"))
+	number, err := strconv.ParseInt(v.URL.Query().Get("page"), 10, 64)
 	if err != nil || number < 1 || number > 1_000_000 {
 		number = 1
 	}
@@ -32,7 +32,7 @@ func until(v *visit, p app.Page, newest int64) int64 {
 
 // pages is the place of a page among the others.
 type pages struct {
-	Number int
+	Number int64
 	Last   int64
 	More   bool // than the last one shows
 	values url.Values
@@ -47,13 +47,16 @@ func pagesOf(p app.Page, total int64, values url.Values, path string) pages {
 	return pages{p.Number, p.LastPage(total), more, values, path}
 }
 
-// Link is the address of another page of the same listing.
-func (p pages) Link(number int) string {
+// Newer and Older are the addresses of the pages beside it.
+func (p pages) Newer() string { return p.link(p.Number - 1) }
+func (p pages) Older() string { return p.link(p.Number + 1) }
+
+func (p pages) link(number int64) string {
 	values := url.Values{}
 	for key, value := range p.values {
 		values[key] = value
 	}
-	values.Set("page", strconv.Itoa(number))
+	values.Set("page", strconv.FormatInt(number, 10))
 	if number == 1 {
 		values.Del("until") // the first page has what is newest
 	}

@@ -69,7 +69,7 @@ func EncodeAttempt(a app.Attempt, zone *time.Location, lang app.Lang) HistoryJSO
 
 // pagination is the pagination object of the interface.
 type pagination struct {
-	CurrentPage int   `json:"current_page"`
+	CurrentPage int64 `json:"current_page"`
 	PerPage     int   `json:"per_page"`
 	Total       int64 `json:"total"`
 	LastPage    int64 `json:"last_page"`

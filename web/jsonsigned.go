@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -164,7 +165,7 @@ func inJSOrder(members []jsonMember) []jsonMember {
 	slices.SortStableFunc(indices, func(a, b jsonMember) int {
 		i, _ := arrayIndex(a.key)
 		j, _ := arrayIndex(b.key)
-		return int(i - j)
+		return cmp.Compare(i, j)
 	})
 	return append(indices, others...)
 }

@@ -30,17 +30,17 @@ func (s *Server) params(q *query) *params {
 func (p *params) page() app.Page {
 	return app.Page{
 		Number: p.number("page", 1, 1, 1<<40, "must be a whole number from 1", "phải là số nguyên từ 1"),
-		Size: p.number("per_page", app.DefaultPageSize, 1, app.MaxPageSize,
-			"must be a whole number from 1 to 100", "phải là số nguyên từ 1 đến 100"),
+		Size: int(p.number("per_page", app.DefaultPageSize, 1, app.MaxPageSize,
+			"must be a whole number from 1 to 100", "phải là số nguyên từ 1 đến 100")),
 	}
 }
 
-func (p *params) number(name string, otherwise, least, most int, en, vi string) int {
+func (p *params) number(name string, otherwise, least, most int64, en, vi string) int64 {
 	text := p.values.Get(name)
 	if text == "" {
 		return otherwise
 	}
-	n, err := strconv.Atoi(text)
+	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < least || n > most || strings.HasPrefix(text, "+") {
 		p.bad.Add(name, en, vi)
 		return otherwise

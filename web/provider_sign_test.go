@@ -133,11 +133,11 @@ func jsKeys(v map[string]any) []string {
 	for key := range v {
 		keys = append(keys, key)
 	}
-	index := func(key string) int {
-		if n, err := strconv.Atoi(key); err == nil && n >= 0 && n < math.MaxUint32 && strconv.Itoa(n) == key {
+	index := func(key string) uint64 {
+		if n, err := strconv.ParseUint(key, 10, 64); err == nil && n < math.MaxUint32 && strconv.FormatUint(n, 10) == key {
 			return n
 		}
-		return math.MaxInt
+		return math.MaxUint64
 	}
 	slices.SortFunc(keys, func(a, b string) int {
 		return cmp.Or(cmp.Compare(index(a), index(b)), slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b))))

@@ -44,7 +44,7 @@ func signedToken(s app.Source, id int64, expiry time.Time) string {
 
 func vietQRBody(pairs ...any) string {
 	v := map[string]any{
-		"transactionid": "b9a2c8a1-5d3e-4a51-9a0f-2f2a4f1b0c11", "transactiontime": 1760414370000, "referencenumber": "FT253146879VN", "amount": 200000,
+		"transactionid": "b9a2c8a1-5d3e-4a51-9a0f-2f2a4f1b0c11", "transactiontime": int64(1760414370000), "referencenumber": "FT253146879VN", "amount": 200000,
 		"content": "VQR26044A5CCKYZA DH123", "bankaccount": someAccount, "transType": "C", "orderId": "DH123", "terminalCode": "", "sign": "",
 	}
 	for i := 0; i < len(pairs); i += 2 {

@@ -88,7 +88,7 @@ func (s *Server) listSources(w http.ResponseWriter, q *query) error {
 func (s *Server) listRefused(w http.ResponseWriter, q *query) error {
 	p := s.params(q)
 	source := p.id("source_id")
-	limit := p.number("per_page", app.KeptRefusedCalls, 1, app.KeptRefusedCalls, "must be a whole number from 1 to 200", "phải là số nguyên từ 1 đến 200")
+	limit := int(p.number("per_page", app.KeptRefusedCalls, 1, app.KeptRefusedCalls, "must be a whole number from 1 to 200", "phải là số nguyên từ 1 đến 200"))
 	if err := p.bad.Err(); err != nil {
 		return err
 	}

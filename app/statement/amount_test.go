@@ -249,10 +249,10 @@ func TestLongNumbers(t *testing.T) {
 	f := excelize.NewFile()
 	for at, value := range map[string]any{
 		"A1": "Date", "B1": "Reference", "C1": "Credit", "D1": "Account number", "E1": "Description",
-		"A2": "01/11/2026", "B2": 123456789012345, "C2": 1000, "D2": 19034000000017, "E2": "as numbers",
+		"A2": "01/11/2026", "B2": int64(123456789012345), "C2": 1000, "D2": int64(19034000000017), "E2": "as numbers",
 		"A3": "01/11/2026", "B3": "0012345", "C3": 1000, "D3": "0034000000017", "E3": "as texts",
-		"A4": "01/11/2026", "B4": 12345678901234567, "C4": 1000, "D4": "19034000000017", "E4": "a reference of 17 digits",
-		"A5": "01/11/2026", "B5": "FT1", "C5": 1000, "D5": 1903400000001712345, "E5": "an account of 19 digits",
+		"A4": "01/11/2026", "B4": int64(12345678901234567), "C4": 1000, "D4": "19034000000017", "E4": "a reference of 17 digits",
+		"A5": "01/11/2026", "B5": "FT1", "C5": 1000, "D5": int64(1903400000001712345), "E5": "an account of 19 digits",
 	} {
 		must(t, f.SetCellValue("Sheet1", at, value))
 	}
