@@ -252,7 +252,7 @@ func newService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 		return nil, nil, err
 	}
 	sender := scheduler.NewSender(targets, version, nil)
-	poller := scheduler.NewPoller(zone, version, nil)
+	poller := scheduler.NewPoller(targets, zone, version, nil)
 	return app.NewService(app.Config{
 		Store: store, Zone: zone, Targets: targets,
 		Providers: web.Providers(), ReadInbound: readInbound(poller), Poll: poller.Poll,

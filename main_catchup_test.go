@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -106,13 +107,20 @@ func TestCatchUp(t *testing.T) {
 	dir, address, receiver, sepay := t.TempDir(), freePort(t), openShop(t), openSePay(t, key)
 	must(t, os.WriteFile(filepath.Join(dir, "sepay.key"), []byte(key+"\n"), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "wrong.key"), []byte("a-wrong-api-key"), 0o600))
-	p := serveIn(t, dir, address, "--allow-target", receiver.target(), "--catch-up", "1h")
+	_, listPort, err := net.SplitHostPort(sepay.Listener.Addr().String())
+	must(t, err)
+	allowed := []string{"--allow-target", receiver.target(), "--allow-target", "127.0.0.1@" + listPort}
+	p := serveIn(t, dir, address, append(allowed, "--catch-up", "1h")...)
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
 	receiver.createWebhookFor(t, dir, "/hook", "IN")
 	var source createdSource
 	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "sepay", "--auth", "apikey", "--name", "SePay",
 		"--api-key-file", "wrong.key", "--api-url", sepay.URL, "-o", "json")), &source))
 	url := p.url + source.URLPath
+	if code, _, stderr := baoco("", "source", "add", "--db", filepath.Join(dir, "baoco.db"), "--provider", "sepay", "--auth", "apikey", "--name", "inside",
+		"--api-key-file", filepath.Join(dir, "sepay.key"), "--api-url", "http://127.0.0.1:1"); code != exitUsage || !strings.Contains(stderr, "--allow-target 127.0.0.1/32") {
+		t.Errorf("a list at a private address: exit %d, %s", code, stderr)
+	}
 
 	out, err := program(dir, "source", "catch-up", "1").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "key_refused: the provider answered 401") {
@@ -152,7 +160,7 @@ func TestCatchUp(t *testing.T) {
 	must(t, p.Process.Signal(syscall.SIGTERM))
 	must(t, p.Wait())
 	missed := sepay.transfer(5, "FT5")
-	p = serveIn(t, dir, address, "--allow-target", receiver.target())
+	p = serveIn(t, dir, address, allowed...)
 	eventually(t, 5*time.Second, "the shop is told of what came meanwhile", func() bool { return receiver.calls.Load() == 5 })
 	called(missed, `"duplicates":1`)
 
@@ -165,7 +173,7 @@ func TestCatchUp(t *testing.T) {
 	// A stop while the list hangs doesn't wait for it.
 	sepay.hang.Store(true)
 	before := sepay.requests()
-	p = serveIn(t, dir, address, "--allow-target", receiver.target())
+	p = serveIn(t, dir, address, allowed...)
 	eventually(t, 5*time.Second, "the list is asked for", func() bool { return sepay.requests() > before })
 	began := time.Now()
 	must(t, p.Process.Signal(syscall.SIGTERM))
@@ -190,7 +198,7 @@ func TestCatchUpInterval(t *testing.T) {
 
 // Every kind that says that it has a list is one whose list can be read.
 func TestEveryListIsKnown(t *testing.T) {
-	poller := scheduler.NewPoller(time.UTC, "test", nil)
+	poller := scheduler.NewPoller(nil, time.UTC, "test", nil)
 	for _, kind := range web.Providers() {
 		source := app.Source{Provider: kind.Provider}
 		empty := `{"status":"success","data":[],"meta":{"pagination":{"has_more":false}}}`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"net/mail"
-	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -159,11 +158,7 @@ func (s *Service) cleanTelegram(t *TelegramSettings, before TelegramSettings) er
 		v.Add("chat", "must be a number, which begins with - for a group, or the @name of a channel", "phải là một số (nhóm thì bắt đầu bằng dấu -) hoặc @tên của kênh")
 	}
 	if t.APIURL != "" {
-		if bad := s.targets.CheckURL(t.APIURL); bad != nil {
-			v.Add("api-url", bad.EN, bad.VI)
-		} else if u, err := url.Parse(t.APIURL); err != nil || u.RawQuery != "" || u.ForceQuery {
-			v.Add("api-url", "must be an address such as https://api.example.vn", "phải là một địa chỉ, ví dụ https://api.example.vn")
-		}
+		v.Merge(s.targets.checkAPIURL(t.APIURL))
 	}
 	return v.Err()
 }

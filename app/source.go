@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -157,6 +156,9 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 	if known {
 		v.Merge(kind.checkOptions(in))
 	}
+	if in.APIURL != "" {
+		v.Merge(s.targets.checkAPIURL(in.APIURL))
+	}
 	if in.Secret == "" {
 		in.Secret = "bcs_" + randomToken()
 	}
@@ -205,9 +207,6 @@ func (k ProviderKind) checkOptions(in SourceAdd) error {
 		v.Add("api-key", "is required with an API address", "là bắt buộc khi có địa chỉ API")
 	} else {
 		v.Merge(checkSourceSecret("api-key", in.APIKey))
-	}
-	if u, err := url.Parse(in.APIURL); in.APIURL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "") {
-		v.Add("api-url", "must be an address such as https://api.example.vn", "phải là một địa chỉ, ví dụ https://api.example.vn")
 	}
 	return v.Err()
 }

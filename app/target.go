@@ -98,7 +98,7 @@ var specialRanges = parseRanges(
 )
 
 // metadata are the addresses at which clouds hand credentials to whoever asks
-// from inside. No setting opens them.
+// from inside. No setting opens them, nor an IPv6 address that leads to one.
 var metadata = parsePrefixes(
 	"169.254.169.254/32", "169.254.169.253/32", "169.254.170.2/32", "169.254.170.23/32",
 	"169.254.0.23/32", "100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32",
@@ -108,7 +108,10 @@ var metadata = parsePrefixes(
 
 var (
 	globalIPv6 = netip.MustParsePrefix("2000::/3")
-	nat64      = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052
+	nat64      = netip.MustParsePrefix("64:ff9b::/96")   // RFC 6052
+	localNAT64 = netip.MustParsePrefix("64:ff9b:1::/48") // RFC 8215
+	sixToFour  = netip.MustParsePrefix("2002::/16")      // RFC 3056
+	teredo     = netip.MustParsePrefix("2001::/32")      // RFC 4380
 )
 
 type addressRange struct {
@@ -183,12 +186,42 @@ func embedded(addr netip.Addr) netip.Addr {
 }
 
 func isMetadata(addr netip.Addr) bool {
-	for _, prefix := range metadata {
-		if prefix.Contains(embedded(addr)) || prefix.Contains(addr) {
-			return true
+	for _, a := range append(carried(addr), addr) {
+		for _, prefix := range metadata {
+			if prefix.Contains(a) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// carried are the IPv4 addresses that a translator or a tunnel may make of an
+// IPv6 address. The last 32 bits are one whatever is before them: so it is with
+// every NAT64 prefix of 96 bits (RFC 6052), IPv4-compatible and IPv4-translated
+// addresses (RFC 4291, RFC 2765) and ISATAP (RFC 5214), and none is here by
+// chance.
+func carried(addr netip.Addr) (list []netip.Addr) {
+	if !addr.Is6() {
+		return nil
+	}
+	b := addr.As16()
+	at := func(places ...int) {
+		list = append(list, netip.AddrFrom4([4]byte{b[places[0]], b[places[1]], b[places[2]], b[places[3]]}))
+	}
+	at(12, 13, 14, 15)
+	switch {
+	case localNAT64.Contains(addr): // with prefixes of 48, 56 and 64 bits, around the bits 64 to 71
+		at(6, 7, 9, 10)
+		at(7, 9, 10, 11)
+		at(9, 10, 11, 12)
+	case sixToFour.Contains(addr):
+		at(2, 3, 4, 5)
+	case teredo.Contains(addr): // the server, and the client's address with every bit turned
+		at(4, 5, 6, 7)
+		list = append(list, netip.AddrFrom4([4]byte{^b[12], ^b[13], ^b[14], ^b[15]}))
+	}
+	return list
 }
 
 // localSuffixes are the names that lead nowhere public (RFC 6761, RFC 6762,
@@ -218,6 +251,18 @@ func (p *TargetPolicy) CheckURL(raw string) *Text {
 		return p.checkLiteral(addr, port)
 	}
 	return p.checkHostName(strings.ToLower(strings.TrimSuffix(host, ".")))
+}
+
+// checkAPIURL judges the base of an API, to which paths and queries are added,
+// as field api-url.
+func (p *TargetPolicy) checkAPIURL(raw string) error {
+	var v Invalid
+	if bad := p.CheckURL(raw); bad != nil {
+		v.Add("api-url", bad.EN, bad.VI)
+	} else if strings.Contains(raw, "?") {
+		v.Add("api-url", "must be an address such as https://api.example.vn", "phải là một địa chỉ, ví dụ https://api.example.vn")
+	}
+	return v.Err()
 }
 
 func (p *TargetPolicy) checkLiteral(addr netip.Addr, port uint16) *Text {

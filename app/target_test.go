@@ -474,3 +474,30 @@ func FuzzCheckURL(f *testing.F) {
 		}
 	})
 }
+
+// Metadata addresses stay closed inside the IPv6 addresses that a translator or a
+// tunnel leads there. What else such addresses lead to opens with them.
+func TestMetadataInsideIPv6(t *testing.T) {
+	for _, addr := range []string{
+		"::169.254.169.254", "::ffff:0:169.254.169.254", "::ffff:0:100.100.100.200",
+		"64:ff9b:1::169.254.169.254",         // the local NAT64 prefix of 96 bits
+		"64:ff9b:1:a9fe:a9:fe00::",           // 48
+		"64:ff9b:1:12a9:fe:a9fe::",           // 56
+		"64:ff9b:1:1234:a9:fea9:fe00:0",      // 64
+		"2606:1:1:2:3:4:a9fe:a9fe",           // an operator's own NAT64
+		"2002:a9fe:a9fe::1",                  // 6to4
+		"2002:c000:c0::",                     //
+		"2001:0:a9fe:a9fe::1",                // Teredo: the server
+		"2001:0:102:304:8000:1234:5601:5601", // the client
+		"fd00::5efe:169.254.169.254",         // ISATAP
+		"2606::200:5efe:168.63.129.16",       //
+	} {
+		checkNeverOpens(t, addr)
+	}
+	p := policy(t, "::/0")
+	for _, addr := range []string{"::1", "64:ff9b::10.0.0.1", "64:ff9b:1::10.0.0.1", "2606:4700::1111", "2002:a9fe::1", "2001:db8::1", "fd00::1"} {
+		if err := p.CheckAddr(netip.AddrPortFrom(netip.MustParseAddr(addr), 80)); err != nil {
+			t.Errorf("%s: %v; the operator opened it", addr, err)
+		}
+	}
+}

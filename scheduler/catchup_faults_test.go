@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -289,4 +290,73 @@ func TestRemovedMeanwhile(t *testing.T) {
 			t.Errorf("afterwards: %+v", results)
 		}
 	})
+}
+
+// A list is read at public addresses, and at private ones that the operator
+// opened. The address is judged when a source is made.
+func TestListAddresses(t *testing.T) {
+	t.Parallel()
+	s := open(t, newFile(t), nil)
+	for _, c := range []struct {
+		url, allow string
+		refused    bool
+	}{
+		{"https://list.example.vn", "", false},
+		{"https://list.example.vn/base", "", false},
+		{"https://list.example.vn/?x=y", "", true},
+		{"ftp://list.example.vn", "", true},
+		{"http://127.0.0.1:9000", "", true},
+		{"http://127.0.0.1:9000", "127.0.0.1/32@9000", false},
+		{"http://127.0.0.1:9001", "127.0.0.1/32@9000", true},
+		{"http://localhost:9000", "", true},
+		{"http://169.254.169.254", "0.0.0.0/0", true},
+	} {
+		service := app.NewService(app.Config{Store: s.store, Zone: time.UTC, Targets: allowing(t, c.allow), Providers: polledKinds})
+		_, err := service.AddSource(t.Context(), 1, app.SourceAdd{Provider: "sepay", Name: "s", APIKey: listKey, APIURL: c.url}, time.Now())
+		if refused := app.CodeOf(err) == app.CodeValidation; refused != c.refused || !refused && err != nil {
+			t.Errorf("%s with %q allowed: %v", c.url, c.allow, err)
+		}
+	}
+	s.close(t)
+}
+
+// The address is judged again at every connection, of which each page has one.
+func TestListConnections(t *testing.T) {
+	t.Parallel()
+	r := newCountingReceiver(t, "127.0.0.1:0", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"status":"success","data":[],"meta":{"pagination":{"has_more":false}}}`)
+	})
+	for _, c := range []struct {
+		host, allow string
+		count       int64
+	}{
+		{"127.0.0.1", "", 0},
+		{"127.0.0.1", "127.0.0.1/32", 2},
+		{"localhost", "localhost", 0}, // the name alone
+		{"[::ffff:127.0.0.1]", "::/0", 0},
+	} {
+		poller, before := scheduler.NewPoller(allowing(t, c.allow), time.UTC, "test", nil), r.connections(t)
+		for range 2 {
+			_, err := poller.Poll(t.Context(), app.Source{Provider: "sepay", APIKey: listKey, APIURL: "http://" + c.host + ":" + r.port(t)}, "", time.Now())
+			var blocked *app.BlockedAddressError
+			if errors.As(err, &blocked) != (c.count == 0) || c.count > 0 && err != nil {
+				t.Errorf("%s with %q allowed: %v", c.host, c.allow, err)
+			}
+		}
+		if n := r.connections(t) - before; n != c.count {
+			t.Errorf("%s with %q allowed: %d connections, want %d", c.host, c.allow, n, c.count)
+		}
+	}
+}
+
+// allowing is a policy with one more entry than none, unless it is empty.
+func allowing(t *testing.T, entry string) *app.TargetPolicy {
+	t.Helper()
+	var entries []string
+	if entry != "" {
+		entries = append(entries, entry)
+	}
+	policy, err := app.ParseTargetPolicy(entries)
+	must(t, err)
+	return policy
 }

@@ -44,7 +44,7 @@ func fuzzPage(f *testing.F, provider app.Provider) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	poller := scheduler.NewPoller(zone, "test", nil)
+	poller := scheduler.NewPoller(nil, zone, "test", nil)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		elements := poller.ReadPage(app.Source{Provider: provider}, body)
 		if !json.Valid(body) && (len(elements) != 1 || elements[0].Fault == nil) {

@@ -16,7 +16,7 @@ import (
 func TestReadPage(t *testing.T) {
 	zone, err := time.LoadLocation(app.DefaultZone)
 	must(t, err)
-	poller := scheduler.NewPoller(zone, "test", nil)
+	poller := scheduler.NewPoller(nil, zone, "test", nil)
 	sepay := `{"id":"07ad3dc9-922e-11f1-b21a-a6006ab65aca","transaction_date":"2026-10-31 11:24:40","account_number":"0000000002","va":"","transfer_type":"in",` +
 		`"amount_in":50000,"amount_out":0,"accumulated":0,"transaction_content":"Giao dich DH1709","reference_number":"SBCF7A82A9EBC8","code":"DH1709",` +
 		`"bank_brand_name":"ACB","bank_account_id":"d6719d04-922e-11f1-b21a-a6006ab65aca","va_id":null,"webhook_success":8}`

@@ -282,7 +282,7 @@ func (r *reader) open(t *testing.T) {
 	must(t, err)
 	targets, err := app.ParseTargetPolicy(nil)
 	must(t, err)
-	poller := scheduler.NewPoller(zone, "test", r.transport)
+	poller := scheduler.NewPoller(targets, zone, "test", r.transport)
 	poll := func(ctx context.Context, source app.Source, progress string, now time.Time) (app.PolledPage, error) {
 		if r.spoil != nil {
 			r.spoil()

@@ -32,15 +32,13 @@ type Poller struct {
 	casso     pacer
 }
 
-// NewPoller makes a poller that reads dates in zone. A transport that isn't
-// nil stands in for the network. No proxy is used and no redirect followed:
-// they would carry the API key elsewhere.
-func NewPoller(zone *time.Location, version string, transport http.RoundTripper) *Poller {
+// NewPoller makes a poller that connects where policy allows and reads dates in
+// zone. A transport that isn't nil stands in for the network. No proxy is used
+// and no redirect followed: they would carry the API key elsewhere. No two
+// requests share a connection: one account's list is never another's.
+func NewPoller(policy *app.TargetPolicy, zone *time.Location, version string, transport http.RoundTripper) *Poller {
 	if transport == nil {
-		transport = &http.Transport{
-			DisableCompression: true, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10,
-			TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 30 * time.Second,
-		}
+		transport = newNetwork(policy, nil, nil).transport()
 	}
 	return &Poller{
 		client: &http.Client{
