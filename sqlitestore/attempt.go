@@ -227,6 +227,9 @@ func scanAttempt(row scanner) (app.Attempt, error) {
 		TLS: time.Duration(tls) * time.Millisecond, Wait: time.Duration(wait) * time.Millisecond,
 	}
 	a.Delivery = d.delivery()
+	if a.Delivery.State == app.DeliveryCancelled && a.Number == a.Delivery.Attempts {
+		a.NextAttemptAt = time.Time{} // it was planned, and then the webhook was deleted
+	}
 	var err error
 	a.Payload, err = p.payload(a.Delivery.TransactionID)
 	return a, err
