@@ -217,7 +217,7 @@ func admin(action func(c *cli.Context, s *session) error) cli.ActionFunc {
 		if err := checkOutput(c); err != nil {
 			return err
 		}
-		store, err := sqlitestore.Open(c.Context, c.String("db"), sqlitestore.Options{})
+		store, err := sqlitestore.Open(c.Context, c.String("db"), sqlitestore.Options{Migrating: sayMigrating(c.App.ErrWriter)})
 		if errors.Is(err, sqlitestore.ErrNoFile) {
 			return fmt.Errorf("%w; baoco serve creates it, --db names another", err)
 		}
@@ -233,6 +233,13 @@ func admin(action func(c *cli.Context, s *session) error) cli.ActionFunc {
 			return err
 		}
 		return action(c, s)
+	}
+}
+
+// sayMigrating tells a person that a file of an older baoco is brought up to date.
+func sayMigrating(w io.Writer) func(sqlitestore.Migration) {
+	return func(m sqlitestore.Migration) {
+		fmt.Fprintf(w, "Bringing the database from schema %d to %d. A copy of it as it was: %s\n", m.From, m.To, m.Kept)
 	}
 }
 
@@ -295,7 +302,7 @@ func exitCode(err error) int {
 		return status.code
 	}
 	for _, known := range []error{
-		sqlitestore.ErrNoFile, sqlitestore.ErrNotDatabase, sqlitestore.ErrDamaged, sqlitestore.ErrNewer,
+		sqlitestore.ErrNoFile, sqlitestore.ErrNotDatabase, sqlitestore.ErrDamaged, sqlitestore.ErrNewer, sqlitestore.ErrOlder, sqlitestore.ErrSchema,
 		sqlitestore.ErrServed, sqlitestore.ErrKey, fs.ErrPermission, fs.ErrExist,
 	} {
 		if errors.Is(err, known) {

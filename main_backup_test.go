@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"math/big"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,23 +67,6 @@ func TestBackupCommands(t *testing.T) {
 	code, stdout, stderr = baoco("", "restore", made.File, "-o", "json")
 	if err := json.Unmarshal([]byte(stdout), &restored); err != nil || code != exitOK || restored.Database != db || len(restored.SetAside) != 2 || restored.Finished != nil {
 		t.Errorf("exit %d, %v\n%s%s", code, err, stdout, stderr)
-	}
-}
-
-// A schema that is older is backed up whole before it is changed.
-func TestBackupBeforeMigrating(t *testing.T) {
-	db := database(t, `PRAGMA user_version = 0`)
-	baoco("", "bank", "list", "--db", db) // which fails: this file only says that it is older
-	info, err := os.Stat(db + ".before-schema-1")
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info, err)
-	}
-	entries, err := os.ReadDir(filepath.Dir(db))
-	must(t, err)
-	for _, e := range entries {
-		if strings.Contains(e.Name(), ".new-") {
-			t.Errorf("%s is left", e.Name())
-		}
 	}
 }
 

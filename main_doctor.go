@@ -101,7 +101,7 @@ func sayProgress(w io.Writer) func(what string) {
 }
 
 func repairTotals(c *cli.Context) error {
-	store, err := sqlitestore.Open(c.Context, c.String("db"), sqlitestore.Options{Serve: true})
+	store, err := sqlitestore.Open(c.Context, c.String("db"), sqlitestore.Options{Serve: true, Migrating: sayMigrating(c.App.ErrWriter)})
 	if err != nil {
 		return err
 	}

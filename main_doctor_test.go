@@ -69,7 +69,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 			return db
 		}},
 		{"newer", "schema", app.CheckFailed, "newer baoco", "newer version", func(t *testing.T) string { return ledger(t, `PRAGMA user_version = 99`) }},
-		{"older", "schema", app.CheckWarning, "nothing else can be looked at", "Start the server", func(t *testing.T) string { return ledger(t, `PRAGMA user_version = 0`) }},
+		{"another schema", "schema", app.CheckFailed, "has another", "restore a backup", func(t *testing.T) string { return ledger(t, `ALTER TABLE attempts DROP COLUMN dns_ms`) }},
 		{"key missing", "key", app.CheckFailed, "is missing", "doctor --new-key", func(t *testing.T) string {
 			db := ledger(t)
 			must(t, os.Remove(db+".key"))

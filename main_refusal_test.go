@@ -128,6 +128,7 @@ func TestServeRefuses(t *testing.T) {
 		}},
 		{"another program's, by its mark", "of another program", func() string { return database(t, `PRAGMA application_id = 7`) }},
 		{"newer", "newer baoco", func() string { return database(t, `PRAGMA user_version = 99`) }},
+		{"another schema", "another schema", func() string { return database(t, `DROP INDEX attempts_delivery`) }},
 		{"no key file", "is missing", func() string { return write(whole) }},
 		{"key of another", "does not fit", func() string {
 			db := database(t)

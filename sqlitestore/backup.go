@@ -103,7 +103,7 @@ func (s *Store) checkedCopy(ctx context.Context, draft string, progress func(don
 	if err := s.copyTo(ctx, draft, progress); err != nil {
 		return made, err
 	}
-	contents, err := inspect(ctx, draft)
+	contents, err := inspect(ctx, draft, s.schema)
 	if err == nil && !s.sealer.fits(contents.keyCheck) {
 		err = ErrKey
 	}

@@ -24,6 +24,8 @@ type Examination struct {
 	Now  time.Time
 	// Progress is told what is being read; may be nil.
 	Progress func(what string)
+
+	schema *schema // nil: that of this baoco
 }
 
 // Examine looks at a file and all that is kept beside it, and leaves it as it
@@ -34,6 +36,9 @@ func Examine(ctx context.Context, path string, x Examination) ([]app.Check, erro
 	d := &doctor{Examination: x, path: path}
 	if d.Progress == nil {
 		d.Progress = func(string) {}
+	}
+	if d.schema == nil {
+		d.schema = released()
 	}
 	if d.look(ctx, "file", d.file) && d.look(ctx, "server", d.server) {
 		d.look(ctx, "permissions", d.permissions)
@@ -198,7 +203,7 @@ func openUntouched(path string) *sql.DB {
 
 func (d *doctor) database(ctx context.Context) {
 	d.db = openUntouched(d.path)
-	if !d.look(ctx, "schema", d.schema) || d.older || !d.look(ctx, "pages", d.pages) {
+	if !d.look(ctx, "schema", d.version) || d.older || !d.look(ctx, "pages", d.pages) {
 		return
 	}
 	if d.Full {
@@ -217,21 +222,16 @@ func (d *doctor) database(ctx context.Context) {
 	d.installation(ctx)
 }
 
-func (d *doctor) schema(ctx context.Context) (app.Check, error) {
-	var id, version int
-	if err := d.db.QueryRowContext(ctx, `SELECT application_id, user_version FROM pragma_application_id, pragma_user_version`).Scan(&id, &version); err != nil {
-		return app.Check{}, storageError(err)
-	}
-	known := len(migrations())
-	switch {
-	case id != applicationID:
-		return app.Check{}, fmt.Errorf("%w: %s is a database of another program", ErrNotDatabase, d.path)
-	case version > known:
-		return app.Check{}, fmt.Errorf("%w: schema %d, this baoco knows %d", ErrNewer, version, known)
-	case version < known:
+func (d *doctor) version(ctx context.Context) (app.Check, error) {
+	known := d.schema.version()
+	version, err := d.schema.versionOf(ctx, d.db, d.path)
+	if err == nil && version < known {
 		d.older = true
 		return warning(app.Textf("The schema is %d, that of this baoco %d: nothing else can be looked at.", "Lược đồ là %d, của baoco này là %d: chưa thể kiểm tra thêm.", version, known),
-			app.Text{EN: "Start the server, which brings it up to date, and examine it again.", VI: "Hãy khởi động máy chủ để nâng cấp rồi kiểm tra lại."})
+			app.Text{EN: "Restart the server with this baoco, which brings it up to date, and examine it again.", VI: "Hãy khởi động lại máy chủ bằng baoco này để nâng cấp rồi kiểm tra lại."})
+	}
+	if err != nil {
+		return app.Check{}, err
 	}
 	return fine("version %d", "phiên bản %d", version)
 }

@@ -1,6 +1,9 @@
 package sqlitestore
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // Write runs fn in the next commit, with what runs a statement in it.
 func (s *Store) Write(ctx context.Context, fn func(exec func(query string, args ...any) error) error) error {
@@ -9,3 +12,22 @@ func (s *Store) Write(ctx context.Context, fn func(exec func(query string, args 
 
 // LockDir is the lock of a backup that is being made.
 var LockDir = lockDir
+
+// Later makes the baoco of o one that knows more migrations than this one.
+func (o Options) Later(scripts ...string) Options {
+	o.schema = later(scripts)
+	return o
+}
+
+func (x Examination) Later(scripts ...string) Examination {
+	x.schema = later(scripts)
+	return x
+}
+
+func later(texts []string) *schema {
+	scripts := append([]script{}, released().scripts...)
+	for i, text := range texts {
+		scripts = append(scripts, script{fmt.Sprint("made up ", i+1), text})
+	}
+	return newSchema(scripts...)
+}

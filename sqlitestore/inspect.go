@@ -18,7 +18,7 @@ type inspected struct {
 
 // inspect checks a file that nobody works with, and reads what it holds. It
 // leaves the file untouched and makes none beside it.
-func inspect(ctx context.Context, path string) (c inspected, err error) {
+func inspect(ctx context.Context, path string, known *schema) (c inspected, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return c, err
@@ -28,11 +28,8 @@ func inspect(ctx context.Context, path string) (c inspected, err error) {
 	}
 	db := openStill(path)
 	defer db.Close()
-	if err := db.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&c.Schema); err != nil {
-		return c, storageError(err)
-	}
-	if known := len(migrations()); c.Schema > known {
-		return c, fmt.Errorf("%w: %s has schema %d, this baoco knows %d", ErrNewer, path, c.Schema, known)
+	if c.Schema, err = known.versionOf(ctx, db, path); err != nil {
+		return c, err
 	}
 	if err := quickCheck(ctx, db); err != nil {
 		return c, fmt.Errorf("%w: %s: %v", ErrDamaged, path, err)

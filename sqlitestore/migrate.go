@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"embed"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,25 +12,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"baoco/app"
 )
-
-//go:embed migration/*.sql
-var migrationFS embed.FS
-
-// applicationID marks a file as baoco's: "baoc".
-const applicationID = 0x62616f63
-
-func migrations() []string {
-	names, err := fs.Glob(migrationFS, "migration/*.sql")
-	if err != nil {
-		panic(err) // the pattern is constant
-	}
-	return names
-}
 
 // checkHeader reads the header of SQLite's file format
 // (sqlite.org/fileformat.html, 1.3) before any connection is open, and leaves
@@ -63,81 +47,84 @@ func checkHeader(path string, size int64) error {
 	return nil
 }
 
-// migrate brings the schema up to date: each step whole or not at all. An
-// older file is backed up beside itself first.
-func migrate(ctx context.Context, path string) error {
-	db := sql.OpenDB(connector(dsn(path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_busy_timeout": {"5000"}})))
+// upToDate has the file be of the present schema. Whatever is older is migrated
+// under the lock that a serving process holds: an older server must not meet
+// tables that it doesn't know.
+func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err error) {
+	db := sql.OpenDB(connector(dsn(s.path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_busy_timeout": {"5000"}})))
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	var id, version int
-	err := db.QueryRowContext(ctx, `PRAGMA application_id`).Scan(&id)
-	if err == nil {
-		err = db.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version)
+	m := Migration{To: s.schema.version(), Kept: beforeSchema(s.path, s.schema.version())}
+	if m.From, err = s.schema.versionOf(ctx, db, s.path); err != nil || m.From == m.To {
+		return err
 	}
-	steps := migrations()
-	switch {
-	case err != nil:
-		if code := primaryCode(err); code == 26 || code == 11 { // SQLITE_NOTADB, SQLITE_CORRUPT
-			return fmt.Errorf("%w: %s: %v; restore a backup", ErrDamaged, path, err)
+	if s.lock == nil {
+		lock, err := lockDatabase(s.path)
+		if errors.Is(err, ErrServed) {
+			return fmt.Errorf("%w: %s has schema %d, this baoco needs %d, and a server is using it: restart the server with this baoco first", ErrOlder, s.path, m.From, m.To)
 		}
-		return fmt.Errorf("open %s: %w", path, err)
-	case id != applicationID:
-		return fmt.Errorf("%w: %s is a database of another program", ErrNotDatabase, path)
-	case version > len(steps):
-		return fmt.Errorf("%w: %s has schema %d, this baoco knows %d", ErrNewer, path, version, len(steps))
-	case version == len(steps):
-		return nil
-	}
-	backup := path + ".before-schema-" + strconv.Itoa(len(steps))
-	if _, err := os.Stat(backup); errors.Is(err, fs.ErrNotExist) {
-		if err := backUpOnce(ctx, db, backup); err != nil {
-			return fmt.Errorf("back up before migrating: %w", err)
+		if err != nil {
+			return err
 		}
+		defer lock.Close()
 	}
-	return applyMigrations(ctx, db, version)
+	if err := s.keepCopy(ctx, m.Kept); err != nil {
+		return fmt.Errorf("back up before bringing %s up to schema %d: %w", s.path, m.To, err)
+	}
+	if migrating != nil {
+		migrating(m)
+	}
+	return applyMigrations(ctx, db, s.schema, s.path)
 }
 
-// backUpOnce makes a copy that has its name once it is whole.
-func backUpOnce(ctx context.Context, db *sql.DB, path string) error {
+// keepCopy makes a checked copy of the file, in place of an earlier one.
+func (s *Store) keepCopy(ctx context.Context, path string) error {
 	if err := removeDrafts(path + ".new-"); err != nil {
 		return err
 	}
 	draft := path + ".new-" + rand.Text()[:8]
 	defer os.Remove(draft)
-	if err := vacuumInto(ctx, db, draft); err != nil {
+	if err := s.copyTo(ctx, draft, nil); err != nil {
 		return err
 	}
-	if err := name(draft, path, false); !errors.Is(err, fs.ErrExist) {
+	if _, err := inspect(ctx, draft, s.schema); err != nil {
 		return err
 	}
-	return nil // another process was faster
+	owner, err := ownerFor(s.path)
+	if err == nil {
+		err = ownAs(draft, owner)
+	}
+	if err != nil {
+		return err
+	}
+	return name(draft, path, true)
 }
 
-func applyMigrations(ctx context.Context, db *sql.DB, version int) error {
-	for i, name := range migrations() {
-		if i < version {
-			continue
-		}
-		script, err := migrationFS.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		tx, err := db.BeginTx(ctx, nil)
-		if err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, string(script))
-		if err == nil {
-			_, err = tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, i+1))
-		}
-		if err != nil {
-			return errors.Join(fmt.Errorf("migration %s: %w", name, err), tx.Rollback())
-		}
-		if err := tx.Commit(); err != nil {
-			return err
+// applyMigrations brings a file up to the present version, all of it or nothing.
+// It reads the version in the same transaction: what was read before may have
+// changed since.
+func applyMigrations(ctx context.Context, db *sql.DB, to *schema, path string) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return schemaError(path, err)
+	}
+	defer tx.Rollback()
+	from, err := to.versionOf(ctx, tx, path)
+	if err != nil {
+		return err
+	}
+	for _, script := range to.scripts[from:] {
+		if _, err := tx.ExecContext(ctx, script.text); err != nil {
+			return fmt.Errorf("migration %s: %w", script.name, storageError(err))
 		}
 	}
-	return nil
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, to.version())); err != nil {
+		return storageError(err)
+	}
+	if _, err := to.versionOf(ctx, tx, path); err != nil {
+		return err
+	}
+	return storageError(tx.Commit())
 }
 
 // Create makes a new file with account 1 and a new key file, readable by its
@@ -182,7 +169,7 @@ func fill(ctx context.Context, draft, keyPath, zone string, now time.Time) error
 	if _, err := db.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d`, applicationID)); err != nil {
 		return err
 	}
-	if err := applyMigrations(ctx, db, 0); err != nil {
+	if err := applyMigrations(ctx, db, released(), draft); err != nil {
 		return err
 	}
 	sealer, err := readKey(keyPath)

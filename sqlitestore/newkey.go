@@ -80,22 +80,16 @@ func ReplaceKey(ctx context.Context, path string, now time.Time) (r app.Replaced
 	return r, err
 }
 
-// checkSchema refuses a file that this version doesn't know all of.
+// checkSchema refuses a file that isn't of the present schema.
 func checkSchema(ctx context.Context, db *sql.DB, path string) error {
-	var id, version int
-	err := db.QueryRowContext(ctx, `SELECT application_id, user_version FROM pragma_application_id, pragma_user_version`).Scan(&id, &version)
-	known := len(migrations())
+	version, err := released().versionOf(ctx, db, path)
 	switch {
 	case primaryCode(err) == 5: // SQLITE_BUSY
 		return exclusiveError(err)
-	case err != nil:
-		return storageError(err)
-	case id != applicationID:
-		return fmt.Errorf("%w: %s is a database of another program", ErrNotDatabase, path)
-	case version != known:
-		return fmt.Errorf("%w: %s has schema %d, this baoco knows %d", ErrNewer, path, version, known)
+	case err == nil && version < released().version():
+		return fmt.Errorf("%w: %s has schema %d: start the server with this baoco first", ErrOlder, path, version)
 	}
-	return nil
+	return err
 }
 
 func exclusiveError(err error) error {

@@ -137,7 +137,7 @@ func (r *Restored) check(ctx context.Context, keyFile string) (key []byte, err e
 	if err := checkNoLog(r.From); err != nil {
 		return nil, err
 	}
-	contents, err := inspect(ctx, r.From)
+	contents, err := inspect(ctx, r.From, released())
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (r *Restored) decide(ctx context.Context, key []byte, now time.Time) error 
 	if err := writeSynced(keyDraft, key); err != nil {
 		return err
 	}
-	copied, err := inspect(ctx, draft)
+	copied, err := inspect(ctx, draft, released())
 	if err == nil && copied.Contents != r.Contents {
 		err = fmt.Errorf("%w: the copy of %s holds something else", ErrDamaged, r.From)
 	}

@@ -24,7 +24,8 @@
 // process locks, or a restore. F.key.next and F.key.old-<time> are of a key
 // that is or was replaced (newkey.go); F.to-restore-<time> is a backup on its
 // way into F (restore.go), and F.before-restore-<time> what it took the place
-// of.
+// of. F.before-schema-<version> is F as it was before it got that schema
+// (migrate.go).
 package sqlitestore
 
 import (
@@ -50,6 +51,8 @@ var (
 	ErrNotDatabase = errors.New("this is not a baoco database")
 	ErrDamaged     = errors.New("the database file is damaged")
 	ErrNewer       = errors.New("the database was written by a newer baoco")
+	ErrOlder       = errors.New("the database was written by an older baoco")
+	ErrSchema      = errors.New("the database has another schema than baoco gives it")
 	ErrServed      = errors.New("another baoco serve is using this database")
 	ErrKey         = errors.New("the key file does not fit this database")
 )
@@ -61,11 +64,23 @@ type Options struct {
 	Serve bool
 	// Logger gets what no caller can be told; nil discards it.
 	Logger *slog.Logger
+	// Migrating is told before an older file is brought up to date; may be nil.
+	Migrating func(Migration)
+
+	schema *schema // nil: that of this baoco
+}
+
+// Migration brings a file from one schema to another. Kept is a copy of it as
+// it was before.
+type Migration struct {
+	From, To int
+	Kept     string
 }
 
 // Store is an open file.
 type Store struct {
 	path    string
+	schema  *schema
 	reads   *sql.DB
 	writer  *writer
 	sealer  *sealer
@@ -93,26 +108,29 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{path: real, log: o.Logger, fatal: make(chan error, 1)}
-	if err := s.open(ctx, o.Serve); err != nil {
+	if o.schema == nil {
+		o.schema = released()
+	}
+	s := &Store{path: real, schema: o.schema, log: o.Logger, fatal: make(chan error, 1)}
+	if err := s.open(ctx, o); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context, serve bool) (err error) {
+func (s *Store) open(ctx context.Context, o Options) (err error) {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
 	if s.sealer, err = readKey(s.path + ".key"); err != nil {
 		return err
 	}
-	if serve {
+	if o.Serve {
 		if s.lock, err = lockDatabase(s.path); err != nil {
 			return err
 		}
 	}
-	if err := migrate(ctx, s.path); err != nil {
+	if err := s.upToDate(ctx, o.Migrating); err != nil {
 		return err
 	}
 	s.reads = sql.OpenDB(connector(readDSN(s.path)))
@@ -121,12 +139,12 @@ func (s *Store) open(ctx context.Context, serve bool) (err error) {
 	if err := s.checkKey(ctx); err != nil {
 		return err
 	}
-	if serve {
+	if o.Serve {
 		if err := s.quickCheck(ctx, background); err != nil {
 			return err
 		}
 	}
-	turn, err := openTurn(s.path+".key", serve)
+	turn, err := openTurn(s.path+".key", o.Serve)
 	if err != nil {
 		return err
 	}
@@ -136,7 +154,7 @@ func (s *Store) open(ctx context.Context, serve bool) (err error) {
 	if err := s.loadDirectory(ctx); err != nil {
 		return err
 	}
-	if serve {
+	if o.Serve {
 		s.stopped.Go(func() { s.watchDirectory(background) })
 	}
 	return nil

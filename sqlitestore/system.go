@@ -61,7 +61,7 @@ func (s *Store) StorageStatus(now time.Time) (app.StorageStatus, error) {
 
 // filesStatus looks at the files of a database from outside.
 func filesStatus(path string) (app.StorageStatus, error) {
-	status := app.StorageStatus{Path: path, Schema: len(migrations()), Free: freeSpace(filepath.Dir(path))}
+	status := app.StorageStatus{Path: path, Schema: released().version(), Free: freeSpace(filepath.Dir(path))}
 	file, err := os.Stat(path)
 	if err != nil {
 		return status, err

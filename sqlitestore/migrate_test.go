@@ -1,0 +1,181 @@
+package sqlitestore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/sqlitestore"
+)
+
+// Migrations of a later baoco, made up.
+const (
+	addColumn = `ALTER TABLE accounts ADD COLUMN colour TEXT NOT NULL DEFAULT 'red';
+		CREATE TABLE colours (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL) STRICT;
+		INSERT INTO colours (name) SELECT colour FROM accounts;`
+	failsLate = `CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT; INSERT INTO numbers VALUES (1), (2), (2);`
+)
+
+// versions are the version that a file says it has, and whether it has what
+// addColumn adds.
+func versions(t *testing.T, path string) string {
+	t.Helper()
+	return fmt.Sprint(peek(t, path, `SELECT user_version, (SELECT count(*) FROM sqlite_schema WHERE name IN ('colours', 'numbers')) FROM pragma_user_version`))
+}
+
+func TestMigration(t *testing.T) {
+	ctx := t.Context()
+	path := create(t)
+	setBaseURL(t, path, "https://before.vn")
+	kept := path + ".before-schema-2"
+	must(t, os.WriteFile(kept, []byte("of an earlier time"), 0o644))
+	must(t, os.WriteFile(kept+".new-killed", nil, 0o600))
+	for _, c := range []struct {
+		serve bool
+		told  int
+	}{{false, 1}, {true, 0}} {
+		told := 0
+		s, err := sqlitestore.Open(ctx, path, sqlitestore.Options{Serve: c.serve, Migrating: func(m sqlitestore.Migration) {
+			told++
+			if m != (sqlitestore.Migration{From: 1, To: 2, Kept: kept}) || versions(t, path) != "[[1 0]]" || versions(t, kept) != "[[1 0]]" {
+				t.Errorf("told of %+v; the file is %s, the copy %s", m, versions(t, path), versions(t, kept))
+			}
+			// Nobody serves the file meanwhile.
+			if _, err := sqlitestore.Open(ctx, path, sqlitestore.Options{Serve: true}); !errors.Is(err, sqlitestore.ErrServed) {
+				t.Errorf("serving during a migration: %v", err)
+			}
+		}}.Later(addColumn))
+		must(t, err)
+		if base, err := s.BaseURL(ctx); err != nil || base != "https://before.vn" || versions(t, path) != "[[2 1]]" || told != c.told {
+			t.Errorf("%s, %v, %s, told %d times", base, err, versions(t, path), told)
+		}
+		if !c.serve { // a command holds no lock once the file is up to date
+			server, err := sqlitestore.Open(ctx, path, sqlitestore.Options{Serve: true}.Later(addColumn))
+			must(t, err)
+			must(t, server.Close())
+		}
+		must(t, s.Close())
+	}
+	if got := names(t, filepath.Dir(path)); strings.Contains(got, ".new-") {
+		t.Errorf("in the directory: %s", got)
+	}
+	if info, err := os.Stat(kept); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the copy: %v, %v", info.Mode(), err)
+	}
+	// An older baoco refuses the file, and says how to go back.
+	_, err := sqlitestore.Open(ctx, path, sqlitestore.Options{})
+	if !errors.Is(err, sqlitestore.ErrNewer) || !strings.Contains(err.Error(), "use the newer one") || !strings.Contains(err.Error(), "baoco restore "+kept) {
+		t.Errorf("an older baoco: %v", err)
+	}
+	_, err = sqlitestore.Restore(ctx, path, sqlitestore.RestoreSource{File: kept}, time.Now())
+	must(t, err)
+	if base := baseURL(t, path); base != "https://before.vn" {
+		t.Errorf("gone back to %s", base)
+	}
+}
+
+// Beside a running server nothing is migrated, and the server goes on.
+func TestMigrationBesideServer(t *testing.T) {
+	ctx := t.Context()
+	path := create(t)
+	server := open(t, path, true)
+	defer server.Close()
+	before := names(t, filepath.Dir(path))
+	_, err := sqlitestore.Open(ctx, path, sqlitestore.Options{}.Later(addColumn))
+	if !errors.Is(err, sqlitestore.ErrOlder) || !strings.Contains(err.Error(), "restart the server with this baoco first") {
+		t.Errorf("a command of a newer baoco: %v", err)
+	}
+	if after := names(t, filepath.Dir(path)); after != before || versions(t, path) != "[[1 0]]" {
+		t.Errorf("%s, in the directory: %s, before: %s", versions(t, path), after, before)
+	}
+	must(t, server.SetBaseURL(ctx, "https://on.vn"))
+	checks, err := sqlitestore.Examine(ctx, path, sqlitestore.Examination{Now: time.Now()}.Later(addColumn))
+	must(t, err)
+	if last := checks[len(checks)-1]; last.Name != "schema" || last.Result != app.CheckWarning || !strings.Contains(last.Cure.EN, "Restart the server") {
+		t.Errorf("doctor of a newer baoco: %+v", last)
+	}
+}
+
+// A migration that fails leaves the file as it was, with every migration before
+// it that belongs to the same step.
+func TestMigrationFails(t *testing.T) {
+	path := create(t)
+	setBaseURL(t, path, "https://before.vn")
+	_, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Serve: true}.Later(addColumn, failsLate))
+	if err == nil || !strings.Contains(err.Error(), "made up 2") {
+		t.Errorf("a migration that fails: %v", err)
+	}
+	if base := baseURL(t, path); versions(t, path) != "[[1 0]]" || base != "https://before.vn" {
+		t.Errorf("%s, %s", versions(t, path), base)
+	}
+}
+
+// Another process that knows of no lock may have migrated meanwhile.
+func TestMigrationReadsTheVersionAgain(t *testing.T) {
+	path := create(t)
+	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Migrating: func(sqlitestore.Migration) {
+		alter(t, path, `BEGIN IMMEDIATE; `+addColumn+` PRAGMA user_version = 2; COMMIT`)
+	}}.Later(addColumn))
+	must(t, err)
+	must(t, s.Close())
+	if got := peek(t, path, `SELECT count(*) FROM colours`); versions(t, path) != "[[2 1]]" || fmt.Sprint(got) != "[[1]]" {
+		t.Errorf("%s, colours: %v", versions(t, path), got)
+	}
+}
+
+// slowly takes a while, and writes all the time.
+const slowly = addColumn + `
+	WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) INSERT INTO colours (name) SELECT printf('%0200d', i) FROM n;`
+
+// A kill in the middle of a migration leaves the file as it was or migrated,
+// and the next start finishes it.
+func TestMigrationKilled(t *testing.T) {
+	const variable = "BAOCO_TEST_MIGRATE"
+	if path := os.Getenv(variable); path != "" {
+		s, err := sqlitestore.Open(context.Background(), path, sqlitestore.Options{Serve: true}.Later(slowly))
+		must(t, err)
+		must(t, s.Close())
+		return
+	}
+	for _, grown := range []int64{0, 1 << 20, 4 << 20} {
+		path := create(t)
+		setBaseURL(t, path, "https://before.vn")
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestMigrationKilled$")
+		cmd.Env = append(os.Environ(), variable+"="+path)
+		must(t, cmd.Start())
+		ended := make(chan struct{})
+		go func() { _ = cmd.Wait(); close(ended) }()
+		// It is killed once it has kept a copy, and its log has grown.
+		for waiting, deadline := true, time.Now().Add(30*time.Second); waiting; {
+			_, err := os.Stat(path + ".before-schema-2")
+			log, _ := os.Stat(path + "-wal")
+			select {
+			case <-ended:
+				waiting = false
+			case <-time.After(time.Millisecond):
+				waiting = (err != nil || grown > 0 && (log == nil || log.Size() < grown)) && time.Now().Before(deadline)
+			}
+		}
+		_ = cmd.Process.Kill()
+		<-ended
+		state := versions(t, path)
+		t.Logf("killed after %d MB: %s", grown>>20, state)
+		if state != "[[1 0]]" && state != "[[2 1]]" {
+			t.Errorf("killed after %d MB: %s", grown>>20, state)
+		}
+		s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Serve: true}.Later(slowly))
+		must(t, err)
+		base, err := s.BaseURL(t.Context())
+		must(t, errors.Join(err, s.Close()))
+		if got := fmt.Sprint(peek(t, path, `SELECT count(*) FROM colours`)); got != "[[60001]]" || base != "https://before.vn" {
+			t.Errorf("killed after %d MB, then finished: %s colours, %s", grown>>20, got, base)
+		}
+	}
+}

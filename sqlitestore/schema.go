@@ -1,0 +1,160 @@
+package sqlitestore
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// applicationID marks a file as baoco's: "baoc".
+const applicationID = 0x62616f63
+
+//go:embed migration/*.sql
+var migrationFS embed.FS
+
+// schema is what migration scripts make, one after the other: version n is what
+// the first n of them make.
+type schema struct {
+	scripts []script
+	digests func() ([]string, error) // of the versions, from 0 on
+}
+
+type script struct{ name, text string }
+
+// released is the schema of this baoco.
+var released = sync.OnceValue(func() *schema {
+	names, err := fs.Glob(migrationFS, "migration/*.sql")
+	var scripts []script
+	for _, name := range names {
+		var text []byte
+		if text, err = migrationFS.ReadFile(name); err != nil {
+			break
+		}
+		scripts = append(scripts, script{name, string(text)})
+	}
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	return newSchema(scripts...)
+})
+
+func newSchema(scripts ...script) *schema {
+	k := &schema{scripts: scripts}
+	k.digests = sync.OnceValues(k.makeDigests)
+	return k
+}
+
+func (k *schema) version() int { return len(k.scripts) }
+
+// makeDigests makes every version in memory, which takes some milliseconds.
+func (k *schema) makeDigests() ([]string, error) {
+	ctx := context.Background()
+	db := sql.OpenDB(connector("file::memory:"))
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	empty, err := digest(ctx, db)
+	digests := []string{empty}
+	for _, s := range k.scripts {
+		if err != nil {
+			break
+		}
+		if _, err = db.ExecContext(ctx, s.text); err != nil {
+			err = fmt.Errorf("migration %s: %w", s.name, err)
+			break
+		}
+		var d string
+		d, err = digest(ctx, db)
+		digests = append(digests, d)
+	}
+	return digests, err
+}
+
+// querier is a connection or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// digest tells one schema from any other: the statements that SQLite keeps of
+// it. The tables inside of the search index, and the statistics of ANALYZE, are
+// SQLite's own and may differ from one release of it to the next.
+func digest(ctx context.Context, db querier) (string, error) {
+	rows, err := db.QueryContext(ctx, `SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema s
+		WHERE name NOT LIKE 'sqlite\_stat_' ESCAPE '\' AND NOT EXISTS (SELECT 1 FROM sqlite_schema v
+			WHERE v.sql LIKE 'CREATE VIRTUAL TABLE %' AND substr(s.tbl_name, 1, length(v.name) + 1) = v.name || '_')
+		ORDER BY type, name`)
+	sum := sha256.New()
+	_, err = collect(rows, err, func(row scanner) (none struct{}, err error) {
+		var kind, name, table, text string
+		err = row.Scan(&kind, &name, &table, &text)
+		fmt.Fprintf(sum, "%s %s %s %s\n", kind, name, table, plainSQL(text))
+		return none, err
+	})
+	return hex.EncodeToString(sum.Sum(nil)), err
+}
+
+var (
+	sqlComment = regexp.MustCompile(`--[^\n]*`)
+	sqlSpace   = regexp.MustCompile(`\s+`)
+)
+
+// plainSQL is a statement without comments, white space and the quotes that
+// SQLite puts around names where it rewrites one.
+func plainSQL(text string) string {
+	return sqlSpace.ReplaceAllString(strings.ReplaceAll(sqlComment.ReplaceAllString(text, ""), `"`, ""), " ")
+}
+
+// versionOf gives the version of the schema of a file, the present one or an
+// older one. It refuses a newer one, and a schema that isn't what its version
+// has.
+func (k *schema) versionOf(ctx context.Context, db querier, path string) (version int, err error) {
+	var id int
+	if err := db.QueryRowContext(ctx, `SELECT application_id, user_version FROM pragma_application_id, pragma_user_version`).Scan(&id, &version); err != nil {
+		return 0, schemaError(path, err)
+	}
+	switch {
+	case id != applicationID:
+		return 0, fmt.Errorf("%w: %s is a database of another program", ErrNotDatabase, path)
+	case version > k.version():
+		return version, fmt.Errorf("%w: %s has schema %d, this baoco knows %d: use the newer one%s", ErrNewer, path, version, k.version(), orGoBack(path, version))
+	}
+	found, err := digest(ctx, db)
+	if err != nil {
+		return 0, schemaError(path, err)
+	}
+	digests, err := k.digests()
+	if err == nil && (version < 0 || found != digests[version]) {
+		err = fmt.Errorf("%w: %s says that it has schema %d, and has another: it was made by a baoco that was never released, or another program has changed it; restore a backup", ErrSchema, path, version)
+	}
+	return version, err
+}
+
+func schemaError(path string, err error) error {
+	if err := storageError(err); errors.Is(err, ErrDamaged) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return fmt.Errorf("open %s: %w", path, err)
+}
+
+// orGoBack names the copy that was made before a file got a version.
+func orGoBack(path string, version int) string {
+	kept := beforeSchema(path, version)
+	if _, err := os.Stat(kept); err != nil {
+		return ""
+	}
+	return fmt.Sprintf(", or go back to what it was before, without what came in since: baoco restore %s", kept)
+}
+
+// beforeSchema is the name of the copy that is made before a file gets a version.
+func beforeSchema(path string, version int) string {
+	return fmt.Sprintf("%s.before-schema-%d", path, version)
+}
