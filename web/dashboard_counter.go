@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -146,19 +147,30 @@ func (s *Server) createCounterLink(v *visit) error {
 	if err != nil {
 		return err
 	}
-	address := s.address(v, link.Path(token))
-	code, err := vietqr.Code(address)
-	if err != nil {
-		return err
-	}
-	return s.showOnce(v, "settings", app.Textf("Counter screen “%s”", "Màn hình quầy “%s”", link.Name), secretPage{
+	page := secretPage{
 		Lead: app.Text{
 			EN: "Open this link on the tablet. Anyone who has it can see money coming in, and nothing else, until you revoke it.",
 			VI: "Mở đường dẫn này trên máy tính bảng. Ai có đường dẫn đều xem được tiền vào (và chỉ tiền vào) cho đến khi bạn thu hồi.",
 		}.In(v.lang),
-		Label: app.Text{EN: "Link", VI: "Đường dẫn"}.In(v.lang), Secret: address, Link: true, Back: "/settings",
-		QR: template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG())),
-	})
+		Label: app.Text{EN: "Link", VI: "Đường dẫn"}.In(v.lang), Secret: s.address(v, link.Path(token)), Link: true, Back: "/settings",
+	}
+	if !strings.HasPrefix(page.Secret, "http") {
+		page.Lead += " " + app.Text{
+			EN: "Put this server’s address before it; with serve --base-url it is there already.",
+			VI: "Hãy thêm địa chỉ máy chủ này vào trước; nếu chạy serve với --base-url thì đã có sẵn.",
+		}.In(v.lang)
+		return s.showLink(v, link, page)
+	}
+	code, err := vietqr.Code(page.Secret)
+	if err != nil {
+		return err
+	}
+	page.QR = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG()))
+	return s.showLink(v, link, page)
+}
+
+func (s *Server) showLink(v *visit, link app.CounterLink, page secretPage) error {
+	return s.showOnce(v, "settings", app.Textf("Counter screen “%s”", "Màn hình quầy “%s”", link.Name), page)
 }
 
 // revokeCounter asks before a link ends.

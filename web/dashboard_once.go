@@ -3,7 +3,9 @@ package web
 import (
 	"crypto/rand"
 	"html/template"
+	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -80,10 +82,19 @@ func (s *Server) ask(v *visit, section string, c confirmation) error {
 }
 
 // address is that of a path as others reach it: as the operator said, else as
-// this browser does.
+// this browser does where it names an address of a network. A name in the
+// request may be one that somebody else has pointed here: then only the path is
+// given.
 func (s *Server) address(v *visit, path string) string {
 	if s.installation.BaseURL != "" {
 		return s.installation.BaseURL + path
+	}
+	host := v.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err != nil && host != "localhost" {
+		return path
 	}
 	scheme := "http://"
 	if s.secure || v.TLS != nil {

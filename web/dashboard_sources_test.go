@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"html"
+	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -213,4 +214,42 @@ func TestSourceTenancyAndRoles(t *testing.T) {
 	stranger := w.browser().signIn("stranger")
 	stranger.get("/inbound/events?source_id="+itoa(src.ID)).wantStatus(t, http.StatusUnprocessableEntity)
 	stranger.get("/inbound/refused?source_id="+itoa(src.ID)).wantStatus(t, http.StatusUnprocessableEntity)
+}
+
+// Whoever names another host in a request gets no link that leads there.
+func TestAddressesOfAnotherHost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(1, "lan", app.RoleOwner)
+	w.source("sepay", app.AuthAPIKey, "")
+	jar := w.browser().signIn("lan").client.Jar
+	here, err := url.Parse(w.url)
+	must(t, err)
+	do := func(method, path string, form url.Values) answer {
+		r, err := http.NewRequest(method, w.url+path, strings.NewReader(form.Encode()))
+		must(t, err)
+		r.Host = "evil.example"
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		for _, c := range jar.Cookies(here) {
+			r.AddCookie(c)
+		}
+		response, err := http.DefaultTransport.RoundTrip(r)
+		must(t, err)
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		must(t, err)
+		return answer{response.StatusCode, response.Header, string(body)}
+	}
+	once := func(path string) string { return onceField.FindStringSubmatch(do("GET", path, nil).body)[1] }
+	for name, a := range map[string]answer{
+		"sources": do("GET", "/inbound", nil),
+		"source":  do("GET", "/inbound/sources/1", nil),
+		"added":   do("POST", "/inbound/sources", url.Values{"once": {once("/inbound/sources/new?provider=casso")}, "provider": {"casso"}, "name": {"casso"}}),
+		"key":     do("POST", "/keys", url.Values{"once": {once("/keys")}, "name": {"shop"}, "scope": {"read"}}),
+		"counter": do("POST", "/settings/counters", url.Values{"once": {once("/settings")}, "name": {"counter"}}),
+	} {
+		if a.status != http.StatusOK || strings.Contains(a.body, "evil.example") || !strings.Contains(a.body, "/api/") && !strings.Contains(a.body, "/counter/") {
+			t.Errorf("%s: %d\n%s", name, a.status, a.body)
+		}
+	}
 }
