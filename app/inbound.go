@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -246,7 +247,9 @@ func (s *Service) normalize(call *InboundCall) {
 		e.EventID = cleanKey(e.EventID)
 		e.Gateway = CleanText(e.Gateway, 100)
 		e.AccountNumber = cleanKey(NormalizeAccountNumber(e.AccountNumber))
-		e.Number = cleanKey(e.Number)
+		if e.Number = cleanKey(e.Number); BlankID(e.Number) {
+			e.Number = ""
+		}
 		e.Content = CleanText(e.Content, MaxContent)
 		e.settleDate(call.ReceivedAt)
 		if e.Fault == nil {
@@ -270,10 +273,14 @@ func cleanKey(s string) string {
 	return CleanText(clean, maxKey/2) + "~" + hex.EncodeToString(sum[:])
 }
 
+// BlankID tells whether an id has nothing by which it could tell one thing from
+// another: no characters but spaces, and NULs, which are dropped.
+func BlankID(id string) bool { return strings.Trim(id, " \t\r\n\x00") == "" }
+
 // moneyFault is the last gate before the ledger, whatever an adapter let pass.
 func moneyFault(e Incoming, source Source) *FieldError {
 	switch {
-	case e.EventID == "":
+	case BlankID(e.EventID):
 		return &FieldError{"id", IDRule}
 	case e.AccountNumber == "" && source.BankAccountID == 0:
 		return &FieldError{"accountNumber", Text{"is required", "là bắt buộc"}}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -359,4 +360,52 @@ func allowing(t *testing.T, entry string) *app.TargetPolicy {
 	policy, err := app.ParseTargetPolicy(entries)
 	must(t, err)
 	return policy
+}
+
+// Of the elements that can't be read each is kept once, whether it has an id or
+// not, however often the list shows it.
+func TestUnreadableElements(t *testing.T) {
+	unreadable := []string{
+		`null`, `17`, `"x"`, `[]`, `{}`, `{"id":null}`, `{"id":""}`, `{"id":"","amount":1}`, `{"id":"\u0000"}`, `{"id":"\u0000","amount":1}`, `{"id":" "}`, `{"id":" \u0000","amount":1}`, `{"id":[1]}`, `{"id":{"a":1}}`,
+		`{"id":"7","amount":"200.000","amount_in":"200.000","transfer_type":"in","account_number":"19354957","bankSubAccId":"19354957"}`,
+	}
+	for _, provider := range []app.Provider{"sepay", "casso"} {
+		bubble(t, string(provider), func(t *testing.T) {
+			l := listOf(provider)
+			l.instead = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
+				list := strings.Join(slices.Concat(unreadable, unreadable[:1]), ",")
+				if provider == "sepay" {
+					fmt.Fprintf(w, `{"status":"success","data":[%s],"meta":{"pagination":{"has_more":false}}}`, list)
+				} else {
+					fmt.Fprintf(w, `{"error":0,"data":{"page":1,"totalPages":1,"records":[%s]}}`, list)
+				}
+				return true
+			}
+			r := newReader(t, l)
+			r.source(t, provider, listURL)
+			if got := r.one(t, time.Hour); got.Rejected != len(unreadable) || got.Duplicates != 1 {
+				t.Errorf("the first time %+v, want %d rejected and one again", got, len(unreadable))
+			}
+			for range 2 {
+				if got := r.one(t, time.Hour); got.Rejected != 0 || got.Duplicates != len(unreadable)+1 {
+					t.Errorf("later %+v, want no more", got)
+				}
+			}
+			events := r.events(t)
+			if len(events) != 1 {
+				t.Fatalf("%d events are kept", len(events))
+			}
+			event, err := r.service.ReadInboundEvent(context.Background(), 1, events[0].ID)
+			must(t, err)
+			shown := map[int]bool{}
+			for _, item := range event.Items {
+				shown[item.Position] = item.State == app.OutcomeRejected
+			}
+			for i := range unreadable {
+				if !shown[i] {
+					t.Errorf("%s is shown nowhere", unreadable[i])
+				}
+			}
+		})
+	}
 }

@@ -118,7 +118,7 @@ func readElements(items []json.RawMessage, read func(r record) app.Incoming) []a
 		} else {
 			elements[i].Fault = &app.FieldError{Field: "element", Text: app.Text{EN: "must be a JSON object", VI: "phải là một đối tượng JSON"}}
 		}
-		if e := &elements[i]; e.EventID == "" {
+		if e := &elements[i]; app.BlankID(e.EventID) {
 			sum := sha256.Sum256(item)
 			e.EventID = noID + hex.EncodeToString(sum[:])
 			if e.Fault == nil {

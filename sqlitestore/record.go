@@ -72,9 +72,9 @@ func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, er
 }
 
 // rejected keeps what can't be read. A list shows it again and again: there it
-// is kept once.
+// is kept once, where it has an id by which it is known again.
 func (r *recorder) rejected(position int, e app.Incoming) (app.Outcome, int64, error) {
-	if r.call.Channel == app.ChannelPoll {
+	if r.call.Channel == app.ChannelPoll && e.EventID != "" {
 		var kept bool
 		err := r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ?
 				AND state IN ('rejected', 'discarded') AND channel = ?)`, r.call.AccountID, r.call.Source.ID, e.EventID, string(e.IDs)).Scan(&kept)

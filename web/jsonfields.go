@@ -50,13 +50,16 @@ func repeatedKey(v jsonValue, keys []string) *app.FieldError {
 	return nil
 }
 
-// readWord reads an optional string, or an integer as its digits.
+// readWord reads an optional string, or an integer as its digits. A blank one
+// is none.
 func readWord(v jsonValue, key string, into *string) *app.FieldError {
 	switch value := v.get(key); value.kind {
 	case jsonNull:
 		return nil
 	case jsonString:
-		*into = value.text
+		if !app.BlankID(value.text) {
+			*into = value.text
+		}
 		return nil
 	case jsonNumber:
 		if isInteger(value.text) {

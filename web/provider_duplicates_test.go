@@ -54,6 +54,25 @@ func TestProviderSameEvent(t *testing.T) {
 	}
 }
 
+// What is blank names nothing: two transactions never become one by it.
+func TestProviderBlankIDs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	native, sepay := w.native(), w.sepay()
+	for _, blank := range []string{" ", "\t\n ", "\x00", " \x00 "} {
+		w.names(rejected, sepay, transfer{id: blank})
+		if a := w.sends(native, batch(transfer{id: blank}.native())); a.status != 422 {
+			t.Errorf("%q: %d %s", blank, a.status, a.body)
+		}
+	}
+	w.names(recorded, native, transfer{id: "1", number: " "})
+	w.names(recorded, sepay, transfer{id: "2", number: " "})
+	if list := w.wantTransactions(2); list[0].Number != "" || list[1].Number != "" {
+		t.Errorf("numbers %q and %q", list[0].Number, list[1].Number)
+	}
+}
+
 // TestProviderConflicts: the first record of an event id stands.
 func TestProviderConflicts(t *testing.T) {
 	t.Parallel()
