@@ -41,6 +41,9 @@ const (
 	maxPassword = 200
 )
 
+// MaxUserName is how many bytes a name has at most, all of them ASCII.
+const MaxUserName = 50
+
 type userStore interface {
 	// CreateUser fails with CodeConflict where the name is taken.
 	CreateUser(ctx context.Context, u User, hash string) (User, error)
@@ -92,7 +95,11 @@ func (s *Service) CreateUser(ctx context.Context, accountID int64, in UserCreate
 	if err := in.check(); err != nil {
 		return User{}, err
 	}
-	return s.store.CreateUser(ctx, in.user(accountID, now), password.Hash(in.Password))
+	hash, err := hashPassword(ctx, in.Password)
+	if err != nil {
+		return User{}, err
+	}
+	return s.store.CreateUser(ctx, in.user(accountID, now), hash)
 }
 
 func (in UserCreate) user(accountID int64, now time.Time) User {
@@ -120,7 +127,7 @@ func GeneratePassword() string { return strings.ToLower(rand.Text()[:20]) }
 
 // checkUserName keeps names to what nobody can mistake for another.
 func checkUserName(name string) error {
-	ok := name != "" && len(name) <= 50
+	ok := name != "" && len(name) <= MaxUserName
 	for i := range len(name) {
 		c := name[i]
 		ok = ok && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-' || c == '@')
@@ -171,7 +178,11 @@ func (s *Service) SetUp(ctx context.Context, token, name, secret string, now tim
 		}
 		return User{}, err
 	}
-	return s.store.CreateFirstUser(ctx, in.user(DefaultAccountID, now), password.Hash(secret), sha256.Sum256([]byte(token)), now)
+	hash, err := hashPassword(ctx, secret)
+	if err != nil {
+		return User{}, err
+	}
+	return s.store.CreateFirstUser(ctx, in.user(DefaultAccountID, now), hash, sha256.Sum256([]byte(token)), now)
 }
 
 // ErrSetUpEnded refuses a set-up link that was used or is too old.
@@ -182,18 +193,52 @@ func ErrSetUpEnded() error {
 	})
 }
 
-// SignIn checks a name and a password. CodeUnauthorized says nothing of which
-// was wrong, and takes the same time for both.
-func (s *Service) SignIn(ctx context.Context, name, secret string, now time.Time) (User, error) {
+// SignIn checks a name and a password, entered by a stranger or on a device
+// that the user is known by. CodeUnauthorized says nothing of which was wrong,
+// and takes the same time for both. CodeRateLimited where too many strangers
+// wait.
+func (s *Service) SignIn(ctx context.Context, name, secret string, known bool, now time.Time) (User, error) {
+	if utf8.RuneCountInString(secret) > maxPassword {
+		return User{}, ErrSignIn()
+	}
 	u, hash, ok, err := s.store.UserByName(ctx, name)
 	if err != nil {
 		return User{}, err
 	}
-	if utf8.RuneCountInString(secret) > maxPassword || !password.Matches(hash, secret) || !ok {
-		return User{}, Refused(CodeUnauthorized, Text{"The username or password is incorrect.", "Tên đăng nhập hoặc mật khẩu không đúng."})
+	matches := password.MatchesStranger
+	if known {
+		matches = password.Matches
+	}
+	right, err := matches(ctx, hash, secret)
+	if err != nil {
+		return User{}, busy(err)
+	}
+	if !right || !ok {
+		return User{}, ErrSignIn()
 	}
 	s.store.NoteSignIn(u.ID, now)
 	return u, nil
+}
+
+// ErrSignIn says that a name and a password are not those of a user.
+func ErrSignIn() error {
+	return Refused(CodeUnauthorized, Text{"The username or password is incorrect.", "Tên đăng nhập hoặc mật khẩu không đúng."})
+}
+
+func hashPassword(ctx context.Context, secret string) (string, error) {
+	hash, err := password.Hash(ctx, secret)
+	return hash, busy(err)
+}
+
+// busy refuses whom the queue for passwords didn't come to; nil for nil.
+func busy(err error) error {
+	if err == nil {
+		return nil
+	}
+	return Refused(CodeRateLimited, Text{
+		"Too many people are signing in at this moment. Try again in a few seconds.",
+		"Đang có quá nhiều người đăng nhập cùng lúc. Hãy thử lại sau vài giây.",
+	})
 }
 
 // User finds a user by id, as a session names them; ok is false where there is
@@ -213,7 +258,11 @@ func (s *Service) SetPassword(ctx context.Context, accountID, id int64, secret s
 	if err := checkPassword(secret); err != nil {
 		return User{}, err
 	}
-	return s.store.SetPassword(ctx, accountID, id, password.Hash(secret))
+	hash, err := hashPassword(ctx, secret)
+	if err != nil {
+		return User{}, err
+	}
+	return s.store.SetPassword(ctx, accountID, id, hash)
 }
 
 // ChangePassword is SetPassword for whom knows the present one.
@@ -222,7 +271,13 @@ func (s *Service) ChangePassword(ctx context.Context, u User, present, secret st
 	if err != nil {
 		return User{}, err
 	}
-	if utf8.RuneCountInString(present) > maxPassword || !password.Matches(hash, present) || !ok {
+	if ok = ok && utf8.RuneCountInString(present) <= maxPassword; ok {
+		ok, err = password.Matches(ctx, hash, present)
+	}
+	if err != nil {
+		return User{}, busy(err)
+	}
+	if !ok {
 		return User{}, InvalidField("present_password", "is incorrect", "không đúng")
 	}
 	return s.SetPassword(ctx, u.AccountID, u.ID, secret)

@@ -38,7 +38,7 @@ func TestEveryBodyIsBounded(t *testing.T) {
 	h := web.New(web.Config{Service: w.service, Limit: 1000})
 	session := from(h, "192.0.2.1:1", "POST", "/login", "name=lan&password="+strings.ReplaceAll(somePassword, " ", "+"), "Content-Type", "application/x-www-form-urlencoded")
 	session.goes(t, "/")
-	cookie, _, _ := strings.Cut(session.header.Get("Set-Cookie"), ";")
+	cookie, _, _ := strings.Cut(session.cookie("baoco"), ";")
 	source, err := os.ReadFile("routes.go")
 	must(t, err)
 	actions := regexp.MustCompile(`\{"(POST|PUT|PATCH|DELETE)", "([^"]+)"`).FindAllStringSubmatch(string(source), -1)

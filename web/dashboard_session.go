@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/gob"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -61,9 +62,6 @@ func (s sessionStore) Commit(token string, data []byte, end time.Time) error {
 
 func (s sessionStore) Delete(token string) error { return s.DeleteCtx(context.Background(), token) }
 
-// signInPace is how often an address, and a name, may try to sign in.
-var signInPace = pace{10, 10}
-
 // askToSignIn sends a visitor to the sign-in page, and back afterwards.
 func (s *Server) askToSignIn(v *visit) {
 	to := "/login"
@@ -97,35 +95,55 @@ func (s *Server) showSignIn(v *visit, status int, form signInForm) error {
 
 func (s *Server) signIn(v *visit) error {
 	form := signInForm{Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Back: localPath(v.PostFormValue("back"))}
-	_, _, addressMay := s.signInsByAddress.take(s.client(v.Request), signInPace, v.now)
-	_, _, nameMay := s.signInsByName.take(form.Name, signInPace, v.now)
-	if !addressMay || !nameMay {
-		form.Problem = app.Text{EN: "Too many attempts. Wait a minute, then try again.", VI: "Bạn đã thử quá nhiều lần. Hãy đợi một phút rồi thử lại."}.In(v.lang)
-		return s.showSignIn(v, http.StatusTooManyRequests, form)
+	u, err := s.checkSignIn(v, form.Name, v.PostFormValue("password"))
+	switch code := app.CodeOf(err); code {
+	case app.CodeUnauthorized, app.CodeRateLimited:
+		var e *app.Error
+		errors.As(err, &e)
+		form.Problem = e.Text.In(v.lang)
+		return s.showSignIn(v, statuses[code], form)
 	}
-	u, err := s.service.SignIn(v.Context(), form.Name, v.PostFormValue("password"), v.now)
-	if app.CodeOf(err) == app.CodeUnauthorized {
-		form.Problem = app.Text{EN: "The username or password is incorrect.", VI: "Tên đăng nhập hoặc mật khẩu không đúng."}.In(v.lang)
-		return s.showSignIn(v, http.StatusUnauthorized, form)
+	if err == nil {
+		err = s.begin(v, u)
 	}
 	if err != nil {
-		return err
-	}
-	if err := s.begin(v, u); err != nil {
 		return err
 	}
 	return s.redirect(v, form.Back, app.Text{})
 }
 
+// checkSignIn lets a visitor guess, as often as they may, and tells who they
+// are.
+func (s *Server) checkSignIn(v *visit, name, secret string) (app.User, error) {
+	if len(name) > app.MaxUserName { // nobody's, so that there is nothing to guess
+		return app.User{}, app.ErrSignIn()
+	}
+	device, err := s.service.KnownDevice(v.Context(), name, s.devices(v.Request))
+	if err != nil {
+		return app.User{}, err
+	}
+	may := false
+	if device != "" {
+		may = s.guesses.onDevice(device, v.now)
+	} else {
+		may = s.guesses.byStranger(s.client(v.Request), name, v.now)
+	}
+	if !may {
+		return app.User{}, errTooManyGuesses()
+	}
+	return s.service.SignIn(v.Context(), name, secret, device != "", v.now)
+}
+
 // begin makes the session that of u, under a new token: one that somebody else
-// has put into the browser is worth nothing.
+// has put into the browser is worth nothing. The browser is a device of u from
+// now on.
 func (s *Server) begin(v *visit, u app.User) error {
 	if err := s.sessions.RenewToken(v.Context()); err != nil {
 		return err
 	}
 	s.sessions.Put(v.Context(), "user", u.ID)
 	s.sessions.Put(v.Context(), "generation", u.Generation)
-	return nil
+	return s.rememberDevice(v, u)
 }
 
 func (s *Server) signOut(v *visit) error {

@@ -158,7 +158,7 @@ func TestSignIn(t *testing.T) {
 	}
 	a := b.post("/login", "name", " LAN ", "password", somePassword, "back", "/transactions?q=a")
 	a.goes(t, "/transactions?q=a")
-	cookie := a.header.Get("Set-Cookie")
+	cookie := a.cookie("baoco")
 	for _, part := range []string{"baoco=", "HttpOnly", "SameSite=Lax", "Path=/"} {
 		if !strings.Contains(cookie, part) {
 			t.Errorf("cookie %q has no %s", cookie, part)
@@ -174,6 +174,16 @@ func TestSignIn(t *testing.T) {
 	b.get("/login").goes(t, "/")
 	b.post("/logout").goes(t, "/login")
 	b.get("/").goes(t, "/login")
+}
+
+// cookie is the Set-Cookie of a name; empty where there is none.
+func (a answer) cookie(name string) string {
+	for _, c := range a.header.Values("Set-Cookie") {
+		if strings.HasPrefix(c, name+"=") {
+			return c
+		}
+	}
+	return ""
 }
 
 func (a answer) wantStatus(t *testing.T, status int) {
@@ -197,33 +207,6 @@ func TestSignInLeadsNowhereElse(t *testing.T) {
 		if a.status == http.StatusTooManyRequests {
 			t.Fatal("limited")
 		}
-	}
-}
-
-func TestSignInThrottle(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t).peers()
-	w.user(1, "lan", app.RoleOwner)
-	b := w.browser()
-	limited := 0
-	for i := range 14 {
-		b.header.Set("X-Test-Peer", peer(i)) // from another address each time: the name counts
-		if b.post("/login", "name", "lan", "password", "wrong password").status == http.StatusTooManyRequests {
-			limited++
-		}
-	}
-	if limited != 4 {
-		t.Errorf("%d of 14 guesses at one name were refused, want 4", limited)
-	}
-	b.header.Set("X-Test-Peer", "198.51.100.9")
-	limited = 0
-	for i := range 14 {
-		if b.post("/login", "name", "user"+string(rune('a'+i)), "password", "wrong password").status == http.StatusTooManyRequests {
-			limited++
-		}
-	}
-	if limited != 4 {
-		t.Errorf("%d of 14 guesses from one address were refused, want 4", limited)
 	}
 }
 

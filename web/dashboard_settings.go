@@ -101,8 +101,8 @@ func keepText(lang app.Lang, d time.Duration) string {
 func (s *Server) changeOwnPassword(v *visit) error {
 	problem := ""
 	secret := v.PostFormValue("password")
-	if _, _, may := s.signInsByName.take(v.user.Name, signInPace, v.now); !may {
-		problem = app.Text{EN: "Too many attempts. Wait a minute, then try again.", VI: "Bạn đã thử quá nhiều lần. Hãy đợi một phút rồi thử lại."}.In(v.lang)
+	if !s.guesses.bySignedIn(v.user.ID, v.now) {
+		problem = errTooManyGuesses().Text.In(v.lang)
 		return s.showSettings(v, http.StatusTooManyRequests, settingsData{PasswordProblem: problem})
 	}
 	if secret != v.PostFormValue("password_again") {

@@ -61,18 +61,17 @@ type Server struct {
 	trustedProxies []netip.Prefix
 
 	// Of the dashboard.
-	sessions         *scs.SessionManager
-	secure           bool
-	version          string
-	signInsByAddress buckets[netip.Prefix]
-	signInsByName    buckets[string]
-	watchers         watchers
-	streams          streamCounts
-	bulletins        bulletins
-	closing          <-chan struct{}
-	installation     app.Installation
-	recentLog        *RecentLog
-	lang             app.Lang
+	sessions     *scs.SessionManager
+	guesses      guesses
+	secure       bool
+	version      string
+	watchers     watchers
+	streams      streamCounts
+	bulletins    bulletins
+	closing      <-chan struct{}
+	installation app.Installation
+	recentLog    *RecentLog
+	lang         app.Lang
 }
 
 // New makes the handler of everything that baoco serves.

@@ -5,9 +5,11 @@
 package password
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -28,34 +30,73 @@ const (
 	hashBytes = 32
 )
 
-// turns are how many hashes are made at once: each takes 19 MiB and a core for
-// about 80 ms, and whoever wants to sign in may wait.
-var turns = make(chan struct{}, 2)
+// A hash takes 19 MiB and a core for about 80 ms, so that two are made at once,
+// of which strangers have one: however many of them guess, whoever is known
+// waits for those who are known alone. Of strangers 63 wait, about five seconds;
+// more are sent away.
+var (
+	turns     = make(chan struct{}, 2)
+	strangers = make(chan struct{}, 1)
+	waiting   = make(chan struct{}, 64) // strangers, the one whose turn it is included
+)
 
-// Hash makes a new hash of password.
-func Hash(password string) string {
+// ErrBusy says that too many strangers wait to have their password checked.
+var ErrBusy = errors.New("too many passwords wait to be checked")
+
+// Hash makes a new hash of password, for somebody who is known. It fails once
+// ctx ends.
+func Hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	rand.Read(salt)
 	p := present
+	key, err := p.key(ctx, password, salt, hashBytes)
+	if err != nil {
+		return "", err
+	}
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, p.memory, p.passes, p.lanes,
-		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(p.key(password, salt, hashBytes)))
+		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key)), nil
 }
 
-// Matches tells whether hash is of password. A hash that can't be read, such
-// as the empty one of a user that doesn't exist, matches nothing, after the
-// same work.
-func Matches(hash, password string) bool {
+// Matches tells whether hash is of password, which somebody who is known
+// entered. A hash that can't be read, such as the empty one of a user that
+// doesn't exist, matches nothing, after the same work. It fails once ctx ends.
+func Matches(ctx context.Context, hash, password string) (bool, error) {
 	p, salt, want, ok := read(hash)
 	if !ok {
 		p, salt, want = present, make([]byte, saltBytes), make([]byte, hashBytes)
 	}
-	return subtle.ConstantTimeCompare(p.key(password, salt, len(want)), want) == 1 && ok
+	key, err := p.key(ctx, password, salt, len(want))
+	return err == nil && subtle.ConstantTimeCompare(key, want) == 1 && ok, err
 }
 
-func (p parameters) key(password string, salt []byte, length int) []byte {
-	turns <- struct{}{}
-	defer func() { <-turns }()
-	return argon2.IDKey([]byte(password), salt, p.passes, p.memory, p.lanes, uint32(length))
+// MatchesStranger is Matches for a password that anybody may have entered. It
+// fails with ErrBusy where too many wait.
+func MatchesStranger(ctx context.Context, hash, password string) (bool, error) {
+	select {
+	case waiting <- struct{}{}:
+		defer func() { <-waiting }()
+	default:
+		return false, ErrBusy
+	}
+	select {
+	case strangers <- struct{}{}:
+		defer func() { <-strangers }()
+	case <-ctx.Done():
+		return false, ErrBusy
+	}
+	return Matches(ctx, hash, password)
+}
+
+func (p parameters) key(ctx context.Context, password string, salt []byte, length int) ([]byte, error) {
+	select {
+	case turns <- struct{}{}:
+		defer func() { <-turns }()
+	case <-ctx.Done():
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	return argon2.IDKey([]byte(password), salt, p.passes, p.memory, p.lanes, uint32(length)), nil
 }
 
 // read takes a hash apart. It refuses parameters that nobody would choose, so
