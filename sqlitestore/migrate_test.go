@@ -20,7 +20,9 @@ const (
 	addColumn = `ALTER TABLE accounts ADD COLUMN colour TEXT NOT NULL DEFAULT 'red';
 		CREATE TABLE colours (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL) STRICT;
 		INSERT INTO colours (name) SELECT colour FROM accounts;`
-	failsLate = `CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT; INSERT INTO numbers VALUES (1), (2), (2);`
+	// failsLate fails where there is an account, so not in an empty file.
+	failsLate = `CREATE TABLE numbers (n INTEGER PRIMARY KEY) STRICT;
+		INSERT INTO numbers VALUES (1); INSERT INTO numbers SELECT id FROM accounts;`
 )
 
 // versions are the version that a file says it has, and whether it has what
@@ -108,9 +110,10 @@ func TestMigrationBesideServer(t *testing.T) {
 func TestMigrationFails(t *testing.T) {
 	path := create(t)
 	setBaseURL(t, path, "https://before.vn")
-	_, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Serve: true}.Later(addColumn, failsLate))
-	if err == nil || !strings.Contains(err.Error(), "made up 2") {
-		t.Errorf("a migration that fails: %v", err)
+	told := 0
+	_, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Serve: true, Migrating: func(sqlitestore.Migration) { told++ }}.Later(addColumn, failsLate))
+	if err == nil || !strings.Contains(err.Error(), "made up 2") || told != 1 {
+		t.Errorf("a migration that fails: %v, told %d times", err, told)
 	}
 	if base := baseURL(t, path); versions(t, path) != "[[1 0]]" || base != "https://before.vn" {
 		t.Errorf("%s, %s", versions(t, path), base)
