@@ -97,24 +97,17 @@ func TestRestoreLeavesAGap(t *testing.T) {
 	}
 	steps(5)
 	makeBackup(t, h.store, sqlitestore.BackupTarget{File: backup})
-	given := func() map[string]int64 {
-		last := map[string]int64{}
-		for _, row := range peek(t, path, `SELECT name, seq FROM sqlite_sequence`) {
-			last[row[0].(string)] = row[1].(int64)
-		}
-		return last
-	}
 	before := map[string]int64{}
 	for range 3 {
 		steps(10)
-		for table, id := range given() {
+		for table, id := range lastIDs(t, path) {
 			before[table] = max(before[table], id)
 		}
 		must(t, h.store.Close())
 		r, err := sqlitestore.Restore(t.Context(), path, sqlitestore.RestoreSource{File: backup}, h.now)
 		must(t, err)
 		backup = r.SetAside[0]
-		after := given()
+		after := lastIDs(t, path)
 		for table, id := range before {
 			if after[table] <= id {
 				t.Errorf("%s: the ids go on from %d, and %d was given", table, after[table], id)

@@ -28,27 +28,41 @@ type history struct {
 }
 
 func newHistory(t *testing.T, path string, seed uint64) *history {
-	ctx := context.Background()
-	h := &history{t: t, random: rand.New(rand.NewPCG(seed, 1)), now: time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)}
+	h := &history{t: t, now: time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)}
 	h.reopen(path)
-	second, err := h.service.CreateAccount(ctx, "second", h.now)
-	must(t, err)
-	for _, account := range []int64{1, second.ID} {
+	h.populate(seed, 1, h.account())
+	return h
+}
+
+// account creates one.
+func (h *history) account() int64 {
+	h.t.Helper()
+	a, err := h.service.CreateAccount(context.Background(), "another", h.now)
+	must(h.t, err)
+	return a.ID
+}
+
+// populate has random events happen on accounts: it gives them bank accounts,
+// sources and webhooks.
+func (h *history) populate(seed uint64, accounts ...int64) {
+	h.t.Helper()
+	ctx := context.Background()
+	h.random = rand.New(rand.NewPCG(seed, 1))
+	for _, account := range accounts {
 		for i := range 3 {
 			b, err := h.service.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint("100", i), AccountName: "A"}, h.now)
-			must(t, err)
+			must(h.t, err)
 			h.banks = append(h.banks, b.BankAccount)
 		}
 		for i := range 2 {
 			src, err := h.service.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: fmt.Sprint(i)}, h.now)
-			must(t, err)
+			must(h.t, err)
 			h.sources = append(h.sources, src)
 			hook, _, err := h.service.CreateWebhook(ctx, account, app.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: []app.WebhookType{app.WebhookAll, app.WebhookIn}[i]}, h.now)
-			must(t, err)
+			must(h.t, err)
 			h.hooks = append(h.hooks, hook)
 		}
 	}
-	return h
 }
 
 // reopen serves the file, which nobody has open.
@@ -65,6 +79,7 @@ func (h *history) reopen(path string) {
 		Send: func(context.Context, app.Outgoing) app.Result {
 			return app.Result{StartedAt: h.now, StatusCode: 200}
 		},
+		Alert: func(context.Context, app.AlertChannel, app.AlertMessage) error { return nil },
 	})
 }
 

@@ -1,0 +1,195 @@
+package sqlitestore_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/sqlitestore"
+)
+
+var update = flag.Bool("update", false, "freeze the schema as it is now: only before its release")
+
+// What is in testdata of a released schema: the sums of its migrations, as
+// sha256sum prints them, and a file of every version with its key.
+const (
+	releasedSums = "testdata/migration.sha256"
+	releasedFile = "testdata/schema-%d.db"
+)
+
+// A released schema never changes: files of it stand at people's. Whatever else
+// a later baoco needs is one more migration, with one more file here. Before the
+// first release:
+//
+//	go test ./sqlitestore -run TestReleasedSchema -update
+func TestReleasedSchema(t *testing.T) {
+	sums := migrationSums(t)
+	if *update {
+		must(t, os.WriteFile(releasedSums, []byte(sums), 0o644))
+		writeReleased(t, fmt.Sprintf(releasedFile, strings.Count(sums, "\n")))
+	}
+	kept, err := os.ReadFile(releasedSums)
+	must(t, err)
+	if sums != string(kept) {
+		t.Fatalf("released migrations never change; write a new one. (Before the first release: go test ./sqlitestore -run TestReleasedSchema -update)\nthe migrations are\n%swhere %s has\n%s", sums, releasedSums, kept)
+	}
+	for version := 1; version <= strings.Count(sums, "\n"); version++ {
+		t.Run(fmt.Sprint(version), func(t *testing.T) { checkReleased(t, fmt.Sprintf(releasedFile, version)) })
+	}
+}
+
+func migrationSums(t *testing.T) string {
+	t.Helper()
+	names, err := filepath.Glob("migration/*.sql")
+	must(t, err)
+	var sums strings.Builder
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		must(t, err)
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(text), name)
+	}
+	return sums.String()
+}
+
+// checkReleased examines a file as it was released, serves it, works with it
+// and examines it again.
+func checkReleased(t *testing.T, released string) {
+	path := filepath.Join(t.TempDir(), "baoco.db")
+	packed, err := os.Open(released + ".gz")
+	must(t, err)
+	defer packed.Close()
+	unpacked, err := gzip.NewReader(packed)
+	must(t, err)
+	content, err := io.ReadAll(unpacked)
+	must(t, err)
+	must(t, os.WriteFile(path, content, 0o600))
+	copyTo(t, released+".key", path+".key")
+	for table, n := range rowsOf(t, path) {
+		if n == 0 {
+			t.Errorf("%s has no row in the table %s: fill it in fillEveryTable", released, table)
+		}
+	}
+	h := &history{t: t, now: time.Unix(peek(t, path, `SELECT max(created_at) FROM transactions`)[0][0].(int64), 0)}
+	wantWhole(t, path, h.now)
+	h.reopen(path)
+	before := lastIDs(t, path)
+	fillEveryTable(t, h)
+	must(t, h.store.Close())
+	for table, id := range lastIDs(t, path) {
+		if id <= before[table] {
+			t.Errorf("nothing was added to the table %s after id %d", table, id)
+		}
+	}
+	wantWhole(t, path, h.now)
+}
+
+// wantWhole examines all of a file.
+func wantWhole(t *testing.T, path string, now time.Time) {
+	t.Helper()
+	checks, err := sqlitestore.Examine(t.Context(), path, sqlitestore.Examination{Full: true, Now: now})
+	must(t, err)
+	if len(checks) < 15 {
+		t.Errorf("only %d checks", len(checks))
+	}
+	for _, c := range checks {
+		if c.Result == app.CheckFailed {
+			t.Errorf("%s: %s", c.Name, c.Text.EN)
+		}
+	}
+}
+
+// rowsOf counts the rows of every table but those that SQLite makes.
+func rowsOf(t *testing.T, path string) map[string]int64 {
+	t.Helper()
+	counts := map[string]int64{}
+	for _, row := range peek(t, path, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`) {
+		table := row[0].(string)
+		counts[table] = peek(t, path, `SELECT count(*) FROM `+table)[0][0].(int64)
+	}
+	return counts
+}
+
+// lastIDs are those that every table has given last.
+func lastIDs(t *testing.T, path string) map[string]int64 {
+	t.Helper()
+	last := map[string]int64{}
+	for _, row := range peek(t, path, `SELECT name, seq FROM sqlite_sequence`) {
+		last[row[0].(string)] = row[1].(int64)
+	}
+	return last
+}
+
+// writeReleased makes the file of the present version, with its key.
+func writeReleased(t *testing.T, released string) {
+	t.Helper()
+	path := create(t)
+	h := &history{t: t, now: time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)}
+	h.reopen(path)
+	fillEveryTable(t, h)
+	backup := filepath.Join(t.TempDir(), "released.db")
+	makeBackup(t, h.store, sqlitestore.BackupTarget{File: backup})
+	must(t, h.store.Close())
+	content, err := os.ReadFile(backup)
+	must(t, err)
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	must(t, err)
+	_, err = w.Write(content)
+	must(t, err)
+	must(t, w.Close())
+	must(t, os.WriteFile(released+".gz", packed.Bytes(), 0o644))
+	copyTo(t, path+".key", released+".key")
+	for _, table := range slices.Sorted(maps.Keys(rowsOf(t, backup))) {
+		t.Logf("%6d %s", rowsOf(t, backup)[table], table)
+	}
+}
+
+// fillEveryTable has something happen that leaves rows in every table.
+func fillEveryTable(t *testing.T, h *history) {
+	t.Helper()
+	ctx := t.Context()
+	tag := fmt.Sprint(h.now.Unix())
+	account := h.account()
+	h.populate(11, account)
+	boss, err := h.service.CreateUser(ctx, account, app.UserCreate{Name: "boss" + tag, Password: "mật khẩu rất dài", Role: app.RoleOwner}, h.now)
+	must(t, err)
+	must(t, h.service.SetSession(ctx, "token"+tag, boss.ID, []byte("data"), h.now.Add(24*time.Hour)))
+	_, _, err = h.service.CreateAPIKey(ctx, account, "till", app.ScopeFull, time.Time{}, h.now)
+	must(t, err)
+	_, _, err = h.service.CreateCounterLink(ctx, account, app.CounterLinkCreate{Name: "counter"}, h.now)
+	must(t, err)
+	must(t, h.service.SetAlertPreferences(ctx, account, app.AlertPreferences{Lang: app.English, Muted: []app.AttentionKind{app.AttentionPlan}}))
+	_, err = h.service.SetAlertChannel(ctx, app.AlertChannel{AccountID: account, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: "123456:" + strings.Repeat("A", 35), Chat: "42"}}, h.now)
+	must(t, err)
+	h.store.NoteRefusedCall(app.RefusedCall{SourceID: h.sources[0].ID, ReceivedAt: h.now})
+	for range 60 {
+		h.step()
+	}
+	for i, id := range []string{"one", "two"} {
+		_, _, err = h.service.RecordByHand(ctx, account, app.Incoming{EventID: id + tag, Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 5, Time: h.now}, nil,
+			app.IdempotencyKey{Key: id + tag, Operation: "transaction"}, h.now)
+		must(t, err)
+		for left := int64(1); left > 0; {
+			left, err = h.store.IndexSearch(ctx)
+			must(t, err)
+		}
+		must(t, h.service.DeleteWebhook(ctx, account, h.hooks[i].ID, h.now)) // what waits is cancelled
+	}
+	h.now = h.now.Add(time.Hour)
+	alerted, err := h.service.Alert(ctx, app.Installation{}, h.now)
+	must(t, err)
+	if len(alerted) == 0 {
+		t.Log("there was nothing to alert of")
+	}
+}
