@@ -123,15 +123,20 @@ const RecentlyReceived = 24 * time.Hour
 type LinkResult struct {
 	BankAccount BankAccount
 	Recorded    int
+	More        bool // something is left, which FinishLinks records
 	Deliveries  int
 	Webhooks    []int64 // that got them
 }
 
 type bankAccountStore interface {
 	// LinkBankAccount fails with CodeConflict where the pair of bank and
-	// number is linked already, CodePlanLimit or CodePlanExpired. In the same
-	// commit the unassigned items of that account are recorded.
+	// number is linked already, CodePlanLimit or CodePlanExpired. The unassigned
+	// items of that account are recorded in steps, each a commit of its own.
 	LinkBankAccount(ctx context.Context, b BankAccount, notify NotifyOnLink, zone *time.Location, now time.Time) (LinkResult, error)
+	// FinishLinks records what is left of the links that were made before a time,
+	// by LinkBankAccount or LinkInbound, as it was asked for then. It gives the
+	// webhooks that got deliveries.
+	FinishLinks(ctx context.Context, before time.Time, zone *time.Location, now time.Time) ([]int64, error)
 	BankAccounts(ctx context.Context, accountID int64) ([]BankAccount, error)
 	BankAccountSummaries(ctx context.Context, accountID int64, today Day) ([]BankAccountSummary, error)
 	ToggleBankAccount(ctx context.Context, accountID, id int64, now time.Time) (BankAccount, error)
@@ -169,6 +174,17 @@ func (s *Service) LinkBankAccount(ctx context.Context, accountID int64, in BankA
 	result, err := s.store.LinkBankAccount(ctx, b, in.Notify, s.zone, now)
 	s.wake(result.Webhooks, nil)
 	return result, err
+}
+
+// linkTime is how long who links a bank account is left alone with it.
+const linkTime = 30 * time.Second
+
+// FinishLinks goes on with links that were cut off, by a crash or because the
+// caller had no more time: nobody links twice, so nobody else would.
+func (s *Service) FinishLinks(ctx context.Context, now time.Time) error {
+	webhooks, err := s.store.FinishLinks(ctx, now.Add(-linkTime), s.zone, now)
+	s.wake(webhooks, nil)
+	return err
 }
 
 // bankField is the code of the bank that somebody named.

@@ -195,8 +195,9 @@ type InboundFilter struct {
 type inboundStore interface {
 	// RecordInbound does all of a call in one commit: the inbound event, its
 	// open items, the new transactions, their totals and one pending delivery
-	// for each matching webhook. zone dates the transactions; nothing is
-	// acknowledged before the commit is on disk.
+	// for each matching webhook. Of a call with very many elements it does so in
+	// steps of some hundred rows. zone dates the transactions; nothing is
+	// acknowledged before the last commit is on disk.
 	RecordInbound(ctx context.Context, call InboundCall, zone *time.Location) (Recording, error)
 	// RetryInbound records what call reads now of the body of event id, and
 	// closes the items that are no longer at fault.
@@ -205,7 +206,7 @@ type inboundStore interface {
 	// itemID isn't 0, and gives how many. CodeValidation where the event has no
 	// such item.
 	DiscardInbound(ctx context.Context, accountID, id, itemID int64) (int, error)
-	// LinkInbound does all of it in one commit.
+	// LinkInbound links in one commit and records in steps, as LinkBankAccount.
 	LinkInbound(ctx context.Context, accountID, id int64, in InboundLink, zone *time.Location, now time.Time) (InboundLinkResult, error)
 	// InboundEvents reads no bodies. It fails with CodeValidation where the
 	// filter names a source that isn't the account's, removed or not.

@@ -22,6 +22,7 @@ type InboundLinkResult struct {
 	Duplicates     int
 	TransactionIDs []int64 // that the items are, one for each
 	Waiting        int     // recorded of what had been waiting in other events
+	More           bool    // something is left, which FinishLinks records
 	Open           int     // items of the event that still need attention
 	Deliveries     int
 	Webhooks       []int64 // that got them

@@ -29,6 +29,7 @@ const (
 	pruneInterval = time.Hour
 	indexInterval = time.Second
 	alertInterval = 30 * time.Second
+	linkInterval  = 10 * time.Second
 )
 
 // grace is how long attempts in flight may go on after a stop: a little more
@@ -107,6 +108,7 @@ func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 		{"sweep", sweepInterval, func(context.Context) { s.courier.lookEverywhere() }},
 		{"probe", probeInterval, func(ctx context.Context) { service.Probe(ctx, time.Now()) }},
 		{"index", indexInterval, func(ctx context.Context) { s.index(ctx, service) }},
+		{"link", linkInterval, func(ctx context.Context) { s.link(ctx, service) }},
 		{"alert", alertInterval, func(ctx context.Context) { s.alert(ctx, service, o.Installation) }},
 		{"prune", pruneInterval, func(ctx context.Context) { s.prune(ctx, service, o.Keep) }},
 	}
@@ -127,6 +129,12 @@ func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 func (s *Scheduler) index(ctx context.Context, service *app.Service) {
 	if err := service.IndexSearch(ctx); err != nil && ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
 		s.log.Error("index the search texts", "err", err)
+	}
+}
+
+func (s *Scheduler) link(ctx context.Context, service *app.Service) {
+	if err := service.FinishLinks(ctx, time.Now()); err != nil && ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
+		s.log.Error("finish the links of bank accounts", "err", err)
 	}
 }
 

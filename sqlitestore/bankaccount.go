@@ -37,21 +37,6 @@ func linkedBankAccount(tx *tx, accountID, id int64) error {
 	return err
 }
 
-func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, notify app.NotifyOnLink, zone *time.Location, now time.Time) (app.LinkResult, error) {
-	return writing(ctx, s, func(tx *tx) (result app.LinkResult, err error) {
-		if b.ID, err = linkBankAccount(tx, b, now); err != nil {
-			return result, err
-		}
-		r := recorder{tx: tx, zone: zone, now: now}
-		if result.Recorded, err = r.recordWaiting(b, notify); err != nil {
-			return result, err
-		}
-		result.Deliveries, result.Webhooks = r.deliveries, r.webhooks
-		result.BankAccount, err = txBankAccount(tx, b.AccountID, b.ID)
-		return result, err
-	})
-}
-
 // linkBankAccount inserts the row, or brings back one that was unlinked.
 func linkBankAccount(tx *tx, b app.BankAccount, now time.Time) (int64, error) {
 	var id int64
@@ -132,6 +117,9 @@ func (s *Store) ToggleBankAccount(ctx context.Context, accountID, id int64, now 
 func (s *Store) UnlinkBankAccount(ctx context.Context, accountID, id int64, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
 		if _, err := txBankAccount(tx, accountID, id); err != nil {
+			return err
+		}
+		if err := tx.exec(`DELETE FROM unfinished_links WHERE bank_account_id = ?`, id); err != nil {
 			return err
 		}
 		return tx.exec(`UPDATE bank_accounts SET unlinked_at = ? WHERE id = ?`, now.Unix(), id)

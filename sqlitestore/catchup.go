@@ -13,25 +13,31 @@ func (s *Store) PolledSources(ctx context.Context) ([]app.Source, error) {
 }
 
 func (s *Store) RecordPage(ctx context.Context, call app.InboundCall, progress string, complete bool, zone *time.Location) (app.Recording, error) {
-	return writing(ctx, s, func(tx *tx) (recording app.Recording, err error) {
-		n, err := tx.change(`UPDATE sources SET progress = ?2, polled_at = CASE ?3 WHEN 1 THEN ?4 ELSE polled_at END,
-				poll_error = CASE ?3 WHEN 1 THEN '' ELSE poll_error END WHERE id = ?1 AND removed_at IS NULL`,
-			call.Source.ID, progress, complete, call.ReceivedAt.Unix())
-		if err == nil && n == 0 {
+	recording, err := inSteps(ctx, s, app.Recording{}, func(tx *tx, before app.Recording) (recording app.Recording, more bool, err error) {
+		recording = before
+		var used bool
+		err = tx.queryRow(`SELECT EXISTS (SELECT 1 FROM sources WHERE id = ? AND removed_at IS NULL)`, call.Source.ID).Scan(&used)
+		if err == nil && !used {
 			err = app.ErrNoSource()
 		}
 		if err != nil {
-			return recording, err
+			return recording, false, err
 		}
-		r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call}
-		if err := r.elements(&recording); err != nil {
-			return recording, err
+		r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call, event: before.EventID}
+		if more, err = r.elements(&recording); err != nil {
+			return recording, false, err
 		}
-		if err := r.closeEvent(recording); err != nil || recording.Recorded == 0 {
-			return recording, err
+		if err := r.closeEvent(recording); err != nil || more {
+			return recording, more, err
 		}
-		return recording, tx.exec(`UPDATE sources SET last_transaction_at = ? WHERE id = ?`, call.ReceivedAt.Unix(), call.Source.ID)
+		return recording, false, tx.exec(`UPDATE sources SET progress = ?2, polled_at = CASE ?3 WHEN 1 THEN ?4 ELSE polled_at END,
+				poll_error = CASE ?3 WHEN 1 THEN '' ELSE poll_error END, last_transaction_at = CASE ?5 WHEN 0 THEN last_transaction_at ELSE ?4 END
+				WHERE id = ?1`, call.Source.ID, progress, complete, call.ReceivedAt.Unix(), recording.Recorded)
 	})
+	if err != nil {
+		return app.Recording{}, err
+	}
+	return recording, nil
 }
 
 func (s *Store) NotePollFault(ctx context.Context, sourceID int64, fault app.PollFault) (bool, error) {

@@ -11,10 +11,27 @@ import (
 // errDryRun takes back what a dry run has recorded.
 var errDryRun = errors.New("dry run")
 
+// RecordInbound records a call in one commit, and one with very many elements
+// in steps: nothing is acknowledged before the last of them, and who calls again
+// after a crash finds the first ones recorded.
 func (s *Store) RecordInbound(ctx context.Context, call app.InboundCall, zone *time.Location) (app.Recording, error) {
+	if call.DryRun {
+		return s.dryRun(ctx, call, zone)
+	}
+	recording, err := inSteps(ctx, s, app.Recording{}, func(tx *tx, before app.Recording) (app.Recording, bool, error) {
+		return recordInbound(tx, call, zone, before)
+	})
+	if err != nil {
+		return app.Recording{}, err
+	}
+	return recording, nil
+}
+
+// dryRun records a call and takes it back.
+func (s *Store) dryRun(ctx context.Context, call app.InboundCall, zone *time.Location) (app.Recording, error) {
 	var recording app.Recording
 	err := s.write(ctx, func(tx *tx) (err error) {
-		if recording, err = recordInbound(tx, call, zone); err == nil && call.DryRun {
+		if recording, _, err = recordInbound(tx, call, zone, app.Recording{}); err == nil {
 			err = errDryRun
 		}
 		return err
@@ -25,48 +42,63 @@ func (s *Store) RecordInbound(ctx context.Context, call app.InboundCall, zone *t
 	return recording, nil
 }
 
-func recordInbound(tx *tx, call app.InboundCall, zone *time.Location) (recording app.Recording, err error) {
-	if before, found, err := earlier(tx, call.AccountID, call.Key, call.ReceivedAt); err != nil || found {
-		recording.Count(before.outcome, before.result)
-		return recording, err
+// recordInbound records the elements that follow those of before, until the
+// step is full.
+func recordInbound(tx *tx, call app.InboundCall, zone *time.Location, before app.Recording) (recording app.Recording, more bool, err error) {
+	recording = before
+	if kept, found, err := earlier(tx, call.AccountID, call.Key, call.ReceivedAt); err != nil || found {
+		recording.Count(kept.outcome, kept.result)
+		return recording, false, err
 	}
-	r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call}
+	r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call, event: before.EventID}
 	if err := r.keepEvent(); err != nil {
-		return recording, err
+		return recording, false, err
 	}
-	if err := r.elements(&recording); err != nil {
-		return recording, err
+	if more, err = r.elements(&recording); err != nil {
+		return recording, false, err
 	}
-	if err := r.closeEvent(recording); err != nil {
-		return recording, err
-	}
-	if call.Fault {
-		if err := failServed(tx, call.Source.ID); err != nil {
-			return recording, err
+	if more || len(before.Outcomes) > 0 || recording.Recorded < len(call.Elements) {
+		if err := r.closeEvent(recording); err != nil {
+			return recording, false, err
 		}
 	}
 	tx.totals.addCall(call.Source.ID, call.ReceivedAt, recording.Recorded > 0)
-	if call.Key.Key == "" {
-		return recording, nil
+	if more {
+		return recording, true, nil
 	}
-	return recording, keepKey(tx, call.AccountID, call.Key, keptResult{recording.TransactionIDs[0], recording.Outcomes[0]}, call.ReceivedAt)
+	if call.Fault {
+		if err := failServed(tx, call.Source.ID); err != nil {
+			return recording, false, err
+		}
+	}
+	if call.Key.Key == "" {
+		return recording, false, nil
+	}
+	return recording, false, keepKey(tx, call.AccountID, call.Key, keptResult{recording.TransactionIDs[0], recording.Outcomes[0]}, call.ReceivedAt)
 }
 
-func (r *recorder) elements(recording *app.Recording) error {
-	for i, e := range r.call.Elements {
-		outcome, id, err := r.element(i, e)
+// elements records the elements that follow those of recording. It stops when
+// the step is full, which a dry run never is: it must see what it has recorded.
+func (r *recorder) elements(recording *app.Recording) (more bool, err error) {
+	for i := len(recording.Outcomes); i < len(r.call.Elements) && !more; i++ {
+		outcome, id, err := r.element(i, r.call.Elements[i])
 		if err != nil {
-			return err
+			return false, err
 		}
 		recording.Count(outcome, id)
+		more = r.tx.full() && !r.call.DryRun && i+1 < len(r.call.Elements)
 	}
-	recording.Deliveries, recording.Webhooks, recording.Ready = r.deliveries, r.webhooks, r.ready
+	recording.Deliveries += r.deliveries
+	recording.Webhooks = append(recording.Webhooks, r.webhooks...)
+	if len(recording.Ready) < maxReady {
+		recording.Ready = append(recording.Ready, r.ready...)
+	}
 	recording.EventID = r.event
-	return nil
+	return more, r.closeItems()
 }
 
 // keepEvent keeps the raw body once, in the hope that every element will be
-// recorded; closeEvent corrects it otherwise.
+// recorded; closeEvent corrects it otherwise, to what n has come to.
 func (r *recorder) keepEvent() (err error) {
 	if r.event != 0 || r.call.Body == nil {
 		return nil
@@ -78,32 +110,53 @@ func (r *recorder) keepEvent() (err error) {
 }
 
 func (r *recorder) closeEvent(n app.Recording) error {
-	if r.event == 0 || n.Recorded == len(r.call.Elements) {
+	if r.event == 0 {
 		return nil
 	}
-	return r.tx.exec(`UPDATE inbound_events SET recorded = ?, duplicates = ?, unassigned = ?, conflicts = ?, rejected = ?, open = ? WHERE id = ?`,
+	return r.tx.exec(`UPDATE inbound_events SET recorded = ?, duplicates = ?, unassigned = ?, conflicts = ?, rejected = ?, open = open + ? WHERE id = ?`,
 		n.Recorded, n.Duplicates, n.Unassigned, n.Conflicts, n.Rejected, r.open, r.event)
 }
 
+// retried is how far a retry has come.
+type retried struct {
+	app.Recording
+	before int64 // items up to it were there before
+}
+
+// RetryInbound leaves the items that were there before until every element is
+// recorded or noted anew: after a crash in between, the event still needs
+// attention and is retried again.
 func (s *Store) RetryInbound(ctx context.Context, id int64, call app.InboundCall, zone *time.Location, now time.Time) (app.Recording, error) {
-	return writing(ctx, s, func(tx *tx) (recording app.Recording, err error) {
-		// What is still at fault is noted anew.
-		if err := tx.exec(`DELETE FROM inbound_items WHERE inbound_event_id = ? AND state IN ('rejected', 'conflict')`, id); err != nil {
-			return recording, err
+	done, err := inSteps(ctx, s, retried{}, func(tx *tx, at retried) (retried, bool, error) {
+		if at.EventID == 0 {
+			if err := tx.queryRow(`SELECT coalesce(max(id), 0) FROM inbound_items WHERE inbound_event_id = ?`, id).Scan(&at.before); err != nil {
+				return at, false, err
+			}
 		}
-		r := &recorder{tx: tx, zone: zone, now: now, call: call, event: id, retry: true}
-		if err := r.elements(&recording); err != nil {
-			return recording, err
+		recorded := at.Recorded
+		r := &recorder{tx: tx, zone: zone, now: now, call: call, event: id, retry: true, before: at.before}
+		more, err := r.elements(&at.Recording)
+		if err != nil {
+			return at, false, err
 		}
-		return recording, tx.exec(`UPDATE inbound_events SET recorded = recorded + ?1, unassigned = ?3, conflicts = ?4, rejected = ?5, open = `+openItems+`
-			WHERE id = ?2`, recording.Recorded, id, recording.Unassigned, recording.Conflicts, recording.Rejected)
+		if !more {
+			n, err := tx.change(`DELETE FROM inbound_items WHERE id IN (SELECT id FROM inbound_items
+					WHERE inbound_event_id = ? AND id <= ? AND state IN ('rejected', 'conflict')`+stepLimit+`)`, id, at.before)
+			if err != nil {
+				return at, false, err
+			}
+			more = n == stepRows
+		}
+		return at, more, tx.exec(`UPDATE inbound_events SET recorded = recorded + ?1, unassigned = ?3, conflicts = ?4, rejected = ?5, open = `+openItems+`
+			WHERE id = ?2`, at.Recorded-recorded, id, at.Unassigned, at.Conflicts, at.Rejected)
 	})
+	return done.Recording, err
 }
 
 func (s *Store) DiscardInbound(ctx context.Context, accountID, id, itemID int64) (int, error) {
-	return writing(ctx, s, func(tx *tx) (int, error) {
+	return inSteps(ctx, s, 0, func(tx *tx, discarded int) (int, bool, error) {
 		if err := inboundEventExists(tx, accountID, id); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		if itemID != 0 {
 			var known bool
@@ -112,14 +165,15 @@ func (s *Store) DiscardInbound(ctx context.Context, accountID, id, itemID int64)
 				err = app.ErrUnknownReference("item_id")
 			}
 			if err != nil {
-				return 0, err
+				return 0, false, err
 			}
 		}
-		n, err := tx.change(`UPDATE inbound_items SET state = 'discarded' WHERE inbound_event_id = ?1 AND (?2 = 0 OR id = ?2) AND `+isOpen, id, itemID)
+		n, err := tx.change(`UPDATE inbound_items SET state = 'discarded' WHERE id IN (SELECT id FROM inbound_items
+				WHERE inbound_event_id = ?1 AND (?2 = 0 OR id = ?2) AND `+isOpen+stepLimit+`)`, id, itemID)
 		if err != nil {
-			return 0, err
+			return 0, false, err
 		}
-		return int(n), tx.exec(`UPDATE inbound_events SET open = `+openItems+` WHERE id = ?`, id)
+		return discarded + int(n), n == stepRows, tx.exec(`UPDATE inbound_events SET open = `+openItems+` WHERE id = ?`, id)
 	})
 }
 

@@ -9,30 +9,43 @@ import (
 )
 
 func (s *Store) LinkInbound(ctx context.Context, accountID, id int64, in app.InboundLink, zone *time.Location, now time.Time) (app.InboundLinkResult, error) {
-	return writing(ctx, s, func(tx *tx) (result app.InboundLinkResult, err error) {
-		items, err := unassignedItems(tx, accountID, id)
-		if err != nil {
-			return result, err
-		}
-		if result.BankAccount, result.Linked, err = targetOf(tx, accountID, in, items, now); err != nil {
-			return result, err
-		}
-		r := recorder{tx: tx, zone: zone, now: now, call: app.InboundCall{AccountID: accountID}}
-		if err := r.releaseItems(items, in.Notify, &result); err != nil {
-			return result, err
-		}
-		if result.Linked {
-			if result.Waiting, err = r.recordWaiting(result.BankAccount, in.Notify); err != nil {
-				return result, err
+	r, err := inSteps(ctx, s, app.InboundLinkResult{}, func(tx *tx, r app.InboundLinkResult) (app.InboundLinkResult, bool, error) {
+		if r.BankAccount.ID == 0 {
+			if err := beginLink(tx, accountID, id, in, &r, now); err != nil {
+				return r, false, err
 			}
 		}
-		result.Deliveries, result.Webhooks = r.deliveries, r.webhooks
-		if err := tx.queryRow(`SELECT open FROM inbound_events WHERE id = ?`, id).Scan(&result.Open); err != nil {
-			return result, err
+		more, err := finishLink(tx, &r, id, zone, now)
+		if err == nil && !more && r.Linked {
+			more, err = finishLink(tx, &r, everyEvent, zone, now)
 		}
-		result.BankAccount, err = txBankAccount(tx, accountID, result.BankAccount.ID)
-		return result, err
+		if err == nil {
+			err = tx.queryRow(`SELECT coalesce((SELECT open FROM inbound_events WHERE id = ?), 0)`, id).Scan(&r.Open)
+		}
+		if err != nil {
+			return r, false, err
+		}
+		r.BankAccount, err = txBankAccount(tx, accountID, r.BankAccount.ID)
+		return r, more, err
 	})
+	r.More, err = linkGoesOn(r, err)
+	return r, err
+}
+
+// beginLink finds or links the bank account of an event's unassigned items, and
+// notes what is to be recorded on it.
+func beginLink(tx *tx, accountID, id int64, in app.InboundLink, r *app.InboundLinkResult, now time.Time) error {
+	items, err := unassignedItems(tx, accountID, id)
+	if err != nil {
+		return err
+	}
+	if r.BankAccount, r.Linked, err = targetOf(tx, accountID, in, items, now); err != nil {
+		return err
+	}
+	if err := noteLink(tx, r.BankAccount.ID, id, in.Notify, now); err != nil || !r.Linked {
+		return err
+	}
+	return noteLink(tx, r.BankAccount.ID, everyEvent, in.Notify, now)
 }
 
 // unassignedItems are what of an event waits for its bank account; not none.
@@ -97,25 +110,4 @@ func narrowedTo(tx *tx, id int64) (app.BankAccount, error) {
 		return app.BankAccount{}, nil
 	}
 	return scanBankAccount(tx.queryRow(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.id = ?`, id))
-}
-
-// releaseItems records those of the items that can be about the bank account
-// of result.
-func (r *recorder) releaseItems(items []waitingItem, notify app.NotifyOnLink, result *app.InboundLinkResult) error {
-	for _, item := range items {
-		if !result.BankAccount.Fits(item.Incoming) {
-			continue
-		}
-		outcome, id, err := r.release(item, result.BankAccount, notify)
-		if err != nil {
-			return err
-		}
-		if outcome == app.OutcomeRecorded {
-			result.Recorded++
-		} else {
-			result.Duplicates++
-		}
-		result.TransactionIDs = append(result.TransactionIDs, id)
-	}
-	return nil
 }

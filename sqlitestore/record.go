@@ -20,6 +20,7 @@ type recorder struct {
 	now    time.Time
 	call   app.InboundCall
 	retry  bool  // of an event that is in the log already
+	before int64 // items of that event up to it are noted anew
 	event  int64 // inbound event id; 0: none is kept
 	silent bool  // no deliveries
 
@@ -27,7 +28,11 @@ type recorder struct {
 	deliveries int     // queued
 	webhooks   []int64 // that got them
 	ready      []app.Outgoing
+	closed     map[int64]closedItems // by the event that they are of
 }
+
+// closedItems are unassigned items that were recorded, or are duplicates.
+type closedItems struct{ recorded, duplicates int }
 
 // maxReady is how many deliveries of one call are handed on without being read
 // from the file again.
@@ -77,7 +82,8 @@ func (r *recorder) rejected(position int, e app.Incoming) (app.Outcome, int64, e
 	if r.call.Channel == app.ChannelPoll && e.EventID != "" {
 		var kept bool
 		err := r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ?
-				AND state IN ('rejected', 'discarded') AND channel = ?)`, r.call.AccountID, r.call.Source.ID, e.EventID, string(e.IDs)).Scan(&kept)
+				AND state IN ('rejected', 'discarded') AND channel = ? AND NOT (inbound_event_id = ? AND id <= ? AND state = 'rejected'))`,
+			r.call.AccountID, r.call.Source.ID, e.EventID, string(e.IDs), r.event, r.before).Scan(&kept)
 		if err != nil || kept {
 			return app.OutcomeDuplicate, 0, err
 		}
@@ -194,6 +200,10 @@ func (r *recorder) fanOut(t app.Transaction) error {
 		if !w.takes(t.Type, t.BankAccountID) {
 			continue
 		}
+		if r.call.DryRun {
+			r.deliveries++
+			continue
+		}
 		id, err := r.tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, single)
 				VALUES (?1, ?2, ?3, 0, 0, 0, ?4, ?4, 0)`, t.AccountID, w.id, t.ID, r.now.UnixMilli())
 		if err != nil {
@@ -246,8 +256,8 @@ func (r *recorder) unassigned(position int, e app.Incoming) (app.Outcome, int64,
 func (r *recorder) addConflict(position int, e app.Incoming) error {
 	var kept bool
 	err := r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ? AND state = 'conflict'
-			AND channel = ? AND amount = ? AND type = ? AND account_number = ? AND gateway = ?)`,
-		r.call.AccountID, r.call.Source.ID, e.EventID, string(e.IDs), e.Amount, string(e.Type), e.AccountNumber, e.Gateway).Scan(&kept)
+			AND channel = ? AND amount = ? AND type = ? AND account_number = ? AND gateway = ? AND NOT (inbound_event_id = ? AND id <= ?))`,
+		r.call.AccountID, r.call.Source.ID, e.EventID, string(e.IDs), e.Amount, string(e.Type), e.AccountNumber, e.Gateway, r.event, r.before).Scan(&kept)
 	if err != nil || kept {
 		return err
 	}
@@ -276,45 +286,6 @@ type waitingItem struct {
 	only       int64 // the bank account that the source is narrowed to; 0: none
 	receivedAt time.Time
 	app.Incoming
-}
-
-// recordWaiting records what had been waiting for a bank account, by the same
-// rules for duplicates, and gives how many transactions are new.
-func (r *recorder) recordWaiting(b app.BankAccount, notify app.NotifyOnLink) (int, error) {
-	r.call.AccountID = b.AccountID
-	rows, err := r.tx.query(`SELECT `+waitingColumns+` FROM inbound_items i LEFT JOIN sources s ON s.id = i.source_id
-		WHERE i.account_id = ?1 AND i.state = 'unassigned' AND (i.account_number = ?2 OR i.masked = 1 OR i.account_number = '') ORDER BY i.id`,
-		b.AccountID, b.AccountNumber)
-	items, err := collect(rows, err, scanWaitingItem)
-	if err != nil {
-		return 0, err
-	}
-	recorded := 0
-	for _, item := range items {
-		matched, found, err := r.bankAccount(item.Incoming, item.only)
-		if err != nil {
-			return 0, err
-		}
-		if !found || matched.ID != b.ID {
-			continue
-		}
-		outcome, _, err := r.release(item, matched, notify)
-		if err != nil {
-			return 0, err
-		}
-		if outcome == app.OutcomeRecorded {
-			recorded++
-		}
-	}
-	return recorded, nil
-}
-
-// release records an unassigned item on the bank account that it turned out to
-// be about.
-func (r *recorder) release(item waitingItem, b app.BankAccount, notify app.NotifyOnLink) (app.Outcome, int64, error) {
-	recent := r.now.Sub(item.receivedAt) <= app.RecentlyReceived
-	r.silent = notify == app.NotifyNone || (notify == app.NotifyRecent && !recent)
-	return r.assign(item, b)
 }
 
 const waitingColumns = `i.id, i.inbound_event_id, i.source_id, s.api_key IS NOT NULL, coalesce(s.bank_account_id, 0), i.channel, i.received_ms, i.event_id, i.gateway, i.account_number,
@@ -355,10 +326,34 @@ func (r *recorder) assign(item waitingItem, b app.BankAccount) (app.Outcome, int
 		err = r.tx.exec(`UPDATE inbound_items SET state = ? WHERE id = ?`, string(outcome), item.id)
 	}
 	if err == nil && item.event != r.event { // a retry counts its own event anew
-		err = r.tx.exec(`UPDATE inbound_events SET unassigned = unassigned - 1, recorded = recorded + ?1, duplicates = duplicates + 1 - ?1, open = `+openItems+`
-				WHERE id = ?2`, outcome == app.OutcomeRecorded, item.event)
+		r.noteClosed(item.event, outcome)
 	}
 	return outcome, id, err
+}
+
+func (r *recorder) noteClosed(event int64, outcome app.Outcome) {
+	if r.closed == nil {
+		r.closed = map[int64]closedItems{}
+	}
+	n := r.closed[event]
+	if outcome == app.OutcomeRecorded {
+		n.recorded++
+	} else {
+		n.duplicates++
+	}
+	r.closed[event] = n
+}
+
+// closeItems counts what was noted closed in the events, each written once: its
+// body is written again with it.
+func (r *recorder) closeItems() error {
+	for event, n := range r.closed {
+		if err := r.tx.exec(`UPDATE inbound_events SET unassigned = unassigned - ?1 - ?2, recorded = recorded + ?1, duplicates = duplicates + ?2, open = open - ?1 - ?2
+				WHERE id = ?3`, n.recorded, n.duplicates, event); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // joinIDs writes ids as a JSON array, for json_each.

@@ -90,6 +90,9 @@ type Store struct {
 	dir     atomic.Pointer[directory]
 	dirLoad sync.Mutex
 	touched sync.Map // API key id → time of the last noted use
+
+	longWork chan struct{} // the turn of [inSteps]
+
 	fatal   chan error
 	stop    context.CancelFunc
 	stopped sync.WaitGroup
@@ -111,7 +114,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.schema == nil {
 		o.schema = released()
 	}
-	s := &Store{path: real, schema: o.schema, log: o.Logger, fatal: make(chan error, 1)}
+	s := &Store{path: real, schema: o.schema, log: o.Logger, fatal: make(chan error, 1), longWork: make(chan struct{}, 1)}
 	if err := s.open(ctx, o); err != nil {
 		s.Close()
 		return nil, err

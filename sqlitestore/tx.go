@@ -21,6 +21,8 @@ type tx struct {
 	args    []driver.NamedValue // used again for every statement
 	totals  *totals
 	changes int64 // rows written so far
+	step    stepBegin
+	stepped func(changes int64) // told of every work that succeeded; nil but in tests
 
 	rosters       map[int64]*roster // by account
 	served        map[serving]bool  // what is noted in source_bank_accounts

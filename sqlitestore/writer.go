@@ -265,9 +265,12 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 // runJob runs one caller's work.
 func (t *tx) runJob(job *write) error {
 	mark := t.totals.mark()
+	t.step = stepBegin{t.changes, time.Now()}
 	err := protect(func() error { return job.fn(t) })
 	if err != nil {
 		t.totals.rewind(mark)
+	} else if t.stepped != nil {
+		t.stepped(t.changes - t.step.changes)
 	}
 	return err
 }

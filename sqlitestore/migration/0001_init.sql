@@ -152,13 +152,13 @@ CREATE TABLE inbound_events (
   source_id   INTEGER REFERENCES sources, -- NULL: by hand
   channel     TEXT NOT NULL,
   received_ms INTEGER NOT NULL,
-  body        BLOB NOT NULL,
   recorded    INTEGER NOT NULL,
   duplicates  INTEGER NOT NULL,
   unassigned  INTEGER NOT NULL,
   conflicts   INTEGER NOT NULL,
   rejected    INTEGER NOT NULL,
-  open        INTEGER NOT NULL -- items that need attention
+  open        INTEGER NOT NULL, -- items that need attention
+  body        BLOB NOT NULL     -- last: what stands behind it is read through its pages
 ) STRICT;
 -- Has all that the log is filtered by, so that rows with their bodies are read
 -- for the page that is shown alone.
@@ -193,9 +193,21 @@ CREATE TABLE inbound_items (
 ) STRICT;
 CREATE INDEX inbound_items_event ON inbound_items (inbound_event_id);
 CREATE INDEX inbound_items_open ON inbound_items (account_id, state, inbound_event_id) WHERE state IN ('unassigned', 'rejected', 'conflict');
-CREATE INDEX inbound_items_unassigned ON inbound_items (account_id, account_number) WHERE state = 'unassigned';
+-- What may be about a bank account: items with its number, and under '' those
+-- that name none or only some of its digits.
+CREATE INDEX inbound_items_unassigned ON inbound_items (account_id, iif(masked, '', account_number)) WHERE state = 'unassigned';
 CREATE INDEX inbound_items_rejected ON inbound_items (account_id, source_id, event_id) WHERE state IN ('rejected', 'discarded');
 CREATE INDEX inbound_items_conflict ON inbound_items (account_id, source_id, event_id) WHERE state = 'conflict';
+
+-- Links of bank accounts whose waiting items aren't all recorded yet.
+CREATE TABLE unfinished_links (
+  bank_account_id  INTEGER NOT NULL REFERENCES bank_accounts,
+  inbound_event_id INTEGER NOT NULL, -- whose items are meant; 0: of all events
+  notify           INTEGER NOT NULL, -- 0 what was received lately, 1 all, 2 nothing
+  linked_at        INTEGER NOT NULL,
+  item_id          INTEGER NOT NULL, -- items up to it were looked at
+  PRIMARY KEY (bank_account_id, inbound_event_id)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE transactions (
   id               INTEGER PRIMARY KEY AUTOINCREMENT,
