@@ -269,28 +269,62 @@ func notTold(transaction string) string {
 		AND (o.state IN (0, 1) OR (o.state = 2 AND o.id > d.id)))`
 }
 
+// replayed is how far a replay has come: through the failed deliveries in the
+// order of deliveries_failed.
+type replayed struct {
+	count                      int
+	created, transaction, last int64 // of the delivery that it has come to
+}
+
+// Replay keeps the idempotency key with its last step: a request that a crash
+// cut off goes on when it is repeated, and then counts what was left.
 func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key app.IdempotencyKey, now time.Time) (int, error) {
-	return writing(ctx, s, func(tx *tx) (int, error) {
+	end := replayEnd(to, now).UnixMilli()
+	done, err := inSteps(ctx, s, replayed{created: max(0, from.UnixMilli())}, func(tx *tx, at replayed) (replayed, bool, error) {
 		if before, found, err := earlier(tx, accountID, key, now); err != nil || found {
-			return int(before.result), err
+			return replayed{count: int(before.result)}, false, err
 		}
 		w, err := scanWebhook(tx.queryRow(oneWebhook, webhookID, accountID))
 		if err != nil {
-			return 0, err
+			return at, false, err
 		}
 		if !w.IsActive {
-			return 0, app.ErrWebhookInactive()
+			return at, false, app.ErrWebhookInactive()
 		}
-		// One for each transaction, the latest of its failures.
-		n, err := tx.change(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, resend_of, single)
-			SELECT d.account_id, d.webhook_id, d.transaction_id, 0, 0, 0, ?1, ?1, (SELECT max(a.id) FROM attempts a WHERE a.delivery_id = d.id), 0
-			FROM deliveries d WHERE d.webhook_id = ?2 AND d.state = 2 AND d.created_ms >= ?3 AND d.created_ms < ?4 AND `+notTold("d.transaction_id")+`
-			ORDER BY d.id`, now.UnixMilli(), webhookID, max(0, from.UnixMilli()), replayEnd(to, now).UnixMilli())
-		if err != nil {
-			return 0, err
+		more, err := replayStep(tx, webhookID, &at, end, now)
+		if err != nil || more {
+			return at, more, err
 		}
-		return int(n), keepKey(tx, accountID, key, keptResult{result: n}, now)
+		return at, false, keepKey(tx, accountID, key, keptResult{result: int64(at.count)}, now)
 	})
+	if err != nil {
+		return 0, err
+	}
+	return done.count, nil
+}
+
+// replayStep queues one delivery for each transaction of the next failed ones,
+// which is the latest of its failures.
+func replayStep(tx *tx, webhookID int64, at *replayed, end int64, now time.Time) (more bool, err error) {
+	const next = ` FROM deliveries d INDEXED BY deliveries_failed WHERE d.webhook_id = ?1 AND d.state = 2
+		AND (d.created_ms, d.transaction_id, d.id) > (?2, ?3, ?4) AND d.created_ms < ?5`
+	const order = ` ORDER BY d.created_ms, d.transaction_id, d.id`
+	begin := *at
+	looked := 0
+	rows, err := tx.query(`SELECT d.created_ms, d.transaction_id, d.id`+next+order+stepLimit, webhookID, begin.created, begin.transaction, begin.last, end)
+	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
+		looked++
+		return struct{}{}, row.Scan(&at.created, &at.transaction, &at.last)
+	})
+	if err != nil || looked == 0 {
+		return false, err
+	}
+	n, err := tx.change(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, resend_of, single)
+		SELECT d.account_id, d.webhook_id, d.transaction_id, 0, 0, 0, ?9, ?9, (SELECT max(a.id) FROM attempts a WHERE a.delivery_id = d.id), 0`+
+		next+` AND (d.created_ms, d.transaction_id, d.id) <= (?6, ?7, ?8) AND `+notTold("d.transaction_id")+order,
+		webhookID, begin.created, begin.transaction, begin.last, end, at.created, at.transaction, at.last, now.UnixMilli())
+	at.count += int(n)
+	return looked == stepRows, err
 }
 
 // replayEnd is the end of a window of creation; an open one takes in what was

@@ -59,8 +59,9 @@ func (t *totals) flushHealth(tx *tx) error {
 }
 
 // pruneHealth removes the hours that nobody is shown any more.
-func pruneHealth(tx *tx, now time.Time) error {
-	return tx.exec(`DELETE FROM webhook_hours WHERE webhook_id IN (SELECT id FROM webhooks) AND hour < ?`, hourOf(now.Add(-healthKept)))
+func pruneHealth(tx *tx, now time.Time) (more bool, err error) {
+	return pruneRows(tx, `DELETE FROM webhook_hours WHERE (webhook_id, hour) IN
+			(SELECT h.webhook_id, h.hour FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id AND h.hour < ?`+stepLimit+`)`, hourOf(now.Add(-healthKept)))
 }
 
 func (s *Store) WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) ([]app.WebhookHealth, error) {

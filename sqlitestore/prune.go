@@ -7,41 +7,65 @@ import (
 	"baoco/app"
 )
 
-// pruneStep is how many rows of a kind one commit removes.
-const pruneStep = 1000
-
 // Prune removes one step of what is old. Transactions and items that need
-// attention always stay, and so do deliveries that aren't finished.
+// attention always stay, and so do deliveries that aren't finished. What is old
+// is looked for on a reading connection: events that need attention may be many.
 func (s *Store) Prune(ctx context.Context, limits app.PruneLimits, now time.Time) (app.Pruned, error) {
+	events, err := s.old(ctx, `SELECT id`+oldInbound+` ORDER BY id`+stepLimit, limits.Inbound, now)
+	if err != nil {
+		return app.Pruned{}, err
+	}
+	attempts, err := s.old(ctx, `SELECT a.id`+oldAttempts+` ORDER BY a.id`+stepLimit, limits.History, now)
+	if err != nil {
+		return app.Pruned{}, err
+	}
+	kinds := []func(tx *tx, p *app.Pruned) (more bool, err error){
+		func(tx *tx, p *app.Pruned) (bool, error) { return pruneInbound(tx, events, p) },
+		func(tx *tx, p *app.Pruned) (bool, error) { return pruneAttempts(tx, attempts, p) },
+		func(tx *tx, _ *app.Pruned) (bool, error) {
+			return pruneRows(tx, `DELETE FROM idempotency_keys WHERE (account_id, key) IN (SELECT account_id, key FROM idempotency_keys WHERE created_ms <= ?`+stepLimit+`)`,
+				now.Add(-app.IdempotencyWindow).UnixMilli())
+		},
+		func(tx *tx, _ *app.Pruned) (bool, error) {
+			return pruneRows(tx, `DELETE FROM sessions WHERE token IN (SELECT token FROM sessions WHERE end_at <= ?`+stepLimit+`)`, now.Unix())
+		},
+		func(tx *tx, _ *app.Pruned) (bool, error) { return pruneHealth(tx, now) },
+		func(tx *tx, _ *app.Pruned) (bool, error) {
+			// A crash in the middle of deleting a webhook leaves these.
+			n, err := cancel(tx, `SELECT d.id FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
+				WHERE w.deleted_at IS NOT NULL LIMIT ?`, cancelStep)
+			return n == cancelStep, err
+		},
+	}
 	return writing(ctx, s, func(tx *tx) (p app.Pruned, err error) {
-		if limits.Inbound > 0 {
-			n, err := pruneInbound(tx, now.Add(-limits.Inbound))
+		for _, prune := range kinds {
+			more, err := prune(tx, &p)
 			if err != nil {
 				return p, err
 			}
-			p.InboundEvents, p.More = int(n), n == pruneStep
-		}
-		if limits.History > 0 {
-			n, err := pruneAttempts(tx, now.Add(-limits.History))
-			if err != nil {
-				return p, err
+			if more || tx.full() { // the kinds that follow have their turn in a step of their own
+				p.More = true
+				break
 			}
-			p.Attempts, p.More = int(n), p.More || n == pruneStep
 		}
-		if err := tx.exec(`DELETE FROM idempotency_keys WHERE created_ms <= ?`, now.Add(-app.IdempotencyWindow).UnixMilli()); err != nil {
-			return p, err
-		}
-		if err := tx.exec(`DELETE FROM sessions WHERE end_at <= ?`, now.Unix()); err != nil {
-			return p, err
-		}
-		if err := pruneHealth(tx, now); err != nil {
-			return p, err
-		}
-		// A crash in the middle of deleting a webhook leaves these.
-		_, err = cancel(tx, `SELECT d.id FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
-				WHERE w.deleted_at IS NOT NULL LIMIT ?`, pruneStep)
-		return p, err
+		return p, nil
 	})
+}
+
+// old finds the ids of a step of rows that are older than keep; none where that
+// is 0.
+func (s *Store) old(ctx context.Context, query string, keep time.Duration, now time.Time) ([]int64, error) {
+	if keep == 0 {
+		return nil, nil
+	}
+	rows, err := s.query(ctx, query, now.Add(-keep).UnixMilli())
+	return collect(rows, err, func(row scanner) (id int64, err error) { return id, row.Scan(&id) })
+}
+
+// pruneRows removes a step of rows.
+func pruneRows(tx *tx, query string, args ...any) (more bool, err error) {
+	n, err := tx.change(query, args...)
+	return n == stepRows, err
 }
 
 // The rows that are old: from the oldest on to the first that is young enough,
@@ -54,29 +78,41 @@ const (
 		AND a.id < coalesce((SELECT id FROM attempts WHERE started_ms >= ?1 ORDER BY id LIMIT 1), 9223372036854775807)`
 )
 
-func pruneInbound(tx *tx, before time.Time) (int64, error) {
-	const old = `(SELECT id` + oldInbound + ` ORDER BY id LIMIT ?2)`
-	if err := tx.exec(`DELETE FROM inbound_items WHERE inbound_event_id IN `+old, before.UnixMilli(), pruneStep); err != nil {
-		return 0, err
+// pruneInbound removes old events one by one, each after its items, until the
+// step is full: a body may have a megabyte, a call thousands of items.
+func pruneInbound(tx *tx, old []int64, p *app.Pruned) (more bool, err error) {
+	for _, id := range old {
+		if tx.full() {
+			return true, nil
+		}
+		const closed = `id = ? AND open = 0` // a retry may have opened it again
+		more, err := pruneRows(tx, `DELETE FROM inbound_items WHERE id IN (SELECT i.id FROM inbound_events e CROSS JOIN inbound_items i ON i.inbound_event_id = e.id
+				WHERE e.`+closed+stepLimit+`)`, id)
+		if err != nil || more {
+			return more, err
+		}
+		n, err := tx.change(`DELETE FROM inbound_events WHERE `+closed, id)
+		if err != nil {
+			return false, err
+		}
+		p.InboundEvents += int(n)
 	}
-	return tx.change(`DELETE FROM inbound_events WHERE id IN `+old, before.UnixMilli(), pruneStep)
+	return len(old) == stepRows, nil
 }
 
-func pruneAttempts(tx *tx, before time.Time) (int64, error) {
-	rows, err := tx.query(`SELECT a.id`+oldAttempts+` ORDER BY a.id LIMIT ?2`, before.UnixMilli(), pruneStep)
-	old, err := collect(rows, err, func(row scanner) (id int64, err error) { return id, row.Scan(&id) })
-	if err != nil || len(old) == 0 {
-		return 0, err
+func pruneAttempts(tx *tx, old []int64, p *app.Pruned) (more bool, err error) {
+	if len(old) == 0 {
+		return false, nil
 	}
 	list := joinIDs(old)
 	if err := tx.exec(`UPDATE account_totals AS t SET history_rows = history_rows - c.n
 			FROM (SELECT account_id, count(*) AS n FROM attempts WHERE id IN (SELECT value FROM json_each(?)) GROUP BY account_id) AS c
 			WHERE c.account_id = t.account_id`, list); err != nil {
-		return 0, err
+		return false, err
 	}
 	n, err := tx.change(`DELETE FROM attempts WHERE id IN (SELECT value FROM json_each(?))`, list)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
 	var blocks []int64
 	for _, id := range old { // in ascending order
@@ -84,7 +120,8 @@ func pruneAttempts(tx *tx, before time.Time) (int64, error) {
 			blocks = append(blocks, block)
 		}
 	}
-	return n, recountBlocks(tx, "attempts", blocks)
+	p.Attempts = int(n)
+	return n == stepRows, recountBlocks(tx, "attempts", blocks)
 }
 
 func (s *Store) Prunable(ctx context.Context, limits app.PruneLimits, now time.Time) (p app.Pruned, err error) {

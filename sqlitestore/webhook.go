@@ -118,35 +118,29 @@ func (s *Store) ToggleWebhook(ctx context.Context, accountID, id int64, now time
 	})
 }
 
-// cancelStep is how many deliveries one commit cancels, so that a webhook with
-// a long queue doesn't keep others waiting.
-const cancelStep = 2000
+// cancelStep is how many deliveries one step cancels: it changes two rows for
+// each.
+const cancelStep = stepRows / 2
 
 // DeleteWebhook hides the webhook at once, which ends its deliveries; their
 // state follows in steps. Steps that a crash cut off are made up by Prune.
 func (s *Store) DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error {
-	err := s.write(ctx, func(tx *tx) error {
-		if _, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID)); err != nil {
-			return err
+	deleted, err := inSteps(ctx, s, false, func(tx *tx, deleted bool) (bool, bool, error) {
+		if !deleted {
+			if _, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID)); err != nil {
+				return false, false, err
+			}
+			if err := tx.exec(`UPDATE webhooks SET deleted_at = ?, is_active = 0, secret = x'', next_secret = NULL WHERE id = ?`, now.Unix(), id); err != nil {
+				return false, false, err
+			}
 		}
-		if err := tx.exec(`UPDATE webhooks SET deleted_at = ?, is_active = 0, secret = x'', next_secret = NULL WHERE id = ?`, now.Unix(), id); err != nil {
-			return err
-		}
-		_, err := cancelDeliveries(tx, id)
-		return err
+		n, err := cancel(tx, `SELECT id FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = ? LIMIT ?`, id, cancelStep)
+		return true, n == cancelStep, err
 	})
-	for err == nil {
-		var n int64
-		n, err = writing(context.WithoutCancel(ctx), s, func(tx *tx) (int64, error) { return cancelDeliveries(tx, id) })
-		if n < cancelStep {
-			break
-		}
+	if deleted {
+		return nil
 	}
 	return err
-}
-
-func cancelDeliveries(tx *tx, webhookID int64) (int64, error) {
-	return cancel(tx, `SELECT id FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = ? LIMIT ?`, webhookID, cancelStep)
 }
 
 // cancel ends the pending deliveries that a query of ids gives.
