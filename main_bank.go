@@ -76,6 +76,9 @@ func linkBank(c *cli.Context, s *session) error {
 	if result.Recorded > 0 {
 		fmt.Fprintf(c.App.ErrWriter, "Recorded %d transactions that had been waiting; %d deliveries follow.\n", result.Recorded, result.Deliveries)
 	}
+	if result.More {
+		fmt.Fprintln(c.App.ErrWriter, "The server records the rest.")
+	}
 	return changed(c, web.EncodeBankAccount(b, s.service.Zone()), "Bank account %d is linked: %s %s, %s.", b.ID, b.Bank, b.AccountNumber, oneLine(b.AccountName))
 }
 

@@ -265,6 +265,9 @@ func linkEvent(c *cli.Context, s *session) error {
 			fmt.Fprintf(w, "Recorded of other events, which had been waiting too: %d.\n", r.Waiting)
 		}
 		fmt.Fprintf(w, "Deliveries that follow: %d.\n", r.Deliveries)
+		if r.More {
+			fmt.Fprintln(w, "The server records the rest.")
+		}
 	})
 }
 

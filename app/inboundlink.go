@@ -152,6 +152,10 @@ func (s *Service) LinkInbound(ctx context.Context, accountID, eventID int64, in 
 	return result, nil
 }
 
+// RestFollows says that what is left of a link is recorded without anybody's
+// doing.
+var RestFollows = Text{" The rest is being recorded.", " Phần còn lại đang được ghi nhận."}
+
 // ErrNothingUnassigned refuses to link an event of which nothing waits.
 func ErrNothingUnassigned() error {
 	return Refused(CodeConflict, Text{

@@ -344,11 +344,11 @@ func (r *recorder) noteClosed(event int64, outcome app.Outcome) {
 	r.closed[event] = n
 }
 
-// closeItems counts what was noted closed in the events, each written once: its
-// body is written again with it.
+// closeItems counts what was noted closed in the events, each once in a step:
+// their items are counted, and their bodies written again.
 func (r *recorder) closeItems() error {
 	for event, n := range r.closed {
-		if err := r.tx.exec(`UPDATE inbound_events SET unassigned = unassigned - ?1 - ?2, recorded = recorded + ?1, duplicates = duplicates + ?2, open = open - ?1 - ?2
+		if err := r.tx.exec(`UPDATE inbound_events SET unassigned = unassigned - ?1 - ?2, recorded = recorded + ?1, duplicates = duplicates + ?2, open = `+openItems+`
 				WHERE id = ?3`, n.recorded, n.duplicates, event); err != nil {
 			return err
 		}

@@ -127,6 +127,9 @@ func (s *Server) linkBank(v *visit) error {
 		waited := app.Textf(" Waiting transactions recorded: %d. Notifications sent to your shop: %d.", " Đã ghi nhận %d giao dịch đang chờ, trong đó có %d lượt báo cho cửa hàng.", r.Recorded, r.Deliveries)
 		flash = app.Text{EN: flash.EN + waited.EN, VI: flash.VI + waited.VI}
 	}
+	if r.More {
+		flash = app.Text{EN: flash.EN + app.RestFollows.EN, VI: flash.VI + app.RestFollows.VI}
+	}
 	return s.redirect(v, bankPath(r.BankAccount.ID), flash)
 }
 

@@ -289,9 +289,13 @@ func (s *Server) linkEvent(v *visit) error {
 	if err != nil {
 		return s.eventProblem(v, e, form, err)
 	}
-	return s.redirect(v, eventPath(e.ID), app.Textf(
+	flash := app.Textf(
 		"Recorded: %d; duplicates: %d; from other waiting calls: %d. Notifications sent to your shop: %d.",
-		"Đã ghi nhận %d giao dịch; trùng: %d; từ các lượt gọi khác đang chờ: %d. Lượt báo cho cửa hàng: %d.", r.Recorded, r.Duplicates, r.Waiting, r.Deliveries))
+		"Đã ghi nhận %d giao dịch; trùng: %d; từ các lượt gọi khác đang chờ: %d. Lượt báo cho cửa hàng: %d.", r.Recorded, r.Duplicates, r.Waiting, r.Deliveries)
+	if r.More {
+		flash = app.Text{EN: flash.EN + app.RestFollows.EN, VI: flash.VI + app.RestFollows.VI}
+	}
+	return s.redirect(v, eventPath(e.ID), flash)
 }
 
 // retryEvent reads the body of an event again.

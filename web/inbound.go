@@ -260,6 +260,7 @@ type InboundLinkJSON struct {
 	Duplicates     int             `json:"duplicates"`
 	TransactionIDs []string        `json:"transaction_ids"`
 	Waiting        int             `json:"waiting_recorded"` // of other events
+	More           bool            `json:"more"`             // the rest is being recorded
 	Open           int             `json:"open"`
 	Deliveries     int             `json:"deliveries"`
 	Linked         bool            `json:"linked"` // by this
@@ -272,7 +273,7 @@ func EncodeInboundLink(r app.InboundLinkResult, zone *time.Location) InboundLink
 	for i, id := range r.TransactionIDs {
 		ids[i] = strconv.FormatInt(id, 10)
 	}
-	return InboundLinkJSON{r.Recorded, r.Duplicates, ids, r.Waiting, r.Open, r.Deliveries, r.Linked, EncodeBankAccount(r.BankAccount, zone)}
+	return InboundLinkJSON{r.Recorded, r.Duplicates, ids, r.Waiting, r.More, r.Open, r.Deliveries, r.Linked, EncodeBankAccount(r.BankAccount, zone)}
 }
 
 func (s *Server) linkInbound(w http.ResponseWriter, q *query) error {
