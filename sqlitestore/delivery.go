@@ -306,7 +306,7 @@ func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to
 // replayStep queues one delivery for each transaction of the next failed ones,
 // which is the latest of its failures.
 func replayStep(tx *tx, webhookID int64, at *replayed, end int64, now time.Time) (more bool, err error) {
-	const next = ` FROM deliveries d INDEXED BY deliveries_failed WHERE d.webhook_id = ?1 AND d.state = 2
+	const next = ` FROM deliveries d INDEXED BY deliveries_failed WHERE d.webhook_id = ?1 AND d.state = 2 AND d.transaction_id IS NOT NULL
 		AND (d.created_ms, d.transaction_id, d.id) > (?2, ?3, ?4) AND d.created_ms < ?5`
 	const order = ` ORDER BY d.created_ms, d.transaction_id, d.id`
 	begin := *at
