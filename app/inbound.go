@@ -54,6 +54,10 @@ type InboundReading struct {
 	Nothing  Text // what a body without elements is, such as a test call; a sentence
 }
 
+// MaxElements is how many elements a call has at most. Of one with more nothing
+// is read: a real one has a few hundred.
+const MaxElements = 2000
+
 // InboundCall is one authenticated call of a source.
 type InboundCall struct {
 	AccountID  int64

@@ -10,6 +10,15 @@ func (s *Store) Write(ctx context.Context, fn func(exec func(query string, args 
 	return s.write(ctx, func(tx *tx) error { return fn(tx.exec) })
 }
 
+// Watch has fn told how many rows each work of the writer changed from now on,
+// on the writer's own goroutine.
+func (s *Store) Watch(ctx context.Context, fn func(changes int64)) error {
+	return s.write(ctx, func(tx *tx) error {
+		tx.stepped = fn
+		return nil
+	})
+}
+
 // LockDir is the lock of a backup that is being made.
 var LockDir = lockDir
 

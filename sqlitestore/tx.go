@@ -22,7 +22,7 @@ type tx struct {
 	totals  *totals
 	changes int64 // rows written so far
 	step    stepBegin
-	stepped func(changes int64) // told of every work that succeeded; nil but in tests
+	stepped func(changes int64) // told what every work changed; nil but in tests
 
 	rosters       map[int64]*roster // by account
 	served        map[serving]bool  // what is noted in source_bank_accounts

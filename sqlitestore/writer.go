@@ -269,7 +269,8 @@ func (t *tx) runJob(job *write) error {
 	err := protect(func() error { return job.fn(t) })
 	if err != nil {
 		t.totals.rewind(mark)
-	} else if t.stepped != nil {
+	}
+	if t.stepped != nil {
 		t.stepped(t.changes - t.step.changes)
 	}
 	return err
