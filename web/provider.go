@@ -26,6 +26,17 @@ type adapter struct {
 	strict bool
 }
 
+// elements reads a body, but for one with more elements than a call may have:
+// of that nothing can be read.
+func (a adapter) elements(in inbound) reading {
+	read := a.read(in)
+	if len(read.elements) > app.MaxElements {
+		read.elements = []app.Incoming{unreadable("body",
+			fmt.Sprintf("has more than %d transactions", app.MaxElements), fmt.Sprintf("có hơn %d giao dịch", app.MaxElements))}
+	}
+	return read
+}
+
 // inbound is one call as an adapter sees it.
 type inbound struct {
 	source app.Source
@@ -99,7 +110,7 @@ func ReadInbound(source app.Source, channel app.Channel, body []byte, receivedAt
 	if !found {
 		return app.InboundReading{Elements: []app.Incoming{unreadable("body", "is of a format that is no longer known", "thuộc định dạng không còn được hỗ trợ")}}
 	}
-	read := a.read(inbound{source, body, receivedAt, zone})
+	read := a.elements(inbound{source, body, receivedAt, zone})
 	result := app.InboundReading{Elements: read.elements, Nothing: read.nothing}
 	switch {
 	case len(read.elements) > 0:
@@ -188,8 +199,12 @@ func (s *Server) provider(at entrance) http.HandlerFunc {
 	}
 }
 
+// fewElements is up to how many elements of a call are recorded although the
+// provider doesn't wait for the answer.
+const fewElements = 20
+
 func (s *Server) record(r *http.Request, in inbound, adapter adapter) (app.Recording, error) {
-	read := adapter.read(in)
+	read := adapter.elements(in)
 	call := app.InboundCall{
 		AccountID: in.source.AccountID, Source: in.source, Channel: app.ChannelCall, Body: in.body, ReceivedAt: in.at,
 		Elements: read.elements, Fault: read.fault,
@@ -198,7 +213,12 @@ func (s *Server) record(r *http.Request, in inbound, adapter adapter) (app.Recor
 		call.Body = nil
 	}
 	// A provider that hangs up early has told of its transaction all the same.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), requestTimeout)
+	// The work of one that sent many leaves the queue: it sends them again.
+	ctx := r.Context()
+	if len(call.Elements) <= fewElements {
+		ctx = context.WithoutCancel(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	recording, err := s.service.RecordTransactions(ctx, call)
 	if err == nil && adapter.strict {
