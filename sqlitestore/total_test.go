@@ -75,7 +75,7 @@ func (h *history) reopen(path string) {
 	must(h.t, err)
 	h.service = app.NewService(app.Config{
 		Store: h.store, Zone: zone, Targets: targets,
-		Providers: []app.ProviderKind{{Provider: "native", Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer}},
+		Providers: []app.ProviderKind{{Provider: "native", Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer, CatchUp: true}},
 		Send: func(context.Context, app.Outgoing) app.Result {
 			return app.Result{StartedAt: h.now, StatusCode: 200}
 		},

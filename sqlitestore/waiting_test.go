@@ -1,0 +1,220 @@
+package sqlitestore_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"baoco/app"
+)
+
+// several is more than some steps of a link.
+const several = 600
+
+// cutLink links ACB 999, for which many wait, and cuts the link off after its
+// first step, as a crash does.
+func (h *history) cutLink(notify app.NotifyOnLink) app.BankAccount {
+	h.t.Helper()
+	ctx, cancel := context.WithCancel(h.t.Context())
+	defer cancel()
+	// Told before the first commit, whose caller waits for it; the second step
+	// finds that the caller has gone.
+	steps := 0
+	must(h.t, h.store.Watch(ctx, func(int64) {
+		if steps++; steps == 3 { // the first is that of Watch itself
+			cancel()
+		}
+	}))
+	r, err := h.service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A", Notify: notify}, h.now)
+	must(h.t, err)
+	must(h.t, h.store.Watch(h.t.Context(), nil))
+	if !r.More || r.Recorded == 0 || r.Recorded >= several {
+		h.t.Fatalf("the link wasn't cut off: %d recorded, more: %t", r.Recorded, r.More)
+	}
+	return r.BankAccount
+}
+
+// finish does what the regular work does once a link is left alone.
+func (h *history) finish() {
+	h.t.Helper()
+	must(h.t, h.service.FinishLinks(h.t.Context(), h.now.Add(time.Minute)))
+}
+
+func (h *history) count(query string) int64 {
+	h.t.Helper()
+	return peek(h.t, h.store.Path(), `SELECT count(*) FROM `+query)[0][0].(int64)
+}
+
+// What is left of a link that was cut off is recorded without anybody's doing,
+// also after a start: as it was asked for, and by what holds by then.
+func TestLinkGoesOn(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		notify     app.NotifyOnLink
+		meanwhile  func(h *history, b app.BankAccount)
+		recorded   int64 // transactions of the bank account
+		deliveries int64
+		waiting    int64 // items that still do
+	}{
+		{"nothing else", app.NotifyRecent, nil, several, 2 * several, 0},
+		{"without notices", app.NotifyNone, nil, several, 0, 0},
+		{"a start, a day later", app.NotifyRecent, func(h *history, _ app.BankAccount) {
+			must(h.t, h.store.Close())
+			h.reopen(h.store.Path())
+			h.now = h.now.Add(30 * time.Hour)
+		}, several, 2 * several, 0},
+		{"the same by another source", app.NotifyRecent, func(h *history, _ app.BankAccount) {
+			call := h.callOf(h.waiting(several - 10))
+			call.Source = h.sources[1]
+			r, err := h.service.RecordTransactions(h.t.Context(), call)
+			must(h.t, err)
+			if r.Recorded != len(call.Elements) {
+				h.t.Fatalf("%d recorded", r.Recorded)
+			}
+		}, several, 2 * several, 0},
+		{"the same again", app.NotifyRecent, func(h *history, _ app.BankAccount) {
+			if r := h.record(h.waiting(several - 10)); r.Duplicates != 10 {
+				h.t.Fatalf("%d duplicates", r.Duplicates)
+			}
+		}, several, 2 * several, 0},
+		{"the rest is discarded", app.NotifyRecent, func(h *history, _ app.BankAccount) {
+			_, err := h.service.DiscardInbound(h.t.Context(), 1, 1)
+			must(h.t, err)
+		}, -1, -1, 0},
+		{"switched off", app.NotifyRecent, func(h *history, b app.BankAccount) {
+			_, err := h.service.ToggleBankAccount(h.t.Context(), 1, b.ID, h.now)
+			must(h.t, err)
+		}, several, -1, 0},
+		{"unlinked", app.NotifyRecent, func(h *history, b app.BankAccount) {
+			must(h.t, h.service.UnlinkBankAccount(h.t.Context(), 1, b.ID, h.now))
+		}, -1, -1, -1},
+		{"unlinked and linked again without notices", app.NotifyAll, func(h *history, b app.BankAccount) {
+			must(h.t, h.service.UnlinkBankAccount(h.t.Context(), 1, b.ID, h.now))
+			_, err := h.service.LinkBankAccount(h.t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A", Notify: app.NotifyNone}, h.now)
+			must(h.t, err)
+		}, several, -1, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHistory(t, create(t), 1)
+			defer func() { h.store.Close() }()
+			h.record(h.elements(several, "999"))
+			b := h.cutLink(c.notify)
+			const transactions, deliveries, items = `transactions`, `deliveries`, `inbound_items WHERE state = 'unassigned'`
+			recorded, told, waiting := h.count(transactions), h.count(deliveries), h.count(items)
+			if c.meanwhile != nil {
+				c.meanwhile(h, b)
+			}
+			h.finish()
+			for _, left := range []struct {
+				query             string
+				want, sinceTheCut int64
+			}{{transactions, c.recorded, recorded}, {deliveries, c.deliveries, told}, {items, c.waiting, waiting}} {
+				if left.want < 0 {
+					left.want = left.sinceTheCut
+				}
+				if n := h.count(left.query); n != left.want {
+					t.Errorf("%d %s, want %d", n, left.query, left.want)
+				}
+			}
+			if n := h.count(`unfinished_links`); n != 0 {
+				t.Errorf("%d links are unfinished", n)
+			}
+			whole(t, h.store.Path(), h.now)
+		})
+	}
+}
+
+// waiting are the elements that wait for ACB 999, from one on, as another call
+// names them.
+func (h *history) waiting(from int) []app.Incoming {
+	seq := h.seq
+	h.seq = 0
+	list := h.elements(several, "999")[from:]
+	h.seq = seq
+	return list
+}
+
+// Who links is left alone with it for a while: what they are told counts all.
+func TestLinkIsLeftAlone(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	h.record(h.elements(several, "999"))
+	h.cutLink(app.NotifyAll)
+	before := h.count(`transactions`)
+	must(t, h.service.FinishLinks(t.Context(), h.now.Add(20*time.Second)))
+	if n := h.count(`transactions`); n != before {
+		t.Errorf("%d transactions after %d", n, before)
+	}
+}
+
+// An event's link that was cut off goes on too, with what it was told: items
+// without a number go where somebody said.
+func TestLinkOfEventGoesOn(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	elements := h.elements(several, "")
+	source, err := h.service.AddSource(t.Context(), 1, app.SourceAdd{Provider: "native", Name: "sms", BankAccountID: h.banks[0].ID}, h.now)
+	must(t, err)
+	must(t, h.service.UnlinkBankAccount(t.Context(), 1, h.banks[0].ID, h.now))
+	call := h.callOf(elements)
+	call.Source = source
+	r, err := h.service.RecordTransactions(t.Context(), call)
+	must(t, err)
+	if r.Unassigned != several {
+		t.Fatalf("%+v", r)
+	}
+	h.record(h.elements(several, "1000")) // wait for the same
+	ctx, cancel := context.WithCancel(t.Context())
+	steps := 0
+	must(t, h.store.Watch(ctx, func(int64) {
+		if steps++; steps == 3 {
+			cancel()
+		}
+	}))
+	l, err := h.service.LinkInbound(ctx, 1, 1, app.InboundLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A"}, h.now)
+	must(t, err)
+	must(t, h.store.Watch(t.Context(), nil))
+	if !l.More || l.Recorded == 0 || l.Recorded >= several || l.Waiting != 0 {
+		t.Fatalf("%d and %d recorded, more: %t", l.Recorded, l.Waiting, l.More)
+	}
+	h.finish()
+	if n := h.count(`transactions`); n != 2*several {
+		t.Errorf("%d transactions, want %d", n, 2*several)
+	}
+	if n := h.count(`inbound_events WHERE open > 0 OR unassigned > 0`); n != 0 {
+		t.Errorf("%d events are open", n)
+	}
+	whole(t, h.store.Path(), h.now)
+}
+
+// The work of a caller who has gone before the writer comes to it is not done.
+func TestGoneCallerLeavesTheQueue(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	busy, free := make(chan struct{}), make(chan struct{})
+	go func() {
+		_ = h.store.Write(context.Background(), func(func(string, ...any) error) error {
+			close(busy)
+			<-free
+			return nil
+		})
+	}()
+	<-busy
+	ctx, leave := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := h.service.RecordTransactions(ctx, h.callOf(h.elements(1, "1000")))
+		done <- err
+	}()
+	leave()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("the caller got %v", err)
+	}
+	close(free)
+	h.record(h.elements(1, "1001"))
+	if n := h.count(`transactions`); n != 1 {
+		t.Errorf("%d transactions, want the last alone", n)
+	}
+}
