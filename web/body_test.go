@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"baoco/app"
 	"baoco/web"
@@ -27,6 +28,12 @@ func (e *endless) Read(p []byte) (int, error) {
 	e.read += len(p)
 	return len(p), nil
 }
+
+// timed is an answer for which times can be set, and mean nothing.
+type timed struct{ *httptest.ResponseRecorder }
+
+func (timed) SetReadDeadline(time.Time) error  { return nil }
+func (timed) SetWriteDeadline(time.Time) error { return nil }
 
 // TestEveryBodyIsBounded sends every action of the tables in routes.go a body
 // without end.
@@ -66,7 +73,7 @@ func TestEveryBodyIsBounded(t *testing.T) {
 			most, refused = 0, http.StatusUnprocessableEntity // it isn't multipart
 		}
 		recorder := httptest.NewRecorder()
-		h.ServeHTTP(recorder, request)
+		h.ServeHTTP(timed{recorder}, request)
 		if body.read > most+spare || refused != 0 && recorder.Code != refused {
 			t.Errorf("%s %s: %d bytes are read, answered %d", method, path, body.read, recorder.Code)
 		}
