@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "freeze the schema as it is now: only be
 // sha256sum prints them, and a file of every version with its key.
 const (
 	releasedSums = "testdata/migration.sha256"
-	releasedFile = "testdata/schema-%d.db"
+	releasedFile = "testdata/schema-%d"
 )
 
 // A released schema never changes: files of it stand at people's. Whatever else
