@@ -72,22 +72,26 @@ func rootCommand(stdin io.Reader, out, stderr io.Writer) *cli.App {
 		Usage:          "notify your shop of every bank transaction, from your own server",
 		Description:    "Start with: baoco demo\nThen, in an empty directory: baoco serve",
 		Version:        version,
-		HideVersion:    true,
+		HideVersion:    true, // its flag prints more than the command version does
+		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version", DisableDefaultText: true}},
 		Reader:         stdin,
 		Writer:         out,
 		ErrWriter:      stderr,
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   usageError,
 		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
-				return usagef("there is no command %q; see baoco help", c.Args().First())
+			switch {
+			case c.Args().Present():
+				return unknownCommand(c, c.App.Commands)
+			case c.Bool("version"):
+				return printVersion(c)
 			}
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{
 			serveCommand(), demoCommand(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(),
 			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(), alertCommand(),
-			backupCommand(), restoreCommand(), doctorCommand(), pruneCommand(), systemdCommand(), benchCommand(), openAPICommand(), versionCommand(),
+			backupCommand(), restoreCommand(), doctorCommand(), pruneCommand(), systemdCommand(), benchCommand(), openAPICommand(), completionCommand(), versionCommand(),
 		},
 	}
 	for _, command := range root.Commands {
@@ -106,14 +110,13 @@ func finish(command *cli.Command) {
 			}
 		}
 		ownFlags(command)
-		requireFlags(command)
+		checkFlags(command)
 		return
 	}
-	group := command.Name
 	if command.Action == nil {
 		command.Action = func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usagef("there is no command %q; see baoco help %s", group+" "+c.Args().First(), group)
+				return unknownCommand(c, command.Subcommands)
 			}
 			return cli.ShowSubcommandHelp(c)
 		}
@@ -143,9 +146,10 @@ func ownFlags(command *cli.Command) {
 	}
 }
 
-// requireFlags checks required flags in the action: the library would print
-// its help to stdout, where data goes.
-func requireFlags(command *cli.Command) {
+// checkFlags checks flags before the action, required ones too: the library
+// would print its help to stdout, where data goes. What the action finds wrong
+// is told in the words of the command line.
+func checkFlags(command *cli.Command) {
 	var required []string
 	for _, f := range command.Flags {
 		switch f := f.(type) {
@@ -163,13 +167,51 @@ func requireFlags(command *cli.Command) {
 	}
 	action := command.Action
 	command.Action = func(c *cli.Context) error {
-		for _, name := range required {
-			if !c.IsSet(name) {
-				return usagef("--%s is required; see %s --help", name, c.Command.HelpName)
+		if err := missingFlags(c, required); err != nil {
+			return err
+		}
+		for _, f := range command.Flags {
+			name := f.Names()[0]
+			_, number := f.(*cli.Int64Flag) // others are ids of providers
+			if number && strings.HasSuffix(name, "-id") && name != "since-id" && c.IsSet(name) && c.Int64(name) < 1 {
+				return exitStatus{exitNotFound, fmt.Errorf("--%s %d names nothing", name, c.Int64(name))}
 			}
 		}
-		return action(c)
+		if err := action(c); err != nil {
+			return typedError{err, command}
+		}
+		return nil
 	}
+}
+
+// missingFlags tells all required flags that were not given.
+func missingFlags(c *cli.Context, required []string) error {
+	var missing []string
+	for _, name := range required {
+		if !c.IsSet(name) {
+			missing = append(missing, "--"+name)
+		}
+	}
+	switch n := len(missing); n {
+	case 0:
+		return nil
+	case 1:
+		return usagef("%s is required; see %s --help", missing[0], c.Command.HelpName)
+	default:
+		return usagef("%s and %s are required; see %s --help", strings.Join(missing[:n-1], ", "), missing[n-1], c.Command.HelpName)
+	}
+}
+
+// unknownCommand is the error of a word that should be one of commands.
+func unknownCommand(c *cli.Context, commands []*cli.Command) error {
+	typed := c.Args().First()
+	var names []*cli.Command
+	for _, command := range commands {
+		if !command.Hidden {
+			names = append(names, command)
+		}
+	}
+	return usagef("there is no command %q. %s See %s --help", strings.TrimSpace(c.Command.HelpName+" "+typed), cli.SuggestCommand(names, typed), c.Command.HelpName)
 }
 
 func versionCommand() *cli.Command {
@@ -177,9 +219,13 @@ func versionCommand() *cli.Command {
 		Name: "version", Usage: "print the version", Description: example("baoco version"),
 		Flags: []cli.Flag{outputFlag},
 		Action: func(c *cli.Context) error {
-			return output(c, map[string]string{"version": version}, func(w io.Writer) { fmt.Fprintln(w, "baoco "+version) })
+			return printVersion(c)
 		},
 	}
+}
+
+func printVersion(c *cli.Context) error {
+	return output(c, map[string]string{"version": version}, func(w io.Writer) { fmt.Fprintln(w, "baoco "+version) })
 }
 
 func example(lines ...string) string { return "Example:\n   " + strings.Join(lines, "\n   ") }
@@ -217,7 +263,7 @@ func admin(action func(c *cli.Context, s *session) error) cli.ActionFunc {
 		if err := checkOutput(c); err != nil {
 			return err
 		}
-		store, err := sqlitestore.Open(c.Context, c.String("db"), sqlitestore.Options{Migrating: sayMigrating(c.App.ErrWriter)})
+		store, err := openDatabase(c.Context, c.String("db"), sqlitestore.Options{Migrating: sayMigrating(c.App.ErrWriter)})
 		if errors.Is(err, sqlitestore.ErrNoFile) {
 			return fmt.Errorf("%w; baoco serve creates it, --db names another", err)
 		}
@@ -241,6 +287,22 @@ func sayMigrating(w io.Writer) func(sqlitestore.Migration) {
 	return func(m sqlitestore.Migration) {
 		fmt.Fprintf(w, "Bringing the database from schema %d to %d. A copy of it as it was: %s\n", m.From, m.To, m.Kept)
 	}
+}
+
+// openDatabase opens the file. Whatever keeps it from that, a disk that can
+// only be read among others, is a failure of the database.
+func openDatabase(ctx context.Context, path string, o sqlitestore.Options) (*sqlitestore.Store, error) {
+	store, err := sqlitestore.Open(ctx, path, o)
+	return store, databaseError(err)
+}
+
+// databaseError is a failure that has no exit code of its own, of work on
+// database files.
+func databaseError(err error) error {
+	if err != nil && exitCode(err) == exitError {
+		return exitStatus{exitDatabase, err}
+	}
+	return err
 }
 
 // newService wires the use cases over a file, with what the file knows of the
@@ -290,7 +352,53 @@ func usagef(format string, args ...any) error {
 	return exitStatus{exitUsage, fmt.Errorf(format, args...)}
 }
 
-func usageError(_ *cli.Context, err error, _ bool) error { return exitStatus{exitUsage, err} }
+// usageError is what the library says of flags that it can't read, with the
+// nearest flag where there is none of the name.
+func usageError(c *cli.Context, err error, _ bool) error {
+	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
+		return usagef("there is no flag %q. Did you mean %s? See %s --help", dashed(name), cli.SuggestFlag(c.Command.Flags, name, false), c.Command.HelpName)
+	}
+	return exitStatus{exitUsage, err}
+}
+
+// dashed is a flag as it is typed.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// typedError is an error of a command, whose flags are what people typed.
+type typedError struct {
+	error
+	command *cli.Command
+}
+
+func (e typedError) Unwrap() error { return e.error }
+
+// flagNames are the flags whose names differ from those of the fields that
+// they fill.
+var flagNames = map[string][]string{
+	"webhook_url": {"url"}, "account_number": {"number"}, "accountNumber": {"account-number"}, "account_name": {"name"}, "gateway": {"bank"},
+	"transferType": {"type"}, "transferAmount": {"amount"}, "transactionNumber": {"transaction-number"}, "transactionDate": {"date"},
+	"email_to": {"to"}, "email_from": {"from"}, "smtp_host": {"host"}, "smtp_port": {"port"}, "smtp_security": {"security"}, "smtp_user": {"user"},
+	"smtp_password": {"password-file"}, "password": {"password-file"}, "secret": {"secret-file"}, "token": {"token-file"}, "api-key": {"api-key-file"},
+	"body": {"body-file"}, "kind": {"mute"}, "expires_at": {"expires"},
+}
+
+// typed is what was typed for a field: a flag of the command, or its argument.
+func typed(command *cli.Command, field string) string {
+	for _, name := range append(flagNames[field], strings.ReplaceAll(field, "_", "-")) {
+		if hasFlag(command, name) {
+			return "--" + name
+		}
+	}
+	if strings.EqualFold(field, command.ArgsUsage) {
+		return command.ArgsUsage
+	}
+	return field
+}
 
 // exitCode is the one table of what an error is to a shell.
 func exitCode(err error) int {
@@ -311,6 +419,9 @@ func exitCode(err error) int {
 	}
 	switch app.CodeOf(err) {
 	case app.CodeValidation, app.CodeInvalidJSON:
+		if namesNothing(err) {
+			return exitNotFound
+		}
 		return exitUsage
 	case app.CodeNotFound:
 		return exitNotFound
@@ -321,6 +432,13 @@ func exitCode(err error) int {
 		return exitDatabase
 	}
 	return exitError
+}
+
+// namesNothing tells whether all that is wrong is ids that name nothing.
+func namesNothing(err error) bool {
+	var e *app.Error
+	return errors.As(err, &e) && len(e.Fields) > 0 &&
+		!slices.ContainsFunc(e.Fields, func(f app.FieldError) bool { return f.Text != app.UnknownReference && f.Text != app.NotLinked })
 }
 
 // errorText is an error for the person at the terminal: in their words where
@@ -336,9 +454,14 @@ func errorText(err error) string {
 		}
 		return e.Text.EN
 	}
+	var in typedError
 	var parts []string
 	for _, f := range e.Fields {
-		parts = append(parts, f.Field+" "+f.Text.EN)
+		name := f.Field
+		if errors.As(err, &in) {
+			name = typed(in.command, name)
+		}
+		parts = append(parts, name+" "+f.Text.EN)
 	}
 	return strings.Join(parts, "; ")
 }

@@ -64,10 +64,8 @@ func databaseCommand(action cli.ActionFunc) cli.ActionFunc {
 			return exitStatus{exitError, errors.New("interrupted")}
 		case errors.Is(err, sqlitestore.ErrBackupRuns), errors.Is(err, sqlitestore.ErrInUse), errors.Is(err, fs.ErrExist):
 			return exitStatus{exitConflict, err}
-		case err != nil && exitCode(err) == exitError:
-			return exitStatus{exitDatabase, err}
 		}
-		return err
+		return databaseError(err)
 	}
 }
 

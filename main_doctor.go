@@ -101,7 +101,7 @@ func sayProgress(w io.Writer) func(what string) {
 }
 
 func repairTotals(c *cli.Context) error {
-	store, err := sqlitestore.Open(c.Context, c.String("db"), sqlitestore.Options{Serve: true, Migrating: sayMigrating(c.App.ErrWriter)})
+	store, err := openDatabase(c.Context, c.String("db"), sqlitestore.Options{Serve: true, Migrating: sayMigrating(c.App.ErrWriter)})
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ type replacedKey struct {
 func replaceKey(c *cli.Context) error {
 	replaced, err := sqlitestore.ReplaceKey(c.Context, c.String("db"), time.Now())
 	if err != nil {
-		return err
+		return databaseError(err)
 	}
 	r := replacedKey{Webhooks: []lostJSON{}, Sources: []lostSourceJSON{}, Alerts: []lostAlertJSON{}}
 	if replaced.Aside != "" {

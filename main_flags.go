@@ -38,6 +38,9 @@ func flagsFirst(root *cli.App, args []string) []string {
 		current, commands = next, next.Subcommands
 		path = append(path, arg)
 	}
+	if current != nil && current.SkipFlagParsing {
+		return args
+	}
 	skip := len(path) - 1
 	for i := 1; i < len(args); i++ {
 		arg := args[i]
@@ -47,7 +50,8 @@ func flagsFirst(root *cli.App, args []string) []string {
 			i = len(args)
 		case len(arg) > 1 && arg[0] == '-' && !isNegative(arg):
 			flags = append(flags, arg)
-			if !strings.Contains(arg, "=") && takesValue(current, arg) && i+1 < len(args) {
+			takes := takesValue(current, arg) || current == nil && anyFlagTakesValue(root.Commands, arg)
+			if !strings.Contains(arg, "=") && takes && i+1 < len(args) {
 				i++
 				flags = append(flags, args[i])
 			}
@@ -57,12 +61,12 @@ func flagsFirst(root *cli.App, args []string) []string {
 			rest = append(rest, arg)
 		}
 	}
+	if current == nil && len(rest) > 0 { // an unknown command, whose flags nobody knows
+		flags = nil
+	}
 	out := append(path, flags...)
 	if len(rest) > 0 {
 		out = append(append(out, "--"), rest...)
-	}
-	if current == nil { // help, or an unknown command
-		return args
 	}
 	return out
 }

@@ -222,7 +222,7 @@ func TestImportMapped(t *testing.T) {
 		t.Error(stderr)
 	}
 	w.imports(importCounts{Rows: 2, Duplicates: 2}, append(columns, path, "--bank-account-id", "1")...)
-	w.run(2, append(append([]string{"transaction", "import"}, columns...), path, "--bank-account-id", "77")...)
+	w.run(3, append(append([]string{"transaction", "import"}, columns...), path, "--bank-account-id", "77")...)
 }
 
 func TestImportWorkbook(t *testing.T) {

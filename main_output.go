@@ -191,15 +191,23 @@ func yesNo(b bool) string {
 	return "no"
 }
 
-// idArgument is the one argument of a command: an id. One that can't name
-// anything is not found, as it would be in the API.
+// idArgument is the one argument of a command: an id.
 func idArgument(c *cli.Context, what string) (int64, error) {
 	if c.NArg() != 1 {
 		return 0, usagef("%s takes one argument, the id of a %s", c.Command.FullName(), what)
 	}
-	id, err := strconv.ParseInt(c.Args().First(), 10, 64)
-	if err != nil || id < 1 {
-		return 0, exitStatus{exitNotFound, fmt.Errorf("there is no %s with the id %q", what, c.Args().First())}
+	return parseID(c.Args().First(), what)
+}
+
+// parseID reads an id. What is a number but can't be an id is not found; what
+// is no number is a wrong use, as it is in a flag.
+func parseID(text, what string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, usagef("the id of a %s is a number, not %q", what, text)
+	}
+	if id < 1 {
+		return 0, exitStatus{exitNotFound, fmt.Errorf("there is no %s with the id %d", what, id)}
 	}
 	return id, nil
 }

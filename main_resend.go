@@ -39,9 +39,9 @@ func resendDeliveries(c *cli.Context, s *session) error {
 func resendMany(c *cli.Context, s *session) error {
 	var ids []int64
 	for _, text := range c.Args().Slice() {
-		id, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || id < 1 {
-			return exitStatus{exitNotFound, fmt.Errorf("there is no history record with the id %q", text)}
+		id, err := parseID(text, "history record")
+		if err != nil {
+			return err
 		}
 		ids = append(ids, id)
 	}

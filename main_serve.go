@@ -184,7 +184,7 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	store, err := sqlitestore.Open(ctx, s.db, sqlitestore.Options{Serve: true, Logger: log, Migrating: func(m sqlitestore.Migration) {
+	store, err := openDatabase(ctx, s.db, sqlitestore.Options{Serve: true, Logger: log, Migrating: func(m sqlitestore.Migration) {
 		log.Info("bringing the database up to date", "from_schema", m.From, "to_schema", m.To, "copy_of_before", m.Kept)
 	}})
 	if err != nil {

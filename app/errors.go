@@ -133,10 +133,16 @@ func (v *Invalid) Err() error {
 	}
 }
 
-// ErrUnknownReference is the failure of an id in a query that names nothing in
-// the account.
+// UnknownReference is what is wrong with an id that names nothing in the
+// account.
+var UnknownReference = Text{"names nothing in this account", "không tồn tại trong tài khoản này"}
+
+// NotLinked is what is wrong with the id of a bank account that isn't linked.
+var NotLinked = Text{"is not a linked bank account", "chưa được liên kết"}
+
+// ErrUnknownReference is the failure of such an id in a query.
 func ErrUnknownReference(field string) error {
-	return InvalidField(field, "names nothing in this account", "không tồn tại trong tài khoản này")
+	return InvalidField(field, UnknownReference.EN, UnknownReference.VI)
 }
 
 // InvalidField is the failure of a single field.

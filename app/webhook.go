@@ -252,5 +252,5 @@ func ErrTooManyWebhooks() error {
 // ErrUnknownBankAccountID refuses a bank account that doesn't exist in this
 // account.
 func ErrUnknownBankAccountID() error {
-	return InvalidField("bank_account_id", "is not a linked bank account", "chưa được liên kết")
+	return InvalidField("bank_account_id", NotLinked.EN, NotLinked.VI)
 }

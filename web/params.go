@@ -56,7 +56,7 @@ func (p *params) id(name string) int64 {
 	}
 	id, ok := parseID(text)
 	if !ok {
-		p.bad.Add(name, "names nothing in this account", "không tồn tại trong tài khoản này")
+		p.bad.Add(name, app.UnknownReference.EN, app.UnknownReference.VI)
 	}
 	return id
 }
