@@ -37,26 +37,32 @@ func linkedBankAccount(tx *tx, accountID, id int64) error {
 	return err
 }
 
-// linkBankAccount inserts the row, or brings back one that was unlinked.
+// linkBankAccount inserts the row, or brings back one that was unlinked. A bank
+// that changed its name has two codes; under both it is linked once.
 func linkBankAccount(tx *tx, b app.BankAccount, now time.Time) (int64, error) {
-	var id int64
-	var unlinked sql.NullInt64
-	err := tx.queryRow(`SELECT id, unlinked_at FROM bank_accounts WHERE account_id = ? AND account_number = ? AND bank = ?`,
-		b.AccountID, b.AccountNumber, b.Bank).Scan(&id, &unlinked)
-	if err != nil && !noRows(err) {
-		return 0, err
-	}
-	known := err == nil
 	if _, err := unexpired(tx, b.AccountID, now); err != nil {
 		return 0, err
 	}
-	if known && !unlinked.Valid {
-		return 0, app.ErrBankAccountLinked(b.Bank, b.AccountNumber)
+	roster, err := tx.roster(b.AccountID)
+	if err != nil {
+		return 0, err
+	}
+	bank, _ := app.FindBank(b.Bank)
+	for _, linked := range roster.bankAccounts[b.AccountNumber] {
+		if bank.Is(linked.Bank) {
+			return 0, app.ErrBankAccountLinked(linked.Bank, linked.AccountNumber)
+		}
 	}
 	if err := withinPlan(tx, b.AccountID, now); err != nil {
 		return 0, err
 	}
-	if known {
+	var id int64
+	err = tx.queryRow(`SELECT id FROM bank_accounts WHERE account_id = ? AND account_number = ? AND bank = ?`,
+		b.AccountID, b.AccountNumber, b.Bank).Scan(&id)
+	if err != nil && !noRows(err) {
+		return 0, err
+	}
+	if err == nil {
 		return id, tx.exec(`UPDATE bank_accounts SET account_name = ?, status = ?, created_at = ?, unlinked_at = NULL WHERE id = ?`,
 			b.AccountName, string(b.Status), b.CreatedAt.Unix(), id)
 	}

@@ -55,6 +55,12 @@ func TestBankPages(t *testing.T) {
 	b.post("/banks/1/unlink", "account_number", "1935 4957").goes(t, "/banks")
 	b.get("/banks/1").wantStatus(t, http.StatusNotFound)
 	w.wantTransactions(1)
+
+	// A bank with two codes is one bank.
+	b.post("/banks", "bank", "LIENVIETPOST_BANK", "account_number", "0700", "account_name", "A").goes(t, "/banks/2")
+	twice := b.post("/banks", "bank", "LPB", "account_number", "0700", "account_name", "A")
+	twice.wantStatus(t, http.StatusConflict)
+	twice.shows(t, "LIENVIETPOST_BANK 0700 is linked already")
 }
 
 func TestBankPlanLimit(t *testing.T) {
