@@ -22,8 +22,9 @@ import (
 type ImportOptions struct {
 	AccountID     int64
 	BankAccountID int64 // that the file is about; 0: it says so itself
-	Notify        bool  // tell the webhooks
-	DryRun        bool  // record nothing, and tell what would be
+	File          string
+	Notify        bool // tell the webhooks
+	DryRun        bool // record nothing, and tell what would be
 }
 
 // Import is one file on its way in. It is for one goroutine.
@@ -32,7 +33,11 @@ type Import struct {
 	options ImportOptions
 	linked  map[string][]BankAccount // by number
 	days    map[string]*dayRows
+	id      int64
 }
+
+// ID is the import that rows were recorded as; 0: none was recorded yet.
+func (i *Import) ID() int64 { return i.id }
 
 // NewImport begins to import a file. CodeValidation for an unknown bank
 // account.
@@ -56,12 +61,13 @@ func (s *Service) NewImport(ctx context.Context, o ImportOptions) (*Import, erro
 // Add records the next rows of the file in one commit. OutcomeUnassigned means
 // that no linked bank account fits; nothing is kept of such a row, nor of one
 // with a fault, such as a date that is missing, impossible or in the future: a
-// file is no call, whose time of receipt would do. Files may overlap, and a file may be added again: what is known
-// already is a duplicate.
+// file is no call, whose time of receipt would do. Files may overlap, and a file
+// may be added again: what is known already is a duplicate.
 func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recording, error) {
 	call := InboundCall{
 		AccountID: i.options.AccountID, Source: Source{BankAccountID: i.options.BankAccountID}, Channel: ChannelFile,
 		ReceivedAt: now, Elements: rows, Silent: !i.options.Notify, DryRun: i.options.DryRun,
+		File: CleanText(i.options.File, maxKey), Import: i.id,
 	}
 	for n := range rows {
 		i.identify(&rows[n])
@@ -72,6 +78,7 @@ func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recor
 	i.service.normalize(&call)
 	recording, err := i.service.store.RecordInbound(ctx, call, i.service.zone)
 	if err == nil && !i.options.DryRun {
+		i.id = recording.Import
 		i.service.wake(recording.Webhooks, recording.Ready)
 	}
 	return recording, err

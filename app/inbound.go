@@ -69,8 +69,10 @@ type InboundCall struct {
 	Silent     bool // no deliveries
 	Key        IdempotencyKey
 
-	DryRun bool // record nothing, and tell what would be
-	Fault  bool // the source says that something is wrong on its side
+	DryRun bool   // record nothing, and tell what would be
+	File   string // on ChannelFile: its name
+	Import int64  // that the elements belong to; 0: a new one, made with the first that is recorded
+	Fault  bool   // the source says that something is wrong on its side
 
 	QuietBefore time.Time // no deliveries for what happened before; zero: none is meant
 }
@@ -103,7 +105,8 @@ type Recording struct {
 	Webhooks                                              []int64    // that got them, one a delivery
 	Ready                                                 []Outgoing // the first of them, in the same order, for an attempt at once; ID 0: not known
 	EventID                                               int64
-	DateNotice                                            Text // which of them are dated by their receipt, and why; empty: none
+	Import                                                int64 // of a file; 0: nothing of it was recorded
+	DateNotice                                            Text  // which of them are dated by their receipt, and why; empty: none
 }
 
 // Count notes the outcome of the next element.

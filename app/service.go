@@ -26,6 +26,7 @@ type Store interface {
 	inboundElementStore
 	catchUpStore
 	transactionStore
+	importStore
 	exportStore
 	provenanceStore
 	webhookStore

@@ -26,7 +26,8 @@ const MaxContent = 2000
 // SameTransferWindow is how far apart two sources may date one transfer.
 const SameTransferWindow = 72 * time.Hour
 
-// Transaction is one movement of money, recorded once and for ever.
+// Transaction is one movement of money, recorded once and for ever, unless it was
+// read out of a statement file whose import is taken back.
 type Transaction struct {
 	ID            int64
 	AccountID     int64

@@ -214,9 +214,11 @@ func (s attemptSum) plus(d attemptDelta) attemptSum {
 
 func (t *totals) flushBlocks(tx *tx) error {
 	transactions, attempts := map[blockKey]blockSum{}, map[blockKey]attemptSum{}
+	removed := map[blockKey]bool{}
 	for _, d := range t.transactions {
 		key := blockKey{d.accountID, d.id >> blockShift, d.bankAccountID, d.direction, false}
 		transactions[key] = transactions[key].plus(d.at.Unix())
+		removed[key] = removed[key] || d.removed
 	}
 	for _, d := range t.attempts {
 		key := blockKey{d.accountID, d.id >> blockShift, d.webhookID, d.direction, d.ok}
@@ -224,6 +226,12 @@ func (t *totals) flushBlocks(tx *tx) error {
 	}
 	const merge = ` ON CONFLICT DO UPDATE SET count = count + excluded.count, first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)`
 	for k, sum := range transactions {
+		if removed[k] {
+			if err := recountBlock(tx, k); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := tx.exec(`INSERT INTO transaction_blocks (account_id, block, bank_account_id, type, count, first_at, last_at) VALUES (?, ?, ?, ?, ?, ?, ?)`+merge,
 			k.accountID, k.block, k.ofID, string(k.direction), sum.count, sum.first, sum.last); err != nil {
 			return err
@@ -238,4 +246,17 @@ func (t *totals) flushBlocks(tx *tx) error {
 		}
 	}
 	return nil
+}
+
+// recountBlock counts a block of transactions anew, after rows of it were
+// removed.
+func recountBlock(tx *tx, k blockKey) error {
+	err := tx.exec(`DELETE FROM transaction_blocks WHERE account_id = ? AND block = ? AND bank_account_id = ? AND type = ?`, k.accountID, k.block, k.ofID, string(k.direction))
+	if err != nil {
+		return err
+	}
+	return tx.exec(`INSERT INTO transaction_blocks (account_id, block, bank_account_id, type, count, first_at, last_at)
+		SELECT account_id, id / 4096, bank_account_id, type, count(*), min(occurred_at), max(occurred_at) FROM transactions NOT INDEXED
+		WHERE id BETWEEN ?2 * 4096 AND ?2 * 4096 + 4095 AND account_id = ?1 AND bank_account_id = ?3 AND type = ?4 GROUP BY 1, 2, 3, 4`,
+		k.accountID, k.block, k.ofID, string(k.direction))
 }

@@ -50,6 +50,7 @@ func recordInbound(tx *tx, call app.InboundCall, zone *time.Location, before app
 		recording.Count(kept.outcome, kept.result)
 		return recording, false, err
 	}
+	call.Import = max(call.Import, before.Import)
 	r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call, event: before.EventID}
 	if err := r.keepEvent(); err != nil {
 		return recording, false, err
@@ -61,6 +62,9 @@ func recordInbound(tx *tx, call app.InboundCall, zone *time.Location, before app
 		if err := r.closeEvent(recording); err != nil {
 			return recording, false, err
 		}
+	}
+	if err := r.closeImport(len(before.Outcomes), &recording); err != nil {
+		return recording, false, err
 	}
 	tx.totals.addCall(call.Source.ID, call.ReceivedAt, recording.Recorded > 0)
 	if more {

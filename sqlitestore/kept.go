@@ -35,7 +35,8 @@ type kept struct {
 
 // keptThings are all of them, each after those that it is counted from. Doctor
 // compares them, Recount and Seed make them, IndexSearch writes those that are
-// indexed, and whoever removes rows calls recountBlocks.
+// indexed, and whoever removes attempts calls recountBlocks. Transactions go by
+// removeTransactions.
 var keptThings = []kept{
 	{check: "totals", table: "bank_account_days", columns: "bank_account_id, day, type, count, amount", full: true,
 		counted: `SELECT t.bank_account_id, local_day(t.occurred_at, (SELECT value FROM settings WHERE name = 'timezone')), t.type, count(*), sum(t.amount)

@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"database/sql"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -66,7 +67,7 @@ func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, er
 		}
 		return app.OutcomeDuplicate, id, err
 	}
-	if err := r.keepEvent(); err != nil {
+	if err := errors.Join(r.keepEvent(), r.keepImport()); err != nil {
 		return "", 0, err
 	}
 	id, err := r.insert(bankAccount, r.call.Source.ID, r.event, e)
@@ -166,9 +167,9 @@ func (r *recorder) bankAccount(e app.Incoming, only int64) (app.BankAccount, boo
 // insert adds the transaction, its totals and its deliveries.
 func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming) (int64, error) {
 	_, offset := e.Time.In(r.zone).Zone()
-	id, err := r.tx.insert(`INSERT INTO transactions (account_id, bank_account_id, source_id, channel, inbound_event_id, number, type, amount,
-			content, search, occurred_at, date_only, date_flaw, zone_offset, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		b.AccountID, b.ID, source, string(e.IDs), id0(event), e.Number, string(e.Type), e.Amount,
+	id, err := r.tx.insert(`INSERT INTO transactions (account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type, amount,
+			content, search, occurred_at, date_only, date_flaw, zone_offset, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		b.AccountID, b.ID, source, string(e.IDs), id0(event), id0(r.call.Import), e.Number, string(e.Type), e.Amount,
 		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw), offset, r.now.Unix())
 	if err != nil {
 		return 0, err

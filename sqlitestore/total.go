@@ -21,6 +21,7 @@ type transactionDelta struct {
 	day                          app.Day
 	direction                    app.Direction
 	amount                       int64
+	removed                      bool
 }
 
 type attemptDelta struct {
@@ -98,13 +99,13 @@ func (t *totals) flushTransactions(tx *tx) error {
 		if d.direction == app.Out {
 			i = 1
 		}
-		sums[i] = plus(sums[i], d.amount)
+		sums[i] = d.addTo(sums[i])
 		accounts[d.accountID] = sums
-		bankAccounts[d.bankAccountID] = plus(bankAccounts[d.bankAccountID], d.amount)
+		bankAccounts[d.bankAccountID] = d.addTo(bankAccounts[d.bankAccountID])
 		key := dayKey{d.accountID, d.day, d.direction}
-		accountDays[key] = plus(accountDays[key], d.amount)
+		accountDays[key] = d.addTo(accountDays[key])
 		key.owner = d.bankAccountID
-		bankAccountDays[key] = plus(bankAccountDays[key], d.amount)
+		bankAccountDays[key] = d.addTo(bankAccountDays[key])
 	}
 	for id, sums := range accounts {
 		if err := tx.exec(`UPDATE account_totals SET in_count = in_count + ?, in_amount = in_amount + ?,
@@ -119,7 +120,33 @@ func (t *totals) flushTransactions(tx *tx) error {
 			return err
 		}
 	}
-	return insertDays(tx, accountDays, bankAccountDays)
+	if err := insertDays(tx, accountDays, bankAccountDays); err != nil {
+		return err
+	}
+	return t.dropEmpty(tx)
+}
+
+// dropEmpty drops the totals that nothing is left of.
+func (t *totals) dropEmpty(tx *tx) error {
+	done := map[dayKey]bool{}
+	for _, d := range t.transactions {
+		key := dayKey{d.bankAccountID, d.day, d.direction}
+		if !d.removed || done[key] {
+			continue
+		}
+		done[key] = true
+		err := tx.exec(`DELETE FROM account_days WHERE account_id = ? AND day = ? AND type = ? AND count = 0`, d.accountID, int64(d.day), string(d.direction))
+		if err == nil {
+			err = tx.exec(`DELETE FROM bank_account_days WHERE bank_account_id = ? AND day = ? AND type = ? AND count = 0`, d.bankAccountID, int64(d.day), string(d.direction))
+		}
+		if err == nil {
+			err = tx.exec(`DELETE FROM bank_account_totals WHERE bank_account_id = ? AND count = 0`, d.bankAccountID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // insertDays adds sums to the totals of days.
@@ -141,8 +168,11 @@ func insertDays(tx *tx, accounts, bankAccounts map[dayKey]app.Amounts) error {
 	return nil
 }
 
-func plus(a app.Amounts, amount int64) app.Amounts {
-	return app.Amounts{Count: a.Count + 1, Total: a.Total + amount}
+func (d transactionDelta) addTo(a app.Amounts) app.Amounts {
+	if d.removed {
+		return app.Amounts{Count: a.Count - 1, Total: a.Total - d.amount}
+	}
+	return app.Amounts{Count: a.Count + 1, Total: a.Total + d.amount}
 }
 
 func (t *totals) flushAttempts(tx *tx) error {

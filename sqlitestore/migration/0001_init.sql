@@ -209,6 +209,20 @@ CREATE TABLE unfinished_links (
   PRIMARY KEY (bank_account_id, inbound_event_id)
 ) STRICT, WITHOUT ROWID;
 
+-- Statement files that something was recorded of.
+CREATE TABLE imports (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  account_id  INTEGER NOT NULL REFERENCES accounts,
+  file        TEXT NOT NULL,
+  in_count    INTEGER NOT NULL DEFAULT 0, -- of what was recorded, taken back or not
+  in_amount   INTEGER NOT NULL DEFAULT 0,
+  out_count   INTEGER NOT NULL DEFAULT 0,
+  out_amount  INTEGER NOT NULL DEFAULT 0,
+  imported_at INTEGER NOT NULL,
+  undone_at   INTEGER -- taken back, but for what somebody was told of
+) STRICT;
+CREATE INDEX imports_account ON imports (account_id);
+
 CREATE TABLE transactions (
   id               INTEGER PRIMARY KEY AUTOINCREMENT,
   account_id       INTEGER NOT NULL REFERENCES accounts,
@@ -216,6 +230,7 @@ CREATE TABLE transactions (
   source_id        INTEGER NOT NULL, -- that named it first; 0: by hand
   channel          TEXT NOT NULL,
   inbound_event_id INTEGER, -- may be pruned before the transaction, which stays
+  import_id        INTEGER REFERENCES imports,
   number           TEXT NOT NULL,
   type             TEXT NOT NULL,
   amount           INTEGER NOT NULL,
@@ -228,6 +243,7 @@ CREATE TABLE transactions (
   created_at       INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX transactions_time ON transactions (account_id, occurred_at);
+CREATE INDEX transactions_import ON transactions (import_id) WHERE import_id IS NOT NULL;
 CREATE INDEX transactions_number ON transactions (bank_account_id, number) WHERE number <> '';
 
 -- Where q is found: the search texts up to the id in the setting searched_to,
@@ -282,6 +298,7 @@ CREATE TABLE event_ids (
   PRIMARY KEY (account_id, source_id, channel, event_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX event_ids_merged ON event_ids (transaction_id) WHERE merged = 1;
+CREATE INDEX event_ids_file ON event_ids (transaction_id) WHERE channel = 'file';
 
 CREATE TABLE refused_calls (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,

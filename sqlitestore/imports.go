@@ -1,0 +1,161 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"baoco/app"
+)
+
+// keepImport makes the row of a file with the first of its transactions that is
+// recorded.
+func (r *recorder) keepImport() (err error) {
+	if r.call.Channel != app.ChannelFile || r.call.Import != 0 {
+		return nil
+	}
+	r.call.Import, err = r.tx.insert(`INSERT INTO imports (account_id, file, imported_at) VALUES (?, ?, ?)`, r.call.AccountID, r.call.File, r.now.Unix())
+	return err
+}
+
+// closeImport adds what was recorded of the elements from first on to the row of
+// the file.
+func (r *recorder) closeImport(first int, recording *app.Recording) error {
+	recording.Import = r.call.Import
+	var in, out app.Amounts
+	for i := first; i < len(recording.Outcomes); i++ {
+		if recording.Outcomes[i] != app.OutcomeRecorded {
+			continue
+		}
+		e, sum := r.call.Elements[i], &in
+		if e.Type == app.Out {
+			sum = &out
+		}
+		sum.Count, sum.Total = sum.Count+1, sum.Total+e.Amount
+	}
+	if r.call.Channel != app.ChannelFile || in.Count+out.Count == 0 {
+		return nil
+	}
+	return r.tx.exec(`UPDATE imports SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount = out_amount + ?, undone_at = NULL WHERE id = ?`,
+		in.Count, in.Total, out.Count, out.Total, r.call.Import)
+}
+
+const importColumns = `id, file, in_count, in_amount, out_count, out_amount, imported_at, undone_at`
+
+func scanImport(row scanner) (app.ImportedFile, error) {
+	var f app.ImportedFile
+	var at, undone sql.NullInt64
+	err := row.Scan(&f.ID, &f.File, &f.In.Count, &f.In.Total, &f.Out.Count, &f.Out.Total, &at, &undone)
+	f.At, f.UndoneAt = fromSeconds(at), fromSeconds(undone)
+	return f, err
+}
+
+func (s *Store) Imports(ctx context.Context, accountID int64, page app.Page) ([]app.ImportedFile, error) {
+	rows, err := s.query(ctx, `SELECT `+importColumns+` FROM imports WHERE account_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`, accountID, page.Size, page.Offset())
+	return collect(rows, err, scanImport)
+}
+
+// What an import can't take back, of its transaction t. ?2 is the time before
+// which webhooks were deleted whose attempts have all ended by now.
+const (
+	toldShop = `EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_transaction JOIN webhooks w ON w.id = d.webhook_id
+		WHERE d.transaction_id = t.id AND NOT (d.state = 3 AND d.attempts = 0 AND w.deleted_at IS NOT NULL AND w.deleted_at < ?2))`
+	namedElsewhere = `EXISTS (SELECT 1 FROM event_ids k INDEXED BY event_ids_merged WHERE k.transaction_id = t.id AND k.merged = 1)`
+)
+
+// attemptsEnd is how long after its webhook was deleted a delivery may still be
+// in flight.
+const attemptsEnd = time.Minute
+
+func (s *Store) Undoable(ctx context.Context, accountID, id int64, now time.Time) (u app.Undoing, err error) {
+	u.File, err = scanImport(s.queryRow(ctx, `SELECT `+importColumns+` FROM imports WHERE id = ? AND account_id = ?`, id, accountID))
+	if noRows(err) {
+		return u, app.ErrNoImport()
+	}
+	if err != nil {
+		return u, storageError(err)
+	}
+	rows, err := s.query(ctx, `SELECT t.id, t.type, t.amount, t.occurred_at, `+toldShop+`, `+namedElsewhere+`
+		FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 ORDER BY t.id`, id, now.Add(-attemptsEnd).Unix())
+	if err != nil {
+		return u, storageError(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var t app.Transaction
+		var told, elsewhere bool
+		var occurred sql.NullInt64
+		if err := rows.Scan(&t.ID, &t.Type, &t.Amount, &occurred, &told, &elsewhere); err != nil {
+			return u, storageError(err)
+		}
+		t.Time = fromSeconds(occurred)
+		u.Count(t, told, elsewhere)
+	}
+	return u, storageError(rows.Err())
+}
+
+// undoStep is how many transactions one commit removes.
+const undoStep = 100
+
+func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone *time.Location, now time.Time) (last int64, err error) {
+	return writing(ctx, s, func(tx *tx) (last int64, err error) {
+		rows, err := tx.query(`SELECT t.id, t.bank_account_id, t.type, t.amount, t.occurred_at, iif(t.id <= `+searchedTo+`, t.search, NULL)
+			FROM transactions t INDEXED BY transactions_import
+			WHERE t.import_id = ?1 AND t.account_id = ?3 AND t.id > ?4 AND NOT `+toldShop+` AND NOT `+namedElsewhere+` ORDER BY t.id LIMIT ?5`,
+			id, now.Add(-attemptsEnd).Unix(), accountID, after, undoStep)
+		var ids []int64
+		removed, err := collect(rows, err, func(row scanner) (r removedTransaction, err error) {
+			var at sql.NullInt64
+			r.accountID, r.removed = accountID, true
+			err = row.Scan(&r.id, &r.bankAccountID, &r.direction, &r.amount, &at, &r.search)
+			r.at = fromSeconds(at)
+			r.day = app.DayOf(r.at, zone)
+			ids = append(ids, r.id)
+			return r, err
+		})
+		if err != nil {
+			return 0, err
+		}
+		if len(removed) == 0 {
+			return 0, tx.exec(`UPDATE imports SET undone_at = ? WHERE id = ? AND account_id = ? AND undone_at IS NULL`, now.Unix(), id, accountID)
+		}
+		return ids[len(ids)-1], removeTransactions(tx, accountID, removed, joinIDs(ids))
+	})
+}
+
+// removedTransaction is one that goes, with its text in the index of texts.
+type removedTransaction struct {
+	transactionDelta
+	search sql.NullString
+}
+
+// removeTransactions removes transactions of an account that nobody was told of,
+// with all that is kept beside them; the totals follow with the commit.
+func removeTransactions(tx *tx, accountID int64, removed []removedTransaction, ids string) error {
+	for _, r := range removed {
+		tx.totals.addTransaction(r.transactionDelta)
+		if !r.search.Valid {
+			continue
+		}
+		if err := tx.exec(`INSERT INTO transactions_search (transactions_search, rowid, search) VALUES ('delete', ?, ?)`, r.id, r.search.String); err != nil {
+			return err
+		}
+		if err := tx.exec(`DELETE FROM transaction_amounts WHERE account_id = ?1 AND block = ?2 / 4096 AND amount = ?3 AND id = ?2`, accountID, r.id, r.amount); err != nil {
+			return err
+		}
+	}
+	for _, query := range []string{
+		`DELETE FROM transactions_unsent WHERE account_id = ?2 AND transaction_id IN (SELECT value FROM json_each(?1))`,
+		`DELETE FROM event_ids WHERE (account_id, source_id, channel, event_id) IN (SELECT k.account_id, k.source_id, k.channel, k.event_id
+			FROM json_each(?1) CROSS JOIN event_ids k INDEXED BY event_ids_file ON k.transaction_id = value AND k.channel = 'file' AND k.account_id = ?2)`,
+		`DELETE FROM deliveries WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
+		`DELETE FROM transactions WHERE id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
+	} {
+		if err := tx.exec(query, ids, accountID); err != nil {
+			return err
+		}
+	}
+	// The indexes don't hold more than there is.
+	return tx.exec(`UPDATE settings SET value = (SELECT coalesce(max(id), 0) FROM transactions)
+		WHERE name = 'searched_to' AND CAST(value AS INTEGER) > (SELECT coalesce(max(id), 0) FROM transactions)`)
+}

@@ -1,0 +1,206 @@
+package sqlitestore_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/sqlitestore"
+)
+
+// rows are those of a statement file: from first on, money in and out by turns,
+// over some days.
+func (h *history) rows(first, n int) (list []app.Incoming) {
+	for i := first; i < first+n; i++ {
+		e := app.Incoming{AccountNumber: h.banks[0].AccountNumber, Gateway: "ACB", Type: app.In, Amount: int64(1000 + i), Content: fmt.Sprint("CHUYEN TIEN DH", i),
+			Number: fmt.Sprint("FT", i), Time: h.now.Add(-time.Duration(i%5) * 24 * time.Hour)}
+		if i%3 == 0 {
+			e.Type = app.Out
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// imports adds a file in batches and gives its id.
+func (h *history) imports(file string, notify bool, rows []app.Incoming) (id int64, recorded int) {
+	h.t.Helper()
+	in, err := h.service.NewImport(context.Background(), app.ImportOptions{AccountID: 1, File: file, Notify: notify})
+	must(h.t, err)
+	for len(rows) > 0 {
+		n := min(len(rows), 500)
+		r, err := in.Add(context.Background(), rows[:n:n], h.now)
+		must(h.t, err)
+		recorded += r.Recorded
+		rows = rows[n:]
+	}
+	return in.ID(), recorded
+}
+
+// sound examines the whole file.
+func sound(t *testing.T, path string, now time.Time) {
+	t.Helper()
+	checks, err := sqlitestore.Examine(t.Context(), path, sqlitestore.Examination{Full: true, Now: now})
+	must(t, err)
+	for _, c := range checks {
+		if c.Result == app.CheckFailed {
+			t.Errorf("%s: %s", c.Name, c.Text.EN)
+		}
+	}
+}
+
+const whatStands = `SELECT (SELECT count(*) FROM transactions), (SELECT count(*) FROM event_ids), (SELECT count(*) FROM transaction_amounts), (SELECT count(*) FROM transactions_unsent),
+	(SELECT group_concat(in_count || ' ' || in_amount || ' ' || out_count || ' ' || out_amount) FROM account_totals), (SELECT group_concat(bank_account_id || ' ' || count || ' ' || amount) FROM bank_account_totals),
+	(SELECT group_concat(day || type || count || ' ' || amount) FROM account_days), (SELECT group_concat(block || type || count || ' ' || first_at || ' ' || last_at) FROM transaction_blocks)`
+
+// An import is taken back with all that is kept beside its transactions, and
+// can be imported again; what is there besides stays.
+func TestUndoImport(t *testing.T) {
+	path := create(t)
+	h := newHistory(t, path, 7)
+	defer func() { h.store.Close() }()
+	ctx := t.Context()
+	for range 20 {
+		h.step()
+	}
+	index := func() {
+		for left := int64(1); left > 0; {
+			var err error
+			left, err = h.store.IndexSearch(ctx)
+			must(t, err)
+		}
+	}
+	index()
+	before := fmt.Sprint(peek(t, path, whatStands))
+	id, recorded := h.imports("a.csv", false, h.rows(0, 700))
+	if recorded != 700 {
+		t.Fatal(recorded)
+	}
+	_, err := h.store.IndexSearch(ctx) // of a part of them
+	must(t, err)
+	u, err := h.service.Undoable(ctx, 1, id, h.now)
+	must(t, err)
+	if u.In.Count+u.Out.Count != 700 || u.Out.Count != 234 || u.ToldCount+u.NamedCount != 0 || u.File.In != u.In || u.File.Out != u.Out || !u.First.Equal(h.now.Add(-96*time.Hour).Truncate(time.Second)) || !u.Last.Equal(h.now.Truncate(time.Second)) {
+		t.Errorf("%+v", u)
+	}
+	// It is interrupted after a step, and goes on.
+	last, err := h.store.UndoImport(ctx, 1, id, 0, h.service.Zone(), h.now)
+	must(t, err)
+	if u, err = h.service.Undoable(ctx, 1, id, h.now); err != nil || u.In.Count+u.Out.Count != 600 || last == 0 || !u.File.UndoneAt.IsZero() {
+		t.Errorf("after a step: %+v, %v", u, err)
+	}
+	sound(t, path, h.now)
+	must(t, h.service.UndoImport(ctx, 1, id, h.now))
+	sound(t, path, h.now)
+	if after := fmt.Sprint(peek(t, path, whatStands)); after != before {
+		t.Errorf("before the import\n%s\nafter its undoing\n%s", before, after)
+	}
+	if page, err := h.service.Transactions(ctx, 1, app.TransactionFilter{Query: "DH555", Page: app.Page{Number: 1, Size: 20}}); err != nil || page.Total != 0 {
+		t.Errorf("found what was removed: %+v, %v", page, err)
+	}
+	if u, err = h.service.Undoable(ctx, 1, id, h.now); err != nil || u.In.Count+u.Out.Count != 0 || u.File.UndoneAt.IsZero() {
+		t.Errorf("undone: %+v, %v", u, err)
+	}
+	must(t, h.service.UndoImport(ctx, 1, id, h.now))
+	again, recorded := h.imports("a.csv", false, h.rows(0, 700))
+	if recorded != 700 || again == id {
+		t.Errorf("imported again: %d as %d", recorded, again)
+	}
+	index()
+	sound(t, path, h.now)
+	files, err := h.service.Imports(ctx, 1, app.Page{Number: 1, Size: 20})
+	if err != nil || len(files) != 2 || files[0].ID != again || files[1].UndoneAt.IsZero() || files[0].File != "a.csv" {
+		t.Errorf("%+v, %v", files, err)
+	}
+	// Another account has no such import.
+	if _, err := h.service.Undoable(ctx, 2, again, h.now); app.CodeOf(err) != app.CodeNotFound {
+		t.Errorf("of another account: %v", err)
+	}
+	must(t, h.service.UndoImport(ctx, 2, again, h.now))
+	if u, err = h.service.Undoable(ctx, 1, again, h.now); err != nil || u.In.Count+u.Out.Count != 700 || !u.File.UndoneAt.IsZero() {
+		t.Errorf("undone by another account: %+v, %v", u, err)
+	}
+}
+
+// What a shop was told of, or may be, stays, and so does what a call named too:
+// its sender was told that it is recorded.
+func TestUndoLeavesWhatIsKnown(t *testing.T) {
+	path := create(t)
+	h := newHistory(t, path, 8)
+	defer func() { h.store.Close() }()
+	ctx := t.Context()
+	id, _ := h.imports("told.csv", true, h.rows(0, 10))
+	silent, _ := h.imports("silent.csv", false, h.rows(10, 10))
+	stays := func(file int64, goes, told, named int64) {
+		t.Helper()
+		u, err := h.service.Undoable(ctx, 1, file, h.now)
+		if err != nil || u.In.Count+u.Out.Count != goes || u.ToldCount != told || u.NamedCount != named || int64(len(u.Told)) != told || int64(len(u.Named)) != named {
+			t.Errorf("%+v, %v; want %d to go, %d told, %d named", u, err, goes, told, named)
+		}
+	}
+	// The second webhook takes money in alone.
+	stays(id, 0, 10, 0)
+	r, err := h.service.RecordTransactions(ctx, app.InboundCall{AccountID: 1, Source: h.sources[0], Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
+		Elements: []app.Incoming{{EventID: "e", Gateway: "ACB", AccountNumber: h.banks[0].AccountNumber, Type: app.In, Amount: 1010, Number: "FT10", Time: h.now}}})
+	if err != nil || r.Duplicates != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	stays(silent, 9, 0, 1)
+	must(t, h.service.UndoImport(ctx, 1, id, h.now))
+	must(t, h.service.UndoImport(ctx, 1, silent, h.now))
+	if n := peek(t, path, `SELECT count(*) FROM transactions`)[0][0]; n != int64(11) {
+		t.Errorf("%d transactions, want the ten that are told and the one that is named", n)
+	}
+	sound(t, path, h.now)
+	// One is attempted and one in flight when the webhooks are deleted; a minute
+	// later all attempts have ended.
+	due, err := h.store.Due(ctx, h.hooks[0].ID, h.now, nil, 100, false)
+	must(t, err)
+	if len(due) != 10 {
+		t.Fatalf("%d due", len(due))
+	}
+	_, err = h.service.Settle(ctx, due[0], app.Result{StartedAt: h.now, StatusCode: 500})
+	must(t, err)
+	for _, hook := range h.hooks[:2] {
+		must(t, h.service.DeleteWebhook(ctx, 1, hook.ID, h.now))
+	}
+	stays(id, 0, 10, 0)
+	_, err = h.service.Settle(ctx, due[1], app.Result{StartedAt: h.now, StatusCode: 200})
+	must(t, err)
+	h.now = h.now.Add(2 * time.Minute)
+	stays(id, 8, 2, 0)
+	must(t, h.service.UndoImport(ctx, 1, id, h.now))
+	stays(id, 0, 2, 0)
+	if n := peek(t, path, `SELECT count(*) FROM transactions`)[0][0]; n != int64(3) {
+		t.Errorf("%d transactions, want 3", n)
+	}
+	if n := peek(t, path, `SELECT count(*) FROM deliveries WHERE transaction_id NOT IN (SELECT id FROM transactions)`)[0][0]; n != int64(0) {
+		t.Errorf("%d deliveries of nothing", n)
+	}
+	sound(t, path, h.now)
+}
+
+// Each step removes a bounded number, so that nobody waits long to write.
+func TestUndoSteps(t *testing.T) {
+	path := create(t)
+	h := newHistory(t, path, 9)
+	defer func() { h.store.Close() }()
+	id, _ := h.imports("long.csv", false, h.rows(0, 1050))
+	steps, longest := 0, time.Duration(0)
+	for after, last := int64(0), int64(1); last != 0; after = last {
+		began, before := time.Now(), peek(t, path, `SELECT count(*) FROM transactions`)[0][0].(int64)
+		var err error
+		last, err = h.store.UndoImport(t.Context(), 1, id, after, h.service.Zone(), h.now)
+		must(t, err)
+		longest = max(longest, time.Since(began))
+		if removed := before - peek(t, path, `SELECT count(*) FROM transactions`)[0][0].(int64); removed > 100 {
+			t.Errorf("step %d removed %d", steps, removed)
+		}
+		steps++
+	}
+	if t.Logf("%d steps, the longest %v", steps, longest); steps != 12 {
+		t.Errorf("%d steps, want 11 and one that finds nothing", steps)
+	}
+}
