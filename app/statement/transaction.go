@@ -20,7 +20,7 @@ func (r *Reader) row(l line, fault *app.FieldError) Row {
 	}
 	e.Content = oneLine(r.text(l, fieldContent))
 	e.Number = r.number(l)
-	e.Time = r.time(l)
+	e.Time, e.DateOnly = r.time(l), l.dated && !l.date.clock
 	var faults [5]*app.FieldError
 	faults[0], faults[1] = r.widthFault(l), fault
 	faults[2], faults[3] = r.money(l, e), r.currencyFault(l)
