@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,12 +31,16 @@ func importCommand() *cli.Command {
 			"baoco transaction import statement.xlsx --dry-run",
 			"baoco transaction import statement.xlsx",
 			`baoco transaction import any.csv --map date=Ngày --map credit=Có --map debit=Nợ --map "content=Diễn giải" --bank-account-id 1`,
+			"baoco transaction import --list",
+			"baoco transaction import --undo 3 --dry-run",
 		),
 		Flags: adminFlags(
-			&cli.BoolFlag{Name: "dry-run", Usage: "record nothing, and show what would be recorded"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "change nothing, and show what would be recorded, or removed"},
+			&cli.BoolFlag{Name: "list", Usage: "list the files that were imported, newest first"},
+			&cli.Int64Flag{Name: "undo", Usage: "take back import `ID`: remove its transactions, but those that a shop was told of"},
 			&cli.BoolFlag{Name: "notify", Usage: "send new transactions to the webhooks"},
 			&cli.StringSliceFlag{Name: "map", Usage: "the column of a field, `FIELD=COLUMN`, by its header, letter or number: id, date, number, content, debit, credit, amount, type, account, gateway (repeatable; default: found by the headers)"},
-			&cli.StringFlag{Name: "sheet", Usage: "`NAME` of the sheet (default: the first that holds a table of transactions)"},
+			&cli.StringFlag{Name: "sheet", Usage: "`NAME` of the sheet (default: the only one that holds a table of transactions)"},
 			&cli.Int64Flag{Name: "bank-account-id", Usage: "the file is about bank account `ID` (default: the one that it names)"},
 			&cli.StringFlag{Name: "rejects", Usage: "`FILE` for the rows that can't be recorded (default: beside the statement)"},
 		),
@@ -61,6 +66,7 @@ type imported struct {
 	FirstRows  []importedRow  `json:"first_rows"` // what the first rows are understood as
 	Skipped    []skipped      `json:"skipped"`    // lines that are no transactions: totals, titles
 	Rejects    *string        `json:"rejects"`    // the reject file; null: there is none
+	ImportID   *int64         `json:"import_id"`  // for --undo; null: nothing was recorded
 	Reasons    []rejectReason `json:"reasons"`    // why, the most frequent first
 	Error      *string        `json:"error"`      // why the file could not be read to its end
 }
@@ -83,6 +89,14 @@ type skipped struct {
 }
 
 func importFile(c *cli.Context, s *session) error {
+	switch {
+	case c.Bool("list") && c.IsSet("undo"):
+		return usagef("--list and --undo don't go together")
+	case c.Bool("list"):
+		return listImports(c, s)
+	case c.IsSet("undo"):
+		return undoImport(c, s)
+	}
 	if c.NArg() != 1 {
 		return usagef("import takes one argument, a statement file")
 	}
@@ -107,7 +121,7 @@ func importFile(c *cli.Context, s *session) error {
 		return err
 	}
 	in, err := s.service.NewImport(c.Context, app.ImportOptions{
-		AccountID: s.account, BankAccountID: bankAccountID, Notify: c.Bool("notify"), DryRun: c.Bool("dry-run"),
+		AccountID: s.account, BankAccountID: bankAccountID, File: filepath.Base(path), Notify: c.Bool("notify"), DryRun: c.Bool("dry-run"),
 	})
 	if err != nil {
 		return err
@@ -166,6 +180,9 @@ func runImport(c *cli.Context, s *session, f *fileImport) error {
 	}
 	f.result.Rows, f.result.Recorded, f.result.Duplicates, f.result.Deliveries = f.importer.Rows, f.importer.Recorded, f.importer.Duplicates, f.importer.Deliveries
 	f.result.Rejected, f.result.Rejects = f.rejects.rows, orNull(f.rejects.made)
+	if id := f.importer.Import.ID(); id != 0 {
+		f.result.ImportID = &id
+	}
 	f.result.InCount, f.result.InAmount = f.importer.In.Count, f.importer.In.Total
 	f.result.OutCount, f.result.OutAmount = f.importer.Out.Count, f.importer.Out.Total
 	f.result.Reasons, f.result.Skipped, f.result.FirstRows = f.rejects.mostFrequent(), []skipped{}, []importedRow{}
@@ -276,6 +293,9 @@ func (r imported) print(w io.Writer) {
 		fmt.Fprintf(w, "%-19s%s\n", line.name+":", vnd(int64(line.n)))
 	}
 	fmt.Fprintf(w, "Money in:          %s VND (%s)\nMoney out:         %s VND (%s)\n", vnd(r.InAmount), vnd(r.InCount), vnd(r.OutAmount), vnd(r.OutCount))
+	if r.ImportID != nil {
+		fmt.Fprintf(w, "Import:            %d (baoco transaction import --undo %d takes it back)\n", *r.ImportID, *r.ImportID)
+	}
 	if r.Rejects != nil {
 		fmt.Fprintf(w, "Rejected rows:     %s (line, reason, and the row as it stands)\n", oneLine(*r.Rejects))
 	}

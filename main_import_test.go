@@ -327,3 +327,53 @@ func TestImportUnderstoodOrRefused(t *testing.T) {
 		}
 	}
 }
+
+// An import is shown, taken back and made again; what a webhook may be told of
+// stays.
+func TestImportUndo(t *testing.T) {
+	w := newImportWorld(t)
+	path := filepath.Join("testdata", "statement", "acb.csv")
+	r := w.imports(importCounts{Rows: 4, Recorded: 4}, path)
+	if r.ImportID == nil {
+		t.Fatalf("%+v", r)
+	}
+	undo := func(id int64, flags ...string) (v undoneJSON) {
+		t.Helper()
+		stdout, _ := w.run(0, append([]string{"transaction", "import", "--undo", fmt.Sprint(id), "-o", "json"}, flags...)...)
+		must(t, json.Unmarshal([]byte(stdout), &v))
+		return v
+	}
+	want := undoneJSON{ImportID: *r.ImportID, File: "acb.csv", DryRun: true, InCount: 2, InAmount: 1_599_000, OutCount: 2, OutAmount: 261_000, Told: []string{}, Named: []string{}}
+	got := undo(*r.ImportID, "--dry-run")
+	if got.From == nil || *got.From != "2026-10-31 00:00:00" || *got.To != "2026-11-03 00:00:00" {
+		t.Errorf("%+v", got)
+	}
+	got.From, got.To = nil, nil
+	if diff := cmp.Diff(want, got); diff != "" || len(w.transactions()) != 4 {
+		t.Errorf("a dry run: %s, %q", diff, w.transactions())
+	}
+	if _, stderr := w.run(0, "transaction", "import", "--undo", fmt.Sprint(*r.ImportID)); !strings.Contains(stderr, "2 in (1.599.000 VND), 2 out (261.000 VND), dated 2026-10-31 00:00:00 to 2026-11-03 00:00:00") {
+		t.Error(stderr)
+	}
+	if list := w.transactions(); len(list) != 0 {
+		t.Errorf("left: %q", list)
+	}
+	w.run(0, "doctor", "--full")
+	stdout, _ := w.run(0, "transaction", "import", "--list", "-o", "json")
+	var list []importJSON
+	must(t, json.Unmarshal([]byte(stdout), &list))
+	if len(list) != 1 || list[0].UndoneAt == nil || list[0].InAmount != 1_599_000 {
+		t.Errorf("%+v", list)
+	}
+	w.run(0, "webhook", "create", "--name", "shop", "--url", "https://shop.example.vn/", "--type", "IN")
+	again := w.imports(importCounts{Rows: 4, Recorded: 4, Deliveries: 2}, path, "--notify")
+	if v := undo(*again.ImportID); v.ToldCount != 2 || len(v.Told) != 2 || v.OutCount != 2 || v.InCount != 0 {
+		t.Errorf("%+v", v)
+	}
+	if list := w.transactions(); len(list) != 2 {
+		t.Errorf("left: %q", list)
+	}
+	w.run(3, "transaction", "import", "--undo", "99")
+	w.run(2, "transaction", "import", "--undo", "1", path)
+	w.run(2, "transaction", "import", "--undo", "1", "--list")
+}
