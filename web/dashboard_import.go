@@ -33,6 +33,7 @@ const (
 // importData is the form of an import, and what was found in the file.
 type importData struct {
 	Banks         []app.BankAccount
+	Imports       []app.ImportedFile // the newest
 	BankAccountID string
 	Notify        bool
 	Sum           string // of the file that was looked at, and for which account; empty: none was
@@ -49,6 +50,7 @@ type importFound struct {
 	Rows, New, Known, Told int64
 	Rejected               int64
 	In, Out                app.Amounts         // of what is recorded, now or before
+	ImportID               int64               // 0: nothing was recorded
 	First                  []statement.Outcome // what the first rows are understood as
 	Skipped                []importReason      // lines that are no transactions
 	Reasons                []importReason      // the most frequent first
@@ -69,6 +71,9 @@ func (s *Server) importPage(v *visit) error {
 
 func (s *Server) showImport(v *visit, status int, data importData) (err error) {
 	if data.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	if data.Imports, err = s.service.Imports(v.Context(), v.account.ID, app.Page{Number: 1, Size: listedImports}); err != nil {
 		return err
 	}
 	return s.render(v, status, "import", "transactions", app.Text{EN: "Import statement", VI: "Nhập sao kê"}, data)
@@ -198,7 +203,7 @@ func (s *Server) importUpload(v *visit, u upload, data *importData) (*importFoun
 	if err != nil {
 		return nil, err
 	}
-	in, err := s.service.NewImport(v.Context(), app.ImportOptions{AccountID: v.account.ID, BankAccountID: about.ID, Notify: data.Notify, DryRun: !data.Recorded})
+	in, err := s.service.NewImport(v.Context(), app.ImportOptions{AccountID: v.account.ID, BankAccountID: about.ID, File: data.File, Notify: data.Notify, DryRun: !data.Recorded})
 	if err != nil {
 		return nil, err
 	}
@@ -216,6 +221,7 @@ func (s *Server) importUpload(v *visit, u upload, data *importData) (*importFoun
 		}
 	}
 	found.Rows, found.New, found.Known, found.Told = int64(importer.Rows), int64(importer.Recorded), int64(importer.Duplicates), int64(importer.Deliveries)
+	found.ImportID = in.ID()
 	found.In, found.Out, found.First = importer.In, importer.Out, importer.First
 	slices.SortStableFunc(found.Reasons, func(a, b importReason) int { return cmp.Compare(b.Rows, a.Rows) })
 	return found, nil

@@ -151,13 +151,18 @@ func TestImportAsManyRowsAsThereMayBe(t *testing.T) {
 	t.Logf("10,000 rows in %v", time.Since(began))
 }
 
-var importActions = []struct{ method, path string }{{"GET", "/transactions/import"}, {"POST", "/transactions/import"}}
+var importActions = []struct{ method, path string }{
+	{"GET", "/transactions/import"}, {"POST", "/transactions/import"}, {"GET", "/transactions/import/%d/undo"}, {"POST", "/transactions/import/%d/undo"},
+}
 
 func TestImportTenancyAndRoles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.user(1, "lan", app.RoleOwner)
 	w.link("ACB", someAccount)
+	owner := w.browser().signIn("lan")
+	mine := statementHeader + "01/11/2026,76,A,,11.000\n"
+	owner.upload("/transactions/import", "mine.csv", mine, "sum", owner.upload("/transactions/import", "mine.csv", mine).sum(t)).shows(t, `href="/transactions/import/1/undo"`)
 	w.wantOwnersOnly(t, importActions, 1, someAccount, func() string { return fmt.Sprint(w.rows("transactions")) })
 	file := statementHeader + "02/11/2026,77,A,,11.000\n"
 	cashier, stranger := w.browser().signIn("cashier"), w.browser().signIn("stranger")
@@ -169,5 +174,14 @@ func TestImportTenancyAndRoles(t *testing.T) {
 	a.shows(t, "is not linked", "0 new transactions")
 	stranger.upload("/transactions/import", "a.csv", file, "sum", a.sum(t)).shows(t, "Recorded</dt><dd><strong>0<")
 	stranger.upload("/transactions/import", "a.csv", file, "bank-account-id", "1").wantStatus(t, http.StatusUnprocessableEntity)
+	w.wantTransactions(1)
+	// The owner takes it back, and is asked before.
+	owner.get("/transactions/import").shows(t, "<bdi>mine.csv", `href="/transactions/import/1/undo"`)
+	owner.get("/transactions/import/1/undo").shows(t, "Undo the import of", "+11,000\u00a0₫ money in", "2026-11-01 00:00:00", `action="/transactions/import/1/undo"`)
+	w.wantTransactions(1)
+	if a := owner.post("/transactions/import/1/undo"); a.status != http.StatusSeeOther {
+		t.Errorf("%d\n%s", a.status, a.body)
+	}
 	w.wantTransactions(0)
+	owner.get("/transactions/import").shows(t, "Transactions removed: 1.", "Undone")
 }

@@ -125,6 +125,8 @@ var dashboardPages = []page{
 	{"GET", exportPath, app.RoleOwner, (*Server).exportTransactions},
 	{"GET", "/transactions/import", app.RoleOwner, (*Server).importPage},
 	{"POST", "/transactions/import", app.RoleOwner, (*Server).importStatement},
+	{"GET", "/transactions/import/{id}/undo", app.RoleOwner, (*Server).undoImportPage},
+	{"POST", "/transactions/import/{id}/undo", app.RoleOwner, (*Server).undoImport},
 	{"GET", "/transactions/{id}", app.RoleViewer, (*Server).transactionPage},
 	{"GET", "/webhooks", app.RoleOwner, (*Server).webhooksPage},
 	{"POST", "/webhooks", app.RoleOwner, (*Server).addWebhook},
