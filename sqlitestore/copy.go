@@ -41,7 +41,7 @@ func (s *Store) copyTo(ctx context.Context, draft string, progress func(done, of
 			}
 		})()
 	}
-	return vacuumInto(ctx, db, draft)
+	return vacuumInto(execOf(ctx, db), draft)
 }
 
 // checkRoom refuses before a disk is filled up in vain.
@@ -54,14 +54,14 @@ func checkRoom(dir string, needs int64) error {
 
 // vacuumInto writes a copy of a database into a new file, synced, for its
 // owner's eyes. Where it fails there is no file.
-func vacuumInto(ctx context.Context, db *sql.DB, path string) error {
+func vacuumInto(exec func(query string, args ...any) error, path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
 	synced := syncing(f)
 	// The name is bound and absolute, so nothing in it is read as a URI.
-	_, err = db.ExecContext(ctx, `VACUUM INTO ?`, path)
+	err = exec(`VACUUM INTO ?`, path)
 	err = errors.Join(err, synced())
 	if err = errors.Join(err, f.Close()); err != nil {
 		_ = os.Remove(path + "-journal") // SQLite's, where it failed
@@ -69,6 +69,16 @@ func vacuumInto(ctx context.Context, db *sql.DB, path string) error {
 		return fmt.Errorf("copy the database to %s: %w", filepath.Dir(path), err)
 	}
 	return nil
+}
+
+// execOf runs statements on a database.
+func execOf(ctx context.Context, db interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}) func(query string, args ...any) error {
+	return func(query string, args ...any) error {
+		_, err := db.ExecContext(ctx, query, args...)
+		return err
+	}
 }
 
 // syncEvery is how often a copy is synced while it grows.
@@ -141,20 +151,25 @@ func writeSynced(path string, content []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
+// What tests have fail: a kill after some renames, a disk without links.
+var rename, link = os.Rename, os.Link
+
 // name gives a whole file its name, for certain.
 func name(draft, path string, replace bool) error {
 	if !replace {
 		// A link fails where the name was taken meanwhile; a rename would not.
-		err := os.Link(draft, path)
-		if errors.Is(err, fs.ErrExist) {
+		switch err := link(draft, path); {
+		case errors.Is(err, fs.ErrExist):
 			return err
-		}
-		if err == nil {
-			return syncDir(filepath.Dir(path))
+		case err == nil:
+			return errors.Join(os.Remove(draft), syncDir(filepath.Dir(path)))
 		}
 		// There are disks without links, such as a USB stick's.
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return errors.Join(err, fmt.Errorf("%s: %w", path, fs.ErrExist))
+		}
 	}
-	if err := os.Rename(draft, path); err != nil {
+	if err := rename(draft, path); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))

@@ -40,7 +40,7 @@ func Examine(ctx context.Context, path string, x Examination) ([]app.Check, erro
 	if d.schema == nil {
 		d.schema = released()
 	}
-	if d.look(ctx, "file", d.file) && d.look(ctx, "server", d.server) {
+	if d.look(ctx, "restore", d.restore) && d.look(ctx, "file", d.file) && d.look(ctx, "server", d.server) {
 		d.look(ctx, "permissions", d.permissions)
 		d.look(ctx, "disk", d.disk)
 		d.database(ctx)
@@ -112,7 +112,8 @@ var (
 func cureOf(err error) app.Text {
 	switch {
 	case errors.Is(err, ErrNoFile):
-		return app.Text{EN: "baoco serve creates it; --db names another.", VI: "baoco serve sẽ tạo tệp; dùng --db để chỉ tệp khác."}
+		return app.Text{EN: "Where there never was one baoco serve creates it; --db names another; if it is lost, restore a backup.",
+			VI: "Nếu chưa từng có tệp, baoco serve sẽ tạo; dùng --db để chỉ tệp khác; nếu bị mất, hãy khôi phục từ bản sao lưu."}
 	case errors.Is(err, ErrKey):
 		return cureKey
 	case errors.Is(err, ErrNewer):
@@ -125,6 +126,27 @@ func cureOf(err error) app.Text {
 	return cureRestore
 }
 
+// restore respects one that was interrupted: until it is finished the database
+// may be missing, older, or beside another's key, and no advice would be right.
+func (d *doctor) restore(context.Context) (app.Check, error) {
+	path, err := restorePlace(d.path)
+	if err == nil {
+		var next string
+		if next, _, err = decided(path); err == nil && next != "" {
+			return failed(app.Textf("A restore was interrupted, or is just being made: %s is not in its place yet.", "Việc khôi phục bị ngắt giữa chừng hoặc đang diễn ra: %s chưa được đặt vào chỗ.", next),
+				app.Text{EN: "Nothing is lost. Leave the files as they are: starting the server finishes it, and so does any other command, such as baoco bank list.",
+					VI: "Không mất gì cả. Hãy để nguyên các tệp: khởi động máy chủ sẽ hoàn tất việc này, lệnh khác như baoco bank list cũng vậy."}), nil
+		}
+	}
+	if err == nil {
+		err = checkRescued(path)
+	}
+	if errors.Is(err, ErrTaken) {
+		return failed(app.Text{EN: err.Error(), VI: err.Error()}, app.Text{}), nil
+	}
+	return fine("No restore is under way.", "Không có việc khôi phục nào đang dở.")
+}
+
 func (d *doctor) file(context.Context) (app.Check, error) {
 	real, err := checkFile(d.path)
 	if err != nil {
@@ -132,6 +154,9 @@ func (d *doctor) file(context.Context) (app.Check, error) {
 	}
 	d.path = real
 	info, err := os.Stat(real)
+	if err == nil {
+		err = checkOneName(real)
+	}
 	if err != nil {
 		return app.Check{}, err
 	}
@@ -141,6 +166,13 @@ func (d *doctor) file(context.Context) (app.Check, error) {
 func (d *doctor) server(context.Context) (c app.Check, err error) {
 	if d.served, err = isLocked(d.path + ".lock"); err != nil {
 		return c, err
+	}
+	if _, err := os.Stat(d.path + "-wal"); d.served && errors.Is(err, fs.ErrNotExist) {
+		if err := checkServedLog(d.path); err != nil {
+			return failed(app.Text{EN: err.Error(), VI: err.Error()}, app.Text{
+				EN: "Leave the files as they are: a server whose log was taken away saves what it has and ends within a second.",
+				VI: "Hãy để nguyên các tệp: máy chủ bị mất tệp nhật ký sẽ tự lưu những gì đang có rồi dừng trong vòng một giây."}), nil
+		}
 	}
 	if d.served {
 		return fine("A server runs on this file.", "Đang có máy chủ chạy trên tệp này.")

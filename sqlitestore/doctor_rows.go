@@ -40,7 +40,11 @@ func (d *doctor) key(ctx context.Context) (app.Check, error) {
 				app.Text{EN: "Run it again: baoco doctor --new-key", VI: "Hãy chạy lại: baoco doctor --new-key"}), nil
 		}
 		if err == nil {
-			err = ErrKey
+			err = fmt.Errorf("%w: %s.key", ErrKey, d.path)
+		}
+		if fitting := fittingKey(d.path, check); fitting != "" {
+			return failed(app.Text{EN: err.Error(), VI: err.Error()},
+				app.Textf("Nothing is lost: %s is its key. Move it to %s", "Không mất gì cả: %s là khoá của tệp này. Hãy chuyển nó thành %s", fitting, d.path+".key")), nil
 		}
 		return app.Check{}, err
 	}

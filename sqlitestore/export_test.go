@@ -2,7 +2,10 @@ package sqlitestore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"syscall"
 )
 
 // Write runs fn in the next commit, with what runs a statement in it.
@@ -39,4 +42,24 @@ func later(texts []string) *schema {
 		scripts = append(scripts, script{fmt.Sprint("made up ", i+1), text})
 	}
 	return newSchema(scripts...)
+}
+
+// KillAfterRenames has every rename after the first n fail, as a kill would. undo
+// ends it.
+func KillAfterRenames(n int) (undo func()) {
+	rename = func(from, to string) error {
+		if n--; n < 0 {
+			return errKilled
+		}
+		return os.Rename(from, to)
+	}
+	return func() { rename = os.Rename }
+}
+
+var errKilled = errors.New("killed")
+
+// RefuseLinks makes of every file system one without hard links.
+func RefuseLinks() (undo func()) {
+	link = func(from, to string) error { return &os.LinkError{Op: "link", Old: from, New: to, Err: syscall.EPERM} }
+	return func() { link = os.Link }
 }

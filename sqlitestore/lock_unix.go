@@ -5,6 +5,7 @@ package sqlitestore
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -23,14 +24,27 @@ func lockFile(path string) (*os.File, error) {
 		time.Sleep(5 * time.Millisecond) // isLocked may have it for a moment
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	}
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = fmt.Errorf("%w (lock file %s)", ErrServed, path)
+	} else if err != nil {
+		err = fmt.Errorf("lock %s: %w", path, err)
+	} else if !isNamed(f, path) { // whoever comes next would lock another file
+		err = fmt.Errorf("%w: %s", ErrTaken, path)
+	}
 	if err != nil {
-		f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%w (lock file %s)", ErrServed, path)
-		}
-		return nil, fmt.Errorf("lock %s: %w", path, err)
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// isNamed tells whether a file is still the one of its name.
+func isNamed(f *os.File, path string) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(path)
+	return err == nil && os.SameFile(open, named)
 }
 
 // lockDir takes the lock that one backup at a time holds, of all databases in a
@@ -79,6 +93,14 @@ func ownerOf(path string) (uid int, exists bool) {
 		return 0, false
 	}
 	return int(stat.Uid), true
+}
+
+// linksOf is how many names a file has.
+func linksOf(info os.FileInfo) uint64 {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(stat.Nlink)
+	}
+	return 1
 }
 
 // ownAs gives a file that root made to the owner of another, so that the
@@ -139,5 +161,14 @@ func (t *turn) acquire(how int, atMost time.Duration) bool {
 }
 
 func (t *turn) release() { _ = syscall.Flock(int(t.file.Fd()), syscall.LOCK_UN) }
+
+// copyKey copies the key file that is open, whatever its name is now.
+func (t *turn) copyKey(to string) error {
+	key, err := io.ReadAll(io.NewSectionReader(t.file, 0, 1<<10))
+	if err != nil {
+		return err
+	}
+	return writeSynced(to, key)
+}
 
 func (t *turn) close() error { return t.file.Close() }

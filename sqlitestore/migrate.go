@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/url"
 	"os"
-	"path/filepath"
 	"time"
 
 	"baoco/app"
@@ -128,36 +126,49 @@ func applyMigrations(ctx context.Context, db *sql.DB, to *schema, path string) e
 }
 
 // Create makes a new file with account 1 and a new key file, readable by its
-// owner only. The file appears under its name whole or not at all. An existing
-// file is an error.
+// owner only. They are put in their place as a restored database is: whole or not
+// at all, and an interrupted Create is finished by whoever opens the file. An
+// existing file is an error, and so is what is left of one.
 func Create(ctx context.Context, path, zone string, now time.Time) error {
-	path, err := filepath.Abs(path)
+	path, err := restorePlace(path)
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s exists already: %w", path, fs.ErrExist)
-	}
-	if err := makeKey(path + ".key"); err != nil {
-		return err
-	}
-	draft := fmt.Sprintf("%s.new-%s", path, rand.Text()[:8])
-	f, err := os.OpenFile(draft, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	lock, err := lockDatabase(path)
 	if err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
+	defer lock.Close()
+	if _, err := finish(path); err != nil {
 		return err
 	}
+	if err := checkRescued(path); err != nil {
+		return err
+	}
+	if err := checkNothingLeft(path); err != nil {
+		return err
+	}
+	if err := removeDrafts(path + draftSuffix); err != nil {
+		return err
+	}
+	draft, keyDraft := newDraft(path), newDraft(path)
 	defer os.Remove(draft)
-	if err := fill(ctx, draft, path+".key", zone, now); err != nil {
+	defer os.Remove(keyDraft)
+	if err := errors.Join(writeKey(keyDraft), writeSynced(draft, nil)); err != nil {
 		return err
 	}
-	// A link fails where the name was taken meanwhile; a rename would not.
-	if err := os.Link(draft, path); err != nil {
+	if err := fill(ctx, draft, keyDraft, zone, now); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	dated, err := freeStamp(path+asideSuffix, now)
+	if err != nil {
+		return err
+	}
+	if err := nameNext(path, draft, keyDraft, dated); err != nil {
+		return err
+	}
+	_, err = finish(path)
+	return err
 }
 
 func fill(ctx context.Context, draft, keyPath, zone string, now time.Time) error {

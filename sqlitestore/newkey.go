@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,8 @@ import (
 const (
 	nextKey  = ".key.next" // the new key, until it has its name
 	asideKey = ".key.old-" // the old one, with the time in UTC
+
+	beforeNewKey = ".before-new-key-" // a copy with the secrets that were dropped
 )
 
 // lostMark begins the secret of a source whose own can't be read any more: one
@@ -37,22 +40,26 @@ func isLost(sourceSecret string) bool { return strings.HasPrefix(sourceSecret, l
 // The steps, each on disk before the next begins:
 //
 //  1. F.key.next holds the new key;
-//  2. one commit seals every secret under it, and key_check with them;
-//  3. F.key.old-<time> is a second name of the old key file;
-//  4. F.key.next becomes F.key.
+//  2. where secrets would be dropped, F.before-new-key-<time> is a copy that has them;
+//  3. one commit seals every secret under the new key, and key_check with them;
+//  4. F.key.old-<time> is a copy of the old key file;
+//  5. F.key.next becomes F.key.
 //
+// Where another file beside F is the key of F nothing is dropped: it is named.
 // A kill before the commit leaves the file under its old key, and a new key that
 // fits nothing: the next run begins anew. A kill after it leaves a file that
 // only F.key.next fits: it doesn't open, its message says to run this again, and
-// the next run does steps 3 and 4. F.key is never missing in between. What was
+// the next run does steps 4 and 5. F.key is never missing in between. What was
 // dropped stands in the file, so that run names it as well.
 func ReplaceKey(ctx context.Context, path string, now time.Time) (r app.ReplacedKey, err error) {
+	if err := FinishRestore(path); err != nil {
+		return r, err
+	}
 	real, err := checkFile(path)
 	if err != nil {
 		return r, err
 	}
-	info, err := os.Stat(real)
-	if err != nil {
+	if err := checkOneName(real); err != nil {
 		return r, err
 	}
 	lock, err := lockDatabase(real)
@@ -60,6 +67,13 @@ func ReplaceKey(ctx context.Context, path string, now time.Time) (r app.Replaced
 		return r, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
+	if _, err := finish(real); err != nil { // one that was decided meanwhile
+		return r, err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return r, err
+	}
 	db := sql.OpenDB(connector(dsn(real, url.Values{
 		"mode": {"rw"}, "_txlock": {"exclusive"}, "_busy_timeout": {"5000"}, "_synchronous": {"FULL"}, "_foreign_keys": {"1"},
 		"_dqs": {"0"}, "_defensive": {"1"}, "_pragma": {"locking_mode(exclusive)", "trusted_schema(0)"},
@@ -69,7 +83,7 @@ func ReplaceKey(ctx context.Context, path string, now time.Time) (r app.Replaced
 	if err := checkSchema(ctx, db, real); err != nil {
 		return r, err
 	}
-	sealer, err := sealAnew(ctx, db, real, info)
+	sealer, err := sealAnew(ctx, db, real, info, now)
 	if err != nil {
 		return r, err
 	}
@@ -96,8 +110,8 @@ func exclusiveError(err error) error {
 	return fmt.Errorf("%w: another command or program has the database open; end it first: %w", ErrServed, err)
 }
 
-// sealAnew is steps 1 and 2, unless a run before did them: it gives the new key.
-func sealAnew(ctx context.Context, db *sql.DB, path string, owner os.FileInfo) (*sealer, error) {
+// sealAnew is steps 1 to 3, unless a run before did them: it gives the new key.
+func sealAnew(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, now time.Time) (*sealer, error) {
 	next := path + nextKey
 	var check string
 	if err := db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'key_check'`).Scan(&check); err != nil && !noRows(err) {
@@ -106,7 +120,14 @@ func sealAnew(ctx context.Context, db *sql.DB, path string, owner os.FileInfo) (
 	if sealer, err := readKey(next); err == nil && sealer.fits(check) {
 		return sealer, nil
 	}
-	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	old, err := readKey(path + ".key")
+	if err != nil && !errors.Is(err, ErrKey) {
+		return nil, err
+	}
+	if fitting := fittingKey(path, check); (old == nil || !old.fits(check)) && fitting != "" {
+		return nil, fmt.Errorf("%w: %s.key; but %s does: move it there, and nothing is lost", ErrKey, path, fitting)
+	}
+	if err := keepUnused(next, path, now); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(writeKey(next), ownAs(next, owner), syncDir(filepath.Dir(path))); err != nil {
@@ -116,8 +137,7 @@ func sealAnew(ctx context.Context, db *sql.DB, path string, owner os.FileInfo) (
 	if err != nil {
 		return nil, err
 	}
-	old, err := readKey(path + ".key")
-	if err != nil && !errors.Is(err, ErrKey) {
+	if err := keepSecrets(ctx, db, path, owner, old, now); err != nil {
 		return nil, err
 	}
 	tx, err := db.BeginTx(ctx, nil)
@@ -128,6 +148,49 @@ func sealAnew(ctx context.Context, db *sql.DB, path string, owner os.FileInfo) (
 		return nil, errors.Join(storageError(err), tx.Rollback())
 	}
 	return sealer, storageError(tx.Commit())
+}
+
+// keepUnused sets a new key of a run before aside that this database doesn't
+// need: it may be that of another state of it.
+func keepUnused(next, path string, now time.Time) error {
+	dated, err := freeStamp(path+asideKey, now)
+	if err != nil {
+		return err
+	}
+	return moveAside(next, path+asideKey+dated)
+}
+
+// keepSecrets makes a copy of a database with secrets that its key doesn't open,
+// before they are dropped: the key may be found again.
+func keepSecrets(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, key *sealer, now time.Time) error {
+	lost, err := lostSecrets(ctx, db, key)
+	if err != nil || !slices.ContainsFunc(lost, func(l app.LostSecret) bool { return !l.Dropped }) {
+		return err
+	}
+	dated, err := freeStamp(path+beforeNewKey, now)
+	if err != nil {
+		return err
+	}
+	if err := checkRoom(filepath.Dir(path), owner.Size()+reserve); err != nil {
+		return err
+	}
+	kept := path + beforeNewKey + dated
+	return errors.Join(vacuumInto(execOf(ctx, db), kept), ownAs(kept, owner))
+}
+
+// fittingKey is a file beside a database that is its key, although it hasn't the
+// name of one; empty: there is none.
+func fittingKey(path, keyCheck string) string {
+	names, _ := namesWith(path + ".")
+	for _, name := range names {
+		if name == path+".key" || name == path+nextKey || !strings.Contains(name, ".key") {
+			continue
+		}
+		if key, err := readKey(name); err == nil && key.fits(keyCheck) {
+			return name
+		}
+	}
+	return ""
 }
 
 // sealAll seals every secret that old opens under key, and drops the others.
@@ -307,19 +370,22 @@ func lostSecrets(ctx context.Context, db queryer, key *sealer) (lost []app.LostS
 	return lost, err
 }
 
-// nameNewKey is steps 3 and 4. It gives the new name of the old key file; empty
+// nameNewKey is steps 4 and 5. It gives the new name of the old key file; empty
 // where there was none.
 func nameNewKey(path string, now time.Time) (aside string, err error) {
-	aside = path + asideKey + now.UTC().Format("20060102T150405Z")
-	switch err := os.Link(path+".key", aside); {
-	case errors.Is(err, fs.ErrNotExist):
-		aside = ""
-	case err != nil && !errors.Is(err, fs.ErrExist): // of the same second
+	dated, err := freeStamp(path+asideKey, now)
+	if err != nil {
 		return "", err
 	}
-	dir := filepath.Dir(path)
-	if err := syncDir(dir); err != nil {
+	aside = path + asideKey + dated
+	owner, err := os.Stat(path + ".key")
+	if errors.Is(err, fs.ErrNotExist) {
+		aside, err = "", nil
+	} else if err == nil {
+		err = errors.Join(copyFile(path+".key", aside), ownAs(aside, owner), syncDir(filepath.Dir(path)))
+	}
+	if err != nil {
 		return "", err
 	}
-	return aside, errors.Join(os.Rename(path+nextKey, path+".key"), syncDir(dir))
+	return aside, name(path+nextKey, path+".key", true)
 }

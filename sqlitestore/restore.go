@@ -87,8 +87,21 @@ func Restore(ctx context.Context, path string, from RestoreSource, now time.Time
 	if err := r.decide(ctx, key, now); err != nil {
 		return r, err
 	}
-	_, err = finish(r.Path)
-	return r, err
+	if _, err = finish(r.Path); err != nil {
+		return r, err
+	}
+	return r, r.closeRescue()
+}
+
+// closeRescue renames what a server saved, once it is restored: the next one
+// would else refuse to start for it.
+func (r *Restored) closeRescue() error {
+	stamp, rescue := strings.CutPrefix(r.From, r.Path+rescueSuffix)
+	if !rescue {
+		return nil
+	}
+	done := r.Path + ".restored-" + stamp
+	return errors.Join(moveAside(r.From+".key", done+".key"), moveAside(r.From, done))
 }
 
 // restorePlace is where the database is, or will be.
@@ -191,7 +204,7 @@ func joinNor(names []string) string {
 // has its ids leave a gap, and gives both the names from which on they are as
 // good as in place.
 func (r *Restored) decide(ctx context.Context, key []byte, now time.Time) error {
-	draft, keyDraft := r.Path+draftSuffix+rand.Text()[:8], r.Path+draftSuffix+rand.Text()[:8]
+	draft, keyDraft := newDraft(r.Path), newDraft(r.Path)
 	defer os.Remove(draft)
 	defer os.Remove(keyDraft)
 	if err := copyFile(r.From, draft); err != nil {
@@ -224,7 +237,15 @@ func (r *Restored) decide(ctx context.Context, key []byte, now time.Time) error 
 	for i, present := range r.SetAside {
 		r.SetAside[i] = r.Path + asideSuffix + dated + present[len(r.Path):]
 	}
-	next := r.Path + nextSuffix + dated
+	return nameNext(r.Path, draft, keyDraft, dated)
+}
+
+func newDraft(path string) string { return path + draftSuffix + rand.Text()[:8] }
+
+// nameNext gives a database and its key, both synced, the names of what is to
+// take the place of the database at path. From then on finish puts them there.
+func nameNext(path, draft, keyDraft, dated string) error {
+	next := path + nextSuffix + dated
 	if err := name(keyDraft, next+".key", true); err != nil {
 		return err
 	}
@@ -241,8 +262,8 @@ func freeStamp(prefix string, now time.Time) (string, error) {
 }
 
 // decided is the restore of a database that is under way: the name of what is
-// to take its place; empty where there is none. stale are keys without that:
-// never decided upon, or done with.
+// to take its place; empty where there is none. stale are keys that got their
+// name before a kill kept what they open from its own.
 func decided(path string) (next string, stale []string, err error) {
 	names, err := namesWith(path + nextSuffix)
 	for _, name := range names {
@@ -278,8 +299,18 @@ func FinishRestore(path string) error {
 
 // finish moves what was in place of the database aside and the restored files
 // into their place, as far as that is still to be done, and gives the name of
-// what is set aside; empty where there is nothing to do. The caller holds the
-// lock.
+// what is set aside; empty where there is none. The caller holds the lock. The
+// steps are renames, each of which is done once:
+//
+//  1. the logs of F, and a key that it was about to get, are set aside;
+//  2. F.key is set aside, as long as the new key still has its first name;
+//  3. the new key becomes F.key;
+//  4. F is set aside;
+//  5. the new database becomes F.
+//
+// Until the last step the new database has its first name, by which whoever
+// comes next knows that this is to be finished. In between F may be missing, or
+// beside another's key: nobody may judge by that.
 func finish(path string) (aside string, err error) {
 	next, stale, err := decided(path)
 	for _, key := range stale {
@@ -294,24 +325,29 @@ func finish(path string) (aside string, err error) {
 			return "", err
 		}
 	}
-	if err := replaceKey(path+".key", next+".key", aside+".key"); err != nil {
+	if _, err := os.Lstat(next + ".key"); err == nil {
+		if err := moveAside(path+".key", aside+".key"); err != nil {
+			return "", err
+		}
+		if err := rename(next+".key", path+".key"); err != nil {
+			return "", err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	// Until the last step the database is what it was.
-	err = os.Link(path, aside)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
-		err = nil // there was none, or this was done: the name was free
+	if err := moveAside(path, aside); err != nil {
+		return "", err
 	}
-	if err == nil {
-		err = syncDir(filepath.Dir(path))
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return "", err
 	}
-	if err == nil {
-		err = name(next, path, true)
+	if err := name(next, path, true); err != nil {
+		return "", err
 	}
-	if err == nil {
-		err = os.Remove(next + ".key")
+	if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
 	}
-	return aside, err
+	return aside, nil
 }
 
 // moveAside moves what is there, and never onto something else.
@@ -322,28 +358,5 @@ func moveAside(from, to string) error {
 	if _, err := os.Lstat(to); err == nil {
 		return fmt.Errorf("move %s aside: %s: %w", from, to, fs.ErrExist)
 	}
-	return os.Rename(from, to)
-}
-
-// replaceKey keeps next, so that it can be told from the key that was there.
-func replaceKey(path, next, aside string) error {
-	if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) && !sameFile(path, next) {
-		if err := moveAside(path, aside); err != nil {
-			return err
-		}
-	}
-	err := os.Link(next, path)
-	if errors.Is(err, fs.ErrExist) {
-		return nil // this was done
-	}
-	return err
-}
-
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
+	return rename(from, to)
 }

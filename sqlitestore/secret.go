@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -19,25 +18,6 @@ import (
 type sealer struct{ aead cipher.AEAD }
 
 const keyCheckText = "baoco"
-
-// makeKey writes a new key file, unless there is one: a key is never
-// overwritten, since secrets may be sealed with it. The file appears under its
-// name whole or not at all.
-func makeKey(path string) error {
-	if _, err := os.Lstat(path); err == nil {
-		return nil
-	}
-	draft := fmt.Sprintf("%s.new-%s", path, rand.Text()[:8])
-	defer os.Remove(draft)
-	if err := writeKey(draft); err != nil {
-		return err
-	}
-	// A link fails where another process was faster; a rename would not.
-	if err := os.Link(draft, path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
-}
 
 // writeKey writes a new key, which is on disk then.
 func writeKey(path string) error {

@@ -60,10 +60,7 @@ func Seed(ctx context.Context, path string, s Seeding) (err error) {
 			s.Progress(high, s.Rows)
 		}
 	}
-	exec := func(query string, args ...any) error {
-		_, err := db.ExecContext(ctx, query, args...)
-		return err
-	}
+	exec := execOf(ctx, db)
 	err = countAnew(exec, s.To)
 	for _, query := range []string{
 		`UPDATE bank_accounts SET status = 'active' WHERE id IN (SELECT bank_account_id FROM bank_account_totals)`,
@@ -177,10 +174,7 @@ func seedRows(ctx context.Context, db *sql.DB, s Seeding, offset int, low, high 
 	if err != nil {
 		return err
 	}
-	exec := func(query string, args ...any) error {
-		_, err := tx.ExecContext(ctx, query, args...)
-		return err
-	}
+	exec := execOf(ctx, tx)
 	for _, step := range seedSteps(s, offset, low, high) {
 		if err := exec(step.query, step.args...); err != nil {
 			return errors.Join(err, tx.Rollback())

@@ -26,6 +26,8 @@
 // way into F (restore.go), and F.before-restore-<time> what it took the place
 // of. F.before-schema-<version> is F as it was before it got that schema
 // (migrate.go).
+// of. F.taken-<time> is what a server saved whose files were taken away
+// (openfiles.go).
 package sqlitestore
 
 import (
@@ -114,6 +116,9 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.schema == nil {
 		o.schema = released()
 	}
+	if err := checkOneName(real); err != nil {
+		return nil, err
+	}
 	s := &Store{path: real, schema: o.schema, log: o.Logger, fatal: make(chan error, 1), longWork: make(chan struct{}, 1)}
 	if err := s.open(ctx, o); err != nil {
 		s.Close()
@@ -129,9 +134,18 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if o.Serve {
-		if s.lock, err = lockDatabase(s.path); err != nil {
-			return err
+		if s.lock, err = lockDatabase(s.path); err == nil {
+			err = checkRescued(s.path)
 		}
+	} else {
+		err = checkServedLog(s.path)
+	}
+	if err != nil {
+		return err
+	}
+	before, err := os.Stat(s.path)
+	if err != nil {
+		return err
 	}
 	if err := s.upToDate(ctx, o.Migrating); err != nil {
 		return err
@@ -154,11 +168,19 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 	if s.writer, err = openWriter(ctx, writeDSN(s.path), s.sealer, turn, s.noteFatal); err != nil {
 		return errors.Join(err, turn.close())
 	}
+	if o.Serve {
+		s.writer.files, err = s.noteOpenFiles(before)
+	}
+	go s.writer.run()
+	if err != nil {
+		return err
+	}
 	if err := s.loadDirectory(ctx); err != nil {
 		return err
 	}
 	if o.Serve {
 		s.stopped.Go(func() { s.watchDirectory(background) })
+		s.stopped.Go(func() { s.watchFiles(background, s.writer.files) })
 	}
 	return nil
 }

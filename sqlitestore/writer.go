@@ -16,7 +16,10 @@ import (
 // maxBatch is how many callers one commit serves at most.
 const maxBatch = 512
 
-var errClosed = errors.New("the store is closed")
+var (
+	errClosed = errors.New("the store is closed")
+	errBroken = errors.New("the database can't be trusted any more: the server ends")
+)
 
 // fileConnector opens connections with OFD locks switched on before the first,
 // and refuses one that would not sync its commits.
@@ -69,6 +72,7 @@ type writer struct {
 	failing  atomic.Bool // a commit failed, and Probe hasn't seen one succeed since
 	broken   atomic.Bool // the file can't be trusted any more
 	turn     *turn
+	files    *openFiles // nil: nobody serves
 	tx       *tx
 	commits  commitTimes
 
@@ -84,6 +88,7 @@ type write struct {
 	reply chan error // nil: nobody waits
 }
 
+// openWriter gives a writer that waits for its run to be started.
 func openWriter(ctx context.Context, dsn string, sealer *sealer, turn *turn, onFatal func(error)) (*writer, error) {
 	conn, err := connector(dsn).Connect(ctx)
 	if err != nil {
@@ -93,7 +98,6 @@ func openWriter(ctx context.Context, dsn string, sealer *sealer, turn *turn, onF
 		turn: turn, onFatal: onFatal, tx: newTx(conn, sealer),
 		work: make(chan *write, maxBatch), quit: make(chan struct{}), finished: make(chan struct{}),
 	}
-	go w.run()
 	return w, nil
 }
 
@@ -102,6 +106,9 @@ func openWriter(ctx context.Context, dsn string, sealer *sealer, turn *turn, onF
 // that knows nothing of the time before. When ctx ends first the caller is told
 // so; fn may be committed all the same, so it must be safe to repeat.
 func (w *writer) do(ctx context.Context, fn func(tx *tx) error) error {
+	if w.broken.Load() {
+		return errBroken
+	}
 	job := &write{ctx: ctx, fn: fn, reply: make(chan error, 1)}
 	select {
 	case w.work <- job:
@@ -176,8 +183,18 @@ func (w *writer) drain(batch []*write) []*write {
 // commit runs a batch in one transaction and replies to everyone in it.
 func (w *writer) commit(batch []*write) {
 	w.turn.begin()
-	err := w.tryCommit(batch)
+	err := errBroken
+	if !w.broken.Load() {
+		err = w.tryCommit(batch)
+	}
 	w.turn.end()
+	var gone []string
+	if err == nil && w.files != nil {
+		if gone = w.files.gone(); len(gone) > 0 {
+			err = ErrTaken
+			w.broken.Store(true)
+		}
+	}
 	if err != nil {
 		w.failing.Store(true)
 		if isFatal(err) {
@@ -192,6 +209,9 @@ func (w *writer) commit(batch []*write) {
 			job.err = err
 		}
 		job.reply <- storageError(job.err)
+	}
+	if len(gone) > 0 {
+		w.onFatal(w.saveOpenFiles(gone))
 	}
 	w.checkpointIfLarge()
 }

@@ -1,0 +1,276 @@
+package sqlitestore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/sqlitestore"
+)
+
+// opensWhole checks that a database is whole, with its key: a source that was
+// added to it still has its secret. It gives what tells it from others.
+func opensWhole(t *testing.T, db string) string {
+	t.Helper()
+	s := open(t, db, true)
+	defer s.Close()
+	sources, err := s.Sources(context.Background(), 1)
+	must(t, err)
+	if len(sources) != 1 || sources[0].Secret == "" || sources[0].SecretLost {
+		t.Fatalf("%s has the sources %+v", db, sources)
+	}
+	base, err := s.BaseURL(context.Background())
+	must(t, err)
+	return base
+}
+
+// sealed makes a database with a secret.
+func sealed(t *testing.T, base string) string {
+	t.Helper()
+	ctx := context.Background()
+	db := create(t)
+	s := open(t, db, true)
+	defer s.Close()
+	targets, err := app.ParseTargetPolicy(nil)
+	must(t, err)
+	service := app.NewService(app.Config{
+		Store: s, Zone: time.UTC, Targets: targets,
+		Providers: []app.ProviderKind{{Provider: "native", Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer}},
+	})
+	_, err = service.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: base}, time.Now())
+	must(t, err)
+	must(t, s.SetBaseURL(ctx, base))
+	return db
+}
+
+// copyFiles copies all files of a directory into another one.
+func copyFiles(t *testing.T, from string) string {
+	t.Helper()
+	to := t.TempDir()
+	entries, err := os.ReadDir(from)
+	must(t, err)
+	for _, e := range entries {
+		copyTo(t, filepath.Join(from, e.Name()), filepath.Join(to, e.Name()))
+	}
+	return to
+}
+
+// entries are the ways to come to a database, and whether each may refuse.
+var entries = map[string]func(db, backup string) error{
+	"serve": func(db, _ string) error {
+		s, err := sqlitestore.Open(context.Background(), db, sqlitestore.Options{Serve: true})
+		if err == nil {
+			err = s.Close()
+		}
+		return err
+	},
+	"command": func(db, _ string) error {
+		s, err := sqlitestore.Open(context.Background(), db, sqlitestore.Options{})
+		if err == nil {
+			err = s.Close()
+		}
+		return err
+	},
+	"create": func(db, _ string) error {
+		err := sqlitestore.Create(context.Background(), db, app.DefaultZone, time.Now())
+		if err == nil {
+			return errors.New("an empty database was made")
+		}
+		return nil
+	},
+	"doctor": func(db, _ string) error { return examine(db) },
+	"new key": func(db, _ string) error {
+		r, err := sqlitestore.ReplaceKey(context.Background(), db, time.Now())
+		if err == nil && len(r.Lost) > 0 {
+			err = fmt.Errorf("secrets were dropped: %+v", r.Lost)
+		}
+		return err
+	},
+	"prune": func(db, _ string) error {
+		s, err := sqlitestore.Open(context.Background(), db, sqlitestore.Options{})
+		if err != nil {
+			return err
+		}
+		_, err = s.Prune(context.Background(), app.PruneLimits{Inbound: time.Hour}, time.Now())
+		return errors.Join(err, s.Close())
+	},
+	"backup": func(db, _ string) error {
+		s, err := sqlitestore.Open(context.Background(), db, sqlitestore.Options{})
+		if err != nil {
+			return err
+		}
+		_, err = s.Backup(context.Background(), sqlitestore.BackupTarget{File: db + "-copy"}, time.Now())
+		return errors.Join(err, s.Close())
+	},
+	"restore again": func(db, backup string) error {
+		_, err := sqlitestore.Restore(context.Background(), db, sqlitestore.RestoreSource{File: backup}, time.Now())
+		return err
+	},
+}
+
+// examine refuses advice to make a new key where no key is lost.
+func examine(db string) error {
+	checks, err := sqlitestore.Examine(context.Background(), db, sqlitestore.Examination{Now: time.Now()})
+	for _, c := range checks {
+		if strings.Contains(c.Cure.EN, "If it is lost") || strings.Contains(c.Cure.EN, "drop") || strings.Contains(c.Cure.EN, "restore a backup") {
+			err = errors.Join(err, fmt.Errorf("doctor advises: %s", c.Cure.EN))
+		}
+	}
+	return err
+}
+
+// A restore that is killed after any of its renames is finished or respected by
+// whoever comes next: there is the old database or the new one, whole and with
+// its key, and doctor advises nothing that destroys.
+func TestInterruptedRestore(t *testing.T) {
+	ctx := context.Background()
+	db, other := sealed(t, "https://old.vn"), sealed(t, "https://new.vn")
+	s := open(t, other, false)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	makeBackup(t, s, sqlitestore.BackupTarget{File: backup})
+	must(t, s.Close())
+	must(t, os.WriteFile(db+".key.next", []byte("x"), 0o600)) // of a change of key that a kill ended
+	steps := 0
+	for ; ; steps++ {
+		dir := copyFiles(t, filepath.Dir(db))
+		undo := sqlitestore.KillAfterRenames(steps)
+		_, err := sqlitestore.Restore(ctx, filepath.Join(dir, "baoco.db"), sqlitestore.RestoreSource{File: backup}, time.Now())
+		undo()
+		if err == nil {
+			break
+		}
+		must(t, examineOnly(filepath.Join(dir, "baoco.db")))
+		for name, entry := range entries {
+			db := filepath.Join(copyFiles(t, dir), "baoco.db")
+			if err := entry(db, backup); err != nil {
+				t.Errorf("a kill after %d renames, then %s: %v", steps, name, err)
+				continue
+			}
+			base := opensWhole(t, db)
+			if want := steps >= 2 || name == "restore again"; base != "https://old.vn" && base != "https://new.vn" || want != (base == "https://new.vn") {
+				t.Errorf("a kill after %d renames, then %s: %s", steps, name, base)
+			}
+			if base == "https://new.vn" && name == "serve" {
+				must(t, examine(db))
+				aside, err := filepath.Glob(db + ".before-restore-*Z")
+				must(t, err)
+				if len(aside) == 0 || opensWhole(t, aside[0]) != "https://old.vn" {
+					t.Errorf("a kill after %d renames, then %s: what was is %v", steps, name, aside)
+				}
+			}
+		}
+	}
+	if steps != 7 {
+		t.Errorf("a restore takes %d renames", steps)
+	}
+}
+
+// examineOnly checks that doctor changes nothing.
+func examineOnly(db string) error {
+	before, err := os.ReadDir(filepath.Dir(db))
+	if err != nil {
+		return err
+	}
+	if err := examine(db); err != nil {
+		return err
+	}
+	after, err := os.ReadDir(filepath.Dir(db))
+	if fmt.Sprint(before) != fmt.Sprint(after) {
+		err = errors.Join(err, fmt.Errorf("doctor leaves %v of %v", after, before))
+	}
+	return err
+}
+
+// The same of the change of a key.
+func TestInterruptedNewKey(t *testing.T) {
+	db := sealed(t, "https://old.vn")
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	s := open(t, db, false)
+	makeBackup(t, s, sqlitestore.BackupTarget{File: backup})
+	must(t, s.Close())
+	dir := copyFiles(t, filepath.Dir(db))
+	undo := sqlitestore.KillAfterRenames(0)
+	_, err := sqlitestore.ReplaceKey(context.Background(), filepath.Join(dir, "baoco.db"), time.Now())
+	undo()
+	if err == nil {
+		t.Fatal("it wasn't interrupted")
+	}
+	for name, entry := range entries {
+		db := filepath.Join(copyFiles(t, dir), "baoco.db")
+		must(t, examineOnly(db))
+		err := entry(db, backup)
+		if err != nil && !strings.Contains(err.Error(), "baoco doctor --new-key was interrupted; run it again") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name != "restore again" {
+			_, err := sqlitestore.ReplaceKey(context.Background(), db, time.Now())
+			must(t, err)
+		}
+		if got := opensWhole(t, db); got != "https://old.vn" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// Doctor --new-key names the key that is only in another place, and where it is
+// really lost keeps a copy of what it drops.
+func TestNewKeyDestroysNothing(t *testing.T) {
+	ctx := context.Background()
+	db := sealed(t, "https://old.vn")
+	moved := db + ".key.old-20260101T000000Z"
+	must(t, os.Rename(db+".key", moved))
+	checks, err := sqlitestore.Examine(ctx, db, sqlitestore.Examination{Now: time.Now()})
+	must(t, err)
+	named := false
+	for _, c := range checks {
+		named = named || c.Name == "key" && strings.Contains(c.Cure.EN, moved)
+	}
+	if !named {
+		t.Errorf("doctor doesn't name the key: %+v", checks)
+	}
+	if _, err := sqlitestore.ReplaceKey(ctx, db, time.Now()); !errors.Is(err, sqlitestore.ErrKey) || !strings.Contains(err.Error(), moved) {
+		t.Errorf("a new key beside the old one: %v", err)
+	}
+	found := filepath.Join(t.TempDir(), "key")
+	must(t, os.Rename(moved, found))
+	r, err := sqlitestore.ReplaceKey(ctx, db, time.Now())
+	must(t, err)
+	if len(r.Lost) != 1 {
+		t.Errorf("%+v", r)
+	}
+	kept, err := filepath.Glob(db + ".before-new-key-*Z")
+	must(t, err)
+	if len(kept) != 1 {
+		t.Fatalf("kept: %v", kept)
+	}
+	copyTo(t, found, kept[0]+".key")
+	if got := opensWhole(t, kept[0]); got != "https://old.vn" {
+		t.Errorf("the copy holds %s", got)
+	}
+}
+
+// Nothing needs hard links, which some file systems don't have.
+func TestWithoutLinks(t *testing.T) {
+	defer sqlitestore.RefuseLinks()()
+	db := sealed(t, "https://old.vn")
+	s := open(t, db, false)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	makeBackup(t, s, sqlitestore.BackupTarget{File: backup})
+	if _, err := s.Backup(context.Background(), sqlitestore.BackupTarget{File: backup}, time.Now()); !errors.Is(err, os.ErrExist) {
+		t.Errorf("a second backup of this name: %v", err)
+	}
+	must(t, s.Close())
+	_, err := sqlitestore.ReplaceKey(context.Background(), db, time.Now())
+	must(t, err)
+	_, err = sqlitestore.Restore(context.Background(), db, sqlitestore.RestoreSource{File: backup}, time.Now())
+	must(t, err)
+	if got := opensWhole(t, db); got != "https://old.vn" {
+		t.Errorf("restored: %s", got)
+	}
+}

@@ -1,0 +1,190 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+)
+
+// ErrTaken: files of a database were removed or replaced. SQLite goes on with
+// those that it has open, which have no name any more, and what it writes is
+// gone once they are closed.
+var ErrTaken = errors.New("files of the database were taken away")
+
+// rescueSuffix begins what a server saves when its files were taken away: the
+// name of a backup, of a log or of a key.
+const rescueSuffix = ".taken-"
+
+// openFiles are the files of a served database as they were opened. They are
+// looked at by name only: to open one of them beside SQLite would be dangerous.
+type openFiles struct {
+	path  string
+	files []openFile
+}
+
+type openFile struct {
+	suffix string
+	info   os.FileInfo
+}
+
+// noteOpenFiles notes the files of the database that s has open. before is the
+// database file as it was before SQLite opened it.
+func (s *Store) noteOpenFiles(before os.FileInfo) (*openFiles, error) {
+	var tables int
+	if err := s.writer.tx.queryRow(`SELECT count(*) FROM sqlite_schema`).Scan(&tables); err != nil { // which opens the log
+		return nil, storageError(err)
+	}
+	o := &openFiles{path: s.path, files: []openFile{{"", before}}}
+	lock, err := s.lock.Stat()
+	if err != nil {
+		return nil, err
+	}
+	o.files = append(o.files, openFile{".lock", lock})
+	for _, suffix := range []string{"-wal", "-shm", ".key"} {
+		info, err := os.Stat(s.path + suffix)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrTaken, err)
+		}
+		o.files = append(o.files, openFile{suffix, info})
+	}
+	if gone := o.gone(); len(gone) > 0 {
+		return nil, fmt.Errorf("%w at the start: %s", ErrTaken, strings.Join(gone, ", "))
+	}
+	return o, nil
+}
+
+// gone names the files that aren't the open ones any more. A file that can't be
+// looked at counts as gone only where it isn't there.
+func (o *openFiles) gone() (paths []string) {
+	for _, f := range o.files {
+		info, err := os.Stat(o.path + f.suffix)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, f.info) {
+			paths = append(paths, o.path+f.suffix)
+		}
+	}
+	return paths
+}
+
+// watchFiles looks every second, where nobody writes. The writer looks after
+// each of its commits, and is the one who acts.
+func (s *Store) watchFiles(ctx context.Context, o *openFiles) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if len(o.gone()) > 0 {
+				_ = s.write(ctx, func(*tx) error { return nil })
+			}
+		}
+	}
+}
+
+// saveOpenFiles brings what the open files hold to where it has a name. It gives
+// what happened and what is to be done, as an error. SQLite can still read and
+// write all of it: where the database file has its name the log goes into it,
+// else into a backup beside it.
+func (w *writer) saveOpenFiles(gone []string) error {
+	o, said := w.files, []string{}
+	isGone := func(suffix string) bool {
+		for _, path := range gone {
+			if path == o.path+suffix {
+				return true
+			}
+		}
+		return false
+	}
+	stamp, err := freeStamp(o.path+rescueSuffix, time.Now())
+	rescue := o.path + rescueSuffix + stamp
+	whole := false
+	if err == nil && !isGone("") {
+		var busy, pages, copied int
+		whole = w.tx.queryRow(`PRAGMA wal_checkpoint(FULL)`).Scan(&busy, &pages, &copied) == nil && busy == 0 && copied == pages
+	}
+	switch {
+	case err != nil:
+	case whole:
+		said = append(said, fmt.Sprintf("all that was acknowledged is in %s", o.path))
+	default:
+		if err = w.turn.copyKey(rescue + ".key"); err == nil {
+			err = vacuumInto(w.tx.exec, rescue)
+		}
+		said = append(said, fmt.Sprintf("all that was acknowledged is saved in %s; baoco restore %s puts it back", rescue, rescue))
+	}
+	if err == nil && isGone(".key") && whole {
+		err = w.turn.copyKey(rescue + ".key")
+		said = append(said, fmt.Sprintf("the key is saved in %[1]s.key; mv %[1]s.key %[2]s.key puts it back", rescue, o.path))
+	}
+	// A log is not to meet a database that isn't its own.
+	if err == nil && (isGone("") || isGone("-wal")) {
+		err = moveAside(o.path+"-wal", rescue+".log")
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %s; what came in last could not be saved: %w", ErrTaken, strings.Join(gone, ", "), err)
+	}
+	return fmt.Errorf("%w: %s; %s", ErrTaken, strings.Join(gone, ", "), strings.Join(said, "; "))
+}
+
+// checkRescued refuses to serve while what an earlier server saved is still to
+// be looked at by somebody.
+func checkRescued(path string) error {
+	names, err := namesWith(path + rescueSuffix)
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".key") && !strings.HasSuffix(name, ".log") {
+			return fmt.Errorf("%w: %s holds what a server had acknowledged when its files were taken away; baoco restore %[2]s puts it back; if nothing of it is wanted, move it to another directory",
+				ErrTaken, name)
+		}
+	}
+	return err
+}
+
+// checkOneName refuses a database with a second name: SQLite finds the log by
+// the name, and so whoever comes by the other one doesn't see it.
+func checkOneName(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if n := linksOf(info); n > 1 {
+		return fmt.Errorf("%w: %s has %d names (hard links); remove the others, or replace them by copies: baoco backup", ErrNotDatabase, path, n)
+	}
+	return nil
+}
+
+// checkServedLog refuses to open a file beside a server whose log was taken away:
+// SQLite would make another one, and neither would see what the other writes. A
+// server that starts makes its log in a moment.
+func checkServedLog(path string) error {
+	for range 100 {
+		if _, err := os.Lstat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if served, err := isLocked(path + ".lock"); err != nil || !served {
+			return err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return fmt.Errorf("%w, and its log %s-wal is missing: a restore or doctor is at work, or the log was taken away; try again in a moment", ErrServed, path)
+}
+
+// checkNothingLeft refuses to make a database where another one was: its key or
+// its log is still there.
+func checkNothingLeft(path string) error {
+	for _, suffix := range []string{"", ".key", nextKey, "-wal", "-journal"} {
+		if _, err := os.Lstat(path + suffix); err == nil && suffix == "" {
+			return fmt.Errorf("%s exists already: %w", path, fs.ErrExist)
+		} else if err == nil {
+			return fmt.Errorf("%w: %s is missing, but %[2]s%[3]s is there: put the database back, or restore a backup with baoco restore; to begin with an empty one, move %[2]s%[3]s to another directory first",
+				ErrTaken, path, suffix)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
