@@ -67,6 +67,28 @@ func TestProviderFailureLimit(t *testing.T) {
 	}
 }
 
+// Whoever fails so often that they are answered 429 doesn't fill the log.
+func TestProviderRefusedLogOfOneAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).peers()
+	native := w.native()
+	call := func(from string) { w.do("POST", native.URLPath(), "{}", "X-Test-Peer", from) }
+	for range 45 {
+		call(peer(1))
+	}
+	call(peer(2))
+	var list []app.RefusedCall
+	eventually(t, "the last call is noted", func() bool {
+		var err error
+		list, err = w.service.RefusedCalls(t.Context(), 1, 0, 1000)
+		must(t, err)
+		return len(list) > 0 && list[0].Remote == peer(2)
+	})
+	if len(list) < 31 || len(list) > 40 { // a token comes back every two seconds
+		t.Errorf("%d calls are noted", len(list))
+	}
+}
+
 func TestProviderRefusedLog(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).peers()

@@ -301,6 +301,39 @@ func TestStreamOfASlowReader(t *testing.T) {
 	})
 }
 
+// What became of a delivery is sent once.
+func TestStreamOfAttempts(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, w bubble) {
+		w.user(1, "lan", app.RoleOwner)
+		hook, _ := w.webhook("https://shop.example.vn/baoco", app.WebhookAll)
+		id := w.pay(1, "first", "first")
+		c, hangUp := w.open(w.signIn("lan"), fmt.Sprintf("/live/transactions?since=%d-0", id), false)
+		defer hangUp()
+		sent := func() int { return strings.Count(c.text(), fmt.Sprintf(`hx-target="#tx-%d-state"`, id)) }
+		wait := func() { time.Sleep(time.Second); synctest.Wait() }
+		wait()
+		if n := sent(); n != 0 {
+			t.Errorf("sent %d times before any attempt", n)
+		}
+		first, err := w.service.Due(t.Context(), hook.ID, time.Now(), nil, 1, false)
+		must(t, err)
+		result := serverError
+		result.StartedAt = time.Now()
+		_, err = w.service.Settle(t.Context(), first[0], result)
+		must(t, err)
+		wait()
+		if n := sent(); n != 1 {
+			t.Errorf("sent %d times after an attempt", n)
+		}
+		w.pay(1, "second", "second")
+		wait()
+		if n := sent(); n != 1 || !strings.Contains(c.text(), "second") {
+			t.Errorf("sent %d times after another transaction", n)
+		}
+	})
+}
+
 // Nobody takes the streams of others: not a user or a link, not an account.
 func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
