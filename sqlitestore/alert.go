@@ -128,7 +128,7 @@ func (s *Store) SettleAlert(ctx context.Context, o app.AlertOutcome) error {
 	return s.write(ctx, func(tx *tx) error {
 		c := o.Channel
 		var same bool
-		err := tx.queryRow(`SELECT EXISTS (SELECT 1 FROM alert_channels WHERE id = ? AND version = ? AND set_at = ?)`, c.ID, c.Version, c.SetAt.Unix()).Scan(&same)
+		err := tx.queryRow(`SELECT EXISTS (SELECT 1 FROM alert_channels WHERE id = ? AND version = ?)`, c.ID, c.Version).Scan(&same)
 		if err != nil || !same {
 			return err
 		}

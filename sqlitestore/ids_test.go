@@ -29,38 +29,60 @@ func TestTablesGiveIDsOnce(t *testing.T) {
 }
 
 // What is kept for a while only is followed by greater ids, though nothing of
-// it is left.
+// it is left: what referred to it refers to nothing, and never to a stranger's.
 func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
+	ctx := t.Context()
 	path := create(t)
 	h := newHistory(t, path, 3)
 	defer h.store.Close()
-	bank, source := h.banks[0], h.sources[0]
-	once := func(id string) (event, attempt int64) {
+	once := func(source app.Source, id string) (event, attempt, transaction int64) {
 		t.Helper()
-		r, err := h.service.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
-			Elements: []app.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: bank.AccountNumber, Type: app.In, Amount: 1000, Time: h.now}}})
+		r, err := h.service.RecordTransactions(ctx, app.InboundCall{AccountID: source.AccountID, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: h.now,
+			Elements: []app.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1000, Time: h.now}}})
 		must(t, err)
 		for _, o := range r.Ready {
-			a, err := h.service.Settle(t.Context(), o, app.Result{StartedAt: h.now, StatusCode: 200})
+			a, err := h.service.Settle(ctx, o, app.Result{StartedAt: h.now, StatusCode: 500, Error: app.ErrorHTTPStatus, Detail: "of " + id})
 			must(t, err)
 			attempt = a.ID
 		}
-		return r.EventID, attempt
+		return r.EventID, attempt, r.TransactionIDs[0]
 	}
-	event, attempt := once("first")
+	mine, others := h.sources[0], h.sources[2]
+	event, attempt, transaction := once(mine, "first")
+	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error { return exec(`UPDATE deliveries SET state = 2, due_ms = NULL`) }))
+	resent, err := h.service.Resend(ctx, 1, attempt, app.IdempotencyKey{}, h.now)
+	must(t, err)
 	h.now = h.now.Add(48 * time.Hour)
-	_, err := h.service.Prune(t.Context(), app.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now)
+	_, err = h.service.Prune(ctx, app.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now)
 	must(t, err)
 	if left := fmt.Sprint(peek(t, path, `SELECT (SELECT count(*) FROM inbound_events), (SELECT count(*) FROM attempts)`)); left != "[[0 0]]" {
 		t.Fatal("left after pruning: ", left)
 	}
-	nextEvent, nextAttempt := once("second")
+	nextEvent, nextAttempt, _ := once(others, "second")
 	if nextEvent <= event || nextAttempt <= attempt {
 		t.Errorf("after event %d and attempt %d were pruned came %d and %d", event, attempt, nextEvent, nextAttempt)
 	}
-	// The history id that a shop has kept is of nothing now.
-	if _, err := h.service.Resend(t.Context(), 1, attempt, app.IdempotencyKey{}, h.now); app.CodeOf(err) != app.CodeNotFound {
+	// The history id that a shop has kept.
+	if _, err := h.service.Resend(ctx, 1, attempt, app.IdempotencyKey{}, h.now); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("resending a pruned attempt: %v", err)
+	}
+	// Where a transaction came from, and whether it is known.
+	if p, err := h.service.Provenance(ctx, 1, transaction); err != nil || p.InboundEventID != 0 {
+		t.Errorf("it comes from the event %d, %v", p.InboundEventID, err)
+	}
+	known, err := h.store.KnownEvents(ctx, 1, []app.EventRef{{SourceID: mine.ID, Channel: app.ChannelCall, EventID: "first"}})
+	if err != nil || known[0].TransactionID != transaction || known[0].TransactionEvent != 0 {
+		t.Errorf("it is known as %+v, %v", known[0], err)
+	}
+	// What a delivery resends, and what a webhook's page shows last.
+	if facts, err := h.store.DeliveryFacts(ctx, 1, resent.ID); err != nil || facts.ResentFrom != 0 {
+		t.Errorf("it resends the delivery %d, %v", facts.ResentFrom, err)
+	}
+	for _, hook := range h.hooks[:2] {
+		health, err := h.service.WebhookHealth(ctx, 1, hook.ID, h.now)
+		if err != nil || health.HistoryID != 0 || health.Last.Detail != "" {
+			t.Errorf("the last attempt of webhook %d is %d, %q, %v", hook.ID, health.HistoryID, health.Last.Detail, err)
+		}
 	}
 }
 

@@ -7,9 +7,8 @@ import (
 )
 
 // fromEvent joins to a transaction t the inbound event e that recorded it, as
-// long as it isn't pruned: once all of them were, ids begin again at 1, and what
-// has its id came later.
-const fromEvent = `LEFT JOIN inbound_events e ON e.id = t.inbound_event_id AND e.account_id = t.account_id AND e.received_ms / 1000 <= t.created_at`
+// long as it isn't pruned.
+const fromEvent = `LEFT JOIN inbound_events e ON e.id = t.inbound_event_id`
 
 func (s *Store) Provenance(ctx context.Context, accountID, transactionID int64) (app.Provenance, error) {
 	var p app.Provenance
