@@ -27,7 +27,7 @@ func (h *history) rows(first, n int) (list []app.Incoming) {
 // imports adds a file in batches and gives its id.
 func (h *history) imports(file string, notify bool, rows []app.Incoming) (id int64, recorded int) {
 	h.t.Helper()
-	in, err := h.service.NewImport(context.Background(), app.ImportOptions{AccountID: 1, File: file, Notify: notify})
+	in, err := h.service.NewImport(context.Background(), app.ImportOptions{AccountID: h.banks[0].AccountID, File: file, Notify: notify})
 	must(h.t, err)
 	for len(rows) > 0 {
 		n := min(len(rows), 500)
