@@ -49,7 +49,9 @@ func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
 	}
 	mine, others := h.sources[0], h.sources[2]
 	event, attempt, transaction := once(mine, "first")
-	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error { return exec(`UPDATE deliveries SET state = 2, due_ms = NULL`) }))
+	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error {
+		return exec(`UPDATE deliveries SET state = 2, due_ms = NULL`)
+	}))
 	resent, err := h.service.Resend(ctx, 1, attempt, app.IdempotencyKey{}, h.now)
 	must(t, err)
 	h.now = h.now.Add(48 * time.Hour)
