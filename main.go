@@ -411,7 +411,7 @@ func exitCode(err error) int {
 	}
 	for _, known := range []error{
 		sqlitestore.ErrNoFile, sqlitestore.ErrNotDatabase, sqlitestore.ErrDamaged, sqlitestore.ErrNewer, sqlitestore.ErrOlder, sqlitestore.ErrSchema,
-		sqlitestore.ErrServed, sqlitestore.ErrTaken, sqlitestore.ErrKey, fs.ErrPermission, fs.ErrExist,
+		sqlitestore.ErrServed, sqlitestore.ErrTaken, sqlitestore.ErrKey, sqlitestore.ErrNoRoom, fs.ErrPermission, fs.ErrExist,
 	} {
 		if errors.Is(err, known) {
 			return exitDatabase
