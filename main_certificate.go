@@ -12,6 +12,8 @@ import (
 	"net"
 	"time"
 
+	"baoco/web"
+
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
 	"golang.org/x/time/rate"
@@ -19,14 +21,14 @@ import (
 
 // listenSecurely answers HTTPS for the domain on port 443; port 80 answers the
 // authority and leads browsers to HTTPS.
-func (r *running) listenSecurely(s settings, log *slog.Logger) error {
+func (r *running) listenSecurely(s settings, connections *web.Connections, log *slog.Logger) error {
 	certificates := &autocert.Manager{
 		Prompt:     autocert.AcceptTOS,
 		HostPolicy: autocert.HostWhitelist(s.domain),
 		Cache:      s.certificates(),
 		Client:     &acme.Client{DirectoryURL: cmp.Or(s.acmeDirectory, autocert.DefaultACMEDirectory)},
 	}
-	challenge := httpServer(certificates.HTTPHandler(nil), log)
+	challenge := httpServer(certificates.HTTPHandler(nil), connections, log)
 	plain, err := net.Listen("tcp", ":80")
 	if err != nil {
 		return fmt.Errorf("--domain needs port 80: %w", err)
@@ -39,8 +41,8 @@ func (r *running) listenSecurely(s settings, log *slog.Logger) error {
 	config.GetCertificate = reporting(s.domain, certificates.GetCertificate, log)
 	r.servers[0].TLSConfig = config
 	r.servers = append(r.servers, challenge)
-	r.listener = tls.NewListener(secure, config)
-	go func() { r.failed <- challenge.Serve(plain) }()
+	r.listener = tls.NewListener(connections.Listener(secure), config)
+	go func() { r.failed <- challenge.Serve(connections.Listener(plain)) }()
 	// Nobody has to visit before there is a certificate.
 	go func() { _, _ = config.GetCertificate(modernHello(s.domain)) }()
 	return nil

@@ -62,6 +62,53 @@ func TestFewFiles(t *testing.T) {
 	checkLedger(t, in.db, calls.acknowledged())
 }
 
+// One address that opens connection after connection takes the files of nobody:
+// calls are taken and delivered, each by one attempt, while it goes on.
+func TestManyIdleConnections(t *testing.T) {
+	t.Parallel()
+	receiver := openShop(t)
+	in := install(t, receiver)
+	address := freePort(t)
+	cmd := program(in.dir, "serve", "--listen", address, "--allow-target", receiver.target())
+	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `ulimit -n 128 && exec "$0" "$@"`}, cmd.Args...)
+	p := &process{Cmd: cmd, url: "http://" + address, stderr: &lockedOutput{}}
+	cmd.Stderr = p.stderr
+	must(t, cmd.Start())
+	t.Cleanup(func() { _ = p.Process.Kill(); _ = p.Wait() })
+	eventually(t, 30*time.Second, "it serves", func() bool { return p.readiness() == http.StatusOK })
+
+	calls := in.provider(p.url)
+	for i := range 1100 {
+		conn, err := net.Dial("tcp", address)
+		must(t, err)
+		defer conn.Close()
+		_, err = io.WriteString(conn, "GET /healthz HTTP/1.1\r\n") // the rest never comes
+		must(t, err)
+		if i%100 == 99 {
+			eventually(t, 30*time.Second, "a call is taken", func() bool { return calls.call(fmt.Sprint("call-", i)) })
+		}
+	}
+	eventually(t, 30*time.Second, "everything is delivered", func() bool { return len(receiver.received()) >= len(calls.acknowledged()) })
+	if p.readiness() != http.StatusOK || strings.Contains(p.stderr.String(), "too many open files") {
+		t.Errorf("ready: %d; it logged\n%s", p.readiness(), p.stderr)
+	}
+	p.end(t)
+	if history := do(t, in.dir, "delivery", "list", "--status", "0", "-o", "json"); strings.TrimSpace(history) != "[]" {
+		t.Errorf("attempts failed: %s", history)
+	}
+	checkLedger(t, in.db, calls.acknowledged())
+}
+
+// Whatever the limit of files, some are kept for the database and for
+// deliveries, and some connections are taken.
+func TestConnectionsByFiles(t *testing.T) {
+	for files, want := range map[uint64]int{0: 16, 64: 16, 128: 32, 256: 96, 1024: 480, 4096: 3456, 8192: 4096, 1 << 40: 4096} {
+		if got := mostConnections(files); got != want {
+			t.Errorf("with %d files %d connections, want %d", files, got, want)
+		}
+	}
+}
+
 // limitFiles lowers the number of files that a process may have open.
 func limitFiles(t *testing.T, pid, files int) {
 	t.Helper()

@@ -293,12 +293,13 @@ func start(ctx context.Context, store *sqlitestore.Store, s settings, recent *we
 		Version: version, Program: program, StartedAt: time.Now(), Listen: s.listen, BaseURL: s.baseURL, Domain: s.domain, AllowTargets: s.targets, Keep: s.keep,
 		CertificateEnd: certificateEnd(s),
 	}
+	connections := web.NewConnections(mostConnections(openFiles()), s.proxies, log)
 	handler := web.New(web.Config{
 		Service: service, Logger: log, Limit: s.rateLimit, ListingLimit: s.listingLimit,
 		Secure: strings.HasPrefix(s.baseURL, "https://"), Version: version, Closing: r.closing, RecentLog: recent,
 		Installation: installation, Lang: s.lang, TrustedProxies: s.proxies,
 	})
-	if err := r.listen(s, handler, log); err != nil {
+	if err := r.listen(s, handler, connections, log); err != nil {
 		return nil, exitStatus{exitDatabase, err}
 	}
 	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Installation: installation, Keep: s.keep, CatchUp: s.catchUp, Logger: log}); err != nil {
@@ -308,10 +309,10 @@ func start(ctx context.Context, store *sqlitestore.Store, s settings, recent *we
 	return r, nil
 }
 
-// httpServer is a server that gives nobody more time or memory than a request
-// needs.
-func httpServer(handler http.Handler, log *slog.Logger) *http.Server {
-	return &http.Server{
+// httpServer is a server that gives nobody more time, memory or connections than
+// requests need.
+func httpServer(handler http.Handler, connections *web.Connections, log *slog.Logger) *http.Server {
+	server := &http.Server{
 		Handler: handler,
 
 		DisableGeneralOptionsHandler: true, // all answers are JSON
@@ -322,15 +323,35 @@ func httpServer(handler http.Handler, log *slog.Logger) *http.Server {
 		MaxHeaderBytes:               12 << 10,
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
+	connections.Bound(server)
+	return server
 }
 
-func (r *running) listen(s settings, handler http.Handler, log *slog.Logger) (err error) {
-	r.servers = []*http.Server{httpServer(handler, log)}
-	if s.domain == "" {
-		r.listener, err = net.Listen("tcp", s.listen)
-		return err
+func (r *running) listen(s settings, handler http.Handler, connections *web.Connections, log *slog.Logger) error {
+	r.servers = []*http.Server{httpServer(handler, connections, log)}
+	if s.domain != "" {
+		return r.listenSecurely(s, connections, log)
 	}
-	return r.listenSecurely(s, log)
+	plain, err := net.Listen("tcp", s.listen)
+	if err == nil {
+		r.listener = connections.Listener(plain)
+	}
+	return err
+}
+
+// Files are kept back for the database, the log, look-ups and what else a
+// server opens, and for deliveries, which need one each.
+const (
+	filesForItself     = 64
+	filesForDeliveries = 576
+	mostEver           = 4096 // connections: each takes some memory too
+)
+
+// mostConnections is how many connections may be open where the process may
+// have that many files: at most half of what is left.
+func mostConnections(files uint64) int {
+	left := max(int(min(files, 1<<20))-filesForItself, 32)
+	return min(left-min(left/2, filesForDeliveries), mostEver)
 }
 
 // stopTime is how long a stop may take: an attempt, and a little more.

@@ -174,6 +174,9 @@ TimeoutStopSec=%d
 # baoco needs about 30 MB idle and 70 MB at saturation; Go collects harder
 # before the limit that kills.
 MemoryMax=512M
+# Of the files, 4096 are for connections of clients, the others for deliveries
+# and the database.
+LimitNOFILE=8192
 Environment=GOMEMLIMIT=384MiB
 
 `, version, commandLine(u.command), u.user, stopTime, int((stopTime+stopMargin)/time.Second))

@@ -52,8 +52,9 @@ func parseClient(text string) (netip.Addr, bool) {
 
 // client is what counts as one client to every limit: an IPv4 address, or the
 // whole /64 of an IPv6 one, since whoever has one address there has them all.
-func (s *Server) client(r *http.Request) netip.Prefix {
-	addr := s.clientAddr(r)
+func (s *Server) client(r *http.Request) netip.Prefix { return clientOf(s.clientAddr(r)) }
+
+func clientOf(addr netip.Addr) netip.Prefix {
 	bits := 32
 	if addr.Is6() {
 		bits = 64

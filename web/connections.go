@@ -1,0 +1,247 @@
+package web
+
+import (
+	"container/list"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Connections bounds how many connections are open, in all and of one client,
+// so that files are left for the database and for deliveries. Where a bound is
+// reached, one on which nobody waits for an answer makes room: idle, or still
+// sending its request. It is the one that has been so for longest, of the
+// client itself, or of the one that has most.
+type Connections struct {
+	most, mostOfOne int
+	trusted         []netip.Prefix
+	log             *slog.Logger
+	sometimes       rate.Sometimes
+
+	mu      sync.Mutex
+	open    int
+	clients map[netip.Prefix]*connectionsOfOne
+}
+
+// connectionsOfOne are the connections of one client.
+type connectionsOfOne struct {
+	open   int
+	exempt bool      // of the bound of one client: programs of this machine, and trusted proxies
+	cut    list.List // of *boundConn that may be cut, first the one that was used longest ago
+}
+
+// NewConnections bounds connections to most in all, and to a quarter of them of
+// one client that isn't on this machine nor a trusted proxy.
+func NewConnections(most int, trusted []netip.Prefix, log *slog.Logger) *Connections {
+	return &Connections{
+		most: most, mostOfOne: max(1, most/4), trusted: trusted, log: log,
+		sometimes: rate.Sometimes{Interval: time.Minute}, clients: map[netip.Prefix]*connectionsOfOne{},
+	}
+}
+
+// Bound has a server serve within the bounds; its connections come from
+// listeners of Listener.
+func (c *Connections) Bound(s *http.Server) {
+	next := s.Handler
+	s.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
+		if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
+			conn = secure.NetConn()
+		}
+		return context.WithValue(ctx, keyConnection{}, conn)
+	}
+	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if conn, ok := r.Context().Value(keyConnection{}).(*boundConn); ok {
+			if r.ContentLength == 0 {
+				conn.keep(+1)
+				defer conn.keep(-1)
+			} else {
+				body := &arrivingBody{ReadCloser: r.Body, conn: conn}
+				r.Body = body
+				defer body.answered()
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// keyConnection is where a request's context holds its *boundConn.
+type keyConnection struct{}
+
+// Listener accepts the connections of l within the bounds.
+func (c *Connections) Listener(l net.Listener) net.Listener { return &boundListener{l, c} }
+
+type boundListener struct {
+	net.Listener
+	connections *Connections
+}
+
+func (l *boundListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if bound := l.connections.admit(conn); bound != nil {
+			return bound, nil
+		}
+		_ = conn.Close()
+	}
+}
+
+// boundConn is a connection that counts.
+type boundConn struct {
+	net.Conn
+	connections *Connections
+	client      netip.Prefix
+
+	// Of connections.mu.
+	waiting int           // requests that wait for their answer
+	place   *list.Element // in cut; nil: it is kept
+	closed  bool
+}
+
+// admit counts a connection. It is nil where there is no room, and none to be
+// made.
+func (c *Connections) admit(conn net.Conn) *boundConn {
+	addr, _ := parseClient(conn.RemoteAddr().String())
+	b := &boundConn{Conn: conn, connections: c, client: clientOf(addr)}
+	c.mu.Lock()
+	of := c.clients[b.client]
+	if of == nil {
+		of = &connectionsOfOne{exempt: addr.IsLoopback() || slices.ContainsFunc(c.trusted, func(p netip.Prefix) bool { return p.Contains(addr) })}
+	}
+	var cut *boundConn
+	full := true
+	switch {
+	case !of.exempt && of.open >= c.mostOfOne:
+		cut = of.oldest()
+	case c.open >= c.most:
+		cut = c.oldest()
+	default:
+		full = false
+	}
+	if cut != nil {
+		c.forget(cut)
+	}
+	admitted := !full || cut != nil
+	if admitted {
+		c.open++
+		of.open++
+		c.clients[b.client] = of
+		b.place = of.cut.PushBack(b)
+	}
+	c.mu.Unlock()
+	if full {
+		c.sometimes.Do(func() {
+			c.log.Warn("as many connections are open as may be: the ones unused for longest are closed", "client", b.client.String(), "of this client", of.open, "most in all", c.most, "most of one client", c.mostOfOne)
+		})
+	}
+	if cut != nil {
+		_ = cut.Conn.Close()
+	}
+	if !admitted {
+		return nil
+	}
+	return b
+}
+
+// oldest is the connection of a client to be cut; nil: all are kept.
+func (of *connectionsOfOne) oldest() *boundConn {
+	if first := of.cut.Front(); first != nil {
+		return first.Value.(*boundConn)
+	}
+	return nil
+}
+
+// oldest is the one to be cut of all: of the client that has most, and of this
+// machine and trusted proxies only where nobody else has one.
+func (c *Connections) oldest() *boundConn {
+	var most *connectionsOfOne
+	for _, of := range c.clients {
+		switch {
+		case of.cut.Len() == 0:
+		case most == nil, most.exempt && !of.exempt, most.exempt == of.exempt && of.open > most.open:
+			most = of
+		}
+	}
+	if most == nil {
+		return nil
+	}
+	return most.oldest()
+}
+
+// forget counts a connection no more.
+func (c *Connections) forget(b *boundConn) {
+	if b.closed {
+		return
+	}
+	b.closed = true
+	of := c.clients[b.client]
+	if b.place != nil {
+		of.cut.Remove(b.place)
+		b.place = nil
+	}
+	c.open--
+	if of.open--; of.open == 0 {
+		delete(c.clients, b.client)
+	}
+}
+
+func (b *boundConn) Close() error {
+	b.connections.mu.Lock()
+	b.connections.forget(b)
+	b.connections.mu.Unlock()
+	return b.Conn.Close()
+}
+
+// keep counts requests that wait for their answer: while there is one, the
+// connection isn't cut.
+func (b *boundConn) keep(requests int) {
+	c := b.connections
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b.waiting += requests
+	if b.closed {
+		return
+	}
+	cut := &c.clients[b.client].cut
+	switch {
+	case b.waiting > 0 && b.place != nil:
+		cut.Remove(b.place)
+		b.place = nil
+	case b.waiting == 0 && b.place == nil:
+		b.place = cut.PushBack(b)
+	}
+}
+
+// arrivingBody is the body of a request, which waits for its answer once all of
+// it is here.
+type arrivingBody struct {
+	io.ReadCloser
+	conn *boundConn
+	once sync.Once
+	here bool
+}
+
+func (b *arrivingBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		b.once.Do(func() { b.here = true; b.conn.keep(+1) })
+	}
+	return n, err
+}
+
+func (b *arrivingBody) answered() {
+	b.once.Do(func() {})
+	if b.here {
+		b.conn.keep(-1)
+	}
+}

@@ -1,0 +1,220 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"testing"
+	"time"
+
+	"baoco/web"
+)
+
+// boundServer serves /wait, which is answered once something is sent to
+// answer, and anything else at once, to at most 8 connections and 2 of one
+// client.
+type boundServer struct {
+	t       *testing.T
+	address string
+	answer  chan struct{}
+	arrived chan struct{} // of requests that wait for answer
+	secure  bool
+}
+
+// elsewhere is a connection that comes from another network: from 203.0.113.7
+// where it comes from 127.0.0.7 in truth.
+type elsewhere struct{ net.Conn }
+
+func (c elsewhere) RemoteAddr() net.Addr {
+	addr := *c.Conn.RemoteAddr().(*net.TCPAddr)
+	if last := addr.IP.To4()[3]; last != 1 {
+		addr.IP = net.IPv4(203, 0, 113, last)
+	}
+	return &addr
+}
+
+type fromElsewhere struct{ net.Listener }
+
+func (l fromElsewhere) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return elsewhere{conn}, nil
+}
+
+const trustedProxy = 99
+
+func startBound(t *testing.T, secure bool) *boundServer {
+	t.Helper()
+	s := &boundServer{t: t, answer: make(chan struct{}), arrived: make(chan struct{}, 100), secure: secure}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	s.address = l.Addr().String()
+	connections := web.NewConnections(8, []netip.Prefix{netip.MustParsePrefix(fmt.Sprintf("203.0.113.%d/32", trustedProxy))}, slog.New(slog.DiscardHandler))
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			return
+		}
+		if r.URL.Path == "/wait" {
+			s.arrived <- struct{}{}
+			<-s.answer
+		}
+		_, _ = io.WriteString(w, "hello")
+	})}
+	connections.Bound(server)
+	l = connections.Listener(fromElsewhere{l})
+	if secure {
+		certificate := httptest.NewUnstartedServer(nil)
+		certificate.StartTLS()
+		defer certificate.Close()
+		l = tls.NewListener(l, certificate.TLS)
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); _ = server.Serve(l) }()
+	t.Cleanup(func() { server.Close(); <-done })
+	return s
+}
+
+// from opens a connection from 127.0.0.last and sends the beginning of a
+// request.
+func (s *boundServer) from(last byte, text string) net.Conn {
+	s.t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, last)}}
+	conn, err := d.DialContext(context.Background(), "tcp", s.address)
+	if err != nil {
+		s.t.Skipf("no other loopback address here: %v", err)
+	}
+	if s.secure {
+		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
+	}
+	s.t.Cleanup(func() { conn.Close() })
+	must(s.t, conn.SetDeadline(time.Now().Add(30*time.Second)))
+	_, err = io.WriteString(conn, text)
+	must(s.t, err)
+	return conn
+}
+
+// answered reads one answer.
+func answered(t *testing.T, conn net.Conn) {
+	t.Helper()
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatalf("no answer: %v", err)
+	}
+	if body, err := io.ReadAll(response.Body); err != nil || string(body) != "hello" {
+		t.Fatalf("answered %q, %v", body, err)
+	}
+}
+
+// wantClosed waits until the server has closed a connection.
+func wantClosed(t *testing.T, conn net.Conn, what string) {
+	t.Helper()
+	if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("%s is not closed: %v", what, err)
+	}
+}
+
+const (
+	get      = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+	waiting  = "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n"
+	uploaded = "POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok"
+	halfway  = "POST /wait HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\no"
+)
+
+// One client's connections beyond its bound cut its own, the one first that was
+// used longest ago: another client's and those on which an answer is awaited
+// stay.
+func TestConnectionsOfOneClient(t *testing.T) {
+	t.Parallel()
+	for _, secure := range []bool{false, true} {
+		s := startBound(t, secure)
+		provider := s.from(7, get)
+		answered(t, provider)
+		kept := s.from(9, waiting)
+		<-s.arrived
+		var idle []net.Conn
+		for range 20 {
+			conn := s.from(9, get)
+			answered(t, conn)
+			idle = append(idle, conn)
+		}
+		for i, conn := range idle[:len(idle)-1] {
+			wantClosed(t, conn, fmt.Sprintf("connection %d", i))
+		}
+		for _, conn := range []net.Conn{provider, idle[len(idle)-1]} {
+			_, err := io.WriteString(conn, get)
+			must(t, err)
+			answered(t, conn)
+		}
+		s.answer <- struct{}{}
+		answered(t, kept)
+	}
+}
+
+// Whoever sends a request slowly is cut too; one that has arrived is answered,
+// and where every connection of a client waits for an answer, no other is
+// taken until there is room.
+func TestSlowConnectionsAreCut(t *testing.T) {
+	t.Parallel()
+	s := startBound(t, false)
+	for _, slow := range []string{"", "GET / HT", halfway} {
+		conn := s.from(9, slow)
+		for range 2 {
+			answered(t, s.from(9, get))
+		}
+		wantClosed(t, conn, fmt.Sprintf("one that sent %q", slow))
+	}
+	var kept []net.Conn
+	for _, whole := range []string{waiting, uploaded} {
+		kept = append(kept, s.from(9, whole))
+		<-s.arrived
+	}
+	wantClosed(t, s.from(9, ""), "a third")
+	answered(t, s.from(7, get))
+	for _, conn := range kept {
+		s.answer <- struct{}{}
+		answered(t, conn)
+	}
+	answered(t, s.from(9, get))
+}
+
+// Where all connections are taken, room is made at the client that has most,
+// and at programs of this machine and trusted proxies, which have no bound of
+// their own, last.
+func TestAllConnections(t *testing.T) {
+	t.Parallel()
+	s := startBound(t, false)
+	var own []net.Conn
+	for i := range 5 {
+		own = append(own, s.from([]byte{1, trustedProxy}[i%2], get))
+		answered(t, own[i])
+	}
+	single := s.from(7, get)
+	answered(t, single)
+	pair := []net.Conn{s.from(9, get), s.from(9, get)}
+	answered(t, pair[0])
+	answered(t, pair[1])
+
+	answered(t, s.from(11, get))
+	wantClosed(t, pair[0], "the older of the client with most")
+	for _, conn := range append(own, single, pair[1]) {
+		_, err := io.WriteString(conn, get)
+		must(t, err)
+		answered(t, conn)
+	}
+	for i := range 8 { // with only those of this machine left to cut, they are
+		answered(t, s.from([]byte{1, trustedProxy}[i%2], get))
+	}
+	wantClosed(t, single, "a client's, with eight of this machine")
+	wantClosed(t, own[0], "the oldest of this machine")
+}
