@@ -209,6 +209,25 @@ func appendJS(b []byte, v jsonValue) []byte {
 	return append(b, v.text...)
 }
 
+// escapeJSON escapes further characters of JSON's strings, which must be none
+// that JSON is built of.
+func escapeJSON(text string, escaped func(r rune) bool) []byte {
+	b := make([]byte, 0, len(text))
+	for _, r := range text {
+		switch {
+		case !escaped(r):
+			b = utf8.AppendRune(b, r)
+		case r == '/':
+			b = append(b, `\/`...)
+		default:
+			for _, unit := range utf16.AppendRune(nil, r) {
+				b = fmt.Appendf(b, `\u%04x`, unit)
+			}
+		}
+	}
+	return b
+}
+
 // appendJSString writes lone surrogates as their escapes.
 func appendJSString(b []byte, s string) []byte {
 	begin := len(b)

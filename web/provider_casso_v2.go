@@ -22,6 +22,17 @@ var cassoV2Adapter = adapter{
 	read:   readCassoV2,
 }
 
+// cassoEscapes are what the sample programs of Casso escape in the JSON that is
+// signed, beside what JSON must: nothing (JavaScript, C# and Java), and what
+// PHP, Go and Python escape by themselves. Each of these texts reads back as the
+// same values, so a signature over one of them is over the body's values too.
+var cassoEscapes = []func(r rune) bool{
+	func(rune) bool { return false },
+	func(r rune) bool { return r == '/' || r > 0x7f },
+	func(r rune) bool { return r == '<' || r == '>' || r == '&' || r == 0x2028 || r == 0x2029 },
+	func(r rune) bool { return r > 0x7f },
+}
+
 // verifyCassoV2 checks "t=<milliseconds>,v1=<hexadecimal digits>": the
 // HMAC-SHA512 over t, a dot and the JSON of the whole body with its keys sorted
 // at every level (github.com/CassoHQ/casso-webhook-v2-verify-signature).
@@ -40,7 +51,14 @@ func verifyCassoV2(in inbound, h http.Header) app.Refusal {
 	if why.Code != "" {
 		return why
 	}
-	return checkHexHMAC(name, signature, sha512.New, in.source.Secret, []byte(stamp+"."), appendJS(nil, sortedMembers(withJSNumbers(v), true)))
+	text := string(appendJS(nil, sortedMembers(withJSNumbers(v), true)))
+	for _, escapes := range cassoEscapes {
+		why = checkHexHMAC(name, signature, sha512.New, in.source.Secret, []byte(stamp+"."), escapeJSON(text, escapes))
+		if why.Code != app.RefusalSignature {
+			break
+		}
+	}
+	return why
 }
 
 func readCassoV2(in inbound) reading {
