@@ -115,7 +115,7 @@ func TestProviderRefusedLog(t *testing.T) {
 		says   string
 	}{
 		{native.ID, native.URLPath(), nil, "missing"}, {native.ID, native.URLPath(), []string{"Authorization", "Bearer guessed-secret"}, "token"},
-		{native.ID, native.URLPath(), []string{"Authorization", "bearer " + native.Secret}, "Bearer"}, {signed.ID, signed.URLPath(), []string{"X-Webhook-Signature", "guessed-secret"}, "X-Webhook-Signature"},
+		{native.ID, native.URLPath(), []string{"Authorization", "Basic " + native.Secret}, "Bearer"}, {signed.ID, signed.URLPath(), []string{"X-Webhook-Signature", "guessed-secret"}, "X-Webhook-Signature"},
 		{sepay.ID, sepay.URLPath(), old, "X-SePay-Timestamp"}, {0, inboundPath, []string{"Authorization", "Bearer guessed-secret"}, "source"}, {0, inboundPath + "/guessed-secret", nil, "source"},
 	} {
 		refused(c.path, "{}", c.header...)

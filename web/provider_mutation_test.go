@@ -93,14 +93,14 @@ func TestProviderEveryMutation(t *testing.T) {
 				for what, changed := range mutations([]byte(value)) {
 					h := v.httpHeader()
 					h[http.CanonicalHeaderKey(name)] = []string{string(changed)}
-					if !refused(what, source, []byte(v.Body), h) {
+					if !sameCredential(name, value, string(changed)) && !refused(what, source, []byte(v.Body), h) {
 						t.Errorf("%s: %s is accepted", name, what)
 					}
 				}
 				for _, changed := range [][]string{nil, {""}, {value, value}, {value, ""}, {value + "," + value}, {strings.ToUpper(value)}} {
 					h := v.httpHeader()
 					h[http.CanonicalHeaderKey(name)] = changed
-					if !slices.Equal(changed, []string{value}) && !refused(name, source, []byte(v.Body), h) {
+					if !(len(changed) == 1 && sameCredential(name, value, changed[0])) && !refused(name, source, []byte(v.Body), h) {
 						t.Errorf("%s: %q is accepted", name, changed)
 					}
 				}

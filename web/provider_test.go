@@ -30,6 +30,37 @@ func flipped(s string, i int, mask byte) string {
 	return string(b)
 }
 
+// sameCredential tells whether two values of a header say the same: the case of
+// an authentication scheme doesn't count.
+func sameCredential(name, a, b string) bool {
+	schemeA, restA, _ := strings.Cut(a, " ")
+	schemeB, restB, _ := strings.Cut(b, " ")
+	return a == b || name == "Authorization" && restA == restB && strings.EqualFold(schemeA, schemeB)
+}
+
+// The case of an authentication scheme doesn't count (RFC 9110, 11.1): of the
+// management API, of a source on both paths, and of VietQR's two calls.
+func TestSchemeCase(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.link("ACB", someAccount)
+	native, sepay, vietqr, key := w.native(), w.sepay(), w.source("vietqr", "", ""), w.apiKey(app.ScopeRead)
+	body := batch(transfer{}.native())
+	for i, write := range []func(string) string{strings.ToLower, strings.ToUpper, func(s string) string { return s[:1] + strings.ToUpper(s[1:]) }} {
+		scheme := func(s string) string { return write(s) + " " }
+		w.do("GET", "/api/v1/transactions", "", "Authorization", scheme("Bearer")+key).wantStatus(t, http.StatusOK)
+		w.do("POST", native.URLPath(), body, "Authorization", scheme("Bearer")+native.Secret).wantStatus(t, http.StatusOK)
+		w.do("POST", inboundPath, body, "Authorization", scheme("Bearer")+native.Secret).wantStatus(t, http.StatusOK)
+		w.do("POST", sepay.URLPath(), transfer{id: "s"}.sepay(), "Authorization", scheme("Apikey")+sepay.Secret).wantStatus(t, http.StatusOK)
+		token := w.do("POST", tokenPath, "", "Authorization", scheme("Basic")+strings.TrimPrefix(basic(vietqr.Options.Username, vietqr.Secret)[1], "Basic "))
+		token.wantStatus(t, http.StatusOK)
+		w.do("POST", syncPath, vietQRBody(), "Authorization", scheme("Bearer")+fmt.Sprint(token.json(t)["access_token"])).wantStatus(t, http.StatusOK)
+		if n := w.rows("transactions"); n != 3 {
+			t.Errorf("%d transactions after round %d, want 3", n, i)
+		}
+	}
+}
+
 // TestProviderMutations changes every byte of what a call is verified by.
 func TestProviderMutations(t *testing.T) {
 	t.Parallel()
@@ -77,7 +108,7 @@ func TestProviderMutations(t *testing.T) {
 				for i := range value {
 					for _, mask := range []byte{1, 4, 0x20} {
 						changed := flipped(value, i, mask)
-						if changed[i] <= ' ' || changed[i] >= 0x7f {
+						if changed[i] <= ' ' || changed[i] >= 0x7f || sameCredential(original[n-1], value, changed) {
 							continue // not a header value, or trimmed as white space
 						}
 						header := slices.Clone(original)
@@ -86,7 +117,7 @@ func TestProviderMutations(t *testing.T) {
 					}
 				}
 				for _, changed := range []string{value[1:], value[:len(value)-1], value + "0", strings.ToUpper(value), "", "sha256=" + value, value + "," + value} {
-					if changed == value {
+					if sameCredential(original[n-1], value, changed) {
 						continue // a timestamp has no upper case
 					}
 					header := slices.Clone(original)
@@ -137,8 +168,6 @@ func TestProviderCredentials(t *testing.T) {
 		{"token of another source", bearer.URLPath(), native, []string{"Authorization", "Bearer " + other.Secret}},
 		{"twice", bearer.URLPath(), native, []string{"Authorization", "Bearer " + bearer.Secret, "Authorization", "Bearer " + bearer.Secret}},
 		{"twice, the second wrong", bearer.URLPath(), native, []string{"Authorization", "Bearer " + bearer.Secret, "Authorization", "Bearer x"}},
-		{"lower-case scheme", bearer.URLPath(), native, []string{"Authorization", "bearer " + bearer.Secret}},
-		{"upper-case scheme", bearer.URLPath(), native, []string{"Authorization", "BEARER " + bearer.Secret}},
 		{"no scheme", bearer.URLPath(), native, []string{"Authorization", bearer.Secret}},
 		{"other scheme", bearer.URLPath(), native, []string{"Authorization", "Apikey " + bearer.Secret}},
 		{"basic", bearer.URLPath(), native, []string{"Authorization", "Basic " + bearer.Secret}},
@@ -150,7 +179,6 @@ func TestProviderCredentials(t *testing.T) {
 		{"a signature for a Bearer source", bearer.URLPath(), native, []string{"X-Webhook-Signature", hexHMAC(bearer.Secret, native)}},
 		{"nothing on the bare path", inboundPath, native, nil},
 		{"twice on the bare path", inboundPath, native, []string{"Authorization", "Bearer " + bearer.Secret, "Authorization", "Bearer " + bearer.Secret}},
-		{"lower-case scheme on the bare path", inboundPath, native, []string{"Authorization", "bearer " + bearer.Secret}},
 		{"the path's token as a credential", inboundPath, native, []string{"Authorization", "Bearer " + bearer.Token}},
 		{"unknown token", inboundPath + "/" + strings.Repeat("A", len(bearer.Token)), native, []string{"Authorization", "Bearer " + bearer.Secret}},
 		{"token in another case", inboundPath + "/" + strings.ToLower(bearer.Token), native, []string{"Authorization", "Bearer " + bearer.Secret}},
@@ -169,8 +197,6 @@ func TestProviderCredentials(t *testing.T) {
 		{"a body of another source", signed.URLPath(), native, []string{"X-Webhook-Signature", hexHMAC(bearer.Secret, native)}},
 
 		{"apikey as Bearer", apikey.URLPath(), sepay, []string{"Authorization", "Bearer " + apikey.Secret}},
-		{"lower-case Apikey", apikey.URLPath(), sepay, []string{"Authorization", "apikey " + apikey.Secret}},
-		{"camel-case Apikey", apikey.URLPath(), sepay, []string{"Authorization", "ApiKey " + apikey.Secret}},
 		{"apikey twice", apikey.URLPath(), sepay, []string{"Authorization", "Apikey " + apikey.Secret, "Authorization", "Apikey " + apikey.Secret}},
 		{"apikey on the bare path", inboundPath, sepay, []string{"Authorization", "Apikey " + apikey.Secret}},
 		{"apikey as Bearer on the bare path", inboundPath, sepay, []string{"Authorization", "Bearer " + apikey.Secret}},

@@ -44,7 +44,7 @@ func checkCredential(h http.Header, scheme, secret string) app.Refusal {
 	if why.Code != "" {
 		return why
 	}
-	token, found := strings.CutPrefix(value, scheme+" ")
+	token, found := cutScheme(value, scheme)
 	if !found {
 		return refusalf(app.RefusalMalformed, "The Authorization header does not start with %s and a space.",
 			"Header Authorization không bắt đầu bằng %s và một khoảng trắng.", scheme)

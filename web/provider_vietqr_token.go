@@ -61,9 +61,10 @@ func verifyVietQR(in inbound, h http.Header) app.Refusal {
 	if why.Code != "" {
 		return why
 	}
-	t, ok := parseVietQRToken(strings.TrimPrefix(value, "Bearer "))
+	token, found := cutScheme(value, "Bearer")
+	t, ok := parseVietQRToken(token)
 	switch {
-	case !ok || !strings.HasPrefix(value, "Bearer "):
+	case !ok || !found:
 		return refusal(app.RefusalMalformed, "The Authorization header is not Bearer followed by an access token from token_generate.",
 			"Header Authorization không có dạng Bearer kèm access token lấy từ token_generate.")
 	case !hmac.Equal([]byte(t.signature), []byte(t.sign(in.source.Secret))) || t.source != in.source.ID:
@@ -107,7 +108,7 @@ func basicLogin(h http.Header) (string, app.Refusal) {
 	if why.Code != "" {
 		return "", why
 	}
-	encoded, found := strings.CutPrefix(value, "Basic ")
+	encoded, found := cutScheme(value, "Basic")
 	login, err := base64.StdEncoding.Strict().DecodeString(encoded)
 	if !found || err != nil {
 		return "", refusal(app.RefusalMalformed, "The Authorization header is not Basic followed by a username and password in base64.",

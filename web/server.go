@@ -275,6 +275,13 @@ func (s *Server) refused(w http.ResponseWriter, r *http.Request, err error, now 
 	return s.failed(w, r, err)
 }
 
+// cutScheme gives what follows an authentication scheme, whose case doesn't
+// count (RFC 9110, 11.1), and a space.
+func cutScheme(value, scheme string) (rest string, found bool) {
+	named, rest, found := strings.Cut(value, " ")
+	return rest, found && strings.EqualFold(named, scheme)
+}
+
 // bearer is the token of the one Authorization header; "" where there is none
 // or more than one.
 func bearer(h http.Header) string {
@@ -282,7 +289,7 @@ func bearer(h http.Header) string {
 	if len(values) != 1 {
 		return ""
 	}
-	token, found := strings.CutPrefix(values[0], "Bearer ")
+	token, found := cutScheme(values[0], "Bearer")
 	if !found {
 		return ""
 	}
