@@ -6,9 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"baoco/app"
@@ -51,22 +49,18 @@ func restoreCommand() *cli.Command {
 }
 
 // databaseCommand gives the failures of an action that copies databases the
-// exit code that they have: those of the disk are of the database too. A signal
-// ends the action in order.
+// exit code that they have: those of the disk are of the database too.
 func databaseCommand(action cli.ActionFunc) cli.ActionFunc {
-	return func(c *cli.Context) error {
-		ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
-		defer stop()
-		c.Context = ctx
+	return interruptible(func(c *cli.Context) error {
 		err := action(c)
 		switch {
-		case err != nil && ctx.Err() != nil:
-			return exitStatus{exitError, errors.New("interrupted")}
+		case err != nil && c.Context.Err() != nil:
+			return err
 		case errors.Is(err, sqlitestore.ErrBackupRuns), errors.Is(err, sqlitestore.ErrInUse), errors.Is(err, fs.ErrExist):
 			return exitStatus{exitConflict, err}
 		}
 		return databaseError(err)
-	}
+	})
 }
 
 // contentsJSON is what a copy holds.

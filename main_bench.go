@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"baoco/app"
@@ -34,7 +32,7 @@ func benchCommand() *cli.Command {
 			&cli.BoolFlag{Name: "keep", Usage: "with --seed-rows: fill the new file that --db names, and keep it"},
 			dbFlag, outputFlag,
 		},
-		Action: runBench, HideHelpCommand: true,
+		Action: interruptible(runBench), HideHelpCommand: true,
 		Subcommands: []*cli.Command{
 			{Name: "generate", Usage: "plays the provider", Description: example("baoco bench generate"), Hidden: true, Action: benchGenerate},
 			{
@@ -110,8 +108,7 @@ func runBench(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	ctx := c.Context
 	dir := c.String("dir")
 	if dir == "" {
 		dir = filepath.Dir(c.String("db"))
@@ -123,20 +120,12 @@ func runBench(c *cli.Context) error {
 	b := &bench{benchPlan: plan, dir: dir}
 	defer b.close()
 	if err := b.open(ctx); err != nil {
-		return interrupted(ctx, err)
+		return err
 	}
 	if c.IsSet("seed-rows") {
-		return interrupted(ctx, b.measureSeeded(ctx, c))
+		return b.measureSeeded(ctx, c)
 	}
-	return interrupted(ctx, b.measureLoop(ctx, c))
-}
-
-// interrupted is what an error of a bench that somebody ended really is.
-func interrupted(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return errors.New("interrupted")
-	}
-	return err
+	return b.measureLoop(ctx, c)
 }
 
 // open starts the processes that play the provider, the shops and the relay.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -161,13 +162,28 @@ func listDeliveries(c *cli.Context, s *session) error {
 	return printAttempts(c, s, attempts, total)
 }
 
-// printAttempts lists attempts, and below them why those that failed did.
+// printAttempts lists attempts, and below them why those that failed did and
+// what to do, which is nothing where a later attempt or a resend was accepted.
 func printAttempts(c *cli.Context, s *session, attempts []app.Attempt, total int64) error {
+	ids := make([]int64, len(attempts))
+	for i, a := range attempts {
+		ids[i] = a.Delivery.TransactionID
+	}
+	deliveries, err := s.service.DeliveriesOf(c.Context, s.account, ids)
+	if err != nil {
+		return err
+	}
 	list, rows, why := []web.HistoryJSON{}, [][]string{}, explanations{}
 	for _, a := range attempts {
 		e := web.EncodeAttempt(a, s.service.Zone(), app.English)
 		list = append(list, e)
-		if e.Explanation != nil {
+		delivered := slices.ContainsFunc(deliveries[a.Delivery.TransactionID], func(d app.DeliveryProgress) bool {
+			return d.WebhookID == a.Delivery.WebhookID && d.State == app.DeliveryDelivered
+		})
+		switch {
+		case e.Explanation != nil && delivered:
+			why.add(e.ID, "Failed, but delivered since: there is nothing to do.")
+		case e.Explanation != nil:
 			why.add(e.ID, *e.Explanation)
 		}
 		next := "-"

@@ -71,6 +71,15 @@ func TestWhyAttemptsFailed(t *testing.T) {
 			}
 		}
 	}
+	// What was delivered meanwhile needs no advice.
+	change(t, db, `UPDATE attempts SET delivery_id = (SELECT max(id) FROM deliveries) WHERE id = 2`)
+	if _, stdout, _ := baoco("", "delivery", "list"); !strings.Contains(stdout, "3, 2, 1: "+why) {
+		t.Errorf("of a delivery that waits:\n%s", stdout)
+	}
+	change(t, db, `UPDATE deliveries SET state = 1, due_ms = NULL WHERE id = (SELECT max(id) FROM deliveries)`)
+	if _, stdout, _ := baoco("", "delivery", "list"); !strings.Contains(stdout, "3, 1: "+why) || !strings.Contains(stdout, "\n2: Failed, but delivered since: there is nothing to do.\n") {
+		t.Errorf("of one that is delivered:\n%s", stdout)
+	}
 	// The variable is of serve alone.
 	t.Setenv("BAOCO_LANG", "vi")
 	if _, stdout, _ := baoco("", "delivery", "list"); !strings.Contains(stdout, why) {

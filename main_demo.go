@@ -13,11 +13,9 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"baoco/app"
@@ -52,7 +50,7 @@ func runDemo(c *cli.Context) error {
 	if every < 0 {
 		return usagef("--every must not be negative")
 	}
-	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilStopped(c.Context)
 	defer stop()
 	dir, err := os.MkdirTemp("", "baoco-demo-")
 	if err != nil {

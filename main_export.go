@@ -25,7 +25,7 @@ func exportCommand() *cli.Command {
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: csv or xlsx", Value: string(sheet.CSV)},
 			&cli.StringFlag{Name: "output-file", Usage: "write `FILE`, which appears when it is complete (default: the standard output)"},
 		)...),
-		Action: admin(exportTransactions),
+		Action: interruptible(admin(exportTransactions)),
 	}
 }
 
@@ -50,11 +50,11 @@ func exportTransactions(c *cli.Context, s *session) error {
 	path := c.String("output-file")
 	if path == "" {
 		_, err := writeExport(c, s, f, format, c.App.Writer)
-		return err
+		return unfinished(err, "what was written is not complete")
 	}
 	n, err := exportFile(path, func(w io.Writer) (int, error) { return writeExport(c, s, f, format, w) })
 	if err != nil {
-		return err
+		return unfinished(err, oneLine(path)+" is not written")
 	}
 	return changed(c, exported{path, n}, "%s holds %s transactions.", oneLine(path), vnd(int64(n)))
 }

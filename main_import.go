@@ -44,7 +44,7 @@ func importCommand() *cli.Command {
 			&cli.Int64Flag{Name: "bank-account-id", Usage: "the file is about bank account `ID` (default: the one that it names)"},
 			&cli.StringFlag{Name: "rejects", Usage: "`FILE` for the rows that can't be recorded (default: beside the statement)"},
 		),
-		Action: admin(importFile),
+		Action: interruptible(admin(importFile)),
 	}
 }
 
@@ -177,6 +177,9 @@ func runImport(c *cli.Context, s *session, f *fileImport) error {
 	bar.stop()
 	if e := f.rejects.close(); err == nil {
 		err = e
+	}
+	if err != nil && c.Context.Err() != nil {
+		err = unfinished(errors.New("interrupted"), "the rows that are counted above are done; import the file again for the rest")
 	}
 	f.result.Rows, f.result.Recorded, f.result.Duplicates, f.result.Deliveries = f.importer.Rows, f.importer.Recorded, f.importer.Duplicates, f.importer.Deliveries
 	f.result.Rejected, f.result.Rejects = f.rejects.rows, orNull(f.rejects.made)

@@ -23,7 +23,7 @@ func pruneCommand() *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "only count what would be removed"},
 			&cli.BoolFlag{Name: "vacuum", Usage: "give free space in the file back to the disk"},
 		),
-		Action: admin(prune),
+		Action: interruptible(admin(prune)),
 	}
 }
 
@@ -114,6 +114,9 @@ func prune(c *cli.Context, s *session) error {
 	}
 	if err == nil {
 		result.ReclaimableBytes, err = s.service.Reclaimable(c.Context)
+	}
+	if err != nil && !result.DryRun {
+		return unfinished(err, fmt.Sprintf("removed so far: inbound calls, %d; attempts, %d; the rest is left for another time", gone.InboundEvents, gone.Attempts))
 	}
 	if err != nil {
 		return err

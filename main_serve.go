@@ -11,12 +11,10 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"baoco/app"
@@ -176,7 +174,7 @@ func serve(c *cli.Context) error {
 		// before a collection saves a sixth of the CPU under load.
 		debug.SetGCPercent(300)
 	}
-	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilStopped(c.Context)
 	defer stop()
 	recent := web.NewRecentLog(newLogHandler(c.App.ErrWriter, s.jsonLog))
 	log := slog.New(recent)
@@ -215,7 +213,6 @@ func serve(c *cli.Context) error {
 		fault = exitStatus{exitDatabase, fmt.Errorf("the database failed, so baoco stops; nothing that was acknowledged is lost: %w", err)}
 		patience = time.Second // what is in flight can't be recorded any more
 	}
-	stop() // a second signal ends the process at once
 	log.Info("stopping")
 	return errors.Join(fault, r.stop(patience))
 }

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
@@ -55,7 +53,7 @@ func tailTransactions(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(c.Context, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilStopped(c.Context)
 	defer stop()
 	t := &tailing{c: c, s: s, filter: app.TransactionFilter{BankAccountID: c.Int64("bank-account-id"), Type: direction}}
 	err = t.last(ctx, n)
