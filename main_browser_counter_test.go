@@ -19,7 +19,7 @@ func TestBrowserCounter(t *testing.T) {
 	t.Parallel()
 	tools := findBrowser(t)
 	dir := t.TempDir()
-	p := serveIn(t, dir, freePort(t))
+	p := serveIn(t, dir, anyPort)
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "700700", "--name", "NGUYEN VAN A")
 	var source struct {
@@ -38,7 +38,7 @@ func TestBrowserSettings(t *testing.T) {
 	t.Parallel()
 	tools := findBrowser(t)
 	dir := t.TempDir()
-	p := serveIn(t, dir, freePort(t))
+	p := serveIn(t, dir, anyPort)
 	createOwner(t, dir)
 	tools.drive(t, "settings.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword})
 }

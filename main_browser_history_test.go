@@ -30,7 +30,7 @@ func TestBrowserHistory(t *testing.T) {
 		}
 	}))
 	defer receiver.Close()
-	p := serveIn(t, dir, freePort(t), "--allow-target", "127.0.0.1/32")
+	p := serveIn(t, dir, anyPort, "--allow-target", "127.0.0.1/32")
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
 	do(t, dir, "webhook", "create", "--name", "Cửa hàng", "--url", receiver.URL+"/wp-json/baoco", "--type", "ALL")
 	password := filepath.Join(dir, "password.txt")

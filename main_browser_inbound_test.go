@@ -17,7 +17,7 @@ func TestBrowserInbound(t *testing.T) {
 	t.Parallel()
 	tools := findBrowser(t)
 	dir := t.TempDir()
-	p := serveIn(t, dir, freePort(t))
+	p := serveIn(t, dir, anyPort)
 	createOwner(t, dir)
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
 	calls := 0

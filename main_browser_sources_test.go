@@ -11,7 +11,7 @@ func TestBrowserSources(t *testing.T) {
 	t.Parallel()
 	tools := findBrowser(t)
 	dir := t.TempDir()
-	p := serveIn(t, dir, freePort(t))
+	p := serveIn(t, dir, anyPort)
 	createOwner(t, dir)
 	tools.drive(t, "sources.mjs", map[string]any{
 		"base": p.url, "name": "lan", "password": browserPassword, "date": time.Now().UTC().Add(7 * time.Hour).Format(app.TimeLayout),

@@ -135,7 +135,7 @@ func TestBrowserLive(t *testing.T) {
 	dir := t.TempDir()
 	s := openShop(t)
 	defer s.Close()
-	p := serveIn(t, dir, freePort(t), "--allow-target", "127.0.0.1/32")
+	p := serveIn(t, dir, anyPort, "--allow-target", "127.0.0.1/32")
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
 	var source struct {
 		URLPath string `json:"url_path"`
@@ -181,7 +181,7 @@ func TestBrowserWebhooks(t *testing.T) {
 		fmt.Fprint(w, `{"success":true}`)
 	}))
 	defer shop.Close()
-	p := serveIn(t, dir, freePort(t), "--allow-target", "127.0.0.1/32")
+	p := serveIn(t, dir, anyPort, "--allow-target", "127.0.0.1/32")
 	createOwner(t, dir)
 	tools.drive(t, "webhooks.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "shop": shop.URL})
 }
@@ -190,7 +190,7 @@ func TestBrowserPages(t *testing.T) {
 	t.Parallel()
 	tools := findBrowser(t)
 	dir := t.TempDir()
-	p := serveIn(t, dir, freePort(t))
+	p := serveIn(t, dir, anyPort)
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
 	for _, content := range []string{"DH10293 thanh toan don hang", `<script>alert(1)</script> =HYPERLINK("http://x")`, strings.Repeat("dài", 600)} {
 		do(t, dir, "transaction", "add", "--amount", "1549000", "--content", content)

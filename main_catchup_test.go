@@ -104,13 +104,13 @@ func (x sepayTransfer) calls(t *testing.T, url, secret string) string {
 // start.
 func TestCatchUp(t *testing.T) {
 	const key = "the-api-key-of-the-list"
-	dir, address, receiver, sepay := t.TempDir(), freePort(t), openShop(t), openSePay(t, key)
+	dir, receiver, sepay := t.TempDir(), openShop(t), openSePay(t, key)
 	must(t, os.WriteFile(filepath.Join(dir, "sepay.key"), []byte(key+"\n"), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "wrong.key"), []byte("a-wrong-api-key"), 0o600))
 	_, listPort, err := net.SplitHostPort(sepay.Listener.Addr().String())
 	must(t, err)
 	allowed := []string{"--allow-target", receiver.target(), "--allow-target", "127.0.0.1@" + listPort}
-	p := serveIn(t, dir, address, append(allowed, "--catch-up", "1h")...)
+	p := serveIn(t, dir, anyPort, append(allowed, "--catch-up", "1h")...)
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
 	receiver.createWebhookFor(t, dir, "/hook", "IN")
 	var source createdSource
@@ -155,13 +155,13 @@ func TestCatchUp(t *testing.T) {
 	if list := do(t, dir, "source", "list", "-o", "json"); !strings.Contains(list, `"poll_error": null`) || strings.Contains(list, `"last_poll_at": null`) {
 		t.Errorf("source list: %s", list)
 	}
-	eventually(t, 5*time.Second, "the shop is told of all four", func() bool { return receiver.calls.Load() == 4 })
+	eventually(t, "the shop is told of all four", func() bool { return receiver.calls.Load() == 4 })
 
 	must(t, p.Process.Signal(syscall.SIGTERM))
 	must(t, p.Wait())
 	missed := sepay.transfer(5, "FT5")
-	p = serveIn(t, dir, address, allowed...)
-	eventually(t, 5*time.Second, "the shop is told of what came meanwhile", func() bool { return receiver.calls.Load() == 5 })
+	p = serveIn(t, dir, p.address(), allowed...)
+	eventually(t, "the shop is told of what came meanwhile", func() bool { return receiver.calls.Load() == 5 })
 	called(missed, `"duplicates":1`)
 
 	must(t, p.Process.Signal(syscall.SIGTERM))
@@ -173,11 +173,11 @@ func TestCatchUp(t *testing.T) {
 	// A stop while the list hangs doesn't wait for it.
 	sepay.hang.Store(true)
 	before := sepay.requests()
-	p = serveIn(t, dir, address, allowed...)
-	eventually(t, 5*time.Second, "the list is asked for", func() bool { return sepay.requests() > before })
+	p = serveIn(t, dir, p.address(), allowed...)
+	eventually(t, "the list is asked for", func() bool { return sepay.requests() > before })
 	began := time.Now()
 	must(t, p.Process.Signal(syscall.SIGTERM))
-	if err := p.Wait(); err != nil || time.Since(began) > 3*time.Second {
+	if err := p.Wait(); err != nil || time.Since(began) > stopTime-time.Second {
 		t.Errorf("the stop took %v: %v\n%s", time.Since(began), err, p.stderr)
 	}
 	if got := receiver.calls.Load(); got != 5 || receiver.bad != 0 {

@@ -77,7 +77,7 @@ func inNamespace(t *testing.T, dir string) {
 	roots := startAuthority(t, dir)
 
 	lost := startSecure(t, dir, "lost.db", roots, "https://localhost:14001/dir") // where nobody answers
-	eventually(t, 10*time.Second, "it says why there is no certificate", func() bool {
+	eventually(t, "it says why there is no certificate", func() bool {
 		return strings.Contains(lost.log.String(), "no certificate: the domain must lead to this server") && strings.Contains(lost.log.String(), "connection refused")
 	})
 	lost.end(t)
@@ -107,7 +107,7 @@ func askSecurely(t *testing.T) *big.Int {
 	}
 	defer client.CloseIdleConnections()
 	var secure *http.Response
-	eventually(t, 20*time.Second, "it answers HTTPS", func() bool {
+	eventually(t, "it answers HTTPS", func() bool {
 		var err error
 		secure, err = client.Get("https://" + certificateName + "/readyz")
 		return err == nil
@@ -179,7 +179,7 @@ func startAuthority(t *testing.T, dir string) (roots string) {
 	cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1")
 	must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	eventually(t, 10*time.Second, "the authority listens", func() bool {
+	eventually(t, "the authority listens", func() bool {
 		c, err := net.Dial("tcp", "127.0.0.1:14000")
 		if err == nil {
 			c.Close()

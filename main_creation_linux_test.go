@@ -30,7 +30,7 @@ func TestKillWhileCreating(t *testing.T) {
 			return syscall.EIO // of no consequence: nobody is left to read it
 		})
 		started.Lock()
-		p = startIn(t, dir, freePort(t), "--db", db)
+		p = startIn(t, dir, anyPort, "--db", db)
 		started.Unlock()
 		_ = p.Wait()
 		d.setFault(nil)
@@ -79,7 +79,7 @@ func changesOfCreation(t *testing.T, d *disk, each func()) int64 {
 		}
 		return 0
 	})
-	serveIn(t, t.TempDir(), freePort(t), "--db", db)
+	serveIn(t, t.TempDir(), anyPort, "--db", db)
 	d.setFault(nil)
 	return d.ops.Load()
 }
@@ -87,7 +87,7 @@ func changesOfCreation(t *testing.T, d *disk, each func()) int64 {
 // works has a server start on a database, or make it, and do something.
 func works(t *testing.T, dir, db string) {
 	t.Helper()
-	p := serveIn(t, dir, freePort(t), "--db", db)
+	p := serveIn(t, dir, anyPort, "--db", db)
 	do(t, dir, "bank", "link", "--db", db, "--bank", "ACB", "--number", "19354957", "--name", "A")
 	key := strings.TrimSpace(do(t, dir, "apikey", "create", "k", "--db", db))
 	if got := status(t, p.url+"/api/v1/bank-accounts", key); got != http.StatusOK {

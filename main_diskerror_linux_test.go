@@ -104,27 +104,27 @@ func meetDiskError(t *testing.T, in installation, receiver *shop, e diskError) {
 	receiver.forget()
 	d := newDisk()
 	d.load(readImage(t, in.dir))
-	db, address := filepath.Join(d.mount(t), "baoco.db"), freePort(t)
-	p := serveIn(t, in.dir, address, "--db", db, "--allow-target", receiver.target())
+	db := filepath.Join(d.mount(t), "baoco.db")
+	p := serveIn(t, in.dir, anyPort, "--db", db, "--allow-target", receiver.target())
 	calls := in.provider(p.url)
 	stop := calls.underLoad(4)
 	var met atomic.Int64
 	d.setFault(e.fault(d, &met))
-	eventually(t, 20*time.Second, "the disk fails", func() bool { return met.Load() > 0 })
+	eventually(t, "the disk fails", func() bool { return met.Load() > 0 })
 
 	if e.errno == syscall.EIO {
 		if code := p.exitWithin(t, 5*time.Second); code != exitDatabase || !strings.Contains(p.stderr.String(), "the database failed") {
 			t.Errorf("exit %d\n%s", code, p.stderr)
 		}
 		d.setFault(nil)
-		p = serveIn(t, in.dir, address, "--db", db, "--allow-target", receiver.target())
+		p = serveIn(t, in.dir, p.address(), "--db", db, "--allow-target", receiver.target())
 	} else if e.always {
-		eventually(t, 30*time.Second, "readiness fails", func() bool { return p.readiness() == http.StatusServiceUnavailable })
+		eventually(t, "readiness fails", func() bool { return p.readiness() == http.StatusServiceUnavailable })
 		d.setFault(nil)
 	}
 	before := len(calls.acknowledged())
-	eventually(t, 10*time.Second, "calls are taken again", func() bool { return len(calls.acknowledged()) > before+50 })
-	eventually(t, 10*time.Second, "it is ready again", func() bool { return p.readiness() == http.StatusOK })
+	eventually(t, "calls are taken again", func() bool { return len(calls.acknowledged()) > before+50 })
+	eventually(t, "it is ready again", func() bool { return p.readiness() == http.StatusOK })
 	i := image{chance: 0.5, acked: calls.acknowledged()}
 	i.files = d.cut(i.chance)
 	i.received = receiver.received()

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // A full disk: calls are answered 503, so that the provider tries again, reads
@@ -22,8 +21,8 @@ func TestDiskFull(t *testing.T) {
 		t.Skipf("needs root, to mount a small disk: %v", err)
 	}
 	t.Cleanup(func() { must(t, syscall.Unmount(dir, 0)) })
-	receiver, address := openShop(t), freePort(t)
-	p := serveIn(t, dir, address, "--allow-target", receiver.target())
+	receiver := openShop(t)
+	p := serveIn(t, dir, anyPort, "--allow-target", receiver.target())
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
 	receiver.createWebhookFor(t, dir, "/a", "ALL")
 	key := strings.TrimSpace(do(t, dir, "apikey", "create", "k"))
@@ -47,15 +46,15 @@ func TestDiskFull(t *testing.T) {
 			return response.StatusCode == want
 		}
 	}
-	eventually(t, 5*time.Second, "readiness fails", ready(http.StatusServiceUnavailable))
+	eventually(t, "readiness fails", ready(http.StatusServiceUnavailable))
 	if got := status(t, p.url+"/api/v1/transactions", key); got != http.StatusOK {
 		t.Errorf("reading on a full disk: %d", got)
 	}
 	must(t, syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT, "size=64m"))
-	eventually(t, 5*time.Second, "readiness recovers", ready(http.StatusOK))
-	eventually(t, 5*time.Second, "recording recovers", func() bool { return calls.call(fmt.Sprint("FT", sent)) })
+	eventually(t, "readiness recovers", ready(http.StatusOK))
+	eventually(t, "recording recovers", func() bool { return calls.call(fmt.Sprint("FT", sent)) })
 	acked := calls.acknowledged()
-	eventually(t, 10*time.Second, "everything acknowledged is delivered", func() bool {
+	eventually(t, "everything acknowledged is delivered", func() bool {
 		receiver.mu.Lock()
 		defer receiver.mu.Unlock()
 		return len(receiver.bodies) >= len(acked)

@@ -149,7 +149,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 func TestDoctorBesideServer(t *testing.T) {
 	receiver := openShop(t)
 	in := install(t, receiver)
-	p := serveIn(t, in.dir, freePort(t), "--allow-target", receiver.target())
+	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
 	stop := in.provider(p.url).underLoad(4)
 	for range 5 {
 		for _, args := range [][]string{nil, {"--full"}} {
@@ -215,7 +215,7 @@ func TestNewKeyAfterLoss(t *testing.T) {
 		t.Errorf("exit %d, %+v", code, checks["key"])
 	}
 
-	p := serveIn(t, in.dir, freePort(t), "--allow-target", receiver.target())
+	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
 	provider := in.provider(p.url)
 	if provider.call("FT1") || provider.refusals[401].Load() != 1 {
 		t.Error("a call under the lost secret was not refused")
@@ -244,12 +244,12 @@ func TestNewKeyAfterLoss(t *testing.T) {
 	var rotated struct{ Secret string }
 	must(t, json.Unmarshal([]byte(do(t, in.dir, "webhook", "rotate-secret", "1", "-o", "json")), &rotated))
 	receiver.sign("/a", rotated.Secret)
-	eventually(t, 5*time.Second, "what waited goes out", func() bool { return receiver.received()["/a FT2"] })
+	eventually(t, "what waited goes out", func() bool { return receiver.received()["/a FT2"] })
 	must(t, json.Unmarshal([]byte(do(t, in.dir, "source", "rotate", "1", "-o", "json")), &in.source))
 	if !in.provider(p.url).call("FT3") {
 		t.Error("a call under the new secret was refused")
 	}
-	eventually(t, 5*time.Second, "what came in goes out", func() bool { return receiver.received()["/a FT3"] })
+	eventually(t, "what came in goes out", func() bool { return receiver.received()["/a FT3"] })
 	if receiver.bad != 0 || receiver.calls.Load() != 2 {
 		t.Errorf("%d calls with a wrong signature, %d with the right one", receiver.bad, receiver.calls.Load())
 	}

@@ -137,7 +137,7 @@ func TestImportOverlap(t *testing.T) {
 // way round.
 func TestImportAndCalls(t *testing.T) {
 	w := newImportWorld(t)
-	p := serveIn(t, w.dir, freePort(t))
+	p := serveIn(t, w.dir, anyPort)
 	var source struct {
 		URLPath string `json:"url_path"`
 		Secret  string

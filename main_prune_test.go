@@ -73,7 +73,7 @@ func TestPruneKeepsAsServed(t *testing.T) {
 	if code != exitUsage {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
-	p := serveIn(t, dir, freePort(t), "--keep-inbound", "90d", "--keep-history", "0")
+	p := serveIn(t, dir, anyPort, "--keep-inbound", "90d", "--keep-history", "0")
 	for _, c := range []struct{ want, flag, value string }{
 		{"inbound calls older than 90 days, 0; attempts (kept for ever), 0.", "--keep-inbound", "90d"},
 		{"inbound calls older than 36h0m0s, 0; attempts (kept for ever), 0.", "--keep-inbound", "36h"},

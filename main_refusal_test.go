@@ -266,7 +266,7 @@ func TestServeOddPaths(t *testing.T) {
 				must(t, sqlitestore.Create(context.Background(), want, app.DefaultZone, time.Now()))
 				must(t, os.Symlink(want, filepath.Join(dir, name)))
 			}
-			p := serveIn(t, dir, freePort(t), "--db", name)
+			p := serveIn(t, dir, anyPort, "--db", name)
 			do(t, dir, "account", "create", "second", "--db", name)
 			p.end(t)
 			for _, at := range []string{dir, up} {

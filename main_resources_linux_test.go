@@ -19,7 +19,7 @@ import (
 func TestFewFiles(t *testing.T) {
 	receiver := openShop(t)
 	in := install(t, receiver)
-	p := serveIn(t, in.dir, freePort(t), "--allow-target", receiver.target())
+	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
 	calls := in.provider(p.url)
 	for i := range 20 { // whatever it opens at first is open now
 		calls.call(fmt.Sprint("before-", i))
@@ -55,9 +55,9 @@ func TestFewFiles(t *testing.T) {
 	for _, conn := range idle {
 		conn.Close()
 	}
-	eventually(t, 5*time.Second, "calls are taken again", func() bool { return calls.call("after") })
-	eventually(t, 5*time.Second, "everything is delivered", func() bool { return len(receiver.received()) >= len(calls.acknowledged()) })
-	eventually(t, 5*time.Second, "it is ready", func() bool { return p.readiness() == http.StatusOK })
+	eventually(t, "calls are taken again", func() bool { return calls.call("after") })
+	eventually(t, "everything is delivered", func() bool { return len(receiver.received()) >= len(calls.acknowledged()) })
+	eventually(t, "it is ready", func() bool { return p.readiness() == http.StatusOK })
 	p.end(t)
 	checkLedger(t, in.db, calls.acknowledged())
 }

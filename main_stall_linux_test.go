@@ -28,10 +28,10 @@ func TestDiskStall(t *testing.T) {
 	d := newDisk()
 	d.load(readImage(t, in.dir))
 	db := filepath.Join(d.mount(t), "baoco.db")
-	p := serveIn(t, in.dir, freePort(t), "--db", db, "--allow-target", receiver.target(), "--rate-limit", "100000", "--listing-rate-limit", "100000")
+	p := serveIn(t, in.dir, anyPort, "--db", db, "--allow-target", receiver.target(), "--rate-limit", "100000", "--listing-rate-limit", "100000")
 	calls := in.provider(p.url)
 	stop := calls.underLoad(4)
-	eventually(t, 10*time.Second, "the load is on", func() bool { return len(calls.acknowledged()) > 200 })
+	eventually(t, "the load is on", func() bool { return len(calls.acknowledged()) > 200 })
 
 	stalled := make(chan struct{})
 	d.setFault(func(diskOp) syscall.Errno { <-stalled; return 0 })
@@ -76,8 +76,8 @@ func TestDiskStall(t *testing.T) {
 	}
 	waiting.Wait()
 	before := len(calls.acknowledged())
-	eventually(t, 5*time.Second, "it is ready again", func() bool { return p.readiness() == http.StatusOK })
-	eventually(t, 5*time.Second, "calls are taken again", func() bool { return len(calls.acknowledged()) > before+50 })
+	eventually(t, "it is ready again", func() bool { return p.readiness() == http.StatusOK })
+	eventually(t, "calls are taken again", func() bool { return len(calls.acknowledged()) > before+50 })
 	stop()
 	t.Logf("health check at most %v, not ready after %v, %d threads, %d calls and %d requests answered 503, %d MB", slowest, unready, threads,
 		calls.refusals[http.StatusServiceUnavailable].Load(), unavailable.Load(), residentMB(t, p.Process.Pid))
@@ -115,11 +115,11 @@ func TestLongReader(t *testing.T) {
 	}
 	receiver := openShop(t)
 	in := install(t, receiver)
-	p := serveIn(t, in.dir, freePort(t), "--allow-target", receiver.target())
+	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
 	calls := in.provider(p.url)
 	stop := calls.underLoad(8)
 	defer stop()
-	eventually(t, 10*time.Second, "the load is on", func() bool { return len(calls.acknowledged()) > 50 })
+	eventually(t, "the load is on", func() bool { return len(calls.acknowledged()) > 50 })
 	conn := openBeside(t, in.db)
 	defer conn.Close()
 	tx, err := conn.Begin()
@@ -131,10 +131,10 @@ func TestLongReader(t *testing.T) {
 		must(t, err)
 		return info.Size()
 	}
-	eventually(t, time.Minute, "the log grows beyond what it is kept to", func() bool { return logSize() > most })
+	eventually(t, "the log grows beyond what it is kept to", func() bool { return logSize() > most })
 	must(t, tx.Rollback())
 	grown := logSize()
-	eventually(t, 30*time.Second, "the log begins anew", func() bool {
+	eventually(t, "the log begins anew", func() bool {
 		var busy, pages, done int
 		must(t, conn.QueryRow(`PRAGMA wal_checkpoint`).Scan(&busy, &pages, &done))
 		return pages < 4500
@@ -145,7 +145,7 @@ func TestLongReader(t *testing.T) {
 			t.Errorf("%d calls were answered %d", n, code)
 		}
 	}
-	eventually(t, 10*time.Second, "everything is delivered", func() bool { return len(receiver.received()) >= len(calls.acknowledged()) })
+	eventually(t, "everything is delivered", func() bool { return len(receiver.received()) >= len(calls.acknowledged()) })
 	p.end(t)
 	checkLedger(t, in.db, calls.acknowledged())
 	t.Logf("the log grew to %d MB", grown>>20)
@@ -160,7 +160,7 @@ func TestForeignWriteLock(t *testing.T) {
 	t.Parallel() // it mostly waits
 	receiver := openShop(t)
 	in := install(t, receiver)
-	p := serveIn(t, in.dir, freePort(t), "--allow-target", receiver.target())
+	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
 	calls := in.provider(p.url)
 	conn := openBeside(t, in.db)
 	defer conn.Close()
@@ -192,8 +192,8 @@ func TestForeignWriteLock(t *testing.T) {
 	}
 	waiting.Wait()
 	over()
-	eventually(t, 5*time.Second, "calls are taken again", func() bool { return calls.call("long-1") })
-	eventually(t, 5*time.Second, "it is ready again", func() bool { return p.readiness() == http.StatusOK })
+	eventually(t, "calls are taken again", func() bool { return calls.call("long-1") })
+	eventually(t, "it is ready again", func() bool { return p.readiness() == http.StatusOK })
 	p.end(t)
 	checkLedger(t, in.db, calls.acknowledged())
 }
@@ -202,7 +202,7 @@ func TestForeignWriteLock(t *testing.T) {
 // process: those another open and close in the same process can't drop.
 func TestLocksOfOpenFile(t *testing.T) {
 	dir := t.TempDir()
-	serveIn(t, dir, freePort(t))
+	serveIn(t, dir, anyPort)
 	locks, err := os.ReadFile("/proc/locks")
 	if err != nil {
 		t.Skip("no /proc here")

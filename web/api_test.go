@@ -38,7 +38,7 @@ func TestKeyOfAnotherProcess(t *testing.T) {
 	must(t, other.RevokeAPIKey(ctx, 1, k.ID, time.Now()))
 	began := time.Now()
 	for get() != 401 {
-		if time.Since(began) > 5*time.Second {
+		if time.Since(began) > 30*time.Second {
 			t.Fatal("the revoked key still opens")
 		}
 		time.Sleep(10 * time.Millisecond)

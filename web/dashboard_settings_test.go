@@ -259,7 +259,7 @@ func TestSetUpSteps(t *testing.T) {
 	w.webhook(shop.URL, app.WebhookAll)
 	check("/webhooks")
 	w.came(0, source, transfer{id: "1", number: "1", account: "19354957", amount: 1000})
-	for deadline := time.Now().Add(5 * time.Second); left() != "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); left() != "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 	}
 	check("")
 	if body := w.browser().signIn("thungan").get("/").body; strings.Contains(body, "/banks") {

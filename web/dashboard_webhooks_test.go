@@ -62,7 +62,7 @@ func (w *world) webhooks() []app.Webhook {
 // failed waits until that many attempts of a webhook have failed.
 func (w *world) failed(webhookID, n int64) {
 	w.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		h, err := w.service.WebhookHealth(context.Background(), 1, webhookID, time.Now())
 		must(w.t, err)
 		if h.Sum().Failed == n {

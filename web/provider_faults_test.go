@@ -154,7 +154,7 @@ func (w *world) raw(request string) net.Conn {
 	w.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
 	must(w.t, err)
-	must(w.t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+	must(w.t, conn.SetDeadline(time.Now().Add(30*time.Second)))
 	_, err = io.WriteString(conn, request)
 	must(w.t, err)
 	return conn
@@ -180,7 +180,7 @@ func TestProviderHangUp(t *testing.T) {
 		w.raw(rawCall(source, len(body), "", body)).Close()
 		told = append(told, fmt.Sprint("/a ", i+1))
 	}
-	deadline := time.Now().Add(3 * time.Second)
+	deadline := time.Now().Add(30 * time.Second)
 	for len(w.transactions()) < calls && time.Now().Before(deadline) {
 		time.Sleep(5 * time.Millisecond)
 	}
@@ -224,7 +224,7 @@ func TestProviderHangUpWhileBusy(t *testing.T) {
 		_, err = conn.ExecContext(ctx, `ROLLBACK`)
 		return err
 	})
-	deadline := time.Now().Add(3 * time.Second)
+	deadline := time.Now().Add(30 * time.Second)
 	for len(w.transactions()) < 1+calls && time.Now().Before(deadline) {
 		time.Sleep(5 * time.Millisecond)
 	}

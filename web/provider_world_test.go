@@ -236,10 +236,10 @@ func (w *world) nothingStored() {
 	}
 }
 
-// eventually polls until done, for at most ten seconds.
+// eventually polls until done, for at most 30 seconds.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("never: " + what)
 		}

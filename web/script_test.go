@@ -354,7 +354,7 @@ func newReceiver(t *testing.T, status int) string {
 
 // waitHistory waits until account 1 has n attempts.
 func (w *world) waitHistory(n int64) error {
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(30 * time.Second)
 	for {
 		_, total, err := w.service.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
 		switch {

@@ -5,7 +5,7 @@ import { job, open, must, check, problem, signIn, end } from './lib.mjs';
 const page = await open({ locale: 'vi-VN' });
 await signIn(page, job.name, job.password);
 await page.waitForSelector('[data-live]:not([hidden])');
-const becomes = (what, fn, arg) => page.waitForFunction(fn, arg, { polling: 20, timeout: 8000 }).catch(() => problem('never: ' + what));
+const becomes = (what, fn, arg) => page.waitForFunction(fn, arg, { polling: 20, timeout: 30000 }).catch(() => problem('never: ' + what));
 const tell = async (what) => { const r = await fetch(job.control + what, { method: 'POST' }); check(r.ok, what + ': ' + r.status); };
 
 // It is seen live that it failed, and that it is tried again.
