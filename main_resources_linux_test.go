@@ -30,10 +30,9 @@ func TestFewFiles(t *testing.T) {
 	}
 	limitFiles(t, p.Process.Pid, len(open)+10)
 
-	address := strings.TrimPrefix(p.url, "http://")
 	var idle []net.Conn
 	for range 200 {
-		conn, err := net.Dial("tcp", address)
+		conn, err := net.Dial("tcp", p.address())
 		must(t, err)
 		_, err = io.WriteString(conn, "GET /healthz HTTP/1.1\r\n") // the rest never comes
 		must(t, err)
@@ -68,27 +67,28 @@ func TestManyIdleConnections(t *testing.T) {
 	t.Parallel()
 	receiver := openShop(t)
 	in := install(t, receiver)
-	address := freePort(t)
-	cmd := program(in.dir, "serve", "--listen", address, "--allow-target", receiver.target())
+	cmd := program(in.dir, "serve", "--listen", anyPort, "--allow-target", receiver.target())
 	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `ulimit -n 128 && exec "$0" "$@"`}, cmd.Args...)
-	p := &process{Cmd: cmd, url: "http://" + address, stderr: &lockedOutput{}}
+	p := &process{Cmd: cmd, stderr: &lockedOutput{}}
 	cmd.Stderr = p.stderr
 	must(t, cmd.Start())
 	t.Cleanup(func() { _ = p.Process.Kill(); _ = p.Wait() })
-	eventually(t, 30*time.Second, "it serves", func() bool { return p.readiness() == http.StatusOK })
+	if !p.waitForURL() {
+		t.Fatalf("serve did not come up:\n%s", p.stderr)
+	}
 
 	calls := in.provider(p.url)
 	for i := range 1100 {
-		conn, err := net.Dial("tcp", address)
+		conn, err := net.Dial("tcp", p.address())
 		must(t, err)
 		defer conn.Close()
 		_, err = io.WriteString(conn, "GET /healthz HTTP/1.1\r\n") // the rest never comes
 		must(t, err)
 		if i%100 == 99 {
-			eventually(t, 30*time.Second, "a call is taken", func() bool { return calls.call(fmt.Sprint("call-", i)) })
+			eventually(t, "a call is taken", func() bool { return calls.call(fmt.Sprint("call-", i)) })
 		}
 	}
-	eventually(t, 30*time.Second, "everything is delivered", func() bool { return len(receiver.received()) >= len(calls.acknowledged()) })
+	eventually(t, "everything is delivered", func() bool { return len(receiver.received()) >= len(calls.acknowledged()) })
 	if p.readiness() != http.StatusOK || strings.Contains(p.stderr.String(), "too many open files") {
 		t.Errorf("ready: %d; it logged\n%s", p.readiness(), p.stderr)
 	}
