@@ -142,6 +142,9 @@ func TestRestoreLeavesAGap(t *testing.T) {
 				t.Errorf("%s: the ids begin anew", table)
 			}
 		}
+		if first := fmt.Sprint(peek(t, path, `SELECT name FROM sqlite_sequence LIMIT 4`)); first != "[[deliveries] [attempts] [transactions] [inbound_events]]" {
+			t.Errorf("the first tables looked through at every insert: %s", first)
+		}
 		h.reopen(path)
 		since, at := before["transactions"], h.now.Add(time.Minute)
 		tx, _, err := h.service.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint("after ", since), Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1, Time: at}, nil, app.IdempotencyKey{}, at)
