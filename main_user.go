@@ -33,7 +33,7 @@ func userCommand() *cli.Command {
 				Description: example("baoco user passwd lan"), Flags: adminFlags(passwordFile), Action: admin(setPassword),
 			},
 			{
-				Name: "role", Usage: "change the role of a user", ArgsUsage: "NAME", Description: example("baoco user role thungan --role owner"),
+				Name: "role", Usage: "change the role of a user, who is signed out everywhere", ArgsUsage: "NAME", Description: example("baoco user role thungan --role owner"),
 				Flags:  adminFlags(&cli.StringFlag{Name: "role", Usage: "`ROLE`: owner or viewer", Required: true}),
 				Action: admin(setRole),
 			},

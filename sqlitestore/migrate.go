@@ -65,6 +65,11 @@ func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err er
 			return err
 		}
 		defer lock.Close()
+		// Whoever had the lock a moment ago may have migrated the file: a copy
+		// of that would take the place of the one of before.
+		if m.From, err = s.schema.versionOf(ctx, db, s.path); err != nil || m.From == m.To {
+			return err
+		}
 	}
 	if err := s.keepCopy(ctx, m.Kept); err != nil {
 		return fmt.Errorf("back up before bringing %s up to schema %d: %w", s.path, m.To, err)
