@@ -122,6 +122,7 @@ func TestUndoImport(t *testing.T) {
 	if u, err = h.service.Undoable(ctx, 1, again, h.now); err != nil || u.In.Count+u.Out.Count != 700 || !u.File.UndoneAt.IsZero() {
 		t.Errorf("undone by another account: %+v, %v", u, err)
 	}
+	sound(t, path, h.now)
 }
 
 // What a shop was told of, or may be, stays, and so does what a call named too:

@@ -1,8 +1,11 @@
 package statement
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+
+	"baoco/app"
 )
 
 // accountLabels begin a cell that names the account of the table below,
@@ -57,6 +60,41 @@ func accountText(c cell) string {
 		return "" // a name, or a kind of account
 	}
 	return text
+}
+
+// otherAccounts is a column of account numbers in a file that names its account
+// above the table. It is of those that money came from or went to, or else it
+// names the file's own account in every row.
+type otherAccounts struct {
+	column     int // from 1; 0: there is none
+	own, other int // the first lines with the file's account, and with another
+}
+
+// leaveAccounts leaves a column of account numbers to otherAccounts where the
+// file names its account.
+func (r *Reader) leaveAccounts(h *header) {
+	if _, given := r.options.Map[string(fieldAccount)]; r.account != "" && !given {
+		r.other.column = h.columns.of(fieldAccount) + 1
+		delete(h.columns, fieldAccount)
+	}
+}
+
+// look refuses a file with rows of its own account and rows of others.
+func (o *otherAccounts) look(l line, account string) error {
+	text := l.cell(o.column - 1).plain()
+	if o.column == 0 || text == "" {
+		return nil
+	}
+	if app.NormalizeAccountNumber(text) == account {
+		o.own = cmp.Or(o.own, l.line)
+	} else {
+		o.other = cmp.Or(o.other, l.line)
+	}
+	if o.own == 0 || o.other == 0 {
+		return nil
+	}
+	return refusedAt(max(o.own, o.other), "column %s names the account of the file, %s, in some rows and others in others; which rows are of which account is not understood",
+		"cột %s có dòng ghi tài khoản của tệp, %s, có dòng ghi tài khoản khác; không rõ dòng nào thuộc tài khoản nào", columnName(o.column-1), account)
 }
 
 // cutLabel cuts a text before its first digit.

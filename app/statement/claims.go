@@ -27,6 +27,38 @@ func sumSide(words string) (debit, credit bool) {
 	return hasAny(words, debitWords), hasAny(words, creditWords)
 }
 
+// isSummary tells whether a line names balances and sums that stand in the line
+// below it, each below its name.
+func isSummary(names, values record) bool {
+	n := 0
+	for i, c := range names.cells {
+		text := c.plain()
+		if text == "" {
+			continue
+		}
+		_, ok, err := parseBalance(values.cell(i))
+		if c.number || !ok || err != nil || !beginsSum(text) && directionOf(text) == "" {
+			return false
+		}
+		n++
+	}
+	return n >= 2 && n == values.filled()
+}
+
+func (r *Reader) noteSummary(names, values record) error {
+	for i, c := range names.cells {
+		if c.plain() == "" {
+			continue
+		}
+		if value, ok, err := parseBalance(values.cell(i)); ok && err == nil {
+			if err := r.noteClaim(wordsOf(c.plain()), values.line, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // note keeps what a line outside the rows says about balances and sums.
 func (r *Reader) note(rec record) error {
 	for i, c := range rec.cells {
@@ -38,28 +70,31 @@ func (r *Reader) note(rec record) error {
 		if colon := strings.LastIndexByte(text, ':'); colon >= 0 {
 			label = text[:colon]
 		}
-		words := wordsOf(label)
-		if hasAny(words, partWords) && !hasAny(words, []string{"dau ky", "cuoi ky"}) {
-			continue
-		}
-		value, ok := r.claimed(rec, i)
-		if !ok {
-			continue
-		}
-		debit, credit := sumSide(words)
-		switch {
-		case hasAny(words, openingWords):
-			r.book.opening = append(r.book.opening, claim{rec.line, value})
-		case hasAny(words, closingWords):
-			r.book.closing = append(r.book.closing, claim{rec.line, value})
-		case hasAny(words, []string{"so du", "du", "balance"}), hasAny(words, otherSumWords):
-		case debit != credit:
-			side := []*int64{nil, nil}
-			side[map[bool]int{true: 0, false: 1}[debit]] = &value
-			if err := r.book.total(rec.line, side[0], side[1], r.file); err != nil {
+		if value, ok := r.claimed(rec, i); ok {
+			if err := r.noteClaim(wordsOf(label), rec.line, value); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// noteClaim keeps a balance, or a sum, by its name.
+func (r *Reader) noteClaim(words string, line int, value int64) error {
+	if hasAny(words, partWords) && !hasAny(words, []string{"dau ky", "cuoi ky"}) {
+		return nil
+	}
+	debit, credit := sumSide(words)
+	switch {
+	case hasAny(words, openingWords):
+		r.book.opening = append(r.book.opening, claim{line, value})
+	case hasAny(words, closingWords):
+		r.book.closing = append(r.book.closing, claim{line, value})
+	case hasAny(words, []string{"so du", "du", "balance"}), hasAny(words, otherSumWords):
+	case debit && !credit:
+		return r.book.total(line, &value, nil, r.file)
+	case credit && !debit:
+		return r.book.total(line, nil, &value, r.file)
 	}
 	return nil
 }

@@ -14,7 +14,10 @@ func (r *Reader) money(l line, e *app.Incoming) *app.FieldError {
 		}
 	}
 	debit, credit := l.debit.value, l.credit.value
+	told := parseDirection(l.cell(r.header.columns.of(fieldType)))
 	switch {
+	case debit != 0 && told == app.In, credit != 0 && told == app.Out:
+		return typeFault("contradicts the column of the amount", "mâu thuẫn với cột có số tiền")
 	case l.amount.value != 0 && debit+credit != 0 && magnitude(l.amount.value) != magnitude(debit+credit):
 		return typeFault("has another amount than debit or credit", "có số tiền khác với cột nợ hoặc cột có")
 	case debit != 0 && credit != 0:

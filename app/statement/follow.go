@@ -19,6 +19,9 @@ func (r *Reader) follow(l line, row Row) error {
 			r.unsigned = l.line
 		}
 	}
+	if err := r.other.look(l, r.account); err != nil {
+		return err
+	}
 	balance, err := r.balance(l)
 	if err != nil {
 		return err

@@ -9,9 +9,10 @@ import (
 	"baoco/app"
 )
 
-// Batch is how many rows one commit records: many enough that its sync costs
-// nothing, few enough that whoever else writes waits for milliseconds.
-const Batch = 500
+// Batch is how many rows are recorded at a time: many enough that a sync costs
+// little, few enough that whoever else writes waits for some milliseconds, also
+// for a dry run, which is one commit that is taken back.
+const Batch = 100
 
 // Importer records the rows of a file, and counts what becomes of them.
 type Importer struct {

@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,6 +137,20 @@ func (r *Reader) readText(rec record) error {
 	if err := r.readUnit(rec); err != nil {
 		return err
 	}
+	if next := r.peek(1); len(next) > 0 && isSummary(rec, next[0]) {
+		r.ahead = r.ahead[1:]
+		r.skip(next[0].line, skipSum)
+		return r.noteSummary(rec, next[0])
+	}
+	directions := 0
+	for _, name := range texts(rec) {
+		if directionOf(name) != "" {
+			directions++
+		}
+	}
+	if directions >= 2 {
+		return refusedAt(rec.line, "it names columns of debits and credits, and is no header that is understood", "dòng nêu các cột nợ và có nhưng không phải tiêu đề hiểu được")
+	}
 	return r.note(rec)
 }
 
@@ -148,7 +163,7 @@ func (r *Reader) parse(rec record) line {
 		amount: parseMoney(rec.cell(c.of(fieldAmount))),
 	}
 	l.date, l.dated = parseDate(rec.cell(c.of(fieldDate)), r.options.Zone, r.date1904)
-	if !l.dated {
+	if rec.cell(c.of(fieldDate)).plain() == "" { // an impossible date has no other in its place
 		l.date, l.dated = parseDate(rec.cell(c.of(fieldPosting)), r.options.Zone, r.date1904)
 	}
 	if l.dated && !l.date.clock {
@@ -206,30 +221,36 @@ func (r *Reader) isHeader(rec record) bool {
 	if !titled(rec) {
 		return false
 	}
-	if slices.Contains(r.header.rows, strings.Join(texts(rec), "\t")) {
-		return true
-	}
-	_, ok, _ := headerAt(append([]record{rec}, r.peek(headerRows-1)...), r.options)
-	return ok
+	_, ok, _ := r.headerFrom(rec)
+	return ok || r.headerRow(rec)
 }
 
-// readHeader takes over the columns of a header, which may be others. A row of
-// the present header changes nothing.
+// headerFrom reads a header that begins with a line.
+func (r *Reader) headerFrom(rec record) (header, bool, error) {
+	h, ok, err := headerAt(append([]record{rec}, r.peek(headerRows-1)...), r.options)
+	if ok {
+		r.leaveAccounts(&h)
+	}
+	return h, ok, err
+}
+
+// headerRow tells whether a line is one of the rows of the present header.
+func (r *Reader) headerRow(rec record) bool {
+	return slices.Contains(r.header.rows, strings.Join(texts(rec), "\t"))
+}
+
+// readHeader takes over the columns of a header, which may be others.
 func (r *Reader) readHeader(rec record) error {
 	r.skip(rec.line, skipHeader)
-	if slices.Contains(r.header.rows, strings.Join(texts(rec), "\t")) {
-		return nil
-	}
-	h, _, err := headerAt(append([]record{rec}, r.peek(headerRows-1)...), r.options)
-	if err != nil {
-		return err
-	}
-	if err := r.endTable(); err != nil {
+	h, ok, err := r.headerFrom(rec)
+	if !ok || err != nil {
 		return err
 	}
 	r.ahead = r.ahead[h.next-1:]
-	if !r.header.columns.has(fieldAccount) {
-		delete(h.columns, fieldAccount)
+	if !maps.Equal(h.columns, r.header.columns) {
+		if err := r.endTable(); err != nil {
+			return err
+		}
 	}
 	r.header, r.lines = h, 0
 	return nil

@@ -65,6 +65,7 @@ type Reader struct {
 	book     *ledger            // of the present account
 	byColumn map[string]*ledger // of each account of a column
 	file     sums
+	other    otherAccounts
 }
 
 // Open finds the table of transactions in a file, which is CSV or XLSX by what
@@ -229,17 +230,18 @@ func (r *Reader) begin() (found bool, err error) {
 	if err := r.readAbove(above[:r.header.next-len(r.header.rows)]); err != nil {
 		return true, err
 	}
-	if r.account != "" || r.bank.bank != "" {
-		if _, given := r.options.Map[string(fieldAccount)]; !given {
-			delete(r.header.columns, fieldAccount)
-		}
-	}
+	r.leaveAccounts(&r.header)
 	return true, nil
 }
 
 // readAbove reads the lines above the header.
 func (r *Reader) readAbove(above []record) error {
-	for _, line := range above {
+	for i, line := range above {
+		if i > 0 && isSummary(above[i-1], line) {
+			if err := r.noteSummary(above[i-1], line); err != nil {
+				return err
+			}
+		}
 		if number, labelled := namedAccount(line, true); labelled && number != "" {
 			if r.account != "" && r.account != number {
 				return refusedAt(line.line, "the file names two accounts above its table, %s and %s", "tệp nêu hai tài khoản phía trên bảng, %s và %s", r.account, number)
