@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -102,6 +103,28 @@ func TestMigrationBesideServer(t *testing.T) {
 	must(t, err)
 	if last := checks[len(checks)-1]; last.Name != "schema" || last.Result != app.CheckWarning || !strings.Contains(last.Cure.EN, "Restart the server") {
 		t.Errorf("doctor of a newer baoco: %+v", last)
+	}
+}
+
+// Of many commands at once one migrates; the others wait, or are told to come
+// again. The copy is of the file before all of them.
+func TestMigrationAtOnce(t *testing.T) {
+	path := create(t)
+	var all sync.WaitGroup
+	for range 12 {
+		all.Go(func() {
+			s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{}.Later(addColumn))
+			if err == nil {
+				err = s.Close()
+			}
+			if err != nil && !errors.Is(err, sqlitestore.ErrOlder) {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if kept := path + ".before-schema-2"; versions(t, path) != "[[2 1]]" || versions(t, kept) != "[[1 0]]" {
+		t.Errorf("the file is %s, the copy %s", versions(t, path), versions(t, kept))
 	}
 }
 
