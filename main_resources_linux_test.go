@@ -78,10 +78,11 @@ func TestManyIdleConnections(t *testing.T) {
 	}
 
 	calls := in.provider(p.url)
+	var idle []net.Conn
 	for i := range 1100 {
 		conn, err := net.Dial("tcp", p.address())
 		must(t, err)
-		defer conn.Close()
+		idle = append(idle, conn)
 		_, err = io.WriteString(conn, "GET /healthz HTTP/1.1\r\n") // the rest never comes
 		must(t, err)
 		if i%100 == 99 {
@@ -91,6 +92,9 @@ func TestManyIdleConnections(t *testing.T) {
 	eventually(t, "everything is delivered", func() bool { return len(receiver.received()) >= len(calls.acknowledged()) })
 	if p.readiness() != http.StatusOK || strings.Contains(p.stderr.String(), "too many open files") {
 		t.Errorf("ready: %d; it logged\n%s", p.readiness(), p.stderr)
+	}
+	for _, conn := range idle {
+		conn.Close()
 	}
 	p.end(t)
 	if history := do(t, in.dir, "delivery", "list", "--status", "0", "-o", "json"); strings.TrimSpace(history) != "[]" {

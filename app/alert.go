@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -163,7 +164,15 @@ func (s *Service) Alert(ctx context.Context, in Installation, now time.Time) ([]
 		}
 		running.Go(func() {
 			defer func() { <-slots }()
-			if result, told := s.alertChannel(ctx, c, in, now); told {
+			var told bool
+			result, err := Protected(func() (result Alerted, _ error) {
+				result, told = s.alertChannel(ctx, c, in, now)
+				return result, nil
+			})
+			if err != nil {
+				result, told = Alerted{Channel: c, Err: err}, true
+			}
+			if told {
 				mu.Lock()
 				defer mu.Unlock()
 				results = append(results, result)
@@ -229,7 +238,8 @@ func (c *AlertChannel) attempted(m AlertMessage, err error, now time.Time) bool 
 	c.Failures++
 	c.Problem = m.Problem
 	wait := alertRetries[min(c.Failures, len(alertRetries))-1]
-	if e, ok := err.(*AlertError); ok {
+	var e *AlertError
+	if errors.As(err, &e) {
 		wait = min(max(wait, e.RetryAfter), slices.Max(alertRetries))
 	}
 	c.RetryAt = now.Add(wait)
@@ -238,9 +248,9 @@ func (c *AlertChannel) attempted(m AlertMessage, err error, now time.Time) bool 
 
 // settle keeps in the message what became of it.
 func (m *AlertMessage) settle(err error) {
-	e, known := err.(*AlertError)
+	var e *AlertError
 	switch m.Sent = err == nil; {
-	case known:
+	case errors.As(err, &e):
 		m.Problem, m.Sent = e.Text, e.Partly
 	case err != nil:
 		m.Problem = Text{"The message could not be made: see the log of the server.", "Không tạo được tin nhắn: vui lòng xem nhật ký của máy chủ."}

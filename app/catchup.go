@@ -119,7 +119,10 @@ func (s *Service) CatchUp(ctx context.Context, now time.Time) ([]CaughtUp, error
 			continue
 		}
 		running.Go(func() {
-			result := s.catchUp(ctx, source, now)
+			result, err := Protected(func() (CaughtUp, error) { return s.catchUp(ctx, source, now), nil })
+			if err != nil {
+				result = CaughtUp{Source: source, Err: err}
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			results = append(results, result)
@@ -190,13 +193,13 @@ func stopped(ctx context.Context, pages int) bool {
 
 // readPage reads the next page. A panic of the reader is a page that can't be
 // read.
-func (s *Service) readPage(ctx context.Context, source Source, now time.Time) (page PolledPage, err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			err = &PollError{Fault: PollUnreadable, Err: fmt.Errorf("panic: %v", value)}
-		}
-	}()
-	return s.poll(ctx, source, source.Progress, now)
+func (s *Service) readPage(ctx context.Context, source Source, now time.Time) (PolledPage, error) {
+	page, err := Protected(func() (PolledPage, error) { return s.poll(ctx, source, source.Progress, now) })
+	var panicked *PanicError
+	if errors.As(err, &panicked) {
+		err = &PollError{Fault: PollUnreadable, Err: err}
+	}
+	return page, err
 }
 
 // recordPage records a page. Until a list was read to its end once, what

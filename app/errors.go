@@ -2,6 +2,8 @@ package app
 
 import (
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 )
@@ -96,6 +98,25 @@ func Unavailable(err error) *Error {
 		Text: Text{"The service cannot store data right now; please try again.", "Dịch vụ tạm thời chưa lưu được dữ liệu, vui lòng thử lại."},
 		Err:  err,
 	}
+}
+
+// PanicError is a panic that was caught.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.Value, e.Stack) }
+
+// Protected runs fn; a panic in it is a [*PanicError]. Nobody else catches one
+// in a goroutine, and it would end the process.
+func Protected[T any](fn func() (T, error)) (result T, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &PanicError{value, debug.Stack()}
+		}
+	}()
+	return fn()
 }
 
 // Invalid collects what is wrong with the fields of a request.

@@ -2,9 +2,7 @@ package scheduler
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -216,7 +214,7 @@ func (c *courier) answeringFirst(hot map[int64]bool) []int64 {
 }
 
 func (c *courier) addBacklogs(ctx context.Context, hot map[int64]bool, now time.Time) bool {
-	backlogs, err := c.service.Backlogs(ctx, now)
+	backlogs, err := app.Protected(func() ([]app.WebhookBacklog, error) { return c.service.Backlogs(ctx, now) })
 	if err != nil {
 		c.log.Error("look for due deliveries", "err", err)
 		c.mu.Lock()
@@ -275,7 +273,7 @@ func (c *courier) fill(ctx context.Context, webhookID int64, now time.Time, retr
 	if free == 0 {
 		return
 	}
-	due, err := c.service.Due(ctx, webhookID, now, skip, free, retries)
+	due, err := app.Protected(func() ([]app.Outgoing, error) { return c.service.Due(ctx, webhookID, now, skip, free, retries) })
 	if err != nil {
 		c.log.Error("read due deliveries", "webhook", webhookID, "err", err)
 		return
@@ -351,15 +349,14 @@ func (c *courier) postpone(l *lane, o app.Outgoing, want app.Cause) {
 }
 
 // protectedSend turns a panic in one attempt into that attempt's failure.
-func (c *courier) protectedSend(ctx context.Context, o app.Outgoing) (result app.Result) {
+func (c *courier) protectedSend(ctx context.Context, o app.Outgoing) app.Result {
 	started := time.Now()
-	defer func() {
-		if r := recover(); r != nil {
-			c.log.Error("panic in an attempt", "delivery", o.ID, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
-			result = app.Result{StartedAt: started, Duration: time.Since(started), Error: app.ErrorInternal}
-		}
-	}()
-	return c.send(ctx, o)
+	result, err := app.Protected(func() (app.Result, error) { return c.send(ctx, o), nil })
+	if err != nil {
+		c.log.Error("panic in an attempt", "delivery", o.ID, "err", err)
+		return app.Result{StartedAt: started, Duration: time.Since(started), Error: app.ErrorInternal}
+	}
+	return result
 }
 
 // settle records a result until that succeeds: it is kept, never sent again.
@@ -367,7 +364,8 @@ func (c *courier) protectedSend(ctx context.Context, o app.Outgoing) (result app
 // be recorded for another reason is our own fault; it keeps nobody else
 // waiting, and its delivery is left alone until the next start.
 func (c *courier) settle(ctx context.Context, o app.Outgoing, result app.Result) (app.Attempt, bool) {
-	a, err := c.service.Settle(ctx, o, result)
+	record := func() (app.Attempt, error) { return c.service.Settle(ctx, o, result) }
+	a, err := app.Protected(record)
 	if err == nil {
 		return a, true
 	}
@@ -380,7 +378,7 @@ func (c *courier) settle(ctx context.Context, o app.Outgoing, result app.Result)
 			return app.Attempt{}, false
 		case <-time.After(wait):
 		}
-		if a, err = c.service.Settle(ctx, o, result); err == nil {
+		if a, err = app.Protected(record); err == nil {
 			c.log.Info("recorded an attempt at last", "delivery", o.ID)
 			return a, true
 		}

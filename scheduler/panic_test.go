@@ -1,0 +1,119 @@
+package scheduler_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"baoco/app"
+	"baoco/scheduler"
+	"baoco/sqlitestore"
+)
+
+// faultyStore is a file whose methods panic for some, as a fault in ours would
+// have it.
+type faultyStore struct {
+	*sqlitestore.Store
+	webhook, source, channel int64
+	backlogs                 atomic.Bool
+}
+
+func (s *faultyStore) Settle(ctx context.Context, a app.Attempt) (app.Attempt, error) {
+	if a.Delivery.WebhookID == s.webhook {
+		panic("settle")
+	}
+	return s.Store.Settle(ctx, a)
+}
+
+func (s *faultyStore) Backlogs(ctx context.Context, now time.Time) ([]app.WebhookBacklog, error) {
+	if s.backlogs.CompareAndSwap(true, false) {
+		panic("backlogs")
+	}
+	return s.Store.Backlogs(ctx, now)
+}
+
+func (s *faultyStore) RecordPage(ctx context.Context, call app.InboundCall, progress string, complete bool, zone *time.Location) (app.Recording, error) {
+	if call.Source.ID == s.source {
+		panic("record page")
+	}
+	return s.Store.RecordPage(ctx, call, progress, complete, zone)
+}
+
+func (s *faultyStore) AlertConditions(ctx context.Context, channelID int64) ([]app.AlertCondition, error) {
+	if channelID == s.channel {
+		panic("alert conditions")
+	}
+	return s.Store.AlertConditions(ctx, channelID)
+}
+
+// A panic behind a delivery, a sweep, a list or an alert ends nothing but that:
+// it is logged with where it was, and the others go on.
+func TestPanicsEndNothingElse(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		s := open(t, newFile(t), &network{start: time.Now(), answer: func(int, *http.Request) (*http.Response, error) { return respond(200), nil }})
+		faulty := &faultyStore{Store: s.store, webhook: 1, source: 1, channel: 1}
+		poll := func(_ context.Context, source app.Source, _ string, now time.Time) (app.PolledPage, error) {
+			return app.PolledPage{Body: []byte("{}"), Elements: []app.Incoming{{
+				EventID: source.Name, Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 1000, Time: now,
+			}}}, nil
+		}
+		var alerted []int64
+		s.service = app.NewService(app.Config{
+			Store: faulty, Zone: s.service.Zone(), Targets: allowing(t, ""), Providers: polledKinds, Poll: poll, Send: s.sender.Send,
+			Alert: func(_ context.Context, c app.AlertChannel, _ app.AlertMessage) error {
+				alerted = append(alerted, c.ID)
+				return nil
+			},
+		})
+		bad, good := s.webhook(t, "https://bad.example.vn/"), s.webhook(t, "https://good.example.vn/")
+		for _, name := range []string{"one", "two"} {
+			_, err := s.service.AddSource(ctx, 1, app.SourceAdd{Provider: "sepay", Name: name, APIKey: listKey}, time.Now())
+			must(t, err)
+		}
+		other, err := s.service.CreateAccount(ctx, "Quán Hoa", time.Now())
+		must(t, err)
+		ends := time.Now().Add(5 * 24 * time.Hour) // which both are to be told
+		for _, account := range []int64{1, other.ID} {
+			_, err := s.service.UpdateAccount(ctx, account, app.AccountUpdate{ExpiresAt: &ends})
+			must(t, err)
+			_, err = s.service.SetAlertChannel(ctx, app.AlertChannel{
+				AccountID: account, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: someToken, Chat: "-100200300"},
+			}, time.Now())
+			must(t, err)
+		}
+		faulty.backlogs.Store(true)
+		s.courier, err = scheduler.Start(s.service, s.sender.Send, scheduler.Options{CatchUp: time.Hour, Logger: slog.New(slog.NewTextHandler(s.log, nil))})
+		must(t, err)
+		time.Sleep(10 * time.Second)
+		s.record(t, "FT1")
+		time.Sleep(65 * time.Second)
+
+		told := map[int64]int{}
+		for _, a := range s.history(t) {
+			told[a.Delivery.WebhookID]++
+		}
+		if told[bad.ID] != 0 || told[good.ID] != 2 { // of the list that could be recorded, and by hand
+			t.Errorf("attempts recorded by webhook: %v", told)
+		}
+		for what, want := range map[string]int{"panic: backlogs": 1, "panic: settle": 2, "panic: record page": 1, "panic: alert conditions": 2} {
+			if n := strings.Count(s.log.String(), what); n != want {
+				t.Errorf("%q is logged %d times, want %d", what, n, want)
+			}
+		}
+		if !slices.Equal(alerted, []int64{2}) {
+			t.Errorf("told by channels %v, want that of the second account once", alerted)
+		}
+		if !strings.Contains(s.log.String(), "RecordPage") {
+			t.Error("the log doesn't say where a panic was")
+		}
+		s.close(t)
+	})
+}
