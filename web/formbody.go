@@ -16,7 +16,11 @@ import (
 // parseFields reads an object in whichever format it came. The body alone says
 // which, since a kept body is read again without its headers: JSON begins with
 // a brace, multipart with two hyphens and its boundary, anything else is a form.
+// Nothing is built of one with more fields than a notice has.
 func parseFields(body []byte) (jsonValue, error) {
+	if countValues(body) > maxNoticeValues {
+		return jsonValue{}, errNotFields
+	}
 	switch begin := bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n"); {
 	case bytes.HasPrefix(begin, []byte("{")):
 		return parseJSON(body)

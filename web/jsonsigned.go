@@ -21,8 +21,12 @@ import (
 
 // parseSigned reads the object that is signed by its fields. It refuses what
 // could be read otherwise than it was signed: a key that comes twice at any
-// level, and text that isn't UTF-8. Lone surrogates are kept.
+// level, and text that isn't UTF-8. Lone surrogates are kept. Nobody knows yet
+// whose the body is, so that nothing is built of one with many values.
 func parseSigned(body []byte) (jsonValue, app.Refusal) {
+	if countValues(body) > maxNoticeValues {
+		return jsonValue{}, refusalf(app.RefusalMalformed, "The body has more than %d values.", "Nội dung có hơn %d giá trị.", maxNoticeValues)
+	}
 	r := jsonReader{text: strings.TrimPrefix(string(body), "\xef\xbb\xbf"), surrogates: utf8.Valid(body)}
 	v, ok := r.value()
 	if r.space(); !ok || r.at != len(r.text) || v.kind != jsonObject || !utf8.Valid(body) {

@@ -24,11 +24,38 @@ type adapter struct {
 	// strict formats are answered 4xx when nothing of a body can be read; to
 	// the others the provider would only give up.
 	strict bool
+	// many formats can name several transactions in a call.
+	many bool
 }
 
-// elements reads a body, but for one with more elements than a call may have:
-// of that nothing can be read.
+// What a call may send. A notice of one transaction has some 25 values in a few
+// kilobytes. One of many has at most app.MaxElements transactions, of some 20
+// values each.
+const (
+	maxNotice       = 64 << 10
+	maxNoticeValues = 512
+	maxManyValues   = 20 * app.MaxElements
+)
+
+// maxBody is how many bytes of a body are read.
+func (a adapter) maxBody() int64 {
+	if a.many {
+		return maxInboundBody
+	}
+	return maxNotice
+}
+
+// elements reads a body, but for one with more values or elements than a call
+// may have: of that nothing can be read.
 func (a adapter) elements(in inbound) reading {
+	most := maxNoticeValues
+	if a.many {
+		most = maxManyValues
+	}
+	if countValues(in.body) > most {
+		return reading{elements: []app.Incoming{unreadable("body",
+			fmt.Sprintf("has more than %d values", most), fmt.Sprintf("có hơn %d giá trị", most))}}
+	}
 	read := a.read(in)
 	if len(read.elements) > app.MaxElements {
 		read.elements = []app.Incoming{unreadable("body",
@@ -44,6 +71,10 @@ type inbound struct {
 	at     time.Time // of receipt
 	zone   *time.Location
 }
+
+// signed tells whether the credential of a call is a signature that its body is
+// needed for. Otherwise nothing is read of a call before it is verified.
+func (in inbound) signed() bool { return in.source.Auth == app.AuthHMAC }
 
 // reading is what an adapter makes of a body. A test call has no elements.
 type reading struct {
@@ -184,6 +215,11 @@ func (s *Server) findSource(r *http.Request) (app.Source, adapter, bool, error) 
 func (s *Server) provider(at entrance) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		in, adapter, err := s.verified(w, r, at, time.Now())
+		if err == nil && !in.signed() {
+			if in.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, adapter.maxBody())); err != nil {
+				err = bodyError(err)
+			}
+		}
 		if err != nil {
 			status, body := s.refused(w, r, err, in.at)
 			writeJSON(w, status, at.failure(body))
@@ -227,9 +263,9 @@ func (s *Server) record(r *http.Request, in inbound, adapter adapter) (app.Recor
 	return recording, err
 }
 
-// verified finds the source that a call names, reads its body and checks that
-// the call is the source's. Why not is noted for the operator; the answer is
-// the same for every reason.
+// verified finds the source that a call names, and checks that the call is the
+// source's. It reads the body only where that is signed. Why the call isn't the
+// source's is noted for the operator; the answer is the same for every reason.
 func (s *Server) verified(w http.ResponseWriter, r *http.Request, at entrance, now time.Time) (inbound, adapter, error) {
 	find := func() (app.Source, adapter, bool, error) { return at.find(s, r) }
 	in := inbound{at: now, zone: s.service.Zone()}
@@ -244,8 +280,13 @@ func (s *Server) verified(w http.ResponseWriter, r *http.Request, at entrance, n
 			"URL và Bearer token đều không thuộc nguồn nào."))
 		return in, adapter, app.ErrUnauthorized()
 	}
-	if in.body, err = io.ReadAll(r.Body); err != nil {
-		return in, adapter, bodyError(err)
+	if in.signed() {
+		var release func()
+		in.body, release, err = s.readUnverified(w, r, adapter.maxBody())
+		defer release()
+		if err != nil {
+			return in, adapter, err
+		}
 	}
 	why := adapter.verify(in, r.Header)
 	if why.Code == "" {

@@ -19,6 +19,7 @@ var cassoAdapter = adapter{
 	},
 	verify: func(in inbound, h http.Header) app.Refusal { return checkHeader(h, "Secure-Token", in.source.Secret) },
 	read:   readCasso,
+	many:   true,
 }
 
 // cassoKeys are the keys that differ between the versions.

@@ -21,6 +21,7 @@ var genericAdapter = adapter{
 	},
 	verify: verifySecretHeader,
 	read:   readGeneric,
+	many:   true,
 }
 
 // verifySecretHeader is for what can send a header that doesn't change: the

@@ -24,6 +24,7 @@ var nativeAdapter = adapter{
 	verify: verifyNative,
 	read:   readNative,
 	strict: true,
+	many:   true,
 }
 
 func verifyNative(in inbound, h http.Header) app.Refusal {

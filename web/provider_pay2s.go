@@ -27,6 +27,7 @@ var pay2sAdapter = adapter{
 			return readTransfer(v, "transactionNumber", zone)
 		})}
 	},
+	many: true,
 }
 
 // pay2sIPNAdapter reads the notice of Pay2S's payment links: one payment of an

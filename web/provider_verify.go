@@ -105,10 +105,14 @@ func (s *Server) noteRefused(r *http.Request, in inbound, why app.Refusal) {
 	s.service.NoteRefusedCall(app.RefusedCall{SourceID: in.source.ID, ReceivedAt: in.at, Remote: s.clientAddr(r).String(), Refusal: why})
 }
 
-// maxExplained is the length in bytes of a body up to which it is looked for
-// why its signature doesn't match: no notice is longer, and every guess costs a
-// verification.
-const maxExplained = 64 << 10
+// Up to which length in bytes, with how many values, it is looked for why the
+// signature of a body doesn't match, and against the secrets of how many other
+// sources: hardly a notice is larger, and every guess costs a verification.
+const (
+	maxExplained       = 8 << 10
+	maxExplainedValues = 128
+	maxOthers          = 10
+)
 
 // explainRefusal looks for what a merchant gets wrong most often, when a
 // credential or a signature doesn't match: the secret of another of their
@@ -116,7 +120,10 @@ const maxExplained = 64 << 10
 // framework has written anew. A call that would be right with one of these is
 // refused all the same; only its reason becomes clearer.
 func (s *Server) explainRefusal(r *http.Request, a adapter, in inbound, why app.Refusal) app.Refusal {
-	if why.Code != app.RefusalKey && why.Code != app.RefusalSignature || len(in.body) > maxExplained || s.failures.exhausted(s.client(r), in.at) {
+	if why.Code != app.RefusalKey && why.Code != app.RefusalSignature || s.failures.exhausted(s.client(r), in.at) {
+		return why
+	}
+	if len(in.body) > maxExplained || countValues(in.body) > maxExplainedValues {
 		return why
 	}
 	if in.source.SecretLost {
@@ -128,7 +135,7 @@ func (s *Server) explainRefusal(r *http.Request, a adapter, in inbound, why app.
 	if err != nil {
 		return why
 	}
-	for _, other := range others {
+	for _, other := range others[:min(len(others), maxOthers)] {
 		tried := in
 		tried.source.Secret = other.Secret
 		if other.Provider == in.source.Provider {

@@ -110,7 +110,7 @@ func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) (int,
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", strconv.Itoa(unavailableRetry))
 	}
-	if status >= 500 {
+	if status >= 500 && e.Err != nil {
 		s.log.Error("request failed", "request_id", body.RequestID, "method", r.Method, "route", routeOf(r), "remote", s.clientAddr(r), "status", status, "err", e.Err)
 	}
 	return status, body

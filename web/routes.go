@@ -40,6 +40,10 @@ const (
 	maxInboundBody    = 1 << 20 // of calls with several transactions; see adapter.maxBody
 )
 
+// maxManagementValues is how many JSON values a body of the management API has
+// at most.
+const maxManagementValues = 2000
+
 type bodyRule byte
 
 const (

@@ -57,6 +57,7 @@ type Server struct {
 	perClass [2]int // limits by class
 	limits   buckets[keyRoute]
 	failures buckets[netip.Prefix]
+	held     heldBodies
 
 	trustedProxies []netip.Prefix
 
@@ -305,6 +306,10 @@ func (q *query) readBody(rule bodyRule) error {
 	raw, err := io.ReadAll(q.Body)
 	if err != nil {
 		return bodyError(err)
+	}
+	if countValues(raw) > maxManagementValues {
+		return app.Refused(app.CodePayloadTooLarge, app.Textf(
+			"The request body has more than %d values.", "Nội dung yêu cầu có hơn %d giá trị.", maxManagementValues))
 	}
 	q.raw = raw
 	if len(raw) == 0 && rule == mayHaveBody {

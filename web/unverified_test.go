@@ -1,0 +1,221 @@
+package web_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web"
+)
+
+// hostile are bodies that cost the most to build, of about n bytes.
+func hostile(n int) map[string]string {
+	zeros := strings.Repeat("0", 64) // looks like a signature
+	repeated := func(begin, s, end string) string {
+		return begin + strings.Repeat(s, (n-len(begin)-len(end))/len(s)) + end
+	}
+	deep := strings.Repeat("[", 3000) + strings.Repeat("]", 3000)
+	return map[string]string{
+		"empty arrays":   repeated(`{"signature":"`+zeros+`","m2signature":"`+zeros+`","data":[`, `[],`, `[]]}`),
+		"small objects":  repeated(`{"signature":"`+zeros+`","m2signature":"`+zeros+`","data":[`, `{"":0},`, `0]}`),
+		"numbers":        repeated(`{"signature":"`+zeros+`","m2signature":"`+zeros+`","data":[`, `0,`, `0]}`),
+		"quoted":         repeated(`{"signature":"`+zeros+`","m2signature":"`+zeros+`","a":"\"","data":[`, `0,`, `0]}`),
+		"members":        repeated(`{"signature":"`+zeros+`","m2signature":"`+zeros+`","data":{`, `"a":0,`, `"b":0}}`),
+		"deep":           repeated(deep, " ", ""),
+		"deep objects":   repeated("", `{"":`, ""),
+		"escapes":        repeated(`{"signature":"`+zeros+`","m2signature":"`+zeros+`","data":{"a":"`, `\u0001`, `"}}`),
+		"surrogates":     repeated(`{"signature":"`+zeros+`","m2signature":"`+zeros+`","data":{"a":"`, `\ud800`, `"}}`),
+		"62 objects":     repeated(`{"signature":"`+zeros+`","m2signature":"`+zeros+`","data":[`+strings.Repeat(`{"":0},`, 60)+`"`, `a`, `"]}`),
+		"252 objects":    repeated(`{"signature":"`+zeros+`","m2signature":"`+zeros+`","data":[`+strings.Repeat(`{"":0},`, 250)+`"`, `a`, `"]}`),
+		"a form":         repeated("sign=a&timestamp=1", "&a=b", ""),
+		"a multipart":    repeated("--a\r\n", "Content-Disposition: form-data; name=a\r\n\r\nb\r\n--a\r\n", "--a--"),
+		"a form of JSON": repeated("[=", "&a=b", ""),
+	}
+}
+
+// allocated is how many bytes fn allocates, and all else that happens meanwhile.
+func allocated(fn func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	fn()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestHostileBodies: a body that nobody has signed costs at most 2.5 MiB, all
+// that is allocated counted, however large it is sent; one that is signed as it
+// stands five times its size. The test isn't parallel, so that it measures itself
+// alone.
+func TestHostileBodies(t *testing.T) {
+	w := newStillWorld(t)
+	h := web.New(web.Config{Service: w.service})
+	peers := 0
+	for _, kind := range web.Providers() {
+		for _, auth := range kind.Auths {
+			in := app.SourceAdd{Provider: kind.Provider, Auth: auth, Name: "test"}
+			switch {
+			case kind.Provider == "pay2s-ipn":
+				in.Options.AccessKey, in.BankAccountID = "AK1", w.link("MBB", "7000").ID
+			case kind.Provider == "vietqr":
+				in.Options.Username = "shop"
+			case kind.Provider == "generic":
+				in.Options.Map = map[string]string{"id": "id", "amount": "amount", "account": "account", "list": "data"}
+			}
+			if auth == app.AuthToken && kind.Provider != "casso" {
+				in.Options.Header = "X-Secret"
+			}
+			most := uint64(5 << 19)
+			if kind.Provider == "native" && auth == app.AuthHMAC {
+				most = 5 << 20
+			}
+			source, err := w.service.AddSource(t.Context(), 1, in, time.Now())
+			must(t, err)
+			for _, size := range []int{7 << 10, 60 << 10, 1 << 20} {
+				for name, body := range hostile(size) {
+					peers++
+					header := credentials(app.Source{Provider: source.Provider, Auth: source.Auth, Options: source.Options, Secret: "wrong-secret-0123456789"}, body, time.Now())
+					header = append(header, "X-Casso-Signature", "t=1,v1="+strings.Repeat("0", 128))
+					var a answer
+					cost := allocated(func() { a = from(h, peer(peers)+":1", "POST", source.URLPath(), body, header...) })
+					if a.status != http.StatusUnauthorized && a.status != http.StatusRequestEntityTooLarge {
+						t.Errorf("%s %s, %s: %d", source.Provider, source.Auth, name, a.status)
+					}
+					if cost > most {
+						t.Errorf("%s %s, %s of %d bytes: %d KiB are allocated, more than %d", source.Provider, source.Auth, name, len(body), cost>>10, most>>10)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestVerifiedBodies: those of whoever knows the secret are bounded too, and
+// kept.
+func TestVerifiedBodies(t *testing.T) {
+	const most = 64 << 20
+	w := newStillWorld(t)
+	h := web.New(web.Config{Service: w.service})
+	native, sepay := w.native(), w.sepay()
+	for _, source := range []app.Source{native, sepay} {
+		size := 1 << 20
+		if source.Provider == "sepay" {
+			size = 64 << 10
+		}
+		for name, body := range hostile(size) {
+			var a answer
+			cost := allocated(func() {
+				a = from(h, "192.0.2.1:1", "POST", source.URLPath(), body, credentials(source, body, time.Now())...)
+			})
+			if a.status >= 500 || a.status == http.StatusUnauthorized || cost > most {
+				t.Errorf("%s, %s: %d, %d KiB are allocated", source.Provider, name, a.status, cost>>10)
+			}
+			if e := w.events()[0]; string(e.Body) != body || e.Rejected != 1 {
+				t.Errorf("%s, %s: kept as %d bytes, %d rejected", source.Provider, name, len(e.Body), e.Rejected)
+			}
+		}
+	}
+	body := `{"id":1,"more":[` + strings.Repeat("0,", 600) + `0]}`
+	if a := from(h, "192.0.2.1:1", "POST", sepay.URLPath(), body, credentials(sepay, body, time.Now())...); a.counts(t) != rejected {
+		t.Errorf("603 values: %d %s", a.status, a.body)
+	}
+	key := w.apiKey(app.ScopeFull)
+	if a := from(h, "192.0.2.1:1", "POST", "/api/v1/webhooks", hostile(60 << 10)["small objects"], "Authorization", "Bearer "+key); a.status != http.StatusRequestEntityTooLarge {
+		t.Errorf("the management API: %d %s", a.status, a.body)
+	}
+}
+
+// upload is a call whose body is sent slowly.
+type upload struct {
+	body   *io.PipeWriter
+	answer chan answer
+}
+
+func (w *world) upload(h http.Handler, remote string, source app.Source, secret, whole string) *upload {
+	read, write := io.Pipe()
+	u := &upload{write, make(chan answer, 1)}
+	source.Secret = secret
+	request := httptest.NewRequest("POST", source.URLPath(), read)
+	request.RemoteAddr = remote
+	header := credentials(source, whole, time.Now())
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Add(header[i], header[i+1])
+	}
+	go func() {
+		recorder := httptest.NewRecorder()
+		h.ServeHTTP(recorder, request)
+		_ = read.CloseWithError(io.ErrClosedPipe) // as a server does with what it hasn't read
+		u.answer <- answer{recorder.Code, recorder.Header(), recorder.Body.String()}
+	}()
+	return u
+}
+
+// TestHeldBodies: large bodies that nobody has verified are held for one client
+// up to 4 MiB, and for all up to 16; small ones always find room.
+func TestHeldBodies(t *testing.T) {
+	t.Parallel()
+	w := newStillWorld(t)
+	w.link("ACB", someAccount)
+	h := web.New(web.Config{Service: w.service})
+	source := w.source("native", app.AuthHMAC, "")
+	large := bytes.Repeat([]byte(" "), 1<<20-10)
+	var open []*upload
+	hold := func(client int) {
+		t.Helper()
+		u := w.upload(h, peer(client)+":1", source, "wrong-secret-0123456789", "")
+		if _, err := u.body.Write(large); err != nil { // it is read
+			t.Fatalf("client %d, upload %d: %v", client, len(open), <-u.answer)
+		}
+		open = append(open, u)
+	}
+	sends := func(client int, body string) answer {
+		u := w.upload(h, peer(client)+":1", source, source.Secret, body)
+		_, _ = io.WriteString(u.body, body)
+		u.body.Close()
+		return <-u.answer
+	}
+	n := 0
+	call := func(size int) string {
+		n++
+		body := batch(transfer{id: fmt.Sprint("h", n)}.native())
+		return body + strings.Repeat(" ", size-len(body))
+	}
+	wants := func(client, size, status int) {
+		t.Helper()
+		a := sends(client, call(size))
+		if a.status != status || status == 503 && a.header.Get("Retry-After") == "" {
+			t.Errorf("client %d, %d bytes: %d %s, want %d", client, size, a.status, a.body, status)
+		}
+	}
+	for range 4 {
+		hold(0)
+	}
+	wants(0, 1<<20, 503)
+	wants(0, 64<<10, 200)
+	wants(1, 1<<20, 200)
+	for client := range 4 {
+		for range 4 {
+			if client > 0 {
+				hold(client)
+			}
+		}
+	}
+	hold(4) // what is beyond the first 64 KiB of 17 fits
+	wants(9, 1<<20, 503)
+	wants(9, 64<<10, 200)
+	wants(0, 64<<10, 200)
+	for _, u := range open {
+		u.body.Close()
+		if a := <-u.answer; a.status != 401 {
+			t.Errorf("a call that isn't signed: %d %s", a.status, a.body)
+		}
+	}
+	wants(0, 1<<20, 200)
+	wants(9, 1<<20, 200)
+}
