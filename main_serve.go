@@ -210,7 +210,11 @@ func serve(c *cli.Context) error {
 	case err := <-r.failed:
 		fault = err
 	case err := <-store.Fatal():
-		fault = exitStatus{exitDatabase, fmt.Errorf("the database failed, so baoco stops; nothing that was acknowledged is lost: %w", err)}
+		what := "the database failed, so baoco stops; nothing that was acknowledged is lost"
+		if errors.Is(err, sqlitestore.ErrTaken) { // which says what became of it
+			what = "baoco stops"
+		}
+		fault = exitStatus{exitDatabase, fmt.Errorf("%s: %w", what, err)}
 		patience = time.Second // what is in flight can't be recorded any more
 	}
 	log.Info("stopping")

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,9 +23,14 @@ const rescueSuffix = ".taken-"
 // openFiles are the files of a served database as they were opened. They are
 // looked at by name only: to open one of them beside SQLite would be dangerous.
 type openFiles struct {
-	path  string
-	files []openFile
+	path    string
+	files   []openFile  // the database and its log first
+	suspect atomic.Bool // some other is gone
 }
+
+// lookedAtEach is how many of the files the writer looks at after each commit:
+// those that a commit is in. It costs two microseconds.
+const lookedAtEach = 2
 
 type openFile struct {
 	suffix string
@@ -43,7 +49,6 @@ func (s *Store) noteOpenFiles(before os.FileInfo) (*openFiles, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.files = append(o.files, openFile{".lock", lock})
 	for _, suffix := range []string{"-wal", "-shm", ".key"} {
 		info, err := os.Stat(s.path + suffix)
 		if err != nil {
@@ -51,16 +56,17 @@ func (s *Store) noteOpenFiles(before os.FileInfo) (*openFiles, error) {
 		}
 		o.files = append(o.files, openFile{suffix, info})
 	}
-	if gone := o.gone(); len(gone) > 0 {
+	o.files = append(o.files, openFile{".lock", lock})
+	if gone := o.gone(len(o.files)); len(gone) > 0 {
 		return nil, fmt.Errorf("%w at the start: %s", ErrTaken, strings.Join(gone, ", "))
 	}
 	return o, nil
 }
 
-// gone names the files that aren't the open ones any more. A file that can't be
-// looked at counts as gone only where it isn't there.
-func (o *openFiles) gone() (paths []string) {
-	for _, f := range o.files {
+// gone names those of the first n files that aren't the open ones any more. A
+// file that can't be looked at counts as gone only where it isn't there.
+func (o *openFiles) gone(n int) (paths []string) {
+	for _, f := range o.files[:n] {
 		info, err := os.Stat(o.path + f.suffix)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, f.info) {
 			paths = append(paths, o.path+f.suffix)
@@ -69,8 +75,16 @@ func (o *openFiles) gone() (paths []string) {
 	return paths
 }
 
-// watchFiles looks every second, where nobody writes. The writer looks after
-// each of its commits, and is the one who acts.
+// goneAfterCommit names all that are gone, where the last commit is in one of
+// them or watchFiles saw it.
+func (o *openFiles) goneAfterCommit() []string {
+	if len(o.gone(lookedAtEach)) == 0 && !o.suspect.Load() {
+		return nil
+	}
+	return o.gone(len(o.files))
+}
+
+// watchFiles looks at all files every second. The writer is the one who acts.
 func (s *Store) watchFiles(ctx context.Context, o *openFiles) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -79,7 +93,8 @@ func (s *Store) watchFiles(ctx context.Context, o *openFiles) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if len(o.gone()) > 0 {
+			if len(o.gone(len(o.files))) > 0 {
+				o.suspect.Store(true)
 				_ = s.write(ctx, func(*tx) error { return nil })
 			}
 		}

@@ -190,7 +190,7 @@ func (w *writer) commit(batch []*write) {
 	w.turn.end()
 	var gone []string
 	if err == nil && w.files != nil {
-		if gone = w.files.gone(); len(gone) > 0 {
+		if gone = w.files.goneAfterCommit(); len(gone) > 0 {
 			err = ErrTaken
 			w.broken.Store(true)
 		}
