@@ -460,7 +460,7 @@ func exitCode(err error) int {
 	}
 	for _, known := range []error{
 		sqlitestore.ErrNoFile, sqlitestore.ErrNotDatabase, sqlitestore.ErrDamaged, sqlitestore.ErrNewer, sqlitestore.ErrOlder, sqlitestore.ErrSchema,
-		sqlitestore.ErrServed, sqlitestore.ErrTaken, sqlitestore.ErrKey, sqlitestore.ErrNoRoom, fs.ErrPermission, fs.ErrExist,
+		sqlitestore.ErrServed, sqlitestore.ErrTaken, sqlitestore.ErrTwoNames, sqlitestore.ErrKey, sqlitestore.ErrNoRoom, fs.ErrPermission, fs.ErrExist, syscall.EROFS,
 	} {
 		if errors.Is(err, known) {
 			return exitDatabase

@@ -15,10 +15,10 @@ func TestFilesTakenAwayUnderLoad(t *testing.T) {
 	receiver := openShop(t)
 	for _, taken := range []string{"-wal", ".lock", ""} {
 		in := install(t, receiver)
-		p := serveIn(t, in.dir, freePort(t), "--allow-target", receiver.target())
+		p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
 		calls := in.provider(p.url)
 		stop := calls.underLoad(4)
-		eventually(t, 30*time.Second, "calls are acknowledged", func() bool { return len(calls.acknowledged()) >= 50 })
+		eventually(t, "calls are acknowledged", func() bool { return len(calls.acknowledged()) >= 50 })
 		must(t, os.Remove(in.db+taken))
 		code := p.exitWithin(t, 30*time.Second)
 		stop()
@@ -30,7 +30,7 @@ func TestFilesTakenAwayUnderLoad(t *testing.T) {
 			t.Errorf("without %q calls were answered 500", taken)
 		}
 		if taken == "" {
-			p := startIn(t, in.dir, freePort(t))
+			p := startIn(t, in.dir, anyPort)
 			if code := p.exitWithin(t, 30*time.Second); code != exitDatabase || !strings.Contains(p.stderr.String(), "baoco restore") {
 				t.Errorf("the next serve: exit %d\n%s", code, p.stderr)
 			}
@@ -41,7 +41,7 @@ func TestFilesTakenAwayUnderLoad(t *testing.T) {
 			}
 			do(t, in.dir, "restore", saved[0])
 		}
-		again := serveIn(t, in.dir, freePort(t), "--allow-target", receiver.target())
+		again := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
 		again.end(t)
 		checkLedger(t, in.db, calls.acknowledged())
 	}
@@ -50,11 +50,11 @@ func TestFilesTakenAwayUnderLoad(t *testing.T) {
 // A second server isn't let in by a second name.
 func TestServeSecondName(t *testing.T) {
 	in := install(t, openShop(t))
-	p := serveIn(t, in.dir, freePort(t))
+	p := serveIn(t, in.dir, anyPort)
 	elsewhere := t.TempDir()
 	must(t, os.Link(in.db, filepath.Join(elsewhere, "baoco.db")))
 	must(t, os.Link(in.db+".key", filepath.Join(elsewhere, "baoco.db.key")))
-	second := startIn(t, elsewhere, freePort(t))
+	second := startIn(t, elsewhere, anyPort)
 	if code := second.exitWithin(t, 30*time.Second); code != exitDatabase || !strings.Contains(second.stderr.String(), "2 names") {
 		t.Errorf("exit %d\n%s", code, second.stderr)
 	}

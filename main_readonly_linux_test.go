@@ -18,6 +18,9 @@ import (
 func TestReadOnlyDisk(t *testing.T) {
 	dir, disk := t.TempDir(), t.TempDir()
 	must(t, sqlitestore.Create(context.Background(), filepath.Join(dir, "baoco.db"), app.DefaultZone, time.Now()))
+	served, err := sqlitestore.Open(context.Background(), filepath.Join(dir, "baoco.db"), sqlitestore.Options{Serve: true})
+	must(t, err)
+	must(t, served.Close())
 	if err := syscall.Mount(dir, disk, "", syscall.MS_BIND, ""); err != nil {
 		t.Skipf("needs root, to mount a directory: %v", err)
 	}
@@ -32,6 +35,10 @@ func TestReadOnlyDisk(t *testing.T) {
 		if code != exitDatabase || stdout != "" || stderr == "" {
 			t.Errorf("$ %s: exit %d\n%s%s", command, code, stdout, stderr)
 		}
+	}
+	// Nobody is told to restore a backup in place of a whole database.
+	if code, stdout, _ := baoco("", "doctor"); code != exitCheck || !strings.Contains(stdout, "must be able to write into the directory") || strings.Contains(stdout, "restore a backup") {
+		t.Errorf("doctor: exit %d\n%s", code, stdout)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "copy.db")); err == nil {
 		t.Error("a backup was made")

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"baoco/app"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Examination says how a file is examined.
@@ -95,8 +97,8 @@ var (
 		VI: "Dừng máy chủ, giữ lại một bản sao các tệp này rồi khôi phục từ bản sao lưu.",
 	}
 	cureKey = app.Text{
-		EN: "Put the key file back from where the backup keeps it. If it is lost: baoco doctor --new-key",
-		VI: "Đặt lại tệp khoá từ nơi cất bản sao lưu. Nếu đã mất hẳn: baoco doctor --new-key",
+		EN: "Put the key file back from where the backup keeps it. If it is lost: baoco doctor --new-key, which drops the secrets that only it opens; a copy of the database keeps them.",
+		VI: "Đặt lại tệp khoá từ nơi cất bản sao lưu. Nếu đã mất hẳn: baoco doctor --new-key, lệnh này bỏ các secret chỉ khoá đó mở được; một bản sao của cơ sở dữ liệu sẽ giữ lại chúng.",
 	}
 	cureTotals = app.Text{
 		EN: "Nothing of a transaction is lost. Stop the server, then: baoco doctor --repair-totals",
@@ -118,10 +120,19 @@ func cureOf(err error) app.Text {
 		return cureKey
 	case errors.Is(err, ErrNewer):
 		return app.Text{EN: "Use the newer version of baoco.", VI: "Hãy dùng phiên bản baoco mới hơn."}
-	case errors.Is(err, fs.ErrPermission):
-		return app.Text{EN: "Run this as the user that the server runs as.", VI: "Hãy chạy bằng tài khoản mà máy chủ đang dùng."}
+	case errors.Is(err, fs.ErrPermission), isRefusedWrite(err):
+		return app.Text{EN: "Run this as the user that the server runs as; that user must be able to write into the directory.", VI: "Hãy chạy bằng tài khoản mà máy chủ đang dùng; tài khoản đó phải ghi được vào thư mục."}
 	case errors.Is(err, ErrNotDatabase):
 		return app.Text{EN: "Name the right file with --db, or restore a backup.", VI: "Chỉ đúng tệp bằng --db, hoặc khôi phục từ bản sao lưu."}
+	}
+	switch code := primaryCode(err); {
+	case errors.Is(err, ErrTwoNames), errors.Is(err, ErrTaken):
+		return app.Text{} // which say it themselves
+	case code == sqlite3.SQLITE_BUSY:
+		return app.Text{EN: "Another command or program works on it: try again in a moment.", VI: "Lệnh hoặc chương trình khác đang dùng tệp: hãy thử lại sau giây lát."}
+	case code == 0 && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrSchema), code == sqlite3.SQLITE_IOERR, code == sqlite3.SQLITE_NOMEM, code == sqlite3.SQLITE_FULL:
+		return app.Text{EN: "The files may be whole: look into the log of the system, and keep a copy of them before anything else.",
+			VI: "Các tệp có thể vẫn nguyên vẹn: hãy xem nhật ký hệ thống và sao chép lại các tệp trước khi làm gì khác."}
 	}
 	return cureRestore
 }

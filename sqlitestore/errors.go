@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"baoco/app"
 
@@ -51,6 +52,16 @@ func primaryCode(err error) int {
 func isSearchDamage(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CORRUPT_VTAB
+}
+
+// isRefusedWrite tells that the user may not write the file, or a log beside it,
+// or that the disk takes no writes.
+func isRefusedWrite(err error) bool {
+	switch primaryCode(err) {
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return true
+	}
+	return errors.Is(err, syscall.EROFS)
 }
 
 // isFatal tells an error after which the connection can't be trusted: the

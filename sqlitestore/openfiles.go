@@ -16,6 +16,9 @@ import (
 // gone once they are closed.
 var ErrTaken = errors.New("files of the database were taken away")
 
+// ErrTwoNames: the database file is reached by another name too.
+var ErrTwoNames = errors.New("the database has hard links, and its log only one name")
+
 // rescueSuffix begins what a server saves when its files were taken away: the
 // name of a backup, of a log or of a key.
 const rescueSuffix = ".taken-"
@@ -167,7 +170,7 @@ func checkOneName(path string) error {
 		return err
 	}
 	if n := linksOf(info); n > 1 {
-		return fmt.Errorf("%w: %s has %d names (hard links); remove the others, or replace them by copies: baoco backup", ErrNotDatabase, path, n)
+		return fmt.Errorf("%w: %s has %d names; remove the others: baoco backup makes copies", ErrTwoNames, path, n)
 	}
 	return nil
 }

@@ -142,6 +142,9 @@ func schemaError(path string, err error) error {
 	if err := storageError(err); errors.Is(err, ErrDamaged) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	if isRefusedWrite(err) {
+		return fmt.Errorf("%w: %s and its directory must be writable for the user that runs this: %v", fs.ErrPermission, path, err)
+	}
 	return fmt.Errorf("open %s: %w", path, err)
 }
 
