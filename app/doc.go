@@ -40,6 +40,8 @@
 //     without. To restore: to put it in the place of the database.
 //   - Check: one thing that a doctor looks at in an installation. Lost secret:
 //     one that the key doesn't open any more; somebody must rotate it.
+//   - Import: a statement file that transactions were recorded of. To undo one:
+//     to remove those of them that nobody was told of.
 //   - Prune: to remove what is old and may go. Reclaim: to give the room that is
 //     free in the file back to the disk.
 //   - Secret, Signature, Checksum: what a webhook's deliveries are signed

@@ -107,10 +107,40 @@ func fieldOf(header string) field {
 	}
 	for _, known := range headerWords {
 		if slices.ContainsFunc(known.words, func(w string) bool { return hasWord(words, w) }) {
-			return known.field
+			return narrowed(known.field, words)
 		}
 	}
 	return ""
+}
+
+// The words that tell what a column is that also has those of a debit, a credit
+// or a balance.
+var (
+	oppositeWords = map[field][]string{
+		fieldDebit:  {"co", "credit", "thu", "vao", "gui", "in", "deposit", "deposits", "cr"},
+		fieldCredit: {"no", "debit", "chi", "ra", "rut", "out", "withdrawal", "withdrawals", "dr"},
+	}
+	amountWords    = []string{"so tien", "amount", "phat sinh", "ps", "tien", "money"}
+	notMoneyWords  = []string{"tai khoan", "tk", "account", "ngan hang", "bank", "ten", "name"}
+	availableWords = []string{"kha dung", "available"}
+)
+
+// narrowed looks again at a column of money: "Số tiền ghi nợ/có" holds both and
+// "Tài khoản ghi nợ" none. An available balance doesn't follow from the rows.
+func narrowed(f field, words string) field {
+	switch {
+	case f == fieldBalance && hasAny(words, availableWords):
+		return ""
+	case f != fieldDebit && f != fieldCredit:
+		return f
+	case hasAny(words, notMoneyWords):
+		return ""
+	case !hasAny(words, oppositeWords[f]):
+		return f
+	case hasAny(words, amountWords):
+		return fieldAmount
+	}
+	return fieldType
 }
 
 // hasWord tells whether w, of headerWords, stands in words, a headerKey.

@@ -53,7 +53,16 @@ func TestHeaders(t *testing.T) {
 		"Ngày;Số TK đối ứng;Tên TK đối ứng;Số TK;Số tiền":               "date counterpart - account amount",
 		"Transaction Date;Beneficiary account number;Debit;Credit":      "date counterpart debit credit",
 
-		"Ngày;Nội dung": "",
+		"Ngày;Số tiền ghi nợ/có;Nội dung":        "date amount content",
+		"Date;Debit/Credit amount;Details":       "date amount content",
+		"Ngày;Tiền vào/ra;Nội dung":              "date amount content",
+		"Ngày;Ghi nợ/Ghi có;Số tiền;Nội dung":    "date type amount content",
+		"Ngày;Tài khoản ghi nợ;Số tiền;Nội dung": "date - amount content",
+		"Ngày;Credit account;Nợ;Có":              "date - debit credit",
+		"Ngày;Ghi có;Số dư khả dụng;Nội dung":    "date credit - content",
+
+		"Ngày;TK ghi có;Nội dung;Mã GD":             "",
+		"Ngày;Nội dung":                             "",
 		"Tổng ghi nợ;Tổng ghi có;Từ ngày;Đến ngày":  "",
 		"Ngày 01/11/2026;Số tiền;Nội dung":          "",
 		"Số dư nợ;Số dư có;Ngày":                    "",

@@ -17,19 +17,19 @@ import (
 //     date, names the account of the lines below it.
 //  2. A line without money is none: a balance brought forward, a header that
 //     is printed again on the next page, a text that goes on from the line
-//     above (see [Reader.goesOn]). But where it has a date and the money cell
-//     holds something that isn't an amount, or the line ends before its money
-//     cells, it is a transaction that can't be read.
+//     above (see [Reader.goesOn]). But with a date and something else in it,
+//     it is a transaction that can't be read; and where all amounts are in one
+//     column, the file has others that aren't understood.
 //  3. A line with money and a date is a transaction, unless its whole text
 //     names a balance ("Số dư đầu kỳ") and it has no number of the bank's.
 //  4. A line with money and without a date is a sum ("Tổng cộng") where it
 //     has no number of the bank's and either one of its cells begins with a
 //     word for a sum, or nothing but numbers stands in it; so it is where a
 //     word without digits stands in the place of the date and no content and
-//     no number beside it.
+//     no number beside it. It must be that of the rows.
 //  5. Any other line with money is a transaction, of the day of the line
 //     above where the bank leaves out repeated dates, else of no known time.
-//     Money is never lost to a date.
+//     Money is never lost to a date: whoever imports is told of the row.
 //
 // "Money" is a digit other than 0 in a column of amounts.
 
