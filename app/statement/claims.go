@@ -7,10 +7,10 @@ import "strings"
 var (
 	openingWords  = []string{"so du dau ky", "so du dau", "du dau ky", "du dau", "opening balance", "beginning balance"}
 	closingWords  = []string{"so du cuoi ky", "so du cuoi", "du cuoi ky", "du cuoi", "closing balance", "ending balance"}
-	partWords     = []string{"ngay", "trang", "thang", "day", "page", "luy ke", "mang sang"} // of what a balance or a sum is, that isn't of the whole
+	partWords     = []string{"ngay", "trang", "thang", "day", "page", "luy ke", "mang sang", "chuyen sang"} // of what a balance or a sum is, that isn't of the whole
 	debitWords    = []string{"no", "ghi no", "debit", "debits", "chi", "rut ra", "withdrawals", "tien ra"}
 	creditWords   = []string{"co", "ghi co", "credit", "credits", "thu", "gui vao", "deposits", "tien vao"}
-	otherSumWords = []string{"so giao dich", "so luong", "so mon", "so lenh", "so but toan", "number", "no of", "count", "phi", "thue", "lai", "fee", "fees", "tax", "interest", "luy ke", "mang sang"}
+	otherSumWords = []string{"so giao dich", "so luong", "so mon", "so lenh", "so but toan", "number", "no of", "count", "phi", "thue", "lai", "fee", "fees", "tax", "interest", "luy ke", "mang sang", "chuyen sang"}
 )
 
 func hasAny(words string, list []string) bool {
