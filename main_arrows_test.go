@@ -26,7 +26,7 @@ var (
 		"app/vietqr":    {},
 	}
 	libraries = map[string][]string{
-		".":             {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/time/rate"},
+		".":             {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/term", "golang.org/x/time/rate"},
 		"web":           {"golang.org/x/time/rate", "github.com/alexedwards/scs/v2", "go.yaml.in/yaml/v4"},
 		"scheduler":     {"github.com/go-co-op/gocron/v2", "github.com/google/uuid", "github.com/wneessen/go-mail"},
 		"sqlitestore":   {"modernc.org/sqlite"},

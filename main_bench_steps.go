@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
@@ -23,8 +22,7 @@ func newBenchSteps(out io.Writer, of int) *benchSteps {
 	if !isTerminal(out) {
 		return s
 	}
-	s.writer = progress.NewWriter()
-	s.writer.SetOutputWriter(out)
+	s.writer = newProgress(out)
 	s.writer.SetUpdateFrequency(250 * time.Millisecond) // what draws takes time from what is measured
 	s.writer.SetTrackerLength(24)
 	s.writer.SetMessageLength(72)
@@ -38,16 +36,6 @@ func newBenchSteps(out io.Writer, of int) *benchSteps {
 	s.writer.AppendTracker(s.tracker)
 	go s.writer.Render()
 	return s
-}
-
-// isTerminal tells a person's terminal from a file or a pipe.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
 }
 
 // next begins a step.

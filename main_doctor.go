@@ -54,9 +54,11 @@ func doctor(c *cli.Context) error {
 			return err
 		}
 	}
+	bar := newFileBar(c.App.ErrWriter, "reading")
 	checks, err := sqlitestore.Examine(c.Context, c.String("db"), sqlitestore.Examination{
-		Full: c.Bool("full"), Now: time.Now(), Progress: sayProgress(c.App.ErrWriter),
+		Full: c.Bool("full"), Now: time.Now(), Progress: func(what string) { bar.update("reading: "+what, 0, 0) },
 	})
+	bar.stop()
 	if err != nil {
 		return err
 	}
@@ -85,17 +87,6 @@ func printChecks(w io.Writer, checks []checkJSON) {
 		fmt.Fprintf(w, "%-8s %-13s %s\n", c.Result, c.Check, oneLine(c.Message))
 		if c.Cure != nil {
 			fmt.Fprintf(w, "%22s %s\n", "→", oneLine(*c.Cure))
-		}
-	}
-}
-
-// sayProgress says on w what is being done, where it takes its time.
-func sayProgress(w io.Writer) func(what string) {
-	last := time.Now()
-	return func(what string) {
-		if time.Since(last) >= 2*time.Second {
-			last = time.Now()
-			fmt.Fprintf(w, "reading: %s\n", what)
 		}
 	}
 }
