@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 
 	"baoco/app"
 )
@@ -76,6 +77,16 @@ func (r record) amount(key string) (int64, error) {
 		return app.ParseAmountText(text)
 	}
 	return app.ParseAmount(r.word(key))
+}
+
+// zero tells whether there is nothing under key, or 0 as a number or a text.
+func (r record) zero(key string) bool {
+	switch raw := string(r.values[key]); raw {
+	case "", "null", `""`:
+		return true
+	}
+	word := r.word(key)
+	return word != "" && strings.Trim(word, "0.") == ""
 }
 
 // list is the array under key.

@@ -186,7 +186,7 @@ func readSePayRecord(r record, zone *time.Location) app.Incoming {
 	} else if e.Fault == nil {
 		e.Fault = &app.FieldError{Field: amount, Text: app.AmountFault(err)}
 	}
-	if strings.Trim(r.word(other), "0.") != "" && e.Fault == nil {
+	if !r.zero(other) && e.Fault == nil {
 		e.Fault = &app.FieldError{Field: other, Text: app.Text{EN: "must be 0 beside " + amount, VI: "phải bằng 0 khi có " + amount}}
 	}
 	if fault := r.repeated(sepayMoney); fault != nil {

@@ -234,6 +234,56 @@ func TestSumsOfAFilter(t *testing.T) {
 	}
 }
 
+// A day without a time is shown without one, and a date that was replaced with
+// its reason: in the listing, on the pages, at the counter and in the inbound log.
+func TestDaysAndReplacedDates(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(1, "lan", app.RoleOwner)
+	w.link("ACB", someAccount)
+	native, zone := w.native(), w.service.Zone()
+	today := app.DayOf(time.Now(), zone)
+	w.names(recorded, native, transfer{id: "1", date: "14/10/2025"})
+	w.names(recorded, native, transfer{id: "2", date: today.String(), content: "hom nay"})
+	w.names(recorded, native, transfer{id: "3", date: "2026-02-30"})
+	w.names(unassigned, native, transfer{id: "4", date: "2025-10-14", account: "404"})
+	w.names(unassigned, native, transfer{id: "5", date: "2999-01-01", account: "404"})
+	b := w.browser().signIn("lan")
+
+	midnight := "00:00:00, 14 Oct"
+	row := func(a answer, id string) string {
+		t.Helper()
+		_, rest, found := strings.Cut(a.body, `<tr id="tx-`+id+`">`)
+		row, _, ended := strings.Cut(rest, "</tr>")
+		if !found || !ended {
+			t.Fatalf("no row %s", id)
+		}
+		return row
+	}
+	list := b.get("/transactions")
+	for id, want := range map[string]string{
+		"1": `<time datetime="2025-10-14" title="14 Oct 2025">14 Oct</time>`,
+		"2": `<time datetime="` + today.String() + `"`,
+		"3": `<span class="mute" title="It is dated by the time of receipt: the date does not exist or is in an unknown format.">(received)</span>`,
+	} {
+		if got := row(list, id); !strings.Contains(got, want) || strings.Contains(got, midnight) {
+			t.Errorf("row %s: %s", id, got)
+		}
+	}
+	if got := row(list, "2"); !strings.Contains(got, ">Today</time>") {
+		t.Errorf("today: %s", got)
+	}
+	b.get("/transactions/1").shows(t, `<time datetime="2025-10-14">14 Oct 2025</time>`)
+	b.get("/transactions/3").shows(t, "It is dated by the time of receipt: the date does not exist or is in an unknown format.", `"date_flagged": true`)
+	b.get("/counter").shows(t, `<time datetime="`+today.String()+`">Today</time>`)
+	if page := b.get("/inbound/events/4"); strings.Contains(page.body, midnight) || !strings.Contains(page.body, "14 Oct 2025") {
+		t.Errorf("the inbound event of a day: %s", page.body)
+	}
+	b.get("/inbound/events/5").shows(t, "the date is more than a day in the future")
+	b.header.Set("Accept-Language", "vi")
+	b.get("/transactions/3").shows(t, "Ghi theo thời điểm nhận: ngày giờ không có thật hoặc sai định dạng.")
+}
+
 // A search that finds next to nothing stops, says how far it came, and goes on
 // from there: nothing is left out, and nothing is shown twice.
 func TestSearchFurtherBack(t *testing.T) {
