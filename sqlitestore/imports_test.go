@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/sqlitestore"
 )
 
 // rows are those of a statement file: from first on, money in and out by turns,
@@ -37,18 +36,6 @@ func (h *history) imports(file string, notify bool, rows []app.Incoming) (id int
 		rows = rows[n:]
 	}
 	return in.ID(), recorded
-}
-
-// sound examines the whole file.
-func sound(t *testing.T, path string, now time.Time) {
-	t.Helper()
-	checks, err := sqlitestore.Examine(t.Context(), path, sqlitestore.Examination{Full: true, Now: now})
-	must(t, err)
-	for _, c := range checks {
-		if c.Result == app.CheckFailed {
-			t.Errorf("%s: %s", c.Name, c.Text.EN)
-		}
-	}
 }
 
 const whatStands = `SELECT (SELECT count(*) FROM transactions), (SELECT count(*) FROM event_ids), (SELECT count(*) FROM transaction_amounts), (SELECT count(*) FROM transactions_unsent),
@@ -91,9 +78,9 @@ func TestUndoImport(t *testing.T) {
 	if u, err = h.service.Undoable(ctx, 1, id, h.now); err != nil || u.In.Count+u.Out.Count != 600 || last == 0 || !u.File.UndoneAt.IsZero() {
 		t.Errorf("after a step: %+v, %v", u, err)
 	}
-	sound(t, path, h.now)
+	whole(t, path, h.now)
 	must(t, h.service.UndoImport(ctx, 1, id, h.now))
-	sound(t, path, h.now)
+	whole(t, path, h.now)
 	if after := fmt.Sprint(peek(t, path, whatStands)); after != before {
 		t.Errorf("before the import\n%s\nafter its undoing\n%s", before, after)
 	}
@@ -109,7 +96,7 @@ func TestUndoImport(t *testing.T) {
 		t.Errorf("imported again: %d as %d", recorded, again)
 	}
 	index()
-	sound(t, path, h.now)
+	whole(t, path, h.now)
 	files, err := h.service.Imports(ctx, 1, app.Page{Number: 1, Size: 20})
 	if err != nil || len(files) != 2 || files[0].ID != again || files[1].UndoneAt.IsZero() || files[0].File != "a.csv" {
 		t.Errorf("%+v, %v", files, err)
@@ -122,7 +109,7 @@ func TestUndoImport(t *testing.T) {
 	if u, err = h.service.Undoable(ctx, 1, again, h.now); err != nil || u.In.Count+u.Out.Count != 700 || !u.File.UndoneAt.IsZero() {
 		t.Errorf("undone by another account: %+v, %v", u, err)
 	}
-	sound(t, path, h.now)
+	whole(t, path, h.now)
 }
 
 // What a shop was told of, or may be, stays, and so does what a call named too:
@@ -154,7 +141,7 @@ func TestUndoLeavesWhatIsKnown(t *testing.T) {
 	if n := peek(t, path, `SELECT count(*) FROM transactions`)[0][0]; n != int64(11) {
 		t.Errorf("%d transactions, want the ten that are told and the one that is named", n)
 	}
-	sound(t, path, h.now)
+	whole(t, path, h.now)
 	// One is attempted and one in flight when the webhooks are deleted; a minute
 	// later all attempts have ended.
 	due, err := h.store.Due(ctx, h.hooks[0].ID, h.now, nil, 100, false)
@@ -180,7 +167,7 @@ func TestUndoLeavesWhatIsKnown(t *testing.T) {
 	if n := peek(t, path, `SELECT count(*) FROM deliveries WHERE transaction_id NOT IN (SELECT id FROM transactions)`)[0][0]; n != int64(0) {
 		t.Errorf("%d deliveries of nothing", n)
 	}
-	sound(t, path, h.now)
+	whole(t, path, h.now)
 }
 
 // Each step removes a bounded number, so that nobody waits long to write.

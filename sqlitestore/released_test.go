@@ -81,7 +81,7 @@ func checkReleased(t *testing.T, released string) {
 		}
 	}
 	h := &history{t: t, now: time.Unix(peek(t, path, `SELECT max(created_at) FROM transactions`)[0][0].(int64), 0)}
-	sound(t, path, h.now)
+	whole(t, path, h.now)
 	h.reopen(path)
 	before := lastIDs(t, path)
 	fillEveryTable(t, h)
@@ -91,7 +91,7 @@ func checkReleased(t *testing.T, released string) {
 			t.Errorf("nothing was added to the table %s after id %d", table, id)
 		}
 	}
-	sound(t, path, h.now)
+	whole(t, path, h.now)
 }
 
 // rowsOf counts the rows of every table but those that SQLite makes.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/statement"
 	"baoco/sqlitestore"
 )
 
@@ -108,12 +109,21 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 		{"rows of a file, dry", nil, func(ctx context.Context, h *history) (int, error) {
 			in, err := h.service.NewImport(ctx, app.ImportOptions{AccountID: 1, Notify: true, DryRun: true})
 			must(h.t, err)
-			r, err := in.Add(ctx, h.elements(500, "1000"), h.now)
-			if r.Deliveries != 1000 {
+			r, err := in.Add(ctx, h.elements(statement.Batch, "1000"), h.now)
+			if r.Deliveries != 2*statement.Batch {
 				h.t.Errorf("a dry run names %d deliveries", r.Deliveries)
 			}
 			return r.Recorded, err
-		}, 500},
+		}, statement.Batch},
+		{"take back an import", func(h *history) {
+			h.imports("a.csv", false, h.rows(0, many))
+			must(h.t, h.service.IndexSearch(context.Background()))
+		}, func(ctx context.Context, h *history) (int, error) {
+			err := h.service.UndoImport(ctx, 1, 1, h.now)
+			must(h.t, err)
+			u, err := h.service.Undoable(ctx, 1, 1, h.now)
+			return int(u.In.Count + u.Out.Count), err
+		}, 0},
 		{"link a bank account", func(h *history) {
 			h.record(h.elements(many, "999"))
 			h.record(h.elements(many, "999"))
