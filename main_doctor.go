@@ -127,6 +127,7 @@ type lostAlertJSON struct {
 // replacedKey is what baoco doctor --new-key prints.
 type replacedKey struct {
 	OldKey   *string          `json:"old_key_file"`
+	Copy     *string          `json:"copy"` // of the database with the secrets that were dropped
 	Webhooks []lostJSON       `json:"webhooks"`
 	Sources  []lostSourceJSON `json:"sources"`
 	Alerts   []lostAlertJSON  `json:"alert_channels"`
@@ -141,6 +142,7 @@ func replaceKey(c *cli.Context) error {
 	if replaced.Aside != "" {
 		r.OldKey = &replaced.Aside
 	}
+	r.Copy = orNull(replaced.Copy)
 	kinds := web.Providers()
 	for _, l := range replaced.Lost {
 		one := lostJSON{l.ID, l.AccountID, l.Name}
@@ -163,6 +165,9 @@ func printReplacedKey(w io.Writer, r replacedKey) {
 	fmt.Fprintln(w, "The database has a new key file. Make a backup of both now: baoco backup")
 	if r.OldKey != nil {
 		fmt.Fprintf(w, "The old one opens older backups; it is kept as %s\n", oneLine(*r.OldKey))
+	}
+	if r.Copy != nil {
+		fmt.Fprintf(w, "The database as it was is kept as %s, with the secrets that were dropped: only the lost key opens them.\n", oneLine(*r.Copy))
 	}
 	for _, l := range r.Webhooks {
 		fmt.Fprintf(w, "Webhook %d (%s) has lost its secret; its deliveries wait. Rotate it, and put the new one into your shop:\n  baoco webhook rotate-secret %d%s\n",

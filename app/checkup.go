@@ -33,5 +33,6 @@ type LostSecret struct {
 // ReplacedKey is what came of a new key.
 type ReplacedKey struct {
 	Aside string // the file of the old key; empty: there was none
+	Copy  string // of the database with the secrets that were dropped; empty: this run dropped none
 	Lost  []LostSecret
 }

@@ -71,6 +71,20 @@ func vacuumInto(exec func(query string, args ...any) error, path string) error {
 	return nil
 }
 
+// saveAs writes a copy of the database at path, which has its name once it is
+// whole, for the owner of the database.
+func saveAs(exec func(query string, args ...any) error, path, to string, owner os.FileInfo) error {
+	draft := newDraft(path)
+	defer os.Remove(draft)
+	if err := vacuumInto(exec, draft); err != nil {
+		return err
+	}
+	if err := ownAs(draft, owner); err != nil {
+		return err
+	}
+	return name(draft, to, false)
+}
+
 // execOf runs statements on a database.
 func execOf(ctx context.Context, db interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)

@@ -44,7 +44,7 @@ func (d *doctor) key(ctx context.Context) (app.Check, error) {
 		}
 		if fitting := fittingKey(d.path, check); fitting != "" {
 			return failed(app.Text{EN: err.Error(), VI: err.Error()},
-				app.Textf("Nothing is lost: %s is its key. Move it to %s", "Không mất gì cả: %s là khoá của tệp này. Hãy chuyển nó thành %s", fitting, d.path+".key")), nil
+				app.Textf("Nothing is lost: %s is its key. Copy it to %s", "Không mất gì cả: %s là khoá của tệp này. Hãy sao chép nó thành %s", fitting, d.path+".key")), nil
 		}
 		return app.Check{}, err
 	}

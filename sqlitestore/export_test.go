@@ -63,3 +63,11 @@ func RefuseLinks() (undo func()) {
 	link = func(from, to string) error { return &os.LinkError{Op: "link", Old: from, New: to, Err: syscall.EPERM} }
 	return func() { link = os.Link }
 }
+
+// KeptTables are the tables that hold what is kept beside the rows of others.
+func KeptTables() (tables []string) {
+	for _, k := range keptThings {
+		tables = append(tables, k.table)
+	}
+	return tables
+}

@@ -246,7 +246,7 @@ func TestNewKeyDestroysNothing(t *testing.T) {
 	}
 	kept, err := filepath.Glob(db + ".before-new-key-*Z")
 	must(t, err)
-	if len(kept) != 1 {
+	if len(kept) != 1 || r.Copy != kept[0] {
 		t.Fatalf("kept: %v", kept)
 	}
 	copyTo(t, found, kept[0]+".key")

@@ -83,10 +83,11 @@ func ReplaceKey(ctx context.Context, path string, now time.Time) (r app.Replaced
 	if err := checkSchema(ctx, db, real); err != nil {
 		return r, err
 	}
-	sealer, err := sealAnew(ctx, db, real, info, now)
+	sealer, kept, err := sealAnew(ctx, db, real, info, now)
 	if err != nil {
 		return r, err
 	}
+	r.Copy = kept
 	if r.Lost, err = lostSecrets(ctx, db, sealer); err != nil {
 		return r, err
 	}
@@ -110,44 +111,45 @@ func exclusiveError(err error) error {
 	return fmt.Errorf("%w: another command or program has the database open; end it first: %w", ErrServed, err)
 }
 
-// sealAnew is steps 1 to 3, unless a run before did them: it gives the new key.
-func sealAnew(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, now time.Time) (*sealer, error) {
+// sealAnew is steps 1 to 3, unless a run before did them: it gives the new key,
+// and the copy of the database that it made.
+func sealAnew(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, now time.Time) (key *sealer, kept string, err error) {
 	next := path + nextKey
 	var check string
 	if err := db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'key_check'`).Scan(&check); err != nil && !noRows(err) {
-		return nil, storageError(err)
+		return nil, "", storageError(err)
 	}
 	if sealer, err := readKey(next); err == nil && sealer.fits(check) {
-		return sealer, nil
+		return sealer, "", nil
 	}
 	old, err := readKey(path + ".key")
 	if err != nil && !errors.Is(err, ErrKey) {
-		return nil, err
+		return nil, "", err
 	}
 	if fitting := fittingKey(path, check); (old == nil || !old.fits(check)) && fitting != "" {
-		return nil, fmt.Errorf("%w: %s.key; but %s does: move it there, and nothing is lost", ErrKey, path, fitting)
+		return nil, "", fmt.Errorf("%w: %s.key; but %s does: copy it there, and nothing is lost", ErrKey, path, fitting)
 	}
 	if err := keepUnused(next, path, now); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if err := errors.Join(writeKey(next), ownAs(next, owner), syncDir(filepath.Dir(path))); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	sealer, err := readKey(next)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	if err := keepSecrets(ctx, db, path, owner, old, now); err != nil {
-		return nil, err
+	if kept, err = keepSecrets(ctx, db, path, owner, old, now); err != nil {
+		return nil, "", err
 	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return nil, exclusiveError(err)
+		return nil, "", exclusiveError(err)
 	}
 	if err := sealAll(ctx, tx, old, sealer); err != nil {
-		return nil, errors.Join(storageError(err), tx.Rollback())
+		return nil, "", errors.Join(storageError(err), tx.Rollback())
 	}
-	return sealer, storageError(tx.Commit())
+	return sealer, kept, storageError(tx.Commit())
 }
 
 // keepUnused sets a new key of a run before aside that this database doesn't
@@ -162,20 +164,20 @@ func keepUnused(next, path string, now time.Time) error {
 
 // keepSecrets makes a copy of a database with secrets that its key doesn't open,
 // before they are dropped: the key may be found again.
-func keepSecrets(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, key *sealer, now time.Time) error {
+func keepSecrets(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, key *sealer, now time.Time) (kept string, err error) {
 	lost, err := lostSecrets(ctx, db, key)
 	if err != nil || !slices.ContainsFunc(lost, func(l app.LostSecret) bool { return !l.Dropped }) {
-		return err
+		return "", err
 	}
 	dated, err := freeStamp(path+beforeNewKey, now)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := checkRoom(filepath.Dir(path), owner.Size()+reserve); err != nil {
-		return err
+		return "", err
 	}
-	kept := path + beforeNewKey + dated
-	return errors.Join(vacuumInto(execOf(ctx, db), kept), ownAs(kept, owner))
+	kept = path + beforeNewKey + dated
+	return kept, saveAs(execOf(ctx, db), path, kept, owner)
 }
 
 // fittingKey is a file beside a database that is its key, although it hasn't the

@@ -1,0 +1,24 @@
+package sqlitestore_test
+
+import (
+	"slices"
+	"testing"
+
+	"baoco/sqlitestore"
+)
+
+// A table holds what nobody else knows, or follows from others: then the one
+// list of these has it, and doctor, repair, prune and seed know it by that.
+func TestKeptTables(t *testing.T) {
+	firsthand := []string{
+		"settings", "accounts", "api_keys", "users", "sessions", "bank_accounts", "counter_links", "sources", "source_bank_accounts", "inbound_events", "inbound_items",
+		"unfinished_links", "imports", "transactions", "event_ids", "refused_calls", "webhooks", "deliveries", "attempts", "idempotency_keys",
+		"alert_preferences", "alert_channels", "alert_conditions", "alert_messages",
+	}
+	kept := sqlitestore.KeptTables()
+	for _, row := range peek(t, create(t), `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'transactions_search_%'`) {
+		if name := row[0].(string); !slices.Contains(kept, name) && !slices.Contains(firsthand, name) {
+			t.Errorf("%s is neither in keptThings nor named here as one that holds what nobody else knows", name)
+		}
+	}
+}
