@@ -141,7 +141,7 @@ func TestReadBack(t *testing.T) {
 					if row.Fault != nil {
 						t.Errorf("row %d: %+v", want.ID, row.Fault)
 					}
-					got := app.Transaction{ID: want.ID, Bank: row.Gateway, AccountNumber: row.AccountNumber, Number: row.Number, Type: row.Type, Amount: row.Amount, Content: want.Content, Time: row.Time, DateOnly: want.DateOnly, DateFlaw: want.DateFlaw, CreatedAt: want.CreatedAt}
+					got := app.Transaction{ID: want.ID, Bank: row.Gateway, AccountNumber: row.AccountNumber, Number: row.Number, Type: row.Type, Amount: row.Amount, Content: want.Content, Time: row.Time, DateOnly: row.DateOnly, DateFlaw: want.DateFlaw, CreatedAt: want.CreatedAt}
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Error(diff)
 					}
