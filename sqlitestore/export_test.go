@@ -71,3 +71,11 @@ func KeptTables() (tables []string) {
 	}
 	return tables
 }
+
+// ReadStatements is how many read statements are kept prepared, and how many
+// are meant to be at most.
+func (s *Store) ReadStatements() (n, most int) {
+	s.statements.mu.Lock()
+	defer s.statements.mu.Unlock()
+	return s.statements.order.Len(), keptReads
+}

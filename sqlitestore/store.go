@@ -81,17 +81,17 @@ type Migration struct {
 
 // Store is an open file.
 type Store struct {
-	path    string
-	schema  *schema
-	reads   *sql.DB
-	writer  *writer
-	sealer  *sealer
-	lock    *os.File
-	log     *slog.Logger
-	stmts   sync.Map // query → *sql.Stmt on reads
-	dir     atomic.Pointer[directory]
-	dirLoad sync.Mutex
-	touched sync.Map // API key id → time of the last noted use
+	path       string
+	schema     *schema
+	reads      *sql.DB
+	writer     *writer
+	sealer     *sealer
+	lock       *os.File
+	log        *slog.Logger
+	statements readStatements // on reads
+	dir        atomic.Pointer[directory]
+	dirLoad    sync.Mutex
+	touched    sync.Map // API key id → time of the last noted use
 
 	longWork chan struct{} // the turn of [inSteps]
 
@@ -189,11 +189,7 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 func (s *Store) Close() error {
 	s.stop()
 	s.stopped.Wait()
-	var errs []error
-	s.stmts.Range(func(_, stmt any) bool {
-		errs = append(errs, stmt.(*sql.Stmt).Close())
-		return true
-	})
+	errs := []error{s.statements.close()}
 	if s.reads != nil {
 		errs = append(errs, s.reads.Close())
 	}
@@ -344,35 +340,22 @@ func quickCheck(ctx context.Context, db *sql.DB) error {
 
 // query runs a prepared read.
 func (s *Store) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	stmt, err := s.prepared(ctx, query)
+	one, err := s.statements.take(ctx, s.reads, query)
 	if err != nil {
 		return nil, err
 	}
-	return stmt.QueryContext(ctx, args...)
+	defer s.statements.giveBack(one)
+	return one.stmt.QueryContext(ctx, args...)
 }
 
 // queryRow runs a prepared read of one row.
 func (s *Store) queryRow(ctx context.Context, query string, args ...any) scanner {
-	stmt, err := s.prepared(ctx, query)
+	one, err := s.statements.take(ctx, s.reads, query)
 	if err != nil {
 		return failedRow{err}
 	}
-	return stmt.QueryRowContext(ctx, args...)
-}
-
-func (s *Store) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
-	if stmt, ok := s.stmts.Load(query); ok {
-		return stmt.(*sql.Stmt), nil
-	}
-	stmt, err := s.reads.PrepareContext(ctx, query)
-	if err != nil {
-		return nil, storageError(err)
-	}
-	if earlier, loaded := s.stmts.LoadOrStore(query, stmt); loaded {
-		stmt.Close()
-		return earlier.(*sql.Stmt), nil
-	}
-	return stmt, nil
+	defer s.statements.giveBack(one)
+	return one.stmt.QueryRowContext(ctx, args...)
 }
 
 // scanner is a row of either side.
