@@ -76,7 +76,9 @@ func (s *Store) loadKeys(ctx context.Context, d *directory) error {
 	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
 		var hash []byte
 		k, err := scanAPIKey(row, &hash)
-		d.keys[[32]byte(hash)] = k
+		if err == nil && len(hash) == 32 { // nobody has the key of another hash
+			d.keys[[32]byte(hash)] = k
+		}
 		return struct{}{}, err
 	})
 	return err
@@ -87,6 +89,9 @@ func (s *Store) loadSources(ctx context.Context, d *directory) error {
 	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
 		var hash []byte
 		src, err := s.scanSource(row, &hash)
+		if err != nil {
+			return struct{}{}, err
+		}
 		d.sources[src.ID], d.tokens[src.Token] = src, src
 		if len(hash) == 32 {
 			d.bearers[[32]byte(hash)] = src
@@ -94,7 +99,7 @@ func (s *Store) loadSources(ctx context.Context, d *directory) error {
 		if src.Options.Username != "" {
 			d.usernames[src.Options.Username] = src
 		}
-		return struct{}{}, err
+		return struct{}{}, nil
 	})
 	return err
 }
@@ -104,7 +109,7 @@ func (s *Store) loadCounterLinks(ctx context.Context, d *directory) error {
 	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
 		var hash []byte
 		l, err := scanCounterLink(row, &hash)
-		if err == nil {
+		if err == nil && len(hash) == 32 {
 			d.counters[[32]byte(hash)] = l
 		}
 		return struct{}{}, err

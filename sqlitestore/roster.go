@@ -1,7 +1,10 @@
 package sqlitestore
 
 import (
-	"regexp"
+	"context"
+	"database/sql/driver"
+	"io"
+	"slices"
 
 	"baoco/app"
 )
@@ -23,8 +26,41 @@ type rosterWebhook struct {
 	readable      bool // the secrets are
 }
 
-// changesRoster finds the statements after which no roster counts any more.
-var changesRoster = regexp.MustCompile(`^\s*(INSERT INTO|UPDATE|DELETE FROM) (bank_accounts|webhooks)\b`)
+// changesRoster asks SQLite whether a statement writes to a table that rosters
+// are read from: its program then opens it for writing, or clears it.
+func (t *tx) changesRoster(query string, values []driver.NamedValue) (changes bool, err error) {
+	var tables []int64 // their first pages, by which a program names them
+	rows, err := t.conn.(driver.QueryerContext).QueryContext(context.Background(),
+		`SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name IN ('bank_accounts', 'webhooks')`, nil)
+	err = eachRow(rows, err, func(row []driver.Value) { tables = append(tables, row[0].(int64)) })
+	if err != nil {
+		return false, err
+	}
+	rows, err = t.conn.(driver.QueryerContext).QueryContext(context.Background(), `EXPLAIN `+query, values)
+	err = eachRow(rows, err, func(row []driver.Value) {
+		opcode, p1, p2 := row[1], row[2].(int64), row[3].(int64)
+		changes = changes || opcode == "OpenWrite" && slices.Contains(tables, p2) || opcode == "Clear" && slices.Contains(tables, p1)
+	})
+	return changes, err
+}
+
+func eachRow(rows driver.Rows, err error, do func(row []driver.Value)) error {
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	row := make([]driver.Value, len(rows.Columns()))
+	for {
+		switch err := rows.Next(row); err {
+		case nil:
+			do(row)
+		case io.EOF:
+			return nil
+		default:
+			return err
+		}
+	}
+}
 
 // forgetRosters has rosters read anew: after a statement that changes one,
 // after a rollback, and once another process has committed.

@@ -31,6 +31,7 @@ type tx struct {
 
 type statement struct {
 	driver.Stmt
+	ran           bool // once, and then changesRoster is known
 	changesRoster bool
 }
 
@@ -60,7 +61,7 @@ func (t *tx) prepared(query string) (*statement, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare %.60q: %w", query, err)
 	}
-	t.stmts[query] = &statement{Stmt: stmt, changesRoster: changesRoster.MatchString(query)}
+	t.stmts[query] = &statement{Stmt: stmt}
 	return t.stmts[query], nil
 }
 
@@ -110,6 +111,12 @@ func (t *tx) run(query string, args []any) (driver.Result, error) {
 	values, err := t.values(args)
 	if err != nil {
 		return nil, err
+	}
+	if !stmt.ran {
+		if stmt.changesRoster, err = t.changesRoster(query, values); err != nil {
+			return nil, err
+		}
+		stmt.ran = true
 	}
 	if stmt.changesRoster {
 		t.forgetRosters()
