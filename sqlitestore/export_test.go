@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
+
+	"baoco/app"
 )
 
 // Write runs fn in the next commit, with what runs a statement in it.
@@ -79,3 +82,19 @@ func (s *Store) ReadStatements() (n, most int) {
 	defer s.statements.mu.Unlock()
 	return s.statements.order.Len(), keptReads
 }
+
+// Fail runs a statement, records a call and then fails with why, in one work.
+func (s *Store) Fail(ctx context.Context, query string, call app.InboundCall, why error) error {
+	return s.write(ctx, func(tx *tx) error {
+		if err := tx.exec(query); err != nil {
+			return err
+		}
+		if _, _, err := recordInbound(tx, call, time.UTC, app.Recording{}); err != nil {
+			return err
+		}
+		return why
+	})
+}
+
+// Queued is how many works wait for the writer.
+func (s *Store) Queued() int { return len(s.writer.work) }

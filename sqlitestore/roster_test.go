@@ -1,0 +1,222 @@
+package sqlitestore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"baoco/app"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Whatever changes a bank account or a webhook, in whatever way and by whatever
+// process, the next transaction is recorded and told of by what stands in the
+// file then.
+func TestRecordingFollowsTheFile(t *testing.T) {
+	t.Run("by the server", func(t *testing.T) { recordingFollows(t, false) })
+	t.Run("by a command", func(t *testing.T) { recordingFollows(t, true) })
+}
+
+func recordingFollows(t *testing.T, byCommand bool) {
+	ctx := t.Context()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	other := open(t, h.store.Path(), false) // as a command beside the server
+	defer other.Close()
+	targets, err := app.ParseTargetPolicy(nil)
+	must(t, err)
+	command := app.NewService(app.Config{Store: other, Zone: time.UTC, Targets: targets})
+
+	// told is what the next transaction on ACB 1000 comes to: its outcome, and
+	// the webhooks that are told of it with the address and the secret of each.
+	told := func() (s []string) {
+		t.Helper()
+		r := h.record(h.elements(1, "1000"))
+		s = append(s, string(r.Outcomes[0]))
+		for _, o := range r.Ready {
+			s = append(s, fmt.Sprint(o.WebhookID, o.URL, o.Secrets.Current))
+		}
+		return s
+	}
+	// inFile is what the file says that it should come to.
+	inFile := func() []string {
+		t.Helper()
+		var linked, silent bool
+		banks, err := other.BankAccounts(ctx, 1)
+		must(t, err)
+		for _, b := range banks {
+			if b.AccountNumber == "1000" {
+				linked, silent = true, b.Status == app.BankAccountInactive
+			}
+		}
+		if !linked {
+			return []string{string(app.OutcomeUnassigned)}
+		}
+		s := []string{string(app.OutcomeRecorded)}
+		hooks, err := other.Webhooks(ctx, 1)
+		must(t, err)
+		secrets, err := other.WebhookSecrets(ctx, 1)
+		must(t, err)
+		for _, w := range hooks {
+			if w.IsActive && w.Type.Takes(app.In) && (w.BankAccountID == 0 || w.BankAccountID == 1) && !silent {
+				s = append(s, fmt.Sprint(w.ID, w.URL, secrets[w.ID].Current))
+			}
+		}
+		return s
+	}
+	url, out, all := "https://shop.vn/new", app.WebhookOut, app.WebhookAll
+	changes := []struct {
+		name string
+		do   func(s *app.Service) error
+	}{
+		{"another URL", func(s *app.Service) error {
+			_, err := s.UpdateWebhook(ctx, 1, 1, app.WebhookUpdate{URL: &url})
+			return err
+		}},
+		{"another type", func(s *app.Service) error {
+			_, err := s.UpdateWebhook(ctx, 1, 2, app.WebhookUpdate{Type: &out})
+			return err
+		}},
+		{"and back", func(s *app.Service) error {
+			_, err := s.UpdateWebhook(ctx, 1, 2, app.WebhookUpdate{Type: &all})
+			return err
+		}},
+		{"a webhook off", func(s *app.Service) error { _, err := s.ToggleWebhook(ctx, 1, 1, h.now); return err }},
+		{"a webhook on", func(s *app.Service) error { _, err := s.ToggleWebhook(ctx, 1, 1, h.now); return err }},
+		{"a new webhook", func(s *app.Service) error {
+			_, _, err := s.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "n", URL: "https://shop.vn/n", Type: app.WebhookAll, BankAccountID: 1}, h.now)
+			return err
+		}},
+		{"a webhook deleted", func(s *app.Service) error { return s.DeleteWebhook(ctx, 1, 2, h.now) }},
+		{"another secret", func(s *app.Service) error {
+			_, err := s.RotateSecret(ctx, 1, 1, 0, app.IdempotencyKey{}, h.now)
+			return err
+		}},
+		{"a bank account off", func(s *app.Service) error { _, err := s.ToggleBankAccount(ctx, 1, 1, h.now); return err }},
+		{"a bank account on", func(s *app.Service) error { _, err := s.ToggleBankAccount(ctx, 1, 1, h.now); return err }},
+		{"unlinked", func(s *app.Service) error { return s.UnlinkBankAccount(ctx, 1, 1, h.now) }},
+		{"linked", func(s *app.Service) error {
+			_, err := s.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A", Notify: app.NotifyNone}, h.now)
+			return err
+		}},
+	}
+	check := func(what string, changed bool, before []string) []string {
+		t.Helper()
+		want, got := inFile(), told()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-in the file +told):\n%s", what, diff)
+		}
+		if changed && cmp.Equal(before, got) {
+			t.Errorf("%s changed nothing: %q", what, got)
+		}
+		return got
+	}
+	last := check("in the beginning", false, nil)
+	by, store := h.service, h.store
+	if byCommand {
+		by, store = command, other
+	}
+	for _, c := range changes {
+		must(t, c.do(by))
+		last = check(c.name, true, last)
+	}
+
+	// Ways of writing that no text would be found by.
+	for _, query := range []string{
+		`UPDATE OR IGNORE webhooks SET url = 'https://shop.vn/1' WHERE id = 1`,
+		`WITH x(u) AS (VALUES ('https://shop.vn/2')) UPDATE webhooks SET url = (SELECT u FROM x) WHERE id = 1`,
+		`REPLACE INTO webhooks SELECT id, account_id, name, 'https://shop.vn/3', type, bank_account_id, is_active, created_at, deleted_at, secret, next_secret, overlap_to_ms, secrets_changed_ms FROM webhooks WHERE id = 1`,
+	} {
+		must(t, store.Write(ctx, func(exec func(string, ...any) error) error { return exec(query) }))
+		last = check(query, true, last)
+	}
+
+	// What was undone is forgotten, where the failure is alone and where it
+	// shares its commit.
+	mine := errors.New("mine")
+	for _, others := range []int{0, 1} {
+		call := h.normal(h.elements(1, "1000"))
+		errs := h.together([]func() error{func() error {
+			return h.store.Fail(ctx, `UPDATE webhooks SET url = 'https://shop.vn/never' WHERE id = 1`, call, mine)
+		}, func() error {
+			if others == 0 {
+				return nil
+			}
+			_, err := h.service.RecordTransactions(ctx, h.callOf(h.elements(1, "1001")))
+			return err
+		}})
+		if !errors.Is(errs[0], mine) || errs[1] != nil {
+			t.Errorf("%v", errs)
+		}
+		last = check(fmt.Sprintf("a failure beside %d", others), false, last)
+	}
+}
+
+// together has works of the writer share a commit: they queue while it is held.
+func (h *history) together(works []func() error) []error {
+	h.t.Helper()
+	busy, free, held := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		held <- h.store.Write(context.Background(), func(func(string, ...any) error) error {
+			close(busy)
+			<-free
+			return nil
+		})
+	}()
+	<-busy
+	errs := make([]error, len(works))
+	var all sync.WaitGroup
+	for i, work := range works {
+		ended := make(chan struct{})
+		queued := h.store.Queued()
+		all.Go(func() {
+			defer close(ended)
+			errs[i] = work()
+		})
+		for waiting := true; waiting && h.store.Queued() == queued; {
+			select {
+			case <-ended: // it writes nothing
+				waiting = false
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}
+	close(free)
+	all.Wait()
+	must(h.t, <-held)
+	return errs
+}
+
+// A key whose hash isn't one is nobody's, and a caller who has gone is an
+// error: neither ends the process.
+func TestCredentialsThatAreNone(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	change := func(query string) {
+		t.Helper()
+		must(t, h.store.Write(t.Context(), func(exec func(string, ...any) error) error {
+			if err := exec(query); err != nil {
+				return err
+			}
+			return exec(`UPDATE settings SET value = CAST(value AS INTEGER) + 1 WHERE name = 'directory'`)
+		}))
+	}
+	change(`INSERT INTO api_keys (account_id, name, scope, hint, hash, created_at) VALUES (1, 'short', 'full', '', x'01', 0)`)
+	must(t, h.store.RefreshSources(t.Context()))
+	change(`INSERT INTO counter_links (account_id, name, hash, shows_total, created_at) VALUES (1, 'short', x'', 0, 0)`)
+	must(t, h.store.RefreshSources(t.Context()))
+	for range 200 {
+		change(`UPDATE api_keys SET name = 'again'`)
+		ctx, leave := context.WithCancel(t.Context())
+		go leave()
+		_ = h.store.RefreshSources(ctx)
+	}
+	must(t, h.store.RefreshSources(t.Context()))
+	if s, found, err := h.store.SourceByID(t.Context(), 0); found || err != nil {
+		t.Errorf("the source without an id: %+v, %v", s, err)
+	}
+}
