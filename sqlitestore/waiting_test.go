@@ -149,36 +149,44 @@ func TestLinkIsLeftAlone(t *testing.T) {
 	}
 }
 
-// An event's link that was cut off goes on too, with what it was told: items
-// without a number go where somebody said.
-func TestLinkOfEventGoesOn(t *testing.T) {
-	h := newHistory(t, create(t), 1)
-	defer h.store.Close()
-	elements := h.elements(several, "")
-	source, err := h.service.AddSource(t.Context(), 1, app.SourceAdd{Provider: "native", Name: "sms", BankAccountID: h.banks[0].ID}, h.now)
-	must(t, err)
-	must(t, h.service.UnlinkBankAccount(t.Context(), 1, h.banks[0].ID, h.now))
-	call := h.callOf(elements)
+// cutEventLink has an event whose items name no account number linked to ACB
+// 1000, for which others wait too, and cuts that off after its first step.
+func (h *history) cutEventLink() app.InboundLinkResult {
+	h.t.Helper()
+	source, err := h.service.AddSource(h.t.Context(), 1, app.SourceAdd{Provider: "native", Name: "sms", BankAccountID: h.banks[0].ID}, h.now)
+	must(h.t, err)
+	must(h.t, h.service.UnlinkBankAccount(h.t.Context(), 1, h.banks[0].ID, h.now))
+	call := h.callOf(h.elements(several, ""))
 	call.Source = source
-	r, err := h.service.RecordTransactions(t.Context(), call)
-	must(t, err)
+	r, err := h.service.RecordTransactions(h.t.Context(), call)
+	must(h.t, err)
 	if r.Unassigned != several {
-		t.Fatalf("%+v", r)
+		h.t.Fatalf("%+v", r)
 	}
-	h.record(h.elements(several, "1000")) // wait for the same
-	ctx, cancel := context.WithCancel(t.Context())
+	h.record(h.elements(several, "1000"))
+	ctx, cancel := context.WithCancel(h.t.Context())
+	defer cancel()
 	steps := 0
-	must(t, h.store.Watch(ctx, func(int64) {
+	must(h.t, h.store.Watch(ctx, func(int64) {
 		if steps++; steps == 3 {
 			cancel()
 		}
 	}))
 	l, err := h.service.LinkInbound(ctx, 1, 1, app.InboundLink{Bank: "ACB", AccountNumber: "1000", AccountName: "A"}, h.now)
-	must(t, err)
-	must(t, h.store.Watch(t.Context(), nil))
+	must(h.t, err)
+	must(h.t, h.store.Watch(h.t.Context(), nil))
 	if !l.More || l.Recorded == 0 || l.Recorded >= several || l.Waiting != 0 {
-		t.Fatalf("%d and %d recorded, more: %t", l.Recorded, l.Waiting, l.More)
+		h.t.Fatalf("%d and %d recorded, more: %t", l.Recorded, l.Waiting, l.More)
 	}
+	return l
+}
+
+// An event's link that was cut off goes on too, with what it was told: items
+// without a number go where somebody said.
+func TestLinkOfEventGoesOn(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	h.cutEventLink()
 	h.finish()
 	if n := h.count(`transactions`); n != 2*several {
 		t.Errorf("%d transactions, want %d", n, 2*several)
@@ -187,6 +195,38 @@ func TestLinkOfEventGoesOn(t *testing.T) {
 		t.Errorf("%d events are open", n)
 	}
 	whole(t, h.store.Path(), h.now)
+}
+
+// Nothing more is recorded on a bank account that is unlinked meanwhile.
+func TestLinkOfEventEndsWithUnlink(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	l := h.cutEventLink()
+	must(t, h.service.UnlinkBankAccount(t.Context(), 1, l.BankAccount.ID, h.now))
+	before := h.count(`transactions`)
+	h.finish()
+	if n := h.count(`transactions`); n != before {
+		t.Errorf("%d transactions after %d", n, before)
+	}
+	whole(t, h.store.Path(), h.now)
+}
+
+// A link passes by what isn't its own, however much that is.
+func TestLinkPassesByOthers(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	others := h.elements(several, "999")
+	for i := range others {
+		others[i].Gateway = "VCB"
+	}
+	h.record(append(others, h.elements(3, "999")...))
+	r, err := h.service.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
+	if err != nil || r.Recorded != 3 || r.More {
+		t.Errorf("%d recorded, more: %t, %v", r.Recorded, r.More, err)
+	}
+	if n := h.count(`inbound_items WHERE state = 'unassigned'`); n != several {
+		t.Errorf("%d wait", n)
+	}
 }
 
 // The work of a caller who has gone before the writer comes to it is not done.
@@ -208,6 +248,9 @@ func TestGoneCallerLeavesTheQueue(t *testing.T) {
 		_, err := h.service.RecordTransactions(ctx, h.callOf(h.elements(1, "1000")))
 		done <- err
 	}()
+	for h.store.Queued() == 0 {
+		time.Sleep(time.Millisecond)
+	}
 	leave()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("the caller got %v", err)
