@@ -1,0 +1,415 @@
+package sqlitestore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"baoco/app"
+)
+
+// The rules of recording, through the service: a transfer is named a first time,
+// and then again in another way. Every case has ids and numbers of its own.
+func TestRecording(t *testing.T) {
+	ctx := t.Context()
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	add := func(in app.SourceAdd) app.Source {
+		t.Helper()
+		in.Provider, in.Name = "native", "n"
+		s, err := h.service.AddSource(ctx, 1, in, h.now)
+		must(t, err)
+		return s
+	}
+	first, second := h.sources[0], h.sources[1]
+	polled, narrowed := add(app.SourceAdd{APIKey: "key"}), add(app.SourceAdd{BankAccountID: h.banks[1].ID})
+	_, _, err := h.service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "one", URL: "https://shop.vn/one", Type: app.WebhookAll, BankAccountID: h.banks[1].ID}, h.now)
+	must(t, err)
+	_, err = h.service.ToggleBankAccount(ctx, 1, h.banks[2].ID, h.now)
+	must(t, err)
+
+	type again = func(c *app.InboundCall, e *app.Incoming)
+	from := func(s app.Source, channel app.Channel) again {
+		return func(c *app.InboundCall, _ *app.Incoming) { c.Source, c.Channel = s, channel }
+	}
+	other := from(second, app.ChannelCall)
+	id := func(id string) again { return func(_ *app.InboundCall, e *app.Incoming) { e.EventID += id } }
+	amount := func(by int64) again { return func(_ *app.InboundCall, e *app.Incoming) { e.Amount += by } }
+	out := func(_ *app.InboundCall, e *app.Incoming) { e.Type = app.Out }
+	account := func(number string) again {
+		return func(_ *app.InboundCall, e *app.Incoming) { e.AccountNumber = number }
+	}
+	masked := func(number string) again {
+		return func(_ *app.InboundCall, e *app.Incoming) { e.AccountNumber, e.Masked = number, true }
+	}
+	bank := func(name string) again { return func(_ *app.InboundCall, e *app.Incoming) { e.Gateway = name } }
+	later := func(d time.Duration) again {
+		return func(_ *app.InboundCall, e *app.Incoming) { e.Time = e.Time.Add(d) }
+	}
+	content := func(_ *app.InboundCall, e *app.Incoming) { e.Content = "another" }
+	unnumbered := func(_ *app.InboundCall, e *app.Incoming) { e.Number = "" }
+	undated := func(_ *app.InboundCall, e *app.Incoming) { e.Time = time.Time{} }
+	silent := func(c *app.InboundCall, _ *app.Incoming) { c.Silent = true }
+	quiet := func(d time.Duration) again {
+		return func(c *app.InboundCall, e *app.Incoming) { c.QuietBefore = e.Time.Add(d) }
+	}
+	window := app.SameTransferWindow
+
+	for _, c := range []struct {
+		name       string
+		calls      [][]again // the last one is judged
+		want       app.Outcome
+		deliveries int
+	}{
+		{"one that is new", [][]again{{}}, app.OutcomeRecorded, 2},
+		{"money out", [][]again{{out}}, app.OutcomeRecorded, 1},
+		{"on the account of one webhook", [][]again{{account("1001")}}, app.OutcomeRecorded, 3},
+
+		{"the same event", [][]again{{}, {}}, app.OutcomeDuplicate, 0},
+		{"with another text", [][]again{{}, {content}}, app.OutcomeDuplicate, 0},
+		{"with another number", [][]again{{}, {unnumbered}}, app.OutcomeDuplicate, 0},
+		{"with another time", [][]again{{}, {later(-time.Hour)}}, app.OutcomeDuplicate, 0},
+		{"by a bank of no known name", [][]again{{}, {bank("Nobody")}}, app.OutcomeDuplicate, 0},
+		{"with some digits", [][]again{{}, {masked("1xx0")}}, app.OutcomeDuplicate, 0},
+		{"with some digits of another", [][]again{{}, {masked("1xx1")}}, app.OutcomeConflict, 0},
+		{"with more money", [][]again{{}, {amount(1)}}, app.OutcomeConflict, 0},
+		{"with less money", [][]again{{}, {amount(-1)}}, app.OutcomeConflict, 0},
+		{"in the other direction", [][]again{{}, {out}}, app.OutcomeConflict, 0},
+		{"on another account", [][]again{{}, {account("1001")}}, app.OutcomeConflict, 0},
+		{"at another bank", [][]again{{}, {bank("VCB")}}, app.OutcomeConflict, 0},
+		{"the same event of an account that isn't linked", [][]again{{account("999")}, {account("999")}}, app.OutcomeDuplicate, 0},
+		{"with more money there", [][]again{{account("999")}, {account("999"), amount(1)}}, app.OutcomeConflict, 0},
+		{"another event of that id by another source", [][]again{{}, {other, unnumbered}}, app.OutcomeRecorded, 2},
+
+		{"by another source", [][]again{{}, {other, id("b")}}, app.OutcomeDuplicate, 0},
+		{"by another source, within the time after", [][]again{{}, {other, id("b"), later(window)}}, app.OutcomeDuplicate, 0},
+		{"by another source, beyond the time after", [][]again{{}, {other, id("b"), later(window + time.Second)}}, app.OutcomeRecorded, 2},
+		{"by another source, within the time before", [][]again{{}, {other, id("b"), later(-window)}}, app.OutcomeDuplicate, 0},
+		{"by another source, beyond the time before", [][]again{{}, {other, id("b"), later(-window - time.Second)}}, app.OutcomeRecorded, 2},
+		{"by another source with more money", [][]again{{}, {other, id("b"), amount(1)}}, app.OutcomeRecorded, 2},
+		{"by another source with less money", [][]again{{}, {other, id("b"), amount(-1)}}, app.OutcomeRecorded, 2},
+		{"by another source in the other direction", [][]again{{}, {other, id("b"), out}}, app.OutcomeRecorded, 1},
+		{"by another source on another account", [][]again{{}, {other, id("b"), account("1001")}}, app.OutcomeRecorded, 3},
+		{"by another source without numbers", [][]again{{unnumbered}, {other, id("b"), unnumbered}}, app.OutcomeRecorded, 2},
+		{"the same number of one source and channel", [][]again{{}, {id("b")}}, app.OutcomeRecorded, 2},
+		{"of a file", [][]again{{}, {from(first, app.ChannelFile), id("b")}}, app.OutcomeDuplicate, 0},
+		{"merged, and once more", [][]again{{}, {other, id("b")}, {other, id("b")}}, app.OutcomeDuplicate, 0},
+		{"merged, and another of that number", [][]again{{}, {other, id("b")}, {other, id("c")}}, app.OutcomeRecorded, 2},
+
+		{"called and listed", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered}}, app.OutcomeDuplicate, 0},
+		{"called without a number and listed with one", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b")}}, app.OutcomeDuplicate, 0},
+		{"called with a number and listed without", [][]again{{from(polled, app.ChannelCall)}, {from(polled, app.ChannelPoll), id("b"), unnumbered}}, app.OutcomeDuplicate, 0},
+		{"called once and listed twice", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered},
+			{from(polled, app.ChannelPoll), id("c"), unnumbered}}, app.OutcomeRecorded, 2},
+		{"called and listed a second later", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, later(time.Second)}}, app.OutcomeRecorded, 2},
+		{"called and listed with another text", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, content}}, app.OutcomeRecorded, 2},
+		{"called and listed with more money", [][]again{{from(polled, app.ChannelCall), unnumbered}, {from(polled, app.ChannelPoll), id("b"), unnumbered, amount(1)}}, app.OutcomeRecorded, 2},
+		{"called and listed without a date", [][]again{{from(polled, app.ChannelCall), unnumbered, undated}, {from(polled, app.ChannelPoll), id("b"), unnumbered, undated}}, app.OutcomeRecorded, 2},
+		{"called and listed by a source that isn't polled", [][]again{{unnumbered}, {from(first, app.ChannelPoll), id("b"), unnumbered}}, app.OutcomeRecorded, 2},
+
+		{"by a source for another account", [][]again{{from(narrowed, app.ChannelCall)}}, app.OutcomeUnassigned, 0},
+		{"by a source for this account", [][]again{{from(narrowed, app.ChannelCall), account("1001")}}, app.OutcomeRecorded, 3},
+		{"by a source for this account, unnamed", [][]again{{from(narrowed, app.ChannelCall), account("")}}, app.OutcomeRecorded, 3},
+		{"on an account that is off", [][]again{{account("1002")}}, app.OutcomeRecorded, 0},
+		{"in silence", [][]again{{silent}}, app.OutcomeRecorded, 0},
+		{"before what is told of", [][]again{{quiet(time.Second)}}, app.OutcomeRecorded, 0},
+		{"as soon as it is told of", [][]again{{quiet(0)}}, app.OutcomeRecorded, 2},
+	} {
+		h.seq++
+		var r app.Recording
+		rows := h.count(`transactions`)
+		for _, ways := range c.calls {
+			e := app.Incoming{
+				EventID: fmt.Sprint("e", h.seq), Gateway: "ACB", AccountNumber: "1000", Number: fmt.Sprint("N", h.seq), Type: app.In,
+				Amount: 5000, Content: fmt.Sprint("order ", h.seq), Time: h.now.Add(-200 * time.Hour),
+			}
+			call := h.callOf(nil)
+			for _, way := range ways {
+				way(&call, &e)
+			}
+			call.Elements = []app.Incoming{e}
+			rows = h.count(`transactions`)
+			r, err = h.service.RecordTransactions(ctx, call)
+			must(t, err)
+		}
+		if r.Outcomes[0] != c.want || r.Deliveries != c.deliveries {
+			t.Errorf("%s: %s with %d deliveries, want %s with %d", c.name, r.Outcomes[0], r.Deliveries, c.want, c.deliveries)
+		}
+		if isNew := h.count(`transactions`) == rows+1; isNew != (c.want == app.OutcomeRecorded) {
+			t.Errorf("%s: there is a new transaction: %t", c.name, isNew)
+		}
+	}
+	whole(t, h.store.Path(), h.now)
+}
+
+// What fails beside others in one commit leaves nothing in the totals: a dry
+// run, a record by hand that is refused, and work that fails by itself.
+func TestTotalsAfterAFailure(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	ctx := t.Context()
+	mine := errors.New("mine")
+	dry, err := h.service.NewImport(ctx, app.ImportOptions{AccountID: 1, DryRun: true})
+	must(t, err)
+	failing := h.normal(h.elements(3, "1001"))
+	for range 3 {
+		rows, elements := h.elements(7, "1000"), h.elements(2, "1000")
+		errs := h.together([]func() error{
+			func() error { _, err := h.service.RecordTransactions(ctx, h.callOf(elements)); return err },
+			func() error { _, err := dry.Add(ctx, rows, h.now); return err },
+			func() error { return h.store.Fail(ctx, `UPDATE settings SET value = value`, failing, mine) },
+			func() error {
+				_, err := h.service.RecordTransactions(ctx, h.callOf(h.elements(1, "1002")))
+				return err
+			},
+		})
+		if errs[0] != nil || errs[1] != nil || !errors.Is(errs[2], mine) || errs[3] != nil {
+			t.Fatal(errs)
+		}
+	}
+	o, err := h.store.Overview(ctx, 1)
+	must(t, err)
+	if o.Transactions != 9 || h.count(`transactions`) != 9 || h.count(`inbound_events`) != 6 {
+		t.Errorf("%+v, and %d rows", o, h.count(`transactions`))
+	}
+	whole(t, h.store.Path(), h.now)
+}
+
+// attempt settles the one delivery that is due of the first webhook.
+func (h *history) attempt(status int) app.Attempt {
+	h.t.Helper()
+	due, err := h.store.Due(h.t.Context(), h.hooks[0].ID, h.now, nil, 2, false)
+	must(h.t, err)
+	if len(due) != 1 {
+		h.t.Fatalf("%d are due", len(due))
+	}
+	return h.settle(due[0], status)
+}
+
+func (h *history) settle(o app.Outgoing, status int) app.Attempt {
+	h.t.Helper()
+	r := app.Result{StartedAt: h.now, StatusCode: status}
+	if status != 200 {
+		r.Error = app.ErrorHTTPStatus
+	}
+	a, err := h.service.Settle(h.t.Context(), o, r)
+	must(h.t, err)
+	return a
+}
+
+// A delivery that was cancelled while it was attempted stays so, unless the
+// attempt succeeded.
+func TestSettleAfterCancel(t *testing.T) {
+	for status, want := range map[int]app.DeliveryState{500: app.DeliveryCancelled, 200: app.DeliveryDelivered} {
+		h := newHistory(t, create(t), 1)
+		h.record(h.elements(1, "1000"))
+		due, err := h.store.Due(t.Context(), h.hooks[0].ID, h.now, nil, 2, false)
+		must(t, err)
+		must(t, h.service.DeleteWebhook(t.Context(), 1, h.hooks[0].ID, h.now))
+		a := h.settle(due[0], status)
+		if a.Delivery.State != want || !a.NextAttemptAt.IsZero() {
+			t.Errorf("after %d: %s, next at %v", status, a.Delivery.State, a.NextAttemptAt)
+		}
+		state := map[app.DeliveryState]int{app.DeliveryDelivered: 1, app.DeliveryCancelled: 3}[want]
+		if n := h.count(fmt.Sprintf(`deliveries WHERE webhook_id = 1 AND state = %d AND due_ms IS NULL`, state)); n != 1 {
+			t.Errorf("after %d: %v", status, peek(t, h.store.Path(), `SELECT state, due_ms FROM deliveries`))
+		}
+		whole(t, h.store.Path(), h.now)
+		must(t, h.store.Close())
+	}
+}
+
+// A replay takes the latest failure of each transaction that the webhook wasn't
+// told of since.
+func TestReplayLeavesOutWhatWasTold(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	ctx := t.Context()
+	failed := func(o app.Outgoing) {
+		t.Helper()
+		o.Attempts = len(app.RetrySchedule)
+		h.settle(o, 500)
+	}
+	due := func() app.Outgoing {
+		t.Helper()
+		list, err := h.store.Due(ctx, h.hooks[0].ID, h.now, nil, 2, false)
+		must(t, err)
+		if len(list) != 1 {
+			t.Fatalf("%d are due", len(list))
+		}
+		return list[0]
+	}
+	replays := func(want int, why string) {
+		t.Helper()
+		h.now = h.now.Add(time.Minute)
+		if n, err := h.service.Replay(ctx, 1, h.hooks[0].ID, time.Time{}, time.Time{}, app.IdempotencyKey{}, h.now); err != nil || n != want {
+			t.Errorf("%s: %d are replayed, %v; want %d", why, n, err, want)
+		}
+	}
+	h.record(h.elements(1, "1000"))
+	replays(0, "while it is tried")
+	failed(due())
+	replays(1, "failed")
+	replays(0, "while its replay is tried")
+	failed(due())
+	replays(1, "failed twice")
+	h.attempt(200)
+	replays(0, "delivered in the end")
+	whole(t, h.store.Path(), h.now)
+}
+
+// A request that is repeated within a day gets the first answer, and after that
+// it is another.
+func TestIdempotencyEnds(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	key := app.IdempotencyKey{Key: "k", Operation: "form"}
+	for _, c := range []struct {
+		after time.Duration
+		first bool
+	}{{0, true}, {0, false}, {app.IdempotencyWindow - time.Millisecond, false}, {app.IdempotencyWindow, true}} {
+		if first, err := h.store.FirstUse(t.Context(), 1, key, h.now.Add(c.after)); err != nil || first != c.first {
+			t.Errorf("after %v it is the first use: %t, %v", c.after, first, err)
+		}
+	}
+	// What has ended is removed, what hasn't is not.
+	h.now = h.now.Add(app.IdempotencyWindow)
+	_, err := h.service.Prune(t.Context(), app.PruneLimits{}, h.now.Add(app.IdempotencyWindow-time.Millisecond))
+	must(t, err)
+	if n := h.count(`idempotency_keys`); n != 1 {
+		t.Errorf("%d keys", n)
+	}
+	_, err = h.service.Prune(t.Context(), app.PruneLimits{}, h.now.Add(app.IdempotencyWindow))
+	must(t, err)
+	if n := h.count(`idempotency_keys`); n != 0 {
+		t.Errorf("%d keys", n)
+	}
+}
+
+// Events that need attention and attempts of deliveries that go on are kept,
+// however old.
+func TestPruneKeepsWhatGoesOn(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	prune := func(events, attempts int) {
+		t.Helper()
+		p, err := h.service.Prune(t.Context(), app.PruneLimits{Inbound: time.Hour, History: time.Hour}, h.now.Add(1000*time.Hour))
+		if err != nil || p.InboundEvents != events || p.Attempts != attempts {
+			t.Errorf("%d events and %d attempts are pruned, %v; want %d and %d", p.InboundEvents, p.Attempts, err, events, attempts)
+		}
+	}
+	h.record(h.elements(1, "999")) // waits
+	fault := h.elements(1, "1000")
+	fault[0].Fault = &app.FieldError{Field: "transferAmount", Text: app.AmountRule}
+	h.record(fault)
+	h.record(h.elements(1, "1000"))
+	changed := h.elements(1, "1000")
+	changed[0].EventID, changed[0].Amount = fmt.Sprint(h.seq-1), 1
+	if r := h.record(changed); r.Conflicts != 1 {
+		t.Fatalf("%+v", r)
+	}
+	h.attempt(500)
+	prune(1, 0) // of the one that was recorded
+	due, err := h.store.Due(t.Context(), h.hooks[0].ID, h.now.Add(time.Hour), nil, 2, true)
+	must(t, err)
+	h.settle(due[0], 200)
+	for id := range int64(4) {
+		_, err := h.service.DiscardInbound(t.Context(), 1, id+1)
+		if app.CodeOf(err) != app.CodeNotFound {
+			must(t, err)
+		}
+	}
+	prune(3, 2)
+	whole(t, h.store.Path(), h.now)
+}
+
+// A bank account beyond the plan isn't linked, by whatever way.
+func TestPlanLimitsLinks(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	ctx := t.Context()
+	h.record(h.elements(1, "999"))
+	limit := func(n int) {
+		t.Helper()
+		must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error {
+			return exec(`UPDATE accounts SET max_bank_accounts = ? WHERE id = 1`, n)
+		}))
+	}
+	link := func(ctx context.Context) error {
+		_, err := h.service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "999", AccountName: "A"}, h.now)
+		return err
+	}
+	limit(3) // there are three
+	if err := link(ctx); app.CodeOf(err) != app.CodePlanLimit {
+		t.Errorf("link: %v", err)
+	}
+	if _, err := h.service.LinkInbound(ctx, 1, 1, app.InboundLink{AccountName: "A"}, h.now); app.CodeOf(err) != app.CodePlanLimit {
+		t.Errorf("link of an event: %v", err)
+	}
+	limit(4)
+	must(t, link(ctx))
+	if err := h.service.UnlinkBankAccount(ctx, 1, 1, h.now); err != nil || h.count(`transactions`) != 1 {
+		t.Errorf("%v", err)
+	}
+}
+
+// A retry closes the items that are no longer at fault, and notes those anew
+// that are.
+func TestRetryClosesOldItems(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	fault := &app.FieldError{Field: "transferAmount", Text: app.AmountRule}
+	elements := h.elements(3, "1000")
+	for i := range elements {
+		elements[i].Fault = fault
+	}
+	if r := h.record(elements); r.Rejected != 3 {
+		t.Fatalf("%+v", r)
+	}
+	elements[0].Fault, elements[1].Fault = nil, nil
+	for range 2 {
+		_, err := h.store.RetryInbound(t.Context(), 1, h.normal(elements), time.UTC, h.now)
+		must(t, err)
+		if n, items := h.count(`inbound_events WHERE open = 1 AND recorded = 2 AND rejected = 1`), h.count(`inbound_items`); n != 1 || items != 1 {
+			t.Errorf("%v, %d items", peek(t, h.store.Path(), `SELECT open, recorded, rejected FROM inbound_events`), items)
+		}
+	}
+	whole(t, h.store.Path(), h.now)
+}
+
+// Rows of a file that are alike are as many transactions, and the same ones in
+// the next file.
+func TestFileRowsAlike(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	row := app.Incoming{Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: "coffee", Time: h.now}
+	for _, c := range []struct{ rows, recorded int }{{2, 2}, {2, 0}, {3, 1}} {
+		in, err := h.service.NewImport(t.Context(), app.ImportOptions{AccountID: 1})
+		must(t, err)
+		recorded := 0
+		for range c.rows {
+			r, err := in.Add(t.Context(), []app.Incoming{row}, h.now)
+			must(t, err)
+			recorded += r.Recorded
+		}
+		if recorded != c.recorded {
+			t.Errorf("of %d rows alike %d are recorded, want %d", c.rows, recorded, c.recorded)
+		}
+	}
+}
+
+// What another process has just made works at once.
+func TestCredentialsOfAnotherProcess(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	other := open(t, h.store.Path(), false)
+	defer other.Close()
+	hash := [32]byte{1}
+	k, err := other.CreateAPIKey(t.Context(), app.APIKey{AccountID: 1, Name: "k", Scope: app.ScopeFull, CreatedAt: h.now}, hash)
+	must(t, err)
+	if found, ok, err := h.store.APIKeyByHash(t.Context(), hash); err != nil || !ok || found.ID != k.ID {
+		t.Errorf("%+v, %t, %v", found, ok, err)
+	}
+}
