@@ -43,7 +43,7 @@ type courier struct {
 	unsettled int             // results that could not be recorded yet
 	begun     int64           // the greatest id of a delivery that was attempted
 	stopped   bool            // no attempt begins any more
-	nextDue   time.Time
+	nextDue   time.Time       // as the last look at every webhook found it
 	refillAt  time.Time                     // when a lane may look for more; zero: none waits
 	hosts     map[string]int                // slots by host
 	waiting   map[string]map[int64]struct{} // webhooks that wait for a slot of a host, or, under anyHost, for any
@@ -309,7 +309,7 @@ func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
 		c.postpone(l, o, app.Cause(result.Detail))
 		return
 	}
-	settled, ok := c.settle(ctx, o, result)
+	ok := c.settle(ctx, o, result)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.release(l, o)
@@ -328,10 +328,6 @@ func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
 		if l.taken < slotsPerWebhook/2 || time.Since(l.filled[0]) >= refillPause {
 			c.signal()
 		}
-	}
-	if at := settled.NextAttemptAt; !at.IsZero() && (c.nextDue.IsZero() || at.Before(c.nextDue)) {
-		c.nextDue = at
-		c.signal()
 	}
 }
 
@@ -363,11 +359,11 @@ func (c *courier) protectedSend(ctx context.Context, o app.Outgoing) app.Result 
 // While the storage is unavailable no new attempt begins. A result that can't
 // be recorded for another reason is our own fault; it keeps nobody else
 // waiting, and its delivery is left alone until the next start.
-func (c *courier) settle(ctx context.Context, o app.Outgoing, result app.Result) (app.Attempt, bool) {
+func (c *courier) settle(ctx context.Context, o app.Outgoing, result app.Result) bool {
 	record := func() (app.Attempt, error) { return c.service.Settle(ctx, o, result) }
-	a, err := app.Protected(record)
+	_, err := app.Protected(record)
 	if err == nil {
-		return a, true
+		return true
 	}
 	c.log.Error("record an attempt", "delivery", o.ID, "err", err)
 	c.addUnsettled(1)
@@ -375,15 +371,15 @@ func (c *courier) settle(ctx context.Context, o app.Outgoing, result app.Result)
 	for wait := 100 * time.Millisecond; app.CodeOf(err) == app.CodeUnavailable; wait = min(2*wait, 2*time.Second) {
 		select {
 		case <-ctx.Done():
-			return app.Attempt{}, false
+			return false
 		case <-time.After(wait):
 		}
-		if a, err = app.Protected(record); err == nil {
+		if _, err = app.Protected(record); err == nil {
 			c.log.Info("recorded an attempt at last", "delivery", o.ID)
-			return a, true
+			return true
 		}
 	}
-	return app.Attempt{}, false
+	return false
 }
 
 func (c *courier) addUnsettled(n int) {

@@ -150,3 +150,9 @@ func respond(status int) *http.Response {
 		Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"success":true}`)),
 	}
 }
+
+// answerOf is an answer with a body.
+func answerOf(response *http.Response, body string) *http.Response {
+	response.Body = io.NopCloser(strings.NewReader(body))
+	return response
+}
