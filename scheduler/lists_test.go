@@ -280,7 +280,7 @@ func (r *reader) open(t *testing.T) {
 	must(t, err)
 	zone, err := store.Zone(ctx)
 	must(t, err)
-	targets, err := app.ParseTargetPolicy(nil)
+	targets, err := app.ParseTargetPolicy([]string{"127.0.0.1/32"})
 	must(t, err)
 	poller := scheduler.NewPoller(targets, zone, "test", r.transport)
 	poll := func(ctx context.Context, source app.Source, progress string, now time.Time) (app.PolledPage, error) {

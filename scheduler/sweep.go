@@ -36,14 +36,14 @@ type courier struct {
 	ctx context.Context // of attempts; may outlive the sweeps
 
 	mu        sync.Mutex
-	full      bool            // look at every webhook
-	hot       map[int64]bool  // webhooks to look at; true: at their retries too
-	lanes     map[int64]*lane // by webhook
-	taken     int             // slots
-	unsettled int             // results that could not be recorded yet
-	begun     int64           // the greatest id of a delivery that was attempted
-	stopped   bool            // no attempt begins any more
-	nextDue   time.Time       // as the last look at every webhook found it
+	full      bool                          // look at every webhook
+	hot       map[int64]bool                // webhooks to look at; true: at their retries too
+	lanes     map[int64]*lane               // by webhook
+	taken     int                           // slots
+	unsettled int                           // results that could not be recorded yet
+	begun     int64                         // the greatest id of a delivery that was attempted
+	stopped   bool                          // no attempt begins any more
+	nextDue   time.Time                     // as the last look at every webhook found it
 	refillAt  time.Time                     // when a lane may look for more; zero: none waits
 	hosts     map[string]int                // slots by host
 	waiting   map[string]map[int64]struct{} // webhooks that wait for a slot of a host, or, under anyHost, for any
