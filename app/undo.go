@@ -61,11 +61,11 @@ type importStore interface {
 	// Undoable looks at what taking back an import would remove. CodeNotFound
 	// where the account has none with this id.
 	Undoable(ctx context.Context, accountID, id int64, now time.Time) (Undoing, error)
-	// UndoImport removes a bounded number of transactions of an import with ids
-	// above after, and gives the last id; 0: none was left, and the import counts
-	// as taken back. What was told to a shop, or may be, stays, and so does what a
-	// call or a person named too: it was acknowledged. The event ids are free
-	// again.
+	// UndoImport looks at a bounded number of transactions of an import, those
+	// with the least ids above after, removes what may go and gives the last id;
+	// 0: none was left, and the import counts as taken back. What was told to a
+	// shop, or may be, stays, and so does what a call or a person named too: it
+	// was acknowledged. The event ids are free again.
 	UndoImport(ctx context.Context, accountID, id, after int64, zone *time.Location, now time.Time) (last int64, err error)
 }
 

@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 
 	"baoco/app"
@@ -94,32 +95,30 @@ func (s *Store) Undoable(ctx context.Context, accountID, id int64, now time.Time
 	return u, storageError(rows.Err())
 }
 
-// undoStep is how many transactions one commit removes.
+// undoStep is how many transactions one commit looks at and removes.
 const undoStep = 100
 
 func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone *time.Location, now time.Time) (last int64, err error) {
 	return writing(ctx, s, func(tx *tx) (last int64, err error) {
-		rows, err := tx.query(`SELECT t.id, t.bank_account_id, t.type, t.amount, t.occurred_at, iif(t.id <= `+searchedTo+`, t.search, NULL)
-			FROM transactions t INDEXED BY transactions_import
-			WHERE t.import_id = ?1 AND t.account_id = ?3 AND t.id > ?4 AND NOT `+toldShop+` AND NOT `+namedElsewhere+` ORDER BY t.id LIMIT ?5`,
+		rows, err := tx.query(`SELECT t.id, t.bank_account_id, t.type, t.amount, t.occurred_at, iif(t.id <= `+searchedTo+`, t.search, NULL), `+toldShop+` OR `+namedElsewhere+`
+			FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 AND t.account_id = ?3 AND t.id > ?4 ORDER BY t.id LIMIT ?5`,
 			id, now.Add(-attemptsEnd).Unix(), accountID, after, undoStep)
-		var ids []int64
-		removed, err := collect(rows, err, func(row scanner) (r removedTransaction, err error) {
+		list, err := collect(rows, err, func(row scanner) (r removedTransaction, err error) {
 			var at sql.NullInt64
 			r.accountID, r.removed = accountID, true
-			err = row.Scan(&r.id, &r.bankAccountID, &r.direction, &r.amount, &at, &r.search)
+			err = row.Scan(&r.id, &r.bankAccountID, &r.direction, &r.amount, &at, &r.search, &r.stays)
 			r.at = fromSeconds(at)
 			r.day = app.DayOf(r.at, zone)
-			ids = append(ids, r.id)
 			return r, err
 		})
 		if err != nil {
 			return 0, err
 		}
-		if len(removed) == 0 {
+		if len(list) == 0 {
 			return 0, tx.exec(`UPDATE imports SET undone_at = ? WHERE id = ? AND account_id = ? AND undone_at IS NULL`, now.Unix(), id, accountID)
 		}
-		return ids[len(ids)-1], removeTransactions(tx, accountID, removed, joinIDs(ids))
+		last = list[len(list)-1].id
+		return last, removeTransactions(tx, accountID, slices.DeleteFunc(list, func(r removedTransaction) bool { return r.stays }))
 	})
 }
 
@@ -127,12 +126,15 @@ func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone
 type removedTransaction struct {
 	transactionDelta
 	search sql.NullString
+	stays  bool
 }
 
 // removeTransactions removes transactions of an account that nobody was told of,
 // with all that is kept beside them; the totals follow with the commit.
-func removeTransactions(tx *tx, accountID int64, removed []removedTransaction, ids string) error {
+func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) error {
+	var ids []int64
 	for _, r := range removed {
+		ids = append(ids, r.id)
 		tx.totals.addTransaction(r.transactionDelta)
 		if !r.search.Valid {
 			continue
@@ -151,7 +153,7 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction, i
 		`DELETE FROM deliveries WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 		`DELETE FROM transactions WHERE id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 	} {
-		if err := tx.exec(query, ids, accountID); err != nil {
+		if err := tx.exec(query, joinIDs(ids), accountID); err != nil {
 			return err
 		}
 	}

@@ -191,4 +191,10 @@ func TestUndoSteps(t *testing.T) {
 	if t.Logf("%d steps, the longest %v", steps, longest); steps != 12 {
 		t.Errorf("%d steps, want 11 and one that finds nothing", steps)
 	}
+	// Nor does it look for long at what stays.
+	id, _ = h.imports("told.csv", true, h.rows(2000, 150))
+	first := peek(t, path, `SELECT min(id) FROM transactions WHERE import_id = ?`, id)[0][0].(int64)
+	if last, err := h.store.UndoImport(t.Context(), 1, id, 0, h.service.Zone(), h.now); err != nil || last != first+99 {
+		t.Errorf("the first step came to %d from %d on, %v", last, first, err)
+	}
 }
