@@ -322,6 +322,7 @@ func httpServer(handler http.Handler, connections *web.Connections, log *slog.Lo
 		WriteTimeout:                 60 * time.Second,
 		IdleTimeout:                  2 * time.Minute,
 		MaxHeaderBytes:               12 << 10,
+		HTTP2:                        &http.HTTP2Config{MaxConcurrentStreams: 50}, // each may hold a body; the default is 250
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	connections.Bound(server)
