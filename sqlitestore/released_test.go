@@ -21,11 +21,11 @@ import (
 
 var update = flag.Bool("update", false, "freeze the schema as it is now: only before its release")
 
-// What is in testdata of a released schema: the sums of its migrations, as
+// What is in testdata/schema: the sums of its migrations, as
 // sha256sum prints them, and a file of every version with its key.
 const (
-	releasedSums = "testdata/migration.sha256"
-	releasedFile = "testdata/schema-%d"
+	releasedSums = "../testdata/schema/migration.sha256"
+	releasedFile = "../testdata/schema/%d"
 )
 
 // A released schema never changes: files of it stand at people's. Whatever else
