@@ -215,9 +215,9 @@ func appendJS(b []byte, v jsonValue) []byte {
 
 // escapeJSON escapes further characters of JSON's strings, which must be none
 // that JSON is built of.
-func escapeJSON(text string, escaped func(r rune) bool) []byte {
+func escapeJSON(text []byte, escaped func(r rune) bool) []byte {
 	b := make([]byte, 0, len(text))
-	for _, r := range text {
+	for _, r := range string(text) {
 		switch {
 		case !escaped(r):
 			b = utf8.AppendRune(b, r)

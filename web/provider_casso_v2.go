@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"crypto/sha512"
 	"net/http"
 	"strings"
@@ -22,12 +23,11 @@ var cassoV2Adapter = adapter{
 	read:   readCassoV2,
 }
 
-// cassoEscapes are what the sample programs of Casso escape in the JSON that is
-// signed, beside what JSON must: nothing (JavaScript, C# and Java), and what
-// PHP, Go and Python escape by themselves. Each of these texts reads back as the
-// same values, so a signature over one of them is over the body's values too.
+// cassoEscapes are what the sample programs of Casso in PHP, Go and Python
+// escape in the JSON that is signed; those in JavaScript, C# and Java escape
+// only what JSON must. Each of these texts reads back as the same values, so a
+// signature over one of them is over the body's values too.
 var cassoEscapes = []func(r rune) bool{
-	func(rune) bool { return false },
 	func(r rune) bool { return r == '/' || r > 0x7f },
 	func(r rune) bool { return r == '<' || r == '>' || r == '&' || r == 0x2028 || r == 0x2029 },
 	func(r rune) bool { return r > 0x7f },
@@ -51,11 +51,11 @@ func verifyCassoV2(in inbound, h http.Header) app.Refusal {
 	if why.Code != "" {
 		return why
 	}
-	text := string(appendJS(nil, sortedMembers(withJSNumbers(v), true)))
+	text := appendJS(nil, sortedMembers(withJSNumbers(v), true))
+	why = checkHexHMAC(name, signature, sha512.New, in.source.Secret, []byte(stamp+"."), text)
 	for _, escapes := range cassoEscapes {
-		why = checkHexHMAC(name, signature, sha512.New, in.source.Secret, []byte(stamp+"."), escapeJSON(text, escapes))
-		if why.Code != app.RefusalSignature {
-			break
+		if why.Code == app.RefusalSignature && bytes.ContainsFunc(text, escapes) {
+			why = checkHexHMAC(name, signature, sha512.New, in.source.Secret, []byte(stamp+"."), escapeJSON(text, escapes))
 		}
 	}
 	return why
