@@ -13,7 +13,7 @@ import (
 var (
 	classes = []app.ErrorClass{
 		app.ErrorNone, app.ErrorTimeout, app.ErrorDNS, app.ErrorRefused, app.ErrorReset, app.ErrorConnection, app.ErrorTLS, app.ErrorBlocked,
-		app.ErrorRedirect, app.ErrorHTTPStatus, app.ErrorProtocol, app.ErrorInternal, "a class of a later version",
+		app.ErrorRedirect, app.ErrorHTTPStatus, app.ErrorProtocol, app.ErrorInternal, app.ErrorShortage, "a class of a later version",
 	}
 	causes = []app.Cause{
 		"", app.CauseDNS, app.CauseConnect, app.CauseTLS, app.CauseResponse, app.CauseNoSuchName, app.CauseLookupFailed, app.CauseUnreachable,
