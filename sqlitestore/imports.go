@@ -149,7 +149,7 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) e
 	for _, query := range []string{
 		`DELETE FROM transactions_unsent WHERE account_id = ?2 AND transaction_id IN (SELECT value FROM json_each(?1))`,
 		`DELETE FROM event_ids WHERE (account_id, source_id, channel, event_id) IN (SELECT k.account_id, k.source_id, k.channel, k.event_id
-			FROM json_each(?1) CROSS JOIN event_ids k INDEXED BY event_ids_file ON k.transaction_id = value AND k.channel = 'file' AND k.account_id = ?2)`,
+			FROM json_each(?1) CROSS JOIN event_ids k INDEXED BY event_ids_file ON k.transaction_id = value AND k.channel || '' = 'file' AND k.account_id = ?2)`,
 		`DELETE FROM deliveries WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 		`DELETE FROM transactions WHERE id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 	} {

@@ -298,7 +298,9 @@ CREATE TABLE event_ids (
   PRIMARY KEY (account_id, source_id, channel, event_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX event_ids_merged ON event_ids (transaction_id) WHERE merged = 1;
-CREATE INDEX event_ids_file ON event_ids (transaction_id) WHERE channel = 'file';
+-- With channel alone in the condition, SQLite would look at what is bound for it
+-- and prepare every query of a channel anew each time.
+CREATE INDEX event_ids_file ON event_ids (transaction_id) WHERE channel || '' = 'file';
 
 CREATE TABLE refused_calls (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
