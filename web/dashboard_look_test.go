@@ -27,6 +27,8 @@ func TestLookAfterAnAction(t *testing.T) {
 	w.pay(1, "1", "a")
 	w.attempts(1, 1)
 	b := w.browser().signIn("lan")
+	file := statementHeader + "01/11/2026,FT9,a row,,5000\n"
+	b.upload("/transactions/import", "a.csv", file, "sum", b.upload("/transactions/import", "a.csv", file).sum(t)).wantStatus(t, http.StatusOK)
 	back := regexp.MustCompile(`<input type="hidden" name="back" value="([^"]*)">`)
 	pages, posts := map[string]bool{}, 0
 	for _, p := range web.DashboardPages() {
