@@ -151,6 +151,9 @@ func (e *export) add(list []app.Transaction) error {
 			return err
 		}
 	}
+	if err := e.server.stillMay(e.v); err != nil {
+		return errors.Join(errUnread, err)
+	}
 	return nil
 }
 
