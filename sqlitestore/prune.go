@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"baoco/app"
@@ -100,9 +101,23 @@ func pruneInbound(tx *tx, old []int64, p *app.Pruned) (more bool, err error) {
 	return len(old) == stepRows, nil
 }
 
+// pruneAttempts removes old attempts and counts what is left of their blocks.
+// Attempts that are settled in the same commit are added to their block at its
+// end: one that they share waits for another commit.
 func pruneAttempts(tx *tx, old []int64, p *app.Pruned) (more bool, err error) {
 	if len(old) == 0 {
 		return false, nil
+	}
+	var blocks []int64
+	for _, id := range old { // in ascending order
+		if block := id >> blockShift; len(blocks) == 0 || blocks[len(blocks)-1] != block {
+			blocks = append(blocks, block)
+		}
+	}
+	for _, settled := range tx.totals.attempts {
+		if slices.Contains(blocks, settled.id>>blockShift) {
+			return true, nil
+		}
 	}
 	list := joinIDs(old)
 	if err := tx.exec(`UPDATE account_totals AS t SET history_rows = history_rows - c.n
@@ -113,12 +128,6 @@ func pruneAttempts(tx *tx, old []int64, p *app.Pruned) (more bool, err error) {
 	n, err := tx.change(`DELETE FROM attempts WHERE id IN (SELECT value FROM json_each(?))`, list)
 	if err != nil {
 		return false, err
-	}
-	var blocks []int64
-	for _, id := range old { // in ascending order
-		if block := id >> blockShift; len(blocks) == 0 || blocks[len(blocks)-1] != block {
-			blocks = append(blocks, block)
-		}
 	}
 	p.Attempts = int(n)
 	return n == stepRows, recountBlocks(tx, "attempts", blocks)

@@ -413,3 +413,30 @@ func TestCredentialsOfAnotherProcess(t *testing.T) {
 		t.Errorf("%+v, %t, %v", found, ok, err)
 	}
 }
+
+// An attempt that is settled in the commit of a prune is counted once, also
+// where the rows that are removed were beside it.
+func TestPruneBesideAnAttempt(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	ctx := t.Context()
+	h.record(h.elements(1, "1000"))
+	h.attempt(200)
+	h.now = h.now.Add(400 * 24 * time.Hour)
+	h.record(h.elements(1, "1000"))
+	limits := app.PruneLimits{History: 365 * 24 * time.Hour}
+	pruned := 0
+	prune := func() error {
+		p, err := h.store.Prune(ctx, limits, h.now)
+		pruned += p.Attempts
+		return err
+	}
+	for _, err := range h.together([]func() error{func() error { h.attempt(200); return nil }, prune}) {
+		must(t, err)
+	}
+	must(t, prune())
+	if n := h.count("attempts"); n != 1 || pruned != 1 {
+		t.Errorf("%d attempts are left, %d were pruned", n, pruned)
+	}
+	whole(t, h.store.Path(), h.now)
+}
