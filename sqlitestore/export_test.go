@@ -67,6 +67,9 @@ func RefuseLinks() (undo func()) {
 	return func() { link = os.Link }
 }
 
+// SameNumbered finds the same transfer by its number.
+const SameNumbered = sameNumbered
+
 // KeptTables are the tables that hold what is kept beside the rows of others.
 func KeptTables() (tables []string) {
 	for _, k := range keptThings {

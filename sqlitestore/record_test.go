@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"baoco/app"
+	"baoco/sqlitestore"
 )
 
 // The rules of recording, through the service: a transfer is named a first time,
@@ -439,4 +441,14 @@ func TestPruneBesideAnAttempt(t *testing.T) {
 		t.Errorf("%d attempts are left, %d were pruned", n, pruned)
 	}
 	whole(t, h.store.Path(), h.now)
+}
+
+// The look-up for the same transfer doesn't read all that share a number.
+func TestSameNumberForAll(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	plan := fmt.Sprint(peek(t, h.store.Path(), `EXPLAIN QUERY PLAN `+sqlitestore.SameNumbered))
+	if want := "(bank_account_id=? AND number=? AND amount=? AND occurred_at>? AND occurred_at<?)"; !strings.Contains(plan, want) {
+		t.Errorf("%s, want %s", plan, want)
+	}
 }

@@ -17,6 +17,15 @@ func (r *recorder) origin() origin {
 	return origin{r.call.Source.ID, r.call.Source.APIKey != ""}
 }
 
+// sameNumbered looks up the transactions of a number by amount and time too: a
+// source may give the same number to all of them.
+const sameNumbered = `SELECT t.id FROM transactions t INDEXED BY transactions_number
+	WHERE t.bank_account_id = ?1 AND t.number = ?2 AND t.number <> '' AND t.type = ?3 AND t.amount = ?4
+		AND t.occurred_at BETWEEN ?5 - ?6 AND ?5 + ?6
+		AND NOT (t.source_id = ?7 AND t.channel = ?8)
+		AND NOT EXISTS (SELECT 1 FROM event_ids k WHERE k.transaction_id = t.id AND k.merged = 1 AND k.source_id = ?7 AND k.channel = ?8)
+	ORDER BY t.id LIMIT 1`
+
 // sameTransfer finds the transaction that another source, or another channel
 // of this one, has recorded of the same transfer. One that this source and
 // channel has named already is another transfer: it would have had the same
@@ -24,12 +33,7 @@ func (r *recorder) origin() origin {
 func (r *recorder) sameTransfer(b app.BankAccount, from origin, e app.Incoming) (int64, error) {
 	var id int64
 	if e.Number != "" {
-		err := r.tx.queryRow(`SELECT t.id FROM transactions t INDEXED BY transactions_number
-			WHERE t.bank_account_id = ?1 AND t.number = ?2 AND t.number <> '' AND t.type = ?3 AND t.amount = ?4
-				AND t.occurred_at BETWEEN ?5 - ?6 AND ?5 + ?6
-				AND NOT (t.source_id = ?7 AND t.channel = ?8)
-				AND NOT EXISTS (SELECT 1 FROM event_ids k WHERE k.transaction_id = t.id AND k.merged = 1 AND k.source_id = ?7 AND k.channel = ?8)
-			ORDER BY t.id LIMIT 1`,
+		err := r.tx.queryRow(sameNumbered,
 			b.ID, e.Number, string(e.Type), e.Amount, e.Time.Unix(), int64(app.SameTransferWindow/time.Second),
 			from.source, string(e.IDs)).Scan(&id)
 		if !noRows(err) {

@@ -244,7 +244,8 @@ CREATE TABLE transactions (
 ) STRICT;
 CREATE INDEX transactions_time ON transactions (account_id, occurred_at);
 CREATE INDEX transactions_import ON transactions (import_id) WHERE import_id IS NOT NULL;
-CREATE INDEX transactions_number ON transactions (bank_account_id, number) WHERE number <> '';
+-- Finds the same transfer however many share its number.
+CREATE INDEX transactions_number ON transactions (bank_account_id, number, amount, occurred_at) WHERE number <> '';
 
 -- Where q is found: the search texts up to the id in the setting searched_to,
 -- by every three characters. What came later is read until it is indexed.
