@@ -258,8 +258,14 @@ func (b *bulletins) of(key bulletinKey) *bulletin {
 	return one
 }
 
-// readNews renders what there is after a position.
+// readNews renders what there is after a position. A page can't change the
+// state of a row that comes with the same event: so the attempts are looked up
+// first, and the row is read with all that became of it by then.
 func (s *Server) readNews(v *visit, at position) (string, position, error) {
+	ids, last, err := s.service.SettledSince(v.Context(), v.account.ID, at.attempt)
+	if err != nil {
+		return "", at, err
+	}
 	rows, _, err := s.transactionRows(v, app.TransactionFilter{SinceID: &at.transaction, Page: app.Page{Number: 1, Size: liveRows}})
 	if err != nil {
 		return "", at, err
@@ -271,10 +277,6 @@ func (s *Server) readNews(v *visit, at position) (string, position, error) {
 			return "", at, err
 		}
 		at.transaction = max(at.transaction, row.ID)
-	}
-	ids, last, err := s.service.SettledSince(v.Context(), v.account.ID, at.attempt)
-	if err != nil {
-		return "", at, err
 	}
 	deliveries, err := s.service.DeliveriesOf(v.Context(), v.account.ID, ids)
 	if err != nil {

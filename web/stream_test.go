@@ -334,6 +334,54 @@ func TestStreamOfAttempts(t *testing.T) {
 	})
 }
 
+// attemptingStore makes the first attempt of a transaction's delivery right after
+// the delivery was read.
+type attemptingStore struct {
+	*sqlitestore.Store
+	attempt func()
+}
+
+func (s *attemptingStore) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]app.DeliveryProgress, error) {
+	list, err := s.Store.DeliveriesOf(ctx, accountID, transactionIDs)
+	if attempt := s.attempt; attempt != nil && len(list) > 0 {
+		s.attempt = nil
+		attempt()
+	}
+	return list, err
+}
+
+// A row and what became of it afterwards are two events: htmx drops a change to
+// a row that comes with the same event.
+func TestStreamOfAnAttemptBesideItsRow(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, w bubble) {
+		targets, err := app.ParseTargetPolicy(nil)
+		must(t, err)
+		store := &attemptingStore{Store: w.store}
+		w.service = app.NewService(app.Config{Store: store, Zone: w.service.Zone(), Targets: targets, Providers: web.Providers(), ReadInbound: web.ReadInbound})
+		w.handler = web.New(web.Config{Service: w.service, Version: "test"})
+		w.user(1, "lan", app.RoleOwner)
+		hook, _ := w.webhook("https://shop.example.vn/baoco", app.WebhookAll)
+		c, hangUp := w.open(w.signIn("lan"), "/live/transactions?since=0-0", false)
+		defer hangUp()
+		store.attempt = func() {
+			first, err := w.service.Due(context.Background(), hook.ID, time.Now(), nil, 1, false)
+			must(t, err)
+			_, err = w.service.Settle(context.Background(), first[0], app.Result{StartedAt: time.Now(), StatusCode: http.StatusOK})
+			must(t, err)
+		}
+		id := w.pay(1, "first", "first")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		row, changed := fmt.Sprintf(`<tr id="tx-%d">`, id), fmt.Sprintf(`hx-target="#tx-%d-state" hx-swap="innerHTML"><span class="pill delivered"`, id)
+		_, after, _ := strings.Cut(c.text(), row)
+		_, after, _ = strings.Cut(after, "\n\n")
+		if !strings.Contains(after, changed) {
+			t.Errorf("after the event of the row nothing says that it was delivered:\n%s", c.text())
+		}
+	})
+}
+
 // Nobody takes the streams of others: not a user or a link, not an account.
 func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
