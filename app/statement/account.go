@@ -17,9 +17,10 @@ var accountLabels = []string{
 
 // namedAccount reads the account number that a line outside a table gives:
 // "ACCOUNT NO: 0123456789", or the number in the cell beside. labelled tells
-// whether the line is about an account number at all. Above a table the label
-// may stand behind other words: "Sao kê tài khoản 0123456789".
-func namedAccount(r record, above bool) (number string, labelled bool) {
+// whether the line is about an account number at all. The label may stand behind
+// other words, "Sao kê tài khoản 0123456789": inTitle tells of what stands before
+// the number whether it is such a title.
+func namedAccount(r record, inTitle func(label string) bool) (number string, labelled bool) {
 	for i, c := range r.cells {
 		text := c.plain()
 		if text == "" {
@@ -35,7 +36,7 @@ func namedAccount(r record, above bool) (number string, labelled bool) {
 		if colon := strings.IndexByte(text, ':'); colon >= 0 && isAccountLabel(text[:colon]) {
 			label, value = text[:colon], text[colon+1:]
 		}
-		if above && !isAccountLabel(label) && namesAccount(label) && accountDigits(cell{text: value}) != "" {
+		if !isAccountLabel(label) && inTitle(label) && accountDigits(cell{text: value}) != "" {
 			return accountDigits(cell{text: value}), true
 		}
 		if !isAccountLabel(label) {
@@ -114,6 +115,15 @@ func isAccountLabel(label string) bool {
 func namesAccount(label string) bool {
 	words := wordsOf(label)
 	return !otherAccount(words) && len(words) < 80 && slices.ContainsFunc(accountLabels, func(l string) bool { return hasWord(words, l) })
+}
+
+// endsWithAccount tells whether a text between tables is the title of an account
+// up to its number. The label stands right before it: a footer may speak of
+// accounts and give the number of a help line.
+func endsWithAccount(label string) bool {
+	words := wordsOf(label)
+	return !otherAccount(words) && len(words) < 80 &&
+		(strings.HasSuffix(words, " tk ") || slices.ContainsFunc(accountLabels, func(l string) bool { return strings.HasSuffix(words, " "+l+" ") }))
 }
 
 // otherAccount tells whether words are of somebody else's account, or of another

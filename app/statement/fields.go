@@ -50,7 +50,7 @@ var headerWords = []struct {
 	words []string
 }{
 	{fieldCurrency, []string{"loai tien", "loai tien te", "tien te", "currency", "ccy", "=nguyen te"}},
-	{fieldBalance, []string{"so du", "balance", "sodu"}},
+	{fieldBalance, []string{"so du", "balance", "sodu", "=con lai", "=ton"}},
 	{fieldCounterpart, []string{
 		"doi ung", "doi tac", "doi phuong", "thu huong", "nguoi huong", "nguoi nhan", "nguoi chuyen", "nguoi gui", "ben chuyen", "ben nhan",
 		"remitter", "remitters", "beneficiary", "beneficiarys", "counterparty", "counterpart", "correspondent", "offset", "sender", "receiver", "payee", "payer",

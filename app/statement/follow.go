@@ -1,6 +1,11 @@
 package statement
 
-import "baoco/app"
+import (
+	"errors"
+	"strings"
+
+	"baoco/app"
+)
 
 // follow has a transaction compared with what the file says of it: how its
 // amounts are written, and the balance behind it.
@@ -19,7 +24,7 @@ func (r *Reader) follow(l line, row Row) error {
 			r.unsigned = l.line
 		}
 	}
-	if err := r.other.look(l, r.account); err != nil {
+	if err := errors.Join(r.other.look(l, r.account), r.companyLedger(l)); err != nil {
 		return err
 	}
 	balance, err := r.balance(l)
@@ -61,6 +66,27 @@ func (r *Reader) follow(l line, row Row) error {
 	}
 	return chain.add(l.line, moved, charge, balance)
 }
+
+// companyLedger refuses a company's own ledger of its bank account, where debit is
+// money in. The accounts beside its rows are those of a chart of accounts, such as
+// 131 or 33311; no bank gives so short a number. Receipts and payments ("Thu",
+// "Chi") are the same to both.
+func (r *Reader) companyLedger(l line) error {
+	text := r.text(l, fieldCounterpart)
+	if len(text) < 3 || len(text) > 5 || strings.Trim(text, "0123456789") != "" || r.moneyMapped() {
+		return nil
+	}
+	for _, f := range []field{fieldDebit, fieldCredit} {
+		if i := r.header.columns.of(f); i >= 0 && i < len(r.header.names) && hasAny(wordsOf(r.header.names[i]), ledgerWords) {
+			return refusedAt(l.line, "%s is an account of a company’s own ledger, where debit is money in; import the statement of the bank, or name the columns with --map",
+				"%s là tài khoản trong sổ kế toán của công ty, ở đó Nợ là tiền vào; hãy nhập sao kê của ngân hàng, hoặc chỉ định cột bằng --map", text)
+		}
+	}
+	return nil
+}
+
+// ledgerWords name the sides of an account, folded.
+var ledgerWords = []string{"no", "co", "debit", "credit"}
 
 // moneyKnown tells whether amount and direction could be read.
 func (row Row) moneyKnown() bool {

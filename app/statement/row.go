@@ -265,15 +265,18 @@ func (r *Reader) isAccountLine(rec record) bool {
 		if c.number || i == r.header.columns.of(fieldContent) && rec.filled() > 1 {
 			return false
 		}
-		label, _ := cutLabel(c.plain())
-		return isAccountLabel(label)
+		label, number := cutLabel(c.plain())
+		return isAccountLabel(label) || endsWithAccount(label) && accountDigits(cell{text: number}) != ""
 	}
 	return false
 }
 
 // changeAccount reads the account of the lines below.
 func (r *Reader) changeAccount(rec record) error {
-	number, _ := namedAccount(rec, false)
+	if err := r.readUnit(rec); err != nil {
+		return err
+	}
+	number, _ := namedAccount(rec, endsWithAccount)
 	if number == r.account {
 		return nil
 	}
@@ -339,7 +342,7 @@ func (r *Reader) isSum(l line) bool {
 }
 
 // isNumbering tells whether a line numbers the columns of the header above it:
-// (1), (2), (3).
+// (1), (2), (3), or A, B, 1, 2 as the forms of accountants do.
 func (r *Reader) isNumbering(l line) bool {
 	if l.dated || r.header.line == 0 || r.lines > 2 || l.filled() < 3 {
 		return false
@@ -347,7 +350,7 @@ func (r *Reader) isNumbering(l line) bool {
 	before := 0
 	for _, c := range l.cells {
 		text := strings.Trim(c.plain(), "()[]")
-		if text == "" {
+		if text == "" || len(text) == 1 && (text[0] < '0' || text[0] > '9') {
 			continue
 		}
 		n, err := strconv.Atoi(text)

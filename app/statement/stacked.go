@@ -239,6 +239,9 @@ func headerColumns(rows []record, o Options) (found columns, ok bool, err error)
 			found[f] = i
 		}
 	}
+	if i, ok := dividedBalance(names); ok && err == nil {
+		err = errHeader(rows[0].line, i, names[i].String(), columnLedger)
+	}
 	if day, ok := found[fieldDay]; ok {
 		delete(found, fieldDay)
 		if !found.has(fieldDate) {
@@ -255,6 +258,14 @@ func headerColumns(rows []record, o Options) (found columns, ok bool, err error)
 	}
 	found, ok = mapped(found, names, o)
 	return found, ok, err
+}
+
+// dividedBalance finds the second of two columns for the sides of a balance, "Dư
+// nợ" and "Dư có".
+func dividedBalance(names []headerName) (second int, ok bool) {
+	debit := slices.IndexFunc(names, func(n headerName) bool { return hasWord(headerKey(n.String()), "du no") })
+	credit := slices.IndexFunc(names, func(n headerName) bool { return hasWord(headerKey(n.String()), "du co") })
+	return max(debit, credit), debit >= 0 && credit >= 0 && debit != credit
 }
 
 // chargeColumns are those of fees, taxes and interest, from 0.

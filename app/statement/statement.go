@@ -242,7 +242,7 @@ func (r *Reader) readAbove(above []record) error {
 				return err
 			}
 		}
-		if number, labelled := namedAccount(line, true); labelled && number != "" {
+		if number, labelled := namedAccount(line, namesAccount); labelled && number != "" {
 			if r.account != "" && r.account != number {
 				return refusedAt(line.line, "the file names two accounts above its table, %s and %s", "tệp nêu hai tài khoản phía trên bảng, %s và %s", r.account, number)
 			}

@@ -152,11 +152,31 @@ func (r *Reader) widthFault(l line) *app.FieldError {
 				"có nhiều ô hơn dòng tiêu đề; số tiền hoặc nội dung chứa dấu phân cách phải đặt trong ngoặc kép")
 		}
 	}
+	if r.cutAtCommas(l) {
+		return lineFault("has an amount that is cut at its commas; amounts must be quoted", "có số tiền bị cắt ở dấu phẩy; số tiền phải đặt trong ngoặc kép")
+	}
 	c, last := r.header.columns, len(l.cells)-1
 	if last < width-1 && (last == c.of(fieldDebit) || last == c.of(fieldCredit) || last == c.of(fieldAmount)) && l.cells[last].plain() != "" {
 		return lineFault("ends with its amount, which may be cut", "kết thúc ngay ở số tiền, có thể đã bị cắt")
 	}
 	return nil
+}
+
+// cutAtCommas tells whether an amount looks like the first group of a number
+// that goes on in the next cell: 1,500,000 between commas.
+func (r *Reader) cutAtCommas(l line) bool {
+	if t, ok := r.table.(*csvTable); !ok || t.delimiter != ',' {
+		return false
+	}
+	balance := r.header.columns.of(fieldBalance)
+	for _, f := range []field{fieldDebit, fieldCredit, fieldAmount} {
+		i := r.header.columns.of(f)
+		first, next := strings.TrimLeft(l.cell(i).plain(), "+-"), l.cell(i+1).plain()
+		if len(first) >= 1 && len(first) <= 3 && first[0] != '0' && len(next) == 3 && (i+1 != balance || next[0] == '0') && strings.Trim(first+next, "0123456789") == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // written is a line as it stands in the file.

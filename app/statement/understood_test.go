@@ -75,6 +75,16 @@ func TestNotUnderstood(t *testing.T) {
 		{"currency beside", "Loại tiền/Currency;;USD\n" + one + "01/11/2026;a;-100.00\n", "Line 1"},
 		{"currency in English", "Currency: US Dollar;;\n" + one + "01/11/2026;a;-100.00\n", "Line 1"},
 		{"currency between", one + "01/11/2026;a;-5\nTiền tệ: EUR;;\n01/11/2026;a;-5\n", "Line 3"},
+		{"currency behind an account", "Số tài khoản: 0123456789 - USD;;\n" + one + "01/11/2026;a;-5\n", "Line 1: it says that the file is in “Số tài khoản: 0123456789 - USD”"},
+		{"currency beside an account", "Số tài khoản:;0123456789;USD\n" + one + "01/11/2026;a;-5\n", "Line 1"},
+		{"currency of the account in the title", "SAO KÊ TÀI KHOẢN USD;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
+		{"currency of a balance", "Số dư đầu kỳ:;10,000.00 USD;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
+		{"currency of the next account", "Số tài khoản: 0123456789;;\n" + one + "01/11/2026;a;-5\nSố tài khoản: 0123456780;Loại tiền: USD;\n01/11/2026;a;-5\n", "Line 4"},
+		{"thousands without a label", "BẢNG KÊ (số tiền tính bằng nghìn đồng);;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
+		{"thousands in English", "Statement - Amounts in thousand VND;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
+		{"a multiple alone", "Bảng kê (triệu đồng);;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
+		{"a ledger in one row", "Ngày;Nội dung;Phát sinh Nợ;Phát sinh Có;Dư Nợ;Dư Có\n01/11/2026;a;5.000;;5.000;\n", "Line 1: column F"},
+		{"a ledger with its chart of accounts", "Ngày;Nội dung;TK đối ứng;Phát sinh Nợ;Phát sinh Có\n01/11/2026;a;131;5.000;\n", "Line 2: 131 is an account of a company’s own ledger"},
 		{"thousands", "Đơn vị: nghìn đồng;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"thousands in digits", "(ĐVT: 1.000 VND);;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"millions", "Đơn vị tính: Triệu VND;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
@@ -137,6 +147,14 @@ func TestUnderstood(t *testing.T) {
 		{"an account of few digits", "Số tài khoản: 12345;;;;\n" + two + rows, "1 IN 5 a acc 12345, 2 OUT 3 b acc 12345, 3 IN 4 c acc 12345"},
 		{"an account with letters", "Account No.: PMQ123456;;;;\n" + two + "01/11/2026;a;;5;105\n", "1 IN 5 a acc PMQ123456"},
 		{"an account in a title", "SAO KÊ TÀI KHOẢN 0123456789;;;;\n" + two + "01/11/2026;a;;5;105\n", "1 IN 5 a acc 0123456789"},
+		{"an account in a title between tables", "Sao kê tài khoản 0123456789;;;;\n" + two + "01/11/2026;a;;5;105\nChi tiết giao dịch TK 0123456780;;;;\n" + two + "02/11/2026;b;3;;102\n", "1 IN 5 a acc 0123456789, 2 OUT 3 b acc 0123456780"},
+		{"a help line between pages", "Số tài khoản: 0123456789;;;;\n" + two + "01/11/2026;a;;5;105\nMọi thắc mắc về tài khoản xin gọi 1900545413;;;;\n02/11/2026;b;3;;102\n", "1 IN 5 a acc 0123456789, 2 OUT 3 b acc 0123456789"},
+		{"names of companies and sums in words", "Tên tài khoản: CTY EUR VINA;;;;\nSố tài khoản: 0123456789;CONG TY USD;;;\nSố dư đầu kỳ: 100;;Năm nghìn đồng;;\n" + two + "01/11/2026;a;;5;105\n", "1 IN 5 a acc 0123456789"},
+		{"amounts cut at their commas", "Ngày,Nội dung,Nợ,Có,Kênh,Ghi chú\n01/11/2026,a,,1,000,000,,\n02/11/2026,b,2,500,000\n03/11/2026,c,,\"5,000\",,\n", "1 ! line, 2 ! line, 3 IN 5000 c"},
+		{
+			"an accountant's form", "SỔ TIỀN GỬI NGÂN HÀNG;;;;;;\nNgày;Diễn giải;TK đối ứng;Số tiền;;;Ghi chú\n;;;Thu (gửi vào);Chi (rút ra);Còn lại;\nA;B;C;1;2;3;D\n;Số dư đầu kỳ;;;;100;\n" +
+				"01/11/2026;a;131;5;;105;\n02/11/2026;b;331;;3;102;\n;Cộng số phát sinh trong kỳ;;5;3;;\n", "1 IN 5 a, 2 OUT 3 b",
+		},
 		{"a masked account", "Số TK: 0123xxx789;;;;\n" + two + "01/11/2026;a;;5;105\n", "1 IN 5 a acc 0123xxx789"},
 	} {
 		rows, err := tryRows(t, write(t, test.content), statement.Options{Zone: zone})

@@ -32,6 +32,9 @@ var companyLabels = []string{"don vi", "unit"}
 // value is what it says, empty where it says nothing; vnd tells whether that is
 // VND, one by one.
 func statedUnit(r record) (value string, vnd bool) {
+	if value := foreignBeside(r); value != "" {
+		return value, false
+	}
 	for i, c := range r.cells {
 		text := c.plain()
 		if c.number || len(text) > 500 {
@@ -39,6 +42,9 @@ func statedUnit(r record) (value string, vnd bool) {
 		}
 		for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(";|(\n", r) }) {
 			words, company, ok := cutUnitLabel(part)
+			if !ok {
+				words, ok = countedIn(wordsOf(part))
+			}
 			for next := i + 1; ok && words == "" && next < len(r.cells); next++ {
 				words = wordsOf(r.cells[next].plain())
 			}
@@ -48,6 +54,46 @@ func statedUnit(r record) (value string, vnd bool) {
 		}
 	}
 	return "", false
+}
+
+// countedIn gives the unit in words that say it without a label: "tính bằng nghìn
+// đồng", "amounts in thousand VND", or a multiple alone.
+func countedIn(words string) (unit string, ok bool) {
+	for _, label := range []string{" tinh bang ", " tinh theo ", " amounts in ", " amount in ", " figures in ", " expressed in "} {
+		if _, rest, found := strings.Cut(words, label); found {
+			if list := strings.Fields(rest); len(list) > 0 && onlyUnits(list[0]) {
+				return " " + rest, true
+			}
+		}
+	}
+	list := strings.Fields(words)
+	return words, len(list) > 1 && onlyUnits(words) && isMultiple(list[0]) && list[0][0] > '9'
+}
+
+// foreignBeside is what a line that names an account or a balance says of another
+// currency: "Số tài khoản: 0123456789 - USD". What names a holder or a company
+// says nothing.
+func foreignBeside(r record) string {
+	about := false
+	for _, c := range r.cells {
+		text := c.plain()
+		if c.number || text == "" || len(text) > 300 {
+			continue
+		}
+		words := wordsOf(text)
+		named := namesAccount(words) || beginsSum(text)
+		if (named || about && onlyUnits(cutNumbers(words))) && foreignUnit(words) && !hasAny(words, []string{"cong ty", "cty", "tnhh"}) {
+			return text
+		}
+		about = about || named
+	}
+	return ""
+}
+
+// cutNumbers leaves out the words that are numbers.
+func cutNumbers(words string) string {
+	list := slices.DeleteFunc(strings.Fields(words), func(w string) bool { return strings.Trim(w, "0123456789") == "" })
+	return strings.Join(list, " ")
 }
 
 // cutUnitLabel cuts the labels from the beginning of a text, "Loại tiền/Currency".
