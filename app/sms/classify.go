@@ -22,6 +22,7 @@ import (
 // for it with an amount, and no amount of a balance counts as another.
 func looksLikeMoney(text string) bool {
 	text = strings.ReplaceAll(text, "\n", " ")
+	text = balanceChange.ReplaceAllString(text, "ps")
 	rest := balanceWords.ReplaceAllString(text, " # ")
 	balance, account := rest != text, accountWords.MatchString(rest)
 	money := len(rest)
@@ -49,7 +50,9 @@ var (
 
 	// The words between a word and its number hold no digit, so that an
 	// account's number is never passed over to reach an amount.
-	balanceWords  = regexp.MustCompile(`(?:so\s?du|(?:\b|vnd)sd|\bbalance|\bavail)[^0-9]{0,30}?[+-]?\s?` + figure)
+	balanceWords = regexp.MustCompile(`(?:so\s?du|(?:\b|vnd)sd|\bbalance|\bavail)[^0-9]{0,30}?[+-]?\s?` + figure)
+	// A change of the balance is a movement, no balance.
+	balanceChange = regexp.MustCompile(`\b(?:thay doi|bien dong) so du\b`)
 	accountWords  = regexp.MustCompile(`(?:(?:tk|\b(?:tai khoan|account|acct?|a/c))[^0-9]{0,25}?|\bthe:?\s?)(?:[x*]{2,}[0-9]{2,}|[0-9][0-9x*]{3,})`)
 	movementWords = regexp.MustCompile(`\b(?:tang|giam|ghi co|ghi no|bao co|bao no|bi tru|duoc cong|phat sinh|thay doi|bien dong|da nhan|vua nhan|nhan duoc|` +
 		`da chuyen|vua chuyen|da rut|da nop|ps|gd|giao dich|credit|credited|debit|debited)\b[^0-9]{0,30}?` + figure)

@@ -63,6 +63,9 @@ var kinds = map[sms.Kind][]string{
 	},
 	// Money in shapes that aren't known, with whatever a payer may write in them.
 	sms.Unreadable: {
+		"TK 0123456789 thay doi so du +200.000VND. So du 500.000VND. ND: DH1",
+		"Bien dong so du TK 0121000000319: +200,000 VND, so du hien tai 500,000 VND - DH1",
+		"TK 0121000000319 bien dong so du -200,000, so du 500,000",
 		"OCB 11/06 09:03 TK 0068100000815007 (+) 1,200,000 VND N/dung: DH123 So du: 1,264,907 VND",
 		"13/06 13:59 TK 040xx4593 VND (-) 1.911.000 (GD:1.900.000,Thue/Phi: 11.000) ND: DH123 SD: 132.827",
 		"TK 2020100000830001 NGAY 04/06/18 11:10 SD DAU 4,156,080 TANG 3,068,000 SD CUOI 7,224,080 VND (DH123)",
