@@ -33,6 +33,7 @@ const (
 	fieldCurrency    field = "currency"
 	fieldCounterpart field = "counterpart"
 	fieldCharge      field = "charge"
+	fieldStatus      field = "status"
 	fieldIndex       field = "index"
 )
 
@@ -50,6 +51,7 @@ var headerWords = []struct {
 	words []string
 }{
 	{fieldCurrency, []string{"loai tien", "loai tien te", "tien te", "currency", "ccy", "=nguyen te"}},
+	{fieldStatus, []string{"trang thai", "tinh trang", "status"}},
 	{fieldBalance, []string{"so du", "balance", "sodu", "=con lai", "=ton"}},
 	{fieldCounterpart, []string{
 		"doi ung", "doi tac", "doi phuong", "thu huong", "nguoi huong", "nguoi nhan", "nguoi chuyen", "nguoi gui", "ben chuyen", "ben nhan",

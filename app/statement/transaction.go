@@ -2,6 +2,7 @@ package statement
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,10 +22,11 @@ func (r *Reader) row(l line, fault *app.FieldError) Row {
 	e.Content = oneLine(r.text(l, fieldContent))
 	e.Number = r.number(l)
 	e.Time, e.DateOnly = r.time(l), l.dated && !l.date.clock
-	var faults [5]*app.FieldError
+	var faults [6]*app.FieldError
 	faults[0], faults[1] = r.widthFault(l), fault
 	faults[2], faults[3] = r.money(l, e), r.currencyFault(l)
 	e.AccountNumber, faults[4] = r.accountNumber(l)
+	faults[5] = r.statusFault(l)
 	for _, f := range faults {
 		if f != nil {
 			e.Fault = f
@@ -107,6 +109,23 @@ func (r *Reader) currencyFault(l line) *app.FieldError {
 	}
 	named := app.CleanText(text, 20)
 	return &app.FieldError{Field: "currency", Text: app.Textf("is “%s”; only VND is recorded", "là “%s”; chỉ ghi nhận VND", named)}
+}
+
+// doneWords are what a status says of a transaction that moved money, folded.
+var doneWords = []string{
+	"thanh cong", "da thanh cong", "giao dich thanh cong", "hoan thanh", "da hoan thanh", "hoan tat", "da hoan tat", "da hach toan", "da ghi so",
+	"success", "successful", "succeeded", "completed", "complete", "done", "posted", "booked", "settled", "ok",
+}
+
+// statusFault is that of a row whose status isn't known to mean that money moved:
+// a payment that failed or that waits is none.
+func (r *Reader) statusFault(l line) *app.FieldError {
+	text := r.text(l, fieldStatus)
+	if text == "" || slices.Contains(doneWords, strings.TrimSpace(wordsOf(text))) {
+		return nil
+	}
+	named := app.CleanText(text, 40)
+	return &app.FieldError{Field: "status", Text: app.Textf("is “%s”, which may not be done", "là “%s”, có thể chưa hoàn thành", named)}
 }
 
 // maxExact is up to where a spreadsheet keeps every digit of a number: 15 of
