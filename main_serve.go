@@ -164,16 +164,29 @@ func parseCatchUp(text string) (time.Duration, error) {
 	return d, nil
 }
 
-func serve(c *cli.Context) error {
-	s, err := readSettings(c)
-	if err != nil {
-		return err
-	}
+// memoryLimit is from where on memory is collected harder, in bytes: four times
+// what baoco needs at saturation.
+const memoryLimit = 256 << 20
+
+// tuneMemory sets what the environment doesn't.
+func tuneMemory() {
 	if os.Getenv("GOGC") == "" {
 		// The live heap is a few megabytes: letting it grow to four times that
 		// before a collection saves a sixth of the CPU under load.
 		debug.SetGCPercent(300)
 	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		// Four times what strangers can have it hold would be too much.
+		debug.SetMemoryLimit(memoryLimit)
+	}
+}
+
+func serve(c *cli.Context) error {
+	s, err := readSettings(c)
+	if err != nil {
+		return err
+	}
+	tuneMemory()
 	ctx, stop := untilStopped(c.Context)
 	defer stop()
 	recent := web.NewRecentLog(newLogHandler(c.App.ErrWriter, s.jsonLog))

@@ -37,6 +37,7 @@ const (
 const (
 	maxManagementBody = 64 << 10
 	maxForm           = 64 << 10
+	maxOpenForm       = 8 << 10 // of pages for which nobody has to be signed in
 	maxInboundBody    = 1 << 20 // of calls with several transactions; see adapter.maxBody
 )
 
@@ -258,7 +259,11 @@ func (s *Server) dashboard(mux *http.ServeMux) {
 			byPath[p.path] = methods{}
 		}
 		e := endpoint{handle: protection.Handler(s.sessions.LoadAndSave(s.visiting(p, segmentsAbove(p.path)))).ServeHTTP}
-		if p.method == http.MethodPost {
+		switch {
+		case p.method != http.MethodPost:
+		case p.role == "":
+			e.maxBody = maxOpenForm
+		default:
 			e.maxBody = cmp.Or(ownForms[p.path], maxForm)
 		}
 		byPath[p.path][p.method] = e
