@@ -116,28 +116,35 @@ func ownAs(path string, other os.FileInfo) error {
 // turn lets the commands beside a busy server have their turn: SQLite's own
 // lock is won by whoever asks most often, which is always the server. A
 // command holds an exclusive lock on the key file while it writes; the server
-// waits for that lock to be free before each commit. It is advice only: who
-// waits too long goes on, and SQLite decides.
+// waits for that lock to be free before each commit. A command with more than
+// one commit leaves the server a turn between two of them, or a link of thousands
+// of waiting transactions would hold every call up until it is done. It is
+// advice only: who waits too long goes on, and SQLite decides.
 type turn struct {
 	file  *os.File
 	serve bool
+	ended time.Time // the last turn of a command
 }
 
-// How long the server waits for a command, and a command for another.
+// How long the server waits for a command, a command for another, and a command
+// for the server between two turns of its own: the server looks every
+// millisecond.
 const (
 	serverWaits  = 250 * time.Millisecond
 	commandWaits = 5 * time.Second
+	betweenTurns = 5 * time.Millisecond
 )
 
 func openTurn(keyPath string, serve bool) (*turn, error) {
 	f, err := os.Open(keyPath)
-	return &turn{f, serve}, err
+	return &turn{file: f, serve: serve}, err
 }
 
 // begin waits for the turn and end passes it on. The server only looks whether
 // somebody has it.
 func (t *turn) begin() {
 	if !t.serve {
+		time.Sleep(betweenTurns - time.Since(t.ended))
 		t.acquire(syscall.LOCK_EX, commandWaits)
 	} else if t.acquire(syscall.LOCK_SH, serverWaits) {
 		t.release()
@@ -147,6 +154,7 @@ func (t *turn) begin() {
 func (t *turn) end() {
 	if !t.serve {
 		t.release()
+		t.ended = time.Now()
 	}
 }
 
