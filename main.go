@@ -407,6 +407,13 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
 		return usagef("there is no flag %q. Did you mean %s? See %s --help", dashed(name), cli.SuggestFlag(c.Command.Flags, name, false), c.Command.HelpName)
 	}
+	if name, missing := strings.CutPrefix(err.Error(), "flag needs an argument: -"); missing {
+		return usagef("%s needs a value; see %s --help", dashed(name), c.Command.HelpName)
+	}
+	var value, name string
+	if n, _ := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s", &value, &name); n == 2 {
+		return usagef("%s can't be %q; see %s --help", dashed(strings.TrimSuffix(name, ":")), value, c.Command.HelpName)
+	}
 	return exitStatus{exitUsage, err}
 }
 

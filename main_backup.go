@@ -25,7 +25,7 @@ func backupCommand() *cli.Command {
 		Flags: adminFlags(
 			&cli.BoolFlag{Name: "force", Usage: "replace FILE"},
 			&cli.StringFlag{Name: "dir", Usage: "give the copy a dated name in `DIRECTORY`"},
-			&cli.IntFlag{Name: "keep", Usage: "keep the newest `N` copies of this database in the directory (default: all)"},
+			&cli.IntFlag{Name: "keep", Usage: "keep the newest `N` copies of this database in the directory", DefaultText: "all"},
 			&cli.BoolFlag{Name: "no-key", Usage: "leave the key out; without it the copy can't be restored"},
 		),
 		Action: databaseCommand(admin(backUp)),

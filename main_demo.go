@@ -354,7 +354,7 @@ and go out in the dashboard's delivery history. /ledger fails now and then, and 
   KEY=%[2]s
   curl -H "Authorization: Bearer $KEY" %[1]s/api/v1/transactions
   curl -H "Authorization: Bearer $KEY" %[1]s/api/v1/webhooks/history
-  curl -H "Authorization: Bearer $KEY" %[1]s/api/v1/analytics/period?range=weekly
+  curl -H "Authorization: Bearer $KEY" '%[1]s/api/v1/analytics/period?range=weekly'
   curl -X POST -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -d '{"gateway":"ACB","accountNumber":"19354957","transferType":"IN","transferAmount":75000,"transactionNumber":"FT1","content":"DH77"}' %[1]s/api/v1/transactions
   curl -X POST -H "Authorization: Bearer $KEY" %[1]s/api/v1/webhooks/1/test`, d.base, d.apiKey)
 	return nil

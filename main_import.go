@@ -14,6 +14,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/statement"
+	"baoco/web"
 
 	"github.com/urfave/cli/v2"
 )
@@ -273,7 +274,7 @@ func rejection(outcome app.Outcome, e app.Incoming) string {
 	case app.OutcomeConflict:
 		return "id was recorded with another amount, direction or account"
 	}
-	return e.Fault.Field + " " + e.Fault.Text.EN
+	return web.FieldName(e.Fault.Field).EN + " " + e.Fault.Text.EN
 }
 
 func (r imported) print(w io.Writer) {

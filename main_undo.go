@@ -92,11 +92,18 @@ func undoImport(c *cli.Context, s *session) error {
 	if v.DryRun {
 		return output(c, v, func(w io.Writer) { v.print(w, "Would be removed") })
 	}
-	v.print(c.App.ErrWriter, "To be removed")
+	again := !u.File.UndoneAt.IsZero() && v.InCount+v.OutCount == 0
+	if !again {
+		v.print(c.App.ErrWriter, "To be removed")
+	}
 	if err := s.service.UndoImport(c.Context, s.account, id, s.now); err != nil {
 		return fmt.Errorf("%w; run it again to go on", err)
 	}
 	return output(c, v, func(w io.Writer) {
+		if again {
+			fmt.Fprintf(w, "Import %d was taken back already, at %s.\n", id, app.FormatTime(u.File.UndoneAt, s.service.Zone()))
+			return
+		}
 		fmt.Fprintf(w, "Import %d is taken back: %s removed. The file can be imported again.\n", id, counted(v.InCount+v.OutCount, "transaction is", "transactions are"))
 	})
 }

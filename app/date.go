@@ -21,13 +21,22 @@ const (
 
 // Text says it, with the date as the subject.
 func (f DateFlaw) Text() Text {
+	fault := f.fault()
+	if fault == (Text{}) {
+		return Text{}
+	}
+	return Text{"the date " + fault.EN, "ngày giờ " + fault.VI}
+}
+
+// fault says it of a date that was named before.
+func (f DateFlaw) fault() Text {
 	switch f {
 	case DateMissing:
-		return Text{"the date is missing", "thiếu ngày giờ"}
+		return Text{"is missing", "bị thiếu"}
 	case DateImpossible:
-		return Text{"the date does not exist or is in an unknown format", "ngày giờ không có thật hoặc sai định dạng"}
+		return Text{"does not exist or is in an unknown format", "không có thật hoặc sai định dạng"}
 	case DateAhead:
-		return Text{"the date is more than a day in the future", "ngày giờ muộn hơn hiện tại quá một ngày"}
+		return Text{"is more than a day in the future", "muộn hơn hiện tại quá một ngày"}
 	}
 	return Text{}
 }

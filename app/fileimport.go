@@ -71,8 +71,9 @@ func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recor
 	}
 	for n := range rows {
 		i.identify(&rows[n])
-		if e := &rows[n]; e.Fault == nil && e.dateFlaw(now) != "" {
-			e.Fault = &FieldError{Field: "transactionDate", Text: Text{EN: "is missing or impossible", VI: "bị thiếu hoặc không thể có"}}
+		e := &rows[n]
+		if flaw := e.dateFlaw(now); flaw != "" && e.Fault == nil {
+			e.Fault = &FieldError{Field: "transactionDate", Text: flaw.fault()}
 		}
 	}
 	i.service.normalize(&call)

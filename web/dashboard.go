@@ -240,7 +240,7 @@ func (s *Server) pageError(v *visit, err error) {
 		RequestID string
 	}{status, e.Text.In(v.lang), nil, requestID(v.Request)}
 	for _, f := range e.Fields {
-		data.Fields = append(data.Fields, fieldName(f.Field).In(v.lang)+" "+f.Text.In(v.lang)+".")
+		data.Fields = append(data.Fields, FieldName(f.Field).In(v.lang)+" "+f.Text.In(v.lang)+".")
 	}
 	title := app.Text{EN: "Something went wrong", VI: "Chưa thực hiện được"}
 	if err := s.render(v, status, "error", "", title, data); err != nil {

@@ -188,7 +188,7 @@ func (v view) LinkWords(i app.InboundElement) string {
 
 // Faulty says what of an element is wrong.
 func (v view) Faulty(i app.Incoming) string {
-	name := fieldName(i.Fault.Field).In(v.Lang)
+	name := FieldName(i.Fault.Field).In(v.Lang)
 	switch i.Fault.Field {
 	case "id": // in a form it is something else
 		name = "ID"

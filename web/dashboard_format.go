@@ -228,7 +228,7 @@ func fieldProblems(err error, lang app.Lang) string {
 	}
 	var parts []string
 	for _, f := range e.Fields {
-		parts = append(parts, fieldName(f.Field).In(lang)+" "+f.Text.In(lang)+".")
+		parts = append(parts, FieldName(f.Field).In(lang)+" "+f.Text.In(lang)+".")
 	}
 	return strings.Join(parts, " ")
 }
@@ -294,7 +294,8 @@ var fieldNames = map[string]app.Text{
 	"kind":             {EN: "Alert type", VI: "Loại cảnh báo"},
 }
 
-func fieldName(field string) app.Text {
+// FieldName is what people call a field of a call, a form or a statement.
+func FieldName(field string) app.Text {
 	if name, known := fieldNames[field]; known {
 		return name
 	}

@@ -280,7 +280,7 @@ func importRejection(outcome app.Outcome, e app.Incoming) app.Text {
 	case outcome == app.OutcomeUnassigned:
 		return app.Textf("Bank account %s %s is not linked.", "Tài khoản ngân hàng %s %s chưa liên kết.", e.Gateway, e.AccountNumber)
 	}
-	name := fieldName(e.Fault.Field)
+	name := FieldName(e.Fault.Field)
 	return app.Text{EN: name.EN + " " + e.Fault.Text.EN + ".", VI: name.VI + " " + e.Fault.Text.VI + "."}
 }
 

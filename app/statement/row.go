@@ -95,7 +95,7 @@ func (r *Reader) withoutMoney(l line) (Row, bool, error) {
 			return Row{}, false, nil
 		case oneColumn && !r.moneyMapped():
 			return Row{}, false, refusedAt(l.line, "it has a date and no amount in %s; the amounts of some rows are in a column that is not understood",
-				"dòng có ngày nhưng không có số tiền ở %s; số tiền của một số dòng nằm ở cột không hiểu được", r.moneyColumns())
+				"dòng này có ngày nhưng không có số tiền ở %s; có thể số tiền của một số dòng nằm ở cột khác mà baoco không đọc được", r.moneyColumns())
 		case zeros:
 			r.skip(l.line, skipZero)
 			return Row{}, false, nil
@@ -149,7 +149,7 @@ func (r *Reader) readText(rec record) error {
 		}
 	}
 	if directions >= 2 {
-		return refusedAt(rec.line, "it names columns of debits and credits, and is no header that is understood", "dòng nêu các cột nợ và có nhưng không phải tiêu đề hiểu được")
+		return refusedAt(rec.line, "it looks like a header with debit and credit, but can not be read as one", "dòng này giống dòng tiêu đề có cột Nợ và Có nhưng không đọc được")
 	}
 	return r.note(rec)
 }

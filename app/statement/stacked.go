@@ -144,7 +144,7 @@ func (n headerName) is(where string) bool {
 // Why a column of money isn't understood.
 var (
 	columnContradicts = app.Text{EN: "its names contradict each other", VI: "các tên của cột mâu thuẫn nhau"}
-	columnDirection   = app.Text{EN: "it is not understood which way its money goes", VI: "không hiểu tiền trong cột đi chiều nào"}
+	columnDirection   = app.Text{EN: "nothing says whether its money came in or went out", VI: "không có gì cho biết tiền trong cột này là vào hay ra"}
 	columnForeign     = app.Text{EN: "it is in another currency than VND", VI: "cột này không phải VND"}
 	columnMultiple    = app.Text{EN: "it is in a multiple of VND", VI: "cột này tính theo bội số của VND (nghìn, triệu…)"}
 	columnTwice       = app.Text{EN: "another column is of the same kind", VI: "có một cột khác cùng loại"}

@@ -273,7 +273,8 @@ func (r *Reader) readUnit(line record) error {
 	if r.vnd = r.vnd || vnd; vnd {
 		return nil
 	}
-	return refusedAt(line.line, "it says that the file is in “%s”; only VND is recorded, one by one", "dòng này cho biết tệp tính bằng “%s”; chỉ ghi nhận VND, từng đồng một", value)
+	return refusedAt(line.line, "it says “%s”, but only amounts in VND are recorded, not in another currency nor in thousands",
+		"dòng này ghi “%s” nhưng chỉ ghi nhận số tiền bằng đồng (VND), không nhận ngoại tệ hay đơn vị nghìn, triệu", app.CleanText(value, 60))
 }
 
 // Layout tells what was found out before the first row.

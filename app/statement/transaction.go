@@ -22,6 +22,9 @@ func (r *Reader) row(l line, fault *app.FieldError) Row {
 	e.Content = oneLine(r.text(l, fieldContent))
 	e.Number = r.number(l)
 	e.Time, e.DateOnly = r.time(l), l.dated && !l.date.clock
+	if e.Time.IsZero() && r.text(l, fieldDate)+r.text(l, fieldPosting) != "" {
+		e.DateFlaw = app.DateImpossible
+	}
 	var faults [6]*app.FieldError
 	faults[0], faults[1] = r.widthFault(l), fault
 	faults[2], faults[3] = r.money(l, e), r.currencyFault(l)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// In what a file counts. Only VND are recorded, one by one: a file of another
+// In what a file counts. Only whole VND are recorded: a file of another
 // currency, or of thousands of VND, is refused.
 
 // foreignWords name other currencies, folded.
@@ -29,8 +29,8 @@ var unitLabels = []string{
 var companyLabels = []string{"don vi", "unit"}
 
 // statedUnit looks in a line outside the table for the unit that it counts in.
-// value is what it says, empty where it says nothing; vnd tells whether that is
-// VND, one by one.
+// value is the text that says it, empty where none does; vnd tells whether that
+// is VND, and no multiple of it.
 func statedUnit(r record) (value string, vnd bool) {
 	if value := foreignBeside(r); value != "" {
 		return value, false
@@ -46,10 +46,11 @@ func statedUnit(r record) (value string, vnd bool) {
 				words, ok = countedIn(wordsOf(part))
 			}
 			for next := i + 1; ok && words == "" && next < len(r.cells); next++ {
-				words = wordsOf(r.cells[next].plain())
+				part = r.cells[next].plain()
+				words = wordsOf(part)
 			}
 			if ok && words != "" && (!company || onlyUnits(words)) {
-				return strings.TrimSpace(words), isVND(words)
+				return strings.TrimSpace(part), isVND(words)
 			}
 		}
 	}
