@@ -75,7 +75,7 @@ func TestNotUnderstood(t *testing.T) {
 		{"currency beside", "Loại tiền/Currency;;USD\n" + one + "01/11/2026;a;-100.00\n", "Line 1: it says “USD”"},
 		{"currency in English", "Currency: US Dollar;;\n" + one + "01/11/2026;a;-100.00\n", "Line 1"},
 		{"currency between", one + "01/11/2026;a;-5\nTiền tệ: EUR;;\n01/11/2026;a;-5\n", "Line 3"},
-		{"currency behind an account", "Số tài khoản: 0123456789 - USD;;\n" + one + "01/11/2026;a;-5\n", "Line 1: it says that the file is in “Số tài khoản: 0123456789 - USD”"},
+		{"currency behind an account", "Số tài khoản: 0123456789 - USD;;\n" + one + "01/11/2026;a;-5\n", "Line 1: it says “Số tài khoản: 0123456789 - USD”, but only amounts in VND"},
 		{"currency beside an account", "Số tài khoản:;0123456789;USD\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"currency of the account in the title", "SAO KÊ TÀI KHOẢN USD;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"currency of a balance", "Số dư đầu kỳ:;10,000.00 USD;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
