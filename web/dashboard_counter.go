@@ -31,9 +31,18 @@ type counterCard struct {
 	Say string // aloud; empty: it is no news any more
 }
 
-// spokenFor is how long after it was recorded money is announced: after an
-// outage the counter shows what it missed, and doesn't read it all out.
-const spokenFor = 2 * time.Minute
+// Money is announced for as long as it is news: not what a screen missed while
+// it was away, nor an old transfer that is recorded only now, of a statement or
+// of a provider's list, which a cashier would take for the next customer's.
+const (
+	spokenFor    = 2 * time.Minute  // after it was recorded
+	spokenWithin = 30 * time.Minute // of the transfer, where its time is known: providers may be late
+)
+
+// isNews tells whether money on a counter is announced at now.
+func isNews(t app.Transaction, now time.Time) bool {
+	return now.Sub(t.CreatedAt) < spokenFor && (t.DateOnly || now.Sub(t.Time) < spokenWithin)
+}
 
 func (s *Server) counterCards(v *visit, link app.CounterLink, sinceID *int64, now time.Time) ([]counterCard, error) {
 	list, err := s.service.CounterTransactions(v.Context(), link, sinceID, now)
@@ -41,7 +50,7 @@ func (s *Server) counterCards(v *visit, link app.CounterLink, sinceID *int64, no
 	cards := make([]counterCard, len(list))
 	for i, t := range list {
 		cards[i] = counterCard{view: w, Transaction: t}
-		if now.Sub(t.CreatedAt) < spokenFor {
+		if isNews(t, now) {
 			cards[i].Say = app.Announcement(t.Amount).In(v.lang)
 		}
 	}

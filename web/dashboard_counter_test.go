@@ -237,6 +237,31 @@ func TestCounterLive(t *testing.T) {
 	nobody.get("/live/counter/"+token+"?since=-1").wantStatus(t, http.StatusUnprocessableEntity)
 }
 
+// A transfer of hours ago that is recorded now is shown, and not announced as if
+// somebody had just paid.
+func TestCounterAnnouncesNews(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.link("ACB", "19354957")
+	native := w.native()
+	l := w.browser().listen("/live/counter/"+w.counterLink(1, app.CounterLinkCreate{})+"?since=0", "Accept-Language", "vi")
+	ago := func(d time.Duration) string { return app.FormatTime(time.Now().Add(-d), w.service.Zone()) }
+	for i, x := range []struct {
+		date string
+		says string
+	}{
+		{ago(29 * time.Minute), "Đã nhận năm nghìn đồng"},
+		{ago(31 * time.Minute), ""},
+		{ago(23 * time.Hour), ""},
+		{w.today()[:len(time.DateOnly)], "Đã nhận năm nghìn đồng"},
+	} {
+		w.names(recorded, native, transfer{id: fmt.Sprint(i), number: fmt.Sprint(i), account: "19354957", amount: 5000, date: x.date})
+		if said := saying.FindStringSubmatch(l.next("money").data); said == nil || said[1] != x.says {
+			t.Errorf("dated %s: %q, want %q", x.date, said, x.says)
+		}
+	}
+}
+
 // More than one event's worth of news comes whole.
 func TestCounterManyAtOnce(t *testing.T) {
 	t.Parallel()
