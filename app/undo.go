@@ -12,6 +12,7 @@ type ImportedFile struct {
 	At       time.Time
 	In, Out  Amounts   // of what was recorded, taken back or not
 	UndoneAt time.Time // zero: it wasn't taken back
+	Kept     int64     // transactions that stay although it was taken back
 }
 
 // Undoing is what taking back an import removes, and what stays.

@@ -41,12 +41,13 @@ func (r *recorder) closeImport(first int, recording *app.Recording) error {
 		in.Count, in.Total, out.Count, out.Total, r.call.Import)
 }
 
-const importColumns = `id, file, in_count, in_amount, out_count, out_amount, imported_at, undone_at`
+const importColumns = `id, file, in_count, in_amount, out_count, out_amount, imported_at, undone_at,
+	iif(undone_at IS NULL, 0, (SELECT count(*) FROM transactions t INDEXED BY transactions_import WHERE t.import_id = imports.id))`
 
 func scanImport(row scanner) (app.ImportedFile, error) {
 	var f app.ImportedFile
 	var at, undone sql.NullInt64
-	err := row.Scan(&f.ID, &f.File, &f.In.Count, &f.In.Total, &f.Out.Count, &f.Out.Total, &at, &undone)
+	err := row.Scan(&f.ID, &f.File, &f.In.Count, &f.In.Total, &f.Out.Count, &f.Out.Total, &at, &undone, &f.Kept)
 	f.At, f.UndoneAt = fromSeconds(at), fromSeconds(undone)
 	return f, err
 }

@@ -177,11 +177,17 @@ func TestImportTenancyAndRoles(t *testing.T) {
 	w.wantTransactions(1)
 	// The owner takes it back, and is asked before.
 	owner.get("/transactions/import").shows(t, "<bdi>mine.csv", `href="/transactions/import/1/undo"`)
-	owner.get("/transactions/import/1/undo").shows(t, "Undo the import of", "+11,000\u00a0₫ money in", "2026-11-01 00:00:00", `action="/transactions/import/1/undo"`)
+	owner.get("/transactions/import/1/undo").shows(t, "Undo the import of", "+11,000\u00a0₫ money in", "Dated 01 Nov 2026 to 01 Nov 2026", `action="/transactions/import/1/undo"`)
 	w.wantTransactions(1)
 	if a := owner.post("/transactions/import/1/undo"); a.status != http.StatusSeeOther {
 		t.Errorf("%d\n%s", a.status, a.body)
 	}
 	w.wantTransactions(0)
-	owner.get("/transactions/import").shows(t, "Transactions removed: 1.", "Undone")
+	owner.get("/transactions/import").shows(t, "transactions removed: 1, kept: 0.", "Undone ·")
+	// What the shop was told of stays, and the page doesn't say otherwise.
+	w.webhook("https://shop.example.vn/baoco", app.WebhookAll)
+	owner.upload("/transactions/import", "mine.csv", mine, "notify", "1", "sum", owner.upload("/transactions/import", "mine.csv", mine).sum(t))
+	owner.post("/transactions/import/2/undo")
+	w.wantTransactions(1)
+	owner.get("/transactions/import").shows(t, "transactions removed: 0, kept: 1.", "Undone, but these stay: 1 transaction ·")
 }

@@ -26,7 +26,7 @@ func (s *Server) undoImportPage(v *visit) error {
 	address := "/transactions/import/" + strconv.FormatInt(u.File.ID, 10) + "/undo"
 	texts := []string{w.T("To be removed: ", "Sẽ xoá: ") + w.Sum(app.In, u.In) + ", " + w.Sum(app.Out, u.Out) + "."}
 	if !u.First.IsZero() {
-		texts = append(texts, w.T("Dated ", "Ngày giao dịch từ ")+app.FormatTime(u.First, v.zone)+w.T(" to ", " đến ")+app.FormatTime(u.Last, v.zone)+".")
+		texts = append(texts, w.T("Dated ", "Ngày giao dịch từ ")+w.Date(app.DayOf(u.First, v.zone))+w.T(" to ", " đến ")+w.Date(app.DayOf(u.Last, v.zone))+".")
 	}
 	if u.ToldCount > 0 {
 		texts = append(texts, w.T("They stay because your shop was notified, or may be: ", "Giữ lại vì đã hoặc đang báo cho cửa hàng: ")+w.kept(u.Told, u.ToldCount)+".")
@@ -63,5 +63,6 @@ func (s *Server) undoImport(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.redirect(v, "/transactions/import", app.Textf("The import of “%s” is undone. Transactions removed: %d.", "Đã hoàn tác nhập tệp “%s”. Số giao dịch đã xoá: %d.", u.File.File, u.In.Count+u.Out.Count))
+	return s.redirect(v, "/transactions/import", app.Textf("Import of “%s”: transactions removed: %d, kept: %d.", "Hoàn tác nhập tệp “%s”: đã xoá %d giao dịch, giữ lại %d giao dịch.",
+		u.File.File, u.In.Count+u.Out.Count, u.ToldCount+u.NamedCount))
 }
