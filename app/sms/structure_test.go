@@ -60,6 +60,7 @@ func TestStructureInDoubt(t *testing.T) {
 		"sign against word":            "TK 0123456789 giam +500,000VND" + rest,
 		"two times":                    amount + " ngay 08/10/2025" + rest,
 		"no balance":                   amount + " luc 10:20 09/10/2025. ND: DH123",
+		"no balance nor content":       amount + " luc 10:20 09/10/2025",
 		"no account":                   "+500,000VND" + rest,
 		"two digits of an account":     "TK xxx89 +500,000VND" + rest,
 		"a balance with cents":         amount + " luc 10:20 09/10/2025. SD: 1,000,000.50. ND: DH123",
@@ -106,7 +107,7 @@ func TestStructureContentIsOnlyContent(t *testing.T) {
 func TestStructureBank(t *testing.T) {
 	const rest = "TK 0123456789 +500,000VND luc 10:20 09/10/2025. SD: 1,000,000VND. ND: DH123"
 	for _, test := range []struct{ sender, text, bank string }{
-		{"VPBank", rest, "VPB"}, {"0912345678", rest, ""}, {"", rest, ""}, {"VPBаnk", rest, ""}, // with a Cyrillic а
+		{"VPBank", rest, "VPB"}, {"0912345678", rest, ""}, {"", rest, ""}, {"VPBаnk", rest, ""}, {"VPBankа", rest, ""}, // with a Cyrillic а
 		{"0912345678", "VPBank: " + rest, "VPB"}, {"MB", rest, "MBB"},
 	} {
 		m, kind, fault := sms.Read(sms.Message{Sender: test.sender, Text: test.text, ReceivedAt: received}, zone)
