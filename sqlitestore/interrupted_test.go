@@ -2,10 +2,12 @@ package sqlitestore_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -223,6 +225,7 @@ func TestInterruptedNewKey(t *testing.T) {
 func TestNewKeyDestroysNothing(t *testing.T) {
 	ctx := context.Background()
 	db := sealed(t, "https://old.vn")
+	secret := bearerOf(t, db)
 	moved := db + ".key.old-20260101T000000Z"
 	must(t, os.Rename(db+".key", moved))
 	checks, err := sqlitestore.Examine(ctx, db, sqlitestore.Examination{Now: time.Now()})
@@ -244,6 +247,11 @@ func TestNewKeyDestroysNothing(t *testing.T) {
 	if len(r.Lost) != 1 {
 		t.Errorf("%+v", r)
 	}
+	s := open(t, db, true)
+	if src, named, err := s.SourceByBearer(ctx, sha256.Sum256([]byte(secret))); err != nil || named {
+		t.Errorf("the secret that was dropped names %+v, %v", src, err)
+	}
+	must(t, s.Close())
 	kept, err := filepath.Glob(db + ".before-new-key-*Z")
 	must(t, err)
 	if len(kept) != 1 || r.Copy != kept[0] {
@@ -252,6 +260,41 @@ func TestNewKeyDestroysNothing(t *testing.T) {
 	copyTo(t, found, kept[0]+".key")
 	if got := opensWhole(t, kept[0]); got != "https://old.vn" {
 		t.Errorf("the copy holds %s", got)
+	}
+}
+
+// bearerOf is the Bearer secret of the one source, by which its calls name it.
+func bearerOf(t *testing.T, db string) string {
+	t.Helper()
+	s := open(t, db, true)
+	defer s.Close()
+	sources, err := s.Sources(t.Context(), 1)
+	must(t, err)
+	if _, named, err := s.SourceByBearer(t.Context(), sha256.Sum256([]byte(sources[0].Secret))); err != nil || !named {
+		t.Fatalf("its secret names no source: %v", err)
+	}
+	return sources[0].Secret
+}
+
+// A new key that an earlier run left, and that opens nothing here, is in nobody's
+// way and is not lost: it may be that of another state of the database.
+func TestNewKeyOfAnotherState(t *testing.T) {
+	db, other := sealed(t, "https://old.vn"), sealed(t, "https://new.vn")
+	left, err := os.ReadFile(other + ".key")
+	must(t, err)
+	must(t, os.WriteFile(db+".key.next", left, 0o600))
+	_, err = sqlitestore.ReplaceKey(t.Context(), db, time.Now())
+	must(t, err)
+	if got := opensWhole(t, db); got != "https://old.vn" {
+		t.Errorf("holds %s", got)
+	}
+	aside, err := filepath.Glob(db + ".key.old-*")
+	must(t, err)
+	if !slices.ContainsFunc(aside, func(name string) bool {
+		text, err := os.ReadFile(name)
+		return err == nil && string(text) == string(left)
+	}) {
+		t.Errorf("the key that was left is in none of %v", aside)
 	}
 }
 

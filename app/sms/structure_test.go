@@ -81,6 +81,9 @@ func TestStructureInDoubt(t *testing.T) {
 			t.Errorf("%s: %q reads %q", name, text, got)
 		}
 	}
+	if got := read("0912345678", "TK XYZ 0123456789 +500,000VND"+rest); got != "unreadable text" {
+		t.Errorf("no bank named: reads %q", got)
+	}
 }
 
 // Whatever a payer writes changes none of what the bank says.
