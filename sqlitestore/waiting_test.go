@@ -3,6 +3,7 @@ package sqlitestore_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 	"time"
 
@@ -226,6 +227,23 @@ func TestLinkPassesByOthers(t *testing.T) {
 	}
 	if n := h.count(`inbound_items WHERE state = 'unassigned'`); n != several {
 		t.Errorf("%d wait", n)
+	}
+}
+
+// What a link that was cut off has left waits for its bank account, and for no
+// other of the same number that is linked meanwhile.
+func TestLinkLeavesTheRestOfAnother(t *testing.T) {
+	h := newHistory(t, create(t), 1)
+	defer h.store.Close()
+	h.record(h.elements(several, "999"))
+	b := h.cutLink(app.NotifyNone)
+	r, err := h.service.LinkBankAccount(t.Context(), 1, app.BankAccountLink{Bank: "VCB", AccountNumber: "999", AccountName: "B"}, h.now)
+	if err != nil || r.Recorded != 0 {
+		t.Errorf("%d recorded on another bank's account, %v", r.Recorded, err)
+	}
+	h.finish()
+	if got := peek(t, h.store.Path(), `SELECT count(*) FROM transactions WHERE bank_account_id = `+strconv.FormatInt(b.ID, 10))[0][0]; got != int64(several) {
+		t.Errorf("%v recorded, want %d", got, several)
 	}
 }
 

@@ -81,7 +81,7 @@ func TestStructureInDoubt(t *testing.T) {
 			t.Errorf("%s: %q reads %q", name, text, got)
 		}
 	}
-	if got := read("0912345678", "TK XYZ 0123456789 +500,000VND"+rest); got != "unreadable text" {
+	if got := read("0912345678", "TK KLM 0123456789 +500,000VND"+rest); got != "unreadable text" {
 		t.Errorf("no bank named: reads %q", got)
 	}
 }
