@@ -72,9 +72,9 @@ func (c *streamCounts) give(h streamHolder) {
 var errRevoked = errors.New("the visitor may not see this any more")
 
 // stillMay gives errRevoked once the visitor has signed out, was removed or has
-// another role. It asks the storage and not the request, which holds the session
-// as it was when the request came; another error says that the storage doesn't
-// answer.
+// another role, each of which ends their sessions. It asks the storage and not
+// the request, which holds the session as it was when the request came; another
+// error says that the storage doesn't answer.
 func (s *Server) stillMay(v *visit) error {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
@@ -83,7 +83,7 @@ func (s *Server) stillMay(v *visit) error {
 		return err
 	}
 	u, err := s.signedIn(ctx)
-	if err == nil && (u.ID != v.user.ID || u.Role != v.user.Role) {
+	if err == nil && u.ID != v.user.ID {
 		return errRevoked
 	}
 	return err
