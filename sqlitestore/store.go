@@ -25,9 +25,8 @@
 // that is or was replaced (newkey.go); F.to-restore-<time> is a backup on its
 // way into F (restore.go), and F.before-restore-<time> what it took the place
 // of. F.before-schema-<version> is F as it was before it got that schema
-// (migrate.go).
-// of. F.taken-<time> is what a server saved whose files were taken away
-// (openfiles.go).
+// (migrate.go). F.taken-<time> is what a server saved whose files were taken
+// away (openfiles.go).
 package sqlitestore
 
 import (
