@@ -122,16 +122,17 @@ var (
 		fieldDebit:  {"co", "credit", "thu", "vao", "gui", "in", "deposit", "deposits", "cr"},
 		fieldCredit: {"no", "debit", "chi", "ra", "rut", "out", "withdrawal", "withdrawals", "dr"},
 	}
-	amountWords    = []string{"so tien", "amount", "phat sinh", "ps", "tien", "money"}
-	notMoneyWords  = []string{"tai khoan", "tk", "account", "ngan hang", "bank", "ten", "name"}
-	availableWords = []string{"kha dung", "available"}
+	amountWords   = []string{"so tien", "amount", "phat sinh", "ps", "tien", "money"}
+	notMoneyWords = []string{"tai khoan", "tk", "account", "ngan hang", "bank", "ten", "name"}
+	otherBalances = []string{"kha dung", "available", "truoc", "before", "previous"}
 )
 
 // narrowed looks again at a column of money: "Số tiền ghi nợ/có" holds both and
-// "Tài khoản ghi nợ" none. An available balance doesn't follow from the rows.
+// "Tài khoản ghi nợ" none. A balance that is available, or
+// before the row, doesn't follow from the rows.
 func narrowed(f field, words string) field {
 	switch {
-	case f == fieldBalance && hasAny(words, availableWords):
+	case f == fieldBalance && hasAny(words, otherBalances):
 		return ""
 	case f != fieldDebit && f != fieldCredit:
 		return f

@@ -2,6 +2,7 @@ package statement
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"baoco/app"
@@ -73,20 +74,41 @@ func (r *Reader) follow(l line, row Row) error {
 // "Chi") are the same to both.
 func (r *Reader) companyLedger(l line) error {
 	text := r.text(l, fieldCounterpart)
-	if len(text) < 3 || len(text) > 5 || strings.Trim(text, "0123456789") != "" || r.moneyMapped() {
+	if len(text) < 3 || len(text) > 5 || strings.Trim(text, "0123456789") != "" || !r.hasSides() {
 		return nil
 	}
-	for _, f := range []field{fieldDebit, fieldCredit} {
-		if i := r.header.columns.of(f); i >= 0 && i < len(r.header.names) && hasAny(wordsOf(r.header.names[i]), ledgerWords) {
-			return refusedAt(l.line, "%s is an account of a company’s own ledger, where debit is money in; import the statement of the bank, or name the columns with --map",
-				"%s là tài khoản trong sổ kế toán của công ty, ở đó Nợ là tiền vào; hãy nhập sao kê của ngân hàng, hoặc chỉ định cột bằng --map", text)
+	return errLedger(l.line, text)
+}
+
+// ledgerTitle refuses a line above the table that names it a company's own ledger.
+func (r *Reader) ledgerTitle(rec record) error {
+	for _, text := range texts(rec) {
+		if len(text) < 200 && hasAny(wordsOf(text), ledgerTitles) && r.hasSides() {
+			return errLedger(rec.line, text)
 		}
 	}
 	return nil
 }
 
-// ledgerWords name the sides of an account, folded.
-var ledgerWords = []string{"no", "co", "debit", "credit"}
+func errLedger(line int, named string) error {
+	return refusedAt(line, "“%s” is of a company’s own ledger, where debit is money in; import the statement of the bank, or name the columns with --map",
+		"“%s” là của sổ kế toán công ty, ở đó Nợ là tiền vào; hãy nhập sao kê của ngân hàng, hoặc chỉ định cột bằng --map", named)
+}
+
+// hasSides tells whether the columns of money are named by the sides of an
+// account, and not by a person.
+func (r *Reader) hasSides() bool {
+	return !r.moneyMapped() && slices.ContainsFunc([]field{fieldDebit, fieldCredit}, func(f field) bool {
+		i := r.header.columns.of(f)
+		return i >= 0 && i < len(r.header.names) && hasAny(wordsOf(r.header.names[i]), ledgerWords)
+	})
+}
+
+// ledgerWords name the sides of an account, ledgerTitles a company's ledger, folded.
+var (
+	ledgerWords  = []string{"no", "co", "debit", "credit"}
+	ledgerTitles = []string{"so cai", "so chi tiet tai khoan", "so chi tiet cac tai khoan", "so chi tiet tk", "so ke toan", "nhat ky chung", "general ledger"}
+)
 
 // moneyKnown tells whether amount and direction could be read.
 func (row Row) moneyKnown() bool {

@@ -248,7 +248,7 @@ func (r *Reader) readAbove(above []record) error {
 			}
 			r.account = number
 		}
-		if err := r.readUnit(line); err != nil {
+		if err := errors.Join(r.ledgerTitle(line), r.readUnit(line)); err != nil {
 			return err
 		}
 		if err := r.note(line); err != nil {

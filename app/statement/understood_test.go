@@ -85,7 +85,8 @@ func TestNotUnderstood(t *testing.T) {
 		{"thousands in English", "Statement - Amounts in thousand VND;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"a multiple alone", "Bảng kê (triệu đồng);;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"a ledger in one row", "Ngày;Nội dung;Phát sinh Nợ;Phát sinh Có;Dư Nợ;Dư Có\n01/11/2026;a;5.000;;5.000;\n", "Line 1: column F"},
-		{"a ledger with its chart of accounts", "Ngày;Nội dung;TK đối ứng;Phát sinh Nợ;Phát sinh Có\n01/11/2026;a;131;5.000;\n", "Line 2: 131 is an account of a company’s own ledger"},
+		{"a ledger with its chart of accounts", "Ngày;Nội dung;TK đối ứng;Phát sinh Nợ;Phát sinh Có\n01/11/2026;a;131;5.000;\n", "Line 2: “131” is of a company’s own ledger"},
+		{"a ledger by its title", "SỔ CHI TIẾT TÀI KHOẢN 112;;;\nNgày;Diễn giải;Nợ;Có\n01/11/2026;a;5.000;\n", "Line 1: “SỔ CHI TIẾT TÀI KHOẢN 112”"},
 		{"thousands", "Đơn vị: nghìn đồng;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"thousands in digits", "(ĐVT: 1.000 VND);;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"millions", "Đơn vị tính: Triệu VND;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
@@ -158,6 +159,7 @@ func TestUnderstood(t *testing.T) {
 		{"a help line between pages", "Số tài khoản: 0123456789;;;;\n" + two + "01/11/2026;a;;5;105\nMọi thắc mắc về tài khoản xin gọi 1900545413;;;;\n02/11/2026;b;3;;102\n", "1 IN 5 a acc 0123456789, 2 OUT 3 b acc 0123456789"},
 		{"names of companies and sums in words", "Tên tài khoản: CTY EUR VINA;;;;\nSố tài khoản: 0123456789;CONG TY USD;;;\nSố dư đầu kỳ: 100;;Năm nghìn đồng;;\n" + two + "01/11/2026;a;;5;105\n", "1 IN 5 a acc 0123456789"},
 		{"amounts cut at their commas", "Ngày,Nội dung,Nợ,Có,Kênh,Ghi chú\n01/11/2026,a,,1,000,000,,\n02/11/2026,b,2,500,000\n03/11/2026,c,,\"5,000\",,\n", "1 ! line, 2 ! line, 3 IN 5000 c"},
+		{"balances before and after", "Ngày;Nội dung;Số dư trước;Nợ;Có;Số dư sau\n01/11/2026;a;100;;5;105\n02/11/2026;b;105;3;;102\n", "1 IN 5 a, 2 OUT 3 b"},
 		{"payments that failed", "Ngày;Nội dung;Ghi có;Trạng thái\n01/11/2026;a;5;Thành công\n01/11/2026;b;6;Thất bại\n01/11/2026;c;7;Không thành công\n01/11/2026;d;8;\n", "1 IN 5 a, 1 ! status, 1 ! status, 1 IN 8 d"},
 		{
 			"an accountant's form", "SỔ TIỀN GỬI NGÂN HÀNG;;;;;;\nNgày;Diễn giải;TK đối ứng;Số tiền;;;Ghi chú\n;;;Thu (gửi vào);Chi (rút ra);Còn lại;\nA;B;C;1;2;3;D\n;Số dư đầu kỳ;;;;100;\n" +
