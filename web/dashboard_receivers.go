@@ -17,10 +17,10 @@ type receiver struct {
 }
 
 var receiverKinds = []receiver{
-	{ID: "php", Name: "PHP", File: "receiver.php", Run: "php -S 127.0.0.1:8080 receiver.php"},
-	{ID: "node", Name: "Node.js", File: "receiver.mjs", Run: "PORT=8080 node receiver.mjs"},
-	{ID: "python", Name: "Python", File: "receiver.py", Run: "PORT=8080 python3 receiver.py"},
-	{ID: "go", Name: "Go", File: "receiver.go", Run: "PORT=8080 go run receiver.go"},
+	{ID: "php", Name: "PHP", File: "receiver.php", Run: "php -S 127.0.0.1:9000 receiver.php"},
+	{ID: "node", Name: "Node.js", File: "receiver.mjs", Run: "PORT=9000 node receiver.mjs"},
+	{ID: "python", Name: "Python", File: "receiver.py", Run: "PORT=9000 python3 receiver.py"},
+	{ID: "go", Name: "Go", File: "receiver.go", Run: "PORT=9000 go run receiver.go"},
 }
 
 // receiverComments are what stands in «» in the code.

@@ -127,7 +127,7 @@ func TestWebhookSecretIsShownOnce(t *testing.T) {
 	form := []string{"name", "shop", "webhook_url", "https://shop.vn/baoco", "type", "IN", "once", b.get("/webhooks/new").once(t)}
 	a := b.post("/webhooks", form...)
 	first := a.secretOf(t)
-	a.shows(t, "BAOCO_SECRET="+first+" PORT=8080 python3 receiver.py")
+	a.shows(t, "BAOCO_SECRET="+first+" PORT=9000 python3 receiver.py")
 	if a.header.Get("Cache-Control") != "no-store" || a.header.Get("Location") != "" || a.header.Get("Set-Cookie") != "" {
 		t.Errorf("headers of the secret: %v", a.header)
 	}

@@ -1,7 +1,7 @@
 // Mẫu nhận webhook của baoco bằng Node.js, không cần thư viện.
 // A sample receiver of baoco's webhooks in Node.js, without libraries.
 //
-// Chạy thử / Try it:  BAOCO_SECRET=whsec_... PORT=8080 node receiver.mjs
+// Chạy thử / Try it:  BAOCO_SECRET=whsec_... PORT=9000 node receiver.mjs
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -62,6 +62,6 @@ const server = createServer((request, response) => {
     response.end(JSON.stringify({ success: status === 200 }))
   })
 })
-server.listen(Number(process.env.PORT ?? 8080), '127.0.0.1', () => {
+server.listen(Number(process.env.PORT ?? 9000), '127.0.0.1', () => {
   console.log(`listening on http://127.0.0.1:${server.address().port}`)
 })

@@ -2,7 +2,7 @@
 // Mẫu nhận webhook của baoco bằng PHP thuần, từ bản 7.4.
 // A sample receiver of baoco's webhooks in plain PHP, 7.4 or newer.
 //
-// Chạy thử / Try it:  BAOCO_SECRET=whsec_... php -S 127.0.0.1:8080 receiver.php
+// Chạy thử / Try it:  BAOCO_SECRET=whsec_... php -S 127.0.0.1:9000 receiver.php
 declare(strict_types=1);
 
 http_response_code(500); // nếu có lỗi, baoco sẽ gửi lại / should anything fail, baoco tries again

@@ -1,7 +1,7 @@
 """Mẫu nhận webhook của baoco bằng Python 3, chỉ dùng thư viện chuẩn.
 A sample receiver of baoco's webhooks in Python 3, standard library only.
 
-Chạy thử / Try it:  BAOCO_SECRET=whsec_... PORT=8080 python3 receiver.py
+Chạy thử / Try it:  BAOCO_SECRET=whsec_... PORT=9000 python3 receiver.py
 """
 import hashlib
 import hmac
@@ -64,6 +64,6 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(json.dumps({"success": status == 200}).encode())
 
 
-server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8080"))), Handler)
+server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "9000"))), Handler)
 print(f"listening on http://127.0.0.1:{server.server_port}", flush=True)
 server.serve_forever()

@@ -1,7 +1,7 @@
 // Mẫu nhận webhook của baoco bằng Go, chỉ dùng thư viện chuẩn.
 // A sample receiver of baoco's webhooks in Go, standard library only.
 //
-// Chạy thử / Try it:  BAOCO_SECRET=whsec_... PORT=8080 go run main.go
+// Chạy thử / Try it:  BAOCO_SECRET=whsec_... PORT=9000 go run main.go
 package main
 
 import (
