@@ -224,8 +224,11 @@ func serve(c *cli.Context) error {
 		fault = err
 	case err := <-store.Fatal():
 		what := "the database failed, so baoco stops; nothing that was acknowledged is lost"
-		if errors.Is(err, sqlitestore.ErrTaken) { // which says what became of it
+		switch {
+		case errors.Is(err, sqlitestore.ErrTaken): // which says what became of it
 			what = "baoco stops"
+		case errors.Is(err, sqlitestore.ErrDamaged):
+			what = "baoco stops; what came in lately may be lost, so keep a copy of these files"
 		}
 		fault = exitStatus{exitDatabase, fmt.Errorf("%s: %w", what, err)}
 		patience = time.Second // what is in flight can't be recorded any more

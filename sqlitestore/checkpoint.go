@@ -1,6 +1,8 @@
 package sqlitestore
 
 import (
+	"errors"
+
 	"modernc.org/sqlite"
 )
 
@@ -49,5 +51,8 @@ func (w *writer) checkpointed() error {
 // fail ends the trust in the file.
 func (w *writer) fail(err error) {
 	w.broken.Store(true)
+	if e := storageError(err); errors.Is(e, ErrDamaged) {
+		err = e
+	}
 	w.onFatal(err)
 }

@@ -125,6 +125,12 @@ func (w *writer) saveOpenFiles(gone []string) error {
 		var busy, pages, copied int
 		whole = w.tx.queryRow(`PRAGMA wal_checkpoint(FULL)`).Scan(&busy, &pages, &copied) == nil && busy == 0 && copied == pages
 	}
+	if whole { // unless somebody has emptied or overwritten the file as well
+		var finding string
+		if err = w.tx.queryRow(`PRAGMA quick_check(1)`).Scan(&finding); err == nil && finding != "ok" {
+			err = fmt.Errorf("%w: %s: %s; restore a backup", ErrDamaged, o.path, finding)
+		}
+	}
 	switch {
 	case err != nil:
 	case whole:

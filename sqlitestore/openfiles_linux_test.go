@@ -3,6 +3,7 @@ package sqlitestore_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,6 +132,46 @@ func rescued(t *testing.T, db string) string {
 		return ""
 	}
 	return names[0]
+}
+
+// A file that was emptied in place can't be saved, and nobody is told that it was.
+func TestFilesTakenAwayAndEmptied(t *testing.T) {
+	ctx, db := t.Context(), create(t)
+	s := open(t, db, true)
+	for i := range 200 { // as much log as SQLite believes a database of this size to need
+		must(t, s.SetBaseURL(ctx, fmt.Sprintf("https://acknowledged%d.vn", i)))
+	}
+	must(t, os.Truncate(db, 0))
+	must(t, os.Remove(db+"-wal"))
+	if err := s.SetAllowTargets(ctx, nil); app.CodeOf(err) != app.CodeUnavailable {
+		t.Errorf("a write after it: %v", err)
+	}
+	fault := <-s.Fatal()
+	if !errors.Is(fault, sqlitestore.ErrTaken) || !strings.Contains(fault.Error(), "could not be saved") || strings.Contains(fault.Error(), "all that was acknowledged") {
+		t.Errorf("it ends with: %v", fault)
+	}
+	must(t, s.Close())
+}
+
+// Damage is called damage when a server ends for it.
+func TestDamageEndsTheServer(t *testing.T) {
+	ctx, db := t.Context(), create(t)
+	s := open(t, db, true)
+	must(t, os.WriteFile(db, make([]byte, 8<<10), 0o600))
+	for range 100 { // until a page is needed that isn't in memory
+		if err := s.SetBaseURL(ctx, "https://shop.vn"); err != nil {
+			break
+		}
+	}
+	select {
+	case fault := <-s.Fatal():
+		if !errors.Is(fault, sqlitestore.ErrDamaged) {
+			t.Errorf("it ends with: %v", fault)
+		}
+	default:
+		t.Error("the server goes on")
+	}
+	_ = s.Close()
 }
 
 // Where nobody writes the loss is seen all the same.
