@@ -77,6 +77,8 @@ func TestNotUnderstood(t *testing.T) {
 		{"currency in English", "Currency: US Dollar;;\n" + one + "01/11/2026;a;-100.00\n", "Line 1"},
 		{"currency between", one + "01/11/2026;a;-5\nTiền tệ: EUR;;\n01/11/2026;a;-5\n", "Line 3"},
 		{"currency behind an account", "Số tài khoản: 0123456789 - USD;;\n" + one + "01/11/2026;a;-5\n", "Line 1: it says “Số tài khoản: 0123456789 - USD”, but only amounts in VND"},
+		{"foreign currency in the title", "SAO KÊ TÀI KHOẢN NGOẠI TỆ;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
+		{"currency before a name", "Số tài khoản: 0123456789 (USD) - NGUYEN VAN A;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"currency beside an account", "Số tài khoản:;0123456789;USD\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"currency of the account in the title", "SAO KÊ TÀI KHOẢN USD;;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
 		{"currency of a balance", "Số dư đầu kỳ:;10,000.00 USD;\n" + one + "01/11/2026;a;-5\n", "Line 1"},
@@ -160,6 +162,7 @@ func TestUnderstood(t *testing.T) {
 		{"names of companies and sums in words", "Tên tài khoản: CTY EUR VINA;;;;\nSố tài khoản: 0123456789;CONG TY USD;;;\nSố dư đầu kỳ: 100;;Năm nghìn đồng;;\n" + two + "01/11/2026;a;;5;105\n", "1 IN 5 a acc 0123456789"},
 		{"amounts cut at their commas", "Ngày,Nội dung,Nợ,Có,Kênh,Ghi chú\n01/11/2026,a,,1,000,000,,\n02/11/2026,b,2,500,000\n03/11/2026,c,,\"5,000\",,\n", "1 ! line, 2 ! line, 3 IN 5000 c"},
 		{"balances before and after", "Ngày;Nội dung;Số dư trước;Nợ;Có;Số dư sau\n01/11/2026;a;100;;5;105\n02/11/2026;b;105;3;;102\n", "1 IN 5 a, 2 OUT 3 b"},
+		{"currencies in footers", two + rows + "Tổng số giao dịch: 3. Tỷ giá USD: 26.000;;;;\nLưu ý: Quý khách có tài khoản USD, EUR vui lòng liên hệ chi nhánh;;;;\n", want},
 		{"payments that failed", "Ngày;Nội dung;Ghi có;Trạng thái\n01/11/2026;a;5;Thành công\n01/11/2026;b;6;Thất bại\n01/11/2026;c;7;Không thành công\n01/11/2026;d;8;\n", "1 IN 5 a, 1 ! status, 1 ! status, 1 IN 8 d"},
 		{
 			"an accountant's form", "SỔ TIỀN GỬI NGÂN HÀNG;;;;;;\nNgày;Diễn giải;TK đối ứng;Số tiền;;;Ghi chú\n;;;Thu (gửi vào);Chi (rút ra);Còn lại;\nA;B;C;1;2;3;D\n;Số dư đầu kỳ;;;;100;\n" +

@@ -72,18 +72,21 @@ func countedIn(words string) (unit string, ok bool) {
 }
 
 // foreignBeside is what a line that names an account or a balance says of another
-// currency: "Số tài khoản: 0123456789 - USD". What names a holder or a company
-// says nothing.
+// currency, at the end of a cell or in one that begins with the label of an
+// account: "Số tài khoản: 0123456789 - USD". What names a holder or a company says
+// nothing, nor does a sentence in a footer.
 func foreignBeside(r record) string {
 	about := false
 	for _, c := range r.cells {
 		text := c.plain()
-		if c.number || text == "" || len(text) > 300 {
+		if c.number || text == "" || len(text) > 150 {
 			continue
 		}
 		words := wordsOf(text)
+		label, _ := cutLabel(text)
+		last := slices.ContainsFunc(foreignWords, func(w string) bool { return strings.HasSuffix(words, " "+w+" ") })
 		named := namesAccount(words) || beginsSum(text)
-		if (named || about && onlyUnits(cutNumbers(words))) && foreignUnit(words) && !hasAny(words, []string{"cong ty", "cty", "tnhh"}) {
+		if (named || about && onlyUnits(cutNumbers(words))) && (last || foreignUnit(words) && isAccountLabel(label)) && !hasAny(words, []string{"cong ty", "cty", "tnhh"}) {
 			return text
 		}
 		about = about || named
