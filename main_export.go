@@ -84,8 +84,12 @@ func writeExport(c *cli.Context, s *session, f app.TransactionFilter, format she
 }
 
 // exportFile writes a file beside its place and moves it there once it is
-// complete. Only its owner may read it.
+// complete. Only its owner may read it. A device, a pipe or a link that has its
+// name, such as /dev/stdout, stays.
 func exportFile(path string, write func(io.Writer) (int, error)) (n int, err error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return 0, usagef("--output-file must name a file, and %s is something else; without it the export goes to the standard output", oneLine(path))
+	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".baoco-export-*")
 	if err != nil {
 		return 0, exitStatus{exitDatabase, fmt.Errorf("the exported file: %w", err)}

@@ -278,6 +278,14 @@ func TestExportIsKnown(t *testing.T) {
 		}
 		w.imports(importCounts{Rows: 4, Duplicates: 4}, path)
 	}
+	link := filepath.Join(w.dir, "stdout")
+	must(t, os.Symlink("export.csv", link))
+	if _, stderr := w.run(2, "transaction", "export", "--output-file", link); !strings.Contains(stderr, "is something else") {
+		t.Error(stderr)
+	}
+	if target, err := os.Readlink(link); target != "export.csv" {
+		t.Errorf("the link was replaced: %v", err)
+	}
 	if left, err := filepath.Glob(filepath.Join(w.dir, ".baoco-export-*")); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %q, %v", left, err)
 	}
