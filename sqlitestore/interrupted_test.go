@@ -111,7 +111,7 @@ var entries = map[string]func(db, backup string) error{
 		return errors.Join(err, s.Close())
 	},
 	"restore again": func(db, backup string) error {
-		_, err := sqlitestore.Restore(context.Background(), db, sqlitestore.RestoreSource{File: backup}, time.Now())
+		_, err := sqlitestore.Restore(context.Background(), db, sqlitestore.RestoreSource{File: backup}, time.Now().Add(time.Minute))
 		return err
 	},
 }
@@ -157,6 +157,9 @@ func TestInterruptedRestore(t *testing.T) {
 			base := opensWhole(t, db)
 			if want := steps >= 2 || name == "restore again"; base != "https://old.vn" && base != "https://new.vn" || want != (base == "https://new.vn") {
 				t.Errorf("a kill after %d renames, then %s: %s", steps, name, base)
+			}
+			if left, err := filepath.Glob(db + ".to-restore-*"); err != nil || name == "restore again" && len(left) > 0 {
+				t.Errorf("a kill after %d renames, then %s: leaves %v, %v", steps, name, left, err)
 			}
 			if base == "https://new.vn" && name == "serve" {
 				must(t, examine(db))
@@ -295,6 +298,20 @@ func TestNewKeyOfAnotherState(t *testing.T) {
 		return err == nil && string(text) == string(left)
 	}) {
 		t.Errorf("the key that was left is in none of %v", aside)
+	}
+}
+
+// Nothing is served beside what an earlier server saved when its files were
+// taken away, although a database has its name again.
+func TestNothingIsServedBesideWhatWasSaved(t *testing.T) {
+	db := sealed(t, "https://old.vn")
+	copyTo(t, db, db+".taken-20260101T000000Z")
+	s, err := sqlitestore.Open(t.Context(), db, sqlitestore.Options{Serve: true})
+	if !errors.Is(err, sqlitestore.ErrTaken) || !strings.Contains(err.Error(), "baoco restore "+db+".taken-20260101T000000Z") {
+		t.Errorf("%v", err)
+	}
+	if s != nil {
+		must(t, s.Close())
 	}
 }
 
