@@ -3,8 +3,12 @@ package scheduler_test
 import (
 	"context"
 	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,4 +94,31 @@ func TestShortageOfATest(t *testing.T) {
 		t.Errorf("the history holds %+v", list)
 	}
 	s.close(t)
+}
+
+// brokenTransport fails for want of memory, before it has a connection or over
+// it.
+type brokenTransport struct{ connected bool }
+
+func (b brokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	trace := httptrace.ContextClientTrace(r.Context())
+	trace.ConnectStart("tcp", "203.0.113.1:443")
+	if b.connected {
+		trace.GotConn(httptrace.GotConnInfo{})
+	}
+	return nil, &net.OpError{Op: "write", Net: "tcp", Err: syscall.ENOBUFS}
+}
+
+// Once a connection is there the receiver may have got something: then a
+// shortage ends an attempt, which counts.
+func TestShortageOverAConnectionIsAnAttempt(t *testing.T) {
+	t.Parallel()
+	policy, err := app.ParseTargetPolicy(nil)
+	must(t, err)
+	for connected, want := range map[bool]app.ErrorClass{false: app.ErrorShortage, true: app.ErrorInternal} {
+		r := scheduler.NewSender(policy, "test", brokenTransport{connected}).Send(t.Context(), outgoing("https://shop.example.vn/"))
+		if r.Error != want {
+			t.Errorf("connected: %t: %q %q, want %q", connected, r.Error, r.Detail, want)
+		}
+	}
 }
