@@ -40,4 +40,12 @@ check((await page.locator('#rows img, #rows script').count()) === 0, 'a transact
 check(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), 'a long content widens the page');
 check(await page.evaluate(() => window.notReloaded === true), 'the page was reloaded');
 
+// A script that comes late doesn't keep the page from being live.
+for (const late of ['htmx-', 'hx-sse-', 'app.js']) {
+  await page.route('**/static/' + late + '**', async (route) => { await new Promise((done) => setTimeout(done, 500)); await route.continue(); });
+  await page.goto(job.base + '/');
+  await page.waitForSelector('[data-live]:not([hidden])', { timeout: 30000 }).catch(() => problem(`${late} came late: the page is not live`));
+  await page.unroute('**/static/' + late + '**');
+}
+
 await end();
