@@ -60,6 +60,9 @@ func TestExportFilters(t *testing.T) {
 	check("type=OUT")
 	check("from="+today+"&to="+today, "cà phê sữa đá", "bún chả", hostile)
 	check("to=2020-01-01")
+	for range 21 { // more than a user may read at once
+		check("q=bun+cha", "bún chả")
+	}
 	check("min=1.549.000&max=1549000&bank_account_id="+itoa(bank.ID), "cà phê sữa đá", "bún chả", hostile)
 	check("min=1549001")
 	check("delivery_state=pending", "bún chả", hostile)

@@ -71,6 +71,8 @@ func TestProviderBlankIDs(t *testing.T) {
 	if list := w.wantTransactions(2); list[0].Number != "" || list[1].Number != "" {
 		t.Errorf("numbers %q and %q", list[0].Number, list[1].Number)
 	}
+	w.names(recorded, native, transfer{id: " ", number: "FT8"}) // its number is its id then
+	w.names(recorded, native, transfer{id: " ", number: "FT9"})
 }
 
 // TestProviderConflicts: the first record of an event id stands.
