@@ -174,6 +174,29 @@ func TestDamageEndsTheServer(t *testing.T) {
 	_ = s.Close()
 }
 
+// Damage that a page of the dashboard meets ends the server too.
+func TestDamageThatIsReadEndsTheServer(t *testing.T) {
+	db := create(t)
+	s := open(t, db, true)
+	must(t, os.WriteFile(db, make([]byte, 64<<10), 0o600))
+	_, err := s.APIKeys(t.Context(), 1)
+	for i := int64(1); err == nil && i < 100; i++ {
+		_, err = s.Transaction(t.Context(), 1, i)
+		if _, known, _ := s.InboundEvents(t.Context(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 20}}); known > 0 {
+			break
+		}
+	}
+	select {
+	case fault := <-s.Fatal():
+		if !errors.Is(fault, sqlitestore.ErrDamaged) {
+			t.Errorf("it ends with: %v", fault)
+		}
+	default:
+		t.Errorf("the server goes on after %v", err)
+	}
+	_ = s.Close()
+}
+
 // Where nobody writes the loss is seen all the same.
 func TestFilesTakenAwayFromIdle(t *testing.T) {
 	db := create(t)

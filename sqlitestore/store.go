@@ -338,24 +338,49 @@ func quickCheck(ctx context.Context, db *sql.DB) error {
 }
 
 // query runs a prepared read.
-func (s *Store) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+func (s *Store) query(ctx context.Context, query string, args ...any) (readRows, error) {
 	one, err := s.statements.take(ctx, s.reads, query)
 	if err != nil {
-		return nil, err
+		return readRows{}, s.seen(err)
 	}
 	defer s.statements.giveBack(one)
-	return one.stmt.QueryContext(ctx, args...)
+	rows, err := one.stmt.QueryContext(ctx, args...)
+	return readRows{rows, s}, s.seen(err)
 }
 
 // queryRow runs a prepared read of one row.
 func (s *Store) queryRow(ctx context.Context, query string, args ...any) scanner {
 	one, err := s.statements.take(ctx, s.reads, query)
 	if err != nil {
-		return failedRow{err}
+		return failedRow{s.seen(err)}
 	}
 	defer s.statements.giveBack(one)
-	return one.stmt.QueryRowContext(ctx, args...)
+	return readRow{one.stmt.QueryRowContext(ctx, args...), s}
 }
+
+// seen ends the server where a read met damage: it would acknowledge what the
+// file can't hold.
+func (s *Store) seen(err error) error {
+	if known := storageError(err); errors.Is(known, ErrDamaged) && !isSearchDamage(err) {
+		s.noteFatal(known)
+	}
+	return err
+}
+
+// readRows and readRow are what a read gives.
+type readRows struct {
+	*sql.Rows
+	s *Store
+}
+
+func (r readRows) Err() error { return r.s.seen(r.Rows.Err()) }
+
+type readRow struct {
+	*sql.Row
+	s *Store
+}
+
+func (r readRow) Scan(dest ...any) error { return r.s.seen(r.Row.Scan(dest...)) }
 
 // scanner is a row of either side.
 type scanner interface{ Scan(dest ...any) error }
