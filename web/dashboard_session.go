@@ -62,17 +62,16 @@ func (s sessionStore) Commit(token string, data []byte, end time.Time) error {
 
 func (s sessionStore) Delete(token string) error { return s.DeleteCtx(context.Background(), token) }
 
-// askToSignIn sends a visitor to the sign-in page, and back afterwards.
+// askToSignIn sends a visitor to the sign-in page, and back afterwards. A stream
+// can't show another page: its page loads itself anew at 401.
 func (s *Server) askToSignIn(v *visit) {
+	if strings.HasPrefix(v.URL.Path, livePrefix) {
+		v.w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
 	to := "/login"
 	if back := v.URL.RequestURI(); v.Method == http.MethodGet && back != "/" {
 		to += "?back=" + url.QueryEscape(back)
-	}
-	// A part of a page that is loaded on its own can't show another page.
-	if v.Header.Get("HX-Request") != "" {
-		v.w.Header().Set("HX-Redirect", "/login")
-		v.w.WriteHeader(http.StatusOK)
-		return
 	}
 	http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
 }

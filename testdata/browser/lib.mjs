@@ -18,8 +18,9 @@ export async function open({ locale = 'vi-VN', scheme = 'light', width = 1280, h
   browser ??= await chromium.launch({ executablePath: process.env.BAOCO_CHROMIUM, args: ['--no-sandbox', '--lang=' + locale] });
   const context = await browser.newContext({ locale, colorScheme: scheme, viewport: { width, height } });
   const page = await context.newPage();
-  // Chromium itself complains of a page that is answered with 4xx.
-  const own = (m) => m.location().url === page.url() && /status of 4\d\d/.test(m.text());
+  // Chromium itself complains of a page that is answered with 4xx, and htmx of
+  // a stream that is refused.
+  const own = (m) => m.location().url === page.url() && /status of 4\d\d/.test(m.text()) || /with (a status of|status) 401/.test(m.text());
   page.on('console', (m) => own(m) || problem(`console ${m.type()} on ${page.url()}: ${m.text()}`));
   page.on('pageerror', (e) => problem(`error on ${page.url()}: ${e.message}`));
   page.on('request', (r) => { if (!r.url().startsWith(job.base) && !r.url().startsWith('data:')) problem(`request elsewhere: ${r.url()}`); });

@@ -48,4 +48,16 @@ for (const late of ['htmx-', 'hx-sse-', 'app.js']) {
   await page.unroute('**/static/' + late + '**');
 }
 
+// A page whose visitor was signed out while it was away loads itself anew.
+const away = (hidden) => page.evaluate((value) => {
+  Object.defineProperty(document, 'hidden', { value, configurable: true });
+  document.dispatchEvent(new Event('visibilitychange'));
+}, hidden);
+await page.evaluate(() => { window.notReloaded = true; });
+await away(true);
+await page.route('**/live/**', (route) => route.fulfill({ status: 401 }));
+await away(false);
+await page.waitForFunction(() => window.notReloaded !== true, null, { timeout: 30000 }).catch(() => problem('a page that may see nothing more stays'));
+await page.unroute('**/live/**');
+
 await end();

@@ -29,8 +29,10 @@ if (rows) {
   });
 }
 
-// The server ends a stream whose visitor was signed out: the page asks who it is.
+// The server ends a stream whose visitor was signed out, and refuses one that
+// was signed out while it was away: the page asks who it is.
 document.addEventListener("ended", () => location.reload());
+document.addEventListener("htmx:sse:error", (event) => { if (event.detail.status === 401) location.reload(); });
 
 // Copy buttons: data-copy holds a selector or, with data-text, the text.
 document.addEventListener("click", async (event) => {
