@@ -151,10 +151,11 @@ func (e *export) add(list []app.Transaction) error {
 			return err
 		}
 	}
-	if err := e.server.stillMay(e.v); err != nil {
-		return errors.Join(errUnread, err)
+	err := e.server.stillMay(e.v)
+	if errors.Is(err, errRevoked) {
+		err = errUnread
 	}
-	return nil
+	return err
 }
 
 func (e *export) end() error {

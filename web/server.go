@@ -58,6 +58,7 @@ type Server struct {
 	limits   buckets[keyRoute]
 	failures buckets[netip.Prefix]
 	held     heldBodies
+	arriving arrivals
 
 	trustedProxies []netip.Prefix
 

@@ -2,11 +2,13 @@ package web
 
 import (
 	"bytes"
+	"container/list"
 	"errors"
 	"io"
 	"net/http"
 	"net/netip"
 	"sync"
+	"time"
 
 	"baoco/app"
 )
@@ -53,12 +55,47 @@ func (h *heldBodies) release(client netip.Prefix, n int64) {
 	}
 }
 
+// Any number of small bodies may be arriving for a moment, since each takes no
+// longer than its way. Where more are, the one that has been arriving for longest
+// is cut, if that is longer than a notice takes.
+const (
+	maxArriving = 512
+	slowArrival = 2 * time.Second
+)
+
+// arrivals are the bodies that are arriving, the oldest first.
+type arrivals struct {
+	mu   sync.Mutex
+	list list.List // of arrival
+}
+
+type arrival struct {
+	began time.Time
+	cut   func()
+}
+
+// add notes a body that begins to arrive. end is to be called once it is read.
+func (a *arrivals) add(now time.Time, cut func()) (end func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at := a.list.PushBack(arrival{now, cut})
+	if oldest := a.list.Front(); a.list.Len() > maxArriving && now.Sub(oldest.Value.(arrival).began) > slowArrival {
+		a.list.Remove(oldest).(arrival).cut()
+	}
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.list.Remove(at) // nothing where it was cut
+	}
+}
+
 // readUnverified reads a body of at most most bytes. release is to be called
 // once the call is verified or refused, whatever err is.
 func (s *Server) readUnverified(w http.ResponseWriter, r *http.Request, most int64) (body []byte, release func(), err error) {
 	var b bytes.Buffer
 	var held int64
 	client, limited := s.client(r), http.MaxBytesReader(w, r.Body, most)
+	defer s.arriving.add(time.Now(), func() { _ = http.NewResponseController(w).SetReadDeadline(time.Now()) })()
 	release = func() {
 		if held > 0 {
 			s.held.release(client, held)

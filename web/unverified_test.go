@@ -7,9 +7,13 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"baoco/app"
@@ -222,4 +226,74 @@ func TestHeldBodies(t *testing.T) {
 	}
 	wants(0, 1<<20, 200)
 	wants(9, 1<<20, 200)
+}
+
+// stuckCall is a call whose body doesn't arrive, until it is cut.
+type stuckCall struct {
+	*httptest.ResponseRecorder
+	cut chan struct{}
+}
+
+func (c *stuckCall) Read([]byte) (int, error) {
+	<-c.cut
+	return 0, os.ErrDeadlineExceeded
+}
+
+func (c *stuckCall) SetReadDeadline(time.Time) error {
+	close(c.cut)
+	return nil
+}
+
+// However many bodies of strangers are arriving slowly, the oldest make room, and
+// a provider's call comes in.
+func TestSlowArrivalsMakeRoom(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, w bubble) {
+		source := w.source("native", app.AuthHMAC, "")
+		var ended atomic.Int64
+		var all []*stuckCall
+		var running sync.WaitGroup
+		begin := func(n int) {
+			for range n {
+				c := &stuckCall{httptest.NewRecorder(), make(chan struct{})}
+				all = append(all, c)
+				r := httptest.NewRequest("POST", source.URLPath(), c)
+				running.Go(func() {
+					w.handler.ServeHTTP(c, r)
+					ended.Add(1)
+				})
+			}
+			synctest.Wait()
+		}
+		wants := func(when string, n int64) {
+			t.Helper()
+			if got := ended.Load(); got != n {
+				t.Errorf("%s: %d bodies are cut, want %d", when, got, n)
+			}
+		}
+		begin(600)
+		wants("in one moment", 0)
+		time.Sleep(3 * time.Second)
+		wants("with nobody new", 0)
+		begin(10)
+		wants("with ten more", 10)
+		call := batch(transfer{id: "1", account: someAccount}.native())
+		r := httptest.NewRequest("POST", source.URLPath(), strings.NewReader(call))
+		for i, header := 0, credentials(source, call, time.Now()); i < len(header); i += 2 {
+			r.Header.Add(header[i], header[i+1])
+		}
+		answer := httptest.NewRecorder()
+		w.handler.ServeHTTP(answer, r)
+		if answer.Code != http.StatusOK {
+			t.Errorf("a provider's call: %d %s", answer.Code, answer.Body)
+		}
+		for _, c := range all {
+			select {
+			case <-c.cut:
+			default:
+				close(c.cut)
+			}
+		}
+		running.Wait()
+	})
 }
