@@ -36,6 +36,8 @@
 //     a channel knows of such a thing: since when, and whether it was told.
 //   - CounterLink: what opens the counter screen, money in and nothing else, on
 //     a shop's tablet.
+//   - Device: a browser in which a user has signed in before. What others guess
+//     doesn't keep it out.
 //   - Backup: a copy of the database that is known to be whole, with its key or
 //     without. To restore: to put it in the place of the database.
 //   - Check: one thing that a doctor looks at in an installation. Lost secret:
@@ -48,6 +50,8 @@
 //     with; the digest of a body; the digest of one transaction in it.
 //   - SignatureCheck: whether a call as a receiver saw it bears the signature
 //     that it should, and which Mistake keeps it from that.
+//   - Shortage: something that this machine lacks for an attempt, such as files.
+//     Then it isn't one.
 //   - RetrySchedule: the waits before the six attempts of a delivery.
 //   - Due: a pending delivery whose time has come. In flight: being attempted
 //     now. Settle: to record an attempt and what follows from it. Sweep: to
