@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -101,11 +102,14 @@ func serveIn(t testing.TB, dir, address string, args ...string) *process {
 	return p
 }
 
+// servingAt is what the log says in either format.
+var servingAt = regexp.MustCompile(`(?:msg=serving address=|"msg":"serving","address":")([^\s"]+)`)
+
 // waitForURL waits until the log says where the process listens.
 func (p *process) waitForURL() bool {
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-		if _, after, found := strings.Cut(p.stderr.String(), "msg=serving address="); found && strings.Contains(after, "\n") {
-			p.url = "http://" + strings.Fields(after)[0]
+		if found := servingAt.FindStringSubmatch(p.stderr.String()); found != nil {
+			p.url = "http://" + found[1]
 			return true
 		}
 	}

@@ -7,11 +7,13 @@ import (
 
 // Long work goes in steps, each a commit of its own, so that a call that comes
 // in meanwhile waits for one step and never for all of it. A step ends when it
-// has changed stepRows rows or has taken stepTime; where a single statement
-// changes the rows of a step, it changes stepRows at most.
+// has changed stepRows rows, or has taken stepTime for at least wholeRows: what
+// is as small as a call of a few elements is one commit on any machine. Where a
+// single statement changes the rows of a step, it changes stepRows at most.
 const (
-	stepRows = 400
-	stepTime = 20 * time.Millisecond
+	stepRows  = 400
+	stepTime  = 20 * time.Millisecond
+	wholeRows = 20
 )
 
 // stepLimit is stepRows in a statement: a LIMIT that is a parameter would have
@@ -20,7 +22,8 @@ const stepLimit = ` LIMIT 400`
 
 // full tells whether the running work has done what one step may do.
 func (t *tx) full() bool {
-	return t.changes-t.step.changes >= stepRows || time.Since(t.step.began) >= stepTime
+	changed := t.changes - t.step.changes
+	return changed >= stepRows || changed >= wholeRows && time.Since(t.step.began) >= stepTime
 }
 
 // stepBegin is where the running work began.
