@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/web"
 )
 
 // What is still to be attempted has a page of its own, in the order of the next
@@ -133,11 +135,13 @@ func TestAttemptDots(t *testing.T) {
 // in the list, in the language of the reader.
 func TestPendingForWantOfFiles(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newStillWorld(t) // nobody attempts it
+	server := httptest.NewServer(web.New(web.Config{Service: w.service, Version: "test"}))
+	t.Cleanup(server.Close)
+	w.url = server.URL
 	w.user(1, "lan", app.RoleOwner)
 	w.link("ACB", someAccount)
 	w.webhook("http://127.0.0.1:9/", app.WebhookAll)
-	w.service.OnDeliveries(func([]int64, []app.Outgoing) {}) // nobody attempts it
 	w.pay(1, "1", "trà đá")
 	b := w.browser().signIn("lan")
 	const english, vietnamese = "no free file handles", "hết số tệp được mở"
