@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -34,20 +33,9 @@ type bubble struct {
 func inBubble(t *testing.T, test func(t *testing.T, w bubble)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		ctx := context.Background()
-		w := bubble{world: &world{t: t, path: filepath.Join(t.TempDir(), "baoco.db")}}
-		must(t, sqlitestore.Create(ctx, w.path, app.DefaultZone, time.Now()))
-		var err error
-		w.store, err = sqlitestore.Open(ctx, w.path, sqlitestore.Options{Serve: true})
-		must(t, err)
-		targets, err := app.ParseTargetPolicy(nil)
-		must(t, err)
-		zone, err := w.store.Zone(ctx)
-		must(t, err)
-		w.service = app.NewService(app.Config{Store: w.store, Zone: zone, Targets: targets, Providers: web.Providers(), ReadInbound: web.ReadInbound})
+		w := bubble{world: newStillWorld(t)}
 		w.handler = web.New(web.Config{Service: w.service, Version: "test"})
 		w.link("ACB", someAccount)
-		defer func() { must(t, w.store.Close()) }()
 		test(t, w)
 	})
 }
