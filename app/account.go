@@ -63,15 +63,6 @@ type AccountUpdate struct {
 	MaxBankAccounts *int
 }
 
-type accountStore interface {
-	// CreateAccount inserts a and gives it with its id.
-	CreateAccount(ctx context.Context, a Account) (Account, error)
-	// Account fails with CodeNotFound for an unknown id.
-	Account(ctx context.Context, id int64) (Account, error)
-	Accounts(ctx context.Context) ([]Account, error)
-	UpdateAccount(ctx context.Context, id int64, u AccountUpdate) (Account, error)
-}
-
 // CreateAccount adds a customer on the plan that account 1 begins with.
 func (s *Service) CreateAccount(ctx context.Context, name string, now time.Time) (Account, error) {
 	name, err := cleanName("name", name)
@@ -84,16 +75,6 @@ func (s *Service) CreateAccount(ctx context.Context, name string, now time.Time)
 // NewAccount is an account on the plan of somebody who hosts for themselves.
 func NewAccount(name string, now time.Time) Account {
 	return Account{Name: name, Plan: "self-hosted", MaxBankAccounts: 100, CreatedAt: now}
-}
-
-// Account finds an account; CodeNotFound where there is none.
-func (s *Service) Account(ctx context.Context, id int64) (Account, error) {
-	return s.store.Account(ctx, id)
-}
-
-// Accounts lists all accounts by id.
-func (s *Service) Accounts(ctx context.Context) ([]Account, error) {
-	return s.store.Accounts(ctx)
 }
 
 // UpdateAccount changes a plan; it counts from the next request on.

@@ -63,32 +63,6 @@ type AlertOutcome struct {
 	Message    *AlertMessage    // nil: none was tried
 }
 
-type alertStore interface {
-	// AlertPreferences gives Vietnamese and nothing muted where none were set.
-	AlertPreferences(ctx context.Context, accountID int64) (AlertPreferences, error)
-	SetAlertPreferences(ctx context.Context, accountID int64, p AlertPreferences) error
-	// AlertChannels lists the channels of an account, or of every account where
-	// accountID is 0.
-	AlertChannels(ctx context.Context, accountID int64) ([]AlertChannel, error)
-	// SetAlertChannel replaces the channel of the same medium, and forgets its
-	// failures and what it was told.
-	SetAlertChannel(ctx context.Context, c AlertChannel) (AlertChannel, error)
-	RemoveAlertChannel(ctx context.Context, accountID int64, medium AlertMedium) error
-	AlertConditions(ctx context.Context, channelID int64) ([]AlertCondition, error)
-	// SettleAlert does nothing where the channel was set up anew or removed
-	// meanwhile. A message that was tried before replaces the row of that time.
-	SettleAlert(ctx context.Context, o AlertOutcome) error
-	// NoteAlertTest keeps a test. One that was sent ends the channel's failures.
-	NoteAlertTest(ctx context.Context, c AlertChannel, m AlertMessage) error
-	// AlertMessages lists the last messages, newest first.
-	AlertMessages(ctx context.Context, accountID int64, most int) ([]AlertMessage, error)
-}
-
-// AlertPreferences are what the alerts of an account are about.
-func (s *Service) AlertPreferences(ctx context.Context, accountID int64) (AlertPreferences, error) {
-	return s.store.AlertPreferences(ctx, accountID)
-}
-
 // SetAlertPreferences changes what the alerts of an account are about.
 func (s *Service) SetAlertPreferences(ctx context.Context, accountID int64, p AlertPreferences) error {
 	var v Invalid
@@ -107,11 +81,6 @@ func (s *Service) SetAlertPreferences(ctx context.Context, accountID int64, p Al
 		return err
 	}
 	return s.store.SetAlertPreferences(ctx, accountID, p)
-}
-
-// AlertMessages lists the last messages of an account, newest first.
-func (s *Service) AlertMessages(ctx context.Context, accountID int64, most int) ([]AlertMessage, error) {
-	return s.store.AlertMessages(ctx, accountID, most)
 }
 
 // The times of alerts.
@@ -144,7 +113,7 @@ type Alerted struct {
 // gives what became of those that had something to tell. One that fails keeps
 // no other back.
 func (s *Service) Alert(ctx context.Context, in Installation, now time.Time) ([]Alerted, error) {
-	channels, err := s.store.AlertChannels(ctx, 0)
+	channels, err := s.AlertChannels(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +249,7 @@ func (s *Service) TestAlert(ctx context.Context, accountID int64, medium AlertMe
 	if c.SettingsLost {
 		return &AlertError{Text: c.Problem}
 	}
-	p, err := s.store.AlertPreferences(ctx, accountID)
+	p, err := s.AlertPreferences(ctx, accountID)
 	if err != nil {
 		return err
 	}

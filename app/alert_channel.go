@@ -113,7 +113,7 @@ func (c AlertChannel) Goes() string {
 // place: who may change a host must not learn the secret by it. What lasts is
 // told anew, since somebody else may be listening now.
 func (s *Service) SetAlertChannel(ctx context.Context, c AlertChannel, now time.Time) (AlertChannel, error) {
-	channels, err := s.store.AlertChannels(ctx, c.AccountID)
+	channels, err := s.AlertChannels(ctx, c.AccountID)
 	if err != nil {
 		return AlertChannel{}, err
 	}
@@ -231,14 +231,9 @@ func mailAddress(text string) (string, bool) {
 	return a.Address, validHostName(strings.ToLower(domain)) && strings.Contains(domain, ".")
 }
 
-// AlertChannels lists the channels of an account.
-func (s *Service) AlertChannels(ctx context.Context, accountID int64) ([]AlertChannel, error) {
-	return s.store.AlertChannels(ctx, accountID)
-}
-
 // AlertChannel finds the channel of a medium; CodeNotFound where there is none.
 func (s *Service) AlertChannel(ctx context.Context, accountID int64, medium AlertMedium) (AlertChannel, error) {
-	channels, err := s.store.AlertChannels(ctx, accountID)
+	channels, err := s.AlertChannels(ctx, accountID)
 	for _, c := range channels {
 		if c.Medium == medium {
 			return c, err
@@ -248,11 +243,6 @@ func (s *Service) AlertChannel(ctx context.Context, accountID int64, medium Aler
 		err = ErrNoAlertChannel()
 	}
 	return AlertChannel{}, err
-}
-
-// RemoveAlertChannel ends a channel at once; CodeNotFound where there is none.
-func (s *Service) RemoveAlertChannel(ctx context.Context, accountID int64, medium AlertMedium) error {
-	return s.store.RemoveAlertChannel(ctx, accountID, medium)
 }
 
 // ErrNoAlertChannel says that an account has no channel of a medium.

@@ -33,7 +33,7 @@ func (n alertNews) none() bool { return len(n.begun)+len(n.lasting)+len(n.over) 
 
 // alertNews finds what a channel is to be told at now.
 func (s *Service) alertNews(ctx context.Context, c AlertChannel, in Installation, now time.Time) (alertNews, error) {
-	p, err := s.store.AlertPreferences(ctx, c.AccountID)
+	p, err := s.AlertPreferences(ctx, c.AccountID)
 	if err != nil {
 		return alertNews{}, err
 	}
@@ -124,7 +124,7 @@ func (n alertNews) told(now time.Time) (after []AlertCondition) {
 
 // alertMessage writes the news as one message in the account's language.
 func (s *Service) alertMessage(ctx context.Context, c AlertChannel, n alertNews, in Installation) (AlertMessage, error) {
-	a, err := s.store.Account(ctx, c.AccountID)
+	a, err := s.Account(ctx, c.AccountID)
 	if err != nil {
 		return AlertMessage{}, err
 	}

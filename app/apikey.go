@@ -79,19 +79,6 @@ func wellFormedAPIKey(key string) bool {
 	return apiKeyChecksum(body) == check
 }
 
-type apiKeyStore interface {
-	CreateAPIKey(ctx context.Context, k APIKey, hash [32]byte) (APIKey, error)
-	// APIKeyByHash sees a key made by another process from its commit on, and
-	// a revocation within a second. ok is false where there is none.
-	APIKeyByHash(ctx context.Context, hash [32]byte) (k APIKey, ok bool, err error)
-	APIKeys(ctx context.Context, accountID int64) ([]APIKey, error)
-	// RevokeAPIKey leaves an earlier revocation as it is.
-	RevokeAPIKey(ctx context.Context, accountID, id int64, now time.Time) error
-	// TouchAPIKey notes the use of a key, at most once a minute and without
-	// waiting for the commit.
-	TouchAPIKey(id int64, now time.Time)
-}
-
 // CreateAPIKey makes a key and gives it in clear this once. A zero expiresAt
 // is never.
 func (s *Service) CreateAPIKey(ctx context.Context, accountID int64, name string, scope Scope, expiresAt, now time.Time) (APIKey, string, error) {
@@ -133,14 +120,4 @@ func ErrUnauthorized() error {
 		"A valid credential is required.",
 		"Cần thông tin xác thực hợp lệ.",
 	})
-}
-
-// APIKeys lists the keys of an account, revoked ones included.
-func (s *Service) APIKeys(ctx context.Context, accountID int64) ([]APIKey, error) {
-	return s.store.APIKeys(ctx, accountID)
-}
-
-// RevokeAPIKey ends a key; revoking it again changes nothing.
-func (s *Service) RevokeAPIKey(ctx context.Context, accountID, id int64, now time.Time) error {
-	return s.store.RevokeAPIKey(ctx, accountID, id, now)
 }

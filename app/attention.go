@@ -71,7 +71,7 @@ func (s *Service) Attention(ctx context.Context, accountID int64, in Installatio
 }
 
 func (s *Service) planAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
-	a, err := s.store.Account(ctx, accountID)
+	a, err := s.Account(ctx, accountID)
 	if err != nil || a.ExpiresAt.IsZero() {
 		return nil, err
 	}
@@ -282,7 +282,7 @@ func (s *Service) busyBefore(ctx context.Context, accountID int64, at time.Time)
 
 // alertAttention lists the alert channels that don't get through.
 func (s *Service) alertAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
-	channels, err := s.store.AlertChannels(ctx, accountID)
+	channels, err := s.AlertChannels(ctx, accountID)
 	for _, c := range channels {
 		if c.Failures < WorryingFailures {
 			continue

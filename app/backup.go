@@ -1,9 +1,6 @@
 package app
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // Contents is what a database file holds, so far as a person knows it by.
 type Contents struct {
@@ -54,9 +51,4 @@ func (b BackupStatus) warning(now time.Time) (Warning, bool) {
 			"Bản sao lưu gần nhất đã %d ngày trước: nếu ổ đĩa hỏng, các giao dịch sau đó sẽ mất.", int(now.Sub(b.Last.At)/(24*time.Hour)))
 	}
 	return Warning{Text: text, Name: WarningBackup, Grave: true}, true
-}
-
-type backupStore interface {
-	// BackupStatus costs a look at one row or two.
-	BackupStatus(ctx context.Context) (BackupStatus, error)
 }

@@ -128,22 +128,6 @@ type LinkResult struct {
 	Webhooks    []int64 // that got them
 }
 
-type bankAccountStore interface {
-	// LinkBankAccount fails with CodeConflict where the pair of bank and
-	// number is linked already, CodePlanLimit or CodePlanExpired. The unassigned
-	// items of that account are recorded in steps, each a commit of its own.
-	LinkBankAccount(ctx context.Context, b BankAccount, notify NotifyOnLink, zone *time.Location, now time.Time) (LinkResult, error)
-	// FinishLinks records what is left of the links that were made before a time,
-	// by LinkBankAccount or LinkInbound, as it was asked for then. It gives the
-	// webhooks that got deliveries.
-	FinishLinks(ctx context.Context, before time.Time, zone *time.Location, now time.Time) ([]int64, error)
-	BankAccounts(ctx context.Context, accountID int64) ([]BankAccount, error)
-	BankAccountSummaries(ctx context.Context, accountID int64, today Day) ([]BankAccountSummary, error)
-	ToggleBankAccount(ctx context.Context, accountID, id int64, now time.Time) (BankAccount, error)
-	// UnlinkBankAccount hides a bank account; its transactions stay.
-	UnlinkBankAccount(ctx context.Context, accountID, id int64, now time.Time) error
-}
-
 // BankAccountLink is what somebody links.
 type BankAccountLink struct {
 	Bank, AccountNumber, AccountName string
@@ -223,26 +207,9 @@ func validAccountNumber(s string) bool {
 	return s != "" && len(s) <= 50
 }
 
-// BankAccounts lists the linked bank accounts by id.
-func (s *Service) BankAccounts(ctx context.Context, accountID int64) ([]BankAccount, error) {
-	return s.store.BankAccounts(ctx, accountID)
-}
-
 // BankAccountSummaries lists the linked bank accounts with their sums.
 func (s *Service) BankAccountSummaries(ctx context.Context, accountID int64, now time.Time) ([]BankAccountSummary, error) {
 	return s.store.BankAccountSummaries(ctx, accountID, DayOf(now, s.zone))
-}
-
-// ToggleBankAccount switches a bank account off or on.
-func (s *Service) ToggleBankAccount(ctx context.Context, accountID, id int64, now time.Time) (BankAccount, error) {
-	return s.store.ToggleBankAccount(ctx, accountID, id, now)
-}
-
-// UnlinkBankAccount takes a bank account out of the account. Its transactions
-// and statistics stay; what comes in for it from now on is unassigned. Linking
-// it again brings the same bank account back.
-func (s *Service) UnlinkBankAccount(ctx context.Context, accountID, id int64, now time.Time) error {
-	return s.store.UnlinkBankAccount(ctx, accountID, id, now)
 }
 
 // ErrBankAccountLinked refuses to link a pair of bank and number twice.

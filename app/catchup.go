@@ -57,23 +57,6 @@ type CaughtUp struct {
 	Changed   bool  // it failed for a new reason, or works again
 }
 
-type catchUpStore interface {
-	// PolledSources lists the sources in use that have an API key, of every
-	// account.
-	PolledSources(ctx context.Context) ([]Source, error)
-	// RecordPage does all of a page in one commit: what RecordInbound does,
-	// and how far the source's list is read. The body is kept only where
-	// something of it is new. complete says that the list is read to its end,
-	// at the time of receipt; then the source has no fault. It fails with
-	// CodeNotFound where the source was removed meanwhile.
-	RecordPage(ctx context.Context, call InboundCall, progress string, complete bool, zone *time.Location) (Recording, error)
-	// NotePollFault keeps why a source's list couldn't be read, and tells
-	// whether that is new. A refused key stays until a list is read again:
-	// nothing else proves it right. When it is newly refused, the bank accounts
-	// that the source serves go to BankAccountError, but not inactive ones.
-	NotePollFault(ctx context.Context, sourceID int64, fault PollFault) (bool, error)
-}
-
 // catchUps keeps two from reading one list at a time, and remembers when a
 // provider wants to be asked again.
 type catchUps struct {

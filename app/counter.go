@@ -31,22 +31,6 @@ const CounterRows = 20
 // MaxCounterLinks is how many links of an account may count at a time.
 const MaxCounterLinks = 100
 
-type counterStore interface {
-	// CreateCounterLink fails with CodeValidation for an unknown bank account
-	// and CodeConflict beyond MaxCounterLinks.
-	CreateCounterLink(ctx context.Context, l CounterLink, hash [32]byte) (CounterLink, error)
-	// CounterLinks lists the links of an account, revoked ones included.
-	CounterLinks(ctx context.Context, accountID int64) ([]CounterLink, error)
-	// CounterLinkByHash sees a link made by another process from its commit
-	// on, and a revocation within a second. ok is false where there is none.
-	CounterLinkByHash(ctx context.Context, hash [32]byte) (l CounterLink, ok bool, err error)
-	// RevokeCounterLink leaves an earlier revocation as it is.
-	RevokeCounterLink(ctx context.Context, accountID, id int64, now time.Time) error
-	// DayTotal is the kept total of a day in one direction; of all bank
-	// accounts where bankAccountID, which is one of the account's, is 0.
-	DayTotal(ctx context.Context, accountID, bankAccountID int64, day Day, direction Direction) (Amounts, error)
-}
-
 // CounterLinkCreate is what somebody creates.
 type CounterLinkCreate struct {
 	Name          string
@@ -67,11 +51,6 @@ func (s *Service) CreateCounterLink(ctx context.Context, accountID int64, in Cou
 	return l, token, err
 }
 
-// CounterLinks lists the links of an account by id, revoked ones included.
-func (s *Service) CounterLinks(ctx context.Context, accountID int64) ([]CounterLink, error) {
-	return s.store.CounterLinks(ctx, accountID)
-}
-
 // CounterLink finds the link that a token opens; CodeNotFound says nothing of
 // whether it ever did.
 func (s *Service) CounterLink(ctx context.Context, token string) (CounterLink, error) {
@@ -85,12 +64,6 @@ func (s *Service) CounterLink(ctx context.Context, token string) (CounterLink, e
 // ErrNoCounterLink says that an id names no counter link.
 func ErrNoCounterLink() error {
 	return NotFound("There is no counter link with this id.", "Không có đường dẫn màn hình quầy với id này.")
-}
-
-// RevokeCounterLink ends a link and the screens that are open with it, within
-// a second; revoking it again changes nothing.
-func (s *Service) RevokeCounterLink(ctx context.Context, accountID, id int64, now time.Time) error {
-	return s.store.RevokeCounterLink(ctx, accountID, id, now)
 }
 
 // CounterTransactions lists what a counter shows: money in of the last 24

@@ -151,31 +151,6 @@ type WebhookBacklog struct {
 	NextDue   time.Time // the first due time after now; zero: none
 }
 
-type deliveryStore interface {
-	// Backlogs lists the active webhooks with pending deliveries. Its cost
-	// grows with the webhooks, not with the deliveries.
-	Backlogs(ctx context.Context, now time.Time) ([]WebhookBacklog, error)
-	// Due gives at most limit deliveries of a webhook that are due and not
-	// among skip, in order of due time: its retries, or its first attempts.
-	Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]Outgoing, error)
-	// Settle records an attempt, the delivery after it and the counters in one
-	// commit. A delivery that was cancelled meanwhile stays so, unless the
-	// attempt succeeded.
-	Settle(ctx context.Context, a Attempt) (Attempt, error)
-	// Resend fails with CodeNotFound, CodeWebhookDeleted, CodeWebhookInactive
-	// or CodeDeliveryPending.
-	Resend(ctx context.Context, accountID, historyID int64, key IdempotencyKey, now time.Time) (Delivery, error)
-	// Replay makes a new delivery for every failed one of a webhook, recorded
-	// from from to to, whose transaction the webhook was not told since.
-	Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key IdempotencyKey, now time.Time) (int, error)
-	// Replayable counts what Replay would make of the most failed deliveries
-	// that were created last; all is false where there are more.
-	Replayable(ctx context.Context, accountID, webhookID int64, from, to time.Time, most int, now time.Time) (n int64, all bool, err error)
-	// AddSample queues nothing: it makes the delivery of a test.
-	AddSample(ctx context.Context, accountID, webhookID int64, sample func(Webhook) Payload, now time.Time) (Outgoing, error)
-	History(ctx context.Context, accountID int64, f HistoryFilter) ([]Attempt, int64, error)
-}
-
 // HistoryFilter narrows the history; zero values do not.
 type HistoryFilter struct {
 	ID            int64
@@ -188,16 +163,6 @@ type HistoryFilter struct {
 	Query         string    // in content or transaction number, as typed
 	UntilID       int64     // attempts up to it; what is attempted later doesn't shift the pages
 	Page          Page
-}
-
-// Backlogs lists the webhooks that wait for the sweep.
-func (s *Service) Backlogs(ctx context.Context, now time.Time) ([]WebhookBacklog, error) {
-	return s.store.Backlogs(ctx, now)
-}
-
-// Due gives what of a webhook is to be attempted now.
-func (s *Service) Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]Outgoing, error) {
-	return s.store.Due(ctx, webhookID, now, skip, limit, retries)
 }
 
 // Settle records what an attempt came to and gives the delivery after it.
@@ -233,12 +198,6 @@ func (s *Service) Replay(ctx context.Context, accountID, webhookID int64, from, 
 	return n, nil
 }
 
-// Replayable counts the deliveries that Replay would resend, among the most
-// failed ones that were created last; all is false where there are more.
-func (s *Service) Replayable(ctx context.Context, accountID, webhookID int64, from, to time.Time, most int, now time.Time) (n int64, all bool, err error) {
-	return s.store.Replayable(ctx, accountID, webhookID, from, to, most, now)
-}
-
 // TestWebhook sends a signed sample, one attempt, whether the webhook is
 // active or not, and gives what came of it.
 func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, now time.Time) (Attempt, error) {
@@ -265,14 +224,9 @@ func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, n
 	return s.Settle(ctx, o, result)
 }
 
-// History lists attempts, newest first, and how many there are on all pages.
-func (s *Service) History(ctx context.Context, accountID int64, f HistoryFilter) ([]Attempt, int64, error) {
-	return s.store.History(ctx, accountID, f)
-}
-
 // HistoryRecord finds one attempt; CodeNotFound where there is none.
 func (s *Service) HistoryRecord(ctx context.Context, accountID, id int64) (Attempt, error) {
-	found, _, err := s.store.History(ctx, accountID, HistoryFilter{ID: id, Page: Page{Number: 1, Size: 1}})
+	found, _, err := s.History(ctx, accountID, HistoryFilter{ID: id, Page: Page{Number: 1, Size: 1}})
 	if err == nil && len(found) == 0 {
 		err = ErrNoHistory()
 	}

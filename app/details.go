@@ -38,11 +38,6 @@ type Call struct {
 	Resigned bool
 }
 
-type detailsStore interface {
-	// DeliveryFacts fails with CodeNotFound.
-	DeliveryFacts(ctx context.Context, accountID, id int64) (DeliveryFacts, error)
-}
-
 // DeliveryDetails reads one delivery; CodeNotFound where there is none. The
 // requests carry userAgent, whatever version made the attempts. Secrets stay
 // behind: the details have none.
@@ -51,7 +46,7 @@ func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, user
 	if err != nil {
 		return DeliveryDetails{}, err
 	}
-	attempts, _, err := s.store.History(ctx, accountID, HistoryFilter{DeliveryID: id, Page: Page{Number: 1, Size: MaxPageSize}})
+	attempts, _, err := s.History(ctx, accountID, HistoryFilter{DeliveryID: id, Page: Page{Number: 1, Size: MaxPageSize}})
 	if err != nil {
 		return DeliveryDetails{}, err
 	}

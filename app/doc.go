@@ -2,9 +2,11 @@
 // transaction notification service is, free of HTTP, of SQL and of clocks.
 //
 // Every noun has a file of its own, read from top to bottom: the type, its
-// rules, the part of the store it needs, and the use cases of [Service]. The
-// other packages translate (web), remember (sqlitestore) and deliver
-// (scheduler); none of them decides.
+// rules, and the use cases of [Service]. What is remembered stands in two
+// files: reader.go has what everybody may ask and change ([Reader], [Writer]),
+// store.go what the use cases need beside it ([Store]). The other packages
+// translate (web), remember (sqlitestore) and deliver (scheduler); none of them
+// decides.
 //
 // # Glossary
 //

@@ -13,15 +13,6 @@ const (
 // IDRange is a stretch of ids, both ends included.
 type IDRange struct{ First, Last int64 }
 
-type exportStore interface {
-	// IDsOf gives the range that holds the ids of a filter; it may hold others
-	// too.
-	IDsOf(ctx context.Context, accountID int64, f TransactionFilter) (IDRange, error)
-	// TransactionsIn lists the first transactions of a filter, at most limit,
-	// with ids within a range, ascending.
-	TransactionsIn(ctx context.Context, accountID int64, f TransactionFilter, ids IDRange, limit int) ([]Transaction, error)
-}
-
 // ExportTransactions hands out every transaction of a filter, oldest id first,
 // some at a time: those that exist when it begins. Sort and Page of the filter
 // don't count. Nothing of the storage is held while take runs, however long

@@ -42,7 +42,7 @@ func (i *Import) ID() int64 { return i.id }
 // NewImport begins to import a file. CodeValidation for an unknown bank
 // account.
 func (s *Service) NewImport(ctx context.Context, o ImportOptions) (*Import, error) {
-	list, err := s.store.BankAccounts(ctx, o.AccountID)
+	list, err := s.BankAccounts(ctx, o.AccountID)
 	if err != nil {
 		return nil, err
 	}

@@ -29,17 +29,6 @@ func (h WebhookHealth) Sum() (sum HourHealth) {
 	return sum
 }
 
-type healthStore interface {
-	// WebhookHealth lists the webhooks of an account by id, or one of them
-	// where webhookID isn't 0. It costs a few rows a webhook.
-	WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) ([]WebhookHealth, error)
-	// RecentAttempts sums the same hours over all webhooks of an account, also
-	// those that were deleted.
-	RecentAttempts(ctx context.Context, accountID int64, now time.Time) (HourHealth, error)
-	// PendingOf counts what a webhook is still to be told.
-	PendingOf(ctx context.Context, accountID, webhookID int64) (int64, error)
-}
-
 // WebhookHealths reads the health of every webhook of an account, by id of the
 // webhook.
 func (s *Service) WebhookHealths(ctx context.Context, accountID int64, now time.Time) (map[int64]WebhookHealth, error) {
@@ -62,9 +51,4 @@ func (s *Service) WebhookHealth(ctx context.Context, accountID, webhookID int64,
 		return WebhookHealth{}, err
 	}
 	return list[0], nil
-}
-
-// PendingOf counts what a webhook is still to be told.
-func (s *Service) PendingOf(ctx context.Context, accountID, webhookID int64) (int64, error) {
-	return s.store.PendingOf(ctx, accountID, webhookID)
 }

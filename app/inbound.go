@@ -199,36 +199,6 @@ type InboundFilter struct {
 	Page     Page
 }
 
-type inboundStore interface {
-	// RecordInbound does all of a call in one commit: the inbound event, its
-	// open items, the new transactions, their totals and one pending delivery
-	// for each matching webhook. Of a call with very many elements it does so in
-	// steps of some hundred rows. zone dates the transactions; nothing is
-	// acknowledged before the last commit is on disk.
-	RecordInbound(ctx context.Context, call InboundCall, zone *time.Location) (Recording, error)
-	// RetryInbound records what call reads now of the body of event id, and
-	// closes the items that are no longer at fault.
-	RetryInbound(ctx context.Context, id int64, call InboundCall, zone *time.Location, now time.Time) (Recording, error)
-	// DiscardInbound closes the open items of an event, or one of them where
-	// itemID isn't 0, and gives how many. CodeValidation where the event has no
-	// such item.
-	DiscardInbound(ctx context.Context, accountID, id, itemID int64) (int, error)
-	// LinkInbound links in one commit and records in steps, as LinkBankAccount.
-	LinkInbound(ctx context.Context, accountID, id int64, in InboundLink, zone *time.Location, now time.Time) (InboundLinkResult, error)
-	// InboundEvents reads no bodies. It fails with CodeValidation where the
-	// filter names a source that isn't the account's, removed or not.
-	InboundEvents(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, int64, error)
-	// InboundEventsBefore lists at most f.Page.Size events, and tells whether
-	// there are more. It counts nothing: it is quick however long the log is.
-	InboundEventsBefore(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, bool, error)
-	OpenInbound(ctx context.Context, accountID int64, most int) (OpenInbound, error)
-	// InboundEvent gives the event without its items, and its source, removed
-	// or not.
-	InboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, Source, error)
-	// InboundItems lists at most limit items, those that need attention first.
-	InboundItems(ctx context.Context, accountID, eventID int64, limit int) ([]InboundItem, error)
-}
-
 // RecordTransactions records what a call names and queues the deliveries that
 // follow. When it returns without error everything is on disk. An error means
 // that the caller must try again; by the rules for duplicates that is safe.
@@ -322,7 +292,7 @@ func (s *Service) RecordByHand(ctx context.Context, accountID int64, e Incoming,
 		return Transaction{}, "", err
 	}
 	s.wake(recording.Webhooks, recording.Ready)
-	t, err := s.store.Transaction(ctx, accountID, recording.TransactionIDs[0])
+	t, err := s.Transaction(ctx, accountID, recording.TransactionIDs[0])
 	return t, recording.Outcomes[0], err
 }
 
@@ -384,18 +354,6 @@ func (s *Service) DiscardInboundItem(ctx context.Context, accountID, eventID, it
 		return 0, ErrUnknownReference("item_id")
 	}
 	return s.store.DiscardInbound(ctx, accountID, eventID, itemID)
-}
-
-// InboundEvents lists the inbound log, newest first, and how many events there
-// are on all pages.
-func (s *Service) InboundEvents(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, int64, error) {
-	return s.store.InboundEvents(ctx, accountID, f)
-}
-
-// OpenInbound counts the items that need somebody's attention, each state up to
-// most: beyond it, how many there are isn't what somebody needs to know.
-func (s *Service) OpenInbound(ctx context.Context, accountID int64, most int) (OpenInbound, error) {
-	return s.store.OpenInbound(ctx, accountID, most)
 }
 
 // InboundEvent finds an event with its body and its items.

@@ -51,17 +51,6 @@ const (
 	listedEnd    = 3
 )
 
-type inboundElementStore interface {
-	// InboundBodies gives the bodies of those of the events that have at most
-	// most bytes.
-	InboundBodies(ctx context.Context, accountID int64, ids []int64, most int) (map[int64][]byte, error)
-	// InboundSources gives sources, removed or not.
-	InboundSources(ctx context.Context, accountID int64, ids []int64) (map[int64]Source, error)
-	// KnownEvents gives what each event id is known as, in the order of refs;
-	// nil for one that isn't known.
-	KnownEvents(ctx context.Context, accountID int64, refs []EventRef) ([]*KnownEvent, error)
-}
-
 // ReadInboundEvent finds an event with its body, its items and what it said:
 // at most ShownItems elements, in their order, but every item among them.
 func (s *Service) ReadInboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, error) {

@@ -28,12 +28,6 @@ type PendingDelivery struct {
 	Payload  Payload
 }
 
-type pendingStore interface {
-	// Pending lists deliveries in the order of their next attempts, those last
-	// that are paused or whose secret is lost. CodeValidation for a reference to nothing.
-	Pending(ctx context.Context, accountID int64, f PendingFilter) ([]PendingDelivery, int64, error)
-}
-
 // Pending lists what is still to be attempted, in the order of the next
 // attempts, those last that wait for somebody to switch their webhook on or to
 // rotate its secret, and how many there are on all pages.

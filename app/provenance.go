@@ -1,7 +1,5 @@
 package app
 
-import "context"
-
 // Provenance is where a transaction comes from.
 type Provenance struct {
 	SourceID       int64  // that named it first; 0: by hand or from a file
@@ -23,14 +21,3 @@ type EventName struct {
 
 // MaxMerged is how many names of a transaction a Provenance has at most.
 const MaxMerged = 100
-
-type provenanceStore interface {
-	// Provenance fails with CodeNotFound.
-	Provenance(ctx context.Context, accountID, transactionID int64) (Provenance, error)
-}
-
-// Provenance tells where a transaction comes from; CodeNotFound where the
-// account has none with this id.
-func (s *Service) Provenance(ctx context.Context, accountID, transactionID int64) (Provenance, error) {
-	return s.store.Provenance(ctx, accountID, transactionID)
-}

@@ -24,20 +24,6 @@ type Pruned struct {
 // filter by failed deliveries would forget them, and a replay could tell a shop
 // again of what a later delivery had told it.
 
-type pruneStore interface {
-	// Prune removes a bounded number of old rows. Transactions and open items
-	// always stay.
-	Prune(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error)
-	// Prunable counts what Prune would remove in all its steps.
-	Prunable(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error)
-	// Reclaimable is how much of the file holds nothing, in bytes; new rows go
-	// there first.
-	Reclaimable(ctx context.Context) (int64, error)
-	// Reclaim gives a bounded part of that back to the disk. The file is shorter
-	// once the write-ahead log is copied into it.
-	Reclaim(ctx context.Context) error
-}
-
 // Prune removes what is older than limits, in steps that let others write in
 // between.
 func (s *Service) Prune(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error) {
@@ -52,26 +38,16 @@ func (s *Service) Prune(ctx context.Context, limits PruneLimits, now time.Time) 
 	}
 }
 
-// Prunable counts what Prune would remove.
-func (s *Service) Prunable(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error) {
-	return s.store.Prunable(ctx, limits, now)
-}
-
-// Reclaimable is how many bytes of the file hold nothing.
-func (s *Service) Reclaimable(ctx context.Context) (int64, error) {
-	return s.store.Reclaimable(ctx)
-}
-
 // Reclaim gives what holds nothing back to the disk, in steps that let others
 // write in between, and gives how many bytes that was. It ends when a step
 // finds nothing more to give: others may need room faster than it is given.
 func (s *Service) Reclaim(ctx context.Context) (int64, error) {
-	first, err := s.store.Reclaimable(ctx)
+	first, err := s.Reclaimable(ctx)
 	left := first
 	for before := left + 1; err == nil && left > 0 && left < before; {
 		before = left
 		if err = s.store.Reclaim(ctx); err == nil {
-			left, err = s.store.Reclaimable(ctx)
+			left, err = s.Reclaimable(ctx)
 		}
 	}
 	return max(first-left, 0), err

@@ -38,17 +38,6 @@ type RefusedCall struct {
 	Refusal
 }
 
-type refusalStore interface {
-	// NoteRefusedCall keeps the last 200 without waiting for the commit.
-	NoteRefusedCall(c RefusedCall)
-	// RefusedCalls lists those of the account's sources, and with unnamed
-	// those that named no source. CodeValidation as InboundEvents.
-	RefusedCalls(ctx context.Context, accountID, sourceID int64, unnamed bool, limit int) ([]RefusedCall, error)
-}
-
-// NoteRefusedCall keeps a call that didn't authenticate for the operator.
-func (s *Service) NoteRefusedCall(c RefusedCall) { s.store.NoteRefusedCall(c) }
-
 // KeptRefusedCalls is how many calls that didn't authenticate are kept.
 const KeptRefusedCalls = 200
 

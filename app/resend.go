@@ -44,16 +44,6 @@ type RefusedResend struct {
 	Err       *Error
 }
 
-type resendStore interface {
-	// FailedDeliveries lists at most limit failed deliveries whose transaction
-	// the webhook was not told since, as Replay has it: those of active
-	// webhooks, one webhook after another, oldest first.
-	FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter, limit int) ([]FailedDelivery, error)
-	// ResendMany resends each delivery of these history records once, in one
-	// commit. What can't be resent is refused and keeps nothing else back.
-	ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key IdempotencyKey, now time.Time) (ResendResult, error)
-}
-
 // FailedDeliveries lists what ResendFailed would resend now: the first most of
 // it, and whether there is more.
 func (s *Service) FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter, most int) (list []FailedDelivery, more bool, err error) {

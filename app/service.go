@@ -7,46 +7,6 @@ import (
 	"time"
 )
 
-// Store remembers. It is implemented by sqlitestore over one file; what each
-// method promises stands beside the noun it is about.
-//
-// A method fails with an [*Error] where the caller is at fault, with
-// CodeUnavailable where storage fails and trying again may help, and with any
-// other error where it doesn't.
-type Store interface {
-	accountStore
-	apiKeyStore
-	bankAccountStore
-	sourceStore
-	userStore
-	counterStore
-	systemStore
-	inboundStore
-	refusalStore
-	inboundElementStore
-	catchUpStore
-	transactionStore
-	importStore
-	exportStore
-	provenanceStore
-	webhookStore
-	deliveryStore
-	progressStore
-	detailsStore
-	resendStore
-	pendingStore
-	healthStore
-	alertStore
-	statisticStore
-	pruneStore
-	// FirstUse keeps an idempotency key, and tells whether it wasn't kept
-	// before.
-	FirstUse(ctx context.Context, accountID int64, key IdempotencyKey, now time.Time) (bool, error)
-	// Probe tells whether data can be read and, after a commit failed, whether
-	// it can be written again.
-	Probe(ctx context.Context) error
-}
-
 // Config is what a Service works with.
 type Config struct {
 	Store     Store
@@ -72,7 +32,12 @@ type Config struct {
 }
 
 // Service is the use cases. It is safe for concurrent use.
+//
+// What no rule decides is not written here: it is asked of [Reader] and
+// changed by [Writer].
 type Service struct {
+	Reader
+	Writer
 	store       Store
 	zone        *time.Location
 	targets     *TargetPolicy
@@ -105,8 +70,8 @@ func NewService(c Config) *Service {
 		c.Schedule = RetrySchedule
 	}
 	return &Service{
-		schedule: c.Schedule,
-		store:    c.Store, zone: c.Zone, targets: c.Targets, providers: c.Providers,
+		Reader: c.Store, Writer: c.Store, store: c.Store,
+		schedule: c.Schedule, zone: c.Zone, targets: c.Targets, providers: c.Providers,
 		readInbound: c.ReadInbound, poll: c.Poll, send: c.Send, alert: c.Alert,
 		catchUps: catchUps{busy: map[int64]bool{}, notBefore: map[int64]time.Time{}},
 	}

@@ -156,7 +156,7 @@ func (s *Service) findSent(ctx context.Context, accountID int64, c *signatureChe
 	if err != nil || transactionID < 1 {
 		return nil
 	}
-	t, err := s.store.Transaction(ctx, accountID, transactionID)
+	t, err := s.Transaction(ctx, accountID, transactionID)
 	if err == nil {
 		p := t.Payload()
 		c.sent = &p

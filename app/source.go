@@ -98,33 +98,6 @@ func (s Source) Silent(busy bool, now time.Time) bool {
 // URLPath is the path that the provider is told to call.
 func (s Source) URLPath() string { return "/api/webhooks/provider/" + s.Token }
 
-type sourceStore interface {
-	// CreateSource fails with CodeConflict where another source has the same
-	// Bearer secret or user name, and with CodeValidation for an unknown bank
-	// account. Where the key was used before it gives the source that was made
-	// then, without its secret.
-	CreateSource(ctx context.Context, s Source, key IdempotencyKey, now time.Time) (Source, error)
-	Sources(ctx context.Context, accountID int64) ([]Source, error)
-	SourcesHealth(ctx context.Context, accountID int64) ([]SourceHealth, error)
-	// The four that find a source see one made by another process from its
-	// commit on. ok is false where there is none.
-	SourceByToken(ctx context.Context, token string) (s Source, ok bool, err error)
-	SourceByBearer(ctx context.Context, hash [32]byte) (s Source, ok bool, err error)
-	SourceByUsername(ctx context.Context, username string) (s Source, ok bool, err error)
-	SourceByID(ctx context.Context, id int64) (s Source, ok bool, err error)
-	// RefreshSources looks whether another process changed a source.
-	RefreshSources(ctx context.Context) error
-	// SetSourceSecret gives the source without its secret, and changes nothing,
-	// where the key was used before.
-	SetSourceSecret(ctx context.Context, accountID, id int64, secret string, key IdempotencyKey, now time.Time) (Source, error)
-	// AddSourceSenders adds senders to those of the source's options.
-	AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error)
-	// SetSourceAPIKey also forgets why the list couldn't be read. The list of a
-	// source that had no key is read from now on.
-	SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string, now time.Time) (Source, error)
-	RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error
-}
-
 // SourceAdd is what somebody adds. An empty secret is generated.
 type SourceAdd struct {
 	Provider      Provider
@@ -272,11 +245,6 @@ func randomToken() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// Sources lists the sources in use, by id.
-func (s *Service) Sources(ctx context.Context, accountID int64) ([]Source, error) {
-	return s.store.Sources(ctx, accountID)
-}
-
 // SourceHealth is a source with what is kept of the calls that it refused.
 type SourceHealth struct {
 	Source
@@ -284,14 +252,9 @@ type SourceHealth struct {
 	LastRefused  RefusedCall // zero: none of them
 }
 
-// SourcesHealth lists the sources in use, by id, with how they are.
-func (s *Service) SourcesHealth(ctx context.Context, accountID int64) ([]SourceHealth, error) {
-	return s.store.SourcesHealth(ctx, accountID)
-}
-
 // SourceHealth finds a source in use.
 func (s *Service) SourceHealth(ctx context.Context, accountID, id int64) (SourceHealth, error) {
-	list, err := s.store.SourcesHealth(ctx, accountID)
+	list, err := s.SourcesHealth(ctx, accountID)
 	if err != nil {
 		return SourceHealth{}, err
 	}
@@ -305,7 +268,7 @@ func (s *Service) SourceHealth(ctx context.Context, accountID, id int64) (Source
 
 // source finds a source in use.
 func (s *Service) source(ctx context.Context, accountID, id int64) (Source, error) {
-	sources, err := s.store.Sources(ctx, accountID)
+	sources, err := s.Sources(ctx, accountID)
 	if err != nil {
 		return Source{}, err
 	}
@@ -349,12 +312,6 @@ func errNoList() error {
 	return InvalidField("api-key", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
 }
 
-// RemoveSource ends a source: its calls are refused from now on. What it
-// recorded stays.
-func (s *Service) RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error {
-	return s.store.RemoveSource(ctx, accountID, id, now)
-}
-
 // FindSource finds the source that a call names: by the token of its path, or
 // on the bare path (an empty token) by its Bearer credential. It doesn't
 // authenticate. ok is false where there is none.
@@ -375,18 +332,6 @@ func (s *Service) FindSourceByUsername(ctx context.Context, username string) (sr
 		return Source{}, false, nil
 	}
 	return s.store.SourceByUsername(ctx, username)
-}
-
-// FindSourceByID finds the source in use that an issued token names. It
-// doesn't authenticate. ok is false where there is none.
-func (s *Service) FindSourceByID(ctx context.Context, id int64) (src Source, ok bool, err error) {
-	return s.store.SourceByID(ctx, id)
-}
-
-// RefreshSources looks whether another process changed a source, so that a
-// credential rotated there counts from the next call on.
-func (s *Service) RefreshSources(ctx context.Context) error {
-	return s.store.RefreshSources(ctx)
 }
 
 // ErrNoSource says that an id names no source.

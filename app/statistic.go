@@ -52,20 +52,6 @@ type AccountStatus struct {
 	Webhooks     int64 // active
 }
 
-type statisticStore interface {
-	Overview(ctx context.Context, accountID int64) (Overview, error)
-	// Period gives the rows from first to last, date ascending, IN before OUT.
-	Period(ctx context.Context, accountID int64, first, last Day) ([]PeriodRow, error)
-	// BankAccountPeriod gives those of one bank account of the account.
-	BankAccountPeriod(ctx context.Context, accountID, bankAccountID int64, first, last Day) ([]PeriodRow, error)
-	AccountStatus(ctx context.Context, accountID int64) (AccountStatus, error)
-}
-
-// Overview reads the kept totals.
-func (s *Service) Overview(ctx context.Context, accountID int64) (Overview, error) {
-	return s.store.Overview(ctx, accountID)
-}
-
 // Period reads the kept totals of the days of r.
 func (s *Service) Period(ctx context.Context, accountID int64, r Range, now time.Time) ([]PeriodRow, error) {
 	days, ok := r.Days()
@@ -73,21 +59,5 @@ func (s *Service) Period(ctx context.Context, accountID int64, r Range, now time
 		return nil, InvalidField("range", "must be daily, weekly or monthly", "phải là daily, weekly hoặc monthly")
 	}
 	today := DayOf(now, s.zone)
-	return s.store.Period(ctx, accountID, today-Day(days-1), today)
-}
-
-// Days reads the kept totals of the days from first to last, date ascending,
-// IN before OUT.
-func (s *Service) Days(ctx context.Context, accountID int64, first, last Day) ([]PeriodRow, error) {
-	return s.store.Period(ctx, accountID, first, last)
-}
-
-// BankAccountDays reads those of one bank account; none of another account's.
-func (s *Service) BankAccountDays(ctx context.Context, accountID, bankAccountID int64, first, last Day) ([]PeriodRow, error) {
-	return s.store.BankAccountPeriod(ctx, accountID, bankAccountID, first, last)
-}
-
-// AccountStatus reads the plan and its use.
-func (s *Service) AccountStatus(ctx context.Context, accountID int64) (AccountStatus, error) {
-	return s.store.AccountStatus(ctx, accountID)
+	return s.Days(ctx, accountID, today-Day(days-1), today)
 }

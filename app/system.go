@@ -73,16 +73,6 @@ const (
 	AnswersCounted = 1000
 )
 
-type systemStore interface {
-	backupStore
-	// StorageStatus looks at the files from outside.
-	StorageStatus(now time.Time) (StorageStatus, error)
-	// QueueStatus reads the queue's index.
-	QueueStatus(ctx context.Context, now time.Time) (QueueStatus, error)
-	// AnswerTimes reads the last attempts that began after an instant.
-	AnswerTimes(ctx context.Context, after time.Time) (AnswerTimes, error)
-}
-
 // SystemStatus is how the installation is doing.
 type SystemStatus struct {
 	Installation

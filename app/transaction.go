@@ -140,20 +140,6 @@ type TransactionPage struct {
 // TransactionSums is money in and money out.
 type TransactionSums struct{ In, Out Amounts }
 
-type transactionStore interface {
-	// Transactions gives the sums of a listing if they are asked for and known
-	// at little cost: where the filter is one that days are counted by, or the
-	// transactions are few. They are exact.
-	Transactions(ctx context.Context, accountID int64, f TransactionFilter) (TransactionPage, error)
-	Transaction(ctx context.Context, accountID, id int64) (Transaction, error)
-	// IndexSearch adds one small step to the index of search texts; left is 0
-	// once it holds all transactions.
-	IndexSearch(ctx context.Context) (left int64, err error)
-	// Unindexed counts the transactions that it doesn't hold, some thousands of
-	// them at most.
-	Unindexed(ctx context.Context) (int64, error)
-}
-
 // Transactions lists transactions, and says what is known of all pages.
 func (s *Service) Transactions(ctx context.Context, accountID int64, f TransactionFilter) (TransactionPage, error) {
 	if f.Sort == "" {
@@ -212,11 +198,6 @@ func (p Page) LastPage(total int64) int64 {
 
 // Offset is how many rows come before the page.
 func (p Page) Offset() int64 { return (p.Number - 1) * int64(p.Size) }
-
-// Transaction finds one; CodeNotFound where the account has none with this id.
-func (s *Service) Transaction(ctx context.Context, accountID, id int64) (Transaction, error) {
-	return s.store.Transaction(ctx, accountID, id)
-}
 
 // ErrNoTransaction says that an id names no transaction.
 func ErrNoTransaction() error {

@@ -56,30 +56,6 @@ func (u *Undoing) Count(t Transaction, told, named bool) {
 	}
 }
 
-type importStore interface {
-	// Imports lists the files, newest first.
-	Imports(ctx context.Context, accountID int64, page Page) ([]ImportedFile, error)
-	// Undoable looks at what taking back an import would remove. CodeNotFound
-	// where the account has none with this id.
-	Undoable(ctx context.Context, accountID, id int64, now time.Time) (Undoing, error)
-	// UndoImport looks at a bounded number of transactions of an import, those
-	// with the least ids above after, removes what may go and gives the last id;
-	// 0: none was left, and the import counts as taken back. What was told to a
-	// shop, or may be, stays, and so does what a call or a person named too: it
-	// was acknowledged. The event ids are free again.
-	UndoImport(ctx context.Context, accountID, id, after int64, zone *time.Location, now time.Time) (last int64, err error)
-}
-
-// Imports lists the files that transactions were recorded of, newest first.
-func (s *Service) Imports(ctx context.Context, accountID int64, page Page) ([]ImportedFile, error) {
-	return s.store.Imports(ctx, accountID, page)
-}
-
-// Undoable tells what UndoImport would remove.
-func (s *Service) Undoable(ctx context.Context, accountID, id int64, now time.Time) (Undoing, error) {
-	return s.store.Undoable(ctx, accountID, id, now)
-}
-
 // UndoImport takes back an import, in steps that let others write in between:
 // one that is interrupted goes on where it is called again.
 func (s *Service) UndoImport(ctx context.Context, accountID, id int64, now time.Time) error {

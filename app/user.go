@@ -44,46 +44,6 @@ const (
 // MaxUserName is how many bytes a name has at most, all of them ASCII.
 const MaxUserName = 50
 
-type userStore interface {
-	// CreateUser fails with CodeConflict where the name is taken.
-	CreateUser(ctx context.Context, u User, hash string) (User, error)
-	// CreateFirstUser also needs setup to be the hash of the set-up token, not
-	// yet ended at now, and no user to exist; the token ends with it.
-	CreateFirstUser(ctx context.Context, u User, hash string, setup [32]byte, now time.Time) (User, error)
-	// SetUp keeps a set-up token by its hash, until end, in place of an earlier
-	// one. ok is false where there is a user already.
-	SetUp(ctx context.Context, setup [32]byte, end time.Time) (ok bool, err error)
-	// SetUpOpen tells whether setup is the hash of a set-up token that still
-	// counts.
-	SetUpOpen(ctx context.Context, setup [32]byte, now time.Time) (bool, error)
-	Users(ctx context.Context, accountID int64) ([]User, error)
-	// User finds a user by id; ok is false where there is none.
-	User(ctx context.Context, id int64) (u User, ok bool, err error)
-	// UserByName also gives the hash of the password.
-	UserByName(ctx context.Context, name string) (u User, hash string, ok bool, err error)
-	// SetPassword, EndSessions and SetRole give the user a new generation.
-	SetPassword(ctx context.Context, accountID, id int64, hash string) (User, error)
-	EndSessions(ctx context.Context, accountID, id int64) (User, error)
-	// SetRole fails with CodeConflict where the account would have no owner
-	// left.
-	SetRole(ctx context.Context, accountID, id int64, role Role) (User, error)
-	// RemoveUser also removes the user's sessions. It fails with CodeConflict for
-	// the last owner of an account.
-	RemoveUser(ctx context.Context, accountID, id int64) error
-	// NoteSignIn doesn't wait for the commit.
-	NoteSignIn(id int64, now time.Time)
-	sessionStore
-}
-
-// sessionStore keeps the sessions of browsers by the hash of their token. What
-// is in them is the web's.
-type sessionStore interface {
-	Session(ctx context.Context, token string, now time.Time) (data []byte, ok bool, err error)
-	// userID is whose session it is; 0: nobody is signed in.
-	SetSession(ctx context.Context, token string, userID int64, data []byte, end time.Time) error
-	RemoveSession(ctx context.Context, token string) error
-}
-
 // UserCreate is whom somebody lets in.
 type UserCreate struct {
 	Name, Password string
@@ -241,17 +201,6 @@ func busy(err error) error {
 	})
 }
 
-// User finds a user by id, as a session names them; ok is false where there is
-// none any more.
-func (s *Service) User(ctx context.Context, id int64) (User, bool, error) {
-	return s.store.User(ctx, id)
-}
-
-// Users lists the users of an account by name.
-func (s *Service) Users(ctx context.Context, accountID int64) ([]User, error) {
-	return s.store.Users(ctx, accountID)
-}
-
 // SetPassword gives a user a new password and ends their sessions. The user is
 // given as they are from now on.
 func (s *Service) SetPassword(ctx context.Context, accountID, id int64, secret string) (User, error) {
@@ -283,11 +232,6 @@ func (s *Service) ChangePassword(ctx context.Context, u User, present, secret st
 	return s.SetPassword(ctx, u.AccountID, u.ID, secret)
 }
 
-// EndSessions signs a user out everywhere.
-func (s *Service) EndSessions(ctx context.Context, accountID, id int64) (User, error) {
-	return s.store.EndSessions(ctx, accountID, id)
-}
-
 // SetRole changes what a user may do, and ends their sessions. The last owner
 // stays one.
 func (s *Service) SetRole(ctx context.Context, accountID, id int64, role Role) (User, error) {
@@ -305,28 +249,7 @@ func ErrLastOwner() error {
 	})
 }
 
-// RemoveUser takes a user's access away, at once. The last owner stays.
-func (s *Service) RemoveUser(ctx context.Context, accountID, id int64) error {
-	return s.store.RemoveUser(ctx, accountID, id)
-}
-
 // ErrNoUser says that an id names no user.
 func ErrNoUser() error {
 	return NotFound("There is no user with this id.", "Không có người dùng với id này.")
-}
-
-// Session reads what the web keeps of a session; ok is false once it ended.
-func (s *Service) Session(ctx context.Context, token string, now time.Time) (data []byte, ok bool, err error) {
-	return s.store.Session(ctx, token, now)
-}
-
-// SetSession keeps a session until end. userID is whose it is; 0: nobody is
-// signed in.
-func (s *Service) SetSession(ctx context.Context, token string, userID int64, data []byte, end time.Time) error {
-	return s.store.SetSession(ctx, token, userID, data, end)
-}
-
-// RemoveSession ends a session.
-func (s *Service) RemoveSession(ctx context.Context, token string) error {
-	return s.store.RemoveSession(ctx, token)
 }

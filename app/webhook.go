@@ -91,25 +91,6 @@ type WebhookUpdate struct {
 	Type *WebhookType
 }
 
-type webhookStore interface {
-	// CreateWebhook fails with CodePlanExpired, CodeConflict beyond
-	// MaxWebhooks, and CodeValidation for an unknown bank account. made is false
-	// where the key was used before: then w is what was made that time.
-	CreateWebhook(ctx context.Context, w Webhook, secret string, key IdempotencyKey, now time.Time) (_ Webhook, made bool, _ error)
-	Webhooks(ctx context.Context, accountID int64) ([]Webhook, error)
-	Webhook(ctx context.Context, accountID, id int64) (Webhook, error)
-	UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate) (Webhook, error)
-	ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (Webhook, error)
-	// DeleteWebhook hides the webhook and cancels its pending deliveries.
-	DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error
-	// WebhookSecrets gives the secrets of an account's webhooks by their ids;
-	// those that are lost are empty.
-	WebhookSecrets(ctx context.Context, accountID int64) (map[int64]Secrets, error)
-	// ChangeSecrets applies change to the secrets in one commit. changed is
-	// false where the key was used before.
-	ChangeSecrets(ctx context.Context, accountID, id int64, key IdempotencyKey, change func(Secrets) (Secrets, error), now time.Time) (changed bool, _ error)
-}
-
 // CheckWebhook says what of in is not valid by itself.
 func (s *Service) CheckWebhook(in WebhookCreate) error {
 	return s.CheckWebhookUpdate(WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type})
@@ -155,16 +136,6 @@ func IsPlainHTTP(url string) bool {
 	return len(url) > 7 && strings.EqualFold(url[:7], "http://")
 }
 
-// Webhooks lists the webhooks by id.
-func (s *Service) Webhooks(ctx context.Context, accountID int64) ([]Webhook, error) {
-	return s.store.Webhooks(ctx, accountID)
-}
-
-// Webhook finds a webhook; CodeNotFound where there is none.
-func (s *Service) Webhook(ctx context.Context, accountID, id int64) (Webhook, error) {
-	return s.store.Webhook(ctx, accountID, id)
-}
-
 // UpdateWebhook changes some fields; the next attempt of a pending delivery
 // goes to the new URL.
 func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate) (Webhook, error) {
@@ -186,12 +157,6 @@ func (s *Service) ToggleWebhook(ctx context.Context, accountID, id int64, now ti
 		s.wake([]int64{id}, nil)
 	}
 	return w, err
-}
-
-// DeleteWebhook ends a webhook. Pending deliveries are cancelled, history
-// stays.
-func (s *Service) DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error {
-	return s.store.DeleteWebhook(ctx, accountID, id, now)
 }
 
 // MaxOverlap is the longest time that two secrets count beside each other.

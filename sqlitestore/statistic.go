@@ -15,13 +15,13 @@ func (s *Store) Overview(ctx context.Context, accountID int64) (app.Overview, er
 	return o, storageError(err)
 }
 
-func (s *Store) Period(ctx context.Context, accountID int64, first, last app.Day) ([]app.PeriodRow, error) {
+func (s *Store) Days(ctx context.Context, accountID int64, first, last app.Day) ([]app.PeriodRow, error) {
 	rows, err := s.query(ctx, `SELECT day, type, count, amount FROM account_days WHERE account_id = ? AND day BETWEEN ? AND ? ORDER BY day, type`,
 		accountID, int64(first), int64(last))
 	return collect(rows, err, scanPeriodRow)
 }
 
-func (s *Store) BankAccountPeriod(ctx context.Context, accountID, bankAccountID int64, first, last app.Day) ([]app.PeriodRow, error) {
+func (s *Store) BankAccountDays(ctx context.Context, accountID, bankAccountID int64, first, last app.Day) ([]app.PeriodRow, error) {
 	rows, err := s.query(ctx, `SELECT d.day, d.type, d.count, d.amount FROM bank_accounts b JOIN bank_account_days d ON d.bank_account_id = b.id
 			WHERE b.id = ? AND b.account_id = ? AND d.day BETWEEN ? AND ? ORDER BY d.day, d.type`, bankAccountID, accountID, int64(first), int64(last))
 	return collect(rows, err, scanPeriodRow)

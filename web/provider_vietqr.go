@@ -63,7 +63,7 @@ func (s *Server) findVietQRByToken(r *http.Request) (app.Source, adapter, bool, 
 	if !ok {
 		return app.Source{}, adapter{}, false, nil
 	}
-	source, found, err := s.service.FindSourceByID(r.Context(), token.source)
+	source, found, err := s.service.SourceByID(r.Context(), token.source)
 	return source, vietQRAdapter, found && source.Provider == providerVietQR, err
 }
 

@@ -1,0 +1,168 @@
+package app
+
+import (
+	"context"
+	"time"
+)
+
+// Reader answers what no rule decides. [Service] embeds it, so that web,
+// scheduler and the commands ask the storage without a forward for each
+// question.
+//
+// A method that takes accountID sees only what belongs to that account. An id
+// that names nothing in it is CodeNotFound, an id in a filter CodeValidation,
+// unless the method says otherwise. Amounts are in VND. The other errors are
+// those of [Store].
+type Reader interface {
+	// Account finds one account.
+	Account(ctx context.Context, id int64) (Account, error)
+	// Accounts lists all accounts by id.
+	Accounts(ctx context.Context) ([]Account, error)
+	// AccountStatus gives an account's plan and how much of it is in use.
+	AccountStatus(ctx context.Context, accountID int64) (AccountStatus, error)
+	// APIKeys lists the keys of an account by id, revoked ones included.
+	APIKeys(ctx context.Context, accountID int64) ([]APIKey, error)
+	// CounterLinks lists the links of an account by id, revoked ones included.
+	CounterLinks(ctx context.Context, accountID int64) ([]CounterLink, error)
+
+	// User finds a user of any account. ok is false where there is none.
+	User(ctx context.Context, id int64) (u User, ok bool, err error)
+	// Users lists the users of an account by name.
+	Users(ctx context.Context, accountID int64) ([]User, error)
+	// Session gives what web keeps under a session's token. ok is false where
+	// there is no such session, or where it has ended.
+	Session(ctx context.Context, token string, now time.Time) (data []byte, ok bool, err error)
+
+	// BankAccounts lists the linked bank accounts by id.
+	BankAccounts(ctx context.Context, accountID int64) ([]BankAccount, error)
+
+	// Sources lists the sources in use by id.
+	Sources(ctx context.Context, accountID int64) ([]Source, error)
+	// SourcesHealth lists the sources in use by id, each with its refused calls.
+	SourcesHealth(ctx context.Context, accountID int64) ([]SourceHealth, error)
+	// SourceByID finds a source in use of any account, from the commit on with
+	// which another process made it. ok is false where there is none. It
+	// authenticates nobody.
+	SourceByID(ctx context.Context, id int64) (s Source, ok bool, err error)
+	// RefreshSources reads the sources again if another process changed one, so
+	// that a secret that was rotated there counts from the next call on.
+	RefreshSources(ctx context.Context) error
+
+	// InboundEvents lists a page of the inbound log without bodies, newest
+	// first, and counts the events on all pages. f.SourceID may name a removed
+	// source.
+	InboundEvents(ctx context.Context, accountID int64, f InboundFilter) (list []InboundEvent, total int64, err error)
+	// OpenInbound counts the items that need somebody's attention. It counts
+	// each state up to most.
+	OpenInbound(ctx context.Context, accountID int64, most int) (OpenInbound, error)
+
+	// Transaction finds one transaction.
+	Transaction(ctx context.Context, accountID, id int64) (Transaction, error)
+	// Provenance says where a transaction comes from.
+	Provenance(ctx context.Context, accountID, transactionID int64) (Provenance, error)
+	// TransactionsSince counts the transactions with an id above transactionID.
+	// last is the id that it counted up to.
+	TransactionsSince(ctx context.Context, accountID, transactionID int64) (n, last int64, err error)
+	// Overview reads the kept totals of all time; zeros for an unknown account.
+	Overview(ctx context.Context, accountID int64) (Overview, error)
+	// Days reads the kept totals of the days from first to last, both included,
+	// by ascending day, IN before OUT. A day without transactions has no row.
+	Days(ctx context.Context, accountID int64, first, last Day) ([]PeriodRow, error)
+	// BankAccountDays is Days of one bank account; no rows for an unknown one.
+	BankAccountDays(ctx context.Context, accountID, bankAccountID int64, first, last Day) ([]PeriodRow, error)
+	// Imports lists a page of the statement files, newest first.
+	Imports(ctx context.Context, accountID int64, page Page) ([]ImportedFile, error)
+	// Undoable tells what UndoImport would remove now.
+	Undoable(ctx context.Context, accountID, id int64, now time.Time) (Undoing, error)
+
+	// Webhook finds a webhook that isn't deleted.
+	Webhook(ctx context.Context, accountID, id int64) (Webhook, error)
+	// Webhooks lists the webhooks that aren't deleted by id.
+	Webhooks(ctx context.Context, accountID int64) ([]Webhook, error)
+
+	// Backlogs lists the active webhooks with pending deliveries. Its cost
+	// grows with the webhooks, not with the deliveries.
+	Backlogs(ctx context.Context, now time.Time) ([]WebhookBacklog, error)
+	// Due gives at most limit deliveries of a webhook that are due and not
+	// among skip, by due time: its retries, or its first attempts. It gives
+	// none where the webhook isn't active or has lost its secret.
+	Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]Outgoing, error)
+	// PendingDeliveries counts the deliveries that are still to be attempted.
+	PendingDeliveries(ctx context.Context, accountID int64) (int64, error)
+	// PendingOf counts those of one webhook; 0 for an unknown one.
+	PendingOf(ctx context.Context, accountID, webhookID int64) (int64, error)
+	// Replayable counts the deliveries that Replay would resend, among the most
+	// failed ones that were created last. all is false where there are more.
+	Replayable(ctx context.Context, accountID, webhookID int64, from, to time.Time, most int, now time.Time) (n int64, all bool, err error)
+	// History lists a page of the attempts, newest first, and counts those on
+	// all pages.
+	History(ctx context.Context, accountID int64, f HistoryFilter) (list []Attempt, total int64, err error)
+	// AttemptsSince counts the attempts of f with an id above attemptID. last is
+	// the id that it counted up to. An id in f that names nothing counts 0.
+	AttemptsSince(ctx context.Context, accountID int64, f HistoryFilter, attemptID int64) (n int, last int64, err error)
+	// SettledSince looks at the next 200 attempts of all accounts after
+	// attemptID, and lists the account's transactions whose deliveries they
+	// belong to. last is the last of these attempts; attemptID where there is
+	// none.
+	SettledSince(ctx context.Context, accountID, attemptID int64) (transactionIDs []int64, last int64, err error)
+	// Newest gives the highest ids of the file. It costs a look at the ends of a
+	// few indexes.
+	Newest(ctx context.Context) (Newest, error)
+
+	// AlertPreferences gives Vietnamese and nothing muted where none were set.
+	AlertPreferences(ctx context.Context, accountID int64) (AlertPreferences, error)
+	// AlertChannels lists the channels of an account by id, or those of every
+	// account where accountID is 0.
+	AlertChannels(ctx context.Context, accountID int64) ([]AlertChannel, error)
+	// AlertMessages lists the last messages, at most most, newest first.
+	AlertMessages(ctx context.Context, accountID int64, most int) ([]AlertMessage, error)
+
+	// Prunable counts what Prune would remove in all its steps.
+	Prunable(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error)
+	// Reclaimable is how many bytes of the file hold nothing. New rows go there
+	// first.
+	Reclaimable(ctx context.Context) (int64, error)
+}
+
+// Writer makes the changes about which Service has nothing to decide. Service
+// embeds it as it does [Reader], and what Reader says of accountID and ids
+// holds here too.
+type Writer interface {
+	// RevokeAPIKey ends a key. An earlier revocation stays as it is.
+	RevokeAPIKey(ctx context.Context, accountID, id int64, now time.Time) error
+	// RevokeCounterLink ends a link, and within a second the screens that are
+	// open with it. An earlier revocation stays as it is.
+	RevokeCounterLink(ctx context.Context, accountID, id int64, now time.Time) error
+
+	// EndSessions signs a user out everywhere, by a new generation.
+	EndSessions(ctx context.Context, accountID, id int64) (User, error)
+	// RemoveUser removes a user and the user's sessions. CodeConflict for the
+	// last owner of an account.
+	RemoveUser(ctx context.Context, accountID, id int64) error
+	// SetSession keeps data under a token until end. userID is whose session it
+	// is; 0: nobody is signed in.
+	SetSession(ctx context.Context, token string, userID int64, data []byte, end time.Time) error
+	// RemoveSession ends a session. An unknown token is no error.
+	RemoveSession(ctx context.Context, token string) error
+
+	// ToggleBankAccount switches a bank account off where it is active, else on.
+	// Switching on fails with CodePlanExpired or CodePlanLimit.
+	ToggleBankAccount(ctx context.Context, accountID, id int64, now time.Time) (BankAccount, error)
+	// UnlinkBankAccount takes a bank account out of the account. Its
+	// transactions and totals stay; new transactions for it are unassigned. To
+	// link it again brings the same bank account back.
+	UnlinkBankAccount(ctx context.Context, accountID, id int64, now time.Time) error
+	// RemoveSource ends a source: its calls are refused from now on. What it
+	// recorded stays.
+	RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error
+	// NoteRefusedCall keeps a call that didn't authenticate, and the last
+	// KeptRefusedCalls in all. It doesn't wait for the commit.
+	NoteRefusedCall(c RefusedCall)
+
+	// DeleteWebhook hides a webhook and cancels its pending deliveries. The
+	// history stays.
+	DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error
+	// RemoveAlertChannel ends the channel of a medium. CodeNotFound where there
+	// is none.
+	RemoveAlertChannel(ctx context.Context, accountID int64, medium AlertMedium) error
+}
