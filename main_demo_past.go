@@ -30,25 +30,19 @@ func (d *demo) past(ctx context.Context) error {
 		return err
 	}
 	service := d.server.service
-	reader, err := statement.Open(path, statement.Options{Zone: service.Zone()})
+	result, err := statement.Import{
+		Path: path, Now: now, Read: statement.Options{Zone: service.Zone()}, Record: app.ImportOptions{AccountID: app.DefaultAccountID},
+		Rejected: func(row statement.Row, outcome app.Outcome, e app.Incoming) (string, error) {
+			return "", fmt.Errorf("line %d of the statement: %s", row.Line, rejection(outcome, e))
+		},
+	}.Run(ctx, service)
 	if err != nil {
 		return err
 	}
-	defer reader.Close()
-	in, err := service.NewImport(ctx, app.ImportOptions{AccountID: app.DefaultAccountID})
-	if err != nil {
-		return err
+	if result.Recorded != int64(len(payments)) || result.Deliveries != 0 {
+		return exitStatus{exitCheck, fmt.Errorf("of %d transactions of the statement %d were recorded, with %d deliveries", len(payments), result.Recorded, result.Deliveries)}
 	}
-	importer := &statement.Importer{Import: in, Now: now, Reject: func(row statement.Row, outcome app.Outcome, e app.Incoming) error {
-		return fmt.Errorf("line %d of the statement: %s", row.Line, rejection(outcome, e))
-	}}
-	if err := (&fileImport{importer: importer, reader: reader}).record(ctx, &fileBar{}); err != nil {
-		return err
-	}
-	if importer.Recorded != len(payments) || importer.Deliveries != 0 {
-		return exitStatus{exitCheck, fmt.Errorf("of %d transactions of the statement %d were recorded, with %d deliveries", len(payments), importer.Recorded, importer.Deliveries)}
-	}
-	d.say("\n6. Two months of a shop's past: %d transactions imported from a statement, nobody told", importer.Recorded)
+	d.say("\n6. Two months of a shop's past: %d transactions imported from a statement, nobody told", result.Recorded)
 	return nil
 }
 

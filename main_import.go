@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -18,12 +16,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 )
-
-// The walk of a statement file: statement.Check reads it to its end and refuses
-// what isn't understood → statement.Open finds the table → its rows are read
-// beside what follows, a batch at a time → app.Import records a batch in
-// one commit → what can't be read or belongs to no linked account goes to the
-// reject file.
 
 func importCommand() *cli.Command {
 	return &cli.Command{
@@ -55,15 +47,15 @@ type imported struct {
 	Bank       *string        `json:"bank"`  // of the layout; null: no bank's that is known
 	Sheet      *string        `json:"sheet"` // of a spreadsheet
 	DryRun     bool           `json:"dry_run"`
-	Rows       int            `json:"rows"` // that hold money
-	Recorded   int            `json:"recorded"`
-	Duplicates int            `json:"duplicates"` // known already
-	Rejected   int            `json:"rejected"`
+	Rows       int64          `json:"rows"` // that hold money
+	Recorded   int64          `json:"recorded"`
+	Duplicates int64          `json:"duplicates"` // known already
+	Rejected   int64          `json:"rejected"`
 	InCount    int64          `json:"in_count"` // of the transactions that are recorded, now or before
 	InAmount   int64          `json:"in_amount"`
 	OutCount   int64          `json:"out_count"`
 	OutAmount  int64          `json:"out_amount"`
-	Deliveries int            `json:"deliveries"`
+	Deliveries int64          `json:"deliveries"`
 	FirstRows  []importedRow  `json:"first_rows"` // what the first rows are understood as
 	Skipped    []skipped      `json:"skipped"`    // lines that are no transactions: totals, titles
 	Rejects    *string        `json:"rejects"`    // the reject file; null: there is none
@@ -85,7 +77,7 @@ type importedRow struct {
 // skipped is why lines are no transactions, how many, and the first.
 type skipped struct {
 	Reason string `json:"reason"`
-	Lines  int    `json:"lines"`
+	Lines  int64  `json:"lines"`
 	First  int    `json:"first_line"`
 }
 
@@ -106,34 +98,70 @@ func importFile(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	options := statement.Options{Zone: s.service.Zone(), Map: columns, Sheet: c.String("sheet")}
-	if err := statement.Check(c.Context, path, options); errors.Is(err, os.ErrNotExist) {
-		return exitStatus{exitNotFound, err}
-	} else if err != nil {
-		return err
-	}
-	reader, err := statement.Open(path, options)
-	if err != nil {
-		return err
-	}
-	defer reader.Close()
-	bankAccountID, err := statementAccount(c, s, reader.Layout())
-	if err != nil {
-		return err
-	}
-	in, err := s.service.NewImport(c.Context, app.ImportOptions{
-		AccountID: s.account, BankAccountID: bankAccountID, File: filepath.Base(path), Notify: c.Bool("notify"), DryRun: c.Bool("dry-run"),
-	})
-	if err != nil {
-		return err
-	}
 	rejects := newRejects(c, path)
-	importer := &statement.Importer{Import: in, Now: s.now, Reject: func(row statement.Row, outcome app.Outcome, e app.Incoming) error {
-		return rejects.add(row, rejection(outcome, e))
-	}}
-	return runImport(c, s, &fileImport{importer: importer, reader: reader, rejects: rejects, result: imported{
-		File: path, Bank: orNull(reader.Layout().Bank), Sheet: orNull(reader.Layout().Sheet), DryRun: c.Bool("dry-run"),
-	}})
+	bar := newFileBar(c.App.ErrWriter, "reading")
+	result, err := statement.Import{
+		Path: path, Now: s.now,
+		Read: statement.Options{Zone: s.service.Zone(), Map: columns, Sheet: c.String("sheet")},
+		Record: app.ImportOptions{
+			AccountID: s.account, BankAccountID: c.Int64("bank-account-id"), File: filepath.Base(path), Notify: c.Bool("notify"), DryRun: c.Bool("dry-run"),
+		},
+		Rejected: func(row statement.Row, outcome app.Outcome, e app.Incoming) (string, error) {
+			reason := rejection(outcome, e)
+			return reason, rejects.add(row, reason)
+		},
+		Progress: func(rows, done, total int64) { bar.update(vnd(rows)+" transactions", done, total) },
+	}.Run(c.Context, s.service)
+	bar.stop()
+	if e := rejects.close(); err == nil {
+		err = e
+	}
+	var unclear *statement.UnclearAccountError
+	switch {
+	case result == nil && errors.Is(err, os.ErrNotExist):
+		return exitStatus{exitNotFound, err}
+	case errors.As(err, &unclear):
+		return usagef("the file doesn't say which bank account it is about, and %d linked ones can be meant; name one with --bank-account-id (see baoco bank list)", unclear.Candidates)
+	case result == nil:
+		return err
+	case err != nil && c.Context.Err() != nil:
+		err = unfinished(errors.New("interrupted"), "the rows that are counted above are done; import the file again for the rest")
+	}
+	v := newImported(c, s, path, result, rejects)
+	if err != nil {
+		text := oneLine(errorText(err))
+		v.Error = &text
+	}
+	lost := fmt.Sprintf("%s: %d recorded, %d known already, %d rejected.", path, v.Recorded, v.Duplicates, v.Rejected)
+	if e := report(c, v, lost, v.print); err == nil {
+		err = e
+	}
+	return err
+}
+
+// shownReasons is how many different reasons are shown; the reject file has all.
+const shownReasons = 5
+
+func newImported(c *cli.Context, s *session, path string, r *statement.Result, rejects *rejects) imported {
+	v := imported{
+		File: path, Bank: orNull(r.Layout.Bank), Sheet: orNull(r.Layout.Sheet), DryRun: c.Bool("dry-run"),
+		Rows: r.Rows, Recorded: r.Recorded, Duplicates: r.Duplicates, Rejected: r.Rejected, Deliveries: r.Deliveries,
+		InCount: r.In.Count, InAmount: r.In.Total, OutCount: r.Out.Count, OutAmount: r.Out.Total,
+		FirstRows: []importedRow{}, Skipped: []skipped{}, Rejects: orNull(rejects.made), Reasons: []rejectReason{},
+	}
+	if r.ImportID != 0 {
+		v.ImportID = &r.ImportID
+	}
+	for _, row := range r.First {
+		v.FirstRows = append(v.FirstRows, importedRow{row.Line, app.FormatTime(row.Time, s.service.Zone()), string(row.Type), row.Amount, row.Content, row.Outcome})
+	}
+	for _, skip := range r.Skipped {
+		v.Skipped = append(v.Skipped, skipped{skip.Reason.EN, skip.Lines, skip.First})
+	}
+	for _, reason := range r.Reasons[:min(len(r.Reasons), shownReasons)] {
+		v.Reasons = append(v.Reasons, rejectReason{reason.Text, reason.Rows})
+	}
+	return v
 }
 
 // orNull is null for the empty text.
@@ -142,125 +170,6 @@ func orNull(text string) *string {
 		return nil
 	}
 	return &text
-}
-
-// statementAccount is the bank account that a file is about, where it doesn't
-// name one: that of the flag, or the only one that it can be.
-func statementAccount(c *cli.Context, s *session, layout statement.Layout) (int64, error) {
-	if id := c.Int64("bank-account-id"); c.IsSet("bank-account-id") {
-		return id, nil
-	}
-	if layout.NamesAccount() {
-		return 0, nil
-	}
-	linked, err := s.service.BankAccounts(c.Context, s.account)
-	if err != nil {
-		return 0, err
-	}
-	only := layout.CanBeAbout(linked)
-	if len(only) != 1 {
-		return 0, usagef("the file doesn't say which bank account it is about, and %d linked ones can be meant; name one with --bank-account-id (see baoco bank list)", len(only))
-	}
-	return only[0].ID, nil
-}
-
-// fileImport is one run.
-type fileImport struct {
-	importer *statement.Importer
-	reader   *statement.Reader
-	rejects  *rejects
-	result   imported
-}
-
-func runImport(c *cli.Context, s *session, f *fileImport) error {
-	bar := newFileBar(c.App.ErrWriter, "reading")
-	err := f.record(c.Context, bar)
-	bar.stop()
-	if e := f.rejects.close(); err == nil {
-		err = e
-	}
-	if err != nil && c.Context.Err() != nil {
-		err = unfinished(errors.New("interrupted"), "the rows that are counted above are done; import the file again for the rest")
-	}
-	f.result.Rows, f.result.Recorded, f.result.Duplicates, f.result.Deliveries = f.importer.Rows, f.importer.Recorded, f.importer.Duplicates, f.importer.Deliveries
-	f.result.Rejected, f.result.Rejects = f.rejects.rows, orNull(f.rejects.made)
-	if id := f.importer.Import.ID(); id != 0 {
-		f.result.ImportID = &id
-	}
-	f.result.InCount, f.result.InAmount = f.importer.In.Count, f.importer.In.Total
-	f.result.OutCount, f.result.OutAmount = f.importer.Out.Count, f.importer.Out.Total
-	f.result.Reasons, f.result.Skipped, f.result.FirstRows = f.rejects.mostFrequent(), []skipped{}, []importedRow{}
-	for _, skip := range f.reader.Skipped() {
-		f.result.Skipped = append(f.result.Skipped, skipped{skip.Reason.EN, skip.Lines, skip.First})
-	}
-	for _, row := range f.importer.First {
-		f.result.FirstRows = append(f.result.FirstRows, importedRow{
-			row.Line, app.FormatTime(row.Time, s.service.Zone()), string(row.Type), row.Amount, row.Content, row.Outcome,
-		})
-	}
-	if err != nil {
-		text := oneLine(errorText(err))
-		f.result.Error = &text
-	}
-	lost := fmt.Sprintf("%s: %d recorded, %d known already, %d rejected.", f.result.File, f.result.Recorded, f.result.Duplicates, f.result.Rejected)
-	if e := report(c, f.result, lost, f.result.print); err == nil {
-		err = e
-	}
-	return err
-}
-
-// record records the rows batch by batch, while the next are read.
-func (f *fileImport) record(ctx context.Context, bar *fileBar) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	batches, failed := make(chan rowBatch, 2), make(chan error, 1)
-	go func() {
-		defer close(batches)
-		failed <- readBatches(ctx, f.reader, batches)
-	}()
-	for batch := range batches {
-		if err := f.importer.Add(ctx, batch.rows); err != nil {
-			cancel()
-			for range batches { // the reader is done before the file is closed
-			}
-			return err
-		}
-		bar.update(vnd(int64(f.importer.Rows))+" transactions", batch.done, batch.total)
-	}
-	return <-failed
-}
-
-// rowBatch is what one commit records, and how far the file is read with it.
-type rowBatch struct {
-	rows        []statement.Row
-	done, total int64
-}
-
-func readBatches(ctx context.Context, reader *statement.Reader, batches chan<- rowBatch) error {
-	var batch rowBatch
-	for {
-		row, err := reader.Next()
-		if err == nil {
-			if batch.rows = append(batch.rows, row); len(batch.rows) < statement.Batch {
-				continue
-			}
-		}
-		if len(batch.rows) > 0 {
-			batch.done, batch.total = reader.Progress()
-			select {
-			case batches <- batch:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-			batch = rowBatch{}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
 
 // rejection says why a row was not recorded.
@@ -292,9 +201,9 @@ func (r imported) print(w io.Writer) {
 	fmt.Fprintf(w, "File:              %s (%s)\n", oneLine(r.File), bank)
 	for _, line := range []struct {
 		name string
-		n    int
+		n    int64
 	}{{"Transactions", r.Rows}, {what, r.Recorded}, {"Known already", r.Duplicates}, {"Rejected", r.Rejected}, {"Deliveries", r.Deliveries}} {
-		fmt.Fprintf(w, "%-19s%s\n", line.name+":", vnd(int64(line.n)))
+		fmt.Fprintf(w, "%-19s%s\n", line.name+":", vnd(line.n))
 	}
 	fmt.Fprintf(w, "Money in:          %s VND (%s)\nMoney out:         %s VND (%s)\n", vnd(r.InAmount), vnd(r.InCount), vnd(r.OutAmount), vnd(r.OutCount))
 	if r.ImportID != nil {
@@ -304,10 +213,10 @@ func (r imported) print(w io.Writer) {
 		fmt.Fprintf(w, "Rejected rows:     %s (line, reason, and the row as it stands)\n", oneLine(*r.Rejects))
 	}
 	for _, reason := range r.Reasons {
-		fmt.Fprintf(w, "  %s × %s\n", vnd(int64(reason.Rows)), oneLine(reason.Reason))
+		fmt.Fprintf(w, "  %s × %s\n", vnd(reason.Rows), oneLine(reason.Reason))
 	}
 	for _, skip := range r.Skipped {
-		fmt.Fprintf(w, "Skipped:           %s from line %d: %s\n", counted(int64(skip.Lines), "line", "lines"), skip.First, skip.Reason)
+		fmt.Fprintf(w, "Skipped:           %s from line %d: %s\n", counted(skip.Lines, "line", "lines"), skip.First, skip.Reason)
 	}
 	var rows [][]string
 	for _, row := range r.FirstRows {
@@ -322,18 +231,13 @@ func (r imported) print(w io.Writer) {
 // rejectReason is why rows were rejected, and how many.
 type rejectReason struct {
 	Reason string `json:"reason"`
-	Rows   int    `json:"rows"`
+	Rows   int64  `json:"rows"`
 }
-
-// shownReasons is how many different reasons are told; the file has all.
-const shownReasons = 5
 
 // rejects is the file of the rows that can't be recorded. It is made with the
 // first of them.
 type rejects struct {
-	path, made string
-	rows       int
-	reasons    []rejectReason
+	path, made string // made is empty until the file is made
 	file       *os.File
 	csv        *csv.Writer
 }
@@ -353,28 +257,7 @@ func (r *rejects) add(row statement.Row, reason string) error {
 		}
 		r.file, r.made, r.csv = file, r.path, csv.NewWriter(file)
 	}
-	r.rows++
-	r.count(reason)
 	return r.csv.Write(append([]string{strconv.Itoa(row.Line), reason}, row.Cells...))
-}
-
-// count counts a reason among the first hundred different ones.
-func (r *rejects) count(reason string) {
-	for n := range r.reasons {
-		if r.reasons[n].Reason == reason {
-			r.reasons[n].Rows++
-			return
-		}
-	}
-	if len(r.reasons) < 100 {
-		r.reasons = append(r.reasons, rejectReason{reason, 1})
-	}
-}
-
-func (r *rejects) mostFrequent() []rejectReason {
-	list := slices.Clone(r.reasons)
-	slices.SortStableFunc(list, func(a, b rejectReason) int { return b.Rows - a.Rows })
-	return append([]rejectReason{}, list[:min(len(list), shownReasons)]...)
 }
 
 func (r *rejects) close() error {

@@ -52,7 +52,7 @@ func (w importWorld) file(name, text string) string {
 }
 
 // importCounts is what of an import the tests look at.
-type importCounts struct{ Rows, Recorded, Duplicates, Rejected, Deliveries int }
+type importCounts struct{ Rows, Recorded, Duplicates, Rejected, Deliveries int64 }
 
 func (w importWorld) imports(want importCounts, args ...string) imported {
 	w.t.Helper()

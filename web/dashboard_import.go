@@ -1,8 +1,6 @@
 package web
 
 import (
-	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -38,31 +36,10 @@ type importData struct {
 	Notify        bool
 	Sum           string // of the file that was looked at, and for which account; empty: none was
 	File          string // its name
-	Found         *importFound
+	Found         *statement.Result
 	Recorded      bool // what was found is recorded; false: it would be
 	Other         bool // another file was sent than the one that was looked at, or for another account
 	formProblems
-}
-
-// importFound is what became of a file's rows, or would become.
-type importFound struct {
-	Bank, Sheet            string // of the layout; empty: not known, none
-	Rows, New, Known, Told int64
-	Rejected               int64
-	In, Out                app.Amounts         // of what is recorded, now or before
-	ImportID               int64               // 0: nothing was recorded
-	First                  []statement.Outcome // what the first rows are understood as
-	Skipped                []importReason      // lines that are no transactions
-	Reasons                []importReason      // the most frequent first
-	About                  app.BankAccount
-}
-
-// importReason is why rows were rejected or lines skipped, how many, and the
-// first line.
-type importReason struct {
-	Reason string
-	Rows   int64
-	Line   int
 }
 
 func (s *Server) importPage(v *visit) error {
@@ -105,6 +82,9 @@ func (s *Server) importStatement(v *visit) error {
 	status, err := data.explain(err, v.lang)
 	if err != nil {
 		return err
+	}
+	if why := data.Problems["bank_account_id"]; why != "" {
+		data.Problems["bank-account-id"] = why
 	}
 	return s.showImport(v, status, data)
 }
@@ -186,88 +166,33 @@ func errStatementTooLarge() error {
 		"Tệp quá lớn để nhập tại đây (tối đa %d dòng và 32 MiB). Hãy dùng dòng lệnh: baoco transaction import TỆP", maxStatementRows))
 }
 
-// importUpload reads a file whole before anything is recorded: one that can't
-// be read to its end, or not in time, leaves nothing behind.
-func (s *Server) importUpload(v *visit, u upload, data *importData) (*importFound, error) {
-	reader, err := statement.Open(u.path, statement.Options{Zone: v.zone})
-	if err != nil {
-		return nil, err
+// importUpload records what is in the file, or finds out what would be.
+func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.Result, error) {
+	in := statement.Import{
+		Path: u.path, Read: statement.Options{Zone: v.zone}, Now: v.now, MaxRows: maxStatementRows,
+		Record: app.ImportOptions{AccountID: v.account.ID, File: data.File, Notify: data.Notify, DryRun: !data.Recorded},
+		Rejected: func(_ statement.Row, outcome app.Outcome, e app.Incoming) (string, error) {
+			return importRejection(outcome, e).In(v.lang), nil
+		},
 	}
-	defer reader.Close()
-	rows, err := readRows(v.Context(), reader)
-	if err != nil {
-		return nil, err
-	}
-	layout := reader.Layout()
-	about, err := s.importAccount(v, layout, data.BankAccountID)
-	if err != nil {
-		return nil, err
-	}
-	in, err := s.service.NewImport(v.Context(), app.ImportOptions{AccountID: v.account.ID, BankAccountID: about.ID, File: data.File, Notify: data.Notify, DryRun: !data.Recorded})
-	if err != nil {
-		return nil, err
-	}
-	found := &importFound{Bank: layout.Bank, Sheet: layout.Sheet, About: about}
-	for _, skip := range reader.Skipped() {
-		found.Skipped = append(found.Skipped, importReason{skip.Reason.In(v.lang), int64(skip.Lines), skip.First})
-	}
-	importer := &statement.Importer{Import: in, Now: v.now, Reject: func(row statement.Row, outcome app.Outcome, e app.Incoming) error {
-		found.reject(row.Line, importRejection(outcome, e).In(v.lang))
-		return nil
-	}}
-	for batch := range slices.Chunk(rows, statement.Batch) {
-		if err := importer.Add(v.Context(), batch); err != nil {
-			return nil, err
+	if data.BankAccountID != "" {
+		id, ok := parseID(data.BankAccountID)
+		if !ok {
+			return nil, app.ErrUnknownBankAccountID()
 		}
+		in.Record.BankAccountID = id
 	}
-	found.Rows, found.New, found.Known, found.Told = int64(importer.Rows), int64(importer.Recorded), int64(importer.Duplicates), int64(importer.Deliveries)
-	found.ImportID = in.ID()
-	found.In, found.Out, found.First = importer.In, importer.Out, importer.First
-	slices.SortStableFunc(found.Reasons, func(a, b importReason) int { return cmp.Compare(b.Rows, a.Rows) })
-	return found, nil
-}
-
-// readRows reads the rows of a file, of which there may not be too many.
-func readRows(ctx context.Context, reader *statement.Reader) (rows []statement.Row, err error) {
-	for ctx.Err() == nil {
-		row, err := reader.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return rows, nil
-		case err != nil:
-			return nil, err
-		case len(rows) == maxStatementRows:
-			return nil, errStatementTooLarge()
-		}
-		row.Cells = nil
-		rows = append(rows, row)
+	result, err := in.Run(v.Context(), s.service)
+	var unclear *statement.UnclearAccountError
+	switch {
+	case errors.As(err, &unclear):
+		return nil, app.InvalidField("bank-account-id", "must be chosen because the file does not name it", "phải được chọn vì tệp không nêu rõ")
+	case errors.Is(err, statement.ErrTooManyRows), err != nil && result == nil && v.Context().Err() != nil:
+		return nil, errStatementTooLarge()
+	case err != nil:
+		return nil, err
 	}
-	return nil, errStatementTooLarge()
-}
-
-// importAccount is the bank account that a file is about: the one that was
-// chosen, or where the file names none the only one that it can be.
-func (s *Server) importAccount(v *visit, layout statement.Layout, chosen string) (app.BankAccount, error) {
-	linked, err := s.service.BankAccounts(v.Context(), v.account.ID)
-	if err != nil {
-		return app.BankAccount{}, err
-	}
-	if chosen != "" {
-		for _, b := range linked {
-			if id, _ := parseID(chosen); b.ID == id {
-				return b, nil
-			}
-		}
-		return app.BankAccount{}, app.InvalidField("bank-account-id", "is not linked", "chưa liên kết")
-	}
-	if layout.NamesAccount() {
-		return app.BankAccount{}, nil
-	}
-	only := layout.CanBeAbout(linked)
-	if len(only) != 1 {
-		return app.BankAccount{}, app.InvalidField("bank-account-id", "must be chosen because the file does not name it", "phải được chọn vì tệp không nêu rõ")
-	}
-	return only[0], nil
+	return result, nil
 }
 
 // importRejection says why a row is not recorded.
@@ -282,21 +207,4 @@ func importRejection(outcome app.Outcome, e app.Incoming) app.Text {
 	}
 	name := FieldName(e.Fault.Field)
 	return app.Text{EN: name.EN + " " + e.Fault.Text.EN + ".", VI: name.VI + " " + e.Fault.Text.VI + "."}
-}
-
-// keptReasons is how many different reasons are told apart.
-const keptReasons = 20
-
-// reject counts a row that isn't recorded.
-func (f *importFound) reject(line int, reason string) {
-	f.Rejected++
-	for i := range f.Reasons {
-		if f.Reasons[i].Reason == reason {
-			f.Reasons[i].Rows++
-			return
-		}
-	}
-	if len(f.Reasons) < keptReasons {
-		f.Reasons = append(f.Reasons, importReason{reason, 1, line})
-	}
 }

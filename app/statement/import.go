@@ -1,50 +1,228 @@
 package statement
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"baoco/app"
 )
 
-// Batch is how many rows are recorded at a time: many enough that a sync costs
-// little, few enough that whoever else writes waits for some milliseconds, also
-// for a dry run, which is one commit that is taken back.
-const Batch = 100
-
-// Importer records the rows of a file, and counts what becomes of them.
-type Importer struct {
-	Import *app.Import
+// Import is one statement file on its way into the ledger. The command line
+// and the dashboard both run it.
+type Import struct {
+	Path   string
+	Read   Options
+	Record app.ImportOptions // BankAccountID 0: the account that the file names, or the only one that it can be about
 	Now    time.Time
-	// Reject is told of every row that isn't recorded and isn't known: what it
-	// was found to be says e, and why not its fault or the outcome.
-	Reject func(row Row, outcome app.Outcome, e app.Incoming) error
-
-	Rows, Recorded, Duplicates, Deliveries int
-
-	In, Out app.Amounts // of the rows that are recorded, now or before
-	First   []Outcome   // what becomes of the first rows that are or could be
+	// MaxRows is how many transactions the file may have; 0: any number. A file
+	// with more is refused with ErrTooManyRows before anything is recorded.
+	MaxRows int
+	// Rejected is called with every row that isn't recorded and isn't known. e is
+	// what the row was understood as: its Fault, or the outcome, says what is
+	// wrong. It returns the reason by which such rows are counted. An error ends
+	// the import.
+	Rejected func(row Row, outcome app.Outcome, e app.Incoming) (reason string, err error)
+	// Progress is called after every batch with the rows so far, and with how much
+	// of the file they are, in bytes. It may be nil.
+	Progress func(rows, done, total int64)
 }
 
-// Outcome is what becomes of a row.
+// Result is what became of the rows of a file, or what would in a dry run.
+type Result struct {
+	Layout      Layout
+	BankAccount app.BankAccount // what Record named, or what the file can only be about; empty: the file names it
+	ImportID    int64           // to take the import back by; 0: nothing was recorded
+
+	Rows, Recorded, Duplicates, Rejected, Deliveries int64
+
+	In, Out app.Amounts // of the rows that are recorded, now or before
+	First   []Outcome   // the first rows that are recorded or known, so that people see whether they were read rightly
+	Skipped []Skip
+	Reasons []Reason // why rows were rejected, the most frequent reason first
+}
+
+// Outcome is what became of a row.
 type Outcome struct {
 	Row
 	Outcome app.Outcome
 }
 
-// firstRows is how many rows are shown to people, so that they see whether they
-// are understood.
-const firstRows = 20
+// Reason is why rows were rejected, how many, and the line of the first.
+type Reason struct {
+	Text string
+	Rows int64
+	Line int
+}
 
-// Add records what of a batch can be read, in one commit.
-func (i *Importer) Add(ctx context.Context, batch []Row) error {
-	i.Rows += len(batch)
+// The bounds of a Result.
+const (
+	maxFirst   = 20
+	maxReasons = 100
+)
+
+// Batch is how many rows are recorded in one commit: enough that syncing costs
+// little, few enough that other writers wait only some milliseconds. A batch of
+// a dry run is one commit that is rolled back.
+const Batch = 100
+
+// ErrTooManyRows is the error of a file with more than Import.MaxRows
+// transactions.
+var ErrTooManyRows = errors.New("the file has too many rows")
+
+// UnclearAccountError is the error of a file that doesn't name its bank account
+// where several of the linked ones, or none, can be meant.
+type UnclearAccountError struct{ Candidates int }
+
+func (e *UnclearAccountError) Error() string {
+	return fmt.Sprintf("the file doesn't name its bank account, and %d linked ones can be meant", e.Candidates)
+}
+
+// Run reads the file to its end, and then records its rows batch by batch. A
+// file that isn't understood is refused before anything is recorded: then there
+// is an error and no Result. Where recording was interrupted there are both, and
+// the same import can be run again for the rest.
+func (i Import) Run(ctx context.Context, service *app.Service) (*Result, error) {
+	if err := i.check(ctx); err != nil {
+		return nil, err
+	}
+	reader, err := Open(i.Path, i.Read)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	r := &Result{Layout: reader.Layout()}
+	if r.BankAccount, err = i.bankAccount(ctx, service, r.Layout); err != nil {
+		return nil, err
+	}
+	i.Record.BankAccountID = r.BankAccount.ID
+	in, err := service.NewImport(ctx, i.Record)
+	if err != nil {
+		return nil, err
+	}
+	err = i.record(ctx, in, reader, r)
+	r.ImportID, r.Skipped = in.ID(), reader.skips
+	slices.SortStableFunc(r.Reasons, func(a, b Reason) int { return cmp.Compare(b.Rows, a.Rows) })
+	return r, err
+}
+
+// check reads the file to its end and records nothing. A line at the end may
+// say that the lines above weren't understood.
+func (i Import) check(ctx context.Context) error {
+	r, err := Open(i.Path, i.Read)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for rows := 0; ; rows++ {
+		_, err := r.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case i.MaxRows > 0 && rows == i.MaxRows:
+			return ErrTooManyRows
+		}
+	}
+}
+
+// bankAccount finds the bank account that the file is about; it is empty where
+// the file itself names it.
+func (i Import) bankAccount(ctx context.Context, service *app.Service, layout Layout) (app.BankAccount, error) {
+	linked, err := service.BankAccounts(ctx, i.Record.AccountID)
+	if err != nil {
+		return app.BankAccount{}, err
+	}
+	var candidates []app.BankAccount
+	for _, b := range linked {
+		if b.ID == i.Record.BankAccountID {
+			return b, nil
+		}
+		if layout.Bank == "" || layout.Bank == b.Bank {
+			candidates = append(candidates, b)
+		}
+	}
+	switch {
+	case i.Record.BankAccountID != 0:
+		return app.BankAccount{}, app.ErrUnknownBankAccountID()
+	case layout.namesAccount():
+		return app.BankAccount{}, nil
+	case len(candidates) != 1:
+		return app.BankAccount{}, &UnclearAccountError{len(candidates)}
+	}
+	return candidates[0], nil
+}
+
+// record records the rows batch by batch, while the next ones are read.
+func (i Import) record(ctx context.Context, in *app.Import, reader *Reader, r *Result) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	batches, failed := make(chan batch, 2), make(chan error, 1)
+	go func() {
+		defer close(batches)
+		failed <- readBatches(ctx, reader, batches)
+	}()
+	for b := range batches {
+		if err := i.add(ctx, in, b.rows, r); err != nil {
+			cancel()
+			for range batches { // wait for the goroutine: it still reads the file
+			}
+			return err
+		}
+		if i.Progress != nil {
+			i.Progress(r.Rows, b.done, b.total)
+		}
+	}
+	return <-failed
+}
+
+// batch is the rows of one commit, and how much of the file was read by then.
+type batch struct {
+	rows        []Row
+	done, total int64
+}
+
+func readBatches(ctx context.Context, reader *Reader, batches chan<- batch) error {
+	var b batch
+	for {
+		row, err := reader.Next()
+		if err == nil {
+			if b.rows = append(b.rows, row); len(b.rows) < Batch {
+				continue
+			}
+		}
+		if len(b.rows) > 0 {
+			b.done, b.total = reader.Progress()
+			select {
+			case batches <- b:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			b = batch{}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// add records those rows of a batch that could be read, in one commit.
+func (i Import) add(ctx context.Context, in *app.Import, batch []Row, r *Result) error {
+	r.Rows += int64(len(batch))
 	elements, rows := make([]app.Incoming, 0, len(batch)), make([]Row, 0, len(batch))
 	for _, row := range batch {
 		if row.Fault != nil {
-			if err := i.Reject(row, app.OutcomeRejected, row.Incoming); err != nil {
+			if err := i.reject(r, row, app.OutcomeRejected, row.Incoming); err != nil {
 				return err
 			}
 			continue
@@ -54,72 +232,55 @@ func (i *Importer) Add(ctx context.Context, batch []Row) error {
 	if len(elements) == 0 {
 		return nil
 	}
-	recording, err := i.Import.Add(ctx, elements, i.Now)
+	recording, err := in.Add(ctx, elements, i.Now)
 	if err != nil {
 		return err
 	}
-	i.Recorded += recording.Recorded
-	i.Duplicates += recording.Duplicates
-	i.Deliveries += recording.Deliveries
+	r.Recorded += int64(recording.Recorded)
+	r.Duplicates += int64(recording.Duplicates)
+	r.Deliveries += int64(recording.Deliveries)
 	for n, outcome := range recording.Outcomes {
 		if outcome == app.OutcomeRecorded || outcome == app.OutcomeDuplicate {
-			i.count(rows[n], outcome)
-		} else if err := i.Reject(rows[n], outcome, elements[n]); err != nil {
+			r.count(rows[n], outcome)
+		} else if err := i.reject(r, rows[n], outcome, elements[n]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (i *Importer) count(row Row, outcome app.Outcome) {
-	sum := &i.In
+// count counts a row that is recorded, now or before.
+func (r *Result) count(row Row, outcome app.Outcome) {
+	sum := &r.In
 	if row.Type == app.Out {
-		sum = &i.Out
+		sum = &r.Out
 	}
 	sum.Count++
 	sum.Total += row.Amount
-	if len(i.First) < firstRows {
+	if len(r.First) < maxFirst {
 		row.Cells = nil
-		i.First = append(i.First, Outcome{row, outcome})
+		r.First = append(r.First, Outcome{row, outcome})
 	}
 }
 
-// Check reads a file to its end, and tells why it isn't understood: nothing of
-// such a file is recorded, not what stands above the line that says so either.
-func Check(ctx context.Context, path string, o Options) (err error) {
-	r, err := Open(path, o)
+// reject counts a row that isn't recorded, by its reason.
+func (i Import) reject(r *Result, row Row, outcome app.Outcome, e app.Incoming) error {
+	reason, err := i.Rejected(row, outcome, e)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	for err == nil {
-		if _, err = r.Next(); err == nil {
-			err = ctx.Err()
-		}
+	r.Rejected++
+	at := slices.IndexFunc(r.Reasons, func(known Reason) bool { return known.Text == reason })
+	switch {
+	case at >= 0:
+		r.Reasons[at].Rows++
+	case len(r.Reasons) < maxReasons:
+		r.Reasons = append(r.Reasons, Reason{reason, 1, row.Line})
 	}
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
+	return nil
 }
 
-// NamesAccount tells whether the file says which bank account it is about.
-func (l Layout) NamesAccount() bool {
-	for _, column := range l.Columns {
-		if column.Field == "account" {
-			return true
-		}
-	}
-	return l.AccountNumber != ""
-}
-
-// CanBeAbout lists those of the linked bank accounts that a file can be about
-// which names none.
-func (l Layout) CanBeAbout(linked []app.BankAccount) (list []app.BankAccount) {
-	for _, b := range linked {
-		if l.Bank == "" || l.Bank == b.Bank {
-			list = append(list, b)
-		}
-	}
-	return list
+// namesAccount tells whether the file says which bank account it is about.
+func (l Layout) namesAccount() bool {
+	return l.AccountNumber != "" || slices.ContainsFunc(l.Columns, func(c Column) bool { return c.Field == string(fieldAccount) })
 }

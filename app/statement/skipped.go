@@ -5,7 +5,7 @@ import "baoco/app"
 // Skip is a kind of lines that are no transactions.
 type Skip struct {
 	Reason app.Text
-	Lines  int
+	Lines  int64
 	First  int // line
 }
 
