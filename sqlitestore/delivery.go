@@ -205,160 +205,6 @@ func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, erro
 	})
 }
 
-func emptyNotNull(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
-}
-
-// resendable finds the delivery of a history record and refuses what can't be
-// resent.
-func resendable(tx *tx, accountID, historyID int64) (app.Delivery, error) {
-	var d deliveryScan
-	var deleted, active bool
-	err := tx.queryRow(`SELECT `+deliveryColumns+`, w.deleted_at IS NOT NULL, w.is_active
-		FROM attempts a JOIN deliveries d ON d.id = a.delivery_id JOIN webhooks w ON w.id = d.webhook_id
-		WHERE a.id = ? AND a.account_id = ?`, historyID, accountID).Scan(append(d.dest(), &deleted, &active)...)
-	if noRows(err) {
-		return app.Delivery{}, app.ErrNoHistory()
-	}
-	if err != nil {
-		return app.Delivery{}, err
-	}
-	delivery := d.delivery()
-	return delivery, delivery.Resendable(deleted, active)
-}
-
-func (s *Store) Resend(ctx context.Context, accountID, historyID int64, key app.IdempotencyKey, now time.Time) (app.Delivery, error) {
-	return writing(ctx, s, func(tx *tx) (d app.Delivery, err error) {
-		before, found, err := earlier(tx, accountID, key, now)
-		if err != nil {
-			return d, err
-		}
-		id := before.result
-		if !found {
-			original, err := resendable(tx, accountID, historyID)
-			if err != nil {
-				return d, err
-			}
-			if id, err = addResend(tx, original.ID, historyID, now); err != nil {
-				return d, err
-			}
-			if err := keepKey(tx, accountID, key, keptResult{result: id}, now); err != nil {
-				return d, err
-			}
-		}
-		return scanDelivery(tx.queryRow(`SELECT `+deliveryColumns+` FROM deliveries d WHERE d.id = ?`, id))
-	})
-}
-
-// addResend queues a new delivery of the payload of another.
-func addResend(tx *tx, deliveryID, historyID int64, now time.Time) (int64, error) {
-	return tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, sample, state, attempts, retry, due_ms, created_ms, resend_of, single)
-		SELECT account_id, webhook_id, transaction_id, sample, 0, 0, 0, ?1, ?1, ?2, 0 FROM deliveries WHERE id = ?3`,
-		now.UnixMilli(), historyID, deliveryID)
-}
-
-// notTold is the condition on a failed delivery d that its webhook wasn't told
-// of the transaction since, isn't being told, and d is the latest failure. It
-// is looked at once transaction, an expression of the transaction's id, is
-// known.
-func notTold(transaction string) string {
-	return transaction + ` IS NOT NULL AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = ` + transaction + ` AND o.webhook_id = d.webhook_id
-		AND (o.state IN (0, 1) OR (o.state = 2 AND o.id > d.id)))`
-}
-
-// replayed is how far a replay has come: through the failed deliveries in the
-// order of deliveries_failed.
-type replayed struct {
-	count                      int
-	created, transaction, last int64 // of the delivery that it has come to
-}
-
-// Replay keeps the idempotency key with its last step: a request that a crash
-// cut off goes on when it is repeated, and then counts what was left.
-func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key app.IdempotencyKey, now time.Time) (int, error) {
-	end := replayEnd(to, now).UnixMilli()
-	done, err := inSteps(ctx, s, replayed{created: max(0, from.UnixMilli())}, func(tx *tx, at replayed) (replayed, bool, error) {
-		if before, found, err := earlier(tx, accountID, key, now); err != nil || found {
-			return replayed{count: int(before.result)}, false, err
-		}
-		w, err := scanWebhook(tx.queryRow(oneWebhook, webhookID, accountID))
-		if err != nil {
-			return at, false, err
-		}
-		if !w.IsActive {
-			return at, false, app.ErrWebhookInactive()
-		}
-		more, err := replayStep(tx, webhookID, &at, end, now)
-		if err != nil || more {
-			return at, more, err
-		}
-		return at, false, keepKey(tx, accountID, key, keptResult{result: int64(at.count)}, now)
-	})
-	if err != nil {
-		return 0, err
-	}
-	return done.count, nil
-}
-
-// replayStep queues one delivery for each transaction of the next failed ones,
-// which is the latest of its failures.
-func replayStep(tx *tx, webhookID int64, at *replayed, end int64, now time.Time) (more bool, err error) {
-	const next = ` FROM deliveries d INDEXED BY deliveries_failed WHERE d.webhook_id = ?1 AND d.state = 2 AND d.transaction_id IS NOT NULL
-		AND (d.created_ms, d.transaction_id, d.id) > (?2, ?3, ?4) AND d.created_ms < ?5`
-	const order = ` ORDER BY d.created_ms, d.transaction_id, d.id`
-	begin := *at
-	looked := 0
-	rows, err := tx.query(`SELECT d.created_ms, d.transaction_id, d.id`+next+order+stepLimit, webhookID, begin.created, begin.transaction, begin.last, end)
-	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
-		looked++
-		return struct{}{}, row.Scan(&at.created, &at.transaction, &at.last)
-	})
-	if err != nil || looked == 0 {
-		return false, err
-	}
-	n, err := tx.change(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, resend_of, single)
-		SELECT d.account_id, d.webhook_id, d.transaction_id, 0, 0, 0, ?9, ?9, (SELECT max(a.id) FROM attempts a WHERE a.delivery_id = d.id), 0`+
-		next+` AND (d.created_ms, d.transaction_id, d.id) <= (?6, ?7, ?8) AND `+notTold("d.transaction_id")+order,
-		webhookID, begin.created, begin.transaction, begin.last, end, at.created, at.transaction, at.last, now.UnixMilli())
-	at.count += int(n)
-	return looked == stepRows, err
-}
-
-// replayEnd is the end of a window of creation; an open one takes in what was
-// created by a clock that went a little ahead.
-func replayEnd(to, now time.Time) time.Time {
-	if to.IsZero() {
-		return now.Add(time.Hour)
-	}
-	return to
-}
-
-func (s *Store) Replayable(ctx context.Context, accountID, webhookID int64, from, to time.Time, most int, now time.Time) (n int64, all bool, err error) {
-	rows, err := s.query(ctx, `SELECT `+notTold("d.transaction_id")+` FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_failed ON d.webhook_id = w.id
-		WHERE w.id = ? AND w.account_id = ? AND d.state = 2 AND d.created_ms >= ? AND d.created_ms < ? ORDER BY d.created_ms DESC`,
-		webhookID, accountID, max(0, from.UnixMilli()), replayEnd(to, now).UnixMilli())
-	if err != nil {
-		return 0, false, storageError(err)
-	}
-	defer rows.Close()
-	for looked := 0; rows.Next(); looked++ {
-		if looked == most {
-			return n, false, nil
-		}
-		var failed bool
-		if err := rows.Scan(&failed); err != nil {
-			return 0, false, storageError(err)
-		}
-		if failed {
-			n++
-		}
-	}
-	return n, true, storageError(rows.Err())
-}
-
 // AddSample makes the delivery of a test. It is born cancelled, so that no
 // sweep finds it, and settled by its one attempt.
 func (s *Store) AddSample(ctx context.Context, accountID, webhookID int64, sample func(app.Webhook) app.Payload, now time.Time) (app.Outgoing, error) {
@@ -379,4 +225,50 @@ func (s *Store) AddSample(ctx context.Context, accountID, webhookID int64, sampl
 		return s.scanOutgoing(tx.queryRow(`SELECT `+deliveryColumns+`, w.url, `+secretColumns+`, `+payloadColumns+`
 			FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id`+payloadFrom+` WHERE d.id = ?`, id))
 	})
+}
+
+func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (app.DeliveryFacts, error) {
+	var f app.DeliveryFacts
+	var d deliveryScan
+	var p payloadScan
+	var sealed sealedSecrets
+	var samples bool
+	w := &f.Webhook
+	dest := append([]any{&w.ID, &w.Name, &w.URL, &w.IsActive, &f.Deleted, &f.ResentFrom, &samples}, d.dest()...)
+	dest = append(append(dest, p.dest()...), sealed.dest()...)
+	err := s.queryRow(ctx, `SELECT w.id, w.name, w.url, w.is_active, w.deleted_at IS NOT NULL,
+			coalesce((SELECT a.delivery_id FROM attempts a WHERE a.id = d.resend_of), 0), d.sample IS NOT NULL,
+			`+deliveryColumns+`, `+payloadColumns+`, `+secretColumns+`
+		FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id`+payloadFrom+` WHERE d.id = ? AND d.account_id = ?`, id, accountID).Scan(dest...)
+	if noRows(err) {
+		return f, app.ErrNoDelivery()
+	}
+	if err != nil {
+		return f, storageError(err)
+	}
+	w.AccountID = accountID
+	f.Delivery, f.URL = d.delivery(), w.URL
+	if f.Payload, err = p.payload(f.TransactionID); err != nil {
+		return f, err
+	}
+	if !f.Deleted {
+		if f.Secrets, err = sealed.open(s.sealer); err != nil {
+			return f, err
+		}
+		w.SecretLost = f.Secrets.Current == ""
+	}
+	f.ResentAs, err = s.resentAs(ctx, f.Delivery, samples)
+	return f, err
+}
+
+// resentAs looks among the deliveries of the same transaction, or among the
+// samples, for those that resend an attempt of d.
+func (s *Store) resentAs(ctx context.Context, d app.Delivery, sample bool) ([]app.Delivery, error) {
+	among, of := `INDEXED BY deliveries_transaction WHERE d.transaction_id = ?`, d.TransactionID
+	if sample {
+		among, of = `INDEXED BY deliveries_samples WHERE d.sample IS NOT NULL AND d.account_id = ?`, d.AccountID
+	}
+	rows, err := s.query(ctx, `SELECT `+deliveryColumns+` FROM deliveries d `+among+`
+		AND d.resend_of IN (SELECT id FROM attempts WHERE delivery_id = ?) ORDER BY d.id`, of, d.ID)
+	return collect(rows, err, scanDelivery)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -225,23 +224,6 @@ func (d *doctor) disk(context.Context) (app.Check, error) {
 		return fine("%d MB free", "Còn trống %d MB", free>>20)
 	}
 	return fine("a disk of this machine", "ổ đĩa của máy này")
-}
-
-// openUntouched opens a file so that closing it changes nothing: the last
-// connection to close copies the log into the file, unless it may only read.
-// Where there is no log nothing is copied, and only one that may write removes
-// the files that SQLite makes for it.
-func openUntouched(path string) *sql.DB {
-	mode := "rw"
-	if _, err := os.Stat(path + "-wal"); err == nil {
-		mode = "ro"
-	}
-	db := sql.OpenDB(connector(dsn(path, url.Values{
-		"mode": {mode}, "_busy_timeout": {"5000"}, "_query_only": {"1"}, "_dqs": {"0"}, "_defensive": {"1"},
-		"_pragma": {"cache_size(-8000)", "trusted_schema(0)", "synchronous(FULL)"},
-	})))
-	db.SetMaxOpenConns(1)
-	return db
 }
 
 func (d *doctor) database(ctx context.Context) {

@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"context"
 	"database/sql/driver"
 	"fmt"
 	"strings"
@@ -120,6 +121,7 @@ const wrongStreaks = `SELECT count(*) FROM (` + streaksOfRows + `) r LEFT JOIN w
 func (k kept) from(rows string) string { return strings.ReplaceAll(k.counted, "{rows}", rows) }
 
 func (k kept) allRows() string { return k.from(k.rows + ` t`) }
+
 func (k kept) inBlocks() string {
 	return k.from(`json_each(?1) b CROSS JOIN ` + k.rows + ` t ON t.id BETWEEN b.value * 4096 AND b.value * 4096 + 4095`)
 }
@@ -255,4 +257,29 @@ func init() {
 		}
 		return int64(app.DayOf(time.Unix(at, 0), zone.(*time.Location))), nil
 	})
+}
+
+// Recount makes anew whatever is kept beside its rows: totals and counts in one
+// commit, and then the indexes, step by step; after an error in between
+// IndexSearch goes on with them. The calendar is that of the installation. What
+// was pruned can't be counted: the attempts ever made are at least those that
+// are there. The hours of webhooks are kept up to now.
+func (s *Store) Recount(ctx context.Context, now time.Time) error {
+	err := s.write(ctx, func(tx *tx) error {
+		for _, k := range keptThings {
+			if k.indexed {
+				if err := tx.exec(k.clear()); err != nil {
+					return err
+				}
+			}
+		}
+		if err := tx.exec(`UPDATE settings SET value = '0' WHERE name = 'searched_to'`); err != nil {
+			return err
+		}
+		return countAnew(tx.exec, now)
+	})
+	for left := int64(1); err == nil && left > 0; {
+		left, err = s.IndexSearch(ctx)
+	}
+	return err
 }

@@ -4,46 +4,14 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"time"
 
 	"baoco/app"
 )
-
-// checkHeader reads the header of SQLite's file format
-// (sqlite.org/fileformat.html, 1.3) before any connection is open, and leaves
-// the file untouched.
-func checkHeader(path string, size int64) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	header := make([]byte, 100)
-	if _, err := io.ReadFull(f, header); err != nil || string(header[:16]) != "SQLite format 3\x00" {
-		return fmt.Errorf("%w: %s", ErrNotDatabase, path)
-	}
-	// What the header says counts only where no write-ahead log is newer.
-	if _, err := os.Stat(path + "-wal"); err == nil {
-		return nil
-	}
-	if binary.BigEndian.Uint32(header[68:]) != applicationID {
-		return fmt.Errorf("%w: %s is a database of another program", ErrNotDatabase, path)
-	}
-	pageSize := int64(binary.BigEndian.Uint16(header[16:]))
-	if pageSize == 1 {
-		pageSize = 65536
-	}
-	if pages := int64(binary.BigEndian.Uint32(header[28:])); pages*pageSize > size {
-		return fmt.Errorf("%w: %s is shorter than it says; restore a backup", ErrDamaged, path)
-	}
-	return nil
-}
 
 // upToDate has the file be of the present schema. Whatever is older is migrated
 // under the lock that a serving process holds: an older server must not meet

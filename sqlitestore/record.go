@@ -1,10 +1,7 @@
 package sqlitestore
 
 import (
-	"database/sql"
 	"errors"
-	"strconv"
-	"strings"
 	"time"
 
 	"baoco/app"
@@ -31,9 +28,6 @@ type recorder struct {
 	ready      []app.Outgoing
 	closed     map[int64]closedItems // by the event that they are of
 }
-
-// closedItems are unassigned items that were recorded, or are duplicates.
-type closedItems struct{ recorded, duplicates int }
 
 // maxReady is how many deliveries of one call are handed on without being read
 // from the file again.
@@ -280,27 +274,6 @@ func (r *recorder) addItem(position int, state app.Outcome, e app.Incoming, reas
 		e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(), e.DateOnly, string(e.DateFlaw), e.Masked, r.call.ReceivedAt.UnixMilli())
 }
 
-// waitingItem is an unassigned item that its bank account may be linked for.
-type waitingItem struct {
-	id, event  int64
-	origin     origin
-	only       int64 // the bank account that the source is narrowed to; 0: none
-	receivedAt time.Time
-	app.Incoming
-}
-
-const waitingColumns = `i.id, i.inbound_event_id, i.source_id, s.api_key IS NOT NULL, coalesce(s.bank_account_id, 0), i.channel, i.received_ms, i.event_id, i.gateway, i.account_number,
-	i.number, i.type, i.amount, i.content, i.occurred_at, i.date_only, i.date_flaw, i.masked`
-
-func scanWaitingItem(row scanner) (waitingItem, error) {
-	var item waitingItem
-	var received, occurred sql.NullInt64
-	err := row.Scan(&item.id, &item.event, &item.origin.source, &item.origin.polled, &item.only, &item.IDs, &received, &item.EventID, &item.Gateway, &item.AccountNumber,
-		&item.Number, &item.Type, &item.Amount, &item.Content, &occurred, &item.DateOnly, &item.DateFlaw, &item.Masked)
-	item.receivedAt, item.Time = fromMillis(received), fromSeconds(occurred)
-	return item, err
-}
-
 // isOpen finds the items that need attention, openItems counts those of the
 // event that is updated.
 const (
@@ -308,65 +281,64 @@ const (
 	openItems = `(SELECT count(*) FROM inbound_items WHERE inbound_event_id = inbound_events.id AND ` + isOpen + `)`
 )
 
-// assign records an unassigned item on its bank account and closes it.
-func (r *recorder) assign(item waitingItem, b app.BankAccount) (app.Outcome, int64, error) {
-	outcome := app.OutcomeDuplicate
-	id, err := r.sameTransfer(b, item.origin, item.Incoming)
-	if err == nil && id == 0 {
-		outcome = app.OutcomeRecorded
-		id, err = r.insert(b, item.origin.source, item.event, item.Incoming)
-	}
-	if err == nil {
-		err = r.tx.serves(item.origin.source, b.ID)
-	}
-	if err == nil {
-		err = r.tx.exec(`UPDATE event_ids SET transaction_id = ?, merged = ? WHERE account_id = ? AND source_id = ? AND channel = ? AND event_id = ?`,
-			id, outcome == app.OutcomeDuplicate, r.call.AccountID, item.origin.source, string(item.IDs), item.EventID)
-	}
-	if err == nil {
-		err = r.tx.exec(`UPDATE inbound_items SET state = ? WHERE id = ?`, string(outcome), item.id)
-	}
-	if err == nil && item.event != r.event { // a retry counts its own event anew
-		r.noteClosed(item.event, outcome)
-	}
-	return outcome, id, err
+// origin is where an element comes from: a source, and whether it both calls
+// and is polled.
+type origin struct {
+	source int64
+	polled bool
 }
 
-func (r *recorder) noteClosed(event int64, outcome app.Outcome) {
-	if r.closed == nil {
-		r.closed = map[int64]closedItems{}
-	}
-	n := r.closed[event]
-	if outcome == app.OutcomeRecorded {
-		n.recorded++
-	} else {
-		n.duplicates++
-	}
-	r.closed[event] = n
+func (r *recorder) origin() origin {
+	return origin{r.call.Source.ID, r.call.Source.APIKey != ""}
 }
 
-// closeItems counts what was noted closed in the events, each once in a step:
-// their items are counted, and their bodies written again.
-func (r *recorder) closeItems() error {
-	for event, n := range r.closed {
-		if err := r.tx.exec(`UPDATE inbound_events SET unassigned = unassigned - ?1 - ?2, recorded = recorded + ?1, duplicates = duplicates + ?2, open = `+openItems+`
-				WHERE id = ?3`, n.recorded, n.duplicates, event); err != nil {
-			return err
+// sameNumbered looks up the transactions of a number by amount and time too: a
+// source may give the same number to all of them.
+const sameNumbered = `SELECT t.id FROM transactions t INDEXED BY transactions_number
+	WHERE t.bank_account_id = ?1 AND t.number = ?2 AND t.number <> '' AND t.type = ?3 AND t.amount = ?4
+		AND t.occurred_at BETWEEN ?5 - ?6 AND ?5 + ?6
+		AND NOT (t.source_id = ?7 AND t.channel = ?8)
+		AND NOT EXISTS (SELECT 1 FROM event_ids k WHERE k.transaction_id = t.id AND k.merged = 1 AND k.source_id = ?7 AND k.channel = ?8)
+	ORDER BY t.id LIMIT 1`
+
+// sameTransfer finds the transaction that another source, or another channel
+// of this one, has recorded of the same transfer. One that this source and
+// channel has named already is another transfer: it would have had the same
+// event id.
+func (r *recorder) sameTransfer(b app.BankAccount, from origin, e app.Incoming) (int64, error) {
+	var id int64
+	if e.Number != "" {
+		err := r.tx.queryRow(sameNumbered,
+			b.ID, e.Number, string(e.Type), e.Amount, e.Time.Unix(), int64(app.SameTransferWindow/time.Second),
+			from.source, string(e.IDs)).Scan(&id)
+		if !noRows(err) {
+			return id, err
 		}
 	}
-	return nil
+	if from.polled && e.DateFlaw == "" && (e.IDs == app.ChannelCall || e.IDs == app.ChannelPoll) {
+		return r.sameUnnumbered(b, from, e)
+	}
+	return 0, nil
 }
 
-// joinIDs writes ids as a JSON array, for json_each.
-func joinIDs(ids []int64) string {
-	var b strings.Builder
-	b.WriteByte('[')
-	for i, id := range ids {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(strconv.FormatInt(id, 10))
+// sameUnnumbered finds what the other channel of a source that calls and is
+// polled has recorded of the same transfer, where one of the two has no
+// number: the same content in the same second. Each of the other channel's
+// stands for one of this channel's at most, so two alike stay two.
+func (r *recorder) sameUnnumbered(b app.BankAccount, from origin, e app.Incoming) (int64, error) {
+	other := app.ChannelCall
+	if e.IDs == app.ChannelCall {
+		other = app.ChannelPoll
 	}
-	b.WriteByte(']')
-	return b.String()
+	var id int64
+	err := r.tx.queryRow(`SELECT t.id FROM transactions t INDEXED BY transactions_time
+		WHERE t.account_id = ?1 AND t.occurred_at = ?2 AND t.bank_account_id = ?3 AND t.type = ?4 AND t.amount = ?5 AND t.content = ?6
+			AND (?7 = '' OR t.number = '') AND t.source_id = ?8 AND t.channel = ?9
+			AND NOT EXISTS (SELECT 1 FROM event_ids k WHERE k.transaction_id = t.id AND k.merged = 1 AND k.source_id = ?8 AND k.channel = ?10)
+		ORDER BY t.id LIMIT 1`,
+		b.AccountID, e.Time.Unix(), b.ID, string(e.Type), e.Amount, e.Content, e.Number, from.source, string(other), string(e.IDs)).Scan(&id)
+	if noRows(err) {
+		return 0, nil
+	}
+	return id, err
 }

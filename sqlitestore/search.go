@@ -6,7 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"baoco/app"
 	"baoco/app/fold"
 )
 
@@ -120,10 +119,4 @@ func (s *Store) frequentText(ctx context.Context, text string, first, last int64
 	err = s.queryRow(ctx, `SELECT count(*) >= `+frequentOf+` FROM (SELECT search FROM transactions NOT INDEXED WHERE id BETWEEN ? AND ?
 		ORDER BY id DESC LIMIT `+textSample+`) WHERE instr(search, ?) > 0`, first, last, text).Scan(&frequent)
 	return frequent, storageError(err)
-}
-
-// scanIDs reads a query's page of ids.
-func (s *Store) scanIDs(ctx context.Context, query string, args []any, page app.Page) ([]int64, error) {
-	rows, err := s.query(ctx, query+` LIMIT ? OFFSET ?`, append(args, page.Size, page.Offset())...)
-	return collect(rows, err, func(row scanner) (id int64, err error) { return id, row.Scan(&id) })
 }

@@ -32,16 +32,14 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"modernc.org/sqlite"
 )
@@ -234,33 +232,6 @@ func lockDatabase(path string) (*os.File, error) {
 	return lock, nil
 }
 
-// checkFile looks at a file before SQLite does, and leaves it untouched.
-func checkFile(path string) (string, error) {
-	real, err := filepath.Abs(path)
-	if err == nil {
-		real, err = filepath.EvalSymlinks(real)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%w: %s", ErrNoFile, path)
-	}
-	if err != nil {
-		return "", err
-	}
-	info, err := os.Stat(real)
-	if err != nil {
-		return "", err
-	}
-	switch {
-	case info.IsDir():
-		return "", fmt.Errorf("%w: %s is a directory", ErrNotDatabase, path)
-	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%w: %s is not a regular file", ErrNotDatabase, path)
-	case info.Size() == 0:
-		return "", fmt.Errorf("%w: %s is empty", ErrNotDatabase, path)
-	}
-	return real, checkHeader(real, info.Size())
-}
-
 var enableOFD = sync.OnceFunc(func() {
 	// Where the kernel has no OFD locks the POSIX ones remain, with the rule
 	// that nothing in this process opens the files beside SQLite.
@@ -337,117 +308,68 @@ func quickCheck(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// query runs a prepared read.
-func (s *Store) query(ctx context.Context, query string, args ...any) (readRows, error) {
-	one, err := s.statements.take(ctx, s.reads, query)
-	if err != nil {
-		return readRows{}, s.seen(err)
+// openStill opens a file that nobody works with as it is, without locks and
+// logs.
+func openStill(path string) *sql.DB {
+	db := sql.OpenDB(connector(dsn(path, url.Values{
+		"mode": {"ro"}, "immutable": {"1"}, "_query_only": {"1"}, "_dqs": {"0"}, "_defensive": {"1"}, "_pragma": {"trusted_schema(0)"},
+	})))
+	db.SetMaxOpenConns(1)
+	return db
+}
+
+// openUntouched opens a file so that closing it changes nothing: the last
+// connection to close copies the log into the file, unless it may only read.
+// Where there is no log nothing is copied, and only one that may write removes
+// the files that SQLite makes for it.
+func openUntouched(path string) *sql.DB {
+	mode := "rw"
+	if _, err := os.Stat(path + "-wal"); err == nil {
+		mode = "ro"
 	}
-	defer s.statements.giveBack(one)
-	rows, err := one.stmt.QueryContext(ctx, args...)
-	return readRows{rows, s}, s.seen(err)
+	db := sql.OpenDB(connector(dsn(path, url.Values{
+		"mode": {mode}, "_busy_timeout": {"5000"}, "_query_only": {"1"}, "_dqs": {"0"}, "_defensive": {"1"},
+		"_pragma": {"cache_size(-8000)", "trusted_schema(0)", "synchronous(FULL)"},
+	})))
+	db.SetMaxOpenConns(1)
+	return db
 }
 
-// queryRow runs a prepared read of one row.
-func (s *Store) queryRow(ctx context.Context, query string, args ...any) scanner {
-	one, err := s.statements.take(ctx, s.reads, query)
+// fileConnector opens connections with OFD locks switched on before the first,
+// and refuses one that would not sync its commits.
+type fileConnector struct{ dsn string }
+
+func (c *fileConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	enableOFD()
+	connect, err := sqlite.NewConnector(c.dsn)
 	if err != nil {
-		return failedRow{s.seen(err)}
+		return nil, err
 	}
-	defer s.statements.giveBack(one)
-	return readRow{one.stmt.QueryRowContext(ctx, args...), s}
-}
-
-// seen ends the server where a read met damage: it would acknowledge what the
-// file can't hold.
-func (s *Store) seen(err error) error {
-	if known := storageError(err); errors.Is(known, ErrDamaged) && !isSearchDamage(err) {
-		s.noteFatal(known)
-	}
-	return err
-}
-
-// readRows and readRow are what a read gives.
-type readRows struct {
-	*sql.Rows
-	s *Store
-}
-
-func (r readRows) Err() error { return r.s.seen(r.Rows.Err()) }
-
-type readRow struct {
-	*sql.Row
-	s *Store
-}
-
-func (r readRow) Scan(dest ...any) error { return r.s.seen(r.Row.Scan(dest...)) }
-
-// scanner is a row of either side.
-type scanner interface{ Scan(dest ...any) error }
-
-type failedRow struct{ err error }
-
-func (r failedRow) Scan(...any) error { return r.err }
-
-// rowSet are rows of either side.
-type rowSet interface {
-	scanner
-	Next() bool
-	Err() error
-	Close() error
-}
-
-// collect reads all rows with scan.
-func collect[T any](rows rowSet, err error, scan func(scanner) (T, error)) ([]T, error) {
+	conn, err := connect.Connect(ctx)
 	if err != nil {
-		return nil, storageError(err)
+		return nil, err
+	}
+	if err := checkDurable(ctx, conn); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// checkDurable reads back what the connection does with its commits.
+func checkDurable(ctx context.Context, conn driver.Conn) error {
+	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, `PRAGMA synchronous`, nil)
+	if err != nil {
+		return err
 	}
 	defer rows.Close()
-	var all []T
-	for rows.Next() {
-		one, err := scan(rows)
-		if err != nil {
-			return nil, storageError(err)
-		}
-		all = append(all, one)
+	value := make([]driver.Value, 1)
+	if err := rows.Next(value); err != nil {
+		return err
 	}
-	return all, storageError(rows.Err())
+	if value[0] != int64(2) { // FULL
+		return fmt.Errorf("the database connection is not durable: synchronous is %v", value[0])
+	}
+	return nil
 }
 
-// Times in the file: seconds or milliseconds, NULL for the zero time.
-
-func seconds(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.Unix()
-}
-
-func millis(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UnixMilli()
-}
-
-func fromSeconds(n sql.NullInt64) time.Time {
-	if !n.Valid {
-		return time.Time{}
-	}
-	return time.Unix(n.Int64, 0)
-}
-
-func fromMillis(n sql.NullInt64) time.Time {
-	if !n.Valid {
-		return time.Time{}
-	}
-	return time.UnixMilli(n.Int64)
-}
-
-// id0 is an optional reference: NULL for 0.
-func id0(id int64) any {
-	if id == 0 {
-		return nil
-	}
-	return id
-}
+func (c *fileConnector) Driver() driver.Driver { return &sqlite.Driver{} }

@@ -3,8 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"database/sql"
-	"math"
-	"strings"
 
 	"baoco/app"
 )
@@ -30,154 +28,6 @@ func (s *Store) Transaction(ctx context.Context, accountID, id int64) (app.Trans
 	return t, storageError(err)
 }
 
-// conditions gathers the WHERE clause of a filtered listing.
-type conditions struct {
-	where strings.Builder
-	args  []any
-}
-
-func (c *conditions) add(clause string, args ...any) {
-	if c.where.Len() > 0 {
-		c.where.WriteString(" AND ")
-	}
-	c.where.WriteString(clause)
-	c.args = append(c.args, args...)
-}
-
-func (c *conditions) join(other *conditions) {
-	if other.where.Len() > 0 {
-		c.add(other.where.String(), other.args...)
-	}
-}
-
-// Transactions finds the ids of the page first, then their rows.
-func (s *Store) Transactions(ctx context.Context, accountID int64, f app.TransactionFilter) (p app.TransactionPage, err error) {
-	if err := s.ownBankAccount(ctx, accountID, f.BankAccountID); err != nil {
-		return p, err
-	}
-	list := s.listCounted
-	if scanned(f) {
-		list = s.listScanned
-	}
-	found, err := list(ctx, accountID, f)
-	if err != nil {
-		return p, err
-	}
-	p.Total, p.SearchedTo = found.total, found.searchedTo
-	if p.SearchedTo != 0 {
-		var recorded sql.NullInt64
-		err := s.queryRow(ctx, `SELECT created_at FROM transactions WHERE id >= ? ORDER BY id LIMIT 1`, p.SearchedTo).Scan(&recorded)
-		if err != nil {
-			return p, storageError(err)
-		}
-		p.SearchedBack = fromSeconds(recorded)
-	}
-	if f.Sums {
-		if p.Sums, err = s.sums(ctx, accountID, f, found); err != nil {
-			return p, err
-		}
-	}
-	if len(found.ids) == 0 {
-		return p, nil
-	}
-	rows, err := s.query(ctx, `SELECT `+transactionColumns+` FROM json_each(?) page CROSS JOIN transactions t ON t.id = page.value
-			JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, joinIDs(found.ids))
-	p.Rows, err = collect(rows, err, scanTransaction)
-	return p, err
-}
-
-// listing is a page of a listing as ids, and what leads to the others.
-type listing struct {
-	ids        []int64
-	all        []int64 // of all pages, where they were read
-	total      int64
-	searchedTo int64 // as in [app.TransactionPage]
-	leap       *leap
-}
-
-// listCounted serves the filters that blocks and days are counted by.
-func (s *Store) listCounted(ctx context.Context, accountID int64, f app.TransactionFilter) (found listing, err error) {
-	counted := !f.From.IsZero() || !f.To.IsZero() || f.SinceID != nil // else the total is kept
-	if f.Sort == app.SortDate || f.Sort == app.SortDateDesc {
-		zone, err := s.Zone(ctx)
-		if err != nil {
-			return found, err
-		}
-		found.leap, err = s.byDays(ctx, accountID, f, zone)
-		if err != nil {
-			return found, err
-		}
-	} else {
-		if found.leap, err = s.byBlocks(ctx, transactionTable, blocksOf(accountID, f), counted, f.Page.Offset()+int64(f.Page.Size)); err != nil {
-			return found, err
-		}
-	}
-	if counted {
-		found.ids, found.total, err = found.leap.list(ctx, s, f.Page)
-		return found, err
-	}
-	if found.total, err = s.keptTransactions(ctx, accountID, f); err != nil {
-		return found, err
-	}
-	if f.UntilID != 0 {
-		newer := f
-		newer.UntilID, newer.SinceID = 0, &f.UntilID
-		after, err := s.byBlocks(ctx, transactionTable, blocksOf(accountID, newer), true, 0)
-		if err != nil {
-			return found, err
-		}
-		n, err := after.total(ctx, s)
-		if err != nil {
-			return found, err
-		}
-		found.total -= n
-	}
-	found.ids, err = found.leap.page(ctx, s, f.Page)
-	return found, err
-}
-
-// blocksOf is what of a filter blocks are counted by.
-func blocksOf(accountID int64, f app.TransactionFilter) blockFilter {
-	b := blockFilter{accountID: accountID, kinds: kindsOf(f), from: openFrom, to: openTo, ascending: f.Sort == app.SortID}
-	if !f.From.IsZero() {
-		b.from = f.From.Unix()
-	}
-	if !f.To.IsZero() {
-		b.to = f.To.Unix()
-	}
-	if f.SinceID != nil {
-		b.since = min(*f.SinceID, math.MaxInt64-1) // there is an id after it
-	}
-	b.until = f.UntilID
-	return b
-}
-
-// kindsOf gives the conditions on what blocks are counted by.
-func kindsOf(f app.TransactionFilter) *conditions {
-	var c conditions
-	if f.BankAccountID != 0 {
-		c.add("t.bank_account_id = ?", f.BankAccountID)
-	}
-	if f.Type != "" {
-		c.add("t.type = ?", string(f.Type))
-	}
-	return &c
-}
-
-// keptTransactions is the kept total of an account, or of one of its bank
-// accounts, in one direction or both.
-func (s *Store) keptTransactions(ctx context.Context, accountID int64, f app.TransactionFilter) (n int64, err error) {
-	switch {
-	case f.BankAccountID != 0:
-		err = s.queryRow(ctx, `SELECT coalesce(sum(count), 0) FROM bank_account_days WHERE bank_account_id = ?1 AND (?2 = '' OR type = ?2)`,
-			f.BankAccountID, string(f.Type)).Scan(&n)
-	default:
-		err = s.queryRow(ctx, `SELECT iif(?2 = 'OUT', 0, in_count) + iif(?2 = 'IN', 0, out_count) FROM account_totals WHERE account_id = ?1`,
-			accountID, string(f.Type)).Scan(&n)
-	}
-	return n, storageError(err)
-}
-
 // ownBankAccount refuses a reference to a bank account of another account.
 func (s *Store) ownBankAccount(ctx context.Context, accountID, id int64) error {
 	if id == 0 {
@@ -186,12 +36,62 @@ func (s *Store) ownBankAccount(ctx context.Context, accountID, id int64) error {
 	return s.exists(ctx, `SELECT 1 FROM bank_accounts WHERE id = ? AND account_id = ?`, id, accountID, app.ErrUnknownReference("bank_account_id"))
 }
 
-// exists gives otherwise where query finds no row.
-func (s *Store) exists(ctx context.Context, query string, id, accountID int64, otherwise error) error {
-	var one int
-	err := s.queryRow(ctx, query, id, accountID).Scan(&one)
+// fromEvent joins to a transaction t the inbound event e that recorded it, as
+// long as it isn't pruned.
+const fromEvent = `LEFT JOIN inbound_events e ON e.id = t.inbound_event_id`
+
+func (s *Store) Provenance(ctx context.Context, accountID, transactionID int64) (app.Provenance, error) {
+	var p app.Provenance
+	err := s.queryRow(ctx, `SELECT t.source_id, coalesce(s.name, ''), coalesce(s.provider, ''), t.channel, coalesce(e.id, 0)
+		FROM transactions t LEFT JOIN sources s ON s.id = t.source_id `+fromEvent+`
+		WHERE t.id = ? AND t.account_id = ?`, transactionID, accountID).Scan(&p.SourceID, &p.SourceName, &p.Provider, &p.Channel, &p.InboundEventID)
 	if noRows(err) {
-		return otherwise
+		err = app.ErrNoTransaction()
 	}
-	return storageError(err)
+	if err != nil {
+		return p, storageError(err)
+	}
+	rows, err := s.query(ctx, `SELECT k.source_id, coalesce(s.name, ''), k.channel, k.event_id FROM event_ids k INDEXED BY event_ids_merged
+		LEFT JOIN sources s ON s.id = k.source_id WHERE k.transaction_id = ? AND k.merged = 1 AND k.account_id = ? ORDER BY k.source_id, k.channel, k.event_id LIMIT ?`,
+		transactionID, accountID, app.MaxMerged)
+	p.Merged, err = collect(rows, err, func(row scanner) (n app.EventName, err error) {
+		return n, row.Scan(&n.SourceID, &n.SourceName, &n.Channel, &n.EventID)
+	})
+	return p, err
+}
+
+func (s *Store) TransactionsSince(ctx context.Context, accountID, transactionID int64) (n, last int64, err error) {
+	err = s.queryRow(ctx, `SELECT (SELECT count(*) FROM transactions NOT INDEXED WHERE id > ? AND account_id = ?), coalesce((SELECT max(id) FROM transactions), 0)`,
+		transactionID, accountID).Scan(&n, &last)
+	return n, last, storageError(err)
+}
+
+// IDsOf ends with the newest transaction there is, and begins and ends with
+// the blocks that can hold the times of the filter.
+func (s *Store) IDsOf(ctx context.Context, accountID int64, f app.TransactionFilter) (app.IDRange, error) {
+	if err := s.ownBankAccount(ctx, accountID, f.BankAccountID); err != nil {
+		return app.IDRange{}, err
+	}
+	var newest int64
+	if err := s.queryRow(ctx, `SELECT coalesce(max(id), 0) FROM transactions`).Scan(&newest); err != nil {
+		return app.IDRange{}, storageError(err)
+	}
+	if f.UntilID != 0 {
+		newest = min(newest, f.UntilID)
+	}
+	first, last, err := s.blockRange(ctx, transactionTable, blocksOf(accountID, f))
+	if f.SinceID != nil {
+		first = max(first, *f.SinceID+1)
+	}
+	return app.IDRange{First: first, Last: min(last, newest)}, err
+}
+
+// TransactionsIn reads the rows of the range one after another, whatever the
+// filter is: an export reads most of them, and what it searches for is
+// compared, not looked up.
+func (s *Store) TransactionsIn(ctx context.Context, accountID int64, f app.TransactionFilter, ids app.IDRange, limit int) ([]app.Transaction, error) {
+	c := rowConditions(accountID, f)
+	rows, err := s.query(ctx, `SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
+		WHERE t.id BETWEEN ? AND ? AND `+c.where.String()+` ORDER BY t.id LIMIT ?`, append(append([]any{ids.First, ids.Last}, c.args...), limit)...)
+	return collect(rows, err, scanTransaction)
 }

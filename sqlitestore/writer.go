@@ -2,9 +2,7 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,45 +18,6 @@ var (
 	errClosed = errors.New("the store is closed")
 	errBroken = errors.New("the database can't be trusted any more: the server ends")
 )
-
-// fileConnector opens connections with OFD locks switched on before the first,
-// and refuses one that would not sync its commits.
-type fileConnector struct{ dsn string }
-
-func (c *fileConnector) Connect(ctx context.Context) (driver.Conn, error) {
-	enableOFD()
-	connect, err := sqlite.NewConnector(c.dsn)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := connect.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkDurable(ctx, conn); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return conn, nil
-}
-
-// checkDurable reads back what the connection does with its commits.
-func checkDurable(ctx context.Context, conn driver.Conn) error {
-	rows, err := conn.(driver.QueryerContext).QueryContext(ctx, `PRAGMA synchronous`, nil)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	value := make([]driver.Value, 1)
-	if err := rows.Next(value); err != nil {
-		return err
-	}
-	if value[0] != int64(2) { // FULL
-		return fmt.Errorf("the database connection is not durable: synchronous is %v", value[0])
-	}
-	return nil
-}
-
-func (c *fileConnector) Driver() driver.Driver { return &sqlite.Driver{} }
 
 // writer is the one goroutine that writes. Callers hand it their work; it
 // takes one, drains what waits, commits all of it with one fsync, and only
@@ -382,4 +341,55 @@ func (s *Store) Probe(ctx context.Context) error {
 		s.writer.failing.Store(false)
 	}
 	return err
+}
+
+// checkpointPages is how many pages go into the write-ahead log, of 4 KiB
+// each, before they are copied into the database file.
+const checkpointPages = 4000
+
+// The writer makes the checkpoints itself, after it has replied. SQLite's own
+// would come inside a COMMIT, and nobody would be told when one fails: neither
+// that the log grows without end, nor that a sync of the database file failed,
+// after which Linux forgets what it should have written, the next sync succeeds
+// and the log is overwritten. After such an error nothing of the log may be
+// given up: the process ends without closing the file, which would be one more
+// checkpoint, and the next start copies the whole log again.
+
+// checkpointIfLarge copies the log into the file where it has grown, or where
+// the last time failed and Probe wants to know.
+func (w *writer) checkpointIfLarge() {
+	if pages, _, err := w.tx.conn.(sqlite.DBStatus).Status(sqlite.DBStatusCacheWrite, true); err == nil {
+		w.logged += pages
+	}
+	if w.broken.Load() || w.logged < checkpointPages && !w.retryCheckpoint.Load() {
+		return
+	}
+	var busy, pages, copied int
+	err := w.tx.queryRow(`PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &pages, &copied)
+	w.logged = 0
+	if copied < pages { // somebody still reads an older state: again soon
+		w.logged = checkpointPages * 7 / 8
+	}
+	w.retryCheckpoint.Store(false)
+	w.checkpointErr.Store(&err)
+	if isFatal(err) {
+		w.fail(err)
+	}
+}
+
+// checkpointed is how the last checkpoint ended.
+func (w *writer) checkpointed() error {
+	if err := w.checkpointErr.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// fail ends the trust in the file.
+func (w *writer) fail(err error) {
+	w.broken.Store(true)
+	if e := storageError(err); errors.Is(e, ErrDamaged) {
+		err = e
+	}
+	w.onFatal(err)
 }

@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"math"
 	"time"
 
 	"baoco/app"
@@ -214,6 +215,135 @@ func (t *totals) flushCalls(tx *tx) error {
 		}
 		if err := tx.exec(`UPDATE sources SET last_call_at = ?, last_transaction_at = coalesce(?, last_transaction_at) WHERE id = ?`,
 			d.at.Unix(), transactionAt, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blockKey names what a block counts. ofID is the bank account of
+// transactions, the webhook of attempts.
+type blockKey struct {
+	accountID, block, ofID int64
+	direction              app.Direction
+	ok                     bool
+}
+
+type blockSum struct{ count, first, last int64 }
+
+func (s blockSum) plus(at int64) blockSum {
+	if s.count == 0 {
+		return blockSum{1, at, at}
+	}
+	return blockSum{s.count + 1, min(s.first, at), max(s.last, at)}
+}
+
+// attemptSum is a blockSum of attempts, with the range of their transactions.
+type attemptSum struct {
+	blockSum
+	firstTransaction, lastTransaction int64
+}
+
+func (s attemptSum) plus(d attemptDelta) attemptSum {
+	if s.count == 0 {
+		s.firstTransaction = math.MaxInt64
+	}
+	s.blockSum = s.blockSum.plus(d.startedAt.UnixMilli())
+	if d.transactionID != 0 {
+		s.firstTransaction, s.lastTransaction = min(s.firstTransaction, d.transactionID), max(s.lastTransaction, d.transactionID)
+	}
+	return s
+}
+
+func (t *totals) flushBlocks(tx *tx) error {
+	transactions, attempts := map[blockKey]blockSum{}, map[blockKey]attemptSum{}
+	removed := map[blockKey]bool{}
+	for _, d := range t.transactions {
+		key := blockKey{d.accountID, d.id >> blockShift, d.bankAccountID, d.direction, false}
+		transactions[key] = transactions[key].plus(d.at.Unix())
+		removed[key] = removed[key] || d.removed
+	}
+	for _, d := range t.attempts {
+		key := blockKey{d.accountID, d.id >> blockShift, d.webhookID, d.direction, d.ok}
+		attempts[key] = attempts[key].plus(d)
+	}
+	const merge = ` ON CONFLICT DO UPDATE SET count = count + excluded.count, first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)`
+	for k, sum := range transactions {
+		if removed[k] {
+			if err := recountBlock(tx, k); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := tx.exec(`INSERT INTO transaction_blocks (account_id, block, bank_account_id, type, count, first_at, last_at) VALUES (?, ?, ?, ?, ?, ?, ?)`+merge,
+			k.accountID, k.block, k.ofID, string(k.direction), sum.count, sum.first, sum.last); err != nil {
+			return err
+		}
+	}
+	for k, sum := range attempts {
+		if err := tx.exec(`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`+merge+`, first_transaction = min(first_transaction, excluded.first_transaction),
+				last_transaction = max(last_transaction, excluded.last_transaction)`,
+			k.accountID, k.block, k.ofID, string(k.direction), k.ok, sum.count, sum.first, sum.last, sum.firstTransaction, sum.lastTransaction); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recountBlock counts a block of transactions anew, after rows of it were
+// removed.
+func recountBlock(tx *tx, k blockKey) error {
+	err := tx.exec(`DELETE FROM transaction_blocks WHERE account_id = ? AND block = ? AND bank_account_id = ? AND type = ?`, k.accountID, k.block, k.ofID, string(k.direction))
+	if err != nil {
+		return err
+	}
+	return tx.exec(`INSERT INTO transaction_blocks (account_id, block, bank_account_id, type, count, first_at, last_at)
+		SELECT account_id, id / 4096, bank_account_id, type, count(*), min(occurred_at), max(occurred_at) FROM transactions NOT INDEXED
+		WHERE id BETWEEN ?2 * 4096 AND ?2 * 4096 + 4095 AND account_id = ?1 AND bank_account_id = ?3 AND type = ?4 GROUP BY 1, 2, 3, 4`,
+		k.accountID, k.block, k.ofID, string(k.direction))
+}
+
+func hourOf(t time.Time) int64 { return t.UnixMilli() / time.Hour.Milliseconds() }
+
+type hourKey struct{ webhookID, hour int64 }
+
+// streak is what attempts do to the failures in a row: those before one that
+// succeeded don't count any more.
+type streak struct {
+	last, failed int64
+	succeeded    bool
+}
+
+func (t *totals) flushHealth(tx *tx) error {
+	if len(t.attempts) == 0 {
+		return nil
+	}
+	hours, streaks := map[hourKey]app.HourHealth{}, map[int64]streak{}
+	for _, d := range t.attempts { // in the order of their ids
+		key := hourKey{d.webhookID, hourOf(d.startedAt)}
+		hour, row := hours[key], streaks[d.webhookID]
+		row.last = d.id
+		if d.ok {
+			hour.Succeeded++
+			row.failed, row.succeeded = 0, true
+		} else {
+			hour.Failed++
+			row.failed++
+		}
+		hours[key], streaks[d.webhookID] = hour, row
+	}
+	for key, hour := range hours {
+		if err := tx.exec(`INSERT INTO webhook_hours (webhook_id, hour, succeeded, failed) VALUES (?, ?, ?, ?)
+				ON CONFLICT DO UPDATE SET succeeded = succeeded + excluded.succeeded, failed = failed + excluded.failed`,
+			key.webhookID, key.hour, hour.Succeeded, hour.Failed); err != nil {
+			return err
+		}
+	}
+	for id, row := range streaks {
+		if err := tx.exec(`INSERT INTO webhook_totals (webhook_id, last_attempt_id, failed_in_row) VALUES (?1, ?2, ?3)
+				ON CONFLICT DO UPDATE SET last_attempt_id = ?2, failed_in_row = iif(?4, 0, failed_in_row) + ?3`,
+			id, row.last, row.failed, row.succeeded); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,325 @@
+package sqlitestore
+
+import (
+	"context"
+	"database/sql"
+	"math"
+
+	"baoco/app"
+)
+
+// Transactions finds the ids of the page first, then their rows.
+func (s *Store) Transactions(ctx context.Context, accountID int64, f app.TransactionFilter) (p app.TransactionPage, err error) {
+	if err := s.ownBankAccount(ctx, accountID, f.BankAccountID); err != nil {
+		return p, err
+	}
+	list := s.listCounted
+	if scanned(f) {
+		list = s.listScanned
+	}
+	found, err := list(ctx, accountID, f)
+	if err != nil {
+		return p, err
+	}
+	p.Total, p.SearchedTo = found.total, found.searchedTo
+	if p.SearchedTo != 0 {
+		var recorded sql.NullInt64
+		err := s.queryRow(ctx, `SELECT created_at FROM transactions WHERE id >= ? ORDER BY id LIMIT 1`, p.SearchedTo).Scan(&recorded)
+		if err != nil {
+			return p, storageError(err)
+		}
+		p.SearchedBack = fromSeconds(recorded)
+	}
+	if f.Sums {
+		if p.Sums, err = s.sums(ctx, accountID, f, found); err != nil {
+			return p, err
+		}
+	}
+	if len(found.ids) == 0 {
+		return p, nil
+	}
+	rows, err := s.query(ctx, `SELECT `+transactionColumns+` FROM json_each(?) page CROSS JOIN transactions t ON t.id = page.value
+			JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, joinIDs(found.ids))
+	p.Rows, err = collect(rows, err, scanTransaction)
+	return p, err
+}
+
+// listing is a page of a listing as ids, and what leads to the others.
+type listing struct {
+	ids        []int64
+	all        []int64 // of all pages, where they were read
+	total      int64
+	searchedTo int64 // as in [app.TransactionPage]
+	leap       *leap
+}
+
+// listCounted serves the filters that blocks and days are counted by.
+func (s *Store) listCounted(ctx context.Context, accountID int64, f app.TransactionFilter) (found listing, err error) {
+	counted := !f.From.IsZero() || !f.To.IsZero() || f.SinceID != nil // else the total is kept
+	if f.Sort == app.SortDate || f.Sort == app.SortDateDesc {
+		zone, err := s.Zone(ctx)
+		if err != nil {
+			return found, err
+		}
+		found.leap, err = s.byDays(ctx, accountID, f, zone)
+		if err != nil {
+			return found, err
+		}
+	} else {
+		if found.leap, err = s.byBlocks(ctx, transactionTable, blocksOf(accountID, f), counted, f.Page.Offset()+int64(f.Page.Size)); err != nil {
+			return found, err
+		}
+	}
+	if counted {
+		found.ids, found.total, err = found.leap.list(ctx, s, f.Page)
+		return found, err
+	}
+	if found.total, err = s.keptTransactions(ctx, accountID, f); err != nil {
+		return found, err
+	}
+	if f.UntilID != 0 {
+		newer := f
+		newer.UntilID, newer.SinceID = 0, &f.UntilID
+		after, err := s.byBlocks(ctx, transactionTable, blocksOf(accountID, newer), true, 0)
+		if err != nil {
+			return found, err
+		}
+		n, err := after.total(ctx, s)
+		if err != nil {
+			return found, err
+		}
+		found.total -= n
+	}
+	found.ids, err = found.leap.page(ctx, s, f.Page)
+	return found, err
+}
+
+// blocksOf is what of a filter blocks are counted by.
+func blocksOf(accountID int64, f app.TransactionFilter) blockFilter {
+	b := blockFilter{accountID: accountID, kinds: kindsOf(f), from: openFrom, to: openTo, ascending: f.Sort == app.SortID}
+	if !f.From.IsZero() {
+		b.from = f.From.Unix()
+	}
+	if !f.To.IsZero() {
+		b.to = f.To.Unix()
+	}
+	if f.SinceID != nil {
+		b.since = min(*f.SinceID, math.MaxInt64-1) // there is an id after it
+	}
+	b.until = f.UntilID
+	return b
+}
+
+// kindsOf gives the conditions on what blocks are counted by.
+func kindsOf(f app.TransactionFilter) *conditions {
+	var c conditions
+	if f.BankAccountID != 0 {
+		c.add("t.bank_account_id = ?", f.BankAccountID)
+	}
+	if f.Type != "" {
+		c.add("t.type = ?", string(f.Type))
+	}
+	return &c
+}
+
+// keptTransactions is the kept total of an account, or of one of its bank
+// accounts, in one direction or both.
+func (s *Store) keptTransactions(ctx context.Context, accountID int64, f app.TransactionFilter) (n int64, err error) {
+	switch {
+	case f.BankAccountID != 0:
+		err = s.queryRow(ctx, `SELECT coalesce(sum(count), 0) FROM bank_account_days WHERE bank_account_id = ?1 AND (?2 = '' OR type = ?2)`,
+			f.BankAccountID, string(f.Type)).Scan(&n)
+	default:
+		err = s.queryRow(ctx, `SELECT iif(?2 = 'OUT', 0, in_count) + iif(?2 = 'IN', 0, out_count) FROM account_totals WHERE account_id = ?1`,
+			accountID, string(f.Type)).Scan(&n)
+	}
+	return n, storageError(err)
+}
+
+// listScanned gives a page of a filter with conditions that rows are looked at
+// for.
+func (s *Store) listScanned(ctx context.Context, accountID int64, f app.TransactionFilter) (found listing, err error) {
+	byDate := f.Sort == app.SortDate || f.Sort == app.SortDateDesc
+	if byDate || f.Sort == app.SortID {
+		f.Page.CountTo = 0
+	}
+	if f.Page.CountTo != 0 && f.UntilID == 0 { // what looking at ids costs is known then
+		if err := s.queryRow(ctx, `SELECT coalesce(max(id), 0) FROM transactions`).Scan(&f.UntilID); err != nil || f.UntilID == 0 {
+			return found, storageError(err)
+		}
+	}
+	l, err := s.scanLeap(ctx, accountID, f)
+	if err != nil {
+		return found, err
+	}
+	found.leap = l
+	if f.Page.CountTo != 0 {
+		all, searchedTo, err := l.readTo(ctx, s, f.Page.CountTo)
+		found.all, found.searchedTo, found.total = all, searchedTo, int64(len(all))
+		if found.total > f.Page.CountTo {
+			all, found.total = all[:f.Page.CountTo], app.Uncounted
+		}
+		from := min(int64(len(all)), f.Page.Offset())
+		found.ids = all[from:min(int64(len(all)), from+int64(f.Page.Size))]
+		return found, err
+	}
+	if found.total, err = s.totalScanned(ctx, accountID, f, l); err != nil {
+		return found, err
+	}
+	if byDate {
+		found.ids, err = s.pageByDate(ctx, accountID, f, found)
+	} else {
+		found.ids, err = l.page(ctx, s, f.Page)
+	}
+	return found, err
+}
+
+// totalScanned counts a filter to its end. Most transactions are delivered:
+// those are counted as what the other states leave of what blocks are counted
+// by; where states change meanwhile, the total may be a little off.
+func (s *Store) totalScanned(ctx context.Context, accountID int64, f app.TransactionFilter, l *leap) (int64, error) {
+	all := f
+	all.DeliveryState, all.Page = "", app.Page{Number: 1}
+	if f.DeliveryState != app.DeliveryDelivered || scanned(all) {
+		return l.total(ctx, s)
+	}
+	every, err := s.listCounted(ctx, accountID, all)
+	for _, state := range app.TransactionStates {
+		if err != nil || state == app.DeliveryDelivered {
+			continue
+		}
+		all.DeliveryState = state
+		var other *leap
+		if other, err = s.scanLeap(ctx, accountID, all); err == nil {
+			var n int64
+			n, err = other.total(ctx, s)
+			every.total -= n
+		}
+	}
+	return max(every.total, 0), err
+}
+
+// sortIDs is of how many transactions the ids are read and sorted by date.
+// Where there are more, reading the rows by date soon finds a page of them.
+const sortIDs = 4000
+
+func (s *Store) pageByDate(ctx context.Context, accountID int64, f app.TransactionFilter, found listing) ([]int64, error) {
+	order := ` ORDER BY t.occurred_at, t.id`
+	if f.Sort == app.SortDateDesc {
+		order = ` ORDER BY t.occurred_at DESC, t.id DESC`
+	}
+	if found.total <= sortIDs {
+		all, err := found.leap.page(ctx, s, app.Page{Number: 1, Size: int(found.total)})
+		if err != nil {
+			return nil, err
+		}
+		return s.scanIDs(ctx, `SELECT t.id FROM json_each(?) k CROSS JOIN transactions t ON t.id = k.value`+order, []any{joinIDs(all)}, f.Page)
+	}
+	c := rowConditions(accountID, f)
+	if f.SinceID != nil {
+		c.add("t.id > ?", *f.SinceID)
+	}
+	if f.UntilID != 0 {
+		c.add("t.id <= ?", f.UntilID)
+	}
+	return s.scanIDs(ctx, `SELECT t.id FROM transactions t INDEXED BY transactions_time WHERE `+c.where.String()+order, c.args, f.Page)
+}
+
+// Up to how many transactions are added up one by one; and how many newer than
+// a filter's UntilID are taken off what is kept.
+const (
+	sumRows  = 2000
+	sumNewer = 20_000
+)
+
+// sums gives the sums of a listing where they cost little; else nil.
+func (s *Store) sums(ctx context.Context, accountID int64, f app.TransactionFilter, found listing) (*app.TransactionSums, error) {
+	if sums, err := s.sumDays(ctx, accountID, f); sums != nil || err != nil {
+		return sums, err
+	}
+	if found.total > sumRows || found.searchedTo != 0 {
+		return nil, nil
+	}
+	ids := found.all
+	if ids == nil {
+		var err error
+		if ids, err = found.leap.page(ctx, s, app.Page{Number: 1, Size: int(found.total)}); err != nil {
+			return nil, err
+		}
+	}
+	return s.sum(ctx, `SELECT t.type, count(*), coalesce(sum(t.amount), 0) FROM json_each(?) k CROSS JOIN transactions t ON t.id = k.value GROUP BY 1`, joinIDs(ids))
+}
+
+// sumDays adds up the kept totals of days where a filter is made of them, and
+// takes off what is newer than it.
+func (s *Store) sumDays(ctx context.Context, accountID int64, f app.TransactionFilter) (*app.TransactionSums, error) {
+	if scanned(f) || f.SinceID != nil {
+		return nil, nil
+	}
+	zone, err := s.Zone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var days conditions
+	table := "account_days"
+	if f.BankAccountID != 0 {
+		table = "bank_account_days"
+		days.add("bank_account_id = ?", f.BankAccountID)
+	} else {
+		days.add("account_id = ?", accountID)
+	}
+	if f.Type != "" {
+		days.add("type = ?", string(f.Type))
+	}
+	if !f.From.IsZero() {
+		from := app.DayOf(f.From, zone)
+		if !from.Start(zone).Equal(f.From) {
+			return nil, nil
+		}
+		days.add("day >= ?", int64(from))
+	}
+	if !f.To.IsZero() {
+		to := app.DayOf(f.To, zone)
+		if !to.Start(zone).Equal(f.To) {
+			return nil, nil
+		}
+		days.add("day < ?", int64(to))
+	}
+	kept := `SELECT type, count, amount FROM ` + table + ` WHERE ` + days.where.String()
+	if f.UntilID != 0 {
+		var newest int64
+		if err := s.queryRow(ctx, `SELECT coalesce(max(id), 0) FROM transactions`).Scan(&newest); err != nil {
+			return nil, storageError(err)
+		}
+		if newest-f.UntilID > sumNewer {
+			return nil, nil
+		}
+		newer := rowConditions(accountID, f)
+		newer.add("t.id > ?", f.UntilID)
+		kept += ` UNION ALL SELECT t.type, -1, -t.amount FROM transactions t NOT INDEXED WHERE ` + newer.where.String()
+		days.args = append(days.args, newer.args...)
+	}
+	return s.sum(ctx, `SELECT type, sum(count), sum(amount) FROM (`+kept+`) GROUP BY 1`, days.args...)
+}
+
+// sum reads a count and a sum for each direction.
+func (s *Store) sum(ctx context.Context, query string, args ...any) (*app.TransactionSums, error) {
+	type row struct {
+		direction app.Direction
+		app.Amounts
+	}
+	rows, err := s.query(ctx, query, args...)
+	list, err := collect(rows, err, func(r scanner) (v row, err error) { return v, r.Scan(&v.direction, &v.Count, &v.Total) })
+	if err != nil {
+		return nil, err
+	}
+	sums := &app.TransactionSums{}
+	for _, r := range list {
+		if r.direction == app.In {
+			sums.In = r.Amounts
+		} else {
+			sums.Out = r.Amounts
+		}
+	}
+	return sums, nil
+}
