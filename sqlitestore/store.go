@@ -5,14 +5,14 @@
 // # Connections
 //
 // All writes pass through one goroutine that owns one connection, commits
-// whatever waits together (writer.go) and makes the checkpoints
-// (checkpoint.go). Reads go to a small pool of their own that cannot write. A
+// whatever waits together and makes the checkpoints
+// (writer.go). Reads go to a small pool of their own that cannot write. A
 // process holds the file with OFD locks: with POSIX ones, any stray open and
 // close of it in the process would drop SQLite's locks.
 //
 // # What is kept beside the rows
 //
-// Totals (total.go) and counts by blocks of ids (block.go) are written in the
+// Totals and counts by blocks of ids (totals.go) are written in the
 // commit of the rows that they count, so that statistics and listings read no
 // more rows than they show. The indexes of search texts, of amounts and of what
 // no shop was told of (search.go) follow a little later.
