@@ -1,14 +1,14 @@
 // Package statement reads the statement files of Vietnamese banks, and any
 // other table of transactions, into [app.Incoming]s: CSV and XLSX, a row at a
-// time, whatever the size of the file.
+// time, whatever the number of rows. Only the texts that a workbook shares among
+// its cells are held in memory, up to 64 MiB.
 //
 // A file becomes rows in this order:
 //
 //   - statement.go opens the file and hands its rows out; refuse.go says what
 //     to do with one that isn't read;
 //   - table.go is a file as lines of cells. Bytes become cells in csv.go and
-//     encoding.go, or in workbook.go, xlsx.go, xlsxpart.go, sharedstrings.go
-//     and textstore.go;
+//     encoding.go, or in workbook.go, xlsx.go, xlsxpart.go and sharedstrings.go;
 //   - header.go finds the header and what each column holds, stacked.go reads
 //     one that goes over several rows, fields.go has the words for it;
 //   - layout.go knows the layouts of the banks, account.go finds the account

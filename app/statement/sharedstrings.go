@@ -8,77 +8,52 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"baoco/app"
 )
 
-// How much text a workbook may share among its cells. A million rows with
-// three texts each have about 200 MB.
+// maxSharedStrings is how much memory the shared texts of a workbook may take,
+// in bytes. A hundred thousand rows with three texts each need about 25 MiB.
 const (
-	maxStrings     = 1 << 30
-	maxStringCount = 1 << 24
+	maxSharedStrings = 64 << 20
+	stringHeader     = 16 // bytes that a string takes beside its text
 )
 
-var (
-	errBigStrings = errors.New("more than 1 GiB or 16 million of texts")
-	errNoString   = errors.New("no such shared text")
-)
-
-// sharedStrings are the texts of a workbook, which its cells name by number.
-type sharedStrings struct {
-	store textStore
-	ends  []uint32 // where each text ends
+func errManyStrings() error {
+	return app.Refused(app.CodeValidation, app.Text{
+		EN: "The workbook holds too much text to be read as .xlsx (more than 64 MiB); save it as .csv in a spreadsheet program and import that file.",
+		VI: "Bảng tính chứa quá nhiều văn bản để đọc ở dạng .xlsx (hơn 64 MiB); hãy lưu lại thành .csv bằng phần mềm bảng tính rồi nhập tệp đó.",
+	})
 }
 
-// at gives text number i, from 0.
-func (s *sharedStrings) at(i int) (string, error) {
-	if s == nil || i < 0 || i >= len(s.ends) {
-		return "", fmt.Errorf("%w: %d", errNoString, i)
-	}
-	begin := uint32(0)
-	if i > 0 {
-		begin = s.ends[i-1]
-	}
-	return s.store.text(int(begin), int(s.ends[i]))
-}
-
-func (s *sharedStrings) close() error {
-	if s == nil {
-		return nil
-	}
-	return s.store.close()
-}
-
-// readSharedStrings reads the part of the shared texts. What it gives is to
-// be closed, also after an error.
-func readSharedStrings(file *zip.File) (*sharedStrings, error) {
-	s := &sharedStrings{}
+// readSharedStrings reads the texts that the cells of a workbook name by
+// number, from 0.
+func readSharedStrings(file *zip.File) (texts []string, err error) {
 	p, err := openPart(file)
 	if err != nil {
-		return s, err
+		return nil, err
 	}
 	defer p.close()
+	size := 0
 	var buf []byte
 	for {
 		token, err := p.next()
 		if errors.Is(err, io.EOF) {
-			return s, nil
+			return texts, nil
 		}
 		if start, ok := token.(xml.StartElement); err == nil && ok && start.Name.Local == "si" {
 			if buf, err = p.richText(buf[:0]); err == nil {
-				err = s.add(unescape(string(buf)))
+				text := unescape(string(buf))
+				if size += len(text) + stringHeader; size > maxSharedStrings {
+					return nil, errManyStrings()
+				}
+				texts = append(texts, text)
 			}
 		}
 		if err != nil {
-			return s, fmt.Errorf("%s: text %d: %w", file.Name, len(s.ends)+1, err)
+			return nil, fmt.Errorf("%s: text %d: %w", file.Name, len(texts)+1, err)
 		}
 	}
-}
-
-func (s *sharedStrings) add(text string) error {
-	if s.store.size()+len(text) > maxStrings || len(s.ends) == maxStringCount {
-		return errBigStrings
-	}
-	s.ends = append(s.ends, uint32(s.store.size()+len(text)))
-	return s.store.add(text)
 }
 
 // richText appends the text of the element that has just begun: that of its

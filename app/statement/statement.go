@@ -133,11 +133,7 @@ func openSpreadsheet(file *os.File, o Options) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := findSheet(book, file, o)
-	if err != nil {
-		return nil, errors.Join(err, book.close())
-	}
-	return r, nil
+	return findSheet(book, file, o)
 }
 
 // findSheet opens the sheet that is named, or the only one with rows below a

@@ -21,6 +21,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files of testdata/statement anew")
 
+// full tells whether the long tests run whole.
+func full() bool { return os.Getenv("BAOCO_FULL") == "1" }
+
 // zone is that of Vietnam.
 var zone = time.FixedZone("", 7*60*60)
 

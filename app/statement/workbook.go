@@ -22,8 +22,8 @@ import (
 type workbook struct {
 	parts    map[string]*zip.File // by name in lower case
 	sheets   []sheet
-	strings  *sharedStrings
-	date1904 bool // days are counted from 1904, as on old Macs
+	strings  []string // the shared texts
+	date1904 bool     // days are counted from 1904, as on old Macs
 }
 
 type sheet struct {
@@ -52,12 +52,14 @@ func openWorkbook(r io.ReaderAt, size int64) (*workbook, error) {
 		}
 	}
 	if err := w.readMain(main); err != nil {
-		return nil, errors.Join(notSpreadsheet(err), w.close())
+		var known *app.Error
+		if errors.As(err, &known) {
+			return nil, err
+		}
+		return nil, notSpreadsheet(err)
 	}
 	return w, nil
 }
-
-func (w *workbook) close() error { return w.strings.close() }
 
 // readMain reads the main part: the names of the sheets and where they are.
 func (w *workbook) readMain(name string) error {

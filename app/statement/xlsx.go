@@ -164,18 +164,17 @@ func (t *xlsxTable) shared(number string) (cell, error) {
 		return cell{}, nil
 	}
 	i, err := strconv.Atoi(number)
-	if err != nil {
-		return cell{}, fmt.Errorf("shared text %q", number)
+	if err != nil || i < 0 || i >= len(t.book.strings) {
+		return cell{}, fmt.Errorf("there is no shared text %q", number)
 	}
-	text, err := t.book.strings.at(i)
-	return cell{text: text}, err
+	return cell{text: t.book.strings[i]}, nil
 }
 
 func (t *xlsxTable) progress() (done, total int64) { return t.part.read, t.part.size }
 
 func (t *xlsxTable) close() error {
 	t.part.close()
-	return errors.Join(t.book.close(), t.file.Close())
+	return t.file.Close()
 }
 
 // columnNumber reads the letters of a column: A is 1, XFD is 16384.

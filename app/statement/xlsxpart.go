@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 )
 
 // The bounds of a spreadsheet, so that no file of a few bytes can take all the
@@ -38,20 +36,15 @@ type xmlPart struct {
 	depth   int
 }
 
-// openPart opens a part in UTF-8 or in UTF-16.
+// openPart opens a part in UTF-8, in which bytes that are no UTF-8 become
+// U+FFFD. A part in another encoding is damaged XML.
 func openPart(file *zip.File) (*xmlPart, error) {
 	source, err := file.Open()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Name, err)
 	}
 	p := &xmlPart{source: source, size: int64(min(file.UncompressedSize64, maxPart))}
-	p.decoder = xml.NewDecoder(transform.NewReader(p, unicode.BOMOverride(unicode.UTF8.NewDecoder())))
-	p.decoder.CharsetReader = func(name string, input io.Reader) (io.Reader, error) {
-		if !strings.EqualFold(name, "utf-16") {
-			return nil, fmt.Errorf("unknown encoding %q", name)
-		}
-		return input, nil // decoded by its byte order mark
-	}
+	p.decoder = xml.NewDecoder(unicode.UTF8.NewDecoder().Reader(p))
 	return p, nil
 }
 
