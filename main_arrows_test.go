@@ -18,6 +18,7 @@ var (
 		"scheduler":     {"baoco/app"},
 		"sqlitestore":   {"baoco/app", "baoco/app/fold"},
 		"app":           {"baoco/app/fold", "baoco/app/password"},
+		"app/apptest":   {"baoco/app", "baoco/sqlitestore"}, // for tests only
 		"app/fold":      {},
 		"app/password":  {},
 		"app/sheet":     {"baoco/app"},
@@ -31,6 +32,7 @@ var (
 		"scheduler":     {"github.com/go-co-op/gocron/v2", "github.com/google/uuid", "github.com/wneessen/go-mail"},
 		"sqlitestore":   {"modernc.org/sqlite"},
 		"app":           {},
+		"app/apptest":   {},
 		"app/fold":      {"golang.org/x/text/unicode/norm"},
 		"app/password":  {"golang.org/x/crypto/argon2"},
 		"app/sheet":     {},

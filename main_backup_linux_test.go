@@ -106,6 +106,7 @@ func (d *disk) contents() map[string][]byte {
 // A backup that is killed at any change of its target leaves nothing under its
 // name, or a whole copy; the next removes what was left and works.
 func TestKillWhileBackingUp(t *testing.T) {
+	t.Parallel()
 	in, _ := loaded(t)
 	numbers(t, in.db) // recovers it
 	backUp := func(dir string) []string {
@@ -113,7 +114,7 @@ func TestKillWhileBackingUp(t *testing.T) {
 	}
 	d := newDisk()
 	changes := onDisk(t, d, 0, nil, backUp(d.mount(t))...)
-	kills := sample(rounds(5, 40), int(changes))
+	kills := sample(rounds(4, 40), int(changes))
 	named := 0
 	for _, i := range kills {
 		d := newDisk()
@@ -136,11 +137,12 @@ func TestKillWhileBackingUp(t *testing.T) {
 
 // An error of the target's disk at any change leaves nothing there.
 func TestBackupToFailingDisk(t *testing.T) {
+	t.Parallel()
 	in, _ := loaded(t)
 	numbers(t, in.db)
 	d := newDisk()
 	changes := onDisk(t, d, 0, nil, "backup", filepath.Join(d.mount(t), "b.db"), "--db", in.db)
-	for _, i := range sample(rounds(5, 20), int(changes)) {
+	for _, i := range sample(rounds(3, 20), int(changes)) {
 		for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EIO} {
 			d := newDisk()
 			dir := d.mount(t)
@@ -170,6 +172,7 @@ func TestBackupToFailingDisk(t *testing.T) {
 
 // A disk that is too small for the backup is left as it is.
 func TestBackupToFullDisk(t *testing.T) {
+	t.Parallel()
 	in, _ := loaded(t)
 	dir := filepath.Join(t.TempDir(), "small")
 	must(t, os.Mkdir(dir, 0o700))
@@ -190,6 +193,7 @@ func TestBackupToFullDisk(t *testing.T) {
 // the database that was or the one that is restored, whole; a second one
 // finishes, and what was is still there.
 func TestKillWhileRestoring(t *testing.T) {
+	t.Parallel()
 	in, backup := loaded(t)
 	old := readImage(t, in.dir)
 	delete(old, "baoco.db-shm") // which no power cut leaves
@@ -222,7 +226,7 @@ func TestKillWhileRestoring(t *testing.T) {
 			t.Fatalf("%s: what was is gone", what)
 		}
 	}
-	kills := sample(rounds(5, 30), int(changes))
+	kills := sample(rounds(3, 30), int(changes))
 	for _, i := range kills {
 		d := newDisk()
 		d.load(old)
@@ -243,7 +247,7 @@ func TestKillWhileRestoring(t *testing.T) {
 	mu.Lock() // what was in flight may still arrive
 	taken := slices.Clone(cuts)
 	mu.Unlock()
-	chosen := sample(rounds(5, 30), len(taken))
+	chosen := sample(rounds(3, 30), len(taken))
 	for _, i := range chosen {
 		check(fmt.Sprintf("a power cut, %d of %d", i, len(taken)), taken[i])
 	}
@@ -252,6 +256,7 @@ func TestKillWhileRestoring(t *testing.T) {
 
 // Backups under load restore, each with all that was acknowledged before it.
 func TestBackupUnderLoad(t *testing.T) {
+	t.Parallel()
 	receiver := openShop(t)
 	in := install(t, receiver)
 	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())

@@ -32,6 +32,7 @@ func runBenchIn(t *testing.T, dir string, report any, args ...string) {
 // The whole of bench, as short as it can be: everything is measured, nothing
 // is lost, nothing is left.
 func TestBench(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var report benchReport
 	runBenchIn(t, dir, &report)
@@ -78,6 +79,7 @@ func TestBench(t *testing.T) {
 }
 
 func TestBenchSeeded(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var report seedReport
 	runBenchIn(t, dir, &report, "--seed-rows", "3000", "--keep", "--db", "kept.db")
@@ -107,6 +109,7 @@ func TestBenchSeeded(t *testing.T) {
 
 // Ctrl-C ends a bench at once, with all its processes and files.
 func TestBenchInterrupted(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	cmd := program(dir, "bench")
 	stderr := &lockedOutput{}

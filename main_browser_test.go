@@ -21,11 +21,14 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 )
 
 // The dashboard in a browser: Chromium of the system, driven by
-// playwright-core from testdata/browser. Where one of them is missing the tests
-// skip, but not in CI. BAOCO_SCREENSHOTS names a directory for what was seen.
+// playwright-core from testdata/browser. They take minutes, and install
+// playwright-core over the network, so they run with BAOCO_FULL=1 only. Where
+// something is missing they skip, but not in CI. BAOCO_SCREENSHOTS names a
+// directory for what was seen.
 
 const browserPassword = "mot cau rat dai"
 
@@ -35,8 +38,8 @@ type browserTools struct{ chromium, modules string }
 // findBrowser installs what package-lock.json names, once a machine.
 func findBrowser(t *testing.T) browserTools {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a browser takes its time")
+	if !apptest.Full() {
+		t.Skip("needs BAOCO_FULL=1: a browser takes minutes, and its driver is installed over the network")
 	}
 	missing := t.Skipf
 	if os.Getenv("BAOCO_CI") != "" {

@@ -103,6 +103,7 @@ func (x sepayTransfer) calls(t *testing.T, url, secret string) string {
 // the command beside the server and with the server's own reading at its
 // start.
 func TestCatchUp(t *testing.T) {
+	t.Parallel()
 	const key = "the-api-key-of-the-list"
 	dir, receiver, sepay := t.TempDir(), openShop(t), openSePay(t, key)
 	must(t, os.WriteFile(filepath.Join(dir, "sepay.key"), []byte(key+"\n"), 0o600))

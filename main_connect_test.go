@@ -26,6 +26,7 @@ import (
 // holds webhooks to forbidden addresses, as if the rule of their creation had
 // failed: none of them is ever connected to, by no delivery and by no test.
 func TestNoForbiddenConnect(t *testing.T) {
+	t.Parallel()
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("strace is not installed: the system calls were not watched")

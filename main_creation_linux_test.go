@@ -12,6 +12,7 @@ import (
 // The first serve is killed at the k-th change of its files, all k in a long
 // run: there is no database then or a whole one, and the next serve works.
 func TestKillWhileCreating(t *testing.T) {
+	t.Parallel()
 	changes := changesOfCreation(t, newDisk(), nil)
 	kills := sample(rounds(3, 40), int(changes))
 	for _, i := range kills {
@@ -45,6 +46,7 @@ func TestKillWhileCreating(t *testing.T) {
 // The same with the power cut there, which leaves any part of what was not
 // synced.
 func TestPowerCutWhileCreating(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	var images []map[string][]byte
 	d := newDisk()

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"baoco/app/apptest"
 )
 
 // diskError is what a disk answers to some of the operations on one file.
@@ -58,6 +60,7 @@ func (e diskError) fault(d *disk, met *atomic.Int64) func(diskOp) syscall.Errno 
 // with a message and exit code 4; on a full disk it stays and recovers. There
 // is never a panic, and after a power cut later on still nothing is lost.
 func TestDiskErrors(t *testing.T) {
+	t.Parallel()
 	receiver := openShop(t)
 	in := install(t, receiver)
 	steps := int64(rounds(1, 2))
@@ -74,7 +77,7 @@ func TestDiskErrors(t *testing.T) {
 			{kind: opWrite, file: "baoco.db", errno: syscall.EIO, n: n},
 			{kind: opWrite, file: "baoco.db", errno: syscall.ENOSPC, n: n},
 		} {
-			if testing.Short() && e.file == "baoco.db" {
+			if !apptest.Full() && e.file == "baoco.db" {
 				continue // takes many writes
 			}
 			t.Run(e.String(), func(t *testing.T) { meetDiskError(t, in, receiver, e) })
@@ -85,9 +88,7 @@ func TestDiskErrors(t *testing.T) {
 // The same where only the database file fails, and goes on to: what is in the
 // log must never be given up for it.
 func TestDiskErrorsOfCheckpoints(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes a log full")
-	}
+	t.Parallel()
 	receiver := openShop(t)
 	in := install(t, receiver)
 	faults := []diskError{

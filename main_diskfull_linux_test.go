@@ -15,6 +15,7 @@ import (
 // go on, readiness fails, no result is sent twice for want of a place to note
 // it; and once there is room, all of it recovers by itself.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "small")
 	must(t, os.Mkdir(dir, 0o700))
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {

@@ -147,6 +147,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 // Doctor works beside a server under load, and keeps its hands off: what would
 // change the file refuses. After a kill it leaves the log where it is.
 func TestDoctorBesideServer(t *testing.T) {
+	t.Parallel()
 	receiver := openShop(t)
 	in := install(t, receiver)
 	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
@@ -196,6 +197,7 @@ func TestDoctorBesideServer(t *testing.T) {
 // recorded and waits, nothing is signed with what nobody knows, and once the
 // secrets are rotated all goes on.
 func TestNewKeyAfterLoss(t *testing.T) {
+	t.Parallel()
 	receiver := openShop(t)
 	in := install(t, receiver)
 	do(t, in.dir, "source", "add", "--provider", "generic", "--name", "erp", "--map", "id=id", "--map", "amount=a", "--bank-account-id", "1")
@@ -245,7 +247,8 @@ func TestNewKeyAfterLoss(t *testing.T) {
 	must(t, json.Unmarshal([]byte(do(t, in.dir, "webhook", "rotate-secret", "1", "-o", "json")), &rotated))
 	receiver.sign("/a", rotated.Secret)
 	eventually(t, "what waited goes out", func() bool { return receiver.received()["/a FT2"] })
-	must(t, json.Unmarshal([]byte(do(t, in.dir, "source", "rotate", "1", "-o", "json")), &in.source))
+	must(t, json.Unmarshal([]byte(do(t, in.dir, "source", "rotate", "1", "-o", "json")), &rotated))
+	in.source.Secret = rotated.Secret
 	if !in.provider(p.url).call("FT3") {
 		t.Error("a call under the new secret was refused")
 	}

@@ -2,44 +2,42 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
+	"baoco/web"
 )
 
-// The tests of faults repeat what they do some times; a long run is
+// The tests of faults repeat what they do: a few times by default, many times
+// with BAOCO_FULL=1, as in .ci/run, and as often as is asked for with
 //
 //	go test -run 'TestKill|PowerCut|Disk' -timeout 2h . -faults.rounds=200
-var faultRounds = flag.Int("faults.rounds", 0, "how often the tests of faults repeat what they do; 0 is what each thinks enough")
+var faultRounds = flag.Int("faults.rounds", 0, "how often the tests of faults repeat what they do; 0 is a few times, or many with BAOCO_FULL=1")
 
 // rounds is how often a test of faults repeats what it does.
-func rounds(short, normal int) int {
-	switch {
-	case *faultRounds > 0:
+func rounds(few, full int) int {
+	if *faultRounds > 0 {
 		return *faultRounds
-	case testing.Short():
-		return short
 	}
-	return normal
+	return apptest.Rounds(few, full)
 }
 
 // installation is a database made for a test, with what a shop sets up.
 type installation struct {
 	dir    string // an ordinary directory
 	db     string
-	source createdSource
+	source app.Source
 	key    string
 }
 
@@ -47,30 +45,18 @@ type installation struct {
 // receiver.
 func install(t testing.TB, receiver *shop) installation {
 	t.Helper()
-	dir := t.TempDir()
-	in := installation{dir: dir, db: filepath.Join(dir, "baoco.db")}
-	if err := sqlitestore.Create(context.Background(), in.db, app.DefaultZone, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	store, err := sqlitestore.Open(context.Background(), in.db, sqlitestore.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(store.SetAllowTargets(context.Background(), []string{receiver.target()}), store.Close()); err != nil {
-		t.Fatal(err)
-	}
-	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
-	receiver.createWebhookFor(t, dir, "/a", "ALL")
-	if err := json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &in.source); err != nil {
-		t.Fatal(err)
-	}
-	in.key = strings.TrimSpace(do(t, dir, "apikey", "create", "k"))
-	return in
+	w := apptest.Open(t, apptest.NewFile(t), app.Config{Providers: web.Providers()})
+	defer w.Close()
+	apptest.Must(t, w.Store.SetAllowTargets(context.Background(), []string{receiver.target()}))
+	w.Link("ACB", "19354957")
+	_, secret := w.Webhook(receiver.URL+"/a", app.WebhookAll)
+	receiver.sign("/a", secret)
+	return installation{filepath.Dir(w.Path), w.Path, w.Source("native", "", ""), w.APIKey(app.ScopeFull)}
 }
 
 // provider calls the installation at a server's address.
 func (in installation) provider(url string) *provider {
-	return &provider{url: url + in.source.URLPath, secret: in.source.Secret, acked: map[string]bool{}}
+	return &provider{url: url + in.source.URLPath(), secret: in.source.Secret, acked: map[string]bool{}}
 }
 
 // underLoad has clients call until the function it gives is called.

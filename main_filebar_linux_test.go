@@ -45,6 +45,7 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
 // The bar fits the terminal that it is drawn on, although the standard output
 // is none; where stderr is no terminal there is nothing of it.
 func TestBarFitsTheTerminal(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	must(t, sqlitestore.Create(context.Background(), filepath.Join(dir, "baoco.db"), app.DefaultZone, time.Now()))
 	screen, terminal := openTerminal(t, 20)

@@ -12,6 +12,7 @@ import (
 // Under load the log, the lock or the database itself is taken away: the server
 // ends with what to do, and nothing that it acknowledged is lost.
 func TestFilesTakenAwayUnderLoad(t *testing.T) {
+	t.Parallel()
 	receiver := openShop(t)
 	for _, taken := range []string{"-wal", ".lock", ""} {
 		in := install(t, receiver)
@@ -49,6 +50,7 @@ func TestFilesTakenAwayUnderLoad(t *testing.T) {
 
 // A second server isn't let in by a second name.
 func TestServeSecondName(t *testing.T) {
+	t.Parallel()
 	in := install(t, openShop(t))
 	p := serveIn(t, in.dir, anyPort)
 	elsewhere := t.TempDir()

@@ -136,6 +136,7 @@ func TestImportOverlap(t *testing.T) {
 // What a provider has told is known when it stands in a file, and the other
 // way round.
 func TestImportAndCalls(t *testing.T) {
+	t.Parallel()
 	w := newImportWorld(t)
 	p := serveIn(t, w.dir, anyPort)
 	var source struct {
@@ -245,6 +246,7 @@ func TestImportWorkbook(t *testing.T) {
 }
 
 func TestImportRefuses(t *testing.T) {
+	t.Parallel()
 	w := newImportWorld(t)
 	w.run(3, "transaction", "import", filepath.Join(w.dir, "missing.csv"))
 	w.run(2, "transaction", "import")

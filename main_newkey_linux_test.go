@@ -51,6 +51,7 @@ func newKeyAgain(t *testing.T, db string) {
 // Doctor --new-key is killed at the k-th change of its files, all k in a long
 // run: the database opens then, or says what to do, and a second run ends it.
 func TestKillWhileReplacingKey(t *testing.T) {
+	t.Parallel()
 	image := sealedImage(t)
 	whole := newDisk()
 	whole.load(image)
@@ -101,6 +102,7 @@ func TestKillWhileReplacingKey(t *testing.T) {
 // The same with the power cut there, which leaves any part of what was not
 // synced.
 func TestPowerCutWhileReplacingKey(t *testing.T) {
+	t.Parallel()
 	image := sealedImage(t)
 	var mu sync.Mutex
 	var images []map[string][]byte

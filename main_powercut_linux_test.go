@@ -28,6 +28,7 @@ type image struct {
 // acknowledged may be missing, nothing twice, and every delivery is made.
 // For 200 images: go test -run PowerCuts . -faults.rounds=200
 func TestPowerCuts(t *testing.T) {
+	t.Parallel()
 	const perRun = 20
 	images, acked, pending := rounds(3, 20), 0, 0
 	var resumed []time.Duration
@@ -51,6 +52,7 @@ func TestPowerCuts(t *testing.T) {
 // TestPowerCuts looks for must be found there, or it could not be found at
 // all.
 func TestPowerCutsOfLyingDisk(t *testing.T) {
+	t.Parallel()
 	_, _, taken := cutUnderLoad(t, 3, func(d *disk) { d.setLies(true) })
 	shown := false
 	for i, image := range taken {

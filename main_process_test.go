@@ -199,6 +199,7 @@ func eventually(t testing.TB, what string, truth func() bool) {
 // shows: serve, bank link, webhook create, (the shop's own receiver,) and
 // transaction add.
 func TestFirstRun(t *testing.T) {
+	t.Parallel()
 	dir, receiver := t.TempDir(), openShop(t)
 	p := serveIn(t, dir, anyPort, "--allow-target", receiver.target())
 	eventually(t, "the first run says what to do next", func() bool {
@@ -260,6 +261,7 @@ func residentMB(t testing.TB, pid int) int {
 // TestKill kills the server 50 times under load. Nothing acknowledged is lost,
 // nothing is recorded twice, every delivery is made.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	rounds := rounds(8, 50)
 	dir, receiver := t.TempDir(), openShop(t)
 	must(t, sqlitestore.Create(context.Background(), filepath.Join(dir, "baoco.db"), app.DefaultZone, time.Now()))
@@ -419,6 +421,7 @@ func readLedger(t *testing.T, store *sqlitestore.Store) map[string]int {
 
 // Admin commands beside a server under load: none fails, nothing is lost.
 func TestCommandsBesideLoad(t *testing.T) {
+	t.Parallel()
 	dir, receiver := t.TempDir(), openShop(t)
 	p := serveIn(t, dir, anyPort, "--allow-target", receiver.target())
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
@@ -486,6 +489,7 @@ func status(t testing.TB, url, key string) int {
 
 // SIGTERM with attempts in flight waits for them, and loses none.
 func TestStopWithHangingReceivers(t *testing.T) {
+	t.Parallel()
 	release := make(chan struct{})
 	arrived := atomic.Int64{}
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -515,6 +519,7 @@ func TestStopWithHangingReceivers(t *testing.T) {
 // A second SIGTERM ends the process at once; the attempt it cut off is due
 // again at the next start.
 func TestStopTwice(t *testing.T) {
+	t.Parallel()
 	release := make(chan struct{})
 	arrived := atomic.Int64{}
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -542,6 +547,7 @@ func TestStopTwice(t *testing.T) {
 
 // No secret reaches a log or a listing.
 func TestSecretsStayInside(t *testing.T) {
+	t.Parallel()
 	dir, receiver := t.TempDir(), openShop(t)
 	p := serveIn(t, dir, anyPort, "--allow-target", receiver.target(), "--log-format", "json")
 	var made struct{ Secret string }

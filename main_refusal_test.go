@@ -93,6 +93,7 @@ func digests(db string) string {
 // Serve refuses a file that isn't a whole database of its own, says what is
 // wrong with it, and leaves it as it is.
 func TestServeRefuses(t *testing.T) {
+	t.Parallel()
 	write := func(content []byte) string {
 		db := filepath.Join(t.TempDir(), "baoco.db")
 		must(t, os.WriteFile(db, content, 0o600))
@@ -149,6 +150,7 @@ func TestServeRefuses(t *testing.T) {
 // Every page of a database in turn is damaged: serve refuses or works, and
 // never panics. Damage within the free room of a page is of no consequence.
 func TestDamagedPages(t *testing.T) {
+	t.Parallel()
 	good := readImage(t, filepath.Dir(database(t)))
 	pages := len(good["baoco.db"]) / 4096
 	refused := 0
@@ -177,6 +179,7 @@ func TestDamagedPages(t *testing.T) {
 // A write-ahead log that is garbage, or another database's, never ends in a
 // panic nor in a server on a damaged file.
 func TestForeignLog(t *testing.T) {
+	t.Parallel()
 	log := func(db string) []byte { // as a kill leaves it
 		conn, err := sql.Open("sqlite", "file:"+db)
 		must(t, err)
@@ -207,6 +210,7 @@ func TestForeignLog(t *testing.T) {
 
 // A file or directory that must not be written is a clear error at the start.
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("has other permissions")
 	}
@@ -254,6 +258,7 @@ func TestReadOnly(t *testing.T) {
 
 // Serve opens exactly the file that it is told, however its name reads.
 func TestServeOddPaths(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"a b.db", "a#b.db", "a?mode=memory.db", "a%41.db", "dữ liệu.db", "../up/a.db", "link.db"} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()

@@ -17,6 +17,7 @@ import (
 // nothing, and recovers by itself once they are gone; what it acknowledged is
 // there.
 func TestFewFiles(t *testing.T) {
+	t.Parallel()
 	receiver := openShop(t)
 	in := install(t, receiver)
 	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())

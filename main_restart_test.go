@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
 	"baoco/web"
 )
@@ -25,6 +26,7 @@ import (
 // can be recorded: the attempt is made once more with the same body and the
 // same id, and no third time.
 func TestKillInsideReceiver(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	var bodies, ids []string
 	var kill atomic.Pointer[process]
@@ -75,13 +77,12 @@ func TestKillInsideReceiver(t *testing.T) {
 	}
 }
 
-// Ten thousand deliveries are due at the start: each is made once, never more
+// A thousand deliveries, or with BAOCO_FULL=1 ten thousand, are due at the
+// start: each is made once, never more
 // at a time than a host and a webhook get, and the API answers meanwhile.
 func TestManyDueAtStart(t *testing.T) {
-	transactions := 5000 // to each of two webhooks
-	if testing.Short() {
-		transactions = 500
-	}
+	t.Parallel()
+	transactions := apptest.Rounds(500, 5000) // to each of two webhooks
 	var now, most, calls atomic.Int64
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := now.Add(1)

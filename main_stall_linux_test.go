@@ -12,16 +12,17 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"baoco/app/apptest"
 )
 
 // The disk stalls for longer than a request may wait: the health check answers
 // at once all the while, calls and requests are answered by their deadline,
 // with neither threads nor memory piling up, and afterwards all goes on.
 func TestDiskStall(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes 12 seconds")
+	if !apptest.Full() {
+		t.Skip("needs BAOCO_FULL=1, and the machine alone: it measures how soon answers come")
 	}
-	t.Parallel() // it mostly waits
 	const stall, deadline = 11 * time.Second, 10 * time.Second
 	receiver := openShop(t)
 	in := install(t, receiver)
@@ -109,10 +110,8 @@ func threadsOf(t testing.TB, pid int) int {
 // While another process reads in one long transaction the log can't be taken
 // into the database; service goes on, and afterwards the log shrinks.
 func TestLongReader(t *testing.T) {
-	most := int64(20 << 20)
-	if testing.Short() {
-		most = 4 << 20
-	}
+	t.Parallel()
+	most := int64(apptest.Rounds(4, 20)) << 20
 	receiver := openShop(t)
 	in := install(t, receiver)
 	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
@@ -152,12 +151,10 @@ func TestLongReader(t *testing.T) {
 }
 
 // Another process holds the write lock: for 3 seconds calls wait for it, for
-// longer they are answered 503 by their deadline; nothing is lost.
+// longer (with BAOCO_FULL=1) they are answered 503 by their deadline; nothing is
+// lost.
 func TestForeignWriteLock(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes 15 seconds")
-	}
-	t.Parallel() // it mostly waits
+	t.Parallel()
 	receiver := openShop(t)
 	in := install(t, receiver)
 	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
@@ -180,18 +177,20 @@ func TestForeignWriteLock(t *testing.T) {
 		t.Error("a call during a lock of 3 seconds is refused")
 	}
 	over()
-	over = hold(12 * time.Second)
-	var waiting sync.WaitGroup
-	for i := range 20 {
-		waiting.Go(func() {
-			asked := time.Now()
-			if calls.call(fmt.Sprint("long-", i)) || time.Since(asked) > 11*time.Second {
-				t.Errorf("a call during a lock of 12 seconds is taken or answered late, after %v", time.Since(asked))
-			}
-		})
+	if apptest.Full() {
+		over = hold(12 * time.Second)
+		var waiting sync.WaitGroup
+		for i := range 20 {
+			waiting.Go(func() {
+				asked := time.Now()
+				if calls.call(fmt.Sprint("long-", i)) || time.Since(asked) > 11*time.Second {
+					t.Errorf("a call during a lock of 12 seconds is taken or answered late, after %v", time.Since(asked))
+				}
+			})
+		}
+		waiting.Wait()
+		over()
 	}
-	waiting.Wait()
-	over()
 	eventually(t, "calls are taken again", func() bool { return calls.call("long-1") })
 	eventually(t, "it is ready again", func() bool { return p.readiness() == http.StatusOK })
 	p.end(t)
@@ -201,6 +200,7 @@ func TestForeignWriteLock(t *testing.T) {
 // The server's locks on the database belong to the open file, not to the
 // process: those another open and close in the same process can't drop.
 func TestLocksOfOpenFile(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	serveIn(t, dir, anyPort)
 	locks, err := os.ReadFile("/proc/locks")

@@ -191,6 +191,7 @@ func loseOutputs(t *testing.T, format string) {
 // The process does as much: on a full disk, and where nobody reads, which only
 // matters where something was made.
 func TestLostOutputOfAProcess(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	do(t, dir, "version")
 	must(t, sqlitestore.Create(context.Background(), filepath.Join(dir, "baoco.db"), app.DefaultZone, time.Now()))

@@ -33,6 +33,7 @@ func (in installation) add(t *testing.T, amount int, more ...string) {
 // Tail prints what other processes record, each once and in order, and says
 // what became of the delivery; Ctrl-C ends it in order.
 func TestTail(t *testing.T) {
+	t.Parallel()
 	receiver := openShop(t)
 	in := install(t, receiver)
 	in.add(t, 1000)
@@ -63,6 +64,7 @@ func TestTail(t *testing.T) {
 // A transaction that nobody delivers is printed all the same, within moments;
 // a reader that is gone ends the command in order.
 func TestTailWithoutServer(t *testing.T) {
+	t.Parallel()
 	in := install(t, openShop(t))
 	in.add(t, 5)
 	p, lines, out := startTail(t, in.dir, "--limit", "1", "-o", "json")

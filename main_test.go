@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,10 +25,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// baoco runs a command in this process. Two at once would race on the one help
-// flag that the command line library has for all of them, so tests that call it
-// don't run beside one another.
+// oneCommand keeps two commands in this process from racing on the one help
+// flag that the command line library has for all of them.
+var oneCommand sync.Mutex
+
+// baoco runs a command in this process.
 func baoco(stdin string, args ...string) (code int, stdout, stderr string) {
+	oneCommand.Lock()
+	defer oneCommand.Unlock()
 	var out, errs bytes.Buffer
 	code = run(context.Background(), append([]string{"baoco"}, args...), strings.NewReader(stdin), &out, &errs)
 	return code, out.String(), errs.String()

@@ -1,0 +1,133 @@
+// Package apptest builds what the tests of every room begin with: a database
+// in a directory of its own, the service over it, and what a shop sets up there
+// (bank account, webhook, source, API key, transaction). Only tests import it.
+//
+// What the tests of two rooms need belongs here. How a room is reached stays
+// with that room: HTTP and the sign-in of the dashboard with web, the network
+// of deliveries with scheduler, processes with the program's own tests.
+package apptest
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/sqlitestore"
+)
+
+// Must ends the test with an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Eventually polls until something is true, and ends the test when it is not
+// within a minute. It is for what happens in another process; within this one an
+// event or the clock of a synctest bubble tells.
+func Eventually(t testing.TB, what string, truth func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if truth() {
+			return
+		}
+	}
+	t.Fatalf("not within a minute: %s", what)
+}
+
+// NewFile makes an empty database, as the first serve does, in a directory of
+// its own.
+func NewFile(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "baoco.db")
+	Must(t, sqlitestore.Create(context.Background(), path, app.DefaultZone, time.Now()))
+	return path
+}
+
+// OpenStore opens a database. With serve it does so as the server does: it
+// checks the file, and no other server may have it.
+func OpenStore(t testing.TB, path string, serve bool) *sqlitestore.Store {
+	t.Helper()
+	store, err := sqlitestore.Open(context.Background(), path, sqlitestore.Options{Serve: serve})
+	Must(t, err)
+	return store
+}
+
+// World is the service over a database, without a server and without a
+// scheduler.
+type World struct {
+	T       testing.TB
+	Path    string // of the database
+	Store   *sqlitestore.Store
+	Service *app.Service
+}
+
+// Open opens a database as the server does and makes the service over it. Of
+// config it sets the store, the zone, and the targets, where there are none:
+// webhooks may go to 127.0.0.1. The test closes the world.
+func Open(t testing.TB, path string, config app.Config) *World {
+	t.Helper()
+	w := &World{T: t, Path: path, Store: OpenStore(t, path, true)}
+	var err error
+	config.Store = w.Store
+	config.Zone, err = w.Store.Zone(context.Background())
+	Must(t, err)
+	if config.Targets == nil {
+		config.Targets, err = app.ParseTargetPolicy([]string{"127.0.0.1/32"})
+		Must(t, err)
+	}
+	w.Service = app.NewService(config)
+	return w
+}
+
+// Close closes the store.
+func (w *World) Close() {
+	w.T.Helper()
+	Must(w.T, w.Store.Close())
+}
+
+// Link links a bank account to account 1.
+func (w *World) Link(bank, number string) app.BankAccount {
+	w.T.Helper()
+	r, err := w.Service.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A"}, time.Now())
+	Must(w.T, err)
+	return r.BankAccount
+}
+
+// Webhook makes a webhook of account 1, and returns its secret too.
+func (w *World) Webhook(url string, hookType app.WebhookType) (app.Webhook, string) {
+	w.T.Helper()
+	hook, secret, err := w.Service.CreateWebhook(context.Background(), 1, app.WebhookCreate{Name: "shop", URL: url, Type: hookType}, time.Now())
+	Must(w.T, err)
+	return hook, secret
+}
+
+// Source adds a source to account 1, with a secret that is made where none is
+// given.
+func (w *World) Source(provider app.Provider, auth app.Auth, secret string) app.Source {
+	w.T.Helper()
+	source, err := w.Service.AddSource(context.Background(), 1, app.SourceAdd{Provider: provider, Auth: auth, Name: "till", Secret: secret}, time.Now())
+	Must(w.T, err)
+	return source
+}
+
+// APIKey makes an API key of account 1.
+func (w *World) APIKey(scope app.Scope) string {
+	w.T.Helper()
+	_, key, err := w.Service.CreateAPIKey(context.Background(), 1, "test", scope, time.Time{}, time.Now())
+	Must(w.T, err)
+	return key
+}
+
+// Record records a transaction of account 1 on ACB 19354957 by hand.
+func (w *World) Record(number string) app.Transaction {
+	w.T.Helper()
+	transaction, _, err := w.Service.RecordByHand(context.Background(), 1, app.Incoming{
+		EventID: number, Gateway: "ACB", AccountNumber: "19354957", Number: number, Type: app.In, Amount: 200000, Content: "DH " + number, Time: time.Now(),
+	}, nil, app.IdempotencyKey{}, time.Now())
+	Must(w.T, err)
+	return transaction
+}
