@@ -111,7 +111,7 @@ func setAlertChannel(c *cli.Context, s *session, channel app.AlertChannel) error
 	if err != nil {
 		return err
 	}
-	return done(c, encodeAlertChannel(s, set), "Alerts go to %s by %s. Try it: baoco alert test %s", oneLine(set.Goes()), set.Medium.Name().EN, set.Medium)
+	return done(c, encodeAlertChannel(s, set), "Alerts go to %s by %s. Try it: baoco alert test %s", oneLine(set.Destination()), set.Medium.Name().EN, set.Medium)
 }
 
 func setAlertPreferences(c *cli.Context, s *session) error {

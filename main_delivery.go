@@ -177,7 +177,7 @@ func printAttempts(c *cli.Context, s *session, attempts []app.Attempt, total int
 	for _, a := range attempts {
 		e := web.EncodeAttempt(a, s.service.Zone(), app.English)
 		list = append(list, e)
-		delivered := slices.ContainsFunc(deliveries[a.Delivery.TransactionID], func(d app.DeliveryProgress) bool {
+		delivered := slices.ContainsFunc(deliveries[a.Delivery.TransactionID], func(d app.LatestDelivery) bool {
 			return d.WebhookID == a.Delivery.WebhookID && d.State == app.DeliveryDelivered
 		})
 		switch {

@@ -78,7 +78,7 @@ type tailing struct {
 
 // last prints the last n transactions.
 func (t *tailing) last(ctx context.Context, n int) error {
-	newest, err := t.s.service.Newest(ctx)
+	newest, err := t.s.service.NewestIDs(ctx)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (t *tailing) follow(ctx context.Context) error {
 	tick := time.NewTicker(tailInterval)
 	defer tick.Stop()
 	for {
-		newest, err := t.s.service.Newest(ctx)
+		newest, err := t.s.service.NewestIDs(ctx)
 		for more := err == nil && newest.TransactionID > t.since; more; {
 			more, err = t.next(ctx, newest.TransactionID)
 		}
@@ -150,7 +150,7 @@ func (t *tailing) print(ctx context.Context, list []app.Transaction, hold bool) 
 	}
 	var out bytes.Buffer
 	for _, one := range list {
-		if hold && slices.ContainsFunc(deliveries[one.ID], func(d app.DeliveryProgress) bool { return unattempted(d.Delivery, time.Now()) }) {
+		if hold && slices.ContainsFunc(deliveries[one.ID], func(d app.LatestDelivery) bool { return unattempted(d.Delivery, time.Now()) }) {
 			break
 		}
 		if err := t.line(&out, one, deliveries[one.ID]); err != nil {
@@ -172,7 +172,7 @@ func unattempted(d app.Delivery, now time.Time) bool {
 	return d.State == app.DeliveryPending && d.Attempts == 0 && age >= 0 && age < tailPatience
 }
 
-func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []app.DeliveryProgress) error {
+func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []app.LatestDelivery) error {
 	e := web.EncodeTransaction(one, t.s.service.Zone())
 	if t.c.String("output") == "json" {
 		encoder := json.NewEncoder(out)
@@ -199,7 +199,7 @@ func accountTail(number string) string {
 
 // deliverySummary is what became of the deliveries of a transaction, the worst
 // first: one word where it is the same for all.
-func deliverySummary(deliveries []app.DeliveryProgress) string {
+func deliverySummary(deliveries []app.LatestDelivery) string {
 	count := map[app.DeliveryState]int{}
 	for _, d := range deliveries {
 		count[d.State]++

@@ -100,8 +100,8 @@ func (c AlertChannel) Secrets() []string {
 	return list
 }
 
-// Goes says in a few words where messages go, without a secret.
-func (c AlertChannel) Goes() string {
+// Destination says in a few words where messages go, without a secret.
+func (c AlertChannel) Destination() string {
 	if c.Medium == AlertEmail {
 		return strings.Join(c.Email.To, ", ")
 	}

@@ -193,7 +193,7 @@ func (s *Service) recordPage(ctx context.Context, source Source, page PolledPage
 		AccountID: source.AccountID, Source: source, Channel: ChannelPoll, Body: page.Body, ReceivedAt: now, Elements: page.Elements,
 	}
 	if source.PolledAt.IsZero() {
-		call.QuietBefore = source.ListFrom
+		call.NoDeliveriesBefore = source.ListFrom
 	}
 	s.normalize(&call)
 	recording, err := s.store.RecordPage(ctx, call, page.Progress, !page.More, s.zone)

@@ -40,7 +40,7 @@ type Delivery struct {
 	DueAt         time.Time // of the next attempt; zero when not pending
 	CreatedAt     time.Time
 	ResendOf      int64 // the history record; 0: none
-	Single        bool  // one attempt only: a test
+	Test          bool  // one attempt only: a test
 }
 
 // Attempted is the delivery after an attempt that ended at now: delivered,
@@ -51,7 +51,7 @@ func (d Delivery) Attempted(ok bool, schedule []time.Duration, now time.Time) De
 	switch {
 	case ok:
 		d.State = DeliveryDelivered
-	case d.Single || d.Attempts >= len(schedule):
+	case d.Test || d.Attempts >= len(schedule):
 		d.State = DeliveryFailed
 	default:
 		d.State = DeliveryPending
@@ -201,7 +201,7 @@ func (s *Service) Replay(ctx context.Context, accountID, webhookID int64, from, 
 // TestWebhook sends a signed sample, one attempt, whether the webhook is
 // active or not, and gives what came of it.
 func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, now time.Time) (Attempt, error) {
-	o, err := s.store.AddSample(ctx, accountID, webhookID, func(w Webhook) Payload {
+	o, err := s.store.AddTest(ctx, accountID, webhookID, func(w Webhook) Payload {
 		direction := In
 		if w.Type == WebhookOut {
 			direction = Out

@@ -61,7 +61,7 @@ func TestAttemptedOK(t *testing.T) {
 func TestAttemptedSingle(t *testing.T) {
 	now := time.Date(2025, 10, 14, 10, 0, 0, 0, time.UTC)
 	for ok, state := range map[bool]app.DeliveryState{true: app.DeliveryDelivered, false: app.DeliveryFailed} {
-		d := app.Delivery{State: app.DeliveryPending, DueAt: now, Single: true}.Attempted(ok, app.RetrySchedule, now)
+		d := app.Delivery{State: app.DeliveryPending, DueAt: now, Test: true}.Attempted(ok, app.RetrySchedule, now)
 		if d.State != state || d.Attempts != 1 || !d.DueAt.IsZero() {
 			t.Errorf("a test that succeeds (%t): %+v", ok, d)
 		}

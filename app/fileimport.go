@@ -66,8 +66,8 @@ func (s *Service) NewImport(ctx context.Context, o ImportOptions) (*Import, erro
 func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recording, error) {
 	call := InboundCall{
 		AccountID: i.options.AccountID, Source: Source{BankAccountID: i.options.BankAccountID}, Channel: ChannelFile,
-		ReceivedAt: now, Elements: rows, Silent: !i.options.Notify, DryRun: i.options.DryRun,
-		File: CleanText(i.options.File, maxKey), Import: i.id,
+		ReceivedAt: now, Elements: rows, NoDeliveries: !i.options.Notify, DryRun: i.options.DryRun,
+		File: CleanText(i.options.File, maxKey), ImportID: i.id,
 	}
 	for n := range rows {
 		i.identify(&rows[n])
@@ -79,7 +79,7 @@ func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recor
 	i.service.normalize(&call)
 	recording, err := i.service.store.RecordInbound(ctx, call, i.service.zone)
 	if err == nil && !i.options.DryRun {
-		i.id = recording.Import
+		i.id = recording.ImportID
 		i.service.wake(recording.Webhooks, recording.Ready)
 	}
 	return recording, err

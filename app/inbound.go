@@ -38,9 +38,10 @@ type Incoming struct {
 	Masked        bool      // AccountNumber shows some of its digits only
 	Fault         *FieldError
 
-	// IDs is the channel of whose event ids EventID is one; empty: that of the
-	// call. A provider whose list has the ids of its calls says so with it.
-	IDs Channel
+	// EventIDChannel is the channel among whose event ids EventID is unique;
+	// empty: the channel of the call. A provider whose list and calls share
+	// their ids names one channel for both.
+	EventIDChannel Channel
 }
 
 // ReadInbound reads a body that came in on a channel of source. It never
@@ -60,21 +61,21 @@ const MaxElements = 2000
 
 // InboundCall is one authenticated call of a source.
 type InboundCall struct {
-	AccountID  int64
-	Source     Source // zero on ChannelHand
-	Channel    Channel
-	Body       []byte
-	ReceivedAt time.Time
-	Elements   []Incoming
-	Silent     bool // no deliveries
-	Key        IdempotencyKey
+	AccountID    int64
+	Source       Source // zero on ChannelHand
+	Channel      Channel
+	Body         []byte
+	ReceivedAt   time.Time
+	Elements     []Incoming
+	NoDeliveries bool // the transactions are recorded, and no webhook is told
+	Key          IdempotencyKey
 
-	DryRun bool   // record nothing, and tell what would be
-	File   string // on ChannelFile: its name
-	Import int64  // that the elements belong to; 0: a new one, made with the first that is recorded
-	Fault  bool   // the source says that something is wrong on its side
+	DryRun      bool   // record nothing, and tell what would be
+	File        string // on ChannelFile: its name
+	ImportID    int64  // the import to which the elements belong; 0: a new one, made with the first recorded transaction
+	SourceFault bool   // the provider reports a fault on its side
 
-	QuietBefore time.Time // no deliveries for what happened before; zero: none is meant
+	NoDeliveriesBefore time.Time // as NoDeliveries, for transactions with an earlier time; zero: for none
 }
 
 // Outcome is what became of one element of a call.
@@ -105,7 +106,7 @@ type Recording struct {
 	Webhooks                                              []int64    // that got them, one a delivery
 	Ready                                                 []Outgoing // the first of them, in the same order, for an attempt at once; ID 0: not known
 	EventID                                               int64
-	Import                                                int64 // of a file; 0: nothing of it was recorded
+	ImportID                                              int64 // of a file; 0: nothing of it was recorded
 	DateNotice                                            Text  // which of them are dated by their receipt, and why; empty: none
 }
 
@@ -135,10 +136,10 @@ type Known struct {
 	Amount        int64
 }
 
-// Again judges an event id that comes a second time: the same transaction, or
-// a conflict when amount, direction or account differ. A changed text, number
-// or date is ignored.
-func (k Known) Again(e Incoming) Outcome {
+// Compare judges an element whose event id is known: OutcomeDuplicate if
+// amount, direction, account number and bank agree, else OutcomeConflict. A
+// changed content, number or date is ignored.
+func (k Known) Compare(e Incoming) Outcome {
 	bank, known := FindBank(e.Gateway)
 	sameBank := !known || k.Bank == "" || bank.Is(k.Bank)
 	sameNumber := e.AccountNumber == k.AccountNumber || e.AccountNumber == "" || e.Masked && ShowsDigitsOf(e.AccountNumber, k.AccountNumber)
@@ -219,8 +220,8 @@ func (s *Service) RecordTransactions(ctx context.Context, call InboundCall) (Rec
 func (s *Service) normalize(call *InboundCall) {
 	for i := range call.Elements {
 		e := &call.Elements[i]
-		if e.IDs == "" {
-			e.IDs = call.Channel
+		if e.EventIDChannel == "" {
+			e.EventIDChannel = call.Channel
 		}
 		e.EventID = cleanKey(e.EventID)
 		e.Gateway = CleanText(e.Gateway, 100)
@@ -325,10 +326,10 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 	}
 	call := InboundCall{
 		AccountID: accountID, Source: source, Channel: event.Channel, Body: event.Body, ReceivedAt: event.ReceivedAt,
-		Silent: now.Sub(event.ReceivedAt) > RecentlyReceived,
+		NoDeliveries: now.Sub(event.ReceivedAt) > RecentlyReceived,
 	}
 	if event.Channel == ChannelPoll {
-		call.QuietBefore = source.ListFrom
+		call.NoDeliveriesBefore = source.ListFrom
 	}
 	call.Elements = s.readInbound(source, event.Channel, event.Body, event.ReceivedAt, s.zone).Elements
 	s.normalize(&call)

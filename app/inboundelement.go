@@ -143,7 +143,7 @@ func (s *Service) settleElements(ctx context.Context, accountID int64, events []
 	var refs []EventRef
 	for _, e := range events {
 		for _, i := range e.Elements {
-			refs = append(refs, EventRef{e.SourceID, i.IDs, i.EventID})
+			refs = append(refs, EventRef{e.SourceID, i.EventIDChannel, i.EventID})
 		}
 	}
 	if len(refs) == 0 {
@@ -181,7 +181,7 @@ func (i *InboundElement) settle(e *InboundEvent, known *KnownEvent, recorded map
 		i.WaitsIn = known.ItemEvent
 	}
 	switch {
-	case i.Fault == nil && (known.TransactionID != 0 || known.ItemEvent != 0) && known.Again(i.Incoming) == OutcomeConflict:
+	case i.Fault == nil && (known.TransactionID != 0 || known.ItemEvent != 0) && known.Compare(i.Incoming) == OutcomeConflict:
 		i.State = OutcomeConflict
 	case known.TransactionID != 0 && known.TransactionEvent == e.ID && !recorded[known.TransactionID]:
 		i.State = OutcomeRecorded

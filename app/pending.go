@@ -18,7 +18,7 @@ type PendingFilter struct {
 // PendingDelivery is a delivery that is still to be attempted, with its
 // webhook and its last attempt, if there was one.
 type PendingDelivery struct {
-	DeliveryProgress
+	LatestDelivery
 	Paused bool // the webhook is switched off: nothing is sent until it is on again
 	// SecretLost says that nothing is sent until the webhook's secret is rotated.
 	SecretLost bool

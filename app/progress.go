@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// DeliveryProgress is a delivery with its webhook and its last attempt: what
-// somebody wants to know of a transaction that a shop is told of.
-type DeliveryProgress struct {
+// LatestDelivery is a delivery that no resend has replaced, with its webhook
+// and its last attempt.
+type LatestDelivery struct {
 	Delivery
 	WebhookName string
 	URL         string // of the webhook now
@@ -24,17 +24,17 @@ type DeliveryHealth struct {
 	Pending           int64 // deliveries that are still to be attempted
 }
 
-// Newest says how far the file has got, of all accounts: whatever is new has a
-// higher id.
-type Newest struct {
+// NewestIDs are the highest ids in the file, of all accounts. Whatever is new
+// has a higher id.
+type NewestIDs struct {
 	TransactionID, AttemptID, InboundEventID int64
 	DeliveryID                               int64
 }
 
 // DeliveriesOf lists the deliveries of transactions by transaction id.
-func (s *Service) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) (map[int64][]DeliveryProgress, error) {
+func (s *Service) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) (map[int64][]LatestDelivery, error) {
 	list, err := s.store.DeliveriesOf(ctx, accountID, transactionIDs)
-	byTransaction := map[int64][]DeliveryProgress{}
+	byTransaction := map[int64][]LatestDelivery{}
 	for _, d := range list {
 		byTransaction[d.TransactionID] = append(byTransaction[d.TransactionID], d)
 	}

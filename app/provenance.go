@@ -1,7 +1,7 @@
 package app
 
-// Provenance is where a transaction comes from.
-type Provenance struct {
+// TransactionOrigin is where a transaction comes from.
+type TransactionOrigin struct {
 	SourceID       int64  // that named it first; 0: by hand or from a file
 	SourceName     string // empty for the same
 	Provider       Provider
@@ -19,5 +19,5 @@ type EventName struct {
 	EventID    string
 }
 
-// MaxMerged is how many names of a transaction a Provenance has at most.
+// MaxMerged is how many names of a transaction a TransactionOrigin has at most.
 const MaxMerged = 100

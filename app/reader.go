@@ -58,8 +58,8 @@ type Reader interface {
 
 	// Transaction finds one transaction.
 	Transaction(ctx context.Context, accountID, id int64) (Transaction, error)
-	// Provenance says where a transaction comes from.
-	Provenance(ctx context.Context, accountID, transactionID int64) (Provenance, error)
+	// TransactionOrigin says where a transaction comes from.
+	TransactionOrigin(ctx context.Context, accountID, transactionID int64) (TransactionOrigin, error)
 	// TransactionsSince counts the transactions with an id above transactionID.
 	// last is the id that it counted up to.
 	TransactionsSince(ctx context.Context, accountID, transactionID int64) (n, last int64, err error)
@@ -89,8 +89,8 @@ type Reader interface {
 	Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]Outgoing, error)
 	// PendingDeliveries counts the deliveries that are still to be attempted.
 	PendingDeliveries(ctx context.Context, accountID int64) (int64, error)
-	// PendingOf counts those of one webhook; 0 for an unknown one.
-	PendingOf(ctx context.Context, accountID, webhookID int64) (int64, error)
+	// PendingOfWebhook counts those of one webhook; 0 for an unknown one.
+	PendingOfWebhook(ctx context.Context, accountID, webhookID int64) (int64, error)
 	// Replayable counts the deliveries that Replay would resend, among the most
 	// failed ones that were created last. all is false where there are more.
 	Replayable(ctx context.Context, accountID, webhookID int64, from, to time.Time, most int, now time.Time) (n int64, all bool, err error)
@@ -105,9 +105,9 @@ type Reader interface {
 	// belong to. last is the last of these attempts; attemptID where there is
 	// none.
 	SettledSince(ctx context.Context, accountID, attemptID int64) (transactionIDs []int64, last int64, err error)
-	// Newest gives the highest ids of the file. It costs a look at the ends of a
+	// NewestIDs gives the highest ids of the file. It costs a look at the ends of a
 	// few indexes.
-	Newest(ctx context.Context) (Newest, error)
+	NewestIDs(ctx context.Context) (NewestIDs, error)
 
 	// AlertPreferences gives Vietnamese and nothing muted where none were set.
 	AlertPreferences(ctx context.Context, accountID int64) (AlertPreferences, error)

@@ -207,10 +207,10 @@ type Store interface {
 	DeliveryFacts(ctx context.Context, accountID, id int64) (DeliveryFacts, error)
 	// DeliveriesOf lists the deliveries of transactions, oldest first, without
 	// those that a resend has replaced.
-	DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]DeliveryProgress, error)
-	// AddSample makes the delivery of a test with the payload that sample gives.
+	DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]LatestDelivery, error)
+	// AddTest makes the delivery of a test with the payload that sample returns.
 	// It queues nothing.
-	AddSample(ctx context.Context, accountID, webhookID int64, sample func(Webhook) Payload, now time.Time) (Outgoing, error)
+	AddTest(ctx context.Context, accountID, webhookID int64, sample func(Webhook) Payload, now time.Time) (Outgoing, error)
 	// Resend fails with CodeNotFound, CodeWebhookDeleted, CodeWebhookInactive
 	// or CodeDeliveryPending.
 	Resend(ctx context.Context, accountID, historyID int64, key IdempotencyKey, now time.Time) (Delivery, error)

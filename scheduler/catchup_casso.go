@@ -138,7 +138,7 @@ var cassoMoney = []string{"id", "tid", "amount", "bankSubAccId", "bank_sub_acc_i
 
 func readCassoRecord(r record, zone *time.Location) app.Incoming {
 	e := app.Incoming{
-		EventID: r.word("id"), IDs: app.ChannelCall, Gateway: cassoBank(r.word("bankCodeName")), AccountNumber: r.word("bankSubAccId", "bank_sub_acc_id", "subAccId"),
+		EventID: r.word("id"), EventIDChannel: app.ChannelCall, Gateway: cassoBank(r.word("bankCodeName")), AccountNumber: r.word("bankSubAccId", "bank_sub_acc_id", "subAccId"),
 		Number: r.word("tid"), Content: r.word("description"), Type: app.In,
 	}
 	e.SetDate(r.word("when"), zone)

@@ -27,7 +27,7 @@ func TestReadPage(t *testing.T) {
 		Content: "Giao dich DH1709", Time: time.Date(2026, 10, 31, 11, 24, 40, 0, zone),
 	}
 	wantCasso := app.Incoming{
-		EventID: "5789", IDs: app.ChannelCall, Gateway: "ACB", AccountNumber: "8007041027107", Number: "TF2104152395814062", Type: app.Out, Amount: 193000,
+		EventID: "5789", EventIDChannel: app.ChannelCall, Gateway: "ACB", AccountNumber: "8007041027107", Number: "TF2104152395814062", Type: app.Out, Amount: 193000,
 		Content: "Khanhnm chuyen tien", Time: time.Date(2021, 4, 15, 0, 0, 0, 0, zone),
 	}
 	read := func(provider app.Provider, record string) app.Incoming {

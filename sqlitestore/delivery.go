@@ -26,7 +26,7 @@ type deliveryScan struct {
 }
 
 func (s *deliveryScan) dest() []any {
-	return []any{&s.ID, &s.AccountID, &s.WebhookID, &s.TransactionID, &s.state, &s.Attempts, &s.due, &s.created, &s.ResendOf, &s.Single}
+	return []any{&s.ID, &s.AccountID, &s.WebhookID, &s.TransactionID, &s.state, &s.Attempts, &s.due, &s.created, &s.ResendOf, &s.Test}
 }
 
 func (s *deliveryScan) delivery() app.Delivery {
@@ -181,7 +181,7 @@ func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, erro
 			// Cancelled meanwhile, or a sample, which is never in the queue.
 			a.NextAttemptAt = time.Time{}
 			state := app.DeliveryCancelled
-			if d.State == app.DeliveryDelivered || d.Single {
+			if d.State == app.DeliveryDelivered || d.Test {
 				state = d.State
 			}
 			a.Delivery.State, a.Delivery.DueAt = state, time.Time{}
@@ -207,7 +207,7 @@ func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, erro
 
 // AddSample makes the delivery of a test. It is born cancelled, so that no
 // sweep finds it, and settled by its one attempt.
-func (s *Store) AddSample(ctx context.Context, accountID, webhookID int64, sample func(app.Webhook) app.Payload, now time.Time) (app.Outgoing, error) {
+func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample func(app.Webhook) app.Payload, now time.Time) (app.Outgoing, error) {
 	return writing(ctx, s, func(tx *tx) (o app.Outgoing, err error) {
 		w, err := scanWebhook(tx.queryRow(oneWebhook, webhookID, accountID))
 		if err != nil {

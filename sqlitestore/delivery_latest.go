@@ -17,7 +17,7 @@ const (
 )
 
 type progressScan struct {
-	app.DeliveryProgress
+	app.LatestDelivery
 	delivery deliveryScan
 	duration int64
 }
@@ -26,12 +26,12 @@ func (s *progressScan) dest() []any {
 	return append(s.delivery.dest(), &s.WebhookName, &s.URL, &s.HistoryID, &s.StatusCode, &s.Error, &s.duration)
 }
 
-func (s *progressScan) progress() app.DeliveryProgress {
+func (s *progressScan) progress() app.LatestDelivery {
 	s.Delivery, s.Duration = s.delivery.delivery(), time.Duration(s.duration)*time.Millisecond
-	return s.DeliveryProgress
+	return s.LatestDelivery
 }
 
-func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]app.DeliveryProgress, error) {
+func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]app.LatestDelivery, error) {
 	if len(transactionIDs) == 0 {
 		return nil, nil
 	}
@@ -42,7 +42,7 @@ func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionID
 		CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = page.value`+progressFrom+`
 		WHERE d.account_id = ?2 AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id AND o.webhook_id = d.webhook_id AND o.id > d.id)
 		ORDER BY d.id`, joinIDs(transactionIDs), accountID)
-	return collect(rows, err, func(row scanner) (app.DeliveryProgress, error) {
+	return collect(rows, err, func(row scanner) (app.LatestDelivery, error) {
 		var p progressScan
 		err := row.Scan(p.dest()...)
 		return p.progress(), err
@@ -56,8 +56,8 @@ func (s *Store) PendingDeliveries(ctx context.Context, accountID int64) (int64, 
 	return n, storageError(err)
 }
 
-func (s *Store) Newest(ctx context.Context) (app.Newest, error) {
-	var n app.Newest
+func (s *Store) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
+	var n app.NewestIDs
 	err := s.queryRow(ctx, `SELECT coalesce((SELECT max(id) FROM transactions), 0), coalesce((SELECT max(id) FROM attempts), 0),
 			coalesce((SELECT max(id) FROM inbound_events), 0), coalesce((SELECT max(id) FROM deliveries), 0)`).
 		Scan(&n.TransactionID, &n.AttemptID, &n.InboundEventID, &n.DeliveryID)
@@ -101,7 +101,7 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f app.PendingFilte
 		var p payloadScan
 		err := row.Scan(append(append(progress.dest(), &one.Paused, &one.SecretLost), p.dest()...)...)
 		if err == nil {
-			one.DeliveryProgress = progress.progress()
+			one.LatestDelivery = progress.progress()
 			one.Payload, err = p.payload(one.TransactionID)
 		}
 		return one, err

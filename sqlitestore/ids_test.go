@@ -69,7 +69,7 @@ func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
 		t.Errorf("resending a pruned attempt: %v", err)
 	}
 	// Where a transaction came from, and whether it is known.
-	if p, err := h.service.Provenance(ctx, 1, transaction); err != nil || p.InboundEventID != 0 {
+	if p, err := h.service.TransactionOrigin(ctx, 1, transaction); err != nil || p.InboundEventID != 0 {
 		t.Errorf("it comes from the event %d, %v", p.InboundEventID, err)
 	}
 	known, err := h.store.KnownEvents(ctx, 1, []app.EventRef{{SourceID: mine.ID, Channel: app.ChannelCall, EventID: "first"}})

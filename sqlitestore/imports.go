@@ -12,17 +12,17 @@ import (
 // keepImport makes the row of a file with the first of its transactions that is
 // recorded.
 func (r *recorder) keepImport() (err error) {
-	if r.call.Channel != app.ChannelFile || r.call.Import != 0 {
+	if r.call.Channel != app.ChannelFile || r.call.ImportID != 0 {
 		return nil
 	}
-	r.call.Import, err = r.tx.insert(`INSERT INTO imports (account_id, file, imported_at) VALUES (?, ?, ?)`, r.call.AccountID, r.call.File, r.now.Unix())
+	r.call.ImportID, err = r.tx.insert(`INSERT INTO imports (account_id, file, imported_at) VALUES (?, ?, ?)`, r.call.AccountID, r.call.File, r.now.Unix())
 	return err
 }
 
 // closeImport adds what was recorded of the elements from first on to the row of
 // the file.
 func (r *recorder) closeImport(first int, recording *app.Recording) error {
-	recording.Import = r.call.Import
+	recording.ImportID = r.call.ImportID
 	var in, out app.Amounts
 	for i := first; i < len(recording.Outcomes); i++ {
 		if recording.Outcomes[i] != app.OutcomeRecorded {
@@ -38,7 +38,7 @@ func (r *recorder) closeImport(first int, recording *app.Recording) error {
 		return nil
 	}
 	return r.tx.exec(`UPDATE imports SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount = out_amount + ?, undone_at = NULL WHERE id = ?`,
-		in.Count, in.Total, out.Count, out.Total, r.call.Import)
+		in.Count, in.Total, out.Count, out.Total, r.call.ImportID)
 }
 
 const importColumns = `id, file, in_count, in_amount, out_count, out_amount, imported_at, undone_at,

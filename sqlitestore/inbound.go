@@ -50,7 +50,7 @@ func recordInbound(tx *tx, call app.InboundCall, zone *time.Location, before app
 		recording.Count(kept.outcome, kept.result)
 		return recording, false, err
 	}
-	call.Import = max(call.Import, before.Import)
+	call.ImportID = max(call.ImportID, before.ImportID)
 	r := &recorder{tx: tx, zone: zone, now: call.ReceivedAt, call: call, event: before.EventID}
 	if err := r.keepEvent(); err != nil {
 		return recording, false, err
@@ -70,7 +70,7 @@ func recordInbound(tx *tx, call app.InboundCall, zone *time.Location, before app
 	if more {
 		return recording, true, nil
 	}
-	if call.Fault {
+	if call.SourceFault {
 		if err := failServed(tx, call.Source.ID); err != nil {
 			return recording, false, err
 		}

@@ -199,7 +199,7 @@ func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinis
 		}
 	}
 	recent := link.linkedAt.Sub(item.receivedAt) <= app.RecentlyReceived
-	r.silent = link.notify == app.NotifyNone || link.notify == app.NotifyRecent && !recent
+	r.noDeliveries = link.notify == app.NotifyNone || link.notify == app.NotifyRecent && !recent
 	outcome, id, err := r.assign(item, b)
 	switch {
 	case err != nil:
@@ -311,7 +311,7 @@ const waitingColumns = `i.id, i.inbound_event_id, i.source_id, s.api_key IS NOT 
 func scanWaitingItem(row scanner) (waitingItem, error) {
 	var item waitingItem
 	var received, occurred sql.NullInt64
-	err := row.Scan(&item.id, &item.event, &item.origin.source, &item.origin.polled, &item.only, &item.IDs, &received, &item.EventID, &item.Gateway, &item.AccountNumber,
+	err := row.Scan(&item.id, &item.event, &item.origin.source, &item.origin.polled, &item.only, &item.EventIDChannel, &received, &item.EventID, &item.Gateway, &item.AccountNumber,
 		&item.Number, &item.Type, &item.Amount, &item.Content, &occurred, &item.DateOnly, &item.DateFlaw, &item.Masked)
 	item.receivedAt, item.Time = fromMillis(received), fromSeconds(occurred)
 	return item, err
@@ -333,7 +333,7 @@ func (r *recorder) assign(item waitingItem, b app.BankAccount) (app.Outcome, int
 	}
 	if err == nil {
 		err = r.tx.exec(`UPDATE event_ids SET transaction_id = ?, merged = ? WHERE account_id = ? AND source_id = ? AND channel = ? AND event_id = ?`,
-			id, outcome == app.OutcomeDuplicate, r.call.AccountID, item.origin.source, string(item.IDs), item.EventID)
+			id, outcome == app.OutcomeDuplicate, r.call.AccountID, item.origin.source, string(item.EventIDChannel), item.EventID)
 	}
 	if err == nil {
 		err = r.tx.exec(`UPDATE inbound_items SET state = ? WHERE id = ?`, string(outcome), item.id)

@@ -13,14 +13,14 @@ import (
 //	element → known event id? → which bank account? → same transfer from
 //	elsewhere? → insert, with its totals and its deliveries
 type recorder struct {
-	tx     *tx
-	zone   *time.Location
-	now    time.Time
-	call   app.InboundCall
-	retry  bool  // of an event that is in the log already
-	before int64 // items of that event up to it are noted anew
-	event  int64 // inbound event id; 0: none is kept
-	silent bool  // no deliveries
+	tx           *tx
+	zone         *time.Location
+	now          time.Time
+	call         app.InboundCall
+	retry        bool  // of an event that is in the log already
+	before       int64 // items of that event up to it are noted anew
+	event        int64 // inbound event id; 0: none is kept
+	noDeliveries bool  // no deliveries
 
 	open       int     // items added that need attention
 	deliveries int     // queued
@@ -35,7 +35,7 @@ const maxReady = 16
 
 // element records one element and gives its outcome and its transaction.
 func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, error) {
-	r.silent = r.call.Silent || e.Time.Before(r.call.QuietBefore)
+	r.noDeliveries = r.call.NoDeliveries || e.Time.Before(r.call.NoDeliveriesBefore)
 	if e.Fault != nil {
 		return r.rejected(position, e)
 	}
@@ -78,7 +78,7 @@ func (r *recorder) rejected(position int, e app.Incoming) (app.Outcome, int64, e
 		var kept bool
 		err := r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ?
 				AND state IN ('rejected', 'discarded') AND channel = ? AND NOT (inbound_event_id = ? AND id <= ? AND state = 'rejected'))`,
-			r.call.AccountID, r.call.Source.ID, e.EventID, string(e.IDs), r.event, r.before).Scan(&kept)
+			r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), r.event, r.before).Scan(&kept)
 		if err != nil || kept {
 			return app.OutcomeDuplicate, 0, err
 		}
@@ -105,7 +105,7 @@ func (r *recorder) find(e app.Incoming) (*seenEvent, error) {
 		LEFT JOIN bank_accounts b ON b.id = t.bank_account_id
 		LEFT JOIN inbound_items i ON i.id = k.item_id
 		WHERE k.account_id = ? AND k.source_id = ? AND k.channel = ? AND k.event_id = ?`,
-		r.call.AccountID, r.call.Source.ID, string(e.IDs), e.EventID).
+		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID).
 		Scan(&seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.Bank, &gateway, &seen.AccountNumber, &seen.Type, &seen.Amount)
 	if noRows(err) {
 		return nil, nil
@@ -123,7 +123,7 @@ func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Out
 	if seen.transactionID == 0 && seen.inboundEvent == 0 {
 		return app.OutcomeDuplicate, 0, nil // of an item that was discarded, and pruned since
 	}
-	if seen.Again(e) == app.OutcomeConflict {
+	if seen.Compare(e) == app.OutcomeConflict {
 		if r.call.Channel == app.ChannelHand {
 			return "", 0, app.ErrEventConflict()
 		}
@@ -163,7 +163,7 @@ func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming
 	_, offset := e.Time.In(r.zone).Zone()
 	id, err := r.tx.insert(`INSERT INTO transactions (account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type, amount,
 			content, search, occurred_at, date_only, date_flaw, zone_offset, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		b.AccountID, b.ID, source, string(e.IDs), id0(event), id0(r.call.Import), e.Number, string(e.Type), e.Amount,
+		b.AccountID, b.ID, source, string(e.EventIDChannel), id0(event), id0(r.call.ImportID), e.Number, string(e.Type), e.Amount,
 		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw), offset, r.now.Unix())
 	if err != nil {
 		return 0, err
@@ -176,7 +176,7 @@ func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming
 			return 0, err
 		}
 	}
-	if r.silent || b.Status == app.BankAccountInactive {
+	if r.noDeliveries || b.Status == app.BankAccountInactive {
 		return id, nil
 	}
 	return id, r.fanOut(app.Transaction{
@@ -228,7 +228,7 @@ func (w rosterWebhook) outgoing(id int64, t app.Transaction, now time.Time) app.
 // remember makes an event id known.
 func (r *recorder) remember(e app.Incoming, transactionID, itemID int64, merged bool) error {
 	return r.tx.exec(`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, item_id, merged) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		r.call.AccountID, r.call.Source.ID, string(e.IDs), e.EventID, id0(transactionID), id0(itemID), merged)
+		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID, id0(transactionID), id0(itemID), merged)
 }
 
 func (r *recorder) unassigned(position int, e app.Incoming) (app.Outcome, int64, error) {
@@ -252,7 +252,7 @@ func (r *recorder) addConflict(position int, e app.Incoming) error {
 	var kept bool
 	err := r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ? AND state = 'conflict'
 			AND channel = ? AND amount = ? AND type = ? AND account_number = ? AND gateway = ? AND NOT (inbound_event_id = ? AND id <= ?))`,
-		r.call.AccountID, r.call.Source.ID, e.EventID, string(e.IDs), e.Amount, string(e.Type), e.AccountNumber, e.Gateway, r.event, r.before).Scan(&kept)
+		r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), e.Amount, string(e.Type), e.AccountNumber, e.Gateway, r.event, r.before).Scan(&kept)
 	if err != nil || kept {
 		return err
 	}
@@ -270,7 +270,7 @@ func (r *recorder) addItem(position int, state app.Outcome, e app.Incoming, reas
 	return r.tx.insert(`INSERT INTO inbound_items (inbound_event_id, account_id, source_id, channel, position, state, reason_field, reason_en, reason_vi,
 			event_id, gateway, account_number, number, type, amount, content, occurred_at, date_only, date_flaw, masked, received_ms)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.event, r.call.AccountID, r.call.Source.ID, string(e.IDs), position, string(state), reason.Field, reason.Text.EN, reason.Text.VI,
+		r.event, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), position, string(state), reason.Field, reason.Text.EN, reason.Text.VI,
 		e.EventID, e.Gateway, e.AccountNumber, e.Number, string(e.Type), e.Amount, e.Content, e.Time.Unix(), e.DateOnly, string(e.DateFlaw), e.Masked, r.call.ReceivedAt.UnixMilli())
 }
 
@@ -310,12 +310,12 @@ func (r *recorder) sameTransfer(b app.BankAccount, from origin, e app.Incoming) 
 	if e.Number != "" {
 		err := r.tx.queryRow(sameNumbered,
 			b.ID, e.Number, string(e.Type), e.Amount, e.Time.Unix(), int64(app.SameTransferWindow/time.Second),
-			from.source, string(e.IDs)).Scan(&id)
+			from.source, string(e.EventIDChannel)).Scan(&id)
 		if !noRows(err) {
 			return id, err
 		}
 	}
-	if from.polled && e.DateFlaw == "" && (e.IDs == app.ChannelCall || e.IDs == app.ChannelPoll) {
+	if from.polled && e.DateFlaw == "" && (e.EventIDChannel == app.ChannelCall || e.EventIDChannel == app.ChannelPoll) {
 		return r.sameUnnumbered(b, from, e)
 	}
 	return 0, nil
@@ -327,7 +327,7 @@ func (r *recorder) sameTransfer(b app.BankAccount, from origin, e app.Incoming) 
 // stands for one of this channel's at most, so two alike stay two.
 func (r *recorder) sameUnnumbered(b app.BankAccount, from origin, e app.Incoming) (int64, error) {
 	other := app.ChannelCall
-	if e.IDs == app.ChannelCall {
+	if e.EventIDChannel == app.ChannelCall {
 		other = app.ChannelPoll
 	}
 	var id int64
@@ -336,7 +336,7 @@ func (r *recorder) sameUnnumbered(b app.BankAccount, from origin, e app.Incoming
 			AND (?7 = '' OR t.number = '') AND t.source_id = ?8 AND t.channel = ?9
 			AND NOT EXISTS (SELECT 1 FROM event_ids k WHERE k.transaction_id = t.id AND k.merged = 1 AND k.source_id = ?8 AND k.channel = ?10)
 		ORDER BY t.id LIMIT 1`,
-		b.AccountID, e.Time.Unix(), b.ID, string(e.Type), e.Amount, e.Content, e.Number, from.source, string(other), string(e.IDs)).Scan(&id)
+		b.AccountID, e.Time.Unix(), b.ID, string(e.Type), e.Amount, e.Content, e.Number, from.source, string(other), string(e.EventIDChannel)).Scan(&id)
 	if noRows(err) {
 		return 0, nil
 	}

@@ -53,9 +53,9 @@ func TestRecording(t *testing.T) {
 	content := func(_ *app.InboundCall, e *app.Incoming) { e.Content = "another" }
 	unnumbered := func(_ *app.InboundCall, e *app.Incoming) { e.Number = "" }
 	undated := func(_ *app.InboundCall, e *app.Incoming) { e.Time = time.Time{} }
-	silent := func(c *app.InboundCall, _ *app.Incoming) { c.Silent = true }
+	silent := func(c *app.InboundCall, _ *app.Incoming) { c.NoDeliveries = true }
 	quiet := func(d time.Duration) again {
-		return func(c *app.InboundCall, e *app.Incoming) { c.QuietBefore = e.Time.Add(d) }
+		return func(c *app.InboundCall, e *app.Incoming) { c.NoDeliveriesBefore = e.Time.Add(d) }
 	}
 	window := app.SameTransferWindow
 

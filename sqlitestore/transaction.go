@@ -40,8 +40,8 @@ func (s *Store) ownBankAccount(ctx context.Context, accountID, id int64) error {
 // long as it isn't pruned.
 const fromEvent = `LEFT JOIN inbound_events e ON e.id = t.inbound_event_id`
 
-func (s *Store) Provenance(ctx context.Context, accountID, transactionID int64) (app.Provenance, error) {
-	var p app.Provenance
+func (s *Store) TransactionOrigin(ctx context.Context, accountID, transactionID int64) (app.TransactionOrigin, error) {
+	var p app.TransactionOrigin
 	err := s.queryRow(ctx, `SELECT t.source_id, coalesce(s.name, ''), coalesce(s.provider, ''), t.channel, coalesce(e.id, 0)
 		FROM transactions t LEFT JOIN sources s ON s.id = t.source_id `+fromEvent+`
 		WHERE t.id = ? AND t.account_id = ?`, transactionID, accountID).Scan(&p.SourceID, &p.SourceName, &p.Provider, &p.Channel, &p.InboundEventID)

@@ -95,7 +95,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			call := h.callOf(h.elements(many, "1000"))
 			call.Channel = app.ChannelPoll
 			for i := range call.Elements {
-				call.Elements[i].IDs = app.ChannelPoll
+				call.Elements[i].EventIDChannel = app.ChannelPoll
 			}
 			r, err := h.store.RecordPage(ctx, call, "2", true, time.UTC)
 			return r.Recorded, err
@@ -243,7 +243,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 func (h *history) normal(elements []app.Incoming) app.InboundCall {
 	call := h.callOf(elements)
 	for i := range call.Elements {
-		call.Elements[i].IDs = call.Channel
+		call.Elements[i].EventIDChannel = call.Channel
 	}
 	return call
 }

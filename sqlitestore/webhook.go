@@ -282,7 +282,7 @@ func (s *Store) RecentAttempts(ctx context.Context, accountID int64, now time.Ti
 	return sum, storageError(err)
 }
 
-func (s *Store) PendingOf(ctx context.Context, accountID, webhookID int64) (int64, error) {
+func (s *Store) PendingOfWebhook(ctx context.Context, accountID, webhookID int64) (int64, error) {
 	var n int64
 	err := s.queryRow(ctx, `SELECT count(*) FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
 			WHERE w.id = ? AND w.account_id = ?`, webhookID, accountID).Scan(&n)

@@ -58,7 +58,7 @@ func TestWebhookHealth(t *testing.T) {
 				status = 500
 			}
 			all.Go(func() {
-				o, err := h.store.AddSample(ctx, hook.AccountID, hook.ID, func(app.Webhook) app.Payload { return app.Payload{TransferType: app.In} }, h.now)
+				o, err := h.store.AddTest(ctx, hook.AccountID, hook.ID, func(app.Webhook) app.Payload { return app.Payload{TransferType: app.In} }, h.now)
 				if err != nil {
 					t.Error(err)
 					return

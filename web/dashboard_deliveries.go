@@ -67,7 +67,7 @@ func (s *Server) deliveriesPage(v *visit) error {
 		return s.pendingPage(v, data)
 	}
 	// Before the rows are read, so that none falls between them and the stream.
-	newest, err := s.service.Newest(v.Context())
+	newest, err := s.service.NewestIDs(v.Context())
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (v view) Verdict(r app.Result) app.DeliveryState {
 
 // Turn says which of its attempts this one of a delivery is.
 func (v view) Turn(d app.Delivery, number int) string {
-	if d.Single {
+	if d.Test {
 		return v.T("Test", "Gửi thử")
 	}
 	return v.T("attempt", "lần") + nbsp + strconv.Itoa(number) + "/" + strconv.Itoa(len(app.RetrySchedule))
@@ -198,7 +198,7 @@ func (v view) Turn(d app.Delivery, number int) string {
 // the first attempt was received, or there was to be one only.
 func (v view) Dots(d app.Delivery, number int, ok bool) []dot {
 	total := len(app.RetrySchedule)
-	if d.Single || number == 0 || ok && number == 1 || number > total {
+	if d.Test || number == 0 || ok && number == 1 || number > total {
 		return nil
 	}
 	var dots []dot

@@ -74,7 +74,7 @@ func (s *Server) deliveryDetails(v *visit) (app.DeliveryDetails, error) {
 
 func (s *Server) deliveryPage(v *visit) error {
 	// Before the page reads its rows, so that no attempt falls between.
-	newest, err := s.service.Newest(v.Context())
+	newest, err := s.service.NewestIDs(v.Context())
 	if err != nil {
 		return err
 	}

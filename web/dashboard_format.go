@@ -174,7 +174,7 @@ func (v view) Took(d time.Duration) string {
 }
 
 // Pill says in a few words how far a delivery has come.
-func (v view) Pill(p app.DeliveryProgress) string {
+func (v view) Pill(p app.LatestDelivery) string {
 	what := v.T("Waiting", "Đang chờ")
 	if p.HistoryID != 0 {
 		if what = strconv.Itoa(p.StatusCode); p.StatusCode == 0 {

@@ -31,13 +31,13 @@ type watchers struct {
 	mu      sync.Mutex
 	streams int // that wait for news
 	stop    context.CancelFunc
-	newest  app.Newest
+	newest  app.NewestIDs
 	changed chan struct{}
 	round   int64 // counts the changes
 }
 
 // join makes the first stream's look-out.
-func (w *watchers) join(look func(ctx context.Context) (app.Newest, error)) {
+func (w *watchers) join(look func(ctx context.Context) (app.NewestIDs, error)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.streams++; w.streams == 1 {
@@ -56,7 +56,7 @@ func (w *watchers) leave() {
 	}
 }
 
-func (w *watchers) run(ctx context.Context, look func(ctx context.Context) (app.Newest, error)) {
+func (w *watchers) run(ctx context.Context, look func(ctx context.Context) (app.NewestIDs, error)) {
 	tick := time.NewTicker(liveInterval)
 	defer tick.Stop()
 	for {
@@ -85,7 +85,7 @@ func (w *watchers) news() (changed <-chan struct{}, round int64) {
 }
 
 // last is what there was at the last look.
-func (w *watchers) last() app.Newest {
+func (w *watchers) last() app.NewestIDs {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.newest
@@ -93,13 +93,13 @@ func (w *watchers) last() app.Newest {
 
 // liveAddress is the stream that goes on where a page was made: n is how far the
 // file had got before the page read its rows.
-func liveAddress(n app.Newest) string {
+func liveAddress(n app.NewestIDs) string {
 	return livePrefix + "transactions?since=" + position{n.TransactionID, n.AttemptID}.String()
 }
 
 // newsAddress is the stream that says whether there are transactions that a page
 // hasn't, which goes on showing what it does.
-func newsAddress(n app.Newest, values url.Values) string {
+func newsAddress(n app.NewestIDs, values url.Values) string {
 	values = onlyFilter(values)
 	values.Set("since", position{n.TransactionID, 0}.String())
 	return livePrefix + "transactions/new?" + values.Encode()

@@ -162,7 +162,7 @@ func TestAlertChannelWithoutSettings(t *testing.T) {
 	must(t, err)
 	w.start()
 	if c, err := w.service.AlertChannel(t.Context(), 1, app.AlertTelegram); err != nil || c.SettingsLost || c.Telegram.Token != botToken || len(replaced.Lost) != 0 {
-		t.Errorf("%+v, %v; lost %v", c.Goes(), err, replaced.Lost)
+		t.Errorf("%+v, %v; lost %v", c.Destination(), err, replaced.Lost)
 	}
 	w.loseKey()
 	b := w.browser().signIn("lan")

@@ -41,7 +41,7 @@ func (s *Server) overviewPage(v *visit) error {
 	}
 	data := overviewData{Days: days, Ranges: overviewRanges}
 	// Before all else is read, so that nothing falls between it and the stream.
-	newest, err := s.service.Newest(v.Context())
+	newest, err := s.service.NewestIDs(v.Context())
 	if err != nil {
 		return err
 	}

@@ -149,7 +149,7 @@ func (s *Server) received(v *visit, chosen []app.Delivery) (n int, err error) {
 	}
 	latest, err := s.service.DeliveriesOf(v.Context(), v.account.ID, transactions)
 	for _, d := range chosen {
-		told := slices.ContainsFunc(latest[d.TransactionID], func(p app.DeliveryProgress) bool {
+		told := slices.ContainsFunc(latest[d.TransactionID], func(p app.LatestDelivery) bool {
 			return p.WebhookID == d.WebhookID && p.State == app.DeliveryDelivered
 		})
 		if told || d.State == app.DeliveryDelivered {

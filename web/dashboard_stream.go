@@ -107,7 +107,7 @@ func (s *Server) openStream(v *visit, holder streamHolder, may func() error) (*s
 	if err := s.streams.take(holder); err != nil {
 		return nil, err
 	}
-	s.watchers.join(s.service.Newest)
+	s.watchers.join(s.service.NewestIDs)
 	h := v.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")

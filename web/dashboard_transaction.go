@@ -14,7 +14,7 @@ type transactionData struct {
 	Row        transactionRow
 	Key        string // of the forms that send again, see formKey
 	JSON       string // as the API gives it
-	Provenance app.Provenance
+	Provenance app.TransactionOrigin
 	Event      *inboundBody // nil for a viewer, and where there is none
 }
 
@@ -42,7 +42,7 @@ func (s *Server) transactionPage(v *visit) error {
 		return err
 	}
 	data := transactionData{Row: transactionRow{t, deliveries[id]}, Key: rand.Text()}
-	if data.Provenance, err = s.service.Provenance(v.Context(), v.account.ID, id); err != nil {
+	if data.Provenance, err = s.service.TransactionOrigin(v.Context(), v.account.ID, id); err != nil {
 		return err
 	}
 	if data.Event, err = s.inboundBody(v, data.Provenance.InboundEventID); err != nil {

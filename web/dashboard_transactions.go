@@ -15,7 +15,7 @@ import (
 // transactionRow is a transaction with what became of it.
 type transactionRow struct {
 	app.Transaction
-	Deliveries []app.DeliveryProgress
+	Deliveries []app.LatestDelivery
 }
 
 // transactionRows lists a page of transactions with their deliveries.
@@ -89,7 +89,7 @@ func (s *Server) transactionsPage(v *visit) error {
 		return err
 	}
 	// Before the rows are read, so that none falls between them and the stream.
-	newest, err := s.service.Newest(v.Context())
+	newest, err := s.service.NewestIDs(v.Context())
 	if err != nil {
 		return err
 	}

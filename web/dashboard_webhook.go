@@ -39,7 +39,7 @@ func (s *Server) webhookPage(v *visit) error {
 	}
 	w := view{Lang: v.lang, zone: v.zone, now: v.now}
 	data.Chart = w.drawHours(data.Health, 360, 56)
-	if data.Pending, err = s.service.PendingOf(v.Context(), v.account.ID, hook.ID); err != nil {
+	if data.Pending, err = s.service.PendingOfWebhook(v.Context(), v.account.ID, hook.ID); err != nil {
 		return err
 	}
 	if data.Attempts, _, err = s.service.History(v.Context(), v.account.ID, app.HistoryFilter{
@@ -286,7 +286,7 @@ func (s *Server) showDelete(v *visit, status int, problem string) error {
 		return err
 	}
 	data := deleteData{Webhook: hook, Problem: problem}
-	if data.Pending, err = s.service.PendingOf(v.Context(), v.account.ID, hook.ID); err != nil {
+	if data.Pending, err = s.service.PendingOfWebhook(v.Context(), v.account.ID, hook.ID); err != nil {
 		return err
 	}
 	return s.render(v, status, "webhook_delete", "webhooks", app.Text{EN: "Delete webhook", VI: "Xoá webhook"}, data)

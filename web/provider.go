@@ -243,7 +243,7 @@ func (s *Server) record(r *http.Request, in inbound, adapter adapter) (app.Recor
 	read := adapter.elements(in)
 	call := app.InboundCall{
 		AccountID: in.source.AccountID, Source: in.source, Channel: app.ChannelCall, Body: in.body, ReceivedAt: in.at,
-		Elements: read.elements, Fault: read.fault,
+		Elements: read.elements, SourceFault: read.fault,
 	}
 	if read.drop {
 		call.Body = nil

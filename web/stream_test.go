@@ -329,7 +329,7 @@ type attemptingStore struct {
 	attempt func()
 }
 
-func (s *attemptingStore) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]app.DeliveryProgress, error) {
+func (s *attemptingStore) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]app.LatestDelivery, error) {
 	list, err := s.Store.DeliveriesOf(ctx, accountID, transactionIDs)
 	if attempt := s.attempt; attempt != nil && len(list) > 0 {
 		s.attempt = nil
