@@ -190,7 +190,7 @@ func restore(c *cli.Context) error {
 		return usagef("restore takes one argument, the backup")
 	}
 	r, err := sqlitestore.Restore(c.Context, c.String("db"), sqlitestore.RestoreSource{
-		File: c.Args().First(), Key: c.String("key"), Try: c.Bool("dry-run"),
+		File: c.Args().First(), Key: c.String("key"), DryRun: c.Bool("dry-run"),
 	}, time.Now())
 	if r.Finished != "" {
 		fmt.Fprintf(c.App.ErrWriter, "A restore that was interrupted is finished: what it took the place of is %s.\n", oneLine(r.Finished))

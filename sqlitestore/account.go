@@ -24,7 +24,7 @@ func scanAccount(row scanner) (app.Account, error) {
 func (s *Store) CreateAccount(ctx context.Context, a app.Account) (app.Account, error) {
 	return writing(ctx, s, func(tx *tx) (_ app.Account, err error) {
 		a.ID, err = tx.insert(`INSERT INTO accounts (name, plan, expires_at, is_trial, max_bank_accounts, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
-			a.Name, a.Plan, seconds(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, seconds(a.CreatedAt))
+			a.Name, a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, unixOrNull(a.CreatedAt))
 		if err != nil {
 			return a, err
 		}
@@ -61,7 +61,7 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 			a.MaxBankAccounts = *u.MaxBankAccounts
 		}
 		return a, tx.exec(`UPDATE accounts SET plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ? WHERE id = ?`,
-			a.Plan, seconds(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, id)
+			a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, id)
 	})
 }
 

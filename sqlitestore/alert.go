@@ -138,7 +138,7 @@ func (s *Store) SettleAlert(ctx context.Context, o app.AlertOutcome) error {
 		for _, condition := range o.Conditions {
 			if err := tx.exec(`INSERT INTO alert_conditions (channel_id, key, kind, name_en, name_vi, began_ms, told_ms, gone_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 				c.ID, condition.Key, string(condition.Kind), condition.Name.EN, condition.Name.VI,
-				condition.BeganAt.UnixMilli(), millis(condition.ToldAt), millis(condition.GoneAt)); err != nil {
+				condition.BeganAt.UnixMilli(), unixMilliOrNull(condition.ToldAt), unixMilliOrNull(condition.GoneAt)); err != nil {
 				return err
 			}
 		}
@@ -146,7 +146,7 @@ func (s *Store) SettleAlert(ctx context.Context, o app.AlertOutcome) error {
 			return nil
 		}
 		if err := tx.exec(`UPDATE alert_channels SET sent_ms = ?, failures = ?, problem_en = ?, problem_vi = ?, retry_ms = ? WHERE id = ?`,
-			millis(c.SentAt), c.Failures, c.Problem.EN, c.Problem.VI, millis(c.RetryAt), c.ID); err != nil {
+			unixMilliOrNull(c.SentAt), c.Failures, c.Problem.EN, c.Problem.VI, unixMilliOrNull(c.RetryAt), c.ID); err != nil {
 			return err
 		}
 		return keepAlertMessage(tx, c.AccountID, *o.Message)

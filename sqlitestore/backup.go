@@ -85,7 +85,7 @@ func (s *Store) Backup(ctx context.Context, t BackupTarget, now time.Time) (made
 			return BackupMade{}, err
 		}
 	}
-	if err := name(draft, path, t.Replace); err != nil {
+	if err := publish(draft, path, t.Replace); err != nil {
 		return BackupMade{}, err
 	}
 	made.Path, made.At, made.WithKey = path, now, !t.NoKey

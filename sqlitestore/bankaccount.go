@@ -43,12 +43,12 @@ func linkBankAccount(tx *tx, b app.BankAccount, now time.Time) (int64, error) {
 	if _, err := unexpired(tx, b.AccountID, now); err != nil {
 		return 0, err
 	}
-	roster, err := tx.roster(b.AccountID)
+	cache, err := tx.recordCache(b.AccountID)
 	if err != nil {
 		return 0, err
 	}
 	bank, _ := app.FindBank(b.Bank)
-	for _, linked := range roster.bankAccounts[b.AccountNumber] {
+	for _, linked := range cache.bankAccounts[b.AccountNumber] {
 		if bank.Is(linked.Bank) {
 			return 0, app.ErrBankAccountLinked(linked.Bank, linked.AccountNumber)
 		}

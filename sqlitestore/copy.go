@@ -82,7 +82,7 @@ func saveAs(exec func(query string, args ...any) error, path, to string, owner o
 	if err := ownAs(draft, owner); err != nil {
 		return err
 	}
-	return name(draft, to, false)
+	return publish(draft, to, false)
 }
 
 // execOf runs statements on a database.
@@ -152,7 +152,7 @@ func copyKey(from, to, draft string) error {
 	if err := writeSynced(draft, key); err != nil {
 		return err
 	}
-	return name(draft, to, false)
+	return publish(draft, to, false)
 }
 
 // writeSynced writes a new file for its owner's eyes.
@@ -168,8 +168,8 @@ func writeSynced(path string, content []byte) error {
 // What tests have fail: a kill after some renames, a disk without links.
 var rename, link = os.Rename, os.Link
 
-// name gives a whole file its name, for certain.
-func name(draft, path string, replace bool) error {
+// publish gives a whole file its name, for certain.
+func publish(draft, path string, replace bool) error {
 	if !replace {
 		// A link fails where the name was taken meanwhile; a rename would not.
 		switch err := link(draft, path); {

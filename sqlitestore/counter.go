@@ -19,7 +19,7 @@ func scanCounterLink(row scanner, before ...any) (app.CounterLink, error) {
 }
 
 func (s *Store) CreateCounterLink(ctx context.Context, l app.CounterLink, hash [32]byte) (app.CounterLink, error) {
-	return writingDirectory(ctx, s, func(tx *tx) (_ app.CounterLink, err error) {
+	return changingCredentials(ctx, s, func(tx *tx) (_ app.CounterLink, err error) {
 		if _, err = txAccount(tx, l.AccountID); err != nil {
 			return l, err
 		}
@@ -37,7 +37,7 @@ func (s *Store) CreateCounterLink(ctx context.Context, l app.CounterLink, hash [
 				"An account has at most %d counter links: revoke one first.", "Mỗi tài khoản có tối đa %d liên kết màn hình quầy: hãy thu hồi bớt trước.", app.MaxCounterLinks))
 		}
 		l.ID, err = tx.insert(`INSERT INTO counter_links (account_id, name, hash, bank_account_id, shows_total, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
-			l.AccountID, l.Name, hash[:], id0(l.BankAccountID), l.ShowsTotal, seconds(l.CreatedAt))
+			l.AccountID, l.Name, hash[:], nullIfZero(l.BankAccountID), l.ShowsTotal, unixOrNull(l.CreatedAt))
 		return l, err
 	})
 }
@@ -48,11 +48,11 @@ func (s *Store) CounterLinks(ctx context.Context, accountID int64) ([]app.Counte
 }
 
 func (s *Store) CounterLinkByHash(ctx context.Context, hash [32]byte) (app.CounterLink, bool, error) {
-	return lookUp(ctx, s, func(d *directory) map[[32]byte]app.CounterLink { return d.counters }, hash)
+	return lookUp(ctx, s, func(d *credentials) map[[32]byte]app.CounterLink { return d.counters }, hash)
 }
 
 func (s *Store) RevokeCounterLink(ctx context.Context, accountID, id int64, now time.Time) error {
-	_, err := writingDirectory(ctx, s, func(tx *tx) (n int64, err error) {
+	_, err := changingCredentials(ctx, s, func(tx *tx) (n int64, err error) {
 		n, err = tx.change(`UPDATE counter_links SET revoked_at = coalesce(revoked_at, ?) WHERE account_id = ? AND id = ?`, now.Unix(), accountID, id)
 		if err == nil && n == 0 {
 			err = app.ErrNoCounterLink()

@@ -8,12 +8,12 @@ import (
 	"baoco/app"
 )
 
-// directory holds the credentials in memory, because every request asks for
+// credentials holds the credentials in memory, because every request asks for
 // one. Every change of a key, a source or a counter link, by whatever process,
 // moves the version that stands in the file in the same commit. A look-up that
 // finds nothing compares versions before it says no, so that what was just made
 // works; and the version is watched, so that what was just revoked doesn't.
-type directory struct {
+type credentials struct {
 	version  string
 	keys     map[[32]byte]app.APIKey
 	counters map[[32]byte]app.CounterLink
@@ -27,9 +27,9 @@ type directory struct {
 
 const watchInterval = 400 * time.Millisecond
 
-// writingDirectory runs fn, which changes a credential, and moves the version
+// changingCredentials runs fn, which changes a credential, and moves the version
 // in the same commit.
-func writingDirectory[T any](ctx context.Context, s *Store, fn func(tx *tx) (T, error)) (T, error) {
+func changingCredentials[T any](ctx context.Context, s *Store, fn func(tx *tx) (T, error)) (T, error) {
 	result, err := writing(ctx, s, func(tx *tx) (T, error) {
 		result, err := fn(tx)
 		if err != nil {
@@ -38,22 +38,22 @@ func writingDirectory[T any](ctx context.Context, s *Store, fn func(tx *tx) (T, 
 		return result, tx.exec(`UPDATE settings SET value = CAST(value AS INTEGER) + 1 WHERE name = 'directory'`)
 	})
 	if err == nil {
-		err = s.refreshDirectory(ctx)
+		err = s.refreshCredentials(ctx)
 	}
 	return result, err
 }
 
-func (s *Store) loadDirectory(ctx context.Context) error {
-	s.dirLoad.Lock()
-	defer s.dirLoad.Unlock()
+func (s *Store) loadCredentials(ctx context.Context) error {
+	s.credentialsLoad.Lock()
+	defer s.credentialsLoad.Unlock()
 	version, err := s.setting(ctx, "directory")
 	if err != nil {
 		return err
 	}
-	if d := s.dir.Load(); d != nil && d.version == version {
+	if d := s.credentials.Load(); d != nil && d.version == version {
 		return nil
 	}
-	d := &directory{
+	d := &credentials{
 		version: version, keys: map[[32]byte]app.APIKey{},
 		sources: map[int64]app.Source{}, tokens: map[string]app.Source{}, bearers: map[[32]byte]app.Source{}, usernames: map[string]app.Source{},
 		counters: map[[32]byte]app.CounterLink{},
@@ -67,11 +67,11 @@ func (s *Store) loadDirectory(ctx context.Context) error {
 	if err := s.loadCounterLinks(ctx, d); err != nil {
 		return err
 	}
-	s.dir.Store(d)
+	s.credentials.Store(d)
 	return nil
 }
 
-func (s *Store) loadKeys(ctx context.Context, d *directory) error {
+func (s *Store) loadKeys(ctx context.Context, d *credentials) error {
 	rows, err := s.query(ctx, `SELECT hash, `+apiKeyColumns+` FROM api_keys WHERE revoked_at IS NULL`)
 	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
 		var hash []byte
@@ -84,7 +84,7 @@ func (s *Store) loadKeys(ctx context.Context, d *directory) error {
 	return err
 }
 
-func (s *Store) loadSources(ctx context.Context, d *directory) error {
+func (s *Store) loadSources(ctx context.Context, d *credentials) error {
 	rows, err := s.query(ctx, `SELECT bearer_hash, `+sourceColumns+` FROM sources WHERE removed_at IS NULL`)
 	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
 		var hash []byte
@@ -104,7 +104,7 @@ func (s *Store) loadSources(ctx context.Context, d *directory) error {
 	return err
 }
 
-func (s *Store) loadCounterLinks(ctx context.Context, d *directory) error {
+func (s *Store) loadCounterLinks(ctx context.Context, d *credentials) error {
 	rows, err := s.query(ctx, `SELECT hash, `+counterLinkColumns+` FROM counter_links WHERE revoked_at IS NULL`)
 	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
 		var hash []byte
@@ -117,16 +117,16 @@ func (s *Store) loadCounterLinks(ctx context.Context, d *directory) error {
 	return err
 }
 
-// refreshDirectory reloads when the file has another version.
-func (s *Store) refreshDirectory(ctx context.Context) error {
+// refreshCredentials reloads when the file has another version.
+func (s *Store) refreshCredentials(ctx context.Context) error {
 	version, err := s.setting(ctx, "directory")
-	if err != nil || version == s.dir.Load().version {
+	if err != nil || version == s.credentials.Load().version {
 		return err
 	}
-	return s.loadDirectory(ctx)
+	return s.loadCredentials(ctx)
 }
 
-func (s *Store) watchDirectory(ctx context.Context) {
+func (s *Store) watchCredentials(ctx context.Context) {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
 	for {
@@ -134,7 +134,7 @@ func (s *Store) watchDirectory(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if err := s.refreshDirectory(ctx); err != nil && ctx.Err() == nil {
+			if err := s.refreshCredentials(ctx); err != nil && ctx.Err() == nil {
 				s.log.Warn("read the credentials again", "err", err)
 			}
 		}
@@ -142,16 +142,16 @@ func (s *Store) watchDirectory(ctx context.Context) {
 }
 
 // lookUp finds an entry of the directory, refreshing it where there is none.
-func lookUp[K comparable, V any](ctx context.Context, s *Store, entries func(*directory) map[K]V, key K) (V, bool, error) {
-	if v, ok := entries(s.dir.Load())[key]; ok {
+func lookUp[K comparable, V any](ctx context.Context, s *Store, entries func(*credentials) map[K]V, key K) (V, bool, error) {
+	if v, ok := entries(s.credentials.Load())[key]; ok {
 		return v, true, nil
 	}
-	if err := s.refreshDirectory(ctx); err != nil {
+	if err := s.refreshCredentials(ctx); err != nil {
 		var none V
 		return none, false, err
 	}
 	// Whoever refreshed it: it may have been another call, a moment ago.
-	v, ok := entries(s.dir.Load())[key]
+	v, ok := entries(s.credentials.Load())[key]
 	return v, ok, nil
 }
 
@@ -166,18 +166,18 @@ func scanAPIKey(row scanner, before ...any) (app.APIKey, error) {
 }
 
 func (s *Store) CreateAPIKey(ctx context.Context, k app.APIKey, hash [32]byte) (app.APIKey, error) {
-	return writingDirectory(ctx, s, func(tx *tx) (_ app.APIKey, err error) {
+	return changingCredentials(ctx, s, func(tx *tx) (_ app.APIKey, err error) {
 		if _, err = txAccount(tx, k.AccountID); err != nil {
 			return k, err
 		}
 		k.ID, err = tx.insert(`INSERT INTO api_keys (account_id, name, scope, hint, hash, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			k.AccountID, k.Name, string(k.Scope), k.Hint, hash[:], seconds(k.ExpiresAt), seconds(k.CreatedAt))
+			k.AccountID, k.Name, string(k.Scope), k.Hint, hash[:], unixOrNull(k.ExpiresAt), unixOrNull(k.CreatedAt))
 		return k, err
 	})
 }
 
 func (s *Store) APIKeyByHash(ctx context.Context, hash [32]byte) (app.APIKey, bool, error) {
-	return lookUp(ctx, s, func(d *directory) map[[32]byte]app.APIKey { return d.keys }, hash)
+	return lookUp(ctx, s, func(d *credentials) map[[32]byte]app.APIKey { return d.keys }, hash)
 }
 
 func (s *Store) APIKeys(ctx context.Context, accountID int64) ([]app.APIKey, error) {
@@ -186,7 +186,7 @@ func (s *Store) APIKeys(ctx context.Context, accountID int64) ([]app.APIKey, err
 }
 
 func (s *Store) RevokeAPIKey(ctx context.Context, accountID, id int64, now time.Time) error {
-	_, err := writingDirectory(ctx, s, func(tx *tx) (n int64, err error) {
+	_, err := changingCredentials(ctx, s, func(tx *tx) (n int64, err error) {
 		n, err = tx.change(`UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE account_id = ? AND id = ?`, now.Unix(), accountID, id)
 		if err == nil && n == 0 {
 			err = app.NotFound("There is no API key with this id.", "Không có khoá API với id này.")

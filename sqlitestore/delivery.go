@@ -173,7 +173,7 @@ func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, erro
 	return writing(ctx, s, func(tx *tx) (app.Attempt, error) {
 		a, d := made, made.Delivery
 		changed, err := tx.change(`UPDATE deliveries SET state = ?, attempts = ?, retry = 1, due_ms = ? WHERE id = ? AND state = 0`,
-			stateNumbers[d.State], d.Attempts, millis(d.DueAt), d.ID)
+			stateNumbers[d.State], d.Attempts, unixMilliOrNull(d.DueAt), d.ID)
 		if err != nil {
 			return a, err
 		}
@@ -194,7 +194,7 @@ func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, erro
 				wait_ms, status_code, ok, error, detail, response_body, next_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			d.AccountID, d.ID, d.WebhookID, string(a.Payload.TransferType), a.Number, a.URL, r.StartedAt.UnixMilli(), r.Duration.Milliseconds(), r.Phases.DNS.Milliseconds(),
 			r.Phases.Connect.Milliseconds(), r.Phases.TLS.Milliseconds(), r.Phases.Wait.Milliseconds(), r.StatusCode, r.OK(),
-			string(r.Error), r.Detail, emptyNotNull(r.Body), millis(a.NextAttemptAt))
+			string(r.Error), r.Detail, nonNil(r.Body), unixMilliOrNull(a.NextAttemptAt))
 		if err != nil {
 			return a, err
 		}

@@ -6,11 +6,11 @@ import "baoco/app"
 // says it, of the transaction that id names in a query.
 
 // lastFailed is the condition that the last delivery to some webhook failed.
-func lastFailed(id string) string { return hasDelivery(id, "= 2 AND "+notSince("d")) }
+func lastFailed(id string) string { return hasDelivery(id, "= 2 AND "+noneLater("d")) }
 
-// notSince is the condition on a delivery that no other one to its webhook came
+// noneLater is the condition on a delivery that no other one to its webhook came
 // after it.
-func notSince(d string) string {
+func noneLater(d string) string {
 	return `NOT EXISTS (SELECT 1 FROM deliveries o INDEXED BY deliveries_transaction WHERE o.transaction_id = ` + d + `.transaction_id AND o.webhook_id = ` + d +
 		`.webhook_id AND o.id > ` + d + `.id AND o.state <> 3)`
 }
@@ -29,7 +29,7 @@ func inState(state app.DeliveryState, id string) string {
 	case app.DeliveryPending:
 		return hasDelivery(id, "= 0") + ` AND NOT ` + lastFailed(id)
 	case app.DeliveryDelivered:
-		return hasDelivery(id, "= 1") + ` AND NOT ` + hasDelivery(id, "IN (0, 2) AND (d.state = 0 OR "+notSince("d")+")")
+		return hasDelivery(id, "= 1") + ` AND NOT ` + hasDelivery(id, "IN (0, 2) AND (d.state = 0 OR "+noneLater("d")+")")
 	}
 	return `NOT ` + hasDelivery(id, "<> 3")
 }
@@ -42,7 +42,7 @@ func stateIndex(accountID int64, state app.DeliveryState) *index {
 	case app.DeliveryFailed:
 		x.from = `deliveries k INDEXED BY deliveries_failed_transactions`
 		x.where.add("k.account_id = ? AND k.state = 2", accountID)
-		x.rest.add(notSince("k"))
+		x.rest.add(noneLater("k"))
 	case app.DeliveryPending:
 		x.from = `webhooks w CROSS JOIN deliveries k INDEXED BY deliveries_due ON k.webhook_id = w.id AND k.state = 0`
 		x.where.add("w.account_id = ?", accountID)

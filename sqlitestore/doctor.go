@@ -55,7 +55,7 @@ func Examine(ctx context.Context, path string, x Examination) ([]app.Check, erro
 // doctor walks from the outside of a file to what is in it.
 type doctor struct {
 	Examination
-	path   string // real, once the file is found
+	path   string // resolved, once the file is found
 	served bool
 	older  bool // the schema
 	zone   *time.Location
@@ -142,7 +142,7 @@ func (d *doctor) restore(context.Context) (app.Check, error) {
 	path, err := restorePlace(d.path)
 	if err == nil {
 		var next string
-		if next, _, err = decided(path); err == nil && next != "" {
+		if next, _, err = pendingRestore(path); err == nil && next != "" {
 			return failed(app.Textf("A restore was interrupted, or is just being made: %s is not in its place yet.", "Việc khôi phục bị ngắt giữa chừng hoặc đang diễn ra: %s chưa được đặt vào chỗ.", next),
 				app.Text{EN: "Nothing is lost. Leave the files as they are: starting the server finishes it, and so does any other command, such as baoco bank list.",
 					VI: "Không mất gì cả. Hãy để nguyên các tệp: khởi động máy chủ sẽ hoàn tất việc này, lệnh khác như baoco bank list cũng vậy."}), nil
@@ -158,19 +158,19 @@ func (d *doctor) restore(context.Context) (app.Check, error) {
 }
 
 func (d *doctor) file(context.Context) (app.Check, error) {
-	real, err := checkFile(d.path)
+	resolved, err := checkFile(d.path)
 	if err != nil {
 		return app.Check{}, err
 	}
-	d.path = real
-	info, err := os.Stat(real)
+	d.path = resolved
+	info, err := os.Stat(resolved)
 	if err == nil {
-		err = checkOneName(real)
+		err = checkOneName(resolved)
 	}
 	if err != nil {
 		return app.Check{}, err
 	}
-	return fine("%s, %.1f MB", "%s, %.1f MB", real, float64(info.Size())/(1<<20))
+	return fine("%s, %.1f MB", "%s, %.1f MB", resolved, float64(info.Size())/(1<<20))
 }
 
 func (d *doctor) server(context.Context) (c app.Check, err error) {

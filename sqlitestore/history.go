@@ -23,7 +23,7 @@ func (s *Store) History(ctx context.Context, accountID int64, f app.HistoryFilte
 	case f.Query != "":
 		ids, total, err = s.searchAttempts(ctx, accountID, f)
 	default:
-		ids, total, err = s.leapAttempts(ctx, accountID, f)
+		ids, total, err = s.listAttempts(ctx, accountID, f)
 	}
 	if err != nil || len(ids) == 0 {
 		return nil, total, err
@@ -34,20 +34,20 @@ func (s *Store) History(ctx context.Context, accountID int64, f app.HistoryFilte
 	return list, total, err
 }
 
-// leapAttempts serves the filters that blocks are counted by.
-func (s *Store) leapAttempts(ctx context.Context, accountID int64, f app.HistoryFilter) (ids []int64, total int64, err error) {
+// listAttempts serves the filters that blocks are counted by.
+func (s *Store) listAttempts(ctx context.Context, accountID int64, f app.HistoryFilter) (ids []int64, total int64, err error) {
 	b := attemptBlocks(accountID, f)
 	enough := f.Page.Offset() + int64(f.Page.Size)
-	if b.narrows() {
+	if b.hasConditions() {
 		// Blocks of more rows than are counted needn't be read.
-		l, err := s.byBlocks(ctx, attemptTable, b, f.Page.CountTo == 0, max(enough, f.Page.CountTo+1))
+		l, err := s.planByBlocks(ctx, attemptTable, b, f.Page.CountTo == 0, max(enough, f.Page.CountTo+1))
 		if err != nil {
 			return nil, 0, err
 		}
 		ids, total, err := l.list(ctx, s, f.Page)
 		return ids, counted(total, f.Page), err
 	}
-	l, err := s.byBlocks(ctx, attemptTable, b, false, enough)
+	l, err := s.planByBlocks(ctx, attemptTable, b, false, enough)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -66,7 +66,7 @@ func (s *Store) keptAttempts(ctx context.Context, accountID, untilID int64) (tot
 	if untilID == 0 {
 		return total, nil
 	}
-	newer, err := s.byBlocks(ctx, attemptTable, blockFilter{accountID: accountID, kinds: &conditions{}, from: openFrom, to: openTo, since: untilID}, true, 0)
+	newer, err := s.planByBlocks(ctx, attemptTable, blockFilter{accountID: accountID, kinds: &conditions{}, from: openFrom, to: openTo, since: untilID}, true, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -94,8 +94,8 @@ func attemptBlocks(accountID int64, f app.HistoryFilter) blockFilter {
 	return b
 }
 
-// narrows tells whether the filter leaves out rows that are old enough.
-func (f blockFilter) narrows() bool {
+// hasConditions tells whether the filter leaves out rows that are old enough.
+func (f blockFilter) hasConditions() bool {
 	return len(f.kinds.args) > 0 || f.from != openFrom || f.to != openTo
 }
 

@@ -74,7 +74,7 @@ func (s *Store) searchAttempts(ctx context.Context, accountID int64, f app.Histo
 
 func (s *Store) attemptSearch(ctx context.Context, accountID int64, f app.HistoryFilter) (q *attemptSearch, err error) {
 	q = &attemptSearch{accountID: accountID, where: attemptConditions(accountID, f), blocks: attemptBlocks(accountID, f), last: math.MaxInt64, page: f.Page, failed: f.OK != nil && !*f.OK}
-	if q.term, err = s.searchTerm(ctx, f.Query); err != nil || !q.blocks.narrows() {
+	if q.term, err = s.searchTerm(ctx, f.Query); err != nil || !q.blocks.hasConditions() {
 		return q, err
 	}
 	where := q.blocks.where()
@@ -111,13 +111,13 @@ const (
 
 // readAttempts reads attempts, newest first, until enough hold the term.
 func (s *Store) readAttempts(ctx context.Context, q *attemptSearch, enough int) (ids []int64, err error) {
-	l := &leap{}
+	l := &pagePlan{}
 	if q.failed { // they lie together
 		var all segment
 		all.first, all.last, err = s.blockRange(ctx, attemptTable, q.blocks)
 		l.segments = []segment{all}
 	} else {
-		l, err = s.byBlocks(ctx, attemptTable, q.blocks, true, 0)
+		l, err = s.planByBlocks(ctx, attemptTable, q.blocks, true, 0)
 	}
 	if err != nil {
 		return nil, err

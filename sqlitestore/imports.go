@@ -60,7 +60,7 @@ func (s *Store) Imports(ctx context.Context, accountID int64, page app.Page) ([]
 // What an import can't take back, of its transaction t. ?2 is the time before
 // which webhooks were deleted whose attempts have all ended by now.
 const (
-	toldShop = `EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_transaction JOIN webhooks w ON w.id = d.webhook_id
+	notifiedShop = `EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_transaction JOIN webhooks w ON w.id = d.webhook_id
 		WHERE d.transaction_id = t.id AND NOT (d.state = 3 AND d.attempts = 0 AND w.deleted_at IS NOT NULL AND w.deleted_at < ?2))`
 	namedElsewhere = `EXISTS (SELECT 1 FROM event_ids k INDEXED BY event_ids_merged WHERE k.transaction_id = t.id AND k.merged = 1)`
 )
@@ -77,7 +77,7 @@ func (s *Store) Undoable(ctx context.Context, accountID, id int64, now time.Time
 	if err != nil {
 		return u, storageError(err)
 	}
-	rows, err := s.query(ctx, `SELECT t.id, t.type, t.amount, t.occurred_at, `+toldShop+`, `+namedElsewhere+`
+	rows, err := s.query(ctx, `SELECT t.id, t.type, t.amount, t.occurred_at, `+notifiedShop+`, `+namedElsewhere+`
 		FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 ORDER BY t.id`, id, now.Add(-attemptsEnd).Unix())
 	if err != nil {
 		return u, storageError(err)
@@ -101,7 +101,7 @@ const undoStep = 100
 
 func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone *time.Location, now time.Time) (last int64, err error) {
 	return writing(ctx, s, func(tx *tx) (last int64, err error) {
-		rows, err := tx.query(`SELECT t.id, t.bank_account_id, t.type, t.amount, t.occurred_at, iif(t.id <= `+searchedTo+`, t.search, NULL), `+toldShop+` OR `+namedElsewhere+`
+		rows, err := tx.query(`SELECT t.id, t.bank_account_id, t.type, t.amount, t.occurred_at, iif(t.id <= `+searchedTo+`, t.search, NULL), `+notifiedShop+` OR `+namedElsewhere+`
 			FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 AND t.account_id = ?3 AND t.id > ?4 ORDER BY t.id LIMIT ?5`,
 			id, now.Add(-attemptsEnd).Unix(), accountID, after, undoStep)
 		list, err := collect(rows, err, func(row scanner) (r removedTransaction, err error) {

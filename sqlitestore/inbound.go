@@ -109,7 +109,7 @@ func (r *recorder) keepEvent() (err error) {
 	}
 	r.event, err = r.tx.insert(`INSERT INTO inbound_events (account_id, source_id, channel, received_ms, body, recorded, duplicates, unassigned, conflicts, rejected, open)
 			VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)`,
-		r.call.AccountID, id0(r.call.Source.ID), string(r.call.Channel), r.call.ReceivedAt.UnixMilli(), r.call.Body, len(r.call.Elements))
+		r.call.AccountID, nullIfZero(r.call.Source.ID), string(r.call.Channel), r.call.ReceivedAt.UnixMilli(), r.call.Body, len(r.call.Elements))
 	return err
 }
 
@@ -194,7 +194,7 @@ func inboundEventExists(tx *tx, accountID, id int64) error {
 func (s *Store) NoteRefusedCall(c app.RefusedCall) {
 	s.writer.offer(func(tx *tx) error {
 		err := tx.exec(`INSERT INTO refused_calls (source_id, received_ms, remote, code, reason_en, reason_vi) VALUES (?, ?, ?, ?, ?, ?)`,
-			id0(c.SourceID), c.ReceivedAt.UnixMilli(), c.Remote, string(c.Code), c.Text.EN, c.Text.VI)
+			nullIfZero(c.SourceID), c.ReceivedAt.UnixMilli(), c.Remote, string(c.Code), c.Text.EN, c.Text.VI)
 		if err != nil {
 			return err
 		}

@@ -70,7 +70,7 @@ func targetOf(tx *tx, accountID int64, in app.InboundLink, items []waitingItem, 
 	if err != nil {
 		return b, false, err
 	}
-	roster, err := tx.roster(accountID)
+	cache, err := tx.recordCache(accountID)
 	if err != nil {
 		return b, false, err
 	}
@@ -78,14 +78,14 @@ func targetOf(tx *tx, accountID int64, in app.InboundLink, items []waitingItem, 
 	for i, item := range items {
 		elements[i] = item.Incoming
 	}
-	if in, err = in.Complete(elements, own, roster.all()); err != nil {
+	if in, err = in.Complete(elements, own, cache.all()); err != nil {
 		return b, false, err
 	}
 	b = app.BankAccount{
 		AccountID: accountID, Bank: in.Bank, AccountNumber: in.AccountNumber, AccountName: in.AccountName,
 		Status: app.BankAccountActive, CreatedAt: now,
 	}
-	sameNumber := roster.bankAccounts[b.AccountNumber]
+	sameNumber := cache.bankAccounts[b.AccountNumber]
 	bank, _ := app.FindBank(b.Bank)
 	if at := slices.IndexFunc(sameNumber, func(known app.BankAccount) bool { return bank.Is(known.Bank) }); at >= 0 {
 		b = sameNumber[at]

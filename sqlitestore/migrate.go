@@ -68,7 +68,7 @@ func (s *Store) keepCopy(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	return name(draft, path, true)
+	return publish(draft, path, true)
 }
 
 // applyMigrations brings a file up to the present version, all of it or nothing.
@@ -112,7 +112,7 @@ func Create(ctx context.Context, path, zone string, now time.Time) error {
 		return err
 	}
 	defer lock.Close()
-	if _, err := finish(path); err != nil {
+	if _, err := applyRestore(path); err != nil {
 		return err
 	}
 	if err := checkRescued(path); err != nil {
@@ -140,7 +140,7 @@ func Create(ctx context.Context, path, zone string, now time.Time) error {
 	if err := nameNext(path, draft, keyDraft, dated); err != nil {
 		return err
 	}
-	_, err = finish(path)
+	_, err = applyRestore(path)
 	return err
 }
 

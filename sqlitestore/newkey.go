@@ -55,35 +55,35 @@ func ReplaceKey(ctx context.Context, path string, now time.Time) (r app.Replaced
 	if err := FinishRestore(path); err != nil {
 		return r, err
 	}
-	real, err := checkFile(path)
+	resolved, err := checkFile(path)
 	if err != nil {
 		return r, err
 	}
-	if err := checkOneName(real); err != nil {
+	if err := checkOneName(resolved); err != nil {
 		return r, err
 	}
-	lock, err := lockDatabase(real)
+	lock, err := lockDatabase(resolved)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	if _, err := finish(real); err != nil { // one that was decided meanwhile
+	if _, err := applyRestore(resolved); err != nil { // one that was decided meanwhile
 		return r, err
 	}
-	info, err := os.Stat(real)
+	info, err := os.Stat(resolved)
 	if err != nil {
 		return r, err
 	}
-	db := sql.OpenDB(connector(dsn(real, url.Values{
+	db := sql.OpenDB(connector(dsn(resolved, url.Values{
 		"mode": {"rw"}, "_txlock": {"exclusive"}, "_busy_timeout": {"5000"}, "_synchronous": {"FULL"}, "_foreign_keys": {"1"},
 		"_dqs": {"0"}, "_defensive": {"1"}, "_pragma": {"locking_mode(exclusive)", "trusted_schema(0)"},
 	})))
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1)
-	if err := checkSchema(ctx, db, real); err != nil {
+	if err := checkSchema(ctx, db, resolved); err != nil {
 		return r, err
 	}
-	sealer, kept, err := sealAnew(ctx, db, real, info, now)
+	sealer, kept, err := sealAnew(ctx, db, resolved, info, now)
 	if err != nil {
 		return r, err
 	}
@@ -91,7 +91,7 @@ func ReplaceKey(ctx context.Context, path string, now time.Time) (r app.Replaced
 	if r.Lost, err = lostSecrets(ctx, db, sealer); err != nil {
 		return r, err
 	}
-	r.Aside, err = nameNewKey(real, now)
+	r.Aside, err = nameNewKey(resolved, now)
 	return r, err
 }
 
@@ -389,5 +389,5 @@ func nameNewKey(path string, now time.Time) (aside string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return aside, name(path+nextKey, path+".key", true)
+	return aside, publish(path+nextKey, path+".key", true)
 }

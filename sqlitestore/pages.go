@@ -8,10 +8,10 @@ import (
 	"baoco/app"
 )
 
-// leap is how a listing reaches a page far down without reading what comes
+// pagePlan is how a listing reaches a page far down without reading what comes
 // before it, and counts what it doesn't read: the rows lie in segments, and
 // how many of them a segment holds is kept.
-type leap struct {
+type pagePlan struct {
 	segments []segment // in the order of the listing
 }
 
@@ -51,7 +51,7 @@ func (g segment) args() []any {
 }
 
 // total counts the rows of all segments.
-func (l *leap) total(ctx context.Context, s *Store) (n int64, err error) {
+func (l *pagePlan) total(ctx context.Context, s *Store) (n int64, err error) {
 	for i := range l.segments {
 		if err := l.count(ctx, s, i); err != nil {
 			return 0, err
@@ -62,7 +62,7 @@ func (l *leap) total(ctx context.Context, s *Store) (n int64, err error) {
 }
 
 // list gives the ids of a page, and how many there are on all pages.
-func (l *leap) list(ctx context.Context, s *Store, p app.Page) ([]int64, int64, error) {
+func (l *pagePlan) list(ctx context.Context, s *Store, p app.Page) ([]int64, int64, error) {
 	total, err := l.total(ctx, s)
 	if err != nil {
 		return nil, 0, err
@@ -72,7 +72,7 @@ func (l *leap) list(ctx context.Context, s *Store, p app.Page) ([]int64, int64, 
 }
 
 // page gives the ids of a page.
-func (l *leap) page(ctx context.Context, s *Store, p app.Page) ([]int64, error) {
+func (l *pagePlan) page(ctx context.Context, s *Store, p app.Page) ([]int64, error) {
 	offset, size := p.Offset(), p.Size
 	ids := make([]int64, 0, size)
 	for i := range l.segments {
@@ -97,7 +97,7 @@ func (l *leap) page(ctx context.Context, s *Store, p app.Page) ([]int64, error) 
 	return ids, nil
 }
 
-func (l *leap) count(ctx context.Context, s *Store, i int) error {
+func (l *pagePlan) count(ctx context.Context, s *Store, i int) error {
 	g := &l.segments[i]
 	if g.known {
 		return nil
@@ -133,20 +133,20 @@ func (s *Store) readSegment(ctx context.Context, g segment, ids []int64, offset 
 // for 2,000 rows. What a rowQuery costs for an id and a candidate for itself
 // depends on what is looked at.
 const (
-	reach       = 8
-	readStep    = 2000 // between two looks at what is left
-	segmentCost = 60   // its query
-	rowCost     = 3    // a row among its neighbours
-	stateCost   = 6    // and whether it has deliveries
-	toldCost    = 8    // and how they went
-	entryCost   = 8    // an entry of an index, and deliveries
-	lookUpCost  = 20   // and the row somewhere in the file
+	reach        = 8
+	readStep     = 2000 // between two looks at what is left
+	segmentCost  = 60   // its query
+	rowCost      = 3    // a row among its neighbours
+	stateCost    = 6    // and whether it has deliveries
+	deliveryCost = 8    // and how they went
+	entryCost    = 8    // an entry of an index, and deliveries
+	lookUpCost   = 20   // and the row somewhere in the file
 )
 
 // readTo reads the ids of the first pages, until there are more than most, and
 // tells how far it came: to the end (0), or to an id, after which it had looked
 // at enough. The segments are in descending order.
-func (l *leap) readTo(ctx context.Context, s *Store, most int64) (ids []int64, searchedTo int64, err error) {
+func (l *pagePlan) readTo(ctx context.Context, s *Store, most int64) (ids []int64, searchedTo int64, err error) {
 	left, back := most*reach, int64(0)
 	for _, g := range l.segments {
 		for g.first <= g.last {
@@ -213,7 +213,7 @@ var (
 	attemptTable     = blockTable{"attempts", "attempt_blocks", "started_ms"}
 )
 
-// blockFilter narrows a listing by what blocks are counted by.
+// blockFilter hasConditions a listing by what blocks are counted by.
 type blockFilter struct {
 	accountID int64
 	kinds     *conditions // on columns that rows and blocks have in common
@@ -261,9 +261,9 @@ func (s *Store) blockRange(ctx context.Context, t blockTable, f blockFilter) (fi
 	return first << blockShift, (last+1)<<blockShift - 1, storageError(err)
 }
 
-// byBlocks leaps over blocks. Unless all of them are needed it reads no more
+// planByBlocks leaps over blocks. Unless all of them are needed it reads no more
 // of them than hold enough rows.
-func (s *Store) byBlocks(ctx context.Context, t blockTable, f blockFilter, all bool, enough int64) (*leap, error) {
+func (s *Store) planByBlocks(ctx context.Context, t blockTable, f blockFilter, all bool, enough int64) (*pagePlan, error) {
 	order := " DESC"
 	if f.ascending {
 		order = ""
@@ -303,7 +303,7 @@ func (s *Store) byBlocks(ctx context.Context, t blockTable, f blockFilter, all b
 		return nil, storageError(err)
 	}
 	defer rows.Close()
-	l := &leap{}
+	l := &pagePlan{}
 	var held int64
 	for (all || held < enough) && rows.Next() {
 		var block, count, first, last int64
@@ -325,8 +325,8 @@ func (s *Store) byBlocks(ctx context.Context, t blockTable, f blockFilter, all b
 	return l, storageError(rows.Err())
 }
 
-// byDays leaps over the local days of transactions.
-func (s *Store) byDays(ctx context.Context, accountID int64, f app.TransactionFilter, zone *time.Location) (*leap, error) {
+// planByDays leaps over the local days of transactions.
+func (s *Store) planByDays(ctx context.Context, accountID int64, f app.TransactionFilter, zone *time.Location) (*pagePlan, error) {
 	var where, rowsOnly conditions
 	days := "account_days"
 	rowsOnly.add("account_id = ?", accountID)
@@ -369,5 +369,5 @@ func (s *Store) byDays(ctx context.Context, accountID int64, f app.TransactionFi
 		g.rows = read
 		return g, err
 	})
-	return &leap{segments}, err
+	return &pagePlan{segments}, err
 }

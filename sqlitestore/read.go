@@ -234,14 +234,14 @@ func joinIDs(ids []int64) string {
 
 // Times in the file: seconds or milliseconds, NULL for the zero time.
 
-func seconds(t time.Time) any {
+func unixOrNull(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
 	return t.Unix()
 }
 
-func millis(t time.Time) any {
+func unixMilliOrNull(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
@@ -262,15 +262,15 @@ func fromMillis(n sql.NullInt64) time.Time {
 	return time.UnixMilli(n.Int64)
 }
 
-// id0 is an optional reference: NULL for 0.
-func id0(id int64) any {
+// nullIfZero is an optional reference: NULL for 0.
+func nullIfZero(id int64) any {
 	if id == 0 {
 		return nil
 	}
 	return id
 }
 
-func emptyNotNull(b []byte) []byte {
+func nonNil(b []byte) []byte {
 	if b == nil {
 		return []byte{}
 	}

@@ -150,11 +150,11 @@ func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Out
 // bankAccount finds the linked bank account that e names, among those that
 // the source may record on.
 func (r *recorder) bankAccount(e app.Incoming, only int64) (app.BankAccount, bool, error) {
-	roster, err := r.tx.roster(r.call.AccountID)
+	cache, err := r.tx.recordCache(r.call.AccountID)
 	if err != nil {
 		return app.BankAccount{}, false, err
 	}
-	b, found := app.MatchBankAccount(roster.candidates(e, only), e.Gateway)
+	b, found := app.MatchBankAccount(cache.candidates(e, only), e.Gateway)
 	return b, found, nil
 }
 
@@ -163,7 +163,7 @@ func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming
 	_, offset := e.Time.In(r.zone).Zone()
 	id, err := r.tx.insert(`INSERT INTO transactions (account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type, amount,
 			content, search, occurred_at, date_only, date_flaw, zone_offset, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		b.AccountID, b.ID, source, string(e.EventIDChannel), id0(event), id0(r.call.ImportID), e.Number, string(e.Type), e.Amount,
+		b.AccountID, b.ID, source, string(e.EventIDChannel), nullIfZero(event), nullIfZero(r.call.ImportID), e.Number, string(e.Type), e.Amount,
 		e.Content, app.SearchText(e.Content, e.Number), e.Time.Unix(), e.DateOnly, string(e.DateFlaw), offset, r.now.Unix())
 	if err != nil {
 		return 0, err
@@ -187,11 +187,11 @@ func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming
 
 // fanOut queues one delivery for every active webhook that matches.
 func (r *recorder) fanOut(t app.Transaction) error {
-	roster, err := r.tx.roster(t.AccountID)
+	cache, err := r.tx.recordCache(t.AccountID)
 	if err != nil {
 		return err
 	}
-	for _, w := range roster.webhooks {
+	for _, w := range cache.webhooks {
 		if !w.takes(t.Type, t.BankAccountID) {
 			continue
 		}
@@ -214,7 +214,7 @@ func (r *recorder) fanOut(t app.Transaction) error {
 }
 
 // outgoing is what Due would give of a delivery that was queued at now.
-func (w rosterWebhook) outgoing(id int64, t app.Transaction, now time.Time) app.Outgoing {
+func (w cachedWebhook) outgoing(id int64, t app.Transaction, now time.Time) app.Outgoing {
 	if !w.readable {
 		return app.Outgoing{}
 	}
@@ -228,7 +228,7 @@ func (w rosterWebhook) outgoing(id int64, t app.Transaction, now time.Time) app.
 // remember makes an event id known.
 func (r *recorder) remember(e app.Incoming, transactionID, itemID int64, merged bool) error {
 	return r.tx.exec(`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, item_id, merged) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID, id0(transactionID), id0(itemID), merged)
+		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID, nullIfZero(transactionID), nullIfZero(itemID), merged)
 }
 
 func (r *recorder) unassigned(position int, e app.Incoming) (app.Outcome, int64, error) {

@@ -9,15 +9,15 @@ import (
 	"baoco/app"
 )
 
-// roster is what recording looks up for every transaction: the linked bank
+// recordCache is what recording looks up for every transaction: the linked bank
 // accounts of an account, by number, and its active webhooks. The writer keeps
 // it in memory from one commit to the next.
-type roster struct {
+type recordCache struct {
 	bankAccounts map[string][]app.BankAccount
-	webhooks     []rosterWebhook
+	webhooks     []cachedWebhook
 }
 
-type rosterWebhook struct {
+type cachedWebhook struct {
 	id            int64
 	hookType      app.WebhookType
 	bankAccountID int64 // 0: all
@@ -26,9 +26,9 @@ type rosterWebhook struct {
 	readable      bool // the secrets are
 }
 
-// changesRoster asks SQLite whether a statement writes to a table that rosters
+// changesCache asks SQLite whether a statement writes to a table that caches
 // are read from: its program then opens it for writing, or clears it.
-func (t *tx) changesRoster(query string, values []driver.NamedValue) (changes bool, err error) {
+func (t *tx) changesCache(query string, values []driver.NamedValue) (changes bool, err error) {
 	var tables []int64 // their first pages, by which a program names them
 	rows, err := t.conn.(driver.QueryerContext).QueryContext(context.Background(),
 		`SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name IN ('bank_accounts', 'webhooks')`, nil)
@@ -62,10 +62,10 @@ func eachRow(rows driver.Rows, err error, do func(row []driver.Value)) error {
 	}
 }
 
-// forgetRosters has rosters read anew: after a statement that changes one,
+// forgetCache has caches read anew: after a statement that changes one,
 // after a rollback, and once another process has committed.
-func (t *tx) forgetRosters() {
-	clear(t.rosters)
+func (t *tx) forgetCache() {
+	clear(t.caches)
 	clear(t.served)
 }
 
@@ -86,23 +86,23 @@ func (t *tx) serves(source, bankAccount int64) error {
 	return err
 }
 
-// checkRosters forgets what another connection may have changed since the
+// checkCache forgets what another connection may have changed since the
 // last transaction of this one. It runs at the beginning of each.
-func (t *tx) checkRosters() error {
+func (t *tx) checkCache() error {
 	var version int64
 	if err := t.queryRow(`PRAGMA data_version`).Scan(&version); err != nil {
 		return err
 	}
-	if version != t.rosterVersion {
-		t.forgetRosters()
-		t.rosterVersion = version
+	if version != t.cacheVersion {
+		t.forgetCache()
+		t.cacheVersion = version
 	}
 	return nil
 }
 
-// roster gives the roster of an account as it stands in this transaction.
-func (t *tx) roster(accountID int64) (*roster, error) {
-	if r := t.rosters[accountID]; r != nil {
+// recordCache gives the recordCache of an account as it stands in this transaction.
+func (t *tx) recordCache(accountID int64) (*recordCache, error) {
+	if r := t.caches[accountID]; r != nil {
 		return r, nil
 	}
 	rows, err := t.query(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ? AND b.unlinked_at IS NULL ORDER BY b.id`, accountID)
@@ -112,20 +112,20 @@ func (t *tx) roster(accountID int64) (*roster, error) {
 	}
 	rows, err = t.query(`SELECT w.id, w.type, coalesce(w.bank_account_id, 0), w.url, `+secretColumns+` FROM webhooks w
 			WHERE w.account_id = ? AND w.deleted_at IS NULL AND w.is_active = 1 ORDER BY w.id`, accountID)
-	webhooks, err := collect(rows, err, t.scanRosterWebhook)
+	webhooks, err := collect(rows, err, t.scanCachedWebhook)
 	if err != nil {
 		return nil, err
 	}
-	r := &roster{bankAccounts: map[string][]app.BankAccount{}, webhooks: webhooks}
+	r := &recordCache{bankAccounts: map[string][]app.BankAccount{}, webhooks: webhooks}
 	for _, b := range linked {
 		r.bankAccounts[b.AccountNumber] = append(r.bankAccounts[b.AccountNumber], b)
 	}
-	t.rosters[accountID] = r
+	t.caches[accountID] = r
 	return r, nil
 }
 
 // all are the linked bank accounts, in no order.
-func (r *roster) all() (list []app.BankAccount) {
+func (r *recordCache) all() (list []app.BankAccount) {
 	for _, linked := range r.bankAccounts {
 		list = append(list, linked...)
 	}
@@ -135,7 +135,7 @@ func (r *roster) all() (list []app.BankAccount) {
 // candidates are the bank accounts that e may be about, among those that its
 // source may record on: the one that the source is for where e names none, and
 // those that a masked number can be.
-func (r *roster) candidates(e app.Incoming, only int64) []app.BankAccount {
+func (r *recordCache) candidates(e app.Incoming, only int64) []app.BankAccount {
 	named := r.bankAccounts[e.AccountNumber]
 	if !e.Masked && only == 0 {
 		return named // none where e names none
@@ -154,9 +154,9 @@ func (r *roster) candidates(e app.Incoming, only int64) []app.BankAccount {
 	return list
 }
 
-// scanRosterWebhook leaves out secrets that it can't read: what came in must be
+// scanCachedWebhook leaves out secrets that it can't read: what came in must be
 // recorded all the same.
-func (t *tx) scanRosterWebhook(row scanner) (w rosterWebhook, err error) {
+func (t *tx) scanCachedWebhook(row scanner) (w cachedWebhook, err error) {
 	var sealed sealedSecrets
 	if err := row.Scan(append([]any{&w.id, &w.hookType, &w.bankAccountID, &w.url}, sealed.dest()...)...); err != nil {
 		return w, err
@@ -168,6 +168,6 @@ func (t *tx) scanRosterWebhook(row scanner) (w rosterWebhook, err error) {
 
 // takes tells whether the webhook is told of transactions in that direction
 // on that bank account.
-func (w rosterWebhook) takes(direction app.Direction, bankAccountID int64) bool {
+func (w cachedWebhook) takes(direction app.Direction, bankAccountID int64) bool {
 	return w.hookType.Takes(direction) && (w.bankAccountID == 0 || w.bankAccountID == bankAccountID)
 }

@@ -56,7 +56,7 @@ func failedOf(accountID int64, f app.FailedFilter) (from string, args []any) {
 		transaction = "t.id" // so that the rest is looked at where the text fits
 		from += ` CROSS JOIN transactions t ON t.id = d.transaction_id`
 	}
-	return from + ` WHERE ` + c.where.String() + ` AND ` + notTold(transaction), c.args
+	return from + ` WHERE ` + c.where.String() + ` AND ` + isLatestFailure(transaction), c.args
 }
 
 func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key app.IdempotencyKey, now time.Time) (app.ResendResult, error) {
@@ -161,11 +161,11 @@ func addResend(tx *tx, deliveryID, historyID int64, now time.Time) (int64, error
 		now.UnixMilli(), historyID, deliveryID)
 }
 
-// notTold is the condition on a failed delivery d that its webhook wasn't told
+// isLatestFailure is the condition on a failed delivery d that its webhook wasn't told
 // of the transaction since, isn't being told, and d is the latest failure. It
 // is looked at once transaction, an expression of the transaction's id, is
 // known.
-func notTold(transaction string) string {
+func isLatestFailure(transaction string) string {
 	return transaction + ` IS NOT NULL AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = ` + transaction + ` AND o.webhook_id = d.webhook_id
 		AND (o.state IN (0, 1) OR (o.state = 2 AND o.id > d.id)))`
 }
@@ -222,7 +222,7 @@ func replayStep(tx *tx, webhookID int64, at *replayed, end int64, now time.Time)
 	}
 	n, err := tx.change(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, state, attempts, retry, due_ms, created_ms, resend_of, single)
 		SELECT d.account_id, d.webhook_id, d.transaction_id, 0, 0, 0, ?9, ?9, (SELECT max(a.id) FROM attempts a WHERE a.delivery_id = d.id), 0`+
-		next+` AND (d.created_ms, d.transaction_id, d.id) <= (?6, ?7, ?8) AND `+notTold("d.transaction_id")+order,
+		next+` AND (d.created_ms, d.transaction_id, d.id) <= (?6, ?7, ?8) AND `+isLatestFailure("d.transaction_id")+order,
 		webhookID, begin.created, begin.transaction, begin.last, end, at.created, at.transaction, at.last, now.UnixMilli())
 	at.count += int(n)
 	return looked == stepRows, err
@@ -238,7 +238,7 @@ func replayEnd(to, now time.Time) time.Time {
 }
 
 func (s *Store) Replayable(ctx context.Context, accountID, webhookID int64, from, to time.Time, most int, now time.Time) (n int64, all bool, err error) {
-	rows, err := s.query(ctx, `SELECT `+notTold("d.transaction_id")+` FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_failed ON d.webhook_id = w.id
+	rows, err := s.query(ctx, `SELECT `+isLatestFailure("d.transaction_id")+` FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_failed ON d.webhook_id = w.id
 		WHERE w.id = ? AND w.account_id = ? AND d.state = 2 AND d.created_ms >= ? AND d.created_ms < ? ORDER BY d.created_ms DESC`,
 		webhookID, accountID, max(0, from.UnixMilli()), replayEnd(to, now).UnixMilli())
 	if err != nil {

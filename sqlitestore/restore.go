@@ -30,15 +30,15 @@ const (
 	asideSuffix = ".before-restore-"
 )
 
-// besides are the names of what may stand beside a database and must not stand
+// siblingSuffixes are the names of what may stand beside a database and must not stand
 // beside another: its logs, and a key that it was about to get.
-var besides = []string{"-wal", "-shm", "-journal", nextKey}
+var siblingSuffixes = []string{"-wal", "-shm", "-journal", nextKey}
 
 // RestoreSource says what is restored.
 type RestoreSource struct {
-	File string
-	Key  string // empty: that beside File, or else that of the database
-	Try  bool   // change nothing
+	File   string
+	Key    string // empty: that beside File, or else that of the database
+	DryRun bool   // change nothing
 }
 
 // Restored is what a restore did, or would do.
@@ -62,7 +62,7 @@ func Restore(ctx context.Context, path string, from RestoreSource, now time.Time
 	if r.From, err = filepath.Abs(from.File); err != nil {
 		return r, err
 	}
-	if from.Try {
+	if from.DryRun {
 		if r.Served, err = isLocked(r.Path + ".lock"); err != nil {
 			return r, err
 		}
@@ -74,7 +74,7 @@ func Restore(ctx context.Context, path string, from RestoreSource, now time.Time
 		return r, err
 	}
 	defer lock.Close()
-	if r.Finished, err = finish(r.Path); err != nil {
+	if r.Finished, err = applyRestore(r.Path); err != nil {
 		return r, err
 	}
 	if err := removeDrafts(r.Path + draftSuffix); err != nil {
@@ -84,10 +84,10 @@ func Restore(ctx context.Context, path string, from RestoreSource, now time.Time
 	if err != nil {
 		return r, err
 	}
-	if err := r.decide(ctx, key, now); err != nil {
+	if err := r.commit(ctx, key, now); err != nil {
 		return r, err
 	}
-	if _, err = finish(r.Path); err != nil {
+	if _, err = applyRestore(r.Path); err != nil {
 		return r, err
 	}
 	return r, r.closeRescue()
@@ -110,8 +110,8 @@ func restorePlace(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		path = resolved
 	} else if _, dangling := os.Lstat(path); dangling == nil || !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
@@ -158,7 +158,7 @@ func (r *Restored) check(ctx context.Context, keyFile string) (key []byte, err e
 	if r.Key, key, err = findKey(contents, keyFile, r.From+".key", r.Path+".key"); err != nil {
 		return nil, err
 	}
-	for _, suffix := range append([]string{"", ".key"}, besides...) {
+	for _, suffix := range append([]string{"", ".key"}, siblingSuffixes...) {
 		if _, err := os.Lstat(r.Path + suffix); err == nil {
 			r.SetAside = append(r.SetAside, r.Path+suffix)
 		}
@@ -203,7 +203,7 @@ func joinNor(names []string) string {
 // decide copies the backup and its key beside the database, checks the copy,
 // has its ids leave a gap, and gives both the names from which on they are as
 // good as in place.
-func (r *Restored) decide(ctx context.Context, key []byte, now time.Time) error {
+func (r *Restored) commit(ctx context.Context, key []byte, now time.Time) error {
 	draft, keyDraft := newDraft(r.Path), newDraft(r.Path)
 	defer os.Remove(draft)
 	defer os.Remove(keyDraft)
@@ -246,10 +246,10 @@ func newDraft(path string) string { return path + draftSuffix + rand.Text()[:8] 
 // take the place of the database at path. From then on finish puts them there.
 func nameNext(path, draft, keyDraft, dated string) error {
 	next := path + nextSuffix + dated
-	if err := name(keyDraft, next+".key", true); err != nil {
+	if err := publish(keyDraft, next+".key", true); err != nil {
 		return err
 	}
-	return name(draft, next, true)
+	return publish(draft, next, true)
 }
 
 // freeStamp is a time that no name with a prefix has yet.
@@ -264,7 +264,7 @@ func freeStamp(prefix string, now time.Time) (string, error) {
 // decided is the restore of a database that is under way: the name of what is
 // to take its place; empty where there is none. stale are keys that got their
 // name before a kill kept what they open from its own.
-func decided(path string) (next string, stale []string, err error) {
+func pendingRestore(path string) (next string, stale []string, err error) {
 	names, err := namesWith(path + nextSuffix)
 	for _, name := range names {
 		if !strings.HasSuffix(name, ".key") {
@@ -283,7 +283,7 @@ func FinishRestore(path string) error {
 	if err != nil {
 		return nil // there can be none, and Open finds better words
 	}
-	if next, _, err := decided(path); err != nil || next == "" {
+	if next, _, err := pendingRestore(path); err != nil || next == "" {
 		return nil
 	}
 	lock, err := lockDatabase(path)
@@ -293,7 +293,7 @@ func FinishRestore(path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = finish(path)
+	_, err = applyRestore(path)
 	return errors.Join(err, lock.Close())
 }
 
@@ -311,8 +311,8 @@ func FinishRestore(path string) error {
 // Until the last step the new database has its first name, by which whoever
 // comes next knows that this is to be finished. In between F may be missing, or
 // beside another's key: nobody may judge by that.
-func finish(path string) (aside string, err error) {
-	next, stale, err := decided(path)
+func applyRestore(path string) (aside string, err error) {
+	next, stale, err := pendingRestore(path)
 	for _, key := range stale {
 		err = errors.Join(err, os.Remove(key))
 	}
@@ -320,7 +320,7 @@ func finish(path string) (aside string, err error) {
 		return "", err
 	}
 	aside = path + asideSuffix + strings.TrimPrefix(next, path+nextSuffix)
-	for _, suffix := range besides {
+	for _, suffix := range siblingSuffixes {
 		if err := moveAside(path+suffix, aside+suffix); err != nil {
 			return "", err
 		}
@@ -341,7 +341,7 @@ func finish(path string) (aside string, err error) {
 	if err := syncDir(filepath.Dir(path)); err != nil {
 		return "", err
 	}
-	if err := name(next, path, true); err != nil {
+	if err := publish(next, path, true); err != nil {
 		return "", err
 	}
 	if _, err := os.Lstat(aside); errors.Is(err, fs.ErrNotExist) {

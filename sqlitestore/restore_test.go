@@ -53,7 +53,7 @@ func copyTo(t testing.TB, from, to string) {
 func TestRestore(t *testing.T) {
 	ctx := context.Background()
 	db, backup := backedUp(t)
-	try, err := sqlitestore.Restore(ctx, db, sqlitestore.RestoreSource{File: backup, Try: true}, backupTime)
+	try, err := sqlitestore.Restore(ctx, db, sqlitestore.RestoreSource{File: backup, DryRun: true}, backupTime)
 	must(t, err)
 	if baseURL(t, db) != "https://now.vn" || len(try.SetAside) != 2 || try.Served || strings.Contains(names(t, filepath.Dir(db)), "restor") {
 		t.Errorf("a try: %+v, in the directory: %s", try, names(t, filepath.Dir(db)))
@@ -189,7 +189,7 @@ func TestRestoreRefuses(t *testing.T) {
 			if after, _ := os.ReadFile(db); string(after) != string(before) || strings.Contains(names(t, filepath.Dir(db)), "restor") {
 				t.Errorf("something was changed; in the directory: %s", names(t, filepath.Dir(db)))
 			}
-			try, err := sqlitestore.Restore(ctx, db, sqlitestore.RestoreSource{File: backup, Try: true}, backupTime)
+			try, err := sqlitestore.Restore(ctx, db, sqlitestore.RestoreSource{File: backup, DryRun: true}, backupTime)
 			if name == "served" && (err != nil || !try.Served) || name != "served" && !errors.Is(err, c.want) {
 				t.Errorf("a try: %v", err)
 			}

@@ -169,9 +169,9 @@ func beforeSchema(path string, version int) string {
 
 // checkFile looks at a file before SQLite does, and leaves it untouched.
 func checkFile(path string) (string, error) {
-	real, err := filepath.Abs(path)
+	resolved, err := filepath.Abs(path)
 	if err == nil {
-		real, err = filepath.EvalSymlinks(real)
+		resolved, err = filepath.EvalSymlinks(resolved)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%w: %s", ErrNoFile, path)
@@ -179,7 +179,7 @@ func checkFile(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	info, err := os.Stat(real)
+	info, err := os.Stat(resolved)
 	if err != nil {
 		return "", err
 	}
@@ -191,7 +191,7 @@ func checkFile(path string) (string, error) {
 	case info.Size() == 0:
 		return "", fmt.Errorf("%w: %s is empty", ErrNotDatabase, path)
 	}
-	return real, checkHeader(real, info.Size())
+	return resolved, checkHeader(resolved, info.Size())
 }
 
 // checkHeader reads the header of SQLite's file format

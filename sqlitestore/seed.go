@@ -32,17 +32,17 @@ const rowsPerSeedCommit = 50_000
 //
 // What is kept beside the rows is then what recording would have kept.
 func Seed(ctx context.Context, path string, s Seeding) (err error) {
-	real, err := checkFile(path)
+	resolved, err := checkFile(path)
 	if err != nil {
 		return err
 	}
-	lock, err := lockFile(real + ".lock")
+	lock, err := lockFile(resolved + ".lock")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	db := sql.OpenDB(connector(seedDSN(real)))
-	defer func() { err = errors.Join(err, db.Close(), syncFile(real)) }()
+	db := sql.OpenDB(connector(seedDSN(resolved)))
+	defer func() { err = errors.Join(err, db.Close(), syncFile(resolved)) }()
 	db.SetMaxOpenConns(1)
 	offset, err := prepareSeed(ctx, db, s)
 	if err == nil {

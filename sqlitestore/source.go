@@ -12,7 +12,7 @@ import (
 )
 
 func (s *Store) CreateSource(ctx context.Context, src app.Source, key app.IdempotencyKey, now time.Time) (app.Source, error) {
-	return writingDirectory(ctx, s, func(tx *tx) (_ app.Source, err error) {
+	return changingCredentials(ctx, s, func(tx *tx) (_ app.Source, err error) {
 		if before, found, err := earlier(tx, src.AccountID, key, now); err != nil || found {
 			return s.withoutSecret(tx, src.AccountID, before.result, err)
 		}
@@ -37,7 +37,7 @@ func (s *Store) CreateSource(ctx context.Context, src app.Source, key app.Idempo
 		src.ID, err = tx.insert(`INSERT INTO sources (account_id, name, provider, auth, token, secret, bearer_hash, bank_account_id, options, api_key, api_url, list_from, created_at)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			src.AccountID, src.Name, string(src.Provider), string(src.Auth), src.Token, s.sealer.seal(sealSource, src.Secret),
-			bearerHash(src), id0(src.BankAccountID), options, apiKey, src.APIURL, seconds(src.ListFrom), src.CreatedAt.Unix())
+			bearerHash(src), nullIfZero(src.BankAccountID), options, apiKey, src.APIURL, unixOrNull(src.ListFrom), src.CreatedAt.Unix())
 		if err != nil {
 			return src, err
 		}
@@ -146,22 +146,22 @@ func (s *Store) SourcesHealth(ctx context.Context, accountID int64) ([]app.Sourc
 }
 
 func (s *Store) SourceByToken(ctx context.Context, token string) (app.Source, bool, error) {
-	return lookUp(ctx, s, func(d *directory) map[string]app.Source { return d.tokens }, token)
+	return lookUp(ctx, s, func(d *credentials) map[string]app.Source { return d.tokens }, token)
 }
 
 func (s *Store) SourceByBearer(ctx context.Context, hash [32]byte) (app.Source, bool, error) {
-	return lookUp(ctx, s, func(d *directory) map[[32]byte]app.Source { return d.bearers }, hash)
+	return lookUp(ctx, s, func(d *credentials) map[[32]byte]app.Source { return d.bearers }, hash)
 }
 
 func (s *Store) SourceByUsername(ctx context.Context, username string) (app.Source, bool, error) {
-	return lookUp(ctx, s, func(d *directory) map[string]app.Source { return d.usernames }, username)
+	return lookUp(ctx, s, func(d *credentials) map[string]app.Source { return d.usernames }, username)
 }
 
 func (s *Store) SourceByID(ctx context.Context, id int64) (app.Source, bool, error) {
-	return lookUp(ctx, s, func(d *directory) map[int64]app.Source { return d.sources }, id)
+	return lookUp(ctx, s, func(d *credentials) map[int64]app.Source { return d.sources }, id)
 }
 
-func (s *Store) RefreshSources(ctx context.Context) error { return s.refreshDirectory(ctx) }
+func (s *Store) RefreshSources(ctx context.Context) error { return s.refreshCredentials(ctx) }
 
 // txSource finds a source in use.
 func (s *Store) txSource(tx *tx, accountID, id int64) (app.Source, error) {
@@ -173,7 +173,7 @@ func (s *Store) txSource(tx *tx, accountID, id int64) (app.Source, error) {
 }
 
 func (s *Store) AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (app.Source, error) {
-	return writingDirectory(ctx, s, func(tx *tx) (app.Source, error) {
+	return changingCredentials(ctx, s, func(tx *tx) (app.Source, error) {
 		src, err := s.txSource(tx, accountID, id)
 		if err != nil {
 			return src, err
@@ -192,7 +192,7 @@ func (s *Store) AddSourceSenders(ctx context.Context, accountID, id int64, sende
 }
 
 func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret string, key app.IdempotencyKey, now time.Time) (app.Source, error) {
-	return writingDirectory(ctx, s, func(tx *tx) (app.Source, error) {
+	return changingCredentials(ctx, s, func(tx *tx) (app.Source, error) {
 		if before, found, err := earlier(tx, accountID, key, now); err != nil || found {
 			return s.withoutSecret(tx, accountID, before.result, err)
 		}
@@ -212,7 +212,7 @@ func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret
 }
 
 func (s *Store) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string, now time.Time) (app.Source, error) {
-	return writingDirectory(ctx, s, func(tx *tx) (app.Source, error) {
+	return changingCredentials(ctx, s, func(tx *tx) (app.Source, error) {
 		src, err := s.txSource(tx, accountID, id)
 		if err != nil {
 			return src, err
@@ -222,12 +222,12 @@ func (s *Store) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey
 			src.ListFrom = now
 		}
 		return src, tx.exec(`UPDATE sources SET api_key = ?, list_from = ?, poll_error = '' WHERE id = ?`,
-			s.sealer.seal(sealAPIKey, apiKey), seconds(src.ListFrom), id)
+			s.sealer.seal(sealAPIKey, apiKey), unixOrNull(src.ListFrom), id)
 	})
 }
 
 func (s *Store) RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error {
-	_, err := writingDirectory(ctx, s, func(tx *tx) (int64, error) {
+	_, err := changingCredentials(ctx, s, func(tx *tx) (int64, error) {
 		n, err := tx.change(`UPDATE sources SET removed_at = ? WHERE account_id = ? AND id = ? AND removed_at IS NULL`, now.Unix(), accountID, id)
 		if err == nil && n == 0 {
 			err = app.ErrNoSource()

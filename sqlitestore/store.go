@@ -78,17 +78,17 @@ type Migration struct {
 
 // Store is an open file.
 type Store struct {
-	path       string
-	schema     *schema
-	reads      *sql.DB
-	writer     *writer
-	sealer     *sealer
-	lock       *os.File
-	log        *slog.Logger
-	statements readStatements // on reads
-	dir        atomic.Pointer[directory]
-	dirLoad    sync.Mutex
-	touched    sync.Map // API key id → time of the last noted use
+	path            string
+	schema          *schema
+	reads           *sql.DB
+	writer          *writer
+	sealer          *sealer
+	lock            *os.File
+	log             *slog.Logger
+	statements      readStatements // on reads
+	credentials     atomic.Pointer[credentials]
+	credentialsLoad sync.Mutex
+	touched         sync.Map // API key id → time of the last noted use
 
 	longWork chan struct{} // the turn of [inSteps]
 
@@ -103,7 +103,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := FinishRestore(path); err != nil {
 		return nil, err
 	}
-	real, err := checkFile(path)
+	resolved, err := checkFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -113,10 +113,10 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if o.schema == nil {
 		o.schema = released()
 	}
-	if err := checkOneName(real); err != nil {
+	if err := checkOneName(resolved); err != nil {
 		return nil, err
 	}
-	s := &Store{path: real, schema: o.schema, log: o.Logger, fatal: make(chan error, 1), longWork: make(chan struct{}, 1)}
+	s := &Store{path: resolved, schema: o.schema, log: o.Logger, fatal: make(chan error, 1), longWork: make(chan struct{}, 1)}
 	if err := s.open(ctx, o); err != nil {
 		s.Close()
 		return nil, err
@@ -172,11 +172,11 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.loadDirectory(ctx); err != nil {
+	if err := s.loadCredentials(ctx); err != nil {
 		return err
 	}
 	if o.Serve {
-		s.stopped.Go(func() { s.watchDirectory(background) })
+		s.stopped.Go(func() { s.watchCredentials(background) })
 		s.stopped.Go(func() { s.watchFiles(background, s.writer.files) })
 	}
 	return nil

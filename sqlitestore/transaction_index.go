@@ -96,28 +96,28 @@ func scannedConditions(f app.TransactionFilter) *conditions {
 	return &c
 }
 
-// scanLeap lists a filter that has such conditions, in the order of ids.
-func (s *Store) scanLeap(ctx context.Context, accountID int64, f app.TransactionFilter) (*leap, error) {
+// planScanned lists a filter that has such conditions, in the order of ids.
+func (s *Store) planScanned(ctx context.Context, accountID int64, f app.TransactionFilter) (*pagePlan, error) {
 	b := blocksOf(accountID, f)
 	b.rows, b.rowCost = scannedConditions(f), rowCost
 	if f.DeliveryState != "" {
-		b.rowCost, b.foundCost = stateCost, toldCost
+		b.rowCost, b.foundCost = stateCost, deliveryCost
 	}
 	x, err := s.chooseIndex(ctx, accountID, f)
 	if err != nil {
 		return nil, err
 	}
 	if x == nil {
-		return s.byBlocks(ctx, transactionTable, b, true, 0)
+		return s.planByBlocks(ctx, transactionTable, b, true, 0)
 	}
 	if x.byBlock {
-		return s.byAmounts(ctx, accountID, f, b, x)
+		return s.planByAmounts(ctx, accountID, f, b, x)
 	}
 	first, last, err := s.blockRange(ctx, transactionTable, b)
 	if err != nil {
 		return nil, err
 	}
-	l := &leap{}
+	l := &pagePlan{}
 	held := segment{rows: x.query(b.ascending), first: max(first, b.since+1), last: last}
 	if b.until != 0 {
 		held.last = min(held.last, b.until)
@@ -125,7 +125,7 @@ func (s *Store) scanLeap(ctx context.Context, accountID int64, f app.Transaction
 	if x.lags {
 		held.last = min(held.last, x.to)
 		b.since = max(b.since, x.to)
-		if l, err = s.byBlocks(ctx, transactionTable, b, true, 0); err != nil {
+		if l, err = s.planByBlocks(ctx, transactionTable, b, true, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -256,13 +256,13 @@ func amountIndex(accountID int64, f app.TransactionFilter) *index {
 	return x
 }
 
-// byAmounts leaps over the blocks that hold no such amounts.
-func (s *Store) byAmounts(ctx context.Context, accountID int64, f app.TransactionFilter, b blockFilter, x *index) (*leap, error) {
+// planByAmounts leaps over the blocks that hold no such amounts.
+func (s *Store) planByAmounts(ctx context.Context, accountID int64, f app.TransactionFilter, b blockFilter, x *index) (*pagePlan, error) {
 	least, most := amountsOf(f)
 	b.blocks = &conditions{}
 	b.blocks.add(`(block >= ? OR EXISTS (SELECT 1 FROM transaction_amounts k WHERE k.account_id = ? AND k.block = t.block AND k.amount BETWEEN ? AND ?))`,
 		x.to>>blockShift, accountID, least, most)
-	l, err := s.byBlocks(ctx, transactionTable, b, true, 0)
+	l, err := s.planByBlocks(ctx, transactionTable, b, true, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -281,5 +281,5 @@ func (s *Store) byAmounts(ctx context.Context, accountID int64, f app.Transactio
 			}
 		}
 	}
-	return &leap{segments}, nil
+	return &pagePlan{segments}, nil
 }

@@ -50,7 +50,7 @@ type listing struct {
 	all        []int64 // of all pages, where they were read
 	total      int64
 	searchedTo int64 // as in [app.TransactionPage]
-	leap       *leap
+	plan       *pagePlan
 }
 
 // listCounted serves the filters that blocks and days are counted by.
@@ -61,17 +61,17 @@ func (s *Store) listCounted(ctx context.Context, accountID int64, f app.Transact
 		if err != nil {
 			return found, err
 		}
-		found.leap, err = s.byDays(ctx, accountID, f, zone)
+		found.plan, err = s.planByDays(ctx, accountID, f, zone)
 		if err != nil {
 			return found, err
 		}
 	} else {
-		if found.leap, err = s.byBlocks(ctx, transactionTable, blocksOf(accountID, f), counted, f.Page.Offset()+int64(f.Page.Size)); err != nil {
+		if found.plan, err = s.planByBlocks(ctx, transactionTable, blocksOf(accountID, f), counted, f.Page.Offset()+int64(f.Page.Size)); err != nil {
 			return found, err
 		}
 	}
 	if counted {
-		found.ids, found.total, err = found.leap.list(ctx, s, f.Page)
+		found.ids, found.total, err = found.plan.list(ctx, s, f.Page)
 		return found, err
 	}
 	if found.total, err = s.keptTransactions(ctx, accountID, f); err != nil {
@@ -80,7 +80,7 @@ func (s *Store) listCounted(ctx context.Context, accountID int64, f app.Transact
 	if f.UntilID != 0 {
 		newer := f
 		newer.UntilID, newer.SinceID = 0, &f.UntilID
-		after, err := s.byBlocks(ctx, transactionTable, blocksOf(accountID, newer), true, 0)
+		after, err := s.planByBlocks(ctx, transactionTable, blocksOf(accountID, newer), true, 0)
 		if err != nil {
 			return found, err
 		}
@@ -90,7 +90,7 @@ func (s *Store) listCounted(ctx context.Context, accountID int64, f app.Transact
 		}
 		found.total -= n
 	}
-	found.ids, err = found.leap.page(ctx, s, f.Page)
+	found.ids, err = found.plan.page(ctx, s, f.Page)
 	return found, err
 }
 
@@ -148,11 +148,11 @@ func (s *Store) listScanned(ctx context.Context, accountID int64, f app.Transact
 			return found, storageError(err)
 		}
 	}
-	l, err := s.scanLeap(ctx, accountID, f)
+	l, err := s.planScanned(ctx, accountID, f)
 	if err != nil {
 		return found, err
 	}
-	found.leap = l
+	found.plan = l
 	if f.Page.CountTo != 0 {
 		all, searchedTo, err := l.readTo(ctx, s, f.Page.CountTo)
 		found.all, found.searchedTo, found.total = all, searchedTo, int64(len(all))
@@ -177,7 +177,7 @@ func (s *Store) listScanned(ctx context.Context, accountID int64, f app.Transact
 // totalScanned counts a filter to its end. Most transactions are delivered:
 // those are counted as what the other states leave of what blocks are counted
 // by; where states change meanwhile, the total may be a little off.
-func (s *Store) totalScanned(ctx context.Context, accountID int64, f app.TransactionFilter, l *leap) (int64, error) {
+func (s *Store) totalScanned(ctx context.Context, accountID int64, f app.TransactionFilter, l *pagePlan) (int64, error) {
 	all := f
 	all.DeliveryState, all.Page = "", app.Page{Number: 1}
 	if f.DeliveryState != app.DeliveryDelivered || scanned(all) {
@@ -189,8 +189,8 @@ func (s *Store) totalScanned(ctx context.Context, accountID int64, f app.Transac
 			continue
 		}
 		all.DeliveryState = state
-		var other *leap
-		if other, err = s.scanLeap(ctx, accountID, all); err == nil {
+		var other *pagePlan
+		if other, err = s.planScanned(ctx, accountID, all); err == nil {
 			var n int64
 			n, err = other.total(ctx, s)
 			every.total -= n
@@ -209,7 +209,7 @@ func (s *Store) pageByDate(ctx context.Context, accountID int64, f app.Transacti
 		order = ` ORDER BY t.occurred_at DESC, t.id DESC`
 	}
 	if found.total <= sortIDs {
-		all, err := found.leap.page(ctx, s, app.Page{Number: 1, Size: int(found.total)})
+		all, err := found.plan.page(ctx, s, app.Page{Number: 1, Size: int(found.total)})
 		if err != nil {
 			return nil, err
 		}
@@ -243,7 +243,7 @@ func (s *Store) sums(ctx context.Context, accountID int64, f app.TransactionFilt
 	ids := found.all
 	if ids == nil {
 		var err error
-		if ids, err = found.leap.page(ctx, s, app.Page{Number: 1, Size: int(found.total)}); err != nil {
+		if ids, err = found.plan.page(ctx, s, app.Page{Number: 1, Size: int(found.total)}); err != nil {
 			return nil, err
 		}
 	}

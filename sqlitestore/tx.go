@@ -25,15 +25,15 @@ type tx struct {
 	step    stepBegin
 	stepped func(changes int64) // told what every work changed; nil but in tests
 
-	rosters       map[int64]*roster // by account
-	served        map[serving]bool  // what is noted in source_bank_accounts
-	rosterVersion int64             // of the file, when they were read
+	caches       map[int64]*recordCache // by account
+	served       map[serving]bool       // what is noted in source_bank_accounts
+	cacheVersion int64                  // of the file, when they were read
 }
 
 type statement struct {
 	driver.Stmt
-	ran           bool // once, and then changesRoster is known
-	changesRoster bool
+	ran          bool // once, and then changesCache is known
+	changesCache bool
 }
 
 type panicError struct{ value any }
@@ -41,7 +41,7 @@ type panicError struct{ value any }
 func (e panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
 func newTx(conn driver.Conn, sealer *sealer) *tx {
-	return &tx{conn: conn, sealer: sealer, stmts: map[string]*statement{}, totals: &totals{}, rosters: map[int64]*roster{}, served: map[serving]bool{}}
+	return &tx{conn: conn, sealer: sealer, stmts: map[string]*statement{}, totals: &totals{}, caches: map[int64]*recordCache{}, served: map[serving]bool{}}
 }
 
 // close lets go of the connection. One with open statements would live on,
@@ -114,13 +114,13 @@ func (t *tx) run(query string, args []any) (driver.Result, error) {
 		return nil, err
 	}
 	if !stmt.ran {
-		if stmt.changesRoster, err = t.changesRoster(query, values); err != nil {
+		if stmt.changesCache, err = t.changesCache(query, values); err != nil {
 			return nil, err
 		}
 		stmt.ran = true
 	}
-	if stmt.changesRoster {
-		t.forgetRosters()
+	if stmt.changesCache {
+		t.forgetCache()
 	}
 	result, err := stmt.Stmt.(driver.StmtExecContext).ExecContext(context.Background(), values)
 	if err != nil {
@@ -158,7 +158,7 @@ func (t *tx) queryRow(query string, args ...any) scanner {
 // rollback ends the transaction whatever state it is in.
 func (t *tx) rollback() {
 	_ = t.exec(`ROLLBACK`)
-	t.forgetRosters()
+	t.forgetCache()
 }
 
 // txRows are the rows of a query inside a transaction.

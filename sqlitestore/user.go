@@ -219,7 +219,7 @@ func (s *Store) Session(ctx context.Context, token string, now time.Time) ([]byt
 func (s *Store) SetSession(ctx context.Context, token string, userID int64, data []byte, end time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
 		return tx.exec(`INSERT INTO sessions (token, user_id, data, end_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (token) DO UPDATE SET user_id = ?2, data = ?3, end_at = ?4`,
-			token, id0(userID), data, end.Unix())
+			token, nullIfZero(userID), data, end.Unix())
 	})
 }
 

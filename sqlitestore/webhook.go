@@ -46,7 +46,7 @@ func (s *Store) CreateWebhook(ctx context.Context, w app.Webhook, secret string,
 		}
 		c = creation{w, true}
 		c.webhook.ID, err = tx.insert(`INSERT INTO webhooks (account_id, name, url, type, bank_account_id, is_active, created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			w.AccountID, w.Name, w.URL, string(w.Type), id0(w.BankAccountID), w.IsActive, w.CreatedAt.Unix(), s.sealer.seal(sealWebhook, secret))
+			w.AccountID, w.Name, w.URL, string(w.Type), nullIfZero(w.BankAccountID), w.IsActive, w.CreatedAt.Unix(), s.sealer.seal(sealWebhook, secret))
 		if err != nil {
 			return c, err
 		}
@@ -175,7 +175,7 @@ func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, key app.
 			next = s.sealer.seal(sealWebhook, secrets.Next)
 		}
 		if err := tx.exec(`UPDATE webhooks SET secret = ?, next_secret = ?, overlap_to_ms = ?, secrets_changed_ms = ? WHERE id = ?`,
-			s.sealer.seal(sealWebhook, secrets.Current), next, millis(secrets.OverlapTo), millis(secrets.ChangedAt), id); err != nil {
+			s.sealer.seal(sealWebhook, secrets.Current), next, unixMilliOrNull(secrets.OverlapTo), unixMilliOrNull(secrets.ChangedAt), id); err != nil {
 			return false, err
 		}
 		return true, keepKey(tx, accountID, key, keptResult{result: id}, now)

@@ -180,14 +180,14 @@ func (w *writer) commit(batch []*write) {
 // had written something, the batch is undone and runs again with them.
 func (w *writer) tryCommit(batch []*write) error {
 	err := w.runBatch(batch, false)
-	if err == errHalfDone {
+	if err == errPartlyDone {
 		err = w.runBatch(batch, true)
 	}
 	return err
 }
 
-// errHalfDone: work failed and left some of its writes in the transaction.
-var errHalfDone = errors.New("work failed half done")
+// errPartlyDone: work failed and left some of its writes in the transaction.
+var errPartlyDone = errors.New("work failed half done")
 
 func (w *writer) runBatch(batch []*write, savepoints bool) error {
 	t, begun := w.tx, time.Now()
@@ -196,7 +196,7 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 	if err := t.exec(`BEGIN IMMEDIATE`); err != nil {
 		return err
 	}
-	if err := t.checkRosters(); err != nil {
+	if err := t.checkCache(); err != nil {
 		t.rollback()
 		return err
 	}
@@ -219,7 +219,7 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 			return job.err
 		case !savepoints && t.changes != before && len(batch) > 1:
 			t.rollback()
-			return errHalfDone
+			return errPartlyDone
 		}
 	}
 	if !wrote {
@@ -268,7 +268,7 @@ func (t *tx) runInSavepoint(job *write) error {
 	if losesTransaction(err) {
 		return err
 	}
-	t.forgetRosters()
+	t.forgetCache()
 	if undo := errors.Join(t.exec(`ROLLBACK TO job`), t.exec(`RELEASE job`)); undo != nil {
 		return undo
 	}
