@@ -12,7 +12,6 @@ import (
 
 	"baoco/app"
 	"baoco/app/statement"
-	"baoco/web"
 
 	"github.com/urfave/cli/v2"
 )
@@ -183,7 +182,7 @@ func rejection(outcome app.Outcome, e app.Incoming) string {
 	case app.OutcomeConflict:
 		return "id was recorded with another amount, direction or account"
 	}
-	return web.FieldName(e.Fault.Field).EN + " " + e.Fault.Text.EN
+	return app.FieldName(e.Fault.Field).EN + " " + e.Fault.Text.EN
 }
 
 func (r imported) print(w io.Writer) {

@@ -136,6 +136,18 @@ func IsPlainHTTP(url string) bool {
 	return len(url) > 7 && strings.EqualFold(url[:7], "http://")
 }
 
+// PlainWarning recommends HTTPS where the webhook doesn't use it. It begins with
+// a space.
+func (w Webhook) PlainWarning() Text {
+	if !IsPlainHTTP(w.URL) {
+		return Text{}
+	}
+	return Text{
+		EN: " HTTPS is recommended: over http:// anybody on the way can read the transactions.",
+		VI: " Nên dùng HTTPS: với http://, người khác trên đường truyền có thể đọc được giao dịch.",
+	}
+}
+
 // UpdateWebhook changes some fields; the next attempt of a pending delivery
 // goes to the new URL.
 func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate) (Webhook, error) {

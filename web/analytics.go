@@ -6,7 +6,7 @@ import (
 	"baoco/app"
 )
 
-func (s *Server) overview(w http.ResponseWriter, q *query) error {
+func (s *apiServer) overview(w http.ResponseWriter, q *query) error {
 	o, err := s.service.Overview(q.Context(), q.account())
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (s *Server) overview(w http.ResponseWriter, q *query) error {
 	return nil
 }
 
-func (s *Server) period(w http.ResponseWriter, q *query) error {
+func (s *apiServer) period(w http.ResponseWriter, q *query) error {
 	window := app.Range(q.URL.Query().Get("range"))
 	if window == "" {
 		window = app.RangeMonthly
@@ -56,7 +56,7 @@ func (s *Server) period(w http.ResponseWriter, q *query) error {
 	return nil
 }
 
-func (s *Server) accountStatus(w http.ResponseWriter, q *query) error {
+func (s *apiServer) accountStatus(w http.ResponseWriter, q *query) error {
 	a, err := s.service.AccountStatus(q.Context(), q.account())
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func EncodeBankAccount(b app.BankAccount, zone *time.Location) BankAccountJSON {
 	return BankAccountJSON{b.ID, b.Bank, b.AccountNumber, b.AccountName, b.Status, app.FormatTime(b.CreatedAt, zone)}
 }
 
-func (s *Server) listBankAccounts(w http.ResponseWriter, q *query) error {
+func (s *apiServer) listBankAccounts(w http.ResponseWriter, q *query) error {
 	list, err := s.service.BankAccounts(q.Context(), q.account())
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (s *Server) listBankAccounts(w http.ResponseWriter, q *query) error {
 	return nil
 }
 
-func (s *Server) bankAccountSummary(w http.ResponseWriter, q *query) error {
+func (s *apiServer) bankAccountSummary(w http.ResponseWriter, q *query) error {
 	list, err := s.service.BankAccountSummaries(q.Context(), q.account(), q.now)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (s *Server) bankAccountSummary(w http.ResponseWriter, q *query) error {
 	return nil
 }
 
-func (s *Server) toggleBankAccount(w http.ResponseWriter, q *query) error {
+func (s *apiServer) toggleBankAccount(w http.ResponseWriter, q *query) error {
 	id, found := q.pathID()
 	if !found {
 		return app.ErrNoBankAccount()

@@ -13,7 +13,7 @@ import (
 // header itself stands before what the proxies add, and is never reached. Where
 // a proxy names nothing that is an address, the proxy is the client. The zero
 // address where even the connection has none.
-func (s *Server) clientAddr(r *http.Request) netip.Addr {
+func (s *Responder) clientAddr(r *http.Request) netip.Addr {
 	addr, _ := parseClient(r.RemoteAddr)
 	if !s.isProxy(addr) {
 		return addr
@@ -31,7 +31,7 @@ func (s *Server) clientAddr(r *http.Request) netip.Addr {
 	return addr
 }
 
-func (s *Server) isProxy(addr netip.Addr) bool {
+func (s *Responder) isProxy(addr netip.Addr) bool {
 	return slices.ContainsFunc(s.trustedProxies, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
@@ -52,7 +52,7 @@ func parseClient(text string) (netip.Addr, bool) {
 
 // client is what counts as one client to every limit: an IPv4 address, or the
 // whole /64 of an IPv6 one, since whoever has one address there has them all.
-func (s *Server) client(r *http.Request) netip.Prefix { return clientOf(s.clientAddr(r)) }
+func (s *Responder) client(r *http.Request) netip.Prefix { return clientOf(s.clientAddr(r)) }
 
 func clientOf(addr netip.Addr) netip.Prefix {
 	bits := 32

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"baoco/app"
+
+	"github.com/alexedwards/scs/v2"
 )
 
 // The dashboard: pages for people, made on the server. A page walks from the
@@ -29,12 +31,32 @@ import (
 //go:embed templates static
 var dashboardFiles embed.FS
 
-// page is one line of the dashboard's surface.
-type page struct {
-	method string
-	path   string
-	role   app.Role // the least that is needed; empty: nobody has to be signed in
-	handle func(s *Server, v *visit) error
+// dashboardServer answers the dashboard.
+type dashboardServer struct {
+	*Responder
+	service      *app.Service
+	sessions     *scs.SessionManager
+	guesses      guesses
+	secure       bool
+	version      string
+	watchers     watchers
+	streams      streamCounts
+	bulletins    bulletins
+	closing      <-chan struct{}
+	installation app.Installation
+	recentLog    *RecentLog
+	lang         app.Lang
+
+	// transactionJSON is a transaction as the API writes it.
+	transactionJSON func(t app.Transaction, zone *time.Location) any
+}
+
+func newDashboardServer(responder *Responder, c Config) *dashboardServer {
+	return &dashboardServer{
+		Responder: responder, service: c.Service, sessions: newSessions(c.Service, c.Secure, responder.writeError),
+		secure: c.Secure, version: c.Version, closing: c.Closing, installation: c.Installation, recentLog: c.RecentLog,
+		lang: cmp.Or(c.Lang, app.English), transactionJSON: func(t app.Transaction, zone *time.Location) any { return EncodeTransaction(t, zone) },
+	}
 }
 
 // visit is one request of the dashboard.
@@ -61,7 +83,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // visiting wraps a page: headers, who is visiting, what they may. above is that
 // of the visits.
-func (s *Server) visiting(p page, above int) http.HandlerFunc {
+func (s *dashboardServer) visiting(p page, above int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -104,7 +126,7 @@ func (v *visit) readForm(p page) error {
 }
 
 // welcome finds out who is visiting.
-func (s *Server) welcome(v *visit, p page) (err error) {
+func (s *dashboardServer) welcome(v *visit, p page) (err error) {
 	if v.user, err = s.signedIn(v.Context()); err != nil {
 		return err
 	}
@@ -124,7 +146,7 @@ func (s *Server) welcome(v *visit, p page) (err error) {
 
 // chosenLang is the language of the switch, else the browser's, else that of the
 // installation.
-func (s *Server) chosenLang(r *http.Request) app.Lang {
+func (s *dashboardServer) chosenLang(r *http.Request) app.Lang {
 	if c, err := r.Cookie("lang"); err == nil && (app.Lang(c.Value) == app.Vietnamese || app.Lang(c.Value) == app.English) {
 		return app.Lang(c.Value)
 	}
@@ -158,7 +180,7 @@ type view struct {
 	zone *time.Location
 }
 
-func (s *Server) view(v *visit, section string, title app.Text, data any) view {
+func (s *dashboardServer) view(v *visit, section string, title app.Text, data any) view {
 	return view{
 		Lang: v.lang, Theme: chosenTheme(v.Request), Title: title.In(v.lang), Section: section, Path: v.pathBack(),
 		User: v.user, Account: v.account, Owner: v.owner(), Operator: v.operator(), Flash: s.takeFlash(v), Version: s.version, Data: data,
@@ -167,7 +189,7 @@ func (s *Server) view(v *visit, section string, title app.Text, data any) view {
 }
 
 // render writes a page: the template page-<name> within the layout.
-func (s *Server) render(v *visit, status int, name, section string, title app.Text, data any) error {
+func (s *dashboardServer) render(v *visit, status int, name, section string, title app.Text, data any) error {
 	page := s.view(v, section, title, data)
 	var content strings.Builder
 	if err := templates.ExecuteTemplate(&content, "page-"+name, page); err != nil {
@@ -178,7 +200,7 @@ func (s *Server) render(v *visit, status int, name, section string, title app.Te
 }
 
 // write executes a template whole before the first byte goes out.
-func (s *Server) write(v *visit, status int, name string, data any) error {
+func (s *dashboardServer) write(v *visit, status int, name string, data any) error {
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
 		return err
@@ -199,7 +221,7 @@ func (s *Server) write(v *visit, status int, name string, data any) error {
 
 // redirect ends an action: the browser gets the page anew. The flash is shown
 // there once.
-func (s *Server) redirect(v *visit, to string, flash app.Text) error {
+func (s *dashboardServer) redirect(v *visit, to string, flash app.Text) error {
 	if flash.EN != "" {
 		s.sessions.Put(v.Context(), "flash", flash.In(v.lang))
 	}
@@ -207,21 +229,18 @@ func (s *Server) redirect(v *visit, to string, flash app.Text) error {
 	return nil
 }
 
-func (s *Server) takeFlash(v *visit) string { return s.sessions.PopString(v.Context(), "flash") }
+func (s *dashboardServer) takeFlash(v *visit) string {
+	return s.sessions.PopString(v.Context(), "flash")
+}
 
-// refuse answers what no handler is for: with a page where a browser asks for
-// one, else as the API does.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if strings.HasPrefix(r.URL.Path, "/api/") || !strings.Contains(r.Header.Get("Accept"), "text/html") {
-		s.writeError(w, r, err)
-		return
-	}
-	s.sessions.LoadAndSave(s.visiting(page{handle: func(*Server, *visit) error { return err }}, 0)).ServeHTTP(w, r)
+// refuse answers a browser whose request no handler is for.
+func (s *dashboardServer) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	s.sessions.LoadAndSave(s.visiting(page{handle: func(*dashboardServer, *visit) error { return err }}, 0)).ServeHTTP(w, r)
 }
 
 // pageError answers with a page that says what is wrong, and where the visitor
 // can go. What isn't the visitor's fault is logged here, once.
-func (s *Server) pageError(v *visit, err error) {
+func (s *dashboardServer) pageError(v *visit, err error) {
 	var e *app.Error
 	if !errors.As(err, &e) {
 		e = &app.Error{Code: app.CodeInternal, Text: app.Text{EN: "An unexpected error occurred. Please try again.", VI: "Đã xảy ra lỗi ngoài dự kiến. Vui lòng thử lại."}, Err: err}
@@ -240,7 +259,7 @@ func (s *Server) pageError(v *visit, err error) {
 		RequestID string
 	}{status, e.Text.In(v.lang), nil, requestID(v.Request)}
 	for _, f := range e.Fields {
-		data.Fields = append(data.Fields, FieldName(f.Field).In(v.lang)+" "+f.Text.In(v.lang)+".")
+		data.Fields = append(data.Fields, app.FieldName(f.Field).In(v.lang)+" "+f.Text.In(v.lang)+".")
 	}
 	title := app.Text{EN: "Something went wrong", VI: "Chưa thực hiện được"}
 	if err := s.render(v, status, "error", "", title, data); err != nil {
@@ -339,7 +358,7 @@ var staticTypes = map[string]string{
 }
 
 // static serves the files of the binary.
-func (s *Server) static(w http.ResponseWriter, r *http.Request) {
+func (s *dashboardServer) static(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	file, found := staticFiles[name]
 	kind := staticTypes[path.Ext(name)]
@@ -366,7 +385,7 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 }
 
 // switchLook keeps the language or the theme that a visitor chose.
-func (s *Server) switchLook(v *visit) error {
+func (s *dashboardServer) switchLook(v *visit) error {
 	set := func(name, value string) {
 		http.SetCookie(v.w, &http.Cookie{
 			Name: name, Value: value, Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode,
@@ -419,7 +438,7 @@ func localPath(to string) string {
 
 // signedIn is the user of the session, as they are now; zero where there is
 // none, or where the user has signed out everywhere since.
-func (s *Server) signedIn(ctx context.Context) (app.User, error) {
+func (s *dashboardServer) signedIn(ctx context.Context) (app.User, error) {
 	id := s.sessions.GetInt64(ctx, "user")
 	if id == 0 {
 		return app.User{}, nil

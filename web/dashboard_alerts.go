@@ -50,14 +50,16 @@ var alertKindNames = map[app.AttentionKind]app.Text{
 	app.AttentionAlert:   {EN: "The other alert channel is failing", VI: "Kênh cảnh báo còn lại không gửi được"},
 }
 
-func (s *Server) alertsPage(v *visit) error { return s.showAlerts(v, http.StatusOK, alertCard{}) }
+func (s *dashboardServer) alertsPage(v *visit) error {
+	return s.showAlerts(v, http.StatusOK, alertCard{})
+}
 
 // alertMessagesShown is how many of the last messages the page lists.
 const alertMessagesShown = 20
 
 // showAlerts shows the page. With a medium, typed is what somebody did to that
 // channel, and what was wrong with it.
-func (s *Server) showAlerts(v *visit, status int, typed alertCard) error {
+func (s *dashboardServer) showAlerts(v *visit, status int, typed alertCard) error {
 	p, err := s.service.AlertPreferences(v.Context(), v.account.ID)
 	if err != nil {
 		return err
@@ -101,7 +103,7 @@ func (s *Server) showAlerts(v *visit, status int, typed alertCard) error {
 }
 
 // alertKinds are the kinds that concern the visitor's account.
-func (s *Server) alertKinds(v *visit) []app.AttentionKind {
+func (s *dashboardServer) alertKinds(v *visit) []app.AttentionKind {
 	kinds := slices.Clone(app.AlertKinds)
 	if !v.operator() {
 		kinds = slices.DeleteFunc(kinds, func(kind app.AttentionKind) bool { return kind == app.AttentionServer })
@@ -111,7 +113,7 @@ func (s *Server) alertKinds(v *visit) []app.AttentionKind {
 
 // setAlertPreferences takes the language, and what is checked; what the form
 // doesn't show stays as it is.
-func (s *Server) setAlertPreferences(v *visit) error {
+func (s *dashboardServer) setAlertPreferences(v *visit) error {
 	p, err := s.service.AlertPreferences(v.Context(), v.account.ID)
 	if err != nil {
 		return err
@@ -130,13 +132,13 @@ func (s *Server) setAlertPreferences(v *visit) error {
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
 }
 
-func (s *Server) setAlertTelegram(v *visit) error {
+func (s *dashboardServer) setAlertTelegram(v *visit) error {
 	return s.setAlertChannel(v, alertCard{Channel: app.AlertChannel{Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
 		Token: v.PostFormValue("token"), Chat: v.PostFormValue("chat"), APIURL: v.PostFormValue("api-url"),
 	}}})
 }
 
-func (s *Server) setAlertEmail(v *visit) error {
+func (s *dashboardServer) setAlertEmail(v *visit) error {
 	port, _ := strconv.Atoi(strings.TrimSpace(v.PostFormValue("smtp_port"))) // 0 where it is none, which is refused
 	to := v.PostFormValue("email_to")
 	return s.setAlertChannel(v, alertCard{To: to, Channel: app.AlertChannel{Medium: app.AlertEmail, Email: app.EmailSettings{
@@ -146,7 +148,7 @@ func (s *Server) setAlertEmail(v *visit) error {
 	}}})
 }
 
-func (s *Server) setAlertChannel(v *visit, typed alertCard) error {
+func (s *dashboardServer) setAlertChannel(v *visit, typed alertCard) error {
 	typed.Channel.AccountID = v.account.ID
 	if _, err := s.service.SetAlertChannel(v.Context(), typed.Channel, v.now); err != nil {
 		status, err := typed.explain(err, v.lang)
@@ -162,7 +164,7 @@ func (s *Server) setAlertChannel(v *visit, typed alertCard) error {
 const alertTestTime = requestTimeout - 2*time.Second
 
 // testAlert sends a test and says what came of it, here.
-func (s *Server) testAlert(v *visit) error {
+func (s *dashboardServer) testAlert(v *visit) error {
 	medium := app.AlertMedium(v.PathValue("medium"))
 	ctx, cancel := context.WithTimeout(v.Context(), alertTestTime)
 	defer cancel()
@@ -178,7 +180,7 @@ func (s *Server) testAlert(v *visit) error {
 }
 
 // removeAlertQuestion asks before a channel goes.
-func (s *Server) removeAlertQuestion(v *visit, medium app.AlertMedium) confirmation {
+func (s *dashboardServer) removeAlertQuestion(v *visit, medium app.AlertMedium) confirmation {
 	w := view{Lang: v.lang}
 	path := "/settings/alerts/" + string(medium) + "/remove"
 	return confirmation{
@@ -188,7 +190,7 @@ func (s *Server) removeAlertQuestion(v *visit, medium app.AlertMedium) confirmat
 	}
 }
 
-func (s *Server) removeAlertPage(v *visit) error {
+func (s *dashboardServer) removeAlertPage(v *visit) error {
 	c, err := s.service.AlertChannel(v.Context(), v.account.ID, app.AlertMedium(v.PathValue("medium")))
 	if err != nil {
 		return err
@@ -196,7 +198,7 @@ func (s *Server) removeAlertPage(v *visit) error {
 	return s.ask(v, "settings", s.removeAlertQuestion(v, c.Medium))
 }
 
-func (s *Server) removeAlert(v *visit) error {
+func (s *dashboardServer) removeAlert(v *visit) error {
 	if err := s.service.RemoveAlertChannel(v.Context(), v.account.ID, app.AlertMedium(v.PathValue("medium"))); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ type banksData struct {
 // Full tells whether the plan allows no other bank account.
 func (d banksData) Full() bool { return d.Plan.BankAccounts >= int64(d.Plan.MaxBankAccounts) }
 
-func (s *Server) banksPage(v *visit) error {
+func (s *dashboardServer) banksPage(v *visit) error {
 	list, err := s.service.BankAccountSummaries(v.Context(), v.account.ID, v.now)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (s *Server) banksPage(v *visit) error {
 	return s.render(v, http.StatusOK, "banks", "banks", app.Text{EN: "Bank accounts", VI: "Tài khoản ngân hàng"}, data)
 }
 
-func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Source) (bankCard, error) {
+func (s *dashboardServer) bankCard(v *visit, b app.BankAccountSummary, sources []app.Source) (bankCard, error) {
 	card := bankCard{BankAccountSummary: b, Reason: b.Reason(sources).In(v.lang)}
 	newest, err := s.service.Transactions(v.Context(), v.account.ID, app.TransactionFilter{BankAccountID: b.ID, Page: app.Page{Number: 1, Size: 1}})
 	if len(newest.Rows) > 0 {
@@ -97,16 +97,16 @@ type bankForm struct {
 	formProblems
 }
 
-func (s *Server) newBankPage(v *visit) error {
+func (s *dashboardServer) newBankPage(v *visit) error {
 	return s.showNewBank(v, http.StatusOK, bankForm{})
 }
 
-func (s *Server) showNewBank(v *visit, status int, form bankForm) error {
+func (s *dashboardServer) showNewBank(v *visit, status int, form bankForm) error {
 	form.Banks = app.Banks()
 	return s.render(v, status, "bank_new", "banks", app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}, form)
 }
 
-func (s *Server) linkBank(v *visit) error {
+func (s *dashboardServer) linkBank(v *visit) error {
 	form := bankForm{
 		Bank: v.PostFormValue("bank"), AccountNumber: v.PostFormValue("account_number"), AccountName: v.PostFormValue("account_name"),
 		Pending: v.PostFormValue("pending") == "1", Notify: v.PostFormValue("notify"),
@@ -134,7 +134,7 @@ func (s *Server) linkBank(v *visit) error {
 }
 
 // pageBank is the bank account that the path names.
-func (s *Server) pageBank(v *visit) (app.BankAccountSummary, error) {
+func (s *dashboardServer) pageBank(v *visit) (app.BankAccountSummary, error) {
 	id, _ := parseID(v.PathValue("id"))
 	list, err := s.service.BankAccountSummaries(v.Context(), v.account.ID, v.now)
 	if err != nil {
@@ -158,7 +158,7 @@ type bankData struct {
 	formProblems
 }
 
-func (s *Server) bankPage(v *visit) error {
+func (s *dashboardServer) bankPage(v *visit) error {
 	b, err := s.pageBank(v)
 	if err != nil {
 		return err
@@ -200,7 +200,7 @@ func transferTo(b app.BankAccount, amount, content string) (transfer vietqr.Tran
 }
 
 // bankQR is the picture of the code.
-func (s *Server) bankQR(v *visit) error {
+func (s *dashboardServer) bankQR(v *visit) error {
 	b, err := s.pageBank(v)
 	if err != nil {
 		return err
@@ -220,7 +220,7 @@ func (s *Server) bankQR(v *visit) error {
 
 // switchBank makes a bank account what the form says, so that a form that is
 // sent twice doesn't switch it back.
-func (s *Server) switchBank(v *visit) error {
+func (s *dashboardServer) switchBank(v *visit) error {
 	sum, err := s.pageBank(v)
 	if err != nil {
 		return err
@@ -244,9 +244,9 @@ type unlinkData struct {
 	Problem string
 }
 
-func (s *Server) unlinkPage(v *visit) error { return s.showUnlink(v, http.StatusOK, "") }
+func (s *dashboardServer) unlinkPage(v *visit) error { return s.showUnlink(v, http.StatusOK, "") }
 
-func (s *Server) showUnlink(v *visit, status int, problem string) error {
+func (s *dashboardServer) showUnlink(v *visit, status int, problem string) error {
 	b, err := s.pageBank(v)
 	if err != nil {
 		return err
@@ -255,7 +255,7 @@ func (s *Server) showUnlink(v *visit, status int, problem string) error {
 }
 
 // unlinkBank ends the link of a bank account whose number was typed.
-func (s *Server) unlinkBank(v *visit) error {
+func (s *dashboardServer) unlinkBank(v *visit) error {
 	b, err := s.pageBank(v)
 	if err != nil {
 		return err

@@ -44,7 +44,7 @@ func isNews(t app.Transaction, now time.Time) bool {
 	return now.Sub(t.CreatedAt) < spokenFor && (t.DateOnly || now.Sub(t.Time) < spokenWithin)
 }
 
-func (s *Server) counterCards(v *visit, link app.CounterLink, sinceID *int64, now time.Time) ([]counterCard, error) {
+func (s *dashboardServer) counterCards(v *visit, link app.CounterLink, sinceID *int64, now time.Time) ([]counterCard, error) {
 	list, err := s.service.CounterTransactions(v.Context(), link, sinceID, now)
 	w := view{Lang: v.lang, zone: v.zone, now: now}
 	cards := make([]counterCard, len(list))
@@ -58,7 +58,7 @@ func (s *Server) counterCards(v *visit, link app.CounterLink, sinceID *int64, no
 }
 
 // counterTotal is the line about today; empty where the link shows none.
-func (s *Server) counterTotal(v *visit, link app.CounterLink, now time.Time) (string, error) {
+func (s *dashboardServer) counterTotal(v *visit, link app.CounterLink, now time.Time) (string, error) {
 	if !link.ShowsTotal {
 		return "", nil
 	}
@@ -70,11 +70,11 @@ func (s *Server) counterTotal(v *visit, link app.CounterLink, now time.Time) (st
 // ownCounter is the counter of a signed-in user: as a link would show it.
 func ownCounter(v *visit) app.CounterLink { return app.CounterLink{AccountID: v.account.ID} }
 
-func (s *Server) counterPage(v *visit) error {
+func (s *dashboardServer) counterPage(v *visit) error {
 	return s.showCounter(v, ownCounter(v), livePrefix+"counter")
 }
 
-func (s *Server) counterLinkPage(v *visit) error {
+func (s *dashboardServer) counterLinkPage(v *visit) error {
 	token := v.PathValue("token")
 	link, err := s.service.CounterLink(v.Context(), token)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Server) counterLinkPage(v *visit) error {
 	return s.showCounter(v, link, livePrefix+"counter/"+token)
 }
 
-func (s *Server) showCounter(v *visit, link app.CounterLink, live string) error {
+func (s *dashboardServer) showCounter(v *visit, link app.CounterLink, live string) error {
 	cards, err := s.counterCards(v, link, nil, v.now)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ type counterRow struct {
 }
 
 // counterRows are the links that count, newest first.
-func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, error) {
+func (s *dashboardServer) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, error) {
 	links, err := s.service.CounterLinks(v.Context(), v.account.ID)
 	var rows []counterRow
 	for i := len(links) - 1; i >= 0; i-- {
@@ -133,7 +133,7 @@ func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, e
 	return rows, err
 }
 
-func (s *Server) createCounterLink(v *visit) error {
+func (s *dashboardServer) createCounterLink(v *visit) error {
 	if first, err := s.firstUse(v, "/settings"); err != nil || !first {
 		return err
 	}
@@ -178,7 +178,7 @@ func (s *Server) createCounterLink(v *visit) error {
 	return s.showLink(v, link, page)
 }
 
-func (s *Server) showLink(v *visit, link app.CounterLink, page secretPage) error {
+func (s *dashboardServer) showLink(v *visit, link app.CounterLink, page secretPage) error {
 	return s.showOnce(v, "settings", app.Textf("Counter screen “%s”", "Màn hình quầy “%s”", link.Name), page)
 }
 
@@ -195,7 +195,7 @@ func revokeCounter(v *visit, l app.CounterLink) confirmation {
 }
 
 // visitedCounter finds the link that the path names.
-func (s *Server) visitedCounter(v *visit) (app.CounterLink, error) {
+func (s *dashboardServer) visitedCounter(v *visit) (app.CounterLink, error) {
 	id, _ := parseID(v.PathValue("id"))
 	links, err := s.service.CounterLinks(v.Context(), v.account.ID)
 	for _, l := range links {
@@ -209,7 +209,7 @@ func (s *Server) visitedCounter(v *visit) (app.CounterLink, error) {
 	return app.CounterLink{}, err
 }
 
-func (s *Server) revokeCounterPage(v *visit) error {
+func (s *dashboardServer) revokeCounterPage(v *visit) error {
 	l, err := s.visitedCounter(v)
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ func (s *Server) revokeCounterPage(v *visit) error {
 	return s.ask(v, "settings", revokeCounter(v, l))
 }
 
-func (s *Server) revokeCounter(v *visit) error {
+func (s *dashboardServer) revokeCounter(v *visit) error {
 	l, err := s.visitedCounter(v)
 	if err == nil {
 		err = s.service.RevokeCounterLink(v.Context(), v.account.ID, l.ID, v.now)

@@ -9,11 +9,11 @@ import (
 	"baoco/app"
 )
 
-func (s *Server) liveCounter(v *visit) error {
+func (s *dashboardServer) liveCounter(v *visit) error {
 	return s.streamCounter(v, ownCounter(v), streamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillMay(v) })
 }
 
-func (s *Server) liveCounterLink(v *visit) error {
+func (s *dashboardServer) liveCounterLink(v *visit) error {
 	token := v.PathValue("token")
 	link, err := s.service.CounterLink(v.Context(), token)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Server) liveCounterLink(v *visit) error {
 // a card; total, the line about today; alive, the server's time in unix
 // seconds, so that the screen notices a connection that died silently and lets
 // go of cards that have grown old; ended, before it goes dark.
-func (s *Server) streamCounter(v *visit, link app.CounterLink, holder streamHolder, may func() error) error {
+func (s *dashboardServer) streamCounter(v *visit, link app.CounterLink, holder streamHolder, may func() error) error {
 	since, err := strconv.ParseInt(v.Header.Get("Last-Event-Id"), 10, 64) // of a connection that broke
 	if err != nil || since < 0 {
 		if since, err = strconv.ParseInt(v.URL.Query().Get("since"), 10, 64); err != nil || since < 0 {
@@ -47,7 +47,7 @@ func (s *Server) streamCounter(v *visit, link app.CounterLink, holder streamHold
 		return err
 	}
 	defer stream.close()
-	c := counterStream{Server: s, v: v, link: link, stream: stream, since: since, seen: -1}
+	c := counterStream{dashboardServer: s, v: v, link: link, stream: stream, since: since, seen: -1}
 	if err := c.alive(); err != nil {
 		return nil
 	}
@@ -72,7 +72,7 @@ func (s *Server) streamCounter(v *visit, link app.CounterLink, holder streamHold
 
 // counterStream is one open counter screen.
 type counterStream struct {
-	*Server
+	*dashboardServer
 	v      *visit
 	link   app.CounterLink
 	stream *stream

@@ -54,7 +54,7 @@ func filterOf(values url.Values) url.Values {
 	return form
 }
 
-func (s *Server) deliveriesPage(v *visit) error {
+func (s *dashboardServer) deliveriesPage(v *visit) error {
 	data := deliveriesData{Form: filterOf(v.URL.Query())}
 	var err error
 	if data.Hooks, err = s.service.Webhooks(v.Context(), v.account.ID); err != nil {
@@ -94,7 +94,7 @@ func (s *Server) deliveriesPage(v *visit) error {
 
 // renderDeliveries shows a page of the history, or what is wrong with its
 // filter.
-func (s *Server) renderDeliveries(v *visit, name string, data deliveriesData, err error) error {
+func (s *dashboardServer) renderDeliveries(v *visit, name string, data deliveriesData, err error) error {
 	status := http.StatusOK
 	if problem := fieldProblems(err, v.lang); problem != "" {
 		data.Problem, data.Live, status, err = problem, "", http.StatusUnprocessableEntity, nil
@@ -106,7 +106,7 @@ func (s *Server) renderDeliveries(v *visit, name string, data deliveriesData, er
 }
 
 // deliveryRows lists a page of attempts with their webhooks' names.
-func (s *Server) deliveryRows(v *visit, f app.HistoryFilter, hooks []app.Webhook) ([]deliveryRow, int64, error) {
+func (s *dashboardServer) deliveryRows(v *visit, f app.HistoryFilter, hooks []app.Webhook) ([]deliveryRow, int64, error) {
 	list, total, err := s.service.History(v.Context(), v.account.ID, f)
 	names := webhookNames(hooks)
 	rows := make([]deliveryRow, len(list))
@@ -150,7 +150,7 @@ func liveDeliveriesAddress(since int64, filter url.Values) string {
 // liveDeliveries says how many attempts of a filter were made since a page was,
 // and leads to the first page of it. It never moves what somebody reads: the
 // page is loaded anew by who wants to.
-func (s *Server) liveDeliveries(v *visit) error {
+func (s *dashboardServer) liveDeliveries(v *visit) error {
 	since, err := v.position()
 	if err != nil {
 		return err

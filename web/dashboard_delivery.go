@@ -64,7 +64,7 @@ type phaseBar struct {
 	Class    string
 }
 
-func (s *Server) deliveryDetails(v *visit) (app.DeliveryDetails, error) {
+func (s *dashboardServer) deliveryDetails(v *visit) (app.DeliveryDetails, error) {
 	id, found := parseID(v.PathValue("id"))
 	if !found {
 		return app.DeliveryDetails{}, app.ErrNoDelivery()
@@ -72,7 +72,7 @@ func (s *Server) deliveryDetails(v *visit) (app.DeliveryDetails, error) {
 	return s.service.DeliveryDetails(v.Context(), v.account.ID, id, app.UserAgent(s.version), v.now)
 }
 
-func (s *Server) deliveryPage(v *visit) error {
+func (s *dashboardServer) deliveryPage(v *visit) error {
 	// Before the page reads its rows, so that no attempt falls between.
 	newest, err := s.service.NewestIDs(v.Context())
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Server) deliveryPage(v *visit) error {
 }
 
 // showDelivery shows the page with why an action was refused.
-func (s *Server) showDelivery(v *visit, d app.DeliveryDetails, refused error) error {
+func (s *dashboardServer) showDelivery(v *visit, d app.DeliveryDetails, refused error) error {
 	var e *app.Error
 	if !errors.As(refused, &e) {
 		return refused
@@ -94,7 +94,7 @@ func (s *Server) showDelivery(v *visit, d app.DeliveryDetails, refused error) er
 	return s.renderDelivery(v, statuses[e.Code], deliveryData{DeliveryDetails: d, Problem: e.Text.In(v.lang)})
 }
 
-func (s *Server) renderDelivery(v *visit, status int, data deliveryData) error {
+func (s *dashboardServer) renderDelivery(v *visit, status int, data deliveryData) error {
 	if data.State != app.DeliveryPending {
 		data.Live = ""
 	}

@@ -29,7 +29,7 @@ var eventStates = []string{"open", string(app.OutcomeUnassigned), string(app.Out
 
 // eventsPage lists the inbound log. It goes from the newest to older ones and
 // counts nothing, so that it is quick however long the log is.
-func (s *Server) eventsPage(v *visit) error {
+func (s *dashboardServer) eventsPage(v *visit) error {
 	query := v.URL.Query()
 	data := eventsData{Form: url.Values{}}
 	for _, name := range []string{"source_id", "state"} {
@@ -188,7 +188,7 @@ func (v view) LinkWords(i app.InboundElement) string {
 
 // Faulty says what of an element is wrong.
 func (v view) Faulty(i app.Incoming) string {
-	name := FieldName(i.Fault.Field).In(v.Lang)
+	name := app.FieldName(i.Fault.Field).In(v.Lang)
 	switch i.Fault.Field {
 	case "id": // in a form it is something else
 		name = "ID"
@@ -215,7 +215,7 @@ type linkForm struct {
 }
 
 // pageEvent is the event that the path names.
-func (s *Server) pageEvent(v *visit) (app.InboundEvent, error) {
+func (s *dashboardServer) pageEvent(v *visit) (app.InboundEvent, error) {
 	id, found := parseID(v.PathValue("id"))
 	if !found {
 		return app.InboundEvent{}, app.ErrNoInboundEvent()
@@ -223,7 +223,7 @@ func (s *Server) pageEvent(v *visit) (app.InboundEvent, error) {
 	return s.service.ReadInboundEvent(v.Context(), v.account.ID, id)
 }
 
-func (s *Server) eventPage(v *visit) error {
+func (s *dashboardServer) eventPage(v *visit) error {
 	e, err := s.pageEvent(v)
 	if err != nil {
 		return err
@@ -256,7 +256,7 @@ func suggestLink(items []app.InboundItem) (form linkForm) {
 	return form
 }
 
-func (s *Server) showEvent(v *visit, status int, data eventData) error {
+func (s *dashboardServer) showEvent(v *visit, status int, data eventData) error {
 	data.Link.Banks = app.Banks()
 	data.Unassigned = 0
 	for _, i := range data.Items {
@@ -268,7 +268,7 @@ func (s *Server) showEvent(v *visit, status int, data eventData) error {
 }
 
 // eventProblem shows the page of an event with why an action was refused.
-func (s *Server) eventProblem(v *visit, e app.InboundEvent, link linkForm, err error) error {
+func (s *dashboardServer) eventProblem(v *visit, e app.InboundEvent, link linkForm, err error) error {
 	data := eventData{InboundEvent: e, Link: link}
 	status, err := data.explain(err, v.lang)
 	if err != nil {
@@ -278,7 +278,7 @@ func (s *Server) eventProblem(v *visit, e app.InboundEvent, link linkForm, err e
 }
 
 // linkEvent records the unassigned items of an event on a bank account.
-func (s *Server) linkEvent(v *visit) error {
+func (s *dashboardServer) linkEvent(v *visit) error {
 	e, err := s.pageEvent(v)
 	if err != nil {
 		return err
@@ -299,7 +299,7 @@ func (s *Server) linkEvent(v *visit) error {
 }
 
 // retryEvent reads the body of an event again.
-func (s *Server) retryEvent(v *visit) error {
+func (s *dashboardServer) retryEvent(v *visit) error {
 	e, err := s.pageEvent(v)
 	if err != nil {
 		return err
@@ -316,7 +316,7 @@ func (s *Server) retryEvent(v *visit) error {
 
 // discardEvent closes one item of an event or, once somebody says that they
 // are sure, all that are open.
-func (s *Server) discardEvent(v *visit) error {
+func (s *dashboardServer) discardEvent(v *visit) error {
 	e, err := s.pageEvent(v)
 	if err != nil {
 		return err
@@ -370,7 +370,7 @@ type refusedData struct {
 }
 
 // refusedPage lists the calls that didn't authenticate.
-func (s *Server) refusedPage(v *visit) error {
+func (s *dashboardServer) refusedPage(v *visit) error {
 	data := refusedData{SourceID: v.URL.Query().Get("source_id")}
 	var err error
 	if data.Sources, err = s.service.Sources(v.Context(), v.account.ID); err != nil {

@@ -29,7 +29,7 @@ var errUnread = errors.New("the export isn't read")
 // exportTransactions sends the transactions of the listing's filter as a file.
 // What goes wrong behind its first byte breaks the connection, so that a part
 // of a file never looks like a whole one.
-func (s *Server) exportTransactions(v *visit) error {
+func (s *dashboardServer) exportTransactions(v *visit) error {
 	values := v.URL.Query()
 	e := &export{v: v, server: s, format: sheet.Format(values.Get("format"))}
 	if !e.format.Known() {
@@ -70,7 +70,7 @@ func (s *Server) exportTransactions(v *visit) error {
 // export is one file on its way out.
 type export struct {
 	v      *visit
-	server *Server
+	server *dashboardServer
 	format sheet.Format
 	out    *bufio.Writer
 	file   sheet.Writer // nil before the first byte

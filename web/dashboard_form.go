@@ -26,7 +26,7 @@ func (f *formProblems) explain(err error, lang app.Lang) (status int, _ error) {
 		f.Problem = app.Text{EN: "Please check the highlighted fields.", VI: "Vui lòng kiểm tra lại các mục được đánh dấu."}.In(lang)
 		f.Problems = map[string]string{}
 		for _, field := range e.Fields {
-			f.Problems[field.Field] = FieldName(field.Field).In(lang) + " " + field.Text.In(lang) + "."
+			f.Problems[field.Field] = app.FieldName(field.Field).In(lang) + " " + field.Text.In(lang) + "."
 		}
 	case app.CodePlanExpired, app.CodePlanLimit, app.CodeConflict:
 		f.Problem = e.Text.In(lang)

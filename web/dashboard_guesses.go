@@ -69,7 +69,7 @@ const (
 	deviceLifetime = 400 * 24 * time.Hour
 )
 
-func (s *Server) deviceCookie() string {
+func (s *dashboardServer) deviceCookie() string {
 	if s.secure {
 		return "__Host-baoco-device"
 	}
@@ -77,7 +77,7 @@ func (s *Server) deviceCookie() string {
 }
 
 // devices are the tokens that a browser sends, proven or not.
-func (s *Server) devices(r *http.Request) []string {
+func (s *dashboardServer) devices(r *http.Request) []string {
 	c, err := r.Cookie(s.deviceCookie())
 	if err != nil || c.Value == "" {
 		return nil
@@ -87,7 +87,7 @@ func (s *Server) devices(r *http.Request) []string {
 }
 
 // rememberDevice makes the browser a device of u, who has just signed in there.
-func (s *Server) rememberDevice(v *visit, u app.User) error {
+func (s *dashboardServer) rememberDevice(v *visit, u app.User) error {
 	tokens := s.devices(v.Request)
 	token, err := s.service.KnownDevice(v.Context(), u.Name, tokens)
 	if err == nil && token == "" {

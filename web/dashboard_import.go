@@ -42,11 +42,11 @@ type importData struct {
 	formProblems
 }
 
-func (s *Server) importPage(v *visit) error {
+func (s *dashboardServer) importPage(v *visit) error {
 	return s.showImport(v, http.StatusOK, importData{})
 }
 
-func (s *Server) showImport(v *visit, status int, data importData) (err error) {
+func (s *dashboardServer) showImport(v *visit, status int, data importData) (err error) {
 	if data.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (s *Server) showImport(v *visit, status int, data importData) (err error) {
 
 // importStatement looks at a file, or records it where it is the one that was
 // looked at.
-func (s *Server) importStatement(v *visit) error {
+func (s *dashboardServer) importStatement(v *visit) error {
 	upload, err := readUpload(v)
 	defer upload.remove()
 	data := importData{
@@ -167,7 +167,7 @@ func errStatementTooLarge() error {
 }
 
 // importUpload records what is in the file, or finds out what would be.
-func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.Result, error) {
+func (s *dashboardServer) importUpload(v *visit, u upload, data *importData) (*statement.Result, error) {
 	in := statement.Import{
 		Path: u.path, Read: statement.Options{Zone: v.zone}, Now: v.now, MaxRows: maxStatementRows,
 		Record: app.ImportOptions{AccountID: v.account.ID, File: data.File, Notify: data.Notify, DryRun: !data.Recorded},
@@ -205,6 +205,6 @@ func importRejection(outcome app.Outcome, e app.Incoming) app.Text {
 	case outcome == app.OutcomeUnassigned:
 		return app.Textf("Bank account %s %s is not linked.", "Tài khoản ngân hàng %s %s chưa liên kết.", e.Gateway, e.AccountNumber)
 	}
-	name := FieldName(e.Fault.Field)
+	name := app.FieldName(e.Fault.Field)
 	return app.Text{EN: name.EN + " " + e.Fault.Text.EN + ".", VI: name.VI + " " + e.Fault.Text.VI + "."}
 }

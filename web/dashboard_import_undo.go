@@ -12,12 +12,12 @@ import (
 const listedImports = 10
 
 // undoable is the import that a path names, with what would go of it.
-func (s *Server) undoable(v *visit) (app.Undoing, error) {
+func (s *dashboardServer) undoable(v *visit) (app.Undoing, error) {
 	id, _ := parseID(v.PathValue("id"))
 	return s.service.Undoable(v.Context(), v.account.ID, id, v.now)
 }
 
-func (s *Server) undoImportPage(v *visit) error {
+func (s *dashboardServer) undoImportPage(v *visit) error {
 	u, err := s.undoable(v)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (v view) kept(ids []int64, n int64) string {
 	return text + ")"
 }
 
-func (s *Server) undoImport(v *visit) error {
+func (s *dashboardServer) undoImport(v *visit) error {
 	u, err := s.undoable(v)
 	if err == nil {
 		err = s.service.UndoImport(v.Context(), v.account.ID, u.File.ID, v.now)

@@ -30,11 +30,11 @@ type keyRow struct {
 	Ask   confirmation
 }
 
-func (s *Server) keysPage(v *visit) error {
+func (s *dashboardServer) keysPage(v *visit) error {
 	return s.showKeys(v, http.StatusOK, keyForm{Scope: app.ScopeFull}, "")
 }
 
-func (s *Server) showKeys(v *visit, status int, form keyForm, problem string) error {
+func (s *dashboardServer) showKeys(v *visit, status int, form keyForm, problem string) error {
 	keys, err := s.service.APIKeys(v.Context(), v.account.ID)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (s *Server) showKeys(v *visit, status int, form keyForm, problem string) er
 	return s.render(v, status, "keys", "keys", app.Text{EN: "API keys", VI: "Khoá API"}, data)
 }
 
-func (s *Server) keyRow(v *visit, k app.APIKey) keyRow {
+func (s *dashboardServer) keyRow(v *visit, k app.APIKey) keyRow {
 	row := keyRow{APIKey: k, State: app.Text{EN: "Active", VI: "Còn hiệu lực"}, Class: "active", Ask: revokeKey(v, k)}
 	switch {
 	case !k.RevokedAt.IsZero():
@@ -77,7 +77,7 @@ func revokeKey(v *visit, k app.APIKey) confirmation {
 	}
 }
 
-func (s *Server) createKey(v *visit) error {
+func (s *dashboardServer) createKey(v *visit) error {
 	if first, err := s.firstUse(v, "/keys"); err != nil || !first {
 		return err
 	}
@@ -111,7 +111,7 @@ func (s *Server) createKey(v *visit) error {
 }
 
 // visitedKey finds the key that the path names.
-func (s *Server) visitedKey(v *visit) (app.APIKey, error) {
+func (s *dashboardServer) visitedKey(v *visit) (app.APIKey, error) {
 	id, _ := parseID(v.PathValue("id"))
 	keys, err := s.service.APIKeys(v.Context(), v.account.ID)
 	for _, k := range keys {
@@ -125,7 +125,7 @@ func (s *Server) visitedKey(v *visit) (app.APIKey, error) {
 	return app.APIKey{}, err
 }
 
-func (s *Server) revokeKeyPage(v *visit) error {
+func (s *dashboardServer) revokeKeyPage(v *visit) error {
 	k, err := s.visitedKey(v)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (s *Server) revokeKeyPage(v *visit) error {
 	return s.ask(v, "keys", revokeKey(v, k))
 }
 
-func (s *Server) revokeKey(v *visit) error {
+func (s *dashboardServer) revokeKey(v *visit) error {
 	k, err := s.visitedKey(v)
 	if err == nil {
 		err = s.service.RevokeAPIKey(v.Context(), v.account.ID, k.ID, v.now)

@@ -134,7 +134,7 @@ func (v *visit) position() (position, error) {
 
 // liveTransactions streams the rows of new transactions, and the states of
 // deliveries that were attempted.
-func (s *Server) liveTransactions(v *visit) error {
+func (s *dashboardServer) liveTransactions(v *visit) error {
 	at, err := v.position()
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (s *Server) liveTransactions(v *visit) error {
 // liveNewTransactions says how many transactions came since a page was made, or
 // under a filter that some did, with a link to the first page. It never moves
 // what somebody reads.
-func (s *Server) liveNewTransactions(v *visit) error {
+func (s *dashboardServer) liveNewTransactions(v *visit) error {
 	since, err := v.position()
 	if err != nil {
 		return err
@@ -173,7 +173,7 @@ func (s *Server) liveNewTransactions(v *visit) error {
 
 // follow has send send what there is after a position, and again whenever
 // there is news, for as long as the visitor may see it.
-func (s *Server) follow(v *visit, at position, send func(stream *stream, at position) (position, error)) error {
+func (s *dashboardServer) follow(v *visit, at position, send func(stream *stream, at position) (position, error)) error {
 	stream, err := s.openStream(v, streamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillMay(v) })
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (s *Server) follow(v *visit, at position, send func(stream *stream, at posi
 
 // sendNews sends what there is after a position: new rows, newest first, and
 // what became of deliveries. It gives the position after it.
-func (s *Server) sendNews(v *visit, stream *stream, at position) (position, error) {
+func (s *dashboardServer) sendNews(v *visit, stream *stream, at position) (position, error) {
 	n := s.bulletins.of(bulletinKey{v.account.ID, v.lang, v.URL.Query().Has("sums"), v.owner(), at, stream.round})
 	n.once.Do(func() { n.html, n.next, n.err = s.readNews(v, at) })
 	if n.err != nil { // of another stream, perhaps
@@ -261,7 +261,7 @@ func (b *bulletins) of(key bulletinKey) *bulletin {
 // readNews renders what there is after a position. A page can't change the
 // state of a row that comes with the same event: so the attempts are looked up
 // first, and the row is read with all that became of it by then.
-func (s *Server) readNews(v *visit, at position) (string, position, error) {
+func (s *dashboardServer) readNews(v *visit, at position) (string, position, error) {
 	ids, last, err := s.service.SettledSince(v.Context(), v.account.ID, at.attempt)
 	if err != nil {
 		return "", at, err
@@ -297,7 +297,7 @@ func (s *Server) readNews(v *visit, at position) (string, position, error) {
 }
 
 // writeSums renders the figures of the overview as they are now.
-func (s *Server) writeSums(v *visit, html *bytes.Buffer, w view) error {
+func (s *dashboardServer) writeSums(v *visit, html *bytes.Buffer, w view) error {
 	page := view{Lang: w.Lang, Owner: v.owner(), zone: w.zone, now: w.now}
 	var sums overviewSums
 	if _, err := s.readSums(v, &sums, app.DayOf(w.now, v.zone), w.now); err != nil {

@@ -30,7 +30,7 @@ func newFormKey(now time.Time) string {
 
 // firstUse tells whether the form of this visit is sent for the first time.
 // Where it isn't, the visitor is on their way to another page.
-func (s *Server) firstUse(v *visit, otherwise string) (bool, error) {
+func (s *dashboardServer) firstUse(v *visit, otherwise string) (bool, error) {
 	key := v.PostFormValue("once")
 	shown, _, _ := strings.Cut(key, "-")
 	seconds, err := strconv.ParseInt(shown, 10, 64)
@@ -61,7 +61,7 @@ type secretPage struct {
 	Back    string
 }
 
-func (s *Server) showOnce(v *visit, section string, title app.Text, page secretPage) error {
+func (s *dashboardServer) showOnce(v *visit, section string, title app.Text, page secretPage) error {
 	return s.render(v, http.StatusOK, "secret", section, title, page)
 }
 
@@ -77,7 +77,7 @@ type confirmation struct {
 	Back     string
 }
 
-func (s *Server) ask(v *visit, section string, c confirmation) error {
+func (s *dashboardServer) ask(v *visit, section string, c confirmation) error {
 	return s.render(v, http.StatusOK, "confirm", section, app.Text{EN: c.Title, VI: c.Title}, c)
 }
 
@@ -85,7 +85,7 @@ func (s *Server) ask(v *visit, section string, c confirmation) error {
 // this browser does where it names an address of a network. A name in the
 // request may be one that somebody else has pointed here: then only the path is
 // given.
-func (s *Server) address(v *visit, path string) string {
+func (s *dashboardServer) address(v *visit, path string) string {
 	if s.installation.BaseURL != "" {
 		return s.installation.BaseURL + path
 	}

@@ -34,7 +34,7 @@ type overviewSums struct {
 
 var overviewRanges = []int{7, 14, 30, 90}
 
-func (s *Server) overviewPage(v *visit) error {
+func (s *dashboardServer) overviewPage(v *visit) error {
 	days, err := strconv.Atoi(v.URL.Query().Get("days"))
 	if err != nil || days < 1 || days > 366 {
 		days = 30
@@ -85,7 +85,7 @@ func (s *Server) overviewPage(v *visit) error {
 
 // readSums reads the sums at now, and gives the totals of the days from one on.
 // The kept totals are read once.
-func (s *Server) readSums(v *visit, sums *overviewSums, from app.Day, now time.Time) ([]dayTotal, error) {
+func (s *dashboardServer) readSums(v *visit, sums *overviewSums, from app.Day, now time.Time) ([]dayTotal, error) {
 	today := app.DayOf(now, v.zone)
 	week, month := today.WeekStart(), today.MonthStart()
 	first := min(week, month, from)

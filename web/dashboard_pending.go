@@ -10,7 +10,7 @@ import (
 // still to be attempted. They are no attempts, and have a page of their own.
 const waitingStatus = "waiting"
 
-func (s *Server) pendingPage(v *visit, data deliveriesData) error {
+func (s *dashboardServer) pendingPage(v *visit, data deliveriesData) error {
 	values := filterOf(data.Form)
 	values.Del("status")
 	p := &params{values: values, zone: v.zone}

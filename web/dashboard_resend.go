@@ -36,7 +36,7 @@ type resendGroup struct {
 type field struct{ Name, Value string }
 
 // resendPage says what a resend would do. It changes nothing.
-func (s *Server) resendPage(v *visit) error {
+func (s *dashboardServer) resendPage(v *visit) error {
 	values := v.URL.Query()
 	hooks, err := s.service.Webhooks(v.Context(), v.account.ID)
 	if err != nil {
@@ -71,7 +71,7 @@ func backToHistory(values url.Values) string {
 	return "/deliveries"
 }
 
-func (s *Server) planFailed(v *visit, values url.Values, hooks []app.Webhook, data *resendData) error {
+func (s *dashboardServer) planFailed(v *visit, values url.Values, hooks []app.Webhook, data *resendData) error {
 	f, err := readFailedFilter(v, values)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func readFailedFilter(v *visit, values url.Values) (app.FailedFilter, error) {
 
 // planChosen looks at each record as a resend would: a delivery counts once,
 // however many of its attempts were chosen.
-func (s *Server) planChosen(v *visit, texts []string, hooks []app.Webhook, data *resendData) error {
+func (s *dashboardServer) planChosen(v *visit, texts []string, hooks []app.Webhook, data *resendData) error {
 	ids, err := readIDs(texts)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (s *Server) planChosen(v *visit, texts []string, hooks []app.Webhook, data 
 
 // received counts the deliveries whose transaction the webhook has answered
 // 200 to: to them or to what they were resent as.
-func (s *Server) received(v *visit, chosen []app.Delivery) (n int, err error) {
+func (s *dashboardServer) received(v *visit, chosen []app.Delivery) (n int, err error) {
 	var transactions []int64
 	for _, d := range chosen {
 		if d.TransactionID != 0 {
@@ -196,7 +196,7 @@ func readIDs(texts []string) ([]int64, error) {
 }
 
 // resendDeliveries does what the page before has told.
-func (s *Server) resendDeliveries(v *visit) error {
+func (s *dashboardServer) resendDeliveries(v *visit) error {
 	key := formKey(v, v.URL.Path)
 	var r app.ResendResult
 	if v.PostForm.Get("failed") != "" {
@@ -241,7 +241,7 @@ func resent(r app.ResendResult) app.Text {
 }
 
 // resendDelivery sends one delivery again: its last record.
-func (s *Server) resendDelivery(v *visit) error {
+func (s *dashboardServer) resendDelivery(v *visit) error {
 	d, err := s.deliveryDetails(v)
 	if err != nil {
 		return err

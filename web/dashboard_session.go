@@ -64,7 +64,7 @@ func (s sessionStore) Delete(token string) error { return s.DeleteCtx(context.Ba
 
 // askToSignIn sends a visitor to the sign-in page, and back afterwards. A stream
 // can't show another page: its page loads itself anew at 401.
-func (s *Server) askToSignIn(v *visit) {
+func (s *dashboardServer) askToSignIn(v *visit) {
 	if strings.HasPrefix(v.URL.Path, livePrefix) {
 		v.w.WriteHeader(http.StatusUnauthorized)
 		return
@@ -81,18 +81,18 @@ type signInForm struct {
 	Name, Back, Problem string
 }
 
-func (s *Server) signInPage(v *visit) error {
+func (s *dashboardServer) signInPage(v *visit) error {
 	if v.user.ID != 0 {
 		return s.redirect(v, localPath(v.URL.Query().Get("back")), app.Text{})
 	}
 	return s.showSignIn(v, http.StatusOK, signInForm{Back: localPath(v.URL.Query().Get("back"))})
 }
 
-func (s *Server) showSignIn(v *visit, status int, form signInForm) error {
+func (s *dashboardServer) showSignIn(v *visit, status int, form signInForm) error {
 	return s.render(v, status, "login", "", app.Text{EN: "Sign in", VI: "Đăng nhập"}, form)
 }
 
-func (s *Server) signIn(v *visit) error {
+func (s *dashboardServer) signIn(v *visit) error {
 	form := signInForm{Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Back: localPath(v.PostFormValue("back"))}
 	u, err := s.checkSignIn(v, form.Name, v.PostFormValue("password"))
 	switch code := app.CodeOf(err); code {
@@ -113,7 +113,7 @@ func (s *Server) signIn(v *visit) error {
 
 // checkSignIn lets a visitor guess, as often as they may, and tells who they
 // are.
-func (s *Server) checkSignIn(v *visit, name, secret string) (app.User, error) {
+func (s *dashboardServer) checkSignIn(v *visit, name, secret string) (app.User, error) {
 	if len(name) > app.MaxUserName { // nobody's, so that there is nothing to guess
 		return app.User{}, app.ErrSignIn()
 	}
@@ -136,7 +136,7 @@ func (s *Server) checkSignIn(v *visit, name, secret string) (app.User, error) {
 // begin makes the session that of u, under a new token: one that somebody else
 // has put into the browser is worth nothing. The browser is a device of u from
 // now on.
-func (s *Server) begin(v *visit, u app.User) error {
+func (s *dashboardServer) begin(v *visit, u app.User) error {
 	if err := s.sessions.RenewToken(v.Context()); err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (s *Server) begin(v *visit, u app.User) error {
 	return s.rememberDevice(v, u)
 }
 
-func (s *Server) signOut(v *visit) error {
+func (s *dashboardServer) signOut(v *visit) error {
 	if err := s.sessions.Destroy(v.Context()); err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ type setUpForm struct {
 	Token, Name, Problem string
 }
 
-func (s *Server) setUpPage(v *visit) error {
+func (s *dashboardServer) setUpPage(v *visit) error {
 	open, err := s.service.SetUpOpen(v.Context(), v.PathValue("token"), v.now)
 	if err == nil && !open {
 		err = app.ErrSetUpEnded()
@@ -169,11 +169,11 @@ func (s *Server) setUpPage(v *visit) error {
 	return s.showSetUp(v, http.StatusOK, setUpForm{Token: v.PathValue("token")})
 }
 
-func (s *Server) showSetUp(v *visit, status int, form setUpForm) error {
+func (s *dashboardServer) showSetUp(v *visit, status int, form setUpForm) error {
 	return s.render(v, status, "setup", "", app.Text{EN: "Welcome", VI: "Chào mừng"}, form)
 }
 
-func (s *Server) setUp(v *visit) error {
+func (s *dashboardServer) setUp(v *visit) error {
 	form := setUpForm{Token: v.PathValue("token"), Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name")))}
 	secret := v.PostFormValue("password")
 	if secret != v.PostFormValue("password_again") {

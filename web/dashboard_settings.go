@@ -34,13 +34,13 @@ type serveFlag struct {
 	Value string
 }
 
-func (s *Server) settingsPage(v *visit) error {
+func (s *dashboardServer) settingsPage(v *visit) error {
 	return s.showSettings(v, http.StatusOK, settingsData{})
 }
 
 // showSettings completes data, which holds what somebody typed and what was
 // wrong with it.
-func (s *Server) showSettings(v *visit, status int, data settingsData) (err error) {
+func (s *dashboardServer) showSettings(v *visit, status int, data settingsData) (err error) {
 	if v.owner() {
 		if data.UserForm.Role == "" {
 			data.UserForm.Role = app.RoleViewer
@@ -67,7 +67,7 @@ func (s *Server) showSettings(v *visit, status int, data settingsData) (err erro
 
 // serveFlags are the settings of the installation, which stand where serve is
 // started.
-func (s *Server) serveFlags(v *visit) []serveFlag {
+func (s *dashboardServer) serveFlags(v *visit) []serveFlag {
 	in := s.installation
 	targets := app.Text{EN: "Public addresses only", VI: "Chỉ địa chỉ công khai"}
 	if len(in.AllowTargets) > 0 {
@@ -98,7 +98,7 @@ func keepText(lang app.Lang, d time.Duration) string {
 
 // changeOwnPassword asks for the present one, ends the user's other sessions
 // and goes on with this one.
-func (s *Server) changeOwnPassword(v *visit) error {
+func (s *dashboardServer) changeOwnPassword(v *visit) error {
 	problem := ""
 	secret := v.PostFormValue("password")
 	if !s.guesses.bySignedIn(v.user.ID, v.now) {
@@ -125,7 +125,7 @@ func (s *Server) changeOwnPassword(v *visit) error {
 }
 
 // signOutEverywhere ends this session too.
-func (s *Server) signOutEverywhere(v *visit) error {
+func (s *dashboardServer) signOutEverywhere(v *visit) error {
 	if _, err := s.service.EndSessions(v.Context(), v.account.ID, v.user.ID); err != nil {
 		return err
 	}

@@ -40,12 +40,12 @@ func idOrNone(s string) int64 {
 // Further tells whether the fields that few need are open.
 func (d signatureData) Further() bool { return d.MessageID != "" || d.Timestamp != "" }
 
-func (s *Server) signaturePage(v *visit) error {
+func (s *dashboardServer) signaturePage(v *visit) error {
 	query := v.URL.Query()
 	return s.showSignature(v, http.StatusOK, signatureData{WebhookID: query.Get("webhook_id"), DeliveryID: query.Get("delivery_id")})
 }
 
-func (s *Server) showSignature(v *visit, status int, data signatureData) (err error) {
+func (s *dashboardServer) showSignature(v *visit, status int, data signatureData) (err error) {
 	if data.Webhooks, err = s.service.Webhooks(v.Context(), v.account.ID); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *Server) showSignature(v *visit, status int, data signatureData) (err er
 
 // checkSignature checks what was entered. Nothing of it is kept: the answer is
 // the page.
-func (s *Server) checkSignature(v *visit) error {
+func (s *dashboardServer) checkSignature(v *visit) error {
 	err := v.ParseForm()
 	if err == nil { // it fits into memory: no file is made of it
 		err = v.ParseMultipartForm(maxSignatureForm)
@@ -85,7 +85,7 @@ func (s *Server) checkSignature(v *visit) error {
 
 // readClaim reads what is to be checked. A file, whose bytes are as they are,
 // goes before the text area.
-func (s *Server) readClaim(v *visit, data signatureData) (claim app.SignatureClaim, err error) {
+func (s *dashboardServer) readClaim(v *visit, data signatureData) (claim app.SignatureClaim, err error) {
 	claim = app.SignatureClaim{
 		Body: []byte(data.Body), Signature: data.Signature, MessageID: data.MessageID, Timestamp: data.Timestamp, Secret: v.PostFormValue("secret"),
 	}
@@ -133,7 +133,7 @@ func (d *signatureData) forget(secret string) {
 }
 
 // explainSignature shows the form with what is wrong with it.
-func (s *Server) explainSignature(v *visit, data signatureData, err error) error {
+func (s *dashboardServer) explainSignature(v *visit, data signatureData, err error) error {
 	status, err := data.explain(err, v.lang)
 	if err != nil {
 		return err

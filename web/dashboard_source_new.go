@@ -45,7 +45,7 @@ func (v view) AuthName(a app.Auth) string {
 }
 
 // newSourcePage lets somebody choose a kind, and then shows its form.
-func (s *Server) newSourcePage(v *visit) error {
+func (s *dashboardServer) newSourcePage(v *visit) error {
 	provider := app.Provider(v.URL.Query().Get("provider"))
 	if provider == "" {
 		return s.render(v, http.StatusOK, "source_kinds", "inbound", app.Text{EN: "Add source", VI: "Thêm nguồn giao dịch"}, providerGroups)
@@ -61,7 +61,7 @@ func (s *Server) newSourcePage(v *visit) error {
 	return s.showNewSource(v, http.StatusOK, form)
 }
 
-func (s *Server) showNewSource(v *visit, status int, form sourceForm) (err error) {
+func (s *dashboardServer) showNewSource(v *visit, status int, form sourceForm) (err error) {
 	if form.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (s *Server) showNewSource(v *visit, status int, form sourceForm) (err error
 // addSource answers with the page of the secret. The address of the provider's
 // API can't be given here: whoever can sign in would have the server call
 // anything.
-func (s *Server) addSource(v *visit) error {
+func (s *dashboardServer) addSource(v *visit) error {
 	kind := s.kindOf(app.Provider(v.PostFormValue("provider")))
 	if kind.Provider == "" {
 		return errNothingHere()

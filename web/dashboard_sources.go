@@ -87,7 +87,7 @@ type sourcesData struct {
 	Guessed bool // the base of the addresses is what this browser uses
 }
 
-func (s *Server) sourcesPage(v *visit) error {
+func (s *dashboardServer) sourcesPage(v *visit) error {
 	list, err := s.service.SourcesHealth(v.Context(), v.account.ID)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (s *Server) sourcesPage(v *visit) error {
 	return s.render(v, http.StatusOK, "sources", "inbound", app.Text{EN: "Sources", VI: "Nguồn giao dịch"}, data)
 }
 
-func (s *Server) sourceRow(v *visit, src app.SourceHealth) (sourceRow, error) {
+func (s *dashboardServer) sourceRow(v *visit, src app.SourceHealth) (sourceRow, error) {
 	row := sourceRow{SourceHealth: src, URL: s.address(v, src.URLPath())}
 	word := app.Text{EN: "Active", VI: "Đang hoạt động"}
 	row.State = "active"
@@ -165,7 +165,7 @@ type sourceData struct {
 func (d sourceData) TakesSenders() bool { return slices.Contains(d.Kind.Options, app.OptionSender) }
 
 // pageSource is the source that the path names.
-func (s *Server) pageSource(v *visit) (app.SourceHealth, error) {
+func (s *dashboardServer) pageSource(v *visit) (app.SourceHealth, error) {
 	id, found := parseID(v.PathValue("id"))
 	if !found {
 		return app.SourceHealth{}, app.ErrNoSource()
@@ -176,11 +176,11 @@ func (s *Server) pageSource(v *visit) (app.SourceHealth, error) {
 // refusedShown is how many refused calls the page of a source lists.
 const refusedShown = 5
 
-func (s *Server) sourcePage(v *visit) error {
+func (s *dashboardServer) sourcePage(v *visit) error {
 	return s.showSource(v, http.StatusOK, formProblems{})
 }
 
-func (s *Server) showSource(v *visit, status int, problems formProblems) error {
+func (s *dashboardServer) showSource(v *visit, status int, problems formProblems) error {
 	src, err := s.pageSource(v)
 	if err != nil {
 		return err
@@ -200,7 +200,7 @@ func (s *Server) showSource(v *visit, status int, problems formProblems) error {
 	return s.render(v, status, "source", "inbound", app.Text{EN: isolated(src.Name), VI: isolated(src.Name)}, data)
 }
 
-func (s *Server) kindOf(p app.Provider) app.ProviderKind {
+func (s *dashboardServer) kindOf(p app.Provider) app.ProviderKind {
 	for _, kind := range s.service.ProviderKinds() {
 		if kind.Provider == p {
 			return kind
@@ -232,7 +232,7 @@ type sourceSecret struct {
 	Steps   []string
 }
 
-func (s *Server) showSourceSecret(v *visit, src app.Source, isNew bool) error {
+func (s *dashboardServer) showSourceSecret(v *visit, src app.Source, isNew bool) error {
 	data := sourceSecret{
 		Source: src, URL: s.address(v, src.URLPath()), New: isNew, Guessed: s.installation.BaseURL == "",
 		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Steps: steps(s.kindOf(src.Provider).Setup.In(v.lang)),
@@ -251,7 +251,7 @@ type rotateSourceData struct {
 	formProblems
 }
 
-func (s *Server) rotateSourcePage(v *visit) error {
+func (s *dashboardServer) rotateSourcePage(v *visit) error {
 	src, err := s.pageSource(v)
 	if err != nil {
 		return err
@@ -259,11 +259,11 @@ func (s *Server) rotateSourcePage(v *visit) error {
 	return s.showRotateSource(v, http.StatusOK, rotateSourceData{Source: src.Source, Once: rand.Text()})
 }
 
-func (s *Server) showRotateSource(v *visit, status int, data rotateSourceData) error {
+func (s *dashboardServer) showRotateSource(v *visit, status int, data rotateSourceData) error {
 	return s.render(v, status, "source_rotate", "inbound", app.Text{EN: "Rotate secret", VI: "Đổi secret"}, data)
 }
 
-func (s *Server) rotateSource(v *visit) error {
+func (s *dashboardServer) rotateSource(v *visit) error {
 	src, err := s.pageSource(v)
 	if err != nil {
 		return err
@@ -281,7 +281,7 @@ func (s *Server) rotateSource(v *visit) error {
 }
 
 // allowSender has a source take texts from a further sender.
-func (s *Server) allowSender(v *visit) error {
+func (s *dashboardServer) allowSender(v *visit) error {
 	src, err := s.pageSource(v)
 	if err != nil {
 		return err
@@ -297,7 +297,7 @@ func (s *Server) allowSender(v *visit) error {
 }
 
 // setSourceKey gives a source the API key of its provider.
-func (s *Server) setSourceKey(v *visit) error {
+func (s *dashboardServer) setSourceKey(v *visit) error {
 	src, err := s.pageSource(v)
 	if err != nil {
 		return err
@@ -310,7 +310,7 @@ func (s *Server) setSourceKey(v *visit) error {
 
 // sourceProblem shows the page of a source with what is wrong with one of its
 // forms.
-func (s *Server) sourceProblem(v *visit, err error) error {
+func (s *dashboardServer) sourceProblem(v *visit, err error) error {
 	var problems formProblems
 	status, err := problems.explain(err, v.lang)
 	if err != nil {
@@ -324,7 +324,7 @@ func (s *Server) sourceProblem(v *visit, err error) error {
 const catchUpTime = requestTimeout - 3*time.Second
 
 // catchUpSource reads the list of a source now.
-func (s *Server) catchUpSource(v *visit) error {
+func (s *dashboardServer) catchUpSource(v *visit) error {
 	src, err := s.pageSource(v)
 	if err != nil {
 		return err
@@ -351,9 +351,11 @@ type removeSourceData struct {
 	Problem string
 }
 
-func (s *Server) removeSourcePage(v *visit) error { return s.showRemoveSource(v, http.StatusOK, "") }
+func (s *dashboardServer) removeSourcePage(v *visit) error {
+	return s.showRemoveSource(v, http.StatusOK, "")
+}
 
-func (s *Server) showRemoveSource(v *visit, status int, problem string) error {
+func (s *dashboardServer) showRemoveSource(v *visit, status int, problem string) error {
 	src, err := s.pageSource(v)
 	if err != nil {
 		return err
@@ -362,7 +364,7 @@ func (s *Server) showRemoveSource(v *visit, status int, problem string) error {
 }
 
 // removeSource ends a source whose name was typed.
-func (s *Server) removeSource(v *visit) error {
+func (s *dashboardServer) removeSource(v *visit) error {
 	src, err := s.pageSource(v)
 	if err != nil {
 		return err

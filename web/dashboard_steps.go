@@ -15,7 +15,7 @@ const setUpTransactions = 20
 
 // steps lead an owner from the first visit to the first webhook that arrives.
 // There are none for viewers, and none once all are done.
-func (s *Server) steps(v *visit) ([]setUpStep, error) {
+func (s *dashboardServer) steps(v *visit) ([]setUpStep, error) {
 	if !v.owner() {
 		return nil, nil
 	}

@@ -75,7 +75,7 @@ var errRevoked = errors.New("the visitor may not see this any more")
 // another role, each of which ends their sessions. It asks the storage and not
 // the request, which holds the session as it was when the request came; another
 // error says that the storage doesn't answer.
-func (s *Server) stillMay(v *visit) error {
+func (s *dashboardServer) stillMay(v *visit) error {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
 	ctx, err := s.sessions.Load(ctx, s.sessions.Token(v.Context()))
@@ -91,7 +91,7 @@ func (s *Server) stillMay(v *visit) error {
 
 // stream is one connection for server-sent events.
 type stream struct {
-	server  *Server
+	server  *dashboardServer
 	holder  streamHolder
 	may     func() error
 	ctx     context.Context
@@ -103,7 +103,7 @@ type stream struct {
 }
 
 // openStream begins a stream. may is asked again and again, as stillMay.
-func (s *Server) openStream(v *visit, holder streamHolder, may func() error) (*stream, error) {
+func (s *dashboardServer) openStream(v *visit, holder streamHolder, may func() error) (*stream, error) {
 	if err := s.streams.take(holder); err != nil {
 		return nil, err
 	}

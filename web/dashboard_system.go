@@ -21,7 +21,7 @@ type systemData struct {
 }
 
 // systemPage is for the operator only: to other owners there is no such page.
-func (s *Server) systemPage(v *visit) error {
+func (s *dashboardServer) systemPage(v *visit) error {
 	if !v.operator() {
 		return errNothingHere()
 	}

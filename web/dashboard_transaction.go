@@ -28,7 +28,7 @@ type inboundBody struct {
 // shownBody is how much of a body a page shows.
 const shownBody = 64 << 10
 
-func (s *Server) transactionPage(v *visit) error {
+func (s *dashboardServer) transactionPage(v *visit) error {
 	id, found := parseID(v.PathValue("id"))
 	if !found {
 		return app.ErrNoTransaction()
@@ -52,7 +52,7 @@ func (s *Server) transactionPage(v *visit) error {
 	e := json.NewEncoder(&encoded)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(EncodeTransaction(t, v.zone)); err != nil {
+	if err := e.Encode(s.transactionJSON(t, v.zone)); err != nil {
 		return err
 	}
 	data.JSON = encoded.String()
@@ -62,7 +62,7 @@ func (s *Server) transactionPage(v *visit) error {
 
 // inboundBody reads what a provider sent; only owners may see it. One that was
 // pruned a moment ago is none.
-func (s *Server) inboundBody(v *visit, eventID int64) (*inboundBody, error) {
+func (s *dashboardServer) inboundBody(v *visit, eventID int64) (*inboundBody, error) {
 	if eventID == 0 || !v.owner() {
 		return nil, nil
 	}

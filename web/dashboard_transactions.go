@@ -3,7 +3,6 @@ package web
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +18,7 @@ type transactionRow struct {
 }
 
 // transactionRows lists a page of transactions with their deliveries.
-func (s *Server) transactionRows(v *visit, f app.TransactionFilter) ([]transactionRow, app.TransactionPage, error) {
+func (s *dashboardServer) transactionRows(v *visit, f app.TransactionFilter) ([]transactionRow, app.TransactionPage, error) {
 	page, err := s.service.Transactions(v.Context(), v.account.ID, f)
 	if err != nil {
 		return nil, page, err
@@ -82,7 +81,7 @@ func exportLinks(values url.Values) exports {
 	return exports{link(sheet.CSV), link(sheet.XLSX)}
 }
 
-func (s *Server) transactionsPage(v *visit) error {
+func (s *dashboardServer) transactionsPage(v *visit) error {
 	data := transactionsData{Form: readTransactionForm(v.URL.Query()), States: app.TransactionStates}
 	var err error
 	if data.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
@@ -135,7 +134,7 @@ func readTransactionForm(values url.Values) transactionForm {
 }
 
 // transactionFilter reads the form; dates are days in the zone.
-func (s *Server) transactionFilter(v *visit, form transactionForm) (app.TransactionFilter, error) {
+func (s *dashboardServer) transactionFilter(v *visit, form transactionForm) (app.TransactionFilter, error) {
 	var bad app.Invalid
 	f := app.TransactionFilter{Query: app.ReadQuery(form.Query, &bad), Type: app.Direction(form.Type), DeliveryState: readDeliveryState(form.DeliveryState, &bad)}
 	if f.Type != "" && f.Type != app.In && f.Type != app.Out {
@@ -162,16 +161,6 @@ func (s *Server) transactionFilter(v *visit, form transactionForm) (app.Transact
 		f.BankAccountID = id
 	}
 	return f, bad.Err()
-}
-
-// readDeliveryState reads what a listing of transactions can be narrowed by.
-func readDeliveryState(text string, bad *app.Invalid) app.DeliveryState {
-	state := app.DeliveryState(text)
-	if state == "" || slices.Contains(app.TransactionStates, state) {
-		return state
-	}
-	bad.Add("delivery_state", "must be failed, pending, delivered or unsent", "phải là failed, pending, delivered hoặc unsent")
-	return ""
 }
 
 // ToldWord names what a transaction is told of by its deliveries.

@@ -11,7 +11,7 @@ import (
 
 // createUser lets somebody in. A password that is generated is shown once; one
 // that the owner typed is known already.
-func (s *Server) createUser(v *visit) error {
+func (s *dashboardServer) createUser(v *visit) error {
 	if first, err := s.firstUse(v, "/settings"); err != nil || !first {
 		return err
 	}
@@ -63,7 +63,7 @@ type userData struct {
 }
 
 // visitedUser finds the user that the path names.
-func (s *Server) visitedUser(v *visit) (app.User, error) {
+func (s *dashboardServer) visitedUser(v *visit) (app.User, error) {
 	id, _ := parseID(v.PathValue("id"))
 	users, err := s.service.Users(v.Context(), v.account.ID)
 	for _, u := range users {
@@ -77,7 +77,7 @@ func (s *Server) visitedUser(v *visit) (app.User, error) {
 	return app.User{}, err
 }
 
-func (s *Server) userPage(v *visit) error {
+func (s *dashboardServer) userPage(v *visit) error {
 	u, err := s.visitedUser(v)
 	if err != nil {
 		return err
@@ -85,13 +85,13 @@ func (s *Server) userPage(v *visit) error {
 	return s.showUser(v, http.StatusOK, u, "")
 }
 
-func (s *Server) showUser(v *visit, status int, u app.User, problem string) error {
+func (s *dashboardServer) showUser(v *visit, status int, u app.User, problem string) error {
 	data := userData{Visited: u, Self: u.ID == v.user.ID, Once: newFormKey(v.now), Problem: problem, Remove: removal(v, u)}
 	return s.render(v, status, "user", "settings", app.Textf("User %s", "Người dùng %s", u.Name), data)
 }
 
 // setUserPassword gives somebody a new password; they are signed out.
-func (s *Server) setUserPassword(v *visit) error {
+func (s *dashboardServer) setUserPassword(v *visit) error {
 	u, err := s.visitedUser(v)
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (s *Server) setUserPassword(v *visit) error {
 	return s.redirect(v, path, app.Textf("Password of %s changed; this user is signed out of all devices.", "Đã đổi mật khẩu của %s và đăng xuất người này khỏi mọi thiết bị.", u.Name))
 }
 
-func (s *Server) setUserRole(v *visit) error {
+func (s *dashboardServer) setUserRole(v *visit) error {
 	u, err := s.visitedUser(v)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func removal(v *visit, u app.User) confirmation {
 	}
 }
 
-func (s *Server) removeUserPage(v *visit) error {
+func (s *dashboardServer) removeUserPage(v *visit) error {
 	u, err := s.visitedUser(v)
 	if err != nil {
 		return err
@@ -169,7 +169,7 @@ func (s *Server) removeUserPage(v *visit) error {
 	return s.ask(v, "settings", removal(v, u))
 }
 
-func (s *Server) removeUser(v *visit) error {
+func (s *dashboardServer) removeUser(v *visit) error {
 	u, err := s.visitedUser(v)
 	if err == nil {
 		err = s.service.RemoveUser(v.Context(), v.account.ID, u.ID)

@@ -28,7 +28,7 @@ func (d webhookData) Failing() bool {
 	return d.IsActive && d.Health.FailedInRow >= app.WorryingFailures
 }
 
-func (s *Server) webhookPage(v *visit) error {
+func (s *dashboardServer) webhookPage(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (s *Server) webhookPage(v *visit) error {
 	return s.render(v, http.StatusOK, "webhook", "webhooks", app.Text{EN: isolated(hook.Name), VI: isolated(hook.Name)}, data)
 }
 
-func (s *Server) bankAccountOf(v *visit, hook app.Webhook) (app.BankAccount, error) {
+func (s *dashboardServer) bankAccountOf(v *visit, hook app.Webhook) (app.BankAccount, error) {
 	banks, err := s.service.BankAccounts(v.Context(), v.account.ID)
 	for _, b := range banks {
 		if b.ID == hook.BankAccountID {
@@ -68,7 +68,7 @@ func (s *Server) bankAccountOf(v *visit, hook app.Webhook) (app.BankAccount, err
 
 // testedNow is the attempt of a test that the address names; nil where it
 // names none of this webhook.
-func (s *Server) testedNow(v *visit, hook app.Webhook) (*app.Attempt, error) {
+func (s *dashboardServer) testedNow(v *visit, hook app.Webhook) (*app.Attempt, error) {
 	id, found := parseID(v.URL.Query().Get("tested"))
 	if !found {
 		return nil, nil
@@ -81,7 +81,7 @@ func (s *Server) testedNow(v *visit, hook app.Webhook) (*app.Attempt, error) {
 }
 
 // tryWebhook sends a sample; the page shows what came of it.
-func (s *Server) tryWebhook(v *visit) error {
+func (s *dashboardServer) tryWebhook(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (s *Server) tryWebhook(v *visit) error {
 
 // switchWebhook makes a webhook what the form says, so that a form that is
 // sent twice doesn't switch it back.
-func (s *Server) switchWebhook(v *visit) error {
+func (s *dashboardServer) switchWebhook(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func (s *Server) switchWebhook(v *visit) error {
 	return s.redirect(v, webhookPath(hook.ID), flash)
 }
 
-func (s *Server) editWebhookPage(v *visit) error {
+func (s *dashboardServer) editWebhookPage(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
 		return err
@@ -120,11 +120,11 @@ func (s *Server) editWebhookPage(v *visit) error {
 	return s.showEditWebhook(v, http.StatusOK, webhookForm{ID: hook.ID, Name: hook.Name, URL: hook.URL, Type: string(hook.Type)})
 }
 
-func (s *Server) showEditWebhook(v *visit, status int, form webhookForm) error {
+func (s *dashboardServer) showEditWebhook(v *visit, status int, form webhookForm) error {
 	return s.render(v, status, "webhook_edit", "webhooks", app.Text{EN: "Edit webhook", VI: "Sửa webhook"}, form)
 }
 
-func (s *Server) editWebhook(v *visit) error {
+func (s *dashboardServer) editWebhook(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (s *Server) editWebhook(v *visit) error {
 		}
 		return s.showEditWebhook(v, status, form)
 	}
-	warning := plainWarning(hook)
+	warning := hook.PlainWarning()
 	return s.redirect(v, webhookPath(hook.ID), app.Text{EN: "Saved." + warning.EN, VI: "Đã lưu." + warning.VI})
 }
 
@@ -153,7 +153,7 @@ type rotateData struct {
 // Longest is the most hours of an overlap.
 func (rotateData) Longest() int { return int(app.MaxOverlap / time.Hour) }
 
-func (s *Server) rotatePage(v *visit) error {
+func (s *dashboardServer) rotatePage(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
 		return err
@@ -161,12 +161,12 @@ func (s *Server) rotatePage(v *visit) error {
 	return s.showRotate(v, http.StatusOK, rotateData{Webhook: hook, Hours: "24", Once: rand.Text()})
 }
 
-func (s *Server) showRotate(v *visit, status int, data rotateData) error {
+func (s *dashboardServer) showRotate(v *visit, status int, data rotateData) error {
 	return s.render(v, status, "webhook_rotate", "webhooks", app.Text{EN: "Rotate secret", VI: "Đổi secret"}, data)
 }
 
 // rotateWebhook answers with the page of the new secret.
-func (s *Server) rotateWebhook(v *visit) error {
+func (s *dashboardServer) rotateWebhook(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func (s *Server) rotateWebhook(v *visit) error {
 	return s.showSecret(v, secretData{Webhook: hook, Secret: secret})
 }
 
-func (s *Server) activateWebhook(v *visit) error {
+func (s *dashboardServer) activateWebhook(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
 		return err
@@ -213,7 +213,7 @@ type replayData struct {
 }
 
 // replayWindow reads the days of a replay.
-func (s *Server) replayWindow(v *visit, data *replayData) (from, to time.Time) {
+func (s *dashboardServer) replayWindow(v *visit, data *replayData) (from, to time.Time) {
 	for _, bound := range []struct {
 		field, text string
 		upper       bool
@@ -232,7 +232,7 @@ func (s *Server) replayWindow(v *visit, data *replayData) (from, to time.Time) {
 }
 
 // replayPage says how many deliveries would be sent again, before anything is.
-func (s *Server) replayPage(v *visit) error {
+func (s *dashboardServer) replayPage(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
 		return err
@@ -252,7 +252,7 @@ func (s *Server) replayPage(v *visit) error {
 	return s.render(v, status, "webhook_replay", "webhooks", app.Text{EN: "Resend failed deliveries", VI: "Gửi lại các lượt thất bại"}, data)
 }
 
-func (s *Server) replayWebhook(v *visit) error {
+func (s *dashboardServer) replayWebhook(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
 		return err
@@ -276,11 +276,11 @@ type deleteData struct {
 	Problem string
 }
 
-func (s *Server) deletePage(v *visit) error {
+func (s *dashboardServer) deletePage(v *visit) error {
 	return s.showDelete(v, http.StatusOK, "")
 }
 
-func (s *Server) showDelete(v *visit, status int, problem string) error {
+func (s *dashboardServer) showDelete(v *visit, status int, problem string) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
 		return err
@@ -293,7 +293,7 @@ func (s *Server) showDelete(v *visit, status int, problem string) error {
 }
 
 // removeWebhook deletes a webhook whose name was typed.
-func (s *Server) removeWebhook(v *visit) error {
+func (s *dashboardServer) removeWebhook(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ type webhooksData struct {
 // BankAccount is the bank account of a webhook, empty for all.
 func (d webhooksData) BankAccount(id int64) app.BankAccount { return d.banks[id] }
 
-func (s *Server) webhooksPage(v *visit) error {
+func (s *dashboardServer) webhooksPage(v *visit) error {
 	hooks, err := s.service.Webhooks(v.Context(), v.account.ID)
 	if err != nil {
 		return err
@@ -87,11 +87,11 @@ func readWebhookForm(v *visit) (webhookForm, app.WebhookCreate, error) {
 	return form, in, nil
 }
 
-func (s *Server) newWebhookPage(v *visit) error {
+func (s *dashboardServer) newWebhookPage(v *visit) error {
 	return s.showNewWebhook(v, http.StatusOK, webhookForm{Type: string(app.WebhookIn), Once: rand.Text()})
 }
 
-func (s *Server) showNewWebhook(v *visit, status int, form webhookForm) (err error) {
+func (s *dashboardServer) showNewWebhook(v *visit, status int, form webhookForm) (err error) {
 	if form.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (s *Server) showNewWebhook(v *visit, status int, form webhookForm) (err err
 }
 
 // addWebhook answers with the page of the secret.
-func (s *Server) addWebhook(v *visit) error {
+func (s *dashboardServer) addWebhook(v *visit) error {
 	form, in, bad := readWebhookForm(v)
 	var all app.Invalid
 	all.Merge(s.service.CheckWebhook(in))
@@ -128,19 +128,19 @@ type secretData struct {
 	Receivers []receiver
 }
 
-func (s *Server) showSecret(v *visit, data secretData) error {
+func (s *dashboardServer) showSecret(v *visit, data secretData) error {
 	title := app.Text{EN: "Save this secret now", VI: "Hãy lưu secret này ngay"}
 	if data.Secret == "" {
 		title = app.Text{EN: "Secret already shown", VI: "Secret đã được hiển thị"}
 	}
-	data.Plain = strings.TrimSpace(plainWarning(data.Webhook).In(v.lang))
+	data.Plain = strings.TrimSpace(data.Webhook.PlainWarning().In(v.lang))
 	data.Receivers = receivers(data.Webhook, data.Secret, v.lang)
 	return s.render(v, http.StatusOK, "webhook_secret", "webhooks", title, data)
 }
 
 // secretFile gives a secret that the page of a new secret holds back as a
 // file. The page sends it here: the server doesn't have it any more.
-func (s *Server) secretFile(v *visit) error {
+func (s *dashboardServer) secretFile(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (s *Server) secretFile(v *visit) error {
 }
 
 // pageWebhook is the webhook that the path names.
-func (s *Server) pageWebhook(v *visit) (app.Webhook, error) {
+func (s *dashboardServer) pageWebhook(v *visit) (app.Webhook, error) {
 	id, found := parseID(v.PathValue("id"))
 	if !found {
 		return app.Webhook{}, app.ErrNoWebhook()

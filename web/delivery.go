@@ -79,25 +79,8 @@ func paginate(p app.Page, total int64) pagination {
 	return pagination{p.Number, p.Size, total, p.LastPage(total)}
 }
 
-// historyFilter reads a filter of the history, but for its page.
-func (p *params) historyFilter() app.HistoryFilter {
-	f := app.HistoryFilter{
-		WebhookID: p.id("webhook_id"), DeliveryID: p.id("delivery_id"), TransactionID: p.id("transaction_id"),
-		Type: p.direction(), From: p.bound("from", false), To: p.bound("to", true), Query: p.query(),
-	}
-	switch p.values.Get("status") {
-	case "":
-	case "0", "1":
-		success := p.values.Get("status") == "1"
-		f.OK = &success
-	default:
-		p.bad.Add("status", "must be 1 (success) or 0 (error)", "phải là 1 (thành công) hoặc 0 (lỗi)")
-	}
-	return f
-}
-
-func (s *Server) history(w http.ResponseWriter, q *query) error {
-	p := s.params(q)
+func (s *apiServer) history(w http.ResponseWriter, q *query) error {
+	p := paramsOf(q.Request, s.service.Zone())
 	f := p.historyFilter()
 	f.Page = p.page()
 	if err := p.bad.Err(); err != nil {
@@ -119,7 +102,7 @@ func (s *Server) history(w http.ResponseWriter, q *query) error {
 	return nil
 }
 
-func (s *Server) resend(w http.ResponseWriter, q *query) error {
+func (s *apiServer) resend(w http.ResponseWriter, q *query) error {
 	id, found := q.pathID()
 	if !found {
 		return app.ErrNoHistory()
@@ -144,7 +127,7 @@ func (s *Server) resend(w http.ResponseWriter, q *query) error {
 
 // replay resends every failed delivery of a webhook, of all time or of a
 // window of creation.
-func (s *Server) replay(w http.ResponseWriter, q *query) error {
+func (s *apiServer) replay(w http.ResponseWriter, q *query) error {
 	id, err := s.namedWebhook(q)
 	if err != nil {
 		return err
@@ -183,7 +166,7 @@ func (s *Server) replay(w http.ResponseWriter, q *query) error {
 }
 
 // testWebhook sends a sample and answers with what came of it.
-func (s *Server) testWebhook(w http.ResponseWriter, q *query) error {
+func (s *apiServer) testWebhook(w http.ResponseWriter, q *query) error {
 	id, found := q.pathID()
 	if !found {
 		return app.ErrNoWebhook()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -35,7 +36,26 @@ func SignedPayOS(body []byte) (text []byte, ok bool) {
 
 // Outermost is the safety net of every request around a handler.
 func Outermost(next http.Handler) http.Handler {
-	return (&Server{log: slog.New(slog.DiscardHandler)}).outermost(next)
+	return outermost(&Responder{log: slog.New(slog.DiscardHandler)}, next)
+}
+
+// Routes lists the method and path of every route.
+func Routes(service *app.Service) (list []string) {
+	routes, _ := houses(&Responder{}, Config{Service: service})
+	for _, r := range routes {
+		list = append(list, r.Method+" "+r.Path)
+	}
+	return list
+}
+
+// MuxOf makes a mux of routes that answer nothing, of a method and a path each.
+func MuxOf(routes ...string) {
+	var list []Route
+	for _, r := range routes {
+		method, path, _ := strings.Cut(r, " ")
+		list = append(list, Route{Method: method, Path: path})
+	}
+	newMux(list, nil)
 }
 
 // ParsedJSON is what parseJSON makes of a body, in the types of

@@ -137,8 +137,8 @@ func orNull[T comparable](v T) *T {
 	return &v
 }
 
-func (s *Server) listInbound(w http.ResponseWriter, q *query) error {
-	p := s.params(q)
+func (s *apiServer) listInbound(w http.ResponseWriter, q *query) error {
+	p := paramsOf(q.Request, s.service.Zone())
 	f := app.InboundFilter{SourceID: p.id("source_id"), From: p.bound("from", false), To: p.bound("to", true), Page: p.page()}
 	switch state := p.values.Get("state"); state {
 	case "":
@@ -168,7 +168,7 @@ func (s *Server) listInbound(w http.ResponseWriter, q *query) error {
 	return nil
 }
 
-func (s *Server) showInbound(w http.ResponseWriter, q *query) error {
+func (s *apiServer) showInbound(w http.ResponseWriter, q *query) error {
 	id, found := q.pathID()
 	if !found {
 		return app.ErrNoInboundEvent()
@@ -186,7 +186,7 @@ func (s *Server) showInbound(w http.ResponseWriter, q *query) error {
 
 // namedInbound is the event that the id in the path names: that it exists is
 // told before anything about the fields.
-func (s *Server) namedInbound(q *query) (app.InboundEvent, error) {
+func (s *apiServer) namedInbound(q *query) (app.InboundEvent, error) {
 	id, found := q.pathID()
 	if !found {
 		return app.InboundEvent{}, app.ErrNoInboundEvent()
@@ -195,7 +195,7 @@ func (s *Server) namedInbound(q *query) (app.InboundEvent, error) {
 }
 
 // retryInbound reads the body of an event again.
-func (s *Server) retryInbound(w http.ResponseWriter, q *query) error {
+func (s *apiServer) retryInbound(w http.ResponseWriter, q *query) error {
 	id, found := q.pathID()
 	if !found {
 		return app.ErrNoInboundEvent()
@@ -225,7 +225,7 @@ func EncodeInboundCounts(r app.Recording) InboundCountsJSON {
 	return InboundCountsJSON{r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected}
 }
 
-func (s *Server) discardInbound(w http.ResponseWriter, q *query) error {
+func (s *apiServer) discardInbound(w http.ResponseWriter, q *query) error {
 	e, err := s.namedInbound(q)
 	if err != nil {
 		return err
@@ -276,7 +276,7 @@ func EncodeInboundLink(r app.InboundLinkResult, zone *time.Location) InboundLink
 	return InboundLinkJSON{r.Recorded, r.Duplicates, ids, r.Waiting, r.More, r.Open, r.Deliveries, r.Linked, EncodeBankAccount(r.BankAccount, zone)}
 }
 
-func (s *Server) linkInbound(w http.ResponseWriter, q *query) error {
+func (s *apiServer) linkInbound(w http.ResponseWriter, q *query) error {
 	e, err := s.namedInbound(q)
 	if err != nil {
 		return err

@@ -82,11 +82,5 @@ func (b *buckets[K]) makeRoom(now time.Time) {
 	}
 }
 
-// keyRoute is a bucket of the management API.
-type keyRoute struct {
-	apiKey int64
-	route  string
-}
-
 // failurePace is how often one client may fail to authenticate.
 var failurePace = pace{30, 30}

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,10 +19,11 @@ type params struct {
 	bad    app.Invalid
 }
 
-func (s *Server) params(q *query) *params {
-	p := &params{zone: s.service.Zone()}
+// paramsOf reads those of a request. Dates without a zone are of zone.
+func paramsOf(r *http.Request, zone *time.Location) *params {
+	p := &params{zone: zone}
 	var err error
-	if p.values, err = url.ParseQuery(q.URL.RawQuery); err != nil {
+	if p.values, err = url.ParseQuery(r.URL.RawQuery); err != nil {
 		// A filter that was lost would list more than was asked for.
 		p.bad.Add("query", "is not a well-formed query string", "không phải chuỗi truy vấn hợp lệ")
 	}
@@ -89,87 +92,29 @@ func (p *params) amount(name string) int64 {
 // query is what is searched for.
 func (p *params) query() string { return app.ReadQuery(p.values.Get("q"), &p.bad) }
 
-// fields reads the members of a request body and notes what is wrong with
-// them: unknown ones, ones that come twice, and those of the wrong type.
-type fields struct {
-	body jsonValue
-	bad  app.Invalid
+// historyFilter reads a filter of the history, but for its page.
+func (p *params) historyFilter() app.HistoryFilter {
+	f := app.HistoryFilter{
+		WebhookID: p.id("webhook_id"), DeliveryID: p.id("delivery_id"), TransactionID: p.id("transaction_id"),
+		Type: p.direction(), From: p.bound("from", false), To: p.bound("to", true), Query: p.query(),
+	}
+	switch p.values.Get("status") {
+	case "":
+	case "0", "1":
+		success := p.values.Get("status") == "1"
+		f.OK = &success
+	default:
+		p.bad.Add("status", "must be 1 (success) or 0 (error)", "phải là 1 (thành công) hoặc 0 (lỗi)")
+	}
+	return f
 }
 
-func (q *query) fields(known ...string) (*fields, error) {
-	f := &fields{body: q.body}
-	if len(q.raw) > 0 && q.body.kind != jsonObject {
-		return nil, app.InvalidField("body", "must be a JSON object", "phải là một đối tượng JSON")
+// readDeliveryState reads what a listing of transactions can be narrowed by.
+func readDeliveryState(text string, bad *app.Invalid) app.DeliveryState {
+	state := app.DeliveryState(text)
+	if state == "" || slices.Contains(app.TransactionStates, state) {
+		return state
 	}
-	seen := map[string]bool{}
-	for _, m := range q.body.members {
-		switch {
-		case !contains(known, m.key):
-			f.bad.Add(app.CleanText(m.key, 100), "is not a known field", "không phải trường hợp lệ")
-		case seen[m.key]:
-			f.bad.Add(m.key, "is given twice", "bị lặp lại")
-		}
-		seen[m.key] = true
-	}
-	return f, nil
-}
-
-func contains(list []string, s string) bool {
-	for _, item := range list {
-		if item == s {
-			return true
-		}
-	}
-	return false
-}
-
-// optional is a string where one is given.
-func (f *fields) optional(name string) *string {
-	v, found := f.body.lookup(name)
-	if !found {
-		return nil
-	}
-	if v.kind != jsonString {
-		f.bad.Add(name, "must be a string", "phải là chuỗi ký tự")
-		return nil
-	}
-	return &v.text
-}
-
-func (f *fields) required(name string) string {
-	if _, found := f.body.lookup(name); !found {
-		f.bad.Add(name, "is required", "là bắt buộc")
-		return ""
-	}
-	if s := f.optional(name); s != nil {
-		return *s
-	}
+	bad.Add("delivery_state", "must be failed, pending, delivered or unsent", "phải là failed, pending, delivered hoặc unsent")
 	return ""
-}
-
-// reference is an id; 0 for none or null.
-func (f *fields) reference(name string) int64 {
-	v := f.body.get(name)
-	if v.kind == jsonNull {
-		return 0
-	}
-	id, ok := parseID(v.text)
-	if v.kind != jsonNumber || !ok {
-		f.bad.Add(name, "must be the integer id of something in this account, or null", "phải là id (số nguyên) có trong tài khoản này, hoặc null")
-	}
-	return id
-}
-
-// whole is a whole number within bounds.
-func (f *fields) whole(name string, otherwise, least, most int, en, vi string) int {
-	v := f.body.get(name)
-	if v.kind == jsonNull {
-		return otherwise
-	}
-	n, err := strconv.Atoi(v.text)
-	if v.kind != jsonNumber || err != nil || n < least || n > most {
-		f.bad.Add(name, en, vi)
-		return otherwise
-	}
-	return n
 }

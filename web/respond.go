@@ -6,12 +6,21 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
 
 	"baoco/app"
 )
+
+// Responder answers what went wrong, knows who a client is, and counts how often
+// one failed to authenticate.
+type Responder struct {
+	log            *slog.Logger
+	trustedProxies []netip.Prefix
+	failures       buckets[netip.Prefix]
+}
 
 // envelope begins every success of the management API.
 type envelope struct {
@@ -83,14 +92,14 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 }
 
 // writeError answers with what err means.
-func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
+func (s *Responder) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	status, body := s.failed(w, r, err)
 	writeJSON(w, status, body)
 }
 
 // failed sets the headers of what err means, and gives status and body. What
 // isn't the caller's fault is logged here, once, and its text stays inside.
-func (s *Server) failed(w http.ResponseWriter, r *http.Request, err error) (int, failure) {
+func (s *Responder) failed(w http.ResponseWriter, r *http.Request, err error) (int, failure) {
 	var e *app.Error
 	if !errors.As(err, &e) {
 		e = &app.Error{Code: app.CodeInternal, Text: app.Text{EN: "Something went wrong on our side.", VI: "Đã có lỗi ở phía máy chủ."}, Err: err}
@@ -130,7 +139,18 @@ func rateLimited(w http.ResponseWriter, r *http.Request, limit int, wait time.Du
 	}
 }
 
-func (s *Server) logPanic(r *http.Request, value any, stack []byte) {
+func (s *Responder) logPanic(r *http.Request, value any, stack []byte) {
 	s.log.LogAttrs(r.Context(), slog.LevelError, "panic in a handler",
 		slog.String("request_id", requestID(r)), slog.String("route", routeOf(r)), slog.Any("remote", s.clientAddr(r)), slog.Any("panic", value), slog.String("stack", string(stack)))
+}
+
+// refused is failed for a failed authentication: 401, or 429 once the address
+// has failed too often. A valid credential never comes here.
+func (s *Responder) refused(w http.ResponseWriter, r *http.Request, err error, now time.Time) (int, failure) {
+	if app.CodeOf(err) == app.CodeUnauthorized {
+		if _, wait, ok := s.failures.take(s.client(r), failurePace, now); !ok {
+			return rateLimited(w, r, failurePace.perMinute, wait)
+		}
+	}
+	return s.failed(w, r, err)
 }

@@ -64,7 +64,7 @@ func EncodeRefusedCall(c app.RefusedCall, zone *time.Location, lang app.Lang) Re
 	return RefusedCallJSON{c.ID, orNull(c.SourceID), orNull(c.SourceName), app.FormatTime(c.ReceivedAt, zone), c.Remote, c.Code, c.Text.In(lang)}
 }
 
-func (s *Server) listSources(w http.ResponseWriter, q *query) error {
+func (s *apiServer) listSources(w http.ResponseWriter, q *query) error {
 	list, err := s.service.SourcesHealth(q.Context(), q.account())
 	if err != nil {
 		return err
@@ -85,8 +85,8 @@ func (s *Server) listSources(w http.ResponseWriter, q *query) error {
 
 // listRefused lists the calls that didn't authenticate, all that are kept
 // unless fewer are asked for.
-func (s *Server) listRefused(w http.ResponseWriter, q *query) error {
-	p := s.params(q)
+func (s *apiServer) listRefused(w http.ResponseWriter, q *query) error {
+	p := paramsOf(q.Request, s.service.Zone())
 	source := p.id("source_id")
 	limit := int(p.number("per_page", app.KeptRefusedCalls, 1, app.KeptRefusedCalls, "must be a whole number from 1 to 200", "phải là số nguyên từ 1 đến 200"))
 	if err := p.bad.Err(); err != nil {

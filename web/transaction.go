@@ -31,8 +31,8 @@ func EncodeTransaction(t app.Transaction, zone *time.Location) TransactionJSON {
 	}
 }
 
-func (s *Server) listTransactions(w http.ResponseWriter, q *query) error {
-	p := s.params(q)
+func (s *apiServer) listTransactions(w http.ResponseWriter, q *query) error {
+	p := paramsOf(q.Request, s.service.Zone())
 	f := app.TransactionFilter{
 		BankAccountID: p.id("bank_account_id"), Type: p.direction(), From: p.bound("from", false), To: p.bound("to", true),
 		MinAmount: p.amount("min_amount"), MaxAmount: p.amount("max_amount"), Query: p.query(), Page: p.page(),
@@ -75,7 +75,7 @@ func (s *Server) listTransactions(w http.ResponseWriter, q *query) error {
 
 // addTransaction records one transaction by hand: an object of the native
 // format, read as strictly as the calls of native sources.
-func (s *Server) addTransaction(w http.ResponseWriter, q *query) error {
+func (s *apiServer) addTransaction(w http.ResponseWriter, q *query) error {
 	e := readNativeElement(q.body, s.service.Zone())
 	if e.Fault != nil {
 		return app.InvalidField(e.Fault.Field, e.Fault.Text.EN, e.Fault.Text.VI)

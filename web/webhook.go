@@ -35,7 +35,7 @@ type oneWebhook struct {
 	Secret  string      `json:"secret,omitempty"`
 }
 
-func (s *Server) listWebhooks(w http.ResponseWriter, q *query) error {
+func (s *apiServer) listWebhooks(w http.ResponseWriter, q *query) error {
 	list, err := s.service.Webhooks(q.Context(), q.account())
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s *Server) listWebhooks(w http.ResponseWriter, q *query) error {
 	return nil
 }
 
-func (s *Server) createWebhook(w http.ResponseWriter, q *query) error {
+func (s *apiServer) createWebhook(w http.ResponseWriter, q *query) error {
 	f, err := q.fields("name", "webhook_url", "type", "bank_account_id")
 	if err != nil {
 		return err
@@ -69,27 +69,16 @@ func (s *Server) createWebhook(w http.ResponseWriter, q *query) error {
 		return err
 	}
 	writeJSON(w, http.StatusCreated, oneWebhook{
-		ok(q.Request, "The webhook was created. Store the secret now: it is not shown again."+plainWarning(hook).EN,
-			"Đã tạo webhook. Hãy lưu secret ngay: secret sẽ không hiển thị lại."+plainWarning(hook).VI),
+		ok(q.Request, "The webhook was created. Store the secret now: it is not shown again."+hook.PlainWarning().EN,
+			"Đã tạo webhook. Hãy lưu secret ngay: secret sẽ không hiển thị lại."+hook.PlainWarning().VI),
 		EncodeWebhook(hook, s.service.Zone()), secret,
 	})
 	return nil
 }
 
-// plainWarning recommends HTTPS where it isn't used.
-func plainWarning(hook app.Webhook) app.Text {
-	if !app.IsPlainHTTP(hook.URL) {
-		return app.Text{}
-	}
-	return app.Text{
-		EN: " HTTPS is recommended: over http:// anybody on the way can read the transactions.",
-		VI: " Nên dùng HTTPS: với http://, người khác trên đường truyền có thể đọc được giao dịch.",
-	}
-}
-
 // namedWebhook is the id in the path of a webhook that exists: that is told
 // before anything about the fields.
-func (s *Server) namedWebhook(q *query) (int64, error) {
+func (s *apiServer) namedWebhook(q *query) (int64, error) {
 	id, found := q.pathID()
 	if !found {
 		return 0, app.ErrNoWebhook()
@@ -98,7 +87,7 @@ func (s *Server) namedWebhook(q *query) (int64, error) {
 	return id, err
 }
 
-func (s *Server) updateWebhook(w http.ResponseWriter, q *query) error {
+func (s *apiServer) updateWebhook(w http.ResponseWriter, q *query) error {
 	id, err := s.namedWebhook(q)
 	if err != nil {
 		return err
@@ -124,13 +113,13 @@ func (s *Server) updateWebhook(w http.ResponseWriter, q *query) error {
 		return err
 	}
 	writeJSON(w, http.StatusOK, oneWebhook{
-		envelope: ok(q.Request, "The webhook was updated."+plainWarning(hook).EN, "Đã cập nhật webhook."+plainWarning(hook).VI),
+		envelope: ok(q.Request, "The webhook was updated."+hook.PlainWarning().EN, "Đã cập nhật webhook."+hook.PlainWarning().VI),
 		Webhook:  EncodeWebhook(hook, s.service.Zone()),
 	})
 	return nil
 }
 
-func (s *Server) toggleWebhook(w http.ResponseWriter, q *query) error {
+func (s *apiServer) toggleWebhook(w http.ResponseWriter, q *query) error {
 	id, found := q.pathID()
 	if !found {
 		return app.ErrNoWebhook()
@@ -154,7 +143,7 @@ func (s *Server) toggleWebhook(w http.ResponseWriter, q *query) error {
 	return nil
 }
 
-func (s *Server) deleteWebhook(w http.ResponseWriter, q *query) error {
+func (s *apiServer) deleteWebhook(w http.ResponseWriter, q *query) error {
 	id, found := q.pathID()
 	if !found {
 		return app.ErrNoWebhook()
@@ -166,7 +155,7 @@ func (s *Server) deleteWebhook(w http.ResponseWriter, q *query) error {
 	return nil
 }
 
-func (s *Server) rotateSecret(w http.ResponseWriter, q *query) error {
+func (s *apiServer) rotateSecret(w http.ResponseWriter, q *query) error {
 	id, err := s.namedWebhook(q)
 	if err != nil {
 		return err
@@ -191,7 +180,7 @@ func (s *Server) rotateSecret(w http.ResponseWriter, q *query) error {
 	return nil
 }
 
-func (s *Server) activateSecret(w http.ResponseWriter, q *query) error {
+func (s *apiServer) activateSecret(w http.ResponseWriter, q *query) error {
 	id, found := q.pathID()
 	if !found {
 		return app.ErrNoWebhook()

@@ -1,0 +1,92 @@
+package web
+
+import (
+	"strconv"
+
+	"baoco/app"
+)
+
+// fields reads the members of a request body and notes what is wrong with
+// them: unknown ones, ones that come twice, and those of the wrong type.
+type fields struct {
+	body jsonValue
+	bad  app.Invalid
+}
+
+func (q *query) fields(known ...string) (*fields, error) {
+	f := &fields{body: q.body}
+	if len(q.raw) > 0 && q.body.kind != jsonObject {
+		return nil, app.InvalidField("body", "must be a JSON object", "phải là một đối tượng JSON")
+	}
+	seen := map[string]bool{}
+	for _, m := range q.body.members {
+		switch {
+		case !contains(known, m.key):
+			f.bad.Add(app.CleanText(m.key, 100), "is not a known field", "không phải trường hợp lệ")
+		case seen[m.key]:
+			f.bad.Add(m.key, "is given twice", "bị lặp lại")
+		}
+		seen[m.key] = true
+	}
+	return f, nil
+}
+
+func contains(list []string, s string) bool {
+	for _, item := range list {
+		if item == s {
+			return true
+		}
+	}
+	return false
+}
+
+// optional is a string where one is given.
+func (f *fields) optional(name string) *string {
+	v, found := f.body.lookup(name)
+	if !found {
+		return nil
+	}
+	if v.kind != jsonString {
+		f.bad.Add(name, "must be a string", "phải là chuỗi ký tự")
+		return nil
+	}
+	return &v.text
+}
+
+func (f *fields) required(name string) string {
+	if _, found := f.body.lookup(name); !found {
+		f.bad.Add(name, "is required", "là bắt buộc")
+		return ""
+	}
+	if s := f.optional(name); s != nil {
+		return *s
+	}
+	return ""
+}
+
+// reference is an id; 0 for none or null.
+func (f *fields) reference(name string) int64 {
+	v := f.body.get(name)
+	if v.kind == jsonNull {
+		return 0
+	}
+	id, ok := parseID(v.text)
+	if v.kind != jsonNumber || !ok {
+		f.bad.Add(name, "must be the integer id of something in this account, or null", "phải là id (số nguyên) có trong tài khoản này, hoặc null")
+	}
+	return id
+}
+
+// whole is a whole number within bounds.
+func (f *fields) whole(name string, otherwise, least, most int, en, vi string) int {
+	v := f.body.get(name)
+	if v.kind == jsonNull {
+		return otherwise
+	}
+	n, err := strconv.Atoi(v.text)
+	if v.kind != jsonNumber || err != nil || n < least || n > most {
+		f.bad.Add(name, en, vi)
+		return otherwise
+	}
+	return n
+}

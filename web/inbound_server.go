@@ -1,0 +1,35 @@
+package web
+
+import (
+	"net/http"
+
+	"baoco/app"
+)
+
+// Server takes the providers' calls.
+type Server struct {
+	*Responder
+	service  *app.Service
+	held     heldBodies
+	arriving arrivals
+}
+
+// maxInboundBody is how many bytes are read of calls with several transactions;
+// see adapter.maxBody.
+const maxInboundBody = 1 << 20
+
+// routes is THE table of what the providers call.
+func (s *Server) routes() []Route {
+	post := func(path string, maxBody int64, handle http.HandlerFunc) Route {
+		return Route{Method: "POST", Path: path, MaxBody: maxBody, Handler: handle}
+	}
+	own, vietQR := s.provider(ownEntrance), s.provider(vietQREntrance)
+	return []Route{
+		post("/api/webhooks/provider", maxInboundBody, own),
+		post("/api/webhooks/provider/{token}", maxInboundBody, own),
+		post("/api/token_generate", 0, s.vietQRToken),
+		post("/bank/api/transaction-sync", maxInboundBody, vietQR),
+		post("/api/webhooks/provider/{token}/api/token_generate", 0, s.vietQRToken),
+		post("/api/webhooks/provider/{token}/bank/api/transaction-sync", maxInboundBody, vietQR),
+	}
+}
