@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"time"
 
 	"baoco/app"
 
@@ -40,9 +41,8 @@ func verifyCommand() *cli.Command {
 // verifySignature checks a call by what the account knows, or by what was given
 // alone where there is no session.
 func verifySignature(c *cli.Context, s *session) error {
-	claim := app.SignatureClaim{
-		Signature: c.String("signature"), MessageID: c.String("message-id"), Timestamp: c.String("timestamp"), DeliveryID: c.Int64("delivery-id"),
-	}
+	claim := app.SignatureClaim{Signature: c.String("signature"), MessageID: c.String("message-id"), Timestamp: c.String("timestamp")}
+	claim.DeliveryID = c.Int64("delivery-id")
 	var err error
 	if c.Args().Present() {
 		if claim.WebhookID, err = idArgument(c, "webhook"); err != nil {
@@ -58,15 +58,16 @@ func verifySignature(c *cli.Context, s *session) error {
 	if claim.Body, err = readBodyFile(c, c.String("body-file")); err != nil {
 		return err
 	}
-	var check app.SignatureCheck
-	switch {
-	case s != nil:
-		check, err = s.service.CheckSignature(c.Context, s.account, claim, s.now)
-	case claim.Secret == "":
-		err = usagef("webhook verify needs the ID of a webhook, --delivery-id or --secret-file")
-	default:
-		check, err = app.CheckSignature(claim)
+	if s == nil && claim.Secret == "" {
+		return usagef("webhook verify needs the ID of a webhook, --delivery-id or --secret-file")
 	}
+	var facts app.SignatureFacts
+	if s != nil {
+		if facts, err = s.service.SignatureFacts(c.Context, s.account, claim.Reference(), s.now); err != nil {
+			return err
+		}
+	}
+	check, err := app.CheckSignature(claim, facts, time.Now())
 	if err != nil {
 		return err
 	}
@@ -95,28 +96,16 @@ func readBodyFile(c *cli.Context, path string) (body []byte, err error) {
 
 // signatureJSON is a check as --output json has it.
 type signatureJSON struct {
-	Matches    bool            `json:"matches"`
-	Mistakes   []mistakeJSON   `json:"mistakes"`
-	Notes      []mistakeJSON   `json:"notes"`
-	Difference *differenceJSON `json:"difference"`
-	Checksums  []checksumJSON  `json:"checksums"`
+	Matches    bool                `json:"matches"`
+	Mistakes   []mistakeJSON       `json:"mistakes"`
+	Notes      []mistakeJSON       `json:"notes"`
+	Difference *app.Difference     `json:"difference"`
+	Checksums  []app.ChecksumCheck `json:"checksums"`
 }
 
 type mistakeJSON struct {
 	Code string `json:"code"`
 	Text string `json:"text"`
-}
-
-type differenceJSON struct {
-	Byte   int    `json:"byte"`
-	Before string `json:"before"`
-	Sent   string `json:"sent"`
-	Seen   string `json:"seen"`
-}
-
-type checksumJSON struct {
-	TransactionID string `json:"transaction_id"`
-	Matches       bool   `json:"matches"`
 }
 
 func encodeCheck(check app.SignatureCheck) signatureJSON {
@@ -127,15 +116,7 @@ func encodeCheck(check app.SignatureCheck) signatureJSON {
 		}
 		return list
 	}
-	e := signatureJSON{Matches: check.Matches, Mistakes: texts(check.Mistakes), Notes: texts(check.Notes), Checksums: []checksumJSON{}}
-	if check.Difference != nil {
-		d := differenceJSON(*check.Difference)
-		e.Difference = &d
-	}
-	for _, one := range check.Checksums {
-		e.Checksums = append(e.Checksums, checksumJSON(one))
-	}
-	return e
+	return signatureJSON{check.Matches, texts(check.Mistakes), texts(check.Notes), check.Difference, append([]app.ChecksumCheck{}, check.Checksums...)}
 }
 
 func printCheck(w io.Writer, check app.SignatureCheck) {

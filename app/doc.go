@@ -50,7 +50,7 @@
 //     free in the file back to the disk.
 //   - Secret, Signature, Checksum: what a webhook's deliveries are signed
 //     with; the digest of a body; the digest of one transaction in it.
-//   - SignatureCheck: whether a call as a receiver saw it bears the signature
+//   - SignatureCheck: whether a call as a receiver saw it has the signature
 //     that it should, and which Mistake keeps it from that.
 //   - Shortage: something that this machine lacks for an attempt, such as files.
 //     Then it isn't one.

@@ -11,13 +11,14 @@ import (
 	"time"
 )
 
-const secretPrefix = "whsec_"
+// SecretPrefix begins every secret of a webhook.
+const SecretPrefix = "whsec_"
 
-// newSecret is whsec_ and the base64 of 32 random bytes.
+// newSecret is SecretPrefix and the base64 of 32 random bytes.
 func newSecret() string {
 	var b [32]byte
 	rand.Read(b[:])
-	return secretPrefix + base64.StdEncoding.EncodeToString(b[:])
+	return SecretPrefix + base64.StdEncoding.EncodeToString(b[:])
 }
 
 // Signature is the X-Webhook-Signature of a body: the HMAC-SHA256 under the
@@ -45,7 +46,7 @@ func StandardSignature(secret, id string, timestamp time.Time, body []byte) stri
 // decodedSecret is the key of a standard signature: the base64 part, or the
 // secret itself where there is none.
 func decodedSecret(secret string) []byte {
-	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, SecretPrefix))
 	if err != nil {
 		return []byte(secret)
 	}
@@ -102,10 +103,10 @@ func (p Payload) Checksum(secret string) string {
 
 // Body is the request body of a delivery: the same bytes on every attempt and
 // resend under the same secret.
-func (p Payload) Body(secret string) []byte { return p.bodyWith(p.Checksum(secret)) }
+func (p Payload) Body(secret string) []byte { return p.BodyWith(p.Checksum(secret)) }
 
-// bodyWith is the body with any checksum.
-func (p Payload) bodyWith(checksum string) []byte {
+// BodyWith is the body with a checksum that is already known.
+func (p Payload) BodyWith(checksum string) []byte {
 	b := make([]byte, 0, 420+len(p.Content))
 	b = appendMember(b, `{"transactions":[{"id":`, p.ID)
 	b = appendMember(b, `,"gateway":`, p.Gateway)

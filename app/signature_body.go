@@ -2,26 +2,23 @@ package app
 
 import (
 	"bytes"
-	"crypto/hmac"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// seenTransaction is a transaction as a body that was seen tells it.
+// seenTransaction is a transaction as it stands in a body that a receiver saw.
 type seenTransaction struct {
 	Payload
 	checksum string
 }
 
-// readTransactions reads what stands in a body, in whatever JSON it is written;
-// nil where it isn't one of baoco's.
+// readTransactions reads the transactions of a body in whatever way its JSON is
+// written; nil where the body isn't one of baoco's.
 func readTransactions(body []byte) []seenTransaction {
-	body = bytes.TrimPrefix(body, []byte(byteOrderMark))
 	var read struct {
 		Transactions []struct {
 			ID, Gateway, TransactionDate, TransactionNumber, AccountNumber anyText
@@ -29,7 +26,7 @@ func readTransactions(body []byte) []seenTransaction {
 		}
 		Test bool
 	}
-	if json.Unmarshal(body, &read) != nil {
+	if json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &read) != nil {
 		return nil
 	}
 	var list []seenTransaction
@@ -46,8 +43,8 @@ func readTransactions(body []byte) []seenTransaction {
 	return list
 }
 
-// anyText is a string, or a number as it is written: what reads JSON and writes
-// it again may make one of the other.
+// anyText is a string, or a number as it is written. A program that reads JSON
+// and writes it again may make one from the other.
 type anyText string
 
 func (t *anyText) UnmarshalJSON(data []byte) error {
@@ -58,90 +55,13 @@ func (t *anyText) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// checksums checks every transaction under a secret.
-func checksums(seen []seenTransaction, secret string) []ChecksumCheck {
-	var list []ChecksumCheck
-	for _, t := range seen {
-		list = append(list, ChecksumCheck{t.ID, hmac.Equal([]byte(t.checksum), []byte(t.Checksum(secret)))})
-	}
-	return list
-}
-
-// reencodings are what was done to a body on its way to what was seen, where
-// both say the same; none where they don't.
-func reencodings(sent, seen []byte) (list []mistakeCode) {
-	if rest, found := bytes.CutPrefix(seen, []byte(byteOrderMark)); found {
-		seen, list = rest, append(list, mistakeBodyMark)
-	}
-	if rest := bytes.TrimSpace(seen); len(rest) < len(seen) {
-		seen, list = rest, append(list, mistakeBodyEnd)
-	}
-	if bytes.Equal(sent, seen) {
-		return list
-	}
-	var a, b any
-	if json.Unmarshal(sent, &a) != nil || json.Unmarshal(seen, &b) != nil {
-		return nil
-	}
-	var compact bytes.Buffer
-	if json.Compact(&compact, seen) == nil && compact.Len() < len(seen) {
-		seen, list = compact.Bytes(), append(list, mistakeBodySpaces)
-	}
-	for _, escape := range []struct {
-		written string
-		wrong   mistakeCode
-	}{{`\/`, mistakeBodySlashes}, {`\u`, mistakeBodyUnicode}} {
-		if bytes.Count(seen, []byte(escape.written)) > bytes.Count(sent, []byte(escape.written)) {
-			list = append(list, escape.wrong)
-		}
-	}
-	if !slices.Equal(keysOf(sent), keysOf(seen)) {
-		list = append(list, mistakeBodyOrder)
-	}
-	if len(list) == 0 {
-		list = append(list, mistakeBodyValues)
-	}
-	return list
-}
-
-// keysOf is the keys of a JSON text as they come, and the brackets around them.
-func keysOf(text []byte) (keys []string) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var objects []bool // the open brackets: whether each is an object's
-	key := true        // the next string in an object is one
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return keys
-		}
-		switch token := token.(type) {
-		case json.Delim:
-			if token == '{' || token == '[' {
-				objects = append(objects, token == '{')
-			} else {
-				objects = objects[:len(objects)-1]
-			}
-			key = true
-			continue
-		case string:
-			if len(objects) > 0 && objects[len(objects)-1] && key {
-				keys = append(keys, token)
-				key = false
-				continue
-			}
-		}
-		key = true
-	}
-}
-
-// Difference is where two bodies part: what stands there in each, every
-// character visible.
+// Difference is the first place where two bodies differ, with the bytes of each
+// around it. Every character is visible.
 type Difference struct {
-	Byte   int    // counted from 1
-	Before string // what both have before it
-	Sent   string // from there on; empty: it ended there
-	Seen   string
+	Byte   int    `json:"byte"`   // counted from 1
+	Before string `json:"before"` // the end of what both have before it
+	Sent   string `json:"sent"`   // the body that was sent, from there on; empty: it ended there
+	Seen   string `json:"seen"`   // the body that was seen, from there on
 }
 
 // around is how many bytes of a difference are shown before it and after it.
@@ -162,10 +82,10 @@ func firstDifference(sent, seen []byte) *Difference {
 		n--
 	}
 	from := max(0, n-around)
-	for from > 0 && from < n && !utf8.RuneStart(sent[from]) {
-		from--
+	for from < n && !utf8.RuneStart(sent[from]) {
+		from++
 	}
-	d.Before, d.Sent, d.Seen = unmistakable(sent[from:n]), excerpt(sent[n:]), excerpt(seen[n:])
+	d.Before, d.Sent, d.Seen = visible(sent[from:n]), excerpt(sent[n:]), excerpt(seen[n:])
 	return d
 }
 
@@ -175,11 +95,12 @@ func excerpt(b []byte) string {
 	for end < len(b) && end < around+utf8.UTFMax && !utf8.RuneStart(b[end]) {
 		end++
 	}
-	return unmistakable(b[:end])
+	return visible(b[:end])
 }
 
-// unmistakable names every character that can't be seen or told from another.
-func unmistakable(b []byte) string {
+// visible is b with a name for every character that nobody sees, or that looks
+// like another.
+func visible(b []byte) string {
 	var text strings.Builder
 	for len(b) > 0 {
 		r, size := utf8.DecodeRune(b)

@@ -1,118 +1,61 @@
 package app
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
-// givenDigest is one signature of a header.
-type givenDigest struct {
-	sum      []byte
-	standard bool // of the Standard Webhooks specification: over id, timestamp and body
-	base64   bool // written so where it should be hexadecimal
-}
-
-// maxDigests is how many signatures of a header are looked at; baoco sends two
-// at most.
-const maxDigests = 4
-
-// givenSignature is a header as it was read.
+// givenSignature is the value of a header: plain or standard, or neither where
+// it couldn't be read.
 type givenSignature struct {
-	digests       []givenDigest // none: the header holds no signature
-	wrong         mistakeCode
-	notes         []Mistake
-	id, timestamp string // of the call, for the standard givenDigests
+	plain     string    // an X-Webhook-Signature, in small hexadecimal digits
+	base64    bool      // plain was written in base64
+	prefixed  bool      // plain had sha256= before it
+	standard  []string  // the signatures of a webhook-signature, each with its v1
+	messageID string    // webhook-id
+	timestamp time.Time // webhook-timestamp; zero: not known
 }
 
-// readSignature reads the value of X-Webhook-Signature or webhook-signature,
-// as people find it in a log: with its name, in quotes, in capital letters.
-func readSignature(header string) (g givenSignature) {
-	note := func(m mistakeCode) { g.notes = append(g.notes, m.mistake()) }
-	value := strings.TrimSpace(header)
-	if strings.HasPrefix(unquoted(value), secretPrefix) {
-		g.wrong = mistakeSignatureIsSecret
-		return g
-	}
-	if name, rest, found := strings.Cut(value, ":"); found && strings.Contains(strings.ToLower(name), "signature") {
-		value = strings.TrimSpace(rest)
-	}
-	value = unquoted(value)
-	for _, prefix := range []string{"sha256=", "sha256:", "hmac-sha256="} {
-		if len(value) > len(prefix) && strings.EqualFold(value[:len(prefix)], prefix) {
-			value = value[len(prefix):]
-			note(mistakeSignaturePrefix)
-		}
-	}
+// readSignature reads the value of X-Webhook-Signature or webhook-signature.
+func readSignature(claim SignatureClaim) givenSignature {
+	value := strings.TrimSpace(claim.Signature)
+	g := givenSignature{messageID: strings.TrimSpace(claim.MessageID)}
 	if strings.HasPrefix(value, "v1,") {
-		for one := range strings.FieldsSeq(value) {
-			if len(g.digests) == maxDigests {
-				break
-			}
-			sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(one, "v1,"))
-			if err == nil && len(sum) == sha256.Size && strings.HasPrefix(one, "v1,") {
-				g.digests = append(g.digests, givenDigest{sum: sum, standard: true})
-			}
-		}
-		if len(g.digests) == 0 {
-			g.wrong = mistakeSignatureShape
+		g.standard = strings.Fields(value)
+		if seconds, err := strconv.ParseInt(strings.TrimSpace(claim.Timestamp), 10, 64); err == nil {
+			g.timestamp = time.Unix(seconds, 0)
 		}
 		return g
 	}
-	if sum, err := hex.DecodeString(value); err == nil && hashOfSize(len(sum)) != nil {
-		if value != strings.ToLower(value) {
-			note(mistakeSignatureCapitals)
-		}
-		g.digests = []givenDigest{{sum: sum}}
-		return g
+	const prefix = "sha256="
+	if g.prefixed = len(value) > len(prefix) && strings.EqualFold(value[:len(prefix)], prefix); g.prefixed {
+		value = value[len(prefix):]
 	}
-	if sum, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "=")); err == nil && len(sum) == sha256.Size {
-		g.digests = []givenDigest{{sum: sum, base64: true}}
-		return g
+	if sum, err := hex.DecodeString(value); err == nil && len(sum) == 32 {
+		g.plain = hex.EncodeToString(sum)
+	} else if sum, err := base64.StdEncoding.DecodeString(value); err == nil && len(sum) == 32 {
+		g.plain, g.base64 = hex.EncodeToString(sum), true
 	}
-	g.wrong = mistakeSignatureShape
 	return g
 }
 
-// unquoted is s without one pair of quotes around it.
-func unquoted(s string) string {
-	for _, quote := range []string{`"`, `'`, "`"} {
-		if len(s) >= 2 && strings.HasPrefix(s, quote) && strings.HasSuffix(s, quote) {
-			return s[1 : len(s)-1]
-		}
-	}
-	return s
-}
-
-// standardMessage is what a signature of the Standard Webhooks is made over.
-func (g givenSignature) standardMessage(body []byte) []byte {
-	return append([]byte(g.id+"."+g.timestamp+"."), body...)
-}
-
-// signs tells whether the header is a signature of body under secret, made as
-// baoco makes it.
+// signs tells whether the header is a signature of body under secret.
 func (g givenSignature) signs(secret string, body []byte) bool {
-	var plain, standard []byte // made once, whatever the number of digests
-	for _, d := range g.digests {
-		switch {
-		case d.base64:
-		case d.standard:
-			if standard == nil {
-				standard = signatureSum(string(decodedSecret(secret)), g.standardMessage(body))
-			}
-			if hmac.Equal(d.sum, standard) {
-				return true
-			}
-		default:
-			if plain == nil {
-				plain = signatureSum(secret, body)
-			}
-			if hmac.Equal(d.sum, plain) {
-				return true
-			}
-		}
+	if g.plain != "" {
+		return same(g.plain, Signature(secret, body))
 	}
-	return false
+	if g.messageID == "" || g.timestamp.IsZero() {
+		return false
+	}
+	right := StandardSignature(secret, g.messageID, g.timestamp, body)
+	return slices.ContainsFunc(g.standard, func(one string) bool { return same(one, right) })
 }
+
+// same compares secrets or signatures. The time that it takes doesn't tell how
+// much of them agrees.
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -2,282 +2,144 @@ package app
 
 import (
 	"bytes"
-	"crypto/hmac"
-	"crypto/md5"
-	"crypto/sha1"
-	"crypto/sha256"
-	"crypto/sha512"
-	"encoding/hex"
-	"hash"
 	"slices"
 	"strings"
+	"time"
 )
 
-// This file says why a signature doesn't match, once a key and a body are found
-// that it is of, or once none is.
+// timestampTolerance is how far webhook-timestamp may be from the present for
+// the libraries of Standard Webhooks.
+const timestampTolerance = 5 * time.Minute
 
-// mistakesOfKey says how the secret that was entered isn't the one that signed.
-func (c *signatureChecker) mistakesOfKey(f found) []Mistake {
-	if f.stored == nil {
-		if c.own > 0 && !slices.ContainsFunc(c.stored[:c.own], func(s storedSecret) bool { return same(s.secret, f.key.key) }) {
-			c.noteStale(f.key.key)
+// noteCall notes what is wrong but doesn't keep the signature from matching.
+func (c *signatureChecker) noteCall(now time.Time) {
+	if c.given.prefixed {
+		c.notes = append(c.notes, signaturePrefix)
+	}
+	if at := c.given.timestamp; !at.IsZero() && now.Sub(at).Abs() > timestampTolerance {
+		c.notes = append(c.notes, timestampExpired)
+	}
+	if w := c.facts.Webhook; w != nil && c.claim.WebhookID != 0 && c.claim.WebhookID != w.ID {
+		c.notes = append(c.notes, callOfOtherWebhook.naming(*w))
+	}
+}
+
+// isOthers tells whether a secret is known to be of another webhook than the one
+// that sent the call.
+func (c *signatureChecker) isOthers(s *StoredSecret) bool {
+	return s != nil && c.facts.Webhook != nil && s.Webhook.ID != c.facts.Webhook.ID
+}
+
+// mistakesOfKey says why the secret that was entered isn't k, which signed the
+// call.
+func (c *signatureChecker) mistakesOfKey(k key) []Mistake {
+	meant := c.meant.stored
+	if k.stored == nil {
+		if c.isOthers(meant) {
+			c.notes = append(c.notes, callOfOtherWebhook.naming(meant.Webhook))
 		}
-		return mistakesOf(f.key.wrong)
+		return k.wrong
 	}
-	mine := c.webhook == nil || f.stored.webhook.ID == c.webhook.ID
-	entered := c.enteredAs()
-	switch name := Isolated(f.stored.webhook.Name); {
-	case entered != nil && entered.webhook.ID != f.stored.webhook.ID:
-		return []Mistake{mistakeSecretWebhook.mistake(Isolated(entered.webhook.Name), name)}
-	case entered != nil && entered.role == roleNext:
-		return []Mistake{mistakeSecretEarly.mistake()}
-	case entered != nil && entered.role == roleFormer:
-		return []Mistake{mistakeSecretFormer.mistake()}
-	case !mine:
-		return []Mistake{mistakeCallWebhook.mistake(name)}
-	case f.stored.role == roleFormer:
-		return []Mistake{mistakeCallFormer.mistake()}
-	case entered != nil || len(c.entered) == 0 && f.stored.role == roleNext:
-		return []Mistake{mistakeCallNext.mistake()}
-	case len(c.entered) == 0:
+	switch signer := k.stored.Webhook; {
+	case meant != nil && meant.Webhook.ID != signer.ID:
+		return []Mistake{secretOfOtherWebhook.naming(meant.Webhook, signer)}
+	case meant != nil && meant.Use == SecretNext:
+		return []Mistake{secretNext}
+	case meant != nil && meant.Use == SecretFormer:
+		return []Mistake{secretFormer}
+	case c.isOthers(k.stored):
+		return []Mistake{callOfOtherWebhook.naming(signer)}
+	case k.stored.Use == SecretFormer:
+		return []Mistake{callBeforeRotation}
+	case c.claim.Secret != "":
+		return []Mistake{secretOther.naming(signer)}
+	}
+	return nil
+}
+
+// mistakesOfBody says what was done to the body that was sent.
+func (c *signatureChecker) mistakesOfBody(sent []byte) []Mistake {
+	switch trimmed := bytes.TrimSpace(c.claim.Body); {
+	case bytes.Equal(c.claim.Body, sent):
 		return nil
-	default:
-		return []Mistake{mistakeSecretOther.mistake(name)}
-	}
-}
-
-// noteStale notes that a secret that did sign isn't the webhook's any more, or
-// is another webhook's.
-func (c *signatureChecker) noteStale(secret string) {
-	for _, s := range c.stored[c.own:] {
-		if same(s.secret, secret) {
-			c.notes = append(c.notes, mistakeCallWebhook.mistake(Isolated(s.webhook.Name)))
-			return
-		}
-	}
-	c.note(mistakeSecretStale)
-}
-
-// mistakesOfBody says how the body that was seen isn't the one that was signed.
-func (c *signatureChecker) mistakesOfBody(f found) []Mistake {
-	switch {
-	case bytes.Equal(f.body.body, c.claim.Body):
-		return nil
-	case !f.body.original:
-		return mistakesOf(f.body.wrong)
-	}
-	return mistakesOf(c.changes(f.body.body))
-}
-
-// changes is what was done to the body that was sent.
-func (c *signatureChecker) changes(sent []byte) []mistakeCode {
-	seen := c.claim.Body
-	switch trimmed := bytes.TrimSpace(seen); {
 	case len(trimmed) == 0:
-		return []mistakeCode{mistakeBodyEmpty}
-	case isObject(trimmed):
-		return []mistakeCode{mistakeBodyObject}
-	case c.part:
-		return []mistakeCode{mistakeBodyPart}
-	case len(trimmed) < len(sent) && bytes.HasPrefix(sent, trimmed):
-		return []mistakeCode{mistakeBodyCut}
-	case bytes.Equal(bytes.TrimPrefix(trimmed, []byte(byteOrderMark)), sent), slices.Equal(readTransactions(sent), c.seen):
-		if list := reencodings(sent, seen); len(list) > 0 {
-			return list
-		}
+		return []Mistake{bodyEmpty}
+	case bytes.Equal(trimmed, sent):
+		return []Mistake{bodySpace}
+	case slices.Equal(readTransactions(sent), c.seen):
+		return []Mistake{bodyEncodedAgain}
 	}
-	return []mistakeCode{mistakeBodyChanged}
+	return []Mistake{bodyChanged}
 }
 
-// isObject tells whether a body is what languages write for a parsed one.
-func isObject(body []byte) bool {
-	return slices.Contains([]string{"[object Object]", "Array", "null", "undefined"}, string(body)) || bytes.HasPrefix(body, []byte(`{"type":"Buffer"`))
+// difference is nil where the body that was seen holds a secret, which isn't
+// shown.
+func (c *signatureChecker) difference(sent []byte) *Difference {
+	if bytes.Contains(c.claim.Body, []byte(SecretPrefix)) {
+		return nil
+	}
+	return firstDifference(sent, c.claim.Body)
 }
 
-// wrongWay looks for how else the value that was given may have been computed.
-func (c *signatureChecker) wrongWay() []Mistake {
-	keys := c.entered
-	if len(keys) == 0 {
-		for _, s := range c.stored[:c.own] {
-			keys = append(keys, keyGuess{key: s.secret})
+// unmatched says what is wrong where no key and body make the signature.
+func (c *signatureChecker) unmatched() (list []Mistake, d *Difference) {
+	add := func(found bool, m Mistake) {
+		if found {
+			list = append(list, m)
 		}
 	}
-	for _, d := range c.given.digests {
-		for _, t := range c.seen {
-			if sum, err := hex.DecodeString(t.checksum); err == nil && hmac.Equal(sum, d.sum) {
-				return []Mistake{mistakeSignatureChecksum.mistake()}
-			}
-		}
-		for _, key := range keys {
-			for _, body := range c.bodies {
-				if m, known := c.computedSo(d, key.key, body.body); known {
-					list := append(mistakesOf(key.wrong), m.mistake())
-					return append(list, c.mistakesOfBody(found{body: body})...)
-				}
-			}
-		}
+	lost := c.facts.Webhook != nil && c.signing == ""
+	add(lost, secretLost)
+	if len(c.given.standard) > 0 {
+		add(c.given.messageID == "" || c.given.timestamp.IsZero(), standardNeedsHeaders)
+	} else if c.given.plain == "" {
+		add(!lost || strings.TrimSpace(c.claim.Signature) != "", signatureShape)
+	} else {
+		add(slices.ContainsFunc(c.seen, func(t seenTransaction) bool { return same(t.checksum, c.given.plain) }), signatureIsChecksum)
 	}
-	return nil
-}
-
-// computedSo tells in which wrong way a digest was computed from key and body.
-func (c *signatureChecker) computedSo(d givenDigest, key string, body []byte) (mistakeCode, bool) {
-	signed := func(key string, message []byte) bool { return hmac.Equal(d.sum, signatureSum(key, message)) }
-	hashed := func(parts ...[]byte) bool {
-		sum := sha256.Sum256(bytes.Join(parts, nil))
-		return hmac.Equal(d.sum, sum[:])
+	list = append(list, c.mistakesOfEntered()...)
+	if c.facts.Sent != nil && c.signing != "" {
+		sent, resigned := c.sentBody()
+		list = append(list, c.mistakesOfBody(sent)...)
+		add(resigned, bodyOfOtherSecret)
+		d = c.difference(sent)
+	} else {
+		add(len(bytes.TrimSpace(c.claim.Body)) == 0, bodyEmpty)
 	}
-	message, decoded := c.given.standardMessage(body), string(decodedSecret(key))
-	if d.standard {
-		seconds := c.given
-		seconds.timestamp = seconds.timestamp[:min(10, len(seconds.timestamp))]
-		switch {
-		case signed(key, message):
-			return mistakeStandardKey, true
-		case signed(decoded, body), signed(key, body):
-			return mistakeStandardMessage, true
-		case len(c.given.timestamp) == 13 && signed(decoded, seconds.standardMessage(body)):
-			return mistakeStandardTime, true
-		}
-		return "", false
-	}
-	other := hashOfSize(len(d.sum))
-	switch {
-	case d.base64 && signed(key, body):
-		return mistakeSignatureBase64, true
-	case signed(strings.TrimPrefix(key, secretPrefix), body):
-		return mistakeKeyStripped, true
-	case signed(decoded, body):
-		return mistakeKeyDecoded, true
-	case signed(decoded, message):
-		return mistakeSignatureStandard, true
-	case hashed(body):
-		return mistakeKeyNone, true
-	case hashed([]byte(key), body), hashed(body, []byte(key)):
-		return mistakeKeyJoined, true
-	case signed(string(body), []byte(key)):
-		return mistakeKeySwapped, true
-	case len(d.sum) != sha256.Size && other != nil:
-		mac := hmac.New(other, []byte(key))
-		mac.Write(body)
-		return mistakeOtherHash, hmac.Equal(mac.Sum(nil), d.sum)
-	}
-	for _, t := range c.seen {
-		if signed(key, t.canonical()) {
-			return mistakeSignatureChecksum, true
-		}
-	}
-	return "", false
-}
-
-// hashOfSize is the usual hash function whose digests have so many bytes.
-func hashOfSize(size int) func() hash.Hash {
-	switch size {
-	case md5.Size:
-		return md5.New
-	case sha1.Size:
-		return sha1.New
-	case sha256.Size:
-		return sha256.New
-	case sha512.Size384:
-		return sha512.New384
-	case sha512.Size:
-		return sha512.New
-	}
-	return nil
-}
-
-// unexplained says what is wrong where no key and body make the signature.
-func (c *signatureChecker) unexplained(checks []ChecksumCheck) (list []Mistake, d *Difference) {
-	add := func(m mistakeCode, names ...any) { list = append(list, m.mistake(names...)) }
-	if c.lost {
-		add(mistakeSecretLost)
-	}
-	if len(c.given.digests) == 0 && !(c.lost && strings.TrimSpace(c.claim.Signature) == "") {
-		add(c.given.wrong)
-	}
-	if slices.ContainsFunc(c.given.digests, func(d givenDigest) bool { return d.standard }) && (c.given.id == "" || c.given.timestamp == "") {
-		add(mistakeStandardNeeds)
-	}
-	entered := c.enteredAs()
-	switch {
-	case len(c.entered) == 0:
-	case entered != nil && c.webhook != nil && entered.webhook.ID != c.webhook.ID:
-		add(mistakeSecretWebhook, Isolated(entered.webhook.Name), Isolated(c.webhook.Name))
-	case entered != nil && entered.role == roleFormer:
-		add(mistakeSecretFormer)
-	case entered != nil:
-		c.secretRight(&list, entered.secret)
-	case slices.ContainsFunc(checks, func(one ChecksumCheck) bool { return one.Matches }) && !c.account:
-		c.secretRight(&list, "")
-	case !slices.ContainsFunc(c.entered, func(key keyGuess) bool { return isSecret(key.key) }):
-		add(mistakeSecretShape)
-	case c.account:
-		add(mistakeSecretUnknown)
-	}
-	changed, d := c.compared()
-	list = append(list, changed...)
-	if len(list) == 0 || len(list) == 1 && list[0].Code == string(mistakeSecretRight) && len(checks) == 0 {
-		add(mistakeUnknown)
-	}
+	add(len(list) == 0, unexplained)
 	return list, d
 }
 
-// secretRight says that the secret isn't the reason, or what is wrong with how
-// it was entered.
-func (c *signatureChecker) secretRight(list *[]Mistake, secret string) {
-	for _, key := range c.entered {
-		if same(key.key, secret) && len(key.wrong) > 0 {
-			*list = append(*list, mistakesOf(key.wrong)...)
-			return
+// mistakesOfEntered judges the secret that was entered by those that are stored,
+// or by the checksums in the body where none is.
+func (c *signatureChecker) mistakesOfEntered() []Mistake {
+	meant := c.meant
+	for _, k := range c.entered {
+		if len(c.facts.Secrets) == 0 && slices.ContainsFunc(c.checksums(k), func(t ChecksumCheck) bool { return t.Matches }) {
+			meant = k
 		}
-	}
-	*list = append(*list, mistakeSecretRight.mistake())
-}
-
-// isSecret tells whether s is written as a webhook's secret is.
-func isSecret(s string) bool {
-	return strings.HasPrefix(s, secretPrefix) && len(decodedSecret(s)) == 32
-}
-
-// compared holds the body against what was sent, where that is known, else
-// against what no body can be.
-func (c *signatureChecker) compared() ([]Mistake, *Difference) {
-	seen := bytes.TrimSpace(c.claim.Body)
-	if c.sent == nil || c.webhook == nil {
-		switch {
-		case len(seen) == 0:
-			return mistakesOf([]mistakeCode{mistakeBodyEmpty}), nil
-		case isObject(seen):
-			return mistakesOf([]mistakeCode{mistakeBodyObject}), nil
-		}
-		return nil, nil
-	}
-	sent, other := c.sentBody()
-	var list []mistakeCode
-	if !bytes.Equal(sent, c.claim.Body) {
-		list = c.changes(sent)
 	}
 	switch {
-	case other:
-		list = append(list, mistakeBodyResign)
-	case len(c.given.digests) > 0:
-		list = append(list, mistakeSignatureNotSent)
+	case c.isOthers(meant.stored):
+		return []Mistake{secretOfOtherWebhook.naming(meant.stored.Webhook, *c.facts.Webhook)}
+	case meant.stored != nil && meant.stored.Use == SecretFormer:
+		return []Mistake{secretFormer}
+	case len(meant.wrong) > 0:
+		return meant.wrong
+	case meant.secret != "":
+		return []Mistake{secretRight}
+	case c.claim.Secret != "" && len(c.facts.Secrets) > 0:
+		return []Mistake{secretUnknown}
 	}
-	return mistakesOf(list), c.difference(sent)
+	return nil
 }
 
-// sentBody is the body that was sent. other says that it is signed with another
-// secret than the webhook has now; then the checksum is the one that was seen.
-func (c *signatureChecker) sentBody() (sent []byte, other bool) {
-	seen := ""
-	if len(c.seen) > 0 {
-		seen = c.seen[0].checksum
+// sentBody is the body that was sent. Where resigned, it carried the checksum
+// that was seen, which isn't made with the present secret.
+func (c *signatureChecker) sentBody() (sent []byte, resigned bool) {
+	checksum := c.facts.Sent.Checksum(c.signing)
+	if len(c.seen) > 0 && len(c.seen[0].checksum) == len(checksum) && c.seen[0].checksum != checksum {
+		return c.facts.Sent.BodyWith(c.seen[0].checksum), true
 	}
-	for _, s := range c.stored[:c.own] {
-		if checksum := c.sent.Checksum(s.secret); s.role == roleSigning && (len(seen) != len(checksum) || seen == checksum) {
-			return c.sent.bodyWith(checksum), false
-		}
-	}
-	return c.sent.bodyWith(seen), c.own > 0
+	return c.facts.Sent.BodyWith(checksum), false
 }

@@ -52,65 +52,73 @@ func (s *dashboardServer) showSignature(v *visit, status int, data signatureData
 	return s.render(v, status, "signature", "webhooks", app.Text{EN: "Check a signature", VI: "Kiểm tra chữ ký"}, data)
 }
 
-// checkSignature checks what was entered. Nothing of it is kept: the answer is
-// the page.
+// checkSignature checks what was entered. Nothing is kept: the answer is the
+// page.
 func (s *dashboardServer) checkSignature(v *visit) error {
-	err := v.ParseForm()
+	data, claim, err := readClaim(v)
+	if err == nil {
+		data.Check, err = s.judgeClaim(v, claim)
+	}
+	status := http.StatusOK
+	if err != nil {
+		if status, err = data.explain(err, v.lang); err != nil {
+			return err
+		}
+	}
+	return s.showSignature(v, status, data)
+}
+
+// judgeClaim checks a claim by what the account knows.
+func (s *dashboardServer) judgeClaim(v *visit, claim app.SignatureClaim) (*app.SignatureCheck, error) {
+	facts, err := s.service.SignatureFacts(v.Context(), v.account.ID, claim.Reference(), v.now)
+	if app.CodeOf(err) == app.CodeNotFound {
+		if _, err := s.service.Webhook(v.Context(), v.account.ID, claim.WebhookID); claim.WebhookID != 0 && err != nil {
+			return nil, app.ErrUnknownReference("webhook_id")
+		}
+		return nil, app.ErrUnknownReference("delivery_id")
+	}
+	if err != nil {
+		return nil, err
+	}
+	check, err := app.CheckSignature(claim, facts, v.now)
+	return &check, err
+}
+
+// readClaim reads the form and what is to be checked. A file, whose bytes are
+// as they are, goes before the text area.
+func readClaim(v *visit) (data signatureData, claim app.SignatureClaim, err error) {
+	err = v.ParseForm()
 	if err == nil { // it fits into memory: no file is made of it
 		err = v.ParseMultipartForm(maxSignatureForm)
 	}
 	if err != nil && !errors.Is(err, http.ErrNotMultipart) {
-		return s.explainSignature(v, signatureData{}, signatureFormError(err))
+		return data, claim, signatureFormError(err)
 	}
-	data := signatureData{
+	data = signatureData{
 		WebhookID: v.PostFormValue("webhook_id"), DeliveryID: strings.TrimPrefix(strings.TrimSpace(v.PostFormValue("delivery_id")), "#"),
 		Signature: v.PostFormValue("signature"), MessageID: v.PostFormValue("message_id"), Timestamp: v.PostFormValue("timestamp"),
 		// A text area sends every line break as CRLF, whatever it was.
 		Body: strings.ReplaceAll(v.PostFormValue("body"), "\r\n", "\n"),
 	}
-	claim, err := s.readClaim(v, data)
-	data.forget(claim.Secret)
-	if err == nil {
-		var check app.SignatureCheck
-		if check, err = s.service.CheckSignature(v.Context(), v.account.ID, claim, v.now); err == nil {
-			data.Check = &check
-			return s.showSignature(v, http.StatusOK, data)
-		}
-	}
-	if app.CodeOf(err) == app.CodeNotFound { // the webhook was found
-		err = app.ErrUnknownReference("delivery_id")
-	}
-	return s.explainSignature(v, data, err)
-}
-
-// readClaim reads what is to be checked. A file, whose bytes are as they are,
-// goes before the text area.
-func (s *dashboardServer) readClaim(v *visit, data signatureData) (claim app.SignatureClaim, err error) {
 	claim = app.SignatureClaim{
-		Body: []byte(data.Body), Signature: data.Signature, MessageID: data.MessageID, Timestamp: data.Timestamp, Secret: v.PostFormValue("secret"),
+		CallReference: app.CallReference{WebhookID: data.Webhook(), DeliveryID: data.Delivery()},
+		Body:          []byte(data.Body), Signature: data.Signature, MessageID: data.MessageID, Timestamp: data.Timestamp, Secret: v.PostFormValue("secret"),
 	}
 	var bad app.Invalid
-	var found bool
-	if claim.WebhookID, found = parseID(data.WebhookID); found {
-		_, err := s.service.Webhook(v.Context(), v.account.ID, claim.WebhookID)
-		if err != nil && app.CodeOf(err) != app.CodeNotFound {
-			return claim, err
-		}
-		found = err == nil
-	}
-	if !found && data.WebhookID != "" {
+	if claim.WebhookID == 0 && data.WebhookID != "" {
 		bad.Merge(app.ErrUnknownReference("webhook_id"))
 	}
-	if claim.DeliveryID, found = parseID(data.DeliveryID); !found && data.DeliveryID != "" {
+	if claim.DeliveryID == 0 && data.DeliveryID != "" {
 		bad.Merge(app.ErrUnknownReference("delivery_id"))
 	}
-	if file, _, err := v.FormFile("file"); err == nil {
+	data.forget(claim.Secret)
+	if file, _, none := v.FormFile("file"); none == nil {
 		defer file.Close()
 		if claim.Body, err = io.ReadAll(file); err != nil {
-			return claim, signatureFormError(err)
+			return data, claim, signatureFormError(err)
 		}
 	}
-	return claim, bad.Err()
+	return data, claim, bad.Err()
 }
 
 func signatureFormError(err error) error {
@@ -121,24 +129,15 @@ func signatureFormError(err error) error {
 	return app.InvalidField("body", "did not arrive whole; please try again", "chưa được tải lên trọn vẹn, vui lòng thử lại")
 }
 
-// forget takes out of the form what looks like a secret, in whichever field it
-// was entered: the page never repeats one.
+// forget empties each field of the form that holds a secret: the page never
+// repeats one.
 func (d *signatureData) forget(secret string) {
 	secret = strings.TrimSpace(secret)
 	for _, field := range []*string{&d.Body, &d.Signature, &d.MessageID, &d.Timestamp, &d.DeliveryID, &d.WebhookID} {
-		if strings.Contains(*field, "whsec_") || secret != "" && strings.Contains(*field, secret) {
+		if strings.Contains(*field, app.SecretPrefix) || secret != "" && strings.Contains(*field, secret) {
 			*field = ""
 		}
 	}
-}
-
-// explainSignature shows the form with what is wrong with it.
-func (s *dashboardServer) explainSignature(v *visit, data signatureData, err error) error {
-	status, err := data.explain(err, v.lang)
-	if err != nil {
-		return err
-	}
-	return s.showSignature(v, status, data)
 }
 
 // Doubted tells whether an attempt may have failed for its signature.

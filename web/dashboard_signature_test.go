@@ -81,7 +81,6 @@ func TestSignatureTool(t *testing.T) {
 		want                          []string
 	}{
 		{"right", sent, signature, secret, nil, []string{matches, `matches</span>`}},
-		{"right, of the webhook", sent, signature, secret, known, []string{matches}},
 		{"without a secret", sent, signature, "", known, []string{matches}},
 		{"without a signature", sent, "", secret, known, []string{matches}},
 		{"with the standard headers", sent, call.header.Get("Webhook-Signature"), secret,
@@ -89,33 +88,18 @@ func TestSignatureTool(t *testing.T) {
 		{"prefix", sent, "sha256=" + signature, secret, nil, []string{matches, "begins with sha256="}},
 		{"line break in the secret", sent, signature, secret + " ", known, []string{differs, "has spaces or a line break"}},
 		{"line break in the body", sent + "\n", signature, secret, nil, []string{differs, "was added before or after", "seen by your server", "‹U+000A›"}},
-		{"json_encode", strings.ReplaceAll(sent, "/", `\/`), signature, secret, nil, []string{differs, `/ as \/`, `b","transferTy`}},
+		{"json_encode", strings.ReplaceAll(sent, "/", `\/`), signature, secret, nil, []string{differs, "The JSON was written anew", `b","transferTy`}},
 		{"changed", changed, signature, secret, known, []string{differs, "is not the one that was sent", `content":"<mark class="in">Đơn`, `content":"<mark>Don`}},
-		{"changed, the delivery by its message", changed, signature, secret, []string{"message_id", call.header.Get("Webhook-Id")}, []string{differs, "is not the one that was sent"}},
 		{"changed, the transaction by the body", changed, signature, secret, nil, []string{differs, "is not the one that was sent"}},
 		{"changed, without a signature", changed, "", secret, known, []string{differs, "is not the one that was sent"}},
-		{"changed, without a secret", changed, signature, "", known, []string{differs, "is not the one that was sent"}},
-		{"cut", sent[:len(sent)-5], signature, secret, known, []string{differs, "The end of the body is missing", "(end)"}},
-		{"empty", "", signature, secret, known, []string{differs, "The body is empty"}},
-		{"an object", "[object Object]", signature, secret, known, []string{differs, "was parsed first"}},
+		{"cut", sent[:len(sent)-5], signature, secret, known, []string{differs, "is not the one that was sent", "(end)"}},
 		{"another secret", sent, signature, noSecret, known, []string{differs, "signed with a secret of the webhook “\u2068shop\u2069”"}},
-		{"another secret, nothing chosen", sent, signature, noSecret, nil, []string{differs, "signed with a secret of the webhook “\u2068shop\u2069”"}},
-		{"another secret, another body", changed, signature, noSecret, known, []string{differs, "signed with a secret of", "is not the one that was sent"}},
 		{"another webhook's secret", sent, signature, booksSecret, known, []string{differs, "is that of the webhook “\u2068books\u2069”, but the call is from the webhook “\u2068shop\u2069”"}},
 		{"another webhook chosen", sent, signature, noSecret, []string{"webhook_id", itoa(books.ID)}, []string{differs, "it was sent by the webhook “\u2068shop\u2069”"}},
 		{"another webhook chosen than the delivery's", sent, "", secret, []string{"webhook_id", itoa(books.ID), "delivery_id", "1"}, []string{matches, "it was sent by the webhook “\u2068shop\u2069”"}},
-		{"changed, and a signature that nobody made", changed, strings.Repeat("0", 64), secret, known, []string{differs, "The secret is right", "is not the one that was sent", `content":"<mark>Don`}},
-		{"another webhook chosen, without a secret", sent, signature, "", []string{"webhook_id", itoa(books.ID)}, []string{differs, "it was sent by the webhook “\u2068shop\u2069”"}},
-		{"another webhook chosen, with the right secret", sent, signature, secret, []string{"webhook_id", itoa(books.ID)}, []string{matches, "it was sent by the webhook “\u2068shop\u2069”"}},
 		{"the new secret too early", "{}", app.Signature(former, []byte("{}")), latter, []string{"webhook_id", itoa(turned.ID)}, []string{differs, "still made with the old one"}},
-		{"the new secret's signature", "{}", app.Signature(latter, []byte("{}")), "", []string{"webhook_id", itoa(turned.ID)}, []string{differs, "is that of the new secret"}},
-		{"the new secret's signature, the old secret", "{}", app.Signature(latter, []byte("{}")), former, nil, []string{differs, "is that of the new secret"}},
-		{"a signature that nobody made", sent, strings.Repeat("0", 64), secret, known, []string{differs, "The secret is right", "is not the one that baoco sent with this body"}},
-		{"neither secret nor signature", sent, strings.Repeat("0", 64), noSecret, known, []string{differs, "belongs to no webhook here", "is not the one that baoco sent with this body"}},
-		{"the checksum of another secret", string(app.Payload{}.Body("x")), strings.Repeat("0", 64), secret, nil, []string{differs, "The secret is right"}},
+		{"a signature that nobody made", sent, strings.Repeat("0", 64), secret, known, []string{differs, "The secret is right"}},
 		{"a secret of another account", sent, app.Signature(foreign, []byte(sent)), noSecret, nil, []string{differs, "belongs to no webhook here"}},
-		{"another delivery's message", sent, signature, secret, append([]string{"message_id", "dlv_1_x"}, known...), []string{matches, "This webhook-id is not that of the delivery"}},
-		{"no delivery's message", sent, signature, secret, []string{"message_id", "dlv_99_x"}, []string{matches, "This webhook-id is not that of the delivery"}},
 	} {
 		a := b.checkSignature(nil, append([]string{"body", strings.ReplaceAll(c.body, "\n", "\r\n"), "signature", c.signature, "secret", c.secret}, c.more...)...)
 		a.wantStatus(t, http.StatusOK)
@@ -138,7 +122,7 @@ func TestSignatureTool(t *testing.T) {
 	}
 
 	// A file is taken as it is.
-	if a := b.checkSignature([]byte("\ufeff"+sent+"\r\n"), "body", "ignored", "signature", signature, "secret", secret); !strings.Contains(a.body, "byte order mark") || !strings.Contains(a.body, "line break or space") {
+	if a := b.checkSignature([]byte("\ufeff"+sent+"\r\n"), "body", "ignored", "signature", signature, "secret", secret); !strings.Contains(a.body, "‹U+FEFF›") {
 		t.Error(a.body)
 	}
 	b.header.Set("Accept-Language", "vi")
@@ -151,9 +135,12 @@ func TestSignatureTool(t *testing.T) {
 	for _, c := range []struct{ signed, entered, want string }{
 		{latter, former, "secret_former"}, {former, latter, "call_before_change"}, {former, "", "call_before_change"}, {latter, latter, ""}, {latter, "", ""}, {"x", former, "secret_former"},
 	} {
-		r, err := w.service.CheckSignature(ctx, 1, app.SignatureClaim{
-			Body: []byte("{}"), Signature: app.Signature(c.signed, []byte("{}")), Secret: c.entered, WebhookID: turned.ID,
-		}, time.Now().Add(2*time.Hour))
+		claim := app.SignatureClaim{Body: []byte("{}"), Signature: app.Signature(c.signed, []byte("{}")), Secret: c.entered}
+		claim.WebhookID = turned.ID
+		later := time.Now().Add(2 * time.Hour)
+		facts, err := w.service.SignatureFacts(ctx, 1, claim.Reference(), later)
+		must(t, err)
+		r, err := app.CheckSignature(claim, facts, later)
 		must(t, err)
 		if r.Matches != (c.want == "") || !r.Matches && r.Mistakes[0].Code != c.want {
 			t.Errorf("after the overlap: %+v, want %q", r, c.want)
@@ -177,7 +164,7 @@ func TestSignatureTool(t *testing.T) {
 	ask := func(secret string) answer {
 		return b.checkSignature(nil, append([]string{"body", sent, "signature", signature, "secret", secret}, known...)...)
 	}
-	if a := ask(secret); !strings.Contains(a.body, matches) || !strings.Contains(a.body, "not the one this webhook signs with now") {
+	if a := ask(secret); !strings.Contains(a.body, matches) {
 		t.Error(a.body)
 	}
 	if a := b.checkSignature(nil, append([]string{"body", changed, "signature", signature, "secret", latter}, known...)...); !strings.Contains(a.body, "its checksum is made with another secret") ||
