@@ -2,8 +2,9 @@ package app
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -14,9 +15,6 @@ var RetrySchedule = []time.Duration{0, 10 * time.Second, 30 * time.Second, time.
 // AttemptTimeout is how long a receiver may take, from the start of the
 // look-up of its name to the end of its response headers.
 const AttemptTimeout = 10 * time.Second
-
-// KeptAnswer is how much of an answer's body the history keeps, in bytes.
-const KeptAnswer = 4 << 10
 
 // DeliveryState is how far a delivery has come.
 type DeliveryState string
@@ -43,105 +41,12 @@ type Delivery struct {
 	Test          bool  // one attempt only: a test
 }
 
-// Attempted is the delivery after an attempt that ended at now: delivered,
-// due again after the next wait of schedule, or failed.
-func (d Delivery) Attempted(ok bool, schedule []time.Duration, now time.Time) Delivery {
-	d.Attempts++
-	d.DueAt = time.Time{}
-	switch {
-	case ok:
-		d.State = DeliveryDelivered
-	case d.Test || d.Attempts >= len(schedule):
-		d.State = DeliveryFailed
-	default:
-		d.State = DeliveryPending
-		d.DueAt = now.Add(schedule[d.Attempts])
-	}
-	return d
-}
-
-// Resendable refuses a resend to a webhook that was deleted or isn't active,
-// and of what is still being tried.
-func (d Delivery) Resendable(deleted, active bool) error {
-	switch {
-	case deleted:
-		return ErrWebhookDeleted()
-	case !active:
-		return ErrWebhookInactive()
-	case d.State == DeliveryPending:
-		return ErrDeliveryPending()
-	}
-	return nil
-}
-
-// ErrorClass says why an attempt failed.
-type ErrorClass string
-
-// The classes of errors.
-const (
-	ErrorNone       ErrorClass = ""
-	ErrorTimeout    ErrorClass = "timeout"
-	ErrorDNS        ErrorClass = "dns"
-	ErrorRefused    ErrorClass = "connection_refused"
-	ErrorReset      ErrorClass = "connection_reset"
-	ErrorConnection ErrorClass = "connection"
-	ErrorTLS        ErrorClass = "tls"
-	ErrorBlocked    ErrorClass = "blocked_address"
-	ErrorRedirect   ErrorClass = "redirect"
-	ErrorHTTPStatus ErrorClass = "http_status"
-	ErrorProtocol   ErrorClass = "protocol"
-	ErrorInternal   ErrorClass = "internal"
-	// ErrorShortage is of an attempt that could not be made for want of
-	// something on this machine. It isn't counted nor recorded.
-	ErrorShortage ErrorClass = "shortage"
-)
-
-// Result is what one HTTP call came to.
-type Result struct {
-	StartedAt  time.Time
-	Duration   time.Duration
-	StatusCode int // 0: no HTTP answer
-	Error      ErrorClass
-	Detail     string // what else is known: see [Detail]
-	Body       []byte // the first 4 KiB of the answer
-	Phases     Phases
-}
-
-// Phases is where the time of an attempt went. Zero where a phase didn't
-// occur.
-type Phases struct {
-	DNS, Connect, TLS, Wait time.Duration
-}
-
-// OK is the verdict: exactly 200, in time.
-func (r Result) OK() bool { return r.Error == ErrorNone && r.StatusCode == 200 }
-
-// EndedAt is when the verdict was known.
-func (r Result) EndedAt() time.Time { return r.StartedAt.Add(r.Duration) }
-
 // Outgoing is a delivery with all that one attempt needs.
 type Outgoing struct {
 	Delivery
 	URL     string
 	Secrets Secrets
 	Payload Payload
-}
-
-// MessageID is the webhook-id header: the same on every attempt, and never
-// again for another delivery, even after an old backup was restored.
-func (o Outgoing) MessageID() string {
-	return "dlv_" + strconv.FormatInt(o.ID, 10) + "_" + strconv.FormatInt(o.CreatedAt.UnixMilli(), 36)
-}
-
-// Attempt is the history record of one HTTP call.
-type Attempt struct {
-	ID            int64
-	Delivery      Delivery // after the attempt; in the history as it is now
-	Number        int      // 1 to 6
-	URL           string
-	Result        Result
-	NextAttemptAt time.Time // as it was planned then; zero: none
-	Payload       Payload
 }
 
 // WebhookBacklog is a webhook with pending deliveries.
@@ -151,107 +56,142 @@ type WebhookBacklog struct {
 	NextDue   time.Time // the first due time after now; zero: none
 }
 
-// HistoryFilter narrows the history; zero values do not.
-type HistoryFilter struct {
-	ID            int64
+// PendingFilter narrows the pending deliveries; zero values do not.
+type PendingFilter struct {
 	WebhookID     int64
-	DeliveryID    int64
 	TransactionID int64
-	OK            *bool
 	Type          Direction
-	From, To      time.Time // of the call: from From on, before To
+	From, To      time.Time // of the delivery: made from From on, before To
 	Query         string    // in content or transaction number, as typed
-	UntilID       int64     // attempts up to it; what is attempted later doesn't shift the pages
 	Page          Page
 }
 
-// Settle records what an attempt came to and gives the delivery after it.
-func (s *Service) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, error) {
-	next := o.Delivery.Attempted(r.OK(), s.schedule, r.EndedAt())
-	return s.store.Settle(ctx, Attempt{
-		Delivery: next, Number: next.Attempts, URL: o.URL, Result: r, NextAttemptAt: next.DueAt, Payload: o.Payload,
-	})
+// PendingDelivery is a delivery that is still to be attempted, with its
+// webhook and its last attempt, if there was one.
+type PendingDelivery struct {
+	LatestDelivery
+	Paused bool // the webhook is switched off: nothing is sent until it is on again
+	// SecretLost says that nothing is sent until the webhook's secret is rotated.
+	SecretLost bool
+	// Shortage is what this server lacks for the next attempt, which is made
+	// as soon as it can be; empty: nothing.
+	Shortage Text
+	Payload  Payload
 }
 
-// Resend makes a new delivery of a history record's payload, with the whole
-// schedule.
-func (s *Service) Resend(ctx context.Context, accountID, historyID int64, key IdempotencyKey, now time.Time) (Delivery, error) {
-	d, err := s.store.Resend(ctx, accountID, historyID, key, now)
-	if err != nil {
-		return Delivery{}, err
+// Pending lists what is still to be attempted, in the order of the next
+// attempts, those last that wait for somebody to switch their webhook on or to
+// rotate its secret, and how many there are on all pages.
+func (s *Service) Pending(ctx context.Context, accountID int64, f PendingFilter) ([]PendingDelivery, int64, error) {
+	list, total, err := s.store.Pending(ctx, accountID, f)
+	for i := range list {
+		list[i].Shortage = s.shortageOf(list[i].Delivery)
 	}
-	s.wake([]int64{d.WebhookID}, nil)
+	return list, total, err
+}
+
+// DeliveryFacts is a delivery with what it would be sent as, and with its
+// relatives.
+type DeliveryFacts struct {
+	Outgoing
+	Webhook    Webhook // as it is now
+	Deleted    bool    // the webhook: its secrets are gone, and Outgoing has none
+	ResentFrom int64   // the delivery that this one resends; 0: none, or no longer known
+	ResentAs   []Delivery
+}
+
+// Signable tells whether there is a secret that requests can be signed with.
+func (f DeliveryFacts) Signable() bool { return !f.Deleted && !f.Webhook.SecretLost }
+
+// DeliveryDetails is all that is known of one delivery.
+type DeliveryDetails struct {
+	DeliveryFacts
+	Calls    []Call // oldest first
+	Shortage Text   // what this server lacks for the next attempt; empty: nothing
+	// Now is the request as an attempt at this moment would make it; zero
+	// where it isn't Signable.
+	Now Request
+}
+
+// Call is an attempt with the request that it made, rendered anew.
+type Call struct {
+	Attempt
+	Request Request // zero where it isn't Signable: the body has a checksum too
+	// Resigned says that the secrets were changed since: the checksum and the
+	// signatures are those of the present ones, and not what was sent.
+	Resigned bool
+}
+
+// DeliveryDetails reads one delivery; CodeNotFound where there is none. The
+// requests carry userAgent, whatever version made the attempts. Secrets stay
+// behind: the details have none.
+func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (DeliveryDetails, error) {
+	facts, err := s.store.DeliveryFacts(ctx, accountID, id)
+	if err != nil {
+		return DeliveryDetails{}, err
+	}
+	attempts, _, err := s.History(ctx, accountID, HistoryFilter{DeliveryID: id, Page: Page{Number: 1, Size: MaxPageSize}})
+	if err != nil {
+		return DeliveryDetails{}, err
+	}
+	o := facts.Outgoing
+	facts.Secrets = Secrets{}
+	d := DeliveryDetails{DeliveryFacts: facts, Shortage: s.shortageOf(o.Delivery)}
+	if d.Signable() {
+		d.Now = o.Request(userAgent, now)
+	}
+	for _, a := range slices.Backward(attempts) {
+		call := Call{Attempt: a}
+		if d.Signable() {
+			at := o
+			at.URL = a.URL
+			if call.Resigned = a.Result.StartedAt.Before(o.Secrets.ChangedAt); call.Resigned {
+				// Those of then are gone: all that can be shown is the present.
+				at.Secrets.Current, _ = o.Secrets.At(now)
+				at.Secrets.Next = ""
+			}
+			call.Request = at.Request(userAgent, a.Result.StartedAt)
+		}
+		d.Calls = append(d.Calls, call)
+	}
 	return d, nil
 }
 
-// Replay resends every failed delivery of a webhook that was created from
-// from to to (zero: open), except where the webhook was told since or is
-// being told.
-func (s *Service) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key IdempotencyKey, now time.Time) (int, error) {
-	n, err := s.store.Replay(ctx, accountID, webhookID, from, to, key, now)
-	if err != nil {
-		return 0, err
-	}
-	if n > 0 {
-		s.wake([]int64{webhookID}, nil)
-	}
-	return n, nil
+// ErrNoDelivery says that an id names no delivery.
+func ErrNoDelivery() error {
+	return NotFound("There is no delivery with this id.", "Không có lần gửi với id này.")
 }
 
-// TestWebhook sends a signed sample, one attempt, whether the webhook is
-// active or not, and gives what came of it.
-func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, now time.Time) (Attempt, error) {
-	o, err := s.store.AddTest(ctx, accountID, webhookID, func(w Webhook) Payload {
-		direction := In
-		if w.Type == WebhookOut {
-			direction = Out
-		}
-		return Payload{
-			ID: "0", Gateway: "ACB", TransactionDate: FormatTime(now, s.zone),
-			TransactionNumber: fmt.Sprintf("TEST-%d", now.UnixMilli()), AccountNumber: "0000000000",
-			Content: "BAOCO TEST", TransferType: direction, Test: true,
-		}
-	}, now)
-	if err != nil {
-		return Attempt{}, err
+// Header is one header of a request.
+type Header struct{ Name, Value string }
+
+// Request is one call of a delivery: a POST with what follows from the
+// delivery itself. The connection adds Host and Content-Length.
+type Request struct {
+	URL     string
+	Headers []Header
+	Body    []byte
+}
+
+// UserAgent is how a version of baoco calls itself.
+func UserAgent(version string) string { return "baoco/" + version }
+
+// Request renders the attempt that begins at now. What is sent and what is
+// shown of it are both made here: under the same secrets, the same bytes.
+func (o Outgoing) Request(userAgent string, now time.Time) Request {
+	secret, all := o.Secrets.At(now)
+	body := o.Payload.Body(secret)
+	id := o.MessageID()
+	signatures := make([]string, len(all))
+	for i, secret := range all {
+		signatures[i] = StandardSignature(secret, id, now, body)
 	}
-	// The result is recorded even if the caller hangs up meanwhile.
-	ctx = context.WithoutCancel(ctx)
-	result := s.send(ctx, o)
-	if result.Error == ErrorShortage {
-		return Attempt{}, Refused(CodeUnavailable, result.Explanation())
-	}
-	return s.Settle(ctx, o, result)
-}
-
-// HistoryRecord finds one attempt; CodeNotFound where there is none.
-func (s *Service) HistoryRecord(ctx context.Context, accountID, id int64) (Attempt, error) {
-	found, _, err := s.History(ctx, accountID, HistoryFilter{ID: id, Page: Page{Number: 1, Size: 1}})
-	if err == nil && len(found) == 0 {
-		err = ErrNoHistory()
-	}
-	if err != nil {
-		return Attempt{}, err
-	}
-	return found[0], nil
-}
-
-// ErrNoHistory says that an id names no history record.
-func ErrNoHistory() error {
-	return NotFound("There is no history record with this id.", "Không có bản ghi lịch sử với id này.")
-}
-
-// ErrWebhookDeleted refuses a resend to a webhook that is gone.
-func ErrWebhookDeleted() error {
-	return Refused(CodeWebhookDeleted, Text{"The webhook of this record was deleted.", "Webhook của bản ghi này đã bị xoá."})
-}
-
-// ErrWebhookInactive refuses a resend to a webhook that is switched off.
-func ErrWebhookInactive() error {
-	return Refused(CodeWebhookInactive, Text{"The webhook is disabled; enable it first.", "Webhook đang tắt, hãy bật lại trước."})
-}
-
-// ErrDeliveryPending refuses to resend what is still being tried.
-func ErrDeliveryPending() error {
-	return Refused(CodeDeliveryPending, Text{"The delivery is still being tried; its next attempt is scheduled.", "Lần gửi này vẫn đang được thử lại theo lịch."})
+	return Request{URL: o.URL, Body: body, Headers: []Header{
+		{"Content-Type", "application/json"},
+		{"User-Agent", userAgent},
+		{"X-Webhook-Signature", Signature(secret, body)},
+		{"Webhook-Id", id},
+		{"Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10)},
+		{"Webhook-Signature", strings.Join(signatures, " ")},
+	}}
 }

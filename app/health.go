@@ -52,3 +52,20 @@ func (s *Service) WebhookHealth(ctx context.Context, accountID, webhookID int64,
 	}
 	return list[0], nil
 }
+
+// DeliveryHealth is how the attempts of a day went.
+type DeliveryHealth struct {
+	Delivered, Failed int64 // attempts
+	Pending           int64 // deliveries that are still to be attempted
+}
+
+// DeliveryHealth reads how the last 24 hours of the clock went.
+func (s *Service) DeliveryHealth(ctx context.Context, accountID int64, now time.Time) (h DeliveryHealth, err error) {
+	sum, err := s.store.RecentAttempts(ctx, accountID, now)
+	if err != nil {
+		return h, err
+	}
+	h.Delivered, h.Failed = sum.Succeeded, sum.Failed
+	h.Pending, err = s.PendingDeliveries(ctx, accountID)
+	return h, err
+}

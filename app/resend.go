@@ -5,6 +5,20 @@ import (
 	"time"
 )
 
+// Resendable refuses a resend to a webhook that was deleted or isn't active,
+// and of what is still being tried.
+func (d Delivery) Resendable(deleted, active bool) error {
+	switch {
+	case deleted:
+		return ErrWebhookDeleted()
+	case !active:
+		return ErrWebhookInactive()
+	case d.State == DeliveryPending:
+		return ErrDeliveryPending()
+	}
+	return nil
+}
+
 // MaxResend is how many deliveries are resent in one commit at most.
 const MaxResend = 500
 
@@ -99,4 +113,44 @@ func (s *Service) ResendFailed(ctx context.Context, accountID int64, f FailedFil
 // ErrTooManyResends refuses more at once than MaxResend.
 func ErrTooManyResends() error {
 	return InvalidField("id", "names more than 500 records", "có quá 500 bản ghi")
+}
+
+// Resend makes a new delivery of a history record's payload, with the whole
+// schedule.
+func (s *Service) Resend(ctx context.Context, accountID, historyID int64, key IdempotencyKey, now time.Time) (Delivery, error) {
+	d, err := s.store.Resend(ctx, accountID, historyID, key, now)
+	if err != nil {
+		return Delivery{}, err
+	}
+	s.wake([]int64{d.WebhookID}, nil)
+	return d, nil
+}
+
+// Replay resends every failed delivery of a webhook that was created from
+// from to to (zero: open), except where the webhook was told since or is
+// being told.
+func (s *Service) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key IdempotencyKey, now time.Time) (int, error) {
+	n, err := s.store.Replay(ctx, accountID, webhookID, from, to, key, now)
+	if err != nil {
+		return 0, err
+	}
+	if n > 0 {
+		s.wake([]int64{webhookID}, nil)
+	}
+	return n, nil
+}
+
+// ErrWebhookDeleted refuses a resend to a webhook that is gone.
+func ErrWebhookDeleted() error {
+	return Refused(CodeWebhookDeleted, Text{"The webhook of this record was deleted.", "Webhook của bản ghi này đã bị xoá."})
+}
+
+// ErrWebhookInactive refuses a resend to a webhook that is switched off.
+func ErrWebhookInactive() error {
+	return Refused(CodeWebhookInactive, Text{"The webhook is disabled; enable it first.", "Webhook đang tắt, hãy bật lại trước."})
+}
+
+// ErrDeliveryPending refuses to resend what is still being tried.
+func ErrDeliveryPending() error {
+	return Refused(CodeDeliveryPending, Text{"The delivery is still being tried; its next attempt is scheduled.", "Lần gửi này vẫn đang được thử lại theo lịch."})
 }

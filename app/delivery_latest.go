@@ -18,12 +18,6 @@ type LatestDelivery struct {
 	Duration   time.Duration
 }
 
-// DeliveryHealth is how the attempts of a day went.
-type DeliveryHealth struct {
-	Delivered, Failed int64 // attempts
-	Pending           int64 // deliveries that are still to be attempted
-}
-
 // NewestIDs are the highest ids in the file, of all accounts. Whatever is new
 // has a higher id.
 type NewestIDs struct {
@@ -39,15 +33,4 @@ func (s *Service) DeliveriesOf(ctx context.Context, accountID int64, transaction
 		byTransaction[d.TransactionID] = append(byTransaction[d.TransactionID], d)
 	}
 	return byTransaction, err
-}
-
-// DeliveryHealth reads how the last 24 hours of the clock went.
-func (s *Service) DeliveryHealth(ctx context.Context, accountID int64, now time.Time) (h DeliveryHealth, err error) {
-	sum, err := s.store.RecentAttempts(ctx, accountID, now)
-	if err != nil {
-		return h, err
-	}
-	h.Delivered, h.Failed = sum.Succeeded, sum.Failed
-	h.Pending, err = s.PendingDeliveries(ctx, accountID)
-	return h, err
 }

@@ -1,0 +1,155 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// KeptAnswer is how much of an answer's body the history keeps, in bytes.
+const KeptAnswer = 4 << 10
+
+// Attempted is the delivery after an attempt that ended at now: delivered,
+// due again after the next wait of schedule, or failed.
+func (d Delivery) Attempted(ok bool, schedule []time.Duration, now time.Time) Delivery {
+	d.Attempts++
+	d.DueAt = time.Time{}
+	switch {
+	case ok:
+		d.State = DeliveryDelivered
+	case d.Test || d.Attempts >= len(schedule):
+		d.State = DeliveryFailed
+	default:
+		d.State = DeliveryPending
+		d.DueAt = now.Add(schedule[d.Attempts])
+	}
+	return d
+}
+
+// ErrorClass says why an attempt failed.
+type ErrorClass string
+
+// The classes of errors.
+const (
+	ErrorNone       ErrorClass = ""
+	ErrorTimeout    ErrorClass = "timeout"
+	ErrorDNS        ErrorClass = "dns"
+	ErrorRefused    ErrorClass = "connection_refused"
+	ErrorReset      ErrorClass = "connection_reset"
+	ErrorConnection ErrorClass = "connection"
+	ErrorTLS        ErrorClass = "tls"
+	ErrorBlocked    ErrorClass = "blocked_address"
+	ErrorRedirect   ErrorClass = "redirect"
+	ErrorHTTPStatus ErrorClass = "http_status"
+	ErrorProtocol   ErrorClass = "protocol"
+	ErrorInternal   ErrorClass = "internal"
+	// ErrorShortage is of an attempt that could not be made for want of
+	// something on this machine. It isn't counted nor recorded.
+	ErrorShortage ErrorClass = "shortage"
+)
+
+// Result is what one HTTP call came to.
+type Result struct {
+	StartedAt  time.Time
+	Duration   time.Duration
+	StatusCode int // 0: no HTTP answer
+	Error      ErrorClass
+	Detail     string // what else is known: see [Detail]
+	Body       []byte // the first 4 KiB of the answer
+	Phases     Phases
+}
+
+// Phases is where the time of an attempt went. Zero where a phase didn't
+// occur.
+type Phases struct {
+	DNS, Connect, TLS, Wait time.Duration
+}
+
+// OK is the verdict: exactly 200, in time.
+func (r Result) OK() bool { return r.Error == ErrorNone && r.StatusCode == 200 }
+
+// EndedAt is when the verdict was known.
+func (r Result) EndedAt() time.Time { return r.StartedAt.Add(r.Duration) }
+
+// MessageID is the webhook-id header: the same on every attempt, and never
+// again for another delivery, even after an old backup was restored.
+func (o Outgoing) MessageID() string {
+	return "dlv_" + strconv.FormatInt(o.ID, 10) + "_" + strconv.FormatInt(o.CreatedAt.UnixMilli(), 36)
+}
+
+// Attempt is the history record of one HTTP call.
+type Attempt struct {
+	ID            int64
+	Delivery      Delivery // after the attempt; in the history as it is now
+	Number        int      // 1 to 6
+	URL           string
+	Result        Result
+	NextAttemptAt time.Time // as it was planned then; zero: none
+	Payload       Payload
+}
+
+// HistoryFilter narrows the history; zero values do not.
+type HistoryFilter struct {
+	ID            int64
+	WebhookID     int64
+	DeliveryID    int64
+	TransactionID int64
+	OK            *bool
+	Type          Direction
+	From, To      time.Time // of the call: from From on, before To
+	Query         string    // in content or transaction number, as typed
+	UntilID       int64     // attempts up to it; what is attempted later doesn't shift the pages
+	Page          Page
+}
+
+// Settle records what an attempt came to and gives the delivery after it.
+func (s *Service) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, error) {
+	next := o.Delivery.Attempted(r.OK(), s.schedule, r.EndedAt())
+	return s.store.Settle(ctx, Attempt{
+		Delivery: next, Number: next.Attempts, URL: o.URL, Result: r, NextAttemptAt: next.DueAt, Payload: o.Payload,
+	})
+}
+
+// TestWebhook sends a signed sample, one attempt, whether the webhook is
+// active or not, and gives what came of it.
+func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, now time.Time) (Attempt, error) {
+	o, err := s.store.AddTest(ctx, accountID, webhookID, func(w Webhook) Payload {
+		direction := In
+		if w.Type == WebhookOut {
+			direction = Out
+		}
+		return Payload{
+			ID: "0", Gateway: "ACB", TransactionDate: FormatTime(now, s.zone),
+			TransactionNumber: fmt.Sprintf("TEST-%d", now.UnixMilli()), AccountNumber: "0000000000",
+			Content: "BAOCO TEST", TransferType: direction, Test: true,
+		}
+	}, now)
+	if err != nil {
+		return Attempt{}, err
+	}
+	// The result is recorded even if the caller hangs up meanwhile.
+	ctx = context.WithoutCancel(ctx)
+	result := s.send(ctx, o)
+	if result.Error == ErrorShortage {
+		return Attempt{}, Refused(CodeUnavailable, result.Explanation())
+	}
+	return s.Settle(ctx, o, result)
+}
+
+// HistoryRecord finds one attempt; CodeNotFound where there is none.
+func (s *Service) HistoryRecord(ctx context.Context, accountID, id int64) (Attempt, error) {
+	found, _, err := s.History(ctx, accountID, HistoryFilter{ID: id, Page: Page{Number: 1, Size: 1}})
+	if err == nil && len(found) == 0 {
+		err = ErrNoHistory()
+	}
+	if err != nil {
+		return Attempt{}, err
+	}
+	return found[0], nil
+}
+
+// ErrNoHistory says that an id names no history record.
+func ErrNoHistory() error {
+	return NotFound("There is no history record with this id.", "Không có bản ghi lịch sử với id này.")
+}
