@@ -9,8 +9,11 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
-	"baoco/app"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // The bounds of a text file. A line may hold a cell of some megabytes. A
@@ -254,14 +257,29 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// damaged says where a file can't be read on.
-func damaged(line int, err error) error {
-	return &app.Error{
-		Code: app.CodeValidation,
-		Text: app.Text{
-			EN: fmt.Sprintf("The file is damaged at line %d; open it in a spreadsheet program and save it again as .xlsx or .csv.", line),
-			VI: fmt.Sprintf("Tệp bị hỏng ở dòng %d; hãy mở bằng phần mềm bảng tính rồi lưu lại thành .xlsx hoặc .csv.", line),
-		},
-		Err: err,
+// sampleSize is how much of a text file is looked at to know its encoding and
+// its delimiter.
+const sampleSize = 256 << 10
+
+// utf8Reader gives r, whose beginning is sample, as UTF-8 without a byte order
+// mark. What is neither UTF-8 nor UTF-16 is taken for Windows-1258, which
+// Excel writes on Vietnamese computers.
+func utf8Reader(r io.Reader, sample []byte) io.Reader {
+	switch {
+	case bytes.HasPrefix(sample, []byte{0xEF, 0xBB, 0xBF}):
+		return transform.NewReader(r, unicode.UTF8BOM.NewDecoder())
+	case bytes.HasPrefix(sample, []byte{0xFF, 0xFE}), bytes.HasPrefix(sample, []byte{0xFE, 0xFF}):
+		return transform.NewReader(r, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder())
+	case !utf8.Valid(wholeLines(sample)):
+		return transform.NewReader(r, charmap.Windows1258.NewDecoder())
 	}
+	return r
+}
+
+// wholeLines is sample without the line that its end cuts.
+func wholeLines(sample []byte) []byte {
+	if len(sample) < sampleSize {
+		return sample
+	}
+	return sample[:bytes.LastIndexAny(sample, "\r\n")+1]
 }

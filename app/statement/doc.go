@@ -5,27 +5,31 @@
 //
 // A file becomes rows in this order:
 //
-//   - statement.go opens the file and hands its rows out; refuse.go says what
-//     to do with one that isn't read;
-//   - table.go is a file as lines of cells. Bytes become cells in csv.go and
-//     encoding.go, or in workbook.go, xlsx.go, xlsxpart.go and sharedstrings.go;
-//   - header.go finds the header and what each column holds, stacked.go reads
-//     one that goes over several rows, fields.go has the words for it;
+//   - import.go runs an import: it reads the file to its end, and then records
+//     its rows batch by batch;
+//   - statement.go opens the file and returns its rows; refuse.go has the errors
+//     of a file that isn't read;
+//   - table.go is a file as lines of cells. csv.go makes cells of a text file,
+//     workbook.go, worksheet.go and xmlpart.go make them of a workbook;
+//   - header.go finds the header row and what each column holds, headername.go
+//     reads a header that goes over several rows, fields.go has the words for
+//     each field, columnmap.go places the columns that a person names;
 //   - layout.go knows the layouts of the banks, account.go finds the account
-//     number in the lines around a table;
-//   - row.go tells transactions from everything else, with amount.go and
-//     date.go; transaction.go and direction.go make one of a line, skipped.go
-//     says why another isn't one;
-//   - follow.go compares each with what the file says of it: unit.go finds the
-//     currency, claims.go the balances and totals around the rows, and
-//     reconcile.go follows them.
+//     number in the lines around the table;
+//   - line.go tells transactions from all other lines, with amount.go and
+//     date.go; transaction.go makes a transaction of a line;
+//   - check.go compares each transaction with what the file says elsewhere:
+//     currency.go finds the currency, summary.go the balances and totals around
+//     the rows, reconcile.go follows them; numberformat.go and companyledger.go
+//     find files whose amounts would be read wrongly.
 //
-// What isn't understood is refused, not read around: a file whose columns,
-// currency, numbers, balances or totals can be read in two ways, or don't agree,
-// is an error that says where, and [Check] finds it before a row is recorded.
+// A file that isn't understood is refused, not read around: a file whose
+// columns, currency, numbers, balances or totals can be read in two ways, or
+// don't agree, is an error that names the line, and [Import.Run] finds it before
+// a row is recorded.
 //
-// Money comes first. A row that holds money and can't be read is a fault, not
-// a row less; a file that is damaged is an error where the damage is, not an
-// early end. An amount is never rounded, guessed or 0 by accident. Everything
+// Money comes first. A row that holds money and can't be read has a fault and is
+// reported, never left out. A damaged file is an error where the damage is, not
+// an early end. An amount is never rounded, guessed or 0 by accident. Everything
 // else may be missing.
 package statement

@@ -2,12 +2,8 @@ package statement
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-
-	"baoco/app"
 )
 
 // headerLines is how far down a header row is looked for: statements have up
@@ -55,123 +51,6 @@ func findHeader(lines []record, o Options) (header, bool, error) {
 	return h, ok, nil
 }
 
-// headless places the columns of a table without a header row: all of them
-// are given by number or letter. It begins with the first line that holds an
-// amount and, where that has a column, a date.
-func headless(lines []record, o Options) (header, bool) {
-	c := columns{}
-	for key, where := range o.Map {
-		i, ok := columnAt(where)
-		if !ok {
-			return header{}, false
-		}
-		c[field(key)] = i
-	}
-	if !c.money() {
-		return header{}, false
-	}
-	for i, r := range lines {
-		_, dated := parseDate(r.cell(c.of(fieldDate)), o.Zone, false)
-		if c.has(fieldDate) && !dated {
-			continue
-		}
-		for _, f := range []field{fieldDebit, fieldCredit, fieldAmount} {
-			if m := parseMoney(r.cell(c.of(f))); m.value != 0 {
-				return header{columns: c, next: i}, true
-			}
-		}
-	}
-	return header{}, false
-}
-
-// mapped lays the columns that were given over those that were found.
-func mapped(found columns, names []headerName, o Options) (columns, bool) {
-	byName := 0
-	given := columns{}
-	for key, where := range o.Map {
-		i := slices.IndexFunc(names, func(name headerName) bool { return name.is(where) })
-		if i >= 0 {
-			byName++
-		} else if n, ok := columnAt(where); ok && n < len(names) {
-			i = n
-		} else {
-			return nil, false
-		}
-		given[field(key)] = i
-	}
-	if byName == 0 && !found.complete() {
-		return nil, false
-	}
-	if given.has(fieldAmount) {
-		delete(found, fieldDebit)
-		delete(found, fieldCredit)
-	} else if given.has(fieldDebit) || given.has(fieldCredit) {
-		delete(found, fieldAmount)
-	}
-	if given.has(fieldDate) {
-		delete(found, fieldPosting)
-		delete(found, fieldClock)
-	}
-	for f, i := range found {
-		for _, taken := range given {
-			if i == taken {
-				delete(found, f)
-			}
-		}
-	}
-	for f, i := range given {
-		found[f] = i
-	}
-	return found, found.money()
-}
-
-// sameHeader tells whether name is the header that a person wrote as where.
-func sameHeader(name, where string) bool {
-	key := headerKey(where)
-	return key != "" && headerKey(name) == key
-}
-
-// columnAt reads a column that is given by number, from 1, or by letter.
-func columnAt(where string) (int, bool) {
-	where = strings.TrimSpace(where)
-	if n, err := strconv.Atoi(where); err == nil {
-		return n - 1, n >= 1 && n <= maxColumns
-	}
-	n, ok := columnNumber(where)
-	return n - 1, ok && n <= maxColumns
-}
-
-// checkMap refuses a map that names unknown fields.
-func checkMap(m map[string]string) error {
-	var v app.Invalid
-	for key, where := range m {
-		if !slices.Contains(mappable, field(key)) {
-			v.Add("map", fmt.Sprintf("names no field: %q; there are %s", key, fieldList()), fmt.Sprintf("có trường không tồn tại: %q; các trường là %s", key, fieldList()))
-		} else if strings.TrimSpace(where) == "" {
-			v.Add("map", fmt.Sprintf("gives no column for %s", key), fmt.Sprintf("không cho biết cột của %s", key))
-		}
-	}
-	return v.Err()
-}
-
-func fieldList() string {
-	names := make([]string, len(mappable))
-	for i, f := range mappable {
-		names[i] = string(f)
-	}
-	return strings.Join(names, ", ")
-}
-
-func texts(r record) []string {
-	names := make([]string, len(r.cells))
-	for i, c := range r.cells {
-		if !c.number {
-			names[i] = c.plain()
-		}
-	}
-	return names
-}
-
 // list gives the columns from left to right, for people.
 func (h header) list() []Column {
 	var list []Column
@@ -185,5 +64,133 @@ func (h header) list() []Column {
 	slices.SortFunc(list, func(a, b Column) int {
 		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Field, b.Field))
 	})
+	return list
+}
+
+// headerRows is how many rows a header may go over: a group of columns, their
+// names, and these in another language.
+const headerRows = 4
+
+// headerAt reads the header that begins with the first of some lines, and may
+// go over the ones below it: "Số tiền" above "Nợ" and "Có". An error says what
+// of a header isn't understood.
+func headerAt(lines []record, o Options) (h header, ok bool, err error) {
+	if len(lines) == 0 || lines[0].filled() < 2 {
+		return h, false, nil
+	}
+	_, alone, _ := headerColumns([]record{lines[0]}, o)
+	n := 1
+	if alone || titled(lines[0]) {
+		for n < min(len(lines), headerRows) && lowerRow(lines[n]) {
+			if _, complete, _ := headerColumns([]record{lines[n]}, o); complete && !alone {
+				break // a header of its own below a title
+			}
+			n++
+		}
+	}
+	// The most rows that make a header: a name of the table may stand below it.
+	columns, ok, err := headerColumns(lines[:n], o)
+	if !ok {
+		return h, false, nil
+	}
+	h = header{line: lines[0].line, columns: columns, names: stackedNames(lines[:n]), next: n, charges: chargeColumns(lines[:n])}
+	for _, r := range lines[:n] {
+		h.rows = append(h.rows, strings.Join(texts(r), "\t"))
+	}
+	return h, true, err
+}
+
+// titled tells whether a line may be one row of a header in several: some
+// cells, and no amount, date or account number in any.
+func titled(r record) bool { return r.filled() >= 2 && lowerRow(r) }
+
+// lowerRow tells whether a line may be a row of a header below its first.
+func lowerRow(r record) bool {
+	n := 0
+	for _, c := range r.cells {
+		text := c.plain()
+		if text == "" {
+			continue
+		}
+		n++
+		if c.number || headerKey(text) == "" || strings.Trim(text, "0123456789.,()[]- ") == "" || beginsSum(text) && fieldOf(text) != fieldBalance {
+			return false
+		}
+		if label, _ := cutLabel(text); isAccountLabel(label) && fieldOf(text) != fieldAccount {
+			return false
+		}
+	}
+	return n >= 2 || n == 1 && slices.ContainsFunc(texts(r), func(name string) bool { return directionOf(name) != "" })
+}
+
+// moneyFields are the columns that must be understood beyond doubt.
+var moneyFields = []field{fieldDebit, fieldCredit, fieldAmount, fieldBalance}
+
+// headerColumns tells what the columns below some rows hold, if these are a
+// header.
+func headerColumns(rows []record, o Options) (found columns, ok bool, err error) {
+	names := headerNames(rows)
+	divided := slices.ContainsFunc(names, func(n headerName) bool { return n.own != "" && fieldOf(n.own) == fieldAmount && len(n.below) > 0 })
+	found = columns{}
+	for i, name := range names {
+		f, problem := name.field(divided)
+		if f == "" {
+			continue
+		}
+		money := slices.Contains(moneyFields, f)
+		words := headerKey(name.group + " " + name.String())
+		switch {
+		case !money:
+		case problem.EN != "":
+		case foreignUnit(words):
+			problem = columnForeign
+		case multipleUnit(words):
+			problem = columnMultiple
+		case found.has(f) && f != fieldBalance:
+			problem = columnTwice
+		}
+		if problem.EN != "" && err == nil {
+			err = errHeader(rows[0].line, i, name.String(), problem)
+		}
+		if !found.has(f) {
+			found[f] = i
+		}
+	}
+	if i, ok := dividedBalance(names); ok && err == nil {
+		err = errHeader(rows[0].line, i, names[i].String(), columnLedger)
+	}
+	if day, ok := found[fieldDay]; ok {
+		delete(found, fieldDay)
+		if !found.has(fieldDate) {
+			found[fieldDate] = day
+		}
+	}
+	if len(o.Map) == 0 {
+		return found, found.complete(), err
+	}
+	for _, f := range []field{fieldDebit, fieldCredit, fieldAmount} {
+		if o.Map[string(f)] != "" {
+			err = nil // a person says where money is
+		}
+	}
+	found, ok = mapped(found, names, o)
+	return found, ok, err
+}
+
+// dividedBalance finds the second of two columns for the sides of a balance, "Dư
+// nợ" and "Dư có".
+func dividedBalance(names []headerName) (second int, ok bool) {
+	debit := slices.IndexFunc(names, func(n headerName) bool { return hasWord(headerKey(n.String()), "du no") })
+	credit := slices.IndexFunc(names, func(n headerName) bool { return hasWord(headerKey(n.String()), "du co") })
+	return max(debit, credit), debit >= 0 && credit >= 0 && debit != credit
+}
+
+// chargeColumns are those of fees, taxes and interest, from 0.
+func chargeColumns(rows []record) (list []int) {
+	for i, name := range headerNames(rows) {
+		if f, _ := name.field(false); f == fieldCharge {
+			list = append(list, i)
+		}
+	}
 	return list
 }

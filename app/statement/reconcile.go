@@ -1,6 +1,8 @@
 package statement
 
-import "strconv"
+import (
+	"strconv"
+)
 
 // What a file says about its own rows: running balances, opening and closing
 // balances, totals. Where they don't agree with the rows the file isn't

@@ -121,3 +121,23 @@ func severalSheets(one, other string) error {
 		"The workbook has transactions on several sheets, “%s” and “%s”: name one with --sheet on the command line, or save each to a file of its own.",
 		"Bảng tính có giao dịch ở nhiều trang, “%s” và “%s”: hãy chọn một trang bằng --sheet trên dòng lệnh, hoặc lưu mỗi trang thành một tệp riêng.", one, other))
 }
+
+func errHeader(line, column int, name string, problem app.Text) error {
+	letters := columnName(column)
+	return app.Refused(app.CodeValidation, app.Text{
+		EN: fmt.Sprintf("Line %d: column %s, “%s”, is not read, since %s. The command line takes other columns with --map, such as --map debit=%s.", line, letters, name, problem.EN, letters),
+		VI: fmt.Sprintf("Dòng %d: không đọc cột %s, “%s”, vì %s. Dùng dòng lệnh để chỉ cột khác bằng --map, ví dụ --map debit=%s.", line, letters, name, problem.VI, letters),
+	})
+}
+
+// damaged says where a file can't be read on.
+func damaged(line int, err error) error {
+	return &app.Error{
+		Code: app.CodeValidation,
+		Text: app.Text{
+			EN: fmt.Sprintf("The file is damaged at line %d; open it in a spreadsheet program and save it again as .xlsx or .csv.", line),
+			VI: fmt.Sprintf("Tệp bị hỏng ở dòng %d; hãy mở bằng phần mềm bảng tính rồi lưu lại thành .xlsx hoặc .csv.", line),
+		},
+		Err: err,
+	}
+}

@@ -1,6 +1,8 @@
 package statement
 
-import "strings"
+import (
+	"strings"
+)
 
 // table is a file as lines of cells, whatever its format.
 type table interface {
@@ -76,4 +78,21 @@ func isSpace(r rune) bool {
 		return true
 	}
 	return r >= 0x2000 && r <= 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2060 && r <= 0x2069
+}
+
+func texts(r record) []string {
+	names := make([]string, len(r.cells))
+	for i, c := range r.cells {
+		if !c.number {
+			names[i] = c.plain()
+		}
+	}
+	return names
+}
+
+func textOf(c cell) string {
+	if c.number {
+		return ""
+	}
+	return c.plain()
 }

@@ -1,6 +1,8 @@
 package statement
 
-import "strings"
+import (
+	"strings"
+)
 
 // The lines around the rows of a table that say something about them. Words are
 // folded.

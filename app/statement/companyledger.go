@@ -1,0 +1,48 @@
+package statement
+
+import (
+	"slices"
+	"strings"
+)
+
+// companyLedger refuses a company's own ledger of its bank account, where debit is
+// money in. The accounts beside its rows are those of a chart of accounts, such as
+// 131 or 33311; no bank gives so short a number. Receipts and payments ("Thu",
+// "Chi") are the same to both.
+func (r *Reader) companyLedger(l line) error {
+	text := r.text(l, fieldCounterpart)
+	if len(text) < 3 || len(text) > 5 || strings.Trim(text, "0123456789") != "" || !r.hasSides() {
+		return nil
+	}
+	return errLedger(l.line, text)
+}
+
+// ledgerTitle refuses a line above the table that names it a company's own ledger.
+func (r *Reader) ledgerTitle(rec record) error {
+	for _, text := range texts(rec) {
+		if len(text) < 200 && hasAny(wordsOf(text), ledgerTitles) && r.hasSides() {
+			return errLedger(rec.line, text)
+		}
+	}
+	return nil
+}
+
+func errLedger(line int, named string) error {
+	return refusedAt(line, "“%s” is of a company’s own ledger, where debit is money in; import the statement of the bank, or name the columns with --map",
+		"“%s” là của sổ kế toán công ty, ở đó Nợ là tiền vào; hãy nhập sao kê của ngân hàng, hoặc chỉ định cột bằng --map", named)
+}
+
+// hasSides tells whether the columns of money are named by the sides of an
+// account, and not by a person.
+func (r *Reader) hasSides() bool {
+	return !r.moneyMapped() && slices.ContainsFunc([]field{fieldDebit, fieldCredit}, func(f field) bool {
+		i := r.header.columns.of(f)
+		return i >= 0 && i < len(r.header.names) && hasAny(wordsOf(r.header.names[i]), ledgerWords)
+	})
+}
+
+// ledgerWords name the sides of an account, ledgerTitles a company's ledger, folded.
+var (
+	ledgerWords  = []string{"no", "co", "debit", "credit"}
+	ledgerTitles = []string{"so cai", "so chi tiet tai khoan", "so chi tiet cac tai khoan", "so chi tiet tk", "so ke toan", "nhat ky chung", "general ledger"}
+)

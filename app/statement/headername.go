@@ -1,0 +1,143 @@
+package statement
+
+import (
+	"slices"
+	"strings"
+
+	"baoco/app"
+)
+
+// directionWords are how the parts of a divided column of amounts are named,
+// folded: the whole name of each.
+var directionWords = map[string]field{
+	"ra": fieldDebit, "rut": fieldDebit, "rut tien": fieldDebit, "giam": fieldDebit, "xuat": fieldDebit, "out": fieldDebit, "ghi no": fieldDebit,
+	"vao": fieldCredit, "gui": fieldCredit, "gui tien": fieldCredit, "nop": fieldCredit, "nop tien": fieldCredit, "tang": fieldCredit, "nhap": fieldCredit, "in": fieldCredit, "ghi co": fieldCredit,
+}
+
+// directionOf tells which way the money of a column goes by the name of it
+// within a group of columns; empty: it doesn't say.
+func directionOf(name string) field {
+	words := strings.TrimSpace(headerKey(name))
+	if f := directionWords[words]; f != "" {
+		return f
+	}
+	if f := fieldOf(name); f == fieldDebit || f == fieldCredit {
+		return f
+	}
+	return ""
+}
+
+// headerName is the name of one column of a header: what stands in its topmost
+// row, or in a cell to the left that is merged with it, and what stands below.
+type headerName struct {
+	own   string   // in the topmost row
+	group string   // own, or that of the column to the left
+	below []string // not empty
+}
+
+func headerNames(rows []record) []headerName {
+	width := 0
+	for _, r := range rows {
+		width = max(width, len(r.cells))
+	}
+	names := make([]headerName, width)
+	group := ""
+	for i := range names {
+		name := headerName{own: textOf(rows[0].cell(i))}
+		for _, r := range rows[1:] {
+			if text := textOf(r.cell(i)); text != "" {
+				name.below = append(name.below, text)
+			}
+		}
+		if name.own != "" {
+			group = name.own
+		} else if len(name.below) == 0 {
+			group = ""
+		}
+		name.group = group
+		names[i] = name
+	}
+	return names
+}
+
+func (n headerName) String() string {
+	return strings.TrimSpace(n.own + " " + strings.Join(n.below, " "))
+}
+
+func stackedNames(rows []record) []string {
+	var list []string
+	for _, name := range headerNames(rows) {
+		list = append(list, name.String())
+	}
+	return list
+}
+
+// is tells whether the column is the one that a person wrote as where.
+func (n headerName) is(where string) bool {
+	return slices.ContainsFunc(append([]string{n.String(), n.own}, n.below...), func(name string) bool { return sameHeader(name, where) })
+}
+
+// Why a column of money isn't understood.
+var (
+	columnContradicts = app.Text{EN: "its names contradict each other", VI: "các tên của cột mâu thuẫn nhau"}
+	columnDirection   = app.Text{EN: "nothing says whether its money came in or went out", VI: "không có gì cho biết tiền trong cột này là vào hay ra"}
+	columnForeign     = app.Text{EN: "it is in another currency than VND", VI: "cột này không phải VND"}
+	columnMultiple    = app.Text{EN: "it is in a multiple of VND", VI: "cột này tính theo bội số của VND (nghìn, triệu…)"}
+	columnTwice       = app.Text{EN: "another column is of the same kind", VI: "có một cột khác cùng loại"}
+	columnLedger      = app.Text{
+		EN: "a balance that is divided into two is that of a company’s own ledger, where debit is money in",
+		VI: "số dư chia hai bên là của sổ kế toán công ty, ở đó Nợ là tiền vào",
+	}
+)
+
+// field tells what the column holds; divided, whether it may be within a group
+// of amounts with names of their own. problem says why it isn't clear, where the
+// column is one of money.
+func (n headerName) field(divided bool) (f field, problem app.Text) {
+	group := fieldOf(n.group)
+	direction := field("")
+	for _, name := range n.below {
+		d := directionOf(name)
+		if d == "" && group == fieldAmount && strings.TrimSpace(headerKey(name)) == "no" {
+			d = fieldDebit // "Nợ" written without marks
+		}
+		if d != "" && direction != "" && d != direction {
+			return group, columnContradicts
+		}
+		if d != "" {
+			direction = d
+		}
+	}
+	switch own := fieldOf(n.own); {
+	case direction != "" && group == fieldBalance:
+		return fieldBalance, columnLedger
+	case direction != "" && (own == fieldDebit || own == fieldCredit) && own != direction:
+		return own, columnContradicts
+	case direction != "" && (own == "" || own == fieldAmount || own == direction || own == fieldIndex && direction == fieldDebit):
+		return direction, problem
+	case group == fieldAmount && len(n.below) > 0:
+		return n.amountField(divided)
+	}
+	if f = fieldOf(n.String()); f == "" && len(n.below) > 0 {
+		f = fieldOf(n.group + " " + n.below[0])
+	}
+	return f, problem
+}
+
+// amountField tells what a column in a group of amounts holds whose name isn't
+// a direction.
+func (n headerName) amountField(divided bool) (f field, problem app.Text) {
+	for _, name := range n.below {
+		f := fieldOf(name)
+		switch {
+		case n.own == "" && f != "" && f != fieldAmount && f != fieldIndex:
+			return f, problem
+		case f == fieldAmount && n.own != "", onlyUnits(headerKey(name)):
+		case n.own != "" || divided:
+			return fieldAmount, columnDirection
+		default:
+			return "", problem
+		}
+	}
+	return fieldAmount, problem
+}
