@@ -1,7 +1,6 @@
 package web
 
 import (
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -56,40 +55,6 @@ func MuxOf(routes ...string) {
 		list = append(list, Route{Method: method, Path: path})
 	}
 	newMux(list, nil)
-}
-
-// ParsedJSON is what parseJSON makes of a body, in the types of
-// encoding/json: of keys that come twice the last, as there.
-func ParsedJSON(body []byte) (any, error) {
-	v, err := parseJSON(body)
-	if err != nil {
-		return nil, err
-	}
-	return v.any(), nil
-}
-
-func (v jsonValue) any() any {
-	switch v.kind {
-	case jsonBool:
-		return v.text == "true"
-	case jsonNumber:
-		return json.Number(v.text)
-	case jsonString:
-		return v.text
-	case jsonArray:
-		list := []any{}
-		for _, item := range v.items {
-			list = append(list, item.any())
-		}
-		return list
-	case jsonObject:
-		object := map[string]any{}
-		for _, m := range v.members {
-			object[m.key] = m.value.any()
-		}
-		return object
-	}
-	return nil
 }
 
 // DashboardPage is a line of the dashboard's table.

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -17,35 +16,6 @@ import (
 	"baoco/sqlitestore"
 	"baoco/web"
 )
-
-// FuzzJSON: a body is what encoding/json says it is, to the last digit.
-func FuzzJSON(f *testing.F) {
-	for _, seed := range []string{
-		"", "null", "{}", "[]", `{"a":1,"a":2,"A":3}`, `[1.50,1e5,-0,10000000000000000000000]`, `"\ud800\u0000\"\\/"`, "\xef\xbb\xbf{}", "{}{}", "{} x", "\xff", "[1,]", `{"a":{"b":[{}]}}`,
-		strings.Repeat("[", 200) + strings.Repeat("]", 200), "\"\xff\"", " \t\r\n1 ", "nul", `{"a"}`, `{1:2}`, "1 2", "01", "+1", "NaN",
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		got, err := web.ParsedJSON(body)
-		body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
-		if valid := json.Valid(body); valid != (err == nil) {
-			t.Fatalf("%q: %v, but valid is %v", body, err, valid)
-		}
-		if err != nil {
-			return
-		}
-		d := json.NewDecoder(bytes.NewReader(body))
-		d.UseNumber()
-		var want any
-		if err := d.Decode(&want); err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%q is read as %#v, want %#v", body, got, want)
-		}
-	})
-}
 
 // fuzzed is an installation that answers in this process and sends nothing.
 type fuzzed struct {

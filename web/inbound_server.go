@@ -14,10 +14,6 @@ type Server struct {
 	arriving arrivals
 }
 
-// maxInboundBody is how many bytes are read of calls with several transactions;
-// see adapter.maxBody.
-const maxInboundBody = 1 << 20
-
 // routes is THE table of what the providers call.
 func (s *Server) routes() []Route {
 	post := func(path string, maxBody int64, handle http.HandlerFunc) Route {

@@ -53,6 +53,17 @@ func parseJSON(body []byte) (jsonValue, error) {
 	return v, nil
 }
 
+// parseUTF8 reads exactly one value of a body that must be valid UTF-8. Lone
+// surrogates are kept apart: see jsonReader.
+func parseUTF8(body []byte) (jsonValue, error) {
+	r := jsonReader{text: strings.TrimPrefix(string(body), "\xef\xbb\xbf"), surrogates: true}
+	v, ok := r.value()
+	if r.space(); !ok || r.at != len(r.text) || !utf8.Valid(body) {
+		return jsonValue{}, errNotJSON
+	}
+	return v, nil
+}
+
 // countValues counts what would be built of a body: its JSON values with those
 // in them, or the fields of a form. Nothing is built for that. It never counts
 // too few, and an empty array or object as two.
@@ -350,6 +361,16 @@ func (v jsonValue) lookup(key string) (jsonValue, bool) {
 		}
 	}
 	return jsonValue{kind: jsonNull}, false
+}
+
+// isInteger tells whether a number's literal is of digits alone.
+func isInteger(literal string) bool {
+	for i := range len(literal) {
+		if literal[i] < '0' || literal[i] > '9' {
+			return false
+		}
+	}
+	return literal != ""
 }
 
 // times counts how often a key comes, in whatever case: two spellings of one

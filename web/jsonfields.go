@@ -70,15 +70,6 @@ func readWord(v jsonValue, key string, into *string) *app.FieldError {
 	return &app.FieldError{Field: key, Text: app.Text{EN: "must be a string or an integer", VI: "phải là chuỗi ký tự hoặc số nguyên"}}
 }
 
-func isInteger(literal string) bool {
-	for i := range len(literal) {
-		if literal[i] < '0' || literal[i] > '9' {
-			return false
-		}
-	}
-	return literal != ""
-}
-
 func readString(v jsonValue, key string, into *string) *app.FieldError {
 	value := v.get(key)
 	if value.kind != jsonString || value.text == "" {

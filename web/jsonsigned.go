@@ -19,38 +19,21 @@ import (
 // is read of such a body is read from what was signed: where 1e3 is signed as
 // 1000 it is read as 1000.
 
-// parseSigned reads the object that is signed by its fields. It refuses what
-// could be read otherwise than it was signed: a key that comes twice at any
-// level, and text that isn't UTF-8. Lone surrogates are kept. Nobody knows yet
-// whose the body is, so that nothing is built of one with many values.
-func parseSigned(body []byte) (jsonValue, app.Refusal) {
-	if countValues(body) > maxNoticeValues {
-		return jsonValue{}, refusalf(app.RefusalMalformed, "The body has more than %d values.", "Nội dung có hơn %d giá trị.", maxNoticeValues)
-	}
-	r := jsonReader{text: strings.TrimPrefix(string(body), "\xef\xbb\xbf"), surrogates: utf8.Valid(body)}
-	v, ok := r.value()
-	if r.space(); !ok || r.at != len(r.text) || v.kind != jsonObject || !utf8.Valid(body) {
-		return v, refusal(app.RefusalMalformed, "The body is not a JSON object in UTF-8.", "Nội dung không phải là một đối tượng JSON mã hoá UTF-8.")
-	}
-	if key, repeated := repeatedAnywhere(v); repeated {
-		return v, refusalf(app.RefusalRepeated, "The field %s appears more than once in the body.", "Trường %s xuất hiện nhiều lần trong nội dung.", strconv.QuoteToASCII(app.CleanText(key, 40)))
-	}
-	return v, app.Refusal{}
-}
-
-func repeatedAnywhere(v jsonValue) (key string, repeated bool) {
+// repeatedAnywhere gives a key that comes twice in one object of v, at whatever
+// level.
+func (v jsonValue) repeatedAnywhere() (key string, repeated bool) {
 	seen := make(map[string]bool, len(v.members))
 	for _, m := range v.members {
 		if seen[m.key] {
 			return m.key, true
 		}
 		seen[m.key] = true
-		if key, repeated = repeatedAnywhere(m.value); repeated {
+		if key, repeated = m.value.repeatedAnywhere(); repeated {
 			return key, true
 		}
 	}
 	for _, item := range v.items {
-		if key, repeated = repeatedAnywhere(item); repeated {
+		if key, repeated = item.repeatedAnywhere(); repeated {
 			return key, true
 		}
 	}

@@ -42,6 +42,16 @@ func readNative(in inbound) reading {
 	return reading{elements: readList(in, "transactions", readNativeElement)}
 }
 
+// readByHand reads what somebody recorded by hand: an object of the native
+// format, as POST /api/v1/transactions keeps it.
+func readByHand(body []byte, zone *time.Location) []app.Incoming {
+	v, err := parseJSON(body)
+	if err != nil {
+		return notJSON()
+	}
+	return []app.Incoming{readNativeElement(v, zone)}
+}
+
 // moneyKeys are the keys of an element that must be unmistakable.
 var moneyKeys = []string{"id", "gateway", "transactionNumber", "accountNumber", "transferType", "transferAmount"}
 

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"net/http"
-	"strconv"
 	"strings"
 
 	"baoco/app"
@@ -22,54 +20,6 @@ var vietQRAdapter = adapter{
 	},
 	verify: verifyVietQR,
 	read:   readVietQR,
-}
-
-// vietQREntrance is the way in for transaction-sync. VietQR counts a call as
-// failed where its answer has no reftransactionid.
-var vietQREntrance = entrance{
-	find: (*Server).findVietQRByToken,
-	success: func(r *http.Request, recording app.Recording) any {
-		answer := vietQRAnswer{ToastMessage: ok(r, "The call was recorded.", "Đã ghi nhận.").Messages, Object: &vietQRReference{}}
-		answer.Object.RefTransactionID = "inbound-" + strconv.FormatInt(recording.EventID, 10)
-		if ids := recording.TransactionIDs; len(ids) > 0 && ids[0] != 0 {
-			answer.Object.RefTransactionID = strconv.FormatInt(ids[0], 10)
-		}
-		return answer
-	},
-	failure: func(f failure) any {
-		reason := string(f.Code)
-		return vietQRAnswer{Error: true, ErrorReason: &reason, ToastMessage: f.Messages}
-	},
-}
-
-type vietQRAnswer struct {
-	Error        bool             `json:"error"`
-	ErrorReason  *string          `json:"errorReason"`
-	ToastMessage string           `json:"toastMessage"`
-	Object       *vietQRReference `json:"object"`
-}
-
-type vietQRReference struct {
-	RefTransactionID string `json:"reftransactionid"`
-}
-
-// findVietQRByToken finds a source by the path's token, or on the bare path by
-// the source that its access token names.
-func (s *Server) findVietQRByToken(r *http.Request) (app.Source, adapter, bool, error) {
-	if r.PathValue("token") != "" {
-		return s.findVietQRByPath(r)
-	}
-	token, ok := parseVietQRToken(bearer(r.Header))
-	if !ok {
-		return app.Source{}, adapter{}, false, nil
-	}
-	source, found, err := s.service.SourceByID(r.Context(), token.source)
-	return source, vietQRAdapter, found && source.Provider == providerVietQR, err
-}
-
-func (s *Server) findVietQRByPath(r *http.Request) (app.Source, adapter, bool, error) {
-	source, a, found, err := s.findSource(r)
-	return source, a, found && source.Provider == providerVietQR, err
 }
 
 // readVietQR reads one transaction. VietQR's documents write its keys in two

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +30,12 @@ type vietQRToken struct {
 
 func makeVietQRToken(source app.Source, expiry time.Time) string {
 	t := vietQRToken{source: source.ID, expiry: expiry.Unix()}
-	return fmt.Sprintf("v1.%d.%d.%s", t.source, t.expiry, t.sign(source.Secret))
+	t.signature = t.sign(source.Secret)
+	return t.String()
+}
+
+func (t vietQRToken) String() string {
+	return fmt.Sprintf("v1.%d.%d.%s", t.source, t.expiry, t.signature)
 }
 
 // sign is the signature that t should have.
@@ -46,13 +52,10 @@ func parseVietQRToken(s string) (t vietQRToken, ok bool) {
 	if len(parts) != 4 || parts[0] != "v1" {
 		return t, false
 	}
-	var isID bool
-	if t.source, isID = parseID(parts[1]); !isID {
-		return t, false
-	}
-	t.expiry, isID = parseID(parts[2])
+	t.source, _ = strconv.ParseInt(parts[1], 10, 64)
+	t.expiry, _ = strconv.ParseInt(parts[2], 10, 64)
 	t.signature = parts[3]
-	return t, isID
+	return t, t.source > 0 && t.expiry > 0 && s == t.String()
 }
 
 // verifyVietQR checks the access token of a call.
@@ -74,31 +77,6 @@ func verifyVietQR(in inbound, h http.Header) app.Refusal {
 		return refusal(app.RefusalTime, "The access token has expired.", "Access token đã hết hạn.")
 	}
 	return app.Refusal{}
-}
-
-// vietQRTokenEntrance is the way in for token_generate.
-var vietQRTokenEntrance = entrance{
-	find: (*Server).findVietQRByUsername,
-	failure: func(f failure) any {
-		return struct {
-			Status  string `json:"status"`
-			Message string `json:"message"`
-		}{"FAILED", f.Messages}
-	},
-}
-
-// findVietQRByUsername finds a source by the path's token, or on the bare path
-// by the user name.
-func (s *Server) findVietQRByUsername(r *http.Request) (source app.Source, a adapter, found bool, err error) {
-	if r.PathValue("token") != "" {
-		source, a, found, err = s.findVietQRByPath(r)
-	} else if login, why := basicLogin(r.Header); why.Code == "" {
-		name, _, _ := strings.Cut(login, ":")
-		source, found, err = s.service.FindSourceByUsername(r.Context(), name)
-		a, found = vietQRAdapter, found && source.Provider == providerVietQR
-	}
-	a.verify = verifyVietQRLogin
-	return source, a, found, err
 }
 
 // basicLogin is the user name and password of the one Authorization header,
@@ -125,22 +103,4 @@ func verifyVietQRLogin(in inbound, h http.Header) app.Refusal {
 		why = refusal(app.RefusalKey, "The username and password are not this source’s username and secret.", "Tên đăng nhập và mật khẩu không phải là tên đăng nhập và secret của nguồn này.")
 	}
 	return why
-}
-
-// vietQRToken answers token_generate.
-func (s *Server) vietQRToken(w http.ResponseWriter, r *http.Request) {
-	in, _, err := s.verified(w, r, vietQRTokenEntrance, time.Now())
-	if err != nil {
-		status, body := s.refused(w, r, err, in.at)
-		if status == http.StatusUnauthorized {
-			w.Header().Set("WWW-Authenticate", "Basic")
-		}
-		writeJSON(w, status, vietQRTokenEntrance.failure(body))
-		return
-	}
-	writeJSON(w, http.StatusOK, struct {
-		AccessToken string `json:"access_token"`
-		TokenType   string `json:"token_type"`
-		ExpiresIn   int    `json:"expires_in"`
-	}{makeVietQRToken(in.source, in.at.Add(vietQRTokenLife)), "Bearer", int(vietQRTokenLife / time.Second)})
 }

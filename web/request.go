@@ -31,13 +31,6 @@ func routeOf(r *http.Request) string {
 	return r.Pattern
 }
 
-// cutScheme gives what follows an authentication scheme, whose case doesn't
-// count (RFC 9110, 11.1), and a space.
-func cutScheme(value, scheme string) (rest string, found bool) {
-	named, rest, found := strings.Cut(value, " ")
-	return rest, found && strings.EqualFold(named, scheme)
-}
-
 // bearer is the token of the one Authorization header; "" where there is none
 // or more than one.
 func bearer(h http.Header) string {
@@ -45,8 +38,8 @@ func bearer(h http.Header) string {
 	if len(values) != 1 {
 		return ""
 	}
-	token, found := cutScheme(values[0], "Bearer")
-	if !found {
+	scheme, token, found := strings.Cut(values[0], " ")
+	if !found || !strings.EqualFold(scheme, "Bearer") {
 		return ""
 	}
 	return token

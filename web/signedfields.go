@@ -2,10 +2,29 @@ package web
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"baoco/app"
 )
+
+// parseSigned reads the object that is signed by its fields. It refuses what
+// could be read otherwise than it was signed: a key that comes twice at any
+// level, and text that isn't UTF-8. Lone surrogates are kept. Nobody knows yet
+// whose the body is, so that nothing is built of one with many values.
+func parseSigned(body []byte) (jsonValue, app.Refusal) {
+	if countValues(body) > maxNoticeValues {
+		return jsonValue{}, refusalf(app.RefusalMalformed, "The body has more than %d values.", "Nội dung có hơn %d giá trị.", maxNoticeValues)
+	}
+	v, err := parseUTF8(body)
+	if err != nil || v.kind != jsonObject {
+		return v, refusal(app.RefusalMalformed, "The body is not a JSON object in UTF-8.", "Nội dung không phải là một đối tượng JSON mã hoá UTF-8.")
+	}
+	if key, repeated := v.repeatedAnywhere(); repeated {
+		return v, refusalf(app.RefusalRepeated, "The field %s appears more than once in the body.", "Trường %s xuất hiện nhiều lần trong nội dung.", strconv.QuoteToASCII(app.CleanText(key, 40)))
+	}
+	return v, app.Refusal{}
+}
 
 // signedFields are the fields of a signature over k=v, joined with &, in the
 // order in which they are signed. They are the only way to what such a body

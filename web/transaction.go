@@ -98,12 +98,3 @@ func (s *apiServer) addTransaction(w http.ResponseWriter, q *query) error {
 	}{ok(q.Request, message.EN, message.VI), EncodeTransaction(t, s.service.Zone())})
 	return nil
 }
-
-// readByHand reads what addTransaction has kept.
-func readByHand(body []byte, zone *time.Location) []app.Incoming {
-	v, err := parseJSON(body)
-	if err != nil {
-		return notJSON()
-	}
-	return []app.Incoming{readNativeElement(v, zone)}
-}

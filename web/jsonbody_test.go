@@ -1,0 +1,65 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// FuzzJSON: a body is what encoding/json says it is, to the last digit.
+func FuzzJSON(f *testing.F) {
+	for _, seed := range []string{
+		"", "null", "{}", "[]", `{"a":1,"a":2,"A":3}`, `[1.50,1e5,-0,10000000000000000000000]`, `"\ud800\u0000\"\\/"`, "\xef\xbb\xbf{}", "{}{}", "{} x", "\xff", "[1,]", `{"a":{"b":[{}]}}`,
+		strings.Repeat("[", 200) + strings.Repeat("]", 200), "\"\xff\"", " \t\r\n1 ", "nul", `{"a"}`, `{1:2}`, "1 2", "01", "+1", "NaN",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		v, err := parseJSON(body)
+		got := plain(v)
+		body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
+		if valid := json.Valid(body); valid != (err == nil) {
+			t.Fatalf("%q: %v, but valid is %v", body, err, valid)
+		}
+		if err != nil {
+			return
+		}
+		d := json.NewDecoder(bytes.NewReader(body))
+		d.UseNumber()
+		var want any
+		if err := d.Decode(&want); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%q is read as %#v, want %#v", body, got, want)
+		}
+	})
+}
+
+// plain is v in the types of encoding/json: of keys that come twice the last,
+// as there.
+func plain(v jsonValue) any {
+	switch v.kind {
+	case jsonBool:
+		return v.text == "true"
+	case jsonNumber:
+		return json.Number(v.text)
+	case jsonString:
+		return v.text
+	case jsonArray:
+		list := []any{}
+		for _, item := range v.items {
+			list = append(list, plain(item))
+		}
+		return list
+	case jsonObject:
+		object := map[string]any{}
+		for _, m := range v.members {
+			object[m.key] = plain(m.value)
+		}
+		return object
+	}
+	return nil
+}
