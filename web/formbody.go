@@ -45,7 +45,7 @@ func parseForm(body []byte) (jsonValue, error) {
 	v := jsonValue{kind: jsonObject}
 	for key, values := range form {
 		for _, value := range values {
-			v.addText(key, value)
+			v.members = append(v.members, fieldOf(key, value))
 		}
 	}
 	return v, nil
@@ -76,10 +76,11 @@ func parseMultipart(body []byte) (jsonValue, error) {
 		if err != nil {
 			return jsonValue{}, err
 		}
-		v.addText(part.FormName(), string(value))
+		v.members = append(v.members, fieldOf(part.FormName(), string(value)))
 	}
 }
 
-func (v *jsonValue) addText(key, text string) {
-	v.members = append(v.members, jsonMember{validUTF8(key), jsonValue{kind: jsonString, text: validUTF8(text)}})
+// fieldOf is a field of a form.
+func fieldOf(key, text string) jsonMember {
+	return jsonMember{validUTF8(key), jsonValue{kind: jsonString, text: validUTF8(text)}}
 }
