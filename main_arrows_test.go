@@ -14,11 +14,12 @@ import (
 var (
 	arrows = map[string][]string{
 		".":             {"baoco/app", "baoco/app/fold", "baoco/app/sheet", "baoco/app/statement", "baoco/app/vietqr", "baoco/web", "baoco/scheduler", "baoco/sqlitestore"},
-		"web":           {"baoco/app", "baoco/app/fold", "baoco/app/sheet", "baoco/app/sms", "baoco/app/statement", "baoco/app/vietqr"},
+		"web":           {"baoco/app", "baoco/app/exactjson", "baoco/app/fold", "baoco/app/sheet", "baoco/app/sms", "baoco/app/statement", "baoco/app/vietqr"},
 		"scheduler":     {"baoco/app"},
 		"sqlitestore":   {"baoco/app", "baoco/app/fold"},
 		"app":           {"baoco/app/fold", "baoco/app/password"},
 		"app/apptest":   {"baoco/app", "baoco/sqlitestore"}, // for tests only
+		"app/exactjson": {"baoco/app"},
 		"app/fold":      {},
 		"app/password":  {},
 		"app/sheet":     {"baoco/app"},
@@ -33,6 +34,7 @@ var (
 		"sqlitestore":   {"modernc.org/sqlite"},
 		"app":           {},
 		"app/apptest":   {},
+		"app/exactjson": {},
 		"app/fold":      {"golang.org/x/text/unicode/norm"},
 		"app/password":  {"golang.org/x/crypto/argon2"},
 		"app/sheet":     {},

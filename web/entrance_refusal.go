@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 // noteRefused keeps a refused call for the operator, as long as its address
@@ -35,7 +36,7 @@ func (s *Server) explainRefusal(r *http.Request, a adapter, in inbound, why app.
 	if why.Code != app.RefusalKey && why.Code != app.RefusalSignature || s.failures.exhausted(s.client(r), in.at) {
 		return why
 	}
-	if len(in.body) > maxExplained || countValues(in.body) > maxExplainedValues {
+	if len(in.body) > maxExplained || exactjson.Count(in.body) > maxExplainedValues {
 		return why
 	}
 	if in.source.SecretLost {

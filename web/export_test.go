@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 // Verify is what the adapter of a source says of a call, without the limit on
@@ -22,14 +23,14 @@ func Verify(source app.Source, body []byte, h http.Header, at time.Time) app.Ref
 // SignedJSON is what a Casso V2 call with this body signs after its timestamp.
 func SignedJSON(body []byte) ([]byte, app.Refusal) {
 	v, why := parseSigned(body)
-	return appendJS(nil, sortedMembers(withJSNumbers(v), true)), why
+	return exactjson.AppendJS(nil, exactjson.SortedMembers(exactjson.WithJSNumbers(v), true)), why
 }
 
 // SignedPayOS is what a payOS call with this body signs; ok is false where
 // payOS's libraries would sign nothing.
 func SignedPayOS(body []byte) (text []byte, ok bool) {
 	v, why := parseSigned(body)
-	fields, ok := payOSFields(v.get("data"))
+	fields, ok := payOSFields(v.Get("data"))
 	return fields.signed(), ok && why.Code == ""
 }
 

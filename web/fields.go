@@ -4,29 +4,30 @@ import (
 	"strconv"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 // fields reads the members of a request body and notes what is wrong with
 // them: unknown ones, ones that come twice, and those of the wrong type.
 type fields struct {
-	body jsonValue
+	body exactjson.Value
 	bad  app.Invalid
 }
 
 func (q *query) fields(known ...string) (*fields, error) {
 	f := &fields{body: q.body}
-	if len(q.raw) > 0 && q.body.kind != jsonObject {
+	if len(q.raw) > 0 && q.body.Kind != exactjson.Object {
 		return nil, app.InvalidField("body", "must be a JSON object", "phải là một đối tượng JSON")
 	}
 	seen := map[string]bool{}
-	for _, m := range q.body.members {
+	for _, m := range q.body.Members {
 		switch {
-		case !contains(known, m.key):
-			f.bad.Add(app.CleanText(m.key, 100), "is not a known field", "không phải trường hợp lệ")
-		case seen[m.key]:
-			f.bad.Add(m.key, "is given twice", "bị lặp lại")
+		case !contains(known, m.Key):
+			f.bad.Add(app.CleanText(m.Key, 100), "is not a known field", "không phải trường hợp lệ")
+		case seen[m.Key]:
+			f.bad.Add(m.Key, "is given twice", "bị lặp lại")
 		}
-		seen[m.key] = true
+		seen[m.Key] = true
 	}
 	return f, nil
 }
@@ -42,19 +43,19 @@ func contains(list []string, s string) bool {
 
 // optional is a string where one is given.
 func (f *fields) optional(name string) *string {
-	v, found := f.body.lookup(name)
+	v, found := f.body.Lookup(name)
 	if !found {
 		return nil
 	}
-	if v.kind != jsonString {
+	if v.Kind != exactjson.String {
 		f.bad.Add(name, "must be a string", "phải là chuỗi ký tự")
 		return nil
 	}
-	return &v.text
+	return &v.Text
 }
 
 func (f *fields) required(name string) string {
-	if _, found := f.body.lookup(name); !found {
+	if _, found := f.body.Lookup(name); !found {
 		f.bad.Add(name, "is required", "là bắt buộc")
 		return ""
 	}
@@ -66,12 +67,12 @@ func (f *fields) required(name string) string {
 
 // reference is an id; 0 for none or null.
 func (f *fields) reference(name string) int64 {
-	v := f.body.get(name)
-	if v.kind == jsonNull {
+	v := f.body.Get(name)
+	if v.Kind == exactjson.Null {
 		return 0
 	}
-	id, ok := parseID(v.text)
-	if v.kind != jsonNumber || !ok {
+	id, ok := parseID(v.Text)
+	if v.Kind != exactjson.Number || !ok {
 		f.bad.Add(name, "must be the integer id of something in this account, or null", "phải là id (số nguyên) có trong tài khoản này, hoặc null")
 	}
 	return id
@@ -79,12 +80,12 @@ func (f *fields) reference(name string) int64 {
 
 // whole is a whole number within bounds.
 func (f *fields) whole(name string, otherwise, least, most int, en, vi string) int {
-	v := f.body.get(name)
-	if v.kind == jsonNull {
+	v := f.body.Get(name)
+	if v.Kind == exactjson.Null {
 		return otherwise
 	}
-	n, err := strconv.Atoi(v.text)
-	if v.kind != jsonNumber || err != nil || n < least || n > most {
+	n, err := strconv.Atoi(v.Text)
+	if v.Kind != exactjson.Number || err != nil || n < least || n > most {
 		f.bad.Add(name, en, vi)
 		return otherwise
 	}

@@ -7,6 +7,8 @@ import (
 	"mime/multipart"
 	"net/url"
 	"slices"
+
+	"baoco/app/exactjson"
 )
 
 // This file reads the bodies of HTML forms as objects of strings, so that a
@@ -17,19 +19,19 @@ import (
 // which, since a kept body is read again without its headers: JSON begins with
 // a brace, multipart with two hyphens and its boundary, anything else is a form.
 // Nothing is built of one with more fields than a notice has.
-func parseFields(body []byte) (jsonValue, error) {
-	if countValues(body) > maxNoticeValues {
-		return jsonValue{}, errNotFields
+func parseFields(body []byte) (exactjson.Value, error) {
+	if exactjson.Count(body) > maxNoticeValues {
+		return exactjson.Value{}, errNotFields
 	}
 	switch begin := bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")), " \t\r\n"); {
 	case bytes.HasPrefix(begin, []byte("{")):
-		return parseJSON(body)
+		return exactjson.Parse(body)
 	case bytes.HasPrefix(begin, []byte("--")):
 		return parseMultipart(begin)
 	case bytes.ContainsRune(begin, '='):
 		return parseForm(bytes.TrimSpace(begin))
 	}
-	return jsonValue{}, errNotFields
+	return exactjson.Value{}, errNotFields
 }
 
 var errNotFields = errors.New("neither a JSON object nor a form")
@@ -37,15 +39,15 @@ var errNotFields = errors.New("neither a JSON object nor a form")
 // parseForm reads application/x-www-form-urlencoded (WHATWG URL, section 5).
 // A stray percent sign makes the whole form unreadable: what it stood for is
 // unknown.
-func parseForm(body []byte) (jsonValue, error) {
+func parseForm(body []byte) (exactjson.Value, error) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return jsonValue{}, err
+		return exactjson.Value{}, err
 	}
-	v := jsonValue{kind: jsonObject}
+	v := exactjson.Value{Kind: exactjson.Object}
 	for key, values := range form {
 		for _, value := range values {
-			v.members = append(v.members, fieldOf(key, value))
+			v.Members = append(v.Members, fieldOf(key, value))
 		}
 	}
 	return v, nil
@@ -53,34 +55,34 @@ func parseForm(body []byte) (jsonValue, error) {
 
 // parseMultipart reads multipart/form-data (RFC 7578) whose first line is its
 // boundary. It must be whole, up to the closing boundary.
-func parseMultipart(body []byte) (jsonValue, error) {
+func parseMultipart(body []byte) (exactjson.Value, error) {
 	line, _, _ := bytes.Cut(body, []byte("\n"))
 	boundary := bytes.TrimRight(line[len("--"):], " \t\r")
 	if len(boundary) == 0 || len(boundary) > 70 { // RFC 2046, section 5.1.1
-		return jsonValue{}, errNotFields
+		return exactjson.Value{}, errNotFields
 	}
 	// The reader takes an end amid a part's header for the end of the parts.
 	if !bytes.Contains(body, slices.Concat([]byte("\n--"), boundary, []byte("--"))) {
-		return jsonValue{}, io.ErrUnexpectedEOF
+		return exactjson.Value{}, io.ErrUnexpectedEOF
 	}
-	v := jsonValue{kind: jsonObject}
+	v := exactjson.Value{Kind: exactjson.Object}
 	reader := multipart.NewReader(bytes.NewReader(body), string(boundary))
 	for {
 		part, err := reader.NextRawPart()
 		if err == io.EOF {
 			return v, nil
 		} else if err != nil {
-			return jsonValue{}, err
+			return exactjson.Value{}, err
 		}
 		value, err := io.ReadAll(part)
 		if err != nil {
-			return jsonValue{}, err
+			return exactjson.Value{}, err
 		}
-		v.members = append(v.members, fieldOf(part.FormName(), string(value)))
+		v.Members = append(v.Members, fieldOf(part.FormName(), string(value)))
 	}
 }
 
 // fieldOf is a field of a form.
-func fieldOf(key, text string) jsonMember {
-	return jsonMember{validUTF8(key), jsonValue{kind: jsonString, text: validUTF8(text)}}
+func fieldOf(key, text string) exactjson.Member {
+	return exactjson.Member{Key: exactjson.ValidUTF8(key), Value: exactjson.Value{Kind: exactjson.String, Text: exactjson.ValidUTF8(text)}}
 }

@@ -4,28 +4,29 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 // This file has what the adapters read the fields of a JSON body with. A field
 // that says something else than it may is a fault, never another value.
 
 // readList reads the elements of the array that stands under key in an object.
-func readList(in inbound, key string, element func(v jsonValue, zone *time.Location) app.Incoming) []app.Incoming {
-	v, err := parseJSON(in.body)
+func readList(in inbound, key string, element func(v exactjson.Value, zone *time.Location) app.Incoming) []app.Incoming {
+	v, err := exactjson.Parse(in.body)
 	if err != nil {
 		return notJSON()
 	}
-	if v.kind != jsonObject {
+	if v.Kind != exactjson.Object {
 		return []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}
 	}
-	list := v.get(key)
-	if list.kind != jsonArray || v.times(key) != 1 {
+	list := v.Get(key)
+	if list.Kind != exactjson.Array || v.Times(key) != 1 {
 		return []app.Incoming{unreadable(key, "must be an array, given once", "phải là một mảng, chỉ xuất hiện một lần")}
 	}
-	elements := make([]app.Incoming, len(list.items))
-	for i, item := range list.items {
+	elements := make([]app.Incoming, len(list.Items))
+	for i, item := range list.Items {
 		elements[i] = element(item, in.zone)
-		if item.kind != jsonObject {
+		if item.Kind != exactjson.Object {
 			elements[i].Fault.Field = faultElement
 		}
 	}
@@ -41,9 +42,9 @@ func firstFault(faults ...*app.FieldError) *app.FieldError {
 	return nil
 }
 
-func repeatedKey(v jsonValue, keys []string) *app.FieldError {
+func repeatedKey(v exactjson.Value, keys []string) *app.FieldError {
 	for _, key := range keys {
-		if v.times(key) > 1 {
+		if v.Times(key) > 1 {
 			return &app.FieldError{Field: key, Text: app.Text{EN: "is given more than once", VI: "bị lặp lại"}}
 		}
 	}
@@ -52,35 +53,35 @@ func repeatedKey(v jsonValue, keys []string) *app.FieldError {
 
 // readWord reads an optional string, or an integer as its digits. A blank one
 // is none.
-func readWord(v jsonValue, key string, into *string) *app.FieldError {
-	switch value := v.get(key); value.kind {
-	case jsonNull:
+func readWord(v exactjson.Value, key string, into *string) *app.FieldError {
+	switch value := v.Get(key); value.Kind {
+	case exactjson.Null:
 		return nil
-	case jsonString:
-		if !app.BlankID(value.text) {
-			*into = value.text
+	case exactjson.String:
+		if !app.BlankID(value.Text) {
+			*into = value.Text
 		}
 		return nil
-	case jsonNumber:
-		if isInteger(value.text) {
-			*into = value.text
+	case exactjson.Number:
+		if exactjson.IsInteger(value.Text) {
+			*into = value.Text
 			return nil
 		}
 	}
 	return &app.FieldError{Field: key, Text: app.Text{EN: "must be a string or an integer", VI: "phải là chuỗi ký tự hoặc số nguyên"}}
 }
 
-func readString(v jsonValue, key string, into *string) *app.FieldError {
-	value := v.get(key)
-	if value.kind != jsonString || value.text == "" {
+func readString(v exactjson.Value, key string, into *string) *app.FieldError {
+	value := v.Get(key)
+	if value.Kind != exactjson.String || value.Text == "" {
 		return &app.FieldError{Field: key, Text: app.Text{EN: "must be a string that is not empty", VI: "phải là chuỗi ký tự không rỗng"}}
 	}
-	*into = value.text
+	*into = value.Text
 	return nil
 }
 
-func readDirection(v jsonValue, key string, into *app.Direction) *app.FieldError {
-	switch d := app.Direction(v.get(key).str()); d {
+func readDirection(v exactjson.Value, key string, into *app.Direction) *app.FieldError {
+	switch d := app.Direction(v.Get(key).Str()); d {
 	case app.In, app.Out:
 		*into = d
 		return nil
@@ -90,10 +91,10 @@ func readDirection(v jsonValue, key string, into *app.Direction) *app.FieldError
 
 // readAmount reads a positive amount from a JSON number, and from nothing
 // else.
-func readAmount(v jsonValue, key string, into *int64) *app.FieldError {
-	value := v.get(key)
-	n, err := app.ParseAmount(value.text)
-	if value.kind != jsonNumber || err != nil || n < 1 {
+func readAmount(v exactjson.Value, key string, into *int64) *app.FieldError {
+	value := v.Get(key)
+	n, err := app.ParseAmount(value.Text)
+	if value.Kind != exactjson.Number || err != nil || n < 1 {
 		return &app.FieldError{Field: key, Text: app.AmountRule}
 	}
 	*into = n
@@ -101,10 +102,10 @@ func readAmount(v jsonValue, key string, into *int64) *app.FieldError {
 }
 
 // setDate dates e by the string or number under key; a date is never a fault.
-func setDate(e *app.Incoming, v jsonValue, key string, zone *time.Location) {
-	switch value := v.get(key); value.kind {
-	case jsonNull, jsonString, jsonNumber:
-		e.SetDate(value.word(), zone)
+func setDate(e *app.Incoming, v exactjson.Value, key string, zone *time.Location) {
+	switch value := v.Get(key); value.Kind {
+	case exactjson.Null, exactjson.String, exactjson.Number:
+		e.SetDate(value.Word(), zone)
 	default:
 		e.DateFlaw = app.DateImpossible
 	}
@@ -112,8 +113,8 @@ func setDate(e *app.Incoming, v jsonValue, key string, zone *time.Location) {
 
 // readAccountWord reads an account number that a provider may write as a
 // number.
-func readAccountWord(v jsonValue, key string, into *string) *app.FieldError {
-	if *into = v.get(key).word(); *into == "" {
+func readAccountWord(v exactjson.Value, key string, into *string) *app.FieldError {
+	if *into = v.Get(key).Word(); *into == "" {
 		return &app.FieldError{Field: key, Text: required}
 	}
 	return nil
@@ -121,8 +122,8 @@ func readAccountWord(v jsonValue, key string, into *string) *app.FieldError {
 
 // readAmountWord reads a positive amount that a provider may write as a
 // string.
-func readAmountWord(v jsonValue, key string, into *int64) *app.FieldError {
-	n, err := parseAmountWord(v.get(key))
+func readAmountWord(v exactjson.Value, key string, into *int64) *app.FieldError {
+	n, err := parseAmountWord(v.Get(key))
 	if err != nil || n < 1 {
 		return &app.FieldError{Field: key, Text: app.AmountFault(err)}
 	}
@@ -132,12 +133,12 @@ func readAmountWord(v jsonValue, key string, into *int64) *app.FieldError {
 
 // parseAmountWord reads an amount that may be negative from a number or a
 // string.
-func parseAmountWord(v jsonValue) (int64, error) {
-	switch v.kind {
-	case jsonNumber:
-		return app.ParseAmount(v.text)
-	case jsonString:
-		return app.ParseAmountText(v.text)
+func parseAmountWord(v exactjson.Value) (int64, error) {
+	switch v.Kind {
+	case exactjson.Number:
+		return app.ParseAmount(v.Text)
+	case exactjson.String:
+		return app.ParseAmountText(v.Text)
 	}
 	return 0, app.ErrAmountSyntax
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 // adapter is one inbound format: how its calls are verified and how their
@@ -51,7 +52,7 @@ func (a adapter) elements(in inbound) reading {
 	if a.many {
 		most = maxManyValues
 	}
-	if countValues(in.body) > most {
+	if exactjson.Count(in.body) > most {
 		return reading{elements: []app.Incoming{unreadable("body",
 			fmt.Sprintf("has more than %d values", most), fmt.Sprintf("có hơn %d giá trị", most))}}
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 // capcom6Adapter reads the webhooks of SMS Gateway for Android
@@ -34,7 +35,7 @@ func verifyCapcom6(in inbound, h http.Header) app.Refusal {
 	if why.Code != "" {
 		return why
 	}
-	if len(stamp) != 10 || !isInteger(stamp) {
+	if len(stamp) != 10 || !exactjson.IsInteger(stamp) {
 		return refusal(app.RefusalMalformed, "X-Timestamp is not a timestamp in seconds with ten digits.", "X-Timestamp không phải là mốc thời gian tính bằng giây gồm mười chữ số.")
 	}
 	return checkHexHMAC("X-Signature", signature, sha256.New, in.source.Secret, in.body, []byte(stamp))
@@ -43,25 +44,25 @@ func verifyCapcom6(in inbound, h http.Header) app.Refusal {
 // readCapcom6 reads the event of a text that came; what else the app tells,
 // of texts sent and of itself, is nothing to record.
 func readCapcom6(in inbound) reading {
-	v, err := parseJSON(in.body)
+	v, err := exactjson.Parse(in.body)
 	if err != nil {
 		return reading{elements: notJSON()}
 	}
-	if v.kind != jsonObject {
+	if v.Kind != exactjson.Object {
 		return reading{elements: []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}}
 	}
-	if event := v.get("event"); event.kind == jsonString && event.text != "sms:received" && v.times("event") == 1 {
+	if event := v.Get("event"); event.Kind == exactjson.String && event.Text != "sms:received" && v.Times("event") == 1 {
 		return reading{drop: true}
 	}
-	payload := v.get("payload")
-	sender, senderKey := payload.get("sender"), "sender"
-	if sender.kind == jsonNull { // as older versions write it
-		sender, senderKey = payload.get("phoneNumber"), "phoneNumber"
+	payload := v.Get("payload")
+	sender, senderKey := payload.Get("sender"), "sender"
+	if sender.Kind == exactjson.Null { // as older versions write it
+		sender, senderKey = payload.Get("phoneNumber"), "phoneNumber"
 	}
 	text, fault := readSMSField(payload, "message")
 	return readSMS(in, forwardedSMS{
-		id: payload.get("messageId").word(), sender: sender.str(), text: text,
-		received: payload.get("receivedAt").word(), receivedKey: "receivedAt",
+		id: payload.Get("messageId").Word(), sender: sender.Str(), text: text,
+		received: payload.Get("receivedAt").Word(), receivedKey: "receivedAt",
 		fault: firstFault(
 			repeatedKey(v, []string{"event", "payload"}),
 			repeatedKey(payload, []string{"messageId", senderKey, "message", "receivedAt"}),

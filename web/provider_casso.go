@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 // cassoAdapter reads Casso's first webhook (developer.casso.vn): an array of
@@ -34,19 +35,19 @@ var (
 )
 
 func readCasso(in inbound) reading {
-	if v, err := parseJSON(in.body); err == nil {
+	if v, err := exactjson.Parse(in.body); err == nil {
 		if fault := cassoError(v); fault != nil {
 			return reading{elements: []app.Incoming{{Fault: fault}}, fault: true}
 		}
 	}
-	return reading{elements: readList(in, "data", func(v jsonValue, zone *time.Location) app.Incoming {
+	return reading{elements: readList(in, "data", func(v exactjson.Value, zone *time.Location) app.Incoming {
 		return readCassoElement(v, cassoV1Keys, zone)
 	})}
 }
 
 // cassoError is Casso's own word that a call names no transaction.
-func cassoError(v jsonValue) *app.FieldError {
-	if e := v.get("error"); e.kind == jsonNull || e.kind == jsonNumber && jsNumber(e.text) == "0" {
+func cassoError(v exactjson.Value) *app.FieldError {
+	if e := v.Get("error"); e.Kind == exactjson.Null || e.Kind == exactjson.Number && exactjson.JSNumber(e.Text) == "0" {
 		return nil
 	}
 	return &app.FieldError{Field: "error", Text: app.Text{EN: "is not 0: Casso reports an error of its own", VI: "khác 0: Casso báo lỗi từ phía họ"}}
@@ -54,19 +55,19 @@ func cassoError(v jsonValue) *app.FieldError {
 
 // readCassoElement reads one transaction. A negative amount is money that went
 // out.
-func readCassoElement(v jsonValue, keys cassoKeys, zone *time.Location) app.Incoming {
-	if v.kind != jsonObject {
+func readCassoElement(v exactjson.Value, keys cassoKeys, zone *time.Location) app.Incoming {
+	if v.Kind != exactjson.Object {
 		return unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")
 	}
-	e := app.Incoming{Type: app.In, Content: v.get("description").word(), Number: v.get(keys.number).word(), Gateway: cassoBank(v)}
+	e := app.Incoming{Type: app.In, Content: v.Get("description").Word(), Number: v.Get(keys.number).Word(), Gateway: cassoBank(v)}
 	setDate(&e, v, keys.time, zone)
 	accountKey := keys.account[0]
 	for _, key := range keys.account[1:] {
-		if v.get(accountKey).word() == "" {
+		if v.Get(accountKey).Word() == "" {
 			accountKey = key
 		}
 	}
-	amount, err := parseAmountWord(v.get("amount"))
+	amount, err := parseAmountWord(v.Get("amount"))
 	if e.Amount = amount; amount < 0 {
 		e.Type, e.Amount = app.Out, -amount
 	}
@@ -87,8 +88,8 @@ func readCassoElement(v jsonValue, keys cassoKeys, zone *time.Location) app.Inco
 
 // cassoBank is the name of the account's bank that is known here, or whichever
 // there is.
-func cassoBank(v jsonValue) string {
-	abbreviation, name := v.get("bankAbbreviation").str(), v.get("bankName").str()
+func cassoBank(v exactjson.Value) string {
+	abbreviation, name := v.Get("bankAbbreviation").Str(), v.Get("bankName").Str()
 	if _, known := app.FindBank(abbreviation); known || name == "" {
 		return abbreviation
 	}

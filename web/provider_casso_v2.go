@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 // cassoV2Adapter reads Casso's second webhook: one transaction, signed by its
@@ -44,37 +45,37 @@ func verifyCassoV2(in inbound, h http.Header) app.Refusal {
 	}
 	stamp, signature, found := strings.Cut(header, ",v1=")
 	stamp, begins := strings.CutPrefix(stamp, "t=")
-	if !found || !begins || !isInteger(stamp) {
+	if !found || !begins || !exactjson.IsInteger(stamp) {
 		return refusalf(app.RefusalMalformed, "%s does not consist of t= with a timestamp in digits and v1= with a signature.", "%s không có dạng t= kèm thời gian bằng chữ số và v1= kèm chữ ký.", name)
 	}
 	v, why := parseSigned(in.body)
 	if why.Code != "" {
 		return why
 	}
-	text := appendJS(nil, sortedMembers(withJSNumbers(v), true))
+	text := exactjson.AppendJS(nil, exactjson.SortedMembers(exactjson.WithJSNumbers(v), true))
 	why = checkHexHMAC(name, signature, sha512.New, in.source.Secret, []byte(stamp+"."), text)
 	for _, escapes := range cassoEscapes {
 		if why.Code == app.RefusalSignature && bytes.ContainsFunc(text, escapes) {
-			why = checkHexHMAC(name, signature, sha512.New, in.source.Secret, []byte(stamp+"."), escapeJSON(text, escapes))
+			why = checkHexHMAC(name, signature, sha512.New, in.source.Secret, []byte(stamp+"."), exactjson.EscapeJSON(text, escapes))
 		}
 	}
 	return why
 }
 
 func readCassoV2(in inbound) reading {
-	v, err := parseJSON(in.body)
+	v, err := exactjson.Parse(in.body)
 	if err != nil {
 		return reading{elements: notJSON()}
 	}
-	v = withJSNumbers(v) // which is what was signed
+	v = exactjson.WithJSNumbers(v) // which is what was signed
 	if fault := cassoError(v); fault != nil {
 		return reading{elements: []app.Incoming{{Fault: fault}}, fault: true}
 	}
-	data := v.get("data")
-	if data.kind != jsonObject {
+	data := v.Get("data")
+	if data.Kind != exactjson.Object {
 		return reading{elements: []app.Incoming{unreadable("data", "must be a JSON object", "phải là một đối tượng JSON")}}
 	}
-	if id := data.get("id"); id.kind == jsonNumber && id.text == "0" {
+	if id := data.Get("id"); id.Kind == exactjson.Number && id.Text == "0" {
 		return reading{nothing: onlyATest}
 	}
 	return reading{elements: []app.Incoming{readCassoElement(data, cassoV2Keys, in.zone)}}

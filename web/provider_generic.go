@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 // genericAdapter reads any JSON: where its fields stand is said when the
@@ -55,12 +56,12 @@ var genericFields = map[string]string{
 }
 
 // mapping reads what is mapped, by field.
-func mapping(fields map[string]string) (map[string]jsonPath, error) {
+func mapping(fields map[string]string) (map[string]exactjson.Path, error) {
 	var v app.Invalid
-	paths := map[string]jsonPath{}
+	paths := map[string]exactjson.Path{}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		field, known := genericFields[name]
-		p, ok := parsePath(fields[name])
+		p, ok := exactjson.ParsePath(fields[name])
 		switch {
 		case !known:
 			v.Merge(mapFault("%s is no field; there are id, amount, account, type, content, number, time, gateway and list",
@@ -103,19 +104,19 @@ func readGeneric(in inbound) reading {
 	if err != nil {
 		return reading{elements: []app.Incoming{unreadable("map", "can't be read", "không đọc được")}}
 	}
-	body, err := parseJSON(in.body)
+	body, err := exactjson.Parse(in.body)
 	if err != nil {
 		return reading{elements: notJSON()}
 	}
-	items := []jsonValue{body}
+	items := []exactjson.Value{body}
 	if p := paths["list"]; p != nil {
-		list, once := body.at(p)
-		if list.kind != jsonArray || !once {
+		list, once := body.At(p)
+		if list.Kind != exactjson.Array || !once {
 			return reading{elements: []app.Incoming{unreadable(in.source.Options.Map["list"], "must be an array, given once", "phải là một mảng, chỉ xuất hiện một lần")}}
 		}
-		items = list.items
-	} else if body.kind == jsonArray {
-		items = body.items
+		items = list.Items
+	} else if body.Kind == exactjson.Array {
+		items = body.Items
 	}
 	elements := make([]app.Incoming, len(items))
 	for i, item := range items {

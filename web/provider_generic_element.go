@@ -5,25 +5,26 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 // genericElement is one transaction in a generic body, and where its fields
 // stand.
 type genericElement struct {
-	jsonValue
-	paths map[string]jsonPath
+	exactjson.Value
+	paths map[string]exactjson.Path
 }
 
 // readGenericElement reads one transaction. Only the money fields can be at
 // fault. What is mapped must be there: an account that is missing is not the
 // source's only one.
-func readGenericElement(v jsonValue, paths map[string]jsonPath, zone *time.Location) app.Incoming {
-	if v.kind != jsonObject && v.kind != jsonArray {
+func readGenericElement(v exactjson.Value, paths map[string]exactjson.Path, zone *time.Location) app.Incoming {
+	if v.Kind != exactjson.Object && v.Kind != exactjson.Array {
 		return unreadable(faultElement, "must be a JSON object", "phải là một đối tượng JSON")
 	}
 	x := genericElement{v, paths}
-	e := app.Incoming{Gateway: x.field("gateway").str(), Content: x.field("content").word()}
-	setDate(&e, jsonValue{kind: jsonObject, members: []jsonMember{{"time", x.field("time")}}}, "time", zone)
+	e := app.Incoming{Gateway: x.field("gateway").Str(), Content: x.field("content").Word()}
+	setDate(&e, exactjson.Value{Kind: exactjson.Object, Members: []exactjson.Member{{Key: "time", Value: x.field("time")}}}, "time", zone)
 	e.Fault = firstFault(
 		x.repeated("id", "amount", "account", "type", "number", "gateway"),
 		x.word("id", &e.EventID),
@@ -45,17 +46,17 @@ func readGenericElement(v jsonValue, paths map[string]jsonPath, zone *time.Locat
 }
 
 // field is the value of a field; null where it isn't mapped or isn't there.
-func (x genericElement) field(name string) jsonValue {
-	value, _ := x.at(x.paths[name])
+func (x genericElement) field(name string) exactjson.Value {
+	value, _ := x.At(x.paths[name])
 	if x.paths[name] == nil {
-		value = jsonValue{kind: jsonNull}
+		value = exactjson.Value{Kind: exactjson.Null}
 	}
 	return value
 }
 
 func (x genericElement) repeated(names ...string) *app.FieldError {
 	for _, name := range names {
-		if _, once := x.at(x.paths[name]); !once {
+		if _, once := x.At(x.paths[name]); !once {
 			return &app.FieldError{Field: name, Text: app.Text{EN: "is given more than once", VI: "bị lặp lại"}}
 		}
 	}
@@ -64,7 +65,7 @@ func (x genericElement) repeated(names ...string) *app.FieldError {
 
 // word reads an optional string, or an integer as its digits.
 func (x genericElement) word(name string, into *string) *app.FieldError {
-	return readWord(jsonValue{kind: jsonObject, members: []jsonMember{{name, x.field(name)}}}, name, into)
+	return readWord(exactjson.Value{Kind: exactjson.Object, Members: []exactjson.Member{{Key: name, Value: x.field(name)}}}, name, into)
 }
 
 // directions are the words for a direction, in lower case.
@@ -85,7 +86,7 @@ func (x genericElement) amount(amount *int64, direction *app.Direction) *app.Fie
 		*direction = app.Out
 	}
 	if x.paths["type"] != nil {
-		named, known := directions[strings.ToLower(strings.TrimSpace(x.field("type").str()))]
+		named, known := directions[strings.ToLower(strings.TrimSpace(x.field("type").Str()))]
 		if !known {
 			return &app.FieldError{Field: "type", Text: app.Text{
 				EN: "must be in or out, credit or debit, C or D, CR or DR, + or -, money_in or money_out, tien vao or tien ra",

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 const providerNative app.Provider = "native"
@@ -45,7 +46,7 @@ func readNative(in inbound) reading {
 // readByHand reads what somebody recorded by hand: an object of the native
 // format, as POST /api/v1/transactions keeps it.
 func readByHand(body []byte, zone *time.Location) []app.Incoming {
-	v, err := parseJSON(body)
+	v, err := exactjson.Parse(body)
 	if err != nil {
 		return notJSON()
 	}
@@ -57,13 +58,13 @@ var moneyKeys = []string{"id", "gateway", "transactionNumber", "accountNumber", 
 
 // readNativeElement reads one transaction. Only the money fields can be at
 // fault.
-func readNativeElement(v jsonValue, zone *time.Location) app.Incoming {
+func readNativeElement(v exactjson.Value, zone *time.Location) app.Incoming {
 	var e app.Incoming
-	if v.kind != jsonObject {
+	if v.Kind != exactjson.Object {
 		return unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")
 	}
-	e.Gateway = v.get("gateway").str()
-	e.Content = v.get("content").word()
+	e.Gateway = v.Get("gateway").Str()
+	e.Content = v.Get("content").Word()
 	setDate(&e, v, "transactionDate", zone)
 	e.Fault = firstFault(
 		repeatedKey(v, moneyKeys),

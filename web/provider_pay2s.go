@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 // pay2sAdapter reads Pay2S's webhook (docs.pay2s.vn): an array of transactions,
@@ -23,7 +24,7 @@ var pay2sAdapter = adapter{
 	},
 	verify: func(in inbound, h http.Header) app.Refusal { return checkCredential(h, "Bearer", in.source.Secret) },
 	read: func(in inbound) reading {
-		return reading{elements: readList(in, "transactions", func(v jsonValue, zone *time.Location) app.Incoming {
+		return reading{elements: readList(in, "transactions", func(v exactjson.Value, zone *time.Location) app.Incoming {
 			return readTransfer(v, "transactionNumber", zone)
 		})}
 	},
@@ -83,25 +84,25 @@ func verifyPay2SIPN(in inbound, _ http.Header) app.Refusal {
 }
 
 // pay2sFields are the signed fields of the body, numbers as they stand there.
-func pay2sFields(v jsonValue) (signedFields, bool) {
+func pay2sFields(v exactjson.Value) (signedFields, bool) {
 	fields := signedFields{}
 	for _, key := range pay2sSigned {
-		value := v.get(key)
-		if value.kind != jsonNull && value.kind != jsonString && value.kind != jsonNumber {
+		value := v.Get(key)
+		if value.Kind != exactjson.Null && value.Kind != exactjson.String && value.Kind != exactjson.Number {
 			return nil, false
 		}
-		fields = append(fields, signedField{key, value.word()})
+		fields = append(fields, signedField{key, value.Word()})
 	}
 	return fields, true
 }
 
 func readPay2SIPN(in inbound) reading {
-	v, err := parseJSON(in.body)
+	v, err := exactjson.Parse(in.body)
 	if err != nil {
 		return reading{elements: notJSON()}
 	}
 	fields, ok := pay2sFields(v)
-	if !ok || v.kind != jsonObject {
+	if !ok || v.Kind != exactjson.Object {
 		return reading{elements: []app.Incoming{unreadable("body", "must be a JSON object of strings and numbers", "phải là một đối tượng JSON gồm chuỗi ký tự và số")}}
 	}
 	if fault := fields.ambiguous(); fault != nil {

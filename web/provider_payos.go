@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 // payOSAdapter reads payOS's webhook (payos.vn/docs): one payment that came
@@ -32,7 +33,7 @@ func verifyPayOS(in inbound, _ http.Header) app.Refusal {
 	if why.Code != "" {
 		return why
 	}
-	fields, ok := payOSFields(v.get("data"))
+	fields, ok := payOSFields(v.Get("data"))
 	if !ok {
 		return refusal(app.RefusalMalformed, "data is missing, or contains fields that payOS does not sign.", "Thiếu data hoặc data có trường mà payOS không ký.")
 	}
@@ -43,40 +44,40 @@ func verifyPayOS(in inbound, _ http.Header) app.Refusal {
 // (github.com/payOSHQ): keys sorted, null as nothing, an array as the JSON of
 // its objects with their keys sorted. What stands in an object that is no
 // element of an array isn't signed by them, and isn't read here.
-func payOSFields(data jsonValue) (signedFields, bool) {
+func payOSFields(data exactjson.Value) (signedFields, bool) {
 	fields := signedFields{}
-	for _, m := range inJSOrder(sortedMembers(withJSNumbers(data), false).members) {
-		text := m.value.text
-		switch m.value.kind {
-		case jsonArray:
-			list := jsonValue{kind: jsonArray}
-			for _, item := range m.value.items {
-				if item.kind != jsonObject {
+	for _, m := range exactjson.InJSOrder(exactjson.SortedMembers(exactjson.WithJSNumbers(data), false).Members) {
+		text := m.Value.Text
+		switch m.Value.Kind {
+		case exactjson.Array:
+			list := exactjson.Value{Kind: exactjson.Array}
+			for _, item := range m.Value.Items {
+				if item.Kind != exactjson.Object {
 					return nil, false
 				}
-				list.items = append(list.items, sortedMembers(item, false))
+				list.Items = append(list.Items, exactjson.SortedMembers(item, false))
 			}
-			text = string(appendJS(nil, list))
-		case jsonObject:
+			text = string(exactjson.AppendJS(nil, list))
+		case exactjson.Object:
 			text = "[object Object]"
 		}
 		if text == "null" || text == "undefined" {
 			text = ""
 		}
-		if strings.ContainsAny(m.key, "=&") {
+		if strings.ContainsAny(m.Key, "=&") {
 			return nil, false
 		}
-		fields = append(fields, signedField{m.key, text})
+		fields = append(fields, signedField{m.Key, text})
 	}
-	return fields, data.kind == jsonObject
+	return fields, data.Kind == exactjson.Object
 }
 
 func readPayOS(in inbound) reading {
-	v, err := parseJSON(in.body)
+	v, err := exactjson.Parse(in.body)
 	if err != nil {
 		return reading{elements: notJSON()}
 	}
-	data, ok := payOSFields(v.get("data"))
+	data, ok := payOSFields(v.Get("data"))
 	if !ok {
 		return reading{elements: []app.Incoming{unreadable("data", "must be a JSON object", "phải là một đối tượng JSON")}}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 // sepayAdapter reads SePay's webhook (developer.sepay.vn): one transaction a
@@ -61,8 +62,8 @@ func readSePay(in inbound) reading {
 
 // readTransfer reads the object that SePay and Pay2S name a transaction with;
 // number is the key of the bank's transaction number.
-func readTransfer(v jsonValue, number string, zone *time.Location) app.Incoming {
-	e := app.Incoming{Gateway: v.get("gateway").str(), Content: v.get("content").word(), Number: v.get(number).word()}
+func readTransfer(v exactjson.Value, number string, zone *time.Location) app.Incoming {
+	e := app.Incoming{Gateway: v.Get("gateway").Str(), Content: v.Get("content").Word(), Number: v.Get(number).Word()}
 	setDate(&e, v, "transactionDate", zone)
 	e.Fault = firstFault(
 		repeatedKey(v, []string{"id", "gateway", "accountNumber", "transferType", "transferAmount", number}),
@@ -79,8 +80,8 @@ func readTransfer(v jsonValue, number string, zone *time.Location) app.Incoming 
 
 var required = app.Text{EN: "is required", VI: "là bắt buộc"}
 
-func readTransferType(v jsonValue, into *app.Direction) *app.FieldError {
-	switch strings.ToLower(v.get("transferType").str()) {
+func readTransferType(v exactjson.Value, into *app.Direction) *app.FieldError {
+	switch strings.ToLower(v.Get("transferType").Str()) {
 	case "in":
 		*into = app.In
 	case "out":

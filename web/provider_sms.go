@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 	"baoco/app/sms"
 )
 
@@ -100,7 +101,7 @@ func checkSMSSender(sender, bank string, allowed []string) *app.FieldError {
 }
 
 // readSMSField reads a field that must be a string and not empty.
-func readSMSField(v jsonValue, key string) (string, *app.FieldError) {
+func readSMSField(v exactjson.Value, key string) (string, *app.FieldError) {
 	var s string
 	fault := readString(v, key, &s)
 	return s, fault

@@ -42,13 +42,13 @@ func verifySMSForwarder(in inbound, _ http.Header) app.Refusal {
 	}
 	for _, key := range []string{"timestamp", "sign"} {
 		switch {
-		case v.get(key).word() == "":
+		case v.Get(key).Word() == "":
 			return refusalf(app.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
-		case v.times(key) > 1:
+		case v.Times(key) > 1:
 			return refusalf(app.RefusalRepeated, "The field %s appears more than once.", "Trường %s xuất hiện nhiều lần.", key)
 		}
 	}
-	stamp, sign := v.get("timestamp").word(), []byte(v.get("sign").word())
+	stamp, sign := v.Get("timestamp").Word(), []byte(v.Get("sign").Word())
 	mac := hmac.New(sha256.New, []byte(in.source.Secret))
 	mac.Write([]byte(stamp + "\n" + in.source.Secret))
 	want := base64.StdEncoding.EncodeToString(mac.Sum(nil))
@@ -67,9 +67,9 @@ func readSMSForwarder(in inbound) reading {
 	if err != nil {
 		return reading{elements: []app.Incoming{unreadable("body", "must be a form or a JSON object", "phải là form hoặc đối tượng JSON")}}
 	}
-	m := forwardedSMS{sender: v.get("from").str(), received: v.get("receive_time").word(), receivedKey: "timestamp"}
+	m := forwardedSMS{sender: v.Get("from").Str(), received: v.Get("receive_time").Word(), receivedKey: "timestamp"}
 	if readReceipt(m.received, in.zone).IsZero() {
-		m.received = v.get("timestamp").word()
+		m.received = v.Get("timestamp").Word()
 	}
 	var fault *app.FieldError
 	m.text, fault = readSMSField(v, "content")

@@ -1,6 +1,9 @@
 package web
 
-import "baoco/app"
+import (
+	"baoco/app"
+	"baoco/app/exactjson"
+)
 
 // smsToURLAdapter reads what Incoming SMS to URL sends with the template that
 // it begins with (github.com/bogkonstantin/android_income_sms_gateway_webhook).
@@ -19,16 +22,16 @@ var smsToURLAdapter = adapter{
 }
 
 func readSMSToURL(in inbound) reading {
-	v, err := parseJSON(in.body)
+	v, err := exactjson.Parse(in.body)
 	if err != nil {
 		return reading{elements: notJSON()}
 	}
-	if v.kind != jsonObject {
+	if v.Kind != exactjson.Object {
 		return reading{elements: []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}}
 	}
 	text, fault := readSMSField(v, "text")
 	return readSMS(in, forwardedSMS{
-		sender: v.get("from").str(), text: text, received: v.get("receivedStamp").word(), receivedKey: "receivedStamp",
+		sender: v.Get("from").Str(), text: text, received: v.Get("receivedStamp").Word(), receivedKey: "receivedStamp",
 		fault: firstFault(repeatedKey(v, []string{"from", "text", "receivedStamp"}), fault),
 	})
 }

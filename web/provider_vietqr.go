@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 const providerVietQR app.Provider = "vietqr"
@@ -25,18 +26,18 @@ var vietQRAdapter = adapter{
 // readVietQR reads one transaction. VietQR's documents write its keys in two
 // ways, bankaccount and bankAccount, so their case doesn't count.
 func readVietQR(in inbound) reading {
-	body, err := parseJSON(in.body)
+	body, err := exactjson.Parse(in.body)
 	if err != nil {
 		return reading{elements: notJSON()}
 	}
-	if body.kind != jsonObject {
+	if body.Kind != exactjson.Object {
 		return reading{elements: []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}}
 	}
-	v := jsonValue{kind: jsonObject}
-	for _, m := range body.members {
-		v.members = append(v.members, jsonMember{strings.ToLower(m.key), m.value})
+	v := exactjson.Value{Kind: exactjson.Object}
+	for _, m := range body.Members {
+		v.Members = append(v.Members, exactjson.Member{Key: strings.ToLower(m.Key), Value: m.Value})
 	}
-	e := app.Incoming{Content: v.get("content").word()}
+	e := app.Incoming{Content: v.Get("content").Word()}
 	setDate(&e, v, "transactiontime", in.zone)
 	e.Fault = firstFault(
 		repeatedKey(v, []string{"transactionid", "referencenumber", "bankaccount", "transtype", "amount"}),
@@ -55,8 +56,8 @@ func readVietQR(in inbound) reading {
 	return reading{elements: []app.Incoming{e}}
 }
 
-func readVietQRDirection(v jsonValue, into *app.Direction) *app.FieldError {
-	switch v.get("transtype").str() {
+func readVietQRDirection(v exactjson.Value, into *app.Direction) *app.FieldError {
+	switch v.Get("transtype").Str() {
 	case "C", "c":
 		*into = app.In
 	case "D", "d":

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 // query is one authenticated request of the management API.
 type query struct {
 	*http.Request
 	key  app.APIKey
-	body jsonValue // null where none was sent
+	body exactjson.Value // null where none was sent
 	raw  []byte
 	now  time.Time
 }
@@ -67,7 +68,7 @@ func (q *query) readBody(rule bodyRule) error {
 	if err != nil {
 		return bodyError(err)
 	}
-	if countValues(raw) > maxManagementValues {
+	if exactjson.Count(raw) > maxManagementValues {
 		return app.Refused(app.CodePayloadTooLarge, app.Textf(
 			"The request body has more than %d values.", "Nội dung yêu cầu có hơn %d giá trị.", maxManagementValues))
 	}
@@ -78,7 +79,7 @@ func (q *query) readBody(rule bodyRule) error {
 	if err := checkMediaType(q.Header); err != nil {
 		return err
 	}
-	if q.body, err = parseJSON(raw); err != nil {
+	if q.body, err = exactjson.Parse(raw); err != nil {
 		return app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body is not valid JSON.", VI: "Nội dung yêu cầu không phải JSON hợp lệ."})
 	}
 	return nil

@@ -6,21 +6,22 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 )
 
 // parseSigned reads the object that is signed by its fields. It refuses what
 // could be read otherwise than it was signed: a key that comes twice at any
 // level, and text that isn't UTF-8. Lone surrogates are kept. Nobody knows yet
 // whose the body is, so that nothing is built of one with many values.
-func parseSigned(body []byte) (jsonValue, app.Refusal) {
-	if countValues(body) > maxNoticeValues {
-		return jsonValue{}, refusalf(app.RefusalMalformed, "The body has more than %d values.", "Nội dung có hơn %d giá trị.", maxNoticeValues)
+func parseSigned(body []byte) (exactjson.Value, app.Refusal) {
+	if exactjson.Count(body) > maxNoticeValues {
+		return exactjson.Value{}, refusalf(app.RefusalMalformed, "The body has more than %d values.", "Nội dung có hơn %d giá trị.", maxNoticeValues)
 	}
-	v, err := parseUTF8(body)
-	if err != nil || v.kind != jsonObject {
+	v, err := exactjson.ParseUTF8(body)
+	if err != nil || v.Kind != exactjson.Object {
 		return v, refusal(app.RefusalMalformed, "The body is not a JSON object in UTF-8.", "Nội dung không phải là một đối tượng JSON mã hoá UTF-8.")
 	}
-	if key, repeated := v.repeatedAnywhere(); repeated {
+	if key, repeated := v.RepeatedAnywhere(); repeated {
 		return v, refusalf(app.RefusalRepeated, "The field %s appears more than once in the body.", "Trường %s xuất hiện nhiều lần trong nội dung.", strconv.QuoteToASCII(app.CleanText(key, 40)))
 	}
 	return v, app.Refusal{}
@@ -40,7 +41,7 @@ func (f signedFields) signed() []byte {
 	for i, field := range f {
 		pairs[i] = field.key + "=" + field.text
 	}
-	return []byte(replaceSurrogates(strings.Join(pairs, "&"), func(uint16) string { return "\ufffd" }))
+	return []byte(exactjson.ReplaceSurrogates(strings.Join(pairs, "&"), func(uint16) string { return "\ufffd" }))
 }
 
 // get is the text of a field; empty where it is missing, as it is signed.
@@ -90,13 +91,13 @@ func (f signedFields) amount(key string, into *int64) *app.FieldError {
 }
 
 // bodySignature is the signature that stands in the body itself.
-func bodySignature(v jsonValue, key string) (string, app.Refusal) {
-	switch signature, found := v.lookup(key); {
-	case !found || signature.kind == jsonNull:
+func bodySignature(v exactjson.Value, key string) (string, app.Refusal) {
+	switch signature, found := v.Lookup(key); {
+	case !found || signature.Kind == exactjson.Null:
 		return "", refusalf(app.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
-	case signature.kind != jsonString:
+	case signature.Kind != exactjson.String:
 		return "", refusalf(app.RefusalMalformed, "The field %s is not a string.", "Trường %s không phải là chuỗi ký tự.", key)
 	default:
-		return signature.text, app.Refusal{}
+		return signature.Text, app.Refusal{}
 	}
 }

@@ -102,7 +102,7 @@ func (s *apiServer) updateWebhook(w http.ResponseWriter, q *query) error {
 		u.Type = &webhookType
 	}
 	f.bad.Merge(s.service.CheckWebhookUpdate(u))
-	if f.bad.Err() == nil && len(q.body.members) == 0 {
+	if f.bad.Err() == nil && len(q.body.Members) == 0 {
 		f.bad.Add("body", "must have at least one of name, webhook_url and type", "phải có ít nhất một trong name, webhook_url và type")
 	}
 	if err := f.bad.Err(); err != nil {

@@ -1,4 +1,4 @@
-package web
+package exactjson
 
 import (
 	"cmp"
@@ -19,45 +19,45 @@ import (
 // is read of such a body is read from what was signed: where 1e3 is signed as
 // 1000 it is read as 1000.
 
-// repeatedAnywhere gives a key that comes twice in one object of v, at whatever
+// RepeatedAnywhere gives a key that comes twice in one object of v, at whatever
 // level.
-func (v jsonValue) repeatedAnywhere() (key string, repeated bool) {
-	seen := make(map[string]bool, len(v.members))
-	for _, m := range v.members {
-		if seen[m.key] {
-			return m.key, true
+func (v Value) RepeatedAnywhere() (key string, repeated bool) {
+	seen := make(map[string]bool, len(v.Members))
+	for _, m := range v.Members {
+		if seen[m.Key] {
+			return m.Key, true
 		}
-		seen[m.key] = true
-		if key, repeated = m.value.repeatedAnywhere(); repeated {
+		seen[m.Key] = true
+		if key, repeated = m.Value.RepeatedAnywhere(); repeated {
 			return key, true
 		}
 	}
-	for _, item := range v.items {
-		if key, repeated = item.repeatedAnywhere(); repeated {
+	for _, item := range v.Items {
+		if key, repeated = item.RepeatedAnywhere(); repeated {
 			return key, true
 		}
 	}
 	return "", false
 }
 
-// withJSNumbers is v with every number as JavaScript prints it.
-func withJSNumbers(v jsonValue) jsonValue {
-	if v.kind == jsonNumber {
-		v.text = jsNumber(v.text)
+// WithJSNumbers is v with every number as JavaScript prints it.
+func WithJSNumbers(v Value) Value {
+	if v.Kind == Number {
+		v.Text = JSNumber(v.Text)
 	}
-	v.items, v.members = slices.Clone(v.items), slices.Clone(v.members)
-	for i := range v.items {
-		v.items[i] = withJSNumbers(v.items[i])
+	v.Items, v.Members = slices.Clone(v.Items), slices.Clone(v.Members)
+	for i := range v.Items {
+		v.Items[i] = WithJSNumbers(v.Items[i])
 	}
-	for i := range v.members {
-		v.members[i].value = withJSNumbers(v.members[i].value)
+	for i := range v.Members {
+		v.Members[i].Value = WithJSNumbers(v.Members[i].Value)
 	}
 	return v
 }
 
-// jsNumber is a number as JavaScript prints what it read from literal: the
+// JSNumber is a number as JavaScript prints what it read from literal: the
 // shortest digits of the nearest double (ECMA-262, Number::toString).
-func jsNumber(literal string) string {
+func JSNumber(literal string) string {
 	f, _ := strconv.ParseFloat(literal, 64) // infinite where out of range, as there
 	switch abs := math.Abs(f); {
 	case f == 0:
@@ -73,20 +73,20 @@ func jsNumber(literal string) string {
 	return strings.Replace(text, "e-0", "e-", 1) // 1e-07 is 1e-7 there
 }
 
-// sortedMembers is v with its keys ascending by UTF-16 code units, as
+// SortedMembers is v with its keys ascending by UTF-16 code units, as
 // Array.prototype.sort orders them; with deep at every level.
-func sortedMembers(v jsonValue, deep bool) jsonValue {
-	v.members = slices.Clone(v.members)
-	slices.SortStableFunc(v.members, func(a, b jsonMember) int { return compareUTF16(a.key, b.key) })
+func SortedMembers(v Value, deep bool) Value {
+	v.Members = slices.Clone(v.Members)
+	slices.SortStableFunc(v.Members, func(a, b Member) int { return compareUTF16(a.Key, b.Key) })
 	if !deep {
 		return v
 	}
-	for i, m := range v.members {
-		v.members[i].value = sortedMembers(m.value, true)
+	for i, m := range v.Members {
+		v.Members[i].Value = SortedMembers(m.Value, true)
 	}
-	v.items = slices.Clone(v.items)
-	for i, item := range v.items {
-		v.items[i] = sortedMembers(item, true)
+	v.Items = slices.Clone(v.Items)
+	for i, item := range v.Items {
+		v.Items[i] = SortedMembers(item, true)
 	}
 	return v
 }
@@ -100,7 +100,7 @@ func compareUTF16(a, b string) int {
 	return slices.Compare(utf16Units(a), utf16Units(b))
 }
 
-// utf16Units is the UTF-16 of a string with lone surrogates as jsonReader
+// utf16Units is the UTF-16 of a string with lone surrogates as reader
 // keeps them.
 func utf16Units(s string) []uint16 {
 	units := make([]uint16, 0, len(s))
@@ -119,8 +119,8 @@ func isSurrogate(s string) bool { return len(s) >= 3 && s[0] == 0xed && s[1] >= 
 
 func surrogate(s string) uint16 { return 0xd000 | uint16(s[1]&0x3f)<<6 | uint16(s[2]&0x3f) }
 
-// replaceSurrogates is s with something else for each lone surrogate.
-func replaceSurrogates(s string, by func(uint16) string) string {
+// ReplaceSurrogates is s with something else for each lone surrogate.
+func ReplaceSurrogates(s string, by func(uint16) string) string {
 	if !strings.Contains(s, "\xed") {
 		return s
 	}
@@ -137,21 +137,21 @@ func replaceSurrogates(s string, by func(uint16) string) string {
 	return b.String()
 }
 
-// inJSOrder is the order in which a JavaScript object lists its keys: those
+// InJSOrder is the order in which a JavaScript object lists its keys: those
 // that are array indices first, ascending, then the others as they were set
 // (ECMA-262, OrdinaryOwnPropertyKeys).
-func inJSOrder(members []jsonMember) []jsonMember {
-	indices, others := []jsonMember{}, make([]jsonMember, 0, len(members))
+func InJSOrder(members []Member) []Member {
+	indices, others := []Member{}, make([]Member, 0, len(members))
 	for _, m := range members {
-		if _, ok := arrayIndex(m.key); ok {
+		if _, ok := arrayIndex(m.Key); ok {
 			indices = append(indices, m)
 		} else {
 			others = append(others, m)
 		}
 	}
-	slices.SortStableFunc(indices, func(a, b jsonMember) int {
-		i, _ := arrayIndex(a.key)
-		j, _ := arrayIndex(b.key)
+	slices.SortStableFunc(indices, func(a, b Member) int {
+		i, _ := arrayIndex(a.Key)
+		j, _ := arrayIndex(b.Key)
 		return cmp.Compare(i, j)
 	})
 	return append(indices, others...)
@@ -162,43 +162,43 @@ func arrayIndex(key string) (int64, bool) {
 	return int64(n), err == nil && n != math.MaxUint32 && (key == "0" || key[0] != '0')
 }
 
-// appendJS writes v as JSON.stringify does, without white space. Numbers are
+// AppendJS writes v as JSON.stringify does, without white space. Numbers are
 // written as they stand in v.
-func appendJS(b []byte, v jsonValue) []byte {
-	switch v.kind {
-	case jsonString:
-		return appendJSString(b, v.text)
-	case jsonArray:
+func AppendJS(b []byte, v Value) []byte {
+	switch v.Kind {
+	case String:
+		return appendJSString(b, v.Text)
+	case Array:
 		b = append(b, '[')
-		for i, item := range v.items {
+		for i, item := range v.Items {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendJS(b, item)
+			b = AppendJS(b, item)
 		}
 		return append(b, ']')
-	case jsonObject:
+	case Object:
 		b = append(b, '{')
-		for i, m := range inJSOrder(v.members) {
+		for i, m := range InJSOrder(v.Members) {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendJS(append(appendJSString(b, m.key), ':'), m.value)
+			b = AppendJS(append(appendJSString(b, m.Key), ':'), m.Value)
 		}
 		return append(b, '}')
-	case jsonNumber:
-		if strings.HasSuffix(v.text, "Infinity") {
+	case Number:
+		if strings.HasSuffix(v.Text, "Infinity") {
 			return append(b, "null"...)
 		}
-	case jsonNull:
+	case Null:
 		return append(b, "null"...)
 	}
-	return append(b, v.text...)
+	return append(b, v.Text...)
 }
 
-// escapeJSON escapes further characters of JSON's strings, which must be none
+// EscapeJSON escapes further characters of JSON's strings, which must be none
 // that JSON is built of.
-func escapeJSON(text []byte, escaped func(r rune) bool) []byte {
+func EscapeJSON(text []byte, escaped func(r rune) bool) []byte {
 	b := make([]byte, 0, len(text))
 	for _, r := range string(text) {
 		switch {
@@ -222,5 +222,5 @@ func appendJSString(b []byte, s string) []byte {
 	if !strings.Contains(s, "\xed") {
 		return b
 	}
-	return append(b[:begin], replaceSurrogates(string(b[begin:]), func(unit uint16) string { return fmt.Sprintf(`\u%04x`, unit) })...)
+	return append(b[:begin], ReplaceSurrogates(string(b[begin:]), func(unit uint16) string { return fmt.Sprintf(`\u%04x`, unit) })...)
 }

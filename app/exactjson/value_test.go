@@ -1,4 +1,4 @@
-package web
+package exactjson
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ func FuzzJSON(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		v, err := parseJSON(body)
+		v, err := Parse(body)
 		got := plain(v)
 		body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
 		if valid := json.Valid(body); valid != (err == nil) {
@@ -40,24 +40,24 @@ func FuzzJSON(f *testing.F) {
 
 // plain is v in the types of encoding/json: of keys that come twice the last,
 // as there.
-func plain(v jsonValue) any {
-	switch v.kind {
-	case jsonBool:
-		return v.text == "true"
-	case jsonNumber:
-		return json.Number(v.text)
-	case jsonString:
-		return v.text
-	case jsonArray:
+func plain(v Value) any {
+	switch v.Kind {
+	case Bool:
+		return v.Text == "true"
+	case Number:
+		return json.Number(v.Text)
+	case String:
+		return v.Text
+	case Array:
 		list := []any{}
-		for _, item := range v.items {
+		for _, item := range v.Items {
 			list = append(list, plain(item))
 		}
 		return list
-	case jsonObject:
+	case Object:
 		object := map[string]any{}
-		for _, m := range v.members {
-			object[m.key] = plain(m.value)
+		for _, m := range v.Members {
+			object[m.Key] = plain(m.Value)
 		}
 		return object
 	}

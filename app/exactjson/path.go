@@ -1,15 +1,15 @@
-package web
+package exactjson
 
 import (
 	"strconv"
 	"strings"
 )
 
-// jsonPath says where a value stands in JSON: keys and array indexes with dots
+// Path says where a value stands in JSON: keys and array indexes with dots
 // between them. items.0.sum and items[0].sum are one path; a key with one of
 // . [ ] " ' \ in it is written in quotes, "a.b".sum, or with a backslash
 // before each of them, a\.b.sum.
-type jsonPath []step
+type Path []step
 
 // step goes into an object by key where keyed, and into an array by index
 // where that isn't negative. A bare number does both.
@@ -19,8 +19,8 @@ type step struct {
 	index int
 }
 
-// parsePath reads a path of at least one step.
-func parsePath(s string) (p jsonPath, ok bool) {
+// ParsePath reads a path of at least one step.
+func ParsePath(s string) (p Path, ok bool) {
 	for {
 		var st step
 		switch {
@@ -48,7 +48,7 @@ func parsePath(s string) (p jsonPath, ok bool) {
 
 func pathIndex(digits string) (int, bool) {
 	n, err := strconv.Atoi(digits)
-	return n, err == nil && isInteger(digits) && len(digits) < 8
+	return n, err == nil && IsInteger(digits) && len(digits) < 8
 }
 
 // parseKey reads the key at the beginning of s and gives what follows it.
@@ -86,20 +86,20 @@ func parseKey(s string) (st step, rest string, ok bool) {
 	return st, s, true
 }
 
-// at gives the value at the end of p; null where there is none. once is false
+// At gives the value at the end of p; null where there is none. once is false
 // where a key of p is there more than once, in whatever case: then nobody can
 // say which was meant.
-func (v jsonValue) at(p jsonPath) (value jsonValue, once bool) {
+func (v Value) At(p Path) (value Value, once bool) {
 	once = true
 	for _, st := range p {
 		switch {
-		case v.kind == jsonObject && st.keyed:
-			once = once && v.times(st.key) <= 1
-			v = v.get(st.key)
-		case v.kind == jsonArray && st.index >= 0 && st.index < len(v.items):
-			v = v.items[st.index]
+		case v.Kind == Object && st.keyed:
+			once = once && v.Times(st.key) <= 1
+			v = v.Get(st.key)
+		case v.Kind == Array && st.index >= 0 && st.index < len(v.Items):
+			v = v.Items[st.index]
 		default:
-			return jsonValue{kind: jsonNull}, once
+			return Value{Kind: Null}, once
 		}
 	}
 	return v, once

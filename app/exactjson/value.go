@@ -1,4 +1,8 @@
-package web
+// Package exactjson reads JSON as it was sent, for signatures and money: numbers
+// as their literals, keys in their order and their exact case, and a key that
+// comes twice, twice. It finds values by paths, and writes values as JavaScript
+// does, since that is what providers sign.
+package exactjson
 
 import (
 	"bytes"
@@ -8,66 +12,68 @@ import (
 	"unicode/utf8"
 )
 
-// jsonKind is the type of a JSON value.
-type jsonKind byte
+// Kind is the type of a JSON value.
+type Kind byte
 
+// The kinds of values.
 const (
-	jsonNull jsonKind = iota
-	jsonBool
-	jsonNumber
-	jsonString
-	jsonArray
-	jsonObject
+	Null Kind = iota
+	Bool
+	Number
+	String
+	Array
+	Object
 )
 
-// jsonValue is JSON as it was sent: numbers as their literals, keys in their
+// Value is JSON as it was sent: numbers as their literals, keys in their
 // exact case, and keys that come twice, twice. encoding/json's structs would
 // hide all three.
-type jsonValue struct {
-	kind    jsonKind
-	text    string // a string's content, or a number's or boolean's literal
-	items   []jsonValue
-	members []jsonMember
+type Value struct {
+	Kind    Kind
+	Text    string // a string's content, or a number's or boolean's literal
+	Items   []Value
+	Members []Member
 }
 
-type jsonMember struct {
-	key   string
-	value jsonValue
+// Member is a member of an object.
+type Member struct {
+	Key   string
+	Value Value
 }
 
-var errNotJSON = errors.New("not one JSON value")
+var errInvalid = errors.New("not one JSON value")
 
-// maxJSONDepth bounds how deep values are nested, as encoding/json does.
+// maxDepth bounds how deep values are nested, as encoding/json does.
 const maxJSONDepth = 10000
 
-// parseJSON reads exactly one value (RFC 8259), with a byte order mark before
+// Parse reads exactly one value (RFC 8259), with a byte order mark before
 // it or none. Invalid UTF-8 and lone surrogates in strings become U+FFFD. It
 // accepts what encoding/json accepts, and reads it alike; a fuzz test compares
 // them.
-func parseJSON(body []byte) (jsonValue, error) {
-	r := jsonReader{text: strings.TrimPrefix(string(body), "\xef\xbb\xbf")}
+func Parse(body []byte) (Value, error) {
+	r := reader{text: strings.TrimPrefix(string(body), "\xef\xbb\xbf")}
 	v, ok := r.value()
 	if r.space(); !ok || r.at != len(r.text) {
-		return jsonValue{}, errNotJSON
+		return Value{}, errInvalid
 	}
 	return v, nil
 }
 
-// parseUTF8 reads exactly one value of a body that must be valid UTF-8. Lone
-// surrogates are kept apart: see jsonReader.
-func parseUTF8(body []byte) (jsonValue, error) {
-	r := jsonReader{text: strings.TrimPrefix(string(body), "\xef\xbb\xbf"), surrogates: true}
+// ParseUTF8 reads exactly one value of a body that must be valid UTF-8. Lone
+// surrogates are kept apart: see reader.
+func ParseUTF8(body []byte) (Value, error) {
+	r := reader{text: strings.TrimPrefix(string(body), "\xef\xbb\xbf"), surrogates: true}
 	v, ok := r.value()
 	if r.space(); !ok || r.at != len(r.text) || !utf8.Valid(body) {
-		return jsonValue{}, errNotJSON
+		return Value{}, errInvalid
 	}
 	return v, nil
 }
 
-// countValues counts what would be built of a body: its JSON values with those
+// Count counts what would be built of a body: its JSON values with those
 // in them, or the fields of a form. Nothing is built for that. It never counts
 // too few, and an empty array or object as two.
-func countValues(body []byte) int {
+func Count(body []byte) int {
 	n, quoted := 1, false
 	for i := 0; i < len(body); i++ {
 		switch c := body[i]; {
@@ -85,9 +91,9 @@ func countValues(body []byte) int {
 	return max(n, 1+bytes.Count(body, []byte("&")), bytes.Count(body, []byte("\n--")))
 }
 
-// jsonReader reads values out of a text. Its methods give false where the text
+// reader reads values out of a text. Its methods give false where the text
 // is not JSON.
-type jsonReader struct {
+type reader struct {
 	text  string
 	at    int
 	depth int
@@ -96,7 +102,7 @@ type jsonReader struct {
 	surrogates bool
 }
 
-func (r *jsonReader) space() {
+func (r *reader) space() {
 	for r.at < len(r.text) {
 		switch r.text[r.at] {
 		case ' ', '\t', '\n', '\r':
@@ -108,7 +114,7 @@ func (r *jsonReader) space() {
 }
 
 // next is the first byte after white space; 0 at the end.
-func (r *jsonReader) next() byte {
+func (r *reader) next() byte {
 	r.space()
 	if r.at == len(r.text) {
 		return 0
@@ -117,7 +123,7 @@ func (r *jsonReader) next() byte {
 }
 
 // take steps over a byte that must come next.
-func (r *jsonReader) take(c byte) bool {
+func (r *reader) take(c byte) bool {
 	if r.next() != c || c == 0 {
 		return false
 	}
@@ -125,7 +131,7 @@ func (r *jsonReader) take(c byte) bool {
 	return true
 }
 
-func (r *jsonReader) value() (jsonValue, bool) {
+func (r *reader) value() (Value, bool) {
 	switch c := r.next(); {
 	case c == '{':
 		return r.object()
@@ -133,21 +139,21 @@ func (r *jsonReader) value() (jsonValue, bool) {
 		return r.array()
 	case c == '"':
 		text, ok := r.string()
-		return jsonValue{kind: jsonString, text: text}, ok
+		return Value{Kind: String, Text: text}, ok
 	case c == '-' || c >= '0' && c <= '9':
 		return r.number()
 	}
-	for _, word := range []jsonValue{{kind: jsonNull, text: "null"}, {kind: jsonBool, text: "true"}, {kind: jsonBool, text: "false"}} {
-		if strings.HasPrefix(r.text[r.at:], word.text) {
-			r.at += len(word.text)
+	for _, word := range []Value{{Kind: Null, Text: "null"}, {Kind: Bool, Text: "true"}, {Kind: Bool, Text: "false"}} {
+		if strings.HasPrefix(r.text[r.at:], word.Text) {
+			r.at += len(word.Text)
 			return word, true
 		}
 	}
-	return jsonValue{}, false
+	return Value{}, false
 }
 
-func (r *jsonReader) object() (jsonValue, bool) {
-	v := jsonValue{kind: jsonObject}
+func (r *reader) object() (Value, bool) {
+	v := Value{Kind: Object}
 	return v, r.list('{', '}', func() bool {
 		if r.next() != '"' {
 			return false
@@ -157,25 +163,25 @@ func (r *jsonReader) object() (jsonValue, bool) {
 			return false
 		}
 		value, ok := r.value()
-		if v.members == nil {
-			v.members = make([]jsonMember, 0, 8)
+		if v.Members == nil {
+			v.Members = make([]Member, 0, 8)
 		}
-		v.members = append(v.members, jsonMember{key, value})
+		v.Members = append(v.Members, Member{key, value})
 		return ok
 	})
 }
 
-func (r *jsonReader) array() (jsonValue, bool) {
-	v := jsonValue{kind: jsonArray}
+func (r *reader) array() (Value, bool) {
+	v := Value{Kind: Array}
 	return v, r.list('[', ']', func() bool {
 		item, ok := r.value()
-		v.items = append(v.items, item)
+		v.Items = append(v.Items, item)
 		return ok
 	})
 }
 
 // list reads elements with commas between them.
-func (r *jsonReader) list(open, end byte, element func() bool) bool {
+func (r *reader) list(open, end byte, element func() bool) bool {
 	r.depth++
 	defer func() { r.depth-- }()
 	if r.depth > maxJSONDepth || !r.take(open) {
@@ -195,7 +201,7 @@ func (r *jsonReader) list(open, end byte, element func() bool) bool {
 	return false
 }
 
-func (r *jsonReader) digits() bool {
+func (r *reader) digits() bool {
 	begin := r.at
 	for r.at < len(r.text) && r.text[r.at] >= '0' && r.text[r.at] <= '9' {
 		r.at++
@@ -204,7 +210,7 @@ func (r *jsonReader) digits() bool {
 }
 
 // oneOf steps over the next byte where it is one of set.
-func (r *jsonReader) oneOf(set string) bool {
+func (r *reader) oneOf(set string) bool {
 	if r.at < len(r.text) && strings.IndexByte(set, r.text[r.at]) >= 0 {
 		r.at++
 		return true
@@ -212,7 +218,7 @@ func (r *jsonReader) oneOf(set string) bool {
 	return false
 }
 
-func (r *jsonReader) number() (jsonValue, bool) {
+func (r *reader) number() (Value, bool) {
 	begin := r.at
 	r.oneOf("-")
 	ok := r.oneOf("0") || r.digits() // no digit may follow a leading zero
@@ -223,11 +229,11 @@ func (r *jsonReader) number() (jsonValue, bool) {
 		r.oneOf("+-")
 		ok = r.digits()
 	}
-	return jsonValue{kind: jsonNumber, text: r.text[begin:r.at]}, ok
+	return Value{Kind: Number, Text: r.text[begin:r.at]}, ok
 }
 
 // string reads a string from its opening quote on.
-func (r *jsonReader) string() (string, bool) {
+func (r *reader) string() (string, bool) {
 	r.at++
 	begin := r.at
 	for r.at < len(r.text) {
@@ -235,7 +241,7 @@ func (r *jsonReader) string() (string, bool) {
 		case c == '"':
 			s := r.text[begin:r.at]
 			r.at++
-			return validUTF8(s), true
+			return ValidUTF8(s), true
 		case c == '\\':
 			return r.escapedString(begin)
 		case c < ' ':
@@ -246,8 +252,8 @@ func (r *jsonReader) string() (string, bool) {
 	return "", false
 }
 
-// validUTF8 replaces every invalid byte.
-func validUTF8(s string) string {
+// ValidUTF8 replaces every invalid byte.
+func ValidUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
@@ -259,7 +265,7 @@ func validUTF8(s string) string {
 }
 
 // escapedString goes on with a string at its first escape.
-func (r *jsonReader) escapedString(begin int) (string, bool) {
+func (r *reader) escapedString(begin int) (string, bool) {
 	var b strings.Builder
 	for r.at < len(r.text) {
 		switch c := r.text[r.at]; {
@@ -269,7 +275,7 @@ func (r *jsonReader) escapedString(begin int) (string, bool) {
 			if r.surrogates {
 				return b.String(), true
 			}
-			return validUTF8(b.String()), true
+			return ValidUTF8(b.String()), true
 		case c == '\\':
 			b.WriteString(r.text[begin:r.at])
 			r.at++
@@ -293,7 +299,7 @@ func (r *jsonReader) escapedString(begin int) (string, bool) {
 }
 
 // escape reads what follows a backslash: a character or a lone surrogate.
-func (r *jsonReader) escape() (rune, bool) {
+func (r *reader) escape() (rune, bool) {
 	if r.at == len(r.text) {
 		return 0, false
 	}
@@ -325,7 +331,7 @@ func (r *jsonReader) escape() (rune, bool) {
 }
 
 // hex reads four hexadecimal digits.
-func (r *jsonReader) hex() (n rune, ok bool) {
+func (r *reader) hex() (n rune, ok bool) {
 	if len(r.text)-r.at < 4 {
 		return 0, false
 	}
@@ -347,24 +353,24 @@ func (r *jsonReader) hex() (n rune, ok bool) {
 	return n, true
 }
 
-// get is the value of a key; null where it is missing. Where it comes twice,
+// Get is the value of a key; null where it is missing. Where it comes twice,
 // the first.
-func (v jsonValue) get(key string) jsonValue {
-	value, _ := v.lookup(key)
+func (v Value) Get(key string) Value {
+	value, _ := v.Lookup(key)
 	return value
 }
 
-func (v jsonValue) lookup(key string) (jsonValue, bool) {
-	for _, m := range v.members {
-		if m.key == key {
-			return m.value, true
+func (v Value) Lookup(key string) (Value, bool) {
+	for _, m := range v.Members {
+		if m.Key == key {
+			return m.Value, true
 		}
 	}
-	return jsonValue{kind: jsonNull}, false
+	return Value{Kind: Null}, false
 }
 
-// isInteger tells whether a number's literal is of digits alone.
-func isInteger(literal string) bool {
+// IsInteger tells whether a number's literal is of digits alone.
+func IsInteger(literal string) bool {
 	for i := range len(literal) {
 		if literal[i] < '0' || literal[i] > '9' {
 			return false
@@ -373,31 +379,31 @@ func isInteger(literal string) bool {
 	return literal != ""
 }
 
-// times counts how often a key comes, in whatever case: two spellings of one
+// Times counts how often a key comes, in whatever case: two spellings of one
 // key are as ambiguous as two of the same.
-func (v jsonValue) times(key string) int {
+func (v Value) Times(key string) int {
 	n := 0
-	for _, m := range v.members {
-		if len(m.key) == len(key) && strings.EqualFold(m.key, key) {
+	for _, m := range v.Members {
+		if len(m.Key) == len(key) && strings.EqualFold(m.Key, key) {
 			n++
 		}
 	}
 	return n
 }
 
-// str is the content of a string; "" for anything else.
-func (v jsonValue) str() string {
-	if v.kind == jsonString {
-		return v.text
+// Str is the content of a string; "" for anything else.
+func (v Value) Str() string {
+	if v.Kind == String {
+		return v.Text
 	}
 	return ""
 }
 
-// word is a string's content or a number's literal, for fields that providers
+// Word is a string's content or a number's literal, for fields that providers
 // write either way.
-func (v jsonValue) word() string {
-	if v.kind == jsonString || v.kind == jsonNumber {
-		return v.text
+func (v Value) Word() string {
+	if v.Kind == String || v.Kind == Number {
+		return v.Text
 	}
 	return ""
 }
