@@ -439,7 +439,7 @@ var flagNames = map[string][]string{
 	"webhook_url": {"url"}, "account_number": {"number"}, "accountNumber": {"account-number"}, "account_name": {"name"}, "gateway": {"bank"},
 	"transferType": {"type"}, "transferAmount": {"amount"}, "transactionNumber": {"transaction-number"}, "transactionDate": {"date"},
 	"email_to": {"to"}, "email_from": {"from"}, "smtp_host": {"host"}, "smtp_port": {"port"}, "smtp_security": {"security"}, "smtp_user": {"user"},
-	"smtp_password": {"password-file"}, "password": {"password-file"}, "secret": {"secret-file"}, "token": {"token-file"}, "api-key": {"api-key-file"},
+	"smtp_password": {"password-file"}, "password": {"password-file"}, "secret": {"secret-file"}, "token": {"token-file"}, "api_key": {"api-key-file"},
 	"body": {"body-file"}, "kind": {"mute"}, "expires_at": {"expires"},
 }
 

@@ -165,7 +165,7 @@ func (k ProviderKind) checkOptions(in SourceAdd) error {
 		}
 	}
 	if k.NamesNoAccount && in.BankAccountID == 0 {
-		v.Add("bank-account-id", "is required: this provider does not say which account received the money", "là bắt buộc: nhà cung cấp này không cho biết tiền vào tài khoản nào")
+		v.Add("bank_account_id", "is required: this provider does not say which account received the money", "là bắt buộc: nhà cung cấp này không cho biết tiền vào tài khoản nào")
 	}
 	v.Merge(in.Options.check(in.Auth))
 	if k.Check != nil {
@@ -177,9 +177,9 @@ func (k ProviderKind) checkOptions(in SourceAdd) error {
 	if !k.CatchUp {
 		v.Merge(errNoList())
 	} else if in.APIKey == "" {
-		v.Add("api-key", "is required with an API address", "là bắt buộc khi có địa chỉ API")
+		v.Add("api_key", "is required with an API address", "là bắt buộc khi có địa chỉ API")
 	} else {
-		v.Merge(checkSourceSecret("api-key", in.APIKey))
+		v.Merge(checkSourceSecret("api_key", in.APIKey))
 	}
 	return v.Err()
 }
@@ -302,14 +302,14 @@ func (s *Service) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiK
 	if kind, _ := s.providerKind(source.Provider); !kind.CatchUp {
 		return Source{}, errNoList()
 	}
-	if err := checkSourceSecret("api-key", apiKey); err != nil {
+	if err := checkSourceSecret("api_key", apiKey); err != nil {
 		return Source{}, err
 	}
 	return s.store.SetSourceAPIKey(ctx, accountID, id, apiKey, now)
 }
 
 func errNoList() error {
-	return InvalidField("api-key", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
+	return InvalidField("api_key", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
 }
 
 // FindSource finds the source that a call names: by the token of its path, or

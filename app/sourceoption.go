@@ -15,7 +15,7 @@ const (
 	OptionHeader    SourceOption = "header"     // that carries the secret
 	OptionMap       SourceOption = "map"        // where the fields stand
 	OptionSender    SourceOption = "sender"     // further senders of a bank's texts
-	OptionAccessKey SourceOption = "access-key" // that is signed but not sent
+	OptionAccessKey SourceOption = "access_key" // that is signed but not sent
 	OptionUsername  SourceOption = "username"
 )
 

@@ -254,13 +254,13 @@ func (p *TargetPolicy) CheckURL(raw string) *Text {
 }
 
 // checkAPIURL judges the base of an API, to which paths and queries are added,
-// as field api-url.
+// as field api_url.
 func (p *TargetPolicy) checkAPIURL(raw string) error {
 	var v Invalid
 	if bad := p.CheckURL(raw); bad != nil {
-		v.Add("api-url", bad.EN, bad.VI)
+		v.Add("api_url", bad.EN, bad.VI)
 	} else if strings.Contains(raw, "?") {
-		v.Add("api-url", "must be an address such as https://api.example.vn", "phải là một địa chỉ, ví dụ https://api.example.vn")
+		v.Add("api_url", "must be an address such as https://api.example.vn", "phải là một địa chỉ, ví dụ https://api.example.vn")
 	}
 	return v.Err()
 }

@@ -134,7 +134,7 @@ func (s *dashboardServer) setAlertPreferences(v *visit) error {
 
 func (s *dashboardServer) setAlertTelegram(v *visit) error {
 	return s.setAlertChannel(v, alertCard{Channel: app.AlertChannel{Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
-		Token: v.PostFormValue("token"), Chat: v.PostFormValue("chat"), APIURL: v.PostFormValue("api-url"),
+		Token: v.PostFormValue("token"), Chat: v.PostFormValue("chat"), APIURL: v.PostFormValue("api_url"),
 	}}})
 }
 

@@ -43,14 +43,14 @@ func TestAlertsPage(t *testing.T) {
 	api, texts := telegram(t, &status, &body)
 
 	// What is wrong stands at its field; what was typed is kept, but no secret.
-	a := b.post("/settings/alerts/telegram", "token", botToken, "chat", "my chat", "api-url", "http://10.0.0.1")
+	a := b.post("/settings/alerts/telegram", "token", botToken, "chat", "my chat", "api_url", "http://10.0.0.1")
 	a.wantStatus(t, http.StatusUnprocessableEntity)
 	a.shows(t, `value="my chat"`, "Chat ID must be a number", "Bot API address must be reachable from the internet")
 	hides(t, a, botToken)
 	b.post("/settings/alerts/telegram", "token", "", "chat", "5").wantStatus(t, http.StatusUnprocessableEntity)
 	b.post("/settings/alerts/telegram/test").wantStatus(t, http.StatusNotFound)
 
-	b.post("/settings/alerts/telegram", "token", botToken, "chat", "-100200", "api-url", api).goes(t, "/settings/alerts")
+	b.post("/settings/alerts/telegram", "token", botToken, "chat", "-100200", "api_url", api).goes(t, "/settings/alerts")
 	a = b.get("/settings/alerts")
 	a.shows(t, "The channel is set up", "-100200", "Send a test", "Saved. Enter a new one")
 	hides(t, a, botToken)
@@ -70,8 +70,8 @@ func TestAlertsPage(t *testing.T) {
 	}
 
 	// The token stays with its address alone.
-	b.post("/settings/alerts/telegram", "token", "", "chat", "7", "api-url", api).goes(t, "/settings/alerts")
-	a = b.post("/settings/alerts/telegram", "token", "", "chat", "7", "api-url", "")
+	b.post("/settings/alerts/telegram", "token", "", "chat", "7", "api_url", api).goes(t, "/settings/alerts")
+	a = b.post("/settings/alerts/telegram", "token", "", "chat", "7", "api_url", "")
 	a.wantStatus(t, http.StatusUnprocessableEntity)
 	a.shows(t, "Token must be entered again")
 	c, err := w.service.AlertChannel(t.Context(), 1, app.AlertTelegram)
@@ -173,7 +173,7 @@ func TestAlertsTenancy(t *testing.T) {
 	w.user(other, "minh", app.RoleOwner)
 	status, body := 200, `{"ok":true}`
 	api, texts := telegram(t, &status, &body)
-	w.browser().signIn("lan").post("/settings/alerts/telegram", "token", botToken, "chat", "424242", "api-url", api).goes(t, "/settings/alerts")
+	w.browser().signIn("lan").post("/settings/alerts/telegram", "token", botToken, "chat", "424242", "api_url", api).goes(t, "/settings/alerts")
 	minh := w.browser().signIn("minh")
 	hides(t, minh.get("/settings/alerts"), "424242")
 	hides(t, minh.get("/settings/alerts"), "The server needs attention") // which isn't theirs

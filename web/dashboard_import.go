@@ -62,7 +62,7 @@ func (s *dashboardServer) importStatement(v *visit) error {
 	upload, err := readUpload(v)
 	defer upload.remove()
 	data := importData{
-		BankAccountID: upload.fields["bank-account-id"], Notify: upload.fields["notify"] == "1", File: app.CleanText(upload.name, 100),
+		BankAccountID: upload.fields["bank_account_id"], Notify: upload.fields["notify"] == "1", File: app.CleanText(upload.name, 100),
 	}
 	data.Sum = upload.sum + "-" + data.BankAccountID
 	if err == nil {
@@ -82,9 +82,6 @@ func (s *dashboardServer) importStatement(v *visit) error {
 	status, err := data.explain(err, v.lang)
 	if err != nil {
 		return err
-	}
-	if why := data.Problems["bank_account_id"]; why != "" {
-		data.Problems["bank-account-id"] = why
 	}
 	return s.showImport(v, status, data)
 }
@@ -124,7 +121,7 @@ func readUpload(v *visit) (u upload, err error) {
 			return u, uploadError(err)
 		case part.FormName() == "file" && part.FileName() != "" && u.path == "":
 			err = u.keep(part)
-		case slices.Contains([]string{"bank-account-id", "notify", "sum"}, part.FormName()):
+		case slices.Contains([]string{"bank_account_id", "notify", "sum"}, part.FormName()):
 			var value []byte
 			value, err = io.ReadAll(io.LimitReader(part, maxFormField))
 			u.fields[part.FormName()] = string(value)
@@ -186,7 +183,7 @@ func (s *dashboardServer) importUpload(v *visit, u upload, data *importData) (*s
 	var unclear *statement.UnclearAccountError
 	switch {
 	case errors.As(err, &unclear):
-		return nil, app.InvalidField("bank-account-id", "must be chosen because the file does not name it", "phải được chọn vì tệp không nêu rõ")
+		return nil, app.InvalidField("bank_account_id", "must be chosen because the file does not name it", "phải được chọn vì tệp không nêu rõ")
 	case errors.Is(err, statement.ErrTooManyRows), err != nil && result == nil && v.Context().Err() != nil:
 		return nil, errStatementTooLarge()
 	case err != nil:

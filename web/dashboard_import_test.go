@@ -102,14 +102,14 @@ func TestImportPages(t *testing.T) {
 	other := strings.Replace(file, someAccount, "0881000000606", 1)
 	b.upload("/transactions/import", "c.csv", other).shows(t, "0881000000606 is not linked", "0 new transactions")
 	// The account is part of what was checked.
-	b.upload("/transactions/import", "a.csv", file, "sum", sum, "bank-account-id", "1").shows(t, "not the one you checked", "nothing recorded yet")
+	b.upload("/transactions/import", "a.csv", file, "sum", sum, "bank_account_id", "1").shows(t, "not the one you checked", "nothing recorded yet")
 	nobody := strings.Replace(file, "Số tài khoản:,"+someAccount, ",", 1)
 	w.link("ACB", "555")
 	a = b.upload("/transactions/import", "d.csv", nobody)
 	a.wantStatus(t, http.StatusUnprocessableEntity)
-	a.shows(t, `id="bank-account-id-problem"`)
-	b.upload("/transactions/import", "d.csv", nobody, "bank-account-id", "2").shows(t, "2 new transactions")
-	b.upload("/transactions/import", "d.csv", nobody, "bank-account-id", "99").wantStatus(t, http.StatusUnprocessableEntity)
+	a.shows(t, `id="bank_account_id-problem"`)
+	b.upload("/transactions/import", "d.csv", nobody, "bank_account_id", "2").shows(t, "2 new transactions")
+	b.upload("/transactions/import", "d.csv", nobody, "bank_account_id", "99").wantStatus(t, http.StatusUnprocessableEntity)
 	for _, c := range []struct {
 		name, file string
 		status     int
@@ -173,7 +173,7 @@ func TestImportTenancyAndRoles(t *testing.T) {
 	a := stranger.upload("/transactions/import", "a.csv", file)
 	a.shows(t, "is not linked", "0 new transactions")
 	stranger.upload("/transactions/import", "a.csv", file, "sum", a.sum(t)).shows(t, "Recorded</dt><dd><strong>0<")
-	stranger.upload("/transactions/import", "a.csv", file, "bank-account-id", "1").wantStatus(t, http.StatusUnprocessableEntity)
+	stranger.upload("/transactions/import", "a.csv", file, "bank_account_id", "1").wantStatus(t, http.StatusUnprocessableEntity)
 	w.wantTransactions(1)
 	// The owner takes it back, and is asked before.
 	owner.get("/transactions/import").shows(t, "<bdi>mine.csv", `href="/transactions/import/1/undo"`)

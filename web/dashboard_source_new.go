@@ -78,13 +78,13 @@ func (s *dashboardServer) addSource(v *visit) error {
 		return errNothingHere()
 	}
 	form := sourceForm{
-		Kind: kind, Name: v.PostFormValue("name"), Auth: v.PostFormValue("auth"), BankAccountID: v.PostFormValue("bank-account-id"),
+		Kind: kind, Name: v.PostFormValue("name"), Auth: v.PostFormValue("auth"), BankAccountID: v.PostFormValue("bank_account_id"),
 		Header: strings.TrimSpace(v.PostFormValue("header")), Map: v.PostFormValue("map"), Sender: v.PostFormValue("sender"),
 		Username: strings.TrimSpace(v.PostFormValue("username")), Once: v.PostFormValue("once"),
 	}
 	in, err := form.read()
 	if err == nil {
-		in.Secret, in.APIKey, in.Options.AccessKey = v.PostFormValue("secret"), v.PostFormValue("api-key"), v.PostFormValue("access-key")
+		in.Secret, in.APIKey, in.Options.AccessKey = v.PostFormValue("secret"), v.PostFormValue("api_key"), v.PostFormValue("access_key")
 		in.Key = formKey(v, "add a source")
 		var src app.Source
 		if src, err = s.service.AddSource(v.Context(), v.account.ID, in, v.now); err == nil {
@@ -94,10 +94,6 @@ func (s *dashboardServer) addSource(v *visit) error {
 	status, err := form.explain(err, v.lang)
 	if err != nil {
 		return err
-	}
-	// What the storage and what the rules call a field is one here.
-	if why := form.Problems["bank_account_id"]; why != "" {
-		form.Problems["bank-account-id"] = why
 	}
 	return s.showNewSource(v, status, form)
 }

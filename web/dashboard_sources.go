@@ -302,7 +302,7 @@ func (s *dashboardServer) setSourceKey(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.service.SetSourceAPIKey(v.Context(), v.account.ID, src.ID, v.PostFormValue("api-key"), v.now); err != nil {
+	if _, err := s.service.SetSourceAPIKey(v.Context(), v.account.ID, src.ID, v.PostFormValue("api_key"), v.now); err != nil {
 		return s.sourceProblem(v, err)
 	}
 	return s.redirect(v, sourcePath(src.ID), app.Text{EN: "API key saved. Sync now to test it.", VI: "Đã lưu khoá API. Hãy đồng bộ ngay để thử."})

@@ -109,18 +109,18 @@ func TestSourceForms(t *testing.T) {
 				t.Errorf("%s: %s", kind.Provider, option)
 			}
 		}
-		if strings.Contains(page.body, `name="api-key"`) != kind.CatchUp || strings.Contains(page.body, "api-url") {
+		if strings.Contains(page.body, `name="api_key"`) != kind.CatchUp || strings.Contains(page.body, "api_url") {
 			t.Errorf("%s: the API key", kind.Provider)
 		}
-		form := []string{"provider", string(kind.Provider), "name", string(kind.Provider), "api-url", "http://127.0.0.1:1/"}
+		form := []string{"provider", string(kind.Provider), "name", string(kind.Provider), "api_url", "http://127.0.0.1:1/"}
 		if kind.DefaultAuth == "" {
 			form = append(form, "auth", string(kind.Auths[0]))
 		}
 		if kind.NamesNoAccount {
-			form = append(form, "bank-account-id", "1")
+			form = append(form, "bank_account_id", "1")
 		}
 		if slices.Contains(kind.Options, app.OptionAccessKey) {
-			form = append(form, "access-key", "an access key", "secret", "a secret key of pay2s")
+			form = append(form, "access_key", "an access key", "secret", "a secret key of pay2s")
 		}
 		if slices.Contains(kind.Options, app.OptionMap) {
 			form = append(form, "map", "id=data.id\r\namount = data.sum\r\naccount=data.acc\r\ncontent=\r\n")
@@ -143,17 +143,17 @@ func TestSourceForms(t *testing.T) {
 	for _, c := range []struct{ form, says string }{
 		{"provider=sepay&name=a", `id="auth-problem"`},
 		{"provider=native&name=", `id="name-problem"`},
-		{"provider=pay2s-ipn&name=a", `id="access-key-problem"`},
-		{"provider=pay2s-ipn&name=a&access-key=k", `id="bank-account-id-problem"`},
-		{"provider=native&name=a&bank-account-id=99", `id="bank-account-id-problem"`},
-		{"provider=native&name=a&bank-account-id=x", `id="bank-account-id-problem"`},
+		{"provider=pay2s-ipn&name=a", `id="access_key-problem"`},
+		{"provider=pay2s-ipn&name=a&access_key=k", `id="bank_account_id-problem"`},
+		{"provider=native&name=a&bank_account_id=99", `id="bank_account_id-problem"`},
+		{"provider=native&name=a&bank_account_id=x", `id="bank_account_id-problem"`},
 		{"provider=generic&name=a&map=amount", `id="map-problem"`},
 		{"provider=generic&name=a&map=nothing%3Da", `id="map-problem"`},
 		{"provider=capcom6&name=a&sender=" + strings.Repeat("w", 51), `id="sender-problem"`},
 		{"provider=vietqr&name=a&username=a+b", `id="username-problem"`},
 		{"provider=generic&name=a&map=amount%3Da%0Aid%3Db%0Aaccount%3Dc&auth=token&header=Host", `id="header-problem"`},
 	} {
-		values, err := url.ParseQuery(c.form + "&secret=typed-secret-1234567&api-key=")
+		values, err := url.ParseQuery(c.form + "&secret=typed-secret-1234567&api_key=")
 		must(t, err)
 		a := b.send("POST", "/inbound/sources", values)
 		a.wantStatus(t, http.StatusUnprocessableEntity)
@@ -182,9 +182,9 @@ func TestSourceSettings(t *testing.T) {
 	b.get("/inbound/sources/1").shows(t, "MYBANK")
 	b.post("/inbound/sources/1/senders", "sender", "").wantStatus(t, http.StatusUnprocessableEntity)
 	b.post("/inbound/sources/2/senders", "sender", "X").wantStatus(t, http.StatusUnprocessableEntity)
-	b.post("/inbound/sources/1/key", "api-key", "a key that is none").wantStatus(t, http.StatusUnprocessableEntity)
+	b.post("/inbound/sources/1/key", "api_key", "a key that is none").wantStatus(t, http.StatusUnprocessableEntity)
 	b.post("/inbound/sources/2/catch-up").shows(t, "has no API key")
-	b.post("/inbound/sources/2/key", "api-key", "the key of sepay").goes(t, "/inbound/sources/2")
+	b.post("/inbound/sources/2/key", "api_key", "the key of sepay").goes(t, "/inbound/sources/2")
 	if a := b.get("/inbound/sources/2"); strings.Contains(a.body, "the key of sepay") || !strings.Contains(a.body, "/catch-up") {
 		t.Error("the key is shown, or the list can't be read")
 	}
@@ -210,7 +210,7 @@ func TestSourceTenancyAndRoles(t *testing.T) {
 		events, n, err := w.service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
 		must(t, err)
 		return fmt.Sprintf("%+v %d %d %d", w.sources(), n, events[0].Open, len(w.banks()))
-	}, "provider", "native", "name", "test", "secret", "a secret of the stranger", "sender", "X", "api-key", "k", "bank", "ACB", "account_number", someAccount, "account_name", "EVE", "sure", "1")
+	}, "provider", "native", "name", "test", "secret", "a secret of the stranger", "sender", "X", "api_key", "k", "bank", "ACB", "account_number", someAccount, "account_name", "EVE", "sure", "1")
 	stranger := w.browser().signIn("stranger")
 	stranger.get("/inbound/events?source_id="+itoa(src.ID)).wantStatus(t, http.StatusUnprocessableEntity)
 	stranger.get("/inbound/refused?source_id="+itoa(src.ID)).wantStatus(t, http.StatusUnprocessableEntity)

@@ -43,7 +43,7 @@ var pay2sIPNAdapter = adapter{
 		},
 		Check: func(in app.SourceAdd) error {
 			if key := in.Options.AccessKey; strings.TrimSpace(key) != key || key == "" {
-				return app.InvalidField("access-key", "is required, without spaces around it: Pay2S signs it", "là bắt buộc, không có khoảng trắng ở hai đầu: Pay2S ký cả khoá này")
+				return app.InvalidField("access_key", "is required, without spaces around it: Pay2S signs it", "là bắt buộc, không có khoảng trắng ở hai đầu: Pay2S ký cả khoá này")
 			}
 			return nil
 		},
