@@ -13,8 +13,8 @@ import (
 // and in which each library lives.
 var (
 	arrows = map[string][]string{
-		".":             {"baoco/app", "baoco/app/fold", "baoco/app/sheet", "baoco/app/statement", "baoco/app/vietqr", "baoco/web", "baoco/scheduler", "baoco/sqlitestore"},
-		"web":           {"baoco/app", "baoco/app/exactjson", "baoco/app/fold", "baoco/app/sheet", "baoco/app/sms", "baoco/app/statement", "baoco/app/vietqr"},
+		".":             {"baoco/app", "baoco/app/fold", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/web", "baoco/scheduler", "baoco/sqlitestore"},
+		"web":           {"baoco/app", "baoco/app/exactjson", "baoco/app/fold", "baoco/app/sheet", "baoco/app/sms", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr"},
 		"scheduler":     {"baoco/app"},
 		"sqlitestore":   {"baoco/app", "baoco/app/fold"},
 		"app":           {"baoco/app/fold", "baoco/app/password"},
@@ -25,6 +25,7 @@ var (
 		"app/sheet":     {"baoco/app"},
 		"app/sms":       {"baoco/app", "baoco/app/fold"},
 		"app/statement": {"baoco/app", "baoco/app/fold"},
+		"app/verify":    {"baoco/app"},
 		"app/vietqr":    {},
 	}
 	libraries = map[string][]string{
@@ -40,6 +41,7 @@ var (
 		"app/sheet":     {},
 		"app/sms":       {},
 		"app/statement": {"golang.org/x/text/encoding", "golang.org/x/text/transform", "golang.org/x/text/unicode/norm"},
+		"app/verify":    {},
 		"app/vietqr":    {"rsc.io/qr"},
 	}
 )

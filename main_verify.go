@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/verify"
 
 	"github.com/urfave/cli/v2"
 )
@@ -41,7 +42,7 @@ func verifyCommand() *cli.Command {
 // verifySignature checks a call by what the account knows, or by what was given
 // alone where there is no session.
 func verifySignature(c *cli.Context, s *session) error {
-	claim := app.SignatureClaim{Signature: c.String("signature"), MessageID: c.String("message-id"), Timestamp: c.String("timestamp")}
+	claim := verify.Claim{Signature: c.String("signature"), MessageID: c.String("message-id"), Timestamp: c.String("timestamp")}
 	claim.DeliveryID = c.Int64("delivery-id")
 	var err error
 	if c.Args().Present() {
@@ -67,7 +68,7 @@ func verifySignature(c *cli.Context, s *session) error {
 			return err
 		}
 	}
-	check, err := app.CheckSignature(claim, facts, time.Now())
+	check, err := verify.Check(claim, facts, time.Now())
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func readBodyFile(c *cli.Context, path string) (body []byte, err error) {
 		defer file.Close()
 		in = file
 	}
-	if body, err = io.ReadAll(io.LimitReader(in, app.MaxCheckedBody+1)); err != nil {
+	if body, err = io.ReadAll(io.LimitReader(in, verify.MaxBody+1)); err != nil {
 		return nil, exitStatus{exitDatabase, err}
 	}
 	return body, nil
@@ -96,11 +97,11 @@ func readBodyFile(c *cli.Context, path string) (body []byte, err error) {
 
 // signatureJSON is a check as --output json has it.
 type signatureJSON struct {
-	Matches    bool                `json:"matches"`
-	Mistakes   []mistakeJSON       `json:"mistakes"`
-	Notes      []mistakeJSON       `json:"notes"`
-	Difference *app.Difference     `json:"difference"`
-	Checksums  []app.ChecksumCheck `json:"checksums"`
+	Matches    bool               `json:"matches"`
+	Mistakes   []mistakeJSON      `json:"mistakes"`
+	Notes      []mistakeJSON      `json:"notes"`
+	Difference *verify.Difference `json:"difference"`
+	Checksums  []verify.Checksum  `json:"checksums"`
 }
 
 type mistakeJSON struct {
@@ -108,18 +109,18 @@ type mistakeJSON struct {
 	Text string `json:"text"`
 }
 
-func encodeCheck(check app.SignatureCheck) signatureJSON {
-	texts := func(mistakes []app.Mistake) []mistakeJSON {
+func encodeCheck(check verify.Result) signatureJSON {
+	texts := func(mistakes []verify.Mistake) []mistakeJSON {
 		list := []mistakeJSON{}
 		for _, m := range mistakes {
 			list = append(list, mistakeJSON{m.Code, m.Text.EN})
 		}
 		return list
 	}
-	return signatureJSON{check.Matches, texts(check.Mistakes), texts(check.Notes), check.Difference, append([]app.ChecksumCheck{}, check.Checksums...)}
+	return signatureJSON{check.Matches, texts(check.Mistakes), texts(check.Notes), check.Difference, append([]verify.Checksum{}, check.Checksums...)}
 }
 
-func printCheck(w io.Writer, check app.SignatureCheck) {
+func printCheck(w io.Writer, check verify.Result) {
 	if check.Matches {
 		fmt.Fprintln(w, "✓ The signature matches.")
 	} else {

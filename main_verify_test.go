@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/verify"
 	"baoco/sqlitestore"
 
 	"github.com/google/go-cmp/cmp"
@@ -81,7 +82,7 @@ func TestWebhookVerify(t *testing.T) {
 		{"no body", "", []string{"1", "--signature", signature}, exitUsage, []string{"--body-file is required"}},
 		{"no signature", "", []string{"1", "--body-file", right}, exitUsage, []string{"signature is required"}},
 		{"both from standard input", "", []string{"--body-file", "-", "--secret-file", "-", "--signature", signature}, exitUsage, []string{"only one"}},
-		{"too large", "", []string{"1", "--body-file", file("large", strings.Repeat("x", app.MaxCheckedBody+1)), "--signature", signature}, exitUsage, []string{"at most 64 KiB"}},
+		{"too large", "", []string{"1", "--body-file", file("large", strings.Repeat("x", verify.MaxBody+1)), "--signature", signature}, exitUsage, []string{"at most 64 KiB"}},
 		{"no such format", "", []string{"--secret-file", secret, "--body-file", right, "--signature", signature, "-o", "xml"}, exitUsage, []string{"--output"}},
 	} {
 		code, stdout, stderr := baoco(c.stdin, append([]string{"webhook", "verify"}, c.args...)...)

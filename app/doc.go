@@ -50,8 +50,8 @@
 //     free in the file back to the disk.
 //   - Secret, Signature, Checksum: what a webhook's deliveries are signed
 //     with; the digest of a body; the digest of one transaction in it.
-//   - SignatureCheck: whether a call as a receiver saw it has the signature
-//     that it should, and which Mistake keeps it from that.
+//   - SignatureFacts: what an account knows of a call whose signature a receiver
+//     doesn't find right. Package verify judges them.
 //   - Shortage: something that this machine lacks for an attempt, such as files.
 //     Then it isn't one.
 //   - RetrySchedule: the waits before the six attempts of a delivery.

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/verify"
 )
 
 // maxSignatureForm is the most that the form of the signature tool may be: the
 // largest body, as form encoding writes it, and what stands around it.
-const maxSignatureForm = 4*app.MaxCheckedBody + 16<<10
+const maxSignatureForm = 4*verify.MaxBody + 16<<10
 
 // signatureData is the signature tool's form, and what came of it. The secret
 // that was entered is nowhere in it.
@@ -20,7 +21,7 @@ type signatureData struct {
 	WebhookID, DeliveryID           string
 	Body                            string
 	Signature, MessageID, Timestamp string
-	Check                           *app.SignatureCheck // nil: nothing was checked
+	Check                           *verify.Result // nil: nothing was checked
 	formProblems
 }
 
@@ -69,7 +70,7 @@ func (s *dashboardServer) checkSignature(v *visit) error {
 }
 
 // judgeClaim checks a claim by what the account knows.
-func (s *dashboardServer) judgeClaim(v *visit, claim app.SignatureClaim) (*app.SignatureCheck, error) {
+func (s *dashboardServer) judgeClaim(v *visit, claim verify.Claim) (*verify.Result, error) {
 	facts, err := s.service.SignatureFacts(v.Context(), v.account.ID, claim.Reference(), v.now)
 	if app.CodeOf(err) == app.CodeNotFound {
 		if _, err := s.service.Webhook(v.Context(), v.account.ID, claim.WebhookID); claim.WebhookID != 0 && err != nil {
@@ -80,13 +81,13 @@ func (s *dashboardServer) judgeClaim(v *visit, claim app.SignatureClaim) (*app.S
 	if err != nil {
 		return nil, err
 	}
-	check, err := app.CheckSignature(claim, facts, v.now)
+	check, err := verify.Check(claim, facts, v.now)
 	return &check, err
 }
 
 // readClaim reads the form and what is to be checked. A file, whose bytes are
 // as they are, goes before the text area.
-func readClaim(v *visit) (data signatureData, claim app.SignatureClaim, err error) {
+func readClaim(v *visit) (data signatureData, claim verify.Claim, err error) {
 	err = v.ParseForm()
 	if err == nil { // it fits into memory: no file is made of it
 		err = v.ParseMultipartForm(maxSignatureForm)
@@ -100,7 +101,7 @@ func readClaim(v *visit) (data signatureData, claim app.SignatureClaim, err erro
 		// A text area sends every line break as CRLF, whatever it was.
 		Body: strings.ReplaceAll(v.PostFormValue("body"), "\r\n", "\n"),
 	}
-	claim = app.SignatureClaim{
+	claim = verify.Claim{
 		CallReference: app.CallReference{WebhookID: data.Webhook(), DeliveryID: data.Delivery()},
 		Body:          []byte(data.Body), Signature: data.Signature, MessageID: data.MessageID, Timestamp: data.Timestamp, Secret: v.PostFormValue("secret"),
 	}

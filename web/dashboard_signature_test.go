@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/verify"
 )
 
 // noSecret is written as secrets are, and no webhook's.
@@ -135,12 +136,12 @@ func TestSignatureTool(t *testing.T) {
 	for _, c := range []struct{ signed, entered, want string }{
 		{latter, former, "secret_former"}, {former, latter, "call_before_change"}, {former, "", "call_before_change"}, {latter, latter, ""}, {latter, "", ""}, {"x", former, "secret_former"},
 	} {
-		claim := app.SignatureClaim{Body: []byte("{}"), Signature: app.Signature(c.signed, []byte("{}")), Secret: c.entered}
+		claim := verify.Claim{Body: []byte("{}"), Signature: app.Signature(c.signed, []byte("{}")), Secret: c.entered}
 		claim.WebhookID = turned.ID
 		later := time.Now().Add(2 * time.Hour)
 		facts, err := w.service.SignatureFacts(ctx, 1, claim.Reference(), later)
 		must(t, err)
-		r, err := app.CheckSignature(claim, facts, later)
+		r, err := verify.Check(claim, facts, later)
 		must(t, err)
 		if r.Matches != (c.want == "") || !r.Matches && r.Mistakes[0].Code != c.want {
 			t.Errorf("after the overlap: %+v, want %q", r, c.want)
@@ -206,7 +207,7 @@ func TestSignatureToolRefuses(t *testing.T) {
 		{"no id of a webhook", []string{"signature", "x", "webhook_id", "x"}, "Webhook names nothing"},
 		{"no such delivery", []string{"signature", "x", "secret", "x", "delivery_id", "99"}, "Delivery names nothing"},
 		{"no id of a delivery", []string{"signature", "x", "secret", "x", "delivery_id", "-1"}, "Delivery names nothing"},
-		{"too long", []string{"signature", "x", "secret", "x", "body", strings.Repeat("x", app.MaxCheckedBody+1)}, "must be at most 64 KiB"},
+		{"too long", []string{"signature", "x", "secret", "x", "body", strings.Repeat("x", verify.MaxBody+1)}, "must be at most 64 KiB"},
 		{"far too long", []string{"signature", "x", "secret", "x", "body", strings.Repeat("x", 1<<20)}, "must be at most 64 KiB"},
 	} {
 		if a := lan.checkSignature(nil, c.form...); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, c.want) {

@@ -1,4 +1,4 @@
-package app
+package verify
 
 import (
 	"bytes"
@@ -8,11 +8,13 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"baoco/app"
 )
 
 // seenTransaction is a transaction as it stands in a body that a receiver saw.
 type seenTransaction struct {
-	Payload
+	app.Payload
 	checksum string
 }
 
@@ -35,9 +37,9 @@ func readTransactions(body []byte) []seenTransaction {
 		if err != nil {
 			return nil
 		}
-		list = append(list, seenTransaction{Payload{
+		list = append(list, seenTransaction{app.Payload{
 			ID: string(t.ID), Gateway: string(t.Gateway), TransactionDate: string(t.TransactionDate), TransactionNumber: string(t.TransactionNumber),
-			AccountNumber: string(t.AccountNumber), Content: string(t.Content), TransferType: Direction(t.TransferType), TransferAmount: amount, Test: read.Test,
+			AccountNumber: string(t.AccountNumber), Content: string(t.Content), TransferType: app.Direction(t.TransferType), TransferAmount: amount, Test: read.Test,
 		}, string(t.Checksum)})
 	}
 	return list

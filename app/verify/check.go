@@ -1,4 +1,6 @@
-package app
+// Package verify says why a receiver doesn't find the signature of a call right.
+// It is given what the receiver saw, and what the account knows of the call.
+package verify
 
 import (
 	"bytes"
@@ -7,42 +9,44 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"baoco/app"
 )
 
-// MaxCheckedBody is the largest body that is checked, in bytes; what baoco
+// MaxBody is the largest body that is checked, in bytes; what baoco
 // sends is far smaller.
-const MaxCheckedBody = 64 << 10
+const MaxBody = 64 << 10
 
-// SignatureClaim is a call as a receiver saw it, with the secret that it has.
-type SignatureClaim struct {
-	CallReference // where the call comes from
-	Body          []byte
-	Signature     string // the value of X-Webhook-Signature, or of webhook-signature
-	MessageID     string // webhook-id; empty: not known
-	Timestamp     string // webhook-timestamp; empty: not known
-	Secret        string // empty: those of the webhook
+// Claim is a call as a receiver saw it, with the secret that it has.
+type Claim struct {
+	app.CallReference // where the call comes from
+	Body              []byte
+	Signature         string // the value of X-Webhook-Signature, or of webhook-signature
+	MessageID         string // webhook-id; empty: not known
+	Timestamp         string // webhook-timestamp; empty: not known
+	Secret            string // empty: those of the webhook
 }
 
-// SignatureCheck says whether a receiver that compares as it should accepts a
+// Result says whether a receiver that compares as it should accepts a
 // call, and if not, why. It holds no secret, nothing that was entered as one,
 // and no signature.
-type SignatureCheck struct {
+type Result struct {
 	Matches    bool
 	Mistakes   []Mistake   // why it doesn't match
 	Notes      []Mistake   // what is wrong but was overlooked here
 	Difference *Difference // nil where the sent body isn't known, or is the one that was seen
-	Checksums  []ChecksumCheck
+	Checksums  []Checksum
 }
 
-// ChecksumCheck is one transaction of a body, and whether its checksum is made
+// Checksum is one transaction of a body, and whether its checksum is made
 // from its other fields with the secret that was entered, or with a stored one.
-type ChecksumCheck struct {
+type Checksum struct {
 	TransactionID string `json:"transaction_id"`
 	Matches       bool   `json:"matches"`
 }
 
-// Reference names the call for [Service.SignatureFacts].
-func (claim SignatureClaim) Reference() CallReference {
+// Reference names the call for [app.Service.SignatureFacts].
+func (claim Claim) Reference() app.CallReference {
 	if seen := readTransactions(claim.Body); len(seen) == 1 {
 		claim.TransactionID, _ = strconv.ParseInt(seen[0].ID, 10, 64)
 	}
@@ -50,8 +54,8 @@ func (claim SignatureClaim) Reference() CallReference {
 }
 
 // validate says what of a claim is missing or too much.
-func (claim SignatureClaim) validate() error {
-	var v Invalid
+func (claim Claim) validate() error {
+	var v app.Invalid
 	switch {
 	case strings.TrimSpace(claim.Signature) == "" && claim.DeliveryID == 0:
 		v.Add("signature", "is required", "không được để trống")
@@ -64,16 +68,16 @@ func (claim SignatureClaim) validate() error {
 	case len(claim.Secret) > 1000:
 		v.Add("secret", "is longer than any secret", "dài hơn mọi secret")
 	}
-	if len(claim.Body) > MaxCheckedBody {
+	if len(claim.Body) > MaxBody {
 		v.Add("body", "must be at most 64 KiB", "tối đa 64 KiB")
 	}
 	return v.Err()
 }
 
-// signatureChecker holds a claim against the facts.
-type signatureChecker struct {
-	claim   SignatureClaim
-	facts   SignatureFacts
+// checker holds a claim against the facts.
+type checker struct {
+	claim   Claim
+	facts   app.SignatureFacts
 	given   givenSignature
 	seen    []seenTransaction // in the body, as far as it can be read
 	entered []key             // the secret as it was entered first
@@ -82,14 +86,14 @@ type signatureChecker struct {
 	notes   []Mistake
 }
 
-// CheckSignature checks a call by what was entered and by what is known of it,
+// Check checks a call by what was entered and by what is known of it,
 // which may be nothing. Of stored secrets it gives away only whether the call
 // was signed with one, and it signs nothing but what was recorded.
-func CheckSignature(claim SignatureClaim, facts SignatureFacts, now time.Time) (r SignatureCheck, err error) {
+func Check(claim Claim, facts app.SignatureFacts, now time.Time) (r Result, err error) {
 	if err := claim.validate(); err != nil {
 		return r, err
 	}
-	c := newSignatureChecker(claim, facts)
+	c := newChecker(claim, facts)
 	c.noteCall(now)
 	if k, body, found := c.search(); found {
 		r.Mistakes = append(c.mistakesOfKey(k), c.mistakesOfBody(body)...)
@@ -105,10 +109,10 @@ func CheckSignature(claim SignatureClaim, facts SignatureFacts, now time.Time) (
 	return r, nil
 }
 
-func newSignatureChecker(claim SignatureClaim, facts SignatureFacts) *signatureChecker {
-	c := &signatureChecker{claim: claim, facts: facts, given: readSignature(claim), seen: readTransactions(claim.Body), entered: enteredKeys(claim.Secret)}
+func newChecker(claim Claim, facts app.SignatureFacts) *checker {
+	c := &checker{claim: claim, facts: facts, given: readSignature(claim), seen: readTransactions(claim.Body), entered: enteredKeys(claim.Secret)}
 	for i, s := range facts.Secrets {
-		if s.Use == SecretSigning && facts.Webhook != nil && facts.Webhook.ID == s.Webhook.ID {
+		if s.Use == app.SecretSigning && facts.Webhook != nil && facts.Webhook.ID == s.Webhook.ID {
 			c.signing = s.Secret
 		}
 		for _, k := range c.entered {
@@ -118,7 +122,7 @@ func newSignatureChecker(claim SignatureClaim, facts SignatureFacts) *signatureC
 		}
 	}
 	if strings.TrimSpace(claim.Signature) == "" && c.signing != "" && facts.Sent != nil { // the header isn't at hand
-		c.given.plain = Signature(c.signing, facts.Sent.Body(c.signing))
+		c.given.plain = app.Signature(c.signing, facts.Sent.Body(c.signing))
 	}
 	return c
 }
@@ -126,8 +130,8 @@ func newSignatureChecker(claim SignatureClaim, facts SignatureFacts) *signatureC
 // key is a secret that may have signed a call.
 type key struct {
 	secret string
-	wrong  []Mistake     // in the secret that was entered
-	stored *StoredSecret // nil: not known here
+	wrong  []Mistake         // in the secret that was entered
+	stored *app.StoredSecret // nil: not known here
 }
 
 // enteredKeys are the secret as it was entered, and what it becomes when the
@@ -147,12 +151,12 @@ func enteredKeys(entered string) []key {
 		return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }), "")
 	})
 	undo(secretQuotes, func(s string) string { return strings.Trim(s, "\"'`") })
-	undo(secretWithoutPrefix, func(s string) string { return SecretPrefix + strings.TrimPrefix(s, SecretPrefix) })
+	undo(secretWithoutPrefix, func(s string) string { return app.SecretPrefix + strings.TrimPrefix(s, app.SecretPrefix) })
 	return keys
 }
 
 // keys are all that may have signed the call, the entered ones first.
-func (c *signatureChecker) keys() []key {
+func (c *checker) keys() []key {
 	list := slices.Clip(c.entered)
 	for i, s := range c.facts.Secrets {
 		list = append(list, key{secret: s.Secret, stored: &c.facts.Secrets[i]})
@@ -161,7 +165,7 @@ func (c *signatureChecker) keys() []key {
 }
 
 // search looks for the key and the body that the call's signature is made from.
-func (c *signatureChecker) search() (k key, body []byte, found bool) {
+func (c *checker) search() (k key, body []byte, found bool) {
 	for _, k := range c.keys() {
 		bodies := [][]byte{c.claim.Body, bytes.TrimSpace(c.claim.Body)}
 		if c.facts.Sent != nil {
@@ -181,10 +185,10 @@ func (c *signatureChecker) search() (k key, body []byte, found bool) {
 
 // checksums checks the transactions of the body. A checksum is right where one
 // of the keys makes it.
-func (c *signatureChecker) checksums(keys ...key) (list []ChecksumCheck) {
+func (c *checker) checksums(keys ...key) (list []Checksum) {
 	for _, t := range c.seen {
 		right := slices.ContainsFunc(keys, func(k key) bool { return same(t.checksum, t.Checksum(k.secret)) })
-		list = append(list, ChecksumCheck{t.ID, right})
+		list = append(list, Checksum{t.ID, right})
 	}
 	return list
 }

@@ -1,4 +1,4 @@
-package app_test
+package verify_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/verify"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -27,7 +28,7 @@ var checkedPayload = app.Payload{
 }
 
 // codes are those of mistakes, with a plus for each note.
-func codes(r app.SignatureCheck) (list []string) {
+func codes(r verify.Result) (list []string) {
 	for _, m := range r.Mistakes {
 		list = append(list, m.Code)
 	}
@@ -39,7 +40,7 @@ func codes(r app.SignatureCheck) (list []string) {
 
 // Each of the usual mistakes is found by what it does to a call, with nothing
 // known but what was entered.
-func TestCheckSignature(t *testing.T) {
+func TestCheck(t *testing.T) {
 	sent := string(checkedPayload.Body(checkedSecret))
 	right := app.Signature(checkedSecret, []byte(sent))
 	sum, err := hex.DecodeString(right)
@@ -103,7 +104,7 @@ func TestCheckSignature(t *testing.T) {
 		{name: "standard, nothing in it", signature: "v1,", want: []string{"secret_right"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			claim := app.SignatureClaim{Body: []byte(sent), Signature: right, Secret: checkedSecret, MessageID: "dlv_1_a", Timestamp: "1763000000"}
+			claim := verify.Claim{Body: []byte(sent), Signature: right, Secret: checkedSecret, MessageID: "dlv_1_a", Timestamp: "1763000000"}
 			if c.secret != "" {
 				claim.Secret = c.secret
 			}
@@ -113,7 +114,7 @@ func TestCheckSignature(t *testing.T) {
 			if c.body != "" {
 				claim.Body = []byte(strings.TrimPrefix(c.body, "\x00empty"))
 			}
-			r, err := app.CheckSignature(claim, app.SignatureFacts{}, checkedAt)
+			r, err := verify.Check(claim, app.SignatureFacts{}, checkedAt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,7 +137,7 @@ func TestCheckSignature(t *testing.T) {
 }
 
 // checkTexts fails for a mistake without a text, or with one that names nothing.
-func checkTexts(t *testing.T, r app.SignatureCheck) {
+func checkTexts(t *testing.T, r verify.Result) {
 	t.Helper()
 	for _, m := range append(r.Mistakes, r.Notes...) {
 		if m.Text.EN == "" || m.Text.VI == "" || strings.Contains(m.Text.EN+m.Text.VI, "%") {
@@ -147,7 +148,7 @@ func checkTexts(t *testing.T, r app.SignatureCheck) {
 
 // What an account knows tells which webhook signed a call, which secret was
 // meant, and what was sent.
-func TestCheckSignatureByFacts(t *testing.T) {
+func TestCheckByFacts(t *testing.T) {
 	shop, books := app.Webhook{ID: 1, Name: "shop"}, app.Webhook{ID: 2, Name: "books"}
 	const next, former, other, booksSecret = "whsec_next", "whsec_former", "whsec_other", "whsec_books"
 	secrets := []app.StoredSecret{
@@ -206,7 +207,7 @@ func TestCheckSignatureByFacts(t *testing.T) {
 		{name: "a lost secret, another entered", signature: checkedSecret, secret: other, from: shop, lost: true, want: []string{"secret_lost", "secret_unknown"}},
 		{name: "a lost secret that the receiver has", signature: checkedSecret, secret: checkedSecret, from: shop, lost: true},
 	} {
-		claim := app.SignatureClaim{Body: []byte(c.body), Signature: c.signature, Secret: c.secret}
+		claim := verify.Claim{Body: []byte(c.body), Signature: c.signature, Secret: c.secret}
 		claim.DeliveryID = 1
 		if c.body == "" {
 			claim.Body = []byte(body(checkedSecret))
@@ -224,7 +225,7 @@ func TestCheckSignatureByFacts(t *testing.T) {
 		if c.lost {
 			facts.Secrets = secrets[:1]
 		}
-		r, err := app.CheckSignature(claim, facts, checkedAt)
+		r, err := verify.Check(claim, facts, checkedAt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +240,7 @@ func TestCheckSignatureByFacts(t *testing.T) {
 }
 
 // webhook-signature needs its two other headers, and a timestamp of the present.
-func TestCheckSignatureOfStandardHeaders(t *testing.T) {
+func TestCheckStandardHeaders(t *testing.T) {
 	sent := checkedPayload.Body(checkedSecret)
 	sentAt := time.Unix(1763000000, 0)
 	standard := app.StandardSignature(checkedSecret, "dlv_1_a", sentAt, sent)
@@ -257,7 +258,7 @@ func TestCheckSignatureOfStandardHeaders(t *testing.T) {
 		{"", "1763000000", sentAt, []string{"standard_needs_headers", "secret_right"}},
 		{"dlv_1_a", "", sentAt, []string{"standard_needs_headers", "secret_right"}},
 	} {
-		r, err := app.CheckSignature(app.SignatureClaim{Body: sent, Signature: standard, Secret: checkedSecret, MessageID: c.id, Timestamp: c.timestamp}, app.SignatureFacts{}, c.now)
+		r, err := verify.Check(verify.Claim{Body: sent, Signature: standard, Secret: checkedSecret, MessageID: c.id, Timestamp: c.timestamp}, app.SignatureFacts{}, c.now)
 		if diff := cmp.Diff(c.want, codes(r)); err != nil || diff != "" {
 			t.Errorf("%+v: %v\n%s", c, err, diff)
 		}
@@ -266,7 +267,7 @@ func TestCheckSignatureOfStandardHeaders(t *testing.T) {
 }
 
 // The checksums are checked too, each under the secret that signed the call.
-func TestCheckSignatureChecksums(t *testing.T) {
+func TestCheckChecksums(t *testing.T) {
 	sent := checkedPayload.Body(checkedSecret)
 	for _, c := range []struct {
 		name, secret, body string
@@ -277,8 +278,8 @@ func TestCheckSignatureChecksums(t *testing.T) {
 		{"another amount", checkedSecret, strings.Replace(string(sent), "200000", "200001", 1), false},
 		{"another secret", "whsec_x", string(sent), false},
 	} {
-		r, err := app.CheckSignature(app.SignatureClaim{Body: []byte(c.body), Signature: app.Signature(checkedSecret, sent), Secret: c.secret}, app.SignatureFacts{}, checkedAt)
-		if diff := cmp.Diff([]app.ChecksumCheck{{TransactionID: "3521", Matches: c.want}}, r.Checksums); err != nil || diff != "" {
+		r, err := verify.Check(verify.Claim{Body: []byte(c.body), Signature: app.Signature(checkedSecret, sent), Secret: c.secret}, app.SignatureFacts{}, checkedAt)
+		if diff := cmp.Diff([]verify.Checksum{{TransactionID: "3521", Matches: c.want}}, r.Checksums); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", c.name, err, diff)
 		}
 	}
@@ -287,38 +288,38 @@ func TestCheckSignatureChecksums(t *testing.T) {
 // What can't be told from something else on a screen is named.
 func TestDifferenceIsVisible(t *testing.T) {
 	sent := checkedPayload.Body(checkedSecret)
-	r, err := app.CheckSignature(app.SignatureClaim{Body: append([]byte("\ufeff"), append(sent, "\r\n"...)...), Signature: app.Signature(checkedSecret, sent), Secret: checkedSecret}, app.SignatureFacts{}, checkedAt)
+	r, err := verify.Check(verify.Claim{Body: append([]byte("\ufeff"), append(sent, "\r\n"...)...), Signature: app.Signature(checkedSecret, sent), Secret: checkedSecret}, app.SignatureFacts{}, checkedAt)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(&app.Difference{Byte: 1, Sent: `{"transactions":`, Seen: `‹U+FEFF›{"transaction`}, r.Difference); diff != "" {
+	if diff := cmp.Diff(&verify.Difference{Byte: 1, Sent: `{"transactions":`, Seen: `‹U+FEFF›{"transaction`}, r.Difference); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestCheckSignatureRefuses(t *testing.T) {
+func TestCheckRefuses(t *testing.T) {
 	for _, c := range []struct {
-		claim app.SignatureClaim
+		claim verify.Claim
 		field string
 	}{
-		{app.SignatureClaim{Secret: "x"}, "signature"},
-		{app.SignatureClaim{Secret: "x", Signature: " "}, "signature"},
-		{app.SignatureClaim{Signature: "x"}, "secret"},
-		{app.SignatureClaim{Signature: strings.Repeat("x", 2001), Secret: "x"}, "signature"},
-		{app.SignatureClaim{Signature: "x", Secret: strings.Repeat("x", 1001)}, "secret"},
-		{app.SignatureClaim{Signature: "x", Secret: "x", Body: make([]byte, app.MaxCheckedBody+1)}, "body"},
+		{verify.Claim{Secret: "x"}, "signature"},
+		{verify.Claim{Secret: "x", Signature: " "}, "signature"},
+		{verify.Claim{Signature: "x"}, "secret"},
+		{verify.Claim{Signature: strings.Repeat("x", 2001), Secret: "x"}, "signature"},
+		{verify.Claim{Signature: "x", Secret: strings.Repeat("x", 1001)}, "secret"},
+		{verify.Claim{Signature: "x", Secret: "x", Body: make([]byte, verify.MaxBody+1)}, "body"},
 	} {
-		_, err := app.CheckSignature(c.claim, app.SignatureFacts{}, checkedAt)
+		_, err := verify.Check(c.claim, app.SignatureFacts{}, checkedAt)
 		if app.CodeOf(err) != app.CodeValidation || !strings.Contains(err.Error(), c.field) || strings.Contains(err.Error(), "xx") {
 			t.Errorf("%s: %v", c.field, err)
 		}
 	}
 }
 
-// FuzzCheckSignature: a call matches exactly where its signature is made as the
+// FuzzCheck: a call matches exactly where its signature is made as the
 // interface says, nothing that is entered comes back as a text, and no body
 // takes the checker apart.
-func FuzzCheckSignature(f *testing.F) {
+func FuzzCheck(f *testing.F) {
 	sent := checkedPayload.Body(checkedSecret)
 	right := app.Signature(checkedSecret, sent)
 	for _, body := range []string{
@@ -330,8 +331,8 @@ func FuzzCheckSignature(f *testing.F) {
 		f.Add([]byte(body), "v1,AAAA v1, x", "AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw", "dlv_", "17630000000000")
 	}
 	f.Fuzz(func(t *testing.T, body []byte, signature, secret, id, timestamp string) {
-		claim := app.SignatureClaim{Body: body, Signature: signature, Secret: secret, MessageID: id, Timestamp: timestamp}
-		r, err := app.CheckSignature(claim, app.SignatureFacts{}, checkedAt)
+		claim := verify.Claim{Body: body, Signature: signature, Secret: secret, MessageID: id, Timestamp: timestamp}
+		r, err := verify.Check(claim, app.SignatureFacts{}, checkedAt)
 		if err != nil {
 			if app.CodeOf(err) != app.CodeValidation {
 				t.Fatal(err)
@@ -349,7 +350,7 @@ func FuzzCheckSignature(f *testing.F) {
 		}
 		// What is made right is found right.
 		claim.Signature = app.Signature(secret, body)
-		if r, err := app.CheckSignature(claim, app.SignatureFacts{}, checkedAt); err == nil && !r.Matches {
+		if r, err := verify.Check(claim, app.SignatureFacts{}, checkedAt); err == nil && !r.Matches {
 			t.Errorf("a right signature: %v", codes(r))
 		}
 	})

@@ -1,10 +1,12 @@
-package app
+package verify
 
 import (
 	"bytes"
 	"slices"
 	"strings"
 	"time"
+
+	"baoco/app"
 )
 
 // timestampTolerance is how far webhook-timestamp may be from the present for
@@ -12,7 +14,7 @@ import (
 const timestampTolerance = 5 * time.Minute
 
 // noteCall notes what is wrong but doesn't keep the signature from matching.
-func (c *signatureChecker) noteCall(now time.Time) {
+func (c *checker) noteCall(now time.Time) {
 	if c.given.prefixed {
 		c.notes = append(c.notes, signaturePrefix)
 	}
@@ -26,13 +28,13 @@ func (c *signatureChecker) noteCall(now time.Time) {
 
 // isOthers tells whether a secret is known to be of another webhook than the one
 // that sent the call.
-func (c *signatureChecker) isOthers(s *StoredSecret) bool {
+func (c *checker) isOthers(s *app.StoredSecret) bool {
 	return s != nil && c.facts.Webhook != nil && s.Webhook.ID != c.facts.Webhook.ID
 }
 
 // mistakesOfKey says why the secret that was entered isn't k, which signed the
 // call.
-func (c *signatureChecker) mistakesOfKey(k key) []Mistake {
+func (c *checker) mistakesOfKey(k key) []Mistake {
 	meant := c.meant.stored
 	if k.stored == nil {
 		if c.isOthers(meant) {
@@ -43,13 +45,13 @@ func (c *signatureChecker) mistakesOfKey(k key) []Mistake {
 	switch signer := k.stored.Webhook; {
 	case meant != nil && meant.Webhook.ID != signer.ID:
 		return []Mistake{secretOfOtherWebhook.naming(meant.Webhook, signer)}
-	case meant != nil && meant.Use == SecretNext:
+	case meant != nil && meant.Use == app.SecretNext:
 		return []Mistake{secretNext}
-	case meant != nil && meant.Use == SecretFormer:
+	case meant != nil && meant.Use == app.SecretFormer:
 		return []Mistake{secretFormer}
 	case c.isOthers(k.stored):
 		return []Mistake{callOfOtherWebhook.naming(signer)}
-	case k.stored.Use == SecretFormer:
+	case k.stored.Use == app.SecretFormer:
 		return []Mistake{callBeforeRotation}
 	case c.claim.Secret != "":
 		return []Mistake{secretOther.naming(signer)}
@@ -58,7 +60,7 @@ func (c *signatureChecker) mistakesOfKey(k key) []Mistake {
 }
 
 // mistakesOfBody says what was done to the body that was sent.
-func (c *signatureChecker) mistakesOfBody(sent []byte) []Mistake {
+func (c *checker) mistakesOfBody(sent []byte) []Mistake {
 	switch trimmed := bytes.TrimSpace(c.claim.Body); {
 	case bytes.Equal(c.claim.Body, sent):
 		return nil
@@ -74,15 +76,15 @@ func (c *signatureChecker) mistakesOfBody(sent []byte) []Mistake {
 
 // difference is nil where the body that was seen holds a secret, which isn't
 // shown.
-func (c *signatureChecker) difference(sent []byte) *Difference {
-	if bytes.Contains(c.claim.Body, []byte(SecretPrefix)) {
+func (c *checker) difference(sent []byte) *Difference {
+	if bytes.Contains(c.claim.Body, []byte(app.SecretPrefix)) {
 		return nil
 	}
 	return firstDifference(sent, c.claim.Body)
 }
 
 // unmatched says what is wrong where no key and body make the signature.
-func (c *signatureChecker) unmatched() (list []Mistake, d *Difference) {
+func (c *checker) unmatched() (list []Mistake, d *Difference) {
 	add := func(found bool, m Mistake) {
 		if found {
 			list = append(list, m)
@@ -112,17 +114,17 @@ func (c *signatureChecker) unmatched() (list []Mistake, d *Difference) {
 
 // mistakesOfEntered judges the secret that was entered by those that are stored,
 // or by the checksums in the body where none is.
-func (c *signatureChecker) mistakesOfEntered() []Mistake {
+func (c *checker) mistakesOfEntered() []Mistake {
 	meant := c.meant
 	for _, k := range c.entered {
-		if len(c.facts.Secrets) == 0 && slices.ContainsFunc(c.checksums(k), func(t ChecksumCheck) bool { return t.Matches }) {
+		if len(c.facts.Secrets) == 0 && slices.ContainsFunc(c.checksums(k), func(t Checksum) bool { return t.Matches }) {
 			meant = k
 		}
 	}
 	switch {
 	case c.isOthers(meant.stored):
 		return []Mistake{secretOfOtherWebhook.naming(meant.stored.Webhook, *c.facts.Webhook)}
-	case meant.stored != nil && meant.stored.Use == SecretFormer:
+	case meant.stored != nil && meant.stored.Use == app.SecretFormer:
 		return []Mistake{secretFormer}
 	case len(meant.wrong) > 0:
 		return meant.wrong
@@ -136,7 +138,7 @@ func (c *signatureChecker) mistakesOfEntered() []Mistake {
 
 // sentBody is the body that was sent. Where resigned, it carried the checksum
 // that was seen, which isn't made with the present secret.
-func (c *signatureChecker) sentBody() (sent []byte, resigned bool) {
+func (c *checker) sentBody() (sent []byte, resigned bool) {
 	checksum := c.facts.Sent.Checksum(c.signing)
 	if len(c.seen) > 0 && len(c.seen[0].checksum) == len(checksum) && c.seen[0].checksum != checksum {
 		return c.facts.Sent.BodyWith(c.seen[0].checksum), true

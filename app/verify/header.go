@@ -1,4 +1,4 @@
-package app
+package verify
 
 import (
 	"crypto/subtle"
@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"baoco/app"
 )
 
 // givenSignature is the value of a header: plain or standard, or neither where
@@ -22,7 +24,7 @@ type givenSignature struct {
 }
 
 // readSignature reads the value of X-Webhook-Signature or webhook-signature.
-func readSignature(claim SignatureClaim) givenSignature {
+func readSignature(claim Claim) givenSignature {
 	value := strings.TrimSpace(claim.Signature)
 	g := givenSignature{messageID: strings.TrimSpace(claim.MessageID)}
 	if strings.HasPrefix(value, "v1,") {
@@ -47,12 +49,12 @@ func readSignature(claim SignatureClaim) givenSignature {
 // signs tells whether the header is a signature of body under secret.
 func (g givenSignature) signs(secret string, body []byte) bool {
 	if g.plain != "" {
-		return same(g.plain, Signature(secret, body))
+		return same(g.plain, app.Signature(secret, body))
 	}
 	if g.messageID == "" || g.timestamp.IsZero() {
 		return false
 	}
-	right := StandardSignature(secret, g.messageID, g.timestamp, body)
+	right := app.StandardSignature(secret, g.messageID, g.timestamp, body)
 	return slices.ContainsFunc(g.standard, func(one string) bool { return same(one, right) })
 }
 
