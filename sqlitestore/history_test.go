@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/fold"
 	"baoco/sqlitestore"
 
@@ -29,10 +30,7 @@ func TestHistoryEqualsAScan(t *testing.T) {
 	h := newHistory(t, path, 11)
 	defer h.store.Close()
 	random := rand.New(rand.NewPCG(5, 6))
-	rounds, filters := 30, 300
-	if testing.Short() {
-		rounds, filters = 12, 80
-	}
+	rounds, filters := apptest.Rounds(12, 30), apptest.Rounds(80, 300)
 	for n := range rounds {
 		h.now = h.now.Add(time.Hour)
 		if n%8 == 5 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
 
 	"github.com/google/go-cmp/cmp"
@@ -186,11 +187,7 @@ func init() {
 // TestTotalsEqualTheirRows recounts every kept total from the rows after a
 // random history, while the process runs in another zone.
 func TestTotalsEqualTheirRows(t *testing.T) {
-	seeds := uint64(4)
-	if testing.Short() {
-		seeds = 1
-	}
-	for seed := range seeds {
+	for seed := range uint64(apptest.Rounds(1, 4)) {
 		path := create(t)
 		h := newHistory(t, path, seed)
 		for range 120 {

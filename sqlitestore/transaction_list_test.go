@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 
 	gocmp "github.com/google/go-cmp/cmp"
 )
@@ -70,11 +71,7 @@ func TestListingsEqualAScan(t *testing.T) {
 			t.Fatalf("only %d transactions are %s", count[state], state)
 		}
 	}
-	filters := 250
-	if testing.Short() {
-		filters = 100
-	}
-	checkListings(t, h, path, random, filters)
+	checkListings(t, h, path, random, apptest.Rounds(80, 250))
 	// However little is found, only so much is looked at.
 	for _, f := range []app.TransactionFilter{
 		{DeliveryState: app.DeliveryFailed, Query: "none such"},
