@@ -101,8 +101,8 @@ func (s sample) all() bool { return len(s.blocks) == s.of }
 // sample chooses them among those that have rows, or are kept as if they had:
 // between ids there may be gaps of many blocks.
 func (d *doctor) sample(ctx context.Context, tx *sql.Tx, t blockTable) (s sample, err error) {
-	rows, err := tx.QueryContext(ctx, `WITH RECURSIVE b(block) AS (SELECT min(id) / 4096 FROM `+t.name+`
-			UNION ALL SELECT (SELECT id / 4096 FROM `+t.name+` WHERE id >= (b.block + 1) * 4096 ORDER BY id LIMIT 1) FROM b WHERE b.block IS NOT NULL)
+	rows, err := tx.QueryContext(ctx, `WITH RECURSIVE b(block) AS (SELECT `+sqlBlockOf("min(id)")+` FROM `+t.name+`
+			UNION ALL SELECT (SELECT `+sqlBlockOf("id")+` FROM `+t.name+` WHERE id >= `+sqlFirstID("(b.block + 1)")+` ORDER BY id LIMIT 1) FROM b WHERE b.block IS NOT NULL)
 		SELECT block FROM b WHERE block IS NOT NULL UNION SELECT block FROM `+t.blocks+` ORDER BY 1`)
 	every, err := collect(rows, err, func(row scanner) (block int64, err error) { return block, row.Scan(&block) })
 	s = sample{every, len(every)}

@@ -63,7 +63,7 @@ func (d *doctor) wrongSearch(ctx context.Context, tx *sql.Tx, blocks []int64) (b
 		return wrongTerms(ctx, tx)
 	}
 	rows, err := tx.QueryContext(ctx, `SELECT t.id, t.search FROM json_each(?) b JOIN transactions t
-		ON t.id = (SELECT max(id) FROM transactions WHERE id BETWEEN b.value * 4096 AND min(b.value * 4096 + 4095, `+searchedTo+`))`, joinIDs(blocks))
+		ON t.id = (SELECT max(id) FROM transactions WHERE `+sqlInBlock("id", "b.value")+` AND id <= `+searchedTo+`)`, joinIDs(blocks))
 	type text struct {
 		id     int64
 		search string

@@ -218,14 +218,14 @@ func (s *Store) addLate(ctx context.Context, q *attemptSearch, f *foundAttempts)
 	slices.SortFunc(f.ids, newestFirst)
 	least := f.ids[q.pageEnd()-1] // what is older isn't on the page
 	where := q.blocks.where()
-	where.add("block >= ? AND first_transaction < ?", least>>blockShift, f.oldest)
+	where.add("block >= ? AND first_transaction < ?", blockOf(least), f.oldest)
 	rows, err := s.query(ctx, `SELECT DISTINCT block FROM attempt_blocks WHERE `+where.where.String(), where.args...)
 	blocks, err := collect(rows, err, func(row scanner) (block int64, err error) { return block, row.Scan(&block) })
 	for _, block := range blocks {
 		if err != nil {
 			break
 		}
-		g := segment{first: max(least, block<<blockShift), last: (block+1)<<blockShift - 1, rows: &rowQuery{
+		g := segment{first: max(least, firstID(block)), last: lastID(block), rows: &rowQuery{
 			sql: `SELECT a.id FROM attempts a NOT INDEXED CROSS JOIN deliveries d ON d.id = a.delivery_id CROSS JOIN transactions t ON t.id = d.transaction_id
 				WHERE a.id BETWEEN ? AND ? AND d.transaction_id < ? AND ` + q.where.where.String() + ` AND instr(t.search, ?) > 0`,
 			args: append(append([]any{f.oldest}, q.where.args...), q.term.text),

@@ -163,7 +163,7 @@ func TestRefusedCallsOverAGap(t *testing.T) {
 	defer h.store.Close()
 	for i := range app.KeptRefusedCalls + 20 {
 		if i == 150 {
-			h.leap()
+			h.skipIDs()
 		}
 		h.store.NoteRefusedCall(app.RefusedCall{SourceID: h.sources[0].ID, ReceivedAt: h.now})
 		must(t, h.store.Probe(t.Context())) // it is written: the queue is bounded

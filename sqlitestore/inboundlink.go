@@ -229,7 +229,7 @@ func waitingItems(tx *tx, b app.BankAccount, link unfinishedLink) ([]waitingItem
 	}
 	const named = `SELECT id FROM (SELECT id FROM inbound_items INDEXED BY inbound_items_unassigned
 		WHERE account_id = ?1 AND state = 'unassigned' AND iif(masked, '', account_number) = `
-	const next = ` AND id > ?3 ORDER BY id` + stepLimit + `)`
+	next := ` AND id > ?3 ORDER BY id` + stepLimit + `)`
 	rows, err := tx.query(columns+`(`+named+`?2`+next+` UNION ALL `+named+`''`+next+` ORDER BY id`+stepLimit+`) k
 		CROSS JOIN inbound_items i ON i.id = k.id LEFT JOIN sources s ON s.id = i.source_id ORDER BY i.id`, b.AccountID, b.AccountNumber, link.item)
 	return collect(rows, err, scanWaitingItem)

@@ -51,7 +51,7 @@ var keptThings = []kept{
 				coalesce(sum(d.count) FILTER (WHERE d.type = 'OUT'), 0), coalesce(sum(d.amount) FILTER (WHERE d.type = 'OUT'), 0)
 			FROM accounts a LEFT JOIN account_days d ON d.account_id = a.id GROUP BY 1`},
 	{check: "totals", table: "transaction_blocks", columns: "account_id, block, bank_account_id, type, count, first_at, last_at", rows: "transactions", block: "block",
-		counted: `SELECT t.account_id, t.id / 4096, t.bank_account_id, t.type, count(*), min(t.occurred_at), max(t.occurred_at) FROM {rows} GROUP BY 1, 2, 3, 4`},
+		counted: `SELECT t.account_id, ` + sqlBlockOf("t.id") + `, t.bank_account_id, t.type, count(*), min(t.occurred_at), max(t.occurred_at) FROM {rows} GROUP BY 1, 2, 3, 4`},
 	{check: "totals", name: "transaction_blocks",
 		differs: apart(`SELECT account_id, type, sum(count) FROM transaction_blocks GROUP BY 1, 2`, `SELECT account_id, type, sum(count) FROM account_days GROUP BY 1, 2`)},
 	{check: "totals", name: "open items", table: "inbound_events", key: "id", columns: "open", full: true,
@@ -59,8 +59,8 @@ var keptThings = []kept{
 
 	{check: "history", table: "attempt_blocks", rows: "attempts", block: "block",
 		columns: "account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction",
-		counted: `SELECT t.account_id, t.id / 4096, t.webhook_id, t.type, t.ok, count(*), min(t.started_ms), max(t.started_ms),
-				coalesce(min(d.transaction_id), 9223372036854775807), coalesce(max(d.transaction_id), 0)
+		counted: `SELECT t.account_id, ` + sqlBlockOf("t.id") + `, t.webhook_id, t.type, t.ok, count(*), min(t.started_ms), max(t.started_ms),
+				coalesce(min(d.transaction_id), ` + maxID + `), coalesce(max(d.transaction_id), 0)
 			FROM {rows} CROSS JOIN deliveries d ON d.id = t.delivery_id GROUP BY 1, 2, 3, 4, 5`},
 	{check: "history", name: "history_rows", table: "account_totals", key: "account_id", columns: "history_rows",
 		counted: `SELECT a.id, coalesce(sum(b.count), 0) FROM accounts a LEFT JOIN attempt_blocks b ON b.account_id = a.id GROUP BY 1`},
@@ -75,10 +75,10 @@ var keptThings = []kept{
 	{check: "search", table: "transactions_search", columns: "rowid, search", rows: "transactions", indexed: true,
 		counted: `SELECT t.id, t.search FROM {rows} WHERE t.id <= ` + searchedTo, differs: `SELECT 0`}, // see wrongSearch
 	{check: "search", table: "transaction_amounts", columns: "account_id, block, amount, id, bank_account_id, type, occurred_at", rows: "transactions", block: "block", indexed: true,
-		counted: `SELECT t.account_id, t.id / 4096, t.amount, t.id, t.bank_account_id, t.type, t.occurred_at FROM {rows} WHERE t.id <= ` + searchedTo},
+		counted: `SELECT t.account_id, ` + sqlBlockOf("t.id") + `, t.amount, t.id, t.bank_account_id, t.type, t.occurred_at FROM {rows} WHERE t.id <= ` + searchedTo},
 	{check: "search", name: "transaction_amounts",
 		differs: `SELECT (SELECT count(*) FROM transaction_amounts) + (SELECT count(*) FROM transactions WHERE id > ` + searchedTo + `) - (SELECT count(*) FROM transactions)`},
-	{check: "search", table: "transactions_unsent", columns: "account_id, transaction_id", rows: "transactions", block: "transaction_id / 4096", indexed: true, more: true,
+	{check: "search", table: "transactions_unsent", columns: "account_id, transaction_id", rows: "transactions", block: sqlBlockOf("transaction_id"), indexed: true, more: true,
 		counted: `SELECT t.account_id, t.id FROM {rows} WHERE t.id <= ` + searchedTo + ` AND ` + inState(app.DeliveryUnsent, "t.id")},
 	{check: "search", name: "transactions_unsent", full: true,
 		differs: `SELECT count(*) FROM transactions_unsent k LEFT JOIN transactions t ON t.id = k.transaction_id WHERE t.account_id IS NOT k.account_id`},
@@ -88,21 +88,21 @@ const searchedTo = `(SELECT CAST(value AS INTEGER) FROM settings WHERE name = 's
 
 // attemptsSince are the attempts since the hour ?2, out of the blocks that hold
 // some.
-const attemptsSince = ` FROM (SELECT DISTINCT block FROM attempt_blocks WHERE last_at >= ?2 * 3600000) b
-		CROSS JOIN attempts a ON a.id BETWEEN b.block * 4096 AND b.block * 4096 + 4095 AND a.started_ms >= ?2 * 3600000`
+var attemptsSince = ` FROM (SELECT DISTINCT block FROM attempt_blocks WHERE last_at >= ?2 * ` + hourMillis + `) b
+		CROSS JOIN attempts a ON ` + sqlInBlock("a.id", "b.block") + ` AND a.started_ms >= ?2 * ` + hourMillis
 
 // hoursOfRows counts them by webhook and hour.
-const hoursOfRows = `SELECT a.webhook_id, a.started_ms / 3600000, count(*) FILTER (WHERE a.ok = 1), count(*) FILTER (WHERE a.ok = 0)` + attemptsSince + ` GROUP BY 1, 2`
+var hoursOfRows = `SELECT a.webhook_id, a.started_ms / ` + hourMillis + `, count(*) FILTER (WHERE a.ok = 1), count(*) FILTER (WHERE a.ok = 0)` + attemptsSince + ` GROUP BY 1, 2`
 
 // allThere tells whether every attempt since the hour ?2 is still there: nothing
 // was ever pruned, or the ids go on without a gap from the one before the first.
-const allThere = `SELECT NOT EXISTS (SELECT 1 FROM account_totals WHERE attempts_made > history_rows)
+var allThere = `SELECT NOT EXISTS (SELECT 1 FROM account_totals WHERE attempts_made > history_rows)
 	OR EXISTS (SELECT 1 FROM attempts WHERE id = f.id - 1) AND (SELECT count(*) = max(id) - f.id + 1 FROM attempts WHERE id >= f.id)
 	FROM (SELECT min(a.id) AS id` + attemptsSince + `) f`
 
 // wrongHours counts the hours since ?2 that know of fewer attempts than there
 // are; and those that know of more, unless some attempts were pruned.
-const wrongHours = `WITH r (webhook_id, hour, succeeded, failed) AS MATERIALIZED (` + hoursOfRows + `),
+var wrongHours = `WITH r (webhook_id, hour, succeeded, failed) AS MATERIALIZED (` + hoursOfRows + `),
 	m (more) AS MATERIALIZED (SELECT count(*) FROM webhook_hours k LEFT JOIN r ON r.webhook_id = k.webhook_id AND r.hour = k.hour
 			WHERE k.hour >= ?2 AND (k.succeeded > coalesce(r.succeeded, 0) OR k.failed > coalesce(r.failed, 0)))
 	SELECT (SELECT count(*) FROM r LEFT JOIN webhook_hours k ON k.webhook_id = r.webhook_id AND k.hour = r.hour
@@ -123,7 +123,7 @@ func (k kept) from(rows string) string { return strings.ReplaceAll(k.counted, "{
 func (k kept) allRows() string { return k.from(k.rows + ` t`) }
 
 func (k kept) inBlocks() string {
-	return k.from(`json_each(?1) b CROSS JOIN ` + k.rows + ` t ON t.id BETWEEN b.value * 4096 AND b.value * 4096 + 4095`)
+	return k.from(`json_each(?1) b CROSS JOIN ` + k.rows + ` t ON ` + sqlInBlock("t.id", "b.value"))
 }
 
 // ofStep are the rows with ids above ?1 up to ?2.
@@ -187,12 +187,12 @@ func apart(a, b string) string {
 	return `SELECT count(*) FROM (SELECT * FROM (` + a + ` EXCEPT ` + b + `) UNION ALL SELECT * FROM (` + b + ` EXCEPT ` + a + `))`
 }
 
-// recountBlocks makes anew what is kept by blocks of ids of transactions or of
-// attempts, after rows of some blocks were removed. It leaves the search texts.
+// recountBlocks counts some blocks of ids of transactions or of attempts anew,
+// after rows of them were removed. It leaves the indexes that IndexSearch writes.
 func recountBlocks(tx *tx, rows string, blocks []int64) error {
 	list := joinIDs(blocks)
 	for _, k := range keptThings {
-		if k.rows != rows || k.block == "" {
+		if k.rows != rows || k.block == "" || k.indexed {
 			continue
 		}
 		for _, query := range []string{`DELETE` + k.whereInBlocks(), k.insert(k.inBlocks())} {

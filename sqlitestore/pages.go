@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"time"
 
@@ -45,7 +46,7 @@ type candidate struct {
 func (g segment) args() []any {
 	args := []any{g.first, g.last}
 	if g.rows.byBlock {
-		args = append(args, g.first>>blockShift)
+		args = append(args, blockOf(g.first))
 	}
 	return append(args, g.rows.args...)
 }
@@ -202,8 +203,24 @@ func (s *Store) lookAt(ctx context.Context, g segment, ids []int64, left int64, 
 	return ids, left, 0, storageError(rows.Err())
 }
 
-// blockShift makes the block of an id: 4,096 ids each.
-const blockShift = 12
+// blockSize is how many ids a block has: block n holds those from n*blockSize
+// on. The file is written in blocks of this size, so that another size needs a
+// migration that makes what is kept by blocks anew.
+const blockSize = 1 << 12
+
+func blockOf(id int64) int64 { return id / blockSize }
+
+// firstID and lastID are the least and the greatest id of a block.
+func firstID(block int64) int64 { return block * blockSize }
+func lastID(block int64) int64  { return firstID(block+1) - 1 }
+
+// The same in SQL, for expressions of an id and of a block.
+
+func sqlBlockOf(id string) string    { return fmt.Sprintf("%s / %d", id, blockSize) }
+func sqlFirstID(block string) string { return fmt.Sprintf("%s * %d", block, blockSize) }
+func sqlInBlock(id, block string) string {
+	return fmt.Sprintf("%[1]s BETWEEN %[2]s * %[3]d AND %[2]s * %[3]d + %[4]d", id, block, blockSize, blockSize-1)
+}
 
 // blockTable is a table whose rows are counted by blocks of ids.
 type blockTable struct{ name, blocks, at string }
@@ -245,10 +262,10 @@ func (f blockFilter) where() *conditions {
 		c.add("first_at < ?", f.to)
 	}
 	if f.since != 0 {
-		c.add("block >= ?", f.since>>blockShift)
+		c.add("block >= ?", blockOf(f.since))
 	}
 	if f.until != 0 {
-		c.add("block <= ?", f.until>>blockShift)
+		c.add("block <= ?", blockOf(f.until))
 	}
 	return &c
 }
@@ -258,7 +275,7 @@ func (f blockFilter) where() *conditions {
 func (s *Store) blockRange(ctx context.Context, t blockTable, f blockFilter) (first, last int64, err error) {
 	where := f.where()
 	err = s.queryRow(ctx, `SELECT coalesce(min(block), 0), coalesce(max(block), -1) FROM `+t.blocks+` t WHERE `+where.where.String(), where.args...).Scan(&first, &last)
-	return first << blockShift, (last+1)<<blockShift - 1, storageError(err)
+	return firstID(first), lastID(last), storageError(err)
 }
 
 // planByBlocks leaps over blocks. Unless all of them are needed it reads no more
@@ -310,11 +327,11 @@ func (s *Store) planByBlocks(ctx context.Context, t blockTable, f blockFilter, a
 		if err := rows.Scan(&block, &count, &first, &last); err != nil {
 			return nil, storageError(err)
 		}
-		inside := first >= f.from && last < f.to && (f.since == 0 || block > f.since>>blockShift) && (f.until == 0 || block < f.until>>blockShift) && f.rows == nil
+		inside := first >= f.from && last < f.to && (f.since == 0 || block > blockOf(f.since)) && (f.until == 0 || block < blockOf(f.until)) && f.rows == nil
 		if inside {
 			held += count
 		}
-		g := segment{read, max(block<<blockShift, f.since+1), (block+1)<<blockShift - 1, count, inside}
+		g := segment{read, max(firstID(block), f.since+1), lastID(block), count, inside}
 		if f.until != 0 {
 			g.last = min(g.last, f.until)
 		}

@@ -72,11 +72,11 @@ func pruneRows(tx *tx, query string, args ...any) (more bool, err error) {
 // The rows that are old: from the oldest on to the first that is young enough,
 // since ids are in the order of receipt, and of settling. ?1 is the time before
 // which they are old.
-const (
+var (
 	oldInbound = ` FROM inbound_events WHERE received_ms < ?1 AND open = 0
-		AND id < coalesce((SELECT id FROM inbound_events WHERE received_ms >= ?1 ORDER BY id LIMIT 1), 9223372036854775807)`
+		AND id < coalesce((SELECT id FROM inbound_events WHERE received_ms >= ?1 ORDER BY id LIMIT 1), ` + maxID + `)`
 	oldAttempts = ` FROM attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE a.started_ms < ?1 AND d.state <> 0
-		AND a.id < coalesce((SELECT id FROM attempts WHERE started_ms >= ?1 ORDER BY id LIMIT 1), 9223372036854775807)`
+		AND a.id < coalesce((SELECT id FROM attempts WHERE started_ms >= ?1 ORDER BY id LIMIT 1), ` + maxID + `)`
 )
 
 // pruneInbound removes old events one by one, each after its items, until the
@@ -110,12 +110,12 @@ func pruneAttempts(tx *tx, old []int64, p *app.Pruned) (more bool, err error) {
 	}
 	var blocks []int64
 	for _, id := range old { // in ascending order
-		if block := id >> blockShift; len(blocks) == 0 || blocks[len(blocks)-1] != block {
+		if block := blockOf(id); len(blocks) == 0 || blocks[len(blocks)-1] != block {
 			blocks = append(blocks, block)
 		}
 	}
 	for _, settled := range tx.totals.attempts {
-		if slices.Contains(blocks, settled.id>>blockShift) {
+		if slices.Contains(blocks, blockOf(settled.id)) {
 			return true, nil
 		}
 	}

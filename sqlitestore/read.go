@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -217,6 +218,13 @@ func (c *conditions) join(other *conditions) {
 		c.add(other.where.String(), other.args...)
 	}
 }
+
+// Constants of Go as SQL texts. Each is formatted once: a text that changed from
+// call to call would be prepared anew each time.
+var (
+	maxID      = strconv.FormatInt(math.MaxInt64, 10)
+	hourMillis = strconv.FormatInt(time.Hour.Milliseconds(), 10)
+)
 
 // joinIDs writes ids as a JSON array, for json_each.
 func joinIDs(ids []int64) string {

@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"baoco/app"
@@ -64,43 +65,54 @@ func (t *totals) addCall(sourceID int64, at time.Time, transaction bool) {
 	}
 }
 
+// flush writes all of it, in the transaction that adds the rows.
 func (t *totals) flush(tx *tx) error {
-	if err := t.flushTransactions(tx); err != nil {
-		return err
+	f := &flusher{tx: tx}
+	if len(t.transactions) > 0 {
+		t.flushTransactions(f)
+		t.flushTransactionBlocks(f)
 	}
-	if err := t.flushAttempts(tx); err != nil {
-		return err
+	if len(t.attempts) > 0 {
+		t.flushAttempts(f)
+		t.flushAttemptBlocks(f)
+		t.flushHealth(f)
 	}
-	if err := t.flushBlocks(tx); err != nil {
-		return err
+	t.flushCalls(f)
+	return f.err
+}
+
+// flusher runs statements until one fails. What follows must not run: SQLite
+// may have ended the transaction.
+type flusher struct {
+	tx  *tx
+	err error
+}
+
+func (f *flusher) exec(query string, args ...any) {
+	if f.err == nil {
+		f.err = f.tx.exec(query, args...)
 	}
-	if err := t.flushHealth(tx); err != nil {
-		return err
-	}
-	return t.flushCalls(tx)
 }
 
 type dayKey struct {
-	owner     int64
+	owner     int64 // an account or a bank account
 	day       app.Day
 	direction app.Direction
 }
 
-func (t *totals) flushTransactions(tx *tx) error {
-	if len(t.transactions) == 0 {
-		return nil
-	}
-	accounts := map[int64][2]app.Amounts{}
-	bankAccounts := map[int64]app.Amounts{}
-	accountDays := map[dayKey]app.Amounts{}
-	bankAccountDays := map[dayKey]app.Amounts{}
+const addAmounts = ` ON CONFLICT DO UPDATE SET count = count + excluded.count, amount = amount + excluded.amount`
+
+func (t *totals) flushTransactions(f *flusher) {
+	type flow struct{ in, out app.Amounts }
+	accounts, bankAccounts := map[int64]flow{}, map[int64]app.Amounts{}
+	accountDays, bankAccountDays := map[dayKey]app.Amounts{}, map[dayKey]app.Amounts{}
 	for _, d := range t.transactions {
 		sums := accounts[d.accountID]
-		i := 0
 		if d.direction == app.Out {
-			i = 1
+			sums.out = d.addTo(sums.out)
+		} else {
+			sums.in = d.addTo(sums.in)
 		}
-		sums[i] = d.addTo(sums[i])
 		accounts[d.accountID] = sums
 		bankAccounts[d.bankAccountID] = d.addTo(bankAccounts[d.bankAccountID])
 		key := dayKey{d.accountID, d.day, d.direction}
@@ -109,64 +121,27 @@ func (t *totals) flushTransactions(tx *tx) error {
 		bankAccountDays[key] = d.addTo(bankAccountDays[key])
 	}
 	for id, sums := range accounts {
-		if err := tx.exec(`UPDATE account_totals SET in_count = in_count + ?, in_amount = in_amount + ?,
-				out_count = out_count + ?, out_amount = out_amount + ? WHERE account_id = ?`,
-			sums[0].Count, sums[0].Total, sums[1].Count, sums[1].Total, id); err != nil {
-			return err
-		}
+		f.exec(`UPDATE account_totals SET in_count = in_count + ?, in_amount = in_amount + ?, out_count = out_count + ?, out_amount = out_amount + ? WHERE account_id = ?`,
+			sums.in.Count, sums.in.Total, sums.out.Count, sums.out.Total, id)
 	}
 	for id, sum := range bankAccounts {
-		if err := tx.exec(`INSERT INTO bank_account_totals (bank_account_id, count, amount) VALUES (?, ?, ?)
-				ON CONFLICT DO UPDATE SET count = count + excluded.count, amount = amount + excluded.amount`, id, sum.Count, sum.Total); err != nil {
-			return err
-		}
+		f.exec(`INSERT INTO bank_account_totals (bank_account_id, count, amount) VALUES (?, ?, ?)`+addAmounts, id, sum.Count, sum.Total)
 	}
-	if err := insertDays(tx, accountDays, bankAccountDays); err != nil {
-		return err
+	for key, sum := range accountDays {
+		f.exec(`INSERT INTO account_days (account_id, day, type, count, amount) VALUES (?, ?, ?, ?, ?)`+addAmounts,
+			key.owner, int64(key.day), string(key.direction), sum.Count, sum.Total)
 	}
-	return t.dropEmpty(tx)
-}
-
-// dropEmpty drops the totals that nothing is left of.
-func (t *totals) dropEmpty(tx *tx) error {
-	done := map[dayKey]bool{}
+	for key, sum := range bankAccountDays {
+		f.exec(`INSERT INTO bank_account_days (bank_account_id, day, type, count, amount) VALUES (?, ?, ?, ?, ?)`+addAmounts,
+			key.owner, int64(key.day), string(key.direction), sum.Count, sum.Total)
+	}
 	for _, d := range t.transactions {
-		key := dayKey{d.bankAccountID, d.day, d.direction}
-		if !d.removed || done[key] {
-			continue
-		}
-		done[key] = true
-		err := tx.exec(`DELETE FROM account_days WHERE account_id = ? AND day = ? AND type = ? AND count = 0`, d.accountID, int64(d.day), string(d.direction))
-		if err == nil {
-			err = tx.exec(`DELETE FROM bank_account_days WHERE bank_account_id = ? AND day = ? AND type = ? AND count = 0`, d.bankAccountID, int64(d.day), string(d.direction))
-		}
-		if err == nil {
-			err = tx.exec(`DELETE FROM bank_account_totals WHERE bank_account_id = ? AND count = 0`, d.bankAccountID)
-		}
-		if err != nil {
-			return err
+		if d.removed { // perhaps the last of its day
+			f.exec(`DELETE FROM account_days WHERE account_id = ? AND day = ? AND type = ? AND count = 0`, d.accountID, int64(d.day), string(d.direction))
+			f.exec(`DELETE FROM bank_account_days WHERE bank_account_id = ? AND day = ? AND type = ? AND count = 0`, d.bankAccountID, int64(d.day), string(d.direction))
+			f.exec(`DELETE FROM bank_account_totals WHERE bank_account_id = ? AND count = 0`, d.bankAccountID)
 		}
 	}
-	return nil
-}
-
-// insertDays adds sums to the totals of days.
-func insertDays(tx *tx, accounts, bankAccounts map[dayKey]app.Amounts) error {
-	for key, sum := range accounts {
-		if err := tx.exec(`INSERT INTO account_days (account_id, day, type, count, amount) VALUES (?, ?, ?, ?, ?)
-				ON CONFLICT DO UPDATE SET count = count + excluded.count, amount = amount + excluded.amount`,
-			key.owner, int64(key.day), string(key.direction), sum.Count, sum.Total); err != nil {
-			return err
-		}
-	}
-	for key, sum := range bankAccounts {
-		if err := tx.exec(`INSERT INTO bank_account_days (bank_account_id, day, type, count, amount) VALUES (?, ?, ?, ?, ?)
-				ON CONFLICT DO UPDATE SET count = count + excluded.count, amount = amount + excluded.amount`,
-			key.owner, int64(key.day), string(key.direction), sum.Count, sum.Total); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (d transactionDelta) addTo(a app.Amounts) app.Amounts {
@@ -176,49 +151,34 @@ func (d transactionDelta) addTo(a app.Amounts) app.Amounts {
 	return app.Amounts{Count: a.Count + 1, Total: a.Total + d.amount}
 }
 
-func (t *totals) flushAttempts(tx *tx) error {
-	if len(t.attempts) == 0 {
-		return nil
-	}
-	sums := map[int64][2]int64{}
+func (t *totals) flushAttempts(f *flusher) {
+	type sum struct{ made, failed int64 }
+	sums := map[int64]sum{}
 	for _, d := range t.attempts {
-		sum := sums[d.accountID]
-		sum[0]++
+		s := sums[d.accountID]
+		s.made++
 		if !d.ok {
-			sum[1]++
+			s.failed++
 		}
-		sums[d.accountID] = sum
+		sums[d.accountID] = s
 	}
-	for id, sum := range sums {
-		if err := tx.exec(`UPDATE account_totals SET attempts_made = attempts_made + ?1,
-				attempts_failed = attempts_failed + ?2, history_rows = history_rows + ?1 WHERE account_id = ?3`,
-			sum[0], sum[1], id); err != nil {
-			return err
-		}
+	for id, s := range sums {
+		f.exec(`UPDATE account_totals SET attempts_made = attempts_made + ?1, attempts_failed = attempts_failed + ?2, history_rows = history_rows + ?1 WHERE account_id = ?3`,
+			s.made, s.failed, id)
 	}
-	return nil
 }
 
-func (t *totals) flushCalls(tx *tx) error {
-	if len(t.calls) == 0 {
-		return nil
-	}
+// flushCalls notes at each source when it was called last, and when a call of
+// it last recorded a transaction.
+func (t *totals) flushCalls(f *flusher) {
 	last := map[int64]callDelta{}
 	for _, d := range t.calls {
 		d.transaction = d.transaction || last[d.sourceID].transaction
 		last[d.sourceID] = d
 	}
 	for id, d := range last {
-		var transactionAt any
-		if d.transaction {
-			transactionAt = d.at.Unix()
-		}
-		if err := tx.exec(`UPDATE sources SET last_call_at = ?, last_transaction_at = coalesce(?, last_transaction_at) WHERE id = ?`,
-			d.at.Unix(), transactionAt, id); err != nil {
-			return err
-		}
+		f.exec(`UPDATE sources SET last_call_at = ?1, last_transaction_at = iif(?2, ?1, last_transaction_at) WHERE id = ?3`, d.at.Unix(), d.transaction, id)
 	}
-	return nil
 }
 
 // blockKey names what a block counts. ofID is the bank account of
@@ -229,6 +189,7 @@ type blockKey struct {
 	ok                     bool
 }
 
+// blockSum is a number of rows, and the times of the first and the last of them.
 type blockSum struct{ count, first, last int64 }
 
 func (s blockSum) plus(at int64) blockSum {
@@ -255,75 +216,65 @@ func (s attemptSum) plus(d attemptDelta) attemptSum {
 	return s
 }
 
-func (t *totals) flushBlocks(tx *tx) error {
-	transactions, attempts := map[blockKey]blockSum{}, map[blockKey]attemptSum{}
-	removed := map[blockKey]bool{}
+const addToBlock = ` ON CONFLICT DO UPDATE SET count = count + excluded.count, first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)`
+
+// flushTransactionBlocks adds the new transactions to their blocks, and counts a
+// block anew where one was removed: what is left of it has other times.
+func (t *totals) flushTransactionBlocks(f *flusher) {
+	sums := map[blockKey]blockSum{}
+	var removed []int64
 	for _, d := range t.transactions {
-		key := blockKey{d.accountID, d.id >> blockShift, d.bankAccountID, d.direction, false}
-		transactions[key] = transactions[key].plus(d.at.Unix())
-		removed[key] = removed[key] || d.removed
+		if block := blockOf(d.id); d.removed && !slices.Contains(removed, block) {
+			removed = append(removed, block)
+		}
 	}
+	for _, d := range t.transactions {
+		key := blockKey{d.accountID, blockOf(d.id), d.bankAccountID, d.direction, false}
+		if !slices.Contains(removed, key.block) {
+			sums[key] = sums[key].plus(d.at.Unix())
+		}
+	}
+	for k, sum := range sums {
+		f.exec(`INSERT INTO transaction_blocks (account_id, block, bank_account_id, type, count, first_at, last_at) VALUES (?, ?, ?, ?, ?, ?, ?)`+addToBlock,
+			k.accountID, k.block, k.ofID, string(k.direction), sum.count, sum.first, sum.last)
+	}
+	if f.err == nil && len(removed) > 0 {
+		f.err = recountBlocks(f.tx, "transactions", removed)
+	}
+}
+
+func (t *totals) flushAttemptBlocks(f *flusher) {
+	sums := map[blockKey]attemptSum{}
 	for _, d := range t.attempts {
-		key := blockKey{d.accountID, d.id >> blockShift, d.webhookID, d.direction, d.ok}
-		attempts[key] = attempts[key].plus(d)
+		key := blockKey{d.accountID, blockOf(d.id), d.webhookID, d.direction, d.ok}
+		sums[key] = sums[key].plus(d)
 	}
-	const merge = ` ON CONFLICT DO UPDATE SET count = count + excluded.count, first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)`
-	for k, sum := range transactions {
-		if removed[k] {
-			if err := recountBlock(tx, k); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := tx.exec(`INSERT INTO transaction_blocks (account_id, block, bank_account_id, type, count, first_at, last_at) VALUES (?, ?, ?, ?, ?, ?, ?)`+merge,
-			k.accountID, k.block, k.ofID, string(k.direction), sum.count, sum.first, sum.last); err != nil {
-			return err
-		}
-	}
-	for k, sum := range attempts {
-		if err := tx.exec(`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`+merge+`, first_transaction = min(first_transaction, excluded.first_transaction),
+	for k, sum := range sums {
+		f.exec(`INSERT INTO attempt_blocks (account_id, block, webhook_id, type, ok, count, first_at, last_at, first_transaction, last_transaction)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`+addToBlock+`, first_transaction = min(first_transaction, excluded.first_transaction),
 				last_transaction = max(last_transaction, excluded.last_transaction)`,
-			k.accountID, k.block, k.ofID, string(k.direction), k.ok, sum.count, sum.first, sum.last, sum.firstTransaction, sum.lastTransaction); err != nil {
-			return err
-		}
+			k.accountID, k.block, k.ofID, string(k.direction), k.ok, sum.count, sum.first, sum.last, sum.firstTransaction, sum.lastTransaction)
 	}
-	return nil
 }
 
-// recountBlock counts a block of transactions anew, after rows of it were
-// removed.
-func recountBlock(tx *tx, k blockKey) error {
-	err := tx.exec(`DELETE FROM transaction_blocks WHERE account_id = ? AND block = ? AND bank_account_id = ? AND type = ?`, k.accountID, k.block, k.ofID, string(k.direction))
-	if err != nil {
-		return err
-	}
-	return tx.exec(`INSERT INTO transaction_blocks (account_id, block, bank_account_id, type, count, first_at, last_at)
-		SELECT account_id, id / 4096, bank_account_id, type, count(*), min(occurred_at), max(occurred_at) FROM transactions NOT INDEXED
-		WHERE id BETWEEN ?2 * 4096 AND ?2 * 4096 + 4095 AND account_id = ?1 AND bank_account_id = ?3 AND type = ?4 GROUP BY 1, 2, 3, 4`,
-		k.accountID, k.block, k.ofID, string(k.direction))
-}
-
+// hourOf is the hour of an instant, counted from 1970 in UTC.
 func hourOf(t time.Time) int64 { return t.UnixMilli() / time.Hour.Milliseconds() }
 
 type hourKey struct{ webhookID, hour int64 }
 
-// streak is what attempts do to the failures in a row: those before one that
-// succeeded don't count any more.
+// streak is what some attempts of a webhook do to its number of failures in a
+// row: a success among them makes those before it count no more.
 type streak struct {
-	last, failed int64
-	succeeded    bool
+	lastID, failed int64
+	succeeded      bool
 }
 
-func (t *totals) flushHealth(tx *tx) error {
-	if len(t.attempts) == 0 {
-		return nil
-	}
+func (t *totals) flushHealth(f *flusher) {
 	hours, streaks := map[hourKey]app.HourHealth{}, map[int64]streak{}
 	for _, d := range t.attempts { // in the order of their ids
 		key := hourKey{d.webhookID, hourOf(d.startedAt)}
 		hour, row := hours[key], streaks[d.webhookID]
-		row.last = d.id
+		row.lastID = d.id
 		if d.ok {
 			hour.Succeeded++
 			row.failed, row.succeeded = 0, true
@@ -334,18 +285,13 @@ func (t *totals) flushHealth(tx *tx) error {
 		hours[key], streaks[d.webhookID] = hour, row
 	}
 	for key, hour := range hours {
-		if err := tx.exec(`INSERT INTO webhook_hours (webhook_id, hour, succeeded, failed) VALUES (?, ?, ?, ?)
+		f.exec(`INSERT INTO webhook_hours (webhook_id, hour, succeeded, failed) VALUES (?, ?, ?, ?)
 				ON CONFLICT DO UPDATE SET succeeded = succeeded + excluded.succeeded, failed = failed + excluded.failed`,
-			key.webhookID, key.hour, hour.Succeeded, hour.Failed); err != nil {
-			return err
-		}
+			key.webhookID, key.hour, hour.Succeeded, hour.Failed)
 	}
 	for id, row := range streaks {
-		if err := tx.exec(`INSERT INTO webhook_totals (webhook_id, last_attempt_id, failed_in_row) VALUES (?1, ?2, ?3)
+		f.exec(`INSERT INTO webhook_totals (webhook_id, last_attempt_id, failed_in_row) VALUES (?1, ?2, ?3)
 				ON CONFLICT DO UPDATE SET last_attempt_id = ?2, failed_in_row = iif(?4, 0, failed_in_row) + ?3`,
-			id, row.last, row.failed, row.succeeded); err != nil {
-			return err
-		}
+			id, row.lastID, row.failed, row.succeeded)
 	}
-	return nil
 }

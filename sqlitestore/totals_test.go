@@ -85,7 +85,7 @@ func (h *history) reopen(path string) {
 }
 
 // leap has the ids go on a million further, as after a restore.
-func (h *history) leap() {
+func (h *history) skipIDs() {
 	h.t.Helper()
 	must(h.t, h.store.Write(context.Background(), func(exec func(string, ...any) error) error {
 		return exec(`UPDATE sqlite_sequence SET seq = seq + 1000000`)

@@ -261,7 +261,7 @@ func (s *Store) planByAmounts(ctx context.Context, accountID int64, f app.Transa
 	least, most := amountsOf(f)
 	b.blocks = &conditions{}
 	b.blocks.add(`(block >= ? OR EXISTS (SELECT 1 FROM transaction_amounts k WHERE k.account_id = ? AND k.block = t.block AND k.amount BETWEEN ? AND ?))`,
-		x.to>>blockShift, accountID, least, most)
+		blockOf(x.to), accountID, least, most)
 	l, err := s.planByBlocks(ctx, transactionTable, b, true, 0)
 	if err != nil {
 		return nil, err

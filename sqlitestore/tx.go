@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strconv"
 	"time"
 )
 
@@ -270,7 +271,7 @@ const (
 
 // stepLimit is stepRows in a statement: a LIMIT that is a parameter would have
 // SQLite prepare the statement anew for each value.
-const stepLimit = ` LIMIT 400`
+var stepLimit = ` LIMIT ` + strconv.Itoa(stepRows)
 
 // full tells whether the running work has done what one step may do.
 func (t *tx) full() bool {
