@@ -14,6 +14,7 @@ import (
 // how many of them a segment holds is kept.
 type pagePlan struct {
 	segments []segment // in the order of the listing
+	partial  bool      // segments that a page doesn't need were left out
 }
 
 // segment is a range of ids or of times.
@@ -339,6 +340,7 @@ func (s *Store) planByBlocks(ctx context.Context, t blockTable, f blockFilter, a
 			l.segments = append(l.segments, g)
 		}
 	}
+	l.partial = !all && held >= enough
 	return l, storageError(rows.Err())
 }
 
@@ -386,5 +388,5 @@ func (s *Store) planByDays(ctx context.Context, accountID int64, f app.Transacti
 		g.rows = read
 		return g, err
 	})
-	return &pagePlan{segments}, err
+	return &pagePlan{segments: segments}, err
 }

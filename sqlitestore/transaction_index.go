@@ -281,5 +281,5 @@ func (s *Store) planByAmounts(ctx context.Context, accountID int64, f app.Transa
 			}
 		}
 	}
-	return &pagePlan{segments}, nil
+	return &pagePlan{segments: segments}, nil
 }

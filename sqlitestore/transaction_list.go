@@ -240,10 +240,15 @@ func (s *Store) sums(ctx context.Context, accountID int64, f app.TransactionFilt
 	if found.total > sumRows || found.searchedTo != 0 {
 		return nil, nil
 	}
-	ids := found.all
+	ids, plan := found.all, found.plan
 	if ids == nil {
 		var err error
-		if ids, err = found.plan.page(ctx, s, app.Page{Number: 1, Size: int(found.total)}); err != nil {
+		if plan.partial {
+			if plan, err = s.planByBlocks(ctx, transactionTable, blocksOf(accountID, f), true, 0); err != nil {
+				return nil, err
+			}
+		}
+		if ids, err = plan.page(ctx, s, app.Page{Number: 1, Size: int(found.total)}); err != nil {
 			return nil, err
 		}
 	}
