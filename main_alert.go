@@ -298,7 +298,7 @@ func testAlerts(c *cli.Context, s *session) error {
 		}
 	})
 	if err == nil && failed > 0 {
-		err = exitStatus{exitCheck, fmt.Errorf("%d of %d tests failed", failed, len(list))}
+		err = exitWith(exitCheck, fmt.Errorf("%d of %d tests failed", failed, len(list)))
 	}
 	return err
 }

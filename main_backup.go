@@ -57,7 +57,7 @@ func databaseCommand(action cli.ActionFunc) cli.ActionFunc {
 		case err != nil && c.Context.Err() != nil:
 			return err
 		case errors.Is(err, sqlitestore.ErrBackupRuns), errors.Is(err, sqlitestore.ErrInUse), errors.Is(err, fs.ErrExist):
-			return exitStatus{exitConflict, err}
+			return exitWith(exitConflict, err)
 		}
 		return databaseError(err)
 	})
@@ -95,13 +95,6 @@ func (v contentsJSON) print(w io.Writer) {
 		fmt.Fprintf(w, ", the newest (%s) recorded at %s", *v.NewestTransactionID, *v.NewestTransactionAt)
 	}
 	fmt.Fprintf(w, "; %s pending; schema %d.\n", counted(v.PendingDeliveries, "delivery is", "deliveries are"), v.Schema)
-}
-
-func counted(n int64, one, many string) string {
-	if n == 1 {
-		many = one
-	}
-	return vnd(n) + " " + many
 }
 
 type backupJSON struct {

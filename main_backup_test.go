@@ -1,17 +1,10 @@
 package main
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
-	"math/big"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // The commands, what they say and their exit codes.
@@ -67,34 +60,5 @@ func TestBackupCommands(t *testing.T) {
 	code, stdout, stderr = baoco("", "restore", made.File, "-o", "json")
 	if err := json.Unmarshal([]byte(stdout), &restored); err != nil || code != exitOK || restored.Database != db || len(restored.SetAside) != 2 || restored.Finished != nil {
 		t.Errorf("exit %d, %v\n%s%s", code, err, stdout, stderr)
-	}
-}
-
-// The kept certificate is read as autocert writes it: key first, then the chain.
-func TestCertificateEnd(t *testing.T) {
-	s := settings{db: filepath.Join(t.TempDir(), "baoco.db"), domain: "baoco.shop.vn"}
-	if certificateEnd(settings{}) != nil {
-		t.Error("a certificate without a domain")
-	}
-	if end := certificateEnd(s)(t.Context()); !end.IsZero() {
-		t.Errorf("before the first: %v", end)
-	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
-	want := time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC)
-	leaf, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: want}, &x509.Certificate{SerialNumber: big.NewInt(2)}, &key.PublicKey, key)
-	must(t, err)
-	private, err := x509.MarshalECPrivateKey(key)
-	must(t, err)
-	kept := append(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf})...)
-	must(t, s.certificates().Put(t.Context(), s.domain, kept))
-	if end := certificateEnd(s)(t.Context()); !end.Equal(want) {
-		t.Errorf("%v, want %v", end, want)
-	}
-	for _, broken := range [][]byte{nil, kept[:200], []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")} {
-		must(t, s.certificates().Put(t.Context(), s.domain, broken))
-		if end := certificateEnd(s)(t.Context()); !end.IsZero() {
-			t.Errorf("%q ends at %v", broken, end)
-		}
 	}
 }

@@ -176,7 +176,7 @@ func bankQR(c *cli.Context, s *session) error {
 	}
 	if file := c.String("png"); file != "" {
 		if err := os.WriteFile(file, code.PNG(), 0o644); err != nil {
-			return exitStatus{exitDatabase, err}
+			return exitWith(exitDatabase, err)
 		}
 	}
 	return output(c, map[string]any{"bank_account_id": id, "qr": text}, func(w io.Writer) {

@@ -114,7 +114,7 @@ func runBench(c *cli.Context) error {
 		dir = filepath.Dir(c.String("db"))
 	}
 	if dir, err = os.MkdirTemp(dir, "baoco-bench-"); err != nil {
-		return exitStatus{exitDatabase, err}
+		return exitWith(exitDatabase, err)
 	}
 	defer os.RemoveAll(dir)
 	b := &bench{benchPlan: plan, dir: dir}

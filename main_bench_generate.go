@@ -86,10 +86,14 @@ type generator struct {
 }
 
 func generate(ctx context.Context, load benchLoad) (benchCalls, error) {
+	zone, err := time.LoadLocation(app.DefaultZone)
+	if err != nil {
+		return benchCalls{}, err
+	}
 	g := &generator{
 		benchLoad: load, errors: map[string]int{},
 		header:    http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + load.Secret}},
-		date:      time.Now().In(vietnam()).Format(app.TimeLayout),
+		date:      time.Now().In(zone).Format(app.TimeLayout),
 		transport: benchTransport(max(load.Connections, 1024)),
 	}
 	defer g.transport.CloseIdleConnections()

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -149,7 +148,7 @@ func (c benchCounts) verdict() error {
 	if c.Lost == 0 {
 		return nil
 	}
-	return exitStatus{exitCheck, fmt.Errorf("%d deliveries of accepted transactions did not arrive", c.Lost)}
+	return exitWith(exitCheck, fmt.Errorf("%d deliveries of accepted transactions did not arrive", c.Lost))
 }
 
 func (report *benchReport) print(w io.Writer) {
@@ -235,18 +234,4 @@ func (s *spread) percent() string {
 		return fmt.Sprintf("%.0f %%", 100*s.Median)
 	}
 	return fmt.Sprintf("%.0f %% (%.0f–%.0f)", 100*s.Median, 100*s.Min, 100*s.Max)
-}
-
-// grouped writes a count with its thousands grouped as in English.
-func grouped(n int64) string { return strings.ReplaceAll(vnd(n), ".", ",") }
-
-// decimals writes milliseconds with as many digits as mean something.
-func decimals(ms float64) string {
-	switch {
-	case ms >= 100:
-		return fmt.Sprintf("%.0f", ms)
-	case ms >= 1:
-		return fmt.Sprintf("%.1f", ms)
-	}
-	return fmt.Sprintf("%.2f", ms)
 }

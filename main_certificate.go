@@ -71,9 +71,6 @@ func modernHello(domain string) *tls.ClientHelloInfo {
 	return &tls.ClientHelloInfo{ServerName: domain, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
 }
 
-// certificates is where those of --domain are kept.
-func (s settings) certificates() autocert.DirCache { return autocert.DirCache(s.db + ".acme") }
-
 // certificateEnd reads until when the kept certificate for --domain is valid;
 // the zero time where there is none yet, or an unreadable one, which autocert
 // takes for none. It is nil without a domain.

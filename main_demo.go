@@ -63,7 +63,7 @@ func runDemo(c *cli.Context) error {
 	}
 	defer d.close()
 	if err := d.story(ctx); err != nil {
-		return exitStatus{exitCheck, err}
+		return exitWith(exitCheck, err)
 	}
 	if c.Bool("once") {
 		return nil

@@ -32,15 +32,15 @@ func (d *demo) past(ctx context.Context) error {
 	service := d.server.service
 	result, err := statement.Import{
 		Path: path, Now: now, Read: statement.Options{Zone: service.Zone()}, Record: app.ImportOptions{AccountID: app.DefaultAccountID},
-		Rejected: func(row statement.Row, outcome app.Outcome, e app.Incoming) (string, error) {
-			return "", fmt.Errorf("line %d of the statement: %s", row.Line, rejection(outcome, e))
+		Rejected: func(row statement.Row, outcome app.Outcome, _ app.Incoming) (string, error) {
+			return "", fmt.Errorf("line %d of the statement: %s", row.Line, outcome)
 		},
 	}.Run(ctx, service)
 	if err != nil {
 		return err
 	}
 	if result.Recorded != int64(len(payments)) || result.Deliveries != 0 {
-		return exitStatus{exitCheck, fmt.Errorf("of %d transactions of the statement %d were recorded, with %d deliveries", len(payments), result.Recorded, result.Deliveries)}
+		return exitWith(exitCheck, fmt.Errorf("of %d transactions of the statement %d were recorded, with %d deliveries", len(payments), result.Recorded, result.Deliveries))
 	}
 	d.say("\n6. Two months of a shop's past: %d transactions imported from a statement, nobody told", result.Recorded)
 	return nil

@@ -77,7 +77,7 @@ func doctor(c *cli.Context) error {
 		return err
 	}
 	if wrong > 0 {
-		return exitStatus{exitCheck, fmt.Errorf("checks that failed: %d of %d", wrong, len(list))}
+		return exitWith(exitCheck, fmt.Errorf("checks that failed: %d of %d", wrong, len(list)))
 	}
 	return nil
 }

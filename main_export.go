@@ -92,7 +92,7 @@ func exportFile(path string, write func(io.Writer) (int, error)) (n int, err err
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".baoco-export-*")
 	if err != nil {
-		return 0, exitStatus{exitDatabase, fmt.Errorf("the exported file: %w", err)}
+		return 0, exitWith(exitDatabase, fmt.Errorf("the exported file: %w", err))
 	}
 	if n, err = write(file); err == nil {
 		err = file.Sync()

@@ -118,7 +118,7 @@ func importFile(c *cli.Context, s *session) error {
 	var unclear *statement.UnclearAccountError
 	switch {
 	case result == nil && errors.Is(err, os.ErrNotExist):
-		return exitStatus{exitNotFound, err}
+		return exitWith(exitNotFound, err)
 	case errors.As(err, &unclear):
 		return usagef("the file doesn't say which bank account it is about, and %d linked ones can be meant; name one with --bank-account-id (see baoco bank list)", unclear.Candidates)
 	case result == nil:
@@ -252,7 +252,7 @@ func (r *rejects) add(row statement.Row, reason string) error {
 	if r.file == nil {
 		file, err := os.OpenFile(r.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		if err != nil {
-			return exitStatus{exitDatabase, fmt.Errorf("the reject file: %w", err)}
+			return exitWith(exitDatabase, fmt.Errorf("the reject file: %w", err))
 		}
 		r.file, r.made, r.csv = file, r.path, csv.NewWriter(file)
 	}

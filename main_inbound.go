@@ -5,8 +5,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"baoco/app"
 	"baoco/web"
@@ -212,31 +210,6 @@ func printElements(w io.Writer, e web.InboundEventBodyJSON) {
 	if more := e.ElementCount - len(e.Elements); more > 0 {
 		fmt.Fprintf(w, "%d more are not shown.\n", more)
 	}
-}
-
-// visible is a text of several lines that does nothing to a terminal: control
-// characters become their pictures, bytes that are no text their numbers.
-func visible(s string) string {
-	var b strings.Builder
-	for i, size := 0, 0; i < len(s); i += size {
-		var r rune
-		r, size = utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case r == '\n':
-			b.WriteByte('\n')
-		case r < ' ':
-			b.WriteRune('\u2400' + r)
-		case r == 0x7f:
-			b.WriteRune('\u2421')
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == 0x2028, r == 0x2029:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 func linkEvent(c *cli.Context, s *session) error {

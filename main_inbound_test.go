@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"baoco/app"
 	"baoco/sqlitestore"
@@ -50,28 +48,4 @@ func TestInboundCommands(t *testing.T) {
 			t.Errorf("%v shows the secret", args)
 		}
 	}
-}
-
-// FuzzVisible: whatever others sent can be shown, line for line, and gives a
-// terminal no orders.
-func FuzzVisible(f *testing.F) {
-	for _, seed := range []string{
-		"", "{\"content\": \"đơn hàng 1\"}\n", "a\r\nb\tc", "\x1b[31mred\x1b[0m", "\u009b31m", "\u202eabc", "\u2028", "\xff\xfe", "a\x00b\x7f", "\ufffd",
-	} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		shown := visible(s)
-		for _, r := range shown {
-			if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 || r == 0x2029) {
-				t.Errorf("%q is shown as %q", s, shown)
-			}
-		}
-		if !utf8.ValidString(shown) || strings.Count(shown, "\n") != strings.Count(s, "\n") || visible(shown) != shown {
-			t.Errorf("%q is shown as %q", s, shown)
-		}
-		if oneLine(s) == s && shown != s {
-			t.Errorf("%q is harmless, but shown as %q", s, shown)
-		}
-	})
 }

@@ -95,7 +95,7 @@ func printResent(c *cli.Context, r app.ResendResult) error {
 		}
 	})
 	if n := len(r.Refused); err == nil && n > 0 {
-		err = exitStatus{exitConflict, fmt.Errorf("%d of the records were not resent", n)}
+		err = exitWith(exitConflict, fmt.Errorf("%d of the records were not resent", n))
 	}
 	return err
 }

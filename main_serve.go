@@ -8,12 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"os"
 	"runtime/debug"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -52,116 +48,6 @@ func serveCommand() *cli.Command {
 		},
 		Action: serve,
 	}
-}
-
-// settings are the flags of serve, read.
-type settings struct {
-	db, listen, baseURL, domain, acmeDirectory, zone string
-	targets                                          []string
-	proxies                                          []netip.Prefix // that are trusted
-	rateLimit, listingLimit                          int
-	keep                                             app.PruneLimits
-	catchUp                                          time.Duration // 0: never
-	jsonLog                                          bool
-	lang                                             app.Lang        // empty: not given
-	schedule                                         []time.Duration // nil: that of the interface
-}
-
-func readSettings(c *cli.Context) (s settings, err error) {
-	s = settings{
-		db: c.String("db"), listen: c.String("listen"), domain: c.String("domain"), acmeDirectory: c.String("acme-directory"), zone: c.String("timezone"),
-		targets: c.StringSlice("allow-target"), rateLimit: c.Int("rate-limit"), listingLimit: c.Int("listing-rate-limit"), jsonLog: c.String("log-format") == "json",
-	}
-	if err := s.checkDomain(); err != nil {
-		return s, err
-	}
-	_, port, err := net.SplitHostPort(s.listen)
-	if _, e := strconv.ParseUint(port, 10, 16); err != nil || e != nil {
-		return s, usagef("--listen must be an address such as 127.0.0.1:8080, not %q", s.listen)
-	}
-	if s.baseURL, err = checkBaseURL(c.String("base-url"), s.domain); err != nil {
-		return s, err
-	}
-	if s.zone != "" {
-		if _, err := time.LoadLocation(s.zone); err != nil || s.zone == "Local" {
-			return s, usagef("--timezone must be a zone such as %s, not %q", app.DefaultZone, s.zone)
-		}
-	}
-	if _, err := app.ParseTargetPolicy(s.targets); err != nil {
-		return s, usagef("--allow-target: %v", err)
-	}
-	if s.proxies, err = parseProxies(c.StringSlice("trusted-proxies")); err != nil {
-		return s, err
-	}
-	if s.rateLimit < 1 || s.rateLimit > 1_000_000 || s.listingLimit < 1 || s.listingLimit > 1_000_000 {
-		return s, usagef("--rate-limit and --listing-rate-limit must be from 1 to 1000000")
-	}
-	if s.keep, err = readKeep(c); err != nil {
-		return s, err
-	}
-	if s.catchUp, err = parseCatchUp(c.String("catch-up")); err != nil {
-		return s, err
-	}
-	if !slices.Contains([]string{"text", "json"}, c.String("log-format")) {
-		return s, usagef("--log-format must be text or json, not %q", c.String("log-format"))
-	}
-	if s.lang = app.Lang(c.String("lang")); s.lang != "" && s.lang != app.English && s.lang != app.Vietnamese {
-		return s, usagef("--lang must be en or vi, not %q", c.String("lang"))
-	}
-	return s, noArguments(c)
-}
-
-// checkDomain checks --domain and --acme-directory; an address is not a name.
-func (s *settings) checkDomain() error {
-	s.domain = strings.ToLower(strings.TrimSuffix(s.domain, "."))
-	if _, err := netip.ParseAddr(s.domain); s.domain != "" && (err == nil || !strings.Contains(s.domain, ".") || strings.ContainsAny(s.domain, ":/*@ ")) {
-		return usagef("--domain must be a name such as baoco.shop.vn, not %q", s.domain)
-	}
-	if s.acmeDirectory == "" {
-		return nil
-	}
-	if u, err := url.Parse(s.acmeDirectory); err != nil || u.Scheme != "https" || u.Host == "" {
-		return usagef("--acme-directory must be an https address, not %q", s.acmeDirectory)
-	}
-	if s.domain == "" {
-		return usagef("--acme-directory needs --domain")
-	}
-	return nil
-}
-
-// parseProxies reads --trusted-proxies. A network of all addresses is refused:
-// with it anybody could choose the address they are known by.
-func parseProxies(entries []string) (list []netip.Prefix, err error) {
-	for _, entry := range entries {
-		network, err := app.ParseNetwork(strings.TrimSpace(entry))
-		if err != nil || network.Bits() == 0 {
-			return nil, usagef("--trusted-proxies must be addresses or networks such as 127.0.0.1 or 10.0.0.0/8, not %q", entry)
-		}
-		list = append(list, network)
-	}
-	return list, nil
-}
-
-func checkBaseURL(base, domain string) (string, error) {
-	if base == "" && domain != "" {
-		return "https://" + domain, nil
-	}
-	if base == "" {
-		return "", nil
-	}
-	u, err := url.Parse(base)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", usagef("--base-url must be an address such as https://baoco.shop.vn, not %q", base)
-	}
-	return strings.TrimSuffix(base, "/"), nil
-}
-
-func parseCatchUp(text string) (time.Duration, error) {
-	d, err := time.ParseDuration(text)
-	if err != nil || d != 0 && (d < 10*time.Second || d > 24*time.Hour) {
-		return 0, usagef("--catch-up must be a time from 10s to 24h, or 0, not %q", text)
-	}
-	return d, nil
 }
 
 // memoryLimit is from where on memory is collected harder, in bytes: four times
@@ -230,7 +116,7 @@ func serve(c *cli.Context) error {
 		case errors.Is(err, sqlitestore.ErrDamaged):
 			what = "baoco stops; what came in lately may be lost, so keep a copy of these files"
 		}
-		fault = exitStatus{exitDatabase, fmt.Errorf("%s: %w", what, err)}
+		fault = exitWith(exitDatabase, fmt.Errorf("%s: %w", what, err))
 		patience = time.Second // what is in flight can't be recorded any more
 	}
 	log.Info("stopping")
@@ -256,31 +142,9 @@ func createIfMissing(ctx context.Context, s settings) (bool, error) {
 		zone = app.DefaultZone
 	}
 	if err := sqlitestore.Create(ctx, s.db, zone, time.Now()); err != nil {
-		return false, exitStatus{exitDatabase, fmt.Errorf("create the database: %w", err)}
+		return false, exitWith(exitDatabase, fmt.Errorf("create the database: %w", err))
 	}
 	return true, nil
-}
-
-// keepSettings writes into the file what the commands beside the server need
-// to know. A new zone counts the days again, which may take a while.
-func keepSettings(ctx context.Context, store *sqlitestore.Store, s settings) error {
-	if zone, err := store.Zone(ctx); err != nil {
-		return err
-	} else if s.zone != "" && zone.String() != s.zone {
-		if err := store.SetZone(ctx, s.zone); err != nil {
-			return err
-		}
-	}
-	if err := store.SetAllowTargets(ctx, s.targets); err != nil {
-		return err
-	}
-	if err := store.SetKeep(ctx, s.keep); err != nil {
-		return err
-	}
-	if err := store.SetLang(ctx, s.lang); err != nil {
-		return err
-	}
-	return store.SetBaseURL(ctx, s.baseURL)
 }
 
 // running is a started server.
@@ -317,32 +181,13 @@ func start(ctx context.Context, store *sqlitestore.Store, s settings, recent *we
 		Installation: installation, Lang: s.lang, TrustedProxies: s.proxies,
 	})
 	if err := r.listen(s, handler, connections, log); err != nil {
-		return nil, exitStatus{exitDatabase, err}
+		return nil, exitWith(exitDatabase, err)
 	}
 	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Installation: installation, Keep: s.keep, CatchUp: s.catchUp, Logger: log}); err != nil {
 		return nil, errors.Join(err, r.listener.Close())
 	}
 	go func() { r.failed <- r.servers[0].Serve(r.listener) }()
 	return r, nil
-}
-
-// httpServer is a server that gives nobody more time, memory or connections than
-// requests need.
-func httpServer(handler http.Handler, connections *web.Connections, log *slog.Logger) *http.Server {
-	server := &http.Server{
-		Handler: handler,
-
-		DisableGeneralOptionsHandler: true, // all answers are JSON
-		ReadHeaderTimeout:            10 * time.Second,
-		ReadTimeout:                  30 * time.Second,
-		WriteTimeout:                 60 * time.Second,
-		IdleTimeout:                  2 * time.Minute,
-		MaxHeaderBytes:               12 << 10,
-		HTTP2:                        &http.HTTP2Config{MaxConcurrentStreams: 50}, // each may hold a body; the default is 250
-		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}
-	connections.Bound(server)
-	return server
 }
 
 func (r *running) listen(s settings, handler http.Handler, connections *web.Connections, log *slog.Logger) error {
@@ -355,21 +200,6 @@ func (r *running) listen(s settings, handler http.Handler, connections *web.Conn
 		r.listener = connections.Listener(plain)
 	}
 	return err
-}
-
-// Files are kept back for the database, the log, look-ups and what else a
-// server opens, and for deliveries, which need one each.
-const (
-	filesForItself     = 64
-	filesForDeliveries = 576
-	mostEver           = 4096 // connections: each takes some memory too
-)
-
-// mostConnections is how many connections may be open where the process may
-// have that many files: at most half of what is left.
-func mostConnections(files uint64) int {
-	left := max(int(min(files, 1<<20))-filesForItself, 32)
-	return min(left-min(left/2, filesForDeliveries), mostEver)
 }
 
 // stopTime is how long a stop may take: an attempt, and a little more.

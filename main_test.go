@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,7 +22,8 @@ import (
 // a process of its own.
 func TestMain(m *testing.M) {
 	if os.Getenv("BAOCO_TEST_AS_PROGRAM") == "1" {
-		main()
+		signal.Ignore(syscall.SIGPIPE) // as main does
+		os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
 }

@@ -197,7 +197,7 @@ func namedUser(c *cli.Context, s *session) (app.User, error) {
 		}
 	}
 	if err == nil {
-		err = exitStatus{exitNotFound, fmt.Errorf("there is no user named %q in this account", name)}
+		err = exitWith(exitNotFound, fmt.Errorf("there is no user named %q in this account", name))
 	}
 	return app.User{}, err
 }

@@ -75,7 +75,7 @@ func verifySignature(c *cli.Context, s *session) error {
 	if err := output(c, encodeCheck(check), func(w io.Writer) { printCheck(w, check) }); err != nil || check.Matches {
 		return err
 	}
-	return exitStatus{exitCheck, errors.New("the signature does not match")}
+	return exitWith(exitCheck, errors.New("the signature does not match"))
 }
 
 // readBodyFile reads a body as it is, and a byte more than is allowed.
@@ -84,13 +84,13 @@ func readBodyFile(c *cli.Context, path string) (body []byte, err error) {
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
-			return nil, exitStatus{exitDatabase, err}
+			return nil, exitWith(exitDatabase, err)
 		}
 		defer file.Close()
 		in = file
 	}
 	if body, err = io.ReadAll(io.LimitReader(in, verify.MaxBody+1)); err != nil {
-		return nil, exitStatus{exitDatabase, err}
+		return nil, exitWith(exitDatabase, err)
 	}
 	return body, nil
 }

@@ -188,7 +188,7 @@ func testWebhook(c *cli.Context, s *session) error {
 		}
 	})
 	if err == nil && !a.Result.OK() {
-		err = exitStatus{exitCheck, fmt.Errorf("the shop did not accept the test: %s", outcome(a))}
+		err = exitWith(exitCheck, fmt.Errorf("the shop did not accept the test: %s", outcome(a)))
 	}
 	return err
 }

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+)
+
+// runProgram runs a command line and gives its exit code. Data goes to the
+// Writer of root, everything else to its ErrWriter.
+func runProgram(ctx context.Context, root *cli.App, args []string) int {
+	out := &stdout{Writer: root.Writer}
+	root.Writer = out
+	root.ExitErrHandler, root.OnUsageError = func(*cli.Context, error) {}, usageError
+	for _, command := range root.Commands {
+		finish(command)
+	}
+	err := root.RunContext(ctx, flagsFirst(root, args))
+	code := exitCode(err)
+	if out.err != nil && errors.Is(err, out.err) {
+		err = nil // fault says it
+	}
+	for _, fault := range []error{err, out.fault()} {
+		if fault != nil {
+			fmt.Fprintln(root.ErrWriter, "baoco: "+oneLine(errorText(fault)))
+			code = max(code, exitError)
+		}
+	}
+	return code
+}
