@@ -2,9 +2,6 @@
 // own server: the bank's transactions come in through a provider's webhook,
 // are recorded once and for ever, and pushed at once to the shop's own URLs as
 // signed webhooks, retried on a fixed schedule.
-//
-// This file is the root of the command line; every command group has a file
-// of its own, main_<group>.go, with thin actions over the use cases of app.
 package main
 
 import (
@@ -13,9 +10,11 @@ import (
 	"os/signal"
 	"syscall"
 	_ "time/tzdata" // a small server may have none
+
+	"baoco/app/command"
 )
 
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // a write to a reader that has gone fails like any other
-	os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(command.Run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -1,0 +1,122 @@
+package command
+
+import (
+	"io"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+
+	"github.com/urfave/cli/v2"
+)
+
+func accountCommand() *cli.Command {
+	return &cli.Command{
+		Name: "account", Usage: "accounts of this installation, and their plans",
+		Subcommands: []*cli.Command{
+			{
+				Name: "create", Usage: "create an account", ArgsUsage: "NAME", Description: terminal.Example(`baoco account create "Second shop"`),
+				Flags: terminal.AdminFlags(), Action: admin(createAccount),
+			},
+			{Name: "list", Usage: "list the accounts", Description: terminal.Example("baoco account list"), Flags: terminal.AdminFlags(), Action: admin(listAccounts)},
+			{
+				Name: "set", Usage: "change the plan of the account that --account names",
+				Description: terminal.Example("baoco account set --account 2 --plan basic --expires 2027-06-30 --max-bank-accounts 3"),
+				Flags: terminal.AdminFlags(
+					&cli.StringFlag{Name: "plan", Usage: "`NAME` of the plan"},
+					&cli.StringFlag{Name: "expires", Usage: "`DATE` of its last day, Y-m-d or Y-m-d H:i:s"},
+					&cli.IntFlag{Name: "max-bank-accounts", Usage: "at most `N` bank accounts"},
+					&cli.BoolFlag{Name: "trial", Usage: "a trial; --trial=false ends it"},
+				),
+				Action: admin(setAccount),
+			},
+		},
+	}
+}
+
+type accountJSON struct {
+	ID              int64  `json:"id"`
+	Name            string `json:"name"`
+	Plan            string `json:"plan"`
+	ExpiresAt       string `json:"expires_at"`
+	IsTrial         bool   `json:"is_trial"`
+	MaxBankAccounts int    `json:"max_bank_accounts"`
+}
+
+func encodeAccount(a app.Account, zone *time.Location) accountJSON {
+	return accountJSON{a.ID, a.Name, a.Plan, app.FormatExpiry(a.ExpiresAt, zone), a.IsTrial, a.MaxBankAccounts}
+}
+
+func createAccount(c *cli.Context, s *session) error {
+	if c.NArg() != 1 {
+		return terminal.Usagef("account create takes one argument, the name of the account")
+	}
+	a, err := s.service.CreateAccount(c.Context, c.Args().First(), s.now)
+	if err != nil {
+		return err
+	}
+	return printAccount(c, s, a)
+}
+
+func printAccount(c *cli.Context, s *session, a app.Account) error {
+	e := encodeAccount(a, s.service.Zone())
+	trial := ""
+	if e.IsTrial {
+		trial = ", a trial"
+	}
+	return terminal.Changed(c, e, "Account %d (%s): plan %s%s until %s, at most %d bank accounts.", e.ID, terminal.OneLine(e.Name), terminal.OneLine(e.Plan), trial, e.ExpiresAt, e.MaxBankAccounts)
+}
+
+func listAccounts(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	accounts, err := s.service.Accounts(c.Context)
+	if err != nil {
+		return err
+	}
+	list, rows := []accountJSON{}, [][]string{}
+	for _, a := range accounts {
+		e := encodeAccount(a, s.service.Zone())
+		list = append(list, e)
+		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, e.Plan, e.ExpiresAt, terminal.YesNo(e.IsTrial), strconv.Itoa(e.MaxBankAccounts)})
+	}
+	return terminal.Output(c, list, func(w io.Writer) {
+		terminal.PrintTable(w, "There is no account.", []string{"ID", "NAME", "PLAN", "EXPIRES", "TRIAL", "BANK ACCOUNTS"}, rows, "ID", "BANK ACCOUNTS")
+	})
+}
+
+func setAccount(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	var u app.AccountUpdate
+	if c.IsSet("plan") {
+		plan := c.String("plan")
+		u.Plan = &plan
+	}
+	if c.IsSet("expires") {
+		expires, err := parseExpiry(c.String("expires"), s.service.Zone())
+		if err != nil {
+			return err
+		}
+		u.ExpiresAt = &expires
+	}
+	if c.IsSet("max-bank-accounts") {
+		most := c.Int("max-bank-accounts")
+		u.MaxBankAccounts = &most
+	}
+	if c.IsSet("trial") {
+		trial := c.Bool("trial")
+		u.IsTrial = &trial
+	}
+	if u == (app.AccountUpdate{}) {
+		return terminal.Usagef("account set needs at least one of --plan, --expires, --max-bank-accounts and --trial")
+	}
+	a, err := s.service.UpdateAccount(c.Context, s.account, u)
+	if err != nil {
+		return err
+	}
+	return printAccount(c, s, a)
+}

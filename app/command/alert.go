@@ -1,0 +1,316 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+
+	"github.com/urfave/cli/v2"
+)
+
+func alertCommand() *cli.Command {
+	return &cli.Command{
+		Name: "alert", Usage: "alerts by Telegram or email when something needs attention",
+		Subcommands: []*cli.Command{
+			{
+				Name: "telegram", Usage: "send alerts to a Telegram chat; without --token-file the saved token is kept",
+				Description: terminal.Example(
+					"baoco alert telegram --token-file bot.token --chat 123456789",
+					"baoco alert telegram --token-file - --chat -1001234567890 --api-url https://bot-api.example.vn",
+				),
+				Flags: terminal.AdminFlags(
+					&cli.StringFlag{Name: "token-file", Usage: "`FILE` that holds the bot token from @BotFather, - for standard input"},
+					&cli.StringFlag{Name: "chat", Usage: "`ID` of the chat: of a person who pressed Start in the bot, or of a group with the bot in it", Required: true},
+					&cli.StringFlag{Name: "api-url", Usage: "`URL` of a Bot API server of your own"},
+				),
+				Action: admin(setAlertTelegram),
+			},
+			{
+				Name: "email", Usage: "send alerts by email; without --password-file the saved password is kept",
+				Description: terminal.Example(
+					"baoco alert email --host smtp.gmail.com --user shop@gmail.com --password-file app.password --from shop@gmail.com --to lan@shop.vn",
+					"baoco alert email --host mail.shop.vn --port 465 --security tls --user lan --password-file - --from lan@shop.vn --to lan@shop.vn --to minh@shop.vn",
+				),
+				Flags: terminal.AdminFlags(
+					&cli.StringFlag{Name: "host", Usage: "`NAME` of the mail server", Required: true},
+					&cli.IntFlag{Name: "port", Usage: "its `PORT`", Value: 587},
+					&cli.StringFlag{Name: "security", Usage: "`METHOD` of encryption: starttls (port 587) or tls (port 465)", Value: string(app.MailStartTLS)},
+					&cli.StringFlag{Name: "user", Usage: "`NAME` to sign in with"},
+					&cli.StringFlag{Name: "password-file", Usage: "`FILE` that holds the password, - for standard input"},
+					&cli.StringFlag{Name: "from", Usage: "`ADDRESS` of the sender", Required: true},
+					&cli.StringSliceFlag{Name: "to", Usage: "`ADDRESS` of a recipient (repeatable)"},
+				),
+				Action: admin(setAlertEmail),
+			},
+			{
+				Name: "set", Usage: "choose the language of alerts, and what they are about",
+				Description: terminal.Example("baoco alert set --lang en", "baoco alert set --mute inbound --mute plan", "baoco alert set --unmute plan"),
+				Flags: terminal.AdminFlags(
+					&cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of the alerts: vi or en"},
+					&cli.StringSliceFlag{Name: "mute", Usage: "`KIND` to stop alerting about: " + kindNames() + " (repeatable)"},
+					&cli.StringSliceFlag{Name: "unmute", Usage: "`KIND` to alert about again (repeatable)"},
+				),
+				Action: admin(setAlertPreferences),
+			},
+			{
+				Name: "list", Usage: "show where alerts go, what they are about and the last messages", Description: terminal.Example("baoco alert list"),
+				Flags: terminal.AdminFlags(), Action: admin(listAlerts),
+			},
+			{
+				Name: "test", Usage: "send a test now", ArgsUsage: "[telegram|email]", Description: terminal.Example("baoco alert test", "baoco alert test email"),
+				Flags: terminal.AdminFlags(), Action: admin(testAlerts),
+			},
+			{
+				Name: "remove", Usage: "remove an alert channel", ArgsUsage: "telegram|email", Description: terminal.Example("baoco alert remove email"),
+				Flags: terminal.AdminFlags(), Action: admin(removeAlert),
+			},
+		},
+	}
+}
+
+func kindNames() string {
+	names := make([]string, len(app.AlertKinds))
+	for i, kind := range app.AlertKinds {
+		names[i] = string(kind)
+	}
+	return strings.Join(names, ", ")
+}
+
+func setAlertTelegram(c *cli.Context, s *session) error {
+	token, err := terminal.ReadSecretFile(c, c.String("token-file"))
+	if err != nil {
+		return err
+	}
+	return setAlertChannel(c, s, app.AlertChannel{Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
+		Token: token, Chat: c.String("chat"), APIURL: c.String("api-url"),
+	}})
+}
+
+func setAlertEmail(c *cli.Context, s *session) error {
+	password, err := terminal.ReadSecretFile(c, c.String("password-file"))
+	if err != nil {
+		return err
+	}
+	return setAlertChannel(c, s, app.AlertChannel{Medium: app.AlertEmail, Email: app.EmailSettings{
+		Host: c.String("host"), Port: c.Int("port"), Security: app.MailSecurity(c.String("security")),
+		Username: c.String("user"), Password: password, From: c.String("from"), To: c.StringSlice("to"),
+	}})
+}
+
+func setAlertChannel(c *cli.Context, s *session, channel app.AlertChannel) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	channel.AccountID = s.account
+	set, err := s.service.SetAlertChannel(c.Context, channel, s.now)
+	if err != nil {
+		return err
+	}
+	return terminal.Done(c, encodeAlertChannel(s, set), "Alerts go to %s by %s. Try it: baoco alert test %s", terminal.OneLine(set.Destination()), set.Medium.Name().EN, set.Medium)
+}
+
+func setAlertPreferences(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	p, err := s.service.AlertPreferences(c.Context, s.account)
+	if err != nil {
+		return err
+	}
+	if c.IsSet("lang") {
+		p.Lang = app.Lang(c.String("lang"))
+	}
+	for _, kind := range c.StringSlice("mute") {
+		p.Muted = append(p.Muted, app.AttentionKind(kind))
+	}
+	for _, kind := range c.StringSlice("unmute") {
+		if !slices.Contains(app.AlertKinds, app.AttentionKind(kind)) {
+			return terminal.Usagef("--unmute must be one of %s, not %q", kindNames(), kind)
+		}
+		p.Muted = slices.DeleteFunc(p.Muted, func(k app.AttentionKind) bool { return string(k) == kind })
+	}
+	if err := s.service.SetAlertPreferences(c.Context, s.account, p); err != nil {
+		return err
+	}
+	return terminal.Done(c, encodeAlertPreferences(p), "Alerts are in %s, about: %s.", map[app.Lang]string{app.Vietnamese: "Vietnamese", app.English: "English"}[p.Lang], alertedKinds(p))
+}
+
+type alertPreferencesJSON struct {
+	Lang  app.Lang            `json:"lang"`
+	Muted []app.AttentionKind `json:"muted"`
+}
+
+func encodeAlertPreferences(p app.AlertPreferences) alertPreferencesJSON {
+	slices.Sort(p.Muted)
+	return alertPreferencesJSON{p.Lang, append([]app.AttentionKind{}, slices.Compact(p.Muted)...)}
+}
+
+func alertedKinds(p app.AlertPreferences) string {
+	var names []string
+	for _, kind := range app.AlertKinds {
+		if !slices.Contains(p.Muted, kind) {
+			names = append(names, string(kind))
+		}
+	}
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
+}
+
+// alertChannelJSON is a channel without its secret.
+type alertChannelJSON struct {
+	Medium   app.AlertMedium  `json:"medium"`
+	To       []string         `json:"to"`
+	APIURL   string           `json:"api_url,omitempty"`
+	Host     string           `json:"host,omitempty"`
+	Port     int              `json:"port,omitempty"`
+	Security app.MailSecurity `json:"security,omitempty"`
+	User     string           `json:"user,omitempty"`
+	From     string           `json:"from,omitempty"`
+	SetAt    string           `json:"set_at"`
+	SentAt   *string          `json:"sent_at"`
+	Failures int              `json:"failures"`
+	Problem  string           `json:"problem"`
+	RetryAt  *string          `json:"retry_at"`
+}
+
+func encodeAlertChannel(s *session, c app.AlertChannel) alertChannelJSON {
+	zone, e := s.service.Zone(), c.Email
+	v := alertChannelJSON{
+		c.Medium, []string{c.Telegram.Chat}, c.Telegram.APIURL, e.Host, e.Port, e.Security, e.Username, e.From,
+		app.FormatTime(c.SetAt, zone), optionalTime(c.SentAt, zone), c.Failures, c.Problem.EN, optionalTime(c.RetryAt, zone),
+	}
+	if c.Medium == app.AlertEmail {
+		v.To = e.To
+	}
+	return v
+}
+
+// alertMessageJSON is a message that was tried.
+type alertMessageJSON struct {
+	At      string          `json:"at"`
+	Medium  app.AlertMedium `json:"medium"`
+	Test    bool            `json:"test"`
+	Subject string          `json:"subject"`
+	Text    string          `json:"text"`
+	Sent    bool            `json:"sent"`
+	Tries   int             `json:"tries"`
+	Problem string          `json:"problem"`
+}
+
+// shownAlertMessages is how many messages alert list shows.
+const shownAlertMessages = 10
+
+func listAlerts(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	channels, err := s.service.AlertChannels(c.Context, s.account)
+	if err != nil {
+		return err
+	}
+	p, err := s.service.AlertPreferences(c.Context, s.account)
+	if err != nil {
+		return err
+	}
+	messages, err := s.service.AlertMessages(c.Context, s.account, shownAlertMessages)
+	if err != nil {
+		return err
+	}
+	v := struct {
+		alertPreferencesJSON
+		Channels []alertChannelJSON `json:"channels"`
+		Messages []alertMessageJSON `json:"messages"`
+	}{encodeAlertPreferences(p), []alertChannelJSON{}, []alertMessageJSON{}}
+	var channelRows, messageRows [][]string
+	for _, channel := range channels {
+		e := encodeAlertChannel(s, channel)
+		v.Channels = append(v.Channels, e)
+		channelRows = append(channelRows, []string{string(e.Medium), strings.Join(e.To, ", "), orNever(e.SentAt), strconv.Itoa(e.Failures), e.Problem})
+	}
+	for _, m := range messages {
+		e := alertMessageJSON{app.FormatTime(m.At, s.service.Zone()), m.Medium, m.Test, m.Subject, m.Text, m.Sent, m.Tries, m.Problem.EN}
+		v.Messages = append(v.Messages, e)
+		messageRows = append(messageRows, []string{e.At, string(e.Medium), terminal.YesNo(e.Sent), strconv.Itoa(e.Tries), terminal.Clip(e.Subject, 60), e.Problem})
+	}
+	return terminal.Output(c, v, func(w io.Writer) {
+		terminal.PrintTable(w, "There is no alert channel yet: baoco alert telegram --token-file FILE --chat ID", []string{"CHANNEL", "TO", "LAST SENT", "FAILURES", "PROBLEM"}, channelRows, "FAILURES")
+		fmt.Fprintf(w, "\nAlerts are about: %s. Language: %s.\n\n", alertedKinds(p), p.Lang)
+		terminal.PrintTable(w, "No messages yet.", []string{"TIME", "CHANNEL", "SENT", "TRIES", "MESSAGE", "PROBLEM"}, messageRows, "TRIES")
+	})
+}
+
+// testAlerts tries the channel that is named, or all.
+func testAlerts(c *cli.Context, s *session) error {
+	media := []app.AlertMedium{app.AlertMedium(c.Args().First())}
+	if c.NArg() > 1 {
+		return terminal.Usagef("alert test takes at most one argument, telegram or email")
+	}
+	if c.NArg() == 0 {
+		channels, err := s.service.AlertChannels(c.Context, s.account)
+		if err != nil {
+			return err
+		}
+		media = media[:0]
+		for _, channel := range channels {
+			media = append(media, channel.Medium)
+		}
+		if len(media) == 0 {
+			return app.ErrNoAlertChannel()
+		}
+	}
+	base, err := s.store.BaseURL(c.Context)
+	if err != nil {
+		return err
+	}
+	type tested struct {
+		Medium  app.AlertMedium `json:"medium"`
+		Sent    bool            `json:"sent"`
+		Problem string          `json:"problem"`
+	}
+	var list []tested
+	failed := 0
+	for _, medium := range media {
+		err := s.service.TestAlert(c.Context, s.account, medium, app.Installation{BaseURL: base}, s.now)
+		var fault *app.AlertError
+		switch {
+		case errors.As(err, &fault):
+			failed++
+			list = append(list, tested{medium, fault.Partly, fault.Text.EN})
+		case err != nil:
+			return err
+		default:
+			list = append(list, tested{medium, true, ""})
+		}
+	}
+	err = terminal.Output(c, list, func(w io.Writer) {
+		for _, t := range list {
+			if t.Problem == "" {
+				t.Problem = "the test was taken; look whether it arrived."
+			}
+			fmt.Fprintf(w, "%s: %s\n", t.Medium, terminal.OneLine(t.Problem))
+		}
+	})
+	if err == nil && failed > 0 {
+		err = terminal.Exit(terminal.ExitCheck, fmt.Errorf("%d of %d tests failed", failed, len(list)))
+	}
+	return err
+}
+
+func removeAlert(c *cli.Context, s *session) error {
+	if c.NArg() != 1 {
+		return terminal.Usagef("alert remove takes one argument, telegram or email")
+	}
+	medium := app.AlertMedium(c.Args().First())
+	if err := s.service.RemoveAlertChannel(c.Context, s.account, medium); err != nil {
+		return err
+	}
+	return terminal.Done(c, map[string]any{"medium": medium, "state": "removed"}, "Alerts by %s are not sent any more.", medium.Name().EN)
+}

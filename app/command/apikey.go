@@ -1,0 +1,139 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+
+	"github.com/urfave/cli/v2"
+)
+
+func apiKeyCommand() *cli.Command {
+	return &cli.Command{
+		Name: "apikey", Usage: "API keys",
+		Subcommands: []*cli.Command{
+			{
+				Name: "create", Usage: "create a key and show it once", ArgsUsage: "NAME",
+				Description: terminal.Example("baoco apikey create shop", "baoco apikey create report --scope read --expires 2027-12-31"),
+				Flags: terminal.AdminFlags(
+					&cli.StringFlag{Name: "scope", Usage: "`SCOPE`: full or read", Value: string(app.ScopeFull)},
+					&cli.StringFlag{Name: "expires", Usage: "`DATE` of its last day, Y-m-d or Y-m-d H:i:s (default: never)"},
+				),
+				Action: admin(createAPIKey),
+			},
+			{
+				Name: "list", Usage: "list the keys", Description: terminal.Example("baoco apikey list"),
+				Flags: terminal.AdminFlags(), Action: admin(listAPIKeys),
+			},
+			{
+				Name: "revoke", Usage: "revoke a key; it stops working within a second", ArgsUsage: "ID", Description: terminal.Example("baoco apikey revoke 3"),
+				Flags: terminal.AdminFlags(), Action: admin(revokeAPIKey),
+			},
+		},
+	}
+}
+
+func createAPIKey(c *cli.Context, s *session) error {
+	if c.NArg() != 1 {
+		return terminal.Usagef("apikey create takes one argument, a name for the key")
+	}
+	var expires time.Time
+	if c.IsSet("expires") {
+		var err error
+		if expires, err = parseExpiry(c.String("expires"), s.service.Zone()); err != nil {
+			return err
+		}
+	}
+	k, key, err := s.service.CreateAPIKey(c.Context, s.account, c.Args().First(), app.Scope(c.String("scope")), expires, s.now)
+	if err != nil {
+		return err
+	}
+	created := struct {
+		ID        int64     `json:"id"`
+		Name      string    `json:"name"`
+		Scope     app.Scope `json:"scope"`
+		Key       string    `json:"key"`
+		ExpiresAt *string   `json:"expires_at"`
+	}{k.ID, k.Name, k.Scope, key, optionalTime(k.ExpiresAt, s.service.Zone())}
+	lost := fmt.Sprintf("API key %d was created, but nobody has seen it. Revoke it and create another: baoco apikey revoke %d%s", k.ID, k.ID, onAccount(s.account))
+	return terminal.Report(c, created, lost, func(w io.Writer) {
+		fmt.Fprintln(w, key)
+		fmt.Fprintf(c.App.ErrWriter, "This is key %d (%s). Keep it now: it is not shown again.\n", k.ID, k.Scope)
+	})
+}
+
+func parseExpiry(text string, zone *time.Location) (time.Time, error) {
+	t, err := app.ParseExpiry(text, zone)
+	if err != nil {
+		return t, terminal.Usagef("--expires must be a date as Y-m-d or Y-m-d H:i:s, not %q", text)
+	}
+	return t, nil
+}
+
+func optionalTime(t time.Time, zone *time.Location) *string {
+	if t.IsZero() {
+		return nil
+	}
+	s := app.FormatTime(t, zone)
+	return &s
+}
+
+func orNever(s *string) string {
+	if s == nil {
+		return "never"
+	}
+	return *s
+}
+
+func listAPIKeys(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	keys, err := s.service.APIKeys(c.Context, s.account)
+	if err != nil {
+		return err
+	}
+	type key struct {
+		ID         int64     `json:"id"`
+		Name       string    `json:"name"`
+		Scope      app.Scope `json:"scope"`
+		Hint       string    `json:"hint"`
+		CreatedAt  string    `json:"created_at"`
+		ExpiresAt  *string   `json:"expires_at"`
+		RevokedAt  *string   `json:"revoked_at"`
+		LastUsedAt *string   `json:"last_used_at"`
+	}
+	zone := s.service.Zone()
+	list, rows := []key{}, [][]string{}
+	for _, k := range keys {
+		e := key{k.ID, k.Name, k.Scope, k.Hint, app.FormatTime(k.CreatedAt, zone), optionalTime(k.ExpiresAt, zone),
+			optionalTime(k.RevokedAt, zone), optionalTime(k.LastUsedAt, zone)}
+		list = append(list, e)
+		state := "valid"
+		switch {
+		case !k.RevokedAt.IsZero():
+			state = "revoked"
+		case !k.Valid(s.now):
+			state = "expired"
+		}
+		rows = append(rows, []string{strconv.FormatInt(k.ID, 10), k.Name, string(k.Scope), k.Hint, state, orNever(e.ExpiresAt), orNever(e.LastUsedAt)})
+	}
+	return terminal.Output(c, list, func(w io.Writer) {
+		terminal.PrintTable(w, "There is no API key yet: baoco apikey create NAME", []string{"ID", "NAME", "SCOPE", "KEY", "STATE", "EXPIRES", "LAST USED"}, rows, "ID")
+	})
+}
+
+func revokeAPIKey(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "API key")
+	if err != nil {
+		return err
+	}
+	if err := s.service.RevokeAPIKey(c.Context, s.account, id, s.now); err != nil {
+		return err
+	}
+	return terminal.Done(c, stateJSON{id, "revoked"}, "API key %d is revoked.", id)
+}

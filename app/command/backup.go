@@ -1,0 +1,248 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+	"baoco/sqlitestore"
+
+	"github.com/urfave/cli/v2"
+)
+
+func backupCommand() *cli.Command {
+	return &cli.Command{
+		Name: "backup", Usage: "copy the database into FILE, and its key into FILE.key, beside a running server", ArgsUsage: "FILE",
+		Description: terminal.Example(
+			"baoco backup /mnt/usb/baoco.db",
+			"baoco backup --dir /var/backups/baoco --keep 14     (for cron: a dated name each time)",
+		),
+		Flags: terminal.AdminFlags(
+			&cli.BoolFlag{Name: "force", Usage: "replace FILE"},
+			&cli.StringFlag{Name: "dir", Usage: "give the copy a dated name in `DIRECTORY`"},
+			&cli.IntFlag{Name: "keep", Usage: "keep the newest `N` copies of this database in the directory", DefaultText: "all"},
+			&cli.BoolFlag{Name: "no-key", Usage: "leave the key out; without it the copy can't be restored"},
+		),
+		Action: databaseCommand(admin(backUp)),
+	}
+}
+
+func restoreCommand() *cli.Command {
+	return &cli.Command{
+		Name: "restore", Usage: "restore a backup in place of the database, with the server stopped; what was there is set aside", ArgsUsage: "FILE",
+		Description: terminal.Example(
+			"baoco restore /var/backups/baoco/baoco-20261122T013000Z.db --dry-run",
+			"baoco restore /var/backups/baoco/baoco-20261122T013000Z.db",
+		),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "key", Usage: "`FILE` of the backup's key (default: the one beside it, else the database's)"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "check the backup and say what would happen, and change nothing"},
+			terminal.DBFlag, terminal.OutputFlag,
+		},
+		Action: databaseCommand(restore),
+	}
+}
+
+// databaseCommand gives the failures of an action that copies databases the
+// exit code that they have: those of the disk are of the database too.
+func databaseCommand(action cli.ActionFunc) cli.ActionFunc {
+	return terminal.Interruptible(func(c *cli.Context) error {
+		err := action(c)
+		switch {
+		case err != nil && c.Context.Err() != nil:
+			return err
+		case errors.Is(err, sqlitestore.ErrBackupRuns), errors.Is(err, sqlitestore.ErrInUse), errors.Is(err, fs.ErrExist):
+			return terminal.Exit(terminal.ExitConflict, err)
+		}
+		return terminal.DatabaseError(err)
+	})
+}
+
+// contentsJSON is what a copy holds.
+type contentsJSON struct {
+	Schema              int     `json:"schema"`
+	Transactions        int64   `json:"transactions"`
+	NewestTransactionID *string `json:"newest_transaction_id"`
+	NewestTransactionAt *string `json:"newest_transaction_at"` // when it was recorded
+	PendingDeliveries   int64   `json:"pending_deliveries"`
+}
+
+func encodeContents(held app.Contents) contentsJSON {
+	v := contentsJSON{Schema: held.Schema, Transactions: held.Transactions, PendingDeliveries: held.Pending}
+	if held.NewestID != 0 {
+		id, at := fmt.Sprint(held.NewestID), app.FormatTime(held.NewestAt, zoneOf(held))
+		v.NewestTransactionID, v.NewestTransactionAt = &id, &at
+	}
+	return v
+}
+
+func zoneOf(held app.Contents) *time.Location {
+	if zone, err := time.LoadLocation(held.Zone); err == nil {
+		return zone
+	}
+	return time.UTC
+}
+
+// print says what a copy holds, in a line.
+func (v contentsJSON) print(w io.Writer) {
+	fmt.Fprintf(w, "It holds %s", terminal.Counted(v.Transactions, "transaction", "transactions"))
+	if v.NewestTransactionID != nil {
+		fmt.Fprintf(w, ", the newest (%s) recorded at %s", *v.NewestTransactionID, *v.NewestTransactionAt)
+	}
+	fmt.Fprintf(w, "; %s pending; schema %d.\n", terminal.Counted(v.PendingDeliveries, "delivery is", "deliveries are"), v.Schema)
+}
+
+type backupJSON struct {
+	File   string  `json:"file"`
+	Key    *string `json:"key"` // the copy of the key; null: it was left out
+	Bytes  int64   `json:"bytes"`
+	MadeAt string  `json:"made_at"`
+	contentsJSON
+	Removed []string `json:"removed"` // older copies, beyond --keep
+	Left    []string `json:"left"`    // that --keep doesn't count: of another database or key, or damaged
+}
+
+func backUp(c *cli.Context, s *session) error {
+	target, err := backupTarget(c)
+	if err != nil {
+		return err
+	}
+	bar := terminal.NewBar(c.App.ErrWriter, "copying")
+	bar.Bytes()
+	target.Progress = func(done, of int64) { bar.Update("copying", done, of) }
+	made, err := s.store.Backup(c.Context, target, s.now)
+	bar.Stop()
+	if made.Path == "" {
+		return err
+	}
+	v := backupJSON{
+		File: made.Path, Bytes: made.Size, MadeAt: app.FormatTime(made.At, s.service.Zone()), contentsJSON: encodeContents(made.Contents),
+		Removed: append([]string{}, made.Removed...), Left: append([]string{}, made.Left...),
+	}
+	if made.WithKey {
+		key := made.Path + ".key"
+		v.Key = &key
+	}
+	return errors.Join(err, terminal.Report(c, v, "The backup is "+v.File+", whole and checked.", v.print))
+}
+
+func backupTarget(c *cli.Context) (t sqlitestore.BackupTarget, err error) {
+	t = sqlitestore.BackupTarget{Dir: c.String("dir"), Keep: c.Int("keep"), Replace: c.Bool("force"), NoKey: c.Bool("no-key")}
+	switch {
+	case t.Dir != "" && (c.Args().Present() || t.Replace):
+		return t, terminal.Usagef("backup takes a file, or --dir and no file")
+	case t.Dir == "" && c.NArg() != 1:
+		return t, terminal.Usagef("backup takes one argument, the file to make; or --dir")
+	case c.IsSet("keep") && (t.Dir == "" || t.Keep < 1):
+		return t, terminal.Usagef("--keep takes a number from 1 on, and goes with --dir")
+	}
+	t.File = c.Args().First()
+	if info, err := os.Stat(t.File); t.Dir == "" && err == nil && info.IsDir() {
+		return t, terminal.Usagef("%s is a directory; --dir makes a dated copy in it", t.File)
+	}
+	return t, nil
+}
+
+func (v backupJSON) print(w io.Writer) {
+	fmt.Fprintf(w, "%s is a backup, whole and checked: %s MB.\n", terminal.OneLine(v.File), terminal.Decimals(float64(v.Bytes)/1e6))
+	v.contentsJSON.print(w)
+	if v.Key != nil {
+		fmt.Fprintf(w, "Its key is %s: restoring takes both, and whoever has both can read every secret.\n", terminal.OneLine(*v.Key))
+	} else {
+		fmt.Fprintln(w, "The key was left out: keep a copy of it elsewhere, because the backup can't be restored without it.")
+	}
+	for _, name := range v.Removed {
+		fmt.Fprintf(w, "Removed %s.\n", terminal.OneLine(name))
+	}
+	for _, name := range v.Left {
+		fmt.Fprintf(w, "Left %s: it is of another database or of an older key, or damaged.\n", terminal.OneLine(name))
+	}
+}
+
+type restoreJSON struct {
+	Database string `json:"database"`
+	Backup   string `json:"backup"`
+	Key      string `json:"key"`
+	DryRun   bool   `json:"dry_run"`
+	contentsJSON
+	SetAside []string `json:"set_aside"` // in a dry run, what would be
+	Served   bool     `json:"served"`    // in a dry run: a server holds the database
+	Finished *string  `json:"finished"`  // what an interrupted restore, finished first, had set aside
+}
+
+func restore(c *cli.Context) error {
+	if err := terminal.CheckOutput(c); err != nil {
+		return err
+	}
+	if c.NArg() != 1 {
+		return terminal.Usagef("restore takes one argument, the backup")
+	}
+	r, err := sqlitestore.Restore(c.Context, c.String("db"), sqlitestore.RestoreSource{
+		File: c.Args().First(), Key: c.String("key"), DryRun: c.Bool("dry-run"),
+	}, time.Now())
+	if r.Finished != "" {
+		fmt.Fprintf(c.App.ErrWriter, "A restore that was interrupted is finished: what it took the place of is %s.\n", terminal.OneLine(r.Finished))
+	}
+	if errors.Is(err, sqlitestore.ErrServed) {
+		return fmt.Errorf("%w; stop it first, and look with --dry-run meanwhile", err)
+	}
+	if err != nil {
+		return err
+	}
+	v := restoreJSON{
+		Database: r.Path, Backup: r.From, Key: r.Key, DryRun: c.Bool("dry-run"), contentsJSON: encodeContents(r.Contents),
+		SetAside: append([]string{}, r.SetAside...), Served: r.Served, Finished: orNull(r.Finished),
+	}
+	if v.DryRun {
+		return terminal.Output(c, v, v.print)
+	}
+	return terminal.Report(c, v, fmt.Sprintf("%s is restored from %s; set aside: %s.", v.Database, v.Backup, strings.Join(v.SetAside, ", ")), v.print)
+}
+
+func (v restoreJSON) print(w io.Writer) {
+	verb, aside := "is restored from", "Set aside"
+	if v.DryRun {
+		verb, aside = "would be restored from", "Would be set aside"
+	}
+	fmt.Fprintf(w, "%s %s %s, which is whole.\n", terminal.OneLine(v.Database), verb, terminal.OneLine(v.Backup))
+	v.contentsJSON.print(w)
+	fmt.Fprintf(w, "Its secrets are opened by the key %s.\n", terminal.OneLine(v.Key))
+	if len(v.SetAside) == 0 {
+		fmt.Fprintln(w, "There was no database in its place.")
+	}
+	for _, name := range v.SetAside {
+		fmt.Fprintf(w, "%s: %s\n", aside, terminal.OneLine(name))
+	}
+	if v.Served {
+		fmt.Fprintln(w, "A server is using the database: stop it first.")
+	}
+	fmt.Fprint(w, `
+When the server starts:
+`)
+	for _, line := range v.next() {
+		fmt.Fprintln(w, "- "+line)
+	}
+}
+
+// next is what somebody who goes back in time should know.
+func (v restoreJSON) next() []string {
+	since := "the backup"
+	if v.NewestTransactionAt != nil {
+		since = *v.NewestTransactionAt
+	}
+	var list []string
+	if v.PendingDeliveries > 0 {
+		list = append(list, "What is pending is sent, at once. Your shop may have got some of it before: it knows that by checksum.")
+	}
+	return append(list,
+		"What came in after "+since+" is missing. Sources that catch up (sepay, casso and casso-v2 with an API key) read their lists again and record it; for other sources import the bank's statement: baoco transaction import.",
+		"What is recorded again gets another id, and so another checksum: your shop knows it by transactionNumber. Ids go on a million further: none is given twice.",
+		"API keys, passwords, sources and webhooks are as they were: what was revoked, changed or rotated since is so no more. See baoco apikey list, user list, webhook list.",
+	)
+}

@@ -1,0 +1,186 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+	"baoco/app/fold"
+	"baoco/app/vietqr"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+func bankCommand() *cli.Command {
+	return &cli.Command{
+		Name: "bank", Usage: "bank accounts whose transactions are recorded",
+		Subcommands: []*cli.Command{
+			{
+				Name: "link", Usage: "link a bank account and record the transactions that were waiting for it",
+				Description: terminal.Example(`baoco bank link --bank ACB --number 19354957 --name "NGUYEN VAN A"`),
+				Flags: terminal.AdminFlags(
+					&cli.StringFlag{Name: "bank", Usage: "bank `CODE`: ACB, VCB, BIDV, MBB, CTG, TCB, …", Required: true},
+					&cli.StringFlag{Name: "number", Usage: "account `NUMBER`", Required: true},
+					&cli.StringFlag{Name: "name", Usage: "account holder's `NAME`", Required: true},
+					&cli.BoolFlag{Name: "pending", Usage: "stay pending until its first transaction"},
+					&cli.BoolFlag{Name: "notify-all", Usage: "send all that were waiting to the webhooks, not only those of the last 24 hours"},
+					&cli.BoolFlag{Name: "no-notify", Usage: "send none that were waiting to the webhooks"},
+				),
+				Action: admin(linkBank),
+			},
+			{
+				Name: "list", Usage: "list the bank accounts", Description: terminal.Example("baoco bank list -o json"),
+				Flags: terminal.AdminFlags(), Action: admin(listBanks),
+			},
+			{
+				Name: "toggle", Usage: "turn a bank account off or on", ArgsUsage: "ID", Description: terminal.Example("baoco bank toggle 2"),
+				Flags: terminal.AdminFlags(), Action: admin(toggleBank),
+			},
+			{
+				Name: "unlink", Usage: "unlink a bank account; its transactions are kept", ArgsUsage: "ID", Description: terminal.Example("baoco bank unlink 2"),
+				Flags: terminal.AdminFlags(), Action: admin(unlinkBank),
+			},
+			{
+				Name: "qr", Usage: "make a VietQR code for transfers to a bank account", ArgsUsage: "ID",
+				Description: terminal.Example(`baoco bank qr 1 --amount 150000 --content DH123`, "baoco bank qr 1 --png counter.png"),
+				Flags: terminal.AdminFlags(
+					&cli.StringFlag{Name: "amount", Usage: "`VND` (default: the payer types it)"},
+					&cli.StringFlag{Name: "content", Usage: "transfer content, a `TEXT` of at most 25 characters; accents are dropped"},
+					&cli.StringFlag{Name: "png", Usage: "write the code to a PNG `FILE`"},
+				),
+				Action: admin(bankQR),
+			},
+		},
+	}
+}
+
+func linkBank(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	notify, err := notifyFlags(c)
+	if err != nil {
+		return err
+	}
+	result, err := s.service.LinkBankAccount(c.Context, s.account, app.BankAccountLink{
+		Bank: c.String("bank"), AccountNumber: c.String("number"), AccountName: c.String("name"),
+		Pending: c.Bool("pending"), Notify: notify,
+	}, s.now)
+	if err != nil {
+		return err
+	}
+	b := result.BankAccount
+	if result.Recorded > 0 {
+		fmt.Fprintf(c.App.ErrWriter, "Recorded %d transactions that had been waiting; %d deliveries follow.\n", result.Recorded, result.Deliveries)
+	}
+	if result.More {
+		fmt.Fprintln(c.App.ErrWriter, "The server records the rest.")
+	}
+	return terminal.Changed(c, web.EncodeBankAccount(b, s.service.Zone()), "Bank account %d is linked: %s %s, %s.", b.ID, b.Bank, b.AccountNumber, terminal.OneLine(b.AccountName))
+}
+
+// notifyFlags reads --notify-all and --no-notify.
+func notifyFlags(c *cli.Context) (app.NotifyOnLink, error) {
+	switch all, none := c.Bool("notify-all"), c.Bool("no-notify"); {
+	case all && none:
+		return 0, terminal.Usagef("--notify-all and --no-notify exclude each other")
+	case all:
+		return app.NotifyAll, nil
+	case none:
+		return app.NotifyNone, nil
+	}
+	return app.NotifyRecent, nil
+}
+
+func listBanks(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	banks, err := s.service.BankAccountSummaries(c.Context, s.account, s.now)
+	if err != nil {
+		return err
+	}
+	list, rows := []web.BankAccountJSON{}, [][]string{}
+	for _, b := range banks {
+		list = append(list, web.EncodeBankAccount(b.BankAccount, s.service.Zone()))
+		rows = append(rows, []string{strconv.FormatInt(b.ID, 10), b.Bank, b.AccountNumber, b.AccountName, string(b.Status),
+			strconv.FormatInt(b.All.Count, 10), terminal.VND(b.Today.In.Total), terminal.VND(b.Today.Out.Total), terminal.VND(b.Month.In.Total), terminal.VND(b.Month.Out.Total)})
+	}
+	return terminal.Output(c, list, func(w io.Writer) {
+		terminal.PrintTable(w, "No bank account is linked yet: baoco bank link --bank ACB --number N --name NAME",
+			[]string{"ID", "BANK", "NUMBER", "NAME", "STATUS", "TRANSACTIONS", "IN TODAY", "OUT TODAY", "IN THIS MONTH", "OUT THIS MONTH"}, rows,
+			"ID", "TRANSACTIONS", "IN TODAY", "OUT TODAY", "IN THIS MONTH", "OUT THIS MONTH")
+	})
+}
+
+func toggleBank(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "bank account")
+	if err != nil {
+		return err
+	}
+	b, err := s.service.ToggleBankAccount(c.Context, s.account, id, s.now)
+	if err != nil {
+		return err
+	}
+	return terminal.Changed(c, web.EncodeBankAccount(b, s.service.Zone()), "Bank account %d is %s now.", b.ID, b.Status)
+}
+
+func unlinkBank(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "bank account")
+	if err != nil {
+		return err
+	}
+	if err := s.service.UnlinkBankAccount(c.Context, s.account, id, s.now); err != nil {
+		return err
+	}
+	return terminal.Done(c, stateJSON{id, "unlinked"}, "Bank account %d is unlinked; its transactions stay.", id)
+}
+
+func bankQR(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "bank account")
+	if err != nil {
+		return err
+	}
+	transfer := vietqr.Transfer{Content: fold.Letters(c.String("content"))}
+	if c.IsSet("amount") {
+		if transfer.Amount, err = app.ReadAmount(c.String("amount")); err != nil {
+			return terminal.Usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))
+		}
+	}
+	banks, err := s.service.BankAccounts(c.Context, s.account)
+	if err != nil {
+		return err
+	}
+	for _, b := range banks {
+		if b.ID == id {
+			bank, _ := app.FindBank(b.Bank)
+			transfer.BIN, transfer.Account = bank.BIN, b.AccountNumber
+		}
+	}
+	if transfer.Account == "" {
+		return app.ErrNoBankAccount()
+	}
+	text, err := transfer.String()
+	if err != nil {
+		return terminal.Usagef("--content: %v", err)
+	}
+	if len(transfer.Content) > vietqr.MaxContent {
+		fmt.Fprintf(c.App.ErrWriter, "Banks may cut a content of more than %d characters.\n", vietqr.MaxContent)
+	}
+	code, err := vietqr.Code(text)
+	if err != nil {
+		return err
+	}
+	if file := c.String("png"); file != "" {
+		if err := os.WriteFile(file, code.PNG(), 0o644); err != nil {
+			return terminal.Exit(terminal.ExitDatabase, err)
+		}
+	}
+	return terminal.Output(c, map[string]any{"bank_account_id": id, "qr": text}, func(w io.Writer) {
+		fmt.Fprintf(w, "%s\n%s\n", vietqr.Blocks(code), text)
+	})
+}

@@ -1,0 +1,135 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app/command/bench"
+	"baoco/app/command/terminal"
+)
+
+// runBenchIn runs baoco bench in dir as a process and reads what it prints.
+func runBenchIn(t *testing.T, dir string, report any, args ...string) {
+	t.Helper()
+	cmd := program(dir, append([]string{"bench", "--quick", "--duration", "150ms", "-o", "json"}, args...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("baoco bench: %v\n%s%s", err, out, &stderr)
+	}
+	must(t, json.Unmarshal(out, report))
+	if !strings.Contains(stderr.String(), "saturation, round 1") && !strings.Contains(stderr.String(), "ingest, round 1") {
+		t.Errorf("no progress on stderr: %s", &stderr)
+	}
+}
+
+// The whole of bench, as short as it can be: everything is measured, nothing
+// is lost, nothing is left.
+func TestBench(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var report bench.Report
+	runBenchIn(t, dir, &report)
+	if report.Lost != 0 || report.FailedCalls != 0 || report.Duplicates != 0 {
+		t.Errorf("%d lost, %d duplicates, %d failed calls: %v", report.Lost, report.Duplicates, report.FailedCalls, report.Errors)
+	}
+	if len(report.Saturation) != 4 || len(report.Latency) != 4 {
+		t.Fatalf("%d phases at saturation and %d of latency", len(report.Saturation), len(report.Latency))
+	}
+	for _, s := range report.Saturation {
+		if s.Transactions == 0 || s.AcceptedPerS.Median <= 0 || s.DeliveredPerS.Median <= 0 {
+			t.Errorf("%+v", s)
+		}
+		if s.Webhooks > 0 && (s.DiskPerTransaction == nil || s.DiskPerTransaction.Median < 100 || s.CPUMicrosPerTransaction == nil) {
+			t.Errorf("%s: disk %v, CPU %v for each transaction", s.Name, s.DiskPerTransaction, s.CPUMicrosPerTransaction)
+		}
+	}
+	for _, l := range report.Latency {
+		if l.Count == 0 || l.P50 <= 0 || l.P50 > l.P99 || l.P99 > l.Max || (l.HangingWebhooks > 0) != (l.HangingRequests > 0) {
+			t.Errorf("%+v", l)
+		}
+	}
+	if report.RelayRatio == nil || report.RelayRatio.Median <= 0 || report.Sync.P50 <= 0 || report.Machine.CPUs == 0 {
+		t.Errorf("ratio %v, fsync %+v, machine %+v", report.RelayRatio, report.Sync, report.Machine)
+	}
+	if _, err := os.Stat("/proc/self/stat"); err == nil && (report.Memory.IdleMB == nil || report.Memory.SaturationMB == nil || report.Memory.HangingMB == nil) {
+		t.Errorf("memory %+v", report.Memory)
+	}
+	if s := report.OthersCPU; s != nil && (s.Min < 0 || s.Max > 1) {
+		t.Errorf("others took %+v of the machine", s)
+	}
+	left, err := os.ReadDir(dir)
+	must(t, err)
+	if len(left) > 0 {
+		t.Errorf("bench left %v", left)
+	}
+}
+
+func TestBenchSeeded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var report bench.SeedReport
+	runBenchIn(t, dir, &report, "--seed-rows", "3000", "--keep", "--db", "kept.db")
+	for _, e := range report.Endpoints {
+		if e.Failed > 0 || e.Count == 0 || e.P50 <= 0 {
+			t.Errorf("%+v", e)
+		}
+	}
+	if len(report.Endpoints) < 30 || report.StartMS <= 0 || report.FileBytes < 500_000 || report.IngestRatio == nil || report.Lost > 0 || report.FailedCalls > 0 {
+		t.Errorf("%+v", report)
+	}
+	if list := do(t, dir, "transaction", "list", "--q", "DH1234", "--db", "kept.db"); !strings.Contains(list, "FT0000001234") {
+		t.Errorf("the kept file: %s", list)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "baoco-bench-*"))
+	must(t, err)
+	if len(left) > 0 {
+		t.Errorf("bench left %v", left)
+	}
+	// A file that is there is never seeded.
+	cmd := program(dir, "bench", "--quick", "--seed-rows", "3000", "--keep", "--db", "kept.db")
+	out, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != terminal.ExitDatabase || !strings.Contains(string(out), "exists already") {
+		t.Errorf("seeding an old file: exit %d\n%s", cmd.ProcessState.ExitCode(), out)
+	}
+}
+
+// Ctrl-C ends a bench at once, with all its processes and files.
+func TestBenchInterrupted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := program(dir, "bench")
+	stderr := &lockedOutput{}
+	cmd.Stderr = stderr
+	must(t, cmd.Start())
+	defer func() { _ = cmd.Process.Kill() }()
+	eventually(t, "baoco is under load", func() bool { return strings.Contains(stderr.String(), "1 webhook") })
+	time.Sleep(300 * time.Millisecond)
+	must(t, cmd.Process.Signal(os.Interrupt))
+	interrupted := time.Now()
+	err := cmd.Wait()
+	if cmd.ProcessState.ExitCode() != terminal.ExitError || !strings.Contains(stderr.String(), "interrupted") || time.Since(interrupted) > 30*time.Second {
+		t.Errorf("%v after %v\n%s", err, time.Since(interrupted), stderr)
+	}
+	left, err := os.ReadDir(dir)
+	must(t, err)
+	if len(left) > 0 {
+		t.Errorf("it left %v", left)
+	}
+}
+
+func TestBenchUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{"--duration", "1ms"}, {"--rounds", "0"}, {"--connections", "0"}, {"--seed-rows", "10"}, {"--keep"}, {"--keep", "--seed-rows", "2000"}, {"now"}, {"-o", "xml"},
+	} {
+		if code, stdout, stderr := baoco("", append([]string{"bench"}, args...)...); code != terminal.ExitUsage || stdout != "" {
+			t.Errorf("%v: exit %d, %s%s", args, code, stdout, stderr)
+		}
+	}
+}

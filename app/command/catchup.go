@@ -1,0 +1,59 @@
+package command
+
+import (
+	"baoco/app"
+	"baoco/app/command/terminal"
+
+	"github.com/urfave/cli/v2"
+)
+
+func catchUpCommand() *cli.Command {
+	return &cli.Command{
+		Name: "catch-up", Usage: "sync the provider's list of transactions now, in case calls never arrived", ArgsUsage: "ID",
+		Description: terminal.Example("baoco source catch-up 1"), Flags: terminal.AdminFlags(), Action: admin(catchUpSource),
+	}
+}
+
+func catchUpSource(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "source")
+	if err != nil {
+		return err
+	}
+	r, err := s.service.CatchUpSource(c.Context, s.account, id, s.now)
+	if err != nil {
+		return err
+	}
+	counts := map[string]int{
+		"pages": r.Pages, "recorded": r.Recorded, "duplicates": r.Duplicates, "unassigned": r.Unassigned, "conflicts": r.Conflicts, "rejected": r.Rejected,
+	}
+	return terminal.Changed(c, counts, "Source %d, pages read: %d. Transactions: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.",
+		id, r.Pages, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
+}
+
+// lastPoll says when a source's list was read to its end, and why not since; - for
+// one without an API key.
+func lastPoll(src app.SourceHealth, at *string) string {
+	switch {
+	case src.APIKey == "":
+		return "-"
+	case src.PollError != "":
+		return orNever(at) + ", " + string(src.PollError)
+	}
+	return orNever(at)
+}
+
+// rotateAPIKey leaves the secret as it is: the two are changed at different
+// places of the provider's.
+func rotateAPIKey(c *cli.Context, s *session, id int64) error {
+	if c.IsSet("secret-file") {
+		return terminal.Usagef("--secret-file and --api-key-file need a command each")
+	}
+	apiKey, err := terminal.ReadSecretFile(c, c.String("api-key-file"))
+	if err != nil {
+		return err
+	}
+	if _, err := s.service.SetSourceAPIKey(c.Context, s.account, id, apiKey, s.now); err != nil {
+		return err
+	}
+	return terminal.Done(c, stateJSON{id, "api_key_set"}, "Source %d has the new API key.", id)
+}

@@ -1,0 +1,68 @@
+// Package command is the command line. Each command has a file named after its
+// noun, with thin actions over the use cases of package app; flags, exit codes,
+// tables and progress, which all commands share, are in package terminal.
+//
+// It is the only package below app that imports packages outside app, and only
+// main imports it.
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"baoco/app/command/bench"
+	"baoco/app/command/demo"
+	"baoco/app/command/serve"
+	"baoco/app/command/terminal"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Run is the whole program: data goes to stdout, everything else to stderr. It
+// gives the exit code.
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return terminal.Run(ctx, rootCommand(stdin, stdout, stderr), args)
+}
+
+func rootCommand(stdin io.Reader, out, stderr io.Writer) *cli.App {
+	return &cli.App{
+		Name:        "baoco",
+		Usage:       "notify your shop of every bank transaction, from your own server",
+		Description: "Start with: baoco demo\nThen, in an empty directory: baoco serve",
+		Version:     serve.Version,
+		HideVersion: true, // its flag prints more than the command version does
+		Flags:       []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version", DisableDefaultText: true}},
+		Reader:      stdin,
+		Writer:      out,
+		ErrWriter:   stderr,
+		Action: func(c *cli.Context) error {
+			switch {
+			case c.Args().Present():
+				return terminal.UnknownCommand(c, c.App.Commands)
+			case c.Bool("version"):
+				return printVersion(c)
+			}
+			return cli.ShowAppHelp(c)
+		},
+		Commands: []*cli.Command{
+			serve.Command(), demo.Command(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(),
+			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(), alertCommand(),
+			backupCommand(), restoreCommand(), doctorCommand(), pruneCommand(), serve.UnitCommand(), bench.Command(), openAPICommand(), completionCommand(), versionCommand(),
+		},
+	}
+}
+
+func versionCommand() *cli.Command {
+	return &cli.Command{
+		Name: "version", Usage: "print the version", Description: terminal.Example("baoco version"),
+		Flags: []cli.Flag{terminal.OutputFlag},
+		Action: func(c *cli.Context) error {
+			return printVersion(c)
+		},
+	}
+}
+
+func printVersion(c *cli.Context) error {
+	return terminal.Output(c, map[string]string{"version": serve.Version}, func(w io.Writer) { fmt.Fprintln(w, "baoco "+serve.Version) })
+}

@@ -1,0 +1,72 @@
+package command
+
+import (
+	"fmt"
+	"io"
+
+	"baoco/app/command/terminal"
+
+	"github.com/urfave/cli/v2"
+)
+
+// The scripts ask the program for what can stand at the place of the cursor:
+// completion words, with the words of the line so far, prints a name and what
+// it is for on every line. Where it prints nothing the shell offers files.
+var completionScripts = map[string]string{
+	"bash": `_baoco() {
+	local IFS=$'\n'
+	COMPREPLY=($(compgen -W "$("${COMP_WORDS[0]}" completion words "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f1)" -- "${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o bashdefault -o default -F _baoco baoco
+`,
+	"zsh": `#compdef baoco
+_baoco() {
+	local -a found
+	local line
+	for line in "${(@f)$("${words[1]}" completion words "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+		[[ -n $line ]] && found+=("${line%%$'\t'*}:${line#*$'\t'}")
+	done
+	if (( $#found )); then _describe baoco found; else _files; fi
+}
+compdef _baoco baoco
+`,
+	"fish": `function __baoco_words
+	set -l line (commandline -opc) (commandline -ct)
+	$line[1] completion words $line[2..-1] 2>/dev/null
+end
+complete -c baoco -a '(__baoco_words)'
+`,
+}
+
+func completionCommand() *cli.Command {
+	command := &cli.Command{
+		Name: "completion", Usage: "print a script that completes commands and flags in bash, zsh or fish",
+		Subcommands: []*cli.Command{{
+			Name: "words", Usage: "what can stand last on a command line", Hidden: true, SkipFlagParsing: true, HideHelp: true,
+			Description: terminal.Example("baoco completion words bank li"),
+			Action: func(c *cli.Context) error {
+				for _, w := range terminal.Completions(c.App, c.Args().Slice()) {
+					fmt.Fprintf(c.App.Writer, "%s\t%s\n", w[0], w[1])
+				}
+				return nil
+			},
+		}},
+	}
+	for shell, install := range map[string]string{
+		"bash": "baoco completion bash > /etc/bash_completion.d/baoco",
+		"zsh":  `baoco completion zsh > "${fpath[1]}/_baoco"`,
+		"fish": "baoco completion fish > ~/.config/fish/completions/baoco.fish",
+	} {
+		command.Subcommands = append(command.Subcommands, &cli.Command{
+			Name: shell, Usage: "print the script for " + shell, Description: terminal.Example(install),
+			Action: func(c *cli.Context) error {
+				if err := terminal.NoArguments(c); err != nil {
+					return err
+				}
+				_, _ = io.WriteString(c.App.Writer, completionScripts[shell])
+				return nil
+			},
+		})
+	}
+	return command
+}

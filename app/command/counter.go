@@ -1,0 +1,117 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+
+	"github.com/urfave/cli/v2"
+)
+
+func counterCommand() *cli.Command {
+	return &cli.Command{
+		Name: "counter", Usage: "counter links, which open the counter screen on a tablet",
+		Subcommands: []*cli.Command{
+			{
+				Name: "create", Usage: "create a link and show it once", ArgsUsage: "NAME",
+				Description: terminal.Example(`baoco counter create "Quầy 1"`, `baoco counter create "Quầy 2" --bank-account-id 3 --total`),
+				Flags: terminal.AdminFlags(
+					&cli.Int64Flag{Name: "bank-account-id", Usage: "show this bank account only, by its `ID` (default: all)"},
+					&cli.BoolFlag{Name: "total", Usage: "show today's total too"},
+				),
+				Action: admin(createCounterLink),
+			},
+			{
+				Name: "list", Usage: "list the links", Description: terminal.Example("baoco counter list"),
+				Flags: terminal.AdminFlags(), Action: admin(listCounterLinks),
+			},
+			{
+				Name: "revoke", Usage: "revoke a link and close the screens that use it, within a second", ArgsUsage: "ID",
+				Description: terminal.Example("baoco counter revoke 3"), Flags: terminal.AdminFlags(), Action: admin(revokeCounterLink),
+			},
+		},
+	}
+}
+
+type counterLinkJSON struct {
+	ID            int64   `json:"id"`
+	Name          string  `json:"name"`
+	BankAccountID *int64  `json:"bank_account_id"`
+	ShowsTotal    bool    `json:"shows_total"`
+	CreatedAt     string  `json:"created_at"`
+	RevokedAt     *string `json:"revoked_at"`
+}
+
+func encodeCounterLink(s *session, l app.CounterLink) counterLinkJSON {
+	zone := s.service.Zone()
+	v := counterLinkJSON{ID: l.ID, Name: l.Name, ShowsTotal: l.ShowsTotal, CreatedAt: app.FormatTime(l.CreatedAt, zone), RevokedAt: optionalTime(l.RevokedAt, zone)}
+	if l.BankAccountID != 0 {
+		v.BankAccountID = &l.BankAccountID
+	}
+	return v
+}
+
+func createCounterLink(c *cli.Context, s *session) error {
+	if c.NArg() != 1 {
+		return terminal.Usagef("counter create takes one argument, a name for the counter")
+	}
+	l, token, err := s.service.CreateCounterLink(c.Context, s.account, app.CounterLinkCreate{
+		Name: c.Args().First(), BankAccountID: c.Int64("bank-account-id"), ShowsTotal: c.Bool("total"),
+	}, s.now)
+	if err != nil {
+		return err
+	}
+	base, err := s.store.BaseURL(c.Context)
+	if err != nil {
+		return err
+	}
+	v := struct {
+		counterLinkJSON
+		URLPath string `json:"url_path"`
+	}{encodeCounterLink(s, l), l.Path(token)}
+	lost := fmt.Sprintf("Counter link %d was created, but nobody has seen it. Revoke it and create another: baoco counter revoke %d%s", l.ID, l.ID, onAccount(s.account))
+	return terminal.Report(c, v, lost, func(w io.Writer) {
+		fmt.Fprintln(w, base+v.URLPath)
+		fmt.Fprintf(c.App.ErrWriter, "This is counter link %d. Open it on the tablet now: it is not shown again.\n", l.ID)
+	})
+}
+
+func listCounterLinks(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	links, err := s.service.CounterLinks(c.Context, s.account)
+	if err != nil {
+		return err
+	}
+	list, rows := []counterLinkJSON{}, [][]string{}
+	for _, l := range links {
+		e := encodeCounterLink(s, l)
+		list = append(list, e)
+		state, bankAccount := "valid", "all"
+		if e.RevokedAt != nil {
+			state = "revoked"
+		}
+		if e.BankAccountID != nil {
+			bankAccount = strconv.FormatInt(*e.BankAccountID, 10)
+		}
+		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, bankAccount, terminal.YesNo(e.ShowsTotal), state, e.CreatedAt})
+	}
+	return terminal.Output(c, list, func(w io.Writer) {
+		terminal.PrintTable(w, "There is no counter link yet: baoco counter create NAME", []string{"ID", "NAME", "BANK ACCOUNT", "TOTAL", "STATE", "CREATED"}, rows, "ID")
+	})
+}
+
+func revokeCounterLink(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "counter link")
+	if err != nil {
+		return err
+	}
+	if err := s.service.RevokeCounterLink(c.Context, s.account, id, s.now); err != nil {
+		return err
+	}
+	return terminal.Done(c, stateJSON{id, "revoked"}, "Counter link %d is revoked.", id)
+}

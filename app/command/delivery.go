@@ -1,0 +1,295 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+func deliveryCommand() *cli.Command {
+	return &cli.Command{
+		Name: "delivery", Usage: "deliveries to webhooks and their history",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list attempts, newest first",
+				Description: terminal.Example("baoco delivery list", "baoco delivery list --status 0 --webhook-id 1"),
+				Flags: terminal.AdminFlags(append(pageFlags(),
+					&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`"},
+					&cli.Int64Flag{Name: "delivery-id", Usage: "only those of delivery `ID`"},
+					&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`"},
+					&cli.IntFlag{Name: "status", Usage: "only `STATUS` 1 (succeeded) or 0 (failed)"},
+					&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
+					&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
+					&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
+					&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or transaction number"},
+				)...),
+				Action: admin(listDeliveries),
+			},
+			{
+				Name: "pending", Usage: "list waiting deliveries, the next attempt first",
+				Description: terminal.Example("baoco delivery pending", "baoco delivery pending --webhook-id 1"),
+				Flags:       terminal.AdminFlags(append(madeFilters(), pageFlags()...)...),
+				Action:      admin(listPending),
+			},
+			{
+				Name: "show", Usage: "show an attempt and all other attempts of its delivery", ArgsUsage: "HISTORY_ID",
+				Description: terminal.Example("baoco delivery show 12"), Flags: terminal.AdminFlags(), Action: admin(showDelivery),
+			},
+			{
+				Name: "resend", Usage: "resend deliveries, each with all six attempts", ArgsUsage: "HISTORY_ID...",
+				Description: terminal.Example("baoco delivery resend 12", "baoco delivery resend 12 14 15", "baoco delivery resend --failed --from 2026-11-20"),
+				Flags: terminal.AdminFlags(append([]cli.Flag{
+					&cli.BoolFlag{Name: "failed", Usage: "instead of ids: every failed delivery that has not been resent since, at most 500 at once"},
+				}, madeFilters()...)...),
+				Action: admin(resendDeliveries),
+			},
+			{
+				Name: "replay", Usage: "resend every failed delivery of a webhook that has not been resent since",
+				Description: terminal.Example("baoco delivery replay --webhook-id 1 --from 2026-11-20"),
+				Flags: terminal.AdminFlags(
+					&cli.Int64Flag{Name: "webhook-id", Usage: "webhook `ID`", Required: true},
+					&cli.StringFlag{Name: "from", Usage: "created from `DATE` on, Y-m-d or Y-m-d H:i:s"},
+					&cli.StringFlag{Name: "to", Usage: "created through `DATE`"},
+				),
+				Action: admin(replayDeliveries),
+			},
+		},
+	}
+}
+
+// madeFilters narrow deliveries, by when they were made among others.
+func madeFilters() []cli.Flag {
+	return []cli.Flag{
+		&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`"},
+		&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`"},
+		&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
+		&cli.StringFlag{Name: "from", Usage: "created from `DATE` on, Y-m-d or Y-m-d H:i:s"},
+		&cli.StringFlag{Name: "to", Usage: "created through `DATE`"},
+		&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or transaction number"},
+	}
+}
+
+// dateFlag reads one end of an inclusive range.
+func dateFlag(c *cli.Context, name string, upper bool, zone *time.Location) (time.Time, error) {
+	if !c.IsSet(name) {
+		return time.Time{}, nil
+	}
+	t, err := app.ParseBound(c.String(name), upper, zone)
+	if err != nil {
+		return t, terminal.Usagef("--%s must be a date as Y-m-d or Y-m-d H:i:s, not %q", name, c.String(name))
+	}
+	return t, nil
+}
+
+// rangeFlags reads --from and --to.
+func rangeFlags(c *cli.Context, zone *time.Location) (from, to time.Time, err error) {
+	if from, err = dateFlag(c, "from", false, zone); err == nil {
+		to, err = dateFlag(c, "to", true, zone)
+	}
+	return from, to, err
+}
+
+func pageFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.Int64Flag{Name: "page", Usage: "page `N`", Value: 1},
+		&cli.IntFlag{Name: "limit", Usage: "`N` a page, at most 100", Value: app.DefaultPageSize},
+	}
+}
+
+func readPage(c *cli.Context) (app.Page, error) {
+	p := app.Page{Number: c.Int64("page"), Size: c.Int("limit")}
+	if p.Number < 1 || p.Number > 1<<40 || p.Size < 1 || p.Size > app.MaxPageSize {
+		return p, terminal.Usagef("--page must be from 1, --limit from 1 to %d", app.MaxPageSize)
+	}
+	return p, nil
+}
+
+func directionFlag(c *cli.Context) (app.Direction, error) {
+	switch d := app.Direction(c.String("type")); d {
+	case "", app.In, app.Out:
+		return d, nil
+	}
+	return "", terminal.Usagef("--type must be IN or OUT, not %q", c.String("type"))
+}
+
+// filterFlags are the flags that listings of transactions and of what was sent
+// have in common.
+func filterFlags(c *cli.Context, zone *time.Location) (d app.Direction, from, to time.Time, query string, err error) {
+	if d, err = directionFlag(c); err != nil {
+		return d, from, to, query, err
+	}
+	var bad app.Invalid
+	if query = app.ReadQuery(c.String("q"), &bad); bad.Err() != nil {
+		return d, from, to, query, terminal.Usagef("--q must be at most %d characters", app.MaxContent)
+	}
+	from, to, err = rangeFlags(c, zone)
+	return d, from, to, query, err
+}
+
+func listDeliveries(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	f := app.HistoryFilter{
+		WebhookID: c.Int64("webhook-id"), DeliveryID: c.Int64("delivery-id"), TransactionID: c.Int64("transaction-id"),
+	}
+	var err error
+	if f.Page, err = readPage(c); err != nil {
+		return err
+	}
+	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Zone()); err != nil {
+		return err
+	}
+	if c.IsSet("status") {
+		if c.Int("status") != 0 && c.Int("status") != 1 {
+			return terminal.Usagef("--status must be 1 (success) or 0 (error)")
+		}
+		success := c.Int("status") == 1
+		f.OK = &success
+	}
+	attempts, total, err := s.service.History(c.Context, s.account, f)
+	if err != nil {
+		return err
+	}
+	return printAttempts(c, s, attempts, total)
+}
+
+// printAttempts lists attempts, and below them why those that failed did and
+// what to do, which is nothing where a later attempt or a resend was accepted.
+func printAttempts(c *cli.Context, s *session, attempts []app.Attempt, total int64) error {
+	ids := make([]int64, len(attempts))
+	for i, a := range attempts {
+		ids[i] = a.Delivery.TransactionID
+	}
+	deliveries, err := s.service.DeliveriesOf(c.Context, s.account, ids)
+	if err != nil {
+		return err
+	}
+	list, rows, why := []web.HistoryJSON{}, [][]string{}, explanations{}
+	for _, a := range attempts {
+		e := web.EncodeAttempt(a, s.service.Zone(), app.English)
+		list = append(list, e)
+		delivered := slices.ContainsFunc(deliveries[a.Delivery.TransactionID], func(d app.LatestDelivery) bool {
+			return d.WebhookID == a.Delivery.WebhookID && d.State == app.DeliveryDelivered
+		})
+		switch {
+		case e.Explanation != nil && delivered:
+			why.add(e.ID, "Failed, but delivered since: there is nothing to do.")
+		case e.Explanation != nil:
+			why.add(e.ID, *e.Explanation)
+		}
+		next := "-"
+		if e.NextAttemptAt != nil {
+			next = *e.NextAttemptAt
+		}
+		rows = append(rows, []string{
+			strconv.FormatInt(e.ID, 10), e.CallTime, strconv.FormatInt(e.WebhookID, 10), e.DeliveryID, fmt.Sprintf("%d/%d", e.Attempt, len(app.RetrySchedule)),
+			terminal.Clip(outcome(a), 40), strconv.FormatInt(e.DurationMS, 10), string(e.Type), terminal.VND(e.Amount), terminal.Clip(e.Description, 30), next,
+		})
+	}
+	return terminal.Output(c, list, func(w io.Writer) {
+		terminal.PrintTable(w, "No attempts yet.",
+			[]string{"ID", "TIME", "WEBHOOK", "DELIVERY", "ATTEMPT", "ANSWER", "MS", "TYPE", "AMOUNT", "CONTENT", "NEXT"}, rows,
+			"ID", "WEBHOOK", "DELIVERY", "MS", "AMOUNT")
+		why.print(w)
+		if total > int64(len(rows)) {
+			fmt.Fprintf(c.App.ErrWriter, "%d of %d; --page shows more.\n", len(rows), total)
+		}
+	})
+}
+
+// explanations are sentences, each with the records that it explains.
+type explanations []struct {
+	text string
+	ids  []string
+}
+
+func (e *explanations) add(id int64, text string) {
+	for i := range *e {
+		if (*e)[i].text == text {
+			(*e)[i].ids = append((*e)[i].ids, strconv.FormatInt(id, 10))
+			return
+		}
+	}
+	*e = append(*e, struct {
+		text string
+		ids  []string
+	}{text, []string{strconv.FormatInt(id, 10)}})
+}
+
+func (e explanations) print(w io.Writer) {
+	for _, x := range e {
+		ids := strings.Join(x.ids, ", ")
+		if len(x.ids) > 6 {
+			ids = strings.Join(x.ids[:5], ", ") + ", …"
+		}
+		fmt.Fprintf(w, "\n%s: %s\n", ids, terminal.OneLine(x.text))
+	}
+}
+
+// historyRecord finds one record of the history.
+func historyRecord(c *cli.Context, s *session) (app.Attempt, error) {
+	id, err := terminal.IDArgument(c, "history record")
+	if err != nil {
+		return app.Attempt{}, err
+	}
+	return s.service.HistoryRecord(c.Context, s.account, id)
+}
+
+func showDelivery(c *cli.Context, s *session) error {
+	a, err := historyRecord(c, s)
+	if err != nil {
+		return err
+	}
+	attempts, total, err := s.service.History(c.Context, s.account, app.HistoryFilter{
+		DeliveryID: a.Delivery.ID, Page: app.Page{Number: 1, Size: app.MaxPageSize},
+	})
+	if err != nil {
+		return err
+	}
+	if c.String("output") == "json" {
+		type delivery struct {
+			DeliveryID string            `json:"delivery_id"`
+			State      app.DeliveryState `json:"state"`
+			Attempts   int               `json:"attempts"`
+			DueAt      *string           `json:"due_at"`
+			CreatedAt  string            `json:"created_at"`
+			History    []web.HistoryJSON `json:"history"`
+		}
+		d := a.Delivery
+		shown := delivery{strconv.FormatInt(d.ID, 10), d.State, d.Attempts, optionalTime(d.DueAt, s.service.Zone()), app.FormatTime(d.CreatedAt, s.service.Zone()), nil}
+		for _, a := range attempts {
+			shown.History = append(shown.History, web.EncodeAttempt(a, s.service.Zone(), app.English))
+		}
+		return terminal.Output(c, shown, nil)
+	}
+	d, p := a.Delivery, a.Payload
+	w := c.App.Writer
+	fmt.Fprintf(w, "Delivery %d to webhook %d: %s, attempts made: %d\n", d.ID, d.WebhookID, d.State, d.Attempts)
+	fmt.Fprintf(w, "Transaction %s: %s %s VND, %s %s, %s\n%s\n\n", p.ID, p.TransferType, terminal.VND(p.TransferAmount), p.Gateway, p.AccountNumber, p.TransactionDate, terminal.OneLine(p.Content))
+	return printAttempts(c, s, attempts, total)
+}
+
+func replayDeliveries(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	from, to, err := rangeFlags(c, s.service.Zone())
+	if err != nil {
+		return err
+	}
+	n, err := s.service.Replay(c.Context, s.account, c.Int64("webhook-id"), from, to, app.IdempotencyKey{}, s.now)
+	if err != nil {
+		return err
+	}
+	return terminal.Changed(c, map[string]int{"deliveries": n}, "%d deliveries are queued; a running server sends them from now on.", n)
+}

@@ -1,0 +1,77 @@
+package demo
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+	"baoco/app/statement"
+)
+
+// demoDays is how long the shop has been trading before it came to baoco.
+const demoDays = 60
+
+// past brings the shop's past along, as a merchant who moves in does: by a
+// statement of both bank accounts, imported as `transaction import` does, of
+// which no webhook is told.
+func (d *demo) past(ctx context.Context) error {
+	now := time.Now()
+	payments := d.trade.past(now.In(vietnam()))
+	path := filepath.Join(filepath.Dir(d.db), "statement.csv")
+	if err := writeStatement(path, payments); err != nil {
+		return err
+	}
+	service := d.server.Service
+	result, err := statement.Import{
+		Path: path, Now: now, Read: statement.Options{Zone: service.Zone()}, Record: app.ImportOptions{AccountID: app.DefaultAccountID},
+		Rejected: func(row statement.Row, outcome app.Outcome, _ app.Incoming) (string, error) {
+			return "", fmt.Errorf("line %d of the statement: %s", row.Line, outcome)
+		},
+	}.Run(ctx, service)
+	if err != nil {
+		return err
+	}
+	if result.Recorded != int64(len(payments)) || result.Deliveries != 0 {
+		return terminal.Exit(terminal.ExitCheck, fmt.Errorf("of %d transactions of the statement %d were recorded, with %d deliveries", len(payments), result.Recorded, result.Deliveries))
+	}
+	d.say("\n6. Two months of a shop's past: %d transactions imported from a statement, nobody told", result.Recorded)
+	return nil
+}
+
+// past is what was paid on the days up to now, the oldest first.
+func (t *demoTrade) past(now time.Time) (list []demoPayment) {
+	year, month, day := now.Date()
+	for n := demoDays - 1; n >= 0; n-- {
+		list = append(list, t.day(time.Date(year, month, day-n, 0, 0, 0, 0, now.Location()))...)
+	}
+	list = slices.DeleteFunc(list, func(p demoPayment) bool { return p.at.After(now) })
+	slices.SortStableFunc(list, func(a, b demoPayment) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.content, b.content)) })
+	return list
+}
+
+// writeStatement writes one file of all bank accounts, as bookkeeping programs
+// do.
+func writeStatement(path string, payments []demoPayment) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"Ngày giao dịch", "Ngân hàng", "Số tài khoản", "Số giao dịch", "Diễn giải", "Tiền ra", "Tiền vào"}}
+	for n, p := range payments {
+		bank, out, in := demoBanks[p.bank], "", strconv.FormatInt(p.amount, 10)
+		if p.direction == app.Out {
+			out, in = in, ""
+		}
+		rows = append(rows, []string{p.at.Format("02/01/2006 15:04:05"), bank.code, bank.number, fmt.Sprintf("FT%s%04d", p.at.Format("060102"), n), p.content, out, in})
+	}
+	return errors.Join(csv.NewWriter(file).WriteAll(rows), file.Close())
+}

@@ -1,0 +1,150 @@
+package demo
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// demoReceiver is the shop: it verifies what it gets as the documentation
+// tells a shop to, with nothing of baoco's own code.
+type demoReceiver struct {
+	server *http.Server
+	url    string
+
+	mu      sync.Mutex
+	arrived *sync.Cond
+	secrets map[string]string
+	fails   map[string]int
+	calls   map[string][]demoCall
+}
+
+type demoCall struct {
+	at     time.Time
+	status int
+	id     string
+	body   []byte
+	fault  string
+}
+
+func startDemoReceiver() (*demoReceiver, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	r := &demoReceiver{url: "http://" + l.Addr().String(), secrets: map[string]string{}, fails: map[string]int{}, calls: map[string][]demoCall{}}
+	r.arrived = sync.NewCond(&r.mu)
+	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 5 * time.Second}
+	go r.server.Serve(l)
+	return r, nil
+}
+
+func (r *demoReceiver) port() string {
+	_, port, _ := strings.Cut(strings.TrimPrefix(r.url, "http://"), ":")
+	return port
+}
+
+func (r *demoReceiver) expect(path, secret string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.secrets[path] = secret
+}
+
+func (r *demoReceiver) failFirst(path string, n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fails[path] = n
+}
+
+func (r *demoReceiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	at := time.Now()
+	body, err := io.ReadAll(io.LimitReader(request.Body, 1<<20))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	path := request.URL.Path
+	call := demoCall{at: at, status: http.StatusOK, id: request.Header.Get("webhook-id"), body: body}
+	if err = errors.Join(err, VerifyDelivery(r.secrets[path], request.Header.Get("X-Webhook-Signature"), body)); err != nil {
+		call.fault, call.status = err.Error(), http.StatusUnauthorized
+	} else if r.fails[path] > 0 {
+		r.fails[path]--
+		call.status = http.StatusInternalServerError
+	}
+	r.calls[path] = append(r.calls[path], call)
+	r.arrived.Broadcast()
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(call.status)
+	fmt.Fprintf(w, `{"success":%v}`, call.status == http.StatusOK)
+}
+
+// VerifyDelivery checks the signature over the raw body, and the checksum of
+// every transaction in it.
+func VerifyDelivery(secret, signature string, body []byte) error {
+	if !hmac.Equal([]byte(signature), []byte(hexHMAC(secret, body))) {
+		return errors.New("the signature is wrong")
+	}
+	var delivery struct {
+		Transactions []map[string]any `json:"transactions"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	if err := decoder.Decode(&delivery); err != nil {
+		return err
+	}
+	for _, t := range delivery.Transactions {
+		checksum, _ := t["checksum"].(string)
+		delete(t, "checksum")
+		var canonical bytes.Buffer
+		encoder := json.NewEncoder(&canonical) // sorts the keys of a map
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(t); err != nil {
+			return err
+		}
+		if checksum != hexHMAC(secret, bytes.TrimSuffix(canonical.Bytes(), []byte("\n"))) {
+			return errors.New("the checksum is wrong")
+		}
+	}
+	return nil
+}
+
+func hexHMAC(secret string, data []byte) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(data)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// await gives the n-th call to a path, once it has come.
+func (r *demoReceiver) await(path string, n int) (demoCall, bool) {
+	expired := false
+	timer := time.AfterFunc(8*time.Second, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		expired = true
+		r.arrived.Broadcast()
+	})
+	defer timer.Stop()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.calls[path]) < n && !expired {
+		r.arrived.Wait()
+	}
+	if len(r.calls[path]) < n {
+		return demoCall{}, false
+	}
+	return r.calls[path][n-1], true
+}
+
+func (r *demoReceiver) count(path string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.calls[path])
+}

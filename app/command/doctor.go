@@ -1,0 +1,199 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/serve"
+	"baoco/app/command/terminal"
+	"baoco/sqlitestore"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+func doctorCommand() *cli.Command {
+	return &cli.Command{
+		Name: "doctor", Usage: "check the database and its surroundings, beside a running server or without one; exits 6 if something is wrong",
+		Description: terminal.Example("baoco doctor", "baoco doctor --full", "baoco doctor --new-key", "baoco doctor --repair-totals"),
+		Flags: terminal.AdminFlags(
+			&cli.BoolFlag{Name: "full", Usage: "read everything: every index, reference and row; minutes for a file of some gigabytes"},
+			&cli.BoolFlag{Name: "new-key", Usage: "with the server stopped: make a new key file and seal every secret with it; drop those that the old key file does not open"},
+			&cli.BoolFlag{Name: "repair-totals", Usage: "with the server stopped: first rebuild every total and index from the transactions and attempts"},
+		),
+		Action: doctor,
+	}
+}
+
+// checkJSON is a check as baoco doctor prints it.
+type checkJSON struct {
+	Check   string          `json:"check"`
+	Result  app.CheckResult `json:"result"`
+	Message string          `json:"message"`
+	Cure    *string         `json:"cure"`
+}
+
+// doctor opens the file its own way: it must be able to say what is wrong with
+// one that no other command opens.
+func doctor(c *cli.Context) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	if err := terminal.CheckOutput(c); err != nil {
+		return err
+	}
+	switch {
+	case c.Bool("new-key") && (c.Bool("repair-totals") || c.Bool("full")):
+		return terminal.Usagef("--new-key goes with no other")
+	case c.Bool("new-key"):
+		return replaceKey(c)
+	case c.Bool("repair-totals"):
+		if err := repairTotals(c); err != nil {
+			return err
+		}
+	}
+	bar := terminal.NewBar(c.App.ErrWriter, "reading")
+	checks, err := sqlitestore.Examine(c.Context, c.String("db"), sqlitestore.Examination{
+		Full: c.Bool("full"), Now: time.Now(), Progress: func(what string) { bar.Update("reading: "+what, 0, 0) },
+	})
+	bar.Stop()
+	if err != nil {
+		return err
+	}
+	list, wrong := []checkJSON{}, 0
+	for _, check := range checks {
+		one := checkJSON{Check: check.Name, Result: check.Result, Message: check.Text.EN}
+		if cure := check.Cure.EN; cure != "" {
+			one.Cure = &cure
+		}
+		list = append(list, one)
+		if check.Result == app.CheckFailed {
+			wrong++
+		}
+	}
+	if err := terminal.Output(c, list, func(w io.Writer) { printChecks(w, list) }); err != nil {
+		return err
+	}
+	if wrong > 0 {
+		return terminal.Exit(terminal.ExitCheck, fmt.Errorf("checks that failed: %d of %d", wrong, len(list)))
+	}
+	return nil
+}
+
+func printChecks(w io.Writer, checks []checkJSON) {
+	for _, c := range checks {
+		fmt.Fprintf(w, "%-8s %-13s %s\n", c.Result, c.Check, terminal.OneLine(c.Message))
+		if c.Cure != nil {
+			fmt.Fprintf(w, "%22s %s\n", "→", terminal.OneLine(*c.Cure))
+		}
+	}
+}
+
+func repairTotals(c *cli.Context) error {
+	store, err := serve.OpenDatabase(c.Context, c.String("db"), sqlitestore.Options{Serve: true, Migrating: sayMigrating(c.App.ErrWriter)})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if err := store.Recount(c.Context, time.Now()); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.App.ErrWriter, "Every total and index was rebuilt.")
+	return nil
+}
+
+// lostJSON is a webhook or a source whose secret somebody must rotate.
+type lostJSON struct {
+	ID      int64  `json:"id"`
+	Account int64  `json:"account_id"`
+	Name    string `json:"name"`
+}
+
+// lostSourceJSON also says whether options went with the secret.
+type lostSourceJSON struct {
+	lostJSON
+	Provider app.Provider `json:"provider"`
+	Options  bool         `json:"options_lost"`
+}
+
+// lostAlertJSON is an alert channel that somebody must set up anew.
+type lostAlertJSON struct {
+	Medium  app.AlertMedium `json:"medium"`
+	Account int64           `json:"account_id"`
+}
+
+// replacedKey is what baoco doctor --new-key prints.
+type replacedKey struct {
+	OldKey   *string          `json:"old_key_file"`
+	Copy     *string          `json:"copy"` // of the database with the secrets that were dropped
+	Webhooks []lostJSON       `json:"webhooks"`
+	Sources  []lostSourceJSON `json:"sources"`
+	Alerts   []lostAlertJSON  `json:"alert_channels"`
+}
+
+func replaceKey(c *cli.Context) error {
+	replaced, err := sqlitestore.ReplaceKey(c.Context, c.String("db"), time.Now())
+	if err != nil {
+		return terminal.DatabaseError(err)
+	}
+	r := replacedKey{Webhooks: []lostJSON{}, Sources: []lostSourceJSON{}, Alerts: []lostAlertJSON{}}
+	if replaced.Aside != "" {
+		r.OldKey = &replaced.Aside
+	}
+	r.Copy = orNull(replaced.Copy)
+	kinds := web.Providers()
+	for _, l := range replaced.Lost {
+		one := lostJSON{l.ID, l.AccountID, l.Name}
+		switch {
+		case l.Medium != "":
+			r.Alerts = append(r.Alerts, lostAlertJSON{l.Medium, l.AccountID})
+			continue
+		case l.Provider == "":
+			r.Webhooks = append(r.Webhooks, one)
+			continue
+		}
+		options := slices.ContainsFunc(kinds, func(k app.ProviderKind) bool { return k.Provider == l.Provider && len(k.Options) > 0 })
+		r.Sources = append(r.Sources, lostSourceJSON{one, l.Provider, options})
+	}
+	lost := "The database has a new key file; baoco webhook list, source list and alert list name what has lost its secret."
+	return terminal.Report(c, r, lost, func(w io.Writer) { printReplacedKey(w, r) })
+}
+
+func printReplacedKey(w io.Writer, r replacedKey) {
+	fmt.Fprintln(w, "The database has a new key file. Make a backup of both now: baoco backup")
+	if r.OldKey != nil {
+		fmt.Fprintf(w, "The old one opens older backups; it is kept as %s\n", terminal.OneLine(*r.OldKey))
+	}
+	if r.Copy != nil {
+		fmt.Fprintf(w, "The database as it was is kept as %s, with the secrets that were dropped: only the lost key opens them.\n", terminal.OneLine(*r.Copy))
+	}
+	for _, l := range r.Webhooks {
+		fmt.Fprintf(w, "Webhook %d (%s) has lost its secret; its deliveries wait. Rotate it, and put the new one into your shop:\n  baoco webhook rotate-secret %d%s\n",
+			l.ID, terminal.OneLine(l.Name), l.ID, onAccount(l.Account))
+	}
+	for _, l := range r.Sources {
+		fmt.Fprintf(w, "Source %d (%s) has lost its secret; its calls are refused. Rotate it, and enter the new one at the provider:\n  baoco source rotate %d%s\n",
+			l.ID, terminal.OneLine(l.Name), l.ID, onAccount(l.Account))
+		if l.Options {
+			fmt.Fprintf(w, "  Options such as --map, --sender or --username are lost as well: if it had any, remove the source and add it again.\n")
+		}
+	}
+	for _, l := range r.Alerts {
+		fmt.Fprintf(w, "The alert channel %s of account %d has lost its settings; it sends nothing. Set it up again: baoco alert %[1]s%[3]s\n", l.Medium, l.Account, onAccount(l.Account))
+	}
+	if len(r.Webhooks)+len(r.Sources)+len(r.Alerts) == 0 {
+		fmt.Fprintln(w, "Every secret is sealed with it; none was lost.")
+	}
+}
+
+// onAccount is how a command names an account.
+func onAccount(id int64) string {
+	if id == app.DefaultAccountID {
+		return ""
+	}
+	return " --account " + strconv.FormatInt(id, 10)
+}

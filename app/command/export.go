@@ -1,0 +1,108 @@
+package command
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+	"baoco/app/sheet"
+
+	"github.com/urfave/cli/v2"
+)
+
+func exportCommand() *cli.Command {
+	return &cli.Command{
+		Name: "export", Usage: "write transactions as a file for a spreadsheet, CSV or XLSX, oldest id first; baoco transaction import reads it",
+		Description: terminal.Example(
+			"baoco transaction export --from 2026-11-01 --to 2026-11-30 --format xlsx --output-file november.xlsx",
+			"baoco transaction export --type IN > in.csv",
+		),
+		Flags: append(transactionFilterFlags(), terminal.AdminFlags(
+			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: csv or xlsx", Value: string(sheet.CSV)},
+			&cli.StringFlag{Name: "output-file", Usage: "write `FILE`, which appears when it is complete (default: the standard output)"},
+		)...),
+		Action: terminal.Interruptible(admin(exportTransactions)),
+	}
+}
+
+// exported is what baoco transaction export prints where it writes a file.
+type exported struct {
+	File         string `json:"file"`
+	Transactions int    `json:"transactions"`
+}
+
+func exportTransactions(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	format := sheet.Format(c.String("format"))
+	if !format.Known() {
+		return terminal.Usagef("--format must be csv or xlsx, not %q", string(format))
+	}
+	f, err := readTransactionFilter(c, s)
+	if err != nil {
+		return err
+	}
+	path := c.String("output-file")
+	if path == "" {
+		_, err := writeExport(c, s, f, format, c.App.Writer)
+		return terminal.Unfinished(err, "what was written is not complete")
+	}
+	n, err := exportFile(path, func(w io.Writer) (int, error) { return writeExport(c, s, f, format, w) })
+	if err != nil {
+		return terminal.Unfinished(err, terminal.OneLine(path)+" is not written")
+	}
+	return terminal.Changed(c, exported{path, n}, "%s holds %s transactions.", terminal.OneLine(path), terminal.VND(int64(n)))
+}
+
+func writeExport(c *cli.Context, s *session, f app.TransactionFilter, format sheet.Format, w io.Writer) (n int, err error) {
+	out := bufio.NewWriterSize(w, 64<<10)
+	file, err := sheet.New(format, out, app.English, s.service.Zone())
+	if err != nil {
+		return 0, err
+	}
+	err = s.service.ExportTransactions(c.Context, s.account, f, func(list []app.Transaction) error {
+		for _, t := range list {
+			if err := file.Add(t); err != nil {
+				return err
+			}
+		}
+		n += len(list)
+		return nil
+	})
+	if err == nil {
+		err = file.Close()
+	}
+	if err == nil {
+		err = out.Flush()
+	}
+	return n, err
+}
+
+// exportFile writes a file beside its place and moves it there once it is
+// complete. Only its owner may read it. A device, a pipe or a link that has its
+// name, such as /dev/stdout, stays.
+func exportFile(path string, write func(io.Writer) (int, error)) (n int, err error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return 0, terminal.Usagef("--output-file must name a file, and %s is something else; without it the export goes to the standard output", terminal.OneLine(path))
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".baoco-export-*")
+	if err != nil {
+		return 0, terminal.Exit(terminal.ExitDatabase, fmt.Errorf("the exported file: %w", err))
+	}
+	if n, err = write(file); err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return 0, errors.Join(err, os.Remove(file.Name()))
+	}
+	return n, nil
+}

@@ -1,0 +1,276 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+// The commands of the inbound log stand beside those of the sources, as
+// baoco source log, event, link, retry and discard.
+
+func logCommand() *cli.Command {
+	return &cli.Command{
+		Name: "log", Usage: "the inbound log: the last calls, newest first",
+		Description: terminal.Example("baoco source log --open", "baoco source log --state unassigned", "baoco source log --rejected"),
+		Flags: terminal.AdminFlags(
+			&cli.BoolFlag{Name: "open", Usage: "only those with unassigned, conflicting or rejected transactions"},
+			&cli.StringFlag{Name: "state", Usage: "only those with transactions in `STATE` unassigned, conflict or rejected"},
+			&cli.BoolFlag{Name: "rejected", Usage: "refused calls instead, with the reason"},
+			&cli.Int64Flag{Name: "source-id", Usage: "only those of source `ID`"},
+			&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
+			&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
+			&cli.IntFlag{Name: "limit", Usage: "at most `N`", Value: 20},
+		),
+		Action: admin(sourceLog),
+	}
+}
+
+func eventCommand() *cli.Command {
+	return &cli.Command{
+		Name: "event", Usage: "show a call: its transactions, what became of each, and its body", ArgsUsage: "EVENT_ID",
+		Description: terminal.Example("baoco source event 17"), Flags: terminal.AdminFlags(), Action: admin(showEvent),
+	}
+}
+
+func linkCommand() *cli.Command {
+	return &cli.Command{
+		Name: "link", Usage: "assign the unassigned transactions of a call to a bank account and record them", ArgsUsage: "EVENT_ID",
+		Description: terminal.Example(`baoco source link 17 --name "NGUYEN VAN A"`, `baoco source link 17 --bank VCB --account-number 7220111112005 --name "NGUYEN VAN A"`),
+		Flags: terminal.AdminFlags(
+			&cli.StringFlag{Name: "bank", Usage: "bank `CODE` (default: as the call names it)"},
+			&cli.StringFlag{Name: "account-number", Usage: "account `NUMBER` (default: as the call names it)"},
+			&cli.StringFlag{Name: "name", Usage: "account holder's `NAME`, of an account that is not linked yet"},
+			&cli.BoolFlag{Name: "notify-all", Usage: "send all of them to the webhooks, not only those of the last 24 hours"},
+			&cli.BoolFlag{Name: "no-notify", Usage: "send none of them to the webhooks"},
+		),
+		Action: admin(linkEvent),
+	}
+}
+
+func retryCommand() *cli.Command {
+	return &cli.Command{
+		Name: "retry", Usage: "reprocess a call and record what can be recorded now", ArgsUsage: "EVENT_ID",
+		Description: terminal.Example("baoco source retry 17"), Flags: terminal.AdminFlags(), Action: admin(retryEvent),
+	}
+}
+
+func discardCommand() *cli.Command {
+	return &cli.Command{
+		Name: "discard", Usage: "discard the items of a call that need attention", ArgsUsage: "EVENT_ID",
+		Description: terminal.Example("baoco source discard 17", "baoco source discard 17 --item-id 30"),
+		Flags:       terminal.AdminFlags(&cli.Int64Flag{Name: "item-id", Usage: "only item `ID`, as source event shows it"}), Action: admin(discardEvent),
+	}
+}
+
+func sourceLog(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	limit := c.Int("limit")
+	if limit < 1 || limit > 1000 {
+		return terminal.Usagef("--limit must be from 1 to 1000")
+	}
+	if c.Bool("rejected") {
+		return refusedLog(c, s, limit)
+	}
+	f := app.InboundFilter{SourceID: c.Int64("source-id"), OpenOnly: c.Bool("open"), State: app.Outcome(c.String("state")), Page: app.Page{Number: 1, Size: limit}}
+	switch f.State {
+	case "", app.OutcomeUnassigned, app.OutcomeConflict, app.OutcomeRejected:
+	default:
+		return terminal.Usagef("--state must be unassigned, conflict or rejected, not %q", f.State)
+	}
+	var err error
+	if f.From, f.To, err = rangeFlags(c, s.service.Zone()); err != nil {
+		return err
+	}
+	events, _, err := s.service.InboundEvents(c.Context, s.account, f)
+	if err != nil {
+		return err
+	}
+	list := []web.InboundEventJSON{}
+	for _, e := range events {
+		list = append(list, web.EncodeInboundEvent(e, s.service.Zone(), app.English))
+	}
+	none := "No calls yet."
+	if f.OpenOnly || f.State != "" || f.SourceID != 0 || !f.From.IsZero() || !f.To.IsZero() {
+		none = "No such call."
+	}
+	return terminal.Output(c, list, func(w io.Writer) { printEvents(w, none, list) })
+}
+
+func printEvents(w io.Writer, none string, events []web.InboundEventJSON) {
+	var rows [][]string
+	for _, e := range events {
+		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.ReceivedAt, sourceName(e), strconv.Itoa(e.Recorded), strconv.Itoa(e.Duplicates),
+			strconv.Itoa(e.Unassigned), strconv.Itoa(e.Conflicts), strconv.Itoa(e.Rejected), openReasons(e)})
+	}
+	terminal.PrintTable(w, none, []string{"EVENT", "RECEIVED", "SOURCE", "RECORDED", "DUPLICATES", "UNASSIGNED", "CONFLICTS", "REJECTED", "OPEN"}, rows,
+		"EVENT", "RECORDED", "DUPLICATES", "UNASSIGNED", "CONFLICTS", "REJECTED")
+}
+
+// sourceName is that of the source of an event; by hand has none.
+func sourceName(e web.InboundEventJSON) string {
+	if e.Source == nil {
+		return "-"
+	}
+	return *e.Source
+}
+
+// openReasons are the reasons of the first open items, in one cell.
+func openReasons(e web.InboundEventJSON) string {
+	var parts []string
+	for _, i := range e.Items {
+		parts = append(parts, fmt.Sprintf("%s: %s %s", *i.State, i.Field, i.Reason))
+	}
+	return terminal.Clip(strings.Join(parts, "; "), 80)
+}
+
+func refusedLog(c *cli.Context, s *session, limit int) error {
+	calls, err := s.service.RefusedCalls(c.Context, s.account, c.Int64("source-id"), limit)
+	if err != nil {
+		return err
+	}
+	list := []web.RefusedCallJSON{}
+	for _, r := range calls {
+		list = append(list, web.EncodeRefusedCall(r, s.service.Zone(), app.English))
+	}
+	return terminal.Output(c, list, func(w io.Writer) { printRefused(w, list) })
+}
+
+func printRefused(w io.Writer, calls []web.RefusedCallJSON) {
+	var rows [][]string
+	for _, r := range calls {
+		source := "-"
+		if r.Source != nil {
+			source = *r.Source
+		}
+		rows = append(rows, []string{r.ReceivedAt, source, r.Remote, string(r.Code), r.Reason})
+	}
+	terminal.PrintTable(w, "No calls were refused.", []string{"RECEIVED", "SOURCE", "FROM", "CODE", "REASON"}, rows)
+}
+
+func showEvent(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "inbound event")
+	if err != nil {
+		return err
+	}
+	event, err := s.service.ReadInboundEvent(c.Context, s.account, id)
+	if err != nil {
+		return err
+	}
+	e := web.EncodeInboundBody(event, s.service.Zone(), app.English)
+	return terminal.Output(c, e, func(w io.Writer) {
+		fmt.Fprintf(w, "Event %d of %s, received %s (%s)\n", e.ID, terminal.OneLine(sourceName(e.InboundEventJSON)), e.ReceivedAt, e.Channel)
+		fmt.Fprintf(w, "%d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected; %d need attention.\n\n",
+			e.Recorded, e.Duplicates, e.Unassigned, e.Conflicts, e.Rejected, e.Open)
+		printElements(w, e)
+		fmt.Fprintln(w)
+		fmt.Fprintln(w, terminal.Visible(string(event.Body)))
+	})
+}
+
+// printElements shows what a call said and what became of it.
+func printElements(w io.Writer, e web.InboundEventBodyJSON) {
+	var rows [][]string
+	for _, i := range e.Elements {
+		item, state, reason, amount, direction, transaction := "-", "-", "-", "-", "-", "-"
+		if i.ItemID != nil {
+			item = strconv.FormatInt(*i.ItemID, 10)
+		}
+		if i.State != nil {
+			state = string(*i.State)
+		}
+		if i.Reason != "" {
+			reason = i.Field + " " + i.Reason
+		}
+		if i.Amount != nil {
+			amount = terminal.VND(*i.Amount)
+		}
+		if i.Type != nil {
+			direction = string(*i.Type)
+		}
+		if i.TransactionID != nil {
+			transaction = *i.TransactionID
+		}
+		rows = append(rows, []string{item, state, reason, terminal.Clip(i.EventID, 40), terminal.Clip(i.Gateway, 20),
+			terminal.Clip(i.AccountNumber, 30), direction, amount, i.TransactionDate, terminal.Clip(i.Content, 40), transaction})
+	}
+	nothing := ""
+	if e.Nothing != nil {
+		nothing = *e.Nothing
+	}
+	terminal.PrintTable(w, nothing, []string{"ITEM", "STATE", "REASON", "ID", "BANK", "ACCOUNT", "TYPE", "AMOUNT", "DATE", "CONTENT", "TRANSACTION"}, rows, "ITEM", "AMOUNT", "TRANSACTION")
+	if more := e.ElementCount - len(e.Elements); more > 0 {
+		fmt.Fprintf(w, "%d more are not shown.\n", more)
+	}
+}
+
+func linkEvent(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "inbound event")
+	if err != nil {
+		return err
+	}
+	notify, err := notifyFlags(c)
+	if err != nil {
+		return err
+	}
+	r, err := s.service.LinkInbound(c.Context, s.account, id, app.InboundLink{
+		Bank: c.String("bank"), AccountNumber: c.String("account-number"), AccountName: c.String("name"), Notify: notify,
+	}, s.now)
+	if err != nil {
+		return err
+	}
+	b := r.BankAccount
+	lost := fmt.Sprintf("Event %d: %d recorded on bank account %d; %d still need attention.", id, r.Recorded, b.ID, r.Open)
+	return terminal.Report(c, web.EncodeInboundLink(r, s.service.Zone()), lost, func(w io.Writer) {
+		if r.Linked {
+			fmt.Fprintf(w, "Bank account %d is linked: %s %s, %s.\n", b.ID, b.Bank, b.AccountNumber, terminal.OneLine(b.AccountName))
+		}
+		fmt.Fprintf(w, "Event %d: %d recorded on bank account %d, %d duplicates; %d still need attention.\n", id, r.Recorded, b.ID, r.Duplicates, r.Open)
+		if r.Waiting > 0 {
+			fmt.Fprintf(w, "Recorded of other events, which had been waiting too: %d.\n", r.Waiting)
+		}
+		fmt.Fprintf(w, "Deliveries that follow: %d.\n", r.Deliveries)
+		if r.More {
+			fmt.Fprintln(w, "The server records the rest.")
+		}
+	})
+}
+
+func retryEvent(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "inbound event")
+	if err != nil {
+		return err
+	}
+	r, err := s.service.RetryInbound(c.Context, s.account, id, s.now)
+	if err != nil {
+		return err
+	}
+	return terminal.Changed(c, web.EncodeInboundCounts(r), "Event %d: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.",
+		id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
+}
+
+func discardEvent(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "inbound event")
+	if err != nil {
+		return err
+	}
+	var n int
+	if c.IsSet("item-id") {
+		n, err = s.service.DiscardInboundItem(c.Context, s.account, id, c.Int64("item-id"))
+	} else {
+		n, err = s.service.DiscardInbound(c.Context, s.account, id)
+	}
+	if err != nil {
+		return err
+	}
+	return terminal.Changed(c, map[string]int{"discarded": n}, "Event %d: %d discarded.", id, n)
+}

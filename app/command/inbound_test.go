@@ -1,0 +1,52 @@
+package command
+
+import (
+	"context"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/serve"
+	"baoco/sqlitestore"
+	"baoco/web"
+)
+
+// TestInboundCommands runs a script, as TestCommands does, on a file into which
+// calls came.
+func TestInboundCommands(t *testing.T) {
+	ctx := context.Background()
+	db := filepath.Join(t.TempDir(), "baoco.db")
+	must(t, sqlitestore.Create(ctx, db, app.DefaultZone, time.Now()))
+	store, err := sqlitestore.Open(ctx, db, sqlitestore.Options{})
+	must(t, err)
+	service, _, err := serve.NewService(ctx, store, nil)
+	must(t, err)
+	source, err := service.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "till"}, time.Now())
+	must(t, err)
+	handler := web.New(web.Config{Service: service})
+	call := func(path, token, body string) {
+		request := httptest.NewRequest("POST", path, strings.NewReader(body))
+		request.Header.Set("Authorization", "Bearer "+token)
+		handler.ServeHTTP(httptest.NewRecorder(), request)
+	}
+	call(source.URLPath(), source.Secret, `{"transactions":[`+
+		`{"id":"A1","gateway":"ACB","accountNumber":"19354957","transferType":"IN","transferAmount":200000,"content":"\u001b[31mred","transactionDate":"2026-01-02 03:04:05"},`+
+		`{"id":"A2","gateway":"ACB","accountNumber":"19354957","transferType":"IN","transferAmount":0}]}`)
+	call(source.URLPath(), source.Secret, "{\"red\":\"\x1b[31m\xff\",\r\n\t\"rtl\": \"\u202e\"}")
+	call(source.URLPath(), source.Secret, `{"transactions":[{"id":"A3","gateway":"ACB","accountNumber":"19354957","transferType":"IN","transferAmount":5}]}`)
+	call("/api/webhooks/provider/nowhere", "x", "{}")
+	call(source.URLPath(), `"`+source.Secret+`"`, "{}")
+	must(t, store.Close()) // commits the notes of the refused calls too
+	text, err := os.ReadFile("../../testdata/cli_inbound.txt")
+	must(t, err)
+	runScript(t, string(text), db)
+	for _, args := range [][]string{{"source", "show", "1"}, {"source", "show", "1", "-o", "json"}, {"source", "list", "-o", "json"}} {
+		if _, stdout, _ := baoco("", args...); strings.Contains(stdout, source.Secret) {
+			t.Errorf("%v shows the secret", args)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+
+	"github.com/urfave/cli/v2"
+)
+
+// pendingJSON is a delivery that is still to be attempted; where the history
+// has the same field it has the same name.
+type pendingJSON struct {
+	DeliveryID    string        `json:"delivery_id"`
+	WebhookID     int64         `json:"webhook_id"`
+	Paused        bool          `json:"paused"` // the webhook is switched off
+	Attempts      int           `json:"attempts"`
+	DueAt         string        `json:"due_at"`
+	CreatedAt     string        `json:"created_at"`
+	TransactionID string        `json:"transaction_id"`
+	Bank          string        `json:"bank"`
+	Account       string        `json:"account"`
+	Type          app.Direction `json:"type"`
+	Amount        int64         `json:"amount"`
+	Description   string        `json:"description"`
+	SecretLost    bool          `json:"secret_lost,omitempty"` // of the webhook: nothing is sent until it is rotated
+}
+
+func listPending(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	f := app.PendingFilter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id")}
+	var err error
+	if f.Page, err = readPage(c); err != nil {
+		return err
+	}
+	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Zone()); err != nil {
+		return err
+	}
+	found, total, err := s.service.Pending(c.Context, s.account, f)
+	if err != nil {
+		return err
+	}
+	list, rows := []pendingJSON{}, [][]string{}
+	for _, d := range found {
+		p := d.Payload
+		e := pendingJSON{
+			DeliveryID: strconv.FormatInt(d.ID, 10), WebhookID: d.WebhookID, Paused: d.Paused, Attempts: d.Attempts,
+			DueAt: app.FormatTime(d.DueAt, s.service.Zone()), CreatedAt: app.FormatTime(d.CreatedAt, s.service.Zone()),
+			TransactionID: p.ID, Bank: p.Gateway, Account: p.AccountNumber, Type: p.TransferType, Amount: p.TransferAmount, Description: p.Content,
+			SecretLost: d.SecretLost,
+		}
+		list = append(list, e)
+		next := e.DueAt
+		switch {
+		case e.Paused:
+			next = "once the webhook is on"
+		case e.SecretLost:
+			next = "once the secret is rotated"
+		}
+		rows = append(rows, []string{
+			e.DeliveryID, next, strconv.FormatInt(e.WebhookID, 10), fmt.Sprintf("%d/%d", e.Attempts, len(app.RetrySchedule)),
+			string(e.Type), terminal.VND(e.Amount), terminal.Clip(e.Description, 40),
+		})
+	}
+	return terminal.Output(c, list, func(w io.Writer) {
+		terminal.PrintTable(w, "No deliveries are waiting.", []string{"DELIVERY", "NEXT", "WEBHOOK", "MADE", "TYPE", "AMOUNT", "CONTENT"}, rows, "DELIVERY", "WEBHOOK", "AMOUNT")
+		if total > int64(len(rows)) {
+			fmt.Fprintf(c.App.ErrWriter, "%d of %d; --page shows more.\n", len(rows), total)
+		}
+	})
+}

@@ -1,0 +1,47 @@
+package command
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+	"baoco/sqlitestore"
+)
+
+// A database on a disk that can only be read is a failure of the database,
+// whatever the command wants of it.
+func TestReadOnlyDisk(t *testing.T) {
+	dir, disk := t.TempDir(), t.TempDir()
+	must(t, sqlitestore.Create(context.Background(), filepath.Join(dir, "baoco.db"), app.DefaultZone, time.Now()))
+	served, err := sqlitestore.Open(context.Background(), filepath.Join(dir, "baoco.db"), sqlitestore.Options{Serve: true})
+	must(t, err)
+	must(t, served.Close())
+	if err := syscall.Mount(dir, disk, "", syscall.MS_BIND, ""); err != nil {
+		t.Skipf("needs root, to mount a directory: %v", err)
+	}
+	defer syscall.Unmount(disk, 0)
+	must(t, syscall.Mount("", disk, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	t.Setenv("BAOCO_DB", filepath.Join(disk, "baoco.db"))
+	for _, command := range []string{
+		"bank list", "apikey create x", "backup DIR/copy.db", "restore DIR/baoco.db", "serve --listen 127.0.0.1:0",
+		"doctor --new-key", "doctor --repair-totals", "transaction export", "prune --dry-run",
+	} {
+		code, stdout, stderr := baoco("", words(strings.ReplaceAll(command, "DIR", dir))...)
+		if code != terminal.ExitDatabase || stdout != "" || stderr == "" {
+			t.Errorf("$ %s: exit %d\n%s%s", command, code, stdout, stderr)
+		}
+	}
+	// Nobody is told to restore a backup in place of a whole database.
+	if code, stdout, _ := baoco("", "doctor"); code != terminal.ExitCheck || !strings.Contains(stdout, "must be able to write into the directory") || strings.Contains(stdout, "restore a backup") {
+		t.Errorf("doctor: exit %d\n%s", code, stdout)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "copy.db")); err == nil {
+		t.Error("a backup was made")
+	}
+}

@@ -1,0 +1,274 @@
+// Package serve runs the server: it reads the settings, wires the store, the use
+// cases, the web and the scheduler, gets the certificate, and prints a systemd
+// unit that does the same.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+	"baoco/scheduler"
+	"baoco/sqlitestore"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+func Command() *cli.Command {
+	return &cli.Command{
+		Name: "serve", Usage: "run the server; creates the database if there is none",
+		Description: terminal.Example(
+			"baoco serve",
+			"baoco serve --domain baoco.shop.vn",
+			"baoco serve --allow-target 127.0.0.1/32@9000",
+		),
+		Flags: []cli.Flag{
+			terminal.DBFlag,
+			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on", Value: "127.0.0.1:8080", EnvVars: []string{"BAOCO_LISTEN"}},
+			&cli.StringFlag{Name: "base-url", Usage: "`URL` at which providers reach this server", EnvVars: []string{"BAOCO_BASE_URL"}},
+			&cli.StringFlag{Name: "domain", Usage: "serve HTTPS for `NAME` on ports 443 and 80, with an automatic certificate (ACME)", EnvVars: []string{"BAOCO_DOMAIN"}},
+			&cli.StringFlag{Name: "acme-directory", Usage: "`URL` of the authority that issues the certificate of --domain (default: Let's Encrypt)", EnvVars: []string{"BAOCO_ACME_DIRECTORY"}},
+			&cli.StringFlag{Name: "timezone", Usage: "`ZONE` of every date (default: that of the database, " + app.DefaultZone + " in a new one)", EnvVars: []string{"BAOCO_TIMEZONE"}},
+			&cli.StringSliceFlag{Name: "allow-target", Usage: "allow webhooks at private addresses in `CIDR[@PORT]`, or at this exact host name (repeatable)", EnvVars: []string{"BAOCO_ALLOW_TARGET"}},
+			&cli.StringSliceFlag{Name: "trusted-proxies", Usage: "take the client's address from X-Forwarded-For where the connection comes from `CIDR` (repeatable)", EnvVars: []string{"BAOCO_TRUSTED_PROXIES"}},
+			&cli.IntFlag{Name: "rate-limit", Usage: "requests a minute for each API key and endpoint, `N`", Value: 300, EnvVars: []string{"BAOCO_RATE_LIMIT"}},
+			&cli.IntFlag{Name: "listing-rate-limit", Usage: "the same for the listings of transactions and of bank accounts, `N`", Value: 60, EnvVars: []string{"BAOCO_LISTING_RATE_LIMIT"}},
+			KeepFlag("keep-inbound", KeepInboundUsage, "30d"),
+			KeepFlag("keep-history", KeepHistoryUsage, "365d"),
+			&cli.StringFlag{Name: "catch-up", Usage: "`TIME` between two syncs of the lists of providers, from 10s to 24h; 0 is never", Value: "3m", EnvVars: []string{"BAOCO_CATCH_UP"}},
+			&cli.StringFlag{Name: "log-format", Usage: "`FORMAT`: text or json", Value: "text", EnvVars: []string{"BAOCO_LOG_FORMAT"}},
+			&cli.StringFlag{Name: "lang", Usage: "default `LANGUAGE` of the dashboard and of alerts, en or vi, for those who have not chosen one (default: that of the browser, else en; alerts vi)", EnvVars: []string{"BAOCO_LANG"}},
+		},
+		Action: serve,
+	}
+}
+
+// memoryLimit is from where on memory is collected harder, in bytes: four times
+// what baoco needs at saturation.
+const memoryLimit = 256 << 20
+
+// tuneMemory sets what the environment doesn't.
+func tuneMemory() {
+	if os.Getenv("GOGC") == "" {
+		// The live heap is a few megabytes: letting it grow to four times that
+		// before a collection saves a sixth of the CPU under load.
+		debug.SetGCPercent(300)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		// Four times what strangers can have it hold would be too much.
+		debug.SetMemoryLimit(memoryLimit)
+	}
+}
+
+func serve(c *cli.Context) error {
+	s, err := readSettings(c)
+	if err != nil {
+		return err
+	}
+	tuneMemory()
+	ctx, stop := terminal.UntilStopped(c.Context)
+	defer stop()
+	recent := web.NewRecentLog(newLogHandler(c.App.ErrWriter, s.jsonLog))
+	log := slog.New(recent)
+	created, err := createIfMissing(ctx, s)
+	if err != nil {
+		return err
+	}
+	store, err := OpenDatabase(ctx, s.Db, sqlitestore.Options{Serve: true, Logger: log, Migrating: func(m sqlitestore.Migration) {
+		log.Info("bringing the database up to date", "from_schema", m.From, "to_schema", m.To, "copy_of_before", m.Kept)
+	}})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if err := SaveSettings(ctx, store, s); err != nil {
+		return err
+	}
+	r, err := Start(ctx, store, s, recent)
+	if err != nil {
+		return err
+	}
+	printWelcome(c.App.ErrWriter, s, r.Listener.Addr(), created)
+	if err := printSetUp(ctx, c.App.ErrWriter, r.Service, s, r.Listener.Addr()); err != nil {
+		log.Warn("no set-up link for the dashboard; baoco user create makes the first user", "err", err)
+	}
+	debug.FreeOSMemory() // what only the start needed
+	log.Info("serving", "address", r.Listener.Addr().String(), "db", store.Path(), "version", Version)
+
+	var fault error
+	patience := StopTime
+	select {
+	case <-ctx.Done():
+	case err := <-r.failed:
+		fault = err
+	case err := <-store.Fatal():
+		what := "the database failed, so baoco stops; nothing that was acknowledged is lost"
+		switch {
+		case errors.Is(err, sqlitestore.ErrTaken): // which says what became of it
+			what = "baoco stops"
+		case errors.Is(err, sqlitestore.ErrDamaged):
+			what = "baoco stops; what came in lately may be lost, so keep a copy of these files"
+		}
+		fault = terminal.Exit(terminal.ExitDatabase, fmt.Errorf("%s: %w", what, err))
+		patience = time.Second // what is in flight can't be recorded any more
+	}
+	log.Info("stopping")
+	return errors.Join(fault, r.Stop(patience))
+}
+
+func newLogHandler(w io.Writer, asJSON bool) slog.Handler {
+	if asJSON {
+		return slog.NewJSONHandler(w, nil)
+	}
+	return slog.NewTextHandler(w, nil)
+}
+
+func createIfMissing(ctx context.Context, s Settings) (bool, error) {
+	if err := sqlitestore.FinishRestore(s.Db); err != nil {
+		return false, err
+	}
+	if _, err := os.Stat(s.Db); !errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	zone := s.zone
+	if zone == "" {
+		zone = app.DefaultZone
+	}
+	if err := sqlitestore.Create(ctx, s.Db, zone, time.Now()); err != nil {
+		return false, terminal.Exit(terminal.ExitDatabase, fmt.Errorf("create the database: %w", err))
+	}
+	return true, nil
+}
+
+// Server is a started server.
+type Server struct {
+	Service   *app.Service
+	Listener  net.Listener
+	servers   []*http.Server
+	scheduler *scheduler.Scheduler
+	failed    chan error
+	closing   chan struct{} // closed once live pages are to end
+}
+
+// Start wires the server over an open file: the courier first, so that what
+// was due is on its way before anything new comes in.
+func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *web.RecentLog) (*Server, error) {
+	log := slog.New(recent)
+	service, sender, err := NewService(ctx, store, s.Schedule)
+	if err != nil {
+		return nil, err
+	}
+	r := &Server{Service: service, failed: make(chan error, 2), closing: make(chan struct{})}
+	program, err := os.Executable()
+	if err != nil {
+		program = "" // it is only shown
+	}
+	installation := app.Installation{
+		Version: Version, Program: program, StartedAt: time.Now(), Listen: s.Listen, BaseURL: s.baseURL, Domain: s.domain, AllowTargets: s.Targets, Keep: s.keep,
+		CertificateEnd: certificateEnd(s),
+	}
+	connections := web.NewConnections(mostConnections(openFiles()), s.proxies, log)
+	handler := web.New(web.Config{
+		Service: service, Logger: log, Limit: s.RateLimit, ListingLimit: s.listingLimit,
+		Secure: strings.HasPrefix(s.baseURL, "https://"), Version: Version, Closing: r.closing, RecentLog: recent,
+		Installation: installation, Lang: s.Lang, TrustedProxies: s.proxies,
+	})
+	if err := r.listen(s, handler, connections, log); err != nil {
+		return nil, terminal.Exit(terminal.ExitDatabase, err)
+	}
+	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Installation: installation, Keep: s.keep, CatchUp: s.catchUp, Logger: log}); err != nil {
+		return nil, errors.Join(err, r.Listener.Close())
+	}
+	go func() { r.failed <- r.servers[0].Serve(r.Listener) }()
+	return r, nil
+}
+
+func (r *Server) listen(s Settings, handler http.Handler, connections *web.Connections, log *slog.Logger) error {
+	r.servers = []*http.Server{httpServer(handler, connections, log)}
+	if s.domain != "" {
+		return r.listenSecurely(s, connections, log)
+	}
+	plain, err := net.Listen("tcp", s.Listen)
+	if err == nil {
+		r.Listener = connections.Listener(plain)
+	}
+	return err
+}
+
+// StopTime is how long a stop may take: an attempt, and a little more.
+const StopTime = 13 * time.Second
+
+// Stop lets requests and attempts in flight end, within a time, and takes no
+// new ones.
+func (r *Server) Stop(within time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	close(r.closing)
+	stopped := make(chan error, len(r.servers))
+	for _, server := range r.servers {
+		go func() { stopped <- server.Shutdown(ctx) }()
+	}
+	err := r.scheduler.Stop(ctx)
+	for range r.servers {
+		if e := <-stopped; e != nil && !errors.Is(e, context.DeadlineExceeded) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+// printSetUp shows the link with which the first user of the dashboard is
+// created, as long as there is none. It goes to the terminal and not into the
+// log: whoever has it owns the installation.
+func printSetUp(ctx context.Context, w io.Writer, service *app.Service, s Settings, address net.Addr) error {
+	// A signal in this moment stops what is started by now, in order.
+	token, err := service.OpenSetUp(context.WithoutCancel(ctx), time.Now())
+	if err != nil || token == "" {
+		return err
+	}
+	fmt.Fprintf(w, "Open the dashboard (one use, within 30 minutes):\n  %s/setup/%s\n\n", baseURL(s, address), token)
+	return nil
+}
+
+// baseURL is where people reach the server: as the operator says, else where
+// it listens.
+func baseURL(s Settings, address net.Addr) string {
+	if s.baseURL != "" {
+		return s.baseURL
+	}
+	return "http://" + address.String()
+}
+
+// printWelcome says what to do next, on the first run in steps.
+func printWelcome(w io.Writer, s Settings, address net.Addr, created bool) {
+	base := baseURL(s, address)
+	flag := ""
+	if s.Db != "baoco.db" {
+		flag = " --db " + s.Db
+	}
+	if !created {
+		return
+	}
+	fmt.Fprintf(w,
+		`baoco made %[1]s (and %[1]s.key: keep a copy of both) and answers at %[2]s
+
+Next, in another terminal:
+  1. baoco bank link%[3]s --bank ACB --number 19354957 --name "NGUYEN VAN A"
+  2. baoco webhook create%[3]s --name shop --url https://your-shop.vn/baoco --type IN
+  3. baoco transaction add%[3]s --amount 200000 --content "first one"     (your shop is told within a second)
+  4. baoco source add%[3]s --provider sepay --auth apikey --name SePay     (and enter its URL at the provider)
+  5. baoco apikey create%[3]s shop                                         (for the API at %[2]s/api/v1)
+
+`, s.Db, base, flag)
+}

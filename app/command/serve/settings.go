@@ -1,0 +1,154 @@
+package serve
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+	"baoco/sqlitestore"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/crypto/acme/autocert"
+)
+
+// certificates is where those of --domain are kept.
+func (s Settings) certificates() autocert.DirCache { return autocert.DirCache(s.Db + ".acme") }
+
+// Settings are the flags of serve, read.
+type Settings struct {
+	Db, Listen, baseURL, domain, acmeDirectory, zone string
+	Targets                                          []string
+	proxies                                          []netip.Prefix // that are trusted
+	RateLimit, listingLimit                          int
+	keep                                             app.PruneLimits
+	catchUp                                          time.Duration // 0: never
+	jsonLog                                          bool
+	Lang                                             app.Lang        // empty: not given
+	Schedule                                         []time.Duration // nil: that of the interface
+}
+
+func readSettings(c *cli.Context) (s Settings, err error) {
+	s = Settings{
+		Db: c.String("db"), Listen: c.String("listen"), domain: c.String("domain"), acmeDirectory: c.String("acme-directory"), zone: c.String("timezone"),
+		Targets: c.StringSlice("allow-target"), RateLimit: c.Int("rate-limit"), listingLimit: c.Int("listing-rate-limit"), jsonLog: c.String("log-format") == "json",
+	}
+	if err := s.checkDomain(); err != nil {
+		return s, err
+	}
+	_, port, err := net.SplitHostPort(s.Listen)
+	if _, e := strconv.ParseUint(port, 10, 16); err != nil || e != nil {
+		return s, terminal.Usagef("--listen must be an address such as 127.0.0.1:8080, not %q", s.Listen)
+	}
+	if s.baseURL, err = checkBaseURL(c.String("base-url"), s.domain); err != nil {
+		return s, err
+	}
+	if s.zone != "" {
+		if _, err := time.LoadLocation(s.zone); err != nil || s.zone == "Local" {
+			return s, terminal.Usagef("--timezone must be a zone such as %s, not %q", app.DefaultZone, s.zone)
+		}
+	}
+	if _, err := app.ParseTargetPolicy(s.Targets); err != nil {
+		return s, terminal.Usagef("--allow-target: %v", err)
+	}
+	if s.proxies, err = parseProxies(c.StringSlice("trusted-proxies")); err != nil {
+		return s, err
+	}
+	if s.RateLimit < 1 || s.RateLimit > 1_000_000 || s.listingLimit < 1 || s.listingLimit > 1_000_000 {
+		return s, terminal.Usagef("--rate-limit and --listing-rate-limit must be from 1 to 1000000")
+	}
+	if s.keep, err = readKeep(c); err != nil {
+		return s, err
+	}
+	if s.catchUp, err = ParseCatchUp(c.String("catch-up")); err != nil {
+		return s, err
+	}
+	if !slices.Contains([]string{"text", "json"}, c.String("log-format")) {
+		return s, terminal.Usagef("--log-format must be text or json, not %q", c.String("log-format"))
+	}
+	if s.Lang = app.Lang(c.String("lang")); s.Lang != "" && s.Lang != app.English && s.Lang != app.Vietnamese {
+		return s, terminal.Usagef("--lang must be en or vi, not %q", c.String("lang"))
+	}
+	return s, terminal.NoArguments(c)
+}
+
+// checkDomain checks --domain and --acme-directory; an address is not a name.
+func (s *Settings) checkDomain() error {
+	s.domain = strings.ToLower(strings.TrimSuffix(s.domain, "."))
+	if _, err := netip.ParseAddr(s.domain); s.domain != "" && (err == nil || !strings.Contains(s.domain, ".") || strings.ContainsAny(s.domain, ":/*@ ")) {
+		return terminal.Usagef("--domain must be a name such as baoco.shop.vn, not %q", s.domain)
+	}
+	if s.acmeDirectory == "" {
+		return nil
+	}
+	if u, err := url.Parse(s.acmeDirectory); err != nil || u.Scheme != "https" || u.Host == "" {
+		return terminal.Usagef("--acme-directory must be an https address, not %q", s.acmeDirectory)
+	}
+	if s.domain == "" {
+		return terminal.Usagef("--acme-directory needs --domain")
+	}
+	return nil
+}
+
+// parseProxies reads --trusted-proxies. A network of all addresses is refused:
+// with it anybody could choose the address they are known by.
+func parseProxies(entries []string) (list []netip.Prefix, err error) {
+	for _, entry := range entries {
+		network, err := app.ParseNetwork(strings.TrimSpace(entry))
+		if err != nil || network.Bits() == 0 {
+			return nil, terminal.Usagef("--trusted-proxies must be addresses or networks such as 127.0.0.1 or 10.0.0.0/8, not %q", entry)
+		}
+		list = append(list, network)
+	}
+	return list, nil
+}
+
+func checkBaseURL(base, domain string) (string, error) {
+	if base == "" && domain != "" {
+		return "https://" + domain, nil
+	}
+	if base == "" {
+		return "", nil
+	}
+	u, err := url.Parse(base)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return "", terminal.Usagef("--base-url must be an address such as https://baoco.shop.vn, not %q", base)
+	}
+	return strings.TrimSuffix(base, "/"), nil
+}
+
+func ParseCatchUp(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d != 0 && (d < 10*time.Second || d > 24*time.Hour) {
+		return 0, terminal.Usagef("--catch-up must be a time from 10s to 24h, or 0, not %q", text)
+	}
+	return d, nil
+}
+
+// SaveSettings writes into the file what the commands beside the server need
+// to know. A new zone counts the days again, which may take a while.
+func SaveSettings(ctx context.Context, store *sqlitestore.Store, s Settings) error {
+	if zone, err := store.Zone(ctx); err != nil {
+		return err
+	} else if s.zone != "" && zone.String() != s.zone {
+		if err := store.SetZone(ctx, s.zone); err != nil {
+			return err
+		}
+	}
+	if err := store.SetAllowTargets(ctx, s.Targets); err != nil {
+		return err
+	}
+	if err := store.SetKeep(ctx, s.keep); err != nil {
+		return err
+	}
+	if err := store.SetLang(ctx, s.Lang); err != nil {
+		return err
+	}
+	return store.SetBaseURL(ctx, s.baseURL)
+}

@@ -1,0 +1,62 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/serve"
+	"baoco/app/command/terminal"
+	"baoco/sqlitestore"
+
+	"github.com/urfave/cli/v2"
+)
+
+// session is what a command works with: the use cases over an open file.
+type session struct {
+	store   *sqlitestore.Store
+	service *app.Service
+	account int64
+	now     time.Time
+}
+
+// admin wraps an action that works on the file, beside a running server or
+// without one. It never creates the file.
+func admin(action func(c *cli.Context, s *session) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if err := terminal.CheckOutput(c); err != nil {
+			return err
+		}
+		store, err := serve.OpenDatabase(c.Context, c.String("db"), sqlitestore.Options{Migrating: sayMigrating(c.App.ErrWriter)})
+		if errors.Is(err, sqlitestore.ErrNoFile) {
+			return fmt.Errorf("%w; baoco serve creates it, --db names another", err)
+		}
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		s := &session{store: store, account: c.Int64("account"), now: time.Now()}
+		if s.service, _, err = serve.NewService(c.Context, store, nil); err != nil {
+			return err
+		}
+		if _, err := s.service.Account(c.Context, s.account); err != nil {
+			return err
+		}
+		return action(c, s)
+	}
+}
+
+// sayMigrating tells a person that a file of an older baoco is brought up to date.
+func sayMigrating(w io.Writer) func(sqlitestore.Migration) {
+	return func(m sqlitestore.Migration) {
+		fmt.Fprintf(w, "Bringing the database from schema %d to %d. A copy of it as it was: %s\n", m.From, m.To, m.Kept)
+	}
+}
+
+// stateJSON is what became of the thing with an id.
+type stateJSON struct {
+	ID    int64  `json:"id"`
+	State string `json:"state"`
+}

@@ -1,0 +1,358 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+func sourceCommand() *cli.Command {
+	secretFile := &cli.StringFlag{Name: "secret-file", Usage: "`FILE` that holds the secret, - for standard input (default: generate one)"}
+	return &cli.Command{
+		Name: "source", Usage: "sources of transactions, one for each provider account",
+		Subcommands: []*cli.Command{
+			{
+				Name: "add", Usage: "add a source and show its secret",
+				Description: terminal.Example(
+					"baoco source add --provider native --name till",
+					"baoco source add --provider sepay --auth apikey --name SePay",
+					"baoco source add --provider sepay --auth hmac --name SePay --secret-file sepay.secret",
+					"baoco source add --provider generic --name erp --map amount=data.sum --map id=data.id --map account=data.acc",
+				),
+				Flags: terminal.AdminFlags(
+					&cli.StringFlag{Name: "provider", Usage: "`KIND`: " + providerNames(), Required: true},
+					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
+					&cli.StringFlag{Name: "auth", Usage: "`METHOD` of authentication: bearer or hmac (native), apikey or hmac (sepay), bearer or token (generic, sms-to-url)"},
+					&cli.Int64Flag{Name: "bank-account-id", Usage: "record on bank account `ID` only"},
+					secretFile,
+					&cli.StringSliceFlag{Name: "map", Usage: "path of a field, `FIELD=PATH`, such as amount=data.sum (generic; repeatable)"},
+					&cli.StringFlag{Name: "header", Usage: "`NAME` of the header that carries the secret (generic, sms-to-url; default: Authorization: Bearer)"},
+					&cli.StringSliceFlag{Name: "sender", Usage: "another sender `NAME` of the bank's messages (SMS; repeatable)"},
+					&cli.StringFlag{Name: "access-key", Usage: "the `KEY` that Pay2S calls accessKey (pay2s-ipn)"},
+					&cli.StringFlag{Name: "username", Usage: "`NAME` with which VietQR signs in to get a token (vietqr)"},
+					&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` that holds the provider's API key, to sync transactions whose calls never arrived (sepay, casso, casso-v2)"},
+					&cli.StringFlag{Name: "api-url", Usage: "`URL` of that API (default: the provider's)"},
+				),
+				Action: admin(addSource),
+			},
+			{
+				Name: "list", Usage: "list the sources with their state", Description: terminal.Example("baoco source list"),
+				Flags: terminal.AdminFlags(), Action: admin(listSources),
+			},
+			{
+				Name: "show", Usage: "show a source, its settings and its last calls, without its secret", ArgsUsage: "ID",
+				Description: terminal.Example("baoco source show 1"), Flags: terminal.AdminFlags(), Action: admin(describeSource),
+			},
+			{
+				Name: "rotate", Usage: "rotate the secret of a source, effective at once, or replace its API key", ArgsUsage: "ID",
+				Description: terminal.Example("baoco source rotate 1", "baoco source rotate 1 --api-key-file sepay.key"),
+				Flags:       terminal.AdminFlags(secretFile, &cli.StringFlag{Name: "api-key-file", Usage: "`FILE` that holds the provider's new API key, - for standard input; the secret stays the same"}),
+				Action:      admin(rotateSource),
+			},
+			{
+				Name: "allow", Usage: "allow another sender of bank messages (SMS)", ArgsUsage: "ID", Description: terminal.Example("baoco source allow 1 --sender VIETCOMBANK"),
+				Flags: terminal.AdminFlags(&cli.StringSliceFlag{Name: "sender", Usage: "the `NAME` or number, as the phone shows it (repeatable)"}), Action: admin(allowSenders),
+			},
+			{
+				Name: "remove", Usage: "remove a source; its transactions are kept", ArgsUsage: "ID", Description: terminal.Example("baoco source remove 1"),
+				Flags: terminal.AdminFlags(), Action: admin(removeSource),
+			},
+			catchUpCommand(), logCommand(), eventCommand(), linkCommand(), retryCommand(), discardCommand(),
+		},
+	}
+}
+
+// createdSource is what source add and rotate show.
+type createdSource struct {
+	ID       int64        `json:"id"`
+	Name     string       `json:"name"`
+	Provider app.Provider `json:"provider"`
+	Auth     app.Auth     `json:"auth"`
+	URLPath  string       `json:"url_path"`
+	Username string       `json:"username,omitempty"`
+	Secret   string       `json:"secret,omitempty"` // a generated one
+}
+
+func addSource(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	secret, err := terminal.ReadSecretFile(c, c.String("secret-file"))
+	if err != nil {
+		return err
+	}
+	apiKey, err := terminal.ReadSecretFile(c, c.String("api-key-file"))
+	if err != nil {
+		return err
+	}
+	options, err := sourceOptions(c)
+	if err != nil {
+		return err
+	}
+	src, err := s.service.AddSource(c.Context, s.account, app.SourceAdd{
+		Provider: app.Provider(c.String("provider")), Auth: app.Auth(c.String("auth")), Name: c.String("name"),
+		Secret: secret, BankAccountID: c.Int64("bank-account-id"),
+		Options: options, APIKey: apiKey, APIURL: strings.TrimSuffix(c.String("api-url"), "/"),
+	}, s.now)
+	if err != nil {
+		return err
+	}
+	return showSource(c, s, src, "was added", secret == "")
+}
+
+// stepLines puts every step of a set-up text on a line of its own.
+var stepLines = strings.NewReplacer(" 2. ", "\n2. ", " 3. ", "\n3. ")
+
+// sourceOptions are the options of a new source.
+func sourceOptions(c *cli.Context) (app.SourceOptions, error) {
+	fields, err := mapFlag(c)
+	return app.SourceOptions{
+		Header: c.String("header"), Map: fields, Senders: c.StringSlice("sender"), AccessKey: c.String("access-key"), Username: c.String("username"),
+	}, err
+}
+
+// mapFlag reads the pairs of --map.
+func mapFlag(c *cli.Context) (map[string]string, error) {
+	fields := map[string]string{}
+	var pairs []string
+	for _, part := range c.StringSlice("map") {
+		// The library cuts values at commas, which a column's name may have.
+		if n := len(pairs); n > 0 && !strings.Contains(part, "=") {
+			pairs[n-1] += "," + part
+			continue
+		}
+		pairs = append(pairs, part)
+	}
+	for _, pair := range pairs {
+		field, path, found := strings.Cut(pair, "=")
+		if _, twice := fields[field]; !found || field == "" || path == "" || twice {
+			return nil, terminal.Usagef("--map takes FIELD=PATH, each field once, not %q", pair)
+		}
+		fields[field] = path
+	}
+	return fields, nil
+}
+
+// providerNames lists the kinds of sources.
+func providerNames() string {
+	var names []string
+	for _, kind := range web.Providers() {
+		names = append(names, string(kind.Provider))
+	}
+	return strings.Join(names, ", ")
+}
+
+// showSource shows a source of which did is done. A secret that the caller gave
+// is not printed.
+func showSource(c *cli.Context, s *session, src app.Source, did string, generated bool) error {
+	base, err := s.store.BaseURL(c.Context)
+	if err != nil {
+		return err
+	}
+	v := createdSource{src.ID, src.Name, src.Provider, src.Auth, src.URLPath(), src.Options.Username, ""}
+	lost := fmt.Sprintf("Source %d %s.", src.ID, did)
+	if generated {
+		v.Secret = src.Secret
+		lost = fmt.Sprintf("Source %d %s, but nobody has seen the secret. Make another: baoco source rotate %d%s", src.ID, did, src.ID, onAccount(s.account))
+	}
+	return terminal.Report(c, v, lost, func(w io.Writer) {
+		fmt.Fprintf(w, "Source:  %d (%s, %s)\nURL:     %s\n", src.ID, src.Provider, src.Auth, base+src.URLPath())
+		if src.Options.Username != "" {
+			fmt.Fprintf(w, "Username: %s\n", src.Options.Username)
+		}
+		if generated {
+			fmt.Fprintf(w, "Secret:  %s\n", src.Secret)
+		}
+		for _, kind := range s.service.ProviderKinds() {
+			if kind.Provider == src.Provider {
+				fmt.Fprintln(c.App.ErrWriter, stepLines.Replace(kind.Setup.EN))
+			}
+		}
+		if utf8.RuneCountInString(src.Secret) < app.ShortSecret {
+			fmt.Fprintf(c.App.ErrWriter, "The secret is short and could be guessed: use at least %d characters.\n", app.ShortSecret)
+		}
+	})
+}
+
+func listSources(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	sources, err := s.service.SourcesHealth(c.Context, s.account)
+	if err != nil {
+		return err
+	}
+	list, rows := []web.SourceJSON{}, [][]string{}
+	for _, src := range sources {
+		e := web.EncodeSource(src, s.service.Zone(), app.English)
+		list = append(list, e)
+		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Provider), string(e.Auth), onlyBankAccount(e),
+			orNever(e.LastCallAt), orNever(e.LastTransactionAt), lastPoll(src, e.LastPollAt), strconv.Itoa(e.RefusedCalls), lastRefusal(e)})
+	}
+	return terminal.Output(c, list, func(w io.Writer) {
+		terminal.PrintTable(w, "There is no source yet: baoco source add --provider native --name NAME",
+			[]string{"ID", "NAME", "PROVIDER", "AUTH", "BANK ACCOUNT", "LAST CALL", "LAST TRANSACTION", "LAST POLL", "REFUSED", "LAST REFUSAL"}, rows, "ID", "REFUSED")
+		for _, src := range sources {
+			if src.SecretLost {
+				fmt.Fprintf(c.App.ErrWriter, "Source %d has lost its secret, so its calls are refused: baoco source rotate %d%s\n", src.ID, src.ID, onAccount(s.account))
+			}
+		}
+	})
+}
+
+// onlyBankAccount is the bank account that a source is for.
+func onlyBankAccount(e web.SourceJSON) string {
+	if e.BankAccountID == nil {
+		return "all"
+	}
+	return strconv.FormatInt(*e.BankAccountID, 10)
+}
+
+// lastRefusal is when and why a source refused a call, in short.
+func lastRefusal(e web.SourceJSON) string {
+	if e.LastRefusedAt == nil {
+		return "never"
+	}
+	return *e.LastRefusedAt + " " + string(*e.LastRefusedCode)
+}
+
+// shownCalls is how many calls source show lists of either kind.
+const shownCalls = 5
+
+// describedSource is what source show tells beside what the listing does. The
+// options that aren't secret are as source add takes them.
+type describedSource struct {
+	web.SourceJSON
+	Header   string                 `json:"header"`
+	Map      map[string]string      `json:"map"`
+	Senders  []string               `json:"senders"`
+	Username string                 `json:"username"`
+	CatchUp  bool                   `json:"catch_up"` // an API key is given
+	APIURL   string                 `json:"api_url"`
+	Setup    string                 `json:"setup"`
+	Events   []web.InboundEventJSON `json:"events"`
+	Refused  []web.RefusedCallJSON  `json:"refused"`
+}
+
+func describeSource(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "source")
+	if err != nil {
+		return err
+	}
+	src, err := s.service.SourceHealth(c.Context, s.account, id)
+	if err != nil {
+		return err
+	}
+	events, _, err := s.service.InboundEvents(c.Context, s.account, app.InboundFilter{SourceID: id, Page: app.Page{Number: 1, Size: shownCalls}})
+	if err != nil {
+		return err
+	}
+	refused, err := s.service.RefusedCalls(c.Context, s.account, id, shownCalls)
+	if err != nil {
+		return err
+	}
+	base, err := s.store.BaseURL(c.Context)
+	if err != nil {
+		return err
+	}
+	zone, o := s.service.Zone(), src.Options
+	d := describedSource{
+		web.EncodeSource(src, zone, app.English), o.Header, o.Map, o.Senders, o.Username, src.APIKey != "", src.APIURL, "",
+		[]web.InboundEventJSON{}, []web.RefusedCallJSON{},
+	}
+	for _, kind := range s.service.ProviderKinds() {
+		if kind.Provider == src.Provider {
+			d.Setup = kind.Setup.EN
+		}
+	}
+	for _, e := range events {
+		d.Events = append(d.Events, web.EncodeInboundEvent(e, zone, app.English))
+	}
+	for _, r := range refused {
+		d.Refused = append(d.Refused, web.EncodeRefusedCall(r, zone, app.English))
+	}
+	return terminal.Output(c, d, func(w io.Writer) { d.print(w, base) })
+}
+
+func (d describedSource) print(w io.Writer, base string) {
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%-18s%s\n", name+":", terminal.OneLine(value))
+		}
+	}
+	line("Source", fmt.Sprintf("%d %s (%s, %s)", d.ID, d.Name, d.Provider, d.Auth))
+	line("URL", base+*d.URLPath)
+	line("Bank account", onlyBankAccount(d.SourceJSON))
+	line("Header", d.Header)
+	var fields []string
+	for field, path := range d.Map {
+		fields = append(fields, field+"="+path)
+	}
+	slices.Sort(fields)
+	line("Map", strings.Join(fields, ", "))
+	line("Senders", strings.Join(d.Senders, ", "))
+	line("Username", d.Username)
+	line("Catch-up", terminal.YesNo(d.CatchUp))
+	line("API URL", d.APIURL)
+	if d.SecretLost {
+		line("Secret", fmt.Sprintf("lost, so calls are refused: baoco source rotate %d", d.ID))
+	}
+	line("Set up", d.Setup)
+	line("Last call", orNever(d.LastCallAt))
+	line("Last transaction", orNever(d.LastTransactionAt))
+	fmt.Fprintln(w)
+	printEvents(w, "No calls yet.", d.Events)
+	fmt.Fprintln(w)
+	printRefused(w, d.Refused)
+}
+
+func rotateSource(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "source")
+	if err != nil {
+		return err
+	}
+	if c.IsSet("api-key-file") {
+		return rotateAPIKey(c, s, id)
+	}
+	secret, err := terminal.ReadSecretFile(c, c.String("secret-file"))
+	if err != nil {
+		return err
+	}
+	src, err := s.service.RotateSource(c.Context, s.account, id, secret, app.IdempotencyKey{}, s.now)
+	if err != nil {
+		return err
+	}
+	return showSource(c, s, src, "has a new secret", secret == "")
+}
+
+func allowSenders(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "source")
+	if err != nil {
+		return err
+	}
+	src, err := s.service.AllowSenders(c.Context, s.account, id, c.StringSlice("sender"))
+	if err != nil {
+		return err
+	}
+	return terminal.Changed(c, map[string]any{"id": src.ID, "senders": src.Options.Senders}, "Source %d accepts messages from the sender names of banks and from %s.", src.ID, strings.Join(src.Options.Senders, ", "))
+}
+
+func removeSource(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "source")
+	if err != nil {
+		return err
+	}
+	if err := s.service.RemoveSource(c.Context, s.account, id, s.now); err != nil {
+		return err
+	}
+	return terminal.Done(c, stateJSON{id, "removed"}, "Source %d is removed; its calls are refused from now on and its transactions are kept.", id)
+}

@@ -1,0 +1,230 @@
+package command
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/serve"
+	"baoco/app/command/terminal"
+	"baoco/sqlitestore"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+// fullDisk is a standard output that takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// lostOutputs is every command with what its stderr says when its output can't
+// be written: what is done all the same, and what to do. Silent ones print on
+// stderr only, where JSON isn't asked for.
+var lostOutputs = []struct {
+	command string
+	says    string
+	silent  bool
+}{
+	{command: "help"},
+	{command: "webhook --help"},
+	{command: "version"},
+	{command: "openapi"},
+	{command: "systemd"},
+	{command: "completion words ba"},
+	{command: "completion bash"},
+	{command: "completion zsh"},
+	{command: "completion fish"},
+	{"apikey create shop", "API key 1 was created, but nobody has seen it. Revoke it and create another: baoco apikey revoke 1", false},
+	{command: "apikey list"},
+	{"apikey revoke 1", "API key 1 is revoked.", true},
+	{"bank link --bank ACB --number 19354957 --name A", "Bank account 1 is linked: ACB 19354957", false},
+	{command: "bank list"},
+	{command: "bank qr 1"},
+	{"bank toggle 1", "Bank account 1 is inactive now.", false},
+	{"transaction add --amount 20000 --transaction-number FT1", "Transaction 1 is recorded: IN 20.000 VND on ACB 19354957.", false},
+	{command: "transaction list"},
+	{command: "transaction tail --once"},
+	{command: "transaction export"},
+	{"transaction export --output-file DIR/out.csv", "out.csv holds 1 transactions.", false},
+	{"transaction import DIR/out.csv", "out.csv: 0 recorded, 1 known already, 0 rejected.", false},
+	{"bank unlink 1", "Bank account 1 is unlinked", true},
+	{"webhook create --name shop --url URL/hook --type IN", "Webhook 1 was created, but nobody has seen its secret. Make a new one: baoco webhook rotate-secret 1", false},
+	{command: "webhook list"},
+	{"webhook update 1 --name b", "Webhook 1: b, ", false},
+	{"webhook test 1", "The test was sent: HTTP 200", false},
+	{command: "webhook verify --secret-file DIR/secret --body-file DIR/secret --signature 00"},
+	{"webhook rotate-secret 1", "Webhook 1 has a new secret, but nobody has seen it. Make another: baoco webhook rotate-secret 1", false},
+	{"webhook activate-secret 1", "The new secret of webhook 1 is now the only one in use.", true},
+	{command: "delivery list"},
+	{command: "delivery pending"},
+	{command: "delivery show 1"},
+	{"delivery resend 1", "Delivery 2 is queued", false},
+	{"delivery replay --webhook-id 1", "0 deliveries are queued", false},
+	{"webhook toggle 1", "Webhook 1 is off", false},
+	{"webhook delete 1", "Webhook 1 is deleted", true},
+	{"source add --provider capcom6 --name phone", "Source 2 was added, but nobody has seen the secret. Make another: baoco source rotate 2", false},
+	{"source add --provider sepay --auth hmac --name mine --secret-file DIR/secret", "Source 3 was added.", false},
+	{command: "source list"},
+	{command: "source show 2"},
+	{"source rotate 2", "Source 2 has a new secret, but nobody has seen the secret. Make another: baoco source rotate 2", false},
+	{"source allow 2 --sender VCB", "Source 2 accepts messages", false},
+	{command: "source log"},
+	{command: "source log --rejected"},
+	{command: "source event 1"},
+	{"source retry 1", "Event 1: 0 recorded", false},
+	{"source link 1 --name A", "Event 1: 1 recorded on bank account 2", false},
+	{"source discard 1", "Event 1: 0 discarded.", false},
+	{"source remove 2", "Source 2 is removed", true},
+	{"counter create till", "Counter link 1 was created, but nobody has seen it. Revoke it and create another: baoco counter revoke 1", false},
+	{command: "counter list"},
+	{"counter revoke 1", "Counter link 1 is revoked.", true},
+	{"alert telegram --token-file DIR/token --chat 5", "Alerts go to ", true},
+	{"alert email --host mail.example.vn --from a@example.vn --to b@example.vn", "Alerts go to ", true},
+	{"alert set --mute plan", "Alerts are in Vietnamese", true},
+	{command: "alert list"},
+	{"alert remove telegram", "Alerts by Telegram are not sent any more.", true},
+	{"account create second", "Account 2 (second)", false},
+	{command: "account list"},
+	{"account set --plan gold", "Account 1 (default): plan gold", false},
+	{"user create lan", "User lan was created, but nobody has seen the password. Make another: baoco user passwd lan", false},
+	{command: "user list"},
+	{"user passwd lan", "User lan has a new password, but nobody has seen the password. Make another: baoco user passwd lan", false},
+	{"prune --keep-inbound 30d --keep-history 0", "Removed: inbound calls, 0; attempts, 0.", false},
+	{"backup DIR/copy.db", "copy.db, whole and checked.", false},
+	{command: "restore DIR/copy.db --dry-run"},
+	{"restore DIR/copy.db", "is restored from", false},
+	{command: "doctor"},
+	{"doctor --new-key", "The database has a new key file", false},
+}
+
+// withoutOutput are the commands that are not in the table, and why.
+var withoutOutput = map[string]string{
+	"serve": "prints nothing on stdout", "user role": "prints nothing on stdout", "user sign-out": "prints nothing on stdout",
+	"user remove": "prints nothing on stdout", "source catch-up": "asks a provider", "alert test": "asks Telegram",
+	"demo": "takes its time", "bench": "takes its time", "bench generate": "is a part of bench", "bench receive": "is a part of bench", "bench relay": "is a part of bench",
+}
+
+// Output that can't be written is exit 1 on every command, as text and as
+// JSON; where something was done all the same, stderr says what and what to do.
+func TestLostOutput(t *testing.T) {
+	var names []string
+	var walk func(prefix string, commands []*cli.Command)
+	walk = func(prefix string, commands []*cli.Command) {
+		for _, c := range commands {
+			name := strings.TrimSpace(prefix + " " + c.Name)
+			if len(c.Subcommands) > 0 {
+				walk(name, c.Subcommands)
+			}
+			if len(c.Subcommands) == 0 || name == "bench" {
+				names = append(names, name)
+			}
+		}
+	}
+	walk("", rootCommand(nil, nil, nil).Commands)
+	for _, name := range names {
+		tested := slices.ContainsFunc(lostOutputs, func(c struct {
+			command string
+			says    string
+			silent  bool
+		}) bool {
+			return c.command == name || strings.HasPrefix(c.command, name+" ")
+		})
+		if _, left := withoutOutput[name]; tested == left {
+			t.Errorf("%s: in the table: %t, left out: %t", name, tested, left)
+		}
+	}
+	for _, format := range []string{"text", "json"} {
+		t.Run(format, func(t *testing.T) { loseOutputs(t, format) })
+	}
+}
+
+func loseOutputs(t *testing.T, format string) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	db := filepath.Join(dir, "baoco.db")
+	must(t, sqlitestore.Create(ctx, db, app.DefaultZone, time.Now()))
+	store, err := sqlitestore.Open(ctx, db, sqlitestore.Options{})
+	must(t, err)
+	must(t, store.SetAllowTargets(ctx, []string{"127.0.0.1/32"}))
+	service, _, err := serve.NewService(ctx, store, nil)
+	must(t, err)
+	source, err := service.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "till"}, time.Now())
+	must(t, err)
+	call := httptest.NewRequest("POST", source.URLPath(), strings.NewReader(
+		`{"transactions":[{"id":"A1","gateway":"VCB","accountNumber":"7220111112005","transferType":"IN","transferAmount":200000}]}`))
+	call.Header.Set("Authorization", "Bearer "+source.Secret)
+	web.New(web.Config{Service: service}).ServeHTTP(httptest.NewRecorder(), call)
+	must(t, store.Close())
+	must(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "token"), []byte("123456:ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi"), 0o600))
+	shop := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer shop.Close()
+	t.Setenv("BAOCO_DB", db)
+	t.Setenv("BAOCO_OUTPUT", format)
+	for _, c := range lostOutputs {
+		args := words(strings.NewReplacer("DIR", dir, "URL", shop.URL).Replace(c.command))
+		var stderr strings.Builder
+		code := Run(ctx, append([]string{"baoco"}, args...), strings.NewReader(""), fullDisk{}, &stderr)
+		if c.silent && format == "text" {
+			if code != 0 {
+				t.Errorf("$ %s: exit %d, %s", c.command, code, &stderr)
+			}
+			continue
+		}
+		if code != terminal.ExitError && !(code == terminal.ExitCheck && strings.HasPrefix(c.command, "webhook verify")) {
+			t.Errorf("$ %s: exit %d, %s", c.command, code, &stderr)
+		}
+		if !strings.Contains(stderr.String(), "the output could not be written") || !strings.Contains(stderr.String(), c.says) ||
+			c.says == "" && strings.Contains(stderr.String(), "has done its work") {
+			t.Errorf("$ %s: %s", c.command, &stderr)
+		}
+	}
+}
+
+// The process does as much: on a full disk, and where nobody reads, which only
+// matters where something was made.
+func TestLostOutputOfAProcess(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	do(t, dir, "version")
+	must(t, sqlitestore.Create(context.Background(), filepath.Join(dir, "baoco.db"), app.DefaultZone, time.Now()))
+	exit := func(stdout *os.File, args ...string) (int, string) {
+		t.Helper()
+		var stderr strings.Builder
+		cmd := program(dir, args...)
+		cmd.Stdout, cmd.Stderr = stdout, &stderr
+		_ = cmd.Run()
+		return cmd.ProcessState.ExitCode(), stderr.String()
+	}
+	if full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0); err == nil {
+		defer full.Close()
+		if code, stderr := exit(full, "apikey", "create", "shop"); code != terminal.ExitError || !strings.Contains(stderr, "baoco apikey revoke 1") {
+			t.Errorf("a key on a full disk: exit %d, %s", code, stderr)
+		}
+		if code, stderr := exit(full, "apikey", "list"); code != terminal.ExitError || !strings.Contains(stderr, "no space left") {
+			t.Errorf("a listing on a full disk: exit %d, %s", code, stderr)
+		}
+	}
+	reader, unread, err := os.Pipe()
+	must(t, err)
+	must(t, reader.Close())
+	defer unread.Close()
+	if code, stderr := exit(unread, "apikey", "list"); code != 0 || stderr != "" {
+		t.Errorf("a listing that nobody reads: exit %d, %s", code, stderr)
+	}
+	if code, stderr := exit(unread, "apikey", "create", "shop"); code != terminal.ExitError || !strings.Contains(stderr, "baoco apikey revoke ") {
+		t.Errorf("a key that nobody reads: exit %d, %s", code, stderr)
+	}
+	if code, stderr := exit(unread, "transaction", "export"); code != terminal.ExitError || stderr != "" {
+		t.Errorf("an export that nobody reads: exit %d, %s", code, stderr)
+	}
+}

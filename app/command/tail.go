@@ -1,0 +1,221 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+	"baoco/web"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/urfave/cli/v2"
+)
+
+func tailCommand() *cli.Command {
+	return &cli.Command{
+		Name: "tail", Usage: "print the last transactions, and new ones as they are recorded, until Ctrl-C",
+		Description: terminal.Example("baoco transaction tail", "baoco transaction tail --limit 0 --type IN -o json | your-program"),
+		Flags: terminal.AdminFlags(
+			&cli.IntFlag{Name: "limit", Usage: "the last `N` first, at most 1000", Value: 10},
+			&cli.Int64Flag{Name: "bank-account-id", Usage: "only those of bank account `ID`"},
+			&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
+			&cli.BoolFlag{Name: "once", Usage: "end after the last N"},
+		),
+		Action: admin(tailTransactions),
+	}
+}
+
+// How often tail looks for what is new, as the dashboard does, and for how
+// long it holds a new transaction back so that its line can say what became of
+// the first attempts.
+const (
+	tailInterval = 250 * time.Millisecond
+	tailPatience = time.Second
+	tailPage     = 200
+)
+
+func tailTransactions(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	n := c.Int("limit")
+	if n < 0 || n > 1000 {
+		return terminal.Usagef("--limit must be from 0 to 1000, not %d", n)
+	}
+	direction, err := directionFlag(c)
+	if err != nil {
+		return err
+	}
+	ctx, stop := terminal.UntilStopped(c.Context)
+	defer stop()
+	t := &tailing{c: c, s: s, filter: app.TransactionFilter{BankAccountID: c.Int64("bank-account-id"), Type: direction}}
+	err = t.last(ctx, n)
+	if err == nil && !c.Bool("once") {
+		err = t.follow(ctx)
+	}
+	if ctx.Err() != nil || errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
+}
+
+// tailing prints transactions in the order of their ids, which is that of their
+// commits: what comes later has a higher one, so nothing is left out between
+// two looks.
+type tailing struct {
+	c      *cli.Context
+	s      *session
+	filter app.TransactionFilter
+	since  int64 // everything up to this id is printed
+}
+
+// last prints the last n transactions.
+func (t *tailing) last(ctx context.Context, n int) error {
+	newest, err := t.s.service.NewestIDs(ctx)
+	if err != nil {
+		return err
+	}
+	f := t.filter
+	f.UntilID, f.Page = newest.TransactionID, app.Page{Number: 1, Size: max(n, 1)}
+	page, err := t.s.service.Transactions(ctx, t.s.account, f) // with n = 0 too: the filter may be at fault
+	if err != nil {
+		return err
+	}
+	list := page.Rows
+	if newest.TransactionID == 0 || n == 0 {
+		list = nil
+	}
+	slices.Reverse(list)
+	t.since = newest.TransactionID
+	return t.print(ctx, list, false)
+}
+
+// follow prints what is recorded, by whatever process, until ctx ends.
+func (t *tailing) follow(ctx context.Context) error {
+	tick := time.NewTicker(tailInterval)
+	defer tick.Stop()
+	for {
+		newest, err := t.s.service.NewestIDs(ctx)
+		for more := err == nil && newest.TransactionID > t.since; more; {
+			more, err = t.next(ctx, newest.TransactionID)
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// next prints a page of what there is up to newest, and tells whether there
+// may be more of it to print now.
+func (t *tailing) next(ctx context.Context, newest int64) (more bool, err error) {
+	f := t.filter
+	f.SinceID, f.UntilID, f.Page = &t.since, newest, app.Page{Number: 1, Size: tailPage}
+	page, err := t.s.service.Transactions(ctx, t.s.account, f)
+	if err != nil {
+		return false, err
+	}
+	list, before := page.Rows, t.since
+	if err := t.print(ctx, list, true); err != nil {
+		return false, err
+	}
+	if len(list) == 0 || len(list) < tailPage && t.since == list[len(list)-1].ID {
+		t.since = newest // what else there is isn't of the filter
+		return false, nil
+	}
+	return t.since != before, nil
+}
+
+// print prints transactions up to the first that is to be held back, and moves
+// since. They leave in one write, so that no line is cut in two.
+func (t *tailing) print(ctx context.Context, list []app.Transaction, hold bool) error {
+	ids := make([]int64, len(list))
+	for i, one := range list {
+		ids[i] = one.ID
+	}
+	deliveries, err := t.s.service.DeliveriesOf(ctx, t.s.account, ids)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	for _, one := range list {
+		if hold && slices.ContainsFunc(deliveries[one.ID], func(d app.LatestDelivery) bool { return unattempted(d.Delivery, time.Now()) }) {
+			break
+		}
+		if err := t.line(&out, one, deliveries[one.ID]); err != nil {
+			return err
+		}
+		t.since = max(t.since, one.ID)
+	}
+	if out.Len() == 0 {
+		return nil
+	}
+	_, err = t.c.App.Writer.Write(out.Bytes())
+	return err
+}
+
+// unattempted tells whether a delivery was made a moment ago and its first
+// attempt hasn't ended.
+func unattempted(d app.Delivery, now time.Time) bool {
+	age := now.Sub(d.CreatedAt)
+	return d.State == app.DeliveryPending && d.Attempts == 0 && age >= 0 && age < tailPatience
+}
+
+func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []app.LatestDelivery) error {
+	e := web.EncodeTransaction(one, t.s.service.Zone())
+	if t.c.String("output") == "json" {
+		encoder := json.NewEncoder(out)
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(e)
+	}
+	sign := "+"
+	if e.Type == app.Out {
+		sign = "-"
+	}
+	fmt.Fprintf(out, "%-19s  %-4s %-5s %18s  %s  %s\n", datedCell(one, t.s.service.Zone()), terminal.OneLine(e.Bank), accountTail(e.AccountNumber),
+		sign+terminal.VND(e.Amount), text.Pad(terminal.Clip(terminal.OneLine(e.Content), 50), 50, ' '), deliverySummary(deliveries))
+	return nil
+}
+
+// accountTail is how people tell their accounts apart: the last four digits.
+func accountTail(number string) string {
+	runes := []rune(terminal.OneLine(number))
+	if len(runes) <= 4 {
+		return string(runes)
+	}
+	return "…" + string(runes[len(runes)-4:])
+}
+
+// deliverySummary is what became of the deliveries of a transaction, the worst
+// first: one word where it is the same for all.
+func deliverySummary(deliveries []app.LatestDelivery) string {
+	count := map[app.DeliveryState]int{}
+	for _, d := range deliveries {
+		count[d.State]++
+	}
+	var parts []string
+	for _, state := range []app.DeliveryState{app.DeliveryFailed, app.DeliveryPending, app.DeliveryCancelled, app.DeliveryDelivered} {
+		switch n := count[state]; {
+		case n > 0 && len(count) == 1:
+			return string(state)
+		case n > 0:
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	if parts == nil {
+		return "-"
+	}
+	return strings.Join(parts, ", ")
+}

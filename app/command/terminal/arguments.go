@@ -1,0 +1,64 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// IDArgument is the one argument of a command: an id.
+func IDArgument(c *cli.Context, what string) (int64, error) {
+	if c.NArg() != 1 {
+		return 0, Usagef("%s takes one argument, the id of a %s", c.Command.FullName(), what)
+	}
+	return ParseID(c.Args().First(), what)
+}
+
+// ParseID reads an id. What is a number but can't be an id is not found; what
+// is no number is a wrong use, as it is in a flag.
+func ParseID(text, what string) (int64, error) {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, Usagef("the id of a %s is a number, not %q", what, text)
+	}
+	if id < 1 {
+		return 0, Exit(ExitNotFound, fmt.Errorf("there is no %s with the id %d", what, id))
+	}
+	return id, nil
+}
+
+// NoArguments refuses stray ones.
+func NoArguments(c *cli.Context) error {
+	if c.Args().Present() {
+		return Usagef("%s takes no argument, but got %q", c.Command.FullName(), c.Args().First())
+	}
+	return nil
+}
+
+// ReadSecretFile reads a secret; it loses one final line break. "-" is
+// standard input.
+func ReadSecretFile(c *cli.Context, path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	var data []byte
+	var err error
+	if path == "-" {
+		data, err = io.ReadAll(io.LimitReader(c.App.Reader, 1<<16))
+	} else {
+		data, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return "", Exit(ExitDatabase, err)
+	}
+	s := strings.TrimSuffix(string(data), "\n")
+	s = strings.TrimSuffix(s, "\r")
+	if s == "" {
+		return "", Usagef("the secret file %s is empty", path)
+	}
+	return s, nil
+}

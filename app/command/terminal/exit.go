@@ -1,0 +1,148 @@
+package terminal
+
+import (
+	"baoco/app"
+	"baoco/sqlitestore"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Exit codes.
+const (
+	ExitOK       = 0
+	ExitError    = 1
+	ExitUsage    = 2
+	ExitNotFound = 3
+	ExitDatabase = 4 // or configuration
+	ExitConflict = 5 // or a limit
+	ExitCheck    = 6 // a check failed
+)
+
+// DatabaseError is a failure that has no exit code of its own, of work on
+// database files.
+func DatabaseError(err error) error {
+	if err != nil && ExitCode(err) == ExitError {
+		return Exit(ExitDatabase, err)
+	}
+	return err
+}
+
+// statusError is an error with an exit code of its own.
+type statusError struct {
+	code int
+	err  error
+}
+
+func (e statusError) Error() string { return e.err.Error() }
+
+func (e statusError) Unwrap() error { return e.err }
+
+// Exit is err with an exit code of its own.
+func Exit(code int, err error) error { return statusError{code, err} }
+
+func Usagef(format string, args ...any) error {
+	return Exit(ExitUsage, fmt.Errorf(format, args...))
+}
+
+// typedError is an error of a command, whose flags are what people typed.
+type typedError struct {
+	error
+	command *cli.Command
+}
+
+func (e typedError) Unwrap() error { return e.error }
+
+// flagNames are the flags whose names differ from those of the fields that
+// they fill.
+var flagNames = map[string][]string{
+	"webhook_url": {"url"}, "account_number": {"number"}, "accountNumber": {"account-number"}, "account_name": {"name"}, "gateway": {"bank"},
+	"transferType": {"type"}, "transferAmount": {"amount"}, "transactionNumber": {"transaction-number"}, "transactionDate": {"date"},
+	"email_to": {"to"}, "email_from": {"from"}, "smtp_host": {"host"}, "smtp_port": {"port"}, "smtp_security": {"security"}, "smtp_user": {"user"},
+	"smtp_password": {"password-file"}, "password": {"password-file"}, "secret": {"secret-file"}, "token": {"token-file"}, "api_key": {"api-key-file"},
+	"body": {"body-file"}, "kind": {"mute"}, "expires_at": {"expires"},
+}
+
+// typed is what was typed for a field: a flag of the command, or its argument.
+func typed(command *cli.Command, field string) string {
+	for _, name := range append(flagNames[field], strings.ReplaceAll(field, "_", "-")) {
+		if hasFlag(command, name) {
+			return "--" + name
+		}
+	}
+	if strings.EqualFold(field, command.ArgsUsage) {
+		return command.ArgsUsage
+	}
+	return field
+}
+
+// ExitCode is the one table of what an error is to a shell.
+func ExitCode(err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	var status statusError
+	if errors.As(err, &status) {
+		return status.code
+	}
+	for _, known := range []error{
+		sqlitestore.ErrNoFile, sqlitestore.ErrNotDatabase, sqlitestore.ErrDamaged, sqlitestore.ErrNewer, sqlitestore.ErrOlder, sqlitestore.ErrSchema,
+		sqlitestore.ErrServed, sqlitestore.ErrTaken, sqlitestore.ErrTwoNames, sqlitestore.ErrKey, sqlitestore.ErrNoRoom, fs.ErrPermission, fs.ErrExist, syscall.EROFS,
+	} {
+		if errors.Is(err, known) {
+			return ExitDatabase
+		}
+	}
+	switch app.CodeOf(err) {
+	case app.CodeValidation, app.CodeInvalidJSON:
+		if namesNothing(err) {
+			return ExitNotFound
+		}
+		return ExitUsage
+	case app.CodeNotFound:
+		return ExitNotFound
+	case app.CodeConflict, app.CodePlanLimit, app.CodePlanExpired, app.CodeWebhookDeleted, app.CodeWebhookInactive, app.CodeDeliveryPending,
+		app.CodeSecretLost:
+		return ExitConflict
+	case app.CodeUnavailable:
+		return ExitDatabase
+	}
+	return ExitError
+}
+
+// namesNothing tells whether all that is wrong is ids that name nothing.
+func namesNothing(err error) bool {
+	var e *app.Error
+	return errors.As(err, &e) && len(e.Fields) > 0 &&
+		!slices.ContainsFunc(e.Fields, func(f app.FieldError) bool { return f.Text != app.UnknownReference && f.Text != app.NotLinked })
+}
+
+// ErrorText is an error for the person at the terminal: in their words where
+// it is one of the service's.
+func ErrorText(err error) string {
+	var e *app.Error
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	if len(e.Fields) == 0 {
+		if e.Err != nil {
+			return e.Text.EN + " (" + e.Err.Error() + ")"
+		}
+		return e.Text.EN
+	}
+	var in typedError
+	var parts []string
+	for _, f := range e.Fields {
+		name := f.Field
+		if errors.As(err, &in) {
+			name = typed(in.command, name)
+		}
+		parts = append(parts, name+" "+f.Text.EN)
+	}
+	return strings.Join(parts, "; ")
+}

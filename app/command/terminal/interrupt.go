@@ -1,0 +1,60 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Interruptible has a command that takes its time end in order when it is told
+// to stop.
+func Interruptible(action cli.ActionFunc) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		ctx, stop := UntilStopped(c.Context)
+		defer stop()
+		c.Context = ctx
+		err := action(c)
+		if err == nil || ctx.Err() == nil {
+			return err
+		}
+		text := "interrupted"
+		var rest unfinishedError
+		if errors.As(err, &rest) {
+			text += "; " + rest.state
+		}
+		return Exit(ExitError, errors.New(text))
+	}
+}
+
+// UntilStopped is done at Ctrl-C, at a stop and when the terminal is closed,
+// unless the command was started to outlive that (nohup). A second signal ends
+// the process at once.
+func UntilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(ctx, signals...)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// unfinishedError is that of a command which was interrupted, with what is done
+// by then and what isn't.
+type unfinishedError struct {
+	error
+	state string
+}
+
+func (e unfinishedError) Unwrap() error { return e.error }
+
+func Unfinished(err error, state string) error {
+	if err == nil {
+		return nil
+	}
+	return unfinishedError{err, state}
+}

@@ -1,0 +1,35 @@
+// Package terminal is what all commands share: exit codes, flags and arguments,
+// tables, JSON, progress, and how a command is interrupted. It bends the command
+// line library in one file, cli.go.
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Run runs a command line and gives its exit code. Data goes to the
+// Writer of root, everything else to its ErrWriter.
+func Run(ctx context.Context, root *cli.App, args []string) int {
+	out := &stdout{Writer: root.Writer}
+	root.Writer = out
+	root.ExitErrHandler, root.OnUsageError = func(*cli.Context, error) {}, usageError
+	for _, command := range root.Commands {
+		finish(command)
+	}
+	err := root.RunContext(ctx, flagsFirst(root, args))
+	code := ExitCode(err)
+	if out.err != nil && errors.Is(err, out.err) {
+		err = nil // fault says it
+	}
+	for _, fault := range []error{err, out.fault()} {
+		if fault != nil {
+			fmt.Fprintln(root.ErrWriter, "baoco: "+OneLine(ErrorText(fault)))
+			code = max(code, ExitError)
+		}
+	}
+	return code
+}

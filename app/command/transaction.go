@@ -1,0 +1,191 @@
+package command
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+func transactionCommand() *cli.Command {
+	return &cli.Command{
+		Name: "transaction", Usage: "recorded transactions",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list transactions, newest first",
+				Description: terminal.Example("baoco transaction list --q \"thanh toan\"", "baoco transaction list --from 2026-11-01 --type IN -o json"),
+				Flags: append(transactionFilterFlags(), terminal.AdminFlags(append(pageFlags(),
+					&cli.StringFlag{Name: "sort", Usage: "`ORDER`: -id, id, -date or date", Value: string(app.SortIDDesc)},
+				)...)...),
+				Action: admin(listTransactions),
+			},
+			{
+				Name: "add", Usage: "record a transaction by hand; a running server sends it to the webhooks within a second",
+				Description: terminal.Example("baoco transaction add --bank ACB --account-number 19354957 --type IN --amount 200000 --content DH123"),
+				Flags: terminal.AdminFlags(
+					&cli.StringFlag{Name: "bank", Usage: "bank `CODE` (default: the bank of the linked account with this number)"},
+					&cli.StringFlag{Name: "account-number", Usage: "account `NUMBER` (default: that of the only linked account)"},
+					&cli.StringFlag{Name: "type", Usage: "`TYPE` IN or OUT", Value: string(app.In)},
+					&cli.StringFlag{Name: "amount", Usage: "amount in `VND`", Required: true},
+					&cli.StringFlag{Name: "content", Usage: "transfer content, a `TEXT`"},
+					&cli.StringFlag{Name: "transaction-number", Usage: "`NUMBER` that the bank gave the transfer"},
+					&cli.StringFlag{Name: "id", Usage: "an `ID`: the same one is recorded once (default: the transaction number, or a new one)"},
+					&cli.StringFlag{Name: "date", Usage: "time of the transfer, `Y-m-d H:i:s`, or its day (default: now)"},
+				),
+				Action: admin(addTransaction),
+			},
+			importCommand(),
+			exportCommand(),
+			tailCommand(),
+		},
+	}
+}
+
+// transactionFilterFlags narrow a listing or an export; readTransactionFilter
+// reads them.
+func transactionFilterFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.Int64Flag{Name: "bank-account-id", Usage: "only those of bank account `ID`"},
+		&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
+		&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
+		&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
+		&cli.StringFlag{Name: "min-amount", Usage: "of at least `VND`"},
+		&cli.StringFlag{Name: "max-amount", Usage: "of at most `VND`"},
+		&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or number, without regard to case or accents"},
+		&cli.StringFlag{Name: "delivery-state", Usage: "only those in delivery `STATE` failed, pending, delivered or unsent"},
+		&cli.Int64Flag{Name: "since-id", Usage: "only ids above `ID`, oldest first"},
+	}
+}
+
+func readTransactionFilter(c *cli.Context, s *session) (f app.TransactionFilter, err error) {
+	f = app.TransactionFilter{
+		BankAccountID: c.Int64("bank-account-id"), DeliveryState: app.DeliveryState(c.String("delivery-state")),
+	}
+	if f.Type, f.From, f.To, f.Query, err = filterFlags(c, s.service.Zone()); err != nil {
+		return f, err
+	}
+	if f.DeliveryState != "" && !slices.Contains(app.TransactionStates, f.DeliveryState) {
+		return f, terminal.Usagef("--delivery-state must be failed, pending, delivered or unsent, not %q", string(f.DeliveryState))
+	}
+	var bad app.Invalid
+	f.MinAmount = app.ReadAmountBound("min_amount", c.String("min-amount"), true, &bad)
+	f.MaxAmount = app.ReadAmountBound("max_amount", c.String("max-amount"), false, &bad)
+	if err := bad.Err(); err != nil {
+		return f, err
+	}
+	if c.IsSet("since-id") {
+		since := c.Int64("since-id")
+		if since < 0 {
+			return f, terminal.Usagef("--since-id must be an id, not %d", since)
+		}
+		f.SinceID = &since
+	}
+	return f, nil
+}
+
+func listTransactions(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	f, err := readTransactionFilter(c, s)
+	if err != nil {
+		return err
+	}
+	f.Sort = app.TransactionSort(c.String("sort"))
+	if f.Page, err = readPage(c); err != nil {
+		return err
+	}
+	switch f.Sort {
+	case app.SortID, app.SortIDDesc, app.SortDate, app.SortDateDesc:
+	default:
+		return terminal.Usagef("--sort must be -id, id, -date or date, not %q", string(f.Sort))
+	}
+	if c.IsSet("since-id") && c.IsSet("sort") && f.Sort != app.SortID {
+		return terminal.Usagef("--since-id lists by id, not by %s", f.Sort)
+	}
+	f.Sums = true
+	page, err := s.service.Transactions(c.Context, s.account, f)
+	if err != nil {
+		return err
+	}
+	encoded, rows := []web.TransactionJSON{}, [][]string{}
+	for _, t := range page.Rows {
+		e := web.EncodeTransaction(t, s.service.Zone())
+		encoded = append(encoded, e)
+		rows = append(rows, []string{e.ID, datedCell(t, s.service.Zone()), e.Bank, e.AccountNumber, string(e.Type), terminal.VND(e.Amount), terminal.Clip(e.Content, 50), e.TransactionNumber})
+	}
+	return terminal.Output(c, encoded, func(w io.Writer) {
+		terminal.PrintTable(w, "No transactions found.", []string{"ID", "TIME", "BANK", "ACCOUNT", "TYPE", "AMOUNT", "CONTENT", "NUMBER"}, rows, "ID", "AMOUNT")
+		if page.Sums != nil && page.Total > 0 {
+			fmt.Fprintf(w, "In %s VND (%s), out %s VND (%s).\n", terminal.VND(page.Sums.In.Total), terminal.VND(page.Sums.In.Count), terminal.VND(page.Sums.Out.Total), terminal.VND(page.Sums.Out.Count))
+		}
+		if page.Total > int64(len(rows)) {
+			fmt.Fprintf(c.App.ErrWriter, "%d of %d; --page shows more.\n", len(rows), page.Total)
+		}
+	})
+}
+
+// datedCell is the time of a transaction, or its day where no more is known.
+func datedCell(t app.Transaction, zone *time.Location) string {
+	text := app.FormatDate(t.Time, t.DateOnly, zone)
+	if t.DateFlaw != "" {
+		text += " (received)"
+	}
+	return text
+}
+
+func addTransaction(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	amount, err := app.ReadAmount(c.String("amount"))
+	if err != nil {
+		return terminal.Usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))
+	}
+	e := app.Incoming{
+		EventID: c.String("id"), Gateway: c.String("bank"), AccountNumber: c.String("account-number"), Number: c.String("transaction-number"),
+		Type: app.Direction(c.String("type")), Amount: amount, Content: c.String("content"), Time: s.now,
+	}
+	if _, known := app.FindBank(e.Gateway); e.Gateway != "" && !known {
+		return terminal.Usagef("--bank %q is not a known bank code", e.Gateway)
+	}
+	if e.AccountNumber == "" {
+		banks, err := s.service.BankAccounts(c.Context, s.account)
+		if err != nil {
+			return err
+		}
+		if len(banks) != 1 {
+			return terminal.Usagef("--account-number is needed, since %d bank accounts are linked", len(banks))
+		}
+		e.Gateway, e.AccountNumber = banks[0].Bank, banks[0].AccountNumber
+	}
+	if c.IsSet("date") {
+		var known bool
+		if e.Time, e.DateOnly, known = app.ReadDate(c.String("date"), s.service.Zone()); !known {
+			return terminal.Usagef("--date must be a time as 2026-11-22 08:30:00, 22/11/2026 08:30 or 2026-11-22T08:30:00+07:00, or a date alone, not %q", c.String("date"))
+		}
+	}
+	if e.EventID == "" {
+		e.EventID = e.Number
+	}
+	if e.EventID == "" {
+		e.EventID = "hand-" + rand.Text()
+	}
+	t, result, err := s.service.RecordByHand(c.Context, s.account, e, nil, app.IdempotencyKey{}, s.now)
+	if err != nil {
+		return err
+	}
+	shown := web.EncodeTransaction(t, s.service.Zone())
+	if result == app.OutcomeDuplicate {
+		return terminal.Changed(c, shown, "Transaction %d was recorded before.", t.ID)
+	}
+	recorded := app.Text{EN: fmt.Sprintf("Transaction %d is recorded: %s %s VND on %s %s.", t.ID, t.Type, terminal.VND(t.Amount), t.Bank, t.AccountNumber)}
+	return terminal.Changed(c, shown, "%s", recorded.And(t.DateFlaw.Notice()).EN)
+}

@@ -1,0 +1,139 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+
+	"github.com/urfave/cli/v2"
+)
+
+// importJSON is a file that transactions were recorded of.
+type importJSON struct {
+	ID         int64   `json:"id"`
+	File       string  `json:"file"`
+	ImportedAt string  `json:"imported_at"`
+	InCount    int64   `json:"in_count"` // of what was recorded, taken back or not
+	InAmount   int64   `json:"in_amount"`
+	OutCount   int64   `json:"out_count"`
+	OutAmount  int64   `json:"out_amount"`
+	UndoneAt   *string `json:"undone_at"`
+}
+
+// listedImports is how many imports are listed, the newest.
+const listedImports = 100
+
+func listImports(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	files, err := s.service.Imports(c.Context, s.account, app.Page{Number: 1, Size: listedImports})
+	if err != nil {
+		return err
+	}
+	list, rows := []importJSON{}, [][]string{}
+	for _, f := range files {
+		e := importJSON{
+			ID: f.ID, File: f.File, ImportedAt: app.FormatTime(f.At, s.service.Zone()),
+			InCount: f.In.Count, InAmount: f.In.Total, OutCount: f.Out.Count, OutAmount: f.Out.Total,
+		}
+		undone := ""
+		if !f.UndoneAt.IsZero() {
+			undone = app.FormatTime(f.UndoneAt, s.service.Zone())
+			e.UndoneAt = &undone
+		}
+		list = append(list, e)
+		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.ImportedAt, terminal.Clip(terminal.OneLine(e.File), 40), terminal.VND(e.InCount), terminal.VND(e.InAmount), terminal.VND(e.OutCount), terminal.VND(e.OutAmount), undone})
+	}
+	return terminal.Output(c, list, func(w io.Writer) {
+		terminal.PrintTable(w, "No files were imported.", []string{"ID", "TIME", "FILE", "IN", "VND IN", "OUT", "VND OUT", "TAKEN BACK"}, rows, "ID", "IN", "VND IN", "OUT", "VND OUT")
+	})
+}
+
+// undoneJSON is what taking back an import removes, or would remove.
+type undoneJSON struct {
+	ImportID   int64    `json:"import_id"`
+	File       string   `json:"file"`
+	DryRun     bool     `json:"dry_run"`
+	InCount    int64    `json:"in_count"`
+	InAmount   int64    `json:"in_amount"`
+	OutCount   int64    `json:"out_count"`
+	OutAmount  int64    `json:"out_amount"`
+	From       *string  `json:"from"` // date of the first transaction that goes
+	To         *string  `json:"to"`
+	Told       []string `json:"told"` // transactions that stay: a shop was told of them, or may be
+	ToldCount  int64    `json:"told_count"`
+	Named      []string `json:"named"` // that stay: a provider, or somebody by hand, named them too
+	NamedCount int64    `json:"named_count"`
+}
+
+// undoImport shows what goes before it goes.
+func undoImport(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	id := c.Int64("undo")
+	u, err := s.service.Undoable(c.Context, s.account, id, s.now)
+	if err != nil {
+		return err
+	}
+	v := undoneJSON{
+		ImportID: id, File: u.File.File, DryRun: c.Bool("dry-run"),
+		InCount: u.In.Count, InAmount: u.In.Total, OutCount: u.Out.Count, OutAmount: u.Out.Total,
+		Told: formatIDs(u.Told), ToldCount: u.ToldCount, Named: formatIDs(u.Named), NamedCount: u.NamedCount,
+	}
+	if !u.First.IsZero() {
+		first, last := app.FormatTime(u.First, s.service.Zone()), app.FormatTime(u.Last, s.service.Zone())
+		v.From, v.To = &first, &last
+	}
+	if v.DryRun {
+		return terminal.Output(c, v, func(w io.Writer) { v.print(w, "Would be removed") })
+	}
+	again := !u.File.UndoneAt.IsZero() && v.InCount+v.OutCount == 0
+	if !again {
+		v.print(c.App.ErrWriter, "To be removed")
+	}
+	if err := s.service.UndoImport(c.Context, s.account, id, s.now); err != nil {
+		return fmt.Errorf("%w; run it again to go on", err)
+	}
+	return terminal.Output(c, v, func(w io.Writer) {
+		if again {
+			fmt.Fprintf(w, "Import %d was taken back already, at %s.\n", id, app.FormatTime(u.File.UndoneAt, s.service.Zone()))
+			return
+		}
+		fmt.Fprintf(w, "Import %d is taken back: %s removed. The file can be imported again.\n", id, terminal.Counted(v.InCount+v.OutCount, "transaction is", "transactions are"))
+	})
+}
+
+func formatIDs(ids []int64) []string {
+	list := []string{}
+	for _, id := range ids {
+		list = append(list, strconv.FormatInt(id, 10))
+	}
+	return list
+}
+
+func (v undoneJSON) print(w io.Writer, what string) {
+	fmt.Fprintf(w, "%s of %s: %s in (%s VND), %s out (%s VND)", what, terminal.OneLine(v.File), terminal.VND(v.InCount), terminal.VND(v.InAmount), terminal.VND(v.OutCount), terminal.VND(v.OutAmount))
+	if v.From != nil {
+		fmt.Fprintf(w, ", dated %s to %s", *v.From, *v.To)
+	}
+	fmt.Fprintln(w, ".")
+	for _, kept := range []struct {
+		ids []string
+		n   int64
+		why string
+	}{{v.Told, v.ToldCount, "a shop was told of them, or may be"}, {v.Named, v.NamedCount, "a provider, or somebody by hand, named them too"}} {
+		if kept.n > 0 {
+			fmt.Fprintf(w, "Staying, since %s: %s: %s", kept.why, terminal.Counted(kept.n, "transaction", "transactions"), strings.Join(kept.ids, ", "))
+			if more := kept.n - int64(len(kept.ids)); more > 0 {
+				fmt.Fprintf(w, " and %s more", terminal.VND(more))
+			}
+			fmt.Fprintln(w)
+		}
+	}
+}

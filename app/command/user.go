@@ -1,0 +1,204 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+
+	"github.com/urfave/cli/v2"
+)
+
+func userCommand() *cli.Command {
+	passwordFile := &cli.StringFlag{Name: "password-file", Usage: "`FILE` that holds the password, - for standard input (default: generate one)"}
+	return &cli.Command{
+		Name: "user", Usage: "users who may sign in to the dashboard",
+		Subcommands: []*cli.Command{
+			{
+				Name: "create", Usage: "create a user; a generated password is shown once", ArgsUsage: "NAME",
+				Description: terminal.Example("baoco user create lan", "baoco user create thungan --role viewer --password-file password.txt"),
+				Flags: terminal.AdminFlags(
+					&cli.StringFlag{Name: "role", Usage: "`ROLE`: owner, or viewer, who sees money in and out but no settings or secrets", Value: string(app.RoleOwner)},
+					passwordFile,
+				),
+				Action: admin(createUser),
+			},
+			{
+				Name: "list", Usage: "list the users", Description: terminal.Example("baoco user list"),
+				Flags: terminal.AdminFlags(), Action: admin(listUsers),
+			},
+			{
+				Name: "passwd", Usage: "change the password of a user and sign them out everywhere", ArgsUsage: "NAME",
+				Description: terminal.Example("baoco user passwd lan"), Flags: terminal.AdminFlags(passwordFile), Action: admin(setPassword),
+			},
+			{
+				Name: "role", Usage: "change the role of a user, who is signed out everywhere", ArgsUsage: "NAME", Description: terminal.Example("baoco user role thungan --role owner"),
+				Flags:  terminal.AdminFlags(&cli.StringFlag{Name: "role", Usage: "`ROLE`: owner or viewer", Required: true}),
+				Action: admin(setRole),
+			},
+			{
+				Name: "sign-out", Usage: "sign a user out everywhere", ArgsUsage: "NAME", Description: terminal.Example("baoco user sign-out lan"),
+				Flags: terminal.AdminFlags(), Action: admin(signOutUser),
+			},
+			{
+				Name: "remove", Usage: "remove a user; they are signed out at once", ArgsUsage: "NAME", Description: terminal.Example("baoco user remove lan"),
+				Flags: terminal.AdminFlags(), Action: admin(removeUser),
+			},
+		},
+	}
+}
+
+type userJSON struct {
+	ID           int64    `json:"id"`
+	Name         string   `json:"name"`
+	Role         app.Role `json:"role"`
+	CreatedAt    string   `json:"created_at"`
+	LastSignInAt *string  `json:"last_sign_in_at"`
+}
+
+func encodeUser(s *session, u app.User) userJSON {
+	zone := s.service.Zone()
+	return userJSON{u.ID, u.Name, u.Role, app.FormatTime(u.CreatedAt, zone), optionalTime(u.LastSignInAt, zone)}
+}
+
+// newPassword is that of the file, or a generated one, which is shown.
+func newPassword(c *cli.Context) (secret string, generated bool, err error) {
+	if secret, err = terminal.ReadSecretFile(c, c.String("password-file")); err != nil || secret != "" {
+		return secret, false, err
+	}
+	return app.GeneratePassword(), true, nil
+}
+
+func createUser(c *cli.Context, s *session) error {
+	name, err := userArgument(c)
+	if err != nil {
+		return err
+	}
+	secret, generated, err := newPassword(c)
+	if err != nil {
+		return err
+	}
+	u, err := s.service.CreateUser(c.Context, s.account, app.UserCreate{Name: name, Password: secret, Role: app.Role(c.String("role"))}, s.now)
+	if err != nil {
+		return err
+	}
+	return showPassword(c, s, u, "was created", secret, generated)
+}
+
+// showPassword shows a user of whom did is done, and a generated password this
+// once.
+func showPassword(c *cli.Context, s *session, u app.User, did, secret string, generated bool) error {
+	v := struct {
+		userJSON
+		Password *string `json:"password"`
+	}{encodeUser(s, u), nil}
+	lost := fmt.Sprintf("User %s %s.", u.Name, did)
+	if generated {
+		v.Password = &secret
+		lost = fmt.Sprintf("User %s %s, but nobody has seen the password. Make another: baoco user passwd %s%s", u.Name, did, u.Name, onAccount(s.account))
+	}
+	return terminal.Report(c, v, lost, func(w io.Writer) {
+		fmt.Fprintf(w, "User:      %s (%s)\n", u.Name, u.Role)
+		if generated {
+			fmt.Fprintf(w, "Password:  %s\n", secret)
+			fmt.Fprintln(c.App.ErrWriter, "Save the password now: it is not shown again.")
+		}
+	})
+}
+
+func listUsers(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	users, err := s.service.Users(c.Context, s.account)
+	if err != nil {
+		return err
+	}
+	list, rows := []userJSON{}, [][]string{}
+	for _, u := range users {
+		e := encodeUser(s, u)
+		list = append(list, e)
+		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Role), e.CreatedAt, orNever(e.LastSignInAt)})
+	}
+	return terminal.Output(c, list, func(w io.Writer) {
+		terminal.PrintTable(w, "There is no user yet: baoco user create NAME", []string{"ID", "NAME", "ROLE", "CREATED", "LAST SIGN-IN"}, rows, "ID")
+	})
+}
+
+func setPassword(c *cli.Context, s *session) error {
+	u, err := namedUser(c, s)
+	if err != nil {
+		return err
+	}
+	secret, generated, err := newPassword(c)
+	if err != nil {
+		return err
+	}
+	if u, err = s.service.SetPassword(c.Context, s.account, u.ID, secret); err != nil {
+		return err
+	}
+	return showPassword(c, s, u, "has a new password", secret, generated)
+}
+
+func setRole(c *cli.Context, s *session) error {
+	u, err := namedUser(c, s)
+	if err != nil {
+		return err
+	}
+	if u, err = s.service.SetRole(c.Context, s.account, u.ID, app.Role(c.String("role"))); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.ErrWriter, "User %s is %s now, and signed out everywhere.\n", u.Name, u.Role)
+	return nil
+}
+
+func signOutUser(c *cli.Context, s *session) error {
+	u, err := namedUser(c, s)
+	if err != nil {
+		return err
+	}
+	if _, err := s.service.EndSessions(c.Context, s.account, u.ID); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.ErrWriter, "User %s is signed out everywhere.\n", u.Name)
+	return nil
+}
+
+func removeUser(c *cli.Context, s *session) error {
+	u, err := namedUser(c, s)
+	if err != nil {
+		return err
+	}
+	if err := s.service.RemoveUser(c.Context, s.account, u.ID); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.App.ErrWriter, "User %s is removed.\n", u.Name)
+	return nil
+}
+
+func userArgument(c *cli.Context) (string, error) {
+	if c.NArg() != 1 {
+		return "", terminal.Usagef("%s takes one argument, the name of a user", c.Command.FullName())
+	}
+	return c.Args().First(), nil
+}
+
+// namedUser finds the user of this account that the argument names.
+func namedUser(c *cli.Context, s *session) (app.User, error) {
+	name, err := userArgument(c)
+	if err != nil {
+		return app.User{}, err
+	}
+	users, err := s.service.Users(c.Context, s.account)
+	for _, u := range users {
+		if u.Name == name {
+			return u, nil
+		}
+	}
+	if err == nil {
+		err = terminal.Exit(terminal.ExitNotFound, fmt.Errorf("there is no user named %q in this account", name))
+	}
+	return app.User{}, err
+}

@@ -1,0 +1,235 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/app/command/terminal"
+	"baoco/web"
+
+	"github.com/urfave/cli/v2"
+)
+
+func webhookCommand() *cli.Command {
+	return &cli.Command{
+		Name: "webhook", Usage: "webhooks: URLs of your shop that are called for every transaction",
+		Subcommands: []*cli.Command{
+			{
+				Name: "create", Usage: "create a webhook and show its secret once",
+				Description: terminal.Example("baoco webhook create --name shop --url https://shop.vn/baoco --type IN"),
+				Flags: terminal.AdminFlags(
+					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
+					&cli.StringFlag{Name: "url", Usage: "`URL` that receives the POSTs", Required: true},
+					&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Required: true},
+					&cli.Int64Flag{Name: "bank-account-id", Usage: "only transactions of bank account `ID` (default: all)"},
+				),
+				Action: admin(createWebhook),
+			},
+			{Name: "list", Usage: "list the webhooks", Description: terminal.Example("baoco webhook list"), Flags: terminal.AdminFlags(), Action: admin(listWebhooks)},
+			{
+				Name: "update", Usage: "change a webhook", ArgsUsage: "ID", Description: terminal.Example("baoco webhook update 1 --url https://shop.vn/new"),
+				Flags: terminal.AdminFlags(
+					&cli.StringFlag{Name: "name", Usage: "new `NAME`"},
+					&cli.StringFlag{Name: "url", Usage: "new `URL`, for waiting deliveries too"},
+					&cli.StringFlag{Name: "type", Usage: "new `TYPE`: IN, OUT or ALL"},
+				),
+				Action: admin(updateWebhook),
+			},
+			{
+				Name: "toggle", Usage: "turn a webhook off or on; waiting deliveries are kept", ArgsUsage: "ID",
+				Description: terminal.Example("baoco webhook toggle 1"), Flags: terminal.AdminFlags(), Action: admin(toggleWebhook),
+			},
+			{
+				Name: "delete", Usage: "delete a webhook; waiting deliveries are cancelled, its history is kept", ArgsUsage: "ID",
+				Description: terminal.Example("baoco webhook delete 1"), Flags: terminal.AdminFlags(), Action: admin(deleteWebhook),
+			},
+			{
+				Name: "test", Usage: "send a signed test and show the response; exits 6 unless it is accepted", ArgsUsage: "ID",
+				Description: terminal.Example("baoco webhook test 1"), Flags: terminal.AdminFlags(), Action: admin(testWebhook),
+			},
+			verifyCommand(),
+			{
+				Name: "rotate-secret", Usage: "rotate the secret of a webhook, with an overlap", ArgsUsage: "ID",
+				Description: terminal.Example("baoco webhook rotate-secret 1 --overlap-hours 48"),
+				Flags:       terminal.AdminFlags(&cli.IntFlag{Name: "overlap-hours", Usage: "`HOURS` that the old secret keeps signing, 0 to 168", Value: 24}),
+				Action:      admin(rotateSecret),
+			},
+			{
+				Name: "activate-secret", Usage: "end the overlap of a rotation: use the new secret only", ArgsUsage: "ID",
+				Description: terminal.Example("baoco webhook activate-secret 1"), Flags: terminal.AdminFlags(), Action: admin(activateSecret),
+			},
+		},
+	}
+}
+
+func createWebhook(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	hook, secret, err := s.service.CreateWebhook(c.Context, s.account, app.WebhookCreate{
+		Name: c.String("name"), URL: c.String("url"), Type: app.WebhookType(c.String("type")), BankAccountID: c.Int64("bank-account-id"),
+	}, s.now)
+	if err != nil {
+		return err
+	}
+	created := struct {
+		Webhook web.WebhookJSON `json:"webhook"`
+		Secret  string          `json:"secret"`
+	}{web.EncodeWebhook(hook, s.service.Zone()), secret}
+	lost := fmt.Sprintf("Webhook %d was created, but nobody has seen its secret. Make a new one: baoco webhook rotate-secret %d --overlap-hours 0%s", hook.ID, hook.ID, onAccount(s.account))
+	return terminal.Report(c, created, lost, func(w io.Writer) {
+		fmt.Fprintf(w, "Webhook: %d (%s)\nSecret:  %s\n", hook.ID, hook.Type, secret)
+		fmt.Fprintln(c.App.ErrWriter, "Save the secret now: it is not shown again.")
+		if app.IsPlainHTTP(hook.URL) {
+			fmt.Fprintln(c.App.ErrWriter, "Use HTTPS: with http://, anyone on the network path can read the transactions.")
+		}
+	})
+}
+
+func listWebhooks(c *cli.Context, s *session) error {
+	if err := terminal.NoArguments(c); err != nil {
+		return err
+	}
+	hooks, err := s.service.Webhooks(c.Context, s.account)
+	if err != nil {
+		return err
+	}
+	list, rows := []web.WebhookJSON{}, [][]string{}
+	for _, hook := range hooks {
+		list = append(list, web.EncodeWebhook(hook, s.service.Zone()))
+		only := "all"
+		if hook.BankAccountID != 0 {
+			only = strconv.FormatInt(hook.BankAccountID, 10)
+		}
+		rows = append(rows, []string{strconv.FormatInt(hook.ID, 10), hook.Name, terminal.Clip(hook.URL, 60), string(hook.Type), only, terminal.YesNo(hook.IsActive)})
+	}
+	return terminal.Output(c, list, func(w io.Writer) {
+		terminal.PrintTable(w, "There is no webhook yet: baoco webhook create --name NAME --url URL --type IN",
+			[]string{"ID", "NAME", "URL", "TYPE", "BANK ACCOUNT", "ACTIVE"}, rows, "ID")
+		for _, hook := range hooks {
+			if hook.SecretLost {
+				fmt.Fprintf(c.App.ErrWriter, "Webhook %d has lost its secret, so nothing is sent to it: baoco webhook rotate-secret %d%s\n", hook.ID, hook.ID, onAccount(s.account))
+			}
+		}
+	})
+}
+
+func updateWebhook(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "webhook")
+	if err != nil {
+		return err
+	}
+	var u app.WebhookUpdate
+	for name, field := range map[string]**string{"name": &u.Name, "url": &u.URL} {
+		if c.IsSet(name) {
+			value := c.String(name)
+			*field = &value
+		}
+	}
+	if c.IsSet("type") {
+		webhookType := app.WebhookType(c.String("type"))
+		u.Type = &webhookType
+	}
+	if u == (app.WebhookUpdate{}) {
+		return terminal.Usagef("webhook update needs at least one of --name, --url and --type")
+	}
+	hook, err := s.service.UpdateWebhook(c.Context, s.account, id, u)
+	if err != nil {
+		return err
+	}
+	return terminal.Changed(c, web.EncodeWebhook(hook, s.service.Zone()), "Webhook %d: %s, %s, %s", hook.ID, terminal.OneLine(hook.Name), hook.URL, hook.Type)
+}
+
+func toggleWebhook(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "webhook")
+	if err != nil {
+		return err
+	}
+	hook, err := s.service.ToggleWebhook(c.Context, s.account, id, s.now)
+	if err != nil {
+		return err
+	}
+	state := "on."
+	if !hook.IsActive {
+		state = "off; its waiting deliveries are kept until it is on again."
+	}
+	return terminal.Changed(c, web.EncodeWebhook(hook, s.service.Zone()), "Webhook %d is %s", id, state)
+}
+
+func deleteWebhook(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "webhook")
+	if err != nil {
+		return err
+	}
+	if err := s.service.DeleteWebhook(c.Context, s.account, id, s.now); err != nil {
+		return err
+	}
+	return terminal.Done(c, stateJSON{id, "deleted"}, "Webhook %d is deleted; its history is kept.", id)
+}
+
+func testWebhook(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "webhook")
+	if err != nil {
+		return err
+	}
+	a, err := s.service.TestWebhook(c.Context, s.account, id, s.now)
+	if err != nil {
+		return err
+	}
+	err = terminal.Report(c, web.EncodeAttempt(a, s.service.Zone(), app.English), "The test was sent: "+outcome(a), func(w io.Writer) {
+		fmt.Fprintf(w, "POST %s\n%s in %d ms\n", a.URL, outcome(a), a.Result.Duration.Milliseconds())
+		if len(a.Result.Body) > 0 {
+			fmt.Fprintln(w, terminal.OneLine(string(a.Result.Body)))
+		}
+		if why := a.Result.Explanation().EN; why != "" {
+			fmt.Fprintln(w, terminal.OneLine(why))
+		}
+	})
+	if err == nil && !a.Result.OK() {
+		err = terminal.Exit(terminal.ExitCheck, fmt.Errorf("the shop did not accept the test: %s", outcome(a)))
+	}
+	return err
+}
+
+// outcome says in a few words what an attempt came to.
+func outcome(a app.Attempt) string {
+	switch {
+	case a.Result.OK():
+		return "HTTP 200"
+	case a.Result.StatusCode != 0 && a.Result.Error != app.ErrorTimeout:
+		return fmt.Sprintf("HTTP %d", a.Result.StatusCode)
+	case a.Result.Detail != "":
+		return string(a.Result.Error) + ": " + terminal.OneLine(a.Result.Detail)
+	}
+	return string(a.Result.Error)
+}
+
+func rotateSecret(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "webhook")
+	if err != nil {
+		return err
+	}
+	secret, err := s.service.RotateSecret(c.Context, s.account, id, time.Duration(c.Int("overlap-hours"))*time.Hour, app.IdempotencyKey{}, s.now)
+	if err != nil {
+		return err
+	}
+	lost := fmt.Sprintf("Webhook %d has a new secret, but nobody has seen it. Make another: baoco webhook rotate-secret %d%s", id, id, onAccount(s.account))
+	return terminal.Report(c, map[string]any{"id": id, "secret": secret}, lost, func(w io.Writer) {
+		fmt.Fprintln(w, secret)
+		fmt.Fprintf(c.App.ErrWriter, "Save the new secret now: it is not shown again. Once your shop uses it: baoco webhook activate-secret %d\n", id)
+	})
+}
+
+func activateSecret(c *cli.Context, s *session) error {
+	id, err := terminal.IDArgument(c, "webhook")
+	if err != nil {
+		return err
+	}
+	if err := s.service.ActivateSecret(c.Context, s.account, id, s.now); err != nil {
+		return err
+	}
+	return terminal.Done(c, stateJSON{id, "activated"}, "The new secret of webhook %d is now the only one in use.", id)
+}

@@ -1,6 +1,0 @@
-//go:build !unix
-
-package main
-
-// openFiles isn't known here: there are as many as memory allows.
-func openFiles() uint64 { return 1 << 20 }
