@@ -214,6 +214,7 @@ func (w *mailWorld) test(t *testing.T, e app.EmailSettings) error {
 
 // An e-mail arrives at each recipient, encrypted either way, readable.
 func TestAlertEmail(t *testing.T) {
+	t.Parallel()
 	for _, implicit := range []bool{false, true} {
 		w := newMailWorld(t, "127.0.0.1/32")
 		m := w.mailbox(t, implicit, nil)
@@ -306,6 +307,7 @@ func TestAlertEmailFailures(t *testing.T) {
 
 // Nothing that an owner enters leads to an address that webhooks may not go to.
 func TestAlertGuard(t *testing.T) {
+	t.Parallel()
 	w := newMailWorld(t)
 	m := w.mailbox(t, false, nil)
 	err := w.test(t, m.settings(t))
@@ -339,6 +341,7 @@ func TestAlertGuard(t *testing.T) {
 // A server that talks without end, or says nothing, costs a bounded time and
 // memory.
 func TestAlertEmailEndlessTalk(t *testing.T) {
+	t.Parallel()
 	w := newMailWorld(t, "127.0.0.1/32")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)

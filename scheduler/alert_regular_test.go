@@ -115,6 +115,7 @@ func (s *installation) pass(t *testing.T, transport, telegram http.RoundTripper,
 // lasts, one when it is over; what is given up besides, in the same messages
 // where the time is the same.
 func TestAlertSchedule(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, shop := newChat(), &network{start: time.Now(), answer: always500}
 		s := openWith(t, newFile(t), shop, c)
@@ -160,6 +161,7 @@ func TestAlertSchedule(t *testing.T) {
 
 // What comes and goes within minutes is one thing.
 func TestAlertFlapping(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, shop := newChat(), &network{start: time.Now(), answer: always500}
 		s := openWith(t, newFile(t), shop, c)
@@ -182,6 +184,7 @@ func TestAlertFlapping(t *testing.T) {
 
 // Several things at a time are one message; more than fit are counted.
 func TestAlertGrouping(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, shop := newChat(), &network{start: time.Now(), answer: always500}
 		s := openWith(t, newFile(t), shop, c)
@@ -215,6 +218,7 @@ func TestAlertGrouping(t *testing.T) {
 // A restart, even a crash, neither repeats what was told nor forgets what
 // began, what is over, or what is still to be told.
 func TestAlertRestart(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("the race detector makes hours of sweeps a minute")
 	}
@@ -257,6 +261,7 @@ func TestAlertRestart(t *testing.T) {
 // A channel that fails is tried again ever less often, with what is true by
 // then; it shows, and deliveries go on.
 func TestAlertFailures(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("the race detector makes hours of sweeps a minute")
 	}
@@ -332,6 +337,7 @@ func noSecret(t *testing.T, secret string, s *installation) {
 
 // What somebody chose not to be told of isn't told, also where it was begun.
 func TestAlertMuted(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("the race detector makes hours of sweeps a minute")
 	}
@@ -354,6 +360,7 @@ func TestAlertMuted(t *testing.T) {
 // Each account is told what is its own, and the plan twice: before it ends and
 // when it has.
 func TestAlertAccountsAndPlan(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, shop := newChat(), &network{start: time.Now(), answer: always500}
 		s := openWith(t, newFile(t), shop, c)
@@ -389,6 +396,7 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 // Telegram that hangs, or a sender that panics, delays no delivery, and no stop.
 func TestAlertHangs(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
 		telegram := roundTrip(func(r *http.Request) (*http.Response, error) {

@@ -18,6 +18,7 @@ import (
 // What Telegram's Bot API says arrives in its own words, with what to do; the
 // token never does, though it stands in the address. A redirect is not followed.
 func TestAlertTelegram(t *testing.T) {
+	t.Parallel()
 	elsewhere := 0
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))
 	defer other.Close()
@@ -90,6 +91,7 @@ func TestAlertTelegram(t *testing.T) {
 // What fails before an answer is said by its class, without the address, which
 // holds the token.
 func TestAlertTelegramUnreachable(t *testing.T) {
+	t.Parallel()
 	w := newMailWorld(t, "127.0.0.1/32")
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)

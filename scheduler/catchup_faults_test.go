@@ -23,6 +23,7 @@ import (
 // next transaction makes them active, and they stay so while the key is still
 // refused. What somebody switched off stays off.
 func TestKeyRefused(t *testing.T) {
+	t.Parallel()
 	for _, provider := range []app.Provider{"sepay", "casso"} {
 		bubble(t, string(provider), func(t *testing.T) {
 			id := ids(provider, 3)
@@ -77,6 +78,7 @@ func TestKeyRefused(t *testing.T) {
 // A source for one bank account turns that one to error, though it has never
 // recorded.
 func TestKeyRefusedAtFirst(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := sepayList()
 		l.answer(http.StatusUnauthorized)
@@ -92,6 +94,7 @@ func TestKeyRefusedAtFirst(t *testing.T) {
 
 // An answer that is no page records nothing and leaves the progress as it was.
 func TestUnreadablePages(t *testing.T) {
+	t.Parallel()
 	record := movement{id: "1"}.sepay()
 	sepay := func(data, meta string) string { return `{"status":"success","data":` + data + `,"meta":` + meta + `}` }
 	casso := func(data string) string { return `{"error":0,"message":"success","data":` + data + `}` }
@@ -155,6 +158,7 @@ func TestUnreadablePages(t *testing.T) {
 // A provider that names a time is asked again after it, however often the
 // others are read.
 func TestRetryAfter(t *testing.T) {
+	t.Parallel()
 	for _, header := range []string{"600", moment.Add(time.Hour + 10*time.Minute).Format(http.TimeFormat)} {
 		bubble(t, header, func(t *testing.T) {
 			limited, other := sepayList(), cassoList()
@@ -207,6 +211,7 @@ func TestKeyStaysHome(t *testing.T) {
 
 // The log says once that a list can't be read, and once that it can again.
 func TestCatchUpLog(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := sepayList()
 		l.answer(http.StatusUnauthorized)
@@ -236,6 +241,7 @@ func TestCatchUpLog(t *testing.T) {
 
 // A list is read by one at a time.
 func TestOneAtATime(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := sepayList()
 		l.instead = func(int, http.ResponseWriter, *http.Request) bool {
@@ -263,6 +269,7 @@ func TestOneAtATime(t *testing.T) {
 
 // A panic while a page is read is that page's fault.
 func TestPanicOfAReader(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newReader(t, sepayList())
 		r.source(t, "sepay", listURL)
@@ -275,6 +282,7 @@ func TestPanicOfAReader(t *testing.T) {
 
 // A source that is removed while its list is read records nothing more.
 func TestRemovedMeanwhile(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := sepayList(movement{id: "a"})
 		r := newReader(t, l)
@@ -365,6 +373,7 @@ func allowing(t *testing.T, entry string) *app.TargetPolicy {
 // Of the elements that can't be read each is kept once, whether it has an id or
 // not, however often the list shows it.
 func TestUnreadableElements(t *testing.T) {
+	t.Parallel()
 	unreadable := []string{
 		`null`, `17`, `"x"`, `[]`, `{}`, `{"id":null}`, `{"id":""}`, `{"id":"","amount":1}`, `{"id":"\u0000"}`, `{"id":"\u0000","amount":1}`, `{"id":" "}`, `{"id":" \u0000","amount":1}`, `{"id":[1]}`, `{"id":{"a":1}}`,
 		`{"id":"7","amount":"200.000","amount_in":"200.000","transfer_type":"in","account_number":"19354957","bankSubAccId":"19354957"}`,

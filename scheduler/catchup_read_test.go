@@ -14,6 +14,7 @@ import (
 // The records of the providers' documentation, and what becomes of each where
 // something about its money is mistakable.
 func TestReadPage(t *testing.T) {
+	t.Parallel()
 	zone, err := time.LoadLocation(app.DefaultZone)
 	must(t, err)
 	poller := scheduler.NewPoller(nil, zone, "test", nil)

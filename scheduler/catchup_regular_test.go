@@ -14,6 +14,7 @@ import (
 // An installation that runs reads at its start and then every interval. A list
 // that hangs delays no other, and a stop doesn't wait for it.
 func TestRegularReading(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hangs, id := sepayList(), ids("casso", 3)
 		works := cassoList(movement{id: id[0], number: "FT1", at: time.Now().Add(time.Second)})
@@ -51,6 +52,7 @@ func TestRegularReading(t *testing.T) {
 
 // However many sources there are, SePay is asked at most 3 times a second.
 func TestPace(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := sepayList()
 		for i, id := range ids("sepay", 450) {

@@ -48,6 +48,7 @@ func listOf(provider app.Provider, known ...movement) *list {
 // without, is one row and one delivery; those that are alike stay as many as
 // there are.
 func TestListAndCalls(t *testing.T) {
+	t.Parallel()
 	for _, provider := range []app.Provider{"sepay", "casso-v2"} {
 		for _, c := range []struct {
 			name   string
@@ -104,6 +105,7 @@ func TestListAndCalls(t *testing.T) {
 // Casso's list and calls name a transaction by one id, so it is known though
 // the list has neither its number nor its time of day.
 func TestCassoKnowsItsIDs(t *testing.T) {
+	t.Parallel()
 	for _, first := range []string{"call", "list"} {
 		bubble(t, first, func(t *testing.T) {
 			listed := movement{id: "536760", at: moment.Add(12 * time.Hour)} // midnight in Vietnam
@@ -127,6 +129,7 @@ func TestCassoKnowsItsIDs(t *testing.T) {
 // What only one side names is another transaction, however much it looks like
 // what the other names.
 func TestAlikeButDifferent(t *testing.T) {
+	t.Parallel()
 	first := movement{id: ids("sepay", 1)[0]}
 	for _, c := range []struct {
 		name string
@@ -170,6 +173,7 @@ func TestAlikeButDifferent(t *testing.T) {
 // was made, and tells the shop of what happened since that moment; later ones
 // tell of everything, however late.
 func TestFirstReading(t *testing.T) {
+	t.Parallel()
 	for _, provider := range []app.Provider{"sepay", "casso"} {
 		bubble(t, string(provider), func(t *testing.T) {
 			id := ids(provider, 5)
@@ -193,6 +197,7 @@ func TestFirstReading(t *testing.T) {
 // The list is read on from where it was left, across a restart and in the
 // middle of its pages.
 func TestProgress(t *testing.T) {
+	t.Parallel()
 	for _, provider := range []app.Provider{"sepay", "casso"} {
 		bubble(t, string(provider), func(t *testing.T) {
 			var known []movement
@@ -267,6 +272,7 @@ func testSePayAsks(t *testing.T) {
 // A transaction that the provider learns of late, between others, while its
 // list is read, is not left out.
 func TestLateTransactions(t *testing.T) {
+	t.Parallel()
 	for _, provider := range []app.Provider{"sepay", "casso"} {
 		bubble(t, string(provider), func(t *testing.T) {
 			id := ids(provider, 153)
@@ -298,6 +304,7 @@ func TestLateTransactions(t *testing.T) {
 // A page is kept where something of it is new; a faulty element is kept once,
 // until somebody deals with it.
 func TestKeptPages(t *testing.T) {
+	t.Parallel()
 	for _, provider := range []app.Provider{"sepay", "casso"} {
 		bubble(t, string(provider), func(t *testing.T) {
 			id := ids(provider, 4)
@@ -364,6 +371,7 @@ func testNarrowedSource(t *testing.T) {
 
 // The list of a source that gets its first API key later is read from then on.
 func TestFirstKeyLater(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		id := ids("sepay", 3)
 		r := newReader(t, sepayList(movement{id: id[0], number: "FT0"}, movement{id: id[1], number: "FT1", at: moment.Add(72*time.Hour - time.Second)},

@@ -16,6 +16,7 @@ import (
 // Switching off makes pending deliveries wait, switching on lets them go on,
 // deleting cancels them; a changed URL counts from the next attempt on.
 func TestChangesDuringTheWait(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var urls []string
 		n := &network{start: time.Now()}
@@ -67,6 +68,7 @@ func TestChangesDuringTheWait(t *testing.T) {
 // A secret that is rotated during the wait: until the new one is activated the
 // old one signs, and webhook-signature is under both.
 func TestRotationDuringTheWait(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var heads []http.Header
 		n := &network{start: time.Now()}
@@ -106,6 +108,7 @@ func TestRotationDuringTheWait(t *testing.T) {
 // Resends at the same moment are deliveries of their own, whatever the record's
 // status; what is still being tried is not resent.
 func TestResendAtOnce(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{start: time.Now(), answer: func(count int, _ *http.Request) (*http.Response, error) {
 			if count == 1 {

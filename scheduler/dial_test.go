@@ -73,6 +73,7 @@ func forbidden(t *testing.T) map[string]netip.Addr {
 // A name that leads to a forbidden address opens no connection, whatever kind
 // of record says so; nor does the address itself.
 func TestForbiddenAnswersOpenNoConnection(t *testing.T) {
+	t.Parallel()
 	names, all := startNameServer(t), everyAddress(t)
 	sender, port := senderByName(t, names), all.port(t)
 	for row, addr := range forbidden(t) {
@@ -97,6 +98,7 @@ func TestForbiddenAnswersOpenNoConnection(t *testing.T) {
 // Of several answers only those that are allowed are tried, in whatever order
 // they come; a name that is on the allow-list opens no address.
 func TestMixedAnswers(t *testing.T) {
+	t.Parallel()
 	names := startNameServer(t)
 	good := newCountingReceiver(t, "127.0.0.1:0", nil)
 	port := good.port(t)
@@ -142,6 +144,7 @@ func TestMixedAnswers(t *testing.T) {
 
 // A name that leads elsewhere at the second attempt is judged again.
 func TestRebinding(t *testing.T) {
+	t.Parallel()
 	names := startNameServer(t)
 	closing := func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") }
 	public := newCountingReceiver(t, "127.0.0.1:0", closing)
@@ -165,6 +168,7 @@ func TestRebinding(t *testing.T) {
 // A shop of which one of two addresses is dead, or that has only one, is
 // reached all the same, and a wait for its answer is no wait for connecting.
 func TestTwoAddresses(t *testing.T) {
+	t.Parallel()
 	names := startNameServer(t)
 	alive := newCountingReceiver(t, "127.0.0.1:0", nil)
 	port := alive.Addr().(*net.TCPAddr).Port

@@ -92,6 +92,7 @@ func senderAllowing(t *testing.T, allow ...string) *scheduler.Sender {
 }
 
 func TestSenderConnectsWhereAllowedOnly(t *testing.T) {
+	t.Parallel()
 	r := newCountingReceiver(t, "127.0.0.1:0", nil)
 	port := r.port(t)
 	for _, test := range []struct {
@@ -144,6 +145,7 @@ func TestSenderConnectsWhereAllowedOnly(t *testing.T) {
 }
 
 func TestSenderGuardsIPv6(t *testing.T) {
+	t.Parallel()
 	r := newCountingReceiver(t, "[::1]:0", nil)
 	for _, allow := range []string{"", "127.0.0.0/8", "::1/128"} {
 		before := r.accepted.Load()
@@ -167,6 +169,7 @@ func TestSenderGuardsIPv6(t *testing.T) {
 
 // A redirect is a failure, wherever it leads.
 func TestSenderFollowsNoRedirect(t *testing.T) {
+	t.Parallel()
 	inner := newCountingReceiver(t, "127.0.0.1:0", nil)
 	for _, code := range []int{300, 301, 302, 303, 304, 305, 307, 308} {
 		outer := newCountingReceiver(t, "127.0.0.1:0", func(w http.ResponseWriter, _ *http.Request) {
@@ -186,6 +189,7 @@ func TestSenderFollowsNoRedirect(t *testing.T) {
 // TestSenderIgnoresProxies runs itself again with proxies in the environment,
 // which a process reads once.
 func TestSenderIgnoresProxies(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("BAOCO_TEST_WITH_PROXY") == "" {
 		proxy := newCountingReceiver(t, "127.0.0.1:0", nil)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

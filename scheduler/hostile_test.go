@@ -241,6 +241,7 @@ func (w *hostileWorld) slow(t *testing.T) []hostileReceiver {
 // Every way a receiver can misbehave ends in a result, within bounds of time,
 // that says what it was and what to do.
 func TestHostileReceivers(t *testing.T) {
+	t.Parallel()
 	w := newHostileWorld(t)
 	for _, c := range w.quick(t) {
 		t.Run(c.name, func(t *testing.T) {
@@ -374,6 +375,7 @@ func zeroBomb(t *testing.T) []byte {
 
 // A compressed answer stays compressed: 4 KiB of it are kept as they came.
 func TestGzipBomb(t *testing.T) {
+	t.Parallel()
 	bomb := zeroBomb(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Accept-Encoding") != "" {

@@ -11,6 +11,7 @@ import (
 
 // What a kill left of a link is recorded after the start, by nobody's doing.
 func TestLinkGoesOnAfterAStart(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		path := newFile(t)
 		s := open(t, path, nil)

@@ -14,6 +14,7 @@ import (
 // What is handed on at once and what sweeps find is attempted once each, under
 // a load that keeps both busy.
 func TestEveryDeliveryIsAttemptedOnce(t *testing.T) {
+	t.Parallel()
 	attempts, mu := map[string]int{}, sync.Mutex{}
 	n := &network{start: time.Now(), answer: func(_ int, r *http.Request) (*http.Response, error) {
 		mu.Lock()

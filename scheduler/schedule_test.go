@@ -60,6 +60,7 @@ var (
 )
 
 func TestSchedule(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		answer func(int, *http.Request) (*http.Response, error)
@@ -109,6 +110,7 @@ func TestSchedule(t *testing.T) {
 // Five failures and then a 200 are six attempts at their times, and no more;
 // six failures are the end, also after a restart.
 func TestLastAttempt(t *testing.T) {
+	t.Parallel()
 	for _, last := range []int{200, 500} {
 		synctest.Test(t, func(t *testing.T) {
 			n := &network{start: time.Now(), answer: func(count int, _ *http.Request) (*http.Response, error) {
@@ -146,6 +148,7 @@ func TestLastAttempt(t *testing.T) {
 // An attempt that panics has failed; it is explained, repeated on schedule,
 // and the others go on.
 func TestPanicInAnAttempt(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{start: time.Now(), answer: func(_ int, r *http.Request) (*http.Response, error) {
 			if r.URL.Path == "/poison" {
@@ -184,6 +187,7 @@ func TestPanicInAnAttempt(t *testing.T) {
 // goes on from the file; what was due meanwhile is tried at the start, and an
 // attempt that was cut off isn't counted.
 func TestScheduleAcrossRestart(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{start: time.Now(), answer: always500}
 		path := newFile(t)
@@ -215,6 +219,7 @@ func TestScheduleAcrossRestart(t *testing.T) {
 }
 
 func TestInterruptedAttemptIsRepeatedAndNotCounted(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{start: time.Now(), answer: func(count int, r *http.Request) (*http.Response, error) {
 			if count == 1 {
@@ -249,6 +254,7 @@ func TestInterruptedAttemptIsRepeatedAndNotCounted(t *testing.T) {
 
 // 200 at 9.9 s is a success, at 10.1 s a failure.
 func TestTimeLimit(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		after time.Duration
 		ok    bool
@@ -280,6 +286,7 @@ func TestTimeLimit(t *testing.T) {
 // Webhooks that hang, each on a host of its own, keep no other from its first
 // attempt: not even before anybody knows that they do.
 func TestHangingWebhooksDoNotDelayOthers(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{start: time.Now()}
 		var healthy []time.Duration
@@ -318,6 +325,7 @@ func TestHangingWebhooksDoNotDelayOthers(t *testing.T) {
 // Webhooks that always answered and stop to, all at once and with much to be
 // told of, keep no other from its first attempt either.
 func TestWebhooksThatStopAnsweringDoNotDelayOthers(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{start: time.Now()}
 		hang, healthy := false, 0
@@ -368,6 +376,7 @@ func TestWebhooksThatStopAnsweringDoNotDelayOthers(t *testing.T) {
 // Webhooks on one host share its slots; when some are free again, those that
 // waited go on at once.
 func TestSlotsOfAHost(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{start: time.Now()}
 		inFlight, most := 0, 0

@@ -34,6 +34,7 @@ func send(t *testing.T, url string) app.Result {
 // Only 200 is a success; nothing else the receiver says changes the schedule,
 // and a redirect isn't followed.
 func TestStatusCodes(t *testing.T) {
+	t.Parallel()
 	var followed atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/elsewhere" {
@@ -65,6 +66,7 @@ func TestStatusCodes(t *testing.T) {
 // What the receiver gets: one POST with its length, never chunked, and nothing
 // that invites a transport to repeat it.
 func TestRequest(t *testing.T) {
+	t.Parallel()
 	got := make(chan *http.Request, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r }))
 	defer server.Close()

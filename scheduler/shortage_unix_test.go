@@ -45,8 +45,16 @@ func TestNoFilesLeft(t *testing.T) {
 			}
 		}
 	}
+	openFiles := func() int {
+		list, err := os.ReadDir("/dev/fd")
+		must(t, err)
+		return len(list)
+	}
+	before := openFiles()
 	attempt("with files", app.ErrorNone, "")
 	receiver.CloseClientConnections()
+	// A file that is closed only after the limit is set would be one left.
+	eventually(t, "the connections are closed", func() bool { return openFiles() == before })
 
 	must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 64, Max: 64}))
 	var taken []*os.File
