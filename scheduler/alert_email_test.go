@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/scheduler"
-	"baoco/sqlitestore"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -155,28 +155,22 @@ func (m *mailbox) letters() []taken {
 
 // mailWorld is a service whose alerts go to mail servers of a test by name.
 type mailWorld struct {
-	service *app.Service
-	store   *sqlitestore.Store
-	root    issuer
+	*apptest.World
+	root issuer
 }
 
 func newMailWorld(t *testing.T, allow ...string) *mailWorld {
 	t.Helper()
-	ctx := context.Background()
-	store, err := sqlitestore.Open(ctx, newFile(t), sqlitestore.Options{})
-	must(t, err)
-	t.Cleanup(func() { must(t, store.Close()) })
-	zone, err := store.Zone(ctx)
-	must(t, err)
 	targets, err := app.ParseTargetPolicy(allow)
 	must(t, err)
 	names := startNameServer(t)
 	names.set("mail.example.vn", "127.0.0.1")
 	names.set("bot.example.vn", "127.0.0.1")
-	w := &mailWorld{store: store, root: issuer{}.authority(t, "root")}
+	w := &mailWorld{root: issuer{}.authority(t, "root")}
 	roots := x509.NewCertPool()
 	roots.AddCert(w.root.certificate)
-	w.service = app.NewService(app.Config{Store: store, Zone: zone, Targets: targets, Alert: scheduler.NewAlerterOn(targets, names.resolver(), roots).Send})
+	w.World = apptest.Open(t, newFile(t), app.Config{Targets: targets, Alert: scheduler.NewAlerterOn(targets, names.resolver(), roots).Send})
+	t.Cleanup(w.Close)
 	return w
 }
 
@@ -205,11 +199,11 @@ func (m *mailbox) settings(t *testing.T) app.EmailSettings {
 // test sends a test by e-mail and gives the failure.
 func (w *mailWorld) test(t *testing.T, e app.EmailSettings) error {
 	t.Helper()
-	_, err := w.service.SetAlertChannel(context.Background(), app.AlertChannel{AccountID: 1, Medium: app.AlertEmail, Email: e}, time.Now())
+	_, err := w.Service.SetAlertChannel(context.Background(), app.AlertChannel{AccountID: 1, Medium: app.AlertEmail, Email: e}, time.Now())
 	must(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	return w.service.TestAlert(ctx, 1, app.AlertEmail, alertHome, time.Now())
+	return w.Service.TestAlert(ctx, 1, app.AlertEmail, alertHome, time.Now())
 }
 
 // An e-mail arrives at each recipient, encrypted either way, readable.
@@ -296,7 +290,7 @@ func TestAlertEmailFailures(t *testing.T) {
 			if got := m.letters(); len(got) != c.letters {
 				t.Errorf("%d letters", len(got))
 			}
-			messages, err := w.service.AlertMessages(t.Context(), 1, 10)
+			messages, err := w.Service.AlertMessages(t.Context(), 1, 10)
 			must(t, err)
 			if len(messages) != 1 || messages[0].Problem != fault.Text || !messages[0].Test || messages[0].Sent != (c.letters > 0) {
 				t.Errorf("%+v", messages)
@@ -314,11 +308,11 @@ func TestAlertGuard(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no public address") || len(m.letters()) != 0 || len(m.commands) != 0 {
 		t.Errorf("by name: %v, %q", err, m.commands)
 	}
-	_, err = w.service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
+	_, err = w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
 		Token: someToken, Chat: "5", APIURL: "http://bot.example.vn:" + m.addr[strings.LastIndex(m.addr, ":")+1:],
 	}}, time.Now())
 	must(t, err)
-	err = w.service.TestAlert(t.Context(), 1, app.AlertTelegram, alertHome, time.Now())
+	err = w.Service.TestAlert(t.Context(), 1, app.AlertTelegram, alertHome, time.Now())
 	if err == nil || !strings.Contains(err.Error(), "no public address") || strings.Contains(err.Error(), someToken) || len(m.commands) != 0 {
 		t.Errorf("Telegram: %v", err)
 	}
@@ -332,7 +326,7 @@ func TestAlertGuard(t *testing.T) {
 		{Medium: app.AlertEmail, Email: app.EmailSettings{Host: "postfix", Port: 25, Security: app.MailTLS, From: "a@b.vn", To: []string{"a@b.vn"}}},
 	} {
 		c.AccountID = 1
-		if _, err := w.service.SetAlertChannel(t.Context(), c, time.Now()); app.CodeOf(err) != app.CodeValidation {
+		if _, err := w.Service.SetAlertChannel(t.Context(), c, time.Now()); app.CodeOf(err) != app.CodeValidation {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -69,11 +69,11 @@ func (c *chat) sent() []string {
 // bot sets up alerts to a chat, in English.
 func (s *installation) bot(t *testing.T) {
 	t.Helper()
-	_, err := s.service.SetAlertChannel(context.Background(), app.AlertChannel{
+	_, err := s.Service.SetAlertChannel(context.Background(), app.AlertChannel{
 		AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: someToken, Chat: "-100200300"},
 	}, time.Now())
 	must(t, err)
-	must(t, s.service.SetAlertPreferences(context.Background(), 1, app.AlertPreferences{Lang: app.English}))
+	must(t, s.Service.SetAlertPreferences(context.Background(), 1, app.AlertPreferences{Lang: app.English}))
 }
 
 // wantTexts checks that the messages hold these parts, in this order, one after
@@ -99,13 +99,13 @@ var alertHome = app.Installation{BaseURL: "https://baoco.example.vn"}
 // meanwhile, which would be a million sweeps a week.
 func (s *installation) pass(t *testing.T, transport, telegram http.RoundTripper, long, step time.Duration) {
 	t.Helper()
-	path := s.store.Path()
+	path := s.Store.Path()
 	for end := time.Now().Add(long); time.Now().Before(end); {
 		s.close(t)
 		time.Sleep(min(step, time.Until(end)))
 		again := openWith(t, path, transport, telegram)
-		s.store, s.service, s.sender, s.courier = again.store, again.service, again.sender, nil
-		_, err := s.service.Alert(t.Context(), alertHome, time.Now())
+		s.Store, s.Service, s.sender, s.courier = again.Store, again.Service, again.sender, nil
+		_, err := s.Service.Alert(t.Context(), alertHome, time.Now())
 		must(t, err)
 	}
 	s.start(t)
@@ -124,7 +124,7 @@ func TestAlertSchedule(t *testing.T) {
 		s.start(t)
 		time.Sleep(5 * time.Minute)
 		c.wantTexts(t) // nothing is wrong
-		s.record(t, "1")
+		s.Record("1")
 		time.Sleep(2 * time.Minute) // three attempts
 		c.wantTexts(t, "⚠️ Webhook “\u2068shop\u2069” is not reaching your shop: the last 3 attempts failed.\nSee why: https://baoco.example.vn/webhooks/1")
 		time.Sleep(20 * time.Minute) // six of them
@@ -136,7 +136,7 @@ func TestAlertSchedule(t *testing.T) {
 		s.pass(t, shop, c, 24*time.Hour, 4*time.Hour)
 		c.wantTexts(t, "", "", "", "", "Still, since … the last 6 attempts failed")
 		shop.answer = func(int, *http.Request) (*http.Response, error) { return respond(200), nil }
-		s.record(t, "2")
+		s.Record("2")
 		time.Sleep(9 * time.Minute)
 		c.wantTexts(t, "", "", "", "", "Still")
 		time.Sleep(2 * time.Minute)
@@ -170,7 +170,7 @@ func TestAlertFlapping(t *testing.T) {
 		s.start(t)
 		for i := range 8 {
 			shop.answer = always500
-			s.record(t, fmt.Sprint(i))
+			s.Record(fmt.Sprint(i))
 			time.Sleep(50 * time.Second) // three failures, then one that succeeds
 			shop.answer = func(int, *http.Request) (*http.Response, error) { return respond(200), nil }
 			time.Sleep(2 * time.Minute)
@@ -193,7 +193,7 @@ func TestAlertGrouping(t *testing.T) {
 			s.webhook(t, fmt.Sprintf("https://shop.example.vn/%d", i))
 		}
 		s.start(t)
-		s.record(t, "1")
+		s.Record("1")
 		for len(c.sent()) == 0 {
 			time.Sleep(time.Second)
 		}
@@ -203,7 +203,7 @@ func TestAlertGrouping(t *testing.T) {
 		}
 		// What comes right after it waits for its minute.
 		over := time.Now().Add(-time.Hour)
-		_, err := s.service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &over})
+		_, err := s.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &over})
 		must(t, err)
 		c.start = c.start.Add(c.at[0]) // times count from the first message
 		time.Sleep(2 * time.Minute)
@@ -229,7 +229,7 @@ func TestAlertRestart(t *testing.T) {
 		s.bot(t)
 		s.webhook(t, "https://shop.example.vn/hook")
 		s.start(t)
-		s.record(t, "1")
+		s.Record("1")
 		time.Sleep(2 * time.Minute)
 		c.wantTexts(t, "⚠️ Webhook")
 		for range 3 {
@@ -242,7 +242,7 @@ func TestAlertRestart(t *testing.T) {
 		// It can't be told that it is over, nor after a restart.
 		c.answer = func(int) (int, string) { return 502, "" }
 		shop.answer = func(int, *http.Request) (*http.Response, error) { return respond(200), nil }
-		s.record(t, "2")
+		s.Record("2")
 		time.Sleep(11 * time.Minute)
 		s.crash(t)
 		s = openWith(t, path, shop, c)
@@ -277,7 +277,7 @@ func TestAlertFailures(t *testing.T) {
 		s.bot(t)
 		s.webhook(t, "https://shop.example.vn/hook")
 		s.start(t)
-		s.record(t, "1")
+		s.Record("1")
 		time.Sleep(30 * time.Minute)
 		s.pass(t, shop, c, 3*time.Hour+10*time.Minute, 10*time.Minute)
 		var waits []time.Duration
@@ -292,12 +292,12 @@ func TestAlertFailures(t *testing.T) {
 		if diff := cmp.Diff(want, waits); diff != "" {
 			t.Error(diff)
 		}
-		list, err := s.service.Attention(t.Context(), 1, app.Installation{BaseURL: "https://x"}, time.Now())
+		list, err := s.Service.Attention(t.Context(), 1, app.Installation{BaseURL: "https://x"}, time.Now())
 		must(t, err)
 		if last := list[len(list)-1]; last.Kind != app.AttentionAlert || !strings.Contains(last.Text.EN, "bot was kicked") || last.To != "/settings/alerts" {
 			t.Errorf("%+v", list)
 		}
-		messages, err := s.service.AlertMessages(t.Context(), 1, 100)
+		messages, err := s.Service.AlertMessages(t.Context(), 1, 100)
 		must(t, err)
 		if len(messages) != 1 || messages[0].Tries != len(c.at) || messages[0].Sent || messages[0].Problem.VI == "" {
 			t.Errorf("%+v", messages)
@@ -328,7 +328,7 @@ func noSecret(t *testing.T, secret string, s *installation) {
 		t.Error("the log holds a secret")
 	}
 	for _, suffix := range []string{"", "-wal"} {
-		data, err := os.ReadFile(s.store.Path() + suffix)
+		data, err := os.ReadFile(s.Store.Path() + suffix)
 		if err == nil && strings.Contains(string(data), secret) {
 			t.Errorf("the file%s holds a secret in clear", suffix)
 		}
@@ -347,9 +347,9 @@ func TestAlertMuted(t *testing.T) {
 		s.bot(t)
 		s.webhook(t, "https://shop.example.vn/hook")
 		s.start(t)
-		s.record(t, "1")
+		s.Record("1")
 		time.Sleep(2 * time.Minute)
-		must(t, s.service.SetAlertPreferences(t.Context(), 1, app.AlertPreferences{Lang: app.Vietnamese, Muted: []app.AttentionKind{app.AttentionWebhook}}))
+		must(t, s.Service.SetAlertPreferences(t.Context(), 1, app.AlertPreferences{Lang: app.Vietnamese, Muted: []app.AttentionKind{app.AttentionWebhook}}))
 		time.Sleep(20 * time.Minute)
 		s.pass(t, shop, c, 72*time.Hour, 6*time.Hour)
 		c.wantTexts(t, "⚠️ Webhook", "1 lượt gửi thất bại trong 24 giờ qua … Xem và gửi lại: https://baoco.example.vn/", "✅ Hết cảnh báo: Có lượt gửi thất bại trong 24 giờ qua (từ ")
@@ -365,16 +365,16 @@ func TestAlertAccountsAndPlan(t *testing.T) {
 		c, shop := newChat(), &network{start: time.Now(), answer: always500}
 		s := openWith(t, newFile(t), shop, c)
 		ctx := t.Context()
-		other, err := s.service.CreateAccount(ctx, "Quán Hoa", time.Now())
+		other, err := s.Service.CreateAccount(ctx, "Quán Hoa", time.Now())
 		must(t, err)
-		_, err = s.service.SetAlertChannel(ctx, app.AlertChannel{
+		_, err = s.Service.SetAlertChannel(ctx, app.AlertChannel{
 			AccountID: other.ID, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: someToken, Chat: "-100200300"},
 		}, time.Now())
 		must(t, err)
 		s.webhook(t, "https://shop.example.vn/hook") // of account 1, which has no channel
-		s.record(t, "1")
+		s.Record("1")
 		ends := time.Now().Add(9 * 24 * time.Hour)
-		_, err = s.service.UpdateAccount(ctx, other.ID, app.AccountUpdate{ExpiresAt: &ends})
+		_, err = s.Service.UpdateAccount(ctx, other.ID, app.AccountUpdate{ExpiresAt: &ends})
 		must(t, err)
 		s.pass(t, shop, c, 47*time.Hour, 6*time.Hour)
 		c.wantTexts(t)
@@ -411,12 +411,12 @@ func TestAlertHangs(t *testing.T) {
 		s.bot(t)
 		s.webhook(t, "https://shop.example.vn/hook")
 		s.start(t)
-		s.record(t, "1")
+		s.Record("1")
 		time.Sleep(20 * time.Minute)
 		if diff := cmp.Diff(times500, shop.times()); diff != "" {
 			t.Error(diff)
 		}
-		c, err := s.service.AlertChannel(t.Context(), 1, app.AlertTelegram)
+		c, err := s.Service.AlertChannel(t.Context(), 1, app.AlertTelegram)
 		must(t, err)
 		if c.Failures < 3 || int(asked.Load()) != c.Failures || !strings.Contains(s.log.String(), "did not answer in time") {
 			t.Errorf("%d failures of %d attempts\n%s", c.Failures, asked.Load(), s.log)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"baoco/app"
 )
@@ -116,10 +115,10 @@ func TestSecondAnswersAreRecordedForNobody(t *testing.T) {
 	s.start(t)
 	const transactions = 25
 	for i := range transactions {
-		s.record(t, "FT"+string(rune('A'+i)))
+		s.Record("FT" + string(rune('A'+i)))
 	}
 	attempts := func(webhook app.Webhook, ok bool) int64 {
-		_, n, err := s.service.History(context.Background(), 1, app.HistoryFilter{WebhookID: webhook.ID, OK: &ok, Page: app.Page{Number: 1, Size: 1}})
+		_, n, err := s.Service.History(context.Background(), 1, app.HistoryFilter{WebhookID: webhook.ID, OK: &ok, Page: app.Page{Number: 1, Size: 1}})
 		must(t, err)
 		return n
 	}
@@ -128,14 +127,4 @@ func TestSecondAnswersAreRecordedForNobody(t *testing.T) {
 		t.Errorf("%d deliveries that their receiver answered with 500 are delivered", n)
 	}
 	s.close(t)
-}
-
-// eventually waits for what other goroutines or the network are to do.
-func eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !done(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not in 30 s: %s", what)
-		}
-	}
 }

@@ -31,17 +31,17 @@ func TestKeyRefused(t *testing.T) {
 			r := newReader(t, l)
 			ctx := context.Background()
 			for _, number := range []string{"22", "33"} {
-				_, err := r.service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "B"}, r.now)
+				_, err := r.Service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: "B"}, r.now)
 				must(t, err)
 			}
 			source := r.source(t, provider, listURL)
 			r.calls(t, source, movement{id: "2", account: "22", number: "FT9"}.called("2"))
-			_, err := r.service.ToggleBankAccount(ctx, 1, 2, r.now)
+			_, err := r.Service.ToggleBankAccount(ctx, 1, 2, r.now)
 			must(t, err)
 			r.one(t, 2*time.Hour)
 			statuses := func(want ...app.BankAccountStatus) {
 				t.Helper()
-				accounts, err := r.service.BankAccounts(ctx, 1)
+				accounts, err := r.Service.BankAccounts(ctx, 1)
 				must(t, err)
 				for i, b := range accounts {
 					if b.Status != want[i] {
@@ -83,7 +83,7 @@ func TestKeyRefusedAtFirst(t *testing.T) {
 		l := sepayList()
 		l.answer(http.StatusUnauthorized)
 		r := newReader(t, l)
-		_, err := r.service.AddSource(context.Background(), 1, app.SourceAdd{Provider: "sepay", Name: "s", APIKey: listKey, BankAccountID: 1}, r.now)
+		_, err := r.Service.AddSource(context.Background(), 1, app.SourceAdd{Provider: "sepay", Name: "s", APIKey: listKey, BankAccountID: 1}, r.now)
 		must(t, err)
 		r.wantFault(t, r.catchUp(t, time.Minute), app.PollKeyRefused, true)
 		if b := r.bankAccount(t); b.Status != app.BankAccountError {
@@ -219,7 +219,7 @@ func TestCatchUpLog(t *testing.T) {
 		r.source(t, "sepay", listURL)
 		var log bytes.Buffer
 		var err error
-		r.courier, err = scheduler.Start(r.service, r.sender.Send, scheduler.Options{CatchUp: time.Minute, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		r.courier, err = scheduler.Start(r.Service, r.sender.Send, scheduler.Options{CatchUp: time.Minute, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		must(t, err)
 		time.Sleep(5 * time.Minute)
 		l.answerAgain()
@@ -250,12 +250,12 @@ func TestOneAtATime(t *testing.T) {
 		}
 		r := newReader(t, l)
 		source := r.source(t, "sepay", listURL)
-		go r.service.CatchUp(context.Background(), r.now)
+		go r.Service.CatchUp(context.Background(), r.now)
 		time.Sleep(time.Second)
 		if results := r.catchUp(t, 0); len(results) != 0 {
 			t.Errorf("a second beside the first: %+v", results)
 		}
-		if _, err := r.service.CatchUpSource(context.Background(), 1, source.ID, r.now); app.CodeOf(err) != app.CodeConflict {
+		if _, err := r.Service.CatchUpSource(context.Background(), 1, source.ID, r.now); app.CodeOf(err) != app.CodeConflict {
 			t.Errorf("a command beside it: %v", err)
 		}
 		time.Sleep(10 * time.Second)
@@ -288,7 +288,7 @@ func TestRemovedMeanwhile(t *testing.T) {
 		r := newReader(t, l)
 		source := r.source(t, "sepay", listURL)
 		l.instead = func(int, http.ResponseWriter, *http.Request) bool {
-			must(t, r.service.RemoveSource(context.Background(), 1, source.ID, r.now))
+			must(t, r.Service.RemoveSource(context.Background(), 1, source.ID, r.now))
 			return false
 		}
 		if results := r.catchUp(t, 2*time.Hour); len(results) != 1 || app.CodeOf(results[0].Err) != app.CodeNotFound {
@@ -320,7 +320,7 @@ func TestListAddresses(t *testing.T) {
 		{"http://localhost:9000", "", true},
 		{"http://169.254.169.254", "0.0.0.0/0", true},
 	} {
-		service := app.NewService(app.Config{Store: s.store, Zone: time.UTC, Targets: allowing(t, c.allow), Providers: polledKinds})
+		service := app.NewService(app.Config{Store: s.Store, Zone: time.UTC, Targets: allowing(t, c.allow), Providers: polledKinds})
 		_, err := service.AddSource(t.Context(), 1, app.SourceAdd{Provider: "sepay", Name: "s", APIKey: listKey, APIURL: c.url}, time.Now())
 		if refused := app.CodeOf(err) == app.CodeValidation; refused != c.refused || !refused && err != nil {
 			t.Errorf("%s with %q allowed: %v", c.url, c.allow, err)
@@ -404,7 +404,7 @@ func TestUnreadableElements(t *testing.T) {
 			if len(events) != 1 {
 				t.Fatalf("%d events are kept", len(events))
 			}
-			event, err := r.service.ReadInboundEvent(context.Background(), 1, events[0].ID)
+			event, err := r.Service.ReadInboundEvent(context.Background(), 1, events[0].ID)
 			must(t, err)
 			shown := map[int]bool{}
 			for _, item := range event.Items {

@@ -44,15 +44,15 @@ func TestSettledWhileASweepReads(t *testing.T) {
 		s := open(t, newFile(t), n)
 		// The commit, within 500 ms a sweep that reads, a second later the
 		// caller hands on, and later still the sweep goes on.
-		slow := &slowStore{faultyStore: &faultyStore{Store: s.store}, afterRecord: time.Second, afterDue: 3 * time.Second}
-		s.service = app.NewService(app.Config{Store: slow, Zone: s.service.Zone(), Targets: allowing(t, ""), Send: s.sender.Send})
+		slow := &slowStore{faultyStore: &faultyStore{Store: s.Store}, afterRecord: time.Second, afterDue: 3 * time.Second}
+		s.Service = app.NewService(app.Config{Store: slow, Zone: s.Service.Zone(), Targets: allowing(t, ""), Send: s.sender.Send})
 		s.webhook(t, "https://shop.example.vn/")
 		s.start(t)
 		time.Sleep(100 * time.Millisecond)
 		call := app.InboundCall{AccountID: 1, Source: app.Source{AccountID: 1}, Channel: app.ChannelCall, ReceivedAt: time.Now(), Elements: []app.Incoming{{
 			EventID: "1", Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 1000, Time: time.Now(),
 		}}}
-		_, err := s.service.RecordTransactions(context.Background(), call)
+		_, err := s.Service.RecordTransactions(context.Background(), call)
 		must(t, err)
 		time.Sleep(10 * time.Second)
 		if at := n.times(); len(at) != 1 {
@@ -76,7 +76,7 @@ func TestStopWaitsForAttempts(t *testing.T) {
 		}})
 		s.webhook(t, "https://shop.example.vn/")
 		s.start(t)
-		s.record(t, "FT1")
+		s.Record("FT1")
 		time.Sleep(100 * time.Millisecond)
 		stopping := time.Now()
 		must(t, s.courier.Stop(context.Background()))
@@ -86,7 +86,7 @@ func TestStopWaitsForAttempts(t *testing.T) {
 		if list := s.history(t); len(list) != 1 || !list[0].Result.OK() {
 			t.Errorf("the history holds %+v; want the attempt that was in flight", list)
 		}
-		must(t, s.store.Close())
+		must(t, s.Store.Close())
 	})
 }
 

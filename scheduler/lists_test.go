@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/scheduler"
-	"baoco/sqlitestore"
 )
 
 // This file has what the tests of catching up share: providers that answer as
@@ -275,34 +275,30 @@ var polledKinds = []app.ProviderKind{
 
 func (r *reader) open(t *testing.T) {
 	t.Helper()
-	ctx := context.Background()
-	store, err := sqlitestore.Open(ctx, r.path, sqlitestore.Options{Serve: true})
-	must(t, err)
-	zone, err := store.Zone(ctx)
-	must(t, err)
-	targets, err := app.ParseTargetPolicy([]string{"127.0.0.1/32"})
-	must(t, err)
-	poller := scheduler.NewPoller(targets, zone, "test", r.transport)
-	poll := func(ctx context.Context, source app.Source, progress string, now time.Time) (app.PolledPage, error) {
-		if r.spoil != nil {
-			r.spoil()
-		}
-		return poller.Poll(ctx, source, progress, now)
-	}
+	targets := allowing(t, "127.0.0.1/32")
 	sender := scheduler.NewSender(targets, "test", &network{start: time.Now(), answer: func(int, *http.Request) (*http.Response, error) { return respond(200), nil }})
-	r.installation = &installation{store: store, sender: sender, service: app.NewService(app.Config{
-		Store: store, Zone: zone, Targets: targets, Providers: polledKinds, Poll: poll, Send: sender.Send,
+	var poller *scheduler.Poller
+	w := apptest.Open(t, r.path, app.Config{
+		Targets: targets, Providers: polledKinds, Send: sender.Send,
+		Poll: func(ctx context.Context, source app.Source, progress string, now time.Time) (app.PolledPage, error) {
+			if r.spoil != nil {
+				r.spoil()
+			}
+			return poller.Poll(ctx, source, progress, now)
+		},
 		ReadInbound: func(source app.Source, _ app.Channel, body []byte, _ time.Time, _ *time.Location) app.InboundReading {
 			return app.InboundReading{Elements: poller.ReadPage(source, body)}
 		},
-	})}
-	t.Cleanup(func() { _ = store.Close() })
+	})
+	poller = scheduler.NewPoller(targets, w.Service.Zone(), "test", r.transport)
+	r.installation = &installation{World: w, sender: sender}
+	t.Cleanup(func() { _ = w.Store.Close() })
 }
 
 // source makes a source at the reader's time, whose API is at url.
 func (r *reader) source(t *testing.T, provider app.Provider, url string) app.Source {
 	t.Helper()
-	source, err := r.service.AddSource(context.Background(), 1, app.SourceAdd{
+	source, err := r.Service.AddSource(context.Background(), 1, app.SourceAdd{
 		Provider: provider, Name: string(provider), APIKey: listKey, APIURL: url,
 	}, r.now)
 	must(t, err)
@@ -313,7 +309,7 @@ func (r *reader) source(t *testing.T, provider app.Provider, url string) app.Sou
 func (r *reader) catchUp(t *testing.T, after time.Duration) []app.CaughtUp {
 	t.Helper()
 	r.now = r.now.Add(after)
-	results, err := r.service.CatchUp(context.Background(), r.now)
+	results, err := r.Service.CatchUp(context.Background(), r.now)
 	must(t, err)
 	return results
 }
@@ -331,7 +327,7 @@ func (r *reader) one(t *testing.T, after time.Duration) app.CaughtUp {
 // calls records a call of the source, as web does.
 func (r *reader) calls(t *testing.T, source app.Source, elements ...app.Incoming) app.Recording {
 	t.Helper()
-	recording, err := r.service.RecordTransactions(context.Background(), app.InboundCall{
+	recording, err := r.Service.RecordTransactions(context.Background(), app.InboundCall{
 		AccountID: 1, Source: r.reload(t, source), Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: r.now, Elements: elements,
 	})
 	must(t, err)
@@ -341,7 +337,7 @@ func (r *reader) calls(t *testing.T, source app.Source, elements ...app.Incoming
 // reload gives the source as it stands in the file.
 func (r *reader) reload(t *testing.T, source app.Source) app.Source {
 	t.Helper()
-	sources, err := r.service.Sources(context.Background(), 1)
+	sources, err := r.Service.Sources(context.Background(), 1)
 	must(t, err)
 	for _, s := range sources {
 		if s.ID == source.ID {
@@ -355,9 +351,9 @@ func (r *reader) reload(t *testing.T, source app.Source) app.Source {
 // wantRows checks how many transactions and how many deliveries there are.
 func (r *reader) wantRows(t *testing.T, transactions, deliveries int) []app.Transaction {
 	t.Helper()
-	all, err := r.service.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
+	all, err := r.Service.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
 	must(t, err)
-	due, err := r.service.Due(context.Background(), 1, r.now.Add(24*time.Hour), nil, 1000, false)
+	due, err := r.Service.Due(context.Background(), 1, r.now.Add(24*time.Hour), nil, 1000, false)
 	must(t, err)
 	if int(all.Total) != transactions || len(due) != deliveries {
 		t.Fatalf("%d transactions and %d deliveries, want %d and %d: %+v", all.Total, len(due), transactions, deliveries, all.Rows)
@@ -367,7 +363,7 @@ func (r *reader) wantRows(t *testing.T, transactions, deliveries int) []app.Tran
 
 func (r *reader) events(t *testing.T) []app.InboundEvent {
 	t.Helper()
-	events, _, err := r.service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 100}})
+	events, _, err := r.Service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 100}})
 	must(t, err)
 	return events
 }
@@ -380,7 +376,7 @@ func (r *reader) tallies(t *testing.T, events ...app.InboundEvent) {
 		if e.Channel != app.ChannelPoll {
 			continue
 		}
-		read, err := r.service.ReadInboundEvent(context.Background(), 1, e.ID)
+		read, err := r.Service.ReadInboundEvent(context.Background(), 1, e.ID)
 		must(t, err)
 		var said app.Recording
 		for _, i := range read.Elements {
@@ -394,7 +390,7 @@ func (r *reader) tallies(t *testing.T, events ...app.InboundEvent) {
 
 func (r *reader) bankAccount(t *testing.T) app.BankAccount {
 	t.Helper()
-	accounts, err := r.service.BankAccounts(context.Background(), 1)
+	accounts, err := r.Service.BankAccounts(context.Background(), 1)
 	must(t, err)
 	return accounts[0]
 }
@@ -414,7 +410,7 @@ func (r *reader) wantFault(t *testing.T, results []app.CaughtUp, fault app.PollF
 func (r *reader) startReading(t *testing.T, every time.Duration) {
 	t.Helper()
 	var err error
-	r.courier, err = scheduler.Start(r.service, r.sender.Send, scheduler.Options{CatchUp: every})
+	r.courier, err = scheduler.Start(r.Service, r.sender.Send, scheduler.Options{CatchUp: every})
 	must(t, err)
 }
 

@@ -42,7 +42,7 @@ func TestEveryDeliveryIsAttemptedOnce(t *testing.T) {
 						EventID: fmt.Sprint(caller, "-", i, "-", e), Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 1000, Time: call.ReceivedAt,
 					})
 				}
-				if _, err := s.service.RecordTransactions(context.Background(), call); err != nil {
+				if _, err := s.Service.RecordTransactions(context.Background(), call); err != nil {
 					t.Error(err)
 				}
 			}
@@ -51,7 +51,7 @@ func TestEveryDeliveryIsAttemptedOnce(t *testing.T) {
 	all.Wait()
 	want := callers * calls * elements * 5
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		_, total, err := s.service.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
+		_, total, err := s.Service.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
 		must(t, err)
 		if total >= int64(want) {
 			break

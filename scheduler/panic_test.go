@@ -59,15 +59,15 @@ func TestPanicsEndNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		s := open(t, newFile(t), &network{start: time.Now(), answer: func(int, *http.Request) (*http.Response, error) { return respond(200), nil }})
-		faulty := &faultyStore{Store: s.store, webhook: 1, source: 1, channel: 1}
+		faulty := &faultyStore{Store: s.Store, webhook: 1, source: 1, channel: 1}
 		poll := func(_ context.Context, source app.Source, _ string, now time.Time) (app.PolledPage, error) {
 			return app.PolledPage{Body: []byte("{}"), Elements: []app.Incoming{{
 				EventID: source.Name, Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 1000, Time: now,
 			}}}, nil
 		}
 		var alerted []int64
-		s.service = app.NewService(app.Config{
-			Store: faulty, Zone: s.service.Zone(), Targets: allowing(t, ""), Providers: polledKinds, Poll: poll, Send: s.sender.Send,
+		s.Service = app.NewService(app.Config{
+			Store: faulty, Zone: s.Service.Zone(), Targets: allowing(t, ""), Providers: polledKinds, Poll: poll, Send: s.sender.Send,
 			Alert: func(_ context.Context, c app.AlertChannel, _ app.AlertMessage) error {
 				alerted = append(alerted, c.ID)
 				return nil
@@ -75,25 +75,25 @@ func TestPanicsEndNothingElse(t *testing.T) {
 		})
 		bad, good := s.webhook(t, "https://bad.example.vn/"), s.webhook(t, "https://good.example.vn/")
 		for _, name := range []string{"one", "two"} {
-			_, err := s.service.AddSource(ctx, 1, app.SourceAdd{Provider: "sepay", Name: name, APIKey: listKey}, time.Now())
+			_, err := s.Service.AddSource(ctx, 1, app.SourceAdd{Provider: "sepay", Name: name, APIKey: listKey}, time.Now())
 			must(t, err)
 		}
-		other, err := s.service.CreateAccount(ctx, "Quán Hoa", time.Now())
+		other, err := s.Service.CreateAccount(ctx, "Quán Hoa", time.Now())
 		must(t, err)
 		ends := time.Now().Add(5 * 24 * time.Hour) // which both are to be told
 		for _, account := range []int64{1, other.ID} {
-			_, err := s.service.UpdateAccount(ctx, account, app.AccountUpdate{ExpiresAt: &ends})
+			_, err := s.Service.UpdateAccount(ctx, account, app.AccountUpdate{ExpiresAt: &ends})
 			must(t, err)
-			_, err = s.service.SetAlertChannel(ctx, app.AlertChannel{
+			_, err = s.Service.SetAlertChannel(ctx, app.AlertChannel{
 				AccountID: account, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: someToken, Chat: "-100200300"},
 			}, time.Now())
 			must(t, err)
 		}
 		faulty.backlogs.Store(true)
-		s.courier, err = scheduler.Start(s.service, s.sender.Send, scheduler.Options{CatchUp: time.Hour, Logger: slog.New(slog.NewTextHandler(s.log, nil))})
+		s.courier, err = scheduler.Start(s.Service, s.sender.Send, scheduler.Options{CatchUp: time.Hour, Logger: slog.New(slog.NewTextHandler(s.log, nil))})
 		must(t, err)
 		time.Sleep(10 * time.Second)
-		s.record(t, "FT1")
+		s.Record("FT1")
 		time.Sleep(65 * time.Second)
 
 		told := map[int64]int{}

@@ -77,7 +77,7 @@ func TestSchedule(t *testing.T) {
 				s := open(t, newFile(t), n)
 				s.webhook(t, "https://shop.example.vn/hook")
 				s.start(t)
-				s.record(t, "FT1")
+				s.Record("FT1")
 				time.Sleep(2 * time.Hour)
 				synctest.Wait()
 				if d := cmp.Diff(c.want, n.times()); d != "" {
@@ -123,7 +123,7 @@ func TestLastAttempt(t *testing.T) {
 			s := open(t, path, n)
 			s.webhook(t, "https://shop.example.vn/hook")
 			s.start(t)
-			s.record(t, "FT1")
+			s.Record("FT1")
 			time.Sleep(20 * time.Minute)
 			s.close(t)
 			s = open(t, path, n)
@@ -161,7 +161,7 @@ func TestPanicInAnAttempt(t *testing.T) {
 		s.webhook(t, "https://shop.example.vn/well")
 		s.start(t)
 		for i := range 3 {
-			s.record(t, fmt.Sprint("FT", i))
+			s.Record(fmt.Sprint("FT", i))
 		}
 		time.Sleep(20 * time.Minute)
 		synctest.Wait()
@@ -194,7 +194,7 @@ func TestScheduleAcrossRestart(t *testing.T) {
 		s := open(t, path, n)
 		s.webhook(t, "https://shop.example.vn/hook")
 		s.start(t)
-		s.record(t, "FT1")
+		s.Record("FT1")
 		time.Sleep(50 * time.Second) // attempts at 0, 10 and 40 s
 		s.close(t)
 		time.Sleep(20 * time.Second)
@@ -231,7 +231,7 @@ func TestInterruptedAttemptIsRepeatedAndNotCounted(t *testing.T) {
 		s := open(t, path, n)
 		s.webhook(t, "https://shop.example.vn/hook")
 		s.start(t)
-		s.record(t, "FT1")
+		s.Record("FT1")
 		time.Sleep(3 * time.Second) // in the middle of attempt 1
 		s.crash(t)
 		s = open(t, path, n)
@@ -271,7 +271,7 @@ func TestTimeLimit(t *testing.T) {
 			s := open(t, newFile(t), n)
 			s.webhook(t, "https://shop.example.vn/hook")
 			s.start(t)
-			s.record(t, "FT1")
+			s.Record("FT1")
 			time.Sleep(11 * time.Second)
 			synctest.Wait()
 			history := s.history(t)
@@ -306,7 +306,7 @@ func TestHangingWebhooksDoNotDelayOthers(t *testing.T) {
 		s.webhook(t, "https://shop.example.vn/healthy")
 		s.start(t)
 		for i := range 60 {
-			s.record(t, fmt.Sprint("FT", i))
+			s.Record(fmt.Sprint("FT", i))
 			time.Sleep(100 * time.Millisecond)
 		}
 		synctest.Wait()
@@ -348,18 +348,18 @@ func TestWebhooksThatStopAnsweringDoNotDelayOthers(t *testing.T) {
 		s.webhook(t, "https://shop.example.vn/healthy")
 		s.start(t)
 		for i := range 5 {
-			s.record(t, fmt.Sprint("before", i))
+			s.Record(fmt.Sprint("before", i))
 		}
 		synctest.Wait()
 		n.mu.Lock()
 		hang = true
 		n.mu.Unlock()
 		for i := range 100 {
-			s.record(t, fmt.Sprint("burst", i))
+			s.Record(fmt.Sprint("burst", i))
 		}
 		for i := range 50 {
 			time.Sleep(100 * time.Millisecond)
-			s.record(t, fmt.Sprint("after", i))
+			s.Record(fmt.Sprint("after", i))
 			time.Sleep(10 * time.Millisecond)
 			synctest.Wait()
 			n.mu.Lock()
@@ -397,7 +397,7 @@ func TestSlotsOfAHost(t *testing.T) {
 		}
 		s.start(t)
 		for i := range 8 {
-			s.record(t, fmt.Sprint("FT", i))
+			s.Record(fmt.Sprint("FT", i))
 		}
 		time.Sleep(8 * time.Second) // 320 deliveries, 64 a second
 		synctest.Wait()

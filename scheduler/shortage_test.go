@@ -36,9 +36,9 @@ func TestShortageIsNoAttempt(t *testing.T) {
 			return s.sender.Send(ctx, o)
 		}
 		var err error
-		s.courier, err = scheduler.Start(s.service, send, scheduler.Options{Logger: slog.New(slog.NewTextHandler(s.log, nil))})
+		s.courier, err = scheduler.Start(s.Service, send, scheduler.Options{Logger: slog.New(slog.NewTextHandler(s.log, nil))})
 		must(t, err)
-		s.record(t, "FT1")
+		s.Record("FT1")
 		time.Sleep(lasts - time.Second)
 
 		if n := tries.Load(); n < 30 || n > 60 {
@@ -50,19 +50,19 @@ func TestShortageIsNoAttempt(t *testing.T) {
 		}
 		for _, hook := range []app.Webhook{short, fine} {
 			waits := hook.ID == short.ID
-			list, _, err := s.service.Pending(ctx, 1, app.PendingFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 10}})
+			list, _, err := s.Service.Pending(ctx, 1, app.PendingFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 10}})
 			must(t, err)
 			if len(list) != 1 || (list[0].Shortage == app.CausePorts.Shortage()) != waits {
 				t.Fatalf("pending: %+v; waits for something: want %v", list, waits)
 			}
-			d, err := s.service.DeliveryDetails(ctx, 1, list[0].ID, "baoco/test", time.Now())
+			d, err := s.Service.DeliveryDetails(ctx, 1, list[0].ID, "baoco/test", time.Now())
 			must(t, err)
 			if (d.Shortage == app.CausePorts.Shortage()) != waits || waits && (d.Attempts != 0 || len(d.Calls) != 0) || !waits && d.Attempts == 0 {
 				t.Errorf("the delivery has %d attempts, %d calls and waits for %q", d.Attempts, len(d.Calls), d.Shortage.EN)
 			}
 		}
 		time.Sleep(3 * time.Second)
-		if list, _, err := s.service.Pending(ctx, 1, app.PendingFilter{WebhookID: short.ID, Page: app.Page{Number: 1, Size: 10}}); err != nil || list[0].Attempts != 1 || list[0].Shortage != (app.Text{}) {
+		if list, _, err := s.Service.Pending(ctx, 1, app.PendingFilter{WebhookID: short.ID, Page: app.Page{Number: 1, Size: 10}}); err != nil || list[0].Attempts != 1 || list[0].Shortage != (app.Text{}) {
 			t.Errorf("after the shortage: %+v, %v; want one attempt, and nothing that is waited for", list, err)
 		}
 		time.Sleep(20 * time.Minute)
@@ -82,7 +82,7 @@ func TestShortageIsNoAttempt(t *testing.T) {
 func TestShortageOfATest(t *testing.T) {
 	t.Parallel()
 	s := open(t, newFile(t), nil)
-	service := app.NewService(app.Config{Store: s.store, Zone: s.service.Zone(), Send: func(context.Context, app.Outgoing) app.Result {
+	service := app.NewService(app.Config{Store: s.Store, Zone: s.Service.Zone(), Send: func(context.Context, app.Outgoing) app.Result {
 		return app.Result{StartedAt: time.Now(), Error: app.ErrorShortage, Detail: string(app.CauseFiles)}
 	}})
 	hook := s.webhook(t, "https://shop.example.vn/")
