@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
 )
 
@@ -35,20 +36,11 @@ func opensWhole(t *testing.T, db string) string {
 // sealed makes a database with a secret.
 func sealed(t *testing.T, base string) string {
 	t.Helper()
-	ctx := context.Background()
-	db := create(t)
-	s := open(t, db, true)
-	defer s.Close()
-	targets, err := app.ParseTargetPolicy(nil)
-	must(t, err)
-	service := app.NewService(app.Config{
-		Store: s, Zone: time.UTC, Targets: targets,
-		Providers: []app.ProviderKind{{Provider: "native", Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer}},
-	})
-	_, err = service.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: base}, time.Now())
-	must(t, err)
-	must(t, s.SetBaseURL(ctx, base))
-	return db
+	w := apptest.Open(t, create(t), app.Config{Providers: native})
+	defer w.Close()
+	w.Source("native", "", "")
+	must(t, w.Store.SetBaseURL(context.Background(), base))
+	return w.Path
 }
 
 // copyFiles copies all files of a directory into another one.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/apptest"
 )
 
 // A command whose work takes many commits leaves the server turns between them:
@@ -14,9 +15,7 @@ func TestCommandLeavesTurns(t *testing.T) {
 	h.record(h.elements(many, "999"))
 	beside := open(t, h.store.Path(), false)
 	defer beside.Close()
-	targets, err := app.ParseTargetPolicy(nil)
-	must(t, err)
-	command := app.NewService(app.Config{Store: beside, Zone: h.now.Location(), Targets: targets})
+	command := apptest.Over(t, beside, app.Config{})
 
 	recorded := make(chan int, 1)
 	go func() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -27,9 +28,7 @@ func recordingFollows(t *testing.T, byCommand bool) {
 	defer h.store.Close()
 	other := open(t, h.store.Path(), false) // as a command beside the server
 	defer other.Close()
-	targets, err := app.ParseTargetPolicy(nil)
-	must(t, err)
-	command := app.NewService(app.Config{Store: other, Zone: time.UTC, Targets: targets})
+	command := apptest.Over(t, other, app.Config{})
 
 	// told is what the next transaction on ACB 1000 comes to: its outcome, and
 	// the webhooks that are told of it with the address and the secret of each.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,24 +17,14 @@ import (
 // served.
 func TestSeed(t *testing.T) {
 	ctx, path, now := context.Background(), create(t), time.Now()
-	store := open(t, path, false)
-	targets, err := app.ParseTargetPolicy(nil)
-	must(t, err)
-	zone, err := store.Zone(ctx)
-	must(t, err)
-	service := app.NewService(app.Config{
-		Store: store, Zone: zone, Targets: targets,
-		Providers: []app.ProviderKind{{Provider: "native", Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer}},
-	})
+	w := apptest.Open(t, path, app.Config{Providers: native})
 	for i := range 3 {
-		b, err := service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint("100", i), AccountName: "A"}, now)
-		must(t, err)
-		_, _, err = service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: app.WebhookAll, BankAccountID: b.BankAccount.ID}, now)
+		b := w.Link("ACB", fmt.Sprint("100", i))
+		_, _, err := w.Service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: app.WebhookAll, BankAccountID: b.ID}, now)
 		must(t, err)
 	}
-	_, err = service.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "till"}, now)
-	must(t, err)
-	must(t, store.Close())
+	w.Source("native", "", "")
+	w.Close()
 
 	const rows = 2000
 	seeding := sqlitestore.Seeding{AccountID: 1, Rows: rows, From: now.AddDate(-3, 0, 0), To: now}
@@ -52,7 +43,7 @@ func TestSeed(t *testing.T) {
 		t.Error("a file with transactions was seeded again")
 	}
 
-	store = open(t, path, true) // and checked
+	store := open(t, path, true) // and checked
 	defer store.Close()
 	o, err := store.Overview(ctx, 1)
 	must(t, err)

@@ -68,20 +68,14 @@ func (h *history) populate(seed uint64, accounts ...int64) {
 
 // reopen serves the file, which nobody has open.
 func (h *history) reopen(path string) {
-	ctx := context.Background()
-	h.store = open(h.t, path, true)
-	zone, err := h.store.Zone(ctx)
-	must(h.t, err)
-	targets, err := app.ParseTargetPolicy(nil)
-	must(h.t, err)
-	h.service = app.NewService(app.Config{
-		Store: h.store, Zone: zone, Targets: targets,
-		Providers: []app.ProviderKind{{Provider: "native", Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer, CatchUp: true}},
+	w := apptest.Open(h.t, path, app.Config{
+		Providers: native,
 		Send: func(context.Context, app.Outgoing) app.Result {
 			return app.Result{StartedAt: h.now, StatusCode: 200}
 		},
 		Alert: func(context.Context, app.AlertChannel, app.AlertMessage) error { return nil },
 	})
+	h.store, h.service = w.Store, w.Service
 }
 
 // leap has the ids go on a million further, as after a restore.

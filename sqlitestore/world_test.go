@@ -1,36 +1,21 @@
 package sqlitestore_test
 
 import (
-	"context"
 	"database/sql"
-	"path/filepath"
 	"testing"
-	"time"
 
 	"baoco/app"
-	"baoco/sqlitestore"
+	"baoco/app/apptest"
 )
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var (
+	must   = apptest.Must
+	create = apptest.NewFile
+	open   = apptest.OpenStore
+)
 
-func create(t testing.TB) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "baoco.db")
-	must(t, sqlitestore.Create(context.Background(), path, app.DefaultZone, time.Now()))
-	return path
-}
-
-func open(t testing.TB, path string, serve bool) *sqlitestore.Store {
-	t.Helper()
-	s, err := sqlitestore.Open(context.Background(), path, sqlitestore.Options{Serve: serve})
-	must(t, err)
-	return s
-}
+// native is a provider whose calls are signed by a bearer token.
+var native = []app.ProviderKind{{Provider: "native", Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer, CatchUp: true}}
 
 // peek reads the file as another program would.
 func peek(t testing.TB, path, query string, args ...any) [][]any {

@@ -65,22 +65,27 @@ type World struct {
 	Service *app.Service
 }
 
-// Open opens a database as the server does and makes the service over it. Of
-// config it sets the store, the zone, and the targets, where there are none:
-// webhooks may go to 127.0.0.1. The test closes the world.
+// Open opens a database as the server does and makes the service over it. The
+// test closes the world.
 func Open(t testing.TB, path string, config app.Config) *World {
 	t.Helper()
-	w := &World{T: t, Path: path, Store: OpenStore(t, path, true)}
+	store := OpenStore(t, path, true)
+	return &World{T: t, Path: path, Store: store, Service: Over(t, store, config)}
+}
+
+// Over makes the service over a store. Of config it sets the store, the zone,
+// and the targets, where there are none: webhooks may go to 127.0.0.1.
+func Over(t testing.TB, store *sqlitestore.Store, config app.Config) *app.Service {
+	t.Helper()
 	var err error
-	config.Store = w.Store
-	config.Zone, err = w.Store.Zone(context.Background())
+	config.Store = store
+	config.Zone, err = store.Zone(context.Background())
 	Must(t, err)
 	if config.Targets == nil {
 		config.Targets, err = app.ParseTargetPolicy([]string{"127.0.0.1/32"})
 		Must(t, err)
 	}
-	w.Service = app.NewService(config)
-	return w
+	return app.NewService(config)
 }
 
 // Close closes the store.

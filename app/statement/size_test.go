@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/statement"
 )
 
@@ -44,7 +45,7 @@ func content(i int) string {
 // row is right.
 func TestSize(t *testing.T) {
 	n := 10_000
-	if full() {
+	if apptest.Full() {
 		n = 100_000
 	}
 	t.Setenv("TMPDIR", t.TempDir()+"/none")
@@ -79,7 +80,7 @@ func TestSize(t *testing.T) {
 // length or by their number, is refused with what to do.
 func TestTooManyTexts(t *testing.T) {
 	tests := map[string]string{"long": strings.Repeat("<si><t>"+strings.Repeat("x", 4<<20-100)+"</t></si>", 17)}
-	if full() {
+	if apptest.Full() {
 		tests["many"] = strings.Repeat("<si/>", 64<<20/16+1)
 	}
 	for name, texts := range tests {

@@ -16,13 +16,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/text/unicode/norm"
 
+	"baoco/app/apptest"
 	"baoco/app/statement"
 )
 
 var update = flag.Bool("update", false, "write the golden files of testdata/statement anew")
 
-// full tells whether the long tests run whole.
-func full() bool { return os.Getenv("BAOCO_FULL") == "1" }
+var must = apptest.Must
 
 // zone is that of Vietnam.
 var zone = time.FixedZone("", 7*60*60)
@@ -130,13 +130,6 @@ func readFile(t testing.TB, path string) string {
 	b, err := os.ReadFile(path)
 	must(t, err)
 	return string(b)
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func utf16Bytes(s string, big bool) string {

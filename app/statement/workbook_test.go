@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"baoco/app/apptest"
 	"baoco/app/statement"
 )
 
@@ -156,7 +157,7 @@ func TestDamagedWorkbook(t *testing.T) {
 		}
 	}
 	step := 37
-	if full() {
+	if apptest.Full() {
 		step = 1
 	}
 	for at := 0; at < len(whole); at += step {
