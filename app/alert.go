@@ -253,7 +253,11 @@ func (s *Service) TestAlert(ctx context.Context, accountID int64, medium AlertMe
 	if err != nil {
 		return err
 	}
-	m := alertTest(p.Lang, medium, in.BaseURL)
+	channels := ""
+	if in.BaseURL != "" {
+		channels = in.BaseURL + s.attentionPath(Attention{Kind: AttentionAlert})
+	}
+	m := alertTest(p.Lang, medium, channels)
 	m.At, m.Tries = now, 1
 	err = s.sendAlert(ctx, c, m)
 	m.settle(err)

@@ -128,23 +128,23 @@ func (s *Service) alertMessage(ctx context.Context, c AlertChannel, n alertNews,
 	if err != nil {
 		return AlertMessage{}, err
 	}
-	w := alertWriter{lang: n.lang, zone: s.zone, base: in.BaseURL}
+	w := alertWriter{lang: n.lang, zone: s.zone, base: in.BaseURL, path: s.attentionPath}
 	since := map[string]time.Time{}
 	for _, c := range n.conditions {
 		since[c.Key] = c.BeganAt
 	}
 	for _, item := range n.begun {
-		w.item(item.Name.In(w.lang), "⚠️ "+item.Text.In(w.lang), item.Action.In(w.lang), item.To)
+		w.item(item.Name.In(w.lang), "⚠️ "+item.Text.In(w.lang)+w.link(item))
 	}
 	for _, item := range n.over {
 		began, gone := w.clock(item.BeganAt), w.clock(item.GoneAt)
 		w.item(Text{"over: ", "hết cảnh báo: "}.In(w.lang)+item.Name.In(w.lang),
-			"✅ "+Text{"Over: " + item.Name.EN + " (from " + began + " to " + gone + ").", "Hết cảnh báo: " + item.Name.VI + " (từ " + began + " đến " + gone + ")."}.In(w.lang), "", "")
+			"✅ "+Text{"Over: " + item.Name.EN + " (from " + began + " to " + gone + ").", "Hết cảnh báo: " + item.Name.VI + " (từ " + began + " đến " + gone + ")."}.In(w.lang))
 	}
 	for _, item := range n.lasting {
 		began := w.clock(since[item.Key])
 		w.item(Text{"still: ", "vẫn còn: "}.In(w.lang)+item.Name.In(w.lang),
-			"⚠️ "+Text{"Still, since " + began + ": " + item.Text.EN, "Vẫn còn từ " + began + ": " + item.Text.VI}.In(w.lang), item.Action.In(w.lang), item.To)
+			"⚠️ "+Text{"Still, since " + began + ": " + item.Text.EN, "Vẫn còn từ " + began + ": " + item.Text.VI}.In(w.lang)+w.link(item))
 	}
 	return w.message(c.Medium, a), nil
 }
@@ -158,14 +158,20 @@ type alertWriter struct {
 	lang   Lang
 	zone   *time.Location
 	base   string // of the dashboard; empty: not known
+	path   func(Attention) string
 	titles []string
 	items  []string
 }
 
-func (w *alertWriter) item(title, text, action, to string) {
-	if w.base != "" && to != "" {
-		text += "\n" + action + ": " + w.base + to
+// link is a line with the page where a ends; empty where its URL isn't known.
+func (w *alertWriter) link(a Attention) string {
+	if w.base == "" {
+		return ""
 	}
+	return "\n" + a.Action.In(w.lang) + ": " + w.base + w.path(a)
+}
+
+func (w *alertWriter) item(title, text string) {
 	w.titles, w.items = append(w.titles, title), append(w.items, text)
 }
 
@@ -194,15 +200,16 @@ func (w *alertWriter) message(medium AlertMedium, a Account) AlertMessage {
 	return m
 }
 
-// alertTest is the message of a test.
-func alertTest(lang Lang, medium AlertMedium, base string) AlertMessage {
+// alertTest is the message of a test. channels is the URL of the page of alert
+// channels; empty: not known.
+func alertTest(lang Lang, medium AlertMedium, channels string) AlertMessage {
 	m := AlertMessage{Medium: medium, Test: true, Subject: Text{"Báo Có: a test", "Báo Có: tin thử"}.In(lang)}
 	m.Text = Text{
 		"Báo Có\n\n✅ This is a test: alerts of your shop arrive here.",
 		"Báo Có\n\n✅ Đây là tin thử: cảnh báo của cửa hàng sẽ được gửi đến đây.",
 	}.In(lang)
-	if base != "" {
-		m.Text += "\n" + Text{"Alerts", "Cài đặt cảnh báo"}.In(lang) + ": " + base + "/settings/alerts"
+	if channels != "" {
+		m.Text += "\n" + Text{"Alerts", "Cài đặt cảnh báo"}.In(lang) + ": " + channels
 	}
 	return m
 }

@@ -22,15 +22,20 @@ const (
 	AttentionAlert   AttentionKind = "alert"   // an alert channel doesn't get through
 )
 
-// Attention is one thing that needs somebody, with its way out.
+// Attention is one thing that needs somebody. Config.AttentionPath knows the
+// page of the dashboard where it can be ended.
 type Attention struct {
-	Kind AttentionKind
-	Key  string // the same for as long as it lasts, another for anything else of the account
-	Name Text   // what it is, in a few words that stay true while counts change
-	Text Text
-	To   string // path of the page where it ends
-	// Action is what to do there.
-	Action Text
+	Kind   AttentionKind
+	Key    string // the same as long as it lasts; no other thing of the account has it
+	Name   Text   // what it is, in a few words that stay true while counts change
+	Text   Text
+	Action Text // what to do on the page
+	// What else the page depends on; zero where it doesn't apply.
+	ID         int64       // of the webhook, bank account or source
+	SecretLost bool        // of the webhook or source
+	Since      Day         // of AttentionFailed: the day from which deliveries were counted
+	State      Outcome     // of AttentionInbound
+	Warning    WarningName // of AttentionSystem and AttentionServer
 }
 
 // The figures of what needs somebody.
@@ -75,7 +80,7 @@ func (s *Service) planAttention(ctx context.Context, accountID int64, now time.T
 	if err != nil || a.ExpiresAt.IsZero() {
 		return nil, err
 	}
-	plan := Attention{Kind: AttentionPlan, Key: "plan", To: "/settings", Action: Text{"View plan", "Xem gói"}}
+	plan := Attention{Kind: AttentionPlan, Key: "plan", Action: Text{"View plan", "Xem gói"}}
 	switch {
 	case a.Expired(now):
 		plan.Name = Text{"Your plan has expired", "Gói dịch vụ đã hết hạn"}
@@ -102,16 +107,15 @@ func (s *Service) systemAttention(ctx context.Context, accountID int64, in Insta
 		if !warning.Grave {
 			continue
 		}
-		a := Attention{Kind: AttentionSystem, Key: "system " + string(warning.Name), Text: warning.Text, Name: warning.Text, To: "/system", Action: Text{"View system", "Xem hệ thống"}}
+		a := Attention{Kind: AttentionSystem, Key: "system " + string(warning.Name), Text: warning.Text, Name: warning.Text, Warning: warning.Name, Action: Text{"View system", "Xem hệ thống"}}
 		switch warning.Name {
 		case WarningDisk:
 			a.Kind, a.Name = AttentionServer, Text{"The disk is almost full", "Ổ đĩa sắp đầy"}
 		case WarningCertificate:
 			a.Kind, a.Name = AttentionServer, Text{"The HTTPS certificate is not renewed", "Chứng chỉ HTTPS chưa được gia hạn"}
-			a.To = "/system#program"
 		case WarningBackup:
 			a.Kind, a.Name = AttentionServer, Text{"There is no recent backup", "Lâu chưa sao lưu"}
-			a.To, a.Action = "/system#backup", Text{"How to back up", "Cách sao lưu"}
+			a.Action = Text{"How to back up", "Cách sao lưu"}
 		}
 		list = append(list, a)
 	}
@@ -141,14 +145,14 @@ func (s *Service) webhookAttention(ctx context.Context, accountID int64, now tim
 				Kind: AttentionWebhook, Key: "secret of webhook " + id, Name: Textf("Webhook “%s” has lost its secret", "Webhook “%s” đã mất secret", name),
 				Text: Textf("Webhook “%s” has lost its secret, so nothing is sent to your shop. Rotate the secret and waiting deliveries are sent.",
 					"Webhook “%s” đã mất secret nên không gửi được gì đến cửa hàng. Hãy đổi secret, các lượt gửi đang chờ sẽ được gửi ngay.", name),
-				To: "/webhooks/" + id + "/rotate", Action: Text{"Rotate secret", "Đổi secret"},
+				ID: hook.ID, SecretLost: true, Action: Text{"Rotate secret", "Đổi secret"},
 			})
 			continue
 		}
 		list = append(list, Attention{
 			Kind: AttentionWebhook, Key: "webhook " + id, Name: Textf("Webhook “%s” is not reaching your shop", "Webhook “%s” không gửi được", name),
 			Text: Textf("Webhook “%s” is not reaching your shop: the last %d attempts failed.", "Webhook “%s” không gửi được: %d lần gửi gần nhất đều thất bại.", name, failed),
-			To:   "/webhooks/" + id, Action: Text{"See why", "Xem lý do"},
+			ID:   hook.ID, Action: Text{"See why", "Xem lý do"},
 		})
 	}
 	return list, nil
@@ -168,8 +172,8 @@ func (s *Service) failedAttention(ctx context.Context, accountID int64, now time
 	}
 	return []Attention{{
 		Kind: AttentionFailed, Key: "failed", Text: text,
-		Name: Text{"Deliveries failed in the last 24 hours", "Có lượt gửi thất bại trong 24 giờ qua"},
-		To:   "/deliveries?status=0&from=" + DayOf(since, s.zone).String(), Action: Text{"Review and resend", "Xem và gửi lại"},
+		Name:  Text{"Deliveries failed in the last 24 hours", "Có lượt gửi thất bại trong 24 giờ qua"},
+		Since: DayOf(since, s.zone), Action: Text{"Review and resend", "Xem và gửi lại"},
 	}}, nil
 }
 
@@ -199,7 +203,7 @@ func (s *Service) inboundAttention(ctx context.Context, accountID int64, _ time.
 		if o.n == CountedUpTo {
 			text = Text{"At least " + text.EN, "Ít nhất " + text.VI}
 		}
-		list = append(list, Attention{Kind: AttentionInbound, Key: "inbound " + string(o.state), Name: o.name, Text: text, To: "/inbound/events?state=" + string(o.state), Action: o.action})
+		list = append(list, Attention{Kind: AttentionInbound, Key: "inbound " + string(o.state), Name: o.name, Text: text, State: o.state, Action: o.action})
 	}
 	return list, nil
 }
@@ -223,7 +227,7 @@ func (s *Service) bankAttention(ctx context.Context, accountID int64, _ time.Tim
 		id, name, reason := strconv.FormatInt(b.ID, 10), BankShortName(b.Bank)+" "+Tail(b.AccountNumber), b.Reason(sources)
 		list = append(list, Attention{
 			Kind: AttentionBank, Key: "bank " + id, Name: Textf("Bank account %s has an error", "Tài khoản %s có lỗi", name),
-			Text: Text{name + ": " + reason.EN, name + ": " + reason.VI}, To: "/banks/" + id, Action: Text{"View", "Xem"},
+			Text: Text{name + ": " + reason.EN, name + ": " + reason.VI}, ID: b.ID, Action: Text{"View", "Xem"},
 		})
 	}
 	return list, nil
@@ -243,13 +247,13 @@ func (s *Service) sourceAttention(ctx context.Context, accountID int64, now time
 				return nil, err
 			}
 		}
-		a := Attention{Kind: AttentionSource, To: "/inbound/sources/" + id, Action: Text{"Check", "Kiểm tra"}}
+		a := Attention{Kind: AttentionSource, ID: src.ID, SecretLost: src.SecretLost, Action: Text{"Check", "Kiểm tra"}}
 		switch refused := src.LastRefused.ReceivedAt; {
 		case src.SecretLost:
 			a.Key, a.Name = "secret of source "+id, Textf("Source “%s” has lost its secret", "Nguồn “%s” đã mất secret", name)
 			a.Text = Textf("Source “%s” has lost its secret, so its calls are refused and its transactions are not received.",
 				"Nguồn “%s” đã mất secret nên lượt gọi bị từ chối và không nhận được giao dịch.", name)
-			a.To, a.Action = a.To+"/rotate", Text{"Rotate secret", "Đổi secret"}
+			a.Action = Text{"Rotate secret", "Đổi secret"}
 		case refused.Unix() > src.LastCallAt.Unix() && now.Sub(refused) < recently: // a call is kept to the second
 			a.Key, a.Name = "refused "+id, Textf("Calls to source “%s” are refused", "Lượt gọi đến nguồn “%s” bị từ chối", name)
 			a.Text = Textf("Calls to source “%s” are refused, so its transactions are not received. The secret entered at the provider may be wrong.",
@@ -290,8 +294,8 @@ func (s *Service) alertAttention(ctx context.Context, accountID int64, _ time.Ti
 		name := c.Medium.Name()
 		list = append(list, Attention{
 			Kind: AttentionAlert, Key: c.attentionKey(), Name: Text{"Alerts by " + name.EN + " are not being delivered", "Cảnh báo qua " + name.VI + " không gửi được"},
-			Text: Text{"Alerts by " + name.EN + " are not being delivered. " + c.Problem.EN, "Cảnh báo qua " + name.VI + " không gửi được. " + c.Problem.VI},
-			To:   "/settings/alerts", Action: Text{"Check", "Kiểm tra"},
+			Text:   Text{"Alerts by " + name.EN + " are not being delivered. " + c.Problem.EN, "Cảnh báo qua " + name.VI + " không gửi được. " + c.Problem.VI},
+			Action: Text{"Check", "Kiểm tra"},
 		})
 	}
 	return list, err

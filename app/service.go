@@ -26,6 +26,9 @@ type Config struct {
 	// Alert sends one message on a channel. An error is an [*AlertError] where
 	// the owner can do something about it.
 	Alert func(ctx context.Context, c AlertChannel, m AlertMessage) error
+	// AttentionPath is the path, with its query, of the dashboard's page where
+	// something can be ended. Alerts link to it.
+	AttentionPath func(Attention) string
 	// Schedule is the waits before the attempts; nil is RetrySchedule. Only a
 	// demonstration shortens them.
 	Schedule []time.Duration
@@ -38,20 +41,21 @@ type Config struct {
 type Service struct {
 	Reader
 	Writer
-	store       Store
-	zone        *time.Location
-	targets     *TargetPolicy
-	providers   []ProviderKind
-	readInbound ReadInbound
-	poll        func(ctx context.Context, source Source, progress string, now time.Time) (PolledPage, error)
-	send        func(ctx context.Context, o Outgoing) Result
-	alert       func(ctx context.Context, c AlertChannel, m AlertMessage) error
-	schedule    []time.Duration
-	onWake      atomic.Pointer[func([]int64, []Outgoing)]
-	inFlight    atomic.Pointer[func() int]
-	shortage    atomic.Pointer[func(int64) Cause]
-	probe       atomic.Pointer[probe]
-	catchUps    catchUps
+	store         Store
+	zone          *time.Location
+	targets       *TargetPolicy
+	providers     []ProviderKind
+	readInbound   ReadInbound
+	poll          func(ctx context.Context, source Source, progress string, now time.Time) (PolledPage, error)
+	send          func(ctx context.Context, o Outgoing) Result
+	alert         func(ctx context.Context, c AlertChannel, m AlertMessage) error
+	schedule      []time.Duration
+	attentionPath func(Attention) string
+	onWake        atomic.Pointer[func([]int64, []Outgoing)]
+	inFlight      atomic.Pointer[func() int]
+	shortage      atomic.Pointer[func(int64) Cause]
+	probe         atomic.Pointer[probe]
+	catchUps      catchUps
 }
 
 // probe is what the last look at the storage saw.
@@ -72,7 +76,7 @@ func NewService(c Config) *Service {
 	return &Service{
 		Reader: c.Store, Writer: c.Store, store: c.Store,
 		schedule: c.Schedule, zone: c.Zone, targets: c.Targets, providers: c.Providers,
-		readInbound: c.ReadInbound, poll: c.Poll, send: c.Send, alert: c.Alert,
+		readInbound: c.ReadInbound, poll: c.Poll, send: c.Send, alert: c.Alert, attentionPath: c.AttentionPath,
 		catchUps: catchUps{busy: map[int64]bool{}, notBefore: map[int64]time.Time{}},
 	}
 }

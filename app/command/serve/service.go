@@ -41,7 +41,7 @@ func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 	return app.NewService(app.Config{
 		Store: store, Zone: zone, Targets: targets,
 		Providers: web.Providers(), ReadInbound: readInbound(poller), Poll: poller.Poll,
-		Send: sender.Send, Alert: scheduler.NewAlerter(targets, Version, nil).Send, Schedule: schedule,
+		Send: sender.Send, Alert: scheduler.NewAlerter(targets, Version, nil).Send, AttentionPath: web.AttentionPath, Schedule: schedule,
 	}), sender, nil
 }
 
