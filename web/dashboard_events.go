@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/provider"
 )
 
 func eventPath(id int64) string { return "/inbound/events/" + strconv.FormatInt(id, 10) }
@@ -192,9 +193,9 @@ func (v view) Faulty(i app.Incoming) string {
 	switch i.Fault.Field {
 	case "id": // in a form it is something else
 		name = "ID"
-	case faultNotJSON, "body":
+	case provider.FaultNotJSON, "body":
 		name = v.T("The data", "Dữ liệu")
-	case faultElement:
+	case provider.FaultElement:
 		name = v.T("The item", "Mục này")
 	}
 	return strings.TrimSpace(name + " " + i.Fault.Text.In(v.Lang))

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/provider"
 )
 
 // As that of a webhook, the secret of a source is on one page only: the answer
@@ -50,7 +51,7 @@ var providerGroups = []providerGroup{
 		{"smsforwarder", "SmsForwarder", app.Text{EN: "Android app with forwarding rules", VI: "Ứng dụng Android có quy tắc chuyển tiếp"}},
 	}},
 	{app.Text{EN: "Your own program", VI: "Chương trình của bạn"}, []providerName{
-		{providerNative, "baoco", app.Text{EN: "The format of baoco", VI: "Định dạng riêng của baoco"}},
+		{provider.Native, "baoco", app.Text{EN: "The format of baoco", VI: "Định dạng riêng của baoco"}},
 		{"generic", "JSON", app.Text{EN: "Any JSON: you define the field paths", VI: "JSON bất kỳ: bạn tự khai báo vị trí các trường"}},
 	}},
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/web"
+	"baoco/app/provider"
 )
 
 var (
@@ -98,7 +98,7 @@ func TestSourceForms(t *testing.T) {
 	w.link("ACB", someAccount)
 	b := w.browser().signIn("lan")
 	kinds := b.get("/inbound/sources/new").body
-	for _, kind := range web.Providers() {
+	for _, kind := range provider.Facts() {
 		if strings.Count(kinds, `provider=`+string(kind.Provider)+`"`) != 1 {
 			t.Errorf("%s can't be chosen once", kind.Provider)
 		}

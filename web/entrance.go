@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/provider"
 )
 
 // entrance is a way in: how its calls name their source, and what they are
 // answered in.
 type entrance struct {
 	// find gives the source that a call names, with its adapter.
-	find    func(s *Server, r *http.Request) (app.Source, adapter, bool, error)
+	find    func(s *Server, r *http.Request) (app.Source, provider.Kind, bool, error)
 	success func(r *http.Request, recording app.Recording) any
 	failure func(f failure) any
 }
@@ -42,14 +43,14 @@ var ownEntrance = entrance{
 
 // findSource finds a source by the path's token, or on the bare path, which is
 // for native sources alone, by the Bearer credential.
-func (s *Server) findSource(r *http.Request) (app.Source, adapter, bool, error) {
+func (s *Server) findSource(r *http.Request) (app.Source, provider.Kind, bool, error) {
 	token := r.PathValue("token")
 	source, found, err := s.service.FindSource(r.Context(), token, bearer(r.Header))
 	if err != nil || !found {
-		return source, adapter{}, false, err
+		return source, provider.Kind{}, false, err
 	}
-	a, known := adapterOf(source.Provider)
-	return source, a, known && (token != "" || source.Provider == providerNative), nil
+	a, known := provider.Find(source.Provider)
+	return source, a, known && (token != "" || source.Provider == provider.Native), nil
 }
 
 // provider takes a provider's call: find the source, verify, read, record,
@@ -57,13 +58,13 @@ func (s *Server) findSource(r *http.Request) (app.Source, adapter, bool, error) 
 func (s *Server) provider(at entrance) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		in, adapter, err := s.verified(w, r, at, time.Now())
-		if err == nil && !in.signed() {
-			if in.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, adapter.maxBody())); err != nil {
+		if err == nil && !in.Signed() {
+			if in.Body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, adapter.MaxBody())); err != nil {
 				err = bodyError(err)
 			}
 		}
 		if err != nil {
-			status, body := s.refused(w, r, err, in.at)
+			status, body := s.refused(w, r, err, in.At)
 			writeJSON(w, status, at.failure(body))
 			return
 		}
@@ -81,13 +82,13 @@ func (s *Server) provider(at entrance) http.HandlerFunc {
 // provider doesn't wait for the answer.
 const fewElements = 20
 
-func (s *Server) record(r *http.Request, in inbound, adapter adapter) (app.Recording, error) {
-	read := adapter.elements(in)
+func (s *Server) record(r *http.Request, in provider.Call, adapter provider.Kind) (app.Recording, error) {
+	read := adapter.Elements(in)
 	call := app.InboundCall{
-		AccountID: in.source.AccountID, Source: in.source, Channel: app.ChannelCall, Body: in.body, ReceivedAt: in.at,
-		Elements: read.elements, SourceFault: read.fault,
+		AccountID: in.Source.AccountID, Source: in.Source, Channel: app.ChannelCall, Body: in.Body, ReceivedAt: in.At,
+		Elements: read.Elements, SourceFault: read.Fault,
 	}
-	if read.drop {
+	if read.Drop {
 		call.Body = nil
 	}
 	// A provider that hangs up early has told of its transaction all the same.
@@ -99,7 +100,7 @@ func (s *Server) record(r *http.Request, in inbound, adapter adapter) (app.Recor
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	recording, err := s.service.RecordTransactions(ctx, call)
-	if err == nil && adapter.strict {
+	if err == nil && adapter.Strict {
 		err = nothingReadable(call.Elements, recording)
 	}
 	return recording, err
@@ -108,29 +109,29 @@ func (s *Server) record(r *http.Request, in inbound, adapter adapter) (app.Recor
 // verified finds the source that a call names, and checks that the call is the
 // source's. It reads the body only where that is signed. Why the call isn't the
 // source's is noted for the operator; the answer is the same for every reason.
-func (s *Server) verified(w http.ResponseWriter, r *http.Request, at entrance, now time.Time) (inbound, adapter, error) {
-	find := func() (app.Source, adapter, bool, error) { return at.find(s, r) }
-	in := inbound{at: now, zone: s.service.Zone()}
-	var adapter adapter
+func (s *Server) verified(w http.ResponseWriter, r *http.Request, at entrance, now time.Time) (provider.Call, provider.Kind, error) {
+	find := func() (app.Source, provider.Kind, bool, error) { return at.find(s, r) }
+	in := provider.Call{At: now, Zone: s.service.Zone()}
+	var adapter provider.Kind
 	var found bool
 	var err error
-	if in.source, adapter, found, err = find(); err != nil {
+	if in.Source, adapter, found, err = find(); err != nil {
 		return in, adapter, err
 	}
 	if !found {
-		s.noteRefused(r, in, refusal(app.RefusalUnknownSource, "Neither the URL nor a Bearer token belongs to a source.",
+		s.noteRefused(r, in, provider.Refusal(app.RefusalUnknownSource, "Neither the URL nor a Bearer token belongs to a source.",
 			"URL và Bearer token đều không thuộc nguồn nào."))
 		return in, adapter, app.ErrUnauthorized()
 	}
-	if in.signed() {
+	if in.Signed() {
 		var release func()
-		in.body, release, err = s.readUnverified(w, r, adapter.maxBody())
+		in.Body, release, err = s.readUnverified(w, r, adapter.MaxBody())
 		defer release()
 		if err != nil {
 			return in, adapter, err
 		}
 	}
-	why := adapter.verify(in, r.Header)
+	why := adapter.Verify(in, r.Header)
 	if why.Code == "" {
 		return in, adapter, nil
 	}
@@ -138,9 +139,9 @@ func (s *Server) verified(w http.ResponseWriter, r *http.Request, at entrance, n
 	if err := s.service.RefreshSources(r.Context()); err != nil {
 		return in, adapter, err
 	}
-	if again, a, found, err := find(); err == nil && found && again.Secret != in.source.Secret {
-		in.source, adapter = again, a
-		if why = adapter.verify(in, r.Header); why.Code == "" {
+	if again, a, found, err := find(); err == nil && found && again.Secret != in.Source.Secret {
+		in.Source, adapter = again, a
+		if why = adapter.Verify(in, r.Header); why.Code == "" {
 			return in, adapter, nil
 		}
 	}
@@ -154,7 +155,7 @@ func nothingReadable(elements []app.Incoming, recording app.Recording) error {
 	if len(elements) == 0 || recording.Rejected < len(elements) {
 		return nil
 	}
-	if fault := elements[0].Fault; len(elements) == 1 && fault != nil && fault.Field == faultNotJSON {
+	if fault := elements[0].Fault; len(elements) == 1 && fault != nil && fault.Field == provider.FaultNotJSON {
 		return app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body is not valid JSON.", VI: "Nội dung yêu cầu không phải JSON hợp lệ."})
 	}
 	var v app.Invalid
@@ -165,7 +166,7 @@ func nothingReadable(elements []app.Incoming, recording app.Recording) error {
 		field := e.Fault.Field
 		switch field {
 		case "body", "transactions":
-		case faultElement:
+		case provider.FaultElement:
 			field = fmt.Sprintf("transactions[%d]", i)
 		default:
 			field = fmt.Sprintf("transactions[%d].%s", i, field)

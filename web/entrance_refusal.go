@@ -7,15 +7,16 @@ import (
 
 	"baoco/app"
 	"baoco/app/exactjson"
+	"baoco/app/provider"
 )
 
 // noteRefused keeps a refused call for the operator, as long as its address
 // may still fail.
-func (s *Server) noteRefused(r *http.Request, in inbound, why app.Refusal) {
-	if s.failures.exhausted(s.client(r), in.at) {
+func (s *Server) noteRefused(r *http.Request, in provider.Call, why app.Refusal) {
+	if s.failures.exhausted(s.client(r), in.At) {
 		return
 	}
-	s.service.NoteRefusedCall(app.RefusedCall{SourceID: in.source.ID, ReceivedAt: in.at, Remote: s.clientAddr(r).String(), Refusal: why})
+	s.service.NoteRefusedCall(app.RefusedCall{SourceID: in.Source.ID, ReceivedAt: in.At, Remote: s.clientAddr(r).String(), Refusal: why})
 }
 
 // Up to which length in bytes, with how many values, it is looked for why the
@@ -32,43 +33,43 @@ const (
 // sources, a secret with something around it, and a body that a proxy or a
 // framework has written anew. A call that would be right with one of these is
 // refused all the same; only its reason becomes clearer.
-func (s *Server) explainRefusal(r *http.Request, a adapter, in inbound, why app.Refusal) app.Refusal {
-	if why.Code != app.RefusalKey && why.Code != app.RefusalSignature || s.failures.exhausted(s.client(r), in.at) {
+func (s *Server) explainRefusal(r *http.Request, a provider.Kind, in provider.Call, why app.Refusal) app.Refusal {
+	if why.Code != app.RefusalKey && why.Code != app.RefusalSignature || s.failures.exhausted(s.client(r), in.At) {
 		return why
 	}
-	if len(in.body) > maxExplained || exactjson.Count(in.body) > maxExplainedValues {
+	if len(in.Body) > maxExplained || exactjson.Count(in.Body) > maxExplainedValues {
 		return why
 	}
-	if in.source.SecretLost {
-		return refusal(app.RefusalKey, "The secret of this source is lost, so no call can be verified. Rotate the secret.",
+	if in.Source.SecretLost {
+		return provider.Refusal(app.RefusalKey, "The secret of this source is lost, so no call can be verified. Rotate the secret.",
 			"Secret của nguồn này đã mất nên không xác thực được lượt gọi. Hãy đổi secret.")
 	}
-	accepted := func(in inbound) bool { return a.verify(in, r.Header).Code == "" }
-	others, err := s.service.Sources(r.Context(), in.source.AccountID)
+	accepted := func(in provider.Call) bool { return a.Verify(in, r.Header).Code == "" }
+	others, err := s.service.Sources(r.Context(), in.Source.AccountID)
 	if err != nil {
 		return why
 	}
 	for _, other := range others[:min(len(others), maxOthers)] {
 		tried := in
-		tried.source.Secret = other.Secret
-		if other.Provider == in.source.Provider {
-			tried.source.Options = other.Options
+		tried.Source.Secret = other.Secret
+		if other.Provider == in.Source.Provider {
+			tried.Source.Options = other.Options
 		}
-		if other.ID != in.source.ID && accepted(tried) {
-			return refusalf(app.RefusalKey, "This secret belongs to source %[1]d (%[2]s).", "Secret này thuộc nguồn %[1]d (%[2]s).", other.ID, other.Name)
+		if other.ID != in.Source.ID && accepted(tried) {
+			return provider.Refusalf(app.RefusalKey, "This secret belongs to source %[1]d (%[2]s).", "Secret này thuộc nguồn %[1]d (%[2]s).", other.ID, other.Name)
 		}
 	}
-	for _, secret := range []string{in.source.Secret + "\n", in.source.Secret + "\r\n", in.source.Secret + " ", " " + in.source.Secret, `"` + in.source.Secret + `"`} {
+	for _, secret := range []string{in.Source.Secret + "\n", in.Source.Secret + "\r\n", in.Source.Secret + " ", " " + in.Source.Secret, `"` + in.Source.Secret + `"`} {
 		tried := in
-		if tried.source.Secret = secret; accepted(tried) {
-			return refusal(app.RefusalKey, "The secret was entered with an extra line break, space or quotation marks.",
+		if tried.Source.Secret = secret; accepted(tried) {
+			return provider.Refusal(app.RefusalKey, "The secret was entered with an extra line break, space or quotation marks.",
 				"Secret nhập bên nhà cung cấp bị thừa dấu xuống dòng, khoảng trắng hoặc dấu ngoặc kép.")
 		}
 	}
-	for _, body := range rewritten(in.body) {
+	for _, body := range rewritten(in.Body) {
 		tried := in
-		if tried.body = body; accepted(tried) {
-			return refusal(app.RefusalBody, "The secret is correct, but the body was changed on the way: its whitespace is different. A proxy or a framework rewrote the JSON.",
+		if tried.Body = body; accepted(tried) {
+			return provider.Refusal(app.RefusalBody, "The secret is correct, but the body was changed on the way: its whitespace is different. A proxy or a framework rewrote the JSON.",
 				"Secret đúng, nhưng nội dung đã bị thay đổi trên đường truyền: khoảng trắng không còn như lúc ký. Có thể proxy hoặc framework đã ghi lại JSON.")
 		}
 	}

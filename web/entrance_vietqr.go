@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/provider"
 )
 
 // vietQREntrance is the way in for transaction-sync. VietQR counts a call as
@@ -40,21 +41,21 @@ type vietQRReference struct {
 
 // findVietQRByToken finds a source by the path's token, or on the bare path by
 // the source that its access token names.
-func (s *Server) findVietQRByToken(r *http.Request) (app.Source, adapter, bool, error) {
+func (s *Server) findVietQRByToken(r *http.Request) (app.Source, provider.Kind, bool, error) {
 	if r.PathValue("token") != "" {
 		return s.findVietQRByPath(r)
 	}
-	token, ok := parseVietQRToken(bearer(r.Header))
+	token, ok := provider.ParseVietQRToken(bearer(r.Header))
 	if !ok {
-		return app.Source{}, adapter{}, false, nil
+		return app.Source{}, provider.Kind{}, false, nil
 	}
-	source, found, err := s.service.SourceByID(r.Context(), token.source)
-	return source, vietQRAdapter, found && source.Provider == providerVietQR, err
+	source, found, err := s.service.SourceByID(r.Context(), token.Source)
+	return source, provider.VietQRAdapter, found && source.Provider == provider.VietQR, err
 }
 
-func (s *Server) findVietQRByPath(r *http.Request) (app.Source, adapter, bool, error) {
+func (s *Server) findVietQRByPath(r *http.Request) (app.Source, provider.Kind, bool, error) {
 	source, a, found, err := s.findSource(r)
-	return source, a, found && source.Provider == providerVietQR, err
+	return source, a, found && source.Provider == provider.VietQR, err
 }
 
 // vietQRTokenEntrance is the way in for token_generate.
@@ -70,15 +71,15 @@ var vietQRTokenEntrance = entrance{
 
 // findVietQRByUsername finds a source by the path's token, or on the bare path
 // by the user name.
-func (s *Server) findVietQRByUsername(r *http.Request) (source app.Source, a adapter, found bool, err error) {
+func (s *Server) findVietQRByUsername(r *http.Request) (source app.Source, a provider.Kind, found bool, err error) {
 	if r.PathValue("token") != "" {
 		source, a, found, err = s.findVietQRByPath(r)
-	} else if login, why := basicLogin(r.Header); why.Code == "" {
+	} else if login, why := provider.BasicLogin(r.Header); why.Code == "" {
 		name, _, _ := strings.Cut(login, ":")
 		source, found, err = s.service.FindSourceByUsername(r.Context(), name)
-		a, found = vietQRAdapter, found && source.Provider == providerVietQR
+		a, found = provider.VietQRAdapter, found && source.Provider == provider.VietQR
 	}
-	a.verify = verifyVietQRLogin
+	a.Verify = provider.VerifyVietQRLogin
 	return source, a, found, err
 }
 
@@ -86,7 +87,7 @@ func (s *Server) findVietQRByUsername(r *http.Request) (source app.Source, a ada
 func (s *Server) vietQRToken(w http.ResponseWriter, r *http.Request) {
 	in, _, err := s.verified(w, r, vietQRTokenEntrance, time.Now())
 	if err != nil {
-		status, body := s.refused(w, r, err, in.at)
+		status, body := s.refused(w, r, err, in.At)
 		if status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", "Basic")
 		}
@@ -97,5 +98,5 @@ func (s *Server) vietQRToken(w http.ResponseWriter, r *http.Request) {
 		AccessToken string `json:"access_token"`
 		TokenType   string `json:"token_type"`
 		ExpiresIn   int    `json:"expires_in"`
-	}{makeVietQRToken(in.source, in.at.Add(vietQRTokenLife)), "Bearer", int(vietQRTokenLife / time.Second)})
+	}{provider.MakeVietQRToken(in.Source, in.At.Add(provider.VietQRTokenLife)), "Bearer", int(provider.VietQRTokenLife / time.Second)})
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"baoco/app"
+	"baoco/app/provider"
 )
 
 // Server takes the providers' calls.
@@ -21,11 +22,11 @@ func (s *Server) routes() []Route {
 	}
 	own, vietQR := s.provider(ownEntrance), s.provider(vietQREntrance)
 	return []Route{
-		post("/api/webhooks/provider", maxInboundBody, own),
-		post("/api/webhooks/provider/{token}", maxInboundBody, own),
+		post("/api/webhooks/provider", provider.MaxBodyOfMany, own),
+		post("/api/webhooks/provider/{token}", provider.MaxBodyOfMany, own),
 		post("/api/token_generate", 0, s.vietQRToken),
-		post("/bank/api/transaction-sync", maxInboundBody, vietQR),
+		post("/bank/api/transaction-sync", provider.MaxBodyOfMany, vietQR),
 		post("/api/webhooks/provider/{token}/api/token_generate", 0, s.vietQRToken),
-		post("/api/webhooks/provider/{token}/bank/api/transaction-sync", maxInboundBody, vietQR),
+		post("/api/webhooks/provider/{token}/bank/api/transaction-sync", provider.MaxBodyOfMany, vietQR),
 	}
 }

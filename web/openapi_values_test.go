@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"baoco/app"
-	"baoco/web"
+	"baoco/app/provider"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -58,7 +58,7 @@ func constants(t *testing.T) map[string][]string {
 func TestOpenAPIEnums(t *testing.T) {
 	schemas := rawOpenAPI(t)["components"].(map[string]any)["schemas"]
 	known := constants(t)
-	for _, kind := range web.Providers() {
+	for _, kind := range provider.Facts() {
 		known["Provider"] = append(known["Provider"], string(kind.Provider))
 	}
 	// A shortage is never recorded.

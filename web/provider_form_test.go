@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/web"
+	"baoco/app/provider"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -22,7 +22,7 @@ func TestSePayForms(t *testing.T) {
 	zone := time.FixedZone("", 7*3600)
 	read := func(body string) app.Incoming {
 		t.Helper()
-		elements := web.ReadInbound(app.Source{Provider: "sepay"}, app.ChannelCall, []byte(body), time.Now(), zone).Elements
+		elements := provider.Read(app.Source{Provider: "sepay"}, app.ChannelCall, []byte(body), time.Now(), zone).Elements
 		if len(elements) != 1 {
 			t.Fatalf("%d elements of %q", len(elements), body)
 		}

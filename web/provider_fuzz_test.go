@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/provider"
 	"baoco/web"
 )
 
@@ -148,7 +149,7 @@ func fuzzSource(f *testing.F, source app.Source) {
 	}
 	ownAccount := source.Provider == "pay2s-ipn" || source.Provider == "payos" // the source's, where none is named
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for i, e := range web.ReadInbound(source, app.ChannelCall, body, time.Now(), zone).Elements {
+		for i, e := range provider.Read(source, app.ChannelCall, body, time.Now(), zone).Elements {
 			if e.Fault != nil {
 				if e.Fault.Field == "" || e.Fault.Text.EN == "" || e.Fault.Text.VI == "" {
 					t.Errorf("element %d has a fault without a name: %+v", i, *e.Fault)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/provider"
 	"baoco/web"
 )
 
@@ -258,7 +259,7 @@ func TestProviderReads(t *testing.T) {
 		{"pay2s-ipn", ipn(`"5000"`, `[5000]`), "body", nil}, {"pay2s-ipn", "[]", "body", nil}, {"pay2s-ipn", "", "json", nil}, {"pay2s-ipn", ipn("DH7", "DH7&transId=8"), "orderId", nil},
 	} {
 		zone := time.FixedZone("", 7*3600)
-		elements := web.ReadInbound(app.Source{Provider: c.provider}, app.ChannelCall, []byte(c.body), time.Now(), zone).Elements
+		elements := provider.Read(app.Source{Provider: c.provider}, app.ChannelCall, []byte(c.body), time.Now(), zone).Elements
 		switch {
 		case c.fault == nothing:
 			if len(elements) != 0 {
@@ -309,7 +310,7 @@ func TestProviderKinds(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, kind := range web.Providers() {
+	for _, kind := range provider.Facts() {
 		if kind.Setup.EN == "" || kind.Setup.VI == "" || strings.Count(kind.Setup.EN, "--") != strings.Count(kind.Setup.VI, "--") {
 			t.Errorf("%s: what to do at the provider: %+v", kind.Provider, kind.Setup)
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/web"
+	"baoco/app/provider"
 )
 
 // links links a bank account and checks what had been waiting for it.
@@ -286,9 +286,9 @@ func TestProviderRetry(t *testing.T) {
 	targets, err := app.ParseTargetPolicy(nil)
 	must(t, err)
 	later := app.NewService(app.Config{
-		Store: w.store, Zone: w.service.Zone(), Targets: targets, Providers: web.Providers(),
+		Store: w.store, Zone: w.service.Zone(), Targets: targets, Providers: provider.Facts(),
 		ReadInbound: func(s app.Source, channel app.Channel, body []byte, at time.Time, zone *time.Location) app.InboundReading {
-			return web.ReadInbound(s, channel, []byte(better.Replace(string(body))), at, zone)
+			return provider.Read(s, channel, []byte(better.Replace(string(body))), at, zone)
 		},
 	})
 	bad := strings.Replace(transfer{id: "bad"}.native(), "200000", "0", 1)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/provider"
 	"baoco/web"
 
 	"github.com/google/go-cmp/cmp"
@@ -70,7 +71,7 @@ func TestProviderEveryMutation(t *testing.T) {
 				return why.Code != ""
 			}
 			if v.Auth == app.AuthHMAC {
-				original, accepted := web.ReadInbound(source, app.ChannelCall, []byte(v.Body), at, zone).Elements, 0
+				original, accepted := provider.Read(source, app.ChannelCall, []byte(v.Body), at, zone).Elements, 0
 				for what, body := range mutations([]byte(v.Body)) {
 					if refused(what, source, body, v.httpHeader()) {
 						continue
@@ -78,7 +79,7 @@ func TestProviderEveryMutation(t *testing.T) {
 					accepted++
 					if !slices.Contains(signsFields, v.Provider) {
 						t.Errorf("%s is accepted", what)
-					} else if diff := cmp.Diff(original, web.ReadInbound(source, app.ChannelCall, body, at, zone).Elements); diff != "" {
+					} else if diff := cmp.Diff(original, provider.Read(source, app.ChannelCall, body, at, zone).Elements); diff != "" {
 						t.Errorf("%s is accepted and says something else: %s\n%s", what, body, diff)
 					}
 				}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/provider"
 	"baoco/app/sms"
-	"baoco/web"
 )
 
 func FuzzGenericBody(f *testing.F) {
@@ -70,7 +70,7 @@ func FuzzSMSSender(f *testing.F) {
 	source := app.Source{Provider: "capcom6", Options: app.SourceOptions{Senders: []string{"8149"}}}
 	f.Fuzz(func(t *testing.T, sender, text string) {
 		body := []byte(phoneText{sender: sender, text: text}.capcom6())
-		for _, e := range web.ReadInbound(source, app.ChannelCall, body, time.Now(), time.UTC).Elements {
+		for _, e := range provider.Read(source, app.ChannelCall, body, time.Now(), time.UTC).Elements {
 			if e.Fault == nil && sender != "" && strings.TrimSpace(sender) != "8149" && !sms.FromBank(sender, e.Gateway) {
 				t.Errorf("%q from %q counts: %+v", text, sender, e)
 			}
@@ -85,7 +85,7 @@ func FuzzJSONPath(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, p string, body []byte) {
 		source := app.Source{Provider: "generic", Options: app.SourceOptions{Map: mapped("id", p, "amount", p, "account", p)}}
-		for _, e := range web.ReadInbound(source, app.ChannelCall, body, time.Now(), time.UTC).Elements {
+		for _, e := range provider.Read(source, app.ChannelCall, body, time.Now(), time.UTC).Elements {
 			// One value for all three can only be a positive integer.
 			if e.Fault == nil && (e.Amount < 1 || e.AccountNumber == "" || e.EventID != e.AccountNumber) {
 				t.Errorf("%q in %q: %+v", p, body, e)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/provider"
 	"baoco/web"
 
 	"github.com/google/go-cmp/cmp"
@@ -315,5 +316,5 @@ func readNative(body []byte) []app.Incoming {
 	if err != nil {
 		panic(err)
 	}
-	return web.ReadInbound(app.Source{Provider: "native"}, app.ChannelCall, body, time.Now(), zone).Elements
+	return provider.Read(app.Source{Provider: "native"}, app.ChannelCall, body, time.Now(), zone).Elements
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/provider"
 	"baoco/sqlitestore"
 	"baoco/web"
 )
@@ -346,7 +347,7 @@ func TestStreamOfAnAttemptBesideItsRow(t *testing.T) {
 		targets, err := app.ParseTargetPolicy(nil)
 		must(t, err)
 		store := &attemptingStore{Store: w.store}
-		w.service = app.NewService(app.Config{Store: store, Zone: w.service.Zone(), Targets: targets, Providers: web.Providers(), ReadInbound: web.ReadInbound})
+		w.service = app.NewService(app.Config{Store: store, Zone: w.service.Zone(), Targets: targets, Providers: provider.Facts(), ReadInbound: provider.Read})
 		w.handler = web.New(web.Config{Service: w.service, Version: "test"})
 		w.user(1, "lan", app.RoleOwner)
 		hook, _ := w.webhook("https://shop.example.vn/baoco", app.WebhookAll)

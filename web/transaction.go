@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/provider"
 )
 
 // TransactionJSON is a transaction of the listing.
@@ -76,7 +77,7 @@ func (s *apiServer) listTransactions(w http.ResponseWriter, q *query) error {
 // addTransaction records one transaction by hand: an object of the native
 // format, read as strictly as the calls of native sources.
 func (s *apiServer) addTransaction(w http.ResponseWriter, q *query) error {
-	e := readNativeElement(q.body, s.service.Zone())
+	e := provider.ReadNativeElement(q.body, s.service.Zone())
 	if e.Fault != nil {
 		return app.InvalidField(e.Fault.Field, e.Fault.Text.EN, e.Fault.Text.VI)
 	}

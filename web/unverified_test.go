@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/provider"
 	"baoco/web"
 )
 
@@ -62,7 +63,7 @@ func TestHostileBodies(t *testing.T) {
 	w := newStillWorld(t)
 	h := web.New(web.Config{Service: w.service})
 	peers := 0
-	for _, kind := range web.Providers() {
+	for _, kind := range provider.Facts() {
 		for _, auth := range kind.Auths {
 			in := app.SourceAdd{Provider: kind.Provider, Auth: auth, Name: "test"}
 			switch {

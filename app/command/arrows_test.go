@@ -15,13 +15,13 @@ var (
 	arrows = map[string][]string{
 		".": {"baoco/app/command"},
 		// The one room under app that looks outward. Nothing but main imports it.
-		"app/command":          {"baoco/app", "baoco/app/command/bench", "baoco/app/command/demo", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/sqlitestore", "baoco/web"},
+		"app/command":          {"baoco/app", "baoco/app/command/bench", "baoco/app/command/demo", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/provider", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/sqlitestore", "baoco/web"},
 		"app/command/bench":    {"baoco/app", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/sqlitestore"},
 		"app/command/demo":     {"baoco/app", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/statement", "baoco/sqlitestore", "baoco/web"},
-		"app/command/serve":    {"baoco/app", "baoco/app/command/terminal", "baoco/scheduler", "baoco/sqlitestore", "baoco/web"},
+		"app/command/serve":    {"baoco/app", "baoco/app/command/terminal", "baoco/app/provider", "baoco/scheduler", "baoco/sqlitestore", "baoco/web"},
 		"app/command/terminal": {"baoco/app", "baoco/sqlitestore"},
 
-		"web":           {"baoco/app", "baoco/app/exactjson", "baoco/app/fold", "baoco/app/sheet", "baoco/app/sms", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr"},
+		"web":           {"baoco/app", "baoco/app/exactjson", "baoco/app/fold", "baoco/app/provider", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr"},
 		"scheduler":     {"baoco/app"},
 		"sqlitestore":   {"baoco/app", "baoco/app/fold"},
 		"app":           {"baoco/app/fold", "baoco/app/password"},
@@ -29,6 +29,7 @@ var (
 		"app/exactjson": {"baoco/app"},
 		"app/fold":      {},
 		"app/password":  {},
+		"app/provider":  {"baoco/app", "baoco/app/exactjson", "baoco/app/sms"},
 		"app/sheet":     {"baoco/app"},
 		"app/sms":       {"baoco/app", "baoco/app/fold"},
 		"app/statement": {"baoco/app", "baoco/app/fold"},
@@ -51,6 +52,7 @@ var (
 		"app/exactjson": {},
 		"app/fold":      {"golang.org/x/text/unicode/norm"},
 		"app/password":  {"golang.org/x/crypto/argon2"},
+		"app/provider":  {},
 		"app/sheet":     {},
 		"app/sms":       {},
 		"app/statement": {"golang.org/x/text/encoding", "golang.org/x/text/transform", "golang.org/x/text/unicode/norm"},

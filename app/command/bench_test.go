@@ -40,7 +40,7 @@ func BenchmarkCallToReceiver(b *testing.B) {
 	if err := json.Unmarshal([]byte(do(b, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &source); err != nil {
 		b.Fatal(err)
 	}
-	calls := &provider{url: p.url + source.URLPath, secret: source.Secret, acked: map[string]bool{}}
+	calls := &caller{url: p.url + source.URLPath, secret: source.Secret, acked: map[string]bool{}}
 	tick := time.NewTicker(time.Second / 50)
 	defer tick.Stop()
 	b.ResetTimer()

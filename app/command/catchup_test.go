@@ -20,8 +20,8 @@ import (
 	"baoco/app"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
+	"baoco/app/provider"
 	"baoco/scheduler"
-	"baoco/web"
 )
 
 // sepayProvider is SePay with its list and its calls.
@@ -202,7 +202,7 @@ func TestCatchUpInterval(t *testing.T) {
 // Every kind that says that it has a list is one whose list can be read.
 func TestEveryListIsKnown(t *testing.T) {
 	poller := scheduler.NewPoller(nil, time.UTC, "test", nil)
-	for _, kind := range web.Providers() {
+	for _, kind := range provider.Facts() {
 		source := app.Source{Provider: kind.Provider}
 		empty := `{"status":"success","data":[],"meta":{"pagination":{"has_more":false}}}`
 		if strings.HasPrefix(string(kind.Provider), "casso") {

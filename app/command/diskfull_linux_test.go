@@ -29,7 +29,7 @@ func TestDiskFull(t *testing.T) {
 	key := strings.TrimSpace(do(t, dir, "apikey", "create", "k"))
 	var source createdSource
 	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &source))
-	calls := &provider{url: p.url + source.URLPath, secret: source.Secret, acked: map[string]bool{}}
+	calls := &caller{url: p.url + source.URLPath, secret: source.Secret, acked: map[string]bool{}}
 
 	sent := 0
 	for ; sent < 20_000 && calls.call(fmt.Sprint("FT", sent)); sent++ {

@@ -10,8 +10,8 @@ import (
 	"baoco/app"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
+	"baoco/app/provider"
 	"baoco/sqlitestore"
-	"baoco/web"
 
 	"github.com/urfave/cli/v2"
 )
@@ -145,7 +145,7 @@ func replaceKey(c *cli.Context) error {
 		r.OldKey = &replaced.Aside
 	}
 	r.Copy = orNull(replaced.Copy)
-	kinds := web.Providers()
+	kinds := provider.Facts()
 	for _, l := range replaced.Lost {
 		one := lostJSON{l.ID, l.AccountID, l.Name}
 		switch {

@@ -15,8 +15,8 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/provider"
 	"baoco/sqlitestore"
-	"baoco/web"
 )
 
 // The tests of faults repeat what they do: a few times by default, many times
@@ -45,7 +45,7 @@ type installation struct {
 // receiver.
 func install(t testing.TB, receiver *shop) installation {
 	t.Helper()
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{Providers: web.Providers()})
+	w := apptest.Open(t, apptest.NewFile(t), app.Config{Providers: provider.Facts()})
 	defer w.Close()
 	apptest.Must(t, w.Store.SetAllowTargets(context.Background(), []string{receiver.target()}))
 	w.Link("ACB", "19354957")
@@ -55,12 +55,12 @@ func install(t testing.TB, receiver *shop) installation {
 }
 
 // provider calls the installation at a server's address.
-func (in installation) provider(url string) *provider {
-	return &provider{url: url + in.source.URLPath(), secret: in.source.Secret, acked: map[string]bool{}}
+func (in installation) provider(url string) *caller {
+	return &caller{url: url + in.source.URLPath(), secret: in.source.Secret, acked: map[string]bool{}}
 }
 
 // underLoad has clients call until the function it gives is called.
-func (p *provider) underLoad(clients int) (stop func()) {
+func (p *caller) underLoad(clients int) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	for client := range clients {

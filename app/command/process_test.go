@@ -275,7 +275,7 @@ func TestKill(t *testing.T) {
 	var source createdSource
 	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &source))
 
-	provider := &provider{url: p.url + source.URLPath, secret: source.Secret, acked: map[string]bool{}}
+	provider := &caller{url: p.url + source.URLPath, secret: source.Secret, acked: map[string]bool{}}
 	load, stopLoad := context.WithCancel(context.Background())
 	var clients sync.WaitGroup
 	for client := range 8 {
@@ -325,16 +325,16 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// provider calls until it is told to stop, each transaction until it is
+// caller calls until it is told to stop, each transaction until it is
 // acknowledged, as providers do.
-type provider struct {
+type caller struct {
 	url, secret string
 	mu          sync.Mutex
 	acked       map[string]bool
 	refusals    [600]atomic.Int64 // by status code
 }
 
-func (p *provider) run(ctx context.Context, client int) {
+func (p *caller) run(ctx context.Context, client int) {
 	for i := 0; ctx.Err() == nil; i++ {
 		number := fmt.Sprintf("FT%d-%d", client, i)
 		for ctx.Err() == nil && !p.call(number) {
@@ -343,7 +343,7 @@ func (p *provider) run(ctx context.Context, client int) {
 	}
 }
 
-func (p *provider) call(number string) bool {
+func (p *caller) call(number string) bool {
 	body := fmt.Sprintf(`{"transactions":[{"id":%[1]q,"gateway":"ACB","transactionDate":"2026-11-21 10:59:30","transactionNumber":%[1]q,`+
 		`"accountNumber":"19354957","content":"DH","transferType":"IN","transferAmount":200000}]}`, number)
 	request, err := http.NewRequest(http.MethodPost, p.url, strings.NewReader(body))
@@ -369,7 +369,7 @@ func (p *provider) call(number string) bool {
 	return true
 }
 
-func (p *provider) acknowledged() []string {
+func (p *caller) acknowledged() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var list []string
@@ -430,7 +430,7 @@ func TestCommandsBesideLoad(t *testing.T) {
 	receiver.createWebhookFor(t, dir, "/a", "ALL")
 	var source createdSource
 	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &source))
-	provider := &provider{url: p.url + source.URLPath, secret: source.Secret, acked: map[string]bool{}}
+	provider := &caller{url: p.url + source.URLPath, secret: source.Secret, acked: map[string]bool{}}
 	load, stopLoad := context.WithCancel(context.Background())
 	var clients sync.WaitGroup
 	for client := range 4 {
@@ -557,7 +557,7 @@ func TestSecretsStayInside(t *testing.T) {
 	var source createdSource
 	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "s", "-o", "json")), &source))
 	key := strings.TrimSpace(do(t, dir, "apikey", "create", "k"))
-	calls := &provider{url: p.url + source.URLPath, secret: "wrong", acked: map[string]bool{}}
+	calls := &caller{url: p.url + source.URLPath, secret: "wrong", acked: map[string]bool{}}
 	calls.call("FT1")
 	calls.secret = source.Secret
 	calls.call("FT2")

@@ -10,6 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/provider"
 	"baoco/web"
 
 	"github.com/urfave/cli/v2"
@@ -145,7 +146,7 @@ func mapFlag(c *cli.Context) (map[string]string, error) {
 // providerNames lists the kinds of sources.
 func providerNames() string {
 	var names []string
-	for _, kind := range web.Providers() {
+	for _, kind := range provider.Facts() {
 		names = append(names, string(kind.Provider))
 	}
 	return strings.Join(names, ", ")

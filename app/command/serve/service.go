@@ -6,6 +6,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
+	"baoco/app/provider"
 	"baoco/scheduler"
 	"baoco/sqlitestore"
 	"baoco/web"
@@ -40,7 +41,7 @@ func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 	poller := scheduler.NewPoller(targets, zone, Version, nil)
 	return app.NewService(app.Config{
 		Store: store, Zone: zone, Targets: targets,
-		Providers: web.Providers(), ReadInbound: readInbound(poller), Poll: poller.Poll,
+		Providers: provider.Facts(), ReadInbound: readInbound(poller), Poll: poller.Poll,
 		Send: sender.Send, Alert: scheduler.NewAlerter(targets, Version, nil).Send, AttentionPath: web.AttentionPath, Schedule: schedule,
 	}), sender, nil
 }
@@ -51,6 +52,6 @@ func readInbound(poller *scheduler.Poller) app.ReadInbound {
 		if channel == app.ChannelPoll {
 			return app.InboundReading{Elements: poller.ReadPage(source, body)}
 		}
-		return web.ReadInbound(source, channel, body, receivedAt, zone)
+		return provider.Read(source, channel, body, receivedAt, zone)
 	}
 }

@@ -1,4 +1,4 @@
-package web
+package provider
 
 import (
 	"crypto/sha256"
@@ -8,10 +8,10 @@ import (
 	"baoco/app/exactjson"
 )
 
-// capcom6Adapter reads the webhooks of SMS Gateway for Android
+// capcom6 reads the webhooks of SMS Gateway for Android
 // (docs.sms-gate.app). The app tries again for about two days, so there is no
 // window for its timestamp.
-var capcom6Adapter = adapter{
+var capcom6 = Kind{
 	kind: app.ProviderKind{
 		Provider: "capcom6", Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC, Options: []app.SourceOption{app.OptionSender},
 		Setup: app.Text{
@@ -19,14 +19,14 @@ var capcom6Adapter = adapter{
 			VI: "1. Trong SMS Gateway for Android, đăng ký webhook cho sự kiện sms:received với URL này. 2. Nhập secret tại Settings > Webhooks > Signing Key. 3. Tắt chế độ tiết kiệm pin cho ứng dụng và đăng ký nhận SMS biến động số dư về máy này.",
 		},
 	},
-	verify: verifyCapcom6,
+	Verify: verifyCapcom6,
 	read:   readCapcom6,
 }
 
 // verifyCapcom6 checks a signature over the body and then the timestamp, with
 // nothing between them. A timestamp of exactly ten digits keeps anybody from
 // moving characters from the one to the other.
-func verifyCapcom6(in inbound, h http.Header) app.Refusal {
+func verifyCapcom6(in Call, h http.Header) app.Refusal {
 	stamp, why := oneHeader(h, "X-Timestamp")
 	if why.Code != "" {
 		return why
@@ -36,23 +36,23 @@ func verifyCapcom6(in inbound, h http.Header) app.Refusal {
 		return why
 	}
 	if len(stamp) != 10 || !exactjson.IsInteger(stamp) {
-		return refusal(app.RefusalMalformed, "X-Timestamp is not a timestamp in seconds with ten digits.", "X-Timestamp không phải là mốc thời gian tính bằng giây gồm mười chữ số.")
+		return Refusal(app.RefusalMalformed, "X-Timestamp is not a timestamp in seconds with ten digits.", "X-Timestamp không phải là mốc thời gian tính bằng giây gồm mười chữ số.")
 	}
-	return checkHexHMAC("X-Signature", signature, sha256.New, in.source.Secret, in.body, []byte(stamp))
+	return checkHexHMAC("X-Signature", signature, sha256.New, in.Source.Secret, in.Body, []byte(stamp))
 }
 
 // readCapcom6 reads the event of a text that came; what else the app tells,
 // of texts sent and of itself, is nothing to record.
-func readCapcom6(in inbound) reading {
-	v, err := exactjson.Parse(in.body)
+func readCapcom6(in Call) Reading {
+	v, err := exactjson.Parse(in.Body)
 	if err != nil {
-		return reading{elements: notJSON()}
+		return Reading{Elements: notJSON()}
 	}
 	if v.Kind != exactjson.Object {
-		return reading{elements: []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}}
+		return Reading{Elements: []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}}
 	}
 	if event := v.Get("event"); event.Kind == exactjson.String && event.Text != "sms:received" && v.Times("event") == 1 {
-		return reading{drop: true}
+		return Reading{Drop: true}
 	}
 	payload := v.Get("payload")
 	sender, senderKey := payload.Get("sender"), "sender"

@@ -1,4 +1,4 @@
-package web
+package provider
 
 import (
 	"crypto/sha256"
@@ -32,28 +32,28 @@ type forwardedSMS struct {
 
 // readSMS gives a text as the one element of a call. Codes and advertising are
 // dropped. What reads like money counts only if a bank sent it.
-func readSMS(in inbound, m forwardedSMS) reading {
-	receivedAt := readReceipt(m.received, in.zone)
+func readSMS(in Call, m forwardedSMS) Reading {
+	receivedAt := readReceipt(m.received, in.Zone)
 	readAt := receivedAt
 	if readAt.IsZero() {
-		readAt = in.at
+		readAt = in.At
 	}
-	movement, kind, fault := sms.Read(sms.Message{Sender: m.sender, Text: m.text, ReceivedAt: readAt}, in.zone)
+	movement, kind, fault := sms.Read(sms.Message{Sender: m.sender, Text: m.text, ReceivedAt: readAt}, in.Zone)
 	if kind == sms.Other && m.fault == nil {
-		return reading{drop: true}
+		return Reading{Drop: true}
 	}
 	e := app.Incoming{
 		EventID: m.eventID(receivedAt), Gateway: movement.Bank, AccountNumber: movement.AccountNumber, Masked: movement.Masked,
 		Number: movement.Number, Type: movement.Type, Amount: movement.Amount, Content: movement.Content, Time: movement.Time,
 	}
-	e.Fault = firstFault(m.fault, fault, checkSMSSender(m.sender, movement.Bank, in.source.Options.Senders))
+	e.Fault = firstFault(m.fault, fault, checkSMSSender(m.sender, movement.Bank, in.Source.Options.Senders))
 	if e.Fault == nil && m.id == "" && receivedAt.IsZero() {
 		e.Fault = &app.FieldError{Field: m.receivedKey, Text: app.Text{
 			EN: "must be the phone's time of receipt: nothing else tells two texts alike apart",
 			VI: "phải là thời gian điện thoại nhận tin: không có gì khác để phân biệt hai tin giống nhau",
 		}}
 	}
-	return reading{elements: []app.Incoming{e}}
+	return Reading{Elements: []app.Incoming{e}}
 }
 
 // readReceipt reads when a phone received a text. A date alone is none: it

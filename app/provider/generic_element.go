@@ -1,4 +1,4 @@
-package web
+package provider
 
 import (
 	"strings"
@@ -20,7 +20,7 @@ type genericElement struct {
 // source's only one.
 func readGenericElement(v exactjson.Value, paths map[string]exactjson.Path, zone *time.Location) app.Incoming {
 	if v.Kind != exactjson.Object && v.Kind != exactjson.Array {
-		return unreadable(faultElement, "must be a JSON object", "phải là một đối tượng JSON")
+		return unreadable(FaultElement, "must be a JSON object", "phải là một đối tượng JSON")
 	}
 	x := genericElement{v, paths}
 	e := app.Incoming{Gateway: x.field("gateway").Str(), Content: x.field("content").Word()}

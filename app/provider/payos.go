@@ -1,4 +1,4 @@
-package web
+package provider
 
 import (
 	"crypto/sha256"
@@ -9,10 +9,10 @@ import (
 	"baoco/app/exactjson"
 )
 
-// payOSAdapter reads payOS's webhook (payos.vn/docs): one payment that came
+// payOS reads payOS's webhook (payos.vn/docs): one payment that came
 // in. Its signature stands in the body and is over the object data alone, so
 // nothing outside of data is read: code, desc and success there are anybody's.
-var payOSAdapter = adapter{
+var payOS = Kind{
 	kind: app.ProviderKind{
 		Provider: "payos", Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC,
 		Setup: app.Text{
@@ -20,12 +20,12 @@ var payOSAdapter = adapter{
 			VI: "1. Tại my.payos.vn, mở kênh thanh toán và sao chép Checksum Key. 2. Dùng khoá đó làm secret của nguồn này. 3. Nhập URL này vào ô Webhook URL của kênh rồi lưu: payOS gọi thử ngay.",
 		},
 	},
-	verify: verifyPayOS,
+	Verify: verifyPayOS,
 	read:   readPayOS,
 }
 
-func verifyPayOS(in inbound, _ http.Header) app.Refusal {
-	v, why := parseSigned(in.body)
+func verifyPayOS(in Call, _ http.Header) app.Refusal {
+	v, why := ParseSigned(in.Body)
 	if why.Code != "" {
 		return why
 	}
@@ -33,18 +33,18 @@ func verifyPayOS(in inbound, _ http.Header) app.Refusal {
 	if why.Code != "" {
 		return why
 	}
-	fields, ok := payOSFields(v.Get("data"))
+	fields, ok := PayOSFields(v.Get("data"))
 	if !ok {
-		return refusal(app.RefusalMalformed, "data is missing, or contains fields that payOS does not sign.", "Thiếu data hoặc data có trường mà payOS không ký.")
+		return Refusal(app.RefusalMalformed, "data is missing, or contains fields that payOS does not sign.", "Thiếu data hoặc data có trường mà payOS không ký.")
 	}
-	return checkHexHMAC("signature", signature, sha256.New, in.source.Secret, fields.signed())
+	return checkHexHMAC("signature", signature, sha256.New, in.Source.Secret, fields.Signed())
 }
 
-// payOSFields are the fields of data as payOS's own libraries sign them
+// PayOSFields are the fields of data as payOS's own libraries sign them
 // (github.com/payOSHQ): keys sorted, null as nothing, an array as the JSON of
 // its objects with their keys sorted. What stands in an object that is no
 // element of an array isn't signed by them, and isn't read here.
-func payOSFields(data exactjson.Value) (signedFields, bool) {
+func PayOSFields(data exactjson.Value) (signedFields, bool) {
 	fields := signedFields{}
 	for _, m := range exactjson.InJSOrder(exactjson.SortedMembers(exactjson.WithJSNumbers(data), false).Members) {
 		text := m.Value.Text
@@ -72,33 +72,33 @@ func payOSFields(data exactjson.Value) (signedFields, bool) {
 	return fields, data.Kind == exactjson.Object
 }
 
-func readPayOS(in inbound) reading {
-	v, err := exactjson.Parse(in.body)
+func readPayOS(in Call) Reading {
+	v, err := exactjson.Parse(in.Body)
 	if err != nil {
-		return reading{elements: notJSON()}
+		return Reading{Elements: notJSON()}
 	}
-	data, ok := payOSFields(v.Get("data"))
+	data, ok := PayOSFields(v.Get("data"))
 	if !ok {
-		return reading{elements: []app.Incoming{unreadable("data", "must be a JSON object", "phải là một đối tượng JSON")}}
+		return Reading{Elements: []app.Incoming{unreadable("data", "must be a JSON object", "phải là một đối tượng JSON")}}
 	}
 	if fault := data.ambiguous(); fault != nil {
-		return reading{elements: []app.Incoming{{Fault: fault}}}
+		return Reading{Elements: []app.Incoming{{Fault: fault}}}
 	}
 	if data.get("orderCode") == "123" && data.get("reference") == "TF230204212323" {
-		return reading{nothing: onlyATest} // it tries a URL when it is registered
+		return Reading{nothing: onlyATest} // it tries a URL when it is registered
 	}
 	if code := data.get("code"); code != "00" && code != "" {
-		return reading{nothing: nothingPaid}
+		return Reading{nothing: nothingPaid}
 	}
 	e := app.Incoming{
 		EventID:       data.get("reference") + data.get("paymentLinkId"),
 		AccountNumber: data.get("accountNumber"), // the shop's own; a virtual one only leads to it
 		Number:        data.get("reference"), Type: app.In, Content: data.get("description"),
 	}
-	e.SetDate(data.get("transactionDateTime"), in.zone)
+	e.SetDate(data.get("transactionDateTime"), in.Zone)
 	e.Fault = firstFault(data.requires("code", "reference"), data.amount("amount", &e.Amount))
 	if currency := data.get("currency"); currency != "VND" && currency != "" && e.Fault == nil {
 		e.Fault = &app.FieldError{Field: "currency", Text: app.Text{EN: "must be VND", VI: "phải là VND"}}
 	}
-	return reading{elements: []app.Incoming{e}}
+	return Reading{Elements: []app.Incoming{e}}
 }

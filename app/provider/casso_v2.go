@@ -1,4 +1,4 @@
-package web
+package provider
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 	"baoco/app/exactjson"
 )
 
-// cassoV2Adapter reads Casso's second webhook: one transaction, signed by its
+// cassoV2 reads Casso's second webhook: one transaction, signed by its
 // fields. An old timestamp may be one that is tried again, so it is accepted.
-var cassoV2Adapter = adapter{
+var cassoV2 = Kind{
 	kind: app.ProviderKind{
 		Provider: "casso-v2", Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC, CatchUp: true,
 		Setup: app.Text{
@@ -20,7 +20,7 @@ var cassoV2Adapter = adapter{
 			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook V2. 2. Nhập URL này và chọn ngân hàng nhận webhook. 3. Key bảo mật bên đó và secret bên này phải giống nhau: nếu Casso cấp key, hãy dùng key đó làm secret của nguồn này.",
 		},
 	},
-	verify: verifyCassoV2,
+	Verify: verifyCassoV2,
 	read:   readCassoV2,
 }
 
@@ -37,7 +37,7 @@ var cassoEscapes = []func(r rune) bool{
 // verifyCassoV2 checks "t=<milliseconds>,v1=<hexadecimal digits>": the
 // HMAC-SHA512 over t, a dot and the JSON of the whole body with its keys sorted
 // at every level (github.com/CassoHQ/casso-webhook-v2-verify-signature).
-func verifyCassoV2(in inbound, h http.Header) app.Refusal {
+func verifyCassoV2(in Call, h http.Header) app.Refusal {
 	const name = "X-Casso-Signature"
 	header, why := oneHeader(h, name)
 	if why.Code != "" {
@@ -46,37 +46,37 @@ func verifyCassoV2(in inbound, h http.Header) app.Refusal {
 	stamp, signature, found := strings.Cut(header, ",v1=")
 	stamp, begins := strings.CutPrefix(stamp, "t=")
 	if !found || !begins || !exactjson.IsInteger(stamp) {
-		return refusalf(app.RefusalMalformed, "%s does not consist of t= with a timestamp in digits and v1= with a signature.", "%s không có dạng t= kèm thời gian bằng chữ số và v1= kèm chữ ký.", name)
+		return Refusalf(app.RefusalMalformed, "%s does not consist of t= with a timestamp in digits and v1= with a signature.", "%s không có dạng t= kèm thời gian bằng chữ số và v1= kèm chữ ký.", name)
 	}
-	v, why := parseSigned(in.body)
+	v, why := ParseSigned(in.Body)
 	if why.Code != "" {
 		return why
 	}
 	text := exactjson.AppendJS(nil, exactjson.SortedMembers(exactjson.WithJSNumbers(v), true))
-	why = checkHexHMAC(name, signature, sha512.New, in.source.Secret, []byte(stamp+"."), text)
+	why = checkHexHMAC(name, signature, sha512.New, in.Source.Secret, []byte(stamp+"."), text)
 	for _, escapes := range cassoEscapes {
 		if why.Code == app.RefusalSignature && bytes.ContainsFunc(text, escapes) {
-			why = checkHexHMAC(name, signature, sha512.New, in.source.Secret, []byte(stamp+"."), exactjson.EscapeJSON(text, escapes))
+			why = checkHexHMAC(name, signature, sha512.New, in.Source.Secret, []byte(stamp+"."), exactjson.EscapeJSON(text, escapes))
 		}
 	}
 	return why
 }
 
-func readCassoV2(in inbound) reading {
-	v, err := exactjson.Parse(in.body)
+func readCassoV2(in Call) Reading {
+	v, err := exactjson.Parse(in.Body)
 	if err != nil {
-		return reading{elements: notJSON()}
+		return Reading{Elements: notJSON()}
 	}
 	v = exactjson.WithJSNumbers(v) // which is what was signed
 	if fault := cassoError(v); fault != nil {
-		return reading{elements: []app.Incoming{{Fault: fault}}, fault: true}
+		return Reading{Elements: []app.Incoming{{Fault: fault}}, Fault: true}
 	}
 	data := v.Get("data")
 	if data.Kind != exactjson.Object {
-		return reading{elements: []app.Incoming{unreadable("data", "must be a JSON object", "phải là một đối tượng JSON")}}
+		return Reading{Elements: []app.Incoming{unreadable("data", "must be a JSON object", "phải là một đối tượng JSON")}}
 	}
 	if id := data.Get("id"); id.Kind == exactjson.Number && id.Text == "0" {
-		return reading{nothing: onlyATest}
+		return Reading{nothing: onlyATest}
 	}
-	return reading{elements: []app.Incoming{readCassoElement(data, cassoV2Keys, in.zone)}}
+	return Reading{Elements: []app.Incoming{readCassoElement(data, cassoV2Keys, in.Zone)}}
 }

@@ -1,4 +1,4 @@
-package web
+package provider
 
 import (
 	"crypto/sha256"
@@ -10,11 +10,11 @@ import (
 	"baoco/app/exactjson"
 )
 
-// pay2sAdapter reads Pay2S's webhook (docs.pay2s.vn): an array of transactions,
+// pay2s reads Pay2S's webhook (docs.pay2s.vn): an array of transactions,
 // authenticated by a Bearer token. Pay2S wants 200 and "success":true and calls
 // up to six times more, a minute apart. Its transactionNumber can be a small
 // number that every bank account counts by itself, so only id tells events apart.
-var pay2sAdapter = adapter{
+var pay2s = Kind{
 	kind: app.ProviderKind{
 		Provider: "pay2s", Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer,
 		Setup: app.Text{
@@ -22,18 +22,18 @@ var pay2sAdapter = adapter{
 			VI: "1. Tại my.pay2s.vn, liên kết tài khoản ngân hàng rồi thêm webhook cho tài khoản đó. 2. Nhập URL này. 3. Bearer token bên đó và secret bên này phải giống nhau: nếu Pay2S cấp token, hãy dùng token đó làm secret của nguồn này.",
 		},
 	},
-	verify: func(in inbound, h http.Header) app.Refusal { return checkCredential(h, "Bearer", in.source.Secret) },
-	read: func(in inbound) reading {
-		return reading{elements: readList(in, "transactions", func(v exactjson.Value, zone *time.Location) app.Incoming {
+	Verify: func(in Call, h http.Header) app.Refusal { return checkCredential(h, "Bearer", in.Source.Secret) },
+	read: func(in Call) Reading {
+		return Reading{Elements: readList(in, "transactions", func(v exactjson.Value, zone *time.Location) app.Incoming {
 			return readTransfer(v, "transactionNumber", zone)
 		})}
 	},
 	many: true,
 }
 
-// pay2sIPNAdapter reads the notice of Pay2S's payment links: one payment of an
+// pay2sIPN reads the notice of Pay2S's payment links: one payment of an
 // order, signed over fields of the body. It names no bank account.
-var pay2sIPNAdapter = adapter{
+var pay2sIPN = Kind{
 	kind: app.ProviderKind{
 		Provider: "pay2s-ipn", Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC,
 		Options: []app.SourceOption{app.OptionAccessKey}, NamesNoAccount: true,
@@ -48,7 +48,7 @@ var pay2sIPNAdapter = adapter{
 			return nil
 		},
 	},
-	verify: verifyPay2SIPN,
+	Verify: verifyPay2SIPN,
 	read:   readPay2SIPN,
 }
 
@@ -59,8 +59,8 @@ var pay2sSigned = []string{
 	"requestId", "responseTime", "resultCode", "transId",
 }
 
-func verifyPay2SIPN(in inbound, _ http.Header) app.Refusal {
-	v, why := parseSigned(in.body)
+func verifyPay2SIPN(in Call, _ http.Header) app.Refusal {
+	v, why := ParseSigned(in.Body)
 	if why.Code != "" {
 		return why
 	}
@@ -70,10 +70,10 @@ func verifyPay2SIPN(in inbound, _ http.Header) app.Refusal {
 	}
 	fields, ok := pay2sFields(v)
 	if !ok {
-		return refusal(app.RefusalMalformed, "A signed field is neither a string nor a number.", "Có trường được ký không phải là chuỗi ký tự hay số.")
+		return Refusal(app.RefusalMalformed, "A signed field is neither a string nor a number.", "Có trường được ký không phải là chuỗi ký tự hay số.")
 	}
-	signed := append(signedFields{{"accessKey", in.source.Options.AccessKey}}, fields...)
-	why = checkHexHMAC("m2signature", signature, sha256.New, in.source.Secret, signed.signed())
+	signed := append(signedFields{{"accessKey", in.Source.Options.AccessKey}}, fields...)
+	why = checkHexHMAC("m2signature", signature, sha256.New, in.Source.Secret, signed.Signed())
 	if why.Code == app.RefusalSignature {
 		why.Text = app.Text{
 			EN: "m2signature does not match: it was made with another secret key or access key, or a signed field was altered on the way.",
@@ -96,23 +96,23 @@ func pay2sFields(v exactjson.Value) (signedFields, bool) {
 	return fields, true
 }
 
-func readPay2SIPN(in inbound) reading {
-	v, err := exactjson.Parse(in.body)
+func readPay2SIPN(in Call) Reading {
+	v, err := exactjson.Parse(in.Body)
 	if err != nil {
-		return reading{elements: notJSON()}
+		return Reading{Elements: notJSON()}
 	}
 	fields, ok := pay2sFields(v)
 	if !ok || v.Kind != exactjson.Object {
-		return reading{elements: []app.Incoming{unreadable("body", "must be a JSON object of strings and numbers", "phải là một đối tượng JSON gồm chuỗi ký tự và số")}}
+		return Reading{Elements: []app.Incoming{unreadable("body", "must be a JSON object of strings and numbers", "phải là một đối tượng JSON gồm chuỗi ký tự và số")}}
 	}
 	if fault := fields.ambiguous(); fault != nil {
-		return reading{elements: []app.Incoming{{Fault: fault}}}
+		return Reading{Elements: []app.Incoming{{Fault: fault}}}
 	}
 	if result := fields.get("resultCode"); result != "0" && result != "" {
-		return reading{nothing: nothingPaid}
+		return Reading{nothing: nothingPaid}
 	}
 	e := app.Incoming{EventID: fields.get("transId"), Type: app.In, Content: fields.get("orderInfo")}
-	e.SetDate(fields.get("responseTime"), in.zone)
+	e.SetDate(fields.get("responseTime"), in.Zone)
 	e.Fault = firstFault(fields.requires("resultCode", "transId"), fields.amount("amount", &e.Amount))
-	return reading{elements: []app.Incoming{e}}
+	return Reading{Elements: []app.Incoming{e}}
 }

@@ -1,4 +1,4 @@
-package web
+package provider
 
 import (
 	"maps"
@@ -9,9 +9,9 @@ import (
 	"baoco/app/exactjson"
 )
 
-// genericAdapter reads any JSON: where its fields stand is said when the
+// generic reads any JSON: where its fields stand is said when the
 // source is added.
-var genericAdapter = adapter{
+var generic = Kind{
 	kind: app.ProviderKind{
 		Provider: "generic", Auths: []app.Auth{app.AuthBearer, app.AuthToken}, DefaultAuth: app.AuthBearer,
 		Options: []app.SourceOption{app.OptionMap, app.OptionHeader}, Check: checkGeneric,
@@ -20,18 +20,18 @@ var genericAdapter = adapter{
 			VI: "1. Cho bên gửi POST JSON tới URL này. 2. Gửi kèm header Authorization: Bearer và secret, hoặc chỉ secret trong header bạn đã đặt cho nguồn này. 3. Gửi thử một lượt gọi rồi xem lại trong lịch sử nhận.",
 		},
 	},
-	verify: verifySecretHeader,
+	Verify: verifySecretHeader,
 	read:   readGeneric,
 	many:   true,
 }
 
 // verifySecretHeader is for what can send a header that doesn't change: the
 // secret as a Bearer token, or alone in the header of the source's choice.
-func verifySecretHeader(in inbound, h http.Header) app.Refusal {
-	if in.source.Auth == app.AuthToken {
-		return checkHeader(h, in.source.Options.Header, in.source.Secret)
+func verifySecretHeader(in Call, h http.Header) app.Refusal {
+	if in.Source.Auth == app.AuthToken {
+		return checkHeader(h, in.Source.Options.Header, in.Source.Secret)
 	}
-	return checkCredential(h, "Bearer", in.source.Secret)
+	return checkCredential(h, "Bearer", in.Source.Secret)
 }
 
 // checkSecretHeader is the Check of what verifySecretHeader verifies.
@@ -99,20 +99,20 @@ func checkGeneric(in app.SourceAdd) error {
 	return v.Err()
 }
 
-func readGeneric(in inbound) reading {
-	paths, err := mapping(in.source.Options.Map)
+func readGeneric(in Call) Reading {
+	paths, err := mapping(in.Source.Options.Map)
 	if err != nil {
-		return reading{elements: []app.Incoming{unreadable("map", "can't be read", "không đọc được")}}
+		return Reading{Elements: []app.Incoming{unreadable("map", "can't be read", "không đọc được")}}
 	}
-	body, err := exactjson.Parse(in.body)
+	body, err := exactjson.Parse(in.Body)
 	if err != nil {
-		return reading{elements: notJSON()}
+		return Reading{Elements: notJSON()}
 	}
 	items := []exactjson.Value{body}
 	if p := paths["list"]; p != nil {
 		list, once := body.At(p)
 		if list.Kind != exactjson.Array || !once {
-			return reading{elements: []app.Incoming{unreadable(in.source.Options.Map["list"], "must be an array, given once", "phải là một mảng, chỉ xuất hiện một lần")}}
+			return Reading{Elements: []app.Incoming{unreadable(in.Source.Options.Map["list"], "must be an array, given once", "phải là một mảng, chỉ xuất hiện một lần")}}
 		}
 		items = list.Items
 	} else if body.Kind == exactjson.Array {
@@ -120,7 +120,7 @@ func readGeneric(in inbound) reading {
 	}
 	elements := make([]app.Incoming, len(items))
 	for i, item := range items {
-		elements[i] = readGenericElement(item, paths, in.zone)
+		elements[i] = readGenericElement(item, paths, in.Zone)
 	}
-	return reading{elements: elements}
+	return Reading{Elements: elements}
 }

@@ -1,4 +1,6 @@
-package web
+// Package provider has one file for each provider: its texts, how its calls are
+// verified, how they are read, and what to do on its side.
+package provider
 
 import (
 	"fmt"
@@ -9,20 +11,20 @@ import (
 	"baoco/app/exactjson"
 )
 
-// adapter is one inbound format: how its calls are verified and how their
+// Kind is one inbound format: how its calls are verified and how their
 // bytes become transactions. An adapter never falls back to a weaker way of
 // authenticating than its source has.
-type adapter struct {
+type Kind struct {
 	kind app.ProviderKind
-	// verify gives the reason, for the operator only, why a call is refused;
+	// Verify gives the reason, for the operator only, why a call is refused;
 	// the zero Refusal accepts it. It compares credentials in constant time.
-	verify func(in inbound, h http.Header) app.Refusal
+	Verify func(in Call, h http.Header) app.Refusal
 	// read never fails: what it can't read becomes an element with a fault. It
 	// sees no headers, so that a kept body can be read again.
-	read func(in inbound) reading
-	// strict formats are answered 4xx when nothing of a body can be read; to
+	read func(in Call) Reading
+	// Strict formats are answered 4xx when nothing of a body can be read; to
 	// the others the provider would only give up.
-	strict bool
+	Strict bool
 	// many formats can name several transactions in a call.
 	many bool
 }
@@ -31,93 +33,93 @@ type adapter struct {
 // kilobytes. One of many has at most app.MaxElements transactions, of some 20
 // values each.
 const (
-	maxInboundBody  = 1 << 20 // of calls with several transactions
+	MaxBodyOfMany   = 1 << 20 // of calls with several transactions
 	maxNotice       = 64 << 10
 	maxNoticeValues = 512
 	maxManyValues   = 20 * app.MaxElements
 )
 
-// maxBody is how many bytes of a body are read.
-func (a adapter) maxBody() int64 {
+// MaxBody is how many bytes of a body are read.
+func (a Kind) MaxBody() int64 {
 	if a.many {
-		return maxInboundBody
+		return MaxBodyOfMany
 	}
 	return maxNotice
 }
 
-// elements reads a body, but for one with more values or elements than a call
+// Elements reads a body, but for one with more values or elements than a call
 // may have: of that nothing can be read.
-func (a adapter) elements(in inbound) reading {
+func (a Kind) Elements(in Call) Reading {
 	most := maxNoticeValues
 	if a.many {
 		most = maxManyValues
 	}
-	if exactjson.Count(in.body) > most {
-		return reading{elements: []app.Incoming{unreadable("body",
+	if exactjson.Count(in.Body) > most {
+		return Reading{Elements: []app.Incoming{unreadable("body",
 			fmt.Sprintf("has more than %d values", most), fmt.Sprintf("có hơn %d giá trị", most))}}
 	}
 	read := a.read(in)
-	if len(read.elements) > app.MaxElements {
-		read.elements = []app.Incoming{unreadable("body",
+	if len(read.Elements) > app.MaxElements {
+		read.Elements = []app.Incoming{unreadable("body",
 			fmt.Sprintf("has more than %d transactions", app.MaxElements), fmt.Sprintf("có hơn %d giao dịch", app.MaxElements))}
 	}
 	return read
 }
 
-// inbound is one call as an adapter sees it.
-type inbound struct {
-	source app.Source
-	body   []byte
-	at     time.Time // of receipt
-	zone   *time.Location
+// Call is one call as an adapter sees it.
+type Call struct {
+	Source app.Source
+	Body   []byte
+	At     time.Time // of receipt
+	Zone   *time.Location
 }
 
-// signed tells whether the credential of a call is a signature that its body is
+// Signed tells whether the credential of a call is a signature that its body is
 // needed for. Otherwise nothing is read of a call before it is verified.
-func (in inbound) signed() bool { return in.source.Auth == app.AuthHMAC }
+func (in Call) Signed() bool { return in.Source.Auth == app.AuthHMAC }
 
-// reading is what an adapter makes of a body. A test call has no elements.
-type reading struct {
-	elements []app.Incoming
-	// drop has nothing of the call kept: a one-time code, advertising.
-	drop bool
+// Reading is what an adapter makes of a body. A test call has no elements.
+type Reading struct {
+	Elements []app.Incoming
+	// Drop has nothing of the call kept: a one-time code, advertising.
+	Drop bool
 	// nothing says what a body without elements is, where there is more to say
 	// than that it names none.
 	nothing app.Text
-	// fault is the provider's own word that something is wrong on its side: the
+	// Fault is the provider's own word that something is wrong on its side: the
 	// bank accounts that it serves go to error until the next transaction.
-	fault bool
+	Fault bool
 }
 
-// adapters is the table of the inbound formats.
-var adapters = []adapter{
-	nativeAdapter,
-	sepayAdapter,
-	cassoAdapter,
-	cassoV2Adapter,
-	payOSAdapter,
-	pay2sAdapter,
-	pay2sIPNAdapter,
-	genericAdapter,
-	capcom6Adapter,
-	smsToURLAdapter,
-	smsForwarderAdapter,
-	vietQRAdapter,
+// Kinds is the table of the inbound formats.
+var Kinds = []Kind{
+	native,
+	sepay,
+	casso,
+	cassoV2,
+	payOS,
+	pay2s,
+	pay2sIPN,
+	generic,
+	capcom6,
+	smsToURL,
+	smsForwarder,
+	VietQRAdapter,
 }
 
-func adapterOf(p app.Provider) (adapter, bool) {
-	for _, a := range adapters {
+func Find(p app.Provider) (Kind, bool) {
+	for _, a := range Kinds {
 		if a.kind.Provider == p {
 			return a, true
 		}
 	}
-	return adapter{}, false
+	return Kind{}, false
 }
 
-// Providers lists the kinds of sources that there are adapters for.
-func Providers() []app.ProviderKind {
-	kinds := make([]app.ProviderKind, len(adapters))
-	for i, a := range adapters {
+// Facts lists the kinds of sources that there are adapters for.
+func Facts() []app.ProviderKind {
+	kinds := make([]app.ProviderKind, len(Kinds))
+	for i, a := range Kinds {
 		kinds[i] = a.kind
 	}
 	return kinds
@@ -131,21 +133,21 @@ var (
 	nothingKept  = app.Text{EN: "Not a message about money.", VI: "Không phải tin báo biến động số dư."}
 )
 
-// ReadInbound reads the body of a call as the source's adapter does, or what
+// Read reads the body of a call as the source's adapter does, or what
 // somebody recorded by hand.
-func ReadInbound(source app.Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) app.InboundReading {
+func Read(source app.Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) app.InboundReading {
 	if channel == app.ChannelHand {
 		return app.InboundReading{Elements: readByHand(body, zone)}
 	}
-	a, found := adapterOf(source.Provider)
+	a, found := Find(source.Provider)
 	if !found {
 		return app.InboundReading{Elements: []app.Incoming{unreadable("body", "is of a format that is no longer known", "thuộc định dạng không còn được hỗ trợ")}}
 	}
-	read := a.elements(inbound{source, body, receivedAt, zone})
-	result := app.InboundReading{Elements: read.elements, Nothing: read.nothing}
+	read := a.Elements(Call{source, body, receivedAt, zone})
+	result := app.InboundReading{Elements: read.Elements, Nothing: read.nothing}
 	switch {
-	case len(read.elements) > 0:
-	case read.drop:
+	case len(read.Elements) > 0:
+	case read.Drop:
 		result.Nothing = nothingKept
 	case read.nothing == app.Text{}:
 		result.Nothing = nothingNamed
@@ -160,10 +162,10 @@ func unreadable(field, en, vi string) app.Incoming {
 // Faults that no field has: a body that isn't JSON at all, and an element of
 // the array that isn't an object.
 const (
-	faultNotJSON = "json"
-	faultElement = "element"
+	FaultNotJSON = "json"
+	FaultElement = "element"
 )
 
 func notJSON() []app.Incoming {
-	return []app.Incoming{unreadable(faultNotJSON, "is not valid JSON", "không phải JSON hợp lệ")}
+	return []app.Incoming{unreadable(FaultNotJSON, "is not valid JSON", "không phải JSON hợp lệ")}
 }

@@ -1,4 +1,4 @@
-package web
+package provider
 
 import (
 	"strings"
@@ -7,38 +7,38 @@ import (
 	"baoco/app/exactjson"
 )
 
-const providerVietQR app.Provider = "vietqr"
+const VietQR app.Provider = "vietqr"
 
-// vietQRAdapter reads VietQR.vn's transaction-sync (api.vietqr.vn). VietQR
+// VietQRAdapter reads VietQR.vn's transaction-sync (api.vietqr.vn). VietQR
 // fetches a token first: see provider_vietqr_token.go.
-var vietQRAdapter = adapter{
+var VietQRAdapter = Kind{
 	kind: app.ProviderKind{
-		Provider: providerVietQR, Auths: []app.Auth{app.AuthBasic}, DefaultAuth: app.AuthBasic, Options: []app.SourceOption{app.OptionUsername},
+		Provider: VietQR, Auths: []app.Auth{app.AuthBasic}, DefaultAuth: app.AuthBasic, Options: []app.SourceOption{app.OptionUsername},
 		Setup: app.Text{
 			EN: "1. At VietQR.vn, create a merchant connection with this URL as its base. 2. Enter the username, and the secret as the password. 3. Transfer a small amount and check it in the inbound log. (VietQR’s Test Callback is recorded like a real payment.)",
 			VI: "1. Tại VietQR.vn, khai báo kết nối merchant với URL này làm địa chỉ gốc. 2. Nhập tên đăng nhập, và secret làm mật khẩu. 3. Chuyển thử một khoản nhỏ rồi xem lại trong lịch sử nhận. (Test Callback của VietQR cũng được ghi nhận như một khoản tiền thật.)",
 		},
 	},
-	verify: verifyVietQR,
+	Verify: verifyVietQR,
 	read:   readVietQR,
 }
 
 // readVietQR reads one transaction. VietQR's documents write its keys in two
 // ways, bankaccount and bankAccount, so their case doesn't count.
-func readVietQR(in inbound) reading {
-	body, err := exactjson.Parse(in.body)
+func readVietQR(in Call) Reading {
+	body, err := exactjson.Parse(in.Body)
 	if err != nil {
-		return reading{elements: notJSON()}
+		return Reading{Elements: notJSON()}
 	}
 	if body.Kind != exactjson.Object {
-		return reading{elements: []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}}
+		return Reading{Elements: []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}}
 	}
 	v := exactjson.Value{Kind: exactjson.Object}
 	for _, m := range body.Members {
 		v.Members = append(v.Members, exactjson.Member{Key: strings.ToLower(m.Key), Value: m.Value})
 	}
 	e := app.Incoming{Content: v.Get("content").Word()}
-	setDate(&e, v, "transactiontime", in.zone)
+	setDate(&e, v, "transactiontime", in.Zone)
 	e.Fault = firstFault(
 		repeatedKey(v, []string{"transactionid", "referencenumber", "bankaccount", "transtype", "amount"}),
 		readWord(v, "transactionid", &e.EventID),
@@ -53,7 +53,7 @@ func readVietQR(in inbound) reading {
 	if e.EventID == "" && e.Fault == nil {
 		e.Fault = &app.FieldError{Field: "transactionid", Text: app.Text{EN: "is required", VI: "là bắt buộc"}}
 	}
-	return reading{elements: []app.Incoming{e}}
+	return Reading{Elements: []app.Incoming{e}}
 }
 
 func readVietQRDirection(v exactjson.Value, into *app.Direction) *app.FieldError {

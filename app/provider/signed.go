@@ -1,4 +1,4 @@
-package web
+package provider
 
 import (
 	"regexp"
@@ -9,20 +9,20 @@ import (
 	"baoco/app/exactjson"
 )
 
-// parseSigned reads the object that is signed by its fields. It refuses what
+// ParseSigned reads the object that is signed by its fields. It refuses what
 // could be read otherwise than it was signed: a key that comes twice at any
 // level, and text that isn't UTF-8. Lone surrogates are kept. Nobody knows yet
 // whose the body is, so that nothing is built of one with many values.
-func parseSigned(body []byte) (exactjson.Value, app.Refusal) {
+func ParseSigned(body []byte) (exactjson.Value, app.Refusal) {
 	if exactjson.Count(body) > maxNoticeValues {
-		return exactjson.Value{}, refusalf(app.RefusalMalformed, "The body has more than %d values.", "Nội dung có hơn %d giá trị.", maxNoticeValues)
+		return exactjson.Value{}, Refusalf(app.RefusalMalformed, "The body has more than %d values.", "Nội dung có hơn %d giá trị.", maxNoticeValues)
 	}
 	v, err := exactjson.ParseUTF8(body)
 	if err != nil || v.Kind != exactjson.Object {
-		return v, refusal(app.RefusalMalformed, "The body is not a JSON object in UTF-8.", "Nội dung không phải là một đối tượng JSON mã hoá UTF-8.")
+		return v, Refusal(app.RefusalMalformed, "The body is not a JSON object in UTF-8.", "Nội dung không phải là một đối tượng JSON mã hoá UTF-8.")
 	}
 	if key, repeated := v.RepeatedAnywhere(); repeated {
-		return v, refusalf(app.RefusalRepeated, "The field %s appears more than once in the body.", "Trường %s xuất hiện nhiều lần trong nội dung.", strconv.QuoteToASCII(app.CleanText(key, 40)))
+		return v, Refusalf(app.RefusalRepeated, "The field %s appears more than once in the body.", "Trường %s xuất hiện nhiều lần trong nội dung.", strconv.QuoteToASCII(app.CleanText(key, 40)))
 	}
 	return v, app.Refusal{}
 }
@@ -34,9 +34,9 @@ type signedFields []signedField
 
 type signedField struct{ key, text string }
 
-// signed is what the signature is made over; nothing in it is escaped, and a
+// Signed is what the signature is made over; nothing in it is escaped, and a
 // lone surrogate is U+FFFD, as JavaScript hashes it.
-func (f signedFields) signed() []byte {
+func (f signedFields) Signed() []byte {
 	pairs := make([]string, len(f))
 	for i, field := range f {
 		pairs[i] = field.key + "=" + field.text
@@ -94,9 +94,9 @@ func (f signedFields) amount(key string, into *int64) *app.FieldError {
 func bodySignature(v exactjson.Value, key string) (string, app.Refusal) {
 	switch signature, found := v.Lookup(key); {
 	case !found || signature.Kind == exactjson.Null:
-		return "", refusalf(app.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
+		return "", Refusalf(app.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
 	case signature.Kind != exactjson.String:
-		return "", refusalf(app.RefusalMalformed, "The field %s is not a string.", "Trường %s không phải là chuỗi ký tự.", key)
+		return "", Refusalf(app.RefusalMalformed, "The field %s is not a string.", "Trường %s không phải là chuỗi ký tự.", key)
 	default:
 		return signature.Text, app.Refusal{}
 	}

@@ -1,14 +1,14 @@
-package web
+package provider
 
 import (
 	"baoco/app"
 	"baoco/app/exactjson"
 )
 
-// smsToURLAdapter reads what Incoming SMS to URL sends with the template that
+// smsToURL reads what Incoming SMS to URL sends with the template that
 // it begins with (github.com/bogkonstantin/android_income_sms_gateway_webhook).
 // The app tries again up to ten times, with the body of the first time.
-var smsToURLAdapter = adapter{
+var smsToURL = Kind{
 	kind: app.ProviderKind{
 		Provider: "sms-to-url", Auths: []app.Auth{app.AuthBearer, app.AuthToken}, DefaultAuth: app.AuthBearer,
 		Options: []app.SourceOption{app.OptionHeader, app.OptionSender}, Check: checkSecretHeader,
@@ -17,17 +17,17 @@ var smsToURLAdapter = adapter{
 			VI: `1. Trong Incoming SMS to URL, thêm một quy tắc với URL này, người gửi là tên của ngân hàng. 2. Ở phần headers nhập {"Authorization":"Bearer SECRET"} và thay SECRET bằng secret, hoặc {"NAME":"SECRET"} với tên header bạn đã đặt cho nguồn này. 3. Giữ nguyên payload: from, text, sentStamp, receivedStamp, sim.`,
 		},
 	},
-	verify: verifySecretHeader,
+	Verify: verifySecretHeader,
 	read:   readSMSToURL,
 }
 
-func readSMSToURL(in inbound) reading {
-	v, err := exactjson.Parse(in.body)
+func readSMSToURL(in Call) Reading {
+	v, err := exactjson.Parse(in.Body)
 	if err != nil {
-		return reading{elements: notJSON()}
+		return Reading{Elements: notJSON()}
 	}
 	if v.Kind != exactjson.Object {
-		return reading{elements: []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}}
+		return Reading{Elements: []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}}
 	}
 	text, fault := readSMSField(v, "text")
 	return readSMS(in, forwardedSMS{

@@ -1,4 +1,4 @@
-package web
+package provider
 
 import (
 	"time"
@@ -11,8 +11,8 @@ import (
 // that says something else than it may is a fault, never another value.
 
 // readList reads the elements of the array that stands under key in an object.
-func readList(in inbound, key string, element func(v exactjson.Value, zone *time.Location) app.Incoming) []app.Incoming {
-	v, err := exactjson.Parse(in.body)
+func readList(in Call, key string, element func(v exactjson.Value, zone *time.Location) app.Incoming) []app.Incoming {
+	v, err := exactjson.Parse(in.Body)
 	if err != nil {
 		return notJSON()
 	}
@@ -25,9 +25,9 @@ func readList(in inbound, key string, element func(v exactjson.Value, zone *time
 	}
 	elements := make([]app.Incoming, len(list.Items))
 	for i, item := range list.Items {
-		elements[i] = element(item, in.zone)
+		elements[i] = element(item, in.Zone)
 		if item.Kind != exactjson.Object {
-			elements[i].Fault.Field = faultElement
+			elements[i].Fault.Field = FaultElement
 		}
 	}
 	return elements

@@ -1,4 +1,4 @@
-package web
+package provider
 
 import (
 	"crypto/sha256"
@@ -10,11 +10,11 @@ import (
 	"baoco/app/exactjson"
 )
 
-// sepayAdapter reads SePay's webhook (developer.sepay.vn): one transaction a
+// sepay reads SePay's webhook (developer.sepay.vn): one transaction a
 // call, as JSON or as a form, authenticated by an Apikey or by an HMAC with a
 // timestamp over the body in each format. SePay wants a 2xx and gives up after 8
 // attempts in about 33 minutes.
-var sepayAdapter = adapter{
+var sepay = Kind{
 	kind: app.ProviderKind{
 		Provider: "sepay", Auths: []app.Auth{app.AuthAPIKey, app.AuthHMAC}, CatchUp: true,
 		Setup: app.Text{
@@ -22,16 +22,16 @@ var sepayAdapter = adapter{
 			VI: "1. Tại my.sepay.vn, mở Tích hợp Webhook rồi bấm Thêm webhook. 2. Nhập URL này, chọn kiểu dữ liệu bất kỳ, và bật gửi lại khi lỗi. 3. Ở bước Bảo mật, chọn API Key hoặc HMAC-SHA256, đúng như nguồn này (apikey hoặc hmac), rồi nhập secret.",
 		},
 	},
-	verify: verifySePay,
+	Verify: verifySePay,
 	read:   readSePay,
 }
 
 // sepayWindow is how far SePay's timestamp may be from now.
 const sepayWindow = 300 * time.Second
 
-func verifySePay(in inbound, h http.Header) app.Refusal {
-	if in.source.Auth == app.AuthAPIKey {
-		return checkCredential(h, "Apikey", in.source.Secret)
+func verifySePay(in Call, h http.Header) app.Refusal {
+	if in.Source.Auth == app.AuthAPIKey {
+		return checkCredential(h, "Apikey", in.Source.Secret)
 	}
 	stamp, why := oneHeader(h, "X-SePay-Timestamp")
 	if why.Code != "" {
@@ -43,21 +43,21 @@ func verifySePay(in inbound, h http.Header) app.Refusal {
 	}
 	hexDigits, found := strings.CutPrefix(signature, "sha256=")
 	if !found {
-		return refusal(app.RefusalMalformed, "X-SePay-Signature does not start with sha256=.", "X-SePay-Signature không bắt đầu bằng sha256=.")
+		return Refusal(app.RefusalMalformed, "X-SePay-Signature does not start with sha256=.", "X-SePay-Signature không bắt đầu bằng sha256=.")
 	}
-	why = checkHexHMAC("X-SePay-Signature", hexDigits, sha256.New, in.source.Secret, []byte(stamp), []byte("."), in.body)
+	why = checkHexHMAC("X-SePay-Signature", hexDigits, sha256.New, in.Source.Secret, []byte(stamp), []byte("."), in.Body)
 	if why.Code != "" {
 		return why
 	}
-	return checkStamp("X-SePay-Timestamp", stamp, time.Second, in.at, sepayWindow)
+	return checkStamp("X-SePay-Timestamp", stamp, time.Second, in.At, sepayWindow)
 }
 
-func readSePay(in inbound) reading {
-	v, err := parseFields(in.body)
+func readSePay(in Call) Reading {
+	v, err := parseFields(in.Body)
 	if err != nil {
-		return reading{elements: []app.Incoming{unreadable(faultNotJSON, "is neither valid JSON nor a form", "không phải JSON hợp lệ, cũng không phải biểu mẫu")}}
+		return Reading{Elements: []app.Incoming{unreadable(FaultNotJSON, "is neither valid JSON nor a form", "không phải JSON hợp lệ, cũng không phải biểu mẫu")}}
 	}
-	return reading{elements: []app.Incoming{readTransfer(v, "referenceCode", in.zone)}}
+	return Reading{Elements: []app.Incoming{readTransfer(v, "referenceCode", in.Zone)}}
 }
 
 // readTransfer reads the object that SePay and Pay2S name a transaction with;

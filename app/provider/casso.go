@@ -1,4 +1,4 @@
-package web
+package provider
 
 import (
 	"net/http"
@@ -8,9 +8,9 @@ import (
 	"baoco/app/exactjson"
 )
 
-// cassoAdapter reads Casso's first webhook (developer.casso.vn): an array of
+// casso reads Casso's first webhook (developer.casso.vn): an array of
 // transactions, authenticated by a token in a header of its own.
-var cassoAdapter = adapter{
+var casso = Kind{
 	kind: app.ProviderKind{
 		Provider: "casso", Auths: []app.Auth{app.AuthToken}, DefaultAuth: app.AuthToken, CatchUp: true,
 		Setup: app.Text{
@@ -18,7 +18,7 @@ var cassoAdapter = adapter{
 			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook. 2. Chọn ngân hàng nhận webhook, nhập URL này và nhập secret vào ô Key bảo mật. 3. Bấm Gọi thử rồi lưu.",
 		},
 	},
-	verify: func(in inbound, h http.Header) app.Refusal { return checkHeader(h, "Secure-Token", in.source.Secret) },
+	Verify: func(in Call, h http.Header) app.Refusal { return checkHeader(h, "Secure-Token", in.Source.Secret) },
 	read:   readCasso,
 	many:   true,
 }
@@ -34,13 +34,13 @@ var (
 	cassoV2Keys = cassoKeys{"reference", "transactionDateTime", []string{"accountNumber"}}
 )
 
-func readCasso(in inbound) reading {
-	if v, err := exactjson.Parse(in.body); err == nil {
+func readCasso(in Call) Reading {
+	if v, err := exactjson.Parse(in.Body); err == nil {
 		if fault := cassoError(v); fault != nil {
-			return reading{elements: []app.Incoming{{Fault: fault}}, fault: true}
+			return Reading{Elements: []app.Incoming{{Fault: fault}}, Fault: true}
 		}
 	}
-	return reading{elements: readList(in, "data", func(v exactjson.Value, zone *time.Location) app.Incoming {
+	return Reading{Elements: readList(in, "data", func(v exactjson.Value, zone *time.Location) app.Incoming {
 		return readCassoElement(v, cassoV1Keys, zone)
 	})}
 }

@@ -1,4 +1,4 @@
-package web
+package provider
 
 import (
 	"crypto/hmac"
@@ -11,10 +11,10 @@ import (
 	"baoco/app"
 )
 
-// smsForwarderAdapter reads the webhooks of SmsForwarder
+// smsForwarder reads the webhooks of SmsForwarder
 // (github.com/pppscn/SmsForwarder): a form, or JSON where the merchant wrote
 // the parameters so.
-var smsForwarderAdapter = adapter{
+var smsForwarder = Kind{
 	kind: app.ProviderKind{
 		Provider: "smsforwarder", Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC, Options: []app.SourceOption{app.OptionSender},
 		Setup: app.Text{
@@ -22,7 +22,7 @@ var smsForwarderAdapter = adapter{
 			VI: "1. Trong SmsForwarder, thêm webhook với phương thức POST, URL này (chỉ dùng https: chữ ký không bao gồm nội dung tin) và secret. 2. Ở phần tham số nhập from=[from]&content=[org_content]&timestamp=[timestamp]&sign=[sign]&receive_time=[receive_time:yyyy-MM-dd'T'HH:mm:ssZ]. 3. Thêm quy tắc chuyển tiếp SMS của ngân hàng tới webhook đó.",
 		},
 	},
-	verify: verifySMSForwarder,
+	Verify: verifySMSForwarder,
 	read:   readSMSForwarder,
 }
 
@@ -35,40 +35,40 @@ const smsForwarderWindow = 300 * time.Second
 // verifySMSForwarder checks the sign, urlencode(base64(HMAC-SHA256(secret,
 // timestamp + "\n" + secret))). It proves that the caller knew the secret at
 // that time, and nothing of the text.
-func verifySMSForwarder(in inbound, _ http.Header) app.Refusal {
-	v, err := parseFields(in.body)
+func verifySMSForwarder(in Call, _ http.Header) app.Refusal {
+	v, err := parseFields(in.Body)
 	if err != nil {
-		return refusal(app.RefusalMalformed, "The body is neither a form nor a JSON object.", "Nội dung không phải là form hay đối tượng JSON.")
+		return Refusal(app.RefusalMalformed, "The body is neither a form nor a JSON object.", "Nội dung không phải là form hay đối tượng JSON.")
 	}
 	for _, key := range []string{"timestamp", "sign"} {
 		switch {
 		case v.Get(key).Word() == "":
-			return refusalf(app.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
+			return Refusalf(app.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
 		case v.Times(key) > 1:
-			return refusalf(app.RefusalRepeated, "The field %s appears more than once.", "Trường %s xuất hiện nhiều lần.", key)
+			return Refusalf(app.RefusalRepeated, "The field %s appears more than once.", "Trường %s xuất hiện nhiều lần.", key)
 		}
 	}
 	stamp, sign := v.Get("timestamp").Word(), []byte(v.Get("sign").Word())
-	mac := hmac.New(sha256.New, []byte(in.source.Secret))
-	mac.Write([]byte(stamp + "\n" + in.source.Secret))
+	mac := hmac.New(sha256.New, []byte(in.Source.Secret))
+	mac.Write([]byte(stamp + "\n" + in.Source.Secret))
 	want := base64.StdEncoding.EncodeToString(mac.Sum(nil))
 	// The app encodes the sign and then the form with it, so that one encoding is
 	// left; a form that follows the documentation to the letter has none.
 	if !hmac.Equal(sign, []byte(want)) && !hmac.Equal(sign, []byte(url.QueryEscape(want))) {
-		return refusal(app.RefusalSignature, "sign does not match: it was computed with a different secret or for a different timestamp.", "sign không khớp: được tạo bằng secret khác hoặc cho timestamp khác.")
+		return Refusal(app.RefusalSignature, "sign does not match: it was computed with a different secret or for a different timestamp.", "sign không khớp: được tạo bằng secret khác hoặc cho timestamp khác.")
 	}
-	return checkStamp("timestamp", stamp, time.Millisecond, in.at, smsForwarderWindow)
+	return checkStamp("timestamp", stamp, time.Millisecond, in.At, smsForwarderWindow)
 }
 
 // readSMSForwarder takes the time at which the phone received the text, where
 // the parameters have it, and that at which it forwarded it otherwise.
-func readSMSForwarder(in inbound) reading {
-	v, err := parseFields(in.body)
+func readSMSForwarder(in Call) Reading {
+	v, err := parseFields(in.Body)
 	if err != nil {
-		return reading{elements: []app.Incoming{unreadable("body", "must be a form or a JSON object", "phải là form hoặc đối tượng JSON")}}
+		return Reading{Elements: []app.Incoming{unreadable("body", "must be a form or a JSON object", "phải là form hoặc đối tượng JSON")}}
 	}
 	m := forwardedSMS{sender: v.Get("from").Str(), received: v.Get("receive_time").Word(), receivedKey: "timestamp"}
-	if readReceipt(m.received, in.zone).IsZero() {
+	if readReceipt(m.received, in.Zone).IsZero() {
 		m.received = v.Get("timestamp").Word()
 	}
 	var fault *app.FieldError

@@ -1,4 +1,4 @@
-package web
+package provider
 
 import (
 	"crypto/sha256"
@@ -9,38 +9,38 @@ import (
 	"baoco/app/exactjson"
 )
 
-const providerNative app.Provider = "native"
+const Native app.Provider = "native"
 
-// nativeAdapter reads baoco's own format: the body that baoco delivers, so
+// native reads baoco's own format: the body that baoco delivers, so
 // that one installation can feed another, and whoever has transactions of
 // their own can send them.
-var nativeAdapter = adapter{
+var native = Kind{
 	kind: app.ProviderKind{
-		Provider: providerNative, Auths: []app.Auth{app.AuthBearer, app.AuthHMAC}, DefaultAuth: app.AuthBearer,
+		Provider: Native, Auths: []app.Auth{app.AuthBearer, app.AuthHMAC}, DefaultAuth: app.AuthBearer,
 		Setup: app.Text{
 			EN: "Send each call with the header Authorization: Bearer and the secret. With auth hmac, send X-Webhook-Signature instead: the HMAC-SHA256 of the body with the secret, in lowercase hexadecimal.",
 			VI: "Gửi mỗi lượt gọi kèm header Authorization: Bearer và secret. Với auth hmac thì thay bằng X-Webhook-Signature: HMAC-SHA256 của nội dung với secret, viết bằng chữ số thập lục phân thường.",
 		},
 	},
-	verify: verifyNative,
+	Verify: verifyNative,
 	read:   readNative,
-	strict: true,
+	Strict: true,
 	many:   true,
 }
 
-func verifyNative(in inbound, h http.Header) app.Refusal {
-	if in.source.Auth == app.AuthBearer {
-		return checkCredential(h, "Bearer", in.source.Secret)
+func verifyNative(in Call, h http.Header) app.Refusal {
+	if in.Source.Auth == app.AuthBearer {
+		return checkCredential(h, "Bearer", in.Source.Secret)
 	}
 	signature, why := oneHeader(h, "X-Webhook-Signature")
 	if why.Code == "" {
-		why = checkHexHMAC("X-Webhook-Signature", signature, sha256.New, in.source.Secret, in.body)
+		why = checkHexHMAC("X-Webhook-Signature", signature, sha256.New, in.Source.Secret, in.Body)
 	}
 	return why
 }
 
-func readNative(in inbound) reading {
-	return reading{elements: readList(in, "transactions", readNativeElement)}
+func readNative(in Call) Reading {
+	return Reading{Elements: readList(in, "transactions", ReadNativeElement)}
 }
 
 // readByHand reads what somebody recorded by hand: an object of the native
@@ -50,15 +50,15 @@ func readByHand(body []byte, zone *time.Location) []app.Incoming {
 	if err != nil {
 		return notJSON()
 	}
-	return []app.Incoming{readNativeElement(v, zone)}
+	return []app.Incoming{ReadNativeElement(v, zone)}
 }
 
 // moneyKeys are the keys of an element that must be unmistakable.
 var moneyKeys = []string{"id", "gateway", "transactionNumber", "accountNumber", "transferType", "transferAmount"}
 
-// readNativeElement reads one transaction. Only the money fields can be at
+// ReadNativeElement reads one transaction. Only the money fields can be at
 // fault.
-func readNativeElement(v exactjson.Value, zone *time.Location) app.Incoming {
+func ReadNativeElement(v exactjson.Value, zone *time.Location) app.Incoming {
 	var e app.Incoming
 	if v.Kind != exactjson.Object {
 		return unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")
