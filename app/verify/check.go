@@ -3,7 +3,6 @@
 package verify
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,7 +166,7 @@ func (c *checker) keys() []key {
 // search looks for the key and the body that the call's signature is made from.
 func (c *checker) search() (k key, body []byte, found bool) {
 	for _, k := range c.keys() {
-		bodies := [][]byte{c.claim.Body, bytes.TrimSpace(c.claim.Body)}
+		bodies := [][]byte{c.claim.Body}
 		if c.facts.Sent != nil {
 			bodies = append(bodies, c.facts.Sent.Body(k.secret))
 		}

@@ -160,6 +160,7 @@ func TestCheckByFacts(t *testing.T) {
 	body := func(secret string) string { return string(checkedPayload.Body(secret)) }
 	changed := strings.Replace(body(checkedSecret), "Đơn", "Don", 1)
 	atContent := strings.Index(changed, "Don") + 1
+	atChecksum := strings.Index(body(checkedSecret), checkedPayload.Checksum(checkedSecret)) + 1
 	nobody := strings.Repeat("0", 64)
 	for _, c := range []struct {
 		name      string
@@ -167,6 +168,7 @@ func TestCheckByFacts(t *testing.T) {
 		signature string // the secret that made it over what was sent, a value, or empty
 		secret    string
 		from      app.Webhook // the webhook that the facts name; zero: none
+		chosen    int64       // the webhook that the claim names; 0: none
 		unsent    bool        // what was sent isn't known
 		lost      bool        // the webhook's secrets are lost
 		want      []string
@@ -193,22 +195,27 @@ func TestCheckByFacts(t *testing.T) {
 		{name: "nobody's signature, quotes", signature: nobody, secret: "'" + checkedSecret + "'", from: shop, want: []string{"secret_quotes"}},
 		{name: "nobody's signature, changed", body: changed, signature: nobody, secret: checkedSecret, from: shop, want: []string{"secret_right", "body_changed"}, at: atContent},
 		{name: "nobody's signature, changed, webhook unknown", body: changed, signature: nobody, secret: checkedSecret, want: []string{"secret_right"}},
+		{name: "nobody's signature, the checksum lost", body: strings.Replace(body(checkedSecret), checkedPayload.Checksum(checkedSecret), "", 1), signature: nobody, from: shop, want: []string{"body_changed"}, at: atChecksum},
+		{name: "nobody's signature, another secret's checksum", body: body(other), signature: nobody, secret: other, from: shop, want: []string{"secret_unknown", "body_of_other_secret"}},
 		{name: "nobody's signature, nothing else", signature: nobody, from: shop, unsent: true, want: []string{"unknown"}},
 		{name: "another webhook's call", signature: checkedSecret, secret: other, from: books, want: []string{"call_of_other_webhook"}},
 		{name: "another webhook's call, no secret", signature: checkedSecret, from: books, want: []string{"call_of_other_webhook"}},
 		{name: "another webhook's call, its secret", signature: checkedSecret, secret: checkedSecret, from: books, want: []string{"+call_of_other_webhook"}},
+		{name: "another webhook's call, as its delivery shows", signature: checkedSecret, secret: checkedSecret, from: shop, chosen: books.ID, want: []string{"+call_of_other_webhook"}},
+		{name: "the webhook's call, as its delivery shows", signature: checkedSecret, secret: checkedSecret, from: shop, chosen: shop.ID},
 		{name: "a call before the rotation", body: body(former), signature: former, secret: checkedSecret, from: shop, want: []string{"call_before_change"}},
 		{name: "a call before the rotation, no secret", body: body(former), signature: former, from: shop, want: []string{"call_before_change"}},
 		{name: "a call before the rotation, its secret", body: body(former), signature: former, secret: former, from: shop},
 		{name: "a call before two rotations", body: body(other), signature: other, secret: checkedSecret, from: shop, want: []string{"secret_right", "body_of_other_secret"}},
 		{name: "a call before two rotations, changed", body: strings.Replace(body(other), "Đơn", "Don", 1), signature: other, from: shop, want: []string{"body_changed", "body_of_other_secret"}, at: atContent},
 		{name: "a lost secret", from: shop, lost: true, want: []string{"secret_lost"}},
+		{name: "a lost secret, no signature in the header", signature: "x", from: shop, lost: true, want: []string{"secret_lost", "signature_shape"}},
 		{name: "a lost secret, signed with no key", body: body(""), signature: app.Signature("", []byte(body(""))), from: shop, lost: true, want: []string{"secret_lost"}},
 		{name: "a lost secret, another entered", signature: checkedSecret, secret: other, from: shop, lost: true, want: []string{"secret_lost", "secret_unknown"}},
 		{name: "a lost secret that the receiver has", signature: checkedSecret, secret: checkedSecret, from: shop, lost: true},
 	} {
 		claim := verify.Claim{Body: []byte(c.body), Signature: c.signature, Secret: c.secret}
-		claim.DeliveryID = 1
+		claim.DeliveryID, claim.WebhookID = 1, c.chosen
 		if c.body == "" {
 			claim.Body = []byte(body(checkedSecret))
 		}
@@ -266,34 +273,54 @@ func TestCheckStandardHeaders(t *testing.T) {
 	}
 }
 
-// The checksums are checked too, each under the secret that signed the call.
+// The checksums are checked too, each under the secret that signed the call, or
+// else under any that is known.
 func TestCheckChecksums(t *testing.T) {
 	sent := checkedPayload.Body(checkedSecret)
+	stored := []app.StoredSecret{{Webhook: app.Webhook{ID: 1}, Secret: "whsec_y"}, {Webhook: app.Webhook{ID: 2}, Secret: checkedSecret}}
 	for _, c := range []struct {
-		name, secret, body string
-		want               bool
+		name, secret, signedBy, body string
+		stored                       []app.StoredSecret
+		want                         bool
 	}{
-		{"right", checkedSecret, string(sent), true},
-		{"the secret in quotes", `"` + checkedSecret + `"`, string(sent), true},
-		{"another amount", checkedSecret, strings.Replace(string(sent), "200000", "200001", 1), false},
-		{"another secret", "whsec_x", string(sent), false},
+		{"right", checkedSecret, checkedSecret, string(sent), nil, true},
+		{"the secret in quotes", `"` + checkedSecret + `"`, checkedSecret, string(sent), nil, true},
+		{"another amount", checkedSecret, checkedSecret, strings.Replace(string(sent), "200000", "200001", 1), nil, false},
+		{"another secret", "whsec_x", checkedSecret, string(sent), nil, false},
+		{"no secret", "", checkedSecret, string(sent), stored, true},
+		{"a secret that isn't stored", "whsec_x", "nobody", string(sent), stored, true},
+		{"signed with another secret than the checksum", checkedSecret, "whsec_y", string(sent), stored, false},
 	} {
-		r, err := verify.Check(verify.Claim{Body: []byte(c.body), Signature: app.Signature(checkedSecret, sent), Secret: c.secret}, app.SignatureFacts{}, checkedAt)
+		claim := verify.Claim{Body: []byte(c.body), Signature: app.Signature(c.signedBy, sent), Secret: c.secret}
+		claim.WebhookID = 1
+		r, err := verify.Check(claim, app.SignatureFacts{Secrets: c.stored}, checkedAt)
 		if diff := cmp.Diff([]verify.Checksum{{TransactionID: "3521", Matches: c.want}}, r.Checksums); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", c.name, err, diff)
 		}
 	}
 }
 
-// What can't be told from something else on a screen is named.
-func TestDifferenceIsVisible(t *testing.T) {
-	sent := checkedPayload.Body(checkedSecret)
-	r, err := verify.Check(verify.Claim{Body: append([]byte("\ufeff"), append(sent, "\r\n"...)...), Signature: app.Signature(checkedSecret, sent), Secret: checkedSecret}, app.SignatureFacts{}, checkedAt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(&verify.Difference{Byte: 1, Sent: `{"transactions":`, Seen: `‹U+FEFF›{"transaction`}, r.Difference); diff != "" {
-		t.Error(diff)
+// A difference shows whole characters, names those that nobody sees or that look
+// like another, and shows no secret.
+func TestDifference(t *testing.T) {
+	sent := string(checkedPayload.Body(checkedSecret))
+	at := func(part string) int { return strings.Index(sent, part) + 1 }
+	for _, c := range []struct {
+		name, body string
+		want       *verify.Difference
+	}{
+		{"a byte order mark", "\ufeff" + sent + "\r\n", &verify.Difference{Byte: 1, Sent: `{"transactions":`, Seen: `‹U+FEFF›{"transaction`}},
+		{"a character before", strings.Replace(sent, "1>", "2>", 1), &verify.Difference{Byte: at("1>"), Before: "ơn hàng a/b <", Sent: "1> & “2”\",\"t", Seen: "2> & “2”\",\"t"}},
+		{"within a character", strings.Replace(sent, "“", "”", 1), &verify.Difference{Byte: at("“") + 2, Before: "hàng a/b <1> & ", Sent: "“2”\",\"transf", Seen: "”2”\",\"transf"}},
+		{"a combining mark", strings.Replace(sent, "hàng", "ha\u0300ng", 1), &verify.Difference{Byte: at("àng"), Before: `ontent":"Đơn h`, Sent: "àng a/b <1> & “", Seen: "a‹U+0300›ng a/b <1> & "}},
+		{"not UTF-8", strings.Replace(sent, "Đ", "\xd0", 1), &verify.Difference{Byte: at("Đ"), Before: `957","content":"`, Sent: "Đơn hàng a/b ", Seen: "‹D0›ơn hàng a/b <"}},
+		{"a secret in the body", sent + checkedSecret, nil},
+	} {
+		claim := verify.Claim{Body: []byte(c.body), Signature: app.Signature(checkedSecret, []byte(sent)), Secret: checkedSecret}
+		r, err := verify.Check(claim, app.SignatureFacts{Sent: &checkedPayload}, checkedAt)
+		if diff := cmp.Diff(c.want, r.Difference); err != nil || diff != "" || r.Matches {
+			t.Errorf("%s: %v\n%s", c.name, err, diff)
+		}
 	}
 }
 
