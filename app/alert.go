@@ -226,8 +226,8 @@ func (m *AlertMessage) settle(err error) {
 	}
 }
 
-// sendAlert has one message sent, in time. A panic of the sender is its
-// failure.
+// sendAlert sends one message within AlertTimeout. A panic of the sender is an
+// error that names its type only: its value may hold a secret.
 func (s *Service) sendAlert(ctx context.Context, c AlertChannel, m AlertMessage) (err error) {
 	defer func() {
 		if value := recover(); value != nil {

@@ -233,16 +233,8 @@ func mailAddress(text string) (string, bool) {
 
 // AlertChannel finds the channel of a medium; CodeNotFound where there is none.
 func (s *Service) AlertChannel(ctx context.Context, accountID int64, medium AlertMedium) (AlertChannel, error) {
-	channels, err := s.AlertChannels(ctx, accountID)
-	for _, c := range channels {
-		if c.Medium == medium {
-			return c, err
-		}
-	}
-	if err == nil {
-		err = ErrNoAlertChannel()
-	}
-	return AlertChannel{}, err
+	list, err := s.AlertChannels(ctx, accountID)
+	return find(list, err, func(c AlertChannel) bool { return c.Medium == medium }, ErrNoAlertChannel)
 }
 
 // ErrNoAlertChannel says that an account has no channel of a medium.

@@ -44,13 +44,7 @@ func (s *Service) WebhookHealths(ctx context.Context, accountID int64, now time.
 // none.
 func (s *Service) WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) (WebhookHealth, error) {
 	list, err := s.store.WebhookHealth(ctx, accountID, webhookID, now)
-	if err == nil && len(list) == 0 {
-		err = ErrNoWebhook()
-	}
-	if err != nil {
-		return WebhookHealth{}, err
-	}
-	return list[0], nil
+	return find(list, err, func(WebhookHealth) bool { return true }, ErrNoWebhook)
 }
 
 // DeliveryHealth is how the attempts of a day went.

@@ -139,14 +139,8 @@ func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, n
 
 // HistoryRecord finds one attempt; CodeNotFound where there is none.
 func (s *Service) HistoryRecord(ctx context.Context, accountID, id int64) (Attempt, error) {
-	found, _, err := s.History(ctx, accountID, HistoryFilter{ID: id, Page: Page{Number: 1, Size: 1}})
-	if err == nil && len(found) == 0 {
-		err = ErrNoHistory()
-	}
-	if err != nil {
-		return Attempt{}, err
-	}
-	return found[0], nil
+	list, _, err := s.History(ctx, accountID, HistoryFilter{ID: id, Page: Page{Number: 1, Size: 1}})
+	return find(list, err, func(Attempt) bool { return true }, ErrNoHistory)
 }
 
 // ErrNoHistory says that an id names no history record.

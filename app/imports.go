@@ -32,7 +32,7 @@ type Import struct {
 	service *Service
 	options ImportOptions
 	linked  map[string][]BankAccount // by number
-	days    map[string]*dayRows
+	alike   map[uint64]int32         // how many rows there are of each digest, by its first 8 bytes
 	id      int64
 }
 
@@ -46,7 +46,7 @@ func (s *Service) NewImport(ctx context.Context, o ImportOptions) (*Import, erro
 	if err != nil {
 		return nil, err
 	}
-	i := &Import{service: s, options: o, linked: map[string][]BankAccount{}, days: map[string]*dayRows{}}
+	i := &Import{service: s, options: o, linked: map[string][]BankAccount{}, alike: map[uint64]int32{}}
 	for _, b := range list {
 		if o.BankAccountID == 0 || o.BankAccountID == b.ID {
 			i.linked[b.AccountNumber] = append(i.linked[b.AccountNumber], b)
@@ -113,47 +113,13 @@ func (i *Import) identify(e *Incoming) {
 		parts = append(parts, strconv.FormatInt(e.Time.Unix(), 10), fold.String(e.Content))
 	}
 	sum := digest(parts...)
-	if i.days[day] == nil {
-		i.days[day] = &dayRows{}
-	}
-	if n := i.days[day].count(binary.BigEndian.Uint64(sum[:])); n > 1 {
-		sum = digest(string(sum[:]), strconv.Itoa(n))
+	key := binary.BigEndian.Uint64(sum[:])
+	i.alike[key]++
+	if n := i.alike[key]; n > 1 {
+		sum = digest(string(sum[:]), strconv.Itoa(int(n)))
 	}
 	// The day goes first: the index of event ids grows at its end then.
 	e.EventID = day + ":" + base64.RawURLEncoding.EncodeToString(sum[:16])
-}
-
-// dayRows counts a file's rows of one day that are alike, by the beginning of
-// their digest. All that is remembered of a row is these eight bytes, in a list
-// until there are so many that looking through it takes longer than a map.
-type dayRows struct {
-	few  []uint64
-	many map[uint64]int
-}
-
-const fewRows = 4096
-
-// count adds a row and gives how many like it there are now.
-func (d *dayRows) count(key uint64) int {
-	if d.many == nil && len(d.few) < fewRows {
-		n := 1
-		for _, other := range d.few {
-			if other == key {
-				n++
-			}
-		}
-		d.few = append(d.few, key)
-		return n
-	}
-	if d.many == nil {
-		d.many = make(map[uint64]int, 2*fewRows)
-		for _, other := range d.few {
-			d.many[other]++
-		}
-		d.few = nil
-	}
-	d.many[key]++
-	return d.many[key]
 }
 
 // digest tells lists of texts apart.

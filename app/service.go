@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -109,6 +110,20 @@ func (s *Service) shortageOf(d Delivery) Text {
 		return Text{}
 	}
 	return (*tell)(d.WebhookID).Shortage()
+}
+
+// find gives the first member of a list that is the wanted one, or the error
+// that there is none. err is the error of reading the list.
+func find[T any](list []T, err error, wanted func(T) bool, none func() error) (T, error) {
+	i := slices.IndexFunc(list, wanted)
+	if err == nil && i < 0 {
+		err = none()
+	}
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	return list[i], nil
 }
 
 // Probe looks whether the storage works, at now; Ready remembers what it saw,

@@ -120,11 +120,13 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 	var v Invalid
 	kind, known := s.providerKind(in.Provider)
 	if !known {
-		v.Add("provider", "must be one of "+s.providerNames(), "phải là một trong "+s.providerNames())
+		names := joined(s.providers, func(k ProviderKind) string { return string(k.Provider) })
+		v.Add("provider", "must be one of "+names, "phải là một trong "+names)
 	} else if auth, ok := kind.choose(in); ok {
 		in.Auth = auth
 	} else {
-		v.Add("auth", "must be one of "+kind.authNames()+" for this provider", "phải là một trong "+kind.authNames()+" với nhà cung cấp này")
+		names := joined(kind.Auths, func(a Auth) string { return string(a) })
+		v.Add("auth", "must be one of "+names+" for this provider", "phải là một trong "+names+" với nhà cung cấp này")
 	}
 	if known {
 		v.Merge(kind.checkOptions(in))
@@ -196,10 +198,11 @@ func (k ProviderKind) choose(in SourceAdd) (Auth, bool) {
 	return k.DefaultAuth, k.DefaultAuth != ""
 }
 
-func (k ProviderKind) authNames() string {
-	names := make([]string, len(k.Auths))
-	for i, a := range k.Auths {
-		names[i] = string(a)
+// joined lists the names of the members of a list.
+func joined[T any](list []T, name func(T) string) string {
+	names := make([]string, len(list))
+	for i, member := range list {
+		names[i] = name(member)
 	}
 	return strings.Join(names, ", ")
 }
@@ -208,20 +211,11 @@ func (k ProviderKind) authNames() string {
 func (s *Service) ProviderKinds() []ProviderKind { return s.providers }
 
 func (s *Service) providerKind(p Provider) (ProviderKind, bool) {
-	for _, k := range s.providers {
-		if k.Provider == p {
-			return k, true
-		}
+	i := slices.IndexFunc(s.providers, func(k ProviderKind) bool { return k.Provider == p })
+	if i < 0 {
+		return ProviderKind{}, false
 	}
-	return ProviderKind{}, false
-}
-
-func (s *Service) providerNames() string {
-	names := make([]string, len(s.providers))
-	for i, k := range s.providers {
-		names[i] = string(k.Provider)
-	}
-	return strings.Join(names, ", ")
+	return s.providers[i], true
 }
 
 // ShortSecret is the length in characters below which a secret can be guessed.
@@ -255,28 +249,13 @@ type SourceHealth struct {
 // SourceHealth finds a source in use.
 func (s *Service) SourceHealth(ctx context.Context, accountID, id int64) (SourceHealth, error) {
 	list, err := s.SourcesHealth(ctx, accountID)
-	if err != nil {
-		return SourceHealth{}, err
-	}
-	for _, src := range list {
-		if src.ID == id {
-			return src, nil
-		}
-	}
-	return SourceHealth{}, ErrNoSource()
+	return find(list, err, func(src SourceHealth) bool { return src.ID == id }, ErrNoSource)
 }
 
 // source finds a source in use.
 func (s *Service) source(ctx context.Context, accountID, id int64) (Source, error) {
-	sources, err := s.Sources(ctx, accountID)
-	if err != nil {
-		return Source{}, err
-	}
-	i := slices.IndexFunc(sources, func(src Source) bool { return src.ID == id })
-	if i < 0 {
-		return Source{}, ErrNoSource()
-	}
-	return sources[i], nil
+	list, err := s.Sources(ctx, accountID)
+	return find(list, err, func(src Source) bool { return src.ID == id }, ErrNoSource)
 }
 
 // RotateSource gives a source a new secret, which counts at once: the given
