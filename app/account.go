@@ -41,12 +41,10 @@ func FormatExpiry(t time.Time, zone *time.Location) string {
 
 // ErrPlanExpired refuses what an expired plan doesn't allow. Recording,
 // reading and delivering go on.
-func ErrPlanExpired() error {
-	return Refused(CodePlanExpired, Text{
-		"The plan of this account has expired; transactions are still recorded and delivered, but nothing can be added or enabled.",
-		"Gói dịch vụ của tài khoản đã hết hạn; giao dịch vẫn được ghi nhận và gửi đi, nhưng không thể thêm hay bật mục mới.",
-	})
-}
+var ErrPlanExpired error = Refused(CodePlanExpired, Text{
+	"The plan of this account has expired; transactions are still recorded and delivered, but nothing can be added or enabled.",
+	"Gói dịch vụ của tài khoản đã hết hạn; giao dịch vẫn được ghi nhận và gửi đi, nhưng không thể thêm hay bật mục mới.",
+})
 
 // ErrPlanLimit refuses a bank account beyond the plan.
 func ErrPlanLimit(limit int) error {

@@ -238,6 +238,4 @@ func (s *Service) AlertChannel(ctx context.Context, accountID int64, medium Aler
 }
 
 // ErrNoAlertChannel says that an account has no channel of a medium.
-func ErrNoAlertChannel() error {
-	return NotFound("There is no such alert channel.", "Không có kênh cảnh báo này.")
-}
+var ErrNoAlertChannel error = NotFound("There is no such alert channel.", "Không có kênh cảnh báo này.")

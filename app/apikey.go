@@ -111,13 +111,11 @@ func (s *Service) Authenticate(ctx context.Context, key string, now time.Time) (
 			return k, nil
 		}
 	}
-	return APIKey{}, ErrUnauthorized()
+	return APIKey{}, ErrUnauthorized
 }
 
 // ErrUnauthorized is the answer to every bad credential.
-func ErrUnauthorized() error {
-	return Refused(CodeUnauthorized, Text{
-		"A valid credential is required.",
-		"Cần thông tin xác thực hợp lệ.",
-	})
-}
+var ErrUnauthorized error = Refused(CodeUnauthorized, Text{
+	"A valid credential is required.",
+	"Cần thông tin xác thực hợp lệ.",
+})

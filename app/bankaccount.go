@@ -220,9 +220,7 @@ func ErrBankAccountLinked(bank, number string) error {
 }
 
 // ErrNoBankAccount says that an id names no linked bank account.
-func ErrNoBankAccount() error {
-	return NotFound("There is no bank account with this id.", "Không có tài khoản ngân hàng với id này.")
-}
+var ErrNoBankAccount error = NotFound("There is no bank account with this id.", "Không có tài khoản ngân hàng với id này.")
 
 // Reason says why a bank account isn't simply active, and what ends it. sources
 // are those of its account.

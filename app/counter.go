@@ -62,9 +62,7 @@ func (s *Service) CounterLink(ctx context.Context, token string) (CounterLink, e
 }
 
 // ErrNoCounterLink says that an id names no counter link.
-func ErrNoCounterLink() error {
-	return NotFound("There is no counter link with this id.", "Không có đường dẫn màn hình quầy với id này.")
-}
+var ErrNoCounterLink error = NotFound("There is no counter link with this id.", "Không có đường dẫn màn hình quầy với id này.")
 
 // CounterTransactions lists what a counter shows: money in of the last 24
 // hours, newest first. With sinceID it is what came after that transaction,

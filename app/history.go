@@ -144,6 +144,4 @@ func (s *Service) HistoryRecord(ctx context.Context, accountID, id int64) (Attem
 }
 
 // ErrNoHistory says that an id names no history record.
-func ErrNoHistory() error {
-	return NotFound("There is no history record with this id.", "Không có bản ghi lịch sử với id này.")
-}
+var ErrNoHistory error = NotFound("There is no history record with this id.", "Không có bản ghi lịch sử với id này.")

@@ -53,7 +53,7 @@ func (s *Service) NewImport(ctx context.Context, o ImportOptions) (*Import, erro
 		}
 	}
 	if o.BankAccountID != 0 && len(i.linked) == 0 {
-		return nil, ErrUnknownBankAccountID()
+		return nil, ErrUnknownBankAccountID
 	}
 	return i, nil
 }
@@ -196,6 +196,4 @@ func (s *Service) UndoImport(ctx context.Context, accountID, id int64, now time.
 }
 
 // ErrNoImport says that an id names no import.
-func ErrNoImport() error {
-	return NotFound("There is no import with this id.", "Không có lần nhập tệp với id này.")
-}
+var ErrNoImport error = NotFound("There is no import with this id.", "Không có lần nhập tệp với id này.")

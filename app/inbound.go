@@ -299,17 +299,13 @@ func (s *Service) RecordByHand(ctx context.Context, accountID int64, e Incoming,
 
 // ErrUnknownBankAccount refuses to record by hand on an account that isn't
 // linked.
-func ErrUnknownBankAccount() error {
-	return InvalidField("accountNumber", "is not a linked bank account of this bank", "chưa được liên kết ở ngân hàng này")
-}
+var ErrUnknownBankAccount error = InvalidField("accountNumber", "is not a linked bank account of this bank", "chưa được liên kết ở ngân hàng này")
 
 // ErrEventConflict refuses an event id that was recorded otherwise.
-func ErrEventConflict() error {
-	return Refused(CodeConflict, Text{
-		"A transaction with this id is recorded with another amount, direction or account.",
-		"Giao dịch với id này đã được ghi nhận với số tiền, chiều hoặc tài khoản khác.",
-	})
-}
+var ErrEventConflict error = Refused(CodeConflict, Text{
+	"A transaction with this id is recorded with another amount, direction or account.",
+	"Giao dịch với id này đã được ghi nhận với số tiền, chiều hoặc tài khoản khác.",
+})
 
 // RetryInbound reads the body of an inbound event again, as the adapters read
 // it today, and records what can be recorded now.
@@ -368,6 +364,4 @@ func (s *Service) InboundEvent(ctx context.Context, accountID, id int64) (Inboun
 }
 
 // ErrNoInboundEvent says that an id names no inbound event.
-func ErrNoInboundEvent() error {
-	return NotFound("There is no inbound event with this id.", "Không có sự kiện vào với id này.")
-}
+var ErrNoInboundEvent error = NotFound("There is no inbound event with this id.", "Không có sự kiện vào với id này.")

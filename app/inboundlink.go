@@ -157,12 +157,10 @@ func (s *Service) LinkInbound(ctx context.Context, accountID, eventID int64, in 
 var RestFollows = Text{" The rest is being recorded.", " Phần còn lại đang được ghi nhận."}
 
 // ErrNothingUnassigned refuses to link an event of which nothing waits.
-func ErrNothingUnassigned() error {
-	return Refused(CodeConflict, Text{
-		"Nothing of this event is unassigned.",
-		"Sự kiện này không có giao dịch nào chưa gán tài khoản.",
-	})
-}
+var ErrNothingUnassigned error = Refused(CodeConflict, Text{
+	"Nothing of this event is unassigned.",
+	"Sự kiện này không có giao dịch nào chưa gán tài khoản.",
+})
 
 // ErrSourceIsForOther refuses to record on a bank account that the source
 // isn't for.
@@ -173,6 +171,4 @@ func ErrSourceIsForOther(bankAccountID int64) error {
 }
 
 // ErrNameNeeded misses the name of a bank account that is to be linked.
-func ErrNameNeeded() error {
-	return InvalidField("account_name", "is required: the bank account is not linked yet", "là bắt buộc: tài khoản ngân hàng chưa được liên kết")
-}
+var ErrNameNeeded error = InvalidField("account_name", "is required: the bank account is not linked yet", "là bắt buộc: tài khoản ngân hàng chưa được liên kết")

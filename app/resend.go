@@ -10,11 +10,11 @@ import (
 func (d Delivery) Resendable(deleted, active bool) error {
 	switch {
 	case deleted:
-		return ErrWebhookDeleted()
+		return ErrWebhookDeleted
 	case !active:
-		return ErrWebhookInactive()
+		return ErrWebhookInactive
 	case d.State == DeliveryPending:
-		return ErrDeliveryPending()
+		return ErrDeliveryPending
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (s *Service) FailedDeliveries(ctx context.Context, accountID int64, f Faile
 // MaxResend of them.
 func (s *Service) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key IdempotencyKey, now time.Time) (ResendResult, error) {
 	if len(historyIDs) > MaxResend {
-		return ResendResult{}, ErrTooManyResends()
+		return ResendResult{}, ErrTooManyResends
 	}
 	r, err := s.store.ResendMany(ctx, accountID, historyIDs, key, now)
 	if err != nil {
@@ -111,9 +111,7 @@ func (s *Service) ResendFailed(ctx context.Context, accountID int64, f FailedFil
 }
 
 // ErrTooManyResends refuses more at once than MaxResend.
-func ErrTooManyResends() error {
-	return InvalidField("id", "names more than 500 records", "có quá 500 bản ghi")
-}
+var ErrTooManyResends error = InvalidField("id", "names more than 500 records", "có quá 500 bản ghi")
 
 // Resend makes a new delivery of a history record's payload, with the whole
 // schedule.
@@ -141,16 +139,10 @@ func (s *Service) Replay(ctx context.Context, accountID, webhookID int64, from, 
 }
 
 // ErrWebhookDeleted refuses a resend to a webhook that is gone.
-func ErrWebhookDeleted() error {
-	return Refused(CodeWebhookDeleted, Text{"The webhook of this record was deleted.", "Webhook của bản ghi này đã bị xoá."})
-}
+var ErrWebhookDeleted error = Refused(CodeWebhookDeleted, Text{"The webhook of this record was deleted.", "Webhook của bản ghi này đã bị xoá."})
 
 // ErrWebhookInactive refuses a resend to a webhook that is switched off.
-func ErrWebhookInactive() error {
-	return Refused(CodeWebhookInactive, Text{"The webhook is disabled; enable it first.", "Webhook đang tắt, hãy bật lại trước."})
-}
+var ErrWebhookInactive error = Refused(CodeWebhookInactive, Text{"The webhook is disabled; enable it first.", "Webhook đang tắt, hãy bật lại trước."})
 
 // ErrDeliveryPending refuses to resend what is still being tried.
-func ErrDeliveryPending() error {
-	return Refused(CodeDeliveryPending, Text{"The delivery is still being tried; its next attempt is scheduled.", "Lần gửi này vẫn đang được thử lại theo lịch."})
-}
+var ErrDeliveryPending error = Refused(CodeDeliveryPending, Text{"The delivery is still being tried; its next attempt is scheduled.", "Lần gửi này vẫn đang được thử lại theo lịch."})

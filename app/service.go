@@ -114,10 +114,10 @@ func (s *Service) shortageOf(d Delivery) Text {
 
 // find gives the first member of a list that is the wanted one, or the error
 // that there is none. err is the error of reading the list.
-func find[T any](list []T, err error, wanted func(T) bool, none func() error) (T, error) {
+func find[T any](list []T, err error, wanted func(T) bool, none error) (T, error) {
 	i := slices.IndexFunc(list, wanted)
 	if err == nil && i < 0 {
-		err = none()
+		err = none
 	}
 	if err != nil {
 		var zero T
@@ -157,12 +157,10 @@ type IdempotencyKey struct {
 const IdempotencyWindow = 24 * time.Hour
 
 // ErrIdempotencyReused refuses a key that came with another request before.
-func ErrIdempotencyReused() error {
-	return Refused(CodeConflict, Text{
-		"This Idempotency-Key was used with another request.",
-		"Idempotency-Key này đã được dùng với một yêu cầu khác.",
-	})
-}
+var ErrIdempotencyReused error = Refused(CodeConflict, Text{
+	"This Idempotency-Key was used with another request.",
+	"Idempotency-Key này đã được dùng với một yêu cầu khác.",
+})
 
 // FirstUse tells whether a form is sent for the first time, by the key that it
 // was shown with: what shows a secret must not be made again because a browser

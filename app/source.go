@@ -314,6 +314,4 @@ func (s *Service) FindSourceByUsername(ctx context.Context, username string) (sr
 }
 
 // ErrNoSource says that an id names no source.
-func ErrNoSource() error {
-	return NotFound("There is no source with this id.", "Không có nguồn giao dịch với id này.")
-}
+var ErrNoSource error = NotFound("There is no source with this id.", "Không có nguồn giao dịch với id này.")

@@ -200,9 +200,7 @@ func (p Page) LastPage(total int64) int64 {
 func (p Page) Offset() int64 { return (p.Number - 1) * int64(p.Size) }
 
 // ErrNoTransaction says that an id names no transaction.
-func ErrNoTransaction() error {
-	return NotFound("There is no transaction with this id.", "Không có giao dịch với id này.")
-}
+var ErrNoTransaction error = NotFound("There is no transaction with this id.", "Không có giao dịch với id này.")
 
 // TransactionOrigin is where a transaction comes from.
 type TransactionOrigin struct {

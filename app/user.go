@@ -138,7 +138,7 @@ func (s *Service) SetUp(ctx context.Context, token, name, secret string, now tim
 	// A token that doesn't count isn't worth the work of a hash.
 	if open, err := s.SetUpOpen(ctx, token, now); err != nil || !open {
 		if err == nil {
-			err = ErrSetUpEnded()
+			err = ErrSetUpEnded
 		}
 		return User{}, err
 	}
@@ -150,12 +150,10 @@ func (s *Service) SetUp(ctx context.Context, token, name, secret string, now tim
 }
 
 // ErrSetUpEnded refuses a set-up link that was used or is too old.
-func ErrSetUpEnded() error {
-	return Refused(CodeForbidden, Text{
-		"This setup link has been used or is older than 30 minutes. Restart baoco for a new one, or run: baoco user create",
-		"Đường dẫn thiết lập này đã được dùng hoặc đã quá 30 phút. Hãy khởi động lại baoco để có đường dẫn mới, hoặc chạy: baoco user create",
-	})
-}
+var ErrSetUpEnded error = Refused(CodeForbidden, Text{
+	"This setup link has been used or is older than 30 minutes. Restart baoco for a new one, or run: baoco user create",
+	"Đường dẫn thiết lập này đã được dùng hoặc đã quá 30 phút. Hãy khởi động lại baoco để có đường dẫn mới, hoặc chạy: baoco user create",
+})
 
 // SignIn checks a name and a password, entered by a stranger or on a device
 // that the user is known by. CodeUnauthorized says nothing of which was wrong,
@@ -163,7 +161,7 @@ func ErrSetUpEnded() error {
 // wait.
 func (s *Service) SignIn(ctx context.Context, name, secret string, known bool, now time.Time) (User, error) {
 	if utf8.RuneCountInString(secret) > maxPassword {
-		return User{}, ErrSignIn()
+		return User{}, ErrSignIn
 	}
 	u, hash, ok, err := s.store.UserByName(ctx, name)
 	if err != nil {
@@ -178,16 +176,14 @@ func (s *Service) SignIn(ctx context.Context, name, secret string, known bool, n
 		return User{}, busy(err)
 	}
 	if !right || !ok {
-		return User{}, ErrSignIn()
+		return User{}, ErrSignIn
 	}
 	s.store.NoteSignIn(u.ID, now)
 	return u, nil
 }
 
 // ErrSignIn says that a name and a password are not those of a user.
-func ErrSignIn() error {
-	return Refused(CodeUnauthorized, Text{"The username or password is incorrect.", "Tên đăng nhập hoặc mật khẩu không đúng."})
-}
+var ErrSignIn error = Refused(CodeUnauthorized, Text{"The username or password is incorrect.", "Tên đăng nhập hoặc mật khẩu không đúng."})
 
 func hashPassword(ctx context.Context, secret string) (string, error) {
 	hash, err := password.Hash(ctx, secret)
@@ -246,17 +242,13 @@ func (s *Service) SetRole(ctx context.Context, accountID, id int64, role Role) (
 }
 
 // ErrLastOwner refuses to leave an account without an owner.
-func ErrLastOwner() error {
-	return Refused(CodeConflict, Text{
-		"This is the last owner. Make another user an owner first.",
-		"Đây là chủ cửa hàng cuối cùng. Hãy chuyển một người dùng khác thành chủ cửa hàng trước.",
-	})
-}
+var ErrLastOwner error = Refused(CodeConflict, Text{
+	"This is the last owner. Make another user an owner first.",
+	"Đây là chủ cửa hàng cuối cùng. Hãy chuyển một người dùng khác thành chủ cửa hàng trước.",
+})
 
 // ErrNoUser says that an id names no user.
-func ErrNoUser() error {
-	return NotFound("There is no user with this id.", "Không có người dùng với id này.")
-}
+var ErrNoUser error = NotFound("There is no user with this id.", "Không có người dùng với id này.")
 
 // A device is a browser in which a user has signed in before. Its token proves
 // that, and nothing more: to sign in takes the password all the same, but
@@ -280,7 +272,7 @@ func deviceToken(nonce string, u User, hash string) string {
 func (s *Service) NewDevice(ctx context.Context, u User) (string, error) {
 	now, hash, ok, err := s.store.UserByName(ctx, u.Name)
 	if err == nil && (!ok || now.ID != u.ID || now.Generation != u.Generation) {
-		err = ErrNoUser() // removed or signed out in this moment
+		err = ErrNoUser // removed or signed out in this moment
 	}
 	if err != nil {
 		return "", err

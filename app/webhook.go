@@ -207,27 +207,19 @@ func (s *Service) ActivateSecret(ctx context.Context, accountID, id int64, now t
 }
 
 // ErrNoWebhook says that an id names no webhook.
-func ErrNoWebhook() error {
-	return NotFound("There is no webhook with this id.", "Không có webhook với id này.")
-}
+var ErrNoWebhook error = NotFound("There is no webhook with this id.", "Không có webhook với id này.")
 
 // ErrSecretLost refuses to sign with a secret that is lost.
-func ErrSecretLost() error {
-	return Refused(CodeSecretLost, Text{
-		"The secret of this webhook is lost, so nothing can be signed. Rotate the secret and put the new one into your shop.",
-		"Secret của webhook này đã mất nên không thể ký. Hãy đổi secret rồi cập nhật secret mới ở cửa hàng.",
-	})
-}
+var ErrSecretLost error = Refused(CodeSecretLost, Text{
+	"The secret of this webhook is lost, so nothing can be signed. Rotate the secret and put the new one into your shop.",
+	"Secret của webhook này đã mất nên không thể ký. Hãy đổi secret rồi cập nhật secret mới ở cửa hàng.",
+})
 
 // ErrTooManyWebhooks refuses the webhook after the last.
-func ErrTooManyWebhooks() error {
-	return Refused(CodeConflict, Textf(
-		"An account may have at most %d webhooks.",
-		"Mỗi tài khoản có tối đa %d webhook.", MaxWebhooks))
-}
+var ErrTooManyWebhooks error = Refused(CodeConflict, Textf(
+	"An account may have at most %d webhooks.",
+	"Mỗi tài khoản có tối đa %d webhook.", MaxWebhooks))
 
 // ErrUnknownBankAccountID refuses a bank account that doesn't exist in this
 // account.
-func ErrUnknownBankAccountID() error {
-	return InvalidField("bank_account_id", NotLinked.EN, NotLinked.VI)
-}
+var ErrUnknownBankAccountID error = InvalidField("bank_account_id", NotLinked.EN, NotLinked.VI)

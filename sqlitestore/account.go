@@ -73,7 +73,7 @@ func txAccount(tx *tx, id int64) (app.Account, error) {
 func unexpired(tx *tx, accountID int64, now time.Time) (app.Account, error) {
 	a, err := txAccount(tx, accountID)
 	if err == nil && a.Expired(now) {
-		err = app.ErrPlanExpired()
+		err = app.ErrPlanExpired
 	}
 	return a, err
 }

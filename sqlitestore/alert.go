@@ -106,7 +106,7 @@ func (s *Store) RemoveAlertChannel(ctx context.Context, accountID int64, medium 
 	return s.write(ctx, func(tx *tx) error {
 		n, err := tx.change(`DELETE FROM alert_channels WHERE account_id = ? AND medium = ?`, accountID, string(medium))
 		if err == nil && n == 0 {
-			err = app.ErrNoAlertChannel()
+			err = app.ErrNoAlertChannel
 		}
 		return err
 	})

@@ -23,7 +23,7 @@ func txBankAccount(tx *tx, accountID, id int64) (app.BankAccount, error) {
 	b, err := scanBankAccount(tx.queryRow(`SELECT `+bankAccountColumns+` FROM bank_accounts b
 			WHERE b.id = ? AND b.account_id = ? AND b.unlinked_at IS NULL`, id, accountID))
 	if noRows(err) {
-		err = app.ErrNoBankAccount()
+		err = app.ErrNoBankAccount
 	}
 	return b, err
 }
@@ -32,7 +32,7 @@ func txBankAccount(tx *tx, accountID, id int64) (app.BankAccount, error) {
 func linkedBankAccount(tx *tx, accountID, id int64) error {
 	_, err := txBankAccount(tx, accountID, id)
 	if app.CodeOf(err) == app.CodeNotFound {
-		return app.ErrUnknownBankAccountID()
+		return app.ErrUnknownBankAccountID
 	}
 	return err
 }

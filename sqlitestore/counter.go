@@ -55,7 +55,7 @@ func (s *Store) RevokeCounterLink(ctx context.Context, accountID, id int64, now 
 	_, err := changingCredentials(ctx, s, func(tx *tx) (n int64, err error) {
 		n, err = tx.change(`UPDATE counter_links SET revoked_at = coalesce(revoked_at, ?) WHERE account_id = ? AND id = ?`, now.Unix(), accountID, id)
 		if err == nil && n == 0 {
-			err = app.ErrNoCounterLink()
+			err = app.ErrNoCounterLink
 		}
 		return n, err
 	})

@@ -163,7 +163,7 @@ func (s *Store) scanOutgoing(row scanner) (app.Outgoing, error) {
 		return o, err
 	}
 	if o.Secrets.Current == "" {
-		return o, app.ErrSecretLost()
+		return o, app.ErrSecretLost
 	}
 	o.Payload, err = p.payload(o.TransactionID)
 	return o, err
@@ -241,7 +241,7 @@ func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (app.Del
 			`+deliveryColumns+`, `+payloadColumns+`, `+secretColumns+`
 		FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id`+payloadFrom+` WHERE d.id = ? AND d.account_id = ?`, id, accountID).Scan(dest...)
 	if noRows(err) {
-		return f, app.ErrNoDelivery()
+		return f, app.ErrNoDelivery
 	}
 	if err != nil {
 		return f, storageError(err)

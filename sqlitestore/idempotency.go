@@ -28,7 +28,7 @@ func earlier(tx *tx, accountID int64, key app.IdempotencyKey, now time.Time) (be
 	case noRows(err):
 		return before, false, nil
 	case err == nil && (operation != key.Operation || string(hash) != string(key.Hash[:])):
-		return before, false, app.ErrIdempotencyReused()
+		return before, false, app.ErrIdempotencyReused
 	}
 	return before, err == nil, err
 }

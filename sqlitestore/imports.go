@@ -72,7 +72,7 @@ const attemptsEnd = time.Minute
 func (s *Store) Undoable(ctx context.Context, accountID, id int64, now time.Time) (u app.Undoing, err error) {
 	u.File, err = scanImport(s.queryRow(ctx, `SELECT `+importColumns+` FROM imports WHERE id = ? AND account_id = ?`, id, accountID))
 	if noRows(err) {
-		return u, app.ErrNoImport()
+		return u, app.ErrNoImport
 	}
 	if err != nil {
 		return u, storageError(err)

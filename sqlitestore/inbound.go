@@ -186,7 +186,7 @@ func inboundEventExists(tx *tx, accountID, id int64) error {
 	var one int
 	err := tx.queryRow(`SELECT 1 FROM inbound_events WHERE id = ? AND account_id = ?`, id, accountID).Scan(&one)
 	if noRows(err) {
-		return app.ErrNoInboundEvent()
+		return app.ErrNoInboundEvent
 	}
 	return err
 }

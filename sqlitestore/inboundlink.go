@@ -58,7 +58,7 @@ func unassignedItems(tx *tx, accountID, id int64) ([]waitingItem, error) {
 		WHERE i.inbound_event_id = ? AND i.state = 'unassigned' ORDER BY i.id`, id)
 	items, err := collect(rows, err, scanWaitingItem)
 	if err == nil && len(items) == 0 {
-		err = app.ErrNothingUnassigned()
+		err = app.ErrNothingUnassigned
 	}
 	return items, err
 }
@@ -91,7 +91,7 @@ func targetOf(tx *tx, accountID int64, in app.InboundLink, items []waitingItem, 
 		b = sameNumber[at]
 	} else {
 		if b.AccountName == "" {
-			return b, false, app.ErrNameNeeded()
+			return b, false, app.ErrNameNeeded
 		}
 		if b.ID, err = linkBankAccount(tx, b, now); err != nil {
 			return b, false, err

@@ -136,7 +136,7 @@ func (s *Store) InboundEvent(ctx context.Context, accountID, id int64) (app.Inbo
 	e, err := scanInboundEvent(s.queryRow(ctx, `SELECT `+inboundEventColumns+`, e.body FROM inbound_events e LEFT JOIN sources s ON s.id = e.source_id
 			WHERE e.account_id = ? AND e.id = ?`, accountID, id), &body)
 	if noRows(err) {
-		return e, app.Source{}, app.ErrNoInboundEvent()
+		return e, app.Source{}, app.ErrNoInboundEvent
 	}
 	e.Body = body
 	if err != nil || e.SourceID == 0 {

@@ -125,7 +125,7 @@ func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Out
 	}
 	if seen.Compare(e) == app.OutcomeConflict {
 		if r.call.Channel == app.ChannelHand {
-			return "", 0, app.ErrEventConflict()
+			return "", 0, app.ErrEventConflict
 		}
 		return app.OutcomeConflict, seen.transactionID, r.addConflict(position, e)
 	}
@@ -233,7 +233,7 @@ func (r *recorder) remember(e app.Incoming, transactionID, itemID int64, merged 
 
 func (r *recorder) unassigned(position int, e app.Incoming) (app.Outcome, int64, error) {
 	if r.call.Channel == app.ChannelHand {
-		return "", 0, app.ErrUnknownBankAccount()
+		return "", 0, app.ErrUnknownBankAccount
 	}
 	if r.call.Channel == app.ChannelFile {
 		return app.OutcomeUnassigned, 0, nil // the file keeps it

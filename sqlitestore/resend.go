@@ -122,7 +122,7 @@ func resendable(tx *tx, accountID, historyID int64) (app.Delivery, error) {
 		FROM attempts a JOIN deliveries d ON d.id = a.delivery_id JOIN webhooks w ON w.id = d.webhook_id
 		WHERE a.id = ? AND a.account_id = ?`, historyID, accountID).Scan(append(d.dest(), &deleted, &active)...)
 	if noRows(err) {
-		return app.Delivery{}, app.ErrNoHistory()
+		return app.Delivery{}, app.ErrNoHistory
 	}
 	if err != nil {
 		return app.Delivery{}, err
@@ -190,7 +190,7 @@ func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to
 			return at, false, err
 		}
 		if !w.IsActive {
-			return at, false, app.ErrWebhookInactive()
+			return at, false, app.ErrWebhookInactive
 		}
 		more, err := replayStep(tx, webhookID, &at, end, now)
 		if err != nil || more {

@@ -167,7 +167,7 @@ func (s *Store) RefreshSources(ctx context.Context) error { return s.refreshCred
 func (s *Store) txSource(tx *tx, accountID, id int64) (app.Source, error) {
 	src, err := s.scanSource(tx.queryRow(`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id = ? AND removed_at IS NULL`, accountID, id))
 	if noRows(err) {
-		err = app.ErrNoSource()
+		err = app.ErrNoSource
 	}
 	return src, err
 }
@@ -230,7 +230,7 @@ func (s *Store) RemoveSource(ctx context.Context, accountID, id int64, now time.
 	_, err := changingCredentials(ctx, s, func(tx *tx) (int64, error) {
 		n, err := tx.change(`UPDATE sources SET removed_at = ? WHERE account_id = ? AND id = ? AND removed_at IS NULL`, now.Unix(), accountID, id)
 		if err == nil && n == 0 {
-			err = app.ErrNoSource()
+			err = app.ErrNoSource
 		}
 		return n, err
 	})
@@ -269,7 +269,7 @@ func (s *Store) RecordPage(ctx context.Context, call app.InboundCall, progress s
 		var used bool
 		err = tx.queryRow(`SELECT EXISTS (SELECT 1 FROM sources WHERE id = ? AND removed_at IS NULL)`, call.Source.ID).Scan(&used)
 		if err == nil && !used {
-			err = app.ErrNoSource()
+			err = app.ErrNoSource
 		}
 		if err != nil {
 			return recording, false, err

@@ -23,7 +23,7 @@ func (s *Store) Transaction(ctx context.Context, accountID, id int64) (app.Trans
 	t, err := scanTransaction(s.queryRow(ctx, `SELECT `+transactionColumns+` FROM transactions t JOIN bank_accounts b ON b.id = t.bank_account_id
 			WHERE t.id = ? AND t.account_id = ?`, id, accountID))
 	if noRows(err) {
-		err = app.ErrNoTransaction()
+		err = app.ErrNoTransaction
 	}
 	return t, storageError(err)
 }
@@ -46,7 +46,7 @@ func (s *Store) TransactionOrigin(ctx context.Context, accountID, transactionID 
 		FROM transactions t LEFT JOIN sources s ON s.id = t.source_id `+fromEvent+`
 		WHERE t.id = ? AND t.account_id = ?`, transactionID, accountID).Scan(&p.SourceID, &p.SourceName, &p.Provider, &p.Channel, &p.InboundEventID)
 	if noRows(err) {
-		err = app.ErrNoTransaction()
+		err = app.ErrNoTransaction
 	}
 	if err != nil {
 		return p, storageError(err)

@@ -101,7 +101,7 @@ func (s *Store) CreateFirstUser(ctx context.Context, u app.User, hash string, se
 			return u, err
 		}
 		if !none || !setUpCounts(value, setUp, now) {
-			return u, app.ErrSetUpEnded()
+			return u, app.ErrSetUpEnded
 		}
 		if u, err = insertUser(tx, u, hash); err != nil {
 			return u, err
@@ -145,7 +145,7 @@ func (s *Store) changeUser(ctx context.Context, accountID, id int64, statement s
 	return writing(ctx, s, func(tx *tx) (app.User, error) {
 		if n, err := tx.change(statement, append([]any{accountID, id, newGeneration()}, args...)...); err != nil || n == 0 {
 			if err == nil {
-				err = app.ErrNoUser()
+				err = app.ErrNoUser
 			}
 			return app.User{}, err
 		}
@@ -186,7 +186,7 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, id int64) error {
 func txUser(tx *tx, accountID, id int64) (app.User, error) {
 	u, err := scanUser(tx.queryRow(`SELECT `+userColumns+` FROM users WHERE account_id = ? AND id = ?`, accountID, id))
 	if noRows(err) {
-		err = app.ErrNoUser()
+		err = app.ErrNoUser
 	}
 	return u, err
 }
@@ -196,7 +196,7 @@ func keepOwner(tx *tx, u app.User) error {
 	var others bool
 	err := tx.queryRow(`SELECT EXISTS (SELECT 1 FROM users WHERE account_id = ? AND role = 'owner' AND id <> ?)`, u.AccountID, u.ID).Scan(&others)
 	if err == nil && u.Role == app.RoleOwner && !others {
-		err = app.ErrLastOwner()
+		err = app.ErrLastOwner
 	}
 	return err
 }

@@ -20,7 +20,7 @@ func scanWebhook(row scanner) (app.Webhook, error) {
 	err := row.Scan(&w.ID, &w.AccountID, &w.Name, &w.URL, &w.BankAccountID, &w.Type, &w.IsActive, &created, &overlapTo, &w.SecretLost)
 	w.CreatedAt, w.OverlapTo = fromSeconds(created), fromMillis(overlapTo)
 	if noRows(err) {
-		err = app.ErrNoWebhook()
+		err = app.ErrNoWebhook
 	}
 	return w, err
 }
@@ -68,7 +68,7 @@ func mayCreateWebhook(tx *tx, w app.Webhook, now time.Time) error {
 	var count int
 	err := tx.queryRow(`SELECT count(*) FROM webhooks WHERE account_id = ? AND deleted_at IS NULL`, w.AccountID).Scan(&count)
 	if err == nil && count >= app.MaxWebhooks {
-		err = app.ErrTooManyWebhooks()
+		err = app.ErrTooManyWebhooks
 	}
 	return err
 }

@@ -76,7 +76,7 @@ func (s *apiServer) bankAccountSummary(w http.ResponseWriter, q *query) error {
 func (s *apiServer) toggleBankAccount(w http.ResponseWriter, q *query) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoBankAccount()
+		return app.ErrNoBankAccount
 	}
 	b, err := s.service.ToggleBankAccount(q.Context(), q.account(), id, q.now)
 	if err != nil {

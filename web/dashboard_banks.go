@@ -145,7 +145,7 @@ func (s *dashboardServer) pageBank(v *visit) (app.BankAccountSummary, error) {
 			return b, nil
 		}
 	}
-	return app.BankAccountSummary{}, app.ErrNoBankAccount()
+	return app.BankAccountSummary{}, app.ErrNoBankAccount
 }
 
 // bankData is the page of a bank account. QR is the address of the code that

@@ -142,7 +142,7 @@ func (s *dashboardServer) createCounterLink(v *visit) error {
 	if id := v.PostFormValue("bank_account_id"); id != "" {
 		var found bool
 		if form.BankAccountID, found = parseID(id); !found {
-			err = app.ErrUnknownBankAccountID()
+			err = app.ErrUnknownBankAccountID
 		}
 	}
 	var link app.CounterLink
@@ -204,7 +204,7 @@ func (s *dashboardServer) visitedCounter(v *visit) (app.CounterLink, error) {
 		}
 	}
 	if err == nil {
-		err = app.ErrNoCounterLink()
+		err = app.ErrNoCounterLink
 	}
 	return app.CounterLink{}, err
 }

@@ -67,7 +67,7 @@ type phaseBar struct {
 func (s *dashboardServer) deliveryDetails(v *visit) (app.DeliveryDetails, error) {
 	id, found := parseID(v.PathValue("id"))
 	if !found {
-		return app.DeliveryDetails{}, app.ErrNoDelivery()
+		return app.DeliveryDetails{}, app.ErrNoDelivery
 	}
 	return s.service.DeliveryDetails(v.Context(), v.account.ID, id, app.UserAgent(s.version), v.now)
 }

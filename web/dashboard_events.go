@@ -219,7 +219,7 @@ type linkForm struct {
 func (s *dashboardServer) pageEvent(v *visit) (app.InboundEvent, error) {
 	id, found := parseID(v.PathValue("id"))
 	if !found {
-		return app.InboundEvent{}, app.ErrNoInboundEvent()
+		return app.InboundEvent{}, app.ErrNoInboundEvent
 	}
 	return s.service.ReadInboundEvent(v.Context(), v.account.ID, id)
 }

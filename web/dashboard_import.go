@@ -175,7 +175,7 @@ func (s *dashboardServer) importUpload(v *visit, u upload, data *importData) (*s
 	if data.BankAccountID != "" {
 		id, ok := parseID(data.BankAccountID)
 		if !ok {
-			return nil, app.ErrUnknownBankAccountID()
+			return nil, app.ErrUnknownBankAccountID
 		}
 		in.Record.BankAccountID = id
 	}

@@ -182,7 +182,7 @@ func readIDs(texts []string) ([]int64, error) {
 	for _, text := range texts {
 		id, ok := parseID(text)
 		if !ok {
-			return nil, app.ErrNoHistory()
+			return nil, app.ErrNoHistory
 		}
 		ids = append(ids, id)
 	}
@@ -248,7 +248,7 @@ func (s *dashboardServer) resendDelivery(v *visit) error {
 	}
 	key := formKey(v, v.URL.Path)
 	if len(d.Calls) == 0 {
-		return s.showDelivery(v, d, cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), app.ErrNoHistory()))
+		return s.showDelivery(v, d, cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), app.ErrNoHistory))
 	}
 	last := d.Calls[len(d.Calls)-1]
 	again, err := s.service.Resend(v.Context(), v.account.ID, last.ID, key, v.now)

@@ -115,7 +115,7 @@ func (s *dashboardServer) signIn(v *visit) error {
 // are.
 func (s *dashboardServer) checkSignIn(v *visit, name, secret string) (app.User, error) {
 	if len(name) > app.MaxUserName { // nobody's, so that there is nothing to guess
-		return app.User{}, app.ErrSignIn()
+		return app.User{}, app.ErrSignIn
 	}
 	device, err := s.service.KnownDevice(v.Context(), name, s.devices(v.Request))
 	if err != nil {
@@ -161,7 +161,7 @@ type setUpForm struct {
 func (s *dashboardServer) setUpPage(v *visit) error {
 	open, err := s.service.SetUpOpen(v.Context(), v.PathValue("token"), v.now)
 	if err == nil && !open {
-		err = app.ErrSetUpEnded()
+		err = app.ErrSetUpEnded
 	}
 	if err != nil {
 		return err

@@ -108,7 +108,7 @@ func (f sourceForm) read() (app.SourceAdd, error) {
 	if f.BankAccountID != "" {
 		id, found := parseID(f.BankAccountID)
 		if !found {
-			bad.Merge(app.ErrUnknownBankAccountID())
+			bad.Merge(app.ErrUnknownBankAccountID)
 		}
 		in.BankAccountID = id
 	}

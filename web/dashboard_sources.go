@@ -169,7 +169,7 @@ func (d sourceData) TakesSenders() bool { return slices.Contains(d.Kind.Options,
 func (s *dashboardServer) pageSource(v *visit) (app.SourceHealth, error) {
 	id, found := parseID(v.PathValue("id"))
 	if !found {
-		return app.SourceHealth{}, app.ErrNoSource()
+		return app.SourceHealth{}, app.ErrNoSource
 	}
 	return s.service.SourceHealth(v.Context(), v.account.ID, id)
 }

@@ -31,7 +31,7 @@ const shownBody = 64 << 10
 func (s *dashboardServer) transactionPage(v *visit) error {
 	id, found := parseID(v.PathValue("id"))
 	if !found {
-		return app.ErrNoTransaction()
+		return app.ErrNoTransaction
 	}
 	t, err := s.service.Transaction(v.Context(), v.account.ID, id)
 	if err != nil {

@@ -72,7 +72,7 @@ func (s *dashboardServer) visitedUser(v *visit) (app.User, error) {
 		}
 	}
 	if err == nil {
-		err = app.ErrNoUser()
+		err = app.ErrNoUser
 	}
 	return app.User{}, err
 }

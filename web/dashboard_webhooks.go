@@ -81,7 +81,7 @@ func readWebhookForm(v *visit) (webhookForm, app.WebhookCreate, error) {
 	}
 	id, found := parseID(form.BankAccountID)
 	if !found {
-		return form, in, app.ErrUnknownBankAccountID()
+		return form, in, app.ErrUnknownBankAccountID
 	}
 	in.BankAccountID = id
 	return form, in, nil
@@ -160,7 +160,7 @@ func (s *dashboardServer) secretFile(v *visit) error {
 func (s *dashboardServer) pageWebhook(v *visit) (app.Webhook, error) {
 	id, found := parseID(v.PathValue("id"))
 	if !found {
-		return app.Webhook{}, app.ErrNoWebhook()
+		return app.Webhook{}, app.ErrNoWebhook
 	}
 	return s.service.Webhook(v.Context(), v.account.ID, id)
 }

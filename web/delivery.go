@@ -105,7 +105,7 @@ func (s *apiServer) history(w http.ResponseWriter, q *query) error {
 func (s *apiServer) resend(w http.ResponseWriter, q *query) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoHistory()
+		return app.ErrNoHistory
 	}
 	key, err := q.idempotencyKey()
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *apiServer) replay(w http.ResponseWriter, q *query) error {
 func (s *apiServer) testWebhook(w http.ResponseWriter, q *query) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoWebhook()
+		return app.ErrNoWebhook
 	}
 	a, err := s.service.TestWebhook(q.Context(), q.account(), id, q.now)
 	if err != nil {

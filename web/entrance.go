@@ -121,7 +121,7 @@ func (s *Server) verified(w http.ResponseWriter, r *http.Request, at entrance, n
 	if !found {
 		s.noteRefused(r, in, provider.Refusal(app.RefusalUnknownSource, "Neither the URL nor a Bearer token belongs to a source.",
 			"URL và Bearer token đều không thuộc nguồn nào."))
-		return in, adapter, app.ErrUnauthorized()
+		return in, adapter, app.ErrUnauthorized
 	}
 	if in.Signed() {
 		var release func()
@@ -146,7 +146,7 @@ func (s *Server) verified(w http.ResponseWriter, r *http.Request, at entrance, n
 		}
 	}
 	s.noteRefused(r, in, s.explainRefusal(r, adapter, in, why))
-	return in, adapter, app.ErrUnauthorized()
+	return in, adapter, app.ErrUnauthorized
 }
 
 // nothingReadable is the answer to a native call of which nothing could be

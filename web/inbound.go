@@ -171,7 +171,7 @@ func (s *apiServer) listInbound(w http.ResponseWriter, q *query) error {
 func (s *apiServer) showInbound(w http.ResponseWriter, q *query) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoInboundEvent()
+		return app.ErrNoInboundEvent
 	}
 	e, err := s.service.ReadInboundEvent(q.Context(), q.account(), id)
 	if err != nil {
@@ -189,7 +189,7 @@ func (s *apiServer) showInbound(w http.ResponseWriter, q *query) error {
 func (s *apiServer) namedInbound(q *query) (app.InboundEvent, error) {
 	id, found := q.pathID()
 	if !found {
-		return app.InboundEvent{}, app.ErrNoInboundEvent()
+		return app.InboundEvent{}, app.ErrNoInboundEvent
 	}
 	return s.service.InboundEvent(q.Context(), q.account(), id)
 }
@@ -198,7 +198,7 @@ func (s *apiServer) namedInbound(q *query) (app.InboundEvent, error) {
 func (s *apiServer) retryInbound(w http.ResponseWriter, q *query) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoInboundEvent()
+		return app.ErrNoInboundEvent
 	}
 	r, err := s.service.RetryInbound(q.Context(), q.account(), id, q.now)
 	if err != nil {

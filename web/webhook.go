@@ -81,7 +81,7 @@ func (s *apiServer) createWebhook(w http.ResponseWriter, q *query) error {
 func (s *apiServer) namedWebhook(q *query) (int64, error) {
 	id, found := q.pathID()
 	if !found {
-		return 0, app.ErrNoWebhook()
+		return 0, app.ErrNoWebhook
 	}
 	_, err := s.service.Webhook(q.Context(), q.account(), id)
 	return id, err
@@ -122,7 +122,7 @@ func (s *apiServer) updateWebhook(w http.ResponseWriter, q *query) error {
 func (s *apiServer) toggleWebhook(w http.ResponseWriter, q *query) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoWebhook()
+		return app.ErrNoWebhook
 	}
 	hook, err := s.service.ToggleWebhook(q.Context(), q.account(), id, q.now)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *apiServer) toggleWebhook(w http.ResponseWriter, q *query) error {
 func (s *apiServer) deleteWebhook(w http.ResponseWriter, q *query) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoWebhook()
+		return app.ErrNoWebhook
 	}
 	if err := s.service.DeleteWebhook(q.Context(), q.account(), id, q.now); err != nil {
 		return err
@@ -183,7 +183,7 @@ func (s *apiServer) rotateSecret(w http.ResponseWriter, q *query) error {
 func (s *apiServer) activateSecret(w http.ResponseWriter, q *query) error {
 	id, found := q.pathID()
 	if !found {
-		return app.ErrNoWebhook()
+		return app.ErrNoWebhook
 	}
 	if err := s.service.ActivateSecret(q.Context(), q.account(), id, q.now); err != nil {
 		return err

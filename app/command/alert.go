@@ -263,7 +263,7 @@ func testAlerts(c *cli.Context, s *session) error {
 			media = append(media, channel.Medium)
 		}
 		if len(media) == 0 {
-			return app.ErrNoAlertChannel()
+			return app.ErrNoAlertChannel
 		}
 	}
 	base, err := s.store.BaseURL(c.Context)

@@ -162,7 +162,7 @@ func bankQR(c *cli.Context, s *session) error {
 		}
 	}
 	if transfer.Account == "" {
-		return app.ErrNoBankAccount()
+		return app.ErrNoBankAccount
 	}
 	text, err := transfer.String()
 	if err != nil {

@@ -151,7 +151,7 @@ func (i Import) bankAccount(ctx context.Context, service *app.Service, layout La
 	}
 	switch {
 	case i.Record.BankAccountID != 0:
-		return app.BankAccount{}, app.ErrUnknownBankAccountID()
+		return app.BankAccount{}, app.ErrUnknownBankAccountID
 	case layout.namesAccount():
 		return app.BankAccount{}, nil
 	case len(candidates) != 1:
