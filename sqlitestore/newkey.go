@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"baoco/app"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // What stands beside the key file F.key while and after it is replaced.
@@ -99,7 +101,7 @@ func ReplaceKey(ctx context.Context, path string, now time.Time) (r app.Replaced
 func checkSchema(ctx context.Context, db *sql.DB, path string) error {
 	version, err := released().versionOf(ctx, db, path)
 	switch {
-	case primaryCode(err) == 5: // SQLITE_BUSY
+	case primaryCode(err) == sqlite3.SQLITE_BUSY:
 		return exclusiveError(err)
 	case err == nil && version < released().version():
 		return fmt.Errorf("%w: %s has schema %d: start the server with this baoco first", ErrOlder, path, version)
@@ -195,181 +197,145 @@ func fittingKey(path, keyCheck string) string {
 	return ""
 }
 
-// sealAll seals every secret that old opens under key, and drops the others.
-// Old is nil where there is no old key.
-func sealAll(ctx context.Context, tx *sql.Tx, old, key *sealer) error {
-	webhooks, err := sealedWebhooks(ctx, tx)
-	if err != nil {
-		return err
-	}
-	for _, w := range webhooks {
-		current, next := w.reseal(old, key)
-		if _, err := tx.ExecContext(ctx, `UPDATE webhooks SET secret = ?1, next_secret = ?2, overlap_to_ms = iif(?2 IS NULL, NULL, overlap_to_ms) WHERE id = ?3`, current, next, w.ID); err != nil {
-			return err
-		}
-	}
-	sources, err := sealedSources(ctx, tx)
-	if err != nil {
-		return err
-	}
-	for _, src := range sources {
-		secret, options, apiKey, ok := src.reseal(old, key)
-		if _, err := tx.ExecContext(ctx, `UPDATE sources SET secret = ?1, options = ?2, api_key = ?3, bearer_hash = iif(?4, bearer_hash, NULL) WHERE id = ?5`,
-			secret, options, apiKey, ok, src.ID); err != nil {
-			return err
-		}
-	}
-	channels, err := sealedChannels(ctx, tx)
-	if err != nil {
-		return err
-	}
-	for _, c := range channels {
-		settings := []byte{}
-		if text, ok := c.open(old); ok {
-			settings = key.seal(sealAlert, text)
-		}
-		if _, err := tx.ExecContext(ctx, `UPDATE alert_channels SET settings = ? WHERE id = ?`, settings, c.ID); err != nil {
-			return err
-		}
-	}
-	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO settings (name, value) VALUES ('key_check', ?)`, key.checkValue())
-	return err
+// sealedTable is a table with secrets under the key.
+type sealedTable struct {
+	name    string
+	about   string // SQL: name, provider and medium of a row, and whether anybody misses its secrets
+	rows    string // the condition on the rows that have secrets
+	columns []sealedColumn
+	also    string                  // what changes with the columns ?1, ?2, …; the parameter after them is 0 where the secrets are dropped
+	dropped func(key *sealer) []any // the columns of a row whose secrets are dropped
 }
 
-// sealedWebhook is a webhook in use with its secrets as they stand in the file.
-type sealedWebhook struct {
-	app.LostSecret
-	current, next []byte
+type sealedColumn struct{ name, purpose string }
+
+var sealedTables = []sealedTable{
+	{name: "webhooks", about: `name, '', '', 1`, rows: `deleted_at IS NULL`,
+		columns: []sealedColumn{{"secret", sealWebhook}, {"next_secret", sealWebhook}},
+		also:    `overlap_to_ms = iif(?2 IS NULL, NULL, overlap_to_ms)`,
+		dropped: func(*sealer) []any { return []any{[]byte{}, nil} }},
+	{name: "sources", about: `name, provider, '', removed_at IS NULL`, rows: `true`,
+		columns: []sealedColumn{{"secret", sealSource}, {"options", sealOptions}, {"api_key", sealAPIKey}},
+		also:    `bearer_hash = iif(?4, bearer_hash, NULL)`,
+		dropped: func(key *sealer) []any {
+			return []any{key.seal(sealSource, lostMark+rand.Text()), key.seal(sealOptions, "{}"), nil}
+		}},
+	{name: "alert_channels", about: `medium, '', medium, 1`, rows: `true`,
+		columns: []sealedColumn{{"settings", sealAlert}},
+		dropped: func(*sealer) []any { return []any{[]byte{}} }},
 }
 
-// sealedSource is the same of a source, also of one that was removed.
-type sealedSource struct {
+// sealedRow is a row of such a table, with the secrets as they stand in the file.
+type sealedRow struct {
 	app.LostSecret
-	secret, options, apiKey []byte
-	removed                 bool
-}
-
-// sealedChannel is the same of an alert channel.
-type sealedChannel struct {
-	app.LostSecret
-	settings []byte
+	missed  bool // somebody misses the secrets where they are lost
+	secrets [][]byte
 }
 
 type queryer interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-func sealedWebhooks(ctx context.Context, db queryer) ([]sealedWebhook, error) {
-	rows, err := db.QueryContext(ctx, `SELECT id, account_id, name, secret, next_secret FROM webhooks WHERE deleted_at IS NULL ORDER BY id`)
-	return collect(rows, err, func(row scanner) (w sealedWebhook, err error) {
-		return w, row.Scan(&w.ID, &w.AccountID, &w.Name, &w.current, &w.next)
-	})
-}
-
-func sealedSources(ctx context.Context, db queryer) ([]sealedSource, error) {
-	rows, err := db.QueryContext(ctx, `SELECT id, account_id, name, provider, secret, options, api_key, removed_at IS NOT NULL FROM sources ORDER BY id`)
-	return collect(rows, err, func(row scanner) (s sealedSource, err error) {
-		return s, row.Scan(&s.ID, &s.AccountID, &s.Name, &s.Provider, &s.secret, &s.options, &s.apiKey, &s.removed)
-	})
-}
-
-func sealedChannels(ctx context.Context, db queryer) ([]sealedChannel, error) {
-	rows, err := db.QueryContext(ctx, `SELECT id, account_id, medium, settings FROM alert_channels ORDER BY id`)
-	return collect(rows, err, func(row scanner) (c sealedChannel, err error) {
-		err = row.Scan(&c.ID, &c.AccountID, &c.Medium, &c.settings)
-		c.Name = string(c.Medium)
-		return c, err
-	})
-}
-
-// open opens the secrets; ok is false where one of them can't be, or is lost.
-func (w sealedWebhook) open(key *sealer) (current, next string, ok bool) {
-	if key == nil || len(w.current) == 0 {
-		return "", "", false
+func (t sealedTable) read(ctx context.Context, db queryer) ([]sealedRow, error) {
+	query := `SELECT id, account_id, ` + t.about
+	for _, c := range t.columns {
+		query += `, ` + c.name
 	}
-	current, err := key.open(sealWebhook, w.current)
-	if err == nil && w.next != nil {
-		next, err = key.open(sealWebhook, w.next)
-	}
-	return current, next, err == nil
+	rows, err := db.QueryContext(ctx, query+` FROM `+t.name+` WHERE `+t.rows+` ORDER BY id`)
+	return collect(rows, err, func(row scanner) (r sealedRow, err error) {
+		r.secrets = make([][]byte, len(t.columns))
+		dest := []any{&r.ID, &r.AccountID, &r.Name, &r.Provider, &r.Medium, &r.missed}
+		for i := range r.secrets {
+			dest = append(dest, &r.secrets[i])
+		}
+		err = row.Scan(dest...)
+		return r, err
+	})
 }
 
-func (w sealedWebhook) reseal(old, key *sealer) (sealed, sealedNext []byte) {
-	current, next, ok := w.open(old)
+// open opens the secrets of a row. ok is false where one of them doesn't open, or
+// where there is no key.
+func (t sealedTable) open(r sealedRow, key *sealer) (texts []string, ok bool) {
+	texts = make([]string, len(t.columns))
+	for i, c := range t.columns {
+		if r.secrets[i] == nil {
+			continue
+		}
+		if key == nil {
+			return nil, false
+		}
+		var err error
+		if texts[i], err = key.open(c.purpose, r.secrets[i]); err != nil {
+			return nil, false
+		}
+	}
+	return texts, true
+}
+
+// sealAll seals every secret that old opens under key, and drops the others.
+// Old is nil where there is no old key.
+func sealAll(ctx context.Context, tx *sql.Tx, old, key *sealer) error {
+	for _, t := range sealedTables {
+		rows, err := t.read(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			if _, err := tx.ExecContext(ctx, t.update(), t.resealed(r, old, key)...); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO settings (name, value) VALUES ('key_check', ?)`, key.checkValue())
+	return err
+}
+
+// update is the statement that sets the columns ?1, ?2, … of a row. Two
+// parameters follow: whether the secrets are kept, and the id.
+func (t sealedTable) update() string {
+	var set []string
+	for i, c := range t.columns {
+		set = append(set, fmt.Sprintf(`%s = ?%d`, c.name, i+1))
+	}
+	if t.also != "" {
+		set = append(set, t.also)
+	}
+	return fmt.Sprintf(`UPDATE %s SET %s WHERE id = ?%d`, t.name, strings.Join(set, ", "), len(t.columns)+2)
+}
+
+func (t sealedTable) resealed(r sealedRow, old, key *sealer) []any {
+	texts, ok := t.open(r, old)
 	if !ok {
-		return []byte{}, nil
+		return append(t.dropped(key), false, r.ID)
 	}
-	if w.next != nil {
-		sealedNext = key.seal(sealWebhook, next)
+	var args []any
+	for i, c := range t.columns {
+		if r.secrets[i] == nil {
+			args = append(args, nil)
+		} else {
+			args = append(args, key.seal(c.purpose, texts[i]))
+		}
 	}
-	return key.seal(sealWebhook, current), sealedNext
-}
-
-func (s sealedSource) open(key *sealer) (secret, options, apiKey string, ok bool) {
-	if key == nil {
-		return "", "", "", false
-	}
-	secret, err := key.open(sealSource, s.secret)
-	if err == nil {
-		options, err = key.open(sealOptions, s.options)
-	}
-	if err == nil && s.apiKey != nil {
-		apiKey, err = key.open(sealAPIKey, s.apiKey)
-	}
-	return secret, options, apiKey, err == nil
-}
-
-func (s sealedSource) reseal(old, key *sealer) (sealed, sealedOptions, sealedAPIKey []byte, ok bool) {
-	secret, options, apiKey, ok := s.open(old)
-	if !ok {
-		return key.seal(sealSource, lostMark+rand.Text()), key.seal(sealOptions, "{}"), nil, false
-	}
-	if s.apiKey != nil {
-		sealedAPIKey = key.seal(sealAPIKey, apiKey)
-	}
-	return key.seal(sealSource, secret), key.seal(sealOptions, options), sealedAPIKey, true
-}
-
-func (c sealedChannel) open(key *sealer) (settings string, ok bool) {
-	if key == nil {
-		return "", false
-	}
-	settings, err := key.open(sealAlert, c.settings)
-	return settings, err == nil
+	return append(args, true, r.ID)
 }
 
 // lostSecrets lists the webhooks, sources and alert channels in use whose
 // secrets a key doesn't open, or were dropped for that and not made anew since.
 func lostSecrets(ctx context.Context, db queryer, key *sealer) (lost []app.LostSecret, err error) {
-	webhooks, err := sealedWebhooks(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range webhooks {
-		w.Dropped = len(w.current) == 0
-		if _, _, ok := w.open(key); !ok {
-			lost = append(lost, w.LostSecret)
+	for _, t := range sealedTables {
+		rows, err := t.read(ctx, db)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			texts, ok := t.open(r, key)
+			r.Dropped = len(r.secrets[0]) == 0 || ok && isLost(texts[0])
+			if r.missed && (!ok || r.Dropped) {
+				lost = append(lost, r.LostSecret)
+			}
 		}
 	}
-	sources, err := sealedSources(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range sources {
-		secret, _, _, ok := s.open(key)
-		s.Dropped = ok && isLost(secret)
-		if !s.removed && (!ok || s.Dropped) {
-			lost = append(lost, s.LostSecret)
-		}
-	}
-	channels, err := sealedChannels(ctx, db)
-	for _, c := range channels {
-		c.Dropped = len(c.settings) == 0
-		if _, ok := c.open(key); !ok {
-			lost = append(lost, c.LostSecret)
-		}
-	}
-	return lost, err
+	return lost, nil
 }
 
 // nameNewKey is steps 4 and 5. It gives the new name of the old key file; empty
