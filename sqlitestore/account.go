@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"baoco/app"
@@ -12,9 +11,7 @@ const accountColumns = `id, name, plan, expires_at, is_trial, max_bank_accounts,
 
 func scanAccount(row scanner) (app.Account, error) {
 	var a app.Account
-	var expires, created sql.NullInt64
-	err := row.Scan(&a.ID, &a.Name, &a.Plan, &expires, &a.IsTrial, &a.MaxBankAccounts, &created)
-	a.ExpiresAt, a.CreatedAt = fromSeconds(expires), fromSeconds(created)
+	err := row.Scan(&a.ID, &a.Name, &a.Plan, secondsInto(&a.ExpiresAt), &a.IsTrial, &a.MaxBankAccounts, secondsInto(&a.CreatedAt))
 	if noRows(err) {
 		err = app.NotFound("There is no account with this id.", "Không có tài khoản với id này.")
 	}
@@ -38,8 +35,7 @@ func (s *Store) Account(ctx context.Context, id int64) (app.Account, error) {
 }
 
 func (s *Store) Accounts(ctx context.Context) ([]app.Account, error) {
-	rows, err := s.query(ctx, `SELECT `+accountColumns+` FROM accounts ORDER BY id`)
-	return collect(rows, err, scanAccount)
+	return readAll(ctx, s, scanAccount, `SELECT `+accountColumns+` FROM accounts ORDER BY id`)
 }
 
 func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate) (app.Account, error) {
@@ -107,15 +103,13 @@ func (s *Store) Overview(ctx context.Context, accountID int64) (app.Overview, er
 }
 
 func (s *Store) Days(ctx context.Context, accountID int64, first, last app.Day) ([]app.PeriodRow, error) {
-	rows, err := s.query(ctx, `SELECT day, type, count, amount FROM account_days WHERE account_id = ? AND day BETWEEN ? AND ? ORDER BY day, type`,
+	return readAll(ctx, s, scanPeriodRow, `SELECT day, type, count, amount FROM account_days WHERE account_id = ? AND day BETWEEN ? AND ? ORDER BY day, type`,
 		accountID, int64(first), int64(last))
-	return collect(rows, err, scanPeriodRow)
 }
 
 func (s *Store) BankAccountDays(ctx context.Context, accountID, bankAccountID int64, first, last app.Day) ([]app.PeriodRow, error) {
-	rows, err := s.query(ctx, `SELECT d.day, d.type, d.count, d.amount FROM bank_accounts b JOIN bank_account_days d ON d.bank_account_id = b.id
+	return readAll(ctx, s, scanPeriodRow, `SELECT d.day, d.type, d.count, d.amount FROM bank_accounts b JOIN bank_account_days d ON d.bank_account_id = b.id
 			WHERE b.id = ? AND b.account_id = ? AND d.day BETWEEN ? AND ? ORDER BY d.day, d.type`, bankAccountID, accountID, int64(first), int64(last))
-	return collect(rows, err, scanPeriodRow)
 }
 
 func scanPeriodRow(row scanner) (p app.PeriodRow, err error) {

@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"strings"
 
@@ -51,12 +50,10 @@ type alertSettings struct {
 func (s *Store) scanAlertChannel(row scanner) (app.AlertChannel, error) {
 	var c app.AlertChannel
 	var sealed []byte
-	var set, sent, retry sql.NullInt64
-	err := row.Scan(&c.ID, &c.AccountID, &c.Medium, &sealed, &c.Version, &set, &sent, &c.Failures, &c.Problem.EN, &c.Problem.VI, &retry)
+	err := row.Scan(&c.ID, &c.AccountID, &c.Medium, &sealed, &c.Version, secondsInto(&c.SetAt), millisInto(&c.SentAt), &c.Failures, &c.Problem.EN, &c.Problem.VI, millisInto(&c.RetryAt))
 	if err != nil {
 		return c, err
 	}
-	c.SetAt, c.SentAt, c.RetryAt = fromSeconds(set), fromMillis(sent), fromMillis(retry)
 	if len(sealed) == 0 {
 		return c.WithoutSettings(), nil
 	}
@@ -75,8 +72,7 @@ func (s *Store) AlertChannels(ctx context.Context, accountID int64) ([]app.Alert
 	if accountID != 0 {
 		where, args = ` WHERE account_id = ?`, []any{accountID}
 	}
-	rows, err := s.query(ctx, `SELECT `+alertChannelColumns+` FROM alert_channels`+where+` ORDER BY id`, args...)
-	return collect(rows, err, s.scanAlertChannel)
+	return readAll(ctx, s, s.scanAlertChannel, `SELECT `+alertChannelColumns+` FROM alert_channels`+where+` ORDER BY id`, args...)
 }
 
 func (s *Store) SetAlertChannel(ctx context.Context, c app.AlertChannel) (app.AlertChannel, error) {
@@ -117,9 +113,7 @@ func (s *Store) AlertConditions(ctx context.Context, channelID int64) ([]app.Ale
 	rows, err := s.query(ctx, `SELECT key, kind, name_en, name_vi, began_ms, told_ms, gone_ms FROM alert_conditions WHERE channel_id = ? ORDER BY id`, channelID)
 	return collect(rows, err, func(row scanner) (app.AlertCondition, error) {
 		var c app.AlertCondition
-		var began, told, gone sql.NullInt64
-		err := row.Scan(&c.Key, &c.Kind, &c.Name.EN, &c.Name.VI, &began, &told, &gone)
-		c.BeganAt, c.ToldAt, c.GoneAt = fromMillis(began), fromMillis(told), fromMillis(gone)
+		err := row.Scan(&c.Key, &c.Kind, &c.Name.EN, &c.Name.VI, millisInto(&c.BeganAt), millisInto(&c.ToldAt), millisInto(&c.GoneAt))
 		return c, err
 	})
 }
@@ -193,9 +187,7 @@ func (s *Store) AlertMessages(ctx context.Context, accountID int64, most int) ([
 		accountID, most)
 	return collect(rows, err, func(row scanner) (app.AlertMessage, error) {
 		var m app.AlertMessage
-		var at sql.NullInt64
-		err := row.Scan(&m.Medium, &at, &m.Test, &m.Subject, &m.Text, &m.Sent, &m.Tries, &m.Problem.EN, &m.Problem.VI)
-		m.At = fromMillis(at)
+		err := row.Scan(&m.Medium, millisInto(&m.At), &m.Test, &m.Subject, &m.Text, &m.Sent, &m.Tries, &m.Problem.EN, &m.Problem.VI)
 		return m, err
 	})
 }

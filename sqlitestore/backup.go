@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -231,9 +230,7 @@ func (s *Store) noteBackup(ctx context.Context, b app.Backup) error {
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, func(tx *tx) error {
-		return tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES ('last_backup', ?)`, string(value))
-	})
+	return s.setSetting(ctx, "last_backup", string(value))
 }
 
 func (s *Store) BackupStatus(ctx context.Context) (app.BackupStatus, error) {
@@ -241,12 +238,10 @@ func (s *Store) BackupStatus(ctx context.Context) (app.BackupStatus, error) {
 }
 
 func readBackupStatus(queryRow func(query string) scanner) (status app.BackupStatus, err error) {
-	var first sql.NullInt64
-	err = queryRow(`SELECT created_at FROM transactions ORDER BY id LIMIT 1`).Scan(&first)
+	err = queryRow(`SELECT created_at FROM transactions ORDER BY id LIMIT 1`).Scan(secondsInto(&status.FirstAt))
 	if err != nil && !noRows(err) {
 		return status, storageError(err)
 	}
-	status.FirstAt = fromSeconds(first)
 	var value string
 	err = queryRow(`SELECT value FROM settings WHERE name = 'last_backup'`).Scan(&value)
 	if noRows(err) { // there never was one

@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"baoco/app"
@@ -12,9 +11,7 @@ const bankAccountColumns = `b.id, b.account_id, b.bank, b.account_number, b.acco
 
 func scanBankAccount(row scanner, after ...any) (app.BankAccount, error) {
 	var b app.BankAccount
-	var created sql.NullInt64
-	err := row.Scan(append([]any{&b.ID, &b.AccountID, &b.Bank, &b.AccountNumber, &b.AccountName, &b.Status, &created}, after...)...)
-	b.CreatedAt = fromSeconds(created)
+	err := row.Scan(append([]any{&b.ID, &b.AccountID, &b.Bank, &b.AccountNumber, &b.AccountName, &b.Status, secondsInto(&b.CreatedAt)}, after...)...)
 	return b, err
 }
 

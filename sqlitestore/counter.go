@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"baoco/app"
@@ -12,9 +11,7 @@ const counterLinkColumns = `id, account_id, name, coalesce(bank_account_id, 0), 
 
 func scanCounterLink(row scanner, before ...any) (app.CounterLink, error) {
 	var l app.CounterLink
-	var created, revoked sql.NullInt64
-	err := row.Scan(append(before, &l.ID, &l.AccountID, &l.Name, &l.BankAccountID, &l.ShowsTotal, &created, &revoked)...)
-	l.CreatedAt, l.RevokedAt = fromSeconds(created), fromSeconds(revoked)
+	err := row.Scan(append(before, &l.ID, &l.AccountID, &l.Name, &l.BankAccountID, &l.ShowsTotal, secondsInto(&l.CreatedAt), secondsInto(&l.RevokedAt))...)
 	return l, err
 }
 

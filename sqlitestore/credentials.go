@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"baoco/app"
@@ -159,9 +158,7 @@ const apiKeyColumns = `id, account_id, name, scope, hint, expires_at, revoked_at
 
 func scanAPIKey(row scanner, before ...any) (app.APIKey, error) {
 	var k app.APIKey
-	var expires, revoked, created, used sql.NullInt64
-	err := row.Scan(append(before, &k.ID, &k.AccountID, &k.Name, &k.Scope, &k.Hint, &expires, &revoked, &created, &used)...)
-	k.ExpiresAt, k.RevokedAt, k.CreatedAt, k.LastUsedAt = fromSeconds(expires), fromSeconds(revoked), fromSeconds(created), fromSeconds(used)
+	err := row.Scan(append(before, &k.ID, &k.AccountID, &k.Name, &k.Scope, &k.Hint, secondsInto(&k.ExpiresAt), secondsInto(&k.RevokedAt), secondsInto(&k.CreatedAt), secondsInto(&k.LastUsedAt))...)
 	return k, err
 }
 

@@ -18,26 +18,15 @@ var (
 
 const deliveryColumns = `d.id, d.account_id, d.webhook_id, coalesce(d.transaction_id, 0), d.state, d.attempts, d.due_ms, d.created_ms, coalesce(d.resend_of, 0), d.single`
 
-// deliveryScan holds what of a row needs translating.
-type deliveryScan struct {
-	app.Delivery
-	state        int
-	due, created sql.NullInt64
+// deliveryDest is where the deliveryColumns are scanned.
+func deliveryDest(d *app.Delivery) []any {
+	state := intInto(func(n int64) { d.State = deliveryStates[n] })
+	return []any{&d.ID, &d.AccountID, &d.WebhookID, &d.TransactionID, state, &d.Attempts, millisInto(&d.DueAt), millisInto(&d.CreatedAt), &d.ResendOf, &d.Test}
 }
 
-func (s *deliveryScan) dest() []any {
-	return []any{&s.ID, &s.AccountID, &s.WebhookID, &s.TransactionID, &s.state, &s.Attempts, &s.due, &s.created, &s.ResendOf, &s.Test}
-}
-
-func (s *deliveryScan) delivery() app.Delivery {
-	s.State, s.DueAt, s.CreatedAt = deliveryStates[s.state], fromMillis(s.due), fromMillis(s.created)
-	return s.Delivery
-}
-
-func scanDelivery(row scanner) (app.Delivery, error) {
-	var d deliveryScan
-	err := row.Scan(d.dest()...)
-	return d.delivery(), err
+func scanDelivery(row scanner) (d app.Delivery, err error) {
+	err = row.Scan(deliveryDest(&d)...)
+	return d, err
 }
 
 // Backlogs leaps from webhook to webhook through the index of the queue, and
@@ -57,11 +46,10 @@ func (s *Store) Backlogs(ctx context.Context, now time.Time) ([]app.WebhookBackl
 		FROM q JOIN webhooks w ON w.id = q.id WHERE w.is_active = 1 AND w.deleted_at IS NULL`, now.UnixMilli())
 	return collect(rows, err, func(row scanner) (app.WebhookBacklog, error) {
 		var b app.WebhookBacklog
-		var first, retry sql.NullInt64
-		err := row.Scan(&b.WebhookID, &b.Due, &first, &retry)
-		b.NextDue = fromMillis(first)
-		if at := fromMillis(retry); !at.IsZero() && (b.NextDue.IsZero() || at.Before(b.NextDue)) {
-			b.NextDue = at
+		var retry time.Time
+		err := row.Scan(&b.WebhookID, &b.Due, millisInto(&b.NextDue), millisInto(&retry))
+		if !retry.IsZero() && (b.NextDue.IsZero() || retry.Before(b.NextDue)) {
+			b.NextDue = retry
 		}
 		return b, err
 	})
@@ -74,20 +62,19 @@ const payloadColumns = `d.sample, coalesce(b.bank, ''), coalesce(b.account_numbe
 
 // payloadScan reads what a delivery carries: its transaction or its sample.
 type payloadScan struct {
-	sample   sql.NullString
-	t        app.Transaction
-	occurred sql.NullInt64
+	sample sql.NullString
+	t      app.Transaction
 }
 
 func (s *payloadScan) dest() []any {
-	return []any{&s.sample, &s.t.Bank, &s.t.AccountNumber, &s.t.Number, &s.t.Type, &s.t.Amount, &s.t.Content, &s.occurred, &s.t.ZoneOffset}
+	return []any{&s.sample, &s.t.Bank, &s.t.AccountNumber, &s.t.Number, &s.t.Type, &s.t.Amount, &s.t.Content, secondsInto(&s.t.Time), &s.t.ZoneOffset}
 }
 
 func (s *payloadScan) payload(transactionID int64) (p app.Payload, err error) {
 	if s.sample.Valid {
 		return p, json.Unmarshal([]byte(s.sample.String), &p)
 	}
-	s.t.ID, s.t.Time = transactionID, fromSeconds(s.occurred)
+	s.t.ID = transactionID
 	return s.t.Payload(), nil
 }
 
@@ -115,12 +102,12 @@ func (s *Store) Due(ctx context.Context, webhookID int64, now time.Time, skip []
 	rows, err := s.query(ctx, `SELECT `+deliveryColumns+`, `+payloadColumns+` FROM json_each(?) CROSS JOIN deliveries d ON d.id = value`+payloadFrom+`
 		WHERE d.state = 0`, joinIDs(ids))
 	return collect(rows, err, func(row scanner) (app.Outgoing, error) {
-		var d deliveryScan
+		o := app.Outgoing{URL: url, Secrets: secrets}
 		var p payloadScan
-		if err := row.Scan(append(d.dest(), p.dest()...)...); err != nil {
-			return app.Outgoing{}, err
+		if err := row.Scan(append(deliveryDest(&o.Delivery), p.dest()...)...); err != nil {
+			return o, err
 		}
-		o := app.Outgoing{Delivery: d.delivery(), URL: url, Secrets: secrets}
+		var err error
 		o.Payload, err = p.payload(o.TransactionID)
 		return o, err
 	})
@@ -149,15 +136,13 @@ func (s *Store) dueIDs(ctx context.Context, webhookID int64, now time.Time, skip
 }
 
 func (s *Store) scanOutgoing(row scanner) (app.Outgoing, error) {
-	var d deliveryScan
+	var o app.Outgoing
 	var sealed sealedSecrets
 	var p payloadScan
-	var o app.Outgoing
-	dest := append(append(d.dest(), &o.URL), sealed.dest()...)
+	dest := append(append(deliveryDest(&o.Delivery), &o.URL), sealed.dest()...)
 	if err := row.Scan(append(dest, p.dest()...)...); err != nil {
 		return o, err
 	}
-	o.Delivery = d.delivery()
 	var err error
 	if o.Secrets, err = sealed.open(s.sealer); err != nil {
 		return o, err
@@ -229,12 +214,11 @@ func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample 
 
 func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (app.DeliveryFacts, error) {
 	var f app.DeliveryFacts
-	var d deliveryScan
 	var p payloadScan
 	var sealed sealedSecrets
 	var samples bool
 	w := &f.Webhook
-	dest := append([]any{&w.ID, &w.Name, &w.URL, &w.IsActive, &f.Deleted, &f.ResentFrom, &samples}, d.dest()...)
+	dest := append([]any{&w.ID, &w.Name, &w.URL, &w.IsActive, &f.Deleted, &f.ResentFrom, &samples}, deliveryDest(&f.Delivery)...)
 	dest = append(append(dest, p.dest()...), sealed.dest()...)
 	err := s.queryRow(ctx, `SELECT w.id, w.name, w.url, w.is_active, w.deleted_at IS NOT NULL,
 			coalesce((SELECT a.delivery_id FROM attempts a WHERE a.id = d.resend_of), 0), d.sample IS NOT NULL,
@@ -247,7 +231,7 @@ func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (app.Del
 		return f, storageError(err)
 	}
 	w.AccountID = accountID
-	f.Delivery, f.URL = d.delivery(), w.URL
+	f.URL = w.URL
 	if f.Payload, err = p.payload(f.TransactionID); err != nil {
 		return f, err
 	}
@@ -268,7 +252,6 @@ func (s *Store) resentAs(ctx context.Context, d app.Delivery, sample bool) ([]ap
 	if sample {
 		among, of = `INDEXED BY deliveries_samples WHERE d.sample IS NOT NULL AND d.account_id = ?`, d.AccountID
 	}
-	rows, err := s.query(ctx, `SELECT `+deliveryColumns+` FROM deliveries d `+among+`
+	return readAll(ctx, s, scanDelivery, `SELECT `+deliveryColumns+` FROM deliveries d `+among+`
 		AND d.resend_of IN (SELECT id FROM attempts WHERE delivery_id = ?) ORDER BY d.id`, of, d.ID)
-	return collect(rows, err, scanDelivery)
 }

@@ -2,33 +2,21 @@ package sqlitestore
 
 import (
 	"context"
-	"time"
 
 	"baoco/app"
 	"baoco/app/fold"
 )
 
-// progressColumns are those of a delivery d with its webhook w and its last
-// attempt a, which progressFrom joins to it.
+// latestColumns are those of a delivery d with its webhook w and its last
+// attempt a, which latestFrom joins to it.
 const (
-	progressColumns = deliveryColumns + `, w.name, w.url, coalesce(a.id, 0), coalesce(a.status_code, 0), coalesce(a.error, ''), coalesce(a.duration_ms, 0)`
-	progressFrom    = ` JOIN webhooks w ON w.id = d.webhook_id
+	latestColumns = deliveryColumns + `, w.name, w.url, coalesce(a.id, 0), coalesce(a.status_code, 0), coalesce(a.error, ''), coalesce(a.duration_ms, 0)`
+	latestFrom    = ` JOIN webhooks w ON w.id = d.webhook_id
 		LEFT JOIN attempts a ON a.id = (SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id)`
 )
 
-type progressScan struct {
-	app.LatestDelivery
-	delivery deliveryScan
-	duration int64
-}
-
-func (s *progressScan) dest() []any {
-	return append(s.delivery.dest(), &s.WebhookName, &s.URL, &s.HistoryID, &s.StatusCode, &s.Error, &s.duration)
-}
-
-func (s *progressScan) progress() app.LatestDelivery {
-	s.Delivery, s.Duration = s.delivery.delivery(), time.Duration(s.duration)*time.Millisecond
-	return s.LatestDelivery
+func latestDest(l *app.LatestDelivery) []any {
+	return append(deliveryDest(&l.Delivery), &l.WebhookName, &l.URL, &l.HistoryID, &l.StatusCode, &l.Error, durationInto(&l.Duration))
 }
 
 func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]app.LatestDelivery, error) {
@@ -37,23 +25,21 @@ func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionID
 	}
 	// Of the deliveries to one webhook only the last counts: the others were
 	// resent.
-	rows, err := s.query(ctx, `SELECT `+progressColumns+`
+	rows, err := s.query(ctx, `SELECT `+latestColumns+`
 		FROM json_each(?1) page
-		CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = page.value`+progressFrom+`
+		CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = page.value`+latestFrom+`
 		WHERE d.account_id = ?2 AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id AND o.webhook_id = d.webhook_id AND o.id > d.id)
 		ORDER BY d.id`, joinIDs(transactionIDs), accountID)
 	return collect(rows, err, func(row scanner) (app.LatestDelivery, error) {
-		var p progressScan
-		err := row.Scan(p.dest()...)
-		return p.progress(), err
+		var l app.LatestDelivery
+		err := row.Scan(latestDest(&l)...)
+		return l, err
 	})
 }
 
 func (s *Store) PendingDeliveries(ctx context.Context, accountID int64) (int64, error) {
-	var n int64
-	err := s.queryRow(ctx, `SELECT count(*) FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
-			WHERE w.account_id = ? AND w.deleted_at IS NULL`, accountID).Scan(&n)
-	return n, storageError(err)
+	return readOne[int64](ctx, s, `SELECT count(*) FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
+			WHERE w.account_id = ? AND w.deleted_at IS NULL`, accountID)
 }
 
 func (s *Store) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
@@ -93,15 +79,13 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f app.PendingFilte
 		return nil, total, err
 	}
 	// One that was attempted meanwhile has left the list.
-	rows, err := s.query(ctx, `SELECT `+progressColumns+`, NOT w.is_active, `+secretLost+`, `+payloadColumns+` FROM json_each(?) page CROSS JOIN deliveries d ON d.id = page.value`+
-		progressFrom+payloadFrom+` WHERE d.state = 0 ORDER BY page.key`, joinIDs(ids))
+	rows, err := s.query(ctx, `SELECT `+latestColumns+`, NOT w.is_active, `+secretLost+`, `+payloadColumns+` FROM json_each(?) page CROSS JOIN deliveries d ON d.id = page.value`+
+		latestFrom+payloadFrom+` WHERE d.state = 0 ORDER BY page.key`, joinIDs(ids))
 	list, err := collect(rows, err, func(row scanner) (app.PendingDelivery, error) {
 		var one app.PendingDelivery
-		var progress progressScan
 		var p payloadScan
-		err := row.Scan(append(append(progress.dest(), &one.Paused, &one.SecretLost), p.dest()...)...)
+		err := row.Scan(append(append(latestDest(&one.LatestDelivery), &one.Paused, &one.SecretLost), p.dest()...)...)
 		if err == nil {
-			one.LatestDelivery = progress.progress()
 			one.Payload, err = p.payload(one.TransactionID)
 		}
 		return one, err
@@ -121,8 +105,7 @@ func (s *Store) pendingIDs(ctx context.Context, accountID int64, f app.PendingFi
 		ids, err = s.scanIDs(ctx, `SELECT d.id`+from+order, args, f.Page)
 		return ids, counted(total, f.Page), err
 	}
-	rows, err := s.query(ctx, `SELECT d.id`+from+order, args...)
-	all, err := collect(rows, err, func(row scanner) (id int64, err error) { return id, row.Scan(&id) })
+	all, err := readAll(ctx, s, scanOne[int64], `SELECT d.id`+from+order, args...)
 	total = int64(len(all))
 	return all[min(total, f.Page.Offset()):min(total, f.Page.Offset()+int64(f.Page.Size))], counted(total, f.Page), err
 }

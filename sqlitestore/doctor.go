@@ -282,7 +282,7 @@ func (d *doctor) pages(ctx context.Context) (app.Check, error) {
 			d.Progress(fmt.Sprintf("pages, table %d of %d", i+1, len(checks)))
 		}
 		rows, err := d.db.QueryContext(ctx, check)
-		findings, err := collect(rows, err, func(row scanner) (s string, err error) { return s, row.Scan(&s) })
+		findings, err := collect(rows, err, scanOne[string])
 		if err != nil {
 			return app.Check{}, err
 		}
@@ -310,13 +310,13 @@ func (d *doctor) pages(ctx context.Context) (app.Check, error) {
 // made anew: a backup would lose what came in since.
 func (d *doctor) ofSearchIndex(ctx context.Context, findings []string) (bool, error) {
 	rows, err := d.db.QueryContext(ctx, `PRAGMA integrity_check(transactions_search)`)
-	own, err := collect(rows, err, func(row scanner) (s string, err error) { return s, row.Scan(&s) })
+	own, err := collect(rows, err, scanOne[string])
 	return !slices.ContainsFunc(findings, func(f string) bool { return !slices.Contains(own, f) }), err
 }
 
 func (d *doctor) tables(ctx context.Context) ([]string, error) {
 	rows, err := d.db.QueryContext(ctx, checkedTables)
-	return collect(rows, err, func(row scanner) (name string, err error) { return name, row.Scan(&name) })
+	return collect(rows, err, scanOne[string])
 }
 
 func (d *doctor) references(ctx context.Context) (app.Check, error) {

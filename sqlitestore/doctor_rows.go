@@ -104,7 +104,7 @@ func (d *doctor) sample(ctx context.Context, tx *sql.Tx, t blockTable) (s sample
 	rows, err := tx.QueryContext(ctx, `WITH RECURSIVE b(block) AS (SELECT `+sqlBlockOf("min(id)")+` FROM `+t.name+`
 			UNION ALL SELECT (SELECT `+sqlBlockOf("id")+` FROM `+t.name+` WHERE id >= `+sqlFirstID("(b.block + 1)")+` ORDER BY id LIMIT 1) FROM b WHERE b.block IS NOT NULL)
 		SELECT block FROM b WHERE block IS NOT NULL UNION SELECT block FROM `+t.blocks+` ORDER BY 1`)
-	every, err := collect(rows, err, func(row scanner) (block int64, err error) { return block, row.Scan(&block) })
+	every, err := collect(rows, err, scanOne[int64])
 	s = sample{every, len(every)}
 	if !d.Full && s.of > countedBlocks {
 		s.blocks = nil
@@ -175,18 +175,18 @@ const overdue = 2 * time.Minute
 // to carry.
 func (d *doctor) queue(ctx context.Context) (c app.Check, err error) {
 	var pending, broken, due int64
-	var oldest sql.NullInt64
+	var oldest time.Time
 	err = d.db.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE d.due_ms IS NULL OR w.id IS NULL OR d.attempts NOT BETWEEN 0 AND ?2
 				OR t.id IS NULL AND d.sample IS NULL), count(*) FILTER (WHERE d.due_ms <= ?1 AND w.is_active = 1), min(d.due_ms) FILTER (WHERE w.is_active = 1)
 			FROM deliveries d INDEXED BY deliveries_due LEFT JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN transactions t ON t.id = d.transaction_id
-			WHERE d.state = 0`, d.Now.UnixMilli(), len(app.RetrySchedule)-1).Scan(&pending, &broken, &due, &oldest)
+			WHERE d.state = 0`, d.Now.UnixMilli(), len(app.RetrySchedule)-1).Scan(&pending, &broken, &due, millisInto(&oldest))
 	if err == nil && d.Full {
 		d.Progress("deliveries")
 		var finished int64
 		err = d.db.QueryRowContext(ctx, `SELECT count(*) FROM deliveries WHERE state NOT BETWEEN 0 AND 3 OR state <> 0 AND due_ms IS NOT NULL`).Scan(&finished)
 		broken += finished
 	}
-	switch late := d.Now.Sub(fromMillis(oldest)); {
+	switch late := d.Now.Sub(oldest); {
 	case err != nil:
 		return c, err
 	case broken > 0:

@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"baoco/app"
@@ -28,9 +27,8 @@ func (s *Store) History(ctx context.Context, accountID int64, f app.HistoryFilte
 	if err != nil || len(ids) == 0 {
 		return nil, total, err
 	}
-	rows, err := s.query(ctx, `SELECT `+attemptColumns+`, `+deliveryColumns+`, `+payloadColumns+` FROM json_each(?) page CROSS JOIN attempts a ON a.id = page.value
+	list, err := readAll(ctx, s, scanAttempt, `SELECT `+attemptColumns+`, `+deliveryColumns+`, `+payloadColumns+` FROM json_each(?) page CROSS JOIN attempts a ON a.id = page.value
 			JOIN deliveries d ON d.id = a.delivery_id`+payloadFrom+` ORDER BY page.key`, joinIDs(ids))
-	list, err := collect(rows, err, scanAttempt)
 	return list, total, err
 }
 
@@ -211,22 +209,13 @@ const attemptColumns = `a.id, a.number, a.url, a.started_ms, a.duration_ms, a.dn
 
 func scanAttempt(row scanner) (app.Attempt, error) {
 	var a app.Attempt
-	var started, next sql.NullInt64
-	var duration, dns, connect, tls, wait int64
-	var d deliveryScan
 	var p payloadScan
-	dest := []any{&a.ID, &a.Number, &a.URL, &started, &duration, &dns, &connect, &tls, &wait, &a.Result.StatusCode, &a.Result.Error,
-		&a.Result.Detail, &a.Result.Body, &next}
-	if err := row.Scan(append(append(dest, d.dest()...), p.dest()...)...); err != nil {
+	r := &a.Result
+	dest := []any{&a.ID, &a.Number, &a.URL, millisInto(&r.StartedAt), durationInto(&r.Duration), durationInto(&r.Phases.DNS), durationInto(&r.Phases.Connect),
+		durationInto(&r.Phases.TLS), durationInto(&r.Phases.Wait), &r.StatusCode, &r.Error, &r.Detail, &r.Body, millisInto(&a.NextAttemptAt)}
+	if err := row.Scan(append(append(dest, deliveryDest(&a.Delivery)...), p.dest()...)...); err != nil {
 		return a, err
 	}
-	a.Result.StartedAt, a.NextAttemptAt = fromMillis(started), fromMillis(next)
-	a.Result.Duration = time.Duration(duration) * time.Millisecond
-	a.Result.Phases = app.Phases{
-		DNS: time.Duration(dns) * time.Millisecond, Connect: time.Duration(connect) * time.Millisecond,
-		TLS: time.Duration(tls) * time.Millisecond, Wait: time.Duration(wait) * time.Millisecond,
-	}
-	a.Delivery = d.delivery()
 	if a.Delivery.State == app.DeliveryCancelled && a.Number == a.Delivery.Attempts {
 		a.NextAttemptAt = time.Time{} // it was planned, and then the webhook was deleted
 	}

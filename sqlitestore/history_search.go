@@ -219,8 +219,7 @@ func (s *Store) addLate(ctx context.Context, q *attemptSearch, f *foundAttempts)
 	least := f.ids[q.pageEnd()-1] // what is older isn't on the page
 	where := q.blocks.where()
 	where.add("block >= ? AND first_transaction < ?", blockOf(least), f.oldest)
-	rows, err := s.query(ctx, `SELECT DISTINCT block FROM attempt_blocks WHERE `+where.where.String(), where.args...)
-	blocks, err := collect(rows, err, func(row scanner) (block int64, err error) { return block, row.Scan(&block) })
+	blocks, err := readAll(ctx, s, scanOne[int64], `SELECT DISTINCT block FROM attempt_blocks WHERE `+where.where.String(), where.args...)
 	for _, block := range blocks {
 		if err != nil {
 			break
@@ -237,10 +236,9 @@ func (s *Store) addLate(ctx context.Context, q *attemptSearch, f *foundAttempts)
 
 // sampleAttempts finds the attempts of samples.
 func (s *Store) sampleAttempts(ctx context.Context, q *attemptSearch) ([]int64, error) {
-	rows, err := s.query(ctx, `SELECT a.id FROM deliveries d INDEXED BY deliveries_samples CROSS JOIN attempts a INDEXED BY attempts_delivery ON a.delivery_id = d.id
+	return readAll(ctx, s, scanOne[int64], `SELECT a.id FROM deliveries d INDEXED BY deliveries_samples CROSS JOIN attempts a INDEXED BY attempts_delivery ON a.delivery_id = d.id
 		WHERE d.account_id = ? AND d.sample IS NOT NULL AND instr(`+sampleText+`, ?) > 0 AND `+q.where.where.String(),
 		append([]any{q.accountID, q.term.text}, q.where.args...)...)
-	return collect(rows, err, func(row scanner) (id int64, err error) { return id, row.Scan(&id) })
 }
 
 // countRead counts every attempt that holds the term by reading it.

@@ -46,15 +46,12 @@ const importColumns = `id, file, in_count, in_amount, out_count, out_amount, imp
 
 func scanImport(row scanner) (app.ImportedFile, error) {
 	var f app.ImportedFile
-	var at, undone sql.NullInt64
-	err := row.Scan(&f.ID, &f.File, &f.In.Count, &f.In.Total, &f.Out.Count, &f.Out.Total, &at, &undone, &f.Kept)
-	f.At, f.UndoneAt = fromSeconds(at), fromSeconds(undone)
+	err := row.Scan(&f.ID, &f.File, &f.In.Count, &f.In.Total, &f.Out.Count, &f.Out.Total, secondsInto(&f.At), secondsInto(&f.UndoneAt), &f.Kept)
 	return f, err
 }
 
 func (s *Store) Imports(ctx context.Context, accountID int64, page app.Page) ([]app.ImportedFile, error) {
-	rows, err := s.query(ctx, `SELECT `+importColumns+` FROM imports WHERE account_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`, accountID, page.Size, page.Offset())
-	return collect(rows, err, scanImport)
+	return readAll(ctx, s, scanImport, `SELECT `+importColumns+` FROM imports WHERE account_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`, accountID, page.Size, page.Offset())
 }
 
 // What an import can't take back, of its transaction t. ?2 is the time before
@@ -86,11 +83,9 @@ func (s *Store) Undoable(ctx context.Context, accountID, id int64, now time.Time
 	for rows.Next() {
 		var t app.Transaction
 		var told, elsewhere bool
-		var occurred sql.NullInt64
-		if err := rows.Scan(&t.ID, &t.Type, &t.Amount, &occurred, &told, &elsewhere); err != nil {
+		if err := rows.Scan(&t.ID, &t.Type, &t.Amount, secondsInto(&t.Time), &told, &elsewhere); err != nil {
 			return u, storageError(err)
 		}
-		t.Time = fromSeconds(occurred)
 		u.Count(t, told, elsewhere)
 	}
 	return u, storageError(rows.Err())
@@ -105,10 +100,8 @@ func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone
 			FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 AND t.account_id = ?3 AND t.id > ?4 ORDER BY t.id LIMIT ?5`,
 			id, now.Add(-attemptsEnd).Unix(), accountID, after, undoStep)
 		list, err := collect(rows, err, func(row scanner) (r removedTransaction, err error) {
-			var at sql.NullInt64
 			r.accountID, r.removed = accountID, true
-			err = row.Scan(&r.id, &r.bankAccountID, &r.direction, &r.amount, &at, &r.search, &r.stays)
-			r.at = fromSeconds(at)
+			err = row.Scan(&r.id, &r.bankAccountID, &r.direction, &r.amount, secondsInto(&r.at), &r.search, &r.stays)
 			r.day = app.DayOf(r.at, zone)
 			return r, err
 		})

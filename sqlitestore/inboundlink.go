@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"time"
 
@@ -310,10 +309,8 @@ const waitingColumns = `i.id, i.inbound_event_id, i.source_id, s.api_key IS NOT 
 
 func scanWaitingItem(row scanner) (waitingItem, error) {
 	var item waitingItem
-	var received, occurred sql.NullInt64
-	err := row.Scan(&item.id, &item.event, &item.origin.source, &item.origin.polled, &item.only, &item.EventIDChannel, &received, &item.EventID, &item.Gateway, &item.AccountNumber,
-		&item.Number, &item.Type, &item.Amount, &item.Content, &occurred, &item.DateOnly, &item.DateFlaw, &item.Masked)
-	item.receivedAt, item.Time = fromMillis(received), fromSeconds(occurred)
+	err := row.Scan(&item.id, &item.event, &item.origin.source, &item.origin.polled, &item.only, &item.EventIDChannel, millisInto(&item.receivedAt), &item.EventID, &item.Gateway, &item.AccountNumber,
+		&item.Number, &item.Type, &item.Amount, &item.Content, secondsInto(&item.Time), &item.DateOnly, &item.DateFlaw, &item.Masked)
 	return item, err
 }
 

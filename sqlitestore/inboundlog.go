@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 
 	"baoco/app"
@@ -12,10 +11,8 @@ const inboundEventColumns = `e.id, coalesce(e.source_id, 0), coalesce(s.name, ''
 
 func scanInboundEvent(row scanner, after ...any) (app.InboundEvent, error) {
 	var e app.InboundEvent
-	var received sql.NullInt64
-	err := row.Scan(append([]any{&e.ID, &e.SourceID, &e.SourceName, &e.Provider, &e.Channel, &received,
+	err := row.Scan(append([]any{&e.ID, &e.SourceID, &e.SourceName, &e.Provider, &e.Channel, millisInto(&e.ReceivedAt),
 		&e.Recorded, &e.Duplicates, &e.Unassigned, &e.Conflicts, &e.Rejected, &e.Open}, after...)...)
-	e.ReceivedAt = fromMillis(received)
 	e.EventID = e.ID
 	return e, err
 }
@@ -120,10 +117,9 @@ func (s *Store) addOpenItems(ctx context.Context, list []app.InboundEvent) error
 	if len(open) == 0 {
 		return nil
 	}
-	rows, err := s.query(ctx, `SELECT `+inboundItemColumns+` FROM json_each(?1) page CROSS JOIN inbound_items i
+	items, err := readAll(ctx, s, scanInboundItem, `SELECT `+inboundItemColumns+` FROM json_each(?1) page CROSS JOIN inbound_items i
 			ON i.id IN (SELECT id FROM inbound_items WHERE inbound_event_id = page.value AND `+isOpen+` ORDER BY id LIMIT ?2)`+inboundItemJoin+`
 		ORDER BY i.inbound_event_id, i.position, i.id`, joinIDs(open), app.ListedItems)
-	items, err := collect(rows, err, scanInboundItem)
 	for _, i := range items {
 		e := byID[i.InboundEventID]
 		e.Items = append(e.Items, i)
@@ -154,18 +150,15 @@ const (
 
 func scanInboundItem(row scanner) (app.InboundItem, error) {
 	var i app.InboundItem
-	var occurred sql.NullInt64
-	var fault app.FieldError
-	err := row.Scan(&i.ID, &i.InboundEventID, &i.Position, &i.State, &i.TransactionID, &fault.Field, &fault.Text.EN, &fault.Text.VI, &i.EventID, &i.Gateway,
-		&i.AccountNumber, &i.Number, &i.Type, &i.Amount, &i.Content, &occurred, &i.DateOnly, &i.DateFlaw, &i.Masked)
-	i.Time, i.Fault = fromSeconds(occurred), &fault
+	i.Fault = &app.FieldError{}
+	err := row.Scan(&i.ID, &i.InboundEventID, &i.Position, &i.State, &i.TransactionID, &i.Fault.Field, &i.Fault.Text.EN, &i.Fault.Text.VI, &i.EventID, &i.Gateway,
+		&i.AccountNumber, &i.Number, &i.Type, &i.Amount, &i.Content, secondsInto(&i.Time), &i.DateOnly, &i.DateFlaw, &i.Masked)
 	return i, err
 }
 
 func (s *Store) InboundItems(ctx context.Context, accountID, eventID int64, limit int) ([]app.InboundItem, error) {
-	rows, err := s.query(ctx, `SELECT `+inboundItemColumns+` FROM inbound_items i`+inboundItemJoin+`
+	return readAll(ctx, s, scanInboundItem, `SELECT `+inboundItemColumns+` FROM inbound_items i`+inboundItemJoin+`
 		WHERE i.account_id = ? AND i.inbound_event_id = ? ORDER BY i.`+isOpen+` DESC, i.position, i.id LIMIT ?`, accountID, eventID, limit)
-	return collect(rows, err, scanInboundItem)
 }
 
 func (s *Store) RefusedCalls(ctx context.Context, accountID, sourceID int64, unnamed bool, limit int) ([]app.RefusedCall, error) {
@@ -178,9 +171,7 @@ func (s *Store) RefusedCalls(ctx context.Context, accountID, sourceID int64, unn
 		accountID, sourceID, unnamed, limit)
 	return collect(rows, err, func(row scanner) (app.RefusedCall, error) {
 		var c app.RefusedCall
-		var received sql.NullInt64
-		err := row.Scan(&c.ID, &c.SourceID, &c.SourceName, &received, &c.Remote, &c.Code, &c.Text.EN, &c.Text.VI)
-		c.ReceivedAt = fromMillis(received)
+		err := row.Scan(&c.ID, &c.SourceID, &c.SourceName, millisInto(&c.ReceivedAt), &c.Remote, &c.Code, &c.Text.EN, &c.Text.VI)
 		return c, err
 	})
 }

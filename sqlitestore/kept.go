@@ -204,14 +204,19 @@ func recountBlocks(tx *tx, rows string, blocks []int64) error {
 	return nil
 }
 
-// countAnew makes anew whatever is kept and isn't indexed, with what runs a
-// statement. The hours of webhooks are kept up to now.
-func countAnew(exec func(query string, args ...any) error, now time.Time) error {
+// countAll makes anew whatever is kept and isn't indexed. The hours of webhooks
+// are kept up to now. exec runs a statement.
+func countAll(exec func(query string, args ...any) error, now time.Time) error {
 	if err := exec(`INSERT INTO account_totals (account_id) SELECT id FROM accounts WHERE true ON CONFLICT DO NOTHING`); err != nil {
 		return err
 	}
+	return countAnew(exec, func(k kept) bool { return !k.indexed }, now)
+}
+
+// countAnew makes some of it anew, in the order of keptThings.
+func countAnew(exec func(query string, args ...any) error, which func(kept) bool, now time.Time) error {
 	for _, k := range keptThings {
-		if k.indexed {
+		if !which(k) {
 			continue
 		}
 		for _, query := range k.anew() {
@@ -276,7 +281,7 @@ func (s *Store) Recount(ctx context.Context, now time.Time) error {
 		if err := tx.exec(`UPDATE settings SET value = '0' WHERE name = 'searched_to'`); err != nil {
 			return err
 		}
-		return countAnew(tx.exec, now)
+		return countAll(tx.exec, now)
 	})
 	for left := int64(1); err == nil && left > 0; {
 		left, err = s.IndexSearch(ctx)

@@ -59,8 +59,7 @@ func (s *Store) old(ctx context.Context, query string, keep time.Duration, now t
 	if keep == 0 {
 		return nil, nil
 	}
-	rows, err := s.query(ctx, query, now.Add(-keep).UnixMilli())
-	return collect(rows, err, func(row scanner) (id int64, err error) { return id, row.Scan(&id) })
+	return readAll(ctx, s, scanOne[int64], query, now.Add(-keep).UnixMilli())
 }
 
 // pruneRows removes a step of rows.
@@ -146,9 +145,8 @@ func (s *Store) Prunable(ctx context.Context, limits app.PruneLimits, now time.T
 // reclaimStep is how many pages one commit gives back.
 const reclaimStep = "250"
 
-func (s *Store) Reclaimable(ctx context.Context) (n int64, err error) {
-	err = s.queryRow(ctx, `SELECT (SELECT freelist_count FROM pragma_freelist_count) * (SELECT page_size FROM pragma_page_size)`).Scan(&n)
-	return n, storageError(err)
+func (s *Store) Reclaimable(ctx context.Context) (int64, error) {
+	return readOne[int64](ctx, s, `SELECT (SELECT freelist_count FROM pragma_freelist_count) * (SELECT page_size FROM pragma_page_size)`)
 }
 
 func (s *Store) Reclaim(ctx context.Context) error {

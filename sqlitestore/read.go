@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -185,8 +186,7 @@ func collect[T any](rows rowSet, err error, scan func(scanner) (T, error)) ([]T,
 
 // scanIDs reads a query's page of ids.
 func (s *Store) scanIDs(ctx context.Context, query string, args []any, page app.Page) ([]int64, error) {
-	rows, err := s.query(ctx, query+` LIMIT ? OFFSET ?`, append(args, page.Size, page.Offset())...)
-	return collect(rows, err, func(row scanner) (id int64, err error) { return id, row.Scan(&id) })
+	return readAll(ctx, s, scanOne[int64], query+` LIMIT ? OFFSET ?`, append(args, page.Size, page.Offset())...)
 }
 
 // exists gives otherwise where query finds no row.
@@ -217,6 +217,24 @@ func (c *conditions) join(other *conditions) {
 	if other.where.Len() > 0 {
 		c.add(other.where.String(), other.args...)
 	}
+}
+
+// scanOne scans a row of one column.
+func scanOne[T any](row scanner) (value T, err error) {
+	err = row.Scan(&value)
+	return value, err
+}
+
+// readOne reads the one column of the one row of a query.
+func readOne[T any](ctx context.Context, s *Store, query string, args ...any) (T, error) {
+	value, err := scanOne[T](s.queryRow(ctx, query, args...))
+	return value, storageError(err)
+}
+
+// readAll reads all rows of a query.
+func readAll[T any](ctx context.Context, s *Store, scan func(scanner) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := s.query(ctx, query, args...)
+	return collect(rows, err, scan)
 }
 
 // Constants of Go as SQL texts. Each is formatted once: a text that changed from
@@ -256,18 +274,26 @@ func unixMilliOrNull(t time.Time) any {
 	return t.UnixMilli()
 }
 
-func fromSeconds(n sql.NullInt64) time.Time {
-	if !n.Valid {
-		return time.Time{}
+// intInto scans an integer of the file into what a function makes of it. NULL
+// leaves the variable as it is.
+type intInto func(n int64)
+
+func (into intInto) Scan(value any) error {
+	switch n := value.(type) {
+	case nil:
+	case int64:
+		into(n)
+	default:
+		return fmt.Errorf("%T is not an integer", value)
 	}
-	return time.Unix(n.Int64, 0)
+	return nil
 }
 
-func fromMillis(n sql.NullInt64) time.Time {
-	if !n.Valid {
-		return time.Time{}
-	}
-	return time.UnixMilli(n.Int64)
+func secondsInto(t *time.Time) intInto { return func(n int64) { *t = time.Unix(n, 0) } }
+func millisInto(t *time.Time) intInto  { return func(n int64) { *t = time.UnixMilli(n) } }
+
+func durationInto(d *time.Duration) intInto {
+	return func(n int64) { *d = time.Duration(n) * time.Millisecond }
 }
 
 // nullIfZero is an optional reference: NULL for 0.

@@ -116,19 +116,18 @@ func narrowDeliveries(c *conditions, index string, webhookID, transactionID int6
 // resendable finds the delivery of a history record and refuses what can't be
 // resent.
 func resendable(tx *tx, accountID, historyID int64) (app.Delivery, error) {
-	var d deliveryScan
+	var d app.Delivery
 	var deleted, active bool
 	err := tx.queryRow(`SELECT `+deliveryColumns+`, w.deleted_at IS NOT NULL, w.is_active
 		FROM attempts a JOIN deliveries d ON d.id = a.delivery_id JOIN webhooks w ON w.id = d.webhook_id
-		WHERE a.id = ? AND a.account_id = ?`, historyID, accountID).Scan(append(d.dest(), &deleted, &active)...)
+		WHERE a.id = ? AND a.account_id = ?`, historyID, accountID).Scan(append(deliveryDest(&d), &deleted, &active)...)
 	if noRows(err) {
 		return app.Delivery{}, app.ErrNoHistory
 	}
 	if err != nil {
 		return app.Delivery{}, err
 	}
-	delivery := d.delivery()
-	return delivery, delivery.Resendable(deleted, active)
+	return d, d.Resendable(deleted, active)
 }
 
 func (s *Store) Resend(ctx context.Context, accountID, historyID int64, key app.IdempotencyKey, now time.Time) (app.Delivery, error) {

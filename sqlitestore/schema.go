@@ -260,12 +260,10 @@ func keyCheckOf(ctx context.Context, path string) (check string, err error) {
 
 // read reads what any schema has.
 func (c *inspected) read(ctx context.Context, db *sql.DB) error {
-	var newest sql.NullInt64
 	err := db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM transactions), (SELECT coalesce(max(id), 0) FROM transactions),
 			(SELECT created_at FROM transactions ORDER BY id DESC LIMIT 1),
 			(SELECT count(*) FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0),
 			(SELECT value FROM settings WHERE name = 'timezone'), (SELECT value FROM settings WHERE name = 'key_check')`).
-		Scan(&c.Accounts, &c.Transactions, &c.NewestID, &newest, &c.Pending, &c.Zone, &c.keyCheck)
-	c.NewestAt = fromSeconds(newest)
+		Scan(&c.Accounts, &c.Transactions, &c.NewestID, secondsInto(&c.NewestAt), &c.Pending, &c.Zone, &c.keyCheck)
 	return err
 }

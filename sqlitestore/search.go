@@ -37,9 +37,8 @@ func (s *Store) IndexSearch(ctx context.Context) (left int64, err error) {
 }
 
 // Unindexed counts to 10,000.
-func (s *Store) Unindexed(ctx context.Context) (n int64, err error) {
-	err = s.queryRow(ctx, `SELECT count(*) FROM (SELECT 1 FROM transactions NOT INDEXED WHERE id > `+searchedTo+` LIMIT 10000)`).Scan(&n)
-	return n, storageError(err)
+func (s *Store) Unindexed(ctx context.Context) (int64, error) {
+	return readOne[int64](ctx, s, `SELECT count(*) FROM (SELECT 1 FROM transactions NOT INDEXED WHERE id > `+searchedTo+` LIMIT 10000)`)
 }
 
 // searchTerm is a query that the index can answer: the index knows every three
@@ -101,9 +100,8 @@ func longestAsked(text string) string {
 }
 
 // searchedTo is the id up to which transactions are indexed.
-func (s *Store) searchedTo(ctx context.Context) (to int64, err error) {
-	err = s.queryRow(ctx, `SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'searched_to'`).Scan(&to)
-	return to, storageError(err)
+func (s *Store) searchedTo(ctx context.Context) (int64, error) {
+	return readOne[int64](ctx, s, `SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'searched_to'`)
 }
 
 // Of how many of the newest transactions how many hold a text that is frequent.
@@ -115,8 +113,7 @@ const (
 // frequentText tells whether reading transactions from last back to first soon
 // finds one that holds a text, sooner than the index does: that goes through
 // the pieces of the text one by one, and so asking it costs more than a sample.
-func (s *Store) frequentText(ctx context.Context, text string, first, last int64) (frequent bool, err error) {
-	err = s.queryRow(ctx, `SELECT count(*) >= `+frequentOf+` FROM (SELECT search FROM transactions NOT INDEXED WHERE id BETWEEN ? AND ?
-		ORDER BY id DESC LIMIT `+textSample+`) WHERE instr(search, ?) > 0`, first, last, text).Scan(&frequent)
-	return frequent, storageError(err)
+func (s *Store) frequentText(ctx context.Context, text string, first, last int64) (bool, error) {
+	return readOne[bool](ctx, s, `SELECT count(*) >= `+frequentOf+` FROM (SELECT search FROM transactions NOT INDEXED WHERE id BETWEEN ? AND ?
+		ORDER BY id DESC LIMIT `+textSample+`) WHERE instr(search, ?) > 0`, first, last, text)
 }

@@ -61,7 +61,7 @@ func Seed(ctx context.Context, path string, s Seeding) (err error) {
 		}
 	}
 	exec := execOf(ctx, db)
-	err = countAnew(exec, s.To)
+	err = countAll(exec, s.To)
 	for _, query := range []string{
 		`UPDATE bank_accounts SET status = 'active' WHERE id IN (SELECT bank_account_id FROM bank_account_totals)`,
 		`UPDATE sources SET (last_call_at, last_transaction_at) = (SELECT created_at, created_at FROM transactions ORDER BY id DESC LIMIT 1)`,

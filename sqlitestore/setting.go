@@ -19,6 +19,12 @@ func (s *Store) setting(ctx context.Context, name string) (string, error) {
 	return value, storageError(err)
 }
 
+func (s *Store) setSetting(ctx context.Context, name, value string) error {
+	return s.write(ctx, func(tx *tx) error {
+		return tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)`, name, value)
+	})
+}
+
 // Zone is the zone of the installation.
 func (s *Store) Zone(ctx context.Context) (*time.Location, error) {
 	name, err := s.setting(ctx, "timezone")
@@ -40,9 +46,7 @@ func (s *Store) AllowTargets(ctx context.Context) ([]string, error) {
 
 // SetAllowTargets keeps the allow-list for the commands beside the server.
 func (s *Store) SetAllowTargets(ctx context.Context, entries []string) error {
-	return s.write(ctx, func(tx *tx) error {
-		return tx.exec(`UPDATE settings SET value = ? WHERE name = 'allow_targets'`, strings.Join(entries, " "))
-	})
+	return s.setSetting(ctx, "allow_targets", strings.Join(entries, " "))
 }
 
 // BaseURL is the address at which the installation is reached from outside,
@@ -51,9 +55,7 @@ func (s *Store) BaseURL(ctx context.Context) (string, error) { return s.setting(
 
 // SetBaseURL keeps the address for the commands beside the server.
 func (s *Store) SetBaseURL(ctx context.Context, base string) error {
-	return s.write(ctx, func(tx *tx) error {
-		return tx.exec(`UPDATE settings SET value = ? WHERE name = 'base_url'`, base)
-	})
+	return s.setSetting(ctx, "base_url", base)
 }
 
 // Keep is how long serve was last started to keep what may go; found is false
@@ -73,17 +75,13 @@ func (s *Store) Keep(ctx context.Context) (keep app.PruneLimits, found bool, err
 // SetKeep keeps how long what may go is kept for the commands beside the
 // server, which must not remove what the server would keep.
 func (s *Store) SetKeep(ctx context.Context, keep app.PruneLimits) error {
-	return s.write(ctx, func(tx *tx) error {
-		return tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES ('keep', ?)`, fmt.Sprint(int64(keep.Inbound), " ", int64(keep.History)))
-	})
+	return s.setSetting(ctx, "keep", fmt.Sprint(int64(keep.Inbound), " ", int64(keep.History)))
 }
 
 // SetLang keeps the language of alerts of the accounts that have not chosen one;
 // empty is Vietnamese.
 func (s *Store) SetLang(ctx context.Context, lang app.Lang) error {
-	return s.write(ctx, func(tx *tx) error {
-		return tx.exec(`INSERT OR REPLACE INTO settings (name, value) VALUES ('lang', ?)`, string(cmp.Or(lang, app.Vietnamese)))
-	})
+	return s.setSetting(ctx, "lang", string(cmp.Or(lang, app.Vietnamese)))
 }
 
 // SetZone keeps a new zone and, in the same commit, counts the totals of days
@@ -96,16 +94,6 @@ func (s *Store) SetZone(ctx context.Context, name string) error {
 		if err := tx.exec(`UPDATE settings SET value = ? WHERE name = 'timezone'`, name); err != nil {
 			return err
 		}
-		for _, k := range keptThings {
-			if k.table != "bank_account_days" && k.table != "account_days" {
-				continue
-			}
-			for _, query := range k.anew() {
-				if err := tx.exec(query); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+		return countAnew(tx.exec, func(k kept) bool { return k.table == "bank_account_days" || k.table == "account_days" }, time.Time{})
 	})
 }

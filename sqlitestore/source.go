@@ -3,7 +3,6 @@ package sqlitestore
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/json"
 	"slices"
 	"time"
@@ -242,15 +241,12 @@ const sourceColumns = `id, account_id, name, provider, auth, token, secret, coal
 func (s *Store) scanSource(row scanner, before ...any) (app.Source, error) {
 	var src app.Source
 	var sealed, options, apiKey []byte
-	var created, removed, call, transaction, list, polled sql.NullInt64
 	err := row.Scan(append(before, &src.ID, &src.AccountID, &src.Name, &src.Provider, &src.Auth, &src.Token, &sealed,
-		&src.BankAccountID, &options, &apiKey, &src.APIURL, &created, &removed, &call, &transaction,
-		&list, &src.Progress, &polled, &src.PollError)...)
+		&src.BankAccountID, &options, &apiKey, &src.APIURL, secondsInto(&src.CreatedAt), secondsInto(&src.RemovedAt), secondsInto(&src.LastCallAt), secondsInto(&src.LastTransactionAt),
+		secondsInto(&src.ListFrom), &src.Progress, secondsInto(&src.PolledAt), &src.PollError)...)
 	if err != nil {
 		return src, err
 	}
-	src.CreatedAt, src.RemovedAt, src.LastCallAt, src.LastTransactionAt = fromSeconds(created), fromSeconds(removed), fromSeconds(call), fromSeconds(transaction)
-	src.ListFrom, src.PolledAt = fromSeconds(list), fromSeconds(polled)
 	if src.Secret, err = s.sealer.open(sealSource, sealed); err != nil {
 		return src, err
 	}

@@ -294,7 +294,7 @@ func (s *Store) runQuickCheck(ctx context.Context) error {
 // finds no page that the check of the index's own tables doesn't.
 func quickCheck(ctx context.Context, db *sql.DB) error {
 	rows, err := db.QueryContext(ctx, checkedTables)
-	tables, err := collect(rows, err, func(row scanner) (name string, err error) { return name, row.Scan(&name) })
+	tables, err := collect(rows, err, scanOne[string])
 	for _, table := range tables {
 		if err != nil {
 			break

@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
@@ -84,19 +83,16 @@ func filesStatus(path string) (app.StorageStatus, error) {
 // QueueStatus asks webhook by webhook, as the queue's index has it.
 func (s *Store) QueueStatus(ctx context.Context, now time.Time) (app.QueueStatus, error) {
 	var q app.QueueStatus
-	var oldest sql.NullInt64
 	err := s.queryRow(ctx, `SELECT count(*), count(*) FILTER (WHERE d.due_ms <= ?1 AND w.is_active = 1), min(d.due_ms) FILTER (WHERE d.due_ms <= ?1 AND w.is_active = 1)
 		FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0`, now.UnixMilli()).
-		Scan(&q.Pending, &q.Due, &oldest)
-	q.OldestDue = fromMillis(oldest)
+		Scan(&q.Pending, &q.Due, millisInto(&q.OldestDue))
 	return q, storageError(err)
 }
 
 // AnswerTimes walks back from the newest attempt.
 func (s *Store) AnswerTimes(ctx context.Context, after time.Time) (app.AnswerTimes, error) {
-	rows, err := s.query(ctx, `SELECT duration_ms FROM (SELECT started_ms, duration_ms FROM attempts ORDER BY id DESC LIMIT ?) WHERE started_ms > ?`,
+	took, err := readAll(ctx, s, scanOne[int64], `SELECT duration_ms FROM (SELECT started_ms, duration_ms FROM attempts ORDER BY id DESC LIMIT ?) WHERE started_ms > ?`,
 		app.AnswersCounted, after.UnixMilli())
-	took, err := collect(rows, err, func(row scanner) (ms int64, err error) { return ms, row.Scan(&ms) })
 	if err != nil || len(took) == 0 {
 		return app.AnswerTimes{}, err
 	}

@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 
 	"baoco/app"
 )
@@ -12,10 +11,8 @@ const transactionColumns = `t.id, t.account_id, t.bank_account_id, b.bank, b.acc
 
 func scanTransaction(row scanner) (app.Transaction, error) {
 	var t app.Transaction
-	var occurred, created sql.NullInt64
 	err := row.Scan(&t.ID, &t.AccountID, &t.BankAccountID, &t.Bank, &t.AccountNumber, &t.Number, &t.Type, &t.Amount, &t.Content,
-		&occurred, &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, &created)
-	t.Time, t.CreatedAt = fromSeconds(occurred), fromSeconds(created)
+		secondsInto(&t.Time), &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, secondsInto(&t.CreatedAt))
 	return t, err
 }
 
@@ -91,7 +88,6 @@ func (s *Store) IDsOf(ctx context.Context, accountID int64, f app.TransactionFil
 // compared, not looked up.
 func (s *Store) TransactionsIn(ctx context.Context, accountID int64, f app.TransactionFilter, ids app.IDRange, limit int) ([]app.Transaction, error) {
 	c := rowConditions(accountID, f)
-	rows, err := s.query(ctx, `SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
+	return readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
 		WHERE t.id BETWEEN ? AND ? AND `+c.where.String()+` ORDER BY t.id LIMIT ?`, append(append([]any{ids.First, ids.Last}, c.args...), limit)...)
-	return collect(rows, err, scanTransaction)
 }

@@ -201,9 +201,8 @@ func (s *Store) chooseIndex(ctx context.Context, accountID int64, f app.Transact
 	return s.searchIndex(ctx, accountID, f, q)
 }
 
-func (s *Store) few(ctx context.Context, query string, args ...any) (few bool, err error) {
-	err = s.queryRow(ctx, query, args...).Scan(&few)
-	return few, storageError(err)
+func (s *Store) few(ctx context.Context, query string, args ...any) (bool, error) {
+	return readOne[bool](ctx, s, query, args...)
 }
 
 // searchIndex finds the transactions that hold a term; nil where so many do

@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"math"
 
 	"baoco/app"
@@ -23,12 +22,10 @@ func (s *Store) Transactions(ctx context.Context, accountID int64, f app.Transac
 	}
 	p.Total, p.SearchedTo = found.total, found.searchedTo
 	if p.SearchedTo != 0 {
-		var recorded sql.NullInt64
-		err := s.queryRow(ctx, `SELECT created_at FROM transactions WHERE id >= ? ORDER BY id LIMIT 1`, p.SearchedTo).Scan(&recorded)
+		err := s.queryRow(ctx, `SELECT created_at FROM transactions WHERE id >= ? ORDER BY id LIMIT 1`, p.SearchedTo).Scan(secondsInto(&p.SearchedBack))
 		if err != nil {
 			return p, storageError(err)
 		}
-		p.SearchedBack = fromSeconds(recorded)
 	}
 	if f.Sums {
 		if p.Sums, err = s.sums(ctx, accountID, f, found); err != nil {

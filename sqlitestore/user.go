@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"database/sql"
 	"encoding/binary"
 	"encoding/hex"
 	"strconv"
@@ -18,9 +17,7 @@ const userColumns = `id, account_id, name, role, generation, created_at, last_si
 
 func scanUser(row scanner, after ...any) (app.User, error) {
 	var u app.User
-	var created, last sql.NullInt64
-	err := row.Scan(append([]any{&u.ID, &u.AccountID, &u.Name, &u.Role, &u.Generation, &created, &last}, after...)...)
-	u.CreatedAt, u.LastSignInAt = fromSeconds(created), fromSeconds(last)
+	err := row.Scan(append([]any{&u.ID, &u.AccountID, &u.Name, &u.Role, &u.Generation, secondsInto(&u.CreatedAt), secondsInto(&u.LastSignInAt)}, after...)...)
 	return u, err
 }
 

@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"baoco/app"
@@ -16,9 +15,7 @@ const secretLost = `length(w.secret) = 0`
 
 func scanWebhook(row scanner) (app.Webhook, error) {
 	var w app.Webhook
-	var created, overlapTo sql.NullInt64
-	err := row.Scan(&w.ID, &w.AccountID, &w.Name, &w.URL, &w.BankAccountID, &w.Type, &w.IsActive, &created, &overlapTo, &w.SecretLost)
-	w.CreatedAt, w.OverlapTo = fromSeconds(created), fromMillis(overlapTo)
+	err := row.Scan(&w.ID, &w.AccountID, &w.Name, &w.URL, &w.BankAccountID, &w.Type, &w.IsActive, secondsInto(&w.CreatedAt), millisInto(&w.OverlapTo), &w.SecretLost)
 	if noRows(err) {
 		err = app.ErrNoWebhook
 	}
@@ -74,8 +71,7 @@ func mayCreateWebhook(tx *tx, w app.Webhook, now time.Time) error {
 }
 
 func (s *Store) Webhooks(ctx context.Context, accountID int64) ([]app.Webhook, error) {
-	rows, err := s.query(ctx, `SELECT `+webhookColumns+` FROM webhooks w WHERE w.account_id = ? AND w.deleted_at IS NULL ORDER BY w.id`, accountID)
-	return collect(rows, err, scanWebhook)
+	return readAll(ctx, s, scanWebhook, `SELECT `+webhookColumns+` FROM webhooks w WHERE w.account_id = ? AND w.deleted_at IS NULL ORDER BY w.id`, accountID)
 }
 
 func (s *Store) Webhook(ctx context.Context, accountID, id int64) (app.Webhook, error) {
@@ -209,21 +205,23 @@ const secretColumns = `w.secret, w.next_secret, w.overlap_to_ms, w.secrets_chang
 // sealedSecrets are a webhook's secrets as they stand in the file.
 type sealedSecrets struct {
 	current, next []byte
-	overlapTo     sql.NullInt64
-	changed       sql.NullInt64
+	overlapTo     time.Time
+	changed       time.Time
 }
 
-func (s *sealedSecrets) dest() []any { return []any{&s.current, &s.next, &s.overlapTo, &s.changed} }
+func (s *sealedSecrets) dest() []any {
+	return []any{&s.current, &s.next, millisInto(&s.overlapTo), millisInto(&s.changed)}
+}
 
 func (s *sealedSecrets) open(sealer *sealer) (secrets app.Secrets, err error) {
-	secrets.ChangedAt = fromMillis(s.changed)
+	secrets.ChangedAt = s.changed
 	if len(s.current) == 0 {
 		return secrets, nil // lost
 	}
 	if secrets.Current, err = sealer.open(sealWebhook, s.current); err != nil || s.next == nil {
 		return secrets, err
 	}
-	secrets.OverlapTo = fromMillis(s.overlapTo)
+	secrets.OverlapTo = s.overlapTo
 	secrets.Next, err = sealer.open(sealWebhook, s.next)
 	return secrets, err
 }
@@ -244,10 +242,7 @@ func (s *Store) WebhookHealth(ctx context.Context, accountID, webhookID int64, n
 			coalesce(a.error, ''), coalesce(a.detail, '')
 		FROM webhooks w LEFT JOIN webhook_totals t ON t.webhook_id = w.id LEFT JOIN attempts a ON a.id = t.last_attempt_id`+of+` ORDER BY w.id`, accountID, webhookID)
 	list, err := collect(rows, err, func(row scanner) (h app.WebhookHealth, err error) {
-		var started sql.NullInt64
-		var duration int64
-		err = row.Scan(&h.WebhookID, &h.FailedInRow, &h.HistoryID, &started, &duration, &h.Last.StatusCode, &h.Last.Error, &h.Last.Detail)
-		h.Last.StartedAt, h.Last.Duration = fromMillis(started), time.Duration(duration)*time.Millisecond
+		err = row.Scan(&h.WebhookID, &h.FailedInRow, &h.HistoryID, millisInto(&h.Last.StartedAt), durationInto(&h.Last.Duration), &h.Last.StatusCode, &h.Last.Error, &h.Last.Detail)
 		return h, err
 	})
 	if err != nil {
@@ -283,8 +278,6 @@ func (s *Store) RecentAttempts(ctx context.Context, accountID int64, now time.Ti
 }
 
 func (s *Store) PendingOfWebhook(ctx context.Context, accountID, webhookID int64) (int64, error) {
-	var n int64
-	err := s.queryRow(ctx, `SELECT count(*) FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
-			WHERE w.id = ? AND w.account_id = ?`, webhookID, accountID).Scan(&n)
-	return n, storageError(err)
+	return readOne[int64](ctx, s, `SELECT count(*) FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
+			WHERE w.id = ? AND w.account_id = ?`, webhookID, accountID)
 }
