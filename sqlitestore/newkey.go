@@ -256,13 +256,13 @@ func (t sealedTable) read(ctx context.Context, db queryer) ([]sealedRow, error) 
 // open opens the secrets of a row. ok is false where one of them doesn't open, or
 // where there is no key.
 func (t sealedTable) open(r sealedRow, key *sealer) (texts []string, ok bool) {
+	if key == nil || len(r.secrets[0]) == 0 { // the first is empty where it was dropped
+		return nil, false
+	}
 	texts = make([]string, len(t.columns))
 	for i, c := range t.columns {
 		if r.secrets[i] == nil {
 			continue
-		}
-		if key == nil {
-			return nil, false
 		}
 		var err error
 		if texts[i], err = key.open(c.purpose, r.secrets[i]); err != nil {

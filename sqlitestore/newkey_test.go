@@ -1,0 +1,88 @@
+package sqlitestore_test
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/sqlitestore"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// secretsOf are all that a file has under its key.
+type secretsOf struct {
+	Webhooks map[int64]app.Secrets
+	Sources  []app.Source
+	Alerts   []app.AlertChannel
+}
+
+func readSecrets(t *testing.T, path string) (all secretsOf) {
+	t.Helper()
+	store := open(t, path, false)
+	defer store.Close()
+	var err error
+	all.Webhooks, err = store.WebhookSecrets(t.Context(), 1)
+	must(t, err)
+	all.Sources, err = store.Sources(t.Context(), 1)
+	must(t, err)
+	all.Alerts, err = store.AlertChannels(t.Context(), 1)
+	must(t, err)
+	return all
+}
+
+// A new key seals every secret that the old one opens, as it was. Where the old
+// one is lost every secret is dropped, and named until it is made anew.
+func TestNewKeySealsEverySecret(t *testing.T) {
+	ctx, path, now := context.Background(), create(t), time.Now()
+	w := apptest.Open(t, path, app.Config{Providers: native})
+	hook, _ := w.Webhook("https://shop.vn/w", app.WebhookAll)
+	_, err := w.Service.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, now)
+	must(t, err)
+	w.Webhook("https://shop.vn/other", app.WebhookAll)
+	src, err := w.Service.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "till", APIKey: "key of the list"}, now)
+	must(t, err)
+	_, err = w.Store.AddSourceSenders(ctx, 1, src.ID, []string{"ACB"})
+	must(t, err)
+	removed := w.Source("native", app.AuthBearer, "")
+	must(t, w.Store.RemoveSource(ctx, 1, removed.ID, now))
+	_, err = w.Store.SetAlertChannel(ctx, app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, SetAt: now, Telegram: app.TelegramSettings{Token: "1:A", Chat: "5"}})
+	must(t, err)
+	w.Close()
+
+	before := readSecrets(t, path)
+	r, err := sqlitestore.ReplaceKey(ctx, path, now)
+	must(t, err)
+	if len(r.Lost) != 0 {
+		t.Errorf("lost: %+v", r.Lost)
+	}
+	if d := cmp.Diff(before, readSecrets(t, path)); d != "" {
+		t.Errorf("under the new key (-before +after):\n%s", d)
+	}
+
+	must(t, os.Remove(path+".key"))
+	must(t, os.Remove(r.Aside))
+	for range 2 { // the second time the new key opens all that is left
+		r, err = sqlitestore.ReplaceKey(ctx, path, now)
+		must(t, err)
+		want := []app.LostSecret{
+			{ID: 1, AccountID: 1, Name: "shop", Dropped: true}, {ID: 2, AccountID: 1, Name: "shop", Dropped: true},
+			{ID: 1, AccountID: 1, Name: "till", Provider: "native", Dropped: true},
+			{ID: 1, AccountID: 1, Name: "telegram", Medium: app.AlertTelegram, Dropped: true},
+		}
+		if d := cmp.Diff(want, r.Lost); d != "" {
+			t.Errorf("with the old key lost (-want +got):\n%s", d)
+		}
+	}
+	after := readSecrets(t, path)
+	till, alert := after.Sources[0], after.Alerts[0]
+	if after.Webhooks[1] != (app.Secrets{ChangedAt: before.Webhooks[1].ChangedAt}) || !till.SecretLost || till.APIKey != "" || till.Options.Senders != nil || !alert.SettingsLost {
+		t.Errorf("what is left: %+v", after)
+	}
+	if bearers := peek(t, path, `SELECT count(*) FROM sources WHERE bearer_hash IS NOT NULL`)[0][0]; bearers != int64(0) {
+		t.Errorf("%v bearer secrets are still known", bearers)
+	}
+}
