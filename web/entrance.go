@@ -11,79 +11,70 @@ import (
 	"baoco/app/provider"
 )
 
-// entrance is a way in: how its calls name their source, and what they are
-// answered in.
-type entrance struct {
-	// find gives the source that a call names, with its adapter.
-	find    func(s *Server, r *http.Request) (app.Source, provider.Kind, bool, error)
-	success func(r *http.Request, recording app.Recording) any
-	failure func(f failure) any
-}
+// This file takes the providers' calls: find the source, verify, read, record,
+// and only then answer.
 
-// ownEntrance is that of every provider that has no answers of its own.
-var ownEntrance = entrance{
-	find: (*Server).findSource,
-	success: func(r *http.Request, recording app.Recording) any {
-		message := app.Text{EN: "The call was recorded.", VI: "Đã ghi nhận."}.And(recording.DateNotice)
-		return struct {
-			Success bool `json:"success"`
-			envelope
-			Recorded   int `json:"recorded"`
-			Duplicates int `json:"duplicates"`
-			Unassigned int `json:"unassigned"`
-			Conflicts  int `json:"conflicts"`
-			Rejected   int `json:"rejected"`
-		}{
-			true, ok(r, message.EN, message.VI),
-			recording.Recorded, recording.Duplicates, recording.Unassigned, recording.Conflicts, recording.Rejected,
-		}
-	},
-	failure: func(f failure) any { return f },
+// call takes a call of any provider that has no answers of its own.
+func (s *Server) call(w http.ResponseWriter, r *http.Request) {
+	source, err := s.findSource(r)
+	recording, err := s.accept(w, r, source, err)
+	if err != nil {
+		status, body := s.refused(w, r, err, time.Now())
+		writeJSON(w, status, body)
+		return
+	}
+	message := app.Text{EN: "The call was recorded.", VI: "Đã ghi nhận."}.And(recording.DateNotice)
+	writeJSON(w, http.StatusOK, struct {
+		Success bool `json:"success"`
+		envelope
+		Recorded   int `json:"recorded"`
+		Duplicates int `json:"duplicates"`
+		Unassigned int `json:"unassigned"`
+		Conflicts  int `json:"conflicts"`
+		Rejected   int `json:"rejected"`
+	}{
+		true, ok(r, message.EN, message.VI),
+		recording.Recorded, recording.Duplicates, recording.Unassigned, recording.Conflicts, recording.Rejected,
+	})
 }
 
 // findSource finds a source by the path's token, or on the bare path, which is
-// for native sources alone, by the Bearer credential.
-func (s *Server) findSource(r *http.Request) (app.Source, provider.Kind, bool, error) {
+// for native sources alone, by the Bearer credential. The zero Source: there is
+// none.
+func (s *Server) findSource(r *http.Request) (app.Source, error) {
 	token := r.PathValue("token")
 	source, found, err := s.service.FindSource(r.Context(), token, bearer(r.Header))
-	if err != nil || !found {
-		return source, provider.Kind{}, false, err
+	if !found || token == "" && source.Provider != provider.Native {
+		return app.Source{}, err
 	}
-	a, known := provider.Find(source.Provider)
-	return source, a, known && (token != "" || source.Provider == provider.Native), nil
+	return source, err
 }
 
-// provider takes a provider's call: find the source, verify, read, record,
-// and only then answer.
-func (s *Server) provider(at entrance) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		in, adapter, err := s.verified(w, r, at, time.Now())
-		if err == nil && !in.Signed() {
-			if in.Body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, adapter.MaxBody())); err != nil {
-				err = bodyError(err)
-			}
-		}
-		if err != nil {
-			status, body := s.refused(w, r, err, in.At)
-			writeJSON(w, status, at.failure(body))
-			return
-		}
-		recording, err := s.record(r, in, adapter)
-		if err != nil {
-			status, body := s.failed(w, r, err)
-			writeJSON(w, status, at.failure(body))
-			return
-		}
-		writeJSON(w, http.StatusOK, at.success(r, recording))
+// accept verifies a call that names source, reads it and records it. err is why
+// the source could not be looked for.
+func (s *Server) accept(w http.ResponseWriter, r *http.Request, source app.Source, err error) (app.Recording, error) {
+	if err != nil {
+		return app.Recording{}, err
 	}
+	kind, _ := provider.Find(source.Provider)
+	in, err := s.verify(w, r, source, kind.Verify)
+	if err != nil {
+		return app.Recording{}, err
+	}
+	if !in.Signed() {
+		if in.Body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, kind.MaxBody())); err != nil {
+			return app.Recording{}, bodyError(err)
+		}
+	}
+	return s.record(r, in, kind)
 }
 
 // fewElements is up to how many elements of a call are recorded although the
 // provider doesn't wait for the answer.
 const fewElements = 20
 
-func (s *Server) record(r *http.Request, in provider.Call, adapter provider.Kind) (app.Recording, error) {
-	read := adapter.Elements(in)
+func (s *Server) record(r *http.Request, in provider.Call, kind provider.Kind) (app.Recording, error) {
+	read := kind.Elements(in)
 	call := app.InboundCall{
 		AccountID: in.Source.AccountID, Source: in.Source, Channel: app.ChannelCall, Body: in.Body, ReceivedAt: in.At,
 		Elements: read.Elements, SourceFault: read.Fault,
@@ -100,53 +91,48 @@ func (s *Server) record(r *http.Request, in provider.Call, adapter provider.Kind
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	recording, err := s.service.RecordTransactions(ctx, call)
-	if err == nil && adapter.Strict {
+	if err == nil && kind.Strict {
 		err = nothingReadable(call.Elements, recording)
 	}
 	return recording, err
 }
 
-// verified finds the source that a call names, and checks that the call is the
-// source's. It reads the body only where that is signed. Why the call isn't the
-// source's is noted for the operator; the answer is the same for every reason.
-func (s *Server) verified(w http.ResponseWriter, r *http.Request, at entrance, now time.Time) (provider.Call, provider.Kind, error) {
-	find := func() (app.Source, provider.Kind, bool, error) { return at.find(s, r) }
-	in := provider.Call{At: now, Zone: s.service.Zone()}
-	var adapter provider.Kind
-	var found bool
-	var err error
-	if in.Source, adapter, found, err = find(); err != nil {
-		return in, adapter, err
-	}
-	if !found {
-		s.noteRefused(r, in, provider.Refusal(app.RefusalUnknownSource, "Neither the URL nor a Bearer token belongs to a source.",
-			"URL và Bearer token đều không thuộc nguồn nào."))
-		return in, adapter, app.ErrUnauthorized
+// verify checks with check that a call is the source's that it names. It reads
+// the body only where that is signed. Why the call isn't the source's is noted
+// for the operator; the answer is the same for every reason.
+func (s *Server) verify(w http.ResponseWriter, r *http.Request, source app.Source, check provider.Verifier) (provider.Call, error) {
+	in := provider.Call{Source: source, At: time.Now(), Zone: s.service.Zone()}
+	kind, known := provider.Find(source.Provider)
+	if !known {
+		s.noteRefused(r, in, app.Refusal{Code: app.RefusalUnknownSource, Text: app.Text{
+			EN: "Neither the URL nor a Bearer token belongs to a source.", VI: "URL và Bearer token đều không thuộc nguồn nào.",
+		}})
+		return in, app.ErrUnauthorized
 	}
 	if in.Signed() {
-		var release func()
-		in.Body, release, err = s.readUnverified(w, r, adapter.MaxBody())
+		body, release, err := s.readUnverified(w, r, kind.MaxBody())
 		defer release()
 		if err != nil {
-			return in, adapter, err
+			return in, err
 		}
+		in.Body = body
 	}
-	why := adapter.Verify(in, r.Header)
+	why := check(in, r.Header)
 	if why.Code == "" {
-		return in, adapter, nil
+		return in, nil
 	}
 	// Another process may have given the source a new secret just now.
 	if err := s.service.RefreshSources(r.Context()); err != nil {
-		return in, adapter, err
+		return in, err
 	}
-	if again, a, found, err := find(); err == nil && found && again.Secret != in.Source.Secret {
-		in.Source, adapter = again, a
-		if why = adapter.Verify(in, r.Header); why.Code == "" {
-			return in, adapter, nil
+	if again, found, err := s.service.SourceByID(r.Context(), source.ID); err == nil && found && again.Secret != source.Secret {
+		in.Source = again
+		if why = check(in, r.Header); why.Code == "" {
+			return in, nil
 		}
 	}
-	s.noteRefused(r, in, s.explainRefusal(r, adapter, in, why))
-	return in, adapter, app.ErrUnauthorized
+	s.noteRefused(r, in, s.explainRefusal(r, check, in, why))
+	return in, app.ErrUnauthorized
 }
 
 // nothingReadable is the answer to a native call of which nothing could be

@@ -33,7 +33,7 @@ const (
 // sources, a secret with something around it, and a body that a proxy or a
 // framework has written anew. A call that would be right with one of these is
 // refused all the same; only its reason becomes clearer.
-func (s *Server) explainRefusal(r *http.Request, a provider.Kind, in provider.Call, why app.Refusal) app.Refusal {
+func (s *Server) explainRefusal(r *http.Request, check provider.Verifier, in provider.Call, why app.Refusal) app.Refusal {
 	if why.Code != app.RefusalKey && why.Code != app.RefusalSignature || s.failures.exhausted(s.client(r), in.At) {
 		return why
 	}
@@ -41,10 +41,12 @@ func (s *Server) explainRefusal(r *http.Request, a provider.Kind, in provider.Ca
 		return why
 	}
 	if in.Source.SecretLost {
-		return provider.Refusal(app.RefusalKey, "The secret of this source is lost, so no call can be verified. Rotate the secret.",
-			"Secret của nguồn này đã mất nên không xác thực được lượt gọi. Hãy đổi secret.")
+		return app.Refusal{Code: app.RefusalKey, Text: app.Text{
+			EN: "The secret of this source is lost, so no call can be verified. Rotate the secret.",
+			VI: "Secret của nguồn này đã mất nên không xác thực được lượt gọi. Hãy đổi secret.",
+		}}
 	}
-	accepted := func(in provider.Call) bool { return a.Verify(in, r.Header).Code == "" }
+	accepted := func(in provider.Call) bool { return check(in, r.Header).Code == "" }
 	others, err := s.service.Sources(r.Context(), in.Source.AccountID)
 	if err != nil {
 		return why
@@ -56,21 +58,25 @@ func (s *Server) explainRefusal(r *http.Request, a provider.Kind, in provider.Ca
 			tried.Source.Options = other.Options
 		}
 		if other.ID != in.Source.ID && accepted(tried) {
-			return provider.Refusalf(app.RefusalKey, "This secret belongs to source %[1]d (%[2]s).", "Secret này thuộc nguồn %[1]d (%[2]s).", other.ID, other.Name)
+			return app.Refusal{Code: app.RefusalKey, Text: app.Textf("This secret belongs to source %[1]d (%[2]s).", "Secret này thuộc nguồn %[1]d (%[2]s).", other.ID, other.Name)}
 		}
 	}
 	for _, secret := range []string{in.Source.Secret + "\n", in.Source.Secret + "\r\n", in.Source.Secret + " ", " " + in.Source.Secret, `"` + in.Source.Secret + `"`} {
 		tried := in
 		if tried.Source.Secret = secret; accepted(tried) {
-			return provider.Refusal(app.RefusalKey, "The secret was entered with an extra line break, space or quotation marks.",
-				"Secret nhập bên nhà cung cấp bị thừa dấu xuống dòng, khoảng trắng hoặc dấu ngoặc kép.")
+			return app.Refusal{Code: app.RefusalKey, Text: app.Text{
+				EN: "The secret was entered with an extra line break, space or quotation marks.",
+				VI: "Secret nhập bên nhà cung cấp bị thừa dấu xuống dòng, khoảng trắng hoặc dấu ngoặc kép.",
+			}}
 		}
 	}
 	for _, body := range rewritten(in.Body) {
 		tried := in
 		if tried.Body = body; accepted(tried) {
-			return provider.Refusal(app.RefusalBody, "The secret is correct, but the body was changed on the way: its whitespace is different. A proxy or a framework rewrote the JSON.",
-				"Secret đúng, nhưng nội dung đã bị thay đổi trên đường truyền: khoảng trắng không còn như lúc ký. Có thể proxy hoặc framework đã ghi lại JSON.")
+			return app.Refusal{Code: app.RefusalBody, Text: app.Text{
+				EN: "The secret is correct, but the body was changed on the way: its whitespace is different. A proxy or a framework rewrote the JSON.",
+				VI: "Secret đúng, nhưng nội dung đã bị thay đổi trên đường truyền: khoảng trắng không còn như lúc ký. Có thể proxy hoặc framework đã ghi lại JSON.",
+			}}
 		}
 	}
 	return why
@@ -80,13 +86,10 @@ func (s *Server) explainRefusal(r *http.Request, a provider.Kind, in provider.Ca
 // something between wrote it anew.
 func rewritten(body []byte) [][]byte {
 	trimmed := bytes.TrimSpace(body)
-	forms := [][]byte{trimmed, append(bytes.Clone(trimmed), '\n'), append(bytes.Clone(trimmed), '\r', '\n')}
-	var compact, indented2, indented4 bytes.Buffer
-	if json.Compact(&compact, trimmed) == nil {
-		forms = append(forms, compact.Bytes())
-	}
-	if json.Indent(&indented2, trimmed, "", "  ") == nil && json.Indent(&indented4, trimmed, "", "    ") == nil {
-		forms = append(forms, indented2.Bytes(), indented4.Bytes())
+	forms := [][]byte{trimmed, append(bytes.Clone(trimmed), '\n')}
+	var compact, indented bytes.Buffer
+	if json.Compact(&compact, trimmed) == nil && json.Indent(&indented, trimmed, "", "  ") == nil {
+		forms = append(forms, compact.Bytes(), indented.Bytes())
 	}
 	return forms
 }

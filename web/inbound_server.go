@@ -20,13 +20,12 @@ func (s *Server) routes() []Route {
 	post := func(path string, maxBody int64, handle http.HandlerFunc) Route {
 		return Route{Method: "POST", Path: path, MaxBody: maxBody, Handler: handle}
 	}
-	own, vietQR := s.provider(ownEntrance), s.provider(vietQREntrance)
 	return []Route{
-		post("/api/webhooks/provider", provider.MaxBodyOfMany, own),
-		post("/api/webhooks/provider/{token}", provider.MaxBodyOfMany, own),
+		post("/api/webhooks/provider", provider.MaxBodyOfMany, s.call),
+		post("/api/webhooks/provider/{token}", provider.MaxBodyOfMany, s.call),
 		post("/api/token_generate", 0, s.vietQRToken),
-		post("/bank/api/transaction-sync", provider.MaxBodyOfMany, vietQR),
+		post("/bank/api/transaction-sync", provider.MaxBodyOfMany, s.vietQRCall),
 		post("/api/webhooks/provider/{token}/api/token_generate", 0, s.vietQRToken),
-		post("/api/webhooks/provider/{token}/bank/api/transaction-sync", provider.MaxBodyOfMany, vietQR),
+		post("/api/webhooks/provider/{token}/bank/api/transaction-sync", provider.MaxBodyOfMany, s.vietQRCall),
 	}
 }

@@ -36,7 +36,7 @@ func verifyCapcom6(in Call, h http.Header) app.Refusal {
 		return why
 	}
 	if len(stamp) != 10 || !exactjson.IsInteger(stamp) {
-		return Refusal(app.RefusalMalformed, "X-Timestamp is not a timestamp in seconds with ten digits.", "X-Timestamp không phải là mốc thời gian tính bằng giây gồm mười chữ số.")
+		return refusal(app.RefusalMalformed, "X-Timestamp is not a timestamp in seconds with ten digits.", "X-Timestamp không phải là mốc thời gian tính bằng giây gồm mười chữ số.")
 	}
 	return checkHexHMAC("X-Signature", signature, sha256.New, in.Source.Secret, in.Body, []byte(stamp))
 }

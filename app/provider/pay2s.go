@@ -70,7 +70,7 @@ func verifyPay2SIPN(in Call, _ http.Header) app.Refusal {
 	}
 	fields, ok := pay2sFields(v)
 	if !ok {
-		return Refusal(app.RefusalMalformed, "A signed field is neither a string nor a number.", "Có trường được ký không phải là chuỗi ký tự hay số.")
+		return refusal(app.RefusalMalformed, "A signed field is neither a string nor a number.", "Có trường được ký không phải là chuỗi ký tự hay số.")
 	}
 	signed := append(signedFields{{"accessKey", in.Source.Options.AccessKey}}, fields...)
 	why = checkHexHMAC("m2signature", signature, sha256.New, in.Source.Secret, signed.Signed())

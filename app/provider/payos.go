@@ -35,7 +35,7 @@ func verifyPayOS(in Call, _ http.Header) app.Refusal {
 	}
 	fields, ok := PayOSFields(v.Get("data"))
 	if !ok {
-		return Refusal(app.RefusalMalformed, "data is missing, or contains fields that payOS does not sign.", "Thiếu data hoặc data có trường mà payOS không ký.")
+		return refusal(app.RefusalMalformed, "data is missing, or contains fields that payOS does not sign.", "Thiếu data hoặc data có trường mà payOS không ký.")
 	}
 	return checkHexHMAC("signature", signature, sha256.New, in.Source.Secret, fields.Signed())
 }

@@ -15,10 +15,8 @@ import (
 // bytes become transactions. An adapter never falls back to a weaker way of
 // authenticating than its source has.
 type Kind struct {
-	kind app.ProviderKind
-	// Verify gives the reason, for the operator only, why a call is refused;
-	// the zero Refusal accepts it. It compares credentials in constant time.
-	Verify func(in Call, h http.Header) app.Refusal
+	kind   app.ProviderKind
+	Verify Verifier
 	// read never fails: what it can't read becomes an element with a fault. It
 	// sees no headers, so that a kept body can be read again.
 	read func(in Call) Reading
@@ -28,6 +26,10 @@ type Kind struct {
 	// many formats can name several transactions in a call.
 	many bool
 }
+
+// Verifier gives the reason, for the operator only, why a call is refused; the
+// zero Refusal accepts it. It compares credentials in constant time.
+type Verifier func(in Call, h http.Header) app.Refusal
 
 // What a call may send. A notice of one transaction has some 25 values in a few
 // kilobytes. One of many has at most app.MaxElements transactions, of some 20
@@ -104,7 +106,7 @@ var Kinds = []Kind{
 	capcom6,
 	smsToURL,
 	smsForwarder,
-	VietQRAdapter,
+	vietQR,
 }
 
 func Find(p app.Provider) (Kind, bool) {

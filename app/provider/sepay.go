@@ -43,7 +43,7 @@ func verifySePay(in Call, h http.Header) app.Refusal {
 	}
 	hexDigits, found := strings.CutPrefix(signature, "sha256=")
 	if !found {
-		return Refusal(app.RefusalMalformed, "X-SePay-Signature does not start with sha256=.", "X-SePay-Signature không bắt đầu bằng sha256=.")
+		return refusal(app.RefusalMalformed, "X-SePay-Signature does not start with sha256=.", "X-SePay-Signature không bắt đầu bằng sha256=.")
 	}
 	why = checkHexHMAC("X-SePay-Signature", hexDigits, sha256.New, in.Source.Secret, []byte(stamp), []byte("."), in.Body)
 	if why.Code != "" {

@@ -15,14 +15,14 @@ import (
 // whose the body is, so that nothing is built of one with many values.
 func ParseSigned(body []byte) (exactjson.Value, app.Refusal) {
 	if exactjson.Count(body) > maxNoticeValues {
-		return exactjson.Value{}, Refusalf(app.RefusalMalformed, "The body has more than %d values.", "Nội dung có hơn %d giá trị.", maxNoticeValues)
+		return exactjson.Value{}, refusalf(app.RefusalMalformed, "The body has more than %d values.", "Nội dung có hơn %d giá trị.", maxNoticeValues)
 	}
 	v, err := exactjson.ParseUTF8(body)
 	if err != nil || v.Kind != exactjson.Object {
-		return v, Refusal(app.RefusalMalformed, "The body is not a JSON object in UTF-8.", "Nội dung không phải là một đối tượng JSON mã hoá UTF-8.")
+		return v, refusal(app.RefusalMalformed, "The body is not a JSON object in UTF-8.", "Nội dung không phải là một đối tượng JSON mã hoá UTF-8.")
 	}
 	if key, repeated := v.RepeatedAnywhere(); repeated {
-		return v, Refusalf(app.RefusalRepeated, "The field %s appears more than once in the body.", "Trường %s xuất hiện nhiều lần trong nội dung.", strconv.QuoteToASCII(app.CleanText(key, 40)))
+		return v, refusalf(app.RefusalRepeated, "The field %s appears more than once in the body.", "Trường %s xuất hiện nhiều lần trong nội dung.", strconv.QuoteToASCII(app.CleanText(key, 40)))
 	}
 	return v, app.Refusal{}
 }
@@ -94,9 +94,9 @@ func (f signedFields) amount(key string, into *int64) *app.FieldError {
 func bodySignature(v exactjson.Value, key string) (string, app.Refusal) {
 	switch signature, found := v.Lookup(key); {
 	case !found || signature.Kind == exactjson.Null:
-		return "", Refusalf(app.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
+		return "", refusalf(app.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
 	case signature.Kind != exactjson.String:
-		return "", Refusalf(app.RefusalMalformed, "The field %s is not a string.", "Trường %s không phải là chuỗi ký tự.", key)
+		return "", refusalf(app.RefusalMalformed, "The field %s is not a string.", "Trường %s không phải là chuỗi ký tự.", key)
 	default:
 		return signature.Text, app.Refusal{}
 	}

@@ -38,14 +38,14 @@ const smsForwarderWindow = 300 * time.Second
 func verifySMSForwarder(in Call, _ http.Header) app.Refusal {
 	v, err := parseFields(in.Body)
 	if err != nil {
-		return Refusal(app.RefusalMalformed, "The body is neither a form nor a JSON object.", "Nội dung không phải là form hay đối tượng JSON.")
+		return refusal(app.RefusalMalformed, "The body is neither a form nor a JSON object.", "Nội dung không phải là form hay đối tượng JSON.")
 	}
 	for _, key := range []string{"timestamp", "sign"} {
 		switch {
 		case v.Get(key).Word() == "":
-			return Refusalf(app.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
+			return refusalf(app.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
 		case v.Times(key) > 1:
-			return Refusalf(app.RefusalRepeated, "The field %s appears more than once.", "Trường %s xuất hiện nhiều lần.", key)
+			return refusalf(app.RefusalRepeated, "The field %s appears more than once.", "Trường %s xuất hiện nhiều lần.", key)
 		}
 	}
 	stamp, sign := v.Get("timestamp").Word(), []byte(v.Get("sign").Word())
@@ -55,7 +55,7 @@ func verifySMSForwarder(in Call, _ http.Header) app.Refusal {
 	// The app encodes the sign and then the form with it, so that one encoding is
 	// left; a form that follows the documentation to the letter has none.
 	if !hmac.Equal(sign, []byte(want)) && !hmac.Equal(sign, []byte(url.QueryEscape(want))) {
-		return Refusal(app.RefusalSignature, "sign does not match: it was computed with a different secret or for a different timestamp.", "sign không khớp: được tạo bằng secret khác hoặc cho timestamp khác.")
+		return refusal(app.RefusalSignature, "sign does not match: it was computed with a different secret or for a different timestamp.", "sign không khớp: được tạo bằng secret khác hoặc cho timestamp khác.")
 	}
 	return checkStamp("timestamp", stamp, time.Millisecond, in.At, smsForwarderWindow)
 }

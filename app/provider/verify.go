@@ -15,11 +15,11 @@ import (
 
 // This file has what the providers' calls are verified with.
 
-func Refusal(code app.RefusalCode, en, vi string) app.Refusal {
+func refusal(code app.RefusalCode, en, vi string) app.Refusal {
 	return app.Refusal{Code: code, Text: app.Text{EN: en, VI: vi}}
 }
 
-func Refusalf(code app.RefusalCode, en, vi string, args ...any) app.Refusal {
+func refusalf(code app.RefusalCode, en, vi string, args ...any) app.Refusal {
 	return app.Refusal{Code: code, Text: app.Textf(en, vi, args...)}
 }
 
@@ -27,11 +27,11 @@ func Refusalf(code app.RefusalCode, en, vi string, args ...any) app.Refusal {
 func oneHeader(h http.Header, name string) (string, app.Refusal) {
 	switch values := h.Values(name); len(values) {
 	case 0:
-		return "", Refusalf(app.RefusalMissing, "The %s header is missing.", "Thiếu header %s.", name)
+		return "", refusalf(app.RefusalMissing, "The %s header is missing.", "Thiếu header %s.", name)
 	case 1:
 		return values[0], app.Refusal{}
 	default:
-		return "", Refusalf(app.RefusalRepeated, "The %s header appears more than once.", "Header %s xuất hiện nhiều lần.", name)
+		return "", refusalf(app.RefusalRepeated, "The %s header appears more than once.", "Header %s xuất hiện nhiều lần.", name)
 	}
 }
 
@@ -50,11 +50,11 @@ func checkCredential(h http.Header, scheme, secret string) app.Refusal {
 	}
 	token, found := cutScheme(value, scheme)
 	if !found {
-		return Refusalf(app.RefusalMalformed, "The Authorization header does not start with %s and a space.",
+		return refusalf(app.RefusalMalformed, "The Authorization header does not start with %s and a space.",
 			"Header Authorization không bắt đầu bằng %s và một khoảng trắng.", scheme)
 	}
 	if !hmac.Equal([]byte(token), []byte(secret)) {
-		return Refusalf(app.RefusalKey, "The %s token is not this source’s secret.", "Token %s không phải là secret của nguồn này.", scheme)
+		return refusalf(app.RefusalKey, "The %s token is not this source’s secret.", "Token %s không phải là secret của nguồn này.", scheme)
 	}
 	return app.Refusal{}
 }
@@ -63,7 +63,7 @@ func checkCredential(h http.Header, scheme, secret string) app.Refusal {
 func checkHeader(h http.Header, name, secret string) app.Refusal {
 	value, why := oneHeader(h, name)
 	if why.Code == "" && !hmac.Equal([]byte(value), []byte(secret)) {
-		why = Refusalf(app.RefusalKey, "The %s header does not contain this source’s secret.", "Header %s không chứa secret của nguồn này.", name)
+		why = refusalf(app.RefusalKey, "The %s header does not contain this source’s secret.", "Header %s không chứa secret của nguồn này.", name)
 	}
 	return why
 }
@@ -79,9 +79,9 @@ func checkHexHMAC(name, signature string, algorithm func() hash.Hash, secret str
 		return app.Refusal{}
 	}
 	if digits := hex.EncodedLen(mac.Size()); len(signature) != digits || strings.Trim(signature, "0123456789abcdef") != "" {
-		return Refusalf(app.RefusalMalformed, "%[1]s is not %[2]d lowercase hexadecimal digits.", "%[1]s không phải là %[2]d chữ số thập lục phân viết thường.", name, digits)
+		return refusalf(app.RefusalMalformed, "%[1]s is not %[2]d lowercase hexadecimal digits.", "%[1]s không phải là %[2]d chữ số thập lục phân viết thường.", name, digits)
 	}
-	return Refusalf(app.RefusalSignature, "%s does not match: the call was signed with a different secret, or its body was changed on the way.",
+	return refusalf(app.RefusalSignature, "%s does not match: the call was signed with a different secret, or its body was changed on the way.",
 		"%s không khớp: lượt gọi được ký bằng secret khác, hoặc nội dung đã bị thay đổi trên đường truyền.", name)
 }
 
@@ -91,10 +91,10 @@ func checkHexHMAC(name, signature string, algorithm func() hash.Hash, secret str
 func checkStamp(name, stamp string, unit time.Duration, at time.Time, window time.Duration) app.Refusal {
 	n, err := strconv.ParseInt(stamp, 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt64/int64(unit) {
-		return Refusalf(app.RefusalMalformed, "%s is not a timestamp in digits.", "%s không phải là mốc thời gian bằng chữ số.", name)
+		return refusalf(app.RefusalMalformed, "%s is not a timestamp in digits.", "%s không phải là mốc thời gian bằng chữ số.", name)
 	}
 	if off := at.Sub(time.Unix(0, n*int64(unit))); off.Abs() > window {
-		return Refusalf(app.RefusalTime, "%[1]s is %[2]s off this server’s clock; at most %[3]s is allowed. Check the clocks on both sides.",
+		return refusalf(app.RefusalTime, "%[1]s is %[2]s off this server’s clock; at most %[3]s is allowed. Check the clocks on both sides.",
 			"%[1]s lệch %[2]s so với đồng hồ của máy chủ này; chỉ cho phép lệch tối đa %[3]s. Hãy kiểm tra đồng hồ hai bên.", name, off.Round(time.Second), window)
 	}
 	return app.Refusal{}
