@@ -1,5 +1,5 @@
-// Package bench measures what a machine can take, with baoco serve, the provider
-// and the shops as processes of their own.
+// Package bench measures what a machine can take, with a baoco serve of its own.
+// The bench itself plays the provider and the shops over HTTP.
 package bench
 
 import (
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"baoco/app"
@@ -18,13 +19,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// Command is baoco bench.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name: "bench", Usage: "measure what this machine can take, on a throw-away database",
 		Description: terminal.Example(
 			"baoco bench",
 			"baoco bench --dir /var/lib/baoco -o json",
-			"baoco bench --seed-rows 10000000",
 		),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "dir", Usage: "`DIRECTORY` of the throw-away database (default: that of --db, the current one where none is given)"},
@@ -32,38 +33,24 @@ func Command() *cli.Command {
 			&cli.IntFlag{Name: "rounds", Usage: "measure saturation `N` times; the median counts", Value: 3},
 			&cli.IntFlag{Name: "connections", Usage: "call from `N` connections at saturation", Value: 64},
 			&cli.BoolFlag{Name: "quick", Usage: "one short round: shows that it works more than how fast it is"},
-			&cli.Int64Flag{Name: "seed-rows", Usage: "instead, fill the database with `N` transactions and measure the API on it"},
-			&cli.BoolFlag{Name: "keep", Usage: "with --seed-rows: fill the new file that --db names, and keep it"},
 			terminal.DBFlag, terminal.OutputFlag,
 		},
-		Action: terminal.Interruptible(runBench), HideHelpCommand: true,
-		Subcommands: []*cli.Command{
-			{Name: "generate", Usage: "plays the provider", Description: terminal.Example("baoco bench generate"), Hidden: true, Action: benchGenerate},
-			{
-				Name: "receive", Usage: "plays the shops", Description: terminal.Example("baoco bench receive --shops 3"), Hidden: true, Action: benchReceive,
-				Flags: []cli.Flag{&cli.IntFlag{Name: "shops", Value: 1}, &cli.IntFlag{Name: "hanging"}},
-			},
-			{
-				Name: "relay", Usage: "forwards and promises nothing", Description: terminal.Example("baoco bench relay --to URL"), Hidden: true, Action: benchRelay,
-				Flags: []cli.Flag{&cli.StringFlag{Name: "to"}},
-			},
-		},
+		Action: terminal.Interruptible(run),
 	}
 }
 
-// benchPlan is how much is measured.
-type benchPlan struct {
+// plan is how much is measured.
+type plan struct {
 	duration    time.Duration
 	rounds      int
 	connections int
 	syncs       int
-	repeats     int // of an API request
 }
 
-func readBenchPlan(c *cli.Context) (benchPlan, error) {
-	p := benchPlan{duration: c.Duration("duration"), rounds: c.Int("rounds"), connections: c.Int("connections"), syncs: 200, repeats: 20}
+func readPlan(c *cli.Context) (plan, error) {
+	p := plan{duration: c.Duration("duration"), rounds: c.Int("rounds"), connections: c.Int("connections"), syncs: 200}
 	if c.Bool("quick") {
-		p.syncs, p.repeats = 50, 3
+		p.syncs = 50
 		if !c.IsSet("duration") {
 			p.duration = 300 * time.Millisecond
 		}
@@ -78,41 +65,33 @@ func readBenchPlan(c *cli.Context) (benchPlan, error) {
 		return p, terminal.Usagef("--rounds must be from 1 to 100")
 	case p.connections < 1 || p.connections > 10_000:
 		return p, terminal.Usagef("--connections must be from 1 to 10000")
-	case c.IsSet("seed-rows") && (c.Int64("seed-rows") < 1000 || c.Int64("seed-rows") > 1_000_000_000):
-		return p, terminal.Usagef("--seed-rows must be from 1000 to 1000000000")
-	case c.Bool("keep") && !(c.IsSet("seed-rows") && c.IsSet("db")):
-		return p, terminal.Usagef("--keep needs --seed-rows and --db, the new file to fill")
 	}
 	return p, errors.Join(terminal.CheckOutput(c), terminal.NoArguments(c))
 }
 
-// bench is a measurement under way: this process asks, the others work.
+// bench is a measurement under way.
 type bench struct {
-	benchPlan
-	dir       string // that is removed afterwards
-	steps     *benchSteps
-	generator *benchPart
-	receiver  *benchPart
-	relay     *benchPart
-	addresses benchAddresses
-	relayURL  string
-	runs      int // so far
-	files     int // made so far
+	plan
+	dir      string // is removed afterwards
+	steps    *steps
+	receiver *receiver
+	relayURL string
+	runs     int // so far
+	files    int // made so far
 }
 
-// hangingWebhooks is how many webhooks hang in the phase with many: as many as
-// an account may have, with the one that answers.
 const (
-	benchShops      = 3
-	hangingWebhooks = app.MaxWebhooks
+	answeringShops = 3
+	// hangingShops is how many webhooks hang in the phase with many: as many as
+	// an account may have, with the one that answers.
+	hangingShops = app.MaxWebhooks
 )
 
-func runBench(c *cli.Context) error {
-	plan, err := readBenchPlan(c)
+func run(c *cli.Context) error {
+	plan, err := readPlan(c)
 	if err != nil {
 		return err
 	}
-	ctx := c.Context
 	dir := c.String("dir")
 	if dir == "" {
 		dir = filepath.Dir(c.String("db"))
@@ -121,84 +100,52 @@ func runBench(c *cli.Context) error {
 		return terminal.Exit(terminal.ExitDatabase, err)
 	}
 	defer os.RemoveAll(dir)
-	b := &bench{benchPlan: plan, dir: dir}
-	defer b.close()
-	if err := b.open(ctx); err != nil {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // collecting garbage here would be measured as the server's
+	b := &bench{plan: plan, dir: dir, steps: &steps{out: c.App.ErrWriter, of: 1 + 4*plan.rounds + 4}}
+	if b.receiver, err = openReceiver(answeringShops, hangingShops); err != nil {
 		return err
 	}
-	if c.IsSet("seed-rows") {
-		return b.measureSeeded(ctx, c)
+	defer b.receiver.close()
+	relay, err := openRelay(b.receiver.shops[0].url)
+	if err != nil {
+		return err
 	}
-	return b.measureLoop(ctx, c)
+	defer relay.close()
+	b.relayURL = relay.url
+	report, err := b.measure(c.Context)
+	if err != nil {
+		return err
+	}
+	if err := terminal.Output(c, report, report.print); err != nil {
+		return err
+	}
+	return report.verdict()
 }
 
-// open starts the processes that play the provider, the shops and the relay.
-func (b *bench) open(ctx context.Context) (err error) {
-	if b.generator, err = startPart(ctx, "generate"); err != nil {
-		return err
-	}
-	if b.receiver, err = startPart(ctx, "receive", "--shops", fmt.Sprint(benchShops), "--hanging", fmt.Sprint(hangingWebhooks)); err != nil {
-		return err
-	}
-	if err = b.receiver.ask(nil, &b.addresses); err != nil {
-		return err
-	}
-	if b.relay, err = startPart(ctx, "relay", "--to", b.addresses.Shops[0]); err != nil {
-		return err
-	}
-	var relay benchAddresses
-	err = b.relay.ask(nil, &relay)
-	if err == nil {
-		b.relayURL = relay.Shops[0]
-	}
-	return err
-}
-
-func (b *bench) close() {
-	b.steps.done()
-	b.generator.close()
-	b.relay.close()
-	b.receiver.close()
-}
-
-// benchFile is a database that was set up for a phase.
-type benchFile struct {
+// file is a database that was set up for a phase.
+type file struct {
 	db      string
 	sources []app.Source // one of each account
 	bytes   int64        // of the file before any transaction
 }
 
-// benchAccountNumber is the bank account that the generator's transactions
-// are on.
-const benchAccountNumber = "19354957"
+// accountNumber is the bank account that all transactions are on.
+const accountNumber = "19354957"
 
 // newFile makes a database with one account for each list of webhook URLs.
-func (b *bench) newFile(ctx context.Context, accounts ...[]string) (f benchFile, err error) {
+func (b *bench) newFile(ctx context.Context, accounts ...[]string) (f file, err error) {
 	b.files++
 	f.db = filepath.Join(b.dir, fmt.Sprintf("bench-%d.db", b.files))
 	now := time.Now()
 	if err := sqlitestore.Create(ctx, f.db, app.DefaultZone, now); err != nil {
 		return f, err
 	}
-	err = b.withService(ctx, f.db, func(service *app.Service) error {
-		for i, urls := range accounts {
-			account := int64(app.DefaultAccountID)
-			if i > 0 {
-				a, err := service.CreateAccount(ctx, "bench", now)
-				if err != nil {
-					return err
-				}
-				account = a.ID
-			}
-			source, err := setUpAccount(ctx, service, account, urls, now)
-			if err != nil {
-				return err
-			}
-			f.sources = append(f.sources, source)
-		}
-		return nil
-	})
+	store, err := sqlitestore.Open(ctx, f.db, sqlitestore.Options{})
 	if err != nil {
+		return f, err
+	}
+	f.sources, err = setUp(ctx, store, accounts, now)
+	if err = errors.Join(err, store.Close()); err != nil {
 		return f, err
 	}
 	info, err := os.Stat(f.db)
@@ -208,32 +155,38 @@ func (b *bench) newFile(ctx context.Context, accounts ...[]string) (f benchFile,
 	return f, err
 }
 
-// withService works on a file that nobody serves.
-func (b *bench) withService(ctx context.Context, db string, work func(*app.Service) error) (err error) {
-	store, err := sqlitestore.Open(ctx, db, sqlitestore.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+// setUp makes the accounts of a file, each with the bank account, a source and
+// webhooks at its URLs, and gives their sources.
+func setUp(ctx context.Context, store *sqlitestore.Store, accounts [][]string, now time.Time) (sources []app.Source, err error) {
 	if err := store.SetAllowTargets(ctx, []string{"127.0.0.0/8"}); err != nil {
-		return err
+		return nil, err
 	}
 	service, _, err := serve.NewService(ctx, store, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return work(service)
-}
-
-// setUpAccount links the bank account, and makes a source and the webhooks.
-func setUpAccount(ctx context.Context, service *app.Service, account int64, urls []string, now time.Time) (app.Source, error) {
-	if _, err := service.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: benchAccountNumber, AccountName: "NGUYEN VAN A"}, now); err != nil {
-		return app.Source{}, err
-	}
-	for i, url := range urls {
-		if _, _, err := service.CreateWebhook(ctx, account, app.WebhookCreate{Name: fmt.Sprintf("shop %d", i+1), URL: url, Type: app.WebhookAll}, now); err != nil {
-			return app.Source{}, err
+	for i, urls := range accounts {
+		account := int64(app.DefaultAccountID)
+		if i > 0 {
+			a, err := service.CreateAccount(ctx, "bench", now)
+			if err != nil {
+				return nil, err
+			}
+			account = a.ID
 		}
+		if _, err := service.LinkBankAccount(ctx, account, app.BankAccountLink{Bank: "ACB", AccountNumber: accountNumber, AccountName: "NGUYEN VAN A"}, now); err != nil {
+			return nil, err
+		}
+		for n, url := range urls {
+			if _, _, err := service.CreateWebhook(ctx, account, app.WebhookCreate{Name: fmt.Sprintf("shop %d", n+1), URL: url, Type: app.WebhookAll}, now); err != nil {
+				return nil, err
+			}
+		}
+		source, err := service.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "bench"}, now)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, source)
 	}
-	return service.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "bench"}, now)
+	return sources, nil
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,8 +130,29 @@ func machineBusy() (time.Duration, bool) {
 	return ticksOf([]string{f[1], f[2], f[3], f[6], f[7], f[8]}), true
 }
 
+// watchOthers begins to watch, and gives a function that ends it: the share of
+// the machine's CPU time that programs outside the bench took meanwhile; nothing
+// where that isn't known. Servers count once they have ended.
+func watchOthers() func() []float64 {
+	own := func() time.Duration {
+		self := processFiguresOf(os.Getpid())
+		return self.cpu + self.ended
+	}
+	busy, known := machineBusy()
+	ownBefore, began := own(), time.Now()
+	return func() []float64 {
+		now, _ := machineBusy()
+		all := time.Since(began) * time.Duration(runtime.NumCPU())
+		if !known || all <= 0 {
+			return nil
+		}
+		others := (now - busy) - (own() - ownBefore)
+		return []float64{min(1, max(0, float64(others)/float64(all)))}
+	}
+}
+
 // syncTimes appends 4 KiB to a scratch file in dir and syncs it, again and
-// again: what a commit on this disk costs at least.
+// again. That is what a commit on this disk costs at least.
 func syncTimes(dir string, times int, within time.Duration) (q quantiles, err error) {
 	path := filepath.Join(dir, "sync")
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

@@ -51,47 +51,51 @@ func TestSpread(t *testing.T) {
 
 // The receiver knows what of a run is there, there twice, and missing.
 func TestBenchReceiver(t *testing.T) {
-	g := &generator{benchLoad: benchLoad{Run: 12, Account: benchAccountNumber}}
+	g := &generator{load: load{run: 12}}
 	before := time.Now().UnixNano()
-	run, n, stamp, found := readBenchMarks(g.body(345))
+	run, n, stamp, found := readMarks(g.body(345))
 	if !found || run != 12 || n != 345 || stamp < before || stamp > time.Now().UnixNano() {
 		t.Errorf("read run %d, number %d, stamp %d, %v", run, n, stamp, found)
 	}
-	if _, _, _, found := readBenchMarks([]byte(`{"transactions":[]}`)); found {
+	if _, _, _, found := readMarks([]byte(`{"transactions":[]}`)); found {
 		t.Error("found marks where there are none")
 	}
 
-	r := &benchReceiver{runs: map[int][]*shopArrivals{}, shops: 2}
+	r := &receiver{runs: map[int][]*shopArrivals{}}
 	second := int64(time.Second)
 	for n := range 10 {
 		r.note(0, 1, n, int64(n+1)*second, 2e6)
 	}
 	r.note(0, 1, 3, 20*second, 5e6) // again
 	r.note(1, 1, 9, 3*second, 4e6)
-	got := r.answer(benchQuestion{Run: 1, Report: true, Shops: 2, Calls: 12, Failed: []int{10, 0}})
+	if n := r.arrived(1); n != 11 {
+		t.Errorf("%d arrived, want 11", n)
+	}
+	got := r.report(1, 2, calls{count: 12, failed: []int{10, 0}})
 	// Of 0 to 11 without 10 and 0, the first shop lacks 11, the second all but 9.
-	want := benchArrived{Unique: 11, Duplicates: 1, Lost: 1 + 9, LastNS: 10 * second, SteadyPerS: 8.0 / 7, Latency: quantiles{11, 2, 4, 4, 4}}
-	if d := cmp.Diff(want, got); d != "" {
+	want := arrivals{unique: 11, duplicates: 1, lost: 1 + 9, last: time.Unix(10, 0), steadyPerS: 8.0 / 7, latency: quantiles{11, 2, 4, 4, 4}}
+	if d := cmp.Diff(want, got, cmp.AllowUnexported(arrivals{})); d != "" {
 		t.Error(d)
 	}
-	if again := r.answer(benchQuestion{Run: 1}); again.Unique != 0 {
-		t.Errorf("a reported run is remembered: %+v", again)
+	if r.arrived(1) != 0 {
+		t.Error("a reported run is remembered")
 	}
-	if err := (benchCounts{Lost: 1}).verdict(); terminal.ExitCode(err) != terminal.ExitCheck {
+	if err := (counts{Lost: 1}).verdict(); terminal.ExitCode(err) != terminal.ExitCheck {
 		t.Errorf("a loss: %v", err)
 	}
-	if err := (benchCounts{Duplicates: 1}).verdict(); !errors.Is(err, nil) {
+	if err := (counts{Duplicates: 1}).verdict(); !errors.Is(err, nil) {
 		t.Errorf("a duplicate: %v", err)
 	}
 }
 
 // A person reads in the tables what was measured.
 func TestReportText(t *testing.T) {
-	report := newBenchReport(benchPlan{duration: time.Second, rounds: 1, connections: 64})
-	run := benchRun{benchCalls: benchCalls{Calls: 1, FirstNS: 1, EndNS: 1e9}, benchArrived: benchArrived{Unique: 1, LastNS: 1e9, MostHanging: hangingWebhooks}}
-	report.addRounds(map[string][]benchRun{phaseDirect: {run}, phaseRelay: {run}, phaseOne: {run}, phaseThree: {run}})
-	report.addLatency(50, 0, run)
-	report.addLatency(50, hangingWebhooks, run)
+	report := newReport(plan{duration: time.Second, rounds: 1, connections: 64})
+	begin := time.Now()
+	r := result{calls: calls{count: 1, first: begin, end: begin.Add(time.Second)}, arrivals: arrivals{unique: 1, last: begin.Add(time.Second), mostHanging: hangingShops}}
+	report.addRounds(map[string][]result{phaseDirect: {r}, phaseRelay: {r}, phaseOne: {r}, phaseThree: {r}})
+	report.addLatency(50, 0, r)
+	report.addLatency(50, hangingShops, r)
 	var text bytes.Buffer
 	report.print(&text)
 	for _, part := range []string{"relay limit", "3 webhooks", "beside 100 hanging webhooks", "0 lost"} {

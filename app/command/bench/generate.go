@@ -3,79 +3,44 @@ package bench
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"baoco/app"
-
-	"github.com/urfave/cli/v2"
 )
 
-// benchLoad is what the generator is asked to do: to post numbered
-// transactions, one a call, in the native format.
-type benchLoad struct {
-	URL         string        `json:"url"`
-	Secret      string        `json:"secret"`
-	Run         int           `json:"run"`
-	Account     string        `json:"account"`     // number of the bank account
-	Connections int           `json:"connections"` // callers, each with one call at a time
-	Rate        float64       `json:"rate"`        // calls a second at their scheduled times, whoever waits; 0: as fast as the callers can
-	For         time.Duration `json:"for"`
+// load is what the provider is to do: to post numbered transactions in the
+// native format, one a call.
+type load struct {
+	url         string
+	secret      string
+	run         int
+	connections int     // callers, each with one call at a time
+	rate        float64 // calls a second at their scheduled times, however long the answers take; 0: as fast as the callers can
+	duration    time.Duration
 }
 
-// benchCalls is what came of it.
-type benchCalls struct {
-	Calls    int            `json:"calls"`
-	Failed   []int          `json:"failed"` // the numbers of those that weren't accepted
-	Errors   map[string]int `json:"errors"`
-	FirstNS  int64          `json:"first_ns"` // when the first call began
-	EndNS    int64          `json:"end_ns"`   // when the last answer was in
-	MaxLagMS float64        `json:"max_lag_ms"`
+// calls is what came of a load.
+type calls struct {
+	count  int
+	failed []int          // the numbers of those that weren't accepted
+	errors map[string]int // of the failed ones
+	first  time.Time      // when the first call began
+	end    time.Time      // when the last answer was in
+	maxLag time.Duration  // how late a call on schedule was at most
 }
 
-// accepted is how many calls were.
-func (c benchCalls) accepted() int { return c.Calls - len(c.Failed) }
-
-// benchGenerate is the process that plays the provider: a line of JSON on its
-// stdin is a load, a line on its stdout what came of it. It ends with stdin.
-func benchGenerate(c *cli.Context) error {
-	return answerLines(c, func(load benchLoad) (benchCalls, error) { return generate(c.Context, load) })
-}
-
-// answerLines answers every JSON value of stdin with one on stdout. The parts
-// of a bench talk in this way, so that none outlives the one that asks.
-func answerLines[Q, A any](c *cli.Context, answer func(Q) (A, error)) error {
-	// Collecting garbage would be measured as the server's.
-	debug.SetGCPercent(400)
-	in, out := json.NewDecoder(c.App.Reader), json.NewEncoder(c.App.Writer)
-	for {
-		var question Q
-		if err := in.Decode(&question); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		a, err := answer(question)
-		if err != nil {
-			return err
-		}
-		if err := out.Encode(a); err != nil {
-			return err
-		}
-	}
-}
+// accepted is how many calls were accepted.
+func (c calls) accepted() int { return c.count - len(c.failed) }
 
 // generator is a load under way.
 type generator struct {
-	benchLoad
+	load
 	header    http.Header
 	date      string
 	transport *http.Transport
@@ -85,46 +50,44 @@ type generator struct {
 	errors map[string]int
 }
 
-func generate(ctx context.Context, load benchLoad) (benchCalls, error) {
+// generate posts a load and waits for the last answer.
+func generate(ctx context.Context, l load) (calls, error) {
 	zone, err := time.LoadLocation(app.DefaultZone)
 	if err != nil {
-		return benchCalls{}, err
+		return calls{}, err
 	}
 	g := &generator{
-		benchLoad: load, errors: map[string]int{},
-		header:    http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + load.Secret}},
+		load: l, errors: map[string]int{},
+		header:    http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + l.secret}},
 		date:      time.Now().In(zone).Format(app.TimeLayout),
-		transport: benchTransport(max(load.Connections, 1024)),
+		transport: keepAlive(max(l.connections, 1024)),
 	}
 	defer g.transport.CloseIdleConnections()
-	begin := time.Now()
-	var calls int
-	var lag time.Duration
-	if load.Rate > 0 {
-		calls, lag = g.onSchedule(ctx, begin)
+	c := calls{first: time.Now()}
+	if l.rate > 0 {
+		c.count, c.maxLag = g.onSchedule(ctx, c.first)
 	} else {
-		calls = g.saturate(ctx, begin)
+		c.count = g.saturate(ctx, c.first)
 	}
-	return benchCalls{
-		Calls: calls, Failed: g.failed, Errors: g.errors,
-		FirstNS: begin.UnixNano(), EndNS: time.Now().UnixNano(), MaxLagMS: millisecondsOf(lag),
-	}, ctx.Err()
+	c.end, c.failed, c.errors = time.Now(), g.failed, g.errors
+	return c, ctx.Err()
 }
 
-// benchTransport keeps its connections, and does nothing that it isn't asked.
-func benchTransport(idle int) *http.Transport {
+// keepAlive is a transport that keeps so many connections.
+func keepAlive(idle int) *http.Transport {
 	return &http.Transport{
 		MaxIdleConns: idle, MaxIdleConnsPerHost: idle, DisableCompression: true, ResponseHeaderTimeout: 30 * time.Second,
 	}
 }
 
-// saturate has every caller call again as soon as they are answered.
+// saturate has every caller call again as soon as it has its answer, and gives
+// how many calls were made.
 func (g *generator) saturate(ctx context.Context, begin time.Time) int {
 	var next atomic.Int64
 	var callers sync.WaitGroup
-	for range g.Connections {
+	for range g.connections {
 		callers.Go(func() {
-			for ctx.Err() == nil && time.Since(begin) < g.For {
+			for ctx.Err() == nil && time.Since(begin) < g.duration {
 				g.call(int(next.Add(1) - 1))
 			}
 		})
@@ -133,27 +96,22 @@ func (g *generator) saturate(ctx context.Context, begin time.Time) int {
 	return int(next.Load())
 }
 
-// onSchedule sends each call at its time, never waiting for the answers of
-// earlier ones, and gives by how much it was late at most.
-func (g *generator) onSchedule(ctx context.Context, begin time.Time) (calls int, lag time.Duration) {
-	var late atomic.Int64
+// onSchedule sends each call at its time, without waiting for the answers of
+// earlier ones, and gives how late a call was at most.
+func (g *generator) onSchedule(ctx context.Context, begin time.Time) (count int, lag time.Duration) {
 	var under sync.WaitGroup
-	calls = max(1, int(g.Rate*g.For.Seconds()))
-	for n := range calls {
-		due := begin.Add(time.Duration(float64(n) / g.Rate * float64(time.Second)))
+	count = max(1, int(g.rate*g.duration.Seconds()))
+	for n := range count {
+		due := begin.Add(time.Duration(float64(n) / g.rate * float64(time.Second)))
 		time.Sleep(time.Until(due))
 		if ctx.Err() != nil {
 			break
 		}
-		under.Go(func() {
-			behind := int64(time.Since(due))
-			for most := late.Load(); behind > most && !late.CompareAndSwap(most, behind); most = late.Load() {
-			}
-			g.call(n)
-		})
+		lag = max(lag, time.Since(due))
+		under.Go(func() { g.call(n) })
 	}
 	under.Wait()
-	return calls, time.Duration(late.Load())
+	return count, lag
 }
 
 // call posts transaction n and notes it where it isn't accepted.
@@ -169,7 +127,7 @@ func (g *generator) call(n int) {
 }
 
 func (g *generator) post(n int) error {
-	request, err := http.NewRequest(http.MethodPost, g.URL, bytes.NewReader(g.body(n)))
+	request, err := http.NewRequest(http.MethodPost, g.url, bytes.NewReader(g.body(n)))
 	if err != nil {
 		return err
 	}
@@ -188,19 +146,20 @@ func (g *generator) post(n int) error {
 	return nil
 }
 
-// What the receiver finds a transaction and the time of its call by.
+// The receiver finds the number of a transaction and the time of its call by
+// these texts.
 const (
-	benchNumberMark = `"transactionNumber":"B` // run-number
-	benchStampMark  = `"content":"T`           // unix nanoseconds
+	numberMark = `"transactionNumber":"B` // followed by run-number
+	stampMark  = `"content":"T`           // followed by unix nanoseconds
 )
 
 // body is transaction n, with the time at which its call begins: now.
 func (g *generator) body(n int) []byte {
-	number := fmt.Appendf(nil, "%d-%08d", g.Run, n)
+	number := fmt.Appendf(nil, "%d-%08d", g.run, n)
 	b := make([]byte, 0, 384)
 	b = append(append(append(b, `{"transactions":[{"id":"B`...), number...), `","gateway":"ACB","transactionDate":"`...)
-	b = append(append(append(b, g.date...), `",`+benchNumberMark...), number...)
-	b = append(append(append(b, `","accountNumber":"`...), g.Account...), `",`+benchStampMark...)
+	b = append(append(append(b, g.date...), `",`+numberMark...), number...)
+	b = append(b, `","accountNumber":"`+accountNumber+`",`+stampMark...)
 	b = strconv.AppendInt(b, time.Now().UnixNano(), 10)
 	b = append(b, ` NGUYEN VAN A chuyen khoan thanh toan don hang DH`...)
 	b = strconv.AppendInt(b, int64(n), 10)

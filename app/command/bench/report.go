@@ -4,48 +4,50 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
 	"strconv"
 	"time"
 
+	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 )
 
-// Report is what baoco bench prints. A figure that this machine doesn't
+// report is what baoco bench prints. A figure that this machine doesn't
 // tell is null.
-type Report struct {
-	Machine     machine           `json:"machine"`
-	DurationS   float64           `json:"duration_s"`
-	Rounds      int               `json:"rounds"`
-	Connections int               `json:"connections"`
-	Sync        quantiles         `json:"fsync"`
-	Saturation  []benchSaturation `json:"saturation"`
-	RelayRatio  *spread           `json:"relay_ratio"`      // delivered with 1 webhook : relay limit
-	OthersCPU   *spread           `json:"others_cpu_share"` // of the machine, by other programs, during the rounds
-	Latency     []benchLatency    `json:"latency"`
-	Memory      benchMemory       `json:"memory"`
-	benchCounts
+type report struct {
+	Machine     machine      `json:"machine"`
+	DurationS   float64      `json:"duration_s"`
+	Rounds      int          `json:"rounds"`
+	Connections int          `json:"connections"`
+	Sync        quantiles    `json:"fsync"`
+	Saturation  []saturation `json:"saturation"`
+	RelayRatio  *spread      `json:"relay_ratio"`      // delivered with 1 webhook : relay limit
+	OthersCPU   *spread      `json:"others_cpu_share"` // of the machine, by other programs, during the rounds
+	Latency     []latency    `json:"latency"`
+	Memory      memory       `json:"memory"`
+	counts
 }
 
-// benchCounts is what must be nothing.
-type benchCounts struct {
+// counts is what must be nothing.
+type counts struct {
 	FailedCalls int            `json:"failed_calls"`
 	Errors      map[string]int `json:"errors"` // of the failed calls
 	Lost        int            `json:"lost"`   // accepted, and never arrived
 	Duplicates  int            `json:"duplicates"`
 }
 
-func (c *benchCounts) add(r benchRun) {
-	c.FailedCalls += len(r.Failed)
-	c.Lost += r.Lost
-	c.Duplicates += r.Duplicates
-	for text, n := range r.Errors {
+func (c *counts) add(r result) {
+	c.FailedCalls += len(r.failed)
+	c.Lost += r.lost
+	c.Duplicates += r.duplicates
+	for text, n := range r.errors {
 		c.Errors[text] += n
 	}
 }
 
-// benchSaturation is what passes when the callers call as fast as they can.
-type benchSaturation struct {
+// saturation is what passes when the callers call as fast as they can.
+type saturation struct {
 	Name                    string  `json:"name"`
 	Webhooks                int     `json:"webhooks"` // 0: a limit, without baoco
 	Transactions            int     `json:"transactions"`
@@ -57,9 +59,9 @@ type benchSaturation struct {
 	PeakMB                  *spread `json:"peak_mb"` // resident memory of the server
 }
 
-// benchLatency is the time from the start of a provider's call to the
+// latency is the time from the start of a provider's call to the
 // webhook's arrival at the shop.
-type benchLatency struct {
+type latency struct {
 	Rate            float64 `json:"rate_per_s"`
 	HangingWebhooks int     `json:"hanging_webhooks"`
 	HangingRequests int     `json:"hanging_requests"` // at once, at most
@@ -67,24 +69,24 @@ type benchLatency struct {
 	quantiles
 }
 
-// benchMemory is the resident memory of the server, in MB.
-type benchMemory struct {
+// memory is the resident memory of the server, in MB.
+type memory struct {
 	IdleMB          *spread  `json:"idle_mb"`
 	SaturationMB    *spread  `json:"saturation_peak_mb"`
 	HangingMB       *float64 `json:"hanging_peak_mb"`
 	HangingRequests int      `json:"hanging_requests"`
 }
 
-func newBenchReport(p benchPlan) *Report {
-	return &Report{
+func newReport(p plan) *report {
+	return &report{
 		Machine: thisMachine(), DurationS: p.duration.Seconds(), Rounds: p.rounds, Connections: p.connections,
-		benchCounts: benchCounts{Errors: map[string]int{}},
+		counts: counts{Errors: map[string]int{}},
 	}
 }
 
 // figuresOf collects one figure of every round; what is not positive is not
 // known.
-func figuresOf(runs []benchRun, figure func(benchRun) float64) *spread {
+func figuresOf(runs []result, figure func(result) float64) *spread {
 	var known []float64
 	for _, r := range runs {
 		if f := figure(r); f > 0 {
@@ -94,19 +96,19 @@ func figuresOf(runs []benchRun, figure func(benchRun) float64) *spread {
 	return spreadOf(known)
 }
 
-func (report *Report) addRounds(rounds map[string][]benchRun) {
+func (report *report) addRounds(rounds map[string][]result) {
 	for _, phase := range []struct {
 		name     string
 		webhooks int
-	}{{phaseDirect, 0}, {phaseRelay, 0}, {phaseOne, 1}, {phaseThree, benchShops}} {
+	}{{phaseDirect, 0}, {phaseRelay, 0}, {phaseOne, 1}, {phaseThree, answeringShops}} {
 		runs := rounds[phase.name]
-		s := benchSaturation{
+		s := saturation{
 			Name: phase.name, Webhooks: phase.webhooks,
-			AcceptedPerS: figuresOf(runs, benchRun.acceptedPerS), DeliveredPerS: figuresOf(runs, benchRun.deliveredPerS),
-			SteadyPerS:              figuresOf(runs, func(r benchRun) float64 { return r.SteadyPerS }),
-			CPUMicrosPerTransaction: figuresOf(runs, func(r benchRun) float64 { return perTransaction(r, float64(r.cpu/time.Microsecond)) }),
-			DiskPerTransaction:      figuresOf(runs, func(r benchRun) float64 { return perTransaction(r, float64(r.diskBytes)) }),
-			PeakMB:                  figuresOf(runs, func(r benchRun) float64 { return r.peak }),
+			AcceptedPerS: figuresOf(runs, result.acceptedPerS), DeliveredPerS: figuresOf(runs, result.deliveredPerS),
+			SteadyPerS:              figuresOf(runs, func(r result) float64 { return r.steadyPerS }),
+			CPUMicrosPerTransaction: figuresOf(runs, func(r result) float64 { return perTransaction(r, float64(r.cpu/time.Microsecond)) }),
+			DiskPerTransaction:      figuresOf(runs, func(r result) float64 { return perTransaction(r, float64(r.diskBytes)) }),
+			PeakMB:                  figuresOf(runs, func(r result) float64 { return r.peak }),
 		}
 		for _, r := range runs {
 			s.Transactions += r.accepted()
@@ -121,24 +123,24 @@ func (report *Report) addRounds(rounds map[string][]benchRun) {
 		}
 	}
 	report.RelayRatio = spreadOf(ratios)
-	report.Memory.IdleMB = figuresOf(rounds[phaseOne], func(r benchRun) float64 { return r.idle })
-	report.Memory.SaturationMB = figuresOf(rounds[phaseOne], func(r benchRun) float64 { return r.peak })
+	report.Memory.IdleMB = figuresOf(rounds[phaseOne], func(r result) float64 { return r.idle })
+	report.Memory.SaturationMB = figuresOf(rounds[phaseOne], func(r result) float64 { return r.peak })
 }
 
-func perTransaction(r benchRun, figure float64) float64 {
+func perTransaction(r result, figure float64) float64 {
 	if r.accepted() == 0 {
 		return 0
 	}
 	return figure / float64(r.accepted())
 }
 
-func (report *Report) addLatency(rate float64, hanging int, r benchRun) {
+func (report *report) addLatency(rate float64, hanging int, r result) {
 	report.add(r)
-	report.Latency = append(report.Latency, benchLatency{
-		Rate: rate, HangingWebhooks: hanging, HangingRequests: r.MostHanging, MaxLagMS: r.MaxLagMS, quantiles: r.benchArrived.Latency,
+	report.Latency = append(report.Latency, latency{
+		Rate: rate, HangingWebhooks: hanging, HangingRequests: r.mostHanging, MaxLagMS: millisecondsOf(r.maxLag), quantiles: r.latency,
 	})
-	if hanging > 0 && r.MostHanging >= report.Memory.HangingRequests {
-		report.Memory.HangingRequests = r.MostHanging
+	if hanging > 0 && r.mostHanging >= report.Memory.HangingRequests {
+		report.Memory.HangingRequests = r.mostHanging
 		if r.peak > 0 {
 			report.Memory.HangingMB = &r.peak
 		}
@@ -146,14 +148,14 @@ func (report *Report) addLatency(rate float64, hanging int, r benchRun) {
 }
 
 // verdict is an error where the machine lost what was accepted.
-func (c benchCounts) verdict() error {
+func (c counts) verdict() error {
 	if c.Lost == 0 {
 		return nil
 	}
 	return terminal.Exit(terminal.ExitCheck, fmt.Errorf("%d deliveries of accepted transactions did not arrive", c.Lost))
 }
 
-func (report *Report) print(w io.Writer) {
+func (report *report) print(w io.Writer) {
 	fmt.Fprintf(w, "%s\n4 KiB written and synced in %s ms (median), %s ms (99 %%)\n\n", report.Machine, terminal.Decimals(report.Sync.P50), terminal.Decimals(report.Sync.P99))
 
 	rounds := "one round"
@@ -180,7 +182,7 @@ func (report *Report) print(w io.Writer) {
 	report.printCounts(w)
 }
 
-func (report *Report) printLatency(w io.Writer) {
+func (report *report) printLatency(w io.Writer) {
 	fmt.Fprintln(w, "\nFrom the provider's call to the shop, in ms")
 	var rows [][]string
 	for _, l := range report.Latency {
@@ -199,7 +201,7 @@ func (report *Report) printLatency(w io.Writer) {
 	terminal.PrintTable(w, "", columns, rows, columns[1:]...)
 }
 
-func (report *Report) printMemory(w io.Writer) {
+func (report *report) printMemory(w io.Writer) {
 	fmt.Fprintln(w, "\nThe server's memory, in MB")
 	hanging := "unknown"
 	if report.Memory.HangingMB != nil {
@@ -212,7 +214,7 @@ func (report *Report) printMemory(w io.Writer) {
 	}, "RESIDENT")
 }
 
-func (c benchCounts) printCounts(w io.Writer) {
+func (c counts) printCounts(w io.Writer) {
 	fmt.Fprintf(w, "\n%d lost, %d duplicated, %d calls failed\n", c.Lost, c.Duplicates, c.FailedCalls)
 	for _, text := range slices.Sorted(maps.Keys(c.Errors)) {
 		fmt.Fprintf(w, "  %d × %s\n", c.Errors[text], terminal.OneLine(text))
@@ -236,4 +238,22 @@ func (s *spread) percent() string {
 		return fmt.Sprintf("%.0f %%", 100*s.Median)
 	}
 	return fmt.Sprintf("%.0f %% (%.0f–%.0f)", 100*s.Median, 100*s.Min, 100*s.Max)
+}
+
+// machine is what the figures were measured on.
+type machine struct {
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	OS      string `json:"os"`
+	Arch    string `json:"arch"`
+	CPUs    int    `json:"cpus"`
+	At      string `json:"at"`
+}
+
+func thisMachine() machine {
+	return machine{serve.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), time.Now().UTC().Format(time.RFC3339)}
+}
+
+func (m machine) String() string {
+	return fmt.Sprintf("baoco %s, %s, %s/%s, %d CPUs", m.Version, m.Go, m.OS, m.Arch, m.CPUs)
 }
