@@ -1,0 +1,269 @@
+package bench_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/app/command/serve"
+	"baoco/sqlitestore"
+	"baoco/web"
+)
+
+// The benchmarks of this file measure the reading requests of the API, the pages
+// of the dashboard, and a provider's call, on a file with many transactions:
+//
+//	go test -run '^$' -bench Seeded -benchtime 20x -timeout 2h ./app/command/bench -rows 1000000
+var rows = flag.Int64("rows", 100_000, "transactions in the file of the benchmarks, with as many deliveries and attempts, over three years")
+
+// seeded is a server on a seeded file.
+type seeded struct {
+	*httptest.Server
+	key    string // of the API
+	cookie string // of a session of the dashboard
+	bank   int64
+	hook   int64
+	source app.Source
+}
+
+const seededUser, seededPassword = "bench", "a long enough passphrase"
+
+// openSeeded makes a file with eight bank accounts, each with a webhook, fills
+// it and serves it. Nothing is delivered.
+func openSeeded(b *testing.B, rows int64) *seeded {
+	b.Helper()
+	ctx, now := context.Background(), time.Now()
+	db := filepath.Join(b.TempDir(), "seeded.db")
+	apptest.Must(b, sqlitestore.Create(ctx, db, app.DefaultZone, now))
+	s := &seeded{}
+	s.setUp(b, db, now)
+	if rows > 0 {
+		apptest.Must(b, sqlitestore.Seed(ctx, db, sqlitestore.Seeding{AccountID: app.DefaultAccountID, Rows: rows, From: now.AddDate(-3, 0, 0), To: now.Add(-time.Minute)}))
+	}
+	store := apptest.OpenStore(b, db, true)
+	b.Cleanup(func() { apptest.Must(b, store.Close()) })
+	service, _, err := serve.NewService(ctx, store, nil)
+	apptest.Must(b, err)
+	s.Server = httptest.NewServer(web.New(web.Config{Service: service, Limit: 1_000_000, ListingLimit: 1_000_000}))
+	b.Cleanup(s.Close)
+	s.signIn(b)
+	return s
+}
+
+func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
+	ctx := context.Background()
+	store := apptest.OpenStore(b, db, false)
+	service, _, err := serve.NewService(ctx, store, nil)
+	apptest.Must(b, err)
+	for i := range 8 {
+		linked, err := service.LinkBankAccount(ctx, app.DefaultAccountID, app.BankAccountLink{Bank: "ACB", AccountNumber: fmt.Sprint(19354950 + i), AccountName: "NGUYEN VAN A"}, now)
+		apptest.Must(b, err)
+		hook, _, err := service.CreateWebhook(ctx, app.DefaultAccountID, app.WebhookCreate{
+			Name: fmt.Sprintf("shop %d", i+1), URL: "https://shop.example.vn/", Type: app.WebhookAll, BankAccountID: linked.BankAccount.ID,
+		}, now)
+		apptest.Must(b, err)
+		if i == 4 {
+			s.bank, s.hook = linked.BankAccount.ID, hook.ID
+		}
+	}
+	s.source, err = service.AddSource(ctx, app.DefaultAccountID, app.SourceAdd{Provider: "native", Name: "bench"}, now)
+	apptest.Must(b, err)
+	_, s.key, err = service.CreateAPIKey(ctx, app.DefaultAccountID, "bench", app.ScopeFull, time.Time{}, now)
+	apptest.Must(b, err)
+	_, err = service.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: seededUser, Password: seededPassword, Role: app.RoleOwner}, now)
+	apptest.Must(b, err)
+	apptest.Must(b, store.Close())
+}
+
+func (s *seeded) signIn(b *testing.B) {
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.PostForm(s.URL+"/login", url.Values{"name": {seededUser}, "password": {seededPassword}})
+	apptest.Must(b, err)
+	response.Body.Close()
+	for _, c := range response.Cookies() {
+		s.cookie += c.Name + "=" + c.Value + ";"
+	}
+	if s.cookie == "" {
+		b.Fatalf("signing in was answered with %s", response.Status)
+	}
+}
+
+// measure repeats a request one after the other, each of which must be answered
+// with 200, and reports the quantiles of their times.
+func measure(b *testing.B, name string, request func(n int) *http.Request) {
+	b.Run(name, func(b *testing.B) {
+		var took []time.Duration
+		for b.Loop() {
+			began := time.Now()
+			response, err := http.DefaultClient.Do(request(len(took)))
+			apptest.Must(b, err)
+			_, err = io.Copy(io.Discard, response.Body)
+			apptest.Must(b, err)
+			response.Body.Close()
+			took = append(took, time.Since(began))
+			if response.StatusCode != http.StatusOK {
+				b.Fatalf("%s is answered with %s", response.Request.URL, response.Status)
+			}
+		}
+		slices.Sort(took)
+		for metric, d := range map[string]time.Duration{"ms-p50": took[len(took)/2], "ms-p99": took[len(took)*99/100], "ms-max": took[len(took)-1]} {
+			b.ReportMetric(float64(d.Microseconds())/1000, metric)
+		}
+	})
+}
+
+// get measures the requests of a list, a name and a path on each line. What
+// stands in braces is filled in.
+func (s *seeded) get(b *testing.B, header, value, list string) {
+	month := time.Now().AddDate(-1, 0, 0)
+	fill := strings.NewReplacer(
+		"{dates}", "from="+month.Format(app.DateLayout)+"&to="+month.AddDate(0, 1, 0).Format(app.DateLayout),
+		"{last}", fmt.Sprint(min(10_000, *rows/app.DefaultPageSize)), "{rows}", fmt.Sprint(*rows), "{some}", fmt.Sprint(max(1, *rows/3)),
+		"{bank}", fmt.Sprint(s.bank), "{hook}", fmt.Sprint(s.hook), "{source}", fmt.Sprint(s.source.ID),
+	)
+	for line := range strings.Lines(list) {
+		name, path, found := strings.Cut(strings.TrimSpace(line), ": ")
+		if !found {
+			continue
+		}
+		request, err := http.NewRequest(http.MethodGet, s.URL+fill.Replace(path), nil)
+		apptest.Must(b, err)
+		request.Header.Set(header, value)
+		measure(b, name, func(int) *http.Request { return request })
+	}
+}
+
+func BenchmarkSeededAPI(b *testing.B) {
+	s := openSeeded(b, *rows)
+	s.get(b, "Authorization", "Bearer "+s.key, `
+		overview: /api/v1/analytics/overview
+		period, daily: /api/v1/analytics/period?range=daily
+		period, weekly: /api/v1/analytics/period?range=weekly
+		period, monthly: /api/v1/analytics/period?range=monthly
+		account status: /api/v1/analytics/status
+		bank accounts: /api/v1/bank-accounts
+		summary: /api/v1/bank-accounts/summary
+		webhooks: /api/v1/webhooks
+		transactions: /api/v1/transactions
+		transactions, the last page: /api/v1/transactions?page={last}
+		transactions, 100 a page: /api/v1/transactions?per_page=100
+		transactions since an id: /api/v1/transactions?since_id={some}
+		transactions of a bank account: /api/v1/transactions?bank_account_id={bank}
+		transactions OUT: /api/v1/transactions?type=OUT
+		transactions of a month: /api/v1/transactions?{dates}
+		transactions of a month and a bank account: /api/v1/transactions?bank_account_id={bank}&{dates}
+		transactions by amount: /api/v1/transactions?min_amount=1000000&max_amount=1010000
+		transactions by date: /api/v1/transactions?sort=-date
+		transactions by date, the last page: /api/v1/transactions?sort=-date&page={last}
+		transactions, search for a frequent text: /api/v1/transactions?q=thanh+toan
+		transactions, search for a text that is there once: /api/v1/transactions?q=DH{some}
+		transactions, search for a text that is not there: /api/v1/transactions?q=khongcogi
+		history: /api/v1/webhooks/history
+		history, the last page: /api/v1/webhooks/history?page={last}
+		history of a webhook: /api/v1/webhooks/history?webhook_id={hook}
+		history of errors: /api/v1/webhooks/history?status=0
+		history of successes: /api/v1/webhooks/history?status=1
+		history OUT: /api/v1/webhooks/history?type=OUT
+		history of a month: /api/v1/webhooks/history?{dates}
+		history of a transaction: /api/v1/webhooks/history?transaction_id={some}
+		history of a delivery: /api/v1/webhooks/history?delivery_id={some}
+		history, search for a frequent text: /api/v1/webhooks/history?q=thanh+toan
+		history, search for a text that is there once: /api/v1/webhooks/history?q=DH{some}
+		history of errors, search for a frequent text: /api/v1/webhooks/history?status=0&q=thanh+toan
+	`)
+}
+
+func BenchmarkSeededPages(b *testing.B) {
+	s := openSeeded(b, *rows)
+	s.get(b, "Cookie", s.cookie, `
+		overview: /
+		overview of 90 days: /?days=90
+		transactions: /transactions
+		transactions, the last page: /transactions?page={last}&until={rows}
+		transactions of a bank account: /transactions?bank_account_id={bank}
+		transactions OUT: /transactions?type=OUT
+		transactions of a month: /transactions?{dates}
+		transactions that failed: /transactions?delivery_state=failed
+		transactions that are pending: /transactions?delivery_state=pending
+		transactions, search for a text that is there once: /transactions?q=DH{some}
+		transactions, search for a frequent text: /transactions?q=thanh+toan
+		transactions, search for two letters: /transactions?q=ck
+		transactions, search on a bank account: /transactions?q=thanh+toan&bank_account_id={bank}
+		transactions, search of a month: /transactions?q=thanh+toan&{dates}
+		transactions by amount: /transactions?min=1000000&max=1010000
+		transactions by a frequent amount: /transactions?min=1000000
+		transactions by a rare amount: /transactions?min=5008000
+		transactions by amount on a bank account: /transactions?min=1000000&max=1010000&bank_account_id={bank}
+		transactions by amount, search: /transactions?min=1000000&max=1010000&q=thanh+toan
+		transactions that were delivered: /transactions?delivery_state=delivered
+		transactions that were delivered, search: /transactions?delivery_state=delivered&q=thanh+toan
+		transactions that were never sent: /transactions?delivery_state=unsent
+		a transaction: /transactions/{some}
+		webhooks: /webhooks
+		a new webhook: /webhooks/new
+		a webhook: /webhooks/{hook}
+		a webhook, edit: /webhooks/{hook}/edit
+		a webhook, rotate: /webhooks/{hook}/rotate
+		a webhook, replay: /webhooks/{hook}/replay
+		a webhook, delete: /webhooks/{hook}/delete
+		the signature tool: /tools/signature?webhook_id={hook}
+		deliveries: /deliveries
+		deliveries, the last page: /deliveries?page={last}
+		deliveries of a webhook: /deliveries?webhook_id={hook}
+		deliveries with errors: /deliveries?status=0
+		deliveries of a month: /deliveries?{dates}
+		deliveries, search for a frequent text: /deliveries?q=thanh+toan
+		deliveries, search for a less frequent text: /deliveries?q=1234
+		deliveries, search for a text that is there once: /deliveries?q=DH{some}
+		deliveries of a webhook, search: /deliveries?webhook_id={hook}&q=thanh+toan
+		deliveries with errors, search: /deliveries?status=0&q=thanh+toan
+		deliveries of a month, search: /deliveries?q=thanh+toan&{dates}
+		deliveries, search for two characters: /deliveries?q=dh
+		deliveries that wait: /deliveries?status=waiting
+		a delivery: /deliveries/{some}
+		sending again: /deliveries/resend?failed=all
+		sending again, search: /deliveries/resend?failed=all&q=thanh+toan
+		sending again, a choice: /deliveries/resend?id=1&id={some}&id={rows}
+		bank accounts: /banks
+		a bank account: /banks/{bank}
+		its VietQR code: /banks/{bank}/qr.png?amount=150000&content=DH1
+		sources: /inbound
+		a source: /inbound/sources/{source}
+		inbound log: /inbound/events
+		inbound log of a source: /inbound/events?source_id={source}
+		refused calls: /inbound/refused
+		API keys: /keys
+		settings: /settings
+		alerts: /settings/alerts
+		the system: /system
+		counter screen: /counter
+	`)
+}
+
+// BenchmarkSeededCall compares a provider's call on an empty file with one on
+// the seeded file.
+func BenchmarkSeededCall(b *testing.B) {
+	for _, n := range []int64{0, *rows} {
+		s := openSeeded(b, n)
+		measure(b, fmt.Sprintf("%d rows", n), func(i int) *http.Request {
+			body := fmt.Sprintf(`{"transactions":[{"id":"B%[1]d-%[2]d","gateway":"ACB","transactionDate":"2026-11-21 10:59:30","transactionNumber":"B%[1]d-%[2]d",`+
+				`"accountNumber":"19354954","content":"DH","transferType":"IN","transferAmount":200000}]}`, b.N, i)
+			request, err := http.NewRequest(http.MethodPost, s.URL+s.source.URLPath(), strings.NewReader(body))
+			apptest.Must(b, err)
+			request.Header.Set("Authorization", "Bearer "+s.source.Secret)
+			request.Header.Set("Content-Type", "application/json")
+			return request
+		})
+	}
+}
