@@ -50,7 +50,7 @@ func headless(lines []record, o Options) (header, bool) {
 		if c.has(fieldDate) && !dated {
 			continue
 		}
-		for _, f := range []field{fieldDebit, fieldCredit, fieldAmount} {
+		for _, f := range amountFields {
 			if m := parseMoney(r.cell(c.of(f))); m.value != 0 {
 				return header{columns: c, next: i}, true
 			}

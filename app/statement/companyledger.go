@@ -19,7 +19,7 @@ func (r *Reader) companyLedger(l line) error {
 
 // ledgerTitle refuses a line above the table that names it a company's own ledger.
 func (r *Reader) ledgerTitle(rec record) error {
-	for _, text := range texts(rec) {
+	for _, text := range rec.texts() {
 		if len(text) < 200 && hasAny(wordsOf(text), ledgerTitles) && r.hasSides() {
 			return errLedger(rec.line, text)
 		}
@@ -36,8 +36,7 @@ func errLedger(line int, named string) error {
 // account, and not by a person.
 func (r *Reader) hasSides() bool {
 	return !r.moneyMapped() && slices.ContainsFunc([]field{fieldDebit, fieldCredit}, func(f field) bool {
-		i := r.header.columns.of(f)
-		return i >= 0 && i < len(r.header.names) && hasAny(wordsOf(r.header.names[i]), ledgerWords)
+		return hasAny(wordsOf(r.header.name(f)), ledgerWords)
 	})
 }
 

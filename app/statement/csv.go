@@ -16,10 +16,12 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// The bounds of a text file. A line may hold a cell of some megabytes. A
-// quoted cell may run over so many lines; a quote that isn't closed by then is
-// a slip of that one line, and doesn't swallow the transactions below it.
+// The bounds of a text file. sampleSize is how much of its beginning shows its
+// encoding and its delimiter. A line may hold a cell of some megabytes. A quoted
+// cell may go over maxCellLines lines; a quote that isn't closed by then is a
+// mistake in its own line, and doesn't swallow the transactions below it.
 const (
+	sampleSize   = 256 << 10
 	maxLine      = 8 << 20
 	maxCellLines = 64
 )
@@ -28,94 +30,40 @@ const (
 type csvTable struct {
 	file      *os.File
 	size      int64
-	counted   *countingReader
 	text      *bufio.Reader
 	end       byte // of a line: '\n', or '\r' in files of old Macs
 	delimiter byte
-	line      int      // of the last one given
-	ahead     [][]byte // lines read beyond it
+	line      int      // number of the line that was returned last
+	ahead     [][]byte // lines below it that were read already
 	feed      feed
 	strict    *csv.Reader // nil: make a new one
 }
 
-// delimiters are tried in this order.
-const delimiters = ",;\t|"
-
-// openCSV reads file, from its beginning, with the delimiter for which
-// columns, given the first lines, counts the most columns.
-func openCSV(file *os.File, columns func([]record) int) (*csvTable, error) {
-	sample, err := readSample(file)
-	if err != nil {
-		return nil, err
-	}
-	best, most := byte(0), 0
-	for i := range len(delimiters) {
-		lines := firstLines(newCSVTable(bytes.NewReader(sample), sample, delimiters[i]))
-		if n := columns(lines); n > most {
-			best, most = delimiters[i], n
+// openCSV reads a file that begins with sample. It takes the delimiter with
+// which a header with the most columns is found.
+func openCSV(file *os.File, size int64, sample []byte, o Options) *csvTable {
+	best, most := byte(','), 0
+	for _, delimiter := range []byte(",;\t|") {
+		r := Reader{table: newCSVTable(bytes.NewReader(sample), sample, delimiter)}
+		h, _, _ := findHeader(r.peek(headerLines), o)
+		if n := len(h.columns); n > most {
+			best, most = delimiter, n
 		}
-	}
-	if best == 0 {
-		best = commonDelimiter(sample)
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
 	}
 	t := newCSVTable(file, sample, best)
-	t.file, t.size = file, info.Size()
-	return t, nil
-}
-
-// readSample reads the beginning of file and goes back to it.
-func readSample(file *os.File) ([]byte, error) {
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	sample := make([]byte, min(sampleSize, max(info.Size(), 512)))
-	n, err := io.ReadFull(file, sample)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
-	}
-	_, err = file.Seek(0, io.SeekStart)
-	return sample[:n], err
-}
-
-// firstLines gives the lines among which a header is looked for.
-func firstLines(t *csvTable) []record {
-	var lines []record
-	for len(lines) < headerLines {
-		r, err := t.next()
-		if err != nil {
-			break
-		}
-		lines = append(lines, r)
-	}
-	return lines
-}
-
-// commonDelimiter is the delimiter that occurs most.
-func commonDelimiter(sample []byte) byte {
-	best, most := delimiters[0], -1
-	for i := range len(delimiters) {
-		if n := bytes.Count(sample, []byte{delimiters[i]}); n > most {
-			best, most = delimiters[i], n
-		}
-	}
-	return best
+	t.file, t.size = file, size
+	return t
 }
 
 func newCSVTable(r io.Reader, sample []byte, delimiter byte) *csvTable {
-	t := &csvTable{counted: &countingReader{r: r}, end: '\n', delimiter: delimiter}
-	t.text = bufio.NewReaderSize(utf8Reader(t.counted, sample), 64<<10)
+	t := &csvTable{text: bufio.NewReaderSize(utf8Reader(r, sample), 64<<10), end: '\n', delimiter: delimiter}
 	if bytes.IndexByte(sample, '\n') < 0 && bytes.IndexByte(sample, '\r') >= 0 {
 		t.end = '\r'
 	}
 	return t
 }
 
-// next gives the next line, blank ones too.
+// next returns the next line, also a blank one.
 func (t *csvTable) next() (record, error) {
 	line, err := t.nextLine()
 	if err != nil {
@@ -124,7 +72,7 @@ func (t *csvTable) next() (record, error) {
 	t.line++
 	r := record{line: t.line}
 	if t.line == 1 && len(line) == 5 && strings.EqualFold(string(line[:4]), "sep=") {
-		return r, nil // Excel's own remark
+		return r, nil // Excel names the delimiter so
 	}
 	fields, err := t.split(line)
 	if err != nil {
@@ -137,8 +85,8 @@ func (t *csvTable) next() (record, error) {
 	return r, nil
 }
 
-// split cuts line, and where a quoted cell goes on the lines below it, into
-// cells.
+// split cuts a line into cells, together with the lines below it into which a
+// quoted cell goes on.
 func (t *csvTable) split(line []byte) ([]string, error) {
 	if bytes.IndexByte(line, '"') < 0 {
 		return strings.Split(string(line), string(rune(t.delimiter))), nil
@@ -166,7 +114,7 @@ func (t *csvTable) split(line []byte) ([]string, error) {
 	return fields, nil
 }
 
-// nextLine gives the next line without its end, and without NULs.
+// nextLine returns the next line without its end, and without NULs.
 func (t *csvTable) nextLine() ([]byte, error) {
 	if len(t.ahead) > 0 {
 		line := t.ahead[0]
@@ -176,7 +124,7 @@ func (t *csvTable) nextLine() ([]byte, error) {
 	return t.readLine()
 }
 
-// peekLine gives the line i below the last one given, from 0.
+// peekLine returns line i, from 0, below the line that was returned last.
 func (t *csvTable) peekLine(i int) ([]byte, error) {
 	for len(t.ahead) <= i {
 		line, err := t.readLine()
@@ -212,11 +160,14 @@ func (t *csvTable) readLine() ([]byte, error) {
 
 var errLongLine = errors.New("longer than 8 MiB")
 
-func (t *csvTable) progress() (done, total int64) { return t.counted.n, t.size }
+func (t *csvTable) progress() (done, total int64) {
+	done, _ = t.file.Seek(0, io.SeekCurrent)
+	return done, t.size
+}
 
 func (t *csvTable) close() error { return t.file.Close() }
 
-// parse reads one record, which whole is, by encoding/csv.
+// parse reads the one record that whole is, by encoding/csv.
 func (t *csvTable) parse(whole []byte, lazy bool) ([]string, error) {
 	r := t.strict
 	if r == nil || lazy {
@@ -224,7 +175,7 @@ func (t *csvTable) parse(whole []byte, lazy bool) ([]string, error) {
 		r.Comma, r.FieldsPerRecord, r.LazyQuotes = rune(t.delimiter), -1, lazy
 	}
 	t.feed.rest = append(whole, '\n')
-	t.strict = nil // holds the rest of the record after an error
+	t.strict = nil // after an error it would hold the rest of the record
 	fields, err := r.Read()
 	if err == nil && !lazy {
 		t.strict = r
@@ -232,8 +183,8 @@ func (t *csvTable) parse(whole []byte, lazy bool) ([]string, error) {
 	return fields, err
 }
 
-// feed hands a csv.Reader one record at a time, so that a quote which isn't
-// closed ends with it.
+// feed gives a csv.Reader one record at a time, so that a quote that isn't
+// closed ends with its record.
 type feed struct{ rest []byte }
 
 func (f *feed) Read(p []byte) (int, error) {
@@ -245,24 +196,8 @@ func (f *feed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// countingReader counts what was read, for progress.
-type countingReader struct {
-	r io.Reader
-	n int64
-}
-
-func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
-}
-
-// sampleSize is how much of a text file is looked at to know its encoding and
-// its delimiter.
-const sampleSize = 256 << 10
-
-// utf8Reader gives r, whose beginning is sample, as UTF-8 without a byte order
-// mark. What is neither UTF-8 nor UTF-16 is taken for Windows-1258, which
+// utf8Reader decodes r, which begins with sample, to UTF-8 without a byte order
+// mark. A text that is neither UTF-8 nor UTF-16 is taken for Windows-1258, which
 // Excel writes on Vietnamese computers.
 func utf8Reader(r io.Reader, sample []byte) io.Reader {
 	switch {
@@ -276,7 +211,7 @@ func utf8Reader(r io.Reader, sample []byte) io.Reader {
 	return r
 }
 
-// wholeLines is sample without the line that its end cuts.
+// wholeLines returns sample without the line that is cut by its end.
 func wholeLines(sample []byte) []byte {
 	if len(sample) < sampleSize {
 		return sample

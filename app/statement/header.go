@@ -39,6 +39,14 @@ type header struct {
 	next    int      // index of the record after it
 }
 
+// name is the header of the column of a field, empty where the table has none.
+func (h header) name(f field) string {
+	if i := h.columns.of(f); i >= 0 && i < len(h.names) {
+		return h.names[i]
+	}
+	return ""
+}
+
 // findHeader looks for the header among the first lines of a file.
 func findHeader(lines []record, o Options) (header, bool, error) {
 	for i := range lines {
@@ -55,11 +63,7 @@ func findHeader(lines []record, o Options) (header, bool, error) {
 func (h header) list() []Column {
 	var list []Column
 	for f, i := range h.columns {
-		column := Column{Field: string(f), Number: i + 1}
-		if i < len(h.names) {
-			column.Header = h.names[i]
-		}
-		list = append(list, column)
+		list = append(list, Column{Field: string(f), Number: i + 1, Header: h.name(f)})
 	}
 	slices.SortFunc(list, func(a, b Column) int {
 		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Field, b.Field))
@@ -95,7 +99,7 @@ func headerAt(lines []record, o Options) (h header, ok bool, err error) {
 	}
 	h = header{line: lines[0].line, columns: columns, names: stackedNames(lines[:n]), next: n, charges: chargeColumns(lines[:n])}
 	for _, r := range lines[:n] {
-		h.rows = append(h.rows, strings.Join(texts(r), "\t"))
+		h.rows = append(h.rows, strings.Join(r.texts(), "\t"))
 	}
 	return h, true, err
 }
@@ -120,11 +124,15 @@ func lowerRow(r record) bool {
 			return false
 		}
 	}
-	return n >= 2 || n == 1 && slices.ContainsFunc(texts(r), func(name string) bool { return directionOf(name) != "" })
+	return n >= 2 || n == 1 && slices.ContainsFunc(r.texts(), func(name string) bool { return directionOf(name) != "" })
 }
 
-// moneyFields are the columns that must be understood beyond doubt.
-var moneyFields = []field{fieldDebit, fieldCredit, fieldAmount, fieldBalance}
+// amountFields are the columns of amounts, moneyFields all columns of money. They
+// must be understood beyond doubt.
+var (
+	amountFields = []field{fieldDebit, fieldCredit, fieldAmount}
+	moneyFields  = append(amountFields, fieldBalance)
+)
 
 // headerColumns tells what the columns below some rows hold, if these are a
 // header.
@@ -168,7 +176,7 @@ func headerColumns(rows []record, o Options) (found columns, ok bool, err error)
 	if len(o.Map) == 0 {
 		return found, found.complete(), err
 	}
-	for _, f := range []field{fieldDebit, fieldCredit, fieldAmount} {
+	for _, f := range amountFields {
 		if o.Map[string(f)] != "" {
 			err = nil // a person says where money is
 		}

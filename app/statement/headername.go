@@ -43,9 +43,9 @@ func headerNames(rows []record) []headerName {
 	names := make([]headerName, width)
 	group := ""
 	for i := range names {
-		name := headerName{own: textOf(rows[0].cell(i))}
+		name := headerName{own: rows[0].cell(i).words()}
 		for _, r := range rows[1:] {
-			if text := textOf(r.cell(i)); text != "" {
+			if text := r.cell(i).words(); text != "" {
 				name.below = append(name.below, text)
 			}
 		}

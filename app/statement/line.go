@@ -115,11 +115,11 @@ func (r *Reader) moneyMapped() bool {
 // moneyColumns names the columns of amounts, for people.
 func (r *Reader) moneyColumns() string {
 	var list []string
-	for _, f := range []field{fieldDebit, fieldCredit, fieldAmount} {
+	for _, f := range amountFields {
 		if i := r.header.columns.of(f); i >= 0 {
 			name := columnName(i)
-			if i < len(r.header.names) {
-				name += " “" + r.header.names[i] + "”"
+			if header := r.header.name(f); header != "" {
+				name += " “" + header + "”"
 			}
 			list = append(list, name)
 		}
@@ -143,7 +143,7 @@ func (r *Reader) readText(rec record) error {
 		return r.noteSummary(rec, next[0])
 	}
 	directions := 0
-	for _, name := range texts(rec) {
+	for _, name := range rec.texts() {
 		if directionOf(name) != "" {
 			directions++
 		}
@@ -189,7 +189,7 @@ func (r *Reader) unreadable(l line) *app.FieldError {
 		}
 	}
 	last := 0
-	for _, f := range []field{fieldDebit, fieldCredit, fieldAmount} {
+	for _, f := range amountFields {
 		last = max(last, r.header.columns.of(f))
 	}
 	if r.isText && len(l.cells) <= last {
@@ -236,7 +236,7 @@ func (r *Reader) headerFrom(rec record) (header, bool, error) {
 
 // headerRow tells whether a line is one of the rows of the present header.
 func (r *Reader) headerRow(rec record) bool {
-	return slices.Contains(r.header.rows, strings.Join(texts(rec), "\t"))
+	return slices.Contains(r.header.rows, strings.Join(rec.texts(), "\t"))
 }
 
 // readHeader takes over the columns of a header, which may be others.

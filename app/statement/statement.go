@@ -1,75 +1,76 @@
 package statement
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"baoco/app"
 )
 
-// Options is what a file doesn't say.
+// Options say how a file is read, where the file itself doesn't.
 type Options struct {
-	// Zone is where the bank's clocks are.
+	// Zone is the time zone of the bank's clocks.
 	Zone *time.Location
-	// Map gives the columns of fields, by header text, by number from 1 or by
+	// Map names the columns of fields, by header text, by number from 1 or by
 	// letter: id, date, number, content, debit, credit, amount, type, account,
-	// gateway. The others are found by their headers. Where all that are given
-	// are numbers or letters, the table need not have a header row.
+	// gateway. The other columns are found by their headers. Where all columns are
+	// named by number or letter, the table needs no header row.
 	Map map[string]string
-	// Sheet names the sheet of a spreadsheet. Empty: the only one that has rows
+	// Sheet names the sheet of a spreadsheet. Empty: the only sheet that has rows
 	// below a header.
 	Sheet string
 }
 
-// Row is one transaction of a file. Where it couldn't be read its Fault says
-// why, and the other fields hold what could.
+// Row is one transaction of a file. Where it couldn't be read, its Fault says
+// why, and the other fields hold what could be read.
 type Row struct {
 	Line         int // in the file or the sheet, from 1
-	app.Incoming     // EventID only where Map gives a column for it
-	// Cells are what stands in the file, dates of a spreadsheet as
-	// yyyy-mm-dd: a file made of them can be read again.
+	app.Incoming     // with an EventID only where Map names a column for it
+	// Cells are the texts of the line. Dates of a spreadsheet are written as
+	// yyyy-mm-dd, so that a file made of Cells can be read again.
 	Cells []string
 }
 
 // Reader reads the transactions of a file one by one.
 type Reader struct {
 	table    table
-	ahead    []record // read before while the header was looked for
-	behind   error    // met behind them
-	isText   bool     // a CSV file: its lines have a fixed width
+	ahead    []record // lines that were read already
+	behind   error    // the error or io.EOF that came after the lines of ahead
+	isText   bool     // a CSV file: its lines have as many cells as the header
 	date1904 bool
 	options  Options
 	header   header
-	lines    int // below the header that held something
+	lines    int // lines below the header that held something
 	bank     bankLayout
 	sheet    string
-	account  string    // named by the latest line outside the table
-	first    string    // the one above the table
-	day      time.Time // of the row above, where a bank doesn't repeat it
-	debits   int       // the sign of the first amount in the debit column
-	doubt    error     // about the direction of rows above
-	held     *Row      // read, but its content may go on below
-	open     bool      // the line above was held
-	failed   error
-	skips    []Skip
+	account  string // named by the latest line outside the table
+	first    string // the account that is named above the table
+
+	day    time.Time // of the row above, for a bank that doesn't repeat dates
+	debits int       // the sign of the first amount in the debit column
+	doubt  error     // why the direction of the rows above isn't certain
+	held   *Row      // the row that was read last: its content may go on below
+	open   bool      // the line above was that row, or went on with its content
+	failed error     // what every further call of Next returns
+	skips  []Skip
+
 	vnd      bool // the file says that it is in VND
 	rows     int
-	unsigned int // the line of the first amount without a sign, while there is none with one
-	sawSign  bool
+	unsigned int  // the line of the first amount without a sign
+	sawSign  bool // some amount has a sign
 	format   numberFormat
 	book     *ledger            // of the present account
-	byColumn map[string]*ledger // of each account of a column
+	byColumn map[string]*ledger // of each account, where a column names them
 	file     sums
 	other    otherAccounts
 }
 
-// Open finds the table of transactions in a file, which is CSV or XLSX by what
-// it holds and not by its name. A file that isn't understood gives an
+// Open finds the table of transactions in a file. The content of the file, not
+// its name, tells whether it is CSV or XLSX. A file that isn't understood is an
 // [app.Error] that says what to do.
 func Open(path string, o Options) (*Reader, error) {
 	if err := checkMap(o.Map); err != nil {
@@ -90,76 +91,57 @@ func Open(path string, o Options) (*Reader, error) {
 }
 
 func open(file *os.File, o Options) (*Reader, error) {
-	begin := make([]byte, 512)
-	n, err := file.ReadAt(begin, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	switch kind := kindOf(begin[:n]); kind {
-	case kindText:
-		return openText(file, o)
-	case kindZip:
-		return openSpreadsheet(file, o)
-	default:
-		return nil, refused(file, kind)
-	}
-}
-
-func openText(file *os.File, o Options) (*Reader, error) {
-	t, err := openCSV(file, func(lines []record) int {
-		h, _, _ := findHeader(lines, o)
-		return len(h.columns)
-	})
-	if err != nil {
-		return nil, err
-	}
-	r := &Reader{table: t, isText: true, options: o}
-	found, err := r.begin()
-	if err == nil && !found {
-		err = noHeader(o)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-func openSpreadsheet(file *os.File, o Options) (*Reader, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
-	book, err := openWorkbook(file, info.Size())
+	sample := make([]byte, min(sampleSize, info.Size()))
+	n, err := file.ReadAt(sample, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	sample = sample[:n]
+	if bytes.HasPrefix(sample, []byte("PK\x03\x04")) || bytes.HasPrefix(sample, []byte("PK\x05\x06")) {
+		return openSpreadsheet(file, info.Size(), o)
+	}
+	if err := notTable(sample); err != nil {
+		return nil, err
+	}
+	r := &Reader{table: openCSV(file, info.Size(), sample, o), isText: true, options: o}
+	found, err := r.begin()
+	if err == nil && !found {
+		err = noHeader(o)
+	}
+	return r, err
+}
+
+// openSpreadsheet opens the sheet that is named, or the only one with rows below
+// a header.
+func openSpreadsheet(file *os.File, size int64, o Options) (found *Reader, err error) {
+	book, err := openWorkbook(file, size)
 	if err != nil {
 		return nil, err
 	}
-	return findSheet(book, file, o)
-}
-
-// findSheet opens the sheet that is named, or the only one with rows below a
-// header.
-func findSheet(book *workbook, file *os.File, o Options) (*Reader, error) {
-	var found *Reader
 	named := false
 	for _, s := range book.sheets {
 		if o.Sheet != "" && wordsOf(s.name) != wordsOf(o.Sheet) {
 			continue
 		}
 		named = true
-		r, err := openSheet(book, s, file, o)
-		if err == nil && r != nil && found != nil {
-			var second bool
-			if second, err = r.hasLines(); err == nil && second {
+		t, err := book.open(s, file)
+		if err != nil {
+			return nil, err
+		}
+		r := &Reader{table: t, date1904: book.date1904, options: o, sheet: s.name}
+		ok, err := r.begin()
+		if ok && err == nil && found != nil {
+			if ok, err = r.hasLines(); ok {
 				err = severalSheets(found.sheet, r.sheet)
 			}
-			r.table.(*xlsxTable).part.close()
-		} else if r != nil {
+		} else if ok {
 			found = r
 		}
 		if err != nil {
-			if found != nil {
-				found.table.(*xlsxTable).part.close()
-			}
 			return nil, err
 		}
 	}
@@ -172,54 +154,30 @@ func findSheet(book *workbook, file *os.File, o Options) (*Reader, error) {
 	return found, nil
 }
 
-// openSheet reads the first lines of a sheet; nil where it has no header.
-func openSheet(book *workbook, s sheet, file *os.File, o Options) (*Reader, error) {
-	t, err := book.open(s, file)
-	if err != nil {
-		return nil, err
-	}
-	r := &Reader{table: t, date1904: book.date1904, options: o, sheet: s.name}
-	found, err := r.begin()
-	if err == nil && found {
-		return r, nil
-	}
-	t.part.close()
-	return nil, err
-}
-
-// hasLines tells whether something stands below the header.
+// hasLines tells whether the table has lines below its header.
 func (r *Reader) hasLines() (bool, error) {
 	for {
 		line, err := r.nextLine()
-		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
-			return false, err
+		if errors.Is(err, io.EOF) {
+			return false, nil
 		}
-		if !line.blank() {
-			return true, nil
+		if err != nil || !line.blank() {
+			return err == nil, err
 		}
 	}
 }
 
 // begin reads the first lines and finds the header among them.
 func (r *Reader) begin() (found bool, err error) {
-	for len(r.ahead) < headerLines {
-		line, err := r.table.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			r.behind = err
-			break
-		}
-		r.ahead = append(r.ahead, line)
+	lines := r.peek(headerLines)
+	r.header, found, err = findHeader(lines, r.options)
+	if err == nil && !found && !errors.Is(r.behind, io.EOF) {
+		err = r.behind
 	}
-	if r.header, found, err = findHeader(r.ahead, r.options); !found || err != nil {
-		return found, errors.Join(err, r.behind)
+	if !found || err != nil {
+		return found, err
 	}
-	above := r.ahead[:r.header.next]
+	above := lines[:r.header.next]
 	r.ahead = r.ahead[r.header.next:]
 	r.bank = findBank(r.header, above, r.sheet)
 	r.book = &ledger{}
@@ -244,23 +202,18 @@ func (r *Reader) readAbove(above []record) error {
 			}
 			r.account = number
 		}
-		if err := errors.Join(r.ledgerTitle(line), r.readUnit(line)); err != nil {
-			return err
-		}
-		if err := r.note(line); err != nil {
+		if err := errors.Join(r.ledgerTitle(line), r.readUnit(line), r.note(line)); err != nil {
 			return err
 		}
 	}
 	r.first = r.account
 	for _, f := range moneyFields {
-		if i := r.header.columns.of(f); i >= 0 && i < len(r.header.names) {
-			r.vnd = r.vnd || slices.Contains(strings.Fields(headerKey(r.header.names[i])), "vnd")
-		}
+		r.vnd = r.vnd || hasWord(headerKey(r.header.name(f)), "vnd")
 	}
 	return nil
 }
 
-// readUnit refuses a line that says another unit than VND.
+// readUnit refuses a line that names another unit than VND.
 func (r *Reader) readUnit(line record) error {
 	value, vnd := statedUnit(line)
 	if value == "" {
@@ -273,43 +226,35 @@ func (r *Reader) readUnit(line record) error {
 		"dòng này ghi “%s” nhưng chỉ ghi nhận số tiền bằng đồng (VND), không nhận ngoại tệ hay đơn vị nghìn, triệu", app.CleanText(value, 60))
 }
 
-// Layout tells what was found out before the first row.
+// Layout returns what was found out before the first row.
 func (r *Reader) Layout() Layout {
-	return Layout{
-		Bank: r.bank.bank, Sheet: r.sheet, HeaderLine: r.header.line, Columns: r.header.list(), AccountNumber: r.first,
-	}
+	return Layout{Bank: r.bank.bank, Sheet: r.sheet, HeaderLine: r.header.line, Columns: r.header.list(), AccountNumber: r.first}
 }
 
-// Progress tells how much of the file was read, in bytes of the file or of
-// the sheet within it.
+// Progress returns how much of the file, or of the sheet within it, was read, in
+// bytes.
 func (r *Reader) Progress() (done, total int64) { return r.table.progress() }
 
 // Close closes the file.
 func (r *Reader) Close() error { return r.table.close() }
 
-// Next gives the next transaction, or io.EOF. Another error, which may come as
-// late as the end of the file, means that the file isn't understood or is
-// damaged: [Check] finds that out before a row is recorded.
+// Next returns the next transaction, or io.EOF. Another error means that the file
+// isn't understood or is damaged. It may come as late as the end of the file, so
+// [Import.Run] reads a file to its end before a row is recorded.
 func (r *Reader) Next() (Row, error) {
 	for r.failed == nil {
 		line, err := r.nextLine()
 		if errors.Is(err, io.EOF) {
-			err = errors.Join(r.endTable(), r.endAccount())
-			if r.failed = err; err == nil {
-				r.failed = io.EOF
+			if wrong := errors.Join(r.endTable(), r.endAccount()); wrong != nil {
+				err = wrong
 			}
-			break
 		}
 		var row Row
 		var ok bool
 		if err == nil {
 			row, ok, err = r.read(line)
 		}
-		if err != nil {
-			r.failed = err
-			break
-		}
-		if !ok {
+		if r.failed = err; err != nil || !ok {
 			continue
 		}
 		before := r.held
@@ -325,7 +270,7 @@ func (r *Reader) Next() (Row, error) {
 	return Row{}, r.failed
 }
 
-// peek gives the next lines, up to n, without taking them.
+// peek returns up to n of the next lines without taking them.
 func (r *Reader) peek(n int) []record {
 	for len(r.ahead) < n && r.behind == nil {
 		line, err := r.table.next()
@@ -338,6 +283,7 @@ func (r *Reader) peek(n int) []record {
 	return r.ahead[:min(n, len(r.ahead))]
 }
 
+// nextLine takes the next line.
 func (r *Reader) nextLine() (record, error) {
 	if len(r.ahead) > 0 {
 		line := r.ahead[0]

@@ -34,17 +34,10 @@ func (r record) cell(i int) cell {
 	return r.cells[i]
 }
 
-// blank tells whether nothing stands in the line.
-func (r record) blank() bool {
-	for _, c := range r.cells {
-		if c.plain() != "" {
-			return false
-		}
-	}
-	return true
-}
+// blank tells whether all cells of the line are empty.
+func (r record) blank() bool { return r.filled() == 0 }
 
-// filled is how many cells of the line hold something.
+// filled counts the cells of the line that hold something.
 func (r record) filled() int {
 	n := 0
 	for _, c := range r.cells {
@@ -80,17 +73,17 @@ func isSpace(r rune) bool {
 	return r >= 0x2000 && r <= 0x200F || r >= 0x202A && r <= 0x202E || r >= 0x2060 && r <= 0x2069
 }
 
-func texts(r record) []string {
-	names := make([]string, len(r.cells))
+// texts returns the texts of a line, empty where a cell holds a number.
+func (r record) texts() []string {
+	list := make([]string, len(r.cells))
 	for i, c := range r.cells {
-		if !c.number {
-			names[i] = c.plain()
-		}
+		list[i] = c.words()
 	}
-	return names
+	return list
 }
 
-func textOf(c cell) string {
+// words is the text of a cell; it is empty where the cell holds a number.
+func (c cell) words() string {
 	if c.number {
 		return ""
 	}

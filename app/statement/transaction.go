@@ -192,7 +192,7 @@ func (r *Reader) cutAtCommas(l line) bool {
 		return false
 	}
 	balance := r.header.columns.of(fieldBalance)
-	for _, f := range []field{fieldDebit, fieldCredit, fieldAmount} {
+	for _, f := range amountFields {
 		i := r.header.columns.of(f)
 		first, next := strings.TrimLeft(l.cell(i).plain(), "+-"), l.cell(i+1).plain()
 		if len(first) >= 1 && len(first) <= 3 && first[0] != '0' && len(next) == 3 && (i+1 != balance || next[0] == '0') && strings.Trim(first+next, "0123456789") == "" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -15,11 +16,11 @@ import (
 
 // workbook is an XLSX file: a zip archive of XML parts (ECMA-376).
 //
-// It is read here and not by a spreadsheet library, since the one there is
-// for Go (excelize, which the tests write their files with) ends a sheet
-// without an error where its XML is damaged, and gives another text for a
-// shared string that is missing. A control character that somebody put in a
-// transfer's content would make every transaction below it disappear.
+// It is read here and not by a spreadsheet library: the one that there is for Go
+// (excelize, with which the tests write their files) ends a sheet without an
+// error where its XML is damaged, and returns another text for a shared string
+// that is missing. A control character in the content of one transfer would make
+// every transaction below it disappear.
 type workbook struct {
 	parts    map[string]*zip.File // by name in lower case
 	sheets   []sheet
@@ -32,103 +33,17 @@ type sheet struct {
 	part *zip.File
 }
 
-// openWorkbook reads what stands before the cells.
+// openWorkbook reads all parts but the sheets.
 func openWorkbook(r io.ReaderAt, size int64) (*workbook, error) {
-	archive, err := zip.NewReader(r, size)
-	if err != nil {
-		return nil, notSpreadsheet(err)
-	}
 	w := &workbook{parts: map[string]*zip.File{}}
-	for _, f := range archive.File {
-		w.parts[partName("", f.Name)] = f
+	err := w.read(r, size)
+	if err == nil {
+		return w, nil
 	}
-	main := "xl/workbook.xml"
-	roots, err := w.relationships("_rels/.rels", "")
-	if err != nil {
-		return nil, notSpreadsheet(err)
+	if known := (*app.Error)(nil); errors.As(err, &known) {
+		return nil, known
 	}
-	for _, r := range roots {
-		if r.kind == "officeDocument" {
-			main = r.target
-		}
-	}
-	if err := w.readMain(main); err != nil {
-		var known *app.Error
-		if errors.As(err, &known) {
-			return nil, err
-		}
-		return nil, notSpreadsheet(err)
-	}
-	return w, nil
-}
-
-// readMain reads the main part: the names of the sheets and where they are.
-func (w *workbook) readMain(name string) error {
-	main, ok := w.parts[name]
-	if !ok {
-		return fmt.Errorf("%s is missing", name)
-	}
-	related, err := w.relationships(path.Join(path.Dir(name), "_rels", path.Base(name)+".rels"), path.Dir(name))
-	if err != nil {
-		return err
-	}
-	err = elements(main, func(element string, attrs []xml.Attr) {
-		switch element {
-		case "workbookPr":
-			v := attr(attrs, "date1904")
-			w.date1904 = v == "1" || v == "true"
-		case "sheet":
-			r := related[attr(attrs, "id")]
-			if part, ok := w.parts[r.target]; ok && r.kind == "worksheet" {
-				w.sheets = append(w.sheets, sheet{attr(attrs, "name"), part})
-			}
-		}
-	})
-	if err != nil {
-		return err
-	}
-	if len(w.sheets) == 0 {
-		return fmt.Errorf("%s names no sheet", name)
-	}
-	for _, r := range related {
-		if part, ok := w.parts[r.target]; ok && r.kind == "sharedStrings" && w.strings == nil {
-			w.strings, err = readSharedStrings(part)
-		}
-	}
-	return err
-}
-
-// relationship says where a part that another one names is.
-type relationship struct{ kind, target string }
-
-// relationships reads a list of relationships by their ids; an empty one where
-// there is none. Their targets are within dir.
-func (w *workbook) relationships(list, dir string) (map[string]relationship, error) {
-	found := map[string]relationship{}
-	part, ok := w.parts[partName("", list)]
-	if !ok {
-		return found, nil
-	}
-	err := elements(part, func(element string, attrs []xml.Attr) {
-		if element == "Relationship" {
-			found[attr(attrs, "Id")] = relationship{path.Base(attr(attrs, "Type")), partName(dir, attr(attrs, "Target"))}
-		}
-	})
-	return found, err
-}
-
-// partName is the name of a part as it is looked up. Some programs write
-// backslashes, or letters of another case than they refer to.
-func partName(dir, name string) string {
-	name = strings.ToLower(strings.ReplaceAll(name, `\`, "/"))
-	if !strings.HasPrefix(name, "/") {
-		name = path.Join(dir, name)
-	}
-	return strings.TrimPrefix(path.Clean("/"+name), "/")
-}
-
-func notSpreadsheet(err error) error {
-	return &app.Error{
+	return nil, &app.Error{
 		Code: app.CodeValidation,
 		Text: app.Text{
 			EN: "The file is damaged or is not an Excel workbook; open it in a spreadsheet program and save it again as .xlsx or .csv.",
@@ -138,6 +53,99 @@ func notSpreadsheet(err error) error {
 	}
 }
 
+// read finds the main part and reads it: the names of the sheets, and the parts
+// that they are in.
+func (w *workbook) read(r io.ReaderAt, size int64) error {
+	archive, err := zip.NewReader(r, size)
+	if err != nil {
+		return err
+	}
+	for _, f := range archive.File {
+		w.parts[partName("", f.Name)] = f
+	}
+	roots, err := w.relationships("_rels/.rels", "")
+	if err != nil {
+		return err
+	}
+	name := "xl/workbook.xml"
+	for _, r := range roots {
+		if r.kind == "officeDocument" {
+			name = r.target
+		}
+	}
+	related, err := w.relationships(path.Join(path.Dir(name), "_rels", path.Base(name)+".rels"), path.Dir(name))
+	if err != nil {
+		return err
+	}
+	err = w.elements(name, func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "workbookPr":
+			v := attr(e, "date1904")
+			w.date1904 = v == "1" || v == "true"
+		case "sheet":
+			r := related[attr(e, "id")]
+			if part, ok := w.parts[r.target]; ok && r.kind == "worksheet" {
+				w.sheets = append(w.sheets, sheet{attr(e, "name"), part})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(w.sheets) == 0 {
+		return fmt.Errorf("%s names no sheet", name)
+	}
+	for _, r := range related {
+		if w.parts[r.target] != nil && r.kind == "sharedStrings" && w.strings == nil {
+			err = w.readStrings(r.target)
+		}
+	}
+	return err
+}
+
+// elements calls f for every element of a part.
+func (w *workbook) elements(name string, f func(start xml.StartElement) error) error {
+	file, ok := w.parts[name]
+	if !ok {
+		return fmt.Errorf("%s is missing", name)
+	}
+	p, err := openPart(file)
+	if err != nil {
+		return err
+	}
+	return p.elements(f)
+}
+
+// relationship names a part to which another part refers, and what it is.
+type relationship struct{ kind, target string }
+
+// relationships reads a list of relationships by their ids; it is empty where
+// there is no such part. Targets are relative to dir.
+func (w *workbook) relationships(list, dir string) (map[string]relationship, error) {
+	found := map[string]relationship{}
+	if list = partName("", list); w.parts[list] == nil {
+		return found, nil
+	}
+	err := w.elements(list, func(e xml.StartElement) error {
+		if e.Name.Local == "Relationship" {
+			found[attr(e, "Id")] = relationship{path.Base(attr(e, "Type")), partName(dir, attr(e, "Target"))}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// partName returns the name by which a part is looked up. Some programs write
+// backslashes, or letters of another case than where they refer to the part.
+func partName(dir, name string) string {
+	name = strings.ToLower(strings.ReplaceAll(name, `\`, "/"))
+	if !strings.HasPrefix(name, "/") {
+		name = path.Join(dir, name)
+	}
+	return strings.TrimPrefix(path.Clean("/"+name), "/")
+}
+
 // maxSharedStrings is how much memory the shared texts of a workbook may take,
 // in bytes. A hundred thousand rows with three texts each need about 25 MiB.
 const (
@@ -145,46 +153,33 @@ const (
 	stringHeader     = 16 // bytes that a string takes beside its text
 )
 
-func errManyStrings() error {
-	return app.Refused(app.CodeValidation, app.Text{
-		EN: "The workbook holds too much text to be read as .xlsx (more than 64 MiB); save it as .csv in a spreadsheet program and import that file.",
-		VI: "Bảng tính chứa quá nhiều văn bản để đọc ở dạng .xlsx (hơn 64 MiB); hãy lưu lại thành .csv bằng phần mềm bảng tính rồi nhập tệp đó.",
+// readStrings reads the texts that cells name by their number, from 0.
+func (w *workbook) readStrings(name string) error {
+	p, err := openPart(w.parts[name])
+	if err != nil {
+		return err
+	}
+	size := 0
+	var buf []byte
+	return p.elements(func(start xml.StartElement) error {
+		if start.Name.Local != "si" {
+			return nil
+		}
+		if buf, err = p.richText(buf[:0]); err != nil {
+			return err
+		}
+		text := unescape(string(buf))
+		if size += len(text) + stringHeader; size > maxSharedStrings {
+			return errManyStrings()
+		}
+		w.strings = append(w.strings, text)
+		return nil
 	})
 }
 
-// readSharedStrings reads the texts that the cells of a workbook name by
-// number, from 0.
-func readSharedStrings(file *zip.File) (texts []string, err error) {
-	p, err := openPart(file)
-	if err != nil {
-		return nil, err
-	}
-	defer p.close()
-	size := 0
-	var buf []byte
-	for {
-		token, err := p.next()
-		if errors.Is(err, io.EOF) {
-			return texts, nil
-		}
-		if start, ok := token.(xml.StartElement); err == nil && ok && start.Name.Local == "si" {
-			if buf, err = p.richText(buf[:0]); err == nil {
-				text := unescape(string(buf))
-				if size += len(text) + stringHeader; size > maxSharedStrings {
-					return nil, errManyStrings()
-				}
-				texts = append(texts, text)
-			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: text %d: %w", file.Name, len(texts)+1, err)
-		}
-	}
-}
-
-// richText appends the text of the element that has just begun: that of its
-// <t>s, be they in runs of several fonts, but not of the pronunciation (<rPh>)
-// that East Asian texts have.
+// richText appends the text of the element that has just begun: the text of its
+// <t> elements, of which there is one for each font. The pronunciation (<rPh>)
+// that East Asian texts have is left out.
 func (p *xmlPart) richText(buf []byte) ([]byte, error) {
 	var inText, inSound bool
 	for end := p.depth - 1; p.depth > end; {
@@ -208,29 +203,16 @@ func (p *xmlPart) richText(buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
+var escaped = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
+
 // unescape replaces _xHHHH_, as spreadsheets write characters that XML can't
 // hold (ECMA-376, 22.9.2.19).
 func unescape(s string) string {
-	at := strings.Index(s, "_x")
-	if at < 0 {
+	if !strings.Contains(s, "_x") {
 		return s
 	}
-	var b strings.Builder
-	for at >= 0 {
-		b.WriteString(s[:at])
-		s = s[at:]
-		if len(s) >= 7 && s[6] == '_' {
-			if n, err := strconv.ParseUint(s[2:6], 16, 16); err == nil {
-				b.WriteRune(rune(n))
-				s = s[7:]
-				at = strings.Index(s, "_x")
-				continue
-			}
-		}
-		b.WriteString(s[:2])
-		s = s[2:]
-		at = strings.Index(s, "_x")
-	}
-	b.WriteString(s)
-	return b.String()
+	return escaped.ReplaceAllStringFunc(s, func(code string) string {
+		n, _ := strconv.ParseUint(code[2:6], 16, 16)
+		return string(rune(n))
+	})
 }

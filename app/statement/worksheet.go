@@ -33,12 +33,12 @@ type xlsxTable struct {
 func (w *workbook) open(s sheet, file *os.File) (*xlsxTable, error) {
 	part, err := openPart(s.part)
 	if err != nil {
-		return nil, notSpreadsheet(err)
+		return nil, damaged(1, err)
 	}
 	return &xlsxTable{file: file, book: w, part: part}, nil
 }
 
-// next gives the next row that the sheet holds; empty ones may be left out.
+// next returns the next row that the sheet holds; empty rows may be left out.
 func (t *xlsxTable) next() (record, error) {
 	for {
 		token, err := t.part.next()
@@ -58,7 +58,7 @@ func (t *xlsxTable) next() (record, error) {
 			}
 		case xml.EndElement:
 			if token.Name.Local == "sheetData" {
-				if err := t.part.drain(); err != nil {
+				if err := t.part.elements(func(xml.StartElement) error { return nil }); err != nil {
 					return record{}, damaged(t.line+1, err)
 				}
 				t.line, t.inRows = 0, false
@@ -71,7 +71,7 @@ func (t *xlsxTable) next() (record, error) {
 // row reads a row whose element has just begun.
 func (t *xlsxTable) row(start xml.StartElement) (record, error) {
 	t.line++
-	if n, err := strconv.Atoi(attr(start.Attr, "r")); err == nil && n > t.line {
+	if n, err := strconv.Atoi(attr(start, "r")); err == nil && n > t.line {
 		t.line = n
 	}
 	if t.line > maxRows {
@@ -97,7 +97,7 @@ func (t *xlsxTable) row(start xml.StartElement) (record, error) {
 // cell reads a cell whose element has just begun into r.
 func (t *xlsxTable) cell(start xml.StartElement, r *record) error {
 	t.column++
-	if name := attr(start.Attr, "r"); name != "" {
+	if name := attr(start, "r"); name != "" {
 		n, ok := columnNumber(strings.TrimRight(name, "0123456789"))
 		if !ok {
 			return fmt.Errorf("cell %q", name)
@@ -107,7 +107,7 @@ func (t *xlsxTable) cell(start xml.StartElement, r *record) error {
 	if t.column >= maxColumns {
 		return fmt.Errorf("more than %d columns", maxColumns)
 	}
-	kind := attr(start.Attr, "t")
+	kind := attr(start, "t")
 	c, err := t.value(kind)
 	if err != nil || c.text == "" {
 		return err
@@ -172,10 +172,7 @@ func (t *xlsxTable) shared(number string) (cell, error) {
 
 func (t *xlsxTable) progress() (done, total int64) { return t.part.read, t.part.size }
 
-func (t *xlsxTable) close() error {
-	t.part.close()
-	return t.file.Close()
-}
+func (t *xlsxTable) close() error { return t.file.Close() }
 
 // columnNumber reads the letters of a column: A is 1, XFD is 16384.
 func columnNumber(letters string) (int, bool) {

@@ -19,36 +19,37 @@ const (
 )
 
 var (
-	errBigPart  = errors.New("more than 4 GiB of XML")
-	errBigToken = errors.New("more than 4 MiB in one piece")
-	errDeep     = errors.New("elements nested too deeply")
-
+	errBigPart    = errors.New("more than 4 GiB of XML")
+	errBigToken   = errors.New("more than 4 MiB in one piece")
+	errDeep       = errors.New("elements nested too deeply")
 	errUnbalanced = errors.New("an element ends that didn't begin")
 )
 
-// xmlPart is one XML file of a spreadsheet, read as a stream.
+// xmlPart is one XML file of a spreadsheet, read as a stream. It reads from the
+// file of the workbook and needs no closing.
 type xmlPart struct {
-	source  io.ReadCloser
+	name    string
+	source  io.Reader
 	decoder *xml.Decoder
-	size    int64 // as declared
-	read    int64 // of the source
-	token   int64 // of that, since the last token
-	depth   int
+	size    int64 // in bytes, as the archive declares it
+	read    int64 // bytes that were read
+	token   int64 // bytes that were read for the present token
+	depth   int   // elements that are open
 }
 
-// openPart opens a part in UTF-8, in which bytes that are no UTF-8 become
-// U+FFFD. A part in another encoding is damaged XML.
+// openPart opens a part in UTF-8; bytes that aren't UTF-8 become U+FFFD. A part
+// in another encoding is damaged XML.
 func openPart(file *zip.File) (*xmlPart, error) {
 	source, err := file.Open()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Name, err)
 	}
-	p := &xmlPart{source: source, size: int64(min(file.UncompressedSize64, maxPart))}
+	p := &xmlPart{name: file.Name, source: source, size: int64(min(file.UncompressedSize64, maxPart))}
 	p.decoder = xml.NewDecoder(unicode.UTF8.NewDecoder().Reader(p))
 	return p, nil
 }
 
-// Read keeps within the bounds.
+// Read reads from the part, within the bounds.
 func (p *xmlPart) Read(b []byte) (int, error) {
 	n, err := p.source.Read(b)
 	p.read += int64(n)
@@ -62,9 +63,9 @@ func (p *xmlPart) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// next gives the next token. It is valid until the one after it. Name spaces
-// aren't looked up, which would cost a fifth of the time: the names of these
-// parts are plain without them.
+// next returns the next token, which is valid until the one after it. It doesn't
+// look up name spaces, which would cost a fifth of the time: the names of these
+// parts are clear without them.
 func (p *xmlPart) next() (xml.Token, error) {
 	p.token = 0
 	token, err := p.decoder.RawToken()
@@ -85,47 +86,26 @@ func (p *xmlPart) next() (xml.Token, error) {
 	return token, err
 }
 
-// drain reads what is left: only the end of a part tells whether its checksum
-// is right.
-func (p *xmlPart) drain() error {
-	for {
-		if _, err := p.next(); err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
-			return err
-		}
-	}
-}
-
-// close ends the reading; its error would be one that reading gave before.
-func (p *xmlPart) close() { _ = p.source.Close() }
-
-// elements calls f for every element of a small part that begins, until the
-// part ends.
-func elements(file *zip.File, f func(name string, attrs []xml.Attr)) error {
-	p, err := openPart(file)
-	if err != nil {
-		return err
-	}
-	defer p.close()
+// elements calls f for every element that begins, up to the end of the part. Only
+// there it is known whether the checksum is right.
+func (p *xmlPart) elements(f func(start xml.StartElement) error) error {
 	for {
 		token, err := p.next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", file.Name, err)
+		if start, ok := token.(xml.StartElement); err == nil && ok {
+			err = f(start)
 		}
-		if start, ok := token.(xml.StartElement); ok {
-			f(start.Name.Local, start.Attr)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
 }
 
-// attr gives the value of an attribute, whatever its name space.
-func attr(attrs []xml.Attr, name string) string {
-	for _, a := range attrs {
+// attr returns the value of an attribute, in any name space.
+func attr(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
 		if a.Name.Local == name {
 			return a.Value
 		}
