@@ -124,3 +124,8 @@ func columnName(i int) string {
 	}
 	return name
 }
+
+// mapsMoney tells whether a person named a column of amounts.
+func (o Options) mapsMoney() bool {
+	return slices.ContainsFunc(amountFields, func(f field) bool { return o.Map[string(f)] != "" })
+}

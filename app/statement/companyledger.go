@@ -35,7 +35,7 @@ func errLedger(line int, named string) error {
 // hasSides tells whether the columns of money are named by the sides of an
 // account, and not by a person.
 func (r *Reader) hasSides() bool {
-	return !r.moneyMapped() && slices.ContainsFunc([]field{fieldDebit, fieldCredit}, func(f field) bool {
+	return !r.options.mapsMoney() && slices.ContainsFunc([]field{fieldDebit, fieldCredit}, func(f field) bool {
 		return hasAny(wordsOf(r.header.name(f)), ledgerWords)
 	})
 }

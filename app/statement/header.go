@@ -176,10 +176,8 @@ func headerColumns(rows []record, o Options) (found columns, ok bool, err error)
 	if len(o.Map) == 0 {
 		return found, found.complete(), err
 	}
-	for _, f := range amountFields {
-		if o.Map[string(f)] != "" {
-			err = nil // a person says where money is
-		}
+	if o.mapsMoney() {
+		err = nil
 	}
 	found, ok = mapped(found, names, o)
 	return found, ok, err

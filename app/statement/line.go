@@ -10,30 +10,28 @@ import (
 	"baoco/app"
 )
 
-// What is a transaction and what isn't: the lines below a header are judged in
-// this order.
+// Which lines are transactions: the lines below a header are judged in this order.
 //
-//  1. A line that begins with the words for "account number", and has no
-//     date, names the account of the lines below it.
-//  2. A line without money is none: a balance brought forward, a header that
-//     is printed again on the next page, a text that goes on from the line
-//     above (see [Reader.goesOn]). But with a date and something else in it,
-//     it is a transaction that can't be read; and where all amounts are in one
-//     column, the file has others that aren't understood.
-//  3. A line with money and a date is a transaction, unless its whole text
-//     names a balance ("Số dư đầu kỳ") and it has no number of the bank's.
-//  4. A line with money and without a date is a sum ("Tổng cộng") where it
-//     has no number of the bank's and either one of its cells begins with a
-//     word for a sum, or nothing but numbers stands in it; so it is where a
-//     word without digits stands in the place of the date and no content and
-//     no number beside it. It must be that of the rows.
-//  5. Any other line with money is a transaction, of the day of the line
-//     above where the bank leaves out repeated dates, else of no known time.
-//     Money is never lost to a date: whoever imports is told of the row.
+//  1. A line without a date that begins with the words for "account number" names
+//     the account of the lines below it.
+//  2. A line without money is no transaction: it is a balance brought forward, a
+//     header that is printed again on the next page, or a text that goes on from
+//     the line above (see [Reader.goesOn]). But a line with a date and another cell
+//     is a transaction that can't be read; and where the table has only one column
+//     of amounts, the file has other columns that aren't understood.
+//  3. A line with money and a date is a transaction, unless its whole text names
+//     a balance ("Số dư đầu kỳ") and it has no number of the bank.
+//  4. A line with money and without a date is a sum ("Tổng cộng") if it has no
+//     number of the bank, and either one of its cells begins with a word for a sum,
+//     or it holds nothing but numbers, or a word without digits stands in the place
+//     of the date and the line has no content. It must be the sum of the rows.
+//  5. Any other line with money is a transaction. It is of the day of the line
+//     above where the bank doesn't repeat dates, else its time is unknown. Money is
+//     never lost for want of a date: whoever imports the file is told of the row.
 //
-// "Money" is a digit other than 0 in a column of amounts.
+// A line has money if a column of amounts holds a digit other than 0.
 
-// line is one line below the header, its cells read.
+// line is one line below the header, with its cells read.
 type line struct {
 	record
 	debit, credit, amount money
@@ -41,75 +39,94 @@ type line struct {
 	dated                 bool
 }
 
-// read tells whether a line is a transaction, and gives it. An error means that
-// the file isn't understood.
-func (r *Reader) read(rec record) (Row, bool, error) {
+func (l line) amounts() []money { return []money{l.debit, l.credit, l.amount} }
+
+func (l line) holdsMoney() bool { return l.debit.digits || l.credit.digits || l.amount.digits }
+
+// read returns the transaction of a line, nil where the line is none. An error
+// means that the file isn't understood.
+func (r *Reader) read(rec record) (*Row, error) {
 	wasOpen := r.open
 	r.open = false
 	if rec.blank() {
-		return Row{}, false, nil
+		return nil, nil
 	}
 	r.lines++
 	l := r.parse(rec)
+	if !l.dated {
+		if ok, err := r.readHeader(rec); ok {
+			return nil, err
+		}
+	}
+	var fault *app.FieldError
 	switch {
-	case !l.dated && r.isHeader(rec):
-		return Row{}, false, r.readHeader(rec)
 	case !l.dated && r.isAccountLine(rec):
 		r.skip(l.line, skipAccount)
-		return Row{}, false, r.changeAccount(rec)
-	case !l.holdsMoney() && l.dated:
-		return r.withoutMoney(l)
-	case !l.holdsMoney() && wasOpen && r.goesOn(l):
+		return nil, r.changeAccount(rec)
+	case !l.holdsMoney() && !l.dated && wasOpen && r.goesOn(l):
 		r.open = true
-		return Row{}, false, nil
+		return nil, nil
+	case !l.holdsMoney() && !l.dated:
+		return nil, r.readText(rec)
 	case !l.holdsMoney():
-		return Row{}, false, r.readText(rec)
+		var err error
+		if fault, err = r.withoutMoney(l); fault == nil {
+			return nil, err
+		}
 	case l.dated && r.isBalance(l):
 		r.skip(l.line, skipSum)
-		return Row{}, false, r.note(rec)
+		return nil, r.note(rec)
 	case !l.dated && r.isSum(l):
 		r.skip(l.line, skipSum)
-		return Row{}, false, r.sumLine(l)
+		return nil, r.sumLine(l)
 	case r.isNumbering(l):
 		r.skip(l.line, skipHeader)
-		return Row{}, false, nil
+		return nil, nil
 	}
-	row := r.row(l, nil)
-	return row, true, r.follow(l, row)
+	row := r.row(l, fault)
+	return &row, r.follow(l, row)
 }
 
 // withoutMoney reads a line with a date and no amount: a balance, a day above
-// its rows, or a row that isn't understood.
-func (r *Reader) withoutMoney(l line) (Row, bool, error) {
-	fault := r.unreadable(l)
-	if fault == nil {
-		c := r.header.columns
-		zeros := strings.TrimSpace(r.text(l, fieldDebit)+r.text(l, fieldCredit)+r.text(l, fieldAmount)) != ""
-		oneColumn := (!c.has(fieldDebit) || !c.has(fieldCredit)) && !(zeros && c.has(fieldType))
-		switch {
-		case r.isBalance(l) || r.text(l, fieldNumber) == "" && beginsSum(r.text(l, fieldContent)):
-			r.skip(l.line, skipSum)
-			return Row{}, false, r.note(l.record)
-		case l.filled() == 1:
-			r.skip(l.line, skipDay)
-			return Row{}, false, nil
-		case oneColumn && !r.moneyMapped():
-			return Row{}, false, refusedAt(l.line, "it has a date and no amount in %s; the amounts of some rows are in a column that is not understood",
-				"dòng này có ngày nhưng không có số tiền ở %s; có thể số tiền của một số dòng nằm ở cột khác mà baoco không đọc được", r.moneyColumns())
-		case zeros:
-			r.skip(l.line, skipZero)
-			return Row{}, false, nil
-		}
-		fault = &app.FieldError{Field: "transferAmount", Text: app.Text{EN: "is missing", VI: "bị thiếu"}}
+// its rows, or a transaction with the fault that is returned.
+func (r *Reader) withoutMoney(l line) (*app.FieldError, error) {
+	if fault := r.missingAmount(l); fault != nil {
+		return fault, nil
 	}
-	row := r.row(l, fault)
-	return row, true, r.follow(l, row)
+	c := r.header.columns
+	zeros := strings.TrimSpace(r.text(l, fieldDebit)+r.text(l, fieldCredit)+r.text(l, fieldAmount)) != ""
+	oneColumn := (!c.has(fieldDebit) || !c.has(fieldCredit)) && !(zeros && c.has(fieldType))
+	switch {
+	case r.isBalance(l) || r.text(l, fieldNumber) == "" && beginsSum(r.text(l, fieldContent)):
+		r.skip(l.line, skipSum)
+		return nil, r.note(l.record)
+	case l.filled() == 1:
+		r.skip(l.line, skipDay)
+		return nil, nil
+	case oneColumn && !r.options.mapsMoney():
+		return nil, refusedAt(l.line, "it has a date and no amount in %s; the amounts of some rows are in a column that is not understood",
+			"dòng này có ngày nhưng không có số tiền ở %s; có thể số tiền của một số dòng nằm ở cột khác mà baoco không đọc được", r.moneyColumns())
+	case zeros:
+		r.skip(l.line, skipZero)
+		return nil, nil
+	}
+	return fieldFault("transferAmount", "is missing", "bị thiếu"), nil
 }
 
-// moneyMapped tells whether a person said where money is.
-func (r *Reader) moneyMapped() bool {
-	m := r.options.Map
-	return m[string(fieldDebit)] != "" || m[string(fieldCredit)] != "" || m[string(fieldAmount)] != ""
+// missingAmount is the fault of a line with a date whose amount can't be read or
+// was cut; nil where the line may be without one.
+func (r *Reader) missingAmount(l line) *app.FieldError {
+	if f := l.amountFault(); f != nil {
+		return f
+	}
+	last := 0
+	for _, f := range amountFields {
+		last = max(last, r.header.columns.of(f))
+	}
+	if r.isText && len(l.cells) <= last {
+		return fieldFault("line", "ends before its amount; a quotation mark may be missing", "kết thúc trước cột số tiền; có thể thiếu dấu ngoặc kép")
+	}
+	return nil
 }
 
 // moneyColumns names the columns of amounts, for people.
@@ -162,12 +179,13 @@ func (r *Reader) parse(rec record) line {
 		credit: parseMoney(rec.cell(c.of(fieldCredit))),
 		amount: parseMoney(rec.cell(c.of(fieldAmount))),
 	}
-	l.date, l.dated = parseDate(rec.cell(c.of(fieldDate)), r.options.Zone, r.date1904)
-	if rec.cell(c.of(fieldDate)).plain() == "" { // an impossible date has no other in its place
-		l.date, l.dated = parseDate(rec.cell(c.of(fieldPosting)), r.options.Zone, r.date1904)
+	day := rec.cell(c.of(fieldDate))
+	if day.plain() == "" { // a date that is there and impossible isn't replaced by another
+		day = rec.cell(c.of(fieldPosting))
 	}
-	if l.dated && !l.date.clock {
-		if seconds, ok := parseClock(rec.cell(c.of(fieldClock))); ok && c.has(fieldClock) {
+	l.date, l.dated = parseDate(day, r.options.Zone, r.date1904)
+	if l.dated && !l.date.clock && c.has(fieldClock) {
+		if seconds, ok := parseClock(rec.cell(c.of(fieldClock))); ok {
 			d := l.date.at
 			l.date.at = time.Date(d.Year(), d.Month(), d.Day(), 0, 0, seconds, 0, d.Location())
 		}
@@ -175,35 +193,15 @@ func (r *Reader) parse(rec record) line {
 	return l
 }
 
-func (l line) holdsMoney() bool { return l.debit.digits || l.credit.digits || l.amount.digits }
-
 // text is the text of a field in the line.
 func (r *Reader) text(l line, f field) string { return l.cell(r.header.columns.of(f)).plain() }
 
-// unreadable is the fault of a line with a date and without money, nil where
-// it is in order that it has none.
-func (r *Reader) unreadable(l line) *app.FieldError {
-	for _, m := range []money{l.debit, l.credit, l.amount} {
-		if m.err != nil {
-			return amountFault(m.err)
-		}
-	}
-	last := 0
-	for _, f := range amountFields {
-		last = max(last, r.header.columns.of(f))
-	}
-	if r.isText && len(l.cells) <= last {
-		return lineFault("ends before its amount; a quotation mark may be missing", "kết thúc trước cột số tiền; có thể thiếu dấu ngoặc kép")
-	}
-	return nil
-}
-
-// maxContinued is how long a content may become by the lines below it, in
-// bytes; more than is kept of one.
+// maxContinued is how long a content may become by the lines below it, in bytes.
+// It is more than is kept of a content.
 const maxContinued = 4 * app.MaxContent
 
-// goesOn tells whether a line is the rest of the content of the line above:
-// nothing but the content column holds something. It is added there.
+// goesOn tells whether a line is the rest of the content of the line above: only
+// its content column holds something. The rest is added to that content.
 func (r *Reader) goesOn(l line) bool {
 	text := r.text(l, fieldContent)
 	if r.held == nil || text == "" || l.filled() != 1 || beginsSum(text) {
@@ -215,45 +213,33 @@ func (r *Reader) goesOn(l line) bool {
 	return true
 }
 
-// isHeader tells whether a line is a header once more, as on the next page or
-// above the next account's table.
-func (r *Reader) isHeader(rec record) bool {
+// readHeader reads a line that is a header again, as on the next page or above
+// the table of the next account. It takes over the columns, which may be others.
+// ok is false where the line is no header.
+func (r *Reader) readHeader(rec record) (ok bool, err error) {
 	if !titled(rec) {
-		return false
+		return false, nil
 	}
-	_, ok, _ := r.headerFrom(rec)
-	return ok || r.headerRow(rec)
-}
-
-// headerFrom reads a header that begins with a line.
-func (r *Reader) headerFrom(rec record) (header, bool, error) {
 	h, ok, err := headerAt(append([]record{rec}, r.peek(headerRows-1)...), r.options)
-	if ok {
-		r.leaveAccounts(&h)
+	if !ok {
+		if ok = slices.Contains(r.header.rows, strings.Join(rec.texts(), "\t")); ok { // one row of the present header
+			r.skip(rec.line, skipHeader)
+		}
+		return ok, nil
 	}
-	return h, ok, err
-}
-
-// headerRow tells whether a line is one of the rows of the present header.
-func (r *Reader) headerRow(rec record) bool {
-	return slices.Contains(r.header.rows, strings.Join(rec.texts(), "\t"))
-}
-
-// readHeader takes over the columns of a header, which may be others.
-func (r *Reader) readHeader(rec record) error {
 	r.skip(rec.line, skipHeader)
-	h, ok, err := r.headerFrom(rec)
-	if !ok || err != nil {
-		return err
+	if err != nil {
+		return true, err
 	}
+	r.leaveAccounts(&h)
 	r.ahead = r.ahead[h.next-1:]
 	if !maps.Equal(h.columns, r.header.columns) {
 		if err := r.endTable(); err != nil {
-			return err
+			return true, err
 		}
 	}
 	r.header, r.lines = h, 0
-	return nil
+	return true, nil
 }
 
 // isAccountLine tells whether a line between tables names an account.
@@ -271,7 +257,7 @@ func (r *Reader) isAccountLine(rec record) bool {
 	return false
 }
 
-// changeAccount reads the account of the lines below.
+// changeAccount reads the account that a line names for the lines below it.
 func (r *Reader) changeAccount(rec record) error {
 	if err := r.readUnit(rec); err != nil {
 		return err
@@ -341,8 +327,8 @@ func (r *Reader) isSum(l line) bool {
 	return !strings.ContainsAny(when, "0123456789") && r.text(l, fieldContent) == ""
 }
 
-// isNumbering tells whether a line numbers the columns of the header above it:
-// (1), (2), (3), or A, B, 1, 2 as the forms of accountants do.
+// isNumbering tells whether a line numbers the columns of the header above it, as
+// (1), (2), (3), or as A, B, 1, 2 in the forms of accountants.
 func (r *Reader) isNumbering(l line) bool {
 	if l.dated || r.header.line == 0 || r.lines > 2 || l.filled() < 3 {
 		return false
@@ -362,11 +348,11 @@ func (r *Reader) isNumbering(l line) bool {
 	return true
 }
 
-// Skip is a kind of lines that are no transactions.
+// Skip says why some lines are no transactions.
 type Skip struct {
 	Reason app.Text
 	Lines  int64
-	First  int // line
+	First  int // the number of the first of them
 }
 
 // Why a line is no transaction.
@@ -383,6 +369,7 @@ var (
 	}
 )
 
+// skip counts a line that is no transaction.
 func (r *Reader) skip(line int, reason app.Text) {
 	for i := range r.skips {
 		if r.skips[i].Reason == reason {
@@ -393,6 +380,6 @@ func (r *Reader) skip(line int, reason app.Text) {
 	r.skips = append(r.skips, Skip{reason, 1, line})
 }
 
-// Skipped lists what lines below the header held something and were no
-// transaction, and which columns of transactions aren't recorded.
+// Skipped lists why lines below the header that held something were no
+// transactions, and why columns of transactions aren't recorded.
 func (r *Reader) Skipped() []Skip { return r.skips }

@@ -249,16 +249,15 @@ func (r *Reader) Next() (Row, error) {
 				err = wrong
 			}
 		}
-		var row Row
-		var ok bool
+		var row *Row
 		if err == nil {
-			row, ok, err = r.read(line)
+			row, err = r.read(line)
 		}
-		if r.failed = err; err != nil || !ok {
+		if r.failed = err; err != nil || row == nil {
 			continue
 		}
 		before := r.held
-		r.held, r.open = &row, true
+		r.held, r.open = row, true
 		if before != nil {
 			return *before, nil
 		}

@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -11,7 +12,7 @@ import (
 	"baoco/app"
 )
 
-// row makes a transaction of a line. fault is nil unless one is known.
+// row makes a transaction of a line. fault is nil unless one is known already.
 func (r *Reader) row(l line, fault *app.FieldError) Row {
 	row := Row{Line: l.line, Cells: r.written(l)}
 	e := &row.Incoming
@@ -26,17 +27,9 @@ func (r *Reader) row(l line, fault *app.FieldError) Row {
 	if e.Time.IsZero() && r.text(l, fieldDate)+r.text(l, fieldPosting) != "" {
 		e.DateFlaw = app.DateImpossible
 	}
-	var faults [6]*app.FieldError
-	faults[0], faults[1] = r.widthFault(l), fault
-	faults[2], faults[3] = r.money(l, e), r.currencyFault(l)
-	e.AccountNumber, faults[4] = r.accountNumber(l)
-	faults[5] = r.statusFault(l)
-	for _, f := range faults {
-		if f != nil {
-			e.Fault = f
-			break
-		}
-	}
+	var accountFault *app.FieldError
+	e.AccountNumber, accountFault = r.accountNumber(l)
+	e.Fault = cmp.Or(r.widthFault(l), fault, r.readMoney(l, e), r.currencyFault(l), accountFault, r.statusFault(l))
 	return row
 }
 
@@ -48,7 +41,7 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\r' || r == '\n' }), " ")
 }
 
-// time is when a transaction was, zero where that isn't known.
+// time returns when a transaction was; zero if that isn't known.
 func (r *Reader) time(l line) time.Time {
 	if l.dated {
 		r.day = l.date.at
@@ -60,9 +53,9 @@ func (r *Reader) time(l line) time.Time {
 	return time.Time{}
 }
 
-// number is the bank's number of a transaction. What stands behind the date in
-// its cell is one where there is no column for it. One whose digits were lost
-// is left out, since two of them may look the same.
+// number returns the bank's number of a transaction. Where there is no column for
+// it, it is the text behind the date in the cell of the date. A number whose last
+// digits a spreadsheet has lost is left out, since two of them may look the same.
 func (r *Reader) number(l line) string {
 	if !r.header.columns.has(fieldNumber) {
 		return l.date.rest
@@ -79,7 +72,8 @@ func (r *Reader) number(l line) string {
 	return text
 }
 
-// accountNumber is that of the column, else the one named outside the table.
+// accountNumber returns the account number in the column for it, or else the one
+// that is named outside the table.
 func (r *Reader) accountNumber(l line) (string, *app.FieldError) {
 	c := l.cell(r.header.columns.of(fieldAccount))
 	text := c.plain()
@@ -92,16 +86,13 @@ func (r *Reader) accountNumber(l line) (string, *app.FieldError) {
 		}
 	}
 	if c.number || looksScientific(text) {
-		return text, &app.FieldError{Field: "accountNumber", Text: app.Text{
-			EN: "has lost digits in the spreadsheet; the column must be text",
-			VI: "đã mất chữ số trong bảng tính; cột này phải ở dạng văn bản",
-		}}
+		return text, fieldFault("accountNumber", "has lost digits in the spreadsheet; the column must be text", "đã mất chữ số trong bảng tính; cột này phải ở dạng văn bản")
 	}
 	return text, nil
 }
 
-// currencyFault is that of a row in another currency, or in one that its column
-// leaves out.
+// currencyFault is the fault of a row in another currency, or of one whose
+// currency is left out in the column for it.
 func (r *Reader) currencyFault(l line) *app.FieldError {
 	if !r.header.columns.has(fieldCurrency) {
 		return nil
@@ -111,34 +102,31 @@ func (r *Reader) currencyFault(l line) *app.FieldError {
 		r.vnd = true
 		return nil
 	}
-	named := app.CleanText(text, 20)
-	return &app.FieldError{Field: "currency", Text: app.Textf("is “%s”; only VND is recorded", "là “%s”; chỉ ghi nhận VND", named)}
+	return fieldFault("currency", "is “%s”; only VND is recorded", "là “%s”; chỉ ghi nhận VND", app.CleanText(text, 20))
 }
 
-// doneWords are what a status says of a transaction that moved money, folded.
+// doneWords are the statuses of transactions that moved money, folded.
 var doneWords = []string{
 	"thanh cong", "da thanh cong", "giao dich thanh cong", "hoan thanh", "da hoan thanh", "hoan tat", "da hoan tat", "da hach toan", "da ghi so",
 	"success", "successful", "succeeded", "completed", "complete", "done", "posted", "booked", "settled", "ok",
 }
 
-// statusFault is that of a row whose status isn't known to mean that money moved:
-// a payment that failed or that waits is none.
+// statusFault is the fault of a row whose status isn't known to mean that money
+// moved: a payment that failed, or that waits, is no transaction.
 func (r *Reader) statusFault(l line) *app.FieldError {
 	text := r.text(l, fieldStatus)
 	if text == "" || slices.Contains(doneWords, strings.TrimSpace(wordsOf(text))) {
 		return nil
 	}
-	named := app.CleanText(text, 40)
-	return &app.FieldError{Field: "status", Text: app.Textf("is “%s”, which may not be done", "là “%s”, có thể chưa hoàn thành", named)}
+	return fieldFault("status", "is “%s”, which may not be done", "là “%s”, có thể chưa hoàn thành", app.CleanText(text, 40))
 }
 
-// maxExact is up to where a spreadsheet keeps every digit of a number: 15 of
-// them.
+// maxExact is the largest number of which a spreadsheet keeps every digit: it
+// keeps 15.
 const maxExact = 999_999_999_999_999
 
-// wholeDigits gives the digits of a whole number of a spreadsheet, which may
-// stand there as 1.9033E+13. ok is false, and there are none, where some may
-// be lost.
+// wholeDigits returns the digits of a whole number of a spreadsheet, which may be
+// written as 1.9033E+13. ok is false where some digits may be lost.
 func wholeDigits(text string) (digits string, ok bool) {
 	if strings.Trim(text, "0123456789") == "" && len(text) <= 15 {
 		return text, text != ""
@@ -150,8 +138,8 @@ func wholeDigits(text string) (digits string, ok bool) {
 	return strconv.FormatFloat(f, 'f', 0, 64), true
 }
 
-// looksScientific tells whether text is like 1.9E+13, which a spreadsheet
-// makes of long numbers in a CSV file.
+// looksScientific tells whether text is like 1.9E+13, as a spreadsheet writes long
+// numbers into a CSV file.
 func looksScientific(text string) bool {
 	at := strings.Index(text, "E+")
 	if at < 1 || len(text) > 30 {
@@ -161,9 +149,10 @@ func looksScientific(text string) bool {
 	return err == nil
 }
 
-// widthFault is that of a line of a text file with more cells than the header,
-// where an amount or a content that isn't quoted was cut at a delimiter in it,
-// or with fewer, the last of which is an amount, that may be cut too.
+// widthFault is the fault of a line of a text file with another number of cells
+// than the header. Where there are more, an amount or a content that isn't quoted
+// was cut at a delimiter in it. Where there are fewer and the last one is an
+// amount, this amount may be cut.
 func (r *Reader) widthFault(l line) *app.FieldError {
 	width := len(r.header.names)
 	if !r.isText || width == 0 {
@@ -171,16 +160,16 @@ func (r *Reader) widthFault(l line) *app.FieldError {
 	}
 	for i := width; i < len(l.cells); i++ {
 		if l.cells[i].plain() != "" {
-			return lineFault("has more cells than the header; an amount or a text with the delimiter in it must be quoted",
+			return fieldFault("line", "has more cells than the header; an amount or a text with the delimiter in it must be quoted",
 				"có nhiều ô hơn dòng tiêu đề; số tiền hoặc nội dung chứa dấu phân cách phải đặt trong ngoặc kép")
 		}
 	}
 	if r.cutAtCommas(l) {
-		return lineFault("has an amount that is cut at its commas; amounts must be quoted", "có số tiền bị cắt ở dấu phẩy; số tiền phải đặt trong ngoặc kép")
+		return fieldFault("line", "has an amount that is cut at its commas; amounts must be quoted", "có số tiền bị cắt ở dấu phẩy; số tiền phải đặt trong ngoặc kép")
 	}
 	c, last := r.header.columns, len(l.cells)-1
 	if last < width-1 && (last == c.of(fieldDebit) || last == c.of(fieldCredit) || last == c.of(fieldAmount)) && l.cells[last].plain() != "" {
-		return lineFault("ends with its amount, which may be cut", "kết thúc ngay ở số tiền, có thể đã bị cắt")
+		return fieldFault("line", "ends with its amount, which may be cut", "kết thúc ngay ở số tiền, có thể đã bị cắt")
 	}
 	return nil
 }
@@ -202,7 +191,7 @@ func (r *Reader) cutAtCommas(l line) bool {
 	return false
 }
 
-// written is a line as it stands in the file.
+// written returns the texts of a line, with dates of a spreadsheet as yyyy-mm-dd.
 func (r *Reader) written(l line) []string {
 	cells := make([]string, len(l.cells))
 	for i, c := range l.cells {
@@ -217,39 +206,38 @@ func (r *Reader) written(l line) []string {
 	return cells
 }
 
-// money reads how much went which way.
-func (r *Reader) money(l line, e *app.Incoming) *app.FieldError {
-	for _, m := range []money{l.debit, l.credit, l.amount} {
-		if m.err != nil {
-			return amountFault(m.err)
-		}
+// readMoney finds the amount of a transaction and its direction.
+func (r *Reader) readMoney(l line, e *app.Incoming) *app.FieldError {
+	if fault := l.amountFault(); fault != nil {
+		return fault
 	}
 	debit, credit := l.debit.value, l.credit.value
-	told := parseDirection(l.cell(r.header.columns.of(fieldType)))
+	named := parseDirection(l.cell(r.header.columns.of(fieldType)))
 	switch {
-	case debit != 0 && told == app.In, credit != 0 && told == app.Out:
+	case debit != 0 && named == app.In, credit != 0 && named == app.Out:
 		return typeFault("contradicts the column of the amount", "mâu thuẫn với cột có số tiền")
 	case l.amount.value != 0 && debit+credit != 0 && magnitude(l.amount.value) != magnitude(debit+credit):
 		return typeFault("has another amount than debit or credit", "có số tiền khác với cột nợ hoặc cột có")
 	case debit != 0 && credit != 0:
 		return typeFault("debit and credit are both filled in", "cột nợ và cột có đều có số tiền")
 	case debit != 0:
-		return r.debit(l, e)
+		return r.readDebit(l, e)
 	case credit < 0:
 		return typeFault("the credit is negative; it may be a correction", "cột có là số âm; có thể là giao dịch điều chỉnh")
 	case credit > 0:
 		e.Type, e.Amount = app.In, credit
 	default:
-		return r.signed(l, e)
+		return r.readAmount(l, named, e)
 	}
 	return nil
 }
 
-// debit reads money out of a column of its own. Some banks write it with a
-// minus: the first amount of the column tells. One with a minus below others may
-// be a correction, which would be money in. One without below others with it
-// means that the first may have been the correction.
-func (r *Reader) debit(l line, e *app.Incoming) *app.FieldError {
+// readDebit reads an amount in the column of money out. Some banks write it with
+// a minus: the first amount of the column shows whether this one does. An amount
+// with a minus below others without it may be a correction, which would be money
+// in. An amount without a minus below others with it means that the first one may
+// have been the correction.
+func (r *Reader) readDebit(l line, e *app.Incoming) *app.FieldError {
 	n, sign := l.debit.value, 1
 	if n < 0 {
 		sign, n = -1, -n
@@ -257,19 +245,20 @@ func (r *Reader) debit(l line, e *app.Incoming) *app.FieldError {
 	if r.debits == 0 {
 		r.debits = sign
 	}
-	if sign != r.debits && r.debits < 0 {
-		r.doubt = errDebitSigns(l.line)
-	}
 	if sign != r.debits {
+		if r.debits < 0 {
+			r.doubt = refusedAt(l.line, "the debit has no minus, but those above have one: they, or this one, may be corrections",
+				"cột nợ không có dấu trừ nhưng các dòng trên có; các dòng đó hoặc dòng này có thể là điều chỉnh")
+		}
 		return typeFault("the sign of the debit is not that of the debits above; it may be a correction", "dấu của cột nợ khác với các dòng trên; có thể là giao dịch điều chỉnh")
 	}
 	e.Type, e.Amount = app.Out, n
 	return nil
 }
 
-// signed reads an amount whose direction its sign tells, or a column beside
-// it.
-func (r *Reader) signed(l line, e *app.Incoming) *app.FieldError {
+// readAmount reads an amount in the column of money in and out. Its sign tells
+// the direction, or the column beside it, which says named.
+func (r *Reader) readAmount(l line, named app.Direction, e *app.Incoming) *app.FieldError {
 	n := l.amount.value
 	if n == 0 {
 		return amountFault(app.ErrAmountRange)
@@ -278,25 +267,28 @@ func (r *Reader) signed(l line, e *app.Incoming) *app.FieldError {
 	if n < 0 {
 		e.Type, e.Amount = app.Out, -n
 	}
-	if !r.header.columns.has(fieldType) {
-		return nil
-	}
-	switch told := parseDirection(l.cell(r.header.columns.of(fieldType))); {
-	case told == "" && !l.amount.signed:
+	switch {
+	case !r.header.columns.has(fieldType):
+	case named == "" && !l.amount.signed:
 		e.Type = ""
 		return typeFault("does not say whether money came in or went out", "không cho biết tiền vào hay tiền ra")
-	case told != "" && l.amount.signed && told != e.Type:
+	case named != "" && l.amount.signed && named != e.Type:
 		e.Type = ""
 		return typeFault("contradicts the sign of the amount", "mâu thuẫn với dấu của số tiền")
-	case told != "":
-		e.Type = told
+	case named != "":
+		e.Type = named
 	}
 	return nil
 }
 
-func errDebitSigns(line int) error {
-	return refusedAt(line, "the debit has no minus, but those above have one: they, or this one, may be corrections",
-		"cột nợ không có dấu trừ nhưng các dòng trên có; các dòng đó hoặc dòng này có thể là điều chỉnh")
+// amountFault is the fault of the first amount of the line that can't be read.
+func (l line) amountFault() *app.FieldError {
+	for _, m := range l.amounts() {
+		if m.err != nil {
+			return amountFault(m.err)
+		}
+	}
+	return nil
 }
 
 func amountFault(err error) *app.FieldError {
@@ -318,6 +310,6 @@ func typeFault(en, vi string) *app.FieldError {
 	return &app.FieldError{Field: "transferType", Text: app.Text{EN: en, VI: vi}}
 }
 
-func lineFault(en, vi string) *app.FieldError {
-	return &app.FieldError{Field: "line", Text: app.Text{EN: en, VI: vi}}
+func fieldFault(field, en, vi string, args ...any) *app.FieldError {
+	return &app.FieldError{Field: field, Text: app.Textf(en, vi, args...)}
 }
