@@ -80,8 +80,8 @@ func (r *Reader) leaveAccounts(h *header) {
 	}
 }
 
-// look refuses a file with rows of its own account and rows of others.
-func (o *otherAccounts) look(l line, account string) error {
+// compare refuses a file with rows of its own account and rows of others.
+func (o *otherAccounts) compare(l line, account string) error {
 	text := l.cell(o.column - 1).plain()
 	if o.column == 0 || text == "" {
 		return nil

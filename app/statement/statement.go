@@ -63,8 +63,8 @@ type Reader struct {
 	unsigned int  // the line of the first amount without a sign
 	sawSign  bool // some amount has a sign
 	format   numberFormat
-	book     *ledger            // of the present account
-	byColumn map[string]*ledger // of each account, where a column names them
+	present  *reconciliation            // of the present account
+	byColumn map[string]*reconciliation // of each account, where a column names them
 	file     sums
 	other    otherAccounts
 }
@@ -180,7 +180,7 @@ func (r *Reader) begin() (found bool, err error) {
 	above := lines[:r.header.next]
 	r.ahead = r.ahead[r.header.next:]
 	r.bank = findBank(r.header, above, r.sheet)
-	r.book = &ledger{}
+	r.present, r.byColumn = &reconciliation{}, map[string]*reconciliation{}
 	if err := r.readAbove(above[:r.header.next-len(r.header.rows)]); err != nil {
 		return true, err
 	}

@@ -1,36 +1,36 @@
 package statement
 
 import (
+	"slices"
 	"strings"
 )
 
-// The lines around the rows of a table that say something about them. Words are
-// folded.
+// The words of the lines around a table that state balances and totals, folded.
+// partWords are in the names of balances and totals that aren't those of the whole
+// table, otherSumWords in the names of totals of something else than amounts.
 var (
 	openingWords  = []string{"so du dau ky", "so du dau", "du dau ky", "du dau", "opening balance", "beginning balance"}
 	closingWords  = []string{"so du cuoi ky", "so du cuoi", "du cuoi ky", "du cuoi", "closing balance", "ending balance"}
-	partWords     = []string{"ngay", "trang", "thang", "day", "page", "luy ke", "mang sang", "chuyen sang"} // of what a balance or a sum is, that isn't of the whole
+	partWords     = []string{"ngay", "trang", "thang", "day", "page", "luy ke", "mang sang", "chuyen sang"}
 	debitWords    = []string{"no", "ghi no", "debit", "debits", "chi", "rut ra", "withdrawals", "tien ra"}
 	creditWords   = []string{"co", "ghi co", "credit", "credits", "thu", "gui vao", "deposits", "tien vao"}
 	otherSumWords = []string{"so giao dich", "so luong", "so mon", "so lenh", "so but toan", "number", "no of", "count", "phi", "thue", "lai", "fee", "fees", "tax", "interest", "luy ke", "mang sang", "chuyen sang"}
 )
 
+// hasAny tells whether a word of list stands in words.
 func hasAny(words string, list []string) bool {
-	for _, w := range list {
-		if hasWord(words, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(w string) bool { return hasWord(words, w) })
 }
 
-// sumSide tells whether the name of a sum is of debits, of credits, or of both.
-func sumSide(words string) (debit, credit bool) {
-	return hasAny(words, debitWords), hasAny(words, creditWords)
+// readBalance reads a balance or a total; ok is false where the cell holds none
+// that can be read.
+func readBalance(c cell) (n int64, ok bool) {
+	n, ok, err := parseBalance(c)
+	return n, ok && err == nil
 }
 
-// isSummary tells whether a line names balances and sums that stand in the line
-// below it, each below its name.
+// isSummary tells whether a line names balances and totals, and the line below it
+// holds their values, each below its name.
 func isSummary(names, values record) bool {
 	n := 0
 	for i, c := range names.cells {
@@ -38,8 +38,7 @@ func isSummary(names, values record) bool {
 		if text == "" {
 			continue
 		}
-		_, ok, err := parseBalance(values.cell(i))
-		if c.number || !ok || err != nil || !beginsSum(text) && directionOf(text) == "" {
+		if _, ok := readBalance(values.cell(i)); c.number || !ok || !beginsSum(text) && directionOf(text) == "" {
 			return false
 		}
 		n++
@@ -47,13 +46,11 @@ func isSummary(names, values record) bool {
 	return n >= 2 && n == values.filled()
 }
 
+// noteSummary keeps the balances and totals of such two lines.
 func (r *Reader) noteSummary(names, values record) error {
 	for i, c := range names.cells {
-		if c.plain() == "" {
-			continue
-		}
-		if value, ok, err := parseBalance(values.cell(i)); ok && err == nil {
-			if err := r.noteClaim(wordsOf(c.plain()), values.line, value); err != nil {
+		if value, ok := readBalance(values.cell(i)); ok && c.plain() != "" {
+			if err := r.noteStated(wordsOf(c.plain()), values.line, value); err != nil {
 				return err
 			}
 		}
@@ -61,19 +58,19 @@ func (r *Reader) noteSummary(names, values record) error {
 	return nil
 }
 
-// note keeps what a line outside the rows says about balances and sums.
+// note keeps the balances and totals that a line outside the rows states.
 func (r *Reader) note(rec record) error {
 	for i, c := range rec.cells {
-		text := c.plain()
-		if c.number || text == "" || len(text) > 200 || !beginsSum(text) {
+		text := c.words()
+		if text == "" || len(text) > 200 || !beginsSum(text) {
 			continue
 		}
 		label, _ := cutLabel(text)
 		if colon := strings.LastIndexByte(text, ':'); colon >= 0 {
 			label = text[:colon]
 		}
-		if value, ok := r.claimed(rec, i); ok {
-			if err := r.noteClaim(wordsOf(label), rec.line, value); err != nil {
+		if value, ok := r.statedValue(rec, i); ok {
+			if err := r.noteStated(wordsOf(label), rec.line, value); err != nil {
 				return err
 			}
 		}
@@ -81,50 +78,48 @@ func (r *Reader) note(rec record) error {
 	return nil
 }
 
-// noteClaim keeps a balance, or a sum, by its name.
-func (r *Reader) noteClaim(words string, line int, value int64) error {
+// noteStated keeps a balance for the end of the account, and compares a total with
+// the rows. words is its name.
+func (r *Reader) noteStated(words string, line int, value int64) error {
 	if hasAny(words, partWords) && !hasAny(words, []string{"dau ky", "cuoi ky"}) {
 		return nil
 	}
-	debit, credit := sumSide(words)
+	debit, credit := hasAny(words, debitWords), hasAny(words, creditWords)
 	switch {
 	case hasAny(words, openingWords):
-		r.book.opening = append(r.book.opening, claim{line, value})
+		r.present.opening = append(r.present.opening, stated{line, value})
 	case hasAny(words, closingWords):
-		r.book.closing = append(r.book.closing, claim{line, value})
+		r.present.closing = append(r.present.closing, stated{line, value})
 	case hasAny(words, []string{"so du", "du", "balance"}), hasAny(words, otherSumWords):
 	case debit && !credit:
-		return r.book.total(line, &value, nil, r.file)
+		return r.present.total(line, &value, nil, r.file)
 	case credit && !debit:
-		return r.book.total(line, nil, &value, r.file)
+		return r.present.total(line, nil, &value, r.file)
 	}
 	return nil
 }
 
-// claimed is the value that belongs to the label in cell i: behind it in the
-// cell, in the column of balances, or in the next cell that holds something.
-func (r *Reader) claimed(rec record, i int) (int64, bool) {
+// statedValue is the value that belongs to the label in cell i. It stands behind
+// the label in the same cell, in the column of balances, or in the next cell that
+// holds something.
+func (r *Reader) statedValue(rec record, i int) (int64, bool) {
 	text := rec.cells[i].plain()
+	_, value := cutLabel(text)
 	if colon := strings.LastIndexByte(text, ':'); colon >= 0 {
-		if n, ok, err := parseBalance(cell{text: text[colon+1:]}); ok && err == nil {
-			return n, true
-		}
-	} else if _, value := cutLabel(text); value != "" {
-		if n, ok, err := parseBalance(cell{text: value}); ok && err == nil {
-			return n, true
-		}
+		value = text[colon+1:]
+	}
+	if n, ok := readBalance(cell{text: value}); ok {
+		return n, true
 	}
 	if at := r.header.columns.of(fieldBalance); at > i || r.lines > 0 && at >= 0 {
-		if n, ok, err := parseBalance(rec.cell(at)); ok && err == nil {
+		if n, ok := readBalance(rec.cell(at)); ok {
 			return n, true
 		}
 	}
 	for _, c := range rec.cells[i+1:] {
-		if c.plain() == "" {
-			continue
+		if c.plain() != "" {
+			return readBalance(c)
 		}
-		n, ok, err := parseBalance(c)
-		return n, ok && err == nil
 	}
 	return 0, false
 }
@@ -133,8 +128,8 @@ func (r *Reader) claimed(rec record, i int) (int64, bool) {
 func (r *Reader) sumLine(l line) error {
 	words := ""
 	for _, c := range l.cells {
-		if !c.number && beginsSum(c.plain()) && len(c.plain()) < 200 {
-			words = wordsOf(c.plain())
+		if text := c.words(); beginsSum(text) && len(text) < 200 {
+			words = wordsOf(text)
 			break
 		}
 	}
@@ -145,17 +140,16 @@ func (r *Reader) sumLine(l line) error {
 		return nil
 	}
 	value := func(f field) *int64 {
-		n, ok, err := parseBalance(l.cell(r.header.columns.of(f)))
-		if !ok || err != nil {
-			return nil
+		if n, ok := readBalance(l.cell(r.header.columns.of(f))); ok {
+			return &n
 		}
-		return &n
+		return nil
 	}
 	debit, credit := value(fieldDebit), value(fieldCredit)
-	switch isDebit, isCredit := sumSide(words); {
+	switch isDebit, isCredit := hasAny(words, debitWords), hasAny(words, creditWords); {
 	case debit == nil && credit == nil:
 		if n := value(fieldAmount); n != nil {
-			return r.book.amountTotal(l.line, *n, r.file)
+			return r.present.amountTotal(l.line, *n, r.file)
 		}
 		return nil
 	case isDebit && !isCredit && debit == nil:
@@ -163,5 +157,5 @@ func (r *Reader) sumLine(l line) error {
 	case isCredit && !isDebit && credit == nil:
 		debit, credit = nil, debit
 	}
-	return r.book.total(l.line, debit, credit, r.file)
+	return r.present.total(l.line, debit, credit, r.file)
 }
