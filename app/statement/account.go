@@ -8,18 +8,17 @@ import (
 	"baoco/app"
 )
 
-// accountLabels begin a cell that names the account of the table below,
-// folded.
+// accountLabels are the labels of an account number, folded.
 var accountLabels = []string{
 	"so tai khoan", "tai khoan so", "so tk", "tk so", "stk", "so hieu tai khoan", "ma tai khoan", "tai khoan",
 	"account no", "account number", "account id", "acct no", "acc no", "a c no", "a c number", "a c", "acct", "account",
 }
 
-// namedAccount reads the account number that a line outside a table gives:
-// "ACCOUNT NO: 0123456789", or the number in the cell beside. labelled tells
-// whether the line is about an account number at all. The label may stand behind
-// other words, "Sao kê tài khoản 0123456789": inTitle tells of what stands before
-// the number whether it is such a title.
+// namedAccount reads the account number that a line outside a table names:
+// "ACCOUNT NO: 0123456789", or the number in the next cell. labelled tells whether
+// the line is about an account number at all. The label may stand behind other
+// words, "Sao kê tài khoản 0123456789": inTitle tells whether the text before the
+// number is such a title.
 func namedAccount(r record, inTitle func(label string) bool) (number string, labelled bool) {
 	for i, c := range r.cells {
 		text := c.plain()
@@ -50,8 +49,8 @@ func namedAccount(r record, inTitle func(label string) bool) (number string, lab
 	return "", labelled
 }
 
-// accountText is the account number that a cell gives; where that isn't
-// understood, all that stands in it, so that the rows are nobody's.
+// accountText returns the account number in a cell. If it isn't understood, this is
+// the whole text, so that no linked account has the rows.
 func accountText(c cell) string {
 	if number := accountDigits(c); number != "" {
 		return number
@@ -64,15 +63,15 @@ func accountText(c cell) string {
 }
 
 // otherAccounts is a column of account numbers in a file that names its account
-// above the table. It is of those that money came from or went to, or else it
-// names the file's own account in every row.
+// above the table. The column holds the accounts that money came from or went to,
+// or else the account of the file in every row.
 type otherAccounts struct {
 	column     int // from 1; 0: there is none
-	own, other int // the first lines with the file's account, and with another
+	own, other int // the first lines with the account of the file, and with another
 }
 
-// leaveAccounts leaves a column of account numbers to otherAccounts where the
-// file names its account.
+// leaveAccounts gives a column of account numbers to otherAccounts if the file
+// names its account.
 func (r *Reader) leaveAccounts(h *header) {
 	if _, given := r.options.Map[string(fieldAccount)]; r.account != "" && !given {
 		r.other.column = h.columns.of(fieldAccount) + 1
@@ -98,7 +97,7 @@ func (o *otherAccounts) compare(l line, account string) error {
 		"cột %s có dòng ghi tài khoản của tệp, %s, có dòng ghi tài khoản khác; không rõ dòng nào thuộc tài khoản nào", columnName(o.column-1), account)
 }
 
-// cutLabel cuts a text before its first digit.
+// cutLabel splits a text before its first digit.
 func cutLabel(text string) (label, value string) {
 	if at := strings.IndexAny(text, "0123456789"); at >= 0 {
 		return text[:at], text[at:]
@@ -106,39 +105,37 @@ func cutLabel(text string) (label, value string) {
 	return text, ""
 }
 
-func isAccountLabel(label string) bool {
-	words := wordsOf(label)
-	return !otherAccount(words) && len(words) < 80 && slices.ContainsFunc(accountLabels, func(l string) bool { return strings.HasPrefix(words, " "+l+" ") })
+// labels tells whether text is about the number of an account, and of no other
+// account than that of the file: one of accountLabels stands in its words where at
+// says.
+func labels(text string, at func(words, label string) bool) bool {
+	words := wordsOf(text)
+	return len(words) < 80 && !hasAny(words, otherAccountWords) && slices.ContainsFunc(accountLabels, func(l string) bool { return at(words, " "+l+" ") })
 }
 
-// namesAccount tells whether a text above a table speaks of the account of it.
-func namesAccount(label string) bool {
-	words := wordsOf(label)
-	return !otherAccount(words) && len(words) < 80 && slices.ContainsFunc(accountLabels, func(l string) bool { return hasWord(words, l) })
-}
+// isAccountLabel tells whether a text begins with the label of an account number.
+func isAccountLabel(text string) bool { return labels(text, strings.HasPrefix) }
+
+// namesAccount tells whether a text above a table speaks of the account of the
+// table.
+func namesAccount(text string) bool { return labels(text, strings.Contains) }
 
 // endsWithAccount tells whether a text between tables is the title of an account
-// up to its number. The label stands right before it: a footer may speak of
-// accounts and give the number of a help line.
-func endsWithAccount(label string) bool {
-	words := wordsOf(label)
-	return !otherAccount(words) && len(words) < 80 &&
-		(strings.HasSuffix(words, " tk ") || slices.ContainsFunc(accountLabels, func(l string) bool { return strings.HasSuffix(words, " "+l+" ") }))
+// up to its number. The label stands right before the number: a footer may speak
+// of accounts and have the number of a help line.
+func endsWithAccount(text string) bool {
+	return labels(text, func(words, label string) bool {
+		return strings.HasSuffix(words, label) || strings.HasSuffix(words, " tk ")
+	})
 }
 
-// otherAccount tells whether words are of somebody else's account, or of another
-// thing than its number.
-func otherAccount(words string) bool {
-	for _, not := range []string{" doi ung ", " thu huong ", " huong ", " beneficiary ", " name ", " ten ", " type ", " loai ", " chu "} {
-		if strings.Contains(words, not) {
-			return true
-		}
-	}
-	return false
-}
+// otherAccountWords are in the labels of somebody else's account, or of something
+// else than its number, folded.
+var otherAccountWords = []string{"doi ung", "thu huong", "huong", "beneficiary", "name", "ten", "type", "loai", "chu"}
 
-// accountDigits gives the account number at the beginning of a text: its
-// digits, which single spaces, dots or dashes may part. Fewer than 6 are none.
+// accountDigits returns the account number at the beginning of a text: its digits,
+// between which single spaces, dots or dashes may stand. Fewer than 6 digits are no
+// account number.
 func accountDigits(c cell) string {
 	if c.number {
 		digits, _ := wholeDigits(c.plain())

@@ -10,19 +10,19 @@ import (
 	"baoco/app/fold"
 )
 
-// money is what an amount cell holds.
+// money is the content of a cell of an amount column.
 type money struct {
-	value  int64 // with its sign; 0: nothing, or err
+	value  int64 // with its sign; 0: the cell holds no amount, or there is an err
 	signed bool  // a sign was written
-	err    error // something that isn't an amount
-	digits bool  // some digit other than 0 stands in it
+	err    error // why the content isn't an amount
+	digits bool  // some digit isn't 0
 	marks  marks // of a text
 }
 
-// marks are what stands between the digits of an amount; 0: nothing.
+// marks are the bytes between the digits of an amount; 0: there is none.
 type marks struct{ group, decimal byte }
 
-// Why a text is not an amount, beside the reasons of app.
+// The reasons why a text is not an amount, beside the reasons of app.
 var (
 	errAmountGroups = errors.New("neither groups of three digits nor zero decimals")
 	errAmountCut    = errors.New("digits were lost in scientific notation")
@@ -34,10 +34,10 @@ var (
 //
 //	1.234.567  1,234,567  1 234 567.00  1.234.567,00 VND  (1,234)  -1.234  1234-
 //
-// "1.234" is 1234, since an amount in VND has no decimals; "1.23" and
-// "1,234.50" are errors. So is "1.5E+07" as a text: Excel writes amounts so
-// that it has cut. An empty cell, a dash and 0 are no amount. What the marks of
-// one amount leave open, those of the whole file must tell (see [numberFormat]).
+// "1.234" is 1234, since an amount in VND has no decimals; "1.23" and "1,234.50"
+// are errors. So is "1.5E+07" as a text: Excel has cut digits of such an amount.
+// An empty cell, a dash and 0 are no amount. What the marks of one amount mean must
+// be clear from the whole file (see [numberFormat]).
 func parseMoney(c cell) money {
 	text := c.plain()
 	m := money{digits: strings.ContainsAny(text, "123456789")}
@@ -70,9 +70,9 @@ func parseMoney(c cell) money {
 	return m
 }
 
-// parseBalance reads a balance or a sum, which may be greater than an amount
-// can be. ok is false where the cell holds none. A number of a spreadsheet may
-// have been calculated, and so be a little off.
+// parseBalance reads a balance or a total, which may be greater than an amount. ok
+// is false where the cell holds none. A number of a spreadsheet may have been
+// calculated, and so differ a little from a whole number.
 func parseBalance(c cell) (n int64, ok bool, err error) {
 	text := c.plain()
 	if c.number {
@@ -96,7 +96,7 @@ func parseBalance(c cell) (n int64, ok bool, err error) {
 	return n, err == nil, err
 }
 
-// cutUnit cuts the name of the currency.
+// cutUnit removes the name of the currency.
 func cutUnit(s string) string {
 	if strings.Trim(s, "0123456789.,") == "" {
 		return s
@@ -112,7 +112,7 @@ func cutUnit(s string) string {
 	return strings.TrimFunc(s, isSpace)
 }
 
-// cutSign cuts the sign: a plus or minus before or after the digits, or
+// cutSign removes the sign: a plus or minus before or after the digits, or
 // parentheses around them.
 func cutSign(s string) (digits string, negative, signed bool) {
 	if inner, ok := strings.CutPrefix(s, "("); ok {
@@ -137,8 +137,8 @@ func isDash(s string) bool {
 	return strings.Trim(s, "-–—−") == ""
 }
 
-// parseDigits gives the digits of a whole number without what stands between
-// them and without leading zeros.
+// parseDigits returns the digits of a whole number without the marks between them
+// and without leading zeros.
 func parseDigits(s string) (whole string, m marks, err error) {
 	s = strings.Map(func(r rune) rune {
 		if isSpace(r) {
@@ -165,9 +165,9 @@ func parseDigits(s string) (whole string, m marks, err error) {
 	return strings.TrimLeft(whole, "0"), m, err
 }
 
-// cutDecimals cuts decimals that are all 0. What follows the last mark are
-// decimals where another mark stands before it, or where it can't be a group:
-// three digits after one to three are one.
+// cutDecimals removes decimals that are all 0. The digits after the last mark are
+// decimals if another mark stands before it, or if they can't be a group: a group
+// has three digits, and one to three digits stand before the first group.
 func cutDecimals(s string) (string, error) {
 	at := strings.LastIndexAny(s, ".,")
 	if at < 0 {
@@ -190,7 +190,7 @@ func cutDecimals(s string) (string, error) {
 	return "", errAmountGroups
 }
 
-// ungroup takes the one kind of mark out of digits that it groups in threes.
+// ungroup removes the one kind of mark that groups digits in threes.
 func ungroup(s string) (string, error) {
 	at := strings.IndexAny(s, "., ")
 	if at < 0 {
@@ -205,13 +205,13 @@ func ungroup(s string) (string, error) {
 	return strings.Join(groups, ""), nil
 }
 
-// directions are the words of a column that says which way money went.
+// directions are the words, folded, of a column that says which way money went.
 var directions = map[string]app.Direction{
 	"c": app.In, "co": app.In, "cr": app.In, "credit": app.In, "in": app.In, "ghi co": app.In, "tien vao": app.In, "thu": app.In, "vao": app.In, "den": app.In, "nhan": app.In, "nhan tien": app.In, "+": app.In,
 	"d": app.Out, "no": app.Out, "dr": app.Out, "debit": app.Out, "out": app.Out, "ghi no": app.Out, "tien ra": app.Out, "chi": app.Out, "ra": app.Out, "di": app.Out, "-": app.Out,
 }
 
-// parseDirection reads a direction; empty: it says nothing.
+// parseDirection reads a direction; it is empty where the cell names none.
 func parseDirection(c cell) app.Direction {
 	text := c.plain()
 	if len(text) > 40 {

@@ -2,6 +2,7 @@ package statement
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,7 +10,7 @@ import (
 	"baoco/app"
 )
 
-// checkMap refuses a map that names unknown fields.
+// checkMap refuses a map with unknown fields, or without a column for a field.
 func checkMap(m map[string]string) error {
 	var v app.Invalid
 	for key, where := range m {
@@ -30,9 +31,9 @@ func fieldList() string {
 	return strings.Join(names, ", ")
 }
 
-// headless places the columns of a table without a header row: all of them
-// are given by number or letter. It begins with the first line that holds an
-// amount and, where that has a column, a date.
+// headless places the columns of a table without a header row, where a person
+// named all of them by number or letter. The table begins with the first line that
+// holds an amount and, if dates have a column, a date.
 func headless(lines []record, o Options) (header, bool) {
 	c := columns{}
 	for key, where := range o.Map {
@@ -59,54 +60,42 @@ func headless(lines []record, o Options) (header, bool) {
 	return header{}, false
 }
 
-// mapped lays the columns that were given over those that were found.
-func mapped(found columns, names []headerName, o Options) (columns, bool) {
-	byName := 0
-	given := columns{}
+// place puts the columns that a person named into those that were found. It is
+// false where they aren't those of the table.
+func place(found columns, names []headerName, o Options) bool {
+	byName := false
+	named := columns{}
 	for key, where := range o.Map {
 		i := slices.IndexFunc(names, func(name headerName) bool { return name.is(where) })
 		if i >= 0 {
-			byName++
+			byName = true
 		} else if n, ok := columnAt(where); ok && n < len(names) {
 			i = n
 		} else {
-			return nil, false
+			return false
 		}
-		given[field(key)] = i
+		named[field(key)] = i
 	}
-	if byName == 0 && !found.complete() {
-		return nil, false
+	if !byName && !found.complete() {
+		return false
 	}
-	if given.has(fieldAmount) {
+	if named.has(fieldAmount) {
 		delete(found, fieldDebit)
 		delete(found, fieldCredit)
-	} else if given.has(fieldDebit) || given.has(fieldCredit) {
+	} else if named.money() {
 		delete(found, fieldAmount)
 	}
-	if given.has(fieldDate) {
+	if named.has(fieldDate) {
 		delete(found, fieldPosting)
 		delete(found, fieldClock)
 	}
-	for f, i := range found {
-		for _, taken := range given {
-			if i == taken {
-				delete(found, f)
-			}
-		}
-	}
-	for f, i := range given {
-		found[f] = i
-	}
-	return found, found.money()
+	taken := slices.Collect(maps.Values(named))
+	maps.DeleteFunc(found, func(_ field, i int) bool { return slices.Contains(taken, i) })
+	maps.Copy(found, named)
+	return found.money()
 }
 
-// sameHeader tells whether name is the header that a person wrote as where.
-func sameHeader(name, where string) bool {
-	key := headerKey(where)
-	return key != "" && headerKey(name) == key
-}
-
-// columnAt reads a column that is given by number, from 1, or by letter.
+// columnAt reads the number, from 1, or the letters of a column.
 func columnAt(where string) (int, bool) {
 	where = strings.TrimSpace(where)
 	if n, err := strconv.Atoi(where); err == nil {
@@ -116,7 +105,7 @@ func columnAt(where string) (int, bool) {
 	return n - 1, ok && n <= maxColumns
 }
 
-// columnName gives the letters of column i, from 0.
+// columnName returns the letters of column i, from 0.
 func columnName(i int) string {
 	name := ""
 	for i++; i > 0; i = (i - 1) / 26 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// In what a file counts. Only whole VND are recorded: a file of another
-// currency, or of thousands of VND, is refused.
+// The unit of the amounts of a file. Only whole VND are recorded: a file in another
+// currency, or in thousands of VND, is refused.
 
 // foreignWords name other currencies, folded.
 var foreignWords = []string{
@@ -14,7 +14,7 @@ var foreignWords = []string{
 	"lak", "khr", "ngoai te", "nguyen te", "dollar", "dollars", "do la", "euro", "yen",
 }
 
-// vndWords name the currency that is recorded, multipleWords multiples of it.
+// vndWords name the currency that is recorded, multipleWords its multiples.
 var (
 	vndWords      = []string{"vnd", "dong", "d", "viet", "vietnam", "vietnamese", "vn", "704"}
 	multipleWords = []string{"nghin", "ngan", "trieu", "ty", "thousand", "thousands", "million", "millions", "billion", "000", "1000", "1000000", "1k", "k"}
@@ -28,9 +28,9 @@ var unitLabels = []string{
 // companyLabels stand before the name of a unit, or of a company.
 var companyLabels = []string{"don vi", "unit"}
 
-// statedUnit looks in a line outside the table for the unit that it counts in.
-// value is the text that says it, empty where none does; vnd tells whether that
-// is VND, and no multiple of it.
+// statedUnit finds the unit of amounts that a line outside the table names. value
+// is the text that names it, empty where there is none. vnd tells whether the unit
+// is VND and no multiple of it.
 func statedUnit(r record) (value string, vnd bool) {
 	if value := foreignBeside(r); value != "" {
 		return value, false
@@ -57,8 +57,8 @@ func statedUnit(r record) (value string, vnd bool) {
 	return "", false
 }
 
-// countedIn gives the unit in words that say it without a label: "tính bằng nghìn
-// đồng", "amounts in thousand VND", or a multiple alone.
+// countedIn returns the unit in words that name it without a label: "tính bằng
+// nghìn đồng", "amounts in thousand VND", or a multiple alone.
 func countedIn(words string) (unit string, ok bool) {
 	for _, label := range []string{" tinh bang ", " tinh theo ", " amounts in ", " amount in ", " figures in ", " expressed in "} {
 		if _, rest, found := strings.Cut(words, label); found {
@@ -68,13 +68,13 @@ func countedIn(words string) (unit string, ok bool) {
 		}
 	}
 	list := strings.Fields(words)
-	return words, len(list) > 1 && onlyUnits(words) && isMultiple(list[0]) && list[0][0] > '9'
+	return words, len(list) > 1 && onlyUnits(words) && slices.Contains(multipleWords, list[0]) && list[0][0] > '9'
 }
 
-// foreignBeside is what a line that names an account or a balance says of another
-// currency, at the end of a cell or in one that begins with the label of an
-// account: "Số tài khoản: 0123456789 - USD". What names a holder or a company says
-// nothing, nor does a sentence in a footer.
+// foreignBeside returns the cell in which a line about an account or a balance
+// names another currency. The name stands at the end of a cell, or in one that
+// begins with the label of an account: "Số tài khoản: 0123456789 - USD". A currency
+// in the name of a company, or in a sentence of a footer, doesn't count.
 func foreignBeside(r record) string {
 	about := false
 	for _, c := range r.cells {
@@ -86,7 +86,7 @@ func foreignBeside(r record) string {
 		label, _ := cutLabel(text)
 		last := slices.ContainsFunc(foreignWords, func(w string) bool { return strings.HasSuffix(words, " "+w+" ") })
 		named := namesAccount(words) || beginsSum(text)
-		if (named || about && onlyUnits(cutNumbers(words))) && (last || foreignUnit(words) && isAccountLabel(label)) && !hasAny(words, []string{"cong ty", "cty", "tnhh"}) {
+		if (named || about && onlyUnits(cutNumbers(words))) && (last || hasAny(words, foreignWords) && isAccountLabel(label)) && !hasAny(words, []string{"cong ty", "cty", "tnhh"}) {
 			return text
 		}
 		about = about || named
@@ -94,13 +94,14 @@ func foreignBeside(r record) string {
 	return ""
 }
 
-// cutNumbers leaves out the words that are numbers.
+// cutNumbers removes the words that are numbers.
 func cutNumbers(words string) string {
 	list := slices.DeleteFunc(strings.Fields(words), func(w string) bool { return strings.Trim(w, "0123456789") == "" })
 	return strings.Join(list, " ")
 }
 
-// cutUnitLabel cuts the labels from the beginning of a text, "Loại tiền/Currency".
+// cutUnitLabel removes the labels at the beginning of a text, "Loại tiền/Currency".
+// company tells whether these can stand before the name of a company too.
 func cutUnitLabel(text string) (words string, company, ok bool) {
 	words = wordsOf(text)
 	company = true
@@ -124,28 +125,17 @@ func cutUnitLabel(text string) (words string, company, ok bool) {
 // follows.
 func isVND(words string) bool {
 	list := strings.Fields(words)
-	return len(list) > 0 && slices.Contains(vndWords, list[0]) && !slices.ContainsFunc(list[1:min(len(list), 4)], isMultiple)
+	multiple := func(word string) bool { return slices.Contains(multipleWords, word) }
+	return len(list) > 0 && slices.Contains(vndWords, list[0]) && !slices.ContainsFunc(list[1:min(len(list), 4)], multiple)
 }
-
-func isMultiple(word string) bool { return slices.Contains(multipleWords, word) }
 
 // onlyUnits tells whether nothing but the name of a unit stands in words: other
 // words are the name of a company.
 func onlyUnits(words string) bool {
 	for _, word := range strings.Fields(words) {
-		if !slices.Contains(vndWords, word) && !isMultiple(word) && !slices.Contains(foreignWords, word) && word != "1" && word != "nam" && word != "x" {
+		if !slices.Contains(vndWords, word) && !slices.Contains(multipleWords, word) && !slices.Contains(foreignWords, word) && word != "1" && word != "nam" && word != "x" {
 			return false
 		}
 	}
 	return true
-}
-
-// foreignUnit tells whether words, of a header or of a line that names an
-// account, name another currency; headers name multiples too.
-func foreignUnit(words string) bool {
-	return slices.ContainsFunc(foreignWords, func(w string) bool { return hasWord(words, w) })
-}
-
-func multipleUnit(words string) bool {
-	return slices.ContainsFunc(multipleWords, func(w string) bool { return hasWord(words, w) })
 }

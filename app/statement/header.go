@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// headerLines is how far down a header row is looked for: statements have up
-// to some dozens of lines of titles.
+// headerLines is how many lines are searched for a header: statements have up to
+// some dozens of lines of titles.
 const headerLines = 120
 
-// columns says in which column, from 0, a field stands.
+// columns says in which column, from 0, each field stands.
 type columns map[field]int
 
 func (c columns) of(f field) int {
@@ -22,20 +22,20 @@ func (c columns) of(f field) int {
 
 func (c columns) has(f field) bool { return c.of(f) >= 0 }
 
-func (c columns) money() bool { return c.has(fieldDebit) || c.has(fieldCredit) || c.has(fieldAmount) }
+func (c columns) money() bool { return slices.ContainsFunc(amountFields, c.has) }
 
 // complete tells whether the columns are those of a table of transactions.
 func (c columns) complete() bool {
 	return (c.has(fieldDate) || c.has(fieldPosting)) && c.money() && len(c) >= 3
 }
 
-// header is where the table of a file begins and what its columns hold.
+// header says where the table of a file begins and what its columns hold.
 type header struct {
-	line    int // of its first line; 0: there is none
+	line    int // number of its first line; 0: the table has no header
 	columns columns
 	charges []int    // columns of fees, taxes and interest, from 0
-	names   []string // as they stand in the file
-	rows    []string // the same, each of its rows in one text
+	names   []string // of all columns
+	rows    []string // its rows, each in one text
 	next    int      // index of the record after it
 }
 
@@ -59,7 +59,7 @@ func findHeader(lines []record, o Options) (header, bool, error) {
 	return h, ok, nil
 }
 
-// list gives the columns from left to right, for people.
+// list returns the columns from left to right, for people.
 func (h header) list() []Column {
 	var list []Column
 	for f, i := range h.columns {
@@ -71,41 +71,32 @@ func (h header) list() []Column {
 	return list
 }
 
-// headerRows is how many rows a header may go over: a group of columns, their
-// names, and these in another language.
+// headerRows is how many rows a header may have: the name of a group of columns,
+// the names of the columns, and both in another language.
 const headerRows = 4
 
-// headerAt reads the header that begins with the first of some lines, and may
-// go over the ones below it: "Số tiền" above "Nợ" and "Có". An error says what
-// of a header isn't understood.
+// headerAt reads the header that begins with the first of some lines and may go on
+// in the lines below: "Số tiền" above "Nợ" and "Có". An error says which column of
+// a header isn't understood.
 func headerAt(lines []record, o Options) (h header, ok bool, err error) {
 	if len(lines) == 0 || lines[0].filled() < 2 {
 		return h, false, nil
 	}
-	_, alone, _ := headerColumns([]record{lines[0]}, o)
+	_, alone, _ := headerOf(lines[:1], o)
 	n := 1
 	if alone || titled(lines[0]) {
 		for n < min(len(lines), headerRows) && lowerRow(lines[n]) {
-			if _, complete, _ := headerColumns([]record{lines[n]}, o); complete && !alone {
+			if _, complete, _ := headerOf(lines[n:n+1], o); complete && !alone {
 				break // a header of its own below a title
 			}
 			n++
 		}
 	}
-	// The most rows that make a header: a name of the table may stand below it.
-	columns, ok, err := headerColumns(lines[:n], o)
-	if !ok {
-		return h, false, nil
-	}
-	h = header{line: lines[0].line, columns: columns, names: stackedNames(lines[:n]), next: n, charges: chargeColumns(lines[:n])}
-	for _, r := range lines[:n] {
-		h.rows = append(h.rows, strings.Join(r.texts(), "\t"))
-	}
-	return h, true, err
+	return headerOf(lines[:n], o)
 }
 
-// titled tells whether a line may be one row of a header in several: some
-// cells, and no amount, date or account number in any.
+// titled tells whether a line may be one of several rows of a header: it has some
+// cells, and no amount, date or account number in any of them.
 func titled(r record) bool { return r.filled() >= 2 && lowerRow(r) }
 
 // lowerRow tells whether a line may be a row of a header below its first.
@@ -134,69 +125,65 @@ var (
 	moneyFields  = append(amountFields, fieldBalance)
 )
 
-// headerColumns tells what the columns below some rows hold, if these are a
-// header.
-func headerColumns(rows []record, o Options) (found columns, ok bool, err error) {
+// headerOf reads rows as a header; ok is false where they are none.
+func headerOf(rows []record, o Options) (h header, ok bool, err error) {
+	h = header{line: rows[0].line, columns: columns{}, next: len(rows)}
+	for _, r := range rows {
+		h.rows = append(h.rows, strings.Join(r.texts(), "\t"))
+	}
 	names := headerNames(rows)
-	divided := slices.ContainsFunc(names, func(n headerName) bool { return n.own != "" && fieldOf(n.own) == fieldAmount && len(n.below) > 0 })
-	found = columns{}
+	divided := slices.ContainsFunc(names, func(n headerName) bool { return fieldOf(n.own) == fieldAmount && len(n.below) > 0 })
 	for i, name := range names {
+		h.names = append(h.names, name.String())
 		f, problem := name.field(divided)
 		if f == "" {
 			continue
 		}
-		money := slices.Contains(moneyFields, f)
 		words := headerKey(name.group + " " + name.String())
 		switch {
-		case !money:
-		case problem.EN != "":
-		case foreignUnit(words):
+		case f == fieldCharge:
+			h.charges = append(h.charges, i)
+		case !slices.Contains(moneyFields, f), problem.EN != "":
+		case hasAny(words, foreignWords):
 			problem = columnForeign
-		case multipleUnit(words):
+		case hasAny(words, multipleWords):
 			problem = columnMultiple
-		case found.has(f) && f != fieldBalance:
+		case h.columns.has(f) && f != fieldBalance:
 			problem = columnTwice
 		}
 		if problem.EN != "" && err == nil {
 			err = errHeader(rows[0].line, i, name.String(), problem)
 		}
-		if !found.has(f) {
-			found[f] = i
+		if !h.columns.has(f) {
+			h.columns[f] = i
 		}
 	}
-	if i, ok := dividedBalance(names); ok && err == nil {
-		err = errHeader(rows[0].line, i, names[i].String(), columnLedger)
+	if i, ok := dividedBalance(h.names); ok && err == nil {
+		err = errHeader(rows[0].line, i, h.names[i], columnLedger)
 	}
-	if day, ok := found[fieldDay]; ok {
-		delete(found, fieldDay)
-		if !found.has(fieldDate) {
-			found[fieldDate] = day
+	if day, ok := h.columns[fieldDay]; ok {
+		delete(h.columns, fieldDay)
+		if !h.columns.has(fieldDate) {
+			h.columns[fieldDate] = day
 		}
 	}
-	if len(o.Map) == 0 {
-		return found, found.complete(), err
+	ok = h.columns.complete()
+	if len(o.Map) > 0 {
+		ok = place(h.columns, names, o)
+	}
+	if !ok {
+		return header{}, false, nil
 	}
 	if o.mapsMoney() {
 		err = nil
 	}
-	found, ok = mapped(found, names, o)
-	return found, ok, err
+	return h, true, err
 }
 
 // dividedBalance finds the second of two columns for the sides of a balance, "Dư
 // nợ" and "Dư có".
-func dividedBalance(names []headerName) (second int, ok bool) {
-	debit := slices.IndexFunc(names, func(n headerName) bool { return hasWord(headerKey(n.String()), "du no") })
-	credit := slices.IndexFunc(names, func(n headerName) bool { return hasWord(headerKey(n.String()), "du co") })
+func dividedBalance(names []string) (second int, ok bool) {
+	debit := slices.IndexFunc(names, func(name string) bool { return hasWord(headerKey(name), "du no") })
+	credit := slices.IndexFunc(names, func(name string) bool { return hasWord(headerKey(name), "du co") })
 	return max(debit, credit), debit >= 0 && credit >= 0 && debit != credit
-}
-
-// chargeColumns are those of fees, taxes and interest, from 0.
-func chargeColumns(rows []record) (list []int) {
-	for i, name := range headerNames(rows) {
-		if f, _ := name.field(false); f == fieldCharge {
-			list = append(list, i)
-		}
-	}
-	return list
 }

@@ -7,15 +7,15 @@ import (
 	"baoco/app"
 )
 
-// directionWords are how the parts of a divided column of amounts are named,
-// folded: the whole name of each.
+// directionWords are the whole names, folded, of the parts of a divided column of
+// amounts.
 var directionWords = map[string]field{
 	"ra": fieldDebit, "rut": fieldDebit, "rut tien": fieldDebit, "giam": fieldDebit, "xuat": fieldDebit, "out": fieldDebit, "ghi no": fieldDebit,
 	"vao": fieldCredit, "gui": fieldCredit, "gui tien": fieldCredit, "nop": fieldCredit, "nop tien": fieldCredit, "tang": fieldCredit, "nhap": fieldCredit, "in": fieldCredit, "ghi co": fieldCredit,
 }
 
-// directionOf tells which way the money of a column goes by the name of it
-// within a group of columns; empty: it doesn't say.
+// directionOf tells by the name of a column in a group of columns which way its
+// money goes. It is empty where the name doesn't say.
 func directionOf(name string) field {
 	words := strings.TrimSpace(headerKey(name))
 	if f := directionWords[words]; f != "" {
@@ -27,12 +27,12 @@ func directionOf(name string) field {
 	return ""
 }
 
-// headerName is the name of one column of a header: what stands in its topmost
-// row, or in a cell to the left that is merged with it, and what stands below.
+// headerName is the name of one column of a header: the text in its top row, or in
+// a cell to the left that is merged with it, and the texts below.
 type headerName struct {
-	own   string   // in the topmost row
-	group string   // own, or that of the column to the left
-	below []string // not empty
+	own   string   // the text in the top row
+	group string   // own, or the group of the column to the left
+	below []string // the texts in the other rows, without empty ones
 }
 
 func headerNames(rows []record) []headerName {
@@ -64,20 +64,13 @@ func (n headerName) String() string {
 	return strings.TrimSpace(n.own + " " + strings.Join(n.below, " "))
 }
 
-func stackedNames(rows []record) []string {
-	var list []string
-	for _, name := range headerNames(rows) {
-		list = append(list, name.String())
-	}
-	return list
-}
-
-// is tells whether the column is the one that a person wrote as where.
+// is tells whether a person means the column by where.
 func (n headerName) is(where string) bool {
-	return slices.ContainsFunc(append([]string{n.String(), n.own}, n.below...), func(name string) bool { return sameHeader(name, where) })
+	key := headerKey(where)
+	return slices.ContainsFunc(append([]string{n.String(), n.own}, n.below...), func(name string) bool { return key != "" && headerKey(name) == key })
 }
 
-// Why a column of money isn't understood.
+// The reasons why a column of money isn't understood.
 var (
 	columnContradicts = app.Text{EN: "its names contradict each other", VI: "các tên của cột mâu thuẫn nhau"}
 	columnDirection   = app.Text{EN: "nothing says whether its money came in or went out", VI: "không có gì cho biết tiền trong cột này là vào hay ra"}
@@ -90,9 +83,9 @@ var (
 	}
 )
 
-// field tells what the column holds; divided, whether it may be within a group
-// of amounts with names of their own. problem says why it isn't clear, where the
-// column is one of money.
+// field tells what the column holds. divided tells whether the header has a group
+// of amounts whose columns have names of their own. problem says why a column of
+// money isn't clear.
 func (n headerName) field(divided bool) (f field, problem app.Text) {
 	group := fieldOf(n.group)
 	direction := field("")
@@ -124,8 +117,8 @@ func (n headerName) field(divided bool) (f field, problem app.Text) {
 	return f, problem
 }
 
-// amountField tells what a column in a group of amounts holds whose name isn't
-// a direction.
+// amountField tells what a column in a group of amounts holds if its name isn't a
+// direction.
 func (n headerName) amountField(divided bool) (f field, problem app.Text) {
 	for _, name := range n.below {
 		f := fieldOf(name)

@@ -7,15 +7,15 @@ import (
 
 // Layout is what was found out about a file before its first row was read.
 type Layout struct {
-	Bank          string // code; empty: the layout is no bank's that is known
-	Sheet         string // of a spreadsheet
+	Bank          string // code of the bank; empty: unknown
+	Sheet         string // name of the sheet of a spreadsheet
 	HeaderLine    int    // 0: the table has no header row
 	Columns       []Column
-	AccountNumber string // named above the table; empty: none is
+	AccountNumber string // the account that is named above the table; empty: none is
 }
 
-// Column says which field a column of the file holds: one that
-// [Options.Map] can give, or one that is only recognised ("balance").
+// Column says which field a column of the file holds. The field is one that
+// [Options.Map] can name, or another one, such as "balance".
 type Column struct {
 	Field  string
 	Number int    // from 1
@@ -26,18 +26,17 @@ type Column struct {
 type bankLayout struct {
 	bank    string
 	headers []string // words, each of them in a column header of its own
-	titles  []string // words of which one stands above the table or in the name of the sheet; nil: no matter
-	// repeatsDates: a row without a date is of the day of the row above.
-	repeatsDates bool
+	titles  []string // one of them stands above the table or in the name of the sheet; nil: not needed
+	// datesOnce tells that a row without a date is of the day of the row above.
+	datesOnce bool
 }
 
-// bankLayouts are tried in this order. The header words are folded, and the
-// shorter ones of a bank whose headers are also in English may be either.
+// bankLayouts are tried in this order. The header words are folded.
 var bankLayouts = []bankLayout{
 	{bank: "ACB", headers: []string{"ngay hieu luc", "ngay giao dich", "so gd", "rut ra", "gui vao"}},
 	{bank: "TCB", headers: []string{"requesting date", "transaction date", "reference number", "debit", "credit"}},
 	{bank: "TCB", headers: []string{"so but toan", "dien giai", "no", "co", "thue"}},
-	{bank: "CTG", headers: []string{"ngay hach toan", "ngay phat sinh", "mo ta giao dich", "no", "co", "so giao dich"}, repeatsDates: true},
+	{bank: "CTG", headers: []string{"ngay hach toan", "ngay phat sinh", "mo ta giao dich", "no", "co", "so giao dich"}, datesOnce: true},
 	{bank: "MBB", headers: []string{"ngay hach toan", "ngay giao dich", "phat sinh no", "phat sinh co", "noi dung"}},
 	{bank: "BIDV", headers: []string{"ngay hieu luc", "ghi no", "ghi co", "so du", "mo ta"}},
 	{bank: "BIDV", headers: []string{"ngay gd", "so tham chieu", "mo ta", "phat sinh no", "phat sinh co"}},
@@ -45,7 +44,7 @@ var bankLayouts = []bankLayout{
 	{bank: "VCB", headers: []string{"debit", "credit", "balance", "description"}, titles: []string{"vcbaccountdetail", "sao ke tai khoan statement of account"}},
 }
 
-// bankNames are how the banks call themselves above a table.
+// bankNames are the names of the banks as they stand above a table, folded.
 var bankNames = map[string][]string{
 	"ACB":  {"acb", "ngan hang a chau", "asia commercial"},
 	"BIDV": {"bidv", "dau tu va phat trien"},
@@ -55,9 +54,9 @@ var bankNames = map[string][]string{
 	"VCB":  {"vietcombank", "vcb", "ngoai thuong"},
 }
 
-// findBank tells whose layout a table has: by its header, unless the lines
-// above name another bank, and by these alone where the header is no bank's.
-// Where the two differ it is nobody's: whose account it is isn't guessed.
+// findBank finds the bank of a table by its header and by the lines above it. If
+// only one of them tells, it is this bank. If they differ, the bank is unknown:
+// whose account it is isn't guessed.
 func findBank(h header, titles []record, sheet string) bankLayout {
 	above := titleText(titles, sheet)
 	var layout bankLayout
@@ -79,31 +78,26 @@ func findBank(h header, titles []record, sheet string) bankLayout {
 	return layout
 }
 
-// fits tells whether each header word is in a column of its own.
+// fits tells whether each of the header words is in a column of its own.
 func (l bankLayout) fits(names []string, above string) bool {
 	if l.titles != nil && !slices.ContainsFunc(l.titles, func(t string) bool { return strings.Contains(above, t) }) {
 		return false
 	}
 	taken := make([]bool, len(names))
 	for _, words := range l.headers {
-		at := slices.IndexFunc(names, func(name string) bool { return hasWord(headerKey(name), words) })
-		for at >= 0 && taken[at] {
-			next := slices.IndexFunc(names[at+1:], func(name string) bool { return hasWord(headerKey(name), words) })
-			if next < 0 {
-				return false
-			}
-			at += 1 + next
+		found := false
+		for i := 0; i < len(names) && !found; i++ {
+			found = !taken[i] && hasWord(headerKey(names[i]), words)
+			taken[i] = taken[i] || found
 		}
-		if at < 0 {
+		if !found {
 			return false
 		}
-		taken[at] = true
 	}
 	return true
 }
 
-// titleText is what stands above a table, folded, its words between single
-// spaces.
+// titleText returns the texts above a table as [wordsOf] does.
 func titleText(titles []record, sheet string) string {
 	var b strings.Builder
 	b.WriteString(sheet)

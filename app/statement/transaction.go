@@ -47,7 +47,7 @@ func (r *Reader) time(l line) time.Time {
 		r.day = l.date.at
 		return l.date.at
 	}
-	if r.bank.repeatsDates && r.text(l, fieldDate)+r.text(l, fieldPosting) == "" {
+	if r.bank.datesOnce && r.text(l, fieldDate)+r.text(l, fieldPosting) == "" {
 		return r.day
 	}
 	return time.Time{}
