@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"baoco/app/apptest"
 	"baoco/app/command/terminal"
 )
 
 // The commands, what they say and their exit codes.
 func TestBackupCommands(t *testing.T) {
-	db, dir := database(t), t.TempDir()
+	db, dir := apptest.NewFile(t), t.TempDir()
 	t.Setenv("BAOCO_DB", db)
 	file := filepath.Join(dir, "b.db")
 	if code, _, stderr := baoco("", "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A"); code != terminal.ExitOK {

@@ -4,49 +4,28 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/command/terminal"
 	"baoco/sqlitestore"
 )
 
-// TestMain lets the test binary be the program, so that tests can start it as
-// a process of its own.
-func TestMain(m *testing.M) {
-	if os.Getenv("BAOCO_TEST_AS_PROGRAM") == "1" {
-		signal.Ignore(syscall.SIGPIPE) // as main does
-		os.Exit(Run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
-	}
-	os.Exit(m.Run())
-}
+var must = apptest.Must
 
-// oneCommand keeps two commands in this process from racing on the one help
-// flag that the command line library has for all of them.
-var oneCommand sync.Mutex
-
-// baoco runs a command in this process.
+// baoco runs a command in this process. Two at once would race on the one help
+// flag that the command line library has for all of them, so these tests don't
+// run beside one another.
 func baoco(stdin string, args ...string) (code int, stdout, stderr string) {
-	oneCommand.Lock()
-	defer oneCommand.Unlock()
 	var out, errs bytes.Buffer
 	code = Run(context.Background(), append([]string{"baoco"}, args...), strings.NewReader(stdin), &out, &errs)
 	return code, out.String(), errs.String()
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestCommands runs the scripts of testdata/cli, each on a file of its own:

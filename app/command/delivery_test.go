@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/command/terminal"
 	"baoco/sqlitestore"
 )
@@ -73,11 +74,11 @@ func TestWhyAttemptsFailed(t *testing.T) {
 		}
 	}
 	// What was delivered meanwhile needs no advice.
-	change(t, db, `UPDATE attempts SET delivery_id = (SELECT max(id) FROM deliveries) WHERE id = 2`)
+	apptest.Exec(t, db, `UPDATE attempts SET delivery_id = (SELECT max(id) FROM deliveries) WHERE id = 2`)
 	if _, stdout, _ := baoco("", "delivery", "list"); !strings.Contains(stdout, "3, 2, 1: "+why) {
 		t.Errorf("of a delivery that waits:\n%s", stdout)
 	}
-	change(t, db, `UPDATE deliveries SET state = 1, due_ms = NULL WHERE id = (SELECT max(id) FROM deliveries)`)
+	apptest.Exec(t, db, `UPDATE deliveries SET state = 1, due_ms = NULL WHERE id = (SELECT max(id) FROM deliveries)`)
 	if _, stdout, _ := baoco("", "delivery", "list"); !strings.Contains(stdout, "3, 1: "+why) || !strings.Contains(stdout, "\n2: Failed, but delivered since: there is nothing to do.\n") {
 		t.Errorf("of one that is delivered:\n%s", stdout)
 	}

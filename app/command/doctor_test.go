@@ -7,11 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/command/terminal"
 )
 
@@ -37,7 +37,7 @@ func examined(t *testing.T, db string, args ...string) (code int, checks map[str
 // Whatever is wrong with a file, doctor says so, and leaves it as it is.
 func TestDoctorFindsFaults(t *testing.T) {
 	ledger := func(t *testing.T, statements ...string) string {
-		db := database(t)
+		db := apptest.NewFile(t)
 		t.Setenv("BAOCO_DB", db)
 		for _, args := range [][]string{
 			{"bank", "link", "--bank", "ACB", "--number", "1", "--name", "A"},
@@ -49,7 +49,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 				t.Fatalf("%v: exit %d, %s", args, code, stderr)
 			}
 		}
-		change(t, db, statements...)
+		apptest.Exec(t, db, statements...)
 		return db
 	}
 	for _, c := range []struct {
@@ -66,7 +66,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 		}},
 		{"damaged page", "pages", app.CheckFailed, "damaged", "restore a backup", func(t *testing.T) string {
 			db := ledger(t)
-			overwrite(t, db, 20*4096, randomBytes(4096))
+			apptest.Overwrite(t, db, 20*4096, apptest.Garbage(4096))
 			return db
 		}},
 		{"newer", "schema", app.CheckFailed, "newer baoco", "newer version", func(t *testing.T) string { return ledger(t, `PRAGMA user_version = 99`) }},
@@ -120,7 +120,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			db := c.db(t)
-			before := digests(db)
+			before := apptest.Digests(db)
 			code, checks := examined(t, db)
 			got := checks[c.check]
 			cure := ""
@@ -133,7 +133,7 @@ func TestDoctorFindsFaults(t *testing.T) {
 			if want := map[app.CheckResult]int{app.CheckFailed: terminal.ExitCheck}[c.result]; code != want {
 				t.Errorf("exit %d, want %d", code, want)
 			}
-			if after := digests(db); after != before {
+			if after := apptest.Digests(db); after != before {
 				t.Error("the files were changed")
 			}
 			if c.cure == "--repair-totals" {
@@ -142,125 +142,5 @@ func TestDoctorFindsFaults(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// Doctor works beside a server under load, and keeps its hands off: what would
-// change the file refuses. After a kill it leaves the log where it is.
-func TestDoctorBesideServer(t *testing.T) {
-	t.Parallel()
-	receiver := openShop(t)
-	in := install(t, receiver)
-	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
-	stop := in.provider(p.url).underLoad(4)
-	for range 5 {
-		for _, args := range [][]string{nil, {"--full"}} {
-			if code, checks := examined(t, in.db, args...); code != 0 || !strings.Contains(checks["server"].Message, "A server runs") {
-				t.Errorf("%v: exit %d, %+v", args, code, checks)
-			}
-		}
-	}
-	for _, flag := range []string{"--new-key", "--repair-totals"} {
-		if code, _, stderr := baoco("", "doctor", flag, "--db", in.db); code != terminal.ExitDatabase || !strings.Contains(stderr, "another baoco serve") {
-			t.Errorf("%s: exit %d, %s", flag, code, stderr)
-		}
-	}
-	must(t, p.Process.Kill())
-	_ = p.Wait()
-	stop()
-	before := readImage(t, in.dir)
-	if code, checks := examined(t, in.db); code != 0 || !strings.Contains(checks["server"].Message, "No server") {
-		t.Errorf("after a kill: exit %d, %+v", code, checks)
-	}
-	after := readImage(t, in.dir)
-	for _, name := range []string{"baoco.db", "baoco.db-wal"} {
-		if len(before[name]) == 0 || !bytes.Equal(before[name], after[name]) {
-			t.Errorf("%s was changed", name)
-		}
-	}
-	// Somebody else's open connection is in the way of a new key.
-	list, lines, _ := startTail(t, in.dir, "--limit", "1")
-	if !lines.Scan() {
-		t.Fatalf("tail prints nothing\n%s", list.stderr)
-	}
-	code, _, stderr := baoco("", "doctor", "--new-key", "--db", in.db)
-	must(t, list.Process.Signal(syscall.SIGINT))
-	must(t, list.Wait())
-	if code != terminal.ExitDatabase || !strings.Contains(stderr, "end it first") {
-		t.Errorf("--new-key beside a command: exit %d, %s", code, stderr)
-	}
-	if code, _ := examined(t, in.db); code != 0 {
-		t.Errorf("afterwards: exit %d", code)
-	}
-}
-
-// With the key lost, a new one brings the service back: what came in is
-// recorded and waits, nothing is signed with what nobody knows, and once the
-// secrets are rotated all goes on.
-func TestNewKeyAfterLoss(t *testing.T) {
-	t.Parallel()
-	receiver := openShop(t)
-	in := install(t, receiver)
-	do(t, in.dir, "source", "add", "--provider", "generic", "--name", "erp", "--map", "id=id", "--map", "amount=a", "--bank-account-id", "1")
-	token := filepath.Join(t.TempDir(), "token")
-	must(t, os.WriteFile(token, []byte("123456789:AAAAAAAAAAAAAAAAAAAAAAAAA\n"), 0o600))
-	do(t, in.dir, "alert", "telegram", "--chat", "5", "--token-file", token)
-	must(t, os.Remove(in.db+".key"))
-	refuse(t, in.db, "is missing")
-
-	var lost replacedKey
-	must(t, json.Unmarshal([]byte(do(t, in.dir, "doctor", "--new-key", "-o", "json")), &lost))
-	if len(lost.Webhooks) != 1 || len(lost.Sources) != 2 || lost.OldKey != nil || lost.Sources[0].Options || !lost.Sources[1].Options || lost.Sources[1].Name != "erp" ||
-		len(lost.Alerts) != 1 || lost.Alerts[0].Medium != app.AlertTelegram {
-		t.Errorf("%+v", lost)
-	}
-	if code, checks := examined(t, in.db); code != 0 || !strings.Contains(checks["key"].Message, "webhook 1 (shop), source 1 (till), source 2 (erp), alert channel 1 (telegram) were dropped") {
-		t.Errorf("exit %d, %+v", code, checks["key"])
-	}
-
-	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
-	provider := in.provider(p.url)
-	if provider.call("FT1") || provider.refusals[401].Load() != 1 {
-		t.Error("a call under the lost secret was not refused")
-	}
-	do(t, in.dir, "transaction", "add", "--amount", "7", "--transaction-number", "FT2")
-	for _, c := range []struct {
-		exit   int
-		says   string // on either output
-		args   []string
-		absent string
-	}{
-		{terminal.ExitConflict, "The secret of this webhook is lost, so nothing can be signed.", []string{"webhook", "test", "1"}, "whsec_"},
-		{terminal.ExitOK, "baoco webhook rotate-secret 1\n", []string{"webhook", "list"}, "--account"},
-		{terminal.ExitOK, `"secret_lost": true`, []string{"webhook", "list", "-o", "json"}, ""},
-		{terminal.ExitOK, "Source 2 has lost its secret, so its calls are refused: baoco source rotate 2\n", []string{"source", "list"}, ""},
-		{terminal.ExitOK, "Secret: lost, so calls are refused: baoco source rotate 1\n", []string{"source", "show", "1"}, ""},
-		{terminal.ExitOK, "once the secret is rotated", []string{"delivery", "pending"}, ""},
-		{terminal.ExitOK, "set it up again", []string{"alert", "list"}, ""},
-	} {
-		code, stdout, stderr := baoco("", append(c.args, "--db", in.db)...)
-		if both := spaces.ReplaceAllString(stdout, " ") + stderr; code != c.exit || !strings.Contains(strings.ToLower(both), strings.ToLower(c.says)) || c.absent != "" && strings.Contains(both, c.absent) {
-			t.Errorf("%v: exit %d\n%s%s", c.args, code, stdout, stderr)
-		}
-	}
-
-	var rotated struct{ Secret string }
-	must(t, json.Unmarshal([]byte(do(t, in.dir, "webhook", "rotate-secret", "1", "-o", "json")), &rotated))
-	receiver.sign("/a", rotated.Secret)
-	eventually(t, "what waited goes out", func() bool { return receiver.received()["/a FT2"] })
-	must(t, json.Unmarshal([]byte(do(t, in.dir, "source", "rotate", "1", "-o", "json")), &rotated))
-	in.source.Secret = rotated.Secret
-	if !in.provider(p.url).call("FT3") {
-		t.Error("a call under the new secret was refused")
-	}
-	eventually(t, "what came in goes out", func() bool { return receiver.received()["/a FT3"] })
-	if receiver.bad != 0 || receiver.calls.Load() != 2 {
-		t.Errorf("%d calls with a wrong signature, %d with the right one", receiver.bad, receiver.calls.Load())
-	}
-	p.end(t)
-	do(t, in.dir, "source", "remove", "2")
-	do(t, in.dir, "alert", "telegram", "--chat", "5", "--token-file", token)
-	if code, checks := examined(t, in.db); code != 0 || checks["key"].Result != app.CheckOK {
-		t.Errorf("exit %d, %+v", code, checks["key"])
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -133,41 +132,6 @@ func TestImportOverlap(t *testing.T) {
 	}
 }
 
-// What a provider has told is known when it stands in a file, and the other
-// way round.
-func TestImportAndCalls(t *testing.T) {
-	t.Parallel()
-	w := newImportWorld(t)
-	p := serveIn(t, w.dir, anyPort)
-	var source struct {
-		URLPath string `json:"url_path"`
-		Secret  string
-	}
-	must(t, json.Unmarshal([]byte(do(t, w.dir, "source", "add", "--provider", "sepay", "--auth", "apikey", "--name", "SePay", "-o", "json")), &source))
-	call := func(id int, number string, amount int, want string) {
-		t.Helper()
-		body := fmt.Sprintf(`{"id":%d,"gateway":"ACB","transactionDate":"2026-11-02 08:00:00","accountNumber":"0072413870","content":"x","transferType":"in","transferAmount":%d,"referenceCode":%q}`, id, amount, number)
-		request, err := http.NewRequest("POST", p.url+source.URLPath, strings.NewReader(body))
-		must(t, err)
-		request.Header.Set("Authorization", "Apikey "+source.Secret)
-		response, err := http.DefaultClient.Do(request)
-		must(t, err)
-		defer response.Body.Close()
-		var answer map[string]any
-		must(t, json.NewDecoder(response.Body).Decode(&answer))
-		if response.StatusCode != 200 || answer[want] != 1.0 {
-			t.Errorf("call %d: %d %v, want %s", id, response.StatusCode, answer, want)
-		}
-	}
-	call(1, "FT1", 5000, "recorded")
-	w.imports(importCounts{Rows: 2, Recorded: 1, Duplicates: 1}, w.file("a.csv", acbHeader+"02/11/2026,FT1,x,,5.000\n03/11/2026,FT2,y,,7.000\n"))
-	call(2, "FT2", 7000, "duplicates")
-	call(3, "FT2", 7001, "recorded")
-	if n := len(w.transactions()); n != 3 {
-		t.Errorf("%d transactions, want 3: %q", n, w.transactions())
-	}
-}
-
 func TestImportNotify(t *testing.T) {
 	w := newImportWorld(t)
 	w.run(0, "webhook", "create", "--name", "shop", "--url", "https://shop.example.vn/", "--type", "IN")
@@ -246,7 +210,6 @@ func TestImportWorkbook(t *testing.T) {
 }
 
 func TestImportRefuses(t *testing.T) {
-	t.Parallel()
 	w := newImportWorld(t)
 	w.run(3, "transaction", "import", filepath.Join(w.dir, "missing.csv"))
 	w.run(2, "transaction", "import")

@@ -9,10 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 	"baoco/sqlitestore"
@@ -32,7 +32,7 @@ func (w *cancelling) Write(p []byte) (int, error) {
 // Interrupted, export says that the output isn't complete, and import what is
 // recorded.
 func TestInterrupted(t *testing.T) {
-	db := database(t)
+	db := apptest.NewFile(t)
 	t.Setenv("BAOCO_DB", db)
 	if code, _, stderr := baoco("", "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A"); code != 0 {
 		t.Fatal(stderr)
@@ -90,19 +90,9 @@ func TestExportFileThatFails(t *testing.T) {
 	}
 }
 
-// A closed terminal stops serve in order, unless it was started to outlive it.
-func TestHangup(t *testing.T) {
-	t.Parallel()
-	p := serveIn(t, t.TempDir(), anyPort)
-	must(t, p.Process.Signal(syscall.SIGHUP))
-	if err := p.Wait(); err != nil || !strings.Contains(p.stderr.String(), "msg=stopping") {
-		t.Errorf("%v\n%s", err, p.stderr)
-	}
-}
-
 // The language of the installation is that of alerts where none was chosen.
 func TestServeLang(t *testing.T) {
-	db := database(t)
+	db := apptest.NewFile(t)
 	t.Setenv("BAOCO_DB", db)
 	for _, c := range []struct {
 		lang app.Lang

@@ -1,24 +1,21 @@
 package command
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"baoco/app"
-	"baoco/app/command/terminal"
-	"baoco/sqlitestore"
+	"baoco/app/apptest"
 )
 
 // Prune removes what the server would, counts it first where it is asked to,
 // and gives room back; money stays.
 func TestPrune(t *testing.T) {
 	old := time.Now().Add(-40 * 24 * time.Hour).UnixMilli()
-	db := database(t,
+	db := apptest.NewFile(t)
+	apptest.Exec(t, db,
 		fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
 			INSERT INTO inbound_events (account_id, channel, received_ms, body, recorded, duplicates, unassigned, conflicts, rejected, open)
 			SELECT 1, 'call', %d + i, zeroblob(4000), 1, 0, 0, 0, 0, i = 1 FROM n`, old),
@@ -62,28 +59,4 @@ func fileSize(t *testing.T, path string) int64 {
 	info, err := os.Stat(path)
 	must(t, err)
 	return info.Size()
-}
-
-// What prune isn't told it takes from the server, never from a default that
-// the server wasn't started with.
-func TestPruneKeepsAsServed(t *testing.T) {
-	dir := t.TempDir()
-	db := filepath.Join(dir, "baoco.db")
-	must(t, sqlitestore.Create(context.Background(), db, app.DefaultZone, time.Now()))
-	code, _, stderr := baoco("", "prune", "--db", db, "--keep-inbound", "30d")
-	if code != terminal.ExitUsage {
-		t.Errorf("exit %d, %s", code, stderr)
-	}
-	p := serveIn(t, dir, anyPort, "--keep-inbound", "90d", "--keep-history", "0")
-	for _, c := range []struct{ want, flag, value string }{
-		{"inbound calls older than 90 days, 0; attempts (kept for ever), 0.", "--keep-inbound", "90d"},
-		{"inbound calls older than 36h0m0s, 0; attempts (kept for ever), 0.", "--keep-inbound", "36h"},
-		{"inbound calls older than 90 days, 0; attempts older than 1 days, 0.", "--keep-history", "24h"},
-	} {
-		code, stdout, stderr := baoco("", "prune", "--db", db, c.flag, c.value)
-		if code != 0 || !matches("Removed: "+c.want+"\n", stdout) {
-			t.Errorf("%s %s: exit %d, %q, %s", c.flag, c.value, code, stdout, stderr)
-		}
-	}
-	p.end(t)
 }

@@ -1,0 +1,113 @@
+package acceptance_test
+
+import (
+	"go/build"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The arrows of the house: which of the project's packages each may import,
+// and in which each library lives.
+var (
+	arrows = map[string][]string{
+		".": {"baoco/app/command"},
+		// The one room under app that looks outward. Nothing but main imports it.
+		"app/command":          {"baoco/app", "baoco/app/command/bench", "baoco/app/command/demo", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/provider", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/sqlitestore", "baoco/web"},
+		"app/command/bench":    {"baoco/app", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/sqlitestore"},
+		"app/command/demo":     {"baoco/app", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/statement", "baoco/sqlitestore", "baoco/web"},
+		"app/command/serve":    {"baoco/app", "baoco/app/command/terminal", "baoco/app/provider", "baoco/scheduler", "baoco/sqlitestore", "baoco/web"},
+		"app/command/terminal": {"baoco/app", "baoco/sqlitestore"},
+
+		// For tests only.
+		"app/acceptance": {},
+		"app/apptest":    {"baoco/app", "baoco/sqlitestore"},
+
+		"web":           {"baoco/app", "baoco/app/exactjson", "baoco/app/fold", "baoco/app/provider", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr"},
+		"scheduler":     {"baoco/app"},
+		"sqlitestore":   {"baoco/app", "baoco/app/fold"},
+		"app":           {"baoco/app/fold", "baoco/app/password"},
+		"app/exactjson": {"baoco/app"},
+		"app/fold":      {},
+		"app/password":  {},
+		"app/provider":  {"baoco/app", "baoco/app/exactjson", "baoco/app/sms"},
+		"app/sheet":     {"baoco/app"},
+		"app/sms":       {"baoco/app", "baoco/app/fold"},
+		"app/statement": {"baoco/app", "baoco/app/fold"},
+		"app/verify":    {"baoco/app"},
+		"app/vietqr":    {},
+	}
+	libraries = map[string][]string{
+		".":                    {},
+		"app/acceptance":       {},
+		"app/apptest":          {},
+		"app/command":          {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6"},
+		"app/command/bench":    {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6"},
+		"app/command/demo":     {"github.com/urfave/cli/v2"},
+		"app/command/serve":    {"github.com/urfave/cli/v2", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/time/rate"},
+		"app/command/terminal": {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/term"},
+
+		"web":           {"golang.org/x/time/rate", "github.com/alexedwards/scs/v2", "go.yaml.in/yaml/v4"},
+		"scheduler":     {"github.com/go-co-op/gocron/v2", "github.com/google/uuid", "github.com/wneessen/go-mail"},
+		"sqlitestore":   {"modernc.org/sqlite"},
+		"app":           {},
+		"app/exactjson": {},
+		"app/fold":      {"golang.org/x/text/unicode/norm"},
+		"app/password":  {"golang.org/x/crypto/argon2"},
+		"app/provider":  {},
+		"app/sheet":     {},
+		"app/sms":       {},
+		"app/statement": {"golang.org/x/text/encoding", "golang.org/x/text/transform", "golang.org/x/text/unicode/norm"},
+		"app/verify":    {},
+		"app/vietqr":    {"rsc.io/qr"},
+	}
+)
+
+func TestArrows(t *testing.T) {
+	const house = "../.."
+	seen := 0
+	must(t, filepath.WalkDir(house, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if name := d.Name(); path != house && (strings.HasPrefix(name, ".") || name == "testdata") {
+			return filepath.SkipDir
+		}
+		dir, err := filepath.Rel(house, path)
+		if err != nil {
+			return err
+		}
+		pkg, err := build.ImportDir(path, 0)
+		if _, none := err.(*build.NoGoError); none {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		own, known := arrows[filepath.ToSlash(dir)]
+		if !known {
+			t.Errorf("%s is a room that the house doesn't have", dir)
+			return nil
+		}
+		seen++
+		for _, path := range pkg.Imports {
+			first, _, _ := strings.Cut(path, "/")
+			switch {
+			case first == "baoco":
+				if !slices.Contains(own, path) {
+					t.Errorf("%s imports %s against the arrows", dir, path)
+				}
+			case strings.Contains(first, "."):
+				if !slices.ContainsFunc(libraries[filepath.ToSlash(dir)], func(l string) bool { return path == l || strings.HasPrefix(path, l+"/") }) {
+					t.Errorf("%s imports %s, which lives elsewhere or nowhere", dir, path)
+				}
+			}
+		}
+		return nil
+	}))
+	if seen != len(arrows) {
+		t.Errorf("found %d rooms, want %d", seen, len(arrows))
+	}
+}

@@ -1,0 +1,222 @@
+package acceptance_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/app/command/terminal"
+)
+
+// The dashboard in a browser: Chromium of the system, driven by
+// playwright-core from testdata/browser. They take minutes, and install
+// playwright-core over the network, so they run with BAOCO_FULL=1 only. Where
+// something is missing they skip, but not in CI. BAOCO_SCREENSHOTS names a
+// directory for what was seen.
+
+const browserPassword = "mot cau rat dai"
+
+// browserTools are the paths of Chromium and of the installed modules.
+type browserTools struct{ chromium, modules string }
+
+// findBrowser installs what package-lock.json names, once a machine.
+func findBrowser(t *testing.T) browserTools {
+	t.Helper()
+	if !apptest.Full() {
+		t.Skip("needs BAOCO_FULL=1: a browser takes minutes, and its driver is installed over the network")
+	}
+	missing := t.Skipf
+	if os.Getenv("BAOCO_CI") != "" {
+		missing = t.Fatalf
+	}
+	var tools browserTools
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			tools.chromium = path
+			break
+		}
+	}
+	if tools.chromium == "" {
+		missing("skipped: there is no chromium here (apt-get install chromium)")
+	}
+	for _, name := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(name); err != nil {
+			missing("skipped: there is no %s here", name)
+		}
+	}
+	var err error
+	if tools.modules, err = installModules(); err != nil {
+		missing("skipped: npm can't install playwright-core: %v", err)
+	}
+	return tools
+}
+
+// installModules installs what package-lock.json names into the user's cache,
+// once, and gives where it is.
+var installModules = sync.OnceValues(func() (string, error) {
+	lock, err := os.ReadFile(filepath.Join("..", "..", "testdata", "browser", "package-lock.json"))
+	if err != nil {
+		return "", err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(lock)
+	dir := filepath.Join(cache, "baoco-browser-tests", hex.EncodeToString(sum[:6]))
+	modules, done := filepath.Join(dir, "node_modules"), filepath.Join(dir, "done")
+	if _, err := os.Stat(done); err == nil {
+		return modules, nil
+	}
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "testdata", "browser"))); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	install := exec.CommandContext(ctx, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+	install.Dir = dir
+	if out, err := install.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return modules, os.WriteFile(done, nil, 0o644)
+})
+
+// drive runs a script of testdata/browser with a job; it fails the test with
+// every problem that the script names.
+func (b browserTools) drive(t *testing.T, script string, job map[string]any) {
+	t.Helper()
+	encoded, err := json.Marshal(job)
+	must(t, err)
+	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Minute)
+	defer cancel()
+	node := exec.CommandContext(ctx, "node", filepath.Join("..", "..", "testdata", "browser", script))
+	node.Env = append(os.Environ(), "BAOCO_BROWSER_MODULES="+b.modules, "BAOCO_CHROMIUM="+b.chromium, "BAOCO_BROWSER_JOB="+string(encoded))
+	out, err := node.CombinedOutput()
+	for line := range strings.Lines(string(out)) {
+		if strings.HasPrefix(line, "PROBLEM ") {
+			t.Error(strings.TrimSpace(line))
+		} else {
+			t.Log(strings.TrimSpace(line))
+		}
+	}
+	if err != nil && !t.Failed() {
+		t.Fatal(err)
+	}
+}
+
+// setUpPath waits for the set-up link that serve prints.
+func setUpPath(t *testing.T, p *process) string {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if _, link, found := strings.Cut(p.stderr.String(), "/setup/"); found && strings.Contains(link, "\n") {
+			return "/setup/" + strings.Fields(link)[0]
+		}
+	}
+	t.Fatalf("serve printed no set-up link:\n%s", p.stderr)
+	return ""
+}
+
+func TestBrowserLive(t *testing.T) {
+	t.Parallel()
+	tools := findBrowser(t)
+	dir := t.TempDir()
+	s := openShop(t)
+	defer s.Close()
+	p := serveIn(t, dir, anyPort, "--allow-target", "127.0.0.1/32")
+	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
+	var source struct {
+		URLPath string `json:"url_path"`
+		Secret  string `json:"secret"`
+	}
+	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &source))
+	var hook struct{ Secret string }
+	must(t, json.Unmarshal([]byte(do(t, dir, "webhook", "create", "--name", "shop", "--url", s.URL+"/a", "--type", "ALL", "-o", "json")), &hook))
+	s.mu.Lock()
+	s.signed["/a"] = hook.Secret
+	s.mu.Unlock()
+	tools.drive(t, "live.mjs", map[string]any{
+		"base": p.url, "setup": setUpPath(t, p), "password": browserPassword, "source": source.URLPath, "secret": source.Secret,
+	})
+}
+
+// createOwner makes the user lan.
+func createOwner(t testing.TB, dir string) {
+	t.Helper()
+	password := filepath.Join(dir, "password.txt")
+	if err := os.WriteFile(password, []byte(browserPassword+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	do(t, dir, "user", "create", "lan", "--password-file", password)
+}
+
+// TestBrowserWebhooks has a shop that accepts what the secret signs which it
+// was told last.
+func TestBrowserWebhooks(t *testing.T) {
+	t.Parallel()
+	tools := findBrowser(t)
+	dir := t.TempDir()
+	var secret atomic.Value
+	secret.Store("")
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch {
+		case r.URL.Path == "/expects":
+			secret.Store(string(body))
+		case r.Header.Get("X-Webhook-Signature") != app.Signature(secret.Load().(string), body):
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+		fmt.Fprint(w, `{"success":true}`)
+	}))
+	defer shop.Close()
+	p := serveIn(t, dir, anyPort, "--allow-target", "127.0.0.1/32")
+	createOwner(t, dir)
+	tools.drive(t, "webhooks.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "shop": shop.URL})
+}
+
+func TestBrowserPages(t *testing.T) {
+	t.Parallel()
+	tools := findBrowser(t)
+	dir := t.TempDir()
+	p := serveIn(t, dir, anyPort)
+	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
+	for _, content := range []string{"DH10293 thanh toan don hang", `<script>alert(1)</script> =HYPERLINK("http://x")`, strings.Repeat("dài", 600)} {
+		do(t, dir, "transaction", "add", "--amount", "1549000", "--content", content)
+	}
+	for _, direction := range []string{"IN", "OUT"} {
+		do(t, dir, "transaction", "add", "--amount", "9999999999999", "--type", direction)
+	}
+	do(t, dir, "webhook", "create", "--name", strings.Repeat("w", 100), "--url", "http://shop.example/"+strings.Repeat("path", 100), "--type", "ALL")
+	do(t, dir, "alert", "email", "--host", "mail.example", "--from", "shop@shop.example", "--to", "lan@shop.example", "--to", strings.Repeat("dai", 60)+"@shop.example")
+	if code, _, stderr := baoco("", "alert", "test", "--db", filepath.Join(dir, "baoco.db")); code != terminal.ExitCheck {
+		t.Fatalf("a test to nobody: exit %d, %s", code, stderr)
+	}
+	createOwner(t, dir)
+	do(t, dir, "apikey", "create", "shop")
+	counter := counterLink(t, dir, "Quầy 1", "--bank-account-id", "1", "--total")
+	tools.drive(t, "pages.mjs", map[string]any{
+		"base": p.url, "name": "lan", "password": browserPassword,
+		"paths": []string{
+			"/", "/?days=7", "/transactions", "/transactions?q=nothing", "/transactions?min=x", "/transactions/1", "/transactions/3", "/transactions/99",
+			"/banks", "/banks/1", "/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate", "/webhooks/1/replay", "/webhooks/1/delete", "/tools/signature",
+			"/keys", "/keys/1/revoke", "/settings", "/settings/users/1", "/settings/users/1/remove", "/settings/counters/1/revoke", "/settings/alerts", "/settings/alerts/email/remove", "/system",
+			"/counter", counter, "/counter/wrong",
+		},
+	})
+}

@@ -1,0 +1,74 @@
+package acceptance_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A full disk: calls are answered 503, so that the provider tries again, reads
+// go on, readiness fails, no result is sent twice for want of a place to note
+// it; and once there is room, all of it recovers by itself.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "small")
+	must(t, os.Mkdir(dir, 0o700))
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
+		t.Skipf("needs root, to mount a small disk: %v", err)
+	}
+	t.Cleanup(func() { must(t, syscall.Unmount(dir, 0)) })
+	receiver := openShop(t)
+	p := serveIn(t, dir, anyPort, "--allow-target", receiver.target())
+	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
+	receiver.createWebhookFor(t, dir, "/a", "ALL")
+	key := strings.TrimSpace(do(t, dir, "apikey", "create", "k"))
+	var source createdSource
+	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &source))
+	calls := &caller{url: p.url + source.URLPath, secret: source.Secret, acked: map[string]bool{}}
+
+	sent := 0
+	for ; sent < 20_000 && calls.call(fmt.Sprint("FT", sent)); sent++ {
+	}
+	if sent == 20_000 {
+		t.Fatal("the disk never filled up")
+	}
+	ready := func(want int) func() bool {
+		return func() bool {
+			response, err := http.Get(p.url + "/readyz")
+			if err != nil {
+				return false
+			}
+			response.Body.Close()
+			return response.StatusCode == want
+		}
+	}
+	eventually(t, "readiness fails", ready(http.StatusServiceUnavailable))
+	if got := status(t, p.url+"/api/v1/transactions", key); got != http.StatusOK {
+		t.Errorf("reading on a full disk: %d", got)
+	}
+	must(t, syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT, "size=64m"))
+	eventually(t, "readiness recovers", ready(http.StatusOK))
+	eventually(t, "recording recovers", func() bool { return calls.call(fmt.Sprint("FT", sent)) })
+	acked := calls.acknowledged()
+	eventually(t, "everything acknowledged is delivered", func() bool {
+		receiver.mu.Lock()
+		defer receiver.mu.Unlock()
+		return len(receiver.bodies) >= len(acked)
+	})
+	must(t, p.Process.Signal(syscall.SIGTERM))
+	must(t, p.Wait())
+	checkLedger(t, filepath.Join(dir, "baoco.db"), acked)
+	receiver.mu.Lock()
+	defer receiver.mu.Unlock()
+	for number, bodies := range receiver.bodies {
+		if len(bodies) > 1 {
+			t.Errorf("%s was sent %d times", number, len(bodies))
+		}
+	}
+	t.Logf("%d acknowledged before and after the disk was full", len(acked))
+}

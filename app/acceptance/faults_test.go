@@ -1,0 +1,180 @@
+package acceptance_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/app/provider"
+	"baoco/sqlitestore"
+)
+
+// The tests of faults repeat what they do: a few times by default, many times
+// with BAOCO_FULL=1, as in .ci/run, and as often as is asked for with
+//
+//	go test -run 'TestKill|PowerCut|Disk' -timeout 2h ./app/command -faults.rounds=200
+var faultRounds = flag.Int("faults.rounds", 0, "how often the tests of faults repeat what they do; 0 is a few times, or many with BAOCO_FULL=1")
+
+// rounds is how often a test of faults repeats what it does.
+func rounds(few, full int) int {
+	if *faultRounds > 0 {
+		return *faultRounds
+	}
+	return apptest.Rounds(few, full)
+}
+
+// installation is a database made for a test, with what a shop sets up.
+type installation struct {
+	dir    string // an ordinary directory
+	db     string
+	source app.Source
+	key    string
+}
+
+// install makes a database in a directory of its own, with a webhook to the
+// receiver.
+func install(t testing.TB, receiver *shop) installation {
+	t.Helper()
+	w := apptest.Open(t, apptest.NewFile(t), app.Config{Providers: provider.Facts()})
+	defer w.Close()
+	apptest.Must(t, w.Store.SetAllowTargets(context.Background(), []string{receiver.target()}))
+	w.Link("ACB", "19354957")
+	_, secret := w.Webhook(receiver.URL+"/a", app.WebhookAll)
+	receiver.sign("/a", secret)
+	return installation{filepath.Dir(w.Path), w.Path, w.Source("native", "", ""), w.APIKey(app.ScopeFull)}
+}
+
+// provider calls the installation at a server's address.
+func (in installation) provider(url string) *caller {
+	return &caller{url: url + in.source.URLPath(), secret: in.source.Secret, acked: map[string]bool{}}
+}
+
+// underLoad has clients call until the function it gives is called.
+func (p *caller) underLoad(clients int) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	for client := range clients {
+		running.Go(func() { p.run(ctx, client) })
+	}
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// received is what the shop got so far: path and transaction number.
+func (s *shop) received() map[string]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	keys := map[string]bool{}
+	for key := range maps.Keys(s.bodies) {
+		keys[key] = true
+	}
+	return keys
+}
+
+// forget empties the shop's memory of deliveries.
+func (s *shop) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.bodies)
+	s.calls.Store(0)
+}
+
+// readiness is what /readyz answers, 0 where nobody does.
+func (p *process) readiness() int {
+	response, err := http.Get(p.url + "/readyz")
+	if err != nil {
+		return 0
+	}
+	response.Body.Close()
+	return response.StatusCode
+}
+
+// drained tells whether no delivery is pending in a database.
+func drained(t testing.TB, store *sqlitestore.Store) func() bool {
+	return func() bool {
+		backlogs, err := store.Backlogs(context.Background(), time.Now())
+		if err != nil {
+			t.Error(err)
+		}
+		return len(backlogs) == 0
+	}
+}
+
+// exitWithin waits until a process ends by itself, and gives its exit code; -1
+// is that of a signal.
+func (p *process) exitWithin(t testing.TB, within time.Duration) int {
+	t.Helper()
+	late := time.AfterFunc(within, func() { _ = p.Process.Kill() })
+	_ = p.Wait()
+	if !late.Stop() {
+		t.Errorf("it did not end by itself within %v\n%s", within, p.stderr)
+	}
+	return p.ProcessState.ExitCode()
+}
+
+// end stops a server as a supervisor does.
+func (p *process) end(t testing.TB) {
+	t.Helper()
+	// A connection that was opened and never used delays a server's stop by
+	// five seconds.
+	http.DefaultClient.CloseIdleConnections()
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Wait(); err != nil {
+		t.Errorf("after SIGTERM: %v\n%s", err, p.stderr)
+	}
+}
+
+// sample takes n of the numbers below of: each of the first, and some of the
+// rest.
+func sample(n, of int) []int {
+	n = min(n, of)
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i
+		if i >= n/3 {
+			numbers[i] = n/3 + (i-n/3)*(of-n/3)/(n-n/3)
+		}
+	}
+	return numbers
+}
+
+// readImage reads the files of a directory.
+func readImage(t testing.TB, dir string) map[string][]byte {
+	t.Helper()
+	image := map[string][]byte{}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		content, e2 := os.ReadFile(filepath.Join(dir, e.Name()))
+		image[e.Name()], err = content, errors.Join(err, e2)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return image
+}
+
+// save puts an image into a directory of an ordinary disk.
+func save(t testing.TB, image map[string][]byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range image {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}

@@ -1,0 +1,48 @@
+package acceptance_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// A shop that tries baoco in its checkout commits neither a key nor money: git
+// ignores whatever the commands leave beside the database.
+func TestGitIgnoresWhatCommandsMake(t *testing.T) {
+	t.Parallel()
+	ignored, err := os.ReadFile("../../.gitignore")
+	must(t, err)
+	dir := t.TempDir()
+	git := func(args ...string) string {
+		t.Helper()
+		out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	git("init", "--quiet")
+	must(t, os.WriteFile(filepath.Join(dir, ".gitignore"), ignored, 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "statement.csv"), []byte("Ngày,Nợ,Có\n31/02/2026,,1000\n"), 0o600))
+	git("add", ".gitignore", "statement.csv")
+
+	p := serveIn(t, dir, anyPort)
+	p.end(t)
+	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
+	do(t, dir, "transaction", "import", "statement.csv", "--dry-run")
+	do(t, dir, "backup", "copy.db")
+	do(t, dir, "doctor", "--new-key")
+	do(t, dir, "webhook", "create", "--name", "shop", "--url", "https://shop.example.vn/", "--type", "IN")
+	must(t, os.Rename(filepath.Join(dir, "baoco.db.key"), filepath.Join(t.TempDir(), "lost.key")))
+	do(t, dir, "doctor", "--new-key")
+	do(t, dir, "restore", "copy.db")
+	for _, pattern := range []string{"baoco.db.key.old-*", "baoco.db.before-new-key-*", "baoco.db.before-restore-*.key", "statement.csv.rejected.csv"} {
+		if found, err := filepath.Glob(filepath.Join(dir, pattern)); err != nil || len(found) == 0 {
+			t.Errorf("no command made %s", pattern)
+		}
+	}
+	if left := git("ls-files", "--others", "--exclude-standard"); left != "" {
+		t.Errorf("git would add\n%s", left)
+	}
+}

@@ -1,0 +1,116 @@
+package acceptance_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"baoco/app/apptest"
+)
+
+// More connections than the process may have files: it answers errors or
+// nothing, and recovers by itself once they are gone; what it acknowledged is
+// there.
+func TestFewFiles(t *testing.T) {
+	t.Parallel()
+	receiver := openShop(t)
+	in := install(t, receiver)
+	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
+	calls := in.provider(p.url)
+	for i := range 20 { // whatever it opens at first is open now
+		calls.call(fmt.Sprint("before-", i))
+	}
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.Process.Pid))
+	if err != nil {
+		t.Skip("no /proc here")
+	}
+	limitFiles(t, p.Process.Pid, len(open)+10)
+
+	var idle []net.Conn
+	for range 200 {
+		conn, err := net.Dial("tcp", p.address())
+		must(t, err)
+		_, err = io.WriteString(conn, "GET /healthz HTTP/1.1\r\n") // the rest never comes
+		must(t, err)
+		idle = append(idle, conn)
+	}
+	client := &http.Client{Timeout: 500 * time.Millisecond, Transport: &http.Transport{DisableKeepAlives: true}}
+	refused := 0
+	for range 4 {
+		response, err := client.Get(p.url + "/healthz")
+		if err != nil {
+			refused++
+			continue
+		}
+		response.Body.Close()
+	}
+	if refused == 0 {
+		t.Error("the limit shows no effect")
+	}
+	for _, conn := range idle {
+		conn.Close()
+	}
+	eventually(t, "calls are taken again", func() bool { return calls.call("after") })
+	eventually(t, "everything is delivered", func() bool { return len(receiver.received()) >= len(calls.acknowledged()) })
+	eventually(t, "it is ready", func() bool { return p.readiness() == http.StatusOK })
+	p.end(t)
+	checkLedger(t, in.db, calls.acknowledged())
+}
+
+// One address that opens connection after connection takes the files of nobody:
+// calls are taken and delivered, each by one attempt, while it goes on.
+func TestManyIdleConnections(t *testing.T) {
+	t.Parallel()
+	receiver := openShop(t)
+	in := install(t, receiver)
+	cmd := program(in.dir, "serve", "--listen", anyPort, "--allow-target", receiver.target())
+	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `ulimit -n 128 && exec "$0" "$@"`}, cmd.Args...)
+	p := &process{Cmd: cmd, stderr: &apptest.Output{}}
+	cmd.Stderr = p.stderr
+	must(t, cmd.Start())
+	t.Cleanup(func() { _ = p.Process.Kill(); _ = p.Wait() })
+	if !p.waitForURL() {
+		t.Fatalf("serve did not come up:\n%s", p.stderr)
+	}
+
+	calls := in.provider(p.url)
+	var idle []net.Conn
+	for i := range 1100 {
+		conn, err := net.Dial("tcp", p.address())
+		must(t, err)
+		idle = append(idle, conn)
+		_, err = io.WriteString(conn, "GET /healthz HTTP/1.1\r\n") // the rest never comes
+		must(t, err)
+		if i%100 == 99 {
+			eventually(t, "a call is taken", func() bool { return calls.call(fmt.Sprint("call-", i)) })
+		}
+	}
+	eventually(t, "everything is delivered", func() bool { return len(receiver.received()) >= len(calls.acknowledged()) })
+	if p.readiness() != http.StatusOK || strings.Contains(p.stderr.String(), "too many open files") {
+		t.Errorf("ready: %d; it logged\n%s", p.readiness(), p.stderr)
+	}
+	for _, conn := range idle {
+		conn.Close()
+	}
+	p.end(t)
+	if history := do(t, in.dir, "delivery", "list", "--status", "0", "-o", "json"); strings.TrimSpace(history) != "[]" {
+		t.Errorf("attempts failed: %s", history)
+	}
+	checkLedger(t, in.db, calls.acknowledged())
+}
+
+// limitFiles lowers the number of files that a process may have open.
+func limitFiles(t *testing.T, pid, files int) {
+	t.Helper()
+	limit := syscall.Rlimit{Cur: uint64(files), Max: uint64(files)}
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(pid), syscall.RLIMIT_NOFILE, uintptr(unsafe.Pointer(&limit)), 0, 0, 0); errno != 0 {
+		t.Skipf("may not limit another process: %v", errno)
+	}
+}

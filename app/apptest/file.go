@@ -1,0 +1,50 @@
+package apptest
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Exec changes a database by SQL, as another program would.
+func Exec(t testing.TB, path string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	Must(t, err)
+	defer db.Close()
+	for _, s := range statements {
+		_, err := db.Exec(s)
+		Must(t, err)
+	}
+}
+
+// Garbage is n random bytes.
+func Garbage(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b)
+	return b
+}
+
+// Overwrite writes data into a file at an offset.
+func Overwrite(t testing.TB, path string, at int64, data []byte) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	Must(t, err)
+	_, err = f.WriteAt(data, at)
+	Must(t, err)
+	Must(t, f.Close())
+}
+
+// Digests tells the contents of a database and its key file from others.
+func Digests(path string) string {
+	var all []string
+	for _, name := range []string{path, path + ".key"} {
+		content, err := os.ReadFile(name)
+		all = append(all, fmt.Sprintf("%x %v", sha256.Sum256(content), err))
+	}
+	return strings.Join(all, ", ")
+}
