@@ -110,7 +110,7 @@ func (d *demo) open(ctx context.Context, listen string) error {
 	if d.receiver, err = startDemoReceiver(); err != nil {
 		return err
 	}
-	s := serve.Settings{Db: d.db, Listen: freeAddress(listen), RateLimit: 300, Schedule: demoSchedule, Targets: []string{"127.0.0.1/32@" + d.receiver.port()}}
+	s := serve.Settings{DB: d.db, Listen: freeAddress(listen), RateLimit: 300, Schedule: demoSchedule, Targets: []string{"127.0.0.1/32@" + d.receiver.port()}}
 	if err := serve.SaveSettings(ctx, d.store, s); err != nil {
 		return err
 	}

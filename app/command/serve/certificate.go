@@ -24,9 +24,9 @@ import (
 func (r *Server) listenSecurely(s Settings, connections *web.Connections, log *slog.Logger) error {
 	certificates := &autocert.Manager{
 		Prompt:     autocert.AcceptTOS,
-		HostPolicy: autocert.HostWhitelist(s.domain),
+		HostPolicy: autocert.HostWhitelist(s.Domain),
 		Cache:      s.certificates(),
-		Client:     &acme.Client{DirectoryURL: cmp.Or(s.acmeDirectory, autocert.DefaultACMEDirectory)},
+		Client:     &acme.Client{DirectoryURL: cmp.Or(s.ACMEDirectory, autocert.DefaultACMEDirectory)},
 	}
 	challenge := httpServer(certificates.HTTPHandler(nil), connections, log)
 	plain, err := net.Listen("tcp", ":80")
@@ -38,13 +38,13 @@ func (r *Server) listenSecurely(s Settings, connections *web.Connections, log *s
 		return errors.Join(fmt.Errorf("--domain needs port 443: %w", err), plain.Close())
 	}
 	config := certificates.TLSConfig()
-	config.GetCertificate = reporting(s.domain, certificates.GetCertificate, log)
+	config.GetCertificate = reporting(s.Domain, certificates.GetCertificate, log)
 	r.servers[0].TLSConfig = config
 	r.servers = append(r.servers, challenge)
 	r.Listener = tls.NewListener(connections.Listener(secure), config)
 	go func() { r.failed <- challenge.Serve(connections.Listener(plain)) }()
 	// Nobody has to visit before there is a certificate.
-	go func() { _, _ = config.GetCertificate(modernHello(s.domain)) }()
+	go func() { _, _ = config.GetCertificate(modernHello(s.Domain)) }()
 	return nil
 }
 
@@ -75,11 +75,11 @@ func modernHello(domain string) *tls.ClientHelloInfo {
 // the zero time where there is none yet, or an unreadable one, which autocert
 // takes for none. It is nil without a domain.
 func certificateEnd(s Settings) func(ctx context.Context) time.Time {
-	if s.domain == "" {
+	if s.Domain == "" {
 		return nil
 	}
 	return func(ctx context.Context) time.Time {
-		kept, err := s.certificates().Get(ctx, s.domain)
+		kept, err := s.certificates().Get(ctx, s.Domain)
 		if err != nil {
 			return time.Time{}
 		}

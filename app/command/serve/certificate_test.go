@@ -20,7 +20,7 @@ func TestCertificateEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := Settings{Db: filepath.Join(t.TempDir(), "baoco.db"), domain: "baoco.shop.vn"}
+	s := Settings{DB: filepath.Join(t.TempDir(), "baoco.db"), Domain: "baoco.shop.vn"}
 	if certificateEnd(Settings{}) != nil {
 		t.Error("a certificate without a domain")
 	}
@@ -35,12 +35,12 @@ func TestCertificateEnd(t *testing.T) {
 	private, err := x509.MarshalECPrivateKey(key)
 	check(err)
 	kept := append(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf})...)
-	check(s.certificates().Put(t.Context(), s.domain, kept))
+	check(s.certificates().Put(t.Context(), s.Domain, kept))
 	if end := certificateEnd(s)(t.Context()); !end.Equal(want) {
 		t.Errorf("%v, want %v", end, want)
 	}
 	for _, broken := range [][]byte{nil, kept[:200], []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")} {
-		check(s.certificates().Put(t.Context(), s.domain, broken))
+		check(s.certificates().Put(t.Context(), s.Domain, broken))
 		if end := certificateEnd(s)(t.Context()); !end.IsZero() {
 			t.Errorf("%q ends at %v", broken, end)
 		}

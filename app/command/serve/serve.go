@@ -79,13 +79,13 @@ func serve(c *cli.Context) error {
 	tuneMemory()
 	ctx, stop := terminal.UntilStopped(c.Context)
 	defer stop()
-	recent := web.NewRecentLog(newLogHandler(c.App.ErrWriter, s.jsonLog))
+	recent := web.NewRecentLog(newLogHandler(c.App.ErrWriter, s.JSONLog))
 	log := slog.New(recent)
 	created, err := createIfMissing(ctx, s)
 	if err != nil {
 		return err
 	}
-	store, err := OpenDatabase(ctx, s.Db, sqlitestore.Options{Serve: true, Logger: log, Migrating: func(m sqlitestore.Migration) {
+	store, err := OpenDatabase(ctx, s.DB, sqlitestore.Options{Serve: true, Logger: log, Migrating: func(m sqlitestore.Migration) {
 		log.Info("bringing the database up to date", "from_schema", m.From, "to_schema", m.To, "copy_of_before", m.Kept)
 	}})
 	if err != nil {
@@ -135,17 +135,17 @@ func newLogHandler(w io.Writer, asJSON bool) slog.Handler {
 }
 
 func createIfMissing(ctx context.Context, s Settings) (bool, error) {
-	if err := sqlitestore.FinishRestore(s.Db); err != nil {
+	if err := sqlitestore.FinishRestore(s.DB); err != nil {
 		return false, err
 	}
-	if _, err := os.Stat(s.Db); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(s.DB); !errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
-	zone := s.zone
+	zone := s.Zone
 	if zone == "" {
 		zone = app.DefaultZone
 	}
-	if err := sqlitestore.Create(ctx, s.Db, zone, time.Now()); err != nil {
+	if err := sqlitestore.Create(ctx, s.DB, zone, time.Now()); err != nil {
 		return false, terminal.Exit(terminal.ExitDatabase, fmt.Errorf("create the database: %w", err))
 	}
 	return true, nil
@@ -175,19 +175,19 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *we
 		program = "" // it is only shown
 	}
 	installation := app.Installation{
-		Version: Version, Program: program, StartedAt: time.Now(), Listen: s.Listen, BaseURL: s.baseURL, Domain: s.domain, AllowTargets: s.Targets, Keep: s.keep,
+		Version: Version, Program: program, StartedAt: time.Now(), Listen: s.Listen, BaseURL: s.BaseURL, Domain: s.Domain, AllowTargets: s.Targets, Keep: s.Keep,
 		CertificateEnd: certificateEnd(s),
 	}
-	connections := web.NewConnections(mostConnections(openFiles()), s.proxies, log)
+	connections := web.NewConnections(mostConnections(openFiles()), s.Proxies, log)
 	handler := web.New(web.Config{
-		Service: service, Logger: log, Limit: s.RateLimit, ListingLimit: s.listingLimit,
-		Secure: strings.HasPrefix(s.baseURL, "https://"), Version: Version, Closing: r.closing, RecentLog: recent,
-		Installation: installation, Lang: s.Lang, TrustedProxies: s.proxies,
+		Service: service, Logger: log, Limit: s.RateLimit, ListingLimit: s.ListingLimit,
+		Secure: strings.HasPrefix(s.BaseURL, "https://"), Version: Version, Closing: r.closing, RecentLog: recent,
+		Installation: installation, Lang: s.Lang, TrustedProxies: s.Proxies,
 	})
 	if err := r.listen(s, handler, connections, log); err != nil {
 		return nil, terminal.Exit(terminal.ExitDatabase, err)
 	}
-	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Installation: installation, Keep: s.keep, CatchUp: s.catchUp, Logger: log}); err != nil {
+	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Installation: installation, Keep: s.Keep, CatchUp: s.CatchUp, Logger: log}); err != nil {
 		return nil, errors.Join(err, r.Listener.Close())
 	}
 	go func() { r.failed <- r.servers[0].Serve(r.Listener) }()
@@ -196,7 +196,7 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *we
 
 func (r *Server) listen(s Settings, handler http.Handler, connections *web.Connections, log *slog.Logger) error {
 	r.servers = []*http.Server{httpServer(handler, connections, log)}
-	if s.domain != "" {
+	if s.Domain != "" {
 		return r.listenSecurely(s, connections, log)
 	}
 	plain, err := net.Listen("tcp", s.Listen)
@@ -244,8 +244,8 @@ func printSetUp(ctx context.Context, w io.Writer, service *app.Service, s Settin
 // baseURL is where people reach the server: as the operator says, else where
 // it listens.
 func baseURL(s Settings, address net.Addr) string {
-	if s.baseURL != "" {
-		return s.baseURL
+	if s.BaseURL != "" {
+		return s.BaseURL
 	}
 	return "http://" + address.String()
 }
@@ -254,8 +254,8 @@ func baseURL(s Settings, address net.Addr) string {
 func printWelcome(w io.Writer, s Settings, address net.Addr, created bool) {
 	base := baseURL(s, address)
 	flag := ""
-	if s.Db != "baoco.db" {
-		flag = " --db " + s.Db
+	if s.DB != "baoco.db" {
+		flag = " --db " + s.DB
 	}
 	if !created {
 		return
@@ -270,5 +270,5 @@ Next, in another terminal:
   4. baoco source add%[3]s --provider sepay --auth apikey --name SePay     (and enter its URL at the provider)
   5. baoco apikey create%[3]s shop                                         (for the API at %[2]s/api/v1)
 
-`, s.Db, base, flag)
+`, s.DB, base, flag)
 }

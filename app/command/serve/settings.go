@@ -19,25 +19,26 @@ import (
 )
 
 // certificates is where those of --domain are kept.
-func (s Settings) certificates() autocert.DirCache { return autocert.DirCache(s.Db + ".acme") }
+func (s Settings) certificates() autocert.DirCache { return autocert.DirCache(s.DB + ".acme") }
 
 // Settings are the flags of serve, read.
 type Settings struct {
-	Db, Listen, baseURL, domain, acmeDirectory, zone string
-	Targets                                          []string
-	proxies                                          []netip.Prefix // that are trusted
-	RateLimit, listingLimit                          int
-	keep                                             app.PruneLimits
-	catchUp                                          time.Duration // 0: never
-	jsonLog                                          bool
-	Lang                                             app.Lang        // empty: not given
-	Schedule                                         []time.Duration // nil: that of the interface
+	DB, Listen, BaseURL, Domain, ACMEDirectory, Zone string
+
+	Targets                 []string        // of --allow-target
+	Proxies                 []netip.Prefix  // that are trusted
+	RateLimit, ListingLimit int             // requests a minute
+	Keep                    app.PruneLimits // how long logs are kept
+	CatchUp                 time.Duration   // between two syncs of the providers' lists; 0: never
+	JSONLog                 bool
+	Lang                    app.Lang        // empty: not given
+	Schedule                []time.Duration // of attempts; nil: the one of the interface
 }
 
 func readSettings(c *cli.Context) (s Settings, err error) {
 	s = Settings{
-		Db: c.String("db"), Listen: c.String("listen"), domain: c.String("domain"), acmeDirectory: c.String("acme-directory"), zone: c.String("timezone"),
-		Targets: c.StringSlice("allow-target"), RateLimit: c.Int("rate-limit"), listingLimit: c.Int("listing-rate-limit"), jsonLog: c.String("log-format") == "json",
+		DB: c.String("db"), Listen: c.String("listen"), Domain: c.String("domain"), ACMEDirectory: c.String("acme-directory"), Zone: c.String("timezone"),
+		Targets: c.StringSlice("allow-target"), RateLimit: c.Int("rate-limit"), ListingLimit: c.Int("listing-rate-limit"), JSONLog: c.String("log-format") == "json",
 	}
 	if err := s.checkDomain(); err != nil {
 		return s, err
@@ -46,27 +47,27 @@ func readSettings(c *cli.Context) (s Settings, err error) {
 	if _, e := strconv.ParseUint(port, 10, 16); err != nil || e != nil {
 		return s, terminal.Usagef("--listen must be an address such as 127.0.0.1:8080, not %q", s.Listen)
 	}
-	if s.baseURL, err = checkBaseURL(c.String("base-url"), s.domain); err != nil {
+	if s.BaseURL, err = checkBaseURL(c.String("base-url"), s.Domain); err != nil {
 		return s, err
 	}
-	if s.zone != "" {
-		if _, err := time.LoadLocation(s.zone); err != nil || s.zone == "Local" {
-			return s, terminal.Usagef("--timezone must be a zone such as %s, not %q", app.DefaultZone, s.zone)
+	if s.Zone != "" {
+		if _, err := time.LoadLocation(s.Zone); err != nil || s.Zone == "Local" {
+			return s, terminal.Usagef("--timezone must be a zone such as %s, not %q", app.DefaultZone, s.Zone)
 		}
 	}
 	if _, err := app.ParseTargetPolicy(s.Targets); err != nil {
 		return s, terminal.Usagef("--allow-target: %v", err)
 	}
-	if s.proxies, err = parseProxies(c.StringSlice("trusted-proxies")); err != nil {
+	if s.Proxies, err = parseProxies(c.StringSlice("trusted-proxies")); err != nil {
 		return s, err
 	}
-	if s.RateLimit < 1 || s.RateLimit > 1_000_000 || s.listingLimit < 1 || s.listingLimit > 1_000_000 {
+	if s.RateLimit < 1 || s.RateLimit > 1_000_000 || s.ListingLimit < 1 || s.ListingLimit > 1_000_000 {
 		return s, terminal.Usagef("--rate-limit and --listing-rate-limit must be from 1 to 1000000")
 	}
-	if s.keep, err = readKeep(c); err != nil {
+	if s.Keep, err = readKeep(c); err != nil {
 		return s, err
 	}
-	if s.catchUp, err = ParseCatchUp(c.String("catch-up")); err != nil {
+	if s.CatchUp, err = ParseCatchUp(c.String("catch-up")); err != nil {
 		return s, err
 	}
 	if !slices.Contains([]string{"text", "json"}, c.String("log-format")) {
@@ -80,17 +81,17 @@ func readSettings(c *cli.Context) (s Settings, err error) {
 
 // checkDomain checks --domain and --acme-directory; an address is not a name.
 func (s *Settings) checkDomain() error {
-	s.domain = strings.ToLower(strings.TrimSuffix(s.domain, "."))
-	if _, err := netip.ParseAddr(s.domain); s.domain != "" && (err == nil || !strings.Contains(s.domain, ".") || strings.ContainsAny(s.domain, ":/*@ ")) {
-		return terminal.Usagef("--domain must be a name such as baoco.shop.vn, not %q", s.domain)
+	s.Domain = strings.ToLower(strings.TrimSuffix(s.Domain, "."))
+	if _, err := netip.ParseAddr(s.Domain); s.Domain != "" && (err == nil || !strings.Contains(s.Domain, ".") || strings.ContainsAny(s.Domain, ":/*@ ")) {
+		return terminal.Usagef("--domain must be a name such as baoco.shop.vn, not %q", s.Domain)
 	}
-	if s.acmeDirectory == "" {
+	if s.ACMEDirectory == "" {
 		return nil
 	}
-	if u, err := url.Parse(s.acmeDirectory); err != nil || u.Scheme != "https" || u.Host == "" {
-		return terminal.Usagef("--acme-directory must be an https address, not %q", s.acmeDirectory)
+	if u, err := url.Parse(s.ACMEDirectory); err != nil || u.Scheme != "https" || u.Host == "" {
+		return terminal.Usagef("--acme-directory must be an https address, not %q", s.ACMEDirectory)
 	}
-	if s.domain == "" {
+	if s.Domain == "" {
 		return terminal.Usagef("--acme-directory needs --domain")
 	}
 	return nil
@@ -136,19 +137,19 @@ func ParseCatchUp(text string) (time.Duration, error) {
 func SaveSettings(ctx context.Context, store *sqlitestore.Store, s Settings) error {
 	if zone, err := store.Zone(ctx); err != nil {
 		return err
-	} else if s.zone != "" && zone.String() != s.zone {
-		if err := store.SetZone(ctx, s.zone); err != nil {
+	} else if s.Zone != "" && zone.String() != s.Zone {
+		if err := store.SetZone(ctx, s.Zone); err != nil {
 			return err
 		}
 	}
 	if err := store.SetAllowTargets(ctx, s.Targets); err != nil {
 		return err
 	}
-	if err := store.SetKeep(ctx, s.keep); err != nil {
+	if err := store.SetKeep(ctx, s.Keep); err != nil {
 		return err
 	}
 	if err := store.SetLang(ctx, s.Lang); err != nil {
 		return err
 	}
-	return store.SetBaseURL(ctx, s.baseURL)
+	return store.SetBaseURL(ctx, s.BaseURL)
 }
