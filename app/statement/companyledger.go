@@ -6,9 +6,9 @@ import (
 )
 
 // companyLedger refuses a company's own ledger of its bank account, where debit is
-// money in. The accounts beside its rows are those of a chart of accounts, such as
-// 131 or 33311; no bank gives so short a number. Receipts and payments ("Thu",
-// "Chi") are the same to both.
+// money in. The accounts beside its rows are of a chart of accounts, such as 131 or
+// 33311; no bank has such short numbers. Receipts and payments ("Thu", "Chi") mean
+// the same in both.
 func (r *Reader) companyLedger(l line) error {
 	text := r.text(l, fieldCounterpart)
 	if len(text) < 3 || len(text) > 5 || strings.Trim(text, "0123456789") != "" || !r.hasSides() {
@@ -17,7 +17,7 @@ func (r *Reader) companyLedger(l line) error {
 	return errLedger(l.line, text)
 }
 
-// ledgerTitle refuses a line above the table that names it a company's own ledger.
+// ledgerTitle refuses a line above the table that calls it a company's own ledger.
 func (r *Reader) ledgerTitle(rec record) error {
 	for _, text := range rec.texts() {
 		if len(text) < 200 && hasAny(wordsOf(text), ledgerTitles) && r.hasSides() {
@@ -32,15 +32,16 @@ func errLedger(line int, named string) error {
 		"“%s” là của sổ kế toán công ty, ở đó Nợ là tiền vào; hãy nhập sao kê của ngân hàng, hoặc chỉ định cột bằng --map", named)
 }
 
-// hasSides tells whether the columns of money are named by the sides of an
-// account, and not by a person.
+// hasSides tells whether headers name the columns of money by the sides of an
+// account, and no person names them.
 func (r *Reader) hasSides() bool {
 	return !r.options.mapsMoney() && slices.ContainsFunc([]field{fieldDebit, fieldCredit}, func(f field) bool {
 		return hasAny(wordsOf(r.header.name(f)), ledgerWords)
 	})
 }
 
-// ledgerWords name the sides of an account, ledgerTitles a company's ledger, folded.
+// ledgerWords name the sides of an account, ledgerTitles name a company's ledger.
+// Both are folded.
 var (
 	ledgerWords  = []string{"no", "co", "debit", "credit"}
 	ledgerTitles = []string{"so cai", "so chi tiet tai khoan", "so chi tiet cac tai khoan", "so chi tiet tk", "so ke toan", "nhat ky chung", "general ledger"}

@@ -70,15 +70,20 @@ func cutClock(s string) (seconds int, rest string, ok bool) {
 	hour, _ := strconv.Atoi(part[1])
 	minute, _ := strconv.Atoi(part[2])
 	second, _ := strconv.Atoi(part[3])
-	if half := strings.ToUpper(part[4]); half != "" && hour >= 1 && hour <= 12 {
-		if hour %= 12; half == "P" {
-			hour += 12
-		}
+	rest = text[len(part[0]):]
+	switch half := strings.ToUpper(part[4]); {
+	case half == "":
+	case hour < 1 || hour > 12:
+		rest = text[len(part[0])-2:] // 13:05 PM
+	case half == "P":
+		hour = hour%12 + 12
+	default:
+		hour %= 12
 	}
-	if hour > 23 || minute > 59 || second > 59 {
+	if hour > 23 || minute > 59 || second > 59 || strings.HasPrefix(rest, ":") {
 		return 0, s, false
 	}
-	return hour*3600 + minute*60 + second, text[len(part[0]):], true
+	return hour*3600 + minute*60 + second, rest, true
 }
 
 // serialDate reads a date as a spreadsheet counts: as days since 30 December 1899

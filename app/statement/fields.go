@@ -10,11 +10,11 @@ import (
 	"baoco/app/fold"
 )
 
-// field is what a column holds.
+// field is the kind of what a column holds.
 type field string
 
-// The fields. Those that [Options.Map] may name are the ones up to
-// fieldGateway; the others are known so that they aren't taken for these.
+// The fields. [Options.Map] may name those up to fieldGateway. The others are
+// known so that they aren't taken for one of these.
 const (
 	fieldID          field = "id"
 	fieldDate        field = "date"
@@ -27,7 +27,7 @@ const (
 	fieldAccount     field = "account"
 	fieldGateway     field = "gateway"
 	fieldPosting     field = "posting date"
-	fieldDay         field = "day" // of what isn't said: fieldDate where there is no better one
+	fieldDay         field = "day" // it becomes fieldDate where no column is named so
 	fieldClock       field = "time"
 	fieldBalance     field = "balance"
 	fieldCurrency    field = "currency"
@@ -37,15 +37,15 @@ const (
 	fieldIndex       field = "index"
 )
 
-// mappable are the fields that a person may give a column for.
+// mappable are the fields for which a person may name a column.
 var mappable = []field{
 	fieldID, fieldDate, fieldNumber, fieldContent, fieldDebit, fieldCredit, fieldAmount, fieldType, fieldAccount, fieldGateway,
 }
 
-// headerWords are the words by which a header names a field, folded. The first
-// field with a word in the header has it: what looks like another thing comes
-// first ("số tài khoản đối ứng" is not the account, "số dư có" not a credit).
-// A word after "=" is the whole header.
+// headerWords are the words by which a header names a field, folded. A header
+// names the first field of which it has a word, so a field that looks like another
+// one comes before it ("số tài khoản đối ứng" is not the account, "số dư có" not a
+// credit). A word after "=" must be the whole header.
 var headerWords = []struct {
 	field field
 	words []string
@@ -89,10 +89,10 @@ var headerWords = []struct {
 	{fieldIndex, []string{"stt", "so tt", "=no", "=tt"}},
 }
 
-// summaryWords stand above or below a table, never in its header.
+// summaryWords stand in lines above or below a table, never in its header.
 var summaryWords = []string{"tong", "total", "tu ngay", "den ngay", "from date", "to date", "dau ky", "cuoi ky"}
 
-// fieldOf tells what a header names; empty: nothing that is known.
+// fieldOf tells which field a header names. It is empty where that isn't known.
 func fieldOf(header string) field {
 	words := headerKey(header)
 	if words == "" {
@@ -115,8 +115,8 @@ func fieldOf(header string) field {
 	return ""
 }
 
-// The words that tell what a column is that also has those of a debit, a credit
-// or a balance.
+// The words that tell what a column holds if its header also has the words of a
+// debit, a credit or a balance.
 var (
 	oppositeWords = map[field][]string{
 		fieldDebit:  {"co", "credit", "thu", "vao", "gui", "in", "deposit", "deposits", "cr"},
@@ -127,9 +127,9 @@ var (
 	otherBalances = []string{"kha dung", "available", "truoc", "before", "previous"}
 )
 
-// narrowed looks again at a column of money: "Số tiền ghi nợ/có" holds both and
-// "Tài khoản ghi nợ" none. A balance that is available, or
-// before the row, doesn't follow from the rows.
+// narrowed looks again at the header of a column of money: "Số tiền ghi nợ/có"
+// holds debits and credits, "Tài khoản ghi nợ" no money. An available balance, or
+// one before the row, doesn't follow from the rows.
 func narrowed(f field, words string) field {
 	switch {
 	case f == fieldBalance && hasAny(words, otherBalances):
@@ -146,7 +146,7 @@ func narrowed(f field, words string) field {
 	return fieldType
 }
 
-// hasWord tells whether w, of headerWords, stands in words, a headerKey.
+// hasWord tells whether w, as in headerWords, stands in words, as of [wordsOf].
 func hasWord(words, w string) bool {
 	if whole, ok := strings.CutPrefix(w, "="); ok {
 		return len(words) == len(whole)+2 && words[1:len(words)-1] == whole
@@ -165,7 +165,7 @@ func hasWord(words, w string) bool {
 }
 
 // indicates tells whether words name a column that says debit or credit, like
-// "Nợ/Có", "D/C" or "+/-", rather than one of amounts.
+// "Nợ/Có", "D/C" or "+/-", and no column of amounts.
 func indicates(words string) bool {
 	switch words {
 	case " + ", " d c ", " c d ", " dr cr ", " cr dr ", " no co ", " co no ", " debit credit ", " credit debit ", " ghi no ghi co ", " thu chi ", " ghi no co ", " in out ":
@@ -174,8 +174,8 @@ func indicates(words string) bool {
 	return false
 }
 
-// headerKey is a header as it is compared: its [wordsOf]. One that can't be a
-// header is empty.
+// headerKey returns the [wordsOf] of a header, by which headers are compared. It is
+// empty for a text that can't be a header.
 func headerKey(header string) string {
 	if len(header) > 200 {
 		return ""
@@ -199,8 +199,8 @@ func headerKey(header string) string {
 	return words
 }
 
-// wordsOf gives the words of text, folded, between single spaces, also before
-// the first and after the last; empty where there is none.
+// wordsOf returns the words of text, folded, with one space before, between and
+// after them. It is empty where there are no words.
 func wordsOf(text string) string {
 	words := strings.FieldsFunc(fold.String(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) == 0 {

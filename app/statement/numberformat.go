@@ -1,14 +1,14 @@
 package statement
 
-// numberFormat is what the amounts of a file show of how it writes numbers.
+// numberFormat is how a file writes numbers, as far as its amounts show it.
 type numberFormat struct {
 	marks
 	whole bool // some number has both marks
 	alone int  // the line of the first number with decimals and no group
 }
 
-// add takes a number's marks over. Two numbers that use one mark in two ways
-// make all of them doubtful: 1.234 is a thousand in the one and one in the other.
+// add adds the marks of a number. Two numbers that use one mark in two ways make all
+// numbers doubtful: 1.234 is more than a thousand in one way, and one in the other.
 func (f *numberFormat) add(line int, m money) error {
 	if m.err != nil {
 		return nil
@@ -34,8 +34,8 @@ func (f *numberFormat) add(line int, m money) error {
 	return nil
 }
 
-// end refuses numbers like 100.00 where nothing shows that these are VND with
-// decimals that are 0: they may be of another currency.
+// end refuses numbers like 100.00 if nothing shows that they are VND with decimals
+// that are 0: they may be of another currency.
 func (f *numberFormat) end(vnd bool) error {
 	if f.alone == 0 || f.whole || vnd {
 		return nil

@@ -4,11 +4,12 @@ import (
 	"strings"
 )
 
-// table is a file as lines of cells, whatever its format.
+// table is a file of any format, as lines of cells.
 type table interface {
-	// next gives the next line, io.EOF after the last one. The record is the
-	// caller's to keep.
+	// next returns the next line, and io.EOF after the last one. The caller may
+	// keep the record.
 	next() (record, error)
+	// progress returns how much was read, in bytes.
 	progress() (done, total int64)
 	close() error
 }
@@ -19,14 +20,14 @@ type record struct {
 	cells []cell
 }
 
-// cell is what stands in one cell.
+// cell is the content of one cell.
 type cell struct {
 	text   string
 	number bool // a number of a spreadsheet: text is its exact value
 }
 
-// cell gives the cell of column i, from 0: an empty one where the line has no
-// such column.
+// cell returns the cell of column i, from 0. It is empty where the line has no such
+// column.
 func (r record) cell(i int) cell {
 	if i < 0 || i >= len(r.cells) {
 		return cell{}
@@ -48,8 +49,8 @@ func (r record) filled() int {
 	return n
 }
 
-// plain is the text without the space around it and without what keeps Excel
-// from taking a text for a number: ="0123" and '0123.
+// plain returns the text without the space around it and without the marks by which
+// Excel takes a number for a text: ="0123" and '0123.
 func (c cell) plain() string {
 	s := strings.TrimFunc(c.text, isSpace)
 	if inner, ok := strings.CutPrefix(s, `="`); ok {
@@ -63,8 +64,8 @@ func (c cell) plain() string {
 	return s
 }
 
-// isSpace tells whether r leaves no ink: the spaces that spreadsheets use, and
-// marks without width.
+// isSpace tells whether r is invisible: a space that spreadsheets use, or a mark
+// without width.
 func isSpace(r rune) bool {
 	switch r {
 	case ' ', '\t', '\n', '\r', '\v', '\f', 0, 0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF:

@@ -25,9 +25,9 @@ type xlsxTable struct {
 	part    *xmlPart
 	inRows  bool // within <sheetData>
 	line    int
-	column  int    // of the present cell, from 0
-	text    []byte // in it
-	columns int    // of the line before, as a guess for the next
+	column  int    // the column of the present cell, from 0
+	text    []byte // the text in that cell
+	columns int    // how many columns the line before has, as a guess for the next
 }
 
 func (w *workbook) open(s sheet, file *os.File) (*xlsxTable, error) {
@@ -94,7 +94,7 @@ func (t *xlsxTable) row(start xml.StartElement) (record, error) {
 	return r, nil
 }
 
-// cell reads a cell whose element has just begun into r.
+// cell reads a cell, whose element has just begun, into r.
 func (t *xlsxTable) cell(start xml.StartElement, r *record) error {
 	t.column++
 	if name := attr(start, "r"); name != "" {
@@ -119,7 +119,7 @@ func (t *xlsxTable) cell(start xml.StartElement, r *record) error {
 	return nil
 }
 
-// value reads what a cell of the kind holds, up to the end of its element.
+// value reads the content of a cell of a kind, up to the end of its element.
 func (t *xlsxTable) value(kind string) (cell, error) {
 	t.text = t.text[:0]
 	inValue := false
