@@ -245,7 +245,7 @@ func (s *dashboardServer) pageError(v *visit, err error) {
 	if !errors.As(err, &e) {
 		e = &app.Error{Code: app.CodeInternal, Text: app.Text{EN: "An unexpected error occurred. Please try again.", VI: "Đã xảy ra lỗi ngoài dự kiến. Vui lòng thử lại."}, Err: err}
 	}
-	status := statuses[e.Code]
+	status := statusOf(e.Code)
 	if status >= 500 {
 		s.log.Error("page failed", "request_id", requestID(v.Request), "route", routeOf(v.Request), "remote", s.clientAddr(v.Request), "status", status, "err", err)
 	}

@@ -91,7 +91,7 @@ func (s *dashboardServer) showDelivery(v *visit, d app.DeliveryDetails, refused 
 	if !errors.As(refused, &e) {
 		return refused
 	}
-	return s.renderDelivery(v, statuses[e.Code], deliveryData{DeliveryDetails: d, Problem: e.Text.In(v.lang)})
+	return s.renderDelivery(v, statusOf(e.Code), deliveryData{DeliveryDetails: d, Problem: e.Text.In(v.lang)})
 }
 
 func (s *dashboardServer) renderDelivery(v *visit, status int, data deliveryData) error {

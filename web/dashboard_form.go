@@ -33,7 +33,7 @@ func (f *formProblems) explain(err error, lang app.Lang) (status int, _ error) {
 	default:
 		return 0, err
 	}
-	return statuses[e.Code], nil
+	return statusOf(e.Code), nil
 }
 
 // Wrong marks the input of a field that has a problem, and names where it is

@@ -77,7 +77,7 @@ func (s *dashboardServer) importStatement(v *visit) error {
 	var e *app.Error
 	if errors.As(err, &e) && (e.Code == app.CodePayloadTooLarge || e.Code == app.CodeValidation && len(e.Fields) == 0) {
 		data.Problem = e.Text.In(v.lang)
-		return s.showImport(v, statuses[e.Code], data)
+		return s.showImport(v, statusOf(e.Code), data)
 	}
 	status, err := data.explain(err, v.lang)
 	if err != nil {

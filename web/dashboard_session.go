@@ -100,7 +100,7 @@ func (s *dashboardServer) signIn(v *visit) error {
 		var e *app.Error
 		errors.As(err, &e)
 		form.Problem = e.Text.In(v.lang)
-		return s.showSignIn(v, statuses[code], form)
+		return s.showSignIn(v, statusOf(code), form)
 	}
 	if err == nil {
 		err = s.begin(v, u)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -72,6 +73,10 @@ var statuses = map[app.Code]int{
 	app.CodeUnavailable:      http.StatusServiceUnavailable,
 }
 
+// statusOf is the status of an answer with a code; 500 for one that the table
+// doesn't have.
+func statusOf(code app.Code) int { return cmp.Or(statuses[code], http.StatusInternalServerError) }
+
 // unavailableRetry is how soon a provider should try again after a 503.
 const unavailableRetry = 5
 
@@ -112,7 +117,7 @@ func (s *Responder) failed(w http.ResponseWriter, r *http.Request, err error) (i
 			body.Errors[f.Field] = f.Text.In(language)
 		}
 	}
-	status := statuses[e.Code]
+	status := statusOf(e.Code)
 	switch status {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")

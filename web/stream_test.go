@@ -65,9 +65,9 @@ func (w bubble) signIn(name string) map[string]*http.Cookie {
 	return cookies
 }
 
-// wire is a connection without a network, whose other end reads what is sent,
+// pipeConn is a connection without a network, whose other end reads what is sent,
 // or nothing where it is full.
-type wire struct {
+type pipeConn struct {
 	mu       sync.Mutex
 	header   http.Header
 	status   int
@@ -78,15 +78,15 @@ type wire struct {
 	ended    chan struct{} // closed when the handler has returned
 }
 
-func (c *wire) Header() http.Header { return c.header }
+func (c *pipeConn) Header() http.Header { return c.header }
 
-func (c *wire) WriteHeader(status int) {
+func (c *pipeConn) WriteHeader(status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.status = status
 }
 
-func (c *wire) Write(p []byte) (int, error) {
+func (c *pipeConn) Write(p []byte) (int, error) {
 	for {
 		c.mu.Lock()
 		left, moved := time.Until(c.deadline), c.moved
@@ -105,11 +105,11 @@ func (c *wire) Write(p []byte) (int, error) {
 	}
 }
 
-func (c *wire) Flush() {}
+func (c *pipeConn) Flush() {}
 
-func (c *wire) SetReadDeadline(time.Time) error { return nil }
+func (c *pipeConn) SetReadDeadline(time.Time) error { return nil }
 
-func (c *wire) SetWriteDeadline(at time.Time) error {
+func (c *pipeConn) SetWriteDeadline(at time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.deadline = at
@@ -118,13 +118,13 @@ func (c *wire) SetWriteDeadline(at time.Time) error {
 	return nil
 }
 
-func (c *wire) text() string {
+func (c *pipeConn) text() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.body.String()
 }
 
-func (c *wire) hasEnded() bool {
+func (c *pipeConn) hasEnded() bool {
 	select {
 	case <-c.ended:
 		return true
@@ -134,13 +134,13 @@ func (c *wire) hasEnded() bool {
 }
 
 // open begins a stream. hangUp ends it as its reader would.
-func (w bubble) open(cookies map[string]*http.Cookie, path string, full bool) (c *wire, hangUp context.CancelFunc) {
+func (w bubble) open(cookies map[string]*http.Cookie, path string, full bool) (c *pipeConn, hangUp context.CancelFunc) {
 	ctx, hangUp := context.WithCancel(context.Background())
 	r := httptest.NewRequestWithContext(ctx, "GET", path, nil)
 	for _, cookie := range cookies {
 		r.AddCookie(cookie)
 	}
-	c = &wire{header: http.Header{}, status: http.StatusOK, full: full, moved: make(chan struct{}), ended: make(chan struct{})}
+	c = &pipeConn{header: http.Header{}, status: http.StatusOK, full: full, moved: make(chan struct{}), ended: make(chan struct{})}
 	go func() {
 		defer close(c.ended)
 		defer func() {
@@ -191,7 +191,7 @@ func TestStreamsEndWithTheirSession(t *testing.T) {
 				u := w.user(1, "lan", app.RoleOwner)
 				cookies := w.signIn("lan")
 				w.pay(1, "before", "before it")
-				var streams []*wire
+				var streams []*pipeConn
 				for _, path := range streamPaths {
 					c, hangUp := w.open(cookies, path, false)
 					defer hangUp()
@@ -242,7 +242,7 @@ func TestStreamsSurviveTheStorage(t *testing.T) {
 		defer hangUp()
 		link, hangUp := w.open(nil, "/live/counter/"+w.counterLink(1, app.CounterLinkCreate{})+"?since=0", false)
 		defer hangUp()
-		streams := []*wire{page, counter, link}
+		streams := []*pipeConn{page, counter, link}
 		file, err := sql.Open("sqlite", w.path)
 		must(t, err)
 		defer file.Close()
