@@ -31,32 +31,34 @@ import (
 //go:embed templates static
 var dashboardFiles embed.FS
 
+// dashboardConfig is what a dashboardServer works with.
+type dashboardConfig struct {
+	Service      *app.Service
+	Secure       bool // browsers reach the dashboard over HTTPS
+	Version      string
+	Closing      <-chan struct{}  // closed when the server stops: live pages end
+	Installation app.Installation // how serve was started
+	RecentLog    *RecentLog       // nil: none is shown
+	Lang         app.Lang         // where neither the visitor nor the browser names one; empty: English
+
+	// EncodeTransaction makes the JSON of a transaction as the API has it.
+	EncodeTransaction func(t app.Transaction, zone *time.Location) any
+}
+
 // dashboardServer answers the dashboard.
 type dashboardServer struct {
 	*Responder
-	service      *app.Service
-	sessions     *scs.SessionManager
-	guesses      guesses
-	secure       bool
-	version      string
-	watchers     watchers
-	streams      streamCounts
-	bulletins    bulletins
-	closing      <-chan struct{}
-	installation app.Installation
-	recentLog    *RecentLog
-	lang         app.Lang
-
-	// transactionJSON is a transaction as the API writes it.
-	transactionJSON func(t app.Transaction, zone *time.Location) any
+	dashboardConfig
+	sessions  *scs.SessionManager
+	guesses   guesses
+	watchers  watchers
+	streams   streamCounts
+	bulletins bulletins
 }
 
-func newDashboardServer(responder *Responder, c Config) *dashboardServer {
-	return &dashboardServer{
-		Responder: responder, service: c.Service, sessions: newSessions(c.Service, c.Secure, responder.writeError),
-		secure: c.Secure, version: c.Version, closing: c.Closing, installation: c.Installation, recentLog: c.RecentLog,
-		lang: cmp.Or(c.Lang, app.English), transactionJSON: func(t app.Transaction, zone *time.Location) any { return EncodeTransaction(t, zone) },
-	}
+func newDashboardServer(responder *Responder, c dashboardConfig) *dashboardServer {
+	c.Lang = cmp.Or(c.Lang, app.English)
+	return &dashboardServer{Responder: responder, dashboardConfig: c, sessions: newSessions(c.Service, c.Secure, responder.writeError)}
 }
 
 // visit is one request of the dashboard.
@@ -90,7 +92,7 @@ func (s *dashboardServer) visiting(p page, above int) http.HandlerFunc {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
-		v := &visit{Request: r, w: w, now: time.Now(), zone: s.service.Zone(), lang: s.chosenLang(r), above: above}
+		v := &visit{Request: r, w: w, now: time.Now(), zone: s.Service.Zone(), lang: s.chosenLang(r), above: above}
 		if err := s.welcome(v, p); err != nil {
 			s.pageError(v, err)
 			return
@@ -133,7 +135,7 @@ func (s *dashboardServer) welcome(v *visit, p page) (err error) {
 	if v.user.ID == 0 {
 		return nil
 	}
-	if v.account, err = s.service.Account(v.Context(), v.user.AccountID); err != nil {
+	if v.account, err = s.Service.Account(v.Context(), v.user.AccountID); err != nil {
 		return err
 	}
 	if p.role == app.RoleOwner && !v.owner() {
@@ -150,7 +152,7 @@ func (s *dashboardServer) chosenLang(r *http.Request) app.Lang {
 	if c, err := r.Cookie("lang"); err == nil && (app.Lang(c.Value) == app.Vietnamese || app.Lang(c.Value) == app.English) {
 		return app.Lang(c.Value)
 	}
-	return acceptedLang(r, s.lang)
+	return acceptedLang(r, s.Lang)
 }
 
 func chosenTheme(r *http.Request) string {
@@ -183,7 +185,7 @@ type view struct {
 func (s *dashboardServer) view(v *visit, section string, title app.Text, data any) view {
 	return view{
 		Lang: v.lang, Theme: chosenTheme(v.Request), Title: title.In(v.lang), Section: section, Path: v.pathBack(),
-		User: v.user, Account: v.account, Owner: v.owner(), Operator: v.operator(), Flash: s.takeFlash(v), Version: s.version, Data: data,
+		User: v.user, Account: v.account, Owner: v.owner(), Operator: v.operator(), Flash: s.takeFlash(v), Version: s.Version, Data: data,
 		now: v.now, zone: v.zone,
 	}
 }
@@ -388,7 +390,7 @@ func (s *dashboardServer) static(w http.ResponseWriter, r *http.Request) {
 func (s *dashboardServer) switchLook(v *visit) error {
 	set := func(name, value string) {
 		http.SetCookie(v.w, &http.Cookie{
-			Name: name, Value: value, Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode,
+			Name: name, Value: value, Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, Secure: s.Secure, SameSite: http.SameSiteLaxMode,
 		})
 	}
 	switch l := v.PostFormValue("lang"); app.Lang(l) {
@@ -443,7 +445,7 @@ func (s *dashboardServer) signedIn(ctx context.Context) (app.User, error) {
 	if id == 0 {
 		return app.User{}, nil
 	}
-	u, found, err := s.service.User(ctx, id)
+	u, found, err := s.Service.User(ctx, id)
 	if err != nil || !found || u.Generation != s.sessions.GetInt64(ctx, "generation") {
 		return app.User{}, err
 	}

@@ -60,11 +60,11 @@ const alertMessagesShown = 20
 // showAlerts shows the page. With a medium, typed is what somebody did to that
 // channel, and what was wrong with it.
 func (s *dashboardServer) showAlerts(v *visit, status int, typed alertCard) error {
-	p, err := s.service.AlertPreferences(v.Context(), v.account.ID)
+	p, err := s.Service.AlertPreferences(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
-	channels, err := s.service.AlertChannels(v.Context(), v.account.ID)
+	channels, err := s.Service.AlertChannels(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s *dashboardServer) showAlerts(v *visit, status int, typed alertCard) erro
 	for _, kind := range s.alertKinds(v) {
 		data.Kinds = append(data.Kinds, alertKind{kind, alertKindNames[kind], !slices.Contains(p.Muted, kind)})
 	}
-	if data.Messages, err = s.service.AlertMessages(v.Context(), v.account.ID, alertMessagesShown); err != nil {
+	if data.Messages, err = s.Service.AlertMessages(v.Context(), v.account.ID, alertMessagesShown); err != nil {
 		return err
 	}
 	return s.render(v, status, "alerts", "settings", app.Text{EN: "Alerts", VI: "Cảnh báo"}, data)
@@ -114,7 +114,7 @@ func (s *dashboardServer) alertKinds(v *visit) []app.AttentionKind {
 // setAlertPreferences takes the language, and what is checked; what the form
 // doesn't show stays as it is.
 func (s *dashboardServer) setAlertPreferences(v *visit) error {
-	p, err := s.service.AlertPreferences(v.Context(), v.account.ID)
+	p, err := s.Service.AlertPreferences(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (s *dashboardServer) setAlertPreferences(v *visit) error {
 			p.Muted = append(p.Muted, kind)
 		}
 	}
-	if err := s.service.SetAlertPreferences(v.Context(), v.account.ID, p); err != nil {
+	if err := s.Service.SetAlertPreferences(v.Context(), v.account.ID, p); err != nil {
 		return err
 	}
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
@@ -150,7 +150,7 @@ func (s *dashboardServer) setAlertEmail(v *visit) error {
 
 func (s *dashboardServer) setAlertChannel(v *visit, typed alertCard) error {
 	typed.Channel.AccountID = v.account.ID
-	if _, err := s.service.SetAlertChannel(v.Context(), typed.Channel, v.now); err != nil {
+	if _, err := s.Service.SetAlertChannel(v.Context(), typed.Channel, v.now); err != nil {
 		status, err := typed.explain(err, v.lang)
 		if err != nil {
 			return err
@@ -168,7 +168,7 @@ func (s *dashboardServer) testAlert(v *visit) error {
 	medium := app.AlertMedium(v.PathValue("medium"))
 	ctx, cancel := context.WithTimeout(v.Context(), alertTestTime)
 	defer cancel()
-	err := s.service.TestAlert(ctx, v.account.ID, medium, s.installation, v.now)
+	err := s.Service.TestAlert(ctx, v.account.ID, medium, s.Installation, v.now)
 	var fault *app.AlertError
 	switch {
 	case errors.As(err, &fault):
@@ -191,7 +191,7 @@ func (s *dashboardServer) removeAlertQuestion(v *visit, medium app.AlertMedium) 
 }
 
 func (s *dashboardServer) removeAlertPage(v *visit) error {
-	c, err := s.service.AlertChannel(v.Context(), v.account.ID, app.AlertMedium(v.PathValue("medium")))
+	c, err := s.Service.AlertChannel(v.Context(), v.account.ID, app.AlertMedium(v.PathValue("medium")))
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (s *dashboardServer) removeAlertPage(v *visit) error {
 }
 
 func (s *dashboardServer) removeAlert(v *visit) error {
-	if err := s.service.RemoveAlertChannel(v.Context(), v.account.ID, app.AlertMedium(v.PathValue("medium"))); err != nil {
+	if err := s.Service.RemoveAlertChannel(v.Context(), v.account.ID, app.AlertMedium(v.PathValue("medium"))); err != nil {
 		return err
 	}
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "The channel is removed.", VI: "Đã xoá kênh."})

@@ -44,15 +44,15 @@ type banksData struct {
 func (d banksData) Full() bool { return d.Plan.BankAccounts >= int64(d.Plan.MaxBankAccounts) }
 
 func (s *dashboardServer) banksPage(v *visit) error {
-	list, err := s.service.BankAccountSummaries(v.Context(), v.account.ID, v.now)
+	list, err := s.Service.BankAccountSummaries(v.Context(), v.account.ID, v.now)
 	if err != nil {
 		return err
 	}
 	data := banksData{Form: bankForm{Banks: app.Banks()}}
-	if data.Plan, err = s.service.AccountStatus(v.Context(), v.account.ID); err != nil {
+	if data.Plan, err = s.Service.AccountStatus(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	sources, err := s.service.Sources(v.Context(), v.account.ID)
+	sources, err := s.Service.Sources(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *dashboardServer) banksPage(v *visit) error {
 
 func (s *dashboardServer) bankCard(v *visit, b app.BankAccountSummary, sources []app.Source) (bankCard, error) {
 	card := bankCard{BankAccountSummary: b, Reason: b.Reason(sources).In(v.lang)}
-	newest, err := s.service.Transactions(v.Context(), v.account.ID, app.TransactionFilter{BankAccountID: b.ID, Page: app.Page{Number: 1, Size: 1}})
+	newest, err := s.Service.Transactions(v.Context(), v.account.ID, app.TransactionFilter{BankAccountID: b.ID, Page: app.Page{Number: 1, Size: 1}})
 	if len(newest.Rows) > 0 {
 		card.Last = &newest.Rows[0]
 	}
@@ -112,7 +112,7 @@ func (s *dashboardServer) linkBank(v *visit) error {
 		Pending: v.PostFormValue("pending") == "1", Notify: v.PostFormValue("notify"),
 	}
 	notify, _ := app.ParseNotifyOnLink(form.Notify)
-	r, err := s.service.LinkBankAccount(v.Context(), v.account.ID, app.BankAccountLink{
+	r, err := s.Service.LinkBankAccount(v.Context(), v.account.ID, app.BankAccountLink{
 		Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Pending: form.Pending, Notify: notify,
 	}, v.now)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *dashboardServer) linkBank(v *visit) error {
 // pageBank is the bank account that the path names.
 func (s *dashboardServer) pageBank(v *visit) (app.BankAccountSummary, error) {
 	id, _ := parseID(v.PathValue("id"))
-	list, err := s.service.BankAccountSummaries(v.Context(), v.account.ID, v.now)
+	list, err := s.Service.BankAccountSummaries(v.Context(), v.account.ID, v.now)
 	if err != nil {
 		return app.BankAccountSummary{}, err
 	}
@@ -163,7 +163,7 @@ func (s *dashboardServer) bankPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	sources, err := s.service.Sources(v.Context(), v.account.ID)
+	sources, err := s.Service.Sources(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (s *dashboardServer) switchBank(v *visit) error {
 	}
 	b := sum.BankAccount
 	if on := v.PostFormValue("active") == "1"; on != (b.Status == app.BankAccountActive) && (on || b.Status != app.BankAccountInactive) {
-		if b, err = s.service.ToggleBankAccount(v.Context(), v.account.ID, b.ID, v.now); err != nil {
+		if b, err = s.Service.ToggleBankAccount(v.Context(), v.account.ID, b.ID, v.now); err != nil {
 			return err
 		}
 	}
@@ -265,7 +265,7 @@ func (s *dashboardServer) unlinkBank(v *visit) error {
 			EN: "The account number does not match. Nothing was changed.", VI: "Số tài khoản không khớp. Chưa có gì thay đổi.",
 		}.In(v.lang))
 	}
-	if err := s.service.UnlinkBankAccount(v.Context(), v.account.ID, b.ID, v.now); err != nil {
+	if err := s.Service.UnlinkBankAccount(v.Context(), v.account.ID, b.ID, v.now); err != nil {
 		return err
 	}
 	return s.redirect(v, "/banks", app.Text{EN: "Bank account unlinked. Its transactions are kept.", VI: "Đã huỷ liên kết tài khoản. Các giao dịch vẫn được giữ."})

@@ -45,7 +45,7 @@ func isNews(t app.Transaction, now time.Time) bool {
 }
 
 func (s *dashboardServer) counterCards(v *visit, link app.CounterLink, sinceID *int64, now time.Time) ([]counterCard, error) {
-	list, err := s.service.CounterTransactions(v.Context(), link, sinceID, now)
+	list, err := s.Service.CounterTransactions(v.Context(), link, sinceID, now)
 	w := view{Lang: v.lang, zone: v.zone, now: now}
 	cards := make([]counterCard, len(list))
 	for i, t := range list {
@@ -62,7 +62,7 @@ func (s *dashboardServer) counterTotal(v *visit, link app.CounterLink, now time.
 	if !link.ShowsTotal {
 		return "", nil
 	}
-	sum, err := s.service.CounterTotal(v.Context(), link, now)
+	sum, err := s.Service.CounterTotal(v.Context(), link, now)
 	w := view{Lang: v.lang}
 	return w.T("Today: ", "Hôm nay: ") + "+" + w.Money(sum.Total) + " · " + w.Count(sum.Count, "payment", "payments", "giao dịch"), err
 }
@@ -76,7 +76,7 @@ func (s *dashboardServer) counterPage(v *visit) error {
 
 func (s *dashboardServer) counterLinkPage(v *visit) error {
 	token := v.PathValue("token")
-	link, err := s.service.CounterLink(v.Context(), token)
+	link, err := s.Service.CounterLink(v.Context(), token)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ type counterRow struct {
 
 // counterRows are the links that count, newest first.
 func (s *dashboardServer) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, error) {
-	links, err := s.service.CounterLinks(v.Context(), v.account.ID)
+	links, err := s.Service.CounterLinks(v.Context(), v.account.ID)
 	var rows []counterRow
 	for i := len(links) - 1; i >= 0; i-- {
 		l := links[i]
@@ -148,7 +148,7 @@ func (s *dashboardServer) createCounterLink(v *visit) error {
 	var link app.CounterLink
 	var token string
 	if err == nil {
-		link, token, err = s.service.CreateCounterLink(v.Context(), v.account.ID, form, v.now)
+		link, token, err = s.Service.CreateCounterLink(v.Context(), v.account.ID, form, v.now)
 	}
 	if problem := problemOf(err, v.lang); problem != "" {
 		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{CounterForm: form, CounterProblem: problem})
@@ -197,7 +197,7 @@ func revokeCounter(v *visit, l app.CounterLink) confirmation {
 // visitedCounter finds the link that the path names.
 func (s *dashboardServer) visitedCounter(v *visit) (app.CounterLink, error) {
 	id, _ := parseID(v.PathValue("id"))
-	links, err := s.service.CounterLinks(v.Context(), v.account.ID)
+	links, err := s.Service.CounterLinks(v.Context(), v.account.ID)
 	for _, l := range links {
 		if l.ID == id {
 			return l, nil
@@ -220,7 +220,7 @@ func (s *dashboardServer) revokeCounterPage(v *visit) error {
 func (s *dashboardServer) revokeCounter(v *visit) error {
 	l, err := s.visitedCounter(v)
 	if err == nil {
-		err = s.service.RevokeCounterLink(v.Context(), v.account.ID, l.ID, v.now)
+		err = s.Service.RevokeCounterLink(v.Context(), v.account.ID, l.ID, v.now)
 	}
 	if err != nil {
 		return err

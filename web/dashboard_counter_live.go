@@ -15,14 +15,14 @@ func (s *dashboardServer) liveCounter(v *visit) error {
 
 func (s *dashboardServer) liveCounterLink(v *visit) error {
 	token := v.PathValue("token")
-	link, err := s.service.CounterLink(v.Context(), token)
+	link, err := s.Service.CounterLink(v.Context(), token)
 	if err != nil {
 		return err
 	}
 	return s.streamCounter(v, link, streamHolder{account: link.AccountID, link: link.ID}, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 		defer cancel()
-		_, err := s.service.CounterLink(ctx, token)
+		_, err := s.Service.CounterLink(ctx, token)
 		if app.CodeOf(err) == app.CodeNotFound {
 			return errRevoked
 		}

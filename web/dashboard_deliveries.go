@@ -57,17 +57,17 @@ func filterOf(values url.Values) url.Values {
 func (s *dashboardServer) deliveriesPage(v *visit) error {
 	data := deliveriesData{Form: filterOf(v.URL.Query())}
 	var err error
-	if data.Hooks, err = s.service.Webhooks(v.Context(), v.account.ID); err != nil {
+	if data.Hooks, err = s.Service.Webhooks(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	if data.Waiting, err = s.service.PendingDeliveries(v.Context(), v.account.ID); err != nil {
+	if data.Waiting, err = s.Service.PendingDeliveries(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	if data.Form.Get("status") == waitingStatus {
 		return s.pendingPage(v, data)
 	}
 	// Before the rows are read, so that none falls between them and the stream.
-	newest, err := s.service.NewestIDs(v.Context())
+	newest, err := s.Service.NewestIDs(v.Context())
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (s *dashboardServer) renderDeliveries(v *visit, name string, data deliverie
 
 // deliveryRows lists a page of attempts with their webhooks' names.
 func (s *dashboardServer) deliveryRows(v *visit, f app.HistoryFilter, hooks []app.Webhook) ([]deliveryRow, int64, error) {
-	list, total, err := s.service.History(v.Context(), v.account.ID, f)
+	list, total, err := s.Service.History(v.Context(), v.account.ID, f)
 	names := webhookNames(hooks)
 	rows := make([]deliveryRow, len(list))
 	for i, a := range list {
@@ -167,7 +167,7 @@ func (s *dashboardServer) liveDeliveries(v *visit) error {
 	w := view{Lang: v.lang, zone: v.zone}
 	told := 0
 	return s.follow(v, since, func(stream *stream, at position) (position, error) {
-		n, last, err := s.service.AttemptsSince(v.Context(), v.account.ID, f, at.attempt)
+		n, last, err := s.Service.AttemptsSince(v.Context(), v.account.ID, f, at.attempt)
 		next := position{0, max(at.attempt, last)}
 		if told += n; err != nil || n == 0 {
 			return next, err

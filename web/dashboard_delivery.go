@@ -69,12 +69,12 @@ func (s *dashboardServer) deliveryDetails(v *visit) (app.DeliveryDetails, error)
 	if !found {
 		return app.DeliveryDetails{}, app.ErrNoDelivery
 	}
-	return s.service.DeliveryDetails(v.Context(), v.account.ID, id, app.UserAgent(s.version), v.now)
+	return s.Service.DeliveryDetails(v.Context(), v.account.ID, id, app.UserAgent(s.Version), v.now)
 }
 
 func (s *dashboardServer) deliveryPage(v *visit) error {
 	// Before the page reads its rows, so that no attempt falls between.
-	newest, err := s.service.NewestIDs(v.Context())
+	newest, err := s.Service.NewestIDs(v.Context())
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (s *dashboardServer) eventsPage(v *visit) error {
 		}
 	}
 	var err error
-	if data.Sources, err = s.service.Sources(v.Context(), v.account.ID); err != nil {
+	if data.Sources, err = s.Service.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	status := http.StatusOK
@@ -49,7 +49,7 @@ func (s *dashboardServer) eventsPage(v *visit) error {
 	}
 	var more bool
 	if err == nil {
-		data.Rows, more, err = s.service.InboundEventsBefore(v.Context(), v.account.ID, f)
+		data.Rows, more, err = s.Service.InboundEventsBefore(v.Context(), v.account.ID, f)
 	}
 	if problem := fieldProblems(err, v.lang); problem != "" {
 		data.Problem, status, err = problem, http.StatusUnprocessableEntity, nil
@@ -221,7 +221,7 @@ func (s *dashboardServer) pageEvent(v *visit) (app.InboundEvent, error) {
 	if !found {
 		return app.InboundEvent{}, app.ErrNoInboundEvent
 	}
-	return s.service.ReadInboundEvent(v.Context(), v.account.ID, id)
+	return s.Service.ReadInboundEvent(v.Context(), v.account.ID, id)
 }
 
 func (s *dashboardServer) eventPage(v *visit) error {
@@ -286,7 +286,7 @@ func (s *dashboardServer) linkEvent(v *visit) error {
 	}
 	form := linkForm{Bank: v.PostFormValue("bank"), AccountNumber: strings.TrimSpace(v.PostFormValue("account_number")), AccountName: strings.TrimSpace(v.PostFormValue("account_name")), Notify: v.PostFormValue("notify")}
 	notify, _ := app.ParseNotifyOnLink(form.Notify)
-	r, err := s.service.LinkInbound(v.Context(), v.account.ID, e.ID, app.InboundLink{Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Notify: notify}, v.now)
+	r, err := s.Service.LinkInbound(v.Context(), v.account.ID, e.ID, app.InboundLink{Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Notify: notify}, v.now)
 	if err != nil {
 		return s.eventProblem(v, e, form, err)
 	}
@@ -305,7 +305,7 @@ func (s *dashboardServer) retryEvent(v *visit) error {
 	if err != nil {
 		return err
 	}
-	r, err := s.service.RetryInbound(v.Context(), v.account.ID, e.ID, v.now)
+	r, err := s.Service.RetryInbound(v.Context(), v.account.ID, e.ID, v.now)
 	if err != nil {
 		return s.eventProblem(v, e, suggestLink(e.Items), err)
 	}
@@ -326,11 +326,11 @@ func (s *dashboardServer) discardEvent(v *visit) error {
 	switch item := v.PostFormValue("item_id"); {
 	case item != "":
 		id, _ := parseID(item)
-		n, err = s.service.DiscardInboundItem(v.Context(), v.account.ID, e.ID, id)
+		n, err = s.Service.DiscardInboundItem(v.Context(), v.account.ID, e.ID, id)
 	case v.PostFormValue("sure") != "1":
 		err = app.Refused(app.CodeConflict, app.Text{EN: "Nothing was discarded. Confirm first that you have reviewed all items.", VI: "Chưa bỏ qua mục nào. Hãy đánh dấu xác nhận rằng bạn đã xem hết."})
 	default:
-		n, err = s.service.DiscardInbound(v.Context(), v.account.ID, e.ID)
+		n, err = s.Service.DiscardInbound(v.Context(), v.account.ID, e.ID)
 	}
 	if err != nil {
 		return s.eventProblem(v, e, suggestLink(e.Items), err)
@@ -374,7 +374,7 @@ type refusedData struct {
 func (s *dashboardServer) refusedPage(v *visit) error {
 	data := refusedData{SourceID: v.URL.Query().Get("source_id")}
 	var err error
-	if data.Sources, err = s.service.Sources(v.Context(), v.account.ID); err != nil {
+	if data.Sources, err = s.Service.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	id, found := parseID(data.SourceID)
@@ -382,7 +382,7 @@ func (s *dashboardServer) refusedPage(v *visit) error {
 		id = -1 // names nothing
 	}
 	status := http.StatusOK
-	data.Calls, err = s.service.RefusedCalls(v.Context(), v.account.ID, id, app.KeptRefusedCalls)
+	data.Calls, err = s.Service.RefusedCalls(v.Context(), v.account.ID, id, app.KeptRefusedCalls)
 	if data.Problem = fieldProblems(err, v.lang); data.Problem != "" {
 		status, err = http.StatusUnprocessableEntity, nil
 	}

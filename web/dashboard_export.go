@@ -53,7 +53,7 @@ func (s *dashboardServer) exportTransactions(v *visit) error {
 	watch.Go(func() { e.watch(ctx) })
 	defer watch.Wait()
 	defer cancel()
-	err = s.service.ExportTransactions(ctx, v.account.ID, f, e.add)
+	err = s.Service.ExportTransactions(ctx, v.account.ID, f, e.add)
 	if err == nil {
 		err = e.end()
 	}
@@ -88,7 +88,7 @@ func (e *export) watch(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-e.server.closing:
+		case <-e.server.Closing:
 		case <-look.C:
 			if !errors.Is(e.server.stillMay(e.v), errRevoked) {
 				continue

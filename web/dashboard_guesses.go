@@ -70,7 +70,7 @@ const (
 )
 
 func (s *dashboardServer) deviceCookie() string {
-	if s.secure {
+	if s.Secure {
 		return "__Host-baoco-device"
 	}
 	return "baoco-device"
@@ -89,9 +89,9 @@ func (s *dashboardServer) devices(r *http.Request) []string {
 // rememberDevice makes the browser a device of u, who has just signed in there.
 func (s *dashboardServer) rememberDevice(v *visit, u app.User) error {
 	tokens := s.devices(v.Request)
-	token, err := s.service.KnownDevice(v.Context(), u.Name, tokens)
+	token, err := s.Service.KnownDevice(v.Context(), u.Name, tokens)
 	if err == nil && token == "" {
-		token, err = s.service.NewDevice(v.Context(), u)
+		token, err = s.Service.NewDevice(v.Context(), u)
 	}
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (s *dashboardServer) rememberDevice(v *visit, u app.User) error {
 	tokens = append([]string{token}, slices.DeleteFunc(tokens, func(t string) bool { return t == token })...)
 	http.SetCookie(v.w, &http.Cookie{
 		Name: s.deviceCookie(), Value: strings.Join(tokens[:min(len(tokens), devicesKept)], "."), Path: "/",
-		MaxAge: int(deviceLifetime / time.Second), HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode,
+		MaxAge: int(deviceLifetime / time.Second), HttpOnly: true, Secure: s.Secure, SameSite: http.SameSiteLaxMode,
 	})
 	return nil
 }

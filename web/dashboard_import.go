@@ -47,10 +47,10 @@ func (s *dashboardServer) importPage(v *visit) error {
 }
 
 func (s *dashboardServer) showImport(v *visit, status int, data importData) (err error) {
-	if data.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
+	if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	if data.Imports, err = s.service.Imports(v.Context(), v.account.ID, app.Page{Number: 1, Size: listedImports}); err != nil {
+	if data.Imports, err = s.Service.Imports(v.Context(), v.account.ID, app.Page{Number: 1, Size: listedImports}); err != nil {
 		return err
 	}
 	return s.render(v, status, "import", "transactions", app.Text{EN: "Import statement", VI: "Nhập sao kê"}, data)
@@ -179,7 +179,7 @@ func (s *dashboardServer) importUpload(v *visit, u upload, data *importData) (*s
 		}
 		in.Record.BankAccountID = id
 	}
-	result, err := in.Run(v.Context(), s.service)
+	result, err := in.Run(v.Context(), s.Service)
 	var unclear *statement.UnclearAccountError
 	switch {
 	case errors.As(err, &unclear):

@@ -14,7 +14,7 @@ const listedImports = 10
 // undoable is the import that a path names, with what would go of it.
 func (s *dashboardServer) undoable(v *visit) (app.Undoing, error) {
 	id, _ := parseID(v.PathValue("id"))
-	return s.service.Undoable(v.Context(), v.account.ID, id, v.now)
+	return s.Service.Undoable(v.Context(), v.account.ID, id, v.now)
 }
 
 func (s *dashboardServer) undoImportPage(v *visit) error {
@@ -58,7 +58,7 @@ func (v view) kept(ids []int64, n int64) string {
 func (s *dashboardServer) undoImport(v *visit) error {
 	u, err := s.undoable(v)
 	if err == nil {
-		err = s.service.UndoImport(v.Context(), v.account.ID, u.File.ID, v.now)
+		err = s.Service.UndoImport(v.Context(), v.account.ID, u.File.ID, v.now)
 	}
 	if err != nil {
 		return err

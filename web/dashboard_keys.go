@@ -35,7 +35,7 @@ func (s *dashboardServer) keysPage(v *visit) error {
 }
 
 func (s *dashboardServer) showKeys(v *visit, status int, form keyForm, problem string) error {
-	keys, err := s.service.APIKeys(v.Context(), v.account.ID)
+	keys, err := s.Service.APIKeys(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (s *dashboardServer) createKey(v *visit) error {
 	var k app.APIKey
 	var key string
 	if err == nil {
-		k, key, err = s.service.CreateAPIKey(v.Context(), v.account.ID, form.Name, form.Scope, expires, v.now)
+		k, key, err = s.Service.CreateAPIKey(v.Context(), v.account.ID, form.Name, form.Scope, expires, v.now)
 	}
 	if problem := fieldProblems(err, v.lang); problem != "" {
 		return s.showKeys(v, http.StatusUnprocessableEntity, form, problem)
@@ -113,7 +113,7 @@ func (s *dashboardServer) createKey(v *visit) error {
 // visitedKey finds the key that the path names.
 func (s *dashboardServer) visitedKey(v *visit) (app.APIKey, error) {
 	id, _ := parseID(v.PathValue("id"))
-	keys, err := s.service.APIKeys(v.Context(), v.account.ID)
+	keys, err := s.Service.APIKeys(v.Context(), v.account.ID)
 	for _, k := range keys {
 		if k.ID == id {
 			return k, nil
@@ -136,7 +136,7 @@ func (s *dashboardServer) revokeKeyPage(v *visit) error {
 func (s *dashboardServer) revokeKey(v *visit) error {
 	k, err := s.visitedKey(v)
 	if err == nil {
-		err = s.service.RevokeAPIKey(v.Context(), v.account.ID, k.ID, v.now)
+		err = s.Service.RevokeAPIKey(v.Context(), v.account.ID, k.ID, v.now)
 	}
 	if err != nil {
 		return err

@@ -155,7 +155,7 @@ func (s *dashboardServer) liveNewTransactions(v *visit) error {
 	w := view{Lang: v.lang, zone: v.zone}
 	told := int64(0)
 	return s.follow(v, since, func(stream *stream, at position) (position, error) {
-		n, last, err := s.service.TransactionsSince(v.Context(), v.account.ID, at.transaction)
+		n, last, err := s.Service.TransactionsSince(v.Context(), v.account.ID, at.transaction)
 		next := position{max(at.transaction, last), at.attempt}
 		if told += n; err != nil || n == 0 {
 			return next, err
@@ -262,7 +262,7 @@ func (b *bulletins) of(key bulletinKey) *bulletin {
 // state of a row that comes with the same event: so the attempts are looked up
 // first, and the row is read with all that became of it by then.
 func (s *dashboardServer) readNews(v *visit, at position) (string, position, error) {
-	ids, last, err := s.service.SettledSince(v.Context(), v.account.ID, at.attempt)
+	ids, last, err := s.Service.SettledSince(v.Context(), v.account.ID, at.attempt)
 	if err != nil {
 		return "", at, err
 	}
@@ -278,7 +278,7 @@ func (s *dashboardServer) readNews(v *visit, at position) (string, position, err
 		}
 		at.transaction = max(at.transaction, row.ID)
 	}
-	deliveries, err := s.service.DeliveriesOf(v.Context(), v.account.ID, ids)
+	deliveries, err := s.Service.DeliveriesOf(v.Context(), v.account.ID, ids)
 	if err != nil {
 		return "", at, err
 	}

@@ -40,7 +40,7 @@ func (s *dashboardServer) firstUse(v *visit, otherwise string) (bool, error) {
 			VI: "Biểu mẫu đã hết hạn nên chưa có gì được thực hiện. Vui lòng điền lại.",
 		})
 	}
-	first, err := s.service.FirstUse(v.Context(), v.account.ID, "form "+key, v.now)
+	first, err := s.Service.FirstUse(v.Context(), v.account.ID, "form "+key, v.now)
 	if err != nil || first {
 		return first, err
 	}
@@ -86,8 +86,8 @@ func (s *dashboardServer) ask(v *visit, section string, c confirmation) error {
 // request may be one that somebody else has pointed here: then only the path is
 // given.
 func (s *dashboardServer) address(v *visit, path string) string {
-	if s.installation.BaseURL != "" {
-		return s.installation.BaseURL + path
+	if s.Installation.BaseURL != "" {
+		return s.Installation.BaseURL + path
 	}
 	host := v.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
@@ -97,7 +97,7 @@ func (s *dashboardServer) address(v *visit, path string) string {
 		return path
 	}
 	scheme := "http://"
-	if s.secure || v.TLS != nil {
+	if s.Secure || v.TLS != nil {
 		scheme = "https://"
 	}
 	return scheme + v.Host + path

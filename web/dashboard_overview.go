@@ -41,7 +41,7 @@ func (s *dashboardServer) overviewPage(v *visit) error {
 	}
 	data := overviewData{Days: days, Ranges: overviewRanges}
 	// Before all else is read, so that nothing falls between it and the stream.
-	newest, err := s.service.NewestIDs(v.Context())
+	newest, err := s.Service.NewestIDs(v.Context())
 	if err != nil {
 		return err
 	}
@@ -52,15 +52,15 @@ func (s *dashboardServer) overviewPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if data.Status, err = s.service.AccountStatus(v.Context(), v.account.ID); err != nil {
+	if data.Status, err = s.Service.AccountStatus(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	data.Expired = data.Status.Expired(v.now)
-	if data.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
+	if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	if id, ok := parseID(v.URL.Query().Get("bank_account_id")); ok {
-		rows, err := s.service.BankAccountDays(v.Context(), v.account.ID, id, from, today)
+		rows, err := s.Service.BankAccountDays(v.Context(), v.account.ID, id, from, today)
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (s *dashboardServer) overviewPage(v *visit) error {
 		return err
 	}
 	if v.owner() {
-		if data.Attention, err = s.service.Attention(v.Context(), v.account.ID, s.installation, v.now); err != nil {
+		if data.Attention, err = s.Service.Attention(v.Context(), v.account.ID, s.Installation, v.now); err != nil {
 			return err
 		}
 	}
@@ -89,13 +89,13 @@ func (s *dashboardServer) readSums(v *visit, sums *overviewSums, from app.Day, n
 	today := app.DayOf(now, v.zone)
 	week, month := today.WeekStart(), today.MonthStart()
 	first := min(week, month, from)
-	rows, err := s.service.Days(v.Context(), v.account.ID, first, today)
+	rows, err := s.Service.Days(v.Context(), v.account.ID, first, today)
 	if err != nil {
 		return nil, err
 	}
 	all := dayTotals(rows, first, today)
 	sums.Today, sums.Week, sums.Month = sumDays(all, today), sumDays(all, week), sumDays(all, month)
-	sums.Sent, err = s.service.DeliveryHealth(v.Context(), v.account.ID, now)
+	sums.Sent, err = s.Service.DeliveryHealth(v.Context(), v.account.ID, now)
 	return all[from-first:], err
 }
 

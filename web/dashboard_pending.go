@@ -18,7 +18,7 @@ func (s *dashboardServer) pendingPage(v *visit, data deliveriesData) error {
 	f := app.PendingFilter{WebhookID: h.WebhookID, TransactionID: h.TransactionID, Type: h.Type, From: h.From, To: h.To, Query: h.Query, Page: pageOf(v)}
 	err := p.bad.Err()
 	if err == nil {
-		data.Pending, data.Total, err = s.service.Pending(v.Context(), v.account.ID, f)
+		data.Pending, data.Total, err = s.Service.Pending(v.Context(), v.account.ID, f)
 	}
 	data.Pages = pagesOf(f.Page, data.Total, data.Form, "/deliveries")
 	data.CountedTo = f.Page.CountTo

@@ -38,7 +38,7 @@ type field struct{ Name, Value string }
 // resendPage says what a resend would do. It changes nothing.
 func (s *dashboardServer) resendPage(v *visit) error {
 	values := v.URL.Query()
-	hooks, err := s.service.Webhooks(v.Context(), v.account.ID)
+	hooks, err := s.Service.Webhooks(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *dashboardServer) planFailed(v *visit, values url.Values, hooks []app.We
 	if err != nil {
 		return err
 	}
-	list, more, err := s.service.FailedDeliveries(v.Context(), v.account.ID, f, app.MaxResend)
+	list, more, err := s.Service.FailedDeliveries(v.Context(), v.account.ID, f, app.MaxResend)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *dashboardServer) planChosen(v *visit, texts []string, hooks []app.Webho
 	var chosen []app.Delivery
 	counts, seen := map[int64]int{}, map[int64]bool{}
 	for _, id := range ids {
-		a, err := s.service.HistoryRecord(v.Context(), v.account.ID, id)
+		a, err := s.Service.HistoryRecord(v.Context(), v.account.ID, id)
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (s *dashboardServer) received(v *visit, chosen []app.Delivery) (n int, err 
 			transactions = append(transactions, d.TransactionID)
 		}
 	}
-	latest, err := s.service.DeliveriesOf(v.Context(), v.account.ID, transactions)
+	latest, err := s.Service.DeliveriesOf(v.Context(), v.account.ID, transactions)
 	for _, d := range chosen {
 		told := slices.ContainsFunc(latest[d.TransactionID], func(p app.LatestDelivery) bool {
 			return p.WebhookID == d.WebhookID && p.State == app.DeliveryDelivered
@@ -202,7 +202,7 @@ func (s *dashboardServer) resendDeliveries(v *visit) error {
 	if v.PostForm.Get("failed") != "" {
 		f, err := readFailedFilter(v, v.PostForm)
 		if err == nil {
-			r, err = s.service.ResendFailed(v.Context(), v.account.ID, f, key, v.now)
+			r, err = s.Service.ResendFailed(v.Context(), v.account.ID, f, key, v.now)
 		}
 		if err != nil {
 			return err
@@ -210,7 +210,7 @@ func (s *dashboardServer) resendDeliveries(v *visit) error {
 	} else {
 		ids, err := readIDs(v.PostForm["id"])
 		if err == nil {
-			r, err = s.service.ResendMany(v.Context(), v.account.ID, ids, key, v.now)
+			r, err = s.Service.ResendMany(v.Context(), v.account.ID, ids, key, v.now)
 		}
 		if err != nil {
 			return err
@@ -251,7 +251,7 @@ func (s *dashboardServer) resendDelivery(v *visit) error {
 		return s.showDelivery(v, d, cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), app.ErrNoHistory))
 	}
 	last := d.Calls[len(d.Calls)-1]
-	again, err := s.service.Resend(v.Context(), v.account.ID, last.ID, key, v.now)
+	again, err := s.Service.Resend(v.Context(), v.account.ID, last.ID, key, v.now)
 	var refused *app.Error
 	if errors.As(err, &refused) && refused.Err == nil {
 		return s.showDelivery(v, d, err)

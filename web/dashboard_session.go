@@ -31,10 +31,10 @@ func newSessions(service *app.Service, secure bool, failed func(http.ResponseWri
 func init() { gob.Register(int64(0)) }
 
 // sessionStore is the store as the library wants it.
-type sessionStore struct{ service *app.Service }
+type sessionStore struct{ Service *app.Service }
 
 func (s sessionStore) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
-	return s.service.Session(ctx, token, time.Now())
+	return s.Service.Session(ctx, token, time.Now())
 }
 
 func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, end time.Time) error {
@@ -43,11 +43,11 @@ func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, 
 		return err
 	}
 	userID, _ := values["user"].(int64)
-	return s.service.SetSession(ctx, token, userID, data, end)
+	return s.Service.SetSession(ctx, token, userID, data, end)
 }
 
 func (s sessionStore) DeleteCtx(ctx context.Context, token string) error {
-	return s.service.RemoveSession(ctx, token)
+	return s.Service.RemoveSession(ctx, token)
 }
 
 // Without a context the library calls none of these, since there are those
@@ -117,7 +117,7 @@ func (s *dashboardServer) checkSignIn(v *visit, name, secret string) (app.User, 
 	if len(name) > app.MaxUserName { // nobody's, so that there is nothing to guess
 		return app.User{}, app.ErrSignIn
 	}
-	device, err := s.service.KnownDevice(v.Context(), name, s.devices(v.Request))
+	device, err := s.Service.KnownDevice(v.Context(), name, s.devices(v.Request))
 	if err != nil {
 		return app.User{}, err
 	}
@@ -130,7 +130,7 @@ func (s *dashboardServer) checkSignIn(v *visit, name, secret string) (app.User, 
 	if !may {
 		return app.User{}, errTooManyGuesses()
 	}
-	return s.service.SignIn(v.Context(), name, secret, device != "", v.now)
+	return s.Service.SignIn(v.Context(), name, secret, device != "", v.now)
 }
 
 // begin makes the session that of u, under a new token: one that somebody else
@@ -159,7 +159,7 @@ type setUpForm struct {
 }
 
 func (s *dashboardServer) setUpPage(v *visit) error {
-	open, err := s.service.SetUpOpen(v.Context(), v.PathValue("token"), v.now)
+	open, err := s.Service.SetUpOpen(v.Context(), v.PathValue("token"), v.now)
 	if err == nil && !open {
 		err = app.ErrSetUpEnded
 	}
@@ -180,7 +180,7 @@ func (s *dashboardServer) setUp(v *visit) error {
 		form.Problem = app.Text{EN: "The passwords do not match.", VI: "Hai mật khẩu không khớp nhau."}.In(v.lang)
 		return s.showSetUp(v, http.StatusUnprocessableEntity, form)
 	}
-	u, err := s.service.SetUp(v.Context(), form.Token, form.Name, secret, v.now)
+	u, err := s.Service.SetUp(v.Context(), form.Token, form.Name, secret, v.now)
 	if problem := fieldProblems(err, v.lang); problem != "" {
 		form.Problem = problem
 		return s.showSetUp(v, http.StatusUnprocessableEntity, form)

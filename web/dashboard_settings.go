@@ -46,16 +46,16 @@ func (s *dashboardServer) showSettings(v *visit, status int, data settingsData) 
 			data.UserForm.Role = app.RoleViewer
 		}
 		data.Once = newFormKey(v.now)
-		if data.Users, err = s.service.Users(v.Context(), v.account.ID); err != nil {
+		if data.Users, err = s.Service.Users(v.Context(), v.account.ID); err != nil {
 			return err
 		}
-		if data.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
+		if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 			return err
 		}
 		if data.Counters, err = s.counterRows(v, data.Banks); err != nil {
 			return err
 		}
-		if data.Status, err = s.service.AccountStatus(v.Context(), v.account.ID); err != nil {
+		if data.Status, err = s.Service.AccountStatus(v.Context(), v.account.ID); err != nil {
 			return err
 		}
 	}
@@ -68,7 +68,7 @@ func (s *dashboardServer) showSettings(v *visit, status int, data settingsData) 
 // serveFlags are the settings of the installation, which stand where serve is
 // started.
 func (s *dashboardServer) serveFlags(v *visit) []serveFlag {
-	in := s.installation
+	in := s.Installation
 	targets := app.Text{EN: "Public addresses only", VI: "Chỉ địa chỉ công khai"}
 	if len(in.AllowTargets) > 0 {
 		list := strings.Join(in.AllowTargets, ", ")
@@ -109,7 +109,7 @@ func (s *dashboardServer) changeOwnPassword(v *visit) error {
 		problem = app.Text{EN: "The passwords do not match.", VI: "Hai mật khẩu không khớp nhau."}.In(v.lang)
 		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{PasswordProblem: problem})
 	}
-	u, err := s.service.ChangePassword(v.Context(), v.user, v.PostFormValue("present_password"), secret)
+	u, err := s.Service.ChangePassword(v.Context(), v.user, v.PostFormValue("present_password"), secret)
 	if problem = fieldProblems(err, v.lang); problem != "" {
 		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{PasswordProblem: problem})
 	}
@@ -126,7 +126,7 @@ func (s *dashboardServer) changeOwnPassword(v *visit) error {
 
 // signOutEverywhere ends this session too.
 func (s *dashboardServer) signOutEverywhere(v *visit) error {
-	if _, err := s.service.EndSessions(v.Context(), v.account.ID, v.user.ID); err != nil {
+	if _, err := s.Service.EndSessions(v.Context(), v.account.ID, v.user.ID); err != nil {
 		return err
 	}
 	return s.signOut(v)

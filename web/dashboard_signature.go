@@ -47,7 +47,7 @@ func (s *dashboardServer) signaturePage(v *visit) error {
 }
 
 func (s *dashboardServer) showSignature(v *visit, status int, data signatureData) (err error) {
-	if data.Webhooks, err = s.service.Webhooks(v.Context(), v.account.ID); err != nil {
+	if data.Webhooks, err = s.Service.Webhooks(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	return s.render(v, status, "signature", "webhooks", app.Text{EN: "Check a signature", VI: "Kiểm tra chữ ký"}, data)
@@ -71,9 +71,9 @@ func (s *dashboardServer) checkSignature(v *visit) error {
 
 // judgeClaim checks a claim by what the account knows.
 func (s *dashboardServer) judgeClaim(v *visit, claim verify.Claim) (*verify.Result, error) {
-	facts, err := s.service.SignatureFacts(v.Context(), v.account.ID, claim.Reference(), v.now)
+	facts, err := s.Service.SignatureFacts(v.Context(), v.account.ID, claim.Reference(), v.now)
 	if app.CodeOf(err) == app.CodeNotFound {
-		if _, err := s.service.Webhook(v.Context(), v.account.ID, claim.WebhookID); claim.WebhookID != 0 && err != nil {
+		if _, err := s.Service.Webhook(v.Context(), v.account.ID, claim.WebhookID); claim.WebhookID != 0 && err != nil {
 			return nil, app.ErrUnknownReference("webhook_id")
 		}
 		return nil, app.ErrUnknownReference("delivery_id")

@@ -62,7 +62,7 @@ func (s *dashboardServer) newSourcePage(v *visit) error {
 }
 
 func (s *dashboardServer) showNewSource(v *visit, status int, form sourceForm) (err error) {
-	if form.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
+	if form.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	title := app.Text{EN: "Add source: " + nameOf(form.Kind.Provider), VI: "Thêm nguồn giao dịch: " + nameOf(form.Kind.Provider)}
@@ -87,7 +87,7 @@ func (s *dashboardServer) addSource(v *visit) error {
 		in.Secret, in.APIKey, in.Options.AccessKey = v.PostFormValue("secret"), v.PostFormValue("api_key"), v.PostFormValue("access_key")
 		in.Key = formKey(v, "add a source")
 		var src app.Source
-		if src, err = s.service.AddSource(v.Context(), v.account.ID, in, v.now); err == nil {
+		if src, err = s.Service.AddSource(v.Context(), v.account.ID, in, v.now); err == nil {
 			return s.showSourceSecret(v, src, true)
 		}
 	}

@@ -89,12 +89,12 @@ type sourcesData struct {
 }
 
 func (s *dashboardServer) sourcesPage(v *visit) error {
-	list, err := s.service.SourcesHealth(v.Context(), v.account.ID)
+	list, err := s.Service.SourcesHealth(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
-	data := sourcesData{Guessed: s.installation.BaseURL == ""}
-	if data.Open, err = s.service.OpenInbound(v.Context(), v.account.ID, app.CountedUpTo); err != nil {
+	data := sourcesData{Guessed: s.Installation.BaseURL == ""}
+	if data.Open, err = s.Service.OpenInbound(v.Context(), v.account.ID, app.CountedUpTo); err != nil {
 		return err
 	}
 	for _, src := range list {
@@ -127,7 +127,7 @@ func (s *dashboardServer) sourceRow(v *visit, src app.SourceHealth) (sourceRow, 
 	if src.BankAccountID == 0 {
 		return row, nil
 	}
-	banks, err := s.service.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
 	for _, b := range banks {
 		if b.ID == src.BankAccountID {
 			row.BankAccount = b
@@ -171,7 +171,7 @@ func (s *dashboardServer) pageSource(v *visit) (app.SourceHealth, error) {
 	if !found {
 		return app.SourceHealth{}, app.ErrNoSource
 	}
-	return s.service.SourceHealth(v.Context(), v.account.ID, id)
+	return s.Service.SourceHealth(v.Context(), v.account.ID, id)
 }
 
 // refusedShown is how many refused calls the page of a source lists.
@@ -186,7 +186,7 @@ func (s *dashboardServer) showSource(v *visit, status int, problems formProblems
 	if err != nil {
 		return err
 	}
-	data := sourceData{Kind: s.kindOf(src.Provider), Guessed: s.installation.BaseURL == "", formProblems: problems}
+	data := sourceData{Kind: s.kindOf(src.Provider), Guessed: s.Installation.BaseURL == "", formProblems: problems}
 	data.Steps = steps(data.Kind.Setup.In(v.lang))
 	if data.sourceRow, err = s.sourceRow(v, src); err != nil {
 		return err
@@ -195,14 +195,14 @@ func (s *dashboardServer) showSource(v *visit, status int, problems formProblems
 		data.Fields = append(data.Fields, field+"="+path)
 	}
 	slices.Sort(data.Fields)
-	if data.Refused, err = s.service.RefusedCalls(v.Context(), v.account.ID, src.ID, refusedShown); err != nil {
+	if data.Refused, err = s.Service.RefusedCalls(v.Context(), v.account.ID, src.ID, refusedShown); err != nil {
 		return err
 	}
 	return s.render(v, status, "source", "inbound", app.Text{EN: isolated(src.Name), VI: isolated(src.Name)}, data)
 }
 
 func (s *dashboardServer) kindOf(p app.Provider) app.ProviderKind {
-	for _, kind := range s.service.ProviderKinds() {
+	for _, kind := range s.Service.ProviderKinds() {
 		if kind.Provider == p {
 			return kind
 		}
@@ -235,7 +235,7 @@ type sourceSecret struct {
 
 func (s *dashboardServer) showSourceSecret(v *visit, src app.Source, isNew bool) error {
 	data := sourceSecret{
-		Source: src, URL: s.address(v, src.URLPath()), New: isNew, Guessed: s.installation.BaseURL == "",
+		Source: src, URL: s.address(v, src.URLPath()), New: isNew, Guessed: s.Installation.BaseURL == "",
 		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Steps: steps(s.kindOf(src.Provider).Setup.In(v.lang)),
 	}
 	title := app.Text{EN: "Enter these at the provider", VI: "Nhập thông tin này bên nhà cung cấp"}
@@ -270,7 +270,7 @@ func (s *dashboardServer) rotateSource(v *visit) error {
 		return err
 	}
 	data := rotateSourceData{Source: src.Source, Once: v.PostFormValue("once")}
-	rotated, err := s.service.RotateSource(v.Context(), v.account.ID, src.ID, v.PostFormValue("secret"), formKey(v, "rotate source "+strconv.FormatInt(src.ID, 10)), v.now)
+	rotated, err := s.Service.RotateSource(v.Context(), v.account.ID, src.ID, v.PostFormValue("secret"), formKey(v, "rotate source "+strconv.FormatInt(src.ID, 10)), v.now)
 	if err != nil {
 		status, err := data.explain(err, v.lang)
 		if err != nil {
@@ -287,7 +287,7 @@ func (s *dashboardServer) allowSender(v *visit) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.service.AllowSenders(v.Context(), v.account.ID, src.ID, []string{strings.TrimSpace(v.PostFormValue("sender"))})
+	_, err = s.Service.AllowSenders(v.Context(), v.account.ID, src.ID, []string{strings.TrimSpace(v.PostFormValue("sender"))})
 	if err != nil {
 		return s.sourceProblem(v, err)
 	}
@@ -303,7 +303,7 @@ func (s *dashboardServer) setSourceKey(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.service.SetSourceAPIKey(v.Context(), v.account.ID, src.ID, v.PostFormValue("api_key"), v.now); err != nil {
+	if _, err := s.Service.SetSourceAPIKey(v.Context(), v.account.ID, src.ID, v.PostFormValue("api_key"), v.now); err != nil {
 		return s.sourceProblem(v, err)
 	}
 	return s.redirect(v, sourcePath(src.ID), app.Text{EN: "API key saved. Sync now to test it.", VI: "Đã lưu khoá API. Hãy đồng bộ ngay để thử."})
@@ -332,7 +332,7 @@ func (s *dashboardServer) catchUpSource(v *visit) error {
 	}
 	ctx, cancel := context.WithTimeout(v.Context(), catchUpTime)
 	defer cancel()
-	r, err := s.service.CatchUpSource(ctx, v.account.ID, src.ID, v.now)
+	r, err := s.Service.CatchUpSource(ctx, v.account.ID, src.ID, v.now)
 	var fault *app.PollError
 	switch {
 	case errors.As(err, &fault):
@@ -375,7 +375,7 @@ func (s *dashboardServer) removeSource(v *visit) error {
 			EN: "The name does not match. Nothing was removed.", VI: "Tên không khớp. Chưa xoá gì cả.",
 		}.In(v.lang))
 	}
-	if err := s.service.RemoveSource(v.Context(), v.account.ID, src.ID, v.now); err != nil {
+	if err := s.Service.RemoveSource(v.Context(), v.account.ID, src.ID, v.now); err != nil {
 		return err
 	}
 	return s.redirect(v, "/inbound", app.Text{EN: "Source removed. Its transactions are kept.", VI: "Đã xoá nguồn. Các giao dịch đã ghi nhận vẫn được giữ."})

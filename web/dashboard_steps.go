@@ -19,15 +19,15 @@ func (s *dashboardServer) steps(v *visit) ([]setUpStep, error) {
 	if !v.owner() {
 		return nil, nil
 	}
-	sum, err := s.service.Overview(v.Context(), v.account.ID)
+	sum, err := s.Service.Overview(v.Context(), v.account.ID)
 	if err != nil || sum.Transactions >= setUpTransactions {
 		return nil, err
 	}
-	sources, err := s.service.Sources(v.Context(), v.account.ID)
+	sources, err := s.Service.Sources(v.Context(), v.account.ID)
 	if err != nil {
 		return nil, err
 	}
-	hooks, err := s.service.Webhooks(v.Context(), v.account.ID)
+	hooks, err := s.Service.Webhooks(v.Context(), v.account.ID)
 	if err != nil {
 		return nil, err
 	}

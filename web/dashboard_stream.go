@@ -107,7 +107,7 @@ func (s *dashboardServer) openStream(v *visit, holder streamHolder, may func() e
 	if err := s.streams.take(holder); err != nil {
 		return nil, err
 	}
-	s.watchers.join(s.service.NewestIDs)
+	s.watchers.join(s.Service.NewestIDs)
 	h := v.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
@@ -169,7 +169,7 @@ func (s *stream) wait(changed <-chan struct{}, beat func() error) error {
 		select {
 		case <-s.ctx.Done():
 			return s.ctx.Err()
-		case <-s.server.closing:
+		case <-s.server.Closing:
 			return context.Canceled
 		case <-s.beat.C:
 			if err := beat(); err != nil {

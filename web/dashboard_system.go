@@ -25,15 +25,15 @@ func (s *dashboardServer) systemPage(v *visit) error {
 	if !v.operator() {
 		return errNothingHere()
 	}
-	data := systemData{Log: s.recentLog.newestFirst()}
+	data := systemData{Log: s.RecentLog.newestFirst()}
 	var err error
-	if data.SystemStatus, err = s.service.SystemStatus(v.Context(), s.installation, v.now); err != nil {
+	if data.SystemStatus, err = s.Service.SystemStatus(v.Context(), s.Installation, v.now); err != nil {
 		return err
 	}
-	if data.Sources, err = s.service.Sources(v.Context(), v.account.ID); err != nil {
+	if data.Sources, err = s.Service.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	data.BackupOnce = backupCommand(s.installation.Program, data.Path)
+	data.BackupOnce = backupCommand(s.Installation.Program, data.Path)
 	data.BackupCron = cronLine(data.BackupOnce)
 	return s.render(v, http.StatusOK, "system", "system", app.Text{EN: "System", VI: "Hệ thống"}, data)
 }

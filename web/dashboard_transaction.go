@@ -33,16 +33,16 @@ func (s *dashboardServer) transactionPage(v *visit) error {
 	if !found {
 		return app.ErrNoTransaction
 	}
-	t, err := s.service.Transaction(v.Context(), v.account.ID, id)
+	t, err := s.Service.Transaction(v.Context(), v.account.ID, id)
 	if err != nil {
 		return err
 	}
-	deliveries, err := s.service.DeliveriesOf(v.Context(), v.account.ID, []int64{id})
+	deliveries, err := s.Service.DeliveriesOf(v.Context(), v.account.ID, []int64{id})
 	if err != nil {
 		return err
 	}
 	data := transactionData{Row: transactionRow{t, deliveries[id]}, Key: rand.Text()}
-	if data.Provenance, err = s.service.TransactionOrigin(v.Context(), v.account.ID, id); err != nil {
+	if data.Provenance, err = s.Service.TransactionOrigin(v.Context(), v.account.ID, id); err != nil {
 		return err
 	}
 	if data.Event, err = s.inboundBody(v, data.Provenance.InboundEventID); err != nil {
@@ -52,7 +52,7 @@ func (s *dashboardServer) transactionPage(v *visit) error {
 	e := json.NewEncoder(&encoded)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(s.transactionJSON(t, v.zone)); err != nil {
+	if err := e.Encode(s.EncodeTransaction(t, v.zone)); err != nil {
 		return err
 	}
 	data.JSON = encoded.String()
@@ -66,7 +66,7 @@ func (s *dashboardServer) inboundBody(v *visit, eventID int64) (*inboundBody, er
 	if eventID == 0 || !v.owner() {
 		return nil, nil
 	}
-	e, err := s.service.InboundEvent(v.Context(), v.account.ID, eventID)
+	e, err := s.Service.InboundEvent(v.Context(), v.account.ID, eventID)
 	if app.CodeOf(err) == app.CodeNotFound {
 		return nil, nil
 	}

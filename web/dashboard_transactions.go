@@ -19,7 +19,7 @@ type transactionRow struct {
 
 // transactionRows lists a page of transactions with their deliveries.
 func (s *dashboardServer) transactionRows(v *visit, f app.TransactionFilter) ([]transactionRow, app.TransactionPage, error) {
-	page, err := s.service.Transactions(v.Context(), v.account.ID, f)
+	page, err := s.Service.Transactions(v.Context(), v.account.ID, f)
 	if err != nil {
 		return nil, page, err
 	}
@@ -27,7 +27,7 @@ func (s *dashboardServer) transactionRows(v *visit, f app.TransactionFilter) ([]
 	for i, t := range page.Rows {
 		ids[i] = t.ID
 	}
-	deliveries, err := s.service.DeliveriesOf(v.Context(), v.account.ID, ids)
+	deliveries, err := s.Service.DeliveriesOf(v.Context(), v.account.ID, ids)
 	rows := make([]transactionRow, len(page.Rows))
 	for i, t := range page.Rows {
 		rows[i] = transactionRow{t, deliveries[t.ID]}
@@ -84,11 +84,11 @@ func exportLinks(values url.Values) exports {
 func (s *dashboardServer) transactionsPage(v *visit) error {
 	data := transactionsData{Form: readTransactionForm(v.URL.Query()), States: app.TransactionStates}
 	var err error
-	if data.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
+	if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	// Before the rows are read, so that none falls between them and the stream.
-	newest, err := s.service.NewestIDs(v.Context())
+	newest, err := s.Service.NewestIDs(v.Context())
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (s *dashboardServer) createUser(v *visit) error {
 	if generated {
 		in.Password = app.GeneratePassword()
 	}
-	u, err := s.service.CreateUser(v.Context(), v.account.ID, in, v.now)
+	u, err := s.Service.CreateUser(v.Context(), v.account.ID, in, v.now)
 	if problem := problemOf(err, v.lang); problem != "" {
 		in.Password = ""
 		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{UserForm: in, UserProblem: problem})
@@ -65,7 +65,7 @@ type userData struct {
 // visitedUser finds the user that the path names.
 func (s *dashboardServer) visitedUser(v *visit) (app.User, error) {
 	id, _ := parseID(v.PathValue("id"))
-	users, err := s.service.Users(v.Context(), v.account.ID)
+	users, err := s.Service.Users(v.Context(), v.account.ID)
 	for _, u := range users {
 		if u.ID == id {
 			return u, nil
@@ -105,7 +105,7 @@ func (s *dashboardServer) setUserPassword(v *visit) error {
 	if generated {
 		secret = app.GeneratePassword()
 	}
-	changed, err := s.service.SetPassword(v.Context(), v.account.ID, u.ID, secret)
+	changed, err := s.Service.SetPassword(v.Context(), v.account.ID, u.ID, secret)
 	if problem := fieldProblems(err, v.lang); problem != "" {
 		return s.showUser(v, http.StatusUnprocessableEntity, u, problem)
 	}
@@ -126,7 +126,7 @@ func (s *dashboardServer) setUserRole(v *visit) error {
 	if err != nil {
 		return err
 	}
-	changed, err := s.service.SetRole(v.Context(), v.account.ID, u.ID, app.Role(v.PostFormValue("role")))
+	changed, err := s.Service.SetRole(v.Context(), v.account.ID, u.ID, app.Role(v.PostFormValue("role")))
 	if problem := problemOf(err, v.lang); problem != "" {
 		return s.showUser(v, http.StatusUnprocessableEntity, u, problem)
 	}
@@ -172,7 +172,7 @@ func (s *dashboardServer) removeUserPage(v *visit) error {
 func (s *dashboardServer) removeUser(v *visit) error {
 	u, err := s.visitedUser(v)
 	if err == nil {
-		err = s.service.RemoveUser(v.Context(), v.account.ID, u.ID)
+		err = s.Service.RemoveUser(v.Context(), v.account.ID, u.ID)
 	}
 	if problem := problemOf(err, v.lang); problem != "" {
 		return s.showUser(v, http.StatusConflict, u, problem)

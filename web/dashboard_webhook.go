@@ -34,15 +34,15 @@ func (s *dashboardServer) webhookPage(v *visit) error {
 		return err
 	}
 	data := webhookData{webhookRow: webhookRow{Webhook: hook}, Receivers: receivers(hook, "", v.lang)}
-	if data.Health, err = s.service.WebhookHealth(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
+	if data.Health, err = s.Service.WebhookHealth(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 		return err
 	}
 	w := view{Lang: v.lang, zone: v.zone, now: v.now}
 	data.Chart = w.drawHours(data.Health, 360, 56)
-	if data.Pending, err = s.service.PendingOfWebhook(v.Context(), v.account.ID, hook.ID); err != nil {
+	if data.Pending, err = s.Service.PendingOfWebhook(v.Context(), v.account.ID, hook.ID); err != nil {
 		return err
 	}
-	if data.Attempts, _, err = s.service.History(v.Context(), v.account.ID, app.HistoryFilter{
+	if data.Attempts, _, err = s.Service.History(v.Context(), v.account.ID, app.HistoryFilter{
 		WebhookID: hook.ID, Page: app.Page{Number: 1, Size: attemptsShown},
 	}); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (s *dashboardServer) webhookPage(v *visit) error {
 }
 
 func (s *dashboardServer) bankAccountOf(v *visit, hook app.Webhook) (app.BankAccount, error) {
-	banks, err := s.service.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
 	for _, b := range banks {
 		if b.ID == hook.BankAccountID {
 			return b, err
@@ -73,7 +73,7 @@ func (s *dashboardServer) testedNow(v *visit, hook app.Webhook) (*app.Attempt, e
 	if !found {
 		return nil, nil
 	}
-	a, err := s.service.HistoryRecord(v.Context(), v.account.ID, id)
+	a, err := s.Service.HistoryRecord(v.Context(), v.account.ID, id)
 	if app.CodeOf(err) == app.CodeNotFound || err == nil && (a.Delivery.WebhookID != hook.ID || !a.Payload.Test) {
 		return nil, nil
 	}
@@ -86,7 +86,7 @@ func (s *dashboardServer) tryWebhook(v *visit) error {
 	if err != nil {
 		return err
 	}
-	a, err := s.service.TestWebhook(v.Context(), v.account.ID, hook.ID, v.now)
+	a, err := s.Service.TestWebhook(v.Context(), v.account.ID, hook.ID, v.now)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (s *dashboardServer) switchWebhook(v *visit) error {
 		return err
 	}
 	if on := v.PostFormValue("active") == "1"; on != hook.IsActive {
-		if hook, err = s.service.ToggleWebhook(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
+		if hook, err = s.Service.ToggleWebhook(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 			return err
 		}
 	}
@@ -131,7 +131,7 @@ func (s *dashboardServer) editWebhook(v *visit) error {
 	}
 	form, in, _ := readWebhookForm(v)
 	form.ID = hook.ID
-	hook, err = s.service.UpdateWebhook(v.Context(), v.account.ID, hook.ID, app.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type})
+	hook, err = s.Service.UpdateWebhook(v.Context(), v.account.ID, hook.ID, app.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type})
 	if err != nil {
 		status, err := form.explain(err, v.lang)
 		if err != nil {
@@ -176,7 +176,7 @@ func (s *dashboardServer) rotateWebhook(v *visit) error {
 	if err != nil || hours < 0 || hours > data.Longest() {
 		hours = -1 // refused below
 	}
-	secret, err := s.service.RotateSecret(v.Context(), v.account.ID, hook.ID, time.Duration(hours)*time.Hour, formKey(v, "rotate "+strconv.FormatInt(hook.ID, 10)), v.now)
+	secret, err := s.Service.RotateSecret(v.Context(), v.account.ID, hook.ID, time.Duration(hours)*time.Hour, formKey(v, "rotate "+strconv.FormatInt(hook.ID, 10)), v.now)
 	if data.Problem = fieldProblems(err, v.lang); data.Problem != "" {
 		return s.showRotate(v, http.StatusUnprocessableEntity, data)
 	}
@@ -194,7 +194,7 @@ func (s *dashboardServer) activateWebhook(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if err := s.service.ActivateSecret(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
+	if err := s.Service.ActivateSecret(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 		return err
 	}
 	return s.redirect(v, webhookPath(hook.ID), app.Text{EN: "The new secret is now the only one in use.", VI: "Từ bây giờ chỉ dùng secret mới để ký."})
@@ -246,7 +246,7 @@ func (s *dashboardServer) replayPage(v *visit) error {
 	status := http.StatusOK
 	if data.Problem != "" {
 		status = http.StatusUnprocessableEntity
-	} else if data.Count, data.All, err = s.service.Replayable(v.Context(), v.account.ID, hook.ID, from, to, lookedForFailed, v.now); err != nil {
+	} else if data.Count, data.All, err = s.Service.Replayable(v.Context(), v.account.ID, hook.ID, from, to, lookedForFailed, v.now); err != nil {
 		return err
 	}
 	return s.render(v, status, "webhook_replay", "webhooks", app.Text{EN: "Resend failed deliveries", VI: "Gửi lại các lượt thất bại"}, data)
@@ -262,7 +262,7 @@ func (s *dashboardServer) replayWebhook(v *visit) error {
 	if data.Problem != "" {
 		return s.render(v, http.StatusUnprocessableEntity, "webhook_replay", "webhooks", app.Text{EN: "Resend failed deliveries", VI: "Gửi lại các lượt thất bại"}, data)
 	}
-	n, err := s.service.Replay(v.Context(), v.account.ID, hook.ID, from, to, app.IdempotencyKey{}, v.now)
+	n, err := s.Service.Replay(v.Context(), v.account.ID, hook.ID, from, to, app.IdempotencyKey{}, v.now)
 	if err != nil {
 		return err
 	}
@@ -286,7 +286,7 @@ func (s *dashboardServer) showDelete(v *visit, status int, problem string) error
 		return err
 	}
 	data := deleteData{Webhook: hook, Problem: problem}
-	if data.Pending, err = s.service.PendingOfWebhook(v.Context(), v.account.ID, hook.ID); err != nil {
+	if data.Pending, err = s.Service.PendingOfWebhook(v.Context(), v.account.ID, hook.ID); err != nil {
 		return err
 	}
 	return s.render(v, status, "webhook_delete", "webhooks", app.Text{EN: "Delete webhook", VI: "Xoá webhook"}, data)
@@ -303,7 +303,7 @@ func (s *dashboardServer) removeWebhook(v *visit) error {
 			EN: "The name does not match. Nothing was deleted.", VI: "Tên không khớp. Chưa xoá gì cả.",
 		}.In(v.lang))
 	}
-	if err := s.service.DeleteWebhook(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
+	if err := s.Service.DeleteWebhook(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 		return err
 	}
 	return s.redirect(v, "/webhooks", app.Text{EN: "Webhook deleted. Its history is kept.", VI: "Đã xoá webhook. Lịch sử gửi vẫn được giữ."})

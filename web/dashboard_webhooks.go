@@ -36,15 +36,15 @@ type webhooksData struct {
 func (d webhooksData) BankAccount(id int64) app.BankAccount { return d.banks[id] }
 
 func (s *dashboardServer) webhooksPage(v *visit) error {
-	hooks, err := s.service.Webhooks(v.Context(), v.account.ID)
+	hooks, err := s.Service.Webhooks(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
-	healths, err := s.service.WebhookHealths(v.Context(), v.account.ID, v.now)
+	healths, err := s.Service.WebhookHealths(v.Context(), v.account.ID, v.now)
 	if err != nil {
 		return err
 	}
-	banks, err := s.service.BankAccounts(v.Context(), v.account.ID)
+	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (s *dashboardServer) newWebhookPage(v *visit) error {
 }
 
 func (s *dashboardServer) showNewWebhook(v *visit, status int, form webhookForm) (err error) {
-	if form.Banks, err = s.service.BankAccounts(v.Context(), v.account.ID); err != nil {
+	if form.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	return s.render(v, status, "webhook_new", "webhooks", app.Text{EN: "Create webhook", VI: "Tạo webhook"}, form)
@@ -102,11 +102,11 @@ func (s *dashboardServer) showNewWebhook(v *visit, status int, form webhookForm)
 func (s *dashboardServer) addWebhook(v *visit) error {
 	form, in, bad := readWebhookForm(v)
 	var all app.Invalid
-	all.Merge(s.service.CheckWebhook(in))
+	all.Merge(s.Service.CheckWebhook(in))
 	all.Merge(bad)
 	hook, secret, err := app.Webhook{}, "", all.Err()
 	if err == nil {
-		hook, secret, err = s.service.CreateWebhook(v.Context(), v.account.ID, in, v.now)
+		hook, secret, err = s.Service.CreateWebhook(v.Context(), v.account.ID, in, v.now)
 	}
 	if err != nil {
 		status, err := form.explain(err, v.lang)
@@ -162,7 +162,7 @@ func (s *dashboardServer) pageWebhook(v *visit) (app.Webhook, error) {
 	if !found {
 		return app.Webhook{}, app.ErrNoWebhook
 	}
-	return s.service.Webhook(v.Context(), v.account.ID, id)
+	return s.Service.Webhook(v.Context(), v.account.ID, id)
 }
 
 // Host is where a URL leads, without what may be long or secret.

@@ -35,7 +35,7 @@ func (s *apiServer) management(rt route) http.HandlerFunc {
 			writeJSON(w, status, body)
 			return
 		}
-		remaining, wait, allowed := s.limits.take(keyRoute{q.key.ID, name}, pace{limit, limit}, q.now)
+		remaining, wait, allowed := s.limits.take(keyRoute{q.key.ID, name}, pace{burst: limit, perMinute: limit}, q.now)
 		if !allowed {
 			status, body := rateLimited(w, r, limit, wait)
 			writeJSON(w, status, body)

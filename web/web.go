@@ -53,7 +53,10 @@ func New(c Config) http.Handler {
 func houses(responder *Responder, c Config) (routes []Route, refuse func(http.ResponseWriter, *http.Request, error)) {
 	api := newAPIServer(responder, c.Service, c.Limit, c.ListingLimit)
 	inbound := &Server{Responder: responder, service: c.Service}
-	dashboard := newDashboardServer(responder, c)
+	dashboard := newDashboardServer(responder, dashboardConfig{
+		Service: c.Service, Secure: c.Secure, Version: c.Version, Closing: c.Closing, Installation: c.Installation, RecentLog: c.RecentLog, Lang: c.Lang,
+		EncodeTransaction: func(t app.Transaction, zone *time.Location) any { return EncodeTransaction(t, zone) },
+	})
 	refuse = func(w http.ResponseWriter, r *http.Request, err error) {
 		if strings.HasPrefix(r.URL.Path, "/api/") || !strings.Contains(r.Header.Get("Accept"), "text/html") {
 			responder.writeError(w, r, err)
@@ -68,14 +71,14 @@ func houses(responder *Responder, c Config) (routes []Route, refuse func(http.Re
 func probes(responder *Responder, service *app.Service) []Route {
 	return []Route{
 		{Method: "GET", Path: "/healthz", Handler: func(w http.ResponseWriter, r *http.Request) {
-			writeJSON(w, http.StatusOK, envelope{true, "ok"})
+			writeJSON(w, http.StatusOK, envelope{Status: true, Messages: "ok"})
 		}},
 		{Method: "GET", Path: "/readyz", Handler: func(w http.ResponseWriter, r *http.Request) {
 			if err := service.Ready(time.Now()); err != nil {
 				responder.writeError(w, r, app.Unavailable(err))
 				return
 			}
-			writeJSON(w, http.StatusOK, envelope{true, "ready"})
+			writeJSON(w, http.StatusOK, envelope{Status: true, Messages: "ready"})
 		}},
 	}
 }
