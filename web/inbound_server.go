@@ -15,6 +15,10 @@ type Server struct {
 	arriving arrivals
 }
 
+func newInboundServer(responder *Responder, service *app.Service) *Server {
+	return &Server{Responder: responder, service: service}
+}
+
 // routes is THE table of what the providers call.
 func (s *Server) routes() []Route {
 	post := func(path string, maxBody int64, handle http.HandlerFunc) Route {

@@ -51,9 +51,7 @@ func New(c Config) http.Handler {
 // houses gives the routes of all houses, and what answers requests that none of
 // them is for.
 func houses(responder *Responder, c Config) (routes []Route, refuse func(http.ResponseWriter, *http.Request, error)) {
-	api := newAPIServer(responder, c.Service, c.Limit, c.ListingLimit)
-	inbound := &Server{Responder: responder, service: c.Service}
-	dashboard := newDashboardServer(responder, dashboardConfig{
+	pages := newDashboardServer(responder, dashboardConfig{
 		Service: c.Service, Secure: c.Secure, Version: c.Version, Closing: c.Closing, Installation: c.Installation, RecentLog: c.RecentLog, Lang: c.Lang,
 		EncodeTransaction: func(t app.Transaction, zone *time.Location) any { return EncodeTransaction(t, zone) },
 	})
@@ -62,9 +60,11 @@ func houses(responder *Responder, c Config) (routes []Route, refuse func(http.Re
 			responder.writeError(w, r, err)
 			return
 		}
-		dashboard.refuse(w, r, err)
+		pages.refuse(w, r, err)
 	}
-	return slices.Concat(probes(responder, c.Service), api.routes(), inbound.routes(), dashboard.routes()), refuse
+	routes = slices.Concat(
+		probes(responder, c.Service), newAPIServer(responder, c.Service, c.Limit, c.ListingLimit).routes(), newInboundServer(responder, c.Service).routes(), pages.routes())
+	return routes, refuse
 }
 
 // probes are for whoever watches over the server.
