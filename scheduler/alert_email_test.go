@@ -22,7 +22,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/scheduler"
-	"baoco/web"
+	"baoco/web/dashboard"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -170,7 +170,7 @@ func newMailWorld(t *testing.T, allow ...string) *mailWorld {
 	w := &mailWorld{root: issuer{}.authority(t, "root")}
 	roots := x509.NewCertPool()
 	roots.AddCert(w.root.certificate)
-	w.World = apptest.Open(t, newFile(t), app.Config{Targets: targets, Alert: scheduler.NewAlerterOn(targets, names.resolver(), roots).Send, AttentionPath: web.AttentionPath})
+	w.World = apptest.Open(t, newFile(t), app.Config{Targets: targets, Alert: scheduler.NewAlerterOn(targets, names.resolver(), roots).Send, AttentionPath: dashboard.AttentionPath})
 	t.Cleanup(w.Close)
 	return w
 }

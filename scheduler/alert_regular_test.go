@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/web"
+	"baoco/web/dashboard"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -295,7 +295,7 @@ func TestAlertFailures(t *testing.T) {
 		}
 		list, err := s.Service.Attention(t.Context(), 1, app.Installation{BaseURL: "https://x"}, time.Now())
 		must(t, err)
-		if last := list[len(list)-1]; last.Kind != app.AttentionAlert || !strings.Contains(last.Text.EN, "bot was kicked") || web.AttentionPath(last) != "/settings/alerts" {
+		if last := list[len(list)-1]; last.Kind != app.AttentionAlert || !strings.Contains(last.Text.EN, "bot was kicked") || dashboard.AttentionPath(last) != "/settings/alerts" {
 			t.Errorf("%+v", list)
 		}
 		messages, err := s.Service.AlertMessages(t.Context(), 1, 100)

@@ -12,7 +12,7 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/scheduler"
-	"baoco/web"
+	"baoco/web/dashboard"
 )
 
 var (
@@ -48,7 +48,7 @@ func openWith(t *testing.T, path string, transport, telegram http.RoundTripper) 
 	t.Helper()
 	targets := allowing(t, "127.0.0.1/32")
 	sender := scheduler.NewSender(targets, "test", transport)
-	w := apptest.Open(t, path, app.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", telegram).Send, AttentionPath: web.AttentionPath})
+	w := apptest.Open(t, path, app.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", telegram).Send, AttentionPath: dashboard.AttentionPath})
 	return &installation{World: w, sender: sender, log: &apptest.Output{}}
 }
 

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"baoco/web/wire"
+
 	"golang.org/x/time/rate"
 )
 
@@ -111,8 +113,8 @@ type boundConn struct {
 // admit counts a connection. It is nil where there is no room, and none to be
 // made.
 func (c *Connections) admit(conn net.Conn) *boundConn {
-	addr, _ := parseClient(conn.RemoteAddr().String())
-	b := &boundConn{Conn: conn, connections: c, client: clientOf(addr)}
+	addr, _ := wire.ParseClient(conn.RemoteAddr().String())
+	b := &boundConn{Conn: conn, connections: c, client: wire.ClientOf(addr)}
 	c.mu.Lock()
 	of := c.clients[b.client]
 	if of == nil {

@@ -16,6 +16,7 @@ import (
 	"baoco/app"
 	"baoco/sqlitestore"
 	"baoco/web"
+	"baoco/web/dashboard"
 )
 
 // change changes the file as another program would.
@@ -133,7 +134,7 @@ func TestAnswerTimes(t *testing.T) {
 func (w *world) logging() (*slog.Logger, *bytes.Buffer, *browser) {
 	w.t.Helper()
 	var written bytes.Buffer
-	recent := web.NewRecentLog(slog.NewTextHandler(&written, nil))
+	recent := dashboard.NewRecentLog(slog.NewTextHandler(&written, nil))
 	server := httptest.NewServer(web.New(web.Config{Service: w.service, Logger: slog.New(recent), RecentLog: recent}))
 	w.t.Cleanup(server.Close)
 	b := w.browser()

@@ -9,6 +9,8 @@ import (
 	"baoco/app"
 	"baoco/app/exactjson"
 	"baoco/app/provider"
+	"baoco/web/dashboard"
+	"baoco/web/wire"
 )
 
 // Verify is what the adapter of a source says of a call, without the limit on
@@ -37,12 +39,12 @@ func SignedPayOS(body []byte) (text []byte, ok bool) {
 
 // Outermost is the safety net of every request around a handler.
 func Outermost(next http.Handler) http.Handler {
-	return outermost(&Responder{log: slog.New(slog.DiscardHandler)}, next)
+	return outermost(&wire.Responder{Log: slog.New(slog.DiscardHandler)}, next)
 }
 
 // Routes lists the method and path of every route.
 func Routes(service *app.Service) (list []string) {
-	routes, _ := houses(&Responder{}, Config{Service: service})
+	routes, _ := houses(&wire.Responder{}, Config{Service: service})
 	for _, r := range routes {
 		list = append(list, r.Method+" "+r.Path)
 	}
@@ -51,10 +53,10 @@ func Routes(service *app.Service) (list []string) {
 
 // MuxOf makes a mux of routes that answer nothing, of a method and a path each.
 func MuxOf(routes ...string) {
-	var list []Route
+	var list []wire.Route
 	for _, r := range routes {
 		method, path, _ := strings.Cut(r, " ")
-		list = append(list, Route{Method: method, Path: path})
+		list = append(list, wire.Route{Method: method, Path: path})
 	}
 	newMux(list, nil)
 }
@@ -67,8 +69,8 @@ type DashboardPage struct {
 
 // DashboardPages is the dashboard's table.
 func DashboardPages() (list []DashboardPage) {
-	for _, p := range dashboardPages {
-		list = append(list, DashboardPage{p.method, p.path, p.role})
+	for _, p := range dashboard.DashboardPages {
+		list = append(list, DashboardPage{p.Method, p.Path, p.Role})
 	}
 	return list
 }

@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/web/wire"
 )
 
 // methods are the routes of one path, by method.
-type methods map[string]Route
+type methods map[string]wire.Route
 
 // newMux answers the routes. refuse answers what none of them is for: 404, and
 // 405 where the path has a route of another method. Two routes of one method
 // and path panic.
-func newMux(routes []Route, refuse func(http.ResponseWriter, *http.Request, error)) *http.ServeMux {
+func newMux(routes []wire.Route, refuse func(http.ResponseWriter, *http.Request, error)) *http.ServeMux {
 	byPath := map[string]methods{}
 	for _, route := range routes {
 		if byPath[route.Path] == nil {
@@ -32,7 +33,7 @@ func newMux(routes []Route, refuse func(http.ResponseWriter, *http.Request, erro
 	for path, m := range byPath {
 		mux.HandleFunc(path, m.dispatch(refuse))
 	}
-	mux.HandleFunc("/", timed(func(w http.ResponseWriter, r *http.Request) { refuse(w, r, errNothingHere()) }))
+	mux.HandleFunc("/", timed(func(w http.ResponseWriter, r *http.Request) { refuse(w, r, wire.ErrNothingHere()) }))
 	return mux
 }
 
@@ -48,7 +49,7 @@ func (m methods) dispatch(refuse func(http.ResponseWriter, *http.Request, error)
 	}
 	slices.Sort(allowed)
 	allow := strings.Join(allowed, ", ")
-	notAllowed := Route{Handler: func(w http.ResponseWriter, r *http.Request) {
+	notAllowed := wire.Route{Handler: func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", allow)
 		refuse(w, r, app.Refused(app.CodeMethodNotAllowed, app.Textf(
 			"This address answers to %s only.", "Địa chỉ này chỉ nhận %s.", allow)))
@@ -80,7 +81,7 @@ func timed(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, end := context.WithCancel(r.Context())
 		defer end()
-		timer := time.AfterFunc(requestTimeout, end)
+		timer := time.AfterFunc(wire.RequestTimeout, end)
 		defer timer.Stop()
 		r.Body = untimedBody{r.Body, timer}
 		next(w, r.WithContext(ctx))
@@ -96,7 +97,7 @@ type untimedBody struct {
 
 func (b untimedBody) Read(p []byte) (int, error) {
 	if b.timer.Stop() {
-		defer b.timer.Reset(requestTimeout)
+		defer b.timer.Reset(wire.RequestTimeout)
 	}
 	return b.ReadCloser.Read(p)
 }

@@ -17,6 +17,7 @@ import (
 
 	"baoco/app"
 	"baoco/web"
+	"baoco/web/api"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/google/go-cmp/cmp"
@@ -26,12 +27,12 @@ import (
 func rawOpenAPI(t *testing.T) map[string]any {
 	t.Helper()
 	var raw map[string]any
-	must(t, json.Unmarshal(web.OpenAPIJSON("1.2.3"), &raw))
+	must(t, json.Unmarshal(api.OpenAPIJSON("1.2.3"), &raw))
 	return raw
 }
 
 func TestOpenAPIIsValid(t *testing.T) {
-	for _, text := range [][]byte{web.OpenAPI(`1.2.3 "beta"`), web.OpenAPIJSON(`1.2.3 "beta"`)} {
+	for _, text := range [][]byte{api.OpenAPI(`1.2.3 "beta"`), api.OpenAPIJSON(`1.2.3 "beta"`)} {
 		doc, err := openapi3.NewLoader().LoadFromData(text)
 		must(t, err)
 		if err := doc.Validate(context.Background()); err != nil {
@@ -51,7 +52,7 @@ func TestOpenAPIIsValid(t *testing.T) {
 // TestOpenAPINeedsAllItHas finds components that nothing refers to.
 func TestOpenAPINeedsAllItHas(t *testing.T) {
 	raw := rawOpenAPI(t)
-	text := string(web.OpenAPIJSON("test"))
+	text := string(api.OpenAPIJSON("test"))
 	for kind, components := range raw["components"].(map[string]any) {
 		for name := range maps.Keys(components.(map[string]any)) {
 			used := strings.Contains(text, `"#/components/`+kind+`/`+name+`"`)
@@ -72,7 +73,7 @@ func TestOpenAPINeedsAllItHas(t *testing.T) {
 func TestOpenAPIForStrictReaders(t *testing.T) {
 	quoted := regexp.MustCompile(`'(?:[^']|'')*'|"(?:[^"\\]|\\.)*"| #.*$`)
 	open, key := 0, 0
-	for i, line := range strings.Split(string(web.OpenAPI("1.2.3")), "\n") {
+	for i, line := range strings.Split(string(api.OpenAPI("1.2.3")), "\n") {
 		indent := len(line) - len(strings.TrimLeft(line, " "))
 		if open == 0 {
 			key = indent
@@ -99,7 +100,7 @@ func TestOpenAPIForStrictReaders(t *testing.T) {
 }
 
 func TestOpenAPIHasEveryRoute(t *testing.T) {
-	doc, err := openapi3.NewLoader().LoadFromData(web.OpenAPI("test"))
+	doc, err := openapi3.NewLoader().LoadFromData(api.OpenAPI("test"))
 	must(t, err)
 	described := map[string]bool{}
 	w := newWorld(t)
@@ -197,7 +198,7 @@ func TestOpenAPINumbers(t *testing.T) {
 	if got := memberAt(events, "properties", "items", "maxItems"); got != float64(app.ShownItems) {
 		t.Errorf("an event has at most %v items, want %d", got, app.ShownItems)
 	}
-	text := string(web.OpenAPI("test"))
+	text := string(api.OpenAPI("test"))
 	for _, sentence := range []string{
 		fmt.Sprintf("the account has %d webhooks.", app.MaxWebhooks),
 		fmt.Sprintf("with the first %d items that need attention", app.ListedItems),

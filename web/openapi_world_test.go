@@ -15,7 +15,7 @@ import (
 	"strings"
 	"sync"
 
-	"baoco/web"
+	"baoco/web/api"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -34,7 +34,7 @@ type contract struct {
 
 var theContract = sync.OnceValues(func() (contract, error) {
 	var raw map[string]any
-	if err := json.Unmarshal(web.OpenAPIJSON("test"), &raw); err != nil {
+	if err := json.Unmarshal(api.OpenAPIJSON("test"), &raw); err != nil {
 		return contract{}, err
 	}
 	closeAnswers(raw)

@@ -21,6 +21,10 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/web/api"
+	"baoco/web/dashboard"
+	"baoco/web/inbound"
+	"baoco/web/wire"
 )
 
 // Config is what New works with.
@@ -31,10 +35,10 @@ type Config struct {
 	ListingLimit int          // that of the two listings which the interface limits; 0: 60
 	Secure       bool         // browsers reach the dashboard over HTTPS
 	Version      string
-	Closing      <-chan struct{}  // closed when the server stops: live pages end
-	Installation app.Installation // how serve was started, for the operator to read
-	RecentLog    *RecentLog       // that Logger writes to, for the operator to read; nil: none is shown
-	Lang         app.Lang         // of the dashboard where neither the visitor nor the browser names one; empty: English
+	Closing      <-chan struct{}      // closed when the server stops: live pages end
+	Installation app.Installation     // how serve was started, for the operator to read
+	RecentLog    *dashboard.RecentLog // that Logger writes to, for the operator to read; nil: none is shown
+	Lang         app.Lang             // of the dashboard where neither the visitor nor the browser names one; empty: English
 
 	// TrustedProxies are the networks of the proxies whose X-Forwarded-For says
 	// whom a request comes from.
@@ -43,53 +47,53 @@ type Config struct {
 
 // New makes the handler of everything that baoco serves.
 func New(c Config) http.Handler {
-	responder := &Responder{log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), trustedProxies: c.TrustedProxies}
+	responder := &wire.Responder{Log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), TrustedProxies: c.TrustedProxies}
 	routes, refuse := houses(responder, c)
 	return outermost(responder, newMux(routes, refuse))
 }
 
 // houses gives the routes of all houses, and what answers requests that none of
 // them is for.
-func houses(responder *Responder, c Config) (routes []Route, refuse func(http.ResponseWriter, *http.Request, error)) {
-	pages := newDashboardServer(responder, dashboardConfig{
+func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse func(http.ResponseWriter, *http.Request, error)) {
+	pages := dashboard.New(responder, dashboard.Config{
 		Service: c.Service, Secure: c.Secure, Version: c.Version, Closing: c.Closing, Installation: c.Installation, RecentLog: c.RecentLog, Lang: c.Lang,
-		EncodeTransaction: func(t app.Transaction, zone *time.Location) any { return EncodeTransaction(t, zone) },
+		EncodeTransaction: func(t app.Transaction, zone *time.Location) any { return api.EncodeTransaction(t, zone) },
 	})
 	refuse = func(w http.ResponseWriter, r *http.Request, err error) {
 		if strings.HasPrefix(r.URL.Path, "/api/") || !strings.Contains(r.Header.Get("Accept"), "text/html") {
-			responder.writeError(w, r, err)
+			responder.WriteError(w, r, err)
 			return
 		}
-		pages.refuse(w, r, err)
+		pages.Refuse(w, r, err)
 	}
 	routes = slices.Concat(
-		probes(responder, c.Service), newAPIServer(responder, c.Service, c.Limit, c.ListingLimit).routes(), newInboundServer(responder, c.Service).routes(), pages.routes())
+		probes(responder, c.Service), api.New(responder, c.Service, c.Limit, c.ListingLimit).Routes(), inbound.New(responder, c.Service).Routes(), pages.Routes())
 	return routes, refuse
 }
 
 // probes are for whoever watches over the server.
-func probes(responder *Responder, service *app.Service) []Route {
-	return []Route{
+func probes(responder *wire.Responder, service *app.Service) []wire.Route {
+	return []wire.Route{
 		{Method: "GET", Path: "/healthz", Handler: func(w http.ResponseWriter, r *http.Request) {
-			writeJSON(w, http.StatusOK, envelope{Status: true, Messages: "ok"})
+			wire.WriteJSON(w, http.StatusOK, wire.Envelope{Status: true, Messages: "ok"})
 		}},
 		{Method: "GET", Path: "/readyz", Handler: func(w http.ResponseWriter, r *http.Request) {
 			if err := service.Ready(time.Now()); err != nil {
-				responder.writeError(w, r, app.Unavailable(err))
+				responder.WriteError(w, r, app.Unavailable(err))
 				return
 			}
-			writeJSON(w, http.StatusOK, envelope{Status: true, Messages: "ready"})
+			wire.WriteJSON(w, http.StatusOK, wire.Envelope{Status: true, Messages: "ready"})
 		}},
 	}
 }
 
 // outermost gives every request its id and its safety net.
-func outermost(responder *Responder, next http.Handler) http.Handler {
+func outermost(responder *wire.Responder, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var id [12]byte
 		rand.Read(id[:])
-		r = withRequestID(r, hex.EncodeToString(id[:]))
-		w.Header().Set("X-Request-Id", requestID(r))
+		r = wire.WithRequestID(r, hex.EncodeToString(id[:]))
+		w.Header().Set("X-Request-Id", wire.RequestID(r))
 		out := &startedWriter{ResponseWriter: w}
 		w = out
 		defer func() {
@@ -98,9 +102,9 @@ func outermost(responder *Responder, next http.Handler) http.Handler {
 			case value == nil:
 				return
 			case value != http.ErrAbortHandler:
-				responder.logPanic(r, value, debug.Stack())
+				responder.LogPanic(r, value, debug.Stack())
 				if !out.started {
-					responder.writeError(w, r, errors.New("panic"))
+					responder.WriteError(w, r, errors.New("panic"))
 					return
 				}
 			}
@@ -109,7 +113,7 @@ func outermost(responder *Responder, next http.Handler) http.Handler {
 		}()
 		// The mux would answer an unclean path with a redirect.
 		if p := r.URL.Path; p != "/" && (path.Clean(p) != p || p[0] != '/') {
-			responder.writeError(w, r, errNothingHere())
+			responder.WriteError(w, r, wire.ErrNothingHere())
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -15,17 +15,21 @@ var (
 	arrows = map[string][]string{
 		".": {"baoco/app/command"},
 		// The one room under app that looks outward. Nothing but main imports it.
-		"app/command":          {"baoco/app", "baoco/app/command/bench", "baoco/app/command/demo", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/provider", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/sqlitestore", "baoco/web"},
+		"app/command":          {"baoco/app", "baoco/app/command/bench", "baoco/app/command/demo", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/provider", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/sqlitestore", "baoco/web/api"},
 		"app/command/bench":    {"baoco/app", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/sqlitestore"},
-		"app/command/demo":     {"baoco/app", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/statement", "baoco/sqlitestore", "baoco/web"},
-		"app/command/serve":    {"baoco/app", "baoco/app/command/terminal", "baoco/app/provider", "baoco/scheduler", "baoco/sqlitestore", "baoco/web"},
+		"app/command/demo":     {"baoco/app", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/statement", "baoco/sqlitestore", "baoco/web/dashboard"},
+		"app/command/serve":    {"baoco/app", "baoco/app/command/terminal", "baoco/app/provider", "baoco/scheduler", "baoco/sqlitestore", "baoco/web", "baoco/web/dashboard"},
 		"app/command/terminal": {"baoco/app", "baoco/sqlitestore"},
 
 		// For tests only.
 		"app/acceptance": {},
 		"app/apptest":    {"baoco/app", "baoco/sqlitestore"},
 
-		"web":           {"baoco/app", "baoco/app/exactjson", "baoco/app/fold", "baoco/app/provider", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr"},
+		"web":           {"baoco/app", "baoco/web/api", "baoco/web/dashboard", "baoco/web/inbound", "baoco/web/wire"},
+		"web/api":       {"baoco/app", "baoco/app/exactjson", "baoco/app/provider", "baoco/web/wire"},
+		"web/dashboard": {"baoco/app", "baoco/app/fold", "baoco/app/provider", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/web/wire"},
+		"web/inbound":   {"baoco/app", "baoco/app/exactjson", "baoco/app/provider", "baoco/web/wire"},
+		"web/wire":      {"baoco/app"},
 		"scheduler":     {"baoco/app"},
 		"sqlitestore":   {"baoco/app", "baoco/app/fold"},
 		"app":           {"baoco/app/fold", "baoco/app/password"},
@@ -49,7 +53,11 @@ var (
 		"app/command/serve":    {"github.com/urfave/cli/v2", "golang.org/x/crypto/acme", "golang.org/x/crypto/acme/autocert", "golang.org/x/time/rate"},
 		"app/command/terminal": {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/term"},
 
-		"web":           {"golang.org/x/time/rate", "github.com/alexedwards/scs/v2", "go.yaml.in/yaml/v4"},
+		"web":           {"golang.org/x/time/rate"},
+		"web/api":       {"go.yaml.in/yaml/v4"},
+		"web/dashboard": {"github.com/alexedwards/scs/v2"},
+		"web/inbound":   {},
+		"web/wire":      {"golang.org/x/time/rate"},
 		"scheduler":     {"github.com/go-co-op/gocron/v2", "github.com/google/uuid", "github.com/wneessen/go-mail"},
 		"sqlitestore":   {"modernc.org/sqlite"},
 		"app":           {},

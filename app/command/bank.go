@@ -10,7 +10,7 @@ import (
 	"baoco/app/command/terminal"
 	"baoco/app/fold"
 	"baoco/app/vietqr"
-	"baoco/web"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -80,7 +80,7 @@ func linkBank(c *cli.Context, s *session) error {
 	if result.More {
 		fmt.Fprintln(c.App.ErrWriter, "The server records the rest.")
 	}
-	return terminal.Changed(c, web.EncodeBankAccount(b, s.service.Zone()), "Bank account %d is linked: %s %s, %s.", b.ID, b.Bank, b.AccountNumber, terminal.OneLine(b.AccountName))
+	return terminal.Changed(c, api.EncodeBankAccount(b, s.service.Zone()), "Bank account %d is linked: %s %s, %s.", b.ID, b.Bank, b.AccountNumber, terminal.OneLine(b.AccountName))
 }
 
 // notifyFlags reads --notify-all and --no-notify.
@@ -104,9 +104,9 @@ func listBanks(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	list, rows := []web.BankAccountJSON{}, [][]string{}
+	list, rows := []api.BankAccountJSON{}, [][]string{}
 	for _, b := range banks {
-		list = append(list, web.EncodeBankAccount(b.BankAccount, s.service.Zone()))
+		list = append(list, api.EncodeBankAccount(b.BankAccount, s.service.Zone()))
 		rows = append(rows, []string{strconv.FormatInt(b.ID, 10), b.Bank, b.AccountNumber, b.AccountName, string(b.Status),
 			strconv.FormatInt(b.All.Count, 10), terminal.VND(b.Today.In.Total), terminal.VND(b.Today.Out.Total), terminal.VND(b.Month.In.Total), terminal.VND(b.Month.Out.Total)})
 	}
@@ -126,7 +126,7 @@ func toggleBank(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, web.EncodeBankAccount(b, s.service.Zone()), "Bank account %d is %s now.", b.ID, b.Status)
+	return terminal.Changed(c, api.EncodeBankAccount(b, s.service.Zone()), "Bank account %d is %s now.", b.ID, b.Status)
 }
 
 func unlinkBank(c *cli.Context, s *session) error {

@@ -10,7 +10,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
-	"baoco/web"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -174,9 +174,9 @@ func printAttempts(c *cli.Context, s *session, attempts []app.Attempt, total int
 	if err != nil {
 		return err
 	}
-	list, rows, why := []web.HistoryJSON{}, [][]string{}, explanations{}
+	list, rows, why := []api.HistoryJSON{}, [][]string{}, explanations{}
 	for _, a := range attempts {
-		e := web.EncodeAttempt(a, s.service.Zone(), app.English)
+		e := api.EncodeAttempt(a, s.service.Zone(), app.English)
 		list = append(list, e)
 		delivered := slices.ContainsFunc(deliveries[a.Delivery.TransactionID], func(d app.LatestDelivery) bool {
 			return d.WebhookID == a.Delivery.WebhookID && d.State == app.DeliveryDelivered
@@ -263,12 +263,12 @@ func showDelivery(c *cli.Context, s *session) error {
 			Attempts   int               `json:"attempts"`
 			DueAt      *string           `json:"due_at"`
 			CreatedAt  string            `json:"created_at"`
-			History    []web.HistoryJSON `json:"history"`
+			History    []api.HistoryJSON `json:"history"`
 		}
 		d := a.Delivery
 		shown := delivery{strconv.FormatInt(d.ID, 10), d.State, d.Attempts, optionalTime(d.DueAt, s.service.Zone()), app.FormatTime(d.CreatedAt, s.service.Zone()), nil}
 		for _, a := range attempts {
-			shown.History = append(shown.History, web.EncodeAttempt(a, s.service.Zone(), app.English))
+			shown.History = append(shown.History, api.EncodeAttempt(a, s.service.Zone(), app.English))
 		}
 		return terminal.Output(c, shown, nil)
 	}

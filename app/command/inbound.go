@@ -8,7 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
-	"baoco/web"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -95,9 +95,9 @@ func sourceLog(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	list := []web.InboundEventJSON{}
+	list := []api.InboundEventJSON{}
 	for _, e := range events {
-		list = append(list, web.EncodeInboundEvent(e, s.service.Zone(), app.English))
+		list = append(list, api.EncodeInboundEvent(e, s.service.Zone(), app.English))
 	}
 	none := "No calls yet."
 	if f.OpenOnly || f.State != "" || f.SourceID != 0 || !f.From.IsZero() || !f.To.IsZero() {
@@ -106,7 +106,7 @@ func sourceLog(c *cli.Context, s *session) error {
 	return terminal.Output(c, list, func(w io.Writer) { printEvents(w, none, list) })
 }
 
-func printEvents(w io.Writer, none string, events []web.InboundEventJSON) {
+func printEvents(w io.Writer, none string, events []api.InboundEventJSON) {
 	var rows [][]string
 	for _, e := range events {
 		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.ReceivedAt, sourceName(e), strconv.Itoa(e.Recorded), strconv.Itoa(e.Duplicates),
@@ -117,7 +117,7 @@ func printEvents(w io.Writer, none string, events []web.InboundEventJSON) {
 }
 
 // sourceName is that of the source of an event; by hand has none.
-func sourceName(e web.InboundEventJSON) string {
+func sourceName(e api.InboundEventJSON) string {
 	if e.Source == nil {
 		return "-"
 	}
@@ -125,7 +125,7 @@ func sourceName(e web.InboundEventJSON) string {
 }
 
 // openReasons are the reasons of the first open items, in one cell.
-func openReasons(e web.InboundEventJSON) string {
+func openReasons(e api.InboundEventJSON) string {
 	var parts []string
 	for _, i := range e.Items {
 		parts = append(parts, fmt.Sprintf("%s: %s %s", *i.State, i.Field, i.Reason))
@@ -138,14 +138,14 @@ func refusedLog(c *cli.Context, s *session, limit int) error {
 	if err != nil {
 		return err
 	}
-	list := []web.RefusedCallJSON{}
+	list := []api.RefusedCallJSON{}
 	for _, r := range calls {
-		list = append(list, web.EncodeRefusedCall(r, s.service.Zone(), app.English))
+		list = append(list, api.EncodeRefusedCall(r, s.service.Zone(), app.English))
 	}
 	return terminal.Output(c, list, func(w io.Writer) { printRefused(w, list) })
 }
 
-func printRefused(w io.Writer, calls []web.RefusedCallJSON) {
+func printRefused(w io.Writer, calls []api.RefusedCallJSON) {
 	var rows [][]string
 	for _, r := range calls {
 		source := "-"
@@ -166,7 +166,7 @@ func showEvent(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	e := web.EncodeInboundBody(event, s.service.Zone(), app.English)
+	e := api.EncodeInboundBody(event, s.service.Zone(), app.English)
 	return terminal.Output(c, e, func(w io.Writer) {
 		fmt.Fprintf(w, "Event %d of %s, received %s (%s)\n", e.ID, terminal.OneLine(sourceName(e.InboundEventJSON)), e.ReceivedAt, e.Channel)
 		fmt.Fprintf(w, "%d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected; %d need attention.\n\n",
@@ -178,7 +178,7 @@ func showEvent(c *cli.Context, s *session) error {
 }
 
 // printElements shows what a call said and what became of it.
-func printElements(w io.Writer, e web.InboundEventBodyJSON) {
+func printElements(w io.Writer, e api.InboundEventBodyJSON) {
 	var rows [][]string
 	for _, i := range e.Elements {
 		item, state, reason, amount, direction, transaction := "-", "-", "-", "-", "-", "-"
@@ -230,7 +230,7 @@ func linkEvent(c *cli.Context, s *session) error {
 	}
 	b := r.BankAccount
 	lost := fmt.Sprintf("Event %d: %d recorded on bank account %d; %d still need attention.", id, r.Recorded, b.ID, r.Open)
-	return terminal.Report(c, web.EncodeInboundLink(r, s.service.Zone()), lost, func(w io.Writer) {
+	return terminal.Report(c, api.EncodeInboundLink(r, s.service.Zone()), lost, func(w io.Writer) {
 		if r.Linked {
 			fmt.Fprintf(w, "Bank account %d is linked: %s %s, %s.\n", b.ID, b.Bank, b.AccountNumber, terminal.OneLine(b.AccountName))
 		}
@@ -254,7 +254,7 @@ func retryEvent(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, web.EncodeInboundCounts(r), "Event %d: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.",
+	return terminal.Changed(c, api.EncodeInboundCounts(r), "Event %d: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.",
 		id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
 }
 

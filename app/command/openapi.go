@@ -6,7 +6,7 @@ import (
 
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
-	"baoco/web"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -20,7 +20,7 @@ func openAPICommand() *cli.Command {
 			if err := terminal.NoArguments(c); err != nil {
 				return err
 			}
-			return terminal.Output(c, json.RawMessage(web.OpenAPIJSON(serve.Version)), func(w io.Writer) { _, _ = w.Write(web.OpenAPI(serve.Version)) })
+			return terminal.Output(c, json.RawMessage(api.OpenAPIJSON(serve.Version)), func(w io.Writer) { _, _ = w.Write(api.OpenAPI(serve.Version)) })
 		},
 	}
 }

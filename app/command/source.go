@@ -11,7 +11,7 @@ import (
 	"baoco/app"
 	"baoco/app/command/terminal"
 	"baoco/app/provider"
-	"baoco/web"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -192,9 +192,9 @@ func listSources(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	list, rows := []web.SourceJSON{}, [][]string{}
+	list, rows := []api.SourceJSON{}, [][]string{}
 	for _, src := range sources {
-		e := web.EncodeSource(src, s.service.Zone(), app.English)
+		e := api.EncodeSource(src, s.service.Zone(), app.English)
 		list = append(list, e)
 		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Provider), string(e.Auth), onlyBankAccount(e),
 			orNever(e.LastCallAt), orNever(e.LastTransactionAt), lastPoll(src, e.LastPollAt), strconv.Itoa(e.RefusedCalls), lastRefusal(e)})
@@ -211,7 +211,7 @@ func listSources(c *cli.Context, s *session) error {
 }
 
 // onlyBankAccount is the bank account that a source is for.
-func onlyBankAccount(e web.SourceJSON) string {
+func onlyBankAccount(e api.SourceJSON) string {
 	if e.BankAccountID == nil {
 		return "all"
 	}
@@ -219,7 +219,7 @@ func onlyBankAccount(e web.SourceJSON) string {
 }
 
 // lastRefusal is when and why a source refused a call, in short.
-func lastRefusal(e web.SourceJSON) string {
+func lastRefusal(e api.SourceJSON) string {
 	if e.LastRefusedAt == nil {
 		return "never"
 	}
@@ -232,7 +232,7 @@ const shownCalls = 5
 // describedSource is what source show tells beside what the listing does. The
 // options that aren't secret are as source add takes them.
 type describedSource struct {
-	web.SourceJSON
+	api.SourceJSON
 	Header   string                 `json:"header"`
 	Map      map[string]string      `json:"map"`
 	Senders  []string               `json:"senders"`
@@ -240,8 +240,8 @@ type describedSource struct {
 	CatchUp  bool                   `json:"catch_up"` // an API key is given
 	APIURL   string                 `json:"api_url"`
 	Setup    string                 `json:"setup"`
-	Events   []web.InboundEventJSON `json:"events"`
-	Refused  []web.RefusedCallJSON  `json:"refused"`
+	Events   []api.InboundEventJSON `json:"events"`
+	Refused  []api.RefusedCallJSON  `json:"refused"`
 }
 
 func describeSource(c *cli.Context, s *session) error {
@@ -267,8 +267,8 @@ func describeSource(c *cli.Context, s *session) error {
 	}
 	zone, o := s.service.Zone(), src.Options
 	d := describedSource{
-		web.EncodeSource(src, zone, app.English), o.Header, o.Map, o.Senders, o.Username, src.APIKey != "", src.APIURL, "",
-		[]web.InboundEventJSON{}, []web.RefusedCallJSON{},
+		api.EncodeSource(src, zone, app.English), o.Header, o.Map, o.Senders, o.Username, src.APIKey != "", src.APIURL, "",
+		[]api.InboundEventJSON{}, []api.RefusedCallJSON{},
 	}
 	for _, kind := range s.service.ProviderKinds() {
 		if kind.Provider == src.Provider {
@@ -276,10 +276,10 @@ func describeSource(c *cli.Context, s *session) error {
 		}
 	}
 	for _, e := range events {
-		d.Events = append(d.Events, web.EncodeInboundEvent(e, zone, app.English))
+		d.Events = append(d.Events, api.EncodeInboundEvent(e, zone, app.English))
 	}
 	for _, r := range refused {
-		d.Refused = append(d.Refused, web.EncodeRefusedCall(r, zone, app.English))
+		d.Refused = append(d.Refused, api.EncodeRefusedCall(r, zone, app.English))
 	}
 	return terminal.Output(c, d, func(w io.Writer) { d.print(w, base) })
 }

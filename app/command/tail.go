@@ -13,7 +13,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
-	"baoco/web"
+	"baoco/web/api"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/urfave/cli/v2"
@@ -174,7 +174,7 @@ func unattempted(d app.Delivery, now time.Time) bool {
 }
 
 func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []app.LatestDelivery) error {
-	e := web.EncodeTransaction(one, t.s.service.Zone())
+	e := api.EncodeTransaction(one, t.s.service.Zone())
 	if t.c.String("output") == "json" {
 		encoder := json.NewEncoder(out)
 		encoder.SetEscapeHTML(false)

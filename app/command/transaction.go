@@ -9,7 +9,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
-	"baoco/web"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -115,9 +115,9 @@ func listTransactions(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	encoded, rows := []web.TransactionJSON{}, [][]string{}
+	encoded, rows := []api.TransactionJSON{}, [][]string{}
 	for _, t := range page.Rows {
-		e := web.EncodeTransaction(t, s.service.Zone())
+		e := api.EncodeTransaction(t, s.service.Zone())
 		encoded = append(encoded, e)
 		rows = append(rows, []string{e.ID, datedCell(t, s.service.Zone()), e.Bank, e.AccountNumber, string(e.Type), terminal.VND(e.Amount), terminal.Clip(e.Content, 50), e.TransactionNumber})
 	}
@@ -182,7 +182,7 @@ func addTransaction(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	shown := web.EncodeTransaction(t, s.service.Zone())
+	shown := api.EncodeTransaction(t, s.service.Zone())
 	if result == app.OutcomeDuplicate {
 		return terminal.Changed(c, shown, "Transaction %d was recorded before.", t.ID)
 	}

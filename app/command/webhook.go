@@ -8,7 +8,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/command/terminal"
-	"baoco/web"
+	"baoco/web/api"
 
 	"github.com/urfave/cli/v2"
 )
@@ -76,9 +76,9 @@ func createWebhook(c *cli.Context, s *session) error {
 		return err
 	}
 	created := struct {
-		Webhook web.WebhookJSON `json:"webhook"`
+		Webhook api.WebhookJSON `json:"webhook"`
 		Secret  string          `json:"secret"`
-	}{web.EncodeWebhook(hook, s.service.Zone()), secret}
+	}{api.EncodeWebhook(hook, s.service.Zone()), secret}
 	lost := fmt.Sprintf("Webhook %d was created, but nobody has seen its secret. Make a new one: baoco webhook rotate-secret %d --overlap-hours 0%s", hook.ID, hook.ID, onAccount(s.account))
 	return terminal.Report(c, created, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "Webhook: %d (%s)\nSecret:  %s\n", hook.ID, hook.Type, secret)
@@ -97,9 +97,9 @@ func listWebhooks(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	list, rows := []web.WebhookJSON{}, [][]string{}
+	list, rows := []api.WebhookJSON{}, [][]string{}
 	for _, hook := range hooks {
-		list = append(list, web.EncodeWebhook(hook, s.service.Zone()))
+		list = append(list, api.EncodeWebhook(hook, s.service.Zone()))
 		only := "all"
 		if hook.BankAccountID != 0 {
 			only = strconv.FormatInt(hook.BankAccountID, 10)
@@ -140,7 +140,7 @@ func updateWebhook(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, web.EncodeWebhook(hook, s.service.Zone()), "Webhook %d: %s, %s, %s", hook.ID, terminal.OneLine(hook.Name), hook.URL, hook.Type)
+	return terminal.Changed(c, api.EncodeWebhook(hook, s.service.Zone()), "Webhook %d: %s, %s, %s", hook.ID, terminal.OneLine(hook.Name), hook.URL, hook.Type)
 }
 
 func toggleWebhook(c *cli.Context, s *session) error {
@@ -156,7 +156,7 @@ func toggleWebhook(c *cli.Context, s *session) error {
 	if !hook.IsActive {
 		state = "off; its waiting deliveries are kept until it is on again."
 	}
-	return terminal.Changed(c, web.EncodeWebhook(hook, s.service.Zone()), "Webhook %d is %s", id, state)
+	return terminal.Changed(c, api.EncodeWebhook(hook, s.service.Zone()), "Webhook %d is %s", id, state)
 }
 
 func deleteWebhook(c *cli.Context, s *session) error {
@@ -179,7 +179,7 @@ func testWebhook(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	err = terminal.Report(c, web.EncodeAttempt(a, s.service.Zone(), app.English), "The test was sent: "+outcome(a), func(w io.Writer) {
+	err = terminal.Report(c, api.EncodeAttempt(a, s.service.Zone(), app.English), "The test was sent: "+outcome(a), func(w io.Writer) {
 		fmt.Fprintf(w, "POST %s\n%s in %d ms\n", a.URL, outcome(a), a.Result.Duration.Milliseconds())
 		if len(a.Result.Body) > 0 {
 			fmt.Fprintln(w, terminal.OneLine(string(a.Result.Body)))

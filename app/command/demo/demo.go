@@ -24,7 +24,7 @@ import (
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 	"baoco/sqlitestore"
-	"baoco/web"
+	"baoco/web/dashboard"
 
 	"github.com/urfave/cli/v2"
 )
@@ -114,7 +114,7 @@ func (d *demo) open(ctx context.Context, listen string) error {
 	if err := serve.SaveSettings(ctx, d.store, s); err != nil {
 		return err
 	}
-	if d.server, err = serve.Start(ctx, d.store, s, web.NewRecentLog(slog.DiscardHandler)); err != nil {
+	if d.server, err = serve.Start(ctx, d.store, s, dashboard.NewRecentLog(slog.DiscardHandler)); err != nil {
 		return err
 	}
 	d.base = "http://" + d.server.Listener.Addr().String()

@@ -21,6 +21,7 @@ import (
 	"baoco/scheduler"
 	"baoco/sqlitestore"
 	"baoco/web"
+	"baoco/web/dashboard"
 
 	"github.com/urfave/cli/v2"
 )
@@ -79,7 +80,7 @@ func serve(c *cli.Context) error {
 	tuneMemory()
 	ctx, stop := terminal.UntilStopped(c.Context)
 	defer stop()
-	recent := web.NewRecentLog(newLogHandler(c.App.ErrWriter, s.JSONLog))
+	recent := dashboard.NewRecentLog(newLogHandler(c.App.ErrWriter, s.JSONLog))
 	log := slog.New(recent)
 	created, err := createIfMissing(ctx, s)
 	if err != nil {
@@ -163,7 +164,7 @@ type Server struct {
 
 // Start wires the server over an open file: the courier first, so that what
 // was due is on its way before anything new comes in.
-func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *web.RecentLog) (*Server, error) {
+func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *dashboard.RecentLog) (*Server, error) {
 	log := slog.New(recent)
 	service, sender, err := NewService(ctx, store, s.Schedule)
 	if err != nil {

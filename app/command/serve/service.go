@@ -9,7 +9,7 @@ import (
 	"baoco/app/provider"
 	"baoco/scheduler"
 	"baoco/sqlitestore"
-	"baoco/web"
+	"baoco/web/dashboard"
 )
 
 // Version is set at release: -ldflags "-X baoco/app/command/serve.Version=1.2.3".
@@ -42,7 +42,7 @@ func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 	return app.NewService(app.Config{
 		Store: store, Zone: zone, Targets: targets,
 		Providers: provider.Facts(), ReadInbound: readInbound(poller), Poll: poller.Poll,
-		Send: sender.Send, Alert: scheduler.NewAlerter(targets, Version, nil).Send, AttentionPath: web.AttentionPath, Schedule: schedule,
+		Send: sender.Send, Alert: scheduler.NewAlerter(targets, Version, nil).Send, AttentionPath: dashboard.AttentionPath, Schedule: schedule,
 	}), sender, nil
 }
 

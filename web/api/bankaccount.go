@@ -1,0 +1,96 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// BankAccountJSON is the bank account of the interface (2.4).
+type BankAccountJSON struct {
+	ID            int64                 `json:"id"`
+	Bank          string                `json:"bank"`
+	AccountNumber string                `json:"account_number"`
+	AccountName   string                `json:"account_name"`
+	Status        app.BankAccountStatus `json:"status"`
+	CreatedAt     string                `json:"created_at"`
+}
+
+// EncodeBankAccount writes b with its times in zone.
+func EncodeBankAccount(b app.BankAccount, zone *time.Location) BankAccountJSON {
+	return BankAccountJSON{b.ID, b.Bank, b.AccountNumber, b.AccountName, b.Status, app.FormatTime(b.CreatedAt, zone)}
+}
+
+func (s *Server) listBankAccounts(w http.ResponseWriter, q *Request) error {
+	list, err := s.service.BankAccounts(q.Context(), q.account())
+	if err != nil {
+		return err
+	}
+	encoded := make([]BankAccountJSON, len(list))
+	for i, b := range list {
+		encoded[i] = EncodeBankAccount(b, s.service.Zone())
+	}
+	wire.WriteJSON(w, http.StatusOK, struct {
+		wire.Envelope
+		BankAccounts []BankAccountJSON `json:"bank_accounts"`
+	}{wire.OK(q.Request, "Bank accounts.", "Danh sách tài khoản ngân hàng."), encoded})
+	return nil
+}
+
+func (s *Server) bankAccountSummary(w http.ResponseWriter, q *Request) error {
+	list, err := s.service.BankAccountSummaries(q.Context(), q.account(), q.now)
+	if err != nil {
+		return err
+	}
+	type bank struct {
+		ID                    int64                 `json:"id"`
+		AccountNumber         string                `json:"account_number"`
+		Bank                  string                `json:"bank"`
+		AccountName           string                `json:"account_name"`
+		Status                app.BankAccountStatus `json:"status"`
+		TransactionCount      int64                 `json:"transaction_count"`
+		TotalAmount           int64                 `json:"total_amount"`
+		TodayTransactionCount int64                 `json:"today_transaction_count"`
+		TodayTotalAmount      int64                 `json:"today_total_amount"`
+		WeekTransactionCount  int64                 `json:"week_transaction_count"`
+		WeekTotalAmount       int64                 `json:"week_total_amount"`
+		MonthTransactionCount int64                 `json:"month_transaction_count"`
+		MonthTotalAmount      int64                 `json:"month_total_amount"`
+	}
+	banks := make([]bank, len(list))
+	for i, b := range list {
+		today, week, month := b.Today.Both(), b.Week.Both(), b.Month.Both()
+		banks[i] = bank{
+			b.ID, b.AccountNumber, b.Bank, b.AccountName, b.Status, b.All.Count, b.All.Total, today.Count, today.Total,
+			week.Count, week.Total, month.Count, month.Total,
+		}
+	}
+	wire.WriteJSON(w, http.StatusOK, struct {
+		wire.Envelope
+		Banks []bank `json:"banks"`
+	}{wire.OK(q.Request, "Summary of the bank accounts.", "Tổng hợp theo tài khoản ngân hàng."), banks})
+	return nil
+}
+
+func (s *Server) toggleBankAccount(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoBankAccount
+	}
+	b, err := s.service.ToggleBankAccount(q.Context(), q.account(), id, q.now)
+	if err != nil {
+		return err
+	}
+	e := wire.OK(q.Request, "The bank account was activated.", "Đã kích hoạt tài khoản ngân hàng.")
+	if b.Status == app.BankAccountInactive {
+		e = wire.OK(q.Request, "The bank account was deactivated; its transactions are recorded but not notified.",
+			"Đã tắt tài khoản ngân hàng; giao dịch vẫn được ghi nhận nhưng không được thông báo.")
+	}
+	wire.WriteJSON(w, http.StatusOK, struct {
+		wire.Envelope
+		BankAccount BankAccountJSON `json:"bank_account"`
+	}{e, EncodeBankAccount(b, s.service.Zone())})
+	return nil
+}

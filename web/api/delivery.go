@@ -1,0 +1,202 @@
+package api
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// HistoryJSON is the history record of the interface (2.7), with what
+// decisions add to it.
+type HistoryJSON struct {
+	ID            int64           `json:"id"`
+	WebhookID     int64           `json:"webhook_id"`
+	Endpoint      string          `json:"endpoint"`
+	StatusCode    int             `json:"status_code"`
+	Status        int             `json:"status"` // 1 success, 0 error
+	CallTime      string          `json:"call_time"`
+	Bank          string          `json:"bank"`
+	Type          app.Direction   `json:"type"`
+	Account       string          `json:"account"`
+	TransactionID string          `json:"transaction_id"`
+	Description   string          `json:"description"`
+	Amount        int64           `json:"amount"`
+	Date          string          `json:"date"`
+	DeliveryID    string          `json:"delivery_id"`
+	Attempt       int             `json:"attempt"`
+	DurationMS    int64           `json:"duration_ms"`
+	Error         *app.ErrorClass `json:"error"`
+	ErrorDetail   *string         `json:"error_detail"`
+	Explanation   *string         `json:"error_explanation"` // in the reader's language
+	ResponseBody  string          `json:"response_body"`
+	NextAttemptAt *string         `json:"next_attempt_at"`
+	ResendOf      *int64          `json:"resend_of"`
+}
+
+// EncodeAttempt writes a with its times in zone, for a reader of lang.
+func EncodeAttempt(a app.Attempt, zone *time.Location, lang app.Lang) HistoryJSON {
+	h := HistoryJSON{
+		ID: a.ID, WebhookID: a.Delivery.WebhookID, Endpoint: a.URL, StatusCode: a.Result.StatusCode,
+		CallTime: app.FormatTime(a.Result.StartedAt, zone), Bank: a.Payload.Gateway, Type: a.Payload.TransferType,
+		Account: a.Payload.AccountNumber, TransactionID: a.Payload.ID, Description: a.Payload.Content,
+		Amount: a.Payload.TransferAmount, Date: a.Payload.TransactionDate, DeliveryID: strconv.FormatInt(a.Delivery.ID, 10),
+		Attempt: a.Number, DurationMS: a.Result.Duration.Milliseconds(), ResponseBody: app.CleanText(string(a.Result.Body), 1<<20),
+	}
+	if a.Result.OK() {
+		h.Status = 1
+	} else {
+		h.Error = &a.Result.Error
+		explanation := a.Result.Explanation().In(lang)
+		h.Explanation = &explanation
+	}
+	if a.Result.Detail != "" {
+		detail := app.CleanText(a.Result.Detail, 500)
+		h.ErrorDetail = &detail
+	}
+	if !a.NextAttemptAt.IsZero() {
+		at := app.FormatTime(a.NextAttemptAt, zone)
+		h.NextAttemptAt = &at
+	}
+	if a.Delivery.ResendOf != 0 {
+		h.ResendOf = &a.Delivery.ResendOf
+	}
+	return h
+}
+
+// pagination is the pagination object of the interface.
+type pagination struct {
+	CurrentPage int64 `json:"current_page"`
+	PerPage     int   `json:"per_page"`
+	Total       int64 `json:"total"`
+	LastPage    int64 `json:"last_page"`
+}
+
+func paginate(p app.Page, total int64) pagination {
+	return pagination{p.Number, p.Size, total, p.LastPage(total)}
+}
+
+func (s *Server) history(w http.ResponseWriter, q *Request) error {
+	p := wire.ParamsOf(q.Request, s.service.Zone())
+	f := p.HistoryFilter()
+	f.Page = p.Page()
+	if err := p.Bad.Err(); err != nil {
+		return err
+	}
+	list, total, err := s.service.History(q.Context(), q.account(), f)
+	if err != nil {
+		return err
+	}
+	encoded := make([]HistoryJSON, len(list))
+	for i, a := range list {
+		encoded[i] = EncodeAttempt(a, s.service.Zone(), wire.Lang(q.Request))
+	}
+	wire.WriteJSON(w, http.StatusOK, struct {
+		wire.Envelope
+		History    []HistoryJSON `json:"history"`
+		Pagination pagination    `json:"pagination"`
+	}{wire.OK(q.Request, "History of the webhooks.", "Lịch sử gửi webhook."), encoded, paginate(f.Page, total)})
+	return nil
+}
+
+func (s *Server) resend(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoHistory
+	}
+	key, err := q.idempotencyKey()
+	if err != nil {
+		if _, unknown := s.service.HistoryRecord(q.Context(), q.account(), id); unknown != nil {
+			return unknown
+		}
+		return err
+	}
+	d, err := s.service.Resend(q.Context(), q.account(), id, key, q.now)
+	if err != nil {
+		return err
+	}
+	wire.WriteJSON(w, http.StatusAccepted, struct {
+		wire.Envelope
+		DeliveryID string `json:"delivery_id"`
+	}{wire.OK(q.Request, "The transaction was resent.", "Đã gửi lại giao dịch."), strconv.FormatInt(d.ID, 10)})
+	return nil
+}
+
+// replay resends every failed delivery of a webhook, of all time or of a
+// window of creation.
+func (s *Server) replay(w http.ResponseWriter, q *Request) error {
+	id, err := s.namedWebhook(q)
+	if err != nil {
+		return err
+	}
+	f, err := q.fields("from", "to")
+	if err != nil {
+		return err
+	}
+	bound := func(name string, upper bool) time.Time {
+		text := f.optional(name)
+		if text == nil {
+			return time.Time{}
+		}
+		t, err := app.ParseBound(*text, upper, s.service.Zone())
+		if err != nil {
+			f.bad.Add(name, "must be a date as Y-m-d or Y-m-d H:i:s", "phải là ngày dạng Y-m-d hoặc Y-m-d H:i:s")
+		}
+		return t
+	}
+	from, to := bound("from", false), bound("to", true)
+	key, err := q.idempotencyKey()
+	f.bad.Merge(err)
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	n, err := s.service.Replay(q.Context(), q.account(), id, from, to, key, q.now)
+	if err != nil {
+		return err
+	}
+	text := app.Textf("Failed deliveries that are being resent: %d.", "Số giao dịch gửi thất bại đang được gửi lại: %d.", n)
+	wire.WriteJSON(w, http.StatusAccepted, struct {
+		wire.Envelope
+		Deliveries int `json:"deliveries"`
+	}{wire.OK(q.Request, text.EN, text.VI), n})
+	return nil
+}
+
+// testWebhook sends a sample and answers with what came of it.
+func (s *Server) testWebhook(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoWebhook
+	}
+	a, err := s.service.TestWebhook(q.Context(), q.account(), id, q.now)
+	if err != nil {
+		return err
+	}
+	e := wire.OK(q.Request, "The receiver accepted the test.", "Máy chủ nhận đã chấp nhận yêu cầu thử.")
+	if !a.Result.OK() {
+		e = wire.OK(q.Request, "The test was sent, but the receiver did not accept it.", "Đã gửi yêu cầu thử nhưng máy chủ nhận không chấp nhận.")
+	}
+	wire.WriteJSON(w, http.StatusOK, struct {
+		wire.Envelope
+		Success bool        `json:"success"`
+		Result  HistoryJSON `json:"result"`
+	}{e, a.Result.OK(), EncodeAttempt(a, s.service.Zone(), wire.Lang(q.Request))})
+	return nil
+}
+
+// idempotencyKey is the Idempotency-Key of a request, with what it must not
+// be used again for.
+func (q *Request) idempotencyKey() (app.IdempotencyKey, error) {
+	key := q.Header.Get("Idempotency-Key")
+	if key == "" {
+		return app.IdempotencyKey{}, nil
+	}
+	if len(key) > 255 || strings.IndexFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
+		return app.IdempotencyKey{}, app.InvalidField("Idempotency-Key", "must be at most 255 printable ASCII characters", "phải có tối đa 255 ký tự ASCII in được")
+	}
+	return app.IdempotencyKey{Key: key, Operation: q.Method + " " + q.URL.Path, Hash: sha256.Sum256(q.raw)}, nil
+}

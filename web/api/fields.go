@@ -1,0 +1,94 @@
+package api
+
+import (
+	"strconv"
+
+	"baoco/app"
+	"baoco/app/exactjson"
+	"baoco/web/wire"
+)
+
+// fields reads the members of a request body and notes what is wrong with
+// them: unknown ones, ones that come twice, and those of the wrong type.
+type fields struct {
+	body exactjson.Value
+	bad  app.Invalid
+}
+
+func (q *Request) fields(known ...string) (*fields, error) {
+	f := &fields{body: q.body}
+	if len(q.raw) > 0 && q.body.Kind != exactjson.Object {
+		return nil, app.InvalidField("body", "must be a JSON object", "phải là một đối tượng JSON")
+	}
+	seen := map[string]bool{}
+	for _, m := range q.body.Members {
+		switch {
+		case !contains(known, m.Key):
+			f.bad.Add(app.CleanText(m.Key, 100), "is not a known field", "không phải trường hợp lệ")
+		case seen[m.Key]:
+			f.bad.Add(m.Key, "is given twice", "bị lặp lại")
+		}
+		seen[m.Key] = true
+	}
+	return f, nil
+}
+
+func contains(list []string, s string) bool {
+	for _, item := range list {
+		if item == s {
+			return true
+		}
+	}
+	return false
+}
+
+// optional is a string where one is given.
+func (f *fields) optional(name string) *string {
+	v, found := f.body.Lookup(name)
+	if !found {
+		return nil
+	}
+	if v.Kind != exactjson.String {
+		f.bad.Add(name, "must be a string", "phải là chuỗi ký tự")
+		return nil
+	}
+	return &v.Text
+}
+
+func (f *fields) required(name string) string {
+	if _, found := f.body.Lookup(name); !found {
+		f.bad.Add(name, "is required", "là bắt buộc")
+		return ""
+	}
+	if s := f.optional(name); s != nil {
+		return *s
+	}
+	return ""
+}
+
+// reference is an id; 0 for none or null.
+func (f *fields) reference(name string) int64 {
+	v := f.body.Get(name)
+	if v.Kind == exactjson.Null {
+		return 0
+	}
+	id, ok := wire.ParseID(v.Text)
+	if v.Kind != exactjson.Number || !ok {
+		f.bad.Add(name, "must be the integer id of something in this account, or null", "phải là id (số nguyên) có trong tài khoản này, hoặc null")
+	}
+	return id
+}
+
+// whole is a whole number within bounds.
+func (f *fields) whole(name string, otherwise, least, most int, en, vi string) int {
+	v := f.body.Get(name)
+	if v.Kind == exactjson.Null {
+		return otherwise
+	}
+	n, err := strconv.Atoi(v.Text)
+	if v.Kind != exactjson.Number || err != nil || n < least || n > most {
+		f.bad.Add(name, en, vi)
+		return otherwise
+	}
+	return n
+}

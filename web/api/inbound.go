@@ -1,0 +1,314 @@
+package api
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// InboundEventJSON is an event of the inbound log. Its source is null where
+// somebody recorded it by hand.
+type InboundEventJSON struct {
+	ID         int64             `json:"id"`
+	SourceID   *int64            `json:"source_id"`
+	Source     *string           `json:"source"`
+	Provider   *app.Provider     `json:"provider"`
+	Channel    app.Channel       `json:"channel"`
+	ReceivedAt string            `json:"received_at"`
+	Recorded   int               `json:"recorded"`
+	Duplicates int               `json:"duplicates"`
+	Unassigned int               `json:"unassigned"`
+	Conflicts  int               `json:"conflicts"`
+	Rejected   int               `json:"rejected"`
+	Open       int               `json:"open"`  // how many need attention
+	Items      []InboundItemJSON `json:"items"` // the first of those
+}
+
+// InboundItemJSON is an element of an event that needs attention, or did.
+type InboundItemJSON struct {
+	ID int64 `json:"id"`
+	InboundNamedJSON
+}
+
+// InboundElementJSON is an element of an event, with the item that it is or
+// was, and the event in which another with its event id waits.
+type InboundElementJSON struct {
+	InboundNamedJSON
+	ItemID  *int64 `json:"item_id"`
+	WaitsIn *int64 `json:"waits_in"`
+}
+
+// InboundNamedJSON is what an element says, and what became of it: null where
+// that isn't known. Bank, type and amount are null where they couldn't be read.
+type InboundNamedJSON struct {
+	Position          int            `json:"position"`
+	State             *app.Outcome   `json:"state"`
+	Field             string         `json:"field"`
+	Reason            string         `json:"reason"` // in the reader's language
+	TransactionID     *string        `json:"transaction_id"`
+	EventID           string         `json:"event_id"`
+	Gateway           string         `json:"gateway"`
+	Bank              *string        `json:"bank"`
+	AccountNumber     string         `json:"account_number"`
+	Masked            bool           `json:"masked"` // account_number shows some digits only
+	TransactionNumber string         `json:"transaction_number"`
+	Type              *app.Direction `json:"type"`
+	Amount            *int64         `json:"amount"`
+	Content           string         `json:"content"`
+	TransactionDate   string         `json:"transaction_date"`
+	DateFlagged       bool           `json:"date_flagged"`
+}
+
+// InboundEventBodyJSON is an event with all its items, what it said, and its
+// body as it came: a text where it is one, base64 of its bytes where it isn't.
+type InboundEventBodyJSON struct {
+	InboundEventJSON
+	Elements     []InboundElementJSON `json:"elements"`
+	ElementCount int                  `json:"element_count"` // those not listed too
+	Nothing      *string              `json:"nothing"`       // what it is without elements, in the reader's language
+	Body         *string              `json:"body"`
+	BodyBase64   *string              `json:"body_base64"`
+}
+
+// EncodeInboundEvent writes e with its times in zone, for a reader of lang.
+func EncodeInboundEvent(e app.InboundEvent, zone *time.Location, lang app.Lang) InboundEventJSON {
+	encoded := InboundEventJSON{
+		ID: e.ID, SourceID: orNull(e.SourceID), Source: orNull(e.SourceName), Provider: orNull(e.Provider),
+		Channel: e.Channel, ReceivedAt: app.FormatTime(e.ReceivedAt, zone),
+		Recorded: e.Recorded, Duplicates: e.Duplicates, Unassigned: e.Unassigned, Conflicts: e.Conflicts, Rejected: e.Rejected, Open: e.Open,
+		Items: make([]InboundItemJSON, len(e.Items)),
+	}
+	for n, i := range e.Items {
+		encoded.Items[n] = InboundItemJSON{i.ID, encodeNamed(i.Position, i.State, i.TransactionID, i.Incoming, zone, lang)}
+	}
+	return encoded
+}
+
+func encodeNamed(position int, state app.Outcome, transactionID int64, e app.Incoming, zone *time.Location, lang app.Lang) InboundNamedJSON {
+	bank, _ := app.FindBank(e.Gateway)
+	named := InboundNamedJSON{
+		Position: position, State: orNull(state),
+		EventID: e.EventID, Gateway: e.Gateway, Bank: orNull(bank.Code), AccountNumber: e.AccountNumber, Masked: e.Masked,
+		TransactionNumber: e.Number, Type: orNull(e.Type), Amount: orNull(e.Amount), Content: e.Content, TransactionDate: app.FormatTime(e.Time, zone), DateFlagged: e.DateFlaw != "",
+	}
+	if e.Fault != nil {
+		named.Field, named.Reason = e.Fault.Field, e.Fault.Text.In(lang)
+	}
+	if transactionID != 0 {
+		named.TransactionID = orNull(strconv.FormatInt(transactionID, 10))
+	}
+	return named
+}
+
+// EncodeInboundBody writes e whole.
+func EncodeInboundBody(e app.InboundEvent, zone *time.Location, lang app.Lang) InboundEventBodyJSON {
+	encoded := InboundEventBodyJSON{
+		InboundEventJSON: EncodeInboundEvent(e, zone, lang), Elements: make([]InboundElementJSON, len(e.Elements)), ElementCount: e.Named,
+	}
+	for n, i := range e.Elements {
+		encoded.Elements[n] = InboundElementJSON{encodeNamed(i.Position, i.State, i.TransactionID, i.Incoming, zone, lang), nil, orNull(i.WaitsIn)}
+		if i.Item != nil {
+			encoded.Elements[n].ItemID = orNull(i.Item.ID)
+		}
+	}
+	if len(e.Elements) == 0 {
+		encoded.Nothing = orNull(e.Nothing.In(lang))
+	}
+	if utf8.Valid(e.Body) {
+		body := string(e.Body)
+		encoded.Body = &body
+	} else {
+		body := base64.StdEncoding.EncodeToString(e.Body)
+		encoded.BodyBase64 = &body
+	}
+	return encoded
+}
+
+// orNull is null for the zero value.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func (s *Server) listInbound(w http.ResponseWriter, q *Request) error {
+	p := wire.ParamsOf(q.Request, s.service.Zone())
+	f := app.InboundFilter{SourceID: p.ID("source_id"), From: p.Bound("from", false), To: p.Bound("to", true), Page: p.Page()}
+	switch state := p.Values.Get("state"); state {
+	case "":
+	case "open":
+		f.OpenOnly = true
+	case string(app.OutcomeUnassigned), string(app.OutcomeConflict), string(app.OutcomeRejected):
+		f.State = app.Outcome(state)
+	default:
+		p.Bad.Add("state", "must be open, unassigned, conflict or rejected", "phải là open, unassigned, conflict hoặc rejected")
+	}
+	if err := p.Bad.Err(); err != nil {
+		return err
+	}
+	list, total, err := s.service.InboundEvents(q.Context(), q.account(), f)
+	if err != nil {
+		return err
+	}
+	encoded := make([]InboundEventJSON, len(list))
+	for i, e := range list {
+		encoded[i] = EncodeInboundEvent(e, s.service.Zone(), wire.Lang(q.Request))
+	}
+	wire.WriteJSON(w, http.StatusOK, struct {
+		wire.Envelope
+		Events     []InboundEventJSON `json:"events"`
+		Pagination pagination         `json:"pagination"`
+	}{wire.OK(q.Request, "Inbound log.", "Nhật ký sự kiện vào."), encoded, paginate(f.Page, total)})
+	return nil
+}
+
+func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoInboundEvent
+	}
+	e, err := s.service.ReadInboundEvent(q.Context(), q.account(), id)
+	if err != nil {
+		return err
+	}
+	wire.WriteJSON(w, http.StatusOK, struct {
+		wire.Envelope
+		Event InboundEventBodyJSON `json:"event"`
+	}{wire.OK(q.Request, "Inbound event.", "Sự kiện vào."), EncodeInboundBody(e, s.service.Zone(), wire.Lang(q.Request))})
+	return nil
+}
+
+// namedInbound is the event that the id in the path names: that it exists is
+// told before anything about the fields.
+func (s *Server) namedInbound(q *Request) (app.InboundEvent, error) {
+	id, found := q.pathID()
+	if !found {
+		return app.InboundEvent{}, app.ErrNoInboundEvent
+	}
+	return s.service.InboundEvent(q.Context(), q.account(), id)
+}
+
+// retryInbound reads the body of an event again.
+func (s *Server) retryInbound(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoInboundEvent
+	}
+	r, err := s.service.RetryInbound(q.Context(), q.account(), id, q.now)
+	if err != nil {
+		return err
+	}
+	wire.WriteJSON(w, http.StatusOK, struct {
+		wire.Envelope
+		InboundCountsJSON
+	}{wire.OK(q.Request, "The event was read again.", "Đã đọc lại sự kiện."), EncodeInboundCounts(r)})
+	return nil
+}
+
+// InboundCountsJSON is what became of the elements of a call.
+type InboundCountsJSON struct {
+	Recorded   int `json:"recorded"`
+	Duplicates int `json:"duplicates"`
+	Unassigned int `json:"unassigned"`
+	Conflicts  int `json:"conflicts"`
+	Rejected   int `json:"rejected"`
+}
+
+// EncodeInboundCounts writes the counts of r.
+func EncodeInboundCounts(r app.Recording) InboundCountsJSON {
+	return InboundCountsJSON{r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected}
+}
+
+func (s *Server) discardInbound(w http.ResponseWriter, q *Request) error {
+	e, err := s.namedInbound(q)
+	if err != nil {
+		return err
+	}
+	f, err := q.fields("item_id")
+	if err != nil {
+		return err
+	}
+	item := f.reference("item_id")
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	var n int
+	if item != 0 {
+		n, err = s.service.DiscardInboundItem(q.Context(), q.account(), e.ID, item)
+	} else {
+		n, err = s.service.DiscardInbound(q.Context(), q.account(), e.ID)
+	}
+	if err != nil {
+		return err
+	}
+	wire.WriteJSON(w, http.StatusOK, struct {
+		wire.Envelope
+		Discarded int `json:"discarded"`
+	}{wire.OK(q.Request, "What needed attention was closed.", "Đã đóng những mục cần xử lý."), n})
+	return nil
+}
+
+// InboundLinkJSON is what became of an event whose bank account somebody told.
+type InboundLinkJSON struct {
+	Recorded       int             `json:"recorded"`
+	Duplicates     int             `json:"duplicates"`
+	TransactionIDs []string        `json:"transaction_ids"`
+	Waiting        int             `json:"waiting_recorded"` // of other events
+	More           bool            `json:"more"`             // the rest is being recorded
+	Open           int             `json:"open"`
+	Deliveries     int             `json:"deliveries"`
+	Linked         bool            `json:"linked"` // by this
+	BankAccount    BankAccountJSON `json:"bank_account"`
+}
+
+// EncodeInboundLink writes r with its times in zone.
+func EncodeInboundLink(r app.InboundLinkResult, zone *time.Location) InboundLinkJSON {
+	ids := make([]string, len(r.TransactionIDs))
+	for i, id := range r.TransactionIDs {
+		ids[i] = strconv.FormatInt(id, 10)
+	}
+	return InboundLinkJSON{r.Recorded, r.Duplicates, ids, r.Waiting, r.More, r.Open, r.Deliveries, r.Linked, EncodeBankAccount(r.BankAccount, zone)}
+}
+
+func (s *Server) linkInbound(w http.ResponseWriter, q *Request) error {
+	e, err := s.namedInbound(q)
+	if err != nil {
+		return err
+	}
+	f, err := q.fields("bank", "account_number", "account_name", "notify")
+	if err != nil {
+		return err
+	}
+	given := func(name string) string {
+		if s := f.optional(name); s != nil {
+			return *s
+		}
+		return ""
+	}
+	in := app.InboundLink{Bank: given("bank"), AccountNumber: given("account_number"), AccountName: given("account_name")}
+	if notify := given("notify"); notify != "" {
+		var known bool
+		if in.Notify, known = app.ParseNotifyOnLink(notify); !known {
+			f.bad.Add("notify", "must be recent, all or none", "phải là recent, all hoặc none")
+		}
+	}
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	r, err := s.service.LinkInbound(q.Context(), q.account(), e.ID, in, q.now)
+	if err != nil {
+		return err
+	}
+	wire.WriteJSON(w, http.StatusOK, struct {
+		wire.Envelope
+		InboundLinkJSON
+	}{wire.OK(q.Request, "The transactions were recorded.", "Đã ghi nhận giao dịch."), EncodeInboundLink(r, s.service.Zone())})
+	return nil
+}

@@ -1,0 +1,111 @@
+package api
+
+import (
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/app/exactjson"
+	"baoco/web/wire"
+)
+
+// Request is one authenticated request of the management API.
+type Request struct {
+	*http.Request
+	key  app.APIKey
+	body exactjson.Value // null where none was sent
+	raw  []byte
+	now  time.Time
+}
+
+func (q *Request) account() int64 { return q.key.AccountID }
+
+// management wraps a route of the management API: authentication, limit,
+// scope, body, handler, in this order.
+func (s *Server) management(rt route) http.HandlerFunc {
+	limit := s.perClass[rt.limit]
+	name := rt.method + " " + rt.path
+	return func(w http.ResponseWriter, r *http.Request) {
+		q := &Request{Request: r, now: time.Now()}
+		var err error
+		if q.key, err = s.service.Authenticate(r.Context(), wire.Bearer(r.Header), q.now); err != nil {
+			status, body := s.AuthErrorBody(w, r, err, q.now)
+			wire.WriteJSON(w, status, body)
+			return
+		}
+		remaining, wait, allowed := s.limits.Take(keyRoute{q.key.ID, name}, wire.Pace{Burst: limit, PerMinute: limit}, q.now)
+		if !allowed {
+			status, body := wire.RateLimited(w, r, limit, wait)
+			wire.WriteJSON(w, status, body)
+			return
+		}
+		w.Header().Set("X-RateLimit-Limit", strconv.Itoa(limit))
+		w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(remaining))
+		if rt.writes && q.key.Scope != app.ScopeFull {
+			err = app.Refused(app.CodeForbidden, app.Text{EN: "This API key may only read.", VI: "Khoá API này chỉ có quyền đọc."})
+		}
+		if err == nil {
+			err = q.readBody(rt.body)
+		}
+		if err == nil {
+			err = rt.handle(s, w, q)
+		}
+		if err != nil {
+			s.WriteError(w, r, err)
+		}
+	}
+}
+
+// readBody reads the JSON of a request, refusing in the order 413, 415, 400.
+// What kind of value it is, the handler looks at.
+func (q *Request) readBody(rule bodyRule) error {
+	if rule == noBody {
+		return nil
+	}
+	raw, err := io.ReadAll(q.Body)
+	if err != nil {
+		return wire.BodyError(err)
+	}
+	if exactjson.Count(raw) > maxManagementValues {
+		return app.Refused(app.CodePayloadTooLarge, app.Textf(
+			"The request body has more than %d values.", "Nội dung yêu cầu có hơn %d giá trị.", maxManagementValues))
+	}
+	q.raw = raw
+	if len(raw) == 0 && rule == mayHaveBody {
+		return nil
+	}
+	if err := checkMediaType(q.Header); err != nil {
+		return err
+	}
+	if q.body, err = exactjson.Parse(raw); err != nil {
+		return app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body is not valid JSON.", VI: "Nội dung yêu cầu không phải JSON hợp lệ."})
+	}
+	return nil
+}
+
+func checkMediaType(h http.Header) error {
+	encoding := h.Get("Content-Encoding")
+	contentType := h.Get("Content-Type")
+	if contentType != "" {
+		media, _, err := mime.ParseMediaType(contentType)
+		if err != nil || media != "application/json" {
+			encoding = "other"
+		}
+	}
+	if encoding != "" && encoding != "identity" {
+		return app.Refused(app.CodeUnsupportedMedia, app.Text{
+			EN: "The request body must be plain application/json.",
+			VI: "Nội dung yêu cầu phải là application/json, không nén.",
+		})
+	}
+	return nil
+}
+
+// pathID is the id in the path; anything but its canonical decimal form names
+// nothing.
+func (q *Request) pathID() (int64, bool) {
+	return wire.ParseID(q.PathValue("id"))
+}

@@ -1,0 +1,117 @@
+// Package api is the management API: its table of routes, its handlers, and what
+// is printed as JSON, by the command line too. openapi.yaml describes it.
+package api
+
+import (
+	"cmp"
+	"net/http"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// Server answers the management API.
+type Server struct {
+	*wire.Responder
+	service  *app.Service
+	perClass [2]int // limits by class
+	limits   wire.Buckets[keyRoute]
+}
+
+// New limits each key to so many requests a minute; 0: as the interface
+// says.
+func New(responder *wire.Responder, service *app.Service, general, listing int) *Server {
+	return &Server{Responder: responder, service: service, perClass: [2]int{
+		generalLimit: cmp.Or(general, defaultLimit), listingLimit: cmp.Or(listing, defaultListingLimit),
+	}}
+}
+
+// keyRoute is what a limit counts.
+type keyRoute struct {
+	apiKey int64
+	route  string
+}
+
+func (s *Server) Routes() (list []wire.Route) {
+	for _, rt := range table {
+		route := wire.Route{Method: rt.method, Path: rt.path, Handler: s.management(rt)}
+		if rt.body != noBody {
+			route.MaxBody = maxManagementBody
+		}
+		list = append(list, route)
+	}
+	return list
+}
+
+// route is one line of the surface.
+type route struct {
+	method string
+	path   string
+	limit  limitClass
+	writes bool // needs a key of full scope
+	body   bodyRule
+	handle func(s *Server, w http.ResponseWriter, q *Request) error
+}
+
+// limitClass says which limit holds, in requests a minute and API key.
+type limitClass byte
+
+const (
+	generalLimit limitClass = iota
+	listingLimit
+)
+
+// The limits of the interface.
+const (
+	defaultLimit        = 300
+	defaultListingLimit = 60
+)
+
+// maxManagementBody is how many bytes of a body are read.
+const maxManagementBody = 64 << 10
+
+// maxManagementValues is how many JSON values a body of the management API has
+// at most.
+const maxManagementValues = 2000
+
+type bodyRule byte
+
+const (
+	noBody bodyRule = iota // what is sent is ignored
+	needsBody
+	mayHaveBody
+)
+
+// table is THE table of the management API.
+var table = []route{
+	{"GET", "/api/v1/analytics/overview", generalLimit, false, noBody, (*Server).overview},
+	{"GET", "/api/v1/analytics/period", generalLimit, false, noBody, (*Server).period},
+	{"GET", "/api/v1/analytics/status", generalLimit, false, noBody, (*Server).accountStatus},
+
+	{"GET", "/api/v1/bank-accounts", listingLimit, false, noBody, (*Server).listBankAccounts},
+	{"GET", "/api/v1/bank-accounts/summary", generalLimit, false, noBody, (*Server).bankAccountSummary},
+	{"PATCH", "/api/v1/bank-accounts/{id}/toggle", generalLimit, true, noBody, (*Server).toggleBankAccount},
+
+	{"GET", "/api/v1/transactions", listingLimit, false, noBody, (*Server).listTransactions},
+	{"POST", "/api/v1/transactions", generalLimit, true, needsBody, (*Server).addTransaction},
+
+	{"GET", "/api/v1/sources", generalLimit, false, noBody, (*Server).listSources},
+	{"GET", "/api/v1/inbound", generalLimit, false, noBody, (*Server).listInbound},
+	{"GET", "/api/v1/inbound/refused", generalLimit, false, noBody, (*Server).listRefused},
+	{"GET", "/api/v1/inbound/{id}", generalLimit, false, noBody, (*Server).showInbound},
+	{"POST", "/api/v1/inbound/{id}/link", generalLimit, true, mayHaveBody, (*Server).linkInbound},
+	{"POST", "/api/v1/inbound/{id}/retry", generalLimit, true, noBody, (*Server).retryInbound},
+	{"POST", "/api/v1/inbound/{id}/discard", generalLimit, true, mayHaveBody, (*Server).discardInbound},
+
+	{"GET", "/api/v1/webhooks", generalLimit, false, noBody, (*Server).listWebhooks},
+	{"POST", "/api/v1/webhooks", generalLimit, true, needsBody, (*Server).createWebhook},
+	{"PUT", "/api/v1/webhooks/{id}", generalLimit, true, mayHaveBody, (*Server).updateWebhook},
+	{"DELETE", "/api/v1/webhooks/{id}", generalLimit, true, noBody, (*Server).deleteWebhook},
+	{"PATCH", "/api/v1/webhooks/{id}/toggle", generalLimit, true, noBody, (*Server).toggleWebhook},
+	{"POST", "/api/v1/webhooks/{id}/test", generalLimit, true, noBody, (*Server).testWebhook},
+	{"POST", "/api/v1/webhooks/{id}/rotate-secret", generalLimit, true, mayHaveBody, (*Server).rotateSecret},
+	{"POST", "/api/v1/webhooks/{id}/activate-secret", generalLimit, true, noBody, (*Server).activateSecret},
+	{"POST", "/api/v1/webhooks/{id}/replay", generalLimit, true, mayHaveBody, (*Server).replay},
+	{"GET", "/api/v1/webhooks/history", generalLimit, false, noBody, (*Server).history},
+	{"POST", "/api/v1/webhooks/{id}/resend", generalLimit, true, noBody, (*Server).resend},
+}

@@ -1,0 +1,109 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// SourceJSON is a source and how it is, without its secret.
+type SourceJSON struct {
+	ID                int64            `json:"id"`
+	Name              string           `json:"name"`
+	Provider          app.Provider     `json:"provider"`
+	Auth              app.Auth         `json:"auth"`
+	URLPath           *string          `json:"url_path"`        // null for a key that may only read
+	BankAccountID     *int64           `json:"bank_account_id"` // null: all
+	CreatedAt         string           `json:"created_at"`
+	LastCallAt        *string          `json:"last_call_at"`
+	LastTransactionAt *string          `json:"last_transaction_at"`
+	LastPollAt        *string          `json:"last_poll_at"`  // when its list was last read to the end
+	PollError         *app.PollFault   `json:"poll_error"`    // why not since
+	RefusedCalls      int              `json:"refused_calls"` // of the last ones that are kept
+	LastRefusedAt     *string          `json:"last_refused_at"`
+	LastRefusedCode   *app.RefusalCode `json:"last_refused_code"`
+	LastRefusedReason *string          `json:"last_refused_reason"`   // in the reader's language
+	SecretLost        bool             `json:"secret_lost,omitempty"` // it must be rotated before a call is accepted
+}
+
+// EncodeSource writes src with its times in zone, for a reader of lang.
+func EncodeSource(src app.SourceHealth, zone *time.Location, lang app.Lang) SourceJSON {
+	return SourceJSON{
+		ID: src.ID, Name: src.Name, Provider: src.Provider, Auth: src.Auth, URLPath: orNull(src.URLPath()), BankAccountID: orNull(src.BankAccountID),
+		CreatedAt: app.FormatTime(src.CreatedAt, zone), LastCallAt: timeOrNull(src.LastCallAt, zone), LastTransactionAt: timeOrNull(src.LastTransactionAt, zone),
+		LastPollAt: timeOrNull(src.PolledAt, zone), PollError: orNull(src.PollError),
+		RefusedCalls: src.RefusedCalls, LastRefusedAt: timeOrNull(src.LastRefused.ReceivedAt, zone),
+		LastRefusedCode: orNull(src.LastRefused.Code), LastRefusedReason: orNull(src.LastRefused.Text.In(lang)),
+		SecretLost: src.SecretLost,
+	}
+}
+
+func timeOrNull(t time.Time, zone *time.Location) *string {
+	if t.IsZero() {
+		return nil
+	}
+	s := app.FormatTime(t, zone)
+	return &s
+}
+
+// RefusedCallJSON is a call that didn't authenticate. Its source is null where
+// it named none.
+type RefusedCallJSON struct {
+	ID         int64           `json:"id"`
+	SourceID   *int64          `json:"source_id"`
+	Source     *string         `json:"source"`
+	ReceivedAt string          `json:"received_at"`
+	Remote     string          `json:"remote"`
+	Code       app.RefusalCode `json:"code"`
+	Reason     string          `json:"reason"` // in the reader's language
+}
+
+// EncodeRefusedCall writes c with its times in zone, for a reader of lang.
+func EncodeRefusedCall(c app.RefusedCall, zone *time.Location, lang app.Lang) RefusedCallJSON {
+	return RefusedCallJSON{c.ID, orNull(c.SourceID), orNull(c.SourceName), app.FormatTime(c.ReceivedAt, zone), c.Remote, c.Code, c.Text.In(lang)}
+}
+
+func (s *Server) listSources(w http.ResponseWriter, q *Request) error {
+	list, err := s.service.SourcesHealth(q.Context(), q.account())
+	if err != nil {
+		return err
+	}
+	encoded := make([]SourceJSON, len(list))
+	for i, src := range list {
+		encoded[i] = EncodeSource(src, s.service.Zone(), wire.Lang(q.Request))
+		if q.key.Scope != app.ScopeFull {
+			encoded[i].URLPath = nil
+		}
+	}
+	wire.WriteJSON(w, http.StatusOK, struct {
+		wire.Envelope
+		Sources []SourceJSON `json:"sources"`
+	}{wire.OK(q.Request, "Sources.", "Danh sách nguồn giao dịch."), encoded})
+	return nil
+}
+
+// listRefused lists the calls that didn't authenticate, all that are kept
+// unless fewer are asked for.
+func (s *Server) listRefused(w http.ResponseWriter, q *Request) error {
+	p := wire.ParamsOf(q.Request, s.service.Zone())
+	source := p.ID("source_id")
+	limit := int(p.Number("per_page", app.KeptRefusedCalls, 1, app.KeptRefusedCalls, "must be a whole number from 1 to 200", "phải là số nguyên từ 1 đến 200"))
+	if err := p.Bad.Err(); err != nil {
+		return err
+	}
+	list, err := s.service.RefusedCalls(q.Context(), q.account(), source, limit)
+	if err != nil {
+		return err
+	}
+	encoded := make([]RefusedCallJSON, len(list))
+	for i, c := range list {
+		encoded[i] = EncodeRefusedCall(c, s.service.Zone(), wire.Lang(q.Request))
+	}
+	wire.WriteJSON(w, http.StatusOK, struct {
+		wire.Envelope
+		Refused []RefusedCallJSON `json:"refused"`
+	}{wire.OK(q.Request, "Refused calls.", "Các lượt gọi bị từ chối."), encoded})
+	return nil
+}

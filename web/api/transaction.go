@@ -1,0 +1,102 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/app/provider"
+	"baoco/web/wire"
+)
+
+// TransactionJSON is a transaction of the listing.
+type TransactionJSON struct {
+	ID                string        `json:"id"`
+	BankAccountID     int64         `json:"bank_account_id"`
+	Bank              string        `json:"bank"`
+	AccountNumber     string        `json:"account_number"`
+	TransactionNumber string        `json:"transaction_number"`
+	Type              app.Direction `json:"type"`
+	Amount            int64         `json:"amount"`
+	Content           string        `json:"content"`
+	TransactionDate   string        `json:"transaction_date"`
+	DateFlagged       bool          `json:"date_flagged"` // transaction_date is the time of receipt
+	CreatedAt         string        `json:"created_at"`
+}
+
+// EncodeTransaction writes t with its times in zone.
+func EncodeTransaction(t app.Transaction, zone *time.Location) TransactionJSON {
+	return TransactionJSON{
+		strconv.FormatInt(t.ID, 10), t.BankAccountID, t.Bank, t.AccountNumber, t.Number, t.Type, t.Amount, t.Content,
+		app.FormatTime(t.Time, zone), t.DateFlaw != "", app.FormatTime(t.CreatedAt, zone),
+	}
+}
+
+func (s *Server) listTransactions(w http.ResponseWriter, q *Request) error {
+	p := wire.ParamsOf(q.Request, s.service.Zone())
+	f := app.TransactionFilter{
+		BankAccountID: p.ID("bank_account_id"), Type: p.Direction(), From: p.Bound("from", false), To: p.Bound("to", true),
+		MinAmount: p.Amount("min_amount"), MaxAmount: p.Amount("max_amount"), Query: p.Search(), Page: p.Page(),
+		Sort: app.TransactionSort(p.Values.Get("sort")),
+	}
+	f.DeliveryState = wire.ReadDeliveryState(p.Values.Get("delivery_state"), &p.Bad)
+	switch f.Sort {
+	case "", app.SortID, app.SortIDDesc, app.SortDate, app.SortDateDesc:
+	default:
+		p.Bad.Add("sort", "must be -id, id, -date or date", "phải là -id, id, -date hoặc date")
+	}
+	if since := p.Values.Get("since_id"); since != "" {
+		id, found := wire.ParseID(since)
+		if !found && since != "0" {
+			p.Bad.Add("since_id", "must be a transaction id in decimal digits", "phải là id giao dịch dạng chữ số")
+		}
+		if f.Sort != "" && f.Sort != app.SortID {
+			p.Bad.Add("sort", "must be id together with since_id", "phải là id khi dùng since_id")
+		}
+		f.SinceID = &id
+	}
+	if err := p.Bad.Err(); err != nil {
+		return err
+	}
+	page, err := s.service.Transactions(q.Context(), q.account(), f)
+	if err != nil {
+		return err
+	}
+	encoded := make([]TransactionJSON, len(page.Rows))
+	for i, t := range page.Rows {
+		encoded[i] = EncodeTransaction(t, s.service.Zone())
+	}
+	wire.WriteJSON(w, http.StatusOK, struct {
+		wire.Envelope
+		Transactions []TransactionJSON `json:"transactions"`
+		Pagination   pagination        `json:"pagination"`
+	}{wire.OK(q.Request, "Transactions.", "Danh sách giao dịch."), encoded, paginate(f.Page, page.Total)})
+	return nil
+}
+
+// addTransaction records one transaction by hand: an object of the native
+// format, read as strictly as the calls of native sources.
+func (s *Server) addTransaction(w http.ResponseWriter, q *Request) error {
+	e := provider.ReadNativeElement(q.body, s.service.Zone())
+	if e.Fault != nil {
+		return app.InvalidField(e.Fault.Field, e.Fault.Text.EN, e.Fault.Text.VI)
+	}
+	key, err := q.idempotencyKey()
+	if err != nil {
+		return err
+	}
+	t, outcome, err := s.service.RecordByHand(q.Context(), q.account(), e, q.raw, key, q.now)
+	if err != nil {
+		return err
+	}
+	status, message := http.StatusCreated, app.Text{EN: "The transaction was recorded.", VI: "Đã ghi nhận giao dịch."}.And(t.DateFlaw.Notice())
+	if outcome == app.OutcomeDuplicate {
+		status, message = http.StatusOK, app.Text{EN: "The transaction was recorded before.", VI: "Giao dịch đã được ghi nhận trước đó."}
+	}
+	wire.WriteJSON(w, status, struct {
+		wire.Envelope
+		Transaction TransactionJSON `json:"transaction"`
+	}{wire.OK(q.Request, message.EN, message.VI), EncodeTransaction(t, s.service.Zone())})
+	return nil
+}

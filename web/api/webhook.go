@@ -1,0 +1,194 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// WebhookJSON is the webhook of the interface (2.6).
+type WebhookJSON struct {
+	ID            int64           `json:"id"`
+	Name          string          `json:"name"`
+	URL           string          `json:"webhook_url"`
+	BankAccountID *int64          `json:"bank_account_id"` // null: all
+	Type          app.WebhookType `json:"type"`
+	IsActive      bool            `json:"is_active"`
+	CreatedAt     string          `json:"created_at"`
+	SecretLost    bool            `json:"secret_lost,omitempty"` // it must be rotated before anything is sent
+}
+
+// EncodeWebhook writes w with its times in zone.
+func EncodeWebhook(w app.Webhook, zone *time.Location) WebhookJSON {
+	encoded := WebhookJSON{w.ID, w.Name, w.URL, nil, w.Type, w.IsActive, app.FormatTime(w.CreatedAt, zone), w.SecretLost}
+	if w.BankAccountID != 0 {
+		encoded.BankAccountID = &w.BankAccountID
+	}
+	return encoded
+}
+
+// oneWebhook is an answer about a single webhook.
+type oneWebhook struct {
+	wire.Envelope
+	Webhook WebhookJSON `json:"webhook"`
+	Secret  string      `json:"secret,omitempty"`
+}
+
+func (s *Server) listWebhooks(w http.ResponseWriter, q *Request) error {
+	list, err := s.service.Webhooks(q.Context(), q.account())
+	if err != nil {
+		return err
+	}
+	encoded := make([]WebhookJSON, len(list))
+	for i, hook := range list {
+		encoded[i] = EncodeWebhook(hook, s.service.Zone())
+	}
+	wire.WriteJSON(w, http.StatusOK, struct {
+		wire.Envelope
+		Webhooks []WebhookJSON `json:"webhooks"`
+	}{wire.OK(q.Request, "Webhooks.", "Danh sách webhook."), encoded})
+	return nil
+}
+
+func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
+	f, err := q.fields("name", "webhook_url", "type", "bank_account_id")
+	if err != nil {
+		return err
+	}
+	in := app.WebhookCreate{
+		Name: f.required("name"), URL: f.required("webhook_url"), Type: app.WebhookType(f.required("type")),
+		BankAccountID: f.reference("bank_account_id"),
+	}
+	f.bad.Merge(s.service.CheckWebhook(in))
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	hook, secret, err := s.service.CreateWebhook(q.Context(), q.account(), in, q.now)
+	if err != nil {
+		return err
+	}
+	wire.WriteJSON(w, http.StatusCreated, oneWebhook{
+		wire.OK(q.Request, "The webhook was created. Store the secret now: it is not shown again."+hook.PlainWarning().EN,
+			"Đã tạo webhook. Hãy lưu secret ngay: secret sẽ không hiển thị lại."+hook.PlainWarning().VI),
+		EncodeWebhook(hook, s.service.Zone()), secret,
+	})
+	return nil
+}
+
+// namedWebhook is the id in the path of a webhook that exists: that is told
+// before anything about the fields.
+func (s *Server) namedWebhook(q *Request) (int64, error) {
+	id, found := q.pathID()
+	if !found {
+		return 0, app.ErrNoWebhook
+	}
+	_, err := s.service.Webhook(q.Context(), q.account(), id)
+	return id, err
+}
+
+func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
+	id, err := s.namedWebhook(q)
+	if err != nil {
+		return err
+	}
+	f, err := q.fields("name", "webhook_url", "type")
+	if err != nil {
+		return err
+	}
+	u := app.WebhookUpdate{Name: f.optional("name"), URL: f.optional("webhook_url")}
+	if t := f.optional("type"); t != nil {
+		webhookType := app.WebhookType(*t)
+		u.Type = &webhookType
+	}
+	f.bad.Merge(s.service.CheckWebhookUpdate(u))
+	if f.bad.Err() == nil && len(q.body.Members) == 0 {
+		f.bad.Add("body", "must have at least one of name, webhook_url and type", "phải có ít nhất một trong name, webhook_url và type")
+	}
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	hook, err := s.service.UpdateWebhook(q.Context(), q.account(), id, u)
+	if err != nil {
+		return err
+	}
+	wire.WriteJSON(w, http.StatusOK, oneWebhook{
+		Envelope: wire.OK(q.Request, "The webhook was updated."+hook.PlainWarning().EN, "Đã cập nhật webhook."+hook.PlainWarning().VI),
+		Webhook:  EncodeWebhook(hook, s.service.Zone()),
+	})
+	return nil
+}
+
+func (s *Server) toggleWebhook(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoWebhook
+	}
+	hook, err := s.service.ToggleWebhook(q.Context(), q.account(), id, q.now)
+	if err != nil {
+		return err
+	}
+	e := wire.OK(q.Request, "The webhook was enabled.", "Đã bật webhook.")
+	if !hook.IsActive {
+		e = wire.OK(q.Request, "The webhook was disabled.", "Đã tắt webhook.")
+	}
+	type state struct {
+		ID       int64 `json:"id"`
+		IsActive bool  `json:"is_active"`
+	}
+	wire.WriteJSON(w, http.StatusOK, struct {
+		wire.Envelope
+		Webhook state `json:"webhook"`
+	}{e, state{hook.ID, hook.IsActive}})
+	return nil
+}
+
+func (s *Server) deleteWebhook(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoWebhook
+	}
+	if err := s.service.DeleteWebhook(q.Context(), q.account(), id, q.now); err != nil {
+		return err
+	}
+	wire.WriteJSON(w, http.StatusOK, wire.OK(q.Request, "The webhook was deleted; its history stays.", "Đã xoá webhook; lịch sử gửi vẫn được giữ."))
+	return nil
+}
+
+func (s *Server) rotateSecret(w http.ResponseWriter, q *Request) error {
+	id, err := s.namedWebhook(q)
+	if err != nil {
+		return err
+	}
+	f, err := q.fields("overlap_hours")
+	if err != nil {
+		return err
+	}
+	hours := f.whole("overlap_hours", 24, 0, int(app.MaxOverlap/time.Hour), "must be a whole number from 0 to 168", "phải là số nguyên từ 0 đến 168")
+	if err := f.bad.Err(); err != nil {
+		return err
+	}
+	secret, err := s.service.RotateSecret(q.Context(), q.account(), id, time.Duration(hours)*time.Hour, app.IdempotencyKey{}, q.now)
+	if err != nil {
+		return err
+	}
+	wire.WriteJSON(w, http.StatusOK, struct {
+		wire.Envelope
+		Secret string `json:"secret"`
+	}{wire.OK(q.Request, "The webhook has a new secret. Store it now: it is not shown again.",
+		"Webhook đã có secret mới. Hãy lưu ngay: secret sẽ không hiển thị lại."), secret})
+	return nil
+}
+
+func (s *Server) activateSecret(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoWebhook
+	}
+	if err := s.service.ActivateSecret(q.Context(), q.account(), id, q.now); err != nil {
+		return err
+	}
+	wire.WriteJSON(w, http.StatusOK, wire.OK(q.Request, "The new secret signs everything from now on.", "Từ bây giờ mọi thứ được ký bằng secret mới."))
+	return nil
+}

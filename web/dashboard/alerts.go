@@ -1,0 +1,207 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// alertCard is one channel and its form, as it was typed or as it is set up;
+// never a secret.
+type alertCard struct {
+	Channel app.AlertChannel // its ID is 0 where none is set up
+	To      string           // of e-mail, by line
+	Tested  string           // why a test didn't arrive
+	Remove  confirmation
+	Open    bool // the form is to be seen at once
+	formProblems
+}
+
+// alertKind is a kind of thing that alerts can be about.
+type alertKind struct {
+	Kind app.AttentionKind
+	Name app.Text
+	On   bool
+}
+
+type alertsData struct {
+	Telegram, Email alertCard
+	Lang            app.Lang
+	Kinds           []alertKind
+	Messages        []app.AlertMessage
+	Recipients      int // at most
+}
+
+// alertKindNames says what alerts are about.
+var alertKindNames = map[app.AttentionKind]app.Text{
+	app.AttentionWebhook: {EN: "A webhook is not reaching your shop", VI: "Webhook không gửi được"},
+	app.AttentionFailed:  {EN: "Deliveries fail after all six attempts", VI: "Có lượt gửi thất bại sau cả sáu lần gửi"},
+	app.AttentionSource:  {EN: "A source has gone silent, or its calls are refused", VI: "Nguồn giao dịch không gửi gì hoặc lượt gọi bị từ chối"},
+	app.AttentionInbound: {EN: "Received items need attention: unassigned, unreadable or in conflict", VI: "Giao dịch nhận được cần xử lý: chưa gán tài khoản, không đọc được hoặc mâu thuẫn"},
+	app.AttentionBank:    {EN: "A bank account has an error", VI: "Tài khoản ngân hàng có lỗi"},
+	app.AttentionPlan:    {EN: "Your plan expires within a week, or has expired", VI: "Gói dịch vụ còn dưới một tuần hoặc đã hết hạn"},
+	app.AttentionServer:  {EN: "The server needs attention: disk, certificate, backup", VI: "Máy chủ cần xử lý: ổ đĩa, chứng chỉ, sao lưu"},
+	app.AttentionAlert:   {EN: "The other alert channel is failing", VI: "Kênh cảnh báo còn lại không gửi được"},
+}
+
+func (s *Server) alertsPage(v *visit) error {
+	return s.showAlerts(v, http.StatusOK, alertCard{})
+}
+
+// alertMessagesShown is how many of the last messages the page lists.
+const alertMessagesShown = 20
+
+// showAlerts shows the page. With a medium, typed is what somebody did to that
+// channel, and what was wrong with it.
+func (s *Server) showAlerts(v *visit, status int, typed alertCard) error {
+	p, err := s.Service.AlertPreferences(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	channels, err := s.Service.AlertChannels(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	data := alertsData{Lang: p.Lang, Recipients: app.MaxAlertRecipients}
+	data.Telegram.Channel.Medium, data.Email.Channel.Medium = app.AlertTelegram, app.AlertEmail
+	data.Email.Channel.Email = app.EmailSettings{Port: 587, Security: app.MailStartTLS}
+	for _, c := range channels {
+		if c.SettingsLost {
+			c.Email = data.Email.Channel.Email
+		}
+		card := alertCard{Channel: c, To: strings.Join(c.Email.To, "\n"), Remove: s.removeAlertQuestion(v, c.Medium)}
+		if c.Medium == app.AlertEmail {
+			data.Email = card
+		} else {
+			data.Telegram = card
+		}
+	}
+	for _, card := range []*alertCard{&data.Telegram, &data.Email} {
+		if typed.Channel.Medium == card.Channel.Medium {
+			card.Tested, card.formProblems = typed.Tested, typed.formProblems
+			if typed.Problem != "" {
+				card.Channel.Telegram, card.Channel.Email, card.To = typed.Channel.Telegram, typed.Channel.Email, typed.To
+			}
+		}
+		card.Channel.Telegram.Token, card.Channel.Email.Password = "", ""
+	}
+	data.Telegram.Open = data.Telegram.Channel.ID == 0 || data.Telegram.Channel.SettingsLost || data.Telegram.Problem != ""
+	data.Email.Open = data.Email.Channel.SettingsLost || data.Email.Problem != ""
+	for _, kind := range s.alertKinds(v) {
+		data.Kinds = append(data.Kinds, alertKind{kind, alertKindNames[kind], !slices.Contains(p.Muted, kind)})
+	}
+	if data.Messages, err = s.Service.AlertMessages(v.Context(), v.account.ID, alertMessagesShown); err != nil {
+		return err
+	}
+	return s.render(v, status, "alerts", "settings", app.Text{EN: "Alerts", VI: "Cảnh báo"}, data)
+}
+
+// alertKinds are the kinds that concern the visitor's account.
+func (s *Server) alertKinds(v *visit) []app.AttentionKind {
+	kinds := slices.Clone(app.AlertKinds)
+	if !v.operator() {
+		kinds = slices.DeleteFunc(kinds, func(kind app.AttentionKind) bool { return kind == app.AttentionServer })
+	}
+	return kinds
+}
+
+// setAlertPreferences takes the language, and what is checked; what the form
+// doesn't show stays as it is.
+func (s *Server) setAlertPreferences(v *visit) error {
+	p, err := s.Service.AlertPreferences(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	p.Lang = app.Lang(v.PostFormValue("lang"))
+	on := v.PostForm["kind"]
+	for _, kind := range s.alertKinds(v) {
+		p.Muted = slices.DeleteFunc(p.Muted, func(k app.AttentionKind) bool { return k == kind })
+		if !slices.Contains(on, string(kind)) {
+			p.Muted = append(p.Muted, kind)
+		}
+	}
+	if err := s.Service.SetAlertPreferences(v.Context(), v.account.ID, p); err != nil {
+		return err
+	}
+	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
+}
+
+func (s *Server) setAlertTelegram(v *visit) error {
+	return s.setAlertChannel(v, alertCard{Channel: app.AlertChannel{Medium: app.AlertTelegram, Telegram: app.TelegramSettings{
+		Token: v.PostFormValue("token"), Chat: v.PostFormValue("chat"), APIURL: v.PostFormValue("api_url"),
+	}}})
+}
+
+func (s *Server) setAlertEmail(v *visit) error {
+	port, _ := strconv.Atoi(strings.TrimSpace(v.PostFormValue("smtp_port"))) // 0 where it is none, which is refused
+	to := v.PostFormValue("email_to")
+	return s.setAlertChannel(v, alertCard{To: to, Channel: app.AlertChannel{Medium: app.AlertEmail, Email: app.EmailSettings{
+		Host: v.PostFormValue("smtp_host"), Port: port, Security: app.MailSecurity(v.PostFormValue("smtp_security")),
+		Username: v.PostFormValue("smtp_username"), Password: v.PostFormValue("smtp_password"), From: v.PostFormValue("email_from"),
+		To: strings.FieldsFunc(to, func(r rune) bool { return r == ',' || r == ';' || r == '\n' || r == '\r' || r == ' ' }),
+	}}})
+}
+
+func (s *Server) setAlertChannel(v *visit, typed alertCard) error {
+	typed.Channel.AccountID = v.account.ID
+	if _, err := s.Service.SetAlertChannel(v.Context(), typed.Channel, v.now); err != nil {
+		status, err := typed.explain(err, v.lang)
+		if err != nil {
+			return err
+		}
+		return s.showAlerts(v, status, typed)
+	}
+	return s.redirect(v, "/settings/alerts", app.Text{EN: "The channel is set up. Send a test to see that it works.", VI: "Đã thiết lập kênh. Hãy gửi thử để xem kênh có hoạt động không."})
+}
+
+// alertTestTime is how long a test may take while somebody waits.
+const alertTestTime = wire.RequestTimeout - 2*time.Second
+
+// testAlert sends a test and says what came of it, here.
+func (s *Server) testAlert(v *visit) error {
+	medium := app.AlertMedium(v.PathValue("medium"))
+	ctx, cancel := context.WithTimeout(v.Context(), alertTestTime)
+	defer cancel()
+	err := s.Service.TestAlert(ctx, v.account.ID, medium, s.Installation, v.now)
+	var fault *app.AlertError
+	switch {
+	case errors.As(err, &fault):
+		return s.showAlerts(v, http.StatusConflict, alertCard{Channel: app.AlertChannel{Medium: medium}, Tested: fault.Text.In(v.lang)})
+	case err != nil:
+		return err
+	}
+	return s.redirect(v, "/settings/alerts", app.Text{EN: "The test was taken. Look whether it has arrived.", VI: "Tin thử đã được gửi. Hãy kiểm tra xem đã nhận được chưa."})
+}
+
+// removeAlertQuestion asks before a channel goes.
+func (s *Server) removeAlertQuestion(v *visit, medium app.AlertMedium) confirmation {
+	w := view{Lang: v.lang}
+	path := "/settings/alerts/" + string(medium) + "/remove"
+	return confirmation{
+		ID: "remove-" + string(medium), Title: w.T("Send no alerts by "+medium.Name().EN+"?", "Ngừng cảnh báo qua "+medium.Name().VI+"?"),
+		Texts:    []string{w.T("Nobody is told there any more, and what was entered is forgotten.", "Sẽ không còn cảnh báo nào được gửi qua kênh này, thông tin đã nhập bị xoá.")},
+		Question: path, Action: path, Button: w.T("Remove", "Xoá kênh"), Back: "/settings/alerts",
+	}
+}
+
+func (s *Server) removeAlertPage(v *visit) error {
+	c, err := s.Service.AlertChannel(v.Context(), v.account.ID, app.AlertMedium(v.PathValue("medium")))
+	if err != nil {
+		return err
+	}
+	return s.ask(v, "settings", s.removeAlertQuestion(v, c.Medium))
+}
+
+func (s *Server) removeAlert(v *visit) error {
+	if err := s.Service.RemoveAlertChannel(v.Context(), v.account.ID, app.AlertMedium(v.PathValue("medium"))); err != nil {
+		return err
+	}
+	return s.redirect(v, "/settings/alerts", app.Text{EN: "The channel is removed.", VI: "Đã xoá kênh."})
+}

@@ -1,0 +1,273 @@
+package dashboard
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"baoco/app"
+	"baoco/app/fold"
+	"baoco/app/vietqr"
+	"baoco/web/wire"
+)
+
+func bankPath(id int64) string { return "/banks/" + strconv.FormatInt(id, 10) }
+
+// bankCard is a bank account with its sums and its newest transaction.
+type bankCard struct {
+	app.BankAccountSummary
+	Reason string           // why it has its status; empty where all is well
+	Last   *app.Transaction // nil: none yet
+}
+
+// period is what came in and went out in a time that has a name.
+type period struct {
+	Name app.Text
+	app.Flow
+}
+
+// Flows are the sums of the card.
+func (c bankCard) Flows() []period {
+	return []period{
+		{app.Text{EN: "Today", VI: "Hôm nay"}, c.Today},
+		{app.Text{EN: "This week", VI: "Tuần này"}, c.Week},
+		{app.Text{EN: "This month", VI: "Tháng này"}, c.Month},
+	}
+}
+
+type banksData struct {
+	Cards []bankCard
+	Plan  app.AccountStatus
+	Form  bankForm // where there is none yet
+}
+
+// Full tells whether the plan allows no other bank account.
+func (d banksData) Full() bool { return d.Plan.BankAccounts >= int64(d.Plan.MaxBankAccounts) }
+
+func (s *Server) banksPage(v *visit) error {
+	list, err := s.Service.BankAccountSummaries(v.Context(), v.account.ID, v.now)
+	if err != nil {
+		return err
+	}
+	data := banksData{Form: bankForm{Banks: app.Banks()}}
+	if data.Plan, err = s.Service.AccountStatus(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	sources, err := s.Service.Sources(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	for _, b := range list {
+		card, err := s.bankCard(v, b, sources)
+		if err != nil {
+			return err
+		}
+		data.Cards = append(data.Cards, card)
+	}
+	return s.render(v, http.StatusOK, "banks", "banks", app.Text{EN: "Bank accounts", VI: "Tài khoản ngân hàng"}, data)
+}
+
+func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Source) (bankCard, error) {
+	card := bankCard{BankAccountSummary: b, Reason: b.Reason(sources).In(v.lang)}
+	newest, err := s.Service.Transactions(v.Context(), v.account.ID, app.TransactionFilter{BankAccountID: b.ID, Page: app.Page{Number: 1, Size: 1}})
+	if len(newest.Rows) > 0 {
+		card.Last = &newest.Rows[0]
+	}
+	return card, err
+}
+
+// BankStatus is the status of a bank account in a word or two.
+func (v view) BankStatus(status app.BankAccountStatus) string {
+	switch status {
+	case app.BankAccountActive:
+		return v.T("Active", "Đang hoạt động")
+	case app.BankAccountPending:
+		return v.T("Waiting for first transaction", "Chờ giao dịch đầu tiên")
+	case app.BankAccountError:
+		return v.T("Error", "Có lỗi")
+	}
+	return v.T("Off", "Đang tắt")
+}
+
+// bankForm is the form of a new bank account as it was typed.
+type bankForm struct {
+	Bank, AccountNumber, AccountName string
+	Pending                          bool
+	Notify                           string
+	Banks                            []app.Bank
+	formProblems
+}
+
+func (s *Server) newBankPage(v *visit) error {
+	return s.showNewBank(v, http.StatusOK, bankForm{})
+}
+
+func (s *Server) showNewBank(v *visit, status int, form bankForm) error {
+	form.Banks = app.Banks()
+	return s.render(v, status, "bank_new", "banks", app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}, form)
+}
+
+func (s *Server) linkBank(v *visit) error {
+	form := bankForm{
+		Bank: v.PostFormValue("bank"), AccountNumber: v.PostFormValue("account_number"), AccountName: v.PostFormValue("account_name"),
+		Pending: v.PostFormValue("pending") == "1", Notify: v.PostFormValue("notify"),
+	}
+	notify, _ := app.ParseNotifyOnLink(form.Notify)
+	r, err := s.Service.LinkBankAccount(v.Context(), v.account.ID, app.BankAccountLink{
+		Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Pending: form.Pending, Notify: notify,
+	}, v.now)
+	if err != nil {
+		status, err := form.explain(err, v.lang)
+		if err != nil {
+			return err
+		}
+		return s.showNewBank(v, status, form)
+	}
+	flash := app.Text{EN: "Bank account linked.", VI: "Đã liên kết tài khoản ngân hàng."}
+	if r.Recorded > 0 {
+		waited := app.Textf(" Waiting transactions recorded: %d. Notifications sent to your shop: %d.", " Đã ghi nhận %d giao dịch đang chờ, trong đó có %d lượt báo cho cửa hàng.", r.Recorded, r.Deliveries)
+		flash = app.Text{EN: flash.EN + waited.EN, VI: flash.VI + waited.VI}
+	}
+	if r.More {
+		flash = app.Text{EN: flash.EN + app.RestFollows.EN, VI: flash.VI + app.RestFollows.VI}
+	}
+	return s.redirect(v, bankPath(r.BankAccount.ID), flash)
+}
+
+// pageBank is the bank account that the path names.
+func (s *Server) pageBank(v *visit) (app.BankAccountSummary, error) {
+	id, _ := wire.ParseID(v.PathValue("id"))
+	list, err := s.Service.BankAccountSummaries(v.Context(), v.account.ID, v.now)
+	if err != nil {
+		return app.BankAccountSummary{}, err
+	}
+	for _, b := range list {
+		if b.ID == id {
+			return b, nil
+		}
+	}
+	return app.BankAccountSummary{}, app.ErrNoBankAccount
+}
+
+// bankData is the page of a bank account. QR is the address of the code that
+// the form asks for.
+type bankData struct {
+	bankCard
+	Amount, Content string
+	QR              string
+	Cut             bool // the content is longer than banks carry
+	formProblems
+}
+
+func (s *Server) bankPage(v *visit) error {
+	b, err := s.pageBank(v)
+	if err != nil {
+		return err
+	}
+	sources, err := s.Service.Sources(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	query := v.URL.Query()
+	data := bankData{Amount: query.Get("amount"), Content: query.Get("content")}
+	if data.bankCard, err = s.bankCard(v, b, sources); err != nil {
+		return err
+	}
+	status := http.StatusOK
+	if transfer, _, err := transferTo(b.BankAccount, data.Amount, data.Content); err == nil {
+		data.QR = bankPath(b.ID) + "/qr.png?" + query.Encode()
+		data.Cut = len(transfer.Content) > vietqr.MaxContent
+	} else if status, err = data.explain(err, v.lang); err != nil {
+		return err
+	}
+	return s.render(v, status, "bank", "banks", app.Textf("%s %s", "%s %s", view{}.BankName(b.Bank), b.AccountNumber), data)
+}
+
+// transferTo is the transfer that a code fills in, and its text. An empty
+// amount leaves it to the payer; the accents of the content are dropped.
+func transferTo(b app.BankAccount, amount, content string) (transfer vietqr.Transfer, text string, err error) {
+	bank, _ := app.FindBank(b.Bank)
+	transfer = vietqr.Transfer{BIN: bank.BIN, Account: b.AccountNumber, Content: fold.Letters(strings.TrimSpace(content))}
+	var bad app.Invalid
+	if strings.TrimSpace(amount) != "" {
+		if transfer.Amount, err = app.ReadAmount(amount); err != nil {
+			bad.Add("amount", app.TypedAmountRule.EN, app.TypedAmountRule.VI)
+		}
+	}
+	if text, err = transfer.String(); err != nil {
+		bad.Add("content", "must be at most 95 letters, digits and symbols", "chỉ được có tối đa 95 chữ cái, chữ số và ký hiệu")
+	}
+	return transfer, text, bad.Err()
+}
+
+// bankQR is the picture of the code.
+func (s *Server) bankQR(v *visit) error {
+	b, err := s.pageBank(v)
+	if err != nil {
+		return err
+	}
+	_, text, err := transferTo(b.BankAccount, v.URL.Query().Get("amount"), v.URL.Query().Get("content"))
+	if err != nil {
+		return err
+	}
+	code, err := vietqr.Code(text)
+	if err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "image/png")
+	_, _ = v.w.Write(code.PNG())
+	return nil
+}
+
+// switchBank makes a bank account what the form says, so that a form that is
+// sent twice doesn't switch it back.
+func (s *Server) switchBank(v *visit) error {
+	sum, err := s.pageBank(v)
+	if err != nil {
+		return err
+	}
+	b := sum.BankAccount
+	if on := v.PostFormValue("active") == "1"; on != (b.Status == app.BankAccountActive) && (on || b.Status != app.BankAccountInactive) {
+		if b, err = s.Service.ToggleBankAccount(v.Context(), v.account.ID, b.ID, v.now); err != nil {
+			return err
+		}
+	}
+	flash := app.Text{EN: "Bank account turned on. Your shop is notified of its transactions.", VI: "Đã bật tài khoản. Giao dịch của tài khoản sẽ được báo cho cửa hàng."}
+	if b.Status == app.BankAccountInactive {
+		flash = app.Text{EN: "Bank account turned off. Transactions are recorded, but your shop is not notified.", VI: "Đã tắt tài khoản. Giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
+	}
+	return s.redirect(v, bankPath(b.ID), flash)
+}
+
+// unlinkData is what ending a link does, said before it is done.
+type unlinkData struct {
+	app.BankAccountSummary
+	Problem string
+}
+
+func (s *Server) unlinkPage(v *visit) error { return s.showUnlink(v, http.StatusOK, "") }
+
+func (s *Server) showUnlink(v *visit, status int, problem string) error {
+	b, err := s.pageBank(v)
+	if err != nil {
+		return err
+	}
+	return s.render(v, status, "bank_unlink", "banks", app.Text{EN: "Unlink bank account", VI: "Huỷ liên kết tài khoản ngân hàng"}, unlinkData{b, problem})
+}
+
+// unlinkBank ends the link of a bank account whose number was typed.
+func (s *Server) unlinkBank(v *visit) error {
+	b, err := s.pageBank(v)
+	if err != nil {
+		return err
+	}
+	if app.NormalizeAccountNumber(v.PostFormValue("account_number")) != b.AccountNumber {
+		return s.showUnlink(v, http.StatusUnprocessableEntity, app.Text{
+			EN: "The account number does not match. Nothing was changed.", VI: "Số tài khoản không khớp. Chưa có gì thay đổi.",
+		}.In(v.lang))
+	}
+	if err := s.Service.UnlinkBankAccount(v.Context(), v.account.ID, b.ID, v.now); err != nil {
+		return err
+	}
+	return s.redirect(v, "/banks", app.Text{EN: "Bank account unlinked. Its transactions are kept.", VI: "Đã huỷ liên kết tài khoản. Các giao dịch vẫn được giữ."})
+}

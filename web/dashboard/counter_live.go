@@ -1,0 +1,128 @@
+package dashboard
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+func (s *Server) liveCounter(v *visit) error {
+	return s.streamCounter(v, ownCounter(v), streamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillMay(v) })
+}
+
+func (s *Server) liveCounterLink(v *visit) error {
+	token := v.PathValue("token")
+	link, err := s.Service.CounterLink(v.Context(), token)
+	if err != nil {
+		return err
+	}
+	return s.streamCounter(v, link, streamHolder{account: link.AccountID, link: link.ID}, func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), wire.RequestTimeout)
+		defer cancel()
+		_, err := s.Service.CounterLink(ctx, token)
+		if app.CodeOf(err) == app.CodeNotFound {
+			return errRevoked
+		}
+		return err
+	})
+}
+
+// streamCounter sends what comes in on a counter for as long as it may be
+// open; may gives errRevoked where the screen must go dark. The events: money,
+// a card; total, the line about today; alive, the server's time in unix
+// seconds, so that the screen notices a connection that died silently and lets
+// go of cards that have grown old; ended, before it goes dark.
+func (s *Server) streamCounter(v *visit, link app.CounterLink, holder streamHolder, may func() error) error {
+	since, err := strconv.ParseInt(v.Header.Get("Last-Event-Id"), 10, 64) // of a connection that broke
+	if err != nil || since < 0 {
+		if since, err = strconv.ParseInt(v.URL.Query().Get("since"), 10, 64); err != nil || since < 0 {
+			return app.InvalidField("since", "must be a position", "phải là một vị trí")
+		}
+	}
+	stream, err := s.openStream(v, holder, may)
+	if err != nil {
+		return err
+	}
+	defer stream.close()
+	c := counterStream{Server: s, v: v, link: link, stream: stream, since: since, seen: -1}
+	if err := c.alive(); err != nil {
+		return nil
+	}
+	for {
+		changed, _ := s.watchers.news()
+		newest := s.watchers.last()
+		if newest.TransactionID != c.seen { // else the news were of something else
+			switch err := c.sendMoney(); {
+			case stream.broken:
+				return nil // the screen connects anew
+			case err != nil: // of the storage
+				changed = after(storageRetry)
+			default:
+				c.seen = newest.TransactionID
+			}
+		}
+		if err := stream.wait(changed, c.beat); err != nil {
+			return nil
+		}
+	}
+}
+
+// counterStream is one open counter screen.
+type counterStream struct {
+	*Server
+	v      *visit
+	link   app.CounterLink
+	stream *stream
+	since  int64  // the newest card on the screen
+	seen   int64  // the newest transaction of all, when the cards were read
+	total  string // as it was sent
+}
+
+// sendMoney sends all cards that are new, oldest first.
+func (c *counterStream) sendMoney() error {
+	for {
+		cards, err := c.counterCards(c.v, c.link, &c.since, time.Now())
+		if err != nil {
+			return err
+		}
+		for _, card := range cards {
+			var html bytes.Buffer
+			if err := templates.ExecuteTemplate(&html, "card", card); err != nil {
+				return err
+			}
+			if err := c.stream.event("money", strconv.FormatInt(card.ID, 10), html.String()); err != nil {
+				return err
+			}
+			c.since = card.ID
+		}
+		if len(cards) < app.CounterRows {
+			return c.sendTotal()
+		}
+	}
+}
+
+func (c *counterStream) sendTotal() error {
+	total, err := c.counterTotal(c.v, c.link, time.Now())
+	if err != nil || total == c.total {
+		return err
+	}
+	c.total = total
+	return c.stream.event("total", "", total)
+}
+
+func (c *counterStream) alive() error {
+	return c.stream.event("alive", "", strconv.FormatInt(time.Now().Unix(), 10))
+}
+
+// beat says that the connection lives, and brings the line about today up to
+// date, which changes at midnight too. A line that can't be read stays.
+func (c *counterStream) beat() error {
+	if err := c.sendTotal(); err != nil && c.stream.broken {
+		return err
+	}
+	return c.alive()
+}

@@ -1,0 +1,456 @@
+// Package dashboard is the pages for people, made on the server: its table of
+// pages, their handlers and templates, the live rows and the sessions.
+package dashboard
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/web/wire"
+
+	"github.com/alexedwards/scs/v2"
+)
+
+// The dashboard: pages for people, made on the server. A page walks from the
+// table in routes.go through visiting (who is it, may they) to its handler,
+// which makes one or a few Service calls and renders a template. An action is
+// a POST that makes one Service call, the same as the API and the command
+// line make, and answers with a redirect to a page.
+
+//go:embed templates static
+var dashboardFiles embed.FS
+
+// Config is what a dashboardServer works with.
+type Config struct {
+	Service      *app.Service
+	Secure       bool // browsers reach the dashboard over HTTPS
+	Version      string
+	Closing      <-chan struct{}  // closed when the server stops: live pages end
+	Installation app.Installation // how serve was started
+	RecentLog    *RecentLog       // nil: none is shown
+	Lang         app.Lang         // where neither the visitor nor the browser names one; empty: English
+
+	// EncodeTransaction makes the JSON of a transaction as the API has it.
+	EncodeTransaction func(t app.Transaction, zone *time.Location) any
+}
+
+// Server answers the dashboard.
+type Server struct {
+	*wire.Responder
+	Config
+	sessions  *scs.SessionManager
+	guesses   guesses
+	watchers  watchers
+	streams   streamCounts
+	bulletins bulletins
+}
+
+func New(responder *wire.Responder, c Config) *Server {
+	c.Lang = cmp.Or(c.Lang, app.English)
+	return &Server{Responder: responder, Config: c, sessions: newSessions(c.Service, c.Secure, responder.WriteError)}
+}
+
+// visit is one request of the dashboard.
+type visit struct {
+	*http.Request
+	w       http.ResponseWriter
+	user    app.User // zero where nobody is signed in
+	account app.Account
+	now     time.Time
+	zone    *time.Location
+	lang    app.Lang
+	above   int // how many segments of the path are above a page; 0: it is one
+}
+
+func (v *visit) owner() bool { return v.user.Role == app.RoleOwner }
+
+// operator tells whether the visitor runs the installation: the owner of the
+// account that it began with.
+func (v *visit) operator() bool { return v.owner() && v.account.ID == app.DefaultAccountID }
+
+// policy lets a page load what the binary itself serves, and nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// visiting wraps a page: headers, who is visiting, what they may. above is that
+// of the visits.
+func (s *Server) visiting(p page, above int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		v := &visit{Request: r, w: w, now: time.Now(), zone: s.Service.Zone(), lang: s.chosenLang(r), above: above}
+		if err := s.welcome(v, p); err != nil {
+			s.pageError(v, err)
+			return
+		}
+		if p.Role != "" && v.user.ID == 0 {
+			s.askToSignIn(v)
+			return
+		}
+		err := v.readForm(p)
+		if err == nil {
+			err = p.handle(s, v)
+		}
+		if err != nil {
+			s.pageError(v, err)
+		}
+	}
+}
+
+// readForm reads the form of an action whole before anything is done: one that
+// is too large, or cut off, must not count as one with empty fields.
+func (v *visit) readForm(p page) error {
+	if _, own := ownForms[p.Path]; own || v.Method != http.MethodPost {
+		return nil
+	}
+	err := v.ParseForm()
+	if err == nil {
+		err = v.ParseMultipartForm(maxForm)
+	}
+	if err == nil || errors.Is(err, http.ErrNotMultipart) {
+		return nil
+	}
+	return wire.BodyError(err)
+}
+
+// welcome finds out who is visiting.
+func (s *Server) welcome(v *visit, p page) (err error) {
+	if v.user, err = s.signedIn(v.Context()); err != nil {
+		return err
+	}
+	if v.user.ID == 0 {
+		return nil
+	}
+	if v.account, err = s.Service.Account(v.Context(), v.user.AccountID); err != nil {
+		return err
+	}
+	if p.Role == app.RoleOwner && !v.owner() {
+		return app.Refused(app.CodeForbidden, app.Text{
+			EN: "Only owners can do this.", VI: "Chỉ chủ cửa hàng mới thực hiện được thao tác này.",
+		})
+	}
+	return nil
+}
+
+// chosenLang is the language of the switch, else the browser's, else that of the
+// installation.
+func (s *Server) chosenLang(r *http.Request) app.Lang {
+	if c, err := r.Cookie("lang"); err == nil && (app.Lang(c.Value) == app.Vietnamese || app.Lang(c.Value) == app.English) {
+		return app.Lang(c.Value)
+	}
+	return wire.AcceptedLang(r, s.Lang)
+}
+
+func chosenTheme(r *http.Request) string {
+	if c, err := r.Cookie("theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
+		return c.Value
+	}
+	return ""
+}
+
+// view is what every template gets.
+type view struct {
+	Lang     app.Lang
+	Theme    string // light, dark or empty: that of the browser
+	Title    string
+	Section  string // of the navigation
+	Path     string // see pathBack
+	User     app.User
+	Account  app.Account
+	Owner    bool
+	Operator bool
+	Flash    string
+	Version  string
+	Data     any
+	Inner    template.HTML // the page, for the layout
+
+	now  time.Time
+	zone *time.Location
+}
+
+func (s *Server) view(v *visit, section string, title app.Text, data any) view {
+	return view{
+		Lang: v.lang, Theme: chosenTheme(v.Request), Title: title.In(v.lang), Section: section, Path: v.pathBack(),
+		User: v.user, Account: v.account, Owner: v.owner(), Operator: v.operator(), Flash: s.takeFlash(v), Version: s.Version, Data: data,
+		now: v.now, zone: v.zone,
+	}
+}
+
+// render writes a page: the template page-<name> within the layout.
+func (s *Server) render(v *visit, status int, name, section string, title app.Text, data any) error {
+	page := s.view(v, section, title, data)
+	var content strings.Builder
+	if err := templates.ExecuteTemplate(&content, "page-"+name, page); err != nil {
+		return err
+	}
+	page.Inner = template.HTML(content.String()) // which a template has escaped
+	return s.write(v, status, "layout", page)
+}
+
+// write executes a template whole before the first byte goes out.
+func (s *Server) write(v *visit, status int, name string, data any) error {
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+		return err
+	}
+	body := b.Bytes()
+	h := v.w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Add("Vary", "Accept-Encoding, Sec-Fetch-Site")
+	if compressible(v.Request) {
+		body = compressed(body)
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	v.w.WriteHeader(status)
+	_, _ = v.w.Write(body)
+	return nil
+}
+
+// redirect ends an action: the browser gets the page anew. The flash is shown
+// there once.
+func (s *Server) redirect(v *visit, to string, flash app.Text) error {
+	if flash.EN != "" {
+		s.sessions.Put(v.Context(), "flash", flash.In(v.lang))
+	}
+	http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
+	return nil
+}
+
+func (s *Server) takeFlash(v *visit) string {
+	return s.sessions.PopString(v.Context(), "flash")
+}
+
+// Refuse answers a browser whose request no handler is for.
+func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, err error) {
+	s.sessions.LoadAndSave(s.visiting(page{handle: func(*Server, *visit) error { return err }}, 0)).ServeHTTP(w, r)
+}
+
+// pageError answers with a page that says what is wrong, and where the visitor
+// can go. What isn't the visitor's fault is logged here, once.
+func (s *Server) pageError(v *visit, err error) {
+	var e *app.Error
+	if !errors.As(err, &e) {
+		e = &app.Error{Code: app.CodeInternal, Text: app.Text{EN: "An unexpected error occurred. Please try again.", VI: "Đã xảy ra lỗi ngoài dự kiến. Vui lòng thử lại."}, Err: err}
+	}
+	status := wire.StatusOf(e.Code)
+	if status >= 500 {
+		s.Log.Error("page failed", "request_id", wire.RequestID(v.Request), "route", wire.RouteOf(v.Request), "remote", s.ClientAddr(v.Request), "status", status, "err", err)
+	}
+	if status == http.StatusServiceUnavailable {
+		v.w.Header().Set("Retry-After", strconv.Itoa(wire.UnavailableRetry))
+	}
+	data := struct {
+		Status    int
+		Text      string
+		Fields    []string
+		RequestID string
+	}{status, e.Text.In(v.lang), nil, wire.RequestID(v.Request)}
+	for _, f := range e.Fields {
+		data.Fields = append(data.Fields, app.FieldName(f.Field).In(v.lang)+" "+f.Text.In(v.lang)+".")
+	}
+	title := app.Text{EN: "Something went wrong", VI: "Chưa thực hiện được"}
+	if err := s.render(v, status, "error", "", title, data); err != nil {
+		s.Log.Error("error page failed", "request_id", wire.RequestID(v.Request), "err", err)
+	}
+}
+
+// templates are the layout, the parts and the pages. They are one set: a set a
+// page, each with its own copy of layout and parts, takes seven times the
+// memory.
+var templates = template.Must(template.New("").Funcs(templateFuncs).ParseFS(dashboardFiles, "templates/*.html"))
+
+// templateFuncs put together what the parts of a page are about.
+var templateFuncs = template.FuncMap{
+	"static": staticURL,
+	"nav": func(v view, section, to, icon, en, vi string) any {
+		return struct {
+			To, Label string
+			Here      bool
+			Icon      template.HTML
+		}{to, v.T(en, vi), v.Section == section, v.Icon(icon)}
+	},
+	"card": func(v view, en, vi string, total dayTotal) any {
+		return struct {
+			view
+			Label string
+			Total dayTotal
+		}{v, v.T(en, vi), total}
+	},
+	"row":  func(v rowsView, row transactionRow) rowView { return rowView{v.view, row} },
+	"rows": func(v view, rows []transactionRow, live string) rowsView { return rowsView{v, rows, live} },
+	"pages": func(v view, p pages) any {
+		return struct {
+			view
+			pages
+		}{v, p}
+	},
+	"ask": func(v view, c confirmation) any {
+		return struct {
+			confirmation
+			Cancel string
+		}{c, v.T("Cancel", "Huỷ")}
+	},
+	"step": func(v view, step deliveryStep) stepView { return stepView{v, step} },
+	"part": func(v view, of any) any {
+		return struct {
+			view
+			Of any
+		}{v, of}
+	},
+	"dotsWidth": func(dots []dot) int { return len(dots) * dotWidth },
+	"more":      func(n int) int { return n + 1 },
+}
+
+// rowView is one row of a listing of transactions, rowsView all of them. Live
+// is the address of the stream of new ones; empty where none arrive.
+type rowView struct {
+	view
+	Row transactionRow
+}
+
+type rowsView struct {
+	view
+	Rows []transactionRow
+	Live string
+}
+
+// staticFile is a file of the binary. sum is the first digits of its digest: it
+// stands in the address, so that browsers keep a file until it changes.
+type staticFile struct {
+	data, gzipped []byte
+	sum           string
+}
+
+var staticFiles = func() map[string]staticFile {
+	files := map[string]staticFile{}
+	entries, err := fs.ReadDir(dashboardFiles, "static")
+	if err != nil {
+		panic(err)
+	}
+	for _, entry := range entries {
+		data, err := dashboardFiles.ReadFile("static/" + entry.Name())
+		if err != nil {
+			panic(err)
+		}
+		sum := sha256.Sum256(data)
+		files[entry.Name()] = staticFile{data, smallest(data), hex.EncodeToString(sum[:6])}
+	}
+	return files
+}()
+
+func staticURL(name string) string { return "/static/" + name + "?" + staticFiles[name].sum }
+
+var staticTypes = map[string]string{
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
+}
+
+// static serves the files of the binary.
+func (s *Server) static(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	file, found := staticFiles[name]
+	kind := staticTypes[path.Ext(name)]
+	if !found || kind == "" {
+		s.WriteError(w, r, wire.ErrNothingHere())
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-cache")
+	if r.URL.RawQuery == file.sum {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("ETag", `"`+file.sum+`"`)
+	data := file.data
+	if acceptsGzip(r.Header) {
+		data = file.gzipped
+		h.Set("Content-Encoding", "gzip")
+		h.Set("ETag", `"`+file.sum+`-gzip"`) // of other bytes
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+}
+
+// switchLook keeps the language or the theme that a visitor chose.
+func (s *Server) switchLook(v *visit) error {
+	set := func(name, value string) {
+		http.SetCookie(v.w, &http.Cookie{
+			Name: name, Value: value, Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, Secure: s.Secure, SameSite: http.SameSiteLaxMode,
+		})
+	}
+	switch l := v.PostFormValue("lang"); app.Lang(l) {
+	case app.Vietnamese, app.English:
+		set("lang", l)
+	}
+	switch theme := v.PostFormValue("theme"); theme {
+	case "light", "dark", "auto":
+		set("theme", theme)
+	}
+	return s.redirect(v, localPath(v.PostFormValue("back")), app.Text{})
+}
+
+// formKey makes a form that is sent twice count once: its hidden field once is
+// another one each time that the form is shown. What it asks for the second
+// time doesn't matter, the page was already answered.
+func formKey(v *visit, operation string) app.IdempotencyKey {
+	once := v.PostFormValue("once")
+	if once == "" || len(once) > 64 {
+		return app.IdempotencyKey{}
+	}
+	return app.IdempotencyKey{Key: "form " + once, Operation: operation}
+}
+
+// pathBack is where a visitor comes back to who changes the language or the
+// theme. What is only posted to can't be gone back to: there it is the nearest
+// page above.
+func (v *visit) pathBack() string {
+	if v.Method == http.MethodGet || v.Method == http.MethodHead {
+		return v.URL.RequestURI()
+	}
+	to := v.URL.EscapedPath()
+	for range v.above {
+		to = to[:strings.LastIndexByte(to, '/')]
+	}
+	return cmp.Or(to, "/")
+}
+
+// localPath is where a visitor goes back to; never another host.
+func localPath(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") {
+		return "/"
+	}
+	return to
+}
+
+// signedIn is the user of the session, as they are now; zero where there is
+// none, or where the user has signed out everywhere since.
+func (s *Server) signedIn(ctx context.Context) (app.User, error) {
+	id := s.sessions.GetInt64(ctx, "user")
+	if id == 0 {
+		return app.User{}, nil
+	}
+	u, found, err := s.Service.User(ctx, id)
+	if err != nil || !found || u.Generation != s.sessions.GetInt64(ctx, "generation") {
+		return app.User{}, err
+	}
+	return u, nil
+}

@@ -1,0 +1,235 @@
+package dashboard
+
+import (
+	"html"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// deliveryRow is an attempt with the name of its webhook; empty where the
+// webhook was deleted.
+type deliveryRow struct {
+	app.Attempt
+	Webhook string
+}
+
+// Resendable tells whether a resend can be asked for.
+func (r deliveryRow) Resendable() bool {
+	return r.Webhook != "" && r.Delivery.State != app.DeliveryPending
+}
+
+type deliveriesData struct {
+	Form      url.Values // the filter, as it was typed
+	Hooks     []app.Webhook
+	Rows      []deliveryRow
+	Pending   []app.PendingDelivery // instead of Rows, where they are asked for
+	Total     int64
+	CountedTo int64
+	Waiting   int64 // deliveries
+	Pages     pages
+	Live      string // address of the stream that says how many are new; empty: none does
+	Failed    string // address of the resend of what failed; empty: nothing on the page did
+	Problem   string
+}
+
+// searchTo is how many attempts are counted that hold what is searched for: to
+// find them is more work than to count those of another filter.
+const searchTo = 100
+
+// filterNames are the parameters of the history's filter.
+var filterNames = []string{"q", "webhook_id", "status", "type", "from", "to", "transaction_id"}
+
+// filterOf picks the filter out of an address or a form.
+func filterOf(values url.Values) url.Values {
+	form := url.Values{}
+	for _, name := range filterNames {
+		if value := values.Get(name); value != "" {
+			form.Set(name, value)
+		}
+	}
+	return form
+}
+
+func (s *Server) deliveriesPage(v *visit) error {
+	data := deliveriesData{Form: filterOf(v.URL.Query())}
+	var err error
+	if data.Hooks, err = s.Service.Webhooks(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	if data.Waiting, err = s.Service.PendingDeliveries(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	if data.Form.Get("status") == waitingStatus {
+		return s.pendingPage(v, data)
+	}
+	// Before the rows are read, so that none falls between them and the stream.
+	newest, err := s.Service.NewestIDs(v.Context())
+	if err != nil {
+		return err
+	}
+	p := &wire.Params{Values: data.Form, Zone: v.zone}
+	f := p.HistoryFilter()
+	f.Page = pageOf(v)
+	if f.Query != "" {
+		f.Page.CountTo = searchTo
+	}
+	f.UntilID = until(v, f.Page, newest.AttemptID)
+	if err = p.Bad.Err(); err == nil {
+		data.Live = liveDeliveriesAddress(f.UntilID, data.Form)
+		data.Rows, data.Total, err = s.deliveryRows(v, f, data.Hooks)
+	}
+	if slices.ContainsFunc(data.Rows, func(r deliveryRow) bool { return r.Delivery.State == app.DeliveryFailed }) {
+		data.Failed = failedAddress(data.Form)
+	}
+	pinned := filterOf(data.Form)
+	pinned.Set("until", strconv.FormatInt(f.UntilID, 10))
+	data.Pages = pagesOf(f.Page, data.Total, pinned, "/deliveries")
+	data.CountedTo = f.Page.CountTo
+	return s.renderDeliveries(v, "deliveries", data, err)
+}
+
+// renderDeliveries shows a page of the history, or what is wrong with its
+// filter.
+func (s *Server) renderDeliveries(v *visit, name string, data deliveriesData, err error) error {
+	status := http.StatusOK
+	if problem := fieldProblems(err, v.lang); problem != "" {
+		data.Problem, data.Live, status, err = problem, "", http.StatusUnprocessableEntity, nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.render(v, status, name, "deliveries", app.Text{EN: "Delivery history", VI: "Lịch sử gửi"}, data)
+}
+
+// deliveryRows lists a page of attempts with their webhooks' names.
+func (s *Server) deliveryRows(v *visit, f app.HistoryFilter, hooks []app.Webhook) ([]deliveryRow, int64, error) {
+	list, total, err := s.Service.History(v.Context(), v.account.ID, f)
+	names := webhookNames(hooks)
+	rows := make([]deliveryRow, len(list))
+	for i, a := range list {
+		rows[i] = deliveryRow{a, names[a.Delivery.WebhookID]}
+	}
+	return rows, total, err
+}
+
+func webhookNames(hooks []app.Webhook) map[int64]string {
+	names := map[int64]string{}
+	for _, w := range hooks {
+		names[w.ID] = w.Name
+	}
+	return names
+}
+
+// failedAddress is where what failed of a filter is resent.
+func failedAddress(form url.Values) string {
+	values := filterOf(form)
+	values.Del("status")
+	values.Set("failed", "all")
+	return "/deliveries/resend?" + values.Encode()
+}
+
+func failedFilter(f app.HistoryFilter) app.FailedFilter {
+	return app.FailedFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID, Type: f.Type, From: f.From, To: f.To, Query: f.Query}
+}
+
+// liveDeliveriesAddress is the stream that counts what comes after an attempt,
+// of a filter of the history.
+func liveDeliveriesAddress(since int64, filter url.Values) string {
+	values := filterOf(filter)
+	values.Set("since", position{0, since}.String())
+	if id := filter.Get("delivery_id"); id != "" {
+		values.Set("delivery_id", id)
+	}
+	return livePrefix + "deliveries?" + values.Encode()
+}
+
+// liveDeliveries says how many attempts of a filter were made since a page was,
+// and leads to the first page of it. It never moves what somebody reads: the
+// page is loaded anew by who wants to.
+func (s *Server) liveDeliveries(v *visit) error {
+	since, err := v.position()
+	if err != nil {
+		return err
+	}
+	p := &wire.Params{Values: v.URL.Query(), Zone: v.zone}
+	f := p.HistoryFilter()
+	if err := p.Bad.Err(); err != nil {
+		return err
+	}
+	to := ""
+	if f.DeliveryID == 0 {
+		to = backToHistory(p.Values)
+	}
+	w := view{Lang: v.lang, zone: v.zone}
+	told := 0
+	return s.follow(v, since, func(stream *stream, at position) (position, error) {
+		n, last, err := s.Service.AttemptsSince(v.Context(), v.account.ID, f, at.attempt)
+		next := position{0, max(at.attempt, last)}
+		if told += n; err != nil || n == 0 {
+			return next, err
+		}
+		// A connection that broke counts from the page again.
+		return next, stream.send(since.String(), `<a class="pill pending" href="`+html.EscapeString(to)+`">`+w.Number(int64(told))+" "+w.T("new – show", "lần gửi mới – xem")+`</a>`)
+	})
+}
+
+// Verdict is the class of an attempt's pill.
+func (v view) Verdict(r app.Result) app.DeliveryState {
+	if r.OK() {
+		return app.DeliveryDelivered
+	}
+	return app.DeliveryFailed
+}
+
+// Turn says which of its attempts this one of a delivery is.
+func (v view) Turn(d app.Delivery, number int) string {
+	if d.Test {
+		return v.T("Test", "Gửi thử")
+	}
+	return v.T("attempt", "lần") + nbsp + strconv.Itoa(number) + "/" + strconv.Itoa(len(app.RetrySchedule))
+}
+
+// Dots are what became of the attempts of a delivery up to one of them, and
+// that others were to follow: failed, received or planned. There are none where
+// the first attempt was received, or there was to be one only.
+func (v view) Dots(d app.Delivery, number int, ok bool) []dot {
+	total := len(app.RetrySchedule)
+	if d.Test || number == 0 || ok && number == 1 || number > total {
+		return nil
+	}
+	var dots []dot
+	for i := range total {
+		state := "planned"
+		switch {
+		case i+1 < number || i+1 == number && !ok:
+			state = "failed"
+		case i+1 == number:
+			state = "received"
+		case ok:
+			return dots
+		}
+		dots = append(dots, dot{1 + i*dotWidth, state})
+	}
+	return dots
+}
+
+// dot is an attempt in a drawing.
+type dot struct {
+	X     int
+	State string
+}
+
+const dotWidth = 11
+
+// Center is where a round one stands.
+func (d dot) Center() float64 { return float64(d.X) + 4.5 }
+
+// Carried writes the amount of a payload as that of its transaction.
+func (v view) Carried(p app.Payload) string {
+	return v.Signed(app.Transaction{Type: p.TransferType, Amount: p.TransferAmount})
+}

@@ -1,0 +1,246 @@
+package dashboard
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// deliveryData is the page of one delivery.
+type deliveryData struct {
+	app.DeliveryDetails
+	Steps   []deliveryStep // oldest first
+	Curl    string         // the request of now as a command; empty where it can't be signed
+	Key     string         // of the form, see formKey
+	Live    string
+	Problem string
+}
+
+// Last is the last attempt; nil where none was made.
+func (d deliveryData) Last() *deliveryStep {
+	if len(d.Steps) == 0 {
+		return nil
+	}
+	return &d.Steps[len(d.Steps)-1]
+}
+
+// Paused tells whether what is left waits for its webhook to be enabled.
+func (d deliveryData) Paused() bool { return d.State == app.DeliveryPending && !d.Webhook.IsActive }
+
+// deliveryStep is one attempt, as it is read.
+type deliveryStep struct {
+	app.Call
+	Waited      time.Duration // since the attempt before ended; 0 for the first
+	Open        bool
+	Explanation string
+	Headers     []app.Header
+	Pretty, Raw string // the body that was sent
+	Answer      string // the body that came back
+	Cut         bool   // it was longer
+	Bar         []phaseBar
+}
+
+// stepView is an attempt as its template gets it.
+type stepView struct {
+	view
+	Step deliveryStep
+}
+
+// phaseBar is one phase of an attempt in a bar of 1,000 units.
+type phaseBar struct {
+	Name     string
+	Took     time.Duration
+	X, Width int64
+	Class    string
+}
+
+func (s *Server) deliveryDetails(v *visit) (app.DeliveryDetails, error) {
+	id, found := wire.ParseID(v.PathValue("id"))
+	if !found {
+		return app.DeliveryDetails{}, app.ErrNoDelivery
+	}
+	return s.Service.DeliveryDetails(v.Context(), v.account.ID, id, app.UserAgent(s.Version), v.now)
+}
+
+func (s *Server) deliveryPage(v *visit) error {
+	// Before the page reads its rows, so that no attempt falls between.
+	newest, err := s.Service.NewestIDs(v.Context())
+	if err != nil {
+		return err
+	}
+	d, err := s.deliveryDetails(v)
+	if err != nil {
+		return err
+	}
+	return s.renderDelivery(v, http.StatusOK, deliveryData{DeliveryDetails: d, Live: liveDeliveriesAddress(newest.AttemptID, url.Values{"delivery_id": {v.PathValue("id")}})})
+}
+
+// showDelivery shows the page with why an action was refused.
+func (s *Server) showDelivery(v *visit, d app.DeliveryDetails, refused error) error {
+	var e *app.Error
+	if !errors.As(refused, &e) {
+		return refused
+	}
+	return s.renderDelivery(v, wire.StatusOf(e.Code), deliveryData{DeliveryDetails: d, Problem: e.Text.In(v.lang)})
+}
+
+func (s *Server) renderDelivery(v *visit, status int, data deliveryData) error {
+	if data.State != app.DeliveryPending {
+		data.Live = ""
+	}
+	w := view{Lang: v.lang, zone: v.zone, now: v.now}
+	for i, call := range data.Calls {
+		step := w.step(call)
+		if i > 0 {
+			step.Waited = max(0, call.Result.StartedAt.Sub(data.Calls[i-1].Result.EndedAt()))
+		}
+		step.Open = i == len(data.Calls)-1
+		data.Steps = append(data.Steps, step)
+	}
+	if data.Signable() {
+		data.Curl = curl(data.Now)
+	}
+	data.Key = rand.Text()
+	number := strconv.FormatInt(data.ID, 10)
+	return s.render(v, status, "delivery", "deliveries", app.Text{EN: "Delivery #" + number, VI: "Lượt gửi #" + number}, data)
+}
+
+func (v view) step(call app.Call) deliveryStep {
+	step := deliveryStep{Call: call, Explanation: call.Result.Explanation().In(v.Lang)}
+	if body := call.Request.Body; body != nil {
+		step.Headers = append([]app.Header{{Name: "Host", Value: hostOf(call.URL)}}, call.Request.Headers...)
+		step.Headers = append(step.Headers, app.Header{Name: "Content-Length", Value: strconv.Itoa(len(body))})
+		var pretty bytes.Buffer
+		if err := json.Indent(&pretty, body, "", "  "); err == nil {
+			step.Pretty = visible(pretty.Bytes())
+		}
+		step.Raw = string(body)
+	}
+	step.Answer, step.Cut = visible(call.Result.Body), len(call.Result.Body) >= app.KeptAnswer
+	step.Bar = v.phases(call.Result.Phases)
+	return step
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// phases lays the phases of an attempt beside one another.
+func (v view) phases(p app.Phases) []phaseBar {
+	total := p.DNS + p.Connect + p.TLS + p.Wait
+	if total <= 0 {
+		return nil
+	}
+	var list []phaseBar
+	var x int64
+	for _, one := range []phaseBar{
+		{Name: "DNS", Took: p.DNS, Class: "dns"}, {Name: v.T("Connect", "Kết nối"), Took: p.Connect, Class: "connect"},
+		{Name: "TLS", Took: p.TLS, Class: "tls"}, {Name: v.T("Response", "Phản hồi"), Took: p.Wait, Class: "wait"},
+	} {
+		if one.Took > 0 {
+			one.X, one.Width = x, int64(1000*one.Took/total)
+			x += one.Width
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// visible makes any bytes a text whose every character can be seen where it
+// stands: what isn't UTF-8 becomes U+FFFD, and control characters, also those
+// that turn the direction of writing, are named.
+func visible(text []byte) string {
+	var b strings.Builder
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		text = text[size:]
+		switch {
+		case r == '\n' || r == '\t':
+			b.WriteRune(r)
+		case r < ' ', r >= 0x7f && r < 0xa0, r == 0x61c, r >= 0x200e && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0xfeff:
+			fmt.Fprintf(&b, "‹U+%04X›", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// Visible is visible in a template.
+func (v view) Visible(text string) string { return visible([]byte(text)) }
+
+// curl writes a request as a command for a POSIX shell that makes the same
+// call: the same bytes in URL, headers and body.
+func curl(r app.Request) string {
+	var b strings.Builder
+	b.WriteString("curl --globoff --path-as-is --request POST " + shellQuoted(r.URL))
+	for _, h := range r.Headers {
+		b.WriteString(" \\\n  --header " + shellQuoted(h.Name+": "+h.Value))
+	}
+	b.WriteString(" \\\n  --data-raw " + shellQuoted(string(r.Body)))
+	return b.String()
+}
+
+// shellQuoted makes a text one word of a POSIX shell: between single quotes
+// nothing means anything but the quote itself.
+func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// Mark is the number of an attempt in a circle.
+func (v view) Mark(number int) string {
+	if number < 1 || number > 20 {
+		return strconv.Itoa(number)
+	}
+	return string(rune('①' + number - 1))
+}
+
+// Span writes a wait.
+func (v view) Span(d time.Duration) string {
+	if d >= time.Second {
+		d = d.Round(time.Second)
+	}
+	amount := func(n time.Duration, en, vi string) string {
+		return strconv.FormatInt(int64(n), 10) + nbsp + v.T(en, vi)
+	}
+	switch {
+	case d < time.Second:
+		return amount(d/time.Millisecond, "ms", "ms")
+	case d < time.Minute:
+		return amount(d/time.Second, "s", "giây")
+	case d < time.Hour:
+		text := amount(d/time.Minute, "min", "phút")
+		if seconds := d % time.Minute / time.Second; seconds > 0 {
+			text += " " + amount(seconds, "s", "giây")
+		}
+		return text
+	}
+	return amount(d/time.Hour, "h", "giờ") + " " + amount(d%time.Hour/time.Minute, "min", "phút")
+}
+
+// StateWord says how far a delivery has come.
+func (v view) StateWord(state app.DeliveryState) string {
+	switch state {
+	case app.DeliveryDelivered:
+		return v.T("Succeeded", "Thành công")
+	case app.DeliveryFailed:
+		return v.T("Failed", "Thất bại")
+	case app.DeliveryCancelled:
+		return v.T("Cancelled", "Đã huỷ")
+	}
+	return v.T("In progress", "Đang gửi")
+}

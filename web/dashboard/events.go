@@ -1,0 +1,394 @@
+package dashboard
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"baoco/app"
+	"baoco/app/provider"
+	"baoco/web/wire"
+)
+
+func eventPath(id int64) string { return "/inbound/events/" + strconv.FormatInt(id, 10) }
+
+type eventsData struct {
+	Form    url.Values // the filter, as it was typed
+	Sources []app.Source
+	Rows    []app.InboundEvent
+	Older   string // address of the next page; empty: this is the last
+	Newest  string // address of the first page; empty: this is it
+	Problem string
+}
+
+// eventStates are what the log can be narrowed to.
+var eventStates = []string{"open", string(app.OutcomeUnassigned), string(app.OutcomeConflict), string(app.OutcomeRejected)}
+
+// eventsPage lists the inbound log. It goes from the newest to older ones and
+// counts nothing, so that it is quick however long the log is.
+func (s *Server) eventsPage(v *visit) error {
+	query := v.URL.Query()
+	data := eventsData{Form: url.Values{}}
+	for _, name := range []string{"source_id", "state"} {
+		if value := query.Get(name); value != "" {
+			data.Form.Set(name, value)
+		}
+	}
+	var err error
+	if data.Sources, err = s.Service.Sources(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	status := http.StatusOK
+	f, err := eventFilter(data.Form)
+	if f.Before, _ = wire.ParseID(query.Get("before")); f.Before != 0 {
+		data.Newest = "/inbound/events?" + data.Form.Encode()
+	}
+	var more bool
+	if err == nil {
+		data.Rows, more, err = s.Service.InboundEventsBefore(v.Context(), v.account.ID, f)
+	}
+	if problem := fieldProblems(err, v.lang); problem != "" {
+		data.Problem, status, err = problem, http.StatusUnprocessableEntity, nil
+	}
+	if err != nil {
+		return err
+	}
+	if more {
+		older := url.Values{"before": {strconv.FormatInt(data.Rows[len(data.Rows)-1].ID, 10)}}
+		for name, value := range data.Form {
+			older[name] = value
+		}
+		data.Older = "/inbound/events?" + older.Encode()
+	}
+	return s.render(v, status, "events", "inbound", app.Text{EN: "Inbound log", VI: "Lịch sử nhận"}, data)
+}
+
+func eventFilter(form url.Values) (app.InboundFilter, error) {
+	f := app.InboundFilter{Page: app.Page{Number: 1, Size: app.DefaultPageSize}}
+	var bad app.Invalid
+	if id := form.Get("source_id"); id != "" {
+		var found bool
+		if f.SourceID, found = wire.ParseID(id); !found {
+			bad.Merge(app.ErrUnknownReference("source_id"))
+		}
+	}
+	switch state := form.Get("state"); {
+	case state == "open":
+		f.OpenOnly = true
+	case slices.Contains(eventStates, state):
+		f.State = app.Outcome(state)
+	case state != "":
+		bad.Add("status", "must be one of the values in the list", "phải là một mục trong danh sách")
+	}
+	return f, bad.Err()
+}
+
+// Outcome is what became of an element of a call, in a word or two.
+func (v view) Outcome(o app.Outcome) string {
+	switch o {
+	case "open":
+		return v.T("Needs attention", "Cần xử lý")
+	case app.OutcomeRecorded:
+		return v.T("Recorded", "Ghi nhận")
+	case app.OutcomeDuplicate:
+		return v.T("Duplicate", "Trùng")
+	case app.OutcomeUnassigned:
+		return v.T("Unassigned", "Chưa gán tài khoản")
+	case app.OutcomeConflict:
+		return v.T("Conflict", "Mâu thuẫn")
+	case app.OutcomeRejected:
+		return v.T("Unreadable", "Không đọc được")
+	case "":
+		return v.T("Not recorded", "Chưa ghi nhận")
+	}
+	return v.T("Discarded", "Đã bỏ qua")
+}
+
+// States are what the log can be narrowed to.
+func (d eventsData) States() (list []app.Outcome) {
+	for _, state := range eventStates {
+		list = append(list, app.Outcome(state))
+	}
+	return list
+}
+
+// eventData is the page of an event.
+type eventData struct {
+	app.InboundEvent
+	Unassigned int // items that still are
+	Link       linkForm
+	formProblems
+}
+
+// Lead is the element of an event that stands for it in the log; nil where
+// there is none.
+func (v view) Lead(e app.InboundEvent) *app.InboundElement {
+	if len(e.Elements) == 0 {
+		return nil
+	}
+	return &e.Elements[0]
+}
+
+// OpenFirst are the elements of an event, those that need attention before the
+// others.
+func (v view) OpenFirst(e app.InboundEvent) (list []app.InboundElement) {
+	for _, open := range []bool{true, false} {
+		for _, i := range e.Elements {
+			if v.Waits(i) == open {
+				list = append(list, i)
+			}
+		}
+	}
+	return list
+}
+
+// Waits tells whether somebody has to decide about an element.
+func (v view) Waits(i app.InboundElement) bool { return i.Item != nil && i.State.Open() }
+
+// Others says how many elements of an event its row leaves out; empty: none.
+func (v view) Others(e app.InboundEvent) string {
+	if e.Named < 2 {
+		return ""
+	}
+	return v.T("+"+v.Number(int64(e.Named-1))+" more", "+"+v.Number(int64(e.Named-1))+" giao dịch khác")
+}
+
+// NotShown says how many elements of an event its page leaves out; empty:
+// none.
+func (v view) NotShown(e app.InboundEvent) string {
+	n := int64(e.Named - len(e.Elements))
+	if n == 0 {
+		return ""
+	}
+	return v.T("Not shown: "+v.Number(n)+" more.", "Còn "+v.Number(n)+" mục không hiện ở đây.")
+}
+
+// StateClass is the class of the pill of an element.
+func (v view) StateClass(i app.InboundElement) string {
+	switch {
+	case v.Waits(i):
+		return "pending"
+	case i.State == app.OutcomeRecorded:
+		return "active"
+	}
+	return ""
+}
+
+// LinkWords say what the transaction of an element is to it.
+func (v view) LinkWords(i app.InboundElement) string {
+	id := strconv.FormatInt(i.TransactionID, 10)
+	if i.State == app.OutcomeRecorded || i.State == app.OutcomeDuplicate {
+		return v.T("transaction "+id, "giao dịch "+id)
+	}
+	return v.T("transaction recorded under this ID", "giao dịch đã ghi nhận với ID này")
+}
+
+// Faulty says what of an element is wrong.
+func (v view) Faulty(i app.Incoming) string {
+	name := app.FieldName(i.Fault.Field).In(v.Lang)
+	switch i.Fault.Field {
+	case "id": // in a form it is something else
+		name = "ID"
+	case provider.FaultNotJSON, "body":
+		name = v.T("The data", "Dữ liệu")
+	case provider.FaultElement:
+		name = v.T("The item", "Mục này")
+	}
+	return strings.TrimSpace(name + " " + i.Fault.Text.In(v.Lang))
+}
+
+// Named writes the amount that an element names; empty where it names none.
+func (v view) Named(i app.Incoming) string {
+	if i.Amount == 0 || i.Type == "" {
+		return ""
+	}
+	return v.Signed(app.Transaction{Type: i.Type, Amount: i.Amount})
+}
+
+// linkForm says whose the unassigned items of an event are.
+type linkForm struct {
+	Bank, AccountNumber, AccountName, Notify string
+	Banks                                    []app.Bank
+}
+
+// pageEvent is the event that the path names.
+func (s *Server) pageEvent(v *visit) (app.InboundEvent, error) {
+	id, found := wire.ParseID(v.PathValue("id"))
+	if !found {
+		return app.InboundEvent{}, app.ErrNoInboundEvent
+	}
+	return s.Service.ReadInboundEvent(v.Context(), v.account.ID, id)
+}
+
+func (s *Server) eventPage(v *visit) error {
+	e, err := s.pageEvent(v)
+	if err != nil {
+		return err
+	}
+	return s.showEvent(v, http.StatusOK, eventData{InboundEvent: e, Link: suggestLink(e.Items)})
+}
+
+// suggestLink fills in what all unassigned items say of their account.
+func suggestLink(items []app.InboundItem) (form linkForm) {
+	first := true
+	for _, i := range items {
+		if i.State != app.OutcomeUnassigned {
+			continue
+		}
+		bank, _ := app.FindBank(i.Gateway)
+		number := i.AccountNumber
+		if i.Masked {
+			number = ""
+		}
+		if first {
+			form.Bank, form.AccountNumber, first = bank.Code, number, false
+		}
+		if form.Bank != bank.Code {
+			form.Bank = ""
+		}
+		if form.AccountNumber != number {
+			form.AccountNumber = ""
+		}
+	}
+	return form
+}
+
+func (s *Server) showEvent(v *visit, status int, data eventData) error {
+	data.Link.Banks = app.Banks()
+	data.Unassigned = 0
+	for _, i := range data.Items {
+		if i.State == app.OutcomeUnassigned {
+			data.Unassigned++
+		}
+	}
+	return s.render(v, status, "event", "inbound", app.Textf("Inbound call %d", "Lượt gọi đến %d", data.ID), data)
+}
+
+// eventProblem shows the page of an event with why an action was refused.
+func (s *Server) eventProblem(v *visit, e app.InboundEvent, link linkForm, err error) error {
+	data := eventData{InboundEvent: e, Link: link}
+	status, err := data.explain(err, v.lang)
+	if err != nil {
+		return err
+	}
+	return s.showEvent(v, status, data)
+}
+
+// linkEvent records the unassigned items of an event on a bank account.
+func (s *Server) linkEvent(v *visit) error {
+	e, err := s.pageEvent(v)
+	if err != nil {
+		return err
+	}
+	form := linkForm{Bank: v.PostFormValue("bank"), AccountNumber: strings.TrimSpace(v.PostFormValue("account_number")), AccountName: strings.TrimSpace(v.PostFormValue("account_name")), Notify: v.PostFormValue("notify")}
+	notify, _ := app.ParseNotifyOnLink(form.Notify)
+	r, err := s.Service.LinkInbound(v.Context(), v.account.ID, e.ID, app.InboundLink{Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Notify: notify}, v.now)
+	if err != nil {
+		return s.eventProblem(v, e, form, err)
+	}
+	flash := app.Textf(
+		"Recorded: %d; duplicates: %d; from other waiting calls: %d. Notifications sent to your shop: %d.",
+		"Đã ghi nhận %d giao dịch; trùng: %d; từ các lượt gọi khác đang chờ: %d. Lượt báo cho cửa hàng: %d.", r.Recorded, r.Duplicates, r.Waiting, r.Deliveries)
+	if r.More {
+		flash = app.Text{EN: flash.EN + app.RestFollows.EN, VI: flash.VI + app.RestFollows.VI}
+	}
+	return s.redirect(v, eventPath(e.ID), flash)
+}
+
+// retryEvent reads the body of an event again.
+func (s *Server) retryEvent(v *visit) error {
+	e, err := s.pageEvent(v)
+	if err != nil {
+		return err
+	}
+	r, err := s.Service.RetryInbound(v.Context(), v.account.ID, e.ID, v.now)
+	if err != nil {
+		return s.eventProblem(v, e, suggestLink(e.Items), err)
+	}
+	return s.redirect(v, eventPath(e.ID), app.Textf(
+		"Reprocessed. Recorded: %d; duplicates: %d; unassigned: %d; in conflict: %d; unreadable: %d.",
+		"Đã xử lý lại. Ghi nhận: %d; trùng: %d; chưa gán tài khoản: %d; mâu thuẫn: %d; không đọc được: %d.",
+		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected))
+}
+
+// discardEvent closes one item of an event or, once somebody says that they
+// are sure, all that are open.
+func (s *Server) discardEvent(v *visit) error {
+	e, err := s.pageEvent(v)
+	if err != nil {
+		return err
+	}
+	var n int
+	switch item := v.PostFormValue("item_id"); {
+	case item != "":
+		id, _ := wire.ParseID(item)
+		n, err = s.Service.DiscardInboundItem(v.Context(), v.account.ID, e.ID, id)
+	case v.PostFormValue("sure") != "1":
+		err = app.Refused(app.CodeConflict, app.Text{EN: "Nothing was discarded. Confirm first that you have reviewed all items.", VI: "Chưa bỏ qua mục nào. Hãy đánh dấu xác nhận rằng bạn đã xem hết."})
+	default:
+		n, err = s.Service.DiscardInbound(v.Context(), v.account.ID, e.ID)
+	}
+	if err != nil {
+		return s.eventProblem(v, e, suggestLink(e.Items), err)
+	}
+	return s.redirect(v, eventPath(e.ID), app.Textf("Items discarded: %d. No transactions were recorded.", "Đã bỏ qua %d mục, không ghi nhận giao dịch nào.", n))
+}
+
+// rawShown is how much of a body is shown, in bytes.
+const rawShown = 64 << 10
+
+// Raw writes what came in as text, and what isn't text so that it can be seen.
+func (v view) Raw(body []byte) string {
+	var b strings.Builder
+	rest := body[:min(len(body), rawShown)]
+	for len(rest) > 0 {
+		r, n := utf8.DecodeRune(rest)
+		switch {
+		case r == utf8.RuneError && n <= 1:
+			fmt.Fprintf(&b, `\x%02x`, rest[0])
+		case r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+		rest = rest[n:]
+	}
+	return b.String()
+}
+
+// Cut tells whether Raw leaves something out.
+func (v view) Cut(body []byte) bool { return len(body) > rawShown }
+
+type refusedData struct {
+	Calls    []app.RefusedCall
+	SourceID string
+	Sources  []app.Source
+	Problem  string
+}
+
+// refusedPage lists the calls that didn't authenticate.
+func (s *Server) refusedPage(v *visit) error {
+	data := refusedData{SourceID: v.URL.Query().Get("source_id")}
+	var err error
+	if data.Sources, err = s.Service.Sources(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	id, found := wire.ParseID(data.SourceID)
+	if !found && data.SourceID != "" {
+		id = -1 // names nothing
+	}
+	status := http.StatusOK
+	data.Calls, err = s.Service.RefusedCalls(v.Context(), v.account.ID, id, app.KeptRefusedCalls)
+	if data.Problem = fieldProblems(err, v.lang); data.Problem != "" {
+		status, err = http.StatusUnprocessableEntity, nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.render(v, status, "refused", "inbound", app.Text{EN: "Refused calls", VI: "Lượt gọi bị từ chối"}, data)
+}

@@ -1,0 +1,172 @@
+package dashboard
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"baoco/app"
+	"baoco/app/sheet"
+	"baoco/web/wire"
+)
+
+// exportPath is the address of the export; its answer takes as long as its
+// reader does.
+const exportPath = "/transactions/export"
+
+// exportDeadline is how long a piece of an export, of exportBuffer bytes, may
+// take to leave: a reader of 1 KB a second keeps up.
+const (
+	exportDeadline = time.Minute
+	exportBuffer   = 8 << 10
+)
+
+// errUnread ends an export that nobody reads on, or may.
+var errUnread = errors.New("the export isn't read")
+
+// exportTransactions sends the transactions of the listing's filter as a file.
+// What goes wrong behind its first byte breaks the connection, so that a part
+// of a file never looks like a whole one.
+func (s *Server) exportTransactions(v *visit) error {
+	values := v.URL.Query()
+	e := &export{v: v, server: s, format: sheet.Format(values.Get("format"))}
+	if !e.format.Known() {
+		return app.InvalidField("format", "must be csv or xlsx", "phải là csv hoặc xlsx")
+	}
+	f, err := s.transactionFilter(v, readTransactionForm(values))
+	if err != nil {
+		return err
+	}
+	if v.Method == http.MethodHead {
+		e.header()
+		return nil
+	}
+	holder := streamHolder{account: v.account.ID, user: v.user.ID}
+	if err := s.streams.take(holder); err != nil {
+		return err
+	}
+	defer s.streams.give(holder)
+	ctx, cancel := context.WithCancel(v.Context())
+	var watch sync.WaitGroup
+	watch.Go(func() { e.watch(ctx) })
+	defer watch.Wait()
+	defer cancel()
+	err = s.Service.ExportTransactions(ctx, v.account.ID, f, e.add)
+	if err == nil {
+		err = e.end()
+	}
+	unread := errors.Is(err, errUnread)
+	if err == nil || e.file == nil && !unread {
+		return err
+	}
+	if !unread && v.Context().Err() == nil {
+		s.Log.Error("export broke off", "request_id", wire.RequestID(v.Request), "err", err)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// export is one file on its way out.
+type export struct {
+	v      *visit
+	server *Server
+	format sheet.Format
+	out    *bufio.Writer
+	file   sheet.Writer // nil before the first byte
+
+	mu    sync.Mutex
+	ended bool // nothing more may leave
+}
+
+// watch ends the export once its visitor may not read it any more, also while
+// a piece is waiting for a slow reader.
+func (e *export) watch(ctx context.Context) {
+	look := time.NewTicker(accessInterval)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.server.Closing:
+		case <-look.C:
+			if !errors.Is(e.server.stillMay(e.v), errRevoked) {
+				continue
+			}
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.ended = true
+		_ = http.NewResponseController(e.v.w).SetWriteDeadline(time.Now())
+		return
+	}
+}
+
+// Write gives every piece its own time to leave.
+func (e *export) Write(p []byte) (int, error) {
+	e.mu.Lock()
+	ended := e.ended
+	err := http.NewResponseController(e.v.w).SetWriteDeadline(time.Now().Add(exportDeadline))
+	if ended {
+		err = errUnread
+	}
+	e.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	n, err := e.v.w.Write(p)
+	if err != nil {
+		err = errors.Join(errUnread, err)
+	}
+	return n, err
+}
+
+func (e *export) header() {
+	h := e.v.w.Header()
+	h.Set("Content-Type", e.format.MediaType())
+	h.Set("Content-Disposition", `attachment; filename="baoco-`+e.v.now.In(e.v.zone).Format("20060102-150405")+"."+string(e.format)+`"`)
+	h.Set("X-Accel-Buffering", "no") // nginx would write the whole of it to its disk
+}
+
+func (e *export) open() (err error) {
+	e.header()
+	// That the request was read within the server's time is no longer of
+	// interest; a passed deadline would end what waits for a hang-up.
+	if err := http.NewResponseController(e.v.w).SetReadDeadline(time.Time{}); err != nil {
+		return err
+	}
+	e.out = bufio.NewWriterSize(e, exportBuffer)
+	e.file, err = sheet.New(e.format, e.out, e.v.lang, e.v.zone)
+	return err
+}
+
+func (e *export) add(list []app.Transaction) error {
+	if e.file == nil {
+		if err := e.open(); err != nil {
+			return err
+		}
+	}
+	for _, t := range list {
+		if err := e.file.Add(t); err != nil {
+			return err
+		}
+	}
+	err := e.server.stillMay(e.v)
+	if errors.Is(err, errRevoked) {
+		err = errUnread
+	}
+	return err
+}
+
+func (e *export) end() error {
+	if e.file == nil { // of no transaction
+		if err := e.open(); err != nil {
+			return err
+		}
+	}
+	if err := e.file.Close(); err != nil {
+		return err
+	}
+	return e.out.Flush()
+}

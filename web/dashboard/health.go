@@ -1,0 +1,141 @@
+package dashboard
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// hoursChart is the health of a webhook as a row of bars, one an hour: what
+// succeeded below, what failed on top. The bars of a kind are one path, since
+// the list may have 100 charts. Words says the same.
+type hoursChart struct {
+	Width, Height           int
+	Succeeded, Failed, None string // data of SVG paths
+	Words                   string
+	Percent                 string // of the attempts that succeeded; empty where there were none
+	Total                   int64
+}
+
+// drawHours lays the hours out, the present one on the right.
+func (v view) drawHours(h app.WebhookHealth, width, height int) hoursChart {
+	sum := h.Sum()
+	c := hoursChart{Width: width, Height: height, Words: v.T("Last 24 hours: ", "24 giờ qua: ") + v.attempts(sum), Total: sum.Succeeded + sum.Failed}
+	var most int64
+	for _, hour := range h.Hours {
+		most = max(most, hour.Succeeded+hour.Failed)
+	}
+	slot := float64(width) / app.HealthHours
+	begin := v.now.Truncate(time.Hour).Add(-(app.HealthHours - 1) * time.Hour)
+	var failures []string
+	for i, hour := range h.Hours {
+		x, base := slot*float64(i), float64(height)
+		stack := func(path *string, count int64) {
+			if count > 0 {
+				tall := math.Max(3, float64(count)/float64(most)*float64(height-4))
+				*path += barPath(x, base, slot*0.75, tall)
+				base -= tall
+			}
+		}
+		stack(&c.Succeeded, hour.Succeeded)
+		stack(&c.Failed, hour.Failed)
+		if hour == (app.HourHealth{}) {
+			c.None += barPath(x, base, slot*0.75, 1)
+		}
+		if hour.Failed > 0 {
+			failures = append(failures, begin.Add(time.Duration(i)*time.Hour).In(v.zone).Format("15:04")+" ("+v.Number(hour.Failed)+")")
+		}
+	}
+	if c.Total > 0 {
+		c.Percent = v.percent(sum.Succeeded, c.Total)
+	}
+	if len(failures) > 0 {
+		c.Words += v.T(". Failures from ", ". Thất bại từ ") + strings.Join(failures, ", ")
+	}
+	return c
+}
+
+// barPath draws a bar that stands on base.
+func barPath(x, base, width, height float64) string {
+	return fmt.Sprintf("M%g %gv%gh%gv%gz", round1(x), round1(base), -round1(height), round1(width), round1(height))
+}
+
+// attempts says how the attempts of some time went.
+func (v view) attempts(h app.HourHealth) string {
+	switch {
+	case h == app.HourHealth{}:
+		return v.T("no attempts", "không gửi lần nào")
+	case h.Failed == 0:
+		return v.Number(h.Succeeded) + v.T(" succeeded", " lần thành công")
+	}
+	return v.Number(h.Succeeded) + v.T(" succeeded, ", " lần thành công, ") + v.Number(h.Failed) + v.T(" failed", " lần thất bại")
+}
+
+// percent is part of whole, rounded down: 100 % is when nothing is missing.
+func (v view) percent(part, whole int64) string {
+	permille := part * 1000 / whole
+	text := strconv.FormatInt(permille/10, 10)
+	if tenth := permille % 10; tenth > 0 {
+		text += v.T(".", ",") + strconv.FormatInt(tenth, 10)
+	}
+	return text + nbsp + "%"
+}
+
+// Answer says in a few words what an attempt came to.
+func (v view) Answer(r app.Result) string {
+	what := strconv.Itoa(r.StatusCode)
+	if r.StatusCode == 0 || r.Error == app.ErrorTimeout {
+		what = v.ErrorWord(r.Error)
+	}
+	return what + " · " + v.Took(r.Duration)
+}
+
+// phase is where some of an attempt's time went.
+type phase struct {
+	Name string
+	Time time.Duration
+}
+
+// Phases lists where the time of an attempt went, without what didn't occur.
+func (v view) Phases(r app.Result) []phase {
+	var list []phase
+	for _, p := range []phase{
+		{v.T("DNS lookup", "Phân giải tên miền"), r.Phases.DNS},
+		{v.T("Connection", "Kết nối"), r.Phases.Connect},
+		{v.T("TLS handshake", "Bắt tay TLS"), r.Phases.TLS},
+		{v.T("Waiting for the response", "Chờ phản hồi"), r.Phases.Wait},
+	} {
+		if p.Time > 0 {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// Body is an answer's body as a text.
+func (v view) Body(r app.Result) string { return app.CleanText(string(r.Body), 1<<20) }
+
+// Explanation says why an attempt failed and what to do.
+func (v view) Explanation(r app.Result) string { return r.Explanation().In(v.Lang) }
+
+// lookedForFailed bounds how many failed deliveries a page looks at to say how
+// many can be sent again.
+const (
+	lookedForFailed   = 5000
+	lookedForFailedIn = 20 // of the overview, for each webhook
+)
+
+// isolated keeps the direction of a name from what stands around it.
+func isolated(name string) string { return app.Isolated(name) }
+
+// AtLeast writes a count that may not be all.
+func (v view) AtLeast(n int64, all bool) string {
+	if all {
+		return v.Number(n)
+	}
+	return v.T("at least ", "ít nhất ") + v.Number(n)
+}

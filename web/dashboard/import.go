@@ -1,0 +1,208 @@
+package dashboard
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"slices"
+	"time"
+
+	"baoco/app"
+	"baoco/app/statement"
+	"baoco/web/wire"
+)
+
+// A statement file is sent twice: the first time nothing is recorded, and the
+// page says what would be; the second time it is recorded if it is the same
+// file. The server keeps nothing of it in between.
+
+// What a file may be to be imported within the time of a request; the command
+// line takes larger ones.
+const (
+	maxStatement     = 32 << 20
+	maxStatementRows = 10_000
+	maxFormField     = 1 << 10
+	uploadTime       = 2 * time.Minute // 32 MiB at 2.2 Mbit/s
+)
+
+// importData is the form of an import, and what was found in the file.
+type importData struct {
+	Banks         []app.BankAccount
+	Imports       []app.ImportedFile // the newest
+	BankAccountID string
+	Notify        bool
+	Sum           string // of the file that was looked at, and for which account; empty: none was
+	File          string // its name
+	Found         *statement.Result
+	Recorded      bool // what was found is recorded; false: it would be
+	Other         bool // another file was sent than the one that was looked at, or for another account
+	formProblems
+}
+
+func (s *Server) importPage(v *visit) error {
+	return s.showImport(v, http.StatusOK, importData{})
+}
+
+func (s *Server) showImport(v *visit, status int, data importData) (err error) {
+	if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	if data.Imports, err = s.Service.Imports(v.Context(), v.account.ID, app.Page{Number: 1, Size: listedImports}); err != nil {
+		return err
+	}
+	return s.render(v, status, "import", "transactions", app.Text{EN: "Import statement", VI: "Nhập sao kê"}, data)
+}
+
+// importStatement looks at a file, or records it where it is the one that was
+// looked at.
+func (s *Server) importStatement(v *visit) error {
+	upload, err := readUpload(v)
+	defer upload.remove()
+	data := importData{
+		BankAccountID: upload.fields["bank_account_id"], Notify: upload.fields["notify"] == "1", File: app.CleanText(upload.name, 100),
+	}
+	data.Sum = upload.sum + "-" + data.BankAccountID
+	if err == nil {
+		data.Recorded = upload.fields["sum"] != "" && upload.fields["sum"] == data.Sum
+		data.Other = upload.fields["sum"] != "" && !data.Recorded
+		data.Found, err = s.importUpload(v, upload, &data)
+	}
+	if err == nil {
+		return s.showImport(v, http.StatusOK, data)
+	}
+	data.Recorded, data.Sum = false, ""
+	var e *app.Error
+	if errors.As(err, &e) && (e.Code == app.CodePayloadTooLarge || e.Code == app.CodeValidation && len(e.Fields) == 0) {
+		data.Problem = e.Text.In(v.lang)
+		return s.showImport(v, wire.StatusOf(e.Code), data)
+	}
+	status, err := data.explain(err, v.lang)
+	if err != nil {
+		return err
+	}
+	return s.showImport(v, status, data)
+}
+
+// upload is a form with a file, which lies in a temporary file of its own.
+type upload struct {
+	fields          map[string]string
+	path, name, sum string
+}
+
+func (u upload) remove() {
+	if u.path != "" {
+		_ = os.Remove(u.path)
+	}
+}
+
+// readUpload reads the form as it arrives; it doesn't take more memory than a
+// buffer, however large the file.
+func readUpload(v *visit) (u upload, err error) {
+	u.fields = map[string]string{}
+	control := http.NewResponseController(v.w)
+	if err := errors.Join(control.SetReadDeadline(v.now.Add(uploadTime)), control.SetWriteDeadline(v.now.Add(uploadTime+time.Minute))); err != nil {
+		return u, err
+	}
+	parts, err := v.MultipartReader()
+	if err != nil {
+		return u, app.Refused(app.CodeValidation, app.Text{EN: "Choose a file.", VI: "Hãy chọn một tệp."})
+	}
+	for {
+		part, err := parts.NextPart()
+		switch {
+		case errors.Is(err, io.EOF) && u.path == "":
+			return u, app.Refused(app.CodeValidation, app.Text{EN: "Choose a file.", VI: "Hãy chọn một tệp."})
+		case errors.Is(err, io.EOF):
+			return u, nil
+		case err != nil:
+			return u, uploadError(err)
+		case part.FormName() == "file" && part.FileName() != "" && u.path == "":
+			err = u.keep(part)
+		case slices.Contains([]string{"bank_account_id", "notify", "sum"}, part.FormName()):
+			var value []byte
+			value, err = io.ReadAll(io.LimitReader(part, maxFormField))
+			u.fields[part.FormName()] = string(value)
+		}
+		if err != nil {
+			return u, uploadError(err)
+		}
+	}
+}
+
+// keep copies the file of a form into a temporary file.
+func (u *upload) keep(part *multipart.Part) error {
+	file, err := os.CreateTemp("", "baoco-statement-*")
+	if err != nil {
+		return app.Unavailable(err)
+	}
+	sum := sha256.New()
+	u.path, u.name = file.Name(), part.FileName()
+	_, err = io.Copy(io.MultiWriter(file, sum), part)
+	u.sum = hex.EncodeToString(sum.Sum(nil))
+	return errors.Join(err, file.Close())
+}
+
+func uploadError(err error) error {
+	var tooLarge *http.MaxBytesError
+	var e *app.Error
+	switch {
+	case errors.As(err, &e):
+		return err
+	case errors.As(err, &tooLarge):
+		return errStatementTooLarge()
+	}
+	return app.Refused(app.CodeValidation, app.Text{EN: "The upload was interrupted. Please try again.", VI: "Tệp chưa được tải lên trọn vẹn. Vui lòng thử lại."})
+}
+
+func errStatementTooLarge() error {
+	return app.Refused(app.CodePayloadTooLarge, app.Textf(
+		"The file is too large to import here (at most %d rows and 32 MiB). Use the command line instead: baoco transaction import FILE",
+		"Tệp quá lớn để nhập tại đây (tối đa %d dòng và 32 MiB). Hãy dùng dòng lệnh: baoco transaction import TỆP", maxStatementRows))
+}
+
+// importUpload records what is in the file, or finds out what would be.
+func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.Result, error) {
+	in := statement.Import{
+		Path: u.path, Read: statement.Options{Zone: v.zone}, Now: v.now, MaxRows: maxStatementRows,
+		Record: app.ImportOptions{AccountID: v.account.ID, File: data.File, Notify: data.Notify, DryRun: !data.Recorded},
+		Rejected: func(_ statement.Row, outcome app.Outcome, e app.Incoming) (string, error) {
+			return importRejection(outcome, e).In(v.lang), nil
+		},
+	}
+	if data.BankAccountID != "" {
+		id, ok := wire.ParseID(data.BankAccountID)
+		if !ok {
+			return nil, app.ErrUnknownBankAccountID
+		}
+		in.Record.BankAccountID = id
+	}
+	result, err := in.Run(v.Context(), s.Service)
+	var unclear *statement.UnclearAccountError
+	switch {
+	case errors.As(err, &unclear):
+		return nil, app.InvalidField("bank_account_id", "must be chosen because the file does not name it", "phải được chọn vì tệp không nêu rõ")
+	case errors.Is(err, statement.ErrTooManyRows), err != nil && result == nil && v.Context().Err() != nil:
+		return nil, errStatementTooLarge()
+	case err != nil:
+		return nil, err
+	}
+	return result, nil
+}
+
+// importRejection says why a row is not recorded.
+func importRejection(outcome app.Outcome, e app.Incoming) app.Text {
+	switch {
+	case outcome == app.OutcomeConflict:
+		return app.Text{EN: "This ID is already recorded with a different amount, direction or account.", VI: "ID này đã được ghi nhận với số tiền, loại giao dịch hoặc tài khoản khác."}
+	case outcome == app.OutcomeUnassigned && e.AccountNumber == "":
+		return app.Text{EN: "The row does not name a bank account.", VI: "Dòng này không nêu tài khoản ngân hàng."}
+	case outcome == app.OutcomeUnassigned:
+		return app.Textf("Bank account %s %s is not linked.", "Tài khoản ngân hàng %s %s chưa liên kết.", e.Gateway, e.AccountNumber)
+	}
+	name := app.FieldName(e.Fault.Field)
+	return app.Text{EN: name.EN + " " + e.Fault.Text.EN + ".", VI: name.VI + " " + e.Fault.Text.VI + "."}
+}

@@ -1,0 +1,146 @@
+package dashboard
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// keyForm is what somebody typed to make an API key.
+type keyForm struct {
+	Name    string
+	Scope   app.Scope
+	Expires string // Y-m-d; empty: never
+}
+
+type keysData struct {
+	Form    keyForm
+	Once    string
+	Today   string // the first day that a key may end on
+	Rows    []keyRow
+	Problem string
+}
+
+type keyRow struct {
+	app.APIKey
+	State app.Text
+	Class string // of the state
+	Ask   confirmation
+}
+
+func (s *Server) keysPage(v *visit) error {
+	return s.showKeys(v, http.StatusOK, keyForm{Scope: app.ScopeFull}, "")
+}
+
+func (s *Server) showKeys(v *visit, status int, form keyForm, problem string) error {
+	keys, err := s.Service.APIKeys(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	data := keysData{Form: form, Once: newFormKey(v.now), Today: app.DayOf(v.now, v.zone).String(), Problem: problem}
+	for i := len(keys) - 1; i >= 0; i-- { // newest first
+		data.Rows = append(data.Rows, s.keyRow(v, keys[i]))
+	}
+	return s.render(v, status, "keys", "keys", app.Text{EN: "API keys", VI: "Khoá API"}, data)
+}
+
+func (s *Server) keyRow(v *visit, k app.APIKey) keyRow {
+	row := keyRow{APIKey: k, State: app.Text{EN: "Active", VI: "Còn hiệu lực"}, Class: "active", Ask: revokeKey(v, k)}
+	switch {
+	case !k.RevokedAt.IsZero():
+		row.State, row.Class = app.Text{EN: "Revoked", VI: "Đã thu hồi"}, "cancelled"
+	case !k.Valid(v.now):
+		row.State, row.Class = app.Text{EN: "Expired", VI: "Đã hết hạn"}, "failed"
+	}
+	return row
+}
+
+// revokeKey asks before a key ends.
+func revokeKey(v *visit, k app.APIKey) confirmation {
+	w := view{Lang: v.lang, zone: v.zone, now: v.now}
+	used := w.T("This key has never been used.", "Khoá này chưa được dùng lần nào.")
+	if !k.LastUsedAt.IsZero() {
+		used = w.T("Last used: ", "Dùng gần nhất: ") + w.When(k.LastUsedAt) + "."
+	}
+	id := strconv.FormatInt(k.ID, 10)
+	return confirmation{
+		ID: "revoke-" + id, Question: "/keys/" + id + "/revoke", Action: "/keys/" + id + "/revoke", Back: "/keys",
+		Title: w.T("Revoke “", "Thu hồi khoá “") + k.Name + w.T("”?", "”?"), Button: w.T("Revoke", "Thu hồi"),
+		Texts: []string{
+			w.T("Every program that calls the API with "+k.Hint+" is refused from now on, with 401. Transactions are recorded and webhooks sent as before.",
+				"Mọi chương trình gọi API bằng "+k.Hint+" sẽ bị từ chối ngay (lỗi 401). Việc ghi nhận giao dịch và gửi webhook không bị ảnh hưởng."),
+			used,
+			w.T("This can’t be undone.", "Thao tác này không thể hoàn tác."),
+		},
+	}
+}
+
+func (s *Server) createKey(v *visit) error {
+	if first, err := s.firstUse(v, "/keys"); err != nil || !first {
+		return err
+	}
+	form := keyForm{Name: v.PostFormValue("name"), Scope: app.Scope(v.PostFormValue("scope")), Expires: v.PostFormValue("expires")}
+	var expires time.Time
+	var err error
+	if form.Expires != "" {
+		if expires, err = app.ParseExpiry(form.Expires, v.zone); err != nil {
+			err = app.InvalidField("expires_at", "must be a date", "phải là ngày hợp lệ")
+		}
+	}
+	var k app.APIKey
+	var key string
+	if err == nil {
+		k, key, err = s.Service.CreateAPIKey(v.Context(), v.account.ID, form.Name, form.Scope, expires, v.now)
+	}
+	if problem := fieldProblems(err, v.lang); problem != "" {
+		return s.showKeys(v, http.StatusUnprocessableEntity, form, problem)
+	}
+	if err != nil {
+		return err
+	}
+	return s.showOnce(v, "keys", app.Textf("API key “%s”", "Khoá API “%s”", k.Name), secretPage{
+		Lead: app.Text{
+			EN: "Store this key where your program keeps its secrets. Anyone who has it can use the API of this account.",
+			VI: "Hãy lưu khoá này ở nơi an toàn trong chương trình của bạn. Ai có khoá đều dùng được API của tài khoản này.",
+		}.In(v.lang),
+		Label: app.Text{EN: "API key", VI: "Khoá API"}.In(v.lang), Secret: key, Back: "/keys",
+		Example: "curl -H 'Authorization: Bearer " + key + "' " + s.address(v, "/api/v1/transactions"),
+	})
+}
+
+// visitedKey finds the key that the path names.
+func (s *Server) visitedKey(v *visit) (app.APIKey, error) {
+	id, _ := wire.ParseID(v.PathValue("id"))
+	keys, err := s.Service.APIKeys(v.Context(), v.account.ID)
+	for _, k := range keys {
+		if k.ID == id {
+			return k, nil
+		}
+	}
+	if err == nil {
+		err = app.NotFound("There is no API key with this id.", "Không có khoá API với id này.")
+	}
+	return app.APIKey{}, err
+}
+
+func (s *Server) revokeKeyPage(v *visit) error {
+	k, err := s.visitedKey(v)
+	if err != nil {
+		return err
+	}
+	return s.ask(v, "keys", revokeKey(v, k))
+}
+
+func (s *Server) revokeKey(v *visit) error {
+	k, err := s.visitedKey(v)
+	if err == nil {
+		err = s.Service.RevokeAPIKey(v.Context(), v.account.ID, k.ID, v.now)
+	}
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, "/keys", app.Textf("API key “%s” revoked.", "Đã thu hồi khoá API “%s”.", k.Name))
+}

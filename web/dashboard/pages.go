@@ -1,0 +1,79 @@
+package dashboard
+
+import (
+	"net/url"
+	"strconv"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// countTo is how many rows of a filter are counted where their number isn't
+// kept: nobody turns a hundred pages, and counting on would cost each of them.
+const countTo = 2000
+
+// pageOf is the page that an address names; the first where it names none.
+func pageOf(v *visit) app.Page {
+	number, err := strconv.ParseInt(v.URL.Query().Get("page"), 10, 64)
+	if err != nil || number < 1 || number > 1_000_000 {
+		number = 1
+	}
+	return app.Page{Number: number, Size: app.DefaultPageSize, CountTo: countTo}
+}
+
+// until is the newest row that a page looks at: on the first page the
+// newest there is, which its links name. What arrives while somebody turns the
+// pages doesn't shift them.
+func until(v *visit, p app.Page, newest int64) int64 {
+	if id, ok := wire.ParseID(v.URL.Query().Get("until")); ok && p.Number > 1 {
+		return id
+	}
+	return newest
+}
+
+// pages is the place of a page among the others.
+type pages struct {
+	Number int64
+	Last   int64
+	More   bool // than the last one shows
+	values url.Values
+	path   string
+}
+
+func pagesOf(p app.Page, total int64, values url.Values, path string) pages {
+	more := total == app.Uncounted
+	if more {
+		total = p.CountTo
+	}
+	return pages{p.Number, p.LastPage(total), more, values, path}
+}
+
+// Newer and Older are the addresses of the pages beside it.
+func (p pages) Newer() string { return p.link(p.Number - 1) }
+func (p pages) Older() string { return p.link(p.Number + 1) }
+
+func (p pages) link(number int64) string {
+	values := url.Values{}
+	for key, value := range p.values {
+		values[key] = value
+	}
+	values.Set("page", strconv.FormatInt(number, 10))
+	if number == 1 {
+		values.Del("until") // the first page has what is newest
+	}
+	return p.path + "?" + values.Encode()
+}
+
+// Found writes how many rows a listing found, or that there are more than were
+// counted.
+func (v view) Found(n int64, one, many, vi string) string {
+	return v.FoundTo(countTo, n, one, many, vi)
+}
+
+// FoundTo is Found of a listing that is counted to another number.
+func (v view) FoundTo(counted, n int64, one, many, vi string) string {
+	if n == app.Uncounted {
+		return v.T("More than ", "Hơn ") + v.Count(counted, one, many, vi)
+	}
+	return v.Count(n, one, many, vi)
+}

@@ -1,0 +1,39 @@
+package dashboard
+
+import (
+	"strconv"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// waitingStatus is what the history's filter calls the deliveries that are
+// still to be attempted. They are no attempts, and have a page of their own.
+const waitingStatus = "waiting"
+
+func (s *Server) pendingPage(v *visit, data deliveriesData) error {
+	values := filterOf(data.Form)
+	values.Del("status")
+	p := &wire.Params{Values: values, Zone: v.zone}
+	h := p.HistoryFilter()
+	f := app.PendingFilter{WebhookID: h.WebhookID, TransactionID: h.TransactionID, Type: h.Type, From: h.From, To: h.To, Query: h.Query, Page: pageOf(v)}
+	err := p.Bad.Err()
+	if err == nil {
+		data.Pending, data.Total, err = s.Service.Pending(v.Context(), v.account.ID, f)
+	}
+	data.Pages = pagesOf(f.Page, data.Total, data.Form, "/deliveries")
+	data.CountedTo = f.Page.CountTo
+	return s.renderDeliveries(v, "pending", data, err)
+}
+
+// Due tells whether the next attempt of a delivery is to be made at once.
+func (v view) Due(d app.Delivery) bool { return !d.DueAt.After(v.now) }
+
+// AttemptsMade writes how many attempts of a delivery were made.
+func (v view) AttemptsMade(d app.Delivery) string {
+	if d.Attempts == 0 {
+		return v.T("not sent yet", "chưa gửi lần nào")
+	}
+	made := strconv.Itoa(d.Attempts) + "/" + strconv.Itoa(len(app.RetrySchedule))
+	return v.T(made+" attempts made", "đã gửi "+made+" lần")
+}

@@ -1,0 +1,264 @@
+package dashboard
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// resendData is the page between choosing and sending: how much goes where.
+type resendData struct {
+	Groups   []resendGroup
+	Total    int64
+	Received int // of them, that the shop knows of already
+	More     bool
+	All      bool // more than were counted go out too
+	Refused  []app.Text
+	Off      []string // names of webhooks whose failures don't count
+	Failed   bool     // what failed, and not a choice
+	Dated    bool     // of some days
+	Fields   []field  // the choice again
+	Back     string
+	Problem  string
+}
+
+type resendGroup struct {
+	Webhook app.Webhook
+	Count   int
+}
+
+type field struct{ Name, Value string }
+
+// resendPage says what a resend would do. It changes nothing.
+func (s *Server) resendPage(v *visit) error {
+	values := v.URL.Query()
+	hooks, err := s.Service.Webhooks(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	data := resendData{Failed: values.Get("failed") != "", Back: backToHistory(values), Fields: []field{{"once", rand.Text()}}}
+	for _, name := range filterNames {
+		if value := values.Get(name); value != "" {
+			data.Fields = append(data.Fields, field{name, value})
+		}
+	}
+	status := http.StatusOK
+	if data.Failed {
+		err = s.planFailed(v, values, hooks, &data)
+	} else {
+		err = s.planChosen(v, values["id"], hooks, &data)
+	}
+	if problem := fieldProblems(err, v.lang); problem != "" {
+		data.Problem, status, err = problem, http.StatusUnprocessableEntity, nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.render(v, status, "resend", "deliveries", app.Text{EN: "Resend", VI: "Gửi lại"}, data)
+}
+
+// backToHistory is the list that a choice was made in.
+func backToHistory(values url.Values) string {
+	if form := filterOf(values); len(form) > 0 {
+		return "/deliveries?" + form.Encode()
+	}
+	return "/deliveries"
+}
+
+func (s *Server) planFailed(v *visit, values url.Values, hooks []app.Webhook, data *resendData) error {
+	f, err := readFailedFilter(v, values)
+	if err != nil {
+		return err
+	}
+	list, more, err := s.Service.FailedDeliveries(v.Context(), v.account.ID, f, app.MaxResend)
+	if err != nil {
+		return err
+	}
+	counts := map[int64]int{}
+	for _, d := range list {
+		counts[d.WebhookID]++
+	}
+	data.count(counts, hooks)
+	data.More, data.All = more, more && f.Replays()
+	data.Dated = !f.From.IsZero() || !f.To.IsZero()
+	for _, w := range hooks {
+		if !w.IsActive && (f.WebhookID == 0 || f.WebhookID == w.ID) {
+			data.Off = append(data.Off, w.Name)
+		}
+	}
+	data.Fields = append(data.Fields, field{"failed", "all"})
+	return nil
+}
+
+func readFailedFilter(v *visit, values url.Values) (app.FailedFilter, error) {
+	p := &wire.Params{Values: filterOf(values), Zone: v.zone}
+	f := p.HistoryFilter()
+	return failedFilter(f), p.Bad.Err()
+}
+
+// planChosen looks at each record as a resend would: a delivery counts once,
+// however many of its attempts were chosen.
+func (s *Server) planChosen(v *visit, texts []string, hooks []app.Webhook, data *resendData) error {
+	ids, err := readIDs(texts)
+	if err != nil {
+		return err
+	}
+	active := map[int64]bool{}
+	for _, w := range hooks {
+		active[w.ID] = w.IsActive
+	}
+	var chosen []app.Delivery
+	counts, seen := map[int64]int{}, map[int64]bool{}
+	for _, id := range ids {
+		a, err := s.Service.HistoryRecord(v.Context(), v.account.ID, id)
+		if err != nil {
+			return err
+		}
+		if seen[a.Delivery.ID] {
+			continue
+		}
+		seen[a.Delivery.ID] = true
+		isActive, exists := active[a.Delivery.WebhookID]
+		if refused := a.Delivery.Resendable(!exists, isActive); refused != nil {
+			data.refuse(refused)
+			continue
+		}
+		counts[a.Delivery.WebhookID]++
+		chosen = append(chosen, a.Delivery)
+		data.Fields = append(data.Fields, field{"id", strconv.FormatInt(id, 10)})
+	}
+	data.count(counts, hooks)
+	data.Received, err = s.received(v, chosen)
+	return err
+}
+
+// received counts the deliveries whose transaction the webhook has answered
+// 200 to: to them or to what they were resent as.
+func (s *Server) received(v *visit, chosen []app.Delivery) (n int, err error) {
+	var transactions []int64
+	for _, d := range chosen {
+		if d.TransactionID != 0 {
+			transactions = append(transactions, d.TransactionID)
+		}
+	}
+	latest, err := s.Service.DeliveriesOf(v.Context(), v.account.ID, transactions)
+	for _, d := range chosen {
+		told := slices.ContainsFunc(latest[d.TransactionID], func(p app.LatestDelivery) bool {
+			return p.WebhookID == d.WebhookID && p.State == app.DeliveryDelivered
+		})
+		if told || d.State == app.DeliveryDelivered {
+			n++
+		}
+	}
+	return n, err
+}
+
+func (d *resendData) refuse(err error) {
+	var e *app.Error
+	if errors.As(err, &e) && !slices.Contains(d.Refused, e.Text) {
+		d.Refused = append(d.Refused, e.Text)
+	}
+}
+
+func (d *resendData) count(counts map[int64]int, hooks []app.Webhook) {
+	for _, w := range hooks {
+		if n := counts[w.ID]; n > 0 {
+			d.Groups = append(d.Groups, resendGroup{w, n})
+			d.Total += int64(n)
+		}
+	}
+}
+
+// readIDs reads the history records that were chosen: at least one, at most
+// what the pages of a list can hold.
+func readIDs(texts []string) ([]int64, error) {
+	var ids []int64
+	for _, text := range texts {
+		id, ok := wire.ParseID(text)
+		if !ok {
+			return nil, app.ErrNoHistory
+		}
+		ids = append(ids, id)
+	}
+	if len(ids) == 0 {
+		return nil, app.InvalidField("id", "is empty: select deliveries in the list first", "đang trống: hãy đánh dấu các lần gửi trong danh sách")
+	}
+	if len(ids) > app.MaxPageSize {
+		return nil, app.InvalidField("id", "can hold at most 100 deliveries", "chỉ được có tối đa 100 lượt gửi")
+	}
+	return ids, nil
+}
+
+// resendDeliveries does what the page before has told.
+func (s *Server) resendDeliveries(v *visit) error {
+	key := formKey(v, v.URL.Path)
+	var r app.ResendResult
+	if v.PostForm.Get("failed") != "" {
+		f, err := readFailedFilter(v, v.PostForm)
+		if err == nil {
+			r, err = s.Service.ResendFailed(v.Context(), v.account.ID, f, key, v.now)
+		}
+		if err != nil {
+			return err
+		}
+	} else {
+		ids, err := readIDs(v.PostForm["id"])
+		if err == nil {
+			r, err = s.Service.ResendMany(v.Context(), v.account.ID, ids, key, v.now)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.redirect(v, backToHistory(v.PostForm), resent(r))
+}
+
+// resent says what was done and what wasn't.
+func resent(r app.ResendResult) app.Text {
+	text := app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d lượt.", r.Count)
+	if n := len(r.Refused); n > 0 {
+		left := app.Textf(" Not resent: %d.", " Không gửi lại được: %d.", n)
+		text = app.Text{EN: text.EN + left.EN, VI: text.VI + left.VI}
+	}
+	var why resendData
+	for _, refused := range r.Refused {
+		why.refuse(refused.Err)
+	}
+	for _, reason := range why.Refused {
+		text = app.Text{EN: text.EN + " " + reason.EN, VI: text.VI + " " + reason.VI}
+	}
+	if r.More {
+		text.EN += " There are more: resend again for the rest."
+		text.VI += " Vẫn còn nữa: hãy gửi lại tiếp phần còn lại."
+	}
+	return text
+}
+
+// resendDelivery sends one delivery again: its last record.
+func (s *Server) resendDelivery(v *visit) error {
+	d, err := s.deliveryDetails(v)
+	if err != nil {
+		return err
+	}
+	key := formKey(v, v.URL.Path)
+	if len(d.Calls) == 0 {
+		return s.showDelivery(v, d, cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), app.ErrNoHistory))
+	}
+	last := d.Calls[len(d.Calls)-1]
+	again, err := s.Service.Resend(v.Context(), v.account.ID, last.ID, key, v.now)
+	var refused *app.Error
+	if errors.As(err, &refused) && refused.Err == nil {
+		return s.showDelivery(v, d, err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, "/deliveries/"+strconv.FormatInt(again.ID, 10), app.Text{EN: "Resending as this new delivery.", VI: "Đang gửi lại. Đây là lượt gửi mới."})
+}

@@ -1,0 +1,196 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/web/wire"
+
+	"github.com/alexedwards/scs/v2"
+)
+
+// sessionLifetime is how long a browser stays signed in.
+const sessionLifetime = 14 * 24 * time.Hour
+
+// newSessions keeps sessions in the store, by the hash of their token.
+func newSessions(service *app.Service, secure bool, failed func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
+	// scs.New would start a goroutine that never ends, for a store of its own.
+	m := &scs.SessionManager{Store: sessionStore{service}, HashTokenInStore: true, Lifetime: sessionLifetime, Codec: scs.GobCodec{}, ErrorFunc: failed}
+	m.Cookie = scs.SessionCookie{Name: "baoco", Path: "/", HttpOnly: true, Persist: true, SameSite: http.SameSiteLaxMode}
+	if m.Cookie.Secure = secure; secure {
+		m.Cookie.Name = "__Host-baoco"
+	}
+	return m
+}
+
+func init() { gob.Register(int64(0)) }
+
+// sessionStore is the store as the library wants it.
+type sessionStore struct{ Service *app.Service }
+
+func (s sessionStore) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
+	return s.Service.Session(ctx, token, time.Now())
+}
+
+func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, end time.Time) error {
+	_, values, err := scs.GobCodec{}.Decode(data)
+	if err != nil {
+		return err
+	}
+	userID, _ := values["user"].(int64)
+	return s.Service.SetSession(ctx, token, userID, data, end)
+}
+
+func (s sessionStore) DeleteCtx(ctx context.Context, token string) error {
+	return s.Service.RemoveSession(ctx, token)
+}
+
+// Without a context the library calls none of these, since there are those
+// above.
+func (s sessionStore) Find(token string) ([]byte, bool, error) {
+	return s.FindCtx(context.Background(), token)
+}
+
+func (s sessionStore) Commit(token string, data []byte, end time.Time) error {
+	return s.CommitCtx(context.Background(), token, data, end)
+}
+
+func (s sessionStore) Delete(token string) error { return s.DeleteCtx(context.Background(), token) }
+
+// askToSignIn sends a visitor to the sign-in page, and back afterwards. A stream
+// can't show another page: its page loads itself anew at 401.
+func (s *Server) askToSignIn(v *visit) {
+	if strings.HasPrefix(v.URL.Path, livePrefix) {
+		v.w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	to := "/login"
+	if back := v.URL.RequestURI(); v.Method == http.MethodGet && back != "/" {
+		to += "?back=" + url.QueryEscape(back)
+	}
+	http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
+}
+
+// signInForm is what the sign-in page shows.
+type signInForm struct {
+	Name, Back, Problem string
+}
+
+func (s *Server) signInPage(v *visit) error {
+	if v.user.ID != 0 {
+		return s.redirect(v, localPath(v.URL.Query().Get("back")), app.Text{})
+	}
+	return s.showSignIn(v, http.StatusOK, signInForm{Back: localPath(v.URL.Query().Get("back"))})
+}
+
+func (s *Server) showSignIn(v *visit, status int, form signInForm) error {
+	return s.render(v, status, "login", "", app.Text{EN: "Sign in", VI: "Đăng nhập"}, form)
+}
+
+func (s *Server) signIn(v *visit) error {
+	form := signInForm{Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Back: localPath(v.PostFormValue("back"))}
+	u, err := s.checkSignIn(v, form.Name, v.PostFormValue("password"))
+	switch code := app.CodeOf(err); code {
+	case app.CodeUnauthorized, app.CodeRateLimited:
+		var e *app.Error
+		errors.As(err, &e)
+		form.Problem = e.Text.In(v.lang)
+		return s.showSignIn(v, wire.StatusOf(code), form)
+	}
+	if err == nil {
+		err = s.begin(v, u)
+	}
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, form.Back, app.Text{})
+}
+
+// checkSignIn lets a visitor guess, as often as they may, and tells who they
+// are.
+func (s *Server) checkSignIn(v *visit, name, secret string) (app.User, error) {
+	if len(name) > app.MaxUserName { // nobody's, so that there is nothing to guess
+		return app.User{}, app.ErrSignIn
+	}
+	device, err := s.Service.KnownDevice(v.Context(), name, s.devices(v.Request))
+	if err != nil {
+		return app.User{}, err
+	}
+	may := false
+	if device != "" {
+		may = s.guesses.onDevice(device, v.now)
+	} else {
+		may = s.guesses.byStranger(s.Client(v.Request), name, v.now)
+	}
+	if !may {
+		return app.User{}, errTooManyGuesses()
+	}
+	return s.Service.SignIn(v.Context(), name, secret, device != "", v.now)
+}
+
+// begin makes the session that of u, under a new token: one that somebody else
+// has put into the browser is worth nothing. The browser is a device of u from
+// now on.
+func (s *Server) begin(v *visit, u app.User) error {
+	if err := s.sessions.RenewToken(v.Context()); err != nil {
+		return err
+	}
+	s.sessions.Put(v.Context(), "user", u.ID)
+	s.sessions.Put(v.Context(), "generation", u.Generation)
+	return s.rememberDevice(v, u)
+}
+
+func (s *Server) signOut(v *visit) error {
+	if err := s.sessions.Destroy(v.Context()); err != nil {
+		return err
+	}
+	http.Redirect(v.w, v.Request, "/login", http.StatusSeeOther)
+	return nil
+}
+
+// setUpForm is what the set-up page shows.
+type setUpForm struct {
+	Token, Name, Problem string
+}
+
+func (s *Server) setUpPage(v *visit) error {
+	open, err := s.Service.SetUpOpen(v.Context(), v.PathValue("token"), v.now)
+	if err == nil && !open {
+		err = app.ErrSetUpEnded
+	}
+	if err != nil {
+		return err
+	}
+	return s.showSetUp(v, http.StatusOK, setUpForm{Token: v.PathValue("token")})
+}
+
+func (s *Server) showSetUp(v *visit, status int, form setUpForm) error {
+	return s.render(v, status, "setup", "", app.Text{EN: "Welcome", VI: "Chào mừng"}, form)
+}
+
+func (s *Server) setUp(v *visit) error {
+	form := setUpForm{Token: v.PathValue("token"), Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name")))}
+	secret := v.PostFormValue("password")
+	if secret != v.PostFormValue("password_again") {
+		form.Problem = app.Text{EN: "The passwords do not match.", VI: "Hai mật khẩu không khớp nhau."}.In(v.lang)
+		return s.showSetUp(v, http.StatusUnprocessableEntity, form)
+	}
+	u, err := s.Service.SetUp(v.Context(), form.Token, form.Name, secret, v.now)
+	if problem := fieldProblems(err, v.lang); problem != "" {
+		form.Problem = problem
+		return s.showSetUp(v, http.StatusUnprocessableEntity, form)
+	}
+	if err != nil {
+		return err
+	}
+	if err := s.begin(v, u); err != nil {
+		return err
+	}
+	return s.redirect(v, "/", app.Text{EN: "Welcome! Next, link your first bank account.", VI: "Chào mừng bạn! Tiếp theo, hãy liên kết tài khoản ngân hàng đầu tiên."})
+}

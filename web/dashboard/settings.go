@@ -1,0 +1,133 @@
+package dashboard
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+type settingsData struct {
+	PasswordProblem string
+
+	// For owners.
+	Users          []app.User
+	UserForm       app.UserCreate // without its password
+	UserProblem    string
+	Counters       []counterRow
+	CounterForm    app.CounterLinkCreate
+	CounterProblem string
+	Banks          []app.BankAccount
+	Once           string
+	Status         app.AccountStatus
+
+	// For the operator.
+	Serve []serveFlag
+}
+
+// serveFlag is what a flag of serve was set to.
+type serveFlag struct {
+	Flag  string
+	Name  app.Text
+	Value string
+}
+
+func (s *Server) settingsPage(v *visit) error {
+	return s.showSettings(v, http.StatusOK, settingsData{})
+}
+
+// showSettings completes data, which holds what somebody typed and what was
+// wrong with it.
+func (s *Server) showSettings(v *visit, status int, data settingsData) (err error) {
+	if v.owner() {
+		if data.UserForm.Role == "" {
+			data.UserForm.Role = app.RoleViewer
+		}
+		data.Once = newFormKey(v.now)
+		if data.Users, err = s.Service.Users(v.Context(), v.account.ID); err != nil {
+			return err
+		}
+		if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
+			return err
+		}
+		if data.Counters, err = s.counterRows(v, data.Banks); err != nil {
+			return err
+		}
+		if data.Status, err = s.Service.AccountStatus(v.Context(), v.account.ID); err != nil {
+			return err
+		}
+	}
+	if v.operator() {
+		data.Serve = s.serveFlags(v)
+	}
+	return s.render(v, status, "settings", "settings", app.Text{EN: "Settings", VI: "Cài đặt"}, data)
+}
+
+// serveFlags are the settings of the installation, which stand where serve is
+// started.
+func (s *Server) serveFlags(v *visit) []serveFlag {
+	in := s.Installation
+	targets := app.Text{EN: "Public addresses only", VI: "Chỉ địa chỉ công khai"}
+	if len(in.AllowTargets) > 0 {
+		list := strings.Join(in.AllowTargets, ", ")
+		targets = app.Textf("Public addresses and %s", "Địa chỉ công khai và %s", list)
+	}
+	return []serveFlag{
+		{"--timezone", app.Text{EN: "Time zone", VI: "Múi giờ"}, v.zone.String()},
+		{"--listen", app.Text{EN: "Listen address", VI: "Địa chỉ lắng nghe"}, in.Listen},
+		{"--base-url", app.Text{EN: "Public address", VI: "Địa chỉ công khai"}, in.BaseURL},
+		{"--domain", app.Text{EN: "Domain (automatic HTTPS)", VI: "Tên miền (HTTPS tự động)"}, in.Domain},
+		{"--allow-target", app.Text{EN: "Allowed webhook targets", VI: "Webhook được gửi đến"}, targets.In(v.lang)},
+		{"--keep-inbound", app.Text{EN: "Inbound calls kept for", VI: "Lưu lịch sử nhận"}, keepText(v.lang, in.Keep.Inbound)},
+		{"--keep-history", app.Text{EN: "Delivery history kept for", VI: "Lưu lịch sử gửi"}, keepText(v.lang, in.Keep.History)},
+	}
+}
+
+func keepText(lang app.Lang, d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d == 0:
+		return app.Text{EN: "Forever", VI: "Không giới hạn"}.In(lang)
+	case d%day == 0:
+		return strconv.Itoa(int(d/day)) + app.Text{EN: " days", VI: " ngày"}.In(lang)
+	}
+	return d.String()
+}
+
+// changeOwnPassword asks for the present one, ends the user's other sessions
+// and goes on with this one.
+func (s *Server) changeOwnPassword(v *visit) error {
+	problem := ""
+	secret := v.PostFormValue("password")
+	if !s.guesses.bySignedIn(v.user.ID, v.now) {
+		problem = errTooManyGuesses().Text.In(v.lang)
+		return s.showSettings(v, http.StatusTooManyRequests, settingsData{PasswordProblem: problem})
+	}
+	if secret != v.PostFormValue("password_again") {
+		problem = app.Text{EN: "The passwords do not match.", VI: "Hai mật khẩu không khớp nhau."}.In(v.lang)
+		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{PasswordProblem: problem})
+	}
+	u, err := s.Service.ChangePassword(v.Context(), v.user, v.PostFormValue("present_password"), secret)
+	if problem = fieldProblems(err, v.lang); problem != "" {
+		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{PasswordProblem: problem})
+	}
+	if err == nil {
+		err = s.begin(v, u)
+	}
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, "/settings", app.Text{
+		EN: "Password changed. You are signed out in your other browsers.", VI: "Đã đổi mật khẩu. Bạn đã bị đăng xuất trên các trình duyệt khác.",
+	})
+}
+
+// signOutEverywhere ends this session too.
+func (s *Server) signOutEverywhere(v *visit) error {
+	if _, err := s.Service.EndSessions(v.Context(), v.account.ID, v.user.ID); err != nil {
+		return err
+	}
+	return s.signOut(v)
+}

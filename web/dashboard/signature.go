@@ -1,0 +1,148 @@
+package dashboard
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"baoco/app"
+	"baoco/app/verify"
+	"baoco/web/wire"
+)
+
+// maxSignatureForm is the most that the form of the signature tool may be: the
+// largest body, as form encoding writes it, and what stands around it.
+const maxSignatureForm = 4*verify.MaxBody + 16<<10
+
+// signatureData is the signature tool's form, and what came of it. The secret
+// that was entered is nowhere in it.
+type signatureData struct {
+	Webhooks                        []app.Webhook
+	WebhookID, DeliveryID           string
+	Body                            string
+	Signature, MessageID, Timestamp string
+	Check                           *verify.Result // nil: nothing was checked
+	formProblems
+}
+
+// Webhook is the id of the webhook that the form names; 0: none.
+func (d signatureData) Webhook() int64 { return idOrNone(d.WebhookID) }
+
+// Delivery is the id of the delivery that the form names; 0: none.
+func (d signatureData) Delivery() int64 { return idOrNone(d.DeliveryID) }
+
+func idOrNone(s string) int64 {
+	if id, found := wire.ParseID(s); found {
+		return id
+	}
+	return 0
+}
+
+// Further tells whether the fields that few need are open.
+func (d signatureData) Further() bool { return d.MessageID != "" || d.Timestamp != "" }
+
+func (s *Server) signaturePage(v *visit) error {
+	query := v.URL.Query()
+	return s.showSignature(v, http.StatusOK, signatureData{WebhookID: query.Get("webhook_id"), DeliveryID: query.Get("delivery_id")})
+}
+
+func (s *Server) showSignature(v *visit, status int, data signatureData) (err error) {
+	if data.Webhooks, err = s.Service.Webhooks(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	return s.render(v, status, "signature", "webhooks", app.Text{EN: "Check a signature", VI: "Kiểm tra chữ ký"}, data)
+}
+
+// checkSignature checks what was entered. Nothing is kept: the answer is the
+// page.
+func (s *Server) checkSignature(v *visit) error {
+	data, claim, err := readClaim(v)
+	if err == nil {
+		data.Check, err = s.judgeClaim(v, claim)
+	}
+	status := http.StatusOK
+	if err != nil {
+		if status, err = data.explain(err, v.lang); err != nil {
+			return err
+		}
+	}
+	return s.showSignature(v, status, data)
+}
+
+// judgeClaim checks a claim by what the account knows.
+func (s *Server) judgeClaim(v *visit, claim verify.Claim) (*verify.Result, error) {
+	facts, err := s.Service.SignatureFacts(v.Context(), v.account.ID, claim.Reference(), v.now)
+	if app.CodeOf(err) == app.CodeNotFound {
+		if _, err := s.Service.Webhook(v.Context(), v.account.ID, claim.WebhookID); claim.WebhookID != 0 && err != nil {
+			return nil, app.ErrUnknownReference("webhook_id")
+		}
+		return nil, app.ErrUnknownReference("delivery_id")
+	}
+	if err != nil {
+		return nil, err
+	}
+	check, err := verify.Check(claim, facts, v.now)
+	return &check, err
+}
+
+// readClaim reads the form and what is to be checked. A file, whose bytes are
+// as they are, goes before the text area.
+func readClaim(v *visit) (data signatureData, claim verify.Claim, err error) {
+	err = v.ParseForm()
+	if err == nil { // it fits into memory: no file is made of it
+		err = v.ParseMultipartForm(maxSignatureForm)
+	}
+	if err != nil && !errors.Is(err, http.ErrNotMultipart) {
+		return data, claim, signatureFormError(err)
+	}
+	data = signatureData{
+		WebhookID: v.PostFormValue("webhook_id"), DeliveryID: strings.TrimPrefix(strings.TrimSpace(v.PostFormValue("delivery_id")), "#"),
+		Signature: v.PostFormValue("signature"), MessageID: v.PostFormValue("message_id"), Timestamp: v.PostFormValue("timestamp"),
+		// A text area sends every line break as CRLF, whatever it was.
+		Body: strings.ReplaceAll(v.PostFormValue("body"), "\r\n", "\n"),
+	}
+	claim = verify.Claim{
+		CallReference: app.CallReference{WebhookID: data.Webhook(), DeliveryID: data.Delivery()},
+		Body:          []byte(data.Body), Signature: data.Signature, MessageID: data.MessageID, Timestamp: data.Timestamp, Secret: v.PostFormValue("secret"),
+	}
+	var bad app.Invalid
+	if claim.WebhookID == 0 && data.WebhookID != "" {
+		bad.Merge(app.ErrUnknownReference("webhook_id"))
+	}
+	if claim.DeliveryID == 0 && data.DeliveryID != "" {
+		bad.Merge(app.ErrUnknownReference("delivery_id"))
+	}
+	data.forget(claim.Secret)
+	if file, _, none := v.FormFile("file"); none == nil {
+		defer file.Close()
+		if claim.Body, err = io.ReadAll(file); err != nil {
+			return data, claim, signatureFormError(err)
+		}
+	}
+	return data, claim, bad.Err()
+}
+
+func signatureFormError(err error) error {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return app.InvalidField("body", "must be at most 64 KiB", "tối đa 64 KiB")
+	}
+	return app.InvalidField("body", "did not arrive whole; please try again", "chưa được tải lên trọn vẹn, vui lòng thử lại")
+}
+
+// forget empties each field of the form that holds a secret: the page never
+// repeats one.
+func (d *signatureData) forget(secret string) {
+	secret = strings.TrimSpace(secret)
+	for _, field := range []*string{&d.Body, &d.Signature, &d.MessageID, &d.Timestamp, &d.DeliveryID, &d.WebhookID} {
+		if strings.Contains(*field, app.SecretPrefix) || secret != "" && strings.Contains(*field, secret) {
+			*field = ""
+		}
+	}
+}
+
+// Doubted tells whether an attempt may have failed for its signature.
+func (v view) Doubted(r app.Result) bool {
+	return r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden
+}

@@ -1,0 +1,142 @@
+package dashboard
+
+import (
+	"crypto/rand"
+	"net/http"
+	"slices"
+	"strings"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// sourceForm is the form of a new source as it was typed, without its secrets.
+type sourceForm struct {
+	Kind                          app.ProviderKind
+	Name, Auth, BankAccountID     string
+	Header, Map, Sender, Username string
+	Banks                         []app.BankAccount
+	Once                          string // makes the form count once
+	formProblems
+}
+
+// Takes tells whether a source of this kind has an option.
+func (f sourceForm) Takes(option string) bool {
+	return slices.Contains(f.Kind.Options, app.SourceOption(option))
+}
+
+// OwnKey tells whether the provider makes the secret.
+func (f sourceForm) OwnKey() bool {
+	return slices.Contains([]app.Provider{"payos", "pay2s", "pay2s-ipn"}, f.Kind.Provider)
+}
+
+// AuthName says how calls prove where they come from.
+func (v view) AuthName(a app.Auth) string {
+	switch a {
+	case app.AuthBearer:
+		return v.T("Secret in the header Authorization: Bearer", "Secret trong header Authorization: Bearer")
+	case app.AuthAPIKey:
+		return v.T("API key: secret in a header", "API Key: secret trong header")
+	case app.AuthToken:
+		return v.T("Only the secret, in its own header", "Chỉ có secret, trong một header riêng")
+	case app.AuthHMAC:
+		return v.T("HMAC signature", "Chữ ký HMAC")
+	}
+	return v.T("Username and password", "Tên đăng nhập và mật khẩu")
+}
+
+// newSourcePage lets somebody choose a kind, and then shows its form.
+func (s *Server) newSourcePage(v *visit) error {
+	provider := app.Provider(v.URL.Query().Get("provider"))
+	if provider == "" {
+		return s.render(v, http.StatusOK, "source_kinds", "inbound", app.Text{EN: "Add source", VI: "Thêm nguồn giao dịch"}, providerGroups)
+	}
+	kind := s.kindOf(provider)
+	if kind.Provider == "" {
+		return wire.ErrNothingHere()
+	}
+	form := sourceForm{Kind: kind, Name: nameOf(provider), Once: rand.Text()}
+	if form.Takes("map") {
+		form.Map = "id=\namount=\naccount=\ncontent=\ntime="
+	}
+	return s.showNewSource(v, http.StatusOK, form)
+}
+
+func (s *Server) showNewSource(v *visit, status int, form sourceForm) (err error) {
+	if form.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	title := app.Text{EN: "Add source: " + nameOf(form.Kind.Provider), VI: "Thêm nguồn giao dịch: " + nameOf(form.Kind.Provider)}
+	return s.render(v, status, "source_new", "inbound", title, form)
+}
+
+// addSource answers with the page of the secret. The address of the provider's
+// API can't be given here: whoever can sign in would have the server call
+// anything.
+func (s *Server) addSource(v *visit) error {
+	kind := s.kindOf(app.Provider(v.PostFormValue("provider")))
+	if kind.Provider == "" {
+		return wire.ErrNothingHere()
+	}
+	form := sourceForm{
+		Kind: kind, Name: v.PostFormValue("name"), Auth: v.PostFormValue("auth"), BankAccountID: v.PostFormValue("bank_account_id"),
+		Header: strings.TrimSpace(v.PostFormValue("header")), Map: v.PostFormValue("map"), Sender: v.PostFormValue("sender"),
+		Username: strings.TrimSpace(v.PostFormValue("username")), Once: v.PostFormValue("once"),
+	}
+	in, err := form.read()
+	if err == nil {
+		in.Secret, in.APIKey, in.Options.AccessKey = v.PostFormValue("secret"), v.PostFormValue("api_key"), v.PostFormValue("access_key")
+		in.Key = formKey(v, "add a source")
+		var src app.Source
+		if src, err = s.Service.AddSource(v.Context(), v.account.ID, in, v.now); err == nil {
+			return s.showSourceSecret(v, src, true)
+		}
+	}
+	status, err := form.explain(err, v.lang)
+	if err != nil {
+		return err
+	}
+	return s.showNewSource(v, status, form)
+}
+
+// read gives what the form asks for, but its secrets.
+func (f sourceForm) read() (app.SourceAdd, error) {
+	in := app.SourceAdd{
+		Provider: f.Kind.Provider, Auth: app.Auth(f.Auth), Name: f.Name,
+		Options: app.SourceOptions{Header: f.Header, Username: f.Username, Senders: lines(f.Sender)},
+	}
+	var bad app.Invalid
+	if f.BankAccountID != "" {
+		id, found := wire.ParseID(f.BankAccountID)
+		if !found {
+			bad.Merge(app.ErrUnknownBankAccountID)
+		}
+		in.BankAccountID = id
+	}
+	if f.Takes("map") {
+		in.Options.Map = map[string]string{}
+		for _, line := range lines(f.Map) {
+			field, path, found := strings.Cut(line, "=")
+			field, path = strings.TrimSpace(field), strings.TrimSpace(path)
+			if path == "" && found {
+				continue // a line of the form that isn't needed
+			}
+			if _, twice := in.Options.Map[field]; !found || field == "" || twice {
+				bad.Add("map", "needs one line FIELD=PATH per field", "cần mỗi trường một dòng dạng TRƯỜNG=ĐƯỜNG_DẪN")
+				break
+			}
+			in.Options.Map[field] = path
+		}
+	}
+	return in, bad.Err()
+}
+
+// lines are those of a text that hold something.
+func lines(text string) (list []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			list = append(list, line)
+		}
+	}
+	return list
+}

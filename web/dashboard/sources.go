@@ -1,0 +1,383 @@
+package dashboard
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"baoco/app"
+	"baoco/app/provider"
+	"baoco/web/wire"
+)
+
+// As that of a webhook, the secret of a source is on one page only: the answer
+// to the POST that made it.
+
+func sourcePath(id int64) string { return "/inbound/sources/" + strconv.FormatInt(id, 10) }
+
+// providerName is how the dashboard calls a kind of source.
+type providerName struct {
+	Provider app.Provider
+	Name     string
+	About    app.Text
+}
+
+// providerGroup is what a kind of source is chosen from.
+type providerGroup struct {
+	Title app.Text
+	Kinds []providerName
+}
+
+// providerGroups are all kinds of sources, those first that most shops need.
+var providerGroups = []providerGroup{
+	{app.Text{EN: "Payment gateways", VI: "Cổng thanh toán, dịch vụ báo giao dịch"}, []providerName{
+		{"sepay", "SePay", app.Text{EN: "my.sepay.vn, webhook integration", VI: "my.sepay.vn, tích hợp webhook"}},
+		{"casso", "Casso", app.Text{EN: "casso.vn, webhook", VI: "casso.vn, webhook"}},
+		{"casso-v2", "Casso V2", app.Text{EN: "casso.vn, webhook V2 with a signature", VI: "casso.vn, webhook V2 có chữ ký"}},
+		{"payos", "payOS", app.Text{EN: "my.payos.vn, payment channel", VI: "my.payos.vn, kênh thanh toán"}},
+		{"pay2s", "Pay2S", app.Text{EN: "my.pay2s.vn, bank account webhook", VI: "my.pay2s.vn, webhook của tài khoản ngân hàng"}},
+		{"pay2s-ipn", "Pay2S IPN", app.Text{EN: "my.pay2s.vn, payment links", VI: "my.pay2s.vn, link thanh toán"}},
+		{"vietqr", "VietQR.vn", app.Text{EN: "VietQR.vn, merchant connection", VI: "VietQR.vn, kết nối merchant"}},
+	}},
+	{app.Text{EN: "Bank SMS through a phone app", VI: "SMS ngân hàng, qua ứng dụng trên điện thoại"}, []providerName{
+		{"capcom6", "SMS Gateway for Android", app.Text{EN: "sms-gate.app, webhook for received SMS", VI: "sms-gate.app, webhook khi nhận SMS"}},
+		{"sms-to-url", "Incoming SMS to URL", app.Text{EN: "Small, free Android app", VI: "Ứng dụng Android nhỏ, miễn phí"}},
+		{"smsforwarder", "SmsForwarder", app.Text{EN: "Android app with forwarding rules", VI: "Ứng dụng Android có quy tắc chuyển tiếp"}},
+	}},
+	{app.Text{EN: "Your own program", VI: "Chương trình của bạn"}, []providerName{
+		{provider.Native, "baoco", app.Text{EN: "The format of baoco", VI: "Định dạng riêng của baoco"}},
+		{"generic", "JSON", app.Text{EN: "Any JSON: you define the field paths", VI: "JSON bất kỳ: bạn tự khai báo vị trí các trường"}},
+	}},
+}
+
+func nameOf(p app.Provider) string {
+	for _, group := range providerGroups {
+		for _, kind := range group.Kinds {
+			if kind.Provider == p {
+				return kind.Name
+			}
+		}
+	}
+	return string(p)
+}
+
+// ProviderName names a kind of source.
+func (v view) ProviderName(p app.Provider) string { return nameOf(p) }
+
+// In writes a text in the language of the visit.
+func (v view) In(t app.Text) string { return t.In(v.Lang) }
+
+// sourceRow is a source with how it is.
+type sourceRow struct {
+	app.SourceHealth
+	URL         string
+	State       string // of the pill: active, pending, error or empty
+	Word        string
+	BankAccount app.BankAccount // zero: all
+}
+
+type sourcesData struct {
+	Rows    []sourceRow
+	Open    app.OpenInbound
+	Guessed bool // the base of the addresses is what this browser uses
+}
+
+func (s *Server) sourcesPage(v *visit) error {
+	list, err := s.Service.SourcesHealth(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	data := sourcesData{Guessed: s.Installation.BaseURL == ""}
+	if data.Open, err = s.Service.OpenInbound(v.Context(), v.account.ID, app.CountedUpTo); err != nil {
+		return err
+	}
+	for _, src := range list {
+		row, err := s.sourceRow(v, src)
+		if err != nil {
+			return err
+		}
+		data.Rows = append(data.Rows, row)
+	}
+	return s.render(v, http.StatusOK, "sources", "inbound", app.Text{EN: "Sources", VI: "Nguồn giao dịch"}, data)
+}
+
+func (s *Server) sourceRow(v *visit, src app.SourceHealth) (sourceRow, error) {
+	row := sourceRow{SourceHealth: src, URL: s.address(v, src.URLPath())}
+	word := app.Text{EN: "Active", VI: "Đang hoạt động"}
+	row.State = "active"
+	switch {
+	case src.SecretLost:
+		row.State, word = "error", app.Text{EN: "Secret lost", VI: "Mất secret"}
+	case src.PollError == app.PollKeyRefused:
+		row.State, word = "error", app.Text{EN: "API key rejected", VI: "Khoá API không hợp lệ"}
+	case src.LastRefused.ReceivedAt.After(src.LastCallAt):
+		row.State, word = "error", app.Text{EN: "Calls refused", VI: "Lượt gọi bị từ chối"}
+	case src.LastCallAt.IsZero() && src.PolledAt.IsZero():
+		row.State, word = "pending", app.Text{EN: "No calls yet", VI: "Chưa có lượt gọi"}
+	case src.Silent(false, v.now):
+		row.State, word = "pending", app.Text{EN: "No recent calls", VI: "Lâu chưa có lượt gọi"}
+	}
+	row.Word = word.In(v.lang)
+	if src.BankAccountID == 0 {
+		return row, nil
+	}
+	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	for _, b := range banks {
+		if b.ID == src.BankAccountID {
+			row.BankAccount = b
+		}
+	}
+	return row, err
+}
+
+// PollFault says why a provider's list couldn't be read.
+func (v view) PollFault(f app.PollFault) string {
+	switch f {
+	case app.PollKeyRefused:
+		return v.T("The provider rejects the API key.", "Nhà cung cấp không chấp nhận khoá API.")
+	case app.PollRateLimited:
+		return v.T("The provider is limiting requests; baoco will try again later.", "Nhà cung cấp giới hạn số yêu cầu; baoco sẽ thử lại sau.")
+	case app.PollUnreachable:
+		return v.T("The provider could not be reached.", "Không kết nối được với nhà cung cấp.")
+	case app.PollUnreadable:
+		return v.T("The provider’s response could not be read.", "Không đọc được phản hồi của nhà cung cấp.")
+	}
+	return ""
+}
+
+// sourceData is the page of a source.
+type sourceData struct {
+	sourceRow
+	Kind    app.ProviderKind
+	Steps   []string
+	Fields  []string // of the map
+	Refused []app.RefusedCall
+	Guessed bool
+	formProblems
+}
+
+// TakesSenders tells whether further senders can be allowed.
+func (d sourceData) TakesSenders() bool { return slices.Contains(d.Kind.Options, app.OptionSender) }
+
+// pageSource is the source that the path names.
+func (s *Server) pageSource(v *visit) (app.SourceHealth, error) {
+	id, found := wire.ParseID(v.PathValue("id"))
+	if !found {
+		return app.SourceHealth{}, app.ErrNoSource
+	}
+	return s.Service.SourceHealth(v.Context(), v.account.ID, id)
+}
+
+// refusedShown is how many refused calls the page of a source lists.
+const refusedShown = 5
+
+func (s *Server) sourcePage(v *visit) error {
+	return s.showSource(v, http.StatusOK, formProblems{})
+}
+
+func (s *Server) showSource(v *visit, status int, problems formProblems) error {
+	src, err := s.pageSource(v)
+	if err != nil {
+		return err
+	}
+	data := sourceData{Kind: s.kindOf(src.Provider), Guessed: s.Installation.BaseURL == "", formProblems: problems}
+	data.Steps = steps(data.Kind.Setup.In(v.lang))
+	if data.sourceRow, err = s.sourceRow(v, src); err != nil {
+		return err
+	}
+	for field, path := range src.Options.Map {
+		data.Fields = append(data.Fields, field+"="+path)
+	}
+	slices.Sort(data.Fields)
+	if data.Refused, err = s.Service.RefusedCalls(v.Context(), v.account.ID, src.ID, refusedShown); err != nil {
+		return err
+	}
+	return s.render(v, status, "source", "inbound", app.Text{EN: isolated(src.Name), VI: isolated(src.Name)}, data)
+}
+
+func (s *Server) kindOf(p app.Provider) app.ProviderKind {
+	for _, kind := range s.Service.ProviderKinds() {
+		if kind.Provider == p {
+			return kind
+		}
+	}
+	return app.ProviderKind{}
+}
+
+var stepNumber = regexp.MustCompile(`(?:^|\s)\d\. `)
+
+// steps are the numbered sentences of a text, without their numbers.
+func steps(text string) (list []string) {
+	for _, step := range stepNumber.Split(text, -1) {
+		if step = strings.TrimSpace(step); step != "" {
+			list = append(list, step)
+		}
+	}
+	return list
+}
+
+// sourceSecret is what the page of a new secret shows. Secret is empty where
+// it was shown already.
+type sourceSecret struct {
+	app.Source
+	URL     string
+	New     bool // so is the source
+	Short   bool // the secret can be guessed
+	Guessed bool
+	Steps   []string
+}
+
+func (s *Server) showSourceSecret(v *visit, src app.Source, isNew bool) error {
+	data := sourceSecret{
+		Source: src, URL: s.address(v, src.URLPath()), New: isNew, Guessed: s.Installation.BaseURL == "",
+		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Steps: steps(s.kindOf(src.Provider).Setup.In(v.lang)),
+	}
+	title := app.Text{EN: "Enter these at the provider", VI: "Nhập thông tin này bên nhà cung cấp"}
+	if src.Secret == "" {
+		title = app.Text{EN: "Secret already shown", VI: "Secret đã được hiển thị"}
+	}
+	return s.render(v, http.StatusOK, "source_secret", "inbound", title, data)
+}
+
+// rotateSourceData is the form of a new secret.
+type rotateSourceData struct {
+	app.Source
+	Once string
+	formProblems
+}
+
+func (s *Server) rotateSourcePage(v *visit) error {
+	src, err := s.pageSource(v)
+	if err != nil {
+		return err
+	}
+	return s.showRotateSource(v, http.StatusOK, rotateSourceData{Source: src.Source, Once: rand.Text()})
+}
+
+func (s *Server) showRotateSource(v *visit, status int, data rotateSourceData) error {
+	return s.render(v, status, "source_rotate", "inbound", app.Text{EN: "Rotate secret", VI: "Đổi secret"}, data)
+}
+
+func (s *Server) rotateSource(v *visit) error {
+	src, err := s.pageSource(v)
+	if err != nil {
+		return err
+	}
+	data := rotateSourceData{Source: src.Source, Once: v.PostFormValue("once")}
+	rotated, err := s.Service.RotateSource(v.Context(), v.account.ID, src.ID, v.PostFormValue("secret"), formKey(v, "rotate source "+strconv.FormatInt(src.ID, 10)), v.now)
+	if err != nil {
+		status, err := data.explain(err, v.lang)
+		if err != nil {
+			return err
+		}
+		return s.showRotateSource(v, status, data)
+	}
+	return s.showSourceSecret(v, rotated, false)
+}
+
+// allowSender has a source take texts from a further sender.
+func (s *Server) allowSender(v *visit) error {
+	src, err := s.pageSource(v)
+	if err != nil {
+		return err
+	}
+	_, err = s.Service.AllowSenders(v.Context(), v.account.ID, src.ID, []string{strings.TrimSpace(v.PostFormValue("sender"))})
+	if err != nil {
+		return s.sourceProblem(v, err)
+	}
+	return s.redirect(v, sourcePath(src.ID), app.Text{
+		EN: "Sender allowed. Reprocess the messages that were rejected because of it.",
+		VI: "Đã cho phép người gửi. Hãy xử lý lại các tin đã bị từ chối vì người gửi này.",
+	})
+}
+
+// setSourceKey gives a source the API key of its provider.
+func (s *Server) setSourceKey(v *visit) error {
+	src, err := s.pageSource(v)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Service.SetSourceAPIKey(v.Context(), v.account.ID, src.ID, v.PostFormValue("api_key"), v.now); err != nil {
+		return s.sourceProblem(v, err)
+	}
+	return s.redirect(v, sourcePath(src.ID), app.Text{EN: "API key saved. Sync now to test it.", VI: "Đã lưu khoá API. Hãy đồng bộ ngay để thử."})
+}
+
+// sourceProblem shows the page of a source with what is wrong with one of its
+// forms.
+func (s *Server) sourceProblem(v *visit, err error) error {
+	var problems formProblems
+	status, err := problems.explain(err, v.lang)
+	if err != nil {
+		return err
+	}
+	return s.showSource(v, status, problems)
+}
+
+// catchUpTime is how long the list of a source is read while somebody waits:
+// the rest is read in the background.
+const catchUpTime = wire.RequestTimeout - 3*time.Second
+
+// catchUpSource reads the list of a source now.
+func (s *Server) catchUpSource(v *visit) error {
+	src, err := s.pageSource(v)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(v.Context(), catchUpTime)
+	defer cancel()
+	r, err := s.Service.CatchUpSource(ctx, v.account.ID, src.ID, v.now)
+	var fault *app.PollError
+	switch {
+	case errors.As(err, &fault):
+		w := view{Lang: v.lang}
+		return s.showSource(v, http.StatusConflict, formProblems{Problem: w.PollFault(fault.Fault)})
+	case err != nil:
+		return s.sourceProblem(v, err)
+	}
+	return s.redirect(v, sourcePath(src.ID), app.Textf(
+		"Synced. New: %d; duplicates: %d; unassigned: %d; in conflict or unreadable: %d.", "Đã đồng bộ. Mới: %d; trùng: %d; chưa gán tài khoản: %d; mâu thuẫn hoặc không đọc được: %d.",
+		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts+r.Rejected))
+}
+
+// removeSourceData is what a removal does, said before it is done.
+type removeSourceData struct {
+	app.SourceHealth
+	Problem string
+}
+
+func (s *Server) removeSourcePage(v *visit) error {
+	return s.showRemoveSource(v, http.StatusOK, "")
+}
+
+func (s *Server) showRemoveSource(v *visit, status int, problem string) error {
+	src, err := s.pageSource(v)
+	if err != nil {
+		return err
+	}
+	return s.render(v, status, "source_remove", "inbound", app.Text{EN: "Remove source", VI: "Xoá nguồn giao dịch"}, removeSourceData{src, problem})
+}
+
+// removeSource ends a source whose name was typed.
+func (s *Server) removeSource(v *visit) error {
+	src, err := s.pageSource(v)
+	if err != nil {
+		return err
+	}
+	if !sameName(v.PostFormValue("name"), src.Name) {
+		return s.showRemoveSource(v, http.StatusUnprocessableEntity, app.Text{
+			EN: "The name does not match. Nothing was removed.", VI: "Tên không khớp. Chưa xoá gì cả.",
+		}.In(v.lang))
+	}
+	if err := s.Service.RemoveSource(v.Context(), v.account.ID, src.ID, v.now); err != nil {
+		return err
+	}
+	return s.redirect(v, "/inbound", app.Text{EN: "Source removed. Its transactions are kept.", VI: "Đã xoá nguồn. Các giao dịch đã ghi nhận vẫn được giữ."})
+}

@@ -1,0 +1,46 @@
+package dashboard
+
+import "baoco/app"
+
+// setUpStep is one of the few things to do before a shop is told of its money.
+type setUpStep struct {
+	Text app.Text
+	To   string
+	Done bool
+}
+
+// setUpTransactions is how many transactions show that nobody needs the steps
+// any more, whatever was left out.
+const setUpTransactions = 20
+
+// steps lead an owner from the first visit to the first webhook that arrives.
+// There are none for viewers, and none once all are done.
+func (s *Server) steps(v *visit) ([]setUpStep, error) {
+	if !v.owner() {
+		return nil, nil
+	}
+	sum, err := s.Service.Overview(v.Context(), v.account.ID)
+	if err != nil || sum.Transactions >= setUpTransactions {
+		return nil, err
+	}
+	sources, err := s.Service.Sources(v.Context(), v.account.ID)
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := s.Service.Webhooks(v.Context(), v.account.ID)
+	if err != nil {
+		return nil, err
+	}
+	list := []setUpStep{
+		{app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}, "/banks", sum.BankAccounts > 0},
+		{app.Text{EN: "Add a source to receive transactions", VI: "Thêm nguồn để nhận giao dịch"}, "/inbound", len(sources) > 0 || sum.Transactions > 0},
+		{app.Text{EN: "Create a webhook to notify your shop", VI: "Tạo webhook để báo cho cửa hàng"}, "/webhooks/new", len(hooks) > 0},
+		{app.Text{EN: "Send a test", VI: "Gửi thử đến cửa hàng"}, "/webhooks", sum.WebhooksSent > 0},
+	}
+	for _, one := range list {
+		if !one.Done {
+			return list, nil
+		}
+	}
+	return nil, nil
+}

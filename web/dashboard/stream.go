@@ -1,0 +1,199 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// A stream is an answer that lasts: a live page, a counter screen, an export.
+// Streams are counted, so that nobody takes those of others, and end within a
+// second once their visitor may not see them any more.
+
+const (
+	maxStreams          = 500 // of the server
+	maxStreamsOfAccount = 200
+	maxStreamsOfHolder  = 20
+
+	accessInterval = 400 * time.Millisecond // between two looks whether a visitor still may
+	storageRetry   = time.Second            // before a failed read is tried again
+	liveHeartbeat  = 15 * time.Second
+	liveDeadline   = 10 * time.Second // for one event to leave
+)
+
+// streamHolder is who holds a stream open: a user, or a link to a counter
+// screen.
+type streamHolder struct{ account, user, link int64 }
+
+// streamCounts counts the streams that are open.
+type streamCounts struct {
+	mu        sync.Mutex
+	all       int
+	byAccount map[int64]int
+	byHolder  map[streamHolder]int
+}
+
+// take counts one more stream. CodeUnavailable where there is no room.
+func (c *streamCounts) take(h streamHolder) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all >= maxStreams || c.byAccount[h.account] >= maxStreamsOfAccount || c.byHolder[h] >= maxStreamsOfHolder {
+		return app.Unavailable(fmt.Errorf("too many streams are open: %d, %d of account %d, %d of user %d or counter link %d",
+			c.all, c.byAccount[h.account], h.account, c.byHolder[h], h.user, h.link))
+	}
+	if c.byAccount == nil {
+		c.byAccount, c.byHolder = map[int64]int{}, map[streamHolder]int{}
+	}
+	c.all++
+	c.byAccount[h.account]++
+	c.byHolder[h]++
+	return nil
+}
+
+func (c *streamCounts) give(h streamHolder) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all--
+	if c.byAccount[h.account]--; c.byAccount[h.account] == 0 {
+		delete(c.byAccount, h.account)
+	}
+	if c.byHolder[h]--; c.byHolder[h] == 0 {
+		delete(c.byHolder, h)
+	}
+}
+
+// errRevoked ends a stream whose visitor may not see it any more.
+var errRevoked = errors.New("the visitor may not see this any more")
+
+// stillMay gives errRevoked once the visitor has signed out, was removed or has
+// another role, each of which ends their sessions. It asks the storage and not
+// the request, which holds the session as it was when the request came; another
+// error says that the storage doesn't answer.
+func (s *Server) stillMay(v *visit) error {
+	ctx, cancel := context.WithTimeout(context.Background(), wire.RequestTimeout)
+	defer cancel()
+	ctx, err := s.sessions.Load(ctx, s.sessions.Token(v.Context()))
+	if err != nil {
+		return err
+	}
+	u, err := s.signedIn(ctx)
+	if err == nil && u.ID != v.user.ID {
+		return errRevoked
+	}
+	return err
+}
+
+// stream is one connection for server-sent events.
+type stream struct {
+	server  *Server
+	holder  streamHolder
+	may     func() error
+	ctx     context.Context
+	w       http.ResponseWriter
+	control *http.ResponseController
+	beat    *time.Ticker
+	round   int64 // of the watchers, that the present news are of
+	broken  bool  // an event could not be sent
+}
+
+// openStream begins a stream. may is asked again and again, as stillMay.
+func (s *Server) openStream(v *visit, holder streamHolder, may func() error) (*stream, error) {
+	if err := s.streams.take(holder); err != nil {
+		return nil, err
+	}
+	s.watchers.join(s.Service.NewestIDs)
+	h := v.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // nginx would keep the events back
+	stream := &stream{
+		server: s, holder: holder, may: may, ctx: v.Context(), w: v.w, control: http.NewResponseController(v.w), beat: time.NewTicker(liveHeartbeat),
+	}
+	_ = stream.control.SetReadDeadline(time.Time{}) // that of the request would end the stream
+	v.w.WriteHeader(http.StatusOK)
+	return stream, nil
+}
+
+func (s *stream) close() {
+	s.beat.Stop()
+	s.server.watchers.leave()
+	s.server.streams.give(s.holder)
+}
+
+// send writes one event. id is where a broken connection goes on.
+func (s *stream) send(id, html string) error { return s.event("", id, html) }
+
+// event writes an event that has a name. Without an id a broken connection
+// goes on where it would have before.
+func (s *stream) event(name, id, html string) error {
+	var b strings.Builder
+	if name != "" {
+		fmt.Fprintf(&b, "event: %s\n", name)
+	}
+	if id != "" {
+		fmt.Fprintf(&b, "id: %s\n", id)
+	}
+	for line := range strings.SplitSeq(html, "\n") {
+		b.WriteString("data: " + strings.TrimRight(line, "\r") + "\n")
+	}
+	b.WriteString("\n")
+	return s.write(b.String())
+}
+
+func (s *stream) write(text string) error {
+	err := s.control.SetWriteDeadline(time.Now().Add(liveDeadline))
+	if err == nil {
+		_, err = s.w.Write([]byte(text))
+	}
+	if err == nil {
+		err = s.control.Flush()
+	}
+	s.broken = s.broken || err != nil
+	return err
+}
+
+// wait waits until changed is closed and the visitor may still see what has
+// changed. Meanwhile it calls beat every 15 seconds. Its error ends the stream.
+// As long as the storage can't say whether the visitor may, it waits on.
+func (s *stream) wait(changed <-chan struct{}, beat func() error) error {
+	look := time.NewTicker(accessInterval)
+	defer look.Stop()
+	due := false
+	for {
+		select {
+		case <-s.ctx.Done():
+			return s.ctx.Err()
+		case <-s.server.Closing:
+			return context.Canceled
+		case <-s.beat.C:
+			if err := beat(); err != nil {
+				return err
+			}
+			continue
+		case <-changed:
+			changed, due = nil, true
+		case <-look.C:
+		}
+		switch err := s.may(); {
+		case errors.Is(err, errRevoked):
+			_ = s.event("ended", "", "")
+			return err
+		case err == nil && due:
+			return nil
+		}
+	}
+}
+
+// after gives a channel that is closed after a time.
+func after(d time.Duration) <-chan struct{} {
+	c := make(chan struct{})
+	time.AfterFunc(d, func() { close(c) })
+	return c
+}

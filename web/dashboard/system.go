@@ -1,0 +1,134 @@
+package dashboard
+
+import (
+	"cmp"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+type systemData struct {
+	app.SystemStatus
+	Sources    []app.Source // of the operator's account
+	BackupOnce string       // the command that makes a backup
+	BackupCron string       // the line that makes one every night
+	Log        []logLine    // newest first
+}
+
+// systemPage is for the operator only: to other owners there is no such page.
+func (s *Server) systemPage(v *visit) error {
+	if !v.operator() {
+		return wire.ErrNothingHere()
+	}
+	data := systemData{Log: s.RecentLog.newestFirst()}
+	var err error
+	if data.SystemStatus, err = s.Service.SystemStatus(v.Context(), s.Installation, v.now); err != nil {
+		return err
+	}
+	if data.Sources, err = s.Service.Sources(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	data.BackupOnce = backupCommand(s.Installation.Program, data.Path)
+	data.BackupCron = cronLine(data.BackupOnce)
+	return s.render(v, http.StatusOK, "system", "system", app.Text{EN: "System", VI: "Hệ thống"}, data)
+}
+
+// backupCommand is what makes a dated backup, for a shell.
+func backupCommand(program, db string) string {
+	return shellWord(cmp.Or(program, "baoco")) + " backup --db " + shellWord(db) + " --dir /var/backups/baoco --keep 14"
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=-]+$`)
+
+// shellWord quotes what a shell would not take for one word.
+func shellWord(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return shellQuoted(s)
+}
+
+// cronLine runs a command every night, after everything else. Its complaints become cron's mail. To
+// cron, a percent sign ends the command.
+func cronLine(command string) string {
+	return "30 2 * * * nice -n 19 " + strings.ReplaceAll(command, "%", `\%`) + " >/dev/null"
+}
+
+// LevelName is a level of the log in a word.
+func (v view) LevelName(l slog.Level) string {
+	switch {
+	case l >= slog.LevelError:
+		return v.T("error", "lỗi")
+	case l >= slog.LevelWarn:
+		return v.T("warning", "cảnh báo")
+	}
+	return v.T("info", "thông tin")
+}
+
+// LevelPill is the kind of pill that a level has.
+func (view) LevelPill(l slog.Level) string {
+	switch {
+	case l >= slog.LevelError:
+		return "failed"
+	case l >= slog.LevelWarn:
+		return "pending"
+	}
+	return ""
+}
+
+// DaysLeft counts the days until t; 0 once it has passed.
+func (v view) DaysLeft(t time.Time) int64 { return max(0, int64(t.Sub(v.now)/(24*time.Hour))) }
+
+// Now is the time of the visit.
+func (v view) Now() time.Time { return v.now }
+
+// Zone is the zone of every time, by name and by what it differs from UTC now.
+func (v view) Zone() string { return v.zone.String() + v.now.In(v.zone).Format(" (UTC-07:00)") }
+
+// Bytes writes a size in the unit that fits.
+func (v view) Bytes(n int64) string {
+	units := []string{"B", "KB", "MB", "GB", "TB"}
+	size, unit := float64(n), 0
+	for size >= 1000 && unit < len(units)-1 {
+		size, unit = size/1000, unit+1
+	}
+	text := strconv.FormatFloat(size, 'f', 0, 64)
+	if size < 10 && unit > 0 {
+		text = strconv.FormatFloat(size, 'f', 1, 64)
+		text = text[:1] + v.T(".", ",") + text[2:]
+	}
+	return text + nbsp + units[unit]
+}
+
+// Age writes a time that has passed, in its two greatest units.
+func (v view) Age(d time.Duration) string {
+	days, hours, minutes, seconds := int(d.Hours())/24, int(d.Hours())%24, int(d.Minutes())%60, int(d.Seconds())%60
+	part := func(n int, en, vi string) string { return strconv.Itoa(n) + nbsp + v.T(en, vi) }
+	switch {
+	case days > 0:
+		return part(days, "d", "ngày") + " " + part(hours, "h", "giờ")
+	case hours > 0:
+		return part(hours, "h", "giờ") + " " + part(minutes, "min", "phút")
+	case minutes > 0:
+		return part(minutes, "min", "phút") + " " + part(seconds, "s", "giây")
+	}
+	return part(seconds, "s", "giây")
+}
+
+// Since is the Age of what began at t.
+func (v view) Since(t time.Time) string { return v.Age(v.now.Sub(t)) }
+
+// CommitTime writes a time of a few milliseconds.
+func (v view) CommitTime(d time.Duration) string {
+	text := strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64)
+	if v.Lang == app.Vietnamese {
+		text = text[:len(text)-2] + "," + text[len(text)-1:]
+	}
+	return text + nbsp + "ms"
+}

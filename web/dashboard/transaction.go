@@ -1,0 +1,95 @@
+package dashboard
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+type transactionData struct {
+	Row        transactionRow
+	Key        string // of the forms that send again, see formKey
+	JSON       string // as the API gives it
+	Provenance app.TransactionOrigin
+	Event      *inboundBody // nil for a viewer, and where there is none
+}
+
+// inboundBody is the inbound event of a transaction as it came in.
+type inboundBody struct {
+	app.InboundEvent
+	Text string // the body; harmless
+	Cut  bool   // Text is only its beginning
+}
+
+// shownBody is how much of a body a page shows.
+const shownBody = 64 << 10
+
+func (s *Server) transactionPage(v *visit) error {
+	id, found := wire.ParseID(v.PathValue("id"))
+	if !found {
+		return app.ErrNoTransaction
+	}
+	t, err := s.Service.Transaction(v.Context(), v.account.ID, id)
+	if err != nil {
+		return err
+	}
+	deliveries, err := s.Service.DeliveriesOf(v.Context(), v.account.ID, []int64{id})
+	if err != nil {
+		return err
+	}
+	data := transactionData{Row: transactionRow{t, deliveries[id]}, Key: rand.Text()}
+	if data.Provenance, err = s.Service.TransactionOrigin(v.Context(), v.account.ID, id); err != nil {
+		return err
+	}
+	if data.Event, err = s.inboundBody(v, data.Provenance.InboundEventID); err != nil {
+		return err
+	}
+	var encoded bytes.Buffer
+	e := json.NewEncoder(&encoded)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(s.EncodeTransaction(t, v.zone)); err != nil {
+		return err
+	}
+	data.JSON = encoded.String()
+	title := app.Text{EN: "Transaction " + strconv.FormatInt(id, 10), VI: "Giao dịch " + strconv.FormatInt(id, 10)}
+	return s.render(v, http.StatusOK, "transaction", "transactions", title, data)
+}
+
+// inboundBody reads what a provider sent; only owners may see it. One that was
+// pruned a moment ago is none.
+func (s *Server) inboundBody(v *visit, eventID int64) (*inboundBody, error) {
+	if eventID == 0 || !v.owner() {
+		return nil, nil
+	}
+	e, err := s.Service.InboundEvent(v.Context(), v.account.ID, eventID)
+	if app.CodeOf(err) == app.CodeNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	body := &inboundBody{InboundEvent: e, Cut: len(e.Body) > shownBody}
+	body.Text = visible(e.Body[:min(len(e.Body), shownBody)])
+	return body, nil
+}
+
+// ChannelName says how a transaction came in.
+func (v view) ChannelName(c app.Channel) string {
+	switch c {
+	case app.ChannelCall:
+		return v.T("provider call", "nhà cung cấp gọi đến")
+	case app.ChannelPoll:
+		return v.T("provider sync", "đồng bộ từ nhà cung cấp")
+	case app.ChannelFile:
+		return v.T("statement import", "nhập từ sao kê")
+	case app.ChannelHand:
+		return v.T("recorded manually", "ghi nhận thủ công")
+	}
+	return string(c)
+}

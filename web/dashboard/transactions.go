@@ -1,0 +1,201 @@
+package dashboard
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/app/sheet"
+	"baoco/web/wire"
+)
+
+// transactionRow is a transaction with what became of it.
+type transactionRow struct {
+	app.Transaction
+	Deliveries []app.LatestDelivery
+}
+
+// transactionRows lists a page of transactions with their deliveries.
+func (s *Server) transactionRows(v *visit, f app.TransactionFilter) ([]transactionRow, app.TransactionPage, error) {
+	page, err := s.Service.Transactions(v.Context(), v.account.ID, f)
+	if err != nil {
+		return nil, page, err
+	}
+	ids := make([]int64, len(page.Rows))
+	for i, t := range page.Rows {
+		ids[i] = t.ID
+	}
+	deliveries, err := s.Service.DeliveriesOf(v.Context(), v.account.ID, ids)
+	rows := make([]transactionRow, len(page.Rows))
+	for i, t := range page.Rows {
+		rows[i] = transactionRow{t, deliveries[t.ID]}
+	}
+	return rows, page, err
+}
+
+// transactionForm is the filter as it stands in the address and in the form.
+type transactionForm struct {
+	Query, Type, From, To, Min, Max, BankAccountID, DeliveryState string
+}
+
+// Narrowed tells whether anything but a text is asked for.
+func (f transactionForm) Narrowed() bool {
+	f.Query = ""
+	return f != transactionForm{}
+}
+
+type transactionsData struct {
+	Form    transactionForm
+	States  []app.DeliveryState // that the form offers
+	Banks   []app.BankAccount
+	Rows    []transactionRow
+	Found   app.TransactionPage
+	Pages   pages
+	Older   bool   // what somebody saw before, who searched further back, isn't among them
+	Further string // address of what lies behind; empty: all was looked at
+	Live    string // address of the stream of new rows; empty: none arrive
+	News    string // address of the stream that says whether there are new ones
+	Exports exports
+	Problem string
+}
+
+// exports are the addresses of the files of the filter.
+type exports struct{ CSV, XLSX string }
+
+// onlyFilter are the parameters of an address that narrow the listing.
+func onlyFilter(values url.Values) url.Values {
+	for _, place := range []string{"page", "until", "before", "since"} {
+		values.Del(place)
+	}
+	return values
+}
+
+func exportLinks(values url.Values) exports {
+	values = onlyFilter(values)
+	link := func(format sheet.Format) string {
+		values.Set("format", string(format))
+		return exportPath + "?" + values.Encode()
+	}
+	return exports{link(sheet.CSV), link(sheet.XLSX)}
+}
+
+func (s *Server) transactionsPage(v *visit) error {
+	data := transactionsData{Form: readTransactionForm(v.URL.Query()), States: app.TransactionStates}
+	var err error
+	if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	// Before the rows are read, so that none falls between them and the stream.
+	newest, err := s.Service.NewestIDs(v.Context())
+	if err != nil {
+		return err
+	}
+	status := http.StatusOK
+	f, err := s.transactionFilter(v, data.Form)
+	f.Page = pageOf(v)
+	f.UntilID = until(v, f.Page, newest.TransactionID)
+	if before, ok := wire.ParseID(v.URL.Query().Get("before")); ok && before > 1 {
+		f.UntilID, data.Older = min(f.UntilID, before-1), true
+	}
+	filtered := data.Form != transactionForm{}
+	f.Sums = filtered && !data.Older
+	if err == nil {
+		data.Rows, data.Found, err = s.transactionRows(v, f)
+	}
+	if problem := fieldProblems(err, v.lang); problem != "" {
+		data.Problem, status, err = problem, http.StatusUnprocessableEntity, nil
+	}
+	if err != nil {
+		return err
+	}
+	data.Pages = pagesOf(f.Page, data.Found.Total, v.URL.Query(), "/transactions")
+	data.Pages.values.Set("until", strconv.FormatInt(f.UntilID, 10))
+	if data.Found.SearchedTo != 0 && int64(f.Page.Number) >= data.Pages.Last {
+		values := onlyFilter(v.URL.Query())
+		values.Set("before", strconv.FormatInt(data.Found.SearchedTo, 10))
+		data.Further = "/transactions?" + values.Encode()
+	}
+	data.Exports = exportLinks(v.URL.Query())
+	switch {
+	case data.Problem != "":
+	case f.Page.Number == 1 && !filtered && !data.Older:
+		data.Live = liveAddress(newest)
+	default:
+		data.News = newsAddress(newest, v.URL.Query())
+	}
+	return s.render(v, status, "transactions", "transactions", app.Text{EN: "Transactions", VI: "Giao dịch"}, data)
+}
+
+func readTransactionForm(values url.Values) transactionForm {
+	get := func(name string) string { return strings.TrimSpace(values.Get(name)) }
+	return transactionForm{get("q"), get("type"), get("from"), get("to"), get("min"), get("max"), get("bank_account_id"), get("delivery_state")}
+}
+
+// transactionFilter reads the form; dates are days in the zone.
+func (s *Server) transactionFilter(v *visit, form transactionForm) (app.TransactionFilter, error) {
+	var bad app.Invalid
+	f := app.TransactionFilter{Query: app.ReadQuery(form.Query, &bad), Type: app.Direction(form.Type), DeliveryState: wire.ReadDeliveryState(form.DeliveryState, &bad)}
+	if f.Type != "" && f.Type != app.In && f.Type != app.Out {
+		bad.Add("type", "must be IN or OUT", "phải là IN hoặc OUT")
+	}
+	for _, bound := range []struct {
+		field, text string
+		upper       bool
+		into        *time.Time
+	}{{"from", form.From, false, &f.From}, {"to", form.To, true, &f.To}} {
+		at, err := app.ParseBound(bound.text, bound.upper, v.zone)
+		if bound.text != "" && err != nil {
+			bad.Add(bound.field, "must be a date", "phải là ngày hợp lệ")
+		} else if bound.text != "" {
+			*bound.into = at
+		}
+	}
+	f.MinAmount, f.MaxAmount = app.ReadAmountBound("min", form.Min, true, &bad), app.ReadAmountBound("max", form.Max, false, &bad)
+	if form.BankAccountID != "" {
+		id, found := wire.ParseID(form.BankAccountID)
+		if !found {
+			bad.Add("bank_account_id", "does not exist", "không tồn tại")
+		}
+		f.BankAccountID = id
+	}
+	return f, bad.Err()
+}
+
+// ToldWord names what a transaction is told of by its deliveries.
+func (v view) ToldWord(state app.DeliveryState) string {
+	switch state {
+	case app.DeliveryFailed:
+		return v.T("Failed", "Thất bại")
+	case app.DeliveryPending:
+		return v.T("Waiting", "Đang chờ gửi")
+	case app.DeliveryDelivered:
+		return v.T("Delivered", "Thành công")
+	}
+	return v.T("Not sent", "Không gửi")
+}
+
+// SearchFound writes how many transactions a search found, as far as it went.
+func (v view) SearchFound(d transactionsData) string {
+	switch n := d.Found.Total; {
+	case d.Found.SearchedTo != 0 && n == 0:
+		return v.T("Nothing found so far", "Chưa tìm thấy giao dịch nào")
+	case d.Found.SearchedTo != 0:
+		return v.T("At least ", "Ít nhất ") + v.Count(n, "transaction", "transactions", "giao dịch")
+	case d.Older:
+		return v.Found(n, "older transaction", "older transactions", "giao dịch cũ hơn")
+	default:
+		return v.Found(n, "transaction", "transactions", "giao dịch")
+	}
+}
+
+// Sum writes what the transactions of one direction come to.
+func (v view) Sum(d app.Direction, sum app.Amounts) string {
+	write := v.SignedIn
+	if d == app.Out {
+		write = v.SignedOut
+	}
+	return write(sum.Total) + " " + strings.ToLower(v.Direction(d)) + nbsp + "(" + v.Number(sum.Count) + ")"
+}

@@ -1,0 +1,193 @@
+package dashboard
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// createUser lets somebody in. A password that is generated is shown once; one
+// that the owner typed is known already.
+func (s *Server) createUser(v *visit) error {
+	if first, err := s.firstUse(v, "/settings"); err != nil || !first {
+		return err
+	}
+	in := app.UserCreate{
+		Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Role: app.Role(v.PostFormValue("role")), Password: v.PostFormValue("password"),
+	}
+	generated := in.Password == ""
+	if generated {
+		in.Password = app.GeneratePassword()
+	}
+	u, err := s.Service.CreateUser(v.Context(), v.account.ID, in, v.now)
+	if problem := problemOf(err, v.lang); problem != "" {
+		in.Password = ""
+		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{UserForm: in, UserProblem: problem})
+	}
+	if err != nil {
+		return err
+	}
+	if generated {
+		return s.showOnce(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, in.Password, u, "/settings"))
+	}
+	return s.redirect(v, "/settings", app.Textf("%s can now sign in.", "%s đã có thể đăng nhập.", u.Name))
+}
+
+func passwordPage(v *visit, secret string, u app.User, back string) secretPage {
+	return secretPage{
+		Lead:  app.Textf("Give this password to %s, who can change it in Settings.", "Hãy gửi mật khẩu này cho %s. Người này có thể đổi lại trong phần Cài đặt.", u.Name).In(v.lang),
+		Label: app.Text{EN: "Password", VI: "Mật khẩu"}.In(v.lang), Secret: secret, Back: back,
+	}
+}
+
+// problemOf is what of err the visitor can mend in the form: its fields, or a
+// conflict.
+func problemOf(err error, lang app.Lang) string {
+	if problem := fieldProblems(err, lang); problem != "" || app.CodeOf(err) != app.CodeConflict {
+		return problem
+	}
+	var e *app.Error
+	errors.As(err, &e)
+	return e.Text.In(lang)
+}
+
+type userData struct {
+	Visited app.User
+	Self    bool
+	Once    string
+	Problem string
+	Remove  confirmation
+}
+
+// visitedUser finds the user that the path names.
+func (s *Server) visitedUser(v *visit) (app.User, error) {
+	id, _ := wire.ParseID(v.PathValue("id"))
+	users, err := s.Service.Users(v.Context(), v.account.ID)
+	for _, u := range users {
+		if u.ID == id {
+			return u, nil
+		}
+	}
+	if err == nil {
+		err = app.ErrNoUser
+	}
+	return app.User{}, err
+}
+
+func (s *Server) userPage(v *visit) error {
+	u, err := s.visitedUser(v)
+	if err != nil {
+		return err
+	}
+	return s.showUser(v, http.StatusOK, u, "")
+}
+
+func (s *Server) showUser(v *visit, status int, u app.User, problem string) error {
+	data := userData{Visited: u, Self: u.ID == v.user.ID, Once: newFormKey(v.now), Problem: problem, Remove: removal(v, u)}
+	return s.render(v, status, "user", "settings", app.Textf("User %s", "Người dùng %s", u.Name), data)
+}
+
+// setUserPassword gives somebody a new password; they are signed out.
+func (s *Server) setUserPassword(v *visit) error {
+	u, err := s.visitedUser(v)
+	if err != nil {
+		return err
+	}
+	path := "/settings/users/" + strconv.FormatInt(u.ID, 10)
+	if first, err := s.firstUse(v, path); err != nil || !first {
+		return err
+	}
+	secret := v.PostFormValue("password")
+	generated := secret == ""
+	if generated {
+		secret = app.GeneratePassword()
+	}
+	changed, err := s.Service.SetPassword(v.Context(), v.account.ID, u.ID, secret)
+	if problem := fieldProblems(err, v.lang); problem != "" {
+		return s.showUser(v, http.StatusUnprocessableEntity, u, problem)
+	}
+	if err == nil && u.ID == v.user.ID {
+		err = s.begin(v, changed) // whoever sets their own goes on
+	}
+	if err != nil {
+		return err
+	}
+	if generated {
+		return s.showOnce(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, secret, u, path))
+	}
+	return s.redirect(v, path, app.Textf("Password of %s changed; this user is signed out of all devices.", "Đã đổi mật khẩu của %s và đăng xuất người này khỏi mọi thiết bị.", u.Name))
+}
+
+func (s *Server) setUserRole(v *visit) error {
+	u, err := s.visitedUser(v)
+	if err != nil {
+		return err
+	}
+	changed, err := s.Service.SetRole(v.Context(), v.account.ID, u.ID, app.Role(v.PostFormValue("role")))
+	if problem := problemOf(err, v.lang); problem != "" {
+		return s.showUser(v, http.StatusUnprocessableEntity, u, problem)
+	}
+	if err != nil {
+		return err
+	}
+	role := view{Lang: v.lang}.RoleName(changed.Role)
+	if u.ID == v.user.ID {
+		if err := s.begin(v, changed); err != nil { // whoever changes their own goes on
+			return err
+		}
+		// The other page may be for owners only, from now on.
+		return s.redirect(v, "/settings", app.Textf("Role of %s changed to %s.", "Đã đổi vai trò của %s thành %s.", u.Name, role))
+	}
+	return s.redirect(v, "/settings/users/"+strconv.FormatInt(u.ID, 10), app.Textf("Role of %s changed to %s; this user is signed out of all devices.",
+		"Đã đổi vai trò của %s thành %s và đăng xuất người này khỏi mọi thiết bị.", u.Name, role))
+}
+
+// removal asks before a user is removed.
+func removal(v *visit, u app.User) confirmation {
+	w := view{Lang: v.lang}
+	path := "/settings/users/" + strconv.FormatInt(u.ID, 10)
+	return confirmation{
+		ID: "remove", Question: path + "/remove", Action: path + "/remove", Back: path,
+		Title: w.T("Remove ", "Xoá người dùng ") + u.Name + "?", Button: w.T("Remove user", "Xoá người dùng"),
+		Texts: []string{
+			w.T("This user is signed out of all devices immediately and can no longer sign in. Nothing they created is removed.",
+				"Người này bị đăng xuất khỏi mọi thiết bị ngay lập tức và không đăng nhập được nữa. Những gì họ đã tạo vẫn được giữ."),
+			w.T("API keys and counter screen links keep working: revoke any that this user knows.",
+				"Khoá API và đường dẫn màn hình quầy vẫn dùng được: hãy thu hồi những khoá và đường dẫn mà người này biết."),
+		},
+	}
+}
+
+func (s *Server) removeUserPage(v *visit) error {
+	u, err := s.visitedUser(v)
+	if err != nil {
+		return err
+	}
+	return s.ask(v, "settings", removal(v, u))
+}
+
+func (s *Server) removeUser(v *visit) error {
+	u, err := s.visitedUser(v)
+	if err == nil {
+		err = s.Service.RemoveUser(v.Context(), v.account.ID, u.ID)
+	}
+	if problem := problemOf(err, v.lang); problem != "" {
+		return s.showUser(v, http.StatusConflict, u, problem)
+	}
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, "/settings", app.Textf("User %s removed.", "Đã xoá người dùng %s.", u.Name))
+}
+
+// RoleName is what a role is called.
+func (v view) RoleName(role app.Role) string {
+	if role == app.RoleOwner {
+		return v.T("Owner", "Chủ cửa hàng")
+	}
+	return v.T("Viewer", "Người xem")
+}

@@ -1,0 +1,324 @@
+package dashboard
+
+import (
+	"crypto/rand"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// attemptsShown is how many attempts the page of a webhook lists.
+const attemptsShown = 10
+
+type webhookData struct {
+	webhookRow
+	BankAccount app.BankAccount // zero: all
+	Pending     int64
+	Attempts    []app.Attempt
+	Test        *app.Attempt // that was just made
+	Receivers   []receiver
+}
+
+// Failing tells whether the webhook doesn't get through.
+func (d webhookData) Failing() bool {
+	return d.IsActive && d.Health.FailedInRow >= app.WorryingFailures
+}
+
+func (s *Server) webhookPage(v *visit) error {
+	hook, err := s.pageWebhook(v)
+	if err != nil {
+		return err
+	}
+	data := webhookData{webhookRow: webhookRow{Webhook: hook}, Receivers: receivers(hook, "", v.lang)}
+	if data.Health, err = s.Service.WebhookHealth(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
+		return err
+	}
+	w := view{Lang: v.lang, zone: v.zone, now: v.now}
+	data.Chart = w.drawHours(data.Health, 360, 56)
+	if data.Pending, err = s.Service.PendingOfWebhook(v.Context(), v.account.ID, hook.ID); err != nil {
+		return err
+	}
+	if data.Attempts, _, err = s.Service.History(v.Context(), v.account.ID, app.HistoryFilter{
+		WebhookID: hook.ID, Page: app.Page{Number: 1, Size: attemptsShown},
+	}); err != nil {
+		return err
+	}
+	if data.BankAccount, err = s.bankAccountOf(v, hook); err != nil {
+		return err
+	}
+	if data.Test, err = s.testedNow(v, hook); err != nil {
+		return err
+	}
+	return s.render(v, http.StatusOK, "webhook", "webhooks", app.Text{EN: isolated(hook.Name), VI: isolated(hook.Name)}, data)
+}
+
+func (s *Server) bankAccountOf(v *visit, hook app.Webhook) (app.BankAccount, error) {
+	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	for _, b := range banks {
+		if b.ID == hook.BankAccountID {
+			return b, err
+		}
+	}
+	return app.BankAccount{}, err
+}
+
+// testedNow is the attempt of a test that the address names; nil where it
+// names none of this webhook.
+func (s *Server) testedNow(v *visit, hook app.Webhook) (*app.Attempt, error) {
+	id, found := wire.ParseID(v.URL.Query().Get("tested"))
+	if !found {
+		return nil, nil
+	}
+	a, err := s.Service.HistoryRecord(v.Context(), v.account.ID, id)
+	if app.CodeOf(err) == app.CodeNotFound || err == nil && (a.Delivery.WebhookID != hook.ID || !a.Payload.Test) {
+		return nil, nil
+	}
+	return &a, err
+}
+
+// tryWebhook sends a sample; the page shows what came of it.
+func (s *Server) tryWebhook(v *visit) error {
+	hook, err := s.pageWebhook(v)
+	if err != nil {
+		return err
+	}
+	a, err := s.Service.TestWebhook(v.Context(), v.account.ID, hook.ID, v.now)
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, webhookPath(hook.ID)+"?tested="+strconv.FormatInt(a.ID, 10), app.Text{})
+}
+
+// switchWebhook makes a webhook what the form says, so that a form that is
+// sent twice doesn't switch it back.
+func (s *Server) switchWebhook(v *visit) error {
+	hook, err := s.pageWebhook(v)
+	if err != nil {
+		return err
+	}
+	if on := v.PostFormValue("active") == "1"; on != hook.IsActive {
+		if hook, err = s.Service.ToggleWebhook(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
+			return err
+		}
+	}
+	flash := app.Text{EN: "Webhook turned on. Waiting deliveries are being sent.", VI: "Đã bật webhook. Các lượt gửi đang chờ sẽ được gửi ngay."}
+	if !hook.IsActive {
+		flash = app.Text{EN: "Webhook turned off. Waiting deliveries are kept until you turn it on.", VI: "Đã tắt webhook. Các lượt gửi đang chờ được giữ lại đến khi bạn bật."}
+	}
+	return s.redirect(v, webhookPath(hook.ID), flash)
+}
+
+func (s *Server) editWebhookPage(v *visit) error {
+	hook, err := s.pageWebhook(v)
+	if err != nil {
+		return err
+	}
+	return s.showEditWebhook(v, http.StatusOK, webhookForm{ID: hook.ID, Name: hook.Name, URL: hook.URL, Type: string(hook.Type)})
+}
+
+func (s *Server) showEditWebhook(v *visit, status int, form webhookForm) error {
+	return s.render(v, status, "webhook_edit", "webhooks", app.Text{EN: "Edit webhook", VI: "Sửa webhook"}, form)
+}
+
+func (s *Server) editWebhook(v *visit) error {
+	hook, err := s.pageWebhook(v)
+	if err != nil {
+		return err
+	}
+	form, in, _ := readWebhookForm(v)
+	form.ID = hook.ID
+	hook, err = s.Service.UpdateWebhook(v.Context(), v.account.ID, hook.ID, app.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type})
+	if err != nil {
+		status, err := form.explain(err, v.lang)
+		if err != nil {
+			return err
+		}
+		return s.showEditWebhook(v, status, form)
+	}
+	warning := hook.PlainWarning()
+	return s.redirect(v, webhookPath(hook.ID), app.Text{EN: "Saved." + warning.EN, VI: "Đã lưu." + warning.VI})
+}
+
+// rotateData is the form of a rotation.
+type rotateData struct {
+	Webhook        app.Webhook
+	Hours, Problem string
+	Once           string
+}
+
+// Longest is the most hours of an overlap.
+func (rotateData) Longest() int { return int(app.MaxOverlap / time.Hour) }
+
+func (s *Server) rotatePage(v *visit) error {
+	hook, err := s.pageWebhook(v)
+	if err != nil {
+		return err
+	}
+	return s.showRotate(v, http.StatusOK, rotateData{Webhook: hook, Hours: "24", Once: rand.Text()})
+}
+
+func (s *Server) showRotate(v *visit, status int, data rotateData) error {
+	return s.render(v, status, "webhook_rotate", "webhooks", app.Text{EN: "Rotate secret", VI: "Đổi secret"}, data)
+}
+
+// rotateWebhook answers with the page of the new secret.
+func (s *Server) rotateWebhook(v *visit) error {
+	hook, err := s.pageWebhook(v)
+	if err != nil {
+		return err
+	}
+	data := rotateData{Webhook: hook, Hours: strings.TrimSpace(v.PostFormValue("overlap_hours")), Once: v.PostFormValue("once")}
+	hours, err := strconv.Atoi(data.Hours)
+	if err != nil || hours < 0 || hours > data.Longest() {
+		hours = -1 // refused below
+	}
+	secret, err := s.Service.RotateSecret(v.Context(), v.account.ID, hook.ID, time.Duration(hours)*time.Hour, formKey(v, "rotate "+strconv.FormatInt(hook.ID, 10)), v.now)
+	if data.Problem = fieldProblems(err, v.lang); data.Problem != "" {
+		return s.showRotate(v, http.StatusUnprocessableEntity, data)
+	}
+	if err != nil {
+		return err
+	}
+	if hook, err = s.pageWebhook(v); err != nil { // with the end of the overlap
+		return err
+	}
+	return s.showSecret(v, secretData{Webhook: hook, Secret: secret})
+}
+
+func (s *Server) activateWebhook(v *visit) error {
+	hook, err := s.pageWebhook(v)
+	if err != nil {
+		return err
+	}
+	if err := s.Service.ActivateSecret(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
+		return err
+	}
+	return s.redirect(v, webhookPath(hook.ID), app.Text{EN: "The new secret is now the only one in use.", VI: "Từ bây giờ chỉ dùng secret mới để ký."})
+}
+
+// replayDays is how far back a replay goes unless somebody asks for more.
+const replayDays = 7
+
+// replayData is what would be sent again, from and to as they were typed.
+type replayData struct {
+	Webhook  app.Webhook
+	From, To string
+	Count    int64
+	All      bool // Count is all
+	Problem  string
+}
+
+// replayWindow reads the days of a replay.
+func (s *Server) replayWindow(v *visit, data *replayData) (from, to time.Time) {
+	for _, bound := range []struct {
+		field, text string
+		upper       bool
+		into        *time.Time
+	}{{"from", data.From, false, &from}, {"to", data.To, true, &to}} {
+		at, err := app.ParseBound(bound.text, bound.upper, v.zone)
+		switch {
+		case bound.text == "":
+		case err != nil:
+			data.Problem = fieldProblems(app.InvalidField(bound.field, "must be a date", "phải là ngày hợp lệ"), v.lang)
+		default:
+			*bound.into = at
+		}
+	}
+	return from, to
+}
+
+// replayPage says how many deliveries would be sent again, before anything is.
+func (s *Server) replayPage(v *visit) error {
+	hook, err := s.pageWebhook(v)
+	if err != nil {
+		return err
+	}
+	query := v.URL.Query()
+	data := replayData{Webhook: hook, From: query.Get("from"), To: query.Get("to")}
+	if !query.Has("from") {
+		data.From = (app.DayOf(v.now, v.zone) - replayDays + 1).Start(v.zone).In(v.zone).Format(time.DateOnly)
+	}
+	from, to := s.replayWindow(v, &data)
+	status := http.StatusOK
+	if data.Problem != "" {
+		status = http.StatusUnprocessableEntity
+	} else if data.Count, data.All, err = s.Service.Replayable(v.Context(), v.account.ID, hook.ID, from, to, lookedForFailed, v.now); err != nil {
+		return err
+	}
+	return s.render(v, status, "webhook_replay", "webhooks", app.Text{EN: "Resend failed deliveries", VI: "Gửi lại các lượt thất bại"}, data)
+}
+
+func (s *Server) replayWebhook(v *visit) error {
+	hook, err := s.pageWebhook(v)
+	if err != nil {
+		return err
+	}
+	data := replayData{Webhook: hook, From: v.PostFormValue("from"), To: v.PostFormValue("to")}
+	from, to := s.replayWindow(v, &data)
+	if data.Problem != "" {
+		return s.render(v, http.StatusUnprocessableEntity, "webhook_replay", "webhooks", app.Text{EN: "Resend failed deliveries", VI: "Gửi lại các lượt thất bại"}, data)
+	}
+	n, err := s.Service.Replay(v.Context(), v.account.ID, hook.ID, from, to, app.IdempotencyKey{}, v.now)
+	if err != nil {
+		return err
+	}
+	return s.redirect(v, webhookPath(hook.ID), app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d lượt.", n))
+}
+
+// deleteData is what a deletion does, said before it is done.
+type deleteData struct {
+	Webhook app.Webhook
+	Pending int64
+	Problem string
+}
+
+func (s *Server) deletePage(v *visit) error {
+	return s.showDelete(v, http.StatusOK, "")
+}
+
+func (s *Server) showDelete(v *visit, status int, problem string) error {
+	hook, err := s.pageWebhook(v)
+	if err != nil {
+		return err
+	}
+	data := deleteData{Webhook: hook, Problem: problem}
+	if data.Pending, err = s.Service.PendingOfWebhook(v.Context(), v.account.ID, hook.ID); err != nil {
+		return err
+	}
+	return s.render(v, status, "webhook_delete", "webhooks", app.Text{EN: "Delete webhook", VI: "Xoá webhook"}, data)
+}
+
+// removeWebhook deletes a webhook whose name was typed.
+func (s *Server) removeWebhook(v *visit) error {
+	hook, err := s.pageWebhook(v)
+	if err != nil {
+		return err
+	}
+	if !sameName(v.PostFormValue("name"), hook.Name) {
+		return s.showDelete(v, http.StatusUnprocessableEntity, app.Text{
+			EN: "The name does not match. Nothing was deleted.", VI: "Tên không khớp. Chưa xoá gì cả.",
+		}.In(v.lang))
+	}
+	if err := s.Service.DeleteWebhook(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
+		return err
+	}
+	return s.redirect(v, "/webhooks", app.Text{EN: "Webhook deleted. Its history is kept.", VI: "Đã xoá webhook. Lịch sử gửi vẫn được giữ."})
+}
+
+// sameName compares a name with what somebody typed: without case, and without
+// characters that nobody sees.
+func sameName(typed, name string) bool {
+	drop := func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}
+	seen := func(s string) string { return strings.Join(strings.Fields(strings.Map(drop, s)), " ") }
+	return strings.EqualFold(seen(typed), seen(name))
+}

@@ -1,0 +1,193 @@
+package dashboard
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// The secret of a webhook is on one page only: the answer to the POST that
+// made it. It is in no address, no session and nowhere in the server's memory.
+// The browser's reload of that page sends the same form again; the key in the
+// form makes the second time harmless, and its answer has no secret.
+
+func webhookPath(id int64) string { return "/webhooks/" + strconv.FormatInt(id, 10) }
+
+// webhookRow is a webhook in the list.
+type webhookRow struct {
+	app.Webhook
+	Health app.WebhookHealth
+	Chart  hoursChart
+}
+
+type webhooksData struct {
+	Rows  []webhookRow
+	Form  webhookForm // where there is none yet
+	banks map[int64]app.BankAccount
+}
+
+// BankAccount is the bank account of a webhook, empty for all.
+func (d webhooksData) BankAccount(id int64) app.BankAccount { return d.banks[id] }
+
+func (s *Server) webhooksPage(v *visit) error {
+	hooks, err := s.Service.Webhooks(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	healths, err := s.Service.WebhookHealths(v.Context(), v.account.ID, v.now)
+	if err != nil {
+		return err
+	}
+	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	w := view{Lang: v.lang, zone: v.zone, now: v.now}
+	data := webhooksData{banks: map[int64]app.BankAccount{}, Form: webhookForm{Type: string(app.WebhookIn), Banks: banks, Once: rand.Text()}}
+	for _, b := range banks {
+		data.banks[b.ID] = b
+	}
+	for _, hook := range hooks {
+		health := healths[hook.ID]
+		data.Rows = append(data.Rows, webhookRow{hook, health, w.drawHours(health, 168, 32)})
+	}
+	return s.render(v, http.StatusOK, "webhooks", "webhooks", app.Text{EN: "Webhooks", VI: "Webhook"}, data)
+}
+
+// webhookForm is the form of a webhook as it was typed, with what is wrong.
+type webhookForm struct {
+	ID                             int64 // 0: a new one
+	Name, URL, Type, BankAccountID string
+	Banks                          []app.BankAccount
+	Once                           string // makes the form count once
+	formProblems
+}
+
+// readWebhookForm reads what was sent and gives what is asked for.
+func readWebhookForm(v *visit) (webhookForm, app.WebhookCreate, error) {
+	form := webhookForm{
+		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("webhook_url")), Type: v.PostFormValue("type"),
+		BankAccountID: v.PostFormValue("bank_account_id"), Once: v.PostFormValue("once"),
+	}
+	in := app.WebhookCreate{Name: form.Name, URL: form.URL, Type: app.WebhookType(form.Type), Key: formKey(v, "create a webhook")}
+	if form.BankAccountID == "" {
+		return form, in, nil
+	}
+	id, found := wire.ParseID(form.BankAccountID)
+	if !found {
+		return form, in, app.ErrUnknownBankAccountID
+	}
+	in.BankAccountID = id
+	return form, in, nil
+}
+
+func (s *Server) newWebhookPage(v *visit) error {
+	return s.showNewWebhook(v, http.StatusOK, webhookForm{Type: string(app.WebhookIn), Once: rand.Text()})
+}
+
+func (s *Server) showNewWebhook(v *visit, status int, form webhookForm) (err error) {
+	if form.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
+		return err
+	}
+	return s.render(v, status, "webhook_new", "webhooks", app.Text{EN: "Create webhook", VI: "Tạo webhook"}, form)
+}
+
+// addWebhook answers with the page of the secret.
+func (s *Server) addWebhook(v *visit) error {
+	form, in, bad := readWebhookForm(v)
+	var all app.Invalid
+	all.Merge(s.Service.CheckWebhook(in))
+	all.Merge(bad)
+	hook, secret, err := app.Webhook{}, "", all.Err()
+	if err == nil {
+		hook, secret, err = s.Service.CreateWebhook(v.Context(), v.account.ID, in, v.now)
+	}
+	if err != nil {
+		status, err := form.explain(err, v.lang)
+		if err != nil {
+			return err
+		}
+		return s.showNewWebhook(v, status, form)
+	}
+	return s.showSecret(v, secretData{Webhook: hook, Secret: secret, New: true})
+}
+
+// secretData is what the page of a new secret shows. Secret is empty where it
+// was shown already.
+type secretData struct {
+	Webhook   app.Webhook
+	Secret    string
+	New       bool // so is the webhook
+	Plain     string
+	Receivers []receiver
+}
+
+func (s *Server) showSecret(v *visit, data secretData) error {
+	title := app.Text{EN: "Save this secret now", VI: "Hãy lưu secret này ngay"}
+	if data.Secret == "" {
+		title = app.Text{EN: "Secret already shown", VI: "Secret đã được hiển thị"}
+	}
+	data.Plain = strings.TrimSpace(data.Webhook.PlainWarning().In(v.lang))
+	data.Receivers = receivers(data.Webhook, data.Secret, v.lang)
+	return s.render(v, http.StatusOK, "webhook_secret", "webhooks", title, data)
+}
+
+// secretFile gives a secret that the page of a new secret holds back as a
+// file. The page sends it here: the server doesn't have it any more.
+func (s *Server) secretFile(v *visit) error {
+	hook, err := s.pageWebhook(v)
+	if err != nil {
+		return err
+	}
+	secret := v.PostFormValue("secret")
+	if key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_")); err != nil || len(key) != 32 || !strings.HasPrefix(secret, "whsec_") {
+		return app.InvalidField("secret", "is not one of a webhook", "không phải secret của webhook")
+	}
+	h := v.w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="baoco-webhook-`+strconv.FormatInt(hook.ID, 10)+`.env"`)
+	_, _ = v.w.Write([]byte("# baoco, webhook " + strconv.FormatInt(hook.ID, 10) + "\nBAOCO_SECRET=" + secret + "\n"))
+	return nil
+}
+
+// pageWebhook is the webhook that the path names.
+func (s *Server) pageWebhook(v *visit) (app.Webhook, error) {
+	id, found := wire.ParseID(v.PathValue("id"))
+	if !found {
+		return app.Webhook{}, app.ErrNoWebhook
+	}
+	return s.Service.Webhook(v.Context(), v.account.ID, id)
+}
+
+// Host is where a URL leads, without what may be long or secret.
+func (v view) Host(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return cmp.Or(u.Host, raw)
+}
+
+// Plain tells whether a webhook is told over http.
+func (v view) Plain(raw string) bool { return app.IsPlainHTTP(raw) }
+
+// Rotating tells whether a webhook has two secrets now.
+func (v view) Rotating(hook app.Webhook) bool { return hook.Rotating(v.now) }
+
+// Told names what a webhook is told of.
+func (v view) Told(t app.WebhookType) string {
+	switch t {
+	case app.WebhookIn:
+		return v.T("Money in", "Tiền vào")
+	case app.WebhookOut:
+		return v.T("Money out", "Tiền ra")
+	}
+	return v.T("Money in and out", "Tiền vào và tiền ra")
+}

@@ -1,0 +1,164 @@
+package inbound
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"baoco/app"
+	"baoco/app/provider"
+	"baoco/web/wire"
+)
+
+// This file takes the providers' calls: find the source, verify, read, record,
+// and only then answer.
+
+// call takes a call of any provider that has no answers of its own.
+func (s *Server) call(w http.ResponseWriter, r *http.Request) {
+	source, err := s.findSource(r)
+	recording, err := s.accept(w, r, source, err)
+	if err != nil {
+		status, body := s.AuthErrorBody(w, r, err, time.Now())
+		wire.WriteJSON(w, status, body)
+		return
+	}
+	message := app.Text{EN: "The call was recorded.", VI: "Đã ghi nhận."}.And(recording.DateNotice)
+	wire.WriteJSON(w, http.StatusOK, struct {
+		Success bool `json:"success"`
+		wire.Envelope
+		Recorded   int `json:"recorded"`
+		Duplicates int `json:"duplicates"`
+		Unassigned int `json:"unassigned"`
+		Conflicts  int `json:"conflicts"`
+		Rejected   int `json:"rejected"`
+	}{
+		true, wire.OK(r, message.EN, message.VI),
+		recording.Recorded, recording.Duplicates, recording.Unassigned, recording.Conflicts, recording.Rejected,
+	})
+}
+
+// findSource finds a source by the path's token, or on the bare path, which is
+// for native sources alone, by the Bearer credential. The zero Source: there is
+// none.
+func (s *Server) findSource(r *http.Request) (app.Source, error) {
+	token := r.PathValue("token")
+	source, found, err := s.service.FindSource(r.Context(), token, wire.Bearer(r.Header))
+	if !found || token == "" && source.Provider != provider.Native {
+		return app.Source{}, err
+	}
+	return source, err
+}
+
+// accept verifies a call that names source, reads it and records it. err is why
+// the source could not be looked for.
+func (s *Server) accept(w http.ResponseWriter, r *http.Request, source app.Source, err error) (app.Recording, error) {
+	if err != nil {
+		return app.Recording{}, err
+	}
+	kind, _ := provider.Find(source.Provider)
+	in, err := s.verify(w, r, source, kind.Verify)
+	if err != nil {
+		return app.Recording{}, err
+	}
+	if !in.Signed() {
+		if in.Body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, kind.MaxBody())); err != nil {
+			return app.Recording{}, wire.BodyError(err)
+		}
+	}
+	return s.record(r, in, kind)
+}
+
+// fewElements is up to how many elements of a call are recorded although the
+// provider doesn't wait for the answer.
+const fewElements = 20
+
+func (s *Server) record(r *http.Request, in provider.Call, kind provider.Kind) (app.Recording, error) {
+	read := kind.Elements(in)
+	call := app.InboundCall{
+		AccountID: in.Source.AccountID, Source: in.Source, Channel: app.ChannelCall, Body: in.Body, ReceivedAt: in.At,
+		Elements: read.Elements, SourceFault: read.Fault,
+	}
+	if read.Drop {
+		call.Body = nil
+	}
+	// A provider that hangs up early has told of its transaction all the same.
+	// The work of one that sent many leaves the queue: it sends them again.
+	ctx := r.Context()
+	if len(call.Elements) <= fewElements {
+		ctx = context.WithoutCancel(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, wire.RequestTimeout)
+	defer cancel()
+	recording, err := s.service.RecordTransactions(ctx, call)
+	if err == nil && kind.Strict {
+		err = nothingReadable(call.Elements, recording)
+	}
+	return recording, err
+}
+
+// verify checks with check that a call is the source's that it names. It reads
+// the body only where that is signed. Why the call isn't the source's is noted
+// for the operator; the answer is the same for every reason.
+func (s *Server) verify(w http.ResponseWriter, r *http.Request, source app.Source, check provider.Verifier) (provider.Call, error) {
+	in := provider.Call{Source: source, At: time.Now(), Zone: s.service.Zone()}
+	kind, known := provider.Find(source.Provider)
+	if !known {
+		s.noteRefused(r, in, app.Refusal{Code: app.RefusalUnknownSource, Text: app.Text{
+			EN: "Neither the URL nor a Bearer token belongs to a source.", VI: "URL và Bearer token đều không thuộc nguồn nào.",
+		}})
+		return in, app.ErrUnauthorized
+	}
+	if in.Signed() {
+		body, release, err := s.readUnverified(w, r, kind.MaxBody())
+		defer release()
+		if err != nil {
+			return in, err
+		}
+		in.Body = body
+	}
+	why := check(in, r.Header)
+	if why.Code == "" {
+		return in, nil
+	}
+	// Another process may have given the source a new secret just now.
+	if err := s.service.RefreshSources(r.Context()); err != nil {
+		return in, err
+	}
+	if again, found, err := s.service.SourceByID(r.Context(), source.ID); err == nil && found && again.Secret != source.Secret {
+		in.Source = again
+		if why = check(in, r.Header); why.Code == "" {
+			return in, nil
+		}
+	}
+	s.noteRefused(r, in, s.explainRefusal(r, check, in, why))
+	return in, app.ErrUnauthorized
+}
+
+// nothingReadable is the answer to a native call of which nothing could be
+// read. The body is kept all the same.
+func nothingReadable(elements []app.Incoming, recording app.Recording) error {
+	if len(elements) == 0 || recording.Rejected < len(elements) {
+		return nil
+	}
+	if fault := elements[0].Fault; len(elements) == 1 && fault != nil && fault.Field == provider.FaultNotJSON {
+		return app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body is not valid JSON.", VI: "Nội dung yêu cầu không phải JSON hợp lệ."})
+	}
+	var v app.Invalid
+	for i, e := range elements {
+		if i == 20 {
+			break // enough to see the pattern
+		}
+		field := e.Fault.Field
+		switch field {
+		case "body", "transactions":
+		case provider.FaultElement:
+			field = fmt.Sprintf("transactions[%d]", i)
+		default:
+			field = fmt.Sprintf("transactions[%d].%s", i, field)
+		}
+		v.Add(field, e.Fault.Text.EN, e.Fault.Text.VI)
+	}
+	return v.Err()
+}

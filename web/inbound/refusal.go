@@ -1,0 +1,95 @@
+package inbound
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+
+	"baoco/app"
+	"baoco/app/exactjson"
+	"baoco/app/provider"
+)
+
+// noteRefused keeps a refused call for the operator, as long as its address
+// may still fail.
+func (s *Server) noteRefused(r *http.Request, in provider.Call, why app.Refusal) {
+	if s.Failures.Exhausted(s.Client(r), in.At) {
+		return
+	}
+	s.service.NoteRefusedCall(app.RefusedCall{SourceID: in.Source.ID, ReceivedAt: in.At, Remote: s.ClientAddr(r).String(), Refusal: why})
+}
+
+// Up to which length in bytes, with how many values, it is looked for why the
+// signature of a body doesn't match, and against the secrets of how many other
+// sources: hardly a notice is larger, and every guess costs a verification.
+const (
+	maxExplained       = 8 << 10
+	maxExplainedValues = 128
+	maxOthers          = 10
+)
+
+// explainRefusal looks for what a merchant gets wrong most often, when a
+// credential or a signature doesn't match: the secret of another of their
+// sources, a secret with something around it, and a body that a proxy or a
+// framework has written anew. A call that would be right with one of these is
+// refused all the same; only its reason becomes clearer.
+func (s *Server) explainRefusal(r *http.Request, check provider.Verifier, in provider.Call, why app.Refusal) app.Refusal {
+	if why.Code != app.RefusalKey && why.Code != app.RefusalSignature || s.Failures.Exhausted(s.Client(r), in.At) {
+		return why
+	}
+	if len(in.Body) > maxExplained || exactjson.Count(in.Body) > maxExplainedValues {
+		return why
+	}
+	if in.Source.SecretLost {
+		return app.Refusal{Code: app.RefusalKey, Text: app.Text{
+			EN: "The secret of this source is lost, so no call can be verified. Rotate the secret.",
+			VI: "Secret của nguồn này đã mất nên không xác thực được lượt gọi. Hãy đổi secret.",
+		}}
+	}
+	accepted := func(in provider.Call) bool { return check(in, r.Header).Code == "" }
+	others, err := s.service.Sources(r.Context(), in.Source.AccountID)
+	if err != nil {
+		return why
+	}
+	for _, other := range others[:min(len(others), maxOthers)] {
+		tried := in
+		tried.Source.Secret = other.Secret
+		if other.Provider == in.Source.Provider {
+			tried.Source.Options = other.Options
+		}
+		if other.ID != in.Source.ID && accepted(tried) {
+			return app.Refusal{Code: app.RefusalKey, Text: app.Textf("This secret belongs to source %[1]d (%[2]s).", "Secret này thuộc nguồn %[1]d (%[2]s).", other.ID, other.Name)}
+		}
+	}
+	for _, secret := range []string{in.Source.Secret + "\n", in.Source.Secret + "\r\n", in.Source.Secret + " ", " " + in.Source.Secret, `"` + in.Source.Secret + `"`} {
+		tried := in
+		if tried.Source.Secret = secret; accepted(tried) {
+			return app.Refusal{Code: app.RefusalKey, Text: app.Text{
+				EN: "The secret was entered with an extra line break, space or quotation marks.",
+				VI: "Secret nhập bên nhà cung cấp bị thừa dấu xuống dòng, khoảng trắng hoặc dấu ngoặc kép.",
+			}}
+		}
+	}
+	for _, body := range rewritten(in.Body) {
+		tried := in
+		if tried.Body = body; accepted(tried) {
+			return app.Refusal{Code: app.RefusalBody, Text: app.Text{
+				EN: "The secret is correct, but the body was changed on the way: its whitespace is different. A proxy or a framework rewrote the JSON.",
+				VI: "Secret đúng, nhưng nội dung đã bị thay đổi trên đường truyền: khoảng trắng không còn như lúc ký. Có thể proxy hoặc framework đã ghi lại JSON.",
+			}}
+		}
+	}
+	return why
+}
+
+// rewritten are forms in which a JSON body may have been signed before
+// something between wrote it anew.
+func rewritten(body []byte) [][]byte {
+	trimmed := bytes.TrimSpace(body)
+	forms := [][]byte{trimmed, append(bytes.Clone(trimmed), '\n')}
+	var compact, indented bytes.Buffer
+	if json.Compact(&compact, trimmed) == nil && json.Indent(&indented, trimmed, "", "  ") == nil {
+		forms = append(forms, compact.Bytes(), indented.Bytes())
+	}
+	return forms
+}

@@ -1,0 +1,38 @@
+// Package inbound takes the calls of providers: it finds the source that a call
+// names, verifies the call, has its transactions recorded, and answers.
+package inbound
+
+import (
+	"net/http"
+
+	"baoco/app"
+	"baoco/app/provider"
+	"baoco/web/wire"
+)
+
+// Server takes the providers' calls.
+type Server struct {
+	*wire.Responder
+	service  *app.Service
+	held     heldBodies
+	arriving arrivals
+}
+
+func New(responder *wire.Responder, service *app.Service) *Server {
+	return &Server{Responder: responder, service: service}
+}
+
+// Routes is THE table of what the providers call.
+func (s *Server) Routes() []wire.Route {
+	post := func(path string, maxBody int64, handle http.HandlerFunc) wire.Route {
+		return wire.Route{Method: "POST", Path: path, MaxBody: maxBody, Handler: handle}
+	}
+	return []wire.Route{
+		post("/api/webhooks/provider", provider.MaxBodyOfMany, s.call),
+		post("/api/webhooks/provider/{token}", provider.MaxBodyOfMany, s.call),
+		post("/api/token_generate", 0, s.vietQRToken),
+		post("/bank/api/transaction-sync", provider.MaxBodyOfMany, s.vietQRCall),
+		post("/api/webhooks/provider/{token}/api/token_generate", 0, s.vietQRToken),
+		post("/api/webhooks/provider/{token}/bank/api/transaction-sync", provider.MaxBodyOfMany, s.vietQRCall),
+	}
+}

@@ -1,0 +1,164 @@
+// Package wire is the little that the houses of web share: answers and the
+// table of what an error is in HTTP, limits, ids, parameters, and who a client
+// is.
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// Responder answers what went wrong, knows who a client is, and counts how often
+// one failed to authenticate.
+type Responder struct {
+	Log            *slog.Logger
+	TrustedProxies []netip.Prefix
+	Failures       Buckets[netip.Prefix]
+}
+
+// Envelope begins every success of the management API.
+type Envelope struct {
+	Status   bool   `json:"status"`
+	Messages string `json:"messages"`
+}
+
+func OK(r *http.Request, en, vi string) Envelope {
+	return Envelope{true, app.Text{EN: en, VI: vi}.In(Lang(r))}
+}
+
+// Lang is the language of a message of the API.
+func Lang(r *http.Request) app.Lang { return AcceptedLang(r, app.English) }
+
+func AcceptedLang(r *http.Request, otherwise app.Lang) app.Lang {
+	return app.AcceptedLang(strings.Join(r.Header.Values("Accept-Language"), ","), otherwise)
+}
+
+// Failure is the body of every error.
+type Failure struct {
+	Status     bool              `json:"status"`
+	Messages   string            `json:"messages"`
+	Code       app.Code          `json:"code"`
+	RequestID  string            `json:"request_id"`
+	Errors     map[string]string `json:"errors,omitempty"`
+	Message    string            `json:"message,omitempty"`     // of a 429, by the interface
+	RetryAfter int               `json:"retry_after,omitempty"` // seconds
+}
+
+// statuses is the one table of what a code is in HTTP.
+var statuses = map[app.Code]int{
+	app.CodeInvalidJSON:      http.StatusBadRequest,
+	app.CodeUnauthorized:     http.StatusUnauthorized,
+	app.CodeForbidden:        http.StatusForbidden,
+	app.CodePlanExpired:      http.StatusForbidden,
+	app.CodeNotFound:         http.StatusNotFound,
+	app.CodeMethodNotAllowed: http.StatusMethodNotAllowed,
+	app.CodeConflict:         http.StatusConflict,
+	app.CodePlanLimit:        http.StatusConflict,
+	app.CodeWebhookDeleted:   http.StatusConflict,
+	app.CodeWebhookInactive:  http.StatusConflict,
+	app.CodeDeliveryPending:  http.StatusConflict,
+	app.CodeSecretLost:       http.StatusConflict,
+	app.CodePayloadTooLarge:  http.StatusRequestEntityTooLarge,
+	app.CodeUnsupportedMedia: http.StatusUnsupportedMediaType,
+	app.CodeValidation:       http.StatusUnprocessableEntity,
+	app.CodeRateLimited:      http.StatusTooManyRequests,
+	app.CodeInternal:         http.StatusInternalServerError,
+	app.CodeUnavailable:      http.StatusServiceUnavailable,
+}
+
+// StatusOf is the status of an answer with a code; 500 for one that the table
+// doesn't have.
+func StatusOf(code app.Code) int { return cmp.Or(statuses[code], http.StatusInternalServerError) }
+
+// UnavailableRetry is how soon a provider should try again after a 503.
+const UnavailableRetry = 5
+
+func WriteJSON(w http.ResponseWriter, status int, v any) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // only types of this package come here
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes())
+}
+
+// WriteError answers with what err means.
+func (s *Responder) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	status, body := s.ErrorBody(w, r, err)
+	WriteJSON(w, status, body)
+}
+
+// ErrorBody sets the headers of what err means, and gives status and body. What
+// isn't the caller's fault is logged here, once, and its text stays inside.
+func (s *Responder) ErrorBody(w http.ResponseWriter, r *http.Request, err error) (int, Failure) {
+	var e *app.Error
+	if !errors.As(err, &e) {
+		e = &app.Error{Code: app.CodeInternal, Text: app.Text{EN: "Something went wrong on our side.", VI: "Đã có lỗi ở phía máy chủ."}, Err: err}
+	}
+	language := Lang(r)
+	body := Failure{Messages: e.Text.In(language), Code: e.Code, RequestID: RequestID(r)}
+	if len(e.Fields) > 0 {
+		body.Errors = map[string]string{}
+		for _, f := range e.Fields {
+			body.Errors[f.Field] = f.Text.In(language)
+		}
+	}
+	status := StatusOf(e.Code)
+	switch status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", strconv.Itoa(UnavailableRetry))
+	}
+	if status >= 500 && e.Err != nil {
+		s.Log.Error("request failed", "request_id", body.RequestID, "method", r.Method, "route", RouteOf(r), "remote", s.ClientAddr(r), "status", status, "err", e.Err)
+	}
+	return status, body
+}
+
+// RateLimited sets the headers of a 429, and gives its body in the form of the
+// interface.
+func RateLimited(w http.ResponseWriter, r *http.Request, limit int, wait time.Duration) (int, Failure) {
+	seconds := max(1, int((wait+time.Second-1)/time.Second))
+	text := app.Textf("Too many requests; try again in %d s.", "Quá nhiều yêu cầu, vui lòng thử lại sau %d giây.", seconds).In(Lang(r))
+	h := w.Header()
+	h.Set("X-RateLimit-Limit", strconv.Itoa(limit))
+	h.Set("X-RateLimit-Remaining", "0")
+	h.Set("Retry-After", strconv.Itoa(seconds))
+	return http.StatusTooManyRequests, Failure{
+		Messages: text, Code: app.CodeRateLimited, RequestID: RequestID(r), Message: text, RetryAfter: seconds,
+	}
+}
+
+func (s *Responder) LogPanic(r *http.Request, value any, stack []byte) {
+	s.Log.LogAttrs(r.Context(), slog.LevelError, "panic in a handler",
+		slog.String("request_id", RequestID(r)), slog.String("route", RouteOf(r)), slog.Any("remote", s.ClientAddr(r)), slog.Any("panic", value), slog.String("stack", string(stack)))
+}
+
+// AuthErrorBody is failed for a failed authentication: 401, or 429 once the address
+// has failed too often. A valid credential never comes here.
+func (s *Responder) AuthErrorBody(w http.ResponseWriter, r *http.Request, err error, now time.Time) (int, Failure) {
+	if app.CodeOf(err) == app.CodeUnauthorized {
+		if _, wait, ok := s.Failures.Take(s.Client(r), failurePace, now); !ok {
+			return RateLimited(w, r, failurePace.PerMinute, wait)
+		}
+	}
+	return s.ErrorBody(w, r, err)
+}

@@ -1,0 +1,64 @@
+package wire
+
+import (
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// ClientAddr is the address of whom a request comes from: that of the
+// connection. Where the connection is a trusted proxy's it is the last address
+// of X-Forwarded-For that isn't a trusted proxy's. What a client wrote into that
+// header itself stands before what the proxies add, and is never reached. Where
+// a proxy names nothing that is an address, the proxy is the client. The zero
+// address where even the connection has none.
+func (s *Responder) ClientAddr(r *http.Request) netip.Addr {
+	addr, _ := ParseClient(r.RemoteAddr)
+	if !s.isProxy(addr) {
+		return addr
+	}
+	named := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, text := range slices.Backward(named) {
+		next, ok := ParseClient(strings.TrimSpace(text))
+		if !ok {
+			break
+		}
+		if addr = next; !s.isProxy(addr) {
+			break
+		}
+	}
+	return addr
+}
+
+func (s *Responder) isProxy(addr netip.Addr) bool {
+	return slices.ContainsFunc(s.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// ParseClient reads an address with or without a port, as a connection and as
+// proxies write it. An IPv6 address may stand in brackets.
+func ParseClient(text string) (netip.Addr, bool) {
+	addr, err := netip.ParseAddr(text)
+	if err != nil && strings.HasSuffix(text, "]") {
+		text += ":0"
+	}
+	if err != nil {
+		var withPort netip.AddrPort
+		withPort, err = netip.ParseAddrPort(text)
+		addr = withPort.Addr()
+	}
+	return addr.Unmap().WithZone(""), err == nil
+}
+
+// Client is what counts as one client to every limit: an IPv4 address, or the
+// whole /64 of an IPv6 one, since whoever has one address there has them all.
+func (s *Responder) Client(r *http.Request) netip.Prefix { return ClientOf(s.ClientAddr(r)) }
+
+func ClientOf(addr netip.Addr) netip.Prefix {
+	bits := 32
+	if addr.Is6() {
+		bits = 64
+	}
+	prefix, _ := addr.Prefix(bits) // the zero prefix for the zero address
+	return prefix
+}

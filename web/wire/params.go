@@ -1,0 +1,120 @@
+package wire
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// Params reads query parameters and notes what is wrong with them. An empty
+// value is the same as none; unknown parameters are ignored.
+type Params struct {
+	Values url.Values
+	Zone   *time.Location
+	Bad    app.Invalid
+}
+
+// ParamsOf reads those of a request. Dates without a zone are of zone.
+func ParamsOf(r *http.Request, zone *time.Location) *Params {
+	p := &Params{Zone: zone}
+	var err error
+	if p.Values, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+		// A filter that was lost would list more than was asked for.
+		p.Bad.Add("query", "is not a well-formed query string", "không phải chuỗi truy vấn hợp lệ")
+	}
+	return p
+}
+
+func (p *Params) Page() app.Page {
+	return app.Page{
+		Number: p.Number("page", 1, 1, 1<<40, "must be a whole number from 1", "phải là số nguyên từ 1"),
+		Size: int(p.Number("per_page", app.DefaultPageSize, 1, app.MaxPageSize,
+			"must be a whole number from 1 to 100", "phải là số nguyên từ 1 đến 100")),
+	}
+}
+
+func (p *Params) Number(name string, otherwise, least, most int64, en, vi string) int64 {
+	text := p.Values.Get(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < least || n > most || strings.HasPrefix(text, "+") {
+		p.Bad.Add(name, en, vi)
+		return otherwise
+	}
+	return n
+}
+
+// ID is a reference to something of the account's; 0 where none is given.
+func (p *Params) ID(name string) int64 {
+	text := p.Values.Get(name)
+	if text == "" {
+		return 0
+	}
+	id, ok := ParseID(text)
+	if !ok {
+		p.Bad.Add(name, app.UnknownReference.EN, app.UnknownReference.VI)
+	}
+	return id
+}
+
+func (p *Params) Direction() app.Direction {
+	switch d := app.Direction(p.Values.Get("type")); d {
+	case "", app.In, app.Out:
+		return d
+	}
+	p.Bad.Add("type", "must be IN or OUT", "phải là IN hoặc OUT")
+	return ""
+}
+
+func (p *Params) Bound(name string, upper bool) time.Time {
+	text := p.Values.Get(name)
+	if text == "" {
+		return time.Time{}
+	}
+	t, err := app.ParseBound(text, upper, p.Zone)
+	if err != nil {
+		p.Bad.Add(name, "must be a date as Y-m-d or Y-m-d H:i:s", "phải là ngày dạng Y-m-d hoặc Y-m-d H:i:s")
+	}
+	return t
+}
+
+func (p *Params) Amount(name string) int64 {
+	return app.ReadAmountBound(name, p.Values.Get(name), name == "min_amount", &p.Bad)
+}
+
+// Search is what is searched for.
+func (p *Params) Search() string { return app.ReadQuery(p.Values.Get("q"), &p.Bad) }
+
+// HistoryFilter reads a filter of the history, but for its page.
+func (p *Params) HistoryFilter() app.HistoryFilter {
+	f := app.HistoryFilter{
+		WebhookID: p.ID("webhook_id"), DeliveryID: p.ID("delivery_id"), TransactionID: p.ID("transaction_id"),
+		Type: p.Direction(), From: p.Bound("from", false), To: p.Bound("to", true), Query: p.Search(),
+	}
+	switch p.Values.Get("status") {
+	case "":
+	case "0", "1":
+		success := p.Values.Get("status") == "1"
+		f.OK = &success
+	default:
+		p.Bad.Add("status", "must be 1 (success) or 0 (error)", "phải là 1 (thành công) hoặc 0 (lỗi)")
+	}
+	return f
+}
+
+// ReadDeliveryState reads what a listing of transactions can be narrowed by.
+func ReadDeliveryState(text string, bad *app.Invalid) app.DeliveryState {
+	state := app.DeliveryState(text)
+	if state == "" || slices.Contains(app.TransactionStates, state) {
+		return state
+	}
+	bad.Add("delivery_state", "must be failed, pending, delivered or unsent", "phải là failed, pending, delivered hoặc unsent")
+	return ""
+}
