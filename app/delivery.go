@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +42,23 @@ type Delivery struct {
 	Test          bool  // one attempt only: a test
 }
 
+// Attempted is the delivery after an attempt that ended at now: delivered,
+// due again after the next wait of schedule, or failed.
+func (d Delivery) Attempted(ok bool, schedule []time.Duration, now time.Time) Delivery {
+	d.Attempts++
+	d.DueAt = time.Time{}
+	switch {
+	case ok:
+		d.State = DeliveryDelivered
+	case d.Test || d.Attempts >= len(schedule):
+		d.State = DeliveryFailed
+	default:
+		d.State = DeliveryPending
+		d.DueAt = now.Add(schedule[d.Attempts])
+	}
+	return d
+}
+
 // Outgoing is a delivery with all that one attempt needs.
 type Outgoing struct {
 	Delivery
@@ -49,11 +67,51 @@ type Outgoing struct {
 	Payload Payload
 }
 
+// MessageID is the webhook-id header: the same on every attempt, and never
+// again for another delivery, even after an old backup was restored.
+func (o Outgoing) MessageID() string {
+	return "dlv_" + strconv.FormatInt(o.ID, 10) + "_" + strconv.FormatInt(o.CreatedAt.UnixMilli(), 36)
+}
+
 // WebhookBacklog is a webhook with pending deliveries.
 type WebhookBacklog struct {
 	WebhookID int64
 	Due       bool
 	NextDue   time.Time // the first due time after now; zero: none
+}
+
+// Settle records what an attempt came to and gives the delivery after it.
+func (s *Service) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, error) {
+	next := o.Delivery.Attempted(r.OK(), s.schedule, r.EndedAt())
+	return s.store.Settle(ctx, Attempt{
+		Delivery: next, Number: next.Attempts, URL: o.URL, Result: r, NextAttemptAt: next.DueAt, Payload: o.Payload,
+	})
+}
+
+// TestWebhook sends a signed sample, one attempt, whether the webhook is
+// active or not, and gives what came of it.
+func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, now time.Time) (Attempt, error) {
+	o, err := s.store.AddTest(ctx, accountID, webhookID, func(w Webhook) Payload {
+		direction := In
+		if w.Type == WebhookOut {
+			direction = Out
+		}
+		return Payload{
+			ID: "0", Gateway: "ACB", TransactionDate: FormatTime(now, s.zone),
+			TransactionNumber: fmt.Sprintf("TEST-%d", now.UnixMilli()), AccountNumber: "0000000000",
+			Content: "BAOCO TEST", TransferType: direction, Test: true,
+		}
+	}, now)
+	if err != nil {
+		return Attempt{}, err
+	}
+	// The result is recorded even if the caller hangs up meanwhile.
+	ctx = context.WithoutCancel(ctx)
+	result := s.send(ctx, o)
+	if result.Error == ErrorShortage {
+		return Attempt{}, Refused(CodeUnavailable, result.Explanation())
+	}
+	return s.Settle(ctx, o, result)
 }
 
 // PendingFilter narrows the pending deliveries; zero values do not.

@@ -2,30 +2,11 @@ package app
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 	"time"
 )
 
 // KeptAnswer is how much of an answer's body the history keeps, in bytes.
 const KeptAnswer = 4 << 10
-
-// Attempted is the delivery after an attempt that ended at now: delivered,
-// due again after the next wait of schedule, or failed.
-func (d Delivery) Attempted(ok bool, schedule []time.Duration, now time.Time) Delivery {
-	d.Attempts++
-	d.DueAt = time.Time{}
-	switch {
-	case ok:
-		d.State = DeliveryDelivered
-	case d.Test || d.Attempts >= len(schedule):
-		d.State = DeliveryFailed
-	default:
-		d.State = DeliveryPending
-		d.DueAt = now.Add(schedule[d.Attempts])
-	}
-	return d
-}
 
 // ErrorClass says why an attempt failed.
 type ErrorClass string
@@ -72,12 +53,6 @@ func (r Result) OK() bool { return r.Error == ErrorNone && r.StatusCode == 200 }
 // EndedAt is when the verdict was known.
 func (r Result) EndedAt() time.Time { return r.StartedAt.Add(r.Duration) }
 
-// MessageID is the webhook-id header: the same on every attempt, and never
-// again for another delivery, even after an old backup was restored.
-func (o Outgoing) MessageID() string {
-	return "dlv_" + strconv.FormatInt(o.ID, 10) + "_" + strconv.FormatInt(o.CreatedAt.UnixMilli(), 36)
-}
-
 // Attempt is the history record of one HTTP call.
 type Attempt struct {
 	ID            int64
@@ -101,40 +76,6 @@ type HistoryFilter struct {
 	Query         string    // in content or transaction number, as typed
 	UntilID       int64     // attempts up to it; what is attempted later doesn't shift the pages
 	Page          Page
-}
-
-// Settle records what an attempt came to and gives the delivery after it.
-func (s *Service) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, error) {
-	next := o.Delivery.Attempted(r.OK(), s.schedule, r.EndedAt())
-	return s.store.Settle(ctx, Attempt{
-		Delivery: next, Number: next.Attempts, URL: o.URL, Result: r, NextAttemptAt: next.DueAt, Payload: o.Payload,
-	})
-}
-
-// TestWebhook sends a signed sample, one attempt, whether the webhook is
-// active or not, and gives what came of it.
-func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, now time.Time) (Attempt, error) {
-	o, err := s.store.AddTest(ctx, accountID, webhookID, func(w Webhook) Payload {
-		direction := In
-		if w.Type == WebhookOut {
-			direction = Out
-		}
-		return Payload{
-			ID: "0", Gateway: "ACB", TransactionDate: FormatTime(now, s.zone),
-			TransactionNumber: fmt.Sprintf("TEST-%d", now.UnixMilli()), AccountNumber: "0000000000",
-			Content: "BAOCO TEST", TransferType: direction, Test: true,
-		}
-	}, now)
-	if err != nil {
-		return Attempt{}, err
-	}
-	// The result is recorded even if the caller hangs up meanwhile.
-	ctx = context.WithoutCancel(ctx)
-	result := s.send(ctx, o)
-	if result.Error == ErrorShortage {
-		return Attempt{}, Refused(CodeUnavailable, result.Explanation())
-	}
-	return s.Settle(ctx, o, result)
 }
 
 // HistoryRecord finds one attempt; CodeNotFound where there is none.
