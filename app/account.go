@@ -21,12 +21,11 @@ type Account struct {
 	CreatedAt       time.Time
 }
 
-// neverExpires is how the end of a plan without an end is written, in any
-// zone.
+// neverExpires is written as the end of a plan that never ends, in any zone.
 const neverExpires = "9999-12-31 23:59:59"
 
-// Expired tells whether the plan has ended: whether now is after the second
-// of ExpiresAt.
+// Expired reports whether the plan has ended: now is past the second of
+// ExpiresAt.
 func (a Account) Expired(now time.Time) bool {
 	return !a.ExpiresAt.IsZero() && now.Unix() > a.ExpiresAt.Unix()
 }
@@ -39,8 +38,8 @@ func FormatExpiry(t time.Time, zone *time.Location) string {
 	return FormatTime(t, zone)
 }
 
-// ErrPlanExpired refuses what an expired plan doesn't allow. Recording,
-// reading and delivering go on.
+// ErrPlanExpired refuses to add or enable something once the plan has expired.
+// Recording, reading and delivering go on.
 var ErrPlanExpired error = Refused(CodePlanExpired, Text{
 	"The plan of this account has expired; transactions are still recorded and delivered, but nothing can be added or enabled.",
 	"Gói dịch vụ của tài khoản đã hết hạn; giao dịch vẫn được ghi nhận và gửi đi, nhưng không thể thêm hay bật mục mới.",
@@ -75,7 +74,7 @@ func NewAccount(name string, now time.Time) Account {
 	return Account{Name: name, Plan: "self-hosted", MaxBankAccounts: 100, CreatedAt: now}
 }
 
-// UpdateAccount changes a plan; it counts from the next request on.
+// UpdateAccount changes a plan. The change counts from the next request on.
 func (s *Service) UpdateAccount(ctx context.Context, id int64, u AccountUpdate) (Account, error) {
 	var v Invalid
 	if u.Plan != nil {
@@ -94,8 +93,8 @@ func (s *Service) UpdateAccount(ctx context.Context, id int64, u AccountUpdate) 
 	return s.store.UpdateAccount(ctx, id, u)
 }
 
-// cleanName is the rule for every name that a person gives: 1 to 100
-// characters, no control characters, no surrounding white space.
+// cleanName checks a name that a person gives: 1 to 100 characters, no control
+// characters. Surrounding white space is cut.
 func cleanName(field, name string) (string, error) {
 	name = strings.TrimSpace(strings.ToValidUTF8(name, "\uFFFD"))
 	n, visible := 0, false
@@ -112,8 +111,8 @@ func cleanName(field, name string) (string, error) {
 	return name, nil
 }
 
-// isVisible tells a character that a person can see, so that a name of nothing
-// but fillers is none.
+// isVisible reports whether a person can see the character. A name of fillers
+// only is refused.
 func isVisible(r rune) bool {
 	switch r {
 	case 0x115f, 0x1160, 0x2800, 0x3164, 0xffa0:
@@ -122,8 +121,8 @@ func isVisible(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S)
 }
 
-// isControl finds the characters that could forge a line of a listing or turn
-// the direction of a text: C0, C1 and the bidirectional controls.
+// isControl reports whether a character could forge a line of a listing or turn
+// the direction of a text: C0, C1 and bidirectional controls, line separators.
 func isControl(r rune) bool {
 	switch {
 	case r < 0x20, r >= 0x7f && r < 0xa0:

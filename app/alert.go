@@ -9,29 +9,30 @@ import (
 	"time"
 )
 
-// Alerts tell the owners of an account, outside the dashboard, what needs them.
-// The walk:
+// Alerts tell the owners of an account, outside the dashboard, what needs their
+// attention. The walk:
 //
 //	the regular work of scheduler → Service.Alert → for every channel:
-//	Attention → what is new, over, or to be reminded of (alert_news.go) →
+//	Attention → what began, is over, or lasts for a day (alert_news.go) →
 //	Config.Alert sends it as one message → settled in one commit
 //
-// A message is made when it is sent, of what holds then. What it told is kept
-// with its outcome: a restart neither repeats nor forgets, and a channel that
-// fails is tried again, with what is true by then.
+// A message is made when it is sent, of what is true then. The conditions that
+// it names are kept with its outcome, so a restart neither repeats nor forgets
+// them. After a failure a new message is made for the next try.
 
 // AlertPreferences are what the alerts of an account are about.
 type AlertPreferences struct {
 	Lang  Lang
-	Muted []AttentionKind // of AlertKinds, not told
+	Muted []AttentionKind // kinds of AlertKinds that no alert names
 }
 
-// AlertKinds are what alerts can be about: what begins and ends by itself.
+// AlertKinds are the kinds that alerts can be about: those that begin and end
+// by themselves.
 var AlertKinds = []AttentionKind{
 	AttentionWebhook, AttentionFailed, AttentionSource, AttentionInbound, AttentionBank, AttentionPlan, AttentionServer, AttentionAlert,
 }
 
-// AlertMessage is a message that was tried.
+// AlertMessage is a message that baoco tried to send.
 type AlertMessage struct {
 	Medium  AlertMedium
 	At      time.Time // of the last attempt
@@ -40,14 +41,14 @@ type AlertMessage struct {
 	Text    string
 	Sent    bool
 	Tries   int
-	Problem Text // empty: everybody got it
+	Problem Text // empty: every recipient got it
 }
 
 // KeptAlertMessages is how many messages of an account are kept.
 const KeptAlertMessages = 50
 
-// AlertError is why a message didn't go out. Its text says what the other side
-// said and what to do about it; it never holds a secret.
+// AlertError is why a message didn't go out. Its text says what the other
+// server answered and what to do about it; it never holds a secret.
 type AlertError struct {
 	Text       Text
 	RetryAfter time.Duration // as the other side asked; 0: it didn't
@@ -56,7 +57,7 @@ type AlertError struct {
 
 func (e *AlertError) Error() string { return e.Text.EN }
 
-// AlertOutcome is what settles one look at a channel.
+// AlertOutcome is what SettleAlert stores after a look at a channel.
 type AlertOutcome struct {
 	Channel    AlertChannel     // with SentAt, Failures, Problem and RetryAt as they are now
 	Conditions []AlertCondition // all of the channel
@@ -85,33 +86,34 @@ func (s *Service) SetAlertPreferences(ctx context.Context, accountID int64, p Al
 
 // The times of alerts.
 const (
-	// AlertTimeout is how long sending one message may take.
+	// AlertTimeout is how long the sending of one message may take.
 	AlertTimeout = 25 * time.Second
 	// alertPause is the least time between two messages of a channel.
 	alertPause = time.Minute
-	// alertReminder is how often what lasts is told again.
+	// alertReminder is how often a message repeats what still lasts.
 	alertReminder = 24 * time.Hour
-	// alertCalm is for how long something must be gone to be over: what comes
-	// and goes is one thing.
+	// alertCalm is how long something must be gone before it counts as over.
+	// What comes and goes within that time is one condition.
 	alertCalm = 10 * time.Minute
 )
 
-// alertRetries are the waits after failures in a row; the last is repeated.
+// alertRetries are the waits after the first, second … failure in a row. The
+// last one repeats.
 var alertRetries = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
 
-// alertsAtOnce is how many channels are spoken to at a time.
+// alertsAtOnce is how many channels are served at a time.
 const alertsAtOnce = 8
 
-// Alerted is what became of a channel that had something to tell.
+// Alerted is the result for a channel that had something to tell.
 type Alerted struct {
 	Channel AlertChannel // as it is now
-	Err     error        // why it wasn't told, or not everybody; nil: it was
+	Err     error        // why not every recipient got the message; nil: all did
 	Changed bool         // it fails for the first time, or works again
 }
 
-// Alert tells every channel of every account what it is to know at now, and
-// gives what became of those that had something to tell. One that fails keeps
-// no other back.
+// Alert sends every channel of every account the news that it has for it at
+// now, and gives the results of the channels that had news. A channel that
+// fails keeps no other back.
 func (s *Service) Alert(ctx context.Context, in Installation, now time.Time) ([]Alerted, error) {
 	channels, err := s.AlertChannels(ctx, 0)
 	if err != nil {
@@ -152,8 +154,8 @@ func (s *Service) Alert(ctx context.Context, in Installation, now time.Time) ([]
 	return results, nil
 }
 
-// alertChannel looks at one channel; told says that there was something to
-// tell, or an error before that.
+// alertChannel serves one channel. told is true where there was news, or an
+// error on the way to it.
 func (s *Service) alertChannel(ctx context.Context, c AlertChannel, in Installation, now time.Time) (_ Alerted, told bool) {
 	news, err := s.alertNews(ctx, c, in, now)
 	if err != nil {
@@ -186,8 +188,8 @@ func (s *Service) alertChannel(ctx context.Context, c AlertChannel, in Installat
 	return Alerted{o.Channel, err, changed}, true
 }
 
-// waits tells whether it isn't the channel's time yet. A clock that was set
-// back doesn't silence it.
+// waits reports whether it isn't yet time for the channel's next message. A
+// clock that was set back doesn't silence the channel.
 func (c AlertChannel) waits(now time.Time) bool {
 	if since := now.Sub(c.SentAt); since >= 0 && since < alertPause {
 		return true
@@ -196,8 +198,8 @@ func (c AlertChannel) waits(now time.Time) bool {
 	return wait > 0 && wait <= slices.Max(alertRetries)
 }
 
-// attempted keeps in the channel what became of a message, and tells whether
-// that is news: the first failure, or the end of failures.
+// attempted updates the channel after a try, and reports whether its state
+// changed: this is the first failure, or the end of failures.
 func (c *AlertChannel) attempted(m AlertMessage, err error, now time.Time) bool {
 	before := c.Failures
 	if m.Sent {
@@ -215,7 +217,7 @@ func (c *AlertChannel) attempted(m AlertMessage, err error, now time.Time) bool 
 	return before == 0
 }
 
-// settle keeps in the message what became of it.
+// settle updates the message after a try.
 func (m *AlertMessage) settle(err error) {
 	var e *AlertError
 	switch m.Sent = err == nil; {
@@ -239,8 +241,8 @@ func (s *Service) sendAlert(ctx context.Context, c AlertChannel, m AlertMessage)
 	return s.alert(ctx, c, m)
 }
 
-// TestAlert sends a test to a channel now. An [*AlertError] says why it didn't
-// arrive.
+// TestAlert sends a test to a channel now. The error is an [*AlertError] where
+// the test didn't arrive.
 func (s *Service) TestAlert(ctx context.Context, accountID int64, medium AlertMedium, in Installation, now time.Time) error {
 	c, err := s.AlertChannel(ctx, accountID, medium)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// AlertMedium is how alerts reach people.
+// AlertMedium is the kind of a channel.
 type AlertMedium string
 
 // The media. An account has at most one channel of each.
@@ -35,12 +35,12 @@ type TelegramSettings struct {
 	APIURL string // base of a Bot API server of one's own; empty: Telegram's
 }
 
-// MailSecurity is how a mail server is spoken to in secret. There is no way
-// without: a password travels.
+// MailSecurity is how a connection to a mail server is encrypted. There is no
+// way without, because a password travels on it.
 type MailSecurity string
 
-// The ways: TLS after a greeting in the clear, usually on port 587, or from the
-// first byte on, usually on port 465.
+// The ways: TLS after a greeting in clear text (usually port 587), or from the
+// first byte on (usually port 465).
 const (
 	MailStartTLS MailSecurity = "starttls"
 	MailTLS      MailSecurity = "tls"
@@ -60,7 +60,7 @@ type EmailSettings struct {
 // MaxAlertRecipients is how many people an e-mail goes to.
 const MaxAlertRecipients = 5
 
-// AlertChannel is one way in which an account is told what needs somebody.
+// AlertChannel is one way to reach the owners of an account.
 type AlertChannel struct {
 	ID        int64
 	AccountID int64
@@ -69,8 +69,8 @@ type AlertChannel struct {
 	Email     EmailSettings    // for AlertEmail
 	SetAt     time.Time
 	Version   int64 // grows whenever the settings change
-	// SettingsLost says that the settings are gone with the key that they were
-	// sealed with: nothing is sent until somebody sets the channel up anew.
+	// SettingsLost says that the settings can't be opened, because their key is
+	// gone. Nothing is sent until somebody sets the channel up again.
 	SettingsLost bool
 
 	SentAt   time.Time // when a message last went out, tests apart; zero: never
@@ -79,17 +79,18 @@ type AlertChannel struct {
 	RetryAt  time.Time // when it is tried again; zero: nothing failed
 }
 
-// WithoutSettings is a channel whose settings are lost: one that fails.
+// WithoutSettings is the channel with its settings lost, which counts as
+// failing.
 func (c AlertChannel) WithoutSettings() AlertChannel {
 	c.SettingsLost, c.Failures, c.RetryAt = true, max(c.Failures, WorryingFailures), time.Time{}
 	c.Problem = Text{"Its settings are lost with the old key file. Set it up again.", "Thiết lập của kênh đã mất cùng tệp khoá cũ. Hãy thiết lập lại."}
 	return c
 }
 
-// attentionKey names the channel's own failure.
+// attentionKey is the key of the Attention about the channel's own failure.
 func (c AlertChannel) attentionKey() string { return "alert " + string(c.Medium) }
 
-// Secrets are what must not be repeated to anybody, wherever it comes back.
+// Secrets lists the texts that no log, error or page may repeat.
 func (c AlertChannel) Secrets() []string {
 	var list []string
 	for _, secret := range []string{c.Telegram.Token, c.Email.Password} {
@@ -108,10 +109,11 @@ func (c AlertChannel) Destination() string {
 	return c.Telegram.Chat
 }
 
-// SetAlertChannel sets up a channel, in place of one of the same medium. An
-// empty secret keeps the one that there is, as long as it goes to the same
-// place: who may change a host must not learn the secret by it. What lasts is
-// told anew, since somebody else may be listening now.
+// SetAlertChannel sets up a channel in place of the one of the same medium. An
+// empty secret keeps the present one, but only for the same server: who may
+// change the host must not learn the secret that way. The new channel knows no
+// conditions, so that what lasts is told again: somebody else may be listening
+// now.
 func (s *Service) SetAlertChannel(ctx context.Context, c AlertChannel, now time.Time) (AlertChannel, error) {
 	channels, err := s.AlertChannels(ctx, c.AccountID)
 	if err != nil {
@@ -195,7 +197,7 @@ func (s *Service) cleanEmail(e *EmailSettings, before EmailSettings) error {
 	return v.Err()
 }
 
-// cleanAddresses leaves the bare addresses of what was typed.
+// cleanAddresses checks the typed addresses and keeps the bare address of each.
 func (e *EmailSettings) cleanAddresses(v *Invalid) {
 	const en, vi = "must be an address such as lan@shop.vn", "phải là một địa chỉ, ví dụ lan@shop.vn"
 	from, ok := mailAddress(e.From)
@@ -220,8 +222,8 @@ func (e *EmailSettings) cleanAddresses(v *Invalid) {
 	e.From, e.To = from, to
 }
 
-// mailAddress is the address in what was typed, in ASCII: beyond it, few
-// servers deliver.
+// mailAddress is the address in a typed text. It must be ASCII: few servers
+// deliver to others.
 func mailAddress(text string) (string, bool) {
 	a, err := mail.ParseAddress(strings.TrimSpace(text))
 	if err != nil || len(a.Address) > 254 || strings.IndexFunc(a.Address, func(r rune) bool { return r <= ' ' || r > '~' }) >= 0 {

@@ -8,30 +8,29 @@ import (
 	"time"
 )
 
-// AlertCondition is what a channel knows, or is to know, of one thing that
-// needs somebody.
+// AlertCondition is what a channel knows of one Attention.
 type AlertCondition struct {
 	Key     string // of the Attention
 	Kind    AttentionKind
 	Name    Text
 	BeganAt time.Time
-	ToldAt  time.Time // last; zero: not yet
-	GoneAt  time.Time // since when it isn't there; zero: it lasts
+	ToldAt  time.Time // when a message last named it; zero: never
+	GoneAt  time.Time // when it was first missing; zero: it lasts
 }
 
-// alertNews is what there is to tell a channel at one time.
+// alertNews is what a channel is to be told at one time.
 type alertNews struct {
 	lang       Lang
-	conditions []AlertCondition // all of the channel, as they are then
-	changed    bool             // they aren't what is kept
+	conditions []AlertCondition // all that the channel is to know then
+	changed    bool             // conditions differ from the stored ones
 	begun      []Attention
-	lasting    []Attention // to be reminded of
+	lasting    []Attention // for a reminder
 	over       []AlertCondition
 }
 
 func (n alertNews) none() bool { return len(n.begun)+len(n.lasting)+len(n.over) == 0 }
 
-// alertNews finds what a channel is to be told at now.
+// alertNews compares the present Attention with what the channel knows.
 func (s *Service) alertNews(ctx context.Context, c AlertChannel, in Installation, now time.Time) (alertNews, error) {
 	p, err := s.AlertPreferences(ctx, c.AccountID)
 	if err != nil {
@@ -54,11 +53,11 @@ func (s *Service) alertNews(ctx context.Context, c AlertChannel, in Installation
 	return n, nil
 }
 
-// compareAlerts holds what a channel knows against what there is at now. What
-// begins is told once, and once a day while it lasts: all of what lasts then,
-// so that it stays one message a day. What is gone is over after a while, and
-// was nothing where nobody had been told. What isn't told any more is
-// forgotten.
+// compareAlerts compares the kept conditions of a channel with what is present
+// at now. What begins is told once; while something lasts, everything that
+// lasts is repeated together once a day, in one message. What is gone for
+// alertCalm is over; if it was never told, it is dropped silently. Conditions
+// that the preferences mute are forgotten.
 func compareAlerts(kept []AlertCondition, present []Attention, tells func(AttentionKind, string) bool, now time.Time) (n alertNews) {
 	known := map[string]AlertCondition{}
 	for _, c := range kept {
@@ -100,7 +99,7 @@ func compareAlerts(kept []AlertCondition, present []Attention, tells func(Attent
 	return n
 }
 
-// told is the conditions once the news went out at now.
+// told is the conditions after the news went out at now.
 func (n alertNews) told(now time.Time) (after []AlertCondition) {
 	said := map[string]bool{}
 	for _, a := range slices.Concat(n.begun, n.lasting) {
@@ -149,8 +148,8 @@ func (s *Service) alertMessage(ctx context.Context, c AlertChannel, n alertNews,
 	return w.message(c.Medium, a), nil
 }
 
-// shownAlerts is how many items a message holds: more don't help, and Telegram
-// takes 4,096 characters.
+// shownAlerts is how many items a message holds. Telegram takes 4,096
+// characters.
 const shownAlerts = 10
 
 // alertWriter gathers the items of a message.
@@ -175,7 +174,7 @@ func (w *alertWriter) item(title, text string) {
 	w.titles, w.items = append(w.titles, title), append(w.items, text)
 }
 
-// clock writes an instant to the minute.
+// clock writes an instant without its seconds.
 func (w *alertWriter) clock(t time.Time) string {
 	return t.In(w.zone).Format(Text{"15:04, 02 Jan", "15:04 02/01"}.In(w.lang))
 }

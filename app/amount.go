@@ -34,8 +34,8 @@ var TypedAmountRule = Text{
 	AmountRule.VI + ", ví dụ 200000 hoặc 200.000",
 }
 
-// AmountFault says what is wrong with an amount of a program's text that
-// ParseAmountText refuses with err.
+// AmountFault is the text for the error with which ParseAmountText refuses an
+// amount.
 func AmountFault(err error) Text {
 	if errors.Is(err, ErrAmountAmbiguous) {
 		return Text{
@@ -46,9 +46,9 @@ func AmountFault(err error) Text {
 	return AmountRule
 }
 
-// ParseAmount reads a number literal of JSON's grammar exactly: 150000,
-// 150000.0 and 1.5e5 are all 150000. The result is from -MaxAmount to
-// MaxAmount and not 0; what a minus sign means is the caller's to decide.
+// ParseAmount reads a number literal of JSON exactly: 150000, 150000.0 and
+// 1.5e5 are all 150000. The result is from -MaxAmount to MaxAmount and not 0.
+// The caller decides what a minus sign means.
 func ParseAmount(literal string) (int64, error) {
 	digits, exponent, negative, err := splitNumber(literal)
 	if err != nil {
@@ -89,8 +89,8 @@ var (
 	plainSpaces   = strings.NewReplacer("\u00a0", " ", "\u202f", " ")
 )
 
-// ReadAmount reads an amount that a person typed: 200000, 200.000, 1,549,000,
-// 1 549 000 or 200.000đ. Whatever else it may be is refused, never guessed. The
+// ReadAmount reads an amount that a person typed: 200000, 200.000, 1,549,000, 1
+// 549 000 or 200.000đ. Every other form is refused, never guessed. The
 // result is from 1 to MaxAmount.
 func ReadAmount(text string) (int64, error) {
 	parts := typedAmount.FindStringSubmatch(strings.TrimSpace(plainSpaces.Replace(text)))
@@ -114,9 +114,9 @@ func ReadAmountBound(field, text string, least bool, bad *Invalid) int64 {
 	return n
 }
 
-// ParseAmountText reads an amount that a program wrote as a text: digits, or
-// digits and a fraction of zeros which isn't exactly three of them. The result
-// is as of ParseAmount.
+// ParseAmountText reads an amount that a program wrote as a text: digits,
+// perhaps with a fraction of zeros. Exactly three digits after a mark are
+// refused as ambiguous. The result is as that of ParseAmount.
 func ParseAmountText(text string) (int64, error) {
 	if at := strings.LastIndexAny(text, "., "); at >= 0 && len(text)-at == len(".000") && allDigits(text[at+1:]) {
 		return 0, ErrAmountAmbiguous
@@ -143,8 +143,8 @@ func splitNumber(literal string) (digits string, exponent int, negative bool, er
 	return whole + fraction, exponent - len(fraction), negative, nil
 }
 
-// parseExponent reads an exponent. It is held within a bound that is above the
-// length of the longest body, so that no mantissa can make up for the cut.
+// parseExponent reads an exponent and cuts it at a bound. The bound is above
+// the length of the longest body, so that no mantissa can make up for the cut.
 func parseExponent(s string) (int, error) {
 	const bound = 1 << 22
 	s, negative := strings.CutPrefix(s, "-")

@@ -70,7 +70,8 @@ func apiKeyChecksum(s string) string {
 	return string(out[:])
 }
 
-// wellFormedAPIKey tells a key from a slip of the hand without any look-up.
+// wellFormedAPIKey reports whether key has the form and checksum of a key, so
+// that a typing mistake costs no look-up.
 func wellFormedAPIKey(key string) bool {
 	if len(key) != len(apiKeyPrefix)+apiKeyRandom+apiKeyCheck || !strings.HasPrefix(key, apiKeyPrefix) {
 		return false
@@ -98,8 +99,8 @@ func (s *Service) CreateAPIKey(ctx context.Context, accountID int64, name string
 	return k, key, err
 }
 
-// Authenticate finds the valid API key that a request carries.
-// CodeUnauthorized says nothing of why.
+// Authenticate finds the valid API key that a request carries. CodeUnauthorized
+// doesn't say why there is none.
 func (s *Service) Authenticate(ctx context.Context, key string, now time.Time) (APIKey, error) {
 	if wellFormedAPIKey(key) {
 		k, ok, err := s.store.APIKeyByHash(ctx, sha256.Sum256([]byte(key)))

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// AttentionKind is what kind of thing needs somebody.
+// AttentionKind is the kind of an Attention.
 type AttentionKind string
 
-// The kinds. Those of AlertKinds are also told outside the dashboard.
+// The kinds. Alerts can be about those of AlertKinds.
 const (
 	AttentionPlan    AttentionKind = "plan"    // it has expired, or is about to
 	AttentionSystem  AttentionKind = "system"  // how the installation was set up; for the operator
@@ -38,25 +38,24 @@ type Attention struct {
 	Warning    WarningName // of AttentionSystem and AttentionServer
 }
 
-// The figures of what needs somebody.
+// The limits of Attention.
 const (
-	// WorryingFailures is how many attempts in a row fail before a webhook
-	// needs somebody: fewer may be a restart of the receiver.
+	// WorryingFailures is how many attempts in a row must fail before a webhook
+	// counts as failing. Fewer may be a restart of the receiver.
 	WorryingFailures = 3
-	// CountedUpTo is where counting ends: it isn't the number that somebody
-	// needs then.
+	// CountedUpTo is where counting ends: more needs no exact number.
 	CountedUpTo = 100
 	// recently is how far back failed deliveries and refused calls count.
 	recently = 24 * time.Hour
-	// planEndsSoon is how long before its end a plan is worth a word.
+	// planEndsSoon is how long before the end of a plan its owner is told.
 	planEndsSoon = 7 * 24 * time.Hour
-	// busyDays is for how many days there must have been transactions for a day
-	// without a call to be strange.
+	// busyDays is on how many days in a row there must have been transactions
+	// before a day without a call is strange.
 	busyDays = 7
 )
 
 // Attention lists what the owners of an account should look at, worst first.
-// What concerns the installation stands with its operator's account only.
+// Only the operator's account sees what concerns the installation.
 func (s *Service) Attention(ctx context.Context, accountID int64, in Installation, now time.Time) ([]Attention, error) {
 	var list []Attention
 	for _, part := range []func(context.Context, int64, time.Time) ([]Attention, error){
@@ -122,8 +121,8 @@ func (s *Service) systemAttention(ctx context.Context, accountID int64, in Insta
 	return list, err
 }
 
-// webhookAttention lists the webhooks in use that have no secret to sign with,
-// and those that keep failing.
+// webhookAttention lists the active webhooks that have lost their secret or
+// keep failing.
 func (s *Service) webhookAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
 	hooks, err := s.Webhooks(ctx, accountID)
 	if err != nil || len(hooks) == 0 {
@@ -158,7 +157,7 @@ func (s *Service) webhookAttention(ctx context.Context, accountID int64, now tim
 	return list, nil
 }
 
-// failedAttention is what failed lately and was not sent again.
+// failedAttention counts the deliveries that failed lately and weren't resent.
 func (s *Service) failedAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
 	since := now.Add(-recently)
 	failed, more, err := s.FailedDeliveries(ctx, accountID, FailedFilter{From: since}, CountedUpTo)
@@ -177,7 +176,8 @@ func (s *Service) failedAttention(ctx context.Context, accountID int64, now time
 	}}, nil
 }
 
-// inboundAttention is what came in and waits for somebody.
+// inboundAttention counts the received items that are unassigned, rejected or
+// in conflict.
 func (s *Service) inboundAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
 	open, err := s.OpenInbound(ctx, accountID, CountedUpTo)
 	if err != nil {
@@ -233,8 +233,8 @@ func (s *Service) bankAttention(ctx context.Context, accountID int64, _ time.Tim
 	return list, nil
 }
 
-// sourceAttention lists the sources that used to call, and those whose calls
-// are refused, be it because they have no secret.
+// sourceAttention lists the sources that have gone silent, whose calls are
+// refused, or that have lost their secret.
 func (s *Service) sourceAttention(ctx context.Context, accountID int64, now time.Time) (list []Attention, _ error) {
 	sources, err := s.SourcesHealth(ctx, accountID)
 	if err != nil {
@@ -270,8 +270,8 @@ func (s *Service) sourceAttention(ctx context.Context, accountID int64, now time
 	return list, nil
 }
 
-// busyBefore tells whether there were transactions on each of the days up to an
-// instant.
+// busyBefore reports whether there were transactions on each of the last
+// busyDays days before an instant.
 func (s *Service) busyBefore(ctx context.Context, accountID int64, at time.Time) (bool, error) {
 	last := DayOf(at, s.zone)
 	rows, err := s.Days(ctx, accountID, last-busyDays+1, last)
@@ -301,8 +301,7 @@ func (s *Service) alertAttention(ctx context.Context, accountID int64, _ time.Ti
 	return list, err
 }
 
-// counted writes how many there are of something; English tells one from many.
-// The counts here are small.
+// counted writes a small number of things; English has another form for one.
 func counted(n int64, one, many, vi string) Text {
 	if n == 1 {
 		many = one

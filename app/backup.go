@@ -2,7 +2,7 @@ package app
 
 import "time"
 
-// Contents is what a database file holds, so far as a person knows it by.
+// Contents is what a person can recognise a database file by.
 type Contents struct {
 	Schema       int
 	Accounts     int64
@@ -13,7 +13,7 @@ type Contents struct {
 	Zone         string    // of the installation
 }
 
-// Backup is a copy of the database that is known to be whole.
+// Backup is a complete copy of the database, verified after it was written.
 type Backup struct {
 	Path    string // absolute
 	Size    int64  // in bytes
@@ -21,18 +21,18 @@ type Backup struct {
 	WithKey bool // the key that opens its secrets stands beside it
 }
 
-// BackupStatus is what the file knows of its backups.
+// BackupStatus is what the database knows about its backups.
 type BackupStatus struct {
 	Last    Backup    // zero: there never was one
 	FirstAt time.Time // when the oldest transaction was recorded; zero: there is none
 }
 
-// backupAge is from which age on a backup is too old, and a transaction too old
-// to have none.
+// backupAge is how old the last backup may be, and the oldest transaction
+// without any.
 const backupAge = 7 * 24 * time.Hour
 
-// Overdue tells whether there are transactions that a lost disk would take with
-// it, for longer than anybody should wait.
+// Overdue reports whether there are transactions older than backupAge and no
+// backup younger than that.
 func (b BackupStatus) Overdue(now time.Time) bool {
 	return !b.FirstAt.IsZero() && now.Sub(b.FirstAt) > backupAge && (b.Last.At.IsZero() || now.Sub(b.Last.At) > backupAge)
 }

@@ -17,7 +17,7 @@ type Bank struct {
 	Code, BIN, ShortName, Name string
 }
 
-// Is tells whether code names this bank, by its present code or a former one:
+// Is reports whether code names this bank, by its present code or a former one:
 // a bank that changed its name kept its BIN.
 func (b Bank) Is(code string) bool {
 	other, known := FindBank(code)
@@ -58,8 +58,8 @@ func aliases(columns []string) []string {
 	return strings.Split(strings.TrimSpace(columns[4]), ",")
 }
 
-// bankKey is a name as it is compared: letters and digits in lower case, so
-// that "MB Bank" and "mbbank" are one.
+// bankKey is the form in which names are compared: letters and digits in lower
+// case, so that "MB Bank" and "mbbank" are equal.
 func bankKey(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

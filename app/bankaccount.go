@@ -25,8 +25,8 @@ func (s BankAccountStatus) Toggled() BankAccountStatus {
 	return BankAccountActive
 }
 
-// AfterTransaction is the status once a transaction came in: it proves that
-// the account works, unless somebody switched it off.
+// AfterTransaction is the status after a transaction came in: active, unless
+// somebody switched the account off.
 func (s BankAccountStatus) AfterTransaction() BankAccountStatus {
 	if s == BankAccountInactive {
 		return s
@@ -45,11 +45,11 @@ type BankAccount struct {
 	CreatedAt     time.Time
 }
 
-// MatchBankAccount picks the bank account that a provider means among the
-// linked ones with the number it named: the one at the bank that gateway
-// names, or, where gateway is no known bank, the only one there is. Where the
-// number shows some digits only, candidates may have several numbers; then it
-// must be the only one too.
+// MatchBankAccount picks the bank account that a provider means. candidates are
+// the linked ones with the number that it named. If gateway is a known bank,
+// the account at that bank is meant, else the only candidate. Where the number
+// was masked, candidates may have several numbers; then there must be only one
+// candidate too.
 func MatchBankAccount(candidates []BankAccount, gateway string) (BankAccount, bool) {
 	bank, known := FindBank(gateway)
 	var match BankAccount
@@ -65,9 +65,9 @@ func MatchBankAccount(candidates []BankAccount, gateway string) (BankAccount, bo
 	return match, match.ID != 0
 }
 
-// ShowsDigitsOf tells whether a masked account number, such as 7220xxxx2005,
-// can be that of number: what it shows before and after the mask stands at the
-// ends of number. How long the mask is says nothing, banks shorten it.
+// ShowsDigitsOf reports whether a masked account number, such as 7220xxxx2005,
+// can be number: the digits before and after the mask are the ends of number.
+// The length of the mask says nothing, because banks shorten it.
 func ShowsDigitsOf(masked, number string) bool {
 	first, last := strings.IndexByte(masked, 'x'), strings.LastIndexByte(masked, 'x')
 	if first < 0 {
@@ -83,10 +83,10 @@ type Amounts struct {
 	Total int64
 }
 
-// Flow is what came in and what went out.
+// Flow is money in and money out.
 type Flow struct{ In, Out Amounts }
 
-// Both is money in and out together.
+// Both is the sum of money in and out.
 func (f Flow) Both() Amounts { return Amounts{f.In.Count + f.Out.Count, f.In.Total + f.Out.Total} }
 
 // BankAccountSummary is a bank account with the transactions of all time, IN
@@ -97,12 +97,11 @@ type BankAccountSummary struct {
 	Today, Week, Month Flow
 }
 
-// NotifyOnLink says which waiting transactions are notified when the bank
-// account they belong to is linked.
+// NotifyOnLink says for which waiting transactions webhooks get deliveries when
+// the bank account is linked.
 type NotifyOnLink int
 
-// A link notifies of what was received in the last 24 hours, of everything,
-// or of nothing.
+// NotifyRecent takes those received within RecentlyReceived.
 const (
 	NotifyRecent NotifyOnLink = iota
 	NotifyAll
@@ -116,14 +115,14 @@ func ParseNotifyOnLink(s string) (n NotifyOnLink, ok bool) {
 }
 
 // RecentlyReceived is how long after its receipt an unassigned transaction is
-// still news.
+// still worth a delivery.
 const RecentlyReceived = 24 * time.Hour
 
 // LinkResult is a new bank account and what had been waiting for it.
 type LinkResult struct {
 	BankAccount BankAccount
 	Recorded    int
-	More        bool // something is left, which FinishLinks records
+	More        bool // transactions are left; FinishLinks records them
 	Deliveries  int
 	Webhooks    []int64 // that got them
 }
@@ -160,18 +159,18 @@ func (s *Service) LinkBankAccount(ctx context.Context, accountID int64, in BankA
 	return result, err
 }
 
-// linkTime is how long who links a bank account is left alone with it.
+// linkTime is how long FinishLinks leaves a new link to the caller who made it.
 const linkTime = 30 * time.Second
 
-// FinishLinks goes on with links that were cut off, by a crash or because the
-// caller had no more time: nobody links twice, so nobody else would.
+// FinishLinks goes on with links that a crash or a deadline cut off. Nobody
+// links the same account twice, so nobody else would.
 func (s *Service) FinishLinks(ctx context.Context, now time.Time) error {
 	webhooks, err := s.store.FinishLinks(ctx, now.Add(-linkTime), s.zone, now)
 	s.wake(webhooks, nil)
 	return err
 }
 
-// bankField is the code of the bank that somebody named.
+// bankField is the code of the bank with this name; v notes an unknown name.
 func bankField(v *Invalid, name string) string {
 	bank, known := FindBank(name)
 	if !known {
@@ -180,7 +179,7 @@ func bankField(v *Invalid, name string) string {
 	return bank.Code
 }
 
-// accountNumberField is the account number that somebody typed.
+// accountNumberField is the typed account number; v notes an impossible one.
 func accountNumberField(v *Invalid, s string) string {
 	number := NormalizeAccountNumber(s)
 	if !validAccountNumber(number) {
@@ -189,8 +188,8 @@ func accountNumberField(v *Invalid, s string) string {
 	return number
 }
 
-// NormalizeAccountNumber drops the spaces, dots and dashes that people group
-// an account number with. Leading zeros count.
+// NormalizeAccountNumber drops the spaces, dots and dashes with which people
+// group an account number. Leading zeros count.
 func NormalizeAccountNumber(s string) string {
 	return ungroup.Replace(strings.TrimSpace(s))
 }
@@ -222,7 +221,7 @@ func ErrBankAccountLinked(bank, number string) error {
 // ErrNoBankAccount says that an id names no linked bank account.
 var ErrNoBankAccount error = NotFound("There is no bank account with this id.", "Không có tài khoản ngân hàng với id này.")
 
-// Reason says why a bank account isn't simply active, and what ends it. sources
+// Reason says why a bank account isn't active, and what to do about it. sources
 // are those of its account.
 func (b BankAccount) Reason(sources []Source) Text {
 	switch b.Status {
@@ -244,7 +243,7 @@ func (b BankAccount) Reason(sources []Source) Text {
 	return Text{}
 }
 
-// Tail is the end of an account number, enough for its owner to know it.
+// Tail is the end of an account number, enough for its owner to recognise it.
 func Tail(number string) string {
 	if len(number) <= 4 {
 		return number

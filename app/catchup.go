@@ -23,11 +23,11 @@ import (
 type PolledPage struct {
 	Body     []byte // as it came
 	Elements []Incoming
-	Progress string // for the next page, once this one is recorded; for Config.Poll alone to read
+	Progress string // where the next page begins; only Config.Poll understands it
 	More     bool   // the next page follows at once
 }
 
-// PollFault is the class of why a list couldn't be read.
+// PollFault is the class of an error of reading a list.
 type PollFault string
 
 // The classes of faults.
@@ -48,7 +48,7 @@ type PollError struct {
 func (e *PollError) Error() string { return fmt.Sprintf("%s: %v", e.Fault, e.Err) }
 func (e *PollError) Unwrap() error { return e.Err }
 
-// CaughtUp is what became of reading one source's list.
+// CaughtUp is the result of reading one source's list.
 type CaughtUp struct {
 	Source    Source
 	Pages     int
@@ -57,16 +57,16 @@ type CaughtUp struct {
 	Changed   bool  // it failed for a new reason, or works again
 }
 
-// catchUps keeps two from reading one list at a time, and remembers when a
-// provider wants to be asked again.
+// catchUps lets only one caller at a time read a list, and remembers when a
+// provider may be asked again.
 type catchUps struct {
 	mu        sync.Mutex
 	busy      map[int64]bool
 	notBefore map[int64]time.Time
 }
 
-// begin takes the source's turn; false where another has it, or where it isn't
-// time yet.
+// begin reserves a source for the caller. It is false where another caller
+// reads the list, or where wait is set and the provider may not be asked yet.
 func (c *catchUps) begin(id int64, now time.Time, wait bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +77,7 @@ func (c *catchUps) begin(id int64, now time.Time, wait bool) bool {
 	return true
 }
 
-// end gives the turn back; the next may begin at notBefore.
+// end releases a source. CatchUp leaves it alone until notBefore.
 func (c *catchUps) end(id int64, notBefore time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,9 +86,9 @@ func (c *catchUps) end(id int64, notBefore time.Time) {
 }
 
 // CatchUp reads the list of every source with an API key from where it was
-// left, all of them at once, and gives what became of each that was read. When
-// ctx ends, the rest is read the next time. A source whose list is being read,
-// or whose provider asked for more time, is left out.
+// left, all at the same time, and gives a result for each list that was read.
+// When ctx ends, the rest is read the next time. It leaves out a source whose
+// list is being read or whose provider asked for more time.
 func (s *Service) CatchUp(ctx context.Context, now time.Time) ([]CaughtUp, error) {
 	sources, err := s.store.PolledSources(ctx)
 	if err != nil {
@@ -115,8 +115,8 @@ func (s *Service) CatchUp(ctx context.Context, now time.Time) ([]CaughtUp, error
 	return results, nil
 }
 
-// CatchUpSource reads the list of one source now. CodeConflict where it has no
-// API key, or where its list is being read already.
+// CatchUpSource reads the list of one source now. CodeConflict where the source
+// has no API key, or where its list is being read already.
 func (s *Service) CatchUpSource(ctx context.Context, accountID, id int64, now time.Time) (CaughtUp, error) {
 	source, err := s.source(ctx, accountID, id)
 	switch {
@@ -137,7 +137,7 @@ func (s *Service) CatchUpSource(ctx context.Context, accountID, id int64, now ti
 	return result, result.Err
 }
 
-// catchUp reads one source's list to its end, its turn being taken.
+// catchUp reads a list to its end. The caller has reserved the source.
 func (s *Service) catchUp(ctx context.Context, source Source, now time.Time) (result CaughtUp) {
 	result.Source = source
 	var notBefore time.Time
@@ -168,8 +168,8 @@ func (s *Service) catchUp(ctx context.Context, source Source, now time.Time) (re
 	return result
 }
 
-// stopped tells whether an error is nobody's fault: the service stops, or the
-// time was up with a part of the list read, and the rest comes the next time.
+// stopped reports whether an error is nobody's fault: the service stops, or the
+// time is up after part of the list was read. The rest is read the next time.
 func stopped(ctx context.Context, pages int) bool {
 	return errors.Is(ctx.Err(), context.Canceled) || ctx.Err() != nil && pages > 0
 }
@@ -204,7 +204,7 @@ func (s *Service) recordPage(ctx context.Context, source Source, page PolledPage
 	return recording, nil
 }
 
-// noteTime is how long noting a fault may take, when the time for reading is
+// noteTime is how long storing a fault may take after the time for reading is
 // up.
 const noteTime = 5 * time.Second
 

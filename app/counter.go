@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// CounterLink opens the counter screen on a tablet without anybody signing
-// in: money in of the last 24 hours, and nothing else. Its token is shown once
-// and stored as its SHA-256 only.
+// CounterLink opens the counter screen on a tablet where nobody signs in. The
+// screen shows the money in of the last 24 hours, and nothing else. The token
+// is shown once; the store has its SHA-256 only.
 type CounterLink struct {
 	ID            int64
 	AccountID     int64
@@ -19,7 +19,7 @@ type CounterLink struct {
 	RevokedAt     time.Time // zero: it counts
 }
 
-// Path is the address of the counter screen under the dashboard's.
+// Path is the path of the counter screen.
 func (CounterLink) Path(token string) string { return "/counter/" + token }
 
 // CounterWindow is how far back a counter sees, by the time of the transfer.
@@ -28,17 +28,17 @@ const CounterWindow = 24 * time.Hour
 // CounterRows is how many transactions a counter shows.
 const CounterRows = 20
 
-// MaxCounterLinks is how many links of an account may count at a time.
+// MaxCounterLinks is how many links of an account may be in force at a time.
 const MaxCounterLinks = 100
 
-// CounterLinkCreate is what somebody creates.
+// CounterLinkCreate is a request to create a link.
 type CounterLinkCreate struct {
 	Name          string
 	BankAccountID int64 // 0: all
 	ShowsTotal    bool
 }
 
-// CreateCounterLink makes a link and gives its token this once.
+// CreateCounterLink makes a link and gives its token, which nobody sees again.
 func (s *Service) CreateCounterLink(ctx context.Context, accountID int64, in CounterLinkCreate, now time.Time) (CounterLink, string, error) {
 	name, err := cleanName("name", in.Name)
 	if err != nil {
@@ -51,8 +51,8 @@ func (s *Service) CreateCounterLink(ctx context.Context, accountID int64, in Cou
 	return l, token, err
 }
 
-// CounterLink finds the link that a token opens; CodeNotFound says nothing of
-// whether it ever did.
+// CounterLink finds the link that a token opens. CodeNotFound doesn't say
+// whether the link ever existed.
 func (s *Service) CounterLink(ctx context.Context, token string) (CounterLink, error) {
 	l, ok, err := s.store.CounterLinkByHash(ctx, sha256.Sum256([]byte(token)))
 	if err == nil && !ok {
@@ -64,8 +64,8 @@ func (s *Service) CounterLink(ctx context.Context, token string) (CounterLink, e
 // ErrNoCounterLink says that an id names no counter link.
 var ErrNoCounterLink error = NotFound("There is no counter link with this id.", "Không có đường dẫn màn hình quầy với id này.")
 
-// CounterTransactions lists what a counter shows: money in of the last 24
-// hours, newest first. With sinceID it is what came after that transaction,
+// CounterTransactions lists the money in of the last 24 hours that a counter
+// shows, newest first. With sinceID it lists the transactions after that one,
 // oldest first.
 func (s *Service) CounterTransactions(ctx context.Context, l CounterLink, sinceID *int64, now time.Time) ([]Transaction, error) {
 	page, err := s.Transactions(ctx, l.AccountID, TransactionFilter{

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// DateFlaw is why a transaction is dated by its receipt, and not by what its
-// provider wrote. Empty: its date is the provider's.
+// DateFlaw is why a transaction has the time of its receipt and not the date of
+// its provider; empty: it has the provider's date.
 type DateFlaw string
 
 // The flaws of a date.
@@ -19,7 +19,7 @@ const (
 	DateAhead      DateFlaw = "ahead"      // more than a day after its receipt
 )
 
-// Text says it, with the date as the subject.
+// Text is a clause with the date as its subject.
 func (f DateFlaw) Text() Text {
 	fault := f.fault()
 	if fault == (Text{}) {
@@ -28,7 +28,7 @@ func (f DateFlaw) Text() Text {
 	return Text{"the date " + fault.EN, "ngày giờ " + fault.VI}
 }
 
-// fault says it of a date that was named before.
+// fault is what is wrong with a date that was named before.
 func (f DateFlaw) fault() Text {
 	switch f {
 	case DateMissing:
@@ -41,8 +41,8 @@ func (f DateFlaw) fault() Text {
 	return Text{}
 }
 
-// Notice says of one transaction how it is dated and why; empty where it has
-// its own date.
+// Notice says how and why a transaction is dated; empty where it has its own
+// date.
 func (f DateFlaw) Notice() Text {
 	if f == "" {
 		return Text{}
@@ -55,13 +55,13 @@ func (f DateFlaw) Notice() Text {
 // and their fraction, and perhaps a zone behind that.
 var dateForm = regexp.MustCompile(`^(?:(\d{4}-\d\d-\d\d)|(\d\d?/\d\d?/\d{4}))(?:[ Tt](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)? ?(?:([Zz])|([+-]\d\d):?(\d\d))?)?$`)
 
-// longestDate is more than any date needs, in bytes.
+// longestDate is the length in bytes that no date exceeds.
 const longestDate = 64
 
-// ReadDate reads a date in one of the forms of dateForm, or as the seconds (10
-// digits) or milliseconds (13 digits) since 1970. What names no zone is in
-// zone. A date alone is the first moment of its day, which dateOnly tells. ok
-// is false for what is in no such form or does not exist.
+// ReadDate reads a date in a form of dateForm, or as seconds (10 digits) or
+// milliseconds (13 digits) since 1970. zone is used where the text names none.
+// dateOnly says that there is no time of day: then t is the first moment of the
+// day. ok is false for another form and for a date that doesn't exist.
 func ReadDate(text string, zone *time.Location) (t time.Time, dateOnly, ok bool) {
 	if len(text) > longestDate {
 		return t, false, false
@@ -116,7 +116,7 @@ func ReadDate(text string, zone *time.Location) (t time.Time, dateOnly, ok bool)
 	return t.Add(parts), false, err == nil
 }
 
-// SetDate dates e by what its provider wrote; an empty text is a missing date.
+// SetDate reads the provider's date into e; an empty text is DateMissing.
 func (e *Incoming) SetDate(text string, zone *time.Location) {
 	var ok bool
 	if text = strings.TrimSpace(text); text == "" {
@@ -126,7 +126,7 @@ func (e *Incoming) SetDate(text string, zone *time.Location) {
 	}
 }
 
-// dateFlaw is why the date of e can't be believed.
+// dateFlaw is why the date of e can't be used.
 func (e *Incoming) dateFlaw(receivedAt time.Time) DateFlaw {
 	switch {
 	case e.DateFlaw != "":
@@ -141,8 +141,7 @@ func (e *Incoming) dateFlaw(receivedAt time.Time) DateFlaw {
 	return ""
 }
 
-// settleDate dates e by its receipt where its own date can't be believed, and
-// notes why.
+// settleDate dates e by its receipt where its own date can't be used.
 func (e *Incoming) settleDate(receivedAt time.Time) {
 	if e.DateFlaw = e.dateFlaw(receivedAt); e.DateFlaw != "" {
 		e.Time, e.DateOnly = receivedAt, false
@@ -150,8 +149,8 @@ func (e *Incoming) settleDate(receivedAt time.Time) {
 	e.Time = e.Time.Truncate(time.Second)
 }
 
-// dateNotice says how many of the transactions of a call are dated by its
-// receipt, and why: a sentence, or nothing where none is.
+// dateNotice says how many transactions of a call are dated by its receipt, and
+// why; empty: none.
 func dateNotice(elements []Incoming, outcomes []Outcome) Text {
 	count := map[DateFlaw]int{}
 	for i, o := range outcomes {

@@ -65,9 +65,9 @@ func FormatTime(t time.Time, zone *time.Location) string {
 	return t.In(zone).Format(TimeLayout)
 }
 
-// ParseTime reads exactly Y-m-d H:i:s in zone; a time that does not exist (a
-// 30 February, hour 24) is an error. A time that the clocks leapt over is the
-// moment at which they did.
+// ParseTime reads exactly Y-m-d H:i:s in zone. A time that does not exist (30
+// February, hour 24) is an error. A time that the clocks skipped is the moment
+// at which they were set forward.
 func ParseTime(s string, zone *time.Location) (time.Time, error) {
 	t, err := time.ParseInLocation(TimeLayout, s, zone)
 	if err != nil || len(s) != len(TimeLayout) || s[10] != ' ' || s[11] == ' ' || s[13] != ':' {
@@ -76,9 +76,9 @@ func ParseTime(s string, zone *time.Location) (time.Time, error) {
 	shown := FormatTime(t, zone)
 	before, after := t.ZoneBounds()
 	switch {
-	case shown < s: // the clock is still to leap over s
+	case shown < s: // t is before the change that skipped s
 		return after, nil
-	case shown > s: // it has leapt
+	case shown > s: // t is after it
 		return before, nil
 	}
 	return t, nil
@@ -90,9 +90,9 @@ func ParseDay(s string) (Day, error) {
 	return DayOf(t, time.UTC), err
 }
 
-// ParseBound reads one end of an inclusive range, Y-m-d or Y-m-d H:i:s, and
-// gives it as an instant: the first of the range for a lower bound, the first
-// after it for an upper one.
+// ParseBound reads one end of an inclusive range, Y-m-d or Y-m-d H:i:s. A lower
+// bound gives the first instant of the range, an upper bound the first instant
+// after it.
 func ParseBound(s string, upper bool, zone *time.Location) (time.Time, error) {
 	if strings.ContainsRune(s, ' ') {
 		t, err := ParseTime(s, zone)

@@ -33,13 +33,13 @@ type Delivery struct {
 	ID            int64
 	AccountID     int64
 	WebhookID     int64
-	TransactionID int64 // 0: a sample
+	TransactionID int64 // 0: a test
 	State         DeliveryState
 	Attempts      int       // made and counted
 	DueAt         time.Time // of the next attempt; zero when not pending
 	CreatedAt     time.Time
 	ResendOf      int64 // the history record; 0: none
-	Test          bool  // one attempt only: a test
+	Test          bool  // a made-up transaction, one attempt only
 }
 
 // Attempted is the delivery after an attempt that ended at now: delivered,
@@ -80,7 +80,7 @@ type WebhookBacklog struct {
 	NextDue   time.Time // the first due time after now; zero: none
 }
 
-// Settle records what an attempt came to and gives the delivery after it.
+// Settle records the result of an attempt and gives the history record.
 func (s *Service) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, error) {
 	next := o.Delivery.Attempted(r.OK(), s.schedule, r.EndedAt())
 	return s.store.Settle(ctx, Attempt{
@@ -88,8 +88,9 @@ func (s *Service) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, er
 	})
 }
 
-// TestWebhook sends a signed sample, one attempt, whether the webhook is
-// active or not, and gives what came of it.
+// TestWebhook sends one signed test request, even to a webhook that isn't
+// active, and gives its history record. CodeUnavailable where this machine
+// lacks something for the attempt.
 func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, now time.Time) (Attempt, error) {
 	o, err := s.store.AddTest(ctx, accountID, webhookID, func(w Webhook) Payload {
 		direction := In
@@ -124,22 +125,20 @@ type PendingFilter struct {
 	Page          Page
 }
 
-// PendingDelivery is a delivery that is still to be attempted, with its
-// webhook and its last attempt, if there was one.
+// PendingDelivery is a pending delivery with its webhook and its last attempt,
+// if there was one.
 type PendingDelivery struct {
 	LatestDelivery
-	Paused bool // the webhook is switched off: nothing is sent until it is on again
+	Paused bool // the webhook is switched off; nothing is sent until it is on
 	// SecretLost says that nothing is sent until the webhook's secret is rotated.
 	SecretLost bool
-	// Shortage is what this server lacks for the next attempt, which is made
-	// as soon as it can be; empty: nothing.
+	// Shortage is what this machine lacks for the next attempt; empty: nothing.
+	// The attempt is made as soon as it is there.
 	Shortage Text
 	Payload  Payload
 }
 
-// Pending lists what is still to be attempted, in the order of the next
-// attempts, those last that wait for somebody to switch their webhook on or to
-// rotate its secret, and how many there are on all pages.
+// Pending is Store.Pending with the shortages of this machine.
 func (s *Service) Pending(ctx context.Context, accountID int64, f PendingFilter) ([]PendingDelivery, int64, error) {
 	list, total, err := s.store.Pending(ctx, accountID, f)
 	for i := range list {
@@ -148,41 +147,41 @@ func (s *Service) Pending(ctx context.Context, accountID int64, f PendingFilter)
 	return list, total, err
 }
 
-// DeliveryFacts is a delivery with what it would be sent as, and with its
-// relatives.
+// DeliveryFacts is a delivery with its webhook, the content of its requests and
+// its resends.
 type DeliveryFacts struct {
 	Outgoing
 	Webhook    Webhook // as it is now
-	Deleted    bool    // the webhook: its secrets are gone, and Outgoing has none
+	Deleted    bool    // the webhook is deleted; its secrets are gone
 	ResentFrom int64   // the delivery that this one resends; 0: none, or no longer known
 	ResentAs   []Delivery
 }
 
-// Signable tells whether there is a secret that requests can be signed with.
+// Signable reports whether there is a secret to sign requests with.
 func (f DeliveryFacts) Signable() bool { return !f.Deleted && !f.Webhook.SecretLost }
 
-// DeliveryDetails is all that is known of one delivery.
+// DeliveryDetails is everything that is known about one delivery.
 type DeliveryDetails struct {
 	DeliveryFacts
 	Calls    []Call // oldest first
-	Shortage Text   // what this server lacks for the next attempt; empty: nothing
-	// Now is the request as an attempt at this moment would make it; zero
-	// where it isn't Signable.
+	Shortage Text   // as in PendingDelivery
+	// Now is the request of an attempt at this moment; zero unless Signable.
 	Now Request
 }
 
-// Call is an attempt with the request that it made, rendered anew.
+// Call is an attempt with its request, which is rendered again.
 type Call struct {
 	Attempt
-	Request Request // zero where it isn't Signable: the body has a checksum too
-	// Resigned says that the secrets were changed since: the checksum and the
-	// signatures are those of the present ones, and not what was sent.
+	Request Request // zero unless Signable, since the body has a checksum too
+	// Resigned says that the secrets have changed since the attempt: checksum
+	// and signatures are made with the present ones and differ from those that
+	// were sent.
 	Resigned bool
 }
 
 // DeliveryDetails reads one delivery; CodeNotFound where there is none. The
-// requests carry userAgent, whatever version made the attempts. Secrets stay
-// behind: the details have none.
+// requests name userAgent, although another version may have made the attempts.
+// The result holds no secrets.
 func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (DeliveryDetails, error) {
 	facts, err := s.store.DeliveryFacts(ctx, accountID, id)
 	if err != nil {
@@ -204,7 +203,7 @@ func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, user
 			at := o
 			at.URL = a.URL
 			if call.Resigned = a.Result.StartedAt.Before(o.Secrets.ChangedAt); call.Resigned {
-				// Those of then are gone: all that can be shown is the present.
+				// The secrets of that time are gone; sign with the present one.
 				at.Secrets.Current, _ = o.Secrets.At(now)
 				at.Secrets.Next = ""
 			}
@@ -221,19 +220,19 @@ var ErrNoDelivery error = NotFound("There is no delivery with this id.", "Không
 // Header is one header of a request.
 type Header struct{ Name, Value string }
 
-// Request is one call of a delivery: a POST with what follows from the
-// delivery itself. The connection adds Host and Content-Length.
+// Request is one POST of a delivery. The connection adds Host and
+// Content-Length.
 type Request struct {
 	URL     string
 	Headers []Header
 	Body    []byte
 }
 
-// UserAgent is how a version of baoco calls itself.
+// UserAgent is the User-Agent of a version of baoco.
 func UserAgent(version string) string { return "baoco/" + version }
 
-// Request renders the attempt that begins at now. What is sent and what is
-// shown of it are both made here: under the same secrets, the same bytes.
+// Request renders an attempt that begins at now. The sender and the dashboard
+// both use it: with the same secrets they get the same bytes.
 func (o Outgoing) Request(userAgent string, now time.Time) Request {
 	secret, all := o.Secrets.At(now)
 	body := o.Payload.Body(secret)

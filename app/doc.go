@@ -1,5 +1,7 @@
-// Package app holds the vocabulary and the rules of baoco: what a bank
-// transaction notification service is, free of HTTP, of SQL and of clocks.
+// Package app holds the vocabulary and the rules of a bank transaction
+// notification service. It answers no HTTP requests, runs no SQL and reads no
+// clock. It knows of HTTP what the rules need: what a delivery sends, what an
+// answer means, and which addresses may be called.
 //
 // Every noun has a file of its own, read from top to bottom: the type, its
 // rules, and the use cases of [Service]. What is remembered stands in two
@@ -23,37 +25,37 @@
 //     never came. Poll: to read one page of it. Progress: how far it is read.
 //   - InboundItem: an element of such a call that needs somebody's attention:
 //     unassigned, rejected or in conflict.
-//   - InboundElement: one transaction that such a call names, as its body is
-//     read again when somebody looks, with what became of it.
-//   - Webhook: a URL of the shop's that is told of transactions.
+//   - InboundElement: one transaction that such a call names, with its outcome.
+//     The body is read again when somebody looks at the event.
+//   - Webhook: a URL of the shop that gets a delivery for each transaction.
 //   - Delivery: one transaction to one webhook: the row of the queue.
 //   - Attempt: one HTTP call of a delivery: the history record.
-//   - Request: what an attempt sends, as far as it follows from the delivery.
+//   - Request: the URL, headers and body that an attempt sends.
 //   - Health: how the attempts of a webhook went in the last 24 hours, and how
 //     many have failed since the last that succeeded.
-//   - Explanation: why an attempt failed and what to do, for people. It comes
-//     of the class of the error and its Cause.
-//   - Attention: one thing that needs somebody. Alert: to tell the owners of it
-//     outside the dashboard. AlertChannel: where they are told. Condition: what
-//     a channel knows of such a thing: since when, and whether it was told.
-//   - CounterLink: what opens the counter screen, money in and nothing else, on
-//     a shop's tablet.
-//   - Device: a browser in which a user has signed in before. What others guess
-//     doesn't keep it out.
-//   - Backup: a copy of the database that is known to be whole, with its key or
-//     without. To restore: to put it in the place of the database.
-//   - Check: one thing that a doctor looks at in an installation. Lost secret:
-//     one that the key doesn't open any more; somebody must rotate it.
-//   - Import: a statement file that transactions were recorded of. To undo one:
-//     to remove those of them that nobody was told of.
-//   - Prune: to remove what is old and may go. Reclaim: to give the room that is
-//     free in the file back to the disk.
+//   - Explanation: why an attempt failed and what to do, for people. It follows
+//     from the class of the error and its Cause.
+//   - Attention: one thing that somebody must look at. Alert: a message about it
+//     outside the dashboard. AlertChannel: where alerts go. Condition: what a
+//     channel knows of an Attention: since when it lasts, when it was told.
+//   - CounterLink: opens the counter screen on a shop's tablet, which shows money
+//     in and nothing else.
+//   - Device: a browser in which a user has signed in before. Wrong passwords
+//     that others enter elsewhere don't lock it out.
+//   - Backup: a complete, verified copy of the database, with its key or without.
+//     To restore: to put a backup in the place of the database.
+//   - Check: one thing that the doctor looks at in an installation. Lost secret:
+//     the key doesn't open it any more; somebody must rotate it.
+//   - Import: a statement file from which transactions were recorded. To undo an
+//     import: to remove those of its transactions that no shop was told of.
+//   - Prune: to remove old rows that may go. Reclaim: to give free space inside
+//     the file back to the disk.
 //   - Secret, Signature, Checksum: what a webhook's deliveries are signed
 //     with; the digest of a body; the digest of one transaction in it.
 //   - SignatureFacts: what an account knows of a call whose signature a receiver
 //     doesn't find right. Package verify judges them.
-//   - Shortage: something that this machine lacks for an attempt, such as files.
-//     Then it isn't one.
+//   - Shortage: something that this machine lacks for an attempt, such as open
+//     files. The attempt is put off and not counted.
 //   - RetrySchedule: the waits before the six attempts of a delivery.
 //   - Due: a pending delivery whose time has come. In flight: being attempted
 //     now. Settle: to record an attempt and what follows from it. Sweep: to

@@ -10,29 +10,28 @@ const (
 	CheckFailed  CheckResult = "failed"  // something is wrong
 )
 
-// Check is one thing that was looked at in an installation, by a doctor who
-// leaves everything as it is.
+// Check is the result of one look of the doctor, which changes nothing.
 type Check struct {
-	Name   string // of the thing: the same for ever
+	Name   string // of what was checked; scripts may rely on it
 	Result CheckResult
 	Text   Text // what was seen
 	Cure   Text // what to do; zero: nothing
 }
 
 // LostSecret is a webhook, a source or an alert channel whose secrets can't be
-// read, or were dropped for that: somebody must rotate them, or set the channel
-// up anew.
+// opened, or were removed for that reason. Somebody must rotate them, or set up
+// the channel again.
 type LostSecret struct {
 	ID, AccountID int64
 	Name          string
 	Provider      Provider    // of a source
-	Medium        AlertMedium // of an alert channel; neither: a webhook
-	Dropped       bool        // for a new key; false: it stands in the file and can't be read
+	Medium        AlertMedium // of an alert channel; with no Provider either: a webhook
+	Dropped       bool        // removed for a new key; false: still in the file, unreadable
 }
 
-// ReplacedKey is what came of a new key.
+// ReplacedKey is the result of replacing the key.
 type ReplacedKey struct {
-	Aside string // the file of the old key; empty: there was none
-	Copy  string // of the database with the secrets that were dropped; empty: this run dropped none
+	Aside string // path of the old key; empty: there was none
+	Copy  string // path of a copy of the database from before secrets were removed; empty: none were
 	Lost  []LostSecret
 }

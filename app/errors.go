@@ -36,7 +36,7 @@ const (
 )
 
 // Error is a failure that the caller can act upon. Text and Fields are for
-// people and may leave the process; Err is for the log only.
+// people and may leave the process; Err only goes to the log.
 type Error struct {
 	Code   Code
 	Text   Text
@@ -80,7 +80,7 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// NotFound says that what was named does not exist, or not in this account.
+// NotFound is the failure to find something in the account.
 func NotFound(en, vi string) *Error {
 	return &Error{Code: CodeNotFound, Text: Text{en, vi}}
 }
@@ -108,8 +108,8 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.Value, e.Stack) }
 
-// Protected runs fn; a panic in it is a [*PanicError]. Nobody else catches one
-// in a goroutine, and it would end the process.
+// Protected runs fn and returns its panic as a [*PanicError]. A panic in a
+// goroutine would end the process otherwise.
 func Protected[T any](fn func() (T, error)) (result T, err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -119,7 +119,7 @@ func Protected[T any](fn func() (T, error)) (result T, err error) {
 	return fn()
 }
 
-// Invalid collects what is wrong with the fields of a request.
+// Invalid collects the faults of the fields of a request.
 type Invalid struct {
 	fields []FieldError
 }
@@ -129,7 +129,7 @@ func (v *Invalid) Add(field, en, vi string) {
 	v.fields = append(v.fields, FieldError{field, Text{en, vi}})
 }
 
-// Merge notes the fields of err that aren't noted yet.
+// Merge adds the fields of err that aren't noted yet.
 func (v *Invalid) Merge(err error) {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -154,14 +154,14 @@ func (v *Invalid) Err() error {
 	}
 }
 
-// UnknownReference is what is wrong with an id that names nothing in the
-// account.
+// UnknownReference is the fault of an id that names nothing in the account.
 var UnknownReference = Text{"names nothing in this account", "không tồn tại trong tài khoản này"}
 
-// NotLinked is what is wrong with the id of a bank account that isn't linked.
+// NotLinked is the fault of an id that names no linked bank account.
 var NotLinked = Text{"is not a linked bank account", "chưa được liên kết"}
 
-// ErrUnknownReference is the failure of such an id in a query.
+// ErrUnknownReference is the failure of a request whose field names nothing in
+// the account.
 func ErrUnknownReference(field string) error {
 	return InvalidField(field, UnknownReference.EN, UnknownReference.VI)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Cause tells apart what one class of errors can come from.
+// Cause divides a class of errors further.
 type Cause string
 
 // The causes, by class. Other classes have none.
@@ -43,7 +43,7 @@ const (
 	CausePorts  Cause = "ports"
 )
 
-// Detail is the detail of a result: its cause, and what was said about it.
+// Detail joins a cause and the words of the error into the detail of a result.
 func Detail(cause Cause, said string) string {
 	if said == "" {
 		return string(cause)
@@ -52,8 +52,8 @@ func Detail(cause Cause, said string) string {
 }
 
 // Explanation says in a sentence or two why an attempt failed and what to do
-// next; it is empty for one that succeeded. It names nothing that could be a
-// secret: no query of a URL, nothing of the answer's body.
+// next; empty after a success. It shows nothing that could be secret: no query
+// of a URL, nothing of the answer's body.
 func (r Result) Explanation() Text {
 	if r.OK() {
 		return Text{}
@@ -77,8 +77,8 @@ func (r Result) Explanation() Text {
 	return causes[""]
 }
 
-// explanations is the table of what has no HTTP answer, by class and cause;
-// the cause "" stands for every other.
+// explanations is the table of errors without an HTTP answer, by class and
+// cause. The cause "" stands for all others.
 var explanations = map[ErrorClass]map[Cause]Text{
 	ErrorTimeout: {
 		"": {
@@ -196,8 +196,8 @@ var explanations = map[ErrorClass]map[Cause]Text{
 	}},
 }
 
-// Shortage says in a few words what a delivery waits for whose attempt could not
-// be made; empty where it could.
+// Shortage says in a few words what this machine lacks for an attempt; empty
+// for other causes.
 func (c Cause) Shortage() Text {
 	switch c {
 	case CauseFiles:
@@ -210,7 +210,8 @@ func (c Cause) Shortage() Text {
 	return Text{}
 }
 
-// explainRedirect says where to, without what may be secret in it.
+// explainRedirect explains a redirect; of the target it shows what shownURL
+// allows.
 func explainRedirect(status int, location string) Text {
 	if status == 304 {
 		return Text{
@@ -230,8 +231,8 @@ func explainRedirect(status int, location string) Text {
 	}
 }
 
-// shownURL is an address without its query, or "" where it isn't one that
-// could be entered, or holds anything odd.
+// shownURL is a URL without its query; "" if it isn't an http or https URL, is
+// long or has unusual characters.
 func shownURL(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
@@ -244,7 +245,7 @@ func shownURL(raw string) string {
 	return shown
 }
 
-// explainBlocked says which address was refused, and what would open it.
+// explainBlocked names the refused address and what would allow it.
 func explainBlocked(detail string) Text {
 	first, _, _ := strings.Cut(detail, " ")
 	addr, err := netip.ParseAddr(first)
