@@ -8,19 +8,19 @@ import (
 // HealthHours is how many hours the health of a webhook goes back.
 const HealthHours = 24
 
-// HourHealth is how the attempts went that began in one hour.
+// HourHealth counts the attempts that began in one hour.
 type HourHealth struct{ Succeeded, Failed int64 }
 
-// WebhookHealth is how a webhook's attempts went lately, those of tests too.
+// WebhookHealth is how a webhook's attempts went lately, tests included.
 type WebhookHealth struct {
 	WebhookID   int64
-	Hours       [HealthHours]HourHealth // of the clock in UTC; the last is that of now
-	FailedInRow int64                   // attempts since the last that succeeded
-	HistoryID   int64                   // of the last attempt; 0: none, or it isn't kept any more
-	Last        Result                  // of it, without Body and Phases
+	Hours       [HealthHours]HourHealth // clock hours in UTC; the last is the present one
+	FailedInRow int64                   // attempts since the last success
+	HistoryID   int64                   // of the last attempt; 0: none, or it was pruned
+	Last        Result                  // of the last attempt, without Body and Phases
 }
 
-// Sum is all hours together.
+// Sum adds up the hours.
 func (h WebhookHealth) Sum() (sum HourHealth) {
 	for _, hour := range h.Hours {
 		sum.Succeeded += hour.Succeeded
@@ -29,8 +29,8 @@ func (h WebhookHealth) Sum() (sum HourHealth) {
 	return sum
 }
 
-// WebhookHealths reads the health of every webhook of an account, by id of the
-// webhook.
+// WebhookHealths reads the health of every webhook of an account, by webhook
+// id.
 func (s *Service) WebhookHealths(ctx context.Context, accountID int64, now time.Time) (map[int64]WebhookHealth, error) {
 	list, err := s.store.WebhookHealth(ctx, accountID, 0, now)
 	byID := make(map[int64]WebhookHealth, len(list))
@@ -47,13 +47,13 @@ func (s *Service) WebhookHealth(ctx context.Context, accountID, webhookID int64,
 	return find(list, err, func(WebhookHealth) bool { return true }, ErrNoWebhook)
 }
 
-// DeliveryHealth is how the attempts of a day went.
+// DeliveryHealth counts the attempts of the last 24 hours and the queue.
 type DeliveryHealth struct {
 	Delivered, Failed int64 // attempts
-	Pending           int64 // deliveries that are still to be attempted
+	Pending           int64 // deliveries
 }
 
-// DeliveryHealth reads how the last 24 hours of the clock went.
+// DeliveryHealth reads the counts of the last 24 hours of the clock.
 func (s *Service) DeliveryHealth(ctx context.Context, accountID int64, now time.Time) (h DeliveryHealth, err error) {
 	sum, err := s.store.RecentAttempts(ctx, accountID, now)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// KeptAnswer is how much of an answer's body the history keeps, in bytes.
+// KeptAnswer is how many bytes of an answer's body the history keeps.
 const KeptAnswer = 4 << 10
 
 // ErrorClass says why an attempt failed.
@@ -25,29 +25,29 @@ const (
 	ErrorHTTPStatus ErrorClass = "http_status"
 	ErrorProtocol   ErrorClass = "protocol"
 	ErrorInternal   ErrorClass = "internal"
-	// ErrorShortage is of an attempt that could not be made for want of
-	// something on this machine. It isn't counted nor recorded.
+	// ErrorShortage says that this machine lacked something for the attempt. It
+	// is neither counted nor recorded.
 	ErrorShortage ErrorClass = "shortage"
 )
 
-// Result is what one HTTP call came to.
+// Result is the outcome of one HTTP call.
 type Result struct {
 	StartedAt  time.Time
 	Duration   time.Duration
 	StatusCode int // 0: no HTTP answer
 	Error      ErrorClass
-	Detail     string // what else is known: see [Detail]
+	Detail     string // more about Error: see [Detail]
 	Body       []byte // the first 4 KiB of the answer
 	Phases     Phases
 }
 
-// Phases is where the time of an attempt went. Zero where a phase didn't
+// Phases is how long each part of an attempt took; zero where a part didn't
 // occur.
 type Phases struct {
 	DNS, Connect, TLS, Wait time.Duration
 }
 
-// OK is the verdict: exactly 200, in time.
+// OK reports whether the attempt succeeded: the answer was 200, in time.
 func (r Result) OK() bool { return r.Error == ErrorNone && r.StatusCode == 200 }
 
 // EndedAt is when the verdict was known.
@@ -56,11 +56,11 @@ func (r Result) EndedAt() time.Time { return r.StartedAt.Add(r.Duration) }
 // Attempt is the history record of one HTTP call.
 type Attempt struct {
 	ID            int64
-	Delivery      Delivery // after the attempt; in the history as it is now
+	Delivery      Delivery // after the attempt; in the history its present state
 	Number        int      // 1 to 6
 	URL           string
 	Result        Result
-	NextAttemptAt time.Time // as it was planned then; zero: none
+	NextAttemptAt time.Time // as planned after this attempt; zero: none
 	Payload       Payload
 }
 
@@ -74,7 +74,7 @@ type HistoryFilter struct {
 	Type          Direction
 	From, To      time.Time // of the call: from From on, before To
 	Query         string    // in content or transaction number, as typed
-	UntilID       int64     // attempts up to it; what is attempted later doesn't shift the pages
+	UntilID       int64     // only attempts up to this id, so that new ones don't shift the pages
 	Page          Page
 }
 

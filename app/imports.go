@@ -11,23 +11,22 @@ import (
 	"baoco/app/fold"
 )
 
-// Importing a statement file: rows come in the order of the file, are given
-// an event id that they have in every file, and are recorded as a source's
-// elements are.
+// The import of a statement file gives each row an event id that it has in every
+// file, and records the rows as it does a source's elements. The walk:
 //
-//	a file's rows → Import.Add, a few hundred at a time → fileID → recorded in
-//	one commit, without an inbound event: the file itself is what was sent
+//	rows of the file → Import.Add, a few hundred at a time → identify → recorded
+//	in one commit, without an inbound event, since nobody called
 
-// ImportOptions say what becomes of a file's transactions.
+// ImportOptions are about one file.
 type ImportOptions struct {
 	AccountID     int64
-	BankAccountID int64 // that the file is about; 0: it says so itself
+	BankAccountID int64 // the account of the statement; 0: the file names it
 	File          string
-	Notify        bool // tell the webhooks
-	DryRun        bool // record nothing, and tell what would be
+	Notify        bool // make deliveries
+	DryRun        bool // record nothing, and give the results all the same
 }
 
-// Import is one file on its way in. It is for one goroutine.
+// Import is the import of one file. It is for one goroutine.
 type Import struct {
 	service *Service
 	options ImportOptions
@@ -36,7 +35,7 @@ type Import struct {
 	id      int64
 }
 
-// ID is the import that rows were recorded as; 0: none was recorded yet.
+// ID is the id of the import; 0: nothing was recorded yet.
 func (i *Import) ID() int64 { return i.id }
 
 // NewImport begins to import a file. CodeValidation for an unknown bank
@@ -58,11 +57,11 @@ func (s *Service) NewImport(ctx context.Context, o ImportOptions) (*Import, erro
 	return i, nil
 }
 
-// Add records the next rows of the file in one commit. OutcomeUnassigned means
-// that no linked bank account fits; nothing is kept of such a row, nor of one
-// with a fault, such as a date that is missing, impossible or in the future: a
-// file is no call, whose time of receipt would do. Files may overlap, and a file
-// may be added again: what is known already is a duplicate.
+// Add records the next rows of the file in one commit. A row without a fitting
+// linked bank account is OutcomeUnassigned, and a row with a fault is rejected;
+// neither is kept. A missing, impossible or future date is a fault here: unlike
+// a call, a file has no time of receipt that could stand for it. Files may
+// overlap, and a file may be added again: known rows are duplicates.
 func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recording, error) {
 	call := InboundCall{
 		AccountID: i.options.AccountID, Source: Source{BankAccountID: i.options.BankAccountID}, Channel: ChannelFile,
@@ -85,12 +84,12 @@ func (i *Import) Add(ctx context.Context, rows []Incoming, now time.Time) (Recor
 	return recording, err
 }
 
-// identify finds the bank account of a row, and gives it an event id that it
-// has in every file: one with a transaction number is known by its day, number,
-// direction and amount, since two exports of a bank's write times and contents
-// in two ways; one without, by all that it says. Rows alike within a file are
-// counted, so that two of them are two transactions, in this file and in
-// another that overlaps.
+// identify finds the bank account of a row and gives the row an event id that
+// is the same in every file. With a transaction number, the id is made of day,
+// number, direction and amount, since two exports of a bank may write times and
+// contents in different ways; without one, of everything in the row. Equal rows
+// within a file are counted, so that two of them are two transactions, here and
+// in a file that overlaps.
 func (i *Import) identify(e *Incoming) {
 	candidates := i.linked[NormalizeAccountNumber(e.AccountNumber)]
 	if e.AccountNumber == "" && i.options.BankAccountID != 0 {
@@ -118,11 +117,12 @@ func (i *Import) identify(e *Incoming) {
 	if n := i.alike[key]; n > 1 {
 		sum = digest(string(sum[:]), strconv.Itoa(int(n)))
 	}
-	// The day goes first: the index of event ids grows at its end then.
+	// With the day first, the index of event ids grows at its end.
 	e.EventID = day + ":" + base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// digest tells lists of texts apart.
+// digest is the SHA-256 of a list of texts. Different lists have different
+// digests.
 func digest(parts ...string) [sha256.Size]byte {
 	var b []byte
 	for _, part := range parts {
@@ -132,31 +132,31 @@ func digest(parts ...string) [sha256.Size]byte {
 	return sha256.Sum256(b)
 }
 
-// ImportedFile is a statement file that transactions were recorded of.
+// ImportedFile is a statement file from which transactions were recorded.
 type ImportedFile struct {
 	ID       int64
 	File     string
 	At       time.Time
-	In, Out  Amounts   // of what was recorded, taken back or not
-	UndoneAt time.Time // zero: it wasn't taken back
-	Kept     int64     // transactions that stay although it was taken back
+	In, Out  Amounts   // all that was recorded, also what was undone
+	UndoneAt time.Time // zero: not undone
+	Kept     int64     // transactions that stayed when it was undone
 }
 
-// Undoing is what taking back an import removes, and what stays.
+// Undoing is what the undoing of an import removes and keeps.
 type Undoing struct {
 	File        ImportedFile
-	In, Out     Amounts   // of what goes
-	First, Last time.Time // of what goes
-	Told        []int64   // transactions that stay, since a shop was told of them or may be
-	Named       []int64   // that stay, since a provider, or somebody by hand, named them too
+	In, Out     Amounts   // removed
+	First, Last time.Time // times of the removed transactions
+	Told        []int64   // transactions that stay because of deliveries to a shop
+	Named       []int64   // transactions that stay because a provider or a person named them too
 	ToldCount   int64     // Told and Named hold the first hundred
 	NamedCount  int64
 }
 
-// listedKept is how many ids of transactions that stay are listed.
+// listedKept is how many ids Told and Named list at most.
 const listedKept = 100
 
-// Count adds a transaction of the import.
+// Count adds a transaction of the import to the side where it belongs.
 func (u *Undoing) Count(t Transaction, told, named bool) {
 	switch {
 	case told:
@@ -183,8 +183,8 @@ func (u *Undoing) Count(t Transaction, told, named bool) {
 	}
 }
 
-// UndoImport takes back an import, in steps that let others write in between:
-// one that is interrupted goes on where it is called again.
+// UndoImport undoes an import in steps, between which others can write. After
+// an interruption, another call goes on.
 func (s *Service) UndoImport(ctx context.Context, accountID, id int64, now time.Time) error {
 	for after := int64(0); ; {
 		last, err := s.store.UndoImport(ctx, accountID, id, after, s.zone, now)

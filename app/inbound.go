@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Channel is the way on which a transaction came in. A source's event ids are
-// unique on one channel, not across them.
+// Channel is how a transaction came in. The event ids of a source are unique on
+// one channel, not across channels.
 type Channel string
 
 // The channels.
@@ -21,11 +21,11 @@ const (
 	ChannelHand Channel = "hand" // somebody recorded it
 )
 
-// Incoming is one transaction as a provider named it, before it is known whom
-// it belongs to. Where it could not be read, Fault says why and the other
-// fields hold what could.
+// Incoming is one transaction as a provider named it, before it has a bank
+// account. If it could not be read, Fault says why, and the other fields hold
+// what could be read.
 type Incoming struct {
-	EventID       string // the provider's id: unique for a source and channel
+	EventID       string // the provider's id, unique within source and channel
 	Gateway       string // as named; FindBank knows which bank it is
 	AccountNumber string
 	Number        string
@@ -34,8 +34,8 @@ type Incoming struct {
 	Content       string
 	Time          time.Time // zero: missing or impossible
 	DateOnly      bool      // as in [Transaction]
-	DateFlaw      DateFlaw  // as in [Transaction]; the use case sees to it
-	Masked        bool      // AccountNumber shows some of its digits only
+	DateFlaw      DateFlaw  // as in [Transaction]; settled by the use cases
+	Masked        bool      // AccountNumber shows only some digits
 	Fault         *FieldError
 
 	// EventIDChannel is the channel among whose event ids EventID is unique;
@@ -44,19 +44,19 @@ type Incoming struct {
 	EventIDChannel Channel
 }
 
-// ReadInbound reads a body that came in on a channel of source. It never
-// fails: what it can't read becomes an element with a fault. The time of
-// receipt stands in for what a text doesn't say of its own.
+// ReadInbound reads a body that came in on a channel of source. It never fails:
+// what it can't read becomes an element with a fault. receivedAt stands in for
+// dates that the body lacks.
 type ReadInbound func(source Source, channel Channel, body []byte, receivedAt time.Time, zone *time.Location) InboundReading
 
-// InboundReading is what a body says.
+// InboundReading is the content of a body.
 type InboundReading struct {
 	Elements []Incoming
-	Nothing  Text // what a body without elements is, such as a test call; a sentence
+	Nothing  Text // what a body without elements is, such as a test call: a sentence
 }
 
-// MaxElements is how many elements a call has at most. Of one with more nothing
-// is read: a real one has a few hundred.
+// MaxElements is how many elements a call may have; real ones have a few
+// hundred. Nothing of a larger call is read.
 const MaxElements = 2000
 
 // InboundCall is one authenticated call of a source.
@@ -78,7 +78,7 @@ type InboundCall struct {
 	NoDeliveriesBefore time.Time // as NoDeliveries, for transactions with an earlier time; zero: for none
 }
 
-// Outcome is what became of one element of a call.
+// Outcome is the result for one element of a call.
 type Outcome string
 
 // The outcomes. Unassigned, conflicting and rejected elements are kept as
@@ -92,22 +92,22 @@ const (
 	OutcomeDiscarded  Outcome = "discarded" // by a person
 )
 
-// Open tells whether somebody has to decide about an element.
+// Open reports whether somebody has to decide about the element.
 func (o Outcome) Open() bool {
 	return o == OutcomeUnassigned || o == OutcomeConflict || o == OutcomeRejected
 }
 
-// Recording is what became of a call.
+// Recording is the result of a call.
 type Recording struct {
 	Recorded, Duplicates, Unassigned, Conflicts, Rejected int
-	Outcomes                                              []Outcome // one an element
-	TransactionIDs                                        []int64   // one an element; 0 where it has none
+	Outcomes                                              []Outcome // one for each element
+	TransactionIDs                                        []int64   // one for each element; 0: no transaction
 	Deliveries                                            int
-	Webhooks                                              []int64    // that got them, one a delivery
-	Ready                                                 []Outgoing // the first of them, in the same order, for an attempt at once; ID 0: not known
+	Webhooks                                              []int64    // the webhook of each delivery
+	Ready                                                 []Outgoing // the first deliveries in the same order, for an attempt at once; ID 0: not known
 	EventID                                               int64
-	ImportID                                              int64 // of a file; 0: nothing of it was recorded
-	DateNotice                                            Text  // which of them are dated by their receipt, and why; empty: none
+	ImportID                                              int64 // of a file; 0: nothing was recorded
+	DateNotice                                            Text  // how many are dated by their receipt, and why; empty: none
 }
 
 // Count notes the outcome of the next element.
@@ -128,9 +128,9 @@ func (r *Recording) Count(o Outcome, transactionID int64) {
 	r.TransactionIDs = append(r.TransactionIDs, transactionID)
 }
 
-// Known is what an event id was recorded as before.
+// Known is what was recorded under an event id before.
 type Known struct {
-	Bank          string // code; empty where an unassigned item named no known bank
+	Bank          string // code; empty: an unassigned item that named no known bank
 	AccountNumber string
 	Type          Direction
 	Amount        int64
@@ -149,7 +149,7 @@ func (k Known) Compare(e Incoming) Outcome {
 	return OutcomeConflict
 }
 
-// InboundEvent is an authenticated call as it is kept.
+// InboundEvent is an authenticated call in the inbound log.
 type InboundEvent struct {
 	ID         int64
 	SourceID   int64 // 0: by hand
@@ -160,17 +160,17 @@ type InboundEvent struct {
 	Body       []byte // not in a listing
 	Recording
 	Open  int           // items that still need somebody's attention
-	Items []InboundItem // in a listing the first of those, at most ListedItems
+	Items []InboundItem // in a listing the first open ones, at most ListedItems
 
-	// What it said, where it was read again: see InboundElement.
+	// The content of the body, where it was read again: see InboundElement.
 	Elements []InboundElement
-	Named    int  // elements that there are
-	Nothing  Text // what it is where there are none
-	Unread   bool // its body is too long for a listing
+	Named    int  // how many elements the body has
+	Nothing  Text // what a body without elements is
+	Unread   bool // the body is too long for a listing
 }
 
-// How many items are shown of an event: in a listing, and of it alone, where
-// those that need attention come first.
+// How many items of an event a listing shows, and the page of the event. Open
+// items come first.
 const (
 	ListedItems = 5
 	ShownItems  = 1000
@@ -184,25 +184,25 @@ type InboundItem struct {
 	Position       int
 	State          Outcome
 	TransactionID  int64 // that its event id is recorded as; 0: none
-	Incoming             // its Fault is why
+	Incoming             // its Fault says why it isn't recorded
 }
 
-// OpenInbound is how many elements of calls need somebody's attention.
+// OpenInbound counts the open items.
 type OpenInbound struct{ Unassigned, Conflicts, Rejected int64 }
 
 // InboundFilter narrows the inbound log; zero values do not.
 type InboundFilter struct {
 	SourceID int64
-	OpenOnly bool      // those with items that need attention
-	State    Outcome   // those with items that are so: unassigned, conflict or rejected
+	OpenOnly bool      // only events with open items
+	State    Outcome   // only events with items in this state: unassigned, conflict or rejected
 	From, To time.Time // received from From on, before To
 	Before   int64     // only events with a lower id; for InboundEventsBefore
 	Page     Page
 }
 
-// RecordTransactions records what a call names and queues the deliveries that
-// follow. When it returns without error everything is on disk. An error means
-// that the caller must try again; by the rules for duplicates that is safe.
+// RecordTransactions records what a call names and makes the deliveries that
+// follow. When it returns without error everything is on disk. After an error
+// the caller must try again; the rules for duplicates make that safe.
 func (s *Service) RecordTransactions(ctx context.Context, call InboundCall) (Recording, error) {
 	s.normalize(&call)
 	recording, err := s.store.RecordInbound(ctx, call, s.zone)
@@ -237,12 +237,11 @@ func (s *Service) normalize(call *InboundCall) {
 	}
 }
 
-// maxKey is how many characters of an id, an account number or a transaction
-// number are kept.
+// maxKey is how many characters of an id or a number are kept.
 const maxKey = 200
 
-// cleanKey is the text of what tells one thing from another. One that is too
-// long is cut, but never so that two become the same.
+// cleanKey cleans an id or a number. A long one is cut and gets a digest, so
+// that two different ones stay different.
 func cleanKey(s string) string {
 	clean := CleanText(s, len(s))
 	if utf8.RuneCountInString(clean) <= maxKey {
@@ -252,11 +251,11 @@ func cleanKey(s string) string {
 	return CleanText(clean, maxKey/2) + "~" + hex.EncodeToString(sum[:])
 }
 
-// BlankID tells whether an id has nothing by which it could tell one thing from
-// another: no characters but spaces, and NULs, which are dropped.
+// BlankID reports whether an id holds nothing but spaces and NULs (which are
+// dropped), and so names nothing.
 func BlankID(id string) bool { return strings.Trim(id, " \t\r\n\x00") == "" }
 
-// moneyFault is the last gate before the ledger, whatever an adapter let pass.
+// moneyFault is the last check before the ledger, whatever an adapter let pass.
 func moneyFault(e Incoming, source Source) *FieldError {
 	switch {
 	case BlankID(e.EventID):
@@ -271,14 +270,14 @@ func moneyFault(e Incoming, source Source) *FieldError {
 	return nil
 }
 
-// IDRule says what an event needs to be told from others.
+// IDRule is the rule for an event's id.
 var IDRule = Text{"is required unless transactionNumber is given", "là bắt buộc nếu không có transactionNumber"}
 
-// RecordByHand records one transaction that somebody typed. The transaction
-// is that of an earlier record where the outcome is a duplicate. CodeConflict
-// where the id was recorded with another amount, direction or account;
-// CodeValidation where it can't be read or names no linked bank account (then
-// nothing is kept).
+// RecordByHand records one transaction that somebody typed. If the outcome is a
+// duplicate, it gives the transaction of the earlier record. CodeConflict where
+// the id was recorded with another amount, direction or account. CodeValidation
+// where the element has a fault or names no linked bank account; then nothing
+// is kept.
 func (s *Service) RecordByHand(ctx context.Context, accountID int64, e Incoming, body []byte, key IdempotencyKey, now time.Time) (Transaction, Outcome, error) {
 	call := InboundCall{
 		AccountID: accountID, Channel: ChannelHand, Body: body, ReceivedAt: now,
@@ -297,18 +296,18 @@ func (s *Service) RecordByHand(ctx context.Context, accountID int64, e Incoming,
 	return t, recording.Outcomes[0], err
 }
 
-// ErrUnknownBankAccount refuses to record by hand on an account that isn't
-// linked.
+// ErrUnknownBankAccount refuses to record by hand on an unlinked account.
 var ErrUnknownBankAccount error = InvalidField("accountNumber", "is not a linked bank account of this bank", "chưa được liên kết ở ngân hàng này")
 
-// ErrEventConflict refuses an event id that was recorded otherwise.
+// ErrEventConflict refuses an event id that names another transaction.
 var ErrEventConflict error = Refused(CodeConflict, Text{
 	"A transaction with this id is recorded with another amount, direction or account.",
 	"Giao dịch với id này đã được ghi nhận với số tiền, chiều hoặc tài khoản khác.",
 })
 
-// RetryInbound reads the body of an inbound event again, as the adapters read
-// it today, and records what can be recorded now.
+// RetryInbound reads the body of an inbound event again, with the adapters of
+// today, and records what can be recorded now. CodeConflict for a record by
+// hand.
 func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, now time.Time) (Recording, error) {
 	event, source, err := s.store.InboundEvent(ctx, accountID, eventID)
 	if err != nil {
@@ -337,9 +336,9 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 	return recording, nil
 }
 
-// DiscardInbound closes what of an event needs attention, because somebody
-// decided that it is nothing. The event stays in the log for its time, and a
-// repeat of it stays a duplicate.
+// DiscardInbound closes the open items of an event, because somebody decided
+// that they are nothing, and gives how many. The event stays in the log for its
+// time, and a repeat of it stays a duplicate.
 func (s *Service) DiscardInbound(ctx context.Context, accountID, eventID int64) (int, error) {
 	return s.store.DiscardInbound(ctx, accountID, eventID, 0)
 }

@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// What an inbound event said is not kept beside its body: it is read again
-// when somebody looks, and what became of it follows from what its event ids
-// are known as. Recording costs nothing for it.
+// The elements of an inbound event are not stored beside its body. They are read
+// again when somebody looks, and their outcomes follow from what is known of
+// their event ids, so that recording costs nothing for them. The walk:
 //
-//	kept body → Config.ReadInbound → elements, normalised as in recording →
-//	their event ids looked up, all of a page at once → settle: what each became
+//	stored body → Config.ReadInbound → elements, normalised as in recording →
+//	one look-up of the event ids of a page → settle: the outcome of each
 
-// InboundElement is one element of an inbound event as its body is read again,
-// with what became of it.
+// InboundElement is one element of an inbound event, read again from its body,
+// with its outcome.
 type InboundElement struct {
 	Position int // in the event, from 0
 	Incoming
-	State         Outcome      // empty: its event id isn't known
-	TransactionID int64        // that it is or, in a conflict, that its event id was recorded as; 0: none
-	WaitsIn       int64        // the inbound event of the unassigned item that has its event id; 0: none other
-	Item          *InboundItem // nil: it needed nobody's attention
+	State         Outcome      // empty: the event id isn't known
+	TransactionID int64        // recorded under the event id, perhaps with other values; 0: none
+	WaitsIn       int64        // another inbound event whose unassigned item has the event id; 0: none
+	Item          *InboundItem // nil: nobody had to decide about it
 }
 
 // EventRef names an event id.
@@ -30,20 +30,20 @@ type EventRef struct {
 	EventID  string
 }
 
-// KnownEvent is what an event id is known as.
+// KnownEvent is what was recorded under an event id.
 type KnownEvent struct {
 	Known
 	TransactionID    int64 // 0: it isn't recorded
-	TransactionEvent int64 // the inbound event that recorded it; 0: there was none
-	ItemEvent        int64 // the inbound event of its unassigned item; 0: none, or pruned
+	TransactionEvent int64 // the inbound event that recorded the transaction; 0: none
+	ItemEvent        int64 // the inbound event of an unassigned item; 0: none, or pruned
 	ItemState        Outcome
 }
 
-// How much is read again for a listing, so that it is quick whatever came in:
-// bodies that aren't longer, in bytes; all of a page together, each element for
-// so many bytes more; and so many elements at each end of a call that was
-// recorded in part, to find one that was. A list of transactions has the new
-// ones at one end.
+// Limits of what a listing reads again, so that it is quick whatever came in.
+// ListedBody is the longest body in bytes. listedPage is the sum for a page in
+// bytes, where each element counts elementBytes more. Of a call that was
+// recorded in part, listedEnd elements at each end are read, to find a recorded
+// one: a provider's list has its new transactions at one end.
 const (
 	ListedBody   = 64 << 10
 	listedPage   = 1 << 20
@@ -51,8 +51,8 @@ const (
 	listedEnd    = 3
 )
 
-// ReadInboundEvent finds an event with its body, its items and what it said:
-// at most ShownItems elements, in their order, but every item among them.
+// ReadInboundEvent finds an event with its body, its items and its elements in
+// their order: at most ShownItems, but every item among them.
 func (s *Service) ReadInboundEvent(ctx context.Context, accountID, id int64) (InboundEvent, error) {
 	e, source, err := s.store.InboundEvent(ctx, accountID, id)
 	if err != nil {
@@ -69,10 +69,10 @@ func (s *Service) ReadInboundEvent(ctx context.Context, accountID, id int64) (In
 	return e, nil
 }
 
-// InboundEventsBefore lists the newest events of the inbound log that have a
-// lower id than f.Before (0: all), and tells whether there are older ones. Of
-// the page only its size counts. Each has one element of what it said, where
-// its body is short enough: the first that it recorded, else the first.
+// InboundEventsBefore lists the newest events with a lower id than f.Before (0:
+// all), and tells whether there are older ones. It uses only the size of
+// f.Page. Each event has one element if its body is short enough: the first
+// that it recorded, else the first.
 func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f InboundFilter) ([]InboundEvent, bool, error) {
 	list, more, err := s.store.InboundEventsBefore(ctx, accountID, f)
 	if err != nil || len(list) == 0 {
@@ -112,8 +112,8 @@ func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f In
 	return list, more, nil
 }
 
-// readAgain gives an event its elements as they are recorded, without what
-// became of them, and notes how many there are, or what the body is instead.
+// readAgain gives an event its elements in recorded form, without outcomes. For
+// a listing it leaves out elements in the middle.
 func (s *Service) readAgain(e *InboundEvent, source Source, body []byte, listing bool) {
 	read := s.readInbound(source, e.Channel, body, e.ReceivedAt, s.zone)
 	e.Named, e.Nothing = len(read.Elements), read.Nothing
@@ -137,7 +137,7 @@ func (s *Service) readAgain(e *InboundEvent, source Source, body []byte, listing
 	}
 }
 
-// settleElements finds what became of the elements of events, with one look-up
+// settleElements finds the outcomes of the elements of events, with one look-up
 // for all.
 func (s *Service) settleElements(ctx context.Context, accountID int64, events []*InboundEvent) error {
 	var refs []EventRef
@@ -163,8 +163,9 @@ func (s *Service) settleElements(ctx context.Context, accountID int64, events []
 	return nil
 }
 
-// settle says what became of an element of e, by the rules of recording, from
-// what its event id is known as now.
+// settle finds the outcome of an element of e by the rules of recording, from
+// what is known of its event id now. recorded holds the transactions of e that
+// earlier elements stand for.
 func (i *InboundElement) settle(e *InboundEvent, known *KnownEvent, recorded map[int64]bool) {
 	switch {
 	case known == nil && i.Fault == nil:
@@ -191,9 +192,8 @@ func (i *InboundElement) settle(e *InboundEvent, known *KnownEvent, recorded map
 	}
 }
 
-// addItems gives the elements of an event their items. An item that the body
-// isn't read to any more, or that lies beyond what is shown, is an element of
-// its own.
+// addItems gives the elements of an event their items. An item whose element
+// isn't read any more, or isn't shown, becomes an element of its own.
 func (e *InboundEvent) addItems() {
 	at := map[int]int{}
 	for n, i := range e.Elements {
@@ -203,7 +203,7 @@ func (e *InboundEvent) addItems() {
 		item := &e.Items[n]
 		found, known := at[item.Position]
 		if known && item.State.Open() && e.Elements[found].Item != nil && e.Elements[found].State.Open() {
-			known = false // a retry found it at fault in another way: somebody decides about both
+			known = false // a retry found another fault; somebody decides about both
 		}
 		if !known {
 			found = len(e.Elements)
@@ -221,8 +221,9 @@ func (e *InboundEvent) addItems() {
 	}
 }
 
-// judge makes an element what its item says of it, as it was read then, unless
-// a retry did better since: it leaves what somebody discarded.
+// judge gives an element the values and the outcome of its item, which are
+// those of the time of receipt. A discarded item doesn't count if a retry
+// recorded the element since.
 func (i *InboundElement) judge(item *InboundItem) {
 	discarded := item.State == OutcomeDiscarded
 	if discarded && (i.Item != nil || i.Fault == nil && i.TransactionID != 0 && i.State != OutcomeConflict) {

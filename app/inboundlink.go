@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// InboundLink is what somebody answers to the question whose the unassigned
-// items of an inbound event are. Bank and number are empty where the items
-// name them; the name counts only for a bank account that isn't linked yet.
+// InboundLink names the bank account of the unassigned items of an inbound
+// event. Bank and number may be empty where the items name them. The account
+// name is needed only for a bank account that isn't linked yet.
 type InboundLink struct {
 	Bank, AccountNumber, AccountName string
 	Notify                           NotifyOnLink
 }
 
-// InboundLinkResult is what became of the unassigned items of an event.
+// InboundLinkResult is the result for the unassigned items of an event.
 type InboundLinkResult struct {
 	BankAccount    BankAccount
-	Linked         bool // by this; false: it had been linked before
+	Linked         bool // newly; false: it was linked before
 	Recorded       int
 	Duplicates     int
-	TransactionIDs []int64 // that the items are, one for each
-	Waiting        int     // recorded of what had been waiting in other events
-	More           bool    // something is left, which FinishLinks records
-	Open           int     // items of the event that still need attention
+	TransactionIDs []int64 // one for each item
+	Waiting        int     // recorded items of other events
+	More           bool    // items are left; FinishLinks records them
+	Open           int     // items of the event that are still open
 	Deliveries     int
 	Webhooks       []int64 // that got them
 }
 
-// Fits tells whether e can be about the bank account: what it names of bank
-// and number doesn't say otherwise.
+// Fits reports whether e can be about the bank account: the bank and number
+// that e names don't contradict it.
 func (b BankAccount) Fits(e Incoming) bool {
 	return fitsNumber(e, b.AccountNumber) && fitsBank(e, b.Bank)
 }
@@ -43,11 +43,11 @@ func fitsBank(e Incoming, code string) bool {
 	return !known || bank.Is(code)
 }
 
-// Complete fills in the bank and the number that weren't given: those of own,
-// the bank account that the source is for (zero where it is for all), or what
-// the items name without doubt. A number may name its bank by being that of
-// only one linked account. CodeValidation where something is in doubt, or no
-// item can be about the bank account.
+// Complete fills in the missing bank and number. They come from own, the bank
+// account that the source is for (zero: the source is for all), or from the
+// items if these leave no doubt. A number also tells the bank if only one
+// linked account has it. CodeValidation where there is doubt, or where no item
+// fits the bank account.
 func (l InboundLink) Complete(items []Incoming, own BankAccount, linked []BankAccount) (InboundLink, error) {
 	if own.ID != 0 && l.AccountNumber == "" && (l.Bank == "" || l.Bank == own.Bank) {
 		l.Bank, l.AccountNumber = own.Bank, own.AccountNumber
@@ -121,13 +121,11 @@ func (l *InboundLink) completeBank(items []Incoming, linked []BankAccount) error
 	return InvalidField("bank", "is required: it can be one of several", "là bắt buộc: có thể là một trong nhiều ngân hàng")
 }
 
-// LinkInbound says whose the unassigned items of an inbound event are: they
-// are recorded on that bank account by the same rules for duplicates, and what
-// it notifies of is as when a bank account is linked. Where the bank account
-// isn't linked yet it is linked first, within the plan, and what had been
-// waiting for it in other events is recorded too. CodeConflict where nothing
-// of the event is unassigned (any more), or its source is for another bank
-// account.
+// LinkInbound records the unassigned items of an inbound event on a bank
+// account, by the same rules for duplicates and deliveries as LinkBankAccount.
+// A bank account that isn't linked yet is linked first, within the plan, and
+// its items in other events are recorded too. CodeConflict where no item of the
+// event is unassigned, or where its source is for another bank account.
 func (s *Service) LinkInbound(ctx context.Context, accountID, eventID int64, in InboundLink, now time.Time) (InboundLinkResult, error) {
 	var v Invalid
 	if in.Bank != "" {
@@ -152,23 +150,21 @@ func (s *Service) LinkInbound(ctx context.Context, accountID, eventID int64, in 
 	return result, nil
 }
 
-// RestFollows says that what is left of a link is recorded without anybody's
-// doing.
+// RestFollows says that the rest of a link is recorded without anybody's help.
 var RestFollows = Text{" The rest is being recorded.", " Phần còn lại đang được ghi nhận."}
 
-// ErrNothingUnassigned refuses to link an event of which nothing waits.
+// ErrNothingUnassigned refuses to link an event without unassigned items.
 var ErrNothingUnassigned error = Refused(CodeConflict, Text{
 	"Nothing of this event is unassigned.",
 	"Sự kiện này không có giao dịch nào chưa gán tài khoản.",
 })
 
-// ErrSourceIsForOther refuses to record on a bank account that the source
-// isn't for.
+// ErrSourceIsForOther refuses a bank account that the source isn't for.
 func ErrSourceIsForOther(bankAccountID int64) error {
 	return Refused(CodeConflict, Textf(
 		"The source of this event records on bank account %d only.",
 		"Nguồn của sự kiện này chỉ ghi nhận cho tài khoản ngân hàng %d.", bankAccountID))
 }
 
-// ErrNameNeeded misses the name of a bank account that is to be linked.
+// ErrNameNeeded asks for the name of a bank account that is to be linked.
 var ErrNameNeeded error = InvalidField("account_name", "is required: the bank account is not linked yet", "là bắt buộc: tài khoản ngân hàng chưa được liên kết")
