@@ -70,7 +70,7 @@ type InboundCall struct {
 	NoDeliveries bool // the transactions are recorded, and no webhook is told
 	Key          IdempotencyKey
 
-	DryRun      bool   // record nothing, and tell what would be
+	DryRun      bool   // record nothing, and give the results all the same
 	File        string // on ChannelFile: its name
 	ImportID    int64  // the import to which the elements belong; 0: a new one, made with the first recorded transaction
 	SourceFault bool   // the provider reports a fault on its side

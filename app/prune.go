@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// PruneLimits is how long what may go is kept; zero is for ever.
+// PruneLimits is how long old rows are kept; 0: for ever.
 type PruneLimits struct {
-	Inbound time.Duration // inbound events that need no attention
+	Inbound time.Duration // inbound events without open items
 	History time.Duration // attempts
 }
 
@@ -17,15 +17,15 @@ type Pruned struct {
 	More                    bool // old rows are left
 }
 
-// What is never pruned, however old: transactions and their totals, items that
-// need attention, and deliveries. A finished delivery is a small row, and it is
-// what says for as long as the transaction is there that the shop was told of
-// it, or was not. Without it a page of the transaction would be silent, the
-// filter by failed deliveries would forget them, and a replay could tell a shop
-// again of what a later delivery had told it.
+// Never pruned, however old: transactions and their totals, open items, and
+// deliveries. A finished delivery is a small row, and for as long as its
+// transaction exists it is the only proof that the shop was told, or was not.
+// Without it the page of the transaction would show nothing, the filter by
+// failed deliveries would miss it, and a replay could send again what a later
+// delivery had sent.
 
-// Prune removes what is older than limits, in steps that let others write in
-// between.
+// Prune removes what is older than limits in steps, between which others can
+// write.
 func (s *Service) Prune(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error) {
 	var sum Pruned
 	for {
@@ -38,9 +38,9 @@ func (s *Service) Prune(ctx context.Context, limits PruneLimits, now time.Time) 
 	}
 }
 
-// Reclaim gives what holds nothing back to the disk, in steps that let others
-// write in between, and gives how many bytes that was. It ends when a step
-// finds nothing more to give: others may need room faster than it is given.
+// Reclaim gives free space in the file back to the disk in steps, between which
+// others can write, and returns how many bytes. It ends when a step frees
+// nothing more: others may need space faster than Reclaim frees it.
 func (s *Service) Reclaim(ctx context.Context) (int64, error) {
 	first, err := s.Reclaimable(ctx)
 	left := first

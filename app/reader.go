@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Reader answers what no rule decides. [Service] embeds it, so that web,
-// scheduler and the commands ask the storage without a forward for each
-// question.
+// Reader answers the questions that no rule decides. [Service] embeds it, so
+// that web, scheduler and the commands ask the storage without a forward for
+// each question.
 //
 // A method that takes accountID sees only what belongs to that account. An id
 // that names nothing in it is CodeNotFound, an id in a filter CodeValidation,
@@ -125,8 +125,7 @@ type Reader interface {
 }
 
 // Writer makes the changes about which Service has nothing to decide. Service
-// embeds it as it does [Reader], and what Reader says of accountID and ids
-// holds here too.
+// embeds it too. What Reader says of accountID and ids holds here.
 type Writer interface {
 	// RevokeAPIKey ends a key. An earlier revocation stays as it is.
 	RevokeAPIKey(ctx context.Context, accountID, id int64, now time.Time) error

@@ -11,13 +11,13 @@ type RefusalCode string
 // The codes of a refusal.
 const (
 	RefusalUnknownSource RefusalCode = "unknown_source"  // neither path nor credential names one
-	RefusalMissing       RefusalCode = "missing"         // a header or field is
-	RefusalRepeated      RefusalCode = "repeated"        // a header or field is
-	RefusalMalformed     RefusalCode = "malformed"       // a header or field is not in its form
+	RefusalMissing       RefusalCode = "missing"         // a header or field is missing
+	RefusalRepeated      RefusalCode = "repeated"        // a header or field comes twice
+	RefusalMalformed     RefusalCode = "malformed"       // a header or field has not its form
 	RefusalTime          RefusalCode = "wrong_time"      // the time is outside the window
-	RefusalKey           RefusalCode = "wrong_key"       // the credential is another one
+	RefusalKey           RefusalCode = "wrong_key"       // the credential is wrong
 	RefusalBody          RefusalCode = "body_altered"    // the signature is that of another body
-	RefusalSignature     RefusalCode = "wrong_signature" // another key or another body
+	RefusalSignature     RefusalCode = "wrong_signature" // the key or the body is another one
 )
 
 // Refusal is why a call doesn't authenticate, for the operator only: the
@@ -28,7 +28,7 @@ type Refusal struct {
 	Text Text
 }
 
-// RefusedCall is a call that didn't authenticate, for the operator to see.
+// RefusedCall is a call that didn't authenticate.
 type RefusedCall struct {
 	ID         int64
 	SourceID   int64 // 0: no source was named
@@ -38,12 +38,11 @@ type RefusedCall struct {
 	Refusal
 }
 
-// KeptRefusedCalls is how many calls that didn't authenticate are kept.
+// KeptRefusedCalls is how many refused calls are kept, of all accounts.
 const KeptRefusedCalls = 200
 
-// RefusedCalls lists calls that didn't authenticate, newest first. Those that
-// named no source can be anybody's, so that only the default account, the
-// operator's, sees them.
+// RefusedCalls lists refused calls, newest first. Calls that named no source
+// can be anybody's; only the operator's account sees them.
 func (s *Service) RefusedCalls(ctx context.Context, accountID, sourceID int64, limit int) ([]RefusedCall, error) {
 	return s.store.RefusedCalls(ctx, accountID, sourceID, accountID == DefaultAccountID && sourceID == 0, limit)
 }

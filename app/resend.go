@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Resendable refuses a resend to a webhook that was deleted or isn't active,
-// and of what is still being tried.
+// Resendable refuses the resend of a delivery that is still pending, or whose
+// webhook is deleted or not active.
 func (d Delivery) Resendable(deleted, active bool) error {
 	switch {
 	case deleted:
@@ -31,8 +31,8 @@ type FailedFilter struct {
 	Query         string    // in content or transaction number, as typed
 }
 
-// Replays tells whether a replay of one webhook does the same, however many
-// there are.
+// Replays reports whether the filter is that of a replay of one webhook, which
+// has no limit.
 func (f FailedFilter) Replays() bool {
 	return f.WebhookID != 0 && f.TransactionID == 0 && f.Type == "" && f.Query == ""
 }
@@ -43,23 +43,23 @@ type FailedDelivery struct {
 	HistoryID             int64 // its last attempt
 }
 
-// ResendResult is what became of resending many.
+// ResendResult is the result of resending many.
 type ResendResult struct {
 	Count      int        // new deliveries; of a repeated request, those of the first
 	Deliveries []Delivery // the new ones; none for a repeated request or a replay
 	Refused    []RefusedResend
-	More       bool // MaxResend was reached, and some are left
+	More       bool // more are left, beyond MaxResend
 }
 
-// RefusedResend is a history record that isn't resent, and why: CodeNotFound,
-// CodeWebhookDeleted, CodeWebhookInactive or CodeDeliveryPending.
+// RefusedResend is a history record that can't be resent. The code of Err is
+// CodeNotFound, CodeWebhookDeleted, CodeWebhookInactive or CodeDeliveryPending.
 type RefusedResend struct {
 	HistoryID int64
 	Err       *Error
 }
 
-// FailedDeliveries lists what ResendFailed would resend now: the first most of
-// it, and whether there is more.
+// FailedDeliveries lists the first deliveries that ResendFailed would resend
+// now, at most most of them. more says that there are others.
 func (s *Service) FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter, most int) (list []FailedDelivery, more bool, err error) {
 	list, err = s.store.FailedDeliveries(ctx, accountID, f, most+1)
 	if len(list) > most {
@@ -90,8 +90,8 @@ func (s *Service) ResendMany(ctx context.Context, accountID int64, historyIDs []
 	return r, nil
 }
 
-// ResendFailed resends the failed deliveries that f leaves: all of them where
-// it names a webhook and nothing but dates besides, else at most MaxResend.
+// ResendFailed resends the failed deliveries of a filter: all of them if
+// f.Replays, else at most MaxResend.
 func (s *Service) ResendFailed(ctx context.Context, accountID int64, f FailedFilter, key IdempotencyKey, now time.Time) (ResendResult, error) {
 	if f.Replays() {
 		n, err := s.Replay(ctx, accountID, f.WebhookID, f.From, f.To, key, now)
@@ -114,7 +114,7 @@ func (s *Service) ResendFailed(ctx context.Context, accountID int64, f FailedFil
 var ErrTooManyResends error = InvalidField("id", "names more than 500 records", "có quá 500 bản ghi")
 
 // Resend makes a new delivery of a history record's payload, with the whole
-// schedule.
+// retry schedule.
 func (s *Service) Resend(ctx context.Context, accountID, historyID int64, key IdempotencyKey, now time.Time) (Delivery, error) {
 	d, err := s.store.Resend(ctx, accountID, historyID, key, now)
 	if err != nil {
@@ -124,9 +124,8 @@ func (s *Service) Resend(ctx context.Context, accountID, historyID int64, key Id
 	return d, nil
 }
 
-// Replay resends every failed delivery of a webhook that was created from
-// from to to (zero: open), except where the webhook was told since or is
-// being told.
+// Replay resends the failed deliveries of a webhook as Store.Replay says, and
+// gives how many.
 func (s *Service) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key IdempotencyKey, now time.Time) (int, error) {
 	n, err := s.store.Replay(ctx, accountID, webhookID, from, to, key, now)
 	if err != nil {

@@ -14,24 +14,23 @@ type Config struct {
 	Zone      *time.Location
 	Targets   *TargetPolicy
 	Providers []ProviderKind
-	// ReadInbound reads a body that came in on a channel of a source: bytes to
-	// transactions.
+	// ReadInbound reads the transactions of a body.
 	ReadInbound ReadInbound
-	// Poll reads a page of a source's list of transactions: the first one from
-	// where progress says that it was left, which is empty in the beginning. An
-	// error is a [*PollError], or that of ctx where nothing was asked. It is for
-	// the kinds that have CatchUp.
+	// Poll reads the next page of a source's list of transactions. progress is
+	// that of the page before, empty in the beginning. The error is a
+	// [*PollError], or that of ctx where nothing was asked. Only kinds with
+	// CatchUp have lists.
 	Poll func(ctx context.Context, source Source, progress string, now time.Time) (PolledPage, error)
-	// Send makes one attempt.
+	// Send makes one attempt of a delivery.
 	Send func(ctx context.Context, o Outgoing) Result
-	// Alert sends one message on a channel. An error is an [*AlertError] where
+	// Alert sends one message on a channel. The error is an [*AlertError] where
 	// the owner can do something about it.
 	Alert func(ctx context.Context, c AlertChannel, m AlertMessage) error
 	// AttentionPath is the path, with its query, of the dashboard's page where
 	// something can be ended. Alerts link to it.
 	AttentionPath func(Attention) string
-	// Schedule is the waits before the attempts; nil is RetrySchedule. Only a
-	// demonstration shortens them.
+	// Schedule is the waits before the attempts; nil: RetrySchedule. The
+	// demonstration has shorter ones.
 	Schedule []time.Duration
 }
 
@@ -59,14 +58,14 @@ type Service struct {
 	catchUps      catchUps
 }
 
-// probe is what the last look at the storage saw.
+// probe is the result of the last look at the storage.
 type probe struct {
 	at  time.Time
 	err error
 }
 
-// staleProbe is the age at which a probe means that the next one hangs: the
-// storage has stalled.
+// staleProbe is the age of a probe from which on the next one must be hanging:
+// the storage has stalled.
 const staleProbe = 8 * time.Second
 
 // NewService makes the use cases over c.
@@ -85,9 +84,9 @@ func NewService(c Config) *Service {
 // Zone is the zone of every Y-m-d H:i:s.
 func (s *Service) Zone() *time.Location { return s.zone }
 
-// OnDeliveries has fn called, quickly and from any goroutine, with the
-// webhooks that just got deliveries, and with what Recording.Ready says of
-// them. Without it the sweep finds them.
+// OnDeliveries sets the function that is told of new deliveries: the webhooks
+// that got them, and Recording.Ready. It is called from any goroutine and must
+// return quickly. Without it the sweep finds the deliveries.
 func (s *Service) OnDeliveries(fn func(webhookIDs []int64, ready []Outgoing)) { s.onWake.Store(&fn) }
 
 func (s *Service) wake(webhookIDs []int64, ready []Outgoing) {
@@ -96,14 +95,14 @@ func (s *Service) wake(webhookIDs []int64, ready []Outgoing) {
 	}
 }
 
-// CountInFlight has count called for the number of attempts in flight.
+// CountInFlight sets the function that counts the attempts in flight.
 func (s *Service) CountInFlight(count func() int) { s.inFlight.Store(&count) }
 
-// TellShortages has tell called for what of this machine the attempts of a
-// webhook wait for; empty: for nothing.
+// TellShortages sets the function that says what this machine lacks for the
+// attempts of a webhook; empty: nothing.
 func (s *Service) TellShortages(tell func(webhookID int64) Cause) { s.shortage.Store(&tell) }
 
-// shortageOf is what a pending delivery of a webhook waits for beside its time.
+// shortageOf is what this machine lacks for a pending delivery.
 func (s *Service) shortageOf(d Delivery) Text {
 	tell := s.shortage.Load()
 	if tell == nil || d.State != DeliveryPending {
@@ -126,13 +125,14 @@ func find[T any](list []T, err error, wanted func(T) bool, none error) (T, error
 	return list[i], nil
 }
 
-// Probe looks whether the storage works, at now; Ready remembers what it saw,
-// so that a readiness check never waits for a stalled disk.
+// Probe looks whether the storage works. Ready remembers the result, so that a
+// readiness check never waits for a stalled disk.
 func (s *Service) Probe(ctx context.Context, now time.Time) {
 	s.probe.Store(&probe{now, s.store.Probe(ctx)})
 }
 
-// Ready is nil when the last probe found the storage working, a moment ago.
+// Ready is nil if the last probe was a moment ago and found the storage
+// working, or if there was none yet.
 func (s *Service) Ready(now time.Time) error {
 	p := s.probe.Load()
 	switch {
@@ -144,9 +144,9 @@ func (s *Service) Ready(now time.Time) error {
 	return p.err
 }
 
-// IdempotencyKey makes a request safe to repeat for 24 hours: the same key
-// and hash gives the first result again, another hash is a conflict. The zero
-// value is no key.
+// IdempotencyKey makes a request safe to repeat within IdempotencyWindow: the
+// same key and hash give the first result again, another hash is a conflict.
+// The zero value is no key.
 type IdempotencyKey struct {
 	Key       string
 	Operation string
@@ -162,9 +162,10 @@ var ErrIdempotencyReused error = Refused(CodeConflict, Text{
 	"Idempotency-Key này đã được dùng với một yêu cầu khác.",
 })
 
-// FirstUse tells whether a form is sent for the first time, by the key that it
-// was shown with: what shows a secret must not be made again because a browser
-// sends its form again. The key counts as used even where making fails later.
+// FirstUse reports whether a form is sent for the first time, by the key that
+// the form was shown with. A page that shows a secret must not make a second
+// one because a browser sends its form again. The key is used up even if making
+// fails later.
 func (s *Service) FirstUse(ctx context.Context, accountID int64, key string, now time.Time) (bool, error) {
 	return s.store.FirstUse(ctx, accountID, IdempotencyKey{Key: key, Operation: "form"}, now)
 }

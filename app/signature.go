@@ -43,8 +43,8 @@ func StandardSignature(secret, id string, timestamp time.Time, body []byte) stri
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// decodedSecret is the key of a standard signature: the base64 part, or the
-// secret itself where there is none.
+// decodedSecret is the key of a standard signature: the decoded base64 part, or
+// the secret itself if it isn't base64.
 func decodedSecret(secret string) []byte {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, SecretPrefix))
 	if err != nil {
@@ -63,10 +63,11 @@ type Payload struct {
 	Content           string
 	TransferType      Direction
 	TransferAmount    int64
-	Test              bool // a sample: the body says so beside transactions
+	Test              bool // the body says that it is a test
 }
 
-// Payload is the transaction as its deliveries carry it, the same for ever.
+// Payload is the content of all deliveries of the transaction. It never
+// changes.
 func (t Transaction) Payload() Payload {
 	return Payload{
 		ID:                strconv.FormatInt(t.ID, 10),
@@ -80,8 +81,8 @@ func (t Transaction) Payload() Payload {
 	}
 }
 
-// canonical is what the checksum is made over: keys ascending, no white space,
-// escaped as JSON.stringify and RFC 8785 do.
+// canonical is the text of the checksum: keys ascending, no white space,
+// escaped as by JSON.stringify and RFC 8785.
 func (p Payload) canonical() []byte {
 	b := make([]byte, 0, 320+len(p.Content))
 	b = appendMember(b, `{"accountNumber":`, p.AccountNumber)

@@ -14,7 +14,7 @@ import (
 // Provider is a kind of source: the format of its calls.
 type Provider string
 
-// Auth is how the calls of a source prove where they come from.
+// Auth is how the calls of a source authenticate.
 type Auth string
 
 // The ways of authenticating.
@@ -26,22 +26,22 @@ const (
 	AuthHMAC   Auth = "hmac"   // a signature keyed with the secret
 )
 
-// ProviderKind is what a kind of source can do, as its adapter declares it.
+// ProviderKind is what a kind of source can do. Its adapter declares it.
 type ProviderKind struct {
 	Provider    Provider
 	Auths       []Auth
 	DefaultAuth Auth           // empty: one must be given
-	Options     []SourceOption // that a source of this kind takes
-	// NamesNoAccount says that the calls don't tell which bank account they are
-	// about: the source is for one.
+	Options     []SourceOption // the options that a source of this kind may have
+	// NamesNoAccount says that the calls don't name the bank account. The
+	// source must be for one bank account.
 	NamesNoAccount bool
-	// CatchUp says that the provider has a list of transactions, which can be
-	// read with an API key.
+	// CatchUp says that the provider has a list of transactions, which an API
+	// key opens.
 	CatchUp bool
 	// Setup says what to do on the provider's side, in a few sentences.
 	Setup Text
-	// Check refuses what the adapter can't work with; nil takes all. Auth is the
-	// chosen one.
+	// Check refuses what the adapter can't work with; nil allows everything.
+	// Auth is filled in.
 	Check func(SourceAdd) error
 }
 
@@ -54,9 +54,9 @@ type Source struct {
 	Auth      Auth
 	Token     string // names the source in a path; doesn't authenticate
 	Secret    string // Bearer or Apikey token, or HMAC key
-	// SecretLost says that the secret, the options and the API key are gone with
-	// the key that they were sealed with: nobody knows Secret, so that every call
-	// is refused until somebody rotates it.
+	// SecretLost says that the secret, the options and the API key can't be
+	// opened, because their key is gone. Every call is refused until somebody
+	// rotates the secret.
 	SecretLost    bool
 	BankAccountID int64 // 0: every bank account of the account
 	Options       SourceOptions
@@ -69,24 +69,24 @@ type Source struct {
 	LastCallAt        time.Time // zero: never
 	LastTransactionAt time.Time // zero: never
 
-	ListFrom  time.Time // when it first got an API key: what happened before is history; zero: never
-	Progress  string    // how far the list is read, in words of Config.Poll
+	ListFrom  time.Time // when it first got an API key; older transactions make no deliveries; zero: never
+	Progress  string    // how far the list is read; only Config.Poll understands it
 	PolledAt  time.Time // when the list was last read to its end; zero: never
-	PollError PollFault // why not since; empty: no fault
+	PollError PollFault // why it couldn't be read since; empty: no fault
 }
 
-// How long a source may go without a call before somebody should look at it:
-// longer than a weekend, since shops close, but a day where the shop has
-// transactions every day and no other source that they could come from. After
-// a month nobody is reminded any more.
+// How long a source may go without a call before somebody should look at it.
+// QuietSource is longer than a weekend, since shops close. QuietBusySource is
+// for a shop that has transactions every day and only this source. After
+// forgottenSource nobody is told any more.
 const (
 	QuietSource     = 72 * time.Hour
 	QuietBusySource = 24 * time.Hour
 	forgottenSource = 30 * 24 * time.Hour
 )
 
-// Silent tells whether a source that used to call has stopped. Busy says that
-// there were transactions on every one of the days before its last call.
+// Silent reports whether a source that used to call has stopped. busy says that
+// there were transactions on each of the days before its last call.
 func (s Source) Silent(busy bool, now time.Time) bool {
 	quiet := now.Sub(s.LastCallAt)
 	if s.LastCallAt.IsZero() || quiet > forgottenSource {
@@ -95,10 +95,10 @@ func (s Source) Silent(busy bool, now time.Time) bool {
 	return quiet > QuietSource || busy && quiet > QuietBusySource
 }
 
-// URLPath is the path that the provider is told to call.
+// URLPath is the path of the URL that the provider calls.
 func (s Source) URLPath() string { return "/api/webhooks/provider/" + s.Token }
 
-// SourceAdd is what somebody adds. An empty secret is generated.
+// SourceAdd is a request to add a source. An empty secret is generated.
 type SourceAdd struct {
 	Provider      Provider
 	Auth          Auth
@@ -113,9 +113,9 @@ type SourceAdd struct {
 	Key IdempotencyKey
 }
 
-// AddSource makes a source and gives it with its secret in clear, and with a
-// generated user name where it needs one and none is given. The secret is empty
-// where in.Key was used before.
+// AddSource makes a source and gives it with its secret, and with a generated
+// user name if it needs one and none was given. The secret is empty where
+// in.Key was used before.
 func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, now time.Time) (Source, error) {
 	var v Invalid
 	kind, known := s.providerKind(in.Provider)
@@ -158,7 +158,8 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 	return s.store.CreateSource(ctx, src, in.Key, now)
 }
 
-// checkOptions refuses what a kind doesn't take, and misses what it needs.
+// checkOptions refuses options that the kind doesn't have, and the lack of
+// those that it needs.
 func (k ProviderKind) checkOptions(in SourceAdd) error {
 	var v Invalid
 	for _, option := range in.Options.given() {
@@ -186,8 +187,8 @@ func (k ProviderKind) checkOptions(in SourceAdd) error {
 	return v.Err()
 }
 
-// choose is the way of authenticating that was asked for, or the only one that
-// makes sense: a header that carries the secret is a choice too.
+// choose is the way of authenticating: the requested one, AuthToken if a header
+// for it is named, or the default. ok is false where the kind doesn't have it.
 func (k ProviderKind) choose(in SourceAdd) (Auth, bool) {
 	switch {
 	case in.Auth != "":
@@ -219,10 +220,10 @@ func (s *Service) providerKind(p Provider) (ProviderKind, bool) {
 }
 
 // ShortSecret is the length in characters below which a secret can be guessed.
-// It isn't refused, since some providers make short ones.
+// Short ones are allowed, since some providers make them.
 const ShortSecret = 16
 
-// checkSourceSecret refuses what no header could carry.
+// checkSourceSecret refuses a secret that no header could carry.
 func checkSourceSecret(field, secret string) error {
 	n := utf8.RuneCountInString(secret)
 	if n < 1 || n > 500 || strings.TrimSpace(secret) != secret || !utf8.ValidString(secret) || strings.IndexFunc(secret, isControl) >= 0 {
@@ -239,11 +240,11 @@ func randomToken() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// SourceHealth is a source with what is kept of the calls that it refused.
+// SourceHealth is a source with its refused calls.
 type SourceHealth struct {
 	Source
-	RefusedCalls int         // of the last KeptRefusedCalls of all sources
-	LastRefused  RefusedCall // zero: none of them
+	RefusedCalls int         // among the kept ones
+	LastRefused  RefusedCall // zero: none
 }
 
 // SourceHealth finds a source in use.
@@ -258,9 +259,9 @@ func (s *Service) source(ctx context.Context, accountID, id int64) (Source, erro
 	return find(list, err, func(src Source) bool { return src.ID == id }, ErrNoSource)
 }
 
-// RotateSource gives a source a new secret, which counts at once: the given
-// one, or a generated one where it is empty. Where key was used before nothing
-// changes, and the source has no secret.
+// RotateSource replaces the secret of a source at once, by the given one or, if
+// it is empty, a generated one. Where key was used before nothing changes, and
+// the result has no secret.
 func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret string, key IdempotencyKey, now time.Time) (Source, error) {
 	if secret == "" {
 		secret = "bcs_" + randomToken()
@@ -271,8 +272,8 @@ func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret 
 	return s.store.SetSourceSecret(ctx, accountID, id, secret, key, now)
 }
 
-// SetSourceAPIKey gives a source the API key with which its provider's list is
-// read, in place of one that it may have had.
+// SetSourceAPIKey replaces the API key that opens the provider's list.
+// CodeValidation where the provider has no list.
 func (s *Service) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey string, now time.Time) (Source, error) {
 	source, err := s.source(ctx, accountID, id)
 	if err != nil {
@@ -291,9 +292,9 @@ func errNoList() error {
 	return InvalidField("api_key", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
 }
 
-// FindSource finds the source that a call names: by the token of its path, or
-// on the bare path (an empty token) by its Bearer credential. It doesn't
-// authenticate. ok is false where there is none.
+// FindSource finds the source of a call by the token of its path or, if that is
+// empty, by its Bearer credential. It authenticates nobody. ok is false where
+// there is none.
 func (s *Service) FindSource(ctx context.Context, token, bearer string) (src Source, ok bool, err error) {
 	switch {
 	case token != "":
@@ -304,8 +305,8 @@ func (s *Service) FindSource(ctx context.Context, token, bearer string) (src Sou
 	return Source{}, false, nil
 }
 
-// FindSourceByUsername finds the source whose user name a call gives. It
-// doesn't authenticate. ok is false where there is none.
+// FindSourceByUsername finds the source with a user name. It authenticates
+// nobody. ok is false where there is none.
 func (s *Service) FindSourceByUsername(ctx context.Context, username string) (src Source, ok bool, err error) {
 	if username == "" {
 		return Source{}, false, nil

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// SourceOption is something that only some kinds of sources need to be told.
+// SourceOption is a setting that only some kinds of sources have.
 type SourceOption string
 
 // The options.
 const (
-	OptionHeader    SourceOption = "header"     // that carries the secret
+	OptionHeader    SourceOption = "header"     // the header with the secret
 	OptionMap       SourceOption = "map"        // where the fields stand
 	OptionSender    SourceOption = "sender"     // further senders of a bank's texts
-	OptionAccessKey SourceOption = "access_key" // that is signed but not sent
+	OptionAccessKey SourceOption = "access_key" // a text that is signed but not sent
 	OptionUsername  SourceOption = "username"
 )
 
@@ -44,10 +44,10 @@ func (o SourceOptions) given() (names []SourceOption) {
 	return names
 }
 
-// check refuses values that no adapter could work with.
+// check refuses values that are wrong for every adapter.
 func (o SourceOptions) check(auth Auth) error {
 	var v Invalid
-	// net/http takes these three out of a request's headers.
+	// net/http removes these three from a request's headers.
 	reserved := slices.ContainsFunc([]string{"Host", "Content-Length", "Transfer-Encoding"}, func(name string) bool { return strings.EqualFold(name, o.Header) })
 	if reserved || strings.Trim(o.Header, headerLetters) != "" || len(o.Header) > 100 {
 		v.Add("header", "must be the name of a header, such as X-Api-Key", "phải là tên header, ví dụ X-Api-Key")
@@ -76,8 +76,8 @@ func checkSender(sender string) error {
 	return nil
 }
 
-// AllowSenders has a source take texts from further senders for those of a
-// bank. What was rejected for its sender counts once it is retried.
+// AllowSenders lets a source accept texts from further senders as a bank's.
+// Elements that were rejected for their sender count once they are retried.
 func (s *Service) AllowSenders(ctx context.Context, accountID, id int64, senders []string) (Source, error) {
 	source, err := s.source(ctx, accountID, id)
 	if err != nil {

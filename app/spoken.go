@@ -2,7 +2,7 @@ package app
 
 import "strings"
 
-// Announcement is what a counter says of money that came in.
+// Announcement is the sentence that a counter speaks when money comes in.
 func Announcement(amount int64) Text {
 	return Text{
 		EN: "Received " + AmountInWords(amount, English),
@@ -10,8 +10,8 @@ func Announcement(amount int64) Text {
 	}
 }
 
-// AmountInWords reads an amount of VND, from 0 to MaxAmount, aloud in lang. A
-// browser's voice would read 1.549.000 as a decimal fraction, or digit by
+// AmountInWords writes an amount of VND, from 0 to MaxAmount, as it is spoken.
+// A browser's voice would read 1.549.000 as a decimal fraction, or digit by
 // digit.
 func AmountInWords(amount int64, lang Lang) string {
 	if lang == Vietnamese {
@@ -22,10 +22,10 @@ func AmountInWords(amount int64, lang Lang) string {
 
 var vietnameseDigits = [...]string{"không", "một", "hai", "ba", "bốn", "năm", "sáu", "bảy", "tám", "chín"}
 
-// vietnameseNumber reads n in groups of three digits. A group after the first
-// is read with its hundreds, even where these are zero: 1,005 is a thousand, no
-// hundred, odd five. Groups of nothing are left out. Above the billions there
-// is no word: their number is read the same way.
+// vietnameseNumber writes n in groups of three digits. A group after the first
+// is spoken with its hundreds even if they are zero: 1,005 is "một nghìn không
+// trăm linh năm". Groups of zeros are left out. There is no word above the
+// billions (tỷ): their number is written the same way.
 func vietnameseNumber(n int64) (words []string) {
 	for _, unit := range []struct {
 		size int64
@@ -51,7 +51,7 @@ func vietnameseNumber(n int64) (words []string) {
 	return words
 }
 
-// vietnameseGroup reads 1 to 999. The last digit changes its word after tens:
+// vietnameseGroup writes 1 to 999. After tens the last digit has another word:
 // mười lăm, hai mươi mốt, hai mươi tư, hai mươi lăm.
 func vietnameseGroup(n int, withHundreds bool) (words []string) {
 	hundreds, tens, ones := n/100, n/10%10, n%10
@@ -105,7 +105,7 @@ func englishNumber(n int64) (words []string) {
 	return words
 }
 
-// englishGroup reads 0 to 999.
+// englishGroup writes 0 to 999.
 func englishGroup(n int) (words []string) {
 	if n >= 100 {
 		words = append(words, englishSmall[n/100], "hundred")

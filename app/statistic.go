@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Overview is the account at one glance, of all time.
+// Overview is the totals of an account, of all time.
 type Overview struct {
 	Transactions   int64
 	TotalIn        int64 // VND
 	TotalOut       int64 // VND
 	BankAccounts   int64 // linked
 	WebhooksSent   int64 // attempts ever made
-	WebhooksErrors int64 // of them failed
+	WebhooksErrors int64 // failed attempts
 }
 
 // PeriodRow is the transactions of one day in one direction.
@@ -45,7 +45,7 @@ func (r Range) Days() (days int, ok bool) {
 	return 0, false
 }
 
-// AccountStatus is an account's plan and what is used of it.
+// AccountStatus is an account's plan and how much of it is in use.
 type AccountStatus struct {
 	Account
 	BankAccounts int64 // linked and not inactive

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Installation is how serve was started: what only its flags change.
+// Installation is how serve was started: settings that only its flags change.
 type Installation struct {
 	Version      string
 	Program      string // path of the program file; empty: not known
@@ -21,12 +21,12 @@ type Installation struct {
 	Domain       string // with a certificate by ACME; empty: none
 	AllowTargets []string
 	Keep         PruneLimits
-	// CertificateEnd tells until when the certificate for Domain is valid; the
-	// zero time where there is none yet. Nil without a Domain.
+	// CertificateEnd gives the end of the validity of the certificate for
+	// Domain; the zero time if there is none yet. Nil without a Domain.
 	CertificateEnd func(ctx context.Context) time.Time
 }
 
-// certificateEnd is CertificateEnd where there is a domain.
+// certificateEnd calls CertificateEnd if there is one.
 func (in Installation) certificateEnd(ctx context.Context) time.Time {
 	if in.CertificateEnd == nil {
 		return time.Time{}
@@ -34,46 +34,46 @@ func (in Installation) certificateEnd(ctx context.Context) time.Time {
 	return in.CertificateEnd(ctx)
 }
 
-// StorageStatus is what the storage tells of itself.
+// StorageStatus is the state of the files.
 type StorageStatus struct {
 	Path     string
 	Schema   int
 	Size     int64 // of the database file, in bytes
 	LogSize  int64 // of the write-ahead log
-	Free     int64 // what the disk has left for this process; -1: not known
+	Free     int64 // bytes of the disk that this process can use; -1: not known
 	FileMode fs.FileMode
 	KeyMode  fs.FileMode // of the key file
 	Commits  CommitTimes
 }
 
-// CommitTimes is how long the commits of the last few minutes took, from their
-// beginning until they were on disk.
+// CommitTimes is how long the commits of the last few minutes took, until they
+// were on disk.
 type CommitTimes struct {
-	Count       int // at most some hundreds, the last ones
+	Count       int // the last commits, at most some hundreds
 	Median, P99 time.Duration
 }
 
-// QueueStatus is the deliveries that are still to be attempted, of all
-// accounts.
+// QueueStatus is about the pending deliveries of all accounts.
 type QueueStatus struct {
 	Pending   int64
-	Due       int64     // of them, now
-	OldestDue time.Time // since when the longest waiting is due; zero: none is
+	Due       int64     // due now
+	OldestDue time.Time // due time of the longest waiting one; zero: none is due
 }
 
-// AnswerTimes is how long receivers took to answer lately.
+// AnswerTimes is how long receivers took to answer.
 type AnswerTimes struct {
-	Count       int64 // attempts, of all accounts; at most AnswersCounted, the last ones
+	Count       int64 // attempts of all accounts, the last ones
 	Median, P95 time.Duration
 }
 
-// What AnswerTimes are of.
+// Which attempts AnswerTimes is about: those that began within AnswersWithin,
+// at most the last AnswersCounted.
 const (
 	AnswersWithin  = time.Hour
 	AnswersCounted = 1000
 )
 
-// SystemStatus is how the installation is doing.
+// SystemStatus is the state of the installation.
 type SystemStatus struct {
 	Installation
 	StorageStatus
@@ -86,13 +86,13 @@ type SystemStatus struct {
 	GoVersion         string
 	InFlight          int   // attempts
 	Unindexed         int64 // transactions that searches read one by one
-	Memory            int64 // that the process holds of the system, in bytes
+	Memory            int64 // bytes of memory that the process holds
 	Goroutines        int64
 	NotReady          error // nil: ready
 	Warnings          []Warning
 }
 
-// Warning is something that an operator should change. A grave one is about
+// Warning is something that an operator should change. Grave ones are about
 // money or secrets.
 type Warning struct {
 	Text
@@ -100,7 +100,7 @@ type Warning struct {
 	Grave bool
 }
 
-// WarningName tells a warning from others, whatever it says.
+// WarningName is the kind of a warning.
 type WarningName string
 
 // The names of the warnings.
@@ -116,7 +116,7 @@ const (
 	WarningBackup      WarningName = "backup"
 )
 
-// SystemStatus gathers how the installation is doing, at now.
+// SystemStatus reads the state of the installation.
 func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Time) (SystemStatus, error) {
 	status := SystemStatus{Installation: in, GoVersion: runtime.Version(), NotReady: s.Ready(now)}
 	for _, part := range []func() error{
@@ -147,11 +147,10 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 	return status, nil
 }
 
-// waitsTooLong is for how long something may be due before that is worth a
-// warning.
+// waitsTooLong is how long a delivery may be due before there is a warning.
 const waitsTooLong = 2 * time.Minute
 
-// SystemWarnings are the Warnings at now.
+// SystemWarnings reads the files and gives the Warnings.
 func (s *Service) SystemWarnings(ctx context.Context, in Installation, now time.Time) ([]Warning, error) {
 	storage, err := s.store.StorageStatus(now)
 	if err != nil {
@@ -161,18 +160,19 @@ func (s *Service) SystemWarnings(ctx context.Context, in Installation, now time.
 	return Warnings(in, storage, backup, in.certificateEnd(ctx), now), err
 }
 
-// The figures from which on the storage is worth a warning, in bytes.
+// The sizes in bytes at which there is a warning: less free space, a larger
+// log.
 const (
 	littleRoom = 500 << 20
 	largeLog   = 512 << 20
 )
 
-// certificateSoon is when a certificate should long have been renewed: that
-// begins 30 days before its end.
+// certificateSoon is how long before the end of a certificate there is a
+// warning. It should have been renewed 30 days before.
 const certificateSoon = 14 * 24 * time.Hour
 
-// Warnings are what an operator should change, gravest first. certificateEnd is
-// zero where there is no certificate.
+// Warnings lists what an operator should change, gravest first. certificateEnd
+// is zero where there is no certificate.
 func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certificateEnd, now time.Time) (list []Warning) {
 	warn := func(name WarningName, grave bool, text Text) { list = append(list, Warning{text, name, grave}) }
 	secure := strings.HasPrefix(in.BaseURL, "https://") || in.Domain != ""
@@ -203,7 +203,7 @@ func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certi
 	return list
 }
 
-// storageWarnings are the grave ones about the disk and its files.
+// storageWarnings are the warnings about the disk and its files, all grave.
 func storageWarnings(storage StorageStatus) (list []Warning) {
 	warn := func(name WarningName, text Text) { list = append(list, Warning{Text: text, Name: name, Grave: true}) }
 	if storage.Free >= 0 && storage.Free < littleRoom {
@@ -240,7 +240,7 @@ func certificateWarning(end, now time.Time) (Text, bool) {
 		"Chứng chỉ HTTPS còn %d ngày là hết hạn mà chưa gia hạn được: cổng 80 và 443 phải mở ra bên ngoài.", int(left/(24*time.Hour))), true
 }
 
-// loopback tells whether only this machine reaches a listening address.
+// loopback reports whether only this machine reaches a listening address.
 func loopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -250,8 +250,8 @@ func loopback(listen string) bool {
 	return host == "localhost" || err == nil && addr.Unmap().IsLoopback()
 }
 
-// processFigures are the memory that the process holds of the system, less
-// what it has given back, and the number of its goroutines.
+// processFigures gives the bytes of memory that the process holds, without what
+// it has given back, and the number of its goroutines.
 func processFigures() (memory, goroutines int64) {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}, {Name: "/sched/goroutines:goroutines"},
