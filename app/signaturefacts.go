@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// CallReference names a call as far as its receiver knows it. 0 is not known.
+// CallReference is what a receiver knows of a call; 0: not known.
 type CallReference struct {
 	WebhookID     int64
 	DeliveryID    int64
 	TransactionID int64 // in the body
 }
 
-// SignatureFacts is what an account knows of a call whose signature is checked.
-// The secrets in it are never shown or logged.
+// SignatureFacts is what an account knows about a call whose signature is
+// checked. The secrets in it are never shown or logged.
 type SignatureFacts struct {
 	Webhook *Webhook // that sent the call; nil: not known
 	Sent    *Payload // what the call carried; nil: not known
@@ -27,7 +27,7 @@ type StoredSecret struct {
 	Secret  string
 }
 
-// SecretUse is what a stored secret is for at a moment.
+// SecretUse is the use of a stored secret at a moment.
 type SecretUse byte
 
 // The uses of a secret.
@@ -37,7 +37,7 @@ const (
 	SecretFormer                   // was replaced by another
 )
 
-// stored are the secrets of w, each with its use at now. A lost secret is left
+// stored lists the secrets of w with their uses at now. A lost secret is left
 // out: with an empty key anybody could sign.
 func (s Secrets) stored(w Webhook, now time.Time) (list []StoredSecret) {
 	add := func(secret string, use SecretUse) {

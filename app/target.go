@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// TargetPolicy says where webhooks may go: to public addresses, and to the
-// private ones that the operator opens. It judges a URL when a webhook is
-// made, without any network call, and every address again when a connection
-// is opened, after DNS; the second judgement is the authority.
+// TargetPolicy decides where webhooks may go: to public addresses, and to the
+// private ones that the operator allows. It judges a URL when a webhook is
+// made, without network calls, and every address after DNS when a connection is
+// opened. The second judgement is the one that protects.
 type TargetPolicy struct {
 	prefixes []allowedPrefix
 	hosts    map[string]bool
@@ -49,8 +49,8 @@ func ParseTargetPolicy(entries []string) (*TargetPolicy, error) {
 	return p, nil
 }
 
-// ParseNetwork reads a CIDR or a single address, as the addresses that are
-// judged are written: without a zone, IPv4 unmapped.
+// ParseNetwork reads a CIDR or a single address and normalises it: without a
+// zone, IPv4 unmapped.
 func ParseNetwork(s string) (netip.Prefix, error) {
 	prefix, err := netip.ParsePrefix(s)
 	if err != nil {
@@ -97,8 +97,8 @@ var specialRanges = parseRanges(
 	"3fff::/20", "for documentation", "dành cho tài liệu",
 )
 
-// metadata are the addresses at which clouds hand credentials to whoever asks
-// from inside. No setting opens them, nor an IPv6 address that leads to one.
+// metadata are the addresses at which clouds give credentials to every caller
+// inside. No setting allows them, nor an IPv6 address that leads to one.
 var metadata = parsePrefixes(
 	"169.254.169.254/32", "169.254.169.253/32", "169.254.170.2/32", "169.254.170.23/32",
 	"169.254.0.23/32", "100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32",
@@ -135,11 +135,11 @@ func parsePrefixes(list ...string) []netip.Prefix {
 	return prefixes
 }
 
-// BlockedAddressError says which rule forbids an address.
+// BlockedAddressError names the rule that forbids an address.
 type BlockedAddressError struct {
 	Addr     netip.Addr
 	Rule     Text // what the address is
-	Metadata bool // no setting opens it
+	Metadata bool // no setting allows it
 }
 
 func (e *BlockedAddressError) Error() string {
@@ -149,7 +149,7 @@ func (e *BlockedAddressError) Error() string {
 	return fmt.Sprintf("%s is not a public address (%s); --allow-target %s on serve would allow it", e.Addr, e.Rule.EN, netip.PrefixFrom(e.Addr, e.Addr.BitLen()))
 }
 
-// CheckAddr judges one address that a connection would go to; nil allows it.
+// CheckAddr judges the address of a connection; nil allows it.
 func (p *TargetPolicy) CheckAddr(ap netip.AddrPort) error {
 	addr := ap.Addr().WithZone("").Unmap()
 	if !addr.IsValid() {
@@ -175,8 +175,7 @@ func (p *TargetPolicy) CheckAddr(ap netip.AddrPort) error {
 	return nil
 }
 
-// embedded is the IPv4 address that a NAT64 address leads to; any other
-// address as it is.
+// embedded is the IPv4 address that a NAT64 address leads to, else addr.
 func embedded(addr netip.Addr) netip.Addr {
 	if !nat64.Contains(addr) {
 		return addr
@@ -196,11 +195,11 @@ func isMetadata(addr netip.Addr) bool {
 	return false
 }
 
-// carried are the IPv4 addresses that a translator or a tunnel may make of an
-// IPv6 address. The last 32 bits are one whatever is before them: so it is with
-// every NAT64 prefix of 96 bits (RFC 6052), IPv4-compatible and IPv4-translated
-// addresses (RFC 4291, RFC 2765) and ISATAP (RFC 5214), and none is here by
-// chance.
+// carried lists the IPv4 addresses that a translator or a tunnel may make of an
+// IPv6 address. The last 32 bits are always one of them: so it is with every
+// NAT64 prefix of 96 bits (RFC 6052), IPv4-compatible and IPv4-translated
+// addresses (RFC 4291, RFC 2765) and ISATAP (RFC 5214), and a blocked address
+// doesn't stand there by chance.
 func carried(addr netip.Addr) (list []netip.Addr) {
 	if !addr.Is6() {
 		return nil
@@ -224,14 +223,15 @@ func carried(addr netip.Addr) (list []netip.Addr) {
 	return list
 }
 
-// localSuffixes are the names that lead nowhere public (RFC 6761, RFC 6762,
-// RFC 8375, RFC 9476 and common habits).
+// localSuffixes are the names that are never public (RFC 6761, RFC 6762, RFC
+// 8375, RFC 9476 and common habits).
 var localSuffixes = []string{
 	"localhost", "local", "localdomain", "internal", "intranet", "lan", "corp",
 	"home", "home.arpa", "test", "invalid", "onion",
 }
 
-// CheckURL judges a webhook's URL by its text alone and gives what is wrong.
+// CheckURL judges a webhook's URL by its text alone and returns the fault; nil:
+// none.
 func (p *TargetPolicy) CheckURL(raw string) *Text {
 	scheme, host, port, bad := splitTarget(raw)
 	if bad != nil {
@@ -253,8 +253,8 @@ func (p *TargetPolicy) CheckURL(raw string) *Text {
 	return p.checkHostName(strings.ToLower(strings.TrimSuffix(host, ".")))
 }
 
-// checkAPIURL judges the base of an API, to which paths and queries are added,
-// as field api_url.
+// checkAPIURL judges the base URL of an API, to which paths and queries are
+// added. The faults are those of field api_url.
 func (p *TargetPolicy) checkAPIURL(raw string) error {
 	var v Invalid
 	if bad := p.CheckURL(raw); bad != nil {
@@ -308,8 +308,8 @@ func hasLocalSuffix(host string) bool {
 	return false
 }
 
-// splitTarget takes the parts of a URL by a grammar narrower than any parser
-// behind it, so that no two of them can disagree on the host.
+// splitTarget splits a URL by a grammar narrower than that of any parser behind
+// it, so that no two parsers can disagree about the host.
 func splitTarget(raw string) (scheme, host string, port uint16, bad *Text) {
 	if raw == "" || len(raw) > 2048 {
 		return "", "", 0, &Text{"must be 1 to 2048 characters", "phải có từ 1 đến 2048 ký tự"}
@@ -363,7 +363,7 @@ func cutPort(authority string) (host, port string, found bool) {
 	return strings.Cut(authority, ":")
 }
 
-// validHostName holds the name to RFC 1123, with the underscore that many
+// validHostName checks a name by RFC 1123, and allows the underscore that many
 // real hosts have.
 func validHostName(host string) bool {
 	if host == "" || len(host) > 253 {
@@ -383,8 +383,8 @@ func validHostName(host string) bool {
 	return true
 }
 
-// endsInNumber follows the WHATWG URL standard: such a host is an IPv4 address
-// to some parsers and a name to others.
+// endsInNumber reports whether some parsers take the host for an IPv4 address
+// and others for a name, as the WHATWG URL standard defines it.
 func endsInNumber(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	if allDigits(last) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Lang is a language that people are answered in.
+// Lang is a language of the service.
 type Lang string
 
 // The languages of the service.
@@ -16,7 +16,7 @@ const (
 	Vietnamese Lang = "vi"
 )
 
-// Text is one sentence for people, in both languages.
+// Text is a text for people, in both languages.
 type Text struct {
 	EN, VI string
 }
@@ -34,7 +34,7 @@ func (t Text) In(lang Lang) string {
 	return t.EN
 }
 
-// And is t with another sentence behind it; empty: none.
+// And appends a sentence; an empty one changes nothing.
 func (t Text) And(next Text) Text {
 	if next == (Text{}) {
 		return t
@@ -43,8 +43,8 @@ func (t Text) And(next Text) Text {
 }
 
 // AcceptedLang picks the language of an Accept-Language header: the one of the
-// service's languages with the highest weight, the first where weights are the
-// same, and otherwise where it names none of them. Weight zero is never.
+// service's languages with the highest weight, the first of equal ones. It is
+// otherwise if the header names none. Weight zero excludes a language.
 func AcceptedLang(header string, otherwise Lang) Lang {
 	best, highest := otherwise, 0.0
 	for part := range strings.SplitSeq(header, ",") {
@@ -52,7 +52,7 @@ func AcceptedLang(header string, otherwise Lang) Lang {
 		primary, _, _ := strings.Cut(strings.TrimSpace(tag), "-")
 		lang, weight := Lang(strings.ToLower(primary)), 1.0
 		if name, value, found := strings.Cut(parameter, "="); found && strings.EqualFold(strings.TrimSpace(name), "q") {
-			weight, _ = strconv.ParseFloat(strings.TrimSpace(value), 64) // what is no number has no weight
+			weight, _ = strconv.ParseFloat(strings.TrimSpace(value), 64) // 0 where it isn't a number
 		}
 		if (lang == Vietnamese || lang == English) && weight > highest && weight <= 1 {
 			best, highest = lang, weight
@@ -61,11 +61,12 @@ func AcceptedLang(header string, otherwise Lang) Lang {
 	return best
 }
 
-// Isolated keeps the direction of a name from what stands around it.
+// Isolated encloses a name so that its direction of writing doesn't change the
+// text around it.
 func Isolated(name string) string { return "\u2068" + name + "\u2069" }
 
-// WriteTime writes an instant with its day in zone, the time first: what people
-// look for.
+// WriteTime writes an instant in zone, the time before the day, since people
+// look for the time.
 func WriteTime(t time.Time, zone *time.Location) Text {
 	t = t.In(zone)
 	return Text{t.Format("15:04:05, 02 Jan 2006"), t.Format("15:04:05 02/01/2006")}

@@ -26,8 +26,8 @@ const MaxContent = 2000
 // SameTransferWindow is how far apart two sources may date one transfer.
 const SameTransferWindow = 72 * time.Hour
 
-// Transaction is one movement of money, recorded once and for ever, unless it was
-// read out of a statement file whose import is taken back.
+// Transaction is one movement of money. It stays for ever, unless it came from
+// a statement file whose import is undone.
 type Transaction struct {
 	ID            int64
 	AccountID     int64
@@ -39,14 +39,14 @@ type Transaction struct {
 	Amount        int64 // VND, 1 to MaxAmount
 	Content       string
 	Time          time.Time // of the transfer, to the second
-	DateOnly      bool      // its provider named the day alone: Time is the first moment of it
-	DateFlaw      DateFlaw  // not empty: Time is that of receipt
-	ZoneOffset    int       // seconds east of UTC when it was recorded: a body is rendered with it for ever
+	DateOnly      bool      // the provider named only the day; Time is its first moment
+	DateFlaw      DateFlaw  // not empty: Time is the time of receipt
+	ZoneOffset    int       // seconds east of UTC when it was recorded; deliveries write Time with it for ever
 	CreatedAt     time.Time
 }
 
-// CleanText makes any bytes a text that can be stored and sent: invalid UTF-8
-// becomes U+FFFD, NUL is dropped, what is longer than limit characters is cut.
+// CleanText makes a text that can be stored and sent: invalid UTF-8 becomes
+// U+FFFD, NUL is dropped, and the text is cut after limit characters.
 func CleanText(s string, limit int) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
@@ -67,8 +67,8 @@ func CleanText(s string, limit int) string {
 	return s
 }
 
-// ReadQuery reads what contents and numbers are searched for, as typed, and
-// notes where it is longer than any of them.
+// ReadQuery reads a typed search text; bad notes one that is longer than any
+// content.
 func ReadQuery(text string, bad *Invalid) string {
 	q := CleanText(text, MaxContent+1)
 	if utf8.RuneCountInString(q) > MaxContent {
@@ -77,7 +77,7 @@ func ReadQuery(text string, bad *Invalid) string {
 	return q
 }
 
-// SearchText is what q is looked for in.
+// SearchText is the folded text in which searches look.
 func SearchText(content, number string) string {
 	return fold.String(content + "\n" + number)
 }
@@ -103,36 +103,36 @@ type TransactionFilter struct {
 	Query         string        // as typed; compared folded
 	DeliveryState DeliveryState // one of [TransactionStates]
 	SinceID       *int64        // ids above it, ascending
-	UntilID       int64         // ids up to it; what arrives later doesn't shift the pages
+	UntilID       int64         // only ids up to it, so that new ones don't shift the pages
 	Sort          TransactionSort
 	Page          Page
-	Sums          bool // those of all pages are asked for
+	Sums          bool // asks for the sums of all pages
 }
 
-// DeliveryUnsent is the state of a transaction without deliveries; no delivery
-// has it.
+// DeliveryUnsent is the state of a transaction without deliveries. No delivery
+// has this state.
 const DeliveryUnsent DeliveryState = "unsent"
 
-// TransactionStates are what a transaction can be told of by its deliveries.
-// Cancelled ones are left out, as if they had never been made: the shop has
-// deleted their webhook. Each transaction is in the first state that fits, and
-// so in exactly one:
+// TransactionStates are the states of a transaction by its deliveries. Cancelled
+// deliveries don't count, since the shop deleted their webhook. A transaction is
+// in the first state of this list that fits:
 //
-//   - failed: of some webhook the last delivery failed.
+//   - failed: the last delivery to some webhook failed.
 //   - pending: some delivery is still to be attempted.
-//   - delivered: of every webhook the last delivery succeeded, and there is one.
-//   - unsent: there is none: no webhook matched.
+//   - delivered: the last delivery to every webhook succeeded.
+//   - unsent: there is no delivery, because no webhook matched.
 var TransactionStates = []DeliveryState{DeliveryFailed, DeliveryPending, DeliveryDelivered, DeliveryUnsent}
 
-// TransactionPage is a page of a listing, and what is known of all its pages.
+// TransactionPage is a page of a listing, with what is known about all pages.
 type TransactionPage struct {
 	Rows  []Transaction
 	Total int64 // or [Uncounted]
 	Sums  *TransactionSums
-	// A listing that needn't be counted to its end looks at so many
-	// transactions only, newest first, however few of them it finds. SearchedTo
-	// is the last one it looked at, which was recorded at SearchedBack: the
-	// listing with an UntilID below it goes on. 0: it looked at all.
+	// A listing with Page.CountTo looks at a limited number of transactions,
+	// newest first, however few of them match. SearchedTo is the last one that
+	// it looked at, and SearchedBack is when that one was recorded. To go on,
+	// list again with an UntilID below SearchedTo. 0: the listing looked at all
+	// transactions.
 	SearchedTo   int64
 	SearchedBack time.Time
 }
@@ -140,7 +140,8 @@ type TransactionPage struct {
 // TransactionSums is money in and money out.
 type TransactionSums struct{ In, Out Amounts }
 
-// Transactions lists transactions, and says what is known of all pages.
+// Transactions is Store.Transactions, by default newest first, with SinceID
+// oldest first.
 func (s *Service) Transactions(ctx context.Context, accountID int64, f TransactionFilter) (TransactionPage, error) {
 	if f.Sort == "" {
 		f.Sort = SortIDDesc
@@ -151,16 +152,17 @@ func (s *Service) Transactions(ctx context.Context, accountID int64, f Transacti
 	return s.store.Transactions(ctx, accountID, f)
 }
 
-// How far the index of search texts may lag behind, in transactions, since it
-// costs a search less to read so many than recording to index each; and how
-// many steps follow one another, since they keep recording waiting.
+// searchLag is how many transactions the index of search texts may lag behind:
+// to read so many costs a search less than recording would cost to index each.
+// searchSteps is how many steps follow one another, since recording waits for
+// them.
 const (
 	searchLag   = 1000
 	searchSteps = 8
 )
 
-// IndexSearch brings the index of search texts nearer to the newest
-// transaction. It is for the regular work; searches are complete without it.
+// IndexSearch updates the index of search texts. It is part of the regular
+// work; searches are complete without it.
 func (s *Service) IndexSearch(ctx context.Context) error {
 	left, err := s.store.Unindexed(ctx)
 	if left < searchLag {
@@ -176,9 +178,9 @@ func (s *Service) IndexSearch(ctx context.Context) error {
 type Page struct {
 	Number int64
 	Size   int
-	// CountTo spares counting every row of a filter whose total isn't kept: if
-	// there are more, the total is [Uncounted], and pages beyond so many rows
-	// may be empty. 0: all are counted.
+	// CountTo limits the counting of a filter whose total isn't stored. If
+	// there are more rows, the total is [Uncounted], and later pages may be
+	// empty. 0: all rows are counted.
 	CountTo int64
 }
 
@@ -204,16 +206,16 @@ var ErrNoTransaction error = NotFound("There is no transaction with this id.", "
 
 // TransactionOrigin is where a transaction comes from.
 type TransactionOrigin struct {
-	SourceID       int64  // that named it first; 0: by hand or from a file
-	SourceName     string // empty for the same
+	SourceID       int64  // the first source that named it; 0: by hand or from a file
+	SourceName     string // empty without a source
 	Provider       Provider
 	Channel        Channel
 	InboundEventID int64 // 0: there was none, or it was pruned
-	// Merged are the names under which others told of the same transfer.
+	// Merged are the names under which others reported the same transfer.
 	Merged []EventName
 }
 
-// EventName is a name that a source gave a transaction on a channel.
+// EventName is the event id that a source gave a transaction on a channel.
 type EventName struct {
 	SourceID   int64
 	SourceName string
@@ -224,21 +226,21 @@ type EventName struct {
 // MaxMerged is how many names of a transaction a TransactionOrigin has at most.
 const MaxMerged = 100
 
-// exportPage is how many transactions an export reads at a time, and
-// exportSpan how many ids it looks at for them: each read ends within
-// milliseconds, however few of the ids the filter leaves.
+// exportPage is how many transactions an export reads at a time, and exportSpan
+// how many ids it looks at for them. Each read ends within milliseconds,
+// however few of the ids match.
 const (
 	exportPage = 1000
 	exportSpan = 20_000
 )
 
-// IDRange is a stretch of ids, both ends included.
+// IDRange is a range of ids, both ends included.
 type IDRange struct{ First, Last int64 }
 
-// ExportTransactions hands out every transaction of a filter, oldest id first,
-// some at a time: those that exist when it begins. Sort and Page of the filter
-// don't count. Nothing of the storage is held while take runs, however long
-// that takes; its error ends the export.
+// ExportTransactions passes every transaction of a filter to take, by ascending
+// id, some at a time: those that exist when the export begins. It ignores Sort
+// and Page of the filter. It holds nothing of the storage while take runs,
+// however long that is. An error of take ends the export.
 func (s *Service) ExportTransactions(ctx context.Context, accountID int64, f TransactionFilter, take func([]Transaction) error) error {
 	ids, err := s.store.IDsOf(ctx, accountID, f)
 	for err == nil && ids.First <= ids.Last {

@@ -15,10 +15,10 @@ import (
 	"baoco/app/password"
 )
 
-// Role is what a user of the dashboard may do.
+// Role decides what a user of the dashboard may do.
 type Role string
 
-// The roles. A viewer sees money come in, and neither settings nor secrets.
+// The roles. A viewer sees the money in, but neither settings nor secrets.
 const (
 	RoleOwner  Role = "owner"
 	RoleViewer Role = "viewer"
@@ -28,18 +28,18 @@ const (
 type User struct {
 	ID           int64
 	AccountID    int64
-	Name         string // to sign in with; unique in the file
+	Name         string // unique in the file
 	Role         Role
 	CreatedAt    time.Time
 	LastSignInAt time.Time // zero: never
-	// Generation is in every session of the user: once it is another, they have
-	// all ended. It is random, so that nobody else ever has it.
+	// Generation is in every session of the user; a new one ends them all. It
+	// is random, so that no other user ever has the same.
 	Generation int64
 }
 
-// The length of a password in characters. The least is that of NIST SP
-// 800-63B for passwords that are all there is; the most keeps a sign-in from
-// being work.
+// The length of a password in characters. The least is that of NIST SP 800-63B
+// for a password without a second factor. The most limits the work of a
+// sign-in.
 const (
 	minPassword = 10
 	maxPassword = 200
@@ -48,7 +48,7 @@ const (
 // MaxUserName is how many bytes a name has at most, all of them ASCII.
 const MaxUserName = 50
 
-// UserCreate is whom somebody lets in.
+// UserCreate is a request to add a user.
 type UserCreate struct {
 	Name, Password string
 	Role           Role
@@ -85,11 +85,11 @@ func checkRole(role Role) error {
 	return nil
 }
 
-// GeneratePassword makes a password that can be read out and typed: 20 lower-case
-// letters and digits, which are 100 bits.
+// GeneratePassword makes a password that can be dictated and typed: 20
+// lower-case letters and digits, 100 bits.
 func GeneratePassword() string { return strings.ToLower(rand.Text()[:20]) }
 
-// checkUserName keeps names to what nobody can mistake for another.
+// checkUserName allows only names that nobody can mistake for another.
 func checkUserName(name string) error {
 	ok := name != "" && len(name) <= MaxUserName
 	for i := range len(name) {
@@ -109,11 +109,11 @@ func checkPassword(secret string) error {
 	return nil
 }
 
-// SetUpTime is how long a set-up link counts.
+// SetUpTime is how long a set-up link is valid.
 const SetUpTime = 30 * time.Minute
 
-// OpenSetUp makes the token of a link with which the first user is created;
-// an earlier one ends. It is empty where there is a user already.
+// OpenSetUp makes the token of the link with which the first user is created,
+// in place of an earlier token. It is empty where there is a user already.
 func (s *Service) OpenSetUp(ctx context.Context, now time.Time) (token string, err error) {
 	token = randomToken()
 	ok, err := s.store.SetUp(ctx, sha256.Sum256([]byte(token)), now.Add(SetUpTime))
@@ -123,19 +123,19 @@ func (s *Service) OpenSetUp(ctx context.Context, now time.Time) (token string, e
 	return token, err
 }
 
-// SetUpOpen tells whether a set-up token still counts.
+// SetUpOpen reports whether a set-up token is valid.
 func (s *Service) SetUpOpen(ctx context.Context, token string, now time.Time) (bool, error) {
 	return s.store.SetUpOpen(ctx, sha256.Sum256([]byte(token)), now)
 }
 
 // SetUp creates the first user, the owner of account 1, and ends the token.
-// CodeForbidden where the token doesn't count, or no longer.
+// CodeForbidden where the token isn't valid.
 func (s *Service) SetUp(ctx context.Context, token, name, secret string, now time.Time) (User, error) {
 	in := UserCreate{Name: name, Password: secret, Role: RoleOwner}
 	if err := in.check(); err != nil {
 		return User{}, err
 	}
-	// A token that doesn't count isn't worth the work of a hash.
+	// Without a valid token, spare the work of a hash.
 	if open, err := s.SetUpOpen(ctx, token, now); err != nil || !open {
 		if err == nil {
 			err = ErrSetUpEnded
@@ -155,10 +155,9 @@ var ErrSetUpEnded error = Refused(CodeForbidden, Text{
 	"Đường dẫn thiết lập này đã được dùng hoặc đã quá 30 phút. Hãy khởi động lại baoco để có đường dẫn mới, hoặc chạy: baoco user create",
 })
 
-// SignIn checks a name and a password, entered by a stranger or on a device
-// that the user is known by. CodeUnauthorized says nothing of which was wrong,
-// and takes the same time for both. CodeRateLimited where too many strangers
-// wait.
+// SignIn checks a name and a password. known says that they come from a device
+// of this user. CodeUnauthorized doesn't say which was wrong, and takes the
+// same time for both. CodeRateLimited where too many strangers wait.
 func (s *Service) SignIn(ctx context.Context, name, secret string, known bool, now time.Time) (User, error) {
 	if utf8.RuneCountInString(secret) > maxPassword {
 		return User{}, ErrSignIn
@@ -190,7 +189,8 @@ func hashPassword(ctx context.Context, secret string) (string, error) {
 	return hash, busy(err)
 }
 
-// busy refuses whom the queue for passwords didn't come to; nil for nil.
+// busy is the refusal of somebody for whom the queue of passwords was too long;
+// nil for a nil err.
 func busy(err error) error {
 	if err == nil {
 		return nil
@@ -201,8 +201,8 @@ func busy(err error) error {
 	})
 }
 
-// SetPassword gives a user a new password and ends their sessions. The user is
-// given as they are from now on.
+// SetPassword changes a user's password, ends their sessions, and gives the
+// user with the new generation.
 func (s *Service) SetPassword(ctx context.Context, accountID, id int64, secret string) (User, error) {
 	if err := checkPassword(secret); err != nil {
 		return User{}, err
@@ -214,7 +214,7 @@ func (s *Service) SetPassword(ctx context.Context, accountID, id int64, secret s
 	return s.store.SetPassword(ctx, accountID, id, hash)
 }
 
-// ChangePassword is SetPassword for whom knows the present one.
+// ChangePassword is SetPassword for a user who enters the present password.
 func (s *Service) ChangePassword(ctx context.Context, u User, present, secret string) (User, error) {
 	_, hash, ok, err := s.store.UserByName(ctx, u.Name)
 	if err != nil {
@@ -232,8 +232,8 @@ func (s *Service) ChangePassword(ctx context.Context, u User, present, secret st
 	return s.SetPassword(ctx, u.AccountID, u.ID, secret)
 }
 
-// SetRole changes what a user may do, and ends their sessions. The last owner
-// stays one.
+// SetRole changes what a user may do, and ends their sessions. CodeConflict for
+// the last owner.
 func (s *Service) SetRole(ctx context.Context, accountID, id int64, role Role) (User, error) {
 	if err := checkRole(role); err != nil {
 		return User{}, err
@@ -250,16 +250,16 @@ var ErrLastOwner error = Refused(CodeConflict, Text{
 // ErrNoUser says that an id names no user.
 var ErrNoUser error = NotFound("There is no user with this id.", "Không có người dùng với id này.")
 
-// A device is a browser in which a user has signed in before. Its token proves
-// that, and nothing more: to sign in takes the password all the same, but
-// nobody who guesses elsewhere can use up the device's turn.
+// A device is a browser in which a user has signed in before, as its token
+// proves. To sign in still takes the password, but wrong passwords that others
+// enter elsewhere can't use up the device's attempts.
 //
-// A token is kept by the browser alone. It is random, and signed with the hash
-// of the user's password, over their id and generation: it ends with the
-// password, with signing out everywhere and with the user, and is never
-// anybody else's.
+// Only the browser keeps the token. It is random, and signed with the hash of
+// the user's password over their id and generation. So it ends with the password,
+// with signing out everywhere and with the user, and never belongs to another
+// user.
 
-// deviceNonce is the length of what is random in a token.
+// deviceNonce is the length of the random part of a token, in bytes.
 const deviceNonce = 26
 
 func deviceToken(nonce string, u User, hash string) string {
@@ -268,11 +268,11 @@ func deviceToken(nonce string, u User, hash string) string {
 	return nonce + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// NewDevice makes the token of a device in which u has just signed in.
+// NewDevice makes the token of a device on which u has just signed in.
 func (s *Service) NewDevice(ctx context.Context, u User) (string, error) {
 	now, hash, ok, err := s.store.UserByName(ctx, u.Name)
 	if err == nil && (!ok || now.ID != u.ID || now.Generation != u.Generation) {
-		err = ErrNoUser // removed or signed out in this moment
+		err = ErrNoUser // removed or signed out at this moment
 	}
 	if err != nil {
 		return "", err
@@ -280,8 +280,8 @@ func (s *Service) NewDevice(ctx context.Context, u User) (string, error) {
 	return deviceToken(rand.Text(), u, hash), nil
 }
 
-// KnownDevice gives the one of tokens that is of a device of the user with this
-// name; empty where there is none, as for a name that nobody has.
+// KnownDevice gives the token among tokens that belongs to a device of the user
+// with this name; empty if there is none, or no such user.
 func (s *Service) KnownDevice(ctx context.Context, name string, tokens []string) (string, error) {
 	if len(tokens) == 0 {
 		return "", nil

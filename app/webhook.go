@@ -9,7 +9,7 @@ import (
 // MaxWebhooks is how many webhooks an account may have.
 const MaxWebhooks = 100
 
-// WebhookType says which directions a webhook is told of.
+// WebhookType is the directions for which a webhook gets deliveries.
 type WebhookType string
 
 // The types of a webhook.
@@ -19,10 +19,10 @@ const (
 	WebhookAll WebhookType = "ALL"
 )
 
-// Takes tells whether a webhook of this type is told of that direction.
+// Takes reports whether a webhook of this type gets deliveries for d.
 func (t WebhookType) Takes(d Direction) bool { return t == WebhookAll || string(t) == string(d) }
 
-// Webhook is a URL of the shop's that is told of transactions.
+// Webhook is a URL of the shop that gets a delivery for each transaction.
 type Webhook struct {
 	ID            int64
 	AccountID     int64
@@ -32,28 +32,26 @@ type Webhook struct {
 	Type          WebhookType
 	IsActive      bool
 	CreatedAt     time.Time
-	OverlapTo     time.Time // of the rotation of its secret, see [Secrets]; zero: none
-	// SecretLost says that the secret is gone with the key that it was sealed
-	// with: nothing is sent until somebody rotates it, and all that is to be sent
-	// waits.
+	OverlapTo     time.Time // end of the rotation of its secret, see [Secrets]; zero: none
+	// SecretLost says that the secret can't be opened, because its key is gone.
+	// Deliveries wait until somebody rotates the secret.
 	SecretLost bool
 }
 
-// Rotating tells whether two secrets count beside each other at now.
+// Rotating reports whether two secrets are valid at now.
 func (w Webhook) Rotating(now time.Time) bool { return now.Before(w.OverlapTo) }
 
-// Secrets are what a webhook's deliveries are signed with. During a rotation
-// there are two. Where Current is empty the secret is lost with the key that it
-// was sealed with: nothing is sent until somebody rotates it.
+// Secrets are the keys that sign a webhook's deliveries, two during a rotation.
+// An empty Current is a lost secret: nothing is sent until somebody rotates it.
 type Secrets struct {
 	Current   string
 	Next      string    // empty: no rotation under way
 	OverlapTo time.Time // Next takes over then
-	ChangedAt time.Time // by somebody, last; zero: never
+	ChangedAt time.Time // the last change by a person; zero: never
 }
 
-// At gives the secret of signature and checksum at now, and all that
-// webhook-signature carries.
+// At gives the secret of signature and checksum at now, and all secrets that
+// sign webhook-signature.
 func (s Secrets) At(now time.Time) (signing string, all []string) {
 	switch {
 	case s.Next == "":
@@ -64,7 +62,7 @@ func (s Secrets) At(now time.Time) (signing string, all []string) {
 	return s.Next, []string{s.Next}
 }
 
-// Rotated begins a rotation: until now+overlap the secret of now stays.
+// Rotated begins a rotation: the present secret stays valid until now+overlap.
 func (s Secrets) Rotated(next string, overlap time.Duration, now time.Time) Secrets {
 	signing, _ := s.At(now)
 	if overlap <= 0 || signing == "" {
@@ -73,14 +71,14 @@ func (s Secrets) Rotated(next string, overlap time.Duration, now time.Time) Secr
 	return Secrets{Current: signing, Next: next, OverlapTo: now.Add(overlap), ChangedAt: now}
 }
 
-// WebhookCreate is what somebody creates.
+// WebhookCreate is a request to create a webhook.
 type WebhookCreate struct {
 	Name          string
 	URL           string
 	Type          WebhookType
 	BankAccountID int64 // 0: all
-	// Key makes the creation safe to repeat: the second time gives the webhook
-	// of the first, without its secret.
+	// Key makes the creation safe to repeat: the second time gives the first
+	// webhook again, without its secret.
 	Key IdempotencyKey
 }
 
@@ -91,13 +89,13 @@ type WebhookUpdate struct {
 	Type *WebhookType
 }
 
-// CheckWebhook says what of in is not valid by itself.
+// CheckWebhook checks the fields of in, without looking at the storage.
 func (s *Service) CheckWebhook(in WebhookCreate) error {
 	return s.CheckWebhookUpdate(WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type})
 }
 
-// CreateWebhook makes an active webhook and gives its secret this once; it is
-// empty where in.Key was used before.
+// CreateWebhook makes an active webhook and gives its secret, which nobody sees
+// again. The secret is empty where in.Key was used before.
 func (s *Service) CreateWebhook(ctx context.Context, accountID int64, in WebhookCreate, now time.Time) (Webhook, string, error) {
 	if err := s.CheckWebhook(in); err != nil {
 		return Webhook{}, "", err
@@ -113,7 +111,7 @@ func (s *Service) CreateWebhook(ctx context.Context, accountID int64, in Webhook
 	return w, secret, err
 }
 
-// CheckWebhookUpdate says what of u is not valid by itself.
+// CheckWebhookUpdate checks the fields of u, without looking at the storage.
 func (s *Service) CheckWebhookUpdate(u WebhookUpdate) error {
 	var v Invalid
 	if u.Name != nil {
@@ -131,7 +129,7 @@ func (s *Service) CheckWebhookUpdate(u WebhookUpdate) error {
 	return v.Err()
 }
 
-// IsPlainHTTP tells whether deliveries to url travel unencrypted.
+// IsPlainHTTP reports whether deliveries to url travel unencrypted.
 func IsPlainHTTP(url string) bool {
 	return len(url) > 7 && strings.EqualFold(url[:7], "http://")
 }
@@ -148,8 +146,8 @@ func (w Webhook) PlainWarning() Text {
 	}
 }
 
-// UpdateWebhook changes some fields; the next attempt of a pending delivery
-// goes to the new URL.
+// UpdateWebhook changes some fields. The next attempts of pending deliveries go
+// to the new URL.
 func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u WebhookUpdate) (Webhook, error) {
 	if err := s.CheckWebhookUpdate(u); err != nil {
 		return Webhook{}, err
@@ -161,8 +159,8 @@ func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u Webh
 	return s.store.UpdateWebhook(ctx, accountID, id, u)
 }
 
-// ToggleWebhook switches a webhook off, when its pending deliveries wait, or
-// on, when they go on.
+// ToggleWebhook switches a webhook off, so that its pending deliveries wait, or
+// on, so that they go on.
 func (s *Service) ToggleWebhook(ctx context.Context, accountID, id int64, now time.Time) (Webhook, error) {
 	w, err := s.store.ToggleWebhook(ctx, accountID, id, now)
 	if err == nil && w.IsActive {
@@ -171,12 +169,12 @@ func (s *Service) ToggleWebhook(ctx context.Context, accountID, id int64, now ti
 	return w, err
 }
 
-// MaxOverlap is the longest time that two secrets count beside each other.
+// MaxOverlap is the longest time for which two secrets are valid.
 const MaxOverlap = 168 * time.Hour
 
-// RotateSecret gives the new secret this once. For the overlap, signature and
-// checksum stay under the old one and webhook-signature carries both. Where key
-// was used before nothing changes and the secret is empty.
+// RotateSecret makes a new secret and gives it this once. During the overlap,
+// signature and checksum use the old secret, and webhook-signature has both.
+// Where key was used before nothing changes and the result is empty.
 func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, overlap time.Duration, key IdempotencyKey, now time.Time) (string, error) {
 	if overlap < 0 || overlap > MaxOverlap {
 		return "", InvalidField("overlap_hours", "must be a whole number from 0 to 168", "phải là số nguyên từ 0 đến 168")
@@ -191,8 +189,8 @@ func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, overlap
 	return secret, err
 }
 
-// ActivateSecret ends the overlap of a rotation: everything is under the new
-// secret from now on. CodeConflict where no rotation is under way.
+// ActivateSecret ends the overlap of a rotation: only the new secret is valid
+// from now on. CodeConflict where no rotation is under way.
 func (s *Service) ActivateSecret(ctx context.Context, accountID, id int64, now time.Time) error {
 	_, err := s.store.ChangeSecrets(ctx, accountID, id, IdempotencyKey{}, func(old Secrets) (Secrets, error) {
 		if old.Next == "" || !now.Before(old.OverlapTo) {
@@ -209,17 +207,16 @@ func (s *Service) ActivateSecret(ctx context.Context, accountID, id int64, now t
 // ErrNoWebhook says that an id names no webhook.
 var ErrNoWebhook error = NotFound("There is no webhook with this id.", "Không có webhook với id này.")
 
-// ErrSecretLost refuses to sign with a secret that is lost.
+// ErrSecretLost refuses to sign with a lost secret.
 var ErrSecretLost error = Refused(CodeSecretLost, Text{
 	"The secret of this webhook is lost, so nothing can be signed. Rotate the secret and put the new one into your shop.",
 	"Secret của webhook này đã mất nên không thể ký. Hãy đổi secret rồi cập nhật secret mới ở cửa hàng.",
 })
 
-// ErrTooManyWebhooks refuses the webhook after the last.
+// ErrTooManyWebhooks refuses a webhook beyond MaxWebhooks.
 var ErrTooManyWebhooks error = Refused(CodeConflict, Textf(
 	"An account may have at most %d webhooks.",
 	"Mỗi tài khoản có tối đa %d webhook.", MaxWebhooks))
 
-// ErrUnknownBankAccountID refuses a bank account that doesn't exist in this
-// account.
+// ErrUnknownBankAccountID refuses an id that names no linked bank account.
 var ErrUnknownBankAccountID error = InvalidField("bank_account_id", NotLinked.EN, NotLinked.VI)
