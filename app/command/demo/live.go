@@ -10,17 +10,17 @@ import (
 	"baoco/app/command/terminal"
 )
 
-// live has somebody pay about every so often, until ctx is done: customers, and
-// at every fourth time the shop. Of what the shop pays the ledger fails the
-// first and then every third, so that the history shows retries.
+// live makes a payment about every so often, until ctx is done. Every fourth
+// time the shop pays, else a customer does. The ledger fails at first for a third
+// of the shop's payments, so that the history shows retries.
 func (d *demo) live(ctx context.Context, every time.Duration) {
-	d.trade.order = demoOrder
+	d.trade.order = storyOrder
 	for n := 1; ; n++ {
 		p := d.trade.customer()
 		switch n % 12 {
 		case 4:
 			p = d.trade.supplier()
-			d.receiver.failFirst("/ledger", 2)
+			d.receiver.failFirst(ledger, 2)
 		case 8:
 			p = d.trade.refund()
 		case 0:
@@ -35,13 +35,13 @@ func (d *demo) live(ctx context.Context, every time.Duration) {
 	}
 }
 
-// pays has SePay tell of the n-th payment.
-func (d *demo) pays(p demoPayment, n int) {
+// pays calls with the n-th payment, as SePay does.
+func (d *demo) pays(p payment, n int) {
 	direction := "in"
 	if p.direction == app.Out {
 		direction = "out"
 	}
-	bank := demoBanks[p.bank]
+	bank := banks[p.bank]
 	status, answer := d.call(sepayBody(93000+n, bank.gateway, bank.number, direction, p.amount, p.content, fmt.Sprintf("FT25314700%02d", n)), d.source.Secret)
 	if status != 200 || answer["recorded"] != 1.0 {
 		d.say("SePay's call with %s VND, %s: answered %d, %v", terminal.VND(p.amount), p.content, status, answer)

@@ -17,12 +17,11 @@ import (
 	"baoco/app/statement"
 )
 
-// demoDays is how long the shop has been trading before it came to baoco.
-const demoDays = 60
+// pastDays is how many days the shop traded before it began with baoco.
+const pastDays = 60
 
-// past brings the shop's past along, as a merchant who moves in does: by a
-// statement of both bank accounts, imported as `transaction import` does, of
-// which no webhook is told.
+// past imports a statement of both bank accounts, as a merchant does who begins
+// with baoco. No webhook gets these transactions.
 func (d *demo) past(ctx context.Context) error {
 	now := time.Now()
 	payments := d.trade.past(now.In(vietnam()))
@@ -47,27 +46,27 @@ func (d *demo) past(ctx context.Context) error {
 	return nil
 }
 
-// past is what was paid on the days up to now, the oldest first.
-func (t *demoTrade) past(now time.Time) (list []demoPayment) {
+// past is the payments of the days up to now, oldest first.
+func (t *trade) past(now time.Time) (list []payment) {
 	year, month, day := now.Date()
-	for n := demoDays - 1; n >= 0; n-- {
+	for n := pastDays - 1; n >= 0; n-- {
 		list = append(list, t.day(time.Date(year, month, day-n, 0, 0, 0, 0, now.Location()))...)
 	}
-	list = slices.DeleteFunc(list, func(p demoPayment) bool { return p.at.After(now) })
-	slices.SortStableFunc(list, func(a, b demoPayment) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.content, b.content)) })
+	list = slices.DeleteFunc(list, func(p payment) bool { return p.at.After(now) })
+	slices.SortStableFunc(list, func(a, b payment) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.content, b.content)) })
 	return list
 }
 
 // writeStatement writes one file of all bank accounts, as bookkeeping programs
 // do.
-func writeStatement(path string, payments []demoPayment) error {
+func writeStatement(path string, payments []payment) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	rows := [][]string{{"Ngày giao dịch", "Ngân hàng", "Số tài khoản", "Số giao dịch", "Diễn giải", "Tiền ra", "Tiền vào"}}
 	for n, p := range payments {
-		bank, out, in := demoBanks[p.bank], "", strconv.FormatInt(p.amount, 10)
+		bank, out, in := banks[p.bank], "", strconv.FormatInt(p.amount, 10)
 		if p.direction == app.Out {
 			out, in = in, ""
 		}

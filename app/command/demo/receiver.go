@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// demoReceiver is the shop: it verifies what it gets as the documentation
+// receiver is the shop: it verifies what it gets as the documentation
 // tells a shop to, with nothing of baoco's own code.
-type demoReceiver struct {
+type receiver struct {
 	server *http.Server
 	url    string
 
@@ -26,10 +26,10 @@ type demoReceiver struct {
 	arrived *sync.Cond
 	secrets map[string]string
 	fails   map[string]int
-	calls   map[string][]demoCall
+	calls   map[string][]call
 }
 
-type demoCall struct {
+type call struct {
 	at     time.Time
 	status int
 	id     string
@@ -37,42 +37,42 @@ type demoCall struct {
 	fault  string
 }
 
-func startDemoReceiver() (*demoReceiver, error) {
+func startReceiver() (*receiver, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	r := &demoReceiver{url: "http://" + l.Addr().String(), secrets: map[string]string{}, fails: map[string]int{}, calls: map[string][]demoCall{}}
+	r := &receiver{url: "http://" + l.Addr().String(), secrets: map[string]string{}, fails: map[string]int{}, calls: map[string][]call{}}
 	r.arrived = sync.NewCond(&r.mu)
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 5 * time.Second}
 	go r.server.Serve(l)
 	return r, nil
 }
 
-func (r *demoReceiver) port() string {
+func (r *receiver) port() string {
 	_, port, _ := strings.Cut(strings.TrimPrefix(r.url, "http://"), ":")
 	return port
 }
 
-func (r *demoReceiver) expect(path, secret string) {
+func (r *receiver) expect(path, secret string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.secrets[path] = secret
 }
 
-func (r *demoReceiver) failFirst(path string, n int) {
+func (r *receiver) failFirst(path string, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.fails[path] = n
 }
 
-func (r *demoReceiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	at := time.Now()
 	body, err := io.ReadAll(io.LimitReader(request.Body, 1<<20))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	path := request.URL.Path
-	call := demoCall{at: at, status: http.StatusOK, id: request.Header.Get("webhook-id"), body: body}
+	call := call{at: at, status: http.StatusOK, id: request.Header.Get("webhook-id"), body: body}
 	if err = errors.Join(err, VerifyDelivery(r.secrets[path], request.Header.Get("X-Webhook-Signature"), body)); err != nil {
 		call.fault, call.status = err.Error(), http.StatusUnauthorized
 	} else if r.fails[path] > 0 {
@@ -123,7 +123,7 @@ func hexHMAC(secret string, data []byte) string {
 }
 
 // await gives the n-th call to a path, once it has come.
-func (r *demoReceiver) await(path string, n int) (demoCall, bool) {
+func (r *receiver) await(path string, n int) (call, bool) {
 	expired := false
 	timer := time.AfterFunc(8*time.Second, func() {
 		r.mu.Lock()
@@ -138,12 +138,12 @@ func (r *demoReceiver) await(path string, n int) (demoCall, bool) {
 		r.arrived.Wait()
 	}
 	if len(r.calls[path]) < n {
-		return demoCall{}, false
+		return call{}, false
 	}
 	return r.calls[path][n-1], true
 }
 
-func (r *demoReceiver) count(path string) int {
+func (r *receiver) count(path string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.calls[path])

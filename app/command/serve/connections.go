@@ -1,10 +1,11 @@
 package serve
 
 import (
-	"baoco/web"
 	"log/slog"
 	"net/http"
 	"time"
+
+	"baoco/web"
 )
 
 // httpServer is a server that gives nobody more time, memory or connections than

@@ -1,14 +1,15 @@
 package terminal
 
 import (
-	"baoco/app"
-	"baoco/sqlitestore"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
 	"syscall"
+
+	"baoco/app"
+	"baoco/sqlitestore"
 
 	"github.com/urfave/cli/v2"
 )

@@ -1,8 +1,9 @@
 package terminal
 
 import (
-	"baoco/app"
 	"strings"
+
+	"baoco/app"
 
 	"github.com/urfave/cli/v2"
 )
