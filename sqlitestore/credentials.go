@@ -7,17 +7,18 @@ import (
 	"baoco/app"
 )
 
-// credentials holds the credentials in memory, because every request asks for
-// one. Every change of a key, a source or a counter link, by whatever process,
-// moves the version that stands in the file in the same commit. A look-up that
-// finds nothing compares versions before it says no, so that what was just made
-// works; and the version is watched, so that what was just revoked doesn't.
+// credentials are the API keys, counter links and sources in memory, because
+// every request needs one. Each change of one of them, by any process, adds 1 to
+// the setting "directory" in the same commit. A look-up that finds nothing reads
+// that version before it answers, so that a new credential works at once; and
+// watchCredentials reads it every watchInterval, so that a revoked one stops
+// working.
 type credentials struct {
 	version  string
 	keys     map[[32]byte]app.APIKey
 	counters map[[32]byte]app.CounterLink
 
-	// The sources in use, and those among them that a call may name otherwise.
+	// The sources in use by id, and by each of the names that a call may give.
 	sources   map[int64]app.Source
 	tokens    map[string]app.Source
 	bearers   map[[32]byte]app.Source
@@ -26,8 +27,8 @@ type credentials struct {
 
 const watchInterval = 400 * time.Millisecond
 
-// changingCredentials runs fn, which changes a credential, and moves the version
-// in the same commit.
+// changingCredentials runs fn, which changes a credential, and adds 1 to the
+// version in the same commit.
 func changingCredentials[T any](ctx context.Context, s *Store, fn func(tx *tx) (T, error)) (T, error) {
 	result, err := writing(ctx, s, func(tx *tx) (T, error) {
 		result, err := fn(tx)
@@ -75,7 +76,7 @@ func (s *Store) loadKeys(ctx context.Context, d *credentials) error {
 	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
 		var hash []byte
 		k, err := scanAPIKey(row, &hash)
-		if err == nil && len(hash) == 32 { // nobody has the key of another hash
+		if err == nil && len(hash) == 32 { // no key has a hash of another length
 			d.keys[[32]byte(hash)] = k
 		}
 		return struct{}{}, err
@@ -116,7 +117,7 @@ func (s *Store) loadCounterLinks(ctx context.Context, d *credentials) error {
 	return err
 }
 
-// refreshCredentials reloads when the file has another version.
+// refreshCredentials reads the credentials again if the file has another version.
 func (s *Store) refreshCredentials(ctx context.Context) error {
 	version, err := s.setting(ctx, "directory")
 	if err != nil || version == s.credentials.Load().version {
@@ -140,7 +141,7 @@ func (s *Store) watchCredentials(ctx context.Context) {
 	}
 }
 
-// lookUp finds an entry of the directory, refreshing it where there is none.
+// lookUp finds a credential. Where there is none it refreshes them once.
 func lookUp[K comparable, V any](ctx context.Context, s *Store, entries func(*credentials) map[K]V, key K) (V, bool, error) {
 	if v, ok := entries(s.credentials.Load())[key]; ok {
 		return v, true, nil
@@ -149,7 +150,7 @@ func lookUp[K comparable, V any](ctx context.Context, s *Store, entries func(*cr
 		var none V
 		return none, false, err
 	}
-	// Whoever refreshed it: it may have been another call, a moment ago.
+	// Another call may have refreshed them a moment ago.
 	v, ok := entries(s.credentials.Load())[key]
 	return v, ok, nil
 }

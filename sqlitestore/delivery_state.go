@@ -2,26 +2,27 @@ package sqlitestore
 
 import "baoco/app"
 
-// What a transaction is told of by its deliveries, as [app.TransactionStates]
-// says it, of the transaction that id names in a query.
+// SQL conditions for the state of a transaction, which follows from its deliveries
+// (see [app.TransactionStates]). The argument id is the SQL expression of the
+// transaction's id.
 
-// lastFailed is the condition that the last delivery to some webhook failed.
+// lastFailed is true if the last delivery to some webhook failed.
 func lastFailed(id string) string { return hasDelivery(id, "= 2 AND "+noneLater("d")) }
 
-// noneLater is the condition on a delivery that no other one to its webhook came
-// after it.
+// noneLater is true if no delivery of the transaction to the same webhook came after
+// delivery d, cancelled ones not counted.
 func noneLater(d string) string {
 	return `NOT EXISTS (SELECT 1 FROM deliveries o INDEXED BY deliveries_transaction WHERE o.transaction_id = ` + d + `.transaction_id AND o.webhook_id = ` + d +
 		`.webhook_id AND o.id > ` + d + `.id AND o.state <> 3)`
 }
 
-// hasDelivery is the condition that there is a delivery in some states, d.
+// hasDelivery is true if the transaction has a delivery d whose state meets states.
 func hasDelivery(id, states string) string {
 	return `EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_transaction WHERE d.transaction_id = ` + id + ` AND d.state ` + states + `)`
 }
 
-// inState is the condition that a transaction is in a state. It costs three
-// microseconds at most.
+// inState is true if the transaction is in a state. It costs at most three
+// microseconds.
 func inState(state app.DeliveryState, id string) string {
 	switch state {
 	case app.DeliveryFailed:
@@ -34,8 +35,8 @@ func inState(state app.DeliveryState, id string) string {
 	return `NOT ` + hasDelivery(id, "<> 3")
 }
 
-// stateIndex finds the transactions in a state, but for delivered ones, which
-// most of them are. It reads as many as are or were in the state.
+// stateIndex finds the transactions in a state other than delivered, which most
+// transactions are in. It reads all that are, or once were, in the state.
 func stateIndex(accountID int64, state app.DeliveryState) *index {
 	x := &index{id: "k.transaction_id", twice: true}
 	switch state {
@@ -55,8 +56,8 @@ func stateIndex(accountID int64, state app.DeliveryState) *index {
 	return x
 }
 
-// noteUnsent notes transactions that may be without a delivery now; which
-// chooses their deliveries, which are about to be cancelled.
+// noteUnsent notes transactions that may be unsent once some deliveries are
+// cancelled. which is the query of the ids of these deliveries.
 func noteUnsent(tx *tx, which string, args ...any) error {
 	return tx.exec(`INSERT INTO transactions_unsent (account_id, transaction_id) SELECT account_id, transaction_id FROM deliveries
 		WHERE id IN (`+which+`) AND transaction_id IS NOT NULL ON CONFLICT DO NOTHING`, args...)

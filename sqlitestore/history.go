@@ -32,7 +32,7 @@ func (s *Store) History(ctx context.Context, accountID int64, f app.HistoryFilte
 	return list, total, err
 }
 
-// listAttempts serves the filters that blocks are counted by.
+// listAttempts lists by a filter that blocks are counted by.
 func (s *Store) listAttempts(ctx context.Context, accountID int64, f app.HistoryFilter) (ids []int64, total int64, err error) {
 	b := attemptBlocks(accountID, f)
 	enough := f.Page.Offset() + int64(f.Page.Size)
@@ -56,7 +56,7 @@ func (s *Store) listAttempts(ctx context.Context, accountID int64, f app.History
 	return ids, total, err
 }
 
-// keptAttempts is the kept total of the history, up to an id where it isn't 0.
+// keptAttempts reads the kept number of attempts, up to an id unless that is 0.
 func (s *Store) keptAttempts(ctx context.Context, accountID, untilID int64) (total int64, err error) {
 	if err := s.queryRow(ctx, `SELECT history_rows FROM account_totals WHERE account_id = ?`, accountID).Scan(&total); err != nil {
 		return 0, storageError(err)
@@ -72,7 +72,7 @@ func (s *Store) keptAttempts(ctx context.Context, accountID, untilID int64) (tot
 	return total - n, err
 }
 
-// counted is a total as a page wants it.
+// counted returns a total, or app.Uncounted where it is greater than the page counts to.
 func counted(total int64, p app.Page) int64 {
 	if p.CountTo > 0 && total > p.CountTo {
 		return app.Uncounted
@@ -80,7 +80,7 @@ func counted(total int64, p app.Page) int64 {
 	return total
 }
 
-// attemptBlocks is what of a filter blocks are counted by.
+// attemptBlocks returns the part of a filter that blocks are counted by.
 func attemptBlocks(accountID int64, f app.HistoryFilter) blockFilter {
 	b := blockFilter{accountID: accountID, kinds: attemptKinds(f), from: openFrom, to: openTo, until: f.UntilID}
 	if !f.From.IsZero() {
@@ -92,12 +92,13 @@ func attemptBlocks(accountID int64, f app.HistoryFilter) blockFilter {
 	return b
 }
 
-// hasConditions tells whether the filter leaves out rows that are old enough.
+// hasConditions reports whether the filter has a condition besides the account and
+// the bounds of ids.
 func (f blockFilter) hasConditions() bool {
 	return len(f.kinds.args) > 0 || f.from != openFrom || f.to != openTo
 }
 
-// attemptKinds gives the conditions on what blocks are counted by.
+// attemptKinds returns the conditions on the columns that blocks are counted by.
 func attemptKinds(f app.HistoryFilter) *conditions {
 	var c conditions
 	if f.WebhookID != 0 {
@@ -112,7 +113,7 @@ func attemptKinds(f app.HistoryFilter) *conditions {
 	return &c
 }
 
-// scanAttempts serves the filters that leave few rows: those of one delivery or
+// scanAttempts lists by a filter that few rows meet: of one attempt, one delivery or
 // one transaction.
 func (s *Store) scanAttempts(ctx context.Context, accountID int64, f app.HistoryFilter) (ids []int64, total int64, err error) {
 	from, c := attemptsOf(accountID, f)
@@ -124,8 +125,8 @@ func (s *Store) scanAttempts(ctx context.Context, accountID int64, f app.History
 	return ids, counted(total, f.Page), err
 }
 
-// attemptConditions are those of a filter on a row a of attempts, but for the
-// text.
+// attemptConditions returns the conditions of a filter on a row a of attempts, the
+// text left out.
 func attemptConditions(accountID int64, f app.HistoryFilter) *conditions {
 	var c conditions
 	c.add("a.account_id = ?", accountID)
@@ -141,7 +142,7 @@ func attemptConditions(accountID int64, f app.HistoryFilter) *conditions {
 	if f.WebhookID != 0 {
 		c.add("a.webhook_id = ?", f.WebhookID)
 	}
-	switch { // as the index of failed ones says it
+	switch { // literals, as in the index attempts_failed
 	case f.OK == nil:
 	case *f.OK:
 		c.add("a.ok = 1")
@@ -163,8 +164,8 @@ func attemptConditions(accountID int64, f app.HistoryFilter) *conditions {
 	return &c
 }
 
-// attemptsOf are the rows a of attempts that a filter leaves: where they come
-// from and their conditions, also on the text.
+// attemptsOf returns FROM and the conditions of the attempts a of a filter, the text
+// included.
 func attemptsOf(accountID int64, f app.HistoryFilter) (from string, c *conditions) {
 	from, c = ` FROM attempts a`, attemptConditions(accountID, f)
 	if f.Query != "" {
@@ -174,7 +175,7 @@ func attemptsOf(accountID int64, f app.HistoryFilter) (from string, c *condition
 	return from, c
 }
 
-// AttemptsSince reads what is new only.
+// AttemptsSince reads only the rows after attemptID.
 func (s *Store) AttemptsSince(ctx context.Context, accountID int64, f app.HistoryFilter, attemptID int64) (n int, last int64, err error) {
 	from, c := attemptsOf(accountID, f)
 	c.add("a.id > ?", attemptID)
@@ -217,7 +218,7 @@ func scanAttempt(row scanner) (app.Attempt, error) {
 		return a, err
 	}
 	if a.Delivery.State == app.DeliveryCancelled && a.Number == a.Delivery.Attempts {
-		a.NextAttemptAt = time.Time{} // it was planned, and then the webhook was deleted
+		a.NextAttemptAt = time.Time{} // its next attempt was planned, and then its webhook was deleted
 	}
 	var err error
 	a.Payload, err = p.payload(a.Delivery.TransactionID)

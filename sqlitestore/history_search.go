@@ -9,34 +9,32 @@ import (
 	"baoco/app"
 )
 
-// attemptSearch is a search in the history: the attempts whose transaction or
-// sample holds a term, newest first.
+// attemptSearch is a search in the history: the attempts whose transaction or test
+// payload contains a term, newest first.
 //
-// A term that is frequent is found by reading attempts until there are enough,
-// and so is any among the failed ones where there are few. One that is rarer is
-// found by going through the transactions that hold it,
-// newest first, also until there are enough: the index of search texts knows
-// them, unless the term is too short for it. The order of attempts is nearly
-// that of their transactions, and the blocks of attempts tell where it isn't.
+// A frequent term is found by reading attempts until there are enough, and so is
+// any term among few failed attempts. For a rarer one the transactions that contain
+// it are read, newest first, until they have enough attempts; the index of search
+// texts finds them unless the term is too short. Attempts are nearly in the order
+// of their transactions; the blocks of attempts tell where they are not.
 type attemptSearch struct {
 	accountID int64
 	term      searchTerm
-	where     *conditions // on a row a of attempts, but for the term
+	where     *conditions // on a row a of attempts, the term left out
 	blocks    blockFilter
-	failed    bool  // they are only looked for among failed ones
-	first     int64 // the ids that transactions of such attempts can have
-	last      int64
+	failed    bool  // only failed attempts are looked for
+	first     int64 // least id of a transaction of such attempts
+	last      int64 // greatest id of one
 	page      app.Page
 }
 
-// pageEnd is how many attempts there are to the end of the page.
+// pageEnd is the number of attempts up to the end of the page.
 func (q *attemptSearch) pageEnd() int { return clampInt(q.page.Offset() + int64(q.page.Size)) }
 
-// clampInt is n as an int, which on a 32-bit machine holds less.
+// clampInt is n as an int, or the greatest int on a 32-bit machine.
 func clampInt(n int64) int { return int(min(n, math.MaxInt)) }
 
-// enough is how many attempts have to be found: all of them where all are
-// counted.
+// enough is how many attempts must be found: all of them where all are counted.
 func (q *attemptSearch) enough() int {
 	if q.page.CountTo == 0 {
 		return math.MaxInt
@@ -44,7 +42,7 @@ func (q *attemptSearch) enough() int {
 	return max(q.pageEnd(), int(q.page.CountTo)+1)
 }
 
-// searchAttempts serves the filters with a text.
+// searchAttempts lists by a filter with a text.
 func (s *Store) searchAttempts(ctx context.Context, accountID int64, f app.HistoryFilter) (ids []int64, total int64, err error) {
 	q, err := s.attemptSearch(ctx, accountID, f)
 	if err != nil {
@@ -83,14 +81,14 @@ func (s *Store) attemptSearch(ctx context.Context, accountID int64, f app.Histor
 	return q, storageError(err)
 }
 
-// fewFailed tells whether looking at all failed attempts of a search costs
-// little.
+// fewFailed reports whether a search has fewer than 1,000 failed attempts to look
+// at.
 func (s *Store) fewFailed(ctx context.Context, q *attemptSearch) (bool, error) {
 	where := q.blocks.where()
 	return s.few(ctx, `SELECT coalesce(sum(count), 0) < 1000 FROM attempt_blocks WHERE `+where.where.String(), where.args...)
 }
 
-// from is where attempts are read from, one after the other.
+// from is FROM for reading attempts one after another.
 func (q *attemptSearch) from() string {
 	if q.failed {
 		return ` FROM attempts a INDEXED BY attempts_failed` + withText
@@ -98,12 +96,11 @@ func (q *attemptSearch) from() string {
 	return ` FROM attempts a NOT INDEXED` + withText
 }
 
-// sampleText is what a search in the sample of a row d of deliveries looks at.
+// sampleText is the text of the test payload of a row d of deliveries, in SQL.
 const sampleText = `lower(json_extract(d.sample, '$.Content') || char(10) || json_extract(d.sample, '$.TransactionNumber'))`
 
-// withText joins to rows a of attempts what their text is in, textHolds is the
-// condition on it. They are a join, since a subquery for each row would take
-// three times as long.
+// withText joins the rows that hold the text of an attempt a, and textHolds is the
+// condition on it. A subquery for each row would take three times as long.
 const (
 	withText  = ` CROSS JOIN deliveries d ON d.id = a.delivery_id LEFT JOIN transactions t ON t.id = d.transaction_id`
 	textHolds = `instr(coalesce(t.search, ` + sampleText + `), ?) > 0`
@@ -137,9 +134,8 @@ func (s *Store) readAttempts(ctx context.Context, q *attemptSearch, enough int) 
 	return ids, nil
 }
 
-// found are queries of the attempts a, as ids, of the transactions m that hold
-// the term, newest transaction first: of those that are not indexed yet, and of
-// those that are.
+// found returns the queries of the attempts a of the transactions m that contain the
+// term: first of the transactions that are not indexed yet, then of the others.
 func (q *attemptSearch) found(columns, order string) []segment {
 	query := func(from, holds string, terms ...any) *rowQuery {
 		return &rowQuery{
@@ -164,11 +160,11 @@ func (q *attemptSearch) found(columns, order string) []segment {
 // foundAttempts are attempts in the order of their transactions.
 type foundAttempts struct {
 	ids    []int64
-	oldest int64 // of the transactions that were gone through
+	oldest int64 // id of the oldest transaction that was read
 }
 
-// walkAttempts goes through the transactions that hold the term, newest first,
-// until there are enough attempts, and gives them newest first.
+// walkAttempts reads the transactions that contain the term, newest first, until
+// they have enough attempts. It returns the attempts newest first.
 func (s *Store) walkAttempts(ctx context.Context, q *attemptSearch) ([]int64, error) {
 	ids, err := s.sampleAttempts(ctx, q)
 	if err != nil {
@@ -190,8 +186,8 @@ func (s *Store) walkAttempts(ctx context.Context, q *attemptSearch) ([]int64, er
 
 func newestFirst(a, b int64) int { return cmp.Compare(b, a) }
 
-// walkSegment adds the attempts of whole transactions until there are enough;
-// more tells that there are others.
+// walkSegment adds the attempts of whole transactions until there are enough. more
+// is true if transactions were left unread.
 func (s *Store) walkSegment(ctx context.Context, g segment, enough int, f *foundAttempts) (more bool, err error) {
 	rows, err := s.query(ctx, g.rows.sql, g.args()...)
 	if err != nil {
@@ -211,12 +207,12 @@ func (s *Store) walkSegment(ctx context.Context, g segment, enough int, f *found
 	return false, storageError(rows.Err())
 }
 
-// addLate adds the attempts that belong on the page though their transaction
-// is older than those that were gone through: it was tried again late, or
-// resent. Only blocks with attempts of such transactions are read.
+// addLate adds the attempts that belong on the page although their transaction is
+// older than those that were read: it was retried late, or resent. Only blocks
+// with attempts of such transactions are read.
 func (s *Store) addLate(ctx context.Context, q *attemptSearch, f *foundAttempts) error {
 	slices.SortFunc(f.ids, newestFirst)
-	least := f.ids[q.pageEnd()-1] // what is older isn't on the page
+	least := f.ids[q.pageEnd()-1] // older attempts aren't on the page
 	where := q.blocks.where()
 	where.add("block >= ? AND first_transaction < ?", blockOf(least), f.oldest)
 	blocks, err := readAll(ctx, s, scanOne[int64], `SELECT DISTINCT block FROM attempt_blocks WHERE `+where.where.String(), where.args...)
@@ -234,14 +230,14 @@ func (s *Store) addLate(ctx context.Context, q *attemptSearch, f *foundAttempts)
 	return err
 }
 
-// sampleAttempts finds the attempts of samples.
+// sampleAttempts finds the attempts of test deliveries.
 func (s *Store) sampleAttempts(ctx context.Context, q *attemptSearch) ([]int64, error) {
 	return readAll(ctx, s, scanOne[int64], `SELECT a.id FROM deliveries d INDEXED BY deliveries_samples CROSS JOIN attempts a INDEXED BY attempts_delivery ON a.delivery_id = d.id
 		WHERE d.account_id = ? AND d.sample IS NOT NULL AND instr(`+sampleText+`, ?) > 0 AND `+q.where.where.String(),
 		append([]any{q.accountID, q.term.text}, q.where.args...)...)
 }
 
-// countRead counts every attempt that holds the term by reading it.
+// countRead counts the attempts that contain the term by reading all of them.
 func (s *Store) countRead(ctx context.Context, q *attemptSearch) (total int64, err error) {
 	first, last, err := s.blockRange(ctx, attemptTable, q.blocks)
 	if err != nil {

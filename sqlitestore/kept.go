@@ -13,31 +13,31 @@ import (
 	"modernc.org/sqlite"
 )
 
-// kept is something that is kept beside the rows that it follows from, so that
-// statistics and listings don't read all of them.
+// kept describes a table, or some columns of one, that can be counted from other
+// rows. It is kept so that statistics and listings don't read all of them.
 //
-// In its queries ?1 is a JSON array of blocks of ids, ?2 the first hour of which
-// webhook_hours knows, and {rows} the rows as t: all of them, those of the
-// blocks, or those of a step of IndexSearch.
+// In its queries ?1 is a JSON array of blocks of ids, ?2 the first hour that
+// webhook_hours still holds, and {rows} stands for the rows t: all of them, those
+// of the blocks, or those of a step of IndexSearch.
 type kept struct {
-	check   string // of doctor, that compares it
-	name    string // as doctor names it; empty: as its table
-	table   string // empty: it is only compared
+	check   string // the name of doctor's check that compares it
+	name    string // for doctor's messages; empty: the table
+	table   string // empty: nothing is written, it is only compared
 	columns string
-	key     string // of the rows of table that have the columns, where they stay and are updated; empty: they are made anew
-	counted string // the query of key and columns out of the rows
+	key     string // the key of table where its rows stay and only columns are updated; empty: the rows are made anew
+	counted string // the query that counts key and columns from the rows
 	rows    string // the table whose blocks of ids it is kept by; empty: it is counted as a whole
-	block   string // of a row of table
-	indexed bool   // IndexSearch writes it, a little later than the rows
-	more    bool   // there may be more of it than is counted
-	full    bool   // it is compared only where everything is read
-	differs string // gives how much of it is wrong, where that isn't what differs from counted
+	block   string // the block of a row of table, in SQL
+	indexed bool   // IndexSearch writes it, some time after the rows
+	more    bool   // it may hold more rows than are counted
+	full    bool   // doctor compares it only where it reads everything
+	differs string // the query that counts what is wrong; empty: the rows that differ from counted
 }
 
-// keptThings are all of them, each after those that it is counted from. Doctor
-// compares them, Recount and Seed make them, IndexSearch writes those that are
-// indexed, and whoever removes attempts calls recountBlocks. Transactions go by
-// removeTransactions.
+// keptThings lists all of them, each after those that it is counted from. Doctor
+// compares them, Recount makes them anew, and IndexSearch writes the indexed
+// ones. Code that removes attempts calls recountBlocks; transactions are removed
+// by removeTransactions alone.
 var keptThings = []kept{
 	{check: "totals", table: "bank_account_days", columns: "bank_account_id, day, type, count, amount", full: true,
 		counted: `SELECT t.bank_account_id, local_day(t.occurred_at, (SELECT value FROM settings WHERE name = 'timezone')), t.type, count(*), sum(t.amount)
@@ -64,7 +64,7 @@ var keptThings = []kept{
 			FROM {rows} CROSS JOIN deliveries d ON d.id = t.delivery_id GROUP BY 1, 2, 3, 4, 5`},
 	{check: "history", name: "history_rows", table: "account_totals", key: "account_id", columns: "history_rows",
 		counted: `SELECT a.id, coalesce(sum(b.count), 0) FROM accounts a LEFT JOIN attempt_blocks b ON b.account_id = a.id GROUP BY 1`},
-	// What was pruned isn't there to be counted: they are at least what is there.
+	// Pruned attempts can't be counted: these numbers are at least those of the rows.
 	{check: "history", name: "attempts_made", table: "account_totals", key: "account_id", columns: "attempts_made, attempts_failed",
 		counted: `SELECT t.account_id, max(t.attempts_made, t.history_rows), min(max(t.attempts_failed, coalesce(sum(b.count), 0)), max(t.attempts_made, t.history_rows))
 			FROM account_totals t LEFT JOIN attempt_blocks b ON b.account_id = t.account_id AND b.ok = 0 GROUP BY 1`},
@@ -86,38 +86,40 @@ var keptThings = []kept{
 
 const searchedTo = `(SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'searched_to')`
 
-// attemptsSince are the attempts since the hour ?2, out of the blocks that hold
+// attemptsSince gives the attempts a since the hour ?2, from the blocks that hold
 // some.
 var attemptsSince = ` FROM (SELECT DISTINCT block FROM attempt_blocks WHERE last_at >= ?2 * ` + hourMillis + `) b
 		CROSS JOIN attempts a ON ` + sqlInBlock("a.id", "b.block") + ` AND a.started_ms >= ?2 * ` + hourMillis
 
-// hoursOfRows counts them by webhook and hour.
+// hoursOfRows counts attempts by webhook and hour.
 var hoursOfRows = `SELECT a.webhook_id, a.started_ms / ` + hourMillis + `, count(*) FILTER (WHERE a.ok = 1), count(*) FILTER (WHERE a.ok = 0)` + attemptsSince + ` GROUP BY 1, 2`
 
-// allThere tells whether every attempt since the hour ?2 is still there: nothing
-// was ever pruned, or the ids go on without a gap from the one before the first.
+// allThere is true if no attempt since the hour ?2 was pruned: none ever was, or
+// the ids have no gap from the one before the first of them.
 var allThere = `SELECT NOT EXISTS (SELECT 1 FROM account_totals WHERE attempts_made > history_rows)
 	OR EXISTS (SELECT 1 FROM attempts WHERE id = f.id - 1) AND (SELECT count(*) = max(id) - f.id + 1 FROM attempts WHERE id >= f.id)
 	FROM (SELECT min(a.id) AS id` + attemptsSince + `) f`
 
-// wrongHours counts the hours since ?2 that know of fewer attempts than there
-// are; and those that know of more, unless some attempts were pruned.
+// wrongHours counts the hours since ?2 with fewer attempts than there are rows, and
+// those with more unless attempts were pruned.
 var wrongHours = `WITH r (webhook_id, hour, succeeded, failed) AS MATERIALIZED (` + hoursOfRows + `),
 	m (more) AS MATERIALIZED (SELECT count(*) FROM webhook_hours k LEFT JOIN r ON r.webhook_id = k.webhook_id AND r.hour = k.hour
 			WHERE k.hour >= ?2 AND (k.succeeded > coalesce(r.succeeded, 0) OR k.failed > coalesce(r.failed, 0)))
 	SELECT (SELECT count(*) FROM r LEFT JOIN webhook_hours k ON k.webhook_id = r.webhook_id AND k.hour = r.hour
 			WHERE coalesce(k.succeeded, 0) < r.succeeded OR coalesce(k.failed, 0) < r.failed) + iif(more > 0 AND (` + allThere + `), more, 0) FROM m`
 
-// streaksOfRows gives the last attempt of each webhook, how many failed since
-// the last that succeeded, and whether that one is there.
+// streaksOfRows gives the last attempt of each webhook, how many failed after the
+// last one that succeeded, and whether there is one that succeeded.
 const streaksOfRows = `SELECT a.webhook_id AS webhook_id, max(a.id) AS last, count(*) FILTER (WHERE a.id > l.ok) AS failed, l.ok > 0 AS known
 	FROM attempts a JOIN (SELECT webhook_id, coalesce(max(id) FILTER (WHERE ok = 1), 0) AS ok FROM attempts GROUP BY 1) l ON l.webhook_id = a.webhook_id GROUP BY 1`
 
-// wrongStreaks doesn't miss what was pruned.
+// wrongStreaks counts the webhooks whose last attempt or number of failures in a
+// row is wrong. Where all attempts that succeeded were pruned the number may be
+// greater than what the rows say.
 const wrongStreaks = `SELECT count(*) FROM (` + streaksOfRows + `) r LEFT JOIN webhook_totals k ON k.webhook_id = r.webhook_id
 	WHERE k.last_attempt_id IS NOT r.last OR k.failed_in_row < r.failed OR r.known AND k.failed_in_row <> r.failed`
 
-// from is the query of what is counted, out of some rows.
+// from is the query that counts some rows.
 func (k kept) from(rows string) string { return strings.ReplaceAll(k.counted, "{rows}", rows) }
 
 func (k kept) allRows() string { return k.from(k.rows + ` t`) }
@@ -126,7 +128,7 @@ func (k kept) inBlocks() string {
 	return k.from(`json_each(?1) b CROSS JOIN ` + k.rows + ` t ON ` + sqlInBlock("t.id", "b.value"))
 }
 
-// ofStep are the rows with ids above ?1 up to ?2.
+// ofStep counts the rows with ids above ?1 and up to ?2.
 func (k kept) ofStep() string {
 	return k.from(`(SELECT * FROM transactions WHERE id > ?1 AND id <= ?2) t`)
 }
@@ -138,12 +140,12 @@ func (k kept) insert(counted string) string {
 	return `INSERT INTO ` + k.table + ` (` + k.columns + `) ` + counted
 }
 
-// whereInBlocks are the rows of its table of the blocks ?1.
+// whereInBlocks chooses the rows of the table that belong to the blocks ?1.
 func (k kept) whereInBlocks() string {
 	return ` FROM ` + k.table + ` WHERE ` + k.block + ` IN (SELECT value FROM json_each(?1))`
 }
 
-// anew are the statements that make all of it anew.
+// anew returns the statements that make all of it anew.
 func (k kept) anew() []string {
 	switch {
 	case k.table == "":
@@ -163,8 +165,8 @@ func (k kept) clear() string {
 	return `DELETE FROM ` + k.table
 }
 
-// differences counts what of it differs from the rows, of the blocks ?1 where
-// it is kept by blocks.
+// differences is the query that counts the rows of the table that are wrong: those
+// of the blocks ?1 where it is kept by blocks.
 func (k kept) differences() string {
 	if k.differs != "" {
 		return k.differs
@@ -182,7 +184,7 @@ func (k kept) differences() string {
 	return apart(counted, stands)
 }
 
-// apart counts the rows that only one of two queries gives.
+// apart is the query that counts the rows that only one of two queries gives.
 func apart(a, b string) string {
 	return `SELECT count(*) FROM (SELECT * FROM (` + a + ` EXCEPT ` + b + `) UNION ALL SELECT * FROM (` + b + ` EXCEPT ` + a + `))`
 }
@@ -228,7 +230,7 @@ func countAnew(exec func(query string, args ...any) error, which func(kept) bool
 	return nil
 }
 
-// indexRows adds the transactions with ids above from up to to to the indexes.
+// indexRows adds the transactions with ids above from, up to to, to the indexes.
 func indexRows(exec func(query string, args ...any) error, from, to int64) error {
 	if err := exec(`UPDATE settings SET value = ? WHERE name = 'searched_to'`, to); err != nil {
 		return err

@@ -9,39 +9,42 @@ import (
 	"baoco/app"
 )
 
-// pagePlan is how a listing reaches a page far down without reading what comes
-// before it, and counts what it doesn't read: the rows lie in segments, and
-// how many of them a segment holds is kept.
+// pagePlan is a listing cut into segments: ranges of ids or of times, in the order
+// of the listing. The number of rows in a segment is mostly known from kept
+// counts, so that a page far down is reached, and the total counted, without
+// reading the rows before it.
 type pagePlan struct {
 	segments []segment // in the order of the listing
-	partial  bool      // segments that a page doesn't need were left out
+	partial  bool      // segments that the page doesn't need were left out
 }
 
 // segment is a range of ids or of times.
 type segment struct {
 	rows        *rowQuery
 	first, last int64 // bounds of the query, both included
-	count       int64 // of its rows
-	known       bool  // count is that of the filter; else it must be counted
+	count       int64 // number of its rows
+	known       bool  // count is right; else the rows must be counted
 }
 
-// rowQuery reads the ids of the rows in a segment: its bounds come before args.
+// rowQuery is a query of the ids in a segment. The bounds of the segment come
+// before args.
 type rowQuery struct {
 	sql     string
-	order   string // of the listing: what counts the rows leaves it out
+	order   string // ORDER BY; left out where rows are counted
 	args    []any
-	byBlock bool       // the number of the segment's block comes after the bounds
-	cost    int64      // of looking at what lies between the bounds, for each id
-	found   int64      // and more for each that is of the filter
-	each    *candidate // nil: what is found is of the filter
+	byBlock bool       // the segment's block is a parameter after the bounds
+	cost    int64      // of each id between the bounds; see workPerRow
+	found   int64      // and of each id that the query returns
+	each    *candidate // nil: every id that the index gives is in the listing
 }
 
-// candidate is a rowQuery that also gives what isn't of the filter, and whether
-// it is: so many can be looked at, and no more. An id may come twice.
+// candidate is a query of the ids that an index gives, and of whether each meets
+// the rest of the filter. With it the number of rows that are looked at can be
+// limited. An id may come twice in a row.
 type candidate struct {
 	sql  string
-	args []any // of the conditions, before the bounds
-	cost int64
+	args []any // before the bounds
+	cost int64 // of each id
 }
 
 func (g segment) args() []any {
@@ -52,7 +55,7 @@ func (g segment) args() []any {
 	return append(args, g.rows.args...)
 }
 
-// total counts the rows of all segments.
+// total is the number of rows in all segments.
 func (l *pagePlan) total(ctx context.Context, s *Store) (n int64, err error) {
 	for i := range l.segments {
 		if err := l.count(ctx, s, i); err != nil {
@@ -63,7 +66,7 @@ func (l *pagePlan) total(ctx context.Context, s *Store) (n int64, err error) {
 	return n, nil
 }
 
-// list gives the ids of a page, and how many there are on all pages.
+// list returns the ids of a page and the number of rows on all pages.
 func (l *pagePlan) list(ctx context.Context, s *Store, p app.Page) ([]int64, int64, error) {
 	total, err := l.total(ctx, s)
 	if err != nil {
@@ -73,7 +76,7 @@ func (l *pagePlan) list(ctx context.Context, s *Store, p app.Page) ([]int64, int
 	return ids, total, err
 }
 
-// page gives the ids of a page.
+// page returns the ids of a page.
 func (l *pagePlan) page(ctx context.Context, s *Store, p app.Page) ([]int64, error) {
 	offset, size := p.Offset(), p.Size
 	ids := make([]int64, 0, size)
@@ -109,8 +112,8 @@ func (l *pagePlan) count(ctx context.Context, s *Store, i int) error {
 	return storageError(err)
 }
 
-// readSegment appends ids of a segment after offset others, until there are
-// size.
+// readSegment skips offset ids of a segment and appends the next ones to ids, until
+// it holds size ids.
 func (s *Store) readSegment(ctx context.Context, g segment, ids []int64, offset int64, size int) ([]int64, error) {
 	rows, err := s.query(ctx, g.rows.sql+g.rows.order, g.args()...)
 	if err != nil {
@@ -130,26 +133,26 @@ func (s *Store) readSegment(ctx context.Context, g segment, ids []int64, offset 
 	return ids, storageError(rows.Err())
 }
 
-// reach is how much a listing that is counted to n rows looks at to find them,
-// n times over, in units of about a quarter of a microsecond: four milliseconds
-// for 2,000 rows. What a rowQuery costs for an id and a candidate for itself
-// depends on what is looked at.
+// workPerRow limits the work of a listing that counts to n rows: to workPerRow*n
+// units of about 0.25 µs, which are 4 ms for 2,000 rows. Below are the units of
+// each kind of look.
 const (
-	reach        = 8
-	readStep     = 2000 // between two looks at what is left
-	segmentCost  = 60   // its query
-	rowCost      = 3    // a row among its neighbours
-	stateCost    = 6    // and whether it has deliveries
-	deliveryCost = 8    // and how they went
-	entryCost    = 8    // an entry of an index, and deliveries
-	lookUpCost   = 20   // and the row somewhere in the file
+	workPerRow   = 8
+	readStep     = 2000 // units after which the remaining work is looked at again
+	segmentCost  = 60   // the query of a segment
+	rowCost      = 3    // a row that is read with its neighbours
+	stateCost    = 6    // such a row, and whether it has deliveries
+	deliveryCost = 8    // the states of a row's deliveries
+	entryCost    = 8    // an entry of an index, and the deliveries of its transaction
+	lookUpCost   = 20   // an entry of an index, and its row somewhere in the file
 )
 
-// readTo reads the ids of the first pages, until there are more than most, and
-// tells how far it came: to the end (0), or to an id, after which it had looked
-// at enough. The segments are in descending order.
+// readTo reads ids from the beginning until there are more than most, or until the
+// work for most rows is used up. searchedTo is 0 where the listing was read to
+// its end, else the last id that was looked at. The segments must be in
+// descending order.
 func (l *pagePlan) readTo(ctx context.Context, s *Store, most int64) (ids []int64, searchedTo int64, err error) {
-	left, back := most*reach, int64(0)
+	left, back := most*workPerRow, int64(0)
 	for _, g := range l.segments {
 		for g.first <= g.last {
 			if left <= 0 {
@@ -176,9 +179,9 @@ func (l *pagePlan) readTo(ctx context.Context, s *Store, most int64) (ids []int6
 	return ids, 0, nil
 }
 
-// lookAt appends ids of a segment until there are size, or until left is spent
-// on candidates. It gives the rest of left, and the last id that it looked at
-// where there are others behind it.
+// lookAt appends the ids of a segment that meet the filter until there are size of
+// them, or until left units of work are used up. It returns the units that remain,
+// and the last id that it looked at if it stopped for want of units, else 0.
 func (s *Store) lookAt(ctx context.Context, g segment, ids []int64, left int64, size int) ([]int64, int64, int64, error) {
 	rows, err := s.query(ctx, g.rows.each.sql, append(g.rows.each.args[:len(g.rows.each.args):len(g.rows.each.args)], g.args()...)...)
 	if err != nil {
@@ -231,27 +234,28 @@ var (
 	attemptTable     = blockTable{"attempts", "attempt_blocks", "started_ms"}
 )
 
-// blockFilter hasConditions a listing by what blocks are counted by.
+// blockFilter is a filter as far as blocks are counted by it, and more conditions
+// on single rows.
 type blockFilter struct {
 	accountID int64
 	kinds     *conditions // on columns that rows and blocks have in common
 	rows      *conditions // on rows alone; nil: none
-	rowCost   int64       // of looking at a row, where there are such conditions
-	foundCost int64       // and more where it meets them
+	rowCost   int64       // units of work for each row that is read for rows
+	foundCost int64       // and for each row that meets rows
 	blocks    *conditions // on blocks alone; nil: none
-	from, to  int64       // of the table's time: from from on, before to
-	since     int64       // ids above it
-	until     int64       // ids up to it; 0: all
+	from, to  int64       // the time of a row is at least from, and before to
+	since     int64       // ids are above it
+	until     int64       // ids are at most it; 0: any
 	ascending bool
 }
 
-// Bounds of a blockFilter that leave it open.
+// from and to of a blockFilter without bounds of time.
 const (
 	openFrom = math.MinInt64
 	openTo   = math.MaxInt64
 )
 
-// where is the condition on blocks that may hold rows of the filter.
+// where gives the conditions on blocks that may hold rows of the filter.
 func (f blockFilter) where() *conditions {
 	var c conditions
 	c.add("account_id = ?", f.accountID)
@@ -271,16 +275,16 @@ func (f blockFilter) where() *conditions {
 	return &c
 }
 
-// blockRange gives the ids that the rows of a filter can have: those of its
-// first block to those of its last.
+// blockRange returns the least and the greatest id that rows of a filter can have:
+// the bounds of its first and last block.
 func (s *Store) blockRange(ctx context.Context, t blockTable, f blockFilter) (first, last int64, err error) {
 	where := f.where()
 	err = s.queryRow(ctx, `SELECT coalesce(min(block), 0), coalesce(max(block), -1) FROM `+t.blocks+` t WHERE `+where.where.String(), where.args...).Scan(&first, &last)
 	return firstID(first), lastID(last), storageError(err)
 }
 
-// planByBlocks leaps over blocks. Unless all of them are needed it reads no more
-// of them than hold enough rows.
+// planByBlocks makes a segment of each block that may hold rows of the filter.
+// Unless all is set it stops once the segments are known to hold enough rows.
 func (s *Store) planByBlocks(ctx context.Context, t blockTable, f blockFilter, all bool, enough int64) (*pagePlan, error) {
 	order := " DESC"
 	if f.ascending {
@@ -344,7 +348,8 @@ func (s *Store) planByBlocks(ctx context.Context, t blockTable, f blockFilter, a
 	return l, storageError(rows.Err())
 }
 
-// planByDays leaps over the local days of transactions.
+// planByDays makes a segment of each local day of the zone that has transactions
+// of the filter.
 func (s *Store) planByDays(ctx context.Context, accountID int64, f app.TransactionFilter, zone *time.Location) (*pagePlan, error) {
 	var where, rowsOnly conditions
 	days := "account_days"

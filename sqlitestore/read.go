@@ -15,7 +15,7 @@ import (
 	"baoco/app"
 )
 
-// query runs a prepared read.
+// query runs a prepared query on the connections for reading.
 func (s *Store) query(ctx context.Context, query string, args ...any) (readRows, error) {
 	one, err := s.statements.take(ctx, s.reads, query)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Store) query(ctx context.Context, query string, args ...any) (readRows,
 	return readRows{rows, s}, s.seen(err)
 }
 
-// queryRow runs a prepared read of one row.
+// queryRow runs a prepared query of one row.
 func (s *Store) queryRow(ctx context.Context, query string, args ...any) scanner {
 	one, err := s.statements.take(ctx, s.reads, query)
 	if err != nil {
@@ -36,8 +36,8 @@ func (s *Store) queryRow(ctx context.Context, query string, args ...any) scanner
 	return readRow{one.stmt.QueryRowContext(ctx, args...), s}
 }
 
-// seen ends the server where a read met damage: it would acknowledge what the
-// file can't hold.
+// seen reports a damaged file to the process, which ends: it must not acknowledge
+// what the file can't hold. It returns err as it is.
 func (s *Store) seen(err error) error {
 	if known := storageError(err); errors.Is(known, ErrDamaged) && !isSearchDamage(err) {
 		s.noteFatal(known)
@@ -45,7 +45,7 @@ func (s *Store) seen(err error) error {
 	return err
 }
 
-// readRows and readRow are what a read gives.
+// readRows and readRow are rows whose errors are seen.
 type readRows struct {
 	*sql.Rows
 	s *Store
@@ -60,21 +60,21 @@ type readRow struct {
 
 func (r readRow) Scan(dest ...any) error { return r.s.seen(r.Row.Scan(dest...)) }
 
-// keptReads is how many read statements stay prepared, on up to four connections
-// each. Listings have thousands, one for every combination of filters; what
-// everybody asks for all the time is far fewer.
+// keptReads is how many queries stay prepared, on up to four connections each.
+// Listings have thousands of texts, one for every combination of filters; few of
+// them are used often.
 const keptReads = 128
 
-// readStatements are the prepared statements of a database that were used last. The zero
-// value is empty.
+// readStatements are the prepared statements that were used last. The zero value
+// is empty.
 type readStatements struct {
 	mu      sync.Mutex
 	byQuery map[string]*list.Element // of *readStatement
-	order   list.List                // the last used first
+	order   list.List                // the most recently used first
 }
 
-// readStatement is a prepared statement. One that makes room for others is closed once
-// nobody uses it.
+// readStatement is a prepared statement. After it was dropped to make room for
+// another it is closed once nobody uses it.
 type readStatement struct {
 	query   string
 	stmt    *sql.Stmt
@@ -82,7 +82,7 @@ type readStatement struct {
 	dropped bool
 }
 
-// take gives the statement of a query, until it is given back.
+// take returns the prepared statement of a query. The caller gives it back.
 func (r *readStatements) take(ctx context.Context, db *sql.DB, query string) (*readStatement, error) {
 	if one := r.find(query, nil); one != nil {
 		return one, nil
@@ -98,8 +98,8 @@ func (r *readStatements) take(ctx context.Context, db *sql.DB, query string) (*r
 	return one, nil
 }
 
-// find gives the statement that is kept of a query, or keeps stmt where there
-// is none; nil where that is nil.
+// find returns the statement that is kept for a query. Where there is none it
+// keeps stmt; if that is nil too it returns nil.
 func (r *readStatements) find(query string, stmt *sql.Stmt) *readStatement {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,8 +132,8 @@ func (r *readStatements) drop(at *list.Element) {
 	}
 }
 
-// giveBack ends the use of a statement. Rows that are still read keep it open by
-// themselves.
+// giveBack ends the use of a statement. Rows that are still being read keep it
+// open.
 func (r *readStatements) giveBack(one *readStatement) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,14 +152,14 @@ func (r *readStatements) close() error {
 	return errors.Join(errs...)
 }
 
-// scanner is a row of either side.
+// scanner is a row of a reading connection or of the writer's.
 type scanner interface{ Scan(dest ...any) error }
 
 type failedRow struct{ err error }
 
 func (r failedRow) Scan(...any) error { return r.err }
 
-// rowSet are rows of either side.
+// rowSet are rows of a reading connection or of the writer's.
 type rowSet interface {
 	scanner
 	Next() bool
@@ -189,7 +189,7 @@ func (s *Store) scanIDs(ctx context.Context, query string, args []any, page app.
 	return readAll(ctx, s, scanOne[int64], query+` LIMIT ? OFFSET ?`, append(args, page.Size, page.Offset())...)
 }
 
-// exists gives otherwise where query finds no row.
+// exists returns the error otherwise if query finds no row.
 func (s *Store) exists(ctx context.Context, query string, id, accountID int64, otherwise error) error {
 	var one int
 	err := s.queryRow(ctx, query, id, accountID).Scan(&one)
@@ -244,7 +244,7 @@ var (
 	hourMillis = strconv.FormatInt(time.Hour.Milliseconds(), 10)
 )
 
-// joinIDs writes ids as a JSON array, for json_each.
+// joinIDs formats ids as a JSON array, for json_each.
 func joinIDs(ids []int64) string {
 	var b strings.Builder
 	b.WriteByte('[')
@@ -258,7 +258,8 @@ func joinIDs(ids []int64) string {
 	return b.String()
 }
 
-// Times in the file: seconds or milliseconds, NULL for the zero time.
+// Times are seconds or milliseconds since 1970 in the file, and NULL for the
+// zero time.
 
 func unixOrNull(t time.Time) any {
 	if t.IsZero() {
@@ -296,7 +297,7 @@ func durationInto(d *time.Duration) intInto {
 	return func(n int64) { *d = time.Duration(n) * time.Millisecond }
 }
 
-// nullIfZero is an optional reference: NULL for 0.
+// nullIfZero is an id as an optional reference: NULL for 0.
 func nullIfZero(id int64) any {
 	if id == 0 {
 		return nil

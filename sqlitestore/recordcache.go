@@ -9,9 +9,9 @@ import (
 	"baoco/app"
 )
 
-// recordCache is what recording looks up for every transaction: the linked bank
-// accounts of an account, by number, and its active webhooks. The writer keeps
-// it in memory from one commit to the next.
+// recordCache holds what recording looks up for every transaction of an account:
+// its linked bank accounts by number, and its active webhooks. The writer keeps
+// it in memory between commits.
 type recordCache struct {
 	bankAccounts map[string][]app.BankAccount
 	webhooks     []cachedWebhook
@@ -23,13 +23,14 @@ type cachedWebhook struct {
 	bankAccountID int64 // 0: all
 	url           string
 	secrets       app.Secrets
-	readable      bool // the secrets are
+	readable      bool // the secrets could be opened
 }
 
-// changesCache asks SQLite whether a statement writes to a table that caches
-// are read from: its program then opens it for writing, or clears it.
+// changesCache reports whether a statement writes to a table that caches are read
+// from. EXPLAIN tells it: the statement's program then opens the table for
+// writing, or clears it.
 func (t *tx) changesCache(query string, values []driver.NamedValue) (changes bool, err error) {
-	var tables []int64 // their first pages, by which a program names them
+	var tables []int64 // numbers of their first pages, by which programs name tables
 	rows, err := t.conn.(driver.QueryerContext).QueryContext(context.Background(),
 		`SELECT rootpage FROM sqlite_schema WHERE type = 'table' AND name IN ('bank_accounts', 'webhooks')`, nil)
 	err = eachRow(rows, err, func(row []driver.Value) { tables = append(tables, row[0].(int64)) })
@@ -62,8 +63,8 @@ func eachRow(rows driver.Rows, err error, do func(row []driver.Value)) error {
 	}
 }
 
-// forgetCache has caches read anew: after a statement that changes one,
-// after a rollback, and once another process has committed.
+// forgetCache empties the caches. It is called after a statement that changes
+// what they hold, after a rollback, and after a commit of another process.
 func (t *tx) forgetCache() {
 	clear(t.caches)
 	clear(t.served)
@@ -72,8 +73,8 @@ func (t *tx) forgetCache() {
 // serving is a source that records on a bank account.
 type serving struct{ source, bankAccount int64 }
 
-// serves notes that a source records on a bank account, which it mostly has
-// done before.
+// serves notes that a source records on a bank account, unless it was noted
+// before.
 func (t *tx) serves(source, bankAccount int64) error {
 	s := serving{source, bankAccount}
 	if source == 0 || t.served[s] {
@@ -86,8 +87,8 @@ func (t *tx) serves(source, bankAccount int64) error {
 	return err
 }
 
-// checkCache forgets what another connection may have changed since the
-// last transaction of this one. It runs at the beginning of each.
+// checkCache empties the caches if another connection has committed since the last
+// transaction of this one. It runs at the beginning of each transaction.
 func (t *tx) checkCache() error {
 	var version int64
 	if err := t.queryRow(`PRAGMA data_version`).Scan(&version); err != nil {
@@ -100,7 +101,7 @@ func (t *tx) checkCache() error {
 	return nil
 }
 
-// recordCache gives the recordCache of an account as it stands in this transaction.
+// recordCache returns the cache of an account, as of this transaction.
 func (t *tx) recordCache(accountID int64) (*recordCache, error) {
 	if r := t.caches[accountID]; r != nil {
 		return r, nil
@@ -124,7 +125,7 @@ func (t *tx) recordCache(accountID int64) (*recordCache, error) {
 	return r, nil
 }
 
-// all are the linked bank accounts, in no order.
+// all returns the linked bank accounts in no particular order.
 func (r *recordCache) all() (list []app.BankAccount) {
 	for _, linked := range r.bankAccounts {
 		list = append(list, linked...)
@@ -132,9 +133,9 @@ func (r *recordCache) all() (list []app.BankAccount) {
 	return list
 }
 
-// candidates are the bank accounts that e may be about, among those that its
-// source may record on: the one that the source is for where e names none, and
-// those that a masked number can be.
+// candidates returns the bank accounts that e may mean. only is the one that its
+// source is narrowed to, 0 for any: it is a candidate where e names no number. A
+// masked number fits every number with its visible digits.
 func (r *recordCache) candidates(e app.Incoming, only int64) []app.BankAccount {
 	named := r.bankAccounts[e.AccountNumber]
 	if !e.Masked && only == 0 {
@@ -154,7 +155,7 @@ func (r *recordCache) candidates(e app.Incoming, only int64) []app.BankAccount {
 	return list
 }
 
-// scanCachedWebhook leaves out secrets that it can't read: what came in must be
+// scanCachedWebhook leaves out secrets that don't open: the transactions must be
 // recorded all the same.
 func (t *tx) scanCachedWebhook(row scanner) (w cachedWebhook, err error) {
 	var sealed sealedSecrets
@@ -166,8 +167,8 @@ func (t *tx) scanCachedWebhook(row scanner) (w cachedWebhook, err error) {
 	return w, nil
 }
 
-// takes tells whether the webhook is told of transactions in that direction
-// on that bank account.
+// takes reports whether the webhook gets transactions of that direction on that
+// bank account.
 func (w cachedWebhook) takes(direction app.Direction, bankAccountID int64) bool {
 	return w.hookType.Takes(direction) && (w.bankAccountID == 0 || w.bankAccountID == bankAccountID)
 }

@@ -13,13 +13,12 @@ import (
 // milliseconds of the writer's time.
 const indexStep = "250"
 
-// IndexSearch adds one step of what was recorded since the last one to the
-// indexes of search texts, of amounts and of what no shop was told of, and
-// gives how many ids are left to the newest transaction.
+// IndexSearch adds up to indexStep transactions to the indexes of search texts, of
+// amounts and of unsent transactions. It returns the number of ids from there to
+// the newest transaction.
 //
-// Recording itself leaves these indexes alone: written with each small commit
-// they would cost more than the rest of a transaction. A listing reads what is
-// not indexed yet.
+// Recording doesn't write these indexes: in each small commit they would cost more
+// than all the rest of it. Listings read the rows that are not indexed yet.
 func (s *Store) IndexSearch(ctx context.Context) (left int64, err error) {
 	return writing(ctx, s, func(tx *tx) (left int64, err error) {
 		var from, to int64
@@ -36,17 +35,17 @@ func (s *Store) IndexSearch(ctx context.Context) (left int64, err error) {
 	})
 }
 
-// Unindexed counts to 10,000.
+// Unindexed counts the transactions that are not indexed yet, up to 10,000.
 func (s *Store) Unindexed(ctx context.Context) (int64, error) {
 	return readOne[int64](ctx, s, `SELECT count(*) FROM (SELECT 1 FROM transactions NOT INDEXED WHERE id > `+searchedTo+` LIMIT 10000)`)
 }
 
-// searchTerm is a query that the index can answer: the index knows every three
-// characters.
+// searchTerm is a text that is searched for. The index knows texts by every three
+// characters of them.
 type searchTerm struct {
 	text   string // folded
-	phrase string // for MATCH; empty: too short for the index
-	whole  bool   // phrase is all of the text; else what it finds must be looked at
+	phrase string // the part of it for MATCH; empty: it is too short for the index
+	whole  bool   // phrase is all of the text; else each row that it finds is checked
 	to     int64  // ids up to it are indexed
 }
 
@@ -60,9 +59,8 @@ func (s *Store) searchTerm(ctx context.Context, query string) (searchTerm, error
 	return q, err
 }
 
-// searchPhrase is what the index is asked for to find a folded text, for MATCH,
-// and whether that is all of the text. It is empty where the text is too short
-// for the index.
+// searchPhrase returns the MATCH phrase that finds a folded text, and whether it is
+// all of the text. It is empty where the text is too short for the index.
 func searchPhrase(text string) (phrase string, whole bool) {
 	if utf8.RuneCountInString(text) < 3 || strings.ContainsRune(text, 0) {
 		return "", false
@@ -71,13 +69,13 @@ func searchPhrase(text string) (phrase string, whole bool) {
 	return `"` + strings.ReplaceAll(piece, `"`, `""`) + `"`, piece == text
 }
 
-// askedLength is how much of a text the index is asked for, in characters. It
-// goes through all that holds three of them, for each three: of frequent words
-// that is 25 milliseconds each in a million transactions.
+// askedLength is the greatest length of a phrase, in characters. For each three of
+// them the index reads every text that contains them: for a frequent word that is
+// 25 ms in a million transactions.
 const askedLength = 20
 
-// longestAsked is the part of a text that the index is asked for: where it is
-// longer, the one with the most digits, since contents differ by their numbers.
+// longestAsked returns the part of a text that the index is asked for. Of a longer
+// text it is the part with the most digits, since contents differ by their numbers.
 func longestAsked(text string) string {
 	runes := []rune(text)
 	if len(runes) <= askedLength {
@@ -104,15 +102,14 @@ func (s *Store) searchedTo(ctx context.Context) (int64, error) {
 	return readOne[int64](ctx, s, `SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'searched_to'`)
 }
 
-// Of how many of the newest transactions how many hold a text that is frequent.
+// A text is frequent if frequentOf of the newest textSample transactions contain it.
 const (
 	textSample = "1000"
 	frequentOf = "80"
 )
 
-// frequentText tells whether reading transactions from last back to first soon
-// finds one that holds a text, sooner than the index does: that goes through
-// the pieces of the text one by one, and so asking it costs more than a sample.
+// frequentText reports whether a text is frequent among the transactions from last
+// back to first. Reading rows then finds it sooner than the index does.
 func (s *Store) frequentText(ctx context.Context, text string, first, last int64) (bool, error) {
 	return readOne[bool](ctx, s, `SELECT count(*) >= `+frequentOf+` FROM (SELECT search FROM transactions NOT INDEXED WHERE id BETWEEN ? AND ?
 		ORDER BY id DESC LIMIT `+textSample+`) WHERE instr(search, ?) > 0`, first, last, text)

@@ -8,9 +8,8 @@ import (
 	"baoco/app"
 )
 
-// totals gathers what the work of one commit adds to the kept totals, and
-// writes it once before the commit: a busy commit touches each total once,
-// however many rows it counts.
+// totals collects what the jobs of one commit add to the kept totals, and writes
+// it before the commit: each total is written once, however many rows it counts.
 type totals struct {
 	transactions []transactionDelta
 	attempts     []attemptDelta
@@ -48,7 +47,7 @@ func (t *totals) mark() totalsMark {
 	return totalsMark{len(t.transactions), len(t.attempts), len(t.calls)}
 }
 
-// rewind forgets what was added since mark, because its rows were undone.
+// rewind takes back what was added since mark, because its rows were rolled back.
 func (t *totals) rewind(m totalsMark) {
 	t.transactions = t.transactions[:m.transactions]
 	t.attempts = t.attempts[:m.attempts]

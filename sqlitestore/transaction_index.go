@@ -8,24 +8,25 @@ import (
 	"baoco/app/fold"
 )
 
-// A filter whose rows aren't counted by blocks or days is gone through by the
-// index of one of its conditions, in the order of ids; the rows that it gives
-// are looked at for the other conditions. Where there is no such index, or much
-// of the file meets its condition, the rows themselves are read, block by block.
+// Conditions that neither blocks nor days are counted by need a look at single
+// transactions. One of them is looked up in its index, in the order of ids; the
+// transactions that it gives are then checked against the others. Where no
+// condition has an index, or too many transactions meet it, the rows themselves
+// are read block by block.
 
-// index is a query of transactions that one condition leaves.
+// index is a query of the transactions that meet one condition.
 type index struct {
 	from, id string     // id: the expression of a transaction's id
 	where    conditions // on the index
-	rest     conditions // on what it gives
-	twice    bool       // it gives some ids more than once, one after the other
+	rest     conditions // the other conditions, on what the index gives
+	twice    bool       // it gives some ids more than once in a row
 	byBlock  bool       // the first argument of where is the block
-	looksUp  bool       // rest is on rows elsewhere in the file
-	lags     bool       // it holds ids up to to only
+	looksUp  bool       // rest needs rows elsewhere in the file
+	lags     bool       // it holds only ids up to to
 	to       int64
 }
 
-// query reads the index in descending order, or in ascending order.
+// query is the query of the ids in order, for a segment.
 func (x *index) query(ascending bool) *rowQuery {
 	order := ` ORDER BY ` + x.id + ` DESC`
 	if ascending {
@@ -48,8 +49,7 @@ func (x *index) query(ascending bool) *rowQuery {
 	return q
 }
 
-// looksAt has the rest take conditions on rows of transactions, t, that the
-// index doesn't hold.
+// looksAt adds conditions on columns of transactions t that the index doesn't hold.
 func (x *index) looksAt(c *conditions) {
 	if c.where.Len() > 0 {
 		x.from += ` CROSS JOIN transactions t ON t.id = ` + x.id
@@ -58,14 +58,14 @@ func (x *index) looksAt(c *conditions) {
 	}
 }
 
-// scanned tells whether a filter has conditions that neither blocks nor days
-// are counted by.
+// scanned reports whether a filter has conditions that neither blocks nor days are
+// counted by.
 func scanned(f app.TransactionFilter) bool {
 	return f.Query != "" || f.MinAmount != 0 || f.MaxAmount != 0 || f.DeliveryState != ""
 }
 
-// rowConditions are all conditions of a filter, on rows of transactions, but
-// for those on ids.
+// rowConditions returns all conditions of a filter on a row t of transactions,
+// those on ids left out.
 func rowConditions(accountID int64, f app.TransactionFilter) *conditions {
 	var c conditions
 	c.add("t.account_id = ?", accountID)
@@ -77,8 +77,7 @@ func rowConditions(accountID int64, f app.TransactionFilter) *conditions {
 	return &c
 }
 
-// scannedConditions are those of them that neither blocks nor days are counted
-// by.
+// scannedConditions returns the ones that neither blocks nor days are counted by.
 func scannedConditions(f app.TransactionFilter) *conditions {
 	var c conditions
 	if f.MinAmount != 0 {
@@ -96,7 +95,7 @@ func scannedConditions(f app.TransactionFilter) *conditions {
 	return &c
 }
 
-// planScanned lists a filter that has such conditions, in the order of ids.
+// planScanned plans a listing with such conditions, in the order of ids.
 func (s *Store) planScanned(ctx context.Context, accountID int64, f app.TransactionFilter) (*pagePlan, error) {
 	b := blocksOf(accountID, f)
 	b.rows, b.rowCost = scannedConditions(f), rowCost
@@ -137,16 +136,17 @@ func (s *Store) planScanned(ctx context.Context, accountID int64, f app.Transact
 	return l, nil
 }
 
-// Of how many transactions an index is gone through although their order isn't
-// that of a listing, or although another index might give fewer: constants of
-// the statements, which SQLite would prepare anew for each value otherwise.
+// An index is used only below so many entries, where its order isn't that of the
+// listing (fewPending) or where another index may give fewer (fewAmounts). They
+// are literals of the SQL text, because SQLite prepares a statement anew for each
+// value of a bound LIMIT.
 const (
 	fewPending = "5000"
 	fewAmounts = "4000"
 )
 
-// chooseIndex gives the index that a filter is gone through by, with what is to
-// be looked at for each of the transactions that it gives; nil: by none.
+// chooseIndex returns the index that a listing uses, with the conditions that are
+// checked for each transaction that it gives; nil: the rows are read instead.
 func (s *Store) chooseIndex(ctx context.Context, accountID int64, f app.TransactionFilter) (x *index, err error) {
 	switch f.DeliveryState {
 	case app.DeliveryPending:
@@ -205,8 +205,8 @@ func (s *Store) few(ctx context.Context, query string, args ...any) (bool, error
 	return readOne[bool](ctx, s, query, args...)
 }
 
-// searchIndex finds the transactions that hold a term; nil where so many do
-// that reading them finds a page's worth sooner.
+// searchIndex finds the transactions that contain a term; nil where so many do that
+// reading the rows fills a page sooner.
 func (s *Store) searchIndex(ctx context.Context, accountID int64, f app.TransactionFilter, q searchTerm) (*index, error) {
 	if f.Page.CountTo != 0 {
 		if frequent, err := s.frequentText(ctx, q.text, 1, f.UntilID); err != nil || frequent {
@@ -235,8 +235,8 @@ func amountsOf(f app.TransactionFilter) (least, most int64) {
 	return f.MinAmount, f.MaxAmount
 }
 
-// amountIndex finds the transactions of some amounts, in a block. It holds all
-// that rows are looked at for, but for their text.
+// amountIndex finds the transactions of some amounts in a block. It holds every
+// column that a filter needs but the text.
 func amountIndex(accountID int64, f app.TransactionFilter) *index {
 	x := &index{from: "transaction_amounts t", id: "t.id", byBlock: true}
 	x.where.add("t.block = ?")
@@ -255,7 +255,7 @@ func amountIndex(accountID int64, f app.TransactionFilter) *index {
 	return x
 }
 
-// planByAmounts leaps over the blocks that hold no such amounts.
+// planByAmounts leaves out the blocks that hold no such amounts.
 func (s *Store) planByAmounts(ctx context.Context, accountID int64, f app.TransactionFilter, b blockFilter, x *index) (*pagePlan, error) {
 	least, most := amountsOf(f)
 	b.blocks = &conditions{}

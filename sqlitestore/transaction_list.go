@@ -41,16 +41,16 @@ func (s *Store) Transactions(ctx context.Context, accountID int64, f app.Transac
 	return p, err
 }
 
-// listing is a page of a listing as ids, and what leads to the others.
+// listing is a page of ids, and the plan that leads to the other pages.
 type listing struct {
 	ids        []int64
-	all        []int64 // of all pages, where they were read
+	all        []int64 // the ids of all pages, where they were read; else nil
 	total      int64
 	searchedTo int64 // as in [app.TransactionPage]
 	plan       *pagePlan
 }
 
-// listCounted serves the filters that blocks and days are counted by.
+// listCounted lists by a filter that blocks and days are counted by.
 func (s *Store) listCounted(ctx context.Context, accountID int64, f app.TransactionFilter) (found listing, err error) {
 	counted := !f.From.IsZero() || !f.To.IsZero() || f.SinceID != nil // else the total is kept
 	if f.Sort == app.SortDate || f.Sort == app.SortDateDesc {
@@ -91,7 +91,7 @@ func (s *Store) listCounted(ctx context.Context, accountID int64, f app.Transact
 	return found, err
 }
 
-// blocksOf is what of a filter blocks are counted by.
+// blocksOf returns the part of a filter that blocks are counted by.
 func blocksOf(accountID int64, f app.TransactionFilter) blockFilter {
 	b := blockFilter{accountID: accountID, kinds: kindsOf(f), from: openFrom, to: openTo, ascending: f.Sort == app.SortID}
 	if !f.From.IsZero() {
@@ -107,7 +107,7 @@ func blocksOf(accountID int64, f app.TransactionFilter) blockFilter {
 	return b
 }
 
-// kindsOf gives the conditions on what blocks are counted by.
+// kindsOf returns the conditions on the columns that blocks are counted by.
 func kindsOf(f app.TransactionFilter) *conditions {
 	var c conditions
 	if f.BankAccountID != 0 {
@@ -119,8 +119,8 @@ func kindsOf(f app.TransactionFilter) *conditions {
 	return &c
 }
 
-// keptTransactions is the kept total of an account, or of one of its bank
-// accounts, in one direction or both.
+// keptTransactions reads the kept number of transactions of an account, or of one
+// of its bank accounts, in one direction or both.
 func (s *Store) keptTransactions(ctx context.Context, accountID int64, f app.TransactionFilter) (n int64, err error) {
 	switch {
 	case f.BankAccountID != 0:
@@ -133,14 +133,13 @@ func (s *Store) keptTransactions(ctx context.Context, accountID int64, f app.Tra
 	return n, storageError(err)
 }
 
-// listScanned gives a page of a filter with conditions that rows are looked at
-// for.
+// listScanned lists by a filter for which single rows must be looked at.
 func (s *Store) listScanned(ctx context.Context, accountID int64, f app.TransactionFilter) (found listing, err error) {
 	byDate := f.Sort == app.SortDate || f.Sort == app.SortDateDesc
 	if byDate || f.Sort == app.SortID {
 		f.Page.CountTo = 0
 	}
-	if f.Page.CountTo != 0 && f.UntilID == 0 { // what looking at ids costs is known then
+	if f.Page.CountTo != 0 && f.UntilID == 0 { // so that the work of looking at ids is known
 		if err := s.queryRow(ctx, `SELECT coalesce(max(id), 0) FROM transactions`).Scan(&f.UntilID); err != nil || f.UntilID == 0 {
 			return found, storageError(err)
 		}
@@ -171,9 +170,9 @@ func (s *Store) listScanned(ctx context.Context, accountID int64, f app.Transact
 	return found, err
 }
 
-// totalScanned counts a filter to its end. Most transactions are delivered:
-// those are counted as what the other states leave of what blocks are counted
-// by; where states change meanwhile, the total may be a little off.
+// totalScanned counts all transactions of a filter. Most transactions are
+// delivered: their number is the kept total less the numbers in the other states.
+// If states change meanwhile it may be a little wrong.
 func (s *Store) totalScanned(ctx context.Context, accountID int64, f app.TransactionFilter, l *pagePlan) (int64, error) {
 	all := f
 	all.DeliveryState, all.Page = "", app.Page{Number: 1}
@@ -196,8 +195,8 @@ func (s *Store) totalScanned(ctx context.Context, accountID int64, f app.Transac
 	return max(every.total, 0), err
 }
 
-// sortIDs is of how many transactions the ids are read and sorted by date.
-// Where there are more, reading the rows by date soon finds a page of them.
+// sortIDs is the largest number of transactions whose ids are read and sorted by
+// date. Of more than that, reading by the index of dates soon fills a page.
 const sortIDs = 4000
 
 func (s *Store) pageByDate(ctx context.Context, accountID int64, f app.TransactionFilter, found listing) ([]int64, error) {
@@ -222,14 +221,16 @@ func (s *Store) pageByDate(ctx context.Context, accountID int64, f app.Transacti
 	return s.scanIDs(ctx, `SELECT t.id FROM transactions t INDEXED BY transactions_time WHERE `+c.where.String()+order, c.args, f.Page)
 }
 
-// Up to how many transactions are added up one by one; and how many newer than
-// a filter's UntilID are taken off what is kept.
+// sumRows is the largest number of transactions that are added up one by one,
+// sumNewer the largest number of ids after a filter's UntilID whose transactions
+// are subtracted from the kept sums.
 const (
 	sumRows  = 2000
 	sumNewer = 20_000
 )
 
-// sums gives the sums of a listing where they cost little; else nil.
+// sums returns the sums of all pages of a listing, or nil where they would cost too
+// much.
 func (s *Store) sums(ctx context.Context, accountID int64, f app.TransactionFilter, found listing) (*app.TransactionSums, error) {
 	if sums, err := s.sumDays(ctx, accountID, f); sums != nil || err != nil {
 		return sums, err
@@ -252,8 +253,8 @@ func (s *Store) sums(ctx context.Context, accountID int64, f app.TransactionFilt
 	return s.sum(ctx, `SELECT t.type, count(*), coalesce(sum(t.amount), 0) FROM json_each(?) k CROSS JOIN transactions t ON t.id = k.value GROUP BY 1`, joinIDs(ids))
 }
 
-// sumDays adds up the kept totals of days where a filter is made of them, and
-// takes off what is newer than it.
+// sumDays adds up the kept totals of whole days and subtracts the transactions after
+// UntilID. It returns nil for a filter that whole days don't answer.
 func (s *Store) sumDays(ctx context.Context, accountID int64, f app.TransactionFilter) (*app.TransactionSums, error) {
 	if scanned(f) || f.SinceID != nil {
 		return nil, nil
@@ -304,7 +305,7 @@ func (s *Store) sumDays(ctx context.Context, accountID int64, f app.TransactionF
 	return s.sum(ctx, `SELECT type, sum(count), sum(amount) FROM (`+kept+`) GROUP BY 1`, days.args...)
 }
 
-// sum reads a count and a sum for each direction.
+// sum runs a query that gives a direction, a count and a sum of amounts a row.
 func (s *Store) sum(ctx context.Context, query string, args ...any) (*app.TransactionSums, error) {
 	type row struct {
 		direction app.Direction

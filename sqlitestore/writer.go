@@ -19,19 +19,19 @@ var (
 	errBroken = errors.New("the database can't be trusted any more: the server ends")
 )
 
-// writer is the one goroutine that writes. Callers hand it their work; it
-// takes one, drains what waits, commits all of it with one fsync, and only
-// then replies. Work that fails or gives up takes nobody with it.
+// writer is the one goroutine that writes. It takes all the jobs that wait,
+// commits them together with one fsync, and only then replies to the callers. A
+// job that fails, or whose caller has gone, doesn't fail the others.
 type writer struct {
 	work     chan *write
 	quit     chan struct{}
 	finished chan struct{}
 	closing  sync.Once
 	onFatal  func(error)
-	failing  atomic.Bool // a commit failed, and Probe hasn't seen one succeed since
-	broken   atomic.Bool // the file can't be trusted any more
+	failing  atomic.Bool // a commit failed, and no probe has succeeded since
+	broken   atomic.Bool // the file can't be trusted any more: nothing is written
 	turn     *turn
-	files    *openFiles // nil: nobody serves
+	files    *openFiles // nil: this process doesn't serve
 	tx       *tx
 	commits  commitTimes
 
@@ -44,10 +44,10 @@ type write struct {
 	ctx   context.Context
 	fn    func(tx *tx) error
 	err   error
-	reply chan error // nil: nobody waits
+	reply chan error // nil: the caller doesn't wait
 }
 
-// openWriter gives a writer that waits for its run to be started.
+// openWriter opens the connection. The caller starts run.
 func openWriter(ctx context.Context, dsn string, sealer *sealer, turn *turn, onFatal func(error)) (*writer, error) {
 	conn, err := connector(dsn).Connect(ctx)
 	if err != nil {
@@ -60,10 +60,10 @@ func openWriter(ctx context.Context, dsn string, sealer *sealer, turn *turn, onF
 	return w, nil
 }
 
-// do runs fn in the next commit and returns once that is on disk, with fn's
-// own error. fn may run more than once before that, each time in a transaction
-// that knows nothing of the time before. When ctx ends first the caller is told
-// so; fn may be committed all the same, so it must be safe to repeat.
+// do runs fn in the next commit and returns fn's error once the commit is on
+// disk. fn may run twice, the second time after all that the first did was
+// rolled back, so it must have no other effects. When ctx ends first do returns
+// ctx.Err(); fn may be committed all the same, so it must be safe to repeat.
 func (w *writer) do(ctx context.Context, fn func(tx *tx) error) error {
 	if w.broken.Load() {
 		return errBroken
@@ -91,7 +91,7 @@ func (w *writer) do(ctx context.Context, fn func(tx *tx) error) error {
 	}
 }
 
-// offer has fn committed some time, or dropped when the queue is full.
+// offer queues fn without waiting for it. fn is dropped when the queue is full.
 func (w *writer) offer(fn func(tx *tx) error) {
 	select {
 	case w.work <- &write{ctx: context.Background(), fn: fn}:
@@ -139,7 +139,7 @@ func (w *writer) drain(batch []*write) []*write {
 	return batch
 }
 
-// commit runs a batch in one transaction and replies to everyone in it.
+// commit runs a batch in one transaction and replies to its callers.
 func (w *writer) commit(batch []*write) {
 	w.turn.begin()
 	err := errBroken
@@ -175,9 +175,10 @@ func (w *writer) commit(batch []*write) {
 	w.checkpointIfLarge()
 }
 
-// tryCommit runs a batch without savepoints first: they would copy every page
-// that the batch touches, and hardly any work fails. Where work failed after it
-// had written something, the batch is undone and runs again with them.
+// tryCommit runs a batch without savepoints first, since they would copy every
+// page that the batch touches, and few jobs fail. Where a job fails after it has
+// written something, the batch is rolled back and runs again with a savepoint
+// for each job.
 func (w *writer) tryCommit(batch []*write) error {
 	err := w.runBatch(batch, false)
 	if err == errPartlyDone {
@@ -186,8 +187,8 @@ func (w *writer) tryCommit(batch []*write) error {
 	return err
 }
 
-// errPartlyDone: work failed and left some of its writes in the transaction.
-var errPartlyDone = errors.New("work failed half done")
+// errPartlyDone says that a job failed and left writes in the transaction.
+var errPartlyDone = errors.New("a job failed after it had written something")
 
 func (w *writer) runBatch(batch []*write, savepoints bool) error {
 	t, begun := w.tx, time.Now()
@@ -200,7 +201,7 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 		t.rollback()
 		return err
 	}
-	wrote := false
+	succeeded := false
 	for _, job := range batch {
 		if job.err = job.ctx.Err(); job.err != nil {
 			continue
@@ -213,7 +214,7 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 		}
 		switch {
 		case job.err == nil:
-			wrote = true
+			succeeded = true
 		case losesTransaction(job.err):
 			t.rollback()
 			return job.err
@@ -222,7 +223,7 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 			return errPartlyDone
 		}
 	}
-	if !wrote {
+	if !succeeded {
 		t.rollback()
 		return nil
 	}
@@ -241,7 +242,7 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 	return nil
 }
 
-// runJob runs one caller's work.
+// runJob runs one job, and takes back what it added to the totals if it fails.
 func (t *tx) runJob(job *write) error {
 	mark := t.totals.mark()
 	t.step = stepBegin{t.changes, time.Now()}
@@ -255,8 +256,7 @@ func (t *tx) runJob(job *write) error {
 	return err
 }
 
-// runInSavepoint runs one caller's work so that its failure undoes only
-// itself.
+// runInSavepoint runs one job so that its failure rolls back only itself.
 func (t *tx) runInSavepoint(job *write) error {
 	if err := t.exec(`SAVEPOINT job`); err != nil {
 		return err
@@ -290,8 +290,8 @@ func (s *Store) write(ctx context.Context, fn func(tx *tx) error) error {
 	return storageError(s.writer.do(ctx, fn))
 }
 
-// writing runs fn in the next commit and gives its result. The result of a
-// caller who gave up meanwhile is left to the writer, who may still be at it.
+// writing runs fn in the next commit and returns its result. A caller that gave
+// up gets the zero value: the writer may still be writing the result.
 func writing[T any](ctx context.Context, s *Store, fn func(tx *tx) (T, error)) (T, error) {
 	var result, none T
 	err := s.write(ctx, func(tx *tx) (err error) {
@@ -304,17 +304,18 @@ func writing[T any](ctx context.Context, s *Store, fn func(tx *tx) (T, error)) (
 	return result, nil
 }
 
-// probeSize is how much room Probe wants, in bytes: where a small commit just
-// fits, the next may not.
+// probeSize is how many bytes Probe writes: where a small commit just fits on a
+// full disk, the next one may not.
 const probeSize = 64 << 10
 
-// probeTime is how long Probe waits for its turn.
+// probeTime is how long Probe waits for the writer.
 const probeTime = 4 * time.Second
 
-// Probe reads, and looks whether the writer comes to its turn: a stalled disk
-// fails no commit, it holds it. Where a commit failed it also writes something
-// of no meaning, and removes it, so that a recovery is seen without anybody's
-// call.
+// Probe reads a row and waits for the writer to run an empty job, because a disk
+// that stalls doesn't fail a commit, it delays it. After a failed commit Probe
+// also writes and removes probeSize bytes, so that a recovery is noticed without
+// a call. It returns app.CodeUnavailable where the store can't be used, after
+// probeTime at most.
 func (s *Store) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -343,8 +344,8 @@ func (s *Store) Probe(ctx context.Context) error {
 	return err
 }
 
-// checkpointPages is how many pages go into the write-ahead log, of 4 KiB
-// each, before they are copied into the database file.
+// checkpointPages is how many pages of 4 KiB the write-ahead log holds before
+// they are copied into the database file.
 const checkpointPages = 4000
 
 // The writer makes the checkpoints itself, after it has replied. SQLite's own
@@ -355,8 +356,8 @@ const checkpointPages = 4000
 // given up: the process ends without closing the file, which would be one more
 // checkpoint, and the next start copies the whole log again.
 
-// checkpointIfLarge copies the log into the file where it has grown, or where
-// the last time failed and Probe wants to know.
+// checkpointIfLarge copies the log into the file if the log is large, or if the
+// last checkpoint failed and Probe asks whether it succeeds now.
 func (w *writer) checkpointIfLarge() {
 	if pages, _, err := w.tx.conn.(sqlite.DBStatus).Status(sqlite.DBStatusCacheWrite, true); err == nil {
 		w.logged += pages
@@ -377,7 +378,7 @@ func (w *writer) checkpointIfLarge() {
 	}
 }
 
-// checkpointed is how the last checkpoint ended.
+// checkpointed returns the error of the last checkpoint.
 func (w *writer) checkpointed() error {
 	if err := w.checkpointErr.Load(); err != nil {
 		return *err
@@ -385,7 +386,7 @@ func (w *writer) checkpointed() error {
 	return nil
 }
 
-// fail ends the trust in the file.
+// fail stops all further writing and reports err to the process.
 func (w *writer) fail(err error) {
 	w.broken.Store(true)
 	if e := storageError(err); errors.Is(e, ErrDamaged) {
