@@ -29,8 +29,8 @@ func scanDelivery(row scanner) (d app.Delivery, err error) {
 	return d, err
 }
 
-// Backlogs leaps from webhook to webhook through the index of the queue, and
-// takes only the first due times of each.
+// Backlogs goes from webhook to webhook in the index of the queue and reads only
+// the first due times of each.
 func (s *Store) Backlogs(ctx context.Context, now time.Time) ([]app.WebhookBacklog, error) {
 	rows, err := s.query(ctx, `
 		WITH RECURSIVE q(id) AS (
@@ -60,7 +60,7 @@ const payloadFrom = ` LEFT JOIN transactions t ON t.id = d.transaction_id LEFT J
 const payloadColumns = `d.sample, coalesce(b.bank, ''), coalesce(b.account_number, ''), coalesce(t.number, ''), coalesce(t.type, ''), coalesce(t.amount, 0),
 	coalesce(t.content, ''), t.occurred_at, coalesce(t.zone_offset, 0)`
 
-// payloadScan reads what a delivery carries: its transaction or its sample.
+// payloadScan reads the payload of a delivery: its transaction, or its test payload.
 type payloadScan struct {
 	sample sql.NullString
 	t      app.Transaction
@@ -78,8 +78,8 @@ func (s *payloadScan) payload(transactionID int64) (p app.Payload, err error) {
 	return s.t.Payload(), nil
 }
 
-// Due finds ids in the index of the queue first, which costs little for those
-// to skip, then their rows.
+// Due finds the ids in the index of the queue, where ids to skip cost little, and
+// then reads the rows.
 func (s *Store) Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]app.Outgoing, error) {
 	ids, err := s.dueIDs(ctx, webhookID, now, skip, limit, retries)
 	if err != nil || len(ids) == 0 {
@@ -96,7 +96,7 @@ func (s *Store) Due(ctx context.Context, webhookID int64, now time.Time, skip []
 		return nil, storageError(err)
 	}
 	secrets, err := sealed.open(s.sealer)
-	if err != nil || secrets.Current == "" { // what waits for a new secret isn't sent
+	if err != nil || secrets.Current == "" { // without a secret nothing is sent
 		return nil, err
 	}
 	rows, err := s.query(ctx, `SELECT `+deliveryColumns+`, `+payloadColumns+` FROM json_each(?) CROSS JOIN deliveries d ON d.id = value`+payloadFrom+`
@@ -113,8 +113,8 @@ func (s *Store) Due(ctx context.Context, webhookID int64, now time.Time, skip []
 	})
 }
 
-// dueIDs stops reading when it has enough: a LIMIT that is a parameter would
-// have SQLite prepare the statement anew for each value.
+// dueIDs stops reading when it has enough, without a LIMIT: SQLite would prepare the
+// statement anew for each value of a bound one.
 func (s *Store) dueIDs(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]int64, error) {
 	rows, err := s.query(ctx, `SELECT id FROM deliveries INDEXED BY deliveries_due
 		WHERE state = 0 AND webhook_id = ? AND retry = ? AND due_ms <= ? ORDER BY due_ms`, webhookID, retries, now.UnixMilli())
@@ -163,7 +163,7 @@ func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, erro
 			return a, err
 		}
 		if changed == 0 {
-			// Cancelled meanwhile, or a sample, which is never in the queue.
+			// It was cancelled meanwhile, or is a test, which is never in the queue.
 			a.NextAttemptAt = time.Time{}
 			state := app.DeliveryCancelled
 			if d.State == app.DeliveryDelivered || d.Test {
@@ -190,8 +190,8 @@ func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, erro
 	})
 }
 
-// AddSample makes the delivery of a test. It is born cancelled, so that no
-// sweep finds it, and settled by its one attempt.
+// AddSample makes a test delivery. It begins as cancelled, so that no sweep finds
+// it, and its one attempt settles it.
 func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample func(app.Webhook) app.Payload, now time.Time) (app.Outgoing, error) {
 	return writing(ctx, s, func(tx *tx) (o app.Outgoing, err error) {
 		w, err := scanWebhook(tx.queryRow(oneWebhook, webhookID, accountID))
@@ -245,8 +245,8 @@ func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (app.Del
 	return f, err
 }
 
-// resentAs looks among the deliveries of the same transaction, or among the
-// samples, for those that resend an attempt of d.
+// resentAs finds the deliveries that resend an attempt of d, among those of the same
+// transaction or among the test deliveries.
 func (s *Store) resentAs(ctx context.Context, d app.Delivery, sample bool) ([]app.Delivery, error) {
 	among, of := `INDEXED BY deliveries_transaction WHERE d.transaction_id = ?`, d.TransactionID
 	if sample {

@@ -23,8 +23,7 @@ func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionID
 	if len(transactionIDs) == 0 {
 		return nil, nil
 	}
-	// Of the deliveries to one webhook only the last counts: the others were
-	// resent.
+	// Only the last delivery to each webhook is listed: the others were resent.
 	rows, err := s.query(ctx, `SELECT `+latestColumns+`
 		FROM json_each(?1) page
 		CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = page.value`+latestFrom+`
@@ -68,8 +67,8 @@ func (s *Store) SettledSince(ctx context.Context, accountID, attemptID int64) ([
 	return ids, last, err
 }
 
-// Pending goes through the index of the queue: it costs as much as waits, not
-// as there ever was.
+// Pending reads the index of the queue: its cost grows with the pending deliveries,
+// not with all there ever were.
 func (s *Store) Pending(ctx context.Context, accountID int64, f app.PendingFilter) ([]app.PendingDelivery, int64, error) {
 	if err := s.checkHistoryFilter(ctx, accountID, app.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
 		return nil, 0, err
@@ -78,7 +77,7 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f app.PendingFilte
 	if err != nil || len(ids) == 0 {
 		return nil, total, err
 	}
-	// One that was attempted meanwhile has left the list.
+	// A delivery that was attempted meanwhile has left the list.
 	rows, err := s.query(ctx, `SELECT `+latestColumns+`, NOT w.is_active, `+secretLost+`, `+payloadColumns+` FROM json_each(?) page CROSS JOIN deliveries d ON d.id = page.value`+
 		latestFrom+payloadFrom+` WHERE d.state = 0 ORDER BY page.key`, joinIDs(ids))
 	list, err := collect(rows, err, func(row scanner) (app.PendingDelivery, error) {
@@ -93,8 +92,8 @@ func (s *Store) Pending(ctx context.Context, accountID int64, f app.PendingFilte
 	return list, total, err
 }
 
-// pendingIDs finds the ids of a page and how many there are on all pages. What
-// the index doesn't tell is looked at once, for both.
+// pendingIDs returns the ids of a page and their number on all pages. Where the
+// index doesn't answer the filter, one read serves both.
 func (s *Store) pendingIDs(ctx context.Context, accountID int64, f app.PendingFilter) (ids []int64, total int64, err error) {
 	from, args := pendingOf(accountID, f)
 	const order = ` ORDER BY w.is_active AND NOT (` + secretLost + `) DESC, d.due_ms, d.id`
@@ -110,7 +109,7 @@ func (s *Store) pendingIDs(ctx context.Context, accountID int64, f app.PendingFi
 	return all[min(total, f.Page.Offset()):min(total, f.Page.Offset()+int64(f.Page.Size))], counted(total, f.Page), err
 }
 
-// pendingOf is where the pending deliveries d of a filter come from, with
+// pendingOf returns FROM and WHERE for the pending deliveries d of a filter, with
 // their webhooks w.
 func pendingOf(accountID int64, f app.PendingFilter) (from string, args []any) {
 	var c conditions

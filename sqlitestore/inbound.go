@@ -8,12 +8,12 @@ import (
 	"baoco/app"
 )
 
-// errDryRun takes back what a dry run has recorded.
+// errDryRun makes the writer roll a dry run back.
 var errDryRun = errors.New("dry run")
 
-// RecordInbound records a call in one commit, and one with very many elements
-// in steps: nothing is acknowledged before the last of them, and who calls again
-// after a crash finds the first ones recorded.
+// RecordInbound records a call in one commit, or in steps where it has very many
+// elements. It returns after the last step. If a crash comes in between, the
+// provider's next call finds the first elements recorded.
 func (s *Store) RecordInbound(ctx context.Context, call app.InboundCall, zone *time.Location) (app.Recording, error) {
 	if call.DryRun {
 		return s.dryRun(ctx, call, zone)
@@ -27,7 +27,7 @@ func (s *Store) RecordInbound(ctx context.Context, call app.InboundCall, zone *t
 	return recording, nil
 }
 
-// dryRun records a call and takes it back.
+// dryRun records a call and rolls it back.
 func (s *Store) dryRun(ctx context.Context, call app.InboundCall, zone *time.Location) (app.Recording, error) {
 	var recording app.Recording
 	err := s.write(ctx, func(tx *tx) (err error) {
@@ -42,8 +42,7 @@ func (s *Store) dryRun(ctx context.Context, call app.InboundCall, zone *time.Loc
 	return recording, nil
 }
 
-// recordInbound records the elements that follow those of before, until the
-// step is full.
+// recordInbound records the elements after those of before, until the step is full.
 func recordInbound(tx *tx, call app.InboundCall, zone *time.Location, before app.Recording) (recording app.Recording, more bool, err error) {
 	recording = before
 	if kept, found, err := earlier(tx, call.AccountID, call.Key, call.ReceivedAt); err != nil || found {
@@ -81,8 +80,9 @@ func recordInbound(tx *tx, call app.InboundCall, zone *time.Location, before app
 	return recording, false, keepKey(tx, call.AccountID, call.Key, keptResult{recording.TransactionIDs[0], recording.Outcomes[0]}, call.ReceivedAt)
 }
 
-// elements records the elements that follow those of recording. It stops when
-// the step is full, which a dry run never is: it must see what it has recorded.
+// elements records the elements after those of recording, and stops when the step
+// is full. A dry run has one step: what it has recorded must be there for the
+// elements that follow.
 func (r *recorder) elements(recording *app.Recording) (more bool, err error) {
 	for i := len(recording.Outcomes); i < len(r.call.Elements) && !more; i++ {
 		outcome, id, err := r.element(i, r.call.Elements[i])
@@ -101,8 +101,8 @@ func (r *recorder) elements(recording *app.Recording) (more bool, err error) {
 	return more, r.closeItems()
 }
 
-// keepEvent keeps the raw body once, in the hope that every element will be
-// recorded; closeEvent corrects it otherwise, to what n has come to.
+// keepEvent adds the call to the log, once, with the numbers of a call whose
+// elements are all recorded. Where they aren't, closeEvent corrects the numbers.
 func (r *recorder) keepEvent() (err error) {
 	if r.event != 0 || r.call.Body == nil {
 		return nil
@@ -124,12 +124,12 @@ func (r *recorder) closeEvent(n app.Recording) error {
 // retried is how far a retry has come.
 type retried struct {
 	app.Recording
-	before int64 // items up to it were there before
+	before int64 // the items up to this id were there before the retry
 }
 
-// RetryInbound leaves the items that were there before until every element is
-// recorded or noted anew: after a crash in between, the event still needs
-// attention and is retried again.
+// RetryInbound removes the old items only after every element is recorded or has a
+// new item: after a crash in between the event still needs attention, and can be
+// retried again.
 func (s *Store) RetryInbound(ctx context.Context, id int64, call app.InboundCall, zone *time.Location, now time.Time) (app.Recording, error) {
 	done, err := inSteps(ctx, s, retried{}, func(tx *tx, at retried) (retried, bool, error) {
 		if at.EventID == 0 {
@@ -181,7 +181,7 @@ func (s *Store) DiscardInbound(ctx context.Context, accountID, id, itemID int64)
 	})
 }
 
-// inboundEventExists refuses an id that names no event of the account's.
+// inboundEventExists returns app.ErrNoInboundEvent if the account has no such event.
 func inboundEventExists(tx *tx, accountID, id int64) error {
 	var one int
 	err := tx.queryRow(`SELECT 1 FROM inbound_events WHERE id = ? AND account_id = ?`, id, accountID).Scan(&one)

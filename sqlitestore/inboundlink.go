@@ -48,7 +48,8 @@ func beginLink(tx *tx, accountID, id int64, in app.InboundLink, r *app.InboundLi
 	return noteLink(tx, r.BankAccount.ID, everyEvent, in.Notify, now)
 }
 
-// unassignedItems are what of an event waits for its bank account; not none.
+// unassignedItems returns the unassigned items of an event. It is an error if there
+// are none.
 func unassignedItems(tx *tx, accountID, id int64) ([]waitingItem, error) {
 	if err := inboundEventExists(tx, accountID, id); err != nil {
 		return nil, err
@@ -62,8 +63,8 @@ func unassignedItems(tx *tx, accountID, id int64) ([]waitingItem, error) {
 	return items, err
 }
 
-// targetOf is the bank account that items, which are of one source, are to be
-// recorded on. It is linked where it isn't yet.
+// targetOf finds the bank account on which items of one source are to be recorded,
+// and links it if it isn't linked.
 func targetOf(tx *tx, accountID int64, in app.InboundLink, items []waitingItem, now time.Time) (b app.BankAccount, linked bool, err error) {
 	own, err := narrowedTo(tx, items[0].only)
 	if err != nil {
@@ -103,8 +104,8 @@ func targetOf(tx *tx, accountID int64, in app.InboundLink, items []waitingItem, 
 	return b, linked, nil
 }
 
-// narrowedTo is the bank account that a source is for, linked or not; the zero
-// one where it is for all.
+// narrowedTo reads the bank account that a source is narrowed to, linked or not. The
+// id 0 gives the zero value.
 func narrowedTo(tx *tx, id int64) (app.BankAccount, error) {
 	if id == 0 {
 		return app.BankAccount{}, nil
@@ -112,17 +113,16 @@ func narrowedTo(tx *tx, id int64) (app.BankAccount, error) {
 	return scanBankAccount(tx.queryRow(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.id = ?`, id))
 }
 
-// Recording what had been waiting for a bank account goes in steps. What is
-// left to do stands in unfinished_links from the commit that links on, so that
-// FinishLinks goes on where a crash, or a caller who had no more time, cut it
-// off. A step looks at the items as they are by then: what was recorded on
-// another way meanwhile, or discarded, waits no more.
+// When a bank account is linked, its unassigned items are recorded in steps. The
+// commit that links it adds a row to unfinished_links, so that FinishLinks can go
+// on after a crash, or after a caller that had no more time. Each step reads the
+// items anew: some may have been recorded in another way, or discarded.
 
-// everyEvent stands in unfinished_links for the items of all events.
+// everyEvent is the inbound_event_id in unfinished_links that means all events.
 const everyEvent = 0
 
-// noteLink notes that unassigned items are to be recorded on a bank account:
-// those of an event, or of every one.
+// noteLink notes that the unassigned items of an event, or of every event, are to be
+// recorded on a bank account.
 func noteLink(tx *tx, bankAccountID, eventID int64, notify app.NotifyOnLink, now time.Time) error {
 	return tx.exec(`INSERT OR REPLACE INTO unfinished_links (bank_account_id, inbound_event_id, notify, linked_at, item_id) VALUES (?, ?, ?, ?, 0)`,
 		bankAccountID, eventID, int(notify), now.Unix())
@@ -133,12 +133,12 @@ type unfinishedLink struct {
 	event    int64
 	notify   app.NotifyOnLink
 	linkedAt time.Time
-	item     int64 // items up to it were looked at
+	item     int64 // the items up to this id are done
 }
 
-// finishLink records what one step can of what an unfinished link is about, and
-// adds it to result. There is none any more where others finished it, or where
-// the bank account was unlinked.
+// finishLink records one step of the items of an unfinished link and adds it to
+// result. There is nothing to do if another process has finished it, or if the bank
+// account was unlinked.
 func finishLink(tx *tx, result *app.InboundLinkResult, event int64, zone *time.Location, now time.Time) (more bool, err error) {
 	b := result.BankAccount
 	link, linkedAt := unfinishedLink{event: event}, int64(0)
@@ -163,8 +163,8 @@ func finishLink(tx *tx, result *app.InboundLinkResult, event int64, zone *time.L
 	return false, tx.exec(`DELETE FROM unfinished_links WHERE bank_account_id = ? AND inbound_event_id = ?`, b.ID, event)
 }
 
-// waiting records the unassigned items that a link is about, from the one on
-// that it has come to, until the step is full.
+// waiting records the unassigned items of a link, after those that are done, until
+// the step is full.
 func (r *recorder) waiting(b app.BankAccount, link *unfinishedLink, result *app.InboundLinkResult) (more bool, err error) {
 	items, err := waitingItems(r.tx, b, *link)
 	if err != nil {
@@ -184,9 +184,8 @@ func (r *recorder) waiting(b app.BankAccount, link *unfinishedLink, result *app.
 	return more, r.closeItems()
 }
 
-// waitingItem records an unassigned item where it turned out to be about b. Of
-// an event somebody has said so; any other must name the bank account without
-// doubt.
+// waitingItem records an unassigned item on b. Somebody has chosen b for the items
+// of the link's event; an item of another event must name b without doubt.
 func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinishedLink, result *app.InboundLinkResult) error {
 	if link.event != everyEvent && !b.Fits(item.Incoming) {
 		return nil
@@ -216,9 +215,9 @@ func (r *recorder) waitingItem(item waitingItem, b app.BankAccount, link unfinis
 	return nil
 }
 
-// waitingItems are the next items that a link may be about, a step's at most:
-// of an event all, else those that name the number of b, show some digits of a
-// number or name none.
+// waitingItems returns the next items that a link may be about, at most a step:
+// all those of its event; or of every event those that name the number of b, a
+// masked number or none.
 func waitingItems(tx *tx, b app.BankAccount, link unfinishedLink) ([]waitingItem, error) {
 	const columns = `SELECT ` + waitingColumns + ` FROM `
 	if link.event != everyEvent {
@@ -258,8 +257,8 @@ func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, notify a
 	return app.LinkResult{BankAccount: r.BankAccount, Recorded: r.Waiting, More: more, Deliveries: r.Deliveries, Webhooks: r.Webhooks}, err
 }
 
-// linkGoesOn tells whether an error came after the bank account was linked: then
-// the link stands, and what is left is recorded by FinishLinks.
+// linkGoesOn reports whether the bank account was linked before the store became
+// unavailable. The link then stands, and FinishLinks records the rest.
 func linkGoesOn(r app.InboundLinkResult, err error) (bool, error) {
 	if r.BankAccount.ID != 0 && app.CodeOf(err) == app.CodeUnavailable {
 		return true, nil
@@ -267,8 +266,8 @@ func linkGoesOn(r app.InboundLinkResult, err error) (bool, error) {
 	return false, err
 }
 
-// FinishLinks goes on with the links that were made before a time and aren't
-// finished, and gives the webhooks that got deliveries.
+// FinishLinks goes on with the unfinished links that were made before a time, and
+// returns the ids of the webhooks that got deliveries.
 func (s *Store) FinishLinks(ctx context.Context, before time.Time, zone *time.Location, now time.Time) ([]int64, error) {
 	type left struct {
 		bankAccount app.BankAccount
@@ -295,7 +294,7 @@ func (s *Store) FinishLinks(ctx context.Context, before time.Time, zone *time.Lo
 	return webhooks, err
 }
 
-// waitingItem is an unassigned item that its bank account may be linked for.
+// waitingItem is an unassigned item, which waits for its bank account to be linked.
 type waitingItem struct {
 	id, event  int64
 	origin     origin
@@ -314,7 +313,7 @@ func scanWaitingItem(row scanner) (waitingItem, error) {
 	return item, err
 }
 
-// closedItems are unassigned items that were recorded, or are duplicates.
+// closedItems are numbers of items of an event that are unassigned no more.
 type closedItems struct{ recorded, duplicates int }
 
 // assign records an unassigned item on its bank account and closes it.
@@ -354,8 +353,8 @@ func (r *recorder) noteClosed(event int64, outcome app.Outcome) {
 	r.closed[event] = n
 }
 
-// closeItems counts what was noted closed in the events, each once in a step:
-// their items are counted, and their bodies written again.
+// closeItems corrects the numbers of the events whose items were closed. It runs
+// once a step, because SQLite writes the whole row with the body again.
 func (r *recorder) closeItems() error {
 	for event, n := range r.closed {
 		if err := r.tx.exec(`UPDATE inbound_events SET unassigned = unassigned - ?1 - ?2, recorded = recorded + ?1, duplicates = duplicates + ?2, open = `+openItems+`

@@ -61,8 +61,8 @@ func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (ope
 	return open, storageError(err)
 }
 
-// listInboundEvents gives the rows of ids in their order, with the first of
-// their open items.
+// listInboundEvents reads the events of ids in their order, with the first of their
+// open items.
 func (s *Store) listInboundEvents(ctx context.Context, ids []int64) ([]app.InboundEvent, error) {
 	rows, err := s.query(ctx, `SELECT `+inboundEventColumns+` FROM json_each(?) page CROSS JOIN inbound_events e ON e.id = page.value
 			LEFT JOIN sources s ON s.id = e.source_id ORDER BY page.key`, joinIDs(ids))
@@ -73,8 +73,7 @@ func (s *Store) listInboundEvents(ctx context.Context, ids []int64) ([]app.Inbou
 	return list, s.addOpenItems(ctx, list)
 }
 
-// inboundConditions are the conditions of a filter; each form of them is
-// served by an index.
+// inboundConditions returns the conditions of a filter. An index serves each of them.
 func inboundConditions(accountID int64, f app.InboundFilter) *conditions {
 	var c conditions
 	c.add("e.account_id = ?", accountID)
@@ -97,7 +96,8 @@ func inboundConditions(accountID int64, f app.InboundFilter) *conditions {
 	return &c
 }
 
-// ownSource refuses a reference to a source that isn't the account's.
+// ownSource returns an error for a field source_id that names no source of the
+// account.
 func (s *Store) ownSource(ctx context.Context, accountID, sourceID int64) error {
 	if sourceID == 0 {
 		return nil
@@ -105,7 +105,7 @@ func (s *Store) ownSource(ctx context.Context, accountID, sourceID int64) error 
 	return s.exists(ctx, `SELECT 1 FROM sources WHERE id = ? AND account_id = ?`, sourceID, accountID, app.ErrUnknownReference("source_id"))
 }
 
-// addOpenItems gives each event of a listing its first open items.
+// addOpenItems adds its first open items to each event of a listing.
 func (s *Store) addOpenItems(ctx context.Context, list []app.InboundEvent) error {
 	byID, open := map[int64]*app.InboundEvent{}, []int64{}
 	for i := range list {
@@ -176,8 +176,7 @@ func (s *Store) RefusedCalls(ctx context.Context, accountID, sourceID int64, unn
 	})
 }
 
-// InboundBodies leaves a body that is too long on its pages: its length stands
-// in the row.
+// InboundBodies doesn't read a body longer than most bytes: the row knows its length.
 func (s *Store) InboundBodies(ctx context.Context, accountID int64, ids []int64, most int) (map[int64][]byte, error) {
 	rows, err := s.query(ctx, `SELECT e.id, e.body FROM json_each(?1) page CROSS JOIN inbound_events e ON e.id = page.value
 		WHERE e.account_id = ?2 AND length(e.body) <= ?3`, joinIDs(ids), accountID, most)
@@ -203,8 +202,7 @@ func (s *Store) InboundSources(ctx context.Context, accountID int64, ids []int64
 	return sources, err
 }
 
-// KnownEvents reads of the file what recorder.find does, and where it came
-// from.
+// KnownEvents reads what recorder.find reads, and the inbound event that recorded it.
 func (s *Store) KnownEvents(ctx context.Context, accountID int64, refs []app.EventRef) ([]*app.KnownEvent, error) {
 	names := make([][3]any, len(refs))
 	for i, ref := range refs {

@@ -7,8 +7,8 @@ import (
 	"baoco/app"
 )
 
-// recorder records the elements of calls inside one transaction: the walk of
-// every transaction into the ledger, whatever way it came in.
+// recorder records the elements of a call inside one transaction. Every bank
+// transaction takes this way, whichever channel it came by:
 //
 //	element → known event id? → which bank account? → same transfer from
 //	elsewhere? → insert, with its totals and its deliveries
@@ -22,18 +22,19 @@ type recorder struct {
 	event        int64 // inbound event id; 0: none is kept
 	noDeliveries bool  // no deliveries
 
-	open       int     // items added that need attention
+	open       int     // number of items added that need attention
 	deliveries int     // queued
 	webhooks   []int64 // that got them
 	ready      []app.Outgoing
-	closed     map[int64]closedItems // by the event that they are of
+	closed     map[int64]closedItems // by inbound event
 }
 
-// maxReady is how many deliveries of one call are handed on without being read
-// from the file again.
+// maxReady is how many deliveries of one call are returned ready to be sent. The
+// sweep reads the others from the file.
 const maxReady = 16
 
-// element records one element and gives its outcome and its transaction.
+// element records one element and returns its outcome, and the id of its
+// transaction or 0.
 func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, error) {
 	r.noDeliveries = r.call.NoDeliveries || e.Time.Before(r.call.NoDeliveriesBefore)
 	if e.Fault != nil {
@@ -71,8 +72,8 @@ func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, er
 	return app.OutcomeRecorded, id, r.remember(e, id, 0, false)
 }
 
-// rejected keeps what can't be read. A list shows it again and again: there it
-// is kept once, where it has an id by which it is known again.
+// rejected keeps an element that can't be read as an item. A provider's list shows
+// it each time it is read, so there an element with an event id is kept once.
 func (r *recorder) rejected(position int, e app.Incoming) (app.Outcome, int64, error) {
 	if r.call.Channel == app.ChannelPoll && e.EventID != "" {
 		var kept bool
@@ -87,7 +88,7 @@ func (r *recorder) rejected(position int, e app.Incoming) (app.Outcome, int64, e
 	return app.OutcomeRejected, 0, err
 }
 
-// seenEvent is what an event id stands for in the file.
+// seenEvent is the transaction or the item that an event id stands for.
 type seenEvent struct {
 	app.Known
 	transactionID int64
@@ -117,11 +118,11 @@ func (r *recorder) find(e app.Incoming) (*seenEvent, error) {
 	return &seen, err
 }
 
-// again treats an event id that is known: a duplicate, a conflict, or, on a
-// retry, an unassigned item whose bank account is linked by now.
+// again handles an element whose event id is known: it is a duplicate, a conflict,
+// or, in a retry, an unassigned item whose bank account has been linked since.
 func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Outcome, int64, error) {
 	if seen.transactionID == 0 && seen.inboundEvent == 0 {
-		return app.OutcomeDuplicate, 0, nil // of an item that was discarded, and pruned since
+		return app.OutcomeDuplicate, 0, nil // its item was discarded, and has been pruned
 	}
 	if seen.Compare(e) == app.OutcomeConflict {
 		if r.call.Channel == app.ChannelHand {
@@ -137,7 +138,7 @@ func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Out
 		return "", 0, err
 	}
 	if !found && seen.inboundEvent != r.event {
-		return app.OutcomeDuplicate, 0, nil // of what waits in another event
+		return app.OutcomeDuplicate, 0, nil // another event has its unassigned item
 	}
 	if !found {
 		return app.OutcomeUnassigned, 0, nil
@@ -147,8 +148,8 @@ func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Out
 	}, bankAccount)
 }
 
-// bankAccount finds the linked bank account that e names, among those that
-// the source may record on.
+// bankAccount finds the linked bank account that e means. only is the one that the
+// source is narrowed to, 0 for any.
 func (r *recorder) bankAccount(e app.Incoming, only int64) (app.BankAccount, bool, error) {
 	cache, err := r.tx.recordCache(r.call.AccountID)
 	if err != nil {
@@ -158,7 +159,7 @@ func (r *recorder) bankAccount(e app.Incoming, only int64) (app.BankAccount, boo
 	return b, found, nil
 }
 
-// insert adds the transaction, its totals and its deliveries.
+// insert adds the transaction, its share of the totals, and its deliveries.
 func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming) (int64, error) {
 	_, offset := e.Time.In(r.zone).Zone()
 	id, err := r.tx.insert(`INSERT INTO transactions (account_id, bank_account_id, source_id, channel, inbound_event_id, import_id, number, type, amount,
@@ -213,7 +214,7 @@ func (r *recorder) fanOut(t app.Transaction) error {
 	return nil
 }
 
-// outgoing is what Due would give of a delivery that was queued at now.
+// outgoing is the delivery, queued at now, as Due would return it.
 func (w cachedWebhook) outgoing(id int64, t app.Transaction, now time.Time) app.Outgoing {
 	if !w.readable {
 		return app.Outgoing{}
@@ -225,7 +226,7 @@ func (w cachedWebhook) outgoing(id int64, t app.Transaction, now time.Time) app.
 	}
 }
 
-// remember makes an event id known.
+// remember stores the event id of an element.
 func (r *recorder) remember(e app.Incoming, transactionID, itemID int64, merged bool) error {
 	return r.tx.exec(`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, item_id, merged) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID, nullIfZero(transactionID), nullIfZero(itemID), merged)
@@ -247,7 +248,7 @@ func (r *recorder) unassigned(position int, e app.Incoming) (app.Outcome, int64,
 	return app.OutcomeUnassigned, 0, r.remember(e, 0, item, false)
 }
 
-// addConflict keeps a conflict once, however often the provider repeats it.
+// addConflict keeps an item for a conflict, once however often it is repeated.
 func (r *recorder) addConflict(position int, e app.Incoming) error {
 	var kept bool
 	err := r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ? AND state = 'conflict'
@@ -281,19 +282,18 @@ const (
 	openItems = `(SELECT count(*) FROM inbound_items WHERE inbound_event_id = inbound_events.id AND ` + isOpen + `)`
 )
 
-// origin is where an element comes from: a source, and whether it both calls
-// and is polled.
+// origin is the source of an element.
 type origin struct {
 	source int64
-	polled bool
+	polled bool // the source has an API key: its list is read as well
 }
 
 func (r *recorder) origin() origin {
 	return origin{r.call.Source.ID, r.call.Source.APIKey != ""}
 }
 
-// sameNumbered looks up the transactions of a number by amount and time too: a
-// source may give the same number to all of them.
+// sameNumbered finds a transaction by its number, amount and time: a source may
+// give all its transactions the same number.
 const sameNumbered = `SELECT t.id FROM transactions t INDEXED BY transactions_number
 	WHERE t.bank_account_id = ?1 AND t.number = ?2 AND t.number <> '' AND t.type = ?3 AND t.amount = ?4
 		AND t.occurred_at BETWEEN ?5 - ?6 AND ?5 + ?6
@@ -301,10 +301,10 @@ const sameNumbered = `SELECT t.id FROM transactions t INDEXED BY transactions_nu
 		AND NOT EXISTS (SELECT 1 FROM event_ids k WHERE k.transaction_id = t.id AND k.merged = 1 AND k.source_id = ?7 AND k.channel = ?8)
 	ORDER BY t.id LIMIT 1`
 
-// sameTransfer finds the transaction that another source, or another channel
-// of this one, has recorded of the same transfer. One that this source and
-// channel has named already is another transfer: it would have had the same
-// event id.
+// sameTransfer returns the id of the transaction that another source, or another
+// channel of this source, has recorded for the same transfer; 0 if there is none.
+// A transaction that this source has named on this channel isn't the same: it
+// would have the same event id.
 func (r *recorder) sameTransfer(b app.BankAccount, from origin, e app.Incoming) (int64, error) {
 	var id int64
 	if e.Number != "" {
@@ -321,10 +321,9 @@ func (r *recorder) sameTransfer(b app.BankAccount, from origin, e app.Incoming) 
 	return 0, nil
 }
 
-// sameUnnumbered finds what the other channel of a source that calls and is
-// polled has recorded of the same transfer, where one of the two has no
-// number: the same content in the same second. Each of the other channel's
-// stands for one of this channel's at most, so two alike stay two.
+// sameUnnumbered does so for a source that both calls and is polled, where one of
+// its two channels gives no number: the content and the second must be equal. A
+// transaction of the other channel is used once, so two equal ones stay two.
 func (r *recorder) sameUnnumbered(b app.BankAccount, from origin, e app.Incoming) (int64, error) {
 	other := app.ChannelCall
 	if e.EventIDChannel == app.ChannelCall {

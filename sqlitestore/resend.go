@@ -10,10 +10,9 @@ import (
 	"baoco/app/fold"
 )
 
-// FailedDeliveries goes through the index of the failed ones and stops reading
-// at limit. Their transactions are looked at one by one: there are few
-// failures, and a word that is searched for may be in half of all
-// transactions.
+// FailedDeliveries reads the index of failed deliveries and stops at limit. It looks
+// at their transactions one by one: there are few failures, while half of all
+// transactions may contain the text that is searched for.
 func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f app.FailedFilter, limit int) ([]app.FailedDelivery, error) {
 	if err := s.checkHistoryFilter(ctx, accountID, app.HistoryFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID}); err != nil {
 		return nil, err
@@ -38,7 +37,7 @@ func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f app.Fai
 	return list, storageError(rows.Err())
 }
 
-// failedOf is where the failed deliveries d of a filter come from that can be
+// failedOf returns FROM and WHERE for the failed deliveries d of a filter that can be
 // resent, one webhook after another.
 func failedOf(accountID int64, f app.FailedFilter) (from string, args []any) {
 	var c conditions
@@ -53,7 +52,7 @@ func failedOf(accountID int64, f app.FailedFilter) (from string, args []any) {
 	transaction := "d.transaction_id"
 	from = ` FROM webhooks w CROSS JOIN deliveries d INDEXED BY ` + index + ` ON d.webhook_id = w.id AND d.state = 2`
 	if f.Type != "" || f.Query != "" {
-		transaction = "t.id" // so that the rest is looked at where the text fits
+		transaction = "t.id" // so that the costly condition comes after the text
 		from += ` CROSS JOIN transactions t ON t.id = d.transaction_id`
 	}
 	return from + ` WHERE ` + c.where.String() + ` AND ` + isLatestFailure(transaction), c.args
@@ -94,8 +93,8 @@ func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []in
 	})
 }
 
-// narrowDeliveries adds what filters of deliveries d have in common, and gives
-// the index that they are found by: index, unless a better one fits.
+// narrowDeliveries adds the conditions that filters of deliveries d have in common,
+// and returns the index to use: index, unless a better one fits.
 func narrowDeliveries(c *conditions, index string, webhookID, transactionID int64, from, to time.Time) string {
 	if webhookID != 0 {
 		c.add("w.id = ?", webhookID)
@@ -113,8 +112,8 @@ func narrowDeliveries(c *conditions, index string, webhookID, transactionID int6
 	return index
 }
 
-// resendable finds the delivery of a history record and refuses what can't be
-// resent.
+// resendable returns the delivery of a history record, or an error that says why it
+// can't be resent.
 func resendable(tx *tx, accountID, historyID int64) (app.Delivery, error) {
 	var d app.Delivery
 	var deleted, active bool
@@ -153,31 +152,29 @@ func (s *Store) Resend(ctx context.Context, accountID, historyID int64, key app.
 	})
 }
 
-// addResend queues a new delivery of the payload of another.
+// addResend queues a new delivery with the payload of another.
 func addResend(tx *tx, deliveryID, historyID int64, now time.Time) (int64, error) {
 	return tx.insert(`INSERT INTO deliveries (account_id, webhook_id, transaction_id, sample, state, attempts, retry, due_ms, created_ms, resend_of, single)
 		SELECT account_id, webhook_id, transaction_id, sample, 0, 0, 0, ?1, ?1, ?2, 0 FROM deliveries WHERE id = ?3`,
 		now.UnixMilli(), historyID, deliveryID)
 }
 
-// isLatestFailure is the condition on a failed delivery d that its webhook wasn't told
-// of the transaction since, isn't being told, and d is the latest failure. It
-// is looked at once transaction, an expression of the transaction's id, is
-// known.
+// isLatestFailure is true for a failed delivery d if it is the last failed one of the
+// transaction to its webhook, and none is pending or delivered. The argument is the
+// SQL expression of the transaction's id.
 func isLatestFailure(transaction string) string {
 	return transaction + ` IS NOT NULL AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = ` + transaction + ` AND o.webhook_id = d.webhook_id
 		AND (o.state IN (0, 1) OR (o.state = 2 AND o.id > d.id)))`
 }
 
-// replayed is how far a replay has come: through the failed deliveries in the
-// order of deliveries_failed.
+// replayed is how far a replay has come in the index deliveries_failed.
 type replayed struct {
 	count                      int
-	created, transaction, last int64 // of the delivery that it has come to
+	created, transaction, last int64 // the index entry of the last delivery that was looked at
 }
 
-// Replay keeps the idempotency key with its last step: a request that a crash
-// cut off goes on when it is repeated, and then counts what was left.
+// Replay stores the idempotency key with its last step. A request that a crash has
+// interrupted goes on when it is repeated, and then counts only the rest.
 func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key app.IdempotencyKey, now time.Time) (int, error) {
 	end := replayEnd(to, now).UnixMilli()
 	done, err := inSteps(ctx, s, replayed{created: max(0, from.UnixMilli())}, func(tx *tx, at replayed) (replayed, bool, error) {
@@ -203,8 +200,8 @@ func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to
 	return done.count, nil
 }
 
-// replayStep queues one delivery for each transaction of the next failed ones,
-// which is the latest of its failures.
+// replayStep looks at the next failed deliveries, and resends those that are the
+// latest failure of their transaction.
 func replayStep(tx *tx, webhookID int64, at *replayed, end int64, now time.Time) (more bool, err error) {
 	const next = ` FROM deliveries d INDEXED BY deliveries_failed WHERE d.webhook_id = ?1 AND d.state = 2 AND d.transaction_id IS NOT NULL
 		AND (d.created_ms, d.transaction_id, d.id) > (?2, ?3, ?4) AND d.created_ms < ?5`
@@ -227,8 +224,8 @@ func replayStep(tx *tx, webhookID int64, at *replayed, end int64, now time.Time)
 	return looked == stepRows, err
 }
 
-// replayEnd is the end of a window of creation; an open one takes in what was
-// created by a clock that went a little ahead.
+// replayEnd is the end of a window of creation times. Without one it is an hour from
+// now: the clock may have been ahead.
 func replayEnd(to, now time.Time) time.Time {
 	if to.IsZero() {
 		return now.Add(time.Hour)
