@@ -49,7 +49,7 @@ func openSeeded(b *testing.B, rows int64) *seeded {
 	s := &seeded{}
 	s.setUp(b, db, now)
 	if rows > 0 {
-		apptest.Must(b, sqlitestore.Seed(ctx, db, sqlitestore.Seeding{AccountID: app.DefaultAccountID, Rows: rows, From: now.AddDate(-3, 0, 0), To: now.Add(-time.Minute)}))
+		apptest.Seed(b, db, apptest.Seeding{AccountID: app.DefaultAccountID, Rows: rows, From: now.AddDate(-3, 0, 0), To: now.Add(-time.Minute)})
 	}
 	store := apptest.OpenStore(b, db, true)
 	b.Cleanup(func() { apptest.Must(b, store.Close()) })
