@@ -14,10 +14,12 @@ import (
 	"time"
 )
 
-// reserve is what a copy leaves free on the disk that the server writes to.
+// reserve is how many bytes a copy leaves free on the disk that the server writes
+// to.
 const reserve = 64 << 20
 
-// copyTo makes the copy, if there is room for it.
+// copyTo copies the database into the new file draft. It returns ErrNoRoom if the
+// disk has too little space.
 func (s *Store) copyTo(ctx context.Context, draft string, progress func(done, of int64)) error {
 	db := sql.OpenDB(connector(dsn(s.path, url.Values{"mode": {"rw"}, "_busy_timeout": {"5000"}, "_pragma": {"cache_size(-8000)"}})))
 	defer db.Close()
@@ -44,7 +46,8 @@ func (s *Store) copyTo(ctx context.Context, draft string, progress func(done, of
 	return vacuumInto(execOf(ctx, db), draft)
 }
 
-// checkRoom refuses before a disk is filled up in vain.
+// checkRoom returns ErrNoRoom if a directory has less free space than needs, in
+// bytes.
 func checkRoom(dir string, needs int64) error {
 	if free := freeSpace(dir); free >= 0 && free < needs {
 		return fmt.Errorf("%w: %s has %d MB left, and %d MB are needed", ErrNoRoom, dir, free>>20, needs>>20+1)
@@ -52,8 +55,8 @@ func checkRoom(dir string, needs int64) error {
 	return nil
 }
 
-// vacuumInto writes a copy of a database into a new file, synced, for its
-// owner's eyes. Where it fails there is no file.
+// vacuumInto copies a database into a new file that only its owner may read, and
+// syncs it. After an error there is no file.
 func vacuumInto(exec func(query string, args ...any) error, path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
@@ -71,8 +74,8 @@ func vacuumInto(exec func(query string, args ...any) error, path string) error {
 	return nil
 }
 
-// saveAs writes a copy of the database at path, which has its name once it is
-// whole, for the owner of the database.
+// saveAs copies the database at path to the path to. The copy belongs to the owner
+// of the database, and gets its name once it is whole.
 func saveAs(exec func(query string, args ...any) error, path, to string, owner os.FileInfo) error {
 	draft := newDraft(path)
 	defer os.Remove(draft)
@@ -85,7 +88,7 @@ func saveAs(exec func(query string, args ...any) error, path, to string, owner o
 	return publish(draft, to, false)
 }
 
-// execOf runs statements on a database.
+// execOf returns a function that runs statements on a database.
 func execOf(ctx context.Context, db interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }) func(query string, args ...any) error {
@@ -98,10 +101,10 @@ func execOf(ctx context.Context, db interface {
 // syncEvery is how often a copy is synced while it grows.
 const syncEvery = 50 * time.Millisecond
 
-// syncing syncs a file regularly, and once more when it is told to stop. On a
-// journaling file system a commit of the server waits for whatever was written
-// before it, the copy too: it should never be much at a time. An error counts
-// whenever it came: Linux tells of each only once.
+// syncing syncs a file every syncEvery, and once more when stop is called. On a
+// journaling file system a commit of the server waits for all that was written
+// before it, the copy included, so that must never be much. stop returns every
+// error, because Linux reports each only once.
 func syncing(f *os.File) (stop func() error) {
 	var failed error
 	end := regularly(syncEvery, func() { failed = errors.Join(failed, f.Sync()) })
@@ -111,7 +114,8 @@ func syncing(f *os.File) (stop func() error) {
 	}
 }
 
-// regularly calls fn until it is told to stop, and no more after that.
+// regularly calls fn at an interval until stop is called. After stop has returned
+// fn isn't called again.
 func regularly(every time.Duration, fn func()) (stop func()) {
 	quit, finished := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -133,8 +137,8 @@ func regularly(every time.Duration, fn func()) (stop func()) {
 	}
 }
 
-// copyKey puts a copy of the key where there is none. Another key that stands
-// there stays, whatever happens: secrets may be sealed with it.
+// copyKey copies the key file. A different key at the path to is never replaced,
+// since secrets may be sealed with it: that is an error.
 func copyKey(from, to, draft string) error {
 	key, err := os.ReadFile(from)
 	if err != nil {
@@ -155,7 +159,7 @@ func copyKey(from, to, draft string) error {
 	return publish(draft, to, false)
 }
 
-// writeSynced writes a new file for its owner's eyes.
+// writeSynced writes and syncs a new file that only its owner may read.
 func writeSynced(path string, content []byte) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -165,10 +169,11 @@ func writeSynced(path string, content []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// What tests have fail: a kill after some renames, a disk without links.
+// Tests replace these two: a kill after some renames, a disk without links.
 var rename, link = os.Rename, os.Link
 
-// publish gives a whole file its name, for certain.
+// publish renames the finished file draft to path and syncs the directory. Without
+// replace a path that exists is the error fs.ErrExist.
 func publish(draft, path string, replace bool) error {
 	if !replace {
 		// A link fails where the name was taken meanwhile; a rename would not.
@@ -189,7 +194,8 @@ func publish(draft, path string, replace bool) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// removeDrafts removes what runs that were killed left: their names begin so.
+// removeDrafts removes the drafts of earlier runs that were killed, by the prefix of
+// their names.
 func removeDrafts(prefix string) error {
 	names, err := namesWith(prefix)
 	for _, name := range names {
@@ -198,7 +204,7 @@ func removeDrafts(prefix string) error {
 	return err
 }
 
-// namesWith lists the paths that begin so, in order.
+// namesWith lists the paths that begin with a prefix, in order.
 func namesWith(prefix string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Dir(prefix))
 	var names []string
@@ -210,7 +216,7 @@ func namesWith(prefix string) ([]string, error) {
 	return names, err
 }
 
-// copyFile copies a file into a new one, synced, for its owner's eyes.
+// copyFile copies a file into a new one that only its owner may read, and syncs it.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {

@@ -21,7 +21,7 @@ func linksOf(os.FileInfo) uint64 { return 1 }
 
 func ownAs(string, os.FileInfo) error { return nil }
 
-// turn is nothing here: there is no server for commands to stand beside.
+// turn does nothing here: no server runs on such a system.
 type turn struct{}
 
 func openTurn(string, bool) (*turn, error) { return &turn{}, nil }

@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// lockFile takes the lock that one serving process holds on a file. The
-// kernel drops it with the process, so it can't be left behind.
+// lockFile locks the file at path, as the one serving process does. It returns
+// ErrServed if another process has the lock. The kernel drops the lock when the
+// process ends.
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -37,7 +38,7 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// isNamed tells whether a file is still the one of its name.
+// isNamed reports whether path is still the name of an open file.
 func isNamed(f *os.File, path string) bool {
 	open, err := f.Stat()
 	if err != nil {
@@ -47,8 +48,8 @@ func isNamed(f *os.File, path string) bool {
 	return err == nil && os.SameFile(open, named)
 }
 
-// lockDir takes the lock that one backup at a time holds, of all databases in a
-// directory. It leaves no file of whoever made the backup.
+// lockDir locks a directory, as a backup of a database in it does. It returns
+// ErrBackupRuns if another process has the lock. It makes no file.
 func lockDir(dir string) (unlock func(), err error) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -64,8 +65,8 @@ func lockDir(dir string) (unlock func(), err error) {
 	return func() { d.Close() }, nil
 }
 
-// isLocked tells whether a process holds the lock. It has it for a moment
-// itself where nobody does.
+// isLocked reports whether a process holds the lock. If none does this call holds it
+// for a moment.
 func isLocked(path string) (bool, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +83,7 @@ func isLocked(path string) (bool, error) {
 	return false, err
 }
 
-// ownerOf is the user who owns a file; exists is false where there is none.
+// ownerOf returns the id of the user who owns a file, or exists = false.
 func ownerOf(path string) (uid int, exists bool) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -95,7 +96,7 @@ func ownerOf(path string) (uid int, exists bool) {
 	return int(stat.Uid), true
 }
 
-// linksOf is how many names a file has.
+// linksOf is the number of hard links of a file.
 func linksOf(info os.FileInfo) uint64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(stat.Nlink)
@@ -103,8 +104,8 @@ func linksOf(info os.FileInfo) uint64 {
 	return 1
 }
 
-// ownAs gives a file that root made to the owner of another, so that the
-// service, which is somebody else, can use it.
+// ownAs gives a file that root made to the owner of another file, so that the service,
+// which runs as that user, can use it. Other users change nothing.
 func ownAs(path string, other os.FileInfo) error {
 	stat, ok := other.Sys().(*syscall.Stat_t)
 	if !ok || os.Geteuid() != 0 {
@@ -113,22 +114,21 @@ func ownAs(path string, other os.FileInfo) error {
 	return os.Chown(path, int(stat.Uid), int(stat.Gid))
 }
 
-// turn lets the commands beside a busy server have their turn: SQLite's own
-// lock is won by whoever asks most often, which is always the server. A
-// command holds an exclusive lock on the key file while it writes; the server
-// waits for that lock to be free before each commit. A command with more than
-// one commit leaves the server a turn between two of them, or a link of thousands
-// of waiting transactions would hold every call up until it is done. It is
-// advice only: who waits too long goes on, and SQLite decides.
+// turn lets commands and a busy server write in turns. SQLite gives its own lock to
+// the process that asks most often, which is always the server. So a command locks
+// the key file while it writes, and the server waits before each commit until that
+// lock is free. Between two commits of its own a command waits betweenTurns, else a
+// link of thousands of items would delay every provider's call. All waits are
+// limited; after that SQLite decides.
 type turn struct {
 	file  *os.File
 	serve bool
-	ended time.Time // the last turn of a command
+	ended time.Time // when the last turn of this command ended
 }
 
-// How long the server waits for a command, a command for another, and a command
-// for the server between two turns of its own: the server looks every
-// millisecond.
+// serverWaits is how long the server waits for a command, commandWaits how long a
+// command waits for another, and betweenTurns how long a command leaves the server
+// alone, which looks every millisecond.
 const (
 	serverWaits  = 250 * time.Millisecond
 	commandWaits = 5 * time.Second
@@ -140,8 +140,8 @@ func openTurn(keyPath string, serve bool) (*turn, error) {
 	return &turn{file: f, serve: serve}, err
 }
 
-// begin waits for the turn and end passes it on. The server only looks whether
-// somebody has it.
+// begin waits for the turn and end gives it up. The server doesn't take it, it only
+// waits until no command has it.
 func (t *turn) begin() {
 	if !t.serve {
 		time.Sleep(betweenTurns - time.Since(t.ended))
@@ -170,7 +170,7 @@ func (t *turn) acquire(how int, atMost time.Duration) bool {
 
 func (t *turn) release() { _ = syscall.Flock(int(t.file.Fd()), syscall.LOCK_UN) }
 
-// copyKey copies the key file that is open, whatever its name is now.
+// copyKey copies the open key file, which may have no name any more.
 func (t *turn) copyKey(to string) error {
 	key, err := io.ReadAll(io.NewSectionReader(t.file, 0, 1<<10))
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// What stands beside the key file F.key while and after it is replaced.
+// Suffixes of the files beside a database while its key is replaced, and afterwards.
 const (
 	nextKey  = ".key.next" // the new key, until it has its name
 	asideKey = ".key.old-" // the old one, with the time in UTC
@@ -27,17 +27,18 @@ const (
 	beforeNewKey = ".before-new-key-" // a copy with the secrets that were dropped
 )
 
-// lostMark begins the secret of a source whose own can't be read any more: one
-// that nobody knows, so that every call is refused until somebody rotates it.
-// Nobody can enter a secret that begins so, see [app.Service.RotateSource].
+// lostMark begins the secret of a source whose own secret was dropped. Nobody knows
+// what follows, so every call is refused until somebody rotates the secret. Nobody
+// can enter a secret that begins so, see [app.Service.RotateSource].
 const lostMark = "\x00lost "
 
 func isLost(sourceSecret string) bool { return strings.HasPrefix(sourceSecret, lostMark) }
 
-// ReplaceKey seals all secrets of a file anew, under a new key, and drops those
-// that the key file doesn't open; the key file may be of another database, or
-// missing. Nobody else may have the file open: no server, and no command, which
-// could seal something under the old key.
+// ReplaceKey seals all secrets of a file under a new key, and drops those that the
+// key file doesn't open; the key file may belong to another database, or be missing.
+// It returns ErrServed if another process has the file open: a command could seal
+// something under the old key. It returns ErrKey, and drops nothing, if another file
+// beside F is the key of F.
 //
 // The steps, each on disk before the next begins:
 //
@@ -47,12 +48,11 @@ func isLost(sourceSecret string) bool { return strings.HasPrefix(sourceSecret, l
 //  4. F.key.old-<time> is a copy of the old key file;
 //  5. F.key.next becomes F.key.
 //
-// Where another file beside F is the key of F nothing is dropped: it is named.
 // A kill before the commit leaves the file under its old key, and a new key that
-// fits nothing: the next run begins anew. A kill after it leaves a file that
-// only F.key.next fits: it doesn't open, its message says to run this again, and
-// the next run does steps 4 and 5. F.key is never missing in between. What was
-// dropped stands in the file, so that run names it as well.
+// fits nothing: the next run begins anew. A kill after it leaves a file that only
+// F.key.next fits. Opening that fails with a message that says to run this again,
+// and the next run does steps 4 and 5. F.key is never missing in between. The file
+// knows which secrets were dropped, so that run lists them as well.
 func ReplaceKey(ctx context.Context, path string, now time.Time) (r app.ReplacedKey, err error) {
 	if err := FinishRestore(path); err != nil {
 		return r, err
@@ -97,7 +97,7 @@ func ReplaceKey(ctx context.Context, path string, now time.Time) (r app.Replaced
 	return r, err
 }
 
-// checkSchema refuses a file that isn't of the present schema.
+// checkSchema returns ErrOlder or another error if the file hasn't the present schema.
 func checkSchema(ctx context.Context, db *sql.DB, path string) error {
 	version, err := released().versionOf(ctx, db, path)
 	switch {
@@ -113,8 +113,8 @@ func exclusiveError(err error) error {
 	return fmt.Errorf("%w: another command or program has the database open; end it first: %w", ErrServed, err)
 }
 
-// sealAnew is steps 1 to 3, unless a run before did them: it gives the new key,
-// and the copy of the database that it made.
+// sealAnew does steps 1 to 3, unless an earlier run did. It returns the new key, and
+// the path of the copy that it made.
 func sealAnew(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, now time.Time) (key *sealer, kept string, err error) {
 	next := path + nextKey
 	var check string
@@ -154,8 +154,8 @@ func sealAnew(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, n
 	return sealer, kept, storageError(tx.Commit())
 }
 
-// keepUnused sets a new key of a run before aside that this database doesn't
-// need: it may be that of another state of it.
+// keepUnused sets aside a new key of an earlier run that this database doesn't need:
+// another state of the database may need it.
 func keepUnused(next, path string, now time.Time) error {
 	dated, err := freeStamp(path+asideKey, now)
 	if err != nil {
@@ -164,8 +164,8 @@ func keepUnused(next, path string, now time.Time) error {
 	return moveAside(next, path+asideKey+dated)
 }
 
-// keepSecrets makes a copy of a database with secrets that its key doesn't open,
-// before they are dropped: the key may be found again.
+// keepSecrets copies the database before secrets are dropped that its key doesn't
+// open: the right key may be found later.
 func keepSecrets(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, key *sealer, now time.Time) (kept string, err error) {
 	lost, err := lostSecrets(ctx, db, key)
 	if err != nil || !slices.ContainsFunc(lost, func(l app.LostSecret) bool { return !l.Dropped }) {
@@ -182,8 +182,8 @@ func keepSecrets(ctx context.Context, db *sql.DB, path string, owner os.FileInfo
 	return kept, saveAs(execOf(ctx, db), path, kept, owner)
 }
 
-// fittingKey is a file beside a database that is its key, although it hasn't the
-// name of one; empty: there is none.
+// fittingKey returns a file beside a database that is its key under another name;
+// empty if there is none.
 func fittingKey(path, keyCheck string) string {
 	names, _ := namesWith(path + ".")
 	for _, name := range names {
@@ -338,8 +338,8 @@ func lostSecrets(ctx context.Context, db queryer, key *sealer) (lost []app.LostS
 	return lost, nil
 }
 
-// nameNewKey is steps 4 and 5. It gives the new name of the old key file; empty
-// where there was none.
+// nameNewKey does steps 4 and 5. It returns the new name of the old key file; empty if
+// there was none.
 func nameNewKey(path string, now time.Time) (aside string, err error) {
 	dated, err := freeStamp(path+asideKey, now)
 	if err != nil {

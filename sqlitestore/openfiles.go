@@ -11,28 +11,28 @@ import (
 	"time"
 )
 
-// ErrTaken: files of a database were removed or replaced. SQLite goes on with
-// those that it has open, which have no name any more, and what it writes is
-// gone once they are closed.
+// ErrTaken says that files of an open database were removed or replaced. SQLite goes
+// on writing into the open files, which have no name any more, and all of that is
+// lost once they are closed.
 var ErrTaken = errors.New("files of the database were taken away")
 
-// ErrTwoNames: the database file is reached by another name too.
+// ErrTwoNames says that the database file has a second hard link.
 var ErrTwoNames = errors.New("the database has hard links, and its log only one name")
 
-// rescueSuffix begins what a server saves when its files were taken away: the
-// name of a backup, of a log or of a key.
+// rescueSuffix is in the name of each file that a server saves when its files were
+// taken away.
 const rescueSuffix = ".taken-"
 
-// openFiles are the files of a served database as they were opened. They are
-// looked at by name only: to open one of them beside SQLite would be dangerous.
+// openFiles are the files of a served database as they were opened. They are only
+// looked at by name: opening and closing one beside SQLite could drop its locks.
 type openFiles struct {
 	path    string
 	files   []openFile  // the database and its log first
-	suspect atomic.Bool // some other is gone
+	suspect atomic.Bool // watchFiles has seen that one is gone
 }
 
-// lookedAtEach is how many of the files the writer looks at after each commit:
-// those that a commit is in. It costs two microseconds.
+// lookedAtEach is how many of the files the writer looks at after each commit: the
+// database and its log. That takes two microseconds.
 const lookedAtEach = 2
 
 type openFile struct {
@@ -40,8 +40,8 @@ type openFile struct {
 	info   os.FileInfo
 }
 
-// noteOpenFiles notes the files of the database that s has open. before is the
-// database file as it was before SQLite opened it.
+// noteOpenFiles remembers the files that s has open. before is the database file as
+// it was before SQLite opened it.
 func (s *Store) noteOpenFiles(before os.FileInfo) (*openFiles, error) {
 	var tables int
 	if err := s.writer.tx.queryRow(`SELECT count(*) FROM sqlite_schema`).Scan(&tables); err != nil { // which opens the log
@@ -66,8 +66,8 @@ func (s *Store) noteOpenFiles(before os.FileInfo) (*openFiles, error) {
 	return o, nil
 }
 
-// gone names those of the first n files that aren't the open ones any more. A
-// file that can't be looked at counts as gone only where it isn't there.
+// gone returns the paths of those of the first n files that were removed or replaced.
+// A file that can't be looked at for another reason isn't gone.
 func (o *openFiles) gone(n int) (paths []string) {
 	for _, f := range o.files[:n] {
 		info, err := os.Stat(o.path + f.suffix)
@@ -78,8 +78,8 @@ func (o *openFiles) gone(n int) (paths []string) {
 	return paths
 }
 
-// goneAfterCommit names all that are gone, where the last commit is in one of
-// them or watchFiles saw it.
+// goneAfterCommit returns the paths of all files that are gone, if the database or
+// its log is among them or watchFiles has seen it.
 func (o *openFiles) goneAfterCommit() []string {
 	if len(o.gone(lookedAtEach)) == 0 && !o.suspect.Load() {
 		return nil
@@ -87,7 +87,7 @@ func (o *openFiles) goneAfterCommit() []string {
 	return o.gone(len(o.files))
 }
 
-// watchFiles looks at all files every second. The writer is the one who acts.
+// watchFiles looks at all files every second. If one is gone it makes the writer act.
 func (s *Store) watchFiles(ctx context.Context, o *openFiles) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -104,10 +104,10 @@ func (s *Store) watchFiles(ctx context.Context, o *openFiles) {
 	}
 }
 
-// saveOpenFiles brings what the open files hold to where it has a name. It gives
-// what happened and what is to be done, as an error. SQLite can still read and
-// write all of it: where the database file has its name the log goes into it,
-// else into a backup beside it.
+// saveOpenFiles saves the contents of open files that have no name any more. SQLite
+// can still read them: if the database file has its name the log is copied into it,
+// else everything is copied into a backup beside it. The error that it returns says
+// what happened and what to do.
 func (w *writer) saveOpenFiles(gone []string) error {
 	o, said := w.files, []string{}
 	isGone := func(suffix string) bool {
@@ -155,8 +155,8 @@ func (w *writer) saveOpenFiles(gone []string) error {
 	return fmt.Errorf("%w: %s; %s", ErrTaken, strings.Join(gone, ", "), strings.Join(said, "; "))
 }
 
-// checkRescued refuses to serve while what an earlier server saved is still to
-// be looked at by somebody.
+// checkRescued returns ErrTaken while a file that an earlier server saved is still
+// there: somebody must look at it before a server starts.
 func checkRescued(path string) error {
 	names, err := namesWith(path + rescueSuffix)
 	for _, name := range names {
@@ -168,8 +168,9 @@ func checkRescued(path string) error {
 	return err
 }
 
-// checkOneName refuses a database with a second name: SQLite finds the log by
-// the name, and so whoever comes by the other one doesn't see it.
+// checkOneName returns ErrTwoNames if the database file has a second hard link:
+// SQLite finds the log by the name of the file, and so under the other name it would
+// not see the log.
 func checkOneName(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -181,9 +182,9 @@ func checkOneName(path string) error {
 	return nil
 }
 
-// checkServedLog refuses to open a file beside a server whose log was taken away:
-// SQLite would make another one, and neither would see what the other writes. A
-// server that starts makes its log in a moment.
+// checkServedLog returns ErrServed if a server has the file open and its log is
+// missing: SQLite would make a second log, and neither process would see what the
+// other writes. It waits a second for the log of a server that is starting.
 func checkServedLog(path string) error {
 	for range 100 {
 		if _, err := os.Lstat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
@@ -197,8 +198,8 @@ func checkServedLog(path string) error {
 	return fmt.Errorf("%w, and its log %s-wal is missing: a restore or doctor is at work, or the log was taken away; try again in a moment", ErrServed, path)
 }
 
-// checkNothingLeft refuses to make a database where another one was: its key or
-// its log is still there.
+// checkNothingLeft returns an error if a database is at path, or if the key or the log
+// of an earlier one is still there.
 func checkNothingLeft(path string) error {
 	for _, suffix := range []string{"", ".key", nextKey, "-wal", "-journal"} {
 		if _, err := os.Lstat(path + suffix); err == nil && suffix == "" {

@@ -14,14 +14,13 @@ import (
 	"baoco/app"
 )
 
-// A restore replaces several files, the database, its log and its key, and no
-// file system does that in one step. So the backup is copied beside the
-// database F first, synced and checked, and then takes the name
-// F.to-restore-<time>, after its key. That one step decides. What follows can be
-// done any number of times by anybody: whoever opens the database next finishes
-// it, after a kill or a power cut too. Nothing is ever deleted: what F was is
-// F.before-restore-<time> afterwards, with its log and its key, a database of
-// its own.
+// A restore replaces several files: the database, its log and its key. No file
+// system does that in one step. So the backup is first copied beside the database
+// F, synced and checked. Then its key and the copy itself get the names
+// F.to-restore-<time>.key and F.to-restore-<time>. The last of these renames is the
+// commit: from then on whoever opens the database finishes the restore, also after
+// a kill or a power cut. Nothing is deleted: the old database, its log and its key
+// become F.before-restore-<time>, a database of its own.
 
 // Names beside a database, during a restore and after it.
 const (
@@ -30,8 +29,8 @@ const (
 	asideSuffix = ".before-restore-"
 )
 
-// siblingSuffixes are the names of what may stand beside a database and must not stand
-// beside another: its logs, and a key that it was about to get.
+// siblingSuffixes are the names of files that belong to one database and must not
+// stand beside another: its logs, and a new key that it was about to get.
 var siblingSuffixes = []string{"-wal", "-shm", "-journal", nextKey}
 
 // RestoreSource says what is restored.
@@ -41,20 +40,20 @@ type RestoreSource struct {
 	DryRun bool   // change nothing
 }
 
-// Restored is what a restore did, or would do.
+// Restored says what a restore did, or would do.
 type Restored struct {
 	Path     string   // of the database
 	From     string   // the backup
 	Key      string   // that opens it
-	SetAside []string // what was in its place: the names there now, or the present ones where nothing was changed
-	Served   bool     // a server holds the database; only where nothing was changed
-	Finished string   // what an interrupted restore had set aside, and was finished first; empty: there was none
+	SetAside []string // the files that were in its place: their new names, or their present ones in a dry run
+	Served   bool     // a server has the database open; in a dry run only
+	Finished string   // the database that an interrupted restore had set aside, where one was finished first; else empty
 	app.Contents
 }
 
-// Restore puts a backup in the place of the database at path, or where there is
-// none. It is checked before anything is changed; an error says that nothing
-// was, or that the next Restore, Open or FinishRestore goes on with it.
+// Restore puts a backup in the place of the database at path, which need not exist.
+// The backup is checked before anything is changed. After an error either nothing
+// was changed, or the next Restore, Open or FinishRestore finishes it.
 func Restore(ctx context.Context, path string, from RestoreSource, now time.Time) (r Restored, err error) {
 	if r.Path, err = restorePlace(path); err != nil {
 		return r, err
@@ -93,8 +92,8 @@ func Restore(ctx context.Context, path string, from RestoreSource, now time.Time
 	return r, r.closeRescue()
 }
 
-// closeRescue renames what a server saved, once it is restored: the next one
-// would else refuse to start for it.
+// closeRescue renames a copy that a server had saved, once it is restored: else the
+// next server would refuse to start.
 func (r *Restored) closeRescue() error {
 	stamp, rescue := strings.CutPrefix(r.From, r.Path+rescueSuffix)
 	if !rescue {
@@ -104,7 +103,7 @@ func (r *Restored) closeRescue() error {
 	return errors.Join(moveAside(r.From+".key", done+".key"), moveAside(r.From, done))
 }
 
-// restorePlace is where the database is, or will be.
+// restorePlace returns the absolute path of the database, whether it exists or not.
 func restorePlace(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -122,8 +121,8 @@ func restorePlace(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// ownerFor is the file whose owner the files of a database belong to: itself,
-// or its directory.
+// ownerFor returns the file whose owner the files of a database get: the database,
+// or its directory where there is no database yet.
 func ownerFor(path string) (os.FileInfo, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -132,7 +131,7 @@ func ownerFor(path string) (os.FileInfo, error) {
 	return info, err
 }
 
-// check looks at the backup, finds its key and lists what would be set aside.
+// check checks the backup, finds its key and lists the files to set aside.
 func (r *Restored) check(ctx context.Context, keyFile string) (key []byte, err error) {
 	info, err := os.Stat(r.From)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -166,8 +165,8 @@ func (r *Restored) check(ctx context.Context, keyFile string) (key []byte, err e
 	return key, checkRoom(filepath.Dir(r.Path), info.Size())
 }
 
-// findKey gives the first key file that opens the backup's secrets; one that
-// was named is the only one that counts.
+// findKey returns the first key file that opens the backup's secrets. If a key file
+// was named only that one is tried.
 func findKey(contents inspected, named string, others ...string) (path string, key []byte, err error) {
 	if named != "" {
 		others = []string{named}
@@ -200,9 +199,8 @@ func joinNor(names []string) string {
 	return text
 }
 
-// decide copies the backup and its key beside the database, checks the copy,
-// has its ids leave a gap, and gives both the names from which on they are as
-// good as in place.
+// commit copies the backup and its key beside the database, checks the copy, leaves
+// a gap in its ids, and gives both the names with which the restore is decided.
 func (r *Restored) commit(ctx context.Context, key []byte, now time.Time) error {
 	draft, keyDraft := newDraft(r.Path), newDraft(r.Path)
 	defer os.Remove(draft)
@@ -242,8 +240,8 @@ func (r *Restored) commit(ctx context.Context, key []byte, now time.Time) error 
 
 func newDraft(path string) string { return path + draftSuffix + rand.Text()[:8] }
 
-// nameNext gives a database and its key, both synced, the names of what is to
-// take the place of the database at path. From then on finish puts them there.
+// nameNext names a database and its key, both synced, so that applyRestore puts them
+// in the place of the database at path.
 func nameNext(path, draft, keyDraft, dated string) error {
 	next := path + nextSuffix + dated
 	if err := publish(keyDraft, next+".key", true); err != nil {
@@ -252,7 +250,7 @@ func nameNext(path, draft, keyDraft, dated string) error {
 	return publish(draft, next, true)
 }
 
-// freeStamp is a time that no name with a prefix has yet.
+// freeStamp returns a time, as in file names, that no name with the prefix has yet.
 func freeStamp(prefix string, now time.Time) (string, error) {
 	for ; ; now = now.Add(time.Second) {
 		if taken, err := namesWith(prefix + stamp(now)); err != nil || len(taken) == 0 {
@@ -261,9 +259,9 @@ func freeStamp(prefix string, now time.Time) (string, error) {
 	}
 }
 
-// decided is the restore of a database that is under way: the name of what is
-// to take its place; empty where there is none. stale are keys that got their
-// name before a kill kept what they open from its own.
+// pendingRestore returns the name of the file that is to take the place of a
+// database; empty if no restore is under way. stale are keys that were named before
+// a kill, whose database was not.
 func pendingRestore(path string) (next string, stale []string, err error) {
 	names, err := namesWith(path + nextSuffix)
 	for _, name := range names {
@@ -276,8 +274,8 @@ func pendingRestore(path string) (next string, stale []string, err error) {
 	return next, stale, err
 }
 
-// FinishRestore goes on with a restore of the database at path that was decided
-// and then interrupted, if there is one.
+// FinishRestore finishes a restore of the database at path that was interrupted after
+// its commit, if there is one. It returns ErrServed if the restore is still running.
 func FinishRestore(path string) error {
 	path, err := restorePlace(path)
 	if err != nil {
@@ -297,10 +295,10 @@ func FinishRestore(path string) error {
 	return errors.Join(err, lock.Close())
 }
 
-// finish moves what was in place of the database aside and the restored files
-// into their place, as far as that is still to be done, and gives the name of
-// what is set aside; empty where there is none. The caller holds the lock. The
-// steps are renames, each of which is done once:
+// applyRestore sets the old files aside and moves the restored ones into their
+// place, as far as that isn't done yet. It returns the name of the database that was
+// set aside; empty if there was none. The caller holds the lock. The steps are
+// renames, each of which is done once:
 //
 //  1. the logs of F, and a key that it was about to get, are set aside;
 //  2. F.key is set aside, as long as the new key still has its first name;
@@ -308,9 +306,8 @@ func FinishRestore(path string) error {
 //  4. F is set aside;
 //  5. the new database becomes F.
 //
-// Until the last step the new database has its first name, by which whoever
-// comes next knows that this is to be finished. In between F may be missing, or
-// beside another's key: nobody may judge by that.
+// Until the last step the new database has its first name, which says that this is
+// to be finished. In between F may be missing, or stand beside another's key.
 func applyRestore(path string) (aside string, err error) {
 	next, stale, err := pendingRestore(path)
 	for _, key := range stale {
@@ -350,7 +347,7 @@ func applyRestore(path string) (aside string, err error) {
 	return aside, nil
 }
 
-// moveAside moves what is there, and never onto something else.
+// moveAside renames a file if it exists, and never onto another file.
 func moveAside(from, to string) error {
 	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
 		return nil
