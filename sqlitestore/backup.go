@@ -18,13 +18,13 @@ import (
 	"baoco/app"
 )
 
-// A backup is made beside a running server, by VACUUM INTO: one read
-// transaction, so that the copy is the state of one moment. SQLite's online
-// backup in steps would begin again with every commit.
+// A backup is made beside a running server by VACUUM INTO. That is one read
+// transaction, so the copy is the state of one moment; SQLite's online backup would
+// begin again with every commit of the server.
 //
-// The copy is made under a name of its own in the directory where it is to
-// stand, synced, checked as a restore would check it, and only then named; so
-// what has the name is a whole backup. The key stands beside it before it does.
+// The copy is made under another name in the same directory, synced, and checked as
+// a restore checks it. Only then, and after its key is copied, does it get its name:
+// a file with the name of a backup is a whole one.
 
 // Errors of Backup and Restore.
 var (
@@ -36,26 +36,27 @@ var (
 // BackupTarget says where a backup goes: to File, or to a dated name in Dir.
 type BackupTarget struct {
 	File    string
-	Replace bool // an older backup of this name
+	Replace bool // replace an older backup with this name
 	Dir     string
 	Keep    int  // how many backups of this database stay in Dir; 0: all
 	NoKey   bool // leave the key out
-	// Progress, where it isn't nil, is called now and then with the bytes that
-	// were written and about how many there will be.
+	// Progress is called every 200 ms with the bytes that were written and about how
+	// many there will be; may be nil.
 	Progress func(done, of int64)
 }
 
-// BackupMade is a backup, with what it holds and what went for it.
+// BackupMade is a backup, what it holds, and which older ones were removed.
 type BackupMade struct {
 	app.Backup
 	app.Contents
 	Removed []string // older ones, beyond BackupTarget.Keep
-	Left    []string // that look like older ones and are not of this database
+	Left    []string // files named like older ones that are of another database
 }
 
-// Backup makes a copy of the database as it is at one moment, and notes that in
-// the database. now dates it. After an error there is no copy to rely on, unless
-// BackupMade.Path names it: then only what came after it failed.
+// Backup makes a copy of the database as it is at one moment, and notes in the
+// database that it was made at now. The errors are ErrBackupRuns, ErrNoRoom, ErrInUse,
+// fs.ErrExist and those of files. After an error the copy is usable only if
+// BackupMade.Path is set: then a later step failed.
 func (s *Store) Backup(ctx context.Context, t BackupTarget, now time.Time) (made BackupMade, err error) {
 	dir, path, err := s.backupPlace(t, now)
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *Store) Backup(ctx context.Context, t BackupTarget, now time.Time) (made
 	return made, err
 }
 
-// checkedCopy makes the copy, and checks it as a restore would.
+// checkedCopy makes the copy and checks it as a restore does.
 func (s *Store) checkedCopy(ctx context.Context, draft string, progress func(done, of int64)) (made BackupMade, err error) {
 	if err := s.copyTo(ctx, draft, progress); err != nil {
 		return made, err
@@ -117,7 +118,8 @@ func (s *Store) checkedCopy(ctx context.Context, draft string, progress func(don
 	return made, nil
 }
 
-// backupPlace is where a backup is to stand, and refuses a place that isn't one.
+// backupPlace returns the path of the backup and its directory, or an error if no
+// backup can be made there.
 func (s *Store) backupPlace(t BackupTarget, now time.Time) (dir, path string, err error) {
 	path = t.File
 	if t.Dir != "" {
@@ -172,8 +174,8 @@ const stampLayout = "20060102T150405Z"
 // stamp is an instant in a file name: such names sort as their times.
 func stamp(t time.Time) string { return t.UTC().Format(stampLayout) }
 
-// installation tells this database and its copies from any other: it is made
-// of what is sealed at its creation.
+// installation identifies this database and its copies. It follows from the check
+// value of the key.
 func (s *Store) installation(ctx context.Context) (string, error) {
 	check, err := s.setting(ctx, "key_check")
 	return installationOf(check), err
@@ -186,8 +188,9 @@ func installationOf(keyCheck string) string {
 
 var datedName = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}Z\.db$`)
 
-// removeOld removes the oldest dated backups of this database, by name, with
-// their keys. What only looks like one stays, and isn't counted.
+// removeOld removes the oldest dated backups of this database with their keys, and
+// leaves Keep of them. Files with such a name that are of another database stay, and
+// aren't counted.
 func (s *Store) removeOld(ctx context.Context, t BackupTarget, mark string, made *BackupMade) error {
 	prefix := filepath.Join(filepath.Dir(made.Path), s.backupPrefix())
 	names, err := namesWith(prefix)

@@ -9,8 +9,7 @@ import (
 	"baoco/app"
 )
 
-// keepImport makes the row of a file with the first of its transactions that is
-// recorded.
+// keepImport adds the row of an imported file when its first transaction is recorded.
 func (r *recorder) keepImport() (err error) {
 	if r.call.Channel != app.ChannelFile || r.call.ImportID != 0 {
 		return nil
@@ -19,8 +18,8 @@ func (r *recorder) keepImport() (err error) {
 	return err
 }
 
-// closeImport adds what was recorded of the elements from first on to the row of
-// the file.
+// closeImport adds the elements from first on that were recorded to the sums of the
+// file.
 func (r *recorder) closeImport(first int, recording *app.Recording) error {
 	recording.ImportID = r.call.ImportID
 	var in, out app.Amounts
@@ -54,16 +53,16 @@ func (s *Store) Imports(ctx context.Context, accountID int64, page app.Page) ([]
 	return readAll(ctx, s, scanImport, `SELECT `+importColumns+` FROM imports WHERE account_id = ? ORDER BY id DESC LIMIT ? OFFSET ?`, accountID, page.Size, page.Offset())
 }
 
-// What an import can't take back, of its transaction t. ?2 is the time before
-// which webhooks were deleted whose attempts have all ended by now.
+// Conditions on a transaction t that undoing an import leaves: a shop was notified of
+// it, or another source has named it too. ?2 is a time in seconds: attempts to
+// webhooks deleted before it have ended.
 const (
 	notifiedShop = `EXISTS (SELECT 1 FROM deliveries d INDEXED BY deliveries_transaction JOIN webhooks w ON w.id = d.webhook_id
 		WHERE d.transaction_id = t.id AND NOT (d.state = 3 AND d.attempts = 0 AND w.deleted_at IS NOT NULL AND w.deleted_at < ?2))`
 	namedElsewhere = `EXISTS (SELECT 1 FROM event_ids k INDEXED BY event_ids_merged WHERE k.transaction_id = t.id AND k.merged = 1)`
 )
 
-// attemptsEnd is how long after its webhook was deleted a delivery may still be
-// in flight.
+// attemptsEnd is how long a delivery may be in flight after its webhook was deleted.
 const attemptsEnd = time.Minute
 
 func (s *Store) Undoable(ctx context.Context, accountID, id int64, now time.Time) (u app.Undoing, err error) {
@@ -116,15 +115,16 @@ func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone
 	})
 }
 
-// removedTransaction is one that goes, with its text in the index of texts.
+// removedTransaction is a transaction to remove. search is its text in the index, NULL
+// if it isn't indexed; stays is true if it can't be removed.
 type removedTransaction struct {
 	transactionDelta
 	search sql.NullString
 	stays  bool
 }
 
-// removeTransactions removes transactions of an account that nobody was told of,
-// with all that is kept beside them; the totals follow with the commit.
+// removeTransactions removes transactions of an account, their event ids and
+// deliveries, and their entries in the indexes. The totals follow with the commit.
 func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) error {
 	var ids []int64
 	for _, r := range removed {
@@ -151,7 +151,7 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) e
 			return err
 		}
 	}
-	// The indexes don't hold more than there is.
+	// searched_to must not be greater than the last id.
 	return tx.exec(`UPDATE settings SET value = (SELECT coalesce(max(id), 0) FROM transactions)
 		WHERE name = 'searched_to' AND CAST(value AS INTEGER) > (SELECT coalesce(max(id), 0) FROM transactions)`)
 }

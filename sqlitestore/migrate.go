@@ -13,9 +13,9 @@ import (
 	"baoco/app"
 )
 
-// upToDate has the file be of the present schema. Whatever is older is migrated
-// under the lock that a serving process holds: an older server must not meet
-// tables that it doesn't know.
+// upToDate migrates the file to the present schema, under the lock that a serving
+// process holds: an older server must not meet tables that it doesn't know. It
+// returns ErrOlder if a server has the lock.
 func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err error) {
 	db := sql.OpenDB(connector(dsn(s.path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_busy_timeout": {"5000"}})))
 	defer db.Close()
@@ -48,7 +48,7 @@ func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err er
 	return applyMigrations(ctx, db, s.schema, s.path)
 }
 
-// keepCopy makes a checked copy of the file, in place of an earlier one.
+// keepCopy makes a checked copy of the file. It replaces an earlier copy.
 func (s *Store) keepCopy(ctx context.Context, path string) error {
 	if err := removeDrafts(path + ".new-"); err != nil {
 		return err
@@ -71,9 +71,8 @@ func (s *Store) keepCopy(ctx context.Context, path string) error {
 	return publish(draft, path, true)
 }
 
-// applyMigrations brings a file up to the present version, all of it or nothing.
-// It reads the version in the same transaction: what was read before may have
-// changed since.
+// applyMigrations runs the missing scripts in one transaction. It reads the version
+// in that transaction, since it may have changed after an earlier look.
 func applyMigrations(ctx context.Context, db *sql.DB, to *schema, path string) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -98,10 +97,10 @@ func applyMigrations(ctx context.Context, db *sql.DB, to *schema, path string) e
 	return storageError(tx.Commit())
 }
 
-// Create makes a new file with account 1 and a new key file, readable by its
-// owner only. They are put in their place as a restored database is: whole or not
-// at all, and an interrupted Create is finished by whoever opens the file. An
-// existing file is an error, and so is what is left of one.
+// Create makes a new file with account 1, and a new key file, which only their owner
+// may read. They get their names as a restored database does: whole or not at all,
+// and an interrupted Create is finished by whoever opens the file. If the file exists
+// the error is fs.ErrExist; if the key or the log of one is left it is ErrTaken.
 func Create(ctx context.Context, path, zone string, now time.Time) error {
 	path, err := restorePlace(path)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"baoco/app"
 )
 
-// Prune removes one step of what is old. Transactions and items that need
-// attention always stay, and so do deliveries that aren't finished. What is old
-// is looked for on a reading connection: events that need attention may be many.
+// Prune removes one step of old rows. Transactions, events that need attention and
+// attempts of pending deliveries always stay. Old rows are looked for on a reading
+// connection, since many events that need attention may lie between them.
 func (s *Store) Prune(ctx context.Context, limits app.PruneLimits, now time.Time) (app.Pruned, error) {
 	events, err := s.old(ctx, `SELECT id`+oldInbound+` ORDER BY id`+stepLimit, limits.Inbound, now)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Store) Prune(ctx context.Context, limits app.PruneLimits, now time.Time
 			if err != nil {
 				return p, err
 			}
-			if more || tx.full() { // the kinds that follow have their turn in a step of their own
+			if more || tx.full() { // the other kinds follow in later steps
 				p.More = true
 				break
 			}
@@ -53,8 +53,7 @@ func (s *Store) Prune(ctx context.Context, limits app.PruneLimits, now time.Time
 	})
 }
 
-// old finds the ids of a step of rows that are older than keep; none where that
-// is 0.
+// old returns the ids of a step of rows that are older than keep; none if keep is 0.
 func (s *Store) old(ctx context.Context, query string, keep time.Duration, now time.Time) ([]int64, error) {
 	if keep == 0 {
 		return nil, nil
@@ -62,15 +61,14 @@ func (s *Store) old(ctx context.Context, query string, keep time.Duration, now t
 	return readAll(ctx, s, scanOne[int64], query, now.Add(-keep).UnixMilli())
 }
 
-// pruneRows removes a step of rows.
+// pruneRows removes a step of rows; more is true if the step was full.
 func pruneRows(tx *tx, query string, args ...any) (more bool, err error) {
 	n, err := tx.change(query, args...)
 	return n == stepRows, err
 }
 
-// The rows that are old: from the oldest on to the first that is young enough,
-// since ids are in the order of receipt, and of settling. ?1 is the time before
-// which they are old.
+// FROM and WHERE for the rows older than the time ?1, in milliseconds: those before
+// the first row that is younger, since ids are in the order of receipt or settling.
 var (
 	oldInbound = ` FROM inbound_events WHERE received_ms < ?1 AND open = 0
 		AND id < coalesce((SELECT id FROM inbound_events WHERE received_ms >= ?1 ORDER BY id LIMIT 1), ` + maxID + `)`
@@ -78,8 +76,8 @@ var (
 		AND a.id < coalesce((SELECT id FROM attempts WHERE started_ms >= ?1 ORDER BY id LIMIT 1), ` + maxID + `)`
 )
 
-// pruneInbound removes old events one by one, each after its items, until the
-// step is full: a body may have a megabyte, a call thousands of items.
+// pruneInbound removes old events one by one, each after its items, until the step is
+// full: an event may have a body of a megabyte, and thousands of items.
 func pruneInbound(tx *tx, old []int64, p *app.Pruned) (more bool, err error) {
 	for _, id := range old {
 		if tx.full() {
@@ -100,9 +98,9 @@ func pruneInbound(tx *tx, old []int64, p *app.Pruned) (more bool, err error) {
 	return len(old) == stepRows, nil
 }
 
-// pruneAttempts removes old attempts and counts what is left of their blocks.
-// Attempts that are settled in the same commit are added to their block at its
-// end: one that they share waits for another commit.
+// pruneAttempts removes old attempts and counts their blocks anew. Attempts that are
+// settled in the same commit are added to their block at its end, so a block that
+// has such attempts too is left for another commit.
 func pruneAttempts(tx *tx, old []int64, p *app.Pruned) (more bool, err error) {
 	if len(old) == 0 {
 		return false, nil
@@ -142,7 +140,7 @@ func (s *Store) Prunable(ctx context.Context, limits app.PruneLimits, now time.T
 	return p, storageError(err)
 }
 
-// reclaimStep is how many pages one commit gives back.
+// reclaimStep is how many pages one commit gives back to the file system.
 const reclaimStep = "250"
 
 func (s *Store) Reclaimable(ctx context.Context) (int64, error) {

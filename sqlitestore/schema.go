@@ -26,8 +26,8 @@ const applicationID = 0x62616f63
 //go:embed migration/*.sql
 var migrationFS embed.FS
 
-// schema is what migration scripts make, one after the other: version n is what
-// the first n of them make.
+// schema is a list of migration scripts. Version n is the schema that the first n
+// scripts make.
 type schema struct {
 	scripts []script
 	digests func() ([]string, error) // of the versions, from 0 on
@@ -60,7 +60,7 @@ func newSchema(scripts ...script) *schema {
 
 func (k *schema) version() int { return len(k.scripts) }
 
-// makeDigests makes every version in memory, which takes some milliseconds.
+// makeDigests makes every version in memory. It takes some milliseconds.
 func (k *schema) makeDigests() ([]string, error) {
 	ctx := context.Background()
 	db := sql.OpenDB(connector("file::memory:"))
@@ -89,9 +89,9 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// digest tells one schema from any other: the statements that SQLite keeps of
-// it. The tables inside of the search index, and the statistics of ANALYZE, are
-// SQLite's own and may differ from one release of it to the next.
+// digest is a hash of the statements of a schema. It leaves out the tables inside the
+// search index and the statistics of ANALYZE: they are SQLite's own and may differ
+// between its releases.
 func digest(ctx context.Context, db querier) (string, error) {
 	rows, err := db.QueryContext(ctx, `SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema s
 		WHERE name NOT LIKE 'sqlite\_stat_' ESCAPE '\' AND NOT EXISTS (SELECT 1 FROM sqlite_schema v
@@ -112,15 +112,15 @@ var (
 	sqlSpace   = regexp.MustCompile(`\s+`)
 )
 
-// plainSQL is a statement without comments, white space and the quotes that
-// SQLite puts around names where it rewrites one.
+// plainSQL removes from a statement the comments, repeated white space, and the quotes
+// that SQLite adds to names when it rewrites the statement.
 func plainSQL(text string) string {
 	return sqlSpace.ReplaceAllString(strings.ReplaceAll(sqlComment.ReplaceAllString(text, ""), `"`, ""), " ")
 }
 
-// versionOf gives the version of the schema of a file, the present one or an
-// older one. It refuses a newer one, and a schema that isn't what its version
-// has.
+// versionOf returns the version of the schema of a file: the present one or an older
+// one. It returns ErrNewer for a newer one, ErrSchema for a schema that differs from
+// that of its version, and ErrNotDatabase for a file of another program.
 func (k *schema) versionOf(ctx context.Context, db querier, path string) (version int, err error) {
 	var id int
 	if err := db.QueryRowContext(ctx, `SELECT application_id, user_version FROM pragma_application_id, pragma_user_version`).Scan(&id, &version); err != nil {
@@ -153,7 +153,8 @@ func schemaError(path string, err error) error {
 	return fmt.Errorf("open %s: %w", path, err)
 }
 
-// orGoBack names the copy that was made before a file got a version.
+// orGoBack is advice to restore the copy that was made before a file got a version;
+// empty if there is no such copy.
 func orGoBack(path string, version int) string {
 	kept := beforeSchema(path, version)
 	if _, err := os.Stat(kept); err != nil {
@@ -162,12 +163,13 @@ func orGoBack(path string, version int) string {
 	return fmt.Sprintf(", or go back to what it was before, without what came in since: baoco restore %s", kept)
 }
 
-// beforeSchema is the name of the copy that is made before a file gets a version.
+// beforeSchema is the path of the copy that is made before a file gets a version.
 func beforeSchema(path string, version int) string {
 	return fmt.Sprintf("%s.before-schema-%d", path, version)
 }
 
-// checkFile looks at a file before SQLite does, and leaves it untouched.
+// checkFile checks a file before SQLite opens it, and returns its path with symbolic
+// links resolved. It leaves the file untouched.
 func checkFile(path string) (string, error) {
 	resolved, err := filepath.Abs(path)
 	if err == nil {
@@ -224,14 +226,14 @@ func checkHeader(path string, size int64) error {
 	return nil
 }
 
-// inspected is what a database file holds that nobody works with.
+// inspected is what a database file holds, and the check value of its key.
 type inspected struct {
 	app.Contents
 	keyCheck string
 }
 
-// inspect checks a file that nobody works with, and reads what it holds. It
-// leaves the file untouched and makes none beside it.
+// inspect checks a file that no process has open, and reads what it holds. It leaves
+// the file untouched and makes no file beside it.
 func inspect(ctx context.Context, path string, known *schema) (c inspected, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -251,14 +253,14 @@ func inspect(ctx context.Context, path string, known *schema) (c inspected, err 
 	return c, storageError(c.read(ctx, db))
 }
 
-// keyCheckOf reads no more of such a file than tells whose it is.
+// keyCheckOf reads only the check value of the key of such a file.
 func keyCheckOf(ctx context.Context, path string) (check string, err error) {
 	db := openStill(path)
 	defer db.Close()
 	return check, db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'key_check'`).Scan(&check)
 }
 
-// read reads what any schema has.
+// read reads only tables and columns that every version of the schema has.
 func (c *inspected) read(ctx context.Context, db *sql.DB) error {
 	err := db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM transactions), (SELECT coalesce(max(id), 0) FROM transactions),
 			(SELECT created_at FROM transactions ORDER BY id DESC LIMIT 1),

@@ -13,13 +13,13 @@ import (
 	"strings"
 )
 
-// sealer keeps secrets unreadable in the file and its backups: AES-256-GCM
-// under the key of the key file, bound to what the secret is for.
+// sealer encrypts secrets for the file and its backups: AES-256-GCM under the key of
+// the key file, with the purpose of the secret as additional data.
 type sealer struct{ aead cipher.AEAD }
 
 const keyCheckText = "baoco"
 
-// writeKey writes a new key, which is on disk then.
+// writeKey makes a new key file and syncs it.
 func writeKey(path string) error {
 	var key [32]byte
 	rand.Read(key[:])
@@ -73,8 +73,7 @@ func (s *sealer) checkValue() string {
 	return base64.StdEncoding.EncodeToString(s.seal("check", keyCheckText))
 }
 
-// checkKey refuses a key file of another database before any signature is
-// made with what it would not open.
+// checkKey returns ErrKey if the key file is of another database.
 func (s *Store) checkKey(ctx context.Context) error {
 	value, err := s.setting(ctx, "key_check")
 	if err != nil {
@@ -89,7 +88,7 @@ func (s *Store) checkKey(ctx context.Context) error {
 	return fmt.Errorf("%w: %s.key", ErrKey, s.path)
 }
 
-// fits tells whether a file's key_check was made by this key.
+// fits reports whether the setting key_check of a file was sealed by this key.
 func (s *sealer) fits(keyCheck string) bool {
 	sealed, err := base64.StdEncoding.DecodeString(keyCheck)
 	if err != nil {
@@ -99,7 +98,7 @@ func (s *sealer) fits(keyCheck string) bool {
 	return err == nil && text == keyCheckText
 }
 
-// What sealed secrets are for.
+// Purposes of sealed secrets.
 const (
 	sealWebhook = "webhook"
 	sealSource  = "source"

@@ -6,14 +6,14 @@ import (
 	"net/url"
 )
 
-// idGap is how many ids a restore leaves out in every table: more than were
+// idGap is how many ids a restore leaves out in every table: more than can have been
 // given since the backup was made.
 const idGap = 1_000_000
 
-// leaveGap has the ids of a copy that is being restored go on from beyond all
-// that were ever given, there or in the database that it takes the place of. Who
-// asks for what is new since an id may stand ahead of the copy, and an id that
-// somebody has kept must not come to name something else.
+// leaveGap makes the next ids of a restored copy greater than all that were ever given
+// in it, or in the database whose place it takes. A client may ask for what is new
+// since an id that is greater than those of the copy, and an id that somebody has
+// stored must never name another row.
 func leaveGap(ctx context.Context, draft string, given map[string]int64) error {
 	db := sql.OpenDB(connector(dsn(draft, url.Values{"mode": {"rw"}, "_journal_mode": {"DELETE"}, "_synchronous": {"FULL"}, "_dqs": {"0"}})))
 	defer db.Close()
@@ -38,8 +38,8 @@ func leaveGap(ctx context.Context, draft string, given map[string]int64) error {
 	return nil
 }
 
-// givenIDs gives the last id of every table of a database that nobody works
-// with; none where it can't be read: it may be restored for that.
+// givenIDs returns the last id of every table of a database that no process has open.
+// It returns none if the database can't be read: perhaps that is why it is replaced.
 func givenIDs(ctx context.Context, path string) map[string]int64 {
 	db := openUntouched(path)
 	defer db.Close()
@@ -47,7 +47,7 @@ func givenIDs(ctx context.Context, path string) map[string]int64 {
 	return last
 }
 
-// lastIDs gives the last id that every table has given; 0 where it gave none.
+// lastIDs returns the last id that each table has given; 0 if it has given none.
 func lastIDs(ctx context.Context, db *sql.DB) (map[string]int64, error) {
 	rows, err := db.QueryContext(ctx, `SELECT m.name, coalesce(s.seq, 0) FROM sqlite_schema m LEFT JOIN sqlite_sequence s ON s.name = m.name
 		WHERE m.type = 'table' AND m.sql LIKE '%AUTOINCREMENT%'`)

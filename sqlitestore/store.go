@@ -12,10 +12,11 @@
 //
 // # What is kept beside the rows
 //
-// Totals and counts by blocks of ids (totals.go) are written in the
-// commit of the rows that they count, so that statistics and listings read no
-// more rows than they show. The indexes of search texts, of amounts and of what
-// no shop was told of (search.go) follow a little later.
+// Totals, and counts by blocks of ids, are written in the commit of the rows that
+// they count (totals.go), so that statistics and listings read no more rows than
+// they show (pages.go). The indexes of search texts, of amounts and of unsent
+// transactions are written some time later (search.go). All of them are listed in
+// kept.go.
 //
 // # Files
 //
@@ -44,7 +45,7 @@ import (
 	"modernc.org/sqlite"
 )
 
-// Errors of Open, each with its own cure.
+// Errors of Open. Each needs another cure.
 var (
 	ErrNoFile      = errors.New("there is no such database file")
 	ErrNotDatabase = errors.New("this is not a baoco database")
@@ -61,16 +62,16 @@ type Options struct {
 	// Serve takes the lock that one serving process holds, and checks the
 	// file first.
 	Serve bool
-	// Logger gets what no caller can be told; nil discards it.
+	// Logger gets the errors that no caller gets; nil discards them.
 	Logger *slog.Logger
-	// Migrating is told before an older file is brought up to date; may be nil.
+	// Migrating is called before an older file is migrated; may be nil.
 	Migrating func(Migration)
 
 	schema *schema // nil: that of this baoco
 }
 
-// Migration brings a file from one schema to another. Kept is a copy of it as
-// it was before.
+// Migration is a change of a file from one schema to another. Kept is the path of a
+// copy that was made before.
 type Migration struct {
 	From, To int
 	Kept     string
@@ -90,15 +91,15 @@ type Store struct {
 	credentialsLoad sync.Mutex
 	touched         sync.Map // API key id → time of the last noted use
 
-	longWork chan struct{} // the turn of [inSteps]
+	longWork chan struct{} // holds a value while a long work of [inSteps] has a step
 
 	fatal   chan error
 	stop    context.CancelFunc
 	stopped sync.WaitGroup
 }
 
-// Open opens an existing file, never creating one, and brings its schema up to
-// date.
+// Open opens an existing file and migrates it to the present schema. It never creates
+// one. The errors are those above, ErrTaken and ErrTwoNames.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := FinishRestore(path); err != nil {
 		return nil, err
@@ -182,7 +183,7 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 	return nil
 }
 
-// Close commits what waits and lets go of the file.
+// Close commits the jobs that wait and closes the file.
 func (s *Store) Close() error {
 	s.stop()
 	s.stopped.Wait()
@@ -190,8 +191,8 @@ func (s *Store) Close() error {
 	if s.reads != nil {
 		errs = append(errs, s.reads.Close())
 	}
-	// The last connection to close empties the write-ahead log into the file,
-	// which only the writer may.
+	// The last connection to close copies the log into the file, so the writer's
+	// is closed last.
 	if s.writer != nil {
 		errs = append(errs, s.writer.close())
 	}
@@ -201,8 +202,8 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// Fatal tells when the file can't be trusted any more: the process should end
-// with a message, and start again.
+// Fatal gives an error once the file can't be trusted any more. The process should
+// then end with it, and start again.
 func (s *Store) Fatal() <-chan error { return s.fatal }
 
 func (s *Store) noteFatal(err error) {
@@ -261,8 +262,8 @@ func readDSN(path string) string {
 	})
 }
 
-// quickCheck refuses to serve a damaged file. Beyond 256 MB the check would
-// keep the shop waiting, so it runs in the background there, until a stop.
+// quickCheck returns ErrDamaged for a damaged file. A file over 256 MB is checked in
+// the background, since the start would take too long.
 func (s *Store) quickCheck(ctx, background context.Context) error {
 	info, err := os.Stat(s.path)
 	if err != nil {
@@ -279,7 +280,7 @@ func (s *Store) quickCheck(ctx, background context.Context) error {
 	return s.runQuickCheck(ctx)
 }
 
-// checkedTables are the tables whose pages are checked.
+// checkedTables is the query of the tables whose pages are checked.
 const checkedTables = `SELECT 'sqlite_schema' UNION ALL SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'`
 
 func (s *Store) runQuickCheck(ctx context.Context) error {
@@ -289,9 +290,9 @@ func (s *Store) runQuickCheck(ctx context.Context) error {
 	return nil
 }
 
-// quickCheck checks table by table: a check of everything would also read the
-// search index twice over, which takes three times as long as all the rest and
-// finds no page that the check of the index's own tables doesn't.
+// quickCheck checks the pages of each table. A check of the whole file would also
+// read the search index twice, which takes three times as long as all the rest and
+// finds no damaged page that the check of the index's own tables doesn't find.
 func quickCheck(ctx context.Context, db *sql.DB) error {
 	rows, err := db.QueryContext(ctx, checkedTables)
 	tables, err := collect(rows, err, scanOne[string])
@@ -308,8 +309,7 @@ func quickCheck(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// openStill opens a file that nobody works with as it is, without locks and
-// logs.
+// openStill opens a file that no other process has open, without locks and logs.
 func openStill(path string) *sql.DB {
 	db := sql.OpenDB(connector(dsn(path, url.Values{
 		"mode": {"ro"}, "immutable": {"1"}, "_query_only": {"1"}, "_dqs": {"0"}, "_defensive": {"1"}, "_pragma": {"trusted_schema(0)"},
@@ -318,9 +318,9 @@ func openStill(path string) *sql.DB {
 	return db
 }
 
-// openUntouched opens a file so that closing it changes nothing: the last
-// connection to close copies the log into the file, unless it may only read.
-// Where there is no log nothing is copied, and only one that may write removes
+// openUntouched opens a file so that closing it changes nothing. The last connection
+// to close copies the log into the file unless it is read-only, so with a log the
+// connection is. Without a log it isn't: only a connection that may write removes
 // the files that SQLite makes for it.
 func openUntouched(path string) *sql.DB {
 	mode := "rw"
