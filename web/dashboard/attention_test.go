@@ -1,0 +1,33 @@
+package dashboard_test
+
+import (
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/dashboard"
+)
+
+// Alerts in mailboxes link to these pages for years.
+func TestAttentionPath(t *testing.T) {
+	t.Parallel()
+	day := app.DayOf(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), time.UTC)
+	for want, a := range map[string]app.Attention{
+		"/settings":                            {Kind: app.AttentionPlan},
+		"/system":                              {Kind: app.AttentionSystem, Warning: app.WarningInsecure},
+		"/system#program":                      {Kind: app.AttentionServer, Warning: app.WarningCertificate},
+		"/system#backup":                       {Kind: app.AttentionServer, Warning: app.WarningBackup},
+		"/webhooks/7":                          {Kind: app.AttentionWebhook, ID: 7},
+		"/webhooks/7/rotate":                   {Kind: app.AttentionWebhook, ID: 7, SecretLost: true},
+		"/deliveries?status=0&from=2026-03-01": {Kind: app.AttentionFailed, Since: day},
+		"/inbound/events?state=unassigned":     {Kind: app.AttentionInbound, State: app.OutcomeUnassigned},
+		"/banks/7":                             {Kind: app.AttentionBank, ID: 7},
+		"/inbound/sources/7":                   {Kind: app.AttentionSource, ID: 7},
+		"/inbound/sources/7/rotate":            {Kind: app.AttentionSource, ID: 7, SecretLost: true},
+		"/settings/alerts":                     {Kind: app.AttentionAlert},
+	} {
+		if got := dashboard.AttentionPath(a); got != want {
+			t.Errorf("%+v leads to %s, want %s", a, got, want)
+		}
+	}
+}
