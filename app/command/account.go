@@ -19,7 +19,7 @@ func accountCommand() *cli.Command {
 				Name: "create", Usage: "create an account", ArgsUsage: "NAME", Description: terminal.Example(`baoco account create "Second shop"`),
 				Flags: terminal.AdminFlags(), Action: admin(createAccount),
 			},
-			{Name: "list", Usage: "list the accounts", Description: terminal.Example("baoco account list"), Flags: terminal.AdminFlags(), Action: admin(listAccounts)},
+			{Name: "list", Usage: "list the accounts", Description: terminal.Example("baoco account list"), Flags: terminal.AdminFlags(), Action: withoutArguments(listAccounts)},
 			{
 				Name: "set", Usage: "change the plan of the account that --account names",
 				Description: terminal.Example("baoco account set --account 2 --plan basic --expires 2027-06-30 --max-bank-accounts 3"),
@@ -29,7 +29,7 @@ func accountCommand() *cli.Command {
 					&cli.IntFlag{Name: "max-bank-accounts", Usage: "at most `N` bank accounts"},
 					&cli.BoolFlag{Name: "trial", Usage: "a trial; --trial=false ends it"},
 				),
-				Action: admin(setAccount),
+				Action: withoutArguments(setAccount),
 			},
 		},
 	}
@@ -69,9 +69,6 @@ func printAccount(c *cli.Context, s *session, a app.Account) error {
 }
 
 func listAccounts(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	accounts, err := s.service.Accounts(c.Context)
 	if err != nil {
 		return err
@@ -88,9 +85,6 @@ func listAccounts(c *cli.Context, s *session) error {
 }
 
 func setAccount(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	var u app.AccountUpdate
 	if c.IsSet("plan") {
 		plan := c.String("plan")

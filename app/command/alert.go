@@ -56,11 +56,11 @@ func alertCommand() *cli.Command {
 					&cli.StringSliceFlag{Name: "mute", Usage: "`KIND` to stop alerting about: " + kindNames() + " (repeatable)"},
 					&cli.StringSliceFlag{Name: "unmute", Usage: "`KIND` to alert about again (repeatable)"},
 				),
-				Action: admin(setAlertPreferences),
+				Action: withoutArguments(setAlertPreferences),
 			},
 			{
 				Name: "list", Usage: "show where alerts go, what they are about and the last messages", Description: terminal.Example("baoco alert list"),
-				Flags: terminal.AdminFlags(), Action: admin(listAlerts),
+				Flags: terminal.AdminFlags(), Action: withoutArguments(listAlerts),
 			},
 			{
 				Name: "test", Usage: "send a test now", ArgsUsage: "[telegram|email]", Description: terminal.Example("baoco alert test", "baoco alert test email"),
@@ -116,9 +116,6 @@ func setAlertChannel(c *cli.Context, s *session, channel app.AlertChannel) error
 }
 
 func setAlertPreferences(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	p, err := s.service.AlertPreferences(c.Context, s.account)
 	if err != nil {
 		return err
@@ -209,9 +206,6 @@ type alertMessageJSON struct {
 const shownAlertMessages = 10
 
 func listAlerts(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	channels, err := s.service.AlertChannels(c.Context, s.account)
 	if err != nil {
 		return err

@@ -27,11 +27,11 @@ func apiKeyCommand() *cli.Command {
 			},
 			{
 				Name: "list", Usage: "list the keys", Description: terminal.Example("baoco apikey list"),
-				Flags: terminal.AdminFlags(), Action: admin(listAPIKeys),
+				Flags: terminal.AdminFlags(), Action: withoutArguments(listAPIKeys),
 			},
 			{
 				Name: "revoke", Usage: "revoke a key; it stops working within a second", ArgsUsage: "ID", Description: terminal.Example("baoco apikey revoke 3"),
-				Flags: terminal.AdminFlags(), Action: admin(revokeAPIKey),
+				Flags: terminal.AdminFlags(), Action: endByID("API key", (*app.Service).RevokeAPIKey, "revoked", "API key %d is revoked."),
 			},
 		},
 	}
@@ -90,9 +90,6 @@ func orNever(s *string) string {
 }
 
 func listAPIKeys(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	keys, err := s.service.APIKeys(c.Context, s.account)
 	if err != nil {
 		return err
@@ -125,15 +122,4 @@ func listAPIKeys(c *cli.Context, s *session) error {
 	return terminal.Output(c, list, func(w io.Writer) {
 		terminal.PrintTable(w, "There is no API key yet: baoco apikey create NAME", []string{"ID", "NAME", "SCOPE", "KEY", "STATE", "EXPIRES", "LAST USED"}, rows, "ID")
 	})
-}
-
-func revokeAPIKey(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "API key")
-	if err != nil {
-		return err
-	}
-	if err := s.service.RevokeAPIKey(c.Context, s.account, id, s.now); err != nil {
-		return err
-	}
-	return terminal.Done(c, stateJSON{id, "revoked"}, "API key %d is revoked.", id)
 }

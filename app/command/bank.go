@@ -30,19 +30,19 @@ func bankCommand() *cli.Command {
 					&cli.BoolFlag{Name: "notify-all", Usage: "send all that were waiting to the webhooks, not only those of the last 24 hours"},
 					&cli.BoolFlag{Name: "no-notify", Usage: "send none that were waiting to the webhooks"},
 				),
-				Action: admin(linkBank),
+				Action: withoutArguments(linkBank),
 			},
 			{
 				Name: "list", Usage: "list the bank accounts", Description: terminal.Example("baoco bank list -o json"),
-				Flags: terminal.AdminFlags(), Action: admin(listBanks),
+				Flags: terminal.AdminFlags(), Action: withoutArguments(listBanks),
 			},
 			{
 				Name: "toggle", Usage: "turn a bank account off or on", ArgsUsage: "ID", Description: terminal.Example("baoco bank toggle 2"),
-				Flags: terminal.AdminFlags(), Action: admin(toggleBank),
+				Flags: terminal.AdminFlags(), Action: withID("bank account", toggleBank),
 			},
 			{
 				Name: "unlink", Usage: "unlink a bank account; its transactions are kept", ArgsUsage: "ID", Description: terminal.Example("baoco bank unlink 2"),
-				Flags: terminal.AdminFlags(), Action: admin(unlinkBank),
+				Flags: terminal.AdminFlags(), Action: endByID("bank account", (*app.Service).UnlinkBankAccount, "unlinked", "Bank account %d is unlinked; its transactions stay."),
 			},
 			{
 				Name: "qr", Usage: "make a VietQR code for transfers to a bank account", ArgsUsage: "ID",
@@ -52,16 +52,13 @@ func bankCommand() *cli.Command {
 					&cli.StringFlag{Name: "content", Usage: "transfer content, a `TEXT` of at most 25 characters; accents are dropped"},
 					&cli.StringFlag{Name: "png", Usage: "write the code to a PNG `FILE`"},
 				),
-				Action: admin(bankQR),
+				Action: withID("bank account", bankQR),
 			},
 		},
 	}
 }
 
 func linkBank(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	notify, err := notifyFlags(c)
 	if err != nil {
 		return err
@@ -97,9 +94,6 @@ func notifyFlags(c *cli.Context) (app.NotifyOnLink, error) {
 }
 
 func listBanks(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	banks, err := s.service.BankAccountSummaries(c.Context, s.account, s.now)
 	if err != nil {
 		return err
@@ -117,11 +111,7 @@ func listBanks(c *cli.Context, s *session) error {
 	})
 }
 
-func toggleBank(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "bank account")
-	if err != nil {
-		return err
-	}
+func toggleBank(c *cli.Context, s *session, id int64) error {
 	b, err := s.service.ToggleBankAccount(c.Context, s.account, id, s.now)
 	if err != nil {
 		return err
@@ -129,24 +119,10 @@ func toggleBank(c *cli.Context, s *session) error {
 	return terminal.Changed(c, api.EncodeBankAccount(b, s.service.Zone()), "Bank account %d is %s now.", b.ID, b.Status)
 }
 
-func unlinkBank(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "bank account")
-	if err != nil {
-		return err
-	}
-	if err := s.service.UnlinkBankAccount(c.Context, s.account, id, s.now); err != nil {
-		return err
-	}
-	return terminal.Done(c, stateJSON{id, "unlinked"}, "Bank account %d is unlinked; its transactions stay.", id)
-}
-
-func bankQR(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "bank account")
-	if err != nil {
-		return err
-	}
+func bankQR(c *cli.Context, s *session, id int64) error {
 	transfer := vietqr.Transfer{Content: fold.Letters(c.String("content"))}
 	if c.IsSet("amount") {
+		var err error
 		if transfer.Amount, err = app.ReadAmount(c.String("amount")); err != nil {
 			return terminal.Usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))
 		}

@@ -10,15 +10,11 @@ import (
 func catchUpCommand() *cli.Command {
 	return &cli.Command{
 		Name: "catch-up", Usage: "sync the provider's list of transactions now, in case calls never arrived", ArgsUsage: "ID",
-		Description: terminal.Example("baoco source catch-up 1"), Flags: terminal.AdminFlags(), Action: admin(catchUpSource),
+		Description: terminal.Example("baoco source catch-up 1"), Flags: terminal.AdminFlags(), Action: withID("source", catchUpSource),
 	}
 }
 
-func catchUpSource(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "source")
-	if err != nil {
-		return err
-	}
+func catchUpSource(c *cli.Context, s *session, id int64) error {
 	r, err := s.service.CatchUpSource(c.Context, s.account, id, s.now)
 	if err != nil {
 		return err

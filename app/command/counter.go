@@ -26,11 +26,11 @@ func counterCommand() *cli.Command {
 			},
 			{
 				Name: "list", Usage: "list the links", Description: terminal.Example("baoco counter list"),
-				Flags: terminal.AdminFlags(), Action: admin(listCounterLinks),
+				Flags: terminal.AdminFlags(), Action: withoutArguments(listCounterLinks),
 			},
 			{
 				Name: "revoke", Usage: "revoke a link and close the screens that use it, within a second", ArgsUsage: "ID",
-				Description: terminal.Example("baoco counter revoke 3"), Flags: terminal.AdminFlags(), Action: admin(revokeCounterLink),
+				Description: terminal.Example("baoco counter revoke 3"), Flags: terminal.AdminFlags(), Action: endByID("counter link", (*app.Service).RevokeCounterLink, "revoked", "Counter link %d is revoked."),
 			},
 		},
 	}
@@ -80,9 +80,6 @@ func createCounterLink(c *cli.Context, s *session) error {
 }
 
 func listCounterLinks(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	links, err := s.service.CounterLinks(c.Context, s.account)
 	if err != nil {
 		return err
@@ -103,15 +100,4 @@ func listCounterLinks(c *cli.Context, s *session) error {
 	return terminal.Output(c, list, func(w io.Writer) {
 		terminal.PrintTable(w, "There is no counter link yet: baoco counter create NAME", []string{"ID", "NAME", "BANK ACCOUNT", "TOTAL", "STATE", "CREATED"}, rows, "ID")
 	})
-}
-
-func revokeCounterLink(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "counter link")
-	if err != nil {
-		return err
-	}
-	if err := s.service.RevokeCounterLink(c.Context, s.account, id, s.now); err != nil {
-		return err
-	}
-	return terminal.Done(c, stateJSON{id, "revoked"}, "Counter link %d is revoked.", id)
 }

@@ -32,13 +32,13 @@ func deliveryCommand() *cli.Command {
 					&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
 					&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or transaction number"},
 				)...),
-				Action: admin(listDeliveries),
+				Action: withoutArguments(listDeliveries),
 			},
 			{
 				Name: "pending", Usage: "list waiting deliveries, the next attempt first",
 				Description: terminal.Example("baoco delivery pending", "baoco delivery pending --webhook-id 1"),
 				Flags:       terminal.AdminFlags(append(madeFilters(), pageFlags()...)...),
-				Action:      admin(listPending),
+				Action:      withoutArguments(listPending),
 			},
 			{
 				Name: "show", Usage: "show an attempt and all other attempts of its delivery", ArgsUsage: "HISTORY_ID",
@@ -60,7 +60,7 @@ func deliveryCommand() *cli.Command {
 					&cli.StringFlag{Name: "from", Usage: "created from `DATE` on, Y-m-d or Y-m-d H:i:s"},
 					&cli.StringFlag{Name: "to", Usage: "created through `DATE`"},
 				),
-				Action: admin(replayDeliveries),
+				Action: withoutArguments(replayDeliveries),
 			},
 		},
 	}
@@ -136,9 +136,6 @@ func filterFlags(c *cli.Context, zone *time.Location) (d app.Direction, from, to
 }
 
 func listDeliveries(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	f := app.HistoryFilter{
 		WebhookID: c.Int64("webhook-id"), DeliveryID: c.Int64("delivery-id"), TransactionID: c.Int64("transaction-id"),
 	}
@@ -280,9 +277,6 @@ func showDelivery(c *cli.Context, s *session) error {
 }
 
 func replayDeliveries(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	from, to, err := rangeFlags(c, s.service.Zone())
 	if err != nil {
 		return err

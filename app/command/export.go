@@ -26,7 +26,7 @@ func exportCommand() *cli.Command {
 			&cli.StringFlag{Name: "format", Usage: "`FORMAT`: csv or xlsx", Value: string(sheet.CSV)},
 			&cli.StringFlag{Name: "output-file", Usage: "write `FILE`, which appears when it is complete (default: the standard output)"},
 		)...),
-		Action: terminal.Interruptible(admin(exportTransactions)),
+		Action: terminal.Interruptible(withoutArguments(exportTransactions)),
 	}
 }
 
@@ -37,9 +37,6 @@ type exported struct {
 }
 
 func exportTransactions(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	format := sheet.Format(c.String("format"))
 	if !format.Known() {
 		return terminal.Usagef("--format must be csv or xlsx, not %q", string(format))

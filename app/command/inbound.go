@@ -29,14 +29,14 @@ func logCommand() *cli.Command {
 			&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
 			&cli.IntFlag{Name: "limit", Usage: "at most `N`", Value: 20},
 		),
-		Action: admin(sourceLog),
+		Action: withoutArguments(sourceLog),
 	}
 }
 
 func eventCommand() *cli.Command {
 	return &cli.Command{
 		Name: "event", Usage: "show a call: its transactions, what became of each, and its body", ArgsUsage: "EVENT_ID",
-		Description: terminal.Example("baoco source event 17"), Flags: terminal.AdminFlags(), Action: admin(showEvent),
+		Description: terminal.Example("baoco source event 17"), Flags: terminal.AdminFlags(), Action: withID("inbound event", showEvent),
 	}
 }
 
@@ -51,14 +51,14 @@ func linkCommand() *cli.Command {
 			&cli.BoolFlag{Name: "notify-all", Usage: "send all of them to the webhooks, not only those of the last 24 hours"},
 			&cli.BoolFlag{Name: "no-notify", Usage: "send none of them to the webhooks"},
 		),
-		Action: admin(linkEvent),
+		Action: withID("inbound event", linkEvent),
 	}
 }
 
 func retryCommand() *cli.Command {
 	return &cli.Command{
 		Name: "retry", Usage: "reprocess a call and record what can be recorded now", ArgsUsage: "EVENT_ID",
-		Description: terminal.Example("baoco source retry 17"), Flags: terminal.AdminFlags(), Action: admin(retryEvent),
+		Description: terminal.Example("baoco source retry 17"), Flags: terminal.AdminFlags(), Action: withID("inbound event", retryEvent),
 	}
 }
 
@@ -66,14 +66,11 @@ func discardCommand() *cli.Command {
 	return &cli.Command{
 		Name: "discard", Usage: "discard the items of a call that need attention", ArgsUsage: "EVENT_ID",
 		Description: terminal.Example("baoco source discard 17", "baoco source discard 17 --item-id 30"),
-		Flags:       terminal.AdminFlags(&cli.Int64Flag{Name: "item-id", Usage: "only item `ID`, as source event shows it"}), Action: admin(discardEvent),
+		Flags:       terminal.AdminFlags(&cli.Int64Flag{Name: "item-id", Usage: "only item `ID`, as source event shows it"}), Action: withID("inbound event", discardEvent),
 	}
 }
 
 func sourceLog(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	limit := c.Int("limit")
 	if limit < 1 || limit > 1000 {
 		return terminal.Usagef("--limit must be from 1 to 1000")
@@ -157,11 +154,7 @@ func printRefused(w io.Writer, calls []api.RefusedCallJSON) {
 	terminal.PrintTable(w, "No calls were refused.", []string{"RECEIVED", "SOURCE", "FROM", "CODE", "REASON"}, rows)
 }
 
-func showEvent(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "inbound event")
-	if err != nil {
-		return err
-	}
+func showEvent(c *cli.Context, s *session, id int64) error {
 	event, err := s.service.ReadInboundEvent(c.Context, s.account, id)
 	if err != nil {
 		return err
@@ -213,11 +206,7 @@ func printElements(w io.Writer, e api.InboundEventBodyJSON) {
 	}
 }
 
-func linkEvent(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "inbound event")
-	if err != nil {
-		return err
-	}
+func linkEvent(c *cli.Context, s *session, id int64) error {
 	notify, err := notifyFlags(c)
 	if err != nil {
 		return err
@@ -245,11 +234,7 @@ func linkEvent(c *cli.Context, s *session) error {
 	})
 }
 
-func retryEvent(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "inbound event")
-	if err != nil {
-		return err
-	}
+func retryEvent(c *cli.Context, s *session, id int64) error {
 	r, err := s.service.RetryInbound(c.Context, s.account, id, s.now)
 	if err != nil {
 		return err
@@ -258,12 +243,9 @@ func retryEvent(c *cli.Context, s *session) error {
 		id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
 }
 
-func discardEvent(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "inbound event")
-	if err != nil {
-		return err
-	}
+func discardEvent(c *cli.Context, s *session, id int64) error {
 	var n int
+	var err error
 	if c.IsSet("item-id") {
 		n, err = s.service.DiscardInboundItem(c.Context, s.account, id, c.Int64("item-id"))
 	} else {

@@ -30,9 +30,6 @@ type pendingJSON struct {
 }
 
 func listPending(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	f := app.PendingFilter{WebhookID: c.Int64("webhook-id"), TransactionID: c.Int64("transaction-id")}
 	var err error
 	if f.Page, err = readPage(c); err != nil {

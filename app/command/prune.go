@@ -23,7 +23,7 @@ func pruneCommand() *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "only count what would be removed"},
 			&cli.BoolFlag{Name: "vacuum", Usage: "give free space in the file back to the disk"},
 		),
-		Action: terminal.Interruptible(admin(prune)),
+		Action: terminal.Interruptible(withoutArguments(prune)),
 	}
 }
 
@@ -59,9 +59,6 @@ type pruned struct {
 }
 
 func prune(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	keep, err := pruneLimits(c, s)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -46,6 +47,39 @@ func admin(action func(c *cli.Context, s *session) error) cli.ActionFunc {
 		}
 		return action(c, s)
 	}
+}
+
+// withoutArguments is admin for a command that takes flags only.
+func withoutArguments(action func(c *cli.Context, s *session) error) cli.ActionFunc {
+	return admin(func(c *cli.Context, s *session) error {
+		if err := terminal.NoArguments(c); err != nil {
+			return err
+		}
+		return action(c, s)
+	})
+}
+
+// withID is admin for a command whose one argument is the id of a thing; what
+// names such things for a person.
+func withID(what string, action func(c *cli.Context, s *session, id int64) error) cli.ActionFunc {
+	return admin(func(c *cli.Context, s *session) error {
+		id, err := terminal.IDArgument(c, what)
+		if err != nil {
+			return err
+		}
+		return action(c, s, id)
+	})
+}
+
+// endByID is withID for a command that ends something. It reports the state and,
+// on stderr, the sentence, which has a verb for the id.
+func endByID(what string, end func(s *app.Service, ctx context.Context, account, id int64, now time.Time) error, state, sentence string) cli.ActionFunc {
+	return withID(what, func(c *cli.Context, s *session, id int64) error {
+		if err := end(s.service, c.Context, s.account, id, s.now); err != nil {
+			return err
+		}
+		return terminal.Done(c, stateJSON{id, state}, sentence, id)
+	})
 }
 
 // sayMigrating tells a person that a file of an older baoco is brought up to date.

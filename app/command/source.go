@@ -43,29 +43,29 @@ func sourceCommand() *cli.Command {
 					&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` that holds the provider's API key, to sync transactions whose calls never arrived (sepay, casso, casso-v2)"},
 					&cli.StringFlag{Name: "api-url", Usage: "`URL` of that API (default: the provider's)"},
 				),
-				Action: admin(addSource),
+				Action: withoutArguments(addSource),
 			},
 			{
 				Name: "list", Usage: "list the sources with their state", Description: terminal.Example("baoco source list"),
-				Flags: terminal.AdminFlags(), Action: admin(listSources),
+				Flags: terminal.AdminFlags(), Action: withoutArguments(listSources),
 			},
 			{
 				Name: "show", Usage: "show a source, its settings and its last calls, without its secret", ArgsUsage: "ID",
-				Description: terminal.Example("baoco source show 1"), Flags: terminal.AdminFlags(), Action: admin(describeSource),
+				Description: terminal.Example("baoco source show 1"), Flags: terminal.AdminFlags(), Action: withID("source", describeSource),
 			},
 			{
 				Name: "rotate", Usage: "rotate the secret of a source, effective at once, or replace its API key", ArgsUsage: "ID",
 				Description: terminal.Example("baoco source rotate 1", "baoco source rotate 1 --api-key-file sepay.key"),
 				Flags:       terminal.AdminFlags(secretFile, &cli.StringFlag{Name: "api-key-file", Usage: "`FILE` that holds the provider's new API key, - for standard input; the secret stays the same"}),
-				Action:      admin(rotateSource),
+				Action:      withID("source", rotateSource),
 			},
 			{
 				Name: "allow", Usage: "allow another sender of bank messages (SMS)", ArgsUsage: "ID", Description: terminal.Example("baoco source allow 1 --sender VIETCOMBANK"),
-				Flags: terminal.AdminFlags(&cli.StringSliceFlag{Name: "sender", Usage: "the `NAME` or number, as the phone shows it (repeatable)"}), Action: admin(allowSenders),
+				Flags: terminal.AdminFlags(&cli.StringSliceFlag{Name: "sender", Usage: "the `NAME` or number, as the phone shows it (repeatable)"}), Action: withID("source", allowSenders),
 			},
 			{
 				Name: "remove", Usage: "remove a source; its transactions are kept", ArgsUsage: "ID", Description: terminal.Example("baoco source remove 1"),
-				Flags: terminal.AdminFlags(), Action: admin(removeSource),
+				Flags: terminal.AdminFlags(), Action: endByID("source", (*app.Service).RemoveSource, "removed", "Source %d is removed; its calls are refused from now on and its transactions are kept."),
 			},
 			catchUpCommand(), logCommand(), eventCommand(), linkCommand(), retryCommand(), discardCommand(),
 		},
@@ -84,9 +84,6 @@ type createdSource struct {
 }
 
 func addSource(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	secret, err := terminal.ReadSecretFile(c, c.String("secret-file"))
 	if err != nil {
 		return err
@@ -185,9 +182,6 @@ func showSource(c *cli.Context, s *session, src app.Source, did string, generate
 }
 
 func listSources(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	sources, err := s.service.SourcesHealth(c.Context, s.account)
 	if err != nil {
 		return err
@@ -244,11 +238,7 @@ type describedSource struct {
 	Refused  []api.RefusedCallJSON  `json:"refused"`
 }
 
-func describeSource(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "source")
-	if err != nil {
-		return err
-	}
+func describeSource(c *cli.Context, s *session, id int64) error {
 	src, err := s.service.SourceHealth(c.Context, s.account, id)
 	if err != nil {
 		return err
@@ -316,11 +306,7 @@ func (d describedSource) print(w io.Writer, base string) {
 	printRefused(w, d.Refused)
 }
 
-func rotateSource(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "source")
-	if err != nil {
-		return err
-	}
+func rotateSource(c *cli.Context, s *session, id int64) error {
 	if c.IsSet("api-key-file") {
 		return rotateAPIKey(c, s, id)
 	}
@@ -335,25 +321,10 @@ func rotateSource(c *cli.Context, s *session) error {
 	return showSource(c, s, src, "has a new secret", secret == "")
 }
 
-func allowSenders(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "source")
-	if err != nil {
-		return err
-	}
+func allowSenders(c *cli.Context, s *session, id int64) error {
 	src, err := s.service.AllowSenders(c.Context, s.account, id, c.StringSlice("sender"))
 	if err != nil {
 		return err
 	}
 	return terminal.Changed(c, map[string]any{"id": src.ID, "senders": src.Options.Senders}, "Source %d accepts messages from the sender names of banks and from %s.", src.ID, strings.Join(src.Options.Senders, ", "))
-}
-
-func removeSource(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "source")
-	if err != nil {
-		return err
-	}
-	if err := s.service.RemoveSource(c.Context, s.account, id, s.now); err != nil {
-		return err
-	}
-	return terminal.Done(c, stateJSON{id, "removed"}, "Source %d is removed; its calls are refused from now on and its transactions are kept.", id)
 }

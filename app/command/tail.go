@@ -29,7 +29,7 @@ func tailCommand() *cli.Command {
 			&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
 			&cli.BoolFlag{Name: "once", Usage: "end after the last N"},
 		),
-		Action: admin(tailTransactions),
+		Action: withoutArguments(tailTransactions),
 	}
 }
 
@@ -43,9 +43,6 @@ const (
 )
 
 func tailTransactions(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	n := c.Int("limit")
 	if n < 0 || n > 1000 {
 		return terminal.Usagef("--limit must be from 0 to 1000, not %d", n)

@@ -24,7 +24,7 @@ func transactionCommand() *cli.Command {
 				Flags: append(transactionFilterFlags(), terminal.AdminFlags(append(pageFlags(),
 					&cli.StringFlag{Name: "sort", Usage: "`ORDER`: -id, id, -date or date", Value: string(app.SortIDDesc)},
 				)...)...),
-				Action: admin(listTransactions),
+				Action: withoutArguments(listTransactions),
 			},
 			{
 				Name: "add", Usage: "record a transaction by hand; a running server sends it to the webhooks within a second",
@@ -39,7 +39,7 @@ func transactionCommand() *cli.Command {
 					&cli.StringFlag{Name: "id", Usage: "an `ID`: the same one is recorded once (default: the transaction number, or a new one)"},
 					&cli.StringFlag{Name: "date", Usage: "time of the transfer, `Y-m-d H:i:s`, or its day (default: now)"},
 				),
-				Action: admin(addTransaction),
+				Action: withoutArguments(addTransaction),
 			},
 			importCommand(),
 			exportCommand(),
@@ -91,9 +91,6 @@ func readTransactionFilter(c *cli.Context, s *session) (f app.TransactionFilter,
 }
 
 func listTransactions(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	f, err := readTransactionFilter(c, s)
 	if err != nil {
 		return err
@@ -142,9 +139,6 @@ func datedCell(t app.Transaction, zone *time.Location) string {
 }
 
 func addTransaction(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	amount, err := app.ReadAmount(c.String("amount"))
 	if err != nil {
 		return terminal.Usagef("--amount %s, not %q", app.TypedAmountRule.EN, c.String("amount"))

@@ -27,7 +27,7 @@ func userCommand() *cli.Command {
 			},
 			{
 				Name: "list", Usage: "list the users", Description: terminal.Example("baoco user list"),
-				Flags: terminal.AdminFlags(), Action: admin(listUsers),
+				Flags: terminal.AdminFlags(), Action: withoutArguments(listUsers),
 			},
 			{
 				Name: "passwd", Usage: "change the password of a user and sign them out everywhere", ArgsUsage: "NAME",
@@ -109,9 +109,6 @@ func showPassword(c *cli.Context, s *session, u app.User, did, secret string, ge
 }
 
 func listUsers(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	users, err := s.service.Users(c.Context, s.account)
 	if err != nil {
 		return err

@@ -26,9 +26,9 @@ func webhookCommand() *cli.Command {
 					&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Required: true},
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "only transactions of bank account `ID` (default: all)"},
 				),
-				Action: admin(createWebhook),
+				Action: withoutArguments(createWebhook),
 			},
-			{Name: "list", Usage: "list the webhooks", Description: terminal.Example("baoco webhook list"), Flags: terminal.AdminFlags(), Action: admin(listWebhooks)},
+			{Name: "list", Usage: "list the webhooks", Description: terminal.Example("baoco webhook list"), Flags: terminal.AdminFlags(), Action: withoutArguments(listWebhooks)},
 			{
 				Name: "update", Usage: "change a webhook", ArgsUsage: "ID", Description: terminal.Example("baoco webhook update 1 --url https://shop.vn/new"),
 				Flags: terminal.AdminFlags(
@@ -36,39 +36,36 @@ func webhookCommand() *cli.Command {
 					&cli.StringFlag{Name: "url", Usage: "new `URL`, for waiting deliveries too"},
 					&cli.StringFlag{Name: "type", Usage: "new `TYPE`: IN, OUT or ALL"},
 				),
-				Action: admin(updateWebhook),
+				Action: withID("webhook", updateWebhook),
 			},
 			{
 				Name: "toggle", Usage: "turn a webhook off or on; waiting deliveries are kept", ArgsUsage: "ID",
-				Description: terminal.Example("baoco webhook toggle 1"), Flags: terminal.AdminFlags(), Action: admin(toggleWebhook),
+				Description: terminal.Example("baoco webhook toggle 1"), Flags: terminal.AdminFlags(), Action: withID("webhook", toggleWebhook),
 			},
 			{
 				Name: "delete", Usage: "delete a webhook; waiting deliveries are cancelled, its history is kept", ArgsUsage: "ID",
-				Description: terminal.Example("baoco webhook delete 1"), Flags: terminal.AdminFlags(), Action: admin(deleteWebhook),
+				Description: terminal.Example("baoco webhook delete 1"), Flags: terminal.AdminFlags(), Action: endByID("webhook", (*app.Service).DeleteWebhook, "deleted", "Webhook %d is deleted; its history is kept."),
 			},
 			{
 				Name: "test", Usage: "send a signed test and show the response; exits 6 unless it is accepted", ArgsUsage: "ID",
-				Description: terminal.Example("baoco webhook test 1"), Flags: terminal.AdminFlags(), Action: admin(testWebhook),
+				Description: terminal.Example("baoco webhook test 1"), Flags: terminal.AdminFlags(), Action: withID("webhook", testWebhook),
 			},
 			verifyCommand(),
 			{
 				Name: "rotate-secret", Usage: "rotate the secret of a webhook, with an overlap", ArgsUsage: "ID",
 				Description: terminal.Example("baoco webhook rotate-secret 1 --overlap-hours 48"),
 				Flags:       terminal.AdminFlags(&cli.IntFlag{Name: "overlap-hours", Usage: "`HOURS` that the old secret keeps signing, 0 to 168", Value: 24}),
-				Action:      admin(rotateSecret),
+				Action:      withID("webhook", rotateSecret),
 			},
 			{
 				Name: "activate-secret", Usage: "end the overlap of a rotation: use the new secret only", ArgsUsage: "ID",
-				Description: terminal.Example("baoco webhook activate-secret 1"), Flags: terminal.AdminFlags(), Action: admin(activateSecret),
+				Description: terminal.Example("baoco webhook activate-secret 1"), Flags: terminal.AdminFlags(), Action: endByID("webhook", (*app.Service).ActivateSecret, "activated", "The new secret of webhook %d is now the only one in use."),
 			},
 		},
 	}
 }
 
 func createWebhook(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	hook, secret, err := s.service.CreateWebhook(c.Context, s.account, app.WebhookCreate{
 		Name: c.String("name"), URL: c.String("url"), Type: app.WebhookType(c.String("type")), BankAccountID: c.Int64("bank-account-id"),
 	}, s.now)
@@ -90,9 +87,6 @@ func createWebhook(c *cli.Context, s *session) error {
 }
 
 func listWebhooks(c *cli.Context, s *session) error {
-	if err := terminal.NoArguments(c); err != nil {
-		return err
-	}
 	hooks, err := s.service.Webhooks(c.Context, s.account)
 	if err != nil {
 		return err
@@ -117,11 +111,7 @@ func listWebhooks(c *cli.Context, s *session) error {
 	})
 }
 
-func updateWebhook(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "webhook")
-	if err != nil {
-		return err
-	}
+func updateWebhook(c *cli.Context, s *session, id int64) error {
 	var u app.WebhookUpdate
 	for name, field := range map[string]**string{"name": &u.Name, "url": &u.URL} {
 		if c.IsSet(name) {
@@ -143,11 +133,7 @@ func updateWebhook(c *cli.Context, s *session) error {
 	return terminal.Changed(c, api.EncodeWebhook(hook, s.service.Zone()), "Webhook %d: %s, %s, %s", hook.ID, terminal.OneLine(hook.Name), hook.URL, hook.Type)
 }
 
-func toggleWebhook(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "webhook")
-	if err != nil {
-		return err
-	}
+func toggleWebhook(c *cli.Context, s *session, id int64) error {
 	hook, err := s.service.ToggleWebhook(c.Context, s.account, id, s.now)
 	if err != nil {
 		return err
@@ -159,22 +145,7 @@ func toggleWebhook(c *cli.Context, s *session) error {
 	return terminal.Changed(c, api.EncodeWebhook(hook, s.service.Zone()), "Webhook %d is %s", id, state)
 }
 
-func deleteWebhook(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "webhook")
-	if err != nil {
-		return err
-	}
-	if err := s.service.DeleteWebhook(c.Context, s.account, id, s.now); err != nil {
-		return err
-	}
-	return terminal.Done(c, stateJSON{id, "deleted"}, "Webhook %d is deleted; its history is kept.", id)
-}
-
-func testWebhook(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "webhook")
-	if err != nil {
-		return err
-	}
+func testWebhook(c *cli.Context, s *session, id int64) error {
 	a, err := s.service.TestWebhook(c.Context, s.account, id, s.now)
 	if err != nil {
 		return err
@@ -207,11 +178,7 @@ func outcome(a app.Attempt) string {
 	return string(a.Result.Error)
 }
 
-func rotateSecret(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "webhook")
-	if err != nil {
-		return err
-	}
+func rotateSecret(c *cli.Context, s *session, id int64) error {
 	secret, err := s.service.RotateSecret(c.Context, s.account, id, time.Duration(c.Int("overlap-hours"))*time.Hour, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
@@ -221,15 +188,4 @@ func rotateSecret(c *cli.Context, s *session) error {
 		fmt.Fprintln(w, secret)
 		fmt.Fprintf(c.App.ErrWriter, "Save the new secret now: it is not shown again. Once your shop uses it: baoco webhook activate-secret %d\n", id)
 	})
-}
-
-func activateSecret(c *cli.Context, s *session) error {
-	id, err := terminal.IDArgument(c, "webhook")
-	if err != nil {
-		return err
-	}
-	if err := s.service.ActivateSecret(c.Context, s.account, id, s.now); err != nil {
-		return err
-	}
-	return terminal.Done(c, stateJSON{id, "activated"}, "The new secret of webhook %d is now the only one in use.", id)
 }
