@@ -38,9 +38,18 @@ func UntilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
 	}
-	ctx, stop := signal.NotifyContext(ctx, signals...)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+	ctx, cancel := context.WithCancel(ctx)
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, signals...)
+	go func() {
+		select {
+		case <-received:
+		case <-ctx.Done():
+		}
+		signal.Stop(received) // before anybody learns of the first signal
+		cancel()
+	}()
+	return ctx, cancel
 }
 
 // unfinishedError is that of a command which was interrupted, with what is done
