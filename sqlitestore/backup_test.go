@@ -42,6 +42,7 @@ func names(t testing.TB, dir string) string {
 // A backup beside a server that writes is the state of one moment, and the
 // database remembers that it was made.
 func TestBackupBesideWriting(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	db := create(t)
 	s := open(t, db, true)
@@ -95,6 +96,7 @@ func TestBackupBesideWriting(t *testing.T) {
 }
 
 func TestBackupStatusOfNone(t *testing.T) {
+	t.Parallel()
 	s := open(t, create(t), false)
 	defer s.Close()
 	if status, err := s.BackupStatus(context.Background()); err != nil || !status.Last.At.IsZero() || !status.FirstAt.IsZero() {
@@ -105,6 +107,7 @@ func TestBackupStatusOfNone(t *testing.T) {
 // A backup never takes the place of anything that it wasn't told to, nor of
 // what somebody works with.
 func TestBackupRefuses(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	db := create(t)
 	s := open(t, db, true)
@@ -151,6 +154,7 @@ func TestBackupRefuses(t *testing.T) {
 // Two at once would take each other's drafts for those of a run that was
 // killed.
 func TestOneBackupAtATime(t *testing.T) {
+	t.Parallel()
 	db := create(t)
 	s := open(t, db, false)
 	defer s.Close()
@@ -170,6 +174,7 @@ func TestOneBackupAtATime(t *testing.T) {
 
 // Dated backups: the newest of this database stay, and whatever isn't one.
 func TestKeepBackups(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	s := open(t, create(t), false)
 	defer s.Close()
@@ -217,6 +222,7 @@ func TestKeepBackups(t *testing.T) {
 
 // What a killed run left is removed by the next, and nothing else.
 func TestBackupDrafts(t *testing.T) {
+	t.Parallel()
 	s := open(t, create(t), false)
 	defer s.Close()
 	dir := t.TempDir()
@@ -259,6 +265,7 @@ func TestBackupDrafts(t *testing.T) {
 
 // A damaged database gives no backup.
 func TestBackupOfDamage(t *testing.T) {
+	t.Parallel()
 	db := create(t)
 	s := open(t, db, false)
 	must(t, s.Write(context.Background(), func(exec func(string, ...any) error) error {

@@ -13,6 +13,7 @@ import (
 // as sent: whoever asks for those that no shop was told of finds them, but for
 // one that was told in the last moment.
 func TestUnsentAfterIndexing(t *testing.T) {
+	t.Parallel()
 	path := create(t)
 	h := newHistory(t, path, 1)
 	defer h.store.Close()

@@ -3,13 +3,15 @@ package sqlitestore_test
 import (
 	"testing"
 	"time"
+
+	"baoco/app/apptest"
 )
 
 // Looking for what is due costs the same however many deliveries wait for a
 // later time or are finished.
 func TestDueCostsNothingForWhatWaits(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compares times")
+	if !apptest.Full() {
+		t.Skip("needs BAOCO_FULL=1, and the machine alone: it compares times")
 	}
 	path := create(t)
 	h := newHistory(t, path, 5)

@@ -13,6 +13,7 @@ import (
 // An index of search texts that lost rows, or has others, is found by doctor
 // and made anew by --repair-totals, whatever the texts are.
 func TestExamineSearchIndex(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	path := create(t)
 	h := newHistory(t, path, 3)

@@ -16,6 +16,7 @@ import (
 // After a random history, whatever it was, doctor finds nothing wrong; and
 // totals that were spoilt are counted anew as they were.
 func TestExamineHistory(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	path := create(t)
 	h := newHistory(t, path, 7)
@@ -51,6 +52,7 @@ func TestExamineHistory(t *testing.T) {
 // What follows from the rows is found where it is wrong, one way after the
 // other, and is made anew as it was.
 func TestExamineWhatFollows(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	path := create(t)
 	h := newHistory(t, path, 11)
@@ -156,6 +158,7 @@ func healthyNow(t *testing.T, path string, now time.Time) {
 
 // Gaps between ids, as restores leave them, make no file large.
 func TestExamineOverGaps(t *testing.T) {
+	t.Parallel()
 	path := create(t)
 	h := newHistory(t, path, 6)
 	for range 5 {
@@ -190,6 +193,7 @@ func TestExamineOverGaps(t *testing.T) {
 
 // In a large file some of the rows are counted, and doctor says so.
 func TestExamineSample(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	path := create(t)
 	s := open(t, path, false)

@@ -26,6 +26,7 @@ var attemptWords = []string{"don", "don hang 27 cua khach quen", "hàng 27 của
 // that come long after others of younger transactions, with samples, with
 // transactions that aren't indexed yet, and with gaps between the ids.
 func TestHistoryEqualsAScan(t *testing.T) {
+	t.Parallel()
 	path := create(t)
 	h := newHistory(t, path, 11)
 	defer h.store.Close()

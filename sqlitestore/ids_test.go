@@ -13,6 +13,7 @@ import (
 
 // Every table gives each id once, but for those whose id is another's.
 func TestTablesGiveIDsOnce(t *testing.T) {
+	t.Parallel()
 	n := 0
 	for _, row := range peek(t, create(t), `SELECT m.name, m.sql, EXISTS (SELECT 1 FROM pragma_foreign_key_list(m.name) f WHERE f."from" = c.name)
 			FROM sqlite_schema m JOIN pragma_table_xinfo(m.name) c ON c.pk = 1 AND c.type = 'INTEGER'
@@ -31,6 +32,7 @@ func TestTablesGiveIDsOnce(t *testing.T) {
 // What is kept for a while only is followed by greater ids, though nothing of
 // it is left: what referred to it refers to nothing, and never to a stranger's.
 func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	path := create(t)
 	h := newHistory(t, path, 3)
@@ -89,6 +91,7 @@ func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
 }
 
 func TestRemovedUsersSessions(t *testing.T) {
+	t.Parallel()
 	s := open(t, create(t), false)
 	defer s.Close()
 	now := time.Now()
@@ -111,6 +114,7 @@ func TestRemovedUsersSessions(t *testing.T) {
 // new since an id misses nothing, and an id that somebody kept names nothing
 // else. Going back to what was set aside keeps that too.
 func TestRestoreLeavesAGap(t *testing.T) {
+	t.Parallel()
 	path := create(t)
 	h := newHistory(t, path, 4)
 	backup := filepath.Join(t.TempDir(), "backup.db")
@@ -159,6 +163,7 @@ func TestRestoreLeavesAGap(t *testing.T) {
 
 // A gap drops no refused call before its time.
 func TestRefusedCallsOverAGap(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 2)
 	defer h.store.Close()
 	for i := range app.KeptRefusedCalls + 20 {

@@ -45,6 +45,7 @@ const whatStands = `SELECT (SELECT count(*) FROM transactions), (SELECT count(*)
 // An import is taken back with all that is kept beside its transactions, and
 // can be imported again; what is there besides stays.
 func TestUndoImport(t *testing.T) {
+	t.Parallel()
 	path := create(t)
 	h := newHistory(t, path, 7)
 	defer func() { h.store.Close() }()
@@ -115,6 +116,7 @@ func TestUndoImport(t *testing.T) {
 // What a shop was told of, or may be, stays, and so does what a call named too:
 // its sender was told that it is recorded.
 func TestUndoLeavesWhatIsKnown(t *testing.T) {
+	t.Parallel()
 	path := create(t)
 	h := newHistory(t, path, 8)
 	defer func() { h.store.Close() }()
@@ -172,6 +174,7 @@ func TestUndoLeavesWhatIsKnown(t *testing.T) {
 
 // Each step removes a bounded number, so that nobody waits long to write.
 func TestUndoSteps(t *testing.T) {
+	t.Parallel()
 	path := create(t)
 	h := newHistory(t, path, 9)
 	defer func() { h.store.Close() }()

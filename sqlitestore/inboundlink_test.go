@@ -139,6 +139,7 @@ func (h *history) waiting(from int) []app.Incoming {
 
 // Who links is left alone with it for a while: what they are told counts all.
 func TestLinkIsLeftAlone(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	h.record(h.elements(several, "999"))
@@ -185,6 +186,7 @@ func (h *history) cutEventLink() app.InboundLinkResult {
 // An event's link that was cut off goes on too, with what it was told: items
 // without a number go where somebody said.
 func TestLinkOfEventGoesOn(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	h.cutEventLink()
@@ -200,6 +202,7 @@ func TestLinkOfEventGoesOn(t *testing.T) {
 
 // Nothing more is recorded on a bank account that is unlinked meanwhile.
 func TestLinkOfEventEndsWithUnlink(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	l := h.cutEventLink()
@@ -214,6 +217,7 @@ func TestLinkOfEventEndsWithUnlink(t *testing.T) {
 
 // A link passes by what isn't its own, however much that is.
 func TestLinkPassesByOthers(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	others := h.elements(several, "999")
@@ -233,6 +237,7 @@ func TestLinkPassesByOthers(t *testing.T) {
 // What a link that was cut off has left waits for its bank account, and for no
 // other of the same number that is linked meanwhile.
 func TestLinkLeavesTheRestOfAnother(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	h.record(h.elements(several, "999"))
@@ -249,6 +254,7 @@ func TestLinkLeavesTheRestOfAnother(t *testing.T) {
 
 // The work of a caller who has gone before the writer comes to it is not done.
 func TestGoneCallerLeavesTheQueue(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	busy, free := make(chan struct{}), make(chan struct{})

@@ -218,6 +218,7 @@ func TestInterruptedNewKey(t *testing.T) {
 // Doctor --new-key names the key that is only in another place, and where it is
 // really lost keeps a copy of what it drops.
 func TestNewKeyDestroysNothing(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	db := sealed(t, "https://old.vn")
 	secret := bearerOf(t, db)
@@ -274,6 +275,7 @@ func bearerOf(t *testing.T, db string) string {
 // A new key that an earlier run left, and that opens nothing here, is in nobody's
 // way and is not lost: it may be that of another state of the database.
 func TestNewKeyOfAnotherState(t *testing.T) {
+	t.Parallel()
 	db, other := sealed(t, "https://old.vn"), sealed(t, "https://new.vn")
 	left, err := os.ReadFile(other + ".key")
 	must(t, err)
@@ -296,6 +298,7 @@ func TestNewKeyOfAnotherState(t *testing.T) {
 // Nothing is served beside what an earlier server saved when its files were
 // taken away, although a database has its name again.
 func TestNothingIsServedBesideWhatWasSaved(t *testing.T) {
+	t.Parallel()
 	db := sealed(t, "https://old.vn")
 	copyTo(t, db, db+".taken-20260101T000000Z")
 	s, err := sqlitestore.Open(t.Context(), db, sqlitestore.Options{Serve: true})

@@ -10,6 +10,7 @@ import (
 // A table holds what nobody else knows, or follows from others: then the one
 // list of these has it, and doctor, repair, prune and seed know it by that.
 func TestKeptTables(t *testing.T) {
+	t.Parallel()
 	firsthand := []string{
 		"settings", "accounts", "api_keys", "users", "sessions", "bank_accounts", "counter_links", "sources", "source_bank_accounts", "inbound_events", "inbound_items",
 		"unfinished_links", "imports", "transactions", "event_ids", "refused_calls", "webhooks", "deliveries", "attempts", "idempotency_keys",

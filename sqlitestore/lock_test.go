@@ -10,6 +10,7 @@ import (
 // A command whose work takes many commits leaves the server turns between them:
 // a call that comes in meanwhile is not held up until all of it is done.
 func TestCommandLeavesTurns(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	h.record(h.elements(many, "999"))

@@ -12,6 +12,7 @@ import (
 
 // Without room for the copy of before, nothing is migrated.
 func TestMigrationWithoutRoom(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=8m"); err != nil {
 		t.Skipf("needs root, to mount a small disk: %v", err)

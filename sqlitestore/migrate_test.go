@@ -34,6 +34,7 @@ func versions(t *testing.T, path string) string {
 }
 
 func TestMigration(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	path := create(t)
 	setBaseURL(t, path, "https://before.vn")
@@ -86,6 +87,7 @@ func TestMigration(t *testing.T) {
 
 // Beside a running server nothing is migrated, and the server goes on.
 func TestMigrationBesideServer(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	path := create(t)
 	server := open(t, path, true)
@@ -109,6 +111,7 @@ func TestMigrationBesideServer(t *testing.T) {
 // Of many commands at once one migrates; the others wait, or are told to come
 // again. The copy is of the file before all of them.
 func TestMigrationAtOnce(t *testing.T) {
+	t.Parallel()
 	path := create(t)
 	var all sync.WaitGroup
 	for range 12 {
@@ -131,6 +134,7 @@ func TestMigrationAtOnce(t *testing.T) {
 // A migration that fails leaves the file as it was, with every migration before
 // it that belongs to the same step.
 func TestMigrationFails(t *testing.T) {
+	t.Parallel()
 	path := create(t)
 	setBaseURL(t, path, "https://before.vn")
 	told := 0
@@ -145,6 +149,7 @@ func TestMigrationFails(t *testing.T) {
 
 // Another process that knows of no lock may have migrated meanwhile.
 func TestMigrationReadsTheVersionAgain(t *testing.T) {
+	t.Parallel()
 	path := create(t)
 	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Migrating: func(sqlitestore.Migration) {
 		alter(t, path, `BEGIN IMMEDIATE; `+addColumn+` PRAGMA user_version = 2; COMMIT`)

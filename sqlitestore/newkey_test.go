@@ -37,6 +37,7 @@ func readSecrets(t *testing.T, path string) (all secretsOf) {
 // A new key seals every secret that the old one opens, as it was. Where the old
 // one is lost every secret is dropped, and named until it is made anew.
 func TestNewKeySealsEverySecret(t *testing.T) {
+	t.Parallel()
 	ctx, path, now := context.Background(), create(t), time.Now()
 	w := apptest.Open(t, path, app.Config{Providers: native})
 	hook, _ := w.Webhook("https://shop.vn/w", app.WebhookAll)

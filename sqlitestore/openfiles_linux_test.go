@@ -136,6 +136,7 @@ func rescued(t *testing.T, db string) string {
 
 // A file that was emptied in place can't be saved, and nobody is told that it was.
 func TestFilesTakenAwayAndEmptied(t *testing.T) {
+	t.Parallel()
 	ctx, db := t.Context(), create(t)
 	s := open(t, db, true)
 	for i := range 200 { // as much log as SQLite believes a database of this size to need
@@ -155,6 +156,7 @@ func TestFilesTakenAwayAndEmptied(t *testing.T) {
 
 // Damage is called damage when a server ends for it.
 func TestDamageEndsTheServer(t *testing.T) {
+	t.Parallel()
 	ctx, db := t.Context(), create(t)
 	s := open(t, db, true)
 	must(t, os.WriteFile(db, make([]byte, 8<<10), 0o600))
@@ -176,6 +178,7 @@ func TestDamageEndsTheServer(t *testing.T) {
 
 // Damage that a page of the dashboard meets ends the server too.
 func TestDamageThatIsReadEndsTheServer(t *testing.T) {
+	t.Parallel()
 	db := create(t)
 	s := open(t, db, true)
 	must(t, os.WriteFile(db, make([]byte, 64<<10), 0o600))
@@ -199,6 +202,7 @@ func TestDamageThatIsReadEndsTheServer(t *testing.T) {
 
 // Where nobody writes the loss is seen all the same.
 func TestFilesTakenAwayFromIdle(t *testing.T) {
+	t.Parallel()
 	db := create(t)
 	s := open(t, db, true)
 	defer s.Close()
@@ -220,6 +224,7 @@ func TestFilesTakenAwayFromIdle(t *testing.T) {
 
 // A database with a second name isn't opened by either: its log has one name.
 func TestTwoNames(t *testing.T) {
+	t.Parallel()
 	db := create(t)
 	must(t, os.Link(db, db+".link"))
 	copyTo(t, db+".key", db+".link.key")
@@ -236,6 +241,7 @@ func TestTwoNames(t *testing.T) {
 
 // No empty database is made where another one was.
 func TestCreateBesideRemains(t *testing.T) {
+	t.Parallel()
 	for _, suffix := range []string{".key", ".key.next", "-wal", "-journal"} {
 		db := create(t)
 		must(t, os.Rename(db, filepath.Join(t.TempDir(), "elsewhere")))

@@ -11,6 +11,7 @@ import (
 // What was discarded stays known after its item is pruned: the provider's
 // repetition is a duplicate, whatever it says.
 func TestPrunedItemStaysKnown(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()

@@ -11,6 +11,7 @@ import (
 // However many filters listings are asked with, by however many at once, few of
 // their statements stay prepared, and every listing is answered.
 func TestReadStatementsAreFew(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	h.record(h.elements(20, "1000"))

@@ -15,6 +15,7 @@ import (
 // The rules of recording, through the service: a transfer is named a first time,
 // and then again in another way. Every case has ids and numbers of its own.
 func TestRecording(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
@@ -149,6 +150,7 @@ func TestRecording(t *testing.T) {
 // What fails beside others in one commit leaves nothing in the totals: a dry
 // run, a record by hand that is refused, and work that fails by itself.
 func TestTotalsAfterAFailure(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	ctx := t.Context()
@@ -204,6 +206,7 @@ func (h *history) settle(o app.Outgoing, status int) app.Attempt {
 // A delivery that was cancelled while it was attempted stays so, unless the
 // attempt succeeded.
 func TestSettleAfterCancel(t *testing.T) {
+	t.Parallel()
 	for status, want := range map[int]app.DeliveryState{500: app.DeliveryCancelled, 200: app.DeliveryDelivered} {
 		h := newHistory(t, create(t), 1)
 		h.record(h.elements(1, "1000"))
@@ -226,6 +229,7 @@ func TestSettleAfterCancel(t *testing.T) {
 // A replay takes the latest failure of each transaction that the webhook wasn't
 // told of since.
 func TestReplayLeavesOutWhatWasTold(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	ctx := t.Context()
@@ -265,6 +269,7 @@ func TestReplayLeavesOutWhatWasTold(t *testing.T) {
 // A request that is repeated within a day gets the first answer, and after that
 // it is another.
 func TestIdempotencyEnds(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	key := app.IdempotencyKey{Key: "k", Operation: "form"}
@@ -293,6 +298,7 @@ func TestIdempotencyEnds(t *testing.T) {
 // Events that need attention and attempts of deliveries that go on are kept,
 // however old.
 func TestPruneKeepsWhatGoesOn(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	prune := func(events, attempts int) {
@@ -329,6 +335,7 @@ func TestPruneKeepsWhatGoesOn(t *testing.T) {
 
 // A bank account beyond the plan isn't linked, by whatever way.
 func TestPlanLimitsLinks(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	ctx := t.Context()
@@ -360,6 +367,7 @@ func TestPlanLimitsLinks(t *testing.T) {
 // A retry closes the items that are no longer at fault, and notes those anew
 // that are.
 func TestRetryClosesOldItems(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	fault := &app.FieldError{Field: "transferAmount", Text: app.AmountRule}
@@ -384,6 +392,7 @@ func TestRetryClosesOldItems(t *testing.T) {
 // Rows of a file that are alike are as many transactions, and the same ones in
 // the next file.
 func TestFileRowsAlike(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	row := app.Incoming{Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 5000, Content: "coffee", Time: h.now}
@@ -404,6 +413,7 @@ func TestFileRowsAlike(t *testing.T) {
 
 // What another process has just made works at once.
 func TestCredentialsOfAnotherProcess(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	other := open(t, h.store.Path(), false)
@@ -419,6 +429,7 @@ func TestCredentialsOfAnotherProcess(t *testing.T) {
 // An attempt that is settled in the commit of a prune is counted once, also
 // where the rows that are removed were beside it.
 func TestPruneBesideAnAttempt(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	ctx := t.Context()
@@ -445,6 +456,7 @@ func TestPruneBesideAnAttempt(t *testing.T) {
 
 // The look-up for the same transfer doesn't read all that share a number.
 func TestSameNumberForAll(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	plan := fmt.Sprint(peek(t, h.store.Path(), `EXPLAIN QUERY PLAN `+sqlitestore.SameNumbered, 1, "N", "IN", 1000, 0, 0, 1, "call"))

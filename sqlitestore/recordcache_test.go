@@ -18,6 +18,7 @@ import (
 // process, the next transaction is recorded and told of by what stands in the
 // file then.
 func TestRecordingFollowsTheFile(t *testing.T) {
+	t.Parallel()
 	t.Run("by the server", func(t *testing.T) { recordingFollows(t, false) })
 	t.Run("by a command", func(t *testing.T) { recordingFollows(t, true) })
 }
@@ -193,6 +194,7 @@ func (h *history) together(works []func() error) []error {
 // A key whose hash isn't one is nobody's, and a caller who has gone is an
 // error: neither ends the process.
 func TestCredentialsThatAreNone(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	change := func(query string) {

@@ -11,6 +11,7 @@ import (
 // Of a list, what has an id is kept once however often it is read; what has none
 // is kept each time, since nothing tells it from the others.
 func TestRejectedElementsOfAList(t *testing.T) {
+	t.Parallel()
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	for _, c := range []struct {

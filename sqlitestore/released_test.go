@@ -34,6 +34,7 @@ const (
 //
 //	go test ./sqlitestore -run TestReleasedSchema -update
 func TestReleasedSchema(t *testing.T) {
+	t.Parallel()
 	sums := migrationSums(t)
 	if *update {
 		must(t, os.WriteFile(releasedSums, []byte(sums), 0o644))

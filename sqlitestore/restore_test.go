@@ -51,6 +51,7 @@ func copyTo(t testing.TB, from, to string) {
 }
 
 func TestRestore(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	db, backup := backedUp(t)
 	try, err := sqlitestore.Restore(ctx, db, sqlitestore.RestoreSource{File: backup, DryRun: true}, backupTime)
@@ -86,6 +87,7 @@ func TestRestore(t *testing.T) {
 
 // A new machine has nothing but the backup and its key.
 func TestRestoreInNewPlace(t *testing.T) {
+	t.Parallel()
 	_, backup := backedUp(t)
 	db := filepath.Join(t.TempDir(), "new.db")
 	r, err := sqlitestore.Restore(context.Background(), db, sqlitestore.RestoreSource{File: backup}, backupTime)
@@ -98,6 +100,7 @@ func TestRestoreInNewPlace(t *testing.T) {
 // The key is the one beside the backup, else the database's, else the one that
 // is named; one that doesn't fit is never put in place.
 func TestRestoreKey(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for name, c := range map[string]struct {
 		prepare func(db, backup, elsewhere string)
@@ -147,6 +150,7 @@ func TestRestoreKey(t *testing.T) {
 
 // A restore that is refused changes nothing.
 func TestRestoreRefuses(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for name, c := range map[string]struct {
 		prepare func(t *testing.T, db, backup string)
@@ -223,6 +227,7 @@ func killed(t testing.TB) string {
 // A log that a kill left is set aside with its database, and never meets the
 // restored one.
 func TestRestoreWithStaleLog(t *testing.T) {
+	t.Parallel()
 	_, backup := backedUp(t)
 	db := killed(t)
 	r, err := sqlitestore.Restore(context.Background(), db, sqlitestore.RestoreSource{File: backup}, backupTime)
@@ -259,6 +264,7 @@ func TestRestoreWithStaleLog(t *testing.T) {
 // Whoever comes next finishes what was decided: another restore, a server or a
 // command.
 func TestFinishRestore(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	_, backup := backedUp(t)
 	decided := func(t *testing.T) string {

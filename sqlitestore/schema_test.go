@@ -16,6 +16,7 @@ import (
 // Before 3.51.3 SQLite may skip a committed transaction, where another
 // connection resets the log during a checkpoint.
 func TestSQLiteVersion(t *testing.T) {
+	t.Parallel()
 	got := peek(t, create(t), `SELECT sqlite_version()`)[0][0].(string)
 	var v [3]int
 	if _, err := fmt.Sscanf(got, "%d.%d.%d", &v[0], &v[1], &v[2]); err != nil || v[0]*1_000_000+v[1]*1000+v[2] < 3_051_003 {
@@ -26,6 +27,7 @@ func TestSQLiteVersion(t *testing.T) {
 // A file is opened by what it is: one whose schema isn't that of its version is
 // refused by every way in, and stays as it is.
 func TestAnotherSchema(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]string{
 		"a column less":        `ALTER TABLE attempts DROP COLUMN dns_ms`,
 		"a column more":        `ALTER TABLE users ADD COLUMN note TEXT`,

@@ -15,6 +15,7 @@ import (
 // TestSeed fills a file with rows that were never recorded, has what is kept beside
 // them counted, and serves it.
 func TestSeed(t *testing.T) {
+	t.Parallel()
 	ctx, path, now := context.Background(), create(t), time.Now()
 	w := apptest.Open(t, path, app.Config{Providers: native})
 	for i := range 3 {

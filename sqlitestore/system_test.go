@@ -10,6 +10,7 @@ import (
 )
 
 func TestStorageStatus(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	path := create(t)
 	s := open(t, path, true)
@@ -46,6 +47,7 @@ func TestStorageStatus(t *testing.T) {
 
 // The ring holds the last commits, however many there were.
 func TestManyCommits(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	s := open(t, create(t), false)
 	defer s.Close()
@@ -60,6 +62,7 @@ func TestManyCommits(t *testing.T) {
 }
 
 func TestQueueStatus(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	s := open(t, create(t), true)
 	defer s.Close()

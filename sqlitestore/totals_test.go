@@ -181,6 +181,7 @@ func init() {
 // TestTotalsEqualTheirRows recounts every kept total from the rows after a
 // random history, while the process runs in another zone.
 func TestTotalsEqualTheirRows(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(apptest.Rounds(1, 4)) {
 		path := create(t)
 		h := newHistory(t, path, seed)

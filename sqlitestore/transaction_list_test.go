@@ -21,6 +21,7 @@ import (
 // with what a scan of all rows gives, over several blocks and days of two
 // accounts, with gaps between the ids.
 func TestListingsEqualAScan(t *testing.T) {
+	t.Parallel()
 	path := create(t)
 	h := newHistory(t, path, 7)
 	defer h.store.Close()

@@ -17,6 +17,7 @@ import (
 // TestWebhookHealth compares the kept health of webhooks with what the
 // attempts say, which share commits and cross the hours.
 func TestWebhookHealth(t *testing.T) {
+	t.Parallel()
 	ctx, random := context.Background(), rand.New(rand.NewPCG(5, 6))
 	path := create(t)
 	h := newHistory(t, path, 3)
@@ -125,6 +126,7 @@ func healthOf(id int64, made []app.Attempt, now time.Time) app.WebhookHealth {
 
 // Replayable counts what Replay makes.
 func TestReplayableIsWhatReplayMakes(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	h := newHistory(t, create(t), 11)
 	defer h.store.Close()

@@ -12,6 +12,7 @@ import (
 // after it wrote, or who gave up, get their own error and take nobody with
 // them.
 func TestGroupCommitKeepsCallersApart(t *testing.T) {
+	t.Parallel()
 	path := create(t)
 	s := open(t, path, true)
 	gone, leave := context.WithCancel(t.Context())
