@@ -160,60 +160,40 @@ func (i Import) bankAccount(ctx context.Context, service *app.Service, layout La
 	return candidates[0], nil
 }
 
-// record records the rows batch by batch, while the next ones are read.
+// record records the rows batch by batch.
 func (i Import) record(ctx context.Context, in *app.Import, reader *Reader, r *Result) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	batches, failed := make(chan batch, 2), make(chan error, 1)
-	go func() {
-		defer close(batches)
-		failed <- readBatches(ctx, reader, batches)
-	}()
-	for b := range batches {
-		if err := i.add(ctx, in, b.rows, r); err != nil {
-			cancel()
-			for range batches { // wait for the goroutine: it still reads the file
-			}
-			return err
-		}
-		if i.Progress != nil {
-			i.Progress(r.Rows, b.done, b.total)
-		}
-	}
-	return <-failed
-}
-
-// batch is the rows of one commit, and how much of the file was read by then.
-type batch struct {
-	rows        []Row
-	done, total int64
-}
-
-func readBatches(ctx context.Context, reader *Reader, batches chan<- batch) error {
-	var b batch
 	for {
-		row, err := reader.Next()
-		if err == nil {
-			if b.rows = append(b.rows, row); len(b.rows) < Batch {
-				continue
+		rows, end := readBatch(reader)
+		if len(rows) > 0 {
+			if err := i.add(ctx, in, rows, r); err != nil {
+				return err
+			}
+			if i.Progress != nil {
+				done, total := reader.Progress()
+				i.Progress(r.Rows, done, total)
 			}
 		}
-		if len(b.rows) > 0 {
-			b.done, b.total = reader.Progress()
-			select {
-			case batches <- b:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-			b = batch{}
-		}
-		if errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(end, io.EOF):
 			return nil
-		}
-		if err != nil {
-			return err
+		case end != nil:
+			return end
+		case ctx.Err() != nil:
+			return ctx.Err()
 		}
 	}
+}
+
+// readBatch reads the rows of one commit; with an error come those before it.
+func readBatch(reader *Reader) (rows []Row, err error) {
+	for len(rows) < Batch {
+		row, err := reader.Next()
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }
 
 // add records those rows of a batch that could be read, in one commit.
