@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"time"
 
@@ -57,7 +56,7 @@ func verifySignature(c *cli.Context, s *session) error {
 	if claim.Secret, err = terminal.ReadSecretFile(c, c.String("secret-file")); err != nil {
 		return err
 	}
-	if claim.Body, err = readBodyFile(c, c.String("body-file")); err != nil {
+	if claim.Body, err = terminal.ReadFile(c, c.String("body-file"), verify.MaxBody+1); err != nil {
 		return err
 	}
 	if s == nil && claim.Secret == "" {
@@ -77,23 +76,6 @@ func verifySignature(c *cli.Context, s *session) error {
 		return err
 	}
 	return terminal.Exit(terminal.ExitCheck, errors.New("the signature does not match"))
-}
-
-// readBodyFile reads a body as it is, and a byte more than is allowed.
-func readBodyFile(c *cli.Context, path string) (body []byte, err error) {
-	in := c.App.Reader
-	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return nil, terminal.Exit(terminal.ExitDatabase, err)
-		}
-		defer file.Close()
-		in = file
-	}
-	if body, err = io.ReadAll(io.LimitReader(in, verify.MaxBody+1)); err != nil {
-		return nil, terminal.Exit(terminal.ExitDatabase, err)
-	}
-	return body, nil
 }
 
 // signatureJSON is a check as --output json has it.

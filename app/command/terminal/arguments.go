@@ -39,21 +39,32 @@ func NoArguments(c *cli.Context) error {
 	return nil
 }
 
-// ReadSecretFile reads a secret; it loses one final line break. "-" is
-// standard input.
+// ReadFile reads at most so many bytes of a file. "-" is standard input.
+func ReadFile(c *cli.Context, path string, most int64) ([]byte, error) {
+	in := c.App.Reader
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, Exit(ExitDatabase, err)
+		}
+		defer file.Close()
+		in = file
+	}
+	data, err := io.ReadAll(io.LimitReader(in, most))
+	if err != nil {
+		return nil, Exit(ExitDatabase, err)
+	}
+	return data, nil
+}
+
+// ReadSecretFile reads a secret, less one final line break.
 func ReadSecretFile(c *cli.Context, path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	var data []byte
-	var err error
-	if path == "-" {
-		data, err = io.ReadAll(io.LimitReader(c.App.Reader, 1<<16))
-	} else {
-		data, err = os.ReadFile(path)
-	}
+	data, err := ReadFile(c, path, 1<<16)
 	if err != nil {
-		return "", Exit(ExitDatabase, err)
+		return "", err
 	}
 	s := strings.TrimSuffix(string(data), "\n")
 	s = strings.TrimSuffix(s, "\r")
