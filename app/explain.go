@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -43,12 +44,33 @@ const (
 	CausePorts  Cause = "ports"
 )
 
-// Detail joins a cause and the words of the error into the detail of a result.
-func Detail(cause Cause, said string) string {
-	if said == "" {
-		return string(cause)
+// causes are all of them, for [ParseDetail].
+var causes = []Cause{
+	CauseDNS, CauseConnect, CauseTLS, CauseResponse, CauseNoSuchName, CauseLookupFailed, CauseUnreachable, CauseExpired, CauseNotYetValid, CauseWrongName,
+	CauseSelfSigned, CauseUnknownAuthority, CauseBadCertificate, CauseNotTLS, CauseOldTLS, CauseClientCertificate, CauseHandshake, CauseFiles, CauseMemory, CausePorts,
+}
+
+// Detail is what is known of a failure beside its class.
+type Detail struct {
+	Cause Cause  // empty: the class has none, or it isn't known
+	Text  string // of the system or of the receiver; empty: none
+}
+
+// String is the detail as it is stored and shown.
+func (d Detail) String() string {
+	if d.Cause == "" || d.Text == "" {
+		return string(d.Cause) + d.Text
 	}
-	return string(cause) + ": " + said
+	return string(d.Cause) + ": " + d.Text
+}
+
+// ParseDetail reads what String wrote.
+func ParseDetail(s string) Detail {
+	cause, text, _ := strings.Cut(s, ": ")
+	if slices.Contains(causes, Cause(cause)) {
+		return Detail{Cause(cause), text}
+	}
+	return Detail{Text: s}
 }
 
 // Explanation says in a sentence or two why an attempt failed and what to do
@@ -62,19 +84,18 @@ func (r Result) Explanation() Text {
 	case ErrorHTTPStatus, ErrorNone:
 		return explainStatus(r.StatusCode)
 	case ErrorRedirect:
-		return explainRedirect(r.StatusCode, r.Detail)
+		return explainRedirect(r.StatusCode, r.Detail.Text)
 	case ErrorBlocked:
-		return explainBlocked(r.Detail)
+		return explainBlocked(r.Detail.Text)
 	}
-	causes, known := explanations[r.Error]
+	byCause, known := explanations[r.Error]
 	if !known {
-		causes = explanations[ErrorInternal]
+		byCause = explanations[ErrorInternal]
 	}
-	cause, _, _ := strings.Cut(r.Detail, ": ")
-	if text, found := causes[Cause(cause)]; found {
+	if text, found := byCause[r.Detail.Cause]; found {
 		return text
 	}
-	return causes[""]
+	return byCause[""]
 }
 
 // explanations is the table of errors without an HTTP answer, by class and

@@ -31,7 +31,7 @@ func TestEveryFailureIsExplained(t *testing.T) {
 		"10.0.0.1 is not a public address; tell-nobody", "169.254.169.254 tell-nobody", "::ffff:10.0.0.1", strings.Repeat("tell-nobody ", 100), "\x00\xff",
 	}
 	for _, cause := range causes {
-		details = append(details, app.Detail(cause, ""), app.Detail(cause, "x509: tell-nobody"))
+		details = append(details, string(cause), app.Detail{Cause: cause, Text: "x509: tell-nobody"}.String())
 	}
 	statuses := []int{0, 99, 600}
 	for status := 100; status < 600; status++ {
@@ -44,7 +44,7 @@ func TestEveryFailureIsExplained(t *testing.T) {
 				few = details[:3]
 			}
 			for _, detail := range few {
-				r := app.Result{Error: class, StatusCode: status, Detail: detail, Body: []byte("tell-nobody")}
+				r := app.Result{Error: class, StatusCode: status, Detail: app.ParseDetail(detail), Body: []byte("tell-nobody")}
 				if r.OK() {
 					continue
 				}
@@ -137,9 +137,30 @@ func TestExplanations(t *testing.T) {
 		{app.ErrorProtocol, 0, "malformed", "https://", "https://"},
 		{app.ErrorInternal, 0, "", "not on your server", "không phải do máy chủ của bạn"},
 	} {
-		text := app.Result{Error: c.class, StatusCode: c.status, Detail: c.detail}.Explanation()
+		text := app.Result{Error: c.class, StatusCode: c.status, Detail: app.ParseDetail(c.detail)}.Explanation()
 		if !strings.Contains(text.EN, c.en) || !strings.Contains(text.VI, c.vi) {
 			t.Errorf("%s %d %q: %q, %q; want parts %q, %q", c.class, c.status, c.detail, text.EN, text.VI, c.en, c.vi)
+		}
+	}
+}
+
+// A detail is read as it was written, also one that an earlier version wrote.
+func TestDetail(t *testing.T) {
+	for stored, want := range map[string]app.Detail{
+		"":                                {},
+		"response":                        {Cause: app.CauseResponse},
+		"expired: x509: certificate: old": {Cause: app.CauseExpired, Text: "x509: certificate: old"},
+		"x509: of an older record":        {Text: "x509: of an older record"},
+		"https://shop.vn/hook":            {Text: "https://shop.vn/hook"},
+		"malformed":                       {Text: "malformed"},
+	} {
+		if got := app.ParseDetail(stored); got != want || got.String() != stored {
+			t.Errorf("%q: %+v, which is written %q", stored, got, got.String())
+		}
+	}
+	for _, cause := range causes[:len(causes)-1] {
+		if got := app.ParseDetail(string(cause)); got.Cause != cause {
+			t.Errorf("the cause %q is read as %+v", cause, got)
 		}
 	}
 }

@@ -136,7 +136,7 @@ func FuzzExplanation(f *testing.F) {
 		f.Add(byte(slices.Index(classes, app.ErrorBlocked)), 0, detail)
 	}
 	f.Fuzz(func(t *testing.T, class byte, status int, detail string) {
-		r := app.Result{Error: classes[int(class)%len(classes)], StatusCode: status, Detail: detail}
+		r := app.Result{Error: classes[int(class)%len(classes)], StatusCode: status, Detail: app.ParseDetail(detail)}
 		if r.OK() {
 			return
 		}

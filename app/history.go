@@ -36,7 +36,7 @@ type Result struct {
 	Duration   time.Duration
 	StatusCode int // 0: no HTTP answer
 	Error      ErrorClass
-	Detail     string // more about Error: see [Detail]
+	Detail     Detail
 	Body       []byte // the first 4 KiB of the answer
 	Phases     Phases
 }

@@ -127,25 +127,15 @@ func unreachableAlert(where string, err error) *app.AlertError {
 	case app.ErrorRefused:
 		text = app.Textf("Nothing listens at %s: check host and port.", "Không có dịch vụ nào chạy tại %s: vui lòng kiểm tra máy chủ và cổng.", where)
 	case app.ErrorTLS:
-		text = app.Textf("The secure connection to %s failed (%s): check host, port and the kind of encryption.", "Kết nối bảo mật với %s bị lỗi (%s): vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where, withoutCause(detail))
+		text = app.Textf("The secure connection to %s failed (%s): check host, port and the kind of encryption.", "Kết nối bảo mật với %s bị lỗi (%s): vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where, said(detail.Text))
 	case app.ErrorBlocked:
 		text = app.Textf("%s has no public address, so baoco doesn't connect to it; the operator can allow it with --allow-target on serve.", "%s không có địa chỉ công khai nên baoco không kết nối; người vận hành có thể cho phép bằng --allow-target của serve.", where)
 	case app.ErrorShortage:
 		text = app.Text{EN: "baoco’s own server has no files, memory or network ports left; it is tried again later.", VI: "Máy chủ chạy baoco đã hết tệp, bộ nhớ hoặc cổng mạng; hệ thống sẽ thử lại sau."}
 	case app.ErrorProtocol:
-		text = app.Textf("%s answered otherwise than expected (%s): check host, port and the kind of encryption.", "%s trả lời không đúng như mong đợi (%s): vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where, said(detail))
+		text = app.Textf("%s answered otherwise than expected (%s): check host, port and the kind of encryption.", "%s trả lời không đúng như mong đợi (%s): vui lòng kiểm tra máy chủ, cổng và kiểu mã hoá.", where, said(detail.Text))
 	default:
 		text = app.Textf("The connection to %s broke off: check host, port and the kind of encryption, and whether a firewall cuts in.", "Kết nối với %s bị ngắt: vui lòng kiểm tra máy chủ, cổng, kiểu mã hoá và tường lửa.", where)
 	}
 	return &app.AlertError{Text: text}
-}
-
-// withoutCause is what a Detail says beside its cause; the cause in words where
-// it says nothing else.
-func withoutCause(detail string) string {
-	cause, rest, found := strings.Cut(detail, ": ")
-	if found {
-		return said(rest)
-	}
-	return strings.ReplaceAll(cause, "_", " ")
 }

@@ -18,7 +18,7 @@ import (
 // classify names the class and the cause of an error by its type, and says it
 // in a sentence without the URL, which may hold a secret of the shop's. phase
 // is how far the attempt had come.
-func classify(err error, phase app.Cause) (app.ErrorClass, string) {
+func classify(err error, phase app.Cause) (app.ErrorClass, app.Detail) {
 	var (
 		blocked   *app.BlockedAddressError
 		dns       *net.DNSError
@@ -28,31 +28,31 @@ func classify(err error, phase app.Cause) (app.ErrorClass, string) {
 	)
 	switch {
 	case errors.As(err, &blocked):
-		return app.ErrorBlocked, blocked.Error()
+		return app.ErrorBlocked, app.Detail{Text: blocked.Error()}
 	case errors.As(err, &dns) && dns.IsTimeout:
-		return app.ErrorTimeout, string(app.CauseDNS)
+		return app.ErrorTimeout, app.Detail{Cause: app.CauseDNS}
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return app.ErrorDNS, app.Detail(app.CauseNoSuchName, clipText(dns.Err))
+		return app.ErrorDNS, app.Detail{Cause: app.CauseNoSuchName, Text: clipText(dns.Err)}
 	case errors.As(err, &dns):
-		return app.ErrorDNS, app.Detail(app.CauseLookupFailed, clipText(dns.Err))
+		return app.ErrorDNS, app.Detail{Cause: app.CauseLookupFailed, Text: clipText(dns.Err)}
 	case shortageOf(err) != "" && phase != app.CauseResponse: // nothing was sent
-		return app.ErrorShortage, string(shortageOf(err))
+		return app.ErrorShortage, app.Detail{Cause: shortageOf(err)}
 	case shortageOf(err) != "":
-		return app.ErrorInternal, unwrapURL(err)
+		return app.ErrorInternal, app.Detail{Text: unwrapURL(err)}
 	case isAny(err, syscall.ECONNREFUSED):
-		return app.ErrorRefused, ""
+		return app.ErrorRefused, app.Detail{}
 	case isAny(err, syscall.ECONNRESET, syscall.EPIPE, io.EOF, io.ErrUnexpectedEOF):
-		return app.ErrorReset, string(phase)
+		return app.ErrorReset, app.Detail{Cause: phase}
 	case errors.As(err, &timeout) && timeout.Timeout(), isAny(err, context.Canceled, context.DeadlineExceeded):
-		return app.ErrorTimeout, string(phase)
+		return app.ErrorTimeout, app.Detail{Cause: phase}
 	case errors.As(err, &handshake):
-		return app.ErrorTLS, app.Detail(tlsCause(handshake.err), unwrapURL(handshake.err))
+		return app.ErrorTLS, app.Detail{Cause: tlsCause(handshake.err), Text: unwrapURL(handshake.err)}
 	case isAny(err, syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.EADDRNOTAVAIL):
-		return app.ErrorConnection, app.Detail(app.CauseUnreachable, unwrapURL(err))
+		return app.ErrorConnection, app.Detail{Cause: app.CauseUnreachable, Text: unwrapURL(err)}
 	case errors.As(err, &operation):
-		return app.ErrorConnection, clipText(operation.Err.Error())
+		return app.ErrorConnection, app.Detail{Text: clipText(operation.Err.Error())}
 	}
-	return app.ErrorProtocol, unwrapURL(err)
+	return app.ErrorProtocol, app.Detail{Text: unwrapURL(err)}
 }
 
 // shortageOf names what this machine lacked for a connection; empty: nothing.

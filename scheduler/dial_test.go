@@ -85,7 +85,7 @@ func TestForbiddenAnswersOpenNoConnection(t *testing.T) {
 				t.Errorf("%s, %s: %q (%s) after %v, want it blocked", row, target, result.Error, result.Detail, result.Duration)
 			}
 			why := result.Explanation()
-			if !strings.Contains(why.EN, addr.Unmap().String()) || strings.Contains(result.Detail+why.EN, "tell-nobody") {
+			if !strings.Contains(why.EN, addr.Unmap().String()) || strings.Contains(result.Detail.Text+why.EN, "tell-nobody") {
 				t.Errorf("%s: detail %q, explanation %q; want the address named", row, result.Detail, why.EN)
 			}
 		}
@@ -213,7 +213,7 @@ func TestTwoAddressesAndNoAnswer(t *testing.T) {
 	for name, phase := range map[string]app.Cause{"hangs": app.CauseResponse, "dead": app.CauseConnect} {
 		group.Go(func() {
 			result := sender.Send(t.Context(), sampleTo(fmt.Sprintf("http://%s.shop.com.vn:%d/", name, port)))
-			if result.Error != app.ErrorTimeout || result.Detail != string(phase) || result.Duration > app.AttemptTimeout+time.Second {
+			if result.Error != app.ErrorTimeout || result.Detail != (app.Detail{Cause: phase}) || result.Duration > app.AttemptTimeout+time.Second {
 				t.Errorf("%s: %q (%s) after %v, %+v; want a timeout of %s", name, result.Error, result.Detail, result.Duration, result.Phases, phase)
 			}
 		})

@@ -50,7 +50,7 @@ func FuzzAnswer(f *testing.F) {
 		if !known[r.Error] || r.OK() != (r.Error == app.ErrorNone) || r.OK() && r.StatusCode != 200 || (r.Error == app.ErrorRedirect) != (r.StatusCode >= 300 && r.StatusCode < 400) {
 			t.Errorf("%q: status %d, %q (%s)", data, r.StatusCode, r.Error, r.Detail)
 		}
-		if len(r.Body) > 4<<10 || len(r.Detail) > 1500 || r.Duration > 5*time.Second {
+		if len(r.Body) > 4<<10 || len(r.Detail.String()) > 1500 || r.Duration > 5*time.Second {
 			t.Errorf("%q: %d bytes, detail %q, after %v", data, len(r.Body), r.Detail, r.Duration)
 		}
 	})

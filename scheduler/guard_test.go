@@ -133,7 +133,7 @@ func TestSenderConnectsWhereAllowedOnly(t *testing.T) {
 				if result.StatusCode != 0 || result.OK() {
 					t.Errorf("status %d", result.StatusCode)
 				}
-				if !strings.Contains(result.Detail, "--allow-target") || strings.Contains(result.Detail, "tell-nobody") {
+				if !strings.Contains(result.Detail.Text, "--allow-target") || strings.Contains(result.Detail.Text, "tell-nobody") {
 					t.Errorf("the detail is %q; want the setting named, and nothing of the URL's query", result.Detail)
 				}
 			}
@@ -220,7 +220,7 @@ func TestSenderIgnoresProxies(t *testing.T) {
 	}
 	for _, target := range []string{url, strings.Replace(url, "http:", "https:", 1)} {
 		result := senderAllowing(t, proxy[:strings.IndexByte(proxy, ':')]).Send(t.Context(), sampleTo(target))
-		if result.Error != app.ErrorBlocked || !strings.Contains(result.Detail, "10.255.255.1") {
+		if result.Error != app.ErrorBlocked || !strings.Contains(result.Detail.Text, "10.255.255.1") {
 			t.Errorf("%s: %q (%s), want 10.255.255.1 blocked", target, result.Error, result.Detail)
 		}
 	}

@@ -283,14 +283,14 @@ func (w *hostileWorld) attempt(t *testing.T, c hostileReceiver) app.Result {
 	if r.StatusCode != c.status || r.Error != c.class {
 		t.Errorf("%s: status %d, error %q (%s); want %d, %q", c.name, r.StatusCode, r.Error, r.Detail, c.status, c.class)
 	}
-	if cause, _, _ := strings.Cut(r.Detail, ": "); c.cause != "" && cause != string(c.cause) {
+	if c.cause != "" && r.Detail.Cause != c.cause {
 		t.Errorf("%s: the detail is %q, want the cause %q", c.name, r.Detail, c.cause)
 	}
 	why := r.Explanation()
 	if !strings.Contains(why.EN, c.says) || (why.EN == "") != (c.class == "") {
 		t.Errorf("%s: the explanation is %q, want a part %q", c.name, why.EN, c.says)
 	}
-	if strings.Contains(why.EN+why.VI, "tell-nobody") || c.class != app.ErrorRedirect && strings.Contains(r.Detail, "tell-nobody") || len(r.Body) > 4<<10 {
+	if strings.Contains(why.EN+why.VI, "tell-nobody") || c.class != app.ErrorRedirect && strings.Contains(r.Detail.Text, "tell-nobody") || len(r.Body) > 4<<10 {
 		t.Errorf("%s: kept %d bytes, the detail is %q, the explanation %q", c.name, len(r.Body), r.Detail, why.EN)
 	}
 	var phases []string

@@ -56,11 +56,11 @@ func (s *Sender) Send(ctx context.Context, o app.Outgoing) app.Result {
 	}
 	switch {
 	case late, err != nil && result.Duration >= app.AttemptTimeout:
-		result.Error, result.Detail = app.ErrorTimeout, string(timing.reached())
+		result.Error, result.Detail = app.ErrorTimeout, app.Detail{Cause: timing.reached()}
 	case err != nil:
 		result.Error, result.Detail = classify(err, timing.reached())
 	case response.StatusCode >= 300 && response.StatusCode < 400:
-		result.Error, result.Detail = app.ErrorRedirect, redirectTo(response)
+		result.Error, result.Detail = app.ErrorRedirect, app.Detail{Text: redirectTo(response)}
 	case response.StatusCode != http.StatusOK:
 		result.Error = app.ErrorHTTPStatus
 	}

@@ -31,7 +31,7 @@ func TestShortageIsNoAttempt(t *testing.T) {
 		send := func(ctx context.Context, o app.Outgoing) app.Result {
 			if o.WebhookID == short.ID && time.Since(began) < lasts {
 				tries.Add(1)
-				return app.Result{StartedAt: time.Now(), Error: app.ErrorShortage, Detail: string(app.CausePorts)}
+				return app.Result{StartedAt: time.Now(), Error: app.ErrorShortage, Detail: app.Detail{Cause: app.CausePorts}}
 			}
 			return s.sender.Send(ctx, o)
 		}
@@ -83,7 +83,7 @@ func TestShortageOfATest(t *testing.T) {
 	t.Parallel()
 	s := open(t, newFile(t), nil)
 	service := app.NewService(app.Config{Store: s.Store, Zone: s.Service.Zone(), Send: func(context.Context, app.Outgoing) app.Result {
-		return app.Result{StartedAt: time.Now(), Error: app.ErrorShortage, Detail: string(app.CauseFiles)}
+		return app.Result{StartedAt: time.Now(), Error: app.ErrorShortage, Detail: app.Detail{Cause: app.CauseFiles}}
 	}})
 	hook := s.webhook(t, "https://shop.example.vn/")
 	_, err := service.TestWebhook(context.Background(), 1, hook.ID, time.Now())

@@ -37,11 +37,11 @@ func TestNoFilesLeft(t *testing.T) {
 	must(t, err)
 	sender := senderByName(t, names, "127.0.0.1/32")
 	urls := map[string]string{"by address": receiver.URL, "by name": "http://shop.example.vn:" + port}
-	attempt := func(when string, class app.ErrorClass, detail app.Cause) {
+	attempt := func(when string, class app.ErrorClass, cause app.Cause) {
 		t.Helper()
 		for how, url := range urls {
-			if r := sender.Send(t.Context(), outgoing(url)); r.Error != class || r.Detail != string(detail) {
-				t.Errorf("%s, %s: %q (%s), want %q (%s)", when, how, r.Error, r.Detail, class, detail)
+			if r := sender.Send(t.Context(), outgoing(url)); r.Error != class || r.Detail.Cause != cause || r.Detail.Text != "" {
+				t.Errorf("%s, %s: %q (%s), want %q (%s)", when, how, r.Error, r.Detail, class, cause)
 			}
 		}
 	}

@@ -306,7 +306,7 @@ func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
 		return // stopped in the middle: not counted, due again at the next start
 	}
 	if result.Error == app.ErrorShortage {
-		c.postpone(l, o, app.Cause(result.Detail))
+		c.postpone(l, o, result.Detail.Cause)
 		return
 	}
 	ok := c.settle(ctx, o, result)

@@ -179,7 +179,7 @@ func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, erro
 				wait_ms, status_code, ok, error, detail, response_body, next_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			d.AccountID, d.ID, d.WebhookID, string(a.Payload.TransferType), a.Number, a.URL, r.StartedAt.UnixMilli(), r.Duration.Milliseconds(), r.Phases.DNS.Milliseconds(),
 			r.Phases.Connect.Milliseconds(), r.Phases.TLS.Milliseconds(), r.Phases.Wait.Milliseconds(), r.StatusCode, r.OK(),
-			string(r.Error), r.Detail, nonNil(r.Body), unixMilliOrNull(a.NextAttemptAt))
+			string(r.Error), r.Detail.String(), nonNil(r.Body), unixMilliOrNull(a.NextAttemptAt))
 		if err != nil {
 			return a, err
 		}

@@ -212,11 +212,13 @@ func scanAttempt(row scanner) (app.Attempt, error) {
 	var a app.Attempt
 	var p payloadScan
 	r := &a.Result
+	var detail string
 	dest := []any{&a.ID, &a.Number, &a.URL, millisInto(&r.StartedAt), durationInto(&r.Duration), durationInto(&r.Phases.DNS), durationInto(&r.Phases.Connect),
-		durationInto(&r.Phases.TLS), durationInto(&r.Phases.Wait), &r.StatusCode, &r.Error, &r.Detail, &r.Body, millisInto(&a.NextAttemptAt)}
+		durationInto(&r.Phases.TLS), durationInto(&r.Phases.Wait), &r.StatusCode, &r.Error, &detail, &r.Body, millisInto(&a.NextAttemptAt)}
 	if err := row.Scan(append(append(dest, deliveryDest(&a.Delivery)...), p.dest()...)...); err != nil {
 		return a, err
 	}
+	r.Detail = app.ParseDetail(detail)
 	if a.Delivery.State == app.DeliveryCancelled && a.Number == a.Delivery.Attempts {
 		a.NextAttemptAt = time.Time{} // its next attempt was planned, and then its webhook was deleted
 	}

@@ -43,7 +43,7 @@ func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
 			Elements: []app.Incoming{{EventID: id, Gateway: "ACB", AccountNumber: "1000", Type: app.In, Amount: 1000, Time: h.now}}})
 		must(t, err)
 		for _, o := range r.Ready {
-			a, err := h.service.Settle(ctx, o, app.Result{StartedAt: h.now, StatusCode: 500, Error: app.ErrorHTTPStatus, Detail: "of " + id})
+			a, err := h.service.Settle(ctx, o, app.Result{StartedAt: h.now, StatusCode: 500, Error: app.ErrorHTTPStatus, Detail: app.Detail{Text: "of " + id}})
 			must(t, err)
 			attempt = a.ID
 		}
@@ -84,7 +84,7 @@ func TestPrunedIDsAreNotGivenAgain(t *testing.T) {
 	}
 	for _, hook := range h.hooks[:2] {
 		health, err := h.service.WebhookHealth(ctx, 1, hook.ID, h.now)
-		if err != nil || health.HistoryID != 0 || health.Last.Detail != "" {
+		if err != nil || health.HistoryID != 0 || health.Last.Detail != (app.Detail{}) {
 			t.Errorf("the last attempt of webhook %d is %d, %q, %v", hook.ID, health.HistoryID, health.Last.Detail, err)
 		}
 	}

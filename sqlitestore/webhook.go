@@ -242,7 +242,9 @@ func (s *Store) WebhookHealth(ctx context.Context, accountID, webhookID int64, n
 			coalesce(a.error, ''), coalesce(a.detail, '')
 		FROM webhooks w LEFT JOIN webhook_totals t ON t.webhook_id = w.id LEFT JOIN attempts a ON a.id = t.last_attempt_id`+of+` ORDER BY w.id`, accountID, webhookID)
 	list, err := collect(rows, err, func(row scanner) (h app.WebhookHealth, err error) {
-		err = row.Scan(&h.WebhookID, &h.FailedInRow, &h.HistoryID, millisInto(&h.Last.StartedAt), durationInto(&h.Last.Duration), &h.Last.StatusCode, &h.Last.Error, &h.Last.Detail)
+		var detail string
+		err = row.Scan(&h.WebhookID, &h.FailedInRow, &h.HistoryID, millisInto(&h.Last.StartedAt), durationInto(&h.Last.Duration), &h.Last.StatusCode, &h.Last.Error, &detail)
+		h.Last.Detail = app.ParseDetail(detail)
 		return h, err
 	})
 	if err != nil {

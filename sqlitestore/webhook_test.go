@@ -66,7 +66,7 @@ func TestWebhookHealth(t *testing.T) {
 				}
 				result := app.Result{StartedAt: h.now.Add(-ago), StatusCode: status, Duration: ago}
 				if status != 200 {
-					result.Error, result.Detail = app.ErrorHTTPStatus, "said"
+					result.Error, result.Detail = app.ErrorHTTPStatus, app.Detail{Text: "said"}
 				}
 				a, err := h.service.Settle(ctx, o, result)
 				if err != nil {

@@ -79,7 +79,7 @@ func exhaust(t *testing.T, dir string) {
 			t.Error(err)
 		}
 		for _, o := range due {
-			r := app.Result{StartedAt: time.Now(), Duration: 10 * time.Second, Error: app.ErrorTimeout, Detail: "response", Phases: app.Phases{DNS: 2e6, Connect: 9e6, TLS: 40e6, Wait: 9949e6}}
+			r := app.Result{StartedAt: time.Now(), Duration: 10 * time.Second, Error: app.ErrorTimeout, Detail: app.Detail{Cause: app.CauseResponse}, Phases: app.Phases{DNS: 2e6, Connect: 9e6, TLS: 40e6, Wait: 9949e6}}
 			if len(due) > 0 && o.Attempts == len(app.RetrySchedule)-1 {
 				r = app.Result{StartedAt: time.Now(), Duration: 84e6, StatusCode: 500, Error: app.ErrorHTTPStatus, Body: []byte("Fatal error"), Phases: app.Phases{Wait: 84e6}}
 			}

@@ -172,8 +172,8 @@ func outcome(a app.Attempt) string {
 		return "HTTP 200"
 	case a.Result.StatusCode != 0 && a.Result.Error != app.ErrorTimeout:
 		return fmt.Sprintf("HTTP %d", a.Result.StatusCode)
-	case a.Result.Detail != "":
-		return string(a.Result.Error) + ": " + terminal.OneLine(a.Result.Detail)
+	case a.Result.Detail != app.Detail{}:
+		return string(a.Result.Error) + ": " + terminal.OneLine(a.Result.Detail.String())
 	}
 	return string(a.Result.Error)
 }

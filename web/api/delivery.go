@@ -54,8 +54,8 @@ func EncodeAttempt(a app.Attempt, zone *time.Location, lang app.Lang) HistoryJSO
 		explanation := a.Result.Explanation().In(lang)
 		h.Explanation = &explanation
 	}
-	if a.Result.Detail != "" {
-		detail := app.CleanText(a.Result.Detail, 500)
+	if known := a.Result.Detail.String(); known != "" {
+		detail := app.CleanText(known, 500)
 		h.ErrorDetail = &detail
 	}
 	if !a.NextAttemptAt.IsZero() {
