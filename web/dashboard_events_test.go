@@ -175,6 +175,7 @@ func TestInboundAttention(t *testing.T) {
 		return err
 	})
 	says(true, "connection to the bank is broken")
+	says(true, `href="/banks/1"`)
 	b.get("/banks").shows(t, "connection to the bank is broken", "error")
 	w.file(func(db *sql.DB) error {
 		_, err := db.Exec(`UPDATE sources SET poll_error = 'key_refused' WHERE id = 2`)
@@ -183,4 +184,8 @@ func TestInboundAttention(t *testing.T) {
 	says(true, "rejects the API key")
 	b.get("/banks/1").shows(t, "rejects the API key")
 	b.get("/inbound").shows(t, "API key rejected")
+
+	says(false, `href="/inbound/events?state=unassigned"`)
+	w.names(unassigned, src, transfer{id: "other", account: "99887766"})
+	says(true, `href="/inbound/events?state=unassigned"`)
 }
