@@ -9,7 +9,7 @@ import (
 // again when somebody looks, and their outcomes follow from what is known of
 // their event ids, so that recording costs nothing for them. The walk:
 //
-//	stored body → Config.ReadInbound → elements, normalised as in recording →
+//	stored body → Config.Read → elements, normalised as in recording →
 //	one look-up of the event ids of a page → settle: the outcome of each
 
 // InboundElement is one element of an inbound event, read again from its body,
@@ -115,7 +115,7 @@ func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f In
 // readAgain gives an event its elements in recorded form, without outcomes. For
 // a listing it leaves out elements in the middle.
 func (s *Service) readAgain(e *InboundEvent, source Source, body []byte, listing bool) {
-	read := s.readInbound(source, e.Channel, body, e.ReceivedAt, s.zone)
+	read := s.read(source, e.Channel, body, e.ReceivedAt, s.zone)
 	e.Named, e.Nothing = len(read.Elements), read.Nothing
 	first, last := min(e.Named, ShownItems), e.Named // first elements, and those from last on
 	switch {

@@ -14,8 +14,8 @@ type Config struct {
 	Zone      *time.Location
 	Targets   *TargetPolicy
 	Providers []ProviderKind
-	// ReadInbound reads the transactions of a body.
-	ReadInbound ReadInbound
+	// Read reads the transactions of a body.
+	Read ReadInbound
 	// Poll reads the next page of a source's list of transactions. progress is
 	// that of the page before, empty in the beginning. The error is a
 	// [*PollError], or that of ctx where nothing was asked. Only kinds with
@@ -45,7 +45,7 @@ type Service struct {
 	zone          *time.Location
 	targets       *TargetPolicy
 	providers     []ProviderKind
-	readInbound   ReadInbound
+	read          ReadInbound
 	poll          func(ctx context.Context, source Source, progress string, now time.Time) (PolledPage, error)
 	send          func(ctx context.Context, o Outgoing) Result
 	alert         func(ctx context.Context, c AlertChannel, m AlertMessage) error
@@ -76,7 +76,7 @@ func NewService(c Config) *Service {
 	return &Service{
 		Reader: c.Store, Writer: c.Store, store: c.Store,
 		schedule: c.Schedule, zone: c.Zone, targets: c.Targets, providers: c.Providers,
-		readInbound: c.ReadInbound, poll: c.Poll, send: c.Send, alert: c.Alert, attentionPath: c.AttentionPath,
+		read: c.Read, poll: c.Poll, send: c.Send, alert: c.Alert, attentionPath: c.AttentionPath,
 		catchUps: catchUps{busy: map[int64]bool{}, notBefore: map[int64]time.Time{}},
 	}
 }

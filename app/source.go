@@ -29,6 +29,9 @@ const (
 // ProviderKind is what a kind of source can do. Its adapter declares it.
 type ProviderKind struct {
 	Provider    Provider
+	Name        string // as people call it
+	Group       ProviderGroup
+	About       Text // which of its products this is, in a few words
 	Auths       []Auth
 	DefaultAuth Auth           // empty: one must be given
 	Options     []SourceOption // the options that a source of this kind may have
@@ -38,12 +41,24 @@ type ProviderKind struct {
 	// CatchUp says that the provider has a list of transactions, which an API
 	// key opens.
 	CatchUp bool
+	// OwnSecret says that the provider makes the secret.
+	OwnSecret bool
 	// Setup says what to do on the provider's side, in a few sentences.
 	Setup Text
 	// Check refuses what the adapter can't work with; nil allows everything.
 	// Auth is filled in.
 	Check func(SourceAdd) error
 }
+
+// ProviderGroup is what kind of thing calls: the kinds of sources are shown by it.
+type ProviderGroup int
+
+// The groups, those first that most shops need.
+const (
+	Gateways ProviderGroup = iota
+	PhoneApps
+	OwnPrograms
+)
 
 // Source is one provider account from which transactions come in.
 type Source struct {
@@ -118,7 +133,7 @@ type SourceAdd struct {
 // in.Key was used before.
 func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, now time.Time) (Source, error) {
 	var v Invalid
-	kind, known := s.providerKind(in.Provider)
+	kind, known := s.ProviderKind(in.Provider)
 	if !known {
 		names := joined(s.providers, func(k ProviderKind) string { return string(k.Provider) })
 		v.Add("provider", "must be one of "+names, "phải là một trong "+names)
@@ -211,10 +226,12 @@ func joined[T any](list []T, name func(T) string) string {
 // ProviderKinds lists the kinds of sources.
 func (s *Service) ProviderKinds() []ProviderKind { return s.providers }
 
-func (s *Service) providerKind(p Provider) (ProviderKind, bool) {
+// ProviderKind finds a kind of source. One that isn't known any more has its
+// name alone.
+func (s *Service) ProviderKind(p Provider) (ProviderKind, bool) {
 	i := slices.IndexFunc(s.providers, func(k ProviderKind) bool { return k.Provider == p })
 	if i < 0 {
-		return ProviderKind{}, false
+		return ProviderKind{Provider: p, Name: string(p)}, false
 	}
 	return s.providers[i], true
 }
@@ -279,7 +296,7 @@ func (s *Service) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiK
 	if err != nil {
 		return Source{}, err
 	}
-	if kind, _ := s.providerKind(source.Provider); !kind.CatchUp {
+	if kind, _ := s.ProviderKind(source.Provider); !kind.CatchUp {
 		return Source{}, errNoList()
 	}
 	if err := checkSourceSecret("api_key", apiKey); err != nil {

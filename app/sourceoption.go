@@ -84,7 +84,7 @@ func (s *Service) AllowSenders(ctx context.Context, accountID, id int64, senders
 		return Source{}, err
 	}
 	var v Invalid
-	if kind, _ := s.providerKind(source.Provider); !slices.Contains(kind.Options, OptionSender) {
+	if kind, _ := s.ProviderKind(source.Provider); !slices.Contains(kind.Options, OptionSender) {
 		v.Add("sender", "is nothing that this provider takes", "không dùng được với nhà cung cấp này")
 	}
 	if len(senders) == 0 {

@@ -11,13 +11,9 @@ import (
 // This file is the regular catching up: the job of gocron, at the start and
 // then every interval. The walk of a page:
 //
-//	catchUp → app.Service.CatchUp → Poller.Poll (poller.go), which has the
-//	source's kind say what to ask for (catchup_sepay.go, catchup_casso.go),
-//	asks for it, not too often, and has it read → app records the page
-//
-// What a kind has to know of itself, in its progress, is how to go on without
-// leaving anything out. Whatever it reads twice is known, so in doubt it reads
-// twice.
+//	catchUp → app.Service.CatchUp → Poller.Poll (poller.go): the provider's List
+//	says what to ask for, Poll asks for it, not too often, and List reads the
+//	answer → app records the page
 
 // catchUpTime is how long one run may read lists. What is left is read in the
 // next run, from where this one stopped.

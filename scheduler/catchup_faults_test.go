@@ -83,7 +83,7 @@ func TestKeyRefusedAtFirst(t *testing.T) {
 		l := sepayList()
 		l.answer(http.StatusUnauthorized)
 		r := newReader(t, l)
-		_, err := r.Service.AddSource(context.Background(), 1, app.SourceAdd{Provider: "sepay", Name: "s", APIKey: listKey, BankAccountID: 1}, r.now)
+		_, err := r.Service.AddSource(context.Background(), 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: listKey, BankAccountID: 1}, r.now)
 		must(t, err)
 		r.wantFault(t, r.catchUp(t, time.Minute), app.PollKeyRefused, true)
 		if b := r.bankAccount(t); b.Status != app.BankAccountError {
@@ -321,7 +321,7 @@ func TestListAddresses(t *testing.T) {
 		{"http://169.254.169.254", "0.0.0.0/0", true},
 	} {
 		service := app.NewService(app.Config{Store: s.Store, Zone: time.UTC, Targets: allowing(t, c.allow), Providers: polledKinds})
-		_, err := service.AddSource(t.Context(), 1, app.SourceAdd{Provider: "sepay", Name: "s", APIKey: listKey, APIURL: c.url}, time.Now())
+		_, err := service.AddSource(t.Context(), 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: listKey, APIURL: c.url}, time.Now())
 		if refused := app.CodeOf(err) == app.CodeValidation; refused != c.refused || !refused && err != nil {
 			t.Errorf("%s with %q allowed: %v", c.url, c.allow, err)
 		}

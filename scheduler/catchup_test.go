@@ -152,7 +152,7 @@ func TestAlikeButDifferent(t *testing.T) {
 	bubble(t, "another source", func(t *testing.T) {
 		r := newReader(t, sepayList(first))
 		r.source(t, "sepay", listURL)
-		other, err := r.Service.AddSource(context.Background(), 1, app.SourceAdd{Provider: "sepay", Name: "other"}, r.now)
+		other, err := r.Service.AddSource(context.Background(), 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "other"}, r.now)
 		must(t, err)
 		r.now = r.now.Add(2 * time.Hour)
 		r.calls(t, other, first.called("92704"))
@@ -359,7 +359,7 @@ func testNarrowedSource(t *testing.T) {
 	r := newReader(t, sepayList(movement{id: id[0]}, movement{id: id[1], account: "777"}))
 	_, err := r.Service.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: "777", AccountName: "B"}, r.now)
 	must(t, err)
-	_, err = r.Service.AddSource(context.Background(), 1, app.SourceAdd{Provider: "sepay", Name: "s", APIKey: listKey, APIURL: listURL, BankAccountID: 2}, r.now)
+	_, err = r.Service.AddSource(context.Background(), 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: listKey, APIURL: listURL, BankAccountID: 2}, r.now)
 	must(t, err)
 	if got := r.one(t, 2*time.Hour); got.Recorded != 1 || got.Unassigned != 1 {
 		t.Errorf("%+v", got)
@@ -377,7 +377,7 @@ func TestFirstKeyLater(t *testing.T) {
 		r := newReader(t, sepayList(movement{id: id[0], number: "FT0"}, movement{id: id[1], number: "FT1", at: moment.Add(72*time.Hour - time.Second)},
 			movement{id: id[2], number: "FT2", at: moment.Add(72 * time.Hour)}))
 		ctx := context.Background()
-		source, err := r.Service.AddSource(ctx, 1, app.SourceAdd{Provider: "sepay", Name: "s"}, r.now)
+		source, err := r.Service.AddSource(ctx, 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s"}, r.now)
 		must(t, err)
 		if results := r.catchUp(t, 72*time.Hour); len(results) != 0 {
 			t.Errorf("without a key: %+v", results)

@@ -18,6 +18,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/provider"
 	"baoco/scheduler"
 )
 
@@ -267,11 +268,7 @@ func newReader(t *testing.T, transport http.RoundTripper) *reader {
 	return r
 }
 
-var polledKinds = []app.ProviderKind{
-	{Provider: "sepay", Auths: []app.Auth{app.AuthAPIKey}, DefaultAuth: app.AuthAPIKey, CatchUp: true},
-	{Provider: "casso", Auths: []app.Auth{app.AuthToken}, DefaultAuth: app.AuthToken, CatchUp: true},
-	{Provider: "casso-v2", Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC, CatchUp: true},
-}
+var polledKinds = provider.Facts()
 
 func (r *reader) open(t *testing.T) {
 	t.Helper()
@@ -286,9 +283,7 @@ func (r *reader) open(t *testing.T) {
 			}
 			return poller.Poll(ctx, source, progress, now)
 		},
-		ReadInbound: func(source app.Source, _ app.Channel, body []byte, _ time.Time, _ *time.Location) app.InboundReading {
-			return app.InboundReading{Elements: poller.ReadPage(source, body)}
-		},
+		Read: provider.Read,
 	})
 	poller = scheduler.NewPoller(targets, w.Service.Zone(), "test", r.transport)
 	r.installation = &installation{World: w, sender: sender}
@@ -296,10 +291,11 @@ func (r *reader) open(t *testing.T) {
 }
 
 // source makes a source at the reader's time, whose API is at url.
-func (r *reader) source(t *testing.T, provider app.Provider, url string) app.Source {
+func (r *reader) source(t *testing.T, kind app.Provider, url string) app.Source {
 	t.Helper()
+	known, _ := r.Service.ProviderKind(kind)
 	source, err := r.Service.AddSource(context.Background(), 1, app.SourceAdd{
-		Provider: provider, Name: string(provider), APIKey: listKey, APIURL: url,
+		Auth: known.Auths[0], Provider: kind, Name: string(kind), APIKey: listKey, APIURL: url,
 	}, r.now)
 	must(t, err)
 	return source

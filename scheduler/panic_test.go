@@ -75,7 +75,7 @@ func TestPanicsEndNothingElse(t *testing.T) {
 		})
 		bad, good := s.webhook(t, "https://bad.example.vn/"), s.webhook(t, "https://good.example.vn/")
 		for _, name := range []string{"one", "two"} {
-			_, err := s.Service.AddSource(ctx, 1, app.SourceAdd{Provider: "sepay", Name: name, APIKey: listKey}, time.Now())
+			_, err := s.Service.AddSource(ctx, 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: name, APIKey: listKey}, time.Now())
 			must(t, err)
 		}
 		other, err := s.Service.CreateAccount(ctx, "Quán Hoa", time.Now())

@@ -1,35 +1,36 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"baoco/app"
+	"baoco/app/provider"
 )
 
 const (
 	pollTime    = 20 * time.Second // for one request, its body included
 	maxPageBody = 4 << 20
-	pageSize    = 100 // transactions; the most that the providers give
 
 	maxRetryAfter = 24 * time.Hour // that a provider may ask for
 )
 
-// Poller reads pages of the lists of providers.
+// Poller asks providers for the pages of their lists.
 type Poller struct {
 	client    *http.Client
 	userAgent string
 	zone      *time.Location
-	sepay     pacer
-	casso     pacer
+	pacers    map[*provider.List]*pacer
 }
 
 // NewPoller makes a poller that connects where policy allows and reads dates in
@@ -40,46 +41,36 @@ func NewPoller(policy *app.TargetPolicy, zone *time.Location, version string, tr
 	if transport == nil {
 		transport = newNetwork(policy, nil, nil).transport()
 	}
-	return &Poller{
+	p := &Poller{
 		client: &http.Client{
 			Transport: transport, Timeout: pollTime,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		userAgent: "baoco/" + version, zone: zone,
-		sepay: pacer{every: sepayPace}, casso: pacer{every: cassoPace},
+		userAgent: "baoco/" + version, zone: zone, pacers: map[*provider.List]*pacer{},
 	}
+	for _, kind := range provider.Kinds {
+		if kind.List != nil {
+			p.pacers[kind.List] = &pacer{every: kind.List.Pace}
+		}
+	}
+	return p
 }
 
 // Poll reads the next page of a source's list, as app.Config says.
 func (p *Poller) Poll(ctx context.Context, source app.Source, progress string, now time.Time) (app.PolledPage, error) {
-	switch source.Provider {
-	case "sepay":
-		return p.pollSePay(ctx, source, progress, now)
-	case "casso", "casso-v2":
-		return p.pollCasso(ctx, source, progress, now)
+	kind, _ := provider.Find(source.Provider)
+	if kind.List == nil {
+		return app.PolledPage{}, unreadable("source kind %s has no list that is known", source.Provider)
 	}
-	return app.PolledPage{}, unreadable("source kind %s has no list that is known", source.Provider)
-}
-
-// ReadPage reads a page that was kept, as Poll did. It never fails: what it
-// can't read becomes an element with a fault.
-func (p *Poller) ReadPage(source app.Source, body []byte) []app.Incoming {
-	var elements []app.Incoming
-	err := error(unreadable("source kind %s has no list that is known", source.Provider))
-	switch source.Provider {
-	case "sepay":
-		var page sepayPage
-		page, err = readSePayPage(body, p.zone)
-		elements = page.elements
-	case "casso", "casso-v2":
-		var page cassoPage
-		page, err = readCassoPage(body, p.zone)
-		elements = page.elements
-	}
+	question := kind.List.Ask(source, progress, now, p.zone)
+	body, err := p.get(ctx, kind.List, source, question.Query, now)
 	if err != nil {
-		return []app.Incoming{{Fault: &app.FieldError{Field: "body", Text: app.Text{EN: "is no page of the list", VI: "không phải một trang của danh sách"}}}}
+		if question.Otherwise != "" && refusesRequest(err) {
+			return app.PolledPage{Progress: question.Otherwise, More: true}, nil
+		}
+		return app.PolledPage{}, err
 	}
-	return elements
+	return question.Read(body)
 }
 
 // statusError is an answer of a status that isn't 200.
@@ -98,17 +89,18 @@ func unreadable(format string, args ...any) *app.PollError {
 	return &app.PollError{Fault: app.PollUnreadable, Err: fmt.Errorf(format, args...)}
 }
 
-// get asks for a page, when it is its turn. authorization is the header with
-// the API key, which stands nowhere else.
-func (p *Poller) get(ctx context.Context, pace *pacer, base, authorization string, query url.Values, now time.Time) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(base, "/v2")+"/v2/transactions?"+query.Encode(), nil)
+// get asks for a page of a source's list, when it is its turn. The API key stands
+// in the Authorization header and nowhere else.
+func (p *Poller) get(ctx context.Context, list *provider.List, source app.Source, query url.Values, now time.Time) ([]byte, error) {
+	base := strings.TrimSuffix(cmp.Or(source.APIURL, list.Base), path.Dir(list.Path)) // with or without the version
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+list.Path+"?"+query.Encode(), nil)
 	if err != nil {
 		return nil, unreadable("the address of the API: %w", err)
 	}
-	request.Header.Set("Authorization", authorization)
+	request.Header.Set("Authorization", list.Scheme+" "+source.APIKey)
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", p.userAgent)
-	if err := pace.wait(ctx); err != nil {
+	if err := p.pacers[list].wait(ctx); err != nil {
 		return nil, err
 	}
 	response, err := p.client.Do(request)

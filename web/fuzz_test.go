@@ -44,7 +44,7 @@ func newFuzzed(f *testing.F) *fuzzed {
 	targets, err := app.ParseTargetPolicy(nil)
 	check(err)
 	service := app.NewService(app.Config{
-		Store: store, Zone: zone, Targets: targets, Providers: provider.Facts(), ReadInbound: provider.Read,
+		Store: store, Zone: zone, Targets: targets, Providers: provider.Facts(), Read: provider.Read,
 		Send: func(context.Context, app.Outgoing) app.Result {
 			return app.Result{StartedAt: time.Now(), StatusCode: 500, Error: app.ErrorHTTPStatus, Body: []byte("\xff<b>")}
 		},

@@ -287,7 +287,7 @@ func TestProviderRetry(t *testing.T) {
 	must(t, err)
 	later := app.NewService(app.Config{
 		Store: w.store, Zone: w.service.Zone(), Targets: targets, Providers: provider.Facts(),
-		ReadInbound: func(s app.Source, channel app.Channel, body []byte, at time.Time, zone *time.Location) app.InboundReading {
+		Read: func(s app.Source, channel app.Channel, body []byte, at time.Time, zone *time.Location) app.InboundReading {
 			return provider.Read(s, channel, []byte(better.Replace(string(body))), at, zone)
 		},
 	})

@@ -87,7 +87,7 @@ func (w *world) admin() *app.Service {
 	w.t.Cleanup(func() { must(w.t, store.Close()) })
 	targets, err := app.ParseTargetPolicy(nil)
 	must(w.t, err)
-	return app.NewService(app.Config{Store: store, Zone: w.service.Zone(), Targets: targets, Providers: provider.Facts(), ReadInbound: provider.Read})
+	return app.NewService(app.Config{Store: store, Zone: w.service.Zone(), Targets: targets, Providers: provider.Facts(), Read: provider.Read})
 }
 
 // refusedSoon checks that a call is refused within a second.

@@ -347,7 +347,7 @@ func TestStreamOfAnAttemptBesideItsRow(t *testing.T) {
 		targets, err := app.ParseTargetPolicy(nil)
 		must(t, err)
 		store := &attemptingStore{Store: w.store}
-		w.service = app.NewService(app.Config{Store: store, Zone: w.service.Zone(), Targets: targets, Providers: provider.Facts(), ReadInbound: provider.Read})
+		w.service = app.NewService(app.Config{Store: store, Zone: w.service.Zone(), Targets: targets, Providers: provider.Facts(), Read: provider.Read})
 		w.handler = web.New(web.Config{Service: w.service, Version: "test"})
 		w.user(1, "lan", app.RoleOwner)
 		hook, _ := w.webhook("https://shop.example.vn/baoco", app.WebhookAll)

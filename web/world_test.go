@@ -64,7 +64,7 @@ func (w *world) open() *scheduler.Sender {
 	must(t, err)
 	sender := scheduler.NewSender(targets, "test", nil)
 	w.service = app.NewService(app.Config{
-		Store: w.store, Zone: zone, Targets: targets, Providers: provider.Facts(), ReadInbound: provider.Read, Send: sender.Send,
+		Store: w.store, Zone: zone, Targets: targets, Providers: provider.Facts(), Read: provider.Read, Send: sender.Send,
 		Alert: scheduler.NewAlerter(targets, "test", nil).Send,
 	})
 	return sender

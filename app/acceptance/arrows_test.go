@@ -30,7 +30,7 @@ var (
 		"web/dashboard": {"baoco/app", "baoco/app/fold", "baoco/app/provider", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/web/wire"},
 		"web/inbound":   {"baoco/app", "baoco/app/exactjson", "baoco/app/provider", "baoco/web/wire"},
 		"web/wire":      {"baoco/app"},
-		"scheduler":     {"baoco/app"},
+		"scheduler":     {"baoco/app", "baoco/app/provider"},
 		"sqlitestore":   {"baoco/app", "baoco/app/fold"},
 		"app":           {"baoco/app/fold", "baoco/app/password"},
 		"app/exactjson": {"baoco/app"},

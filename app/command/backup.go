@@ -241,7 +241,7 @@ func (v restoreJSON) next() []string {
 		list = append(list, "What is pending is sent, at once. Your shop may have got some of it before: it knows that by checksum.")
 	}
 	return append(list,
-		"What came in after "+since+" is missing. Sources that catch up (sepay, casso and casso-v2 with an API key) read their lists again and record it; for other sources import the bank's statement: baoco transaction import.",
+		"What came in after "+since+" is missing. Sources that catch up ("+kindsWith(hasList)+" with an API key) read their lists again and record it; for other sources import the bank's statement: baoco transaction import.",
 		"What is recorded again gets another id, and so another checksum: your shop knows it by transactionNumber. Ids go on a million further: none is given twice.",
 		"API keys, passwords, sources and webhooks are as they were: what was revoked, changed or rotated since is so no more. See baoco apikey list, user list, webhook list.",
 	)

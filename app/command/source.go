@@ -30,17 +30,17 @@ func sourceCommand() *cli.Command {
 					"baoco source add --provider generic --name erp --map amount=data.sum --map id=data.id --map account=data.acc",
 				),
 				Flags: terminal.AdminFlags(
-					&cli.StringFlag{Name: "provider", Usage: "`KIND`: " + providerNames(), Required: true},
+					&cli.StringFlag{Name: "provider", Usage: "`KIND`: " + kindsWith(func(provider.Kind) bool { return true }), Required: true},
 					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
-					&cli.StringFlag{Name: "auth", Usage: "`METHOD` of authentication: bearer or hmac (native), apikey or hmac (sepay), bearer or token (generic, sms-to-url)"},
+					&cli.StringFlag{Name: "auth", Usage: "`METHOD` of authentication: " + authChoices()},
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "record on bank account `ID` only"},
 					secretFile,
-					&cli.StringSliceFlag{Name: "map", Usage: "path of a field, `FIELD=PATH`, such as amount=data.sum (generic; repeatable)"},
-					&cli.StringFlag{Name: "header", Usage: "`NAME` of the header that carries the secret (generic, sms-to-url; default: Authorization: Bearer)"},
+					&cli.StringSliceFlag{Name: "map", Usage: "path of a field, `FIELD=PATH`, such as amount=data.sum (" + takers(app.OptionMap) + "; repeatable)"},
+					&cli.StringFlag{Name: "header", Usage: "`NAME` of the header that carries the secret (" + takers(app.OptionHeader) + "; default: Authorization: Bearer)"},
 					&cli.StringSliceFlag{Name: "sender", Usage: "another sender `NAME` of the bank's messages (SMS; repeatable)"},
-					&cli.StringFlag{Name: "access-key", Usage: "the `KEY` that Pay2S calls accessKey (pay2s-ipn)"},
-					&cli.StringFlag{Name: "username", Usage: "`NAME` with which VietQR signs in to get a token (vietqr)"},
-					&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` that holds the provider's API key, to sync transactions whose calls never arrived (sepay, casso, casso-v2)"},
+					&cli.StringFlag{Name: "access-key", Usage: "the `KEY` that Pay2S calls accessKey (" + takers(app.OptionAccessKey) + ")"},
+					&cli.StringFlag{Name: "username", Usage: "`NAME` with which VietQR signs in to get a token (" + takers(app.OptionUsername) + ")"},
+					&cli.StringFlag{Name: "api-key-file", Usage: "`FILE` that holds the provider's API key, to sync transactions whose calls never arrived (" + kindsWith(hasList) + ")"},
 					&cli.StringFlag{Name: "api-url", Usage: "`URL` of that API (default: the provider's)"},
 				),
 				Action: withoutArguments(addSource),
@@ -140,13 +140,38 @@ func mapFlag(c *cli.Context) (map[string]string, error) {
 	return fields, nil
 }
 
-// providerNames lists the kinds of sources.
-func providerNames() string {
+// kindsWith names the kinds of sources of which is is true.
+func kindsWith(is func(provider.Kind) bool) string {
 	var names []string
-	for _, kind := range provider.Facts() {
-		names = append(names, string(kind.Provider))
+	for _, kind := range provider.Kinds {
+		if is(kind) {
+			names = append(names, string(kind.Provider))
+		}
 	}
 	return strings.Join(names, ", ")
+}
+
+func hasList(k provider.Kind) bool { return k.List != nil }
+
+// takers names the kinds of sources that take an option.
+func takers(option app.SourceOption) string {
+	return kindsWith(func(k provider.Kind) bool { return slices.Contains(k.Options, option) })
+}
+
+// authChoices says between which methods there is a choice, and for which kinds.
+func authChoices() string {
+	var choices []string
+	for i, kind := range provider.Kinds {
+		var auths []string
+		for _, auth := range kind.Auths {
+			auths = append(auths, string(auth))
+		}
+		same := func(k provider.Kind) bool { return slices.Equal(k.Auths, kind.Auths) }
+		if len(kind.Auths) > 1 && !slices.ContainsFunc(provider.Kinds[:i], same) {
+			choices = append(choices, fmt.Sprintf("%s (%s)", strings.Join(auths, " or "), kindsWith(same)))
+		}
+	}
+	return strings.Join(choices, ", ")
 }
 
 // showSource shows a source of which did is done. A secret that the caller gave
@@ -170,10 +195,8 @@ func showSource(c *cli.Context, s *session, src app.Source, did string, generate
 		if generated {
 			fmt.Fprintf(w, "Secret:  %s\n", src.Secret)
 		}
-		for _, kind := range s.service.ProviderKinds() {
-			if kind.Provider == src.Provider {
-				fmt.Fprintln(c.App.ErrWriter, stepLines.Replace(kind.Setup.EN))
-			}
+		if kind, known := s.service.ProviderKind(src.Provider); known {
+			fmt.Fprintln(c.App.ErrWriter, stepLines.Replace(kind.Setup.EN))
 		}
 		if utf8.RuneCountInString(src.Secret) < app.ShortSecret {
 			fmt.Fprintf(c.App.ErrWriter, "The secret is short and could be guessed: use at least %d characters.\n", app.ShortSecret)
@@ -260,11 +283,8 @@ func describeSource(c *cli.Context, s *session, id int64) error {
 		api.EncodeSource(src, zone, app.English), o.Header, o.Map, o.Senders, o.Username, src.APIKey != "", src.APIURL, "",
 		[]api.InboundEventJSON{}, []api.RefusedCallJSON{},
 	}
-	for _, kind := range s.service.ProviderKinds() {
-		if kind.Provider == src.Provider {
-			d.Setup = kind.Setup.EN
-		}
-	}
+	kind, _ := s.service.ProviderKind(src.Provider)
+	d.Setup = kind.Setup.EN
 	for _, e := range events {
 		d.Events = append(d.Events, api.EncodeInboundEvent(e, zone, app.English))
 	}

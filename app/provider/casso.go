@@ -3,7 +3,10 @@ package provider
 import (
 	"bytes"
 	"crypto/sha512"
+	"encoding/json"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,8 +17,10 @@ import (
 // casso reads Casso's first webhook (developer.casso.vn): an array of
 // transactions, authenticated by a token in a header of its own.
 var casso = Kind{
-	kind: app.ProviderKind{
-		Provider: "casso", Auths: []app.Auth{app.AuthToken}, DefaultAuth: app.AuthToken, CatchUp: true,
+	ProviderKind: app.ProviderKind{
+		Provider: "casso", Name: "Casso", Group: app.Gateways,
+		About: app.Text{EN: "casso.vn, webhook", VI: "casso.vn, webhook"},
+		Auths: []app.Auth{app.AuthToken}, DefaultAuth: app.AuthToken,
 		Setup: app.Text{
 			EN: "1. At casso.vn, open Connections > Integrations, click Add integration and choose Webhook. 2. Choose the bank accounts, enter this URL, and enter the secret as the security key. 3. Click Test call, then save.",
 			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook. 2. Chọn ngân hàng nhận webhook, nhập URL này và nhập secret vào ô Key bảo mật. 3. Bấm Gọi thử rồi lưu.",
@@ -23,6 +28,7 @@ var casso = Kind{
 	},
 	Verify: func(in Call, h http.Header) app.Refusal { return checkHeader(h, "Secure-Token", in.Source.Secret) },
 	read:   readCasso,
+	List:   &cassoList,
 	many:   true,
 }
 
@@ -64,28 +70,14 @@ func readCassoElement(v exactjson.Value, keys cassoKeys, zone *time.Location) ap
 	}
 	e := app.Incoming{Type: app.In, Content: v.Get("description").Word(), Number: v.Get(keys.number).Word(), Gateway: cassoBank(v)}
 	setDate(&e, v, keys.time, zone)
-	accountKey := keys.account[0]
-	for _, key := range keys.account[1:] {
-		if v.Get(accountKey).Word() == "" {
-			accountKey = key
-		}
-	}
-	amount, err := parseAmountWord(v.Get("amount"))
-	if e.Amount = amount; amount < 0 {
-		e.Type, e.Amount = app.Out, -amount
-	}
+	e.AccountNumber = firstWord(v, keys.account...)
 	e.Fault = firstFault(
 		repeatedKey(v, append([]string{"id", "amount", "bankAbbreviation", "bankName", keys.number}, keys.account...)),
 		readWord(v, "id", &e.EventID),
-		readAccountWord(v, accountKey, &e.AccountNumber),
+		missing(keys.account[len(keys.account)-1], e.AccountNumber),
+		readSignedAmount(v, &e),
+		missing("id", e.EventID),
 	)
-	switch {
-	case e.Fault != nil:
-	case err != nil:
-		e.Fault = &app.FieldError{Field: "amount", Text: app.AmountFault(err)}
-	case e.EventID == "":
-		e.Fault = &app.FieldError{Field: "id", Text: required}
-	}
 	return e
 }
 
@@ -102,8 +94,10 @@ func cassoBank(v exactjson.Value) string {
 // cassoV2 reads Casso's second webhook: one transaction, signed by its
 // fields. An old timestamp may be one that is tried again, so it is accepted.
 var cassoV2 = Kind{
-	kind: app.ProviderKind{
-		Provider: "casso-v2", Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC, CatchUp: true,
+	ProviderKind: app.ProviderKind{
+		Provider: "casso-v2", Name: "Casso V2", Group: app.Gateways,
+		About: app.Text{EN: "casso.vn, webhook V2 with a signature", VI: "casso.vn, webhook V2 có chữ ký"},
+		Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC,
 		Setup: app.Text{
 			EN: "1. At casso.vn, open Connections > Integrations, click Add integration and choose Webhook V2. 2. Enter this URL and choose the bank accounts. 3. The security key there and the secret here must match: if Casso gives you a key, use it as this source’s secret.",
 			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook V2. 2. Nhập URL này và chọn ngân hàng nhận webhook. 3. Key bảo mật bên đó và secret bên này phải giống nhau: nếu Casso cấp key, hãy dùng key đó làm secret của nguồn này.",
@@ -111,6 +105,7 @@ var cassoV2 = Kind{
 	},
 	Verify: verifyCassoV2,
 	read:   readCassoV2,
+	List:   &cassoList,
 }
 
 // cassoEscapes are what the sample programs of Casso in PHP, Go and Python
@@ -168,4 +163,148 @@ func readCassoV2(in Call) Reading {
 		return Reading{nothing: onlyATest}
 	}
 	return Reading{Elements: []app.Incoming{readCassoElement(data, cassoV2Keys, in.Zone)}}
+}
+
+// Casso's list, API v2 (developer.casso.vn/casso-api/api/lay-giao-dich; the key
+// as in /casso-api/chung-thuc/tao-api-key-thu-cong). Its records have the ids
+// of Casso's calls, so a transaction is known by its id whichever way it came.
+//
+// The list is narrowed by days alone. Every reading goes from the day before
+// that on which the last complete one began, since a bank may book late, page
+// by page in the order of the dates: what is new meanwhile moves others to
+// later pages, never to earlier ones. The first goes from the day on which the
+// source got its API key.
+var cassoList = List{
+	Base: "https://oauth.casso.vn", Path: "/v2/transactions", Scheme: "Apikey",
+	Pace: 350 * time.Millisecond, // as for SePay: Casso states no limit
+	Ask:  askCasso,
+	read: func(body []byte, zone *time.Location) ([]app.Incoming, error) {
+		page, err := readCassoPage(body, zone)
+		return page.elements, err
+	},
+}
+
+// cassoProgress is how far a list of Casso's is read. Days are Y-m-d.
+type cassoProgress struct {
+	Day string `json:"day,omitempty"` // on which the last complete reading began
+
+	// The reading that goes on; Page 0: none does.
+	Page  int    `json:"page,omitempty"` // that is next
+	From  string `json:"from,omitempty"`
+	Began string `json:"began,omitempty"`
+}
+
+// begin begins a reading, unless one goes on.
+func (c *cassoProgress) begin(source app.Source, now time.Time, zone *time.Location) {
+	if c.Page > 0 {
+		return
+	}
+	from := app.DayOf(source.ListFrom, zone)
+	if last, err := app.ParseDay(c.Day); err == nil {
+		from = max(from, last-1)
+	}
+	c.Page, c.From, c.Began = 1, from.String(), app.DayOf(now, zone).String()
+}
+
+func (c *cassoProgress) query(now time.Time, zone *time.Location) url.Values {
+	return url.Values{
+		"fromDate": {c.From}, "toDate": {(app.DayOf(now, zone) + 1).String()}, // whether it counts itself isn't said
+		"page": {strconv.Itoa(c.Page)}, "pageSize": {strconv.Itoa(pageSize)}, "sort": {"ASC"},
+	}
+}
+
+// read moves on behind a page.
+func (c *cassoProgress) read(page cassoPage) (more bool) {
+	if c.Page < page.pages && len(page.elements) > 0 {
+		c.Page++
+		return true
+	}
+	*c = cassoProgress{Day: c.Began}
+	return false
+}
+
+func askCasso(source app.Source, progress string, now time.Time, zone *time.Location) Question {
+	var at cassoProgress
+	if json.Unmarshal([]byte(progress), &at) != nil {
+		at = cassoProgress{} // the first time
+	}
+	at.begin(source, now, zone)
+	return Question{Query: at.query(now, zone), Read: func(body []byte) (app.PolledPage, error) {
+		page, err := readCassoPage(body, zone)
+		if err != nil {
+			return app.PolledPage{}, err
+		}
+		more := at.read(page)
+		return app.PolledPage{Body: body, Elements: page.elements, Progress: progressText(at), More: more}, nil
+	}}
+}
+
+// cassoPage is an answer of Casso's, read.
+type cassoPage struct {
+	elements []app.Incoming
+	pages    int // there are
+}
+
+func readCassoPage(body []byte, zone *time.Location) (page cassoPage, err error) {
+	answer, err := parsePage(body)
+	if err != nil {
+		return page, err
+	}
+	if err := cassoAnswer(answer); err != nil {
+		return page, err
+	}
+	data := answer.Get("data")
+	if page.elements, err = readRecords(data, "records", zone, readCassoRecord); err != nil {
+		return page, err
+	}
+	if page.pages, err = strconv.Atoi(data.Get("totalPages").Word()); err != nil {
+		return page, unreadablePage("the page doesn't say how many there are")
+	}
+	return page, nil
+}
+
+// cassoAnswer is the fault that an answer of status 200 names: 0 is none, the
+// others are numbered as the statuses of HTTP.
+func cassoAnswer(answer exactjson.Value) error {
+	code, err := strconv.Atoi(answer.Get("error").Word())
+	if err == nil && code == 0 {
+		return nil
+	}
+	return answeredError(code)
+}
+
+// cassoMoney are the keys of a record that must be unmistakable.
+var cassoMoney = []string{"id", "tid", "amount", "bankSubAccId", "bank_sub_acc_id", "subAccId", "bankCodeName"}
+
+func readCassoRecord(v exactjson.Value, zone *time.Location) app.Incoming {
+	e := app.Incoming{
+		EventID: v.Get("id").Word(), EventIDChannel: app.ChannelCall, Gateway: cassoListBank(v.Get("bankCodeName").Word()),
+		Type: app.In, AccountNumber: firstWord(v, "bankSubAccId", "bank_sub_acc_id", "subAccId"), Number: v.Get("tid").Word(), Content: v.Get("description").Word(),
+	}
+	setDate(&e, v, "when", zone)
+	e.Fault = firstFault(repeatedKey(v, cassoMoney), readSignedAmount(v, &e))
+	return e
+}
+
+// readSignedAmount reads Casso's amount, which is negative for money that went
+// out.
+func readSignedAmount(v exactjson.Value, e *app.Incoming) *app.FieldError {
+	n, err := parseAmountWord(v.Get("amount"))
+	if err != nil {
+		return &app.FieldError{Field: "amount", Text: app.AmountFault(err)}
+	}
+	if e.Amount = n; n < 0 {
+		e.Type, e.Amount = app.Out, -n
+	}
+	return nil
+}
+
+// cassoListBank is the bank that a name such as acb_digi begins with; empty where
+// none is known, since the account number tells then.
+func cassoListBank(name string) string {
+	first, _, _ := strings.Cut(name, "_")
+	if bank, known := app.FindBank(first); known {
+		return bank.Code
+	}
+	return ""
 }

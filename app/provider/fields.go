@@ -42,6 +42,14 @@ func firstFault(faults ...*app.FieldError) *app.FieldError {
 	return nil
 }
 
+// missing is the fault of a field that has no text.
+func missing(field, text string) *app.FieldError {
+	if text != "" {
+		return nil
+	}
+	return &app.FieldError{Field: field, Text: required}
+}
+
 func repeatedKey(v exactjson.Value, keys []string) *app.FieldError {
 	for _, key := range keys {
 		if v.Times(key) > 1 {

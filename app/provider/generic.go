@@ -14,8 +14,10 @@ import (
 // generic reads any JSON: where its fields stand is said when the
 // source is added.
 var generic = Kind{
-	kind: app.ProviderKind{
-		Provider: "generic", Auths: []app.Auth{app.AuthBearer, app.AuthToken}, DefaultAuth: app.AuthBearer,
+	ProviderKind: app.ProviderKind{
+		Provider: "generic", Name: "JSON", Group: app.OwnPrograms,
+		About: app.Text{EN: "Any JSON: you define the field paths", VI: "JSON bất kỳ: bạn tự khai báo vị trí các trường"},
+		Auths: []app.Auth{app.AuthBearer, app.AuthToken}, DefaultAuth: app.AuthBearer,
 		Options: []app.SourceOption{app.OptionMap, app.OptionHeader}, Check: checkGeneric,
 		Setup: app.Text{
 			EN: "1. Have the sender POST its JSON to this URL. 2. Have it send the header Authorization: Bearer with the secret, or the secret alone in the header that you set for this source. 3. Send a test call and check it in the inbound log.",

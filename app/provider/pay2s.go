@@ -15,8 +15,10 @@ import (
 // up to six times more, a minute apart. Its transactionNumber can be a small
 // number that every bank account counts by itself, so only id tells events apart.
 var pay2s = Kind{
-	kind: app.ProviderKind{
-		Provider: "pay2s", Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer,
+	ProviderKind: app.ProviderKind{
+		Provider: "pay2s", Name: "Pay2S", Group: app.Gateways,
+		About: app.Text{EN: "my.pay2s.vn, bank account webhook", VI: "my.pay2s.vn, webhook của tài khoản ngân hàng"},
+		Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer, OwnSecret: true,
 		Setup: app.Text{
 			EN: "1. At my.pay2s.vn, link the bank account and add a webhook for it. 2. Enter this URL. 3. The Bearer token there and the secret here must match: if Pay2S gives you a token, use it as this source’s secret.",
 			VI: "1. Tại my.pay2s.vn, liên kết tài khoản ngân hàng rồi thêm webhook cho tài khoản đó. 2. Nhập URL này. 3. Bearer token bên đó và secret bên này phải giống nhau: nếu Pay2S cấp token, hãy dùng token đó làm secret của nguồn này.",
@@ -34,9 +36,11 @@ var pay2s = Kind{
 // pay2sIPN reads the notice of Pay2S's payment links: one payment of an
 // order, signed over fields of the body. It names no bank account.
 var pay2sIPN = Kind{
-	kind: app.ProviderKind{
-		Provider: "pay2s-ipn", Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC,
-		Options: []app.SourceOption{app.OptionAccessKey}, NamesNoAccount: true,
+	ProviderKind: app.ProviderKind{
+		Provider: "pay2s-ipn", Name: "Pay2S IPN", Group: app.Gateways,
+		About: app.Text{EN: "my.pay2s.vn, payment links", VI: "my.pay2s.vn, link thanh toán"},
+		Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC,
+		Options: []app.SourceOption{app.OptionAccessKey}, NamesNoAccount: true, OwnSecret: true,
 		Setup: app.Text{
 			EN: "1. At my.pay2s.vn, open the payment integration and copy its Access Key and Secret Key. 2. Enter them here as access key and secret, with the bank account that receives the money. 3. Send this URL as ipnUrl with every payment link you create.",
 			VI: "1. Tại my.pay2s.vn, mở phần tích hợp thanh toán, sao chép Access Key và Secret Key. 2. Nhập tại đây làm access key và secret, kèm tài khoản ngân hàng nhận tiền. 3. Gửi URL này làm ipnUrl mỗi khi tạo link thanh toán.",

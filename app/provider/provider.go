@@ -15,14 +15,16 @@ import (
 // bytes become transactions. An adapter never falls back to a weaker way of
 // authenticating than its source has.
 type Kind struct {
-	kind   app.ProviderKind
-	Verify Verifier
+	app.ProviderKind // without CatchUp, which List tells
+	Verify           Verifier
 	// read never fails: what it can't read becomes an element with a fault. It
 	// sees no headers, so that a kept body can be read again.
 	read func(in Call) Reading
 	// Strict formats are answered 4xx when nothing of a body can be read; to
 	// the others the provider would only give up.
 	Strict bool
+	// List is how the provider's list of transactions is read; nil: it has none.
+	List *List
 	// many formats can name several transactions in a call.
 	many bool
 }
@@ -109,22 +111,24 @@ var Kinds = []Kind{
 	vietQR,
 }
 
+// Find finds a kind of source.
 func Find(p app.Provider) (Kind, bool) {
-	for _, a := range Kinds {
-		if a.kind.Provider == p {
-			return a, true
+	for _, kind := range Kinds {
+		if kind.Provider == p {
+			return kind, true
 		}
 	}
 	return Kind{}, false
 }
 
-// Facts lists the kinds of sources that there are adapters for.
+// Facts lists what the rules have to know of the kinds.
 func Facts() []app.ProviderKind {
-	kinds := make([]app.ProviderKind, len(Kinds))
-	for i, a := range Kinds {
-		kinds[i] = a.kind
+	facts := make([]app.ProviderKind, len(Kinds))
+	for i, kind := range Kinds {
+		facts[i] = kind.ProviderKind
+		facts[i].CatchUp = kind.List != nil
 	}
-	return kinds
+	return facts
 }
 
 // What bodies without elements are.
@@ -135,17 +139,21 @@ var (
 	nothingKept  = app.Text{EN: "Not a message about money.", VI: "Không phải tin báo biến động số dư."}
 )
 
-// Read reads the body of a call as the source's adapter does, or what
-// somebody recorded by hand.
+// Read reads a body that came in on a channel of source: a call, a page of the
+// provider's list, or what somebody recorded by hand. It never fails: what it
+// can't read becomes an element with a fault.
 func Read(source app.Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) app.InboundReading {
 	if channel == app.ChannelHand {
 		return app.InboundReading{Elements: readByHand(body, zone)}
 	}
-	a, found := Find(source.Provider)
-	if !found {
+	kind, found := Find(source.Provider)
+	switch {
+	case !found || channel == app.ChannelPoll && kind.List == nil:
 		return app.InboundReading{Elements: []app.Incoming{unreadable("body", "is of a format that is no longer known", "thuộc định dạng không còn được hỗ trợ")}}
+	case channel == app.ChannelPoll:
+		return app.InboundReading{Elements: kind.List.elements(body, zone)}
 	}
-	read := a.Elements(Call{source, body, receivedAt, zone})
+	read := kind.Elements(Call{source, body, receivedAt, zone})
 	result := app.InboundReading{Elements: read.Elements, Nothing: read.nothing}
 	switch {
 	case len(read.Elements) > 0:

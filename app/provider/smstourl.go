@@ -9,8 +9,10 @@ import (
 // it begins with (github.com/bogkonstantin/android_income_sms_gateway_webhook).
 // The app tries again up to ten times, with the body of the first time.
 var smsToURL = Kind{
-	kind: app.ProviderKind{
-		Provider: "sms-to-url", Auths: []app.Auth{app.AuthBearer, app.AuthToken}, DefaultAuth: app.AuthBearer,
+	ProviderKind: app.ProviderKind{
+		Provider: "sms-to-url", Name: "Incoming SMS to URL", Group: app.PhoneApps,
+		About: app.Text{EN: "Small, free Android app", VI: "Ứng dụng Android nhỏ, miễn phí"},
+		Auths: []app.Auth{app.AuthBearer, app.AuthToken}, DefaultAuth: app.AuthBearer,
 		Options: []app.SourceOption{app.OptionHeader, app.OptionSender}, Check: checkSecretHeader,
 		Setup: app.Text{
 			EN: `1. In Incoming SMS to URL, add a rule with this URL, for the bank's name as sender. 2. As headers enter {"Authorization":"Bearer SECRET"} with the secret in its place, or {"NAME":"SECRET"} with the header that you named for this source. 3. Leave the payload as it is: from, text, sentStamp, receivedStamp, sim.`,

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/app/provider"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -15,12 +16,16 @@ import (
 //go:embed openapi.yaml
 var openAPI string
 
-// OpenAPI is the description of the HTTP interface of a version: an OpenAPI
-// 3.1 document in YAML.
+// OpenAPI is the description of the HTTP interface of a version, with the kinds
+// of sources that there are: an OpenAPI 3.1 document in YAML.
 func OpenAPI(version string) []byte {
+	var kinds []string
+	for _, kind := range provider.Kinds {
+		kinds = append(kinds, string(kind.Provider))
+	}
 	// A JSON string is one of YAML too.
 	line := app.AppendJSONString([]byte("\n  version: "), version)
-	return []byte(strings.Replace(openAPI, "\n  version: dev", string(line), 1))
+	return []byte(strings.NewReplacer("\n  version: dev", string(line), "enum: [every kind of source]", "enum: ["+strings.Join(kinds, ", ")+"]").Replace(openAPI))
 }
 
 // OpenAPIJSON is the document of OpenAPI in JSON, with its members in the same

@@ -120,7 +120,8 @@ func (d eventsData) States() (list []app.Outcome) {
 // eventData is the page of an event.
 type eventData struct {
 	app.InboundEvent
-	Unassigned int // items that still are
+	KindName   string // of its source
+	Unassigned int    // items that still are
 	Link       linkForm
 	formProblems
 }
@@ -266,6 +267,7 @@ func (s *Server) showEvent(v *visit, status int, data eventData) error {
 			data.Unassigned++
 		}
 	}
+	data.KindName = s.nameOf(data.Provider)
 	return s.render(v, status, "event", "inbound", app.Textf("Inbound call %d", "Lượt gọi đến %d", data.ID), data)
 }
 

@@ -25,11 +25,6 @@ func (f sourceForm) Takes(option string) bool {
 	return slices.Contains(f.Kind.Options, app.SourceOption(option))
 }
 
-// OwnKey tells whether the provider makes the secret.
-func (f sourceForm) OwnKey() bool {
-	return slices.Contains([]app.Provider{"payos", "pay2s", "pay2s-ipn"}, f.Kind.Provider)
-}
-
 // AuthName says how calls prove where they come from.
 func (v view) AuthName(a app.Auth) string {
 	switch a {
@@ -49,13 +44,13 @@ func (v view) AuthName(a app.Auth) string {
 func (s *Server) newSourcePage(v *visit) error {
 	provider := app.Provider(v.URL.Query().Get("provider"))
 	if provider == "" {
-		return s.render(v, http.StatusOK, "source_kinds", "inbound", app.Text{EN: "Add source", VI: "Thêm nguồn giao dịch"}, providerGroups)
+		return s.render(v, http.StatusOK, "source_kinds", "inbound", app.Text{EN: "Add source", VI: "Thêm nguồn giao dịch"}, s.providerGroups())
 	}
-	kind := s.kindOf(provider)
-	if kind.Provider == "" {
+	kind, known := s.Service.ProviderKind(provider)
+	if !known {
 		return wire.ErrNothingHere()
 	}
-	form := sourceForm{Kind: kind, Name: nameOf(provider), Once: rand.Text()}
+	form := sourceForm{Kind: kind, Name: kind.Name, Once: rand.Text()}
 	if form.Takes("map") {
 		form.Map = "id=\namount=\naccount=\ncontent=\ntime="
 	}
@@ -66,7 +61,7 @@ func (s *Server) showNewSource(v *visit, status int, form sourceForm) (err error
 	if form.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	title := app.Text{EN: "Add source: " + nameOf(form.Kind.Provider), VI: "Thêm nguồn giao dịch: " + nameOf(form.Kind.Provider)}
+	title := app.Text{EN: "Add source: " + form.Kind.Name, VI: "Thêm nguồn giao dịch: " + form.Kind.Name}
 	return s.render(v, status, "source_new", "inbound", title, form)
 }
 
@@ -74,8 +69,8 @@ func (s *Server) showNewSource(v *visit, status int, form sourceForm) (err error
 // API can't be given here: whoever can sign in would have the server call
 // anything.
 func (s *Server) addSource(v *visit) error {
-	kind := s.kindOf(app.Provider(v.PostFormValue("provider")))
-	if kind.Provider == "" {
+	kind, known := s.Service.ProviderKind(app.Provider(v.PostFormValue("provider")))
+	if !known {
 		return wire.ErrNothingHere()
 	}
 	form := sourceForm{

@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
-	"baoco/app/provider"
 	"baoco/web/wire"
 )
 
@@ -22,54 +21,30 @@ import (
 
 func sourcePath(id int64) string { return "/inbound/sources/" + strconv.FormatInt(id, 10) }
 
-// providerName is how the dashboard calls a kind of source.
-type providerName struct {
-	Provider app.Provider
-	Name     string
-	About    app.Text
-}
-
 // providerGroup is what a kind of source is chosen from.
 type providerGroup struct {
 	Title app.Text
-	Kinds []providerName
+	Kinds []app.ProviderKind
 }
 
 // providerGroups are all kinds of sources, those first that most shops need.
-var providerGroups = []providerGroup{
-	{app.Text{EN: "Payment gateways", VI: "Cổng thanh toán, dịch vụ báo giao dịch"}, []providerName{
-		{"sepay", "SePay", app.Text{EN: "my.sepay.vn, webhook integration", VI: "my.sepay.vn, tích hợp webhook"}},
-		{"casso", "Casso", app.Text{EN: "casso.vn, webhook", VI: "casso.vn, webhook"}},
-		{"casso-v2", "Casso V2", app.Text{EN: "casso.vn, webhook V2 with a signature", VI: "casso.vn, webhook V2 có chữ ký"}},
-		{"payos", "payOS", app.Text{EN: "my.payos.vn, payment channel", VI: "my.payos.vn, kênh thanh toán"}},
-		{"pay2s", "Pay2S", app.Text{EN: "my.pay2s.vn, bank account webhook", VI: "my.pay2s.vn, webhook của tài khoản ngân hàng"}},
-		{"pay2s-ipn", "Pay2S IPN", app.Text{EN: "my.pay2s.vn, payment links", VI: "my.pay2s.vn, link thanh toán"}},
-		{"vietqr", "VietQR.vn", app.Text{EN: "VietQR.vn, merchant connection", VI: "VietQR.vn, kết nối merchant"}},
-	}},
-	{app.Text{EN: "Bank SMS through a phone app", VI: "SMS ngân hàng, qua ứng dụng trên điện thoại"}, []providerName{
-		{"capcom6", "SMS Gateway for Android", app.Text{EN: "sms-gate.app, webhook for received SMS", VI: "sms-gate.app, webhook khi nhận SMS"}},
-		{"sms-to-url", "Incoming SMS to URL", app.Text{EN: "Small, free Android app", VI: "Ứng dụng Android nhỏ, miễn phí"}},
-		{"smsforwarder", "SmsForwarder", app.Text{EN: "Android app with forwarding rules", VI: "Ứng dụng Android có quy tắc chuyển tiếp"}},
-	}},
-	{app.Text{EN: "Your own program", VI: "Chương trình của bạn"}, []providerName{
-		{provider.Native, "baoco", app.Text{EN: "The format of baoco", VI: "Định dạng riêng của baoco"}},
-		{"generic", "JSON", app.Text{EN: "Any JSON: you define the field paths", VI: "JSON bất kỳ: bạn tự khai báo vị trí các trường"}},
-	}},
-}
-
-func nameOf(p app.Provider) string {
-	for _, group := range providerGroups {
-		for _, kind := range group.Kinds {
-			if kind.Provider == p {
-				return kind.Name
-			}
-		}
+func (s *Server) providerGroups() []providerGroup {
+	groups := []providerGroup{
+		app.Gateways:    {Title: app.Text{EN: "Payment gateways", VI: "Cổng thanh toán, dịch vụ báo giao dịch"}},
+		app.PhoneApps:   {Title: app.Text{EN: "Bank SMS through a phone app", VI: "SMS ngân hàng, qua ứng dụng trên điện thoại"}},
+		app.OwnPrograms: {Title: app.Text{EN: "Your own program", VI: "Chương trình của bạn"}},
 	}
-	return string(p)
+	for _, kind := range s.Service.ProviderKinds() {
+		groups[kind.Group].Kinds = append(groups[kind.Group].Kinds, kind)
+	}
+	return groups
 }
 
-// ProviderName names a kind of source.
-func (v view) ProviderName(p app.Provider) string { return nameOf(p) }
+// nameOf is how people call a kind of source.
+func (s *Server) nameOf(p app.Provider) string {
+	kind, _ := s.Service.ProviderKind(p)
+	return kind.Name
+}
 
 // In writes a text in the language of the visit.
 func (v view) In(t app.Text) string { return t.In(v.Lang) }
@@ -77,6 +52,7 @@ func (v view) In(t app.Text) string { return t.In(v.Lang) }
 // sourceRow is a source with how it is.
 type sourceRow struct {
 	app.SourceHealth
+	KindName    string
 	URL         string
 	State       string // of the pill: active, pending, error or empty
 	Word        string
@@ -109,7 +85,7 @@ func (s *Server) sourcesPage(v *visit) error {
 }
 
 func (s *Server) sourceRow(v *visit, src app.SourceHealth) (sourceRow, error) {
-	row := sourceRow{SourceHealth: src, URL: s.address(v, src.URLPath())}
+	row := sourceRow{SourceHealth: src, KindName: s.nameOf(src.Provider), URL: s.address(v, src.URLPath())}
 	word := app.Text{EN: "Active", VI: "Đang hoạt động"}
 	row.State = "active"
 	switch {
@@ -187,7 +163,8 @@ func (s *Server) showSource(v *visit, status int, problems formProblems) error {
 	if err != nil {
 		return err
 	}
-	data := sourceData{Kind: s.kindOf(src.Provider), Guessed: s.Installation.BaseURL == "", formProblems: problems}
+	kind, _ := s.Service.ProviderKind(src.Provider)
+	data := sourceData{Kind: kind, Guessed: s.Installation.BaseURL == "", formProblems: problems}
 	data.Steps = steps(data.Kind.Setup.In(v.lang))
 	if data.sourceRow, err = s.sourceRow(v, src); err != nil {
 		return err
@@ -200,15 +177,6 @@ func (s *Server) showSource(v *visit, status int, problems formProblems) error {
 		return err
 	}
 	return s.render(v, status, "source", "inbound", app.Text{EN: isolated(src.Name), VI: isolated(src.Name)}, data)
-}
-
-func (s *Server) kindOf(p app.Provider) app.ProviderKind {
-	for _, kind := range s.Service.ProviderKinds() {
-		if kind.Provider == p {
-			return kind
-		}
-	}
-	return app.ProviderKind{}
 }
 
 var stepNumber = regexp.MustCompile(`(?:^|\s)\d\. `)
@@ -235,9 +203,10 @@ type sourceSecret struct {
 }
 
 func (s *Server) showSourceSecret(v *visit, src app.Source, isNew bool) error {
+	kind, _ := s.Service.ProviderKind(src.Provider)
 	data := sourceSecret{
 		Source: src, URL: s.address(v, src.URLPath()), New: isNew, Guessed: s.Installation.BaseURL == "",
-		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Steps: steps(s.kindOf(src.Provider).Setup.In(v.lang)),
+		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Steps: steps(kind.Setup.In(v.lang)),
 	}
 	title := app.Text{EN: "Enter these at the provider", VI: "Nhập thông tin này bên nhà cung cấp"}
 	if src.Secret == "" {

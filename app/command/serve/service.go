@@ -38,20 +38,9 @@ func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.D
 		return nil, nil, err
 	}
 	sender := scheduler.NewSender(targets, Version, nil)
-	poller := scheduler.NewPoller(targets, zone, Version, nil)
 	return app.NewService(app.Config{
 		Store: store, Zone: zone, Targets: targets,
-		Providers: provider.Facts(), ReadInbound: readInbound(poller), Poll: poller.Poll,
+		Providers: provider.Facts(), Read: provider.Read, Poll: scheduler.NewPoller(targets, zone, Version, nil).Poll,
 		Send: sender.Send, Alert: scheduler.NewAlerter(targets, Version, nil).Send, AttentionPath: dashboard.AttentionPath, Schedule: schedule,
 	}), sender, nil
-}
-
-// readInbound reads a body as what it came as: a page of a list, or a call.
-func readInbound(poller *scheduler.Poller) app.ReadInbound {
-	return func(source app.Source, channel app.Channel, body []byte, receivedAt time.Time, zone *time.Location) app.InboundReading {
-		if channel == app.ChannelPoll {
-			return app.InboundReading{Elements: poller.ReadPage(source, body)}
-		}
-		return provider.Read(source, channel, body, receivedAt, zone)
-	}
 }

@@ -1,4 +1,4 @@
-package scheduler_test
+package provider_test
 
 import (
 	"bytes"
@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/scheduler"
 )
 
 func FuzzSePayPage(f *testing.F) {
-	record := movement{id: "07ad3dc9-922e-11f1-b21a-a6006ab65aca", number: "FT1"}.sepay()
+	record := sepayRecord
 	for _, data := range []string{
 		"", record, record + "," + record, "null," + record, "17",
 		`{"id":"a","transfer_type":"in","amount_in":1.5e5,"amount_out":"0.00","account_number":17,"transaction_date":"2026-10-31T11:24:40+07:00"}`,
@@ -25,7 +24,7 @@ func FuzzSePayPage(f *testing.F) {
 }
 
 func FuzzCassoPage(f *testing.F) {
-	record := movement{id: "5789", number: "TF1", amount: -193000}.casso()
+	record := cassoRecord
 	for _, records := range []string{
 		"", record, record + "," + record, "null," + record, `[]`,
 		`{"id":5789,"tid":"","amount":-193000,"when":"2021-04-15","subAccId":"8007041027107"}`,
@@ -39,18 +38,17 @@ func FuzzCassoPage(f *testing.F) {
 
 // fuzzPage: what is read without a fault is unmistakable money, what has one
 // says which, and everything has an id by which it is known again.
-func fuzzPage(f *testing.F, provider app.Provider) {
+func fuzzPage(f *testing.F, kind app.Provider) {
 	zone, err := time.LoadLocation(app.DefaultZone)
 	if err != nil {
 		f.Fatal(err)
 	}
-	poller := scheduler.NewPoller(nil, zone, "test", nil)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		elements := poller.ReadPage(app.Source{Provider: provider}, body)
-		if !json.Valid(body) && (len(elements) != 1 || elements[0].Fault == nil) {
+		elements := readPage(app.Source{Provider: kind}, body, zone)
+		if !json.Valid(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))) && (len(elements) != 1 || elements[0].Fault == nil) {
 			t.Fatalf("what isn't JSON has the elements %+v", elements)
 		}
-		again := poller.ReadPage(app.Source{Provider: provider}, bytes.Clone(body))
+		again := readPage(app.Source{Provider: kind}, bytes.Clone(body), zone)
 		for i, e := range elements {
 			if e.EventID != again[i].EventID {
 				t.Errorf("element %d has the ids %q and %q", i, e.EventID, again[i].EventID)

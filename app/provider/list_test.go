@@ -1,4 +1,4 @@
-package scheduler_test
+package provider_test
 
 import (
 	"strings"
@@ -6,23 +6,33 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/scheduler"
+	"baoco/app/provider"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// The records of the providers' documentation, and what becomes of each where
+// The records of the providers' documentation.
+const (
+	sepayRecord = `{"id":"07ad3dc9-922e-11f1-b21a-a6006ab65aca","transaction_date":"2026-10-31 11:24:40","account_number":"0000000002","va":"","transfer_type":"in",` +
+		`"amount_in":50000,"amount_out":0,"accumulated":0,"transaction_content":"Giao dich DH1709","reference_number":"SBCF7A82A9EBC8","code":"DH1709",` +
+		`"bank_brand_name":"ACB","bank_account_id":"d6719d04-922e-11f1-b21a-a6006ab65aca","va_id":null,"webhook_success":8}`
+	cassoRecord = `{"id":5789,"tid":"TF2104152395814062","description":"Khanhnm chuyen tien","amount":-193000,"cusum_balance":1070904,"when":"2021-04-15T00:00:00",` +
+		`"bankSubAccId":"8007041027107","paymentChannel":"","virtualAccount":"","accountId":733,"bankCodeName":"acb_digi"}`
+)
+
+// readPage reads a page of a provider's list that was kept.
+func readPage(source app.Source, body []byte, zone *time.Location) []app.Incoming {
+	return provider.Read(source, app.ChannelPoll, body, time.Now(), zone).Elements
+}
+
+// TestReadPage: the records of the documentation, and what becomes of each where
 // something about its money is mistakable.
 func TestReadPage(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation(app.DefaultZone)
-	must(t, err)
-	poller := scheduler.NewPoller(nil, zone, "test", nil)
-	sepay := `{"id":"07ad3dc9-922e-11f1-b21a-a6006ab65aca","transaction_date":"2026-10-31 11:24:40","account_number":"0000000002","va":"","transfer_type":"in",` +
-		`"amount_in":50000,"amount_out":0,"accumulated":0,"transaction_content":"Giao dich DH1709","reference_number":"SBCF7A82A9EBC8","code":"DH1709",` +
-		`"bank_brand_name":"ACB","bank_account_id":"d6719d04-922e-11f1-b21a-a6006ab65aca","va_id":null,"webhook_success":8}`
-	casso := `{"id":5789,"tid":"TF2104152395814062","description":"Khanhnm chuyen tien","amount":-193000,"cusum_balance":1070904,"when":"2021-04-15T00:00:00",` +
-		`"bankSubAccId":"8007041027107","paymentChannel":"","virtualAccount":"","accountId":733,"bankCodeName":"acb_digi"}`
+	if err != nil {
+		t.Fatal(err)
+	}
 	wantSePay := app.Incoming{
 		EventID: "07ad3dc9-922e-11f1-b21a-a6006ab65aca", Gateway: "ACB", AccountNumber: "0000000002", Number: "SBCF7A82A9EBC8", Type: app.In, Amount: 50000,
 		Content: "Giao dich DH1709", Time: time.Date(2026, 10, 31, 11, 24, 40, 0, zone),
@@ -31,20 +41,20 @@ func TestReadPage(t *testing.T) {
 		EventID: "5789", EventIDChannel: app.ChannelCall, Gateway: "ACB", AccountNumber: "8007041027107", Number: "TF2104152395814062", Type: app.Out, Amount: 193000,
 		Content: "Khanhnm chuyen tien", Time: time.Date(2021, 4, 15, 0, 0, 0, 0, zone),
 	}
-	read := func(provider app.Provider, record string) app.Incoming {
+	read := func(kind app.Provider, record string) app.Incoming {
 		t.Helper()
 		page := `{"error":0,"data":{"page":1,"totalPages":1,"records":[` + record + `]}}`
-		if provider == "sepay" {
+		if kind == "sepay" {
 			page = `{"status":"success","data":[` + record + `],"meta":{"pagination":{"has_more":false}}}`
 		}
-		elements := poller.ReadPage(app.Source{Provider: provider}, []byte(page))
+		elements := readPage(app.Source{Provider: kind}, []byte(page), zone)
 		if len(elements) != 1 {
 			t.Fatalf("%d elements in %s", len(elements), page)
 		}
 		return elements[0]
 	}
 	for _, c := range []struct {
-		provider app.Provider
+		kind     app.Provider
 		old, new string // in the record
 		fault    string // its field; empty: none
 		want     func(e *app.Incoming)
@@ -92,14 +102,14 @@ func TestReadPage(t *testing.T) {
 		{"casso", `"amount":-193000`, `"amount":193000,"amount":-193000`, "amount", nil},
 		{"casso", `5789`, `null`, "id", nil},
 	} {
-		record, want := sepay, wantSePay
-		if c.provider == "casso" {
-			record, want = casso, wantCasso
+		record, want := sepayRecord, wantSePay
+		if c.kind == "casso" {
+			record, want = cassoRecord, wantCasso
 		}
-		got := read(c.provider, strings.Replace(record, c.old, c.new, 1))
+		got := read(c.kind, strings.Replace(record, c.old, c.new, 1))
 		if c.fault != "" {
 			if got.Fault == nil || got.Fault.Field != c.fault {
-				t.Errorf("%s %s for %s: %+v, want a fault of %s", c.provider, c.new, c.old, got, c.fault)
+				t.Errorf("%s %s for %s: %+v, want a fault of %s", c.kind, c.new, c.old, got, c.fault)
 			}
 			continue
 		}
@@ -107,7 +117,7 @@ func TestReadPage(t *testing.T) {
 			c.want(&want)
 		}
 		if d := cmp.Diff(want, got); d != "" {
-			t.Errorf("%s %s for %s (-want +got):\n%s", c.provider, c.new, c.old, d)
+			t.Errorf("%s %s for %s (-want +got):\n%s", c.kind, c.new, c.old, d)
 		}
 	}
 }
