@@ -4,19 +4,13 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/provider"
-	"baoco/sqlitestore"
 )
 
 // The tests of faults repeat what they do: a few times by default, many times
@@ -57,85 +51,6 @@ func install(t testing.TB, receiver *shop) installation {
 // provider calls the installation at a server's address.
 func (in installation) provider(url string) *caller {
 	return &caller{url: url + in.source.URLPath(), secret: in.source.Secret, acked: map[string]bool{}}
-}
-
-// underLoad has clients call until the function it gives is called.
-func (p *caller) underLoad(clients int) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	for client := range clients {
-		running.Go(func() { p.run(ctx, client) })
-	}
-	return func() {
-		cancel()
-		running.Wait()
-	}
-}
-
-// received is what the shop got so far: path and transaction number.
-func (s *shop) received() map[string]bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	keys := map[string]bool{}
-	for key := range maps.Keys(s.bodies) {
-		keys[key] = true
-	}
-	return keys
-}
-
-// forget empties the shop's memory of deliveries.
-func (s *shop) forget() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.bodies)
-	s.calls.Store(0)
-}
-
-// readiness is what /readyz answers, 0 where nobody does.
-func (p *process) readiness() int {
-	response, err := http.Get(p.url + "/readyz")
-	if err != nil {
-		return 0
-	}
-	response.Body.Close()
-	return response.StatusCode
-}
-
-// drained tells whether no delivery is pending in a database.
-func drained(t testing.TB, store *sqlitestore.Store) func() bool {
-	return func() bool {
-		backlogs, err := store.Backlogs(context.Background(), time.Now())
-		if err != nil {
-			t.Error(err)
-		}
-		return len(backlogs) == 0
-	}
-}
-
-// exitWithin waits until a process ends by itself, and gives its exit code; -1
-// is that of a signal.
-func (p *process) exitWithin(t testing.TB, within time.Duration) int {
-	t.Helper()
-	late := time.AfterFunc(within, func() { _ = p.Process.Kill() })
-	_ = p.Wait()
-	if !late.Stop() {
-		t.Errorf("it did not end by itself within %v\n%s", within, p.stderr)
-	}
-	return p.ProcessState.ExitCode()
-}
-
-// end stops a server as a supervisor does.
-func (p *process) end(t testing.TB) {
-	t.Helper()
-	// A connection that was opened and never used delays a server's stop by
-	// five seconds.
-	http.DefaultClient.CloseIdleConnections()
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Wait(); err != nil {
-		t.Errorf("after SIGTERM: %v\n%s", err, p.stderr)
-	}
 }
 
 // sample takes n of the numbers below of: each of the first, and some of the

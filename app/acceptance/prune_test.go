@@ -1,23 +1,19 @@
 package acceptance_test
 
 import (
-	"context"
 	"path/filepath"
 	"testing"
-	"time"
 
-	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/command/terminal"
-	"baoco/sqlitestore"
 )
 
 // What prune isn't told it takes from the server, never from a default that
 // the server wasn't started with.
 func TestPruneKeepsAsServed(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	db := filepath.Join(dir, "baoco.db")
-	must(t, sqlitestore.Create(context.Background(), db, app.DefaultZone, time.Now()))
+	db := apptest.NewFile(t)
+	dir := filepath.Dir(db)
 	code, _, stderr := baoco("", "prune", "--db", db, "--keep-inbound", "30d")
 	if code != terminal.ExitUsage {
 		t.Errorf("exit %d, %s", code, stderr)

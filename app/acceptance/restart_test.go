@@ -3,7 +3,6 @@ package acceptance_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,7 +17,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
-	"baoco/app/command/serve"
+	"baoco/app/provider"
 	"baoco/sqlitestore"
 	"baoco/web"
 )
@@ -95,9 +94,8 @@ func TestManyDueAtStart(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 	}))
 	defer receiver.Close()
-	dir := t.TempDir()
-	db := filepath.Join(dir, "baoco.db")
-	key := queueOffline(t, db, receiver.URL, transactions)
+	db, key := queueOffline(t, receiver.URL, transactions)
+	dir := filepath.Dir(db)
 
 	p := serveIn(t, dir, anyPort, "--allow-target", "127.0.0.1/32", "--rate-limit", "1000000")
 	started := time.Now()
@@ -133,31 +131,24 @@ func TestManyDueAtStart(t *testing.T) {
 }
 
 // queueOffline makes a database in which the transactions wait to be delivered
-// to two webhooks, and gives an API key.
-func queueOffline(t *testing.T, db, url string, transactions int) string {
+// to two webhooks, and gives it with an API key.
+func queueOffline(t *testing.T, url string, transactions int) (db, key string) {
 	t.Helper()
-	ctx := context.Background()
-	must(t, sqlitestore.Create(ctx, db, app.DefaultZone, time.Now()))
-	store, err := sqlitestore.Open(ctx, db, sqlitestore.Options{})
-	must(t, err)
-	must(t, store.SetAllowTargets(ctx, []string{"127.0.0.1/32"}))
-	dir := filepath.Dir(db)
-	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
-	do(t, dir, "webhook", "create", "--name", "a", "--url", url+"/a", "--type", "IN")
-	do(t, dir, "webhook", "create", "--name", "b", "--url", url+"/b", "--type", "IN")
-	var source createdSource
-	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &source))
-	key := strings.TrimSpace(do(t, dir, "apikey", "create", "k"))
-	service, _, err := serve.NewService(ctx, store, nil)
-	must(t, err)
-	handler := web.New(web.Config{Service: service})
+	w := apptest.Open(t, apptest.NewFile(t), app.Config{Providers: provider.Facts()})
+	defer w.Close()
+	must(t, w.Store.SetAllowTargets(t.Context(), []string{"127.0.0.1/32"}))
+	w.Link("ACB", "19354957")
+	w.Webhook(url+"/a", app.WebhookIn)
+	w.Webhook(url+"/b", app.WebhookIn)
+	source := w.Source("native", "", "")
+	handler := web.New(web.Config{Service: w.Service})
 	for from := 0; from < transactions; from += 500 {
 		var elements []string
 		for i := from; i < min(from+500, transactions); i++ {
 			elements = append(elements, fmt.Sprintf(`{"id":"FT%d","gateway":"ACB","transactionDate":"2026-11-21 10:59:30","accountNumber":"19354957",`+
 				`"content":"DH","transferType":"IN","transferAmount":200000}`, i))
 		}
-		call := httptest.NewRequest(http.MethodPost, source.URLPath, strings.NewReader(`{"transactions":[`+strings.Join(elements, ",")+`]}`))
+		call := httptest.NewRequest(http.MethodPost, source.URLPath(), strings.NewReader(`{"transactions":[`+strings.Join(elements, ",")+`]}`))
 		call.Header.Set("Authorization", "Bearer "+source.Secret)
 		answer := httptest.NewRecorder()
 		handler.ServeHTTP(answer, call)
@@ -165,6 +156,5 @@ func queueOffline(t *testing.T, db, url string, transactions int) string {
 			t.Fatalf("%d %s", answer.Code, answer.Body)
 		}
 	}
-	must(t, store.Close())
-	return key
+	return w.Path, w.APIKey(app.ScopeFull)
 }

@@ -45,8 +45,7 @@ func TestCommands(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(script), ".txt"), func(t *testing.T) {
 			text, err := os.ReadFile(script)
 			must(t, err)
-			db := filepath.Join(t.TempDir(), "baoco.db")
-			must(t, sqlitestore.Create(context.Background(), db, app.DefaultZone, time.Now()))
+			db := apptest.NewFile(t)
 			runScript(t, string(text), db)
 		})
 	}

@@ -4,12 +4,9 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/app/command/terminal"
 	"baoco/sqlitestore"
@@ -18,8 +15,7 @@ import (
 // The command line says why attempts failed and what to do, in the language
 // that is asked for, once for all records with the same reason.
 func TestWhyAttemptsFailed(t *testing.T) {
-	db := filepath.Join(t.TempDir(), "baoco.db")
-	must(t, sqlitestore.Create(context.Background(), db, app.DefaultZone, time.Now()))
+	db := apptest.NewFile(t)
 	store, err := sqlitestore.Open(context.Background(), db, sqlitestore.Options{})
 	must(t, err)
 	must(t, store.SetAllowTargets(context.Background(), []string{"127.0.0.1/32"}))

@@ -4,12 +4,12 @@ import (
 	"context"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/command/serve"
 	"baoco/sqlitestore"
 	"baoco/web"
@@ -19,8 +19,7 @@ import (
 // calls came.
 func TestInboundCommands(t *testing.T) {
 	ctx := context.Background()
-	db := filepath.Join(t.TempDir(), "baoco.db")
-	must(t, sqlitestore.Create(ctx, db, app.DefaultZone, time.Now()))
+	db := apptest.NewFile(t)
 	store, err := sqlitestore.Open(ctx, db, sqlitestore.Options{})
 	must(t, err)
 	service, _, err := serve.NewService(ctx, store, nil)

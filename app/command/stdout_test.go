@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 	"baoco/sqlitestore"
@@ -149,9 +150,8 @@ func TestLostOutput(t *testing.T) {
 
 func loseOutputs(t *testing.T, format string) {
 	ctx := context.Background()
-	dir := t.TempDir()
-	db := filepath.Join(dir, "baoco.db")
-	must(t, sqlitestore.Create(ctx, db, app.DefaultZone, time.Now()))
+	db := apptest.NewFile(t)
+	dir := filepath.Dir(db)
 	store, err := sqlitestore.Open(ctx, db, sqlitestore.Options{})
 	must(t, err)
 	must(t, store.SetAllowTargets(ctx, []string{"127.0.0.1/32"}))

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/command/terminal"
 	"baoco/app/verify"
 	"baoco/sqlitestore"
@@ -23,9 +23,8 @@ import (
 // The command says what the page says: with a database what was sent, without
 // one what can be told from the call alone.
 func TestWebhookVerify(t *testing.T) {
-	dir := t.TempDir()
-	db := filepath.Join(dir, "baoco.db")
-	must(t, sqlitestore.Create(context.Background(), db, app.DefaultZone, time.Now()))
+	db := apptest.NewFile(t)
+	dir := filepath.Dir(db)
 	store, err := sqlitestore.Open(context.Background(), db, sqlitestore.Options{})
 	must(t, err)
 	must(t, store.SetAllowTargets(context.Background(), []string{"127.0.0.1/32"}))
