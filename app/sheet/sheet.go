@@ -1,8 +1,8 @@
 // Package sheet writes transactions as files that spreadsheets open: CSV and
 // XLSX, a row at a time, so that memory doesn't grow with the file.
 //
-// What payers write is text and stays text: no cell of it is a formula,
-// whatever it begins with (owasp.org/www-community/attacks/CSV_Injection).
+// A text of a payer stays a text: no cell of it is a formula, whatever it begins
+// with (owasp.org/www-community/attacks/CSV_Injection).
 // Package statement reads both formats back.
 package sheet
 
@@ -34,7 +34,7 @@ func (f Format) MediaType() string {
 	return "text/csv; charset=utf-8"
 }
 
-// Writer writes one file. Close ends it; a file without that is not complete.
+// Writer writes one file. The file isn't complete before Close.
 type Writer interface {
 	Add(t app.Transaction) error
 	Close() error
@@ -52,9 +52,9 @@ func New(format Format, w io.Writer, lang app.Lang, zone *time.Location) (Writer
 	return newCSV(w, names, zone)
 }
 
-// header names the columns; package statement knows these names, but for the
-// first and the last two: an id of one database is another transaction's in the
-// next. A date is flagged where it is that of receipt: 1, else 0.
+// header names the columns. Package statement reads them by these names, all but
+// the first and the last two: in another database, an id is the id of another
+// transaction. "Date flagged" is 1 where the date is the time of receipt, else 0.
 var header = []app.Text{
 	{EN: "baoco id", VI: "Mã baoco"},
 	{EN: "Transaction date", VI: "Thời gian"},
@@ -68,7 +68,7 @@ var header = []app.Text{
 	{EN: "Date flagged", VI: "Ngày giờ là lúc nhận"},
 }
 
-// flagged is the cell of a date's flag.
+// flagged returns the cell that tells whether the date is flagged.
 func flagged(t app.Transaction) string {
 	if t.DateFlaw != "" {
 		return "1"
@@ -76,8 +76,7 @@ func flagged(t app.Transaction) string {
 	return "0"
 }
 
-// amounts are the cells of money in and out: the one is digits, the other
-// empty.
+// amounts returns the cells of money in and money out; one of them is empty.
 func amounts(t app.Transaction) (in, out string) {
 	n := strconv.FormatInt(t.Amount, 10)
 	if t.Type == app.Out {

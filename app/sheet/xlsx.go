@@ -14,10 +14,10 @@ import (
 	"baoco/app"
 )
 
-// An XLSX file is a zip of XML parts (ECMA-376, part 1, 18). The sheets come
-// first and are written as the rows arrive, with their texts in the cells; what
-// names the sheets comes last. A sheet holds 1,048,576 rows at most: the rest
-// goes on in another.
+// An XLSX file is a zip of XML parts (ECMA-376, part 1, 18). The sheets come first
+// and are written as the rows arrive, with the texts in the cells; the part that
+// names the sheets comes last. A sheet holds at most 1,048,576 rows; further rows
+// go into another sheet.
 
 const maxSheetRows = 1 << 20
 
@@ -105,9 +105,9 @@ func (f *xlsxFile) Add(t app.Transaction) error {
 	return err
 }
 
-// text writes a cell that is text whatever it begins with. Characters that XML
-// doesn't have become U+FFFD; what looks like a spreadsheet's own escape of one
-// (_x0041_) is escaped, so that it stays as it is.
+// text writes a cell that is a text, whatever it begins with. Characters that XML
+// doesn't have become U+FFFD. A text that looks like a spreadsheet's escape of a
+// character (_x0041_) is escaped, so that it stays as it is.
 func (f *xlsxFile) text(s string, style string) {
 	if s == "" {
 		f.part.WriteString(`<c/>`)
