@@ -69,17 +69,6 @@ func (c *courier) free(l *lane, retries bool) int {
 	return max(0, min(most-l.taken, max(1, left/4)))
 }
 
-// begin makes an attempt in a slot.
-func (c *courier) begin(l *lane, o app.Outgoing) {
-	c.begun = max(c.begun, o.ID)
-	l.host = hostOf(o.URL)
-	c.hosts[l.host]++
-	l.inFlight[o.ID] = struct{}{}
-	l.taken++
-	c.taken++
-	c.running.Go(func() { c.attempt(c.ctx, l, o) })
-}
-
 func (c *courier) lane(webhookID int64) *lane {
 	l := c.lanes[webhookID]
 	if l == nil {
@@ -116,21 +105,4 @@ func hostOf(url string) string {
 		rest = rest[:i]
 	}
 	return strings.ToLower(rest)
-}
-
-// release gives a slot back, and wakes the webhooks that waited for one.
-func (c *courier) release(l *lane, o app.Outgoing) {
-	l.taken--
-	c.taken--
-	host := hostOf(o.URL)
-	if c.hosts[host]--; c.hosts[host] == 0 {
-		delete(c.hosts, host)
-	}
-	for _, key := range []string{host, anyHost} {
-		for webhook := range c.waiting[key] {
-			c.hot[webhook] = true
-			c.signal()
-		}
-		delete(c.waiting, key)
-	}
 }

@@ -1,0 +1,128 @@
+package scheduler
+
+import (
+	"context"
+	"time"
+
+	"baoco/app"
+)
+
+// begin makes an attempt in a slot.
+func (c *courier) begin(l *lane, o app.Outgoing) {
+	c.begun = max(c.begun, o.ID)
+	l.host = hostOf(o.URL)
+	c.hosts[l.host]++
+	l.inFlight[o.ID] = struct{}{}
+	l.taken++
+	c.taken++
+	c.running.Go(func() { c.attempt(c.ctx, l, o) })
+}
+
+// attempt makes one attempt and settles it.
+func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
+	result := c.protectedSend(ctx, o)
+	if ctx.Err() != nil {
+		return // stopped in the middle: not counted, due again at the next start
+	}
+	if result.Error == app.ErrorShortage {
+		c.postpone(l, o, result.Detail.Cause)
+		return
+	}
+	ok := c.settle(ctx, o, result)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.release(l, o)
+	l.shortage = ""
+	if !ok {
+		return // it stays in flight, so that it isn't sent again
+	}
+	l.settled = append(l.settled, o.ID)
+	if result.StatusCode == 0 {
+		l.unheard++
+	} else {
+		l.unheard, l.proven = 0, true
+	}
+	if l.moreFirst || l.moreRetry {
+		c.hot[o.WebhookID] = true
+		if l.taken < slotsPerWebhook/2 || time.Since(l.filled[0]) >= refillPause {
+			c.signal()
+		}
+	}
+}
+
+// protectedSend turns a panic in one attempt into that attempt's failure.
+func (c *courier) protectedSend(ctx context.Context, o app.Outgoing) app.Result {
+	started := time.Now()
+	result, err := app.Protected(func() (app.Result, error) { return c.send(ctx, o), nil })
+	if err != nil {
+		c.log.Error("panic in an attempt", "delivery", o.ID, "err", err)
+		return app.Result{StartedAt: started, Duration: time.Since(started), Error: app.ErrorInternal}
+	}
+	return result
+}
+
+// settle records a result until that succeeds: it is kept, never sent again.
+// While the storage is unavailable no new attempt begins. A result that can't
+// be recorded for another reason is our own fault; it keeps nobody else
+// waiting, and its delivery is left alone until the next start.
+func (c *courier) settle(ctx context.Context, o app.Outgoing, result app.Result) bool {
+	record := func() (app.Attempt, error) { return c.service.Settle(ctx, o, result) }
+	_, err := app.Protected(record)
+	if err == nil {
+		return true
+	}
+	c.log.Error("record an attempt", "delivery", o.ID, "err", err)
+	c.addUnsettled(1)
+	defer c.addUnsettled(-1)
+	for wait := 100 * time.Millisecond; app.CodeOf(err) == app.CodeUnavailable; wait = min(2*wait, 2*time.Second) {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(wait):
+		}
+		if _, err = app.Protected(record); err == nil {
+			c.log.Info("recorded an attempt at last", "delivery", o.ID)
+			return true
+		}
+	}
+	return false
+}
+
+func (c *courier) addUnsettled(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unsettled += n; c.unsettled == 0 {
+		c.full = true
+		c.signal()
+	}
+}
+
+// postpone gives a delivery back whose attempt could not be made for want of
+// something on this machine: it stays due, and is no attempt of anybody.
+func (c *courier) postpone(l *lane, o app.Outgoing, want app.Cause) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l.shortage == "" {
+		c.log.Warn("an attempt could not be made for want of something on this machine; it is made again within seconds", "webhook", o.WebhookID, "want", string(want))
+	}
+	l.shortage, l.notBefore = want, time.Now().Add(shortagePause)
+	delete(l.inFlight, o.ID)
+	c.release(l, o)
+}
+
+// release gives a slot back, and wakes the webhooks that waited for one.
+func (c *courier) release(l *lane, o app.Outgoing) {
+	l.taken--
+	c.taken--
+	host := hostOf(o.URL)
+	if c.hosts[host]--; c.hosts[host] == 0 {
+		delete(c.hosts, host)
+	}
+	for _, key := range []string{host, anyHost} {
+		for webhook := range c.waiting[key] {
+			c.hot[webhook] = true
+			c.signal()
+		}
+		delete(c.waiting, key)
+	}
+}
