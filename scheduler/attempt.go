@@ -7,7 +7,7 @@ import (
 	"baoco/app"
 )
 
-// begin makes an attempt in a slot.
+// begin takes a slot and starts the attempt in a goroutine of its own.
 func (c *courier) begin(l *lane, o app.Outgoing) {
 	c.begun = max(c.begun, o.ID)
 	l.host = hostOf(o.URL)
@@ -22,7 +22,7 @@ func (c *courier) begin(l *lane, o app.Outgoing) {
 func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
 	result := c.protectedSend(ctx, o)
 	if ctx.Err() != nil {
-		return // stopped in the middle: not counted, due again at the next start
+		return // the server stopped in the middle: nothing is recorded, and the delivery is due at the next start
 	}
 	if result.Error == app.ErrorShortage {
 		c.postpone(l, o, result.Detail.Cause)
@@ -34,13 +34,13 @@ func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
 	c.release(l, o)
 	l.shortage = ""
 	if !ok {
-		return // it stays in flight, so that it isn't sent again
+		return // the delivery stays in flight, so that it isn't sent again
 	}
 	l.settled = append(l.settled, o.ID)
 	if result.StatusCode == 0 {
-		l.unheard++
+		l.unanswered++
 	} else {
-		l.unheard, l.proven = 0, true
+		l.unanswered, l.answered = 0, true
 	}
 	if l.moreFirst || l.moreRetry {
 		c.hot[o.WebhookID] = true
@@ -61,10 +61,11 @@ func (c *courier) protectedSend(ctx context.Context, o app.Outgoing) app.Result 
 	return result
 }
 
-// settle records a result until that succeeds: it is kept, never sent again.
-// While the storage is unavailable no new attempt begins. A result that can't
-// be recorded for another reason is our own fault; it keeps nobody else
-// waiting, and its delivery is left alone until the next start.
+// settle records a result, and tries again until the storage takes it; the
+// delivery isn't sent again meanwhile, and no other attempt begins. It reports
+// false if the server stops first, or if the result can't be recorded for
+// another reason than the storage, which would be a fault of baoco. The
+// delivery is then left alone until the next start.
 func (c *courier) settle(ctx context.Context, o app.Outgoing, result app.Result) bool {
 	record := func() (app.Attempt, error) { return c.service.Settle(ctx, o, result) }
 	_, err := app.Protected(record)
@@ -97,8 +98,8 @@ func (c *courier) addUnsettled(n int) {
 	}
 }
 
-// postpone gives a delivery back whose attempt could not be made for want of
-// something on this machine: it stays due, and is no attempt of anybody.
+// postpone handles an attempt that could not be made because this machine lacked
+// something. It isn't counted as an attempt: the delivery stays due.
 func (c *courier) postpone(l *lane, o app.Outgoing, want app.Cause) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,7 +111,7 @@ func (c *courier) postpone(l *lane, o app.Outgoing, want app.Cause) {
 	c.release(l, o)
 }
 
-// release gives a slot back, and wakes the webhooks that waited for one.
+// release frees a slot and wakes the webhooks that wait for one.
 func (c *courier) release(l *lane, o app.Outgoing) {
 	l.taken--
 	c.taken--

@@ -3,9 +3,9 @@
 // needs them (alert.go) and does the housekeeping.
 //
 // The way of a delivery: a wake signal, the timer of the next due time or the
-// regular sweep → sweep.go finds what is due and gives it a slot → sender.go
-// makes one signed POST, past guard.go → app decides what follows → settled in
-// one commit.
+// regular sweep → sweep.go finds what is due and asks slots.go for a slot →
+// attempt.go begins, sends by sender.go (one signed POST, past guard.go) and
+// settles: app decides what follows, in one commit → the slot is released.
 package scheduler
 
 import (

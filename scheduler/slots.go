@@ -7,48 +7,49 @@ import (
 	"baoco/app"
 )
 
-// The slots of the courier: how many attempts may be in flight. Webhooks that
-// don't answer hold theirs for the whole of a timeout, so they get few, and
-// together never all: one that answers always finds a slot.
+// An attempt takes a slot while it is in flight. An attempt to a webhook that
+// doesn't answer keeps its slot for the whole timeout. Such webhooks get few
+// slots, and together never all of them, so that a webhook that answers always
+// finds one.
 const (
 	slots           = 512
-	slotsForMany    = slots - 64  // of retries, and of webhooks that have a few already: others find one
-	slotsUnanswered = slots - 128 // of all webhooks that don't answer, or haven't yet
+	slotsReserved   = 64          // for first attempts of webhooks with fewer than slotsSilent in flight
+	slotsUnanswered = slots - 128 // for all webhooks together that don't answer or haven't answered yet
 	slotsPerWebhook = 64
-	slotsPerHost    = 64 // name and port
-	slotsSilent     = 4  // of a webhook that doesn't answer, or hasn't yet
-	silentAfter     = 3  // attempts without an answer
+	slotsPerHost    = 64 // a host is a name and a port
+	slotsSilent     = 4  // for a webhook that doesn't answer or hasn't answered yet
+	silentAfter     = 3  // attempts without an answer in a row
 )
 
-// shortagePause is how long a webhook's attempts wait where one could not be
-// made for want of something on this machine.
+// shortagePause is how long a webhook waits after this machine lacked something
+// (files, memory, ports) for one of its attempts.
 const shortagePause = time.Second
 
 // lane is one webhook's share of the courier.
 type lane struct {
-	inFlight  map[int64]struct{} // deliveries, until the sweep after they were settled
-	settled   []int64            // of them
-	taken     int                // slots
-	host      string             // that the last attempts went to
-	unheard   int                // attempts without an answer, in a row
-	proven    bool               // it has answered
-	moreFirst bool               // there may be more due than slots
-	moreRetry bool
-	filled    [2]time.Time // when it last looked for first attempts, and for retries
+	inFlight   map[int64]struct{} // ids of deliveries; removed at the sweep after they are settled
+	settled    []int64            // ids in inFlight whose result is recorded
+	taken      int                // slots
+	host       string             // the host of the last attempt
+	unanswered int                // attempts without an answer in a row
+	answered   bool               // the webhook has answered since the lane was made
+	moreFirst  bool               // more first attempts may be due than there were slots
+	moreRetry  bool               // more retries may be due than there were slots
+	filled     [2]time.Time       // when fill last looked for first attempts, and for retries
 
-	shortage  app.Cause // what this machine lacked for the last attempt
-	notBefore time.Time // the next is begun, for that
+	shortage  app.Cause // what this machine lacked for the last attempt; empty: nothing
+	notBefore time.Time // no attempt begins earlier, because of the shortage
 }
 
 // answers tells whether the webhook's receiver is known to answer.
-func (l *lane) answers() bool { return l.proven && l.unheard < silentAfter }
+func (l *lane) answers() bool { return l.answered && l.unanswered < silentAfter }
 
-// free is how many slots a lane may take now. Nobody gets more than a quarter
-// of what is left, so that something always is.
+// free counts the slots that a lane may take now. A lane never gets more than
+// a quarter of the slots that are left, so that some are left for the next.
 func (c *courier) free(l *lane, retries bool) int {
 	left := slots - c.taken
 	if retries || l.taken >= slotsSilent {
-		left = slotsForMany - c.taken
+		left = slots - slotsReserved - c.taken
 	}
 	most := slotsPerWebhook
 	if !l.answers() {
@@ -60,7 +61,7 @@ func (c *courier) free(l *lane, retries bool) int {
 		}
 		left = min(left, slotsUnanswered-unanswered)
 		if most = slotsSilent; unanswered > slotsUnanswered*2/3 {
-			most = 1 // many are silent: one each, so that the next finds one
+			most = 1 // many webhooks are silent: each gets one slot, so that the next finds one
 		}
 	}
 	if left <= 0 {
@@ -78,8 +79,8 @@ func (c *courier) lane(webhookID int64) *lane {
 	return l
 }
 
-// forgetSettled lets go of deliveries that were settled before this sweep
-// reads the file: only now can it not find them due any more.
+// forgetSettled removes the settled deliveries from inFlight. The sweep calls it
+// before it reads the file, so the file already says that they aren't due.
 func (l *lane) forgetSettled() {
 	for _, id := range l.settled {
 		delete(l.inFlight, id)
@@ -87,10 +88,10 @@ func (l *lane) forgetSettled() {
 	l.settled = l.settled[:0]
 }
 
-// anyHost stands for a slot of whatever host.
+// anyHost is the key of the webhooks that wait for a slot of any host.
 const anyHost = ""
 
-// waitFor has a webhook woken when a slot is released.
+// waitFor wakes a webhook when a slot of the host is released.
 func (c *courier) waitFor(host string, webhookID int64) {
 	if c.waiting[host] == nil {
 		c.waiting[host] = map[int64]struct{}{}
@@ -98,7 +99,7 @@ func (c *courier) waitFor(host string, webhookID int64) {
 	c.waiting[host][webhookID] = struct{}{}
 }
 
-// hostOf is the name and port of a URL that was checked when it was stored.
+// hostOf gives the name and port of a URL. The URL was checked when it was stored.
 func hostOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexAny(rest, "/?"); i >= 0 {

@@ -10,21 +10,22 @@ import (
 )
 
 // refillPause is how long a lane that is at least half full waits before it
-// looks for more: many slots filled at once cost little more than one.
+// reads due deliveries again: to fill many slots at once costs little more than
+// to fill one.
 const refillPause = 4 * time.Millisecond
 
-// maxTimer bounds the sleep until the next due time, so that a step of the
-// clock costs seconds at most.
+// maxTimer bounds the sleep until the next due time, so that a delivery is at
+// most this late after the clock was set.
 const maxTimer = 5 * time.Second
 
 // courier makes the attempts of due deliveries. One goroutine sweeps: it looks
-// for what is due and gives it a slot; each attempt has a goroutine of its own
-// and is settled there. What was queued this moment needs no looking for: where
-// its webhook has nothing else waiting, its attempt begins at once.
+// for due deliveries and gives them slots. Each attempt has a goroutine of its
+// own, which also settles it. The first attempt of a new delivery begins at
+// once, without a sweep, if its webhook has no other delivery waiting.
 //
-// Nothing is claimed in the file: a delivery stays pending and due until it is
-// settled, and what is in flight is known here only. After a crash it is simply
-// due again.
+// The file doesn't say what is in flight: a delivery stays pending and due
+// there until it is settled, and only the courier knows which are in flight.
+// After a crash such a delivery is due again.
 type courier struct {
 	service *app.Service
 	send    func(ctx context.Context, o app.Outgoing) app.Result
@@ -33,20 +34,20 @@ type courier struct {
 	wake    chan struct{}
 	running sync.WaitGroup
 
-	ctx context.Context // of attempts; may outlive the sweeps
+	ctx context.Context // of the attempts, which may go on after the last sweep
 
 	mu        sync.Mutex
-	full      bool                          // look at every webhook
-	hot       map[int64]bool                // webhooks to look at; true: at their retries too
+	full      bool                          // the next sweep looks at every webhook
+	hot       map[int64]bool                // webhooks that the next sweep looks at; true: also at their retries
 	lanes     map[int64]*lane               // by webhook
 	taken     int                           // slots
 	unsettled int                           // results that could not be recorded yet
 	begun     int64                         // the greatest id of a delivery that was attempted
 	stopped   bool                          // no attempt begins any more
-	nextDue   time.Time                     // as the last look at every webhook found it
-	refillAt  time.Time                     // when a lane may look for more; zero: none waits
+	nextDue   time.Time                     // the earliest due time that the last look at every webhook found
+	refillAt  time.Time                     // when a lane may read due deliveries again; zero: no lane waits
 	hosts     map[string]int                // slots by host
-	waiting   map[string]map[int64]struct{} // webhooks that wait for a slot of a host, or, under anyHost, for any
+	waiting   map[string]map[int64]struct{} // webhooks that wait for a slot of a host; under anyHost, of any host
 }
 
 func newCourier(ctx context.Context, service *app.Service, send func(context.Context, app.Outgoing) app.Result, log *slog.Logger) *courier {
@@ -57,8 +58,8 @@ func newCourier(ctx context.Context, service *app.Service, send func(context.Con
 	}
 }
 
-// Wake begins the attempts of deliveries that were just queued where it can,
-// and has the sweep look at the webhooks of the others.
+// Wake begins the attempts of deliveries that were just queued where that is
+// possible, and has the sweep look at the webhooks of the others.
 func (c *courier) Wake(webhookIDs []int64, ready []app.Outgoing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,14 +92,14 @@ func (c *courier) beginReady(o app.Outgoing) bool {
 	return true
 }
 
-// inFlight is how many attempts are being made.
+// inFlight counts the attempts that are being made.
 func (c *courier) inFlight() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.taken
 }
 
-// shortageOf is what this machine lacked for a webhook's last attempt; empty:
+// shortageOf says what this machine lacked for a webhook's last attempt; empty:
 // nothing.
 func (c *courier) shortageOf(webhookID int64) app.Cause {
 	c.mu.Lock()
@@ -109,8 +110,8 @@ func (c *courier) shortageOf(webhookID int64) app.Cause {
 	return ""
 }
 
-// lookEverywhere has the courier look at every webhook: for what another
-// process queued, and for what it missed.
+// lookEverywhere has the courier look at every webhook, for deliveries that
+// another process queued and for any that it missed.
 func (c *courier) lookEverywhere() {
 	c.mu.Lock()
 	c.full = true
@@ -125,7 +126,7 @@ func (c *courier) signal() {
 	}
 }
 
-// run sweeps until quit; attempts may outlive it.
+// run sweeps until quit is closed. Attempts may go on after it returns.
 func (c *courier) run(quit <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -176,7 +177,7 @@ func (c *courier) sweep(ctx context.Context) {
 	c.hot, c.full, c.refillAt = map[int64]bool{}, false, time.Time{}
 	for id, l := range c.lanes {
 		l.forgetSettled()
-		if len(l.inFlight) == 0 && l.unheard == 0 && !l.proven && l.shortage == "" {
+		if len(l.inFlight) == 0 && l.unanswered == 0 && !l.answered && l.shortage == "" {
 			delete(c.lanes, id)
 		}
 	}
