@@ -121,8 +121,7 @@ func (s *Store) AlertConditions(ctx context.Context, channelID int64) ([]app.Ale
 func (s *Store) SettleAlert(ctx context.Context, o app.AlertOutcome) error {
 	return s.write(ctx, func(tx *tx) error {
 		c := o.Channel
-		var same bool
-		err := tx.queryRow(`SELECT EXISTS (SELECT 1 FROM alert_channels WHERE id = ? AND version = ?)`, c.ID, c.Version).Scan(&same)
+		same, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM alert_channels WHERE id = ? AND version = ?)`, c.ID, c.Version))
 		if err != nil || !same {
 			return err
 		}
@@ -158,18 +157,12 @@ func (s *Store) NoteAlertTest(ctx context.Context, c app.AlertChannel, m app.Ale
 	})
 }
 
-// keepAlertMessage writes over the row of a message that was tried before, and
-// drops the oldest.
+// keepAlertMessage stores a message. It removes the row of its last try that failed,
+// and the oldest messages.
 func keepAlertMessage(tx *tx, accountID int64, m app.AlertMessage) error {
-	var before int64
 	if m.Tries > 1 {
-		err := tx.queryRow(`SELECT coalesce(max(id), 0) FROM alert_messages WHERE account_id = ? AND medium = ? AND test = 0 AND sent = 0`, accountID, string(m.Medium)).Scan(&before)
-		if err != nil {
-			return err
-		}
-	}
-	if before != 0 {
-		if err := tx.exec(`DELETE FROM alert_messages WHERE id = ?`, before); err != nil {
+		if err := tx.exec(`DELETE FROM alert_messages WHERE id = (SELECT max(id) FROM alert_messages WHERE account_id = ? AND medium = ? AND test = 0 AND sent = 0)`,
+			accountID, string(m.Medium)); err != nil {
 			return err
 		}
 	}

@@ -68,8 +68,7 @@ func linkBankAccount(tx *tx, b app.BankAccount, now time.Time) (int64, error) {
 }
 
 func (s *Store) BankAccounts(ctx context.Context, accountID int64) ([]app.BankAccount, error) {
-	rows, err := s.query(ctx, `SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ? AND b.unlinked_at IS NULL ORDER BY b.id`, accountID)
-	return collect(rows, err, func(row scanner) (app.BankAccount, error) { return scanBankAccount(row) })
+	return readAll(ctx, s, alone(scanBankAccount), `SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ? AND b.unlinked_at IS NULL ORDER BY b.id`, accountID)
 }
 
 // BankAccountSummaries reads at most the days since the start of the month or

@@ -40,8 +40,7 @@ func (s *Store) CreateCounterLink(ctx context.Context, l app.CounterLink, hash [
 }
 
 func (s *Store) CounterLinks(ctx context.Context, accountID int64) ([]app.CounterLink, error) {
-	rows, err := s.query(ctx, `SELECT `+counterLinkColumns+` FROM counter_links WHERE account_id = ? ORDER BY id`, accountID)
-	return collect(rows, err, func(row scanner) (app.CounterLink, error) { return scanCounterLink(row) })
+	return readAll(ctx, s, alone(scanCounterLink), `SELECT `+counterLinkColumns+` FROM counter_links WHERE account_id = ? ORDER BY id`, accountID)
 }
 
 func (s *Store) CounterLinkByHash(ctx context.Context, hash [32]byte) (app.CounterLink, bool, error) {

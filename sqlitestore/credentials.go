@@ -53,68 +53,40 @@ func (s *Store) loadCredentials(ctx context.Context) error {
 	if d := s.credentials.Load(); d != nil && d.version == version {
 		return nil
 	}
-	d := &credentials{
-		version: version, keys: map[[32]byte]app.APIKey{},
-		sources: map[int64]app.Source{}, tokens: map[string]app.Source{}, bearers: map[[32]byte]app.Source{}, usernames: map[string]app.Source{},
-		counters: map[[32]byte]app.CounterLink{},
+	d := &credentials{version: version, sources: map[int64]app.Source{}, tokens: map[string]app.Source{}, usernames: map[string]app.Source{}}
+	var sources []app.Source
+	_, d.keys, err = readByHash(ctx, s, scanAPIKey, `SELECT hash, `+apiKeyColumns+` FROM api_keys WHERE revoked_at IS NULL`)
+	if err == nil {
+		_, d.counters, err = readByHash(ctx, s, scanCounterLink, `SELECT hash, `+counterLinkColumns+` FROM counter_links WHERE revoked_at IS NULL`)
 	}
-	if err := s.loadKeys(ctx, d); err != nil {
+	if err == nil {
+		sources, d.bearers, err = readByHash(ctx, s, s.scanSource, `SELECT bearer_hash, `+sourceColumns+` FROM sources WHERE removed_at IS NULL`)
+	}
+	if err != nil {
 		return err
 	}
-	if err := s.loadSources(ctx, d); err != nil {
-		return err
-	}
-	if err := s.loadCounterLinks(ctx, d); err != nil {
-		return err
+	for _, src := range sources {
+		d.sources[src.ID], d.tokens[src.Token] = src, src
+		if src.Options.Username != "" {
+			d.usernames[src.Options.Username] = src
+		}
 	}
 	s.credentials.Store(d)
 	return nil
 }
 
-func (s *Store) loadKeys(ctx context.Context, d *credentials) error {
-	rows, err := s.query(ctx, `SELECT hash, `+apiKeyColumns+` FROM api_keys WHERE revoked_at IS NULL`)
-	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
+// readByHash reads rows whose first column is a SHA-256 hash, or NULL for none.
+func readByHash[V any](ctx context.Context, s *Store, scan func(row scanner, before ...any) (V, error), query string) (all []V, byHash map[[32]byte]V, err error) {
+	byHash = map[[32]byte]V{}
+	all, err = readAll(ctx, s, func(row scanner) (V, error) {
 		var hash []byte
-		k, err := scanAPIKey(row, &hash)
-		if err == nil && len(hash) == 32 { // no key has a hash of another length
-			d.keys[[32]byte(hash)] = k
-		}
-		return struct{}{}, err
-	})
-	return err
-}
-
-func (s *Store) loadSources(ctx context.Context, d *credentials) error {
-	rows, err := s.query(ctx, `SELECT bearer_hash, `+sourceColumns+` FROM sources WHERE removed_at IS NULL`)
-	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
-		var hash []byte
-		src, err := s.scanSource(row, &hash)
-		if err != nil {
-			return struct{}{}, err
-		}
-		d.sources[src.ID], d.tokens[src.Token] = src, src
-		if len(hash) == 32 {
-			d.bearers[[32]byte(hash)] = src
-		}
-		if src.Options.Username != "" {
-			d.usernames[src.Options.Username] = src
-		}
-		return struct{}{}, nil
-	})
-	return err
-}
-
-func (s *Store) loadCounterLinks(ctx context.Context, d *credentials) error {
-	rows, err := s.query(ctx, `SELECT hash, `+counterLinkColumns+` FROM counter_links WHERE revoked_at IS NULL`)
-	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
-		var hash []byte
-		l, err := scanCounterLink(row, &hash)
+		v, err := scan(row, &hash)
 		if err == nil && len(hash) == 32 {
-			d.counters[[32]byte(hash)] = l
+			byHash[[32]byte(hash)] = v
 		}
-		return struct{}{}, err
-	})
-	return err
+		return v, err
+	}, query)
+	return all, byHash, err
 }
 
 // refreshCredentials reads the credentials again if the file has another version.
@@ -179,8 +151,7 @@ func (s *Store) APIKeyByHash(ctx context.Context, hash [32]byte) (app.APIKey, bo
 }
 
 func (s *Store) APIKeys(ctx context.Context, accountID int64) ([]app.APIKey, error) {
-	rows, err := s.query(ctx, `SELECT `+apiKeyColumns+` FROM api_keys WHERE account_id = ? ORDER BY id`, accountID)
-	return collect(rows, err, func(row scanner) (app.APIKey, error) { return scanAPIKey(row) })
+	return readAll(ctx, s, alone(scanAPIKey), `SELECT `+apiKeyColumns+` FROM api_keys WHERE account_id = ? ORDER BY id`, accountID)
 }
 
 func (s *Store) RevokeAPIKey(ctx context.Context, accountID, id int64, now time.Time) error {

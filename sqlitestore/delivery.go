@@ -135,25 +135,6 @@ func (s *Store) dueIDs(ctx context.Context, webhookID int64, now time.Time, skip
 	return ids, storageError(rows.Err())
 }
 
-func (s *Store) scanOutgoing(row scanner) (app.Outgoing, error) {
-	var o app.Outgoing
-	var sealed sealedSecrets
-	var p payloadScan
-	dest := append(append(deliveryDest(&o.Delivery), &o.URL), sealed.dest()...)
-	if err := row.Scan(append(dest, p.dest()...)...); err != nil {
-		return o, err
-	}
-	var err error
-	if o.Secrets, err = sealed.open(s.sealer); err != nil {
-		return o, err
-	}
-	if o.Secrets.Current == "" {
-		return o, app.ErrSecretLost
-	}
-	o.Payload, err = p.payload(o.TransactionID)
-	return o, err
-}
-
 func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, error) {
 	return writing(ctx, s, func(tx *tx) (app.Attempt, error) {
 		a, d := made, made.Delivery
@@ -198,17 +179,21 @@ func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample 
 		if err != nil {
 			return o, err
 		}
-		payload, err := json.Marshal(sample(w))
+		o.URL, o.Payload = w.URL, sample(w)
+		if o.Secrets, err = s.txSecrets(tx, webhookID); err != nil {
+			return o, err
+		}
+		if o.Secrets.Current == "" {
+			return o, app.ErrSecretLost
+		}
+		payload, err := json.Marshal(o.Payload)
 		if err != nil {
 			return o, err
 		}
-		id, err := tx.insert(`INSERT INTO deliveries (account_id, webhook_id, sample, state, attempts, retry, created_ms, single) VALUES (?, ?, ?, 3, 0, 0, ?, 1)`,
+		o.Delivery = app.Delivery{AccountID: accountID, WebhookID: webhookID, State: app.DeliveryCancelled, CreatedAt: time.UnixMilli(now.UnixMilli()), Test: true}
+		o.ID, err = tx.insert(`INSERT INTO deliveries (account_id, webhook_id, sample, state, attempts, retry, created_ms, single) VALUES (?, ?, ?, 3, 0, 0, ?, 1)`,
 			accountID, webhookID, string(payload), now.UnixMilli())
-		if err != nil {
-			return o, err
-		}
-		return s.scanOutgoing(tx.queryRow(`SELECT `+deliveryColumns+`, w.url, `+secretColumns+`, `+payloadColumns+`
-			FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id`+payloadFrom+` WHERE d.id = ?`, id))
+		return o, err
 	})
 }
 

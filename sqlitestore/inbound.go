@@ -163,8 +163,7 @@ func (s *Store) DiscardInbound(ctx context.Context, accountID, id, itemID int64)
 			return 0, false, err
 		}
 		if itemID != 0 {
-			var known bool
-			err := tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE id = ? AND inbound_event_id = ?)`, itemID, id).Scan(&known)
+			known, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE id = ? AND inbound_event_id = ?)`, itemID, id))
 			if err == nil && !known {
 				err = app.ErrUnknownReference("item_id")
 			}
@@ -183,8 +182,7 @@ func (s *Store) DiscardInbound(ctx context.Context, accountID, id, itemID int64)
 
 // inboundEventExists returns app.ErrNoInboundEvent if the account has no such event.
 func inboundEventExists(tx *tx, accountID, id int64) error {
-	var one int
-	err := tx.queryRow(`SELECT 1 FROM inbound_events WHERE id = ? AND account_id = ?`, id, accountID).Scan(&one)
+	_, err := scanOne[int](tx.queryRow(`SELECT 1 FROM inbound_events WHERE id = ? AND account_id = ?`, id, accountID))
 	if noRows(err) {
 		return app.ErrNoInboundEvent
 	}

@@ -64,9 +64,8 @@ func (s *Store) OpenInbound(ctx context.Context, accountID int64, most int) (ope
 // listInboundEvents reads the events of ids in their order, with the first of their
 // open items.
 func (s *Store) listInboundEvents(ctx context.Context, ids []int64) ([]app.InboundEvent, error) {
-	rows, err := s.query(ctx, `SELECT `+inboundEventColumns+` FROM json_each(?) page CROSS JOIN inbound_events e ON e.id = page.value
+	list, err := readAll(ctx, s, alone(scanInboundEvent), `SELECT `+inboundEventColumns+` FROM json_each(?) page CROSS JOIN inbound_events e ON e.id = page.value
 			LEFT JOIN sources s ON s.id = e.source_id ORDER BY page.key`, joinIDs(ids))
-	list, err := collect(rows, err, func(row scanner) (app.InboundEvent, error) { return scanInboundEvent(row) })
 	if err != nil {
 		return nil, err
 	}
@@ -193,8 +192,7 @@ func (s *Store) InboundBodies(ctx context.Context, accountID int64, ids []int64,
 }
 
 func (s *Store) InboundSources(ctx context.Context, accountID int64, ids []int64) (map[int64]app.Source, error) {
-	rows, err := s.query(ctx, `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, accountID, joinIDs(ids))
-	list, err := collect(rows, err, func(row scanner) (app.Source, error) { return s.scanSource(row) })
+	list, err := readAll(ctx, s, alone(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, accountID, joinIDs(ids))
 	sources := make(map[int64]app.Source, len(list))
 	for _, src := range list {
 		sources[src.ID] = src

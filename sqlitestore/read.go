@@ -225,6 +225,11 @@ func scanOne[T any](row scanner) (value T, err error) {
 	return value, err
 }
 
+// alone scans rows without the columns before or after them that scan may take.
+func alone[T any](scan func(row scanner, others ...any) (T, error)) func(scanner) (T, error) {
+	return func(row scanner) (T, error) { return scan(row) }
+}
+
 // readOne reads the one column of the one row of a query.
 func readOne[T any](ctx context.Context, s *Store, query string, args ...any) (T, error) {
 	value, err := scanOne[T](s.queryRow(ctx, query, args...))

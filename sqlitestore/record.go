@@ -1,7 +1,6 @@
 package sqlitestore
 
 import (
-	"errors"
 	"time"
 
 	"baoco/app"
@@ -62,7 +61,10 @@ func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, er
 		}
 		return app.OutcomeDuplicate, id, err
 	}
-	if err := errors.Join(r.keepEvent(), r.keepImport()); err != nil {
+	if err := r.keepEvent(); err != nil {
+		return "", 0, err
+	}
+	if err := r.keepImport(); err != nil {
 		return "", 0, err
 	}
 	id, err := r.insert(bankAccount, r.call.Source.ID, r.event, e)
@@ -76,10 +78,9 @@ func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, er
 // it each time it is read, so there an element with an event id is kept once.
 func (r *recorder) rejected(position int, e app.Incoming) (app.Outcome, int64, error) {
 	if r.call.Channel == app.ChannelPoll && e.EventID != "" {
-		var kept bool
-		err := r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ?
+		kept, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ?
 				AND state IN ('rejected', 'discarded') AND channel = ? AND NOT (inbound_event_id = ? AND id <= ? AND state = 'rejected'))`,
-			r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), r.event, r.before).Scan(&kept)
+			r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), r.event, r.before))
 		if err != nil || kept {
 			return app.OutcomeDuplicate, 0, err
 		}
@@ -250,10 +251,9 @@ func (r *recorder) unassigned(position int, e app.Incoming) (app.Outcome, int64,
 
 // addConflict keeps an item for a conflict, once however often it is repeated.
 func (r *recorder) addConflict(position int, e app.Incoming) error {
-	var kept bool
-	err := r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ? AND state = 'conflict'
+	kept, err := scanOne[bool](r.tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE account_id = ? AND source_id = ? AND event_id = ? AND state = 'conflict'
 			AND channel = ? AND amount = ? AND type = ? AND account_number = ? AND gateway = ? AND NOT (inbound_event_id = ? AND id <= ?))`,
-		r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), e.Amount, string(e.Type), e.AccountNumber, e.Gateway, r.event, r.before).Scan(&kept)
+		r.call.AccountID, r.call.Source.ID, e.EventID, string(e.EventIDChannel), e.Amount, string(e.Type), e.AccountNumber, e.Gateway, r.event, r.before))
 	if err != nil || kept {
 		return err
 	}
@@ -329,13 +329,12 @@ func (r *recorder) sameUnnumbered(b app.BankAccount, from origin, e app.Incoming
 	if e.EventIDChannel == app.ChannelCall {
 		other = app.ChannelPoll
 	}
-	var id int64
-	err := r.tx.queryRow(`SELECT t.id FROM transactions t INDEXED BY transactions_time
+	id, err := scanOne[int64](r.tx.queryRow(`SELECT t.id FROM transactions t INDEXED BY transactions_time
 		WHERE t.account_id = ?1 AND t.occurred_at = ?2 AND t.bank_account_id = ?3 AND t.type = ?4 AND t.amount = ?5 AND t.content = ?6
 			AND (?7 = '' OR t.number = '') AND t.source_id = ?8 AND t.channel = ?9
 			AND NOT EXISTS (SELECT 1 FROM event_ids k WHERE k.transaction_id = t.id AND k.merged = 1 AND k.source_id = ?8 AND k.channel = ?10)
 		ORDER BY t.id LIMIT 1`,
-		b.AccountID, e.Time.Unix(), b.ID, string(e.Type), e.Amount, e.Content, e.Number, from.source, string(other), string(e.EventIDChannel)).Scan(&id)
+		b.AccountID, e.Time.Unix(), b.ID, string(e.Type), e.Amount, e.Content, e.Number, from.source, string(other), string(e.EventIDChannel)))
 	if noRows(err) {
 		return 0, nil
 	}

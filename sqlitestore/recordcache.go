@@ -107,7 +107,7 @@ func (t *tx) recordCache(accountID int64) (*recordCache, error) {
 		return r, nil
 	}
 	rows, err := t.query(`SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ? AND b.unlinked_at IS NULL ORDER BY b.id`, accountID)
-	linked, err := collect(rows, err, func(row scanner) (app.BankAccount, error) { return scanBankAccount(row) })
+	linked, err := collect(rows, err, alone(scanBankAccount))
 	if err != nil {
 		return nil, err
 	}

@@ -88,9 +88,8 @@ func bearerHash(src app.Source) any {
 // bearerFree refuses a Bearer secret that another source has: it names the
 // source on the bare path.
 func bearerFree(tx *tx, src app.Source) error {
-	var taken bool
-	err := tx.queryRow(`SELECT EXISTS (SELECT 1 FROM sources WHERE bearer_hash = ? AND removed_at IS NULL AND id <> ?)`,
-		bearerHash(src), src.ID).Scan(&taken)
+	taken, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM sources WHERE bearer_hash = ? AND removed_at IS NULL AND id <> ?)`,
+		bearerHash(src), src.ID))
 	if err == nil && taken {
 		err = app.Refused(app.CodeConflict, app.Text{
 			EN: "Another source has this secret; every source needs its own.",
@@ -107,7 +106,7 @@ func (s *Store) usernameFree(tx *tx, src app.Source) error {
 		return nil
 	}
 	rows, err := tx.query(`SELECT ` + sourceColumns + ` FROM sources WHERE removed_at IS NULL`)
-	others, err := collect(rows, err, func(row scanner) (app.Source, error) { return s.scanSource(row) })
+	others, err := collect(rows, err, alone(s.scanSource))
 	if err == nil && slices.ContainsFunc(others, func(other app.Source) bool { return other.Options.Username == src.Options.Username }) {
 		err = app.Refused(app.CodeConflict, app.Text{
 			EN: "Another source has this user name; every source needs its own.",
@@ -118,8 +117,7 @@ func (s *Store) usernameFree(tx *tx, src app.Source) error {
 }
 
 func (s *Store) Sources(ctx context.Context, accountID int64) ([]app.Source, error) {
-	rows, err := s.query(ctx, `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND removed_at IS NULL ORDER BY id`, accountID)
-	return collect(rows, err, func(row scanner) (app.Source, error) { return s.scanSource(row) })
+	return readAll(ctx, s, alone(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND removed_at IS NULL ORDER BY id`, accountID)
 }
 
 // SourcesHealth reads the refused calls by source: there are few of them.
@@ -255,8 +253,7 @@ func (s *Store) scanSource(row scanner, before ...any) (app.Source, error) {
 }
 
 func (s *Store) PolledSources(ctx context.Context) ([]app.Source, error) {
-	rows, err := s.query(ctx, `SELECT `+sourceColumns+` FROM sources WHERE api_key IS NOT NULL AND removed_at IS NULL ORDER BY id`)
-	return collect(rows, err, func(row scanner) (app.Source, error) { return s.scanSource(row) })
+	return readAll(ctx, s, alone(s.scanSource), `SELECT `+sourceColumns+` FROM sources WHERE api_key IS NOT NULL AND removed_at IS NULL ORDER BY id`)
 }
 
 func (s *Store) RecordPage(ctx context.Context, call app.InboundCall, progress string, complete bool, zone *time.Location) (app.Recording, error) {

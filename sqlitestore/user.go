@@ -29,8 +29,7 @@ func insertUser(tx *tx, u app.User, hash string) (app.User, error) {
 	if _, err := txAccount(tx, u.AccountID); err != nil {
 		return u, err
 	}
-	var taken bool
-	err := tx.queryRow(`SELECT EXISTS (SELECT 1 FROM users WHERE name = ?)`, u.Name).Scan(&taken)
+	taken, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM users WHERE name = ?)`, u.Name))
 	if err == nil && taken {
 		err = app.Refused(app.CodeConflict, app.Textf("There is a user named %s already.", "Đã có người dùng tên %s.", u.Name))
 	}
@@ -64,17 +63,11 @@ func setUpCounts(value string, hash [32]byte, now time.Time) bool {
 	return err == nil && now.Unix() < until && subtle.ConstantTimeCompare([]byte(kept), []byte(hex.EncodeToString(hash[:]))) == 1
 }
 
-func noUsers(row scanner) (bool, error) {
-	var none bool
-	err := row.Scan(&none)
-	return none, err
-}
-
 const selectNoUsers = `SELECT NOT EXISTS (SELECT 1 FROM users)`
 
 func (s *Store) SetUp(ctx context.Context, hash [32]byte, end time.Time) (bool, error) {
 	return writing(ctx, s, func(tx *tx) (bool, error) {
-		none, err := noUsers(tx.queryRow(selectNoUsers))
+		none, err := scanOne[bool](tx.queryRow(selectNoUsers))
 		if err != nil || !none {
 			return false, err
 		}
@@ -93,7 +86,7 @@ func (s *Store) CreateFirstUser(ctx context.Context, u app.User, hash string, se
 		if err := tx.queryRow(`SELECT value FROM settings WHERE name = 'set_up'`).Scan(&value); err != nil {
 			return u, err
 		}
-		none, err := noUsers(tx.queryRow(selectNoUsers))
+		none, err := scanOne[bool](tx.queryRow(selectNoUsers))
 		if err != nil {
 			return u, err
 		}
@@ -108,8 +101,7 @@ func (s *Store) CreateFirstUser(ctx context.Context, u app.User, hash string, se
 }
 
 func (s *Store) Users(ctx context.Context, accountID int64) ([]app.User, error) {
-	rows, err := s.query(ctx, `SELECT `+userColumns+` FROM users WHERE account_id = ? ORDER BY name`, accountID)
-	return collect(rows, err, func(row scanner) (app.User, error) { return scanUser(row) })
+	return readAll(ctx, s, alone(scanUser), `SELECT `+userColumns+` FROM users WHERE account_id = ? ORDER BY name`, accountID)
 }
 
 func (s *Store) User(ctx context.Context, id int64) (app.User, bool, error) {
@@ -190,8 +182,7 @@ func txUser(tx *tx, accountID, id int64) (app.User, error) {
 
 // keepOwner refuses where u is the only owner of the account.
 func keepOwner(tx *tx, u app.User) error {
-	var others bool
-	err := tx.queryRow(`SELECT EXISTS (SELECT 1 FROM users WHERE account_id = ? AND role = 'owner' AND id <> ?)`, u.AccountID, u.ID).Scan(&others)
+	others, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM users WHERE account_id = ? AND role = 'owner' AND id <> ?)`, u.AccountID, u.ID))
 	if err == nil && u.Role == app.RoleOwner && !others {
 		err = app.ErrLastOwner
 	}

@@ -62,8 +62,7 @@ func mayCreateWebhook(tx *tx, w app.Webhook, now time.Time) error {
 	if _, err := unexpired(tx, w.AccountID, now); err != nil {
 		return err
 	}
-	var count int
-	err := tx.queryRow(`SELECT count(*) FROM webhooks WHERE account_id = ? AND deleted_at IS NULL`, w.AccountID).Scan(&count)
+	count, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM webhooks WHERE account_id = ? AND deleted_at IS NULL`, w.AccountID))
 	if err == nil && count >= app.MaxWebhooks {
 		err = app.ErrTooManyWebhooks
 	}
@@ -155,11 +154,7 @@ func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, key app.
 		if _, found, err := earlier(tx, accountID, key, now); err != nil || found {
 			return false, err
 		}
-		var sealed sealedSecrets
-		if err := tx.queryRow(`SELECT `+secretColumns+` FROM webhooks w WHERE w.id = ?`, id).Scan(sealed.dest()...); err != nil {
-			return false, err
-		}
-		secrets, err := sealed.open(s.sealer)
+		secrets, err := s.txSecrets(tx, id)
 		if err != nil {
 			return false, err
 		}
@@ -176,6 +171,14 @@ func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, key app.
 		}
 		return true, keepKey(tx, accountID, key, keptResult{result: id}, now)
 	})
+}
+
+func (s *Store) txSecrets(tx *tx, webhookID int64) (app.Secrets, error) {
+	var sealed sealedSecrets
+	if err := tx.queryRow(`SELECT `+secretColumns+` FROM webhooks w WHERE w.id = ?`, webhookID).Scan(sealed.dest()...); err != nil {
+		return app.Secrets{}, err
+	}
+	return sealed.open(s.sealer)
 }
 
 func (s *Store) WebhookSecrets(ctx context.Context, accountID int64) (map[int64]app.Secrets, error) {
