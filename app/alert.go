@@ -238,7 +238,7 @@ func (s *Service) sendAlert(ctx context.Context, c AlertChannel, m AlertMessage)
 	}()
 	ctx, cancel := context.WithTimeout(ctx, AlertTimeout)
 	defer cancel()
-	return s.alert(ctx, c, m)
+	return s.config.Alert(ctx, c, m)
 }
 
 // TestAlert sends a test to a channel now. The error is an [*AlertError] where
@@ -257,7 +257,7 @@ func (s *Service) TestAlert(ctx context.Context, accountID int64, medium AlertMe
 	}
 	channels := ""
 	if in.BaseURL != "" {
-		channels = in.BaseURL + s.attentionPath(Attention{Kind: AttentionAlert})
+		channels = in.BaseURL + s.config.AttentionPath(Attention{Kind: AttentionAlert})
 	}
 	m := alertTest(p.Lang, medium, channels)
 	m.At, m.Tries = now, 1

@@ -160,7 +160,7 @@ func (s *Service) cleanTelegram(t *TelegramSettings, before TelegramSettings) er
 		v.Add("chat", "must be a number, which begins with - for a group, or the @name of a channel", "phải là một số (nhóm thì bắt đầu bằng dấu -) hoặc @tên của kênh")
 	}
 	if t.APIURL != "" {
-		v.Merge(s.targets.checkAPIURL(t.APIURL))
+		v.Merge(s.config.Targets.checkAPIURL(t.APIURL))
 	}
 	return v.Err()
 }
@@ -176,7 +176,7 @@ func (s *Service) cleanEmail(e *EmailSettings, before EmailSettings) error {
 	}
 	if e.Port < 1 || e.Port > 65535 {
 		v.Add("smtp_port", "must be from 1 to 65535, mostly 587 or 465", "phải từ 1 đến 65535, thường là 587 hoặc 465")
-	} else if bad := s.targets.CheckURL("https://" + net.JoinHostPort(strings.Trim(e.Host, "[]"), strconv.Itoa(e.Port))); bad != nil {
+	} else if bad := s.config.Targets.CheckURL("https://" + net.JoinHostPort(strings.Trim(e.Host, "[]"), strconv.Itoa(e.Port))); bad != nil {
 		v.Add("smtp_host", bad.EN, bad.VI)
 	}
 	if strings.ContainsAny(e.Host, "/?") {

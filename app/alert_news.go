@@ -127,7 +127,7 @@ func (s *Service) alertMessage(ctx context.Context, c AlertChannel, n alertNews,
 	if err != nil {
 		return AlertMessage{}, err
 	}
-	w := alertWriter{lang: n.lang, zone: s.zone, base: in.BaseURL, path: s.attentionPath}
+	w := alertWriter{lang: n.lang, zone: s.zone, base: in.BaseURL, path: s.config.AttentionPath}
 	since := map[string]time.Time{}
 	for _, c := range n.conditions {
 		since[c.Key] = c.BeganAt

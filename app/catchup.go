@@ -177,7 +177,7 @@ func stopped(ctx context.Context, pages int) bool {
 // readPage reads the next page. A panic of the reader is a page that can't be
 // read.
 func (s *Service) readPage(ctx context.Context, source Source, now time.Time) (PolledPage, error) {
-	page, err := Protected(func() (PolledPage, error) { return s.poll(ctx, source, source.Progress, now) })
+	page, err := Protected(func() (PolledPage, error) { return s.config.Poll(ctx, source, source.Progress, now) })
 	var panicked *PanicError
 	if errors.As(err, &panicked) {
 		err = &PollError{Fault: PollUnreadable, Err: err}

@@ -82,7 +82,7 @@ type WebhookBacklog struct {
 
 // Settle records the result of an attempt and gives the history record.
 func (s *Service) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, error) {
-	next := o.Delivery.Attempted(r.OK(), s.schedule, r.EndedAt())
+	next := o.Delivery.Attempted(r.OK(), s.config.Schedule, r.EndedAt())
 	return s.store.Settle(ctx, Attempt{
 		Delivery: next, Number: next.Attempts, URL: o.URL, Result: r, NextAttemptAt: next.DueAt, Payload: o.Payload,
 	})
@@ -108,7 +108,7 @@ func (s *Service) TestWebhook(ctx context.Context, accountID, webhookID int64, n
 	}
 	// The result is recorded even if the caller hangs up meanwhile.
 	ctx = context.WithoutCancel(ctx)
-	result := s.send(ctx, o)
+	result := s.config.Send(ctx, o)
 	if result.Error == ErrorShortage {
 		return Attempt{}, Refused(CodeUnavailable, result.Explanation())
 	}

@@ -13,7 +13,7 @@ import (
 type Code string
 
 // The codes of the service. The HTTP status and the exit code of each stand in
-// one table in web and in main.
+// one table in web and in app/command.
 const (
 	CodeInvalidJSON      Code = "invalid_json"
 	CodeUnauthorized     Code = "unauthorized"

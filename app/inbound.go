@@ -326,7 +326,7 @@ func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, no
 	if event.Channel == ChannelPoll {
 		call.NoDeliveriesBefore = source.ListFrom
 	}
-	call.Elements = s.read(source, event.Channel, event.Body, event.ReceivedAt, s.zone).Elements
+	call.Elements = s.config.Read(source, event.Channel, event.Body, event.ReceivedAt, s.zone).Elements
 	s.normalize(&call)
 	recording, err := s.store.RetryInbound(ctx, eventID, call, s.zone, now)
 	if err != nil {

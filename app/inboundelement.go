@@ -115,7 +115,7 @@ func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f In
 // readAgain gives an event its elements in recorded form, without outcomes. For
 // a listing it leaves out elements in the middle.
 func (s *Service) readAgain(e *InboundEvent, source Source, body []byte, listing bool) {
-	read := s.read(source, e.Channel, body, e.ReceivedAt, s.zone)
+	read := s.config.Read(source, e.Channel, body, e.ReceivedAt, s.zone)
 	e.Named, e.Nothing = len(read.Elements), read.Nothing
 	first, last := min(e.Named, ShownItems), e.Named // first elements, and those from last on
 	switch {

@@ -41,21 +41,14 @@ type Config struct {
 type Service struct {
 	Reader
 	Writer
-	store         Store
-	zone          *time.Location
-	targets       *TargetPolicy
-	providers     []ProviderKind
-	read          ReadInbound
-	poll          func(ctx context.Context, source Source, progress string, now time.Time) (PolledPage, error)
-	send          func(ctx context.Context, o Outgoing) Result
-	alert         func(ctx context.Context, c AlertChannel, m AlertMessage) error
-	schedule      []time.Duration
-	attentionPath func(Attention) string
-	onWake        atomic.Pointer[func([]int64, []Outgoing)]
-	inFlight      atomic.Pointer[func() int]
-	shortage      atomic.Pointer[func(int64) Cause]
-	probe         atomic.Pointer[probe]
-	catchUps      catchUps
+	store    Store
+	zone     *time.Location
+	config   Config
+	onWake   atomic.Pointer[func([]int64, []Outgoing)]
+	inFlight atomic.Pointer[func() int]
+	shortage atomic.Pointer[func(int64) Cause]
+	probe    atomic.Pointer[probe]
+	catchUps catchUps
 }
 
 // probe is the result of the last look at the storage.
@@ -74,9 +67,7 @@ func NewService(c Config) *Service {
 		c.Schedule = RetrySchedule
 	}
 	return &Service{
-		Reader: c.Store, Writer: c.Store, store: c.Store,
-		schedule: c.Schedule, zone: c.Zone, targets: c.Targets, providers: c.Providers,
-		read: c.Read, poll: c.Poll, send: c.Send, alert: c.Alert, attentionPath: c.AttentionPath,
+		Reader: c.Store, Writer: c.Store, store: c.Store, zone: c.Zone, config: c,
 		catchUps: catchUps{busy: map[int64]bool{}, notBefore: map[int64]time.Time{}},
 	}
 }

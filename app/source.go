@@ -135,7 +135,7 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 	var v Invalid
 	kind, known := s.ProviderKind(in.Provider)
 	if !known {
-		names := joined(s.providers, func(k ProviderKind) string { return string(k.Provider) })
+		names := joined(s.config.Providers, func(k ProviderKind) string { return string(k.Provider) })
 		v.Add("provider", "must be one of "+names, "phải là một trong "+names)
 	} else if auth, ok := kind.choose(in); ok {
 		in.Auth = auth
@@ -147,7 +147,7 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 		v.Merge(kind.checkOptions(in))
 	}
 	if in.APIURL != "" {
-		v.Merge(s.targets.checkAPIURL(in.APIURL))
+		v.Merge(s.config.Targets.checkAPIURL(in.APIURL))
 	}
 	if in.Secret == "" {
 		in.Secret = "bcs_" + randomToken()
@@ -224,16 +224,16 @@ func joined[T any](list []T, name func(T) string) string {
 }
 
 // ProviderKinds lists the kinds of sources.
-func (s *Service) ProviderKinds() []ProviderKind { return s.providers }
+func (s *Service) ProviderKinds() []ProviderKind { return s.config.Providers }
 
 // ProviderKind finds a kind of source. One that isn't known any more has its
 // name alone.
 func (s *Service) ProviderKind(p Provider) (ProviderKind, bool) {
-	i := slices.IndexFunc(s.providers, func(k ProviderKind) bool { return k.Provider == p })
+	i := slices.IndexFunc(s.config.Providers, func(k ProviderKind) bool { return k.Provider == p })
 	if i < 0 {
 		return ProviderKind{Provider: p, Name: string(p)}, false
 	}
-	return s.providers[i], true
+	return s.config.Providers[i], true
 }
 
 // ShortSecret is the length in characters below which a secret can be guessed.

@@ -119,7 +119,7 @@ func (s *Service) CheckWebhookUpdate(u WebhookUpdate) error {
 		v.Merge(err)
 	}
 	if u.URL != nil {
-		if bad := s.targets.CheckURL(*u.URL); bad != nil {
+		if bad := s.config.Targets.CheckURL(*u.URL); bad != nil {
 			v.Add("webhook_url", bad.EN, bad.VI)
 		}
 	}

@@ -392,7 +392,7 @@ func TestNewsOfTransactions(t *testing.T) {
 
 // A transaction's page says where it comes from; what came in byte for byte is
 // for owners, and inert.
-func TestTransactionProvenance(t *testing.T) {
+func TestTransactionOrigin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.user(1, "lan", app.RoleOwner)

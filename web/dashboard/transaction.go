@@ -12,11 +12,11 @@ import (
 )
 
 type transactionData struct {
-	Row        transactionRow
-	Key        string // of the forms that send again, see formKey
-	JSON       string // as the API gives it
-	Provenance app.TransactionOrigin
-	Event      *inboundBody // nil for a viewer, and where there is none
+	Row    transactionRow
+	Key    string // of the forms that send again, see formKey
+	JSON   string // as the API gives it
+	Origin app.TransactionOrigin
+	Event  *inboundBody // nil for a viewer, and where there is none
 }
 
 // inboundBody is the inbound event of a transaction as it came in.
@@ -43,10 +43,10 @@ func (s *Server) transactionPage(v *visit) error {
 		return err
 	}
 	data := transactionData{Row: transactionRow{t, deliveries[id]}, Key: rand.Text()}
-	if data.Provenance, err = s.Service.TransactionOrigin(v.Context(), v.account.ID, id); err != nil {
+	if data.Origin, err = s.Service.TransactionOrigin(v.Context(), v.account.ID, id); err != nil {
 		return err
 	}
-	if data.Event, err = s.inboundBody(v, data.Provenance.InboundEventID); err != nil {
+	if data.Event, err = s.inboundBody(v, data.Origin.InboundEventID); err != nil {
 		return err
 	}
 	var encoded bytes.Buffer
