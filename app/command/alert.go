@@ -190,7 +190,7 @@ func encodeAlertChannel(s *session, c app.AlertChannel) alertChannelJSON {
 	return v
 }
 
-// alertMessageJSON is a message that was tried.
+// alertMessageJSON is an alert that was sent, or that could not be sent.
 type alertMessageJSON struct {
 	At      string          `json:"at"`
 	Medium  app.AlertMedium `json:"medium"`
@@ -241,7 +241,7 @@ func listAlerts(c *cli.Context, s *session) error {
 	})
 }
 
-// testAlerts tries the channel that is named, or all.
+// testAlerts sends a test to the channel that the argument names, or to all.
 func testAlerts(c *cli.Context, s *session) error {
 	media := []app.AlertMedium{app.AlertMedium(c.Args().First())}
 	if c.NArg() > 1 {

@@ -49,8 +49,8 @@ func restoreCommand() *cli.Command {
 	}
 }
 
-// databaseCommand gives the failures of an action that copies databases the
-// exit code that they have: those of the disk are of the database too.
+// databaseCommand wraps an action that copies databases: failures of the disk get
+// the exit code of the database, and the action is interruptible.
 func databaseCommand(action cli.ActionFunc) cli.ActionFunc {
 	return terminal.Interruptible(func(c *cli.Context) error {
 		err := action(c)
@@ -64,7 +64,7 @@ func databaseCommand(action cli.ActionFunc) cli.ActionFunc {
 	})
 }
 
-// contentsJSON is what a copy holds.
+// contentsJSON is the contents of a copy.
 type contentsJSON struct {
 	Schema              int     `json:"schema"`
 	Transactions        int64   `json:"transactions"`
@@ -89,7 +89,7 @@ func zoneOf(held app.Contents) *time.Location {
 	return time.UTC
 }
 
-// print says what a copy holds, in a line.
+// print describes the contents of a copy in one line.
 func (v contentsJSON) print(w io.Writer) {
 	fmt.Fprintf(w, "It holds %s", terminal.Counted(v.Transactions, "transaction", "transactions"))
 	if v.NewestTransactionID != nil {
@@ -105,7 +105,7 @@ type backupJSON struct {
 	MadeAt string  `json:"made_at"`
 	contentsJSON
 	Removed []string `json:"removed"` // older copies, beyond --keep
-	Left    []string `json:"left"`    // that --keep doesn't count: of another database or key, or damaged
+	Left    []string `json:"left"`    // copies that --keep doesn't count: of another database or key, or damaged
 }
 
 func backUp(c *cli.Context, s *session) error {
@@ -171,9 +171,9 @@ type restoreJSON struct {
 	Key      string `json:"key"`
 	DryRun   bool   `json:"dry_run"`
 	contentsJSON
-	SetAside []string `json:"set_aside"` // in a dry run, what would be
+	SetAside []string `json:"set_aside"` // the files that were there; in a dry run, those that would be set aside
 	Served   bool     `json:"served"`    // in a dry run: a server holds the database
-	Finished *string  `json:"finished"`  // what an interrupted restore, finished first, had set aside
+	Finished *string  `json:"finished"`  // the files that an interrupted restore had set aside, which was finished first; null: there was none
 }
 
 func restore(c *cli.Context) error {
@@ -230,7 +230,7 @@ When the server starts:
 	}
 }
 
-// next is what somebody who goes back in time should know.
+// next is what the operator should know before the server starts again.
 func (v restoreJSON) next() []string {
 	since := "the backup"
 	if v.NewestTransactionAt != nil {

@@ -26,8 +26,8 @@ func catchUpSource(c *cli.Context, s *session, id int64) error {
 		id, r.Pages, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
 }
 
-// lastPoll says when a source's list was read to its end, and why not since; - for
-// one without an API key.
+// lastPoll says when the list of a source was last read to its end, and the
+// error since then. A source without an API key has "-".
 func lastPoll(src app.SourceHealth, at *string) string {
 	switch {
 	case src.APIKey == "":
@@ -38,8 +38,8 @@ func lastPoll(src app.SourceHealth, at *string) string {
 	return orNever(at)
 }
 
-// rotateAPIKey leaves the secret as it is: the two are changed at different
-// places of the provider's.
+// rotateAPIKey changes the API key only: the provider's website has the secret
+// and the key at different places.
 func rotateAPIKey(c *cli.Context, s *session, id int64) error {
 	if c.IsSet("secret-file") {
 		return terminal.Usagef("--secret-file and --api-key-file need a command each")

@@ -9,9 +9,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// The scripts ask the program for what can stand at the place of the cursor:
-// completion words, with the words of the line so far, prints a name and what
-// it is for on every line. Where it prints nothing the shell offers files.
+// completionScripts are the scripts, by shell. They run "completion words" with
+// the words of the line so far, which prints a completion and its purpose on each
+// line. If it prints nothing, the shell offers files.
 var completionScripts = map[string]string{
 	"bash": `_baoco() {
 	local IFS=$'\n'

@@ -66,7 +66,8 @@ func deliveryCommand() *cli.Command {
 	}
 }
 
-// madeFilters narrow deliveries, by when they were made among others.
+// madeFilters are the flags that narrow deliveries; --from and --to are about when
+// a delivery was created.
 func madeFilters() []cli.Flag {
 	return []cli.Flag{
 		&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`"},
@@ -78,7 +79,7 @@ func madeFilters() []cli.Flag {
 	}
 }
 
-// dateFlag reads one end of an inclusive range.
+// dateFlag reads --from, or --to if upper, which is inclusive.
 func dateFlag(c *cli.Context, name string, upper bool, zone *time.Location) (time.Time, error) {
 	if !c.IsSet(name) {
 		return time.Time{}, nil
@@ -121,8 +122,8 @@ func directionFlag(c *cli.Context) (app.Direction, error) {
 	return "", terminal.Usagef("--type must be IN or OUT, not %q", c.String("type"))
 }
 
-// filterFlags are the flags that listings of transactions and of what was sent
-// have in common.
+// filterFlags reads the flags that lists of transactions and of deliveries have in
+// common.
 func filterFlags(c *cli.Context, zone *time.Location) (d app.Direction, from, to time.Time, query string, err error) {
 	if d, err = directionFlag(c); err != nil {
 		return d, from, to, query, err
@@ -160,8 +161,8 @@ func listDeliveries(c *cli.Context, s *session) error {
 	return printAttempts(c, s, attempts, total)
 }
 
-// printAttempts lists attempts, and below them why those that failed did and
-// what to do, which is nothing where a later attempt or a resend was accepted.
+// printAttempts prints a list of attempts, and below it why some failed and what to
+// do. There is nothing to do if a later attempt or a resend was accepted.
 func printAttempts(c *cli.Context, s *session, attempts []app.Attempt, total int64) error {
 	ids := make([]int64, len(attempts))
 	for i, a := range attempts {
@@ -198,13 +199,11 @@ func printAttempts(c *cli.Context, s *session, attempts []app.Attempt, total int
 			[]string{"ID", "TIME", "WEBHOOK", "DELIVERY", "ATTEMPT", "ANSWER", "MS", "TYPE", "AMOUNT", "CONTENT", "NEXT"}, rows,
 			"ID", "WEBHOOK", "DELIVERY", "MS", "AMOUNT")
 		why.print(w)
-		if total > int64(len(rows)) {
-			fmt.Fprintf(c.App.ErrWriter, "%d of %d; --page shows more.\n", len(rows), total)
-		}
+		terminal.More(c, len(rows), total)
 	})
 }
 
-// explanations are sentences, each with the records that it explains.
+// explanations are sentences, each with the ids of the records it is about.
 type explanations []struct {
 	text string
 	ids  []string
@@ -233,7 +232,7 @@ func (e explanations) print(w io.Writer) {
 	}
 }
 
-// historyRecord finds one record of the history.
+// historyRecord finds the record of the history that the argument names.
 func historyRecord(c *cli.Context, s *session) (app.Attempt, error) {
 	id, err := terminal.IDArgument(c, "history record")
 	if err != nil {

@@ -37,8 +37,8 @@ type checkJSON struct {
 	Cure    *string         `json:"cure"`
 }
 
-// doctor opens the file its own way: it must be able to say what is wrong with
-// one that no other command opens.
+// doctor doesn't use admin, because it must be able to say what is wrong with a
+// file that no other command opens.
 func doctor(c *cli.Context) error {
 	if err := terminal.NoArguments(c); err != nil {
 		return err
@@ -106,14 +106,15 @@ func repairTotals(c *cli.Context) error {
 	return nil
 }
 
-// lostJSON is a webhook or a source whose secret somebody must rotate.
+// lostJSON is a webhook or a source that lost its secret, which somebody must
+// rotate.
 type lostJSON struct {
 	ID      int64  `json:"id"`
 	Account int64  `json:"account_id"`
 	Name    string `json:"name"`
 }
 
-// lostSourceJSON also says whether options went with the secret.
+// lostSourceJSON also says whether options were lost with the secret.
 type lostSourceJSON struct {
 	lostJSON
 	Provider app.Provider `json:"provider"`
@@ -190,7 +191,7 @@ func printReplacedKey(w io.Writer, r replacedKey) {
 	}
 }
 
-// onAccount is how a command names an account.
+// onAccount is the flag that a suggested command needs for an account.
 func onAccount(id int64) string {
 	if id == app.DefaultAccountID {
 		return ""

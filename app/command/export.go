@@ -30,7 +30,7 @@ func exportCommand() *cli.Command {
 	}
 }
 
-// exported is what baoco transaction export prints where it writes a file.
+// exported is what baoco transaction export prints after it wrote a file.
 type exported struct {
 	File         string `json:"file"`
 	Transactions int    `json:"transactions"`
@@ -81,9 +81,9 @@ func writeExport(c *cli.Context, s *session, f app.TransactionFilter, format she
 	return n, err
 }
 
-// exportFile writes a file beside its place and moves it there once it is
-// complete. Only its owner may read it. A device, a pipe or a link that has its
-// name, such as /dev/stdout, stays.
+// exportFile writes a file under another name and renames it once it is complete.
+// Only its owner may read it. A device, a pipe or a link, such as /dev/stdout, is
+// refused, because the rename would replace it.
 func exportFile(path string, write func(io.Writer) (int, error)) (n int, err error) {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return 0, terminal.Usagef("--output-file must name a file, and %s is something else; without it the export goes to the standard output", terminal.OneLine(path))

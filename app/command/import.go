@@ -41,13 +41,13 @@ func importCommand() *cli.Command {
 	}
 }
 
-// imported is what became of a file.
+// imported is the result of an import, as JSON.
 type imported struct {
 	File       string         `json:"file"`
 	Bank       *string        `json:"bank"`  // of the layout; null: no bank's that is known
 	Sheet      *string        `json:"sheet"` // of a spreadsheet
 	DryRun     bool           `json:"dry_run"`
-	Rows       int64          `json:"rows"` // that hold money
+	Rows       int64          `json:"rows"` // with an amount
 	Recorded   int64          `json:"recorded"`
 	Duplicates int64          `json:"duplicates"` // known already
 	Rejected   int64          `json:"rejected"`
@@ -56,7 +56,7 @@ type imported struct {
 	OutCount   int64          `json:"out_count"`
 	OutAmount  int64          `json:"out_amount"`
 	Deliveries int64          `json:"deliveries"`
-	FirstRows  []importedRow  `json:"first_rows"` // what the first rows are understood as
+	FirstRows  []importedRow  `json:"first_rows"` // the first rows as they were understood
 	Skipped    []skipped      `json:"skipped"`    // lines that are no transactions: totals, titles
 	Rejects    *string        `json:"rejects"`    // the reject file; null: there is none
 	ImportID   *int64         `json:"import_id"`  // for --undo; null: nothing was recorded
@@ -64,7 +64,7 @@ type imported struct {
 	Error      *string        `json:"error"`      // why the file could not be read to its end
 }
 
-// importedRow is what a row of the file is understood as.
+// importedRow is a row of the file as it was understood.
 type importedRow struct {
 	Line    int         `json:"line"`
 	Date    string      `json:"transaction_date"`
@@ -74,7 +74,8 @@ type importedRow struct {
 	Outcome app.Outcome `json:"outcome"`
 }
 
-// skipped is why lines are no transactions, how many, and the first.
+// skipped is a reason why lines are no transactions, with their count and the
+// first of them.
 type skipped struct {
 	Reason string `json:"reason"`
 	Lines  int64  `json:"lines"`
@@ -164,7 +165,7 @@ func newImported(c *cli.Context, s *session, path string, r *statement.Result, r
 	return v
 }
 
-// orNull is null for the empty text.
+// orNull gives nil for the empty text, which JSON shows as null.
 func orNull(text string) *string {
 	if text == "" {
 		return nil
@@ -234,10 +235,10 @@ type rejectReason struct {
 	Rows   int64  `json:"rows"`
 }
 
-// rejects is the file of the rows that can't be recorded. It is made with the
-// first of them.
+// rejects is the file for rows that can't be recorded. The first such row creates
+// it.
 type rejects struct {
-	path, made string // made is empty until the file is made
+	path, made string // made is the path once the file is created
 	file       *os.File
 	csv        *csv.Writer
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// The commands of the inbound log stand beside those of the sources, as
-// baoco source log, event, link, retry and discard.
+// The commands of the inbound log are part of baoco source: log, event, link,
+// retry and discard.
 
 func logCommand() *cli.Command {
 	return &cli.Command{
@@ -113,7 +113,8 @@ func printEvents(w io.Writer, none string, events []api.InboundEventJSON) {
 		"EVENT", "RECORDED", "DUPLICATES", "UNASSIGNED", "CONFLICTS", "REJECTED")
 }
 
-// sourceName is that of the source of an event; by hand has none.
+// sourceName is the name of the source of an event; a record made by hand has
+// none.
 func sourceName(e api.InboundEventJSON) string {
 	if e.Source == nil {
 		return "-"
@@ -121,7 +122,7 @@ func sourceName(e api.InboundEventJSON) string {
 	return *e.Source
 }
 
-// openReasons are the reasons of the first open items, in one cell.
+// openReasons are the reasons of the first open items, for one cell.
 func openReasons(e api.InboundEventJSON) string {
 	var parts []string
 	for _, i := range e.Items {
@@ -170,7 +171,7 @@ func showEvent(c *cli.Context, s *session, id int64) error {
 	})
 }
 
-// printElements shows what a call said and what became of it.
+// printElements prints the transactions of a call with their outcomes.
 func printElements(w io.Writer, e api.InboundEventBodyJSON) {
 	var rows [][]string
 	for _, i := range e.Elements {

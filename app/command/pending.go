@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// pendingJSON is a delivery that is still to be attempted; where the history
-// has the same field it has the same name.
+// pendingJSON is a pending delivery. Fields that the history has too have the same
+// names.
 type pendingJSON struct {
 	DeliveryID    string        `json:"delivery_id"`
 	WebhookID     int64         `json:"webhook_id"`
@@ -66,8 +66,6 @@ func listPending(c *cli.Context, s *session) error {
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
 		terminal.PrintTable(w, "No deliveries are waiting.", []string{"DELIVERY", "NEXT", "WEBHOOK", "MADE", "TYPE", "AMOUNT", "CONTENT"}, rows, "DELIVERY", "WEBHOOK", "AMOUNT")
-		if total > int64(len(rows)) {
-			fmt.Fprintf(c.App.ErrWriter, "%d of %d; --page shows more.\n", len(rows), total)
-		}
+		terminal.More(c, len(rows), total)
 	})
 }

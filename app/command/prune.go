@@ -27,8 +27,8 @@ func pruneCommand() *cli.Command {
 	}
 }
 
-// pruneLimits are those of the flags; where there is none, those of the
-// server, so that nothing goes that it would keep.
+// pruneLimits reads the limits of the flags. A missing flag is the limit of the
+// server, so that the command removes nothing that the server would keep.
 func pruneLimits(c *cli.Context, s *session) (app.PruneLimits, error) {
 	keep, served, err := s.store.Keep(c.Context)
 	if err != nil {
@@ -48,8 +48,8 @@ func pruneLimits(c *cli.Context, s *session) (app.PruneLimits, error) {
 	return keep, err
 }
 
-// pruned is what baoco prune prints. Bytes are those of the file that hold
-// nothing, and those that were given back to the disk.
+// pruned is what baoco prune prints. ReclaimableBytes of the file hold nothing;
+// ReclaimedBytes were given back to the disk.
 type pruned struct {
 	DryRun           bool  `json:"dry_run"`
 	InboundEvents    int   `json:"inbound_events"`
@@ -107,7 +107,7 @@ func printPruned(w io.Writer, p pruned, keep app.PruneLimits) {
 	}
 }
 
-// olderThan says what a limit removes.
+// olderThan says which rows a limit removes.
 func olderThan(keep time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

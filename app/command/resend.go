@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// resendFilters are the flags that narrow --failed.
+// resendFilters are the flags that go with --failed only.
 var resendFilters = []string{"webhook-id", "transaction-id", "type", "from", "to", "q"}
 
 func resendDeliveries(c *cli.Context, s *session) error {
@@ -69,8 +69,8 @@ func resendFailed(c *cli.Context, s *session) error {
 	return printResent(c, r)
 }
 
-// printResent says what was done and what wasn't; anything refused is a
-// conflict.
+// printResent prints what is queued and what was refused. A refused record makes
+// the exit code that of a conflict.
 func printResent(c *cli.Context, r app.ResendResult) error {
 	type refused struct {
 		HistoryID int64    `json:"history_id"`

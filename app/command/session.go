@@ -15,7 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// session is what a command works with: the use cases over an open file.
+// session is an open file with the use cases over it, for one command.
 type session struct {
 	store   *sqlitestore.Store
 	service *app.Service
@@ -82,14 +82,14 @@ func endByID(what string, end func(s *app.Service, ctx context.Context, account,
 	})
 }
 
-// sayMigrating tells a person that a file of an older baoco is brought up to date.
+// sayMigrating says on w that a file of an older version is migrated.
 func sayMigrating(w io.Writer) func(sqlitestore.Migration) {
 	return func(m sqlitestore.Migration) {
 		fmt.Fprintf(w, "Bringing the database from schema %d to %d. A copy of it as it was: %s\n", m.From, m.To, m.Kept)
 	}
 }
 
-// stateJSON is what became of the thing with an id.
+// stateJSON is the new state of the thing with an id.
 type stateJSON struct {
 	ID    int64  `json:"id"`
 	State string `json:"state"`

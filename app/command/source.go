@@ -107,10 +107,10 @@ func addSource(c *cli.Context, s *session) error {
 	return showSource(c, s, src, "was added", secret == "")
 }
 
-// stepLines puts every step of a set-up text on a line of its own.
+// stepLines puts each step of a set-up text on its own line.
 var stepLines = strings.NewReplacer(" 2. ", "\n2. ", " 3. ", "\n3. ")
 
-// sourceOptions are the options of a new source.
+// sourceOptions reads the options of a new source.
 func sourceOptions(c *cli.Context) (app.SourceOptions, error) {
 	fields, err := mapFlag(c)
 	return app.SourceOptions{
@@ -118,7 +118,7 @@ func sourceOptions(c *cli.Context) (app.SourceOptions, error) {
 	}, err
 }
 
-// mapFlag reads the pairs of --map.
+// mapFlag reads the pairs of --map, paths by fields.
 func mapFlag(c *cli.Context) (map[string]string, error) {
 	fields := map[string]string{}
 	var pairs []string
@@ -174,8 +174,8 @@ func authChoices() string {
 	return strings.Join(choices, ", ")
 }
 
-// showSource shows a source of which did is done. A secret that the caller gave
-// is not printed.
+// showSource shows a source after a change; did says what was done. A secret that
+// the caller gave is not printed.
 func showSource(c *cli.Context, s *session, src app.Source, did string, generated bool) error {
 	base, err := s.store.BaseURL(c.Context)
 	if err != nil {
@@ -227,7 +227,8 @@ func listSources(c *cli.Context, s *session) error {
 	})
 }
 
-// onlyBankAccount is the bank account that a source is for.
+// onlyBankAccount is the id of the bank account that a source is limited to, or
+// "all".
 func onlyBankAccount(e api.SourceJSON) string {
 	if e.BankAccountID == nil {
 		return "all"
@@ -235,7 +236,7 @@ func onlyBankAccount(e api.SourceJSON) string {
 	return strconv.FormatInt(*e.BankAccountID, 10)
 }
 
-// lastRefusal is when and why a source refused a call, in short.
+// lastRefusal says when and why a source refused its last call.
 func lastRefusal(e api.SourceJSON) string {
 	if e.LastRefusedAt == nil {
 		return "never"
@@ -243,11 +244,11 @@ func lastRefusal(e api.SourceJSON) string {
 	return *e.LastRefusedAt + " " + string(*e.LastRefusedCode)
 }
 
-// shownCalls is how many calls source show lists of either kind.
+// shownCalls is how many calls source show lists, and how many refused ones.
 const shownCalls = 5
 
-// describedSource is what source show tells beside what the listing does. The
-// options that aren't secret are as source add takes them.
+// describedSource is what source show prints: a source as source list has it, with
+// the options that aren't secret and the last calls.
 type describedSource struct {
 	api.SourceJSON
 	Header   string                 `json:"header"`

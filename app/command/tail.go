@@ -33,9 +33,9 @@ func tailCommand() *cli.Command {
 	}
 }
 
-// How often tail looks for what is new, as the dashboard does, and for how
-// long it holds a new transaction back so that its line can say what became of
-// the first attempts.
+// Tail asks for new transactions as often as the dashboard does. It holds a new
+// transaction back for a while, so that its line can say how the first attempts
+// ended.
 const (
 	tailInterval = 250 * time.Millisecond
 	tailPatience = time.Second
@@ -64,9 +64,8 @@ func tailTransactions(c *cli.Context, s *session) error {
 	return err
 }
 
-// tailing prints transactions in the order of their ids, which is that of their
-// commits: what comes later has a higher one, so nothing is left out between
-// two looks.
+// tailing prints transactions in the order of their ids. That is also the order of
+// their commits, so no transaction is missed between two queries.
 type tailing struct {
 	c      *cli.Context
 	s      *session
@@ -95,7 +94,7 @@ func (t *tailing) last(ctx context.Context, n int) error {
 	return t.print(ctx, list, false)
 }
 
-// follow prints what is recorded, by whatever process, until ctx ends.
+// follow prints what any process records, until ctx is done.
 func (t *tailing) follow(ctx context.Context) error {
 	tick := time.NewTicker(tailInterval)
 	defer tick.Stop()
@@ -115,8 +114,8 @@ func (t *tailing) follow(ctx context.Context) error {
 	}
 }
 
-// next prints a page of what there is up to newest, and tells whether there
-// may be more of it to print now.
+// next prints one page of the transactions up to newest, and reports whether
+// another page may be ready now.
 func (t *tailing) next(ctx context.Context, newest int64) (more bool, err error) {
 	f := t.filter
 	f.SinceID, f.UntilID, f.Page = &t.since, newest, app.Page{Number: 1, Size: tailPage}
@@ -129,14 +128,14 @@ func (t *tailing) next(ctx context.Context, newest int64) (more bool, err error)
 		return false, err
 	}
 	if len(list) == 0 || len(list) < tailPage && t.since == list[len(list)-1].ID {
-		t.since = newest // what else there is isn't of the filter
+		t.since = newest // the rest doesn't match the filter
 		return false, nil
 	}
 	return t.since != before, nil
 }
 
-// print prints transactions up to the first that is to be held back, and moves
-// since. They leave in one write, so that no line is cut in two.
+// print prints transactions up to the first one that is held back, and moves
+// since. It writes them at once, so that no line is cut in two.
 func (t *tailing) print(ctx context.Context, list []app.Transaction, hold bool) error {
 	ids := make([]int64, len(list))
 	for i, one := range list {
@@ -163,7 +162,7 @@ func (t *tailing) print(ctx context.Context, list []app.Transaction, hold bool) 
 	return err
 }
 
-// unattempted tells whether a delivery was made a moment ago and its first
+// unattempted reports whether a delivery was created a moment ago and its first
 // attempt hasn't ended.
 func unattempted(d app.Delivery, now time.Time) bool {
 	age := now.Sub(d.CreatedAt)
@@ -186,7 +185,8 @@ func (t *tailing) line(out *bytes.Buffer, one app.Transaction, deliveries []app.
 	return nil
 }
 
-// accountTail is how people tell their accounts apart: the last four digits.
+// accountTail is the last four digits of an account number, by which people know
+// their accounts.
 func accountTail(number string) string {
 	runes := []rune(terminal.OneLine(number))
 	if len(runes) <= 4 {
@@ -195,8 +195,8 @@ func accountTail(number string) string {
 	return "…" + string(runes[len(runes)-4:])
 }
 
-// deliverySummary is what became of the deliveries of a transaction, the worst
-// first: one word where it is the same for all.
+// deliverySummary counts the deliveries of a transaction by state, the worst state
+// first. If all have the same state it is one word.
 func deliverySummary(deliveries []app.LatestDelivery) string {
 	count := map[app.DeliveryState]int{}
 	for _, d := range deliveries {

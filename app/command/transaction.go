@@ -48,8 +48,8 @@ func transactionCommand() *cli.Command {
 	}
 }
 
-// transactionFilterFlags narrow a listing or an export; readTransactionFilter
-// reads them.
+// transactionFilterFlags are the flags that narrow a list or an export of
+// transactions. readTransactionFilter reads them.
 func transactionFilterFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.Int64Flag{Name: "bank-account-id", Usage: "only those of bank account `ID`"},
@@ -123,13 +123,11 @@ func listTransactions(c *cli.Context, s *session) error {
 		if page.Sums != nil && page.Total > 0 {
 			fmt.Fprintf(w, "In %s VND (%s), out %s VND (%s).\n", terminal.VND(page.Sums.In.Total), terminal.VND(page.Sums.In.Count), terminal.VND(page.Sums.Out.Total), terminal.VND(page.Sums.Out.Count))
 		}
-		if page.Total > int64(len(rows)) {
-			fmt.Fprintf(c.App.ErrWriter, "%d of %d; --page shows more.\n", len(rows), page.Total)
-		}
+		terminal.More(c, len(rows), page.Total)
 	})
 }
 
-// datedCell is the time of a transaction, or its day where no more is known.
+// datedCell is the time of a transaction, or only its day if the time is unknown.
 func datedCell(t app.Transaction, zone *time.Location) string {
 	text := app.FormatDate(t.Time, t.DateOnly, zone)
 	if t.DateFlaw != "" {

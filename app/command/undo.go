@@ -12,19 +12,19 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// importJSON is a file that transactions were recorded of.
+// importJSON is an imported file.
 type importJSON struct {
 	ID         int64   `json:"id"`
 	File       string  `json:"file"`
 	ImportedAt string  `json:"imported_at"`
-	InCount    int64   `json:"in_count"` // of what was recorded, taken back or not
+	InCount    int64   `json:"in_count"` // of the recorded transactions, also if they were taken back
 	InAmount   int64   `json:"in_amount"`
 	OutCount   int64   `json:"out_count"`
 	OutAmount  int64   `json:"out_amount"`
 	UndoneAt   *string `json:"undone_at"`
 }
 
-// listedImports is how many imports are listed, the newest.
+// listedImports is how many imports are listed, newest first.
 const listedImports = 100
 
 func listImports(c *cli.Context, s *session) error {
@@ -54,7 +54,7 @@ func listImports(c *cli.Context, s *session) error {
 	})
 }
 
-// undoneJSON is what taking back an import removes, or would remove.
+// undoneJSON is what an undo removes, or would remove in a dry run.
 type undoneJSON struct {
 	ImportID   int64    `json:"import_id"`
 	File       string   `json:"file"`
@@ -63,15 +63,16 @@ type undoneJSON struct {
 	InAmount   int64    `json:"in_amount"`
 	OutCount   int64    `json:"out_count"`
 	OutAmount  int64    `json:"out_amount"`
-	From       *string  `json:"from"` // date of the first transaction that goes
+	From       *string  `json:"from"` // date of the first removed transaction
 	To         *string  `json:"to"`
 	Told       []string `json:"told"` // transactions that stay: a shop was told of them, or may be
 	ToldCount  int64    `json:"told_count"`
-	Named      []string `json:"named"` // that stay: a provider, or somebody by hand, named them too
+	Named      []string `json:"named"` // transactions that stay: a provider or a person recorded them too
 	NamedCount int64    `json:"named_count"`
 }
 
-// undoImport shows what goes before it goes.
+// undoImport takes an import back. It shows first what will be removed; with
+// --dry-run it does nothing else.
 func undoImport(c *cli.Context, s *session) error {
 	if err := terminal.NoArguments(c); err != nil {
 		return err

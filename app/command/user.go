@@ -31,20 +31,20 @@ func userCommand() *cli.Command {
 			},
 			{
 				Name: "passwd", Usage: "change the password of a user and sign them out everywhere", ArgsUsage: "NAME",
-				Description: terminal.Example("baoco user passwd lan"), Flags: terminal.AdminFlags(passwordFile), Action: admin(setPassword),
+				Description: terminal.Example("baoco user passwd lan"), Flags: terminal.AdminFlags(passwordFile), Action: withUser(setPassword),
 			},
 			{
 				Name: "role", Usage: "change the role of a user, who is signed out everywhere", ArgsUsage: "NAME", Description: terminal.Example("baoco user role thungan --role owner"),
 				Flags:  terminal.AdminFlags(&cli.StringFlag{Name: "role", Usage: "`ROLE`: owner or viewer", Required: true}),
-				Action: admin(setRole),
+				Action: withUser(setRole),
 			},
 			{
 				Name: "sign-out", Usage: "sign a user out everywhere", ArgsUsage: "NAME", Description: terminal.Example("baoco user sign-out lan"),
-				Flags: terminal.AdminFlags(), Action: admin(signOutUser),
+				Flags: terminal.AdminFlags(), Action: withUser(signOutUser),
 			},
 			{
 				Name: "remove", Usage: "remove a user; they are signed out at once", ArgsUsage: "NAME", Description: terminal.Example("baoco user remove lan"),
-				Flags: terminal.AdminFlags(), Action: admin(removeUser),
+				Flags: terminal.AdminFlags(), Action: withUser(removeUser),
 			},
 		},
 	}
@@ -63,7 +63,7 @@ func encodeUser(s *session, u app.User) userJSON {
 	return userJSON{u.ID, u.Name, u.Role, app.FormatTime(u.CreatedAt, zone), optionalTime(u.LastSignInAt, zone)}
 }
 
-// newPassword is that of the file, or a generated one, which is shown.
+// newPassword is the password of --password-file, or a generated one.
 func newPassword(c *cli.Context) (secret string, generated bool, err error) {
 	if secret, err = terminal.ReadSecretFile(c, c.String("password-file")); err != nil || secret != "" {
 		return secret, false, err
@@ -87,8 +87,8 @@ func createUser(c *cli.Context, s *session) error {
 	return showPassword(c, s, u, "was created", secret, generated)
 }
 
-// showPassword shows a user of whom did is done, and a generated password this
-// once.
+// showPassword shows a user after a change, and a generated password this once.
+// did says what was done.
 func showPassword(c *cli.Context, s *session, u app.User, did, secret string, generated bool) error {
 	v := struct {
 		userJSON
@@ -124,38 +124,28 @@ func listUsers(c *cli.Context, s *session) error {
 	})
 }
 
-func setPassword(c *cli.Context, s *session) error {
-	u, err := namedUser(c, s)
-	if err != nil {
-		return err
-	}
+func setPassword(c *cli.Context, s *session, u app.User) error {
 	secret, generated, err := newPassword(c)
 	if err != nil {
 		return err
 	}
-	if u, err = s.service.SetPassword(c.Context, s.account, u.ID, secret); err != nil {
+	u, err = s.service.SetPassword(c.Context, s.account, u.ID, secret)
+	if err != nil {
 		return err
 	}
 	return showPassword(c, s, u, "has a new password", secret, generated)
 }
 
-func setRole(c *cli.Context, s *session) error {
-	u, err := namedUser(c, s)
+func setRole(c *cli.Context, s *session, u app.User) error {
+	u, err := s.service.SetRole(c.Context, s.account, u.ID, app.Role(c.String("role")))
 	if err != nil {
-		return err
-	}
-	if u, err = s.service.SetRole(c.Context, s.account, u.ID, app.Role(c.String("role"))); err != nil {
 		return err
 	}
 	fmt.Fprintf(c.App.ErrWriter, "User %s is %s now, and signed out everywhere.\n", u.Name, u.Role)
 	return nil
 }
 
-func signOutUser(c *cli.Context, s *session) error {
-	u, err := namedUser(c, s)
-	if err != nil {
-		return err
-	}
+func signOutUser(c *cli.Context, s *session, u app.User) error {
 	if _, err := s.service.EndSessions(c.Context, s.account, u.ID); err != nil {
 		return err
 	}
@@ -163,11 +153,7 @@ func signOutUser(c *cli.Context, s *session) error {
 	return nil
 }
 
-func removeUser(c *cli.Context, s *session) error {
-	u, err := namedUser(c, s)
-	if err != nil {
-		return err
-	}
+func removeUser(c *cli.Context, s *session, u app.User) error {
 	if err := s.service.RemoveUser(c.Context, s.account, u.ID); err != nil {
 		return err
 	}
@@ -182,20 +168,23 @@ func userArgument(c *cli.Context) (string, error) {
 	return c.Args().First(), nil
 }
 
-// namedUser finds the user of this account that the argument names.
-func namedUser(c *cli.Context, s *session) (app.User, error) {
-	name, err := userArgument(c)
-	if err != nil {
-		return app.User{}, err
-	}
-	users, err := s.service.Users(c.Context, s.account)
-	for _, u := range users {
-		if u.Name == name {
-			return u, nil
+// withUser is admin for a command whose one argument is the name of a user of
+// the account.
+func withUser(action func(c *cli.Context, s *session, u app.User) error) cli.ActionFunc {
+	return admin(func(c *cli.Context, s *session) error {
+		name, err := userArgument(c)
+		if err != nil {
+			return err
 		}
-	}
-	if err == nil {
-		err = terminal.Exit(terminal.ExitNotFound, fmt.Errorf("there is no user named %q in this account", name))
-	}
-	return app.User{}, err
+		users, err := s.service.Users(c.Context, s.account)
+		if err != nil {
+			return err
+		}
+		for _, u := range users {
+			if u.Name == name {
+				return action(c, s, u)
+			}
+		}
+		return terminal.Exit(terminal.ExitNotFound, fmt.Errorf("there is no user named %q in this account", name))
+	})
 }

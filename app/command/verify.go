@@ -39,8 +39,8 @@ func verifyCommand() *cli.Command {
 	}
 }
 
-// verifySignature checks a call by what the account knows, or by what was given
-// alone where there is no session.
+// verifySignature checks the signature of a call. Without a session it knows only
+// what the flags say; with one also the secrets and deliveries of the account.
 func verifySignature(c *cli.Context, s *session) error {
 	claim := verify.Claim{Signature: c.String("signature"), MessageID: c.String("message-id"), Timestamp: c.String("timestamp")}
 	claim.DeliveryID = c.Int64("delivery-id")
@@ -78,7 +78,7 @@ func verifySignature(c *cli.Context, s *session) error {
 	return terminal.Exit(terminal.ExitCheck, errors.New("the signature does not match"))
 }
 
-// signatureJSON is a check as --output json has it.
+// signatureJSON is the result of a check, as JSON.
 type signatureJSON struct {
 	Matches    bool               `json:"matches"`
 	Mistakes   []mistakeJSON      `json:"mistakes"`

@@ -165,7 +165,7 @@ func testWebhook(c *cli.Context, s *session, id int64) error {
 	return err
 }
 
-// outcome says in a few words what an attempt came to.
+// outcome is the result of an attempt in a few words.
 func outcome(a app.Attempt) string {
 	switch {
 	case a.Result.OK():

@@ -21,8 +21,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// schedule stands in for the waits of the interface, so that a retry can
-// be watched.
+// schedule is the waits before the attempts. They are shorter than those of
+// serve, so that a person can watch a retry.
 var schedule = []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5 * time.Second}
 
 // Command is baoco demo.
@@ -78,7 +78,7 @@ func run(c *cli.Context) error {
 	return nil
 }
 
-// demo plays both sides of the service: the provider and the shop.
+// demo is a running demo. It plays the provider and the shop.
 type demo struct {
 	out      io.Writer
 	db       string
@@ -114,7 +114,7 @@ func (d *demo) open(ctx context.Context, listen string) error {
 	return nil
 }
 
-// freeAddress is address, or a free port of its host where it is taken.
+// freeAddress is address, or a free port of its host if the port is taken.
 func freeAddress(address string) string {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -133,7 +133,7 @@ func (d *demo) close() {
 
 func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n", args...) }
 
-// printVisit says how to look around.
+// printVisit makes a user and a counter link, and says how to look around.
 func (d *demo) printVisit(ctx context.Context, every time.Duration) error {
 	now, service, secret := time.Now(), d.server.Service, app.GeneratePassword()
 	if _, err := service.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: "demo", Password: secret, Role: app.RoleOwner}, now); err != nil {

@@ -57,8 +57,7 @@ func (t *trade) past(now time.Time) (list []payment) {
 	return list
 }
 
-// writeStatement writes one file of all bank accounts, as bookkeeping programs
-// do.
+// writeStatement writes the payments of all bank accounts to one CSV file.
 func writeStatement(path string, payments []payment) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

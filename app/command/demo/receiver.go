@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// receiver is the shop: it verifies what it gets as the documentation
-// tells a shop to, with nothing of baoco's own code.
+// receiver is the shop. It verifies deliveries as the documentation says, without
+// any code of the service.
 type receiver struct {
 	server *http.Server
 	url    string
@@ -122,7 +122,7 @@ func hexHMAC(secret string, data []byte) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// await gives the n-th call to a path, once it has come.
+// await waits for the n-th call to a path, for at most 8 seconds.
 func (r *receiver) await(path string, n int) (call, bool) {
 	expired := false
 	timer := time.AfterFunc(8*time.Second, func() {

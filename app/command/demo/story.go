@@ -176,7 +176,7 @@ func (d *demo) refusals() {
 	d.check(shops == 3 && ledgers == 3, "the receivers got %d and %d calls, not one more", shops, ledgers)
 }
 
-// number is one of the overview's, -1 where it can't be had.
+// number reads a number of the API's overview; -1 means that it could not be read.
 func (d *demo) number(name string) int64 {
 	request, err := http.NewRequest(http.MethodGet, d.base+"/api/v1/analytics/overview", nil)
 	if err != nil {

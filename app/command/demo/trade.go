@@ -70,7 +70,7 @@ var customers = []string{
 	"Đỗ Khánh Linh", "Hồ Văn Phúc", "Ngô Thị Yến", "Dương Gia Huy", "Lý Bích Phượng", "Võ Thành Đạt", "Phan Thị Thảo", "Trương Mỹ Duyên",
 }
 
-// contents are the words of those who pay for an order.
+// contents are the transfer contents of customers.
 var contents = []string{
 	"DH{order} thanh toan don hang", "Thanh toán đơn hàng DH{order}", "dh{order}", "{plain} chuyen tien DH{order}", "{name} chuyển tiền mua hàng",
 	"MBVCB.10{number}.DH{order}.CT tu 1{number} {plain} toi " + owner, "{plain} CHUYEN TIEN DH{order} GD {number}", "MOMO 09{number} DH{order}",

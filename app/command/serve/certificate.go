@@ -19,8 +19,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// listenSecurely answers HTTPS for the domain on port 443; port 80 answers the
-// authority and leads browsers to HTTPS.
+// listenSecurely serves HTTPS for the domain on port 443. Port 80 answers the
+// certificate authority and redirects browsers to HTTPS.
 func (r *Server) listenSecurely(s Settings, connections *web.Connections, log *slog.Logger) error {
 	certificates := &autocert.Manager{
 		Prompt:     autocert.AcceptTOS,
@@ -43,15 +43,15 @@ func (r *Server) listenSecurely(s Settings, connections *web.Connections, log *s
 	r.servers = append(r.servers, challenge)
 	r.Listener = tls.NewListener(connections.Listener(secure), config)
 	go func() { r.failed <- challenge.Serve(connections.Listener(plain)) }()
-	// Nobody has to visit before there is a certificate.
+	// Get the certificate now, not at the first visit.
 	go func() { _, _ = config.GetCertificate(modernHello(s.Domain)) }()
 	return nil
 }
 
 type getCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
-// reporting logs why there is no certificate for the domain, once a minute at
-// most: the visitor only sees that the handshake failed.
+// reporting logs why there is no certificate for the domain, at most once a
+// minute. Visitors only see that the handshake failed.
 func reporting(domain string, get getCertificate, log *slog.Logger) getCertificate {
 	sometimes := rate.Sometimes{Interval: time.Minute}
 	return func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
@@ -65,15 +65,15 @@ func reporting(domain string, get getCertificate, log *slog.Logger) getCertifica
 	}
 }
 
-// modernHello is a client that takes ECDSA, as every browser does: autocert
-// keeps a certificate for those that don't apart.
+// modernHello is the hello of a client that takes ECDSA, as every browser does.
+// autocert keeps another certificate for clients that don't.
 func modernHello(domain string) *tls.ClientHelloInfo {
 	return &tls.ClientHelloInfo{ServerName: domain, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
 }
 
-// certificateEnd reads until when the kept certificate for --domain is valid;
-// the zero time where there is none yet, or an unreadable one, which autocert
-// takes for none. It is nil without a domain.
+// certificateEnd gives a function that reads when the saved certificate of the
+// domain ends. The function returns the zero time if there is no certificate yet
+// or it can't be read. Without a domain certificateEnd returns nil.
 func certificateEnd(s Settings) func(ctx context.Context) time.Time {
 	if s.Domain == "" {
 		return nil
@@ -87,8 +87,8 @@ func certificateEnd(s Settings) func(ctx context.Context) time.Time {
 	}
 }
 
-// leafEnd is the end of the first certificate of a PEM file, a key may stand
-// before it; the zero time where there is none.
+// leafEnd is the end of the first certificate of a PEM file, which may begin with
+// a key. It is the zero time if there is none.
 func leafEnd(kept []byte) time.Time {
 	for {
 		var block *pem.Block

@@ -8,8 +8,8 @@ import (
 	"baoco/web"
 )
 
-// httpServer is a server that gives nobody more time, memory or connections than
-// requests need.
+// httpServer makes a server that limits the time, memory and connections of its
+// clients to what requests need.
 func httpServer(handler http.Handler, connections *web.Connections, log *slog.Logger) *http.Server {
 	server := &http.Server{
 		Handler: handler,
@@ -27,16 +27,16 @@ func httpServer(handler http.Handler, connections *web.Connections, log *slog.Lo
 	return server
 }
 
-// Files are kept back for the database, the log, look-ups and what else a
-// server opens, and for deliveries, which need one each.
+// Some of the files that the process may open are reserved for the server itself
+// (database, log, name look-ups) and for deliveries, which need one each.
 const (
 	filesForItself     = 64
 	filesForDeliveries = 576
 	mostEver           = 4096 // connections: each takes some memory too
 )
 
-// mostConnections is how many connections may be open where the process may
-// have that many files: at most half of what is left.
+// mostConnections is how many connections of clients may be open if the process
+// may open that many files.
 func mostConnections(files uint64) int {
 	left := max(int(min(files, 1<<20))-filesForItself, 32)
 	return min(left-min(left/2, filesForDeliveries), mostEver)

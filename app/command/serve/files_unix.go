@@ -4,8 +4,8 @@ package serve
 
 import "syscall"
 
-// openFiles is how many files this process may have open; package os raised
-// that to the most that is allowed. The usual number where it isn't known.
+// openFiles is how many files this process may open. Package os has raised the
+// limit as far as it may. If the limit is unknown, the usual number is assumed.
 func openFiles() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -16,6 +16,8 @@ const (
 	KeepHistoryUsage = "`TIME` to keep the delivery history, such as 365d; 0 is for ever"
 )
 
+// KeepFlag is a flag for how long something is kept, also set by a variable of the
+// environment.
 func KeepFlag(name, usage, value string) *cli.StringFlag {
 	return &cli.StringFlag{Name: name, Usage: usage, Value: value, EnvVars: []string{"BAOCO_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))}}
 }
@@ -28,7 +30,8 @@ func readKeep(c *cli.Context) (keep app.PruneLimits, err error) {
 	return keep, err
 }
 
-// ParseKeep reads a time of days or one of Go's durations.
+// ParseKeep reads a flag that is a number of days, such as 30d, or one of Go's
+// durations. 0 is for ever.
 func ParseKeep(c *cli.Context, name string) (time.Duration, error) {
 	text := c.String(name)
 	if text == "0" {

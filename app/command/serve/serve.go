@@ -26,6 +26,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// Command is baoco serve.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name: "serve", Usage: "run the server; creates the database if there is none",
@@ -55,19 +56,20 @@ func Command() *cli.Command {
 	}
 }
 
-// memoryLimit is from where on memory is collected harder, in bytes: four times
-// what baoco needs at saturation.
+// memoryLimit is the memory, in bytes, above which Go collects garbage harder. It
+// is four times what the server needs at saturation.
 const memoryLimit = 256 << 20
 
-// tuneMemory sets what the environment doesn't.
+// tuneMemory sets the limits of Go's memory that the environment doesn't set.
 func tuneMemory() {
 	if os.Getenv("GOGC") == "" {
-		// The live heap is a few megabytes: letting it grow to four times that
-		// before a collection saves a sixth of the CPU under load.
+		// The live heap is a few megabytes. If it may grow to four times that before
+		// a collection, the server needs a sixth less CPU under load.
 		debug.SetGCPercent(300)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		// Four times what strangers can have it hold would be too much.
+		// Without a limit the heap could grow to four times what calls of strangers
+		// hold at most.
 		debug.SetMemoryLimit(memoryLimit)
 	}
 }
@@ -162,8 +164,8 @@ type Server struct {
 	closing   chan struct{} // closed once live pages are to end
 }
 
-// Start wires the server over an open file: the courier first, so that what
-// was due is on its way before anything new comes in.
+// Start starts the server over an open file. Deliveries start before HTTP, so that
+// those that are due are sent before new transactions come in.
 func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *dashboard.RecentLog) (*Server, error) {
 	log := slog.New(recent)
 	service, sender, err := NewService(ctx, store, s.Schedule)
@@ -207,11 +209,11 @@ func (r *Server) listen(s Settings, handler http.Handler, connections *web.Conne
 	return err
 }
 
-// StopTime is how long a stop may take: an attempt, and a little more.
+// StopTime is how long a stop may take: a little longer than an attempt.
 const StopTime = 13 * time.Second
 
-// Stop lets requests and attempts in flight end, within a time, and takes no
-// new ones.
+// Stop takes no new requests and starts no new attempts, and waits for those in
+// flight, at most for a time.
 func (r *Server) Stop(within time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
@@ -230,10 +232,10 @@ func (r *Server) Stop(within time.Duration) error {
 }
 
 // printSetUp shows the link with which the first user of the dashboard is
-// created, as long as there is none. It goes to the terminal and not into the
-// log: whoever has it owns the installation.
+// created, as long as there is none. It is written to the terminal, not to the
+// log, because whoever has it owns the installation.
 func printSetUp(ctx context.Context, w io.Writer, service *app.Service, s Settings, address net.Addr) error {
-	// A signal in this moment stops what is started by now, in order.
+	// The server has started: a signal now must stop it in order, not fail this.
 	token, err := service.OpenSetUp(context.WithoutCancel(ctx), time.Now())
 	if err != nil || token == "" {
 		return err
@@ -242,8 +244,8 @@ func printSetUp(ctx context.Context, w io.Writer, service *app.Service, s Settin
 	return nil
 }
 
-// baseURL is where people reach the server: as the operator says, else where
-// it listens.
+// baseURL is the URL at which people reach the server: --base-url, else the address
+// it listens at.
 func baseURL(s Settings, address net.Addr) string {
 	if s.BaseURL != "" {
 		return s.BaseURL
@@ -251,7 +253,7 @@ func baseURL(s Settings, address net.Addr) string {
 	return "http://" + address.String()
 }
 
-// printWelcome says what to do next, on the first run in steps.
+// printWelcome says on the first run what to do next, in steps.
 func printWelcome(w io.Writer, s Settings, address net.Addr, created bool) {
 	base := baseURL(s, address)
 	flag := ""

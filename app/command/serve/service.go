@@ -15,15 +15,15 @@ import (
 // Version is set at release: -ldflags "-X baoco/app/command/serve.Version=1.2.3".
 var Version = "dev"
 
-// OpenDatabase opens the file. Whatever keeps it from that, a disk that can
-// only be read among others, is a failure of the database.
+// OpenDatabase opens the file. Every error, also that of a read-only disk, gets the
+// exit code of the database.
 func OpenDatabase(ctx context.Context, path string, o sqlitestore.Options) (*sqlitestore.Store, error) {
 	store, err := sqlitestore.Open(ctx, path, o)
 	return store, terminal.DatabaseError(err)
 }
 
-// NewService wires the use cases over a file, with what the file knows of the
-// installation. A nil schedule is that of the interface.
+// NewService makes the use cases over a file, with the zone and the allowed targets
+// that are saved in it. A nil schedule means app.RetrySchedule.
 func NewService(ctx context.Context, store *sqlitestore.Store, schedule []time.Duration) (*app.Service, *scheduler.Sender, error) {
 	zone, err := store.Zone(ctx)
 	if err != nil {

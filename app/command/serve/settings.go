@@ -18,10 +18,10 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 )
 
-// certificates is where those of --domain are kept.
+// certificates is the directory where the certificates of --domain are saved.
 func (s Settings) certificates() autocert.DirCache { return autocert.DirCache(s.DB + ".acme") }
 
-// Settings are the flags of serve, read.
+// Settings are the checked flags of serve.
 type Settings struct {
 	DB, Listen, BaseURL, Domain, ACMEDirectory, Zone string
 
@@ -79,7 +79,8 @@ func readSettings(c *cli.Context) (s Settings, err error) {
 	return s, terminal.NoArguments(c)
 }
 
-// checkDomain checks --domain and --acme-directory; an address is not a name.
+// checkDomain checks --domain, which must be a name and no address, and
+// --acme-directory.
 func (s *Settings) checkDomain() error {
 	s.Domain = strings.ToLower(strings.TrimSuffix(s.Domain, "."))
 	if _, err := netip.ParseAddr(s.Domain); s.Domain != "" && (err == nil || !strings.Contains(s.Domain, ".") || strings.ContainsAny(s.Domain, ":/*@ ")) {
@@ -97,8 +98,8 @@ func (s *Settings) checkDomain() error {
 	return nil
 }
 
-// parseProxies reads --trusted-proxies. A network of all addresses is refused:
-// with it anybody could choose the address they are known by.
+// parseProxies reads --trusted-proxies. A network of all addresses is refused,
+// because then every client could choose its own address.
 func parseProxies(entries []string) (list []netip.Prefix, err error) {
 	for _, entry := range entries {
 		network, err := app.ParseNetwork(strings.TrimSpace(entry))
@@ -124,6 +125,7 @@ func checkBaseURL(base, domain string) (string, error) {
 	return strings.TrimSuffix(base, "/"), nil
 }
 
+// ParseCatchUp reads --catch-up.
 func ParseCatchUp(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d != 0 && (d < 10*time.Second || d > 24*time.Hour) {
@@ -132,8 +134,8 @@ func ParseCatchUp(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// SaveSettings writes into the file what the commands beside the server need
-// to know. A new zone counts the days again, which may take a while.
+// SaveSettings saves in the file the settings that other commands need. A new zone
+// makes the store count the totals of all days again, which may take a while.
 func SaveSettings(ctx context.Context, store *sqlitestore.Store, s Settings) error {
 	if zone, err := store.Zone(ctx); err != nil {
 		return err

@@ -56,7 +56,7 @@ func UnitCommand() *cli.Command {
 	}
 }
 
-// unit is what a unit file depends on.
+// unit is what the template of the unit file needs.
 type unit struct {
 	User    string
 	command []string // of serve, the binary first
@@ -117,8 +117,8 @@ func readUnit(c *cli.Context) (u unit, err error) {
 	return u, nil
 }
 
-// servedFlags are the flags of serve that were given, here or by a variable of
-// the environment, which the service won't have.
+// servedFlags are the flags of serve that were set, on the command line or by the
+// environment. The service won't have this environment.
 func servedFlags(c *cli.Context) (words []string) {
 	for _, f := range Command().Flags {
 		name := f.Names()[0]
@@ -136,8 +136,6 @@ func servedFlags(c *cli.Context) (words []string) {
 	return words
 }
 
-// The template asks for what follows.
-
 func (unit) Version() string         { return Version }
 func (unit) StopTime() time.Duration { return StopTime }
 
@@ -147,8 +145,8 @@ func (unit) StopSeconds() int { return int((StopTime + 7*time.Second) / time.Sec
 
 func (u unit) Directory() string { return unitWord(u.dir) }
 
-// CommandLine is the command of serve. A colon before it has systemd leave
-// dollar signs alone (systemd.service(5)).
+// CommandLine is the command of serve. A colon before it tells systemd not to
+// expand dollar signs (systemd.service(5)).
 func (u unit) CommandLine() string {
 	var words []string
 	for _, word := range u.command {
@@ -171,7 +169,7 @@ func unitWord(s string) string {
 	return s
 }
 
-// printNext says how the unit is put to work.
+// printNext says how to install the unit.
 func (u unit) printNext(w io.Writer) {
 	if u.InTmp {
 		fmt.Fprintln(w, "What is in /tmp or /var/tmp doesn't last: put the program and the database elsewhere.")

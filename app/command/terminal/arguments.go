@@ -10,7 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// IDArgument is the one argument of a command: an id.
+// IDArgument reads the id that is the only argument of a command. what names the
+// thing for a person.
 func IDArgument(c *cli.Context, what string) (int64, error) {
 	if c.NArg() != 1 {
 		return 0, Usagef("%s takes one argument, the id of a %s", c.Command.FullName(), what)
@@ -18,8 +19,8 @@ func IDArgument(c *cli.Context, what string) (int64, error) {
 	return ParseID(c.Args().First(), what)
 }
 
-// ParseID reads an id. What is a number but can't be an id is not found; what
-// is no number is a wrong use, as it is in a flag.
+// ParseID reads an id. A number below 1 is not found; other text is an error of
+// use, as it is in a flag.
 func ParseID(text, what string) (int64, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -31,7 +32,7 @@ func ParseID(text, what string) (int64, error) {
 	return id, nil
 }
 
-// NoArguments refuses stray ones.
+// NoArguments refuses arguments.
 func NoArguments(c *cli.Context) error {
 	if c.Args().Present() {
 		return Usagef("%s takes no argument, but got %q", c.Command.FullName(), c.Args().First())
@@ -57,7 +58,8 @@ func ReadFile(c *cli.Context, path string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// ReadSecretFile reads a secret, less one final line break.
+// ReadSecretFile reads a secret from a file without its final line break. "-" is
+// standard input, "" is no secret.
 func ReadSecretFile(c *cli.Context, path string) (string, error) {
 	if path == "" {
 		return "", nil

@@ -8,9 +8,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// flagsFirst moves flags before the arguments of their command, wherever they
-// stand: the library stops reading flags at the first argument. What follows
-// "--" is arguments. "help a b" asks for the help of "a b".
+// This file bends the command line library: flags may follow arguments, errors
+// of use are one line on stderr, and an environment variable holds for one run.
+
+// flagsFirst moves the flags of a command line before its arguments, because the
+// library stops reading flags at the first argument. Words after "--" are
+// arguments. "help a b" becomes "a b --help".
 func flagsFirst(root *cli.App, args []string) []string {
 	if len(args) > 2 && args[1] == "help" {
 		return append(append(args[:1:1], args[2:]...), "--help")
@@ -21,7 +24,7 @@ func flagsFirst(root *cli.App, args []string) []string {
 	path, flags, rest := []string{args[0]}, []string{}, []string{}
 	commands := root.Commands
 	var current *cli.Command
-	// The command has to be known before its flags can be told from arguments.
+	// Find the command first: only its flags say which words are their values.
 	for i := 1; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
@@ -63,7 +66,7 @@ func flagsFirst(root *cli.App, args []string) []string {
 			rest = append(rest, arg)
 		}
 	}
-	if current == nil && len(rest) > 0 { // an unknown command, whose flags nobody knows
+	if current == nil && len(rest) > 0 { // the command is unknown, and so are its flags
 		flags = nil
 	}
 	out := append(path, flags...)
@@ -76,41 +79,32 @@ func flagsFirst(root *cli.App, args []string) []string {
 func isNegative(arg string) bool { return arg[1] >= '0' && arg[1] <= '9' }
 
 func find(commands []*cli.Command, name string) *cli.Command {
-	for _, c := range commands {
-		if c.HasName(name) {
-			return c
-		}
+	if i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(name) }); i >= 0 {
+		return commands[i]
 	}
 	return nil
 }
 
+// takesValue reports whether arg is a flag of the command that a value follows.
 func takesValue(command *cli.Command, arg string) bool {
 	if command == nil {
 		return false
 	}
 	name := strings.TrimLeft(arg, "-")
-	for _, f := range command.Flags {
-		for _, n := range f.Names() {
-			if n == name {
-				_, boolean := f.(*cli.BoolFlag)
-				return !boolean
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(command.Flags, func(f cli.Flag) bool {
+		_, boolean := f.(*cli.BoolFlag)
+		return !boolean && slices.Contains(f.Names(), name)
+	})
 }
 
+// anyFlagTakesValue is takesValue for any of the commands and those below them.
 func anyFlagTakesValue(commands []*cli.Command, arg string) bool {
-	for _, c := range commands {
-		if takesValue(c, arg) || anyFlagTakesValue(c.Subcommands, arg) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(commands, func(c *cli.Command) bool { return takesValue(c, arg) || anyFlagTakesValue(c.Subcommands, arg) })
 }
 
-// finish gives a command and those below it what all of them have.
-func finish(command *cli.Command) {
+// prepare gives a command and those below it the flags --db and --account and
+// the checks that all commands have.
+func prepare(command *cli.Command) {
 	command.OnUsageError = usageError
 	if len(command.Subcommands) == 0 {
 		for _, f := range []cli.Flag{DBFlag, accountFlag} {
@@ -118,7 +112,6 @@ func finish(command *cli.Command) {
 				command.Flags = append(command.Flags, f)
 			}
 		}
-		ownFlags(command)
 		checkFlags(command)
 		return
 	}
@@ -131,7 +124,7 @@ func finish(command *cli.Command) {
 		}
 	}
 	for _, sub := range command.Subcommands {
-		finish(sub)
+		prepare(sub)
 	}
 }
 
@@ -139,39 +132,26 @@ func hasFlag(command *cli.Command, name string) bool {
 	return slices.ContainsFunc(command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 }
 
-// ownFlags gives a command copies of its flags: the library writes what a
-// variable of the environment holds into a flag, for every later run in the
-// process.
-func ownFlags(command *cli.Command) {
+// checkFlags has a command check its flags before its action. The library would
+// print its help to stdout, where data goes, if a required flag is missing. The
+// command gets copies of its flags, because the library writes the values of
+// environment variables into them, for every later run in the process.
+func checkFlags(command *cli.Command) {
+	var required []string
 	for i, f := range command.Flags {
 		switch f := f.(type) {
 		case *cli.StringFlag:
 			own := *f
+			if own.Required {
+				own.Required, required = false, append(required, f.Name)
+			}
 			command.Flags[i] = &own
 		case *cli.Int64Flag:
 			own := *f
+			if own.Required {
+				own.Required, required = false, append(required, f.Name)
+			}
 			command.Flags[i] = &own
-		}
-	}
-}
-
-// checkFlags checks flags before the action, required ones too: the library
-// would print its help to stdout, where data goes. What the action finds wrong
-// is told in the words of the command line.
-func checkFlags(command *cli.Command) {
-	var required []string
-	for _, f := range command.Flags {
-		switch f := f.(type) {
-		case *cli.StringFlag:
-			if f.Required {
-				f.Required = false
-				required = append(required, f.Name)
-			}
-		case *cli.Int64Flag:
-			if f.Required {
-				f.Required = false
-				required = append(required, f.Name)
-			}
 		}
 	}
 	action := command.Action
@@ -181,19 +161,19 @@ func checkFlags(command *cli.Command) {
 		}
 		for _, f := range command.Flags {
 			name := f.Names()[0]
-			_, number := f.(*cli.Int64Flag) // others are ids of providers
+			_, number := f.(*cli.Int64Flag) // other flags that end in -id are ids of providers
 			if number && strings.HasSuffix(name, "-id") && name != "since-id" && c.IsSet(name) && c.Int64(name) < 1 {
 				return Exit(ExitNotFound, fmt.Errorf("--%s %d names nothing", name, c.Int64(name)))
 			}
 		}
 		if err := action(c); err != nil {
-			return typedError{err, command}
+			return commandError{err, command}
 		}
 		return nil
 	}
 }
 
-// missingFlags tells all required flags that were not given.
+// missingFlags is the error that names all required flags that were not given.
 func missingFlags(c *cli.Context, required []string) error {
 	var missing []string
 	for _, name := range required {
@@ -211,7 +191,8 @@ func missingFlags(c *cli.Context, required []string) error {
 	}
 }
 
-// UnknownCommand is the error of a word that should be one of commands.
+// UnknownCommand is the error for an argument that is none of the commands. It
+// suggests the nearest one.
 func UnknownCommand(c *cli.Context, commands []*cli.Command) error {
 	typed := c.Args().First()
 	var names []*cli.Command
@@ -223,8 +204,8 @@ func UnknownCommand(c *cli.Context, commands []*cli.Command) error {
 	return Usagef("there is no command %q. %s See %s --help", strings.TrimSpace(c.Command.HelpName+" "+typed), cli.SuggestCommand(names, typed), c.Command.HelpName)
 }
 
-// usageError is what the library says of flags that it can't read, with the
-// nearest flag where there is none of the name.
+// usageError rewrites the library's errors about flags. For an unknown flag it
+// suggests the nearest one.
 func usageError(c *cli.Context, err error, _ bool) error {
 	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
 		return Usagef("there is no flag %q. Did you mean %s? See %s --help", dashed(name), cli.SuggestFlag(c.Command.Flags, name, false), c.Command.HelpName)
@@ -239,7 +220,7 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	return Exit(ExitUsage, err)
 }
 
-// dashed is a flag as it is typed.
+// dashed gives a flag as it is typed.
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name

@@ -6,9 +6,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Completions are the commands, or after a dash the flags, that can stand in
-// the place of the last word, each with what it is for. None: a value, or an
-// argument.
+// Completions are the commands that the last word of a line can become, or the
+// flags after a dash, each with its purpose. There are none where a value or an
+// argument stands.
 func Completions(root *cli.App, line []string) (found [][2]string) {
 	if len(line) == 0 {
 		return nil

@@ -25,8 +25,8 @@ const (
 	ExitCheck    = 6 // a check failed
 )
 
-// DatabaseError is a failure that has no exit code of its own, of work on
-// database files.
+// DatabaseError gives an error of work on database files the exit code of the
+// database, unless it has a code of its own.
 func DatabaseError(err error) error {
 	if err != nil && ExitCode(err) == ExitError {
 		return Exit(ExitDatabase, err)
@@ -34,7 +34,7 @@ func DatabaseError(err error) error {
 	return err
 }
 
-// statusError is an error with an exit code of its own.
+// statusError is an error with the exit code that it leads to.
 type statusError struct {
 	code int
 	err  error
@@ -44,23 +44,24 @@ func (e statusError) Error() string { return e.err.Error() }
 
 func (e statusError) Unwrap() error { return e.err }
 
-// Exit is err with an exit code of its own.
+// Exit is err with the exit code that it leads to.
 func Exit(code int, err error) error { return statusError{code, err} }
 
+// Usagef is an error in the use of a command.
 func Usagef(format string, args ...any) error {
 	return Exit(ExitUsage, fmt.Errorf(format, args...))
 }
 
-// typedError is an error of a command, whose flags are what people typed.
-type typedError struct {
+// commandError is an error of a command. ErrorText names its fields by the flags
+// of the command, which are what people typed.
+type commandError struct {
 	error
 	command *cli.Command
 }
 
-func (e typedError) Unwrap() error { return e.error }
+func (e commandError) Unwrap() error { return e.error }
 
-// flagNames are the flags whose names differ from those of the fields that
-// they fill.
+// flagNames are the names of flags, by fields that are called otherwise.
 var flagNames = map[string][]string{
 	"webhook_url": {"url"}, "account_number": {"number"}, "accountNumber": {"account-number"}, "account_name": {"name"}, "gateway": {"bank"},
 	"transferType": {"type"}, "transferAmount": {"amount"}, "transactionNumber": {"transaction-number"}, "transactionDate": {"date"},
@@ -69,7 +70,7 @@ var flagNames = map[string][]string{
 	"body": {"body-file"}, "kind": {"mute"}, "expires_at": {"expires"},
 }
 
-// typed is what was typed for a field: a flag of the command, or its argument.
+// typed is the flag or the argument of a command that fills a field.
 func typed(command *cli.Command, field string) string {
 	for _, name := range append(flagNames[field], strings.ReplaceAll(field, "_", "-")) {
 		if hasFlag(command, name) {
@@ -82,7 +83,7 @@ func typed(command *cli.Command, field string) string {
 	return field
 }
 
-// ExitCode is the one table of what an error is to a shell.
+// ExitCode is the one table of exit codes by errors.
 func ExitCode(err error) int {
 	if err == nil {
 		return ExitOK
@@ -116,15 +117,15 @@ func ExitCode(err error) int {
 	return ExitError
 }
 
-// namesNothing tells whether all that is wrong is ids that name nothing.
+// namesNothing reports whether err is only about ids that name nothing.
 func namesNothing(err error) bool {
 	var e *app.Error
 	return errors.As(err, &e) && len(e.Fields) > 0 &&
 		!slices.ContainsFunc(e.Fields, func(f app.FieldError) bool { return f.Text != app.UnknownReference && f.Text != app.NotLinked })
 }
 
-// ErrorText is an error for the person at the terminal: in their words where
-// it is one of the service's.
+// ErrorText is an error for the person at the terminal. Errors of the service
+// have texts for people; errors about fields name the flags.
 func ErrorText(err error) string {
 	var e *app.Error
 	if !errors.As(err, &e) {
@@ -136,7 +137,7 @@ func ErrorText(err error) string {
 		}
 		return e.Text.EN
 	}
-	var in typedError
+	var in commandError
 	var parts []string
 	for _, f := range e.Fields {
 		name := f.Field

@@ -10,8 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Interruptible has a command that takes its time end in order when it is told
-// to stop.
+// Interruptible lets a long command end in order when the process is told to
+// stop: its context is done, and its error says what is unfinished.
 func Interruptible(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		ctx, stop := UntilStopped(c.Context)
@@ -30,9 +30,9 @@ func Interruptible(action cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
-// UntilStopped is done at Ctrl-C, at a stop and when the terminal is closed,
-// unless the command was started to outlive that (nohup). A second signal ends
-// the process at once.
+// UntilStopped gives a context that is done at Ctrl-C, at SIGTERM, and when the
+// terminal is closed, unless the process ignores that (nohup). A second signal
+// ends the process at once.
 func UntilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -52,8 +52,8 @@ func UntilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// unfinishedError is that of a command which was interrupted, with what is done
-// by then and what isn't.
+// unfinishedError is the error of an interrupted command. state says what is done
+// and what isn't.
 type unfinishedError struct {
 	error
 	state string
@@ -61,6 +61,7 @@ type unfinishedError struct {
 
 func (e unfinishedError) Unwrap() error { return e.error }
 
+// Unfinished adds to an error what is done and what isn't, for Interruptible.
 func Unfinished(err error, state string) error {
 	if err == nil {
 		return nil

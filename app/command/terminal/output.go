@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// CheckOutput checks --output.
 func CheckOutput(c *cli.Context) error {
 	if o := c.String("output"); o != "" && o != "text" && o != "json" {
 		return Usagef("--output must be text or json, not %q", o)
@@ -18,12 +19,13 @@ func CheckOutput(c *cli.Context) error {
 	return nil
 }
 
-// stdout is the standard output. It remembers the first write that failed, and
-// writes nothing after it: run looks at that once, when the command has ended.
+// stdout is the standard output. It keeps the error of the first write that
+// failed and writes nothing after it. Run asks for that error when the command
+// has ended.
 type stdout struct {
 	io.Writer
 	err  error
-	lost string // what a failed write must not leave unsaid
+	lost string // is said on stderr if the output could not be written
 }
 
 func (o *stdout) Write(p []byte) (n int, err error) {
@@ -33,9 +35,9 @@ func (o *stdout) Write(p []byte) (n int, err error) {
 	return n, o.err
 }
 
-// fault is what a failed write means once the command has ended. A reader that
-// has gone, as head does, has seen enough: that is no fault of a command that
-// changed nothing.
+// fault is the error of a failed write, once the command has ended. A closed pipe
+// is no error of a command that changed nothing: its reader, such as head, has
+// seen enough.
 func (o *stdout) fault() error {
 	switch {
 	case o.err == nil, o.lost == "" && errors.Is(o.err, syscall.EPIPE):
@@ -46,8 +48,8 @@ func (o *stdout) fault() error {
 	return fmt.Errorf("the output could not be written (%w), but the command has done its work. %s", o.err, o.lost)
 }
 
-// Output prints what a command found: v as JSON, or as text for a person. A
-// write that fails is found by run.
+// Output prints the result of a command: v as JSON, or text for a person. Run
+// reports a write that fails.
 func Output(c *cli.Context, v any, asText func(w io.Writer)) error {
 	if err := CheckOutput(c); err != nil {
 		return err
@@ -73,22 +75,21 @@ func indentedJSON(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Report prints what a command did. Where that can't be written, lost is told
-// on stderr: what is done all the same, and what to do where a secret is gone
-// with the output.
+// Report is Output for a command that changed something. If the output can't be
+// written, lost is printed on stderr: it says what was done all the same, and
+// what to do if a secret was in the output.
 func Report(c *cli.Context, v any, lost string, asText func(w io.Writer)) error {
 	c.App.Writer.(*stdout).lost = lost
 	return Output(c, v, asText)
 }
 
-// Changed reports a change that one sentence tells.
+// Changed reports a change in one sentence, on stdout.
 func Changed(c *cli.Context, v any, format string, args ...any) error {
 	sentence := fmt.Sprintf(format, args...)
 	return Report(c, v, sentence, func(w io.Writer) { fmt.Fprintln(w, sentence) })
 }
 
-// Done reports a change that has nothing to show as text: the sentence goes to
-// stderr.
+// Done reports a change in one sentence on stderr; as text it has no output.
 func Done(c *cli.Context, v any, format string, args ...any) error {
 	sentence := fmt.Sprintf(format, args...)
 	return Report(c, v, sentence, func(io.Writer) {

@@ -9,17 +9,28 @@ import (
 	"golang.org/x/term"
 )
 
-// Bar shows how far the work on a file is, to a person at a terminal.
+// Bar shows a person at a terminal how far the work on a file is. It shows
+// nothing anywhere else.
 type Bar struct {
-	writer  progress.Writer
+	writer  progress.Writer // nil: nobody sees it
 	tracker *progress.Tracker
 }
 
+// NewBar begins to draw a bar on w, if that is a terminal.
 func NewBar(w io.Writer, message string) *Bar {
-	if !IsTerminal(w) {
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return &Bar{}
 	}
-	b := &Bar{writer: NewProgress(w), tracker: &progress.Tracker{Message: message}}
+	// The library looks for the width of the standard output, which may be a
+	// file. A line that is too long would be wrapped, and drawn again below.
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil || width < 1 {
+		width = 80
+	}
+	b := &Bar{writer: progress.NewWriter(), tracker: &progress.Tracker{Message: message}}
+	b.writer.SetOutputWriter(w)
+	b.writer.SetTerminalWidth(width - 1) // some terminals wrap a line that is full
 	b.writer.SetUpdateFrequency(200 * time.Millisecond)
 	b.writer.SetStyle(progress.StyleBlocks)
 	b.writer.AppendTracker(b.tracker)
@@ -27,33 +38,14 @@ func NewBar(w io.Writer, message string) *Bar {
 	return b
 }
 
-// IsTerminal tells a person's terminal from a file or a pipe.
-func IsTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// NewProgress draws bars on a terminal, in lines that fit it: what is longer
-// would be wrapped, and drawn anew below. By itself the library looks at the
-// standard output, which may be a file.
-func NewProgress(terminal io.Writer) progress.Writer {
-	p := progress.NewWriter()
-	p.SetOutputWriter(terminal)
-	width, _, err := term.GetSize(int(terminal.(*os.File).Fd()))
-	if err != nil || width < 1 {
-		width = 80
-	}
-	p.SetTerminalWidth(width - 1) // some terminals wrap a line that is full
-	return p
-}
-
-// Bytes has it count in bytes.
+// Bytes makes the bar count in bytes.
 func (b *Bar) Bytes() {
 	if b.writer != nil {
 		b.tracker.Units = progress.UnitsBytes
 	}
 }
 
+// Update shows what is done of the total; a total of 0 is unknown.
 func (b *Bar) Update(message string, done, total int64) {
 	if b.writer == nil {
 		return
@@ -63,6 +55,7 @@ func (b *Bar) Update(message string, done, total int64) {
 	b.tracker.UpdateMessage(message)
 }
 
+// Stop ends the bar and waits until it is drawn for the last time.
 func (b *Bar) Stop() {
 	if b.writer == nil {
 		return

@@ -18,12 +18,12 @@ func Run(ctx context.Context, root *cli.App, args []string) int {
 	root.Writer = out
 	root.ExitErrHandler, root.OnUsageError = func(*cli.Context, error) {}, usageError
 	for _, command := range root.Commands {
-		finish(command)
+		prepare(command)
 	}
 	err := root.RunContext(ctx, flagsFirst(root, args))
 	code := ExitCode(err)
 	if out.err != nil && errors.Is(err, out.err) {
-		err = nil // fault says it
+		err = nil // out.fault reports it
 	}
 	for _, fault := range []error{err, out.fault()} {
 		if fault != nil {

@@ -6,10 +6,11 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/urfave/cli/v2"
 )
 
-// PrintTable prints rows under a header, or a sentence where there are none.
-// Columns that numbers names are aligned to the right.
+// PrintTable prints rows under a header, or the sentence none if there are no
+// rows. The columns named in numbers are aligned to the right.
 func PrintTable(w io.Writer, none string, header []string, rows [][]string, numbers ...string) {
 	if len(rows) == 0 {
 		fmt.Fprintln(w, none)
@@ -41,4 +42,11 @@ func tableRow(cells []string) table.Row {
 		row[i] = OneLine(cell)
 	}
 	return row
+}
+
+// More says on stderr how many rows of a list were shown, if there are more.
+func More(c *cli.Context, shown int, total int64) {
+	if total > int64(shown) {
+		fmt.Fprintf(c.App.ErrWriter, "%d of %d; --page shows more.\n", shown, total)
+	}
 }

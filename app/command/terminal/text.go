@@ -2,13 +2,13 @@ package terminal
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
+// Counted writes a number with its noun, for one or for many.
 func Counted(n int64, one, many string) string {
 	if n == 1 {
 		many = one
@@ -19,7 +19,7 @@ func Counted(n int64, one, many string) string {
 // Grouped writes a count with its thousands grouped as in English.
 func Grouped(n int64) string { return strings.ReplaceAll(VND(n), ".", ",") }
 
-// Decimals writes milliseconds with as many digits as mean something.
+// Decimals writes a measured number with about three digits.
 func Decimals(ms float64) string {
 	switch {
 	case ms >= 100:
@@ -30,8 +30,8 @@ func Decimals(ms float64) string {
 	return fmt.Sprintf("%.2f", ms)
 }
 
-// OneLine makes any text harmless to a terminal and to a listing: control
-// characters, escape sequences among them, become visible.
+// OneLine makes any text safe for a terminal and for a line of a table: line
+// breaks become spaces, and other control characters the replacement character.
 func OneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -44,7 +44,7 @@ func OneLine(s string) string {
 	}, s)
 }
 
-// Clip shortens a cell.
+// Clip cuts a text to at most so many characters.
 func Clip(s string, most int) string {
 	runes := []rune(s)
 	if len(runes) <= most {
@@ -55,21 +55,14 @@ func Clip(s string, most int) string {
 
 // VND writes an amount with its thousands grouped.
 func VND(n int64) string {
-	digits := strconv.FormatInt(max(n, -n), 10)
-	var groups []string
-	for len(digits) > 3 {
-		groups = append(groups, digits[len(digits)-3:])
-		digits = digits[:len(digits)-3]
-	}
-	groups = append(groups, digits)
-	slices.Reverse(groups)
-	s := strings.Join(groups, ".")
-	if n < 0 {
-		s = "-" + s
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "." + s[i:]
 	}
 	return s
 }
 
+// YesNo writes a bool for a person.
 func YesNo(b bool) string {
 	if b {
 		return "yes"
@@ -77,8 +70,8 @@ func YesNo(b bool) string {
 	return "no"
 }
 
-// Visible is a text of several lines that does nothing to a terminal: control
-// characters become their pictures, bytes that are no text their numbers.
+// Visible makes a text of several lines safe for a terminal: control characters
+// become their pictures, and bytes that are not UTF-8 their numbers.
 func Visible(s string) string {
 	var b strings.Builder
 	for i, size := 0, 0; i < len(s); i += size {
