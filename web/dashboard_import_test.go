@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 )
 
 // upload sends a form with a file.
@@ -133,8 +134,8 @@ func TestImportPages(t *testing.T) {
 // As many rows as there may be are imported within the time of a request.
 func TestImportAsManyRowsAsThereMayBe(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("10,000 rows take their time")
+	if !apptest.Full() {
+		t.Skip("needs BAOCO_FULL=1: it measures how long 10,000 rows take")
 	}
 	w := newWorld(t)
 	w.user(1, "lan", app.RoleOwner)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/apptest"
 )
 
 // TestGeneratedRequests sends thousands of requests that nobody would think of
@@ -26,7 +27,8 @@ func TestGeneratedRequests(t *testing.T) {
 	}
 	receiver := newReceiver(t, 200)
 	failing := newReceiver(t, 500)
-	const requests, workers = 4000, 8
+	const workers = 8
+	requests := apptest.Rounds(1000, 4000)
 	statuses := make([]map[int]int, workers)
 	var wg sync.WaitGroup
 	for n := range workers {

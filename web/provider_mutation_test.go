@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/provider"
 	"baoco/web"
 
@@ -21,10 +22,10 @@ import (
 var signsFields = []app.Provider{"casso-v2", "payos", "pay2s-ipn"}
 
 // mutations are s with each byte changed, left out, or another put before it;
-// in a short test with fewer of each.
+// without BAOCO_FULL=1 fewer of each.
 func mutations(s []byte) func(yield func(string, []byte) bool) {
 	bits, others := []int{0, 1, 2, 3, 4, 5, 6, 7}, []byte("0 \"&=}")
-	if testing.Short() {
+	if !apptest.Full() {
 		bits, others = []int{0, 5}, []byte("0 ")
 	}
 	return func(yield func(string, []byte) bool) {
