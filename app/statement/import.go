@@ -173,13 +173,11 @@ func (i Import) record(ctx context.Context, in *app.Import, reader *Reader, r *R
 				i.Progress(r.Rows, done, total)
 			}
 		}
-		switch {
-		case errors.Is(end, io.EOF):
+		if errors.Is(end, io.EOF) {
 			return nil
-		case end != nil:
+		}
+		if end != nil {
 			return end
-		case ctx.Err() != nil:
-			return ctx.Err()
 		}
 	}
 }
