@@ -65,7 +65,7 @@ func txAccount(tx *tx, id int64) (app.Account, error) {
 	return scanAccount(tx.queryRow(`SELECT `+accountColumns+` FROM accounts WHERE id = ?`, id))
 }
 
-// unexpired refuses what an expired plan doesn't allow.
+// unexpired returns the account, or app.ErrPlanExpired if its plan has ended.
 func unexpired(tx *tx, accountID int64, now time.Time) (app.Account, error) {
 	a, err := txAccount(tx, accountID)
 	if err == nil && a.Expired(now) {
@@ -74,7 +74,7 @@ func unexpired(tx *tx, accountID int64, now time.Time) (app.Account, error) {
 	return a, err
 }
 
-// withinPlan refuses one more bank account that counts, where the plan has
+// withinPlan returns an error if the plan allows no further active bank account: it has
 // ended or is full.
 func withinPlan(tx *tx, accountID int64, now time.Time) error {
 	a, err := unexpired(tx, accountID, now)

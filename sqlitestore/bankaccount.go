@@ -25,7 +25,8 @@ func txBankAccount(tx *tx, accountID, id int64) (app.BankAccount, error) {
 	return b, err
 }
 
-// linkedBankAccount refuses a reference in a body to what isn't linked.
+// linkedBankAccount returns an error for the field bank_account_id if it isn't that of a
+// linked bank account.
 func linkedBankAccount(tx *tx, accountID, id int64) error {
 	_, err := txBankAccount(tx, accountID, id)
 	if app.CodeOf(err) == app.CodeNotFound {
@@ -34,8 +35,8 @@ func linkedBankAccount(tx *tx, accountID, id int64) error {
 	return err
 }
 
-// linkBankAccount inserts the row, or brings back one that was unlinked. A bank
-// that changed its name has two codes; under both it is linked once.
+// linkBankAccount inserts a bank account, or links one again that was unlinked. A bank
+// that changed its name has two codes; a number is linked once under both.
 func linkBankAccount(tx *tx, b app.BankAccount, now time.Time) (int64, error) {
 	if _, err := unexpired(tx, b.AccountID, now); err != nil {
 		return 0, err

@@ -23,16 +23,16 @@ type Examination struct {
 	// and every row against the kept totals.
 	Full bool
 	Now  time.Time
-	// Progress is told what is being read; may be nil.
+	// Progress is called with the name of what is being read; may be nil.
 	Progress func(what string)
 
 	schema *schema // nil: that of this baoco
 }
 
-// Examine looks at a file and all that is kept beside it, and leaves it as it
-// is, whether a server works with it or nobody does: it migrates nothing, copies
-// no log and takes no lock that a server needs. What is wrong is in the checks;
-// an error means that ctx ended.
+// Examine checks a file and the files beside it, and changes nothing, whether a
+// server has the file open or not: it migrates nothing, copies no log and takes no
+// lock that a server needs. The checks say what is wrong; an error means only that
+// ctx ended.
 func Examine(ctx context.Context, path string, x Examination) ([]app.Check, error) {
 	d := &doctor{Examination: x, path: path}
 	if d.Progress == nil {
@@ -52,7 +52,7 @@ func Examine(ctx context.Context, path string, x Examination) ([]app.Check, erro
 	return d.checks, ctx.Err()
 }
 
-// doctor walks from the outside of a file to what is in it.
+// doctor runs the checks, from the files to the rows in them.
 type doctor struct {
 	Examination
 	path   string // resolved, once the file is found
@@ -63,8 +63,8 @@ type doctor struct {
 	checks []app.Check
 }
 
-// look adds what a check saw, and tells whether the next may count on it. What
-// can't be read has failed.
+// look runs a check and adds its result. It reports whether the check didn't fail. A
+// check that returns an error has failed.
 func (d *doctor) look(ctx context.Context, name string, see func(context.Context) (app.Check, error)) bool {
 	if ctx.Err() != nil {
 		return false
@@ -109,7 +109,7 @@ var (
 	}
 )
 
-// cureOf is what helps against an error.
+// cureOf is advice against an error.
 func cureOf(err error) app.Text {
 	switch {
 	case errors.Is(err, ErrNoFile):
@@ -136,8 +136,8 @@ func cureOf(err error) app.Text {
 	return cureRestore
 }
 
-// restore respects one that was interrupted: until it is finished the database
-// may be missing, older, or beside another's key, and no advice would be right.
+// restore fails if a restore was interrupted. Until it is finished the database may be
+// missing, older, or beside another key, and no other check would give right advice.
 func (d *doctor) restore(context.Context) (app.Check, error) {
 	path, err := restorePlace(d.path)
 	if err == nil {
@@ -190,8 +190,7 @@ func (d *doctor) server(context.Context) (c app.Check, err error) {
 	return fine("No server runs on this file.", "Không có máy chủ nào chạy trên tệp này.")
 }
 
-// permissions compares the owners of the files. Their modes are among the
-// warnings that the dashboard shows as well.
+// permissions compares the owners of the files. installation checks their modes.
 func (d *doctor) permissions(context.Context) (app.Check, error) {
 	owner, known := ownerOf(d.path)
 	var others []string
@@ -261,8 +260,8 @@ func (d *doctor) version(ctx context.Context) (app.Check, error) {
 	return fine("version %d", "phiên bản %d", version)
 }
 
-// pages checks table by table, as a server does at its start; all of the file
-// at once, with its indexes and the search index, where everything is read.
+// pages checks the pages of each table, as a server does at its start. A full
+// examination checks the whole file at once, with its indexes.
 func (d *doctor) pages(ctx context.Context) (app.Check, error) {
 	checks := []string{`PRAGMA integrity_check(3)`}
 	if d.Full {
@@ -306,8 +305,8 @@ func (d *doctor) pages(ctx context.Context) (app.Check, error) {
 	return fine("Every page of %d tables is whole; --full compares the indexes too.", "Mọi trang của %d bảng đều nguyên vẹn; --full so cả chỉ mục.", len(checks))
 }
 
-// ofSearchIndex tells whether all findings are of the search index, which can be
-// made anew: a backup would lose what came in since.
+// ofSearchIndex reports whether all findings are about the search index. It can be
+// made anew, while restoring a backup would lose what was recorded since.
 func (d *doctor) ofSearchIndex(ctx context.Context, findings []string) (bool, error) {
 	rows, err := d.db.QueryContext(ctx, `PRAGMA integrity_check(transactions_search)`)
 	own, err := collect(rows, err, scanOne[string])

@@ -26,7 +26,7 @@ func (d *doctor) timezone(ctx context.Context) (app.Check, error) {
 	return fine("%s; it is %s there now", "%s; hiện ở đó là %s", name, app.FormatTime(d.Now, d.zone))
 }
 
-// key opens every secret.
+// key checks that the key file opens every secret.
 func (d *doctor) key(ctx context.Context) (app.Check, error) {
 	var check string
 	err := d.db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'key_check'`).Scan(&check)
@@ -83,14 +83,14 @@ func nameLost(lost []app.LostSecret) string {
 	return strings.Join(names, ", ")
 }
 
-// How many blocks of rows are counted unless all are to be: all of a file of
-// the size that most have, else some of them, the last among them.
+// Without Full, all blocks are counted of a table with at most countedBlocks of them.
+// Of a larger one sampledBlocks are counted, the first and the last among them.
 const (
 	countedBlocks = 64
 	sampledBlocks = 24
 )
 
-// sample is which blocks of a table to count, out of how many.
+// sample is the blocks of a table to count, and the number of all its blocks.
 type sample struct {
 	blocks []int64
 	of     int
@@ -98,8 +98,8 @@ type sample struct {
 
 func (s sample) all() bool { return len(s.blocks) == s.of }
 
-// sample chooses them among those that have rows, or are kept as if they had:
-// between ids there may be gaps of many blocks.
+// sample chooses among the blocks that have rows or kept counts: there may be gaps of
+// many blocks between ids.
 func (d *doctor) sample(ctx context.Context, tx *sql.Tx, t blockTable) (s sample, err error) {
 	rows, err := tx.QueryContext(ctx, `WITH RECURSIVE b(block) AS (SELECT `+sqlBlockOf("min(id)")+` FROM `+t.name+`
 			UNION ALL SELECT (SELECT `+sqlBlockOf("id")+` FROM `+t.name+` WHERE id >= `+sqlFirstID("(b.block + 1)")+` ORDER BY id LIMIT 1) FROM b WHERE b.block IS NOT NULL)
@@ -115,12 +115,12 @@ func (d *doctor) sample(ctx context.Context, tx *sql.Tx, t blockTable) (s sample
 	return s, err
 }
 
-// totals compares what statistics and listings show with the transactions.
+// totals compares what is kept of transactions with their rows.
 func (d *doctor) totals(ctx context.Context) (app.Check, error) {
 	return d.compareTotals(ctx, "totals", transactionTable)
 }
 
-// history does the same with the attempts.
+// history compares what is kept of attempts with their rows.
 func (d *doctor) history(ctx context.Context) (app.Check, error) {
 	return d.compareTotals(ctx, "history", attemptTable)
 }
@@ -149,7 +149,7 @@ func (d *doctor) compareTotals(ctx context.Context, check string, t blockTable) 
 		"Các số tổng khớp với nhau và với các dòng trong %d trên %d khối; --full đếm tất cả.", len(sampled.blocks), sampled.of)
 }
 
-// compare names what is kept and differs from the rows of some blocks.
+// compare returns the names of what is kept and differs from the rows of the sample.
 func (d *doctor) compare(ctx context.Context, tx *sql.Tx, check string, sampled sample) (wrong []string, err error) {
 	for _, k := range keptThings {
 		name := cmp.Or(k.name, k.table)
@@ -168,11 +168,10 @@ func (d *doctor) compare(ctx context.Context, tx *sql.Tx, check string, sampled 
 	return wrong, nil
 }
 
-// overdue is since when something may be due before a running server is late.
+// overdue is how long a delivery may be due before a running server is late.
 const overdue = 2 * time.Minute
 
-// queue checks the pending deliveries: each has a time, a webhook and something
-// to carry.
+// queue checks that each pending delivery has a due time, a webhook and a payload.
 func (d *doctor) queue(ctx context.Context) (c app.Check, err error) {
 	var pending, broken, due int64
 	var oldest time.Time
@@ -198,8 +197,8 @@ func (d *doctor) queue(ctx context.Context) (c app.Check, err error) {
 	return fine("%d deliveries pending, %d due", "%d lượt gửi đang chờ, %d đã đến hạn", pending, due)
 }
 
-// eventIDs checks the memory that makes every event once: each transaction was
-// named once as the first, and each name is that of a transaction or an item.
+// eventIDs checks the ids that keep an event from being recorded twice: each
+// transaction has one id that isn't merged, and each id has a transaction or an item.
 func (d *doctor) eventIDs(ctx context.Context) (c app.Check, err error) {
 	tx, err := d.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -224,8 +223,8 @@ func (d *doctor) eventIDs(ctx context.Context) (c app.Check, err error) {
 	return fine("Every transaction has its event id.", "Mỗi giao dịch có mã sự kiện của mình.")
 }
 
-// How far ahead of the clock the newest rows may be, and before which day no
-// clock is right.
+// clockSlack is how far ahead of the clock the newest rows may be, and firstDay a day
+// before which no clock is right.
 const clockSlack = 2 * time.Minute
 
 var firstDay = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -247,8 +246,7 @@ func (d *doctor) clock(ctx context.Context) (c app.Check, err error) {
 	return fine("%s UTC; nothing was recorded later", "%s UTC; không có gì được ghi sau lúc này", d.Now.UTC().Format(time.DateTime))
 }
 
-// installation adds the warnings that the dashboard shows, as far as the file
-// and its surroundings tell.
+// installation adds those warnings of the dashboard that follow from the files.
 func (d *doctor) installation(ctx context.Context) {
 	const name = "installation"
 	var in app.Installation

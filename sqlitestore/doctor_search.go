@@ -55,9 +55,9 @@ func (d *doctor) search(ctx context.Context) (c app.Check, err error) {
 	return fine("%d transactions are not indexed yet; searches read them one by one.", "%d giao dịch chưa vào chỉ mục; khi tìm sẽ đọc từng giao dịch.", left)
 }
 
-// wrongSearch tells whether the index of search texts differs from the
-// transactions. Where not everything is read it only looks for the last indexed
-// transaction of each block.
+// wrongSearch reports whether the index of search texts differs from the
+// transactions. Without Full it looks up only the last indexed transaction of each
+// block.
 func (d *doctor) wrongSearch(ctx context.Context, tx *sql.Tx, blocks []int64) (bool, error) {
 	if d.Full {
 		return wrongTerms(ctx, tx)
@@ -83,11 +83,11 @@ func (d *doctor) wrongSearch(ctx context.Context, tx *sql.Tx, blocks []int64) (b
 	return false, err
 }
 
-// term is what the index knows texts by: three characters.
+// term is three characters, which the index knows texts by.
 type term [3]rune
 
-// termSum sums up where a term stands: how often, in which transactions, and at
-// which places in them.
+// termSum sums up the occurrences of a term: their number, the ids of their
+// transactions, and their places in the texts.
 type termSum struct{ count, ids, places int64 }
 
 func (s *termSum) add(id, place, times int64) {
@@ -139,7 +139,7 @@ func wrongTerms(ctx context.Context, tx *sql.Tx) (bool, error) {
 	return false, err
 }
 
-// terms are those of a text, as the index cuts it: it skips NUL.
+// terms yields the terms of a text as the index makes them: it skips NUL.
 func terms(text string) func(yield func(place int, t term) bool) {
 	return func(yield func(place int, t term) bool) {
 		var t term
@@ -156,8 +156,8 @@ func terms(text string) func(yield func(place int, t term) bool) {
 	}
 }
 
-// readTerms gives the sums of the index, term by term. SQLite shows them in a
-// table of the connection's own, which isn't of the file.
+// readTerms calls each with the sum of every term in the index. SQLite shows the terms
+// in a temporary table of the connection, so the file isn't changed.
 func readTerms(ctx context.Context, tx *sql.Tx, each func(t term, stands termSum)) error {
 	for _, query := range []string{
 		`PRAGMA query_only = 0`,

@@ -13,9 +13,9 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// storageError translates a failure of the driver, by code and never by text:
-// what may pass becomes CodeUnavailable, damage becomes ErrDamaged, an
-// [*app.Error] stays what it is.
+// storageError translates an error of the driver, by its code and never by its text. A
+// failure that may pass becomes app.CodeUnavailable and damage becomes ErrDamaged; an
+// [*app.Error] stays as it is.
 func storageError(err error) error {
 	var known *app.Error
 	switch {
@@ -47,15 +47,15 @@ func primaryCode(err error) int {
 	return 0
 }
 
-// isSearchDamage tells that the search index is damaged, the only virtual table:
-// its statement failed and nothing else did.
+// isSearchDamage reports that the search index is damaged, which is the only virtual
+// table. Only the statement that used it has failed.
 func isSearchDamage(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_CORRUPT_VTAB
 }
 
-// isRefusedWrite tells that the user may not write the file, or a log beside it,
-// or that the disk takes no writes.
+// isRefusedWrite reports that the user may not write the file or a log beside it, or
+// that the disk is read-only.
 func isRefusedWrite(err error) bool {
 	switch primaryCode(err) {
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
@@ -64,8 +64,8 @@ func isRefusedWrite(err error) bool {
 	return errors.Is(err, syscall.EROFS)
 }
 
-// isFatal tells an error after which the connection can't be trusted: the
-// device failed or the file is damaged. A full disk passes.
+// isFatal reports an error after which the connection can't be trusted: the device
+// failed or the file is damaged. A full disk isn't fatal.
 func isFatal(err error) bool {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
@@ -82,8 +82,8 @@ func isFatal(err error) bool {
 	return false
 }
 
-// losesTransaction tells the errors after which SQLite may have rolled the
-// whole transaction back by itself, so that nobody's work in it counts.
+// losesTransaction reports an error after which SQLite may have rolled the whole
+// transaction back by itself, with the work of all its jobs.
 func losesTransaction(err error) bool {
 	switch primaryCode(err) {
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_BUSY,

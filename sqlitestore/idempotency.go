@@ -7,15 +7,15 @@ import (
 	"baoco/app"
 )
 
-// keptResult is what a request with an idempotency key came to: from it the
-// same answer is made again.
+// keptResult is the result of a request with an idempotency key, from which the same
+// answer is made again.
 type keptResult struct {
 	result  int64
 	outcome app.Outcome
 }
 
-// earlier finds what a request with the same idempotency key came to. Another
-// request under the key is a conflict.
+// earlier finds the result of an earlier request with the same idempotency key. If that
+// was another request the error is a conflict.
 func earlier(tx *tx, accountID int64, key app.IdempotencyKey, now time.Time) (before keptResult, found bool, err error) {
 	if key.Key == "" {
 		return before, false, nil

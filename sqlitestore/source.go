@@ -44,7 +44,7 @@ func (s *Store) CreateSource(ctx context.Context, src app.Source, key app.Idempo
 	})
 }
 
-// withoutSecret is a source in use as a repeated request gets it.
+// withoutSecret reads a source for the answer to a repeated request.
 func (s *Store) withoutSecret(tx *tx, accountID, id int64, err error) (app.Source, error) {
 	if err != nil {
 		return app.Source{}, err
@@ -54,8 +54,7 @@ func (s *Store) withoutSecret(tx *tx, accountID, id int64, err error) (app.Sourc
 	return src, err
 }
 
-// sealOptions seals what only the source's own adapter needs to know: its
-// options, and the API key, NULL where there is none.
+// sealOptions seals the options of a source, and its API key; NULL if it has none.
 func (s *Store) sealOptions(src app.Source) (options []byte, apiKey any, err error) {
 	text, err := json.Marshal(src.Options)
 	if src.APIKey != "" {
@@ -75,8 +74,8 @@ func (s *Store) openOptions(src *app.Source, options, apiKey []byte) error {
 	return err
 }
 
-// bearerHash finds a source by its credential on the bare path; NULL where
-// the credential doesn't travel as a Bearer token.
+// bearerHash is the hash of a secret that calls give as a Bearer token, by which their
+// source is found; NULL for another way to authenticate.
 func bearerHash(src app.Source) any {
 	if src.Auth != app.AuthBearer {
 		return nil
@@ -85,8 +84,8 @@ func bearerHash(src app.Source) any {
 	return hash[:]
 }
 
-// bearerFree refuses a Bearer secret that another source has: it names the
-// source on the bare path.
+// bearerFree returns a conflict if another source in use has the same Bearer secret,
+// which names the source in calls without a token in their path.
 func bearerFree(tx *tx, src app.Source) error {
 	taken, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM sources WHERE bearer_hash = ? AND removed_at IS NULL AND id <> ?)`,
 		bearerHash(src), src.ID))
@@ -99,8 +98,8 @@ func bearerFree(tx *tx, src app.Source) error {
 	return err
 }
 
-// usernameFree refuses a user name that another source has: it names the
-// source on the bare path.
+// usernameFree returns a conflict if another source in use has the same user name,
+// which names the source in calls without a token in their path.
 func (s *Store) usernameFree(tx *tx, src app.Source) error {
 	if src.Options.Username == "" {
 		return nil
@@ -295,9 +294,8 @@ func (s *Store) NotePollFault(ctx context.Context, sourceID int64, fault app.Pol
 	})
 }
 
-// failServed puts the bank accounts that a source serves to error: the one that
-// it is for, else those that it has recorded on. What somebody switched off
-// stays off.
+// failServed sets the status error of the bank accounts of a source: the one that it
+// is narrowed to, else those that it has recorded on. Inactive ones stay inactive.
 func failServed(tx *tx, sourceID int64) error {
 	return tx.exec(`UPDATE bank_accounts SET status = ?1 WHERE unlinked_at IS NULL AND status <> ?2 AND id IN
 			(SELECT bank_account_id FROM sources WHERE id = ?3

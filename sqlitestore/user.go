@@ -42,21 +42,22 @@ func insertUser(tx *tx, u app.User, hash string) (app.User, error) {
 	return u, err
 }
 
-// newGeneration is random, so that no session of before, from whatever file,
-// is ever of it.
+// newGeneration returns a random number, so that no earlier session, from any file,
+// has the same generation.
 func newGeneration() int64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return int64(binary.BigEndian.Uint64(b[:]) >> 1)
 }
 
-// setUpValue is how a set-up token stands in the settings: its hash and when
-// it ends.
+// setUpValue is the setting of a set-up token: its hash in hex and the second when it
+// ends.
 func setUpValue(hash [32]byte, end time.Time) string {
 	return hex.EncodeToString(hash[:]) + " " + strconv.FormatInt(end.Unix(), 10)
 }
 
-// setUpCounts tells whether value is that of the token with this hash, at now.
+// setUpCounts reports whether value belongs to the token with this hash, and the token
+// hasn't ended at now.
 func setUpCounts(value string, hash [32]byte, now time.Time) bool {
 	kept, end, _ := strings.Cut(value, " ")
 	until, err := strconv.ParseInt(end, 10, 64)
@@ -180,7 +181,7 @@ func txUser(tx *tx, accountID, id int64) (app.User, error) {
 	return u, err
 }
 
-// keepOwner refuses where u is the only owner of the account.
+// keepOwner returns app.ErrLastOwner if u is the only owner of the account.
 func keepOwner(tx *tx, u app.User) error {
 	others, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM users WHERE account_id = ? AND role = 'owner' AND id <> ?)`, u.AccountID, u.ID))
 	if err == nil && u.Role == app.RoleOwner && !others {

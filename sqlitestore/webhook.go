@@ -9,8 +9,8 @@ import (
 
 const webhookColumns = `w.id, w.account_id, w.name, w.url, coalesce(w.bank_account_id, 0), w.type, w.is_active, w.created_at, iif(w.next_secret IS NULL, NULL, w.overlap_to_ms), ` + secretLost
 
-// secretLost is the condition that the secret of a webhook in use was dropped
-// for a new key, see [ReplaceKey].
+// secretLost is true if the secret of a webhook was dropped for a new key, see
+// [ReplaceKey].
 const secretLost = `length(w.secret) = 0`
 
 func scanWebhook(row scanner) (app.Webhook, error) {
@@ -52,7 +52,7 @@ func (s *Store) CreateWebhook(ctx context.Context, w app.Webhook, secret string,
 	return c.webhook, c.made, err
 }
 
-// mayCreateWebhook says what keeps w from being made.
+// mayCreateWebhook returns an error if the webhook can't be made.
 func mayCreateWebhook(tx *tx, w app.Webhook, now time.Time) error {
 	if w.BankAccountID != 0 {
 		if err := linkedBankAccount(tx, w.AccountID, w.BankAccountID); err != nil {
@@ -113,12 +113,12 @@ func (s *Store) ToggleWebhook(ctx context.Context, accountID, id int64, now time
 	})
 }
 
-// cancelStep is how many deliveries one step cancels: it changes two rows for
-// each.
+// cancelStep is how many deliveries one step cancels. It changes two rows for each.
 const cancelStep = stepRows / 2
 
-// DeleteWebhook hides the webhook at once, which ends its deliveries; their
-// state follows in steps. Steps that a crash cut off are made up by Prune.
+// DeleteWebhook hides the webhook at once, so that nothing is sent to it any more, and
+// cancels its pending deliveries in steps. Prune makes the steps that a crash
+// prevented.
 func (s *Store) DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error {
 	deleted, err := inSteps(ctx, s, false, func(tx *tx, deleted bool) (bool, bool, error) {
 		if !deleted {
@@ -138,7 +138,8 @@ func (s *Store) DeleteWebhook(ctx context.Context, accountID, id int64, now time
 	return err
 }
 
-// cancel ends the pending deliveries that a query of ids gives.
+// cancel cancels the pending deliveries whose ids a query gives, and returns their
+// number.
 func cancel(tx *tx, which string, args ...any) (int64, error) {
 	if err := noteUnsent(tx, which, args...); err != nil {
 		return 0, err
@@ -229,11 +230,11 @@ func (s *sealedSecrets) open(sealer *sealer) (secrets app.Secrets, err error) {
 	return secrets, err
 }
 
-// healthKept is how long the hours of webhooks are kept: a day is shown, and a
-// clock that was set back still finds its hours.
+// healthKept is how long the hours of webhooks are kept. A day is shown; the rest is
+// for a clock that is set back.
 const healthKept = 48 * time.Hour
 
-// pruneHealth removes the hours that nobody is shown any more.
+// pruneHealth removes a step of hours older than healthKept.
 func pruneHealth(tx *tx, now time.Time) (more bool, err error) {
 	return pruneRows(tx, `DELETE FROM webhook_hours WHERE (webhook_id, hour) IN
 			(SELECT h.webhook_id, h.hour FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id AND h.hour < ?`+stepLimit+`)`, hourOf(now.Add(-healthKept)))
