@@ -246,10 +246,7 @@ func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 // pageError answers with a page that says what is wrong, and where the visitor
 // can go. What isn't the visitor's fault is logged here, once.
 func (s *Server) pageError(v *visit, err error) {
-	var e *app.Error
-	if !errors.As(err, &e) {
-		e = &app.Error{Code: app.CodeInternal, Text: app.Text{EN: "An unexpected error occurred. Please try again.", VI: "Đã xảy ra lỗi ngoài dự kiến. Vui lòng thử lại."}, Err: err}
-	}
+	e := wire.AsError(err)
 	status := wire.StatusOf(e.Code)
 	if status >= 500 {
 		s.Log.Error("page failed", "request_id", wire.RequestID(v.Request), "route", wire.RouteOf(v.Request), "remote", s.ClientAddr(v.Request), "status", status, "err", err)

@@ -16,9 +16,9 @@ import (
 )
 
 // Live rows: a page holds one stream of server-sent events open. The server
-// looks for what is new a few times a second, once for each account however
-// many pages are open, and only while one is. What another process records
-// arrives the same way.
+// looks for what is new a few times a second, once for all accounts however many
+// pages are open, and only while one is. What another process records arrives
+// the same way.
 
 const (
 	liveInterval = 250 * time.Millisecond

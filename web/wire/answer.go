@@ -76,6 +76,16 @@ var statuses = map[app.Code]int{
 	app.CodeUnavailable:      http.StatusServiceUnavailable,
 }
 
+// AsError is the [*app.Error] in the chain of err. Any other error is internal,
+// and the text of that says nothing of err.
+func AsError(err error) *app.Error {
+	var e *app.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &app.Error{Code: app.CodeInternal, Text: app.Text{EN: "Something went wrong on our side.", VI: "Đã có lỗi ở phía máy chủ."}, Err: err}
+}
+
 // StatusOf is the status of an answer with a code; 500 for one that the table
 // doesn't have.
 func StatusOf(code app.Code) int { return cmp.Or(statuses[code], http.StatusInternalServerError) }
@@ -108,10 +118,7 @@ func (s *Responder) WriteError(w http.ResponseWriter, r *http.Request, err error
 // ErrorBody sets the headers of what err means, and gives status and body. What
 // isn't the caller's fault is logged here, once, and its text stays inside.
 func (s *Responder) ErrorBody(w http.ResponseWriter, r *http.Request, err error) (int, Failure) {
-	var e *app.Error
-	if !errors.As(err, &e) {
-		e = &app.Error{Code: app.CodeInternal, Text: app.Text{EN: "Something went wrong on our side.", VI: "Đã có lỗi ở phía máy chủ."}, Err: err}
-	}
+	e := AsError(err)
 	language := Lang(r)
 	body := Failure{Messages: e.Text.In(language), Code: e.Code, RequestID: RequestID(r)}
 	if len(e.Fields) > 0 {
