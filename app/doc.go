@@ -5,10 +5,43 @@
 //
 // Every noun has a file of its own, read from top to bottom: the type, its
 // rules, and the use cases of [Service]. What is remembered stands in two
-// files: reader.go has what everybody may ask and change ([Reader], [Writer]),
-// store.go what the use cases need beside it ([Store]). The other packages
-// translate (web), remember (sqlitestore) and deliver (scheduler); none of them
-// decides.
+// files: reader.go has the questions and changes that no rule decides ([Reader],
+// [Writer]), store.go what the use cases need besides ([Store]).
+//
+// # The house
+//
+// web translates, app decides, sqlitestore remembers, scheduler delivers, and
+// app/command is the door.
+//
+//   - app/provider: one file for each provider: its texts, how its calls are
+//     verified and read, how its list is read.
+//   - app/exactjson: JSON as it was sent, for signatures and money.
+//   - app/statement, app/sms, app/sheet, app/vietqr, app/verify, app/fold,
+//     app/password: subjects of their own.
+//   - app/command: the command line; in it terminal, serve, bench and demo. It is
+//     the only room under app that imports rooms outside.
+//   - sqlitestore: the only place with SQL. One goroutine writes.
+//   - scheduler: the clock: attempts, lists of providers, alerts, housekeeping.
+//   - web: one mux over web/api (management), web/inbound (calls of providers)
+//     and web/dashboard (pages), which share web/wire.
+//   - app/acceptance: tests of the program as processes. app/apptest and
+//     web/webtest: what tests are made with.
+//
+// # The walks
+//
+//   - A provider's call: web/inbound → app/provider →
+//     [Service.RecordTransactions] → one commit of sqlitestore, which holds the
+//     event, its transactions, the totals and the deliveries → the answer →
+//     scheduler is woken.
+//   - A due delivery: scheduler, sweep.go → slots.go → attempt.go → sender.go →
+//     [Delivery.Attempted] → one commit, which holds the attempt, what follows
+//     and the counters.
+//   - A request of the management API: web/api, routes.go → request.go → the
+//     noun's file → one call of Service → JSON.
+//   - A page: web/dashboard, routes.go → dashboard.go → the noun's file → a few
+//     calls of Service → a template.
+//   - A command: app/command, command.go → the noun's file → the same Service →
+//     text or JSON.
 //
 // # Glossary
 //
