@@ -61,7 +61,7 @@ var (
 		"scheduler":     {"github.com/go-co-op/gocron/v2", "github.com/google/uuid", "github.com/wneessen/go-mail"},
 		"sqlitestore":   {"modernc.org/sqlite"},
 		"app":           {},
-		"app/exactjson": {},
+		"app/exactjson": {"github.com/go-json-experiment/json/jsontext"},
 		"app/fold":      {"golang.org/x/text/unicode/norm"},
 		"app/password":  {"golang.org/x/crypto/argon2"},
 		"app/provider":  {},

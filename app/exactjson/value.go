@@ -7,6 +7,10 @@ package exactjson
 import (
 	"bytes"
 	"errors"
+	"github.com/go-json-experiment/json/jsontext"
+	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -43,28 +47,31 @@ type Member struct {
 
 var errInvalid = errors.New("not one JSON value")
 
-// maxDepth bounds how deep values are nested, as encoding/json does.
-const maxJSONDepth = 10000
+const byteOrderMark = "\xef\xbb\xbf"
 
-// Parse reads exactly one value (RFC 8259), with a byte order mark before
-// it or none. Invalid UTF-8 and lone surrogates in strings become U+FFFD. It
-// accepts what encoding/json accepts, and reads it alike; a fuzz test compares
-// them.
-func Parse(body []byte) (Value, error) {
-	r := reader{text: strings.TrimPrefix(string(body), "\xef\xbb\xbf")}
-	v, ok := r.value()
-	if r.space(); !ok || r.at != len(r.text) {
-		return Value{}, errInvalid
-	}
-	return v, nil
-}
+// Parse reads exactly one value (RFC 8259), with a byte order mark before it or
+// none. Invalid UTF-8 and lone surrogates in strings become U+FFFD. It accepts
+// what encoding/json accepts, and reads it alike; a fuzz test compares them.
+func Parse(body []byte) (Value, error) { return parse(body, false) }
 
 // ParseUTF8 reads exactly one value of a body that must be valid UTF-8. Lone
-// surrogates are kept apart: see reader.
+// surrogates are kept apart from each other and from U+FFFD, as three bytes that
+// UTF-8 doesn't know.
 func ParseUTF8(body []byte) (Value, error) {
-	r := reader{text: strings.TrimPrefix(string(body), "\xef\xbb\xbf"), surrogates: true}
-	v, ok := r.value()
-	if r.space(); !ok || r.at != len(r.text) || !utf8.Valid(body) {
+	if !utf8.Valid(body) {
+		return Value{}, errInvalid
+	}
+	return parse(body, true)
+}
+
+func parse(body []byte, surrogates bool) (Value, error) {
+	r := reader{jsontext.NewDecoder(bytes.NewBuffer(bytes.TrimPrefix(body, []byte(byteOrderMark))),
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), surrogates}
+	v, err := r.value()
+	if err != nil {
+		return Value{}, errInvalid
+	}
+	if _, err := r.ReadToken(); err != io.EOF {
 		return Value{}, errInvalid
 	}
 	return v, nil
@@ -91,165 +98,124 @@ func Count(body []byte) int {
 	return max(n, 1+bytes.Count(body, []byte("&")), bytes.Count(body, []byte("\n--")))
 }
 
-// reader reads values out of a text. Its methods give false where the text
-// is not JSON.
+// reader reads values with a decoder, which bounds how deep they are nested at
+// 10,000, as encoding/json does.
 type reader struct {
-	text  string
-	at    int
-	depth int
-	// surrogates keeps lone surrogates apart from each other and from U+FFFD,
-	// as three bytes that UTF-8 doesn't know. The text must be valid UTF-8.
-	surrogates bool
+	*jsontext.Decoder
+	surrogates bool // are kept
 }
 
-func (r *reader) space() {
-	for r.at < len(r.text) {
-		switch r.text[r.at] {
-		case ' ', '\t', '\n', '\r':
-			r.at++
-		default:
-			return
-		}
+func (r reader) value() (Value, error) {
+	if r.PeekKind() == '"' {
+		text, err := r.text()
+		return Value{Kind: String, Text: text}, err
 	}
-}
-
-// next is the first byte after white space; 0 at the end.
-func (r *reader) next() byte {
-	r.space()
-	if r.at == len(r.text) {
-		return 0
+	token, err := r.ReadToken()
+	if err != nil {
+		return Value{}, err
 	}
-	return r.text[r.at]
-}
-
-// take steps over a byte that must come next.
-func (r *reader) take(c byte) bool {
-	if r.next() != c || c == 0 {
-		return false
-	}
-	r.at++
-	return true
-}
-
-func (r *reader) value() (Value, bool) {
-	switch c := r.next(); {
-	case c == '{':
+	switch token.Kind() {
+	case '{':
 		return r.object()
-	case c == '[':
+	case '[':
 		return r.array()
-	case c == '"':
-		text, ok := r.string()
-		return Value{Kind: String, Text: text}, ok
-	case c == '-' || c >= '0' && c <= '9':
-		return r.number()
+	case 'n':
+		return Value{Kind: Null, Text: "null"}, nil
+	case '0':
+		return Value{Kind: Number, Text: token.String()}, nil
 	}
-	for _, word := range []Value{{Kind: Null, Text: "null"}, {Kind: Bool, Text: "true"}, {Kind: Bool, Text: "false"}} {
-		if strings.HasPrefix(r.text[r.at:], word.Text) {
-			r.at += len(word.Text)
-			return word, true
-		}
-	}
-	return Value{}, false
+	return Value{Kind: Bool, Text: token.String()}, nil
 }
 
-func (r *reader) object() (Value, bool) {
-	v := Value{Kind: Object}
-	return v, r.list('{', '}', func() bool {
-		if r.next() != '"' {
-			return false
+func (r reader) object() (Value, error) {
+	v := Value{Kind: Object, Members: make([]Member, 0, 8)}
+	for r.PeekKind() != '}' {
+		key, err := r.text()
+		if err != nil {
+			return v, err
 		}
-		key, ok := r.string()
-		if !ok || !r.take(':') {
-			return false
-		}
-		value, ok := r.value()
-		if v.Members == nil {
-			v.Members = make([]Member, 0, 8)
+		value, err := r.value()
+		if err != nil {
+			return v, err
 		}
 		v.Members = append(v.Members, Member{key, value})
-		return ok
-	})
+	}
+	_, err := r.ReadToken()
+	return v, err
 }
 
-func (r *reader) array() (Value, bool) {
+func (r reader) array() (Value, error) {
 	v := Value{Kind: Array}
-	return v, r.list('[', ']', func() bool {
-		item, ok := r.value()
+	for r.PeekKind() != ']' {
+		item, err := r.value()
+		if err != nil {
+			return v, err
+		}
 		v.Items = append(v.Items, item)
-		return ok
-	})
+	}
+	_, err := r.ReadToken()
+	return v, err
 }
 
-// list reads elements with commas between them.
-func (r *reader) list(open, end byte, element func() bool) bool {
-	r.depth++
-	defer func() { r.depth-- }()
-	if r.depth > maxJSONDepth || !r.take(open) {
-		return false
-	}
-	if r.take(end) {
-		return true
-	}
-	for element() {
-		if r.take(end) {
-			return true
+// text reads a string.
+func (r reader) text() (string, error) {
+	if !r.surrogates {
+		token, err := r.ReadToken()
+		if err == nil && token.Kind() != '"' {
+			err = errInvalid
 		}
-		if !r.take(',') {
-			return false
+		if err != nil {
+			return "", err
+		}
+		return token.String(), nil
+	}
+	literal, err := r.ReadValue()
+	if err != nil || literal.Kind() != '"' {
+		return "", errInvalid
+	}
+	return unquote(literal), nil
+}
+
+// unquote gives the content of a literal, its lone surrogates kept.
+func unquote(literal []byte) string {
+	var b []byte
+	content := literal[1 : len(literal)-1]
+	plain := func(part []byte) {
+		if len(part) > 0 {
+			b, _ = jsontext.AppendUnquote(b, slices.Concat([]byte{'"'}, part, []byte{'"'}))
 		}
 	}
-	return false
-}
-
-func (r *reader) digits() bool {
-	begin := r.at
-	for r.at < len(r.text) && r.text[r.at] >= '0' && r.text[r.at] <= '9' {
-		r.at++
-	}
-	return r.at > begin
-}
-
-// oneOf steps over the next byte where it is one of set.
-func (r *reader) oneOf(set string) bool {
-	if r.at < len(r.text) && strings.IndexByte(set, r.text[r.at]) >= 0 {
-		r.at++
-		return true
-	}
-	return false
-}
-
-func (r *reader) number() (Value, bool) {
-	begin := r.at
-	r.oneOf("-")
-	ok := r.oneOf("0") || r.digits() // no digit may follow a leading zero
-	if ok && r.oneOf(".") {
-		ok = r.digits()
-	}
-	if ok && r.oneOf("eE") {
-		r.oneOf("+-")
-		ok = r.digits()
-	}
-	return Value{Kind: Number, Text: r.text[begin:r.at]}, ok
-}
-
-// string reads a string from its opening quote on.
-func (r *reader) string() (string, bool) {
-	r.at++
-	begin := r.at
-	for r.at < len(r.text) {
-		switch c := r.text[r.at]; {
-		case c == '"':
-			s := r.text[begin:r.at]
-			r.at++
-			return ValidUTF8(s), true
-		case c == '\\':
-			return r.escapedString(begin)
-		case c < ' ':
-			return "", false
+	begin := 0
+	for i := 0; i < len(content); i++ {
+		if content[i] != '\\' {
+			continue
 		}
-		r.at++
+		i++ // at what is escaped
+		unit := escapedUnit(content[i-1:])
+		if !utf16.IsSurrogate(unit) {
+			continue
+		}
+		if second := escapedUnit(content[i+5:]); utf16.DecodeRune(unit, second) != utf8.RuneError {
+			i += 10
+			continue
+		}
+		plain(content[begin : i-1])
+		b = append(b, 0xed, byte(0x80|unit>>6&0x3f), byte(0x80|unit&0x3f))
+		i += 4
+		begin = i + 1
 	}
-	return "", false
+	plain(content[begin:])
+	return string(b)
+}
+
+// escapedUnit is the UTF-16 code unit that text begins with as an escape of \u
+// and four digits; 0: it begins otherwise.
+func escapedUnit(text []byte) rune {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return 0
+	}
+	unit, _ := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return rune(unit)
 }
 
 // ValidUTF8 replaces every invalid byte.
@@ -262,95 +228,6 @@ func ValidUTF8(s string) string {
 		b.WriteRune(char)
 	}
 	return b.String()
-}
-
-// escapedString goes on with a string at its first escape.
-func (r *reader) escapedString(begin int) (string, bool) {
-	var b strings.Builder
-	for r.at < len(r.text) {
-		switch c := r.text[r.at]; {
-		case c == '"':
-			b.WriteString(r.text[begin:r.at])
-			r.at++
-			if r.surrogates {
-				return b.String(), true
-			}
-			return ValidUTF8(b.String()), true
-		case c == '\\':
-			b.WriteString(r.text[begin:r.at])
-			r.at++
-			char, ok := r.escape()
-			if !ok {
-				return "", false
-			}
-			if r.surrogates && utf16.IsSurrogate(char) {
-				b.Write([]byte{0xed, byte(0x80 | char>>6&0x3f), byte(0x80 | char&0x3f)})
-			} else {
-				b.WriteRune(char) // U+FFFD for a lone surrogate
-			}
-			begin = r.at
-		case c < ' ':
-			return "", false
-		default:
-			r.at++
-		}
-	}
-	return "", false
-}
-
-// escape reads what follows a backslash: a character or a lone surrogate.
-func (r *reader) escape() (rune, bool) {
-	if r.at == len(r.text) {
-		return 0, false
-	}
-	c := r.text[r.at]
-	r.at++
-	if i := strings.IndexByte(`"\/bfnrt`, c); i >= 0 {
-		return rune("\"\\/\b\f\n\r\t"[i]), true
-	}
-	if c != 'u' {
-		return 0, false
-	}
-	first, ok := r.hex()
-	if !ok || !utf16.IsSurrogate(first) {
-		return first, ok
-	}
-	if rest := r.text[r.at:]; strings.HasPrefix(rest, `\u`) {
-		back := r.at
-		r.at += 2
-		second, ok := r.hex()
-		if !ok {
-			return 0, false
-		}
-		if pair := utf16.DecodeRune(first, second); pair != utf8.RuneError {
-			return pair, true
-		}
-		r.at = back // the second stands for itself
-	}
-	return first, true
-}
-
-// hex reads four hexadecimal digits.
-func (r *reader) hex() (n rune, ok bool) {
-	if len(r.text)-r.at < 4 {
-		return 0, false
-	}
-	for range 4 {
-		c := r.text[r.at]
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		n = n<<4 | rune(c)
-		r.at++
-	}
-	return n, true
 }
 
 // Get is the value of a key; null where it is missing. Where it comes twice,
