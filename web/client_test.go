@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"context"
 	"math/rand/v2"
 	"net/netip"
 	"testing"
@@ -10,14 +9,15 @@ import (
 
 	"baoco/app"
 	"baoco/web"
+	"baoco/web/webtest"
 )
 
 // TestTrustedProxies: whom a call comes from stands in the log of refused
 // calls, and only trusted proxies can say it.
 func TestTrustedProxies(t *testing.T) {
 	t.Parallel()
-	w := newStillWorld(t)
-	h := web.New(web.Config{Service: w.service, TrustedProxies: []netip.Prefix{
+	w := webtest.NewStillWorld(t)
+	h := web.New(web.Config{Service: w.Service, TrustedProxies: []netip.Prefix{
 		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:1::/48"),
 	}})
 	for i, c := range []struct {
@@ -57,26 +57,11 @@ func TestTrustedProxies(t *testing.T) {
 		for _, value := range c.forwarded {
 			header = append(header, "X-Forwarded-For", value)
 		}
-		if a := from(h, c.peer, "POST", "/api/webhooks/provider/nowhere", "{}", header...); a.status != 401 {
-			t.Fatalf("%s %q: %d", c.peer, c.forwarded, a.status)
+		if a := webtest.From(h, c.peer, "POST", "/api/webhooks/provider/nowhere", "{}", header...); a.Status != 401 {
+			t.Fatalf("%s %q: %d", c.peer, c.forwarded, a.Status)
 		}
-		if got := w.lastRefused(i + 1); got != c.want {
+		if got := w.LastRefused(i + 1); got != c.want {
 			t.Errorf("%s with %q is %s, want %s", c.peer, c.forwarded, got, c.want)
-		}
-	}
-}
-
-// lastRefused is the address of the n-th call that was refused.
-func (w *world) lastRefused(n int) string {
-	w.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
-		calls, err := w.service.RefusedCalls(context.Background(), 1, 0, n)
-		must(w.t, err)
-		if len(calls) == n {
-			return calls[0].Remote
-		}
-		if time.Now().After(deadline) {
-			w.t.Fatal("the refused call isn't noted")
 		}
 	}
 }
@@ -86,12 +71,12 @@ func (w *world) lastRefused(n int) string {
 func TestFailuresBehindProxy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newStillWorld(t)
-		h := web.New(web.Config{Service: w.service, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
+		w := webtest.NewStillWorld(t)
+		h := web.New(web.Config{Service: w.Service, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
 		r := rand.New(rand.NewPCG(1, 2))
 		fail := func(peer string, forwarded func() string) (limited int) {
 			for range 100 {
-				if from(h, peer, "GET", "/api/v1/webhooks", "", "X-Forwarded-For", forwarded()).status == 429 {
+				if webtest.From(h, peer, "GET", "/api/v1/webhooks", "", "X-Forwarded-For", forwarded()).Status == 429 {
 					limited++
 				}
 			}
@@ -114,10 +99,10 @@ func TestFailuresBehindProxy(t *testing.T) {
 func TestFullLimiter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newStillWorld(t)
-		h := web.New(web.Config{Service: w.service})
+		w := webtest.NewStillWorld(t)
+		h := web.New(web.Config{Service: w.Service})
 		fail := func(peer string) int {
-			return from(h, peer, "GET", "/api/v1/webhooks", "", "Authorization", "Bearer wrong").status
+			return webtest.From(h, peer, "GET", "/api/v1/webhooks", "", "Authorization", "Bearer wrong").Status
 		}
 		for range 30 {
 			fail("192.0.2.1:1")
@@ -131,8 +116,8 @@ func TestFullLimiter(t *testing.T) {
 		if got := fail("192.0.2.1:1"); got != 429 {
 			t.Errorf("25000 clients later one that failed too often is answered %d", got)
 		}
-		key := w.apiKey(app.ScopeRead)
-		if got := from(h, "192.0.2.1:1", "GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).status; got != 200 {
+		key := w.APIKey(app.ScopeRead)
+		if got := webtest.From(h, "192.0.2.1:1", "GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).Status; got != 200 {
 			t.Errorf("its valid key: %d", got)
 		}
 		time.Sleep(time.Minute)

@@ -24,6 +24,7 @@ var (
 		// For tests only.
 		"app/acceptance": {},
 		"app/apptest":    {"baoco/app", "baoco/sqlitestore"},
+		"web/webtest":    {"baoco/app", "baoco/app/exactjson", "baoco/app/provider", "baoco/scheduler", "baoco/sqlitestore", "baoco/web", "baoco/web/api", "baoco/web/dashboard"},
 
 		"web":           {"baoco/app", "baoco/web/api", "baoco/web/dashboard", "baoco/web/inbound", "baoco/web/wire"},
 		"web/api":       {"baoco/app", "baoco/app/exactjson", "baoco/app/provider", "baoco/web/wire"},
@@ -47,6 +48,7 @@ var (
 		".":                    {},
 		"app/acceptance":       {},
 		"app/apptest":          {},
+		"web/webtest":          {"github.com/getkin/kin-openapi", "github.com/google/go-cmp/cmp"},
 		"app/command":          {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6"},
 		"app/command/bench":    {"github.com/urfave/cli/v2", "github.com/jedib0t/go-pretty/v6"},
 		"app/command/demo":     {"github.com/urfave/cli/v2"},

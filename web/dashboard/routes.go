@@ -22,8 +22,8 @@ type page struct {
 // livePrefix begins the addresses of the live pages' streams.
 const livePrefix = "/live/"
 
-// DashboardPages is THE table of the dashboard.
-var DashboardPages = []page{
+// table is THE table of the dashboard.
+var table = []page{
 	{"GET", "/login", "", (*Server).signInPage, false},
 	{"POST", "/login", "", (*Server).signIn, false},
 	{"POST", "/logout", "", (*Server).signOut, false},
@@ -142,7 +142,7 @@ const (
 func (s *Server) Routes() []wire.Route {
 	protection := http.NewCrossOriginProtection()
 	list := []wire.Route{{Method: "GET", Path: "/static/{name}", Handler: s.static}}
-	for _, p := range DashboardPages {
+	for _, p := range table {
 		route := wire.Route{Method: p.Method, Path: p.Path, Stream: p.stream}
 		route.Handler = protection.Handler(s.sessions.LoadAndSave(s.visiting(p, segmentsAbove(p.Path)))).ServeHTTP
 		switch {
@@ -160,7 +160,7 @@ func (s *Server) Routes() []wire.Route {
 // segmentsAbove is how many segments a path of the dashboard has beyond the
 // nearest that can be looked at.
 func segmentsAbove(path string) (n int) {
-	for path != "" && !slices.ContainsFunc(DashboardPages, func(p page) bool { return p.Method == http.MethodGet && p.Path == path }) {
+	for path != "" && !slices.ContainsFunc(table, func(p page) bool { return p.Method == http.MethodGet && p.Path == path }) {
 		path = path[:strings.LastIndexByte(path, '/')]
 		n++
 	}

@@ -1,0 +1,114 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web"
+	"baoco/web/webtest"
+)
+
+func TestEveryEndpointRefusesBadCredentials(t *testing.T) {
+	w := webtest.NewWorld(t)
+	ctx, now := context.Background(), time.Now()
+	full, read := w.APIKey(app.ScopeFull), w.APIKey(app.ScopeRead)
+	_, expired, err := w.Service.CreateAPIKey(ctx, 1, "expired", app.ScopeFull, now.Add(-2*time.Second), now)
+	webtest.Must(t, err)
+	k, revoked, err := w.Service.CreateAPIKey(ctx, 1, "revoked", app.ScopeFull, time.Time{}, now)
+	webtest.Must(t, err)
+	webtest.Must(t, w.Service.RevokeAPIKey(ctx, 1, k.ID, now))
+	source := w.Source("native", app.AuthBearer, "source-secret-0123456789")
+	h := web.New(web.Config{Service: w.Service})
+
+	credentials := []struct {
+		name   string
+		query  string
+		header []string
+	}{
+		{"none", "", nil},
+		{"empty", "", []string{"Authorization", ""}},
+		{"another scheme", "", []string{"Authorization", "Basic " + full}},
+		{"no scheme", "", []string{"Authorization", full}},
+		{"no token", "", []string{"Authorization", "Bearer "}},
+		{"text after it", "", []string{"Authorization", "Bearer " + full + " x"}},
+		{"cut short", "", []string{"Authorization", "Bearer " + full[:len(full)-1]}},
+		{"unknown", "", []string{"Authorization", "Bearer " + webtest.BogusKey(rand.New(rand.NewPCG(1, 1)))}},
+		{"expired", "", []string{"Authorization", "Bearer " + expired}},
+		{"revoked", "", []string{"Authorization", "Bearer " + revoked}},
+		{"of a source", "", []string{"Authorization", "Bearer " + source.Secret}},
+		{"token of a source", "", []string{"Authorization", "Bearer " + source.Token}},
+		{"two headers", "", []string{"Authorization", "Bearer " + full, "Authorization", "Bearer " + full}},
+		{"in the query", "?api_key=" + full + "&access_token=" + full, nil},
+		{"in a cookie", "", []string{"Cookie", "Authorization=Bearer " + full + "; api_key=" + full}},
+		{"in another header", "", []string{"X-Api-Key", full}},
+	}
+	for i, e := range webtest.Endpoints {
+		remote := fmt.Sprintf("192.0.2.%d:1", i+1) // so that none fails too often
+		var first string
+		for _, c := range credentials {
+			a := webtest.From(h, remote, e.Method, e.At("1")+c.query, "not json", c.header...)
+			what := fmt.Sprintf("%s %s, credential %s", e.Method, e.Path, c.name)
+			for _, f := range checkAnswer(e.Method, e.Path, a) {
+				t.Errorf("%s: %s", what, f)
+			}
+			if a.Status != 401 || a.Header.Get("Www-Authenticate") != "Bearer" {
+				t.Errorf("%s: status %d, WWW-Authenticate %q", what, a.Status, a.Header.Get("Www-Authenticate"))
+			}
+			body := a.JSON(t)
+			delete(body, "request_id")
+			if shape := webtest.Shown(body); first == "" {
+				first = shape
+			} else if shape != first {
+				t.Errorf("%s: %s, but none at all: %s", what, shape, first)
+			}
+		}
+		a := webtest.From(h, remote, e.Method, e.At("1"), "not json", "Authorization", "Bearer "+read)
+		if (a.Status == 403) != e.Writes || a.Status == 401 {
+			t.Errorf("%s %s with a read key: %d", e.Method, e.Path, a.Status)
+		}
+		if e.Writes {
+			if code := a.JSON(t)["code"]; code != "forbidden" {
+				t.Errorf("%s %s with a read key: code %v", e.Method, e.Path, code)
+			}
+		}
+		a = webtest.From(h, remote, e.Method, e.At("1"), "not json", "Authorization", "Bearer "+full)
+		if a.Status == 401 || a.Status == 403 {
+			t.Errorf("%s %s with a full key: %d", e.Method, e.Path, a.Status)
+		}
+		if got := a.Header.Get("X-Ratelimit-Limit"); got != strconv.Itoa(e.Limit) {
+			t.Errorf("%s %s: X-RateLimit-Limit %q, want %d", e.Method, e.Path, got, e.Limit)
+		}
+	}
+}
+
+func TestIDsThatAreNone(t *testing.T) {
+	w := webtest.NewWorld(t)
+	w.Link("ACB", "0123456789")
+	w.Webhook("https://shop.example.com/", app.WebhookAll)
+	ids := []string{
+		"0", "-1", "01", "+1", "1.0", "1e3", "1e0", "0x1", "9223372036854775807", "9223372036854775808", "18446744073709551617",
+		"%00", "1%00", "%EF%BC%91", "%D9%A1", "abc", "null", "1;", "1,2", "%20", "1%20", "%31%2e", "..;", "{id}", "*", "'", "1%0a",
+	}
+	before := w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+w.APIKey(app.ScopeRead)).Body
+	for _, e := range webtest.Endpoints {
+		if !e.TakesID() {
+			continue
+		}
+		key := w.APIKey(app.ScopeFull)
+		for _, id := range ids {
+			a, err := w.Send(e.Method, e.At(id), "{}", "Authorization", "Bearer "+key, "Content-Type", "application/json")
+			webtest.Must(t, err)
+			if failures := checkAnswer(e.Method, e.Path, a); a.Status != 404 || len(failures) > 0 {
+				t.Errorf("%s %s: %d %v %s", e.Method, e.At(id), a.Status, failures, a.Body)
+			}
+		}
+	}
+	if after := w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+w.APIKey(app.ScopeRead)).Body; after != before {
+		t.Errorf("a webhook changed: %s", after)
+	}
+}

@@ -1,0 +1,158 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/provider"
+	"baoco/sqlitestore"
+	"baoco/web"
+	"baoco/web/webtest"
+)
+
+// fuzzed is an installation that answers in this process and sends nothing.
+type fuzzed struct {
+	handler http.Handler
+	key     string
+	sources []app.Source
+}
+
+func newFuzzed(f *testing.F) *fuzzed {
+	f.Helper()
+	ctx, now := context.Background(), time.Now()
+	check := func(err error) {
+		if err != nil {
+			f.Helper()
+			f.Fatal(err)
+		}
+	}
+	path := filepath.Join(f.TempDir(), "baoco.db")
+	check(sqlitestore.Create(ctx, path, app.DefaultZone, now))
+	store, err := sqlitestore.Open(ctx, path, sqlitestore.Options{Serve: true})
+	check(err)
+	f.Cleanup(func() { store.Close() })
+	zone, err := store.Zone(ctx)
+	check(err)
+	targets, err := app.ParseTargetPolicy(nil)
+	check(err)
+	service := app.NewService(app.Config{
+		Store: store, Zone: zone, Targets: targets, Providers: provider.Facts(), Read: provider.Read,
+		Send: func(context.Context, app.Outgoing) app.Result {
+			return app.Result{StartedAt: time.Now(), StatusCode: 500, Error: app.ErrorHTTPStatus, Body: []byte("\xff<b>")}
+		},
+	})
+	z := &fuzzed{handler: web.New(web.Config{Service: service, Limit: 1_000_000, ListingLimit: 1_000_000})}
+	_, z.key, err = service.CreateAPIKey(ctx, 1, "fuzz", app.ScopeFull, time.Time{}, now)
+	check(err)
+	_, err = service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: webtest.SomeAccount, AccountName: "A"}, now)
+	check(err)
+	_, _, err = service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "shop", URL: "https://shop.vn/", Type: app.WebhookAll}, now)
+	check(err)
+	for _, add := range []app.SourceAdd{
+		{Provider: "native", Auth: app.AuthBearer}, {Provider: "native", Auth: app.AuthHMAC}, {Provider: "sepay", Auth: app.AuthAPIKey}, {Provider: "sepay", Auth: app.AuthHMAC},
+		{Provider: "generic", Options: app.SourceOptions{Map: webtest.FlatMap}}, {Provider: "capcom6"}, {Provider: "sms-to-url", Options: app.SourceOptions{Header: "X-Key"}}, {Provider: "vietqr"}, {Provider: "casso"}, {Provider: "pay2s"},
+	} {
+		add.Name = "fuzz"
+		source, err := service.AddSource(ctx, 1, add, now)
+		check(err)
+		z.sources = append(z.sources, source)
+	}
+	return z
+}
+
+// do answers a request that need not be one that a server would let through.
+func (z *fuzzed) do(t *testing.T, method, path, query string, body []byte, header ...string) webtest.Answer {
+	t.Helper()
+	request := &http.Request{
+		Method: method, URL: &url.URL{Path: path, RawQuery: query}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{}, Body: http.NoBody, ContentLength: int64(len(body)), Host: "baoco.vn", RemoteAddr: "192.0.2.1:1",
+	}
+	if len(body) > 0 {
+		request.Body = readCloser{bytes.NewReader(body)}
+	}
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Add(header[i], header[i+1])
+	}
+	recorder := httptest.NewRecorder()
+	z.handler.ServeHTTP(recorder, request)
+	a := webtest.Answer{Status: recorder.Code, Header: recorder.Header(), Body: recorder.Body.String()}
+	if a.Status >= 500 || a.Status >= 300 && a.Status < 400 || !json.Valid([]byte(a.Body)) {
+		t.Errorf("%s %q ?%q %q %q: %d %s", method, path, query, body, header, a.Status, a.Body)
+	}
+	return a
+}
+
+type readCloser struct{ *bytes.Reader }
+
+func (readCloser) Close() error { return nil }
+
+// FuzzRequest: no request with a valid key, whatever its path, query, body and
+// headers, is answered by anything but JSON that isn't our own fault.
+func FuzzRequest(f *testing.F) {
+	for i, query := range []string{
+		"", "page=2&per_page=5", "type=IN&from=2024-01-01&to=2030-01-01 00:00:00", "q=%C4%91%C6%A1n&sort=-date", "since_id=9223372036854775808", "min_amount=1e309&max_amount=1.5", "per_page=%zz", "a;b",
+		"range=weekly", "webhook_id=1&status=0&q=%00", "q=%25_%5C%27--",
+	} {
+		f.Add(byte(i), "1", query, []byte(`{"id":"A1","gateway":"ACB","accountNumber":"19354957","transferType":"IN","transferAmount":100,"content":"DH","transactionDate":"2024-01-02 10:00:00"}`), "vi", "k1")
+	}
+	for i, body := range []string{
+		`{"name":"A","webhook_url":"https://shop.vn/","type":"IN","bank_account_id":1}`, `{"name":"\u0000","webhook_url":"http://①②⑦.⓪.⓪.①/","type":null}`, `{"overlap_hours":24}`, `{"from":"2024-01-01","to":"x"}`, "[]", "{", "null", "",
+	} {
+		f.Add(byte(9+i), "1", "", []byte(body), "en", "")
+		f.Add(byte(9+i), "..;", "x=1", []byte(body), "", strings.Repeat("k", 300))
+	}
+	z := newFuzzed(f)
+	f.Fuzz(func(t *testing.T, which byte, id, query string, body []byte, language, idempotencyKey string) {
+		e := webtest.Endpoints[int(which)%len(webtest.Endpoints)]
+		z.do(t, e.Method, e.At(id), query, body, "Authorization", "Bearer "+z.key, "Accept-Language", language, "Idempotency-Key", idempotencyKey)
+	})
+}
+
+// FuzzProviderCall: a call that isn't the source's records nothing and is
+// refused; one that is, whatever it holds, isn't answered as our fault.
+func FuzzProviderCall(f *testing.F) {
+	for i := range 10 {
+		for _, h := range []string{"", "Bearer x", "Apikey x", "sha256=00", "sha256=", strings.Repeat("0", 64), "9223372036854775808", "-1", "1763000000", "\x00", "é"} {
+			f.Add(byte(i), h, h, []byte(webtest.Batch(webtest.Transfer{}.Native())))
+		}
+		f.Add(byte(i), "", "", []byte(webtest.Transfer{}.Sepay()))
+		f.Add(byte(i), "", "", []byte("\xff{"))
+	}
+	f.Add(byte(5), "1763000000", "", []byte(webtest.PhoneText{}.Capcom6()))
+	f.Add(byte(6), "", "", []byte(webtest.PhoneText{}.SMSToURL()))
+	f.Add(byte(7), "Bearer v1.8.1763000000.x", "", []byte(webtest.VietQRBody()))
+	z := newFuzzed(f)
+	f.Fuzz(func(t *testing.T, which byte, first, second string, body []byte) {
+		source := z.sources[int(which)%len(z.sources)]
+		names := []string{"Authorization", "Authorization"}
+		switch {
+		case source.Auth == app.AuthHMAC && source.Provider == "native":
+			names = []string{"X-Webhook-Signature", "X-Webhook-Signature"}
+		case source.Auth == app.AuthHMAC && source.Provider == "capcom6":
+			names = []string{"X-Timestamp", "X-Signature"}
+		case source.Auth == app.AuthHMAC:
+			names = []string{"X-SePay-Timestamp", "X-SePay-Signature"}
+		case source.Provider == "casso":
+			names = []string{"Secure-Token", "Secure-Token"}
+		case source.Auth == app.AuthToken:
+			names = []string{source.Options.Header, "Authorization"}
+		}
+		a := z.do(t, "POST", source.URLPath(), "", body, names[0], first, names[1], second)
+		if a.Status != 401 && a.Status != 429 {
+			t.Errorf("%q, %q: %d %s", first, second, a.Status, a.Body)
+		}
+		a = z.do(t, "POST", source.URLPath(), "", body, webtest.Credentials(source, string(body), time.Now())...)
+		if a.Status != 200 && a.Status != 400 && a.Status != 413 && a.Status != 422 {
+			t.Errorf("%q with a valid credential: %d %s", body, a.Status, a.Body)
+		}
+	})
+}

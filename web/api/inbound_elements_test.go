@@ -1,0 +1,264 @@
+package api_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/webtest"
+)
+
+// TestInboundElements: what became of each element is found again, whatever it
+// was.
+func TestInboundElements(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", webtest.SomeAccount)
+	till, sepay := w.Native(), w.Sepay()
+	bad := func(id string) string {
+		return strings.ReplaceAll(webtest.Transfer{ID: id}.Native(), "200000", `"much"`)
+	}
+	w.Wants(webtest.Counts{Recorded: 2, Duplicates: 1, Unassigned: 1, Conflicts: 1, Rejected: 1}, till, webtest.Batch(
+		webtest.Transfer{ID: "1", Number: "FT1", Content: "DH1"}.Native(), webtest.Transfer{ID: "2", Number: "FT2", Direction: "OUT", Amount: 5}.Native(),
+		webtest.Transfer{ID: "1", Number: "FT1"}.Native(), webtest.Transfer{ID: "3", Account: "999"}.Native(), webtest.Transfer{ID: "1", Amount: 7}.Native(), bad("4"))) // 1
+	w.WantSaid(1,
+		webtest.Said{State: app.OutcomeRecorded, Amount: 200000, Content: "DH1", Transaction: 1}, webtest.Said{State: app.OutcomeRecorded, Amount: 5, Content: "NAPTIEN MOMO", Transaction: 2},
+		webtest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1}, webtest.Said{State: app.OutcomeUnassigned, Amount: 200000, Content: "NAPTIEN MOMO", Open: true},
+		webtest.Said{State: app.OutcomeConflict, Amount: 7, Content: "NAPTIEN MOMO", Transaction: 1, Open: true}, webtest.Said{State: app.OutcomeRejected, Content: "NAPTIEN MOMO", Open: true})
+
+	// What is repeated: as another source names it, again, and in conflict again.
+	w.Names(webtest.Duplicate, sepay, webtest.Transfer{ID: "77", Number: "FT1", Content: "other words"})                                                // 2
+	w.Names(webtest.Duplicate, sepay, webtest.Transfer{ID: "77", Number: "FT1"})                                                                        // 3
+	w.Wants(webtest.Counts{Duplicates: 2}, till, webtest.Batch(webtest.Transfer{ID: "1"}.Native(), webtest.Transfer{ID: "3", Account: "999"}.Native())) // 4
+	w.Names(webtest.Conflict, till, webtest.Transfer{ID: "1", Amount: 7})                                                                               // 5
+	w.Names(webtest.Conflict, till, webtest.Transfer{ID: "3", Account: "888"})                                                                          // 6
+	w.WantSaid(2, webtest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "other words", Transaction: 1})
+	w.WantSaid(3, webtest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1})
+	w.WantSaid(4, webtest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1},
+		webtest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", WaitsIn: 1})
+	w.WantSaid(5, webtest.Said{State: app.OutcomeConflict, Amount: 7, Content: "NAPTIEN MOMO", Transaction: 1})
+	w.WantSaid(6, webtest.Said{State: app.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", WaitsIn: 1, Open: true})
+	w.Tallies()
+
+	// What somebody decides shows, in the event and in what repeats it.
+	l := w.LinksEvent(w.APIKey(app.ScopeFull), 1, `{"bank":"ACB","account_name":"A"}`)
+	if l.Recorded != 1 {
+		t.Fatalf("%+v", l)
+	}
+	if list, _ := w.Reads(1); list[3].State != app.OutcomeRecorded || list[3].Transaction != 3 || list[3].Open {
+		t.Errorf("linked: %+v", list[3])
+	}
+	if list, _ := w.Reads(4); list[1].State != app.OutcomeDuplicate || list[1].Transaction != 3 || list[1].WaitsIn != 0 {
+		t.Errorf("repeated: %+v", list[1])
+	}
+	w.Tallies()
+	_, err := w.Service.DiscardInbound(context.Background(), 1, 1)
+	webtest.Must(t, err)
+	if list, _ := w.Reads(1); list[4].State != app.OutcomeDiscarded || list[5].State != app.OutcomeDiscarded || list[5].Open {
+		t.Errorf("discarded: %+v", list)
+	}
+
+	// What can't be read is that, though its event id is a transaction's.
+	w.Sends(till, webtest.Batch(bad("1"))).WantStatus(t, http.StatusUnprocessableEntity) // 7
+	w.WantSaid(7, webtest.Said{State: app.OutcomeRejected, Content: "NAPTIEN MOMO", Transaction: 1, Open: true})
+	_, err = w.Service.DiscardInbound(context.Background(), 1, 7)
+	webtest.Must(t, err)
+	w.WantSaid(7, webtest.Said{State: app.OutcomeDiscarded, Content: "NAPTIEN MOMO", Transaction: 1})
+
+	// A transaction that is pruned from the log stays what it was.
+	w.File(func(db *sql.DB) error {
+		_, err := db.Exec(`DELETE FROM inbound_items WHERE inbound_event_id = 1; DELETE FROM inbound_events WHERE id = 1`)
+		return err
+	})
+	w.WantSaid(2, webtest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "other words", Transaction: 1})
+	w.WantSaid(6, webtest.Said{State: app.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 3, Open: true})
+}
+
+// TestInboundElementsRetried: a retry may record what was rejected or
+// discarded, and reject it anew.
+func TestInboundElementsRetried(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	ctx := context.Background()
+	w.Link("ACB", webtest.SomeAccount)
+	phone := w.Source("capcom6", "", "")
+	read := func() []webtest.Said {
+		t.Helper()
+		list, _ := w.Reads(1)
+		if len(list) != 1 || list[0].Amount != 200000 {
+			t.Fatalf("%+v", list)
+		}
+		return list
+	}
+	w.Texts(webtest.Rejected, phone, webtest.PhoneText{Sender: "+84900000001"})
+	if list := read(); list[0].State != app.OutcomeRejected || !list[0].Open {
+		t.Fatalf("%+v", list)
+	}
+	_, err := w.Service.DiscardInbound(ctx, 1, 1)
+	webtest.Must(t, err)
+	if list := read(); list[0].State != app.OutcomeDiscarded || list[0].Open {
+		t.Errorf("discarded: %+v", list)
+	}
+	_, err = w.Service.RetryInbound(ctx, 1, 1, time.Now())
+	webtest.Must(t, err)
+	if list := read(); list[0].State != app.OutcomeRejected || !list[0].Open {
+		t.Errorf("tried again in vain: %+v", list)
+	}
+	_, err = w.Service.DiscardInbound(ctx, 1, 1)
+	webtest.Must(t, err)
+	_, err = w.Service.AllowSenders(ctx, 1, phone.ID, []string{"+84900000001"})
+	webtest.Must(t, err)
+	if list := read(); list[0].State != app.OutcomeDiscarded {
+		t.Errorf("allowed, but not tried again: %+v", list)
+	}
+	r, err := w.Service.RetryInbound(ctx, 1, 1, time.Now())
+	webtest.Must(t, err)
+	if list := read(); r.Recorded != 1 || list[0].State != app.OutcomeRecorded || list[0].Transaction != 1 {
+		t.Errorf("recorded after all: %+v", list)
+	}
+}
+
+// TestInboundNothing: a call without elements says in words what it was, and a
+// one-time code leaves nothing to say.
+func TestInboundNothing(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	w.Wants(webtest.Counts{}, w.Native(), webtest.Batch())
+	e, err := w.Service.ReadInboundEvent(context.Background(), 1, 1)
+	webtest.Must(t, err)
+	if e.Nothing.VI == "" || len(e.Elements) != 0 {
+		t.Errorf("%+v", e)
+	}
+	b.Get("/inbound/events").Shows(t, e.Nothing.EN)
+	b.Get("/inbound/events/1").Shows(t, e.Nothing.EN)
+	var shown struct {
+		Event struct {
+			Nothing  string
+			Elements []any
+		}
+	}
+	w.API(w.APIKey(app.ScopeRead), "GET", "/api/v1/inbound/1", "", http.StatusOK, &shown)
+	if shown.Event.Nothing != e.Nothing.EN || shown.Event.Elements == nil || len(shown.Event.Elements) != 0 {
+		t.Errorf("%+v", shown)
+	}
+}
+
+// TestInboundByHand: what somebody recorded is read as it was recorded.
+func TestInboundByHand(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", webtest.SomeAccount)
+	w.API(w.APIKey(app.ScopeFull), "POST", "/api/v1/transactions", webtest.Transfer{Content: "by hand"}.Native(), http.StatusCreated, nil)
+	w.WantSaid(1, webtest.Said{State: app.OutcomeRecorded, Amount: 200000, Content: "by hand", Transaction: 1})
+	w.Tallies()
+}
+
+// TestEventLogSays: a row of the log says the first that was recorded, and how
+// many others there are; of a body that is too long it says so.
+func TestEventLogSays(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	till := w.Native()
+	b := w.Browser().SignIn("lan")
+	w.Names(webtest.Recorded, till, webtest.Transfer{ID: "1", Content: "first"})
+	b.Get("/inbound/events").Shows(t, "first", "+200,000\u00a0₫", `href="/transactions/1"`)
+	b.Get("/inbound/events/1").Shows(t, "first", "+200,000\u00a0₫", "transaction 1", `href="/transactions/1"`)
+	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 2}, till, webtest.Batch(webtest.Transfer{ID: "1", Content: "first"}.Native(),
+		webtest.Transfer{ID: "2", Number: "FT2", Content: "second", Direction: "OUT", Amount: 1549000}.Native(), webtest.Transfer{ID: "1", Content: "first"}.Native()))
+	b.Get("/inbound/events?before=3").Shows(t, "second", "−1,549,000\u00a0₫", "+2 more", `href="/transactions/2"`)
+
+	// A provider's list has the new ones at one end.
+	var list []string
+	for range 20 {
+		list = append(list, webtest.Transfer{ID: "1", Content: "first"}.Native())
+	}
+	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 20}, till, webtest.Batch(append(list, webtest.Transfer{ID: "4", Number: "FT4", Content: "newest"}.Native())...))
+	b.Get("/inbound/events?before=4").Shows(t, "newest", "+20 more", `href="/transactions/3"`)
+	events, _, err := w.Service.InboundEventsBefore(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
+	webtest.Must(t, err)
+	if e := events[0]; len(e.Elements) != 1 || e.Elements[0].Position != 20 || e.Named != 21 {
+		t.Errorf("%+v", e)
+	}
+
+	long := webtest.Transfer{ID: "3", Number: "FT3", Content: "third"}.Native()
+	w.Wants(webtest.Recorded, till, webtest.Batch(long)[:len(webtest.Batch(long))-1]+strings.Repeat(" ", app.ListedBody)+"}")
+	b.Get("/inbound/events").Shows(t, "Too long for this list")
+	b.Get("/inbound/events/4").Shows(t, "third")
+	b.Get("/transactions/4").Shows(t, `href="/inbound/events/4"`)
+}
+
+// TestInboundManyElements: of a call with more elements than are shown those
+// that need attention are among the shown.
+func TestInboundManyElements(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	var elements []string
+	for i := range app.ShownItems + 50 {
+		elements = append(elements, webtest.Transfer{ID: fmt.Sprint("e", i), Number: fmt.Sprint("N", i)}.Native())
+	}
+	elements[len(elements)-1] = webtest.Transfer{ID: "waits", Account: "999", Content: "at the very end"}.Native()
+	w.Wants(webtest.Counts{Recorded: len(elements) - 1, Unassigned: 1}, w.Native(), webtest.Batch(elements...))
+	list, e := w.Reads(1)
+	last := list[len(list)-1]
+	if len(list) != app.ShownItems || e.Named != len(elements) || !last.Open || last.Content != "at the very end" || e.Elements[len(list)-1].Position != len(elements)-1 {
+		t.Errorf("%d of %d, the last %+v", len(list), e.Named, last)
+	}
+	w.Browser().SignIn("lan").Get("/inbound/events/1").Shows(t, "at the very end", "Not shown: 50 more.")
+}
+
+// TestInboundElementsOddIDs: an event id may hold anything that a text can, and
+// what a page shows of it does nothing.
+func TestInboundElementsOddIDs(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	till, b := w.Native(), w.Browser().SignIn("lan")
+	for n, id := range []string{`"],["`, `'); DROP TABLE event_ids; --`, "\x00a\\", "<script>alert(1)</script>", "\u2028&é", "\u200b\u202e", strings.Repeat("ữ", 500), "7", "007"} {
+		w.Names(webtest.Recorded, till, webtest.Transfer{ID: id, Number: fmt.Sprint("N", n), Content: "<img src=x onerror=alert(1)>" + strings.Repeat("x", 2500)})
+		if list, _ := w.Reads(int64(n + 1)); len(list) != 1 || list[0].State != app.OutcomeRecorded || list[0].Transaction != int64(n+1) {
+			t.Errorf("%q: %+v", id, list)
+		}
+		for _, path := range []string{"/inbound/events", fmt.Sprint("/inbound/events/", n+1)} {
+			if a := b.Get(path); a.Status != http.StatusOK || strings.Contains(a.Body, "<script>alert") || strings.Contains(a.Body, "<img src=x") {
+				t.Errorf("%s of %q: %d, or not inert", path, id, a.Status)
+			}
+		}
+	}
+	w.Tallies()
+}
+
+// TestInboundElementsOfOthers: another account sees nothing of a call, and none
+// of its transactions.
+func TestInboundElementsOfOthers(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", webtest.SomeAccount)
+	w.Names(webtest.Recorded, w.Native(), webtest.Transfer{})
+	other, err := w.Service.CreateAccount(context.Background(), "other", time.Now())
+	webtest.Must(t, err)
+	if _, err := w.Service.ReadInboundEvent(context.Background(), other.ID, 1); app.CodeOf(err) != app.CodeNotFound {
+		t.Errorf("%v", err)
+	}
+	bodies, err := w.Store.InboundBodies(context.Background(), other.ID, []int64{1}, app.ListedBody)
+	webtest.Must(t, err)
+	known, err := w.Store.KnownEvents(context.Background(), other.ID, []app.EventRef{{SourceID: 1, Channel: app.ChannelCall, EventID: "3521"}})
+	webtest.Must(t, err)
+	sources, err := w.Store.InboundSources(context.Background(), other.ID, []int64{1})
+	webtest.Must(t, err)
+	if len(bodies) != 0 || len(sources) != 0 || !slices.Equal(known, []*app.KnownEvent{nil}) {
+		t.Errorf("%v %v %v", bodies, sources, known)
+	}
+}

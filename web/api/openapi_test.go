@@ -1,0 +1,262 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/api"
+	"baoco/web/webtest"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+)
+
+// rawOpenAPI is the document as it stands.
+func rawOpenAPI(t *testing.T) map[string]any {
+	t.Helper()
+	var raw map[string]any
+	webtest.Must(t, json.Unmarshal(api.OpenAPIJSON("1.2.3"), &raw))
+	return raw
+}
+
+func TestOpenAPIIsValid(t *testing.T) {
+	for _, text := range [][]byte{api.OpenAPI(`1.2.3 "beta"`), api.OpenAPIJSON(`1.2.3 "beta"`)} {
+		doc, err := openapi3.NewLoader().LoadFromData(text)
+		webtest.Must(t, err)
+		if err := doc.Validate(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if doc.Info.Version != `1.2.3 "beta"` {
+			t.Errorf("version %q", doc.Info.Version)
+		}
+	}
+	c, err := webtest.TheContract()
+	webtest.Must(t, err)
+	if err := c.Doc.Validate(context.Background()); err != nil {
+		t.Error("an example has a member that is not described:", err)
+	}
+}
+
+// TestOpenAPINeedsAllItHas finds components that nothing refers to.
+func TestOpenAPINeedsAllItHas(t *testing.T) {
+	raw := rawOpenAPI(t)
+	text := string(api.OpenAPIJSON("test"))
+	for kind, components := range raw["components"].(map[string]any) {
+		for name := range maps.Keys(components.(map[string]any)) {
+			used := strings.Contains(text, `"#/components/`+kind+`/`+name+`"`)
+			if kind == "securitySchemes" {
+				used = strings.Contains(text, `{"`+name+`":`) || strings.Contains(text, `,"`+name+`":[`)
+			}
+			if !used && name != "MethodNotAllowed" { // which is any address's
+				t.Errorf("nothing refers to %s/%s", kind, name)
+			}
+		}
+	}
+}
+
+// TestOpenAPIForStrictReaders holds the YAML to what strict readers ask beyond
+// the one that the other tests use: every line of a braced value is indented
+// deeper than the key that it belongs to. Generators of clients put the
+// components of all kinds into one set of names.
+func TestOpenAPIForStrictReaders(t *testing.T) {
+	quoted := regexp.MustCompile(`'(?:[^']|'')*'|"(?:[^"\\]|\\.)*"| #.*$`)
+	open, key := 0, 0
+	for i, line := range strings.Split(string(api.OpenAPI("1.2.3")), "\n") {
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		if open == 0 {
+			key = indent
+		} else if indent <= key {
+			t.Errorf("line %d is indented by %d, its key by %d: %s", i+1, indent, key, line)
+		}
+		bare := quoted.ReplaceAllString(line, "")
+		if open > 0 || strings.HasSuffix(bare, "{") || strings.HasSuffix(bare, "[") {
+			open += strings.Count(bare, "{") + strings.Count(bare, "[") - strings.Count(bare, "}") - strings.Count(bare, "]")
+		}
+	}
+	if open != 0 {
+		t.Errorf("%d brackets are open at the end", open)
+	}
+	kindOf := map[string]string{}
+	for kind, components := range rawOpenAPI(t)["components"].(map[string]any) {
+		for name := range components.(map[string]any) {
+			if kindOf[name] != "" {
+				t.Errorf("%s is of %s and of %s", name, kindOf[name], kind)
+			}
+			kindOf[name] = kind
+		}
+	}
+}
+
+func TestOpenAPIOfEveryEndpoint(t *testing.T) {
+	raw := rawOpenAPI(t)
+	n := 0
+	for path, item := range raw["paths"].(map[string]any) {
+		for method, operation := range item.(map[string]any) {
+			if !strings.HasPrefix(path, "/api/v1/") || method == "parameters" {
+				continue
+			}
+			n++
+			i := slices.IndexFunc(webtest.Endpoints, func(e webtest.Endpoint) bool {
+				return e.Method == strings.ToUpper(method) && e.Path == strings.Replace(path, "{id}", "*", 1)
+			})
+			if i < 0 {
+				t.Errorf("%s %s is no endpoint", method, path)
+				continue
+			}
+			if limit := webtest.MemberAt(operation, "x-requests-per-minute"); limit != float64(webtest.Endpoints[i].Limit) {
+				t.Errorf("%s %s: %v requests a minute, want %d", method, path, limit, webtest.Endpoints[i].Limit)
+			}
+			security := webtest.MemberAt(operation, "security")
+			if security == nil {
+				security = raw["security"]
+			}
+			scope := "read"
+			if webtest.Endpoints[i].Writes {
+				scope = "full"
+			}
+			if want := []any{map[string]any{"apiKey": []any{scope}}}; !cmp.Equal(security, any(want)) {
+				t.Errorf("%s %s: security %v, want %v", method, path, security, want)
+			}
+		}
+	}
+	if n != len(webtest.Endpoints) {
+		t.Errorf("%d endpoints are described, of %d", n, len(webtest.Endpoints))
+	}
+}
+
+// TestOpenAPINumbers compares what the document says with what the code has.
+func TestOpenAPINumbers(t *testing.T) {
+	raw := rawOpenAPI(t)
+	for _, c := range []struct {
+		path string
+		want float64
+	}{
+		{"schemas Amount minimum", 1},
+		{"schemas Amount maximum", app.MaxAmount},
+		{"schemas HistoryRecord properties amount maximum", app.MaxAmount},
+		{"schemas DeliveredTransaction properties transferAmount maximum", app.MaxAmount},
+		{"schemas HistoryRecord properties attempt maximum", float64(len(app.RetrySchedule))},
+		{"schemas HistoryRecord properties response_body maxLength", app.KeptAnswer},
+		{"schemas HistoryRecord properties description maxLength", app.MaxContent},
+		{"schemas Transaction properties content maxLength", app.MaxContent},
+		{"schemas InboundNamed properties content maxLength", app.MaxContent},
+		{"schemas DeliveredTransaction properties content maxLength", app.MaxContent},
+		{"schemas SecretRotation properties overlap_hours maximum", app.MaxOverlap.Hours()},
+		{"schemas Pagination properties per_page maximum", app.MaxPageSize},
+		{"parameters PerPage schema maximum", app.MaxPageSize},
+		{"parameters PerPage schema default", app.DefaultPageSize},
+	} {
+		if got := webtest.MemberAt(raw["components"], strings.Fields(c.path)...); got != c.want {
+			t.Errorf("%s is %v, want %v", c.path, got, c.want)
+		}
+	}
+	events := webtest.MemberAt(raw, "components", "schemas", "InboundEvent", "allOf").([]any)[1]
+	if got := webtest.MemberAt(events, "properties", "items", "maxItems"); got != float64(app.ShownItems) {
+		t.Errorf("an event has at most %v items, want %d", got, app.ShownItems)
+	}
+	text := string(api.OpenAPI("test"))
+	for _, sentence := range []string{
+		fmt.Sprintf("the account has %d webhooks.", app.MaxWebhooks),
+		fmt.Sprintf("with the first %d items that need attention", app.ListedItems),
+		fmt.Sprintf("need attention first, at most %d,", app.ShownItems),
+		fmt.Sprintf("The last %d are kept.", app.KeptRefusedCalls),
+		fmt.Sprintf("safe to repeat for %d hours", int(app.IdempotencyWindow/time.Hour)),
+		fmt.Sprintf("received in the last %d hours", int(app.RecentlyReceived/time.Hour)),
+		fmt.Sprintf("within %d seconds, from the start", int(app.AttemptTimeout/time.Second)),
+		"again 10 s, 30 s, 1 min, 5 min and 10 min after",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), sentence) {
+			t.Errorf("the document does not say %q", sentence)
+		}
+	}
+}
+
+// TestOpenAPIOfDeliveries holds what a shop receives against the document: a
+// transaction, a sample, and both during a rotation.
+func TestOpenAPIOfDeliveries(t *testing.T) {
+	t.Parallel()
+	c, err := webtest.TheContract()
+	webtest.Must(t, err)
+	received := make(chan []string, 10)
+	shop := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			received <- []string{err.Error()}
+			return
+		}
+		failures := c.CheckDelivery(r.Header, body)
+		if got := r.Header.Get("Content-Type"); got != "application/json" || r.ContentLength != int64(len(body)) {
+			failures = append(failures, fmt.Sprintf("Content-Type %s, Content-Length %d", got, r.ContentLength))
+		}
+		received <- failures
+	}))
+	t.Cleanup(shop.Close)
+	w := webtest.NewWorld(t)
+	w.Link("ACB", webtest.SomeAccount)
+	hook, _ := w.Webhook(shop.URL, app.WebhookAll)
+	key := []string{"Authorization", "Bearer " + w.APIKey(app.ScopeFull)}
+	deliver := func(id string) {
+		t.Helper()
+		w.Do("POST", "/api/v1/transactions", webtest.Quoted(map[string]any{"id": id, "gateway": "ACB", "accountNumber": webtest.SomeAccount, "transferType": "OUT", "transferAmount": 1}), key...)
+		w.Do("POST", fmt.Sprintf("/api/v1/webhooks/%d/test", hook.ID), "", key...)
+		for range 2 {
+			select {
+			case failures := <-received:
+				for _, f := range failures {
+					t.Errorf("%s: %s", id, f)
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatalf("%s: nothing came", id)
+			}
+		}
+	}
+	deliver("one")
+	w.Do("POST", fmt.Sprintf("/api/v1/webhooks/%d/rotate-secret", hook.ID), "", key...)
+	deliver("during a rotation")
+}
+
+// TestOpenAPISignatures verifies the example of a delivery under the secret of
+// the example of a webhook, so that a shop can try its own code on them.
+func TestOpenAPISignatures(t *testing.T) {
+	raw := rawOpenAPI(t)
+	secret := webtest.MemberAt(raw, "paths", "/api/v1/webhooks", "post", "responses", "201", "content", "application/json", "example", "secret").(string)
+	operation := webtest.MemberAt(raw, "webhooks", "transactions", "post")
+	headers := map[string]string{}
+	for _, p := range webtest.MemberAt(operation, "parameters").([]any) {
+		headers[strings.ToLower(webtest.MemberAt(p, "name").(string))] = webtest.MemberAt(p, "example").(string)
+	}
+	seconds, err := strconv.ParseInt(headers["webhook-timestamp"], 10, 64)
+	webtest.Must(t, err)
+	at := time.Unix(seconds, 0)
+	o := app.Outgoing{
+		Delivery: app.Delivery{ID: 1, CreatedAt: at}, Secrets: app.Secrets{Current: secret},
+		Payload: app.Payload{
+			ID: "1", Gateway: "ACB", TransactionDate: "2026-03-01 08:30:00", TransactionNumber: "FT24061", AccountNumber: "0123456789",
+			Content: "Đơn hàng DH102", TransferType: app.In, TransferAmount: 150000,
+		},
+	}
+	request := o.Request(app.UserAgent("1.2.3"), at)
+	for _, h := range request.Headers {
+		if got, described := headers[strings.ToLower(h.Name)]; described && got != h.Value {
+			t.Errorf("the example of %s is %s, want %s", h.Name, got, h.Value)
+		}
+	}
+	var want any
+	webtest.Must(t, json.Unmarshal(request.Body, &want))
+	example := webtest.MemberAt(operation, "requestBody", "content", "application/json", "example")
+	if diff := cmp.Diff(want, example); diff != "" {
+		t.Errorf("the body (-) and its example (+) differ:\n%s", diff)
+	}
+}

@@ -1,0 +1,218 @@
+package dashboard_test
+
+import (
+	"database/sql"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/webtest"
+)
+
+const botToken = "123456789:AAFsecretsecretsecretsecretsecret-x"
+
+// telegram is a Bot API server on loopback, which answers as it is told.
+func telegram(t *testing.T, status *int, body *string) (url string, texts *[]string) {
+	t.Helper()
+	texts = &[]string{}
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		var m struct{ Text string }
+		_ = json.NewDecoder(r.Body).Decode(&m)
+		*texts = append(*texts, m.Text)
+		rw.WriteHeader(*status)
+		_, _ = rw.Write([]byte(*body))
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, texts
+}
+
+// Alerts are set up, tried, chosen and ended on their page; a secret never
+// comes back.
+func TestAlertsPage(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	b.Get("/settings").Shows(t, `href="/settings/alerts"`)
+	b.Get("/settings/alerts").Shows(t, "@BotFather", "getUpdates", "smtp.gmail.com", "Not set up", "The server needs attention")
+	status, body := 200, `{"ok":true}`
+	api, texts := telegram(t, &status, &body)
+
+	// What is wrong stands at its field; what was typed is kept, but no secret.
+	a := b.Post("/settings/alerts/telegram", "token", botToken, "chat", "my chat", "api_url", "http://10.0.0.1")
+	a.WantStatus(t, http.StatusUnprocessableEntity)
+	a.Shows(t, `value="my chat"`, "Chat ID must be a number", "Bot API address must be reachable from the internet")
+	hides(t, a, botToken)
+	b.Post("/settings/alerts/telegram", "token", "", "chat", "5").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/settings/alerts/telegram/test").WantStatus(t, http.StatusNotFound)
+
+	b.Post("/settings/alerts/telegram", "token", botToken, "chat", "-100200", "api_url", api).Goes(t, "/settings/alerts")
+	a = b.Get("/settings/alerts")
+	a.Shows(t, "The channel is set up", "-100200", "Send a test", "Saved. Enter a new one")
+	hides(t, a, botToken)
+	b.Post("/settings/alerts/telegram/test").Goes(t, "/settings/alerts")
+	b.Get("/settings/alerts").Shows(t, "The test was taken", "Báo Có: tin thử")
+	if len(*texts) != 1 || !strings.Contains((*texts)[0], "Đây là tin thử") {
+		t.Errorf("%q", *texts)
+	}
+
+	// A test that fails is explained here, by what Telegram said.
+	status, body = 400, `{"ok":false,"description":"Bad Request: <b>chat not found</b>"}`
+	a = b.Post("/settings/alerts/telegram/test")
+	a.WantStatus(t, http.StatusConflict)
+	a.Shows(t, "The test message was not delivered", "“Bad Request: <b>chat not found</b>”: check the chat id", "Not sent")
+	if strings.Contains(a.Body, "<b>") {
+		t.Error("what Telegram says is markup")
+	}
+
+	// The token stays with its address alone.
+	b.Post("/settings/alerts/telegram", "token", "", "chat", "7", "api_url", api).Goes(t, "/settings/alerts")
+	a = b.Post("/settings/alerts/telegram", "token", "", "chat", "7", "api_url", "")
+	a.WantStatus(t, http.StatusUnprocessableEntity)
+	a.Shows(t, "Token must be entered again")
+	c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertTelegram)
+	webtest.Must(t, err)
+	if c.Telegram != (app.TelegramSettings{Token: botToken, Chat: "7", APIURL: api}) {
+		t.Errorf("%+v", c.Telegram)
+	}
+
+	// What is told, and in which language.
+	b.Post("/settings/alerts", "lang", "en", "kind", "webhook", "kind", "server").Goes(t, "/settings/alerts")
+	p, err := w.Service.AlertPreferences(t.Context(), 1)
+	webtest.Must(t, err)
+	if p.Lang != app.English || len(p.Muted) != len(app.AlertKinds)-2 {
+		t.Errorf("%+v", p)
+	}
+	b.Post("/settings/alerts", "lang", "fr").WantStatus(t, http.StatusUnprocessableEntity)
+
+	b.Get("/settings/alerts/telegram/remove").Shows(t, "Send no alerts by Telegram?")
+	b.Post("/settings/alerts/telegram/remove").Goes(t, "/settings/alerts")
+	b.Post("/settings/alerts/telegram/remove").WantStatus(t, http.StatusNotFound)
+	for _, path := range []string{"/settings/alerts/x/remove", "/settings/alerts/email/remove"} {
+		b.Get(path).WantStatus(t, http.StatusNotFound)
+	}
+	w.NoSecretInFile(botToken)
+}
+
+func hides(t *testing.T, a webtest.Answer, secret string) {
+	t.Helper()
+	if strings.Contains(a.Body, secret) {
+		t.Error("the page holds a secret")
+	}
+}
+
+// The form of e-mail: what is wrong is said, the password is kept only for the
+// same server and user.
+func TestAlertsEmailForm(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	form := func(change ...string) []string {
+		values := map[string]string{
+			"smtp_host": "Smtp.Example.VN", "smtp_port": "587", "smtp_security": "starttls", "smtp_username": "lan", "smtp_password": "mật khẩu thư",
+			"email_from": "Lan <lan@example.vn>", "email_to": "lan@example.vn\r\nminh@example.vn",
+		}
+		for i := 0; i < len(change); i += 2 {
+			values[change[i]] = change[i+1]
+		}
+		var pairs []string
+		for name, value := range values {
+			pairs = append(pairs, name, value)
+		}
+		return pairs
+	}
+	for _, c := range []struct{ field, value, says string }{
+		{"smtp_host", "", "Mail server"}, {"smtp_host", "127.0.0.2", "Mail server must be reachable from the internet"}, {"smtp_host", "a.vn/x", "Mail server"},
+		{"smtp_host", "a.vn:25", "Mail server"}, {"smtp_host", "me@a.vn", "Mail server"},
+		{"smtp_port", "0", "Port must be"}, {"smtp_port", "x", "Port must be"}, {"smtp_security", "none", "Encryption must be"},
+		{"smtp_username", "", "Password and the user name"}, {"smtp_password", "", "Password and the user name"},
+		{"email_from", "lan", "Sender must be"}, {"email_to", "", "Recipients must be 1 to 5"}, {"email_to", "lan@example.vn\nx", "Recipients must be an address"},
+		{"email_to", "a@a.vn b@a.vn c@a.vn d@a.vn e@a.vn f@a.vn", "Recipients must be 1 to 5"}, {"email_to", "a@a.vn\r\nBcc:b@b.vn>", "Recipients must be"},
+	} {
+		a := b.Post("/settings/alerts/email", form(c.field, c.value)...)
+		a.WantStatus(t, http.StatusUnprocessableEntity)
+		a.Shows(t, c.says)
+		hides(t, a, "mật khẩu thư")
+	}
+	b.Post("/settings/alerts/email", form()...).Goes(t, "/settings/alerts")
+	b.Post("/settings/alerts/email", form("smtp_password", "", "email_to", "hoa@example.vn, lan@example.vn")...).Goes(t, "/settings/alerts")
+	b.Post("/settings/alerts/email", form("smtp_password", "", "smtp_host", "evil.example.vn")...).WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/settings/alerts/email", form("smtp_password", "", "smtp_username", "minh")...).WantStatus(t, http.StatusUnprocessableEntity)
+	c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertEmail)
+	webtest.Must(t, err)
+	e := c.Email
+	if e.Host != "smtp.example.vn" || e.Password != "mật khẩu thư" || e.From != "lan@example.vn" || strings.Join(e.To, " ") != "hoa@example.vn lan@example.vn" {
+		t.Errorf("%+v", e)
+	}
+	b.Get("/settings/alerts").Shows(t, "hoa@example.vn, lan@example.vn", `value="smtp.example.vn"`)
+	hides(t, b.Get("/settings/alerts"), "mật khẩu thư")
+	w.NoSecretInFile("mật khẩu thư")
+}
+
+// Alerts are those of the visitor's account, whatever the address says.
+func TestAlertsTenancy(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	other := w.SecondAccount()
+	w.User(1, "lan", app.RoleOwner)
+	w.User(other, "minh", app.RoleOwner)
+	status, body := 200, `{"ok":true}`
+	api, texts := telegram(t, &status, &body)
+	w.Browser().SignIn("lan").Post("/settings/alerts/telegram", "token", botToken, "chat", "424242", "api_url", api).Goes(t, "/settings/alerts")
+	minh := w.Browser().SignIn("minh")
+	hides(t, minh.Get("/settings/alerts"), "424242")
+	hides(t, minh.Get("/settings/alerts"), "The server needs attention") // which isn't theirs
+	for _, path := range []string{"/settings/alerts/telegram/test", "/settings/alerts/telegram/remove"} {
+		minh.Post(path).WantStatus(t, http.StatusNotFound)
+	}
+	minh.Post("/settings/alerts", "lang", "en").Goes(t, "/settings/alerts")
+	minh.Post("/settings/alerts/telegram", "token", "", "chat", "5").WantStatus(t, http.StatusUnprocessableEntity) // lan's isn't kept for minh
+	p, err := w.Service.AlertPreferences(t.Context(), 1)
+	webtest.Must(t, err)
+	if c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertTelegram); err != nil || c.Telegram.Chat != "424242" || p.Lang != app.Vietnamese || len(*texts) != 0 {
+		t.Errorf("%+v, %v, %+v, %q", c, err, p, *texts)
+	}
+}
+
+// A channel that keeps failing, a plan that ends soon and refused calls stand on
+// the overview.
+func TestMoreAttention(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	w.Link("ACB", webtest.SomeAccount)
+	src := w.Native()
+	soon := time.Now().Add(6 * 24 * time.Hour)
+	_, err := w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &soon})
+	webtest.Must(t, err)
+	b.Get("/").Shows(t, "Your plan expires at ")
+	if a := b.Get("/"); strings.Contains(a.Body, "are refused") {
+		t.Error("calls are refused before there was one")
+	}
+	w.Do("POST", src.URLPath(), `{}`, "Authorization", "Bearer wrong", "Content-Type", "application/json").WantStatus(t, http.StatusUnauthorized)
+	webtest.Eventually(t, "the refused call", func() bool {
+		return strings.Contains(b.Get("/").Body, "are refused, so its transactions are not received")
+	})
+	w.Names(webtest.Recorded, src, webtest.Transfer{ID: "1", Number: "D1"})
+	w.File(func(db *sql.DB) error {
+		_, err := db.Exec(`UPDATE sources SET last_call_at = ?`, time.Now().Add(2*time.Second).Unix())
+		return err
+	})
+	if a := b.Get("/"); strings.Contains(a.Body, "are refused") {
+		t.Error("a call was accepted since")
+	}
+	_, err = w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	webtest.Must(t, err)
+	w.File(func(db *sql.DB) error {
+		_, err := db.Exec(`UPDATE alert_channels SET failures = 3, problem_en = 'Because.', problem_vi = 'Vì vậy.', retry_ms = 4102444800000`)
+		return err
+	})
+	b.Get("/").Shows(t, "Alerts by Telegram are not being delivered. Because.", `href="/settings/alerts"`)
+	b.Get("/settings/alerts").Shows(t, "Failing", "Because. Next attempt: ")
+}

@@ -1,0 +1,118 @@
+package dashboard_test
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"net/http"
+	"strings"
+	"testing"
+
+	"baoco/app"
+	"baoco/web/webtest"
+)
+
+// A bank account from its link to its end, and what had been waiting for it.
+func TestBankPages(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	b.Get("/banks").Shows(t, "Link your first bank account", "0/", "Vietcombank")
+	w.Names(webtest.Counts{Unassigned: 1}, w.Native(), webtest.Transfer{})
+	for _, c := range [][]string{{"bank", "", "account_number", "", "account_name", ""}, {"bank", "NOPE", "account_number", "19-35?", "account_name", "A"}} {
+		a := b.Post("/banks", c...)
+		a.WantStatus(t, http.StatusUnprocessableEntity)
+		a.Shows(t, "Bank is not a known bank code", `id="account_number-problem"`, `aria-describedby="bank-problem"`)
+	}
+	b.Post("/banks", "bank", "ACB", "account_number", "1935 4957", "account_name", "NGUYEN VAN A").Goes(t, "/banks/1")
+	b.Get("/banks/1").Shows(t, "recorded: 1", "19354957", "NGUYEN VAN A", "1 transaction", "200,000\u00a0₫", "VietQR")
+	b.Post("/banks", "bank", "ACB", "account_number", "19354957", "account_name", "B").Shows(t, "is linked already", `value="19354957"`)
+	b.Get("/banks").Shows(t, "ACB", "19354957", "+200,000\u00a0₫", "1/")
+
+	// The form says what it wants: sent twice it doesn't switch back.
+	for range 2 {
+		b.Post("/banks/1/toggle", "active", "0").Goes(t, "/banks/1")
+		if got := w.Banks()[0].Status; got != app.BankAccountInactive {
+			t.Errorf("switched off: %s", got)
+		}
+	}
+	b.Get("/banks").Shows(t, "Off: transactions are recorded")
+	b.Post("/banks/1/toggle", "active", "1").Goes(t, "/banks/1")
+	b.Post("/banks/1/unlink", "account_number", "1").WantStatus(t, http.StatusUnprocessableEntity)
+	if len(w.Banks()) != 1 {
+		t.Fatal("unlinked by a wrong number")
+	}
+	b.Get("/banks/1/unlink").Shows(t, "Type the account number")
+	b.Post("/banks/1/unlink", "account_number", "1935 4957").Goes(t, "/banks")
+	b.Get("/banks/1").WantStatus(t, http.StatusNotFound)
+	w.WantTransactions(1)
+
+	// A bank with two codes is one bank.
+	b.Post("/banks", "bank", "LIENVIETPOST_BANK", "account_number", "0700", "account_name", "A").Goes(t, "/banks/2")
+	twice := b.Post("/banks", "bank", "LPB", "account_number", "0700", "account_name", "A")
+	twice.WantStatus(t, http.StatusConflict)
+	twice.Shows(t, "LIENVIETPOST_BANK 0700 is linked already")
+}
+
+func TestBankPlanLimit(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	one := 1
+	_, err := w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{MaxBankAccounts: &one})
+	webtest.Must(t, err)
+	w.Link("ACB", webtest.SomeAccount)
+	b := w.Browser().SignIn("lan")
+	b.Get("/banks").Shows(t, "1/1", "the limit is reached")
+	a := b.Post("/banks", "bank", "VCB", "account_number", "123", "account_name", "A")
+	a.Shows(t, app.ErrPlanLimit(1).(*app.Error).Text.EN, `value="123"`)
+	if len(w.Banks()) != 1 {
+		t.Error("beyond the plan")
+	}
+}
+
+func TestBankQR(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("VCB", "0011001932418")
+	b := w.Browser().SignIn("lan")
+	for _, c := range []struct {
+		query  string
+		status int
+	}{
+		{"", 200}, {"amount=1.549.000&content=" + "%C4%90H10293", 200}, {"amount=1549000%C4%91", 200}, {"amount=1.5", 422}, {"amount=1.549.00", 422}, {"amount=0", 422}, {"amount=x", 422}, {"amount=-1", 422}, {"amount=99999999999999", 422},
+		{"content=" + strings.Repeat("a", 96), 422}, {"content=%00", 422}, {"content=%22%3E%3Cscript%3Ealert(1)", 200},
+	} {
+		page, picture := b.Get("/banks/1?"+c.query), b.Get("/banks/1/qr.png?"+c.query)
+		page.WantStatus(t, c.status)
+		picture.WantStatus(t, c.status)
+		if strings.Contains(page.Body, "<script>alert") {
+			t.Errorf("%s: a script", c.query)
+		}
+		if strings.Contains(page.Body, "/banks/1/qr.png") != (c.status == 200) {
+			t.Errorf("%s: a code on the page or none", c.query)
+		}
+		if c.status == 200 {
+			if _, err := png.Decode(bytes.NewReader([]byte(picture.Body))); err != nil || picture.Header.Get("Content-Type") != "image/png" {
+				t.Errorf("%s: %v", c.query, err)
+			}
+		}
+	}
+	b.Get("/banks/1?content="+strings.Repeat("a", 26)).Shows(t, "cut off content")
+}
+
+var bankActions = []webtest.Action{
+	{"GET", "/banks"}, {"POST", "/banks"}, {"GET", "/banks/new"}, {"GET", "/banks/%d"}, {"GET", "/banks/%d/qr.png"}, {"POST", "/banks/%d/toggle"},
+	{"GET", "/banks/%d/unlink"}, {"POST", "/banks/%d/unlink"},
+}
+
+func TestBankTenancyAndRoles(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Link("ACB", webtest.SomeAccount)
+	w.WantOwnersOnly(t, bankActions, b.ID, webtest.SomeAccount, func() string { return fmt.Sprint(w.Banks()) },
+		"bank", "VCB", "account_number", webtest.SomeAccount, "account_name", "EVE", "active", "0")
+}

@@ -1,0 +1,294 @@
+package dashboard_test
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/webtest"
+)
+
+func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	one, _ := w.Link("ACB", "19354957"), w.Link("VCB", "700700")
+	second := w.SecondAccount()
+	_, err := w.Service.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: "19354957", AccountName: "B"}, time.Now())
+	webtest.Must(t, err)
+	native := w.Native()
+	for i, x := range []webtest.Transfer{
+		{Account: "19354957", Amount: 200000, Content: "BAN 7 <b>"},
+		{Account: "19354957", Amount: 300000, Content: "TIEN RA", Direction: "OUT"},
+		{Account: "700700", Gateway: "VCB", Amount: 400000, Content: "TAI KHOAN KHAC"},
+		{Account: "19354957", Amount: 500000, Content: "NAM NGOAI", Date: "2025-01-01 00:00:00"},
+		{Account: "19354957", Amount: 600000, Content: "HOM KIA", Date: app.FormatTime(time.Now().Add(-25*time.Hour), w.Service.Zone())},
+	} {
+		x.ID, x.Number = fmt.Sprint("a", i), fmt.Sprint("FT", i)
+		if x.Date == "" {
+			x.Date = w.Today()
+		}
+		w.Names(webtest.Recorded, native, x)
+	}
+	theirs, err := w.Service.AddSource(t.Context(), second, app.SourceAdd{Provider: "native", Name: "theirs"}, time.Now())
+	webtest.Must(t, err)
+	w.Names(webtest.Recorded, theirs, webtest.Transfer{ID: "b", Number: "FTb", Account: "19354957", Amount: 700000, Content: "NGUOI KHAC", Date: w.Today()})
+
+	nobody := w.Browser()
+	all, mine, sum := w.CounterLink(1, app.CounterLinkCreate{}), w.CounterLink(1, app.CounterLinkCreate{BankAccountID: one.ID}), w.CounterLink(1, app.CounterLinkCreate{BankAccountID: one.ID, ShowsTotal: true})
+	w.User(second, "minh", app.RoleOwner)
+	minh := w.Browser().SignIn("minh")
+	for _, c := range []struct {
+		b           *webtest.Browser
+		path        string
+		shown, hide []string
+	}{
+		{nobody, "/counter/" + all, []string{"+200,000", "+400,000", "BAN 7 &lt;b&gt;"}, []string{"TIEN RA", "300,000", "NAM NGOAI", "HOM KIA", "NGUOI KHAC", "Today:"}},
+		{nobody, "/counter/" + mine, []string{"+200,000"}, []string{"TIEN RA", "TAI KHOAN KHAC", "NAM NGOAI", "HOM KIA", "NGUOI KHAC", "Today:", "19354957"}},
+		{nobody, "/counter/" + sum, []string{"+200,000", "Today: +200,000", "1 payment"}, []string{"400,000"}},
+		// A link shows its own account, whoever opens it; a user theirs.
+		{minh, "/counter/" + mine, []string{"+200,000"}, []string{"NGUOI KHAC"}},
+		{minh, "/counter", []string{"+700,000"}, []string{"200,000", "BAN 7"}},
+	} {
+		a := c.b.Get(c.path)
+		body := strings.NewReplacer("\u00a0", " ", "&#43;", "+").Replace(a.Body)
+		a.WantStatus(t, http.StatusOK)
+		for _, text := range c.shown {
+			if !strings.Contains(body, text) {
+				t.Errorf("%s doesn't show %q:\n%s", c.path, text, body)
+			}
+		}
+		for _, text := range c.hide {
+			if strings.Contains(body, text) {
+				t.Errorf("%s shows %q", c.path, text)
+			}
+		}
+		if !strings.Contains(a.Header.Get("X-Robots-Tag"), "noindex") || a.Header.Get("Referrer-Policy") != "no-referrer" || a.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: headers %v", c.path, a.Header)
+		}
+		if c.b == nobody && a.Header.Get("Set-Cookie") != "" {
+			t.Errorf("%s: a cookie %q", c.path, a.Header.Get("Set-Cookie"))
+		}
+	}
+
+	// The token opens nothing else, and doesn't stand in the file.
+	nobody.Get("/transactions").Goes(t, "/login?back=%2Ftransactions")
+	nobody.Get("/live/counter?since=0").WantStatus(t, http.StatusUnauthorized)
+	if a := w.Do("GET", "/api/v1/transactions", "", "Authorization", "Bearer "+all); a.Status != http.StatusUnauthorized {
+		t.Errorf("the token on the API: %d", a.Status)
+	}
+	if a := w.Do("POST", "/api/webhooks/provider/"+all, "{}"); a.Status != http.StatusUnauthorized {
+		t.Errorf("the token as a source's: %d", a.Status)
+	}
+	w.File(func(db *sql.DB) error {
+		var n int
+		err := db.QueryRow(`SELECT count(*) FROM counter_links WHERE hash = CAST(? AS BLOB) OR name = ?`, all, all).Scan(&n)
+		if n != 0 {
+			t.Error("a token stands in the file")
+		}
+		return err
+	})
+}
+
+var saying = regexp.MustCompile(`data-say="([^"]*)"`)
+
+func TestCounterLive(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	one, _ := w.Link("ACB", "19354957"), w.Link("VCB", "700700")
+	native := w.Native()
+	token := w.CounterLink(1, app.CounterLinkCreate{BankAccountID: one.ID, ShowsTotal: true})
+	nobody := w.Browser()
+	l := nobody.Listen("/live/counter/"+token+"?since=0", "Accept-Language", "vi")
+	l.Next("alive")
+	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 5000, Direction: "OUT", Date: w.Today()})
+	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "2", Number: "2", Account: "700700", Gateway: "VCB", Amount: 6000, Date: w.Today()})
+	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "3", Number: "3", Account: "19354957", Amount: 7000, Date: "2025-01-01 10:00:00"})
+	came := time.Now()
+	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "4", Number: "4", Account: "19354957", Amount: 200000, Content: "BAN 7\r\n<i>", Date: w.Today()})
+	e := l.Next("money") // nothing of the first three
+	if took := time.Since(came); took > time.Second {
+		t.Errorf("the money came after %v", took)
+	}
+	if said := saying.FindStringSubmatch(e.Data); !strings.Contains(e.Data, "+200.000\u00a0₫") || !strings.Contains(e.Data, "&lt;i&gt;") || said == nil || said[1] != "Đã nhận hai trăm nghìn đồng" {
+		t.Errorf("%+v", e)
+	}
+	if e := l.Next("total"); e.Data != "Hôm nay: +200.000\u00a0₫ · 1 giao dịch" {
+		t.Errorf("%+v", e)
+	}
+
+	// What came while the connection was broken comes once it is back, once;
+	// what is no news any more isn't read out.
+	l.Stop()
+	w.Came(10*time.Minute, native, webtest.Transfer{ID: "5", Number: "5", Account: "19354957", Amount: 8000, Date: w.Today()})
+	again := nobody.Listen("/live/counter/"+token+"?since=0", "Last-Event-Id", e.ID)
+	missed := again.Next("money")
+	if said := saying.FindStringSubmatch(missed.Data); !strings.Contains(missed.Data, "8,000") || said == nil || said[1] != "" {
+		t.Errorf("%+v", missed)
+	}
+	again.Next("total")
+	select {
+	case e := <-again.Events:
+		t.Errorf("and then %+v", e)
+	case <-time.After(time.Second):
+	}
+	nobody.Get("/live/counter/"+token+"?since=x").WantStatus(t, http.StatusUnprocessableEntity)
+	nobody.Get("/live/counter/"+token+"?since=-1").WantStatus(t, http.StatusUnprocessableEntity)
+}
+
+// A transfer of hours ago that is recorded now is shown, and not announced as if
+// somebody had just paid.
+func TestCounterAnnouncesNews(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", "19354957")
+	native := w.Native()
+	l := w.Browser().Listen("/live/counter/"+w.CounterLink(1, app.CounterLinkCreate{})+"?since=0", "Accept-Language", "vi")
+	ago := func(d time.Duration) string { return app.FormatTime(time.Now().Add(-d), w.Service.Zone()) }
+	for i, x := range []struct {
+		date string
+		says string
+	}{
+		{ago(29 * time.Minute), "Đã nhận năm nghìn đồng"},
+		{ago(31 * time.Minute), ""},
+		{ago(23 * time.Hour), ""},
+		{w.Today()[:len(time.DateOnly)], "Đã nhận năm nghìn đồng"},
+	} {
+		w.Names(webtest.Recorded, native, webtest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Account: "19354957", Amount: 5000, Date: x.date})
+		if said := saying.FindStringSubmatch(l.Next("money").Data); said == nil || said[1] != x.says {
+			t.Errorf("dated %s: %q, want %q", x.date, said, x.says)
+		}
+	}
+}
+
+// More than one event's worth of news comes whole.
+func TestCounterManyAtOnce(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", "19354957")
+	native := w.Native()
+	const n = app.CounterRows*2 + 3
+	for i := range n {
+		w.Names(webtest.Recorded, native, webtest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Account: "19354957", Amount: int64(1000 + i), Date: w.Today()})
+	}
+	l := w.Browser().Listen("/live/counter/" + w.CounterLink(1, app.CounterLinkCreate{}) + "?since=0")
+	for i := range n {
+		if e := l.Next("money"); !strings.Contains(e.Data, fmt.Sprintf("+1,0%02d", i)) {
+			t.Fatalf("event %d: %+v", i, e)
+		}
+	}
+}
+
+func TestCounterRevoked(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", "19354957")
+	lan, nobody := w.Browser().SignIn("lan"), w.Browser()
+	first, second, third := w.CounterLink(1, app.CounterLinkCreate{}), w.CounterLink(1, app.CounterLinkCreate{}), w.CounterLink(1, app.CounterLinkCreate{})
+	admin := w.Admin()
+	kept := nobody.Listen("/live/counter/" + third + "?since=0")
+	kept.Next("alive")
+	for i, revoke := range []func(id int64) error{
+		func(id int64) error {
+			lan.Post(fmt.Sprintf("/settings/counters/%d/revoke", id)).Goes(t, "/settings")
+			return nil
+		},
+		func(id int64) error { return admin.RevokeCounterLink(t.Context(), 1, id, time.Now()) },
+	} {
+		token := []string{first, second}[i]
+		l := nobody.Listen("/live/counter/" + token + "?since=0")
+		l.Next("alive")
+		webtest.Must(t, revoke(int64(i+1)))
+		t.Logf("the screen went dark after %v", l.Ends())
+		for _, path := range []string{"/counter/" + token, "/live/counter/" + token + "?since=0"} {
+			if a := nobody.Get(path); a.Status != http.StatusNotFound || strings.Contains(a.Body, "text/event-stream") {
+				t.Errorf("%s: %d", path, a.Status)
+			}
+		}
+	}
+	nobody.Get("/counter/"+strings.Repeat("A", 43)).WantStatus(t, http.StatusNotFound)
+	nobody.Get("/counter/"+third).WantStatus(t, http.StatusOK)
+	w.Names(webtest.Recorded, w.Native(), webtest.Transfer{Account: "19354957", Amount: 1000, Date: w.Today()})
+	kept.Next("money") // the other link goes on
+}
+
+// A signed-in user's screen goes dark with their session.
+func TestCounterOfAUser(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	u := w.User(1, "thungan", app.RoleViewer)
+	b := w.Browser().SignIn("thungan")
+	b.Get("/counter").WantStatus(t, http.StatusOK)
+	l := b.Listen("/live/counter?since=0")
+	l.Next("alive")
+	_, err := w.Service.EndSessions(t.Context(), 1, u.ID)
+	webtest.Must(t, err)
+	t.Logf("the screen went dark after %v", l.Ends())
+}
+
+// One link can't take the streams of all others.
+func TestCounterStreamsOfALink(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	greedy, other := w.CounterLink(1, app.CounterLinkCreate{}), w.CounterLink(1, app.CounterLinkCreate{})
+	nobody := w.Browser()
+	var open []*webtest.Listener
+	for range 20 {
+		l := nobody.Listen("/live/counter/" + greedy + "?since=0")
+		l.Next("alive")
+		open = append(open, l)
+	}
+	if l := nobody.Listen("/live/counter/" + greedy + "?since=0"); l.Status != http.StatusServiceUnavailable {
+		t.Errorf("one screen too many: %d", l.Status)
+	}
+	nobody.Listen("/live/counter/" + other + "?since=0").Next("alive")
+	open[0].Stop()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		l := nobody.Listen("/live/counter/" + greedy + "?since=0")
+		if l.Stop(); l.Status == http.StatusOK {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d after a screen was closed", l.Status)
+		}
+	}
+}
+
+func TestCounterLinksInTheSettings(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	bank := w.Link("ACB", "19354957")
+	second := w.SecondAccount()
+	theirs, err := w.Service.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: "5", AccountName: "B"}, time.Now())
+	webtest.Must(t, err)
+	lan := w.Browser().SignIn("lan")
+	form := []string{"once", lan.Once("/settings"), "name", "Quầy 1", "bank_account_id", fmt.Sprint(bank.ID), "total", "1"}
+	link := lan.Post("/settings/counters", form...).Secret(t)
+	if !strings.HasPrefix(link, w.URL+"/counter/") {
+		t.Errorf("the link %s", link)
+	}
+	w.Browser().Get(strings.TrimPrefix(link, w.URL)).WantStatus(t, http.StatusOK)
+	lan.Post("/settings/counters", form...).Goes(t, "/settings")
+	page := lan.Get("/settings").Body
+	if strings.Contains(page, link) || strings.Count(page, "Quầy 1</bdi>") != 1 || !strings.Contains(page, "ACB 19354957, today’s total") {
+		t.Errorf("the settings after creating a link:\n%s", page)
+	}
+	for _, c := range [][]string{
+		{"name", "", "bank_account_id", ""}, {"name", "x", "bank_account_id", fmt.Sprint(theirs.BankAccount.ID)}, {"name", "x", "bank_account_id", "99"}, {"name", "x", "bank_account_id", "y"},
+	} {
+		lan.Post("/settings/counters", append(c, "once", lan.Once("/settings"))...).WantStatus(t, http.StatusUnprocessableEntity)
+	}
+	lan.Get("/settings/counters/1/revoke").WantStatus(t, http.StatusOK)
+	lan.Post("/settings/counters/1/revoke").Goes(t, "/settings")
+	w.Browser().Get(strings.TrimPrefix(link, w.URL)).WantStatus(t, http.StatusNotFound)
+	if page := lan.Get("/settings").Body; strings.Contains(page, "Quầy 1</bdi>") {
+		t.Error("a revoked link is still listed")
+	}
+}

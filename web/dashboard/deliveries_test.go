@@ -1,0 +1,255 @@
+package dashboard_test
+
+import (
+	"bufio"
+	"context"
+	"html"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/webtest"
+)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+func TestHistoryFilters(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	good, bad := newMoody(t, 200, ""), newMoody(t, 503, "")
+	w.Webhook(good.url, app.WebhookAll)
+	b := w.Browser().SignIn("lan")
+	if a := b.Get("/deliveries"); len(a.Listed(t)) != 0 || !strings.Contains(a.Body, "Nothing sent yet.") {
+		t.Error("an empty history")
+	}
+	w.Pay(1, "1", "cà phê sữa đá")
+	w.Attempts(1, 1)
+	w.Webhook(bad.url, app.WebhookAll)
+	second := w.Pay(1, "2", "bún chả")
+	w.Attempts(1, 3)
+	today := time.Now().In(w.Service.Zone()).Format(app.DateLayout)
+	yesterday := time.Now().In(w.Service.Zone()).AddDate(0, 0, -1).Format(app.DateLayout)
+	for _, c := range []struct {
+		query string
+		want  []string // deliveries, in any order
+	}{
+		{"", []string{"1", "2", "3"}},
+		{"webhook_id=1", []string{"1", "2"}},
+		{"webhook_id=2", []string{"3"}},
+		{"status=1", []string{"1", "2"}},
+		{"status=0", []string{"3"}},
+		{"type=IN", []string{"1", "2", "3"}},
+		{"type=OUT", nil},
+		{"from=" + today, []string{"1", "2", "3"}},
+		{"to=" + today, []string{"1", "2", "3"}},
+		{"to=" + yesterday, nil},
+		{"q=CA+PHE", []string{"1"}},
+		{"q=FT2", []string{"2", "3"}},
+		{"transaction_id=" + itoa(second), []string{"2", "3"}},
+		{"transaction_id=" + itoa(second) + "&status=0&webhook_id=2&q=bun", []string{"3"}},
+		{"page=2", nil},
+		{"unknown=1&status=", []string{"1", "2", "3"}},
+	} {
+		got := b.Get("/deliveries?" + c.query).Listed(t)
+		if slices.Sort(got); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.query, got, c.want)
+		}
+	}
+	for _, query := range []string{"status=2", "type=UP", "from=x", "to=2026-02-30", "webhook_id=9", "webhook_id=x", "transaction_id=99"} {
+		if a := b.Get("/deliveries?" + query); a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Body, `class="problem" role="alert"`) {
+			t.Errorf("%s: %d", query, a.Status)
+		}
+	}
+	// What was typed stands in the form again, as text.
+	if a := b.Get(`/deliveries?q=%22%3E%3Cscript%3E&status=0`); !strings.Contains(a.Body, `value="&#34;&gt;&lt;script&gt;"`) || !strings.Contains(a.Body, `<option value="0" selected>`) {
+		t.Error("the form forgets")
+	}
+}
+
+func TestHistoryPages(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	receiver := newMoody(t, 200, "")
+	w.Webhook(receiver.url, app.WebhookAll)
+	for i := range 45 {
+		w.Pay(1, strconv.Itoa(i), "a")
+	}
+	w.Attempts(1, 45)
+	b := w.Browser().SignIn("lan")
+	// What is attempted while somebody turns the pages doesn't shift them: all
+	// the links stay with what the first page began with, and every page says
+	// how many are new since then.
+	var all []string
+	path := "/deliveries?type=IN"
+	for page := 1; page <= 3; page++ {
+		a := b.Get(path)
+		all = append(all, a.Listed(t)...)
+		next := regexp.MustCompile(`rel="next" href="([^"]*)"`).FindStringSubmatch(a.Body)
+		if (next != nil) != (page < 3) {
+			t.Fatalf("page %d: the link to the next", page)
+		}
+		if !strings.Contains(a.Body, `hx-sse:connect="/live/deliveries?since=0-45&amp;type=IN"`) {
+			t.Errorf("page %d doesn't say what is new", page)
+		}
+		if page == 3 {
+			break
+		}
+		path = html.UnescapeString(next[1])
+		w.Pay(1, "late "+strconv.Itoa(page), "a")
+		w.Attempts(1, 45+page)
+	}
+	slices.Sort(all)
+	if len(all) != 45 || len(slices.Compact(all)) != 45 {
+		t.Errorf("the pages together: %v", all)
+	}
+	if a := b.Get(path); !strings.Contains(a.Body, `rel="prev" href="/deliveries?page=2&amp;type=IN&amp;until=45"`) {
+		t.Error("the way back from page 3")
+	}
+	if a := b.Get("/deliveries?type=IN&page=2&until=45"); !strings.Contains(a.Body, `rel="prev" href="/deliveries?page=1&amp;type=IN"`) {
+		t.Error("the first page isn't the newest")
+	}
+}
+
+// Nothing of the history is reached by the cashier, by another account or by
+// nobody.
+func TestHistoryIsTheOwners(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	ctx := context.Background()
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "cashier", app.RoleViewer)
+	other, err := w.Service.CreateAccount(ctx, "other", time.Now())
+	webtest.Must(t, err)
+	w.User(other.ID, "stranger", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	receiver := newMoody(t, 500, "no")
+	hook, _ := w.Webhook(receiver.url, app.WebhookAll)
+	transaction := w.Pay(1, "1", "secret content")
+	w.Attempts(1, 1)
+	w.Exhaust(hook.ID, serverError)
+	history := itoa(w.Attempts(1, 6)[0].ID)
+
+	lan, cashier, stranger, nobody := w.Browser().SignIn("lan"), w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger"), w.Browser()
+	for _, path := range []string{"/deliveries", "/deliveries/1", "/deliveries/resend?id=" + history, "/deliveries/resend?failed=all", "/live/deliveries?since=0-0"} {
+		if !strings.HasPrefix(path, "/live") {
+			lan.Get(path).WantStatus(t, http.StatusOK)
+		}
+		cashier.Get(path).WantStatus(t, http.StatusForbidden)
+		if a := nobody.Get(path); strings.HasPrefix(path, "/live") {
+			a.WantStatus(t, http.StatusUnauthorized)
+		} else if a.Status != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/login") {
+			t.Errorf("nobody, %s: %d", path, a.Status)
+		}
+	}
+	for _, b := range []*webtest.Browser{cashier, stranger, nobody} {
+		for _, form := range [][]string{{"id", history}, {"failed", "all"}, {"failed", "all", "webhook_id", itoa(hook.ID)}} {
+			b.Post("/deliveries/resend", form...)
+		}
+		b.Post("/deliveries/1/resend")
+	}
+	if n := w.Rows("deliveries"); n != 1 {
+		t.Fatalf("%d deliveries: somebody else sent something again", n)
+	}
+	for path, status := range map[string]int{
+		"/deliveries/1": http.StatusNotFound, "/deliveries/99": http.StatusNotFound, "/deliveries/01": http.StatusNotFound, "/deliveries/x": http.StatusNotFound,
+		"/deliveries/resend?id=" + history: http.StatusNotFound, "/deliveries?webhook_id=" + itoa(hook.ID): http.StatusUnprocessableEntity,
+		"/deliveries?transaction_id=" + itoa(transaction):                   http.StatusUnprocessableEntity,
+		"/deliveries/resend?failed=all&webhook_id=" + itoa(hook.ID):         http.StatusUnprocessableEntity,
+		"/deliveries/resend?failed=all&transaction_id=" + itoa(transaction): http.StatusUnprocessableEntity,
+		"/deliveries": http.StatusOK, "/deliveries/resend?failed=all": http.StatusOK,
+	} {
+		a := stranger.Get(path)
+		if a.WantStatus(t, status); strings.Contains(a.Body, "secret content") || strings.Contains(a.Body, receiver.url) {
+			t.Errorf("%s shows a stranger what isn't theirs", path)
+		}
+	}
+	if a := lan.Get("/"); !strings.Contains(a.Body, "1 delivery failed in the last 24 hours") {
+		t.Error("the overview doesn't say what failed")
+	}
+	for name, b := range map[string]*webtest.Browser{"the cashier": cashier, "a stranger": stranger} {
+		if a := b.Get("/"); strings.Contains(a.Body, "failed in the last 24 hours") {
+			t.Errorf("%s is told what failed", name)
+		}
+	}
+	stranger.Post("/deliveries/1/resend").WantStatus(t, http.StatusNotFound)
+	stranger.Post("/deliveries/resend", "failed", "all", "webhook_id", itoa(hook.ID)).WantStatus(t, http.StatusNotFound)
+	cashier.Post("/deliveries/1/resend").WantStatus(t, http.StatusForbidden)
+	if a := cashier.Get("/transactions/" + itoa(transaction)); strings.Contains(a.Body, "/deliveries") {
+		t.Error("the cashier is shown links to the history")
+	}
+	if a := lan.Get("/transactions/" + itoa(transaction)); !strings.Contains(a.Body, `href="/deliveries/1"`) || !strings.Contains(a.Body, `action="/deliveries/1/resend"`) {
+		t.Error("the transaction doesn't lead to its delivery")
+	}
+}
+
+// A page says how many attempts came since it was made, and of which account.
+func TestLiveHistory(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	ctx := context.Background()
+	w.User(1, "lan", app.RoleOwner)
+	other, err := w.Service.CreateAccount(ctx, "other", time.Now())
+	webtest.Must(t, err)
+	w.User(other.ID, "stranger", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	receiver := newMoody(t, 200, "")
+	w.Webhook(receiver.url, app.WebhookAll)
+	follow := func(name, since string) *bufio.Scanner {
+		b := w.Browser().SignIn(name)
+		ctx, cancel := context.WithCancel(context.Background())
+		t.Cleanup(cancel)
+		request, err := http.NewRequestWithContext(ctx, "GET", w.URL+"/live/deliveries?"+since, nil)
+		webtest.Must(t, err)
+		response, err := b.Client.Do(request)
+		webtest.Must(t, err)
+		t.Cleanup(func() { response.Body.Close() })
+		return bufio.NewScanner(response.Body)
+	}
+	next := func(s *bufio.Scanner) string {
+		for s.Scan() {
+			if strings.HasPrefix(s.Text(), "data: ") {
+				return s.Text()
+			}
+		}
+		return ""
+	}
+	stream, one := follow("lan", "since=0-0"), follow("lan", "since=0-0&delivery_id=2")
+	w.Pay(1, "1", "a")
+	if line := next(stream); !strings.Contains(line, ">1 new") {
+		t.Errorf("after one: %s", line)
+	}
+	w.Pay(1, "2", "b")
+	if line := next(stream); !strings.Contains(line, ">2 new") {
+		t.Errorf("after two: %s", line)
+	}
+	if line := next(one); !strings.Contains(line, ">1 new") {
+		t.Errorf("of the second delivery: %s", line)
+	}
+	// Of a filter, with the way to its first page.
+	filtered := follow("lan", "since=0-0&page=3&q=B&status=1")
+	if line := next(filtered); !strings.Contains(line, ">1 new") || !strings.Contains(line, `href="/deliveries?q=B&amp;status=1"`) {
+		t.Errorf("of a filter: %s", line)
+	}
+	// What others were told doesn't count.
+	strangers := follow("stranger", "since=0-0")
+	_, err = w.Service.LinkBankAccount(ctx, other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: webtest.SomeAccount, AccountName: "NGUYEN VAN A"}, time.Now())
+	webtest.Must(t, err)
+	_, _, err = w.Service.CreateWebhook(ctx, other.ID, app.WebhookCreate{Name: "theirs", URL: receiver.url, Type: app.WebhookAll}, time.Now())
+	webtest.Must(t, err)
+	w.Pay(other.ID, "3", "c")
+	if line := next(strangers); !strings.Contains(line, ">1 new") {
+		t.Errorf("a stranger is told %s", line)
+	}
+	for _, query := range []string{"since=x", "since=0-0&status=2", "since=0-0&webhook_id=x"} {
+		w.Browser().SignIn("lan").Get("/live/deliveries?"+query).WantStatus(t, http.StatusUnprocessableEntity)
+	}
+}

@@ -1,0 +1,182 @@
+package dashboard_test
+
+import (
+	"database/sql"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/webtest"
+)
+
+func TestEventLog(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	src, other := w.Native(), w.Sepay()
+	b := w.Browser().SignIn("lan")
+	b.Get("/inbound/events").Shows(t, "No calls yet.")
+	w.Names(webtest.Recorded, src, webtest.Transfer{})                                                                                                                                                   // 1
+	w.Names(webtest.Counts{Conflicts: 1}, src, webtest.Transfer{Amount: 5})                                                                                                                              // 2
+	w.Names(webtest.Counts{Unassigned: 1}, src, webtest.Transfer{ID: "u", Account: "999"})                                                                                                               // 3
+	w.Names(webtest.Counts{Unassigned: 1}, other, webtest.Transfer{ID: "7", Account: "888"})                                                                                                             // 4
+	w.Wants(webtest.Counts{Rejected: 1, Recorded: 1}, src, webtest.Batch(strings.ReplaceAll(webtest.Transfer{ID: "r"}.Native(), "200000", `"much"`), webtest.Transfer{ID: "s", Number: "FT9"}.Native())) // 5
+	for query, want := range map[string][]string{
+		"": {"5", "4", "3", "2", "1"}, "state=open": {"5", "4", "3", "2"}, "state=unassigned": {"4", "3"}, "state=conflict": {"2"}, "state=rejected": {"5"},
+		"source_id=2": {"4"}, "source_id=1&state=unassigned": {"3"}, "before=3": {"2", "1"}, "before=x": {"5", "4", "3", "2", "1"}, "before=1": nil,
+	} {
+		if got := b.Get("/inbound/events?" + query).Events(t); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", query, got, want)
+		}
+	}
+	for _, query := range []string{"state=x", "source_id=9", "source_id=x"} {
+		b.Get("/inbound/events?"+query).WantStatus(t, http.StatusUnprocessableEntity)
+	}
+	b.Get("/").Shows(t, "2 transactions are waiting", "1 received item could not be read", "1 received item conflicts")
+	for i := range 40 {
+		w.Names(webtest.Recorded, src, webtest.Transfer{ID: strconv.Itoa(100 + i), Number: "N" + strconv.Itoa(i)})
+	}
+	var all []string
+	next := "/inbound/events"
+	for next != "" {
+		a := b.Get(next)
+		all = append(all, a.Events(t)...)
+		m := regexp.MustCompile(`rel="next" href="([^"]+)"`).FindStringSubmatch(a.Body)
+		if next = ""; m != nil {
+			next = strings.ReplaceAll(m[1], "&amp;", "&")
+		}
+	}
+	if len(all) != 45 || len(slices.Compact(slices.Sorted(slices.Values(all)))) != 45 {
+		t.Errorf("the pages together: %v", all)
+	}
+}
+
+func TestEventActions(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	src := w.Native()
+	b := w.Browser().SignIn("lan")
+	w.Names(webtest.Counts{Unassigned: 1}, src, webtest.Transfer{})
+	w.Names(webtest.Counts{Unassigned: 1}, src, webtest.Transfer{ID: "2", Number: "FT2"})
+	w.Names(webtest.Counts{Unassigned: 1}, src, webtest.Transfer{ID: "3", Number: "FT3", Account: "777"})
+	w.Sends(src, webtest.Batch(strings.ReplaceAll(webtest.Transfer{ID: "4"}.Native(), "200000", `"a"`), strings.ReplaceAll(webtest.Transfer{ID: "5"}.Native(), "200000", `"b"`)))
+
+	page := b.Get("/inbound/events/1")
+	page.Shows(t, `<option value="ACB" selected`, `value="`+webtest.SomeAccount+`"`, "+200,000\u00a0₫", "is not a linked bank account", `name="item_id"`)
+	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", webtest.SomeAccount).Shows(t, "Account holder is required", `value="`+webtest.SomeAccount+`"`)
+	b.Post("/inbound/events/1/link", "bank", "VCB", "account_number", webtest.SomeAccount, "account_name", "A").WantStatus(t, http.StatusUnprocessableEntity)
+	if len(w.Banks()) != 0 {
+		t.Fatal("linked by a form with a fault")
+	}
+	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", webtest.SomeAccount, "account_name", "NGUYEN VAN A", "notify", "none").Goes(t, "/inbound/events/1")
+	a := b.Get("/inbound/events/1")
+	a.Shows(t, "Recorded: 1", "from other waiting calls: 1", "Settled")
+	w.WantTransactions(2)
+	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", webtest.SomeAccount).Shows(t, "Nothing of this event is unassigned.")
+
+	b.Post("/inbound/events/4/retry").Goes(t, "/inbound/events/4")
+	b.Get("/inbound/events/4").Shows(t, "unreadable: 2")
+	b.Post("/inbound/events/4/discard", "item_id", "99").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/inbound/events/4/discard", "item_id", "x").WantStatus(t, http.StatusUnprocessableEntity)
+	item := regexp.MustCompile(`name="item_id" value="(\d+)"`).FindStringSubmatch(b.Get("/inbound/events/4").Body)
+	b.Post("/inbound/events/4/discard", "item_id", item[1]).Goes(t, "/inbound/events/4")
+	b.Post("/inbound/events/4/discard").Shows(t, "Nothing was discarded")
+	b.Post("/inbound/events/4/discard", "sure", "1").Goes(t, "/inbound/events/4")
+	b.Get("/inbound/events/4").Shows(t, "Items discarded: 1", "Settled")
+	w.WantTransactions(2)
+}
+
+// What others send is text, whatever it holds.
+func TestHostileEventsAreInert(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	src := w.Native()
+	script := `<script>alert(1)<\/script><img src=x onerror=alert(1)>{{.Data}}`
+	w.Wants(webtest.Counts{Unassigned: 1}, src, webtest.Batch(webtest.Transfer{ID: script, Content: script, Gateway: script, Account: "1"}.Native()))
+	w.Sends(src, "\xff\x00\u202e\u200b<script>alert(1)</script>")
+	b := w.Browser().SignIn("lan")
+	for _, path := range []string{"/", "/inbound", "/inbound/events", "/inbound/events/1", "/inbound/events/2"} {
+		a := b.Get(path)
+		a.WantStatus(t, http.StatusOK)
+		for _, bad := range []string{"<script>alert", "<img src=x", "ZgotmplZ", "\u202e", "\x00"} {
+			if strings.Contains(a.Body, bad) {
+				t.Errorf("%s holds %q", path, bad)
+			}
+		}
+	}
+	b.Get("/inbound/events/2").Shows(t, `\xff\u0000\u202e\u200b<script>alert(1)</script>`)
+	name := `"><script>alert(1)</script>`
+	b.Post("/inbound/sources", "provider", "native", "name", name).Shown(t, w.URL)
+	for _, path := range []string{"/inbound", "/inbound/sources/2", "/inbound/sources/2/remove", "/inbound/sources/2/rotate", "/inbound/events", "/inbound/refused"} {
+		if a := b.Get(path); a.Status != http.StatusOK || strings.Contains(a.Body, "<script>alert") {
+			t.Errorf("%s: %d, or a script", path, a.Status)
+		}
+	}
+}
+
+// What of the way in needs somebody stands on the overview, calmly.
+func TestInboundAttention(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	src := w.Native()
+	b := w.Browser().SignIn("lan")
+	lastCall := func(ago time.Duration) {
+		w.File(func(db *sql.DB) error {
+			_, err := db.Exec(`UPDATE sources SET last_call_at = ?`, time.Now().Add(-ago).Unix())
+			return err
+		})
+	}
+	says := func(want bool, text string) {
+		t.Helper()
+		if got := strings.Contains(b.Get("/").Body, text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	const silent = "has sent nothing since"
+	says(false, silent)
+	for _, c := range []struct {
+		ago  time.Duration
+		want bool
+	}{{time.Hour, false}, {25 * time.Hour, false}, {71 * time.Hour, false}, {73 * time.Hour, true}, {40 * 24 * time.Hour, false}} {
+		lastCall(c.ago)
+		says(c.want, silent)
+	}
+	// A shop with transactions every day hears of it after one day.
+	for day := range 9 {
+		at := time.Now().In(w.Service.Zone()).AddDate(0, 0, -day).Format(app.TimeLayout)
+		w.Names(webtest.Recorded, src, webtest.Transfer{ID: strconv.Itoa(day), Number: "D" + strconv.Itoa(day), Date: at})
+	}
+	lastCall(25 * time.Hour)
+	says(true, silent)
+	w.Sepay()
+	says(false, silent)
+
+	w.File(func(db *sql.DB) error {
+		_, err := db.Exec(`UPDATE bank_accounts SET status = 'error'`)
+		return err
+	})
+	says(true, "connection to the bank is broken")
+	says(true, `href="/banks/1"`)
+	b.Get("/banks").Shows(t, "connection to the bank is broken", "error")
+	w.File(func(db *sql.DB) error {
+		_, err := db.Exec(`UPDATE sources SET poll_error = 'key_refused' WHERE id = 2`)
+		return err
+	})
+	says(true, "rejects the API key")
+	b.Get("/banks/1").Shows(t, "rejects the API key")
+	b.Get("/inbound").Shows(t, "API key rejected")
+
+	says(false, `href="/inbound/events?state=unassigned"`)
+	w.Names(webtest.Unassigned, src, webtest.Transfer{ID: "other", Account: "99887766"})
+	says(true, `href="/inbound/events?state=unassigned"`)
+}

@@ -1,0 +1,150 @@
+package dashboard_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/webtest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/xuri/excelize/v2"
+)
+
+const exportPath = "/transactions/export"
+
+func TestExportFilters(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	bank := w.Link("ACB", webtest.SomeAccount)
+	bad := newMoody(t, 503, "")
+	w.Pay(1, "1", "cà phê sữa đá")
+	hook, _ := w.Webhook(bad.url, app.WebhookAll)
+	w.Pay(1, "2", "bún chả")
+	w.Pay(1, "3", "=HYPERLINK(\"http://evil.vn\")\n+1")
+	w.Attempts(1, 2)
+	b := w.Browser().SignIn("lan")
+	today := time.Now().In(w.Service.Zone()).Format(app.DateLayout)
+	hostile := "'=HYPERLINK(\"http://evil.vn\")\n+1"
+	check := func(query string, want ...string) {
+		t.Helper()
+		if diff := cmp.Diff(want, b.Get(exportPath+"?format=csv&"+query).Contents(t)); diff != "" {
+			t.Errorf("%s: %s", query, diff)
+		}
+	}
+	check("", "cà phê sữa đá", "bún chả", hostile)
+	check("q=bun+cha", "bún chả")
+	check("type=OUT")
+	check("from="+today+"&to="+today, "cà phê sữa đá", "bún chả", hostile)
+	check("to=2020-01-01")
+	for range 21 { // more than a user may read at once
+		check("q=bun+cha", "bún chả")
+	}
+	check("min=1.549.000&max=1549000&bank_account_id="+itoa(bank.ID), "cà phê sữa đá", "bún chả", hostile)
+	check("min=1549001")
+	check("delivery_state=pending", "bún chả", hostile)
+	check("delivery_state=failed")
+	w.Exhaust(hook.ID, serverError)
+	check("delivery_state=failed&q=bun", "bún chả")
+	check("page=7&until=1&q=bun", "bún chả")
+	for _, query := range []string{"", "format=pdf", "format=csv&min=x", "format=csv&max=0", "format=csv&min=1.5", "format=csv&min=1.549.00", "format=csv&bank_account_id=99", "format=csv&delivery_state=cancelled"} {
+		if a := b.Get(exportPath + "?" + query); a.Status != http.StatusUnprocessableEntity && a.Status != http.StatusBadRequest || a.Header.Get("Content-Disposition") != "" || !strings.Contains(a.Body, "<html") {
+			t.Errorf("%q: %d %q", query, a.Status, a.Header)
+		}
+	}
+	h := b.Get(exportPath + "?format=csv").Header
+	if got := h.Get("Content-Disposition"); !strings.HasPrefix(got, `attachment; filename="baoco-`) || !strings.HasSuffix(got, `.csv"`) || h.Get("Content-Type") != "text/csv; charset=utf-8" || h.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("%v", h)
+	}
+	a := b.Get(exportPath + "?format=xlsx&q=evil")
+	f, err := excelize.OpenReader(strings.NewReader(a.Body))
+	webtest.Must(t, err)
+	defer f.Close()
+	rows, err := f.GetRows(f.GetSheetList()[0])
+	webtest.Must(t, err)
+	if len(rows) != 2 || rows[1][6] != hostile[1:] {
+		t.Errorf("%q", rows)
+	}
+	b.Header.Set("Accept-Language", "vi")
+	if a := b.Get(exportPath + "?format=csv"); !strings.HasPrefix(a.Body, "\uFEFFMã baoco,Thời gian,") {
+		t.Errorf("not in the language of the visit: %.100s", a.Body)
+	}
+	if a := b.Send("HEAD", exportPath+"?format=csv", nil); a.Status != http.StatusOK || a.Body != "" {
+		t.Errorf("HEAD: %d %q", a.Status, a.Body)
+	}
+	if a := b.Get("/transactions?q=bun+cha&page=2"); !strings.Contains(a.Body, `href="/transactions/export?format=xlsx&amp;q=bun&#43;cha"`) {
+		t.Errorf("the page has no link to its export\n%s", a.Body)
+	}
+}
+
+func TestExportIsOfTheAccount(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	other, err := w.Service.CreateAccount(context.Background(), "other", time.Now())
+	webtest.Must(t, err)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "cashier", app.RoleViewer)
+	w.User(other.ID, "stranger", app.RoleOwner)
+	bank := w.Link("ACB", webtest.SomeAccount)
+	w.Pay(1, "1", "cà phê sữa đá")
+	cashier, stranger := w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger")
+	cashier.Get(exportPath+"?format=csv").WantStatus(t, http.StatusForbidden)
+	if a := cashier.Get("/transactions"); strings.Contains(a.Body, exportPath) {
+		t.Error("the cashier is offered the export")
+	}
+	if a := stranger.Get(exportPath + "?format=csv"); len(a.Contents(t)) != 0 {
+		t.Errorf("a stranger got\n%s", a.Body)
+	}
+	if a := stranger.Get(exportPath + "?format=csv&bank_account_id=" + itoa(bank.ID)); a.Status == http.StatusOK {
+		t.Errorf("a stranger's filter by a bank account: %d", a.Status)
+	}
+	stranger.Get("/transactions/1").WantStatus(t, http.StatusNotFound)
+	if a := w.Browser().Get(exportPath + "?format=csv"); a.Status != http.StatusSeeOther {
+		t.Errorf("signed out: %d", a.Status)
+	}
+}
+
+// A reader that stops in the middle keeps nothing of the database: the log can
+// be emptied meanwhile. It gets what there was when it began, and no more; once
+// signed out, no more at all.
+func TestExportToASlowReader(t *testing.T) {
+	t.Parallel()
+	const n = 4000
+	w := webtest.NewWorld(t)
+	owner := w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	w.ManyLong(n)
+	b := w.Browser().SignIn("lan")
+	export := func() *bufio.Reader { return w.Slowly(b, exportPath+"?format=csv") }
+	one, two := export(), export()
+	for _, r := range []*bufio.Reader{one, two} {
+		_, err := r.ReadString('\n')
+		webtest.Must(t, err)
+	}
+	w.Pay(1, "later", "later")
+	w.File(func(db *sql.DB) error {
+		var busy, log, checkpointed int
+		err := db.QueryRow(`PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &log, &checkpointed)
+		if busy != 0 {
+			t.Error("the export keeps the log from being emptied")
+		}
+		return err
+	})
+	rest, err := io.ReadAll(one)
+	if rows := bytes.Count(rest, []byte("\n")); err != nil || rows != n || bytes.Contains(rest, []byte("later")) {
+		t.Errorf("%d rows, %v, want %d", rows, err, n)
+	}
+	_, err = w.Service.EndSessions(context.Background(), 1, owner.ID)
+	webtest.Must(t, err)
+	if rest, err := io.ReadAll(two); err == nil || bytes.Count(rest, []byte("\n")) >= n {
+		t.Errorf("signed out, the reader got %d rows and %v; want a broken connection", bytes.Count(rest, []byte("\n")), err)
+	}
+}

@@ -1,0 +1,152 @@
+package dashboard_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/web/webtest"
+)
+
+const statementHeader = "Số tài khoản:," + webtest.SomeAccount + ",,,\nNgày giao dịch,Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào\n"
+
+// The test isn't parallel: it looks at what is left in the temporary directory.
+func TestImportPages(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	w.Webhook("https://shop.vn/", app.WebhookAll)
+	b := w.Browser().SignIn("lan")
+	b.Get("/transactions").Shows(t, `href="/transactions/import"`)
+	b.Get("/transactions/import").WantStatus(t, http.StatusOK)
+	file := statementHeader + "02/11/2026,77,<script>alert(1)</script>,11.000,\n02/11/2026,78,GUI XE,,5.000\n02/11/2026,79,HONG,,abc\n"
+	a := b.Upload("/transactions/import", `<script>x.csv`, file)
+	a.Shows(t, "nothing recorded yet", "2 new transactions", "Amount could not be read", "1 row", "+5,000\u00a0₫ money in", "−11,000\u00a0₫ money out", "<td>3</td>", "−11,000\u00a0₫</td>")
+	for _, refused := range []struct{ file, says string }{
+		{statementHeader + "02/11/2026,77,A,11.000,\n,,Tổng cộng,12.000,\n", "Line 4: the totals are debit 12.000"},
+		{strings.Replace(file, "Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào", "Số GD,Nội dung,Số tiền,\n,,,Xanh,Đỏ", 1), "column D, “Số tiền Xanh”"},
+	} {
+		a := b.Upload("/transactions/import", "refused.csv", refused.file)
+		a.WantStatus(t, http.StatusUnprocessableEntity)
+		a.Shows(t, refused.says)
+	}
+	if w.WantTransactions(0); strings.Contains(a.Body, "<script>alert") || strings.Contains(a.Body, "<script>x") {
+		t.Error("a file's text is a script")
+	}
+	sum := a.Sum(t)
+	// Another file than the one that was looked at is looked at.
+	a = b.Upload("/transactions/import", "b.csv", file+"03/11/2026,80,KHAC,,7.000\n", "sum", sum, "notify", "1")
+	a.Shows(t, "not the one you checked", "3 new transactions")
+	w.WantTransactions(0)
+	b.Upload("/transactions/import", "a.csv", file, "sum", sum).Shows(t, "File imported")
+	w.WantTransactions(2)
+	if n := w.Rows("deliveries"); n != 0 {
+		t.Errorf("%d deliveries nobody asked for", n)
+	}
+	b.Upload("/transactions/import", "a.csv", file, "sum", sum).Shows(t, "Duplicates</dt><dd>2<")
+	b.Upload("/transactions/import", "b.csv", file+"03/11/2026,80,KHAC,,7.000\n", "sum", a.Sum(t), "notify", "1").Shows(t, "Notifications sent to your shop</dt><dd>1<")
+	w.WantTransactions(3)
+	if n := w.Rows("deliveries"); n != 1 {
+		t.Errorf("%d deliveries", n)
+	}
+
+	other := strings.Replace(file, webtest.SomeAccount, "0881000000606", 1)
+	b.Upload("/transactions/import", "c.csv", other).Shows(t, "0881000000606 is not linked", "0 new transactions")
+	// The account is part of what was checked.
+	b.Upload("/transactions/import", "a.csv", file, "sum", sum, "bank_account_id", "1").Shows(t, "not the one you checked", "nothing recorded yet")
+	nobody := strings.Replace(file, "Số tài khoản:,"+webtest.SomeAccount, ",", 1)
+	w.Link("ACB", "555")
+	a = b.Upload("/transactions/import", "d.csv", nobody)
+	a.WantStatus(t, http.StatusUnprocessableEntity)
+	a.Shows(t, `id="bank_account_id-problem"`)
+	b.Upload("/transactions/import", "d.csv", nobody, "bank_account_id", "2").Shows(t, "2 new transactions")
+	b.Upload("/transactions/import", "d.csv", nobody, "bank_account_id", "99").WantStatus(t, http.StatusUnprocessableEntity)
+	for _, c := range []struct {
+		name, file string
+		status     int
+	}{
+		{"", "", 422}, {"a.pdf", "%PDF-1.4", 422}, {"a.csv", "", 422}, {"a.csv", "hello", 422}, {"a.xlsx", "PK\x03\x04broken", 422},
+		{"a.csv", statementHeader + strings.Repeat("02/11/2026,1,A,,5.000\n", 10_001), 413}, {"a.csv", statementHeader + strings.Repeat("x", 33<<20), 413},
+	} {
+		if a := b.Upload("/transactions/import", c.name, c.file); a.Status != c.status || !strings.Contains(a.Body, `role="alert"`) || strings.Contains(a.Body, `name="sum"`) {
+			t.Errorf("%s, %d bytes: %d, want %d\n%.3000s", c.name, len(c.file), a.Status, c.status, a.Body)
+		}
+	}
+	b.Post("/transactions/import", "sum", sum).WantStatus(t, http.StatusUnprocessableEntity)
+	w.WantTransactions(3)
+	if left, _ := filepath.Glob(filepath.Join(dir, "baoco-statement-*")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	_, err := os.Stat(dir)
+	webtest.Must(t, err)
+}
+
+// As many rows as there may be are imported within the time of a request.
+func TestImportAsManyRowsAsThereMayBe(t *testing.T) {
+	t.Parallel()
+	if !apptest.Full() {
+		t.Skip("needs BAOCO_FULL=1: it measures how long 10,000 rows take")
+	}
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	var file strings.Builder
+	file.WriteString(statementHeader)
+	for i := range 10_000 {
+		fmt.Fprintf(&file, "%02d/10/2026,%d,THANH TOAN DON HANG %d,,5.000\n", i%28+1, i, i)
+	}
+	b := w.Browser().SignIn("lan")
+	sum := b.Upload("/transactions/import", "a.csv", file.String()).Sum(t)
+	began := time.Now()
+	b.Upload("/transactions/import", "a.csv", file.String(), "sum", sum).Shows(t, "Recorded</dt><dd><strong>10,000<")
+	t.Logf("10,000 rows in %v", time.Since(began))
+}
+
+var importActions = []webtest.Action{
+	{"GET", "/transactions/import"}, {"POST", "/transactions/import"}, {"GET", "/transactions/import/%d/undo"}, {"POST", "/transactions/import/%d/undo"},
+}
+
+func TestImportTenancyAndRoles(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	owner := w.Browser().SignIn("lan")
+	mine := statementHeader + "01/11/2026,76,A,,11.000\n"
+	owner.Upload("/transactions/import", "mine.csv", mine, "sum", owner.Upload("/transactions/import", "mine.csv", mine).Sum(t)).Shows(t, `href="/transactions/import/1/undo"`)
+	w.WantOwnersOnly(t, importActions, 1, webtest.SomeAccount, func() string { return fmt.Sprint(w.Rows("transactions")) })
+	file := statementHeader + "02/11/2026,77,A,,11.000\n"
+	cashier, stranger := w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger")
+	if a := cashier.Get("/transactions"); strings.Contains(a.Body, "/transactions/import") {
+		t.Error("a cashier is shown the import")
+	}
+	cashier.Upload("/transactions/import", "a.csv", file).WantStatus(t, http.StatusForbidden)
+	a := stranger.Upload("/transactions/import", "a.csv", file)
+	a.Shows(t, "is not linked", "0 new transactions")
+	stranger.Upload("/transactions/import", "a.csv", file, "sum", a.Sum(t)).Shows(t, "Recorded</dt><dd><strong>0<")
+	stranger.Upload("/transactions/import", "a.csv", file, "bank_account_id", "1").WantStatus(t, http.StatusUnprocessableEntity)
+	w.WantTransactions(1)
+	// The owner takes it back, and is asked before.
+	owner.Get("/transactions/import").Shows(t, "<bdi>mine.csv", `href="/transactions/import/1/undo"`)
+	owner.Get("/transactions/import/1/undo").Shows(t, "Undo the import of", "+11,000\u00a0₫ money in", "Dated 01 Nov 2026 to 01 Nov 2026", `action="/transactions/import/1/undo"`)
+	w.WantTransactions(1)
+	if a := owner.Post("/transactions/import/1/undo"); a.Status != http.StatusSeeOther {
+		t.Errorf("%d\n%s", a.Status, a.Body)
+	}
+	w.WantTransactions(0)
+	owner.Get("/transactions/import").Shows(t, "transactions removed: 1, kept: 0.", "Undone ·")
+	// What the shop was told of stays, and the page doesn't say otherwise.
+	w.Webhook("https://shop.example.vn/baoco", app.WebhookAll)
+	owner.Upload("/transactions/import", "mine.csv", mine, "notify", "1", "sum", owner.Upload("/transactions/import", "mine.csv", mine).Sum(t))
+	owner.Post("/transactions/import/2/undo")
+	w.WantTransactions(1)
+	owner.Get("/transactions/import").Shows(t, "transactions removed: 0, kept: 1.", "Undone, but these stay: 1 transaction ·")
+}

@@ -1,0 +1,67 @@
+package dashboard_test
+
+import (
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"baoco/app"
+	"baoco/web/dashboard"
+	"baoco/web/webtest"
+)
+
+// Every page that an action answers with leads back to a page when its
+// language is changed, also where the action's own address is none.
+func TestLookAfterAnAction(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	receiver := newMoody(t, 200, "")
+	w.Webhook(receiver.url, app.WebhookAll)
+	w.APIKey(app.ScopeRead)
+	w.CounterLink(1, app.CounterLinkCreate{Name: "counter"})
+	w.Source("native", app.AuthBearer, "")
+	w.Pay(1, "1", "a")
+	w.Attempts(1, 1)
+	b := w.Browser().SignIn("lan")
+	file := statementHeader + "01/11/2026,FT9,a row,,5000\n"
+	b.Upload("/transactions/import", "a.csv", file, "sum", b.Upload("/transactions/import", "a.csv", file).Sum(t)).WantStatus(t, http.StatusOK)
+	back := regexp.MustCompile(`<input type="hidden" name="back" value="([^"]*)">`)
+	pages, posts := map[string]bool{}, 0
+	for _, p := range dashboard.Pages {
+		pages[p.Path] = pages[p.Path] || p.Method == "GET"
+	}
+	for _, p := range dashboard.Pages {
+		if p.Method != "POST" || p.Path == "/logout" || p.Path == "/look" || p.Path == "/settings/sign-out" {
+			continue // they never show a page of their own
+		}
+		posts++
+		for _, id := range []string{"1", "99", "x"} {
+			path := strings.NewReplacer("{id}", id, "{token}", "x", "{medium}", "email").Replace(p.Path)
+			a := b.Send("POST", path, url.Values{})
+			found := back.FindStringSubmatch(a.Body)
+			if a.Status == http.StatusSeeOther || found == nil && strings.HasSuffix(path, "/env") {
+				continue
+			}
+			if found == nil {
+				t.Errorf("POST %s: %d without a switch", path, a.Status)
+				continue
+			}
+			to := html.UnescapeString(found[1])
+			a = b.Post("/look", "lang", "vi", "back", to)
+			if a.Goes(t, to); pages[p.Path] && to != path {
+				t.Errorf("POST %s leads back to %s", path, to)
+			}
+			if a := b.Get(to); a.Status == http.StatusMethodNotAllowed || id == "1" && !strings.Contains(p.Path, "{medium}") && a.Status >= 400 && a.Status != http.StatusForbidden && to != "/deliveries/resend" {
+				t.Errorf("POST %s leads back to %s: %d", path, to, a.Status)
+			}
+		}
+	}
+	if posts < 30 {
+		t.Errorf("only %d actions", posts)
+	}
+}

@@ -1,0 +1,166 @@
+package dashboard_test
+
+import (
+	"database/sql"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/sqlitestore"
+	"baoco/web/webtest"
+)
+
+// A webhook whose secret is lost says so wherever it is seen, with the way out;
+// no signature is shown or sent until then.
+func TestWebhookWithoutSecret(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	receiver := newMoody(t, 200, "")
+	w.Webhook(receiver.url, app.WebhookAll)
+	key := []string{"Authorization", "Bearer " + w.APIKey(app.ScopeFull)}
+	w.Pay(1, "1", "before")
+	w.Attempts(1, 1)
+	b := w.Browser().SignIn("lan")
+	const lost, rotate = "Secret lost", `href="/webhooks/1/rotate"`
+	b.Get("/webhooks").Hides(t, lost)
+	b.Get("/webhooks/1").Hides(t, "The secret is lost")
+	b.Get("/").Hides(t, "has lost its secret")
+	if a := w.Do("GET", "/api/v1/webhooks", "", key...); strings.Contains(a.Body, "secret_lost") {
+		t.Error(a.Body)
+	}
+	w.LoseKey()
+
+	b = w.Browser().SignIn("lan")
+	w.Pay(1, "2", "after")
+	b.Get("/").Shows(t, "has lost its secret, so nothing is sent to your shop.", rotate)
+	b.Get("/webhooks").Shows(t, lost)
+	page := b.Get("/webhooks/1")
+	page.Shows(t, "The secret is lost", rotate, "Waiting deliveries: 1.")
+	page.Hides(t, "/webhooks/1/test", "Kept by you")
+	b.Get("/deliveries?status=waiting").Shows(t, "once the secret is rotated", `href="/webhooks/1"`)
+	for _, path := range []string{"/deliveries/1", "/deliveries/2"} {
+		page := b.Get(path)
+		page.Shows(t, "secret is lost, so no signature can be computed", rotate)
+		page.Hides(t, "X-Webhook-Signature", "Webhook-Signature:", `id="curl"`, "#curl", "checksum")
+	}
+	b.Get("/deliveries/1").Shows(t, "200")
+	b.Get("/deliveries/2").Shows(t, "On hold until the webhook’s secret is rotated.")
+
+	// Nothing is sent, and a test says why.
+	refused := b.Post("/webhooks/1/test")
+	refused.WantStatus(t, http.StatusConflict)
+	refused.Shows(t, "The secret of this webhook is lost, so nothing can be signed.")
+	a := w.Do("POST", "/api/v1/webhooks/1/test", "", key...)
+	a.WantStatus(t, http.StatusConflict)
+	if code := a.JSON(t)["code"]; code != "secret_lost" {
+		t.Errorf("code %v", code)
+	}
+	var list struct{ Webhooks []map[string]any }
+	webtest.Must(t, json.Unmarshal([]byte(w.Do("GET", "/api/v1/webhooks", "", key...).Body), &list))
+	if len(list.Webhooks) != 1 || list.Webhooks[0]["secret_lost"] != true {
+		t.Errorf("%v", list)
+	}
+	// One that is off is told nothing anyway.
+	b.Post("/webhooks/1/toggle", "active", "0").Goes(t, "/webhooks/1")
+	b.Get("/").Hides(t, "has lost its secret")
+	b.Post("/webhooks/1/toggle", "active", "1").Goes(t, "/webhooks/1")
+	if n := len(receiver.calls()); n != 1 {
+		t.Errorf("%d calls", n)
+	}
+
+	form := b.Get("/webhooks/1/rotate")
+	form.Shows(t, "The old secret is lost", `type="hidden" name="overlap_hours" value="0"`)
+	secret := b.Post("/webhooks/1/rotate", "overlap_hours", "0", "once", form.Once(t)).SecretOf(t)
+	w.Attempts(1, 2)
+	call := receiver.calls()[1]
+	if got := call.header.Get("X-Webhook-Signature"); got != app.Signature(secret, []byte(call.body)) {
+		t.Errorf("what waited carries %q", got)
+	}
+	b.Get("/deliveries/2").Shows(t, "X-Webhook-Signature: "+app.Signature(secret, []byte(call.body)), `id="curl"`)
+	b.Get("/webhooks").Hides(t, lost)
+	b.Get("/webhooks/1").Hides(t, "The secret is lost")
+	b.Get("/").Hides(t, "has lost its secret")
+}
+
+// A source whose secret is lost says so likewise, and refuses every call with
+// that reason.
+func TestSourceWithoutSecret(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	// The text is one that somebody may choose.
+	chosen := w.Source("sepay", app.AuthAPIKey, "lost and found again")
+	key := []string{"Authorization", "Bearer " + w.APIKey(app.ScopeFull)}
+	b := w.Browser().SignIn("lan")
+	b.Get("/inbound").Hides(t, "Secret lost")
+	b.Get("/").Hides(t, "has lost its secret")
+	w.LoseKey()
+
+	b = w.Browser().SignIn("lan")
+	const rotate = `href="/inbound/sources/1/rotate"`
+	b.Get("/").Shows(t, "has lost its secret, so its calls are refused", rotate)
+	b.Get("/inbound").Shows(t, "Secret lost")
+	page := b.Get("/inbound/sources/1")
+	page.Shows(t, "The secret is lost", "Secret lost", rotate, "API key is lost as well")
+	w.Sends(chosen, webtest.Transfer{ID: "1", Number: "D1"}.Sepay()).WantStatus(t, http.StatusUnauthorized)
+	webtest.Eventually(t, "the refused call", func() bool {
+		return strings.Contains(b.Get("/inbound/sources/1").Body, "so no call can be verified")
+	})
+	var list struct{ Sources []map[string]any }
+	webtest.Must(t, json.Unmarshal([]byte(w.Do("GET", "/api/v1/sources", "", key...).Body), &list))
+	if len(list.Sources) != 1 || list.Sources[0]["secret_lost"] != true {
+		t.Errorf("%v", list)
+	}
+	// Who still knows the secret enters it again.
+	form := b.Get("/inbound/sources/1/rotate")
+	form.Shows(t, "The old secret is lost.")
+	b.Post("/inbound/sources/1/rotate", "secret", "lost and found again", "once", form.Once(t)).WantStatus(t, http.StatusOK)
+	w.Names(webtest.Recorded, chosen, webtest.Transfer{ID: "1", Number: "D1"})
+	for _, path := range []string{"/", "/inbound", "/inbound/sources/1"} {
+		b.Get(path).Hides(t, "has lost its secret", "Secret lost", "The secret is lost")
+	}
+}
+
+// An alert channel keeps its settings under a new key; with the old key lost it
+// says that it must be set up again.
+func TestAlertChannelWithoutSettings(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	_, err := w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	webtest.Must(t, err)
+	// With the old key at hand nothing is lost.
+	w.Stop()
+	replaced, err := sqlitestore.ReplaceKey(t.Context(), w.Path, time.Now())
+	webtest.Must(t, err)
+	w.Start()
+	if c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertTelegram); err != nil || c.SettingsLost || c.Telegram.Token != botToken || len(replaced.Lost) != 0 {
+		t.Errorf("%+v, %v; lost %v", c.Destination(), err, replaced.Lost)
+	}
+	w.LoseKey()
+	b := w.Browser().SignIn("lan")
+	b.Get("/").Shows(t, "Alerts by Telegram are not being delivered. Its settings are lost", `href="/settings/alerts"`)
+	page := b.Get("/settings/alerts")
+	page.Shows(t, "Failing", "Set it up again.")
+	page.Hides(t, "Saved. Enter a new one")
+	b.Post("/settings/alerts/telegram/test").Shows(t, "Its settings are lost")
+	if told, err := w.Service.Alert(t.Context(), app.Installation{}, time.Now()); err != nil || len(told) != 0 {
+		t.Errorf("told %v, %v", told, err)
+	}
+	b.Post("/settings/alerts/telegram", "token", botToken, "chat", "5").Goes(t, "/settings/alerts")
+	b.Get("/").Hides(t, "are not being delivered")
+	w.File(func(db *sql.DB) error {
+		var n int
+		err := db.QueryRow(`SELECT count(*) FROM alert_channels WHERE length(settings) > 0`).Scan(&n)
+		if n != 1 {
+			t.Errorf("%d channels with settings", n)
+		}
+		return err
+	})
+}

@@ -1,0 +1,99 @@
+package dashboard_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/webtest"
+)
+
+// The chart is of all bank accounts or of one, never of another account's.
+func TestChartOfABankAccount(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	ctx := context.Background()
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	w.Link("ACB", webtest.SomeAccount)
+	w.Pay(1, "1", "a")
+	if a := b.Get("/"); strings.Contains(a.Body, `name="bank_account_id"`) {
+		t.Error("a choice of one")
+	}
+	w.Link("ACB", "888")
+	other, err := w.Service.CreateAccount(ctx, "other", time.Now())
+	webtest.Must(t, err)
+	_, err = w.Service.LinkBankAccount(ctx, other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: webtest.SomeAccount, AccountName: "A"}, time.Now())
+	webtest.Must(t, err)
+	w.Pay(other.ID, "1", "b")
+
+	const bar = `<rect class="in"`
+	for query, drawn := range map[string]bool{"": true, "&bank_account_id=1": true, "&bank_account_id=2": false, "&bank_account_id=3": false, "&bank_account_id=x": true} {
+		a := b.Get("/?days=7" + query)
+		a.Shows(t, `name="bank_account_id"`, "+1,549,000\u00a0₫")
+		if got := strings.Contains(a.Body, bar); got != drawn {
+			t.Errorf("%q: bars are drawn: %t", query, got)
+		}
+	}
+	b.Get("/?bank_account_id=2").Shows(t, `<option value="2" selected>`, `/?days=90&bank_account_id=2`)
+}
+
+// Who watches the overview sees its sums grow with the rows; other streams
+// aren't told of them.
+func TestLiveSums(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	b := w.Browser().SignIn("lan")
+	overview, rows := b.Listen("/live/transactions?since=0-0&sums=1"), b.Listen("/live/transactions?since=0-0")
+	news := func(l *webtest.Listener) string {
+		for {
+			if e := l.Next(""); e.Data != "" { // else the stream says that it is there
+				return e.Data
+			}
+		}
+	}
+	for _, sum := range []string{"+1,549,000\u00a0₫", "+3,098,000\u00a0₫"} {
+		w.Pay(1, sum, "a")
+		if got := news(overview); !strings.Contains(got, `hx-target="#sums"`) || !strings.Contains(got, sum) {
+			t.Errorf("no %s in %s", sum, got)
+		}
+		if got := news(rows); strings.Contains(got, "#sums") {
+			t.Errorf("sums where only rows are: %s", got)
+		}
+	}
+}
+
+// The plan stands in a line of its own: with its end where it has one, and a
+// way to the bank accounts for who may go there.
+func TestOverviewPlan(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "hoa", app.RoleViewer)
+	w.Link("ACB", webtest.SomeAccount)
+	owner, cashier := w.Browser().SignIn("lan"), w.Browser().SignIn("hoa")
+	const linked = `<a href="/banks">1/100 bank accounts</a>`
+	set := func(end time.Time, trial bool) {
+		t.Helper()
+		_, err := w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &end, IsTrial: &trial})
+		webtest.Must(t, err)
+	}
+	a := owner.Get("/")
+	a.Shows(t, "Plan self-hosted · "+linked)
+	if strings.Contains(a.Body, "expire") {
+		t.Error("an end of what is for ever")
+	}
+	a = cashier.Get("/")
+	a.Shows(t, "Plan self-hosted · 1/100 bank accounts")
+	if strings.Contains(a.Body, linked) {
+		t.Error("a cashier is sent to a page of owners")
+	}
+	set(time.Now().AddDate(1, 0, 0), true)
+	owner.Get("/").Shows(t, "Plan self-hosted (trial) · expires ", linked)
+	set(time.Now().AddDate(0, 0, -1), false)
+	owner.Get("/").Shows(t, `<span class="out">expired `, linked)
+}

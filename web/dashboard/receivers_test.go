@@ -1,0 +1,134 @@
+package dashboard_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/webtest"
+)
+
+// output is what a process prints, while it runs.
+type output struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.all.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.all.String()
+}
+
+// TestReceiverCode runs the code that the page of a webhook shows, in both
+// languages of the page, and sends it what is the service's and what isn't.
+func TestReceiverCode(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		id, program, file, args string
+	}{
+		{"php", "php", "receiver.php", "-S 127.0.0.1:PORT receiver.php"},
+		{"node", "node", "receiver.mjs", "receiver.mjs"},
+		{"python", "python3", "receiver.py", "receiver.py"},
+		{"go", "go", "receiver.go", ""}, // built first
+	} {
+		for _, lang := range []string{"en", "vi"} {
+			t.Run(c.id+" "+lang, func(t *testing.T) {
+				t.Parallel()
+				program, err := exec.LookPath(c.program)
+				if err != nil {
+					t.Skipf("%s is not installed: its receiver was not run", c.program)
+				}
+				w := webtest.NewWorld(t)
+				w.User(1, "lan", app.RoleOwner)
+				w.Link("ACB", "1234567")
+				port := freePort(t)
+				base := "http://127.0.0.1:" + port
+				// A path with all that could end a string or a comment.
+				hook, secret := w.Webhook(base+"/b%C3%A1o-c%C3%B3/a'*/$%7Bx%7D%22%3F%3E", app.WebhookIn)
+				b := w.Browser().SignIn("lan")
+				b.Header.Set("Accept-Language", lang)
+				dir := t.TempDir()
+				webtest.Must(t, os.WriteFile(filepath.Join(dir, c.file), []byte(b.Get(fmt.Sprintf("/webhooks/%d", hook.ID)).Code(t, c.id)), 0o600))
+				if c.id == "go" {
+					build := exec.Command(program, "build", "-o", "receiver", c.file)
+					build.Dir = dir
+					if out, err := build.CombinedOutput(); err != nil {
+						t.Fatalf("%v\n%s", err, out)
+					}
+					program = filepath.Join(dir, "receiver")
+				}
+				args := strings.Fields(strings.Replace(c.args, "PORT", port, 1))
+				printed := runReceiver(t, dir, program, args, secret, port)
+
+				if a, err := w.Service.TestWebhook(t.Context(), 1, hook.ID, time.Now()); err != nil || !a.Result.OK() {
+					t.Errorf("a test: %+v %v", a.Result, err)
+				}
+				content := `Đơn hàng "12" <b>\ ` + lang
+				_, _, err = w.Service.RecordByHand(t.Context(), 1, app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1549000, Content: content}, nil, app.IdempotencyKey{}, time.Now())
+				webtest.Must(t, err)
+				webtest.Must(t, w.WaitHistory(2))
+				list, _, err := w.Service.History(t.Context(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 10}})
+				webtest.Must(t, err)
+				if !list[0].Result.OK() {
+					t.Errorf("a delivery: %+v %s", list[0].Result, list[0].Result.Body)
+				}
+				webtest.Eventually(t, "it prints", func() bool { return strings.Contains(printed.String(), "paid ") })
+				if out := printed.String(); strings.Count(out, "paid ") != 1 || !strings.Contains(out, "paid 1: 1549000 VND, "+content) {
+					t.Errorf("it printed:\n%s", out)
+				}
+				_, err = w.Service.RotateSecret(t.Context(), 1, hook.ID, 0, app.IdempotencyKey{}, time.Now())
+				webtest.Must(t, err)
+				if a, err := w.Service.TestWebhook(t.Context(), 1, hook.ID, time.Now()); err != nil || a.Result.StatusCode != http.StatusUnauthorized {
+					t.Errorf("under another secret: %+v %v", a.Result, err)
+				}
+			})
+		}
+	}
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	webtest.Must(t, err)
+	defer listener.Close()
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	webtest.Must(t, err)
+	return port
+}
+
+// runReceiver starts a receiver and waits until it listens.
+func runReceiver(t *testing.T, dir, program string, args []string, secret, port string) *output {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	command := exec.CommandContext(ctx, program, args...)
+	command.Dir, command.Env = dir, append(os.Environ(), "BAOCO_SECRET="+secret, "PORT="+port)
+	printed := &output{}
+	command.Stdout, command.Stderr = printed, printed
+	webtest.Must(t, command.Start())
+	t.Cleanup(func() { cancel(); _ = command.Wait() })
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if c, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
+			_ = c.Close()
+			return printed
+		}
+	}
+	t.Fatalf("%s does not listen:\n%s", program, printed)
+	return nil
+}

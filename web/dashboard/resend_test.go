@@ -1,0 +1,254 @@
+package dashboard_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/webtest"
+)
+
+// failing is a world whose two webhooks have failed at three transactions.
+func failing(t *testing.T) (*webtest.World, *moody, *webtest.Browser) {
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	receiver := newMoody(t, 500, "")
+	for range 2 {
+		hook, _ := w.Webhook(receiver.url, app.WebhookAll)
+		_ = hook
+	}
+	for i := range 3 {
+		w.Pay(1, strconv.Itoa(i), fmt.Sprintf("don hang %d", i))
+	}
+	w.Attempts(1, 6)
+	w.Exhaust(1, serverError)
+	w.Exhaust(2, serverError)
+	return w, receiver, w.Browser().SignIn("lan")
+}
+
+func TestResendOne(t *testing.T) {
+	t.Parallel()
+	w, receiver, b := failing(t)
+	receiver.answers(200, "")
+	page := b.Get("/deliveries/1").Body
+	form := formFields(t, page, "/deliveries/1/resend")
+	b.Post("/deliveries/1/resend", form...).Goes(t, "/deliveries/7")
+	webtest.Eventually(t, "the resend is delivered", func() bool { return w.Delivered() == 1 })
+	page = b.Get("/deliveries/7").Body
+	for _, part := range []string{"Resending as this new delivery", `Resend of</dt><dd><a href="/deliveries/1">`, "Succeeded", "/deliveries/resend?id="} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the resend's page has no %q", part)
+		}
+	}
+	if page := b.Get("/deliveries/1").Body; !strings.Contains(page, `Resent as</dt><dd><a href="/deliveries/7">#7</a>`) {
+		t.Error("the first delivery doesn't know of its resend")
+	}
+	if page := b.Get("/deliveries/1").Body; strings.Contains(page, `action="/deliveries/1/resend"`) {
+		t.Error("one click would tell the shop once more what it knows")
+	}
+	confirm := regexp.MustCompile(`/deliveries/resend\?id=\d+`).FindString(b.Get("/deliveries/1").Body)
+	if page := b.Get(confirm).Body; !strings.Contains(page, "1 of these were already received") {
+		t.Error("nothing says that the shop knows already")
+	}
+	// The button pressed twice sends once.
+	b.Post("/deliveries/1/resend", form...).Goes(t, "/deliveries/7")
+	if n := w.Rows("deliveries"); n != 7 {
+		t.Errorf("%d deliveries", n)
+	}
+}
+
+func TestResendRefusals(t *testing.T) {
+	t.Parallel()
+	w, receiver, b := failing(t)
+	ctx := context.Background()
+	refused := func(what string, a webtest.Answer, text string) {
+		t.Helper()
+		if a.Status != http.StatusConflict || !strings.Contains(a.Body, text) || !strings.Contains(a.Body, `role="alert"`) {
+			t.Errorf("%s: %d, without %q", what, a.Status, text)
+		}
+	}
+	receiver.answers(500, "")
+	w.Pay(1, "pending", "a")
+	w.Attempts(1, 38)
+	refused("still being tried", b.Post("/deliveries/7/resend"), "The delivery is still being tried")
+	_, err := w.Service.ToggleWebhook(ctx, 1, 1, time.Now())
+	webtest.Must(t, err)
+	refused("switched off", b.Post("/deliveries/1/resend"), "The webhook is disabled")
+	history := func(delivery int64) string {
+		list, _, err := w.Service.History(ctx, 1, app.HistoryFilter{DeliveryID: delivery, Page: app.Page{Number: 1, Size: 1}})
+		webtest.Must(t, err)
+		return itoa(list[0].ID)
+	}
+	// Of a choice, what can't be sent again is said beforehand and afterwards.
+	query := "/deliveries/resend?id=" + history(1) + "&id=" + history(2) + "&id=" + history(8)
+	page := b.Get(query).Body
+	for _, part := range []string{"Skipped: The webhook is disabled", "Skipped: The delivery is still being tried", "<strong>1</strong>"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the count has no %q:\n%s", part, page)
+		}
+	}
+	b.Post("/deliveries/resend", "id", history(1), "id", history(2)).Goes(t, "/deliveries")
+	if page := b.Get("/deliveries").Body; !strings.Contains(page, "Deliveries being resent: 1. Not resent: 1. The webhook is disabled") {
+		t.Error("nothing says what was not done")
+	}
+	webtest.Must(t, w.Service.DeleteWebhook(ctx, 1, 1, time.Now()))
+	refused("deleted", b.Post("/deliveries/1/resend"), "The webhook of this record was deleted.")
+	for _, form := range [][]string{{}, {"id", "x"}, {"id", "0"}, {"failed", "all", "from", "x"}} {
+		if a := b.Post("/deliveries/resend", form...); a.Status != http.StatusUnprocessableEntity && a.Status != http.StatusNotFound {
+			t.Errorf("%q: %d", form, a.Status)
+		}
+	}
+	b.Post("/deliveries/99/resend").WantStatus(t, http.StatusNotFound)
+	b.Get("/deliveries/resend").WantStatus(t, http.StatusUnprocessableEntity)
+	many := []string{}
+	for range 101 {
+		many = append(many, "id", "1")
+	}
+	b.Post("/deliveries/resend", many...).WantStatus(t, http.StatusUnprocessableEntity)
+}
+
+// A choice counts deliveries, not attempts; what the shop has had is said.
+func TestResendChosen(t *testing.T) {
+	t.Parallel()
+	w, receiver, b := failing(t)
+	receiver.answers(200, "")
+	w.Pay(1, "good", "a") // deliveries 7 and 8
+	w.Attempts(1, 38)
+	var ids string
+	for _, a := range w.Attempts(1, 38) {
+		if a.Delivery.ID == 1 || a.Delivery.ID == 7 {
+			ids += "&id=" + itoa(a.ID)
+		}
+	}
+	page := b.Get("/deliveries/resend?q=a" + ids).Body
+	if !strings.Contains(page, `<p class="big">2 deliveries</p>`) || !strings.Contains(page, "1 of these were already received") {
+		t.Errorf("the count: %s", page)
+	}
+	if n := w.Rows("deliveries"); n != 8 {
+		t.Errorf("looking made %d deliveries", n-8)
+	}
+	form := formFields(t, page, "/deliveries/resend")
+	for range 2 { // twice is once
+		b.Post("/deliveries/resend", form...).Goes(t, "/deliveries?q=a")
+	}
+	if n := w.Rows("deliveries"); n != 10 {
+		t.Errorf("%d deliveries, want 10", n)
+	}
+	// Two attempts of one delivery are one delivery.
+	before := w.Rows("deliveries")
+	form = nil
+	for _, a := range w.Attempts(1, 38) {
+		if a.Delivery.ID == 2 {
+			form = append(form, "id", itoa(a.ID))
+		}
+	}
+	b.Post("/deliveries/resend", form...).Goes(t, "/deliveries")
+	if n := w.Rows("deliveries") - before; n != 1 || len(form) != 12 {
+		t.Errorf("%d new deliveries of %d attempts of one", n, len(form)/2)
+	}
+}
+
+// All that failed of a filter: counted by webhook, sent once, and then there
+// is nothing left.
+func TestResendFailed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		filter string
+		want   int
+	}{{"webhook_id=", 6}, {"webhook_id=1", 3}, {"q=don+hang+2", 2}, {"transaction_id=1", 2}, {"type=OUT", 0}, {"to=2020-01-01", 0}, {"webhook_id=2&q=hang+1", 1}} {
+		t.Run(c.filter, func(t *testing.T) {
+			t.Parallel()
+			w, receiver, b := failing(t)
+			receiver.answers(200, "")
+			list := b.Get("/deliveries?" + c.filter)
+			if offered := strings.Contains(list.Body, "failed=all"); c.want > 0 && !offered {
+				t.Error("the list doesn't offer it")
+			}
+			page := b.Get("/deliveries/resend?failed=all&" + c.filter).Body
+			if c.want == 0 {
+				if !strings.Contains(page, "Nothing to resend.") || strings.Contains(page, `type="submit">`+"\n") {
+					t.Errorf("nothing: %s", page)
+				}
+				return
+			}
+			if !strings.Contains(page, `<p class="big">`+strconv.Itoa(c.want)+" deliver") {
+				t.Fatalf("the count: %s", page)
+			}
+			form := formFields(t, page, "/deliveries/resend")
+			a := b.Post("/deliveries/resend", form...)
+			if to := a.Header.Get("Location"); a.Status != http.StatusSeeOther || !strings.HasPrefix(to, "/deliveries") || strings.Contains(to, "failed") {
+				t.Errorf("%d %s", a.Status, to)
+			}
+			webtest.Eventually(t, "all of them are delivered", func() bool { return w.Delivered() == c.want })
+			if page := b.Get("/deliveries").Body; !strings.Contains(page, fmt.Sprintf("being resent: %d.", c.want)) {
+				t.Error("nothing says that it was done")
+			}
+			if page := b.Get("/deliveries/resend?failed=all&" + c.filter).Body; !strings.Contains(page, "Nothing to resend.") {
+				t.Error("something is left")
+			}
+			b.Post("/deliveries/resend", form...)
+			if n := w.Rows("deliveries"); n != 6+c.want {
+				t.Errorf("%d deliveries, want %d", n, 6+c.want)
+			}
+		})
+	}
+}
+
+// More than fit into one commit go in steps; a replay takes them all.
+func TestResendBounds(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	ctx := context.Background()
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	receiver := newMoody(t, 500, "")
+	hook, _ := w.Webhook(receiver.url, app.WebhookAll)
+	const all = app.MaxResend + 3
+	elements := make([]app.Incoming, all)
+	for i := range elements {
+		elements[i] = app.Incoming{EventID: strconv.Itoa(i), Gateway: "ACB", AccountNumber: webtest.SomeAccount, Type: app.In, Amount: 1000, Content: "don", Time: time.Now()}
+	}
+	_, err := w.Service.RecordTransactions(ctx, app.InboundCall{AccountID: 1, Channel: app.ChannelHand, ReceivedAt: time.Now(), Elements: elements})
+	webtest.Must(t, err)
+	webtest.Eventually(t, "first attempts", func() bool {
+		_, total, err := w.Service.History(ctx, 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
+		webtest.Must(t, err)
+		return total == all
+	})
+	w.Exhaust(hook.ID, serverError)
+	b := w.Browser().SignIn("lan")
+	if page := b.Get("/").Body; !strings.Contains(page, "More than 100 deliveries failed in the last 24 hours") {
+		t.Error("the overview doesn't say so")
+	}
+	page := b.Get("/deliveries/resend?failed=all&webhook_id=1").Body
+	if !strings.Contains(page, "More than 500 deliveries") || !strings.Contains(page, "all of them will be resent") {
+		t.Errorf("a replay: %s", page)
+	}
+	page = b.Get("/deliveries/resend?failed=all&q=don").Body
+	if !strings.Contains(page, "More than 500 deliveries") || !strings.Contains(page, "These will be resent first") {
+		t.Errorf("in steps: %s", page)
+	}
+	began := time.Now()
+	b.Post("/deliveries/resend", formFields(t, page, "/deliveries/resend")...).Goes(t, "/deliveries?q=don")
+	t.Logf("%d resends took %v", app.MaxResend, time.Since(began))
+	if page := b.Get("/deliveries").Body; !strings.Contains(page, "being resent: 500. There are more: resend again for the rest.") {
+		t.Error("nothing says that some are left")
+	}
+	if n := w.Rows("deliveries"); n != all+app.MaxResend {
+		t.Errorf("%d deliveries", n)
+	}
+	b.Post("/deliveries/resend", "failed", "all", "webhook_id", "1").Goes(t, "/deliveries?webhook_id=1")
+	if n := w.Rows("deliveries"); n != all+all {
+		t.Errorf("%d deliveries after the rest", n)
+	}
+	if page := b.Get("/").Body; strings.Contains(page, "deliveries failed in the last") {
+		t.Error("the overview still asks for what was sent again")
+	}
+}

@@ -1,0 +1,305 @@
+package dashboard_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web"
+	"baoco/web/webtest"
+)
+
+func TestSetUp(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	ctx := context.Background()
+	first, err := w.Service.OpenSetUp(ctx, time.Now())
+	webtest.Must(t, err)
+	token, err := w.Service.OpenSetUp(ctx, time.Now())
+	webtest.Must(t, err)
+	form := []string{"name", "lan", "password", webtest.SomePassword, "password_again", webtest.SomePassword}
+	for _, path := range []string{"/setup/" + first, "/setup/wrong"} {
+		if a := w.Browser().Get(path); a.Status != http.StatusForbidden {
+			t.Errorf("%s: %d", path, a.Status)
+		}
+		if a := w.Browser().Post(path, form...); a.Status != http.StatusForbidden {
+			t.Errorf("%s: %d", path, a.Status)
+		}
+	}
+	b := w.Browser()
+	if a := b.Get("/setup/" + token); a.Status != http.StatusOK || !strings.Contains(a.Body, "password_again") {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	}
+	for _, c := range [][]string{
+		{"name", "lan", "password", webtest.SomePassword, "password_again", "another one"},
+		{"name", "lan", "password", "short", "password_again", "short"},
+		{"name", "Lân", "password", webtest.SomePassword, "password_again", webtest.SomePassword},
+	} {
+		if a := b.Post("/setup/"+token, c...); a.Status != http.StatusUnprocessableEntity || strings.Contains(a.Body, webtest.SomePassword) {
+			t.Errorf("%q: %d %s", c, a.Status, a.Body)
+		}
+	}
+	b.Post("/setup/"+token, form...).Goes(t, "/")
+	if a := b.Get("/"); a.Status != http.StatusOK || !strings.Contains(a.Body, ">lan<") {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	// It counts once, and no new one is made once there is a user.
+	if a := w.Browser().Post("/setup/"+token, "name", "eve", "password", webtest.SomePassword, "password_again", webtest.SomePassword); a.Status != http.StatusForbidden {
+		t.Errorf("a second time: %d", a.Status)
+	}
+	if again, err := w.Service.OpenSetUp(ctx, time.Now()); err != nil || again != "" {
+		t.Errorf("another link: %q, %v", again, err)
+	}
+	users, err := w.Service.Users(ctx, 1)
+	webtest.Must(t, err)
+	if len(users) != 1 || users[0].Role != app.RoleOwner || users[0].AccountID != 1 {
+		t.Errorf("users %+v", users)
+	}
+}
+
+func TestSetUpEnds(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	token, err := w.Service.OpenSetUp(context.Background(), time.Now().Add(-app.SetUpTime))
+	webtest.Must(t, err)
+	if a := w.Browser().Get("/setup/" + token); a.Status != http.StatusForbidden {
+		t.Errorf("after half an hour: %d", a.Status)
+	}
+}
+
+func TestSignIn(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser()
+	b.Get("/").Goes(t, "/login")
+	b.Get("/transactions?q=a&type=IN").Goes(t, "/login?back="+url.QueryEscape("/transactions?q=a&type=IN"))
+	b.Post("/transactions").WantStatus(t, http.StatusMethodNotAllowed)
+	for _, c := range []struct{ name, password string }{{"lan", "wrong"}, {"nobody", webtest.SomePassword}, {"", ""}, {"lan", strings.Repeat("a", 5000)}} {
+		a := b.Post("/login", "name", c.name, "password", c.password)
+		if a.Status != http.StatusUnauthorized || !strings.Contains(a.Body, "The username or password is incorrect.") {
+			t.Errorf("%+v: %d %s", c, a.Status, a.Body)
+		}
+	}
+	a := b.Post("/login", "name", " LAN ", "password", webtest.SomePassword, "back", "/transactions?q=a")
+	a.Goes(t, "/transactions?q=a")
+	cookie := a.Cookie("baoco")
+	for _, part := range []string{"baoco=", "HttpOnly", "SameSite=Lax", "Path=/"} {
+		if !strings.Contains(cookie, part) {
+			t.Errorf("cookie %q has no %s", cookie, part)
+		}
+	}
+	token := strings.TrimPrefix(strings.Split(cookie, ";")[0], "baoco=")
+	var data []byte
+	var kept string
+	w.File(func(db *sql.DB) error { return db.QueryRow(`SELECT token, data FROM sessions`).Scan(&kept, &data) })
+	if kept == token || strings.Contains(string(data), token) {
+		t.Error("the session's token stands in the file")
+	}
+	b.Get("/login").Goes(t, "/")
+	b.Post("/logout").Goes(t, "/login")
+	b.Get("/").Goes(t, "/login")
+}
+
+// Where a sign-in leads is always here.
+func TestSignInLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	for _, back := range []string{"//evil.example/", "https://evil.example/", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)", "evil.example", "/%0d%0aX: y", ""} {
+		a := w.Browser().Post("/login", "name", "lan", "password", webtest.SomePassword, "back", back)
+		to, err := url.Parse(a.Header.Get("Location"))
+		if err != nil || to.Host != "" || to.Scheme != "" || !strings.HasPrefix(to.Path, "/") || strings.HasPrefix(a.Header.Get("Location"), "//") {
+			t.Errorf("%q leads to %q", back, a.Header.Get("Location"))
+		}
+		if a.Status == http.StatusTooManyRequests {
+			t.Fatal("limited")
+		}
+	}
+}
+
+// A token that somebody else put into the browser is worth nothing.
+// A token that an attacker knows, since it is of a session of the attacker's
+// own, is not that of whoever signs in with it.
+func TestSessionFixation(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "mallory", app.RoleViewer)
+	here, err := url.Parse(w.URL)
+	webtest.Must(t, err)
+	attacker, victim := w.Browser().SignIn("mallory"), w.Browser()
+	planted := attacker.Client.Jar.Cookies(here)
+	victim.Client.Jar.SetCookies(here, planted)
+	if a := victim.Get("/settings"); !strings.Contains(a.Body, "mallory") {
+		t.Fatalf("the plant is of no session: %d", a.Status)
+	}
+	victim.SignIn("lan")
+	victim.Get("/webhooks").WantStatus(t, http.StatusOK)
+	again := w.Browser()
+	again.Client.Jar.SetCookies(here, planted)
+	for path, to := range map[string]string{"/webhooks": "/login?back=%2Fwebhooks", "/": "/login"} {
+		again.Get(path).Goes(t, to)
+	}
+}
+
+func TestSessionsEnd(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	ctx := context.Background()
+	w.User(1, "boss", app.RoleOwner)
+	u := w.User(1, "lan", app.RoleOwner)
+	for _, end := range []func() error{
+		func() error { _, err := w.Service.EndSessions(ctx, 1, u.ID); return err },
+		func() error { _, err := w.Service.SetPassword(ctx, 1, u.ID, webtest.SomePassword); return err },
+		func() error { _, err := w.Service.SetRole(ctx, 1, u.ID, app.RoleViewer); return err },
+	} {
+		one, two := w.Browser().SignIn("lan"), w.Browser().SignIn("lan")
+		webtest.Must(t, end())
+		one.Get("/").Goes(t, "/login")
+		two.Get("/").Goes(t, "/login")
+	}
+	b := w.Browser().SignIn("lan")
+	webtest.Must(t, w.Service.RemoveUser(ctx, 1, u.ID))
+	b.Get("/").Goes(t, "/login")
+	if users, err := w.Service.Users(ctx, 1); err != nil || len(users) != 1 {
+		t.Errorf("%v, %v", users, err)
+	}
+	if err := w.Service.RemoveUser(ctx, 1, 1); app.CodeOf(err) != app.CodeConflict {
+		t.Errorf("the last owner: %v", err)
+	}
+}
+
+// A browser that was signed in as somebody who was removed is nobody, whoever
+// is created next, in whatever account. Whoever changes their own role goes on.
+func TestRemovedUsersBrowser(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	second, err := w.Service.CreateAccount(t.Context(), "second", time.Now())
+	webtest.Must(t, err)
+	boss := w.User(1, "boss", app.RoleOwner)
+	for i, next := range []int64{1, second.ID} {
+		u := w.User(1, "lan", app.RoleOwner)
+		b := w.Browser().SignIn("lan")
+		b.Get("/").WantStatus(t, http.StatusOK)
+		webtest.Must(t, w.Service.RemoveUser(t.Context(), 1, u.ID))
+		other := w.User(next, fmt.Sprint("other", i), app.RoleOwner)
+		b.Get("/").Goes(t, "/login")
+		if other.ID <= u.ID || other.Generation == u.Generation {
+			t.Errorf("user %d of generation %d came after user %d of %d", other.ID, other.Generation, u.ID, u.Generation)
+		}
+	}
+	b := w.Browser().SignIn("boss")
+	b.Post(fmt.Sprint("/settings/users/", boss.ID, "/role"), "role", "viewer").Goes(t, "/settings")
+	b.Get("/").WantStatus(t, http.StatusOK)
+}
+
+func TestOtherSites(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	for _, header := range []http.Header{
+		{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Origin": {"https://evil.example"}}, {"Origin": {"null"}},
+	} {
+		b.Header = header
+		for _, path := range []string{"/logout", "/look", "/login"} {
+			b.Post(path).WantStatus(t, http.StatusForbidden)
+		}
+	}
+	b.Header = http.Header{}
+	b.Get("/").WantStatus(t, http.StatusOK)
+}
+
+func TestPageHeaders(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	for _, path := range []string{"/", "/transactions", "/transactions/99"} {
+		h := b.Get(path).Header
+		for name, want := range map[string]string{
+			"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Content-Type": "text/html; charset=utf-8",
+		} {
+			if h.Get(name) != want {
+				t.Errorf("%s: %s %q", path, name, h.Get(name))
+			}
+		}
+		policy := h.Get("Content-Security-Policy")
+		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: policy %q", path, policy)
+		}
+	}
+}
+
+// An address that leads nowhere is a page to a browser, JSON to a program.
+func TestNothingHere(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	for _, c := range []struct {
+		path, accept string
+		status       int
+		page         bool
+	}{
+		{"/nothing", "text/html,*/*;q=0.8", http.StatusNotFound, true},
+		{"/webhooks/1/test", "text/html", http.StatusMethodNotAllowed, true},
+		{"/nothing", "application/json", http.StatusNotFound, false},
+		{"/nothing", "", http.StatusNotFound, false},
+		{"/api/v1/nothing", "text/html", http.StatusNotFound, false},
+		{"/api/v1/webhooks/1/test", "text/html", http.StatusMethodNotAllowed, false},
+	} {
+		b.Header = http.Header{"Accept": {c.accept}}
+		a := b.Get(c.path)
+		a.WantStatus(t, c.status)
+		if page := strings.Contains(a.Body, `href="/transactions"`); page != c.page {
+			t.Errorf("%s for %q: a page with the menu: %t", c.path, c.accept, page)
+		}
+		if kind := a.Header.Get("Content-Type"); !c.page && kind != "application/json" && !strings.HasPrefix(kind, "application/json;") {
+			t.Errorf("%s for %q: %s", c.path, c.accept, kind)
+		}
+	}
+}
+
+func TestLanguageSwitch(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	b.Header.Set("Accept-Language", "vi-VN,vi;q=0.9,en;q=0.8")
+	if a := b.Get("/"); !strings.Contains(a.Body, `<html lang="vi"`) || !strings.Contains(a.Body, "Tổng quan") {
+		t.Error("not in the browser's language")
+	}
+	b.Post("/look", "lang", "en", "back", "/transactions").Goes(t, "/transactions")
+	if a := b.Get("/"); !strings.Contains(a.Body, `<html lang="en"`) || strings.Contains(a.Body, "Tổng quan") {
+		t.Error("not in the language that was chosen")
+	}
+	b.Post("/look", "theme", "dark", "back", "//evil.example").Goes(t, "/")
+	if a := b.Get("/"); !strings.Contains(a.Body, `data-theme="dark"`) {
+		t.Error("not in the theme that was chosen")
+	}
+	b.Post("/look", "theme", "neon", "lang", "de").Goes(t, "/")
+}
+
+// The language of the installation is for visitors whose browser names neither.
+func TestLanguageOfTheInstallation(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	h := web.New(web.Config{Service: w.Service, Lang: app.Vietnamese})
+	for accepted, want := range map[string]string{"": "vi", "fr": "vi", "fr, en;q=0.1": "en", "vi;q=0.1, en": "en"} {
+		r := httptest.NewRequest("GET", "/login", nil)
+		r.Header.Set("Accept-Language", accepted)
+		a := httptest.NewRecorder()
+		if h.ServeHTTP(a, r); !strings.Contains(a.Body.String(), `<html lang="`+want+`"`) {
+			t.Errorf("%q: not %s\n%.200s", accepted, want, a.Body)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package dashboard_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/webtest"
+)
+
+const otherPassword = "một mật khẩu khác hẳn"
+
+func TestChangeOwnPassword(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "thungan", app.RoleViewer)
+	for _, name := range []string{"lan", "thungan"} {
+		here, elsewhere := w.Browser().SignIn(name), w.Browser().SignIn(name)
+		for _, c := range []struct{ present, first, second, says string }{
+			{"wrong password", otherPassword, otherPassword, "Current password is incorrect"},
+			{webtest.SomePassword, otherPassword, "something else", "do not match"},
+			{webtest.SomePassword, "short", "short", "must be 10 to 200 characters"},
+		} {
+			a := here.Post("/settings/password", "present_password", c.present, "password", c.first, "password_again", c.second)
+			if a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Body, c.says) || strings.Contains(a.Body, otherPassword) {
+				t.Errorf("%+v: %d %s", c, a.Status, a.Body)
+			}
+		}
+		elsewhere.Get("/").WantStatus(t, http.StatusOK)
+		here.Post("/settings/password", "present_password", webtest.SomePassword, "password", otherPassword, "password_again", otherPassword).Goes(t, "/settings")
+		here.Get("/settings").WantStatus(t, http.StatusOK)
+		elsewhere.Get("/").Goes(t, "/login")
+		w.Browser().SignInWith(name, webtest.SomePassword).WantStatus(t, http.StatusUnauthorized)
+		w.Browser().SignInWith(name, otherPassword).Goes(t, "/")
+	}
+}
+
+// Whoever finds an open browser can't try passwords in it.
+func TestPresentPasswordIsNotGuessed(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	refused := 0
+	for range 14 {
+		if b.Post("/settings/password", "present_password", "guess", "password", otherPassword, "password_again", otherPassword).Status == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	if refused < 4 {
+		t.Errorf("%d of 14 guesses were refused", refused)
+	}
+}
+
+func TestSignOutEverywhere(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "hoa", app.RoleViewer)
+	here, elsewhere, hoa := w.Browser().SignIn("lan"), w.Browser().SignIn("lan"), w.Browser().SignIn("hoa")
+	here.Post("/settings/sign-out").Goes(t, "/login")
+	here.Get("/").Goes(t, "/login")
+	elsewhere.Get("/").Goes(t, "/login")
+	hoa.Get("/").WantStatus(t, http.StatusOK)
+}
+
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	lan := w.Browser().SignIn("lan")
+
+	// Without a password one is made, and shown once.
+	form := []string{"once", lan.Once("/settings"), "name", " ThuNgan ", "role", "viewer", "password", ""}
+	password := lan.Post("/settings/users", form...).Secret(t)
+	lan.Post("/settings/users", form...).Goes(t, "/settings")
+	if page := lan.Get("/settings").Body; strings.Contains(page, password) || !strings.Contains(page, "thungan") {
+		t.Error("the settings after creating a user")
+	}
+	cashier := w.Browser()
+	cashier.SignInWith("thungan", password).Goes(t, "/")
+
+	// One that was typed isn't shown at all.
+	lan.Post("/settings/users", "once", lan.Once("/settings"), "name", "hoa", "role", "owner", "password", otherPassword).Goes(t, "/settings")
+	w.Browser().SignInWith("hoa", otherPassword).Goes(t, "/")
+
+	for _, c := range []struct {
+		name, role, password, says string
+	}{
+		{"hoa", "viewer", otherPassword, "There is a user named hoa already"},
+		{"Lân", "viewer", otherPassword, "Name must be"},
+		{"minh", "admin", otherPassword, "Role must be"},
+		{"minh", "viewer", "short", "Password must be"},
+	} {
+		a := lan.Post("/settings/users", "once", lan.Once("/settings"), "name", c.name, "role", c.role, "password", c.password)
+		if a.Status != http.StatusUnprocessableEntity || !strings.Contains(a.Body, c.says) || strings.Contains(a.Body, otherPassword) {
+			t.Errorf("%+v: %d %s", c, a.Status, a.Body)
+		}
+	}
+
+	// A new password ends the sessions; a made one is shown once.
+	form = []string{"once", lan.Once("/settings/users/2"), "password", ""}
+	second := lan.Post("/settings/users/2/password", form...).Secret(t)
+	cashier.Get("/").Goes(t, "/login")
+	lan.Post("/settings/users/2/password", form...).Goes(t, "/settings/users/2")
+	cashier.SignInWith("thungan", second).Goes(t, "/")
+	lan.Post("/settings/users/2/password", "once", lan.Once("/settings/users/2"), "password", "short").WantStatus(t, http.StatusUnprocessableEntity)
+	lan.Post("/settings/users/1/password", "once", lan.Once("/settings/users/1"), "password", otherPassword).Goes(t, "/settings/users/1")
+	lan.Get("/settings/users/1").WantStatus(t, http.StatusOK) // their own: this session goes on
+
+	// Another role ends the sessions, and counts from the next one on.
+	cashier.Get("/keys").WantStatus(t, http.StatusForbidden)
+	lan.Post("/settings/users/2/role", "role", "owner").Goes(t, "/settings/users/2")
+	cashier.Get("/keys").Goes(t, "/login?back=%2Fkeys")
+	cashier.SignInWith("thungan", second).Goes(t, "/")
+	cashier.Get("/keys").WantStatus(t, http.StatusOK)
+	lan.Post("/settings/users/2/role", "role", "king").WantStatus(t, http.StatusUnprocessableEntity)
+	cashier.Get("/keys").WantStatus(t, http.StatusOK)
+	lan.Post("/settings/users/2/role", "role", "viewer").Goes(t, "/settings/users/2")
+	cashier.SignInWith("thungan", second).Goes(t, "/")
+	lan.Post("/settings/users/3/role", "role", "viewer").Goes(t, "/settings/users/3")
+	lan.Post("/settings/users/1/role", "role", "viewer").WantStatus(t, http.StatusUnprocessableEntity)
+	lan.Post("/settings/users/1/remove").WantStatus(t, http.StatusConflict)
+
+	if a := lan.Get("/settings/users/2/remove"); a.Status != http.StatusOK || !strings.Contains(a.Body, "signed out of all devices immediately") {
+		t.Errorf("the question: %d %s", a.Status, a.Body)
+	}
+	cashier.Get("/").WantStatus(t, http.StatusOK)
+	lan.Post("/settings/users/2/remove").Goes(t, "/settings")
+	cashier.Get("/").Goes(t, "/login")
+	lan.Get("/settings/users/2").WantStatus(t, http.StatusNotFound)
+}
+
+// A viewer's settings are their password, their language and their theme.
+func TestSettingsOfAViewer(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "thungan", app.RoleViewer)
+	page := w.Browser().SignIn("thungan").Get("/settings").Body
+	for _, hidden := range []string{"lan<", "/settings/users", "/settings/counters", "self-hosted", "--listen", "/keys", "/system"} {
+		if strings.Contains(page, hidden) {
+			t.Errorf("a viewer sees %q", hidden)
+		}
+	}
+	if !strings.Contains(page, "/settings/password") {
+		t.Error("a viewer can't change the password")
+	}
+}
+
+func TestInstallationIsShown(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Serving(app.Installation{
+		StartedAt: time.Now().Add(-50 * time.Hour), Listen: "0.0.0.0:8080", BaseURL: "https://baoco.shop.vn", AllowTargets: []string{"10.0.0.0/8@9000"},
+		Keep: app.PruneLimits{Inbound: 30 * 24 * time.Hour},
+	}).SignIn("lan")
+	page := b.Get("/settings").Body
+	for _, want := range []string{"Asia/Ho_Chi_Minh", "0.0.0.0:8080", "https://baoco.shop.vn", "10.0.0.0/8@9000", "30 days", "Forever", "--keep-history"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the settings don't show %q", want)
+		}
+	}
+	if a := b.Post("/keys", "once", b.Once("/keys"), "name", "x", "scope", "full"); !strings.Contains(a.Body, "https://baoco.shop.vn/api/v1/transactions") {
+		t.Error("the example doesn't call the address for others")
+	}
+	page = b.Get("/system").Body
+	for _, want := range []string{w.Path, "1.2.3", "2 d 2 h", "Ready", "via a reverse proxy"} {
+		if !strings.Contains(strings.ReplaceAll(page, "\u00a0", " "), want) {
+			t.Errorf("the system page doesn't show %q", want)
+		}
+	}
+	if strings.Contains(page, "unencrypted") {
+		t.Error("warned of a server behind HTTPS")
+	}
+	if body := b.Get("/").Body; strings.Contains(body, "unencrypted") {
+		t.Error("the overview warns of a server behind HTTPS")
+	}
+	open := w.Serving(app.Installation{Listen: "0.0.0.0:8080"}).SignIn("lan")
+	for _, path := range []string{"/", "/system"} {
+		if !strings.Contains(open.Get(path).Body, "unencrypted") {
+			t.Errorf("%s doesn't warn of passwords that cross the network unencrypted", path)
+		}
+	}
+}
+
+// The overview leads from the first visit to the first webhook that arrived.
+func TestSetUpSteps(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "thungan", app.RoleViewer)
+	b := w.Browser().SignIn("lan")
+	left := func() string {
+		_, page, _ := strings.Cut(b.Get("/").Body, `<ol class="steps">`)
+		page, _, _ = strings.Cut(page, "</ol>")
+		var steps []string
+		for _, to := range []string{"/banks", "/inbound", "/webhooks/new", "/webhooks"} {
+			if strings.Contains(page, `<li><a href="`+to+`">`) {
+				steps = append(steps, to)
+			}
+		}
+		return strings.Join(steps, " ")
+	}
+	check := func(want string) {
+		t.Helper()
+		if got := left(); got != want {
+			t.Errorf("steps left: %q, want %q", got, want)
+		}
+	}
+	check("/banks /inbound /webhooks/new /webhooks")
+	w.Link("ACB", "19354957")
+	check("/inbound /webhooks/new /webhooks")
+	source := w.Native()
+	check("/webhooks/new /webhooks")
+	shop := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer shop.Close()
+	w.Webhook(shop.URL, app.WebhookAll)
+	check("/webhooks")
+	w.Came(0, source, webtest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 1000})
+	for deadline := time.Now().Add(30 * time.Second); left() != "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	}
+	check("")
+	if body := w.Browser().SignIn("thungan").Get("/").Body; strings.Contains(body, "/banks") {
+		t.Error("a viewer is led through the set-up")
+	}
+}

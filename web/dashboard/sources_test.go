@@ -1,0 +1,233 @@
+package dashboard_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/provider"
+	"baoco/web/webtest"
+)
+
+// A source from its addition to its end: what the page shows works, and is
+// shown once.
+func TestSourcePages(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	b := w.Browser().SignIn("lan")
+	b.Get("/inbound").Shows(t, "Add your first source")
+	once := b.Get("/inbound/sources/new?provider=native").Once(t)
+	form := []string{"provider", "native", "name", "till", "auth", "bearer", "once", once}
+	path, secret := b.Post("/inbound/sources", form...).Shown(t, w.URL)
+	body := webtest.Batch(webtest.Transfer{}.Native())
+	w.Do("POST", path, body, "Authorization", "Bearer "+secret, "Content-Type", "application/json").WantStatus(t, http.StatusOK)
+	w.WantTransactions(1)
+
+	// The same form again makes no other source and shows no secret.
+	again := b.Post("/inbound/sources", form...)
+	again.Shows(t, "Secret already shown")
+	if len(w.Sources()) != 1 || strings.Contains(again.Body, secret) {
+		t.Errorf("%d sources; or the secret twice", len(w.Sources()))
+	}
+	for _, page := range []string{"/inbound", "/inbound/sources/1", "/inbound/sources/1/rotate", "/inbound/sources/1/remove", "/inbound/events", "/inbound/events/1", "/inbound/refused"} {
+		a := b.Get(page)
+		a.WantStatus(t, http.StatusOK)
+		if strings.Contains(a.Body, secret) {
+			t.Errorf("%s shows the secret", page)
+		}
+	}
+	b.Get("/inbound").Shows(t, "till", w.URL+path, "Active")
+
+	// A rotation counts at once, and once.
+	form = []string{"once", b.Get("/inbound/sources/1/rotate").Once(t)}
+	_, second := b.Post("/inbound/sources/1/rotate", form...).Shown(t, w.URL)
+	b.Post("/inbound/sources/1/rotate", form...).Shows(t, "Secret already shown")
+	w.Do("POST", path, body, "Authorization", "Bearer "+secret).WantStatus(t, http.StatusUnauthorized)
+	w.Do("POST", path, body, "Authorization", "Bearer "+second, "Content-Type", "application/json").WantStatus(t, http.StatusOK)
+	if a := b.Post("/inbound/sources/1/rotate", "secret", " a secret with spaces "); a.Status != http.StatusUnprocessableEntity || strings.Contains(a.Body, "a secret with spaces") {
+		t.Errorf("%d, or a secret that was typed is shown again", a.Status)
+	}
+	b.Get("/inbound/refused").Shows(t, "wrong_key", "till")
+	b.Get("/inbound/refused?source_id=1").Shows(t, "wrong_key")
+	b.Get("/inbound/refused?source_id=x").WantStatus(t, http.StatusUnprocessableEntity)
+
+	b.Post("/inbound/sources/1/remove", "name", "other").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/inbound/sources/1/remove", "name", "till").Goes(t, "/inbound")
+	w.Do("POST", path, body, "Authorization", "Bearer "+second).WantStatus(t, http.StatusUnauthorized)
+	b.Get("/inbound/sources/1").WantStatus(t, http.StatusNotFound)
+}
+
+// Every kind can be added with what its own form offers, and no form offers
+// what its kind doesn't take.
+func TestSourceForms(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	b := w.Browser().SignIn("lan")
+	kinds := b.Get("/inbound/sources/new").Body
+	for _, kind := range provider.Facts() {
+		if strings.Count(kinds, `provider=`+string(kind.Provider)+`"`) != 1 {
+			t.Errorf("%s can't be chosen once", kind.Provider)
+		}
+		page := b.Get("/inbound/sources/new?provider=" + string(kind.Provider))
+		page.WantStatus(t, http.StatusOK)
+		for _, option := range []app.SourceOption{app.OptionHeader, app.OptionMap, app.OptionSender, app.OptionAccessKey, app.OptionUsername} {
+			if strings.Contains(page.Body, `name="`+string(option)+`"`) != slices.Contains(kind.Options, option) {
+				t.Errorf("%s: %s", kind.Provider, option)
+			}
+		}
+		if strings.Contains(page.Body, `name="api_key"`) != kind.CatchUp || strings.Contains(page.Body, "api_url") {
+			t.Errorf("%s: the API key", kind.Provider)
+		}
+		form := []string{"provider", string(kind.Provider), "name", string(kind.Provider), "api_url", "http://127.0.0.1:1/"}
+		if kind.DefaultAuth == "" {
+			form = append(form, "auth", string(kind.Auths[0]))
+		}
+		if kind.NamesNoAccount {
+			form = append(form, "bank_account_id", "1")
+		}
+		if slices.Contains(kind.Options, app.OptionAccessKey) {
+			form = append(form, "access_key", "an access key", "secret", "a secret key of pay2s")
+		}
+		if slices.Contains(kind.Options, app.OptionMap) {
+			form = append(form, "map", "id=data.id\r\namount = data.sum\r\naccount=data.acc\r\ncontent=\r\n")
+		}
+		if slices.Contains(kind.Options, app.OptionSender) {
+			form = append(form, "sender", "MYBANK\r\nOTHER\r\n")
+		}
+		a := b.Post("/inbound/sources", form...)
+		a.Shown(t, w.URL)
+		if n := len(regexp.MustCompile(`<li>`).FindAllString(a.Body[strings.Index(a.Body, "Set up at the provider"):], -1)); n != 3 && kind.Provider != "native" {
+			t.Errorf("%s: %d steps", kind.Provider, n)
+		}
+	}
+	for _, src := range w.Sources() {
+		if src.APIURL != "" {
+			t.Errorf("%s has the address of an API", src.Provider)
+		}
+	}
+	n := len(w.Sources())
+	for _, c := range []struct{ form, says string }{
+		{"provider=sepay&name=a", `id="auth-problem"`},
+		{"provider=native&name=", `id="name-problem"`},
+		{"provider=pay2s-ipn&name=a", `id="access_key-problem"`},
+		{"provider=pay2s-ipn&name=a&access_key=k", `id="bank_account_id-problem"`},
+		{"provider=native&name=a&bank_account_id=99", `id="bank_account_id-problem"`},
+		{"provider=native&name=a&bank_account_id=x", `id="bank_account_id-problem"`},
+		{"provider=generic&name=a&map=amount", `id="map-problem"`},
+		{"provider=generic&name=a&map=nothing%3Da", `id="map-problem"`},
+		{"provider=capcom6&name=a&sender=" + strings.Repeat("w", 51), `id="sender-problem"`},
+		{"provider=vietqr&name=a&username=a+b", `id="username-problem"`},
+		{"provider=generic&name=a&map=amount%3Da%0Aid%3Db%0Aaccount%3Dc&auth=token&header=Host", `id="header-problem"`},
+	} {
+		values, err := url.ParseQuery(c.form + "&secret=typed-secret-1234567&api_key=")
+		webtest.Must(t, err)
+		a := b.Send("POST", "/inbound/sources", values)
+		a.WantStatus(t, http.StatusUnprocessableEntity)
+		if a.Shows(t, c.says); strings.Contains(a.Body, "typed-secret") {
+			t.Errorf("%s: a secret that was typed is shown again", c.form)
+		}
+	}
+	for _, provider := range []string{"", "nothing"} {
+		b.Post("/inbound/sources", "provider", provider).WantStatus(t, http.StatusNotFound)
+	}
+	b.Get("/inbound/sources/new?provider=nothing").WantStatus(t, http.StatusNotFound)
+	if len(w.Sources()) != n {
+		t.Error("something was added")
+	}
+}
+
+func TestSourceSettings(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	sms, err := w.Service.AddSource(t.Context(), 1, app.SourceAdd{Provider: "capcom6", Name: "phone"}, time.Now())
+	webtest.Must(t, err)
+	sepay := w.Sepay()
+	b := w.Browser().SignIn("lan")
+	b.Post("/inbound/sources/1/senders", "sender", " MYBANK ").Goes(t, "/inbound/sources/1")
+	b.Get("/inbound/sources/1").Shows(t, "MYBANK")
+	b.Post("/inbound/sources/1/senders", "sender", "").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/inbound/sources/2/senders", "sender", "X").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/inbound/sources/1/key", "api_key", "a key that is none").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/inbound/sources/2/catch-up").Shows(t, "has no API key")
+	b.Post("/inbound/sources/2/key", "api_key", "the key of sepay").Goes(t, "/inbound/sources/2")
+	if a := b.Get("/inbound/sources/2"); strings.Contains(a.Body, "the key of sepay") || !strings.Contains(a.Body, "/catch-up") {
+		t.Error("the key is shown, or the list can't be read")
+	}
+	if list := w.Sources(); list[0].ID != sms.ID || len(list[0].Options.Senders) != 1 || list[1].ID != sepay.ID || list[1].APIKey != "the key of sepay" {
+		t.Errorf("%+v", list)
+	}
+}
+
+var sourceActions = []webtest.Action{
+	{"GET", "/inbound"}, {"GET", "/inbound/sources/new"}, {"POST", "/inbound/sources"}, {"GET", "/inbound/sources/%d"}, {"GET", "/inbound/sources/%d/rotate"},
+	{"POST", "/inbound/sources/%d/rotate"}, {"POST", "/inbound/sources/%d/senders"}, {"POST", "/inbound/sources/%d/key"}, {"POST", "/inbound/sources/%d/catch-up"},
+	{"GET", "/inbound/sources/%d/remove"}, {"POST", "/inbound/sources/%d/remove"}, {"GET", "/inbound/events"}, {"GET", "/inbound/events/%d"},
+	{"POST", "/inbound/events/%d/link"}, {"POST", "/inbound/events/%d/retry"}, {"POST", "/inbound/events/%d/discard"}, {"GET", "/inbound/refused"},
+}
+
+func TestSourceTenancyAndRoles(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	src := w.Native()
+	w.Names(webtest.Counts{Unassigned: 1}, src, webtest.Transfer{Content: "of account one"})
+	w.WantOwnersOnly(t, sourceActions, src.ID, src.Token, func() string {
+		events, n, err := w.Service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
+		webtest.Must(t, err)
+		return fmt.Sprintf("%+v %d %d %d", w.Sources(), n, events[0].Open, len(w.Banks()))
+	}, "provider", "native", "name", "test", "secret", "a secret of the stranger", "sender", "X", "api_key", "k", "bank", "ACB", "account_number", webtest.SomeAccount, "account_name", "EVE", "sure", "1")
+	stranger := w.Browser().SignIn("stranger")
+	stranger.Get("/inbound/events?source_id="+itoa(src.ID)).WantStatus(t, http.StatusUnprocessableEntity)
+	stranger.Get("/inbound/refused?source_id="+itoa(src.ID)).WantStatus(t, http.StatusUnprocessableEntity)
+}
+
+// Whoever names another host in a request gets no link that leads there.
+func TestAddressesOfAnotherHost(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Source("sepay", app.AuthAPIKey, "")
+	jar := w.Browser().SignIn("lan").Client.Jar
+	here, err := url.Parse(w.URL)
+	webtest.Must(t, err)
+	do := func(method, path string, form url.Values) webtest.Answer {
+		r, err := http.NewRequest(method, w.URL+path, strings.NewReader(form.Encode()))
+		webtest.Must(t, err)
+		r.Host = "evil.example"
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		for _, c := range jar.Cookies(here) {
+			r.AddCookie(c)
+		}
+		response, err := http.DefaultTransport.RoundTrip(r)
+		webtest.Must(t, err)
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		webtest.Must(t, err)
+		return webtest.Answer{Status: response.StatusCode, Header: response.Header, Body: string(body)}
+	}
+	once := func(path string) string { return webtest.OnceField.FindStringSubmatch(do("GET", path, nil).Body)[1] }
+	for name, a := range map[string]webtest.Answer{
+		"sources": do("GET", "/inbound", nil),
+		"source":  do("GET", "/inbound/sources/1", nil),
+		"added":   do("POST", "/inbound/sources", url.Values{"once": {once("/inbound/sources/new?provider=casso")}, "provider": {"casso"}, "name": {"casso"}}),
+		"key":     do("POST", "/keys", url.Values{"once": {once("/keys")}, "name": {"shop"}, "scope": {"read"}}),
+		"counter": do("POST", "/settings/counters", url.Values{"once": {once("/settings")}, "name": {"counter"}}),
+	} {
+		if a.Status != http.StatusOK || strings.Contains(a.Body, "evil.example") || !strings.Contains(a.Body, "/api/") && !strings.Contains(a.Body, "/counter/") {
+			t.Errorf("%s: %d\n%s", name, a.Status, a.Body)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package dashboard_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/sqlitestore"
+	"baoco/web/webtest"
+)
+
+// A missing backup is asked for once there is something old enough to lose,
+// with the command that makes it; and no more once it is made.
+func TestBackupOnTheSystemPage(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "thungan", app.RoleViewer)
+	in := app.Installation{Listen: "127.0.0.1:8080", BaseURL: "https://baoco.shop.vn", Program: "/opt/a b/baoco"}
+	b := w.Serving(in).SignIn("lan")
+	asks := func() bool {
+		overview, system := b.Get("/").Body, b.Get("/system").Body
+		if strings.Contains(overview, `href="/system#backup"`) != strings.Contains(system, "There is no backup yet") {
+			t.Error("the overview and the system page differ")
+		}
+		return strings.Contains(overview, "There is no backup yet")
+	}
+	if page := b.Get("/system").Body; !strings.Contains(page, `<dd>Never</dd>`) ||
+		!strings.Contains(page, "30 2 * * * nice -n 19 &#39;/opt/a b/baoco&#39; backup --db "+w.Path+" --dir /var/backups/baoco --keep 14 &gt;/dev/null") {
+		t.Errorf("the page doesn't say how:\n%s", page)
+	}
+	if asks() {
+		t.Error("asked for a backup of nothing")
+	}
+	source := w.Native()
+	w.Link("ACB", "19354957")
+	w.Came(0, source, webtest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 1000})
+	if asks() {
+		t.Error("asked on the first day")
+	}
+	w.Change(`UPDATE transactions SET created_at = created_at - 8 * 86400`)
+	if !asks() {
+		t.Error("not asked for a backup after 8 days")
+	}
+	if body := w.Browser().SignIn("thungan").Get("/").Body; strings.Contains(body, "backup") {
+		t.Error("a viewer is asked for a backup")
+	}
+	file := filepath.Join(t.TempDir(), "<b>copy.db")
+	_, err := w.Store.Backup(context.Background(), sqlitestore.BackupTarget{File: file}, time.Now())
+	webtest.Must(t, err)
+	if asks() {
+		t.Error("asked for a backup that was just made")
+	}
+	if page := b.Get("/system").Body; !strings.Contains(page, "&lt;b&gt;copy.db</code>") || !strings.Contains(page, "with its key") {
+		t.Errorf("the page doesn't name the backup:\n%s", page)
+	}
+}
+
+func TestCertificateOnTheSystemPage(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	for _, c := range []struct {
+		days     int // left; 0: there is none yet
+		says     string
+		overview bool
+	}{
+		{0, "none yet", false},
+		{60, "60 days left", false},
+		{10, "10 days left", true},
+		{-1, "has expired", true},
+	} {
+		end := func(context.Context) time.Time {
+			if c.days == 0 {
+				return time.Time{}
+			}
+			return time.Now().Add(time.Duration(c.days)*24*time.Hour + time.Hour)
+		}
+		b := w.Serving(app.Installation{Domain: "baoco.shop.vn", BaseURL: "https://baoco.shop.vn", CertificateEnd: end}).SignIn("lan")
+		if page := b.Get("/system").Body; !strings.Contains(page, c.says) {
+			t.Errorf("%d days: the page doesn't say %q\n%s", c.days, c.says, page)
+		}
+		if got := strings.Contains(b.Get("/").Body, `href="/system#program"`); got != c.overview {
+			t.Errorf("%d days: on the overview: %v", c.days, got)
+		}
+	}
+}
+
+func TestAnswerTimes(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	if !strings.Contains(b.Get("/system").Body, "No attempts in the last hour") {
+		t.Error("answers without attempts")
+	}
+	hook, _ := w.Webhook("http://127.0.0.1:1/", app.WebhookAll)
+	at := time.Now().Add(-time.Minute)
+	w.Change(`INSERT INTO deliveries (id, account_id, webhook_id, sample, state, attempts, retry, created_ms, single) VALUES (1, 1, ?, '{}', 1, 1, 0, 0, 0)`, hook.ID)
+	for i := range 100 {
+		began := at
+		if i >= 50 { // two hours ago
+			began = at.Add(-2 * time.Hour)
+		}
+		w.Change(`INSERT INTO attempts (id, account_id, delivery_id, webhook_id, type, number, url, started_ms, duration_ms, dns_ms, connect_ms, tls_ms, wait_ms, status_code, ok, error, detail, response_body)
+				VALUES (?, 1, 1, ?, 'IN', 1, '', ?, ?, 0, 0, 0, 0, 200, 1, '', '', x'')`, 100-i, hook.ID, began.UnixMilli(), 100+i)
+	}
+	page := strings.ReplaceAll(b.Get("/system").Body, "\u00a0", " ")
+	if !strings.Contains(page, "125 ms") || !strings.Contains(page, "p95 147 ms") || !strings.Contains(page, "50 attempts in the last hour") {
+		t.Errorf("the page says otherwise:\n%s", page)
+	}
+}
+
+// What is logged is shown as it is, and does nothing to the page.
+func TestRecentLog(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	log, written, b := w.Logging()
+	if !strings.Contains(b.Get("/system").Body, "Nothing yet.") {
+		t.Error("a log before anything was logged")
+	}
+	log.Debug("never shown")
+	log.Info("first")
+	log.With("source", 7).WithGroup("deep").Warn("second", "a", errors.New("<script>alert(1)</script>"), slog.Group("more", "b", time.Second))
+	log.Error("\u202ethird\x1b[31m\r\nlevel=ERROR", "k", "{{7*7}} \xff", "", slog.GroupValue(slog.String("inline", "x")))
+	log.Info("long", "stack", strings.Repeat("dài", 5000))
+	page := b.Get("/system").Body
+	for _, want := range []string{
+		"first", `<span class="pill pending">warning</span>`, "<code><bdi>source=7</bdi></code>", "deep.a=&lt;script&gt;alert(1)&lt;/script&gt;", "deep.more.b=1s",
+		`<span class="pill failed">error</span>`, "k={{7*7}} \ufffd", "inline=x", "…</bdi>",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page doesn't show %q", want)
+		}
+	}
+	if strings.Contains(page, "<script>alert") || strings.Contains(page, "never shown") || len(page) > 40_000 || strings.Index(page, "long") > strings.Index(page, "first") {
+		t.Errorf("%d bytes:\n%.3000s", len(page), page)
+	}
+	for _, want := range []string{"source=7", "deep.more.b=1s", "level=ERROR", "inline=x"} {
+		if !strings.Contains(written.String(), want) {
+			t.Errorf("the log itself misses %q:\n%s", want, written)
+		}
+	}
+	for i := range 300 {
+		log.Info(fmt.Sprintf("line %03d.", i))
+	}
+	page = b.Get("/system").Body
+	if strings.Contains(page, "line 199.") || !strings.Contains(page, "line 200.") || !strings.Contains(page, "line 299.") {
+		t.Error("not the last 100 lines are shown")
+	}
+}

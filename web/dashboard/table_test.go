@@ -1,0 +1,4 @@
+package dashboard
+
+// Pages is the table of pages.
+var Pages = table

@@ -1,0 +1,410 @@
+package dashboard_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/webtest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Whatever arrives while somebody turns the pages, each transaction is seen
+// once; the first page has what is new.
+func TestPagesDoNotShift(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	b := w.Browser().SignIn("lan")
+	today := time.Now().In(w.Service.Zone()).AddDate(0, 0, -1).Format(app.DateLayout)
+	paid := 0
+	pay := func(n int) {
+		for range n {
+			paid++
+			w.Pay(1, fmt.Sprint(paid), "cà phê sữa đá")
+		}
+	}
+	pay(45)
+	for _, filter := range []string{"", "q=ca+phe", "q=ca", "type=IN", "min=1", "from=" + today, "bank_account_id=1"} {
+		before := paid
+		page := b.Get("/transactions?" + filter)
+		seen := page.TransactionsListed(t)
+		for page.Header != nil {
+			pay(3)
+			if !strings.Contains(page.Body, `rel="next"`) {
+				break
+			}
+			page = b.Get(page.LinkOf(t, "next"))
+			seen = append(seen, page.TransactionsListed(t)...)
+		}
+		var want []string
+		for id := before; id > 0; id-- {
+			want = append(want, fmt.Sprint(id))
+		}
+		if diff := cmp.Diff(want, seen); diff != "" {
+			t.Errorf("%q: %s", filter, diff)
+		}
+		if !strings.Contains(page.Body, fmt.Sprintf(">%d transactions<", before)) {
+			t.Errorf("%q: the last page doesn't count the %d there were", filter, before)
+		}
+		for range 20 { // back to the first page
+			if !strings.Contains(page.Body, `rel="prev"`) {
+				break
+			}
+			page = b.Get(page.LinkOf(t, "prev"))
+		}
+		if first := page.TransactionsListed(t)[0]; first != fmt.Sprint(paid) {
+			t.Errorf("%q: the first page begins with %s, want %d", filter, first, paid)
+		}
+	}
+}
+
+// What a transaction is told of, as the page and the API narrow by it, follows
+// from its last delivery to each webhook: each is in one of the states.
+func TestDeliveryStates(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	other, err := w.Service.CreateAccount(context.Background(), "other", time.Now())
+	webtest.Must(t, err)
+	w.User(other.ID, "stranger", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	receiver := newMoody(t, 503, "")
+	key := w.APIKey(app.ScopeFull)
+	b, stranger := w.Browser().SignIn("lan"), w.Browser().SignIn("stranger")
+	check := func(when, state string, want ...string) {
+		t.Helper()
+		if got := b.Get("/transactions?delivery_state=" + state).TransactionsListed(t); !slices.Equal(got, want) {
+			t.Errorf("%s, %s: %q, want %q", when, state, got, want)
+		}
+		var list struct {
+			Transactions []struct{ ID string }
+			Pagination   struct{ Total int }
+		}
+		a := w.Do("GET", "/api/v1/transactions?delivery_state="+state, "", "Authorization", "Bearer "+key)
+		webtest.Must(t, json.Unmarshal([]byte(a.Body), &list))
+		if list.Pagination.Total != len(want) || len(list.Transactions) != len(want) {
+			t.Errorf("%s, %s: the API says %s, want %q", when, state, a.Body, want)
+		}
+		if got := stranger.Get("/transactions?delivery_state=" + state).TransactionsListed(t); len(got) != 0 {
+			t.Errorf("%s, %s: a stranger sees %q", when, state, got)
+		}
+	}
+	w.Pay(1, "1", "before any webhook")
+	check("no webhook", "pending")
+	check("no webhook", "unsent", "1")
+	hook, _ := w.Webhook(receiver.url, app.WebhookAll)
+	second, _ := w.Webhook(receiver.url, app.WebhookAll)
+	w.Pay(1, "2", "bún chả")
+	w.Pay(1, "3", "phở")
+	w.Attempts(1, 4)
+	check("failed once", "pending", "3", "2")
+	check("failed once", "failed")
+	check("failed once", "unsent", "1")
+	w.Exhaust(hook.ID, serverError)
+	w.Exhaust(second.ID, serverError)
+	check("given up", "pending")
+	check("given up", "failed", "3", "2")
+	if got := b.Get("/transactions?delivery_state=failed&q=pho").TransactionsListed(t); !slices.Equal(got, []string{"3"}) {
+		t.Errorf("with a search: %q", got)
+	}
+	if got := b.Get("/transactions?delivery_state=failed&type=OUT").TransactionsListed(t); len(got) != 0 {
+		t.Errorf("with a direction: %q", got)
+	}
+	receiver.answers(200, "")
+	for _, id := range []int64{hook.ID, second.ID} {
+		_, err := w.Service.Replay(context.Background(), 1, id, time.Time{}, time.Now().Add(time.Hour), app.IdempotencyKey{}, time.Now())
+		webtest.Must(t, err)
+		webtest.Eventually(t, "the replay", func() bool {
+			n, err := w.Service.PendingDeliveries(context.Background(), 1)
+			webtest.Must(t, err)
+			return n == 0
+		})
+		if id == hook.ID {
+			check("one of two told since", "failed", "3", "2")
+			check("one of two told since", "delivered")
+		}
+	}
+	check("told since", "failed")
+	check("told since", "delivered", "3", "2")
+	// Of a webhook that was deleted before it was told nobody is told any more.
+	receiver.answers(503, "")
+	w.Pay(1, "4", "bún bò")
+	check("not yet told", "pending", "4")
+	webtest.Must(t, w.Service.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
+	check("one webhook is deleted", "pending", "4")
+	webtest.Must(t, w.Service.DeleteWebhook(context.Background(), 1, second.ID, time.Now()))
+	check("both are deleted", "pending")
+	check("both are deleted", "unsent", "4", "1")
+	check("both are deleted", "delivered", "3", "2")
+	a := w.Do("GET", "/api/v1/transactions?delivery_state=cancelled", "", "Authorization", "Bearer "+key)
+	if a.Status < 400 || a.Status > 422 || !strings.Contains(a.Body, "delivery_state") {
+		t.Errorf("an unknown state: %d %s", a.Status, a.Body)
+	}
+	b.Get("/transactions?delivery_state=cancelled").WantStatus(t, http.StatusUnprocessableEntity)
+}
+
+// What a filter comes to stands above its rows, whatever page it is; what
+// arrives meanwhile counts on the first page alone.
+func TestSumsOfAFilter(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	bank := w.Link("ACB", webtest.SomeAccount)
+	record := func(id int, direction app.Direction, amount int64, content string) {
+		_, _, err := w.Service.RecordByHand(context.Background(), 1, app.Incoming{
+			EventID: fmt.Sprint(id), Gateway: "ACB", AccountNumber: webtest.SomeAccount, Type: direction, Amount: amount, Content: content, Time: time.Now(),
+		}, nil, app.IdempotencyKey{}, time.Now())
+		webtest.Must(t, err)
+	}
+	for id := range 25 {
+		record(id, app.In, 100_001, "cà phê")
+	}
+	record(100, app.Out, 70_000, "trả tiền cà phê")
+	b := w.Browser().SignIn("lan")
+	sums := func(a webtest.Answer) (list []string) {
+		a.WantStatus(t, http.StatusOK)
+		for _, m := range regexp.MustCompile(`<span class="(?:in|out)">([^<]*\(\d+\))</span>`).FindAllStringSubmatch(a.Body, -1) {
+			list = append(list, strings.ReplaceAll(html.UnescapeString(m[1]), "\u00a0", " "))
+		}
+		return list
+	}
+	in, out := "+2,500,025 ₫ money in (25)", "−70,000 ₫ money out (1)"
+	today := time.Now().In(w.Service.Zone()).Format(app.DateLayout)
+	for query, want := range map[string][]string{
+		"":                                    nil,
+		"q=ca+phe":                            {in, out},
+		"q=tra":                               {"0 ₫ money in (0)", out},
+		"bank_account_id=" + itoa(bank.ID):    {in, out},
+		"type=IN":                             {in},
+		"type=OUT":                            {out},
+		"min=70001":                           {in, "0 ₫ money out (0)"},
+		"min=70.001&max=":                     {in, "0 ₫ money out (0)"},
+		"min=0&max=70%20000":                  {"0 ₫ money in (0)", out},
+		"to=2020-01-01":                       {"0 ₫ money in (0)", "0 ₫ money out (0)"},
+		"delivery_state=unsent&from=" + today: {in, out},
+	} {
+		if diff := cmp.Diff(want, sums(b.Get("/transactions?"+query))); diff != "" {
+			t.Errorf("%q: %s", query, diff)
+		}
+	}
+	for _, query := range []string{"q=ca+phe", "bank_account_id=" + itoa(bank.ID)} {
+		first := b.Get("/transactions?" + query)
+		record(1000+len(query), app.In, 5, "cà phê")
+		if got := sums(b.Get(first.LinkOf(t, "next"))); !slices.Equal(got, sums(first)) {
+			t.Errorf("%q: %q on the second page, want %q", query, got, sums(first))
+		}
+		if got := sums(b.Get("/transactions?" + query)); slices.Equal(got, sums(first)) {
+			t.Errorf("%q: the first page misses what arrived: %q", query, got)
+		}
+	}
+	b.Header.Set("Accept-Language", "vi")
+	if got := sums(b.Get("/transactions?type=OUT")); !slices.Equal(got, []string{"−70.000 ₫ tiền ra (1)"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// A day without a time is shown without one, and a date that was replaced with
+// its reason: in the listing, on the pages, at the counter and in the inbound log.
+func TestDaysAndReplacedDates(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	native, zone := w.Native(), w.Service.Zone()
+	today := app.DayOf(time.Now(), zone)
+	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "1", Date: "14/10/2025"})
+	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "2", Date: today.String(), Content: "hom nay"})
+	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "3", Date: "2026-02-30"})
+	w.Names(webtest.Unassigned, native, webtest.Transfer{ID: "4", Date: "2025-10-14", Account: "404"})
+	w.Names(webtest.Unassigned, native, webtest.Transfer{ID: "5", Date: "2999-01-01", Account: "404"})
+	b := w.Browser().SignIn("lan")
+
+	midnight := "00:00:00, 14 Oct"
+	row := func(a webtest.Answer, id string) string {
+		t.Helper()
+		_, rest, found := strings.Cut(a.Body, `<tr id="tx-`+id+`">`)
+		row, _, ended := strings.Cut(rest, "</tr>")
+		if !found || !ended {
+			t.Fatalf("no row %s", id)
+		}
+		return row
+	}
+	list := b.Get("/transactions")
+	for id, want := range map[string]string{
+		"1": `<time datetime="2025-10-14" title="14 Oct 2025">14 Oct</time>`,
+		"2": `<time datetime="` + today.String() + `"`,
+		"3": `<span class="mute" title="It is dated by the time of receipt: the date does not exist or is in an unknown format.">(received)</span>`,
+	} {
+		if got := row(list, id); !strings.Contains(got, want) || strings.Contains(got, midnight) {
+			t.Errorf("row %s: %s", id, got)
+		}
+	}
+	if got := row(list, "2"); !strings.Contains(got, ">Today</time>") {
+		t.Errorf("today: %s", got)
+	}
+	b.Get("/transactions/1").Shows(t, `<time datetime="2025-10-14">14 Oct 2025</time>`)
+	b.Get("/transactions/3").Shows(t, "It is dated by the time of receipt: the date does not exist or is in an unknown format.", `"date_flagged": true`)
+	b.Get("/counter").Shows(t, `<time datetime="`+today.String()+`">Today</time>`)
+	if page := b.Get("/inbound/events/4"); strings.Contains(page.Body, midnight) || !strings.Contains(page.Body, "14 Oct 2025") {
+		t.Errorf("the inbound event of a day: %s", page.Body)
+	}
+	b.Get("/inbound/events/5").Shows(t, "the date is more than a day in the future")
+	b.Header.Set("Accept-Language", "vi")
+	b.Get("/transactions/3").Shows(t, "Ghi theo thời điểm nhận: ngày giờ không có thật hoặc sai định dạng.")
+}
+
+// A search that finds next to nothing stops, says how far it came, and goes on
+// from there: nothing is left out, and nothing is shown twice.
+func TestSearchFurtherBack(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", webtest.SomeAccount)
+	receiver := newMoody(t, 200, "")
+	hook, _ := w.Webhook(receiver.url, app.WebhookAll)
+	told := func(id string) {
+		w.Pay(1, id, "bánh mì")
+		webtest.Eventually(t, "the delivery", func() bool {
+			n, err := w.Service.PendingDeliveries(context.Background(), 1)
+			webtest.Must(t, err)
+			return n == 0
+		})
+	}
+	told("first")
+	told("second")
+	webtest.Must(t, w.Service.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
+	source := w.Native()
+	for n := 0; n < 13_000; n += 500 {
+		call := app.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now()}
+		for i := range 500 {
+			call.Elements = append(call.Elements, app.Incoming{
+				EventID: fmt.Sprint(n + i), Gateway: "ACB", AccountNumber: webtest.SomeAccount, Type: app.In, Amount: 1, Time: time.Now(),
+			})
+		}
+		_, err := w.Service.RecordTransactions(context.Background(), call)
+		webtest.Must(t, err)
+	}
+	b := w.Browser().SignIn("lan")
+	page := b.Get("/transactions?delivery_state=delivered")
+	if got := page.TransactionsListed(t); len(got) != 0 || !strings.Contains(page.Body, "Nothing found so far") || !strings.Contains(page.Body, "Searched back to") {
+		t.Fatalf("%q listed\n%s", got, page.Body)
+	}
+	further := regexp.MustCompile(`href="(/transactions\?before=[^"]*)"`)
+	var seen []string
+	for steps := 0; ; steps++ {
+		m := further.FindStringSubmatch(page.Body)
+		if m == nil {
+			break
+		}
+		if steps == 10 {
+			t.Fatal("the search never ends")
+		}
+		page = b.Get(html.UnescapeString(m[1]))
+		seen = append(seen, page.TransactionsListed(t)...)
+	}
+	if !slices.Equal(seen, []string{"2", "1"}) || !strings.Contains(page.Body, "2 older transactions") {
+		t.Errorf("found %q\n%s", seen, page.Body)
+	}
+	if a := b.Get("/transactions?delivery_state=delivered&before=2"); !slices.Equal(a.TransactionsListed(t), []string{"1"}) {
+		t.Error("before an id comes something else")
+	}
+}
+
+// A page that shows no live rows says that there are new ones, and leads to
+// them.
+func TestNewsOfTransactions(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleViewer)
+	other, err := w.Service.CreateAccount(context.Background(), "other", time.Now())
+	webtest.Must(t, err)
+	_, err = w.Service.LinkBankAccount(context.Background(), other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: webtest.SomeAccount, AccountName: "B"}, time.Now())
+	webtest.Must(t, err)
+	w.Link("ACB", webtest.SomeAccount)
+	for id := range 25 {
+		w.Pay(1, fmt.Sprint("old", id), "cà phê")
+	}
+	b := w.Browser().SignIn("lan")
+	stream := func(path string) (address string) {
+		m := regexp.MustCompile(`hx-sse:connect="(/live/transactions[^"]*)"`).FindStringSubmatch(b.Get(path).Body)
+		if m == nil {
+			t.Fatalf("%s has no stream", path)
+		}
+		return html.UnescapeString(m[1])
+	}
+	if to := stream("/transactions"); strings.Contains(to, "new") {
+		t.Errorf("the first page has the stream %s", to)
+	}
+	const evil = `q="><script>`
+	second, filtered := b.Listen(stream("/transactions?page=2")), b.Listen(stream("/transactions?type=IN&"+url.PathEscape(evil)))
+	w.Pay(other.ID, "theirs", "phở")
+	w.Pay(1, "a", "bún")
+	news := func(l *webtest.Listener) string {
+		for {
+			if e := l.Next(""); e.Data != "" { // else it is a sign of life
+				return e.Data
+			}
+		}
+	}
+	if got := news(second); got != `<a class="pill pending" href="/transactions?">1 new transaction: show</a>` {
+		t.Errorf("after one: %q", got)
+	}
+	w.Pay(1, "b", "bún")
+	if got := news(second); !strings.Contains(got, ">2 new transactions: show<") {
+		t.Errorf("after two: %q", got)
+	}
+	if got := news(filtered); got != `<a class="pill pending" href="/transactions?q=%22%3E%3Cscript%3E&amp;type=IN">There are new transactions: show</a>` {
+		t.Errorf("with a filter: %q", got)
+	}
+	b.Get("/live/transactions/new?since=x").WantStatus(t, http.StatusUnprocessableEntity)
+}
+
+// A transaction's page says where it comes from; what came in byte for byte is
+// for owners, and inert.
+func TestTransactionOrigin(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "cashier", app.RoleViewer)
+	w.Link("ACB", webtest.SomeAccount)
+	one, two := w.Native(), w.Native()
+	const body = `{"transactions":[{"id":%q,"gateway":"ACB","transactionDate":"2026-11-20 10:00:00","transactionNumber":"FT1","accountNumber":%q,"content":"<script>alert(1)</script>\u202e","transferType":"IN","transferAmount":1549000}]}`
+	for i, s := range []app.Source{one, two} {
+		if a := w.Sends(s, fmt.Sprintf(body, []string{"first-name", "<b>second</b>"}[i], webtest.SomeAccount)); a.Status != http.StatusOK {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+	}
+	b := w.Browser().SignIn("lan")
+	page := b.Get("/transactions/1")
+	page.WantStatus(t, http.StatusOK)
+	for _, want := range []string{"native", "provider call", "&lt;b&gt;second&lt;/b&gt;", "Raw data received", "first-name"} {
+		if !strings.Contains(page.Body, want) {
+			t.Errorf("the page has no %q\n%s", want, page.Body)
+		}
+	}
+	if strings.Contains(page.Body, "<script>alert") || strings.Contains(page.Body, "<b>second") {
+		t.Error("what came in became elements")
+	}
+	var got struct {
+		ID     string
+		Amount int64
+	}
+	if err := json.Unmarshal([]byte(preText(t, page.Body, "json")), &got); err != nil || got.ID != "1" || got.Amount != 1549000 {
+		t.Errorf("JSON %+v, %v", got, err)
+	}
+	if a := w.Browser().SignIn("cashier").Get("/transactions/1"); a.Status != http.StatusOK || strings.Contains(a.Body, "first-name") {
+		t.Errorf("the cashier sees what came in: %d", a.Status)
+	}
+}

@@ -1,0 +1,351 @@
+package dashboard_test
+
+import (
+	"database/sql"
+	"fmt"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/webtest"
+)
+
+func TestWebhookForm(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	bank := w.Link("ACB", "1234567")
+	b := w.Browser().SignIn("lan")
+	b.Get("/webhooks").Shows(t, "Create your first webhook", "Use HTTPS", `name="once"`, "1234567")
+	for _, c := range []struct {
+		form []string
+		says []string
+	}{
+		{[]string{}, []string{`id="name-problem"`, `id="url-problem"`, `id="type-problem"`, `aria-invalid="true"`}},
+		{[]string{"name", "cửa hàng", "webhook_url", "ftp://shop.vn", "type", "IN"}, []string{`value="cửa hàng"`, `value="ftp://shop.vn"`, `id="url-problem"`}},
+		{[]string{"name", "shop", "webhook_url", "http://10.0.0.1/", "type", "IN"}, []string{`id="url-problem"`}},
+		{[]string{"name", "a\u202egnp.exe", "webhook_url", "https://shop.vn/", "type", "IN"}, []string{`id="name-problem"`}},
+		{[]string{"name", "\u200b", "webhook_url", "https://shop.vn/", "type", "ALL"}, []string{`id="name-problem"`, `value="ALL" selected`}},
+		{[]string{"name", "shop", "webhook_url", "https://shop.vn/", "type", "IN", "bank_account_id", "99"}, []string{`id="bank-problem"`}},
+		{[]string{"name", "shop", "webhook_url", "https://shop.vn/", "type", "IN", "bank_account_id", "x"}, []string{`id="bank-problem"`}},
+		{[]string{"name", "shop", "webhook_url", "https://shop.vn/", "type", "SIDEWAYS"}, []string{`id="type-problem"`}},
+	} {
+		a := b.Post("/webhooks", append(c.form, "once", "again")...)
+		a.WantStatus(t, http.StatusUnprocessableEntity)
+		a.Shows(t, append(c.says, `name="once" value="again"`)...)
+	}
+	if list := w.Webhooks(); len(list) != 0 {
+		t.Fatalf("made of nothing: %+v", list)
+	}
+	// What was refused didn't use the form up.
+	a := b.Post("/webhooks", "once", "again", "name", " shop ", "webhook_url", "http://shop.vn/baoco", "type", "OUT", "bank_account_id", fmt.Sprint(bank.ID))
+	a.SecretOf(t)
+	a.Shows(t, "HTTPS is recommended")
+	list := w.Webhooks()
+	if len(list) != 1 || list[0].Name != "shop" || list[0].URL != "http://shop.vn/baoco" || list[0].Type != app.WebhookOut || list[0].BankAccountID != bank.ID || !list[0].IsActive {
+		t.Errorf("%+v", list)
+	}
+	for _, c := range [][]string{{"name", "", "webhook_url", "x", "type", "y"}, {"name", "shop"}} {
+		a := b.Post("/webhooks/1/edit", c...)
+		a.WantStatus(t, http.StatusUnprocessableEntity)
+		a.Shows(t, `id="url-problem"`)
+	}
+	b.Post("/webhooks/1/edit", "name", "kho", "webhook_url", "https://shop.vn/new", "type", "ALL").Goes(t, "/webhooks/1")
+	b.Get("/webhooks/1").Shows(t, "Saved.", "https://shop.vn/new", "kho", "Money in and out", "1234567")
+	b.Get("/webhooks/1/edit").Shows(t, `value="kho"`)
+	b.Get("/webhooks").Shows(t, "shop.vn", "kho", "Nothing sent")
+}
+
+// The secret is on one page only, and what makes it counts once.
+func TestWebhookSecretIsShownOnce(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	form := []string{"name", "shop", "webhook_url", "https://shop.vn/baoco", "type", "IN", "once", b.Get("/webhooks/new").Once(t)}
+	a := b.Post("/webhooks", form...)
+	first := a.SecretOf(t)
+	a.Shows(t, "BAOCO_SECRET="+first+" PORT=9000 python3 receiver.py")
+	if a.Header.Get("Cache-Control") != "no-store" || a.Header.Get("Location") != "" || a.Header.Get("Set-Cookie") != "" {
+		t.Errorf("headers of the secret: %v", a.Header)
+	}
+	rotation := []string{"overlap_hours", "24", "once", b.Get("/webhooks/1/rotate").Once(t)}
+	a = b.Post("/webhooks/1/rotate", rotation...)
+	second := a.SecretOf(t)
+	a.Shows(t, "the old secret keeps signing")
+	if first == second {
+		t.Error("the secret was not rotated")
+	}
+	b.Get("/webhooks").Shows(t, "Rotating secret")
+	overlap := w.Webhooks()[0].OverlapTo
+
+	silent := func(what string, a webtest.Answer) {
+		t.Helper()
+		if webtest.SecretPattern.MatchString(html.UnescapeString(a.Body)) {
+			t.Errorf("%s shows a secret", what)
+		}
+	}
+	// The browser's reload.
+	for _, again := range []struct {
+		path string
+		form []string
+	}{{"/webhooks", form}, {"/webhooks/1/rotate", rotation}} {
+		a := b.Post(again.path, again.form...)
+		silent("the same form again", a)
+		a.WantStatus(t, http.StatusOK)
+		a.Shows(t, "already shown")
+	}
+	if list := w.Webhooks(); len(list) != 1 || !list[0].OverlapTo.Equal(overlap) {
+		t.Errorf("a form counted twice: %+v", list)
+	}
+	for _, path := range []string{"/", "/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate", "/webhooks/1/replay", "/webhooks/1/delete"} {
+		a := b.Get(path)
+		a.WantStatus(t, http.StatusOK)
+		silent(path, a)
+	}
+	// Nor is it in the file, or what belongs to it.
+	for _, suffix := range []string{"", "-wal"} {
+		data, err := os.ReadFile(w.Path + suffix)
+		webtest.Must(t, err)
+		if strings.Contains(string(data), first) || strings.Contains(string(data), second) {
+			t.Errorf("%s holds a secret in clear", w.Path+suffix)
+		}
+	}
+
+	a = b.Post("/webhooks/1/env", "secret", second)
+	if a.Status != http.StatusOK || !strings.HasSuffix(a.Body, "\nBAOCO_SECRET="+second+"\n") || !strings.Contains(a.Header.Get("Content-Disposition"), `attachment; filename="baoco-webhook-1.env"`) ||
+		a.Header.Get("Cache-Control") != "no-store" || a.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Errorf("%d %v\n%s", a.Status, a.Header, a.Body)
+	}
+	for _, secret := range []string{"", "whsec_", "whsec_AAAA", strings.TrimPrefix(second, "whsec_"), second + "\nPATH=/tmp", "<script>"} {
+		b.Post("/webhooks/1/env", "secret", secret).WantStatus(t, http.StatusUnprocessableEntity)
+	}
+
+	for _, hours := range []string{"", "-1", "169", "x", "1.5", "99999999999999999999"} {
+		a := b.Post("/webhooks/1/rotate", "overlap_hours", hours)
+		a.WantStatus(t, http.StatusUnprocessableEntity)
+		silent("a refused rotation", a)
+	}
+	b.Get("/webhooks/1").Shows(t, "Activate new secret now")
+	b.Post("/webhooks/1/activate").Goes(t, "/webhooks/1")
+	b.Post("/webhooks/1/activate").WantStatus(t, http.StatusConflict)
+	b.Get("/webhooks/1").Shows(t, "Kept by you")
+	b.Post("/webhooks/1/rotate", "overlap_hours", "0").SecretOf(t)
+	if w.Webhooks()[0].Rotating(time.Now()) {
+		t.Error("without an overlap two secrets count")
+	}
+}
+
+func TestWebhookTestSend(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	status := http.StatusOK
+	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		rw.WriteHeader(status)
+		fmt.Fprint(rw, `<script>alert("answer")</script>`)
+	}))
+	defer shop.Close()
+	hook, _ := w.Webhook(shop.URL+"/hook", app.WebhookAll)
+	other, _ := w.Webhook(shop.URL, app.WebhookAll)
+	b := w.Browser().SignIn("lan")
+	b.Post("/webhooks/1/test").Goes(t, "/webhooks/1?tested=1")
+	a := b.Get("/webhooks/1?tested=1")
+	a.Shows(t, "Test succeeded", "200 ·", `<script>alert("answer")</script>`)
+	if strings.Contains(a.Body, "<script>alert") {
+		t.Error("an answer's body is a script")
+	}
+	status = http.StatusInternalServerError
+	b.Post("/webhooks/1/test").Goes(t, "/webhooks/1?tested=2")
+	b.Get("/webhooks/1?tested=2").Shows(t, "Test failed", "500 ·", app.Result{StatusCode: 500, Error: app.ErrorHTTPStatus}.Explanation().EN)
+	b.Get("/webhooks").Shows(t, "50\u00a0%", "attempts: 2", "1 succeeded, 1 failed")
+	// An outcome is shown where it belongs only.
+	for _, path := range []string{"/webhooks/1?tested=99", "/webhooks/1?tested=x", fmt.Sprintf("/webhooks/%d?tested=1", other.ID)} {
+		if a := b.Get(path); a.Status != http.StatusOK || strings.Contains(a.Body, `id="outcome"`) {
+			t.Errorf("%s: %d shows an outcome", path, a.Status)
+		}
+	}
+	for range 2 {
+		b.Post("/webhooks/1/test")
+	}
+	b.Get("/").Shows(t, "is not reaching your shop: the last 3 attempts failed")
+	b.Get("/webhooks/1").Shows(t, "Not reaching your shop", "3.")
+	_, err := w.Service.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
+	webtest.Must(t, err)
+	if a := b.Get("/"); strings.Contains(a.Body, "is not reaching") {
+		t.Error("one that is switched off needs attention")
+	}
+}
+
+func TestWebhookSwitchReplayDelete(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", "1234567")
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	w.Webhook(closed.URL, app.WebhookAll)
+	for i := range 3 {
+		_, _, err := w.Service.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
+		webtest.Must(t, err)
+	}
+	w.Failed(1, 3)
+	b := w.Browser().SignIn("lan")
+	b.Post("/webhooks/1/toggle", "active", "0").Goes(t, "/webhooks/1")
+	b.Get("/webhooks/1").Shows(t, "Webhook turned off", "Turn on")
+	b.Post("/webhooks/1/toggle", "active", "0").Goes(t, "/webhooks/1") // twice is the same as once
+	if w.Webhooks()[0].IsActive {
+		t.Error("switched off twice is on")
+	}
+	// As if all six attempts of two of them had failed.
+	w.File(func(db *sql.DB) error {
+		_, err := db.Exec(`UPDATE deliveries SET state = 2, due_ms = NULL, attempts = 6 WHERE id < 3`)
+		return err
+	})
+	b.Get("/webhooks/1/replay").Shows(t, "2 to resend", "Turn it on first")
+	b.Post("/webhooks/1/replay").WantStatus(t, http.StatusConflict)
+	b.Get("/webhooks/1/delete").Shows(t, "Waiting deliveries: <strong>1</strong>. They will be cancelled")
+	b.Post("/webhooks/1/toggle", "active", "1").Goes(t, "/webhooks/1")
+	b.Get("/webhooks/1/replay?from=2026-01-01&to=2026-01-02").Shows(t, "0 to resend", "No failed deliveries")
+	b.Get("/webhooks/1/replay?from=yesterday").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/webhooks/1/replay", "to", "soon").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/webhooks/1/replay", "from", "", "to", "").Goes(t, "/webhooks/1")
+	b.Get("/webhooks/1").Shows(t, "being resent: 2.")
+	b.Get("/webhooks/1/replay").Shows(t, "0 to resend")
+
+	for _, name := range []string{"", "tes", "other"} {
+		a := b.Post("/webhooks/1/delete", "name", name)
+		a.WantStatus(t, http.StatusUnprocessableEntity)
+		a.Shows(t, "Nothing was deleted")
+	}
+	if len(w.Webhooks()) != 1 {
+		t.Fatal("deleted under another name")
+	}
+	b.Post("/webhooks/1/delete", "name", " TEST ").Goes(t, "/webhooks")
+	b.Get("/webhooks").Shows(t, "Its history is kept", "Create your first webhook")
+	b.Get("/webhooks/1").WantStatus(t, http.StatusNotFound)
+}
+
+// A webhook with deliveries that are not tried any more needs attention, until
+// they are sent again.
+func TestFailedDeliveriesNeedAttention(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "cashier", app.RoleViewer)
+	w.Link("ACB", "1234567")
+	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { rw.WriteHeader(http.StatusBadGateway) }))
+	defer shop.Close()
+	hook, _ := w.Webhook(shop.URL, app.WebhookAll)
+	_, _, err := w.Service.RecordByHand(t.Context(), 1, app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
+	webtest.Must(t, err)
+	w.Failed(hook.ID, 1)
+	b := w.Browser().SignIn("lan")
+	const entry = "1 delivery failed in the last 24 hours"
+	if a := b.Get("/"); strings.Contains(a.Body, entry) {
+		t.Error("what is still tried needs attention")
+	}
+	w.File(func(db *sql.DB) error {
+		_, err := db.Exec(`UPDATE deliveries SET state = 2, due_ms = NULL`)
+		return err
+	})
+	b.Get("/").Shows(t, entry, `href="/deliveries?status=0&from=`)
+	if a := w.Browser().SignIn("cashier").Get("/"); strings.Contains(a.Body, "/webhooks") {
+		t.Error("the cashier sees webhooks")
+	}
+	b.Post("/webhooks/1/replay").Goes(t, "/webhooks/1")
+	if a := b.Get("/"); strings.Contains(a.Body, entry) {
+		t.Error("what is sent again needs attention")
+	}
+}
+
+var webhookActions = []webtest.Action{
+	{"GET", "/webhooks/%d"}, {"GET", "/webhooks/%d/edit"}, {"POST", "/webhooks/%d/edit"}, {"POST", "/webhooks/%d/toggle"}, {"POST", "/webhooks/%d/test"},
+	{"GET", "/webhooks/%d/rotate"}, {"POST", "/webhooks/%d/rotate"}, {"POST", "/webhooks/%d/activate"}, {"POST", "/webhooks/%d/env"},
+	{"GET", "/webhooks/%d/replay"}, {"POST", "/webhooks/%d/replay"}, {"GET", "/webhooks/%d/delete"}, {"POST", "/webhooks/%d/delete"},
+}
+
+// Nobody but an owner of the account reaches a webhook, and nothing changes.
+func TestWebhookTenancyAndRoles(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "cashier", app.RoleViewer)
+	second, err := w.Service.CreateAccount(t.Context(), "second", time.Now())
+	webtest.Must(t, err)
+	w.User(second.ID, "stranger", app.RoleOwner)
+	hook, secret := w.Webhook("https://shop.vn/secret-path", app.WebhookAll)
+	form := []string{"name", "test", "webhook_url", "https://evil.example/", "type", "IN", "active", "0", "overlap_hours", "0", "secret", secret}
+	before := w.Webhooks()
+	cashier, stranger, nobody := w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger"), w.Browser()
+	ask := func(b *webtest.Browser, method, path string) webtest.Answer {
+		if method == "GET" {
+			return b.Get(path)
+		}
+		return b.Post(path, form...)
+	}
+	paths := append(webhookActions, []webtest.Action{{"GET", "/webhooks"}, {"POST", "/webhooks"}, {"GET", "/webhooks/new"}}...)
+	for _, action := range paths {
+		path := action.Path
+		if strings.Contains(path, "%d") {
+			path = fmt.Sprintf(path, hook.ID)
+			a := ask(stranger, action.Method, path)
+			a.WantStatus(t, http.StatusNotFound)
+			for _, id := range []string{"0", "x", "99", "-1"} {
+				ask(stranger, action.Method, strings.Replace(action.Path, "%d", id, 1)).WantStatus(t, http.StatusNotFound)
+			}
+		}
+		ask(cashier, action.Method, path).WantStatus(t, http.StatusForbidden)
+		if a := ask(nobody, action.Method, path); a.Status != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/login") {
+			t.Errorf("%s %s: %d for nobody", action.Method, path, a.Status)
+		}
+	}
+	if a := stranger.Get("/webhooks"); strings.Contains(a.Body, "secret-path") || strings.Contains(a.Body, "shop.vn/secret") {
+		t.Error("another account's webhook is listed")
+	}
+	if after := w.Webhooks(); len(after) != 1 || after[0] != before[0] {
+		t.Errorf("changed: %+v", after)
+	}
+	lan := w.Browser().SignIn("lan")
+	lan.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}}
+	for _, action := range paths {
+		if action.Method == "POST" {
+			lan.Post(strings.Replace(action.Path, "%d", "1", 1), form...).WantStatus(t, http.StatusForbidden)
+		}
+	}
+	if after := w.Webhooks(); len(after) != 1 || after[0] != before[0] {
+		t.Errorf("changed by another site: %+v", after)
+	}
+}
+
+func TestHostileWebhooksAreInert(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	for i, name := range []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "שלום\u200dx", strings.Repeat("w", 100), `{{.Data}}`} {
+		raw := `https://shop.vn/a'"><script>alert(2)</script>?>&x=` + "`${process.exit()}`"
+		a := b.Post("/webhooks", "name", name, "webhook_url", strings.NewReplacer(`"`, "%22", "<", "%3C", ">", "%3E", "`", "%60").Replace(raw), "type", "IN")
+		a.SecretOf(t)
+		pages := []webtest.Answer{a, b.Get("/webhooks")}
+		for _, action := range webhookActions {
+			if action.Method == "GET" {
+				pages = append(pages, b.Get(fmt.Sprintf(action.Path, i+1)))
+			}
+		}
+		for _, a := range pages {
+			a.WantStatus(t, http.StatusOK)
+			for _, bad := range []string{"<script>alert", "<img src=x", "ZgotmplZ"} {
+				if strings.Contains(a.Body, bad) {
+					t.Errorf("%q: a page holds %s", name, bad)
+				}
+			}
+		}
+		b.Post(fmt.Sprintf("/webhooks/%d/delete", i+1), "name", strings.ReplaceAll(name, "\u200d", "")).Goes(t, "/webhooks")
+	}
+}

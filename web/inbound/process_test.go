@@ -1,0 +1,130 @@
+package inbound_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/webtest"
+)
+
+// TestProviderConcurrent: the same call 200 times at once.
+func TestProviderConcurrent(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	shop := webtest.NewShop(t)
+	for _, hook := range []string{"/a", "/b", "/c"} {
+		w.Webhook(shop.URL+hook, "ALL")
+	}
+	w.Webhook(shop.URL+"/out", "OUT")
+	w.Link("ACB", webtest.SomeAccount)
+	source := w.Source("native", app.AuthHMAC, "")
+	body := webtest.Batch(webtest.Transfer{Number: "FT1"}.Native())
+	const calls = 200
+	sum := w.AtOnce(calls, func(int) webtest.Answer { return w.Sends(source, body) })
+	if sum != (webtest.Counts{Recorded: 1, Duplicates: calls - 1}) {
+		t.Errorf("got %+v", sum)
+	}
+	w.WantTransactions(1)
+	shop.Waits(w, "/a 1", "/b 1", "/c 1")
+
+	// 50 transfers from two sources at once, each named twice.
+	other := w.Sepay()
+	sum = w.AtOnce(200, func(i int) webtest.Answer {
+		x := webtest.Transfer{ID: fmt.Sprint("n", i/4), Number: fmt.Sprint("N", i/4), Amount: int64(i/4 + 1)}
+		if i%2 == 0 {
+			return w.Sends(source, webtest.Batch(x.Native()))
+		}
+		return w.Sends(other, x.Sepay())
+	})
+	if sum != (webtest.Counts{Recorded: 50, Duplicates: 150}) {
+		t.Errorf("got %+v", sum)
+	}
+	if o, err := w.Service.Overview(context.Background(), 1); err != nil || o.Transactions != 51 || o.TotalIn != 200000+50*51/2 {
+		t.Errorf("%+v, %v", o, err)
+	}
+	if n := w.Rows("deliveries"); n != 51*3 {
+		t.Errorf("%d deliveries", n)
+	}
+}
+
+// TestProviderOtherProcess: what an admin command does to sources counts from
+// the next call on, and within a second where it takes something away.
+func TestProviderOtherProcess(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t).Peers()
+	ctx := context.Background()
+	w.Link("ACB", webtest.SomeAccount)
+	admin := w.Admin()
+	for i, add := range []app.SourceAdd{{Provider: "native"}, {Provider: "native", Auth: app.AuthHMAC}, {Provider: "sepay", Auth: app.AuthAPIKey}, {Provider: "sepay", Auth: app.AuthHMAC}} {
+		add.Name = "theirs"
+		body := webtest.Batch(webtest.Transfer{ID: fmt.Sprint("p", i)}.Native())
+		if add.Provider == "sepay" {
+			body = webtest.Transfer{ID: fmt.Sprint("p", i)}.Sepay()
+		}
+		source, err := admin.AddSource(ctx, 1, add, time.Now())
+		webtest.Must(t, err)
+		paths := []string{source.URLPath()}
+		if source.Auth == app.AuthBearer {
+			paths = append(paths, inboundPath)
+		}
+		call := func(s app.Source, path string) webtest.Answer {
+			return w.Do("POST", path, body, append(webtest.Credentials(s, body, time.Now()), "X-Test-Peer", webtest.Peer(i))...)
+		}
+		works := func(what string, s app.Source) {
+			t.Helper()
+			for _, path := range paths {
+				if a := call(s, path); a.Status != http.StatusOK {
+					t.Errorf("%s %s: %d %s", source.Provider, what, a.Status, a.Body)
+				}
+			}
+		}
+		works("added", source)
+		for range 3 {
+			rotated, err := admin.RotateSource(ctx, 1, source.ID, "", app.IdempotencyKey{}, time.Now())
+			webtest.Must(t, err)
+			works("rotated", rotated)
+			for _, path := range paths {
+				w.RefusedSoon("the old secret", func() webtest.Answer { return call(source, path) })
+			}
+			works("the new secret after all", rotated)
+			source = rotated
+		}
+		webtest.Must(t, admin.RemoveSource(ctx, 1, source.ID, time.Now()))
+		for _, path := range paths {
+			w.RefusedSoon("a removed source", func() webtest.Answer { return call(source, path) })
+		}
+	}
+	bank, err := admin.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "VCB", AccountNumber: "100", AccountName: "A"}, time.Now())
+	webtest.Must(t, err)
+	native := w.Native()
+	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "v", Account: "100", Gateway: "VCB"})
+	webtest.Must(t, admin.UnlinkBankAccount(ctx, 1, bank.BankAccount.ID, time.Now()))
+	w.Names(webtest.Unassigned, native, webtest.Transfer{ID: "v2", Account: "100", Gateway: "VCB"})
+}
+
+// TestProviderOtherProcessAtOnce: the first calls with a new credential may
+// come together.
+func TestProviderOtherProcessAtOnce(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t).Peers()
+	ctx := context.Background()
+	admin := w.Admin()
+	source, err := admin.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "theirs"}, time.Now())
+	webtest.Must(t, err)
+	calls := 0
+	for range 40 {
+		for _, path := range []string{inboundPath, source.URLPath()} {
+			source, err = admin.RotateSource(ctx, 1, source.ID, "", app.IdempotencyKey{}, time.Now())
+			webtest.Must(t, err)
+			calls++
+			from := webtest.Peer(calls)
+			w.AtOnce(25, func(int) webtest.Answer {
+				return w.Do("POST", path, webtest.Batch(), append(webtest.Credentials(source, "", time.Now()), "X-Test-Peer", from)...)
+			})
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package inbound_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/webtest"
+)
+
+// TestProviderRefusalExplained: the operator is told what a merchant got wrong,
+// in both languages and without any credential; the caller is told nothing.
+func TestProviderRefusalExplained(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t).Peers()
+	w.Link("ACB", webtest.SomeAccount)
+	var (
+		bearer = w.Source("native", app.AuthBearer, "")
+		other  = w.Source("native", app.AuthBearer, "")
+		signed = w.Source("native", app.AuthHMAC, "")
+		second = w.Source("native", app.AuthHMAC, "")
+		apikey = w.Source("sepay", app.AuthAPIKey, "")
+		stamps = w.Source("sepay", app.AuthHMAC, "")
+	)
+	account, err := w.Service.CreateAccount(context.Background(), "another", time.Now())
+	webtest.Must(t, err)
+	theirs, err := w.Service.AddSource(context.Background(), account.ID, app.SourceAdd{Provider: "native", Auth: app.AuthHMAC, Name: "theirs"}, time.Now())
+	webtest.Must(t, err)
+	native, sepay, now := webtest.Batch(webtest.Transfer{}.Native()), webtest.Transfer{}.Sepay(), time.Now()
+	var indented bytes.Buffer
+	webtest.Must(t, json.Indent(&indented, []byte(native), "", "  "))
+	bearing := func(token string) []string { return []string{"Authorization", "Bearer " + token} }
+	signing := func(secret, body string) []string {
+		return []string{"X-Webhook-Signature", webtest.HexHMAC(secret, body)}
+	}
+	stamping := func(secret string, at time.Time) []string {
+		stamps := stamps
+		stamps.Secret = secret
+		return webtest.Credentials(stamps, sepay, at)
+	}
+	stamped := stamping(stamps.Secret, now)
+	// Nothing that was sent may be noted, even where it is no secret of ours.
+	const guess = "guessed-secret-0123456789"
+	around, altered := "extra line break, space or quotation marks", "whitespace is different"
+	var constant string
+	for i, c := range []struct {
+		name, path, body string
+		header           []string
+		source           int64
+		code             app.RefusalCode
+		says             string
+	}{
+		{"no source", inboundPath + "/nowhere", native, bearing(guess), 0, app.RefusalUnknownSource, "belongs to a source"},
+		{"no source on the bare path", inboundPath, native, bearing(guess), 0, app.RefusalUnknownSource, "belongs to a source"},
+
+		{"Bearer missing", bearer.URLPath(), native, nil, bearer.ID, app.RefusalMissing, "Authorization"},
+		{"Bearer twice", bearer.URLPath(), native, append(bearing(guess), bearing(guess)...), bearer.ID, app.RefusalRepeated, "Authorization"},
+		{"another scheme", bearer.URLPath(), native, []string{"Authorization", "Basic " + bearer.Secret}, bearer.ID, app.RefusalMalformed, "Bearer"},
+		{"another token", bearer.URLPath(), native, bearing(guess), bearer.ID, app.RefusalKey, "not this source’s secret"},
+		{"token of another source", bearer.URLPath(), native, bearing(other.Secret), bearer.ID, app.RefusalKey, fmt.Sprintf("source %d (test)", other.ID)},
+		{"token of another account's source", bearer.URLPath(), native, bearing(theirs.Secret), bearer.ID, app.RefusalKey, "not this source’s secret"},
+		{"token in quotation marks", bearer.URLPath(), native, bearing(`"` + bearer.Secret + `"`), bearer.ID, app.RefusalKey, around},
+		{"token after two spaces", bearer.URLPath(), native, bearing(" " + bearer.Secret), bearer.ID, app.RefusalKey, around},
+
+		{"signature missing", signed.URLPath(), native, bearing(signed.Secret), signed.ID, app.RefusalMissing, "X-Webhook-Signature"},
+		{"signature twice", signed.URLPath(), native, append(signing(guess, native), signing(guess, native)...), signed.ID, app.RefusalRepeated, "X-Webhook-Signature"},
+		{"signature in upper case", signed.URLPath(), native, []string{"X-Webhook-Signature", strings.ToUpper(webtest.HexHMAC(signed.Secret, native))}, signed.ID, app.RefusalMalformed, "64 lowercase"},
+		{"signature cut", signed.URLPath(), native, []string{"X-Webhook-Signature", webtest.HexHMAC(signed.Secret, native)[1:]}, signed.ID, app.RefusalMalformed, "64 lowercase"},
+		{"the secret for a signature", signed.URLPath(), native, []string{"X-Webhook-Signature", signed.Secret}, signed.ID, app.RefusalMalformed, "64 lowercase"},
+		{"signed with a guess", signed.URLPath(), native, signing(guess, native), signed.ID, app.RefusalSignature, "a different secret, or its body"},
+		{"signed with another source's", signed.URLPath(), native, signing(second.Secret, native), signed.ID, app.RefusalKey, fmt.Sprintf("source %d (test)", second.ID)},
+		{"signed with another account's", signed.URLPath(), native, signing(theirs.Secret, native), signed.ID, app.RefusalSignature, "a different secret, or its body"},
+		{"signed with a line break", signed.URLPath(), native, signing(signed.Secret+"\n", native), signed.ID, app.RefusalKey, around},
+		{"signed with CR LF", signed.URLPath(), native, signing(signed.Secret+"\r\n", native), signed.ID, app.RefusalKey, around},
+		{"signed with a space", signed.URLPath(), native, signing(signed.Secret+" ", native), signed.ID, app.RefusalKey, around},
+		{"signed with quotation marks", signed.URLPath(), native, signing(`"`+signed.Secret+`"`, native), signed.ID, app.RefusalKey, around},
+		{"indented after signing", signed.URLPath(), indented.String(), signing(signed.Secret, native), signed.ID, app.RefusalBody, altered},
+		{"compacted after signing", signed.URLPath(), native, signing(signed.Secret, indented.String()), signed.ID, app.RefusalBody, altered},
+		{"a line break lost", signed.URLPath(), native, signing(signed.Secret, native+"\n"), signed.ID, app.RefusalBody, altered},
+		{"a line break added", signed.URLPath(), native + "\n", signing(signed.Secret, native), signed.ID, app.RefusalBody, altered},
+		{"another amount", signed.URLPath(), strings.Replace(native, "200000", "900000", 1), signing(signed.Secret, native), signed.ID, app.RefusalSignature, "a different secret, or its body"},
+		{"not JSON", signed.URLPath(), "{", signing(guess, "{"), signed.ID, app.RefusalSignature, "a different secret, or its body"},
+
+		{"Apikey missing", apikey.URLPath(), sepay, nil, apikey.ID, app.RefusalMissing, "Authorization"},
+		{"Apikey as Bearer", apikey.URLPath(), sepay, bearing(apikey.Secret), apikey.ID, app.RefusalMalformed, "Apikey"},
+		{"Apikey of another source", apikey.URLPath(), sepay, []string{"Authorization", "Apikey " + bearer.Secret}, apikey.ID, app.RefusalKey, fmt.Sprintf("source %d (test)", bearer.ID)},
+		{"Apikey in quotation marks", apikey.URLPath(), sepay, []string{"Authorization", `Apikey "` + apikey.Secret + `"`}, apikey.ID, app.RefusalKey, around},
+
+		{"timestamp missing", stamps.URLPath(), sepay, stamped[2:], stamps.ID, app.RefusalMissing, "X-SePay-Timestamp"},
+		{"SePay signature missing", stamps.URLPath(), sepay, stamped[:2], stamps.ID, app.RefusalMissing, "X-SePay-Signature"},
+		{"no prefix", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], stamped[3][7:]}, stamps.ID, app.RefusalMalformed, "sha256="},
+		{"an old call", stamps.URLPath(), sepay, stamping(stamps.Secret, now.Add(-time.Hour)), stamps.ID, app.RefusalTime, "X-SePay-Timestamp"},
+		{"a call of tomorrow", stamps.URLPath(), sepay, stamping(stamps.Secret, now.Add(24*time.Hour)), stamps.ID, app.RefusalTime, "X-SePay-Timestamp"},
+		{"another timestamp than was signed", stamps.URLPath(), sepay, append([]string{stamped[0], fmt.Sprint(now.Unix() - 60)}, stamped[2:]...), stamps.ID, app.RefusalSignature, "a different secret, or its body"},
+		{"SePay's signature by another source", stamps.URLPath(), sepay, stamping(second.Secret, now), stamps.ID, app.RefusalKey, fmt.Sprintf("source %d (test)", second.ID)},
+		{"SePay's signature with a line break", stamps.URLPath(), sepay, stamping(stamps.Secret+"\n", now), stamps.ID, app.RefusalKey, around},
+		{"SePay's body written anew", stamps.URLPath(), strings.Replace(sepay, "{", "{ ", 1), stamped, stamps.ID, app.RefusalBody, altered},
+	} {
+		a := w.Do("POST", c.path, c.body, append(slices.Clip(c.header), "X-Test-Peer", webtest.Peer(i/20))...)
+		if got := constantPart(a); a.Status != http.StatusUnauthorized || constant != "" && got != constant {
+			t.Errorf("%s is answered %d %s, want %s", c.name, a.Status, got, constant)
+		} else {
+			constant = got
+		}
+		webtest.Eventually(t, c.name+" is noted", func() bool { return w.Rows("refused_calls") == i+1 })
+		list, err := w.Service.RefusedCalls(context.Background(), 1, 0, 1)
+		webtest.Must(t, err)
+		r := list[0]
+		if r.Code != c.code || !strings.Contains(r.Text.EN, c.says) || r.Text.VI == "" || r.Text.VI == r.Text.EN || r.SourceID != c.source {
+			t.Errorf("%s is noted as %s of source %d: %q, %q; want %s: …%s…", c.name, r.Code, r.SourceID, r.Text.EN, r.Text.VI, c.code, c.says)
+		}
+		for _, secret := range []string{bearer.Secret, other.Secret, signed.Secret, second.Secret, apikey.Secret, stamps.Secret, theirs.Secret, guess, webtest.HexHMAC(signed.Secret, native), stamped[3][7:], bearer.Token, signed.Token} {
+			if strings.Contains(r.Text.EN+r.Text.VI, secret) {
+				t.Errorf("%s: a credential is in %q, %q", c.name, r.Text.EN, r.Text.VI)
+			}
+		}
+	}
+	w.NothingStored()
+}
+
+// constantPart is an answer byte for byte, without its request id and date.
+func constantPart(a webtest.Answer) string {
+	h := maps.Clone(a.Header)
+	h.Del("X-Request-Id")
+	h.Del("Date")
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		fmt.Fprintf(&b, "%s: %q\n", name, h[name])
+	}
+	return b.String() + strings.ReplaceAll(a.Body, a.Header.Get("X-Request-Id"), "")
+}

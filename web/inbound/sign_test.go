@@ -1,0 +1,147 @@
+package inbound_test
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha512"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"baoco/app"
+	"baoco/web/webtest"
+)
+
+// This file signs as the providers do that sign fields, by encoding/json and
+// without anything of the package that is tested.
+
+// signedCall makes a call of a source that signs fields: fields is the JSON of
+// the object that is signed. ok is false where it can't be signed.
+func signedCall(s app.Source, fields string) (body string, header []string, ok bool) {
+	var v map[string]any
+	if err := json.Unmarshal([]byte(fields), &v); err != nil || v == nil {
+		return "", nil, false
+	}
+	switch s.Provider {
+	case "casso-v2":
+		mac := hmac.New(sha512.New, []byte(s.Secret))
+		fmt.Fprintf(mac, "1760414370123.%s", jsJSON(v))
+		return fields, []string{"X-Casso-Signature", "t=1760414370123,v1=" + hex.EncodeToString(mac.Sum(nil))}, true
+	case "payos":
+		text, ok := payOSText(v)
+		return fmt.Sprintf(`{"code":"00","success":true,"data":%s,"signature":%q}`, fields, webtest.HexHMAC(s.Secret, text)), nil, ok
+	case "pay2s-ipn":
+		text := "accessKey=" + s.Options.AccessKey
+		for _, key := range []string{
+			"amount", "extraData", "message", "orderId", "orderInfo", "orderType", "partnerCode", "payType", "requestId", "responseTime", "resultCode", "transId",
+		} {
+			text += "&" + key + "=" + asText(v[key])
+		}
+		rest := strings.TrimPrefix(strings.TrimSpace(fields), "{")
+		if len(v) > 0 {
+			rest = "," + rest
+		}
+		return fmt.Sprintf(`{"m2signature":%q%s`, webtest.HexHMAC(s.Secret, text), rest), nil, true
+	}
+	panic("signs no fields: " + s.Provider)
+}
+
+// payOSText is data as payOS signs it; ok is false where it signs nothing.
+func payOSText(data map[string]any) (text string, ok bool) {
+	var pairs []string
+	for _, key := range jsKeys(data) {
+		value := asText(data[key])
+		if list, isList := data[key].([]any); isList {
+			for _, item := range list {
+				if _, isObject := item.(map[string]any); !isObject {
+					return "", false
+				}
+			}
+			value = jsJSON(list) // sorted deeper than payOS does: not for objects in objects
+		} else if value == "null" || value == "undefined" {
+			value = ""
+		}
+		pairs = append(pairs, key+"="+value)
+	}
+	return strings.Join(pairs, "&"), true
+}
+
+func asText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case map[string]any:
+		return "[object Object]"
+	}
+	return jsJSON(v)
+}
+
+// jsJSON is JSON.stringify of v with sorted keys. Lone surrogates are lost to
+// encoding/json before.
+func jsJSON(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return strconv.FormatBool(v)
+	case float64:
+		b, _ := json.Marshal(v + 0)
+		return strings.TrimPrefix(string(b), map[bool]string{true: "-"}[v == 0])
+	case string:
+		return jsQuoted(v)
+	case []any:
+		parts := make([]string, len(v))
+		for i := range v {
+			parts[i] = jsJSON(v[i])
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	case map[string]any:
+		var parts []string
+		for _, key := range jsKeys(v) {
+			parts = append(parts, jsQuoted(key)+":"+jsJSON(v[key]))
+		}
+		return "{" + strings.Join(parts, ",") + "}"
+	}
+	panic(v)
+}
+
+func jsQuoted(s string) string {
+	short := map[rune]string{'"': `\"`, '\\': `\\`, '\b': `\b`, '\t': `\t`, '\n': `\n`, '\f': `\f`, '\r': `\r`}
+	var b strings.Builder
+	for _, char := range s {
+		switch escape := short[char]; {
+		case escape != "":
+			b.WriteString(escape)
+		case char < ' ':
+			fmt.Fprintf(&b, `\u%04x`, char)
+		default:
+			b.WriteRune(char)
+		}
+	}
+	return `"` + b.String() + `"`
+}
+
+// jsKeys are the keys of an object after they were set in their sorted order.
+func jsKeys(v map[string]any) []string {
+	keys := make([]string, 0, len(v))
+	for key := range v {
+		keys = append(keys, key)
+	}
+	index := func(key string) uint64 {
+		if n, err := strconv.ParseUint(key, 10, 64); err == nil && n < math.MaxUint32 && strconv.FormatUint(n, 10) == key {
+			return n
+		}
+		return math.MaxUint64
+	}
+	slices.SortFunc(keys, func(a, b string) int {
+		return cmp.Or(cmp.Compare(index(a), index(b)), slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b))))
+	})
+	return keys
+}

@@ -1,0 +1,359 @@
+package inbound_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/webtest"
+)
+
+var phoneApps = []app.Provider{"capcom6", "sms-to-url", "smsforwarder"}
+
+func TestSMSRecorded(t *testing.T) {
+	t.Parallel()
+	for _, provider := range phoneApps {
+		t.Run(string(provider), func(t *testing.T) {
+			w := webtest.NewWorld(t)
+			w.Link("ACB", webtest.SomeAccount)
+			w.Link("TCB", "19034000000017")
+			s := w.Source(provider, "", "")
+			w.Texts(webtest.Recorded, s, webtest.PhoneText{})
+			w.Texts(webtest.Duplicate, s, webtest.PhoneText{})
+			got := w.WantTransactions(1)[0]
+			if got.Bank != "ACB" || got.AccountNumber != webtest.SomeAccount || got.Type != app.In || got.Amount != 200000 || got.Content != "DH123" ||
+				app.FormatTime(got.Time, w.Service.Zone()) != "2025-10-14 10:59:00" || got.DateFlaw != "" {
+				t.Errorf("recorded %+v", got)
+			}
+			// A text without a time has that of the phone, not the server's.
+			received := time.Date(2025, 11, 2, 8, 30, 5, 0, w.Service.Zone())
+			w.Texts(webtest.Recorded, s, webtest.PhoneText{Sender: "Techcombank", Text: webtest.TcbText, Received: received, ID: "t"})
+			w.Texts(webtest.Duplicate, s, webtest.PhoneText{Sender: "Techcombank", Text: webtest.TcbText, Received: received, ID: "t"})
+			if got := w.WantTransactions(2)[1]; !got.Time.Equal(received) || got.DateFlaw != "" || got.Amount != 10_000_000 {
+				t.Errorf("recorded %+v", got)
+			}
+			// The same text at another time is another one, whatever its id.
+			w.Texts(webtest.Recorded, s, webtest.PhoneText{Sender: "Techcombank", Text: webtest.TcbText, Received: received.Add(24 * time.Hour), ID: "t"})
+			w.WantTransactions(3)
+		})
+	}
+}
+
+// TestSMSRetried: whatever of a call isn't the text, it may change when an app
+// tries again.
+func TestSMSRetried(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", webtest.SomeAccount)
+	capcom6, forwarder, toURL := w.Source("capcom6", "", ""), w.Source("smsforwarder", "", ""), w.Source("sms-to-url", "", "")
+	x := webtest.PhoneText{}
+	w.Texts(webtest.Recorded, capcom6, x)
+	body := strings.Replace(x.Capcom6(), "Ey6ECgOkVVFjz3CL48B8C", "anotherDelivery", 1)
+	w.Wants(webtest.Duplicate, capcom6, strings.Replace(body, "03:59:45.123Z", "10:59:45.123+07:00", 1))
+	if !strings.Contains(body, "03:59:45.123Z") {
+		t.Errorf("no such time in %s", body)
+	}
+	// A signature of two days ago is a call that is tried for the last time.
+	old := webtest.Credentials(capcom6, body, time.Now().Add(-48*time.Hour))
+	if got := w.Do("POST", capcom6.URLPath(), body, old...).Counts(t); got != webtest.Duplicate {
+		t.Errorf("an old signature: %+v", got)
+	}
+	w.Texts(webtest.Recorded, forwarder, x)
+	for _, ago := range []time.Duration{0, time.Minute, 4 * time.Minute} {
+		w.Wants(webtest.Duplicate, forwarder, x.Forwarder(forwarder, time.Now().Add(-ago)).Encode())
+	}
+	w.Texts(webtest.Recorded, toURL, x)
+	w.Wants(webtest.Duplicate, toURL, strings.Replace(x.SMSToURL(), "sim1", "sim2", 1))
+	w.Wants(webtest.Duplicate, toURL, strings.Replace(x.SMSToURL(), `"receivedStamp":1760414385123`, `"receivedStamp":"1760414385123"`, 1))
+	w.WantTransactions(3)
+	// A text with the number in full is the one that had it masked.
+	w.Link("MBB", "722000002005")
+	masked := webtest.PhoneText{Sender: "MBBank", Text: webtest.MbbText, ID: "m"}
+	w.Texts(webtest.Recorded, capcom6, masked)
+	masked.Text = strings.Replace(webtest.MbbText, "7220xxxx2005", "722000002005", 1)
+	w.Texts(webtest.Duplicate, capcom6, masked)
+	masked.Text = strings.Replace(webtest.MbbText, "+5,000,000", "+6,000,000", 1)
+	w.Texts(webtest.Conflict, capcom6, masked)
+	w.WantTransactions(4)
+}
+
+// TestSMSForged: anybody can send a text in a bank's shape.
+func TestSMSForged(t *testing.T) {
+	t.Parallel()
+	for _, provider := range phoneApps {
+		t.Run(string(provider), func(t *testing.T) {
+			w := webtest.NewWorld(t)
+			shop := webtest.NewShop(t)
+			w.Webhook(shop.URL+"/a", "ALL")
+			w.Link("ACB", webtest.SomeAccount)
+			w.Link("MBB", "722000002005")
+			s := w.Source(provider, "", "")
+			for i, x := range []webtest.PhoneText{
+				{Sender: "+84901234567"}, {Sender: "0901234567"}, {Sender: "8149"}, {Sender: "Vietcombank"}, {Sender: "АCB"}, {Sender: "ACB " + "x"}, {Sender: " "}, {Sender: "NGUYEN VAN A"},
+				{Sender: "+84901234567", Text: webtest.MbbText}, {Sender: "ACB", Text: webtest.MbbText + " gia"},
+			} {
+				x.Received = time.UnixMilli(1760414385123 + int64(i)*1000)
+				w.Texts(webtest.Rejected, s, x)
+				e := w.Events()[0]
+				if items := w.Items(e.ID); len(items) != 1 || items[0].Fault.Field != "sender" || items[0].Amount == 0 || !strings.Contains(items[0].Fault.Text.EN, "--sender") || !strings.Contains(items[0].Fault.Text.VI, "--sender") {
+					t.Errorf("%+v is kept as %+v", x, items)
+				}
+			}
+			w.WantTransactions(0)
+			// The way out: the name is allowed, and the call read again.
+			number := webtest.PhoneText{Sender: "8149", Received: time.UnixMilli(1760414999000)}
+			w.Texts(webtest.Rejected, s, number)
+			event := w.Events()[0].ID
+			if r, err := w.Service.RetryInbound(context.Background(), 1, event, time.Now()); err != nil || r.Rejected != 1 {
+				t.Errorf("%+v %v", r, err)
+			}
+			s, err := w.Service.AllowSenders(context.Background(), 1, s.ID, []string{"8149"})
+			webtest.Must(t, err)
+			if r, err := w.Service.RetryInbound(context.Background(), 1, event, time.Now()); err != nil || r.Recorded != 1 {
+				t.Errorf("%+v %v", r, err)
+			}
+			w.Texts(webtest.Duplicate, s, number)
+			number.Received = number.Received.Add(time.Hour)
+			w.Texts(webtest.Recorded, s, number)
+			w.Texts(webtest.Rejected, s, webtest.PhoneText{Sender: "81490", Received: time.UnixMilli(1760415999000)})
+			shop.Waits(w, "/a 1", "/a 2")
+		})
+	}
+}
+
+func TestSMSMasked(t *testing.T) {
+	t.Parallel()
+	for _, provider := range phoneApps {
+		t.Run(string(provider), func(t *testing.T) {
+			w := webtest.NewWorld(t)
+			shop := webtest.NewShop(t)
+			w.Webhook(shop.URL+"/a", "ALL")
+			s := w.Source(provider, "", "")
+			text := func(n int) webtest.PhoneText {
+				return webtest.PhoneText{Sender: "MBBank", Text: webtest.MbbText, Received: time.UnixMilli(1760414385123 + int64(n)*1000), ID: fmt.Sprint("m", n)}
+			}
+			// None fits, and others don't.
+			w.Link("VCB", "722000002005")
+			w.Link("MBB", "722000002006")
+			w.Texts(webtest.Unassigned, s, text(0))
+			w.Texts(webtest.Duplicate, s, text(0))
+			first := w.Links("MBB", "722000002005", app.NotifyRecent, 1, 1)
+			w.Texts(webtest.Duplicate, s, text(0))
+			w.Texts(webtest.Recorded, s, text(1))
+			list := w.WantTransactions(2)
+			if list[0].BankAccountID != first.ID || list[1].BankAccountID != first.ID || list[1].AccountNumber != "722000002005" {
+				t.Errorf("recorded %+v", list)
+			}
+			// Two fit: nobody can say which.
+			second := w.Links("MBB", "72209999992005", app.NotifyRecent, 0, 0)
+			w.Texts(webtest.Unassigned, s, text(2))
+			w.Unlinks(second.ID)
+			w.Texts(webtest.Recorded, s, text(3))
+			w.Unlinks(first.ID)
+			w.Links("MBB", "72209999992005", app.NotifyRecent, 1, 1)
+			if list := w.WantTransactions(4); list[3].BankAccountID != second.ID {
+				t.Errorf("recorded %+v", list[3])
+			}
+			shop.Waits(w, "/a 1", "/a 2", "/a 3", "/a 4")
+		})
+	}
+}
+
+// TestSMSDropped: a one-time code leaves no trace in the file, only that there
+// was a call.
+func TestSMSDropped(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", webtest.SomeAccount)
+	for _, provider := range phoneApps {
+		s := w.Source(provider, "", "")
+		w.Texts(webtest.Counts{}, s, webtest.PhoneText{Sender: "Vietcombank", Text: webtest.CodeText})
+		w.Texts(webtest.Counts{}, s, webtest.PhoneText{Sender: "0901234567", Text: "Toi nay an gi? " + webtest.OtpDigits})
+		webtest.Eventually(t, "the last call of "+string(provider), func() bool {
+			list, err := w.Service.Sources(context.Background(), 1)
+			webtest.Must(t, err)
+			last := list[len(list)-1]
+			return last.ID == s.ID && !last.LastCallAt.IsZero() && last.LastTransactionAt.IsZero()
+		})
+	}
+	// What the gateway tells of other things is nothing either.
+	capcom6 := w.Source("capcom6", "", "")
+	for _, event := range []string{"sms:sent", "sms:delivered", "sms:failed", "system:ping", "sms:data-received", "mms:received"} {
+		w.Wants(webtest.Counts{}, capcom6, strings.Replace(strings.Replace(webtest.PhoneText{}.Capcom6(), "sms:received", event, 1), "DH123", webtest.OtpDigits, 1))
+	}
+	w.NothingStored()
+	for _, file := range []string{w.Path, w.Path + "-wal"} {
+		b, err := os.ReadFile(file)
+		webtest.Must(t, err)
+		if bytes.Contains(b, []byte(webtest.OtpDigits)) {
+			t.Errorf("the code stands in %s", file)
+		}
+	}
+	// The search finds what is kept.
+	w.Texts(webtest.Rejected, capcom6, webtest.PhoneText{Sender: "0901234567"})
+	if b, err := os.ReadFile(w.Path + "-wal"); err != nil || !bytes.Contains(b, []byte("763,222,700")) {
+		t.Errorf("what is kept isn't found: %v", err)
+	}
+}
+
+func TestSMSUnreadable(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", webtest.SomeAccount)
+	capcom6, toURL, forwarder := w.Source("capcom6", "", ""), w.Source("sms-to-url", "", ""), w.Source("smsforwarder", "", "")
+	replaced := func(body string, pairs ...string) string {
+		changed := strings.NewReplacer(pairs...).Replace(body)
+		if changed == body {
+			t.Errorf("no %q in %s", pairs[0], body)
+		}
+		return changed
+	}
+	c, u := webtest.PhoneText{}.Capcom6(), webtest.PhoneText{}.SMSToURL()
+	form := func(change func(url.Values)) string {
+		v := webtest.PhoneText{}.Forwarder(forwarder, time.Now())
+		change(v)
+		return v.Encode()
+	}
+	for _, x := range []struct {
+		source app.Source
+		field  string
+		body   string
+	}{
+		{capcom6, "json", "{"}, {capcom6, "body", "[]"}, {capcom6, "message", `{"event":"sms:received"}`}, {capcom6, "message", `{}`},
+		{capcom6, "message", replaced(c, `"message":`, `"massage":`)}, {capcom6, "message", replaced(c, `"message":`, `"message":"x","message":`)},
+		{capcom6, "sender", replaced(c, `"sender":"ACB"`, `"sender":"ACB","SENDER":"x"`)}, {capcom6, "sender", replaced(c, `"sender":"ACB"`, `"sender":7`)},
+		{capcom6, "payload", replaced(c, `"payload":`, `"payload":{},"payload":`)}, {capcom6, "event", replaced(c, `"event":"sms:received"`, `"event":"sms:sent","event":"sms:received"`)},
+		{capcom6, "text", webtest.PhoneText{Text: "ACB: TK 19354957 (VND) +200,000VND. So du moi 763,222,700VND"}.Capcom6()},
+		{capcom6, "receivedAt", replaced(c, `"messageId":"abc123"`, `"messageId":""`, `"receivedAt":"2025`, `"receivedAt":"x2025`)},
+		{toURL, "json", "x"}, {toURL, "body", "null"}, {toURL, "text", `{"from":"ACB"}`}, {toURL, "receivedStamp", replaced(u, "1760414385123", "null")},
+		{toURL, "receivedStamp", replaced(u, `"receivedStamp":1760414385123`, `"receivedStamp":"%receivedStamp%"`)}, {toURL, "receivedStamp", replaced(u, `"receivedStamp"`, `"receivedStamp":1,"receivedStamp"`)},
+		{toURL, "from", replaced(u, `"from"`, `"from":"ACB","from"`)}, {toURL, "sender", replaced(u, `"from":"ACB"`, `"from":null`)},
+		{forwarder, "content", form(func(v url.Values) { v.Del("content") })}, {forwarder, "content", form(func(v url.Values) { v.Add("content", "x") })},
+		{forwarder, "from", form(func(v url.Values) { v.Add("from", "0901234567") })}, {forwarder, "sender", form(func(v url.Values) { v.Del("from") })},
+	} {
+		w.Wants(webtest.Rejected, x.source, x.body)
+		w.KeptAsRejected(x.body, x.field)
+	}
+	w.WantTransactions(0)
+	// A message id makes up for a time that can't be read.
+	w.Wants(webtest.Recorded, capcom6, replaced(c, `"receivedAt":"2025`, `"receivedAt":"x2025`))
+	// As the versions before wrote it.
+	w.Wants(webtest.Recorded, capcom6, replaced(c, `"sender":"ACB",`, ``))
+}
+
+// TestSMSForwarderSign has the ways to prove, and not to prove, a call of
+// SmsForwarder, whose sign covers time and secret.
+func TestSMSForwarderSign(t *testing.T) {
+	t.Parallel()
+	// Made by another program.
+	if got := webtest.ForwarderSign("SECRETKEY123", "1582909895000"); got != "464MGAjq6/nhu1qf4UbFahhHTHC1cDCFtfi/7UfVDHY=" {
+		t.Fatalf("the sign is wrong: %s", got)
+	}
+	w := webtest.NewWorld(t).Peers()
+	w.Link("ACB", webtest.SomeAccount)
+	s, other := w.Source("smsforwarder", "", ""), w.Source("smsforwarder", "", "")
+	calls := 0
+	refused := func(what, body string) {
+		t.Helper()
+		calls++
+		if a := w.Do("POST", s.URLPath(), body, "X-Test-Peer", webtest.Peer(calls/25)); a.Status != http.StatusUnauthorized {
+			t.Errorf("%s: %d %s", what, a.Status, a.Body)
+		}
+	}
+	now := time.Now()
+	with := func(change func(url.Values)) string {
+		v := webtest.PhoneText{}.Forwarder(s, now)
+		change(v)
+		return v.Encode()
+	}
+	for _, key := range []string{"sign", "timestamp"} {
+		original := webtest.PhoneText{}.Forwarder(s, now).Get(key)
+		for i := range original {
+			for _, mask := range []byte{1, 2, 4, 8, 0x10, 0x20, 0x40} {
+				refused(fmt.Sprint("byte of ", key, " ", i), with(func(v url.Values) { v.Set(key, flipped(original, i, mask)) }))
+			}
+		}
+		for _, changed := range []string{"", original[1:], original[:len(original)-1], original + "0", " " + original, original + " ", original + original} {
+			refused(key+" "+changed, with(func(v url.Values) { v.Set(key, changed) }))
+		}
+		refused("no "+key, with(func(v url.Values) { v.Del(key) }))
+		refused("two of "+key, with(func(v url.Values) { v.Add(key, original) }))
+		refused("two spellings of "+key, with(func(v url.Values) { v.Set(strings.ToUpper(key), original) }))
+	}
+	for i := range s.Secret {
+		changed := s
+		changed.Secret = flipped(s.Secret, i, 1)
+		refused(fmt.Sprint("byte of the key ", i), webtest.PhoneText{}.Forwarder(changed, now).Encode())
+	}
+	refused("the secret of another source", webtest.PhoneText{}.Forwarder(other, now).Encode())
+	for _, off := range []time.Duration{6 * time.Minute, -6 * time.Minute, 365 * 24 * time.Hour} {
+		refused(fmt.Sprint("off by ", off), webtest.PhoneText{}.Forwarder(s, now.Add(off)).Encode())
+	}
+	seconds := strconv.FormatInt(now.Unix(), 10)
+	refused("seconds", with(func(v url.Values) {
+		v.Set("timestamp", seconds)
+		v.Set("sign", webtest.ForwarderSign(s.Secret, seconds))
+	}))
+	for _, body := range []string{"", "{", "[]", "null", "{}", "%zz=1", "a;b"} {
+		refused("body "+body, body)
+	}
+	// No weaker way.
+	if a := w.Do("POST", s.URLPath(), with(func(v url.Values) { v.Del("sign") }), "Authorization", "Bearer "+s.Secret, "X-Test-Peer", webtest.Peer(200)); a.Status != http.StatusUnauthorized {
+		t.Errorf("the secret as a Bearer token: %d", a.Status)
+	}
+	w.NothingStored()
+
+	w.Wants(webtest.Recorded, s, with(func(v url.Values) {}))
+	stamp := strconv.FormatInt(now.UnixMilli(), 10)
+	w.Wants(webtest.Duplicate, s, with(func(v url.Values) { v.Set("sign", webtest.ForwarderSign(s.Secret, stamp)) }))
+	w.Wants(webtest.Duplicate, s, webtest.PhoneText{}.Forwarder(s, now.Add(-4*time.Minute)).Encode())
+	x := webtest.PhoneText{}.Filled()
+	json := map[string]any{
+		"from": x.Sender, "content": x.Text, "timestamp": stamp, "sign": url.QueryEscape(webtest.ForwarderSign(s.Secret, stamp)), "receive_time": x.Received.UTC().Format("2006-01-02T15:04:05-0700"),
+	}
+	w.Wants(webtest.Duplicate, s, " "+webtest.Quoted(json))
+	json["timestamp"] = now.UnixMilli()
+	w.Wants(webtest.Duplicate, s, webtest.Quoted(json))
+	// With the app's own parameters there is the time of forwarding only.
+	delete(json, "receive_time")
+	w.Wants(webtest.Recorded, s, webtest.Quoted(json))
+	w.Wants(webtest.Duplicate, s, with(func(v url.Values) { v.Del("receive_time") }))
+	w.Wants(webtest.Duplicate, s, with(func(v url.Values) { v.Set("receive_time", "[receive_time:x]") }))
+	w.WantTransactions(2)
+}
+
+// TestCapcom6Stamp: nothing moves between the body and the timestamp that
+// follows it under the signature.
+func TestCapcom6Stamp(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", webtest.SomeAccount)
+	s := w.Source("capcom6", "", "")
+	body, now := webtest.PhoneText{}.Capcom6(), time.Now()
+	header := webtest.Credentials(s, body, now)
+	stamp, signature := header[1], header[3]
+	for i, c := range [][2]string{{body + stamp[:1], stamp[1:]}, {body + stamp, ""}, {body[:len(body)-1], body[len(body)-1:] + stamp}, {"", body + stamp}} {
+		if strings.ContainsAny(c[1], "\r\n") {
+			t.Fatal("no header value")
+		}
+		if a := w.Do("POST", s.URLPath(), c[0], "X-Timestamp", c[1], "X-Signature", signature); a.Status != http.StatusUnauthorized {
+			t.Errorf("%d: %d %s", i, a.Status, a.Body)
+		}
+	}
+	// No weaker way.
+	for i, h := range [][]string{{"Authorization", "Bearer " + s.Secret}, {"X-Webhook-Signature", webtest.HexHMAC(s.Secret, body)}, {"X-Signature", webtest.HexHMAC(s.Secret, body)}, header[:2], header[2:], append(header, header...)} {
+		if a := w.Do("POST", s.URLPath(), body, h...); a.Status != http.StatusUnauthorized {
+			t.Errorf("%d: %d %s", i, a.Status, a.Body)
+		}
+	}
+	w.NothingStored()
+	w.Wants(webtest.Recorded, s, body)
+}

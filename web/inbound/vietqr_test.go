@@ -1,0 +1,241 @@
+package inbound_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/webtest"
+)
+
+func TestVietQR(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	account := w.Link("ACB", webtest.SomeAccount)
+	s, other := w.Source("vietqr", "", ""), w.Adds(app.SourceAdd{Provider: "vietqr", Options: app.SourceOptions{Username: "customer-shop.1@x"}})
+	if s.Auth != app.AuthBasic || !strings.HasPrefix(s.Options.Username, "baoco-") || len(s.Options.Username) != 18 || s.Options.Username == other.Options.Username {
+		t.Errorf("source %+v", s)
+	}
+	// Each with its own base, and with the address of the server alone.
+	for i, base := range []string{s.URLPath(), "", other.URLPath(), ""} {
+		source := s
+		if i >= 2 {
+			source = other
+		}
+		id := fmt.Sprint("t", i)
+		token := w.VietQRToken(base, source)
+		w.Syncs(base, token, webtest.VietQRBody("transactionid", id, "referencenumber", fmt.Sprint("FT", i)), fmt.Sprint(i+1))
+		w.Syncs(base, token, webtest.VietQRBody("transactionid", id, "referencenumber", fmt.Sprint("FT", i)), fmt.Sprint(i+1))
+	}
+	got := w.WantTransactions(4)[1]
+	if got.BankAccountID != account.ID || got.Type != app.In || got.Amount != 200000 || got.Number != "FT1" || got.Content != "VQR26044A5CCKYZA DH123" ||
+		app.FormatTime(got.Time, w.Service.Zone()) != webtest.SomeDate || got.DateFlaw != "" {
+		t.Errorf("recorded %+v", got)
+	}
+	// A token of the one way in is good for the other.
+	token := w.VietQRToken("", s)
+	w.Syncs(s.URLPath(), token, `{"bankAccount":"19354957","amount":"7","transType":"D","content":"x","transactionId":"camel","transactionTime":"1760414370","referenceNumber":"FT7"}`, "5")
+	w.Syncs("", token, webtest.VietQRBody("transactionid", nil, "referencenumber", "FT8"), "6")
+	list := w.WantTransactions(6)
+	if list[4].Type != app.Out || list[4].Amount != 7 || list[4].Number != "FT7" || list[4].DateFlaw != "" || list[5].Number != "FT8" {
+		t.Errorf("recorded %+v", list[4:])
+	}
+	// What can't be recorded is kept, and VietQR needn't know.
+	for i, c := range []struct{ field, body string }{
+		{"amount", webtest.VietQRBody("amount", nil)}, {"amount", webtest.VietQRBody("amount", 0)}, {"amount", webtest.VietQRBody("amount", -5)}, {"amount", webtest.VietQRBody("amount", 1, "AMOUNT", 2)}, {"amount", webtest.VietQRBody("amount", 1.5)},
+		{"transtype", webtest.VietQRBody("transType", "X")}, {"transtype", webtest.VietQRBody("transType", nil)}, {"transtype", webtest.VietQRBody("transtype", "D")}, {"bankaccount", webtest.VietQRBody("bankaccount", nil)},
+		{"bankaccount", webtest.VietQRBody("bankAccount", "1")}, {"transactionid", webtest.VietQRBody("transactionid", nil, "referencenumber", nil)}, {"transactionid", webtest.VietQRBody("transactionid", true)}, {"json", "{"}, {"body", "[]"},
+	} {
+		events := len(w.Events())
+		w.Syncs("", token, c.body, fmt.Sprint("inbound-", w.Events()[0].ID+1))
+		w.KeptAsRejected(c.body, c.field)
+		if n := len(w.Events()); n != events+1 {
+			t.Errorf("%d: %d events", i, n)
+		}
+	}
+	w.Syncs("", token, webtest.VietQRBody("transactionid", "u", "bankaccount", "111"), fmt.Sprint("inbound-", w.Events()[0].ID+1))
+	if e := w.Events()[0]; e.Unassigned != 1 {
+		t.Errorf("kept as %+v", e)
+	}
+	w.WantTransactions(6)
+}
+
+// vietQRRefusal is a refused answer in VietQR's form.
+func vietQRRefusal(t *testing.T, path string, a webtest.Answer) string {
+	t.Helper()
+	v := a.JSON(t)
+	switch {
+	case strings.HasSuffix(path, webtest.TokenPath) && v["status"] == "FAILED" && v["message"] != "" && len(v) == 2 && a.Header.Get("WWW-Authenticate") == "Basic":
+	case strings.HasSuffix(path, webtest.SyncPath) && v["error"] == true && v["errorReason"] == "unauthorized" && v["object"] == nil && len(v) == 4 && a.Header.Get("WWW-Authenticate") == "Bearer":
+	default:
+		t.Errorf("%s answers %s", path, a.Body)
+	}
+	return fmt.Sprint(a.Status, v)
+}
+
+func TestVietQRCredentials(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t).Peers()
+	w.Link("ACB", webtest.SomeAccount)
+	s, other := w.Source("vietqr", "", ""), w.Source("vietqr", "", "")
+	native := w.Native()
+	now := time.Now()
+	calls := 0
+	constant := map[string]string{}
+	refused := func(what, path, body string, header ...string) {
+		t.Helper()
+		calls++
+		a := w.Do("POST", path, body, append(header, "X-Test-Peer", webtest.Peer(calls/25))...)
+		end := path[strings.LastIndexByte(path, '/'):]
+		answer := vietQRRefusal(t, path, a)
+		if constant[end] == "" {
+			constant[end] = answer
+		}
+		if a.Status != http.StatusUnauthorized || answer != constant[end] {
+			t.Errorf("%s: %d %s", what, a.Status, a.Body)
+		}
+	}
+	user, secret, body := s.Options.Username, s.Secret, webtest.VietQRBody()
+	for _, base := range []string{"", s.URLPath()} {
+		refused("nothing", base+webtest.TokenPath, "")
+		refused("another password", base+webtest.TokenPath, "", webtest.Basic(user, other.Secret)...)
+		refused("another user", base+webtest.TokenPath, "", webtest.Basic(other.Options.Username, secret)...)
+		refused("an unknown user", base+webtest.TokenPath, "", webtest.Basic("nobody", secret)...)
+		refused("no password", base+webtest.TokenPath, "", webtest.Basic(user, "")...)
+		refused("no user", base+webtest.TokenPath, "", webtest.Basic("", secret)...)
+		refused("a colon too many", base+webtest.TokenPath, "", webtest.Basic(user, ":"+secret)...)
+		refused("half a password", base+webtest.TokenPath, "", webtest.Basic(user, secret[:20])...)
+		refused("no base64", base+webtest.TokenPath, "", "Authorization", "Basic "+user+":"+secret)
+		refused("the secret as a Bearer token", base+webtest.TokenPath, "", "Authorization", "Bearer "+secret)
+		refused("twice", base+webtest.TokenPath, "", append(webtest.Basic(user, secret), webtest.Basic(user, secret)...)...)
+		refused("in the body", base+webtest.TokenPath, `{"username":"`+user+`","password":"`+secret+`"}`)
+		for i := range secret {
+			refused(fmt.Sprint("byte of the password ", i), base+webtest.TokenPath, "", webtest.Basic(user, flipped(secret, i, 1))...)
+		}
+		for i := range user {
+			refused(fmt.Sprint("byte of the user name ", i), base+webtest.TokenPath, "", webtest.Basic(flipped(user, i, 1), secret)...)
+		}
+
+		token := w.VietQRToken(base, s)
+		refused("no token", base+webtest.SyncPath, body)
+		refused("the secret", base+webtest.SyncPath, body, "Authorization", "Bearer "+secret)
+		refused("user and password", base+webtest.SyncPath, body, webtest.Basic(user, secret)...)
+		refused("a native secret", base+webtest.SyncPath, body, "Authorization", "Bearer "+native.Secret)
+		refused("no scheme", base+webtest.SyncPath, body, "Authorization", token)
+		refused("twice", base+webtest.SyncPath, body, "Authorization", "Bearer "+token, "Authorization", "Bearer "+token)
+		refused("expired", base+webtest.SyncPath, body, "Authorization", "Bearer "+webtest.SignedToken(s, s.ID, now.Add(-time.Second)))
+		refused("expired now", base+webtest.SyncPath, body, "Authorization", "Bearer "+webtest.SignedToken(s, s.ID, now))
+		refused("another id", base+webtest.SyncPath, body, "Authorization", "Bearer "+webtest.SignedToken(s, other.ID, now.Add(time.Minute)))
+		refused("another's secret", base+webtest.SyncPath, body, "Authorization", "Bearer "+webtest.SignedToken(other, s.ID, now.Add(time.Minute)))
+		refused("a native source", base+webtest.SyncPath, body, "Authorization", "Bearer "+webtest.SignedToken(native, native.ID, now.Add(time.Minute)))
+		for i := range token {
+			for _, mask := range []byte{1, 4, 0x20} {
+				if c := token[i] ^ mask; c > ' ' && c < 0x7f {
+					refused(fmt.Sprint("byte of the token ", i), base+webtest.SyncPath, body, "Authorization", "Bearer "+flipped(token, i, mask))
+				}
+			}
+		}
+		for _, changed := range []string{token[1:], token[:len(token)-1], token + "A", token + "=", token + ".", token + ".x", "v1." + token, strings.Replace(token, ".", ".0", 1), strings.Replace(token, ".", ".+", 1), "v1...", "...", ""} {
+			refused("token "+changed, base+webtest.SyncPath, body, "Authorization", "Bearer "+changed)
+		}
+	}
+	// A source's token is for that source alone, whatever the path says.
+	refused("the path of another", other.URLPath()+webtest.SyncPath, body, "Authorization", "Bearer "+w.VietQRToken("", s))
+	refused("the path of another", other.URLPath()+webtest.TokenPath, "", webtest.Basic(user, secret)...)
+	refused("the path of a native source", native.URLPath()+webtest.SyncPath, webtest.Batch(webtest.Transfer{}.Native()), webtest.Credentials(native, "", now)...)
+	refused("the path of a native source", native.URLPath()+webtest.TokenPath, "", webtest.Basic("", native.Secret)...)
+	refused("no such path", inboundPath+"/"+strings.Repeat("A", 43)+webtest.SyncPath, body, "Authorization", "Bearer "+w.VietQRToken("", s))
+
+	// And it is for nothing else.
+	token := w.VietQRToken("", s)
+	for i, path := range []string{inboundPath, native.URLPath(), "/api/v1/webhooks"} {
+		method := "POST"
+		if i == 2 {
+			method = "GET"
+		}
+		if a := w.Do(method, path, webtest.Batch(webtest.Transfer{}.Native()), "Authorization", "Bearer "+token, "X-Test-Peer", webtest.Peer(300)); a.Status != http.StatusUnauthorized {
+			t.Errorf("the token at %s: %d", path, a.Status)
+		}
+	}
+	// A new secret ends the tokens, a removed source everything.
+	ctx := context.Background()
+	w.Syncs("", w.VietQRToken("", other), webtest.VietQRBody("transactionid", "o"), "1")
+	rotated, err := w.Service.RotateSource(ctx, 1, s.ID, "", app.IdempotencyKey{}, time.Now())
+	webtest.Must(t, err)
+	refused("rotated", webtest.SyncPath, body, "Authorization", "Bearer "+token)
+	refused("rotated", s.URLPath()+webtest.SyncPath, body, "Authorization", "Bearer "+token)
+	refused("rotated", webtest.TokenPath, "", webtest.Basic(user, secret)...)
+	token = w.VietQRToken("", rotated)
+	webtest.Must(t, w.Service.RemoveSource(ctx, 1, s.ID, now))
+	refused("removed", webtest.SyncPath, body, "Authorization", "Bearer "+token)
+	refused("removed", webtest.TokenPath, "", webtest.Basic(user, rotated.Secret)...)
+	w.WantTransactions(1)
+	if n := w.Rows("inbound_events"); n != 1 {
+		t.Errorf("%d calls were kept", n)
+	}
+
+	// The operator sees why.
+	list, err := w.Service.RefusedCalls(ctx, 1, 0, 200)
+	webtest.Must(t, err)
+	codes := map[app.RefusalCode]bool{}
+	for _, c := range list {
+		codes[c.Code] = true
+		if strings.Contains(c.Text.EN+c.Text.VI, secret) {
+			t.Errorf("a credential is shown: %+v", c)
+		}
+	}
+	if !codes[app.RefusalUnknownSource] || !codes[app.RefusalKey] || !codes[app.RefusalMalformed] {
+		t.Errorf("reasons %v", codes)
+	}
+}
+
+func TestVietQRFailures(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	s := w.Source("vietqr", "", "")
+	for _, path := range []string{webtest.TokenPath, webtest.SyncPath, s.URLPath() + webtest.TokenPath, s.URLPath() + webtest.SyncPath} {
+		for _, method := range []string{"GET", "PUT", "DELETE", "OPTIONS"} {
+			if a := w.Do(method, path, "", webtest.Basic(s.Options.Username, s.Secret)...); a.Status != http.StatusMethodNotAllowed || a.Header.Get("Allow") != "POST" {
+				t.Errorf("%s %s: %d", method, path, a.Status)
+			}
+		}
+	}
+	token := w.VietQRToken("", s)
+	if a := w.Do("POST", webtest.SyncPath, strings.Repeat(" ", 1<<20+1), "Authorization", "Bearer "+token); a.Status != http.StatusRequestEntityTooLarge || a.JSON(t)["error"] != true {
+		t.Errorf("too large: %d %s", a.Status, a.Body)
+	}
+	last := 0
+	for range 40 {
+		a := w.Do("POST", webtest.TokenPath, "", webtest.Basic(s.Options.Username, "x")...)
+		if last = a.Status; last == http.StatusTooManyRequests && (a.JSON(t)["status"] != "FAILED" || a.Header.Get("Retry-After") == "") {
+			t.Errorf("%s", a.Body)
+		}
+	}
+	if last != http.StatusTooManyRequests {
+		t.Errorf("40 wrong passwords: %d", last)
+	}
+	// Who knows the password isn't kept out by who doesn't.
+	w.VietQRToken("", s)
+
+	for name, c := range map[string]struct {
+		username string
+		code     app.Code
+	}{
+		"another's":    {s.Options.Username, app.CodeConflict},
+		"a colon":      {"a:b", app.CodeValidation},
+		"a space":      {"a b", app.CodeValidation},
+		"no ASCII":     {"đ", app.CodeValidation},
+		"far too long": {strings.Repeat("a", 101), app.CodeValidation},
+	} {
+		_, err := w.Service.AddSource(context.Background(), 1, app.SourceAdd{Provider: "vietqr", Name: "x", Options: app.SourceOptions{Username: c.username}}, time.Now())
+		if app.CodeOf(err) != c.code {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	webtest.Must(t, w.Service.RemoveSource(context.Background(), 1, s.ID, time.Now()))
+	w.Adds(app.SourceAdd{Provider: "vietqr", Options: app.SourceOptions{Username: s.Options.Username}})
+}

@@ -1,0 +1,350 @@
+package webtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"baoco/app"
+	"baoco/web/api"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+)
+
+// contract is the OpenAPI document, for holding requests and answers against
+// it. What baoco sends is held more strictly than the document tells its
+// readers: a member that isn't described is at fault, so that none is
+// forgotten, while clients must expect more.
+type contract struct {
+	Doc    *openapi3.T
+	router routers.Router
+}
+
+var TheContract = sync.OnceValues(func() (contract, error) {
+	var raw map[string]any
+	if err := json.Unmarshal(api.OpenAPIJSON("test"), &raw); err != nil {
+		return contract{}, err
+	}
+	closeAnswers(raw)
+	text, err := json.Marshal(raw)
+	if err != nil {
+		return contract{}, err
+	}
+	var c contract
+	if c.Doc, err = openapi3.NewLoader().LoadFromData(text); err != nil {
+		return contract{}, err
+	}
+	c.Doc.Servers = nil
+	c.router, err = gorillamux.NewRouter(c.Doc)
+	return c, err
+})
+
+// MemberAt is the part of a document under a path of members.
+func MemberAt(document any, path ...string) any {
+	for _, name := range path {
+		object, _ := document.(map[string]any)
+		document = object[name]
+	}
+	return document
+}
+
+// referred is the part of a document that a reference names.
+func referred(document map[string]any, ref string) map[string]any {
+	found, _ := MemberAt(document, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...).(map[string]any)
+	return found
+}
+
+// closeAnswers closes the schemas of all that baoco sends.
+func closeAnswers(document map[string]any) {
+	closeContent := func(holder any) {
+		if media, found := MemberAt(holder, "content", "application/json").(map[string]any); found {
+			media["schema"] = closed(document, media["schema"].(map[string]any), true)
+		}
+	}
+	for _, item := range document["paths"].(map[string]any) {
+		for _, operation := range item.(map[string]any) {
+			if responses, found := MemberAt(operation, "responses").(map[string]any); found {
+				for _, response := range responses {
+					closeContent(response)
+				}
+			}
+		}
+	}
+	for _, response := range MemberAt(document, "components", "responses").(map[string]any) {
+		closeContent(response)
+	}
+	for _, item := range document["webhooks"].(map[string]any) {
+		closeContent(MemberAt(item, "post", "requestBody"))
+	}
+}
+
+// closed is a schema with its references written out, and with objects that
+// have the described members only. A part of an allOf is not closed by itself:
+// the other parts have members too.
+func closed(document, schema map[string]any, whole bool) map[string]any {
+	if ref, found := schema["$ref"].(string); found {
+		schema = referred(document, ref)
+	}
+	result := map[string]any{}
+	for key, value := range schema {
+		switch value := value.(type) {
+		case map[string]any:
+			switch key {
+			case "properties":
+				properties := map[string]any{}
+				for name, property := range value {
+					properties[name] = closed(document, property.(map[string]any), true)
+				}
+				result[key] = properties
+				continue
+			case "items", "additionalProperties":
+				result[key] = closed(document, value, true)
+				continue
+			}
+		case []any:
+			if key == "allOf" || key == "anyOf" {
+				var parts []any
+				for _, part := range value {
+					parts = append(parts, closed(document, part.(map[string]any), whole && key == "anyOf"))
+				}
+				result[key] = parts
+				continue
+			}
+		}
+		result[key] = value
+	}
+	if _, open := schema["additionalProperties"]; whole && !open && (schema["properties"] != nil || schema["allOf"] != nil) {
+		result["unevaluatedProperties"] = false
+	}
+	return result
+}
+
+// described tells whether the contract is about a path.
+func described(path string) bool {
+	return slices.ContainsFunc([]string{"/api/", "/bank/", "/healthz", "/readyz"}, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+}
+
+// Route finds the operation that a request is to; where there is none, one that
+// only refuses.
+func (c contract) Route(r *http.Request) (*routers.Route, map[string]string) {
+	route, params, err := c.router.FindRoute(r)
+	switch {
+	case path.Clean(r.URL.Path) != r.URL.Path:
+		route = c.only(http.StatusNotFound, "NotFound")
+	case errors.Is(err, routers.ErrMethodNotAllowed):
+		route = c.only(http.StatusMethodNotAllowed, "MethodNotAllowed")
+	case err != nil:
+		route = c.only(http.StatusNotFound, "NotFound")
+	}
+	return route, params
+}
+
+// only is what an address without an operation answers.
+func (c contract) only(status int, response string) *routers.Route {
+	ref := c.Doc.Components.Responses[response]
+	return &routers.Route{Spec: c.Doc, Operation: &openapi3.Operation{Responses: openapi3.NewResponses(openapi3.WithStatus(status, ref))}}
+}
+
+// NewRequest is a request as a server reads it; nil where the document has
+// nothing to say of its target.
+func NewRequest(method, target, body string, header http.Header) *http.Request {
+	parsed, err := url.ParseRequestURI(target)
+	if err != nil || !described(parsed.Path) {
+		return nil
+	}
+	values := parsed.Query()
+	maps.DeleteFunc(values, func(_ string, v []string) bool { return v[0] == "" }) // the same as none
+	parsed.RawQuery = values.Encode()
+	r := &http.Request{Method: method, URL: parsed, Host: "localhost", Header: header.Clone(), Body: io.NopCloser(strings.NewReader(body))}
+	if body != "" && r.Header.Get("Content-Type") == "" {
+		r.Header.Set("Content-Type", "application/json") // as which it is read
+	}
+	return r
+}
+
+var ContractOptions = &openapi3filter.Options{
+	IncludeResponseStatus: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, SkipSettingDefaults: true,
+}
+
+// CheckContract gives what of an answer is not as the document has it.
+func CheckContract(method, target string, a Answer) []string {
+	c, err := TheContract()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	head := method == http.MethodHead
+	if head {
+		method = http.MethodGet
+	}
+	request := NewRequest(method, target, "", http.Header{})
+	if request == nil {
+		return nil
+	}
+	route, params := c.Route(request)
+	if head {
+		return checkHead(route, a)
+	}
+	err = openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: request, Route: route, PathParams: params, Options: ContractOptions},
+		Status:                 a.Status, Header: a.Header, Body: io.NopCloser(strings.NewReader(a.Body)), Options: ContractOptions,
+	})
+	if err != nil {
+		return []string{fmt.Sprintf("the answer %d is not as openapi.yaml has it: %v", a.Status, err)}
+	}
+	return nil
+}
+
+// checkHead holds an answer without body against that of GET.
+func checkHead(route *routers.Route, a Answer) []string {
+	response := route.Operation.Responses.Status(a.Status)
+	if response == nil {
+		return []string{fmt.Sprintf("the answer %d to HEAD is not in openapi.yaml", a.Status)}
+	}
+	for name := range response.Value.Headers {
+		if a.Header.Get(name) == "" {
+			return []string{fmt.Sprintf("the answer to HEAD has no %s", name)}
+		}
+	}
+	return nil
+}
+
+// CheckDelivery gives what of a request to a shop is not as the document has
+// it.
+func (c contract) CheckDelivery(header http.Header, body []byte) []string {
+	operation := c.Doc.Webhooks["transactions"].Post
+	var failures []string
+	for _, p := range operation.Parameters {
+		value := header.Get(p.Value.Name)
+		if err := p.Value.Schema.Value.VisitJSON(value, openapi3.EnableJSONSchema2020()); err != nil {
+			failures = append(failures, fmt.Sprintf("header %s: %v", p.Value.Name, err))
+		}
+	}
+	var v any
+	if err := json.NewDecoder(bytes.NewReader(body)).Decode(&v); err != nil {
+		return append(failures, err.Error())
+	}
+	schema := operation.RequestBody.Value.Content["application/json"].Schema.Value
+	if err := schema.VisitJSON(v, openapi3.EnableJSONSchema2020()); err != nil {
+		failures = append(failures, fmt.Sprintf("body: %v", err))
+	}
+	return failures
+}
+
+// At is the endpoint's path with an id.
+func (e Endpoint) At(id string) string { return strings.Replace(e.Path, "*", id, 1) }
+
+func (e Endpoint) TakesID() bool { return strings.Contains(e.Path, "*") }
+
+func Short(s string) string {
+	if len(s) > 100 {
+		return strings.ToValidUTF8(s[:100], "") + "…"
+	}
+	return s
+}
+
+// WaitHistory waits until account 1 has n attempts.
+func (w *World) WaitHistory(n int64) error {
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		_, total, err := w.Service.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
+		switch {
+		case err != nil || total == n:
+			return err
+		case time.Now().After(deadline) || total > n:
+			return fmt.Errorf("the history has %d records, not %d", total, n)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func Shown(v any) string {
+	text, _ := json.Marshal(v)
+	return string(text)
+}
+
+// plainClient follows no redirect: an address either answers or doesn't.
+var plainClient = &http.Client{
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
+}
+
+// Send is do without redirects.
+func (w *World) Send(method, path, body string, header ...string) (Answer, error) {
+	request, err := http.NewRequest(method, w.URL+path, strings.NewReader(body))
+	if err != nil {
+		return Answer{}, err
+	}
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Add(header[i], header[i+1])
+	}
+	response, err := plainClient.Do(request)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return Answer{response.StatusCode, response.Header, string(text)}, err
+}
+
+// From answers a request as one that came from the address remote.
+func From(h http.Handler, remote, method, path, body string, header ...string) Answer {
+	request := httptest.NewRequest(method, path, strings.NewReader(body))
+	request.RemoteAddr = remote
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Add(header[i], header[i+1])
+	}
+	recorder := httptest.NewRecorder()
+	h.ServeHTTP(recorder, request)
+	return Answer{recorder.Code, recorder.Header(), recorder.Body.String()}
+}
+
+// Endpoint is one of the management API, as the interface lists them.
+type Endpoint struct {
+	Method, Path string // * for an id
+	Writes       bool
+	Limit        int
+}
+
+var Endpoints = []Endpoint{
+	{"GET", "/api/v1/analytics/overview", false, 300},
+	{"GET", "/api/v1/analytics/period", false, 300},
+	{"GET", "/api/v1/analytics/status", false, 300},
+	{"GET", "/api/v1/bank-accounts", false, 60},
+	{"GET", "/api/v1/bank-accounts/summary", false, 300},
+	{"PATCH", "/api/v1/bank-accounts/*/toggle", true, 300},
+	{"GET", "/api/v1/transactions", false, 60},
+	{"POST", "/api/v1/transactions", true, 300},
+	{"GET", "/api/v1/webhooks", false, 300},
+	{"POST", "/api/v1/webhooks", true, 300},
+	{"PUT", "/api/v1/webhooks/*", true, 300},
+	{"DELETE", "/api/v1/webhooks/*", true, 300},
+	{"PATCH", "/api/v1/webhooks/*/toggle", true, 300},
+	{"GET", "/api/v1/webhooks/history", false, 300},
+	{"POST", "/api/v1/webhooks/*/resend", true, 300},
+	{"POST", "/api/v1/webhooks/*/test", true, 300},
+	{"POST", "/api/v1/webhooks/*/rotate-secret", true, 300},
+	{"POST", "/api/v1/webhooks/*/activate-secret", true, 300},
+	{"POST", "/api/v1/webhooks/*/replay", true, 300},
+	{"GET", "/api/v1/sources", false, 300},
+	{"GET", "/api/v1/inbound", false, 300},
+	{"GET", "/api/v1/inbound/refused", false, 300},
+	{"GET", "/api/v1/inbound/*", false, 300},
+	{"POST", "/api/v1/inbound/*/link", true, 300},
+	{"POST", "/api/v1/inbound/*/retry", true, 300},
+	{"POST", "/api/v1/inbound/*/discard", true, 300},
+}

@@ -1,0 +1,108 @@
+package webtest
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+)
+
+// CounterLink makes a link of the counter screen and gives its token.
+func (w *World) CounterLink(accountID int64, in app.CounterLinkCreate) string {
+	w.T.Helper()
+	if in.Name == "" {
+		in.Name = "Quầy 1"
+	}
+	_, token, err := w.Service.CreateCounterLink(context.Background(), accountID, in, time.Now())
+	Must(w.T, err)
+	return token
+}
+
+// Today is the date of a transfer at this moment.
+func (w *World) Today() string { return app.FormatTime(time.Now(), w.Service.Zone()) }
+
+// event is one server-sent event.
+type event struct{ name, ID, Data string }
+
+// Listener is an open stream of events.
+type Listener struct {
+	t      *testing.T
+	Status int
+	Events chan event // closed once the stream has ended
+	Stop   context.CancelFunc
+}
+
+func (b *Browser) Listen(path string, header ...string) *Listener {
+	b.t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	b.t.Cleanup(stop)
+	request, err := http.NewRequestWithContext(ctx, "GET", b.Base+path, nil)
+	Must(b.t, err)
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
+	response, err := b.Client.Do(request)
+	Must(b.t, err)
+	l := &Listener{b.t, response.StatusCode, make(chan event, 100), stop}
+	go func() {
+		defer close(l.Events)
+		defer response.Body.Close()
+		var e event
+		lines := bufio.NewScanner(response.Body)
+		for lines.Scan() {
+			name, value, _ := strings.Cut(lines.Text(), ": ")
+			switch name {
+			case "event":
+				e.name = value
+			case "id":
+				e.ID = value
+			case "data":
+				e.Data += strings.ReplaceAll(value, "&#43;", "+") // as html/template writes it
+			case "":
+				l.Events <- e
+				e = event{}
+			}
+		}
+	}()
+	return l
+}
+
+// Next is the next event of a name; those of other names are left out, but not
+// ended.
+func (l *Listener) Next(name string) event {
+	l.t.Helper()
+	timeout := time.After(30 * time.Second)
+	for {
+		select {
+		case e, open := <-l.Events:
+			if !open || e.name == "ended" && name != "ended" {
+				l.t.Fatalf("the stream ended before %s", name)
+			}
+			if e.name == name {
+				return e
+			}
+		case <-timeout:
+			l.t.Fatalf("no event %s within 30 s", name)
+		}
+	}
+}
+
+// Ends waits for the end of the stream and gives how long it took.
+func (l *Listener) Ends() time.Duration {
+	l.t.Helper()
+	begun := time.Now()
+	l.Next("ended")
+	select {
+	case e, open := <-l.Events:
+		if open {
+			l.t.Errorf("%+v after the end", e)
+		}
+	case <-time.After(30 * time.Second):
+		l.t.Error("the stream stays open after its end")
+	}
+	return time.Since(begun)
+}

@@ -1,0 +1,163 @@
+package webtest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"baoco/web"
+)
+
+// Bubble is an installation in the virtual time of a test, whose requests are
+// handed to the handler without a network.
+type Bubble struct {
+	*World
+	Handler http.Handler
+}
+
+// InBubble runs a test of streams in virtual time.
+func InBubble(t *testing.T, test func(t *testing.T, w Bubble)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := Bubble{World: NewStillWorld(t)}
+		w.Handler = web.New(web.Config{Service: w.Service, Version: "test"})
+		w.Link("ACB", SomeAccount)
+		test(t, w)
+	})
+}
+
+// Send makes a request with the cookies of a browser, and keeps those it gets.
+func (w Bubble) Send(cookies map[string]*http.Cookie, method, path string, form url.Values) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for _, c := range cookies {
+		r.AddCookie(c)
+	}
+	answer := httptest.NewRecorder()
+	w.Handler.ServeHTTP(answer, r)
+	for _, c := range answer.Result().Cookies() {
+		cookies[c.Name] = c
+	}
+	return answer
+}
+
+func (w Bubble) SignIn(name string) map[string]*http.Cookie {
+	w.T.Helper()
+	cookies := map[string]*http.Cookie{}
+	if a := w.Send(cookies, "POST", "/login", url.Values{"name": {name}, "password": {SomePassword}}); a.Code != http.StatusSeeOther {
+		w.T.Fatalf("sign-in: %d", a.Code)
+	}
+	return cookies
+}
+
+// PipeConn is a connection without a network, whose other end reads what is sent,
+// or nothing where it is full.
+type PipeConn struct {
+	mu       sync.Mutex
+	Headers  http.Header
+	Status   int
+	body     bytes.Buffer
+	full     bool
+	deadline time.Time
+	moved    chan struct{} // closed at a new deadline
+	Ended    chan struct{} // closed when the handler has returned
+}
+
+func (c *PipeConn) Header() http.Header { return c.Headers }
+
+func (c *PipeConn) WriteHeader(status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.Status = status
+}
+
+func (c *PipeConn) Write(p []byte) (int, error) {
+	for {
+		c.mu.Lock()
+		left, moved := time.Until(c.deadline), c.moved
+		if !c.full {
+			defer c.mu.Unlock()
+			return c.body.Write(p)
+		}
+		c.mu.Unlock()
+		if left <= 0 {
+			return 0, os.ErrDeadlineExceeded
+		}
+		select {
+		case <-moved:
+		case <-time.After(left):
+		}
+	}
+}
+
+func (c *PipeConn) Flush() {}
+
+func (c *PipeConn) SetReadDeadline(time.Time) error { return nil }
+
+func (c *PipeConn) SetWriteDeadline(at time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.deadline = at
+	close(c.moved)
+	c.moved = make(chan struct{})
+	return nil
+}
+
+func (c *PipeConn) Text() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.body.String()
+}
+
+func (c *PipeConn) HasEnded() bool {
+	select {
+	case <-c.Ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// Open begins a stream. hangUp ends it as its reader would.
+func (w Bubble) Open(cookies map[string]*http.Cookie, path string, full bool) (c *PipeConn, hangUp context.CancelFunc) {
+	ctx, hangUp := context.WithCancel(context.Background())
+	r := httptest.NewRequestWithContext(ctx, "GET", path, nil)
+	for _, cookie := range cookies {
+		r.AddCookie(cookie)
+	}
+	c = &PipeConn{Headers: http.Header{}, Status: http.StatusOK, full: full, moved: make(chan struct{}), Ended: make(chan struct{})}
+	go func() {
+		defer close(c.Ended)
+		defer func() {
+			if value := recover(); value != nil && value != http.ErrAbortHandler {
+				panic(value)
+			}
+		}()
+		w.Handler.ServeHTTP(c, r)
+	}()
+	synctest.Wait()
+	return c, hangUp
+}
+
+// Unpacked is the body of an answer as a browser reads it.
+func (a Answer) Unpacked(t *testing.T) string {
+	t.Helper()
+	if a.Header.Get("Content-Encoding") != "gzip" {
+		return a.Body
+	}
+	r, err := gzip.NewReader(strings.NewReader(a.Body))
+	Must(t, err)
+	body, err := io.ReadAll(r)
+	Must(t, err)
+	return string(body)
+}
