@@ -152,7 +152,7 @@ func (s *Server) setAlertEmail(v *visit) error {
 func (s *Server) setAlertChannel(v *visit, typed alertCard) error {
 	typed.Channel.AccountID = v.account.ID
 	if _, err := s.Service.SetAlertChannel(v.Context(), typed.Channel, v.now); err != nil {
-		status, err := typed.explain(err, v.lang)
+		status, err := typed.explain(err, v.Lang)
 		if err != nil {
 			return err
 		}
@@ -173,7 +173,7 @@ func (s *Server) testAlert(v *visit) error {
 	var fault *app.AlertError
 	switch {
 	case errors.As(err, &fault):
-		return s.showAlerts(v, http.StatusConflict, alertCard{Channel: app.AlertChannel{Medium: medium}, Tested: fault.Text.In(v.lang)})
+		return s.showAlerts(v, http.StatusConflict, alertCard{Channel: app.AlertChannel{Medium: medium}, Tested: fault.Text.In(v.Lang)})
 	case err != nil:
 		return err
 	}
@@ -182,12 +182,11 @@ func (s *Server) testAlert(v *visit) error {
 
 // removeAlertQuestion asks before a channel goes.
 func (s *Server) removeAlertQuestion(v *visit, medium app.AlertMedium) confirmation {
-	w := view{Lang: v.lang}
 	path := "/settings/alerts/" + string(medium) + "/remove"
 	return confirmation{
-		ID: "remove-" + string(medium), Title: w.T("Send no alerts by "+medium.Name().EN+"?", "Ngừng cảnh báo qua "+medium.Name().VI+"?"),
-		Texts:    []string{w.T("Nobody is told there any more, and what was entered is forgotten.", "Sẽ không còn cảnh báo nào được gửi qua kênh này, thông tin đã nhập bị xoá.")},
-		Question: path, Action: path, Button: w.T("Remove", "Xoá kênh"), Back: "/settings/alerts",
+		ID: "remove-" + string(medium), Title: v.T("Send no alerts by "+medium.Name().EN+"?", "Ngừng cảnh báo qua "+medium.Name().VI+"?"),
+		Texts:    []string{v.T("Nobody is told there any more, and what was entered is forgotten.", "Sẽ không còn cảnh báo nào được gửi qua kênh này, thông tin đã nhập bị xoá.")},
+		Question: path, Action: path, Button: v.T("Remove", "Xoá kênh"), Back: "/settings/alerts",
 	}
 }
 

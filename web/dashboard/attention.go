@@ -41,4 +41,4 @@ func AttentionPath(a app.Attention) string {
 }
 
 // AttentionPath is the function of that name, for a page.
-func (view) AttentionPath(a app.Attention) string { return AttentionPath(a) }
+func (words) AttentionPath(a app.Attention) string { return AttentionPath(a) }

@@ -68,7 +68,7 @@ func (s *Server) banksPage(v *visit) error {
 }
 
 func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Source) (bankCard, error) {
-	card := bankCard{BankAccountSummary: b, Reason: b.Reason(sources).In(v.lang)}
+	card := bankCard{BankAccountSummary: b, Reason: b.Reason(sources).In(v.Lang)}
 	newest, err := s.Service.Transactions(v.Context(), v.account.ID, app.TransactionFilter{BankAccountID: b.ID, Page: app.Page{Number: 1, Size: 1}})
 	if len(newest.Rows) > 0 {
 		card.Last = &newest.Rows[0]
@@ -77,16 +77,16 @@ func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Sour
 }
 
 // BankStatus is the status of a bank account in a word or two.
-func (v view) BankStatus(status app.BankAccountStatus) string {
+func (w words) BankStatus(status app.BankAccountStatus) string {
 	switch status {
 	case app.BankAccountActive:
-		return v.T("Active", "Đang hoạt động")
+		return w.T("Active", "Đang hoạt động")
 	case app.BankAccountPending:
-		return v.T("Waiting for first transaction", "Chờ giao dịch đầu tiên")
+		return w.T("Waiting for first transaction", "Chờ giao dịch đầu tiên")
 	case app.BankAccountError:
-		return v.T("Error", "Có lỗi")
+		return w.T("Error", "Có lỗi")
 	}
-	return v.T("Off", "Đang tắt")
+	return w.T("Off", "Đang tắt")
 }
 
 // bankForm is the form of a new bank account as it was typed.
@@ -117,7 +117,7 @@ func (s *Server) linkBank(v *visit) error {
 		Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Pending: form.Pending, Notify: notify,
 	}, v.now)
 	if err != nil {
-		status, err := form.explain(err, v.lang)
+		status, err := form.explain(err, v.Lang)
 		if err != nil {
 			return err
 		}
@@ -177,10 +177,10 @@ func (s *Server) bankPage(v *visit) error {
 	if transfer, _, err := transferTo(b.BankAccount, data.Amount, data.Content); err == nil {
 		data.QR = bankPath(b.ID) + "/qr.png?" + query.Encode()
 		data.Cut = len(transfer.Content) > vietqr.MaxContent
-	} else if status, err = data.explain(err, v.lang); err != nil {
+	} else if status, err = data.explain(err, v.Lang); err != nil {
 		return err
 	}
-	return s.render(v, status, "bank", "banks", app.Textf("%s %s", "%s %s", view{}.BankName(b.Bank), b.AccountNumber), data)
+	return s.render(v, status, "bank", "banks", app.Textf("%s %s", "%s %s", v.BankName(b.Bank), b.AccountNumber), data)
 }
 
 // transferTo is the transfer that a code fills in, and its text. An empty
@@ -264,7 +264,7 @@ func (s *Server) unlinkBank(v *visit) error {
 	if app.NormalizeAccountNumber(v.PostFormValue("account_number")) != b.AccountNumber {
 		return s.showUnlink(v, http.StatusUnprocessableEntity, app.Text{
 			EN: "The account number does not match. Nothing was changed.", VI: "Số tài khoản không khớp. Chưa có gì thay đổi.",
-		}.In(v.lang))
+		}.In(v.Lang))
 	}
 	if err := s.Service.UnlinkBankAccount(v.Context(), v.account.ID, b.ID, v.now); err != nil {
 		return err

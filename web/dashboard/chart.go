@@ -74,7 +74,7 @@ const (
 )
 
 // drawChart lays the days out in a chart of this size.
-func (v view) drawChart(days []dayTotal, width, height int) chart {
+func (w words) drawChart(days []dayTotal, width, height int) chart {
 	c := chart{Width: width, Height: height, Left: chartLeft, Bottom: float64(height) - chartBottom, Table: days}
 	var most int64
 	for _, d := range days {
@@ -84,7 +84,7 @@ func (v view) drawChart(days []dayTotal, width, height int) chart {
 	scale := (c.Bottom - chartTop) / float64(top)
 	for i := range 5 {
 		value := top / 4 * int64(i)
-		label := v.Short(value)
+		label := w.Short(value)
 		c.Lines = append(c.Lines, gridLine{Y: round1(c.Bottom - float64(value)*scale), Label: label})
 		c.Left = math.Max(c.Left, chartLetter*float64(utf8.RuneCountInString(label))+8)
 	}
@@ -98,18 +98,18 @@ func (v view) drawChart(days []dayTotal, width, height int) chart {
 			of    app.Amounts
 			x     float64
 			name  string
-		}{{"in", d.In, x - thick, v.Direction(app.In)}, {"out", d.Out, x, v.Direction(app.Out)}} {
+		}{{"in", d.In, x - thick, w.Direction(app.In)}, {"out", d.Out, x, w.Direction(app.Out)}} {
 			if side.of.Total == 0 {
 				continue
 			}
 			h := math.Max(1.5, float64(side.of.Total)*scale)
 			c.Bars = append(c.Bars, bar{
 				X: round1(side.x), Y: round1(c.Bottom - h), Width: round1(thick), Height: round1(h), Class: side.class,
-				Title: v.Date(d.Day) + ": " + side.name + " " + v.Money(side.of.Total),
+				Title: w.Date(d.Day) + ": " + side.name + " " + w.Money(side.of.Total),
 			})
 		}
 		if i%every == 0 {
-			c.Days = append(c.Days, dayLabel{X: round1(x), Label: d.Day.Start(v.zone).In(v.zone).Format(v.T("Jan 2", "02/01"))})
+			c.Days = append(c.Days, dayLabel{X: round1(x), Label: d.Day.Start(w.zone).In(w.zone).Format(w.T("Jan 2", "02/01"))})
 		}
 	}
 	return c

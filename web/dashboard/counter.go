@@ -27,7 +27,7 @@ type counterData struct {
 
 // counterCard is one transaction on the counter.
 type counterCard struct {
-	view
+	words
 	app.Transaction
 	Say string // aloud; empty: it is no news any more
 }
@@ -47,12 +47,12 @@ func isNews(t app.Transaction, now time.Time) bool {
 
 func (s *Server) counterCards(v *visit, link app.CounterLink, sinceID *int64, now time.Time) ([]counterCard, error) {
 	list, err := s.Service.CounterTransactions(v.Context(), link, sinceID, now)
-	w := view{Lang: v.lang, zone: v.zone, now: now}
+	w := v.at(now)
 	cards := make([]counterCard, len(list))
 	for i, t := range list {
-		cards[i] = counterCard{view: w, Transaction: t}
+		cards[i] = counterCard{words: w, Transaction: t}
 		if isNews(t, now) {
-			cards[i].Say = app.Announcement(t.Amount).In(v.lang)
+			cards[i].Say = app.Announcement(t.Amount).In(v.Lang)
 		}
 	}
 	return cards, err
@@ -64,8 +64,7 @@ func (s *Server) counterTotal(v *visit, link app.CounterLink, now time.Time) (st
 		return "", nil
 	}
 	sum, err := s.Service.CounterTotal(v.Context(), link, now)
-	w := view{Lang: v.lang}
-	return w.T("Today: ", "Hôm nay: ") + "+" + w.Money(sum.Total) + " · " + w.Count(sum.Count, "payment", "payments", "giao dịch"), err
+	return v.T("Today: ", "Hôm nay: ") + "+" + v.Money(sum.Total) + " · " + v.Count(sum.Count, "payment", "payments", "giao dịch"), err
 }
 
 // ownCounter is the counter of a signed-in user: as a link would show it.
@@ -151,7 +150,7 @@ func (s *Server) createCounterLink(v *visit) error {
 	if err == nil {
 		link, token, err = s.Service.CreateCounterLink(v.Context(), v.account.ID, form, v.now)
 	}
-	if problem := problemOf(err, v.lang); problem != "" {
+	if problem := problemOf(err, v.Lang); problem != "" {
 		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{CounterForm: form, CounterProblem: problem})
 	}
 	if err != nil {
@@ -161,14 +160,14 @@ func (s *Server) createCounterLink(v *visit) error {
 		Lead: app.Text{
 			EN: "Open this link on the tablet. Anyone who has it can see money coming in, and nothing else, until you revoke it.",
 			VI: "Mở đường dẫn này trên máy tính bảng. Ai có đường dẫn đều xem được tiền vào (và chỉ tiền vào) cho đến khi bạn thu hồi.",
-		}.In(v.lang),
-		Label: app.Text{EN: "Link", VI: "Đường dẫn"}.In(v.lang), Secret: s.address(v, link.Path(token)), Link: true, Back: "/settings",
+		}.In(v.Lang),
+		Label: app.Text{EN: "Link", VI: "Đường dẫn"}.In(v.Lang), Secret: s.address(v, link.Path(token)), Link: true, Back: "/settings",
 	}
 	if !strings.HasPrefix(page.Secret, "http") {
 		page.Lead += " " + app.Text{
 			EN: "Put this server’s address before it; with serve --base-url it is there already.",
 			VI: "Hãy thêm địa chỉ máy chủ này vào trước; nếu chạy serve với --base-url thì đã có sẵn.",
-		}.In(v.lang)
+		}.In(v.Lang)
 		return s.showLink(v, link, page)
 	}
 	code, err := vietqr.Code(page.Secret)
@@ -185,12 +184,11 @@ func (s *Server) showLink(v *visit, link app.CounterLink, page secretPage) error
 
 // revokeCounter asks before a link ends.
 func revokeCounter(v *visit, l app.CounterLink) confirmation {
-	w := view{Lang: v.lang}
 	path := "/settings/counters/" + strconv.FormatInt(l.ID, 10) + "/revoke"
 	return confirmation{
 		ID: "counter-" + strconv.FormatInt(l.ID, 10), Question: path, Action: path, Back: "/settings",
-		Title: w.T("Revoke “", "Thu hồi đường dẫn “") + l.Name + "”?", Button: w.T("Revoke", "Thu hồi"),
-		Texts: []string{w.T("Screens open with this link stop within a second. The counter needs a new link to see money coming in again.",
+		Title: v.T("Revoke “", "Thu hồi đường dẫn “") + l.Name + "”?", Button: v.T("Revoke", "Thu hồi"),
+		Texts: []string{v.T("Screens open with this link stop within a second. The counter needs a new link to see money coming in again.",
 			"Mọi màn hình đang mở bằng đường dẫn này sẽ ngừng hiển thị trong vòng một giây. Quầy cần đường dẫn mới để tiếp tục xem tiền vào.")},
 	}
 }

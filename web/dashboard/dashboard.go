@@ -67,12 +67,10 @@ func New(responder *wire.Responder, c Config) *Server {
 // visit is one request of the dashboard.
 type visit struct {
 	*http.Request
+	words
 	w       http.ResponseWriter
 	user    app.User // zero where nobody is signed in
 	account app.Account
-	now     time.Time
-	zone    *time.Location
-	lang    app.Lang
 	above   int // how many segments of the path are above a page; 0: it is one
 }
 
@@ -95,7 +93,7 @@ func (s *Server) visiting(p page, above int) http.HandlerFunc {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
-		v := &visit{Request: r, w: w, now: time.Now(), zone: s.Service.Zone(), lang: s.chosenLang(r), above: above}
+		v := &visit{Request: r, words: words{s.chosenLang(r), s.Service.Zone(), time.Now()}, w: w, above: above}
 		if err := s.welcome(v, p); err != nil {
 			s.pageError(v, err)
 			return
@@ -167,7 +165,7 @@ func chosenTheme(r *http.Request) string {
 
 // view is what every template gets.
 type view struct {
-	Lang     app.Lang
+	words
 	Theme    string // light, dark or empty: that of the browser
 	Title    string
 	Section  string // of the navigation
@@ -180,16 +178,12 @@ type view struct {
 	Version  string
 	Data     any
 	Inner    template.HTML // the page, for the layout
-
-	now  time.Time
-	zone *time.Location
 }
 
 func (s *Server) view(v *visit, section string, title app.Text, data any) view {
 	return view{
-		Lang: v.lang, Theme: chosenTheme(v.Request), Title: title.In(v.lang), Section: section, Path: v.pathBack(),
+		words: v.words, Theme: chosenTheme(v.Request), Title: title.In(v.Lang), Section: section, Path: v.pathBack(),
 		User: v.user, Account: v.account, Owner: v.owner(), Operator: v.operator(), Flash: s.takeFlash(v), Version: s.Version, Data: data,
-		now: v.now, zone: v.zone,
 	}
 }
 
@@ -228,7 +222,7 @@ func (s *Server) write(v *visit, status int, name string, data any) error {
 // there once.
 func (s *Server) redirect(v *visit, to string, flash app.Text) error {
 	if flash.EN != "" {
-		s.sessions.Put(v.Context(), "flash", flash.In(v.lang))
+		s.sessions.Put(v.Context(), "flash", flash.In(v.Lang))
 	}
 	http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
 	return nil
@@ -259,9 +253,9 @@ func (s *Server) pageError(v *visit, err error) {
 		Text      string
 		Fields    []string
 		RequestID string
-	}{status, e.Text.In(v.lang), nil, wire.RequestID(v.Request)}
+	}{status, e.Text.In(v.Lang), nil, wire.RequestID(v.Request)}
 	for _, f := range e.Fields {
-		data.Fields = append(data.Fields, app.FieldName(f.Field).In(v.lang)+" "+f.Text.In(v.lang)+".")
+		data.Fields = append(data.Fields, app.FieldName(f.Field).In(v.Lang)+" "+f.Text.In(v.Lang)+".")
 	}
 	title := app.Text{EN: "Something went wrong", VI: "Chưa thực hiện được"}
 	if err := s.render(v, status, "error", "", title, data); err != nil {
@@ -291,7 +285,7 @@ var templateFuncs = template.FuncMap{
 			Total dayTotal
 		}{v, v.T(en, vi), total}
 	},
-	"row":  func(v rowsView, row transactionRow) rowView { return rowView{v.view, row} },
+	"row":  func(v rowsView, row transactionRow) rowView { return rowView{v.words, row} },
 	"rows": func(v view, rows []transactionRow, live string) rowsView { return rowsView{v, rows, live} },
 	"pages": func(v view, p pages) any {
 		return struct {
@@ -319,7 +313,7 @@ var templateFuncs = template.FuncMap{
 // rowView is one row of a listing of transactions, rowsView all of them. Live
 // is the address of the stream of new ones; empty where none arrive.
 type rowView struct {
-	view
+	words
 	Row transactionRow
 }
 

@@ -97,7 +97,7 @@ func (s *Server) deliveriesPage(v *visit) error {
 // filter.
 func (s *Server) renderDeliveries(v *visit, name string, data deliveriesData, err error) error {
 	status := http.StatusOK
-	if problem := fieldProblems(err, v.lang); problem != "" {
+	if problem := fieldProblems(err, v.Lang); problem != "" {
 		data.Problem, data.Live, status, err = problem, "", http.StatusUnprocessableEntity, nil
 	}
 	if err != nil {
@@ -165,7 +165,6 @@ func (s *Server) liveDeliveries(v *visit) error {
 	if f.DeliveryID == 0 {
 		to = backToHistory(p.Values)
 	}
-	w := view{Lang: v.lang, zone: v.zone}
 	told := 0
 	return s.follow(v, since, func(stream *stream, at position) (position, error) {
 		n, last, err := s.Service.AttemptsSince(v.Context(), v.account.ID, f, at.attempt)
@@ -174,12 +173,12 @@ func (s *Server) liveDeliveries(v *visit) error {
 			return next, err
 		}
 		// A connection that broke counts from the page again.
-		return next, stream.send(since.String(), `<a class="pill pending" href="`+html.EscapeString(to)+`">`+w.Number(int64(told))+" "+w.T("new – show", "lần gửi mới – xem")+`</a>`)
+		return next, stream.send(since.String(), `<a class="pill pending" href="`+html.EscapeString(to)+`">`+v.Number(int64(told))+" "+v.T("new – show", "lần gửi mới – xem")+`</a>`)
 	})
 }
 
 // Verdict is the class of an attempt's pill.
-func (v view) Verdict(r app.Result) app.DeliveryState {
+func (w words) Verdict(r app.Result) app.DeliveryState {
 	if r.OK() {
 		return app.DeliveryDelivered
 	}
@@ -187,17 +186,17 @@ func (v view) Verdict(r app.Result) app.DeliveryState {
 }
 
 // Turn says which of its attempts this one of a delivery is.
-func (v view) Turn(d app.Delivery, number int) string {
+func (w words) Turn(d app.Delivery, number int) string {
 	if d.Test {
-		return v.T("Test", "Gửi thử")
+		return w.T("Test", "Gửi thử")
 	}
-	return v.T("attempt", "lần") + nbsp + strconv.Itoa(number) + "/" + strconv.Itoa(len(app.RetrySchedule))
+	return w.T("attempt", "lần") + nbsp + strconv.Itoa(number) + "/" + strconv.Itoa(len(app.RetrySchedule))
 }
 
 // Dots are what became of the attempts of a delivery up to one of them, and
 // that others were to follow: failed, received or planned. There are none where
 // the first attempt was received, or there was to be one only.
-func (v view) Dots(d app.Delivery, number int, ok bool) []dot {
+func (w words) Dots(d app.Delivery, number int, ok bool) []dot {
 	total := len(app.RetrySchedule)
 	if d.Test || number == 0 || ok && number == 1 || number > total {
 		return nil
@@ -230,6 +229,6 @@ const dotWidth = 11
 func (d dot) Center() float64 { return float64(d.X) + 4.5 }
 
 // Carried writes the amount of a payload as that of its transaction.
-func (v view) Carried(p app.Payload) string {
-	return v.Signed(app.Transaction{Type: p.TransferType, Amount: p.TransferAmount})
+func (w words) Carried(p app.Payload) string {
+	return w.Signed(app.Transaction{Type: p.TransferType, Amount: p.TransferAmount})
 }

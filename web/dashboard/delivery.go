@@ -92,16 +92,15 @@ func (s *Server) showDelivery(v *visit, d app.DeliveryDetails, refused error) er
 	if !errors.As(refused, &e) {
 		return refused
 	}
-	return s.renderDelivery(v, wire.StatusOf(e.Code), deliveryData{DeliveryDetails: d, Problem: e.Text.In(v.lang)})
+	return s.renderDelivery(v, wire.StatusOf(e.Code), deliveryData{DeliveryDetails: d, Problem: e.Text.In(v.Lang)})
 }
 
 func (s *Server) renderDelivery(v *visit, status int, data deliveryData) error {
 	if data.State != app.DeliveryPending {
 		data.Live = ""
 	}
-	w := view{Lang: v.lang, zone: v.zone, now: v.now}
 	for i, call := range data.Calls {
-		step := w.step(call)
+		step := v.step(call)
 		if i > 0 {
 			step.Waited = max(0, call.Result.StartedAt.Sub(data.Calls[i-1].Result.EndedAt()))
 		}
@@ -116,8 +115,8 @@ func (s *Server) renderDelivery(v *visit, status int, data deliveryData) error {
 	return s.render(v, status, "delivery", "deliveries", app.Text{EN: "Delivery #" + number, VI: "Lượt gửi #" + number}, data)
 }
 
-func (v view) step(call app.Call) deliveryStep {
-	step := deliveryStep{Call: call, Explanation: call.Result.Explanation().In(v.Lang)}
+func (w words) step(call app.Call) deliveryStep {
+	step := deliveryStep{Call: call, Explanation: call.Result.Explanation().In(w.Lang)}
 	if body := call.Request.Body; body != nil {
 		step.Headers = append([]app.Header{{Name: "Host", Value: hostOf(call.URL)}}, call.Request.Headers...)
 		step.Headers = append(step.Headers, app.Header{Name: "Content-Length", Value: strconv.Itoa(len(body))})
@@ -128,7 +127,7 @@ func (v view) step(call app.Call) deliveryStep {
 		step.Raw = string(body)
 	}
 	step.Answer, step.Cut = visible(call.Result.Body), len(call.Result.Body) >= app.KeptAnswer
-	step.Bar = v.phases(call.Result.Phases)
+	step.Bar = w.phases(call.Result.Phases)
 	return step
 }
 
@@ -141,7 +140,7 @@ func hostOf(address string) string {
 }
 
 // phases lays the phases of an attempt beside one another.
-func (v view) phases(p app.Phases) []phaseBar {
+func (w words) phases(p app.Phases) []phaseBar {
 	total := p.DNS + p.Connect + p.TLS + p.Wait
 	if total <= 0 {
 		return nil
@@ -149,8 +148,8 @@ func (v view) phases(p app.Phases) []phaseBar {
 	var list []phaseBar
 	var x int64
 	for _, one := range []phaseBar{
-		{Name: "DNS", Took: p.DNS, Class: "dns"}, {Name: v.T("Connect", "Kết nối"), Took: p.Connect, Class: "connect"},
-		{Name: "TLS", Took: p.TLS, Class: "tls"}, {Name: v.T("Response", "Phản hồi"), Took: p.Wait, Class: "wait"},
+		{Name: "DNS", Took: p.DNS, Class: "dns"}, {Name: w.T("Connect", "Kết nối"), Took: p.Connect, Class: "connect"},
+		{Name: "TLS", Took: p.TLS, Class: "tls"}, {Name: w.T("Response", "Phản hồi"), Took: p.Wait, Class: "wait"},
 	} {
 		if one.Took > 0 {
 			one.X, one.Width = x, int64(1000*one.Took/total)
@@ -183,7 +182,7 @@ func visible(text []byte) string {
 }
 
 // Visible is visible in a template.
-func (v view) Visible(text string) string { return visible([]byte(text)) }
+func (w words) Visible(text string) string { return visible([]byte(text)) }
 
 // curl writes a request as a command for a POSIX shell that makes the same
 // call: the same bytes in URL, headers and body.
@@ -202,7 +201,7 @@ func curl(r app.Request) string {
 func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // Mark is the number of an attempt in a circle.
-func (v view) Mark(number int) string {
+func (w words) Mark(number int) string {
 	if number < 1 || number > 20 {
 		return strconv.Itoa(number)
 	}
@@ -210,12 +209,12 @@ func (v view) Mark(number int) string {
 }
 
 // Span writes a wait.
-func (v view) Span(d time.Duration) string {
+func (w words) Span(d time.Duration) string {
 	if d >= time.Second {
 		d = d.Round(time.Second)
 	}
 	amount := func(n time.Duration, en, vi string) string {
-		return strconv.FormatInt(int64(n), 10) + nbsp + v.T(en, vi)
+		return strconv.FormatInt(int64(n), 10) + nbsp + w.T(en, vi)
 	}
 	switch {
 	case d < time.Second:
@@ -233,14 +232,14 @@ func (v view) Span(d time.Duration) string {
 }
 
 // StateWord says how far a delivery has come.
-func (v view) StateWord(state app.DeliveryState) string {
+func (w words) StateWord(state app.DeliveryState) string {
 	switch state {
 	case app.DeliveryDelivered:
-		return v.T("Succeeded", "Thành công")
+		return w.T("Succeeded", "Thành công")
 	case app.DeliveryFailed:
-		return v.T("Failed", "Thất bại")
+		return w.T("Failed", "Thất bại")
 	case app.DeliveryCancelled:
-		return v.T("Cancelled", "Đã huỷ")
+		return w.T("Cancelled", "Đã huỷ")
 	}
-	return v.T("In progress", "Đang gửi")
+	return w.T("In progress", "Đang gửi")
 }

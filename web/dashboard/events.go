@@ -52,7 +52,7 @@ func (s *Server) eventsPage(v *visit) error {
 	if err == nil {
 		data.Rows, more, err = s.Service.InboundEventsBefore(v.Context(), v.account.ID, f)
 	}
-	if problem := fieldProblems(err, v.lang); problem != "" {
+	if problem := fieldProblems(err, v.Lang); problem != "" {
 		data.Problem, status, err = problem, http.StatusUnprocessableEntity, nil
 	}
 	if err != nil {
@@ -89,24 +89,24 @@ func eventFilter(form url.Values) (app.InboundFilter, error) {
 }
 
 // Outcome is what became of an element of a call, in a word or two.
-func (v view) Outcome(o app.Outcome) string {
+func (w words) Outcome(o app.Outcome) string {
 	switch o {
 	case "open":
-		return v.T("Needs attention", "Cần xử lý")
+		return w.T("Needs attention", "Cần xử lý")
 	case app.OutcomeRecorded:
-		return v.T("Recorded", "Ghi nhận")
+		return w.T("Recorded", "Ghi nhận")
 	case app.OutcomeDuplicate:
-		return v.T("Duplicate", "Trùng")
+		return w.T("Duplicate", "Trùng")
 	case app.OutcomeUnassigned:
-		return v.T("Unassigned", "Chưa gán tài khoản")
+		return w.T("Unassigned", "Chưa gán tài khoản")
 	case app.OutcomeConflict:
-		return v.T("Conflict", "Mâu thuẫn")
+		return w.T("Conflict", "Mâu thuẫn")
 	case app.OutcomeRejected:
-		return v.T("Unreadable", "Không đọc được")
+		return w.T("Unreadable", "Không đọc được")
 	case "":
-		return v.T("Not recorded", "Chưa ghi nhận")
+		return w.T("Not recorded", "Chưa ghi nhận")
 	}
-	return v.T("Discarded", "Đã bỏ qua")
+	return w.T("Discarded", "Đã bỏ qua")
 }
 
 // States are what the log can be narrowed to.
@@ -128,7 +128,7 @@ type eventData struct {
 
 // Lead is the element of an event that stands for it in the log; nil where
 // there is none.
-func (v view) Lead(e app.InboundEvent) *app.InboundElement {
+func (w words) Lead(e app.InboundEvent) *app.InboundElement {
 	if len(e.Elements) == 0 {
 		return nil
 	}
@@ -137,10 +137,10 @@ func (v view) Lead(e app.InboundEvent) *app.InboundElement {
 
 // OpenFirst are the elements of an event, those that need attention before the
 // others.
-func (v view) OpenFirst(e app.InboundEvent) (list []app.InboundElement) {
+func (w words) OpenFirst(e app.InboundEvent) (list []app.InboundElement) {
 	for _, open := range []bool{true, false} {
 		for _, i := range e.Elements {
-			if v.Waits(i) == open {
+			if w.Waits(i) == open {
 				list = append(list, i)
 			}
 		}
@@ -149,30 +149,30 @@ func (v view) OpenFirst(e app.InboundEvent) (list []app.InboundElement) {
 }
 
 // Waits tells whether somebody has to decide about an element.
-func (v view) Waits(i app.InboundElement) bool { return i.Item != nil && i.State.Open() }
+func (w words) Waits(i app.InboundElement) bool { return i.Item != nil && i.State.Open() }
 
 // Others says how many elements of an event its row leaves out; empty: none.
-func (v view) Others(e app.InboundEvent) string {
+func (w words) Others(e app.InboundEvent) string {
 	if e.Named < 2 {
 		return ""
 	}
-	return v.T("+"+v.Number(int64(e.Named-1))+" more", "+"+v.Number(int64(e.Named-1))+" giao dịch khác")
+	return w.T("+"+w.Number(int64(e.Named-1))+" more", "+"+w.Number(int64(e.Named-1))+" giao dịch khác")
 }
 
 // NotShown says how many elements of an event its page leaves out; empty:
 // none.
-func (v view) NotShown(e app.InboundEvent) string {
+func (w words) NotShown(e app.InboundEvent) string {
 	n := int64(e.Named - len(e.Elements))
 	if n == 0 {
 		return ""
 	}
-	return v.T("Not shown: "+v.Number(n)+" more.", "Còn "+v.Number(n)+" mục không hiện ở đây.")
+	return w.T("Not shown: "+w.Number(n)+" more.", "Còn "+w.Number(n)+" mục không hiện ở đây.")
 }
 
 // StateClass is the class of the pill of an element.
-func (v view) StateClass(i app.InboundElement) string {
+func (w words) StateClass(i app.InboundElement) string {
 	switch {
-	case v.Waits(i):
+	case w.Waits(i):
 		return "pending"
 	case i.State == app.OutcomeRecorded:
 		return "active"
@@ -181,34 +181,34 @@ func (v view) StateClass(i app.InboundElement) string {
 }
 
 // LinkWords say what the transaction of an element is to it.
-func (v view) LinkWords(i app.InboundElement) string {
+func (w words) LinkWords(i app.InboundElement) string {
 	id := strconv.FormatInt(i.TransactionID, 10)
 	if i.State == app.OutcomeRecorded || i.State == app.OutcomeDuplicate {
-		return v.T("transaction "+id, "giao dịch "+id)
+		return w.T("transaction "+id, "giao dịch "+id)
 	}
-	return v.T("transaction recorded under this ID", "giao dịch đã ghi nhận với ID này")
+	return w.T("transaction recorded under this ID", "giao dịch đã ghi nhận với ID này")
 }
 
 // Faulty says what of an element is wrong.
-func (v view) Faulty(i app.Incoming) string {
-	name := app.FieldName(i.Fault.Field).In(v.Lang)
+func (w words) Faulty(i app.Incoming) string {
+	name := app.FieldName(i.Fault.Field).In(w.Lang)
 	switch i.Fault.Field {
 	case "id": // in a form it is something else
 		name = "ID"
 	case provider.FaultNotJSON, "body":
-		name = v.T("The data", "Dữ liệu")
+		name = w.T("The data", "Dữ liệu")
 	case provider.FaultElement:
-		name = v.T("The item", "Mục này")
+		name = w.T("The item", "Mục này")
 	}
-	return strings.TrimSpace(name + " " + i.Fault.Text.In(v.Lang))
+	return strings.TrimSpace(name + " " + i.Fault.Text.In(w.Lang))
 }
 
 // Named writes the amount that an element names; empty where it names none.
-func (v view) Named(i app.Incoming) string {
+func (w words) Named(i app.Incoming) string {
 	if i.Amount == 0 || i.Type == "" {
 		return ""
 	}
-	return v.Signed(app.Transaction{Type: i.Type, Amount: i.Amount})
+	return w.Signed(app.Transaction{Type: i.Type, Amount: i.Amount})
 }
 
 // linkForm says whose the unassigned items of an event are.
@@ -274,7 +274,7 @@ func (s *Server) showEvent(v *visit, status int, data eventData) error {
 // eventProblem shows the page of an event with why an action was refused.
 func (s *Server) eventProblem(v *visit, e app.InboundEvent, link linkForm, err error) error {
 	data := eventData{InboundEvent: e, Link: link}
-	status, err := data.explain(err, v.lang)
+	status, err := data.explain(err, v.Lang)
 	if err != nil {
 		return err
 	}
@@ -345,7 +345,7 @@ func (s *Server) discardEvent(v *visit) error {
 const rawShown = 64 << 10
 
 // Raw writes what came in as text, and what isn't text so that it can be seen.
-func (v view) Raw(body []byte) string {
+func (w words) Raw(body []byte) string {
 	var b strings.Builder
 	rest := body[:min(len(body), rawShown)]
 	for len(rest) > 0 {
@@ -364,7 +364,7 @@ func (v view) Raw(body []byte) string {
 }
 
 // Cut tells whether Raw leaves something out.
-func (v view) Cut(body []byte) bool { return len(body) > rawShown }
+func (w words) Cut(body []byte) bool { return len(body) > rawShown }
 
 type refusedData struct {
 	Calls    []app.RefusedCall
@@ -386,7 +386,7 @@ func (s *Server) refusedPage(v *visit) error {
 	}
 	status := http.StatusOK
 	data.Calls, err = s.Service.RefusedCalls(v.Context(), v.account.ID, id, app.KeptRefusedCalls)
-	if data.Problem = fieldProblems(err, v.lang); data.Problem != "" {
+	if data.Problem = fieldProblems(err, v.Lang); data.Problem != "" {
 		status, err = http.StatusUnprocessableEntity, nil
 	}
 	if err != nil {

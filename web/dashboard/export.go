@@ -137,7 +137,7 @@ func (e *export) open() (err error) {
 		return err
 	}
 	e.out = bufio.NewWriterSize(e, exportBuffer)
-	e.file, err = sheet.New(e.format, e.out, e.v.lang, e.v.zone)
+	e.file, err = sheet.New(e.format, e.out, e.v.Lang, e.v.zone)
 	return err
 }
 

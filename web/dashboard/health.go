@@ -22,15 +22,15 @@ type hoursChart struct {
 }
 
 // drawHours lays the hours out, the present one on the right.
-func (v view) drawHours(h app.WebhookHealth, width, height int) hoursChart {
+func (w words) drawHours(h app.WebhookHealth, width, height int) hoursChart {
 	sum := h.Sum()
-	c := hoursChart{Width: width, Height: height, Words: v.T("Last 24 hours: ", "24 giờ qua: ") + v.attempts(sum), Total: sum.Succeeded + sum.Failed}
+	c := hoursChart{Width: width, Height: height, Words: w.T("Last 24 hours: ", "24 giờ qua: ") + w.attempts(sum), Total: sum.Succeeded + sum.Failed}
 	var most int64
 	for _, hour := range h.Hours {
 		most = max(most, hour.Succeeded+hour.Failed)
 	}
 	slot := float64(width) / app.HealthHours
-	begin := v.now.Truncate(time.Hour).Add(-(app.HealthHours - 1) * time.Hour)
+	begin := w.now.Truncate(time.Hour).Add(-(app.HealthHours - 1) * time.Hour)
 	var failures []string
 	for i, hour := range h.Hours {
 		x, base := slot*float64(i), float64(height)
@@ -47,14 +47,14 @@ func (v view) drawHours(h app.WebhookHealth, width, height int) hoursChart {
 			c.None += barPath(x, base, slot*0.75, 1)
 		}
 		if hour.Failed > 0 {
-			failures = append(failures, begin.Add(time.Duration(i)*time.Hour).In(v.zone).Format("15:04")+" ("+v.Number(hour.Failed)+")")
+			failures = append(failures, begin.Add(time.Duration(i)*time.Hour).In(w.zone).Format("15:04")+" ("+w.Number(hour.Failed)+")")
 		}
 	}
 	if c.Total > 0 {
-		c.Percent = v.percent(sum.Succeeded, c.Total)
+		c.Percent = w.percent(sum.Succeeded, c.Total)
 	}
 	if len(failures) > 0 {
-		c.Words += v.T(". Failures from ", ". Thất bại từ ") + strings.Join(failures, ", ")
+		c.Words += w.T(". Failures from ", ". Thất bại từ ") + strings.Join(failures, ", ")
 	}
 	return c
 }
@@ -65,33 +65,33 @@ func barPath(x, base, width, height float64) string {
 }
 
 // attempts says how the attempts of some time went.
-func (v view) attempts(h app.HourHealth) string {
+func (w words) attempts(h app.HourHealth) string {
 	switch {
 	case h == app.HourHealth{}:
-		return v.T("no attempts", "không gửi lần nào")
+		return w.T("no attempts", "không gửi lần nào")
 	case h.Failed == 0:
-		return v.Number(h.Succeeded) + v.T(" succeeded", " lần thành công")
+		return w.Number(h.Succeeded) + w.T(" succeeded", " lần thành công")
 	}
-	return v.Number(h.Succeeded) + v.T(" succeeded, ", " lần thành công, ") + v.Number(h.Failed) + v.T(" failed", " lần thất bại")
+	return w.Number(h.Succeeded) + w.T(" succeeded, ", " lần thành công, ") + w.Number(h.Failed) + w.T(" failed", " lần thất bại")
 }
 
 // percent is part of whole, rounded down: 100 % is when nothing is missing.
-func (v view) percent(part, whole int64) string {
+func (w words) percent(part, whole int64) string {
 	permille := part * 1000 / whole
 	text := strconv.FormatInt(permille/10, 10)
 	if tenth := permille % 10; tenth > 0 {
-		text += v.T(".", ",") + strconv.FormatInt(tenth, 10)
+		text += w.T(".", ",") + strconv.FormatInt(tenth, 10)
 	}
 	return text + nbsp + "%"
 }
 
 // Answer says in a few words what an attempt came to.
-func (v view) Answer(r app.Result) string {
+func (w words) Answer(r app.Result) string {
 	what := strconv.Itoa(r.StatusCode)
 	if r.StatusCode == 0 || r.Error == app.ErrorTimeout {
-		what = v.ErrorWord(r.Error)
+		what = w.ErrorWord(r.Error)
 	}
-	return what + " · " + v.Took(r.Duration)
+	return what + " · " + w.Took(r.Duration)
 }
 
 // phase is where some of an attempt's time went.
@@ -101,13 +101,13 @@ type phase struct {
 }
 
 // Phases lists where the time of an attempt went, without what didn't occur.
-func (v view) Phases(r app.Result) []phase {
+func (w words) Phases(r app.Result) []phase {
 	var list []phase
 	for _, p := range []phase{
-		{v.T("DNS lookup", "Phân giải tên miền"), r.Phases.DNS},
-		{v.T("Connection", "Kết nối"), r.Phases.Connect},
-		{v.T("TLS handshake", "Bắt tay TLS"), r.Phases.TLS},
-		{v.T("Waiting for the response", "Chờ phản hồi"), r.Phases.Wait},
+		{w.T("DNS lookup", "Phân giải tên miền"), r.Phases.DNS},
+		{w.T("Connection", "Kết nối"), r.Phases.Connect},
+		{w.T("TLS handshake", "Bắt tay TLS"), r.Phases.TLS},
+		{w.T("Waiting for the response", "Chờ phản hồi"), r.Phases.Wait},
 	} {
 		if p.Time > 0 {
 			list = append(list, p)
@@ -117,10 +117,10 @@ func (v view) Phases(r app.Result) []phase {
 }
 
 // Body is an answer's body as a text.
-func (v view) Body(r app.Result) string { return app.CleanText(string(r.Body), 1<<20) }
+func (w words) Body(r app.Result) string { return app.CleanText(string(r.Body), 1<<20) }
 
 // Explanation says why an attempt failed and what to do.
-func (v view) Explanation(r app.Result) string { return r.Explanation().In(v.Lang) }
+func (w words) Explanation(r app.Result) string { return r.Explanation().In(w.Lang) }
 
 // lookedForFailed bounds how many failed deliveries a page looks at to say how
 // many can be sent again.
@@ -133,9 +133,9 @@ const (
 func isolated(name string) string { return app.Isolated(name) }
 
 // AtLeast writes a count that may not be all.
-func (v view) AtLeast(n int64, all bool) string {
+func (w words) AtLeast(n int64, all bool) string {
 	if all {
-		return v.Number(n)
+		return w.Number(n)
 	}
-	return v.T("at least ", "ít nhất ") + v.Number(n)
+	return w.T("at least ", "ít nhất ") + w.Number(n)
 }

@@ -77,10 +77,10 @@ func (s *Server) importStatement(v *visit) error {
 	data.Recorded, data.Sum = false, ""
 	var e *app.Error
 	if errors.As(err, &e) && (e.Code == app.CodePayloadTooLarge || e.Code == app.CodeValidation && len(e.Fields) == 0) {
-		data.Problem = e.Text.In(v.lang)
+		data.Problem = e.Text.In(v.Lang)
 		return s.showImport(v, wire.StatusOf(e.Code), data)
 	}
-	status, err := data.explain(err, v.lang)
+	status, err := data.explain(err, v.Lang)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.
 		Path: u.path, Read: statement.Options{Zone: v.zone}, Now: v.now, MaxRows: maxStatementRows,
 		Record: app.ImportOptions{AccountID: v.account.ID, File: data.File, Notify: data.Notify, DryRun: !data.Recorded},
 		Rejected: func(_ statement.Row, outcome app.Outcome, e app.Incoming) (string, error) {
-			return importRejection(outcome, e).In(v.lang), nil
+			return importRejection(outcome, e).In(v.Lang), nil
 		},
 	}
 	if data.BankAccountID != "" {

@@ -23,27 +23,26 @@ func (s *Server) undoImportPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	w := view{Lang: v.lang, zone: v.zone, now: v.now}
 	address := "/transactions/import/" + strconv.FormatInt(u.File.ID, 10) + "/undo"
-	texts := []string{w.T("To be removed: ", "Sẽ xoá: ") + w.Sum(app.In, u.In) + ", " + w.Sum(app.Out, u.Out) + "."}
+	texts := []string{v.T("To be removed: ", "Sẽ xoá: ") + v.Sum(app.In, u.In) + ", " + v.Sum(app.Out, u.Out) + "."}
 	if !u.First.IsZero() {
-		texts = append(texts, w.T("Dated ", "Ngày giao dịch từ ")+w.Date(app.DayOf(u.First, v.zone))+w.T(" to ", " đến ")+w.Date(app.DayOf(u.Last, v.zone))+".")
+		texts = append(texts, v.T("Dated ", "Ngày giao dịch từ ")+v.Date(app.DayOf(u.First, v.zone))+v.T(" to ", " đến ")+v.Date(app.DayOf(u.Last, v.zone))+".")
 	}
 	if u.ToldCount > 0 {
-		texts = append(texts, w.T("They stay because your shop was notified, or may be: ", "Giữ lại vì đã hoặc đang báo cho cửa hàng: ")+w.kept(u.Told, u.ToldCount)+".")
+		texts = append(texts, v.T("They stay because your shop was notified, or may be: ", "Giữ lại vì đã hoặc đang báo cho cửa hàng: ")+v.kept(u.Told, u.ToldCount)+".")
 	}
 	if u.NamedCount > 0 {
-		texts = append(texts, w.T("They stay because a provider or a person reported them too: ", "Giữ lại vì nhà cung cấp hoặc người dùng cũng đã báo: ")+w.kept(u.Named, u.NamedCount)+".")
+		texts = append(texts, v.T("They stay because a provider or a person reported them too: ", "Giữ lại vì nhà cung cấp hoặc người dùng cũng đã báo: ")+v.kept(u.Named, u.NamedCount)+".")
 	}
 	return s.ask(v, "transactions", confirmation{
-		Title: w.T("Undo the import of “", "Hoàn tác nhập tệp “") + u.File.File + w.T("”?", "”?"), Texts: append(texts, w.T("You can import the file again.", "Bạn có thể nhập lại tệp này.")),
-		Action: address, Button: w.T("Undo import", "Hoàn tác"), Back: "/transactions/import",
+		Title: v.T("Undo the import of “", "Hoàn tác nhập tệp “") + u.File.File + v.T("”?", "”?"), Texts: append(texts, v.T("You can import the file again.", "Bạn có thể nhập lại tệp này.")),
+		Action: address, Button: v.T("Undo import", "Hoàn tác"), Back: "/transactions/import",
 	})
 }
 
 // kept lists transactions that stay.
-func (v view) kept(ids []int64, n int64) string {
-	text := v.Count(n, "transaction", "transactions", "giao dịch") + " ("
+func (w words) kept(ids []int64, n int64) string {
+	text := w.Count(n, "transaction", "transactions", "giao dịch") + " ("
 	for i, id := range ids {
 		if i > 0 {
 			text += ", "

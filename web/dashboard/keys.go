@@ -60,20 +60,19 @@ func (s *Server) keyRow(v *visit, k app.APIKey) keyRow {
 
 // revokeKey asks before a key ends.
 func revokeKey(v *visit, k app.APIKey) confirmation {
-	w := view{Lang: v.lang, zone: v.zone, now: v.now}
-	used := w.T("This key has never been used.", "Khoá này chưa được dùng lần nào.")
+	used := v.T("This key has never been used.", "Khoá này chưa được dùng lần nào.")
 	if !k.LastUsedAt.IsZero() {
-		used = w.T("Last used: ", "Dùng gần nhất: ") + w.When(k.LastUsedAt) + "."
+		used = v.T("Last used: ", "Dùng gần nhất: ") + v.When(k.LastUsedAt) + "."
 	}
 	id := strconv.FormatInt(k.ID, 10)
 	return confirmation{
 		ID: "revoke-" + id, Question: "/keys/" + id + "/revoke", Action: "/keys/" + id + "/revoke", Back: "/keys",
-		Title: w.T("Revoke “", "Thu hồi khoá “") + k.Name + w.T("”?", "”?"), Button: w.T("Revoke", "Thu hồi"),
+		Title: v.T("Revoke “", "Thu hồi khoá “") + k.Name + v.T("”?", "”?"), Button: v.T("Revoke", "Thu hồi"),
 		Texts: []string{
-			w.T("Every program that calls the API with "+k.Hint+" is refused from now on, with 401. Transactions are recorded and webhooks sent as before.",
+			v.T("Every program that calls the API with "+k.Hint+" is refused from now on, with 401. Transactions are recorded and webhooks sent as before.",
 				"Mọi chương trình gọi API bằng "+k.Hint+" sẽ bị từ chối ngay (lỗi 401). Việc ghi nhận giao dịch và gửi webhook không bị ảnh hưởng."),
 			used,
-			w.T("This can’t be undone.", "Thao tác này không thể hoàn tác."),
+			v.T("This can’t be undone.", "Thao tác này không thể hoàn tác."),
 		},
 	}
 }
@@ -95,7 +94,7 @@ func (s *Server) createKey(v *visit) error {
 	if err == nil {
 		k, key, err = s.Service.CreateAPIKey(v.Context(), v.account.ID, form.Name, form.Scope, expires, v.now)
 	}
-	if problem := fieldProblems(err, v.lang); problem != "" {
+	if problem := fieldProblems(err, v.Lang); problem != "" {
 		return s.showKeys(v, http.StatusUnprocessableEntity, form, problem)
 	}
 	if err != nil {
@@ -105,8 +104,8 @@ func (s *Server) createKey(v *visit) error {
 		Lead: app.Text{
 			EN: "Store this key where your program keeps its secrets. Anyone who has it can use the API of this account.",
 			VI: "Hãy lưu khoá này ở nơi an toàn trong chương trình của bạn. Ai có khoá đều dùng được API của tài khoản này.",
-		}.In(v.lang),
-		Label: app.Text{EN: "API key", VI: "Khoá API"}.In(v.lang), Secret: key, Back: "/keys",
+		}.In(v.Lang),
+		Label: app.Text{EN: "API key", VI: "Khoá API"}.In(v.Lang), Secret: key, Back: "/keys",
 		Example: "curl -H 'Authorization: Bearer " + key + "' " + s.address(v, "/api/v1/transactions"),
 	})
 }

@@ -152,7 +152,6 @@ func (s *Server) liveNewTransactions(v *visit) error {
 	}
 	values := onlyFilter(v.URL.Query())
 	to := html.EscapeString("/transactions?" + values.Encode())
-	w := view{Lang: v.lang, zone: v.zone}
 	told := int64(0)
 	return s.follow(v, since, func(stream *stream, at position) (position, error) {
 		n, last, err := s.Service.TransactionsSince(v.Context(), v.account.ID, at.transaction)
@@ -160,9 +159,9 @@ func (s *Server) liveNewTransactions(v *visit) error {
 		if told += n; err != nil || n == 0 {
 			return next, err
 		}
-		text := w.T("There are new transactions: show", "Có giao dịch mới: xem")
+		text := v.T("There are new transactions: show", "Có giao dịch mới: xem")
 		if len(values) == 0 {
-			text = w.Count(told, "new transaction: show", "new transactions: show", "giao dịch mới: xem")
+			text = v.Count(told, "new transaction: show", "new transactions: show", "giao dịch mới: xem")
 		} else if told > n {
 			return next, nil // it says so already
 		}
@@ -205,7 +204,7 @@ func (s *Server) follow(v *visit, at position, send func(stream *stream, at posi
 // sendNews sends what there is after a position: new rows, newest first, and
 // what became of deliveries. It gives the position after it.
 func (s *Server) sendNews(v *visit, stream *stream, at position) (position, error) {
-	n := s.bulletins.of(bulletinKey{v.account.ID, v.lang, v.URL.Query().Has("sums"), v.owner(), at, stream.round})
+	n := s.bulletins.of(bulletinKey{v.account.ID, v.Lang, v.URL.Query().Has("sums"), v.owner(), at, stream.round})
 	n.once.Do(func() { n.html, n.next, n.err = s.readNews(v, at) })
 	if n.err != nil { // of another stream, perhaps
 		n = &bulletin{}
@@ -270,7 +269,7 @@ func (s *Server) readNews(v *visit, at position) (string, position, error) {
 	if err != nil {
 		return "", at, err
 	}
-	w := view{Lang: v.lang, zone: v.zone, now: time.Now()}
+	w := v.at(time.Now())
 	var html bytes.Buffer
 	for _, row := range slices.Backward(rows) {
 		if err := templates.ExecuteTemplate(&html, "transaction-row", rowView{w, row}); err != nil {
@@ -297,8 +296,8 @@ func (s *Server) readNews(v *visit, at position) (string, position, error) {
 }
 
 // writeSums renders the figures of the overview as they are now.
-func (s *Server) writeSums(v *visit, html *bytes.Buffer, w view) error {
-	page := view{Lang: w.Lang, Owner: v.owner(), zone: w.zone, now: w.now}
+func (s *Server) writeSums(v *visit, html *bytes.Buffer, w words) error {
+	page := view{words: w, Owner: v.owner()}
 	var sums overviewSums
 	if _, err := s.readSums(v, &sums, app.DayOf(w.now, v.zone), w.now); err != nil {
 		return err

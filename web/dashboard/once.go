@@ -89,7 +89,7 @@ func (s *Server) address(v *visit, path string) string {
 	if s.Installation.BaseURL != "" {
 		return s.Installation.BaseURL + path
 	}
-	host := v.Host
+	host := v.Request.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
@@ -100,5 +100,5 @@ func (s *Server) address(v *visit, path string) string {
 	if s.Secure || v.TLS != nil {
 		scheme = "https://"
 	}
-	return scheme + v.Host + path
+	return scheme + v.Request.Host + path
 }

@@ -67,9 +67,8 @@ func (s *Server) overviewPage(v *visit) error {
 		}
 		data.Bank, shown = id, dayTotals(rows, from, today)
 	}
-	w := view{Lang: v.lang, zone: v.zone, now: v.now}
-	data.Wide = w.drawChart(shown, 960, 260)
-	data.Narrow = w.drawChart(shown[max(0, len(shown)-14):], 360, 220)
+	data.Wide = v.drawChart(shown, 960, 260)
+	data.Narrow = v.drawChart(shown[max(0, len(shown)-14):], 360, 220)
 	if data.Newest, _, err = s.transactionRows(v, app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}}); err != nil {
 		return err
 	}

@@ -66,14 +66,14 @@ func (p pages) link(number int64) string {
 
 // Found writes how many rows a listing found, or that there are more than were
 // counted.
-func (v view) Found(n int64, one, many, vi string) string {
-	return v.FoundTo(countTo, n, one, many, vi)
+func (w words) Found(n int64, one, many, vi string) string {
+	return w.FoundTo(countTo, n, one, many, vi)
 }
 
 // FoundTo is Found of a listing that is counted to another number.
-func (v view) FoundTo(counted, n int64, one, many, vi string) string {
+func (w words) FoundTo(counted, n int64, one, many, vi string) string {
 	if n == app.Uncounted {
-		return v.T("More than ", "Hơn ") + v.Count(counted, one, many, vi)
+		return w.T("More than ", "Hơn ") + w.Count(counted, one, many, vi)
 	}
-	return v.Count(n, one, many, vi)
+	return w.Count(n, one, many, vi)
 }

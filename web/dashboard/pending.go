@@ -27,13 +27,13 @@ func (s *Server) pendingPage(v *visit, data deliveriesData) error {
 }
 
 // Due tells whether the next attempt of a delivery is to be made at once.
-func (v view) Due(d app.Delivery) bool { return !d.DueAt.After(v.now) }
+func (w words) Due(d app.Delivery) bool { return !d.DueAt.After(w.now) }
 
 // AttemptsMade writes how many attempts of a delivery were made.
-func (v view) AttemptsMade(d app.Delivery) string {
+func (w words) AttemptsMade(d app.Delivery) string {
 	if d.Attempts == 0 {
-		return v.T("not sent yet", "chưa gửi lần nào")
+		return w.T("not sent yet", "chưa gửi lần nào")
 	}
 	made := strconv.Itoa(d.Attempts) + "/" + strconv.Itoa(len(app.RetrySchedule))
-	return v.T(made+" attempts made", "đã gửi "+made+" lần")
+	return w.T(made+" attempts made", "đã gửi "+made+" lần")
 }

@@ -55,7 +55,7 @@ func (s *Server) resendPage(v *visit) error {
 	} else {
 		err = s.planChosen(v, values["id"], hooks, &data)
 	}
-	if problem := fieldProblems(err, v.lang); problem != "" {
+	if problem := fieldProblems(err, v.Lang); problem != "" {
 		data.Problem, status, err = problem, http.StatusUnprocessableEntity, nil
 	}
 	if err != nil {

@@ -100,7 +100,7 @@ func (s *Server) signIn(v *visit) error {
 	case app.CodeUnauthorized, app.CodeRateLimited:
 		var e *app.Error
 		errors.As(err, &e)
-		form.Problem = e.Text.In(v.lang)
+		form.Problem = e.Text.In(v.Lang)
 		return s.showSignIn(v, wire.StatusOf(code), form)
 	}
 	if err == nil {
@@ -178,11 +178,11 @@ func (s *Server) setUp(v *visit) error {
 	form := setUpForm{Token: v.PathValue("token"), Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name")))}
 	secret := v.PostFormValue("password")
 	if secret != v.PostFormValue("password_again") {
-		form.Problem = app.Text{EN: "The passwords do not match.", VI: "Hai mật khẩu không khớp nhau."}.In(v.lang)
+		form.Problem = app.Text{EN: "The passwords do not match.", VI: "Hai mật khẩu không khớp nhau."}.In(v.Lang)
 		return s.showSetUp(v, http.StatusUnprocessableEntity, form)
 	}
 	u, err := s.Service.SetUp(v.Context(), form.Token, form.Name, secret, v.now)
-	if problem := fieldProblems(err, v.lang); problem != "" {
+	if problem := fieldProblems(err, v.Lang); problem != "" {
 		form.Problem = problem
 		return s.showSetUp(v, http.StatusUnprocessableEntity, form)
 	}

@@ -79,9 +79,9 @@ func (s *Server) serveFlags(v *visit) []serveFlag {
 		{"--listen", app.Text{EN: "Listen address", VI: "Địa chỉ lắng nghe"}, in.Listen},
 		{"--base-url", app.Text{EN: "Public address", VI: "Địa chỉ công khai"}, in.BaseURL},
 		{"--domain", app.Text{EN: "Domain (automatic HTTPS)", VI: "Tên miền (HTTPS tự động)"}, in.Domain},
-		{"--allow-target", app.Text{EN: "Allowed webhook targets", VI: "Webhook được gửi đến"}, targets.In(v.lang)},
-		{"--keep-inbound", app.Text{EN: "Inbound calls kept for", VI: "Lưu lịch sử nhận"}, keepText(v.lang, in.Keep.Inbound)},
-		{"--keep-history", app.Text{EN: "Delivery history kept for", VI: "Lưu lịch sử gửi"}, keepText(v.lang, in.Keep.History)},
+		{"--allow-target", app.Text{EN: "Allowed webhook targets", VI: "Webhook được gửi đến"}, targets.In(v.Lang)},
+		{"--keep-inbound", app.Text{EN: "Inbound calls kept for", VI: "Lưu lịch sử nhận"}, keepText(v.Lang, in.Keep.Inbound)},
+		{"--keep-history", app.Text{EN: "Delivery history kept for", VI: "Lưu lịch sử gửi"}, keepText(v.Lang, in.Keep.History)},
 	}
 }
 
@@ -102,15 +102,15 @@ func (s *Server) changeOwnPassword(v *visit) error {
 	problem := ""
 	secret := v.PostFormValue("password")
 	if !s.guesses.bySignedIn(v.user.ID, v.now) {
-		problem = errTooManyGuesses().Text.In(v.lang)
+		problem = errTooManyGuesses().Text.In(v.Lang)
 		return s.showSettings(v, http.StatusTooManyRequests, settingsData{PasswordProblem: problem})
 	}
 	if secret != v.PostFormValue("password_again") {
-		problem = app.Text{EN: "The passwords do not match.", VI: "Hai mật khẩu không khớp nhau."}.In(v.lang)
+		problem = app.Text{EN: "The passwords do not match.", VI: "Hai mật khẩu không khớp nhau."}.In(v.Lang)
 		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{PasswordProblem: problem})
 	}
 	u, err := s.Service.ChangePassword(v.Context(), v.user, v.PostFormValue("present_password"), secret)
-	if problem = fieldProblems(err, v.lang); problem != "" {
+	if problem = fieldProblems(err, v.Lang); problem != "" {
 		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{PasswordProblem: problem})
 	}
 	if err == nil {

@@ -63,7 +63,7 @@ func (s *Server) checkSignature(v *visit) error {
 	}
 	status := http.StatusOK
 	if err != nil {
-		if status, err = data.explain(err, v.lang); err != nil {
+		if status, err = data.explain(err, v.Lang); err != nil {
 			return err
 		}
 	}
@@ -143,6 +143,6 @@ func (d *signatureData) forget(secret string) {
 }
 
 // Doubted tells whether an attempt may have failed for its signature.
-func (v view) Doubted(r app.Result) bool {
+func (w words) Doubted(r app.Result) bool {
 	return r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden
 }

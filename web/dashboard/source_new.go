@@ -26,18 +26,18 @@ func (f sourceForm) Takes(option string) bool {
 }
 
 // AuthName says how calls prove where they come from.
-func (v view) AuthName(a app.Auth) string {
+func (w words) AuthName(a app.Auth) string {
 	switch a {
 	case app.AuthBearer:
-		return v.T("Secret in the header Authorization: Bearer", "Secret trong header Authorization: Bearer")
+		return w.T("Secret in the header Authorization: Bearer", "Secret trong header Authorization: Bearer")
 	case app.AuthAPIKey:
-		return v.T("API key: secret in a header", "API Key: secret trong header")
+		return w.T("API key: secret in a header", "API Key: secret trong header")
 	case app.AuthToken:
-		return v.T("Only the secret, in its own header", "Chỉ có secret, trong một header riêng")
+		return w.T("Only the secret, in its own header", "Chỉ có secret, trong một header riêng")
 	case app.AuthHMAC:
-		return v.T("HMAC signature", "Chữ ký HMAC")
+		return w.T("HMAC signature", "Chữ ký HMAC")
 	}
-	return v.T("Username and password", "Tên đăng nhập và mật khẩu")
+	return w.T("Username and password", "Tên đăng nhập và mật khẩu")
 }
 
 // newSourcePage lets somebody choose a kind, and then shows its form.
@@ -87,7 +87,7 @@ func (s *Server) addSource(v *visit) error {
 			return s.showSourceSecret(v, src, true)
 		}
 	}
-	status, err := form.explain(err, v.lang)
+	status, err := form.explain(err, v.Lang)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (s *Server) nameOf(p app.Provider) string {
 }
 
 // In writes a text in the language of the visit.
-func (v view) In(t app.Text) string { return t.In(v.Lang) }
+func (w words) In(t app.Text) string { return t.In(w.Lang) }
 
 // sourceRow is a source with how it is.
 type sourceRow struct {
@@ -100,7 +100,7 @@ func (s *Server) sourceRow(v *visit, src app.SourceHealth) (sourceRow, error) {
 	case src.Silent(false, v.now):
 		row.State, word = "pending", app.Text{EN: "No recent calls", VI: "Lâu chưa có lượt gọi"}
 	}
-	row.Word = word.In(v.lang)
+	row.Word = word.In(v.Lang)
 	if src.BankAccountID == 0 {
 		return row, nil
 	}
@@ -114,16 +114,16 @@ func (s *Server) sourceRow(v *visit, src app.SourceHealth) (sourceRow, error) {
 }
 
 // PollFault says why a provider's list couldn't be read.
-func (v view) PollFault(f app.PollFault) string {
+func (w words) PollFault(f app.PollFault) string {
 	switch f {
 	case app.PollKeyRefused:
-		return v.T("The provider rejects the API key.", "Nhà cung cấp không chấp nhận khoá API.")
+		return w.T("The provider rejects the API key.", "Nhà cung cấp không chấp nhận khoá API.")
 	case app.PollRateLimited:
-		return v.T("The provider is limiting requests; baoco will try again later.", "Nhà cung cấp giới hạn số yêu cầu; baoco sẽ thử lại sau.")
+		return w.T("The provider is limiting requests; baoco will try again later.", "Nhà cung cấp giới hạn số yêu cầu; baoco sẽ thử lại sau.")
 	case app.PollUnreachable:
-		return v.T("The provider could not be reached.", "Không kết nối được với nhà cung cấp.")
+		return w.T("The provider could not be reached.", "Không kết nối được với nhà cung cấp.")
 	case app.PollUnreadable:
-		return v.T("The provider’s response could not be read.", "Không đọc được phản hồi của nhà cung cấp.")
+		return w.T("The provider’s response could not be read.", "Không đọc được phản hồi của nhà cung cấp.")
 	}
 	return ""
 }
@@ -165,7 +165,7 @@ func (s *Server) showSource(v *visit, status int, problems formProblems) error {
 	}
 	kind, _ := s.Service.ProviderKind(src.Provider)
 	data := sourceData{Kind: kind, Guessed: s.Installation.BaseURL == "", formProblems: problems}
-	data.Steps = steps(data.Kind.Setup.In(v.lang))
+	data.Steps = steps(data.Kind.Setup.In(v.Lang))
 	if data.sourceRow, err = s.sourceRow(v, src); err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (s *Server) showSourceSecret(v *visit, src app.Source, isNew bool) error {
 	kind, _ := s.Service.ProviderKind(src.Provider)
 	data := sourceSecret{
 		Source: src, URL: s.address(v, src.URLPath()), New: isNew, Guessed: s.Installation.BaseURL == "",
-		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Steps: steps(kind.Setup.In(v.lang)),
+		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Steps: steps(kind.Setup.In(v.Lang)),
 	}
 	title := app.Text{EN: "Enter these at the provider", VI: "Nhập thông tin này bên nhà cung cấp"}
 	if src.Secret == "" {
@@ -242,7 +242,7 @@ func (s *Server) rotateSource(v *visit) error {
 	data := rotateSourceData{Source: src.Source, Once: v.PostFormValue("once")}
 	rotated, err := s.Service.RotateSource(v.Context(), v.account.ID, src.ID, v.PostFormValue("secret"), formKey(v, "rotate source "+strconv.FormatInt(src.ID, 10)), v.now)
 	if err != nil {
-		status, err := data.explain(err, v.lang)
+		status, err := data.explain(err, v.Lang)
 		if err != nil {
 			return err
 		}
@@ -283,7 +283,7 @@ func (s *Server) setSourceKey(v *visit) error {
 // forms.
 func (s *Server) sourceProblem(v *visit, err error) error {
 	var problems formProblems
-	status, err := problems.explain(err, v.lang)
+	status, err := problems.explain(err, v.Lang)
 	if err != nil {
 		return err
 	}
@@ -306,8 +306,7 @@ func (s *Server) catchUpSource(v *visit) error {
 	var fault *app.PollError
 	switch {
 	case errors.As(err, &fault):
-		w := view{Lang: v.lang}
-		return s.showSource(v, http.StatusConflict, formProblems{Problem: w.PollFault(fault.Fault)})
+		return s.showSource(v, http.StatusConflict, formProblems{Problem: v.PollFault(fault.Fault)})
 	case err != nil:
 		return s.sourceProblem(v, err)
 	}
@@ -343,7 +342,7 @@ func (s *Server) removeSource(v *visit) error {
 	if !sameName(v.PostFormValue("name"), src.Name) {
 		return s.showRemoveSource(v, http.StatusUnprocessableEntity, app.Text{
 			EN: "The name does not match. Nothing was removed.", VI: "Tên không khớp. Chưa xoá gì cả.",
-		}.In(v.lang))
+		}.In(v.Lang))
 	}
 	if err := s.Service.RemoveSource(v.Context(), v.account.ID, src.ID, v.now); err != nil {
 		return err

@@ -61,18 +61,18 @@ func cronLine(command string) string {
 }
 
 // LevelName is a level of the log in a word.
-func (v view) LevelName(l slog.Level) string {
+func (w words) LevelName(l slog.Level) string {
 	switch {
 	case l >= slog.LevelError:
-		return v.T("error", "lỗi")
+		return w.T("error", "lỗi")
 	case l >= slog.LevelWarn:
-		return v.T("warning", "cảnh báo")
+		return w.T("warning", "cảnh báo")
 	}
-	return v.T("info", "thông tin")
+	return w.T("info", "thông tin")
 }
 
 // LevelPill is the kind of pill that a level has.
-func (view) LevelPill(l slog.Level) string {
+func (words) LevelPill(l slog.Level) string {
 	switch {
 	case l >= slog.LevelError:
 		return "failed"
@@ -83,16 +83,16 @@ func (view) LevelPill(l slog.Level) string {
 }
 
 // DaysLeft counts the days until t; 0 once it has passed.
-func (v view) DaysLeft(t time.Time) int64 { return max(0, int64(t.Sub(v.now)/(24*time.Hour))) }
+func (w words) DaysLeft(t time.Time) int64 { return max(0, int64(t.Sub(w.now)/(24*time.Hour))) }
 
 // Now is the time of the visit.
-func (v view) Now() time.Time { return v.now }
+func (w words) Now() time.Time { return w.now }
 
 // Zone is the zone of every time, by name and by what it differs from UTC now.
-func (v view) Zone() string { return v.zone.String() + v.now.In(v.zone).Format(" (UTC-07:00)") }
+func (w words) Zone() string { return w.zone.String() + w.now.In(w.zone).Format(" (UTC-07:00)") }
 
 // Bytes writes a size in the unit that fits.
-func (v view) Bytes(n int64) string {
+func (w words) Bytes(n int64) string {
 	units := []string{"B", "KB", "MB", "GB", "TB"}
 	size, unit := float64(n), 0
 	for size >= 1000 && unit < len(units)-1 {
@@ -101,15 +101,15 @@ func (v view) Bytes(n int64) string {
 	text := strconv.FormatFloat(size, 'f', 0, 64)
 	if size < 10 && unit > 0 {
 		text = strconv.FormatFloat(size, 'f', 1, 64)
-		text = text[:1] + v.T(".", ",") + text[2:]
+		text = text[:1] + w.T(".", ",") + text[2:]
 	}
 	return text + nbsp + units[unit]
 }
 
 // Age writes a time that has passed, in its two greatest units.
-func (v view) Age(d time.Duration) string {
+func (w words) Age(d time.Duration) string {
 	days, hours, minutes, seconds := int(d.Hours())/24, int(d.Hours())%24, int(d.Minutes())%60, int(d.Seconds())%60
-	part := func(n int, en, vi string) string { return strconv.Itoa(n) + nbsp + v.T(en, vi) }
+	part := func(n int, en, vi string) string { return strconv.Itoa(n) + nbsp + w.T(en, vi) }
 	switch {
 	case days > 0:
 		return part(days, "d", "ngày") + " " + part(hours, "h", "giờ")
@@ -122,12 +122,12 @@ func (v view) Age(d time.Duration) string {
 }
 
 // Since is the Age of what began at t.
-func (v view) Since(t time.Time) string { return v.Age(v.now.Sub(t)) }
+func (w words) Since(t time.Time) string { return w.Age(w.now.Sub(t)) }
 
 // CommitTime writes a time of a few milliseconds.
-func (v view) CommitTime(d time.Duration) string {
+func (w words) CommitTime(d time.Duration) string {
 	text := strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64)
-	if v.Lang == app.Vietnamese {
+	if w.Lang == app.Vietnamese {
 		text = text[:len(text)-2] + "," + text[len(text)-1:]
 	}
 	return text + nbsp + "ms"

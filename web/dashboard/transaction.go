@@ -80,16 +80,16 @@ func (s *Server) inboundBody(v *visit, eventID int64) (*inboundBody, error) {
 }
 
 // ChannelName says how a transaction came in.
-func (v view) ChannelName(c app.Channel) string {
+func (w words) ChannelName(c app.Channel) string {
 	switch c {
 	case app.ChannelCall:
-		return v.T("provider call", "nhà cung cấp gọi đến")
+		return w.T("provider call", "nhà cung cấp gọi đến")
 	case app.ChannelPoll:
-		return v.T("provider sync", "đồng bộ từ nhà cung cấp")
+		return w.T("provider sync", "đồng bộ từ nhà cung cấp")
 	case app.ChannelFile:
-		return v.T("statement import", "nhập từ sao kê")
+		return w.T("statement import", "nhập từ sao kê")
 	case app.ChannelHand:
-		return v.T("recorded manually", "ghi nhận thủ công")
+		return w.T("recorded manually", "ghi nhận thủ công")
 	}
 	return string(c)
 }

@@ -105,7 +105,7 @@ func (s *Server) transactionsPage(v *visit) error {
 	if err == nil {
 		data.Rows, data.Found, err = s.transactionRows(v, f)
 	}
-	if problem := fieldProblems(err, v.lang); problem != "" {
+	if problem := fieldProblems(err, v.Lang); problem != "" {
 		data.Problem, status, err = problem, http.StatusUnprocessableEntity, nil
 	}
 	if err != nil {
@@ -165,37 +165,37 @@ func (s *Server) transactionFilter(v *visit, form transactionForm) (app.Transact
 }
 
 // ToldWord names what a transaction is told of by its deliveries.
-func (v view) ToldWord(state app.DeliveryState) string {
+func (w words) ToldWord(state app.DeliveryState) string {
 	switch state {
 	case app.DeliveryFailed:
-		return v.T("Failed", "Thất bại")
+		return w.T("Failed", "Thất bại")
 	case app.DeliveryPending:
-		return v.T("Waiting", "Đang chờ gửi")
+		return w.T("Waiting", "Đang chờ gửi")
 	case app.DeliveryDelivered:
-		return v.T("Delivered", "Thành công")
+		return w.T("Delivered", "Thành công")
 	}
-	return v.T("Not sent", "Không gửi")
+	return w.T("Not sent", "Không gửi")
 }
 
 // SearchFound writes how many transactions a search found, as far as it went.
-func (v view) SearchFound(d transactionsData) string {
+func (w words) SearchFound(d transactionsData) string {
 	switch n := d.Found.Total; {
 	case d.Found.SearchedTo != 0 && n == 0:
-		return v.T("Nothing found so far", "Chưa tìm thấy giao dịch nào")
+		return w.T("Nothing found so far", "Chưa tìm thấy giao dịch nào")
 	case d.Found.SearchedTo != 0:
-		return v.T("At least ", "Ít nhất ") + v.Count(n, "transaction", "transactions", "giao dịch")
+		return w.T("At least ", "Ít nhất ") + w.Count(n, "transaction", "transactions", "giao dịch")
 	case d.Older:
-		return v.Found(n, "older transaction", "older transactions", "giao dịch cũ hơn")
+		return w.Found(n, "older transaction", "older transactions", "giao dịch cũ hơn")
 	default:
-		return v.Found(n, "transaction", "transactions", "giao dịch")
+		return w.Found(n, "transaction", "transactions", "giao dịch")
 	}
 }
 
 // Sum writes what the transactions of one direction come to.
-func (v view) Sum(d app.Direction, sum app.Amounts) string {
-	write := v.SignedIn
+func (w words) Sum(d app.Direction, sum app.Amounts) string {
+	write := w.SignedIn
 	if d == app.Out {
-		write = v.SignedOut
+		write = w.SignedOut
 	}
-	return write(sum.Total) + " " + strings.ToLower(v.Direction(d)) + nbsp + "(" + v.Number(sum.Count) + ")"
+	return write(sum.Total) + " " + strings.ToLower(w.Direction(d)) + nbsp + "(" + w.Number(sum.Count) + ")"
 }

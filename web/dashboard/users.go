@@ -24,7 +24,7 @@ func (s *Server) createUser(v *visit) error {
 		in.Password = app.GeneratePassword()
 	}
 	u, err := s.Service.CreateUser(v.Context(), v.account.ID, in, v.now)
-	if problem := problemOf(err, v.lang); problem != "" {
+	if problem := problemOf(err, v.Lang); problem != "" {
 		in.Password = ""
 		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{UserForm: in, UserProblem: problem})
 	}
@@ -39,8 +39,8 @@ func (s *Server) createUser(v *visit) error {
 
 func passwordPage(v *visit, secret string, u app.User, back string) secretPage {
 	return secretPage{
-		Lead:  app.Textf("Give this password to %s, who can change it in Settings.", "Hãy gửi mật khẩu này cho %s. Người này có thể đổi lại trong phần Cài đặt.", u.Name).In(v.lang),
-		Label: app.Text{EN: "Password", VI: "Mật khẩu"}.In(v.lang), Secret: secret, Back: back,
+		Lead:  app.Textf("Give this password to %s, who can change it in Settings.", "Hãy gửi mật khẩu này cho %s. Người này có thể đổi lại trong phần Cài đặt.", u.Name).In(v.Lang),
+		Label: app.Text{EN: "Password", VI: "Mật khẩu"}.In(v.Lang), Secret: secret, Back: back,
 	}
 }
 
@@ -107,7 +107,7 @@ func (s *Server) setUserPassword(v *visit) error {
 		secret = app.GeneratePassword()
 	}
 	changed, err := s.Service.SetPassword(v.Context(), v.account.ID, u.ID, secret)
-	if problem := fieldProblems(err, v.lang); problem != "" {
+	if problem := fieldProblems(err, v.Lang); problem != "" {
 		return s.showUser(v, http.StatusUnprocessableEntity, u, problem)
 	}
 	if err == nil && u.ID == v.user.ID {
@@ -128,13 +128,13 @@ func (s *Server) setUserRole(v *visit) error {
 		return err
 	}
 	changed, err := s.Service.SetRole(v.Context(), v.account.ID, u.ID, app.Role(v.PostFormValue("role")))
-	if problem := problemOf(err, v.lang); problem != "" {
+	if problem := problemOf(err, v.Lang); problem != "" {
 		return s.showUser(v, http.StatusUnprocessableEntity, u, problem)
 	}
 	if err != nil {
 		return err
 	}
-	role := view{Lang: v.lang}.RoleName(changed.Role)
+	role := v.RoleName(changed.Role)
 	if u.ID == v.user.ID {
 		if err := s.begin(v, changed); err != nil { // whoever changes their own goes on
 			return err
@@ -148,15 +148,14 @@ func (s *Server) setUserRole(v *visit) error {
 
 // removal asks before a user is removed.
 func removal(v *visit, u app.User) confirmation {
-	w := view{Lang: v.lang}
 	path := "/settings/users/" + strconv.FormatInt(u.ID, 10)
 	return confirmation{
 		ID: "remove", Question: path + "/remove", Action: path + "/remove", Back: path,
-		Title: w.T("Remove ", "Xoá người dùng ") + u.Name + "?", Button: w.T("Remove user", "Xoá người dùng"),
+		Title: v.T("Remove ", "Xoá người dùng ") + u.Name + "?", Button: v.T("Remove user", "Xoá người dùng"),
 		Texts: []string{
-			w.T("This user is signed out of all devices immediately and can no longer sign in. Nothing they created is removed.",
+			v.T("This user is signed out of all devices immediately and can no longer sign in. Nothing they created is removed.",
 				"Người này bị đăng xuất khỏi mọi thiết bị ngay lập tức và không đăng nhập được nữa. Những gì họ đã tạo vẫn được giữ."),
-			w.T("API keys and counter screen links keep working: revoke any that this user knows.",
+			v.T("API keys and counter screen links keep working: revoke any that this user knows.",
 				"Khoá API và đường dẫn màn hình quầy vẫn dùng được: hãy thu hồi những khoá và đường dẫn mà người này biết."),
 		},
 	}
@@ -175,7 +174,7 @@ func (s *Server) removeUser(v *visit) error {
 	if err == nil {
 		err = s.Service.RemoveUser(v.Context(), v.account.ID, u.ID)
 	}
-	if problem := problemOf(err, v.lang); problem != "" {
+	if problem := problemOf(err, v.Lang); problem != "" {
 		return s.showUser(v, http.StatusConflict, u, problem)
 	}
 	if err != nil {
@@ -185,9 +184,9 @@ func (s *Server) removeUser(v *visit) error {
 }
 
 // RoleName is what a role is called.
-func (v view) RoleName(role app.Role) string {
+func (w words) RoleName(role app.Role) string {
 	if role == app.RoleOwner {
-		return v.T("Owner", "Chủ cửa hàng")
+		return w.T("Owner", "Chủ cửa hàng")
 	}
-	return v.T("Viewer", "Người xem")
+	return w.T("Viewer", "Người xem")
 }

@@ -34,12 +34,11 @@ func (s *Server) webhookPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := webhookData{webhookRow: webhookRow{Webhook: hook}, Receivers: receivers(hook, "", v.lang)}
+	data := webhookData{webhookRow: webhookRow{Webhook: hook}, Receivers: receivers(hook, "", v.Lang)}
 	if data.Health, err = s.Service.WebhookHealth(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 		return err
 	}
-	w := view{Lang: v.lang, zone: v.zone, now: v.now}
-	data.Chart = w.drawHours(data.Health, 360, 56)
+	data.Chart = v.drawHours(data.Health, 360, 56)
 	if data.Pending, err = s.Service.PendingOfWebhook(v.Context(), v.account.ID, hook.ID); err != nil {
 		return err
 	}
@@ -134,7 +133,7 @@ func (s *Server) editWebhook(v *visit) error {
 	form.ID = hook.ID
 	hook, err = s.Service.UpdateWebhook(v.Context(), v.account.ID, hook.ID, app.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type})
 	if err != nil {
-		status, err := form.explain(err, v.lang)
+		status, err := form.explain(err, v.Lang)
 		if err != nil {
 			return err
 		}
@@ -178,7 +177,7 @@ func (s *Server) rotateWebhook(v *visit) error {
 		hours = -1 // refused below
 	}
 	secret, err := s.Service.RotateSecret(v.Context(), v.account.ID, hook.ID, time.Duration(hours)*time.Hour, formKey(v, "rotate "+strconv.FormatInt(hook.ID, 10)), v.now)
-	if data.Problem = fieldProblems(err, v.lang); data.Problem != "" {
+	if data.Problem = fieldProblems(err, v.Lang); data.Problem != "" {
 		return s.showRotate(v, http.StatusUnprocessableEntity, data)
 	}
 	if err != nil {
@@ -224,7 +223,7 @@ func (s *Server) replayWindow(v *visit, data *replayData) (from, to time.Time) {
 		switch {
 		case bound.text == "":
 		case err != nil:
-			data.Problem = fieldProblems(app.InvalidField(bound.field, "must be a date", "phải là ngày hợp lệ"), v.lang)
+			data.Problem = fieldProblems(app.InvalidField(bound.field, "must be a date", "phải là ngày hợp lệ"), v.Lang)
 		default:
 			*bound.into = at
 		}
@@ -302,7 +301,7 @@ func (s *Server) removeWebhook(v *visit) error {
 	if !sameName(v.PostFormValue("name"), hook.Name) {
 		return s.showDelete(v, http.StatusUnprocessableEntity, app.Text{
 			EN: "The name does not match. Nothing was deleted.", VI: "Tên không khớp. Chưa xoá gì cả.",
-		}.In(v.lang))
+		}.In(v.Lang))
 	}
 	if err := s.Service.DeleteWebhook(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 		return err

@@ -49,14 +49,13 @@ func (s *Server) webhooksPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	w := view{Lang: v.lang, zone: v.zone, now: v.now}
 	data := webhooksData{banks: map[int64]app.BankAccount{}, Form: webhookForm{Type: string(app.WebhookIn), Banks: banks, Once: rand.Text()}}
 	for _, b := range banks {
 		data.banks[b.ID] = b
 	}
 	for _, hook := range hooks {
 		health := healths[hook.ID]
-		data.Rows = append(data.Rows, webhookRow{hook, health, w.drawHours(health, 168, 32)})
+		data.Rows = append(data.Rows, webhookRow{hook, health, v.drawHours(health, 168, 32)})
 	}
 	return s.render(v, http.StatusOK, "webhooks", "webhooks", app.Text{EN: "Webhooks", VI: "Webhook"}, data)
 }
@@ -110,7 +109,7 @@ func (s *Server) addWebhook(v *visit) error {
 		hook, secret, err = s.Service.CreateWebhook(v.Context(), v.account.ID, in, v.now)
 	}
 	if err != nil {
-		status, err := form.explain(err, v.lang)
+		status, err := form.explain(err, v.Lang)
 		if err != nil {
 			return err
 		}
@@ -134,8 +133,8 @@ func (s *Server) showSecret(v *visit, data secretData) error {
 	if data.Secret == "" {
 		title = app.Text{EN: "Secret already shown", VI: "Secret đã được hiển thị"}
 	}
-	data.Plain = strings.TrimSpace(data.Webhook.PlainWarning().In(v.lang))
-	data.Receivers = receivers(data.Webhook, data.Secret, v.lang)
+	data.Plain = strings.TrimSpace(data.Webhook.PlainWarning().In(v.Lang))
+	data.Receivers = receivers(data.Webhook, data.Secret, v.Lang)
 	return s.render(v, http.StatusOK, "webhook_secret", "webhooks", title, data)
 }
 
@@ -167,7 +166,7 @@ func (s *Server) pageWebhook(v *visit) (app.Webhook, error) {
 }
 
 // Host is where a URL leads, without what may be long or secret.
-func (v view) Host(raw string) string {
+func (w words) Host(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return ""
@@ -176,18 +175,18 @@ func (v view) Host(raw string) string {
 }
 
 // Plain tells whether a webhook is told over http.
-func (v view) Plain(raw string) bool { return app.IsPlainHTTP(raw) }
+func (w words) Plain(raw string) bool { return app.IsPlainHTTP(raw) }
 
 // Rotating tells whether a webhook has two secrets now.
-func (v view) Rotating(hook app.Webhook) bool { return hook.Rotating(v.now) }
+func (w words) Rotating(hook app.Webhook) bool { return hook.Rotating(w.now) }
 
 // Told names what a webhook is told of.
-func (v view) Told(t app.WebhookType) string {
+func (w words) Told(t app.WebhookType) string {
 	switch t {
 	case app.WebhookIn:
-		return v.T("Money in", "Tiền vào")
+		return w.T("Money in", "Tiền vào")
 	case app.WebhookOut:
-		return v.T("Money out", "Tiền ra")
+		return w.T("Money out", "Tiền ra")
 	}
-	return v.T("Money in and out", "Tiền vào và tiền ra")
+	return w.T("Money in and out", "Tiền vào và tiền ra")
 }

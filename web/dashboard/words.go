@@ -1,0 +1,247 @@
+package dashboard
+
+import (
+	"errors"
+	"html/template"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// words writes numbers, times and states for one visitor. A request makes it
+// once; a stream makes it anew for each event. Methods that belong to one
+// subject stand in the file of that subject.
+type words struct {
+	Lang app.Lang       // language of the visitor
+	zone *time.Location // time zone of the shop
+	now  time.Time      // when the request came, or the event is made
+}
+
+// at gives the same words for another instant.
+func (w words) at(now time.Time) words {
+	w.now = now
+	return w
+}
+
+// T picks the language of a text that stands in a template.
+func (w words) T(en, vi string) string { return app.Text{EN: en, VI: vi}.In(w.Lang) }
+
+// nbsp keeps a number and its unit on one line.
+const nbsp = "\u00a0"
+
+// Number groups the digits of n as the language does.
+func (w words) Number(n int64) string { return groupDigits(n, w.Lang) }
+
+func groupDigits(n int64, lang app.Lang) string {
+	mark := byte(',')
+	if lang == app.Vietnamese {
+		mark = '.'
+	}
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if digits[0] == '-' {
+		sign, digits = "−", digits[1:]
+	}
+	var b strings.Builder
+	for i := range len(digits) {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(mark)
+		}
+		b.WriteByte(digits[i])
+	}
+	return sign + b.String()
+}
+
+// Count writes how many there are of something; English tells one from many.
+func (w words) Count(n int64, one, many, vi string) string {
+	if n == 1 {
+		many = one
+	}
+	return w.Number(n) + " " + w.T(many, vi)
+}
+
+// Money writes an amount of VND, such as 1.234.567 ₫.
+func (w words) Money(n int64) string { return groupDigits(n, w.Lang) + nbsp + "₫" }
+
+// Signed writes a transaction's amount: with the sign that its direction has.
+func (w words) Signed(t app.Transaction) string {
+	if t.Type == app.Out {
+		return "−" + w.Money(t.Amount)
+	}
+	return "+" + w.Money(t.Amount)
+}
+
+// SignedIn writes a sum of money in; without a sign where there is none.
+func (w words) SignedIn(n int64) string { return w.signed("+", n) }
+
+// SignedOut writes a sum of money out.
+func (w words) SignedOut(n int64) string { return w.signed("−", n) }
+
+func (w words) signed(sign string, n int64) string {
+	if n == 0 {
+		sign = ""
+	}
+	return sign + w.Money(n)
+}
+
+// Long tells whether a sum needs smaller digits where there is little room.
+func (w words) Long(n int64) bool { return n >= 1_000_000_000 }
+
+// Short abbreviates an amount for the axis of a chart.
+func (w words) Short(n int64) string {
+	for _, unit := range []struct {
+		size   int64
+		en, vi string
+	}{{1e12, "T", " nghìn tỷ"}, {1e9, "B", " tỷ"}, {1e6, "M", " tr"}, {1e3, "K", " k"}} {
+		if n >= unit.size {
+			whole, tenth := n/unit.size, n%unit.size*10/unit.size
+			text := strconv.FormatInt(whole, 10)
+			if tenth > 0 && whole < 100 {
+				text += w.T(".", ",") + strconv.FormatInt(tenth, 10)
+			}
+			return text + strings.ReplaceAll(w.T(unit.en, unit.vi), " ", nbsp)
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// When writes an instant with its day, the time first: what people look for.
+func (w words) When(t time.Time) string {
+	if t.IsZero() {
+		return w.T("Never", "Chưa có")
+	}
+	return app.WriteTime(t, w.zone).In(w.Lang)
+}
+
+// Clock writes the time of an instant alone if it is today, else its day too.
+func (w words) Clock(t time.Time) string {
+	if app.DayOf(t, w.zone) == app.DayOf(w.now, w.zone) {
+		return t.In(w.zone).Format("15:04:05")
+	}
+	return t.In(w.zone).Format(w.T("02 Jan 15:04", "02/01 15:04"))
+}
+
+// Stamp writes an instant for machines: the datetime of a time element.
+func (w words) Stamp(t time.Time) string { return t.In(w.zone).Format(time.RFC3339) }
+
+// WhenOf, ClockOf and StampOf write the time of a transaction as When, Clock and
+// Stamp do, and its day alone where no more is known.
+
+func (w words) WhenOf(t time.Time, dateOnly bool) string {
+	if dateOnly {
+		return w.Date(app.DayOf(t, w.zone))
+	}
+	return w.When(t)
+}
+
+func (w words) ClockOf(t time.Time, dateOnly bool) string {
+	switch {
+	case !dateOnly:
+		return w.Clock(t)
+	case app.DayOf(t, w.zone) == app.DayOf(w.now, w.zone):
+		return w.T("Today", "Hôm nay")
+	}
+	return t.In(w.zone).Format(w.T("02 Jan", "02/01"))
+}
+
+func (w words) StampOf(t time.Time, dateOnly bool) string {
+	if dateOnly {
+		return app.DayOf(t, w.zone).String()
+	}
+	return w.Stamp(t)
+}
+
+// Date writes a day.
+func (w words) Date(d app.Day) string {
+	return d.Start(w.zone).In(w.zone).Format(w.T("02 Jan 2006", "02/01/2006"))
+}
+
+// Direction names a direction.
+func (w words) Direction(d app.Direction) string {
+	if d == app.Out {
+		return w.T("Money out", "Tiền ra")
+	}
+	return w.T("Money in", "Tiền vào")
+}
+
+// BankName is the short name of a bank.
+func (w words) BankName(code string) string { return app.BankShortName(code) }
+
+// Tail is the end of an account number, enough for its owner to know it.
+func (w words) Tail(number string) string { return app.Tail(number) }
+
+// Took writes how long something took.
+func (w words) Took(d time.Duration) string {
+	ms := d.Milliseconds()
+	switch {
+	case ms == 0:
+		return "<1" + nbsp + "ms"
+	case ms < 1000:
+		return w.Number(ms) + nbsp + "ms"
+	case ms < 10_000:
+		return w.Number(ms/1000) + w.T(".", ",") + strconv.FormatInt(ms%1000/100, 10) + nbsp + w.T("s", "giây")
+	}
+	return w.Number(ms/1000) + nbsp + w.T("s", "giây")
+}
+
+// Pill says in a few words how far a delivery has come.
+func (w words) Pill(p app.LatestDelivery) string {
+	what := w.T("Waiting", "Đang chờ")
+	if p.HistoryID != 0 {
+		if what = strconv.Itoa(p.StatusCode); p.StatusCode == 0 {
+			what = w.ErrorWord(p.Error)
+		}
+	}
+	switch p.State {
+	case app.DeliveryDelivered:
+		return what + " · " + w.Took(p.Duration)
+	case app.DeliveryFailed:
+		return what + " · " + w.T("failed", "thất bại")
+	case app.DeliveryCancelled:
+		return w.T("Cancelled", "Đã huỷ")
+	}
+	if p.HistoryID == 0 {
+		return what
+	}
+	return what + " · " + w.T("retry", "thử lại") + nbsp + strconv.Itoa(p.Attempts+1) + "/" + strconv.Itoa(len(app.RetrySchedule))
+}
+
+// ErrorWord is a class of errors in a word or two.
+func (w words) ErrorWord(class app.ErrorClass) string {
+	switch class {
+	case app.ErrorTimeout:
+		return w.T("Timeout", "Hết thời gian")
+	case app.ErrorDNS:
+		return w.T("DNS error", "Lỗi tên miền")
+	case app.ErrorRefused:
+		return w.T("Connection refused", "Từ chối kết nối")
+	case app.ErrorReset, app.ErrorConnection:
+		return w.T("Connection lost", "Mất kết nối")
+	case app.ErrorTLS:
+		return w.T("TLS error", "Lỗi TLS")
+	case app.ErrorBlocked:
+		return w.T("Blocked address", "Địa chỉ bị chặn")
+	}
+	return w.T("Error", "Lỗi")
+}
+
+// Icon is an icon of the sprite; it is decoration, the words stand beside it.
+func (w words) Icon(name string) template.HTML {
+	return template.HTML(`<svg class="icon" aria-hidden="true"><use href="` + template.HTMLEscapeString(staticURL("icons.svg")) + `#` + template.HTMLEscapeString(name) + `"/></svg>`)
+}
+
+// fieldProblems are the fields that err is about, in words; empty for any
+// other error.
+func fieldProblems(err error, lang app.Lang) string {
+	var e *app.Error
+	if !errors.As(err, &e) || len(e.Fields) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, f := range e.Fields {
+		parts = append(parts, app.FieldName(f.Field).In(lang)+" "+f.Text.In(lang)+".")
+	}
+	return strings.Join(parts, " ")
+}
