@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"baoco/app"
-	"baoco/web/wire"
 )
 
 func (s *Server) overview(w http.ResponseWriter, q *Request) error {
@@ -20,14 +19,8 @@ func (s *Server) overview(w http.ResponseWriter, q *Request) error {
 		WebhooksSent      int64 `json:"webhooks_sent"`
 		WebhooksErrors    int64 `json:"webhooks_errors"`
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		Overview overview `json:"overview"`
-	}{
-		wire.OK(q.Request, "Overview of all time.", "Tổng quan từ trước đến nay."),
-		overview{o.Transactions, o.TotalIn, o.TotalOut, o.BankAccounts, o.WebhooksSent, o.WebhooksErrors},
-	})
-	return nil
+	return q.answer(w, http.StatusOK, "Overview of all time.", "Tổng quan từ trước đến nay.",
+		member{"overview", overview{o.Transactions, o.TotalIn, o.TotalOut, o.BankAccounts, o.WebhooksSent, o.WebhooksErrors}})
 }
 
 func (s *Server) period(w http.ResponseWriter, q *Request) error {
@@ -49,12 +42,7 @@ func (s *Server) period(w http.ResponseWriter, q *Request) error {
 	for i, p := range rows {
 		data[i] = row{p.Day.String(), p.Type, p.Count, p.Total}
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		Range app.Range `json:"range"`
-		Data  []row     `json:"data"`
-	}{wire.OK(q.Request, "Statistics by day.", "Thống kê theo ngày."), window, data})
-	return nil
+	return q.answer(w, http.StatusOK, "Statistics by day.", "Thống kê theo ngày.", member{"range", window}, member{"data", data})
 }
 
 func (s *Server) accountStatus(w http.ResponseWriter, q *Request) error {
@@ -70,12 +58,6 @@ func (s *Server) accountStatus(w http.ResponseWriter, q *Request) error {
 		MaxBankAccounts int    `json:"max_bank_accounts"`
 		Webhooks        int64  `json:"webhooks"`
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		Account account `json:"account"`
-	}{
-		wire.OK(q.Request, "Plan of the account.", "Gói dịch vụ của tài khoản."),
-		account{a.Plan, app.FormatExpiry(a.ExpiresAt, s.service.Zone()), a.IsTrial, a.BankAccounts, a.MaxBankAccounts, a.Webhooks},
-	})
-	return nil
+	return q.answer(w, http.StatusOK, "Plan of the account.", "Gói dịch vụ của tài khoản.",
+		member{"account", account{a.Plan, app.FormatExpiry(a.ExpiresAt, s.service.Zone()), a.IsTrial, a.BankAccounts, a.MaxBankAccounts, a.Webhooks}})
 }

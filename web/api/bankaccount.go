@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/web/wire"
 )
 
 // BankAccountJSON is the bank account of the interface (2.4).
@@ -32,11 +31,7 @@ func (s *Server) listBankAccounts(w http.ResponseWriter, q *Request) error {
 	for i, b := range list {
 		encoded[i] = EncodeBankAccount(b, s.service.Zone())
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		BankAccounts []BankAccountJSON `json:"bank_accounts"`
-	}{wire.OK(q.Request, "Bank accounts.", "Danh sách tài khoản ngân hàng."), encoded})
-	return nil
+	return q.answer(w, http.StatusOK, "Bank accounts.", "Danh sách tài khoản ngân hàng.", member{"bank_accounts", encoded})
 }
 
 func (s *Server) bankAccountSummary(w http.ResponseWriter, q *Request) error {
@@ -67,11 +62,7 @@ func (s *Server) bankAccountSummary(w http.ResponseWriter, q *Request) error {
 			week.Count, week.Total, month.Count, month.Total,
 		}
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		Banks []bank `json:"banks"`
-	}{wire.OK(q.Request, "Summary of the bank accounts.", "Tổng hợp theo tài khoản ngân hàng."), banks})
-	return nil
+	return q.answer(w, http.StatusOK, "Summary of the bank accounts.", "Tổng hợp theo tài khoản ngân hàng.", member{"banks", banks})
 }
 
 func (s *Server) toggleBankAccount(w http.ResponseWriter, q *Request) error {
@@ -83,14 +74,9 @@ func (s *Server) toggleBankAccount(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	e := wire.OK(q.Request, "The bank account was activated.", "Đã kích hoạt tài khoản ngân hàng.")
+	message := app.Text{EN: "The bank account was activated.", VI: "Đã kích hoạt tài khoản ngân hàng."}
 	if b.Status == app.BankAccountInactive {
-		e = wire.OK(q.Request, "The bank account was deactivated; its transactions are recorded but not notified.",
-			"Đã tắt tài khoản ngân hàng; giao dịch vẫn được ghi nhận nhưng không được thông báo.")
+		message = app.Text{EN: "The bank account was deactivated; its transactions are recorded but not notified.", VI: "Đã tắt tài khoản ngân hàng; giao dịch vẫn được ghi nhận nhưng không được thông báo."}
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		BankAccount BankAccountJSON `json:"bank_account"`
-	}{e, EncodeBankAccount(b, s.service.Zone())})
-	return nil
+	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"bank_account", EncodeBankAccount(b, s.service.Zone())})
 }

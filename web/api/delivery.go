@@ -95,12 +95,7 @@ func (s *Server) history(w http.ResponseWriter, q *Request) error {
 	for i, a := range list {
 		encoded[i] = EncodeAttempt(a, s.service.Zone(), wire.Lang(q.Request))
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		History    []HistoryJSON `json:"history"`
-		Pagination pagination    `json:"pagination"`
-	}{wire.OK(q.Request, "History of the webhooks.", "Lịch sử gửi webhook."), encoded, paginate(f.Page, total)})
-	return nil
+	return q.answer(w, http.StatusOK, "History of the webhooks.", "Lịch sử gửi webhook.", member{"history", encoded}, member{"pagination", paginate(f.Page, total)})
 }
 
 func (s *Server) resend(w http.ResponseWriter, q *Request) error {
@@ -119,11 +114,7 @@ func (s *Server) resend(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	wire.WriteJSON(w, http.StatusAccepted, struct {
-		wire.Envelope
-		DeliveryID string `json:"delivery_id"`
-	}{wire.OK(q.Request, "The transaction was resent.", "Đã gửi lại giao dịch."), strconv.FormatInt(d.ID, 10)})
-	return nil
+	return q.answer(w, http.StatusAccepted, "The transaction was resent.", "Đã gửi lại giao dịch.", member{"delivery_id", strconv.FormatInt(d.ID, 10)})
 }
 
 // replay resends every failed delivery of a webhook, of all time or of a
@@ -159,11 +150,7 @@ func (s *Server) replay(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	text := app.Textf("Failed deliveries that are being resent: %d.", "Số giao dịch gửi thất bại đang được gửi lại: %d.", n)
-	wire.WriteJSON(w, http.StatusAccepted, struct {
-		wire.Envelope
-		Deliveries int `json:"deliveries"`
-	}{wire.OK(q.Request, text.EN, text.VI), n})
-	return nil
+	return q.answer(w, http.StatusAccepted, text.EN, text.VI, member{"deliveries", n})
 }
 
 // testWebhook sends a sample and answers with what came of it.
@@ -176,16 +163,12 @@ func (s *Server) testWebhook(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	e := wire.OK(q.Request, "The receiver accepted the test.", "Máy chủ nhận đã chấp nhận yêu cầu thử.")
+	message := app.Text{EN: "The receiver accepted the test.", VI: "Máy chủ nhận đã chấp nhận yêu cầu thử."}
 	if !a.Result.OK() {
-		e = wire.OK(q.Request, "The test was sent, but the receiver did not accept it.", "Đã gửi yêu cầu thử nhưng máy chủ nhận không chấp nhận.")
+		message = app.Text{EN: "The test was sent, but the receiver did not accept it.", VI: "Đã gửi yêu cầu thử nhưng máy chủ nhận không chấp nhận."}
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		Success bool        `json:"success"`
-		Result  HistoryJSON `json:"result"`
-	}{e, a.Result.OK(), EncodeAttempt(a, s.service.Zone(), wire.Lang(q.Request))})
-	return nil
+	return q.answer(w, http.StatusOK, message.EN, message.VI,
+		member{"success", a.Result.OK()}, member{"result", EncodeAttempt(a, s.service.Zone(), wire.Lang(q.Request))})
 }
 
 // idempotencyKey is the Idempotency-Key of a request, with what it must not

@@ -161,12 +161,7 @@ func (s *Server) listInbound(w http.ResponseWriter, q *Request) error {
 	for i, e := range list {
 		encoded[i] = EncodeInboundEvent(e, s.service.Zone(), wire.Lang(q.Request))
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		Events     []InboundEventJSON `json:"events"`
-		Pagination pagination         `json:"pagination"`
-	}{wire.OK(q.Request, "Inbound log.", "Nhật ký sự kiện vào."), encoded, paginate(f.Page, total)})
-	return nil
+	return q.answer(w, http.StatusOK, "Inbound log.", "Nhật ký sự kiện vào.", member{"events", encoded}, member{"pagination", paginate(f.Page, total)})
 }
 
 func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
@@ -178,11 +173,7 @@ func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		Event InboundEventBodyJSON `json:"event"`
-	}{wire.OK(q.Request, "Inbound event.", "Sự kiện vào."), EncodeInboundBody(e, s.service.Zone(), wire.Lang(q.Request))})
-	return nil
+	return q.answer(w, http.StatusOK, "Inbound event.", "Sự kiện vào.", member{"event", EncodeInboundBody(e, s.service.Zone(), wire.Lang(q.Request))})
 }
 
 // namedInbound is the event that the id in the path names: that it exists is
@@ -248,11 +239,7 @@ func (s *Server) discardInbound(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		Discarded int `json:"discarded"`
-	}{wire.OK(q.Request, "What needed attention was closed.", "Đã đóng những mục cần xử lý."), n})
-	return nil
+	return q.answer(w, http.StatusOK, "What needed attention was closed.", "Đã đóng những mục cần xử lý.", member{"discarded", n})
 }
 
 // InboundLinkJSON is what became of an event whose bank account somebody told.

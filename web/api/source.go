@@ -77,11 +77,7 @@ func (s *Server) listSources(w http.ResponseWriter, q *Request) error {
 			encoded[i].URLPath = nil
 		}
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		Sources []SourceJSON `json:"sources"`
-	}{wire.OK(q.Request, "Sources.", "Danh sách nguồn giao dịch."), encoded})
-	return nil
+	return q.answer(w, http.StatusOK, "Sources.", "Danh sách nguồn giao dịch.", member{"sources", encoded})
 }
 
 // listRefused lists the calls that didn't authenticate, all that are kept
@@ -101,9 +97,5 @@ func (s *Server) listRefused(w http.ResponseWriter, q *Request) error {
 	for i, c := range list {
 		encoded[i] = EncodeRefusedCall(c, s.service.Zone(), wire.Lang(q.Request))
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		Refused []RefusedCallJSON `json:"refused"`
-	}{wire.OK(q.Request, "Refused calls.", "Các lượt gọi bị từ chối."), encoded})
-	return nil
+	return q.answer(w, http.StatusOK, "Refused calls.", "Các lượt gọi bị từ chối.", member{"refused", encoded})
 }

@@ -67,12 +67,7 @@ func (s *Server) listTransactions(w http.ResponseWriter, q *Request) error {
 	for i, t := range page.Rows {
 		encoded[i] = EncodeTransaction(t, s.service.Zone())
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		Transactions []TransactionJSON `json:"transactions"`
-		Pagination   pagination        `json:"pagination"`
-	}{wire.OK(q.Request, "Transactions.", "Danh sách giao dịch."), encoded, paginate(f.Page, page.Total)})
-	return nil
+	return q.answer(w, http.StatusOK, "Transactions.", "Danh sách giao dịch.", member{"transactions", encoded}, member{"pagination", paginate(f.Page, page.Total)})
 }
 
 // addTransaction records one transaction by hand: an object of the native
@@ -94,9 +89,5 @@ func (s *Server) addTransaction(w http.ResponseWriter, q *Request) error {
 	if outcome == app.OutcomeDuplicate {
 		status, message = http.StatusOK, app.Text{EN: "The transaction was recorded before.", VI: "Giao dịch đã được ghi nhận trước đó."}
 	}
-	wire.WriteJSON(w, status, struct {
-		wire.Envelope
-		Transaction TransactionJSON `json:"transaction"`
-	}{wire.OK(q.Request, message.EN, message.VI), EncodeTransaction(t, s.service.Zone())})
-	return nil
+	return q.answer(w, status, message.EN, message.VI, member{"transaction", EncodeTransaction(t, s.service.Zone())})
 }

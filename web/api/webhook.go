@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/web/wire"
 )
 
 // WebhookJSON is the webhook of the interface (2.6).
@@ -29,13 +28,6 @@ func EncodeWebhook(w app.Webhook, zone *time.Location) WebhookJSON {
 	return encoded
 }
 
-// oneWebhook is an answer about a single webhook.
-type oneWebhook struct {
-	wire.Envelope
-	Webhook WebhookJSON `json:"webhook"`
-	Secret  string      `json:"secret,omitempty"`
-}
-
 func (s *Server) listWebhooks(w http.ResponseWriter, q *Request) error {
 	list, err := s.service.Webhooks(q.Context(), q.account())
 	if err != nil {
@@ -45,11 +37,7 @@ func (s *Server) listWebhooks(w http.ResponseWriter, q *Request) error {
 	for i, hook := range list {
 		encoded[i] = EncodeWebhook(hook, s.service.Zone())
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		Webhooks []WebhookJSON `json:"webhooks"`
-	}{wire.OK(q.Request, "Webhooks.", "Danh sách webhook."), encoded})
-	return nil
+	return q.answer(w, http.StatusOK, "Webhooks.", "Danh sách webhook.", member{"webhooks", encoded})
 }
 
 func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
@@ -69,12 +57,9 @@ func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	wire.WriteJSON(w, http.StatusCreated, oneWebhook{
-		wire.OK(q.Request, "The webhook was created. Store the secret now: it is not shown again."+hook.PlainWarning().EN,
-			"Đã tạo webhook. Hãy lưu secret ngay: secret sẽ không hiển thị lại."+hook.PlainWarning().VI),
-		EncodeWebhook(hook, s.service.Zone()), secret,
-	})
-	return nil
+	return q.answer(w, http.StatusCreated, "The webhook was created. Store the secret now: it is not shown again."+hook.PlainWarning().EN,
+		"Đã tạo webhook. Hãy lưu secret ngay: secret sẽ không hiển thị lại."+hook.PlainWarning().VI,
+		member{"webhook", EncodeWebhook(hook, s.service.Zone())}, member{"secret", secret})
 }
 
 // namedWebhook is the id in the path of a webhook that exists: that is told
@@ -113,11 +98,8 @@ func (s *Server) updateWebhook(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	wire.WriteJSON(w, http.StatusOK, oneWebhook{
-		Envelope: wire.OK(q.Request, "The webhook was updated."+hook.PlainWarning().EN, "Đã cập nhật webhook."+hook.PlainWarning().VI),
-		Webhook:  EncodeWebhook(hook, s.service.Zone()),
-	})
-	return nil
+	return q.answer(w, http.StatusOK, "The webhook was updated."+hook.PlainWarning().EN, "Đã cập nhật webhook."+hook.PlainWarning().VI,
+		member{"webhook", EncodeWebhook(hook, s.service.Zone())})
 }
 
 func (s *Server) toggleWebhook(w http.ResponseWriter, q *Request) error {
@@ -129,19 +111,15 @@ func (s *Server) toggleWebhook(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	e := wire.OK(q.Request, "The webhook was enabled.", "Đã bật webhook.")
+	message := app.Text{EN: "The webhook was enabled.", VI: "Đã bật webhook."}
 	if !hook.IsActive {
-		e = wire.OK(q.Request, "The webhook was disabled.", "Đã tắt webhook.")
+		message = app.Text{EN: "The webhook was disabled.", VI: "Đã tắt webhook."}
 	}
 	type state struct {
 		ID       int64 `json:"id"`
 		IsActive bool  `json:"is_active"`
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		Webhook state `json:"webhook"`
-	}{e, state{hook.ID, hook.IsActive}})
-	return nil
+	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"webhook", state{hook.ID, hook.IsActive}})
 }
 
 func (s *Server) deleteWebhook(w http.ResponseWriter, q *Request) error {
@@ -152,8 +130,7 @@ func (s *Server) deleteWebhook(w http.ResponseWriter, q *Request) error {
 	if err := s.service.DeleteWebhook(q.Context(), q.account(), id, q.now); err != nil {
 		return err
 	}
-	wire.WriteJSON(w, http.StatusOK, wire.OK(q.Request, "The webhook was deleted; its history stays.", "Đã xoá webhook; lịch sử gửi vẫn được giữ."))
-	return nil
+	return q.answer(w, http.StatusOK, "The webhook was deleted; its history stays.", "Đã xoá webhook; lịch sử gửi vẫn được giữ.")
 }
 
 func (s *Server) rotateSecret(w http.ResponseWriter, q *Request) error {
@@ -173,12 +150,8 @@ func (s *Server) rotateSecret(w http.ResponseWriter, q *Request) error {
 	if err != nil {
 		return err
 	}
-	wire.WriteJSON(w, http.StatusOK, struct {
-		wire.Envelope
-		Secret string `json:"secret"`
-	}{wire.OK(q.Request, "The webhook has a new secret. Store it now: it is not shown again.",
-		"Webhook đã có secret mới. Hãy lưu ngay: secret sẽ không hiển thị lại."), secret})
-	return nil
+	return q.answer(w, http.StatusOK, "The webhook has a new secret. Store it now: it is not shown again.",
+		"Webhook đã có secret mới. Hãy lưu ngay: secret sẽ không hiển thị lại.", member{"secret", secret})
 }
 
 func (s *Server) activateSecret(w http.ResponseWriter, q *Request) error {
@@ -189,6 +162,5 @@ func (s *Server) activateSecret(w http.ResponseWriter, q *Request) error {
 	if err := s.service.ActivateSecret(q.Context(), q.account(), id, q.now); err != nil {
 		return err
 	}
-	wire.WriteJSON(w, http.StatusOK, wire.OK(q.Request, "The new secret signs everything from now on.", "Từ bây giờ mọi thứ được ký bằng secret mới."))
-	return nil
+	return q.answer(w, http.StatusOK, "The new secret signs everything from now on.", "Từ bây giờ mọi thứ được ký bằng secret mới.")
 }

@@ -93,20 +93,26 @@ func StatusOf(code app.Code) int { return cmp.Or(statuses[code], http.StatusInte
 // UnavailableRetry is how soon a provider should try again after a 503.
 const UnavailableRetry = 5
 
+// WriteJSON answers with v as JSON.
 func WriteJSON(w http.ResponseWriter, status int, v any) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic(err) // only types of this package come here
+		panic(err) // only types of our own come here
 	}
+	WriteBody(w, status, b.Bytes())
+}
+
+// WriteBody answers with a body that is JSON, and is never cached.
+func WriteBody(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes())
+	_, _ = w.Write(body)
 }
 
 // WriteError answers with what err means.
