@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"baoco/web/wire"
-
-	"golang.org/x/time/rate"
 )
 
 // Connections bounds how many connections are open, in all and of one client,
@@ -26,9 +24,9 @@ type Connections struct {
 	most, mostOfOne int
 	trusted         []netip.Prefix
 	log             *slog.Logger
-	sometimes       rate.Sometimes
 
 	mu      sync.Mutex
+	warned  time.Time // when it was last logged that a bound is reached
 	open    int
 	clients map[netip.Prefix]*connectionsOfOne
 }
@@ -45,7 +43,7 @@ type connectionsOfOne struct {
 func NewConnections(most int, trusted []netip.Prefix, log *slog.Logger) *Connections {
 	return &Connections{
 		most: most, mostOfOne: max(1, most/4), trusted: trusted, log: log,
-		sometimes: rate.Sometimes{Interval: time.Minute}, clients: map[netip.Prefix]*connectionsOfOne{},
+		clients: map[netip.Prefix]*connectionsOfOne{},
 	}
 }
 
@@ -140,11 +138,15 @@ func (c *Connections) admit(conn net.Conn) *boundConn {
 		c.clients[b.client] = of
 		b.place = of.cut.PushBack(b)
 	}
+	now := time.Now()
+	warn := full && now.Sub(c.warned) >= time.Minute
+	if warn {
+		c.warned = now
+	}
+	ofClient := of.open
 	c.mu.Unlock()
-	if full {
-		c.sometimes.Do(func() {
-			c.log.Warn("as many connections are open as may be: the ones unused for longest are closed", "client", b.client.String(), "of this client", of.open, "most in all", c.most, "most of one client", c.mostOfOne)
-		})
+	if warn {
+		c.log.Warn("as many connections are open as may be: the ones unused for longest are closed", "client", b.client.String(), "of this client", ofClient, "most in all", c.most, "most of one client", c.mostOfOne)
 	}
 	if cut != nil {
 		_ = cut.Conn.Close()

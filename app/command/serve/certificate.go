@@ -10,13 +10,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync"
 	"time"
 
 	"baoco/web"
 
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
-	"golang.org/x/time/rate"
 )
 
 // listenSecurely serves HTTPS for the domain on port 443. Port 80 answers the
@@ -53,13 +53,17 @@ type getCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 // reporting logs why there is no certificate for the domain, at most once a
 // minute. Visitors only see that the handshake failed.
 func reporting(domain string, get getCertificate, log *slog.Logger) getCertificate {
-	sometimes := rate.Sometimes{Interval: time.Minute}
+	var mu sync.Mutex
+	var logged time.Time
 	return func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		certificate, err := get(hello)
 		if err != nil && hello.ServerName == domain {
-			sometimes.Do(func() {
+			mu.Lock()
+			defer mu.Unlock()
+			if now := time.Now(); now.Sub(logged) >= time.Minute {
+				logged = now
 				log.Error("no certificate: the domain must lead to this server, and its ports 80 and 443 must be open to all", "domain", domain, "err", err)
-			})
+			}
 		}
 		return certificate, err
 	}
