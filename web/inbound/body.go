@@ -17,16 +17,16 @@ import (
 // This file reads the bodies of calls that nobody has verified yet, which are
 // anybody's. They are held whole until then, since the signature is over them.
 
-// A body of up to smallBody bytes is always read, so that nobody's large or slow
-// ones keep a provider out: no notice is larger. Of what goes beyond it, this
-// many bytes are held at once.
+// A body of up to smallBody bytes is always read, so that large or slow bodies of
+// others keep no provider out: no notice is larger. The bytes beyond smallBody
+// are bounded over all bodies that are held at once.
 const (
 	smallBody       = 64 << 10
-	maxHeld         = 16 << 20
-	maxHeldOfClient = 4 << 20
+	maxHeld         = 16 << 20 // bytes beyond smallBody, of all clients
+	maxHeldOfClient = 4 << 20  // and of one client
 )
 
-// heldBodies counts those bytes.
+// heldBodies counts the bytes beyond smallBody that are held.
 type heldBodies struct {
 	mu       sync.Mutex
 	total    int64
@@ -56,9 +56,9 @@ func (h *heldBodies) release(client netip.Prefix, n int64) {
 	}
 }
 
-// Any number of small bodies may be arriving for a moment, since each takes no
-// longer than its way. Where more are, the one that has been arriving for longest
-// is cut, if that is longer than a notice takes.
+// Bounds of the bodies that are arriving. Any number may arrive for a moment. If
+// there are more than maxArriving, the oldest is cut if it has been arriving for
+// longer than slowArrival, which is longer than a notice takes.
 const (
 	maxArriving = 512
 	slowArrival = 2 * time.Second
@@ -75,7 +75,8 @@ type arrival struct {
 	cut   func()
 }
 
-// add notes a body that begins to arrive. end is to be called once it is read.
+// add notes a body that begins to arrive. The caller calls end when the body is
+// read.
 func (a *arrivals) add(now time.Time, cut func()) (end func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -90,8 +91,8 @@ func (a *arrivals) add(now time.Time, cut func()) (end func()) {
 	}
 }
 
-// readUnverified reads a body of at most most bytes. release is to be called
-// once the call is verified or refused, whatever err is.
+// readUnverified reads a body of at most most bytes. The caller calls release
+// when the call is verified or refused, whatever err is.
 func (s *Server) readUnverified(w http.ResponseWriter, r *http.Request, most int64) (body []byte, release func(), err error) {
 	var b bytes.Buffer
 	var held int64

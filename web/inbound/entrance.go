@@ -17,8 +17,7 @@ import (
 
 // call takes a call of any provider that has no answers of its own.
 func (s *Server) call(w http.ResponseWriter, r *http.Request) {
-	source, err := s.findSource(r)
-	recording, err := s.accept(w, r, source, err)
+	recording, err := s.accept(w, r, s.findSource)
 	if err != nil {
 		status, body := s.AuthErrorBody(w, r, err, time.Now())
 		wire.WriteJSON(w, status, body)
@@ -39,9 +38,9 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// findSource finds a source by the path's token, or on the bare path, which is
-// for native sources alone, by the Bearer credential. The zero Source: there is
-// none.
+// findSource finds a source by the token in the path. On the path without a
+// token, which is for native sources alone, it finds the source by the Bearer
+// credential. It returns the zero Source if there is none.
 func (s *Server) findSource(r *http.Request) (app.Source, error) {
 	token := r.PathValue("token")
 	source, found, err := s.service.FindSource(r.Context(), token, wire.Bearer(r.Header))
@@ -51,9 +50,10 @@ func (s *Server) findSource(r *http.Request) (app.Source, error) {
 	return source, err
 }
 
-// accept verifies a call that names source, reads it and records it. err is why
-// the source could not be looked for.
-func (s *Server) accept(w http.ResponseWriter, r *http.Request, source app.Source, err error) (app.Recording, error) {
+// accept finds the source that a call names, verifies the call, reads it and
+// records it.
+func (s *Server) accept(w http.ResponseWriter, r *http.Request, find func(*http.Request) (app.Source, error)) (app.Recording, error) {
+	source, err := find(r)
 	if err != nil {
 		return app.Recording{}, err
 	}
@@ -70,7 +70,7 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request, source app.Sourc
 	return s.record(r, in, kind)
 }
 
-// fewElements is up to how many elements of a call are recorded although the
+// fewElements is how many elements a call may have to be recorded although the
 // provider doesn't wait for the answer.
 const fewElements = 20
 
@@ -83,8 +83,9 @@ func (s *Server) record(r *http.Request, in provider.Call, kind provider.Kind) (
 	if read.Drop {
 		call.Body = nil
 	}
-	// A provider that hangs up early has told of its transaction all the same.
-	// The work of one that sent many leaves the queue: it sends them again.
+	// A transaction is recorded even if the provider hangs up before the answer.
+	// A call of many isn't: its work leaves the queue, and the provider sends it
+	// again.
 	ctx := r.Context()
 	if len(call.Elements) <= fewElements {
 		ctx = context.WithoutCancel(ctx)
@@ -98,9 +99,9 @@ func (s *Server) record(r *http.Request, in provider.Call, kind provider.Kind) (
 	return recording, err
 }
 
-// verify checks with check that a call is the source's that it names. It reads
-// the body only where that is signed. Why the call isn't the source's is noted
-// for the operator; the answer is the same for every reason.
+// verify checks with check that a call comes from the source that it names. It
+// reads the body only if the body is signed. The reason of a refusal is kept for
+// the operator; the caller gets the same answer for every reason.
 func (s *Server) verify(w http.ResponseWriter, r *http.Request, source app.Source, check provider.Verifier) (provider.Call, error) {
 	in := provider.Call{Source: source, At: time.Now(), Zone: s.service.Zone()}
 	kind, known := provider.Find(source.Provider)
@@ -136,7 +137,7 @@ func (s *Server) verify(w http.ResponseWriter, r *http.Request, source app.Sourc
 	return in, app.ErrUnauthorized
 }
 
-// nothingReadable is the answer to a native call of which nothing could be
+// nothingReadable is the error for a native call none of whose elements could be
 // read. The body is kept all the same.
 func nothingReadable(elements []app.Incoming, recording app.Recording) error {
 	if len(elements) == 0 || recording.Rejected < len(elements) {

@@ -10,8 +10,8 @@ import (
 	"baoco/app/provider"
 )
 
-// noteRefused keeps a refused call for the operator, as long as its address
-// may still fail.
+// noteRefused keeps a refused call for the operator, unless its address has
+// failed too often already.
 func (s *Server) noteRefused(r *http.Request, in provider.Call, why app.Refusal) {
 	if s.Failures.Exhausted(s.Client(r), in.At) {
 		return
@@ -19,13 +19,12 @@ func (s *Server) noteRefused(r *http.Request, in provider.Call, why app.Refusal)
 	s.service.NoteRefusedCall(app.RefusedCall{SourceID: in.Source.ID, ReceivedAt: in.At, Remote: s.ClientAddr(r).String(), Refusal: why})
 }
 
-// Up to which length in bytes, with how many values, it is looked for why the
-// signature of a body doesn't match, and against the secrets of how many other
-// sources: hardly a notice is larger, and every guess costs a verification.
+// Bounds of the search for the reason of a refusal: hardly any notice is larger,
+// and every guess costs a verification.
 const (
-	maxExplained       = 8 << 10
-	maxExplainedValues = 128
-	maxOthers          = 10
+	maxExplained       = 8 << 10 // bytes of a body
+	maxExplainedValues = 128     // JSON values in a body
+	maxOthers          = 10      // other sources whose secrets are tried
 )
 
 // explainRefusal looks for what a merchant gets wrong most often, when a
@@ -82,8 +81,8 @@ func (s *Server) explainRefusal(r *http.Request, check provider.Verifier, in pro
 	return why
 }
 
-// rewritten are forms in which a JSON body may have been signed before
-// something between wrote it anew.
+// rewritten gives the forms in which a JSON body may have been signed before a
+// proxy or a framework wrote it anew.
 func rewritten(body []byte) [][]byte {
 	trimmed := bytes.TrimSpace(body)
 	forms := [][]byte{trimmed, append(bytes.Clone(trimmed), '\n')}

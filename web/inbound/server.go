@@ -18,11 +18,12 @@ type Server struct {
 	arriving arrivals
 }
 
+// New makes the server of the providers' calls.
 func New(responder *wire.Responder, service *app.Service) *Server {
 	return &Server{Responder: responder, service: service}
 }
 
-// Routes is THE table of what the providers call.
+// Routes is the table of what the providers call.
 func (s *Server) Routes() []wire.Route {
 	post := func(path string, maxBody int64, handle http.HandlerFunc) wire.Route {
 		return wire.Route{Method: "POST", Path: path, MaxBody: maxBody, Handler: handle}

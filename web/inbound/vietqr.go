@@ -13,8 +13,7 @@ import (
 // vietQRCall takes VietQR's transaction-sync. VietQR counts a call as failed
 // where its answer has no reftransactionid.
 func (s *Server) vietQRCall(w http.ResponseWriter, r *http.Request) {
-	source, err := s.findVietQRByToken(r)
-	recording, err := s.accept(w, r, source, err)
+	recording, err := s.accept(w, r, s.findVietQRByToken)
 	if err != nil {
 		status, body := s.AuthErrorBody(w, r, err, time.Now())
 		reason := string(body.Code)
@@ -41,8 +40,9 @@ type vietQRReference struct {
 	RefTransactionID string `json:"reftransactionid"`
 }
 
-// findVietQRByToken finds a source by the path's token, or on the bare path by
-// the source that its access token names. The zero Source: there is none.
+// findVietQRByToken finds a source by the token in the path. On the path without
+// one it finds the source that the access token names. It returns the zero Source
+// if there is none.
 func (s *Server) findVietQRByToken(r *http.Request) (source app.Source, err error) {
 	if r.PathValue("token") != "" {
 		source, err = s.findSource(r)
@@ -52,8 +52,9 @@ func (s *Server) findVietQRByToken(r *http.Request) (source app.Source, err erro
 	return onlyVietQR(source), err
 }
 
-// findVietQRByUsername finds a source by the path's token, or on the bare path
-// by the user name.
+// findVietQRByUsername finds a source by the token in the path. On the path
+// without one it finds the source by the user name. It returns the zero Source if
+// there is none.
 func (s *Server) findVietQRByUsername(r *http.Request) (source app.Source, err error) {
 	if r.PathValue("token") != "" {
 		source, err = s.findSource(r)
@@ -63,6 +64,7 @@ func (s *Server) findVietQRByUsername(r *http.Request) (source app.Source, err e
 	return onlyVietQR(source), err
 }
 
+// onlyVietQR gives source if it is one of VietQR, and else the zero Source.
 func onlyVietQR(source app.Source) app.Source {
 	if source.Provider != provider.VietQR {
 		return app.Source{}

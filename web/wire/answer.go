@@ -1,6 +1,5 @@
-// Package wire is the little that the houses of web share: answers and the
-// table of what an error is in HTTP, limits, ids, parameters, and who a client
-// is.
+// Package wire is the little that the houses of web share: answers, the table of
+// HTTP statuses for errors, limits, ids, parameters, and the address of a client.
 package wire
 
 import (
@@ -18,8 +17,8 @@ import (
 	"baoco/app"
 )
 
-// Responder answers what went wrong, knows who a client is, and counts how often
-// one failed to authenticate.
+// Responder answers errors, knows the address of a client, and counts how often a
+// client failed to authenticate.
 type Responder struct {
 	Log            *slog.Logger
 	TrustedProxies []netip.Prefix
@@ -32,6 +31,7 @@ type Envelope struct {
 	Messages string `json:"messages"`
 }
 
+// OK is the envelope with a message in the caller's language.
 func OK(r *http.Request, en, vi string) Envelope {
 	return Envelope{true, app.Text{EN: en, VI: vi}.In(Lang(r))}
 }
@@ -39,6 +39,7 @@ func OK(r *http.Request, en, vi string) Envelope {
 // Lang is the language of a message of the API.
 func Lang(r *http.Request) app.Lang { return AcceptedLang(r, app.English) }
 
+// AcceptedLang is the language that a request asks for, or otherwise.
 func AcceptedLang(r *http.Request, otherwise app.Lang) app.Lang {
 	return app.AcceptedLang(strings.Join(r.Header.Values("Accept-Language"), ","), otherwise)
 }
@@ -54,7 +55,7 @@ type Failure struct {
 	RetryAfter int               `json:"retry_after,omitempty"` // seconds
 }
 
-// statuses is the one table of what a code is in HTTP.
+// statuses is the one table of the HTTP statuses of our codes.
 var statuses = map[app.Code]int{
 	app.CodeInvalidJSON:      http.StatusBadRequest,
 	app.CodeUnauthorized:     http.StatusUnauthorized,
@@ -115,14 +116,14 @@ func WriteBody(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body)
 }
 
-// WriteError answers with what err means.
+// WriteError answers with the status and the text of err.
 func (s *Responder) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	status, body := s.ErrorBody(w, r, err)
 	WriteJSON(w, status, body)
 }
 
-// ErrorBody sets the headers of what err means, and gives status and body. What
-// isn't the caller's fault is logged here, once, and its text stays inside.
+// ErrorBody sets the headers for err, and gives status and body. An error that
+// isn't the caller's fault is logged here, once, and its text is not answered.
 func (s *Responder) ErrorBody(w http.ResponseWriter, r *http.Request, err error) (int, Failure) {
 	e := AsError(err)
 	language := Lang(r)
@@ -160,13 +161,14 @@ func RateLimited(w http.ResponseWriter, r *http.Request, limit int, wait time.Du
 	}
 }
 
+// LogPanic logs a panic of a handler.
 func (s *Responder) LogPanic(r *http.Request, value any, stack []byte) {
 	s.Log.LogAttrs(r.Context(), slog.LevelError, "panic in a handler",
 		slog.String("request_id", RequestID(r)), slog.String("route", RouteOf(r)), slog.Any("remote", s.ClientAddr(r)), slog.Any("panic", value), slog.String("stack", string(stack)))
 }
 
-// AuthErrorBody is failed for a failed authentication: 401, or 429 once the address
-// has failed too often. A valid credential never comes here.
+// AuthErrorBody is ErrorBody for a failed authentication: 401, or 429 if the
+// address has failed too often. A valid credential never comes here.
 func (s *Responder) AuthErrorBody(w http.ResponseWriter, r *http.Request, err error, now time.Time) (int, Failure) {
 	if app.CodeOf(err) == app.CodeUnauthorized {
 		if _, wait, ok := s.Failures.Take(s.Client(r), failurePace, now); !ok {

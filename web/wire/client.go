@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// ClientAddr is the address of whom a request comes from: that of the
-// connection. Where the connection is a trusted proxy's it is the last address
-// of X-Forwarded-For that isn't a trusted proxy's. What a client wrote into that
-// header itself stands before what the proxies add, and is never reached. Where
-// a proxy names nothing that is an address, the proxy is the client. The zero
-// address where even the connection has none.
+// ClientAddr is the address that a request comes from. It is the connection's
+// address. If that is a trusted proxy's, it is the last address of
+// X-Forwarded-For that isn't a trusted proxy's: the addresses that a client wrote
+// into the header itself stand before those that the proxies add, and are never
+// reached. If a proxy names no valid address, the proxy is the client. It is the
+// zero address if the connection has none.
 func (s *Responder) ClientAddr(r *http.Request) netip.Addr {
 	addr, _ := ParseClient(r.RemoteAddr)
 	if !s.isProxy(addr) {
@@ -54,6 +54,7 @@ func ParseClient(text string) (netip.Addr, bool) {
 // whole /64 of an IPv6 one, since whoever has one address there has them all.
 func (s *Responder) Client(r *http.Request) netip.Prefix { return ClientOf(s.ClientAddr(r)) }
 
+// ClientOf is Client for an address.
 func ClientOf(addr netip.Addr) netip.Prefix {
 	bits := 32
 	if addr.Is6() {

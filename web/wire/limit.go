@@ -11,11 +11,10 @@ import (
 // maxBuckets bounds the memory of a limiter, to about 4 MiB.
 const maxBuckets = 20_000
 
-// examined is how many buckets a new one looks at before it is added.
+// examined is how many buckets are examined before one is added.
 const examined = 16
 
-// Pace is that of a bucket: how many tokens it holds, and how many of them come
-// back within a minute.
+// Pace says how many tokens a bucket holds, and how many come back in a minute.
 type Pace struct{ Burst, PerMinute int }
 
 // Buckets are token buckets by key. Keys are of a fixed size: what strangers
@@ -25,8 +24,8 @@ type Buckets[K comparable] struct {
 	byID map[K]*rate.Limiter
 }
 
-// Take takes a token. It gives how many whole ones remain, and where there was
-// none, how long until there is.
+// Take takes a token of the bucket of key. It gives how many whole tokens remain.
+// If there was none, ok is false and wait says how long until there is one.
 func (b *Buckets[K]) Take(key K, p Pace, now time.Time) (remaining int, wait time.Duration, ok bool) {
 	b.mu.Lock()
 	l := b.byID[key]
@@ -43,7 +42,7 @@ func (b *Buckets[K]) Take(key K, p Pace, now time.Time) (remaining int, wait tim
 	return 0, time.Duration(missing * 60 / float64(p.PerMinute) * float64(time.Second)), false
 }
 
-// Exhausted tells whether take would fail now.
+// Exhausted tells whether Take would fail now.
 func (b *Buckets[K]) Exhausted(key K, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -51,15 +50,15 @@ func (b *Buckets[K]) Exhausted(key K, now time.Time) bool {
 	return l != nil && l.TokensAt(now) < 1
 }
 
-// makeRoom lets go of buckets before one is added. It examines a few, which the
-// order of a map picks at random. Those that are full again say nothing any
-// more. Where there are as many as there may be, the one that lacks the fewest
-// tokens goes too.
+// makeRoom removes buckets before one is added. It examines a few, which the
+// order of a map picks at random, and removes those that are full again. If there
+// are as many buckets as there may be, it also removes the examined one that lacks
+// the fewest tokens.
 //
-// So nobody new is refused, and nobody is forgotten who has used up their
-// tokens: an attacker with thousands of addresses or names only pushes out
-// their own, of which each was used a few times. To push out one empty bucket
-// they would have to empty 20,000 others first.
+// So nobody new is refused, and nobody who has used up their tokens is forgotten:
+// an attacker with thousands of addresses or names only pushes out their own
+// buckets, of which each was used a few times. To push out one empty bucket they
+// would have to empty 20,000 others first.
 func (b *Buckets[K]) makeRoom(now time.Time) {
 	if b.byID == nil {
 		b.byID = map[K]*rate.Limiter{}

@@ -19,7 +19,7 @@ type Params struct {
 	Bad    app.Invalid
 }
 
-// ParamsOf reads those of a request. Dates without a zone are of zone.
+// ParamsOf reads the query of a request. Dates without a zone are in zone.
 func ParamsOf(r *http.Request, zone *time.Location) *Params {
 	p := &Params{Zone: zone}
 	var err error
@@ -30,6 +30,7 @@ func ParamsOf(r *http.Request, zone *time.Location) *Params {
 	return p
 }
 
+// Page reads page and per_page.
 func (p *Params) Page() app.Page {
 	return app.Page{
 		Number: p.Number("page", 1, 1, 1<<40, "must be a whole number from 1", "phải là số nguyên từ 1"),
@@ -38,6 +39,7 @@ func (p *Params) Page() app.Page {
 	}
 }
 
+// Number reads a whole number from least to most; otherwise where none is given.
 func (p *Params) Number(name string, otherwise, least, most int64, en, vi string) int64 {
 	text := p.Values.Get(name)
 	if text == "" {
@@ -64,6 +66,7 @@ func (p *Params) ID(name string) int64 {
 	return id
 }
 
+// Direction reads type; empty where none is given.
 func (p *Params) Direction() app.Direction {
 	switch d := app.Direction(p.Values.Get("type")); d {
 	case "", app.In, app.Out:
@@ -73,6 +76,8 @@ func (p *Params) Direction() app.Direction {
 	return ""
 }
 
+// Bound reads the lower or upper bound of a period; the zero time where none is
+// given.
 func (p *Params) Bound(name string, upper bool) time.Time {
 	text := p.Values.Get(name)
 	if text == "" {
@@ -85,11 +90,12 @@ func (p *Params) Bound(name string, upper bool) time.Time {
 	return t
 }
 
+// Amount reads a bound of amounts.
 func (p *Params) Amount(name string) int64 {
 	return app.ReadAmountBound(name, p.Values.Get(name), name == "min_amount", &p.Bad)
 }
 
-// Search is what is searched for.
+// Search reads q, the text to search for.
 func (p *Params) Search() string { return app.ReadQuery(p.Values.Get("q"), &p.Bad) }
 
 // HistoryFilter reads a filter of the history, but for its page.
@@ -109,7 +115,7 @@ func (p *Params) HistoryFilter() app.HistoryFilter {
 	return f
 }
 
-// ReadDeliveryState reads what a listing of transactions can be narrowed by.
+// ReadDeliveryState reads the delivery state by which transactions are filtered.
 func ReadDeliveryState(text string, bad *app.Invalid) app.DeliveryState {
 	state := app.DeliveryState(text)
 	if state == "" || slices.Contains(app.TransactionStates, state) {

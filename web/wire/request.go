@@ -14,10 +14,12 @@ import (
 // keyRequestID is where a request's context holds its id.
 type keyRequestID struct{}
 
+// WithRequestID is r with an id.
 func WithRequestID(r *http.Request, id string) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), keyRequestID{}, id))
 }
 
+// RequestID is the id of a request.
 func RequestID(r *http.Request) string {
 	id, _ := r.Context().Value(keyRequestID{}).(string)
 	return id
@@ -45,7 +47,7 @@ func Bearer(h http.Header) string {
 	return token
 }
 
-// BodyError refuses a body that could not be read, which err says why.
+// BodyError is the refusal for a body whose reading failed with err.
 func BodyError(err error) error {
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
@@ -55,11 +57,13 @@ func BodyError(err error) error {
 	return app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body could not be read.", VI: "Không đọc được nội dung yêu cầu."})
 }
 
+// ParseID reads an id in its canonical decimal form.
 func ParseID(s string) (int64, bool) {
 	id, err := strconv.ParseInt(s, 10, 64)
 	return id, err == nil && id > 0 && strconv.FormatInt(id, 10) == s
 }
 
+// ErrNothingHere is the error for an address that no route is for.
 func ErrNothingHere() error {
 	return app.NotFound("There is nothing at this address.", "Không có gì ở địa chỉ này.")
 }
@@ -73,6 +77,6 @@ type Route struct {
 	Method  string
 	Path    string // a pattern of http.ServeMux
 	MaxBody int64  // bytes of the body that can be read
-	Stream  bool   // the answer lasts, so that requestTimeout isn't for it
+	Stream  bool   // the answer lasts, so that RequestTimeout doesn't hold
 	Handler http.HandlerFunc
 }
