@@ -46,24 +46,16 @@ func EncodeAttempt(a app.Attempt, zone *time.Location, lang app.Lang) HistoryJSO
 		Account: a.Payload.AccountNumber, TransactionID: a.Payload.ID, Description: a.Payload.Content,
 		Amount: a.Payload.TransferAmount, Date: a.Payload.TransactionDate, DeliveryID: strconv.FormatInt(a.Delivery.ID, 10),
 		Attempt: a.Number, DurationMS: a.Result.Duration.Milliseconds(), ResponseBody: app.CleanText(string(a.Result.Body), 1<<20),
+		NextAttemptAt: timeOrNull(a.NextAttemptAt, zone), ResendOf: orNull(a.Delivery.ResendOf),
 	}
 	if a.Result.OK() {
 		h.Status = 1
 	} else {
 		h.Error = &a.Result.Error
-		explanation := a.Result.Explanation().In(lang)
-		h.Explanation = &explanation
+		h.Explanation = new(a.Result.Explanation().In(lang))
 	}
-	if known := a.Result.Detail.String(); known != "" {
-		detail := app.CleanText(known, 500)
-		h.ErrorDetail = &detail
-	}
-	if !a.NextAttemptAt.IsZero() {
-		at := app.FormatTime(a.NextAttemptAt, zone)
-		h.NextAttemptAt = &at
-	}
-	if a.Delivery.ResendOf != 0 {
-		h.ResendOf = &a.Delivery.ResendOf
+	if detail := a.Result.Detail.String(); detail != "" {
+		h.ErrorDetail = new(app.CleanText(detail, 500))
 	}
 	return h
 }
@@ -153,7 +145,7 @@ func (s *Server) replay(w http.ResponseWriter, q *Request) error {
 	return q.answer(w, http.StatusAccepted, text.EN, text.VI, member{"deliveries", n})
 }
 
-// testWebhook sends a sample and answers with what came of it.
+// testWebhook sends a sample and answers with the result.
 func (s *Server) testWebhook(w http.ResponseWriter, q *Request) error {
 	id, found := q.pathID()
 	if !found {
@@ -171,8 +163,8 @@ func (s *Server) testWebhook(w http.ResponseWriter, q *Request) error {
 		member{"success", a.Result.OK()}, member{"result", EncodeAttempt(a, s.service.Zone(), wire.Lang(q.Request))})
 }
 
-// idempotencyKey is the Idempotency-Key of a request, with what it must not
-// be used again for.
+// idempotencyKey is the Idempotency-Key of a request, with the operation and the
+// body that it stands for.
 func (q *Request) idempotencyKey() (app.IdempotencyKey, error) {
 	key := q.Header.Get("Idempotency-Key")
 	if key == "" {

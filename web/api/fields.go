@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strconv"
 
 	"baoco/app"
@@ -23,7 +24,7 @@ func (q *Request) fields(known ...string) (*fields, error) {
 	seen := map[string]bool{}
 	for _, m := range q.body.Members {
 		switch {
-		case !contains(known, m.Key):
+		case !slices.Contains(known, m.Key):
 			f.bad.Add(app.CleanText(m.Key, 100), "is not a known field", "không phải trường hợp lệ")
 		case seen[m.Key]:
 			f.bad.Add(m.Key, "is given twice", "bị lặp lại")
@@ -33,16 +34,7 @@ func (q *Request) fields(known ...string) (*fields, error) {
 	return f, nil
 }
 
-func contains(list []string, s string) bool {
-	for _, item := range list {
-		if item == s {
-			return true
-		}
-	}
-	return false
-}
-
-// optional is a string where one is given.
+// optional reads a string; nil where none is given.
 func (f *fields) optional(name string) *string {
 	v, found := f.body.Lookup(name)
 	if !found {
@@ -55,6 +47,7 @@ func (f *fields) optional(name string) *string {
 	return &v.Text
 }
 
+// required reads a string that must be given.
 func (f *fields) required(name string) string {
 	if _, found := f.body.Lookup(name); !found {
 		f.bad.Add(name, "is required", "là bắt buộc")
@@ -66,7 +59,7 @@ func (f *fields) required(name string) string {
 	return ""
 }
 
-// reference is an id; 0 for none or null.
+// reference reads an id; 0 where there is none, or null.
 func (f *fields) reference(name string) int64 {
 	v := f.body.Get(name)
 	if v.Kind == exactjson.Null {
@@ -79,7 +72,7 @@ func (f *fields) reference(name string) int64 {
 	return id
 }
 
-// whole is a whole number within bounds.
+// whole reads a whole number from least to most; otherwise where none is given.
 func (f *fields) whole(name string, otherwise, least, most int, en, vi string) int {
 	v := f.body.Get(name)
 	if v.Kind == exactjson.Null {

@@ -29,7 +29,7 @@ type InboundEventJSON struct {
 	Items      []InboundItemJSON `json:"items"` // the first of those
 }
 
-// InboundItemJSON is an element of an event that needs attention, or did.
+// InboundItemJSON is an element of an event that needs attention, or needed it.
 type InboundItemJSON struct {
 	ID int64 `json:"id"`
 	InboundNamedJSON
@@ -120,16 +120,14 @@ func EncodeInboundBody(e app.InboundEvent, zone *time.Location, lang app.Lang) I
 		encoded.Nothing = orNull(e.Nothing.In(lang))
 	}
 	if utf8.Valid(e.Body) {
-		body := string(e.Body)
-		encoded.Body = &body
+		encoded.Body = new(string(e.Body))
 	} else {
-		body := base64.StdEncoding.EncodeToString(e.Body)
-		encoded.BodyBase64 = &body
+		encoded.BodyBase64 = new(base64.StdEncoding.EncodeToString(e.Body))
 	}
 	return encoded
 }
 
-// orNull is null for the zero value.
+// orNull is v, or null for the zero value.
 func orNull[T comparable](v T) *T {
 	var zero T
 	if v == zero {
@@ -176,8 +174,8 @@ func (s *Server) showInbound(w http.ResponseWriter, q *Request) error {
 	return q.answer(w, http.StatusOK, "Inbound event.", "Sự kiện vào.", member{"event", EncodeInboundBody(e, s.service.Zone(), wire.Lang(q.Request))})
 }
 
-// namedInbound is the event that the id in the path names: that it exists is
-// told before anything about the fields.
+// namedInbound gives the event with the id in the path. Handlers call it first, so
+// that an unknown id is refused before wrong fields are.
 func (s *Server) namedInbound(q *Request) (app.InboundEvent, error) {
 	id, found := q.pathID()
 	if !found {
@@ -203,7 +201,7 @@ func (s *Server) retryInbound(w http.ResponseWriter, q *Request) error {
 	return nil
 }
 
-// InboundCountsJSON is what became of the elements of a call.
+// InboundCountsJSON counts the elements of a call by their outcome.
 type InboundCountsJSON struct {
 	Recorded   int `json:"recorded"`
 	Duplicates int `json:"duplicates"`
@@ -242,7 +240,7 @@ func (s *Server) discardInbound(w http.ResponseWriter, q *Request) error {
 	return q.answer(w, http.StatusOK, "What needed attention was closed.", "Đã đóng những mục cần xử lý.", member{"discarded", n})
 }
 
-// InboundLinkJSON is what became of an event whose bank account somebody told.
+// InboundLinkJSON is the result of linking an event to a bank account.
 type InboundLinkJSON struct {
 	Recorded       int             `json:"recorded"`
 	Duplicates     int             `json:"duplicates"`

@@ -18,20 +18,21 @@ type Server struct {
 	limits   wire.Buckets[keyRoute]
 }
 
-// New limits each key to so many requests a minute; 0: as the interface
-// says.
+// New makes the server of the management API. general and listing are the limits
+// of each key in requests a minute; 0: the limit of the interface.
 func New(responder *wire.Responder, service *app.Service, general, listing int) *Server {
 	return &Server{Responder: responder, service: service, perClass: [2]int{
 		generalLimit: cmp.Or(general, defaultLimit), listingLimit: cmp.Or(listing, defaultListingLimit),
 	}}
 }
 
-// keyRoute is what a limit counts.
+// keyRoute is the key and route by which requests are counted.
 type keyRoute struct {
 	apiKey int64
 	route  string
 }
 
+// Routes is the table as the mux takes it.
 func (s *Server) Routes() (list []wire.Route) {
 	for _, rt := range table {
 		route := wire.Route{Method: rt.method, Path: rt.path, Handler: s.management(rt)}
@@ -43,7 +44,7 @@ func (s *Server) Routes() (list []wire.Route) {
 	return list
 }
 
-// route is one line of the surface.
+// route is one line of the table.
 type route struct {
 	method string
 	path   string
@@ -82,7 +83,7 @@ const (
 	mayHaveBody
 )
 
-// table is THE table of the management API.
+// table is the table of the management API.
 var table = []route{
 	{"GET", "/api/v1/analytics/overview", generalLimit, false, noBody, (*Server).overview},
 	{"GET", "/api/v1/analytics/period", generalLimit, false, noBody, (*Server).period},

@@ -20,7 +20,7 @@ type SourceJSON struct {
 	LastCallAt        *string          `json:"last_call_at"`
 	LastTransactionAt *string          `json:"last_transaction_at"`
 	LastPollAt        *string          `json:"last_poll_at"`  // when its list was last read to the end
-	PollError         *app.PollFault   `json:"poll_error"`    // why not since
+	PollError         *app.PollFault   `json:"poll_error"`    // why the list wasn't read since then
 	RefusedCalls      int              `json:"refused_calls"` // of the last ones that are kept
 	LastRefusedAt     *string          `json:"last_refused_at"`
 	LastRefusedCode   *app.RefusalCode `json:"last_refused_code"`
@@ -40,16 +40,16 @@ func EncodeSource(src app.SourceHealth, zone *time.Location, lang app.Lang) Sour
 	}
 }
 
+// timeOrNull is t in zone, or null for the zero time.
 func timeOrNull(t time.Time, zone *time.Location) *string {
 	if t.IsZero() {
 		return nil
 	}
-	s := app.FormatTime(t, zone)
-	return &s
+	return new(app.FormatTime(t, zone))
 }
 
-// RefusedCallJSON is a call that didn't authenticate. Its source is null where
-// it named none.
+// RefusedCallJSON is a call that didn't authenticate. Its source is null if the
+// call named none.
 type RefusedCallJSON struct {
 	ID         int64           `json:"id"`
 	SourceID   *int64          `json:"source_id"`

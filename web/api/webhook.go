@@ -21,11 +21,7 @@ type WebhookJSON struct {
 
 // EncodeWebhook writes w with its times in zone.
 func EncodeWebhook(w app.Webhook, zone *time.Location) WebhookJSON {
-	encoded := WebhookJSON{w.ID, w.Name, w.URL, nil, w.Type, w.IsActive, app.FormatTime(w.CreatedAt, zone), w.SecretLost}
-	if w.BankAccountID != 0 {
-		encoded.BankAccountID = &w.BankAccountID
-	}
-	return encoded
+	return WebhookJSON{w.ID, w.Name, w.URL, orNull(w.BankAccountID), w.Type, w.IsActive, app.FormatTime(w.CreatedAt, zone), w.SecretLost}
 }
 
 func (s *Server) listWebhooks(w http.ResponseWriter, q *Request) error {
@@ -62,8 +58,8 @@ func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
 		member{"webhook", EncodeWebhook(hook, s.service.Zone())}, member{"secret", secret})
 }
 
-// namedWebhook is the id in the path of a webhook that exists: that is told
-// before anything about the fields.
+// namedWebhook gives the id in the path if it is that of a webhook. Handlers call
+// it first, so that an unknown id is refused before wrong fields are.
 func (s *Server) namedWebhook(q *Request) (int64, error) {
 	id, found := q.pathID()
 	if !found {
