@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Server) liveCounter(v *visit) error {
-	return s.streamCounter(v, ownCounter(v), streamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillMay(v) })
+	return s.streamCounter(v, ownCounter(v), streamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillAllowed(v) })
 }
 
 func (s *Server) liveCounterLink(v *visit) error {
@@ -31,19 +31,19 @@ func (s *Server) liveCounterLink(v *visit) error {
 	})
 }
 
-// streamCounter sends what comes in on a counter for as long as it may be
-// open; may gives errRevoked where the screen must go dark. The events: money,
-// a card; total, the line about today; alive, the server's time in unix
-// seconds, so that the screen notices a connection that died silently and lets
-// go of cards that have grown old; ended, before it goes dark.
-func (s *Server) streamCounter(v *visit, link app.CounterLink, holder streamHolder, may func() error) error {
+// streamCounter streams the money that comes in on a counter, until allowed
+// returns errRevoked. Its events are: money, a card; total, the line about today;
+// alive, the server's time in unix seconds, by which the screen notices a
+// connection that died silently and removes old cards; ended, at which the screen
+// goes dark.
+func (s *Server) streamCounter(v *visit, link app.CounterLink, holder streamHolder, allowed func() error) error {
 	since, err := strconv.ParseInt(v.Header.Get("Last-Event-Id"), 10, 64) // of a connection that broke
 	if err != nil || since < 0 {
 		if since, err = strconv.ParseInt(v.URL.Query().Get("since"), 10, 64); err != nil || since < 0 {
 			return app.InvalidField("since", "must be a position", "phải là một vị trí")
 		}
 	}
-	stream, err := s.openStream(v, holder, may)
+	stream, err := s.openStream(v, holder, allowed)
 	if err != nil {
 		return err
 	}
@@ -53,9 +53,9 @@ func (s *Server) streamCounter(v *visit, link app.CounterLink, holder streamHold
 		return nil
 	}
 	for {
-		changed, _ := s.watchers.news()
-		newest := s.watchers.last()
-		if newest.TransactionID != c.seen { // else the news were of something else
+		changed, _ := s.changes.changed()
+		newest := s.changes.last()
+		if newest.TransactionID != c.seen { // otherwise only attempts are new
 			switch err := c.sendMoney(); {
 			case stream.broken:
 				return nil // the screen connects anew
@@ -78,8 +78,8 @@ type counterStream struct {
 	link   app.CounterLink
 	stream *stream
 	since  int64  // the newest card on the screen
-	seen   int64  // the newest transaction of all, when the cards were read
-	total  string // as it was sent
+	seen   int64  // the newest transaction of all accounts when the cards were read
+	total  string // the line about today, as it was sent last
 }
 
 // sendMoney sends all cards that are new, oldest first.
@@ -118,8 +118,9 @@ func (c *counterStream) alive() error {
 	return c.stream.event("alive", "", strconv.FormatInt(time.Now().Unix(), 10))
 }
 
-// beat says that the connection lives, and brings the line about today up to
-// date, which changes at midnight too. A line that can't be read stays.
+// beat says that the connection lives, and sends the line about today anew,
+// which changes at midnight too. If it can't be read, the screen keeps the old
+// one.
 func (c *counterStream) beat() error {
 	if err := c.sendTotal(); err != nil && c.stream.broken {
 		return err

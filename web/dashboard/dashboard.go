@@ -52,11 +52,11 @@ type Config struct {
 type Server struct {
 	*wire.Responder
 	Config
-	sessions  *scs.SessionManager
-	guesses   guesses
-	watchers  watchers
-	streams   streamCounts
-	bulletins bulletins
+	sessions *scs.SessionManager
+	guesses  guesses
+	changes  changeFeed
+	streams  streamCounts
+	rendered renderCache
 }
 
 func New(responder *wire.Responder, c Config) *Server {
@@ -68,10 +68,10 @@ func New(responder *wire.Responder, c Config) *Server {
 type visit struct {
 	*http.Request
 	words
-	w       http.ResponseWriter
-	user    app.User // zero where nobody is signed in
-	account app.Account
-	above   int // how many segments of the path are above a page; 0: it is one
+	w         http.ResponseWriter
+	user      app.User // zero where nobody is signed in
+	account   app.Account
+	backDepth int // see depthBelowPage
 }
 
 func (v *visit) owner() bool { return v.user.Role == app.RoleOwner }
@@ -84,16 +84,16 @@ func (v *visit) operator() bool { return v.owner() && v.account.ID == app.Defaul
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// visiting wraps a page: headers, who is visiting, what they may. above is that
-// of the visits.
-func (s *Server) visiting(p page, above int) http.HandlerFunc {
+// visiting wraps a page: it sets the headers, finds out who is visiting and
+// refuses who may not.
+func (s *Server) visiting(p page, backDepth int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
-		v := &visit{Request: r, words: words{s.chosenLang(r), s.Service.Zone(), time.Now()}, w: w, above: above}
+		v := &visit{Request: r, words: words{s.chosenLang(r), s.Service.Zone(), time.Now()}, w: w, backDepth: backDepth}
 		if err := s.welcome(v, p); err != nil {
 			s.pageError(v, err)
 			return
@@ -409,15 +409,15 @@ func formKey(v *visit, operation string) app.IdempotencyKey {
 	return app.IdempotencyKey{Key: "form " + once, Operation: operation}
 }
 
-// pathBack is where a visitor comes back to who changes the language or the
-// theme. What is only posted to can't be gone back to: there it is the nearest
-// page above.
+// pathBack is the page to show again after a visitor changed the language or the
+// theme. The answer to a POST can't be shown again: for one it is the nearest
+// page above its path.
 func (v *visit) pathBack() string {
 	if v.Method == http.MethodGet || v.Method == http.MethodHead {
 		return v.URL.RequestURI()
 	}
 	to := v.URL.EscapedPath()
-	for range v.above {
+	for range v.backDepth {
 		to = to[:strings.LastIndexByte(to, '/')]
 	}
 	return cmp.Or(to, "/")

@@ -91,7 +91,7 @@ func (e *export) watch(ctx context.Context) {
 			return
 		case <-e.server.Closing:
 		case <-look.C:
-			if !errors.Is(e.server.stillMay(e.v), errRevoked) {
+			if !errors.Is(e.server.stillAllowed(e.v), errRevoked) {
 				continue
 			}
 		}
@@ -152,7 +152,7 @@ func (e *export) add(list []app.Transaction) error {
 			return err
 		}
 	}
-	err := e.server.stillMay(e.v)
+	err := e.server.stillAllowed(e.v)
 	if errors.Is(err, errRevoked) {
 		err = errUnread
 	}

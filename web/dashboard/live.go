@@ -15,60 +15,60 @@ import (
 	"baoco/app"
 )
 
-// Live rows: a page holds one stream of server-sent events open. The server
-// looks for what is new a few times a second, once for all accounts however many
-// pages are open, and only while one is. What another process records arrives
-// the same way.
+// Live rows: a page holds one stream of server-sent events open. While a stream
+// is open the server reads the newest ids four times a second, once for all
+// streams of all accounts. Rows that another process records arrive the same
+// way.
 
 const (
 	liveInterval = 250 * time.Millisecond
-	liveRows     = 50 // of one event; what is older is on the page
+	liveRows     = 50 // the most rows of one event; older ones are on the page
 )
 
-// watchers tells streams of news: a channel of each is closed once there is
-// some.
-type watchers struct {
+// changeFeed wakes all open streams when the newest ids of the file change.
+type changeFeed struct {
 	mu      sync.Mutex
-	streams int // that wait for news
+	streams int // subscribed
 	stop    context.CancelFunc
 	newest  app.NewestIDs
-	changed chan struct{}
-	round   int64 // counts the changes
+	next    chan struct{} // closed at the next change
+	version int64         // counts the changes
 }
 
-// join makes the first stream's look-out.
-func (w *watchers) join(look func(ctx context.Context) (app.NewestIDs, error)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.streams++; w.streams == 1 {
+// subscribe counts one more stream. The first one starts the reading of the
+// newest ids, the last one that leaves ends it.
+func (f *changeFeed) subscribe(read func(ctx context.Context) (app.NewestIDs, error)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.streams++; f.streams == 1 {
 		var ctx context.Context
-		ctx, w.stop = context.WithCancel(context.Background())
-		w.changed = make(chan struct{})
-		go w.run(ctx, look)
+		ctx, f.stop = context.WithCancel(context.Background())
+		f.next = make(chan struct{})
+		go f.run(ctx, read)
 	}
 }
 
-func (w *watchers) leave() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.streams--; w.streams == 0 {
-		w.stop()
+func (f *changeFeed) unsubscribe() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.streams--; f.streams == 0 {
+		f.stop()
 	}
 }
 
-func (w *watchers) run(ctx context.Context, look func(ctx context.Context) (app.NewestIDs, error)) {
+func (f *changeFeed) run(ctx context.Context, read func(ctx context.Context) (app.NewestIDs, error)) {
 	tick := time.NewTicker(liveInterval)
 	defer tick.Stop()
 	for {
-		newest, err := look(ctx)
-		w.mu.Lock()
-		if err == nil && newest != w.newest {
-			w.newest = newest
-			w.round++
-			close(w.changed)
-			w.changed = make(chan struct{})
+		newest, err := read(ctx)
+		f.mu.Lock()
+		if err == nil && newest != f.newest {
+			f.newest = newest
+			f.version++
+			close(f.next)
+			f.next = make(chan struct{})
 		}
-		w.mu.Unlock()
+		f.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return
@@ -77,35 +77,37 @@ func (w *watchers) run(ctx context.Context, look func(ctx context.Context) (app.
 	}
 }
 
-// news is closed once there is something new after the round that it names.
-func (w *watchers) news() (changed <-chan struct{}, round int64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.changed, w.round
+// changed returns a channel that is closed at the next change, and the version
+// before that change.
+func (f *changeFeed) changed() (next <-chan struct{}, version int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.next, f.version
 }
 
-// last is what there was at the last look.
-func (w *watchers) last() app.NewestIDs {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.newest
+// last returns the newest ids as they were read last.
+func (f *changeFeed) last() app.NewestIDs {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.newest
 }
 
-// liveAddress is the stream that goes on where a page was made: n is how far the
-// file had got before the page read its rows.
+// liveAddress is the address of the stream of new rows. n holds the newest ids,
+// read before the page read its rows, so that the stream misses none.
 func liveAddress(n app.NewestIDs) string {
 	return livePrefix + "transactions?since=" + position{n.TransactionID, n.AttemptID}.String()
 }
 
-// newsAddress is the stream that says whether there are transactions that a page
-// hasn't, which goes on showing what it does.
-func newsAddress(n app.NewestIDs, values url.Values) string {
+// liveNewAddress is the address of the stream that says how many transactions
+// came since a page was made. The rows of the page stay as they are.
+func liveNewAddress(n app.NewestIDs, values url.Values) string {
 	values = onlyFilter(values)
 	values.Set("since", position{n.TransactionID, 0}.String())
 	return livePrefix + "transactions/new?" + values.Encode()
 }
 
-// position is how far a stream has come: a transaction and an attempt.
+// position is how far a stream has come: the ids of the newest transaction and
+// the newest attempt that it has sent.
 type position struct{ transaction, attempt int64 }
 
 func (p position) String() string {
@@ -120,8 +122,8 @@ func parsePosition(text string) (p position, ok bool) {
 	return p, errs[0] == nil && errs[1] == nil && p.transaction >= 0 && p.attempt >= 0
 }
 
-// position is where a stream goes on: where its connection broke, or where its
-// page was made.
+// position is where a stream begins: after the last event before its connection
+// broke, or where its page was made.
 func (v *visit) position() (position, error) {
 	at, ok := parsePosition(v.Header.Get("Last-Event-Id"))
 	if !ok {
@@ -133,18 +135,18 @@ func (v *visit) position() (position, error) {
 }
 
 // liveTransactions streams the rows of new transactions, and the states of
-// deliveries that were attempted.
+// deliveries whose attempts have ended.
 func (s *Server) liveTransactions(v *visit) error {
 	at, err := v.position()
 	if err != nil {
 		return err
 	}
-	return s.follow(v, at, func(stream *stream, at position) (position, error) { return s.sendNews(v, stream, at) })
+	return s.follow(v, at, func(stream *stream, at position) (position, error) { return s.sendRows(v, stream, at) })
 }
 
-// liveNewTransactions says how many transactions came since a page was made, or
-// under a filter that some did, with a link to the first page. It never moves
-// what somebody reads.
+// liveNewTransactions streams a link to the first page, with how many
+// transactions came since a page was made. Under a filter it only says that some
+// came, and says so once. The rows that somebody reads never move.
 func (s *Server) liveNewTransactions(v *visit) error {
 	since, err := v.position()
 	if err != nil {
@@ -152,17 +154,17 @@ func (s *Server) liveNewTransactions(v *visit) error {
 	}
 	values := onlyFilter(v.URL.Query())
 	to := html.EscapeString("/transactions?" + values.Encode())
-	told := int64(0)
+	count := int64(0)
 	return s.follow(v, since, func(stream *stream, at position) (position, error) {
 		n, last, err := s.Service.TransactionsSince(v.Context(), v.account.ID, at.transaction)
 		next := position{max(at.transaction, last), at.attempt}
-		if told += n; err != nil || n == 0 {
+		if count += n; err != nil || n == 0 {
 			return next, err
 		}
 		text := v.T("There are new transactions: show", "Có giao dịch mới: xem")
 		if len(values) == 0 {
-			text = v.Count(told, "new transaction: show", "new transactions: show", "giao dịch mới: xem")
-		} else if told > n {
+			text = v.Count(count, "new transaction: show", "new transactions: show", "giao dịch mới: xem")
+		} else if count > n {
 			return next, nil // it says so already
 		}
 		// A connection that broke counts from the page again.
@@ -170,18 +172,19 @@ func (s *Server) liveNewTransactions(v *visit) error {
 	})
 }
 
-// follow has send send what there is after a position, and again whenever
-// there is news, for as long as the visitor may see it.
+// follow opens a stream and calls send at once and after every change, for as
+// long as the visitor may see it. send writes what is newer than a position and
+// returns the position after it.
 func (s *Server) follow(v *visit, at position, send func(stream *stream, at position) (position, error)) error {
-	stream, err := s.openStream(v, streamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillMay(v) })
+	stream, err := s.openStream(v, streamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillAllowed(v) })
 	if err != nil {
 		return err
 	}
 	defer stream.close()
 	here := func() error { return stream.write(": here\n\n") }
 	for {
-		changed, round := s.watchers.news()
-		stream.round = round
+		changed, version := s.changes.changed()
+		stream.version = version
 		next, err := send(stream, at)
 		switch {
 		case stream.broken:
@@ -201,66 +204,67 @@ func (s *Server) follow(v *visit, at position, send func(stream *stream, at posi
 	}
 }
 
-// sendNews sends what there is after a position: new rows, newest first, and
-// what became of deliveries. It gives the position after it.
-func (s *Server) sendNews(v *visit, stream *stream, at position) (position, error) {
-	n := s.bulletins.of(bulletinKey{v.account.ID, v.Lang, v.URL.Query().Has("sums"), v.owner(), at, stream.round})
-	n.once.Do(func() { n.html, n.next, n.err = s.readNews(v, at) })
-	if n.err != nil { // of another stream, perhaps
-		n = &bulletin{}
-		n.html, n.next, n.err = s.readNews(v, at)
+// sendRows sends new rows, newest first, and changed states of deliveries, all
+// after a position. It returns the position after them.
+func (s *Server) sendRows(v *visit, stream *stream, at position) (position, error) {
+	r := s.rendered.get(renderKey{v.account.ID, v.Lang, v.URL.Query().Has("sums"), v.owner(), at, stream.version})
+	r.once.Do(func() { r.html, r.next, r.err = s.renderRows(v, at) })
+	if r.err != nil { // perhaps because the visitor of another stream has gone
+		r = &rendered{}
+		r.html, r.next, r.err = s.renderRows(v, at)
 	}
-	if n.err != nil || n.html == "" {
-		return n.next, n.err
+	if r.err != nil || r.html == "" {
+		return r.next, r.err
 	}
-	return n.next, stream.send(n.next.String(), n.html)
+	return r.next, stream.send(r.next.String(), r.html)
 }
 
-// bulletin is what streams of one account, in one language, that have come
-// equally far are told in a round: it is made once for all of them.
-type bulletin struct {
+// rendered is HTML that is rendered once for all streams with the same key.
+type rendered struct {
 	once sync.Once
 	html string
 	next position
 	err  error
 }
 
-type bulletinKey struct {
+type renderKey struct {
 	accountID int64
 	lang      app.Lang
-	sums      bool // those of the overview, too
-	owner     bool // whose sums have links
+	sums      bool // the overview's sums are part of it
+	owner     bool // only an owner's sums have links
 	at        position
-	round     int64
+	version   int64 // of the change feed
 }
 
-// bulletins are those of the latest round.
-type bulletins struct {
-	mu    sync.Mutex
-	round int64
-	list  map[bulletinKey]*bulletin
+// renderCache holds what was rendered of the latest version.
+type renderCache struct {
+	mu      sync.Mutex
+	version int64
+	entries map[renderKey]*rendered
 }
 
-func (b *bulletins) of(key bulletinKey) *bulletin {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.list == nil || key.round > b.round {
-		b.round, b.list = key.round, map[bulletinKey]*bulletin{}
+// get returns the entry of a key, a new one where there is none. The entry of an
+// older version isn't kept.
+func (c *renderCache) get(key renderKey) *rendered {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.entries == nil || key.version > c.version {
+		c.version, c.entries = key.version, map[renderKey]*rendered{}
 	}
-	one := b.list[key]
-	if one == nil {
-		one = &bulletin{}
-		if key.round == b.round && len(b.list) < maxStreams {
-			b.list[key] = one
+	entry := c.entries[key]
+	if entry == nil {
+		entry = &rendered{}
+		if key.version == c.version && len(c.entries) < maxStreams {
+			c.entries[key] = entry
 		}
 	}
-	return one
+	return entry
 }
 
-// readNews renders what there is after a position. A page can't change the
-// state of a row that comes with the same event: so the attempts are looked up
-// first, and the row is read with all that became of it by then.
-func (s *Server) readNews(v *visit, at position) (string, position, error) {
+// renderRows renders the rows and states after a position. The browser can't
+// change the state of a row that comes with the same event. So the attempts are
+// looked up first, and each new row is read with the state that it has by then.
+func (s *Server) renderRows(v *visit, at position) (string, position, error) {
 	ids, last, err := s.Service.SettledSince(v.Context(), v.account.ID, at.attempt)
 	if err != nil {
 		return "", at, err

@@ -144,7 +144,7 @@ func (s *Server) Routes() []wire.Route {
 	list := []wire.Route{{Method: "GET", Path: "/static/{name}", Handler: s.static}}
 	for _, p := range table {
 		route := wire.Route{Method: p.Method, Path: p.Path, Stream: p.stream}
-		route.Handler = protection.Handler(s.sessions.LoadAndSave(s.visiting(p, segmentsAbove(p.Path)))).ServeHTTP
+		route.Handler = protection.Handler(s.sessions.LoadAndSave(s.visiting(p, depthBelowPage(p.Path)))).ServeHTTP
 		switch {
 		case p.Method != http.MethodPost:
 		case p.Role == "":
@@ -157,9 +157,9 @@ func (s *Server) Routes() []wire.Route {
 	return list
 }
 
-// segmentsAbove is how many segments a path of the dashboard has beyond the
-// nearest that can be looked at.
-func segmentsAbove(path string) (n int) {
+// depthBelowPage is how many segments at the end of a path must go to get the
+// path of a page, something that answers GET.
+func depthBelowPage(path string) (n int) {
 	for path != "" && !slices.ContainsFunc(table, func(p page) bool { return p.Method == http.MethodGet && p.Path == path }) {
 		path = path[:strings.LastIndexByte(path, '/')]
 		n++

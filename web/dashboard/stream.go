@@ -14,18 +14,19 @@ import (
 )
 
 // A stream is an answer that lasts: a live page, a counter screen, an export.
-// Streams are counted, so that nobody takes those of others, and end within a
-// second once their visitor may not see them any more.
+// The number of open streams is bounded, in all, for each account and for each
+// holder. A stream ends within a second once its visitor may not see it any
+// more.
 
 const (
-	maxStreams          = 500 // of the server
+	maxStreams          = 500 // in all
 	maxStreamsOfAccount = 200
 	maxStreamsOfHolder  = 20
 
-	accessInterval = 400 * time.Millisecond // between two looks whether a visitor still may
+	accessInterval = 400 * time.Millisecond // between two checks whether a visitor is still allowed
 	storageRetry   = time.Second            // before a failed read is tried again
 	liveHeartbeat  = 15 * time.Second
-	liveDeadline   = 10 * time.Second // for one event to leave
+	liveDeadline   = 10 * time.Second // for one event to be sent
 )
 
 // streamHolder is who holds a stream open: a user, or a link to a counter
@@ -40,7 +41,7 @@ type streamCounts struct {
 	byHolder  map[streamHolder]int
 }
 
-// take counts one more stream. CodeUnavailable where there is no room.
+// take counts one more stream. CodeUnavailable if a bound is reached.
 func (c *streamCounts) take(h streamHolder) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,11 +73,11 @@ func (c *streamCounts) give(h streamHolder) {
 // errRevoked ends a stream whose visitor may not see it any more.
 var errRevoked = errors.New("the visitor may not see this any more")
 
-// stillMay gives errRevoked once the visitor has signed out, was removed or has
-// another role, each of which ends their sessions. It asks the storage and not
-// the request, which holds the session as it was when the request came; another
-// error says that the storage doesn't answer.
-func (s *Server) stillMay(v *visit) error {
+// stillAllowed returns errRevoked once the visitor has signed out, was removed or has
+// another role, each of which ends their sessions. It reads the session from
+// the storage, since the request holds it as it was when the request came. Any
+// other error means that the storage doesn't answer.
+func (s *Server) stillAllowed(v *visit) error {
 	ctx, cancel := context.WithTimeout(context.Background(), wire.RequestTimeout)
 	defer cancel()
 	ctx, err := s.sessions.Load(ctx, s.sessions.Token(v.Context()))
@@ -94,27 +95,27 @@ func (s *Server) stillMay(v *visit) error {
 type stream struct {
 	server  *Server
 	holder  streamHolder
-	may     func() error
+	allowed func() error // see openStream
 	ctx     context.Context
 	w       http.ResponseWriter
 	control *http.ResponseController
 	beat    *time.Ticker
-	round   int64 // of the watchers, that the present news are of
+	version int64 // of the change feed, when the event was made
 	broken  bool  // an event could not be sent
 }
 
-// openStream begins a stream. may is asked again and again, as stillMay.
-func (s *Server) openStream(v *visit, holder streamHolder, may func() error) (*stream, error) {
+// openStream begins a stream. It ends once allowed returns errRevoked.
+func (s *Server) openStream(v *visit, holder streamHolder, allowed func() error) (*stream, error) {
 	if err := s.streams.take(holder); err != nil {
 		return nil, err
 	}
-	s.watchers.join(s.Service.NewestIDs)
+	s.changes.subscribe(s.Service.NewestIDs)
 	h := v.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // nginx would keep the events back
 	stream := &stream{
-		server: s, holder: holder, may: may, ctx: v.Context(), w: v.w, control: http.NewResponseController(v.w), beat: time.NewTicker(liveHeartbeat),
+		server: s, holder: holder, allowed: allowed, ctx: v.Context(), w: v.w, control: http.NewResponseController(v.w), beat: time.NewTicker(liveHeartbeat),
 	}
 	_ = stream.control.SetReadDeadline(time.Time{}) // that of the request would end the stream
 	v.w.WriteHeader(http.StatusOK)
@@ -123,15 +124,16 @@ func (s *Server) openStream(v *visit, holder streamHolder, may func() error) (*s
 
 func (s *stream) close() {
 	s.beat.Stop()
-	s.server.watchers.leave()
+	s.server.changes.unsubscribe()
 	s.server.streams.give(s.holder)
 }
 
-// send writes one event. id is where a broken connection goes on.
+// send writes one event. A browser whose connection broke sends the id of its
+// last event when it connects anew.
 func (s *stream) send(id, html string) error { return s.event("", id, html) }
 
-// event writes an event that has a name. Without an id a broken connection
-// goes on where it would have before.
+// event writes an event that has a name. With an empty id the browser keeps the
+// id of the event before.
 func (s *stream) event(name, id, html string) error {
 	var b strings.Builder
 	if name != "" {
@@ -159,12 +161,12 @@ func (s *stream) write(text string) error {
 	return err
 }
 
-// wait waits until changed is closed and the visitor may still see what has
-// changed. Meanwhile it calls beat every 15 seconds. Its error ends the stream.
-// As long as the storage can't say whether the visitor may, it waits on.
+// wait returns nil once changed is closed and the visitor is still allowed. Until
+// then it calls beat every 15 seconds. An error ends the stream. While the
+// storage can't say whether the visitor is allowed, wait goes on waiting.
 func (s *stream) wait(changed <-chan struct{}, beat func() error) error {
-	look := time.NewTicker(accessInterval)
-	defer look.Stop()
+	check := time.NewTicker(accessInterval)
+	defer check.Stop()
 	due := false
 	for {
 		select {
@@ -179,9 +181,9 @@ func (s *stream) wait(changed <-chan struct{}, beat func() error) error {
 			continue
 		case <-changed:
 			changed, due = nil, true
-		case <-look.C:
+		case <-check.C:
 		}
-		switch err := s.may(); {
+		switch err := s.allowed(); {
 		case errors.Is(err, errRevoked):
 			_ = s.event("ended", "", "")
 			return err
@@ -191,7 +193,7 @@ func (s *stream) wait(changed <-chan struct{}, beat func() error) error {
 	}
 }
 
-// after gives a channel that is closed after a time.
+// after returns a channel that is closed after a time.
 func after(d time.Duration) <-chan struct{} {
 	c := make(chan struct{})
 	time.AfterFunc(d, func() { close(c) })

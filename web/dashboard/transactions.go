@@ -124,7 +124,7 @@ func (s *Server) transactionsPage(v *visit) error {
 	case f.Page.Number == 1 && !filtered && !data.Older:
 		data.Live = liveAddress(newest)
 	default:
-		data.News = newsAddress(newest, v.URL.Query())
+		data.News = liveNewAddress(newest, v.URL.Query())
 	}
 	return s.render(v, status, "transactions", "transactions", app.Text{EN: "Transactions", VI: "Giao dịch"}, data)
 }
