@@ -24,6 +24,7 @@ var fieldNames = map[string]Text{
 	"format":           {EN: "Format", VI: "Định dạng"},
 	"min":              {EN: "Minimum amount", VI: "Số tiền từ"},
 	"max":              {EN: "Maximum amount", VI: "Số tiền đến"},
+	"state":            {EN: "Status", VI: "Trạng thái"},
 	"status":           {EN: "Result", VI: "Kết quả"},
 	"webhook_id":       {EN: "Webhook", VI: "Webhook"},
 	"transaction_id":   {EN: "Transaction", VI: "Giao dịch"},

@@ -177,16 +177,16 @@ func (s *Server) liveDeliveries(v *visit) error {
 	})
 }
 
-// Verdict is the class of an attempt's pill.
-func (w words) Verdict(r app.Result) app.DeliveryState {
+// ResultClass is the class of an attempt's pill.
+func (w words) ResultClass(r app.Result) app.DeliveryState {
 	if r.OK() {
 		return app.DeliveryDelivered
 	}
 	return app.DeliveryFailed
 }
 
-// Turn says which of its attempts this one of a delivery is.
-func (w words) Turn(d app.Delivery, number int) string {
+// AttemptLabel says which of its attempts this one of a delivery is.
+func (w words) AttemptLabel(d app.Delivery, number int) string {
 	if d.Test {
 		return w.T("Test", "Gửi thử")
 	}
@@ -228,7 +228,7 @@ const dotWidth = 11
 // Center is where a round one stands.
 func (d dot) Center() float64 { return float64(d.X) + 4.5 }
 
-// Carried writes the amount of a payload as that of its transaction.
-func (w words) Carried(p app.Payload) string {
+// PayloadAmount writes the amount of a payload as that of its transaction.
+func (w words) PayloadAmount(p app.Payload) string {
 	return w.Signed(app.Transaction{Type: p.TransferType, Amount: p.TransferAmount})
 }

@@ -200,16 +200,16 @@ func curl(r app.Request) string {
 // nothing means anything but the quote itself.
 func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// Mark is the number of an attempt in a circle.
-func (w words) Mark(number int) string {
+// CircledNumber is the number of an attempt in a circle.
+func (w words) CircledNumber(number int) string {
 	if number < 1 || number > 20 {
 		return strconv.Itoa(number)
 	}
 	return string(rune('①' + number - 1))
 }
 
-// Span writes a wait.
-func (w words) Span(d time.Duration) string {
+// DurationText writes a wait.
+func (w words) DurationText(d time.Duration) string {
 	if d >= time.Second {
 		d = d.Round(time.Second)
 	}

@@ -18,19 +18,22 @@ import (
 func eventPath(id int64) string { return "/inbound/events/" + strconv.FormatInt(id, 10) }
 
 type eventsData struct {
-	Form    url.Values // the filter, as it was typed
+	Form    url.Values // the filter as it was entered
 	Sources []app.Source
 	Rows    []app.InboundEvent
-	Older   string // address of the next page; empty: this is the last
-	Newest  string // address of the first page; empty: this is it
+	Older   string // address of the next page; empty on the last page
+	Newest  string // address of the first page; empty on the first page
 	Problem string
 }
 
-// eventStates are what the log can be narrowed to.
-var eventStates = []string{"open", string(app.OutcomeUnassigned), string(app.OutcomeConflict), string(app.OutcomeRejected)}
+// eventStates are the states of items by which the log can be filtered, beside
+// openState: all of them.
+var eventStates = []app.Outcome{app.OutcomeUnassigned, app.OutcomeConflict, app.OutcomeRejected}
 
-// eventsPage lists the inbound log. It goes from the newest to older ones and
-// counts nothing, so that it is quick however long the log is.
+const openState = "open"
+
+// eventsPage lists the inbound log, newest first. It counts nothing, so that it
+// is quick however long the log is.
 func (s *Server) eventsPage(v *visit) error {
 	query := v.URL.Query()
 	data := eventsData{Form: url.Values{}}
@@ -78,21 +81,20 @@ func eventFilter(form url.Values) (app.InboundFilter, error) {
 		}
 	}
 	switch state := form.Get("state"); {
-	case state == "open":
+	case state == openState:
 		f.OpenOnly = true
-	case slices.Contains(eventStates, state):
+	case slices.Contains(eventStates, app.Outcome(state)):
 		f.State = app.Outcome(state)
 	case state != "":
-		bad.Add("status", "must be one of the values in the list", "phải là một mục trong danh sách")
+		bad.Add("state", "must be one of the values in the list", "phải là một mục trong danh sách")
 	}
 	return f, bad.Err()
 }
 
-// Outcome is what became of an element of a call, in a word or two.
+// Outcome names the state of an element of a call; empty: its event id isn't
+// known.
 func (w words) Outcome(o app.Outcome) string {
 	switch o {
-	case "open":
-		return w.T("Needs attention", "Cần xử lý")
 	case app.OutcomeRecorded:
 		return w.T("Recorded", "Ghi nhận")
 	case app.OutcomeDuplicate:
@@ -109,38 +111,32 @@ func (w words) Outcome(o app.Outcome) string {
 	return w.T("Discarded", "Đã bỏ qua")
 }
 
-// States are what the log can be narrowed to.
-func (d eventsData) States() (list []app.Outcome) {
-	for _, state := range eventStates {
-		list = append(list, app.Outcome(state))
-	}
-	return list
-}
+// States are for the template.
+func (eventsData) States() []app.Outcome { return eventStates }
 
 // eventData is the page of an event.
 type eventData struct {
 	app.InboundEvent
-	KindName   string // of its source
-	Unassigned int    // items that still are
+	KindName   string // the name of the source's provider
+	Unassigned int    // how many items are unassigned
 	Link       linkForm
 	formProblems
 }
 
-// Lead is the element of an event that stands for it in the log; nil where
-// there is none.
-func (w words) Lead(e app.InboundEvent) *app.InboundElement {
+// FirstElement is the element that the log shows for an event; nil if the event
+// has none.
+func (w words) FirstElement(e app.InboundEvent) *app.InboundElement {
 	if len(e.Elements) == 0 {
 		return nil
 	}
 	return &e.Elements[0]
 }
 
-// OpenFirst are the elements of an event, those that need attention before the
-// others.
+// OpenFirst sorts the elements of an event: first those that need a decision.
 func (w words) OpenFirst(e app.InboundEvent) (list []app.InboundElement) {
 	for _, open := range []bool{true, false} {
 		for _, i := range e.Elements {
-			if w.Waits(i) == open {
+			if w.NeedsDecision(i) == open {
 				list = append(list, i)
 			}
 		}
@@ -148,19 +144,20 @@ func (w words) OpenFirst(e app.InboundEvent) (list []app.InboundElement) {
 	return list
 }
 
-// Waits tells whether somebody has to decide about an element.
-func (w words) Waits(i app.InboundElement) bool { return i.Item != nil && i.State.Open() }
+// NeedsDecision tells whether somebody has to decide about an element.
+func (w words) NeedsDecision(i app.InboundElement) bool { return i.Item != nil && i.State.Open() }
 
-// Others says how many elements of an event its row leaves out; empty: none.
-func (w words) Others(e app.InboundEvent) string {
+// MoreElements says how many elements of an event the log doesn't show; empty if
+// it shows all.
+func (w words) MoreElements(e app.InboundEvent) string {
 	if e.Named < 2 {
 		return ""
 	}
 	return w.T("+"+w.Number(int64(e.Named-1))+" more", "+"+w.Number(int64(e.Named-1))+" giao dịch khác")
 }
 
-// NotShown says how many elements of an event its page leaves out; empty:
-// none.
+// NotShown says how many elements of an event its page doesn't show; empty if it
+// shows all.
 func (w words) NotShown(e app.InboundEvent) string {
 	n := int64(e.Named - len(e.Elements))
 	if n == 0 {
@@ -172,7 +169,7 @@ func (w words) NotShown(e app.InboundEvent) string {
 // StateClass is the class of the pill of an element.
 func (w words) StateClass(i app.InboundElement) string {
 	switch {
-	case w.Waits(i):
+	case w.NeedsDecision(i):
 		return "pending"
 	case i.State == app.OutcomeRecorded:
 		return "active"
@@ -180,7 +177,7 @@ func (w words) StateClass(i app.InboundElement) string {
 	return ""
 }
 
-// LinkWords say what the transaction of an element is to it.
+// LinkWords are the text of the link from an element to its transaction.
 func (w words) LinkWords(i app.InboundElement) string {
 	id := strconv.FormatInt(i.TransactionID, 10)
 	if i.State == app.OutcomeRecorded || i.State == app.OutcomeDuplicate {
@@ -189,11 +186,11 @@ func (w words) LinkWords(i app.InboundElement) string {
 	return w.T("transaction recorded under this ID", "giao dịch đã ghi nhận với ID này")
 }
 
-// Faulty says what of an element is wrong.
-func (w words) Faulty(i app.Incoming) string {
+// FaultText says what is wrong with an element.
+func (w words) FaultText(i app.Incoming) string {
 	name := app.FieldName(i.Fault.Field).In(w.Lang)
 	switch i.Fault.Field {
-	case "id": // in a form it is something else
+	case "id": // FieldName gives the name that "id" has in forms
 		name = "ID"
 	case provider.FaultNotJSON, "body":
 		name = w.T("The data", "Dữ liệu")
@@ -203,15 +200,15 @@ func (w words) Faulty(i app.Incoming) string {
 	return strings.TrimSpace(name + " " + i.Fault.Text.In(w.Lang))
 }
 
-// Named writes the amount that an element names; empty where it names none.
-func (w words) Named(i app.Incoming) string {
+// ElementAmount writes the amount of an element; empty if the element has none.
+func (w words) ElementAmount(i app.Incoming) string {
 	if i.Amount == 0 || i.Type == "" {
 		return ""
 	}
 	return w.Signed(app.Transaction{Type: i.Type, Amount: i.Amount})
 }
 
-// linkForm says whose the unassigned items of an event are.
+// linkForm assigns the unassigned items of an event to a bank account.
 type linkForm struct {
 	Bank, AccountNumber, AccountName, Notify string
 	Banks                                    []app.Bank
@@ -234,7 +231,8 @@ func (s *Server) eventPage(v *visit) error {
 	return s.showEvent(v, http.StatusOK, eventData{InboundEvent: e, Link: suggestLink(e.Items)})
 }
 
-// suggestLink fills in what all unassigned items say of their account.
+// suggestLink fills in the bank and account number on which all unassigned items
+// agree.
 func suggestLink(items []app.InboundItem) (form linkForm) {
 	first := true
 	for _, i := range items {
@@ -271,7 +269,7 @@ func (s *Server) showEvent(v *visit, status int, data eventData) error {
 	return s.render(v, status, "event", "inbound", app.Textf("Inbound call %d", "Lượt gọi đến %d", data.ID), data)
 }
 
-// eventProblem shows the page of an event with why an action was refused.
+// eventProblem shows the page of an event and why an action was refused.
 func (s *Server) eventProblem(v *visit, e app.InboundEvent, link linkForm, err error) error {
 	data := eventData{InboundEvent: e, Link: link}
 	status, err := data.explain(err, v.Lang)
@@ -302,7 +300,7 @@ func (s *Server) linkEvent(v *visit) error {
 	return s.redirect(v, eventPath(e.ID), flash)
 }
 
-// retryEvent reads the body of an event again.
+// retryEvent reads the body of an event once more.
 func (s *Server) retryEvent(v *visit) error {
 	e, err := s.pageEvent(v)
 	if err != nil {
@@ -318,8 +316,8 @@ func (s *Server) retryEvent(v *visit) error {
 		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected))
 }
 
-// discardEvent closes one item of an event or, once somebody says that they
-// are sure, all that are open.
+// discardEvent discards one item of an event, or all open ones if the box "sure"
+// was ticked.
 func (s *Server) discardEvent(v *visit) error {
 	e, err := s.pageEvent(v)
 	if err != nil {
@@ -344,7 +342,7 @@ func (s *Server) discardEvent(v *visit) error {
 // rawShown is how much of a body is shown, in bytes.
 const rawShown = 64 << 10
 
-// Raw writes what came in as text, and what isn't text so that it can be seen.
+// Raw writes a body as text. Bytes that aren't text are written as escapes.
 func (w words) Raw(body []byte) string {
 	var b strings.Builder
 	rest := body[:min(len(body), rawShown)]

@@ -38,6 +38,7 @@ func TestEventLog(t *testing.T) {
 	for _, query := range []string{"state=x", "source_id=9", "source_id=x"} {
 		b.Get("/inbound/events?"+query).WantStatus(t, http.StatusUnprocessableEntity)
 	}
+	b.Get("/inbound/events?state=x").Shows(t, "Status must be one of the values in the list")
 	b.Get("/").Shows(t, "2 transactions are waiting", "1 received item could not be read", "1 received item conflicts")
 	for i := range 40 {
 		w.Names(webtest.Recorded, src, webtest.Transfer{ID: strconv.Itoa(100 + i), Number: "N" + strconv.Itoa(i)})

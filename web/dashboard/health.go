@@ -10,14 +10,14 @@ import (
 	"baoco/app"
 )
 
-// hoursChart is the health of a webhook as a row of bars, one an hour: what
-// succeeded below, what failed on top. The bars of a kind are one path, since
-// the list may have 100 charts. Words says the same.
+// hoursChart draws the health of a webhook as one bar an hour: the attempts that
+// succeeded, and on top those that failed. All bars of a kind are one path, since
+// a page may have 100 charts. Words says the same in words.
 type hoursChart struct {
 	Width, Height           int
 	Succeeded, Failed, None string // data of SVG paths
 	Words                   string
-	Percent                 string // of the attempts that succeeded; empty where there were none
+	Percent                 string // of the attempts that succeeded; empty if there were none
 	Total                   int64
 }
 
@@ -64,7 +64,7 @@ func barPath(x, base, width, height float64) string {
 	return fmt.Sprintf("M%g %gv%gh%gv%gz", round1(x), round1(base), -round1(height), round1(width), round1(height))
 }
 
-// attempts says how the attempts of some time went.
+// attempts says how many attempts succeeded and how many failed.
 func (w words) attempts(h app.HourHealth) string {
 	switch {
 	case h == app.HourHealth{}:
@@ -75,7 +75,7 @@ func (w words) attempts(h app.HourHealth) string {
 	return w.Number(h.Succeeded) + w.T(" succeeded, ", " lần thành công, ") + w.Number(h.Failed) + w.T(" failed", " lần thất bại")
 }
 
-// percent is part of whole, rounded down: 100 % is when nothing is missing.
+// percent writes part of whole, rounded down, so that 100 % means all.
 func (w words) percent(part, whole int64) string {
 	permille := part * 1000 / whole
 	text := strconv.FormatInt(permille/10, 10)
@@ -85,22 +85,22 @@ func (w words) percent(part, whole int64) string {
 	return text + nbsp + "%"
 }
 
-// Answer says in a few words what an attempt came to.
+// Answer writes the status code or error of an attempt, and how long it took.
 func (w words) Answer(r app.Result) string {
 	what := strconv.Itoa(r.StatusCode)
 	if r.StatusCode == 0 || r.Error == app.ErrorTimeout {
 		what = w.ErrorWord(r.Error)
 	}
-	return what + " · " + w.Took(r.Duration)
+	return what + " · " + w.LatencyText(r.Duration)
 }
 
-// phase is where some of an attempt's time went.
+// phase is one part of an attempt's time.
 type phase struct {
 	Name string
 	Time time.Duration
 }
 
-// Phases lists where the time of an attempt went, without what didn't occur.
+// Phases lists the phases of an attempt that occurred.
 func (w words) Phases(r app.Result) []phase {
 	var list []phase
 	for _, p := range []phase{
@@ -116,23 +116,20 @@ func (w words) Phases(r app.Result) []phase {
 	return list
 }
 
-// Body is an answer's body as a text.
+// Body is the body of an answer as text.
 func (w words) Body(r app.Result) string { return app.CleanText(string(r.Body), 1<<20) }
 
 // Explanation says why an attempt failed and what to do.
 func (w words) Explanation(r app.Result) string { return r.Explanation().In(w.Lang) }
 
-// lookedForFailed bounds how many failed deliveries a page looks at to say how
-// many can be sent again.
-const (
-	lookedForFailed   = 5000
-	lookedForFailedIn = 20 // of the overview, for each webhook
-)
+// maxFailedCounted is how many failed deliveries of a webhook a page looks at to
+// say how many can be sent again.
+const maxFailedCounted = 5000
 
 // isolated keeps the direction of a name from what stands around it.
 func isolated(name string) string { return app.Isolated(name) }
 
-// AtLeast writes a count that may not be all.
+// AtLeast writes a count; all tells whether it is complete.
 func (w words) AtLeast(n int64, all bool) string {
 	if all {
 		return w.Number(n)

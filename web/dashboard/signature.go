@@ -142,7 +142,7 @@ func (d *signatureData) forget(secret string) {
 	}
 }
 
-// Doubted tells whether an attempt may have failed for its signature.
-func (w words) Doubted(r app.Result) bool {
+// MaybeBadSignature tells whether an attempt may have failed for its signature.
+func (w words) MaybeBadSignature(r app.Result) bool {
 	return r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden
 }

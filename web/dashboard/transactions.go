@@ -164,8 +164,8 @@ func (s *Server) transactionFilter(v *visit, form transactionForm) (app.Transact
 	return f, bad.Err()
 }
 
-// ToldWord names what a transaction is told of by its deliveries.
-func (w words) ToldWord(state app.DeliveryState) string {
+// NotifiedWord names what a transaction is told of by its deliveries.
+func (w words) NotifiedWord(state app.DeliveryState) string {
 	switch state {
 	case app.DeliveryFailed:
 		return w.T("Failed", "Thất bại")

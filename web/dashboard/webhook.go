@@ -246,7 +246,7 @@ func (s *Server) replayPage(v *visit) error {
 	status := http.StatusOK
 	if data.Problem != "" {
 		status = http.StatusUnprocessableEntity
-	} else if data.Count, data.All, err = s.Service.Replayable(v.Context(), v.account.ID, hook.ID, from, to, lookedForFailed, v.now); err != nil {
+	} else if data.Count, data.All, err = s.Service.Replayable(v.Context(), v.account.ID, hook.ID, from, to, maxFailedCounted, v.now); err != nil {
 		return err
 	}
 	return s.render(v, status, "webhook_replay", "webhooks", app.Text{EN: "Resend failed deliveries", VI: "Gửi lại các lượt thất bại"}, data)

@@ -180,8 +180,8 @@ func (w words) Plain(raw string) bool { return app.IsPlainHTTP(raw) }
 // Rotating tells whether a webhook has two secrets now.
 func (w words) Rotating(hook app.Webhook) bool { return hook.Rotating(w.now) }
 
-// Told names what a webhook is told of.
-func (w words) Told(t app.WebhookType) string {
+// WebhookTypeText names what a webhook is told of.
+func (w words) WebhookTypeText(t app.WebhookType) string {
 	switch t {
 	case app.WebhookIn:
 		return w.T("Money in", "Tiền vào")

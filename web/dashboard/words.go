@@ -172,8 +172,8 @@ func (w words) BankName(code string) string { return app.BankShortName(code) }
 // Tail is the end of an account number, enough for its owner to know it.
 func (w words) Tail(number string) string { return app.Tail(number) }
 
-// Took writes how long something took.
-func (w words) Took(d time.Duration) string {
+// LatencyText writes how long something took.
+func (w words) LatencyText(d time.Duration) string {
 	ms := d.Milliseconds()
 	switch {
 	case ms == 0:
@@ -196,7 +196,7 @@ func (w words) Pill(p app.LatestDelivery) string {
 	}
 	switch p.State {
 	case app.DeliveryDelivered:
-		return what + " · " + w.Took(p.Duration)
+		return what + " · " + w.LatencyText(p.Duration)
 	case app.DeliveryFailed:
 		return what + " · " + w.T("failed", "thất bại")
 	case app.DeliveryCancelled:
