@@ -6,15 +6,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"errors"
 	"html/template"
-	"io/fs"
 	"net/http"
-	"net/url"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -145,22 +140,6 @@ func (s *Server) welcome(v *visit, p page) (err error) {
 		})
 	}
 	return nil
-}
-
-// chosenLang is the language of the switch, else the browser's, else that of the
-// installation.
-func (s *Server) chosenLang(r *http.Request) app.Lang {
-	if c, err := r.Cookie("lang"); err == nil && (app.Lang(c.Value) == app.Vietnamese || app.Lang(c.Value) == app.English) {
-		return app.Lang(c.Value)
-	}
-	return wire.AcceptedLang(r, s.Lang)
-}
-
-func chosenTheme(r *http.Request) string {
-	if c, err := r.Cookie("theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
-		return c.Value
-	}
-	return ""
 }
 
 // view is what every template gets.
@@ -323,81 +302,6 @@ type rowsView struct {
 	Live string
 }
 
-// staticFile is a file of the binary. sum is the first digits of its digest: it
-// stands in the address, so that browsers keep a file until it changes.
-type staticFile struct {
-	data, gzipped []byte
-	sum           string
-}
-
-var staticFiles = func() map[string]staticFile {
-	files := map[string]staticFile{}
-	entries, err := fs.ReadDir(dashboardFiles, "static")
-	if err != nil {
-		panic(err)
-	}
-	for _, entry := range entries {
-		data, err := dashboardFiles.ReadFile("static/" + entry.Name())
-		if err != nil {
-			panic(err)
-		}
-		sum := sha256.Sum256(data)
-		files[entry.Name()] = staticFile{data, smallest(data), hex.EncodeToString(sum[:6])}
-	}
-	return files
-}()
-
-func staticURL(name string) string { return "/static/" + name + "?" + staticFiles[name].sum }
-
-var staticTypes = map[string]string{
-	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
-}
-
-// static serves the files of the binary.
-func (s *Server) static(w http.ResponseWriter, r *http.Request) {
-	name := r.PathValue("name")
-	file, found := staticFiles[name]
-	kind := staticTypes[path.Ext(name)]
-	if !found || kind == "" {
-		s.WriteError(w, r, wire.ErrNothingHere())
-		return
-	}
-	h := w.Header()
-	h.Set("Content-Type", kind)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-cache")
-	if r.URL.RawQuery == file.sum {
-		h.Set("Cache-Control", "public, max-age=31536000, immutable")
-	}
-	h.Set("Vary", "Accept-Encoding")
-	h.Set("ETag", `"`+file.sum+`"`)
-	data := file.data
-	if acceptsGzip(r.Header) {
-		data = file.gzipped
-		h.Set("Content-Encoding", "gzip")
-		h.Set("ETag", `"`+file.sum+`-gzip"`) // of other bytes
-	}
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
-}
-
-// switchLook keeps the language or the theme that a visitor chose.
-func (s *Server) switchLook(v *visit) error {
-	set := func(name, value string) {
-		http.SetCookie(v.w, &http.Cookie{
-			Name: name, Value: value, Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, Secure: s.Secure, SameSite: http.SameSiteLaxMode,
-		})
-	}
-	switch l := v.PostFormValue("lang"); app.Lang(l) {
-	case app.Vietnamese, app.English:
-		set("lang", l)
-	}
-	switch theme := v.PostFormValue("theme"); theme {
-	case "light", "dark", "auto":
-		set("theme", theme)
-	}
-	return s.redirect(v, localPath(v.PostFormValue("back")), app.Text{})
-}
-
 // formKey makes a form that is sent twice count once: its hidden field once is
 // another one each time that the form is shown. What it asks for the second
 // time doesn't matter, the page was already answered.
@@ -407,29 +311,6 @@ func formKey(v *visit, operation string) app.IdempotencyKey {
 		return app.IdempotencyKey{}
 	}
 	return app.IdempotencyKey{Key: "form " + once, Operation: operation}
-}
-
-// pathBack is the page to show again after a visitor changed the language or the
-// theme. The answer to a POST can't be shown again: for one it is the nearest
-// page above its path.
-func (v *visit) pathBack() string {
-	if v.Method == http.MethodGet || v.Method == http.MethodHead {
-		return v.URL.RequestURI()
-	}
-	to := v.URL.EscapedPath()
-	for range v.backDepth {
-		to = to[:strings.LastIndexByte(to, '/')]
-	}
-	return cmp.Or(to, "/")
-}
-
-// localPath is where a visitor goes back to; never another host.
-func localPath(to string) string {
-	u, err := url.Parse(to)
-	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") {
-		return "/"
-	}
-	return to
 }
 
 // signedIn is the user of the session, as they are now; zero where there is

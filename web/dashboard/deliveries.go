@@ -106,6 +106,37 @@ func (s *Server) renderDeliveries(v *visit, name string, data deliveriesData, er
 	return s.render(v, status, name, "deliveries", app.Text{EN: "Delivery history", VI: "Lịch sử gửi"}, data)
 }
 
+// waitingStatus is what the history's filter calls the deliveries that are
+// still to be attempted. They are no attempts, and have a page of their own.
+const waitingStatus = "waiting"
+
+func (s *Server) pendingPage(v *visit, data deliveriesData) error {
+	values := filterOf(data.Form)
+	values.Del("status")
+	p := &wire.Params{Values: values, Zone: v.zone}
+	h := p.HistoryFilter()
+	f := app.PendingFilter{WebhookID: h.WebhookID, TransactionID: h.TransactionID, Type: h.Type, From: h.From, To: h.To, Query: h.Query, Page: pageOf(v)}
+	err := p.Bad.Err()
+	if err == nil {
+		data.Pending, data.Total, err = s.Service.Pending(v.Context(), v.account.ID, f)
+	}
+	data.Pages = pagesOf(f.Page, data.Total, data.Form, "/deliveries")
+	data.CountedTo = f.Page.CountTo
+	return s.renderDeliveries(v, "pending", data, err)
+}
+
+// Due tells whether the next attempt of a delivery is to be made at once.
+func (w words) Due(d app.Delivery) bool { return !d.DueAt.After(w.now) }
+
+// AttemptsMade writes how many attempts of a delivery were made.
+func (w words) AttemptsMade(d app.Delivery) string {
+	if d.Attempts == 0 {
+		return w.T("not sent yet", "chưa gửi lần nào")
+	}
+	made := strconv.Itoa(d.Attempts) + "/" + strconv.Itoa(len(app.RetrySchedule))
+	return w.T(made+" attempts made", "đã gửi "+made+" lần")
+}
+
 // deliveryRows lists a page of attempts with their webhooks' names.
 func (s *Server) deliveryRows(v *visit, f app.HistoryFilter, hooks []app.Webhook) ([]deliveryRow, int64, error) {
 	list, total, err := s.Service.History(v.Context(), v.account.ID, f)
@@ -176,57 +207,6 @@ func (s *Server) liveDeliveries(v *visit) error {
 		return next, stream.send(since.String(), `<a class="pill pending" href="`+html.EscapeString(to)+`">`+v.Number(int64(told))+" "+v.T("new – show", "lần gửi mới – xem")+`</a>`)
 	})
 }
-
-// ResultClass is the class of an attempt's pill.
-func (w words) ResultClass(r app.Result) app.DeliveryState {
-	if r.OK() {
-		return app.DeliveryDelivered
-	}
-	return app.DeliveryFailed
-}
-
-// AttemptLabel says which of its attempts this one of a delivery is.
-func (w words) AttemptLabel(d app.Delivery, number int) string {
-	if d.Test {
-		return w.T("Test", "Gửi thử")
-	}
-	return w.T("attempt", "lần") + nbsp + strconv.Itoa(number) + "/" + strconv.Itoa(len(app.RetrySchedule))
-}
-
-// Dots are what became of the attempts of a delivery up to one of them, and
-// that others were to follow: failed, received or planned. There are none where
-// the first attempt was received, or there was to be one only.
-func (w words) Dots(d app.Delivery, number int, ok bool) []dot {
-	total := len(app.RetrySchedule)
-	if d.Test || number == 0 || ok && number == 1 || number > total {
-		return nil
-	}
-	var dots []dot
-	for i := range total {
-		state := "planned"
-		switch {
-		case i+1 < number || i+1 == number && !ok:
-			state = "failed"
-		case i+1 == number:
-			state = "received"
-		case ok:
-			return dots
-		}
-		dots = append(dots, dot{1 + i*dotWidth, state})
-	}
-	return dots
-}
-
-// dot is an attempt in a drawing.
-type dot struct {
-	X     int
-	State string
-}
-
-const dotWidth = 11
-
-// Center is where a round one stands.
-func (d dot) Center() float64 { return float64(d.X) + 4.5 }
 
 // PayloadAmount writes the amount of a payload as that of its transaction.
 func (w words) PayloadAmount(p app.Payload) string {

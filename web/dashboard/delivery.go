@@ -200,37 +200,6 @@ func curl(r app.Request) string {
 // nothing means anything but the quote itself.
 func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// CircledNumber is the number of an attempt in a circle.
-func (w words) CircledNumber(number int) string {
-	if number < 1 || number > 20 {
-		return strconv.Itoa(number)
-	}
-	return string(rune('①' + number - 1))
-}
-
-// DurationText writes a wait.
-func (w words) DurationText(d time.Duration) string {
-	if d >= time.Second {
-		d = d.Round(time.Second)
-	}
-	amount := func(n time.Duration, en, vi string) string {
-		return strconv.FormatInt(int64(n), 10) + nbsp + w.T(en, vi)
-	}
-	switch {
-	case d < time.Second:
-		return amount(d/time.Millisecond, "ms", "ms")
-	case d < time.Minute:
-		return amount(d/time.Second, "s", "giây")
-	case d < time.Hour:
-		text := amount(d/time.Minute, "min", "phút")
-		if seconds := d % time.Minute / time.Second; seconds > 0 {
-			text += " " + amount(seconds, "s", "giây")
-		}
-		return text
-	}
-	return amount(d/time.Hour, "h", "giờ") + " " + amount(d%time.Hour/time.Minute, "min", "phút")
-}
-
 // StateWord says how far a delivery has come.
 func (w words) StateWord(state app.DeliveryState) string {
 	switch state {

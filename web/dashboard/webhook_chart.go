@@ -85,43 +85,6 @@ func (w words) percent(part, whole int64) string {
 	return text + nbsp + "%"
 }
 
-// Answer writes the status code or error of an attempt, and how long it took.
-func (w words) Answer(r app.Result) string {
-	what := strconv.Itoa(r.StatusCode)
-	if r.StatusCode == 0 || r.Error == app.ErrorTimeout {
-		what = w.ErrorWord(r.Error)
-	}
-	return what + " · " + w.LatencyText(r.Duration)
-}
-
-// phase is one part of an attempt's time.
-type phase struct {
-	Name string
-	Time time.Duration
-}
-
-// Phases lists the phases of an attempt that occurred.
-func (w words) Phases(r app.Result) []phase {
-	var list []phase
-	for _, p := range []phase{
-		{w.T("DNS lookup", "Phân giải tên miền"), r.Phases.DNS},
-		{w.T("Connection", "Kết nối"), r.Phases.Connect},
-		{w.T("TLS handshake", "Bắt tay TLS"), r.Phases.TLS},
-		{w.T("Waiting for the response", "Chờ phản hồi"), r.Phases.Wait},
-	} {
-		if p.Time > 0 {
-			list = append(list, p)
-		}
-	}
-	return list
-}
-
-// Body is the body of an answer as text.
-func (w words) Body(r app.Result) string { return app.CleanText(string(r.Body), 1<<20) }
-
-// Explanation says why an attempt failed and what to do.
-func (w words) Explanation(r app.Result) string { return r.Explanation().In(w.Lang) }
-
 // maxFailedCounted is how many failed deliveries of a webhook a page looks at to
 // say how many can be sent again.
 const maxFailedCounted = 5000

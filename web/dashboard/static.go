@@ -1,0 +1,70 @@
+package dashboard
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"net/http"
+	"path"
+	"time"
+
+	"baoco/web/wire"
+)
+
+// staticFile is a file of the binary. sum is the first digits of its digest: it
+// stands in the address, so that browsers keep a file until it changes.
+type staticFile struct {
+	data, gzipped []byte
+	sum           string
+}
+
+var staticFiles = func() map[string]staticFile {
+	files := map[string]staticFile{}
+	entries, err := fs.ReadDir(dashboardFiles, "static")
+	if err != nil {
+		panic(err)
+	}
+	for _, entry := range entries {
+		data, err := dashboardFiles.ReadFile("static/" + entry.Name())
+		if err != nil {
+			panic(err)
+		}
+		sum := sha256.Sum256(data)
+		files[entry.Name()] = staticFile{data, smallest(data), hex.EncodeToString(sum[:6])}
+	}
+	return files
+}()
+
+func staticURL(name string) string { return "/static/" + name + "?" + staticFiles[name].sum }
+
+var staticTypes = map[string]string{
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
+}
+
+// static serves the files of the binary.
+func (s *Server) static(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	file, found := staticFiles[name]
+	kind := staticTypes[path.Ext(name)]
+	if !found || kind == "" {
+		s.WriteError(w, r, wire.ErrNothingHere())
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-cache")
+	if r.URL.RawQuery == file.sum {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("ETag", `"`+file.sum+`"`)
+	data := file.data
+	if acceptsGzip(r.Header) {
+		data = file.gzipped
+		h.Set("Content-Encoding", "gzip")
+		h.Set("ETag", `"`+file.sum+`-gzip"`) // of other bytes
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+}
