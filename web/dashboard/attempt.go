@@ -44,7 +44,7 @@ func (w words) Body(r app.Result) string { return app.CleanText(string(r.Body), 
 // Explanation says why an attempt failed and what to do.
 func (w words) Explanation(r app.Result) string { return r.Explanation().In(w.Lang) }
 
-// ResultClass is the class of an attempt's pill.
+// ResultClass is the CSS class of an attempt's pill.
 func (w words) ResultClass(r app.Result) app.DeliveryState {
 	if r.OK() {
 		return app.DeliveryDelivered
@@ -52,7 +52,7 @@ func (w words) ResultClass(r app.Result) app.DeliveryState {
 	return app.DeliveryFailed
 }
 
-// AttemptLabel says which of its attempts this one of a delivery is.
+// AttemptLabel says which attempt of its delivery one is.
 func (w words) AttemptLabel(d app.Delivery, number int) string {
 	if d.Test {
 		return w.T("Test", "Gửi thử")
@@ -60,9 +60,9 @@ func (w words) AttemptLabel(d app.Delivery, number int) string {
 	return w.T("attempt", "lần") + nbsp + strconv.Itoa(number) + "/" + strconv.Itoa(len(app.RetrySchedule))
 }
 
-// Dots are what became of the attempts of a delivery up to one of them, and
-// that others were to follow: failed, received or planned. There are none where
-// the first attempt was received, or there was to be one only.
+// Dots draw the attempts of a delivery, up to the one with the given number as
+// failed or received, later ones as planned. There are none if the first attempt
+// was received, or if it was the only one.
 func (w words) Dots(d app.Delivery, number int, ok bool) []dot {
 	total := len(app.RetrySchedule)
 	if d.Test || number == 0 || ok && number == 1 || number > total {
@@ -84,7 +84,7 @@ func (w words) Dots(d app.Delivery, number int, ok bool) []dot {
 	return dots
 }
 
-// dot is an attempt in a drawing.
+// dot is one attempt in the drawing; X is in pixels.
 type dot struct {
 	X     int
 	State string
@@ -92,7 +92,7 @@ type dot struct {
 
 const dotWidth = 11
 
-// Center is where a round one stands.
+// Center is the x of the middle of a round dot.
 func (d dot) Center() float64 { return float64(d.X) + 4.5 }
 
 // CircledNumber is the number of an attempt in a circle.
@@ -103,7 +103,7 @@ func (w words) CircledNumber(number int) string {
 	return string(rune('①' + number - 1))
 }
 
-// DurationText writes a wait.
+// DurationText writes a time between attempts.
 func (w words) DurationText(d time.Duration) string {
 	if d >= time.Second {
 		d = d.Round(time.Second)

@@ -48,7 +48,7 @@ type Server struct {
 	*wire.Responder
 	Config
 	sessions *scs.SessionManager
-	guesses  guesses
+	throttle signInThrottle
 	changes  changeFeed
 	streams  streamCounts
 	rendered renderCache

@@ -11,7 +11,7 @@ import (
 	"baoco/web/wire"
 )
 
-// deliveryRow is an attempt with the name of its webhook; empty where the
+// deliveryRow is an attempt with the name of its webhook, which is empty if the
 // webhook was deleted.
 type deliveryRow struct {
 	app.Attempt
@@ -24,21 +24,21 @@ func (r deliveryRow) Resendable() bool {
 }
 
 type deliveriesData struct {
-	Form      url.Values // the filter, as it was typed
+	Form      url.Values // the filter as it was entered
 	Hooks     []app.Webhook
 	Rows      []deliveryRow
-	Pending   []app.PendingDelivery // instead of Rows, where they are asked for
+	Pending   []app.PendingDelivery // instead of Rows, if the filter asks for them
 	Total     int64
 	CountedTo int64
-	Waiting   int64 // deliveries
+	Waiting   int64 // how many deliveries are pending
 	Pages     pages
-	Live      string // address of the stream that says how many are new; empty: none does
-	Failed    string // address of the resend of what failed; empty: nothing on the page did
+	Live      string // address of the stream that says how many are new; empty: there is none
+	Failed    string // address of the resend of failed deliveries; empty: the page shows none
 	Problem   string
 }
 
-// searchTo is how many attempts are counted that hold what is searched for: to
-// find them is more work than to count those of another filter.
+// searchTo is how many attempts of a search are counted. It is lower than countTo,
+// since a search is more work than another filter.
 const searchTo = 100
 
 // filterNames are the parameters of the history's filter.
@@ -67,7 +67,7 @@ func (s *Server) deliveriesPage(v *visit) error {
 	if data.Form.Get("status") == waitingStatus {
 		return s.pendingPage(v, data)
 	}
-	// Before the rows are read, so that none falls between them and the stream.
+	// Read before the rows are, so that no row is missing in both list and stream.
 	newest, err := s.Service.NewestIDs(v.Context())
 	if err != nil {
 		return err
@@ -106,8 +106,8 @@ func (s *Server) renderDeliveries(v *visit, name string, data deliveriesData, er
 	return s.render(v, status, name, "deliveries", app.Text{EN: "Delivery history", VI: "Lịch sử gửi"}, data)
 }
 
-// waitingStatus is what the history's filter calls the deliveries that are
-// still to be attempted. They are no attempts, and have a page of their own.
+// waitingStatus is the status in the history's filter that asks for pending
+// deliveries. They are no attempts, and have a page of their own.
 const waitingStatus = "waiting"
 
 func (s *Server) pendingPage(v *visit, data deliveriesData) error {
@@ -125,7 +125,7 @@ func (s *Server) pendingPage(v *visit, data deliveriesData) error {
 	return s.renderDeliveries(v, "pending", data, err)
 }
 
-// Due tells whether the next attempt of a delivery is to be made at once.
+// Due tells whether the next attempt of a delivery is due.
 func (w words) Due(d app.Delivery) bool { return !d.DueAt.After(w.now) }
 
 // AttemptsMade writes how many attempts of a delivery were made.
@@ -156,7 +156,7 @@ func webhookNames(hooks []app.Webhook) map[int64]string {
 	return names
 }
 
-// failedAddress is where what failed of a filter is resent.
+// failedAddress is the page that resends the failed deliveries of a filter.
 func failedAddress(form url.Values) string {
 	values := filterOf(form)
 	values.Del("status")
@@ -168,8 +168,8 @@ func failedFilter(f app.HistoryFilter) app.FailedFilter {
 	return app.FailedFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID, Type: f.Type, From: f.From, To: f.To, Query: f.Query}
 }
 
-// liveDeliveriesAddress is the stream that counts what comes after an attempt,
-// of a filter of the history.
+// liveDeliveriesAddress is the stream that counts the attempts of a filter that
+// are newer than one attempt.
 func liveDeliveriesAddress(since int64, filter url.Values) string {
 	values := filterOf(filter)
 	values.Set("since", position{0, since}.String())
@@ -179,9 +179,8 @@ func liveDeliveriesAddress(since int64, filter url.Values) string {
 	return livePrefix + "deliveries?" + values.Encode()
 }
 
-// liveDeliveries says how many attempts of a filter were made since a page was,
-// and leads to the first page of it. It never moves what somebody reads: the
-// page is loaded anew by who wants to.
+// liveDeliveries streams a link to the first page, with how many attempts of the
+// filter came since the page was made. The rows that somebody reads never move.
 func (s *Server) liveDeliveries(v *visit) error {
 	since, err := v.position()
 	if err != nil {
@@ -196,15 +195,15 @@ func (s *Server) liveDeliveries(v *visit) error {
 	if f.DeliveryID == 0 {
 		to = backToHistory(p.Values)
 	}
-	told := 0
+	count := 0
 	return s.follow(v, since, func(stream *stream, at position) (position, error) {
 		n, last, err := s.Service.AttemptsSince(v.Context(), v.account.ID, f, at.attempt)
 		next := position{0, max(at.attempt, last)}
-		if told += n; err != nil || n == 0 {
+		if count += n; err != nil || n == 0 {
 			return next, err
 		}
 		// A connection that broke counts from the page again.
-		return next, stream.send(since.String(), `<a class="pill pending" href="`+html.EscapeString(to)+`">`+v.Number(int64(told))+" "+v.T("new – show", "lần gửi mới – xem")+`</a>`)
+		return next, stream.send(since.String(), `<a class="pill pending" href="`+html.EscapeString(to)+`">`+v.Number(int64(count))+" "+v.T("new – show", "lần gửi mới – xem")+`</a>`)
 	})
 }
 

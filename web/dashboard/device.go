@@ -23,7 +23,7 @@ func (s *Server) deviceCookie() string {
 	return "baoco-device"
 }
 
-// devices are the tokens that a browser sends, proven or not.
+// devices are the tokens that a browser sends. They aren't checked yet.
 func (s *Server) devices(r *http.Request) []string {
 	c, err := r.Cookie(s.deviceCookie())
 	if err != nil || c.Value == "" {

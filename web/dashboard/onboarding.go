@@ -2,25 +2,25 @@ package dashboard
 
 import "baoco/app"
 
-// setUpStep is one of the few things to do before a shop is told of its money.
-type setUpStep struct {
+// onboardingStep is one thing to do before a shop gets its first webhook.
+type onboardingStep struct {
 	Text app.Text
 	To   string
 	Done bool
 }
 
-// setUpTransactions is how many transactions show that nobody needs the steps
-// any more, whatever was left out.
-const setUpTransactions = 20
+// onboardedTransactions is the number of transactions from which on the steps are
+// not shown any more, even if some are left.
+const onboardedTransactions = 20
 
-// steps lead an owner from the first visit to the first webhook that arrives.
-// There are none for viewers, and none once all are done.
-func (s *Server) steps(v *visit) ([]setUpStep, error) {
+// onboardingSteps lead an owner from the first visit to the first webhook that
+// arrives. Viewers have none. There are none once all are done.
+func (s *Server) onboardingSteps(v *visit) ([]onboardingStep, error) {
 	if !v.owner() {
 		return nil, nil
 	}
 	sum, err := s.Service.Overview(v.Context(), v.account.ID)
-	if err != nil || sum.Transactions >= setUpTransactions {
+	if err != nil || sum.Transactions >= onboardedTransactions {
 		return nil, err
 	}
 	sources, err := s.Service.Sources(v.Context(), v.account.ID)
@@ -31,7 +31,7 @@ func (s *Server) steps(v *visit) ([]setUpStep, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []setUpStep{
+	list := []onboardingStep{
 		{app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}, "/banks", sum.BankAccounts > 0},
 		{app.Text{EN: "Add a source to receive transactions", VI: "Thêm nguồn để nhận giao dịch"}, "/inbound", len(sources) > 0 || sum.Transactions > 0},
 		{app.Text{EN: "Create a webhook to notify your shop", VI: "Tạo webhook để báo cho cửa hàng"}, "/webhooks/new", len(hooks) > 0},

@@ -21,9 +21,9 @@ type overviewData struct {
 	Bank         int64 // that the chart is of; 0: all
 	Wide, Narrow chart
 	Newest       []transactionRow
-	Live         string          // address of the stream of new rows
-	Attention    []app.Attention // for owners
-	Steps        []setUpStep     // of setting up; none once it works
+	Live         string           // address of the stream of new rows
+	Attention    []app.Attention  // for owners
+	Steps        []onboardingStep // of setting up; none once it works
 }
 
 // overviewSums is what the first page says in figures. They are sent anew
@@ -77,7 +77,7 @@ func (s *Server) overviewPage(v *visit) error {
 			return err
 		}
 	}
-	if data.Steps, err = s.steps(v); err != nil {
+	if data.Steps, err = s.onboardingSteps(v); err != nil {
 		return err
 	}
 	return s.render(v, http.StatusOK, "overview", "overview", app.Text{EN: "Overview", VI: "Tổng quan"}, data)

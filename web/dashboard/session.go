@@ -124,9 +124,9 @@ func (s *Server) checkSignIn(v *visit, name, secret string) (app.User, error) {
 	}
 	may := false
 	if device != "" {
-		may = s.guesses.onDevice(device, v.now)
+		may = s.throttle.onDevice(device, v.now)
 	} else {
-		may = s.guesses.byStranger(s.Client(v.Request), name, v.now)
+		may = s.throttle.byStranger(s.Client(v.Request), name, v.now)
 	}
 	if !may {
 		return app.User{}, errTooManyGuesses()

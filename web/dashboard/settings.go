@@ -101,7 +101,7 @@ func keepText(lang app.Lang, d time.Duration) string {
 func (s *Server) changeOwnPassword(v *visit) error {
 	problem := ""
 	secret := v.PostFormValue("password")
-	if !s.guesses.bySignedIn(v.user.ID, v.now) {
+	if !s.throttle.bySignedIn(v.user.ID, v.now) {
 		problem = errTooManyGuesses().Text.In(v.Lang)
 		return s.showSettings(v, http.StatusTooManyRequests, settingsData{PasswordProblem: problem})
 	}

@@ -165,7 +165,7 @@ func (s *Server) showSource(v *visit, status int, problems formProblems) error {
 	}
 	kind, _ := s.Service.ProviderKind(src.Provider)
 	data := sourceData{Kind: kind, Guessed: s.Installation.BaseURL == "", formProblems: problems}
-	data.Steps = steps(data.Kind.Setup.In(v.Lang))
+	data.Steps = splitNumbered(data.Kind.Setup.In(v.Lang))
 	if data.sourceRow, err = s.sourceRow(v, src); err != nil {
 		return err
 	}
@@ -181,8 +181,8 @@ func (s *Server) showSource(v *visit, status int, problems formProblems) error {
 
 var stepNumber = regexp.MustCompile(`(?:^|\s)\d\. `)
 
-// steps are the numbered sentences of a text, without their numbers.
-func steps(text string) (list []string) {
+// splitNumbered returns the numbered sentences of a text, without their numbers.
+func splitNumbered(text string) (list []string) {
 	for _, step := range stepNumber.Split(text, -1) {
 		if step = strings.TrimSpace(step); step != "" {
 			list = append(list, step)
@@ -206,7 +206,7 @@ func (s *Server) showSourceSecret(v *visit, src app.Source, isNew bool) error {
 	kind, _ := s.Service.ProviderKind(src.Provider)
 	data := sourceSecret{
 		Source: src, URL: s.address(v, src.URLPath()), New: isNew, Guessed: s.Installation.BaseURL == "",
-		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Steps: steps(kind.Setup.In(v.Lang)),
+		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Steps: splitNumbered(kind.Setup.In(v.Lang)),
 	}
 	title := app.Text{EN: "Enter these at the provider", VI: "Nhập thông tin này bên nhà cung cấp"}
 	if src.Secret == "" {

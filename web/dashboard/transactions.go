@@ -164,7 +164,7 @@ func (s *Server) transactionFilter(v *visit, form transactionForm) (app.Transact
 	return f, bad.Err()
 }
 
-// NotifiedWord names what a transaction is told of by its deliveries.
+// NotifiedWord names the state of a transaction's deliveries.
 func (w words) NotifiedWord(state app.DeliveryState) string {
 	switch state {
 	case app.DeliveryFailed:

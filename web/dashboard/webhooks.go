@@ -165,7 +165,8 @@ func (s *Server) pageWebhook(v *visit) (app.Webhook, error) {
 	return s.Service.Webhook(v.Context(), v.account.ID, id)
 }
 
-// Host is where a URL leads, without what may be long or secret.
+// Host is the host of a URL, without the path and query, which may be long or
+// secret.
 func (w words) Host(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -174,13 +175,13 @@ func (w words) Host(raw string) string {
 	return cmp.Or(u.Host, raw)
 }
 
-// Plain tells whether a webhook is told over http.
+// Plain tells whether a URL is plain http.
 func (w words) Plain(raw string) bool { return app.IsPlainHTTP(raw) }
 
 // Rotating tells whether a webhook has two secrets now.
 func (w words) Rotating(hook app.Webhook) bool { return hook.Rotating(w.now) }
 
-// WebhookTypeText names what a webhook is told of.
+// WebhookTypeText names the directions of which a webhook gets transactions.
 func (w words) WebhookTypeText(t app.WebhookType) string {
 	switch t {
 	case app.WebhookIn:

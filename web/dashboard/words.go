@@ -65,7 +65,7 @@ func (w words) Count(n int64, one, many, vi string) string {
 // Money writes an amount of VND, such as 1.234.567 ₫.
 func (w words) Money(n int64) string { return groupDigits(n, w.Lang) + nbsp + "₫" }
 
-// Signed writes a transaction's amount: with the sign that its direction has.
+// Signed writes a transaction's amount, with a sign for its direction.
 func (w words) Signed(t app.Transaction) string {
 	if t.Type == app.Out {
 		return "−" + w.Money(t.Amount)
@@ -73,7 +73,7 @@ func (w words) Signed(t app.Transaction) string {
 	return "+" + w.Money(t.Amount)
 }
 
-// SignedIn writes a sum of money in; without a sign where there is none.
+// SignedIn writes a sum of money in; zero has no sign.
 func (w words) SignedIn(n int64) string { return w.signed("+", n) }
 
 // SignedOut writes a sum of money out.
@@ -86,7 +86,7 @@ func (w words) signed(sign string, n int64) string {
 	return sign + w.Money(n)
 }
 
-// Long tells whether a sum needs smaller digits where there is little room.
+// Long tells whether a sum needs smaller digits on a small screen.
 func (w words) Long(n int64) bool { return n >= 1_000_000_000 }
 
 // Short abbreviates an amount for the axis of a chart.
@@ -107,7 +107,8 @@ func (w words) Short(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// When writes an instant with its day, the time first: what people look for.
+// When writes an instant with its day. The time comes first, since people look
+// for it.
 func (w words) When(t time.Time) string {
 	if t.IsZero() {
 		return w.T("Never", "Chưa có")
@@ -169,10 +170,10 @@ func (w words) Direction(d app.Direction) string {
 // BankName is the short name of a bank.
 func (w words) BankName(code string) string { return app.BankShortName(code) }
 
-// Tail is the end of an account number, enough for its owner to know it.
+// Tail is the end of an account number, by which its owner recognises it.
 func (w words) Tail(number string) string { return app.Tail(number) }
 
-// LatencyText writes how long something took.
+// LatencyText writes how long an attempt or a part of it took.
 func (w words) LatencyText(d time.Duration) string {
 	ms := d.Milliseconds()
 	switch {
@@ -186,7 +187,7 @@ func (w words) LatencyText(d time.Duration) string {
 	return w.Number(ms/1000) + nbsp + w.T("s", "giây")
 }
 
-// Pill says in a few words how far a delivery has come.
+// Pill writes the state of a delivery in a few words.
 func (w words) Pill(p app.LatestDelivery) string {
 	what := w.T("Waiting", "Đang chờ")
 	if p.HistoryID != 0 {
@@ -208,7 +209,7 @@ func (w words) Pill(p app.LatestDelivery) string {
 	return what + " · " + w.T("retry", "thử lại") + nbsp + strconv.Itoa(p.Attempts+1) + "/" + strconv.Itoa(len(app.RetrySchedule))
 }
 
-// ErrorWord is a class of errors in a word or two.
+// ErrorWord names a class of errors in a word or two.
 func (w words) ErrorWord(class app.ErrorClass) string {
 	switch class {
 	case app.ErrorTimeout:
@@ -227,13 +228,13 @@ func (w words) ErrorWord(class app.ErrorClass) string {
 	return w.T("Error", "Lỗi")
 }
 
-// Icon is an icon of the sprite; it is decoration, the words stand beside it.
+// Icon is an icon of the sprite. It is decoration: a text always stands beside it.
 func (w words) Icon(name string) template.HTML {
 	return template.HTML(`<svg class="icon" aria-hidden="true"><use href="` + template.HTMLEscapeString(staticURL("icons.svg")) + `#` + template.HTMLEscapeString(name) + `"/></svg>`)
 }
 
-// fieldProblems are the fields that err is about, in words; empty for any
-// other error.
+// fieldProblems says which fields err is about and what is wrong with them; empty
+// for any other error.
 func fieldProblems(err error, lang app.Lang) string {
 	var e *app.Error
 	if !errors.As(err, &e) || len(e.Fields) == 0 {
