@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/exactjson"
 	"baoco/app/provider"
 
 	"github.com/google/go-cmp/cmp"
@@ -118,6 +119,27 @@ func TestReadPage(t *testing.T) {
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s %s for %s (-want +got):\n%s", c.kind, c.new, c.old, d)
+		}
+	}
+}
+
+// TestPageBound: a page with more values than a call of many transactions may
+// have is not read.
+func TestPageBound(t *testing.T) {
+	t.Parallel()
+	const bound = 40_000 // values
+	for kind, page := range map[app.Provider]string{
+		"sepay": `{"status":"success","meta":{"pagination":{"has_more":false}},"x":0,"data":[%s]}`,
+		"casso": `{"error":0,"x":0,"data":{"page":1,"totalPages":1,"records":[%s]}}`,
+	} {
+		whole := func(n int) []byte { return []byte(strings.Replace(page, "%s", strings.Repeat("1,", n-1)+"1", 1)) }
+		n := bound - exactjson.Count(whole(1)) + 1
+		if got := readPage(app.Source{Provider: kind}, whole(n), time.UTC); len(got) != n {
+			t.Errorf("%s, %d values: %d elements, want %d", kind, bound, len(got), n)
+		}
+		got := readPage(app.Source{Provider: kind}, whole(n+1), time.UTC)
+		if len(got) != 1 || got[0].Fault == nil || got[0].Fault.Field != "body" {
+			t.Errorf("%s, %d values: %d elements, the first %+v", kind, bound+1, len(got), got[0])
 		}
 	}
 }
