@@ -51,8 +51,8 @@ type ReadInbound func(source Source, channel Channel, body []byte, receivedAt ti
 
 // InboundReading is the content of a body.
 type InboundReading struct {
-	Elements []Incoming
-	Nothing  Text // what a body without elements is, such as a test call: a sentence
+	Elements    []Incoming
+	Explanation Text // a sentence about a body without elements, such as a test call
 }
 
 // MaxElements is how many elements a call may have; real ones have a few
@@ -163,10 +163,10 @@ type InboundEvent struct {
 	Items []InboundItem // in a listing the first open ones, at most ListedItems
 
 	// The content of the body, where it was read again: see InboundElement.
-	Elements []InboundElement
-	Named    int  // how many elements the body has
-	Nothing  Text // what a body without elements is
-	Unread   bool // the body is too long for a listing
+	Elements     []InboundElement
+	ElementCount int  // how many elements the body has
+	Explanation  Text // a sentence about a body without elements
+	Unread       bool // the body is too long for a listing
 }
 
 // How many items of an event a listing shows, and the page of the event. Open
@@ -255,7 +255,7 @@ func cleanKey(s string) string {
 // dropped), and so names nothing.
 func BlankID(id string) bool { return strings.Trim(id, " \t\r\n\x00") == "" }
 
-// moneyFault is the last check before the ledger, whatever an adapter let pass.
+// moneyFault is the last check before the ledger, whatever the reader of a kind let pass.
 func moneyFault(e Incoming, source Source) *FieldError {
 	switch {
 	case BlankID(e.EventID):
@@ -305,7 +305,7 @@ var ErrEventConflict error = Refused(CodeConflict, Text{
 	"Giao dịch với id này đã được ghi nhận với số tiền, chiều hoặc tài khoản khác.",
 })
 
-// RetryInbound reads the body of an inbound event again, with the adapters of
+// RetryInbound reads the body of an inbound event again, with the kinds of
 // today, and records what can be recorded now. CodeConflict for a record by
 // hand.
 func (s *Service) RetryInbound(ctx context.Context, accountID, eventID int64, now time.Time) (Recording, error) {

@@ -97,7 +97,7 @@ func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f In
 		body, short := bodies[e.ID]
 		if e.Unread = !short || room < 0; !e.Unread {
 			s.readAgain(e, known[e.SourceID], body, true)
-			room -= len(body) + elementBytes*e.Named
+			room -= len(body) + elementBytes*e.ElementCount
 		}
 	}
 	if err := s.settleElements(ctx, accountID, read); err != nil {
@@ -116,13 +116,13 @@ func (s *Service) InboundEventsBefore(ctx context.Context, accountID int64, f In
 // a listing it leaves out elements in the middle.
 func (s *Service) readAgain(e *InboundEvent, source Source, body []byte, listing bool) {
 	read := s.config.Read(source, e.Channel, body, e.ReceivedAt, s.zone)
-	e.Named, e.Nothing = len(read.Elements), read.Nothing
-	first, last := min(e.Named, ShownItems), e.Named // first elements, and those from last on
+	e.ElementCount, e.Explanation = len(read.Elements), read.Explanation
+	first, last := min(e.ElementCount, ShownItems), e.ElementCount // first elements, and those from last on
 	switch {
-	case listing && (e.Recorded == 0 || e.Recorded == e.Named):
-		first = min(e.Named, 1) // all became the same
-	case listing && e.Named > 2*listedEnd:
-		first, last = listedEnd, e.Named-listedEnd
+	case listing && (e.Recorded == 0 || e.Recorded == e.ElementCount):
+		first = min(e.ElementCount, 1) // all became the same
+	case listing && e.ElementCount > 2*listedEnd:
+		first, last = listedEnd, e.ElementCount-listedEnd
 	}
 	call := InboundCall{
 		Source: source, Channel: e.Channel, ReceivedAt: e.ReceivedAt, Elements: slices.Concat(read.Elements[:first], read.Elements[last:]),
@@ -212,7 +212,7 @@ func (e *InboundEvent) addItems() {
 		}
 		e.Elements[found].judge(item)
 	}
-	e.Named = max(e.Named, len(e.Elements))
+	e.ElementCount = max(e.ElementCount, len(e.Elements))
 	slices.SortStableFunc(e.Elements, func(a, b InboundElement) int { return a.Position - b.Position })
 	for n := len(e.Elements) - 1; n >= 0 && len(e.Elements) > ShownItems; n-- {
 		if e.Elements[n].Item == nil {

@@ -26,7 +26,7 @@ const (
 	AuthHMAC   Auth = "hmac"   // a signature keyed with the secret
 )
 
-// ProviderKind is what a kind of source can do. Its adapter declares it.
+// ProviderKind is what a kind of source can do. Package provider declares the kinds.
 type ProviderKind struct {
 	Provider    Provider
 	Name        string // as people call it
@@ -45,7 +45,7 @@ type ProviderKind struct {
 	OwnSecret bool
 	// Setup says what to do on the provider's side, in a few sentences.
 	Setup Text
-	// Check refuses what the adapter can't work with; nil allows everything.
+	// Check refuses what the kind can't work with; nil allows everything.
 	// Auth is filled in.
 	Check func(SourceAdd) error
 }

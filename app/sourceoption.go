@@ -44,7 +44,7 @@ func (o SourceOptions) given() (names []SourceOption) {
 	return names
 }
 
-// check refuses values that are wrong for every adapter.
+// check refuses values that are wrong for every kind.
 func (o SourceOptions) check(auth Auth) error {
 	var v Invalid
 	// net/http removes these three from a request's headers.

@@ -43,15 +43,12 @@ func verifyCapcom6(in Call, h http.Header) app.Refusal {
 	return checkHexHMAC("X-Signature", signature, sha256.New, in.Source.Secret, in.Body, []byte(stamp))
 }
 
-// readCapcom6 reads the event of a text that came; what else the app tells,
-// of texts sent and of itself, is nothing to record.
+// readCapcom6 reads the event of a received text. Other events of the app, of
+// texts that were sent and of the app itself, are not kept.
 func readCapcom6(in Call) Reading {
-	v, err := exactjson.Parse(in.Body)
-	if err != nil {
-		return Reading{Elements: notJSON()}
-	}
-	if v.Kind != exactjson.Object {
-		return Reading{Elements: []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}}
+	v, unread := parseObject(in.Body)
+	if unread != nil {
+		return Reading{Elements: unread}
 	}
 	if event := v.Get("event"); event.Kind == exactjson.String && event.Text != "sms:received" && v.Times("event") == 1 {
 		return Reading{Drop: true}

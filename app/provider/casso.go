@@ -69,7 +69,7 @@ func readCassoElement(v exactjson.Value, keys cassoKeys, zone *time.Location) ap
 		return unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")
 	}
 	e := app.Incoming{Type: app.In, Content: v.Get("description").Word(), Number: v.Get(keys.number).Word(), Gateway: cassoBank(v)}
-	setDate(&e, v, keys.time, zone)
+	setDate(&e, v.Get(keys.time), zone)
 	e.AccountNumber = firstWord(v, keys.account...)
 	e.Fault = firstFault(
 		repeatedKey(v, append([]string{"id", "amount", "bankAbbreviation", "bankName", keys.number}, keys.account...)),
@@ -160,7 +160,7 @@ func readCassoV2(in Call) Reading {
 		return Reading{Elements: []app.Incoming{unreadable("data", "must be a JSON object", "phải là một đối tượng JSON")}}
 	}
 	if id := data.Get("id"); id.Kind == exactjson.Number && id.Text == "0" {
-		return Reading{nothing: onlyATest}
+		return Reading{explanation: onlyATest}
 	}
 	return Reading{Elements: []app.Incoming{readCassoElement(data, cassoV2Keys, in.Zone)}}
 }
@@ -281,7 +281,7 @@ func readCassoRecord(v exactjson.Value, zone *time.Location) app.Incoming {
 		EventID: v.Get("id").Word(), EventIDChannel: app.ChannelCall, Gateway: cassoListBank(v.Get("bankCodeName").Word()),
 		Type: app.In, AccountNumber: firstWord(v, "bankSubAccId", "bank_sub_acc_id", "subAccId"), Number: v.Get("tid").Word(), Content: v.Get("description").Word(),
 	}
-	setDate(&e, v, "when", zone)
+	setDate(&e, v.Get("when"), zone)
 	e.Fault = firstFault(repeatedKey(v, cassoMoney), readSignedAmount(v, &e))
 	return e
 }

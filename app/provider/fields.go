@@ -7,17 +7,27 @@ import (
 	"baoco/app/exactjson"
 )
 
-// This file has what the adapters read the fields of a JSON body with. A field
-// that says something else than it may is a fault, never another value.
+// This file reads the fields of a JSON body, for all kinds. A field that holds
+// something that it may not is a fault, and never becomes another value.
+
+// parseObject reads a body that must be a JSON object. Of another body it gives
+// the one element that stands for it, which has a fault.
+func parseObject(body []byte) (v exactjson.Value, fault []app.Incoming) {
+	v, err := exactjson.Parse(body)
+	switch {
+	case err != nil:
+		return v, notJSON()
+	case v.Kind != exactjson.Object:
+		return v, []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}
+	}
+	return v, nil
+}
 
 // readList reads the elements of the array that stands under key in an object.
 func readList(in Call, key string, element func(v exactjson.Value, zone *time.Location) app.Incoming) []app.Incoming {
-	v, err := exactjson.Parse(in.Body)
-	if err != nil {
-		return notJSON()
-	}
-	if v.Kind != exactjson.Object {
-		return []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}
+	v, fault := parseObject(in.Body)
+	if fault != nil {
+		return fault
 	}
 	list := v.Get(key)
 	if list.Kind != exactjson.Array || v.Times(key) != 1 {
@@ -109,9 +119,9 @@ func readAmount(v exactjson.Value, key string, into *int64) *app.FieldError {
 	return nil
 }
 
-// setDate dates e by the string or number under key; a date is never a fault.
-func setDate(e *app.Incoming, v exactjson.Value, key string, zone *time.Location) {
-	switch value := v.Get(key); value.Kind {
+// setDate dates e by a string or number; a date is never a fault.
+func setDate(e *app.Incoming, value exactjson.Value, zone *time.Location) {
+	switch value.Kind {
 	case exactjson.Null, exactjson.String, exactjson.Number:
 		e.SetDate(value.Word(), zone)
 	default:

@@ -12,8 +12,8 @@ import (
 )
 
 // This file reads the bodies of HTML forms as objects of strings, so that a
-// provider that lets the merchant choose between JSON and forms is read by one
-// adapter. A field that comes twice is there twice.
+// provider that lets the merchant choose between JSON and forms has one reader. A
+// field that comes twice is there twice.
 
 // parseFields reads an object in whichever format it came. The body alone says
 // which, since a kept body is read again without its headers: JSON begins with

@@ -145,7 +145,7 @@ func readGenericElement(v exactjson.Value, paths map[string]exactjson.Path, zone
 	}
 	x := genericElement{v, paths}
 	e := app.Incoming{Gateway: x.field("gateway").Str(), Content: x.field("content").Word()}
-	setDate(&e, exactjson.Value{Kind: exactjson.Object, Members: []exactjson.Member{{Key: "time", Value: x.field("time")}}}, "time", zone)
+	setDate(&e, x.field("time"), zone)
 	e.Fault = firstFault(
 		x.repeated("id", "amount", "account", "type", "number", "gateway"),
 		x.word("id", &e.EventID),
@@ -161,7 +161,7 @@ func readGenericElement(v exactjson.Value, paths map[string]exactjson.Path, zone
 	case e.EventID == "":
 		e.Fault = &app.FieldError{Field: "id", Text: app.IDRule}
 	case e.AccountNumber == "" && paths["account"] != nil:
-		e.Fault = &app.FieldError{Field: "account", Text: app.Text{EN: "is required", VI: "là bắt buộc"}}
+		e.Fault = &app.FieldError{Field: "account", Text: required}
 	}
 	return e
 }

@@ -45,7 +45,7 @@ func readMadeUpPage(body []byte, zone *time.Location) ([]app.Incoming, error) {
 
 func readMadeUp(v exactjson.Value, zone *time.Location) app.Incoming {
 	e := app.Incoming{Type: app.In, Gateway: v.Get("bank").Str(), AccountNumber: v.Get("account").Word(), EventIDChannel: app.ChannelCall}
-	setDate(&e, v, "at", zone)
+	setDate(&e, v.Get("at"), zone)
 	e.Fault = firstFault(readWord(v, "id", &e.EventID), readAmountWord(v, "vnd", &e.Amount))
 	return e
 }

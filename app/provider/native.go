@@ -9,6 +9,7 @@ import (
 	"baoco/app/exactjson"
 )
 
+// Native is the kind of baoco's own format.
 const Native app.Provider = "native"
 
 // native reads baoco's own format: the body that baoco delivers, so
@@ -67,7 +68,7 @@ func ReadNativeElement(v exactjson.Value, zone *time.Location) app.Incoming {
 	}
 	e.Gateway = v.Get("gateway").Str()
 	e.Content = v.Get("content").Word()
-	setDate(&e, v, "transactionDate", zone)
+	setDate(&e, v.Get("transactionDate"), zone)
 	e.Fault = firstFault(
 		repeatedKey(v, moneyKeys),
 		readWord(v, "id", &e.EventID),

@@ -64,11 +64,7 @@ var pay2sSigned = []string{
 }
 
 func verifyPay2SIPN(in Call, _ http.Header) app.Refusal {
-	v, why := ParseSigned(in.Body)
-	if why.Code != "" {
-		return why
-	}
-	signature, why := bodySignature(v, "m2signature")
+	v, signature, why := parseSignedBody(in.Body, "m2signature")
 	if why.Code != "" {
 		return why
 	}
@@ -113,7 +109,7 @@ func readPay2SIPN(in Call) Reading {
 		return Reading{Elements: []app.Incoming{{Fault: fault}}}
 	}
 	if result := fields.get("resultCode"); result != "0" && result != "" {
-		return Reading{nothing: nothingPaid}
+		return Reading{explanation: nothingPaid}
 	}
 	e := app.Incoming{EventID: fields.get("transId"), Type: app.In, Content: fields.get("orderInfo")}
 	e.SetDate(fields.get("responseTime"), in.Zone)

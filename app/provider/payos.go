@@ -27,11 +27,7 @@ var payOS = Kind{
 }
 
 func verifyPayOS(in Call, _ http.Header) app.Refusal {
-	v, why := ParseSigned(in.Body)
-	if why.Code != "" {
-		return why
-	}
-	signature, why := bodySignature(v, "signature")
+	v, signature, why := parseSignedBody(in.Body, "signature")
 	if why.Code != "" {
 		return why
 	}
@@ -87,10 +83,10 @@ func readPayOS(in Call) Reading {
 		return Reading{Elements: []app.Incoming{{Fault: fault}}}
 	}
 	if data.get("orderCode") == "123" && data.get("reference") == "TF230204212323" {
-		return Reading{nothing: onlyATest} // it tries a URL when it is registered
+		return Reading{explanation: onlyATest} // it tries a URL when it is registered
 	}
 	if code := data.get("code"); code != "00" && code != "" {
-		return Reading{nothing: nothingPaid}
+		return Reading{explanation: nothingPaid}
 	}
 	e := app.Incoming{
 		EventID:       data.get("reference") + data.get("paymentLinkId"),

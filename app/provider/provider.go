@@ -12,7 +12,7 @@ import (
 )
 
 // Kind is one inbound format: how its calls are verified and how their
-// bytes become transactions. An adapter never falls back to a weaker way of
+// bytes become transactions. A kind never falls back to a weaker way of
 // authenticating than its source has.
 type Kind struct {
 	app.ProviderKind // without CatchUp, which List tells
@@ -33,8 +33,8 @@ type Kind struct {
 // zero Refusal accepts it. It compares credentials in constant time.
 type Verifier func(in Call, h http.Header) app.Refusal
 
-// What a call may send. A notice of one transaction has some 25 values in a few
-// kilobytes. One of many has at most app.MaxElements transactions, of some 20
+// Bounds of a call. A notice of one transaction has some 25 values in a few
+// kilobytes. A call of many has at most app.MaxElements transactions, of some 20
 // values each.
 const (
 	MaxBodyOfMany   = 1 << 20 // of calls with several transactions
@@ -51,8 +51,8 @@ func (a Kind) MaxBody() int64 {
 	return maxNotice
 }
 
-// Elements reads a body, but for one with more values or elements than a call
-// may have: of that nothing can be read.
+// Elements reads a body. A body with more values or elements than a call may have
+// becomes one element with a fault.
 func (a Kind) Elements(in Call) Reading {
 	most := maxNoticeValues
 	if a.many {
@@ -70,7 +70,7 @@ func (a Kind) Elements(in Call) Reading {
 	return read
 }
 
-// Call is one call as an adapter sees it.
+// Call is one call as a kind sees it.
 type Call struct {
 	Source app.Source
 	Body   []byte
@@ -78,20 +78,21 @@ type Call struct {
 	Zone   *time.Location
 }
 
-// Signed tells whether the credential of a call is a signature that its body is
-// needed for. Otherwise nothing is read of a call before it is verified.
+// Signed tells whether a call is verified by a signature over its body. The body
+// of any other call is read after the call is verified.
 func (in Call) Signed() bool { return in.Source.Auth == app.AuthHMAC }
 
-// Reading is what an adapter makes of a body. A test call has no elements.
+// Reading is the result of reading a body. A test call has no elements.
 type Reading struct {
 	Elements []app.Incoming
-	// Drop has nothing of the call kept: a one-time code, advertising.
+	// Drop tells that the body must not be kept: it holds a one-time code, or
+	// advertising.
 	Drop bool
-	// nothing says what a body without elements is, where there is more to say
-	// than that it names none.
-	nothing app.Text
-	// Fault is the provider's own word that something is wrong on its side: the
-	// bank accounts that it serves go to error until the next transaction.
+	// explanation says what a body without elements is; empty: the body names no
+	// transaction.
+	explanation app.Text
+	// Fault tells that the provider reports an error on its side: the bank
+	// accounts that it serves are in error until the next transaction.
 	Fault bool
 }
 
@@ -121,7 +122,7 @@ func Find(p app.Provider) (Kind, bool) {
 	return Kind{}, false
 }
 
-// Facts lists what the rules have to know of the kinds.
+// Facts lists what the rules need to know of the kinds.
 func Facts() []app.ProviderKind {
 	facts := make([]app.ProviderKind, len(Kinds))
 	for i, kind := range Kinds {
@@ -131,7 +132,7 @@ func Facts() []app.ProviderKind {
 	return facts
 }
 
-// What bodies without elements are.
+// The explanations of bodies without elements.
 var (
 	nothingNamed = app.Text{EN: "There is no transaction in it.", VI: "Không có giao dịch nào trong lượt gọi này."}
 	nothingPaid  = app.Text{EN: "The provider reports a payment that failed or was cancelled: no money came in.", VI: "Nhà cung cấp báo thanh toán thất bại hoặc đã huỷ: không có tiền vào."}
@@ -154,13 +155,13 @@ func Read(source app.Source, channel app.Channel, body []byte, receivedAt time.T
 		return app.InboundReading{Elements: kind.List.elements(body, zone)}
 	}
 	read := kind.Elements(Call{source, body, receivedAt, zone})
-	result := app.InboundReading{Elements: read.Elements, Nothing: read.nothing}
+	result := app.InboundReading{Elements: read.Elements, Explanation: read.explanation}
 	switch {
 	case len(read.Elements) > 0:
 	case read.Drop:
-		result.Nothing = nothingKept
-	case read.nothing == app.Text{}:
-		result.Nothing = nothingNamed
+		result.Explanation = nothingKept
+	case read.explanation == app.Text{}:
+		result.Explanation = nothingNamed
 	}
 	return result
 }
@@ -169,8 +170,8 @@ func unreadable(field, en, vi string) app.Incoming {
 	return app.Incoming{Fault: &app.FieldError{Field: field, Text: app.Text{EN: en, VI: vi}}}
 }
 
-// Faults that no field has: a body that isn't JSON at all, and an element of
-// the array that isn't an object.
+// The names of faults that belong to no field: the body isn't JSON at all, or an
+// element of the array isn't an object.
 const (
 	FaultNotJSON = "json"
 	FaultElement = "element"

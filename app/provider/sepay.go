@@ -70,7 +70,7 @@ func readSePay(in Call) Reading {
 // number is the key of the bank's transaction number.
 func readTransfer(v exactjson.Value, number string, zone *time.Location) app.Incoming {
 	e := app.Incoming{Gateway: v.Get("gateway").Str(), Content: v.Get("content").Word(), Number: v.Get(number).Word()}
-	setDate(&e, v, "transactionDate", zone)
+	setDate(&e, v.Get("transactionDate"), zone)
 	e.Fault = firstFault(
 		repeatedKey(v, []string{"id", "gateway", "accountNumber", "transferType", "transferAmount", number}),
 		readWord(v, "id", &e.EventID),
@@ -243,7 +243,7 @@ func readSePayRecord(v exactjson.Value, zone *time.Location) app.Incoming {
 		EventID: v.Get("id").Word(), Gateway: v.Get("bank_brand_name").Word(), AccountNumber: v.Get("account_number").Word(),
 		Number: v.Get("reference_number").Word(), Content: v.Get("transaction_content").Word(),
 	}
-	setDate(&e, v, "transaction_date", zone)
+	setDate(&e, v.Get("transaction_date"), zone)
 	e.Fault = firstFault(repeatedKey(v, sepayMoney), readInOut(v, "transfer_type", &e.Type))
 	amount, other := "amount_in", "amount_out"
 	if e.Type == app.Out {

@@ -11,8 +11,8 @@ import (
 
 // ParseSigned reads the object that is signed by its fields. It refuses what
 // could be read otherwise than it was signed: a key that comes twice at any
-// level, and text that isn't UTF-8. Lone surrogates are kept. Nobody knows yet
-// whose the body is, so that nothing is built of one with many values.
+// level, and text that isn't UTF-8. Lone surrogates are kept. The body isn't
+// verified yet, so nothing is built of one with many values.
 func ParseSigned(body []byte) (exactjson.Value, app.Refusal) {
 	if exactjson.Count(body) > maxNoticeValues {
 		return exactjson.Value{}, refusalf(app.RefusalMalformed, "The body has more than %d values.", "Nội dung có hơn %d giá trị.", maxNoticeValues)
@@ -28,14 +28,14 @@ func ParseSigned(body []byte) (exactjson.Value, app.Refusal) {
 }
 
 // signedFields are the fields of a signature over k=v, joined with &, in the
-// order in which they are signed. They are the only way to what such a body
-// says, so that what is read is what was signed.
+// order in which they are signed. Such a body is read through them alone, so that
+// only signed values are read.
 type signedFields []signedField
 
 type signedField struct{ key, text string }
 
-// Signed is what the signature is made over; nothing in it is escaped, and a
-// lone surrogate is U+FFFD, as JavaScript hashes it.
+// Signed is the text that is signed. Nothing in it is escaped, and a lone
+// surrogate is U+FFFD, as JavaScript hashes it.
 func (f signedFields) Signed() []byte {
 	pairs := make([]string, len(f))
 	for i, field := range f {
@@ -54,7 +54,7 @@ func (f signedFields) get(key string) string {
 	return ""
 }
 
-// anotherField is what a further field would begin with.
+// anotherField matches the beginning of a further field.
 var anotherField = regexp.MustCompile(`&[A-Za-z_][A-Za-z0-9_]*=`)
 
 // ambiguous is the fault of fields one of whose texts looks like several: the
@@ -90,14 +90,20 @@ func (f signedFields) amount(key string, into *int64) *app.FieldError {
 	return nil
 }
 
-// bodySignature is the signature that stands in the body itself.
-func bodySignature(v exactjson.Value, key string) (string, app.Refusal) {
-	switch signature, found := v.Lookup(key); {
-	case !found || signature.Kind == exactjson.Null:
-		return "", refusalf(app.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
-	case signature.Kind != exactjson.String:
-		return "", refusalf(app.RefusalMalformed, "The field %s is not a string.", "Trường %s không phải là chuỗi ký tự.", key)
-	default:
-		return signature.Text, app.Refusal{}
+// parseSignedBody reads a body whose signature stands in the body itself, under
+// key.
+func parseSignedBody(body []byte, key string) (v exactjson.Value, signature string, why app.Refusal) {
+	v, why = ParseSigned(body)
+	if why.Code != "" {
+		return v, "", why
 	}
+	switch value, found := v.Lookup(key); {
+	case !found || value.Kind == exactjson.Null:
+		why = refusalf(app.RefusalMissing, "The field %s is missing.", "Thiếu trường %s.", key)
+	case value.Kind != exactjson.String:
+		why = refusalf(app.RefusalMalformed, "The field %s is not a string.", "Trường %s không phải là chuỗi ký tự.", key)
+	default:
+		signature = value.Text
+	}
+	return v, signature, why
 }

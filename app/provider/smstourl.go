@@ -2,7 +2,6 @@ package provider
 
 import (
 	"baoco/app"
-	"baoco/app/exactjson"
 )
 
 // smsToURL reads what Incoming SMS to URL sends with the template that
@@ -24,12 +23,9 @@ var smsToURL = Kind{
 }
 
 func readSMSToURL(in Call) Reading {
-	v, err := exactjson.Parse(in.Body)
-	if err != nil {
-		return Reading{Elements: notJSON()}
-	}
-	if v.Kind != exactjson.Object {
-		return Reading{Elements: []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}}
+	v, unread := parseObject(in.Body)
+	if unread != nil {
+		return Reading{Elements: unread}
 	}
 	text, fault := readSMSField(v, "text")
 	return readSMS(in, forwardedSMS{

@@ -14,6 +14,7 @@ import (
 	"baoco/app/exactjson"
 )
 
+// VietQR is the kind whose calls have routes and answers of their own.
 const VietQR app.Provider = "vietqr"
 
 // vietQR reads VietQR.vn's transaction-sync (api.vietqr.vn). VietQR
@@ -35,19 +36,16 @@ var vietQR = Kind{
 // readVietQR reads one transaction. VietQR's documents write its keys in two
 // ways, bankaccount and bankAccount, so their case doesn't count.
 func readVietQR(in Call) Reading {
-	body, err := exactjson.Parse(in.Body)
-	if err != nil {
-		return Reading{Elements: notJSON()}
-	}
-	if body.Kind != exactjson.Object {
-		return Reading{Elements: []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}}
+	body, unread := parseObject(in.Body)
+	if unread != nil {
+		return Reading{Elements: unread}
 	}
 	v := exactjson.Value{Kind: exactjson.Object}
 	for _, m := range body.Members {
 		v.Members = append(v.Members, exactjson.Member{Key: strings.ToLower(m.Key), Value: m.Value})
 	}
 	e := app.Incoming{Content: v.Get("content").Word()}
-	setDate(&e, v, "transactiontime", in.Zone)
+	setDate(&e, v.Get("transactiontime"), in.Zone)
 	e.Fault = firstFault(
 		repeatedKey(v, []string{"transactionid", "referencenumber", "bankaccount", "transtype", "amount"}),
 		readWord(v, "transactionid", &e.EventID),
@@ -60,7 +58,7 @@ func readVietQR(in Call) Reading {
 		e.EventID = e.Number
 	}
 	if e.EventID == "" && e.Fault == nil {
-		e.Fault = &app.FieldError{Field: "transactionid", Text: app.Text{EN: "is required", VI: "là bắt buộc"}}
+		e.Fault = &app.FieldError{Field: "transactionid", Text: required}
 	}
 	return Reading{Elements: []app.Incoming{e}}
 }
@@ -77,12 +75,12 @@ func readVietQRDirection(v exactjson.Value, into *app.Direction) *app.FieldError
 	return nil
 }
 
-// VietQR asks for one with user name and
-// password, and sends it with what it tells in the minutes after. A token is
-// kept nowhere: it says whose it is and until when, and is signed with the
-// source's secret, so that a new secret ends it.
+// VietQR asks for an access token with user name and password, and sends the
+// token with its calls of the next minutes. A token is kept nowhere: it holds its
+// source and its expiry, and is signed with the source's secret, so that a new
+// secret ends it.
 
-// VietQRTokenLife is what VietQR's documents give a token.
+// VietQRTokenLife is how long a token is valid, by VietQR's documents.
 const VietQRTokenLife = 300 * time.Second
 
 // vietQRToken is what an access token says: v1.<source id>.<expiry>.<signature>.

@@ -108,7 +108,7 @@ func encodeNamed(position int, state app.Outcome, transactionID int64, e app.Inc
 // EncodeInboundBody writes e whole.
 func EncodeInboundBody(e app.InboundEvent, zone *time.Location, lang app.Lang) InboundEventBodyJSON {
 	encoded := InboundEventBodyJSON{
-		InboundEventJSON: EncodeInboundEvent(e, zone, lang), Elements: make([]InboundElementJSON, len(e.Elements)), ElementCount: e.Named,
+		InboundEventJSON: EncodeInboundEvent(e, zone, lang), Elements: make([]InboundElementJSON, len(e.Elements)), ElementCount: e.ElementCount,
 	}
 	for n, i := range e.Elements {
 		encoded.Elements[n] = InboundElementJSON{encodeNamed(i.Position, i.State, i.TransactionID, i.Incoming, zone, lang), nil, orNull(i.WaitsIn)}
@@ -117,7 +117,7 @@ func EncodeInboundBody(e app.InboundEvent, zone *time.Location, lang app.Lang) I
 		}
 	}
 	if len(e.Elements) == 0 {
-		encoded.Nothing = orNull(e.Nothing.In(lang))
+		encoded.Nothing = orNull(e.Explanation.In(lang))
 	}
 	if utf8.Valid(e.Body) {
 		encoded.Body = new(string(e.Body))

@@ -134,11 +134,11 @@ func TestInboundNothing(t *testing.T) {
 	w.Wants(webtest.Counts{}, w.Native(), webtest.Batch())
 	e, err := w.Service.ReadInboundEvent(context.Background(), 1, 1)
 	webtest.Must(t, err)
-	if e.Nothing.VI == "" || len(e.Elements) != 0 {
+	if e.Explanation.VI == "" || len(e.Elements) != 0 {
 		t.Errorf("%+v", e)
 	}
-	b.Get("/inbound/events").Shows(t, e.Nothing.EN)
-	b.Get("/inbound/events/1").Shows(t, e.Nothing.EN)
+	b.Get("/inbound/events").Shows(t, e.Explanation.EN)
+	b.Get("/inbound/events/1").Shows(t, e.Explanation.EN)
 	var shown struct {
 		Event struct {
 			Nothing  string
@@ -146,7 +146,7 @@ func TestInboundNothing(t *testing.T) {
 		}
 	}
 	w.API(w.APIKey(app.ScopeRead), "GET", "/api/v1/inbound/1", "", http.StatusOK, &shown)
-	if shown.Event.Nothing != e.Nothing.EN || shown.Event.Elements == nil || len(shown.Event.Elements) != 0 {
+	if shown.Event.Nothing != e.Explanation.EN || shown.Event.Elements == nil || len(shown.Event.Elements) != 0 {
 		t.Errorf("%+v", shown)
 	}
 }
@@ -186,7 +186,7 @@ func TestEventLogSays(t *testing.T) {
 	b.Get("/inbound/events?before=4").Shows(t, "newest", "+20 more", `href="/transactions/3"`)
 	events, _, err := w.Service.InboundEventsBefore(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
 	webtest.Must(t, err)
-	if e := events[0]; len(e.Elements) != 1 || e.Elements[0].Position != 20 || e.Named != 21 {
+	if e := events[0]; len(e.Elements) != 1 || e.Elements[0].Position != 20 || e.ElementCount != 21 {
 		t.Errorf("%+v", e)
 	}
 
@@ -212,8 +212,8 @@ func TestInboundManyElements(t *testing.T) {
 	w.Wants(webtest.Counts{Recorded: len(elements) - 1, Unassigned: 1}, w.Native(), webtest.Batch(elements...))
 	list, e := w.Reads(1)
 	last := list[len(list)-1]
-	if len(list) != app.ShownItems || e.Named != len(elements) || !last.Open || last.Content != "at the very end" || e.Elements[len(list)-1].Position != len(elements)-1 {
-		t.Errorf("%d of %d, the last %+v", len(list), e.Named, last)
+	if len(list) != app.ShownItems || e.ElementCount != len(elements) || !last.Open || last.Content != "at the very end" || e.Elements[len(list)-1].Position != len(elements)-1 {
+		t.Errorf("%d of %d, the last %+v", len(list), e.ElementCount, last)
 	}
 	w.Browser().SignIn("lan").Get("/inbound/events/1").Shows(t, "at the very end", "Not shown: 50 more.")
 }

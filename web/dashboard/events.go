@@ -150,16 +150,16 @@ func (w words) NeedsDecision(i app.InboundElement) bool { return i.Item != nil &
 // MoreElements says how many elements of an event the log doesn't show; empty if
 // it shows all.
 func (w words) MoreElements(e app.InboundEvent) string {
-	if e.Named < 2 {
+	if e.ElementCount < 2 {
 		return ""
 	}
-	return w.T("+"+w.Number(int64(e.Named-1))+" more", "+"+w.Number(int64(e.Named-1))+" giao dịch khác")
+	return w.T("+"+w.Number(int64(e.ElementCount-1))+" more", "+"+w.Number(int64(e.ElementCount-1))+" giao dịch khác")
 }
 
 // NotShown says how many elements of an event its page doesn't show; empty if it
 // shows all.
 func (w words) NotShown(e app.InboundEvent) string {
-	n := int64(e.Named - len(e.Elements))
+	n := int64(e.ElementCount - len(e.Elements))
 	if n == 0 {
 		return ""
 	}

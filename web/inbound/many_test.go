@@ -37,8 +37,8 @@ func TestProviderTooManyElements(t *testing.T) {
 	w.Wants(webtest.Rejected, casso, body)
 	w.KeptAsRejected(body, "body")
 	w.WantTransactions(0)
-	if said, e := w.Reads(2); len(said) != 1 || e.Named != 1 {
-		t.Errorf("the event is shown with %d elements, %d named", len(said), e.Named)
+	if said, e := w.Reads(2); len(said) != 1 || e.ElementCount != 1 {
+		t.Errorf("the event is shown with %d elements, %d named", len(said), e.ElementCount)
 	}
 	w.Retries(w.Service, w.Event(2), webtest.Rejected)
 	w.KeptAsRejected(body, "body")

@@ -117,8 +117,8 @@ func TestProviderVectors(t *testing.T) {
 			w.WantTransactions(n)
 			w.Tallies()
 			list, e := w.Reads(2)
-			if len(list) != n || n == 0 && (e.Nothing == app.Text{}) {
-				t.Errorf("the log says %+v, %+v", list, e.Nothing)
+			if len(list) != n || n == 0 && (e.Explanation == app.Text{}) {
+				t.Errorf("the log says %+v, %+v", list, e.Explanation)
 			}
 			for i, s := range list {
 				if s.Transaction != int64(i+1) || s.Amount != v.Normalized[i].Amount {

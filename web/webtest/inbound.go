@@ -99,8 +99,8 @@ func (w *World) WantSaid(event int64, want ...Said) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		w.T.Errorf("event %d (-want +got):\n%s", event, diff)
 	}
-	if e.Named != len(want) {
-		w.T.Errorf("event %d names %d, want %d", event, e.Named, len(want))
+	if e.ElementCount != len(want) {
+		w.T.Errorf("event %d names %d, want %d", event, e.ElementCount, len(want))
 	}
 }
 

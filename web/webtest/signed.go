@@ -9,7 +9,7 @@ import (
 	"baoco/app/provider"
 )
 
-// RefusalOf is what the adapter of a source says of a call, without the limit on
+// RefusalOf is the refusal of a call by the kind of its source, without the limit on
 // failing calls that the way over HTTP has.
 func RefusalOf(source app.Source, body []byte, h http.Header, at time.Time) app.Refusal {
 	a, found := provider.Find(source.Provider)

@@ -59,7 +59,7 @@ func (v Vector) SignedAt() time.Time {
 	return time.Now()
 }
 
-// Source is the vector's source as the adapter sees it.
+// Source is the vector's source as its kind sees it.
 func (v Vector) Source() app.Source {
 	return app.Source{Provider: v.Provider, Auth: v.Auth, Secret: v.Secret, Options: app.SourceOptions{AccessKey: v.AccessKey}}
 }
