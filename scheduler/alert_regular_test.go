@@ -61,6 +61,13 @@ func (c *chat) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
+// answerBy has the chat answer by f from now on; nil: it takes everything.
+func (c *chat) answerBy(f func(n int) (status int, body string)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answer = f
+}
+
 func (c *chat) sent() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,7 +143,7 @@ func TestAlertSchedule(t *testing.T) {
 		c.wantTexts(t, "Webhook", "1 delivery failed", "Still, since … Webhook", "Over: Deliveries failed in the last 24 hours")
 		s.pass(t, shop, c, 24*time.Hour, 4*time.Hour)
 		c.wantTexts(t, "", "", "", "", "Still, since … the last 6 attempts failed")
-		shop.answer = func(int, *http.Request) (*http.Response, error) { return respond(200), nil }
+		shop.answerBy(always200)
 		s.Record("2")
 		time.Sleep(9 * time.Minute)
 		c.wantTexts(t, "", "", "", "", "Still")
@@ -170,10 +177,10 @@ func TestAlertFlapping(t *testing.T) {
 		s.webhook(t, "https://shop.example.vn/hook")
 		s.start(t)
 		for i := range 8 {
-			shop.answer = always500
+			shop.answerBy(always500)
 			s.Record(fmt.Sprint(i))
 			time.Sleep(50 * time.Second) // three failures, then one that succeeds
-			shop.answer = func(int, *http.Request) (*http.Response, error) { return respond(200), nil }
+			shop.answerBy(always200)
 			time.Sleep(2 * time.Minute)
 		}
 		c.wantTexts(t, "⚠️ Webhook")
@@ -241,8 +248,8 @@ func TestAlertRestart(t *testing.T) {
 		}
 		c.wantTexts(t, "⚠️ Webhook")
 		// It can't be told that it is over, nor after a restart.
-		c.answer = func(int) (int, string) { return 502, "" }
-		shop.answer = func(int, *http.Request) (*http.Response, error) { return respond(200), nil }
+		c.answerBy(func(int) (int, string) { return 502, "" })
+		shop.answerBy(always200)
 		s.Record("2")
 		time.Sleep(11 * time.Minute)
 		s.crash(t)
@@ -250,7 +257,7 @@ func TestAlertRestart(t *testing.T) {
 		s.start(t)
 		time.Sleep(30 * time.Minute)
 		n := len(c.sent())
-		c.answer = nil
+		c.answerBy(nil)
 		s.pass(t, shop, c, 2*time.Hour, 15*time.Minute)
 		if got := c.sent(); len(got) != n+1 || !strings.Contains(got[n], "✅ Over: Webhook") {
 			t.Errorf("%d messages after %d, the last: %s", len(got), n, got[len(got)-1])
@@ -307,7 +314,7 @@ func TestAlertFailures(t *testing.T) {
 			t.Errorf("%d attempts of the delivery", n)
 		}
 		// It is told late, but told: the one that lasts, not the channel's own.
-		c.answer = nil
+		c.answerBy(nil)
 		time.Sleep(time.Hour)
 		if got := c.sent(); !strings.Contains(got[len(got)-1], "Webhook") || strings.Contains(got[len(got)-1], "Alerts by") {
 			t.Errorf("%s", got[len(got)-1])

@@ -34,10 +34,19 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	n.at = append(n.at, time.Since(n.start))
 	n.bodies = append(n.bodies, body)
 	n.ids = append(n.ids, r.Header.Get("webhook-id"))
-	count := len(n.at)
+	count, answer := len(n.at), n.answer
 	n.mu.Unlock()
-	return n.answer(count, r)
+	return answer(count, r)
 }
+
+// answerBy has the network answer by f from now on.
+func (n *network) answerBy(f func(n int, r *http.Request) (*http.Response, error)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.answer = f
+}
+
+func always200(int, *http.Request) (*http.Response, error) { return respond(200), nil }
 
 func (n *network) times() []time.Duration {
 	n.mu.Lock()
