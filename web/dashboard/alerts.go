@@ -13,14 +13,14 @@ import (
 	"baoco/web/wire"
 )
 
-// alertCard is one channel and its form, as it was typed or as it is set up;
-// never a secret.
+// alertCard is one channel and its form, as it was entered or as it is set up. It
+// holds no secret.
 type alertCard struct {
-	Channel app.AlertChannel // its ID is 0 where none is set up
-	To      string           // of e-mail, by line
+	Channel app.AlertChannel // its ID is 0 if none is set up
+	To      string           // recipients of e-mail, one a line
 	Tested  string           // why a test didn't arrive
 	Remove  confirmation
-	Open    bool // the form is to be seen at once
+	Open    bool // the form is shown open
 	formProblems
 }
 
@@ -58,8 +58,8 @@ func (s *Server) alertsPage(v *visit) error {
 // alertMessagesShown is how many of the last messages the page lists.
 const alertMessagesShown = 20
 
-// showAlerts shows the page. With a medium, typed is what somebody did to that
-// channel, and what was wrong with it.
+// showAlerts shows the page. With a medium, typed is the form of that channel as
+// it was entered, and what is wrong with it.
 func (s *Server) showAlerts(v *visit, status int, typed alertCard) error {
 	p, err := s.Service.AlertPreferences(v.Context(), v.account.ID)
 	if err != nil {
@@ -112,8 +112,8 @@ func (s *Server) alertKinds(v *visit) []app.AttentionKind {
 	return kinds
 }
 
-// setAlertPreferences takes the language, and what is checked; what the form
-// doesn't show stays as it is.
+// setAlertPreferences sets the language and the kinds that are checked. Kinds that
+// the form doesn't show stay as they are.
 func (s *Server) setAlertPreferences(v *visit) error {
 	p, err := s.Service.AlertPreferences(v.Context(), v.account.ID)
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *Server) setAlertTelegram(v *visit) error {
 }
 
 func (s *Server) setAlertEmail(v *visit) error {
-	port, _ := strconv.Atoi(strings.TrimSpace(v.PostFormValue("smtp_port"))) // 0 where it is none, which is refused
+	port, _ := strconv.Atoi(strings.TrimSpace(v.PostFormValue("smtp_port"))) // 0 if it is no number; that is refused
 	to := v.PostFormValue("email_to")
 	return s.setAlertChannel(v, alertCard{To: to, Channel: app.AlertChannel{Medium: app.AlertEmail, Email: app.EmailSettings{
 		Host: v.PostFormValue("smtp_host"), Port: port, Security: app.MailSecurity(v.PostFormValue("smtp_security")),
@@ -164,7 +164,7 @@ func (s *Server) setAlertChannel(v *visit, typed alertCard) error {
 // alertTestTime is how long a test may take while somebody waits.
 const alertTestTime = wire.RequestTimeout - 2*time.Second
 
-// testAlert sends a test and says what came of it, here.
+// testAlert sends a test and shows its result.
 func (s *Server) testAlert(v *visit) error {
 	medium := app.AlertMedium(v.PathValue("medium"))
 	ctx, cancel := context.WithTimeout(v.Context(), alertTestTime)
@@ -180,7 +180,7 @@ func (s *Server) testAlert(v *visit) error {
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "The test was taken. Look whether it has arrived.", VI: "Tin thử đã được gửi. Hãy kiểm tra xem đã nhận được chưa."})
 }
 
-// removeAlertQuestion asks before a channel goes.
+// removeAlertQuestion asks before a channel is removed.
 func (s *Server) removeAlertQuestion(v *visit, medium app.AlertMedium) confirmation {
 	path := "/settings/alerts/" + string(medium) + "/remove"
 	return confirmation{

@@ -6,8 +6,8 @@ import (
 	"baoco/app"
 )
 
-// AttentionPath is the path, with its query, of the page where something that
-// needs attention can be ended.
+// AttentionPath is the path, with its query, of the page where somebody can settle
+// what needs attention.
 func AttentionPath(a app.Attention) string {
 	id := strconv.FormatInt(a.ID, 10)
 	if a.SecretLost {
@@ -40,5 +40,5 @@ func AttentionPath(a app.Attention) string {
 	return "/"
 }
 
-// AttentionPath is the function of that name, for a page.
+// AttentionPath is for templates.
 func (words) AttentionPath(a app.Attention) string { return AttentionPath(a) }

@@ -20,7 +20,7 @@ type bankCard struct {
 	Last   *app.Transaction // nil: none yet
 }
 
-// period is what came in and went out in a time that has a name.
+// period is the money in and out of a named time.
 type period struct {
 	Name app.Text
 	app.Flow
@@ -38,7 +38,7 @@ func (c bankCard) Flows() []period {
 type banksData struct {
 	Cards []bankCard
 	Plan  app.AccountStatus
-	Form  bankForm // where there is none yet
+	Form  bankForm // shown if there is no bank account yet
 }
 
 // Full tells whether the plan allows no other bank account.
@@ -89,7 +89,7 @@ func (w words) BankStatus(status app.BankAccountStatus) string {
 	return w.T("Off", "Đang tắt")
 }
 
-// bankForm is the form of a new bank account as it was typed.
+// bankForm is the form of a new bank account as it was entered.
 type bankForm struct {
 	Bank, AccountNumber, AccountName string
 	Pending                          bool
@@ -219,8 +219,8 @@ func (s *Server) bankQR(v *visit) error {
 	return nil
 }
 
-// switchBank makes a bank account what the form says, so that a form that is
-// sent twice doesn't switch it back.
+// switchBank sets the status that the form names, so that a form that is sent
+// twice doesn't switch it back.
 func (s *Server) switchBank(v *visit) error {
 	sum, err := s.pageBank(v)
 	if err != nil {
@@ -239,7 +239,7 @@ func (s *Server) switchBank(v *visit) error {
 	return s.redirect(v, bankPath(b.ID), flash)
 }
 
-// unlinkData is what ending a link does, said before it is done.
+// unlinkData is the page that says what unlinking would do.
 type unlinkData struct {
 	app.BankAccountSummary
 	Problem string
@@ -255,7 +255,7 @@ func (s *Server) showUnlink(v *visit, status int, problem string) error {
 	return s.render(v, status, "bank_unlink", "banks", app.Text{EN: "Unlink bank account", VI: "Huỷ liên kết tài khoản ngân hàng"}, unlinkData{b, problem})
 }
 
-// unlinkBank ends the link of a bank account whose number was typed.
+// unlinkBank unlinks a bank account if the form repeats its number.
 func (s *Server) unlinkBank(v *visit) error {
 	b, err := s.pageBank(v)
 	if err != nil {

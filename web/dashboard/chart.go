@@ -7,8 +7,8 @@ import (
 	"baoco/app"
 )
 
-// chart is money in and out by day, as a template draws it: coordinates in
-// units of its own, words in the language of the visit.
+// chart draws money in and out by day. Its coordinates are in units of its own,
+// its texts in the language of the visitor.
 type chart struct {
 	Width, Height int
 	Bottom        float64 // y of the zero line
@@ -16,7 +16,7 @@ type chart struct {
 	Bars          []bar
 	Lines         []gridLine
 	Days          []dayLabel
-	Table         []dayTotal // the same for those who can't see it
+	Table         []dayTotal // the same as a table, for those who can't see the chart
 }
 
 // LabelX and LabelY are where the labels of the axes stand.
@@ -39,13 +39,13 @@ type dayLabel struct {
 	Label string
 }
 
-// dayTotal is what came in and went out in one day.
+// dayTotal is the money in and out of one day.
 type dayTotal struct {
 	Day app.Day
 	app.Flow
 }
 
-// dayTotals are the days from first to last, those without transactions too.
+// dayTotals are all days from first to last, including those without transactions.
 func dayTotals(rows []app.PeriodRow, first, last app.Day) []dayTotal {
 	days := make([]dayTotal, last-first+1)
 	for i := range days {
@@ -64,10 +64,9 @@ func dayTotals(rows []app.PeriodRow, first, last app.Day) []dayTotal {
 	return days
 }
 
-// The room around the bars, and what a letter of a label takes, in the units of
-// the chart.
+// The space around the bars and the width of a letter, in the units of the chart.
 const (
-	chartLeft   = 64.0 // more where a label is long
+	chartLeft   = 64.0 // more if a label is long
 	chartLetter = 7.5
 	chartTop    = 12.0
 	chartBottom = 28.0

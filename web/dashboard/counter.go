@@ -15,7 +15,7 @@ import (
 
 // The counter screen: money in as it comes, large, for the shop's tablet. A
 // signed-in user opens it as it is; a link opens it without anybody signed in,
-// and then everything on it is by the link and nothing by the visitor.
+// and then only the link decides what it shows.
 
 // counterData is what the counter screen shows.
 type counterData struct {
@@ -29,15 +29,15 @@ type counterData struct {
 type counterCard struct {
 	words
 	app.Transaction
-	Say string // aloud; empty: it is no news any more
+	Say string // the text to speak; empty: the money is too old
 }
 
-// Money is announced for as long as it is news: not what a screen missed while
-// it was away, nor an old transfer that is recorded only now, of a statement or
-// of a provider's list, which a cashier would take for the next customer's.
+// Only new money is announced. Money that a screen missed while it was offline, or
+// an old transfer that a statement or a provider's list brings only now, would be
+// taken for the next customer's.
 const (
 	spokenFor    = 2 * time.Minute  // after it was recorded
-	spokenWithin = 30 * time.Minute // of the transfer, where its time is known: providers may be late
+	spokenWithin = 30 * time.Minute // after the transfer, if its time is known; providers may be late
 )
 
 // isNews tells whether money on a counter is announced at now.
@@ -58,7 +58,7 @@ func (s *Server) counterCards(v *visit, link app.CounterLink, sinceID *int64, no
 	return cards, err
 }
 
-// counterTotal is the line about today; empty where the link shows none.
+// counterTotal is the line about today; empty if the link shows none.
 func (s *Server) counterTotal(v *visit, link app.CounterLink, now time.Time) (string, error) {
 	if !link.ShowsTotal {
 		return "", nil
@@ -67,7 +67,7 @@ func (s *Server) counterTotal(v *visit, link app.CounterLink, now time.Time) (st
 	return v.T("Today: ", "Hôm nay: ") + "+" + v.Money(sum.Total) + " · " + v.Count(sum.Count, "payment", "payments", "giao dịch"), err
 }
 
-// ownCounter is the counter of a signed-in user: as a link would show it.
+// ownCounter is the counter of a signed-in user, in the form of a link.
 func ownCounter(v *visit) app.CounterLink { return app.CounterLink{AccountID: v.account.ID} }
 
 func (s *Server) counterPage(v *visit) error {
@@ -92,8 +92,7 @@ func (s *Server) showCounter(v *visit, link app.CounterLink, live string) error 
 	if data.Total, err = s.counterTotal(v, link, v.now); err != nil {
 		return err
 	}
-	// The stream goes on after the newest card. Where there is none it begins
-	// at the beginning, which is a day ago.
+	// The stream begins after the newest card, or a day ago if there is no card.
 	var newest int64
 	if len(cards) > 0 {
 		newest = cards[0].ID
@@ -110,7 +109,7 @@ type counterRow struct {
 	Ask  confirmation
 }
 
-// counterRows are the links that count, newest first.
+// counterRows are the links that aren't revoked, newest first.
 func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, error) {
 	links, err := s.Service.CounterLinks(v.Context(), v.account.ID)
 	var rows []counterRow
@@ -121,7 +120,7 @@ func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, e
 		}
 		row := counterRow{CounterLink: l, Ask: revokeCounter(v, l)}
 		if l.BankAccountID != 0 {
-			row.Bank = "#" + strconv.FormatInt(l.BankAccountID, 10) // unlinked since
+			row.Bank = "#" + strconv.FormatInt(l.BankAccountID, 10) // it was unlinked
 		}
 		for _, b := range banks {
 			if b.ID == l.BankAccountID {
@@ -182,7 +181,7 @@ func (s *Server) showLink(v *visit, link app.CounterLink, page secretPage) error
 	return s.showOnce(v, "settings", app.Textf("Counter screen “%s”", "Màn hình quầy “%s”", link.Name), page)
 }
 
-// revokeCounter asks before a link ends.
+// revokeCounter asks before a link is revoked.
 func revokeCounter(v *visit, l app.CounterLink) confirmation {
 	path := "/settings/counters/" + strconv.FormatInt(l.ID, 10) + "/revoke"
 	return confirmation{

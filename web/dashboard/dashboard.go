@@ -29,7 +29,7 @@ import (
 //go:embed templates static
 var dashboardFiles embed.FS
 
-// Config is what a dashboardServer works with.
+// Config is what a Server works with.
 type Config struct {
 	Service      *app.Service
 	Secure       bool // browsers reach the dashboard over HTTPS
@@ -37,7 +37,7 @@ type Config struct {
 	Closing      <-chan struct{}  // closed when the server stops: live pages end
 	Installation app.Installation // how serve was started
 	RecentLog    *RecentLog       // nil: none is shown
-	Lang         app.Lang         // where neither the visitor nor the browser names one; empty: English
+	Lang         app.Lang         // if neither the visitor nor the browser names one; empty: English
 
 	// EncodeTransaction makes the JSON of a transaction as the API has it.
 	EncodeTransaction func(t app.Transaction, zone *time.Location) any
@@ -64,18 +64,18 @@ type visit struct {
 	*http.Request
 	words
 	w         http.ResponseWriter
-	user      app.User // zero where nobody is signed in
+	user      app.User // zero if nobody is signed in
 	account   app.Account
 	backDepth int // see depthBelowPage
 }
 
 func (v *visit) owner() bool { return v.user.Role == app.RoleOwner }
 
-// operator tells whether the visitor runs the installation: the owner of the
-// account that it began with.
+// operator tells whether the visitor runs the installation, as the owners of its
+// first account do.
 func (v *visit) operator() bool { return v.owner() && v.account.ID == app.DefaultAccountID }
 
-// policy lets a page load what the binary itself serves, and nothing else.
+// policy lets a page load files of the binary and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -107,8 +107,8 @@ func (s *Server) visiting(p page, backDepth int) http.HandlerFunc {
 	}
 }
 
-// readForm reads the form of an action whole before anything is done: one that
-// is too large, or cut off, must not count as one with empty fields.
+// readForm reads the whole form of an action before anything is done. A form that
+// is too large or cut off must not pass for one with empty fields.
 func (v *visit) readForm(p page) error {
 	if _, own := ownForms[p.Path]; own || v.Method != http.MethodPost {
 		return nil
@@ -145,7 +145,7 @@ func (s *Server) welcome(v *visit, p page) (err error) {
 // view is what every template gets.
 type view struct {
 	words
-	Theme    string // light, dark or empty: that of the browser
+	Theme    string // light, dark or empty, which leaves it to the browser
 	Title    string
 	Section  string // of the navigation
 	Path     string // see pathBack
@@ -173,7 +173,7 @@ func (s *Server) render(v *visit, status int, name, section string, title app.Te
 	if err := templates.ExecuteTemplate(&content, "page-"+name, page); err != nil {
 		return err
 	}
-	page.Inner = template.HTML(content.String()) // which a template has escaped
+	page.Inner = template.HTML(content.String()) // a template has escaped it
 	return s.write(v, status, "layout", page)
 }
 
@@ -197,8 +197,7 @@ func (s *Server) write(v *visit, status int, name string, data any) error {
 	return nil
 }
 
-// redirect ends an action: the browser gets the page anew. The flash is shown
-// there once.
+// redirect ends an action: the browser loads a page, which shows the flash once.
 func (s *Server) redirect(v *visit, to string, flash app.Text) error {
 	if flash.EN != "" {
 		s.sessions.Put(v.Context(), "flash", flash.In(v.Lang))
@@ -217,7 +216,7 @@ func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // pageError answers with a page that says what is wrong, and where the visitor
-// can go. What isn't the visitor's fault is logged here, once.
+// can go. Errors of the server are logged here, once.
 func (s *Server) pageError(v *visit, err error) {
 	e := wire.AsError(err)
 	status := wire.StatusOf(e.Code)
@@ -242,12 +241,12 @@ func (s *Server) pageError(v *visit, err error) {
 	}
 }
 
-// templates are the layout, the parts and the pages. They are one set: a set a
-// page, each with its own copy of layout and parts, takes seven times the
+// templates are the layout, the parts and the pages, in one set. With a set for
+// each page, each with a copy of layout and parts, they took seven times the
 // memory.
 var templates = template.Must(template.New("").Funcs(templateFuncs).ParseFS(dashboardFiles, "templates/*.html"))
 
-// templateFuncs put together what the parts of a page are about.
+// templateFuncs build the data of parts of a page.
 var templateFuncs = template.FuncMap{
 	"static": staticURL,
 	"nav": func(v view, section, to, icon, en, vi string) any {
@@ -289,8 +288,8 @@ var templateFuncs = template.FuncMap{
 	"more":      func(n int) int { return n + 1 },
 }
 
-// rowView is one row of a listing of transactions, rowsView all of them. Live
-// is the address of the stream of new ones; empty where none arrive.
+// rowView is one row of a list of transactions, rowsView all of them. Live is the
+// address of the stream of new rows; empty if the list has no stream.
 type rowView struct {
 	words
 	Row transactionRow
@@ -313,8 +312,8 @@ func formKey(v *visit, operation string) app.IdempotencyKey {
 	return app.IdempotencyKey{Key: "form " + once, Operation: operation}
 }
 
-// signedIn is the user of the session, as they are now; zero where there is
-// none, or where the user has signed out everywhere since.
+// signedIn reads the user of the session from the storage. It is zero if the
+// session has none, or if the user has signed out everywhere since.
 func (s *Server) signedIn(ctx context.Context) (app.User, error) {
 	id := s.sessions.GetInt64(ctx, "user")
 	if id == 0 {

@@ -21,13 +21,13 @@ import (
 type deliveryData struct {
 	app.DeliveryDetails
 	Steps   []deliveryStep // oldest first
-	Curl    string         // the request of now as a command; empty where it can't be signed
-	Key     string         // of the form, see formKey
+	Curl    string         // the request as it would be sent now, as a command; empty if it can't be signed
+	Key     string         // key of the form, see formKey
 	Live    string
 	Problem string
 }
 
-// Last is the last attempt; nil where none was made.
+// Last is the last attempt; nil if none was made.
 func (d deliveryData) Last() *deliveryStep {
 	if len(d.Steps) == 0 {
 		return nil
@@ -35,10 +35,10 @@ func (d deliveryData) Last() *deliveryStep {
 	return &d.Steps[len(d.Steps)-1]
 }
 
-// Paused tells whether what is left waits for its webhook to be enabled.
+// Paused tells whether the delivery waits for its webhook to be enabled.
 func (d deliveryData) Paused() bool { return d.State == app.DeliveryPending && !d.Webhook.IsActive }
 
-// deliveryStep is one attempt, as it is read.
+// deliveryStep is one attempt on the page.
 type deliveryStep struct {
 	app.Call
 	Waited      time.Duration // since the attempt before ended; 0 for the first
@@ -47,7 +47,7 @@ type deliveryStep struct {
 	Headers     []app.Header
 	Pretty, Raw string // the body that was sent
 	Answer      string // the body that came back
-	Cut         bool   // it was longer
+	Cut         bool   // Answer is only its beginning
 	Bar         []phaseBar
 }
 
@@ -74,7 +74,7 @@ func (s *Server) deliveryDetails(v *visit) (app.DeliveryDetails, error) {
 }
 
 func (s *Server) deliveryPage(v *visit) error {
-	// Before the page reads its rows, so that no attempt falls between.
+	// Read before the rows are, so that no attempt is missing in both.
 	newest, err := s.Service.NewestIDs(v.Context())
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (s *Server) deliveryPage(v *visit) error {
 	return s.renderDelivery(v, http.StatusOK, deliveryData{DeliveryDetails: d, Live: liveDeliveriesAddress(newest.AttemptID, url.Values{"delivery_id": {v.PathValue("id")}})})
 }
 
-// showDelivery shows the page with why an action was refused.
+// showDelivery shows the page and why an action was refused.
 func (s *Server) showDelivery(v *visit, d app.DeliveryDetails, refused error) error {
 	var e *app.Error
 	if !errors.As(refused, &e) {
@@ -160,9 +160,9 @@ func (w words) phases(p app.Phases) []phaseBar {
 	return list
 }
 
-// visible makes any bytes a text whose every character can be seen where it
-// stands: what isn't UTF-8 becomes U+FFFD, and control characters, also those
-// that turn the direction of writing, are named.
+// visible writes bytes as text in which every character can be seen. Bytes that
+// aren't UTF-8 become U+FFFD. Control characters, and those that turn the
+// direction of writing, are written by name.
 func visible(text []byte) string {
 	var b strings.Builder
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
@@ -181,7 +181,7 @@ func visible(text []byte) string {
 	return b.String()
 }
 
-// Visible is visible in a template.
+// Visible is visible for templates.
 func (w words) Visible(text string) string { return visible([]byte(text)) }
 
 // curl writes a request as a command for a POSIX shell that makes the same
@@ -196,11 +196,11 @@ func curl(r app.Request) string {
 	return b.String()
 }
 
-// shellQuoted makes a text one word of a POSIX shell: between single quotes
-// nothing means anything but the quote itself.
+// shellQuoted quotes a text as one word of a POSIX shell. Between single quotes
+// only the quote itself is special.
 func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// StateWord says how far a delivery has come.
+// StateWord names the state of a delivery.
 func (w words) StateWord(state app.DeliveryState) string {
 	switch state {
 	case app.DeliveryDelivered:

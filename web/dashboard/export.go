@@ -13,23 +13,23 @@ import (
 	"baoco/web/wire"
 )
 
-// exportPath is the address of the export; its answer takes as long as its
-// reader does.
+// exportPath is the address of the export. Its answer lasts as long as its reader
+// takes.
 const exportPath = "/transactions/export"
 
-// exportDeadline is how long a piece of an export, of exportBuffer bytes, may
-// take to leave: a reader of 1 KB a second keeps up.
+// exportDeadline bounds the sending of one piece of exportBuffer bytes. A reader of
+// 1 KB a second keeps up.
 const (
 	exportDeadline = time.Minute
 	exportBuffer   = 8 << 10
 )
 
-// errUnread ends an export that nobody reads on, or may.
+// errUnread ends an export whose reader has gone or isn't allowed any more.
 var errUnread = errors.New("the export isn't read")
 
 // exportTransactions sends the transactions of the listing's filter as a file.
-// What goes wrong behind its first byte breaks the connection, so that a part
-// of a file never looks like a whole one.
+// An error after the first byte breaks the connection, so that a part of a file
+// never looks like a whole one.
 func (s *Server) exportTransactions(v *visit) error {
 	values := v.URL.Query()
 	e := &export{v: v, server: s, format: sheet.Format(values.Get("format"))}
@@ -68,7 +68,7 @@ func (s *Server) exportTransactions(v *visit) error {
 	panic(http.ErrAbortHandler)
 }
 
-// export is one file on its way out.
+// export is one file that is being sent.
 type export struct {
 	v      *visit
 	server *Server
@@ -77,11 +77,11 @@ type export struct {
 	file   sheet.Writer // nil before the first byte
 
 	mu    sync.Mutex
-	ended bool // nothing more may leave
+	ended bool // nothing more may be sent
 }
 
-// watch ends the export once its visitor may not read it any more, also while
-// a piece is waiting for a slow reader.
+// watch ends the export once its visitor isn't allowed any more, even while a
+// piece waits for a slow reader.
 func (e *export) watch(ctx context.Context) {
 	look := time.NewTicker(accessInterval)
 	defer look.Stop()
@@ -103,7 +103,7 @@ func (e *export) watch(ctx context.Context) {
 	}
 }
 
-// Write gives every piece its own time to leave.
+// Write gives every piece a deadline of its own.
 func (e *export) Write(p []byte) (int, error) {
 	e.mu.Lock()
 	ended := e.ended
@@ -126,13 +126,12 @@ func (e *export) header() {
 	h := e.v.w.Header()
 	h.Set("Content-Type", e.format.MediaType())
 	h.Set("Content-Disposition", `attachment; filename="baoco-`+e.v.now.In(e.v.zone).Format("20060102-150405")+"."+string(e.format)+`"`)
-	h.Set("X-Accel-Buffering", "no") // nginx would write the whole of it to its disk
+	h.Set("X-Accel-Buffering", "no") // otherwise nginx writes the whole file to its disk
 }
 
 func (e *export) open() (err error) {
 	e.header()
-	// That the request was read within the server's time is no longer of
-	// interest; a passed deadline would end what waits for a hang-up.
+	// The read deadline of the request would end the export once it has passed.
 	if err := http.NewResponseController(e.v.w).SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}
@@ -160,7 +159,7 @@ func (e *export) add(list []app.Transaction) error {
 }
 
 func (e *export) end() error {
-	if e.file == nil { // of no transaction
+	if e.file == nil { // there was no transaction
 		if err := e.open(); err != nil {
 			return err
 		}

@@ -10,8 +10,8 @@ import (
 	"baoco/web/wire"
 )
 
-// chosenLang is the language of the switch, else the browser's, else that of the
-// installation.
+// chosenLang is the language that the visitor chose, else the browser's, else the
+// installation's.
 func (s *Server) chosenLang(r *http.Request) app.Lang {
 	if c, err := r.Cookie("lang"); err == nil && (app.Lang(c.Value) == app.Vietnamese || app.Lang(c.Value) == app.English) {
 		return app.Lang(c.Value)
@@ -58,7 +58,7 @@ func (v *visit) pathBack() string {
 	return cmp.Or(to, "/")
 }
 
-// localPath is where a visitor goes back to; never another host.
+// localPath is the path to go back to; "/" if to could lead to another host.
 func localPath(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") {

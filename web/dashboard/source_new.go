@@ -10,7 +10,7 @@ import (
 	"baoco/web/wire"
 )
 
-// sourceForm is the form of a new source as it was typed, without its secrets.
+// sourceForm is the form of a new source as it was entered, without its secrets.
 type sourceForm struct {
 	Kind                          app.ProviderKind
 	Name, Auth, BankAccountID     string
@@ -20,12 +20,12 @@ type sourceForm struct {
 	formProblems
 }
 
-// Takes tells whether a source of this kind has an option.
+// Takes tells whether sources of this kind have an option.
 func (f sourceForm) Takes(option string) bool {
 	return slices.Contains(f.Kind.Options, app.SourceOption(option))
 }
 
-// AuthName says how calls prove where they come from.
+// AuthName names the way in which calls authenticate.
 func (w words) AuthName(a app.Auth) string {
 	switch a {
 	case app.AuthBearer:
@@ -65,9 +65,9 @@ func (s *Server) showNewSource(v *visit, status int, form sourceForm) (err error
 	return s.render(v, status, "source_new", "inbound", title, form)
 }
 
-// addSource answers with the page of the secret. The address of the provider's
-// API can't be given here: whoever can sign in would have the server call
-// anything.
+// addSource answers with the page that shows the new secret. The address of the
+// provider's API can't be set here: otherwise whoever signs in could make the
+// server call any address.
 func (s *Server) addSource(v *visit) error {
 	kind, known := s.Service.ProviderKind(app.Provider(v.PostFormValue("provider")))
 	if !known {
@@ -94,7 +94,7 @@ func (s *Server) addSource(v *visit) error {
 	return s.showNewSource(v, status, form)
 }
 
-// read gives what the form asks for, but its secrets.
+// read reads the form without its secrets.
 func (f sourceForm) read() (app.SourceAdd, error) {
 	in := app.SourceAdd{
 		Provider: f.Kind.Provider, Auth: app.Auth(f.Auth), Name: f.Name,
@@ -126,7 +126,7 @@ func (f sourceForm) read() (app.SourceAdd, error) {
 	return in, bad.Err()
 }
 
-// lines are those of a text that hold something.
+// lines are the lines of a text that aren't empty.
 func lines(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {

@@ -16,12 +16,12 @@ import (
 	"baoco/web/wire"
 )
 
-// As that of a webhook, the secret of a source is on one page only: the answer
+// The secret of a source, like that of a webhook, is on one page only: the answer
 // to the POST that made it.
 
 func sourcePath(id int64) string { return "/inbound/sources/" + strconv.FormatInt(id, 10) }
 
-// providerGroup is what a kind of source is chosen from.
+// providerGroup is a group of kinds of sources to choose from.
 type providerGroup struct {
 	Title app.Text
 	Kinds []app.ProviderKind
@@ -40,16 +40,16 @@ func (s *Server) providerGroups() []providerGroup {
 	return groups
 }
 
-// nameOf is how people call a kind of source.
+// nameOf is the name of a kind of source.
 func (s *Server) nameOf(p app.Provider) string {
 	kind, _ := s.Service.ProviderKind(p)
 	return kind.Name
 }
 
-// In writes a text in the language of the visit.
+// In writes a text in the language of the visitor.
 func (w words) In(t app.Text) string { return t.In(w.Lang) }
 
-// sourceRow is a source with how it is.
+// sourceRow is a source with its state.
 type sourceRow struct {
 	app.SourceHealth
 	KindName    string
@@ -62,7 +62,7 @@ type sourceRow struct {
 type sourcesData struct {
 	Rows    []sourceRow
 	Open    app.OpenInbound
-	Guessed bool // the base of the addresses is what this browser uses
+	Guessed bool // the base of the addresses is the one that this browser uses
 }
 
 func (s *Server) sourcesPage(v *visit) error {
@@ -191,13 +191,13 @@ func splitNumbered(text string) (list []string) {
 	return list
 }
 
-// sourceSecret is what the page of a new secret shows. Secret is empty where
-// it was shown already.
+// sourceSecret is the page of a new secret. Secret is empty if it was shown
+// before.
 type sourceSecret struct {
 	app.Source
 	URL     string
-	New     bool // so is the source
-	Short   bool // the secret can be guessed
+	New     bool // the source is new too
+	Short   bool // the secret is short enough to be guessed
 	Guessed bool
 	Steps   []string
 }
@@ -251,7 +251,7 @@ func (s *Server) rotateSource(v *visit) error {
 	return s.showSourceSecret(v, rotated, false)
 }
 
-// allowSender has a source take texts from a further sender.
+// allowSender allows a source one more sender of texts.
 func (s *Server) allowSender(v *visit) error {
 	src, err := s.pageSource(v)
 	if err != nil {
@@ -279,7 +279,7 @@ func (s *Server) setSourceKey(v *visit) error {
 	return s.redirect(v, sourcePath(src.ID), app.Text{EN: "API key saved. Sync now to test it.", VI: "Đã lưu khoá API. Hãy đồng bộ ngay để thử."})
 }
 
-// sourceProblem shows the page of a source with what is wrong with one of its
+// sourceProblem shows the page of a source and what is wrong with one of its
 // forms.
 func (s *Server) sourceProblem(v *visit, err error) error {
 	var problems formProblems
@@ -290,8 +290,8 @@ func (s *Server) sourceProblem(v *visit, err error) error {
 	return s.showSource(v, status, problems)
 }
 
-// catchUpTime is how long the list of a source is read while somebody waits:
-// the rest is read in the background.
+// catchUpTime bounds the reading of a source's list while somebody waits. The
+// rest is read in the background.
 const catchUpTime = wire.RequestTimeout - 3*time.Second
 
 // catchUpSource reads the list of a source now.
@@ -315,7 +315,7 @@ func (s *Server) catchUpSource(v *visit) error {
 		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts+r.Rejected))
 }
 
-// removeSourceData is what a removal does, said before it is done.
+// removeSourceData is the page that says what a removal would do.
 type removeSourceData struct {
 	app.SourceHealth
 	Problem string
@@ -333,7 +333,7 @@ func (s *Server) showRemoveSource(v *visit, status int, problem string) error {
 	return s.render(v, status, "source_remove", "inbound", app.Text{EN: "Remove source", VI: "Xoá nguồn giao dịch"}, removeSourceData{src, problem})
 }
 
-// removeSource ends a source whose name was typed.
+// removeSource removes a source if the form repeats its name.
 func (s *Server) removeSource(v *visit) error {
 	src, err := s.pageSource(v)
 	if err != nil {

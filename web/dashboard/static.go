@@ -12,8 +12,8 @@ import (
 	"baoco/web/wire"
 )
 
-// staticFile is a file of the binary. sum is the first digits of its digest: it
-// stands in the address, so that browsers keep a file until it changes.
+// staticFile is a file of the binary. sum, the first digits of its digest, stands
+// in its address, so that browsers keep the file until it changes.
 type staticFile struct {
 	data, gzipped []byte
 	sum           string
@@ -64,7 +64,7 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 	if acceptsGzip(r.Header) {
 		data = file.gzipped
 		h.Set("Content-Encoding", "gzip")
-		h.Set("ETag", `"`+file.sum+`-gzip"`) // of other bytes
+		h.Set("ETag", `"`+file.sum+`-gzip"`) // the compressed bytes differ
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }

@@ -12,7 +12,7 @@ import (
 	"baoco/web/wire"
 )
 
-// transactionRow is a transaction with what became of it.
+// transactionRow is a transaction with its deliveries.
 type transactionRow struct {
 	app.Transaction
 	Deliveries []app.LatestDelivery
@@ -36,12 +36,12 @@ func (s *Server) transactionRows(v *visit, f app.TransactionFilter) ([]transacti
 	return rows, page, err
 }
 
-// transactionForm is the filter as it stands in the address and in the form.
+// transactionForm is the filter in the address and in the form.
 type transactionForm struct {
 	Query, Type, From, To, Min, Max, BankAccountID, DeliveryState string
 }
 
-// Narrowed tells whether anything but a text is asked for.
+// Narrowed tells whether the filter holds anything but a search text.
 func (f transactionForm) Narrowed() bool {
 	f.Query = ""
 	return f != transactionForm{}
@@ -54,18 +54,18 @@ type transactionsData struct {
 	Rows    []transactionRow
 	Found   app.TransactionPage
 	Pages   pages
-	Older   bool   // what somebody saw before, who searched further back, isn't among them
-	Further string // address of what lies behind; empty: all was looked at
-	Live    string // address of the stream of new rows; empty: none arrive
-	News    string // address of the stream that says whether there are new ones
+	Older   bool   // a search went further back: rows of the pages before aren't found again
+	Further string // address that searches further back; empty: all was searched
+	Live    string // address of the stream of new rows; empty: there is none
+	News    string // address of the stream that says how many are new
 	Exports exports
 	Problem string
 }
 
-// exports are the addresses of the files of the filter.
+// exports are the addresses of the exports of the filter.
 type exports struct{ CSV, XLSX string }
 
-// onlyFilter are the parameters of an address that narrow the listing.
+// onlyFilter keeps those parameters of an address that filter the list.
 func onlyFilter(values url.Values) url.Values {
 	for _, place := range []string{"page", "until", "before", "since"} {
 		values.Del(place)
@@ -88,7 +88,7 @@ func (s *Server) transactionsPage(v *visit) error {
 	if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	// Before the rows are read, so that none falls between them and the stream.
+	// Read before the rows are, so that no row is missing in both list and stream.
 	newest, err := s.Service.NewestIDs(v.Context())
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func (w words) NotifiedWord(state app.DeliveryState) string {
 	return w.T("Not sent", "Không gửi")
 }
 
-// SearchFound writes how many transactions a search found, as far as it went.
+// SearchFound writes how many transactions a search has found so far.
 func (w words) SearchFound(d transactionsData) string {
 	switch n := d.Found.Total; {
 	case d.Found.SearchedTo != 0 && n == 0:
@@ -191,7 +191,7 @@ func (w words) SearchFound(d transactionsData) string {
 	}
 }
 
-// Sum writes what the transactions of one direction come to.
+// Sum writes the sum and the number of the transactions of one direction.
 func (w words) Sum(d app.Direction, sum app.Amounts) string {
 	write := w.SignedIn
 	if d == app.Out {

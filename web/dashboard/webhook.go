@@ -24,7 +24,7 @@ type webhookData struct {
 	Receivers   []receiver
 }
 
-// Failing tells whether the webhook doesn't get through.
+// Failing tells whether the webhook's receiver doesn't take its calls.
 func (d webhookData) Failing() bool {
 	return d.IsActive && d.Health.FailedInRow >= app.WorryingFailures
 }
@@ -66,8 +66,8 @@ func (s *Server) bankAccountOf(v *visit, hook app.Webhook) (app.BankAccount, err
 	return app.BankAccount{}, err
 }
 
-// testedNow is the attempt of a test that the address names; nil where it
-// names none of this webhook.
+// testedNow is the attempt of the test that the address names; nil if it names no
+// test of this webhook.
 func (s *Server) testedNow(v *visit, hook app.Webhook) (*app.Attempt, error) {
 	id, found := wire.ParseID(v.URL.Query().Get("tested"))
 	if !found {
@@ -80,7 +80,7 @@ func (s *Server) testedNow(v *visit, hook app.Webhook) (*app.Attempt, error) {
 	return &a, err
 }
 
-// tryWebhook sends a sample; the page shows what came of it.
+// tryWebhook sends a test. The page then shows its result.
 func (s *Server) tryWebhook(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
@@ -93,8 +93,8 @@ func (s *Server) tryWebhook(v *visit) error {
 	return s.redirect(v, webhookPath(hook.ID)+"?tested="+strconv.FormatInt(a.ID, 10), app.Text{})
 }
 
-// switchWebhook makes a webhook what the form says, so that a form that is
-// sent twice doesn't switch it back.
+// switchWebhook sets the status that the form names, so that a form that is sent
+// twice doesn't switch it back.
 func (s *Server) switchWebhook(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
@@ -200,15 +200,15 @@ func (s *Server) activateWebhook(v *visit) error {
 	return s.redirect(v, webhookPath(hook.ID), app.Text{EN: "The new secret is now the only one in use.", VI: "Từ bây giờ chỉ dùng secret mới để ký."})
 }
 
-// replayDays is how far back a replay goes unless somebody asks for more.
+// replayDays is how far back a replay goes by default.
 const replayDays = 7
 
-// replayData is what would be sent again, from and to as they were typed.
+// replayData is the page of a replay, with From and To as they were entered.
 type replayData struct {
 	Webhook  app.Webhook
 	From, To string
 	Count    int64
-	All      bool // Count is all
+	All      bool // Count is complete
 	Problem  string
 }
 
@@ -231,7 +231,7 @@ func (s *Server) replayWindow(v *visit, data *replayData) (from, to time.Time) {
 	return from, to
 }
 
-// replayPage says how many deliveries would be sent again, before anything is.
+// replayPage says how many deliveries a replay would send again.
 func (s *Server) replayPage(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
@@ -269,7 +269,7 @@ func (s *Server) replayWebhook(v *visit) error {
 	return s.redirect(v, webhookPath(hook.ID), app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d lượt.", n))
 }
 
-// deleteData is what a deletion does, said before it is done.
+// deleteData is the page that says what a deletion would do.
 type deleteData struct {
 	Webhook app.Webhook
 	Pending int64
@@ -292,7 +292,7 @@ func (s *Server) showDelete(v *visit, status int, problem string) error {
 	return s.render(v, status, "webhook_delete", "webhooks", app.Text{EN: "Delete webhook", VI: "Xoá webhook"}, data)
 }
 
-// removeWebhook deletes a webhook whose name was typed.
+// removeWebhook deletes a webhook if the form repeats its name.
 func (s *Server) removeWebhook(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
@@ -309,8 +309,8 @@ func (s *Server) removeWebhook(v *visit) error {
 	return s.redirect(v, "/webhooks", app.Text{EN: "Webhook deleted. Its history is kept.", VI: "Đã xoá webhook. Lịch sử gửi vẫn được giữ."})
 }
 
-// sameName compares a name with what somebody typed: without case, and without
-// characters that nobody sees.
+// sameName compares a name with what somebody typed. It ignores case and
+// invisible characters.
 func sameName(typed, name string) bool {
 	drop := func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {

@@ -29,7 +29,7 @@ type webhookRow struct {
 
 type webhooksData struct {
 	Rows  []webhookRow
-	Form  webhookForm // where there is none yet
+	Form  webhookForm // shown if there is no webhook yet
 	banks map[int64]app.BankAccount
 }
 
@@ -60,7 +60,7 @@ func (s *Server) webhooksPage(v *visit) error {
 	return s.render(v, http.StatusOK, "webhooks", "webhooks", app.Text{EN: "Webhooks", VI: "Webhook"}, data)
 }
 
-// webhookForm is the form of a webhook as it was typed, with what is wrong.
+// webhookForm is the form of a webhook as it was entered, and what is wrong with it.
 type webhookForm struct {
 	ID                             int64 // 0: a new one
 	Name, URL, Type, BankAccountID string
@@ -69,7 +69,7 @@ type webhookForm struct {
 	formProblems
 }
 
-// readWebhookForm reads what was sent and gives what is asked for.
+// readWebhookForm reads the form that was sent.
 func readWebhookForm(v *visit) (webhookForm, app.WebhookCreate, error) {
 	form := webhookForm{
 		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("webhook_url")), Type: v.PostFormValue("type"),
@@ -98,7 +98,7 @@ func (s *Server) showNewWebhook(v *visit, status int, form webhookForm) (err err
 	return s.render(v, status, "webhook_new", "webhooks", app.Text{EN: "Create webhook", VI: "Tạo webhook"}, form)
 }
 
-// addWebhook answers with the page of the secret.
+// addWebhook answers with the page that shows the new secret.
 func (s *Server) addWebhook(v *visit) error {
 	form, in, bad := readWebhookForm(v)
 	var all app.Invalid
@@ -118,12 +118,11 @@ func (s *Server) addWebhook(v *visit) error {
 	return s.showSecret(v, secretData{Webhook: hook, Secret: secret, New: true})
 }
 
-// secretData is what the page of a new secret shows. Secret is empty where it
-// was shown already.
+// secretData is the page of a new secret. Secret is empty if it was shown before.
 type secretData struct {
 	Webhook   app.Webhook
 	Secret    string
-	New       bool // so is the webhook
+	New       bool // the webhook is new too
 	Plain     string
 	Receivers []receiver
 }
@@ -138,8 +137,8 @@ func (s *Server) showSecret(v *visit, data secretData) error {
 	return s.render(v, http.StatusOK, "webhook_secret", "webhooks", title, data)
 }
 
-// secretFile gives a secret that the page of a new secret holds back as a
-// file. The page sends it here: the server doesn't have it any more.
+// secretFile answers with a secret as a file. The page of a new secret sends the
+// secret here, since the server keeps no copy.
 func (s *Server) secretFile(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
