@@ -16,12 +16,12 @@ import (
 	"baoco/web/wire"
 )
 
-// A statement file is sent twice: the first time nothing is recorded, and the
-// page says what would be; the second time it is recorded if it is the same
-// file. The server keeps nothing of it in between.
+// A statement file is sent twice. The first time nothing is recorded: the page
+// says what would be. The second time it is recorded if it is the same file. The
+// server keeps nothing of it in between.
 
-// What a file may be to be imported within the time of a request; the command
-// line takes larger ones.
+// Bounds of a file that is imported within one request. The command line takes
+// larger ones.
 const (
 	maxStatement     = 32 << 20
 	maxStatementRows = 10_000
@@ -29,17 +29,17 @@ const (
 	uploadTime       = 2 * time.Minute // 32 MiB at 2.2 Mbit/s
 )
 
-// importData is the form of an import, and what was found in the file.
+// importData is the form of an import and the result of reading the file.
 type importData struct {
 	Banks         []app.BankAccount
 	Imports       []app.ImportedFile // the newest
 	BankAccountID string
 	Notify        bool
-	Sum           string // of the file that was looked at, and for which account; empty: none was
+	Sum           string // digest of the file and the account that the preview was of; empty: there was none
 	File          string // its name
 	Found         *statement.Result
-	Recorded      bool // what was found is recorded; false: it would be
-	Other         bool // another file was sent than the one that was looked at, or for another account
+	Recorded      bool // true: the result was recorded; false: it is a preview
+	Other         bool // the file or the account differs from that of the preview
 	formProblems
 }
 
@@ -57,8 +57,7 @@ func (s *Server) showImport(v *visit, status int, data importData) (err error) {
 	return s.render(v, status, "import", "transactions", app.Text{EN: "Import statement", VI: "Nhập sao kê"}, data)
 }
 
-// importStatement looks at a file, or records it where it is the one that was
-// looked at.
+// importStatement previews a file, or records it if it is the file of the preview.
 func (s *Server) importStatement(v *visit) error {
 	upload, err := readUpload(v)
 	defer upload.remove()
@@ -99,8 +98,8 @@ func (u upload) remove() {
 	}
 }
 
-// readUpload reads the form as it arrives; it doesn't take more memory than a
-// buffer, however large the file.
+// readUpload reads the form as it arrives. It needs no more memory than a buffer,
+// however large the file is.
 func readUpload(v *visit) (u upload, err error) {
 	u.fields = map[string]string{}
 	control := http.NewResponseController(v.w)
@@ -164,7 +163,7 @@ func errStatementTooLarge() error {
 		"Tệp quá lớn để nhập tại đây (tối đa %d dòng và 32 MiB). Hãy dùng dòng lệnh: baoco transaction import TỆP", maxStatementRows))
 }
 
-// importUpload records what is in the file, or finds out what would be.
+// importUpload records the rows of the file, or says what would be recorded.
 func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.Result, error) {
 	in := statement.Import{
 		Path: u.path, Read: statement.Options{Zone: v.zone}, Now: v.now, MaxRows: maxStatementRows,

@@ -7,12 +7,12 @@ import (
 	"baoco/web/wire"
 )
 
-// Taking back an import: what would go is shown, on a page that asks.
+// The undoing of an import: a page shows what would be removed and asks.
 
 // listedImports is how many imports the page of the import shows.
 const listedImports = 10
 
-// undoable is the import that a path names, with what would go of it.
+// undoable is the import that the path names, with what would be removed.
 func (s *Server) undoable(v *visit) (app.Undoing, error) {
 	id, _ := wire.ParseID(v.PathValue("id"))
 	return s.Service.Undoable(v.Context(), v.account.ID, id, v.now)
@@ -40,7 +40,7 @@ func (s *Server) undoImportPage(v *visit) error {
 	})
 }
 
-// kept lists transactions that stay.
+// kept lists the transactions that stay.
 func (w words) kept(ids []int64, n int64) string {
 	text := w.Count(n, "transaction", "transactions", "giao dịch") + " ("
 	for i, id := range ids {

@@ -9,7 +9,7 @@ import (
 	"baoco/web/wire"
 )
 
-// keyForm is what somebody typed to make an API key.
+// keyForm is the form of a new API key as it was entered.
 type keyForm struct {
 	Name    string
 	Scope   app.Scope
@@ -19,7 +19,7 @@ type keyForm struct {
 type keysData struct {
 	Form    keyForm
 	Once    string
-	Today   string // the first day that a key may end on
+	Today   string // the earliest last day of a key
 	Rows    []keyRow
 	Problem string
 }
@@ -27,7 +27,7 @@ type keysData struct {
 type keyRow struct {
 	app.APIKey
 	State app.Text
-	Class string // of the state
+	Class string // CSS class of the state
 	Ask   confirmation
 }
 
@@ -58,7 +58,7 @@ func (s *Server) keyRow(v *visit, k app.APIKey) keyRow {
 	return row
 }
 
-// revokeKey asks before a key ends.
+// revokeKey asks before a key is revoked.
 func revokeKey(v *visit, k app.APIKey) confirmation {
 	used := v.T("This key has never been used.", "Khoá này chưa được dùng lần nào.")
 	if !k.LastUsedAt.IsZero() {

@@ -9,25 +9,24 @@ import (
 	"baoco/web/wire"
 )
 
-// overviewData is the first page: what came in, what goes out, what needs
-// somebody.
+// overviewData is the first page: money, deliveries and what needs attention.
 type overviewData struct {
 	overviewSums
 	Status       app.AccountStatus
-	Expired      bool // the plan
+	Expired      bool // the plan has expired
 	Days         int  // of the chart
 	Ranges       []int
 	Banks        []app.BankAccount
-	Bank         int64 // that the chart is of; 0: all
+	Bank         int64 // the bank account of the chart; 0: all
 	Wide, Narrow chart
 	Newest       []transactionRow
 	Live         string           // address of the stream of new rows
 	Attention    []app.Attention  // for owners
-	Steps        []onboardingStep // of setting up; none once it works
+	Steps        []onboardingStep // of the onboarding; none once it is done
 }
 
-// overviewSums is what the first page says in figures. They are sent anew
-// with the rows that change them.
+// overviewSums are the sums of the first page. A live page gets them anew with the
+// rows that change them.
 type overviewSums struct {
 	Today, Week, Month dayTotal
 	Sent               app.DeliveryHealth // of the last 24 hours
@@ -41,7 +40,7 @@ func (s *Server) overviewPage(v *visit) error {
 		days = 30
 	}
 	data := overviewData{Days: days, Ranges: overviewRanges}
-	// Before all else is read, so that nothing falls between it and the stream.
+	// Read before all else, so that no row is missing in both page and stream.
 	newest, err := s.Service.NewestIDs(v.Context())
 	if err != nil {
 		return err
@@ -83,8 +82,8 @@ func (s *Server) overviewPage(v *visit) error {
 	return s.render(v, http.StatusOK, "overview", "overview", app.Text{EN: "Overview", VI: "Tổng quan"}, data)
 }
 
-// readSums reads the sums at now, and gives the totals of the days from one on.
-// The kept totals are read once.
+// readSums reads the sums at now, and returns the totals of the days since from.
+// It reads the kept totals once.
 func (s *Server) readSums(v *visit, sums *overviewSums, from app.Day, now time.Time) ([]dayTotal, error) {
 	today := app.DayOf(now, v.zone)
 	week, month := today.WeekStart(), today.MonthStart()
@@ -99,7 +98,7 @@ func (s *Server) readSums(v *visit, sums *overviewSums, from app.Day, now time.T
 	return all[from-first:], err
 }
 
-// sumDays is the sum of the days from one on.
+// sumDays is the sum of the days since from.
 func sumDays(days []dayTotal, from app.Day) dayTotal {
 	sum := dayTotal{Day: from}
 	for _, d := range days {

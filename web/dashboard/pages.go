@@ -8,11 +8,11 @@ import (
 	"baoco/web/wire"
 )
 
-// countTo is how many rows of a filter are counted where their number isn't
-// kept: nobody turns a hundred pages, and counting on would cost each of them.
+// countTo is how many rows of a filter are counted if their number isn't kept.
+// Nobody turns a hundred pages, and counting all rows would slow each page.
 const countTo = 2000
 
-// pageOf is the page that an address names; the first where it names none.
+// pageOf is the page that the address names; the first if it names none.
 func pageOf(v *visit) app.Page {
 	number, err := strconv.ParseInt(v.URL.Query().Get("page"), 10, 64)
 	if err != nil || number < 1 || number > 1_000_000 {
@@ -21,9 +21,9 @@ func pageOf(v *visit) app.Page {
 	return app.Page{Number: number, Size: app.DefaultPageSize, CountTo: countTo}
 }
 
-// until is the newest row that a page looks at: on the first page the
-// newest there is, which its links name. What arrives while somebody turns the
-// pages doesn't shift them.
+// until is the id of the newest row that a page looks at. The first page takes the
+// newest there is and its links carry it, so that new rows don't shift the pages
+// that somebody turns.
 func until(v *visit, p app.Page, newest int64) int64 {
 	if id, ok := wire.ParseID(v.URL.Query().Get("until")); ok && p.Number > 1 {
 		return id
@@ -31,11 +31,11 @@ func until(v *visit, p app.Page, newest int64) int64 {
 	return newest
 }
 
-// pages is the place of a page among the others.
+// pages are the links from a page to the pages beside it.
 type pages struct {
 	Number int64
 	Last   int64
-	More   bool // than the last one shows
+	More   bool // there are more rows than the pages up to Last show
 	values url.Values
 	path   string
 }
@@ -59,7 +59,7 @@ func (p pages) link(number int64) string {
 	}
 	values.Set("page", strconv.FormatInt(number, 10))
 	if number == 1 {
-		values.Del("until") // the first page has what is newest
+		values.Del("until") // the first page shows the newest rows
 	}
 	return p.path + "?" + values.Encode()
 }

@@ -23,7 +23,7 @@ var receiverKinds = []receiver{
 	{ID: "go", Name: "Go", File: "receiver.go", Run: "PORT=9000 go run receiver.go"},
 }
 
-// receiverComments are what stands in «» in the code.
+// receiverComments are the translations of the comments in «» in the code.
 var receiverComments = map[string]app.Text{
 	"where":   {EN: "Put this file at the URL of the webhook", VI: "Đặt tệp này tại đúng URL của webhook"},
 	"bytes":   {EN: "the raw bytes as received", VI: "giữ nguyên từng byte nhận được"},
@@ -33,9 +33,9 @@ var receiverComments = map[string]app.Text{
 	"done":    {EN: "status 200: baoco will not send it again", VI: "trạng thái 200: baoco sẽ không gửi lại"},
 }
 
-// receivers is the code that receives what is sent to hook, in every language
-// there is. The secret is never in it: it comes from the environment, where the
-// command puts it that starts it. secret is empty where it isn't known.
+// receivers are sample receivers for the webhook, one for each programming
+// language. The code never holds the secret: it reads it from the environment,
+// where the start command puts it. secret is empty if it isn't known.
 func receivers(hook app.Webhook, secret string, lang app.Lang) []receiver {
 	marks := []string{`"/HOOK-PATH"`, pathLiteral(hook.URL)}
 	for mark, text := range receiverComments {
@@ -46,7 +46,7 @@ func receivers(hook app.Webhook, secret string, lang app.Lang) []receiver {
 	for i, r := range receiverKinds {
 		code, err := dashboardFiles.ReadFile("templates/receivers/" + r.File + ".txt")
 		if err != nil {
-			panic(err) // it is in the binary
+			panic(err) // the file is in the binary
 		}
 		r.Run = "BAOCO_SECRET=" + cmp.Or(secret, "whsec_…") + " " + r.Run
 		r.Code = filled.Replace(string(code))
@@ -65,7 +65,7 @@ func pathLiteral(raw string) string {
 	}
 	literal, err := json.Marshal(path)
 	if err != nil {
-		panic(err) // a string always can be
+		panic(err) // every string can be encoded
 	}
 	return string(literal)
 }

@@ -10,13 +10,13 @@ import (
 	"unicode/utf8"
 )
 
-// What is kept of the log, for the operator to read.
+// Bounds of the log lines that are kept for the operator.
 const (
 	recentLines  = 100
 	longestValue = 1000 // bytes of a message or a value
 )
 
-// RecentLog passes a log on and keeps its last lines in memory.
+// RecentLog passes log records on and keeps the last ones in memory.
 type RecentLog struct {
 	next  slog.Handler
 	attrs []logAttr // of With
@@ -99,7 +99,7 @@ func flatten(list []logAttr, group string, a slog.Attr) []logAttr {
 	return list
 }
 
-// cut bounds what a line takes of the memory.
+// cut bounds the memory of a line.
 func cut(text string) string {
 	if len(text) <= longestValue {
 		return strings.ToValidUTF8(text, "\uFFFD")
@@ -111,7 +111,7 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:end], "\uFFFD") + "…"
 }
 
-// newestFirst lists what is kept; nothing of a nil log.
+// newestFirst lists the kept lines; a nil log has none.
 func (l *RecentLog) newestFirst() []logLine {
 	if l == nil {
 		return nil

@@ -13,18 +13,19 @@ import (
 	"baoco/web/wire"
 )
 
-// resendData is the page between choosing and sending: how much goes where.
+// resendData is the page between choosing and sending. It says how many deliveries
+// would be sent.
 type resendData struct {
 	Groups   []resendGroup
 	Total    int64
-	Received int // of them, that the shop knows of already
+	Received int // how many of them the shop has received before
 	More     bool
-	All      bool // more than were counted go out too
+	All      bool // deliveries beyond the count are sent too
 	Refused  []app.Text
-	Off      []string // names of webhooks whose failures don't count
-	Failed   bool     // what failed, and not a choice
-	Dated    bool     // of some days
-	Fields   []field  // the choice again
+	Off      []string // names of disabled webhooks, whose failed deliveries aren't sent
+	Failed   bool     // all failed deliveries instead of chosen ones
+	Dated    bool     // the filter names days
+	Fields   []field  // the choice, as hidden fields
 	Back     string
 	Problem  string
 }
@@ -36,7 +37,7 @@ type resendGroup struct {
 
 type field struct{ Name, Value string }
 
-// resendPage says what a resend would do. It changes nothing.
+// resendPage says what a resend would do and changes nothing.
 func (s *Server) resendPage(v *visit) error {
 	values := v.URL.Query()
 	hooks, err := s.Service.Webhooks(v.Context(), v.account.ID)
@@ -64,7 +65,7 @@ func (s *Server) resendPage(v *visit) error {
 	return s.render(v, status, "resend", "deliveries", app.Text{EN: "Resend", VI: "Gửi lại"}, data)
 }
 
-// backToHistory is the list that a choice was made in.
+// backToHistory is the address of the list in which the choice was made.
 func backToHistory(values url.Values) string {
 	if form := filterOf(values); len(form) > 0 {
 		return "/deliveries?" + form.Encode()
@@ -103,8 +104,8 @@ func readFailedFilter(v *visit, values url.Values) (app.FailedFilter, error) {
 	return failedFilter(f), p.Bad.Err()
 }
 
-// planChosen looks at each record as a resend would: a delivery counts once,
-// however many of its attempts were chosen.
+// planChosen counts as a resend would: a delivery counts once, however many of its
+// attempts were chosen.
 func (s *Server) planChosen(v *visit, texts []string, hooks []app.Webhook, data *resendData) error {
 	ids, err := readIDs(texts)
 	if err != nil {
@@ -196,7 +197,7 @@ func readIDs(texts []string) ([]int64, error) {
 	return ids, nil
 }
 
-// resendDeliveries does what the page before has told.
+// resendDeliveries does what resendPage announced.
 func (s *Server) resendDeliveries(v *visit) error {
 	key := formKey(v, v.URL.Path)
 	var r app.ResendResult
@@ -220,7 +221,7 @@ func (s *Server) resendDeliveries(v *visit) error {
 	return s.redirect(v, backToHistory(v.PostForm), resent(r))
 }
 
-// resent says what was done and what wasn't.
+// resent says how many deliveries were sent and how many weren't.
 func resent(r app.ResendResult) app.Text {
 	text := app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d lượt.", r.Count)
 	if n := len(r.Refused); n > 0 {
@@ -241,7 +242,7 @@ func resent(r app.ResendResult) app.Text {
 	return text
 }
 
-// resendDelivery sends one delivery again: its last record.
+// resendDelivery resends the last record of one delivery.
 func (s *Server) resendDelivery(v *visit) error {
 	d, err := s.deliveryDetails(v)
 	if err != nil {

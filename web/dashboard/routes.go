@@ -10,11 +10,11 @@ import (
 	"baoco/web/wire"
 )
 
-// page is one line of the dashboard's surface.
+// page is one line of the table.
 type page struct {
 	Method string
 	Path   string
-	Role   app.Role // the least that is needed; empty: nobody has to be signed in
+	Role   app.Role // the lowest role that may see it; empty: nobody has to be signed in
 	handle func(s *Server, v *visit) error
 	stream bool // see Route
 }
@@ -126,19 +126,19 @@ var table = []page{
 	{"GET", "/live/counter/{token}", "", (*Server).liveCounterLink, true},
 }
 
-// ownForms are the forms that their handlers read themselves, since a file is in
-// them, with the most bytes that they may be.
+// ownForms are the forms with a file, which their handlers read themselves, and
+// their largest size in bytes.
 var ownForms = map[string]int64{"/transactions/import": maxStatement, "/tools/signature": maxSignatureForm}
 
-// How many bytes of a form are read.
+// The largest size of a form, in bytes.
 const (
 	maxForm     = 64 << 10
-	maxOpenForm = 8 << 10 // of pages for which nobody has to be signed in
+	maxOpenForm = 8 << 10 // if nobody has to be signed in
 )
 
 // Routes are the pages and the static files. An action from another site is
-// refused, and so is one from a browser too old to say where it comes from,
-// unless it comes from here.
+// refused. So is one from a browser too old to say where it comes from, unless
+// its Origin is this server.
 func (s *Server) Routes() []wire.Route {
 	protection := http.NewCrossOriginProtection()
 	list := []wire.Route{{Method: "GET", Path: "/static/{name}", Handler: s.static}}

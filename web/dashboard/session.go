@@ -31,7 +31,7 @@ func newSessions(service *app.Service, secure bool, failed func(http.ResponseWri
 
 func init() { gob.Register(int64(0)) }
 
-// sessionStore is the store as the library wants it.
+// sessionStore implements the interface that scs asks for.
 type sessionStore struct{ Service *app.Service }
 
 func (s sessionStore) FindCtx(ctx context.Context, token string) ([]byte, bool, error) {
@@ -51,8 +51,7 @@ func (s sessionStore) DeleteCtx(ctx context.Context, token string) error {
 	return s.Service.RemoveSession(ctx, token)
 }
 
-// Without a context the library calls none of these, since there are those
-// above.
+// scs calls none of these methods without a context, since it finds those above.
 func (s sessionStore) Find(token string) ([]byte, bool, error) {
 	return s.FindCtx(context.Background(), token)
 }
@@ -112,10 +111,10 @@ func (s *Server) signIn(v *visit) error {
 	return s.redirect(v, form.Back, app.Text{})
 }
 
-// checkSignIn lets a visitor guess, as often as they may, and tells who they
-// are.
+// checkSignIn checks a name and a password within the throttle, and returns the
+// user.
 func (s *Server) checkSignIn(v *visit, name, secret string) (app.User, error) {
-	if len(name) > app.MaxUserName { // nobody's, so that there is nothing to guess
+	if len(name) > app.MaxUserName { // no user has such a name
 		return app.User{}, app.ErrSignIn
 	}
 	device, err := s.Service.KnownDevice(v.Context(), name, s.devices(v.Request))
@@ -134,9 +133,8 @@ func (s *Server) checkSignIn(v *visit, name, secret string) (app.User, error) {
 	return s.Service.SignIn(v.Context(), name, secret, device != "", v.now)
 }
 
-// begin makes the session that of u, under a new token: one that somebody else
-// has put into the browser is worth nothing. The browser is a device of u from
-// now on.
+// begin signs u in under a new token, so that a token that somebody else has put
+// into the browser is worth nothing. It remembers the browser as a device of u.
 func (s *Server) begin(v *visit, u app.User) error {
 	if err := s.sessions.RenewToken(v.Context()); err != nil {
 		return err

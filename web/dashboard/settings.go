@@ -27,7 +27,7 @@ type settingsData struct {
 	Serve []serveFlag
 }
 
-// serveFlag is what a flag of serve was set to.
+// serveFlag is a flag of serve and its value.
 type serveFlag struct {
 	Flag  string
 	Name  app.Text
@@ -38,8 +38,8 @@ func (s *Server) settingsPage(v *visit) error {
 	return s.showSettings(v, http.StatusOK, settingsData{})
 }
 
-// showSettings completes data, which holds what somebody typed and what was
-// wrong with it.
+// showSettings completes data, which holds a form as it was entered and what is
+// wrong with it, and shows the page.
 func (s *Server) showSettings(v *visit, status int, data settingsData) (err error) {
 	if v.owner() {
 		if data.UserForm.Role == "" {
@@ -65,8 +65,7 @@ func (s *Server) showSettings(v *visit, status int, data settingsData) (err erro
 	return s.render(v, status, "settings", "settings", app.Text{EN: "Settings", VI: "Cài đặt"}, data)
 }
 
-// serveFlags are the settings of the installation, which stand where serve is
-// started.
+// serveFlags are the settings of the installation, given by flags of serve.
 func (s *Server) serveFlags(v *visit) []serveFlag {
 	in := s.Installation
 	targets := app.Text{EN: "Public addresses only", VI: "Chỉ địa chỉ công khai"}
@@ -96,8 +95,8 @@ func keepText(lang app.Lang, d time.Duration) string {
 	return d.String()
 }
 
-// changeOwnPassword asks for the present one, ends the user's other sessions
-// and goes on with this one.
+// changeOwnPassword checks the present password, sets the new one and ends all
+// other sessions of the user.
 func (s *Server) changeOwnPassword(v *visit) error {
 	problem := ""
 	secret := v.PostFormValue("password")
@@ -124,7 +123,7 @@ func (s *Server) changeOwnPassword(v *visit) error {
 	})
 }
 
-// signOutEverywhere ends this session too.
+// signOutEverywhere ends all sessions of the user, including this one.
 func (s *Server) signOutEverywhere(v *visit) error {
 	if _, err := s.Service.EndSessions(v.Context(), v.account.ID, v.user.ID); err != nil {
 		return err

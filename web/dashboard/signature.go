@@ -11,12 +11,12 @@ import (
 	"baoco/web/wire"
 )
 
-// maxSignatureForm is the most that the form of the signature tool may be: the
-// largest body, as form encoding writes it, and what stands around it.
+// maxSignatureForm is the largest form of the signature tool, in bytes: the largest
+// body in form encoding, and the other fields.
 const maxSignatureForm = 4*verify.MaxBody + 16<<10
 
-// signatureData is the signature tool's form, and what came of it. The secret
-// that was entered is nowhere in it.
+// signatureData is the form of the signature tool and its result. It never holds
+// the secret that was entered.
 type signatureData struct {
 	Webhooks                        []app.Webhook
 	WebhookID, DeliveryID           string
@@ -39,7 +39,7 @@ func idOrNone(s string) int64 {
 	return 0
 }
 
-// Further tells whether the fields that few need are open.
+// Further tells whether the fields that few need are shown open.
 func (d signatureData) Further() bool { return d.MessageID != "" || d.Timestamp != "" }
 
 func (s *Server) signaturePage(v *visit) error {
@@ -54,8 +54,7 @@ func (s *Server) showSignature(v *visit, status int, data signatureData) (err er
 	return s.render(v, status, "signature", "webhooks", app.Text{EN: "Check a signature", VI: "Kiểm tra chữ ký"}, data)
 }
 
-// checkSignature checks what was entered. Nothing is kept: the answer is the
-// page.
+// checkSignature checks what was entered and shows the result. Nothing is kept.
 func (s *Server) checkSignature(v *visit) error {
 	data, claim, err := readClaim(v)
 	if err == nil {
@@ -86,8 +85,8 @@ func (s *Server) judgeClaim(v *visit, claim verify.Claim) (*verify.Result, error
 	return &check, err
 }
 
-// readClaim reads the form and what is to be checked. A file, whose bytes are
-// as they are, goes before the text area.
+// readClaim reads the form. A file goes before the text area, since its bytes
+// arrive unchanged.
 func readClaim(v *visit) (data signatureData, claim verify.Claim, err error) {
 	err = v.ParseForm()
 	if err == nil { // it fits into memory: no file is made of it
@@ -131,8 +130,8 @@ func signatureFormError(err error) error {
 	return app.InvalidField("body", "did not arrive whole; please try again", "chưa được tải lên trọn vẹn, vui lòng thử lại")
 }
 
-// forget empties each field of the form that holds a secret: the page never
-// repeats one.
+// forget empties each field of the form that holds a secret, so that the page
+// never repeats one.
 func (d *signatureData) forget(secret string) {
 	secret = strings.TrimSpace(secret)
 	for _, field := range []*string{&d.Body, &d.Signature, &d.MessageID, &d.Timestamp, &d.DeliveryID, &d.WebhookID} {
@@ -142,7 +141,8 @@ func (d *signatureData) forget(secret string) {
 	}
 }
 
-// MaybeBadSignature tells whether an attempt may have failed for its signature.
+// MaybeBadSignature tells whether an attempt may have failed because the receiver
+// refused its signature.
 func (w words) MaybeBadSignature(r app.Result) bool {
 	return r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden
 }

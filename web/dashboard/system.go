@@ -21,7 +21,7 @@ type systemData struct {
 	Log        []logLine    // newest first
 }
 
-// systemPage is for the operator only: to other owners there is no such page.
+// systemPage is for the operator only. For other owners the page doesn't exist.
 func (s *Server) systemPage(v *visit) error {
 	if !v.operator() {
 		return wire.ErrNothingHere()
@@ -39,14 +39,14 @@ func (s *Server) systemPage(v *visit) error {
 	return s.render(v, http.StatusOK, "system", "system", app.Text{EN: "System", VI: "Hệ thống"}, data)
 }
 
-// backupCommand is what makes a dated backup, for a shell.
+// backupCommand is the shell command that makes a dated backup.
 func backupCommand(program, db string) string {
 	return shellWord(cmp.Or(program, "baoco")) + " backup --db " + shellWord(db) + " --dir /var/backups/baoco --keep 14"
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=-]+$`)
 
-// shellWord quotes what a shell would not take for one word.
+// shellWord quotes a text if a shell would not take it as one word.
 func shellWord(s string) string {
 	if plainWord.MatchString(s) {
 		return s
@@ -54,13 +54,13 @@ func shellWord(s string) string {
 	return shellQuoted(s)
 }
 
-// cronLine runs a command every night, after everything else. Its complaints become cron's mail. To
-// cron, a percent sign ends the command.
+// cronLine runs a command every night, after all other jobs. Its errors go to
+// cron's mail. A percent sign would end the command, so it is escaped.
 func cronLine(command string) string {
 	return "30 2 * * * nice -n 19 " + strings.ReplaceAll(command, "%", `\%`) + " >/dev/null"
 }
 
-// LevelName is a level of the log in a word.
+// LevelName names a level of the log.
 func (w words) LevelName(l slog.Level) string {
 	switch {
 	case l >= slog.LevelError:
@@ -71,7 +71,7 @@ func (w words) LevelName(l slog.Level) string {
 	return w.T("info", "thông tin")
 }
 
-// LevelPill is the kind of pill that a level has.
+// LevelPill is the CSS class of a level's pill.
 func (words) LevelPill(l slog.Level) string {
 	switch {
 	case l >= slog.LevelError:
@@ -88,7 +88,7 @@ func (w words) DaysLeft(t time.Time) int64 { return max(0, int64(t.Sub(w.now)/(2
 // Now is the time of the visit.
 func (w words) Now() time.Time { return w.now }
 
-// Zone is the zone of every time, by name and by what it differs from UTC now.
+// Zone is the name of the time zone and its present offset from UTC.
 func (w words) Zone() string { return w.zone.String() + w.now.In(w.zone).Format(" (UTC-07:00)") }
 
 // Bytes writes a size in the unit that fits.
@@ -106,7 +106,7 @@ func (w words) Bytes(n int64) string {
 	return text + nbsp + units[unit]
 }
 
-// Age writes a time that has passed, in its two greatest units.
+// Age writes a duration in its two largest units.
 func (w words) Age(d time.Duration) string {
 	days, hours, minutes, seconds := int(d.Hours())/24, int(d.Hours())%24, int(d.Minutes())%60, int(d.Seconds())%60
 	part := func(n int, en, vi string) string { return strconv.Itoa(n) + nbsp + w.T(en, vi) }
@@ -121,10 +121,10 @@ func (w words) Age(d time.Duration) string {
 	return part(seconds, "s", "giây")
 }
 
-// Since is the Age of what began at t.
+// Since is the Age since t.
 func (w words) Since(t time.Time) string { return w.Age(w.now.Sub(t)) }
 
-// CommitTime writes a time of a few milliseconds.
+// CommitTime writes a duration of a few milliseconds.
 func (w words) CommitTime(d time.Duration) string {
 	text := strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64)
 	if w.Lang == app.Vietnamese {

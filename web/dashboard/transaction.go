@@ -13,20 +13,20 @@ import (
 
 type transactionData struct {
 	Row    transactionRow
-	Key    string // of the forms that send again, see formKey
-	JSON   string // as the API gives it
+	Key    string // key of the resend forms, see formKey
+	JSON   string // as the API prints it
 	Origin app.TransactionOrigin
-	Event  *inboundBody // nil for a viewer, and where there is none
+	Event  *inboundBody // nil for a viewer, or if there is none
 }
 
-// inboundBody is the inbound event of a transaction as it came in.
+// inboundBody is the body of the inbound event of a transaction.
 type inboundBody struct {
 	app.InboundEvent
-	Text string // the body; harmless
+	Text string // the body, safe to show
 	Cut  bool   // Text is only its beginning
 }
 
-// shownBody is how much of a body a page shows.
+// shownBody is how many bytes of a body a page shows.
 const shownBody = 64 << 10
 
 func (s *Server) transactionPage(v *visit) error {
@@ -61,8 +61,8 @@ func (s *Server) transactionPage(v *visit) error {
 	return s.render(v, http.StatusOK, "transaction", "transactions", title, data)
 }
 
-// inboundBody reads what a provider sent; only owners may see it. One that was
-// pruned a moment ago is none.
+// inboundBody reads the body that a provider sent, for owners only. It returns nil
+// if the event was pruned meanwhile.
 func (s *Server) inboundBody(v *visit, eventID int64) (*inboundBody, error) {
 	if eventID == 0 || !v.owner() {
 		return nil, nil
@@ -79,7 +79,7 @@ func (s *Server) inboundBody(v *visit, eventID int64) (*inboundBody, error) {
 	return body, nil
 }
 
-// ChannelName says how a transaction came in.
+// ChannelName names the channel by which a transaction came in.
 func (w words) ChannelName(c app.Channel) string {
 	switch c {
 	case app.ChannelCall:

@@ -10,8 +10,8 @@ import (
 	"baoco/web/wire"
 )
 
-// createUser lets somebody in. A password that is generated is shown once; one
-// that the owner typed is known already.
+// createUser adds a user. A generated password is shown once. A password that the
+// owner entered isn't shown.
 func (s *Server) createUser(v *visit) error {
 	if first, err := s.firstUse(v, "/settings"); err != nil || !first {
 		return err
@@ -44,8 +44,8 @@ func passwordPage(v *visit, secret string, u app.User, back string) secretPage {
 	}
 }
 
-// problemOf is what of err the visitor can mend in the form: its fields, or a
-// conflict.
+// problemOf is the part of err that the visitor can correct in the form: faults of
+// fields, or a conflict.
 func problemOf(err error, lang app.Lang) string {
 	if problem := fieldProblems(err, lang); problem != "" || app.CodeOf(err) != app.CodeConflict {
 		return problem
@@ -91,7 +91,7 @@ func (s *Server) showUser(v *visit, status int, u app.User, problem string) erro
 	return s.render(v, status, "user", "settings", app.Textf("User %s", "Người dùng %s", u.Name), data)
 }
 
-// setUserPassword gives somebody a new password; they are signed out.
+// setUserPassword gives a user a new password and signs them out.
 func (s *Server) setUserPassword(v *visit) error {
 	u, err := s.visitedUser(v)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Server) setUserPassword(v *visit) error {
 		return s.showUser(v, http.StatusUnprocessableEntity, u, problem)
 	}
 	if err == nil && u.ID == v.user.ID {
-		err = s.begin(v, changed) // whoever sets their own goes on
+		err = s.begin(v, changed) // an owner who sets their own stays signed in
 	}
 	if err != nil {
 		return err
@@ -136,17 +136,17 @@ func (s *Server) setUserRole(v *visit) error {
 	}
 	role := v.RoleName(changed.Role)
 	if u.ID == v.user.ID {
-		if err := s.begin(v, changed); err != nil { // whoever changes their own goes on
+		if err := s.begin(v, changed); err != nil { // an owner who changes their own stays signed in
 			return err
 		}
-		// The other page may be for owners only, from now on.
+		// The other page is for owners, and this user may be none any more.
 		return s.redirect(v, "/settings", app.Textf("Role of %s changed to %s.", "Đã đổi vai trò của %s thành %s.", u.Name, role))
 	}
 	return s.redirect(v, "/settings/users/"+strconv.FormatInt(u.ID, 10), app.Textf("Role of %s changed to %s; this user is signed out of all devices.",
 		"Đã đổi vai trò của %s thành %s và đăng xuất người này khỏi mọi thiết bị.", u.Name, role))
 }
 
-// removal asks before a user is removed.
+// removal is the question before a user is removed.
 func removal(v *visit, u app.User) confirmation {
 	path := "/settings/users/" + strconv.FormatInt(u.ID, 10)
 	return confirmation{
@@ -183,7 +183,7 @@ func (s *Server) removeUser(v *visit) error {
 	return s.redirect(v, "/settings", app.Textf("User %s removed.", "Đã xoá người dùng %s.", u.Name))
 }
 
-// RoleName is what a role is called.
+// RoleName names a role.
 func (w words) RoleName(role app.Role) string {
 	if role == app.RoleOwner {
 		return w.T("Owner", "Chủ cửa hàng")
