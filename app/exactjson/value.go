@@ -7,13 +7,14 @@ package exactjson
 import (
 	"bytes"
 	"errors"
-	"github.com/go-json-experiment/json/jsontext"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Kind is the type of a JSON value.
@@ -237,6 +238,7 @@ func (v Value) Get(key string) Value {
 	return value
 }
 
+// Lookup is Get that also tells whether the key is there.
 func (v Value) Lookup(key string) (Value, bool) {
 	for _, m := range v.Members {
 		if m.Key == key {
