@@ -8,7 +8,6 @@ import (
 	"baoco/app"
 	"baoco/app/fold"
 	"baoco/app/vietqr"
-	"baoco/web/wire"
 )
 
 func bankPath(id int64) string { return "/banks/" + strconv.FormatInt(id, 10) }
@@ -136,17 +135,8 @@ func (s *Server) linkBank(v *visit) error {
 
 // pageBank is the bank account that the path names.
 func (s *Server) pageBank(v *visit) (app.BankAccountSummary, error) {
-	id, _ := wire.ParseID(v.PathValue("id"))
 	list, err := s.Service.BankAccountSummaries(v.Context(), v.account.ID, v.now)
-	if err != nil {
-		return app.BankAccountSummary{}, err
-	}
-	for _, b := range list {
-		if b.ID == id {
-			return b, nil
-		}
-	}
-	return app.BankAccountSummary{}, app.ErrNoBankAccount
+	return named(v, list, err, func(b app.BankAccountSummary) int64 { return b.ID }, app.ErrNoBankAccount)
 }
 
 // bankData is the page of a bank account. QR is the address of the code that

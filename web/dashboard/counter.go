@@ -133,7 +133,7 @@ func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, e
 }
 
 func (s *Server) createCounterLink(v *visit) error {
-	if first, err := s.firstUse(v, "/settings"); err != nil || !first {
+	if first, err := s.firstUse(v); err != nil || !first {
 		return err
 	}
 	form := app.CounterLinkCreate{Name: v.PostFormValue("name"), ShowsTotal: v.PostFormValue("total") != ""}
@@ -194,17 +194,8 @@ func revokeCounter(v *visit, l app.CounterLink) confirmation {
 
 // visitedCounter finds the link that the path names.
 func (s *Server) visitedCounter(v *visit) (app.CounterLink, error) {
-	id, _ := wire.ParseID(v.PathValue("id"))
 	links, err := s.Service.CounterLinks(v.Context(), v.account.ID)
-	for _, l := range links {
-		if l.ID == id {
-			return l, nil
-		}
-	}
-	if err == nil {
-		err = app.ErrNoCounterLink
-	}
-	return app.CounterLink{}, err
+	return named(v, links, err, func(l app.CounterLink) int64 { return l.ID }, app.ErrNoCounterLink)
 }
 
 func (s *Server) revokeCounterPage(v *visit) error {

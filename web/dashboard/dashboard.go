@@ -66,7 +66,8 @@ type visit struct {
 	w         http.ResponseWriter
 	user      app.User // zero if nobody is signed in
 	account   app.Account
-	backDepth int // see depthBelowPage
+	backDepth int      // see depthBelowPage
+	form      sentForm // zero where the action isn't one of countOnce
 }
 
 func (v *visit) owner() bool { return v.user.Role == app.RoleOwner }
@@ -97,14 +98,21 @@ func (s *Server) visiting(p page, backDepth int) http.HandlerFunc {
 			s.askToSignIn(v)
 			return
 		}
-		err := v.readForm(p)
-		if err == nil {
-			err = p.handle(s, v)
-		}
-		if err != nil {
+		if err := s.act(v, p); err != nil {
 			s.pageError(v, err)
 		}
 	}
+}
+
+// act reads the form of an action, and lets the page answer.
+func (s *Server) act(v *visit, p page) error {
+	if err := v.readForm(p); err != nil {
+		return err
+	}
+	if page, once := countOnce[p.Path]; once && v.Method == http.MethodPost && !v.readSentForm(page) {
+		return s.formExpired(v)
+	}
+	return p.handle(s, v)
 }
 
 // readForm reads the whole form of an action before anything is done. A form that
@@ -233,7 +241,7 @@ func (s *Server) pageError(v *visit, err error) {
 		RequestID string
 	}{status, e.Text.In(v.Lang), nil, wire.RequestID(v.Request)}
 	for _, f := range e.Fields {
-		data.Fields = append(data.Fields, app.FieldName(f.Field).In(v.Lang)+" "+f.Text.In(v.Lang)+".")
+		data.Fields = append(data.Fields, fieldProblem(f, v.Lang))
 	}
 	title := app.Text{EN: "Something went wrong", VI: "Chưa thực hiện được"}
 	if err := s.render(v, status, "error", "", title, data); err != nil {
@@ -301,15 +309,19 @@ type rowsView struct {
 	Live string
 }
 
-// formKey makes a form that is sent twice count once: its hidden field once is
-// another one each time that the form is shown. What it asks for the second
-// time doesn't matter, the page was already answered.
-func formKey(v *visit, operation string) app.IdempotencyKey {
-	once := v.PostFormValue("once")
-	if once == "" || len(once) > 64 {
-		return app.IdempotencyKey{}
+// named finds, in a list that was read with err, what has the id in the path.
+// Where nothing has it the error is none.
+func named[T any](v *visit, list []T, err error, id func(T) int64, none error) (found T, _ error) {
+	if err != nil {
+		return found, err
 	}
-	return app.IdempotencyKey{Key: "form " + once, Operation: operation}
+	want, _ := wire.ParseID(v.PathValue("id"))
+	for _, one := range list {
+		if id(one) == want {
+			return one, nil
+		}
+	}
+	return found, none
 }
 
 // signedIn reads the user of the session from the storage. It is zero if the

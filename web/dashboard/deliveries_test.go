@@ -152,9 +152,9 @@ func TestHistoryIsTheOwners(t *testing.T) {
 	}
 	for _, b := range []*webtest.Browser{cashier, stranger, nobody} {
 		for _, form := range [][]string{{"id", history}, {"failed", "all"}, {"failed", "all", "webhook_id", itoa(hook.ID)}} {
-			b.Post("/deliveries/resend", form...)
+			b.Submit("/deliveries/resend", form...)
 		}
-		b.Post("/deliveries/1/resend")
+		b.Submit("/deliveries/1/resend")
 	}
 	if n := w.Rows("deliveries"); n != 1 {
 		t.Fatalf("%d deliveries: somebody else sent something again", n)
@@ -180,9 +180,9 @@ func TestHistoryIsTheOwners(t *testing.T) {
 			t.Errorf("%s is told what failed", name)
 		}
 	}
-	stranger.Post("/deliveries/1/resend").WantStatus(t, http.StatusNotFound)
-	stranger.Post("/deliveries/resend", "failed", "all", "webhook_id", itoa(hook.ID)).WantStatus(t, http.StatusNotFound)
-	cashier.Post("/deliveries/1/resend").WantStatus(t, http.StatusForbidden)
+	stranger.Submit("/deliveries/1/resend").WantStatus(t, http.StatusNotFound)
+	stranger.Submit("/deliveries/resend", "failed", "all", "webhook_id", itoa(hook.ID)).WantStatus(t, http.StatusNotFound)
+	cashier.Submit("/deliveries/1/resend").WantStatus(t, http.StatusForbidden)
 	if a := cashier.Get("/transactions/" + itoa(transaction)); strings.Contains(a.Body, "/deliveries") {
 		t.Error("the cashier is shown links to the history")
 	}

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,8 +20,7 @@ import (
 type deliveryData struct {
 	app.DeliveryDetails
 	Steps   []deliveryStep // oldest first
-	Curl    string         // the request as it would be sent now, as a command; empty if it can't be signed
-	Key     string         // key of the form, see formKey
+	Curl    string         // the request of now as a command; empty where it can't be signed
 	Live    string
 	Problem string
 }
@@ -110,7 +108,6 @@ func (s *Server) renderDelivery(v *visit, status int, data deliveryData) error {
 	if data.Signable() {
 		data.Curl = curl(data.Now)
 	}
-	data.Key = rand.Text()
 	number := strconv.FormatInt(data.ID, 10)
 	return s.render(v, status, "delivery", "deliveries", app.Text{EN: "Delivery #" + number, VI: "Lượt gửi #" + number}, data)
 }

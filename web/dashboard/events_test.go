@@ -115,7 +115,7 @@ func TestHostileEventsAreInert(t *testing.T) {
 	}
 	b.Get("/inbound/events/2").Shows(t, `\xff\u0000\u202e\u200b<script>alert(1)</script>`)
 	name := `"><script>alert(1)</script>`
-	b.Post("/inbound/sources", "provider", "native", "name", name).Shown(t, w.URL)
+	b.Submit("/inbound/sources", "provider", "native", "name", name).Shown(t, w.URL)
 	for _, path := range []string{"/inbound", "/inbound/sources/2", "/inbound/sources/2/remove", "/inbound/sources/2/rotate", "/inbound/events", "/inbound/refused"} {
 		if a := b.Get(path); a.Status != http.StatusOK || strings.Contains(a.Body, "<script>alert") {
 			t.Errorf("%s: %d, or a script", path, a.Status)

@@ -98,7 +98,7 @@ func TestPageEncodings(t *testing.T) {
 		}
 	}
 	b.Header = http.Header{"Accept-Encoding": {"gzip"}, "Sec-Fetch-Site": {"same-origin"}}
-	if a := b.Post("/webhooks", "name", "shop", "webhook_url", "https://shop.vn/x", "type", "ALL"); a.Header.Get("Content-Encoding") != "" || !bytes.Contains([]byte(a.Body), []byte("whsec_")) {
+	if a := b.Submit("/webhooks", "name", "shop", "webhook_url", "https://shop.vn/x", "type", "ALL"); a.Header.Get("Content-Encoding") != "" || !bytes.Contains([]byte(a.Body), []byte("whsec_")) {
 		t.Errorf("the page with the secret: %d %q", a.Status, a.Header.Get("Content-Encoding"))
 	}
 }

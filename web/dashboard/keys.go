@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/web/wire"
 )
 
 // keyForm is the form of a new API key as it was entered.
@@ -18,8 +17,7 @@ type keyForm struct {
 
 type keysData struct {
 	Form    keyForm
-	Once    string
-	Today   string // the earliest last day of a key
+	Today   string // the first day that a key may end on
 	Rows    []keyRow
 	Problem string
 }
@@ -40,7 +38,7 @@ func (s *Server) showKeys(v *visit, status int, form keyForm, problem string) er
 	if err != nil {
 		return err
 	}
-	data := keysData{Form: form, Once: newFormKey(v.now), Today: app.DayOf(v.now, v.zone).String(), Problem: problem}
+	data := keysData{Form: form, Today: app.DayOf(v.now, v.zone).String(), Problem: problem}
 	for i := len(keys) - 1; i >= 0; i-- { // newest first
 		data.Rows = append(data.Rows, s.keyRow(v, keys[i]))
 	}
@@ -78,7 +76,7 @@ func revokeKey(v *visit, k app.APIKey) confirmation {
 }
 
 func (s *Server) createKey(v *visit) error {
-	if first, err := s.firstUse(v, "/keys"); err != nil || !first {
+	if first, err := s.firstUse(v); err != nil || !first {
 		return err
 	}
 	form := keyForm{Name: v.PostFormValue("name"), Scope: app.Scope(v.PostFormValue("scope")), Expires: v.PostFormValue("expires")}
@@ -112,17 +110,8 @@ func (s *Server) createKey(v *visit) error {
 
 // visitedKey finds the key that the path names.
 func (s *Server) visitedKey(v *visit) (app.APIKey, error) {
-	id, _ := wire.ParseID(v.PathValue("id"))
 	keys, err := s.Service.APIKeys(v.Context(), v.account.ID)
-	for _, k := range keys {
-		if k.ID == id {
-			return k, nil
-		}
-	}
-	if err == nil {
-		err = app.NotFound("There is no API key with this id.", "Không có khoá API với id này.")
-	}
-	return app.APIKey{}, err
+	return named(v, keys, err, func(k app.APIKey) int64 { return k.ID }, app.NotFound("There is no API key with this id.", "Không có khoá API với id này."))
 }
 
 func (s *Server) revokeKeyPage(v *visit) error {

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"crypto/rand"
 	"html/template"
 	"net"
@@ -16,35 +17,61 @@ import (
 // What is shown once, such as an API key, stands in the answer to the POST that
 // made it: never in an address, which browsers and proxies remember, and never
 // in the session, which is on disk. A browser that loads such an answer again
-// sends the form again; so every form that makes a secret carries a key, and
-// the second time it is sent it makes nothing and shows nothing.
+// sends the form again; so the second time it must make nothing and show nothing.
+
+// countOnce are the actions that count once, however often their form is sent,
+// with the page of the form. Where that is empty it is the page at the path of
+// the action, or the nearest above it.
+var countOnce = map[string]string{
+	"/webhooks": "/webhooks/new", "/webhooks/{id}/rotate": "", "/webhooks/{id}/replay": "",
+	"/inbound/sources": "/inbound/sources/new", "/inbound/sources/{id}/rotate": "",
+	"/deliveries/resend": "/deliveries", "/deliveries/{id}/resend": "",
+	"/keys": "", "/settings/users": "", "/settings/users/{id}/password": "", "/settings/counters": "",
+}
+
+// sentForm is a form that counts once. A Service call that takes the key uses it
+// up together with what it does; before any other call stands firstUse.
+type sentForm struct {
+	key  app.IdempotencyKey
+	page string // where the form is shown
+}
 
 // formLifetime is how long such a form may lie open before it is sent. It is
 // shorter than the time for which keys are remembered.
 const formLifetime = app.IdempotencyWindow / 2
 
-// newFormKey makes the key of a form that is shown at now.
-func newFormKey(now time.Time) string {
-	return strconv.FormatInt(now.Unix(), 10) + "-" + rand.Text()
+// Once is the hidden field of a form that counts once. Its key holds the time
+// at which the form was shown.
+func (v view) Once() template.HTML {
+	return template.HTML(`<input type="hidden" name="once" value="` + strconv.FormatInt(v.now.Unix(), 10) + "-" + rand.Text() + `">`)
+}
+
+// readSentForm reads the key of a form that counts once. It gives false where
+// the key is missing or too old.
+func (v *visit) readSentForm(page string) bool {
+	key := v.PostFormValue("once")
+	v.form = sentForm{app.IdempotencyKey{Key: "form " + key, Operation: v.URL.Path}, cmp.Or(page, v.pathBack())}
+	shown, _, _ := strings.Cut(key, "-")
+	seconds, err := strconv.ParseInt(shown, 10, 64)
+	age := v.now.Sub(time.Unix(seconds, 0))
+	return err == nil && len(key) <= 60 && age <= formLifetime && age >= -time.Minute
+}
+
+func (s *Server) formExpired(v *visit) error {
+	return s.redirect(v, v.form.page, app.Text{
+		EN: "This form has expired, so nothing was done. Please fill it in again.",
+		VI: "Biểu mẫu đã hết hạn nên chưa có gì được thực hiện. Vui lòng điền lại.",
+	})
 }
 
 // firstUse tells whether the form of this visit is sent for the first time.
-// Where it isn't, the visitor is on their way to another page.
-func (s *Server) firstUse(v *visit, otherwise string) (bool, error) {
-	key := v.PostFormValue("once")
-	shown, _, _ := strings.Cut(key, "-")
-	seconds, err := strconv.ParseInt(shown, 10, 64)
-	if age := v.now.Sub(time.Unix(seconds, 0)); err != nil || len(key) > 60 || age > formLifetime || age < -time.Minute {
-		return false, s.redirect(v, otherwise, app.Text{
-			EN: "This form has expired, so nothing was done. Please fill it in again.",
-			VI: "Biểu mẫu đã hết hạn nên chưa có gì được thực hiện. Vui lòng điền lại.",
-		})
-	}
-	first, err := s.Service.FirstUse(v.Context(), v.account.ID, "form "+key, v.now)
+// Where it isn't, the visitor is on their way to the page of the form.
+func (s *Server) firstUse(v *visit) (bool, error) {
+	first, err := s.Service.FirstUse(v.Context(), v.account.ID, v.form.key.Key, v.now)
 	if err != nil || first {
 		return first, err
 	}
-	return false, s.redirect(v, otherwise, app.Text{
+	return false, s.redirect(v, v.form.page, app.Text{
 		EN: "This form was already submitted, so nothing was done again. Secrets are shown only once.",
 		VI: "Biểu mẫu này đã được gửi trước đó nên không thực hiện lại. Nội dung chỉ hiển thị một lần sẽ không hiện lại.",
 	})

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"cmp"
-	"crypto/rand"
 	"errors"
 	"net/http"
 	"net/url"
@@ -44,7 +43,7 @@ func (s *Server) resendPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := resendData{Failed: values.Get("failed") != "", Back: backToHistory(values), Fields: []field{{"once", rand.Text()}}}
+	data := resendData{Failed: values.Get("failed") != "", Back: backToHistory(values)}
 	for _, name := range filterNames {
 		if value := values.Get(name); value != "" {
 			data.Fields = append(data.Fields, field{name, value})
@@ -199,12 +198,11 @@ func readIDs(texts []string) ([]int64, error) {
 
 // resendDeliveries does what resendPage announced.
 func (s *Server) resendDeliveries(v *visit) error {
-	key := formKey(v, v.URL.Path)
 	var r app.ResendResult
 	if v.PostForm.Get("failed") != "" {
 		f, err := readFailedFilter(v, v.PostForm)
 		if err == nil {
-			r, err = s.Service.ResendFailed(v.Context(), v.account.ID, f, key, v.now)
+			r, err = s.Service.ResendFailed(v.Context(), v.account.ID, f, v.form.key, v.now)
 		}
 		if err != nil {
 			return err
@@ -212,7 +210,7 @@ func (s *Server) resendDeliveries(v *visit) error {
 	} else {
 		ids, err := readIDs(v.PostForm["id"])
 		if err == nil {
-			r, err = s.Service.ResendMany(v.Context(), v.account.ID, ids, key, v.now)
+			r, err = s.Service.ResendMany(v.Context(), v.account.ID, ids, v.form.key, v.now)
 		}
 		if err != nil {
 			return err
@@ -248,12 +246,11 @@ func (s *Server) resendDelivery(v *visit) error {
 	if err != nil {
 		return err
 	}
-	key := formKey(v, v.URL.Path)
 	if len(d.Calls) == 0 {
 		return s.showDelivery(v, d, cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), app.ErrNoHistory))
 	}
 	last := d.Calls[len(d.Calls)-1]
-	again, err := s.Service.Resend(v.Context(), v.account.ID, last.ID, key, v.now)
+	again, err := s.Service.Resend(v.Context(), v.account.ID, last.ID, v.form.key, v.now)
 	var refused *app.Error
 	if errors.As(err, &refused) && refused.Err == nil {
 		return s.showDelivery(v, d, err)

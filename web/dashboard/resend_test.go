@@ -77,10 +77,10 @@ func TestResendRefusals(t *testing.T) {
 	receiver.answers(500, "")
 	w.Pay(1, "pending", "a")
 	w.Attempts(1, 38)
-	refused("still being tried", b.Post("/deliveries/7/resend"), "The delivery is still being tried")
+	refused("still being tried", b.Submit("/deliveries/7/resend"), "The delivery is still being tried")
 	_, err := w.Service.ToggleWebhook(ctx, 1, 1, time.Now())
 	webtest.Must(t, err)
-	refused("switched off", b.Post("/deliveries/1/resend"), "The webhook is disabled")
+	refused("switched off", b.Submit("/deliveries/1/resend"), "The webhook is disabled")
 	history := func(delivery int64) string {
 		list, _, err := w.Service.History(ctx, 1, app.HistoryFilter{DeliveryID: delivery, Page: app.Page{Number: 1, Size: 1}})
 		webtest.Must(t, err)
@@ -94,24 +94,24 @@ func TestResendRefusals(t *testing.T) {
 			t.Errorf("the count has no %q:\n%s", part, page)
 		}
 	}
-	b.Post("/deliveries/resend", "id", history(1), "id", history(2)).Goes(t, "/deliveries")
+	b.Submit("/deliveries/resend", "id", history(1), "id", history(2)).Goes(t, "/deliveries")
 	if page := b.Get("/deliveries").Body; !strings.Contains(page, "Deliveries being resent: 1. Not resent: 1. The webhook is disabled") {
 		t.Error("nothing says what was not done")
 	}
 	webtest.Must(t, w.Service.DeleteWebhook(ctx, 1, 1, time.Now()))
-	refused("deleted", b.Post("/deliveries/1/resend"), "The webhook of this record was deleted.")
+	refused("deleted", b.Submit("/deliveries/1/resend"), "The webhook of this record was deleted.")
 	for _, form := range [][]string{{}, {"id", "x"}, {"id", "0"}, {"failed", "all", "from", "x"}} {
-		if a := b.Post("/deliveries/resend", form...); a.Status != http.StatusUnprocessableEntity && a.Status != http.StatusNotFound {
+		if a := b.Submit("/deliveries/resend", form...); a.Status != http.StatusUnprocessableEntity && a.Status != http.StatusNotFound {
 			t.Errorf("%q: %d", form, a.Status)
 		}
 	}
-	b.Post("/deliveries/99/resend").WantStatus(t, http.StatusNotFound)
+	b.Submit("/deliveries/99/resend").WantStatus(t, http.StatusNotFound)
 	b.Get("/deliveries/resend").WantStatus(t, http.StatusUnprocessableEntity)
 	many := []string{}
 	for range 101 {
 		many = append(many, "id", "1")
 	}
-	b.Post("/deliveries/resend", many...).WantStatus(t, http.StatusUnprocessableEntity)
+	b.Submit("/deliveries/resend", many...).WantStatus(t, http.StatusUnprocessableEntity)
 }
 
 // A choice counts deliveries, not attempts; what the shop has had is said.
@@ -149,7 +149,7 @@ func TestResendChosen(t *testing.T) {
 			form = append(form, "id", itoa(a.ID))
 		}
 	}
-	b.Post("/deliveries/resend", form...).Goes(t, "/deliveries")
+	b.Submit("/deliveries/resend", form...).Goes(t, "/deliveries")
 	if n := w.Rows("deliveries") - before; n != 1 || len(form) != 12 {
 		t.Errorf("%d new deliveries of %d attempts of one", n, len(form)/2)
 	}
@@ -236,7 +236,7 @@ func TestResendBounds(t *testing.T) {
 		t.Errorf("in steps: %s", page)
 	}
 	began := time.Now()
-	b.Post("/deliveries/resend", formFields(t, page, "/deliveries/resend")...).Goes(t, "/deliveries?q=don")
+	b.Submit("/deliveries/resend", formFields(t, page, "/deliveries/resend")...).Goes(t, "/deliveries?q=don")
 	t.Logf("%d resends took %v", app.MaxResend, time.Since(began))
 	if page := b.Get("/deliveries").Body; !strings.Contains(page, "being resent: 500. There are more: resend again for the rest.") {
 		t.Error("nothing says that some are left")
@@ -244,7 +244,7 @@ func TestResendBounds(t *testing.T) {
 	if n := w.Rows("deliveries"); n != all+app.MaxResend {
 		t.Errorf("%d deliveries", n)
 	}
-	b.Post("/deliveries/resend", "failed", "all", "webhook_id", "1").Goes(t, "/deliveries?webhook_id=1")
+	b.Submit("/deliveries/resend", "failed", "all", "webhook_id", "1").Goes(t, "/deliveries?webhook_id=1")
 	if n := w.Rows("deliveries"); n != all+all {
 		t.Errorf("%d deliveries after the rest", n)
 	}

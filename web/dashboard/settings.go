@@ -20,7 +20,6 @@ type settingsData struct {
 	CounterForm    app.CounterLinkCreate
 	CounterProblem string
 	Banks          []app.BankAccount
-	Once           string
 	Status         app.AccountStatus
 
 	// For the operator.
@@ -45,7 +44,6 @@ func (s *Server) showSettings(v *visit, status int, data settingsData) (err erro
 		if data.UserForm.Role == "" {
 			data.UserForm.Role = app.RoleViewer
 		}
-		data.Once = newFormKey(v.now)
 		if data.Users, err = s.Service.Users(v.Context(), v.account.ID); err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"crypto/rand"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ type sourceForm struct {
 	Name, Auth, BankAccountID     string
 	Header, Map, Sender, Username string
 	Banks                         []app.BankAccount
-	Once                          string // makes the form count once
 	formProblems
 }
 
@@ -50,7 +48,7 @@ func (s *Server) newSourcePage(v *visit) error {
 	if !known {
 		return wire.ErrNothingHere()
 	}
-	form := sourceForm{Kind: kind, Name: kind.Name, Once: rand.Text()}
+	form := sourceForm{Kind: kind, Name: kind.Name}
 	if form.Takes("map") {
 		form.Map = "id=\namount=\naccount=\ncontent=\ntime="
 	}
@@ -76,12 +74,12 @@ func (s *Server) addSource(v *visit) error {
 	form := sourceForm{
 		Kind: kind, Name: v.PostFormValue("name"), Auth: v.PostFormValue("auth"), BankAccountID: v.PostFormValue("bank_account_id"),
 		Header: strings.TrimSpace(v.PostFormValue("header")), Map: v.PostFormValue("map"), Sender: v.PostFormValue("sender"),
-		Username: strings.TrimSpace(v.PostFormValue("username")), Once: v.PostFormValue("once"),
+		Username: strings.TrimSpace(v.PostFormValue("username")),
 	}
 	in, err := form.read()
 	if err == nil {
 		in.Secret, in.APIKey, in.Options.AccessKey = v.PostFormValue("secret"), v.PostFormValue("api_key"), v.PostFormValue("access_key")
-		in.Key = formKey(v, "add a source")
+		in.Key = v.form.key
 		var src app.Source
 		if src, err = s.Service.AddSource(v.Context(), v.account.ID, in, v.now); err == nil {
 			return s.showSourceSecret(v, src, true)

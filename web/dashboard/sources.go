@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"net/http"
 	"regexp"
@@ -218,7 +217,6 @@ func (s *Server) showSourceSecret(v *visit, src app.Source, isNew bool) error {
 // rotateSourceData is the form of a new secret.
 type rotateSourceData struct {
 	app.Source
-	Once string
 	formProblems
 }
 
@@ -227,7 +225,7 @@ func (s *Server) rotateSourcePage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.showRotateSource(v, http.StatusOK, rotateSourceData{Source: src.Source, Once: rand.Text()})
+	return s.showRotateSource(v, http.StatusOK, rotateSourceData{Source: src.Source})
 }
 
 func (s *Server) showRotateSource(v *visit, status int, data rotateSourceData) error {
@@ -239,8 +237,8 @@ func (s *Server) rotateSource(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := rotateSourceData{Source: src.Source, Once: v.PostFormValue("once")}
-	rotated, err := s.Service.RotateSource(v.Context(), v.account.ID, src.ID, v.PostFormValue("secret"), formKey(v, "rotate source "+strconv.FormatInt(src.ID, 10)), v.now)
+	data := rotateSourceData{Source: src.Source}
+	rotated, err := s.Service.RotateSource(v.Context(), v.account.ID, src.ID, v.PostFormValue("secret"), v.form.key, v.now)
 	if err != nil {
 		status, err := data.explain(err, v.Lang)
 		if err != nil {

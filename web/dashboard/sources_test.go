@@ -54,7 +54,7 @@ func TestSourcePages(t *testing.T) {
 	b.Post("/inbound/sources/1/rotate", form...).Shows(t, "Secret already shown")
 	w.Do("POST", path, body, "Authorization", "Bearer "+secret).WantStatus(t, http.StatusUnauthorized)
 	w.Do("POST", path, body, "Authorization", "Bearer "+second, "Content-Type", "application/json").WantStatus(t, http.StatusOK)
-	if a := b.Post("/inbound/sources/1/rotate", "secret", " a secret with spaces "); a.Status != http.StatusUnprocessableEntity || strings.Contains(a.Body, "a secret with spaces") {
+	if a := b.Submit("/inbound/sources/1/rotate", "secret", " a secret with spaces "); a.Status != http.StatusUnprocessableEntity || strings.Contains(a.Body, "a secret with spaces") {
 		t.Errorf("%d, or a secret that was typed is shown again", a.Status)
 	}
 	b.Get("/inbound/refused").Shows(t, "wrong_key", "till")
@@ -106,7 +106,7 @@ func TestSourceForms(t *testing.T) {
 		if slices.Contains(kind.Options, app.OptionSender) {
 			form = append(form, "sender", "MYBANK\r\nOTHER\r\n")
 		}
-		a := b.Post("/inbound/sources", form...)
+		a := b.Submit("/inbound/sources", form...)
 		a.Shown(t, w.URL)
 		if n := len(regexp.MustCompile(`<li>`).FindAllString(a.Body[strings.Index(a.Body, "Set up at the provider"):], -1)); n != 3 && kind.Provider != "native" {
 			t.Errorf("%s: %d steps", kind.Provider, n)
@@ -131,7 +131,7 @@ func TestSourceForms(t *testing.T) {
 		{"provider=vietqr&name=a&username=a+b", `id="username-problem"`},
 		{"provider=generic&name=a&map=amount%3Da%0Aid%3Db%0Aaccount%3Dc&auth=token&header=Host", `id="header-problem"`},
 	} {
-		values, err := url.ParseQuery(c.form + "&secret=typed-secret-1234567&api_key=")
+		values, err := url.ParseQuery(c.form + "&secret=typed-secret-1234567&api_key=&once=" + webtest.FormKey())
 		webtest.Must(t, err)
 		a := b.Send("POST", "/inbound/sources", values)
 		a.WantStatus(t, http.StatusUnprocessableEntity)
@@ -140,7 +140,7 @@ func TestSourceForms(t *testing.T) {
 		}
 	}
 	for _, provider := range []string{"", "nothing"} {
-		b.Post("/inbound/sources", "provider", provider).WantStatus(t, http.StatusNotFound)
+		b.Submit("/inbound/sources", "provider", provider).WantStatus(t, http.StatusNotFound)
 	}
 	b.Get("/inbound/sources/new?provider=nothing").WantStatus(t, http.StatusNotFound)
 	if len(w.Sources()) != n {

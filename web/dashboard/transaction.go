@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -13,8 +12,7 @@ import (
 
 type transactionData struct {
 	Row    transactionRow
-	Key    string // key of the resend forms, see formKey
-	JSON   string // as the API prints it
+	JSON   string // as the API gives it
 	Origin app.TransactionOrigin
 	Event  *inboundBody // nil for a viewer, or if there is none
 }
@@ -42,7 +40,7 @@ func (s *Server) transactionPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := transactionData{Row: transactionRow{t, deliveries[id]}, Key: rand.Text()}
+	data := transactionData{Row: transactionRow{t, deliveries[id]}}
 	if data.Origin, err = s.Service.TransactionOrigin(v.Context(), v.account.ID, id); err != nil {
 		return err
 	}

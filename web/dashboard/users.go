@@ -1,19 +1,17 @@
 package dashboard
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"baoco/app"
-	"baoco/web/wire"
 )
 
 // createUser adds a user. A generated password is shown once. A password that the
 // owner entered isn't shown.
 func (s *Server) createUser(v *visit) error {
-	if first, err := s.firstUse(v, "/settings"); err != nil || !first {
+	if first, err := s.firstUse(v); err != nil || !first {
 		return err
 	}
 	in := app.UserCreate{
@@ -44,38 +42,17 @@ func passwordPage(v *visit, secret string, u app.User, back string) secretPage {
 	}
 }
 
-// problemOf is the part of err that the visitor can correct in the form: faults of
-// fields, or a conflict.
-func problemOf(err error, lang app.Lang) string {
-	if problem := fieldProblems(err, lang); problem != "" || app.CodeOf(err) != app.CodeConflict {
-		return problem
-	}
-	var e *app.Error
-	errors.As(err, &e)
-	return e.Text.In(lang)
-}
-
 type userData struct {
 	Visited app.User
 	Self    bool
-	Once    string
 	Problem string
 	Remove  confirmation
 }
 
 // visitedUser finds the user that the path names.
 func (s *Server) visitedUser(v *visit) (app.User, error) {
-	id, _ := wire.ParseID(v.PathValue("id"))
 	users, err := s.Service.Users(v.Context(), v.account.ID)
-	for _, u := range users {
-		if u.ID == id {
-			return u, nil
-		}
-	}
-	if err == nil {
-		err = app.ErrNoUser
-	}
-	return app.User{}, err
+	return named(v, users, err, func(u app.User) int64 { return u.ID }, app.ErrNoUser)
 }
 
 func (s *Server) userPage(v *visit) error {
@@ -87,7 +64,7 @@ func (s *Server) userPage(v *visit) error {
 }
 
 func (s *Server) showUser(v *visit, status int, u app.User, problem string) error {
-	data := userData{Visited: u, Self: u.ID == v.user.ID, Once: newFormKey(v.now), Problem: problem, Remove: removal(v, u)}
+	data := userData{Visited: u, Self: u.ID == v.user.ID, Problem: problem, Remove: removal(v, u)}
 	return s.render(v, status, "user", "settings", app.Textf("User %s", "Người dùng %s", u.Name), data)
 }
 
@@ -98,7 +75,7 @@ func (s *Server) setUserPassword(v *visit) error {
 		return err
 	}
 	path := "/settings/users/" + strconv.FormatInt(u.ID, 10)
-	if first, err := s.firstUse(v, path); err != nil || !first {
+	if first, err := s.firstUse(v); err != nil || !first {
 		return err
 	}
 	secret := v.PostFormValue("password")

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"crypto/rand"
 	"net/http"
 	"strconv"
 	"strings"
@@ -147,7 +146,6 @@ func (s *Server) editWebhook(v *visit) error {
 type rotateData struct {
 	Webhook        app.Webhook
 	Hours, Problem string
-	Once           string
 }
 
 // Longest is the most hours of an overlap.
@@ -158,7 +156,7 @@ func (s *Server) rotatePage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.showRotate(v, http.StatusOK, rotateData{Webhook: hook, Hours: "24", Once: rand.Text()})
+	return s.showRotate(v, http.StatusOK, rotateData{Webhook: hook, Hours: "24"})
 }
 
 func (s *Server) showRotate(v *visit, status int, data rotateData) error {
@@ -171,12 +169,12 @@ func (s *Server) rotateWebhook(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := rotateData{Webhook: hook, Hours: strings.TrimSpace(v.PostFormValue("overlap_hours")), Once: v.PostFormValue("once")}
+	data := rotateData{Webhook: hook, Hours: strings.TrimSpace(v.PostFormValue("overlap_hours"))}
 	hours, err := strconv.Atoi(data.Hours)
 	if err != nil || hours < 0 || hours > data.Longest() {
 		hours = -1 // refused below
 	}
-	secret, err := s.Service.RotateSecret(v.Context(), v.account.ID, hook.ID, time.Duration(hours)*time.Hour, formKey(v, "rotate "+strconv.FormatInt(hook.ID, 10)), v.now)
+	secret, err := s.Service.RotateSecret(v.Context(), v.account.ID, hook.ID, time.Duration(hours)*time.Hour, v.form.key, v.now)
 	if data.Problem = fieldProblems(err, v.Lang); data.Problem != "" {
 		return s.showRotate(v, http.StatusUnprocessableEntity, data)
 	}
@@ -262,7 +260,7 @@ func (s *Server) replayWebhook(v *visit) error {
 	if data.Problem != "" {
 		return s.render(v, http.StatusUnprocessableEntity, "webhook_replay", "webhooks", app.Text{EN: "Resend failed deliveries", VI: "Gửi lại các lượt thất bại"}, data)
 	}
-	n, err := s.Service.Replay(v.Context(), v.account.ID, hook.ID, from, to, app.IdempotencyKey{}, v.now)
+	n, err := s.Service.Replay(v.Context(), v.account.ID, hook.ID, from, to, v.form.key, v.now)
 	if err != nil {
 		return err
 	}

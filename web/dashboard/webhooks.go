@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"cmp"
-	"crypto/rand"
 	"encoding/base64"
 	"net/http"
 	"net/url"
@@ -49,7 +48,7 @@ func (s *Server) webhooksPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := webhooksData{banks: map[int64]app.BankAccount{}, Form: webhookForm{Type: string(app.WebhookIn), Banks: banks, Once: rand.Text()}}
+	data := webhooksData{banks: map[int64]app.BankAccount{}, Form: webhookForm{Type: string(app.WebhookIn), Banks: banks}}
 	for _, b := range banks {
 		data.banks[b.ID] = b
 	}
@@ -65,7 +64,6 @@ type webhookForm struct {
 	ID                             int64 // 0: a new one
 	Name, URL, Type, BankAccountID string
 	Banks                          []app.BankAccount
-	Once                           string // makes the form count once
 	formProblems
 }
 
@@ -73,9 +71,9 @@ type webhookForm struct {
 func readWebhookForm(v *visit) (webhookForm, app.WebhookCreate, error) {
 	form := webhookForm{
 		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("webhook_url")), Type: v.PostFormValue("type"),
-		BankAccountID: v.PostFormValue("bank_account_id"), Once: v.PostFormValue("once"),
+		BankAccountID: v.PostFormValue("bank_account_id"),
 	}
-	in := app.WebhookCreate{Name: form.Name, URL: form.URL, Type: app.WebhookType(form.Type), Key: formKey(v, "create a webhook")}
+	in := app.WebhookCreate{Name: form.Name, URL: form.URL, Type: app.WebhookType(form.Type), Key: v.form.key}
 	if form.BankAccountID == "" {
 		return form, in, nil
 	}
@@ -88,7 +86,7 @@ func readWebhookForm(v *visit) (webhookForm, app.WebhookCreate, error) {
 }
 
 func (s *Server) newWebhookPage(v *visit) error {
-	return s.showNewWebhook(v, http.StatusOK, webhookForm{Type: string(app.WebhookIn), Once: rand.Text()})
+	return s.showNewWebhook(v, http.StatusOK, webhookForm{Type: string(app.WebhookIn)})
 }
 
 func (s *Server) showNewWebhook(v *visit, status int, form webhookForm) (err error) {

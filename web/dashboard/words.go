@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"errors"
 	"html/template"
 	"strconv"
 	"strings"
@@ -231,18 +230,4 @@ func (w words) ErrorWord(class app.ErrorClass) string {
 // Icon is an icon of the sprite. It is decoration: a text always stands beside it.
 func (w words) Icon(name string) template.HTML {
 	return template.HTML(`<svg class="icon" aria-hidden="true"><use href="` + template.HTMLEscapeString(staticURL("icons.svg")) + `#` + template.HTMLEscapeString(name) + `"/></svg>`)
-}
-
-// fieldProblems says which fields err is about and what is wrong with them; empty
-// for any other error.
-func fieldProblems(err error, lang app.Lang) string {
-	var e *app.Error
-	if !errors.As(err, &e) || len(e.Fields) == 0 {
-		return ""
-	}
-	var parts []string
-	for _, f := range e.Fields {
-		parts = append(parts, app.FieldName(f.Field).In(lang)+" "+f.Text.In(lang)+".")
-	}
-	return strings.Join(parts, " ")
 }

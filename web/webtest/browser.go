@@ -3,6 +3,7 @@ package webtest
 import (
 	"bytes"
 	"context"
+	cryptorand "crypto/rand"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +103,15 @@ func (a Answer) WantStatus(t *testing.T, status int) {
 		t.Errorf("%d, want %d\n%s", a.Status, status, a.Body)
 	}
 }
+
+// Submit posts a form that counts once, as if it was shown just now.
+func (b *Browser) Submit(path string, pairs ...string) Answer {
+	b.t.Helper()
+	return b.Post(path, append([]string{"once", FormKey()}, pairs...)...)
+}
+
+// FormKey is the key of a form that is shown now.
+func FormKey() string { return strconv.FormatInt(time.Now().Unix(), 10) + "-" + cryptorand.Text() }
 
 var OnceField = regexp.MustCompile(`name="once" value="([^"]+)"`)
 

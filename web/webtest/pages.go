@@ -61,7 +61,7 @@ func (w *World) WantOwnersOnly(t *testing.T, actions []Action, id int64, secret 
 		if method == "GET" {
 			return b.Get(path)
 		}
-		return b.Post(path, form...)
+		return b.Submit(path, form...)
 	}
 	for _, action := range actions {
 		path := action.Path

@@ -1,0 +1,113 @@
+package dashboard_test
+
+import (
+	"database/sql"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/web/dashboard"
+	"baoco/web/webtest"
+)
+
+// onceForms are the actions that count once, with what their forms say and the
+// page that whoever sends an old one comes to.
+var onceForms = []struct {
+	action, page string
+	fields       []string
+}{
+	{"/webhooks", "/webhooks/new", []string{"name", "kho", "webhook_url", "https://shop.vn/kho", "type", "ALL"}},
+	{"/webhooks/1/rotate", "/webhooks/1/rotate", []string{"overlap_hours", "24"}},
+	{"/webhooks/1/replay", "/webhooks/1/replay", nil},
+	{"/inbound/sources", "/inbound/sources/new", []string{"provider", "native", "name", "till", "auth", "bearer"}},
+	{"/inbound/sources/1/rotate", "/inbound/sources/1/rotate", nil},
+	{"/deliveries/resend", "/deliveries", []string{"failed", "all"}},
+	{"/deliveries/1/resend", "/deliveries/1", nil},
+	{"/keys", "/keys", []string{"name", "till", "scope", "full"}},
+	{"/settings/users", "/settings", []string{"name", "hoa", "role", "viewer"}},
+	{"/settings/users/2/password", "/settings/users/2", nil},
+	{"/settings/counters", "/settings", []string{"name", "Quầy 1"}},
+}
+
+// harmlessTwice are the other actions: sent again, they change nothing more, are
+// refused, or send one more sample.
+var harmlessTwice = []string{
+	"/login", "/logout", "/setup/{token}", "/look", "/tools/signature",
+	"/transactions/import", "/transactions/import/{id}/undo",
+	"/webhooks/{id}/edit", "/webhooks/{id}/toggle", "/webhooks/{id}/test", "/webhooks/{id}/activate", "/webhooks/{id}/env", "/webhooks/{id}/delete",
+	"/banks", "/banks/{id}/toggle", "/banks/{id}/unlink",
+	"/inbound/sources/{id}/senders", "/inbound/sources/{id}/key", "/inbound/sources/{id}/catch-up", "/inbound/sources/{id}/remove",
+	"/inbound/events/{id}/link", "/inbound/events/{id}/retry", "/inbound/events/{id}/discard",
+	"/keys/{id}/revoke", "/settings/password", "/settings/sign-out", "/settings/users/{id}/role", "/settings/users/{id}/remove", "/settings/counters/{id}/revoke",
+	"/settings/alerts", "/settings/alerts/telegram", "/settings/alerts/email", "/settings/alerts/{medium}/test", "/settings/alerts/{medium}/remove",
+}
+
+// Whoever adds an action says whether its form counts once.
+func TestEveryActionIsSorted(t *testing.T) {
+	var forms []string
+	for _, form := range onceForms {
+		forms = append(forms, strings.NewReplacer("/1", "/{id}", "/2", "/{id}").Replace(form.action))
+	}
+	for _, p := range dashboard.Pages {
+		if p.Method == http.MethodPost && slices.Contains(forms, p.Path) == slices.Contains(harmlessTwice, p.Path) {
+			t.Errorf("%s: does its form count once?", p.Path)
+		}
+	}
+}
+
+// A form that counts once does nothing without its key, or with an old one, and
+// nothing more when it is sent again.
+func TestFormsCountOnce(t *testing.T) {
+	t.Parallel()
+	for _, form := range onceForms {
+		t.Run(form.action, func(t *testing.T) {
+			t.Parallel()
+			w, _, b := failing(t)
+			w.User(1, "mai", app.RoleViewer)
+			w.Native()
+			// What each of the actions would change.
+			state := func() (text string) {
+				w.File(func(db *sql.DB) error {
+					return db.QueryRow(`SELECT concat_ws(' ', (SELECT count(*) FROM deliveries), (SELECT count(*) FROM api_keys), (SELECT count(*) FROM counter_links),
+						(SELECT group_concat(password || generation) FROM users), (SELECT group_concat(hex(secret)) FROM sources),
+						(SELECT group_concat(hex(secret) || coalesce(hex(next_secret), '')) FROM webhooks))`).Scan(&text)
+				})
+				return text
+			}
+			before := state()
+			old := strconv.FormatInt(time.Now().Add(-13*time.Hour).Unix(), 10) + "-AAAA"
+			for _, once := range [][]string{nil, {"once", ""}, {"once", "AAAA"}, {"once", old}} {
+				b.Post(form.action, append(once, form.fields...)...).Goes(t, form.page)
+				b.Get("/keys").Shows(t, "This form has expired")
+			}
+			if state() != before {
+				t.Fatal("a form without a key that counts did something")
+			}
+			fields := append([]string{"once", webtest.FormKey()}, form.fields...)
+			first := b.Post(form.action, fields...)
+			done := state()
+			if first.Status >= 400 || done == before {
+				t.Fatalf("%d: nothing was done\n%s", first.Status, first.Body)
+			}
+			// What was sent again fails again: there is something to send once more.
+			webtest.Eventually(t, "everything is attempted", func() (all bool) {
+				w.File(func(db *sql.DB) error {
+					return db.QueryRow(`SELECT count(*) = 0 FROM deliveries WHERE attempts = 0`).Scan(&all)
+				})
+				return all
+			})
+			w.File(func(db *sql.DB) error {
+				_, err := db.Exec(`UPDATE deliveries SET state = 2, due_ms = NULL, attempts = 6`)
+				return err
+			})
+			second := b.Post(form.action, fields...)
+			if second.Status >= 400 || state() != done {
+				t.Errorf("%d: it counted twice", second.Status)
+			}
+		})
+	}
+}
