@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"baoco/app/apptest"
 	"baoco/web"
-	"baoco/web/webtest"
 )
 
 // boundServer serves /wait, which is answered once something is sent to
@@ -59,7 +59,7 @@ func startBound(t *testing.T, secure bool) *boundServer {
 	t.Helper()
 	s := &boundServer{t: t, answer: make(chan struct{}), arrived: make(chan struct{}, 100), secure: secure}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	s.address = l.Addr().String()
 	connections := web.NewConnections(8, []netip.Prefix{netip.MustParsePrefix(fmt.Sprintf("203.0.113.%d/32", trustedProxy))}, slog.New(slog.DiscardHandler))
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -99,9 +99,9 @@ func (s *boundServer) from(last byte, text string) net.Conn {
 		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
 	}
 	s.t.Cleanup(func() { conn.Close() })
-	webtest.Must(s.t, conn.SetDeadline(time.Now().Add(30*time.Second)))
+	apptest.Must(s.t, conn.SetDeadline(time.Now().Add(30*time.Second)))
 	_, err = io.WriteString(conn, text)
-	webtest.Must(s.t, err)
+	apptest.Must(s.t, err)
 	return conn
 }
 
@@ -138,9 +138,9 @@ func (s *boundServer) openOf(pair []net.Conn) net.Conn {
 	}
 	closed := <-ended
 	open := pair[1-closed]
-	webtest.Must(s.t, open.SetReadDeadline(time.Now()))
+	apptest.Must(s.t, open.SetReadDeadline(time.Now()))
 	<-ended
-	webtest.Must(s.t, open.SetReadDeadline(time.Now().Add(30*time.Second)))
+	apptest.Must(s.t, open.SetReadDeadline(time.Now().Add(30*time.Second)))
 	wantClosed(s.t, pair[closed], "one of the client with most")
 	return open
 }
@@ -174,7 +174,7 @@ func TestConnectionsOfOneClient(t *testing.T) {
 		}
 		for _, conn := range []net.Conn{provider, idle[len(idle)-1]} {
 			_, err := io.WriteString(conn, get)
-			webtest.Must(t, err)
+			apptest.Must(t, err)
 			answered(t, conn)
 		}
 		s.answer <- struct{}{}
@@ -229,7 +229,7 @@ func TestAllConnections(t *testing.T) {
 	answered(t, s.from(11, get))
 	for _, conn := range append(own, single, s.openOf(pair)) {
 		_, err := io.WriteString(conn, get)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		answered(t, conn)
 	}
 	for i := range 8 { // with only those of this machine left to cut, they are

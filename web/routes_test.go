@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web"
 	"baoco/web/api"
 	"baoco/web/webtest"
@@ -106,10 +107,10 @@ func TestCutForm(t *testing.T) {
 	path := "/webhooks/1/toggle"
 	for _, body := range []string{strings.Repeat("x", 64<<10) + "=1&active=1", "active=1%"} {
 		request, err := http.NewRequest("POST", b.Base+path, strings.NewReader(body))
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		response, err := b.Client.Do(request)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		response.Body.Close()
 		if response.StatusCode < 400 {
 			t.Errorf("a form that can't be read: %d", response.StatusCode)
@@ -138,7 +139,7 @@ func TestOneRouteForAMethodAndPath(t *testing.T) {
 
 func TestOpenAPIHasEveryRoute(t *testing.T) {
 	doc, err := openapi3.NewLoader().LoadFromData(api.OpenAPI("test"))
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	described := map[string]bool{}
 	w := webtest.NewWorld(t)
 	for path, item := range doc.Paths.Map() {
@@ -151,7 +152,7 @@ func TestOpenAPIHasEveryRoute(t *testing.T) {
 		}
 		slices.Sort(methods)
 		a, err := w.Send("OPTIONS", strings.NewReplacer("{id}", "1", "{token}", "x").Replace(path), "")
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		if got := a.Header.Get("Allow"); got != strings.Join(methods, ", ") {
 			t.Errorf("%s answers to %s, not to %s", path, got, methods)
 		}

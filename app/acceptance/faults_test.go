@@ -10,7 +10,6 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
-	"baoco/app/provider"
 )
 
 // The tests of faults repeat what they do: a few times by default, many times
@@ -39,7 +38,7 @@ type installation struct {
 // receiver.
 func install(t testing.TB, receiver *shop) installation {
 	t.Helper()
-	w := apptest.Open(t, apptest.NewFile(t), app.Config{Providers: provider.Facts()})
+	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
 	defer w.Close()
 	apptest.Must(t, w.Store.SetAllowTargets(context.Background(), []string{receiver.target()}))
 	w.Link("ACB", "19354957")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/provider"
 	"baoco/sqlitestore"
 )
 
@@ -73,8 +74,8 @@ func Open(t testing.TB, path string, config app.Config) *World {
 	return &World{T: t, Path: path, Store: store, Service: Over(t, store, config)}
 }
 
-// Over makes the service over a store. Of config it sets the store, the zone,
-// and the targets, where there are none: webhooks may go to 127.0.0.1.
+// Over makes the service over a store. Of config it sets the store, the zone and,
+// where there are none, the targets, the providers and their reader.
 func Over(t testing.TB, store *sqlitestore.Store, config app.Config) *app.Service {
 	t.Helper()
 	var err error
@@ -82,10 +83,23 @@ func Over(t testing.TB, store *sqlitestore.Store, config app.Config) *app.Servic
 	config.Zone, err = store.Zone(context.Background())
 	Must(t, err)
 	if config.Targets == nil {
-		config.Targets, err = app.ParseTargetPolicy([]string{"127.0.0.1/32"})
-		Must(t, err)
+		config.Targets = Targets(t)
+	}
+	if config.Providers == nil {
+		config.Providers = provider.Facts()
+	}
+	if config.Read == nil {
+		config.Read = provider.Read
 	}
 	return app.NewService(config)
+}
+
+// Targets are the addresses that webhooks of a test may go to: 127.0.0.1.
+func Targets(t testing.TB) *app.TargetPolicy {
+	t.Helper()
+	targets, err := app.ParseTargetPolicy([]string{"127.0.0.1/32"})
+	Must(t, err)
+	return targets
 }
 
 // Close closes the store.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -27,16 +28,16 @@ func TestKeyOfAnotherProcess(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
 	store, err := sqlitestore.Open(ctx, w.Path, sqlitestore.Options{})
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	defer store.Close()
 	other := app.NewService(app.Config{Store: store, Zone: w.Service.Zone()})
 	k, key, err := other.CreateAPIKey(ctx, 1, "theirs", app.ScopeRead, time.Time{}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	get := func() int { return w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).Status }
 	if status := get(); status != 200 {
 		t.Fatalf("the first request with the key: %d", status)
 	}
-	webtest.Must(t, other.RevokeAPIKey(ctx, 1, k.ID, time.Now()))
+	apptest.Must(t, other.RevokeAPIKey(ctx, 1, k.ID, time.Now()))
 	began := time.Now()
 	for get() != 401 {
 		if time.Since(began) > 30*time.Second {
@@ -222,13 +223,13 @@ func TestSecretsAreNotShown(t *testing.T) {
 	}
 	hand := `{"id":"H1","gateway":"ACB","accountNumber":"0123456789","transferType":"IN","transferAmount":1000,"content":"DH 1"}`
 	look("POST", "/api/v1/transactions", hand, 201)
-	webtest.Must(t, w.WaitHistory(2))
+	apptest.Must(t, w.WaitHistory(2))
 	look("POST", "/api/v1/webhooks/"+one+"/test", "", 200)
 	look("POST", "/api/v1/webhooks/1/resend", "", 202)
-	webtest.Must(t, w.WaitHistory(4))
+	apptest.Must(t, w.WaitHistory(4))
 	w.Names(webtest.Unassigned, source, webtest.Transfer{Account: "777"})
 	w.Do("POST", source.URLPath(), "{}", "Authorization", `Bearer "`+source.Secret+`"`)
-	webtest.Eventually(t, "the refused call is noted", func() bool { return w.Rows("refused_calls") == 1 })
+	apptest.Eventually(t, "the refused call is noted", func() bool { return w.Rows("refused_calls") == 1 })
 	as = read // which isn't told where a source is called
 	for _, e := range webtest.Endpoints {
 		if e.Method == "GET" {
@@ -263,7 +264,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	// In the file they are sealed or hashed.
 	for _, suffix := range []string{"", "-wal"} {
 		file, err := os.ReadFile(w.Path + suffix)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		for name, secret := range secrets {
 			if name != "the source's token" && bytes.Contains(file, []byte(secret)) {
 				t.Errorf("%s is readable in the file%s", name, suffix)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -18,10 +19,10 @@ func TestEveryEndpointRefusesBadCredentials(t *testing.T) {
 	ctx, now := context.Background(), time.Now()
 	full, read := w.APIKey(app.ScopeFull), w.APIKey(app.ScopeRead)
 	_, expired, err := w.Service.CreateAPIKey(ctx, 1, "expired", app.ScopeFull, now.Add(-2*time.Second), now)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	k, revoked, err := w.Service.CreateAPIKey(ctx, 1, "revoked", app.ScopeFull, time.Time{}, now)
-	webtest.Must(t, err)
-	webtest.Must(t, w.Service.RevokeAPIKey(ctx, 1, k.ID, now))
+	apptest.Must(t, err)
+	apptest.Must(t, w.Service.RevokeAPIKey(ctx, 1, k.ID, now))
 	source := w.Source("native", app.AuthBearer, "source-secret-0123456789")
 	h := web.New(web.Config{Service: w.Service})
 
@@ -102,7 +103,7 @@ func TestIDsThatAreNone(t *testing.T) {
 		key := w.APIKey(app.ScopeFull)
 		for _, id := range ids {
 			a, err := w.Send(e.Method, e.At(id), "{}", "Authorization", "Bearer "+key, "Content-Type", "application/json")
-			webtest.Must(t, err)
+			apptest.Must(t, err)
 			if failures := checkAnswer(e.Method, e.Path, a); a.Status != 404 || len(failures) > 0 {
 				t.Errorf("%s %s: %d %v %s", e.Method, e.At(id), a.Status, failures, a.Body)
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -59,7 +60,7 @@ func TestInboundElements(t *testing.T) {
 	}
 	w.Tallies()
 	_, err := w.Service.DiscardInbound(context.Background(), 1, 1)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if list, _ := w.Reads(1); list[4].State != app.OutcomeDiscarded || list[5].State != app.OutcomeDiscarded || list[5].Open {
 		t.Errorf("discarded: %+v", list)
 	}
@@ -68,7 +69,7 @@ func TestInboundElements(t *testing.T) {
 	w.Sends(till, webtest.Batch(bad("1"))).WantStatus(t, http.StatusUnprocessableEntity) // 7
 	w.WantSaid(7, webtest.Said{State: app.OutcomeRejected, Content: "NAPTIEN MOMO", Transaction: 1, Open: true})
 	_, err = w.Service.DiscardInbound(context.Background(), 1, 7)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.WantSaid(7, webtest.Said{State: app.OutcomeDiscarded, Content: "NAPTIEN MOMO", Transaction: 1})
 
 	// A transaction that is pruned from the log stays what it was.
@@ -101,24 +102,24 @@ func TestInboundElementsRetried(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	_, err := w.Service.DiscardInbound(ctx, 1, 1)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if list := read(); list[0].State != app.OutcomeDiscarded || list[0].Open {
 		t.Errorf("discarded: %+v", list)
 	}
 	_, err = w.Service.RetryInbound(ctx, 1, 1, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if list := read(); list[0].State != app.OutcomeRejected || !list[0].Open {
 		t.Errorf("tried again in vain: %+v", list)
 	}
 	_, err = w.Service.DiscardInbound(ctx, 1, 1)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	_, err = w.Service.AllowSenders(ctx, 1, phone.ID, []string{"+84900000001"})
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if list := read(); list[0].State != app.OutcomeDiscarded {
 		t.Errorf("allowed, but not tried again: %+v", list)
 	}
 	r, err := w.Service.RetryInbound(ctx, 1, 1, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if list := read(); r.Recorded != 1 || list[0].State != app.OutcomeRecorded || list[0].Transaction != 1 {
 		t.Errorf("recorded after all: %+v", list)
 	}
@@ -133,7 +134,7 @@ func TestInboundNothing(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	w.Wants(webtest.Counts{}, w.Native(), webtest.Batch())
 	e, err := w.Service.ReadInboundEvent(context.Background(), 1, 1)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if e.Explanation.VI == "" || len(e.Elements) != 0 {
 		t.Errorf("%+v", e)
 	}
@@ -185,7 +186,7 @@ func TestEventLogSays(t *testing.T) {
 	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 20}, till, webtest.Batch(append(list, webtest.Transfer{ID: "4", Number: "FT4", Content: "newest"}.Native())...))
 	b.Get("/inbound/events?before=4").Shows(t, "newest", "+20 more", `href="/transactions/3"`)
 	events, _, err := w.Service.InboundEventsBefore(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if e := events[0]; len(e.Elements) != 1 || e.Elements[0].Position != 20 || e.ElementCount != 21 {
 		t.Errorf("%+v", e)
 	}
@@ -248,16 +249,16 @@ func TestInboundElementsOfOthers(t *testing.T) {
 	w.Link("ACB", webtest.SomeAccount)
 	w.Names(webtest.Recorded, w.Native(), webtest.Transfer{})
 	other, err := w.Service.CreateAccount(context.Background(), "other", time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if _, err := w.Service.ReadInboundEvent(context.Background(), other.ID, 1); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("%v", err)
 	}
 	bodies, err := w.Store.InboundBodies(context.Background(), other.ID, []int64{1}, app.ListedBody)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	known, err := w.Store.KnownEvents(context.Background(), other.ID, []app.EventRef{{SourceID: 1, Channel: app.ChannelCall, EventID: "3521"}})
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	sources, err := w.Store.InboundSources(context.Background(), other.ID, []int64{1})
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if len(bodies) != 0 || len(sources) != 0 || !slices.Equal(known, []*app.KnownEvent{nil}) {
 		t.Errorf("%v %v %v", bodies, sources, known)
 	}

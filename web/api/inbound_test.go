@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -120,10 +121,10 @@ func TestInboundLinkWithinPlan(t *testing.T) {
 	w.Link("VCB", "575")
 	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "1", Account: "555"}) // of another bank
 	_, err := w.Service.UpdateAccount(ctx, 1, app.AccountUpdate{MaxBankAccounts: &most})
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.RefusesLink(key, 1, `{"account_name":"A"}`, 409, app.CodePlanLimit)
 	_, err = w.Service.UpdateAccount(ctx, 1, app.AccountUpdate{ExpiresAt: &past})
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.RefusesLink(key, 1, `{"account_name":"A"}`, 403, app.CodePlanExpired)
 	if e := w.Event(1); e.Open != 1 || e.Unassigned != 1 {
 		t.Errorf("after refusals: %+v", e)
@@ -142,7 +143,7 @@ func TestInboundLinkNarrowed(t *testing.T) {
 	key, mine := w.APIKey(app.ScopeFull), w.Link("VCB", "333")
 	w.Link("ACB", "111")
 	source, err := w.Service.AddSource(context.Background(), 1, app.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: mine.ID}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "1", Account: "111"})
 	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "2", Account: "222"})
 	w.RefusesLink(key, 1, `{"account_number":"111"}`, 409, app.CodeConflict)
@@ -287,7 +288,7 @@ func TestInboundTenants(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx, now := context.Background(), time.Now()
 	account, err := w.Service.CreateAccount(ctx, "another", now)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.Names(webtest.Unassigned, w.Native(), webtest.Transfer{})
 	_, shown := w.Service.InboundEvent(ctx, account.ID, 1)
 	_, link := w.Service.LinkInbound(ctx, account.ID, 1, app.InboundLink{AccountName: "A"}, now)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/api"
 	"baoco/web/webtest"
 
@@ -27,14 +28,14 @@ import (
 func rawOpenAPI(t *testing.T) map[string]any {
 	t.Helper()
 	var raw map[string]any
-	webtest.Must(t, json.Unmarshal(api.OpenAPIJSON("1.2.3"), &raw))
+	apptest.Must(t, json.Unmarshal(api.OpenAPIJSON("1.2.3"), &raw))
 	return raw
 }
 
 func TestOpenAPIIsValid(t *testing.T) {
 	for _, text := range [][]byte{api.OpenAPI(`1.2.3 "beta"`), api.OpenAPIJSON(`1.2.3 "beta"`)} {
 		doc, err := openapi3.NewLoader().LoadFromData(text)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		if err := doc.Validate(context.Background()); err != nil {
 			t.Error(err)
 		}
@@ -43,7 +44,7 @@ func TestOpenAPIIsValid(t *testing.T) {
 		}
 	}
 	c, err := webtest.TheContract()
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if err := c.Doc.Validate(context.Background()); err != nil {
 		t.Error("an example has a member that is not described:", err)
 	}
@@ -188,7 +189,7 @@ func TestOpenAPINumbers(t *testing.T) {
 func TestOpenAPIOfDeliveries(t *testing.T) {
 	t.Parallel()
 	c, err := webtest.TheContract()
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	received := make(chan []string, 10)
 	shop := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -238,7 +239,7 @@ func TestOpenAPISignatures(t *testing.T) {
 		headers[strings.ToLower(webtest.MemberAt(p, "name").(string))] = webtest.MemberAt(p, "example").(string)
 	}
 	seconds, err := strconv.ParseInt(headers["webhook-timestamp"], 10, 64)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	at := time.Unix(seconds, 0)
 	o := app.Outgoing{
 		Delivery: app.Delivery{ID: 1, CreatedAt: at}, Secrets: app.Secrets{Current: secret},
@@ -254,7 +255,7 @@ func TestOpenAPISignatures(t *testing.T) {
 		}
 	}
 	var want any
-	webtest.Must(t, json.Unmarshal(request.Body, &want))
+	apptest.Must(t, json.Unmarshal(request.Body, &want))
 	example := webtest.MemberAt(operation, "requestBody", "content", "application/json", "example")
 	if diff := cmp.Diff(want, example); diff != "" {
 		t.Errorf("the body (-) and its example (+) differ:\n%s", diff)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/provider"
 	"baoco/web/webtest"
 
@@ -25,13 +26,13 @@ func constants(t *testing.T) map[string][]string {
 	t.Helper()
 	values := map[string][]string{}
 	paths, err := filepath.Glob("../../app/*.go")
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		for _, decl := range file.Decls {
 			g, isGeneral := decl.(*ast.GenDecl)
 			if !isGeneral || g.Tok != token.CONST {
@@ -45,7 +46,7 @@ func constants(t *testing.T) map[string][]string {
 				}
 				if literal, isLiteral := v.Values[0].(*ast.BasicLit); isLiteral && literal.Kind == token.STRING && literal.Value != `""` {
 					value, err := strconv.Unquote(literal.Value)
-					webtest.Must(t, err)
+					apptest.Must(t, err)
 					values[name.Name] = append(values[name.Name], value)
 				}
 			}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -80,7 +81,7 @@ type expectation struct {
 
 func TestScripts(t *testing.T) {
 	paths, err := filepath.Glob("../../testdata/api/*.txt")
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if len(paths) < 10 {
 		t.Fatalf("only %d scripts found", len(paths))
 	}
@@ -104,7 +105,7 @@ var headerLine = regexp.MustCompile(`^([A-Z][A-Za-z-]*): ?(.*)$`)
 func readScript(t *testing.T, path string) script {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	s := script{name: strings.TrimSuffix(filepath.Base(path), ".txt")}
 	var current *step
 	answering, inBody := false, false
@@ -297,7 +298,7 @@ func (r *play) prepare(args []string) error {
 		}
 		return r.WaitHistory(n)
 	case "refused":
-		webtest.Eventually(r.T, words[0]+" refused calls", func() bool { return strconv.Itoa(r.Rows("refused_calls")) == words[0] })
+		apptest.Eventually(r.T, words[0]+" refused calls", func() bool { return strconv.Itoa(r.Rows("refused_calls")) == words[0] })
 		return nil
 	case "text":
 		n, err := strconv.Atoi(words[2])
@@ -335,7 +336,7 @@ func (r *play) plan(account int64, options map[string]string) error {
 }
 
 // newReceiver is a shop's server that always answers with status.
-func newReceiver(t *testing.T, status int) string {
+func newReceiver(t testing.TB, status int) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/plain")

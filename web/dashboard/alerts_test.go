@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -75,7 +76,7 @@ func TestAlertsPage(t *testing.T) {
 	a.WantStatus(t, http.StatusUnprocessableEntity)
 	a.Shows(t, "Token must be entered again")
 	c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertTelegram)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if c.Telegram != (app.TelegramSettings{Token: botToken, Chat: "7", APIURL: api}) {
 		t.Errorf("%+v", c.Telegram)
 	}
@@ -83,7 +84,7 @@ func TestAlertsPage(t *testing.T) {
 	// What is told, and in which language.
 	b.Post("/settings/alerts", "lang", "en", "kind", "webhook", "kind", "server").Goes(t, "/settings/alerts")
 	p, err := w.Service.AlertPreferences(t.Context(), 1)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if p.Lang != app.English || len(p.Muted) != len(app.AlertKinds)-2 {
 		t.Errorf("%+v", p)
 	}
@@ -144,7 +145,7 @@ func TestAlertsEmailForm(t *testing.T) {
 	b.Post("/settings/alerts/email", form("smtp_password", "", "smtp_host", "evil.example.vn")...).WantStatus(t, http.StatusUnprocessableEntity)
 	b.Post("/settings/alerts/email", form("smtp_password", "", "smtp_username", "minh")...).WantStatus(t, http.StatusUnprocessableEntity)
 	c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertEmail)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	e := c.Email
 	if e.Host != "smtp.example.vn" || e.Password != "mật khẩu thư" || e.From != "lan@example.vn" || strings.Join(e.To, " ") != "hoa@example.vn lan@example.vn" {
 		t.Errorf("%+v", e)
@@ -173,7 +174,7 @@ func TestAlertsTenancy(t *testing.T) {
 	minh.Post("/settings/alerts", "lang", "en").Goes(t, "/settings/alerts")
 	minh.Post("/settings/alerts/telegram", "token", "", "chat", "5").WantStatus(t, http.StatusUnprocessableEntity) // lan's isn't kept for minh
 	p, err := w.Service.AlertPreferences(t.Context(), 1)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertTelegram); err != nil || c.Telegram.Chat != "424242" || p.Lang != app.Vietnamese || len(*texts) != 0 {
 		t.Errorf("%+v, %v, %+v, %q", c, err, p, *texts)
 	}
@@ -190,13 +191,13 @@ func TestMoreAttention(t *testing.T) {
 	src := w.Native()
 	soon := time.Now().Add(6 * 24 * time.Hour)
 	_, err := w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &soon})
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	b.Get("/").Shows(t, "Your plan expires at ")
 	if a := b.Get("/"); strings.Contains(a.Body, "are refused") {
 		t.Error("calls are refused before there was one")
 	}
 	w.Do("POST", src.URLPath(), `{}`, "Authorization", "Bearer wrong", "Content-Type", "application/json").WantStatus(t, http.StatusUnauthorized)
-	webtest.Eventually(t, "the refused call", func() bool {
+	apptest.Eventually(t, "the refused call", func() bool {
 		return strings.Contains(b.Get("/").Body, "are refused, so its transactions are not received")
 	})
 	w.Names(webtest.Recorded, src, webtest.Transfer{ID: "1", Number: "D1"})
@@ -208,7 +209,7 @@ func TestMoreAttention(t *testing.T) {
 		t.Error("a call was accepted since")
 	}
 	_, err = w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.File(func(db *sql.DB) error {
 		_, err := db.Exec(`UPDATE alert_channels SET failures = 3, problem_en = 'Because.', problem_vi = 'Vì vậy.', retry_ms = 4102444800000`)
 		return err

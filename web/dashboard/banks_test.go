@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -61,7 +62,7 @@ func TestBankPlanLimit(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	one := 1
 	_, err := w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{MaxBankAccounts: &one})
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.Link("ACB", webtest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	b.Get("/banks").Shows(t, "1/1", "the limit is reached")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -19,7 +20,7 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 	one, _ := w.Link("ACB", "19354957"), w.Link("VCB", "700700")
 	second := w.SecondAccount()
 	_, err := w.Service.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: "19354957", AccountName: "B"}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	native := w.Native()
 	for i, x := range []webtest.Transfer{
 		{Account: "19354957", Amount: 200000, Content: "BAN 7 <b>"},
@@ -35,7 +36,7 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 		w.Names(webtest.Recorded, native, x)
 	}
 	theirs, err := w.Service.AddSource(t.Context(), second, app.SourceAdd{Provider: "native", Name: "theirs"}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.Names(webtest.Recorded, theirs, webtest.Transfer{ID: "b", Number: "FTb", Account: "19354957", Amount: 700000, Content: "NGUOI KHAC", Date: w.Today()})
 
 	nobody := w.Browser()
@@ -203,7 +204,7 @@ func TestCounterRevoked(t *testing.T) {
 		token := []string{first, second}[i]
 		l := nobody.Listen("/live/counter/" + token + "?since=0")
 		l.Next("alive")
-		webtest.Must(t, revoke(int64(i+1)))
+		apptest.Must(t, revoke(int64(i+1)))
 		t.Logf("the screen went dark after %v", l.Ends())
 		for _, path := range []string{"/counter/" + token, "/live/counter/" + token + "?since=0"} {
 			if a := nobody.Get(path); a.Status != http.StatusNotFound || strings.Contains(a.Body, "text/event-stream") {
@@ -228,7 +229,7 @@ func TestCounterOfAUser(t *testing.T) {
 	l := b.Listen("/live/counter?since=0")
 	l.Next("alive")
 	_, err := w.Service.EndSessions(t.Context(), 1, u.ID)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	t.Logf("the screen went dark after %v", l.Ends())
 }
 
@@ -267,7 +268,7 @@ func TestCounterLinksInTheSettings(t *testing.T) {
 	bank := w.Link("ACB", "19354957")
 	second := w.SecondAccount()
 	theirs, err := w.Service.LinkBankAccount(t.Context(), second, app.BankAccountLink{Bank: "ACB", AccountNumber: "5", AccountName: "B"}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	lan := w.Browser().SignIn("lan")
 	form := []string{"once", lan.Once("/settings"), "name", "Quầy 1", "bank_account_id", fmt.Sprint(bank.ID), "total", "1"}
 	link := lan.Post("/settings/counters", form...).Secret(t)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -128,7 +129,7 @@ func TestHistoryIsTheOwners(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.User(1, "cashier", app.RoleViewer)
 	other, err := w.Service.CreateAccount(ctx, "other", time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.User(other.ID, "stranger", app.RoleOwner)
 	w.Link("ACB", webtest.SomeAccount)
 	receiver := newMoody(t, 500, "no")
@@ -198,7 +199,7 @@ func TestLiveHistory(t *testing.T) {
 	ctx := context.Background()
 	w.User(1, "lan", app.RoleOwner)
 	other, err := w.Service.CreateAccount(ctx, "other", time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.User(other.ID, "stranger", app.RoleOwner)
 	w.Link("ACB", webtest.SomeAccount)
 	receiver := newMoody(t, 200, "")
@@ -208,9 +209,9 @@ func TestLiveHistory(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		t.Cleanup(cancel)
 		request, err := http.NewRequestWithContext(ctx, "GET", w.URL+"/live/deliveries?"+since, nil)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		response, err := b.Client.Do(request)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		t.Cleanup(func() { response.Body.Close() })
 		return bufio.NewScanner(response.Body)
 	}
@@ -242,9 +243,9 @@ func TestLiveHistory(t *testing.T) {
 	// What others were told doesn't count.
 	strangers := follow("stranger", "since=0-0")
 	_, err = w.Service.LinkBankAccount(ctx, other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: webtest.SomeAccount, AccountName: "NGUYEN VAN A"}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	_, _, err = w.Service.CreateWebhook(ctx, other.ID, app.WebhookCreate{Name: "theirs", URL: receiver.url, Type: app.WebhookAll}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.Pay(other.ID, "3", "c")
 	if line := next(strangers); !strings.Contains(line, ">1 new") {
 		t.Errorf("a stranger is told %s", line)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -51,12 +52,12 @@ func TestDeliveryPage(t *testing.T) {
 	}
 	// A webhook that is switched off has nothing planned.
 	_, err := w.Service.ToggleWebhook(context.Background(), 1, hook.ID, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if page := b.Get("/deliveries/1"); !strings.Contains(page.Body, "until the webhook is turned on") || strings.Contains(page.Body, "scheduled for") {
 		t.Error("something is planned for a webhook that is off")
 	}
 	_, err = w.Service.ToggleWebhook(context.Background(), 1, hook.ID, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.Exhaust(hook.ID, serverError)
 	page = b.Get("/deliveries/1")
 	for _, part := range []string{`<span class="pill failed">Failed</span>`, "⑥", "attempt\u00a06/6", "500 · 142\u00a0ms", `action="/deliveries/1/resend"`, "DNS 2\u00a0ms", `<rect class="wait"`} {
@@ -93,7 +94,7 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 	}
 	time.Sleep(2 * time.Millisecond) // a change in the same millisecond is none
 	_, err := w.Service.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	// As long as the old secret signs, what is shown is what was sent.
 	for _, name := range []string{"X-Webhook-Signature", "Webhook-Signature"} {
 		if line := name + ": " + receiver.calls()[0].header.Get(name) + "\n"; !strings.Contains(html.UnescapeString(b.Get("/deliveries/1").Body), line) {
@@ -101,7 +102,7 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 		}
 	}
 	next, err := w.Service.RotateSecret(ctx, 1, hook.ID, 0, app.IdempotencyKey{}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	page := b.Get("/deliveries/1").Body
 	if !strings.Contains(page, changed) || strings.Contains(page, app.Signature(secret, []byte(receiver.calls()[0].body))) {
 		t.Error("after the rotation")
@@ -115,7 +116,7 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 	if page := b.Get("/deliveries/2"); strings.Contains(page.Body, changed) {
 		t.Error("an attempt after the rotation")
 	}
-	webtest.Must(t, w.Service.DeleteWebhook(ctx, 1, hook.ID, time.Now()))
+	apptest.Must(t, w.Service.DeleteWebhook(ctx, 1, hook.ID, time.Now()))
 	page = b.Get("/deliveries/1").Body
 	if !strings.Contains(page, "The webhook and its secret were deleted") || strings.Contains(page, "X-Webhook-Signature") || strings.Contains(page, `id="curl"`) {
 		t.Error("after the webhook was deleted")
@@ -149,7 +150,7 @@ func TestHostileAnswers(t *testing.T) {
 		if page.Body = strings.ReplaceAll(page.Body, "&#43;", "+"); page.Status != http.StatusOK || !strings.Contains(page.Body, c.want) || strings.ContainsAny(page.Body, "\x00\x1b\x07\x7f\u202e") || strings.Contains(page.Body, "<script>") {
 			t.Errorf("%s: %d\n%s", c.name, page.Status, page.Body)
 		}
-		webtest.Must(t, w.Service.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
+		apptest.Must(t, w.Service.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,10 +67,10 @@ func TestExportFilters(t *testing.T) {
 	}
 	a := b.Get(exportPath + "?format=xlsx&q=evil")
 	f, err := excelize.OpenReader(strings.NewReader(a.Body))
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	defer f.Close()
 	rows, err := f.GetRows(f.GetSheetList()[0])
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if len(rows) != 2 || rows[1][6] != hostile[1:] {
 		t.Errorf("%q", rows)
 	}
@@ -89,7 +90,7 @@ func TestExportIsOfTheAccount(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	other, err := w.Service.CreateAccount(context.Background(), "other", time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.User(1, "lan", app.RoleOwner)
 	w.User(1, "cashier", app.RoleViewer)
 	w.User(other.ID, "stranger", app.RoleOwner)
@@ -127,7 +128,7 @@ func TestExportToASlowReader(t *testing.T) {
 	one, two := export(), export()
 	for _, r := range []*bufio.Reader{one, two} {
 		_, err := r.ReadString('\n')
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 	}
 	w.Pay(1, "later", "later")
 	w.File(func(db *sql.DB) error {
@@ -143,7 +144,7 @@ func TestExportToASlowReader(t *testing.T) {
 		t.Errorf("%d rows, %v, want %d", rows, err, n)
 	}
 	_, err = w.Service.EndSessions(context.Background(), 1, owner.ID)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if rest, err := io.ReadAll(two); err == nil || bytes.Count(rest, []byte("\n")) >= n {
 		t.Errorf("signed out, the reader got %d rows and %v; want a broken connection", bytes.Count(rest, []byte("\n")), err)
 	}

@@ -86,7 +86,7 @@ func TestImportPages(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	_, err := os.Stat(dir)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 }
 
 // As many rows as there may be are imported within the time of a request.

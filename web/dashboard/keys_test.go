@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -40,7 +41,7 @@ func TestKeyIsShownOnce(t *testing.T) {
 		t.Errorf("after a reload: %s", page.Body)
 	}
 	keys, err := w.Service.APIKeys(context.Background(), 1)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if len(keys) != 1 || keys[0].Scope != app.ScopeRead || app.FormatTime(keys[0].ExpiresAt, w.Service.Zone()) != "2099-12-31 23:59:59" {
 		t.Errorf("%+v", keys)
 	}
@@ -129,7 +130,7 @@ func TestRevokeKey(t *testing.T) {
 		t.Errorf("%s", a.Body)
 	}
 	_, _, err := w.Service.CreateAPIKey(context.Background(), 1, "old", app.ScopeFull, time.Now().Add(-time.Hour), time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if a := b.Get("/keys"); !strings.Contains(a.Body, "Expired") {
 		t.Error("an expired key isn't shown as one")
 	}

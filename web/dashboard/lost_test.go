@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
 	"baoco/web/webtest"
 )
@@ -61,7 +62,7 @@ func TestWebhookWithoutSecret(t *testing.T) {
 		t.Errorf("code %v", code)
 	}
 	var list struct{ Webhooks []map[string]any }
-	webtest.Must(t, json.Unmarshal([]byte(w.Do("GET", "/api/v1/webhooks", "", key...).Body), &list))
+	apptest.Must(t, json.Unmarshal([]byte(w.Do("GET", "/api/v1/webhooks", "", key...).Body), &list))
 	if len(list.Webhooks) != 1 || list.Webhooks[0]["secret_lost"] != true {
 		t.Errorf("%v", list)
 	}
@@ -109,11 +110,11 @@ func TestSourceWithoutSecret(t *testing.T) {
 	page := b.Get("/inbound/sources/1")
 	page.Shows(t, "The secret is lost", "Secret lost", rotate, "API key is lost as well")
 	w.Sends(chosen, webtest.Transfer{ID: "1", Number: "D1"}.Sepay()).WantStatus(t, http.StatusUnauthorized)
-	webtest.Eventually(t, "the refused call", func() bool {
+	apptest.Eventually(t, "the refused call", func() bool {
 		return strings.Contains(b.Get("/inbound/sources/1").Body, "so no call can be verified")
 	})
 	var list struct{ Sources []map[string]any }
-	webtest.Must(t, json.Unmarshal([]byte(w.Do("GET", "/api/v1/sources", "", key...).Body), &list))
+	apptest.Must(t, json.Unmarshal([]byte(w.Do("GET", "/api/v1/sources", "", key...).Body), &list))
 	if len(list.Sources) != 1 || list.Sources[0]["secret_lost"] != true {
 		t.Errorf("%v", list)
 	}
@@ -134,11 +135,11 @@ func TestAlertChannelWithoutSettings(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	_, err := w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	// With the old key at hand nothing is lost.
 	w.Stop()
 	replaced, err := sqlitestore.ReplaceKey(t.Context(), w.Path, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.Start()
 	if c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertTelegram); err != nil || c.SettingsLost || c.Telegram.Token != botToken || len(replaced.Lost) != 0 {
 		t.Errorf("%+v, %v; lost %v", c.Destination(), err, replaced.Lost)

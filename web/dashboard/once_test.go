@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
 )
@@ -94,7 +95,7 @@ func TestFormsCountOnce(t *testing.T) {
 				t.Fatalf("%d: nothing was done\n%s", first.Status, first.Body)
 			}
 			// What was sent again fails again: there is something to send once more.
-			webtest.Eventually(t, "everything is attempted", func() (all bool) {
+			apptest.Eventually(t, "everything is attempted", func() (all bool) {
 				w.File(func(db *sql.DB) error {
 					return db.QueryRow(`SELECT count(*) = 0 FROM deliveries WHERE attempts = 0`).Scan(&all)
 				})

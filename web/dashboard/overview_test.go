@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -24,9 +25,9 @@ func TestChartOfABankAccount(t *testing.T) {
 	}
 	w.Link("ACB", "888")
 	other, err := w.Service.CreateAccount(ctx, "other", time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	_, err = w.Service.LinkBankAccount(ctx, other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: webtest.SomeAccount, AccountName: "A"}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.Pay(other.ID, "1", "b")
 
 	const bar = `<rect class="in"`
@@ -80,7 +81,7 @@ func TestOverviewPlan(t *testing.T) {
 	set := func(end time.Time, trial bool) {
 		t.Helper()
 		_, err := w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &end, IsTrial: &trial})
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 	}
 	a := owner.Get("/")
 	a.Shows(t, "Plan self-hosted · "+linked)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -34,7 +35,7 @@ func TestPendingDeliveries(t *testing.T) {
 	first := w.Pay(1, "1", "trà đá")
 	w.Attempts(1, 1)
 	_, err := w.Service.ToggleWebhook(ctx, 1, paused.ID, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.Webhook(bad.url, app.WebhookAll)
 	second := w.Pay(1, "2", "bún chả")
 	w.Attempts(1, 2)
@@ -93,7 +94,7 @@ func TestPendingDeliveries(t *testing.T) {
 	// What was received or given up waits no more, nor what a deleted webhook
 	// was to be told.
 	w.Exhaust(2, serverError)
-	webtest.Must(t, w.Service.DeleteWebhook(ctx, 1, paused.ID, time.Now()))
+	apptest.Must(t, w.Service.DeleteWebhook(ctx, 1, paused.ID, time.Now()))
 	if a := b.Get("/deliveries?status=waiting"); len(a.Listed(t)) != 0 {
 		t.Errorf("after all: %v", a.Listed(t))
 	}
@@ -110,14 +111,14 @@ func TestAttemptDots(t *testing.T) {
 	w.Pay(1, "1", "a")
 	w.Attempts(1, 1)
 	due, err := w.Service.Due(t.Context(), hook.ID, time.Now().Add(time.Hour), nil, 1, true)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	_, err = w.Service.Settle(t.Context(), due[0], app.Result{StartedAt: time.Now(), StatusCode: 200})
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	receiver.answers(200, "")
 	w.Pay(1, "2", "b")
 	w.Attempts(1, 3)
 	_, err = w.Service.TestWebhook(t.Context(), 1, hook.ID, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	a := w.Browser().SignIn("lan").Get("/deliveries")
 	var drawn []string
 	for _, row := range regexp.MustCompile(`(?s)<td class="state">(.*?)</td>`).FindAllStringSubmatch(a.Body, -1) {

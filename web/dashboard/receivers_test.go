@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -65,7 +66,7 @@ func TestReceiverCode(t *testing.T) {
 				b := w.Browser().SignIn("lan")
 				b.Header.Set("Accept-Language", lang)
 				dir := t.TempDir()
-				webtest.Must(t, os.WriteFile(filepath.Join(dir, c.file), []byte(b.Get(fmt.Sprintf("/webhooks/%d", hook.ID)).Code(t, c.id)), 0o600))
+				apptest.Must(t, os.WriteFile(filepath.Join(dir, c.file), []byte(b.Get(fmt.Sprintf("/webhooks/%d", hook.ID)).Code(t, c.id)), 0o600))
 				if c.id == "go" {
 					build := exec.Command(program, "build", "-o", "receiver", c.file)
 					build.Dir = dir
@@ -82,19 +83,19 @@ func TestReceiverCode(t *testing.T) {
 				}
 				content := `Đơn hàng "12" <b>\ ` + lang
 				_, _, err = w.Service.RecordByHand(t.Context(), 1, app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1549000, Content: content}, nil, app.IdempotencyKey{}, time.Now())
-				webtest.Must(t, err)
-				webtest.Must(t, w.WaitHistory(2))
+				apptest.Must(t, err)
+				apptest.Must(t, w.WaitHistory(2))
 				list, _, err := w.Service.History(t.Context(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 10}})
-				webtest.Must(t, err)
+				apptest.Must(t, err)
 				if !list[0].Result.OK() {
 					t.Errorf("a delivery: %+v %s", list[0].Result, list[0].Result.Body)
 				}
-				webtest.Eventually(t, "it prints", func() bool { return strings.Contains(printed.String(), "paid ") })
+				apptest.Eventually(t, "it prints", func() bool { return strings.Contains(printed.String(), "paid ") })
 				if out := printed.String(); strings.Count(out, "paid ") != 1 || !strings.Contains(out, "paid 1: 1549000 VND, "+content) {
 					t.Errorf("it printed:\n%s", out)
 				}
 				_, err = w.Service.RotateSecret(t.Context(), 1, hook.ID, 0, app.IdempotencyKey{}, time.Now())
-				webtest.Must(t, err)
+				apptest.Must(t, err)
 				if a, err := w.Service.TestWebhook(t.Context(), 1, hook.ID, time.Now()); err != nil || a.Result.StatusCode != http.StatusUnauthorized {
 					t.Errorf("under another secret: %+v %v", a.Result, err)
 				}
@@ -106,10 +107,10 @@ func TestReceiverCode(t *testing.T) {
 func freePort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	defer listener.Close()
 	_, port, err := net.SplitHostPort(listener.Addr().String())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	return port
 }
 
@@ -121,7 +122,7 @@ func runReceiver(t *testing.T, dir, program string, args []string, secret, port 
 	command.Dir, command.Env = dir, append(os.Environ(), "BAOCO_SECRET="+secret, "PORT="+port)
 	printed := &output{}
 	command.Stdout, command.Stderr = printed, printed
-	webtest.Must(t, command.Start())
+	apptest.Must(t, command.Start())
 	t.Cleanup(func() { cancel(); _ = command.Wait() })
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if c, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {

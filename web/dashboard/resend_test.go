@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -40,7 +41,7 @@ func TestResendOne(t *testing.T) {
 	page := b.Get("/deliveries/1").Body
 	form := formFields(t, page, "/deliveries/1/resend")
 	b.Post("/deliveries/1/resend", form...).Goes(t, "/deliveries/7")
-	webtest.Eventually(t, "the resend is delivered", func() bool { return w.Delivered() == 1 })
+	apptest.Eventually(t, "the resend is delivered", func() bool { return w.Delivered() == 1 })
 	page = b.Get("/deliveries/7").Body
 	for _, part := range []string{"Resending as this new delivery", `Resend of</dt><dd><a href="/deliveries/1">`, "Succeeded", "/deliveries/resend?id="} {
 		if !strings.Contains(page, part) {
@@ -79,11 +80,11 @@ func TestResendRefusals(t *testing.T) {
 	w.Attempts(1, 38)
 	refused("still being tried", b.Submit("/deliveries/7/resend"), "The delivery is still being tried")
 	_, err := w.Service.ToggleWebhook(ctx, 1, 1, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	refused("switched off", b.Submit("/deliveries/1/resend"), "The webhook is disabled")
 	history := func(delivery int64) string {
 		list, _, err := w.Service.History(ctx, 1, app.HistoryFilter{DeliveryID: delivery, Page: app.Page{Number: 1, Size: 1}})
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		return itoa(list[0].ID)
 	}
 	// Of a choice, what can't be sent again is said beforehand and afterwards.
@@ -98,7 +99,7 @@ func TestResendRefusals(t *testing.T) {
 	if page := b.Get("/deliveries").Body; !strings.Contains(page, "Deliveries being resent: 1. Not resent: 1. The webhook is disabled") {
 		t.Error("nothing says what was not done")
 	}
-	webtest.Must(t, w.Service.DeleteWebhook(ctx, 1, 1, time.Now()))
+	apptest.Must(t, w.Service.DeleteWebhook(ctx, 1, 1, time.Now()))
 	refused("deleted", b.Submit("/deliveries/1/resend"), "The webhook of this record was deleted.")
 	for _, form := range [][]string{{}, {"id", "x"}, {"id", "0"}, {"failed", "all", "from", "x"}} {
 		if a := b.Submit("/deliveries/resend", form...); a.Status != http.StatusUnprocessableEntity && a.Status != http.StatusNotFound {
@@ -186,7 +187,7 @@ func TestResendFailed(t *testing.T) {
 			if to := a.Header.Get("Location"); a.Status != http.StatusSeeOther || !strings.HasPrefix(to, "/deliveries") || strings.Contains(to, "failed") {
 				t.Errorf("%d %s", a.Status, to)
 			}
-			webtest.Eventually(t, "all of them are delivered", func() bool { return w.Delivered() == c.want })
+			apptest.Eventually(t, "all of them are delivered", func() bool { return w.Delivered() == c.want })
 			if page := b.Get("/deliveries").Body; !strings.Contains(page, fmt.Sprintf("being resent: %d.", c.want)) {
 				t.Error("nothing says that it was done")
 			}
@@ -216,10 +217,10 @@ func TestResendBounds(t *testing.T) {
 		elements[i] = app.Incoming{EventID: strconv.Itoa(i), Gateway: "ACB", AccountNumber: webtest.SomeAccount, Type: app.In, Amount: 1000, Content: "don", Time: time.Now()}
 	}
 	_, err := w.Service.RecordTransactions(ctx, app.InboundCall{AccountID: 1, Channel: app.ChannelHand, ReceivedAt: time.Now(), Elements: elements})
-	webtest.Must(t, err)
-	webtest.Eventually(t, "first attempts", func() bool {
+	apptest.Must(t, err)
+	apptest.Eventually(t, "first attempts", func() bool {
 		_, total, err := w.Service.History(ctx, 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 1}})
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		return total == all
 	})
 	w.Exhaust(hook.ID, serverError)

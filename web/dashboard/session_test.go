@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -21,9 +22,9 @@ func TestSetUp(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
 	first, err := w.Service.OpenSetUp(ctx, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	token, err := w.Service.OpenSetUp(ctx, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	form := []string{"name", "lan", "password", webtest.SomePassword, "password_again", webtest.SomePassword}
 	for _, path := range []string{"/setup/" + first, "/setup/wrong"} {
 		if a := w.Browser().Get(path); a.Status != http.StatusForbidden {
@@ -58,7 +59,7 @@ func TestSetUp(t *testing.T) {
 		t.Errorf("another link: %q, %v", again, err)
 	}
 	users, err := w.Service.Users(ctx, 1)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if len(users) != 1 || users[0].Role != app.RoleOwner || users[0].AccountID != 1 {
 		t.Errorf("users %+v", users)
 	}
@@ -68,7 +69,7 @@ func TestSetUpEnds(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	token, err := w.Service.OpenSetUp(context.Background(), time.Now().Add(-app.SetUpTime))
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if a := w.Browser().Get("/setup/" + token); a.Status != http.StatusForbidden {
 		t.Errorf("after half an hour: %d", a.Status)
 	}
@@ -134,7 +135,7 @@ func TestSessionFixation(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.User(1, "mallory", app.RoleViewer)
 	here, err := url.Parse(w.URL)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	attacker, victim := w.Browser().SignIn("mallory"), w.Browser()
 	planted := attacker.Client.Jar.Cookies(here)
 	victim.Client.Jar.SetCookies(here, planted)
@@ -162,12 +163,12 @@ func TestSessionsEnd(t *testing.T) {
 		func() error { _, err := w.Service.SetRole(ctx, 1, u.ID, app.RoleViewer); return err },
 	} {
 		one, two := w.Browser().SignIn("lan"), w.Browser().SignIn("lan")
-		webtest.Must(t, end())
+		apptest.Must(t, end())
 		one.Get("/").Goes(t, "/login")
 		two.Get("/").Goes(t, "/login")
 	}
 	b := w.Browser().SignIn("lan")
-	webtest.Must(t, w.Service.RemoveUser(ctx, 1, u.ID))
+	apptest.Must(t, w.Service.RemoveUser(ctx, 1, u.ID))
 	b.Get("/").Goes(t, "/login")
 	if users, err := w.Service.Users(ctx, 1); err != nil || len(users) != 1 {
 		t.Errorf("%v, %v", users, err)
@@ -183,13 +184,13 @@ func TestRemovedUsersBrowser(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	second, err := w.Service.CreateAccount(t.Context(), "second", time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	boss := w.User(1, "boss", app.RoleOwner)
 	for i, next := range []int64{1, second.ID} {
 		u := w.User(1, "lan", app.RoleOwner)
 		b := w.Browser().SignIn("lan")
 		b.Get("/").WantStatus(t, http.StatusOK)
-		webtest.Must(t, w.Service.RemoveUser(t.Context(), 1, u.ID))
+		apptest.Must(t, w.Service.RemoveUser(t.Context(), 1, u.ID))
 		other := w.User(next, fmt.Sprint("other", i), app.RoleOwner)
 		b.Get("/").Goes(t, "/login")
 		if other.ID <= u.ID || other.Generation == u.Generation {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/verify"
 	"baoco/web/webtest"
 )
@@ -27,7 +28,7 @@ func TestSignatureTool(t *testing.T) {
 	receiver := newMoody(t, 401, "wrong signature")
 	create := func(name string) (app.Webhook, string) {
 		hook, secret, err := w.Service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: name, URL: receiver.url, Type: app.WebhookAll}, time.Now())
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		return hook, secret
 	}
 	shop, secret := create("shop")
@@ -38,9 +39,9 @@ func TestSignatureTool(t *testing.T) {
 	turned, former := create("turned")
 	time.Sleep(2 * time.Millisecond)
 	latter, err := w.Service.RotateSecret(ctx, 1, turned.ID, time.Hour, app.IdempotencyKey{}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	_, foreign, err := w.Service.CreateWebhook(ctx, w.SecondAccount(), app.WebhookCreate{Name: "foreign", URL: receiver.url, Type: app.WebhookAll}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 
 	signature := call.header.Get("X-Webhook-Signature")
 	sent := call.body
@@ -112,9 +113,9 @@ func TestSignatureTool(t *testing.T) {
 		claim.WebhookID = turned.ID
 		later := time.Now().Add(2 * time.Hour)
 		facts, err := w.Service.SignatureFacts(ctx, 1, claim.Reference(), later)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		r, err := verify.Check(claim, facts, later)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		if r.Matches != (c.want == "") || !r.Matches && r.Mistakes[0].Code != c.want {
 			t.Errorf("after the overlap: %+v, want %q", r, c.want)
 		}
@@ -147,7 +148,7 @@ func TestSignatureTool(t *testing.T) {
 	if a := ask(latter); !strings.Contains(a.Body, differs) || !strings.Contains(a.Body, "its checksum is made with another secret") {
 		t.Error(a.Body)
 	}
-	webtest.Must(t, w.Service.DeleteWebhook(ctx, 1, shop.ID, time.Now()))
+	apptest.Must(t, w.Service.DeleteWebhook(ctx, 1, shop.ID, time.Now()))
 	if a := b.CheckSignature(nil, "body", sent, "delivery_id", "1", "secret", latter); !strings.Contains(a.Body, differs) || !strings.Contains(a.Body, "no longer has the secret") {
 		t.Error(a.Body)
 	}

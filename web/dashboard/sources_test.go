@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/provider"
 	"baoco/web/webtest"
 )
@@ -132,7 +133,7 @@ func TestSourceForms(t *testing.T) {
 		{"provider=generic&name=a&map=amount%3Da%0Aid%3Db%0Aaccount%3Dc&auth=token&header=Host", `id="header-problem"`},
 	} {
 		values, err := url.ParseQuery(c.form + "&secret=typed-secret-1234567&api_key=&once=" + webtest.FormKey())
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		a := b.Send("POST", "/inbound/sources", values)
 		a.WantStatus(t, http.StatusUnprocessableEntity)
 		if a.Shows(t, c.says); strings.Contains(a.Body, "typed-secret") {
@@ -153,7 +154,7 @@ func TestSourceSettings(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	sms, err := w.Service.AddSource(t.Context(), 1, app.SourceAdd{Provider: "capcom6", Name: "phone"}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	sepay := w.Sepay()
 	b := w.Browser().SignIn("lan")
 	b.Post("/inbound/sources/1/senders", "sender", " MYBANK ").Goes(t, "/inbound/sources/1")
@@ -186,7 +187,7 @@ func TestSourceTenancyAndRoles(t *testing.T) {
 	w.Names(webtest.Counts{Unassigned: 1}, src, webtest.Transfer{Content: "of account one"})
 	w.WantOwnersOnly(t, sourceActions, src.ID, src.Token, func() string {
 		events, n, err := w.Service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		return fmt.Sprintf("%+v %d %d %d", w.Sources(), n, events[0].Open, len(w.Banks()))
 	}, "provider", "native", "name", "test", "secret", "a secret of the stranger", "sender", "X", "api_key", "k", "bank", "ACB", "account_number", webtest.SomeAccount, "account_name", "EVE", "sure", "1")
 	stranger := w.Browser().SignIn("stranger")
@@ -202,20 +203,20 @@ func TestAddressesOfAnotherHost(t *testing.T) {
 	w.Source("sepay", app.AuthAPIKey, "")
 	jar := w.Browser().SignIn("lan").Client.Jar
 	here, err := url.Parse(w.URL)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	do := func(method, path string, form url.Values) webtest.Answer {
 		r, err := http.NewRequest(method, w.URL+path, strings.NewReader(form.Encode()))
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		r.Host = "evil.example"
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		for _, c := range jar.Cookies(here) {
 			r.AddCookie(c)
 		}
 		response, err := http.DefaultTransport.RoundTrip(r)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		defer response.Body.Close()
 		body, err := io.ReadAll(response.Body)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		return webtest.Answer{Status: response.StatusCode, Header: response.Header, Body: string(body)}
 	}
 	once := func(path string) string { return webtest.OnceField.FindStringSubmatch(do("GET", path, nil).Body)[1] }

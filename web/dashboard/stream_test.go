@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/provider"
 	"baoco/sqlitestore"
 	"baoco/web"
@@ -74,7 +75,7 @@ func TestStreamsEndWithTheirSession(t *testing.T) {
 						t.Fatalf("stream %d ended by itself", i)
 					}
 				}
-				webtest.Must(t, end(w, cookies, u))
+				apptest.Must(t, end(w, cookies, u))
 				w.Pay(1, "after", "after it")
 				time.Sleep(time.Second)
 				synctest.Wait()
@@ -109,13 +110,13 @@ func TestStreamsSurviveTheStorage(t *testing.T) {
 		defer hangUp()
 		streams := []*webtest.PipeConn{page, counter, link}
 		file, err := sql.Open("sqlite", w.Path)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		defer file.Close()
 		for i, table := range []string{"users", "sessions", "counter_links", "bank_accounts"} {
 			content := fmt.Sprintf("payment %d", i)
 			id := w.Pay(1, content, content)
 			_, err := file.Exec("ALTER TABLE " + table + " RENAME TO gone")
-			webtest.Must(t, err)
+			apptest.Must(t, err)
 			time.Sleep(20 * time.Second)
 			synctest.Wait()
 			for i, c := range streams[:2] { // that of the link asks neither
@@ -124,7 +125,7 @@ func TestStreamsSurviveTheStorage(t *testing.T) {
 				}
 			}
 			_, err = file.Exec("ALTER TABLE gone RENAME TO " + table)
-			webtest.Must(t, err)
+			apptest.Must(t, err)
 			time.Sleep(5 * time.Second)
 			synctest.Wait()
 			for _, c := range streams {
@@ -171,11 +172,11 @@ func TestStreamOfAttempts(t *testing.T) {
 			t.Errorf("sent %d times before any attempt", n)
 		}
 		first, err := w.Service.Due(t.Context(), hook.ID, time.Now(), nil, 1, false)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		result := serverError
 		result.StartedAt = time.Now()
 		_, err = w.Service.Settle(t.Context(), first[0], result)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		wait()
 		if n := sent(); n != 1 {
 			t.Errorf("sent %d times after an attempt", n)
@@ -210,7 +211,7 @@ func TestStreamOfAnAttemptBesideItsRow(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		targets, err := app.ParseTargetPolicy(nil)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		store := &attemptingStore{Store: w.Store}
 		w.Service = app.NewService(app.Config{Store: store, Zone: w.Service.Zone(), Targets: targets, Providers: provider.Facts(), Read: provider.Read})
 		w.Handler = web.New(web.Config{Service: w.Service, Version: "test"})
@@ -220,9 +221,9 @@ func TestStreamOfAnAttemptBesideItsRow(t *testing.T) {
 		defer hangUp()
 		store.attempt = func() {
 			first, err := w.Service.Due(context.Background(), hook.ID, time.Now(), nil, 1, false)
-			webtest.Must(t, err)
+			apptest.Must(t, err)
 			_, err = w.Service.Settle(context.Background(), first[0], app.Result{StartedAt: time.Now(), StatusCode: http.StatusOK})
-			webtest.Must(t, err)
+			apptest.Must(t, err)
 		}
 		id := w.Pay(1, "first", "first")
 		time.Sleep(time.Second)
@@ -280,7 +281,7 @@ func TestStreamsAreBounded(t *testing.T) {
 			t.Errorf("another account holds %d", n)
 		}
 		third, err := w.Service.CreateAccount(t.Context(), "third", time.Now())
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		if n := links(third.ID, 6, 20); n != 100 {
 			t.Errorf("all hold %d", 400+n)
 		}

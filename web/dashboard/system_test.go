@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
 	"baoco/web/webtest"
 )
@@ -53,7 +54,7 @@ func TestBackupOnTheSystemPage(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "<b>copy.db")
 	_, err := w.Store.Backup(context.Background(), sqlitestore.BackupTarget{File: file}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if asks() {
 		t.Error("asked for a backup that was just made")
 	}

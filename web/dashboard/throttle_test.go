@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -166,7 +167,7 @@ func TestDeviceEnds(t *testing.T) {
 			},
 			func(u app.User) error { _, err := w.Service.EndSessions(ctx, 1, u.ID); return err },
 			func(u app.User) error {
-				webtest.Must(t, w.Service.RemoveUser(ctx, 1, u.ID))
+				apptest.Must(t, w.Service.RemoveUser(ctx, 1, u.ID))
 				again := w.User(1, u.Name, app.RoleOwner)
 				w.File(func(db *sql.DB) error { // as if ids were given again
 					_, err := db.Exec(`UPDATE users SET id = ? WHERE id = ?`, u.ID, again.ID)
@@ -177,7 +178,7 @@ func TestDeviceEnds(t *testing.T) {
 		} {
 			u := w.User(1, fmt.Sprint("user", i), app.RoleOwner)
 			device := g.device("203.0.113.1", u.Name, "")
-			webtest.Must(t, end(u))
+			apptest.Must(t, end(u))
 			g.limited(200, func(i int) webtest.Answer { return g.guess(webtest.Peer(i), u.Name, wrong, "") })
 			if a := g.guess("203.0.113.1", u.Name, webtest.SomePassword, device); a.Status != http.StatusTooManyRequests {
 				t.Errorf("%d: the device is still one: %d", i, a.Status)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,7 +78,7 @@ func TestDeliveryStates(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	other, err := w.Service.CreateAccount(context.Background(), "other", time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.User(other.ID, "stranger", app.RoleOwner)
 	w.Link("ACB", webtest.SomeAccount)
 	receiver := newMoody(t, 503, "")
@@ -93,7 +94,7 @@ func TestDeliveryStates(t *testing.T) {
 			Pagination   struct{ Total int }
 		}
 		a := w.Do("GET", "/api/v1/transactions?delivery_state="+state, "", "Authorization", "Bearer "+key)
-		webtest.Must(t, json.Unmarshal([]byte(a.Body), &list))
+		apptest.Must(t, json.Unmarshal([]byte(a.Body), &list))
 		if list.Pagination.Total != len(want) || len(list.Transactions) != len(want) {
 			t.Errorf("%s, %s: the API says %s, want %q", when, state, a.Body, want)
 		}
@@ -125,10 +126,10 @@ func TestDeliveryStates(t *testing.T) {
 	receiver.answers(200, "")
 	for _, id := range []int64{hook.ID, second.ID} {
 		_, err := w.Service.Replay(context.Background(), 1, id, time.Time{}, time.Now().Add(time.Hour), app.IdempotencyKey{}, time.Now())
-		webtest.Must(t, err)
-		webtest.Eventually(t, "the replay", func() bool {
+		apptest.Must(t, err)
+		apptest.Eventually(t, "the replay", func() bool {
 			n, err := w.Service.PendingDeliveries(context.Background(), 1)
-			webtest.Must(t, err)
+			apptest.Must(t, err)
 			return n == 0
 		})
 		if id == hook.ID {
@@ -142,9 +143,9 @@ func TestDeliveryStates(t *testing.T) {
 	receiver.answers(503, "")
 	w.Pay(1, "4", "bún bò")
 	check("not yet told", "pending", "4")
-	webtest.Must(t, w.Service.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
+	apptest.Must(t, w.Service.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
 	check("one webhook is deleted", "pending", "4")
-	webtest.Must(t, w.Service.DeleteWebhook(context.Background(), 1, second.ID, time.Now()))
+	apptest.Must(t, w.Service.DeleteWebhook(context.Background(), 1, second.ID, time.Now()))
 	check("both are deleted", "pending")
 	check("both are deleted", "unsent", "4", "1")
 	check("both are deleted", "delivered", "3", "2")
@@ -166,7 +167,7 @@ func TestSumsOfAFilter(t *testing.T) {
 		_, _, err := w.Service.RecordByHand(context.Background(), 1, app.Incoming{
 			EventID: fmt.Sprint(id), Gateway: "ACB", AccountNumber: webtest.SomeAccount, Type: direction, Amount: amount, Content: content, Time: time.Now(),
 		}, nil, app.IdempotencyKey{}, time.Now())
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 	}
 	for id := range 25 {
 		record(id, app.In, 100_001, "cà phê")
@@ -276,15 +277,15 @@ func TestSearchFurtherBack(t *testing.T) {
 	hook, _ := w.Webhook(receiver.url, app.WebhookAll)
 	told := func(id string) {
 		w.Pay(1, id, "bánh mì")
-		webtest.Eventually(t, "the delivery", func() bool {
+		apptest.Eventually(t, "the delivery", func() bool {
 			n, err := w.Service.PendingDeliveries(context.Background(), 1)
-			webtest.Must(t, err)
+			apptest.Must(t, err)
 			return n == 0
 		})
 	}
 	told("first")
 	told("second")
-	webtest.Must(t, w.Service.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
+	apptest.Must(t, w.Service.DeleteWebhook(context.Background(), 1, hook.ID, time.Now()))
 	source := w.Native()
 	for n := 0; n < 13_000; n += 500 {
 		call := app.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now()}
@@ -294,7 +295,7 @@ func TestSearchFurtherBack(t *testing.T) {
 			})
 		}
 		_, err := w.Service.RecordTransactions(context.Background(), call)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 	}
 	b := w.Browser().SignIn("lan")
 	page := b.Get("/transactions?delivery_state=delivered")
@@ -329,9 +330,9 @@ func TestNewsOfTransactions(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleViewer)
 	other, err := w.Service.CreateAccount(context.Background(), "other", time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	_, err = w.Service.LinkBankAccount(context.Background(), other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: webtest.SomeAccount, AccountName: "B"}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.Link("ACB", webtest.SomeAccount)
 	for id := range 25 {
 		w.Pay(1, fmt.Sprint("old", id), "cà phê")

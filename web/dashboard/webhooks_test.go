@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -112,7 +113,7 @@ func TestWebhookSecretIsShownOnce(t *testing.T) {
 	// Nor is it in the file, or what belongs to it.
 	for _, suffix := range []string{"", "-wal"} {
 		data, err := os.ReadFile(w.Path + suffix)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		if strings.Contains(string(data), first) || strings.Contains(string(data), second) {
 			t.Errorf("%s holds a secret in clear", w.Path+suffix)
 		}
@@ -177,7 +178,7 @@ func TestWebhookTestSend(t *testing.T) {
 	b.Get("/").Shows(t, "is not reaching your shop: the last 3 attempts failed")
 	b.Get("/webhooks/1").Shows(t, "Not reaching your shop", "3.")
 	_, err := w.Service.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if a := b.Get("/"); strings.Contains(a.Body, "is not reaching") {
 		t.Error("one that is switched off needs attention")
 	}
@@ -193,7 +194,7 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 	w.Webhook(closed.URL, app.WebhookAll)
 	for i := range 3 {
 		_, _, err := w.Service.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 	}
 	w.Failed(1, 3)
 	b := w.Browser().SignIn("lan")
@@ -219,7 +220,7 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 	b.Get("/webhooks/1").Shows(t, "being resent: 2.")
 	b.Get("/webhooks/1/replay").Shows(t, "0 to resend")
 
-	for _, name := range []string{"", "tes", "other"} {
+	for _, name := range []string{"", "sho", "other"} {
 		a := b.Post("/webhooks/1/delete", "name", name)
 		a.WantStatus(t, http.StatusUnprocessableEntity)
 		a.Shows(t, "Nothing was deleted")
@@ -227,7 +228,7 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 	if len(w.Webhooks()) != 1 {
 		t.Fatal("deleted under another name")
 	}
-	b.Post("/webhooks/1/delete", "name", " TEST ").Goes(t, "/webhooks")
+	b.Post("/webhooks/1/delete", "name", " SHOP ").Goes(t, "/webhooks")
 	b.Get("/webhooks").Shows(t, "Its history is kept", "Create your first webhook")
 	b.Get("/webhooks/1").WantStatus(t, http.StatusNotFound)
 }
@@ -244,7 +245,7 @@ func TestFailedDeliveriesNeedAttention(t *testing.T) {
 	defer shop.Close()
 	hook, _ := w.Webhook(shop.URL, app.WebhookAll)
 	_, _, err := w.Service.RecordByHand(t.Context(), 1, app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.Failed(hook.ID, 1)
 	b := w.Browser().SignIn("lan")
 	const entry = "1 delivery failed in the last 24 hours"
@@ -278,7 +279,7 @@ func TestWebhookTenancyAndRoles(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.User(1, "cashier", app.RoleViewer)
 	second, err := w.Service.CreateAccount(t.Context(), "second", time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.User(second.ID, "stranger", app.RoleOwner)
 	hook, secret := w.Webhook("https://shop.vn/secret-path", app.WebhookAll)
 	form := []string{"name", "test", "webhook_url", "https://evil.example/", "type", "IN", "active", "0", "overlap_hours", "0", "secret", secret}

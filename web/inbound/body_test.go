@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -275,7 +276,7 @@ func TestProviderTexts(t *testing.T) {
 		}
 	}
 	n := len(w.Transactions())
-	webtest.Eventually(t, "every text is delivered", func() bool { return len(shop.Heard()) == n })
+	apptest.Eventually(t, "every text is delivered", func() bool { return len(shop.Heard()) == n })
 }
 
 // TestProviderHostileNames puts the same into the other fields: what is no

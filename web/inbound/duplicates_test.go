@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -348,7 +349,7 @@ func TestProviderBankAccountStatus(t *testing.T) {
 	w.Webhook(shop.URL+"/a", "ALL")
 	ctx := context.Background()
 	link, err := w.Service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: webtest.SomeAccount, AccountName: "A", Pending: true}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	source := w.Native()
 	status := func(want app.BankAccountStatus) {
 		t.Helper()
@@ -373,7 +374,7 @@ func TestProviderBankAccountStatus(t *testing.T) {
 	w.Names(webtest.Recorded, source, webtest.Transfer{ID: "3"})
 
 	_, err = w.Service.ToggleBankAccount(ctx, 1, link.BankAccount.ID, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.Names(webtest.Recorded, source, webtest.Transfer{ID: "4"})
 	w.Names(webtest.Duplicate, source, webtest.Transfer{ID: "4"})
 	status(app.BankAccountInactive)
@@ -383,7 +384,7 @@ func TestProviderBankAccountStatus(t *testing.T) {
 		t.Errorf("%+v, %v", o, err)
 	}
 	_, err = w.Service.ToggleBankAccount(ctx, 1, link.BankAccount.ID, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.Names(webtest.Recorded, source, webtest.Transfer{ID: "5"})
 	shop.Waits(w, "/a 1", "/a 2", "/a 3", "/a 5")
 }

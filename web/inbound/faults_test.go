@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -79,10 +80,10 @@ func TestProviderRefusedLogOfOneAddress(t *testing.T) {
 	}
 	call(webtest.Peer(2))
 	var list []app.RefusedCall
-	webtest.Eventually(t, "the last call is noted", func() bool {
+	apptest.Eventually(t, "the last call is noted", func() bool {
 		var err error
 		list, err = w.Service.RefusedCalls(t.Context(), 1, 0, 1000)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		return len(list) > 0 && list[0].Remote == webtest.Peer(2)
 	})
 	if len(list) < 31 || len(list) > 40 { // a token comes back every two seconds
@@ -105,7 +106,7 @@ func TestProviderRefusedLog(t *testing.T) {
 	}
 	log := func() []app.RefusedCall {
 		list, err := w.Service.RefusedCalls(ctx, 1, 0, 1000)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		return list
 	}
 	old := webtest.Credentials(sepay, "{}", time.Now().Add(-time.Hour))
@@ -120,7 +121,7 @@ func TestProviderRefusedLog(t *testing.T) {
 		{sepay.ID, sepay.URLPath(), old, "X-SePay-Timestamp"}, {0, inboundPath, []string{"Authorization", "Bearer guessed-secret"}, "source"}, {0, inboundPath + "/guessed-secret", nil, "source"},
 	} {
 		refused(c.path, "{}", c.header...)
-		webtest.Eventually(t, "the call is noted", func() bool { return len(log()) == calls })
+		apptest.Eventually(t, "the call is noted", func() bool { return len(log()) == calls })
 		got := log()[0]
 		if got.SourceID != c.source || !strings.Contains(got.Text.EN, c.says) || got.Remote != webtest.Peer(0) || time.Since(got.ReceivedAt).Abs() > time.Minute {
 			t.Errorf("%s %v is noted as %+v", c.path, c.header, got)
@@ -135,7 +136,7 @@ func TestProviderRefusedLog(t *testing.T) {
 		}
 		return 0
 	}
-	webtest.Eventually(t, "all calls are noted", func() bool { return newest() == int64(calls) })
+	apptest.Eventually(t, "all calls are noted", func() bool { return newest() == int64(calls) })
 	list := log()
 	if len(list) != 200 || w.Rows("refused_calls") != 200 {
 		t.Errorf("%d refused calls are kept, %d in the file", len(list), w.Rows("refused_calls"))
@@ -238,7 +239,7 @@ func TestProviderRawRequests(t *testing.T) {
 	body := webtest.Batch(webtest.Transfer{}.Native())
 	// Less than was declared.
 	conn := w.Raw(rawCall(source, len(body)+1, "", body))
-	webtest.Must(t, conn.(*net.TCPConn).CloseWrite())
+	apptest.Must(t, conn.(*net.TCPConn).CloseWrite())
 	answer, _ := io.ReadAll(conn)
 	conn.Close()
 	if s := string(answer); s != "" && !strings.HasPrefix(s, "HTTP/1.1 4") {
@@ -265,9 +266,9 @@ func TestProviderRawRequests(t *testing.T) {
 	conn = w.Raw(rawCall(source, len(body), "Expect: 100-continue\r\nConnection: close\r\n", ""))
 	first := make([]byte, len("HTTP/1.1 100 Continue\r\n\r\n"))
 	_, err := io.ReadFull(conn, first)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	_, err = io.WriteString(conn, body)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	answer, _ = io.ReadAll(conn)
 	conn.Close()
 	if string(first) != "HTTP/1.1 100 Continue\r\n\r\n" || !strings.HasPrefix(string(answer), "HTTP/1.1 200") {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/provider"
 	"baoco/web/webtest"
 )
@@ -116,10 +117,10 @@ func TestProviderExplained(t *testing.T) {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 		var list []app.RefusedCall
-		webtest.Eventually(t, "the call is noted", func() bool {
+		apptest.Eventually(t, "the call is noted", func() bool {
 			var err error
 			list, err = w.Service.RefusedCalls(context.Background(), 1, 0, 1000)
-			webtest.Must(t, err)
+			apptest.Must(t, err)
 			return len(list) == calls
 		})
 		return list[0]
@@ -149,7 +150,7 @@ func TestProviderExplained(t *testing.T) {
 		}
 		body, header = oneCall(s)
 		var indented bytes.Buffer
-		webtest.Must(t, json.Indent(&indented, []byte(body), "", "  "))
+		apptest.Must(t, json.Indent(&indented, []byte(body), "", "  "))
 		if s.Provider != "native" && s.Provider != "sepay" {
 			if why := webtest.RefusalOf(s, indented.Bytes(), asHeader(header), time.Now()); why.Code != "" {
 				t.Errorf("%s, indented: %+v", s.Provider, why)
@@ -163,7 +164,7 @@ func TestProviderExplained(t *testing.T) {
 	second, err := w.Service.AddSource(context.Background(), 1, app.SourceAdd{
 		Provider: "pay2s-ipn", Name: "second", Secret: "i-2", BankAccountID: ipn.BankAccountID, Options: app.SourceOptions{AccessKey: "AK2"},
 	}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	body, header := oneCall(second)
 	if got := noted(ipn, body, header); got.Code != app.RefusalKey || !strings.Contains(got.Text.EN, "source "+fmt.Sprint(second.ID)) {
 		t.Errorf("another source's access key and secret: %+v", got.Refusal)
@@ -355,7 +356,7 @@ func TestCassoReportsAnError(t *testing.T) {
 	status := func(b app.BankAccount) app.BankAccountStatus {
 		t.Helper()
 		list, err := w.Service.BankAccounts(context.Background(), 1)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		for _, one := range list {
 			if one.ID == b.ID {
 				return one.Status

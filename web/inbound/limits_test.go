@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -59,7 +60,7 @@ func TestProviderDates(t *testing.T) {
 			before := time.Now().Truncate(time.Second)
 			answer := w.Sends(source, strings.Replace(body, `"`+webtest.SomeDate+`"`, c.literal, 1))
 			got, err := w.Service.Transaction(context.Background(), 1, int64(3*i+j+1))
-			webtest.Must(t, err)
+			apptest.Must(t, err)
 			written := app.FormatDate(got.Time, got.DateOnly, zone)
 			replaced := !got.Time.Before(before) && !got.Time.After(time.Now())
 			if got.DateFlaw != flaw || flaw == "" && written != c.want || flaw != "" && (!replaced || got.DateOnly) {
@@ -151,7 +152,7 @@ func TestProviderBodySize(t *testing.T) {
 				}
 				larger := body + " "
 				request, err := http.NewRequest("POST", w.URL+paths, strings.NewReader(larger))
-				webtest.Must(t, err)
+				apptest.Must(t, err)
 				header := webtest.Credentials(source, larger, time.Now())
 				for i := 0; i < len(header); i += 2 {
 					request.Header.Set(header[i], header[i+1])
@@ -160,7 +161,7 @@ func TestProviderBodySize(t *testing.T) {
 					request.ContentLength = -1
 				}
 				response, err := http.DefaultClient.Do(request)
-				webtest.Must(t, err)
+				apptest.Must(t, err)
 				response.Body.Close()
 				if response.StatusCode != http.StatusRequestEntityTooLarge {
 					t.Errorf("%s %s, chunked %v: %d", source.Provider, source.Auth, chunked, response.StatusCode)
@@ -192,7 +193,7 @@ func TestProviderCompressed(t *testing.T) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	_, _ = z.Write([]byte(webtest.Batch(webtest.Transfer{}.Native())))
-	webtest.Must(t, z.Close())
+	apptest.Must(t, z.Close())
 	native, sepay := w.Native(), w.Sepay()
 	a := w.Do("POST", native.URLPath(), b.String(), append(webtest.Credentials(native, "", time.Now()), "Content-Encoding", "gzip")...)
 	if a.Status != http.StatusBadRequest && a.Status != http.StatusUnsupportedMediaType {

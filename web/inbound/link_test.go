@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/provider"
 	"baoco/web/webtest"
 )
@@ -132,7 +133,7 @@ func TestProviderNarrowedSource(t *testing.T) {
 	mine, other := w.Link("ACB", webtest.SomeAccount), w.Link("ACB", "111")
 	narrow := func(id int64) app.Source {
 		s, err := w.Service.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: id}, time.Now())
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		return s
 	}
 	source := narrow(mine.ID)
@@ -166,10 +167,10 @@ func TestProviderTenants(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx, now := context.Background(), time.Now()
 	account, err := w.Service.CreateAccount(ctx, "another", now)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.Link("ACB", webtest.SomeAccount)
 	theirs, err := w.Service.AddSource(ctx, account.ID, app.SourceAdd{Provider: "native", Name: "theirs"}, now)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.Names(webtest.Unassigned, theirs, webtest.Transfer{Number: "FT1"})
 	w.Names(webtest.Recorded, w.Native(), webtest.Transfer{Number: "FT1"})
 	w.Names(webtest.Duplicate, theirs, webtest.Transfer{Number: "FT1"})
@@ -186,10 +187,10 @@ func TestProviderTenants(t *testing.T) {
 	w.Do("POST", theirs.URLPath(), "{}", "Authorization", "Bearer nothing")
 	refusals := func(account int64) int {
 		list, err := w.Service.RefusedCalls(ctx, account, 0, 10)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		return len(list)
 	}
-	webtest.Eventually(t, "the refused call is noted", func() bool { return refusals(account.ID) == 1 })
+	apptest.Eventually(t, "the refused call is noted", func() bool { return refusals(account.ID) == 1 })
 	if refusals(1) != 0 {
 		t.Error("account 1 sees calls of the other's source")
 	}
@@ -239,7 +240,7 @@ func TestProviderRetry(t *testing.T) {
 	// A later version may read what today's doesn't: 0 as 1, and 9 as 200000.
 	better := strings.NewReplacer(`"transferAmount":0,`, `"transferAmount":1,`, `"transferAmount":9,`, `"transferAmount":200000,`)
 	targets, err := app.ParseTargetPolicy(nil)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	later := app.NewService(app.Config{
 		Store: w.Store, Zone: w.Service.Zone(), Targets: targets, Providers: provider.Facts(),
 		Read: func(s app.Source, channel app.Channel, body []byte, at time.Time, zone *time.Location) app.InboundReading {
@@ -288,7 +289,7 @@ func TestProviderRetry(t *testing.T) {
 	_, err = w.Service.RecordTransactions(context.Background(), app.InboundCall{
 		AccountID: 1, Source: source, Channel: app.ChannelCall, Body: old, ReceivedAt: time.Now().Add(-25 * time.Hour), Elements: webtest.ReadNative(old),
 	})
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	before := w.Rows("deliveries")
 	w.Retries(later, w.Events()[0], webtest.Recorded)
 	if n := w.Rows("deliveries"); n != before {
@@ -334,7 +335,7 @@ func TestProviderRetryUnassigned(t *testing.T) {
 	// A source that is gone doesn't take its events along.
 	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "2", Account: "777"})
 	e = w.Events()[0]
-	webtest.Must(t, w.Service.RemoveSource(context.Background(), 1, source.ID, time.Now()))
+	apptest.Must(t, w.Service.RemoveSource(context.Background(), 1, source.ID, time.Now()))
 	w.Retries(w.Service, e, webtest.Unassigned)
 	w.Links("ACB", "777", app.NotifyRecent, 1, 1)
 	shop.Waits(w, "/a 1", "/a 2")
@@ -351,7 +352,7 @@ func TestProviderLinkUpdatesTheLog(t *testing.T) {
 	w.Names(webtest.Duplicate, source, webtest.Transfer{ID: "1"})
 	counts := func() (list [][4]int) {
 		events, _, err := w.Service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		for _, e := range events {
 			list = append(list, [4]int{e.Recorded, e.Duplicates, e.Unassigned, e.Open})
 		}
@@ -401,14 +402,14 @@ func TestProviderRetryAfterDiscard(t *testing.T) {
 	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "1"})
 	w.Names(webtest.Duplicate, source, webtest.Transfer{ID: "1"})
 	_, err := w.Service.DiscardInbound(ctx, 1, 1)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	w.Links("ACB", webtest.SomeAccount, app.NotifyAll, 0, 0)
 	r, err := w.Service.RetryInbound(ctx, 1, 2, time.Now())
 	if err != nil || r.Recorded != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	events, _, err := w.Service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	for _, e := range events {
 		if e.Open != 0 || e.Unassigned != 0 {
 			t.Errorf("event %d: %d open, %d unassigned", e.ID, e.Open, e.Unassigned)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -51,7 +52,7 @@ func TestProviderTooManyElements(t *testing.T) {
 	}
 	for id := range int64(2) {
 		_, err := w.Service.DiscardInbound(t.Context(), 1, id+1)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 	}
 	if p, err := w.Service.Prune(t.Context(), keep, later); err != nil || p.InboundEvents != 2 {
 		t.Errorf("pruned: %+v, %v", p, err)

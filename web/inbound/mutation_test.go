@@ -58,7 +58,7 @@ func mutations(s []byte) func(yield func(string, []byte) bool) {
 func TestProviderEveryMutation(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation(app.DefaultZone)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	for _, v := range vectors(t) {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -66,7 +67,7 @@ func TestProviderOtherProcess(t *testing.T) {
 			body = webtest.Transfer{ID: fmt.Sprint("p", i)}.Sepay()
 		}
 		source, err := admin.AddSource(ctx, 1, add, time.Now())
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		paths := []string{source.URLPath()}
 		if source.Auth == app.AuthBearer {
 			paths = append(paths, inboundPath)
@@ -85,7 +86,7 @@ func TestProviderOtherProcess(t *testing.T) {
 		works("added", source)
 		for range 3 {
 			rotated, err := admin.RotateSource(ctx, 1, source.ID, "", app.IdempotencyKey{}, time.Now())
-			webtest.Must(t, err)
+			apptest.Must(t, err)
 			works("rotated", rotated)
 			for _, path := range paths {
 				w.RefusedSoon("the old secret", func() webtest.Answer { return call(source, path) })
@@ -93,16 +94,16 @@ func TestProviderOtherProcess(t *testing.T) {
 			works("the new secret after all", rotated)
 			source = rotated
 		}
-		webtest.Must(t, admin.RemoveSource(ctx, 1, source.ID, time.Now()))
+		apptest.Must(t, admin.RemoveSource(ctx, 1, source.ID, time.Now()))
 		for _, path := range paths {
 			w.RefusedSoon("a removed source", func() webtest.Answer { return call(source, path) })
 		}
 	}
 	bank, err := admin.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "VCB", AccountNumber: "100", AccountName: "A"}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	native := w.Native()
 	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "v", Account: "100", Gateway: "VCB"})
-	webtest.Must(t, admin.UnlinkBankAccount(ctx, 1, bank.BankAccount.ID, time.Now()))
+	apptest.Must(t, admin.UnlinkBankAccount(ctx, 1, bank.BankAccount.ID, time.Now()))
 	w.Names(webtest.Unassigned, native, webtest.Transfer{ID: "v2", Account: "100", Gateway: "VCB"})
 }
 
@@ -114,12 +115,12 @@ func TestProviderOtherProcessAtOnce(t *testing.T) {
 	ctx := context.Background()
 	admin := w.Admin()
 	source, err := admin.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "theirs"}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	calls := 0
 	for range 40 {
 		for _, path := range []string{inboundPath, source.URLPath()} {
 			source, err = admin.RotateSource(ctx, 1, source.ID, "", app.IdempotencyKey{}, time.Now())
-			webtest.Must(t, err)
+			apptest.Must(t, err)
 			calls++
 			from := webtest.Peer(calls)
 			w.AtOnce(25, func(int) webtest.Answer {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -31,12 +32,12 @@ func TestProviderRefusalExplained(t *testing.T) {
 		stamps = w.Source("sepay", app.AuthHMAC, "")
 	)
 	account, err := w.Service.CreateAccount(context.Background(), "another", time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	theirs, err := w.Service.AddSource(context.Background(), account.ID, app.SourceAdd{Provider: "native", Auth: app.AuthHMAC, Name: "theirs"}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	native, sepay, now := webtest.Batch(webtest.Transfer{}.Native()), webtest.Transfer{}.Sepay(), time.Now()
 	var indented bytes.Buffer
-	webtest.Must(t, json.Indent(&indented, []byte(native), "", "  "))
+	apptest.Must(t, json.Indent(&indented, []byte(native), "", "  "))
 	bearing := func(token string) []string { return []string{"Authorization", "Bearer " + token} }
 	signing := func(secret, body string) []string {
 		return []string{"X-Webhook-Signature", webtest.HexHMAC(secret, body)}
@@ -65,7 +66,7 @@ func TestProviderRefusalExplained(t *testing.T) {
 		{"Bearer twice", bearer.URLPath(), native, append(bearing(guess), bearing(guess)...), bearer.ID, app.RefusalRepeated, "Authorization"},
 		{"another scheme", bearer.URLPath(), native, []string{"Authorization", "Basic " + bearer.Secret}, bearer.ID, app.RefusalMalformed, "Bearer"},
 		{"another token", bearer.URLPath(), native, bearing(guess), bearer.ID, app.RefusalKey, "not this source’s secret"},
-		{"token of another source", bearer.URLPath(), native, bearing(other.Secret), bearer.ID, app.RefusalKey, fmt.Sprintf("source %d (test)", other.ID)},
+		{"token of another source", bearer.URLPath(), native, bearing(other.Secret), bearer.ID, app.RefusalKey, fmt.Sprintf("source %d (till)", other.ID)},
 		{"token of another account's source", bearer.URLPath(), native, bearing(theirs.Secret), bearer.ID, app.RefusalKey, "not this source’s secret"},
 		{"token in quotation marks", bearer.URLPath(), native, bearing(`"` + bearer.Secret + `"`), bearer.ID, app.RefusalKey, around},
 		{"token after two spaces", bearer.URLPath(), native, bearing(" " + bearer.Secret), bearer.ID, app.RefusalKey, around},
@@ -76,7 +77,7 @@ func TestProviderRefusalExplained(t *testing.T) {
 		{"signature cut", signed.URLPath(), native, []string{"X-Webhook-Signature", webtest.HexHMAC(signed.Secret, native)[1:]}, signed.ID, app.RefusalMalformed, "64 lowercase"},
 		{"the secret for a signature", signed.URLPath(), native, []string{"X-Webhook-Signature", signed.Secret}, signed.ID, app.RefusalMalformed, "64 lowercase"},
 		{"signed with a guess", signed.URLPath(), native, signing(guess, native), signed.ID, app.RefusalSignature, "a different secret, or its body"},
-		{"signed with another source's", signed.URLPath(), native, signing(second.Secret, native), signed.ID, app.RefusalKey, fmt.Sprintf("source %d (test)", second.ID)},
+		{"signed with another source's", signed.URLPath(), native, signing(second.Secret, native), signed.ID, app.RefusalKey, fmt.Sprintf("source %d (till)", second.ID)},
 		{"signed with another account's", signed.URLPath(), native, signing(theirs.Secret, native), signed.ID, app.RefusalSignature, "a different secret, or its body"},
 		{"signed with a line break", signed.URLPath(), native, signing(signed.Secret+"\n", native), signed.ID, app.RefusalKey, around},
 		{"signed with CR LF", signed.URLPath(), native, signing(signed.Secret+"\r\n", native), signed.ID, app.RefusalKey, around},
@@ -91,7 +92,7 @@ func TestProviderRefusalExplained(t *testing.T) {
 
 		{"Apikey missing", apikey.URLPath(), sepay, nil, apikey.ID, app.RefusalMissing, "Authorization"},
 		{"Apikey as Bearer", apikey.URLPath(), sepay, bearing(apikey.Secret), apikey.ID, app.RefusalMalformed, "Apikey"},
-		{"Apikey of another source", apikey.URLPath(), sepay, []string{"Authorization", "Apikey " + bearer.Secret}, apikey.ID, app.RefusalKey, fmt.Sprintf("source %d (test)", bearer.ID)},
+		{"Apikey of another source", apikey.URLPath(), sepay, []string{"Authorization", "Apikey " + bearer.Secret}, apikey.ID, app.RefusalKey, fmt.Sprintf("source %d (till)", bearer.ID)},
 		{"Apikey in quotation marks", apikey.URLPath(), sepay, []string{"Authorization", `Apikey "` + apikey.Secret + `"`}, apikey.ID, app.RefusalKey, around},
 
 		{"timestamp missing", stamps.URLPath(), sepay, stamped[2:], stamps.ID, app.RefusalMissing, "X-SePay-Timestamp"},
@@ -100,7 +101,7 @@ func TestProviderRefusalExplained(t *testing.T) {
 		{"an old call", stamps.URLPath(), sepay, stamping(stamps.Secret, now.Add(-time.Hour)), stamps.ID, app.RefusalTime, "X-SePay-Timestamp"},
 		{"a call of tomorrow", stamps.URLPath(), sepay, stamping(stamps.Secret, now.Add(24*time.Hour)), stamps.ID, app.RefusalTime, "X-SePay-Timestamp"},
 		{"another timestamp than was signed", stamps.URLPath(), sepay, append([]string{stamped[0], fmt.Sprint(now.Unix() - 60)}, stamped[2:]...), stamps.ID, app.RefusalSignature, "a different secret, or its body"},
-		{"SePay's signature by another source", stamps.URLPath(), sepay, stamping(second.Secret, now), stamps.ID, app.RefusalKey, fmt.Sprintf("source %d (test)", second.ID)},
+		{"SePay's signature by another source", stamps.URLPath(), sepay, stamping(second.Secret, now), stamps.ID, app.RefusalKey, fmt.Sprintf("source %d (till)", second.ID)},
 		{"SePay's signature with a line break", stamps.URLPath(), sepay, stamping(stamps.Secret+"\n", now), stamps.ID, app.RefusalKey, around},
 		{"SePay's body written anew", stamps.URLPath(), strings.Replace(sepay, "{", "{ ", 1), stamped, stamps.ID, app.RefusalBody, altered},
 	} {
@@ -110,9 +111,9 @@ func TestProviderRefusalExplained(t *testing.T) {
 		} else {
 			constant = got
 		}
-		webtest.Eventually(t, c.name+" is noted", func() bool { return w.Rows("refused_calls") == i+1 })
+		apptest.Eventually(t, c.name+" is noted", func() bool { return w.Rows("refused_calls") == i+1 })
 		list, err := w.Service.RefusedCalls(context.Background(), 1, 0, 1)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		r := list[0]
 		if r.Code != c.code || !strings.Contains(r.Text.EN, c.says) || r.Text.VI == "" || r.Text.VI == r.Text.EN || r.SourceID != c.source {
 			t.Errorf("%s is noted as %s of source %d: %q, %q; want %s: …%s…", c.name, r.Code, r.SourceID, r.Text.EN, r.Text.VI, c.code, c.says)

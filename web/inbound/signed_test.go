@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -127,7 +128,7 @@ func TestSignedAmbiguity(t *testing.T) {
 			add.BankAccountID, add.Options.AccessKey = bank.ID, "AK1"
 		}
 		source, err := w.Service.AddSource(context.Background(), 1, add, time.Now())
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		body, _, _ := signedCall(source, strings.Replace(signedFields[c.provider], c.old, c.genuine, 1))
 		if got := w.Do("POST", source.URLPath(), body).Counts(t); got != webtest.Rejected {
 			t.Errorf("%s: the genuine call: %+v", c.genuine, got)
@@ -205,12 +206,12 @@ func TestSignedAsByJavaScript(t *testing.T) {
 	}
 	signedByNode := func(line string) (text []byte, ok bool) {
 		var encoded *string
-		webtest.Must(t, json.Unmarshal([]byte(line), &encoded))
+		apptest.Must(t, json.Unmarshal([]byte(line), &encoded))
 		if encoded == nil {
 			return nil, false
 		}
 		text, err := base64.StdEncoding.DecodeString(*encoded)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		return text, true
 	}
 	agreed := 0

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -116,7 +117,7 @@ func TestSMSForged(t *testing.T) {
 				t.Errorf("%+v %v", r, err)
 			}
 			s, err := w.Service.AllowSenders(context.Background(), 1, s.ID, []string{"8149"})
-			webtest.Must(t, err)
+			apptest.Must(t, err)
 			if r, err := w.Service.RetryInbound(context.Background(), 1, event, time.Now()); err != nil || r.Recorded != 1 {
 				t.Errorf("%+v %v", r, err)
 			}
@@ -177,9 +178,9 @@ func TestSMSDropped(t *testing.T) {
 		s := w.Source(provider, "", "")
 		w.Texts(webtest.Counts{}, s, webtest.PhoneText{Sender: "Vietcombank", Text: webtest.CodeText})
 		w.Texts(webtest.Counts{}, s, webtest.PhoneText{Sender: "0901234567", Text: "Toi nay an gi? " + webtest.OtpDigits})
-		webtest.Eventually(t, "the last call of "+string(provider), func() bool {
+		apptest.Eventually(t, "the last call of "+string(provider), func() bool {
 			list, err := w.Service.Sources(context.Background(), 1)
-			webtest.Must(t, err)
+			apptest.Must(t, err)
 			last := list[len(list)-1]
 			return last.ID == s.ID && !last.LastCallAt.IsZero() && last.LastTransactionAt.IsZero()
 		})
@@ -192,7 +193,7 @@ func TestSMSDropped(t *testing.T) {
 	w.NothingStored()
 	for _, file := range []string{w.Path, w.Path + "-wal"} {
 		b, err := os.ReadFile(file)
-		webtest.Must(t, err)
+		apptest.Must(t, err)
 		if bytes.Contains(b, []byte(webtest.OtpDigits)) {
 			t.Errorf("the code stands in %s", file)
 		}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/provider"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -83,7 +84,7 @@ func TestHostileBodies(t *testing.T) {
 				most = 5 << 20
 			}
 			source, err := w.Service.AddSource(t.Context(), 1, in, time.Now())
-			webtest.Must(t, err)
+			apptest.Must(t, err)
 			for _, size := range []int{7 << 10, 60 << 10, 1 << 20} {
 				for name, body := range hostile(size) {
 					peers++

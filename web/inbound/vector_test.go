@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 
 	"github.com/google/go-cmp/cmp"
@@ -150,14 +151,14 @@ func nodeScript(t *testing.T, input, script string, args ...string) []byte {
 	command := exec.Command(node, append([]string{script}, args...)...)
 	command.Stdin = strings.NewReader(input)
 	output, err := command.Output()
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	return output
 }
 
 func TestProviderVectorsByNode(t *testing.T) {
 	t.Parallel()
 	committed, err := os.ReadFile("../../testdata/provider/vectors.json")
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	if !bytes.Equal(nodeScript(t, "", "make.mjs", "--stdout"), committed) {
 		t.Error("make.mjs makes another vectors.json than the one that stands there")
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -165,12 +166,12 @@ func TestVietQRCredentials(t *testing.T) {
 	ctx := context.Background()
 	w.Syncs("", w.VietQRToken("", other), webtest.VietQRBody("transactionid", "o"), "1")
 	rotated, err := w.Service.RotateSource(ctx, 1, s.ID, "", app.IdempotencyKey{}, time.Now())
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	refused("rotated", webtest.SyncPath, body, "Authorization", "Bearer "+token)
 	refused("rotated", s.URLPath()+webtest.SyncPath, body, "Authorization", "Bearer "+token)
 	refused("rotated", webtest.TokenPath, "", webtest.Basic(user, secret)...)
 	token = w.VietQRToken("", rotated)
-	webtest.Must(t, w.Service.RemoveSource(ctx, 1, s.ID, now))
+	apptest.Must(t, w.Service.RemoveSource(ctx, 1, s.ID, now))
 	refused("removed", webtest.SyncPath, body, "Authorization", "Bearer "+token)
 	refused("removed", webtest.TokenPath, "", webtest.Basic(user, rotated.Secret)...)
 	w.WantTransactions(1)
@@ -180,7 +181,7 @@ func TestVietQRCredentials(t *testing.T) {
 
 	// The operator sees why.
 	list, err := w.Service.RefusedCalls(ctx, 1, 0, 200)
-	webtest.Must(t, err)
+	apptest.Must(t, err)
 	codes := map[app.RefusalCode]bool{}
 	for _, c := range list {
 		codes[c.Code] = true
@@ -236,6 +237,6 @@ func TestVietQRFailures(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	webtest.Must(t, w.Service.RemoveSource(context.Background(), 1, s.ID, time.Now()))
+	apptest.Must(t, w.Service.RemoveSource(context.Background(), 1, s.ID, time.Now()))
 	w.Adds(app.SourceAdd{Provider: "vietqr", Options: app.SourceOptions{Username: s.Options.Username}})
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web"
 )
 
@@ -24,7 +25,7 @@ const SomePassword = "mật khẩu rất dài"
 
 // Browser is a visitor of the dashboard, with cookies and without scripts.
 type Browser struct {
-	t      *testing.T
+	t      testing.TB
 	Base   string
 	Client *http.Client
 	Header http.Header // sent with every request
@@ -33,14 +34,14 @@ type Browser struct {
 func (w *World) Browser() *Browser {
 	w.T.Helper()
 	jar, err := cookiejar.New(nil)
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	return &Browser{w.T, w.URL, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, http.Header{}}
 }
 
 func (b *Browser) Send(method, path string, form url.Values) Answer {
 	b.t.Helper()
 	request, err := http.NewRequest(method, b.Base+path, strings.NewReader(form.Encode()))
-	Must(b.t, err)
+	apptest.Must(b.t, err)
 	for name, values := range b.Header {
 		request.Header[name] = values
 	}
@@ -48,10 +49,10 @@ func (b *Browser) Send(method, path string, form url.Values) Answer {
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	response, err := b.Client.Do(request)
-	Must(b.t, err)
+	apptest.Must(b.t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	Must(b.t, err)
+	apptest.Must(b.t, err)
 	return Answer{response.StatusCode, response.Header, string(body)}
 }
 
@@ -67,7 +68,7 @@ func (b *Browser) Post(path string, pairs ...string) Answer {
 }
 
 // Goes checks that an answer sends the browser on.
-func (a Answer) Goes(t *testing.T, to string) {
+func (a Answer) Goes(t testing.TB, to string) {
 	t.Helper()
 	if a.Status != http.StatusSeeOther || a.Header.Get("Location") != to {
 		t.Errorf("%d to %q, want 303 to %q\n%s", a.Status, a.Header.Get("Location"), to, a.Body)
@@ -77,7 +78,7 @@ func (a Answer) Goes(t *testing.T, to string) {
 func (w *World) User(accountID int64, name string, role app.Role) app.User {
 	w.T.Helper()
 	u, err := w.Service.CreateUser(context.Background(), accountID, app.UserCreate{Name: name, Password: SomePassword, Role: role}, time.Now())
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	return u
 }
 
@@ -97,7 +98,7 @@ func (a Answer) Cookie(name string) string {
 	return ""
 }
 
-func (a Answer) WantStatus(t *testing.T, status int) {
+func (a Answer) WantStatus(t testing.TB, status int) {
 	t.Helper()
 	if a.Status != status {
 		t.Errorf("%d, want %d\n%s", a.Status, status, a.Body)
@@ -131,31 +132,31 @@ func (b *Browser) Upload(path, name, file string, pairs ...string) Answer {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	for i := 0; i < len(pairs); i += 2 {
-		Must(b.t, form.WriteField(pairs[i], pairs[i+1]))
+		apptest.Must(b.t, form.WriteField(pairs[i], pairs[i+1]))
 	}
 	if name != "" {
 		part, err := form.CreateFormFile("file", name)
-		Must(b.t, err)
+		apptest.Must(b.t, err)
 		_, err = io.WriteString(part, file)
-		Must(b.t, err)
+		apptest.Must(b.t, err)
 	}
-	Must(b.t, form.Close())
+	apptest.Must(b.t, form.Close())
 	request, err := http.NewRequest("POST", b.Base+path, &body)
-	Must(b.t, err)
+	apptest.Must(b.t, err)
 	for name, values := range b.Header {
 		request.Header[name] = values
 	}
 	request.Header.Set("Content-Type", form.FormDataContentType())
 	response, err := b.Client.Do(request)
-	Must(b.t, err)
+	apptest.Must(b.t, err)
 	defer response.Body.Close()
 	answered, err := io.ReadAll(response.Body)
-	Must(b.t, err)
+	apptest.Must(b.t, err)
 	return Answer{response.StatusCode, response.Header, string(answered)}
 }
 
 // Sum is the hidden field by which the second form names the file of the first.
-func (a Answer) Sum(t *testing.T) string {
+func (a Answer) Sum(t testing.TB) string {
 	t.Helper()
 	m := regexp.MustCompile(`name="sum" value="([0-9a-f]{64}-\d*)"`).FindStringSubmatch(a.Body)
 	if m == nil {
@@ -168,7 +169,7 @@ func (a Answer) Sum(t *testing.T) string {
 func (w *World) SecondAccount() int64 {
 	w.T.Helper()
 	a, err := w.Service.CreateAccount(context.Background(), "second", time.Now())
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	return a.ID
 }
 
@@ -179,7 +180,7 @@ func (b *Browser) SignInWith(name, password string) Answer {
 var secretText = regexp.MustCompile(`<pre id="secret"[^>]*>([^<]+)</pre>`)
 
 // Secret is what a page shows once.
-func (a Answer) Secret(t *testing.T) string {
+func (a Answer) Secret(t testing.TB) string {
 	t.Helper()
 	found := secretText.FindStringSubmatch(a.Body)
 	if found == nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 )
 
 // CounterLink makes a link of the counter screen and gives its token.
@@ -18,7 +19,7 @@ func (w *World) CounterLink(accountID int64, in app.CounterLinkCreate) string {
 		in.Name = "Quầy 1"
 	}
 	_, token, err := w.Service.CreateCounterLink(context.Background(), accountID, in, time.Now())
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	return token
 }
 
@@ -30,7 +31,7 @@ type event struct{ name, ID, Data string }
 
 // Listener is an open stream of events.
 type Listener struct {
-	t      *testing.T
+	t      testing.TB
 	Status int
 	Events chan event // closed once the stream has ended
 	Stop   context.CancelFunc
@@ -41,12 +42,12 @@ func (b *Browser) Listen(path string, header ...string) *Listener {
 	ctx, stop := context.WithCancel(context.Background())
 	b.t.Cleanup(stop)
 	request, err := http.NewRequestWithContext(ctx, "GET", b.Base+path, nil)
-	Must(b.t, err)
+	apptest.Must(b.t, err)
 	for i := 0; i < len(header); i += 2 {
 		request.Header.Set(header[i], header[i+1])
 	}
 	response, err := b.Client.Do(request)
-	Must(b.t, err)
+	apptest.Must(b.t, err)
 	l := &Listener{b.t, response.StatusCode, make(chan event, 100), stop}
 	go func() {
 		defer close(l.Events)

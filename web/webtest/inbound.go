@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -23,7 +24,7 @@ func (w *World) API(key, method, path, body string, status int, v any) {
 		w.T.Fatalf("%s %s %s: %d %s, want %d", method, path, body, a.Status, a.Body, status)
 	}
 	if v != nil {
-		Must(w.T, json.Unmarshal([]byte(a.Body), v))
+		apptest.Must(w.T, json.Unmarshal([]byte(a.Body), v))
 	}
 }
 
@@ -67,7 +68,7 @@ func (w *World) Text(s app.Source, elements ...app.Incoming) int64 {
 	r, err := w.Service.RecordTransactions(context.Background(), app.InboundCall{
 		AccountID: s.AccountID, Source: s, Channel: app.ChannelCall, Body: []byte("text"), ReceivedAt: time.Now(), Elements: elements,
 	})
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	return r.EventID
 }
 
@@ -85,7 +86,7 @@ type Said struct {
 func (w *World) Reads(event int64) ([]Said, app.InboundEvent) {
 	w.T.Helper()
 	e, err := w.Service.ReadInboundEvent(context.Background(), 1, event)
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	var list []Said
 	for _, i := range e.Elements {
 		list = append(list, Said{i.State, i.Amount, i.Content, i.TransactionID, i.WaitsIn, i.Item != nil && i.Item.State.Open()})
@@ -125,7 +126,7 @@ func (w *World) Tallies() {
 func (w *World) Links(bank, number string, notify app.NotifyOnLink, recorded, deliveries int) app.BankAccount {
 	w.T.Helper()
 	r, err := w.Service.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A", Notify: notify}, time.Now())
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	if r.Recorded != recorded || r.Deliveries != deliveries {
 		w.T.Errorf("linking recorded %d with %d deliveries, want %d with %d", r.Recorded, r.Deliveries, recorded, deliveries)
 	}
@@ -134,7 +135,7 @@ func (w *World) Links(bank, number string, notify app.NotifyOnLink, recorded, de
 
 func (w *World) Unlinks(id int64) {
 	w.T.Helper()
-	Must(w.T, w.Service.UnlinkBankAccount(context.Background(), 1, id, time.Now()))
+	apptest.Must(w.T, w.Service.UnlinkBankAccount(context.Background(), 1, id, time.Now()))
 }
 
 // Came records a native call as if it had come in some time ago.
@@ -144,7 +145,7 @@ func (w *World) Came(ago time.Duration, s app.Source, x Transfer) {
 	_, err := w.Service.RecordTransactions(context.Background(), app.InboundCall{
 		AccountID: s.AccountID, Source: s, Channel: app.ChannelCall, Body: body, ReceivedAt: time.Now().Add(-ago), Elements: ReadNative(body),
 	})
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 }
 
 // Retries reads an event again.

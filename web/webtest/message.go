@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 )
 
 // PhoneText is an SMS on a phone. Zero fields are filled with those of one and
@@ -158,7 +159,7 @@ func (w *World) Adds(add app.SourceAdd) app.Source {
 	w.T.Helper()
 	add.Name = "test"
 	s, err := w.Service.AddSource(context.Background(), 1, add, time.Now())
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	return s
 }
 

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/dashboard"
@@ -39,7 +40,7 @@ func (w *World) NoSecretInFile(secret string) {
 func (w *World) Banks() []app.BankAccount {
 	w.T.Helper()
 	list, err := w.Service.BankAccounts(context.Background(), 1)
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	return list
 }
 
@@ -48,11 +49,11 @@ type Action = struct{ Method, Path string }
 
 // Nobody but an owner of the account reaches a page of this table, and nothing
 // changes. The form is what an owner would send.
-func (w *World) WantOwnersOnly(t *testing.T, actions []Action, id int64, secret string, unchanged func() string, form ...string) {
+func (w *World) WantOwnersOnly(t testing.TB, actions []Action, id int64, secret string, unchanged func() string, form ...string) {
 	t.Helper()
 	w.User(1, "cashier", app.RoleViewer)
 	second, err := w.Service.CreateAccount(t.Context(), "second", time.Now())
-	Must(t, err)
+	apptest.Must(t, err)
 	w.User(second.ID, "stranger", app.RoleOwner)
 	before := unchanged()
 	cashier, stranger, nobody, forged := w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger"), w.Browser(), w.Browser().SignIn("lan")
@@ -90,7 +91,7 @@ func (w *World) WantOwnersOnly(t *testing.T, actions []Action, id int64, secret 
 }
 
 // Listed are the deliveries that a page of the history lists, in its order.
-func (a Answer) Listed(t *testing.T) (ids []string) {
+func (a Answer) Listed(t testing.TB) (ids []string) {
 	t.Helper()
 	a.WantStatus(t, http.StatusOK)
 	for _, m := range regexp.MustCompile(`<td class="content"><a href="/deliveries/(\d+)">`).FindAllStringSubmatch(a.Body, -1) {
@@ -100,7 +101,7 @@ func (a Answer) Listed(t *testing.T) (ids []string) {
 }
 
 // Events are the events that a page of the inbound log lists, in its order.
-func (a Answer) Events(t *testing.T) (ids []string) {
+func (a Answer) Events(t testing.TB) (ids []string) {
 	t.Helper()
 	a.WantStatus(t, http.StatusOK)
 	for _, m := range regexp.MustCompile(`<a href="/inbound/events/(\d+)">`).FindAllStringSubmatch(a.Body, -1) {
@@ -110,11 +111,11 @@ func (a Answer) Events(t *testing.T) (ids []string) {
 }
 
 // Contents are the contents of an exported CSV file, in its order.
-func (a Answer) Contents(t *testing.T) (list []string) {
+func (a Answer) Contents(t testing.TB) (list []string) {
 	t.Helper()
 	a.WantStatus(t, http.StatusOK)
 	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(a.Body, "\uFEFF"))).ReadAll()
-	Must(t, err)
+	apptest.Must(t, err)
 	for _, row := range rows[1:] {
 		list = append(list, row[6])
 	}
@@ -126,7 +127,7 @@ func (a Answer) Contents(t *testing.T) (list []string) {
 func (w *World) ManyLong(n int) {
 	w.T.Helper()
 	in, err := w.Service.NewImport(context.Background(), app.ImportOptions{AccountID: 1})
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	long := strings.Repeat("dài", 600)
 	for from := 0; from < n; from += 500 {
 		var rows []app.Incoming
@@ -134,7 +135,7 @@ func (w *World) ManyLong(n int) {
 			rows = append(rows, app.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: SomeAccount, Type: app.In, Amount: int64(i + 1), Content: long, Time: time.Unix(int64(1e9+i), 0)})
 		}
 		_, err := in.Add(context.Background(), rows, time.Now())
-		Must(w.T, err)
+		apptest.Must(w.T, err)
 	}
 }
 
@@ -143,7 +144,7 @@ func (w *World) ManyLong(n int) {
 func (w *World) Slowly(b *Browser, path string) *bufio.Reader {
 	w.T.Helper()
 	here, err := url.Parse(w.URL)
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := new(net.Dialer).DialContext(ctx, network, address)
 		if err == nil {
@@ -152,12 +153,12 @@ func (w *World) Slowly(b *Browser, path string) *bufio.Reader {
 		return c, err
 	}}
 	request, err := http.NewRequest("GET", w.URL+path, nil)
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	for _, c := range b.Client.Jar.Cookies(here) {
 		request.AddCookie(c)
 	}
 	response, err := transport.RoundTrip(request)
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	w.T.Cleanup(func() { response.Body.Close(); transport.CloseIdleConnections() })
 	if response.StatusCode != http.StatusOK {
 		w.T.Fatalf("%s: %s", path, response.Status)
@@ -172,17 +173,17 @@ func (w *World) Pay(accountID int64, id, content string) int64 {
 	tr, _, err := w.Service.RecordByHand(context.Background(), accountID, app.Incoming{
 		EventID: id, Gateway: "ACB", AccountNumber: SomeAccount, Number: "FT" + id, Type: app.In, Amount: 1549000, Content: content, Time: time.Now(),
 	}, []byte("{}"), app.IdempotencyKey{}, time.Now())
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	return tr.ID
 }
 
 // Attempts are those of an account, newest first, once there are n.
 func (w *World) Attempts(accountID int64, n int) (list []app.Attempt) {
 	w.T.Helper()
-	Eventually(w.T, fmt.Sprintf("%d attempts", n), func() bool {
+	apptest.Eventually(w.T, fmt.Sprintf("%d attempts", n), func() bool {
 		var err error
 		list, _, err = w.Service.History(context.Background(), accountID, app.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
-		Must(w.T, err)
+		apptest.Must(w.T, err)
 		return len(list) >= n
 	})
 	return list
@@ -195,14 +196,14 @@ func (w *World) Exhaust(webhookID int64, r app.Result) {
 	ctx := context.Background()
 	for {
 		due, err := w.Service.Due(ctx, webhookID, time.Now().Add(24*time.Hour), nil, 100, true)
-		Must(w.T, err)
+		apptest.Must(w.T, err)
 		if len(due) == 0 {
 			return
 		}
 		for _, o := range due {
 			r.StartedAt = time.Now()
 			_, err := w.Service.Settle(ctx, o, r)
-			Must(w.T, err)
+			apptest.Must(w.T, err)
 		}
 	}
 }
@@ -211,14 +212,14 @@ func (w *World) Exhaust(webhookID int64, r app.Result) {
 func (w *World) LoseKey() {
 	w.T.Helper()
 	w.Stop()
-	Must(w.T, os.Remove(w.Path+".key"))
+	apptest.Must(w.T, os.Remove(w.Path+".key"))
 	_, err := sqlitestore.ReplaceKey(context.Background(), w.Path, time.Now())
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	w.Start()
 }
 
 // Hides checks that a page says none of texts.
-func (a Answer) Hides(t *testing.T, texts ...string) {
+func (a Answer) Hides(t testing.TB, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
 		if strings.Contains(a.Body, text) {
@@ -228,7 +229,7 @@ func (a Answer) Hides(t *testing.T, texts ...string) {
 }
 
 // Code is the receiver's code that a page shows.
-func (a Answer) Code(t *testing.T, id string) string {
+func (a Answer) Code(t testing.TB, id string) string {
 	t.Helper()
 	found := regexp.MustCompile(`(?s)<code id="code-` + id + `">(.*?)</code>`).FindStringSubmatch(a.Body)
 	if found == nil {
@@ -244,7 +245,7 @@ func (a Answer) Code(t *testing.T, id string) string {
 // Delivered counts the deliveries that ended well.
 func (w *World) Delivered() (n int) {
 	list, _, err := w.Service.History(context.Background(), 1, app.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	for _, a := range list {
 		if a.Result.OK() {
 			n++
@@ -259,24 +260,24 @@ func (b *Browser) CheckSignature(file []byte, pairs ...string) Answer {
 	var form bytes.Buffer
 	m := multipart.NewWriter(&form)
 	for i := 0; i < len(pairs); i += 2 {
-		Must(b.t, m.WriteField(pairs[i], pairs[i+1]))
+		apptest.Must(b.t, m.WriteField(pairs[i], pairs[i+1]))
 	}
 	if file != nil {
 		part, err := m.CreateFormFile("file", "body.bin")
-		Must(b.t, err)
+		apptest.Must(b.t, err)
 		_, err = part.Write(file)
-		Must(b.t, err)
+		apptest.Must(b.t, err)
 	}
-	Must(b.t, m.Close())
+	apptest.Must(b.t, m.Close())
 	request, err := http.NewRequest("POST", b.Base+"/tools/signature", &form)
-	Must(b.t, err)
+	apptest.Must(b.t, err)
 	request.Header.Set("Content-Type", m.FormDataContentType())
 	response, err := b.Client.Do(request)
-	Must(b.t, err)
+	apptest.Must(b.t, err)
 	defer response.Body.Close()
 	var body bytes.Buffer
 	_, err = body.ReadFrom(response.Body)
-	Must(b.t, err)
+	apptest.Must(b.t, err)
 	return Answer{response.StatusCode, response.Header, html.UnescapeString(body.String())}
 }
 
@@ -286,7 +287,7 @@ var (
 )
 
 // Shown is what a page of a new secret shows: the path and the secret.
-func (a Answer) Shown(t *testing.T, base string) (path, secret string) {
+func (a Answer) Shown(t testing.TB, base string) (path, secret string) {
 	t.Helper()
 	u, s := shownURL.FindStringSubmatch(a.Body), shownSecret.FindStringSubmatch(a.Body)
 	if a.Status != http.StatusOK || u == nil || s == nil {
@@ -298,7 +299,7 @@ func (a Answer) Shown(t *testing.T, base string) (path, secret string) {
 func (w *World) Sources() []app.Source {
 	w.T.Helper()
 	list, err := w.Service.Sources(context.Background(), 1)
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	return list
 }
 
@@ -324,7 +325,7 @@ func (w *World) Logging() (*slog.Logger, *bytes.Buffer, *Browser) {
 }
 
 // TransactionsListed are the transactions that a page lists, in its order.
-func (a Answer) TransactionsListed(t *testing.T) (ids []string) {
+func (a Answer) TransactionsListed(t testing.TB) (ids []string) {
 	t.Helper()
 	a.WantStatus(t, http.StatusOK)
 	for _, m := range regexp.MustCompile(`<tr id="tx-(\d+)">`).FindAllStringSubmatch(a.Body, -1) {
@@ -334,7 +335,7 @@ func (a Answer) TransactionsListed(t *testing.T) (ids []string) {
 }
 
 // LinkOf is the address of a page's link to the next or the one before.
-func (a Answer) LinkOf(t *testing.T, rel string) string {
+func (a Answer) LinkOf(t testing.TB, rel string) string {
 	t.Helper()
 	m := regexp.MustCompile(`<a rel="` + rel + `" href="([^"]*)"`).FindStringSubmatch(a.Body)
 	if m == nil {
@@ -349,7 +350,7 @@ var (
 )
 
 // SecretOf is the secret that a page shows.
-func (a Answer) SecretOf(t *testing.T) string {
+func (a Answer) SecretOf(t testing.TB) string {
 	t.Helper()
 	secret := SecretPattern.FindString(html.UnescapeString(a.Body))
 	if a.Status != http.StatusOK || secret == "" {
@@ -359,7 +360,7 @@ func (a Answer) SecretOf(t *testing.T) string {
 }
 
 // Once is the key of the form on a page.
-func (a Answer) Once(t *testing.T) string {
+func (a Answer) Once(t testing.TB) string {
 	t.Helper()
 	found := oncePattern.FindStringSubmatch(a.Body)
 	if found == nil {
@@ -369,7 +370,7 @@ func (a Answer) Once(t *testing.T) string {
 }
 
 // Shows checks that a page says all of texts.
-func (a Answer) Shows(t *testing.T, texts ...string) {
+func (a Answer) Shows(t testing.TB, texts ...string) {
 	t.Helper()
 	page := html.UnescapeString(a.Body)
 	for _, text := range texts {
@@ -382,7 +383,7 @@ func (a Answer) Shows(t *testing.T, texts ...string) {
 func (w *World) Webhooks() []app.Webhook {
 	w.T.Helper()
 	list, err := w.Service.Webhooks(context.Background(), 1)
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	return list
 }
 
@@ -391,7 +392,7 @@ func (w *World) Failed(webhookID, n int64) {
 	w.T.Helper()
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		h, err := w.Service.WebhookHealth(context.Background(), 1, webhookID, time.Now())
-		Must(w.T, err)
+		apptest.Must(w.T, err)
 		if h.Sum().Failed == n {
 			return
 		}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/provider"
 	"baoco/sqlitestore"
 	"baoco/web"
@@ -131,7 +132,7 @@ var (
 	Rejected   = Counts{Rejected: 1}
 )
 
-func (a Answer) Counts(t *testing.T) Counts {
+func (a Answer) Counts(t testing.TB) Counts {
 	t.Helper()
 	var got struct {
 		Success, Status *bool
@@ -171,7 +172,7 @@ func (w *World) Sepay() app.Source { return w.Source("sepay", app.AuthAPIKey, ""
 func (w *World) Transactions() []app.Transaction {
 	w.T.Helper()
 	page, err := w.Service.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	return page.Rows
 }
 
@@ -188,7 +189,7 @@ func (w *World) WantTransactions(n int) []app.Transaction {
 func (w *World) Events() []app.InboundEvent {
 	w.T.Helper()
 	list, _, err := w.Service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1000}})
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	for i := range list {
 		if list[i], err = w.Service.InboundEvent(context.Background(), 1, list[i].ID); err != nil {
 			w.T.Fatal(err)
@@ -200,7 +201,7 @@ func (w *World) Events() []app.InboundEvent {
 func (w *World) Items(event int64) []app.InboundItem {
 	w.T.Helper()
 	e, err := w.Service.InboundEvent(context.Background(), 1, event)
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	return e.Items
 }
 
@@ -208,9 +209,9 @@ func (w *World) Items(event int64) []app.InboundItem {
 func (w *World) File(fn func(db *sql.DB) error) {
 	w.T.Helper()
 	db, err := sql.Open("sqlite", "file:"+w.Path+"?_pragma=busy_timeout(5000)")
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	defer db.Close()
-	Must(w.T, fn(db))
+	apptest.Must(w.T, fn(db))
 }
 
 func (w *World) Rows(table string) (n int) {
@@ -225,16 +226,6 @@ func (w *World) NothingStored() {
 	for _, table := range []string{"transactions", "inbound_events", "inbound_items", "event_ids", "deliveries"} {
 		if n := w.Rows(table); n != 0 {
 			w.T.Errorf("%d rows in %s", n, table)
-		}
-	}
-}
-
-// Eventually polls until done, for at most 30 seconds.
-func Eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("never: " + what)
 		}
 	}
 }
@@ -266,7 +257,7 @@ type shop struct {
 	told []string // path and transaction id
 }
 
-func NewShop(t *testing.T) *shop {
+func NewShop(t testing.TB) *shop {
 	s := &shop{}
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var body struct{ Transactions []struct{ ID string } }
@@ -296,7 +287,7 @@ func (s *shop) Waits(w *World, want ...string) {
 	if n := w.Rows("deliveries"); n != len(want) {
 		w.T.Errorf("%d deliveries were queued, want %d", n, len(want))
 	}
-	Eventually(w.T, "deliveries", func() bool { return len(s.Heard()) >= len(want) })
+	apptest.Eventually(w.T, "deliveries", func() bool { return len(s.Heard()) >= len(want) })
 	if diff := cmp.Diff(slices.Sorted(slices.Values(want)), s.Heard(), cmp.Transformer("", func(l []string) []string { return append([]string{}, l...) })); diff != "" {
 		w.T.Errorf("deliveries (-want +got):\n%s", diff)
 	}
@@ -345,10 +336,10 @@ func (w *World) WantsRefusal(s app.Source, body string, status int, code app.Cod
 func (w *World) Raw(request string) net.Conn {
 	w.T.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.URL, "http://"))
-	Must(w.T, err)
-	Must(w.T, conn.SetDeadline(time.Now().Add(30*time.Second)))
+	apptest.Must(w.T, err)
+	apptest.Must(w.T, conn.SetDeadline(time.Now().Add(30*time.Second)))
 	_, err = io.WriteString(conn, request)
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	return conn
 }
 
@@ -362,7 +353,7 @@ func (w *World) Add(p app.Provider, auth app.Auth, secret string) app.Source {
 		in.BankAccountID = w.Link("MBB", fmt.Sprint(7000+w.Rows("bank_accounts"))).ID
 	}
 	s, err := w.Service.AddSource(context.Background(), 1, in, time.Now())
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	return s
 }
 
@@ -396,10 +387,10 @@ func (w *World) AtOnce(n int, call func(i int) Answer) (sum Counts) {
 func (w *World) Admin() *app.Service {
 	w.T.Helper()
 	store, err := sqlitestore.Open(context.Background(), w.Path, sqlitestore.Options{})
-	Must(w.T, err)
-	w.T.Cleanup(func() { Must(w.T, store.Close()) })
+	apptest.Must(w.T, err)
+	w.T.Cleanup(func() { apptest.Must(w.T, store.Close()) })
 	targets, err := app.ParseTargetPolicy(nil)
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	return app.NewService(app.Config{Store: store, Zone: w.Service.Zone(), Targets: targets, Providers: provider.Facts(), Read: provider.Read})
 }
 

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"baoco/app/apptest"
 	"baoco/web"
 )
 
@@ -150,14 +151,14 @@ func (w Bubble) Open(cookies map[string]*http.Cookie, path string, full bool) (c
 }
 
 // Unpacked is the body of an answer as a browser reads it.
-func (a Answer) Unpacked(t *testing.T) string {
+func (a Answer) Unpacked(t testing.TB) string {
 	t.Helper()
 	if a.Header.Get("Content-Encoding") != "gzip" {
 		return a.Body
 	}
 	r, err := gzip.NewReader(strings.NewReader(a.Body))
-	Must(t, err)
+	apptest.Must(t, err)
 	body, err := io.ReadAll(r)
-	Must(t, err)
+	apptest.Must(t, err)
 	return string(body)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 )
 
 // Vector is a call of testdata/provider with what must come of it.
@@ -89,7 +90,7 @@ func (w *World) Prepare(v Vector) app.Source {
 		}
 	}
 	s, err := w.Service.AddSource(context.Background(), 1, add, time.Now())
-	Must(w.T, err)
+	apptest.Must(w.T, err)
 	return s
 }
 
