@@ -13,7 +13,7 @@ import (
 // attention. The walk:
 //
 //	the regular work of scheduler → Service.Alert → for every channel:
-//	Attention → what began, is over, or lasts for a day (alert_news.go) →
+//	Attention → what began, is over, or lasts for a day (alertmessage.go) →
 //	Config.Alert sends it as one message → settled in one commit
 //
 // A message is made when it is sent, of what is true then. The conditions that
@@ -31,21 +31,6 @@ type AlertPreferences struct {
 var AlertKinds = []AttentionKind{
 	AttentionWebhook, AttentionFailed, AttentionSource, AttentionInbound, AttentionBank, AttentionPlan, AttentionServer, AttentionAlert,
 }
-
-// AlertMessage is a message that baoco tried to send.
-type AlertMessage struct {
-	Medium  AlertMedium
-	At      time.Time // of the last attempt
-	Test    bool
-	Subject string
-	Text    string
-	Sent    bool
-	Tries   int
-	Problem Text // empty: every recipient got it
-}
-
-// KeptAlertMessages is how many messages of an account are kept.
-const KeptAlertMessages = 50
 
 // AlertError is why a message didn't go out. Its text says what the other
 // server answered and what to do about it; it never holds a secret.
@@ -215,17 +200,6 @@ func (c *AlertChannel) attempted(m AlertMessage, err error, now time.Time) bool 
 	}
 	c.RetryAt = now.Add(wait)
 	return before == 0
-}
-
-// settle updates the message after a try.
-func (m *AlertMessage) settle(err error) {
-	var e *AlertError
-	switch m.Sent = err == nil; {
-	case errors.As(err, &e):
-		m.Problem, m.Sent = e.Text, e.Partly
-	case err != nil:
-		m.Problem = Text{"The message could not be made: see the log of the server.", "Không tạo được tin nhắn: vui lòng xem nhật ký của máy chủ."}
-	}
 }
 
 // sendAlert sends one message within AlertTimeout. A panic of the sender is an

@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -29,6 +31,71 @@ const (
 	// is neither counted nor recorded.
 	ErrorShortage ErrorClass = "shortage"
 )
+
+// Cause divides a class of errors further.
+type Cause string
+
+// The causes, by class. Other classes have none.
+const (
+	// timeout, and connection_reset after connect: the phase it fell into.
+	CauseDNS      Cause = "dns"
+	CauseConnect  Cause = "connect"
+	CauseTLS      Cause = "tls"
+	CauseResponse Cause = "response"
+
+	// dns
+	CauseNoSuchName   Cause = "no_such_name"
+	CauseLookupFailed Cause = "lookup_failed"
+
+	// connection
+	CauseUnreachable Cause = "unreachable"
+
+	// tls
+	CauseExpired           Cause = "expired"
+	CauseNotYetValid       Cause = "not_yet_valid"
+	CauseWrongName         Cause = "wrong_name"
+	CauseSelfSigned        Cause = "self_signed"
+	CauseUnknownAuthority  Cause = "unknown_authority"
+	CauseBadCertificate    Cause = "bad_certificate"
+	CauseNotTLS            Cause = "not_tls"
+	CauseOldTLS            Cause = "old_tls"
+	CauseClientCertificate Cause = "client_certificate"
+	CauseHandshake         Cause = "handshake"
+
+	// shortage
+	CauseFiles  Cause = "files"
+	CauseMemory Cause = "memory"
+	CausePorts  Cause = "ports"
+)
+
+// causes are all of them, for [ParseDetail].
+var causes = []Cause{
+	CauseDNS, CauseConnect, CauseTLS, CauseResponse, CauseNoSuchName, CauseLookupFailed, CauseUnreachable, CauseExpired, CauseNotYetValid, CauseWrongName,
+	CauseSelfSigned, CauseUnknownAuthority, CauseBadCertificate, CauseNotTLS, CauseOldTLS, CauseClientCertificate, CauseHandshake, CauseFiles, CauseMemory, CausePorts,
+}
+
+// Detail is what is known of a failure beside its class.
+type Detail struct {
+	Cause Cause  // empty: the class has none, or it isn't known
+	Text  string // of the system or of the receiver; empty: none
+}
+
+// String is the detail as it is stored and shown.
+func (d Detail) String() string {
+	if d.Cause == "" || d.Text == "" {
+		return string(d.Cause) + d.Text
+	}
+	return string(d.Cause) + ": " + d.Text
+}
+
+// ParseDetail reads what String wrote.
+func ParseDetail(s string) Detail {
+	cause, text, _ := strings.Cut(s, ": ")
+	if slices.Contains(causes, Cause(cause)) {
+		return Detail{Cause(cause), text}
+	}
+	return Detail{Text: s}
+}
 
 // Result is the outcome of one HTTP call.
 type Result struct {

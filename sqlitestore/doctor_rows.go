@@ -151,7 +151,7 @@ func (d *doctor) compareTotals(ctx context.Context, check string, t blockTable) 
 
 // compare returns the names of what is kept and differs from the rows of the sample.
 func (d *doctor) compare(ctx context.Context, tx *sql.Tx, check string, sampled sample) (wrong []string, err error) {
-	for _, k := range keptThings {
+	for _, k := range derivedTables {
 		name := cmp.Or(k.name, k.table)
 		if k.check != check || k.full && !sampled.all() || slices.Contains(wrong, name) {
 			continue

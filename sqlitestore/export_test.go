@@ -72,7 +72,7 @@ const SameNumbered = sameNumbered
 
 // KeptTables are the tables that hold what is kept beside the rows of others.
 func KeptTables() (tables []string) {
-	for _, k := range keptThings {
+	for _, k := range derivedTables {
 		tables = append(tables, k.table)
 	}
 	return tables

@@ -16,7 +16,7 @@
 // they count (totals.go), so that statistics and listings read no more rows than
 // they show (pages.go). The indexes of search texts, of amounts and of unsent
 // transactions are written some time later (search.go). All of them are listed in
-// kept.go.
+// derived.go.
 //
 // # Files
 //

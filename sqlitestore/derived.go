@@ -13,13 +13,13 @@ import (
 	"modernc.org/sqlite"
 )
 
-// kept describes a table, or some columns of one, that can be counted from other
+// derived describes a table, or some columns of one, that can be counted from other
 // rows. It is kept so that statistics and listings don't read all of them.
 //
 // In its queries ?1 is a JSON array of blocks of ids, ?2 the first hour that
 // webhook_hours still holds, and {rows} stands for the rows t: all of them, those
 // of the blocks, or those of a step of IndexSearch.
-type kept struct {
+type derived struct {
 	check   string // the name of doctor's check that compares it
 	name    string // for doctor's messages; empty: the table
 	table   string // empty: nothing is written, it is only compared
@@ -34,11 +34,11 @@ type kept struct {
 	differs string // the query that counts what is wrong; empty: the rows that differ from counted
 }
 
-// keptThings lists all of them, each after those that it is counted from. Doctor
+// derivedTables lists all of them, each after those that it is counted from. Doctor
 // compares them, Recount makes them anew, and IndexSearch writes the indexed
 // ones. Code that removes attempts calls recountBlocks; transactions are removed
 // by removeTransactions alone.
-var keptThings = []kept{
+var derivedTables = []derived{
 	{check: "totals", table: "bank_account_days", columns: "bank_account_id, day, type, count, amount", full: true,
 		counted: `SELECT t.bank_account_id, local_day(t.occurred_at, (SELECT value FROM settings WHERE name = 'timezone')), t.type, count(*), sum(t.amount)
 			FROM {rows} GROUP BY 1, 2, 3`, rows: "transactions"},
@@ -120,20 +120,20 @@ const wrongStreaks = `SELECT count(*) FROM (` + streaksOfRows + `) r LEFT JOIN w
 	WHERE k.last_attempt_id IS NOT r.last OR k.failed_in_row < r.failed OR r.known AND k.failed_in_row <> r.failed`
 
 // from is the query that counts some rows.
-func (k kept) from(rows string) string { return strings.ReplaceAll(k.counted, "{rows}", rows) }
+func (k derived) from(rows string) string { return strings.ReplaceAll(k.counted, "{rows}", rows) }
 
-func (k kept) allRows() string { return k.from(k.rows + ` t`) }
+func (k derived) allRows() string { return k.from(k.rows + ` t`) }
 
-func (k kept) inBlocks() string {
+func (k derived) inBlocks() string {
 	return k.from(`json_each(?1) b CROSS JOIN ` + k.rows + ` t ON ` + sqlInBlock("t.id", "b.value"))
 }
 
 // ofStep counts the rows with ids above ?1 and up to ?2.
-func (k kept) ofStep() string {
+func (k derived) ofStep() string {
 	return k.from(`(SELECT * FROM transactions WHERE id > ?1 AND id <= ?2) t`)
 }
 
-func (k kept) insert(counted string) string {
+func (k derived) insert(counted string) string {
 	if k.more {
 		counted += ` ON CONFLICT DO NOTHING`
 	}
@@ -141,12 +141,12 @@ func (k kept) insert(counted string) string {
 }
 
 // whereInBlocks chooses the rows of the table that belong to the blocks ?1.
-func (k kept) whereInBlocks() string {
+func (k derived) whereInBlocks() string {
 	return ` FROM ` + k.table + ` WHERE ` + k.block + ` IN (SELECT value FROM json_each(?1))`
 }
 
 // anew returns the statements that make all of it anew.
-func (k kept) anew() []string {
+func (k derived) anew() []string {
 	switch {
 	case k.table == "":
 		return nil
@@ -158,7 +158,7 @@ func (k kept) anew() []string {
 	return []string{k.clear(), k.insert(k.allRows())}
 }
 
-func (k kept) clear() string {
+func (k derived) clear() string {
 	if k.table == "transactions_search" { // whose rows can't be deleted without their texts
 		return `INSERT INTO transactions_search (transactions_search) VALUES ('delete-all')`
 	}
@@ -167,7 +167,7 @@ func (k kept) clear() string {
 
 // differences is the query that counts the rows of the table that are wrong: those
 // of the blocks ?1 where it is kept by blocks.
-func (k kept) differences() string {
+func (k derived) differences() string {
 	if k.differs != "" {
 		return k.differs
 	}
@@ -193,7 +193,7 @@ func apart(a, b string) string {
 // after rows of them were removed. It leaves the indexes that IndexSearch writes.
 func recountBlocks(tx *tx, rows string, blocks []int64) error {
 	list := joinIDs(blocks)
-	for _, k := range keptThings {
+	for _, k := range derivedTables {
 		if k.rows != rows || k.block == "" || k.indexed {
 			continue
 		}
@@ -212,12 +212,12 @@ func countAll(exec func(query string, args ...any) error, now time.Time) error {
 	if err := exec(`INSERT INTO account_totals (account_id) SELECT id FROM accounts WHERE true ON CONFLICT DO NOTHING`); err != nil {
 		return err
 	}
-	return countAnew(exec, func(k kept) bool { return !k.indexed }, now)
+	return countAnew(exec, func(k derived) bool { return !k.indexed }, now)
 }
 
-// countAnew makes some of it anew, in the order of keptThings.
-func countAnew(exec func(query string, args ...any) error, which func(kept) bool, now time.Time) error {
-	for _, k := range keptThings {
+// countAnew makes some of it anew, in the order of derivedTables.
+func countAnew(exec func(query string, args ...any) error, which func(derived) bool, now time.Time) error {
+	for _, k := range derivedTables {
 		if !which(k) {
 			continue
 		}
@@ -235,7 +235,7 @@ func indexRows(exec func(query string, args ...any) error, from, to int64) error
 	if err := exec(`UPDATE settings SET value = ? WHERE name = 'searched_to'`, to); err != nil {
 		return err
 	}
-	for _, k := range keptThings {
+	for _, k := range derivedTables {
 		if k.indexed {
 			if err := exec(k.insert(k.ofStep()), from, to); err != nil {
 				return fmt.Errorf("index %s: %w", k.table, err)
@@ -273,7 +273,7 @@ func init() {
 // are there. The hours of webhooks are kept up to now.
 func (s *Store) Recount(ctx context.Context, now time.Time) error {
 	err := s.write(ctx, func(tx *tx) error {
-		for _, k := range keptThings {
+		for _, k := range derivedTables {
 			if k.indexed {
 				if err := tx.exec(k.clear()); err != nil {
 					return err

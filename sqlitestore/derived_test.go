@@ -19,7 +19,7 @@ func TestKeptTables(t *testing.T) {
 	kept := sqlitestore.KeptTables()
 	for _, row := range peek(t, create(t), `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'transactions_search_%'`) {
 		if name := row[0].(string); !slices.Contains(kept, name) && !slices.Contains(firsthand, name) {
-			t.Errorf("%s is neither in keptThings nor named here as one that holds what nobody else knows", name)
+			t.Errorf("%s is neither in derivedTables nor named here as one that holds what nobody else knows", name)
 		}
 	}
 }

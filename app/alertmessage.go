@@ -2,11 +2,27 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
+
+// AlertMessage is a message that baoco tried to send.
+type AlertMessage struct {
+	Medium  AlertMedium
+	At      time.Time // of the last attempt
+	Test    bool
+	Subject string
+	Text    string
+	Sent    bool
+	Tries   int
+	Problem Text // empty: every recipient got it
+}
+
+// KeptAlertMessages is how many messages of an account are kept.
+const KeptAlertMessages = 50
 
 // AlertCondition is what a channel knows of one Attention.
 type AlertCondition struct {
@@ -211,4 +227,15 @@ func alertTest(lang Lang, medium AlertMedium, channels string) AlertMessage {
 		m.Text += "\n" + Text{"Alerts", "Cài đặt cảnh báo"}.In(lang) + ": " + channels
 	}
 	return m
+}
+
+// settle updates the message after a try.
+func (m *AlertMessage) settle(err error) {
+	var e *AlertError
+	switch m.Sent = err == nil; {
+	case errors.As(err, &e):
+		m.Problem, m.Sent = e.Text, e.Partly
+	case err != nil:
+		m.Problem = Text{"The message could not be made: see the log of the server.", "Không tạo được tin nhắn: vui lòng xem nhật ký của máy chủ."}
+	}
 }
