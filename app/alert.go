@@ -120,12 +120,9 @@ func (s *Service) Alert(ctx context.Context, in Installation, now time.Time) ([]
 		}
 		running.Go(func() {
 			defer func() { <-slots }()
+			var result Alerted
 			var told bool
-			result, err := Protected(func() (result Alerted, _ error) {
-				result, told = s.alertChannel(ctx, c, in, now)
-				return result, nil
-			})
-			if err != nil {
+			if err := Protected(func() error { result, told = s.alertChannel(ctx, c, in, now); return nil }); err != nil {
 				result, told = Alerted{Channel: c, Err: err}, true
 			}
 			if told {
@@ -204,15 +201,14 @@ func (c *AlertChannel) attempted(m AlertMessage, err error, now time.Time) bool 
 
 // sendAlert sends one message within AlertTimeout. A panic of the sender is an
 // error that names its type only: its value may hold a secret.
-func (s *Service) sendAlert(ctx context.Context, c AlertChannel, m AlertMessage) (err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			err = fmt.Errorf("panic while sending an alert: %T", value)
-		}
-	}()
+func (s *Service) sendAlert(ctx context.Context, c AlertChannel, m AlertMessage) error {
 	ctx, cancel := context.WithTimeout(ctx, AlertTimeout)
 	defer cancel()
-	return s.config.Alert(ctx, c, m)
+	err := Protected(func() error { return s.config.Alert(ctx, c, m) })
+	if panicked := (*PanicError)(nil); errors.As(err, &panicked) {
+		return fmt.Errorf("panic while sending an alert: %T", panicked.Value)
+	}
+	return err
 }
 
 // TestAlert sends a test to a channel now. The error is an [*AlertError] where

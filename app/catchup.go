@@ -102,8 +102,8 @@ func (s *Service) CatchUp(ctx context.Context, now time.Time) ([]CaughtUp, error
 			continue
 		}
 		running.Go(func() {
-			result, err := Protected(func() (CaughtUp, error) { return s.catchUp(ctx, source, now), nil })
-			if err != nil {
+			var result CaughtUp
+			if err := Protected(func() error { result = s.catchUp(ctx, source, now); return nil }); err != nil {
 				result = CaughtUp{Source: source, Err: err}
 			}
 			mu.Lock()
@@ -176,8 +176,8 @@ func stopped(ctx context.Context, pages int) bool {
 
 // readPage reads the next page. A panic of the reader is a page that can't be
 // read.
-func (s *Service) readPage(ctx context.Context, source Source, now time.Time) (PolledPage, error) {
-	page, err := Protected(func() (PolledPage, error) { return s.config.Poll(ctx, source, source.Progress, now) })
+func (s *Service) readPage(ctx context.Context, source Source, now time.Time) (page PolledPage, err error) {
+	err = Protected(func() (err error) { page, err = s.config.Poll(ctx, source, source.Progress, now); return err })
 	var panicked *PanicError
 	if errors.As(err, &panicked) {
 		err = &PollError{Fault: PollUnreadable, Err: err}

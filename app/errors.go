@@ -108,9 +108,11 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.Value, e.Stack) }
 
-// Protected runs fn and returns its panic as a [*PanicError]. A panic in a
-// goroutine would end the process otherwise.
-func Protected[T any](fn func() (T, error)) (result T, err error) {
+// Protected runs fn and returns its panic as a [*PanicError]. The work of every
+// goroutine of the server runs in it, because a panic would end the process: the
+// error is logged, and the goroutine goes on with its next work. Handlers and
+// regular jobs have such a net of their own, in web and in gocron.
+func Protected(fn func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			err = &PanicError{value, debug.Stack()}

@@ -15,7 +15,11 @@ func (c *courier) begin(l *lane, o app.Outgoing) {
 	l.inFlight[o.ID] = struct{}{}
 	l.taken++
 	c.taken++
-	c.running.Go(func() { c.attempt(c.ctx, l, o) })
+	c.running.Go(func() {
+		if err := app.Protected(func() error { c.attempt(c.ctx, l, o); return nil }); err != nil {
+			c.log.Error("panic after an attempt", "delivery", o.ID, "err", err)
+		}
+	})
 }
 
 // attempt makes one attempt and settles it.
@@ -51,10 +55,9 @@ func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
 }
 
 // protectedSend turns a panic in one attempt into that attempt's failure.
-func (c *courier) protectedSend(ctx context.Context, o app.Outgoing) app.Result {
+func (c *courier) protectedSend(ctx context.Context, o app.Outgoing) (result app.Result) {
 	started := time.Now()
-	result, err := app.Protected(func() (app.Result, error) { return c.send(ctx, o), nil })
-	if err != nil {
+	if err := app.Protected(func() error { result = c.send(ctx, o); return nil }); err != nil {
 		c.log.Error("panic in an attempt", "delivery", o.ID, "err", err)
 		return app.Result{StartedAt: started, Duration: time.Since(started), Error: app.ErrorInternal}
 	}
@@ -67,8 +70,11 @@ func (c *courier) protectedSend(ctx context.Context, o app.Outgoing) app.Result 
 // another reason than the storage, which would be a fault of baoco. The
 // delivery is then left alone until the next start.
 func (c *courier) settle(ctx context.Context, o app.Outgoing, result app.Result) bool {
-	record := func() (app.Attempt, error) { return c.service.Settle(ctx, o, result) }
-	_, err := app.Protected(record)
+	record := func() error {
+		_, err := c.service.Settle(ctx, o, result)
+		return err
+	}
+	err := app.Protected(record)
 	if err == nil {
 		return true
 	}
@@ -81,7 +87,7 @@ func (c *courier) settle(ctx context.Context, o app.Outgoing, result app.Result)
 			return false
 		case <-time.After(wait):
 		}
-		if _, err = app.Protected(record); err == nil {
+		if err = app.Protected(record); err == nil {
 			c.log.Info("recorded an attempt at last", "delivery", o.ID)
 			return true
 		}

@@ -143,7 +143,10 @@ func (c *courier) run(quit <-chan struct{}) {
 			c.full = c.full || !c.nextDue.IsZero() && !time.Now().Before(c.nextDue)
 			c.mu.Unlock()
 		}
-		c.sweep(c.ctx)
+		if err := app.Protected(func() error { return c.sweep(c.ctx) }); err != nil {
+			c.log.Error("look for due deliveries", "err", err)
+			c.setNextDue(time.Time{}) // the regular sweep tries again
+		}
 		timer.Reset(c.untilNextDue())
 	}
 }
@@ -165,27 +168,13 @@ func (c *courier) untilNextDue() time.Duration {
 
 // sweep gives slots to what is due: first attempts of every webhook before the
 // retries of any, and those of webhooks that answer before the others.
-func (c *courier) sweep(ctx context.Context) {
-	c.mu.Lock()
-	hot, full := c.hot, c.full
-	if c.unsettled > 0 {
-		// Results wait for the storage to come back: new work would only add
-		// to them.
-		c.mu.Unlock()
-		return
-	}
-	c.hot, c.full, c.refillAt = map[int64]bool{}, false, time.Time{}
-	for id, l := range c.lanes {
-		l.forgetSettled()
-		if len(l.inFlight) == 0 && l.unanswered == 0 && !l.answered && l.shortage == "" {
-			delete(c.lanes, id)
-		}
-	}
-	c.mu.Unlock()
-
+func (c *courier) sweep(ctx context.Context) error {
+	hot, full := c.takeHot()
 	now := time.Now()
-	if full && !c.addBacklogs(ctx, hot, now) {
-		return
+	if full {
+		if err := c.addBacklogs(ctx, hot, now); err != nil {
+			return err
+		}
 	}
 	order := c.answeringFirst(hot)
 	for _, id := range order {
@@ -196,6 +185,26 @@ func (c *courier) sweep(ctx context.Context) {
 			c.fill(ctx, id, now, true)
 		}
 	}
+	return nil
+}
+
+// takeHot gives what the sweep looks at: nothing while results wait for the
+// storage to come back, since new work would only add to them.
+func (c *courier) takeHot() (hot map[int64]bool, full bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unsettled > 0 {
+		return nil, false
+	}
+	hot, full = c.hot, c.full
+	c.hot, c.full, c.refillAt = map[int64]bool{}, false, time.Time{}
+	for id, l := range c.lanes {
+		l.forgetSettled()
+		if len(l.inFlight) == 0 && l.unanswered == 0 && !l.answered && l.shortage == "" {
+			delete(c.lanes, id)
+		}
+	}
+	return hot, full
 }
 
 // answeringFirst orders webhooks: those whose receivers answer, then the
@@ -214,14 +223,11 @@ func (c *courier) answeringFirst(hot map[int64]bool) []int64 {
 	return append(answering, others...)
 }
 
-func (c *courier) addBacklogs(ctx context.Context, hot map[int64]bool, now time.Time) bool {
-	backlogs, err := app.Protected(func() ([]app.WebhookBacklog, error) { return c.service.Backlogs(ctx, now) })
+// addBacklogs adds the webhooks with due deliveries to hot.
+func (c *courier) addBacklogs(ctx context.Context, hot map[int64]bool, now time.Time) error {
+	backlogs, err := c.service.Backlogs(ctx, now)
 	if err != nil {
-		c.log.Error("look for due deliveries", "err", err)
-		c.mu.Lock()
-		c.nextDue = time.Time{} // the regular sweep tries again
-		c.mu.Unlock()
-		return false
+		return err
 	}
 	var next time.Time
 	for _, b := range backlogs {
@@ -232,33 +238,57 @@ func (c *courier) addBacklogs(ctx context.Context, hot map[int64]bool, now time.
 			next = b.NextDue
 		}
 	}
+	c.setNextDue(next)
+	return nil
+}
+
+func (c *courier) setNextDue(at time.Time) {
 	c.mu.Lock()
-	c.nextDue = next
-	c.mu.Unlock()
-	return true
+	defer c.mu.Unlock()
+	c.nextDue = at
 }
 
 // fill starts as many due attempts of a webhook as it has slots for.
 func (c *courier) fill(ctx context.Context, webhookID int64, now time.Time, retries bool) {
+	free, skip := c.mayBegin(webhookID, now, retries)
+	if free == 0 {
+		return
+	}
+	var due []app.Outgoing
+	err := app.Protected(func() (err error) { due, err = c.service.Due(ctx, webhookID, now, skip, free, retries); return err })
+	if err != nil {
+		c.log.Error("read due deliveries", "webhook", webhookID, "err", err)
+		return
+	}
+	c.beginDue(webhookID, due, len(due) == free, now, retries)
+}
+
+// moreAndFilled are what fill knows of a lane's first attempts or of its retries.
+func (l *lane) moreAndFilled(retries bool) (more *bool, filled *time.Time) {
+	if retries {
+		return &l.moreRetry, &l.filled[1]
+	}
+	return &l.moreFirst, &l.filled[0]
+}
+
+// mayBegin counts the attempts of a webhook that may begin now. skip lists the
+// deliveries that are in flight.
+func (c *courier) mayBegin(webhookID int64, now time.Time, retries bool) (free int, skip []int64) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	l := c.lane(webhookID)
 	if now.Before(l.notBefore) {
-		c.mu.Unlock()
-		return // the regular sweep comes back
+		return 0, nil // the regular sweep comes back
 	}
-	more, filled := &l.moreFirst, &l.filled[0]
-	if retries {
-		more, filled = &l.moreRetry, &l.filled[1]
-	}
+	more, filled := l.moreAndFilled(retries)
 	if l.taken >= slotsPerWebhook/2 && now.Sub(*filled) < refillPause {
 		*more, c.hot[webhookID] = true, c.hot[webhookID] || retries
 		if at := filled.Add(refillPause); c.refillAt.IsZero() || at.Before(c.refillAt) {
 			c.refillAt = at
 		}
-		c.mu.Unlock()
-		return
+		return 0, nil
 	}
-	free := c.free(l, retries)
+	free = c.free(l, retries)
 	*more = free == 0
 	if *more && l.taken == 0 {
 		c.waitFor(anyHost, webhookID)
@@ -266,23 +296,21 @@ func (c *courier) fill(ctx context.Context, webhookID int64, now time.Time, retr
 		free, *more = 0, true
 		c.waitFor(l.host, webhookID)
 	}
-	skip := make([]int64, 0, len(l.inFlight))
+	skip = make([]int64, 0, len(l.inFlight))
 	for id := range l.inFlight {
 		skip = append(skip, id)
 	}
-	c.mu.Unlock()
-	if free == 0 {
-		return
-	}
-	due, err := app.Protected(func() ([]app.Outgoing, error) { return c.service.Due(ctx, webhookID, now, skip, free, retries) })
-	if err != nil {
-		c.log.Error("read due deliveries", "webhook", webhookID, "err", err)
-		return
-	}
+	return free, skip
+}
+
+// beginDue begins the attempts of due deliveries of a webhook. mayBeMore says that
+// the file may have more of them.
+func (c *courier) beginDue(webhookID int64, due []app.Outgoing, mayBeMore bool, now time.Time, retries bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	*more = len(due) == free
-	*filled = now
+	l := c.lane(webhookID)
+	more, filled := l.moreAndFilled(retries)
+	*more, *filled = mayBeMore, now
 	for _, o := range due {
 		if _, begun := l.inFlight[o.ID]; begun { // by Wake, since the file was read
 			continue

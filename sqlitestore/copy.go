@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"baoco/app"
 )
 
 // reserve is how many bytes a copy leaves free on the disk that the server writes
@@ -36,14 +38,17 @@ func (s *Store) copyTo(ctx context.Context, draft string, progress func(done, of
 	if err := checkRoom(filepath.Dir(draft), needs); err != nil {
 		return err
 	}
+	stop := func() error { return nil }
 	if progress != nil {
-		defer regularly(200*time.Millisecond, func() {
+		stop = meanwhile(200*time.Millisecond, func() error {
 			if info, err := os.Stat(draft); err == nil {
 				progress(info.Size(), size)
 			}
-		})()
+			return nil
+		})
 	}
-	return vacuumInto(execOf(ctx, db), draft)
+	err := vacuumInto(execOf(ctx, db), draft)
+	return errors.Join(err, stop())
 }
 
 // checkRoom returns ErrNoRoom if a directory has less free space than needs, in
@@ -62,11 +67,12 @@ func vacuumInto(exec func(query string, args ...any) error, path string) error {
 	if err != nil {
 		return err
 	}
-	synced := syncing(f)
+	// On a journaling file system a commit of the server waits for all that was
+	// written before it, the copy included, so that must never be much.
+	synced := meanwhile(syncEvery, f.Sync)
 	// The name is bound and absolute, so nothing in it is read as a URI.
 	err = exec(`VACUUM INTO ?`, path)
-	err = errors.Join(err, synced())
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = errors.Join(err, synced(), f.Sync(), f.Close()); err != nil {
 		_ = os.Remove(path + "-journal") // SQLite's, where it failed
 		_ = os.Remove(path)
 		return fmt.Errorf("copy the database to %s: %w", filepath.Dir(path), err)
@@ -101,39 +107,27 @@ func execOf(ctx context.Context, db interface {
 // syncEvery is how often a copy is synced while it grows.
 const syncEvery = 50 * time.Millisecond
 
-// syncing syncs a file every syncEvery, and once more when stop is called. On a
-// journaling file system a commit of the server waits for all that was written
-// before it, the copy included, so that must never be much. stop returns every
-// error, because Linux reports each only once.
-func syncing(f *os.File) (stop func() error) {
-	var failed error
-	end := regularly(syncEvery, func() { failed = errors.Join(failed, f.Sync()) })
-	return func() error {
-		end()
-		return errors.Join(failed, f.Sync())
-	}
-}
-
-// regularly calls fn at an interval until stop is called. After stop has returned
-// fn isn't called again.
-func regularly(every time.Duration, fn func()) (stop func()) {
-	quit, finished := make(chan struct{}), make(chan struct{})
+// meanwhile calls fn at an interval until stop is called. stop returns every error,
+// because Linux reports an error of a sync only once. fn isn't called after it.
+func meanwhile(every time.Duration, fn func() error) (stop func() error) {
+	quit, finished := make(chan struct{}), make(chan error)
 	go func() {
-		defer close(finished)
+		var failed error
 		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {
 			case <-quit:
+				finished <- failed
 				return
 			case <-tick.C:
-				fn()
+				failed = errors.Join(failed, app.Protected(fn))
 			}
 		}
 	}()
-	return func() {
+	return func() error {
 		close(quit)
-		<-finished
+		return <-finished
 	}
 }
 

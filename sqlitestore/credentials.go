@@ -10,9 +10,8 @@ import (
 // credentials are the API keys, counter links and sources in memory, because
 // every request needs one. Each change of one of them, by any process, adds 1 to
 // the setting "directory" in the same commit. A look-up that finds nothing reads
-// that version before it answers, so that a new credential works at once; and
-// watchCredentials reads it every watchInterval, so that a revoked one stops
-// working.
+// that version before it answers, so that a new credential works at once; and a
+// server reads it every watchInterval, so that a revoked one stops working.
 type credentials struct {
 	version  string
 	keys     map[[32]byte]app.APIKey
@@ -96,21 +95,6 @@ func (s *Store) refreshCredentials(ctx context.Context) error {
 		return err
 	}
 	return s.loadCredentials(ctx)
-}
-
-func (s *Store) watchCredentials(ctx context.Context) {
-	tick := time.NewTicker(watchInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if err := s.refreshCredentials(ctx); err != nil && ctx.Err() == nil {
-				s.log.Warn("read the credentials again", "err", err)
-			}
-		}
-	}
 }
 
 // lookUp finds a credential. Where there is none it refreshes them once.

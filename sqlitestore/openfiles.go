@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -28,7 +29,7 @@ const rescueSuffix = ".taken-"
 type openFiles struct {
 	path    string
 	files   []openFile  // the database and its log first
-	suspect atomic.Bool // watchFiles has seen that one is gone
+	suspect atomic.Bool // lookAtFiles has seen that one is gone
 }
 
 // lookedAtEach is how many of the files the writer looks at after each commit: the
@@ -79,7 +80,7 @@ func (o *openFiles) gone(n int) (paths []string) {
 }
 
 // goneAfterCommit returns the paths of all files that are gone, if the database or
-// its log is among them or watchFiles has seen it.
+// its log is among them or lookAtFiles has seen it.
 func (o *openFiles) goneAfterCommit() []string {
 	if len(o.gone(lookedAtEach)) == 0 && !o.suspect.Load() {
 		return nil
@@ -87,21 +88,14 @@ func (o *openFiles) goneAfterCommit() []string {
 	return o.gone(len(o.files))
 }
 
-// watchFiles looks at all files every second. If one is gone it makes the writer act.
-func (s *Store) watchFiles(ctx context.Context, o *openFiles) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if len(o.gone(len(o.files))) > 0 {
-				o.suspect.Store(true)
-				_ = s.write(ctx, func(*tx) error { return nil })
-			}
-		}
+// lookAtFiles looks at all files. If one is gone it makes the writer act.
+func (s *Store) lookAtFiles(ctx context.Context) error {
+	o := s.writer.files
+	if len(o.gone(len(o.files))) > 0 {
+		o.suspect.Store(true)
+		_ = s.write(ctx, func(*tx) error { return nil }) // which reports to Fatal
 	}
+	return nil
 }
 
 // saveOpenFiles saves the contents of open files that have no name any more. SQLite
@@ -110,14 +104,7 @@ func (s *Store) watchFiles(ctx context.Context, o *openFiles) {
 // what happened and what to do.
 func (w *writer) saveOpenFiles(gone []string) error {
 	o, said := w.files, []string{}
-	isGone := func(suffix string) bool {
-		for _, path := range gone {
-			if path == o.path+suffix {
-				return true
-			}
-		}
-		return false
-	}
+	isGone := func(suffix string) bool { return slices.Contains(gone, o.path+suffix) }
 	stamp, err := freeStamp(o.path+rescueSuffix, time.Now())
 	rescue := o.path + rescueSuffix + stamp
 	whole := false

@@ -41,6 +41,9 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"baoco/app"
 
 	"modernc.org/sqlite"
 )
@@ -177,10 +180,28 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if o.Serve {
-		s.stopped.Go(func() { s.watchCredentials(background) })
-		s.stopped.Go(func() { s.watchFiles(background, s.writer.files) })
+		s.regularly(background, watchInterval, "read the credentials again", s.refreshCredentials)
+		s.regularly(background, time.Second, "look at the open files", s.lookAtFiles)
 	}
 	return nil
+}
+
+// regularly calls fn at an interval until ctx ends, and logs its errors.
+func (s *Store) regularly(ctx context.Context, every time.Duration, what string, fn func(ctx context.Context) error) {
+	s.stopped.Go(func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if err := app.Protected(func() error { return fn(ctx) }); err != nil && ctx.Err() == nil {
+					s.log.Warn(what, "err", err)
+				}
+			}
+		}
+	})
 }
 
 // Close commits the jobs that wait and closes the file.
@@ -271,7 +292,7 @@ func (s *Store) quickCheck(ctx, background context.Context) error {
 	}
 	if info.Size() > 256<<20 {
 		s.stopped.Go(func() {
-			if err := s.runQuickCheck(background); err != nil && background.Err() == nil {
+			if err := app.Protected(func() error { return s.runQuickCheck(background) }); err != nil && background.Err() == nil {
 				s.noteFatal(err)
 			}
 		})

@@ -41,10 +41,6 @@ type statement struct {
 	changesCache bool
 }
 
-type panicError struct{ value any }
-
-func (e panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
-
 func newTx(conn driver.Conn, sealer *sealer) *tx {
 	return &tx{conn: conn, sealer: sealer, stmts: map[string]*statement{}, totals: &totals{}, caches: map[int64]*recordCache{}, served: map[serving]bool{}}
 }

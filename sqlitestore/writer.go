@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"baoco/app"
+
 	"modernc.org/sqlite"
 )
 
@@ -120,10 +122,26 @@ func (w *writer) run() {
 			if batch = w.drain(batch); len(batch) == 0 {
 				return
 			}
-			w.commit(batch)
-			continue
 		}
-		w.commit(w.drain(batch))
+		batch = w.drain(batch)
+		if err := app.Protected(func() error { w.commit(batch); return nil }); err != nil {
+			w.fail(err) // nobody knows what the transaction holds
+			answer(batch, errBroken)
+		}
+	}
+}
+
+// answer replies to the callers of a batch that wait. err is for those whose own
+// job has not failed; one who has a reply already gets no second one.
+func answer(batch []*write, err error) {
+	for _, job := range batch {
+		if job.err == nil {
+			job.err = err
+		}
+		select {
+		case job.reply <- storageError(job.err):
+		default: // nobody waits
+		}
 	}
 }
 
@@ -160,15 +178,7 @@ func (w *writer) commit(batch []*write) {
 			w.fail(err)
 		}
 	}
-	for _, job := range batch {
-		if job.reply == nil {
-			continue
-		}
-		if err != nil && job.err == nil {
-			job.err = err
-		}
-		job.reply <- storageError(job.err)
-	}
+	answer(batch, err)
 	if len(gone) > 0 {
 		w.onFatal(w.saveOpenFiles(gone))
 	}
@@ -246,7 +256,7 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 func (t *tx) runJob(job *write) error {
 	mark := t.totals.mark()
 	t.step = stepBegin{t.changes, time.Now()}
-	err := protect(func() error { return job.fn(t) })
+	err := app.Protected(func() error { return job.fn(t) })
 	if err != nil {
 		t.totals.rewind(mark)
 	}
@@ -273,16 +283,6 @@ func (t *tx) runInSavepoint(job *write) error {
 		return undo
 	}
 	return err
-}
-
-// protect turns a panic in one caller's work into that caller's error.
-func protect(fn func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = panicError{r}
-		}
-	}()
-	return fn()
 }
 
 // write runs fn in the next commit.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"baoco/app"
 )
 
 // Many callers share commits; those whose work fails or panics, before or
@@ -55,4 +57,27 @@ func TestGroupCommitKeepsCallersApart(t *testing.T) {
 	if len(left) != 1 || left[0][0] != "succeeds" || left[0][1] != int64(succeeded) {
 		t.Errorf("the callers left %v, want %d of those who succeed", left, succeeded)
 	}
+}
+
+// A panic in the writer itself, outside of any caller's work, ends neither the
+// process nor a caller's wait: nobody is told that something is on disk, nothing
+// more is written, and the process is told to end.
+func TestPanicOfTheWriter(t *testing.T) {
+	t.Parallel()
+	s := open(t, create(t), true)
+	if err := s.Watch(t.Context(), func(int64) { panic("the writer's own") }); app.CodeOf(err) != app.CodeUnavailable {
+		t.Errorf("whose batch it was is told: %v", err)
+	}
+	select {
+	case err := <-s.Fatal():
+		if !strings.Contains(err.Error(), "panic: the writer's own") {
+			t.Errorf("the process is told: %v", err)
+		}
+	default:
+		t.Error("the process isn't told")
+	}
+	if err := s.SetBaseURL(t.Context(), "https://shop.vn"); app.CodeOf(err) != app.CodeUnavailable {
+		t.Errorf("the next caller is told: %v", err)
+	}
+	must(t, s.Close())
 }

@@ -51,7 +51,12 @@ func (s *Server) exportTransactions(v *visit) error {
 	defer s.streams.give(holder)
 	ctx, cancel := context.WithCancel(v.Context())
 	var watch sync.WaitGroup
-	watch.Go(func() { e.watch(ctx) })
+	watch.Go(func() {
+		if err := app.Protected(func() error { return e.watch(ctx) }); err != nil {
+			s.Log.Error("watch over an export", "err", err)
+			e.stop()
+		}
+	})
 	defer watch.Wait()
 	defer cancel()
 	err = s.Service.ExportTransactions(ctx, v.account.ID, f, e.add)
@@ -82,25 +87,29 @@ type export struct {
 
 // watch ends the export once its visitor isn't allowed any more, even while a
 // piece waits for a slow reader.
-func (e *export) watch(ctx context.Context) {
+func (e *export) watch(ctx context.Context) error {
 	look := time.NewTicker(accessInterval)
 	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-e.server.Closing:
 		case <-look.C:
 			if !errors.Is(e.server.stillAllowed(e.v), errRevoked) {
 				continue
 			}
 		}
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		e.ended = true
-		_ = http.NewResponseController(e.v.w).SetWriteDeadline(time.Now())
-		return
+		e.stop()
+		return nil
 	}
+}
+
+func (e *export) stop() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ended = true
+	_ = http.NewResponseController(e.v.w).SetWriteDeadline(time.Now())
 }
 
 // Write gives every piece a deadline of its own.

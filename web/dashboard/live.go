@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"html"
+	"log/slog"
 	"net/url"
 	"slices"
 	"strconv"
@@ -37,14 +38,14 @@ type changeFeed struct {
 
 // subscribe counts one more stream. The first one starts the reading of the
 // newest ids, the last one that leaves ends it.
-func (f *changeFeed) subscribe(read func(ctx context.Context) (app.NewestIDs, error)) {
+func (f *changeFeed) subscribe(read func(ctx context.Context) (app.NewestIDs, error), log *slog.Logger) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.streams++; f.streams == 1 {
 		var ctx context.Context
 		ctx, f.stop = context.WithCancel(context.Background())
 		f.next = make(chan struct{})
-		go f.run(ctx, read)
+		go f.run(ctx, read, log)
 	}
 }
 
@@ -56,11 +57,18 @@ func (f *changeFeed) unsubscribe() {
 	}
 }
 
-func (f *changeFeed) run(ctx context.Context, read func(ctx context.Context) (app.NewestIDs, error)) {
+// run reads the newest ids until ctx ends. It logs the first of several errors.
+func (f *changeFeed) run(ctx context.Context, read func(ctx context.Context) (app.NewestIDs, error), log *slog.Logger) {
 	tick := time.NewTicker(liveInterval)
 	defer tick.Stop()
+	failed := false
 	for {
-		newest, err := read(ctx)
+		var newest app.NewestIDs
+		err := app.Protected(func() (err error) { newest, err = read(ctx); return err })
+		if err != nil && !failed && ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
+			log.Error("read the newest ids for live rows", "err", err)
+		}
+		failed = err != nil
 		f.mu.Lock()
 		if err == nil && newest != f.newest {
 			f.newest = newest

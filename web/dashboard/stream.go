@@ -109,7 +109,7 @@ func (s *Server) openStream(v *visit, holder streamHolder, allowed func() error)
 	if err := s.streams.take(holder); err != nil {
 		return nil, err
 	}
-	s.changes.subscribe(s.Service.NewestIDs)
+	s.changes.subscribe(s.Service.NewestIDs, s.Log)
 	h := v.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")

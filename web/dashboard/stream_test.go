@@ -1,13 +1,16 @@
 package dashboard_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -133,6 +136,50 @@ func TestStreamsSurviveTheStorage(t *testing.T) {
 					t.Fatalf("%s away: ended %t, payment %d shown %d times", table, c.HasEnded(), id, strings.Count(c.Text(), content))
 				}
 			}
+		}
+	})
+}
+
+// panickingStore is a file whose newest ids can't be read for a while, as a fault
+// of baoco would have it.
+type panickingStore struct {
+	*sqlitestore.Store
+	panics atomic.Bool
+}
+
+func (s *panickingStore) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
+	if s.panics.Load() {
+		panic("newest ids")
+	}
+	return s.Store.NewestIDs(ctx)
+}
+
+// A panic behind live rows ends neither the server nor a stream. It is logged
+// once, with where it was, and nothing is missing afterwards.
+func TestStreamsSurviveAPanic(t *testing.T) {
+	t.Parallel()
+	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
+		targets, err := app.ParseTargetPolicy(nil)
+		apptest.Must(t, err)
+		store := &panickingStore{Store: w.Store}
+		w.Service = app.NewService(app.Config{Store: store, Zone: w.Service.Zone(), Targets: targets, Providers: provider.Facts(), Read: provider.Read})
+		var log bytes.Buffer
+		w.Handler = web.New(web.Config{Service: w.Service, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		w.User(1, "lan", app.RoleOwner)
+		c, hangUp := w.Open(w.SignIn("lan"), "/live/transactions?since=0-0", false)
+		store.panics.Store(true)
+		time.Sleep(5 * time.Second)
+		w.Pay(1, "meanwhile", "meanwhile")
+		store.panics.Store(false)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if c.HasEnded() || !strings.Contains(c.Text(), "meanwhile") {
+			t.Errorf("ended %t, sent: %s", c.HasEnded(), c.Text())
+		}
+		hangUp()
+		synctest.Wait()
+		if strings.Count(log.String(), "panic: newest ids") != 1 || !strings.Contains(log.String(), "NewestIDs") {
+			t.Errorf("the log: %s", log.String())
 		}
 	})
 }

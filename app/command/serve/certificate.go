@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"baoco/app"
 	"baoco/web"
 
 	"golang.org/x/crypto/acme"
@@ -42,9 +43,14 @@ func (r *Server) listenSecurely(s Settings, connections *web.Connections, log *s
 	r.servers[0].TLSConfig = config
 	r.servers = append(r.servers, challenge)
 	r.Listener = tls.NewListener(connections.Listener(secure), config)
-	go func() { r.failed <- challenge.Serve(connections.Listener(plain)) }()
+	r.serve(challenge, connections.Listener(plain))
 	// Get the certificate now, not at the first visit.
-	go func() { _, _ = config.GetCertificate(modernHello(s.Domain)) }()
+	go func() {
+		err := app.Protected(func() error { _, err := config.GetCertificate(modernHello(s.Domain)); return err })
+		if panicked := (*app.PanicError)(nil); errors.As(err, &panicked) { // reporting has logged any other error
+			log.Error("get the certificate", "err", err)
+		}
+	}()
 	return nil
 }
 

@@ -193,8 +193,14 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Installation: installation, Keep: s.Keep, CatchUp: s.CatchUp, Logger: log}); err != nil {
 		return nil, errors.Join(err, r.Listener.Close())
 	}
-	go func() { r.failed <- r.servers[0].Serve(r.Listener) }()
+	r.serve(r.servers[0], r.Listener)
 	return r, nil
+}
+
+// serve answers the connections of a listener. When it can't any more the process
+// ends with its error.
+func (r *Server) serve(server *http.Server, l net.Listener) {
+	go func() { r.failed <- app.Protected(func() error { return server.Serve(l) }) }()
 }
 
 func (r *Server) listen(s Settings, handler http.Handler, connections *web.Connections, log *slog.Logger) error {
