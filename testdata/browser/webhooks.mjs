@@ -11,7 +11,7 @@ await must(page, 'webhooks empty');
 await page.fill('[name=name]', 'website');
 await page.fill('[name=webhook_url]', 'http://10.1.2.3/hook');
 await page.click('main button[type=submit]');
-await page.waitForSelector('#url-problem');
+await page.waitForSelector('#webhook_url-problem');
 await must(page, 'webhooks refused');
 check(await page.inputValue('[name=name]') === 'website', 'the name that was typed is gone');
 await page.fill('[name=webhook_url]', job.shop + '/hook');

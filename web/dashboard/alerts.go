@@ -3,7 +3,6 @@ package dashboard
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,10 +17,9 @@ import (
 type alertCard struct {
 	Channel app.AlertChannel // its ID is 0 if none is set up
 	To      string           // recipients of e-mail, one a line
-	Tested  string           // why a test didn't arrive
 	Remove  confirmation
 	Open    bool // the form is shown open
-	formProblems
+	Refused bool // the form, or a test of the channel, was refused
 }
 
 // alertKind is a kind of thing that alerts can be about.
@@ -52,15 +50,15 @@ var alertKindNames = map[app.AttentionKind]app.Text{
 }
 
 func (s *Server) alertsPage(v *visit) error {
-	return s.showAlerts(v, http.StatusOK, alertCard{})
+	return s.showAlerts(v, alertCard{}, nil)
 }
 
 // alertMessagesShown is how many of the last messages the page lists.
 const alertMessagesShown = 20
 
-// showAlerts shows the page. With a medium, typed is the form of that channel as
-// it was entered, and what is wrong with it.
-func (s *Server) showAlerts(v *visit, status int, typed alertCard) error {
+// showAlerts shows the page. With a medium, sent is the card whose form or test was
+// refused; with Open it holds the form as it was entered.
+func (s *Server) showAlerts(v *visit, sent alertCard, wrong error) error {
 	p, err := s.Service.AlertPreferences(v.Context(), v.account.ID)
 	if err != nil {
 		return err
@@ -84,23 +82,20 @@ func (s *Server) showAlerts(v *visit, status int, typed alertCard) error {
 		}
 	}
 	for _, card := range []*alertCard{&data.Telegram, &data.Email} {
-		if typed.Channel.Medium == card.Channel.Medium {
-			card.Tested, card.formProblems = typed.Tested, typed.formProblems
-			if typed.Problem != "" {
-				card.Channel.Telegram, card.Channel.Email, card.To = typed.Channel.Telegram, typed.Channel.Email, typed.To
-			}
+		card.Refused = sent.Channel.Medium == card.Channel.Medium
+		if card.Open = card.Channel.SettingsLost; card.Refused && sent.Open {
+			card.Channel.Telegram, card.Channel.Email, card.To, card.Open = sent.Channel.Telegram, sent.Channel.Email, sent.To, true
 		}
 		card.Channel.Telegram.Token, card.Channel.Email.Password = "", ""
 	}
-	data.Telegram.Open = data.Telegram.Channel.ID == 0 || data.Telegram.Channel.SettingsLost || data.Telegram.Problem != ""
-	data.Email.Open = data.Email.Channel.SettingsLost || data.Email.Problem != ""
+	data.Telegram.Open = data.Telegram.Open || data.Telegram.Channel.ID == 0
 	for _, kind := range s.alertKinds(v) {
 		data.Kinds = append(data.Kinds, alertKind{kind, alertKindNames[kind], !slices.Contains(p.Muted, kind)})
 	}
 	if data.Messages, err = s.Service.AlertMessages(v.Context(), v.account.ID, alertMessagesShown); err != nil {
 		return err
 	}
-	return s.render(v, status, "alerts", "settings", app.Text{EN: "Alerts", VI: "Cảnh báo"}, data)
+	return s.renderForm(v, wrong, "alerts", "settings", app.Text{EN: "Alerts", VI: "Cảnh báo"}, data)
 }
 
 // alertKinds are the kinds that concern the visitor's account.
@@ -149,14 +144,10 @@ func (s *Server) setAlertEmail(v *visit) error {
 	}}})
 }
 
-func (s *Server) setAlertChannel(v *visit, typed alertCard) error {
-	typed.Channel.AccountID = v.account.ID
-	if _, err := s.Service.SetAlertChannel(v.Context(), typed.Channel, v.now); err != nil {
-		status, err := typed.explain(err, v.Lang)
-		if err != nil {
-			return err
-		}
-		return s.showAlerts(v, status, typed)
+func (s *Server) setAlertChannel(v *visit, sent alertCard) error {
+	sent.Channel.AccountID, sent.Open = v.account.ID, true
+	if _, err := s.Service.SetAlertChannel(v.Context(), sent.Channel, v.now); err != nil {
+		return s.showAlerts(v, sent, err)
 	}
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "The channel is set up. Send a test to see that it works.", VI: "Đã thiết lập kênh. Hãy gửi thử để xem kênh có hoạt động không."})
 }
@@ -171,10 +162,11 @@ func (s *Server) testAlert(v *visit) error {
 	defer cancel()
 	err := s.Service.TestAlert(ctx, v.account.ID, medium, s.Installation, v.now)
 	var fault *app.AlertError
-	switch {
-	case errors.As(err, &fault):
-		return s.showAlerts(v, http.StatusConflict, alertCard{Channel: app.AlertChannel{Medium: medium}, Tested: fault.Text.In(v.Lang)})
-	case err != nil:
+	if errors.As(err, &fault) {
+		wrong := app.Refused(app.CodeConflict, app.Text{EN: "The test message was not delivered. " + fault.Text.EN, VI: "Chưa gửi được tin thử. " + fault.Text.VI})
+		return s.showAlerts(v, alertCard{Channel: app.AlertChannel{Medium: medium}}, wrong)
+	}
+	if err != nil {
 		return err
 	}
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "The test was taken. Look whether it has arrived.", VI: "Tin thử đã được gửi. Hãy kiểm tra xem đã nhận được chưa."})

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -63,7 +62,7 @@ func (s *Server) banksPage(v *visit) error {
 		}
 		data.Cards = append(data.Cards, card)
 	}
-	return s.render(v, http.StatusOK, "banks", "banks", app.Text{EN: "Bank accounts", VI: "Tài khoản ngân hàng"}, data)
+	return s.render(v, "banks", "banks", app.Text{EN: "Bank accounts", VI: "Tài khoản ngân hàng"}, data)
 }
 
 func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Source) (bankCard, error) {
@@ -94,16 +93,15 @@ type bankForm struct {
 	Pending                          bool
 	Notify                           string
 	Banks                            []app.Bank
-	formProblems
 }
 
 func (s *Server) newBankPage(v *visit) error {
-	return s.showNewBank(v, http.StatusOK, bankForm{})
+	return s.showNewBank(v, bankForm{}, nil)
 }
 
-func (s *Server) showNewBank(v *visit, status int, form bankForm) error {
+func (s *Server) showNewBank(v *visit, form bankForm, wrong error) error {
 	form.Banks = app.Banks()
-	return s.render(v, status, "bank_new", "banks", app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}, form)
+	return s.renderForm(v, wrong, "bank_new", "banks", app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}, form)
 }
 
 func (s *Server) linkBank(v *visit) error {
@@ -116,11 +114,7 @@ func (s *Server) linkBank(v *visit) error {
 		Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Pending: form.Pending, Notify: notify,
 	}, v.now)
 	if err != nil {
-		status, err := form.explain(err, v.Lang)
-		if err != nil {
-			return err
-		}
-		return s.showNewBank(v, status, form)
+		return s.showNewBank(v, form, err)
 	}
 	flash := app.Text{EN: "Bank account linked.", VI: "Đã liên kết tài khoản ngân hàng."}
 	if r.Recorded > 0 {
@@ -146,7 +140,6 @@ type bankData struct {
 	Amount, Content string
 	QR              string
 	Cut             bool // the content is longer than banks carry
-	formProblems
 }
 
 func (s *Server) bankPage(v *visit) error {
@@ -163,14 +156,12 @@ func (s *Server) bankPage(v *visit) error {
 	if data.bankCard, err = s.bankCard(v, b, sources); err != nil {
 		return err
 	}
-	status := http.StatusOK
-	if transfer, _, err := transferTo(b.BankAccount, data.Amount, data.Content); err == nil {
+	transfer, _, wrong := transferTo(b.BankAccount, data.Amount, data.Content)
+	if wrong == nil {
 		data.QR = bankPath(b.ID) + "/qr.png?" + query.Encode()
 		data.Cut = len(transfer.Content) > vietqr.MaxContent
-	} else if status, err = data.explain(err, v.Lang); err != nil {
-		return err
 	}
-	return s.render(v, status, "bank", "banks", app.Textf("%s %s", "%s %s", v.BankName(b.Bank), b.AccountNumber), data)
+	return s.renderForm(v, wrong, "bank", "banks", app.Textf("%s %s", "%s %s", v.BankName(b.Bank), b.AccountNumber), data)
 }
 
 // transferTo is the transfer that a code fills in, and its text. An empty
@@ -229,20 +220,14 @@ func (s *Server) switchBank(v *visit) error {
 	return s.redirect(v, bankPath(b.ID), flash)
 }
 
-// unlinkData is the page that says what unlinking would do.
-type unlinkData struct {
-	app.BankAccountSummary
-	Problem string
-}
+func (s *Server) unlinkPage(v *visit) error { return s.showUnlink(v, nil) }
 
-func (s *Server) unlinkPage(v *visit) error { return s.showUnlink(v, http.StatusOK, "") }
-
-func (s *Server) showUnlink(v *visit, status int, problem string) error {
+func (s *Server) showUnlink(v *visit, wrong error) error {
 	b, err := s.pageBank(v)
 	if err != nil {
 		return err
 	}
-	return s.render(v, status, "bank_unlink", "banks", app.Text{EN: "Unlink bank account", VI: "Huỷ liên kết tài khoản ngân hàng"}, unlinkData{b, problem})
+	return s.renderForm(v, wrong, "bank_unlink", "banks", app.Text{EN: "Unlink bank account", VI: "Huỷ liên kết tài khoản ngân hàng"}, b)
 }
 
 // unlinkBank unlinks a bank account if the form repeats its number.
@@ -252,9 +237,9 @@ func (s *Server) unlinkBank(v *visit) error {
 		return err
 	}
 	if app.NormalizeAccountNumber(v.PostFormValue("account_number")) != b.AccountNumber {
-		return s.showUnlink(v, http.StatusUnprocessableEntity, app.Text{
+		return s.showUnlink(v, app.Refused(app.CodeValidation, app.Text{
 			EN: "The account number does not match. Nothing was changed.", VI: "Số tài khoản không khớp. Chưa có gì thay đổi.",
-		}.In(v.Lang))
+		}))
 	}
 	if err := s.Service.UnlinkBankAccount(v.Context(), v.account.ID, b.ID, v.now); err != nil {
 		return err

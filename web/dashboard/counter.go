@@ -149,11 +149,8 @@ func (s *Server) createCounterLink(v *visit) error {
 	if err == nil {
 		link, token, err = s.Service.CreateCounterLink(v.Context(), v.account.ID, form, v.now)
 	}
-	if problem := problemOf(err, v.Lang); problem != "" {
-		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{CounterForm: form, CounterProblem: problem})
-	}
 	if err != nil {
-		return err
+		return s.showSettings(v, settingsData{Refused: "counters", CounterForm: form}, err)
 	}
 	page := secretPage{
 		Lead: app.Text{

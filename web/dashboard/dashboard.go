@@ -3,15 +3,12 @@
 package dashboard
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"embed"
 	"errors"
-	"html/template"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"baoco/app"
@@ -19,12 +16,6 @@ import (
 
 	"github.com/alexedwards/scs/v2"
 )
-
-// The dashboard: pages for people, made on the server. A page walks from the
-// table in routes.go through visiting (who is it, may they) to its handler,
-// which makes one or a few Service calls and renders a template. An action is
-// a POST that makes one Service call, the same as the API and the command
-// line make, and answers with a redirect to a page.
 
 //go:embed templates static
 var dashboardFiles embed.FS
@@ -150,61 +141,6 @@ func (s *Server) welcome(v *visit, p page) (err error) {
 	return nil
 }
 
-// view is what every template gets.
-type view struct {
-	words
-	Theme    string // light, dark or empty, which leaves it to the browser
-	Title    string
-	Section  string // of the navigation
-	Path     string // see pathBack
-	User     app.User
-	Account  app.Account
-	Owner    bool
-	Operator bool
-	Flash    string
-	Version  string
-	Data     any
-	Inner    template.HTML // the page, for the layout
-}
-
-func (s *Server) view(v *visit, section string, title app.Text, data any) view {
-	return view{
-		words: v.words, Theme: chosenTheme(v.Request), Title: title.In(v.Lang), Section: section, Path: v.pathBack(),
-		User: v.user, Account: v.account, Owner: v.owner(), Operator: v.operator(), Flash: s.takeFlash(v), Version: s.Version, Data: data,
-	}
-}
-
-// render writes a page: the template page-<name> within the layout.
-func (s *Server) render(v *visit, status int, name, section string, title app.Text, data any) error {
-	page := s.view(v, section, title, data)
-	var content strings.Builder
-	if err := templates.ExecuteTemplate(&content, "page-"+name, page); err != nil {
-		return err
-	}
-	page.Inner = template.HTML(content.String()) // a template has escaped it
-	return s.write(v, status, "layout", page)
-}
-
-// write executes a template whole before the first byte goes out.
-func (s *Server) write(v *visit, status int, name string, data any) error {
-	var b bytes.Buffer
-	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
-		return err
-	}
-	body := b.Bytes()
-	h := v.w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Add("Vary", "Accept-Encoding, Sec-Fetch-Site")
-	if compressible(v.Request) {
-		body = compressed(body)
-		h.Set("Content-Encoding", "gzip")
-	}
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	v.w.WriteHeader(status)
-	_, _ = v.w.Write(body)
-	return nil
-}
-
 // redirect ends an action: the browser loads a page, which shows the flash once.
 func (s *Server) redirect(v *visit, to string, flash app.Text) error {
 	if flash.EN != "" {
@@ -223,6 +159,12 @@ func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	s.sessions.LoadAndSave(s.visiting(page{handle: func(*Server, *visit) error { return err }}, 0)).ServeHTTP(w, r)
 }
 
+// errorData is the page of an error.
+type errorData struct {
+	Status    int
+	RequestID string
+}
+
 // pageError answers with a page that says what is wrong, and where the visitor
 // can go. Errors of the server are logged here, once.
 func (s *Server) pageError(v *visit, err error) {
@@ -234,79 +176,17 @@ func (s *Server) pageError(v *visit, err error) {
 	if status == http.StatusServiceUnavailable {
 		v.w.Header().Set("Retry-After", strconv.Itoa(wire.UnavailableRetry))
 	}
-	data := struct {
-		Status    int
-		Text      string
-		Fields    []string
-		RequestID string
-	}{status, e.Text.In(v.Lang), nil, wire.RequestID(v.Request)}
-	for _, f := range e.Fields {
-		data.Fields = append(data.Fields, fieldProblem(f, v.Lang))
-	}
-	title := app.Text{EN: "Something went wrong", VI: "Chưa thực hiện được"}
-	if err := s.render(v, status, "error", "", title, data); err != nil {
+	page := s.view(v, "", app.Text{EN: "Something went wrong", VI: "Chưa thực hiện được"}, errorData{status, wire.RequestID(v.Request)})
+	page.faults = faultsOf(e, v.Lang)
+	if err := s.layOut(v, status, "error", page); err != nil {
 		s.Log.Error("error page failed", "request_id", wire.RequestID(v.Request), "err", err)
 	}
 }
 
-// templates are the layout, the parts and the pages, in one set. With a set for
-// each page, each with a copy of layout and parts, they took seven times the
-// memory.
-var templates = template.Must(template.New("").Funcs(templateFuncs).ParseFS(dashboardFiles, "templates/*.html"))
-
-// templateFuncs build the data of parts of a page.
-var templateFuncs = template.FuncMap{
-	"static": staticURL,
-	"nav": func(v view, section, to, icon, en, vi string) any {
-		return struct {
-			To, Label string
-			Here      bool
-			Icon      template.HTML
-		}{to, v.T(en, vi), v.Section == section, v.Icon(icon)}
-	},
-	"card": func(v view, en, vi string, total dayTotal) any {
-		return struct {
-			view
-			Label string
-			Total dayTotal
-		}{v, v.T(en, vi), total}
-	},
-	"row":  func(v rowsView, row transactionRow) rowView { return rowView{v.words, row} },
-	"rows": func(v view, rows []transactionRow, live string) rowsView { return rowsView{v, rows, live} },
-	"pages": func(v view, p pages) any {
-		return struct {
-			view
-			pages
-		}{v, p}
-	},
-	"ask": func(v view, c confirmation) any {
-		return struct {
-			confirmation
-			Cancel string
-		}{c, v.T("Cancel", "Huỷ")}
-	},
-	"step": func(v view, step deliveryStep) stepView { return stepView{v, step} },
-	"part": func(v view, of any) any {
-		return struct {
-			view
-			Of any
-		}{v, of}
-	},
-	"dotsWidth": func(dots []dot) int { return len(dots) * dotWidth },
-	"more":      func(n int) int { return n + 1 },
-}
-
-// rowView is one row of a list of transactions, rowsView all of them. Live is the
-// address of the stream of new rows; empty if the list has no stream.
-type rowView struct {
-	words
-	Row transactionRow
-}
-
-type rowsView struct {
-	view
-	Rows []transactionRow
-	Live string
+// pathID is the id in the path; 0, which names nothing, where it is none.
+func (v *visit) pathID() int64 {
+	id, _ := wire.ParseID(v.PathValue("id"))
+	return id
 }
 
 // named finds, in a list that was read with err, what has the id in the path.
@@ -315,7 +195,7 @@ func named[T any](v *visit, list []T, err error, id func(T) int64, none error) (
 	if err != nil {
 		return found, err
 	}
-	want, _ := wire.ParseID(v.PathValue("id"))
+	want := v.pathID()
 	for _, one := range list {
 		if id(one) == want {
 			return one, nil

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"html"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -34,7 +33,6 @@ type deliveriesData struct {
 	Pages     pages
 	Live      string // address of the stream that says how many are new; empty: there is none
 	Failed    string // address of the resend of failed deliveries; empty: the page shows none
-	Problem   string
 }
 
 // searchTo is how many attempts of a search are counted. It is lower than countTo,
@@ -80,8 +78,10 @@ func (s *Server) deliveriesPage(v *visit) error {
 	}
 	f.UntilID = until(v, f.Page, newest.AttemptID)
 	if err = p.Bad.Err(); err == nil {
-		data.Live = liveDeliveriesAddress(f.UntilID, data.Form)
 		data.Rows, data.Total, err = s.deliveryRows(v, f, data.Hooks)
+	}
+	if err == nil {
+		data.Live = liveDeliveriesAddress(f.UntilID, data.Form)
 	}
 	if slices.ContainsFunc(data.Rows, func(r deliveryRow) bool { return r.Delivery.State == app.DeliveryFailed }) {
 		data.Failed = failedAddress(data.Form)
@@ -90,21 +90,10 @@ func (s *Server) deliveriesPage(v *visit) error {
 	pinned.Set("until", strconv.FormatInt(f.UntilID, 10))
 	data.Pages = pagesOf(f.Page, data.Total, pinned, "/deliveries")
 	data.CountedTo = f.Page.CountTo
-	return s.renderDeliveries(v, "deliveries", data, err)
+	return s.renderForm(v, err, "deliveries", "deliveries", historyTitle, data)
 }
 
-// renderDeliveries shows a page of the history, or what is wrong with its
-// filter.
-func (s *Server) renderDeliveries(v *visit, name string, data deliveriesData, err error) error {
-	status := http.StatusOK
-	if problem := fieldProblems(err, v.Lang); problem != "" {
-		data.Problem, data.Live, status, err = problem, "", http.StatusUnprocessableEntity, nil
-	}
-	if err != nil {
-		return err
-	}
-	return s.render(v, status, name, "deliveries", app.Text{EN: "Delivery history", VI: "Lịch sử gửi"}, data)
-}
+var historyTitle = app.Text{EN: "Delivery history", VI: "Lịch sử gửi"}
 
 // waitingStatus is the status in the history's filter that asks for pending
 // deliveries. They are no attempts, and have a page of their own.
@@ -122,7 +111,7 @@ func (s *Server) pendingPage(v *visit, data deliveriesData) error {
 	}
 	data.Pages = pagesOf(f.Page, data.Total, data.Form, "/deliveries")
 	data.CountedTo = f.Page.CountTo
-	return s.renderDeliveries(v, "pending", data, err)
+	return s.renderForm(v, err, "pending", "deliveries", historyTitle, data)
 }
 
 // Due tells whether the next attempt of a delivery is due.

@@ -3,9 +3,7 @@ package dashboard
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -19,10 +17,9 @@ import (
 // deliveryData is the page of one delivery.
 type deliveryData struct {
 	app.DeliveryDetails
-	Steps   []deliveryStep // oldest first
-	Curl    string         // the request of now as a command; empty where it can't be signed
-	Live    string
-	Problem string
+	Steps []deliveryStep // oldest first
+	Curl  string         // the request of now as a command; empty where it can't be signed
+	Live  string         // address of the stream of its attempts; empty: there is none
 }
 
 // Last is the last attempt; nil if none was made.
@@ -81,22 +78,15 @@ func (s *Server) deliveryPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.renderDelivery(v, http.StatusOK, deliveryData{DeliveryDetails: d, Live: liveDeliveriesAddress(newest.AttemptID, url.Values{"delivery_id": {v.PathValue("id")}})})
+	data := deliveryData{DeliveryDetails: d}
+	if d.State == app.DeliveryPending {
+		data.Live = liveDeliveriesAddress(newest.AttemptID, url.Values{"delivery_id": {v.PathValue("id")}})
+	}
+	return s.showDelivery(v, data, nil)
 }
 
-// showDelivery shows the page and why an action was refused.
-func (s *Server) showDelivery(v *visit, d app.DeliveryDetails, refused error) error {
-	var e *app.Error
-	if !errors.As(refused, &e) {
-		return refused
-	}
-	return s.renderDelivery(v, wire.StatusOf(e.Code), deliveryData{DeliveryDetails: d, Problem: e.Text.In(v.Lang)})
-}
-
-func (s *Server) renderDelivery(v *visit, status int, data deliveryData) error {
-	if data.State != app.DeliveryPending {
-		data.Live = ""
-	}
+// showDelivery shows the page. wrong is why a resend was refused.
+func (s *Server) showDelivery(v *visit, data deliveryData, wrong error) error {
 	for i, call := range data.Calls {
 		step := v.step(call)
 		if i > 0 {
@@ -109,7 +99,7 @@ func (s *Server) renderDelivery(v *visit, status int, data deliveryData) error {
 		data.Curl = curl(data.Now)
 	}
 	number := strconv.FormatInt(data.ID, 10)
-	return s.render(v, status, "delivery", "deliveries", app.Text{EN: "Delivery #" + number, VI: "Lượt gửi #" + number}, data)
+	return s.renderForm(v, wrong, "delivery", "deliveries", app.Text{EN: "Delivery #" + number, VI: "Lượt gửi #" + number}, data)
 }
 
 func (w words) step(call app.Call) deliveryStep {

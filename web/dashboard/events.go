@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -23,7 +22,6 @@ type eventsData struct {
 	Rows    []app.InboundEvent
 	Older   string // address of the next page; empty on the last page
 	Newest  string // address of the first page; empty on the first page
-	Problem string
 }
 
 // eventStates are the states of items by which the log can be filtered, beside
@@ -46,7 +44,6 @@ func (s *Server) eventsPage(v *visit) error {
 	if data.Sources, err = s.Service.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	status := http.StatusOK
 	f, err := eventFilter(data.Form)
 	if f.Before, _ = wire.ParseID(query.Get("before")); f.Before != 0 {
 		data.Newest = "/inbound/events?" + data.Form.Encode()
@@ -55,12 +52,6 @@ func (s *Server) eventsPage(v *visit) error {
 	if err == nil {
 		data.Rows, more, err = s.Service.InboundEventsBefore(v.Context(), v.account.ID, f)
 	}
-	if problem := fieldProblems(err, v.Lang); problem != "" {
-		data.Problem, status, err = problem, http.StatusUnprocessableEntity, nil
-	}
-	if err != nil {
-		return err
-	}
 	if more {
 		older := url.Values{"before": {strconv.FormatInt(data.Rows[len(data.Rows)-1].ID, 10)}}
 		for name, value := range data.Form {
@@ -68,7 +59,7 @@ func (s *Server) eventsPage(v *visit) error {
 		}
 		data.Older = "/inbound/events?" + older.Encode()
 	}
-	return s.render(v, status, "events", "inbound", app.Text{EN: "Inbound log", VI: "Lịch sử nhận"}, data)
+	return s.renderForm(v, err, "events", "inbound", app.Text{EN: "Inbound log", VI: "Lịch sử nhận"}, data)
 }
 
 func eventFilter(form url.Values) (app.InboundFilter, error) {
@@ -120,7 +111,6 @@ type eventData struct {
 	KindName   string // the name of the source's provider
 	Unassigned int    // how many items are unassigned
 	Link       linkForm
-	formProblems
 }
 
 // FirstElement is the element that the log shows for an event; nil if the event
@@ -228,7 +218,7 @@ func (s *Server) eventPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.showEvent(v, http.StatusOK, eventData{InboundEvent: e, Link: suggestLink(e.Items)})
+	return s.showEvent(v, e, suggestLink(e.Items), nil)
 }
 
 // suggestLink fills in the bank and account number on which all unassigned items
@@ -257,26 +247,16 @@ func suggestLink(items []app.InboundItem) (form linkForm) {
 	return form
 }
 
-func (s *Server) showEvent(v *visit, status int, data eventData) error {
-	data.Link.Banks = app.Banks()
-	data.Unassigned = 0
+// showEvent shows the page of an event. wrong is why an action was refused.
+func (s *Server) showEvent(v *visit, e app.InboundEvent, link linkForm, wrong error) error {
+	link.Banks = app.Banks()
+	data := eventData{InboundEvent: e, Link: link, KindName: s.nameOf(e.Provider)}
 	for _, i := range data.Items {
 		if i.State == app.OutcomeUnassigned {
 			data.Unassigned++
 		}
 	}
-	data.KindName = s.nameOf(data.Provider)
-	return s.render(v, status, "event", "inbound", app.Textf("Inbound call %d", "Lượt gọi đến %d", data.ID), data)
-}
-
-// eventProblem shows the page of an event and why an action was refused.
-func (s *Server) eventProblem(v *visit, e app.InboundEvent, link linkForm, err error) error {
-	data := eventData{InboundEvent: e, Link: link}
-	status, err := data.explain(err, v.Lang)
-	if err != nil {
-		return err
-	}
-	return s.showEvent(v, status, data)
+	return s.renderForm(v, wrong, "event", "inbound", app.Textf("Inbound call %d", "Lượt gọi đến %d", data.ID), data)
 }
 
 // linkEvent records the unassigned items of an event on a bank account.
@@ -289,7 +269,7 @@ func (s *Server) linkEvent(v *visit) error {
 	notify, _ := app.ParseNotifyOnLink(form.Notify)
 	r, err := s.Service.LinkInbound(v.Context(), v.account.ID, e.ID, app.InboundLink{Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Notify: notify}, v.now)
 	if err != nil {
-		return s.eventProblem(v, e, form, err)
+		return s.showEvent(v, e, form, err)
 	}
 	flash := app.Textf(
 		"Recorded: %d; duplicates: %d; from other waiting calls: %d. Notifications sent to your shop: %d.",
@@ -308,7 +288,7 @@ func (s *Server) retryEvent(v *visit) error {
 	}
 	r, err := s.Service.RetryInbound(v.Context(), v.account.ID, e.ID, v.now)
 	if err != nil {
-		return s.eventProblem(v, e, suggestLink(e.Items), err)
+		return s.showEvent(v, e, suggestLink(e.Items), err)
 	}
 	return s.redirect(v, eventPath(e.ID), app.Textf(
 		"Reprocessed. Recorded: %d; duplicates: %d; unassigned: %d; in conflict: %d; unreadable: %d.",
@@ -334,7 +314,7 @@ func (s *Server) discardEvent(v *visit) error {
 		n, err = s.Service.DiscardInbound(v.Context(), v.account.ID, e.ID)
 	}
 	if err != nil {
-		return s.eventProblem(v, e, suggestLink(e.Items), err)
+		return s.showEvent(v, e, suggestLink(e.Items), err)
 	}
 	return s.redirect(v, eventPath(e.ID), app.Textf("Items discarded: %d. No transactions were recorded.", "Đã bỏ qua %d mục, không ghi nhận giao dịch nào.", n))
 }
@@ -368,7 +348,6 @@ type refusedData struct {
 	Calls    []app.RefusedCall
 	SourceID string
 	Sources  []app.Source
-	Problem  string
 }
 
 // refusedPage lists the calls that didn't authenticate.
@@ -382,13 +361,6 @@ func (s *Server) refusedPage(v *visit) error {
 	if !found && data.SourceID != "" {
 		id = -1 // names nothing
 	}
-	status := http.StatusOK
 	data.Calls, err = s.Service.RefusedCalls(v.Context(), v.account.ID, id, app.KeptRefusedCalls)
-	if data.Problem = fieldProblems(err, v.Lang); data.Problem != "" {
-		status, err = http.StatusUnprocessableEntity, nil
-	}
-	if err != nil {
-		return err
-	}
-	return s.render(v, status, "refused", "inbound", app.Text{EN: "Refused calls", VI: "Lượt gọi bị từ chối"}, data)
+	return s.renderForm(v, err, "refused", "inbound", app.Text{EN: "Refused calls", VI: "Lượt gọi bị từ chối"}, data)
 }

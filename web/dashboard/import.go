@@ -40,21 +40,20 @@ type importData struct {
 	Found         *statement.Result
 	Recorded      bool // true: the result was recorded; false: it is a preview
 	Other         bool // the file or the account differs from that of the preview
-	formProblems
 }
 
 func (s *Server) importPage(v *visit) error {
-	return s.showImport(v, http.StatusOK, importData{})
+	return s.showImport(v, importData{}, nil)
 }
 
-func (s *Server) showImport(v *visit, status int, data importData) (err error) {
+func (s *Server) showImport(v *visit, data importData, wrong error) (err error) {
 	if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	if data.Imports, err = s.Service.Imports(v.Context(), v.account.ID, app.Page{Number: 1, Size: listedImports}); err != nil {
 		return err
 	}
-	return s.render(v, status, "import", "transactions", app.Text{EN: "Import statement", VI: "Nhập sao kê"}, data)
+	return s.renderForm(v, wrong, "import", "transactions", app.Text{EN: "Import statement", VI: "Nhập sao kê"}, data)
 }
 
 // importStatement previews a file, or records it if it is the file of the preview.
@@ -70,20 +69,10 @@ func (s *Server) importStatement(v *visit) error {
 		data.Other = upload.fields["sum"] != "" && !data.Recorded
 		data.Found, err = s.importUpload(v, upload, &data)
 	}
-	if err == nil {
-		return s.showImport(v, http.StatusOK, data)
-	}
-	data.Recorded, data.Sum = false, ""
-	var e *app.Error
-	if errors.As(err, &e) && (e.Code == app.CodePayloadTooLarge || e.Code == app.CodeValidation && len(e.Fields) == 0) {
-		data.Problem = e.Text.In(v.Lang)
-		return s.showImport(v, wire.StatusOf(e.Code), data)
-	}
-	status, err := data.explain(err, v.Lang)
 	if err != nil {
-		return err
+		data.Recorded, data.Sum = false, ""
 	}
-	return s.showImport(v, status, data)
+	return s.showImport(v, data, err)
 }
 
 // upload is a form with a file, which lies in a temporary file of its own.

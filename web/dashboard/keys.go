@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"net/http"
 	"strconv"
 	"time"
 
@@ -16,10 +15,9 @@ type keyForm struct {
 }
 
 type keysData struct {
-	Form    keyForm
-	Today   string // the first day that a key may end on
-	Rows    []keyRow
-	Problem string
+	Form  keyForm
+	Today string // the first day that a key may end on
+	Rows  []keyRow
 }
 
 type keyRow struct {
@@ -30,19 +28,19 @@ type keyRow struct {
 }
 
 func (s *Server) keysPage(v *visit) error {
-	return s.showKeys(v, http.StatusOK, keyForm{Scope: app.ScopeFull}, "")
+	return s.showKeys(v, keyForm{Scope: app.ScopeFull}, nil)
 }
 
-func (s *Server) showKeys(v *visit, status int, form keyForm, problem string) error {
+func (s *Server) showKeys(v *visit, form keyForm, wrong error) error {
 	keys, err := s.Service.APIKeys(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
-	data := keysData{Form: form, Today: app.DayOf(v.now, v.zone).String(), Problem: problem}
+	data := keysData{Form: form, Today: app.DayOf(v.now, v.zone).String()}
 	for i := len(keys) - 1; i >= 0; i-- { // newest first
 		data.Rows = append(data.Rows, s.keyRow(v, keys[i]))
 	}
-	return s.render(v, status, "keys", "keys", app.Text{EN: "API keys", VI: "Khoá API"}, data)
+	return s.renderForm(v, wrong, "keys", "keys", app.Text{EN: "API keys", VI: "Khoá API"}, data)
 }
 
 func (s *Server) keyRow(v *visit, k app.APIKey) keyRow {
@@ -92,11 +90,8 @@ func (s *Server) createKey(v *visit) error {
 	if err == nil {
 		k, key, err = s.Service.CreateAPIKey(v.Context(), v.account.ID, form.Name, form.Scope, expires, v.now)
 	}
-	if problem := fieldProblems(err, v.Lang); problem != "" {
-		return s.showKeys(v, http.StatusUnprocessableEntity, form, problem)
-	}
 	if err != nil {
-		return err
+		return s.showKeys(v, form, err)
 	}
 	return s.showOnce(v, "keys", app.Textf("API key “%s”", "Khoá API “%s”", k.Name), secretPage{
 		Lead: app.Text{

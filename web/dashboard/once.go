@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"html/template"
 	"net"
-	"net/http"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -89,7 +88,7 @@ type secretPage struct {
 }
 
 func (s *Server) showOnce(v *visit, section string, title app.Text, page secretPage) error {
-	return s.render(v, http.StatusOK, "secret", section, title, page)
+	return s.render(v, "secret", section, title, page)
 }
 
 // confirmation is a question before something that can't be undone: in a
@@ -105,7 +104,7 @@ type confirmation struct {
 }
 
 func (s *Server) ask(v *visit, section string, c confirmation) error {
-	return s.render(v, http.StatusOK, "confirm", section, app.Text{EN: c.Title, VI: c.Title}, c)
+	return s.render(v, "confirm", section, app.Text{EN: c.Title, VI: c.Title}, c)
 }
 
 // address is that of a path as others reach it: as the operator said, else as

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"net/http"
 	"strconv"
 	"time"
 
@@ -79,7 +78,7 @@ func (s *Server) overviewPage(v *visit) error {
 	if data.Steps, err = s.onboardingSteps(v); err != nil {
 		return err
 	}
-	return s.render(v, http.StatusOK, "overview", "overview", app.Text{EN: "Overview", VI: "Tổng quan"}, data)
+	return s.render(v, "overview", "overview", app.Text{EN: "Overview", VI: "Tổng quan"}, data)
 }
 
 // readSums reads the sums at now, and returns the totals of the days since from.

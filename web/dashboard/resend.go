@@ -3,7 +3,6 @@ package dashboard
 import (
 	"cmp"
 	"errors"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -26,7 +25,6 @@ type resendData struct {
 	Dated    bool     // the filter names days
 	Fields   []field  // the choice, as hidden fields
 	Back     string
-	Problem  string
 }
 
 type resendGroup struct {
@@ -49,19 +47,12 @@ func (s *Server) resendPage(v *visit) error {
 			data.Fields = append(data.Fields, field{name, value})
 		}
 	}
-	status := http.StatusOK
 	if data.Failed {
 		err = s.planFailed(v, values, hooks, &data)
 	} else {
 		err = s.planChosen(v, values["id"], hooks, &data)
 	}
-	if problem := fieldProblems(err, v.Lang); problem != "" {
-		data.Problem, status, err = problem, http.StatusUnprocessableEntity, nil
-	}
-	if err != nil {
-		return err
-	}
-	return s.render(v, status, "resend", "deliveries", app.Text{EN: "Resend", VI: "Gửi lại"}, data)
+	return s.renderForm(v, err, "resend", "deliveries", app.Text{EN: "Resend", VI: "Gửi lại"}, data)
 }
 
 // backToHistory is the address of the list in which the choice was made.
@@ -247,16 +238,12 @@ func (s *Server) resendDelivery(v *visit) error {
 		return err
 	}
 	if len(d.Calls) == 0 {
-		return s.showDelivery(v, d, cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), app.ErrNoHistory))
+		return s.showDelivery(v, deliveryData{DeliveryDetails: d}, cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), app.ErrNoHistory))
 	}
 	last := d.Calls[len(d.Calls)-1]
 	again, err := s.Service.Resend(v.Context(), v.account.ID, last.ID, v.form.key, v.now)
-	var refused *app.Error
-	if errors.As(err, &refused) && refused.Err == nil {
-		return s.showDelivery(v, d, err)
-	}
 	if err != nil {
-		return err
+		return s.showDelivery(v, deliveryData{DeliveryDetails: d}, err)
 	}
 	return s.redirect(v, "/deliveries/"+strconv.FormatInt(again.ID, 10), app.Text{EN: "Resending as this new delivery.", VI: "Đang gửi lại. Đây là lượt gửi mới."})
 }

@@ -3,14 +3,12 @@ package dashboard
 import (
 	"context"
 	"encoding/gob"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"baoco/app"
-	"baoco/web/wire"
 
 	"github.com/alexedwards/scs/v2"
 )
@@ -78,35 +76,28 @@ func (s *Server) askToSignIn(v *visit) {
 
 // signInForm is what the sign-in page shows.
 type signInForm struct {
-	Name, Back, Problem string
+	Name, Back string
 }
 
 func (s *Server) signInPage(v *visit) error {
 	if v.user.ID != 0 {
 		return s.redirect(v, localPath(v.URL.Query().Get("back")), app.Text{})
 	}
-	return s.showSignIn(v, http.StatusOK, signInForm{Back: localPath(v.URL.Query().Get("back"))})
+	return s.showSignIn(v, signInForm{Back: localPath(v.URL.Query().Get("back"))}, nil)
 }
 
-func (s *Server) showSignIn(v *visit, status int, form signInForm) error {
-	return s.render(v, status, "login", "", app.Text{EN: "Sign in", VI: "Đăng nhập"}, form)
+func (s *Server) showSignIn(v *visit, form signInForm, wrong error) error {
+	return s.renderForm(v, wrong, "login", "", app.Text{EN: "Sign in", VI: "Đăng nhập"}, form)
 }
 
 func (s *Server) signIn(v *visit) error {
 	form := signInForm{Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Back: localPath(v.PostFormValue("back"))}
 	u, err := s.checkSignIn(v, form.Name, v.PostFormValue("password"))
-	switch code := app.CodeOf(err); code {
-	case app.CodeUnauthorized, app.CodeRateLimited:
-		var e *app.Error
-		errors.As(err, &e)
-		form.Problem = e.Text.In(v.Lang)
-		return s.showSignIn(v, wire.StatusOf(code), form)
-	}
 	if err == nil {
 		err = s.begin(v, u)
 	}
 	if err != nil {
-		return err
+		return s.showSignIn(v, form, err)
 	}
 	return s.redirect(v, form.Back, app.Text{})
 }
@@ -128,7 +119,7 @@ func (s *Server) checkSignIn(v *visit, name, secret string) (app.User, error) {
 		may = s.throttle.byStranger(s.Client(v.Request), name, v.now)
 	}
 	if !may {
-		return app.User{}, errTooManyGuesses()
+		return app.User{}, errTooManyGuesses
 	}
 	return s.Service.SignIn(v.Context(), name, secret, device != "", v.now)
 }
@@ -154,7 +145,7 @@ func (s *Server) signOut(v *visit) error {
 
 // setUpForm is what the set-up page shows.
 type setUpForm struct {
-	Token, Name, Problem string
+	Token, Name string
 }
 
 func (s *Server) setUpPage(v *visit) error {
@@ -165,30 +156,34 @@ func (s *Server) setUpPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.showSetUp(v, http.StatusOK, setUpForm{Token: v.PathValue("token")})
+	return s.showSetUp(v, setUpForm{Token: v.PathValue("token")}, nil)
 }
 
-func (s *Server) showSetUp(v *visit, status int, form setUpForm) error {
-	return s.render(v, status, "setup", "", app.Text{EN: "Welcome", VI: "Chào mừng"}, form)
+func (s *Server) showSetUp(v *visit, form setUpForm, wrong error) error {
+	return s.renderForm(v, wrong, "setup", "", app.Text{EN: "Welcome", VI: "Chào mừng"}, form)
 }
 
 func (s *Server) setUp(v *visit) error {
 	form := setUpForm{Token: v.PathValue("token"), Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name")))}
-	secret := v.PostFormValue("password")
-	if secret != v.PostFormValue("password_again") {
-		form.Problem = app.Text{EN: "The passwords do not match.", VI: "Hai mật khẩu không khớp nhau."}.In(v.Lang)
-		return s.showSetUp(v, http.StatusUnprocessableEntity, form)
+	secret, err := repeatedPassword(v)
+	var u app.User
+	if err == nil {
+		u, err = s.Service.SetUp(v.Context(), form.Token, form.Name, secret, v.now)
 	}
-	u, err := s.Service.SetUp(v.Context(), form.Token, form.Name, secret, v.now)
-	if problem := fieldProblems(err, v.Lang); problem != "" {
-		form.Problem = problem
-		return s.showSetUp(v, http.StatusUnprocessableEntity, form)
+	if err == nil {
+		err = s.begin(v, u)
 	}
 	if err != nil {
-		return err
-	}
-	if err := s.begin(v, u); err != nil {
-		return err
+		return s.showSetUp(v, form, err)
 	}
 	return s.redirect(v, "/", app.Text{EN: "Welcome! Next, link your first bank account.", VI: "Chào mừng bạn! Tiếp theo, hãy liên kết tài khoản ngân hàng đầu tiên."})
+}
+
+// repeatedPassword is the new password that a form has twice.
+func repeatedPassword(v *visit) (string, error) {
+	password := v.PostFormValue("password")
+	if password != v.PostFormValue("password_again") {
+		return "", app.Refused(app.CodeValidation, app.Text{EN: "The passwords do not match.", VI: "Hai mật khẩu không khớp nhau."})
+	}
+	return password, nil
 }

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -10,17 +9,15 @@ import (
 )
 
 type settingsData struct {
-	PasswordProblem string
+	Refused string // the form that was sent and is refused: password, users, counters or none
 
 	// For owners.
-	Users          []app.User
-	UserForm       app.UserCreate // without its password
-	UserProblem    string
-	Counters       []counterRow
-	CounterForm    app.CounterLinkCreate
-	CounterProblem string
-	Banks          []app.BankAccount
-	Status         app.AccountStatus
+	Users       []app.User
+	UserForm    app.UserCreate // without its password
+	Counters    []counterRow
+	CounterForm app.CounterLinkCreate
+	Banks       []app.BankAccount
+	Status      app.AccountStatus
 
 	// For the operator.
 	Serve []serveFlag
@@ -34,12 +31,12 @@ type serveFlag struct {
 }
 
 func (s *Server) settingsPage(v *visit) error {
-	return s.showSettings(v, http.StatusOK, settingsData{})
+	return s.showSettings(v, settingsData{}, nil)
 }
 
-// showSettings completes data, which holds a form as it was entered and what is
-// wrong with it, and shows the page.
-func (s *Server) showSettings(v *visit, status int, data settingsData) (err error) {
+// showSettings completes data, which may hold a form as it was entered, and shows
+// the page.
+func (s *Server) showSettings(v *visit, data settingsData, wrong error) (err error) {
 	if v.owner() {
 		if data.UserForm.Role == "" {
 			data.UserForm.Role = app.RoleViewer
@@ -60,7 +57,7 @@ func (s *Server) showSettings(v *visit, status int, data settingsData) (err erro
 	if v.operator() {
 		data.Serve = s.serveFlags(v)
 	}
-	return s.render(v, status, "settings", "settings", app.Text{EN: "Settings", VI: "Cài đặt"}, data)
+	return s.renderForm(v, wrong, "settings", "settings", app.Text{EN: "Settings", VI: "Cài đặt"}, data)
 }
 
 // serveFlags are the settings of the installation, given by flags of serve.
@@ -96,25 +93,19 @@ func keepText(lang app.Lang, d time.Duration) string {
 // changeOwnPassword checks the present password, sets the new one and ends all
 // other sessions of the user.
 func (s *Server) changeOwnPassword(v *visit) error {
-	problem := ""
-	secret := v.PostFormValue("password")
 	if !s.throttle.bySignedIn(v.user.ID, v.now) {
-		problem = errTooManyGuesses().Text.In(v.Lang)
-		return s.showSettings(v, http.StatusTooManyRequests, settingsData{PasswordProblem: problem})
+		return s.showSettings(v, settingsData{Refused: "password"}, errTooManyGuesses)
 	}
-	if secret != v.PostFormValue("password_again") {
-		problem = app.Text{EN: "The passwords do not match.", VI: "Hai mật khẩu không khớp nhau."}.In(v.Lang)
-		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{PasswordProblem: problem})
-	}
-	u, err := s.Service.ChangePassword(v.Context(), v.user, v.PostFormValue("present_password"), secret)
-	if problem = fieldProblems(err, v.Lang); problem != "" {
-		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{PasswordProblem: problem})
+	secret, err := repeatedPassword(v)
+	var u app.User
+	if err == nil {
+		u, err = s.Service.ChangePassword(v.Context(), v.user, v.PostFormValue("present_password"), secret)
 	}
 	if err == nil {
 		err = s.begin(v, u)
 	}
 	if err != nil {
-		return err
+		return s.showSettings(v, settingsData{Refused: "password"}, err)
 	}
 	return s.redirect(v, "/settings", app.Text{
 		EN: "Password changed. You are signed out in your other browsers.", VI: "Đã đổi mật khẩu. Bạn đã bị đăng xuất trên các trình duyệt khác.",

@@ -23,7 +23,6 @@ type signatureData struct {
 	Body                            string
 	Signature, MessageID, Timestamp string
 	Check                           *verify.Result // nil: nothing was checked
-	formProblems
 }
 
 // Webhook is the id of the webhook that the form names; 0: none.
@@ -44,14 +43,14 @@ func (d signatureData) Further() bool { return d.MessageID != "" || d.Timestamp 
 
 func (s *Server) signaturePage(v *visit) error {
 	query := v.URL.Query()
-	return s.showSignature(v, http.StatusOK, signatureData{WebhookID: query.Get("webhook_id"), DeliveryID: query.Get("delivery_id")})
+	return s.showSignature(v, signatureData{WebhookID: query.Get("webhook_id"), DeliveryID: query.Get("delivery_id")}, nil)
 }
 
-func (s *Server) showSignature(v *visit, status int, data signatureData) (err error) {
+func (s *Server) showSignature(v *visit, data signatureData, wrong error) (err error) {
 	if data.Webhooks, err = s.Service.Webhooks(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	return s.render(v, status, "signature", "webhooks", app.Text{EN: "Check a signature", VI: "Kiểm tra chữ ký"}, data)
+	return s.renderForm(v, wrong, "signature", "webhooks", app.Text{EN: "Check a signature", VI: "Kiểm tra chữ ký"}, data)
 }
 
 // checkSignature checks what was entered and shows the result. Nothing is kept.
@@ -60,13 +59,7 @@ func (s *Server) checkSignature(v *visit) error {
 	if err == nil {
 		data.Check, err = s.judgeClaim(v, claim)
 	}
-	status := http.StatusOK
-	if err != nil {
-		if status, err = data.explain(err, v.Lang); err != nil {
-			return err
-		}
-	}
-	return s.showSignature(v, status, data)
+	return s.showSignature(v, data, err)
 }
 
 // judgeClaim checks a claim by what the account knows.

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 
@@ -15,7 +14,6 @@ type sourceForm struct {
 	Name, Auth, BankAccountID     string
 	Header, Map, Sender, Username string
 	Banks                         []app.BankAccount
-	formProblems
 }
 
 // Takes tells whether sources of this kind have an option.
@@ -42,7 +40,7 @@ func (w words) AuthName(a app.Auth) string {
 func (s *Server) newSourcePage(v *visit) error {
 	provider := app.Provider(v.URL.Query().Get("provider"))
 	if provider == "" {
-		return s.render(v, http.StatusOK, "source_kinds", "inbound", app.Text{EN: "Add source", VI: "Thêm nguồn giao dịch"}, s.providerGroups())
+		return s.render(v, "source_kinds", "inbound", app.Text{EN: "Add source", VI: "Thêm nguồn giao dịch"}, s.providerGroups())
 	}
 	kind, known := s.Service.ProviderKind(provider)
 	if !known {
@@ -52,15 +50,15 @@ func (s *Server) newSourcePage(v *visit) error {
 	if form.Takes("map") {
 		form.Map = "id=\namount=\naccount=\ncontent=\ntime="
 	}
-	return s.showNewSource(v, http.StatusOK, form)
+	return s.showNewSource(v, form, nil)
 }
 
-func (s *Server) showNewSource(v *visit, status int, form sourceForm) (err error) {
+func (s *Server) showNewSource(v *visit, form sourceForm, wrong error) (err error) {
 	if form.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	title := app.Text{EN: "Add source: " + form.Kind.Name, VI: "Thêm nguồn giao dịch: " + form.Kind.Name}
-	return s.render(v, status, "source_new", "inbound", title, form)
+	return s.renderForm(v, wrong, "source_new", "inbound", title, form)
 }
 
 // addSource answers with the page that shows the new secret. The address of the
@@ -85,11 +83,7 @@ func (s *Server) addSource(v *visit) error {
 			return s.showSourceSecret(v, src, true)
 		}
 	}
-	status, err := form.explain(err, v.Lang)
-	if err != nil {
-		return err
-	}
-	return s.showNewSource(v, status, form)
+	return s.showNewSource(v, form, err)
 }
 
 // read reads the form without its secrets.

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"context"
 	"errors"
-	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -80,7 +79,7 @@ func (s *Server) sourcesPage(v *visit) error {
 		}
 		data.Rows = append(data.Rows, row)
 	}
-	return s.render(v, http.StatusOK, "sources", "inbound", app.Text{EN: "Sources", VI: "Nguồn giao dịch"}, data)
+	return s.render(v, "sources", "inbound", app.Text{EN: "Sources", VI: "Nguồn giao dịch"}, data)
 }
 
 func (s *Server) sourceRow(v *visit, src app.SourceHealth) (sourceRow, error) {
@@ -112,20 +111,16 @@ func (s *Server) sourceRow(v *visit, src app.SourceHealth) (sourceRow, error) {
 	return row, err
 }
 
-// PollFault says why a provider's list couldn't be read.
-func (w words) PollFault(f app.PollFault) string {
-	switch f {
-	case app.PollKeyRefused:
-		return w.T("The provider rejects the API key.", "Nhà cung cấp không chấp nhận khoá API.")
-	case app.PollRateLimited:
-		return w.T("The provider is limiting requests; baoco will try again later.", "Nhà cung cấp giới hạn số yêu cầu; baoco sẽ thử lại sau.")
-	case app.PollUnreachable:
-		return w.T("The provider could not be reached.", "Không kết nối được với nhà cung cấp.")
-	case app.PollUnreadable:
-		return w.T("The provider’s response could not be read.", "Không đọc được phản hồi của nhà cung cấp.")
-	}
-	return ""
+// pollFaults say why a provider's list couldn't be read.
+var pollFaults = map[app.PollFault]app.Text{
+	app.PollKeyRefused:  {EN: "The provider rejects the API key.", VI: "Nhà cung cấp không chấp nhận khoá API."},
+	app.PollRateLimited: {EN: "The provider is limiting requests; baoco will try again later.", VI: "Nhà cung cấp giới hạn số yêu cầu; baoco sẽ thử lại sau."},
+	app.PollUnreachable: {EN: "The provider could not be reached.", VI: "Không kết nối được với nhà cung cấp."},
+	app.PollUnreadable:  {EN: "The provider’s response could not be read.", VI: "Không đọc được phản hồi của nhà cung cấp."},
 }
+
+// PollFault says why a provider's list couldn't be read.
+func (w words) PollFault(f app.PollFault) string { return pollFaults[f].In(w.Lang) }
 
 // sourceData is the page of a source.
 type sourceData struct {
@@ -135,7 +130,6 @@ type sourceData struct {
 	Fields  []string // of the map
 	Refused []app.RefusedCall
 	Guessed bool
-	formProblems
 }
 
 // TakesSenders tells whether further senders can be allowed.
@@ -154,16 +148,16 @@ func (s *Server) pageSource(v *visit) (app.SourceHealth, error) {
 const refusedShown = 5
 
 func (s *Server) sourcePage(v *visit) error {
-	return s.showSource(v, http.StatusOK, formProblems{})
+	return s.showSource(v, nil)
 }
 
-func (s *Server) showSource(v *visit, status int, problems formProblems) error {
+func (s *Server) showSource(v *visit, wrong error) error {
 	src, err := s.pageSource(v)
 	if err != nil {
 		return err
 	}
 	kind, _ := s.Service.ProviderKind(src.Provider)
-	data := sourceData{Kind: kind, Guessed: s.Installation.BaseURL == "", formProblems: problems}
+	data := sourceData{Kind: kind, Guessed: s.Installation.BaseURL == ""}
 	data.Steps = splitNumbered(data.Kind.Setup.In(v.Lang))
 	if data.sourceRow, err = s.sourceRow(v, src); err != nil {
 		return err
@@ -175,7 +169,7 @@ func (s *Server) showSource(v *visit, status int, problems formProblems) error {
 	if data.Refused, err = s.Service.RefusedCalls(v.Context(), v.account.ID, src.ID, refusedShown); err != nil {
 		return err
 	}
-	return s.render(v, status, "source", "inbound", app.Text{EN: isolated(src.Name), VI: isolated(src.Name)}, data)
+	return s.renderForm(v, wrong, "source", "inbound", app.Text{EN: isolated(src.Name), VI: isolated(src.Name)}, data)
 }
 
 var stepNumber = regexp.MustCompile(`(?:^|\s)\d\. `)
@@ -211,13 +205,7 @@ func (s *Server) showSourceSecret(v *visit, src app.Source, isNew bool) error {
 	if src.Secret == "" {
 		title = app.Text{EN: "Secret already shown", VI: "Secret đã được hiển thị"}
 	}
-	return s.render(v, http.StatusOK, "source_secret", "inbound", title, data)
-}
-
-// rotateSourceData is the form of a new secret.
-type rotateSourceData struct {
-	app.Source
-	formProblems
+	return s.render(v, "source_secret", "inbound", title, data)
 }
 
 func (s *Server) rotateSourcePage(v *visit) error {
@@ -225,11 +213,11 @@ func (s *Server) rotateSourcePage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.showRotateSource(v, http.StatusOK, rotateSourceData{Source: src.Source})
+	return s.showRotateSource(v, src, nil)
 }
 
-func (s *Server) showRotateSource(v *visit, status int, data rotateSourceData) error {
-	return s.render(v, status, "source_rotate", "inbound", app.Text{EN: "Rotate secret", VI: "Đổi secret"}, data)
+func (s *Server) showRotateSource(v *visit, src app.SourceHealth, wrong error) error {
+	return s.renderForm(v, wrong, "source_rotate", "inbound", app.Text{EN: "Rotate secret", VI: "Đổi secret"}, src)
 }
 
 func (s *Server) rotateSource(v *visit) error {
@@ -237,14 +225,9 @@ func (s *Server) rotateSource(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := rotateSourceData{Source: src.Source}
 	rotated, err := s.Service.RotateSource(v.Context(), v.account.ID, src.ID, v.PostFormValue("secret"), v.form.key, v.now)
 	if err != nil {
-		status, err := data.explain(err, v.Lang)
-		if err != nil {
-			return err
-		}
-		return s.showRotateSource(v, status, data)
+		return s.showRotateSource(v, src, err)
 	}
 	return s.showSourceSecret(v, rotated, false)
 }
@@ -257,7 +240,7 @@ func (s *Server) allowSender(v *visit) error {
 	}
 	_, err = s.Service.AllowSenders(v.Context(), v.account.ID, src.ID, []string{strings.TrimSpace(v.PostFormValue("sender"))})
 	if err != nil {
-		return s.sourceProblem(v, err)
+		return s.showSource(v, err)
 	}
 	return s.redirect(v, sourcePath(src.ID), app.Text{
 		EN: "Sender allowed. Reprocess the messages that were rejected because of it.",
@@ -272,20 +255,9 @@ func (s *Server) setSourceKey(v *visit) error {
 		return err
 	}
 	if _, err := s.Service.SetSourceAPIKey(v.Context(), v.account.ID, src.ID, v.PostFormValue("api_key"), v.now); err != nil {
-		return s.sourceProblem(v, err)
+		return s.showSource(v, err)
 	}
 	return s.redirect(v, sourcePath(src.ID), app.Text{EN: "API key saved. Sync now to test it.", VI: "Đã lưu khoá API. Hãy đồng bộ ngay để thử."})
-}
-
-// sourceProblem shows the page of a source and what is wrong with one of its
-// forms.
-func (s *Server) sourceProblem(v *visit, err error) error {
-	var problems formProblems
-	status, err := problems.explain(err, v.Lang)
-	if err != nil {
-		return err
-	}
-	return s.showSource(v, status, problems)
 }
 
 // catchUpTime bounds the reading of a source's list while somebody waits. The
@@ -302,33 +274,25 @@ func (s *Server) catchUpSource(v *visit) error {
 	defer cancel()
 	r, err := s.Service.CatchUpSource(ctx, v.account.ID, src.ID, v.now)
 	var fault *app.PollError
-	switch {
-	case errors.As(err, &fault):
-		return s.showSource(v, http.StatusConflict, formProblems{Problem: v.PollFault(fault.Fault)})
-	case err != nil:
-		return s.sourceProblem(v, err)
+	if errors.As(err, &fault) {
+		err = app.Refused(app.CodeConflict, pollFaults[fault.Fault])
+	}
+	if err != nil {
+		return s.showSource(v, err)
 	}
 	return s.redirect(v, sourcePath(src.ID), app.Textf(
 		"Synced. New: %d; duplicates: %d; unassigned: %d; in conflict or unreadable: %d.", "Đã đồng bộ. Mới: %d; trùng: %d; chưa gán tài khoản: %d; mâu thuẫn hoặc không đọc được: %d.",
 		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts+r.Rejected))
 }
 
-// removeSourceData is the page that says what a removal would do.
-type removeSourceData struct {
-	app.SourceHealth
-	Problem string
-}
+func (s *Server) removeSourcePage(v *visit) error { return s.showRemoveSource(v, nil) }
 
-func (s *Server) removeSourcePage(v *visit) error {
-	return s.showRemoveSource(v, http.StatusOK, "")
-}
-
-func (s *Server) showRemoveSource(v *visit, status int, problem string) error {
+func (s *Server) showRemoveSource(v *visit, wrong error) error {
 	src, err := s.pageSource(v)
 	if err != nil {
 		return err
 	}
-	return s.render(v, status, "source_remove", "inbound", app.Text{EN: "Remove source", VI: "Xoá nguồn giao dịch"}, removeSourceData{src, problem})
+	return s.renderForm(v, wrong, "source_remove", "inbound", app.Text{EN: "Remove source", VI: "Xoá nguồn giao dịch"}, src)
 }
 
 // removeSource removes a source if the form repeats its name.
@@ -338,9 +302,9 @@ func (s *Server) removeSource(v *visit) error {
 		return err
 	}
 	if !sameName(v.PostFormValue("name"), src.Name) {
-		return s.showRemoveSource(v, http.StatusUnprocessableEntity, app.Text{
+		return s.showRemoveSource(v, app.Refused(app.CodeValidation, app.Text{
 			EN: "The name does not match. Nothing was removed.", VI: "Tên không khớp. Chưa xoá gì cả.",
-		}.In(v.Lang))
+		}))
 	}
 	if err := s.Service.RemoveSource(v.Context(), v.account.ID, src.ID, v.now); err != nil {
 		return err

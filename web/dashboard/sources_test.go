@@ -122,6 +122,7 @@ func TestSourceForms(t *testing.T) {
 	for _, c := range []struct{ form, says string }{
 		{"provider=sepay&name=a", `id="auth-problem"`},
 		{"provider=native&name=", `id="name-problem"`},
+		{"provider=vietqr&name=a&auth=token", "</svg> Authentication method must be one of"}, // a field that the form doesn't show
 		{"provider=pay2s-ipn&name=a", `id="access_key-problem"`},
 		{"provider=pay2s-ipn&name=a&access_key=k", `id="bank_account_id-problem"`},
 		{"provider=native&name=a&bank_account_id=99", `id="bank_account_id-problem"`},

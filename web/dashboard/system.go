@@ -3,7 +3,6 @@ package dashboard
 import (
 	"cmp"
 	"log/slog"
-	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -36,7 +35,7 @@ func (s *Server) systemPage(v *visit) error {
 	}
 	data.BackupOnce = backupCommand(s.Installation.Program, data.Path)
 	data.BackupCron = cronLine(data.BackupOnce)
-	return s.render(v, http.StatusOK, "system", "system", app.Text{EN: "System", VI: "Hệ thống"}, data)
+	return s.render(v, "system", "system", app.Text{EN: "System", VI: "Hệ thống"}, data)
 }
 
 // backupCommand is the shell command that makes a dated backup.

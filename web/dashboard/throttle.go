@@ -54,8 +54,6 @@ func (t *signInThrottle) bySignedIn(userID int64, now time.Time) bool {
 	return may
 }
 
-func errTooManyGuesses() *app.Error {
-	return app.Refused(app.CodeRateLimited, app.Text{
-		EN: "Too many attempts. Wait a minute, then try again.", VI: "Bạn đã thử quá nhiều lần. Hãy đợi một phút rồi thử lại.",
-	})
-}
+var errTooManyGuesses = app.Refused(app.CodeRateLimited, app.Text{
+	EN: "Too many attempts. Wait a minute, then try again.", VI: "Bạn đã thử quá nhiều lần. Hãy đợi một phút rồi thử lại.",
+})

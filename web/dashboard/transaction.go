@@ -3,7 +3,6 @@ package dashboard
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 	"strconv"
 
 	"baoco/app"
@@ -56,7 +55,7 @@ func (s *Server) transactionPage(v *visit) error {
 	}
 	data.JSON = encoded.String()
 	title := app.Text{EN: "Transaction " + strconv.FormatInt(id, 10), VI: "Giao dịch " + strconv.FormatInt(id, 10)}
-	return s.render(v, http.StatusOK, "transaction", "transactions", title, data)
+	return s.render(v, "transaction", "transactions", title, data)
 }
 
 // inboundBody reads the body that a provider sent, for owners only. It returns nil

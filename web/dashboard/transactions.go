@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -59,7 +58,6 @@ type transactionsData struct {
 	Live    string // address of the stream of new rows; empty: there is none
 	News    string // address of the stream that says how many are new
 	Exports exports
-	Problem string
 }
 
 // exports are the addresses of the exports of the filter.
@@ -93,7 +91,6 @@ func (s *Server) transactionsPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	status := http.StatusOK
 	f, err := s.transactionFilter(v, data.Form)
 	f.Page = pageOf(v)
 	f.UntilID = until(v, f.Page, newest.TransactionID)
@@ -105,12 +102,6 @@ func (s *Server) transactionsPage(v *visit) error {
 	if err == nil {
 		data.Rows, data.Found, err = s.transactionRows(v, f)
 	}
-	if problem := fieldProblems(err, v.Lang); problem != "" {
-		data.Problem, status, err = problem, http.StatusUnprocessableEntity, nil
-	}
-	if err != nil {
-		return err
-	}
 	data.Pages = pagesOf(f.Page, data.Found.Total, v.URL.Query(), "/transactions")
 	data.Pages.values.Set("until", strconv.FormatInt(f.UntilID, 10))
 	if data.Found.SearchedTo != 0 && int64(f.Page.Number) >= data.Pages.Last {
@@ -120,13 +111,13 @@ func (s *Server) transactionsPage(v *visit) error {
 	}
 	data.Exports = exportLinks(v.URL.Query())
 	switch {
-	case data.Problem != "":
+	case err != nil: // the page says why
 	case f.Page.Number == 1 && !filtered && !data.Older:
 		data.Live = liveAddress(newest)
 	default:
 		data.News = liveNewAddress(newest, v.URL.Query())
 	}
-	return s.render(v, status, "transactions", "transactions", app.Text{EN: "Transactions", VI: "Giao dịch"}, data)
+	return s.renderForm(v, err, "transactions", "transactions", app.Text{EN: "Transactions", VI: "Giao dịch"}, data)
 }
 
 func readTransactionForm(values url.Values) transactionForm {

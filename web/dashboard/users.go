@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -22,12 +21,8 @@ func (s *Server) createUser(v *visit) error {
 		in.Password = app.GeneratePassword()
 	}
 	u, err := s.Service.CreateUser(v.Context(), v.account.ID, in, v.now)
-	if problem := problemOf(err, v.Lang); problem != "" {
-		in.Password = ""
-		return s.showSettings(v, http.StatusUnprocessableEntity, settingsData{UserForm: in, UserProblem: problem})
-	}
 	if err != nil {
-		return err
+		return s.showSettings(v, settingsData{Refused: "users", UserForm: app.UserCreate{Name: in.Name, Role: in.Role}}, err)
 	}
 	if generated {
 		return s.showOnce(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, in.Password, u, "/settings"))
@@ -45,7 +40,6 @@ func passwordPage(v *visit, secret string, u app.User, back string) secretPage {
 type userData struct {
 	Visited app.User
 	Self    bool
-	Problem string
 	Remove  confirmation
 }
 
@@ -60,12 +54,12 @@ func (s *Server) userPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.showUser(v, http.StatusOK, u, "")
+	return s.showUser(v, u, nil)
 }
 
-func (s *Server) showUser(v *visit, status int, u app.User, problem string) error {
-	data := userData{Visited: u, Self: u.ID == v.user.ID, Problem: problem, Remove: removal(v, u)}
-	return s.render(v, status, "user", "settings", app.Textf("User %s", "Người dùng %s", u.Name), data)
+func (s *Server) showUser(v *visit, u app.User, wrong error) error {
+	data := userData{Visited: u, Self: u.ID == v.user.ID, Remove: removal(v, u)}
+	return s.renderForm(v, wrong, "user", "settings", app.Textf("User %s", "Người dùng %s", u.Name), data)
 }
 
 // setUserPassword gives a user a new password and signs them out.
@@ -84,14 +78,11 @@ func (s *Server) setUserPassword(v *visit) error {
 		secret = app.GeneratePassword()
 	}
 	changed, err := s.Service.SetPassword(v.Context(), v.account.ID, u.ID, secret)
-	if problem := fieldProblems(err, v.Lang); problem != "" {
-		return s.showUser(v, http.StatusUnprocessableEntity, u, problem)
-	}
 	if err == nil && u.ID == v.user.ID {
 		err = s.begin(v, changed) // an owner who sets their own stays signed in
 	}
 	if err != nil {
-		return err
+		return s.showUser(v, u, err)
 	}
 	if generated {
 		return s.showOnce(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, secret, u, path))
@@ -105,11 +96,8 @@ func (s *Server) setUserRole(v *visit) error {
 		return err
 	}
 	changed, err := s.Service.SetRole(v.Context(), v.account.ID, u.ID, app.Role(v.PostFormValue("role")))
-	if problem := problemOf(err, v.Lang); problem != "" {
-		return s.showUser(v, http.StatusUnprocessableEntity, u, problem)
-	}
 	if err != nil {
-		return err
+		return s.showUser(v, u, err)
 	}
 	role := v.RoleName(changed.Role)
 	if u.ID == v.user.ID {
@@ -151,11 +139,8 @@ func (s *Server) removeUser(v *visit) error {
 	if err == nil {
 		err = s.Service.RemoveUser(v.Context(), v.account.ID, u.ID)
 	}
-	if problem := problemOf(err, v.Lang); problem != "" {
-		return s.showUser(v, http.StatusConflict, u, problem)
-	}
 	if err != nil {
-		return err
+		return s.showUser(v, u, err)
 	}
 	return s.redirect(v, "/settings", app.Textf("User %s removed.", "Đã xoá người dùng %s.", u.Name))
 }

@@ -1,7 +1,7 @@
 package dashboard
 
 import (
-	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -52,7 +52,7 @@ func (s *Server) webhookPage(v *visit) error {
 	if data.Test, err = s.testedNow(v, hook); err != nil {
 		return err
 	}
-	return s.render(v, http.StatusOK, "webhook", "webhooks", app.Text{EN: isolated(hook.Name), VI: isolated(hook.Name)}, data)
+	return s.render(v, "webhook", "webhooks", app.Text{EN: isolated(hook.Name), VI: isolated(hook.Name)}, data)
 }
 
 func (s *Server) bankAccountOf(v *visit, hook app.Webhook) (app.BankAccount, error) {
@@ -116,11 +116,11 @@ func (s *Server) editWebhookPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.showEditWebhook(v, http.StatusOK, webhookForm{ID: hook.ID, Name: hook.Name, URL: hook.URL, Type: string(hook.Type)})
+	return s.showEditWebhook(v, webhookForm{ID: hook.ID, Name: hook.Name, URL: hook.URL, Type: string(hook.Type)}, nil)
 }
 
-func (s *Server) showEditWebhook(v *visit, status int, form webhookForm) error {
-	return s.render(v, status, "webhook_edit", "webhooks", app.Text{EN: "Edit webhook", VI: "Sửa webhook"}, form)
+func (s *Server) showEditWebhook(v *visit, form webhookForm, wrong error) error {
+	return s.renderForm(v, wrong, "webhook_edit", "webhooks", app.Text{EN: "Edit webhook", VI: "Sửa webhook"}, form)
 }
 
 func (s *Server) editWebhook(v *visit) error {
@@ -132,11 +132,7 @@ func (s *Server) editWebhook(v *visit) error {
 	form.ID = hook.ID
 	hook, err = s.Service.UpdateWebhook(v.Context(), v.account.ID, hook.ID, app.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type})
 	if err != nil {
-		status, err := form.explain(err, v.Lang)
-		if err != nil {
-			return err
-		}
-		return s.showEditWebhook(v, status, form)
+		return s.showEditWebhook(v, form, err)
 	}
 	warning := hook.PlainWarning()
 	return s.redirect(v, webhookPath(hook.ID), app.Text{EN: "Saved." + warning.EN, VI: "Đã lưu." + warning.VI})
@@ -144,8 +140,8 @@ func (s *Server) editWebhook(v *visit) error {
 
 // rotateData is the form of a rotation.
 type rotateData struct {
-	Webhook        app.Webhook
-	Hours, Problem string
+	Webhook app.Webhook
+	Hours   string
 }
 
 // Longest is the most hours of an overlap.
@@ -156,11 +152,11 @@ func (s *Server) rotatePage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.showRotate(v, http.StatusOK, rotateData{Webhook: hook, Hours: "24"})
+	return s.showRotate(v, rotateData{Webhook: hook, Hours: "24"}, nil)
 }
 
-func (s *Server) showRotate(v *visit, status int, data rotateData) error {
-	return s.render(v, status, "webhook_rotate", "webhooks", app.Text{EN: "Rotate secret", VI: "Đổi secret"}, data)
+func (s *Server) showRotate(v *visit, data rotateData, wrong error) error {
+	return s.renderForm(v, wrong, "webhook_rotate", "webhooks", app.Text{EN: "Rotate secret", VI: "Đổi secret"}, data)
 }
 
 // rotateWebhook answers with the page of the new secret.
@@ -175,11 +171,8 @@ func (s *Server) rotateWebhook(v *visit) error {
 		hours = -1 // refused below
 	}
 	secret, err := s.Service.RotateSecret(v.Context(), v.account.ID, hook.ID, time.Duration(hours)*time.Hour, v.form.key, v.now)
-	if data.Problem = fieldProblems(err, v.Lang); data.Problem != "" {
-		return s.showRotate(v, http.StatusUnprocessableEntity, data)
-	}
 	if err != nil {
-		return err
+		return s.showRotate(v, data, err)
 	}
 	if hook, err = s.pageWebhook(v); err != nil { // with the end of the overlap
 		return err
@@ -207,26 +200,12 @@ type replayData struct {
 	From, To string
 	Count    int64
 	All      bool // Count is complete
-	Problem  string
 }
 
 // replayWindow reads the days of a replay.
-func (s *Server) replayWindow(v *visit, data *replayData) (from, to time.Time) {
-	for _, bound := range []struct {
-		field, text string
-		upper       bool
-		into        *time.Time
-	}{{"from", data.From, false, &from}, {"to", data.To, true, &to}} {
-		at, err := app.ParseBound(bound.text, bound.upper, v.zone)
-		switch {
-		case bound.text == "":
-		case err != nil:
-			data.Problem = fieldProblems(app.InvalidField(bound.field, "must be a date", "phải là ngày hợp lệ"), v.Lang)
-		default:
-			*bound.into = at
-		}
-	}
-	return from, to
+func replayWindow(v *visit, data replayData) (from, to time.Time, err error) {
+	p := wire.Params{Values: url.Values{"from": {data.From}, "to": {data.To}}, Zone: v.zone}
+	return p.Bound("from", false), p.Bound("to", true), p.Bad.Err()
 }
 
 // replayPage says how many deliveries a replay would send again.
@@ -240,14 +219,15 @@ func (s *Server) replayPage(v *visit) error {
 	if !query.Has("from") {
 		data.From = (app.DayOf(v.now, v.zone) - replayDays + 1).Start(v.zone).In(v.zone).Format(time.DateOnly)
 	}
-	from, to := s.replayWindow(v, &data)
-	status := http.StatusOK
-	if data.Problem != "" {
-		status = http.StatusUnprocessableEntity
-	} else if data.Count, data.All, err = s.Service.Replayable(v.Context(), v.account.ID, hook.ID, from, to, maxFailedCounted, v.now); err != nil {
-		return err
+	from, to, err := replayWindow(v, data)
+	if err == nil {
+		data.Count, data.All, err = s.Service.Replayable(v.Context(), v.account.ID, hook.ID, from, to, maxFailedCounted, v.now)
 	}
-	return s.render(v, status, "webhook_replay", "webhooks", app.Text{EN: "Resend failed deliveries", VI: "Gửi lại các lượt thất bại"}, data)
+	return s.showReplay(v, data, err)
+}
+
+func (s *Server) showReplay(v *visit, data replayData, wrong error) error {
+	return s.renderForm(v, wrong, "webhook_replay", "webhooks", app.Text{EN: "Resend failed deliveries", VI: "Gửi lại các lượt thất bại"}, data)
 }
 
 func (s *Server) replayWebhook(v *visit) error {
@@ -256,13 +236,13 @@ func (s *Server) replayWebhook(v *visit) error {
 		return err
 	}
 	data := replayData{Webhook: hook, From: v.PostFormValue("from"), To: v.PostFormValue("to")}
-	from, to := s.replayWindow(v, &data)
-	if data.Problem != "" {
-		return s.render(v, http.StatusUnprocessableEntity, "webhook_replay", "webhooks", app.Text{EN: "Resend failed deliveries", VI: "Gửi lại các lượt thất bại"}, data)
+	from, to, err := replayWindow(v, data)
+	var n int
+	if err == nil {
+		n, err = s.Service.Replay(v.Context(), v.account.ID, hook.ID, from, to, v.form.key, v.now)
 	}
-	n, err := s.Service.Replay(v.Context(), v.account.ID, hook.ID, from, to, v.form.key, v.now)
 	if err != nil {
-		return err
+		return s.showReplay(v, data, err)
 	}
 	return s.redirect(v, webhookPath(hook.ID), app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d lượt.", n))
 }
@@ -271,23 +251,22 @@ func (s *Server) replayWebhook(v *visit) error {
 type deleteData struct {
 	Webhook app.Webhook
 	Pending int64
-	Problem string
 }
 
 func (s *Server) deletePage(v *visit) error {
-	return s.showDelete(v, http.StatusOK, "")
+	return s.showDelete(v, nil)
 }
 
-func (s *Server) showDelete(v *visit, status int, problem string) error {
+func (s *Server) showDelete(v *visit, wrong error) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
 		return err
 	}
-	data := deleteData{Webhook: hook, Problem: problem}
+	data := deleteData{Webhook: hook}
 	if data.Pending, err = s.Service.PendingOfWebhook(v.Context(), v.account.ID, hook.ID); err != nil {
 		return err
 	}
-	return s.render(v, status, "webhook_delete", "webhooks", app.Text{EN: "Delete webhook", VI: "Xoá webhook"}, data)
+	return s.renderForm(v, wrong, "webhook_delete", "webhooks", app.Text{EN: "Delete webhook", VI: "Xoá webhook"}, data)
 }
 
 // removeWebhook deletes a webhook if the form repeats its name.
@@ -297,9 +276,9 @@ func (s *Server) removeWebhook(v *visit) error {
 		return err
 	}
 	if !sameName(v.PostFormValue("name"), hook.Name) {
-		return s.showDelete(v, http.StatusUnprocessableEntity, app.Text{
+		return s.showDelete(v, app.Refused(app.CodeValidation, app.Text{
 			EN: "The name does not match. Nothing was deleted.", VI: "Tên không khớp. Chưa xoá gì cả.",
-		}.In(v.Lang))
+		}))
 	}
 	if err := s.Service.DeleteWebhook(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 		return err

@@ -3,7 +3,6 @@ package dashboard
 import (
 	"cmp"
 	"encoding/base64"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -56,15 +55,14 @@ func (s *Server) webhooksPage(v *visit) error {
 		health := healths[hook.ID]
 		data.Rows = append(data.Rows, webhookRow{hook, health, v.drawHours(health, 168, 32)})
 	}
-	return s.render(v, http.StatusOK, "webhooks", "webhooks", app.Text{EN: "Webhooks", VI: "Webhook"}, data)
+	return s.render(v, "webhooks", "webhooks", app.Text{EN: "Webhooks", VI: "Webhook"}, data)
 }
 
-// webhookForm is the form of a webhook as it was entered, and what is wrong with it.
+// webhookForm is the form of a webhook as it was entered.
 type webhookForm struct {
 	ID                             int64 // 0: a new one
 	Name, URL, Type, BankAccountID string
 	Banks                          []app.BankAccount
-	formProblems
 }
 
 // readWebhookForm reads the form that was sent.
@@ -86,14 +84,14 @@ func readWebhookForm(v *visit) (webhookForm, app.WebhookCreate, error) {
 }
 
 func (s *Server) newWebhookPage(v *visit) error {
-	return s.showNewWebhook(v, http.StatusOK, webhookForm{Type: string(app.WebhookIn)})
+	return s.showNewWebhook(v, webhookForm{Type: string(app.WebhookIn)}, nil)
 }
 
-func (s *Server) showNewWebhook(v *visit, status int, form webhookForm) (err error) {
+func (s *Server) showNewWebhook(v *visit, form webhookForm, wrong error) (err error) {
 	if form.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	return s.render(v, status, "webhook_new", "webhooks", app.Text{EN: "Create webhook", VI: "Tạo webhook"}, form)
+	return s.renderForm(v, wrong, "webhook_new", "webhooks", app.Text{EN: "Create webhook", VI: "Tạo webhook"}, form)
 }
 
 // addWebhook answers with the page that shows the new secret.
@@ -107,11 +105,7 @@ func (s *Server) addWebhook(v *visit) error {
 		hook, secret, err = s.Service.CreateWebhook(v.Context(), v.account.ID, in, v.now)
 	}
 	if err != nil {
-		status, err := form.explain(err, v.Lang)
-		if err != nil {
-			return err
-		}
-		return s.showNewWebhook(v, status, form)
+		return s.showNewWebhook(v, form, err)
 	}
 	return s.showSecret(v, secretData{Webhook: hook, Secret: secret, New: true})
 }
@@ -132,7 +126,7 @@ func (s *Server) showSecret(v *visit, data secretData) error {
 	}
 	data.Plain = strings.TrimSpace(data.Webhook.PlainWarning().In(v.Lang))
 	data.Receivers = receivers(data.Webhook, data.Secret, v.Lang)
-	return s.render(v, http.StatusOK, "webhook_secret", "webhooks", title, data)
+	return s.render(v, "webhook_secret", "webhooks", title, data)
 }
 
 // secretFile answers with a secret as a file. The page of a new secret sends the

@@ -28,13 +28,13 @@ func TestWebhookForm(t *testing.T) {
 		form []string
 		says []string
 	}{
-		{[]string{}, []string{`id="name-problem"`, `id="url-problem"`, `id="type-problem"`, `aria-invalid="true"`}},
-		{[]string{"name", "cửa hàng", "webhook_url", "ftp://shop.vn", "type", "IN"}, []string{`value="cửa hàng"`, `value="ftp://shop.vn"`, `id="url-problem"`}},
-		{[]string{"name", "shop", "webhook_url", "http://10.0.0.1/", "type", "IN"}, []string{`id="url-problem"`}},
+		{[]string{}, []string{`id="name-problem"`, `id="webhook_url-problem"`, `id="type-problem"`, `aria-invalid="true"`}},
+		{[]string{"name", "cửa hàng", "webhook_url", "ftp://shop.vn", "type", "IN"}, []string{`value="cửa hàng"`, `value="ftp://shop.vn"`, `id="webhook_url-problem"`}},
+		{[]string{"name", "shop", "webhook_url", "http://10.0.0.1/", "type", "IN"}, []string{`id="webhook_url-problem"`}},
 		{[]string{"name", "a\u202egnp.exe", "webhook_url", "https://shop.vn/", "type", "IN"}, []string{`id="name-problem"`}},
 		{[]string{"name", "\u200b", "webhook_url", "https://shop.vn/", "type", "ALL"}, []string{`id="name-problem"`, `value="ALL" selected`}},
-		{[]string{"name", "shop", "webhook_url", "https://shop.vn/", "type", "IN", "bank_account_id", "99"}, []string{`id="bank-problem"`}},
-		{[]string{"name", "shop", "webhook_url", "https://shop.vn/", "type", "IN", "bank_account_id", "x"}, []string{`id="bank-problem"`}},
+		{[]string{"name", "shop", "webhook_url", "https://shop.vn/", "type", "IN", "bank_account_id", "99"}, []string{`id="bank_account_id-problem"`}},
+		{[]string{"name", "shop", "webhook_url", "https://shop.vn/", "type", "IN", "bank_account_id", "x"}, []string{`id="bank_account_id-problem"`}},
 		{[]string{"name", "shop", "webhook_url", "https://shop.vn/", "type", "SIDEWAYS"}, []string{`id="type-problem"`}},
 	} {
 		a := b.Post("/webhooks", append(c.form, "once", again)...)
@@ -55,7 +55,7 @@ func TestWebhookForm(t *testing.T) {
 	for _, c := range [][]string{{"name", "", "webhook_url", "x", "type", "y"}, {"name", "shop"}} {
 		a := b.Post("/webhooks/1/edit", c...)
 		a.WantStatus(t, http.StatusUnprocessableEntity)
-		a.Shows(t, `id="url-problem"`)
+		a.Shows(t, `id="webhook_url-problem"`)
 	}
 	b.Post("/webhooks/1/edit", "name", "kho", "webhook_url", "https://shop.vn/new", "type", "ALL").Goes(t, "/webhooks/1")
 	b.Get("/webhooks/1").Shows(t, "Saved.", "https://shop.vn/new", "kho", "Money in and out", "1234567")

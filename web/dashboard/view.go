@@ -1,0 +1,150 @@
+package dashboard
+
+import (
+	"bytes"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"baoco/app"
+	"baoco/web/wire"
+)
+
+// view is what every template gets.
+type view struct {
+	words
+	faults
+	Theme    string // light, dark or empty, which leaves it to the browser
+	Title    string
+	Section  string // of the navigation
+	Path     string // see pathBack
+	User     app.User
+	Account  app.Account
+	Owner    bool
+	Operator bool
+	Flash    string
+	Version  string
+	Data     any
+	Inner    template.HTML // the page, for the layout
+}
+
+func (s *Server) view(v *visit, section string, title app.Text, data any) view {
+	return view{
+		words: v.words, Theme: chosenTheme(v.Request), Title: title.In(v.Lang), Section: section, Path: v.pathBack(),
+		User: v.user, Account: v.account, Owner: v.owner(), Operator: v.operator(), Flash: s.takeFlash(v), Version: s.Version, Data: data,
+	}
+}
+
+// render writes a page: the template page-<name> within the layout.
+func (s *Server) render(v *visit, name, section string, title app.Text, data any) error {
+	return s.renderForm(v, nil, name, section, title, data)
+}
+
+// renderForm writes a page with a form. wrong is why the form that was sent, or
+// the filter in the address, is refused: the page says it, and its status is that
+// of wrong. A wrong that is an error of the server is returned.
+func (s *Server) renderForm(v *visit, wrong error, name, section string, title app.Text, data any) error {
+	status := http.StatusOK
+	var f faults
+	if wrong != nil {
+		e := wire.AsError(wrong)
+		if status = wire.StatusOf(e.Code); status >= 500 {
+			return wrong
+		}
+		f = faultsOf(e, v.Lang)
+	}
+	page := s.view(v, section, title, data)
+	page.faults = f
+	return s.layOut(v, status, name, page)
+}
+
+// layOut writes a page within the layout.
+func (s *Server) layOut(v *visit, status int, name string, page view) error {
+	var content strings.Builder
+	if err := templates.ExecuteTemplate(&content, "page-"+name, page); err != nil {
+		return err
+	}
+	page.Inner = template.HTML(content.String()) // a template has escaped it
+	return s.write(v, status, "layout", page)
+}
+
+// write executes a template whole before the first byte goes out.
+func (s *Server) write(v *visit, status int, name string, data any) error {
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+		return err
+	}
+	body := b.Bytes()
+	h := v.w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Add("Vary", "Accept-Encoding, Sec-Fetch-Site")
+	if compressible(v.Request) {
+		body = compressed(body)
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	v.w.WriteHeader(status)
+	_, _ = v.w.Write(body)
+	return nil
+}
+
+// templates are the layout, the parts and the pages, in one set. With a set for
+// each page, each with a copy of layout and parts, they took seven times the
+// memory.
+var templates = template.Must(template.New("").Funcs(templateFuncs).ParseFS(dashboardFiles, "templates/*.html"))
+
+// templateFuncs build the data of parts of a page.
+var templateFuncs = template.FuncMap{
+	"static": staticURL,
+	"nav": func(v view, section, to, icon, en, vi string) any {
+		return struct {
+			To, Label string
+			Here      bool
+			Icon      template.HTML
+		}{to, v.T(en, vi), v.Section == section, v.Icon(icon)}
+	},
+	"card": func(v view, en, vi string, total dayTotal) any {
+		return struct {
+			view
+			Label string
+			Total dayTotal
+		}{v, v.T(en, vi), total}
+	},
+	"row":  func(v rowsView, row transactionRow) rowView { return rowView{v.words, row} },
+	"rows": func(v view, rows []transactionRow, live string) rowsView { return rowsView{v, rows, live} },
+	"pages": func(v view, p pages) any {
+		return struct {
+			view
+			pages
+		}{v, p}
+	},
+	"ask": func(v view, c confirmation) any {
+		return struct {
+			confirmation
+			Cancel string
+		}{c, v.T("Cancel", "Huỷ")}
+	},
+	"step": func(v view, step deliveryStep) stepView { return stepView{v, step} },
+	"part": func(v view, of any) any {
+		return struct {
+			view
+			Of any
+		}{v, of}
+	},
+	"dotsWidth": func(dots []dot) int { return len(dots) * dotWidth },
+	"more":      func(n int) int { return n + 1 },
+}
+
+// rowView is one row of a list of transactions, rowsView all of them. Live is the
+// address of the stream of new rows; empty if the list has no stream.
+type rowView struct {
+	words
+	Row transactionRow
+}
+
+type rowsView struct {
+	view
+	Rows []transactionRow
+	Live string
+}
