@@ -1,10 +1,11 @@
 // Package apptest builds what the tests of every room begin with: a database
-// in a directory of its own, the service over it, and what a shop sets up there
-// (bank account, webhook, source, API key, transaction). Only tests import it.
+// in a directory of its own, the service over it, what a shop sets up there
+// (bank account, webhook, source, API key, transaction), and the calls that
+// providers make. Only tests import it.
 //
 // What the tests of two rooms need belongs here. How a room is reached stays
-// with that room: HTTP and the sign-in of the dashboard with web, the network
-// of deliveries with scheduler, processes with the program's own tests.
+// with that room: HTTP and the browser with web/webtest, the network of
+// deliveries with scheduler, processes with app/acceptance.
 package apptest
 
 import (

@@ -132,7 +132,7 @@ func verifyCassoV2(in Call, h http.Header) app.Refusal {
 	if !found || !begins || !exactjson.IsInteger(stamp) {
 		return refusalf(app.RefusalMalformed, "%s does not consist of t= with a timestamp in digits and v1= with a signature.", "%s không có dạng t= kèm thời gian bằng chữ số và v1= kèm chữ ký.", name)
 	}
-	v, why := ParseSigned(in.Body)
+	v, why := parseSigned(in.Body)
 	if why.Code != "" {
 		return why
 	}

@@ -73,7 +73,7 @@ func verifyPay2SIPN(in Call, _ http.Header) app.Refusal {
 		return refusal(app.RefusalMalformed, "A signed field is neither a string nor a number.", "Có trường được ký không phải là chuỗi ký tự hay số.")
 	}
 	signed := append(signedFields{{"accessKey", in.Source.Options.AccessKey}}, fields...)
-	why = checkHexHMAC("m2signature", signature, sha256.New, in.Source.Secret, signed.Signed())
+	why = checkHexHMAC("m2signature", signature, sha256.New, in.Source.Secret, signed.signedText())
 	if why.Code == app.RefusalSignature {
 		why.Text = app.Text{
 			EN: "m2signature does not match: it was made with another secret key or access key, or a signed field was altered on the way.",

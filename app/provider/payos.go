@@ -31,18 +31,18 @@ func verifyPayOS(in Call, _ http.Header) app.Refusal {
 	if why.Code != "" {
 		return why
 	}
-	fields, ok := PayOSFields(v.Get("data"))
+	fields, ok := payOSFields(v.Get("data"))
 	if !ok {
 		return refusal(app.RefusalMalformed, "data is missing, or contains fields that payOS does not sign.", "Thiếu data hoặc data có trường mà payOS không ký.")
 	}
-	return checkHexHMAC("signature", signature, sha256.New, in.Source.Secret, fields.Signed())
+	return checkHexHMAC("signature", signature, sha256.New, in.Source.Secret, fields.signedText())
 }
 
-// PayOSFields are the fields of data as payOS's own libraries sign them
+// payOSFields are the fields of data as payOS's own libraries sign them
 // (github.com/payOSHQ): keys sorted, null as nothing, an array as the JSON of
 // its objects with their keys sorted. What stands in an object that is no
 // element of an array isn't signed by them, and isn't read here.
-func PayOSFields(data exactjson.Value) (signedFields, bool) {
+func payOSFields(data exactjson.Value) (signedFields, bool) {
 	fields := signedFields{}
 	for _, m := range exactjson.InJSOrder(exactjson.SortedMembers(exactjson.WithJSNumbers(data), false).Members) {
 		text := m.Value.Text
@@ -75,7 +75,7 @@ func readPayOS(in Call) Reading {
 	if err != nil {
 		return Reading{Elements: notJSON()}
 	}
-	data, ok := PayOSFields(v.Get("data"))
+	data, ok := payOSFields(v.Get("data"))
 	if !ok {
 		return Reading{Elements: []app.Incoming{unreadable("data", "must be a JSON object", "phải là một đối tượng JSON")}}
 	}

@@ -9,11 +9,11 @@ import (
 	"baoco/app/exactjson"
 )
 
-// ParseSigned reads the object that is signed by its fields. It refuses what
+// parseSigned reads the object that is signed by its fields. It refuses what
 // could be read otherwise than it was signed: a key that comes twice at any
 // level, and text that isn't UTF-8. Lone surrogates are kept. The body isn't
 // verified yet, so nothing is built of one with many values.
-func ParseSigned(body []byte) (exactjson.Value, app.Refusal) {
+func parseSigned(body []byte) (exactjson.Value, app.Refusal) {
 	if exactjson.Count(body) > maxNoticeValues {
 		return exactjson.Value{}, refusalf(app.RefusalMalformed, "The body has more than %d values.", "Nội dung có hơn %d giá trị.", maxNoticeValues)
 	}
@@ -34,9 +34,9 @@ type signedFields []signedField
 
 type signedField struct{ key, text string }
 
-// Signed is the text that is signed. Nothing in it is escaped, and a lone
+// signedText is the text that is signed. Nothing in it is escaped, and a lone
 // surrogate is U+FFFD, as JavaScript hashes it.
-func (f signedFields) Signed() []byte {
+func (f signedFields) signedText() []byte {
 	pairs := make([]string, len(f))
 	for i, field := range f {
 		pairs[i] = field.key + "=" + field.text
@@ -93,7 +93,7 @@ func (f signedFields) amount(key string, into *int64) *app.FieldError {
 // parseSignedBody reads a body whose signature stands in the body itself, under
 // key.
 func parseSignedBody(body []byte, key string) (v exactjson.Value, signature string, why app.Refusal) {
-	v, why = ParseSigned(body)
+	v, why = parseSigned(body)
 	if why.Code != "" {
 		return v, "", why
 	}

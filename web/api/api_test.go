@@ -227,7 +227,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	look("POST", "/api/v1/webhooks/"+one+"/test", "", 200)
 	look("POST", "/api/v1/webhooks/1/resend", "", 202)
 	apptest.Must(t, w.WaitHistory(4))
-	w.Names(webtest.Unassigned, source, webtest.Transfer{Account: "777"})
+	w.Names(webtest.Unassigned, source, apptest.Transfer{Account: "777"})
 	w.Do("POST", source.URLPath(), "{}", "Authorization", `Bearer "`+source.Secret+`"`)
 	apptest.Eventually(t, "the refused call is noted", func() bool { return w.Rows("refused_calls") == 1 })
 	as = read // which isn't told where a source is called

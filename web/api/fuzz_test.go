@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/provider"
 	"baoco/sqlitestore"
 	"baoco/web"
@@ -53,13 +54,13 @@ func newFuzzed(f *testing.F) *fuzzed {
 	z := &fuzzed{handler: web.New(web.Config{Service: service, Limit: 1_000_000, ListingLimit: 1_000_000})}
 	_, z.key, err = service.CreateAPIKey(ctx, 1, "fuzz", app.ScopeFull, time.Time{}, now)
 	check(err)
-	_, err = service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: webtest.SomeAccount, AccountName: "A"}, now)
+	_, err = service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, now)
 	check(err)
 	_, _, err = service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "shop", URL: "https://shop.vn/", Type: app.WebhookAll}, now)
 	check(err)
 	for _, add := range []app.SourceAdd{
 		{Provider: "native", Auth: app.AuthBearer}, {Provider: "native", Auth: app.AuthHMAC}, {Provider: "sepay", Auth: app.AuthAPIKey}, {Provider: "sepay", Auth: app.AuthHMAC},
-		{Provider: "generic", Options: app.SourceOptions{Map: webtest.FlatMap}}, {Provider: "capcom6"}, {Provider: "sms-to-url", Options: app.SourceOptions{Header: "X-Key"}}, {Provider: "vietqr"}, {Provider: "casso"}, {Provider: "pay2s"},
+		{Provider: "generic", Options: app.SourceOptions{Map: apptest.FlatMap}}, {Provider: "capcom6"}, {Provider: "sms-to-url", Options: app.SourceOptions{Header: "X-Key"}}, {Provider: "vietqr"}, {Provider: "casso"}, {Provider: "pay2s"},
 	} {
 		add.Name = "fuzz"
 		source, err := service.AddSource(ctx, 1, add, now)
@@ -122,14 +123,14 @@ func FuzzRequest(f *testing.F) {
 func FuzzProviderCall(f *testing.F) {
 	for i := range 10 {
 		for _, h := range []string{"", "Bearer x", "Apikey x", "sha256=00", "sha256=", strings.Repeat("0", 64), "9223372036854775808", "-1", "1763000000", "\x00", "é"} {
-			f.Add(byte(i), h, h, []byte(webtest.Batch(webtest.Transfer{}.Native())))
+			f.Add(byte(i), h, h, []byte(apptest.Batch(apptest.Transfer{}.Native())))
 		}
-		f.Add(byte(i), "", "", []byte(webtest.Transfer{}.Sepay()))
+		f.Add(byte(i), "", "", []byte(apptest.Transfer{}.Sepay()))
 		f.Add(byte(i), "", "", []byte("\xff{"))
 	}
-	f.Add(byte(5), "1763000000", "", []byte(webtest.PhoneText{}.Capcom6()))
-	f.Add(byte(6), "", "", []byte(webtest.PhoneText{}.SMSToURL()))
-	f.Add(byte(7), "Bearer v1.8.1763000000.x", "", []byte(webtest.VietQRBody()))
+	f.Add(byte(5), "1763000000", "", []byte(apptest.PhoneText{}.Capcom6()))
+	f.Add(byte(6), "", "", []byte(apptest.PhoneText{}.SMSToURL()))
+	f.Add(byte(7), "Bearer v1.8.1763000000.x", "", []byte(apptest.VietQRBody()))
 	z := newFuzzed(f)
 	f.Fuzz(func(t *testing.T, which byte, first, second string, body []byte) {
 		source := z.sources[int(which)%len(z.sources)]
@@ -150,7 +151,7 @@ func FuzzProviderCall(f *testing.F) {
 		if a.Status != 401 && a.Status != 429 {
 			t.Errorf("%q, %q: %d %s", first, second, a.Status, a.Body)
 		}
-		a = z.do(t, "POST", source.URLPath(), "", body, webtest.Credentials(source, string(body), time.Now())...)
+		a = z.do(t, "POST", source.URLPath(), "", body, apptest.Credentials(source, string(body), time.Now())...)
 		if a.Status != 200 && a.Status != 400 && a.Status != 413 && a.Status != 422 {
 			t.Errorf("%q with a valid credential: %d %s", body, a.Status, a.Body)
 		}

@@ -23,8 +23,8 @@ func TestGeneratedRequests(t *testing.T) {
 	w.Link("VCB", "00123")
 	till := w.Native()
 	for n := range 8 {
-		bad := strings.Replace(webtest.Transfer{ID: fmt.Sprint("bad", n)}.Native(), "200000", "0", 1)
-		w.Wants(webtest.Counts{Unassigned: 1, Rejected: 1}, till, webtest.Batch(webtest.Transfer{ID: fmt.Sprint(n), Account: fmt.Sprint("77", n)}.Native(), bad))
+		bad := strings.Replace(apptest.Transfer{ID: fmt.Sprint("bad", n)}.Native(), "200000", "0", 1)
+		w.Wants(webtest.Counts{Unassigned: 1, Rejected: 1}, till, apptest.Batch(apptest.Transfer{ID: fmt.Sprint(n), Account: fmt.Sprint("77", n)}.Native(), bad))
 	}
 	receiver := newReceiver(t, 200)
 	failing := newReceiver(t, 500)

@@ -20,25 +20,25 @@ import (
 func TestInboundElements(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	till, sepay := w.Native(), w.Sepay()
 	bad := func(id string) string {
-		return strings.ReplaceAll(webtest.Transfer{ID: id}.Native(), "200000", `"much"`)
+		return strings.ReplaceAll(apptest.Transfer{ID: id}.Native(), "200000", `"much"`)
 	}
-	w.Wants(webtest.Counts{Recorded: 2, Duplicates: 1, Unassigned: 1, Conflicts: 1, Rejected: 1}, till, webtest.Batch(
-		webtest.Transfer{ID: "1", Number: "FT1", Content: "DH1"}.Native(), webtest.Transfer{ID: "2", Number: "FT2", Direction: "OUT", Amount: 5}.Native(),
-		webtest.Transfer{ID: "1", Number: "FT1"}.Native(), webtest.Transfer{ID: "3", Account: "999"}.Native(), webtest.Transfer{ID: "1", Amount: 7}.Native(), bad("4"))) // 1
+	w.Wants(webtest.Counts{Recorded: 2, Duplicates: 1, Unassigned: 1, Conflicts: 1, Rejected: 1}, till, apptest.Batch(
+		apptest.Transfer{ID: "1", Number: "FT1", Content: "DH1"}.Native(), apptest.Transfer{ID: "2", Number: "FT2", Direction: "OUT", Amount: 5}.Native(),
+		apptest.Transfer{ID: "1", Number: "FT1"}.Native(), apptest.Transfer{ID: "3", Account: "999"}.Native(), apptest.Transfer{ID: "1", Amount: 7}.Native(), bad("4"))) // 1
 	w.WantSaid(1,
 		webtest.Said{State: app.OutcomeRecorded, Amount: 200000, Content: "DH1", Transaction: 1}, webtest.Said{State: app.OutcomeRecorded, Amount: 5, Content: "NAPTIEN MOMO", Transaction: 2},
 		webtest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1}, webtest.Said{State: app.OutcomeUnassigned, Amount: 200000, Content: "NAPTIEN MOMO", Open: true},
 		webtest.Said{State: app.OutcomeConflict, Amount: 7, Content: "NAPTIEN MOMO", Transaction: 1, Open: true}, webtest.Said{State: app.OutcomeRejected, Content: "NAPTIEN MOMO", Open: true})
 
 	// What is repeated: as another source names it, again, and in conflict again.
-	w.Names(webtest.Duplicate, sepay, webtest.Transfer{ID: "77", Number: "FT1", Content: "other words"})                                                // 2
-	w.Names(webtest.Duplicate, sepay, webtest.Transfer{ID: "77", Number: "FT1"})                                                                        // 3
-	w.Wants(webtest.Counts{Duplicates: 2}, till, webtest.Batch(webtest.Transfer{ID: "1"}.Native(), webtest.Transfer{ID: "3", Account: "999"}.Native())) // 4
-	w.Names(webtest.Conflict, till, webtest.Transfer{ID: "1", Amount: 7})                                                                               // 5
-	w.Names(webtest.Conflict, till, webtest.Transfer{ID: "3", Account: "888"})                                                                          // 6
+	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "77", Number: "FT1", Content: "other words"})                                                // 2
+	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "77", Number: "FT1"})                                                                        // 3
+	w.Wants(webtest.Counts{Duplicates: 2}, till, apptest.Batch(apptest.Transfer{ID: "1"}.Native(), apptest.Transfer{ID: "3", Account: "999"}.Native())) // 4
+	w.Names(webtest.Conflict, till, apptest.Transfer{ID: "1", Amount: 7})                                                                               // 5
+	w.Names(webtest.Conflict, till, apptest.Transfer{ID: "3", Account: "888"})                                                                          // 6
 	w.WantSaid(2, webtest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "other words", Transaction: 1})
 	w.WantSaid(3, webtest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1})
 	w.WantSaid(4, webtest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1},
@@ -66,7 +66,7 @@ func TestInboundElements(t *testing.T) {
 	}
 
 	// What can't be read is that, though its event id is a transaction's.
-	w.Sends(till, webtest.Batch(bad("1"))).WantStatus(t, http.StatusUnprocessableEntity) // 7
+	w.Sends(till, apptest.Batch(bad("1"))).WantStatus(t, http.StatusUnprocessableEntity) // 7
 	w.WantSaid(7, webtest.Said{State: app.OutcomeRejected, Content: "NAPTIEN MOMO", Transaction: 1, Open: true})
 	_, err = w.Service.DiscardInbound(context.Background(), 1, 7)
 	apptest.Must(t, err)
@@ -87,7 +87,7 @@ func TestInboundElementsRetried(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	phone := w.Source("capcom6", "", "")
 	read := func() []webtest.Said {
 		t.Helper()
@@ -97,7 +97,7 @@ func TestInboundElementsRetried(t *testing.T) {
 		}
 		return list
 	}
-	w.Texts(webtest.Rejected, phone, webtest.PhoneText{Sender: "+84900000001"})
+	w.Texts(webtest.Rejected, phone, apptest.PhoneText{Sender: "+84900000001"})
 	if list := read(); list[0].State != app.OutcomeRejected || !list[0].Open {
 		t.Fatalf("%+v", list)
 	}
@@ -132,7 +132,7 @@ func TestInboundNothing(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	b := w.Browser().SignIn("lan")
-	w.Wants(webtest.Counts{}, w.Native(), webtest.Batch())
+	w.Wants(webtest.Counts{}, w.Native(), apptest.Batch())
 	e, err := w.Service.ReadInboundEvent(context.Background(), 1, 1)
 	apptest.Must(t, err)
 	if e.Explanation.VI == "" || len(e.Elements) != 0 {
@@ -156,8 +156,8 @@ func TestInboundNothing(t *testing.T) {
 func TestInboundByHand(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
-	w.API(w.APIKey(app.ScopeFull), "POST", "/api/v1/transactions", webtest.Transfer{Content: "by hand"}.Native(), http.StatusCreated, nil)
+	w.Link("ACB", apptest.SomeAccount)
+	w.API(w.APIKey(app.ScopeFull), "POST", "/api/v1/transactions", apptest.Transfer{Content: "by hand"}.Native(), http.StatusCreated, nil)
 	w.WantSaid(1, webtest.Said{State: app.OutcomeRecorded, Amount: 200000, Content: "by hand", Transaction: 1})
 	w.Tallies()
 }
@@ -168,22 +168,22 @@ func TestEventLogSays(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	till := w.Native()
 	b := w.Browser().SignIn("lan")
-	w.Names(webtest.Recorded, till, webtest.Transfer{ID: "1", Content: "first"})
+	w.Names(webtest.Recorded, till, apptest.Transfer{ID: "1", Content: "first"})
 	b.Get("/inbound/events").Shows(t, "first", "+200,000\u00a0₫", `href="/transactions/1"`)
 	b.Get("/inbound/events/1").Shows(t, "first", "+200,000\u00a0₫", "transaction 1", `href="/transactions/1"`)
-	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 2}, till, webtest.Batch(webtest.Transfer{ID: "1", Content: "first"}.Native(),
-		webtest.Transfer{ID: "2", Number: "FT2", Content: "second", Direction: "OUT", Amount: 1549000}.Native(), webtest.Transfer{ID: "1", Content: "first"}.Native()))
+	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 2}, till, apptest.Batch(apptest.Transfer{ID: "1", Content: "first"}.Native(),
+		apptest.Transfer{ID: "2", Number: "FT2", Content: "second", Direction: "OUT", Amount: 1549000}.Native(), apptest.Transfer{ID: "1", Content: "first"}.Native()))
 	b.Get("/inbound/events?before=3").Shows(t, "second", "−1,549,000\u00a0₫", "+2 more", `href="/transactions/2"`)
 
 	// A provider's list has the new ones at one end.
 	var list []string
 	for range 20 {
-		list = append(list, webtest.Transfer{ID: "1", Content: "first"}.Native())
+		list = append(list, apptest.Transfer{ID: "1", Content: "first"}.Native())
 	}
-	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 20}, till, webtest.Batch(append(list, webtest.Transfer{ID: "4", Number: "FT4", Content: "newest"}.Native())...))
+	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 20}, till, apptest.Batch(append(list, apptest.Transfer{ID: "4", Number: "FT4", Content: "newest"}.Native())...))
 	b.Get("/inbound/events?before=4").Shows(t, "newest", "+20 more", `href="/transactions/3"`)
 	events, _, err := w.Service.InboundEventsBefore(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1}})
 	apptest.Must(t, err)
@@ -191,8 +191,8 @@ func TestEventLogSays(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 
-	long := webtest.Transfer{ID: "3", Number: "FT3", Content: "third"}.Native()
-	w.Wants(webtest.Recorded, till, webtest.Batch(long)[:len(webtest.Batch(long))-1]+strings.Repeat(" ", app.ListedBody)+"}")
+	long := apptest.Transfer{ID: "3", Number: "FT3", Content: "third"}.Native()
+	w.Wants(webtest.Recorded, till, apptest.Batch(long)[:len(apptest.Batch(long))-1]+strings.Repeat(" ", app.ListedBody)+"}")
 	b.Get("/inbound/events").Shows(t, "Too long for this list")
 	b.Get("/inbound/events/4").Shows(t, "third")
 	b.Get("/transactions/4").Shows(t, `href="/inbound/events/4"`)
@@ -204,13 +204,13 @@ func TestInboundManyElements(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	var elements []string
 	for i := range app.ShownItems + 50 {
-		elements = append(elements, webtest.Transfer{ID: fmt.Sprint("e", i), Number: fmt.Sprint("N", i)}.Native())
+		elements = append(elements, apptest.Transfer{ID: fmt.Sprint("e", i), Number: fmt.Sprint("N", i)}.Native())
 	}
-	elements[len(elements)-1] = webtest.Transfer{ID: "waits", Account: "999", Content: "at the very end"}.Native()
-	w.Wants(webtest.Counts{Recorded: len(elements) - 1, Unassigned: 1}, w.Native(), webtest.Batch(elements...))
+	elements[len(elements)-1] = apptest.Transfer{ID: "waits", Account: "999", Content: "at the very end"}.Native()
+	w.Wants(webtest.Counts{Recorded: len(elements) - 1, Unassigned: 1}, w.Native(), apptest.Batch(elements...))
 	list, e := w.Reads(1)
 	last := list[len(list)-1]
 	if len(list) != app.ShownItems || e.ElementCount != len(elements) || !last.Open || last.Content != "at the very end" || e.Elements[len(list)-1].Position != len(elements)-1 {
@@ -225,10 +225,10 @@ func TestInboundElementsOddIDs(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	till, b := w.Native(), w.Browser().SignIn("lan")
 	for n, id := range []string{`"],["`, `'); DROP TABLE event_ids; --`, "\x00a\\", "<script>alert(1)</script>", "\u2028&é", "\u200b\u202e", strings.Repeat("ữ", 500), "7", "007"} {
-		w.Names(webtest.Recorded, till, webtest.Transfer{ID: id, Number: fmt.Sprint("N", n), Content: "<img src=x onerror=alert(1)>" + strings.Repeat("x", 2500)})
+		w.Names(webtest.Recorded, till, apptest.Transfer{ID: id, Number: fmt.Sprint("N", n), Content: "<img src=x onerror=alert(1)>" + strings.Repeat("x", 2500)})
 		if list, _ := w.Reads(int64(n + 1)); len(list) != 1 || list[0].State != app.OutcomeRecorded || list[0].Transaction != int64(n+1) {
 			t.Errorf("%q: %+v", id, list)
 		}
@@ -246,8 +246,8 @@ func TestInboundElementsOddIDs(t *testing.T) {
 func TestInboundElementsOfOthers(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
-	w.Names(webtest.Recorded, w.Native(), webtest.Transfer{})
+	w.Link("ACB", apptest.SomeAccount)
+	w.Names(webtest.Recorded, w.Native(), apptest.Transfer{})
 	other, err := w.Service.CreateAccount(context.Background(), "other", time.Now())
 	apptest.Must(t, err)
 	if _, err := w.Service.ReadInboundEvent(context.Background(), other.ID, 1); app.CodeOf(err) != app.CodeNotFound {

@@ -33,7 +33,7 @@ func TestInboundLinkMasked(t *testing.T) {
 		t.Errorf("linked as %+v", l)
 	}
 	// The same transfer as another source names it is known by its number.
-	w.Names(webtest.Duplicate, w.Native(), webtest.Transfer{Number: "FT1", Gateway: "VCB", Account: "72201112005", Date: app.FormatTime(time.Now(), w.Service.Zone())})
+	w.Names(webtest.Duplicate, w.Native(), apptest.Transfer{Number: "FT1", Gateway: "VCB", Account: "72201112005", Date: app.FormatTime(time.Now(), w.Service.Zone())})
 
 	// A second account fits too: whose it is must be told, and is told for this
 	// event alone.
@@ -41,7 +41,7 @@ func TestInboundLinkMasked(t *testing.T) {
 	second := w.Text(phone, app.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005"}, app.Incoming{EventID: "3", Number: "FT3", AccountNumber: "7220xxxx2005"},
 		app.Incoming{EventID: "4", Number: "FT4", AccountNumber: "88xx99"})
 	third := w.Text(phone, app.Incoming{EventID: "5", Number: "FT5", AccountNumber: "7220xxxx2005"})
-	online := webtest.Transfer{ID: "x", Number: "FT3", Gateway: "VCB", Account: "72209992005", Date: app.FormatTime(time.Now(), w.Service.Zone())}
+	online := apptest.Transfer{ID: "x", Number: "FT3", Gateway: "VCB", Account: "72209992005", Date: app.FormatTime(time.Now(), w.Service.Zone())}
 	w.Names(webtest.Recorded, w.Native(), online)
 	l = w.LinksEvent(key, second, `{"account_number":"72209992005"}`)
 	if l.Linked || l.BankAccount.ID != other.ID || l.Recorded != 1 || l.Duplicates != 1 || l.Open != 1 || l.Waiting != 0 || !slices.Equal(l.TransactionIDs, []string{"3", "2"}) {
@@ -95,11 +95,11 @@ func TestInboundLinkRecordsWhatWaits(t *testing.T) {
 		shop := webtest.NewShop(t)
 		w.Webhook(shop.URL+"/a", "ALL")
 		source := w.Native()
-		w.Came(25*time.Hour, source, webtest.Transfer{ID: "1", Number: "FT1"})
-		w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "2", Number: "FT2"})
-		w.Names(webtest.Unassigned, w.Sepay(), webtest.Transfer{ID: "9", Number: "FT2"}) // the same transfer
-		w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "3", Account: "111"})
-		w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "4", Number: "FT4"})
+		w.Came(25*time.Hour, source, apptest.Transfer{ID: "1", Number: "FT1"})
+		w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "2", Number: "FT2"})
+		w.Names(webtest.Unassigned, w.Sepay(), apptest.Transfer{ID: "9", Number: "FT2"}) // the same transfer
+		w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "3", Account: "111"})
+		w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "4", Number: "FT4"})
 		l := w.LinksEvent(w.APIKey(app.ScopeFull), 2, `{"account_name":"A"`+c.notify+`}`)
 		if !l.Linked || l.Recorded != 1 || l.Waiting != 2 || l.Deliveries != c.deliveries {
 			t.Errorf("notify %s: %+v", c.notify, l)
@@ -119,7 +119,7 @@ func TestInboundLinkWithinPlan(t *testing.T) {
 	most, past := 1, time.Now().Add(-time.Hour)
 	w.Link("VCB", "555")
 	w.Link("VCB", "575")
-	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "1", Account: "555"}) // of another bank
+	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1", Account: "555"}) // of another bank
 	_, err := w.Service.UpdateAccount(ctx, 1, app.AccountUpdate{MaxBankAccounts: &most})
 	apptest.Must(t, err)
 	w.RefusesLink(key, 1, `{"account_name":"A"}`, 409, app.CodePlanLimit)
@@ -144,8 +144,8 @@ func TestInboundLinkNarrowed(t *testing.T) {
 	w.Link("ACB", "111")
 	source, err := w.Service.AddSource(context.Background(), 1, app.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: mine.ID}, time.Now())
 	apptest.Must(t, err)
-	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "1", Account: "111"})
-	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "2", Account: "222"})
+	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1", Account: "111"})
+	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "2", Account: "222"})
 	w.RefusesLink(key, 1, `{"account_number":"111"}`, 409, app.CodeConflict)
 	w.RefusesLink(key, 2, `{"account_number":"222","account_name":"A"}`, 409, app.CodeConflict)
 	w.RefusesLink(key, 2, `{"account_name":"A"}`, 422, app.CodeValidation)
@@ -169,7 +169,7 @@ func TestInboundLinkTwice(t *testing.T) {
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
 	key, source := w.APIKey(app.ScopeFull), w.Native()
-	w.Wants(webtest.Counts{Unassigned: 2}, source, webtest.Batch(webtest.Transfer{ID: "1"}.Native(), webtest.Transfer{ID: "2"}.Native()))
+	w.Wants(webtest.Counts{Unassigned: 2}, source, apptest.Batch(apptest.Transfer{ID: "1"}.Native(), apptest.Transfer{ID: "2"}.Native()))
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	statuses := map[int]int{}
@@ -181,7 +181,7 @@ func TestInboundLinkTwice(t *testing.T) {
 			case 2:
 				path, body = "/api/v1/inbound/1/retry", ""
 			case 3: // the bulk way
-				_, err := w.Service.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: webtest.SomeAccount, AccountName: "A"}, time.Now())
+				_, err := w.Service.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, time.Now())
 				if err != nil && app.CodeOf(err) != app.CodeConflict {
 					t.Error(err)
 				}
@@ -243,7 +243,7 @@ func TestInboundManyItems(t *testing.T) {
 	w := webtest.NewWorld(t)
 	key, source := w.APIKey(app.ScopeFull), w.Native()
 	const n = app.ShownItems + 200
-	w.WantsRefusal(source, webtest.Batch(strings.Split(strings.TrimSuffix(strings.Repeat("0,", n), ","), ",")...), 422, app.CodeValidation, "transactions[0]")
+	w.WantsRefusal(source, apptest.Batch(strings.Split(strings.TrimSuffix(strings.Repeat("0,", n), ","), ",")...), 422, app.CodeValidation, "transactions[0]")
 	type shown struct {
 		Open  int
 		Items []struct {
@@ -289,7 +289,7 @@ func TestInboundTenants(t *testing.T) {
 	ctx, now := context.Background(), time.Now()
 	account, err := w.Service.CreateAccount(ctx, "another", now)
 	apptest.Must(t, err)
-	w.Names(webtest.Unassigned, w.Native(), webtest.Transfer{})
+	w.Names(webtest.Unassigned, w.Native(), apptest.Transfer{})
 	_, shown := w.Service.InboundEvent(ctx, account.ID, 1)
 	_, link := w.Service.LinkInbound(ctx, account.ID, 1, app.InboundLink{AccountName: "A"}, now)
 	_, retry := w.Service.RetryInbound(ctx, account.ID, 1, now)

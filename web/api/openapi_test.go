@@ -205,12 +205,12 @@ func TestOpenAPIOfDeliveries(t *testing.T) {
 	}))
 	t.Cleanup(shop.Close)
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	hook, _ := w.Webhook(shop.URL, app.WebhookAll)
 	key := []string{"Authorization", "Bearer " + w.APIKey(app.ScopeFull)}
 	deliver := func(id string) {
 		t.Helper()
-		w.Do("POST", "/api/v1/transactions", webtest.Quoted(map[string]any{"id": id, "gateway": "ACB", "accountNumber": webtest.SomeAccount, "transferType": "OUT", "transferAmount": 1}), key...)
+		w.Do("POST", "/api/v1/transactions", apptest.Quoted(map[string]any{"id": id, "gateway": "ACB", "accountNumber": apptest.SomeAccount, "transferType": "OUT", "transferAmount": 1}), key...)
 		w.Do("POST", fmt.Sprintf("/api/v1/webhooks/%d/test", hook.ID), "", key...)
 		for range 2 {
 			select {

@@ -103,7 +103,7 @@ func TestOpenAPIEnums(t *testing.T) {
 func TestOpenAPIBounds(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	hook, _ := w.Webhook("https://shop.example.com/", app.WebhookAll)
 	components := rawOpenAPI(t)["components"]
 	number := func(path string) int64 {
@@ -114,7 +114,7 @@ func TestOpenAPIBounds(t *testing.T) {
 		return int64(n)
 	}
 	webhook := func(name, url string) string {
-		return webtest.Quoted(map[string]any{"name": name, "webhook_url": url, "type": "ALL"})
+		return apptest.Quoted(map[string]any{"name": name, "webhook_url": url, "type": "ALL"})
 	}
 	const url = "https://shop.example.com/"
 	get := func(format string) func(int64) (string, string, string, []string) {
@@ -124,7 +124,7 @@ func TestOpenAPIBounds(t *testing.T) {
 		return func(n int64) (string, string, string, []string) { return "POST", path, body(n), nil }
 	}
 	native := func(id string, amount int64) string {
-		return webtest.Quoted(map[string]any{"id": id, "gateway": "ACB", "accountNumber": webtest.SomeAccount, "transferType": "IN", "transferAmount": amount})
+		return apptest.Quoted(map[string]any{"id": id, "gateway": "ACB", "accountNumber": apptest.SomeAccount, "transferType": "IN", "transferAmount": amount})
 	}
 	refused := webtest.MemberAt(rawOpenAPI(t), "paths", "/api/v1/inbound/refused", "get", "parameters").([]any)[1]
 	for _, c := range []struct {

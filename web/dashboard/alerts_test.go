@@ -187,7 +187,7 @@ func TestMoreAttention(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	b := w.Browser().SignIn("lan")
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	src := w.Native()
 	soon := time.Now().Add(6 * 24 * time.Hour)
 	_, err := w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &soon})
@@ -200,7 +200,7 @@ func TestMoreAttention(t *testing.T) {
 	apptest.Eventually(t, "the refused call", func() bool {
 		return strings.Contains(b.Get("/").Body, "are refused, so its transactions are not received")
 	})
-	w.Names(webtest.Recorded, src, webtest.Transfer{ID: "1", Number: "D1"})
+	w.Names(webtest.Recorded, src, apptest.Transfer{ID: "1", Number: "D1"})
 	w.File(func(db *sql.DB) error {
 		_, err := db.Exec(`UPDATE sources SET last_call_at = ?`, time.Now().Add(2*time.Second).Unix())
 		return err

@@ -20,7 +20,7 @@ func TestBankPages(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	b.Get("/banks").Shows(t, "Link your first bank account", "0/", "Vietcombank")
-	w.Names(webtest.Counts{Unassigned: 1}, w.Native(), webtest.Transfer{})
+	w.Names(webtest.Counts{Unassigned: 1}, w.Native(), apptest.Transfer{})
 	for _, c := range [][]string{{"bank", "", "account_number", "", "account_name", ""}, {"bank", "NOPE", "account_number", "19-35?", "account_name", "A"}} {
 		a := b.Post("/banks", c...)
 		a.WantStatus(t, http.StatusUnprocessableEntity)
@@ -63,7 +63,7 @@ func TestBankPlanLimit(t *testing.T) {
 	one := 1
 	_, err := w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{MaxBankAccounts: &one})
 	apptest.Must(t, err)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	b.Get("/banks").Shows(t, "1/1", "the limit is reached")
 	a := b.Post("/banks", "bank", "VCB", "account_number", "123", "account_name", "A")
@@ -113,7 +113,7 @@ func TestBankTenancyAndRoles(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	b := w.Link("ACB", webtest.SomeAccount)
-	w.WantOwnersOnly(t, bankActions, b.ID, webtest.SomeAccount, func() string { return fmt.Sprint(w.Banks()) },
-		"bank", "VCB", "account_number", webtest.SomeAccount, "account_name", "EVE", "active", "0")
+	b := w.Link("ACB", apptest.SomeAccount)
+	w.WantOwnersOnly(t, bankActions, b.ID, apptest.SomeAccount, func() string { return fmt.Sprint(w.Banks()) },
+		"bank", "VCB", "account_number", apptest.SomeAccount, "account_name", "EVE", "active", "0")
 }

@@ -23,7 +23,7 @@ func TestHistoryFilters(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	good, bad := newMoody(t, 200, ""), newMoody(t, 503, "")
 	w.Webhook(good.url, app.WebhookAll)
 	b := w.Browser().SignIn("lan")
@@ -78,7 +78,7 @@ func TestHistoryPages(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
 	w.Webhook(receiver.url, app.WebhookAll)
 	for i := range 45 {
@@ -131,7 +131,7 @@ func TestHistoryIsTheOwners(t *testing.T) {
 	other, err := w.Service.CreateAccount(ctx, "other", time.Now())
 	apptest.Must(t, err)
 	w.User(other.ID, "stranger", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 500, "no")
 	hook, _ := w.Webhook(receiver.url, app.WebhookAll)
 	transaction := w.Pay(1, "1", "secret content")
@@ -201,7 +201,7 @@ func TestLiveHistory(t *testing.T) {
 	other, err := w.Service.CreateAccount(ctx, "other", time.Now())
 	apptest.Must(t, err)
 	w.User(other.ID, "stranger", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
 	w.Webhook(receiver.url, app.WebhookAll)
 	follow := func(name, since string) *bufio.Scanner {
@@ -242,7 +242,7 @@ func TestLiveHistory(t *testing.T) {
 	}
 	// What others were told doesn't count.
 	strangers := follow("stranger", "since=0-0")
-	_, err = w.Service.LinkBankAccount(ctx, other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: webtest.SomeAccount, AccountName: "NGUYEN VAN A"}, time.Now())
+	_, err = w.Service.LinkBankAccount(ctx, other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "NGUYEN VAN A"}, time.Now())
 	apptest.Must(t, err)
 	_, _, err = w.Service.CreateWebhook(ctx, other.ID, app.WebhookCreate{Name: "theirs", URL: receiver.url, Type: app.WebhookAll}, time.Now())
 	apptest.Must(t, err)

@@ -23,7 +23,7 @@ func TestDeliveryPage(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 500, "Fatal error: Uncaught Exception")
 	hook, secret := w.Webhook(receiver.url+"/a", app.WebhookAll)
 	w.Pay(1, "1", "DH10293 thanh toan")
@@ -82,7 +82,7 @@ func TestDeliveryPageAfterRotation(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
 	hook, secret := w.Webhook(receiver.url, app.WebhookAll)
 	w.Pay(1, "1", "a")
@@ -128,7 +128,7 @@ func TestHostileAnswers(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	for i, c := range []struct{ name, body, want string }{
 		{"a script", `</pre><script>alert(1)</script>`, `&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;`},
@@ -160,7 +160,7 @@ func TestCurl(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
 	w.Webhook(receiver.url+"/a/../{b}/[1-3]?key='k'&x=$(id)`id`%20", app.WebhookAll)
 	if _, err := exec.LookPath("curl"); err != nil {

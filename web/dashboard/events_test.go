@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -18,15 +19,15 @@ func TestEventLog(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	src, other := w.Native(), w.Sepay()
 	b := w.Browser().SignIn("lan")
 	b.Get("/inbound/events").Shows(t, "No calls yet.")
-	w.Names(webtest.Recorded, src, webtest.Transfer{})                                                                                                                                                   // 1
-	w.Names(webtest.Counts{Conflicts: 1}, src, webtest.Transfer{Amount: 5})                                                                                                                              // 2
-	w.Names(webtest.Counts{Unassigned: 1}, src, webtest.Transfer{ID: "u", Account: "999"})                                                                                                               // 3
-	w.Names(webtest.Counts{Unassigned: 1}, other, webtest.Transfer{ID: "7", Account: "888"})                                                                                                             // 4
-	w.Wants(webtest.Counts{Rejected: 1, Recorded: 1}, src, webtest.Batch(strings.ReplaceAll(webtest.Transfer{ID: "r"}.Native(), "200000", `"much"`), webtest.Transfer{ID: "s", Number: "FT9"}.Native())) // 5
+	w.Names(webtest.Recorded, src, apptest.Transfer{})                                                                                                                                                   // 1
+	w.Names(webtest.Counts{Conflicts: 1}, src, apptest.Transfer{Amount: 5})                                                                                                                              // 2
+	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{ID: "u", Account: "999"})                                                                                                               // 3
+	w.Names(webtest.Counts{Unassigned: 1}, other, apptest.Transfer{ID: "7", Account: "888"})                                                                                                             // 4
+	w.Wants(webtest.Counts{Rejected: 1, Recorded: 1}, src, apptest.Batch(strings.ReplaceAll(apptest.Transfer{ID: "r"}.Native(), "200000", `"much"`), apptest.Transfer{ID: "s", Number: "FT9"}.Native())) // 5
 	for query, want := range map[string][]string{
 		"": {"5", "4", "3", "2", "1"}, "state=open": {"5", "4", "3", "2"}, "state=unassigned": {"4", "3"}, "state=conflict": {"2"}, "state=rejected": {"5"},
 		"source_id=2": {"4"}, "source_id=1&state=unassigned": {"3"}, "before=3": {"2", "1"}, "before=x": {"5", "4", "3", "2", "1"}, "before=1": nil,
@@ -41,7 +42,7 @@ func TestEventLog(t *testing.T) {
 	b.Get("/inbound/events?state=x").Shows(t, "Status must be one of the values in the list")
 	b.Get("/").Shows(t, "2 transactions are waiting", "1 received item could not be read", "1 received item conflicts")
 	for i := range 40 {
-		w.Names(webtest.Recorded, src, webtest.Transfer{ID: strconv.Itoa(100 + i), Number: "N" + strconv.Itoa(i)})
+		w.Names(webtest.Recorded, src, apptest.Transfer{ID: strconv.Itoa(100 + i), Number: "N" + strconv.Itoa(i)})
 	}
 	var all []string
 	next := "/inbound/events"
@@ -64,23 +65,23 @@ func TestEventActions(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	src := w.Native()
 	b := w.Browser().SignIn("lan")
-	w.Names(webtest.Counts{Unassigned: 1}, src, webtest.Transfer{})
-	w.Names(webtest.Counts{Unassigned: 1}, src, webtest.Transfer{ID: "2", Number: "FT2"})
-	w.Names(webtest.Counts{Unassigned: 1}, src, webtest.Transfer{ID: "3", Number: "FT3", Account: "777"})
-	w.Sends(src, webtest.Batch(strings.ReplaceAll(webtest.Transfer{ID: "4"}.Native(), "200000", `"a"`), strings.ReplaceAll(webtest.Transfer{ID: "5"}.Native(), "200000", `"b"`)))
+	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{})
+	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{ID: "2", Number: "FT2"})
+	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{ID: "3", Number: "FT3", Account: "777"})
+	w.Sends(src, apptest.Batch(strings.ReplaceAll(apptest.Transfer{ID: "4"}.Native(), "200000", `"a"`), strings.ReplaceAll(apptest.Transfer{ID: "5"}.Native(), "200000", `"b"`)))
 
 	page := b.Get("/inbound/events/1")
-	page.Shows(t, `<option value="ACB" selected`, `value="`+webtest.SomeAccount+`"`, "+200,000\u00a0₫", "is not a linked bank account", `name="item_id"`)
-	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", webtest.SomeAccount).Shows(t, "Account holder is required", `value="`+webtest.SomeAccount+`"`)
-	b.Post("/inbound/events/1/link", "bank", "VCB", "account_number", webtest.SomeAccount, "account_name", "A").WantStatus(t, http.StatusUnprocessableEntity)
+	page.Shows(t, `<option value="ACB" selected`, `value="`+apptest.SomeAccount+`"`, "+200,000\u00a0₫", "is not a linked bank account", `name="item_id"`)
+	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", apptest.SomeAccount).Shows(t, "Account holder is required", `value="`+apptest.SomeAccount+`"`)
+	b.Post("/inbound/events/1/link", "bank", "VCB", "account_number", apptest.SomeAccount, "account_name", "A").WantStatus(t, http.StatusUnprocessableEntity)
 	if len(w.Banks()) != 0 {
 		t.Fatal("linked by a form with a fault")
 	}
-	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", webtest.SomeAccount, "account_name", "NGUYEN VAN A", "notify", "none").Goes(t, "/inbound/events/1")
+	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "NGUYEN VAN A", "notify", "none").Goes(t, "/inbound/events/1")
 	a := b.Get("/inbound/events/1")
 	a.Shows(t, "Recorded: 1", "from other waiting calls: 1", "Settled")
 	w.WantTransactions(2)
-	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", webtest.SomeAccount).Shows(t, "Nothing of this event is unassigned.")
+	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", apptest.SomeAccount).Shows(t, "Nothing of this event is unassigned.")
 
 	b.Post("/inbound/events/4/retry").Goes(t, "/inbound/events/4")
 	b.Get("/inbound/events/4").Shows(t, "unreadable: 2")
@@ -101,7 +102,7 @@ func TestHostileEventsAreInert(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	src := w.Native()
 	script := `<script>alert(1)<\/script><img src=x onerror=alert(1)>{{.Data}}`
-	w.Wants(webtest.Counts{Unassigned: 1}, src, webtest.Batch(webtest.Transfer{ID: script, Content: script, Gateway: script, Account: "1"}.Native()))
+	w.Wants(webtest.Counts{Unassigned: 1}, src, apptest.Batch(apptest.Transfer{ID: script, Content: script, Gateway: script, Account: "1"}.Native()))
 	w.Sends(src, "\xff\x00\u202e\u200b<script>alert(1)</script>")
 	b := w.Browser().SignIn("lan")
 	for _, path := range []string{"/", "/inbound", "/inbound/events", "/inbound/events/1", "/inbound/events/2"} {
@@ -128,7 +129,7 @@ func TestInboundAttention(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	src := w.Native()
 	b := w.Browser().SignIn("lan")
 	lastCall := func(ago time.Duration) {
@@ -155,7 +156,7 @@ func TestInboundAttention(t *testing.T) {
 	// A shop with transactions every day hears of it after one day.
 	for day := range 9 {
 		at := time.Now().In(w.Service.Zone()).AddDate(0, 0, -day).Format(app.TimeLayout)
-		w.Names(webtest.Recorded, src, webtest.Transfer{ID: strconv.Itoa(day), Number: "D" + strconv.Itoa(day), Date: at})
+		w.Names(webtest.Recorded, src, apptest.Transfer{ID: strconv.Itoa(day), Number: "D" + strconv.Itoa(day), Date: at})
 	}
 	lastCall(25 * time.Hour)
 	says(true, silent)
@@ -178,6 +179,6 @@ func TestInboundAttention(t *testing.T) {
 	b.Get("/inbound").Shows(t, "API key rejected")
 
 	says(false, `href="/inbound/events?state=unassigned"`)
-	w.Names(webtest.Unassigned, src, webtest.Transfer{ID: "other", Account: "99887766"})
+	w.Names(webtest.Unassigned, src, apptest.Transfer{ID: "other", Account: "99887766"})
 	says(true, `href="/inbound/events?state=unassigned"`)
 }

@@ -25,7 +25,7 @@ func TestExportFilters(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	bank := w.Link("ACB", webtest.SomeAccount)
+	bank := w.Link("ACB", apptest.SomeAccount)
 	bad := newMoody(t, 503, "")
 	w.Pay(1, "1", "cà phê sữa đá")
 	hook, _ := w.Webhook(bad.url, app.WebhookAll)
@@ -94,7 +94,7 @@ func TestExportIsOfTheAccount(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.User(1, "cashier", app.RoleViewer)
 	w.User(other.ID, "stranger", app.RoleOwner)
-	bank := w.Link("ACB", webtest.SomeAccount)
+	bank := w.Link("ACB", apptest.SomeAccount)
 	w.Pay(1, "1", "cà phê sữa đá")
 	cashier, stranger := w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger")
 	cashier.Get(exportPath+"?format=csv").WantStatus(t, http.StatusForbidden)
@@ -121,7 +121,7 @@ func TestExportToASlowReader(t *testing.T) {
 	const n = 4000
 	w := webtest.NewWorld(t)
 	owner := w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	w.ManyLong(n)
 	b := w.Browser().SignIn("lan")
 	export := func() *bufio.Reader { return w.Slowly(b, exportPath+"?format=csv") }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -19,7 +20,7 @@ func TestFirstPageIsSmall(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	for range 10 {
 		w.Pay(1, itoa(int64(w.Rows("transactions"))), strings.Repeat("MBVCB.5482931177.NGUYEN VAN A chuyen tien ", 4))
 	}

@@ -14,7 +14,7 @@ import (
 	"baoco/web/webtest"
 )
 
-const statementHeader = "Số tài khoản:," + webtest.SomeAccount + ",,,\nNgày giao dịch,Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào\n"
+const statementHeader = "Số tài khoản:," + apptest.SomeAccount + ",,,\nNgày giao dịch,Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào\n"
 
 // The test isn't parallel: it looks at what is left in the temporary directory.
 func TestImportPages(t *testing.T) {
@@ -22,7 +22,7 @@ func TestImportPages(t *testing.T) {
 	t.Setenv("TMPDIR", dir)
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	w.Webhook("https://shop.vn/", app.WebhookAll)
 	b := w.Browser().SignIn("lan")
 	b.Get("/transactions").Shows(t, `href="/transactions/import"`)
@@ -58,11 +58,11 @@ func TestImportPages(t *testing.T) {
 		t.Errorf("%d deliveries", n)
 	}
 
-	other := strings.Replace(file, webtest.SomeAccount, "0881000000606", 1)
+	other := strings.Replace(file, apptest.SomeAccount, "0881000000606", 1)
 	b.Upload("/transactions/import", "c.csv", other).Shows(t, "0881000000606 is not linked", "0 new transactions")
 	// The account is part of what was checked.
 	b.Upload("/transactions/import", "a.csv", file, "sum", sum, "bank_account_id", "1").Shows(t, "not the one you checked", "nothing recorded yet")
-	nobody := strings.Replace(file, "Số tài khoản:,"+webtest.SomeAccount, ",", 1)
+	nobody := strings.Replace(file, "Số tài khoản:,"+apptest.SomeAccount, ",", 1)
 	w.Link("ACB", "555")
 	a = b.Upload("/transactions/import", "d.csv", nobody)
 	a.WantStatus(t, http.StatusUnprocessableEntity)
@@ -97,7 +97,7 @@ func TestImportAsManyRowsAsThereMayBe(t *testing.T) {
 	}
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	var file strings.Builder
 	file.WriteString(statementHeader)
 	for i := range 10_000 {
@@ -118,11 +118,11 @@ func TestImportTenancyAndRoles(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	owner := w.Browser().SignIn("lan")
 	mine := statementHeader + "01/11/2026,76,A,,11.000\n"
 	owner.Upload("/transactions/import", "mine.csv", mine, "sum", owner.Upload("/transactions/import", "mine.csv", mine).Sum(t)).Shows(t, `href="/transactions/import/1/undo"`)
-	w.WantOwnersOnly(t, importActions, 1, webtest.SomeAccount, func() string { return fmt.Sprint(w.Rows("transactions")) })
+	w.WantOwnersOnly(t, importActions, 1, apptest.SomeAccount, func() string { return fmt.Sprint(w.Rows("transactions")) })
 	file := statementHeader + "02/11/2026,77,A,,11.000\n"
 	cashier, stranger := w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger")
 	if a := cashier.Get("/transactions"); strings.Contains(a.Body, "/transactions/import") {

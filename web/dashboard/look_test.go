@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
 )
@@ -19,7 +20,7 @@ func TestLookAfterAnAction(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
 	w.Webhook(receiver.url, app.WebhookAll)
 	w.APIKey(app.ScopeRead)

@@ -20,7 +20,7 @@ func TestWebhookWithoutSecret(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
 	w.Webhook(receiver.url, app.WebhookAll)
 	key := []string{"Authorization", "Bearer " + w.APIKey(app.ScopeFull)}
@@ -94,7 +94,7 @@ func TestSourceWithoutSecret(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	// The text is one that somebody may choose.
 	chosen := w.Source("sepay", app.AuthAPIKey, "lost and found again")
 	key := []string{"Authorization", "Bearer " + w.APIKey(app.ScopeFull)}
@@ -109,7 +109,7 @@ func TestSourceWithoutSecret(t *testing.T) {
 	b.Get("/inbound").Shows(t, "Secret lost")
 	page := b.Get("/inbound/sources/1")
 	page.Shows(t, "The secret is lost", "Secret lost", rotate, "API key is lost as well")
-	w.Sends(chosen, webtest.Transfer{ID: "1", Number: "D1"}.Sepay()).WantStatus(t, http.StatusUnauthorized)
+	w.Sends(chosen, apptest.Transfer{ID: "1", Number: "D1"}.Sepay()).WantStatus(t, http.StatusUnauthorized)
 	apptest.Eventually(t, "the refused call", func() bool {
 		return strings.Contains(b.Get("/inbound/sources/1").Body, "so no call can be verified")
 	})
@@ -122,7 +122,7 @@ func TestSourceWithoutSecret(t *testing.T) {
 	form := b.Get("/inbound/sources/1/rotate")
 	form.Shows(t, "The old secret is lost.")
 	b.Post("/inbound/sources/1/rotate", "secret", "lost and found again", "once", form.Once(t)).WantStatus(t, http.StatusOK)
-	w.Names(webtest.Recorded, chosen, webtest.Transfer{ID: "1", Number: "D1"})
+	w.Names(webtest.Recorded, chosen, apptest.Transfer{ID: "1", Number: "D1"})
 	for _, path := range []string{"/", "/inbound", "/inbound/sources/1"} {
 		b.Get(path).Hides(t, "has lost its secret", "Secret lost", "The secret is lost")
 	}

@@ -18,7 +18,7 @@ func TestChartOfABankAccount(t *testing.T) {
 	ctx := context.Background()
 	w.User(1, "lan", app.RoleOwner)
 	b := w.Browser().SignIn("lan")
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	w.Pay(1, "1", "a")
 	if a := b.Get("/"); strings.Contains(a.Body, `name="bank_account_id"`) {
 		t.Error("a choice of one")
@@ -26,7 +26,7 @@ func TestChartOfABankAccount(t *testing.T) {
 	w.Link("ACB", "888")
 	other, err := w.Service.CreateAccount(ctx, "other", time.Now())
 	apptest.Must(t, err)
-	_, err = w.Service.LinkBankAccount(ctx, other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: webtest.SomeAccount, AccountName: "A"}, time.Now())
+	_, err = w.Service.LinkBankAccount(ctx, other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, time.Now())
 	apptest.Must(t, err)
 	w.Pay(other.ID, "1", "b")
 
@@ -47,7 +47,7 @@ func TestLiveSums(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	overview, rows := b.Listen("/live/transactions?since=0-0&sums=1"), b.Listen("/live/transactions?since=0-0")
 	news := func(l *webtest.Listener) string {
@@ -75,7 +75,7 @@ func TestOverviewPlan(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	w.User(1, "hoa", app.RoleViewer)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	owner, cashier := w.Browser().SignIn("lan"), w.Browser().SignIn("hoa")
 	const linked = `<a href="/banks">1/100 bank accounts</a>`
 	set := func(end time.Time, trial bool) {

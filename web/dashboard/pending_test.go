@@ -25,7 +25,7 @@ func TestPendingDeliveries(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	w.User(1, "cashier", app.RoleViewer)
 	w.User(w.SecondAccount(), "minh", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	if a := b.Get("/deliveries?status=waiting"); len(a.Listed(t)) != 0 || !strings.Contains(a.Body, "No deliveries are waiting.") {
 		t.Error("an empty queue")
@@ -105,7 +105,7 @@ func TestAttemptDots(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 503, "")
 	hook, _ := w.Webhook(receiver.url, app.WebhookAll)
 	w.Pay(1, "1", "a")
@@ -142,7 +142,7 @@ func TestPendingForWantOfFiles(t *testing.T) {
 	t.Cleanup(server.Close)
 	w.URL = server.URL
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	w.Webhook("http://127.0.0.1:9/", app.WebhookAll)
 	w.Pay(1, "1", "trà đá")
 	b := w.Browser().SignIn("lan")

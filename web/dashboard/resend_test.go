@@ -19,7 +19,7 @@ import (
 func failing(t *testing.T) (*webtest.World, *moody, *webtest.Browser) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 500, "")
 	for range 2 {
 		hook, _ := w.Webhook(receiver.url, app.WebhookAll)
@@ -208,13 +208,13 @@ func TestResendBounds(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 500, "")
 	hook, _ := w.Webhook(receiver.url, app.WebhookAll)
 	const all = app.MaxResend + 3
 	elements := make([]app.Incoming, all)
 	for i := range elements {
-		elements[i] = app.Incoming{EventID: strconv.Itoa(i), Gateway: "ACB", AccountNumber: webtest.SomeAccount, Type: app.In, Amount: 1000, Content: "don", Time: time.Now()}
+		elements[i] = app.Incoming{EventID: strconv.Itoa(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1000, Content: "don", Time: time.Now()}
 	}
 	_, err := w.Service.RecordTransactions(ctx, app.InboundCall{AccountID: 1, Channel: app.ChannelHand, ReceivedAt: time.Now(), Elements: elements})
 	apptest.Must(t, err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -223,7 +224,7 @@ func TestSetUpSteps(t *testing.T) {
 	defer shop.Close()
 	w.Webhook(shop.URL, app.WebhookAll)
 	check("/webhooks")
-	w.Came(0, source, webtest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 1000})
+	w.Came(0, source, apptest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 1000})
 	for deadline := time.Now().Add(30 * time.Second); left() != "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 	}
 	check("")

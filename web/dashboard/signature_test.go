@@ -24,7 +24,7 @@ func TestSignatureTool(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 401, "wrong signature")
 	create := func(name string) (app.Webhook, string) {
 		hook, secret, err := w.Service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: name, URL: receiver.url, Type: app.WebhookAll}, time.Now())
@@ -162,7 +162,7 @@ func TestSignatureToolRefuses(t *testing.T) {
 	other := w.SecondAccount()
 	w.User(1, "lan", app.RoleOwner)
 	w.User(other, "minh", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 401, "")
 	_, secret := w.Webhook(receiver.url, app.WebhookAll)
 	id := w.Pay(1, "1", "a")

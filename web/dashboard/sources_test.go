@@ -24,13 +24,13 @@ func TestSourcePages(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	b.Get("/inbound").Shows(t, "Add your first source")
 	once := b.Get("/inbound/sources/new?provider=native").Once(t)
 	form := []string{"provider", "native", "name", "till", "auth", "bearer", "once", once}
 	path, secret := b.Post("/inbound/sources", form...).Shown(t, w.URL)
-	body := webtest.Batch(webtest.Transfer{}.Native())
+	body := apptest.Batch(apptest.Transfer{}.Native())
 	w.Do("POST", path, body, "Authorization", "Bearer "+secret, "Content-Type", "application/json").WantStatus(t, http.StatusOK)
 	w.WantTransactions(1)
 
@@ -74,7 +74,7 @@ func TestSourceForms(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	kinds := b.Get("/inbound/sources/new").Body
 	for _, kind := range provider.Facts() {
@@ -185,12 +185,12 @@ func TestSourceTenancyAndRoles(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	src := w.Native()
-	w.Names(webtest.Counts{Unassigned: 1}, src, webtest.Transfer{Content: "of account one"})
+	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{Content: "of account one"})
 	w.WantOwnersOnly(t, sourceActions, src.ID, src.Token, func() string {
 		events, n, err := w.Service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
 		apptest.Must(t, err)
 		return fmt.Sprintf("%+v %d %d %d", w.Sources(), n, events[0].Open, len(w.Banks()))
-	}, "provider", "native", "name", "test", "secret", "a secret of the stranger", "sender", "X", "api_key", "k", "bank", "ACB", "account_number", webtest.SomeAccount, "account_name", "EVE", "sure", "1")
+	}, "provider", "native", "name", "test", "secret", "a secret of the stranger", "sender", "X", "api_key", "k", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "EVE", "sure", "1")
 	stranger := w.Browser().SignIn("stranger")
 	stranger.Get("/inbound/events?source_id="+itoa(src.ID)).WantStatus(t, http.StatusUnprocessableEntity)
 	stranger.Get("/inbound/refused?source_id="+itoa(src.ID)).WantStatus(t, http.StatusUnprocessableEntity)

@@ -364,7 +364,7 @@ func (b *slowBody) Read(p []byte) (int, error) {
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-		body := `{"id":"1","gateway":"ACB","accountNumber":"` + webtest.SomeAccount + `","transferType":"IN","transferAmount":5000}`
+		body := `{"id":"1","gateway":"ACB","accountNumber":"` + apptest.SomeAccount + `","transferType":"IN","transferAmount":5000}`
 		r := httptest.NewRequest("POST", "/api/v1/transactions", &slowBody{body})
 		r.Header.Set("Authorization", "Bearer "+w.APIKey(app.ScopeFull))
 		answer := httptest.NewRecorder()

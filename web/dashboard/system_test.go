@@ -41,7 +41,7 @@ func TestBackupOnTheSystemPage(t *testing.T) {
 	}
 	source := w.Native()
 	w.Link("ACB", "19354957")
-	w.Came(0, source, webtest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 1000})
+	w.Came(0, source, apptest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 1000})
 	if asks() {
 		t.Error("asked on the first day")
 	}

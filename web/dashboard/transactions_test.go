@@ -26,7 +26,7 @@ func TestPagesDoNotShift(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	today := time.Now().In(w.Service.Zone()).AddDate(0, 0, -1).Format(app.DateLayout)
 	paid := 0
@@ -80,7 +80,7 @@ func TestDeliveryStates(t *testing.T) {
 	other, err := w.Service.CreateAccount(context.Background(), "other", time.Now())
 	apptest.Must(t, err)
 	w.User(other.ID, "stranger", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 503, "")
 	key := w.APIKey(app.ScopeFull)
 	b, stranger := w.Browser().SignIn("lan"), w.Browser().SignIn("stranger")
@@ -162,10 +162,10 @@ func TestSumsOfAFilter(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	bank := w.Link("ACB", webtest.SomeAccount)
+	bank := w.Link("ACB", apptest.SomeAccount)
 	record := func(id int, direction app.Direction, amount int64, content string) {
 		_, _, err := w.Service.RecordByHand(context.Background(), 1, app.Incoming{
-			EventID: fmt.Sprint(id), Gateway: "ACB", AccountNumber: webtest.SomeAccount, Type: direction, Amount: amount, Content: content, Time: time.Now(),
+			EventID: fmt.Sprint(id), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: direction, Amount: amount, Content: content, Time: time.Now(),
 		}, nil, app.IdempotencyKey{}, time.Now())
 		apptest.Must(t, err)
 	}
@@ -222,14 +222,14 @@ func TestDaysAndReplacedDates(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	native, zone := w.Native(), w.Service.Zone()
 	today := app.DayOf(time.Now(), zone)
-	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "1", Date: "14/10/2025"})
-	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "2", Date: today.String(), Content: "hom nay"})
-	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "3", Date: "2026-02-30"})
-	w.Names(webtest.Unassigned, native, webtest.Transfer{ID: "4", Date: "2025-10-14", Account: "404"})
-	w.Names(webtest.Unassigned, native, webtest.Transfer{ID: "5", Date: "2999-01-01", Account: "404"})
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "1", Date: "14/10/2025"})
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "2", Date: today.String(), Content: "hom nay"})
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "3", Date: "2026-02-30"})
+	w.Names(webtest.Unassigned, native, apptest.Transfer{ID: "4", Date: "2025-10-14", Account: "404"})
+	w.Names(webtest.Unassigned, native, apptest.Transfer{ID: "5", Date: "2999-01-01", Account: "404"})
 	b := w.Browser().SignIn("lan")
 
 	midnight := "00:00:00, 14 Oct"
@@ -272,7 +272,7 @@ func TestSearchFurtherBack(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	receiver := newMoody(t, 200, "")
 	hook, _ := w.Webhook(receiver.url, app.WebhookAll)
 	told := func(id string) {
@@ -291,7 +291,7 @@ func TestSearchFurtherBack(t *testing.T) {
 		call := app.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: time.Now()}
 		for i := range 500 {
 			call.Elements = append(call.Elements, app.Incoming{
-				EventID: fmt.Sprint(n + i), Gateway: "ACB", AccountNumber: webtest.SomeAccount, Type: app.In, Amount: 1, Time: time.Now(),
+				EventID: fmt.Sprint(n + i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: 1, Time: time.Now(),
 			})
 		}
 		_, err := w.Service.RecordTransactions(context.Background(), call)
@@ -331,9 +331,9 @@ func TestNewsOfTransactions(t *testing.T) {
 	w.User(1, "lan", app.RoleViewer)
 	other, err := w.Service.CreateAccount(context.Background(), "other", time.Now())
 	apptest.Must(t, err)
-	_, err = w.Service.LinkBankAccount(context.Background(), other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: webtest.SomeAccount, AccountName: "B"}, time.Now())
+	_, err = w.Service.LinkBankAccount(context.Background(), other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
 	apptest.Must(t, err)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	for id := range 25 {
 		w.Pay(1, fmt.Sprint("old", id), "cà phê")
 	}
@@ -379,11 +379,11 @@ func TestTransactionOrigin(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	w.User(1, "cashier", app.RoleViewer)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	one, two := w.Native(), w.Native()
 	const body = `{"transactions":[{"id":%q,"gateway":"ACB","transactionDate":"2026-11-20 10:00:00","transactionNumber":"FT1","accountNumber":%q,"content":"<script>alert(1)</script>\u202e","transferType":"IN","transferAmount":1549000}]}`
 	for i, s := range []app.Source{one, two} {
-		if a := w.Sends(s, fmt.Sprintf(body, []string{"first-name", "<b>second</b>"}[i], webtest.SomeAccount)); a.Status != http.StatusOK {
+		if a := w.Sends(s, fmt.Sprintf(body, []string{"first-name", "<b>second</b>"}[i], apptest.SomeAccount)); a.Status != http.StatusOK {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 	}

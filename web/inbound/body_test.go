@@ -14,34 +14,17 @@ import (
 	"baoco/web/webtest"
 )
 
-// amounts are literals of JSON and what they are in VND; 0 is none, -1 is not
-// JSON.
-var amounts = []struct {
-	literal string
-	amount  int64
-}{
-	{"1", 1}, {"150000", 150000}, {"150000.0", 150000}, {"1.5e5", 150000}, {"1e5", 100000}, {"1E5", 100000}, {"1e+5", 100000},
-	{"100000.0", 100000}, {"15000000e-2", 150000}, {"0.000001e11", 100000}, {"9999999999999", 9999999999999}, {"9.999999999999e12", 9999999999999},
-	{"1e12", 1000000000000}, {"9999999999999.000000000000000000000000000000", 9999999999999}, {"1" + strings.Repeat("0", 400) + "e-400", 1},
-	{"0", 0}, {"-0", 0}, {"0.0", 0}, {"0e9", 0}, {"-5", 0}, {"-200000", 0}, {"100000.5", 0}, {"0.5", 0}, {"1e-1", 0}, {"1.00000000000000000001", 0},
-	{"9999999999999.5", 0}, {"10000000000000", 0}, {"1e13", 0}, {"9007199254740993", 0}, {"9223372036854775807", 0}, {"9223372036854775808", 0},
-	{"18446744073709751616", 0}, {"1" + strings.Repeat("0", 400), 0}, {"1e400", 0}, {"1e-400", 0}, {"1e99999999999999999999", 0}, {"0e99999999999999999999", 0},
-	{"1e-99999999999999999999", 0}, {"null", 0}, {"true", 0}, {"false", 0}, {`""`, 0}, {`" "`, 0}, {`"abc"`, 0}, {`"1,000"`, 0}, {`"1.000.000"`, 0}, {`"0x10"`, 0},
-	{`"-5"`, 0}, {`"100000.5"`, 0}, {`"NaN"`, 0}, {`"Infinity"`, 0}, {`"１００"`, 0}, {`"100000đ"`, 0}, {"[]", 0}, {"[100000]", 0}, {"{}", 0}, {`{"value":100000}`, 0},
-	{"NaN", -1}, {"Infinity", -1}, {"0x10", -1}, {"01", -1}, {"+5", -1}, {".5", -1}, {"5.", -1}, {"1e", -1}, {"1_000", -1}, {"", -1}, {"100000L", -1}, {"'100000'", -1},
-}
-
 func TestProviderAmounts(t *testing.T) {
 	t.Parallel()
 	for _, provider := range []string{"native", "sepay"} {
 		t.Run(provider, func(t *testing.T) {
 			w := webtest.NewWorld(t)
-			w.Link("ACB", webtest.SomeAccount)
+			w.Link("ACB", apptest.SomeAccount)
 			source := w.Native()
 			write := func(id int, member string) string {
-				body := webtest.Batch(webtest.Transfer{ID: fmt.Sprint("a", id)}.Native())
+				body := apptest.Batch(apptest.Transfer{ID: fmt.Sprint("a", id)}.Native())
 				if provider == "sepay" {
-					body = webtest.Transfer{ID: fmt.Sprint("a", id)}.Sepay()
+					body = apptest.Transfer{ID: fmt.Sprint("a", id)}.Sepay()
 				}
 				return strings.Replace(body, `,"transferAmount":200000`, member, 1)
 			}
@@ -65,16 +48,16 @@ func TestProviderAmounts(t *testing.T) {
 					w.KeptAsRejected(body, "json")
 				}
 			}
-			for i, c := range amounts {
-				body := write(i, `,"transferAmount":`+c.literal)
-				if c.amount <= 0 {
-					bad(c.literal, body, c.amount == 0)
+			for i, c := range apptest.Amounts {
+				body := write(i, `,"transferAmount":`+c.Literal)
+				if c.VND <= 0 {
+					bad(c.Literal, body, c.VND == 0)
 					continue
 				}
 				w.Wants(webtest.Recorded, source, body)
-				sum, n = sum+c.amount, n+1
-				if list := w.WantTransactions(n); list[n-1].Amount != c.amount {
-					t.Errorf("%s was recorded as %d", c.literal, list[n-1].Amount)
+				sum, n = sum+c.VND, n+1
+				if list := w.WantTransactions(n); list[n-1].Amount != c.VND {
+					t.Errorf("%s was recorded as %d", c.Literal, list[n-1].Amount)
 				}
 			}
 			bad("missing", write(1000, ""), true)
@@ -104,9 +87,9 @@ func TestProviderAmounts(t *testing.T) {
 func TestProviderMoneyFields(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	native, sepay := w.Native(), w.Sepay()
-	element := webtest.Transfer{Number: "FT1"}.Native()
+	element := apptest.Transfer{Number: "FT1"}.Native()
 	for _, c := range []struct{ field, old, new string }{
 		{"id", `"id":"3521"`, `"id":true`}, {"id", `"id":"3521"`, `"id":1.5`}, {"id", `"id":"3521"`, `"id":[]`}, {"id", `"id":"3521"`, `"id":{}`},
 		{"id", `"id":"3521"`, `"id":"3521","id":"3521"`}, {"id", `"id":"3521"`, `"id":"3521","ID":"3522"`},
@@ -125,13 +108,13 @@ func TestProviderMoneyFields(t *testing.T) {
 		if changed == element {
 			t.Fatalf("no %s in %s", c.old, element)
 		}
-		w.WantsRefusal(native, webtest.Batch(changed), http.StatusUnprocessableEntity, app.CodeValidation, "transactions[0]."+c.field)
-		w.KeptAsRejected(webtest.Batch(changed), c.field)
+		w.WantsRefusal(native, apptest.Batch(changed), http.StatusUnprocessableEntity, app.CodeValidation, "transactions[0]."+c.field)
+		w.KeptAsRejected(apptest.Batch(changed), c.field)
 	}
 	none := strings.NewReplacer(`"id":"3521"`, `"id":null`, `"transactionNumber":"FT1"`, `"transactionNumber":""`).Replace(element)
-	w.WantsRefusal(native, webtest.Batch(none), http.StatusUnprocessableEntity, app.CodeValidation, "transactions[0].id")
+	w.WantsRefusal(native, apptest.Batch(none), http.StatusUnprocessableEntity, app.CodeValidation, "transactions[0].id")
 
-	element = webtest.Transfer{Number: "FT1"}.Sepay()
+	element = apptest.Transfer{Number: "FT1"}.Sepay()
 	for _, c := range [][2]string{
 		{`"id":"3521"`, `"id":null`}, {`"id":"3521"`, `"id":""`}, {`"id":"3521"`, `"id":true`}, {`"id":"3521"`, `"id":1,"id":2`}, {`"id":"3521",`, ``},
 		{`"accountNumber":"19354957"`, `"accountNumber":null`}, {`"accountNumber":"19354957"`, `"accountNumber":"1","accountNumber":"19354957"`},
@@ -149,8 +132,8 @@ func TestProviderMoneyFields(t *testing.T) {
 		`{"id":"c","accountNumber":"1935 4957","transferType":"IN","transferAmount":3,"gateway":"ACB","content":5,"transactionDate":[]}`,
 		`{"id":"","transactionNumber":"n","accountNumber":"19354957","transferType":"IN","transferAmount":4,"gateway":["ACB"],"content":"a","content":"b"}`,
 	} {
-		w.Wants(webtest.Recorded, native, webtest.Batch(body))
-		w.Wants(webtest.Duplicate, native, webtest.Batch(body))
+		w.Wants(webtest.Recorded, native, apptest.Batch(body))
+		w.Wants(webtest.Duplicate, native, apptest.Batch(body))
 		if got := w.WantTransactions(i + 1)[i]; got.Amount != int64(i+1) {
 			t.Errorf("%s: %+v", body, got)
 		}
@@ -159,15 +142,15 @@ func TestProviderMoneyFields(t *testing.T) {
 		t.Errorf("numbers as digits: %+v", list)
 	}
 	// The integer 7 and the text "7" are one id.
-	w.Names(webtest.Duplicate, native, webtest.Transfer{ID: "7", Amount: 1})
+	w.Names(webtest.Duplicate, native, apptest.Transfer{ID: "7", Amount: 1})
 }
 
 func TestProviderUnreadableBodies(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	native, sepay := w.Native(), w.Sepay()
-	good, one := webtest.Batch(webtest.Transfer{}.Native()), webtest.Transfer{}.Sepay()
+	good, one := apptest.Batch(apptest.Transfer{}.Native()), apptest.Transfer{}.Sepay()
 	for _, c := range []struct {
 		name, body string
 		field      string // "": isn't JSON
@@ -177,10 +160,10 @@ func TestProviderUnreadableBodies(t *testing.T) {
 		{"NUL after it", good + "\x00", ""}, {"UTF-16", "\xff\xfe{\x00}\x00", ""}, {"two byte order marks", "\xef\xbb\xbf\xef\xbb\xbf" + good, ""},
 		{"20 000 brackets", strings.Repeat("[", 20000), ""}, {"12 000 objects", strings.Repeat(`{"a":`, 12000), ""},
 		{"raw control character", "{\"transactions\":[{\"content\":\"\x01\"}]}", ""},
-		{"array", "[]", "body"}, {"array of elements", "[" + webtest.Transfer{}.Native() + "]", "body"}, {"null", "null", "body"}, {"number", "1", "body"}, {"text", `"x"`, "body"},
+		{"array", "[]", "body"}, {"array of elements", "[" + apptest.Transfer{}.Native() + "]", "body"}, {"null", "null", "body"}, {"number", "1", "body"}, {"text", `"x"`, "body"},
 		{"empty object", "{}", "transactions"}, {"null list", `{"transactions":null}`, "transactions"}, {"an object for a list", `{"transactions":{}}`, "transactions"},
-		{"another case", `{"Transactions":[]}`, "transactions"}, {"two lists", `{"transactions":[],"transactions":[]}`, "transactions"}, {"a bare element", webtest.Transfer{}.Native(), "transactions"},
-		{"null element", webtest.Batch("null"), "transactions[0].body"}, {"number as an element", webtest.Batch("7"), "transactions[0].body"}, {"list as an element", webtest.Batch("[]"), "transactions[0].body"},
+		{"another case", `{"Transactions":[]}`, "transactions"}, {"two lists", `{"transactions":[],"transactions":[]}`, "transactions"}, {"a bare element", apptest.Transfer{}.Native(), "transactions"},
+		{"null element", apptest.Batch("null"), "transactions[0].body"}, {"number as an element", apptest.Batch("7"), "transactions[0].body"}, {"list as an element", apptest.Batch("[]"), "transactions[0].body"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := *w
@@ -217,12 +200,12 @@ func TestProviderUnreadableBodies(t *testing.T) {
 		})
 	}
 	// An empty list is nothing, and a byte order mark none of the body's.
-	w.Wants(webtest.Counts{}, native, webtest.Batch())
+	w.Wants(webtest.Counts{}, native, apptest.Batch())
 	w.WantTransactions(0)
 	w.Wants(webtest.Recorded, native, "\xef\xbb\xbf "+good+"\r\n")
 	w.Wants(webtest.Recorded, sepay, "\xef\xbb\xbf"+one)
 
-	a := w.Do("POST", native.URLPath(), "{}", append(webtest.Credentials(native, "", time.Now()), "Accept-Language", "vi")...)
+	a := w.Do("POST", native.URLPath(), "{}", append(apptest.Credentials(native, "", time.Now()), "Accept-Language", "vi")...)
 	if v := a.JSON(t); a.Status != http.StatusUnprocessableEntity || v["messages"] != "Một số trường không hợp lệ." {
 		t.Errorf("in Vietnamese: %s", a.Body)
 	}
@@ -232,11 +215,11 @@ func TestProviderUnreadableBodies(t *testing.T) {
 func TestProviderDeepElement(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	deep := strings.Repeat("[", 5000) + strings.Repeat("]", 5000)
 	native := w.Native()
-	w.Wants(webtest.Counts{Rejected: 1, Recorded: 1}, native, webtest.Batch(deep, webtest.Transfer{}.Native()))
-	w.Wants(webtest.Recorded, native, webtest.Batch(strings.Replace(webtest.Transfer{ID: "x"}.Native(), `"content":`, `"extra":`+deep+`,"content":`, 1)))
+	w.Wants(webtest.Counts{Rejected: 1, Recorded: 1}, native, apptest.Batch(deep, apptest.Transfer{}.Native()))
+	w.Wants(webtest.Recorded, native, apptest.Batch(strings.Replace(apptest.Transfer{ID: "x"}.Native(), `"content":`, `"extra":`+deep+`,"content":`, 1)))
 }
 
 // TestProviderTexts has texts that break who handles them carelessly.
@@ -245,7 +228,7 @@ func TestProviderTexts(t *testing.T) {
 	w := webtest.NewWorld(t)
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	native, sepay := w.Native(), w.Sepay()
 	key := w.APIKey(app.ScopeRead)
 	long := strings.Repeat("đ", 1999)
@@ -257,10 +240,10 @@ func TestProviderTexts(t *testing.T) {
 		{`=HYPERLINK(\"http://x\",\"y\")`, `=HYPERLINK("http://x","y")`}, {`\r\nlevel=ERROR msg=forged`, "\r\nlevel=ERROR msg=forged"}, {`{{7*7}}`, `{{7*7}}`},
 		{`\u001b[2J\u001b]0;x\u0007`, "\x1b[2J\x1b]0;x\x07"}, {`\u2028\u2029\u0085`, "\u2028\u2029\u0085"}, {`%s%n%00`, `%s%n%00`}, {`\\\"`, `\"`},
 	} {
-		body := webtest.Batch(strings.Replace(webtest.Transfer{ID: fmt.Sprint("a", i)}.Native(), "NAPTIEN MOMO", c.literal, 1))
+		body := apptest.Batch(strings.Replace(apptest.Transfer{ID: fmt.Sprint("a", i)}.Native(), "NAPTIEN MOMO", c.literal, 1))
 		source := native
 		if i%2 == 1 {
-			source, body = sepay, strings.Replace(webtest.Transfer{ID: fmt.Sprint("a", i)}.Sepay(), "NAPTIEN MOMO", c.literal, 1)
+			source, body = sepay, strings.Replace(apptest.Transfer{ID: fmt.Sprint("a", i)}.Sepay(), "NAPTIEN MOMO", c.literal, 1)
 		}
 		w.Wants(webtest.Recorded, source, body)
 		if got := w.WantTransactions(i + 1)[i].Content; got != c.want || !utf8.ValidString(got) {
@@ -284,17 +267,17 @@ func TestProviderTexts(t *testing.T) {
 func TestProviderHostileNames(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	native := w.Native()
 	for i, account := range []string{"' OR 1=1 --", "%", "19354957'", "0019354957", "19354957" + strings.Repeat(" ", 92) + "123", strings.Repeat("9", 5000), "１９３５４９５７", "*"} {
-		w.Names(webtest.Unassigned, native, webtest.Transfer{ID: fmt.Sprint("a", i), Account: account})
+		w.Names(webtest.Unassigned, native, apptest.Transfer{ID: fmt.Sprint("a", i), Account: account})
 	}
 	for i, gateway := range []string{"ACB'; DROP TABLE transactions; --", "<b>", "\x1b[2J", strings.Repeat("A", 5000)} {
-		w.Names(webtest.Recorded, native, webtest.Transfer{ID: fmt.Sprint("g", i), Gateway: gateway})
+		w.Names(webtest.Recorded, native, apptest.Transfer{ID: fmt.Sprint("g", i), Gateway: gateway})
 	}
 	for i, id := range []string{"'; --", "<script>", "=1+1", "\r\n", "\x1b[2J", "../../x", strings.Repeat("i", 5000)} {
-		w.Names(webtest.Recorded, native, webtest.Transfer{ID: id, Number: fmt.Sprint(id, i)})
-		w.Names(webtest.Duplicate, native, webtest.Transfer{ID: id, Number: fmt.Sprint(id, i)})
+		w.Names(webtest.Recorded, native, apptest.Transfer{ID: id, Number: fmt.Sprint(id, i)})
+		w.Names(webtest.Duplicate, native, apptest.Transfer{ID: id, Number: fmt.Sprint(id, i)})
 	}
 	w.WantTransactions(11)
 }

@@ -15,7 +15,7 @@ import (
 
 // at is the time of the transfer that every test names, moved by d.
 func at(d time.Duration) string {
-	t, err := time.Parse(app.TimeLayout, webtest.SomeDate)
+	t, err := time.Parse(app.TimeLayout, apptest.SomeDate)
 	if err != nil {
 		panic(err)
 	}
@@ -29,23 +29,23 @@ func TestProviderSameEvent(t *testing.T) {
 			w := webtest.NewWorld(t)
 			shop := webtest.NewShop(t)
 			w.Webhook(shop.URL+"/a", "ALL")
-			w.Link("ACB", webtest.SomeAccount)
+			w.Link("ACB", apptest.SomeAccount)
 			source := w.Native()
 			if provider == "sepay" {
 				source = w.Sepay()
 			}
-			first := webtest.Transfer{Number: "FT1"}
+			first := apptest.Transfer{Number: "FT1"}
 			w.Names(webtest.Recorded, source, first)
 			for range 5 {
 				w.Names(webtest.Duplicate, source, first)
 			}
 			// What isn't money may change without being a new transaction.
-			w.Names(webtest.Duplicate, source, webtest.Transfer{Number: "FT1", Content: "another text"})
-			w.Names(webtest.Duplicate, source, webtest.Transfer{Number: "FT2"})
-			w.Names(webtest.Duplicate, source, webtest.Transfer{Number: "FT1", Date: at(200 * time.Hour)})
-			w.Names(webtest.Duplicate, source, webtest.Transfer{})
+			w.Names(webtest.Duplicate, source, apptest.Transfer{Number: "FT1", Content: "another text"})
+			w.Names(webtest.Duplicate, source, apptest.Transfer{Number: "FT2"})
+			w.Names(webtest.Duplicate, source, apptest.Transfer{Number: "FT1", Date: at(200 * time.Hour)})
+			w.Names(webtest.Duplicate, source, apptest.Transfer{})
 			list := w.WantTransactions(1)
-			if list[0].Content != "NAPTIEN MOMO" || list[0].Number != "FT1" || app.FormatTime(list[0].Time, w.Service.Zone()) != webtest.SomeDate {
+			if list[0].Content != "NAPTIEN MOMO" || list[0].Number != "FT1" || app.FormatTime(list[0].Time, w.Service.Zone()) != apptest.SomeDate {
 				t.Errorf("a repetition changed it: %+v", list[0])
 			}
 			shop.Waits(w, "/a 1")
@@ -60,21 +60,21 @@ func TestProviderSameEvent(t *testing.T) {
 func TestProviderBlankIDs(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	native, sepay := w.Native(), w.Sepay()
 	for _, blank := range []string{" ", "\t\n ", "\x00", " \x00 "} {
-		w.Names(webtest.Rejected, sepay, webtest.Transfer{ID: blank})
-		if a := w.Sends(native, webtest.Batch(webtest.Transfer{ID: blank}.Native())); a.Status != 422 {
+		w.Names(webtest.Rejected, sepay, apptest.Transfer{ID: blank})
+		if a := w.Sends(native, apptest.Batch(apptest.Transfer{ID: blank}.Native())); a.Status != 422 {
 			t.Errorf("%q: %d %s", blank, a.Status, a.Body)
 		}
 	}
-	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "1", Number: " "})
-	w.Names(webtest.Recorded, sepay, webtest.Transfer{ID: "2", Number: " "})
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "1", Number: " "})
+	w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "2", Number: " "})
 	if list := w.WantTransactions(2); list[0].Number != "" || list[1].Number != "" {
 		t.Errorf("numbers %q and %q", list[0].Number, list[1].Number)
 	}
-	w.Names(webtest.Recorded, native, webtest.Transfer{ID: " ", Number: "FT8"}) // its number is its id then
-	w.Names(webtest.Recorded, native, webtest.Transfer{ID: " ", Number: "FT9"})
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: " ", Number: "FT8"}) // its number is its id then
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: " ", Number: "FT9"})
 }
 
 // TestProviderConflicts: the first record of an event id stands.
@@ -83,13 +83,13 @@ func TestProviderConflicts(t *testing.T) {
 	w := webtest.NewWorld(t)
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
-	w.Link("ACB", webtest.SomeAccount)
-	w.Link("VCB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
+	w.Link("VCB", apptest.SomeAccount)
 	w.Link("ACB", "111")
 	for _, source := range []app.Source{w.Native(), w.Sepay()} {
-		first := webtest.Transfer{ID: fmt.Sprint("c", source.ID), Number: fmt.Sprint("FT", source.ID)}
+		first := apptest.Transfer{ID: fmt.Sprint("c", source.ID), Number: fmt.Sprint("FT", source.ID)}
 		w.Names(webtest.Recorded, source, first)
-		others := []webtest.Transfer{{Amount: 200001}, {Direction: "OUT"}, {Account: "111"}, {Account: "unlinked"}, {Gateway: "VCB"}, {Amount: 1, Account: "111", Direction: "OUT"}}
+		others := []apptest.Transfer{{Amount: 200001}, {Direction: "OUT"}, {Account: "111"}, {Account: "unlinked"}, {Gateway: "VCB"}, {Amount: 1, Account: "111", Direction: "OUT"}}
 		for _, other := range others {
 			other.ID, other.Number = first.ID, first.Number
 			before := w.Rows("inbound_items")
@@ -111,7 +111,7 @@ func TestProviderConflicts(t *testing.T) {
 	}
 	list := w.WantTransactions(2)
 	for _, x := range list {
-		if x.Amount != 200000 || x.Bank != "ACB" || x.AccountNumber != webtest.SomeAccount || x.Type != app.In {
+		if x.Amount != 200000 || x.Bank != "ACB" || x.AccountNumber != apptest.SomeAccount || x.Type != app.In {
 			t.Errorf("the first record did not stand: %+v", x)
 		}
 	}
@@ -126,38 +126,38 @@ func TestProviderConflicts(t *testing.T) {
 func TestProviderSameNumber(t *testing.T) {
 	t.Parallel()
 	const window = 72 * time.Hour
-	base := webtest.Transfer{ID: "a1", Number: "FT1"}
+	base := apptest.Transfer{ID: "a1", Number: "FT1"}
 	for _, c := range []struct {
 		name   string
-		second webtest.Transfer
+		second apptest.Transfer
 		linked bool // another account number is linked too
 		want   webtest.Counts
 	}{
-		{"the same", webtest.Transfer{ID: "b1", Number: "FT1"}, false, webtest.Duplicate},
-		{"another text", webtest.Transfer{ID: "b1", Number: "FT1", Content: "x"}, false, webtest.Duplicate},
-		{"the same event id", webtest.Transfer{ID: "a1", Number: "FT1"}, false, webtest.Duplicate},
-		{"a name of the bank", webtest.Transfer{ID: "b1", Number: "FT1", Gateway: "acb"}, false, webtest.Duplicate},
-		{"no known bank", webtest.Transfer{ID: "b1", Number: "FT1", Gateway: "?"}, false, webtest.Duplicate},
-		{"an account number in groups", webtest.Transfer{ID: "b1", Number: "FT1", Account: "1935 4957"}, false, webtest.Duplicate},
-		{"72 hours later", webtest.Transfer{ID: "b1", Number: "FT1", Date: at(window)}, false, webtest.Duplicate},
-		{"72 hours earlier", webtest.Transfer{ID: "b1", Number: "FT1", Date: at(-window)}, false, webtest.Duplicate},
-		{"a second more than 72 hours later", webtest.Transfer{ID: "b1", Number: "FT1", Date: at(window + time.Second)}, false, webtest.Recorded},
-		{"a second more than 72 hours earlier", webtest.Transfer{ID: "b1", Number: "FT1", Date: at(-window - time.Second)}, false, webtest.Recorded},
-		{"another amount", webtest.Transfer{ID: "b1", Number: "FT1", Amount: 200001}, false, webtest.Recorded},
-		{"another direction", webtest.Transfer{ID: "b1", Number: "FT1", Direction: "OUT"}, false, webtest.Recorded},
-		{"another number", webtest.Transfer{ID: "b1", Number: "FT2"}, false, webtest.Recorded},
-		{"a number in another case", webtest.Transfer{ID: "b1", Number: "ft1"}, false, webtest.Recorded},
-		{"a longer number", webtest.Transfer{ID: "b1", Number: "FT1\\VNA"}, false, webtest.Recorded},
-		{"another account number", webtest.Transfer{ID: "b1", Number: "FT1", Account: "111"}, true, webtest.Recorded},
-		{"another bank", webtest.Transfer{ID: "b1", Number: "FT1", Gateway: "VCB"}, true, webtest.Recorded},
+		{"the same", apptest.Transfer{ID: "b1", Number: "FT1"}, false, webtest.Duplicate},
+		{"another text", apptest.Transfer{ID: "b1", Number: "FT1", Content: "x"}, false, webtest.Duplicate},
+		{"the same event id", apptest.Transfer{ID: "a1", Number: "FT1"}, false, webtest.Duplicate},
+		{"a name of the bank", apptest.Transfer{ID: "b1", Number: "FT1", Gateway: "acb"}, false, webtest.Duplicate},
+		{"no known bank", apptest.Transfer{ID: "b1", Number: "FT1", Gateway: "?"}, false, webtest.Duplicate},
+		{"an account number in groups", apptest.Transfer{ID: "b1", Number: "FT1", Account: "1935 4957"}, false, webtest.Duplicate},
+		{"72 hours later", apptest.Transfer{ID: "b1", Number: "FT1", Date: at(window)}, false, webtest.Duplicate},
+		{"72 hours earlier", apptest.Transfer{ID: "b1", Number: "FT1", Date: at(-window)}, false, webtest.Duplicate},
+		{"a second more than 72 hours later", apptest.Transfer{ID: "b1", Number: "FT1", Date: at(window + time.Second)}, false, webtest.Recorded},
+		{"a second more than 72 hours earlier", apptest.Transfer{ID: "b1", Number: "FT1", Date: at(-window - time.Second)}, false, webtest.Recorded},
+		{"another amount", apptest.Transfer{ID: "b1", Number: "FT1", Amount: 200001}, false, webtest.Recorded},
+		{"another direction", apptest.Transfer{ID: "b1", Number: "FT1", Direction: "OUT"}, false, webtest.Recorded},
+		{"another number", apptest.Transfer{ID: "b1", Number: "FT2"}, false, webtest.Recorded},
+		{"a number in another case", apptest.Transfer{ID: "b1", Number: "ft1"}, false, webtest.Recorded},
+		{"a longer number", apptest.Transfer{ID: "b1", Number: "FT1\\VNA"}, false, webtest.Recorded},
+		{"another account number", apptest.Transfer{ID: "b1", Number: "FT1", Account: "111"}, true, webtest.Recorded},
+		{"another bank", apptest.Transfer{ID: "b1", Number: "FT1", Gateway: "VCB"}, true, webtest.Recorded},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := webtest.NewWorld(t)
-			w.Link("ACB", webtest.SomeAccount)
+			w.Link("ACB", apptest.SomeAccount)
 			if c.linked {
 				w.Link("ACB", "111")
-				w.Link("VCB", webtest.SomeAccount)
+				w.Link("VCB", apptest.SomeAccount)
 			}
 			w.Names(webtest.Recorded, w.Native(), base)
 			other := w.Sepay()
@@ -173,12 +173,12 @@ func TestProviderSameNumber(t *testing.T) {
 func TestProviderNoNumber(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	native, sepay := w.Native(), w.Sepay()
-	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "a1"})
-	w.Names(webtest.Recorded, sepay, webtest.Transfer{ID: "b1"})
-	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "a2"})
-	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "b1"}) // an id of another source
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "a1"})
+	w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "b1"})
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "a2"})
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "b1"}) // an id of another source
 	w.WantTransactions(4)
 }
 
@@ -186,20 +186,20 @@ func TestProviderNoNumber(t *testing.T) {
 func TestProviderLongNames(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 250)
-	for name, c := range map[string][2]webtest.Transfer{
+	for name, c := range map[string][2]apptest.Transfer{
 		"event id": {{ID: long + "1"}, {ID: long + "2"}},
 		"number":   {{ID: "a", Number: long + "1"}, {ID: "b", Number: long + "2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := webtest.NewWorld(t)
-			w.Link("ACB", webtest.SomeAccount)
+			w.Link("ACB", apptest.SomeAccount)
 			first, second := w.Native(), w.Native()
 			if name != "number" {
 				second = first
 			}
 			w.Names(webtest.Recorded, first, c[0])
 			// Refusing to read it would do as well: it is kept then.
-			a := w.Sends(second, webtest.Batch(c[1].Native()))
+			a := w.Sends(second, apptest.Batch(c[1].Native()))
 			if a.Status == 200 && a.Counts(t).Duplicates == 1 {
 				t.Error("two transactions are taken for one")
 			}
@@ -212,11 +212,11 @@ func TestProviderSameSource(t *testing.T) {
 	w := webtest.NewWorld(t)
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	w.Link("ACB", "111")
-	w.Link("VCB", webtest.SomeAccount)
+	w.Link("VCB", apptest.SomeAccount)
 	source := w.Native()
-	same := []webtest.Transfer{{ID: "1", Number: "FT1"}, {ID: "2", Number: "FT1"}, {ID: "3", Number: "FT2"}, {ID: "4", Number: "FT1", Account: "111"}, {ID: "5", Number: "FT1", Gateway: "VCB"}}
+	same := []apptest.Transfer{{ID: "1", Number: "FT1"}, {ID: "2", Number: "FT1"}, {ID: "3", Number: "FT2"}, {ID: "4", Number: "FT1", Account: "111"}, {ID: "5", Number: "FT1", Gateway: "VCB"}}
 	for _, x := range same {
 		w.Names(webtest.Recorded, source, x)
 	}
@@ -226,11 +226,11 @@ func TestProviderSameSource(t *testing.T) {
 	w.WantTransactions(5)
 	// Without an id the number is the event id.
 	noID := func(number string) string {
-		return webtest.Batch(strings.Replace(webtest.Transfer{Number: number}.Native(), `"id":"3521"`, `"id":null`, 1))
+		return apptest.Batch(strings.Replace(apptest.Transfer{Number: number}.Native(), `"id":"3521"`, `"id":null`, 1))
 	}
 	w.Wants(webtest.Recorded, source, noID("FT9"))
 	w.Wants(webtest.Duplicate, source, noID("FT9"))
-	w.Names(webtest.Duplicate, source, webtest.Transfer{ID: "FT9"})
+	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "FT9"})
 	w.WantTransactions(6)
 	shop.Waits(w, "/a 1", "/a 2", "/a 3", "/a 4", "/a 5", "/a 6")
 }
@@ -254,12 +254,12 @@ func TestProviderMultiplicity(t *testing.T) {
 			w := webtest.NewWorld(t)
 			shop := webtest.NewShop(t)
 			w.Webhook(shop.URL+"/a", "ALL")
-			w.Link("ACB", webtest.SomeAccount)
+			w.Link("ACB", apptest.SomeAccount)
 			sources := []app.Source{w.Native(), w.Sepay(), w.Native()}
 			n, told := 0, []string{}
 			for i, s := range steps {
 				// All within the window of all.
-				x := webtest.Transfer{ID: s.id, Number: "N", Date: at(time.Duration(i) * time.Hour)}
+				x := apptest.Transfer{ID: s.id, Number: "N", Date: at(time.Duration(i) * time.Hour)}
 				w.Names(s.want, sources[s.source], x)
 				if n += s.want.Recorded; s.want == webtest.Recorded {
 					told = append(told, fmt.Sprint("/a ", n))
@@ -269,7 +269,7 @@ func TestProviderMultiplicity(t *testing.T) {
 			w.WantTransactions(n)
 			shop.Waits(w, told...)
 			// A merged event keeps its money too.
-			w.Names(webtest.Conflict, sources[1], webtest.Transfer{ID: "b1", Number: "N", Amount: 1})
+			w.Names(webtest.Conflict, sources[1], apptest.Transfer{ID: "b1", Number: "N", Amount: 1})
 			w.WantTransactions(n)
 		})
 	}
@@ -279,39 +279,39 @@ func TestProviderMultiplicity(t *testing.T) {
 func TestProviderChannels(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	source := w.Native()
 	key := w.APIKey(app.ScopeFull)
-	x := webtest.Transfer{ID: "a1", Number: "FT1"}
+	x := apptest.Transfer{ID: "a1", Number: "FT1"}
 	w.Names(webtest.Recorded, source, x)
-	byHand := func(x webtest.Transfer, status int) {
+	byHand := func(x apptest.Transfer, status int) {
 		t.Helper()
 		a := w.Do("POST", "/api/v1/transactions", x.Native(), "Authorization", "Bearer "+key, "Content-Type", "application/json")
 		if a.Status != status {
 			t.Errorf("%+v by hand: %d %s", x, a.Status, a.Body)
 		}
 	}
-	byHand(webtest.Transfer{ID: "h1", Number: "FT1"}, 200)
-	byHand(webtest.Transfer{ID: "h2", Number: "FT1"}, 201)
-	w.Names(webtest.Duplicate, source, webtest.Transfer{ID: "a2", Number: "FT1"})
+	byHand(apptest.Transfer{ID: "h1", Number: "FT1"}, 200)
+	byHand(apptest.Transfer{ID: "h2", Number: "FT1"}, 201)
+	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "a2", Number: "FT1"})
 	w.WantTransactions(2)
 
-	on := func(channel app.Channel, want webtest.Counts, x webtest.Transfer) {
+	on := func(channel app.Channel, want webtest.Counts, x apptest.Transfer) {
 		t.Helper()
-		body := []byte(webtest.Batch(x.Native()))
-		call := app.InboundCall{AccountID: 1, Source: source, Channel: channel, Body: body, ReceivedAt: time.Now(), Elements: webtest.ReadNative(body)}
+		body := []byte(apptest.Batch(x.Native()))
+		call := app.InboundCall{AccountID: 1, Source: source, Channel: channel, Body: body, ReceivedAt: time.Now(), Elements: apptest.ReadNative(body)}
 		r, err := w.Service.RecordTransactions(context.Background(), call)
 		if got := (webtest.Counts{Recorded: r.Recorded, Duplicates: r.Duplicates, Unassigned: r.Unassigned, Conflicts: r.Conflicts, Rejected: r.Rejected}); err != nil || got != want {
 			t.Errorf("%s: %+v, %v; want %+v", channel, got, err, want)
 		}
 	}
-	on(app.ChannelPoll, webtest.Duplicate, webtest.Transfer{ID: "p1", Number: "FT1"})
-	on(app.ChannelFile, webtest.Duplicate, webtest.Transfer{ID: "f1", Number: "FT1"})
-	on(app.ChannelPoll, webtest.Duplicate, webtest.Transfer{ID: "p2", Number: "FT1"})
-	on(app.ChannelPoll, webtest.Recorded, webtest.Transfer{ID: "p3", Number: "FT1"})
-	on(app.ChannelPoll, webtest.Recorded, webtest.Transfer{ID: "p4", Number: "FT4"})
-	w.Names(webtest.Duplicate, source, webtest.Transfer{ID: "a3", Number: "FT1"})
-	w.Names(webtest.Duplicate, source, webtest.Transfer{ID: "a4", Number: "FT4"})
+	on(app.ChannelPoll, webtest.Duplicate, apptest.Transfer{ID: "p1", Number: "FT1"})
+	on(app.ChannelFile, webtest.Duplicate, apptest.Transfer{ID: "f1", Number: "FT1"})
+	on(app.ChannelPoll, webtest.Duplicate, apptest.Transfer{ID: "p2", Number: "FT1"})
+	on(app.ChannelPoll, webtest.Recorded, apptest.Transfer{ID: "p3", Number: "FT1"})
+	on(app.ChannelPoll, webtest.Recorded, apptest.Transfer{ID: "p4", Number: "FT4"})
+	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "a3", Number: "FT1"})
+	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "a4", Number: "FT4"})
 	w.WantTransactions(4)
 }
 
@@ -329,12 +329,12 @@ func TestProviderGateways(t *testing.T) {
 		{"MB", "100", mbb.ID}, {"ACB", "100", 0}, {"", "100", 0}, {"Some Bank", "100", 0}, {"Some Bank", "200", acb.ID}, {"", "200", acb.ID}, {"BIDV", "200", 0}, {"VietinBank", "200", 0},
 		{"TCB", "200", 0}, {"ACB", "200", acb.ID}, {"ACB", "0200", 0}, {"ACB", "20", 0}, {"Some Bank", "300", 0}, {"VCB", "200", 0},
 	} {
-		body := strings.Replace(webtest.Transfer{ID: fmt.Sprint("g", i), Account: c.account}.Native(), `"gateway":"ACB"`, `"gateway":"`+c.gateway+`"`, 1)
+		body := strings.Replace(apptest.Transfer{ID: fmt.Sprint("g", i), Account: c.account}.Native(), `"gateway":"ACB"`, `"gateway":"`+c.gateway+`"`, 1)
 		want, before := webtest.Recorded, len(w.Transactions())
 		if c.want == 0 {
 			want = webtest.Unassigned
 		}
-		w.Wants(want, native, webtest.Batch(body))
+		w.Wants(want, native, apptest.Batch(body))
 		list := w.WantTransactions(before + want.Recorded)
 		if want == webtest.Recorded && list[before].BankAccountID != c.want {
 			t.Errorf("%s %s is on bank account %d, want %d", c.gateway, c.account, list[before].BankAccountID, c.want)
@@ -348,7 +348,7 @@ func TestProviderBankAccountStatus(t *testing.T) {
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
 	ctx := context.Background()
-	link, err := w.Service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: webtest.SomeAccount, AccountName: "A", Pending: true}, time.Now())
+	link, err := w.Service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A", Pending: true}, time.Now())
 	apptest.Must(t, err)
 	source := w.Native()
 	status := func(want app.BankAccountStatus) {
@@ -360,23 +360,23 @@ func TestProviderBankAccountStatus(t *testing.T) {
 	}
 	status(app.BankAccountPending)
 	w.Wants(webtest.Rejected, w.Sepay(), "{}")
-	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "0", Account: "777"})
+	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "0", Account: "777"})
 	status(app.BankAccountPending)
-	w.Names(webtest.Recorded, source, webtest.Transfer{ID: "1"})
+	w.Names(webtest.Recorded, source, apptest.Transfer{ID: "1"})
 	status(app.BankAccountActive)
 
 	w.File(func(db *sql.DB) error { _, err := db.Exec(`UPDATE bank_accounts SET status = 'error'`); return err })
-	w.Names(webtest.Duplicate, source, webtest.Transfer{ID: "1"})
+	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "1"})
 	status(app.BankAccountError)
-	w.Names(webtest.Recorded, source, webtest.Transfer{ID: "2", Direction: "OUT"})
+	w.Names(webtest.Recorded, source, apptest.Transfer{ID: "2", Direction: "OUT"})
 	status(app.BankAccountActive)
 	w.File(func(db *sql.DB) error { _, err := db.Exec(`UPDATE bank_accounts SET status = 'error'`); return err })
-	w.Names(webtest.Recorded, source, webtest.Transfer{ID: "3"})
+	w.Names(webtest.Recorded, source, apptest.Transfer{ID: "3"})
 
 	_, err = w.Service.ToggleBankAccount(ctx, 1, link.BankAccount.ID, time.Now())
 	apptest.Must(t, err)
-	w.Names(webtest.Recorded, source, webtest.Transfer{ID: "4"})
-	w.Names(webtest.Duplicate, source, webtest.Transfer{ID: "4"})
+	w.Names(webtest.Recorded, source, apptest.Transfer{ID: "4"})
+	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "4"})
 	status(app.BankAccountInactive)
 	w.WantTransactions(4)
 	shop.Waits(w, "/a 1", "/a 2", "/a 3")
@@ -385,6 +385,6 @@ func TestProviderBankAccountStatus(t *testing.T) {
 	}
 	_, err = w.Service.ToggleBankAccount(ctx, 1, link.BankAccount.ID, time.Now())
 	apptest.Must(t, err)
-	w.Names(webtest.Recorded, source, webtest.Transfer{ID: "5"})
+	w.Names(webtest.Recorded, source, apptest.Transfer{ID: "5"})
 	shop.Waits(w, "/a 1", "/a 2", "/a 3", "/a 5")
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -31,31 +32,23 @@ func flipped(s string, i int, mask byte) string {
 	return string(b)
 }
 
-// sameCredential tells whether two values of a header say the same: the case of
-// an authentication scheme doesn't count.
-func sameCredential(name, a, b string) bool {
-	schemeA, restA, _ := strings.Cut(a, " ")
-	schemeB, restB, _ := strings.Cut(b, " ")
-	return a == b || name == "Authorization" && restA == restB && strings.EqualFold(schemeA, schemeB)
-}
-
 // The case of an authentication scheme doesn't count (RFC 9110, 11.1): of the
 // management API, of a source on both paths, and of VietQR's two calls.
 func TestSchemeCase(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	native, sepay, vietqr, key := w.Native(), w.Sepay(), w.Source("vietqr", "", ""), w.APIKey(app.ScopeRead)
-	body := webtest.Batch(webtest.Transfer{}.Native())
+	body := apptest.Batch(apptest.Transfer{}.Native())
 	for i, write := range []func(string) string{strings.ToLower, strings.ToUpper, func(s string) string { return s[:1] + strings.ToUpper(s[1:]) }} {
 		scheme := func(s string) string { return write(s) + " " }
 		w.Do("GET", "/api/v1/transactions", "", "Authorization", scheme("Bearer")+key).WantStatus(t, http.StatusOK)
 		w.Do("POST", native.URLPath(), body, "Authorization", scheme("Bearer")+native.Secret).WantStatus(t, http.StatusOK)
 		w.Do("POST", inboundPath, body, "Authorization", scheme("Bearer")+native.Secret).WantStatus(t, http.StatusOK)
-		w.Do("POST", sepay.URLPath(), webtest.Transfer{ID: "s"}.Sepay(), "Authorization", scheme("Apikey")+sepay.Secret).WantStatus(t, http.StatusOK)
+		w.Do("POST", sepay.URLPath(), apptest.Transfer{ID: "s"}.Sepay(), "Authorization", scheme("Apikey")+sepay.Secret).WantStatus(t, http.StatusOK)
 		token := w.Do("POST", webtest.TokenPath, "", "Authorization", scheme("Basic")+strings.TrimPrefix(webtest.Basic(vietqr.Options.Username, vietqr.Secret)[1], "Basic "))
 		token.WantStatus(t, http.StatusOK)
-		w.Do("POST", webtest.SyncPath, webtest.VietQRBody(), "Authorization", scheme("Bearer")+fmt.Sprint(token.JSON(t)["access_token"])).WantStatus(t, http.StatusOK)
+		w.Do("POST", webtest.SyncPath, apptest.VietQRBody(), "Authorization", scheme("Bearer")+fmt.Sprint(token.JSON(t)["access_token"])).WantStatus(t, http.StatusOK)
 		if n := w.Rows("transactions"); n != 3 {
 			t.Errorf("%d transactions after round %d, want 3", n, i)
 		}
@@ -71,11 +64,11 @@ func TestProviderMutations(t *testing.T) {
 	}{{"native", app.AuthHMAC}, {"sepay", app.AuthHMAC}, {"native", app.AuthBearer}, {"sepay", app.AuthAPIKey}} {
 		t.Run(string(c.provider)+" "+string(c.auth), func(t *testing.T) {
 			w := webtest.NewWorld(t).Peers()
-			w.Link("ACB", webtest.SomeAccount)
+			w.Link("ACB", apptest.SomeAccount)
 			source := w.Source(c.provider, c.auth, "")
-			body := webtest.Batch(webtest.Transfer{}.Native())
+			body := apptest.Batch(apptest.Transfer{}.Native())
 			if c.provider == "sepay" {
-				body = webtest.Transfer{}.Sepay()
+				body = apptest.Transfer{}.Sepay()
 			}
 			calls, constant := 0, ""
 			refused := func(what, body string, header []string) {
@@ -90,7 +83,7 @@ func TestProviderMutations(t *testing.T) {
 				}
 			}
 			if c.auth == app.AuthHMAC {
-				header := webtest.Credentials(source, body, time.Now())
+				header := apptest.Credentials(source, body, time.Now())
 				for i := range body {
 					refused(fmt.Sprint("byte of the body ", i), flipped(body, i, 1), header)
 				}
@@ -100,16 +93,16 @@ func TestProviderMutations(t *testing.T) {
 				for i := range source.Secret {
 					other := source
 					other.Secret = flipped(source.Secret, i, 1)
-					refused(fmt.Sprint("byte of the key ", i), body, webtest.Credentials(other, body, time.Now()))
+					refused(fmt.Sprint("byte of the key ", i), body, apptest.Credentials(other, body, time.Now()))
 				}
 			}
-			original := webtest.Credentials(source, body, time.Now())
+			original := apptest.Credentials(source, body, time.Now())
 			for n := 1; n < len(original); n += 2 {
 				value := original[n]
 				for i := range value {
 					for _, mask := range []byte{1, 4, 0x20} {
 						changed := flipped(value, i, mask)
-						if changed[i] <= ' ' || changed[i] >= 0x7f || sameCredential(original[n-1], value, changed) {
+						if changed[i] <= ' ' || changed[i] >= 0x7f || apptest.SameCredential(original[n-1], value, changed) {
 							continue // not a header value, or trimmed as white space
 						}
 						header := slices.Clone(original)
@@ -118,7 +111,7 @@ func TestProviderMutations(t *testing.T) {
 					}
 				}
 				for _, changed := range []string{value[1:], value[:len(value)-1], value + "0", strings.ToUpper(value), "", "sha256=" + value, value + "," + value} {
-					if sameCredential(original[n-1], value, changed) {
+					if apptest.SameCredential(original[n-1], value, changed) {
 						continue // a timestamp has no upper case
 					}
 					header := slices.Clone(original)
@@ -136,7 +129,7 @@ func TestProviderMutations(t *testing.T) {
 func TestProviderCredentials(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t).Peers()
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	var (
 		bearer = w.Source("native", app.AuthBearer, "")
 		other  = w.Source("native", app.AuthBearer, "")
@@ -147,17 +140,17 @@ func TestProviderCredentials(t *testing.T) {
 	)
 	body := func(s app.Source) string {
 		if s.Provider == "sepay" {
-			return webtest.Transfer{}.Sepay()
+			return apptest.Transfer{}.Sepay()
 		}
-		return webtest.Batch(webtest.Transfer{}.Native())
+		return apptest.Batch(apptest.Transfer{}.Native())
 	}
 	native, sepay := body(bearer), body(apikey)
 	now := time.Now()
-	stamp := func(at time.Time) []string { return webtest.Credentials(stamps, sepay, at) }
+	stamp := func(at time.Time) []string { return apptest.Credentials(stamps, sepay, at) }
 	written := func(stamp string) []string {
-		return []string{"X-SePay-Timestamp", stamp, "X-SePay-Signature", "sha256=" + webtest.HexHMAC(stamps.Secret, stamp, ".", sepay)}
+		return []string{"X-SePay-Timestamp", stamp, "X-SePay-Signature", "sha256=" + apptest.HexHMAC(stamps.Secret, stamp, ".", sepay)}
 	}
-	digest := webtest.HexHMAC(signed.Secret, native)
+	digest := apptest.HexHMAC(signed.Secret, native)
 	stamped := stamp(now)
 	constant := ""
 	for i, c := range []struct {
@@ -177,7 +170,7 @@ func TestProviderCredentials(t *testing.T) {
 		{"in a cookie", bearer.URLPath(), native, []string{"Cookie", "Authorization=Bearer " + bearer.Secret}},
 		{"a management key", bearer.URLPath(), native, []string{"Authorization", "Bearer " + key}},
 		{"a management key on the bare path", inboundPath, native, []string{"Authorization", "Bearer " + key}},
-		{"a signature for a Bearer source", bearer.URLPath(), native, []string{"X-Webhook-Signature", webtest.HexHMAC(bearer.Secret, native)}},
+		{"a signature for a Bearer source", bearer.URLPath(), native, []string{"X-Webhook-Signature", apptest.HexHMAC(bearer.Secret, native)}},
 		{"nothing on the bare path", inboundPath, native, nil},
 		{"twice on the bare path", inboundPath, native, []string{"Authorization", "Bearer " + bearer.Secret, "Authorization", "Bearer " + bearer.Secret}},
 		{"the path's token as a credential", inboundPath, native, []string{"Authorization", "Bearer " + bearer.Token}},
@@ -194,14 +187,14 @@ func TestProviderCredentials(t *testing.T) {
 		{"two signatures", signed.URLPath(), native, []string{"X-Webhook-Signature", digest, "X-Webhook-Signature", digest}},
 		{"no signature", signed.URLPath(), native, nil},
 		{"JSON written anew", signed.URLPath(), strings.ReplaceAll(native, ":", ": "), []string{"X-Webhook-Signature", digest}},
-		{"an empty body signed with another key", signed.URLPath(), "", []string{"X-Webhook-Signature", webtest.HexHMAC("", "")}},
-		{"a body of another source", signed.URLPath(), native, []string{"X-Webhook-Signature", webtest.HexHMAC(bearer.Secret, native)}},
+		{"an empty body signed with another key", signed.URLPath(), "", []string{"X-Webhook-Signature", apptest.HexHMAC("", "")}},
+		{"a body of another source", signed.URLPath(), native, []string{"X-Webhook-Signature", apptest.HexHMAC(bearer.Secret, native)}},
 
 		{"apikey as Bearer", apikey.URLPath(), sepay, []string{"Authorization", "Bearer " + apikey.Secret}},
 		{"apikey twice", apikey.URLPath(), sepay, []string{"Authorization", "Apikey " + apikey.Secret, "Authorization", "Apikey " + apikey.Secret}},
 		{"apikey on the bare path", inboundPath, sepay, []string{"Authorization", "Apikey " + apikey.Secret}},
 		{"apikey as Bearer on the bare path", inboundPath, sepay, []string{"Authorization", "Bearer " + apikey.Secret}},
-		{"signed instead of apikey", apikey.URLPath(), sepay, []string{"X-SePay-Timestamp", stamped[1], "X-SePay-Signature", "sha256=" + webtest.HexHMAC(apikey.Secret, stamped[1], ".", sepay)}},
+		{"signed instead of apikey", apikey.URLPath(), sepay, []string{"X-SePay-Timestamp", stamped[1], "X-SePay-Signature", "sha256=" + apptest.HexHMAC(apikey.Secret, stamped[1], ".", sepay)}},
 
 		{"the key of signatures as an Apikey", stamps.URLPath(), sepay, []string{"Authorization", "Apikey " + stamps.Secret}},
 		{"the key of signatures as a Bearer token", inboundPath, sepay, []string{"Authorization", "Bearer " + stamps.Secret}},
@@ -222,8 +215,8 @@ func TestProviderCredentials(t *testing.T) {
 		{"bare digest", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], stamped[3][7:]}},
 		{"upper-case prefix", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], "SHA256=" + stamped[3][7:]}},
 		{"upper-case digest", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], "sha256=" + strings.ToUpper(stamped[3][7:])}},
-		{"a digest without the timestamp", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], "sha256=" + webtest.HexHMAC(stamps.Secret, sepay)}},
-		{"a digest without the dot", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], "sha256=" + webtest.HexHMAC(stamps.Secret, stamped[1], sepay)}},
+		{"a digest without the timestamp", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], "sha256=" + apptest.HexHMAC(stamps.Secret, sepay)}},
+		{"a digest without the dot", stamps.URLPath(), sepay, []string{stamped[0], stamped[1], stamped[2], "sha256=" + apptest.HexHMAC(stamps.Secret, stamped[1], sepay)}},
 	} {
 		a := w.Do("POST", c.path, c.body, append(c.header, "X-Test-Peer", webtest.Peer(i/25))...)
 		if constant == "" {
@@ -248,16 +241,16 @@ func TestProviderCredentials(t *testing.T) {
 		name, path, body string
 		header           []string
 	}{
-		{"Bearer", bearer.URLPath(), native, webtest.Credentials(bearer, native, now)},
-		{"Bearer on the bare path", inboundPath, native, webtest.Credentials(bearer, native, now)},
-		{"signature", signed.URLPath(), native, webtest.Credentials(signed, native, now)},
-		{"apikey", apikey.URLPath(), sepay, webtest.Credentials(apikey, sepay, now)},
+		{"Bearer", bearer.URLPath(), native, apptest.Credentials(bearer, native, now)},
+		{"Bearer on the bare path", inboundPath, native, apptest.Credentials(bearer, native, now)},
+		{"signature", signed.URLPath(), native, apptest.Credentials(signed, native, now)},
+		{"apikey", apikey.URLPath(), sepay, apptest.Credentials(apikey, sepay, now)},
 		{"4 minutes old", stamps.URLPath(), sepay, written(late)},
 		{"4 minutes early", stamps.URLPath(), sepay, stamp(now.Add(4 * time.Minute))},
-		{"another credential beside it", signed.URLPath(), native, append(webtest.Credentials(signed, native, now), "Authorization", "Bearer nonsense")},
-		{"no Content-Type", bearer.URLPath(), native, webtest.Credentials(bearer, native, now)},
-		{"any Content-Type", bearer.URLPath(), native, append(webtest.Credentials(bearer, native, now), "Content-Type", "text/plain; charset=x")},
-		{"a form's Content-Type", apikey.URLPath(), sepay, append(webtest.Credentials(apikey, sepay, now), "Content-Type", "application/x-www-form-urlencoded")},
+		{"another credential beside it", signed.URLPath(), native, append(apptest.Credentials(signed, native, now), "Authorization", "Bearer nonsense")},
+		{"no Content-Type", bearer.URLPath(), native, apptest.Credentials(bearer, native, now)},
+		{"any Content-Type", bearer.URLPath(), native, append(apptest.Credentials(bearer, native, now), "Content-Type", "text/plain; charset=x")},
+		{"a form's Content-Type", apikey.URLPath(), sepay, append(apptest.Credentials(apikey, sepay, now), "Content-Type", "application/x-www-form-urlencoded")},
 	} {
 		if a := w.Do("POST", c.path, c.body, c.header...); a.Status != http.StatusOK {
 			t.Errorf("%s: %d %s", c.name, a.Status, a.Body)
@@ -271,14 +264,14 @@ func TestProviderMethods(t *testing.T) {
 	s := w.Native()
 	for _, path := range []string{inboundPath, s.URLPath()} {
 		for _, method := range []string{"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"} {
-			a := w.Do(method, path, webtest.Batch(webtest.Transfer{}.Native()), webtest.Credentials(s, "", time.Now())...)
+			a := w.Do(method, path, apptest.Batch(apptest.Transfer{}.Native()), apptest.Credentials(s, "", time.Now())...)
 			if a.Status != http.StatusMethodNotAllowed || a.Header.Get("Allow") != "POST" {
 				t.Errorf("%s: %d, Allow %q", method, a.Status, a.Header.Get("Allow"))
 			}
 		}
 	}
 	for _, path := range []string{inboundPath + "/", s.URLPath() + "/", s.URLPath() + "/x", inboundPath + "//" + s.Token, "/api/webhooks/../webhooks/provider"} {
-		if a := w.Do("POST", path, webtest.Batch(), webtest.Credentials(s, "", time.Now())...); a.Status != http.StatusNotFound {
+		if a := w.Do("POST", path, apptest.Batch(), apptest.Credentials(s, "", time.Now())...); a.Status != http.StatusNotFound {
 			t.Errorf("%s: %d %s", path, a.Status, a.Body)
 		}
 	}

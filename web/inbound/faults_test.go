@@ -27,9 +27,9 @@ import (
 func TestProviderFailureLimit(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t).Peers()
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	source := w.Native()
-	body := webtest.Batch(webtest.Transfer{}.Native())
+	body := apptest.Batch(apptest.Transfer{}.Native())
 	from := func(peer, token string) webtest.Answer {
 		return w.Do("POST", source.URLPath(), body, "Authorization", "Bearer "+token, "X-Test-Peer", peer)
 	}
@@ -109,7 +109,7 @@ func TestProviderRefusedLog(t *testing.T) {
 		apptest.Must(t, err)
 		return list
 	}
-	old := webtest.Credentials(sepay, "{}", time.Now().Add(-time.Hour))
+	old := apptest.Credentials(sepay, "{}", time.Now().Add(-time.Hour))
 	for _, c := range []struct {
 		source int64
 		path   string
@@ -162,12 +162,12 @@ func TestProviderHangUp(t *testing.T) {
 	w := webtest.NewWorld(t)
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	source := w.Native()
 	const calls = 40
 	var told []string
 	for i := range calls {
-		body := webtest.Batch(webtest.Transfer{ID: fmt.Sprint("h", i)}.Native())
+		body := apptest.Batch(apptest.Transfer{ID: fmt.Sprint("h", i)}.Native())
 		w.Raw(rawCall(source, len(body), "", body)).Close()
 		told = append(told, fmt.Sprint("/a ", i+1))
 	}
@@ -180,7 +180,7 @@ func TestProviderHangUp(t *testing.T) {
 	}
 	// The provider, who has no answer, tries again.
 	for i := range calls {
-		if a := w.Sends(source, webtest.Batch(webtest.Transfer{ID: fmt.Sprint("h", i)}.Native())); a.Status != http.StatusOK {
+		if a := w.Sends(source, apptest.Batch(apptest.Transfer{ID: fmt.Sprint("h", i)}.Native())); a.Status != http.StatusOK {
 			t.Errorf("again: %d %s", a.Status, a.Body)
 		}
 	}
@@ -193,9 +193,9 @@ func TestProviderHangUp(t *testing.T) {
 func TestProviderHangUpWhileBusy(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	source := w.Native()
-	w.Names(webtest.Recorded, source, webtest.Transfer{ID: "before"})
+	w.Names(webtest.Recorded, source, apptest.Transfer{ID: "before"})
 	const calls = 5
 	w.File(func(db *sql.DB) error {
 		ctx := context.Background()
@@ -208,7 +208,7 @@ func TestProviderHangUpWhileBusy(t *testing.T) {
 			return err
 		}
 		for i := range calls {
-			body := webtest.Batch(webtest.Transfer{ID: fmt.Sprint("h", i)}.Native())
+			body := apptest.Batch(apptest.Transfer{ID: fmt.Sprint("h", i)}.Native())
 			w.Raw(rawCall(source, len(body), "", body)).Close()
 		}
 		time.Sleep(300 * time.Millisecond) // so that the server may notice
@@ -223,7 +223,7 @@ func TestProviderHangUpWhileBusy(t *testing.T) {
 		t.Errorf("%d of %d calls are stored", n, calls)
 	}
 	for i := range calls {
-		if a := w.Sends(source, webtest.Batch(webtest.Transfer{ID: fmt.Sprint("h", i)}.Native())); a.Status != http.StatusOK {
+		if a := w.Sends(source, apptest.Batch(apptest.Transfer{ID: fmt.Sprint("h", i)}.Native())); a.Status != http.StatusOK {
 			t.Errorf("again: %d %s", a.Status, a.Body)
 		}
 	}
@@ -234,9 +234,9 @@ func TestProviderHangUpWhileBusy(t *testing.T) {
 func TestProviderRawRequests(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	source := w.Native()
-	body := webtest.Batch(webtest.Transfer{}.Native())
+	body := apptest.Batch(apptest.Transfer{}.Native())
 	// Less than was declared.
 	conn := w.Raw(rawCall(source, len(body)+1, "", body))
 	apptest.Must(t, conn.(*net.TCPConn).CloseWrite())
@@ -293,10 +293,10 @@ func TestProviderStorageFailure(t *testing.T) {
 	server := httptest.NewServer(web.New(web.Config{Service: w.Service, Logger: slog.New(slog.NewTextHandler(&log, nil))}))
 	defer server.Close()
 	w.URL = server.URL
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	native, sepay := w.Native(), w.Sepay()
 	payload := "'; DROP TABLE\r\nlevel=ERROR msg=forged"
-	body := webtest.Batch(webtest.Transfer{ID: "1"}.Native(), webtest.Transfer{ID: "2", Content: payload, Number: "FAIL"}.Native(), webtest.Transfer{ID: "3"}.Native())
+	body := apptest.Batch(apptest.Transfer{ID: "1"}.Native(), apptest.Transfer{ID: "2", Content: payload, Number: "FAIL"}.Native(), apptest.Transfer{ID: "3"}.Native())
 	w.File(func(db *sql.DB) error {
 		_, err := db.Exec(`CREATE TRIGGER fails BEFORE INSERT ON transactions WHEN NEW.number = 'FAIL' BEGIN SELECT RAISE(ABORT, 'a failure'); END`)
 		return err
@@ -308,24 +308,24 @@ func TestProviderStorageFailure(t *testing.T) {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
 	}
-	if a := w.Sends(sepay, webtest.Transfer{Number: "FAIL"}.Sepay()); a.Status < 500 {
+	if a := w.Sends(sepay, apptest.Transfer{Number: "FAIL"}.Sepay()); a.Status < 500 {
 		t.Errorf("sepay: %d %s", a.Status, a.Body)
 	}
 	w.NothingStored()
 	if o, err := w.Service.Overview(context.Background(), 1); err != nil || o.Transactions != 0 || o.TotalIn != 0 {
 		t.Errorf("totals of what isn't stored: %+v, %v", o, err)
 	}
-	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "4"})
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "4"})
 	w.File(func(db *sql.DB) error { _, err := db.Exec(`DROP TRIGGER fails`); return err })
 	w.Wants(webtest.Counts{Recorded: 3}, native, body)
-	w.Wants(webtest.Recorded, sepay, webtest.Transfer{ID: "5", Number: "FAIL2"}.Sepay())
+	w.Wants(webtest.Recorded, sepay, apptest.Transfer{ID: "5", Number: "FAIL2"}.Sepay())
 	w.Do("POST", native.URLPath(), body, "Authorization", "Bearer guessed-secret")
 
 	text := log.String()
 	if lines := strings.Count(text, "\n"); lines != 3 || strings.Count(text, "level=ERROR") != 3 {
 		t.Errorf("the log has %d lines:\n%s", lines, text)
 	}
-	for _, secret := range []string{native.Token, native.Secret, sepay.Token, sepay.Secret, "guessed-secret", "DROP TABLE", webtest.SomeAccount} {
+	for _, secret := range []string{native.Token, native.Secret, sepay.Token, sepay.Secret, "guessed-secret", "DROP TABLE", apptest.SomeAccount} {
 		if strings.Contains(text, secret) {
 			t.Errorf("the log has %q:\n%s", secret, text)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
 
@@ -20,28 +21,28 @@ func TestGenericReads(t *testing.T) {
 		fields map[string]string
 		body   string
 	}{
-		{"flat", webtest.FlatMap, fmt.Sprintf(flat, "3521")},
-		{"an array needs no list", webtest.FlatMap, `[` + fmt.Sprintf(flat, "3521") + `]`},
-		{"under the native names", webtest.Mapped("id", "id", "transferAmount", "a", "accountNumber", "b", "transferType", "c", "transactionDate", "d", "transactionNumber", "e", "bank", "f", "content", "g"),
+		{"flat", apptest.FlatMap, fmt.Sprintf(flat, "3521")},
+		{"an array needs no list", apptest.FlatMap, `[` + fmt.Sprintf(flat, "3521") + `]`},
+		{"under the native names", apptest.Mapped("id", "id", "transferAmount", "a", "accountNumber", "b", "transferType", "c", "transactionDate", "d", "transactionNumber", "e", "bank", "f", "content", "g"),
 			`{"id":"3521","a":"200000","b":19354957,"c":"CREDIT","d":1760414370,"e":"FT1","f":"ACB","g":"DH123"}`},
-		{"a list", webtest.Mapped("list", `data."x.y"`, "id", "id", "amount", "sums[0].value", "account", `to\.number`, "time", "when", "direction", "'kind'", "number", "refs.1", "gateway", "bank", "content", "text"),
+		{"a list", apptest.Mapped("list", `data."x.y"`, "id", "id", "amount", "sums[0].value", "account", `to\.number`, "time", "when", "direction", "'kind'", "number", "refs.1", "gateway", "bank", "content", "text"),
 			`{"data":{"x.y":[{"id":"3521","sums":[{"value":200000.0}],"to.number":"19354957","when":1760414370000,"kind":"+","refs":["x","FT1"],"bank":"ACB","text":"DH123"}]}}`},
-		{"a list in a list", webtest.Mapped("list", `data.'x.y'.0.rows`, "id", "id", "amount", "sums[0].value", "account", `"to.number"`, "date", "when", "direction", "kind", "number", "refs[1]", "gateway", "bank", "content", "text"),
+		{"a list in a list", apptest.Mapped("list", `data.'x.y'.0.rows`, "id", "id", "amount", "sums[0].value", "account", `"to.number"`, "date", "when", "direction", "kind", "number", "refs[1]", "gateway", "bank", "content", "text"),
 			`{"data":{"x.y":[{"rows":[{"id":3521,"sums":[{"value":2e5}],"to.number":"1935 4957","when":"14/10/2025 10:59:30","kind":"Tiền vào","refs":["x","FT1"],"bank":"ACB","text":"DH123"}]}]}}`},
-		{"elements that are arrays", webtest.Mapped("list", "rows", "id", "0", "amount", "[1]", "account", "2", "time", "3", "content", "4", "number", "5", "gateway", "6"),
+		{"elements that are arrays", apptest.Mapped("list", "rows", "id", "0", "amount", "[1]", "account", "2", "time", "3", "content", "4", "number", "5", "gateway", "6"),
 			`{"rows":[["3521",200000,"19354957","2025-10-14T03:59:30.000Z","DH123","FT1","ACB"]]}`},
-		{"a number that is a key", webtest.Mapped("id", "0.id", "amount", "0.amount", "account", "0.acc", "time", "0.time", "content", "0.text", "number", "0.ref", "gateway", "0.bank"), `{"0":` + fmt.Sprintf(flat, "3521") + `}`},
+		{"a number that is a key", apptest.Mapped("id", "0.id", "amount", "0.amount", "account", "0.acc", "time", "0.time", "content", "0.text", "number", "0.ref", "gateway", "0.bank"), `{"0":` + fmt.Sprintf(flat, "3521") + `}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := webtest.NewWorld(t)
-			w.Link("ACB", webtest.SomeAccount)
-			w.Link("VCB", webtest.SomeAccount)
+			w.Link("ACB", apptest.SomeAccount)
+			w.Link("VCB", apptest.SomeAccount)
 			s := w.Adds(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: c.fields}})
 			w.Wants(webtest.Recorded, s, c.body)
 			w.Wants(webtest.Duplicate, s, c.body)
 			got := w.WantTransactions(1)[0]
-			if got.Bank != "ACB" || got.AccountNumber != webtest.SomeAccount || got.Type != app.In || got.Amount != 200000 || got.Number != "FT1" || got.Content != "DH123" ||
-				app.FormatTime(got.Time, w.Service.Zone()) != webtest.SomeDate || got.DateFlaw != "" {
+			if got.Bank != "ACB" || got.AccountNumber != apptest.SomeAccount || got.Type != app.In || got.Amount != 200000 || got.Number != "FT1" || got.Content != "DH123" ||
+				app.FormatTime(got.Time, w.Service.Zone()) != apptest.SomeDate || got.DateFlaw != "" {
 				t.Errorf("recorded %+v", got)
 			}
 		})
@@ -51,9 +52,9 @@ func TestGenericReads(t *testing.T) {
 func TestGenericMoney(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
-	typed := w.Adds(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: webtest.Mapped("number", "id", "amount", "n", "account", "acc", "type", "t")}})
-	signed := w.Adds(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: webtest.Mapped("id", "id", "amount", "n", "account", "acc")}})
+	w.Link("ACB", apptest.SomeAccount)
+	typed := w.Adds(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: apptest.Mapped("number", "id", "amount", "n", "account", "acc", "type", "t")}})
+	signed := w.Adds(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}})
 	n := 0
 	body := func(amount, direction string) string {
 		n++
@@ -114,10 +115,10 @@ func TestGenericMoney(t *testing.T) {
 func TestGenericForOneBankAccount(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	account := w.Link("VCB", "0123499999")
-	bare := w.Adds(app.SourceAdd{Provider: "generic", BankAccountID: account.ID, Options: app.SourceOptions{Map: webtest.Mapped("id", "id", "amount", "n")}})
-	named := w.Adds(app.SourceAdd{Provider: "generic", BankAccountID: account.ID, Options: app.SourceOptions{Map: webtest.Mapped("id", "id", "amount", "n", "account", "acc")}})
+	bare := w.Adds(app.SourceAdd{Provider: "generic", BankAccountID: account.ID, Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n")}})
+	named := w.Adds(app.SourceAdd{Provider: "generic", BankAccountID: account.ID, Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}})
 	w.Wants(webtest.Recorded, bare, `{"id":1,"n":5,"acc":"19354957"}`)
 	if got := w.WantTransactions(1)[0]; got.BankAccountID != account.ID {
 		t.Errorf("recorded %+v", got)
@@ -130,8 +131,8 @@ func TestGenericForOneBankAccount(t *testing.T) {
 func TestGenericCredentials(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
-	options := app.SourceOptions{Map: webtest.Mapped("id", "id", "amount", "n", "account", "acc")}
+	w.Link("ACB", apptest.SomeAccount)
+	options := app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}
 	bearer := w.Adds(app.SourceAdd{Provider: "generic", Options: options})
 	options.Header = "X-Api-Key"
 	header := w.Adds(app.SourceAdd{Provider: "generic", Options: options})
@@ -166,12 +167,12 @@ func TestGenericCredentials(t *testing.T) {
 func TestGenericTimes(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
-	s := w.Adds(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: webtest.Mapped("id", "id", "amount", "n", "account", "acc", "time", "t")}})
+	w.Link("ACB", apptest.SomeAccount)
+	s := w.Adds(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc", "time", "t")}})
 	for i, c := range [][2]string{
-		{`"2025-10-14 10:59:30"`, webtest.SomeDate}, {`"2025-10-14T10:59:30+07:00"`, webtest.SomeDate}, {`"2025-10-14T03:59:30Z"`, webtest.SomeDate}, {`"2025-10-14T03:59:30.999Z"`, webtest.SomeDate}, {`"2025-10-14T10:59:30"`, webtest.SomeDate},
-		{`"2025-10-14T03:59:30+0000"`, webtest.SomeDate}, {`"14/10/2025 10:59:30"`, webtest.SomeDate}, {`"14/10/2025 10:59"`, "2025-10-14 10:59:00"}, {`"14/10/2025"`, "2025-10-14 00:00:00"}, {`"2025-10-14"`, "2025-10-14 00:00:00"},
-		{`" 1760414370 "`, webtest.SomeDate}, {`1760414370`, webtest.SomeDate}, {`1760414370123`, webtest.SomeDate}, {`"1760414370123"`, webtest.SomeDate},
+		{`"2025-10-14 10:59:30"`, apptest.SomeDate}, {`"2025-10-14T10:59:30+07:00"`, apptest.SomeDate}, {`"2025-10-14T03:59:30Z"`, apptest.SomeDate}, {`"2025-10-14T03:59:30.999Z"`, apptest.SomeDate}, {`"2025-10-14T10:59:30"`, apptest.SomeDate},
+		{`"2025-10-14T03:59:30+0000"`, apptest.SomeDate}, {`"14/10/2025 10:59:30"`, apptest.SomeDate}, {`"14/10/2025 10:59"`, "2025-10-14 10:59:00"}, {`"14/10/2025"`, "2025-10-14 00:00:00"}, {`"2025-10-14"`, "2025-10-14 00:00:00"},
+		{`" 1760414370 "`, apptest.SomeDate}, {`1760414370`, apptest.SomeDate}, {`1760414370123`, apptest.SomeDate}, {`"1760414370123"`, apptest.SomeDate},
 		// And what is none costs the time only.
 		{`"10/14/2025"`, ""}, {`"2025-02-30"`, ""}, {`"30/02/2025 10:00"`, ""}, {`20251014`, ""}, {`20251014105930`, ""}, {`0`, ""}, {`-1760414370`, ""}, {`1.76e9`, ""}, {`99999999999999999999`, ""}, {`null`, ""}, {`{}`, ""}, {`"hôm nay"`, ""},
 	} {
@@ -187,9 +188,9 @@ func TestGenericTimes(t *testing.T) {
 func TestGenericRefusedSources(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	good := webtest.Mapped("id", "id", "amount", "n", "account", "acc")
+	good := apptest.Mapped("id", "id", "amount", "n", "account", "acc")
 	with := func(field, path string) map[string]string {
-		m := webtest.Mapped("id", "id", "amount", "n", "account", "acc")
+		m := apptest.Mapped("id", "id", "amount", "n", "account", "acc")
 		m[field] = path
 		return m
 	}
@@ -198,9 +199,9 @@ func TestGenericRefusedSources(t *testing.T) {
 		want string
 	}{
 		"no map":                  {app.SourceAdd{}, "needs amount"},
-		"no amount":               {app.SourceAdd{Options: app.SourceOptions{Map: webtest.Mapped("id", "id", "account", "a")}}, "needs amount"},
-		"no id":                   {app.SourceAdd{Options: app.SourceOptions{Map: webtest.Mapped("amount", "n", "account", "a")}}, "needs id"},
-		"no account":              {app.SourceAdd{Options: app.SourceOptions{Map: webtest.Mapped("amount", "n", "id", "a")}}, "needs account"},
+		"no amount":               {app.SourceAdd{Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "account", "a")}}, "needs amount"},
+		"no id":                   {app.SourceAdd{Options: app.SourceOptions{Map: apptest.Mapped("amount", "n", "account", "a")}}, "needs id"},
+		"no account":              {app.SourceAdd{Options: app.SourceOptions{Map: apptest.Mapped("amount", "n", "id", "a")}}, "needs account"},
 		"unknown field":           {app.SourceAdd{Options: app.SourceOptions{Map: with("sum", "n")}}, "sum is no field"},
 		"under two names":         {app.SourceAdd{Options: app.SourceOptions{Map: with("transferAmount", "n")}}, "amount is given twice"},
 		"bearer and a header":     {app.SourceAdd{Auth: app.AuthBearer, Options: app.SourceOptions{Map: good, Header: "X-A"}}, "header"},

@@ -23,7 +23,7 @@ import (
 func TestProviderDates(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	native, sepay, casso := w.Native(), w.Sepay(), w.Source("casso", app.AuthToken, "")
 	zone := w.Service.Zone()
 	in := func(d time.Duration) string { return app.FormatTime(time.Now().Add(d), zone) }
@@ -48,17 +48,17 @@ func TestProviderDates(t *testing.T) {
 		if flaw.Text() == (app.Text{}) {
 			flaw = ""
 		}
-		x := webtest.Transfer{ID: fmt.Sprint("d", i)}
+		x := apptest.Transfer{ID: fmt.Sprint("d", i)}
 		for j, source := range []app.Source{native, sepay, casso} {
-			body := webtest.Batch(x.Native())
+			body := apptest.Batch(x.Native())
 			switch j {
 			case 1:
 				body = x.Sepay()
 			case 2:
-				body = `{"error":0,"data":[{"id":"` + x.ID + `","amount":5000,"when":"` + webtest.SomeDate + `","bank_sub_acc_id":"` + webtest.SomeAccount + `"}]}`
+				body = `{"error":0,"data":[{"id":"` + x.ID + `","amount":5000,"when":"` + apptest.SomeDate + `","bank_sub_acc_id":"` + apptest.SomeAccount + `"}]}`
 			}
 			before := time.Now().Truncate(time.Second)
-			answer := w.Sends(source, strings.Replace(body, `"`+webtest.SomeDate+`"`, c.literal, 1))
+			answer := w.Sends(source, strings.Replace(body, `"`+apptest.SomeDate+`"`, c.literal, 1))
 			got, err := w.Service.Transaction(context.Background(), 1, int64(3*i+j+1))
 			apptest.Must(t, err)
 			written := app.FormatDate(got.Time, got.DateOnly, zone)
@@ -71,7 +71,7 @@ func TestProviderDates(t *testing.T) {
 			}
 		}
 	}
-	w.Wants(webtest.Recorded, native, webtest.Batch(strings.Replace(webtest.Transfer{ID: "missing"}.Native(), `"transactionDate"`, `"x"`, 1)))
+	w.Wants(webtest.Recorded, native, apptest.Batch(strings.Replace(apptest.Transfer{ID: "missing"}.Native(), `"transactionDate"`, `"x"`, 1)))
 	if got, err := w.Service.Transaction(context.Background(), 1, int64(w.Rows("transactions"))); err != nil || got.DateFlaw != app.DateMissing {
 		t.Errorf("a missing date has the flaw %q, %v", got.DateFlaw, err)
 	}
@@ -94,13 +94,13 @@ func TestProviderDayBorders(t *testing.T) {
 		t.Skip("this machine has no time zones: ", name)
 	}
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	native, key := w.Native(), w.APIKey(app.ScopeRead)
 	today := app.DayOf(time.Now(), w.Service.Zone())
-	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "1", Amount: 1, Date: (today - 1).String() + " 23:59:59"})
-	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "2", Amount: 20, Date: today.String() + " 00:00:00"})
-	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "3", Amount: 300, Date: (today - 1).String() + " 00:00:00"})
-	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "4", Amount: 4000, Date: (today - 2).String() + " 23:59:59"})
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "1", Amount: 1, Date: (today - 1).String() + " 23:59:59"})
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "2", Amount: 20, Date: today.String() + " 00:00:00"})
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "3", Amount: 300, Date: (today - 1).String() + " 00:00:00"})
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "4", Amount: 4000, Date: (today - 2).String() + " 23:59:59"})
 	rows := w.Do("GET", "/api/v1/analytics/period?range=weekly", "", "Authorization", "Bearer "+key).JSON(t)["data"]
 	want := fmt.Sprintf("[map[count:1 date:%s total:4000 type:IN] map[count:2 date:%s total:301 type:IN] map[count:1 date:%s total:20 type:IN]]", today-2, today-1, today)
 	if got := fmt.Sprint(rows); got != want {
@@ -112,7 +112,7 @@ func TestProviderDayBorders(t *testing.T) {
 func TestProviderCap(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	native, key := w.Native(), w.APIKey(app.ScopeRead)
 	// The sum is beyond what a float64 holds exactly.
 	const rows, each = 2000, 1000
@@ -120,9 +120,9 @@ func TestProviderCap(t *testing.T) {
 	for n := 0; n < rows; n += each {
 		var elements []string
 		for i := range each {
-			elements = append(elements, webtest.Transfer{ID: fmt.Sprint(n + i), Amount: app.MaxAmount, Date: date}.Native())
+			elements = append(elements, apptest.Transfer{ID: fmt.Sprint(n + i), Amount: app.MaxAmount, Date: date}.Native())
 		}
-		w.Wants(webtest.Counts{Recorded: each}, native, webtest.Batch(elements...))
+		w.Wants(webtest.Counts{Recorded: each}, native, apptest.Batch(elements...))
 	}
 	for _, path := range []string{"/api/v1/analytics/overview", "/api/v1/analytics/period", "/api/v1/bank-accounts/summary"} {
 		a := w.Do("GET", path, "", "Authorization", "Bearer "+key)
@@ -137,10 +137,10 @@ func TestProviderCap(t *testing.T) {
 func TestProviderBodySize(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	for _, source := range []app.Source{w.Native(), w.Source("native", app.AuthHMAC, ""), w.Sepay(), w.Source("sepay", app.AuthHMAC, "")} {
-		x := webtest.Transfer{ID: fmt.Sprint("s", source.ID)}
-		body, most := webtest.Batch(x.Native()), 1<<20
+		x := apptest.Transfer{ID: fmt.Sprint("s", source.ID)}
+		body, most := apptest.Batch(x.Native()), 1<<20
 		if source.Provider == "sepay" {
 			body, most = x.Sepay(), 64<<10 // of one transaction
 		}
@@ -153,7 +153,7 @@ func TestProviderBodySize(t *testing.T) {
 				larger := body + " "
 				request, err := http.NewRequest("POST", w.URL+paths, strings.NewReader(larger))
 				apptest.Must(t, err)
-				header := webtest.Credentials(source, larger, time.Now())
+				header := apptest.Credentials(source, larger, time.Now())
 				for i := 0; i < len(header); i += 2 {
 					request.Header.Set(header[i], header[i+1])
 				}
@@ -189,17 +189,17 @@ func TestProviderBodySize(t *testing.T) {
 func TestProviderCompressed(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	_, _ = z.Write([]byte(webtest.Batch(webtest.Transfer{}.Native())))
+	_, _ = z.Write([]byte(apptest.Batch(apptest.Transfer{}.Native())))
 	apptest.Must(t, z.Close())
 	native, sepay := w.Native(), w.Sepay()
-	a := w.Do("POST", native.URLPath(), b.String(), append(webtest.Credentials(native, "", time.Now()), "Content-Encoding", "gzip")...)
+	a := w.Do("POST", native.URLPath(), b.String(), append(apptest.Credentials(native, "", time.Now()), "Content-Encoding", "gzip")...)
 	if a.Status != http.StatusBadRequest && a.Status != http.StatusUnsupportedMediaType {
 		t.Errorf("native: %d %s", a.Status, a.Body)
 	}
-	a = w.Do("POST", sepay.URLPath(), b.String(), append(webtest.Credentials(sepay, "", time.Now()), "Content-Encoding", "gzip")...)
+	a = w.Do("POST", sepay.URLPath(), b.String(), append(apptest.Credentials(sepay, "", time.Now()), "Content-Encoding", "gzip")...)
 	if got := a.Counts(t); got != webtest.Rejected {
 		t.Errorf("sepay: %d %s", a.Status, a.Body)
 	}

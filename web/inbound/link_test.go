@@ -20,25 +20,25 @@ func TestProviderUnassigned(t *testing.T) {
 	w.Webhook(shop.URL+"/a", "ALL")
 	w.Webhook(shop.URL+"/out", "OUT")
 	native, sepay := w.Native(), w.Sepay()
-	x := webtest.Transfer{Number: "FT1"}
+	x := apptest.Transfer{Number: "FT1"}
 	w.Names(webtest.Unassigned, native, x)
 	e := w.Events()[0]
-	if items := w.Items(e.ID); e.Unassigned != 1 || e.Open != 1 || len(items) != 1 || items[0].State != app.OutcomeUnassigned || items[0].AccountNumber != webtest.SomeAccount || items[0].Amount != 200000 {
+	if items := w.Items(e.ID); e.Unassigned != 1 || e.Open != 1 || len(items) != 1 || items[0].State != app.OutcomeUnassigned || items[0].AccountNumber != apptest.SomeAccount || items[0].Amount != 200000 {
 		t.Errorf("kept as %+v with %+v", e, items)
 	}
 	// Repeated it is a duplicate, changed it is a conflict, kept once.
 	w.Names(webtest.Duplicate, native, x)
-	w.Names(webtest.Duplicate, native, webtest.Transfer{Number: "FT1", Content: "another"})
+	w.Names(webtest.Duplicate, native, apptest.Transfer{Number: "FT1", Content: "another"})
 	for range 3 {
-		w.Names(webtest.Conflict, native, webtest.Transfer{Number: "FT1", Amount: 5})
+		w.Names(webtest.Conflict, native, apptest.Transfer{Number: "FT1", Amount: 5})
 	}
-	w.Names(webtest.Conflict, native, webtest.Transfer{Number: "FT1", Direction: "OUT"})
-	w.Names(webtest.Conflict, native, webtest.Transfer{Number: "FT1", Account: "111"})
-	w.Names(webtest.Conflict, native, webtest.Transfer{Number: "FT1", Gateway: "VCB"})
+	w.Names(webtest.Conflict, native, apptest.Transfer{Number: "FT1", Direction: "OUT"})
+	w.Names(webtest.Conflict, native, apptest.Transfer{Number: "FT1", Account: "111"})
+	w.Names(webtest.Conflict, native, apptest.Transfer{Number: "FT1", Gateway: "VCB"})
 	w.Names(webtest.Unassigned, sepay, x) // the same transfer from elsewhere: not known to be
-	w.Names(webtest.Unassigned, native, webtest.Transfer{ID: "2", Number: "FT2", Direction: "OUT"})
-	w.Names(webtest.Unassigned, native, webtest.Transfer{ID: "3", Number: "FT3", Account: "111"})
-	w.Names(webtest.Unassigned, native, webtest.Transfer{ID: "4", Number: "FT4", Gateway: "VCB"})
+	w.Names(webtest.Unassigned, native, apptest.Transfer{ID: "2", Number: "FT2", Direction: "OUT"})
+	w.Names(webtest.Unassigned, native, apptest.Transfer{ID: "3", Number: "FT3", Account: "111"})
+	w.Names(webtest.Unassigned, native, apptest.Transfer{ID: "4", Number: "FT4", Gateway: "VCB"})
 	if n := w.Rows("inbound_items"); n != 9 {
 		t.Errorf("%d items, want 5 unassigned and 4 conflicts", n)
 	}
@@ -47,7 +47,7 @@ func TestProviderUnassigned(t *testing.T) {
 		t.Errorf("unassigned money is counted: %+v, %v", o, err)
 	}
 
-	account := w.Links("ACB", webtest.SomeAccount, app.NotifyRecent, 2, 3)
+	account := w.Links("ACB", apptest.SomeAccount, app.NotifyRecent, 2, 3)
 	list := w.WantTransactions(2)
 	if list[0].BankAccountID != account.ID || list[0].Amount != 200000 || list[0].Content != "NAPTIEN MOMO" || list[0].Number != "FT1" || list[1].Type != app.Out {
 		t.Errorf("recorded %+v", list)
@@ -58,9 +58,9 @@ func TestProviderUnassigned(t *testing.T) {
 	}
 	for _, s := range []app.Source{native, sepay} {
 		w.Names(webtest.Duplicate, s, x)
-		w.Names(webtest.Conflict, s, webtest.Transfer{Number: "FT1", Amount: 6})
+		w.Names(webtest.Conflict, s, apptest.Transfer{Number: "FT1", Amount: 6})
 	}
-	w.Names(webtest.Duplicate, sepay, webtest.Transfer{ID: "other", Number: "FT2", Direction: "OUT"})
+	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "other", Number: "FT2", Direction: "OUT"})
 	w.WantTransactions(2)
 	open := 0
 	for _, e := range w.Events() {
@@ -69,7 +69,7 @@ func TestProviderUnassigned(t *testing.T) {
 	if open != 2+6 {
 		t.Errorf("%d items are open, want the two of other accounts and 6 conflicts", open)
 	}
-	w.Links("VCB", webtest.SomeAccount, app.NotifyNone, 1, 0)
+	w.Links("VCB", apptest.SomeAccount, app.NotifyNone, 1, 0)
 	w.WantTransactions(3)
 	if b, err := w.Service.BankAccountSummaries(context.Background(), 1, time.Now()); err != nil || b[0].All != (app.Amounts{Count: 2, Total: 400000}) || b[1].All != (app.Amounts{Count: 1, Total: 200000}) {
 		t.Errorf("sums: %+v, %v", b, err)
@@ -94,10 +94,10 @@ func TestProviderLinkNotifies(t *testing.T) {
 			w.Webhook(shop.URL+"/a", "ALL")
 			source := w.Native()
 			// It is the receipt that counts, whatever the transfer's own time.
-			w.Came(24*time.Hour+time.Minute, source, webtest.Transfer{ID: "1", Date: app.FormatTime(time.Now(), w.Service.Zone())})
-			w.Came(24*time.Hour-time.Minute, source, webtest.Transfer{ID: "2"})
-			w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "3"})
-			w.Links("ACB", webtest.SomeAccount, c.notify, 3, len(c.told))
+			w.Came(24*time.Hour+time.Minute, source, apptest.Transfer{ID: "1", Date: app.FormatTime(time.Now(), w.Service.Zone())})
+			w.Came(24*time.Hour-time.Minute, source, apptest.Transfer{ID: "2"})
+			w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "3"})
+			w.Links("ACB", apptest.SomeAccount, c.notify, 3, len(c.told))
 			w.WantTransactions(3)
 			shop.Waits(w, c.told...)
 		})
@@ -112,17 +112,17 @@ func TestProviderUnlinked(t *testing.T) {
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
 	native, sepay := w.Native(), w.Sepay()
-	account := w.Link("ACB", webtest.SomeAccount)
-	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "1", Number: "FT1"})
+	account := w.Link("ACB", apptest.SomeAccount)
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "1", Number: "FT1"})
 	w.Unlinks(account.ID)
-	w.Names(webtest.Duplicate, native, webtest.Transfer{ID: "1", Number: "FT1"})
-	w.Names(webtest.Conflict, native, webtest.Transfer{ID: "1", Number: "FT1", Amount: 7})
-	w.Names(webtest.Unassigned, native, webtest.Transfer{ID: "2", Number: "FT2"})
-	w.Names(webtest.Unassigned, sepay, webtest.Transfer{ID: "9", Number: "FT1"}) // a duplicate, once that can be known
-	w.Links("ACB", webtest.SomeAccount, app.NotifyRecent, 1, 1)
+	w.Names(webtest.Duplicate, native, apptest.Transfer{ID: "1", Number: "FT1"})
+	w.Names(webtest.Conflict, native, apptest.Transfer{ID: "1", Number: "FT1", Amount: 7})
+	w.Names(webtest.Unassigned, native, apptest.Transfer{ID: "2", Number: "FT2"})
+	w.Names(webtest.Unassigned, sepay, apptest.Transfer{ID: "9", Number: "FT1"}) // a duplicate, once that can be known
+	w.Links("ACB", apptest.SomeAccount, app.NotifyRecent, 1, 1)
 	w.WantTransactions(2)
-	w.Names(webtest.Duplicate, sepay, webtest.Transfer{ID: "9", Number: "FT1"})
-	w.Names(webtest.Recorded, sepay, webtest.Transfer{ID: "10", Number: "FT1"})
+	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "9", Number: "FT1"})
+	w.Names(webtest.Recorded, sepay, apptest.Transfer{ID: "10", Number: "FT1"})
 	shop.Waits(w, "/a 1", "/a 2", "/a 3")
 }
 
@@ -130,32 +130,32 @@ func TestProviderNarrowedSource(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
-	mine, other := w.Link("ACB", webtest.SomeAccount), w.Link("ACB", "111")
+	mine, other := w.Link("ACB", apptest.SomeAccount), w.Link("ACB", "111")
 	narrow := func(id int64) app.Source {
 		s, err := w.Service.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "narrow", BankAccountID: id}, time.Now())
 		apptest.Must(t, err)
 		return s
 	}
 	source := narrow(mine.ID)
-	w.Names(webtest.Recorded, source, webtest.Transfer{ID: "1"})
-	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "2", Account: "111"})
-	w.Names(webtest.Duplicate, source, webtest.Transfer{ID: "2", Account: "111"})
-	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "3", Account: "222"})
-	w.Names(webtest.Recorded, w.Native(), webtest.Transfer{ID: "2", Account: "111"})
+	w.Names(webtest.Recorded, source, apptest.Transfer{ID: "1"})
+	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "2", Account: "111"})
+	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "2", Account: "111"})
+	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "3", Account: "222"})
+	w.Names(webtest.Recorded, w.Native(), apptest.Transfer{ID: "2", Account: "111"})
 	// Linking what isn't its own records nothing of it.
 	w.Links("ACB", "222", app.NotifyRecent, 0, 0)
 	w.Unlinks(other.ID)
 	w.Links("ACB", "111", app.NotifyRecent, 0, 0)
 	w.WantTransactions(2)
 	// A number that two banks have is this one's without doubt.
-	w.Link("VCB", webtest.SomeAccount)
-	w.Names(webtest.Recorded, source, webtest.Transfer{ID: "4", Gateway: "Some Bank"})
-	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "5", Gateway: "VCB"})
+	w.Link("VCB", apptest.SomeAccount)
+	w.Names(webtest.Recorded, source, apptest.Transfer{ID: "4", Gateway: "Some Bank"})
+	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "5", Gateway: "VCB"})
 	// The same after its own bank account was away for a while.
 	w.Unlinks(mine.ID)
-	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "6"})
-	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "7", Gateway: "Some Bank"})
-	w.Links("ACB", webtest.SomeAccount, app.NotifyRecent, 2, 0)
+	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "6"})
+	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "7", Gateway: "Some Bank"})
+	w.Links("ACB", apptest.SomeAccount, app.NotifyRecent, 2, 0)
 	if list := w.WantTransactions(5); list[len(list)-1].BankAccountID != mine.ID {
 		t.Errorf("recorded on another account: %+v", list)
 	}
@@ -168,13 +168,13 @@ func TestProviderTenants(t *testing.T) {
 	ctx, now := context.Background(), time.Now()
 	account, err := w.Service.CreateAccount(ctx, "another", now)
 	apptest.Must(t, err)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	theirs, err := w.Service.AddSource(ctx, account.ID, app.SourceAdd{Provider: "native", Name: "theirs"}, now)
 	apptest.Must(t, err)
-	w.Names(webtest.Unassigned, theirs, webtest.Transfer{Number: "FT1"})
-	w.Names(webtest.Recorded, w.Native(), webtest.Transfer{Number: "FT1"})
-	w.Names(webtest.Duplicate, theirs, webtest.Transfer{Number: "FT1"})
-	r, err := w.Service.LinkBankAccount(ctx, account.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: webtest.SomeAccount, AccountName: "B"}, now)
+	w.Names(webtest.Unassigned, theirs, apptest.Transfer{Number: "FT1"})
+	w.Names(webtest.Recorded, w.Native(), apptest.Transfer{Number: "FT1"})
+	w.Names(webtest.Duplicate, theirs, apptest.Transfer{Number: "FT1"})
+	r, err := w.Service.LinkBankAccount(ctx, account.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, now)
 	if err != nil || r.Recorded != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -202,26 +202,26 @@ func TestProviderBatches(t *testing.T) {
 	w := webtest.NewWorld(t)
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	source := w.Native()
-	bad := strings.Replace(webtest.Transfer{ID: "bad"}.Native(), "200000", "0", 1)
-	w.Wants(webtest.Counts{Recorded: 2, Rejected: 1}, source, webtest.Batch(webtest.Transfer{ID: "1"}.Native(), bad, webtest.Transfer{ID: "2"}.Native()))
+	bad := strings.Replace(apptest.Transfer{ID: "bad"}.Native(), "200000", "0", 1)
+	w.Wants(webtest.Counts{Recorded: 2, Rejected: 1}, source, apptest.Batch(apptest.Transfer{ID: "1"}.Native(), bad, apptest.Transfer{ID: "2"}.Native()))
 	e := w.Events()[0]
 	if items := w.Items(e.ID); e.Recorded != 2 || e.Rejected != 1 || e.Open != 1 || len(items) != 1 || items[0].Position != 1 || items[0].EventID != "bad" {
 		t.Errorf("kept as %+v with %+v", e, items)
 	}
-	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 3, Conflicts: 1, Unassigned: 1, Rejected: 2}, source, webtest.Batch(
-		webtest.Transfer{ID: "3"}.Native(), webtest.Transfer{ID: "3"}.Native(), webtest.Transfer{ID: "1"}.Native(), webtest.Transfer{ID: "1", Amount: 3}.Native(),
-		webtest.Transfer{ID: "4", Account: "777"}.Native(), webtest.Transfer{ID: "4", Account: "777"}.Native(), bad, "null"))
+	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 3, Conflicts: 1, Unassigned: 1, Rejected: 2}, source, apptest.Batch(
+		apptest.Transfer{ID: "3"}.Native(), apptest.Transfer{ID: "3"}.Native(), apptest.Transfer{ID: "1"}.Native(), apptest.Transfer{ID: "1", Amount: 3}.Native(),
+		apptest.Transfer{ID: "4", Account: "777"}.Native(), apptest.Transfer{ID: "4", Account: "777"}.Native(), bad, "null"))
 	// Sent again with the bad one made good.
-	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 2}, source, webtest.Batch(webtest.Transfer{ID: "1"}.Native(), webtest.Transfer{ID: "bad"}.Native(), webtest.Transfer{ID: "2"}.Native()))
+	w.Wants(webtest.Counts{Recorded: 1, Duplicates: 2}, source, apptest.Batch(apptest.Transfer{ID: "1"}.Native(), apptest.Transfer{ID: "bad"}.Native(), apptest.Transfer{ID: "2"}.Native()))
 	w.WantTransactions(4)
 	shop.Waits(w, "/a 1", "/a 2", "/a 3", "/a 4")
 	var all []string
 	for i := range 30 {
-		all = append(all, strings.Replace(webtest.Transfer{ID: fmt.Sprint("x", i)}.Native(), "200000", "-1", 1))
+		all = append(all, strings.Replace(apptest.Transfer{ID: fmt.Sprint("x", i)}.Native(), "200000", "-1", 1))
 	}
-	a := w.Sends(source, webtest.Batch(all...))
+	a := w.Sends(source, apptest.Batch(all...))
 	if errors, _ := a.JSON(t)["errors"].(map[string]any); a.Status != 422 || errors["transactions[0].transferAmount"] == nil {
 		t.Errorf("thirty bad ones: %d %s", a.Status, a.Body)
 	}
@@ -235,7 +235,7 @@ func TestProviderRetry(t *testing.T) {
 	w := webtest.NewWorld(t)
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	source := w.Native()
 	// A later version may read what today's doesn't: 0 as 1, and 9 as 200000.
 	better := strings.NewReplacer(`"transferAmount":0,`, `"transferAmount":1,`, `"transferAmount":9,`, `"transferAmount":200000,`)
@@ -247,8 +247,8 @@ func TestProviderRetry(t *testing.T) {
 			return provider.Read(s, channel, []byte(better.Replace(string(body))), at, zone)
 		},
 	})
-	bad := strings.Replace(webtest.Transfer{ID: "bad"}.Native(), "200000", "0", 1)
-	w.Wants(webtest.Counts{Recorded: 1, Rejected: 1}, source, webtest.Batch(webtest.Transfer{ID: "1"}.Native(), bad))
+	bad := strings.Replace(apptest.Transfer{ID: "bad"}.Native(), "200000", "0", 1)
+	w.Wants(webtest.Counts{Recorded: 1, Rejected: 1}, source, apptest.Batch(apptest.Transfer{ID: "1"}.Native(), bad))
 	first := w.Events()[0]
 	for range 2 {
 		w.Retries(w.Service, first, webtest.Counts{Duplicates: 1, Rejected: 1})
@@ -267,12 +267,12 @@ func TestProviderRetry(t *testing.T) {
 	shop.Waits(w, "/a 1", "/a 2")
 
 	// An event refused with 422 is kept for a retry as well.
-	w.WantsRefusal(source, webtest.Batch(strings.Replace(bad, "bad", "bad2", 1)), 422, app.CodeValidation, "transactions[0].transferAmount")
+	w.WantsRefusal(source, apptest.Batch(strings.Replace(bad, "bad", "bad2", 1)), 422, app.CodeValidation, "transactions[0].transferAmount")
 	w.Retries(later, w.Events()[0], webtest.Recorded)
 	shop.Waits(w, "/a 1", "/a 2", "/a 3")
 
 	// A conflict stays one, kept once.
-	w.Names(webtest.Conflict, source, webtest.Transfer{ID: "1", Amount: 9})
+	w.Names(webtest.Conflict, source, apptest.Transfer{ID: "1", Amount: 9})
 	e := w.Events()[0]
 	w.Retries(w.Service, e, webtest.Conflict)
 	if e := w.Event(e.ID); e.Open != 1 || e.Conflicts != 1 || len(w.Items(e.ID)) != 1 {
@@ -284,10 +284,10 @@ func TestProviderRetry(t *testing.T) {
 	}
 
 	// What is old is recorded without news of it.
-	w.Came(25*time.Hour, source, webtest.Transfer{ID: "old", Amount: 1})
-	old := []byte(webtest.Batch(strings.Replace(bad, "bad", "old2", 1)))
+	w.Came(25*time.Hour, source, apptest.Transfer{ID: "old", Amount: 1})
+	old := []byte(apptest.Batch(strings.Replace(bad, "bad", "old2", 1)))
 	_, err = w.Service.RecordTransactions(context.Background(), app.InboundCall{
-		AccountID: 1, Source: source, Channel: app.ChannelCall, Body: old, ReceivedAt: time.Now().Add(-25 * time.Hour), Elements: webtest.ReadNative(old),
+		AccountID: 1, Source: source, Channel: app.ChannelCall, Body: old, ReceivedAt: time.Now().Add(-25 * time.Hour), Elements: apptest.ReadNative(old),
 	})
 	apptest.Must(t, err)
 	before := w.Rows("deliveries")
@@ -313,10 +313,10 @@ func TestProviderRetryUnassigned(t *testing.T) {
 	w := webtest.NewWorld(t)
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
-	w.Link("ACB", webtest.SomeAccount)
-	other := w.Link("VCB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
+	other := w.Link("VCB", apptest.SomeAccount)
 	source := w.Native()
-	x := webtest.Transfer{Gateway: "Some Bank"}
+	x := apptest.Transfer{Gateway: "Some Bank"}
 	w.Names(webtest.Unassigned, source, x)
 	e := w.Events()[0]
 	w.Retries(w.Service, e, webtest.Unassigned)
@@ -333,7 +333,7 @@ func TestProviderRetryUnassigned(t *testing.T) {
 	w.WantTransactions(1)
 	shop.Waits(w, "/a 1")
 	// A source that is gone doesn't take its events along.
-	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "2", Account: "777"})
+	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "2", Account: "777"})
 	e = w.Events()[0]
 	apptest.Must(t, w.Service.RemoveSource(context.Background(), 1, source.ID, time.Now()))
 	w.Retries(w.Service, e, webtest.Unassigned)
@@ -348,8 +348,8 @@ func TestProviderLinkUpdatesTheLog(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
 	source := w.Native()
-	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "1"})
-	w.Names(webtest.Duplicate, source, webtest.Transfer{ID: "1"})
+	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1"})
+	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "1"})
 	counts := func() (list [][4]int) {
 		events, _, err := w.Service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
 		apptest.Must(t, err)
@@ -364,7 +364,7 @@ func TestProviderLinkUpdatesTheLog(t *testing.T) {
 	if got, want := fmt.Sprint(counts()), "[[0 1 0 0] [0 0 1 1]]"; got != want {
 		t.Errorf("before linking: %s, want %s", got, want)
 	}
-	w.Links("ACB", webtest.SomeAccount, app.NotifyRecent, 1, 0)
+	w.Links("ACB", apptest.SomeAccount, app.NotifyRecent, 1, 0)
 	if got, want := fmt.Sprint(counts()), "[[0 1 0 0] [1 0 0 0]]"; got != want {
 		t.Errorf("after linking: %s, want %s", got, want)
 	}
@@ -377,7 +377,7 @@ func TestProviderDiscard(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
 	source := w.Native()
-	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "1"})
+	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1"})
 	if n, err := w.Service.DiscardInbound(ctx, 1, 1); n != 1 || err != nil {
 		t.Fatalf("discarded %d, %v", n, err)
 	}
@@ -385,8 +385,8 @@ func TestProviderDiscard(t *testing.T) {
 	if len(open) != 0 || err != nil {
 		t.Errorf("still open: %+v, %v", open, err)
 	}
-	w.Names(webtest.Duplicate, source, webtest.Transfer{ID: "1"})
-	w.Links("ACB", webtest.SomeAccount, app.NotifyAll, 0, 0)
+	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "1"})
+	w.Links("ACB", apptest.SomeAccount, app.NotifyAll, 0, 0)
 	if _, err := w.Service.DiscardInbound(ctx, 2, 1); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("another account's event: %v", err)
 	}
@@ -399,11 +399,11 @@ func TestProviderRetryAfterDiscard(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
 	source := w.Native()
-	w.Names(webtest.Unassigned, source, webtest.Transfer{ID: "1"})
-	w.Names(webtest.Duplicate, source, webtest.Transfer{ID: "1"})
+	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1"})
+	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "1"})
 	_, err := w.Service.DiscardInbound(ctx, 1, 1)
 	apptest.Must(t, err)
-	w.Links("ACB", webtest.SomeAccount, app.NotifyAll, 0, 0)
+	w.Links("ACB", apptest.SomeAccount, app.NotifyAll, 0, 0)
 	r, err := w.Service.RetryInbound(ctx, 1, 2, time.Now())
 	if err != nil || r.Recorded != 1 {
 		t.Fatalf("%+v, %v", r, err)
@@ -423,8 +423,8 @@ func TestRetryOfWhatWasRecordedByHand(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
-	w.Link("ACB", webtest.SomeAccount)
-	a := w.Do("POST", "/api/v1/transactions", `{"id":"1","gateway":"ACB","accountNumber":"`+webtest.SomeAccount+`","transferType":"IN","transferAmount":1}`,
+	w.Link("ACB", apptest.SomeAccount)
+	a := w.Do("POST", "/api/v1/transactions", `{"id":"1","gateway":"ACB","accountNumber":"`+apptest.SomeAccount+`","transferType":"IN","transferAmount":1}`,
 		"Authorization", "Bearer "+w.APIKey(app.ScopeFull))
 	if a.Status != 201 {
 		t.Fatal(a.Body)

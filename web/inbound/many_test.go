@@ -19,9 +19,9 @@ import (
 func manyNative(n int) string {
 	elements := make([]string, n)
 	for i := range elements {
-		elements[i] = webtest.Transfer{ID: fmt.Sprint("m", i)}.Native()
+		elements[i] = apptest.Transfer{ID: fmt.Sprint("m", i)}.Native()
 	}
-	return webtest.Batch(elements...)
+	return apptest.Batch(elements...)
 }
 
 // A call has 2,000 elements at most. Of one with more nothing is read, and the
@@ -29,7 +29,7 @@ func manyNative(n int) string {
 func TestProviderTooManyElements(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	native, casso := w.Native(), w.Add("casso", app.AuthToken, "")
 	body := manyNative(app.MaxElements + 1)
 	w.WantsRefusal(native, body, http.StatusUnprocessableEntity, app.CodeValidation, "body")
@@ -69,7 +69,7 @@ func TestProviderTooManyElements(t *testing.T) {
 func TestProviderGone(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	source := w.Native()
 	server := web.New(web.Config{Service: w.Service, Version: "test"})
 	gone, leave := context.WithCancel(t.Context())

@@ -21,9 +21,9 @@ func TestProviderConcurrent(t *testing.T) {
 		w.Webhook(shop.URL+hook, "ALL")
 	}
 	w.Webhook(shop.URL+"/out", "OUT")
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	source := w.Source("native", app.AuthHMAC, "")
-	body := webtest.Batch(webtest.Transfer{Number: "FT1"}.Native())
+	body := apptest.Batch(apptest.Transfer{Number: "FT1"}.Native())
 	const calls = 200
 	sum := w.AtOnce(calls, func(int) webtest.Answer { return w.Sends(source, body) })
 	if sum != (webtest.Counts{Recorded: 1, Duplicates: calls - 1}) {
@@ -35,9 +35,9 @@ func TestProviderConcurrent(t *testing.T) {
 	// 50 transfers from two sources at once, each named twice.
 	other := w.Sepay()
 	sum = w.AtOnce(200, func(i int) webtest.Answer {
-		x := webtest.Transfer{ID: fmt.Sprint("n", i/4), Number: fmt.Sprint("N", i/4), Amount: int64(i/4 + 1)}
+		x := apptest.Transfer{ID: fmt.Sprint("n", i/4), Number: fmt.Sprint("N", i/4), Amount: int64(i/4 + 1)}
 		if i%2 == 0 {
-			return w.Sends(source, webtest.Batch(x.Native()))
+			return w.Sends(source, apptest.Batch(x.Native()))
 		}
 		return w.Sends(other, x.Sepay())
 	})
@@ -58,13 +58,13 @@ func TestProviderOtherProcess(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t).Peers()
 	ctx := context.Background()
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	admin := w.Admin()
 	for i, add := range []app.SourceAdd{{Provider: "native"}, {Provider: "native", Auth: app.AuthHMAC}, {Provider: "sepay", Auth: app.AuthAPIKey}, {Provider: "sepay", Auth: app.AuthHMAC}} {
 		add.Name = "theirs"
-		body := webtest.Batch(webtest.Transfer{ID: fmt.Sprint("p", i)}.Native())
+		body := apptest.Batch(apptest.Transfer{ID: fmt.Sprint("p", i)}.Native())
 		if add.Provider == "sepay" {
-			body = webtest.Transfer{ID: fmt.Sprint("p", i)}.Sepay()
+			body = apptest.Transfer{ID: fmt.Sprint("p", i)}.Sepay()
 		}
 		source, err := admin.AddSource(ctx, 1, add, time.Now())
 		apptest.Must(t, err)
@@ -73,7 +73,7 @@ func TestProviderOtherProcess(t *testing.T) {
 			paths = append(paths, inboundPath)
 		}
 		call := func(s app.Source, path string) webtest.Answer {
-			return w.Do("POST", path, body, append(webtest.Credentials(s, body, time.Now()), "X-Test-Peer", webtest.Peer(i))...)
+			return w.Do("POST", path, body, append(apptest.Credentials(s, body, time.Now()), "X-Test-Peer", webtest.Peer(i))...)
 		}
 		works := func(what string, s app.Source) {
 			t.Helper()
@@ -102,9 +102,9 @@ func TestProviderOtherProcess(t *testing.T) {
 	bank, err := admin.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "VCB", AccountNumber: "100", AccountName: "A"}, time.Now())
 	apptest.Must(t, err)
 	native := w.Native()
-	w.Names(webtest.Recorded, native, webtest.Transfer{ID: "v", Account: "100", Gateway: "VCB"})
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "v", Account: "100", Gateway: "VCB"})
 	apptest.Must(t, admin.UnlinkBankAccount(ctx, 1, bank.BankAccount.ID, time.Now()))
-	w.Names(webtest.Unassigned, native, webtest.Transfer{ID: "v2", Account: "100", Gateway: "VCB"})
+	w.Names(webtest.Unassigned, native, apptest.Transfer{ID: "v2", Account: "100", Gateway: "VCB"})
 }
 
 // TestProviderOtherProcessAtOnce: the first calls with a new credential may
@@ -124,7 +124,7 @@ func TestProviderOtherProcessAtOnce(t *testing.T) {
 			calls++
 			from := webtest.Peer(calls)
 			w.AtOnce(25, func(int) webtest.Answer {
-				return w.Do("POST", path, webtest.Batch(), append(webtest.Credentials(source, "", time.Now()), "X-Test-Peer", from)...)
+				return w.Do("POST", path, apptest.Batch(), append(apptest.Credentials(source, "", time.Now()), "X-Test-Peer", from)...)
 			})
 		}
 	}

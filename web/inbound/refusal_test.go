@@ -22,7 +22,7 @@ import (
 func TestProviderRefusalExplained(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t).Peers()
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	var (
 		bearer = w.Source("native", app.AuthBearer, "")
 		other  = w.Source("native", app.AuthBearer, "")
@@ -35,17 +35,17 @@ func TestProviderRefusalExplained(t *testing.T) {
 	apptest.Must(t, err)
 	theirs, err := w.Service.AddSource(context.Background(), account.ID, app.SourceAdd{Provider: "native", Auth: app.AuthHMAC, Name: "theirs"}, time.Now())
 	apptest.Must(t, err)
-	native, sepay, now := webtest.Batch(webtest.Transfer{}.Native()), webtest.Transfer{}.Sepay(), time.Now()
+	native, sepay, now := apptest.Batch(apptest.Transfer{}.Native()), apptest.Transfer{}.Sepay(), time.Now()
 	var indented bytes.Buffer
 	apptest.Must(t, json.Indent(&indented, []byte(native), "", "  "))
 	bearing := func(token string) []string { return []string{"Authorization", "Bearer " + token} }
 	signing := func(secret, body string) []string {
-		return []string{"X-Webhook-Signature", webtest.HexHMAC(secret, body)}
+		return []string{"X-Webhook-Signature", apptest.HexHMAC(secret, body)}
 	}
 	stamping := func(secret string, at time.Time) []string {
 		stamps := stamps
 		stamps.Secret = secret
-		return webtest.Credentials(stamps, sepay, at)
+		return apptest.Credentials(stamps, sepay, at)
 	}
 	stamped := stamping(stamps.Secret, now)
 	// Nothing that was sent may be noted, even where it is no secret of ours.
@@ -73,8 +73,8 @@ func TestProviderRefusalExplained(t *testing.T) {
 
 		{"signature missing", signed.URLPath(), native, bearing(signed.Secret), signed.ID, app.RefusalMissing, "X-Webhook-Signature"},
 		{"signature twice", signed.URLPath(), native, append(signing(guess, native), signing(guess, native)...), signed.ID, app.RefusalRepeated, "X-Webhook-Signature"},
-		{"signature in upper case", signed.URLPath(), native, []string{"X-Webhook-Signature", strings.ToUpper(webtest.HexHMAC(signed.Secret, native))}, signed.ID, app.RefusalMalformed, "64 lowercase"},
-		{"signature cut", signed.URLPath(), native, []string{"X-Webhook-Signature", webtest.HexHMAC(signed.Secret, native)[1:]}, signed.ID, app.RefusalMalformed, "64 lowercase"},
+		{"signature in upper case", signed.URLPath(), native, []string{"X-Webhook-Signature", strings.ToUpper(apptest.HexHMAC(signed.Secret, native))}, signed.ID, app.RefusalMalformed, "64 lowercase"},
+		{"signature cut", signed.URLPath(), native, []string{"X-Webhook-Signature", apptest.HexHMAC(signed.Secret, native)[1:]}, signed.ID, app.RefusalMalformed, "64 lowercase"},
 		{"the secret for a signature", signed.URLPath(), native, []string{"X-Webhook-Signature", signed.Secret}, signed.ID, app.RefusalMalformed, "64 lowercase"},
 		{"signed with a guess", signed.URLPath(), native, signing(guess, native), signed.ID, app.RefusalSignature, "a different secret, or its body"},
 		{"signed with another source's", signed.URLPath(), native, signing(second.Secret, native), signed.ID, app.RefusalKey, fmt.Sprintf("source %d (till)", second.ID)},
@@ -118,7 +118,7 @@ func TestProviderRefusalExplained(t *testing.T) {
 		if r.Code != c.code || !strings.Contains(r.Text.EN, c.says) || r.Text.VI == "" || r.Text.VI == r.Text.EN || r.SourceID != c.source {
 			t.Errorf("%s is noted as %s of source %d: %q, %q; want %s: …%s…", c.name, r.Code, r.SourceID, r.Text.EN, r.Text.VI, c.code, c.says)
 		}
-		for _, secret := range []string{bearer.Secret, other.Secret, signed.Secret, second.Secret, apikey.Secret, stamps.Secret, theirs.Secret, guess, webtest.HexHMAC(signed.Secret, native), stamped[3][7:], bearer.Token, signed.Token} {
+		for _, secret := range []string{bearer.Secret, other.Secret, signed.Secret, second.Secret, apikey.Secret, stamps.Secret, theirs.Secret, guess, apptest.HexHMAC(signed.Secret, native), stamped[3][7:], bearer.Token, signed.Token} {
 			if strings.Contains(r.Text.EN+r.Text.VI, secret) {
 				t.Errorf("%s: a credential is in %q, %q", c.name, r.Text.EN, r.Text.VI)
 			}

@@ -24,25 +24,25 @@ func TestSMSRecorded(t *testing.T) {
 	for _, provider := range phoneApps {
 		t.Run(string(provider), func(t *testing.T) {
 			w := webtest.NewWorld(t)
-			w.Link("ACB", webtest.SomeAccount)
+			w.Link("ACB", apptest.SomeAccount)
 			w.Link("TCB", "19034000000017")
 			s := w.Source(provider, "", "")
-			w.Texts(webtest.Recorded, s, webtest.PhoneText{})
-			w.Texts(webtest.Duplicate, s, webtest.PhoneText{})
+			w.Texts(webtest.Recorded, s, apptest.PhoneText{})
+			w.Texts(webtest.Duplicate, s, apptest.PhoneText{})
 			got := w.WantTransactions(1)[0]
-			if got.Bank != "ACB" || got.AccountNumber != webtest.SomeAccount || got.Type != app.In || got.Amount != 200000 || got.Content != "DH123" ||
+			if got.Bank != "ACB" || got.AccountNumber != apptest.SomeAccount || got.Type != app.In || got.Amount != 200000 || got.Content != "DH123" ||
 				app.FormatTime(got.Time, w.Service.Zone()) != "2025-10-14 10:59:00" || got.DateFlaw != "" {
 				t.Errorf("recorded %+v", got)
 			}
 			// A text without a time has that of the phone, not the server's.
 			received := time.Date(2025, 11, 2, 8, 30, 5, 0, w.Service.Zone())
-			w.Texts(webtest.Recorded, s, webtest.PhoneText{Sender: "Techcombank", Text: webtest.TcbText, Received: received, ID: "t"})
-			w.Texts(webtest.Duplicate, s, webtest.PhoneText{Sender: "Techcombank", Text: webtest.TcbText, Received: received, ID: "t"})
+			w.Texts(webtest.Recorded, s, apptest.PhoneText{Sender: "Techcombank", Text: apptest.TcbText, Received: received, ID: "t"})
+			w.Texts(webtest.Duplicate, s, apptest.PhoneText{Sender: "Techcombank", Text: apptest.TcbText, Received: received, ID: "t"})
 			if got := w.WantTransactions(2)[1]; !got.Time.Equal(received) || got.DateFlaw != "" || got.Amount != 10_000_000 {
 				t.Errorf("recorded %+v", got)
 			}
 			// The same text at another time is another one, whatever its id.
-			w.Texts(webtest.Recorded, s, webtest.PhoneText{Sender: "Techcombank", Text: webtest.TcbText, Received: received.Add(24 * time.Hour), ID: "t"})
+			w.Texts(webtest.Recorded, s, apptest.PhoneText{Sender: "Techcombank", Text: apptest.TcbText, Received: received.Add(24 * time.Hour), ID: "t"})
 			w.WantTransactions(3)
 		})
 	}
@@ -53,9 +53,9 @@ func TestSMSRecorded(t *testing.T) {
 func TestSMSRetried(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	capcom6, forwarder, toURL := w.Source("capcom6", "", ""), w.Source("smsforwarder", "", ""), w.Source("sms-to-url", "", "")
-	x := webtest.PhoneText{}
+	x := apptest.PhoneText{}
 	w.Texts(webtest.Recorded, capcom6, x)
 	body := strings.Replace(x.Capcom6(), "Ey6ECgOkVVFjz3CL48B8C", "anotherDelivery", 1)
 	w.Wants(webtest.Duplicate, capcom6, strings.Replace(body, "03:59:45.123Z", "10:59:45.123+07:00", 1))
@@ -63,7 +63,7 @@ func TestSMSRetried(t *testing.T) {
 		t.Errorf("no such time in %s", body)
 	}
 	// A signature of two days ago is a call that is tried for the last time.
-	old := webtest.Credentials(capcom6, body, time.Now().Add(-48*time.Hour))
+	old := apptest.Credentials(capcom6, body, time.Now().Add(-48*time.Hour))
 	if got := w.Do("POST", capcom6.URLPath(), body, old...).Counts(t); got != webtest.Duplicate {
 		t.Errorf("an old signature: %+v", got)
 	}
@@ -77,11 +77,11 @@ func TestSMSRetried(t *testing.T) {
 	w.WantTransactions(3)
 	// A text with the number in full is the one that had it masked.
 	w.Link("MBB", "722000002005")
-	masked := webtest.PhoneText{Sender: "MBBank", Text: webtest.MbbText, ID: "m"}
+	masked := apptest.PhoneText{Sender: "MBBank", Text: apptest.MbbText, ID: "m"}
 	w.Texts(webtest.Recorded, capcom6, masked)
-	masked.Text = strings.Replace(webtest.MbbText, "7220xxxx2005", "722000002005", 1)
+	masked.Text = strings.Replace(apptest.MbbText, "7220xxxx2005", "722000002005", 1)
 	w.Texts(webtest.Duplicate, capcom6, masked)
-	masked.Text = strings.Replace(webtest.MbbText, "+5,000,000", "+6,000,000", 1)
+	masked.Text = strings.Replace(apptest.MbbText, "+5,000,000", "+6,000,000", 1)
 	w.Texts(webtest.Conflict, capcom6, masked)
 	w.WantTransactions(4)
 }
@@ -94,12 +94,12 @@ func TestSMSForged(t *testing.T) {
 			w := webtest.NewWorld(t)
 			shop := webtest.NewShop(t)
 			w.Webhook(shop.URL+"/a", "ALL")
-			w.Link("ACB", webtest.SomeAccount)
+			w.Link("ACB", apptest.SomeAccount)
 			w.Link("MBB", "722000002005")
 			s := w.Source(provider, "", "")
-			for i, x := range []webtest.PhoneText{
+			for i, x := range []apptest.PhoneText{
 				{Sender: "+84901234567"}, {Sender: "0901234567"}, {Sender: "8149"}, {Sender: "Vietcombank"}, {Sender: "АCB"}, {Sender: "ACB " + "x"}, {Sender: " "}, {Sender: "NGUYEN VAN A"},
-				{Sender: "+84901234567", Text: webtest.MbbText}, {Sender: "ACB", Text: webtest.MbbText + " gia"},
+				{Sender: "+84901234567", Text: apptest.MbbText}, {Sender: "ACB", Text: apptest.MbbText + " gia"},
 			} {
 				x.Received = time.UnixMilli(1760414385123 + int64(i)*1000)
 				w.Texts(webtest.Rejected, s, x)
@@ -110,7 +110,7 @@ func TestSMSForged(t *testing.T) {
 			}
 			w.WantTransactions(0)
 			// The way out: the name is allowed, and the call read again.
-			number := webtest.PhoneText{Sender: "8149", Received: time.UnixMilli(1760414999000)}
+			number := apptest.PhoneText{Sender: "8149", Received: time.UnixMilli(1760414999000)}
 			w.Texts(webtest.Rejected, s, number)
 			event := w.Events()[0].ID
 			if r, err := w.Service.RetryInbound(context.Background(), 1, event, time.Now()); err != nil || r.Rejected != 1 {
@@ -124,7 +124,7 @@ func TestSMSForged(t *testing.T) {
 			w.Texts(webtest.Duplicate, s, number)
 			number.Received = number.Received.Add(time.Hour)
 			w.Texts(webtest.Recorded, s, number)
-			w.Texts(webtest.Rejected, s, webtest.PhoneText{Sender: "81490", Received: time.UnixMilli(1760415999000)})
+			w.Texts(webtest.Rejected, s, apptest.PhoneText{Sender: "81490", Received: time.UnixMilli(1760415999000)})
 			shop.Waits(w, "/a 1", "/a 2")
 		})
 	}
@@ -138,8 +138,8 @@ func TestSMSMasked(t *testing.T) {
 			shop := webtest.NewShop(t)
 			w.Webhook(shop.URL+"/a", "ALL")
 			s := w.Source(provider, "", "")
-			text := func(n int) webtest.PhoneText {
-				return webtest.PhoneText{Sender: "MBBank", Text: webtest.MbbText, Received: time.UnixMilli(1760414385123 + int64(n)*1000), ID: fmt.Sprint("m", n)}
+			text := func(n int) apptest.PhoneText {
+				return apptest.PhoneText{Sender: "MBBank", Text: apptest.MbbText, Received: time.UnixMilli(1760414385123 + int64(n)*1000), ID: fmt.Sprint("m", n)}
 			}
 			// None fits, and others don't.
 			w.Link("VCB", "722000002005")
@@ -173,11 +173,11 @@ func TestSMSMasked(t *testing.T) {
 func TestSMSDropped(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	for _, provider := range phoneApps {
 		s := w.Source(provider, "", "")
-		w.Texts(webtest.Counts{}, s, webtest.PhoneText{Sender: "Vietcombank", Text: webtest.CodeText})
-		w.Texts(webtest.Counts{}, s, webtest.PhoneText{Sender: "0901234567", Text: "Toi nay an gi? " + webtest.OtpDigits})
+		w.Texts(webtest.Counts{}, s, apptest.PhoneText{Sender: "Vietcombank", Text: apptest.CodeText})
+		w.Texts(webtest.Counts{}, s, apptest.PhoneText{Sender: "0901234567", Text: "Toi nay an gi? " + apptest.OtpDigits})
 		apptest.Eventually(t, "the last call of "+string(provider), func() bool {
 			list, err := w.Service.Sources(context.Background(), 1)
 			apptest.Must(t, err)
@@ -188,18 +188,18 @@ func TestSMSDropped(t *testing.T) {
 	// What the gateway tells of other things is nothing either.
 	capcom6 := w.Source("capcom6", "", "")
 	for _, event := range []string{"sms:sent", "sms:delivered", "sms:failed", "system:ping", "sms:data-received", "mms:received"} {
-		w.Wants(webtest.Counts{}, capcom6, strings.Replace(strings.Replace(webtest.PhoneText{}.Capcom6(), "sms:received", event, 1), "DH123", webtest.OtpDigits, 1))
+		w.Wants(webtest.Counts{}, capcom6, strings.Replace(strings.Replace(apptest.PhoneText{}.Capcom6(), "sms:received", event, 1), "DH123", apptest.OtpDigits, 1))
 	}
 	w.NothingStored()
 	for _, file := range []string{w.Path, w.Path + "-wal"} {
 		b, err := os.ReadFile(file)
 		apptest.Must(t, err)
-		if bytes.Contains(b, []byte(webtest.OtpDigits)) {
+		if bytes.Contains(b, []byte(apptest.OtpDigits)) {
 			t.Errorf("the code stands in %s", file)
 		}
 	}
 	// The search finds what is kept.
-	w.Texts(webtest.Rejected, capcom6, webtest.PhoneText{Sender: "0901234567"})
+	w.Texts(webtest.Rejected, capcom6, apptest.PhoneText{Sender: "0901234567"})
 	if b, err := os.ReadFile(w.Path + "-wal"); err != nil || !bytes.Contains(b, []byte("763,222,700")) {
 		t.Errorf("what is kept isn't found: %v", err)
 	}
@@ -208,7 +208,7 @@ func TestSMSDropped(t *testing.T) {
 func TestSMSUnreadable(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	capcom6, toURL, forwarder := w.Source("capcom6", "", ""), w.Source("sms-to-url", "", ""), w.Source("smsforwarder", "", "")
 	replaced := func(body string, pairs ...string) string {
 		changed := strings.NewReplacer(pairs...).Replace(body)
@@ -217,9 +217,9 @@ func TestSMSUnreadable(t *testing.T) {
 		}
 		return changed
 	}
-	c, u := webtest.PhoneText{}.Capcom6(), webtest.PhoneText{}.SMSToURL()
+	c, u := apptest.PhoneText{}.Capcom6(), apptest.PhoneText{}.SMSToURL()
 	form := func(change func(url.Values)) string {
-		v := webtest.PhoneText{}.Forwarder(forwarder, time.Now())
+		v := apptest.PhoneText{}.Forwarder(forwarder, time.Now())
 		change(v)
 		return v.Encode()
 	}
@@ -232,7 +232,7 @@ func TestSMSUnreadable(t *testing.T) {
 		{capcom6, "message", replaced(c, `"message":`, `"massage":`)}, {capcom6, "message", replaced(c, `"message":`, `"message":"x","message":`)},
 		{capcom6, "sender", replaced(c, `"sender":"ACB"`, `"sender":"ACB","SENDER":"x"`)}, {capcom6, "sender", replaced(c, `"sender":"ACB"`, `"sender":7`)},
 		{capcom6, "payload", replaced(c, `"payload":`, `"payload":{},"payload":`)}, {capcom6, "event", replaced(c, `"event":"sms:received"`, `"event":"sms:sent","event":"sms:received"`)},
-		{capcom6, "text", webtest.PhoneText{Text: "ACB: TK 19354957 (VND) +200,000VND. So du moi 763,222,700VND"}.Capcom6()},
+		{capcom6, "text", apptest.PhoneText{Text: "ACB: TK 19354957 (VND) +200,000VND. So du moi 763,222,700VND"}.Capcom6()},
 		{capcom6, "receivedAt", replaced(c, `"messageId":"abc123"`, `"messageId":""`, `"receivedAt":"2025`, `"receivedAt":"x2025`)},
 		{toURL, "json", "x"}, {toURL, "body", "null"}, {toURL, "text", `{"from":"ACB"}`}, {toURL, "receivedStamp", replaced(u, "1760414385123", "null")},
 		{toURL, "receivedStamp", replaced(u, `"receivedStamp":1760414385123`, `"receivedStamp":"%receivedStamp%"`)}, {toURL, "receivedStamp", replaced(u, `"receivedStamp"`, `"receivedStamp":1,"receivedStamp"`)},
@@ -255,11 +255,11 @@ func TestSMSUnreadable(t *testing.T) {
 func TestSMSForwarderSign(t *testing.T) {
 	t.Parallel()
 	// Made by another program.
-	if got := webtest.ForwarderSign("SECRETKEY123", "1582909895000"); got != "464MGAjq6/nhu1qf4UbFahhHTHC1cDCFtfi/7UfVDHY=" {
+	if got := apptest.ForwarderSign("SECRETKEY123", "1582909895000"); got != "464MGAjq6/nhu1qf4UbFahhHTHC1cDCFtfi/7UfVDHY=" {
 		t.Fatalf("the sign is wrong: %s", got)
 	}
 	w := webtest.NewWorld(t).Peers()
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	s, other := w.Source("smsforwarder", "", ""), w.Source("smsforwarder", "", "")
 	calls := 0
 	refused := func(what, body string) {
@@ -271,12 +271,12 @@ func TestSMSForwarderSign(t *testing.T) {
 	}
 	now := time.Now()
 	with := func(change func(url.Values)) string {
-		v := webtest.PhoneText{}.Forwarder(s, now)
+		v := apptest.PhoneText{}.Forwarder(s, now)
 		change(v)
 		return v.Encode()
 	}
 	for _, key := range []string{"sign", "timestamp"} {
-		original := webtest.PhoneText{}.Forwarder(s, now).Get(key)
+		original := apptest.PhoneText{}.Forwarder(s, now).Get(key)
 		for i := range original {
 			for _, mask := range []byte{1, 2, 4, 8, 0x10, 0x20, 0x40} {
 				refused(fmt.Sprint("byte of ", key, " ", i), with(func(v url.Values) { v.Set(key, flipped(original, i, mask)) }))
@@ -292,16 +292,16 @@ func TestSMSForwarderSign(t *testing.T) {
 	for i := range s.Secret {
 		changed := s
 		changed.Secret = flipped(s.Secret, i, 1)
-		refused(fmt.Sprint("byte of the key ", i), webtest.PhoneText{}.Forwarder(changed, now).Encode())
+		refused(fmt.Sprint("byte of the key ", i), apptest.PhoneText{}.Forwarder(changed, now).Encode())
 	}
-	refused("the secret of another source", webtest.PhoneText{}.Forwarder(other, now).Encode())
+	refused("the secret of another source", apptest.PhoneText{}.Forwarder(other, now).Encode())
 	for _, off := range []time.Duration{6 * time.Minute, -6 * time.Minute, 365 * 24 * time.Hour} {
-		refused(fmt.Sprint("off by ", off), webtest.PhoneText{}.Forwarder(s, now.Add(off)).Encode())
+		refused(fmt.Sprint("off by ", off), apptest.PhoneText{}.Forwarder(s, now.Add(off)).Encode())
 	}
 	seconds := strconv.FormatInt(now.Unix(), 10)
 	refused("seconds", with(func(v url.Values) {
 		v.Set("timestamp", seconds)
-		v.Set("sign", webtest.ForwarderSign(s.Secret, seconds))
+		v.Set("sign", apptest.ForwarderSign(s.Secret, seconds))
 	}))
 	for _, body := range []string{"", "{", "[]", "null", "{}", "%zz=1", "a;b"} {
 		refused("body "+body, body)
@@ -314,18 +314,18 @@ func TestSMSForwarderSign(t *testing.T) {
 
 	w.Wants(webtest.Recorded, s, with(func(v url.Values) {}))
 	stamp := strconv.FormatInt(now.UnixMilli(), 10)
-	w.Wants(webtest.Duplicate, s, with(func(v url.Values) { v.Set("sign", webtest.ForwarderSign(s.Secret, stamp)) }))
-	w.Wants(webtest.Duplicate, s, webtest.PhoneText{}.Forwarder(s, now.Add(-4*time.Minute)).Encode())
-	x := webtest.PhoneText{}.Filled()
+	w.Wants(webtest.Duplicate, s, with(func(v url.Values) { v.Set("sign", apptest.ForwarderSign(s.Secret, stamp)) }))
+	w.Wants(webtest.Duplicate, s, apptest.PhoneText{}.Forwarder(s, now.Add(-4*time.Minute)).Encode())
+	x := apptest.PhoneText{}.Filled()
 	json := map[string]any{
-		"from": x.Sender, "content": x.Text, "timestamp": stamp, "sign": url.QueryEscape(webtest.ForwarderSign(s.Secret, stamp)), "receive_time": x.Received.UTC().Format("2006-01-02T15:04:05-0700"),
+		"from": x.Sender, "content": x.Text, "timestamp": stamp, "sign": url.QueryEscape(apptest.ForwarderSign(s.Secret, stamp)), "receive_time": x.Received.UTC().Format("2006-01-02T15:04:05-0700"),
 	}
-	w.Wants(webtest.Duplicate, s, " "+webtest.Quoted(json))
+	w.Wants(webtest.Duplicate, s, " "+apptest.Quoted(json))
 	json["timestamp"] = now.UnixMilli()
-	w.Wants(webtest.Duplicate, s, webtest.Quoted(json))
+	w.Wants(webtest.Duplicate, s, apptest.Quoted(json))
 	// With the app's own parameters there is the time of forwarding only.
 	delete(json, "receive_time")
-	w.Wants(webtest.Recorded, s, webtest.Quoted(json))
+	w.Wants(webtest.Recorded, s, apptest.Quoted(json))
 	w.Wants(webtest.Duplicate, s, with(func(v url.Values) { v.Del("receive_time") }))
 	w.Wants(webtest.Duplicate, s, with(func(v url.Values) { v.Set("receive_time", "[receive_time:x]") }))
 	w.WantTransactions(2)
@@ -336,10 +336,10 @@ func TestSMSForwarderSign(t *testing.T) {
 func TestCapcom6Stamp(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	s := w.Source("capcom6", "", "")
-	body, now := webtest.PhoneText{}.Capcom6(), time.Now()
-	header := webtest.Credentials(s, body, now)
+	body, now := apptest.PhoneText{}.Capcom6(), time.Now()
+	header := apptest.Credentials(s, body, now)
 	stamp, signature := header[1], header[3]
 	for i, c := range [][2]string{{body + stamp[:1], stamp[1:]}, {body + stamp, ""}, {body[:len(body)-1], body[len(body)-1:] + stamp}, {"", body + stamp}} {
 		if strings.ContainsAny(c[1], "\r\n") {
@@ -350,7 +350,7 @@ func TestCapcom6Stamp(t *testing.T) {
 		}
 	}
 	// No weaker way.
-	for i, h := range [][]string{{"Authorization", "Bearer " + s.Secret}, {"X-Webhook-Signature", webtest.HexHMAC(s.Secret, body)}, {"X-Signature", webtest.HexHMAC(s.Secret, body)}, header[:2], header[2:], append(header, header...)} {
+	for i, h := range [][]string{{"Authorization", "Bearer " + s.Secret}, {"X-Webhook-Signature", apptest.HexHMAC(s.Secret, body)}, {"X-Signature", apptest.HexHMAC(s.Secret, body)}, header[:2], header[2:], append(header, header...)} {
 		if a := w.Do("POST", s.URLPath(), body, h...); a.Status != http.StatusUnauthorized {
 			t.Errorf("%d: %d %s", i, a.Status, a.Body)
 		}

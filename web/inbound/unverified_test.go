@@ -88,7 +88,7 @@ func TestHostileBodies(t *testing.T) {
 			for _, size := range []int{7 << 10, 60 << 10, 1 << 20} {
 				for name, body := range hostile(size) {
 					peers++
-					header := webtest.Credentials(app.Source{Provider: source.Provider, Auth: source.Auth, Options: source.Options, Secret: "wrong-secret-0123456789"}, body, time.Now())
+					header := apptest.Credentials(app.Source{Provider: source.Provider, Auth: source.Auth, Options: source.Options, Secret: "wrong-secret-0123456789"}, body, time.Now())
 					header = append(header, "X-Casso-Signature", "t=1,v1="+strings.Repeat("0", 128))
 					var a webtest.Answer
 					cost := uint64(math.MaxUint64)
@@ -122,7 +122,7 @@ func TestVerifiedBodies(t *testing.T) {
 		for name, body := range hostile(size) {
 			var a webtest.Answer
 			cost := allocated(func() {
-				a = webtest.From(h, "192.0.2.1:1", "POST", source.URLPath(), body, webtest.Credentials(source, body, time.Now())...)
+				a = webtest.From(h, "192.0.2.1:1", "POST", source.URLPath(), body, apptest.Credentials(source, body, time.Now())...)
 			})
 			if a.Status >= 500 || a.Status == http.StatusUnauthorized || cost > most {
 				t.Errorf("%s, %s: %d, %d KiB are allocated", source.Provider, name, a.Status, cost>>10)
@@ -133,7 +133,7 @@ func TestVerifiedBodies(t *testing.T) {
 		}
 	}
 	body := `{"id":1,"more":[` + strings.Repeat("0,", 600) + `0]}`
-	if a := webtest.From(h, "192.0.2.1:1", "POST", sepay.URLPath(), body, webtest.Credentials(sepay, body, time.Now())...); a.Counts(t) != webtest.Rejected {
+	if a := webtest.From(h, "192.0.2.1:1", "POST", sepay.URLPath(), body, apptest.Credentials(sepay, body, time.Now())...); a.Counts(t) != webtest.Rejected {
 		t.Errorf("603 values: %d %s", a.Status, a.Body)
 	}
 	key := w.APIKey(app.ScopeFull)
@@ -147,7 +147,7 @@ func TestVerifiedBodies(t *testing.T) {
 func TestHeldBodies(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStillWorld(t)
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	h := web.New(web.Config{Service: w.Service})
 	source := w.Source("native", app.AuthHMAC, "")
 	large := bytes.Repeat([]byte(" "), 1<<20-10)
@@ -169,7 +169,7 @@ func TestHeldBodies(t *testing.T) {
 	n := 0
 	call := func(size int) string {
 		n++
-		body := webtest.Batch(webtest.Transfer{ID: fmt.Sprint("h", n)}.Native())
+		body := apptest.Batch(apptest.Transfer{ID: fmt.Sprint("h", n)}.Native())
 		return body + strings.Repeat(" ", size-len(body))
 	}
 	wants := func(client, size, status int) {
@@ -255,9 +255,9 @@ func TestSlowArrivalsMakeRoom(t *testing.T) {
 		wants("with nobody new", 0)
 		begin(10)
 		wants("with ten more", 10)
-		call := webtest.Batch(webtest.Transfer{ID: "1", Account: webtest.SomeAccount}.Native())
+		call := apptest.Batch(apptest.Transfer{ID: "1", Account: apptest.SomeAccount}.Native())
 		r := httptest.NewRequest("POST", source.URLPath(), strings.NewReader(call))
-		for i, header := 0, webtest.Credentials(source, call, time.Now()); i < len(header); i += 2 {
+		for i, header := 0, apptest.Credentials(source, call, time.Now()); i < len(header); i += 2 {
 			r.Header.Add(header[i], header[i+1])
 		}
 		answer := httptest.NewRecorder()

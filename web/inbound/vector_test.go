@@ -1,13 +1,7 @@
 package inbound_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,67 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// vectors are those from the providers' documentation, a directory each, and
-// those that make.mjs made.
-func vectors(t testing.TB) (list []webtest.Vector) {
-	t.Helper()
-	dir := filepath.Join("..", "..", "testdata", "provider")
-	for _, v := range []webtest.Vector{
-		{Name: "native", Provider: "native", Auth: app.AuthHMAC},
-		{Name: "sepay-apikey", Provider: "sepay", Auth: app.AuthAPIKey},
-		{Name: "sepay-hmac", Provider: "sepay", Auth: app.AuthHMAC},
-		{Name: "casso", Provider: "casso", Auth: app.AuthToken},
-		{Name: "casso-v2-test", Provider: "casso-v2", Auth: app.AuthHMAC},
-		{Name: "payos-test", Provider: "payos", Auth: app.AuthHMAC},
-		{Name: "pay2s", Provider: "pay2s", Auth: app.AuthBearer},
-		{Name: "pay2s-ipn", Provider: "pay2s-ipn", Auth: app.AuthHMAC},
-		{Name: "capcom6-sms", Provider: "capcom6", Auth: app.AuthHMAC},
-		{Name: "incoming-sms-to-url", Provider: "sms-to-url", Auth: app.AuthBearer},
-	} {
-		read := func(file string) []byte {
-			b, err := os.ReadFile(filepath.Join(dir, v.Name, file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return bytes.TrimSuffix(b, []byte("\n"))
-		}
-		v.Body, v.Secret = string(read("body.json")), string(read("secret"))
-		if v.Provider == "pay2s-ipn" {
-			v.AccessKey = string(read("access_key"))
-		}
-		wanted := read("normalized.json")
-		if wanted[0] == '{' {
-			wanted = append(append([]byte("["), wanted...), ']')
-		}
-		for into, b := range map[any][]byte{&v.Headers: read("headers.json"), &v.Normalized: wanted} {
-			if err := json.Unmarshal(b, into); err != nil {
-				t.Fatal(v.Name, err)
-			}
-		}
-		if v.Normalized[0].TestCall {
-			v.Normalized = nil
-		}
-		list = append(list, v)
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "vectors.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var made []webtest.Vector
-	if err := json.Unmarshal(b, &made); err != nil {
-		t.Fatal(err)
-	}
-	return append(list, made...)
-}
-
 // TestProviderVectors: every vector authenticates and is recorded exactly as
 // it says, once.
 func TestProviderVectors(t *testing.T) {
 	t.Parallel()
-	for _, v := range vectors(t) {
+	for _, v := range apptest.Vectors(t) {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			if why := webtest.RefusalOf(v.Source(), []byte(v.Body), v.HTTPHeader(), v.SignedAt()); why.Code != "" {
+			if why := apptest.RefusalOf(v.Source(), []byte(v.Body), v.HTTPHeader(), v.SignedAt()); why.Code != "" {
 				t.Fatalf("refused: %+v", why)
 			}
 			w := webtest.NewWorld(t)
@@ -90,7 +31,7 @@ func TestProviderVectors(t *testing.T) {
 					t.Fatalf("an old timestamp: %d %s", a.Status, a.Body)
 				}
 				w.NothingStored()
-				header = webtest.Credentials(source, v.Body, time.Now())
+				header = apptest.Credentials(source, v.Body, time.Now())
 			}
 			n := len(v.Normalized)
 			if got := w.Do("POST", source.URLPath(), v.Body, header...).Counts(t); got != (webtest.Counts{Recorded: n}) {
@@ -130,36 +71,9 @@ func TestProviderVectors(t *testing.T) {
 	}
 }
 
-func wantedEvents(v webtest.Vector) (ids []string) {
+func wantedEvents(v apptest.Vector) (ids []string) {
 	for _, n := range v.Normalized {
 		ids = append(ids, n.EventID)
 	}
 	return ids
-}
-
-// nodeScript runs a script of testdata/provider, where node is installed.
-func nodeScript(t *testing.T, input, script string, args ...string) []byte {
-	t.Helper()
-	script = filepath.Join("..", "..", "testdata", "provider", script)
-	if _, err := os.Stat(script); err != nil { // so that a cached result depends on it
-		t.Fatal(err)
-	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("node is not installed: what JavaScript signs was not compared")
-	}
-	command := exec.Command(node, append([]string{script}, args...)...)
-	command.Stdin = strings.NewReader(input)
-	output, err := command.Output()
-	apptest.Must(t, err)
-	return output
-}
-
-func TestProviderVectorsByNode(t *testing.T) {
-	t.Parallel()
-	committed, err := os.ReadFile("../../testdata/provider/vectors.json")
-	apptest.Must(t, err)
-	if !bytes.Equal(nodeScript(t, "", "make.mjs", "--stdout"), committed) {
-		t.Error("make.mjs makes another vectors.json than the one that stands there")
-	}
 }

@@ -16,7 +16,7 @@ import (
 func TestVietQR(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	account := w.Link("ACB", webtest.SomeAccount)
+	account := w.Link("ACB", apptest.SomeAccount)
 	s, other := w.Source("vietqr", "", ""), w.Adds(app.SourceAdd{Provider: "vietqr", Options: app.SourceOptions{Username: "customer-shop.1@x"}})
 	if s.Auth != app.AuthBasic || !strings.HasPrefix(s.Options.Username, "baoco-") || len(s.Options.Username) != 18 || s.Options.Username == other.Options.Username {
 		t.Errorf("source %+v", s)
@@ -29,27 +29,27 @@ func TestVietQR(t *testing.T) {
 		}
 		id := fmt.Sprint("t", i)
 		token := w.VietQRToken(base, source)
-		w.Syncs(base, token, webtest.VietQRBody("transactionid", id, "referencenumber", fmt.Sprint("FT", i)), fmt.Sprint(i+1))
-		w.Syncs(base, token, webtest.VietQRBody("transactionid", id, "referencenumber", fmt.Sprint("FT", i)), fmt.Sprint(i+1))
+		w.Syncs(base, token, apptest.VietQRBody("transactionid", id, "referencenumber", fmt.Sprint("FT", i)), fmt.Sprint(i+1))
+		w.Syncs(base, token, apptest.VietQRBody("transactionid", id, "referencenumber", fmt.Sprint("FT", i)), fmt.Sprint(i+1))
 	}
 	got := w.WantTransactions(4)[1]
 	if got.BankAccountID != account.ID || got.Type != app.In || got.Amount != 200000 || got.Number != "FT1" || got.Content != "VQR26044A5CCKYZA DH123" ||
-		app.FormatTime(got.Time, w.Service.Zone()) != webtest.SomeDate || got.DateFlaw != "" {
+		app.FormatTime(got.Time, w.Service.Zone()) != apptest.SomeDate || got.DateFlaw != "" {
 		t.Errorf("recorded %+v", got)
 	}
 	// A token of the one way in is good for the other.
 	token := w.VietQRToken("", s)
 	w.Syncs(s.URLPath(), token, `{"bankAccount":"19354957","amount":"7","transType":"D","content":"x","transactionId":"camel","transactionTime":"1760414370","referenceNumber":"FT7"}`, "5")
-	w.Syncs("", token, webtest.VietQRBody("transactionid", nil, "referencenumber", "FT8"), "6")
+	w.Syncs("", token, apptest.VietQRBody("transactionid", nil, "referencenumber", "FT8"), "6")
 	list := w.WantTransactions(6)
 	if list[4].Type != app.Out || list[4].Amount != 7 || list[4].Number != "FT7" || list[4].DateFlaw != "" || list[5].Number != "FT8" {
 		t.Errorf("recorded %+v", list[4:])
 	}
 	// What can't be recorded is kept, and VietQR needn't know.
 	for i, c := range []struct{ field, body string }{
-		{"amount", webtest.VietQRBody("amount", nil)}, {"amount", webtest.VietQRBody("amount", 0)}, {"amount", webtest.VietQRBody("amount", -5)}, {"amount", webtest.VietQRBody("amount", 1, "AMOUNT", 2)}, {"amount", webtest.VietQRBody("amount", 1.5)},
-		{"transtype", webtest.VietQRBody("transType", "X")}, {"transtype", webtest.VietQRBody("transType", nil)}, {"transtype", webtest.VietQRBody("transtype", "D")}, {"bankaccount", webtest.VietQRBody("bankaccount", nil)},
-		{"bankaccount", webtest.VietQRBody("bankAccount", "1")}, {"transactionid", webtest.VietQRBody("transactionid", nil, "referencenumber", nil)}, {"transactionid", webtest.VietQRBody("transactionid", true)}, {"json", "{"}, {"body", "[]"},
+		{"amount", apptest.VietQRBody("amount", nil)}, {"amount", apptest.VietQRBody("amount", 0)}, {"amount", apptest.VietQRBody("amount", -5)}, {"amount", apptest.VietQRBody("amount", 1, "AMOUNT", 2)}, {"amount", apptest.VietQRBody("amount", 1.5)},
+		{"transtype", apptest.VietQRBody("transType", "X")}, {"transtype", apptest.VietQRBody("transType", nil)}, {"transtype", apptest.VietQRBody("transtype", "D")}, {"bankaccount", apptest.VietQRBody("bankaccount", nil)},
+		{"bankaccount", apptest.VietQRBody("bankAccount", "1")}, {"transactionid", apptest.VietQRBody("transactionid", nil, "referencenumber", nil)}, {"transactionid", apptest.VietQRBody("transactionid", true)}, {"json", "{"}, {"body", "[]"},
 	} {
 		events := len(w.Events())
 		w.Syncs("", token, c.body, fmt.Sprint("inbound-", w.Events()[0].ID+1))
@@ -58,7 +58,7 @@ func TestVietQR(t *testing.T) {
 			t.Errorf("%d: %d events", i, n)
 		}
 	}
-	w.Syncs("", token, webtest.VietQRBody("transactionid", "u", "bankaccount", "111"), fmt.Sprint("inbound-", w.Events()[0].ID+1))
+	w.Syncs("", token, apptest.VietQRBody("transactionid", "u", "bankaccount", "111"), fmt.Sprint("inbound-", w.Events()[0].ID+1))
 	if e := w.Events()[0]; e.Unassigned != 1 {
 		t.Errorf("kept as %+v", e)
 	}
@@ -81,7 +81,7 @@ func vietQRRefusal(t *testing.T, path string, a webtest.Answer) string {
 func TestVietQRCredentials(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t).Peers()
-	w.Link("ACB", webtest.SomeAccount)
+	w.Link("ACB", apptest.SomeAccount)
 	s, other := w.Source("vietqr", "", ""), w.Source("vietqr", "", "")
 	native := w.Native()
 	now := time.Now()
@@ -100,7 +100,7 @@ func TestVietQRCredentials(t *testing.T) {
 			t.Errorf("%s: %d %s", what, a.Status, a.Body)
 		}
 	}
-	user, secret, body := s.Options.Username, s.Secret, webtest.VietQRBody()
+	user, secret, body := s.Options.Username, s.Secret, apptest.VietQRBody()
 	for _, base := range []string{"", s.URLPath()} {
 		refused("nothing", base+webtest.TokenPath, "")
 		refused("another password", base+webtest.TokenPath, "", webtest.Basic(user, other.Secret)...)
@@ -128,11 +128,11 @@ func TestVietQRCredentials(t *testing.T) {
 		refused("a native secret", base+webtest.SyncPath, body, "Authorization", "Bearer "+native.Secret)
 		refused("no scheme", base+webtest.SyncPath, body, "Authorization", token)
 		refused("twice", base+webtest.SyncPath, body, "Authorization", "Bearer "+token, "Authorization", "Bearer "+token)
-		refused("expired", base+webtest.SyncPath, body, "Authorization", "Bearer "+webtest.SignedToken(s, s.ID, now.Add(-time.Second)))
-		refused("expired now", base+webtest.SyncPath, body, "Authorization", "Bearer "+webtest.SignedToken(s, s.ID, now))
-		refused("another id", base+webtest.SyncPath, body, "Authorization", "Bearer "+webtest.SignedToken(s, other.ID, now.Add(time.Minute)))
-		refused("another's secret", base+webtest.SyncPath, body, "Authorization", "Bearer "+webtest.SignedToken(other, s.ID, now.Add(time.Minute)))
-		refused("a native source", base+webtest.SyncPath, body, "Authorization", "Bearer "+webtest.SignedToken(native, native.ID, now.Add(time.Minute)))
+		refused("expired", base+webtest.SyncPath, body, "Authorization", "Bearer "+apptest.SignedToken(s, s.ID, now.Add(-time.Second)))
+		refused("expired now", base+webtest.SyncPath, body, "Authorization", "Bearer "+apptest.SignedToken(s, s.ID, now))
+		refused("another id", base+webtest.SyncPath, body, "Authorization", "Bearer "+apptest.SignedToken(s, other.ID, now.Add(time.Minute)))
+		refused("another's secret", base+webtest.SyncPath, body, "Authorization", "Bearer "+apptest.SignedToken(other, s.ID, now.Add(time.Minute)))
+		refused("a native source", base+webtest.SyncPath, body, "Authorization", "Bearer "+apptest.SignedToken(native, native.ID, now.Add(time.Minute)))
 		for i := range token {
 			for _, mask := range []byte{1, 4, 0x20} {
 				if c := token[i] ^ mask; c > ' ' && c < 0x7f {
@@ -147,7 +147,7 @@ func TestVietQRCredentials(t *testing.T) {
 	// A source's token is for that source alone, whatever the path says.
 	refused("the path of another", other.URLPath()+webtest.SyncPath, body, "Authorization", "Bearer "+w.VietQRToken("", s))
 	refused("the path of another", other.URLPath()+webtest.TokenPath, "", webtest.Basic(user, secret)...)
-	refused("the path of a native source", native.URLPath()+webtest.SyncPath, webtest.Batch(webtest.Transfer{}.Native()), webtest.Credentials(native, "", now)...)
+	refused("the path of a native source", native.URLPath()+webtest.SyncPath, apptest.Batch(apptest.Transfer{}.Native()), apptest.Credentials(native, "", now)...)
 	refused("the path of a native source", native.URLPath()+webtest.TokenPath, "", webtest.Basic("", native.Secret)...)
 	refused("no such path", inboundPath+"/"+strings.Repeat("A", 43)+webtest.SyncPath, body, "Authorization", "Bearer "+w.VietQRToken("", s))
 
@@ -158,13 +158,13 @@ func TestVietQRCredentials(t *testing.T) {
 		if i == 2 {
 			method = "GET"
 		}
-		if a := w.Do(method, path, webtest.Batch(webtest.Transfer{}.Native()), "Authorization", "Bearer "+token, "X-Test-Peer", webtest.Peer(300)); a.Status != http.StatusUnauthorized {
+		if a := w.Do(method, path, apptest.Batch(apptest.Transfer{}.Native()), "Authorization", "Bearer "+token, "X-Test-Peer", webtest.Peer(300)); a.Status != http.StatusUnauthorized {
 			t.Errorf("the token at %s: %d", path, a.Status)
 		}
 	}
 	// A new secret ends the tokens, a removed source everything.
 	ctx := context.Background()
-	w.Syncs("", w.VietQRToken("", other), webtest.VietQRBody("transactionid", "o"), "1")
+	w.Syncs("", w.VietQRToken("", other), apptest.VietQRBody("transactionid", "o"), "1")
 	rotated, err := w.Service.RotateSource(ctx, 1, s.ID, "", app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
 	refused("rotated", webtest.SyncPath, body, "Authorization", "Bearer "+token)

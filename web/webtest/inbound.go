@@ -139,11 +139,11 @@ func (w *World) Unlinks(id int64) {
 }
 
 // Came records a native call as if it had come in some time ago.
-func (w *World) Came(ago time.Duration, s app.Source, x Transfer) {
+func (w *World) Came(ago time.Duration, s app.Source, x apptest.Transfer) {
 	w.T.Helper()
-	body := []byte(Batch(x.Native()))
+	body := []byte(apptest.Batch(x.Native()))
 	_, err := w.Service.RecordTransactions(context.Background(), app.InboundCall{
-		AccountID: s.AccountID, Source: s, Channel: app.ChannelCall, Body: body, ReceivedAt: time.Now().Add(-ago), Elements: ReadNative(body),
+		AccountID: s.AccountID, Source: s, Channel: app.ChannelCall, Body: body, ReceivedAt: time.Now().Add(-ago), Elements: apptest.ReadNative(body),
 	})
 	apptest.Must(w.T, err)
 }
@@ -180,7 +180,7 @@ func (w *World) Upload(h http.Handler, remote string, source app.Source, secret,
 	source.Secret = secret
 	request := httptest.NewRequest("POST", source.URLPath(), read)
 	request.RemoteAddr = remote
-	header := Credentials(source, whole, time.Now())
+	header := apptest.Credentials(source, whole, time.Now())
 	for i := 0; i < len(header); i += 2 {
 		request.Header.Add(header[i], header[i+1])
 	}

@@ -132,7 +132,7 @@ func (w *World) ManyLong(n int) {
 	for from := 0; from < n; from += 500 {
 		var rows []app.Incoming
 		for i := from; i < min(n, from+500); i++ {
-			rows = append(rows, app.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: SomeAccount, Type: app.In, Amount: int64(i + 1), Content: long, Time: time.Unix(int64(1e9+i), 0)})
+			rows = append(rows, app.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: int64(i + 1), Content: long, Time: time.Unix(int64(1e9+i), 0)})
 		}
 		_, err := in.Add(context.Background(), rows, time.Now())
 		apptest.Must(w.T, err)
@@ -171,7 +171,7 @@ func (w *World) Slowly(b *Browser, path string) *bufio.Reader {
 func (w *World) Pay(accountID int64, id, content string) int64 {
 	w.T.Helper()
 	tr, _, err := w.Service.RecordByHand(context.Background(), accountID, app.Incoming{
-		EventID: id, Gateway: "ACB", AccountNumber: SomeAccount, Number: "FT" + id, Type: app.In, Amount: 1549000, Content: content, Time: time.Now(),
+		EventID: id, Gateway: "ACB", AccountNumber: apptest.SomeAccount, Number: "FT" + id, Type: app.In, Amount: 1549000, Content: content, Time: time.Now(),
 	}, []byte("{}"), app.IdempotencyKey{}, time.Now())
 	apptest.Must(w.T, err)
 	return tr.ID

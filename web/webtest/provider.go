@@ -2,10 +2,7 @@ package webtest
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -28,97 +24,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Transfer is a transaction that a provider names. Zero fields are filled
-// with those of one and the same transfer.
-type Transfer struct {
-	ID, Number, Account, Gateway, Direction, Date, Content string
-	Amount                                                 int64
-}
-
-const (
-	SomeAccount = "19354957"
-	SomeDate    = "2025-10-14 10:59:30"
-)
-
-func (x Transfer) filled() Transfer {
-	for _, f := range []struct {
-		field *string
-		value string
-	}{{&x.ID, "3521"}, {&x.Account, SomeAccount}, {&x.Gateway, "ACB"}, {&x.Direction, "IN"}, {&x.Date, SomeDate}, {&x.Content, "NAPTIEN MOMO"}} {
-		if *f.field == "" {
-			*f.field = f.value
-		}
-	}
-	if x.Amount == 0 {
-		x.Amount = 200000
-	}
-	return x
-}
-
-func (x Transfer) Native() string {
-	x = x.filled()
-	return Quoted(map[string]any{
-		"id": x.ID, "gateway": x.Gateway, "transactionDate": x.Date, "transactionNumber": x.Number, "accountNumber": x.Account,
-		"content": x.Content, "transferType": x.Direction, "transferAmount": x.Amount,
-	})
-}
-
-func (x Transfer) Sepay() string {
-	x = x.filled()
-	return Quoted(map[string]any{
-		"id": x.ID, "gateway": x.Gateway, "transactionDate": x.Date, "referenceCode": x.Number, "accountNumber": x.Account,
-		"content": x.Content, "transferType": strings.ToLower(x.Direction), "transferAmount": x.Amount, "code": nil,
-	})
-}
-
-func Quoted(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
-}
-
-// Batch is a native body of raw elements.
-func Batch(elements ...string) string {
-	return `{"transactions":[` + strings.Join(elements, ",") + `]}`
-}
-
-func HexHMAC(secret string, parts ...string) string {
-	mac := hmac.New(sha256.New, []byte(secret))
-	for _, part := range parts {
-		mac.Write([]byte(part))
-	}
-	return hex.EncodeToString(mac.Sum(nil))
-}
-
-// Credentials are the headers with which a source's call authenticates.
-func Credentials(s app.Source, body string, now time.Time) []string {
-	switch {
-	case s.Auth == app.AuthBearer:
-		return []string{"Authorization", "Bearer " + s.Secret}
-	case s.Auth == app.AuthAPIKey:
-		return []string{"Authorization", "Apikey " + s.Secret}
-	case s.Auth == app.AuthBasic:
-		return []string{"Authorization", "Bearer " + SignedToken(s, s.ID, now.Add(time.Minute))}
-	case s.Provider == "casso":
-		return []string{"Secure-Token", s.Secret}
-	case s.Auth == app.AuthToken:
-		return []string{s.Options.Header, s.Secret}
-	case s.Provider == "capcom6":
-		stamp := strconv.FormatInt(now.Unix(), 10)
-		return []string{"X-Timestamp", stamp, "X-Signature", HexHMAC(s.Secret, body, stamp)}
-	case s.Provider == "sepay":
-		stamp := strconv.FormatInt(now.Unix(), 10)
-		return []string{"X-SePay-Timestamp", stamp, "X-SePay-Signature", "sha256=" + HexHMAC(s.Secret, stamp, ".", body)}
-	}
-	return []string{"X-Webhook-Signature", HexHMAC(s.Secret, body)}
-}
-
 // Sends makes a call of a source as its provider does.
 func (w *World) Sends(s app.Source, body string) Answer {
 	w.T.Helper()
-	return w.Do("POST", s.URLPath(), body, Credentials(s, body, time.Now())...)
+	return w.Do("POST", s.URLPath(), body, apptest.Credentials(s, body, time.Now())...)
 }
 
 // Counts is what an accepted call is answered.
@@ -155,9 +64,9 @@ func (w *World) Wants(want Counts, s app.Source, body string) {
 }
 
 // Names sends one transfer in the source's format.
-func (w *World) Names(want Counts, s app.Source, x Transfer) {
+func (w *World) Names(want Counts, s app.Source, x apptest.Transfer) {
 	w.T.Helper()
-	body := Batch(x.Native())
+	body := apptest.Batch(x.Native())
 	if s.Provider == "sepay" {
 		body = x.Sepay()
 	}
@@ -291,15 +200,6 @@ func (s *shop) Waits(w *World, want ...string) {
 	if diff := cmp.Diff(slices.Sorted(slices.Values(want)), s.Heard(), cmp.Transformer("", func(l []string) []string { return append([]string{}, l...) })); diff != "" {
 		w.T.Errorf("deliveries (-want +got):\n%s", diff)
 	}
-}
-
-// ReadNative reads as a native source's call is read.
-func ReadNative(body []byte) []app.Incoming {
-	zone, err := time.LoadLocation(app.DefaultZone)
-	if err != nil {
-		panic(err)
-	}
-	return provider.Read(app.Source{Provider: "native"}, app.ChannelCall, body, time.Now(), zone).Elements
 }
 
 // KeptAsRejected checks that the newest event of the inbound log has body, and

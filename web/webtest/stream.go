@@ -32,7 +32,7 @@ func InBubble(t *testing.T, test func(t *testing.T, w Bubble)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := Bubble{World: NewStillWorld(t)}
 		w.Handler = web.New(web.Config{Service: w.Service, Version: "test"})
-		w.Link("ACB", SomeAccount)
+		w.Link("ACB", apptest.SomeAccount)
 		test(t, w)
 	})
 }

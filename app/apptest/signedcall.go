@@ -1,4 +1,4 @@
-package inbound_test
+package apptest
 
 import (
 	"cmp"
@@ -8,21 +8,21 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 
 	"baoco/app"
-	"baoco/web/webtest"
 )
 
 // This file signs as the providers do that sign fields, by encoding/json and
-// without anything of the package that is tested.
+// without anything of package provider.
 
-// signedCall makes a call of a source that signs fields: fields is the JSON of
+// SignedCall makes a call of a source that signs fields: fields is the JSON of
 // the object that is signed. ok is false where it can't be signed.
-func signedCall(s app.Source, fields string) (body string, header []string, ok bool) {
+func SignedCall(s app.Source, fields string) (body string, header []string, ok bool) {
 	var v map[string]any
 	if err := json.Unmarshal([]byte(fields), &v); err != nil || v == nil {
 		return "", nil, false
@@ -34,7 +34,7 @@ func signedCall(s app.Source, fields string) (body string, header []string, ok b
 		return fields, []string{"X-Casso-Signature", "t=1760414370123,v1=" + hex.EncodeToString(mac.Sum(nil))}, true
 	case "payos":
 		text, ok := payOSText(v)
-		return fmt.Sprintf(`{"code":"00","success":true,"data":%s,"signature":%q}`, fields, webtest.HexHMAC(s.Secret, text)), nil, ok
+		return fmt.Sprintf(`{"code":"00","success":true,"data":%s,"signature":%q}`, fields, HexHMAC(s.Secret, text)), nil, ok
 	case "pay2s-ipn":
 		text := "accessKey=" + s.Options.AccessKey
 		for _, key := range []string{
@@ -46,7 +46,7 @@ func signedCall(s app.Source, fields string) (body string, header []string, ok b
 		if len(v) > 0 {
 			rest = "," + rest
 		}
-		return fmt.Sprintf(`{"m2signature":%q%s`, webtest.HexHMAC(s.Secret, text), rest), nil, true
+		return fmt.Sprintf(`{"m2signature":%q%s`, HexHMAC(s.Secret, text), rest), nil, true
 	}
 	panic("signs no fields: " + s.Provider)
 }
@@ -144,4 +144,21 @@ func jsKeys(v map[string]any) []string {
 		return cmp.Or(cmp.Compare(index(a), index(b)), slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b))))
 	})
 	return keys
+}
+
+// SignedFields are the fields of one payment, as each provider that signs fields
+// names them.
+var SignedFields = map[app.Provider]string{
+	"casso-v2":  `{"error":0,"data":{"id":7,"reference":"FT7","description":"DH7","amount":5000,"transactionDateTime":"2025-10-14 10:59:30","accountNumber":"19354957","bankAbbreviation":"ACB"}}`,
+	"payos":     `{"orderCode":7,"amount":5000,"description":"DH7","accountNumber":"19354957","reference":"FT7","transactionDateTime":"2025-10-14 10:59:30","currency":"VND","paymentLinkId":"abc","code":"00","desc":"ok"}`,
+	"pay2s-ipn": `{"partnerCode":"P","orderId":"DH7","requestId":"1","amount":"5000","orderInfo":"DH7","orderType":"pay2s","transId":"7","resultCode":"0","message":"ok","payType":"qr","responseTime":"1760414370","extraData":""}`,
+}
+
+// Header makes a header of pairs of name and value.
+func Header(pairs []string) http.Header {
+	h := http.Header{}
+	for i := 0; i < len(pairs); i += 2 {
+		h.Add(pairs[i], pairs[i+1])
+	}
+	return h
 }

@@ -1,19 +1,21 @@
-package inbound_test
+package provider_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/app/provider"
-	"baoco/web/webtest"
+	"baoco/app/sms"
 )
 
 func FuzzNativeBody(f *testing.F) {
-	element := webtest.Transfer{Number: "FT1"}.Native()
+	element := apptest.Transfer{Number: "FT1"}.Native()
 	for _, body := range []string{
-		webtest.Batch(), webtest.Batch(element), webtest.Batch(element, "null", element), "\xef\xbb\xbf" + webtest.Batch(element), `{"transactions":[],"transactions":[]}`,
+		apptest.Batch(), apptest.Batch(element), apptest.Batch(element, "null", element), "\xef\xbb\xbf" + apptest.Batch(element), `{"transactions":[],"transactions":[]}`,
 		`{"transactions":[{"id":7,"transactionNumber":8,"accountNumber":"0","transferType":"OUT","transferAmount":1.5e5}]}`,
 		`{"transactions":[{"ID":"1","id":"\ud800","accountNumber":"\u0000","transferType":"IN","transferAmount":9999999999999,"content":[[{}]]}]}`,
 	} {
@@ -24,7 +26,7 @@ func FuzzNativeBody(f *testing.F) {
 
 func FuzzSePayBody(f *testing.F) {
 	for _, body := range []string{
-		webtest.Transfer{Number: "FT1"}.Sepay(), "{}", "[]", "",
+		apptest.Transfer{Number: "FT1"}.Sepay(), "{}", "[]", "",
 		`{"id":92704,"gateway":"Vietcombank","transactionDate":"2023-03-25 14:02:37","accountNumber":123,"content":null,"transferType":"OUT","transferAmount":"2277000"}`,
 		`{"id":-1,"accountNumber":" ","transferType":"In","transferAmount":1e-400,"TransferAmount":1}`,
 	} {
@@ -67,7 +69,7 @@ func FuzzPayOSBody(f *testing.F) {
 }
 
 func FuzzPay2SBody(f *testing.F) {
-	for _, body := range []string{webtest.Batch(webtest.Transfer{Number: "1"}.Native()), webtest.Batch("null"), `{"transactions":[{"id":7,"accountNumber":1,"transferType":"oUt","transferAmount":"5.000"}]}`} {
+	for _, body := range []string{apptest.Batch(apptest.Transfer{Number: "1"}.Native()), apptest.Batch("null"), `{"transactions":[{"id":7,"accountNumber":1,"transferType":"oUt","transferAmount":"5.000"}]}`} {
 		f.Add([]byte(body))
 	}
 	fuzzBody(f, "pay2s")
@@ -84,7 +86,7 @@ func FuzzPay2SIPNBody(f *testing.F) {
 // they were signed with its key, by what signedCall makes of them.
 func FuzzSignedCall(f *testing.F) {
 	for i, provider := range []app.Provider{"casso-v2", "payos", "pay2s-ipn"} {
-		f.Add(byte(i), "00", []byte(signedFields[provider]))
+		f.Add(byte(i), "00", []byte(apptest.SignedFields[provider]))
 		for _, body := range hostileJSON {
 			f.Add(byte(i), "t=1,v1=00", []byte(body))
 		}
@@ -92,9 +94,9 @@ func FuzzSignedCall(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which byte, signature string, fields []byte) {
 		source := signer([]app.Provider{"casso-v2", "payos", "pay2s-ipn"}[which%3])
 		verify := func(body string, header []string) app.RefusalCode {
-			return webtest.RefusalOf(source, []byte(body), asHeader(header), time.Now()).Code
+			return apptest.RefusalOf(source, []byte(body), apptest.Header(header), time.Now()).Code
 		}
-		body, header, ok := signedCall(source, string(fields))
+		body, header, ok := apptest.SignedCall(source, string(fields))
 		// An HMAC isn't guessed: these can't be right.
 		if verify(string(fields), []string{"X-Casso-Signature", signature}) == "" && !(ok && len(header) > 0 && header[1] == signature) {
 			t.Errorf("%q is accepted with %q", fields, signature)
@@ -113,7 +115,7 @@ func FuzzSignedCall(f *testing.F) {
 		}
 		other := source
 		other.Secret += "x"
-		body, header, _ = signedCall(other, string(fields))
+		body, header, _ = apptest.SignedCall(other, string(fields))
 		if verify(body, header) == "" {
 			t.Errorf("%s is accepted with another key", body)
 		}
@@ -122,19 +124,19 @@ func FuzzSignedCall(f *testing.F) {
 
 // fuzzBody: whatever is read without a fault can stand in the ledger.
 func fuzzBody(f *testing.F, provider app.Provider) {
-	for _, c := range amounts {
-		body := `{"id":"1","accountNumber":"19354957","transferType":"IN","transferAmount":` + c.literal + `}`
+	for _, c := range apptest.Amounts {
+		body := `{"id":"1","accountNumber":"19354957","transferType":"IN","transferAmount":` + c.Literal + `}`
 		switch provider {
 		case "native", "pay2s":
-			body = webtest.Batch(body)
+			body = apptest.Batch(body)
 		case "casso":
-			body = `{"error":0,"data":[{"id":1,"bank_sub_acc_id":"1","amount":` + c.literal + `}]}`
+			body = `{"error":0,"data":[{"id":1,"bank_sub_acc_id":"1","amount":` + c.Literal + `}]}`
 		case "casso-v2":
-			body = `{"error":0,"data":{"id":1,"accountNumber":"1","amount":` + c.literal + `}}`
+			body = `{"error":0,"data":{"id":1,"accountNumber":"1","amount":` + c.Literal + `}}`
 		case "payos":
-			body = `{"data":{"code":"00","reference":"1","accountNumber":"1","amount":` + c.literal + `}}`
+			body = `{"data":{"code":"00","reference":"1","accountNumber":"1","amount":` + c.Literal + `}}`
 		case "pay2s-ipn":
-			body = `{"resultCode":0,"transId":1,"amount":` + c.literal + `}`
+			body = `{"resultCode":0,"transId":1,"amount":` + c.Literal + `}`
 		}
 		f.Add([]byte(body))
 	}
@@ -158,6 +160,90 @@ func fuzzSource(f *testing.F, source app.Source) {
 			}
 			if e.Amount < 1 || e.Amount > app.MaxAmount || e.Type != app.In && e.Type != app.Out || e.AccountNumber == "" && !ownAccount || e.EventID == "" {
 				t.Errorf("element %d: %+v", i, e)
+			}
+		}
+	})
+}
+
+func FuzzGenericBody(f *testing.F) {
+	for _, body := range []string{
+		`{"data":[{"id":"1","sum":[{"v":-5}],"acc.no":"19354957","t":"out","when":1760414370}]}`, `{"data":[[],{},null,{"id":1,"sum":[{"v":"5","V":6}]}]}`, `{"data":{}}`, `[]`,
+	} {
+		f.Add([]byte(body))
+	}
+	fuzzSource(f, app.Source{Provider: "generic", Options: app.SourceOptions{Map: apptest.Mapped(
+		"list", "data", "id", "id", "amount", "sum[0].v", "account", `"acc.no"`, "type", "t", "time", "when", "gateway", "bank", "number", "ref", "content", "text")}})
+}
+
+func FuzzVietQRBody(f *testing.F) {
+	for _, body := range []string{
+		apptest.VietQRBody(), apptest.VietQRBody("transType", "d", "amount", "7"), `{"bankAccount":1,"transactionId":1,"amount":1,"transType":"C","AMOUNT":2}`, "[]", "{",
+	} {
+		f.Add([]byte(body))
+	}
+	fuzzSource(f, app.Source{Provider: "vietqr"})
+}
+
+func FuzzCapcom6Body(f *testing.F) {
+	for _, x := range fuzzTexts {
+		f.Add([]byte(x.Capcom6()))
+		f.Add([]byte(strings.Replace(x.Capcom6(), "sms:received", "system:ping", 1)))
+	}
+	f.Add([]byte(`{"event":"sms:received","payload":[{"message":"x"}]}`))
+	fuzzSource(f, app.Source{Provider: "capcom6"})
+}
+
+func FuzzSMSToURLBody(f *testing.F) {
+	for _, x := range fuzzTexts {
+		f.Add([]byte(x.SMSToURL()))
+	}
+	f.Add([]byte(`{"from":"ACB","text":"","receivedStamp":"%receivedStamp%"}`))
+	fuzzSource(f, app.Source{Provider: "sms-to-url"})
+}
+
+func FuzzSMSForwarderBody(f *testing.F) {
+	source := app.Source{Provider: "smsforwarder", Secret: "SECRETKEY123"}
+	for _, x := range fuzzTexts {
+		form := x.Forwarder(source, time.UnixMilli(1760414390000))
+		f.Add([]byte(form.Encode()))
+		form.Del("receive_time")
+		f.Add([]byte(form.Encode() + "&from=x&%"))
+	}
+	f.Add([]byte(` {"from":"ACB","content":"x","timestamp":1760414390000,"receive_time":[]}`))
+	fuzzSource(f, source)
+}
+
+var fuzzTexts = []apptest.PhoneText{{}, {Sender: "MBBank", Text: apptest.MbbText}, {Sender: "0901234567", Text: apptest.TcbText}, {Sender: "Vietcombank", Text: apptest.CodeText}}
+
+// FuzzSMSSender: a text counts only under a name of its bank, or one that the
+// source was told of, whatever it says.
+func FuzzSMSSender(f *testing.F) {
+	for _, x := range fuzzTexts {
+		f.Add(x.Filled().Sender, x.Filled().Text)
+		f.Add("8149", x.Filled().Text)
+	}
+	source := app.Source{Provider: "capcom6", Options: app.SourceOptions{Senders: []string{"8149"}}}
+	f.Fuzz(func(t *testing.T, sender, text string) {
+		body := []byte(apptest.PhoneText{Sender: sender, Text: text}.Capcom6())
+		for _, e := range provider.Read(source, app.ChannelCall, body, time.Now(), time.UTC).Elements {
+			if e.Fault == nil && sender != "" && strings.TrimSpace(sender) != "8149" && !sms.FromBank(sender, e.Gateway) {
+				t.Errorf("%q from %q counts: %+v", text, sender, e)
+			}
+		}
+	})
+}
+
+// FuzzJSONPath: a path that is read finds what it says, and nothing panics.
+func FuzzJSONPath(f *testing.F) {
+	for _, p := range []string{"data.sum", "items.0.sum", "items[0].sum", `"a.b".sum`, `a\.b[1][2]."x"`, "'", `\`, "[0]", "0", `"\""`} {
+		f.Add(p, []byte(`{"data":{"sum":1},"items":[{"sum":2}],"a.b":{"sum":3,"Sum":4}}`))
+	}
+	f.Fuzz(func(t *testing.T, p string, body []byte) {
+		source := app.Source{Provider: "generic", Options: app.SourceOptions{Map: apptest.Mapped("id", p, "amount", p, "account", p)}}
+		for _, e := range provider.Read(source, app.ChannelCall, body, time.Now(), time.UTC).Elements {
+			// One value for all three can only be a positive integer.
+			if e.Fault == nil && (e.Amount < 1 || e.AccountNumber == "" || e.EventID != e.AccountNumber) {
+				t.Errorf("%q in %q: %+v", p, body, e)
 			}
 		}
 	})

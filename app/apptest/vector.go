@@ -1,0 +1,115 @@
+package apptest
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"baoco/app"
+)
+
+// Vector is a call of testdata/provider with what must come of it.
+type Vector struct {
+	Name       string
+	Provider   app.Provider
+	Auth       app.Auth
+	AccessKey  string `json:"access_key"`
+	Secret     string
+	Headers    map[string]string
+	Body       string
+	Normalized []normalized // none: a test call, or nothing paid
+}
+
+// normalized is one transaction of a vector; what is nil isn't said.
+type normalized struct {
+	TestCall  bool   `json:"test_call"`
+	EventID   string `json:"event_id"`
+	Account   string
+	Gateway   string
+	Direction app.Direction
+	Amount    int64
+	Time      string
+	BankRef   *string `json:"bank_ref"`
+	Content   *string
+}
+
+func (v Vector) Header() (pairs []string) {
+	for name, value := range v.Headers {
+		pairs = append(pairs, name, value)
+	}
+	return pairs
+}
+
+// HTTPHeader is header as a server reads it.
+func (v Vector) HTTPHeader() http.Header {
+	h := http.Header{}
+	for name, value := range v.Headers {
+		h.Set(name, value)
+	}
+	return h
+}
+
+// SignedAt is the time at which the vector's timestamp is that of now.
+func (v Vector) SignedAt() time.Time {
+	if n, err := strconv.ParseInt(v.Headers["X-SePay-Timestamp"], 10, 64); err == nil {
+		return time.Unix(n, 0)
+	}
+	return time.Now()
+}
+
+// Source is the vector's source as its kind sees it.
+func (v Vector) Source() app.Source {
+	return app.Source{Provider: v.Provider, Auth: v.Auth, Secret: v.Secret, Options: app.SourceOptions{AccessKey: v.AccessKey}}
+}
+
+// Vectors are those from the providers' documentation, a directory each, and
+// those that make.mjs made.
+func Vectors(t testing.TB) (list []Vector) {
+	t.Helper()
+	dir := filepath.Join("..", "..", "testdata", "provider")
+	for _, v := range []Vector{
+		{Name: "native", Provider: "native", Auth: app.AuthHMAC},
+		{Name: "sepay-apikey", Provider: "sepay", Auth: app.AuthAPIKey},
+		{Name: "sepay-hmac", Provider: "sepay", Auth: app.AuthHMAC},
+		{Name: "casso", Provider: "casso", Auth: app.AuthToken},
+		{Name: "casso-v2-test", Provider: "casso-v2", Auth: app.AuthHMAC},
+		{Name: "payos-test", Provider: "payos", Auth: app.AuthHMAC},
+		{Name: "pay2s", Provider: "pay2s", Auth: app.AuthBearer},
+		{Name: "pay2s-ipn", Provider: "pay2s-ipn", Auth: app.AuthHMAC},
+		{Name: "capcom6-sms", Provider: "capcom6", Auth: app.AuthHMAC},
+		{Name: "incoming-sms-to-url", Provider: "sms-to-url", Auth: app.AuthBearer},
+	} {
+		read := func(file string) []byte {
+			b, err := os.ReadFile(filepath.Join(dir, v.Name, file))
+			Must(t, err)
+			return bytes.TrimSuffix(b, []byte("\n"))
+		}
+		v.Body, v.Secret = string(read("body.json")), string(read("secret"))
+		if v.Provider == "pay2s-ipn" {
+			v.AccessKey = string(read("access_key"))
+		}
+		wanted := read("normalized.json")
+		if wanted[0] == '{' {
+			wanted = append(append([]byte("["), wanted...), ']')
+		}
+		for into, b := range map[any][]byte{&v.Headers: read("headers.json"), &v.Normalized: wanted} {
+			if err := json.Unmarshal(b, into); err != nil {
+				t.Fatal(v.Name, err)
+			}
+		}
+		if v.Normalized[0].TestCall {
+			v.Normalized = nil
+		}
+		list = append(list, v)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "vectors.json"))
+	Must(t, err)
+	var made []Vector
+	Must(t, json.Unmarshal(b, &made))
+	return append(list, made...)
+}

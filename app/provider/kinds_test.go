@@ -1,0 +1,55 @@
+package provider_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/app/provider"
+)
+
+// TestKinds: what a kind needs to be told, and what it doesn't take.
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	t.Cleanup(w.Close)
+	bank := w.Link("ACB", apptest.SomeAccount)
+	key := app.SourceOptions{AccessKey: "AK"}
+	for name, c := range map[string]struct {
+		add  app.SourceAdd
+		code app.Code
+	}{
+		"casso":                           {app.SourceAdd{Provider: "casso"}, ""},
+		"casso caught up":                 {app.SourceAdd{Provider: "casso", APIKey: "AK_CS.1"}, ""},
+		"casso has no hmac":               {app.SourceAdd{Provider: "casso", Auth: app.AuthHMAC}, app.CodeValidation},
+		"casso-v2 has no token":           {app.SourceAdd{Provider: "casso-v2", Auth: app.AuthToken}, app.CodeValidation},
+		"casso-v2 caught up":              {app.SourceAdd{Provider: "casso-v2", APIKey: "AK_CS.1"}, ""},
+		"sepay caught up":                 {app.SourceAdd{Provider: "sepay", Auth: app.AuthHMAC, APIKey: "k"}, ""},
+		"payos has no bearer":             {app.SourceAdd{Provider: "payos", Auth: app.AuthBearer}, app.CodeValidation},
+		"payos has no list":               {app.SourceAdd{Provider: "payos", APIKey: "k"}, app.CodeValidation},
+		"pay2s has no list":               {app.SourceAdd{Provider: "pay2s", APIKey: "k"}, app.CodeValidation},
+		"pay2s takes no access key":       {app.SourceAdd{Provider: "pay2s", Options: key}, app.CodeValidation},
+		"pay2s-ipn":                       {app.SourceAdd{Provider: "pay2s-ipn", Options: key, BankAccountID: bank.ID}, ""},
+		"pay2s-ipn without access key":    {app.SourceAdd{Provider: "pay2s-ipn", BankAccountID: bank.ID}, app.CodeValidation},
+		"pay2s-ipn, a space in the key":   {app.SourceAdd{Provider: "pay2s-ipn", BankAccountID: bank.ID, Options: app.SourceOptions{AccessKey: "AK "}}, app.CodeValidation},
+		"pay2s-ipn without bank account":  {app.SourceAdd{Provider: "pay2s-ipn", Options: key}, app.CodeValidation},
+		"the Bearer secret of two kinds":  {app.SourceAdd{Provider: "native", Secret: "a secret of pay2s"}, app.CodeConflict},
+		"an unknown kind of a known name": {app.SourceAdd{Provider: "Casso"}, app.CodeValidation},
+	} {
+		if name == "the Bearer secret of two kinds" {
+			w.Source("pay2s", "", "a secret of pay2s")
+		}
+		c.add.Name = name
+		if _, err := w.Service.AddSource(context.Background(), 1, c.add, time.Now()); err == nil && c.code != "" || err != nil && app.CodeOf(err) != c.code {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, kind := range provider.Facts() {
+		if kind.Setup.EN == "" || kind.Setup.VI == "" || strings.Count(kind.Setup.EN, "--") != strings.Count(kind.Setup.VI, "--") {
+			t.Errorf("%s: what to do at the provider: %+v", kind.Provider, kind.Setup)
+		}
+	}
+}
