@@ -95,10 +95,10 @@ await must(page, 'import recorded');
 
 // The end of a source.
 await page.goto(job.base + '/inbound/sources/1/remove');
-await page.fill('[name=name]', 'khác');
+await page.fill('[name=word]', 'khác');
 await page.click('button.danger');
 await page.waitForSelector('.problem');
-await page.fill('[name=name]', 'máy bán hàng');
+await page.fill('[name=word]', 'máy bán hàng');
 await page.click('button.danger');
 await page.waitForURL(job.base + '/inbound');
 answer = await call('4', '19354957');

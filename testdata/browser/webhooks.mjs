@@ -111,17 +111,17 @@ await page.click('td a[href="/webhooks/1"]');
 await must(page, 'webhook narrow');
 
 // The end: the dialog says what will happen, and wants the name.
-await page.click('[data-dialog="#delete"]');
+await page.click('a[data-dialog]');
 await page.waitForSelector('dialog[open]');
 await must(page, 'webhook delete');
 await page.click('dialog [data-close]');
 await page.waitForURL(/\/webhooks\/1$/);
-await page.click('[data-dialog="#delete"]');
-await page.fill('dialog [name=name]', 'other');
+await page.click('a[data-dialog]');
+await page.fill('dialog [name=word]', 'other');
 await page.click('dialog button.danger');
 await page.waitForSelector('.problem');
 await must(page, 'webhook not deleted');
-await page.fill('[name=name]', 'website');
+await page.fill('[name=word]', 'website');
 await page.click('button.danger');
 await page.waitForURL(job.base + '/webhooks');
 check(await page.locator('td a[href="/webhooks/1"]').count() === 0, 'the webhook is still there');

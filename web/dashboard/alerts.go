@@ -74,7 +74,7 @@ func (s *Server) showAlerts(v *visit, sent alertCard, wrong error) error {
 		if c.SettingsLost {
 			c.Email = data.Email.Channel.Email
 		}
-		card := alertCard{Channel: c, To: strings.Join(c.Email.To, "\n"), Remove: s.removeAlertQuestion(v, c.Medium)}
+		card := alertCard{Channel: c, To: strings.Join(c.Email.To, "\n"), Remove: s.alertRemoval(v, c.Medium)}
 		if c.Medium == app.AlertEmail {
 			data.Email = card
 		} else {
@@ -172,27 +172,21 @@ func (s *Server) testAlert(v *visit) error {
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "The test was taken. Look whether it has arrived.", VI: "Tin thử đã được gửi. Hãy kiểm tra xem đã nhận được chưa."})
 }
 
-// removeAlertQuestion asks before a channel is removed.
-func (s *Server) removeAlertQuestion(v *visit, medium app.AlertMedium) confirmation {
-	path := "/settings/alerts/" + string(medium) + "/remove"
+// alertRemoval removes a channel.
+func (s *Server) alertRemoval(v *visit, medium app.AlertMedium) confirmation {
 	return confirmation{
-		ID: "remove-" + string(medium), Title: v.T("Send no alerts by "+medium.Name().EN+"?", "Ngừng cảnh báo qua "+medium.Name().VI+"?"),
-		Texts:    []string{v.T("Nobody is told there any more, and what was entered is forgotten.", "Sẽ không còn cảnh báo nào được gửi qua kênh này, thông tin đã nhập bị xoá.")},
-		Question: path, Action: path, Button: v.T("Remove", "Xoá kênh"), Back: "/settings/alerts",
+		Path: "/settings/alerts/" + string(medium) + "/remove", Back: "/settings/alerts",
+		Title: v.T("Send no alerts by "+medium.Name().EN+"?", "Ngừng cảnh báo qua "+medium.Name().VI+"?"), Button: v.T("Remove", "Xoá kênh"),
+		Texts: []string{v.T("Nobody is told there any more, and what was entered is forgotten.", "Sẽ không còn cảnh báo nào được gửi qua kênh này, thông tin đã nhập bị xoá.")},
+		do:    func() error { return s.Service.RemoveAlertChannel(v.Context(), v.account.ID, medium) },
+		done:  app.Text{EN: "The channel is removed.", VI: "Đã xoá kênh."},
 	}
 }
 
-func (s *Server) removeAlertPage(v *visit) error {
+func (s *Server) removeAlert(v *visit) error {
 	c, err := s.Service.AlertChannel(v.Context(), v.account.ID, app.AlertMedium(v.PathValue("medium")))
 	if err != nil {
 		return err
 	}
-	return s.ask(v, "settings", s.removeAlertQuestion(v, c.Medium))
-}
-
-func (s *Server) removeAlert(v *visit) error {
-	if err := s.Service.RemoveAlertChannel(v.Context(), v.account.ID, app.AlertMedium(v.PathValue("medium"))); err != nil {
-		return err
-	}
-	return s.redirect(v, "/settings/alerts", app.Text{EN: "The channel is removed.", VI: "Đã xoá kênh."})
+	return s.confirm(v, "settings", s.alertRemoval(v, c.Medium))
 }

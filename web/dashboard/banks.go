@@ -220,29 +220,22 @@ func (s *Server) switchBank(v *visit) error {
 	return s.redirect(v, bankPath(b.ID), flash)
 }
 
-func (s *Server) unlinkPage(v *visit) error { return s.showUnlink(v, nil) }
-
-func (s *Server) showUnlink(v *visit, wrong error) error {
-	b, err := s.pageBank(v)
-	if err != nil {
-		return err
-	}
-	return s.renderForm(v, wrong, "bank_unlink", "banks", app.Text{EN: "Unlink bank account", VI: "Huỷ liên kết tài khoản ngân hàng"}, b)
-}
-
-// unlinkBank unlinks a bank account if the form repeats its number.
 func (s *Server) unlinkBank(v *visit) error {
 	b, err := s.pageBank(v)
 	if err != nil {
 		return err
 	}
-	if app.NormalizeAccountNumber(v.PostFormValue("account_number")) != b.AccountNumber {
-		return s.showUnlink(v, app.Refused(app.CodeValidation, app.Text{
-			EN: "The account number does not match. Nothing was changed.", VI: "Số tài khoản không khớp. Chưa có gì thay đổi.",
-		}))
-	}
-	if err := s.Service.UnlinkBankAccount(v.Context(), v.account.ID, b.ID, v.now); err != nil {
-		return err
-	}
-	return s.redirect(v, "/banks", app.Text{EN: "Bank account unlinked. Its transactions are kept.", VI: "Đã huỷ liên kết tài khoản. Các giao dịch vẫn được giữ."})
+	return s.confirm(v, "banks", confirmation{
+		Path: bankPath(b.ID) + "/unlink", Back: bankPath(b.ID), to: "/banks",
+		Title: v.T("Unlink bank account", "Huỷ liên kết tài khoản ngân hàng"), Button: v.T("Unlink", "Huỷ liên kết"),
+		Texts: []string{
+			v.T("Transactions kept: ", "Số giao dịch được giữ lại: ") + v.Number(b.All.Count) + ".",
+			v.T("New transactions of this account will wait in the inbound log, and your shop will not be notified.", "Giao dịch mới của tài khoản này sẽ nằm chờ trong lịch sử nhận và không được báo cho cửa hàng."),
+			v.T("Link the account again to restore it and record the transactions that waited.", "Khi liên kết lại, tài khoản trở về như cũ và các giao dịch đang chờ được ghi nhận."),
+		},
+		Word: b.AccountNumber, Prompt: v.T("Type the account number to confirm:", "Nhập số tài khoản để xác nhận:"),
+		same: func(typed, number string) bool { return app.NormalizeAccountNumber(typed) == number },
+		do:   func() error { return s.Service.UnlinkBankAccount(v.Context(), v.account.ID, b.ID, v.now) },
+		done: app.Text{EN: "Bank account unlinked. Its transactions are kept.", VI: "Đã huỷ liên kết tài khoản. Các giao dịch vẫn được giữ."},
+	})
 }

@@ -40,12 +40,12 @@ func TestBankPages(t *testing.T) {
 	}
 	b.Get("/banks").Shows(t, "Off: transactions are recorded")
 	b.Post("/banks/1/toggle", "active", "1").Goes(t, "/banks/1")
-	b.Post("/banks/1/unlink", "account_number", "1").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/banks/1/unlink", "word", "1").WantStatus(t, http.StatusUnprocessableEntity)
 	if len(w.Banks()) != 1 {
 		t.Fatal("unlinked by a wrong number")
 	}
 	b.Get("/banks/1/unlink").Shows(t, "Type the account number")
-	b.Post("/banks/1/unlink", "account_number", "1935 4957").Goes(t, "/banks")
+	b.Post("/banks/1/unlink", "word", "1935 4957").Goes(t, "/banks")
 	b.Get("/banks/1").WantStatus(t, http.StatusNotFound)
 	w.WantTransactions(1)
 

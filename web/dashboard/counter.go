@@ -118,7 +118,7 @@ func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, e
 		if !l.RevokedAt.IsZero() {
 			continue
 		}
-		row := counterRow{CounterLink: l, Ask: revokeCounter(v, l)}
+		row := counterRow{CounterLink: l, Ask: s.counterRevocation(v, l)}
 		if l.BankAccountID != 0 {
 			row.Bank = "#" + strconv.FormatInt(l.BankAccountID, 10) // it was unlinked
 		}
@@ -178,38 +178,23 @@ func (s *Server) showLink(v *visit, link app.CounterLink, page secretPage) error
 	return s.showOnce(v, "settings", app.Textf("Counter screen “%s”", "Màn hình quầy “%s”", link.Name), page)
 }
 
-// revokeCounter asks before a link is revoked.
-func revokeCounter(v *visit, l app.CounterLink) confirmation {
-	path := "/settings/counters/" + strconv.FormatInt(l.ID, 10) + "/revoke"
+// counterRevocation revokes a link.
+func (s *Server) counterRevocation(v *visit, l app.CounterLink) confirmation {
 	return confirmation{
-		ID: "counter-" + strconv.FormatInt(l.ID, 10), Question: path, Action: path, Back: "/settings",
+		Path: "/settings/counters/" + strconv.FormatInt(l.ID, 10) + "/revoke", Back: "/settings",
 		Title: v.T("Revoke “", "Thu hồi đường dẫn “") + l.Name + "”?", Button: v.T("Revoke", "Thu hồi"),
 		Texts: []string{v.T("Screens open with this link stop within a second. The counter needs a new link to see money coming in again.",
 			"Mọi màn hình đang mở bằng đường dẫn này sẽ ngừng hiển thị trong vòng một giây. Quầy cần đường dẫn mới để tiếp tục xem tiền vào.")},
+		do:   func() error { return s.Service.RevokeCounterLink(v.Context(), v.account.ID, l.ID, v.now) },
+		done: app.Textf("Link “%s” revoked.", "Đã thu hồi đường dẫn “%s”.", l.Name),
 	}
-}
-
-// visitedCounter finds the link that the path names.
-func (s *Server) visitedCounter(v *visit) (app.CounterLink, error) {
-	links, err := s.Service.CounterLinks(v.Context(), v.account.ID)
-	return named(v, links, err, func(l app.CounterLink) int64 { return l.ID }, app.ErrNoCounterLink)
-}
-
-func (s *Server) revokeCounterPage(v *visit) error {
-	l, err := s.visitedCounter(v)
-	if err != nil {
-		return err
-	}
-	return s.ask(v, "settings", revokeCounter(v, l))
 }
 
 func (s *Server) revokeCounter(v *visit) error {
-	l, err := s.visitedCounter(v)
-	if err == nil {
-		err = s.Service.RevokeCounterLink(v.Context(), v.account.ID, l.ID, v.now)
-	}
+	links, err := s.Service.CounterLinks(v.Context(), v.account.ID)
+	l, err := named(v, links, err, func(l app.CounterLink) int64 { return l.ID }, app.ErrNoCounterLink)
 	if err != nil {
 		return err
 	}
-	return s.redirect(v, "/settings", app.Textf("Link “%s” revoked.", "Đã thu hồi đường dẫn “%s”.", l.Name))
+	return s.confirm(v, "settings", s.counterRevocation(v, l))
 }

@@ -44,7 +44,7 @@ func (s *Server) showKeys(v *visit, form keyForm, wrong error) error {
 }
 
 func (s *Server) keyRow(v *visit, k app.APIKey) keyRow {
-	row := keyRow{APIKey: k, State: app.Text{EN: "Active", VI: "Còn hiệu lực"}, Class: "active", Ask: revokeKey(v, k)}
+	row := keyRow{APIKey: k, State: app.Text{EN: "Active", VI: "Còn hiệu lực"}, Class: "active", Ask: s.keyRevocation(v, k)}
 	switch {
 	case !k.RevokedAt.IsZero():
 		row.State, row.Class = app.Text{EN: "Revoked", VI: "Đã thu hồi"}, "cancelled"
@@ -54,22 +54,23 @@ func (s *Server) keyRow(v *visit, k app.APIKey) keyRow {
 	return row
 }
 
-// revokeKey asks before a key is revoked.
-func revokeKey(v *visit, k app.APIKey) confirmation {
+// keyRevocation revokes a key.
+func (s *Server) keyRevocation(v *visit, k app.APIKey) confirmation {
 	used := v.T("This key has never been used.", "Khoá này chưa được dùng lần nào.")
 	if !k.LastUsedAt.IsZero() {
 		used = v.T("Last used: ", "Dùng gần nhất: ") + v.When(k.LastUsedAt) + "."
 	}
-	id := strconv.FormatInt(k.ID, 10)
 	return confirmation{
-		ID: "revoke-" + id, Question: "/keys/" + id + "/revoke", Action: "/keys/" + id + "/revoke", Back: "/keys",
-		Title: v.T("Revoke “", "Thu hồi khoá “") + k.Name + v.T("”?", "”?"), Button: v.T("Revoke", "Thu hồi"),
+		Path: "/keys/" + strconv.FormatInt(k.ID, 10) + "/revoke", Back: "/keys",
+		Title: v.T("Revoke “", "Thu hồi khoá “") + k.Name + "”?", Button: v.T("Revoke", "Thu hồi"),
 		Texts: []string{
 			v.T("Every program that calls the API with "+k.Hint+" is refused from now on, with 401. Transactions are recorded and webhooks sent as before.",
 				"Mọi chương trình gọi API bằng "+k.Hint+" sẽ bị từ chối ngay (lỗi 401). Việc ghi nhận giao dịch và gửi webhook không bị ảnh hưởng."),
 			used,
 			v.T("This can’t be undone.", "Thao tác này không thể hoàn tác."),
 		},
+		do:   func() error { return s.Service.RevokeAPIKey(v.Context(), v.account.ID, k.ID, v.now) },
+		done: app.Textf("API key “%s” revoked.", "Đã thu hồi khoá API “%s”.", k.Name),
 	}
 }
 
@@ -103,27 +104,11 @@ func (s *Server) createKey(v *visit) error {
 	})
 }
 
-// visitedKey finds the key that the path names.
-func (s *Server) visitedKey(v *visit) (app.APIKey, error) {
-	keys, err := s.Service.APIKeys(v.Context(), v.account.ID)
-	return named(v, keys, err, func(k app.APIKey) int64 { return k.ID }, app.NotFound("There is no API key with this id.", "Không có khoá API với id này."))
-}
-
-func (s *Server) revokeKeyPage(v *visit) error {
-	k, err := s.visitedKey(v)
-	if err != nil {
-		return err
-	}
-	return s.ask(v, "keys", revokeKey(v, k))
-}
-
 func (s *Server) revokeKey(v *visit) error {
-	k, err := s.visitedKey(v)
-	if err == nil {
-		err = s.Service.RevokeAPIKey(v.Context(), v.account.ID, k.ID, v.now)
-	}
+	keys, err := s.Service.APIKeys(v.Context(), v.account.ID)
+	k, err := named(v, keys, err, func(k app.APIKey) int64 { return k.ID }, app.NotFound("There is no API key with this id.", "Không có khoá API với id này."))
 	if err != nil {
 		return err
 	}
-	return s.redirect(v, "/keys", app.Textf("API key “%s” revoked.", "Đã thu hồi khoá API “%s”.", k.Name))
+	return s.confirm(v, "keys", s.keyRevocation(v, k))
 }

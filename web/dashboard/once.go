@@ -91,22 +91,6 @@ func (s *Server) showOnce(v *visit, section string, title app.Text, page secretP
 	return s.render(v, "secret", section, title, page)
 }
 
-// confirmation is a question before something that can't be undone: in a
-// dialog, or on a page of its own where there are no scripts.
-type confirmation struct {
-	ID       string // of the dialog
-	Title    string
-	Texts    []string // what will happen
-	Question string   // address of the page
-	Action   string   // address of the POST
-	Button   string
-	Back     string
-}
-
-func (s *Server) ask(v *visit, section string, c confirmation) error {
-	return s.render(v, "confirm", section, app.Text{EN: c.Title, VI: c.Title}, c)
-}
-
 // address is that of a path as others reach it: as the operator said, else as
 // this browser does where it names an address of a network. A name in the
 // request may be one that somebody else has pointed here: then only the path is

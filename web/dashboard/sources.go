@@ -285,29 +285,20 @@ func (s *Server) catchUpSource(v *visit) error {
 		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts+r.Rejected))
 }
 
-func (s *Server) removeSourcePage(v *visit) error { return s.showRemoveSource(v, nil) }
-
-func (s *Server) showRemoveSource(v *visit, wrong error) error {
-	src, err := s.pageSource(v)
-	if err != nil {
-		return err
-	}
-	return s.renderForm(v, wrong, "source_remove", "inbound", app.Text{EN: "Remove source", VI: "Xoá nguồn giao dịch"}, src)
-}
-
-// removeSource removes a source if the form repeats its name.
 func (s *Server) removeSource(v *visit) error {
 	src, err := s.pageSource(v)
 	if err != nil {
 		return err
 	}
-	if !sameName(v.PostFormValue("name"), src.Name) {
-		return s.showRemoveSource(v, app.Refused(app.CodeValidation, app.Text{
-			EN: "The name does not match. Nothing was removed.", VI: "Tên không khớp. Chưa xoá gì cả.",
-		}))
-	}
-	if err := s.Service.RemoveSource(v.Context(), v.account.ID, src.ID, v.now); err != nil {
-		return err
-	}
-	return s.redirect(v, "/inbound", app.Text{EN: "Source removed. Its transactions are kept.", VI: "Đã xoá nguồn. Các giao dịch đã ghi nhận vẫn được giữ."})
+	return s.confirm(v, "inbound", confirmation{
+		Path: sourcePath(src.ID) + "/remove", Back: sourcePath(src.ID), to: "/inbound",
+		Title: v.T("Remove source", "Xoá nguồn giao dịch"), Button: v.T("Remove permanently", "Xoá vĩnh viễn"),
+		Texts: []string{
+			v.T("Calls from this source will be refused. Remove it at the provider too.", "Lượt gọi từ nguồn này sẽ bị từ chối. Hãy xoá cả bên nhà cung cấp."),
+			v.T("Its transactions and log are kept.", "Giao dịch và lịch sử nhận của nguồn vẫn được giữ."),
+			v.T("The URL and secret are permanently deleted; adding the source again creates new ones.", "URL và secret bị xoá vĩnh viễn; nếu thêm lại, nguồn sẽ có URL và secret mới."),
+		},
+		do:   func() error { return s.Service.RemoveSource(v.Context(), v.account.ID, src.ID, v.now) },
+		done: app.Text{EN: "Source removed. Its transactions are kept.", VI: "Đã xoá nguồn. Các giao dịch đã ghi nhận vẫn được giữ."},
+	}.typeName(v, src.Name))
 }

@@ -62,8 +62,8 @@ func TestSourcePages(t *testing.T) {
 	b.Get("/inbound/refused?source_id=1").Shows(t, "wrong_key")
 	b.Get("/inbound/refused?source_id=x").WantStatus(t, http.StatusUnprocessableEntity)
 
-	b.Post("/inbound/sources/1/remove", "name", "other").WantStatus(t, http.StatusUnprocessableEntity)
-	b.Post("/inbound/sources/1/remove", "name", "till").Goes(t, "/inbound")
+	b.Post("/inbound/sources/1/remove", "word", "other").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/inbound/sources/1/remove", "word", "till").Goes(t, "/inbound")
 	w.Do("POST", path, body, "Authorization", "Bearer "+second).WantStatus(t, http.StatusUnauthorized)
 	b.Get("/inbound/sources/1").WantStatus(t, http.StatusNotFound)
 }

@@ -7,6 +7,8 @@ import (
 	"baoco/app"
 )
 
+func userPath(id int64) string { return "/settings/users/" + strconv.FormatInt(id, 10) }
+
 // createUser adds a user. A generated password is shown once. A password that the
 // owner entered isn't shown.
 func (s *Server) createUser(v *visit) error {
@@ -58,7 +60,7 @@ func (s *Server) userPage(v *visit) error {
 }
 
 func (s *Server) showUser(v *visit, u app.User, wrong error) error {
-	data := userData{Visited: u, Self: u.ID == v.user.ID, Remove: removal(v, u)}
+	data := userData{Visited: u, Self: u.ID == v.user.ID, Remove: s.userRemoval(v, u)}
 	return s.renderForm(v, wrong, "user", "settings", app.Textf("User %s", "Người dùng %s", u.Name), data)
 }
 
@@ -68,7 +70,6 @@ func (s *Server) setUserPassword(v *visit) error {
 	if err != nil {
 		return err
 	}
-	path := "/settings/users/" + strconv.FormatInt(u.ID, 10)
 	if first, err := s.firstUse(v); err != nil || !first {
 		return err
 	}
@@ -85,9 +86,9 @@ func (s *Server) setUserPassword(v *visit) error {
 		return s.showUser(v, u, err)
 	}
 	if generated {
-		return s.showOnce(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, secret, u, path))
+		return s.showOnce(v, "settings", app.Textf("User %s", "Người dùng %s", u.Name), passwordPage(v, secret, u, userPath(u.ID)))
 	}
-	return s.redirect(v, path, app.Textf("Password of %s changed; this user is signed out of all devices.", "Đã đổi mật khẩu của %s và đăng xuất người này khỏi mọi thiết bị.", u.Name))
+	return s.redirect(v, userPath(u.ID), app.Textf("Password of %s changed; this user is signed out of all devices.", "Đã đổi mật khẩu của %s và đăng xuất người này khỏi mọi thiết bị.", u.Name))
 }
 
 func (s *Server) setUserRole(v *visit) error {
@@ -107,15 +108,14 @@ func (s *Server) setUserRole(v *visit) error {
 		// The other page is for owners, and this user may be none any more.
 		return s.redirect(v, "/settings", app.Textf("Role of %s changed to %s.", "Đã đổi vai trò của %s thành %s.", u.Name, role))
 	}
-	return s.redirect(v, "/settings/users/"+strconv.FormatInt(u.ID, 10), app.Textf("Role of %s changed to %s; this user is signed out of all devices.",
+	return s.redirect(v, userPath(u.ID), app.Textf("Role of %s changed to %s; this user is signed out of all devices.",
 		"Đã đổi vai trò của %s thành %s và đăng xuất người này khỏi mọi thiết bị.", u.Name, role))
 }
 
-// removal is the question before a user is removed.
-func removal(v *visit, u app.User) confirmation {
-	path := "/settings/users/" + strconv.FormatInt(u.ID, 10)
+// userRemoval removes a user.
+func (s *Server) userRemoval(v *visit, u app.User) confirmation {
 	return confirmation{
-		ID: "remove", Question: path + "/remove", Action: path + "/remove", Back: path,
+		Path: userPath(u.ID) + "/remove", Back: userPath(u.ID), to: "/settings",
 		Title: v.T("Remove ", "Xoá người dùng ") + u.Name + "?", Button: v.T("Remove user", "Xoá người dùng"),
 		Texts: []string{
 			v.T("This user is signed out of all devices immediately and can no longer sign in. Nothing they created is removed.",
@@ -123,26 +123,17 @@ func removal(v *visit, u app.User) confirmation {
 			v.T("API keys and counter screen links keep working: revoke any that this user knows.",
 				"Khoá API và đường dẫn màn hình quầy vẫn dùng được: hãy thu hồi những khoá và đường dẫn mà người này biết."),
 		},
+		do:   func() error { return s.Service.RemoveUser(v.Context(), v.account.ID, u.ID) },
+		done: app.Textf("User %s removed.", "Đã xoá người dùng %s.", u.Name),
 	}
-}
-
-func (s *Server) removeUserPage(v *visit) error {
-	u, err := s.visitedUser(v)
-	if err != nil {
-		return err
-	}
-	return s.ask(v, "settings", removal(v, u))
 }
 
 func (s *Server) removeUser(v *visit) error {
 	u, err := s.visitedUser(v)
-	if err == nil {
-		err = s.Service.RemoveUser(v.Context(), v.account.ID, u.ID)
-	}
 	if err != nil {
-		return s.showUser(v, u, err)
+		return err
 	}
-	return s.redirect(v, "/settings", app.Textf("User %s removed.", "Đã xoá người dùng %s.", u.Name))
+	return s.confirm(v, "settings", s.userRemoval(v, u))
 }
 
 // RoleName names a role.

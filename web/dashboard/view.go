@@ -119,12 +119,6 @@ var templateFuncs = template.FuncMap{
 			pages
 		}{v, p}
 	},
-	"ask": func(v view, c confirmation) any {
-		return struct {
-			confirmation
-			Cancel string
-		}{c, v.T("Cancel", "Huỷ")}
-	},
 	"step": func(v view, step deliveryStep) stepView { return stepView{v, step} },
 	"part": func(v view, of any) any {
 		return struct {

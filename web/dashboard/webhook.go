@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"baoco/app"
 	"baoco/web/wire"
@@ -21,6 +20,7 @@ type webhookData struct {
 	Attempts    []app.Attempt
 	Test        *app.Attempt // that was just made
 	Receivers   []receiver
+	Remove      confirmation
 }
 
 // Failing tells whether the webhook's receiver doesn't take its calls.
@@ -41,6 +41,7 @@ func (s *Server) webhookPage(v *visit) error {
 	if data.Pending, err = s.Service.PendingOfWebhook(v.Context(), v.account.ID, hook.ID); err != nil {
 		return err
 	}
+	data.Remove = s.webhookRemoval(v, hook, data.Pending)
 	if data.Attempts, _, err = s.Service.History(v.Context(), v.account.ID, app.HistoryFilter{
 		WebhookID: hook.ID, Page: app.Page{Number: 1, Size: attemptsShown},
 	}); err != nil {
@@ -247,54 +248,34 @@ func (s *Server) replayWebhook(v *visit) error {
 	return s.redirect(v, webhookPath(hook.ID), app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d lượt.", n))
 }
 
-// deleteData is the page that says what a deletion would do.
-type deleteData struct {
-	Webhook app.Webhook
-	Pending int64
-}
-
-func (s *Server) deletePage(v *visit) error {
-	return s.showDelete(v, nil)
-}
-
-func (s *Server) showDelete(v *visit, wrong error) error {
-	hook, err := s.pageWebhook(v)
-	if err != nil {
-		return err
+// webhookRemoval deletes a webhook that has so many waiting deliveries.
+func (s *Server) webhookRemoval(v *visit, hook app.Webhook, pending int64) confirmation {
+	waiting := v.T("No deliveries are waiting.", "Không có lượt gửi nào đang chờ.")
+	if pending > 0 {
+		waiting = v.T("Waiting deliveries: ", "Số lượt gửi đang chờ: ") + v.Number(pending) + ". " +
+			v.T("They will be cancelled, and your shop will not be notified of them.", "Các lượt gửi này sẽ bị huỷ và cửa hàng sẽ không được báo.")
 	}
-	data := deleteData{Webhook: hook}
-	if data.Pending, err = s.Service.PendingOfWebhook(v.Context(), v.account.ID, hook.ID); err != nil {
-		return err
-	}
-	return s.renderForm(v, wrong, "webhook_delete", "webhooks", app.Text{EN: "Delete webhook", VI: "Xoá webhook"}, data)
+	return confirmation{
+		Path: webhookPath(hook.ID) + "/delete", Back: webhookPath(hook.ID), to: "/webhooks",
+		Title: v.T("Delete webhook", "Xoá webhook"), Button: v.T("Delete permanently", "Xoá vĩnh viễn"),
+		Texts: []string{
+			waiting,
+			v.T("New transactions will no longer be sent to this webhook.", "Giao dịch mới sẽ không được gửi đến webhook này nữa."),
+			v.T("The delivery history is kept. The secret is permanently deleted.", "Lịch sử gửi vẫn được giữ. Secret bị xoá vĩnh viễn."),
+		},
+		do:   func() error { return s.Service.DeleteWebhook(v.Context(), v.account.ID, hook.ID, v.now) },
+		done: app.Text{EN: "Webhook deleted. Its history is kept.", VI: "Đã xoá webhook. Lịch sử gửi vẫn được giữ."},
+	}.typeName(v, hook.Name)
 }
 
-// removeWebhook deletes a webhook if the form repeats its name.
 func (s *Server) removeWebhook(v *visit) error {
 	hook, err := s.pageWebhook(v)
 	if err != nil {
 		return err
 	}
-	if !sameName(v.PostFormValue("name"), hook.Name) {
-		return s.showDelete(v, app.Refused(app.CodeValidation, app.Text{
-			EN: "The name does not match. Nothing was deleted.", VI: "Tên không khớp. Chưa xoá gì cả.",
-		}))
-	}
-	if err := s.Service.DeleteWebhook(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
+	pending, err := s.Service.PendingOfWebhook(v.Context(), v.account.ID, hook.ID)
+	if err != nil {
 		return err
 	}
-	return s.redirect(v, "/webhooks", app.Text{EN: "Webhook deleted. Its history is kept.", VI: "Đã xoá webhook. Lịch sử gửi vẫn được giữ."})
-}
-
-// sameName compares a name with what somebody typed. It ignores case and
-// invisible characters.
-func sameName(typed, name string) bool {
-	drop := func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return r
-	}
-	seen := func(s string) string { return strings.Join(strings.Fields(strings.Map(drop, s)), " ") }
-	return strings.EqualFold(seen(typed), seen(name))
+	return s.confirm(v, "webhooks", s.webhookRemoval(v, hook, pending))
 }

@@ -211,7 +211,7 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 	})
 	b.Get("/webhooks/1/replay").Shows(t, "2 to resend", "Turn it on first")
 	b.Submit("/webhooks/1/replay").WantStatus(t, http.StatusConflict)
-	b.Get("/webhooks/1/delete").Shows(t, "Waiting deliveries: <strong>1</strong>. They will be cancelled")
+	b.Get("/webhooks/1/delete").Shows(t, "Waiting deliveries: 1. They will be cancelled")
 	b.Post("/webhooks/1/toggle", "active", "1").Goes(t, "/webhooks/1")
 	b.Get("/webhooks/1/replay?from=2026-01-01&to=2026-01-02").Shows(t, "0 to resend", "No failed deliveries")
 	b.Get("/webhooks/1/replay?from=yesterday").WantStatus(t, http.StatusUnprocessableEntity)
@@ -221,14 +221,14 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 	b.Get("/webhooks/1/replay").Shows(t, "0 to resend")
 
 	for _, name := range []string{"", "sho", "other"} {
-		a := b.Post("/webhooks/1/delete", "name", name)
+		a := b.Post("/webhooks/1/delete", "word", name)
 		a.WantStatus(t, http.StatusUnprocessableEntity)
-		a.Shows(t, "Nothing was deleted")
+		a.Shows(t, "Nothing was changed")
 	}
 	if len(w.Webhooks()) != 1 {
 		t.Fatal("deleted under another name")
 	}
-	b.Post("/webhooks/1/delete", "name", " SHOP ").Goes(t, "/webhooks")
+	b.Post("/webhooks/1/delete", "word", " SHOP ").Goes(t, "/webhooks")
 	b.Get("/webhooks").Shows(t, "Its history is kept", "Create your first webhook")
 	b.Get("/webhooks/1").WantStatus(t, http.StatusNotFound)
 }
@@ -348,6 +348,6 @@ func TestHostileWebhooksAreInert(t *testing.T) {
 				}
 			}
 		}
-		b.Post(fmt.Sprintf("/webhooks/%d/delete", i+1), "name", strings.ReplaceAll(name, "\u200d", "")).Goes(t, "/webhooks")
+		b.Post(fmt.Sprintf("/webhooks/%d/delete", i+1), "word", strings.ReplaceAll(name, "\u200d", "")).Goes(t, "/webhooks")
 	}
 }

@@ -59,7 +59,11 @@ document.addEventListener("click", (event) => {
     event.preventDefault(); // it may be a link to a page that asks the same
     $(opener.dataset.dialog)?.showModal();
   }
-  if (event.target.closest("[data-close]")) event.target.closest("dialog")?.close();
+  const dialog = event.target.closest("[data-close]")?.closest("dialog");
+  if (dialog) {
+    event.preventDefault(); // it is a link, for the page that asks the same
+    dialog.close();
+  }
 });
 
 // Keys: / searches, g and a letter goes to a page.
