@@ -57,7 +57,7 @@ var (
 
 		"web":           {},
 		"web/api":       {"go.yaml.in/yaml/v4"},
-		"web/dashboard": {"github.com/alexedwards/scs/v2"},
+		"web/dashboard": {"github.com/alexedwards/scs/v2", "github.com/yuin/goldmark"},
 		"web/inbound":   {},
 		"web/wire":      {"golang.org/x/time/rate"},
 		"scheduler":     {"github.com/go-co-op/gocron/v2", "github.com/google/uuid", "github.com/wneessen/go-mail"},

@@ -216,7 +216,7 @@ func TestBrowserPages(t *testing.T) {
 			"/", "/?days=7", "/transactions", "/transactions?q=nothing", "/transactions?min=x", "/transactions/1", "/transactions/3", "/transactions/99",
 			"/banks", "/banks/1", "/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate", "/webhooks/1/replay", "/webhooks/1/delete", "/tools/signature",
 			"/keys", "/keys/1/revoke", "/settings", "/settings/users/1", "/settings/users/1/remove", "/settings/counters/1/revoke", "/settings/alerts", "/settings/alerts/email/remove", "/system",
-			"/counter", counter, "/counter/wrong",
+			"/counter", counter, "/counter/wrong", "/help", "/help/receiver", "/help/install", "/help/wrong",
 		},
 	})
 }

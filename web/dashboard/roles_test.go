@@ -21,7 +21,7 @@ func TestRoles(t *testing.T) {
 	nobody, viewer := w.Browser(), w.Browser().SignIn("thungan")
 	open := 0
 	for _, p := range dashboard.Pages {
-		path := strings.NewReplacer("{$}", "", "{id}", "1", "{token}", "x", "{medium}", "telegram").Replace(p.Path)
+		path := strings.NewReplacer("{$}", "", "{id}", "1", "{token}", "x", "{medium}", "telegram", "{page}", "first-hour").Replace(p.Path)
 		if p.Role == "" {
 			open++
 			continue

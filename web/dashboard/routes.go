@@ -120,6 +120,9 @@ var table = []page{
 
 	{"GET", "/system", app.RoleOwner, (*Server).systemPage, false},
 
+	{"GET", "/help", app.RoleViewer, (*Server).helpPage, false},
+	{"GET", "/help/{page}", app.RoleViewer, (*Server).helpPage, false},
+
 	{"GET", "/counter", app.RoleViewer, (*Server).counterPage, false},
 	{"GET", "/counter/{token}", "", (*Server).counterLinkPage, false},
 	{"GET", "/live/counter", app.RoleViewer, (*Server).liveCounter, true},

@@ -192,6 +192,7 @@ type sourceSecret struct {
 	New     bool // the source is new too
 	Short   bool // the secret is short enough to be guessed
 	Guessed bool
+	Kind    app.ProviderKind
 	Steps   []string
 }
 
@@ -199,7 +200,7 @@ func (s *Server) showSourceSecret(v *visit, src app.Source, isNew bool) error {
 	kind, _ := s.Service.ProviderKind(src.Provider)
 	data := sourceSecret{
 		Source: src, URL: s.address(v, src.URLPath()), New: isNew, Guessed: s.Installation.BaseURL == "",
-		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Steps: splitNumbered(kind.Setup.In(v.Lang)),
+		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Kind: kind, Steps: splitNumbered(kind.Setup.In(v.Lang)),
 	}
 	title := app.Text{EN: "Enter these at the provider", VI: "Nhập thông tin này bên nhà cung cấp"}
 	if src.Secret == "" {

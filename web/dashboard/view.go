@@ -96,7 +96,9 @@ var templates = template.Must(template.New("").Funcs(templateFuncs).ParseFS(dash
 
 // templateFuncs build the data of parts of a page.
 var templateFuncs = template.FuncMap{
-	"static": staticURL,
+	"static":       staticURL,
+	"helpTitle":    helpTitle,
+	"providerHelp": providerHelp,
 	"nav": func(v view, section, to, icon, en, vi string) any {
 		return struct {
 			To, Label string

@@ -1,0 +1,164 @@
+package dashboard_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"baoco/app"
+	"baoco/app/provider"
+	"baoco/web/webtest"
+)
+
+var (
+	markdownHeading = regexp.MustCompile(`(?m)^#+ `)
+	markdownLink    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	markdownCode    = regexp.MustCompile("(?m)^    .*$|`[^`]*`")
+	markdownItalic  = regexp.MustCompile(`(?:^|[^*])\*([^*\n]+)\*(?:[^*]|$)`)
+	shownLink       = regexp.MustCompile(`href="([^"]+)"`)
+)
+
+// helpPages are the names of the pages in Vietnamese.
+func helpPages(t *testing.T) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob("help/vi/*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	for _, file := range files {
+		names = append(names, strings.TrimSuffix(filepath.Base(file), ".md"))
+	}
+	return names
+}
+
+func markdownFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Both languages have the same pages, with the same headings and links. What a
+// page writes in italics stands so in the dashboard.
+func TestHelpFiles(t *testing.T) {
+	t.Parallel()
+	names := helpPages(t)
+	if files, err := filepath.Glob("help/en/*.md"); err != nil || len(files) != len(names) {
+		t.Errorf("%d pages in English, %d in Vietnamese, %v", len(files), len(names), err)
+	}
+	var said strings.Builder
+	for _, pattern := range []string{"*.go", "templates/*.html", "../../app/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if !strings.HasSuffix(file, "_test.go") {
+				said.WriteString(markdownFile(t, file))
+			}
+		}
+	}
+	overview := markdownFile(t, "help/vi/first-hour.md")
+	for _, name := range names {
+		vi, en := markdownFile(t, "help/vi/"+name+".md"), markdownFile(t, "help/en/"+name+".md")
+		for what, pattern := range map[string]*regexp.Regexp{"headings": markdownHeading, "links": markdownLink} {
+			a, b := pattern.FindAllString(vi, -1), pattern.FindAllString(en, -1)
+			if !slices.Equal(a, b) {
+				t.Errorf("%s: the %s differ: %q in Vietnamese, %q in English", name, what, a, b)
+			}
+		}
+		for lang, text := range map[string]string{"vi": vi, "en": en} {
+			for _, italic := range markdownItalic.FindAllStringSubmatch(markdownCode.ReplaceAllString(text, ""), -1) {
+				if !strings.Contains(said.String(), `"`+italic[1]+`"`) {
+					t.Errorf("%s/%s: nothing in the dashboard is named %q", lang, name, italic[1])
+				}
+			}
+		}
+		if name != "first-hour" && !strings.Contains(overview, "("+name+".md)") {
+			t.Errorf("first-hour doesn't lead to %s", name)
+		}
+	}
+}
+
+// The links lead to files where the Markdown is read as files: on the
+// repository's page.
+func TestMarkdownLinks(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("help/*/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(files, "../../README.md") {
+		for _, link := range markdownLink.FindAllStringSubmatch(markdownFile(t, file), -1) {
+			if strings.HasPrefix(link[1], "https://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(file), link[1])); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+}
+
+// A viewer reads every page in both languages, and its links lead on.
+func TestHelpPages(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleViewer)
+	b := w.Browser().SignIn("lan")
+	for _, lang := range []string{"vi", "en"} {
+		b.Post("/look", "lang", lang)
+		for _, name := range helpPages(t) {
+			a := b.Get("/help/" + name)
+			a.WantStatus(t, http.StatusOK)
+			_, article, _ := strings.Cut(a.Body, "<article")
+			article, _, _ = strings.Cut(article, "</article>")
+			heading, _, _ := strings.Cut(markdownFile(t, "help/"+lang+"/"+name+".md"), "\n")
+			if !strings.Contains(article, "<h1>"+strings.TrimPrefix(heading, "# ")+"</h1>") {
+				t.Errorf("%s/%s isn't headed %q", lang, name, heading)
+			}
+			if strings.Contains(article, "raw HTML omitted") {
+				t.Errorf("%s/%s has HTML in it", lang, name)
+			}
+			for _, link := range shownLink.FindAllStringSubmatch(article, -1) {
+				switch {
+				case strings.HasPrefix(link[1], "/help/"):
+					b.Get(link[1]).WantStatus(t, http.StatusOK)
+				case strings.HasPrefix(link[1], "#"):
+					if !strings.Contains(a.Body, `id="`+link[1][1:]+`"`) {
+						t.Errorf("%s/%s: nothing is at %s", lang, name, link[1])
+					}
+				case !strings.HasPrefix(link[1], "https://"):
+					t.Errorf("%s/%s: %s leads nowhere", lang, name, link[1])
+				}
+			}
+		}
+	}
+	if a, first := b.Get("/help"), b.Get("/help/first-hour"); !strings.Contains(a.Body, "<h1>The first hour</h1>") || !strings.Contains(first.Body, "<h1>The first hour</h1>") {
+		t.Error("/help isn't the first hour")
+	}
+	for _, path := range []string{"/help/none", "/help/first-hour.md", "/help/..%2Fvi%2Fsms", "/help/%00"} {
+		b.Get(path).WantStatus(t, http.StatusNotFound)
+	}
+}
+
+// The form of every kind of source leads to a page about it.
+func TestHelpOfProviders(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	for _, kind := range provider.Kinds {
+		a := b.Get("/inbound/sources/new?provider=" + string(kind.Provider))
+		a.WantStatus(t, http.StatusOK)
+		if !strings.Contains(a.Body, `href="/help/`) {
+			t.Errorf("the form of %s has no link to a page of the help", kind.Provider)
+		}
+	}
+}
