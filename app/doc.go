@@ -13,35 +13,73 @@
 // web translates, app decides, sqlitestore remembers, scheduler delivers, and
 // app/command is the door.
 //
+//   - main.go: calls command.Run.
 //   - app/provider: one file for each provider: its texts, how its calls are
-//     verified and read, how its list is read.
+//     verified and read, how its list is asked for and read.
 //   - app/exactjson: JSON as it was sent, for signatures and money.
-//   - app/statement, app/sms, app/sheet, app/vietqr, app/verify, app/fold,
-//     app/password: subjects of their own.
-//   - app/command: the command line; in it terminal, serve, bench and demo. It is
-//     the only room under app that imports rooms outside.
-//   - sqlitestore: the only place with SQL. One goroutine writes.
-//   - scheduler: the clock: attempts, lists of providers, alerts, housekeeping.
-//   - web: one mux over web/api (management), web/inbound (calls of providers)
-//     and web/dashboard (pages), which share web/wire.
+//   - app/statement: statement files. app/sms: texts of banks. app/sheet: CSV and
+//     XLSX. app/vietqr: QR codes. app/verify: why a signature doesn't match.
+//     app/fold: text for searching. app/password: passwords.
+//   - app/command: the command line, a file for each noun. In it, terminal has
+//     what every command shares, serve wires the server, bench measures it, demo
+//     shows it. It is the only room under app that imports rooms outside.
+//   - sqlitestore: the only place with SQL. writer.go is the one goroutine that
+//     writes, and commits what waits together.
+//   - scheduler: the clock: attempts of due deliveries, lists of providers, alerts,
+//     housekeeping.
+//   - web: one mux over three houses that don't know each other: web/api
+//     (management), web/inbound (calls of providers) and web/dashboard (pages).
+//     web/wire is what they share. The help is web/dashboard/help, one Markdown
+//     file for each page and language.
 //   - app/acceptance: tests of the program as processes. app/apptest and
-//     web/webtest: what tests are made with.
+//     web/webtest: what tests are made with. testdata: requests, payloads, files
+//     and schemas that several rooms' tests read.
 //
 // # The walks
 //
-//   - A provider's call: web/inbound → app/provider →
-//     [Service.RecordTransactions] → one commit of sqlitestore, which holds the
-//     event, its transactions, the totals and the deliveries → the answer →
-//     scheduler is woken.
-//   - A due delivery: scheduler, sweep.go → slots.go → attempt.go → sender.go →
-//     [Delivery.Attempted] → one commit, which holds the attempt, what follows
-//     and the counters.
-//   - A request of the management API: web/api, routes.go → request.go → the
-//     noun's file → one call of Service → JSON.
-//   - A page: web/dashboard, routes.go → dashboard.go → the noun's file → a few
-//     calls of Service → a template.
-//   - A command: app/command, command.go → the noun's file → the same Service →
-//     text or JSON.
+// In the order of the files:
+//
+//   - A provider's call: web/inbound, entrance.go (find the source, verify) →
+//     app/provider, the provider's file (bytes become transactions) →
+//     [Service.RecordTransactions] in inbound.go (check, normalise) → sqlitestore,
+//     record.go: one commit holds the inbound event, the new transactions, the
+//     totals and a pending delivery for each matching webhook → the answer 200 →
+//     the scheduler is woken. To process a call again uses the same reader,
+//     provider.Read.
+//   - A due delivery: scheduler, sweep.go (just recorded, or due in the file) →
+//     slots.go (is one free?) → attempt.go (begin, send, settle, release) →
+//     sender.go (one signed POST past guard.go; classify.go names what went wrong)
+//     → [Delivery.Attempted] in delivery.go (what follows) → sqlitestore,
+//     delivery.go: one commit holds the attempt, the next due time or the end, and
+//     the counters.
+//   - A request of the management API: web/api, routes.go (the table) →
+//     request.go (key, limit, scope, body) → the noun's file → one call of Service
+//     → JSON. Every error is mapped in one table, in answer.go of web/wire.
+//   - A page: web/dashboard, routes.go (the table) → dashboard.go (who is it, may
+//     they) → the noun's file → a few calls of Service → a template. Live rows are
+//     live.go.
+//   - A command: app/command, command.go → the noun's file → session.go (open the
+//     file beside a running server) → the same Service → text or the API's JSON.
+//
+// # Where something new goes
+//
+//   - A provider: one file in app/provider and its line in Kinds (provider.go): API,
+//     command line, dashboard and catching up know it then. A page of the help.
+//   - A bank's SMS or statement format: a shape in app/sms, a layout in
+//     app/statement.
+//   - An endpoint: a line in web/api/routes.go, a handler in its noun's file,
+//     openapi.yaml.
+//   - A page: a line in web/dashboard/routes.go, a handler in its noun's file, a
+//     template.
+//   - A page of the help: a file in web/dashboard/help/vi and one in en, with the
+//     same headings and links, and a link to it from first-hour.md. Names that
+//     stand in the dashboard are in italics: a test compares them.
+//   - A command: app/command, its noun's file, listed in command.go.
+//   - A table: a new file in sqlitestore/migration (one that was released never
+//     changes), its SQL in the noun's file. A question that no rule decides goes
+//     into [Reader], others into [Store].
+//   - An alert: a kind in attention.go; alertmessage.go says it, and attention.go of
+//     web/dashboard links it.
 //
 // # Glossary
 //
