@@ -1,12 +1,14 @@
 package dashboard
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"baoco/app"
 	"baoco/app/fold"
 	"baoco/app/vietqr"
+	"baoco/web/wire"
 )
 
 func bankPath(id int64) string { return "/banks/" + strconv.FormatInt(id, 10) }
@@ -125,6 +127,24 @@ func (s *Server) linkBank(v *visit) error {
 		flash = app.Text{EN: flash.EN + app.RestFollows.EN, VI: flash.VI + app.RestFollows.VI}
 	}
 	return s.redirect(v, bankPath(r.BankAccount.ID), flash)
+}
+
+// readBankAccountID reads the choice of a bank account in a form; 0: none.
+func readBankAccountID(text string) (int64, error) {
+	id, found := wire.ParseID(text)
+	if text != "" && !found {
+		return 0, app.ErrUnknownBankAccountID
+	}
+	return id, nil
+}
+
+// bankAccount finds a bank account of the list. It is zero where none is chosen, or
+// where it was unlinked since.
+func bankAccount(list []app.BankAccount, id int64) (found app.BankAccount) {
+	if i := slices.IndexFunc(list, func(b app.BankAccount) bool { return b.ID == id }); i >= 0 {
+		found = list[i]
+	}
+	return found
 }
 
 // pageBank is the bank account that the path names.

@@ -10,7 +10,6 @@ import (
 
 	"baoco/app"
 	"baoco/app/vietqr"
-	"baoco/web/wire"
 )
 
 // The counter screen: money in as it comes, large, for the shop's tablet. A
@@ -119,13 +118,10 @@ func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, e
 			continue
 		}
 		row := counterRow{CounterLink: l, Ask: s.counterRevocation(v, l)}
-		if l.BankAccountID != 0 {
+		if b := bankAccount(banks, l.BankAccountID); b.ID != 0 {
+			row.Bank = b.Bank + " " + b.AccountNumber
+		} else if l.BankAccountID != 0 {
 			row.Bank = "#" + strconv.FormatInt(l.BankAccountID, 10) // it was unlinked
-		}
-		for _, b := range banks {
-			if b.ID == l.BankAccountID {
-				row.Bank = b.Bank + " " + b.AccountNumber
-			}
 		}
 		rows = append(rows, row)
 	}
@@ -138,12 +134,7 @@ func (s *Server) createCounterLink(v *visit) error {
 	}
 	form := app.CounterLinkCreate{Name: v.PostFormValue("name"), ShowsTotal: v.PostFormValue("total") != ""}
 	var err error
-	if id := v.PostFormValue("bank_account_id"); id != "" {
-		var found bool
-		if form.BankAccountID, found = wire.ParseID(id); !found {
-			err = app.ErrUnknownBankAccountID
-		}
-	}
+	form.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id"))
 	var link app.CounterLink
 	var token string
 	if err == nil {

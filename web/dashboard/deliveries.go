@@ -39,22 +39,8 @@ type deliveriesData struct {
 // since a search is more work than another filter.
 const searchTo = 100
 
-// filterNames are the parameters of the history's filter.
-var filterNames = []string{"q", "webhook_id", "status", "type", "from", "to", "transaction_id"}
-
-// filterOf picks the filter out of an address or a form.
-func filterOf(values url.Values) url.Values {
-	form := url.Values{}
-	for _, name := range filterNames {
-		if value := values.Get(name); value != "" {
-			form.Set(name, value)
-		}
-	}
-	return form
-}
-
 func (s *Server) deliveriesPage(v *visit) error {
-	data := deliveriesData{Form: filterOf(v.URL.Query())}
+	data := deliveriesData{Form: filterOf(v.URL.Query(), historyFilters)}
 	var err error
 	if data.Hooks, err = s.Service.Webhooks(v.Context(), v.account.ID); err != nil {
 		return err
@@ -86,7 +72,7 @@ func (s *Server) deliveriesPage(v *visit) error {
 	if slices.ContainsFunc(data.Rows, func(r deliveryRow) bool { return r.Delivery.State == app.DeliveryFailed }) {
 		data.Failed = failedAddress(data.Form)
 	}
-	pinned := filterOf(data.Form)
+	pinned := filterOf(data.Form, historyFilters)
 	pinned.Set("until", strconv.FormatInt(f.UntilID, 10))
 	data.Pages = pagesOf(f.Page, data.Total, pinned, "/deliveries")
 	data.CountedTo = f.Page.CountTo
@@ -100,7 +86,7 @@ var historyTitle = app.Text{EN: "Delivery history", VI: "Lịch sử gửi"}
 const waitingStatus = "waiting"
 
 func (s *Server) pendingPage(v *visit, data deliveriesData) error {
-	values := filterOf(data.Form)
+	values := filterOf(data.Form, historyFilters)
 	values.Del("status")
 	p := &wire.Params{Values: values, Zone: v.zone}
 	h := p.HistoryFilter()
@@ -147,10 +133,10 @@ func webhookNames(hooks []app.Webhook) map[int64]string {
 
 // failedAddress is the page that resends the failed deliveries of a filter.
 func failedAddress(form url.Values) string {
-	values := filterOf(form)
+	values := filterOf(form, historyFilters)
 	values.Del("status")
 	values.Set("failed", "all")
-	return "/deliveries/resend?" + values.Encode()
+	return linkTo("/deliveries/resend", values)
 }
 
 func failedFilter(f app.HistoryFilter) app.FailedFilter {
@@ -160,12 +146,12 @@ func failedFilter(f app.HistoryFilter) app.FailedFilter {
 // liveDeliveriesAddress is the stream that counts the attempts of a filter that
 // are newer than one attempt.
 func liveDeliveriesAddress(since int64, filter url.Values) string {
-	values := filterOf(filter)
+	values := filterOf(filter, historyFilters)
 	values.Set("since", position{0, since}.String())
 	if id := filter.Get("delivery_id"); id != "" {
 		values.Set("delivery_id", id)
 	}
-	return livePrefix + "deliveries?" + values.Encode()
+	return linkTo(livePrefix+"deliveries", values)
 }
 
 // liveDeliveries streams a link to the first page, with how many attempts of the

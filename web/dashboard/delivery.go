@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"baoco/app"
-	"baoco/web/wire"
 )
 
 // deliveryData is the page of one delivery.
@@ -61,11 +60,7 @@ type phaseBar struct {
 }
 
 func (s *Server) deliveryDetails(v *visit) (app.DeliveryDetails, error) {
-	id, found := wire.ParseID(v.PathValue("id"))
-	if !found {
-		return app.DeliveryDetails{}, app.ErrNoDelivery
-	}
-	return s.Service.DeliveryDetails(v.Context(), v.account.ID, id, app.UserAgent(s.Version), v.now)
+	return s.Service.DeliveryDetails(v.Context(), v.account.ID, v.pathID(), app.UserAgent(s.Version), v.now)
 }
 
 func (s *Server) deliveryPage(v *visit) error {
@@ -98,8 +93,7 @@ func (s *Server) showDelivery(v *visit, data deliveryData, wrong error) error {
 	if data.Signable() {
 		data.Curl = curl(data.Now)
 	}
-	number := strconv.FormatInt(data.ID, 10)
-	return s.renderForm(v, wrong, "delivery", "deliveries", app.Text{EN: "Delivery #" + number, VI: "Lượt gửi #" + number}, data)
+	return s.renderForm(v, wrong, "delivery", "deliveries", app.Textf("Delivery #%d", "Lượt gửi #%d", data.ID), data)
 }
 
 func (w words) step(call app.Call) deliveryStep {

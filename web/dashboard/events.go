@@ -34,52 +34,39 @@ const openState = "open"
 // is quick however long the log is.
 func (s *Server) eventsPage(v *visit) error {
 	query := v.URL.Query()
-	data := eventsData{Form: url.Values{}}
-	for _, name := range []string{"source_id", "state"} {
-		if value := query.Get(name); value != "" {
-			data.Form.Set(name, value)
-		}
-	}
+	data := eventsData{Form: filterOf(query, eventFilters)}
 	var err error
 	if data.Sources, err = s.Service.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
 	f, err := eventFilter(data.Form)
 	if f.Before, _ = wire.ParseID(query.Get("before")); f.Before != 0 {
-		data.Newest = "/inbound/events?" + data.Form.Encode()
+		data.Newest = linkTo("/inbound/events", data.Form)
 	}
 	var more bool
 	if err == nil {
 		data.Rows, more, err = s.Service.InboundEventsBefore(v.Context(), v.account.ID, f)
 	}
 	if more {
-		older := url.Values{"before": {strconv.FormatInt(data.Rows[len(data.Rows)-1].ID, 10)}}
-		for name, value := range data.Form {
-			older[name] = value
-		}
-		data.Older = "/inbound/events?" + older.Encode()
+		older := filterOf(data.Form, eventFilters)
+		older.Set("before", strconv.FormatInt(data.Rows[len(data.Rows)-1].ID, 10))
+		data.Older = linkTo("/inbound/events", older)
 	}
 	return s.renderForm(v, err, "events", "inbound", app.Text{EN: "Inbound log", VI: "Lịch sử nhận"}, data)
 }
 
 func eventFilter(form url.Values) (app.InboundFilter, error) {
-	f := app.InboundFilter{Page: app.Page{Number: 1, Size: app.DefaultPageSize}}
-	var bad app.Invalid
-	if id := form.Get("source_id"); id != "" {
-		var found bool
-		if f.SourceID, found = wire.ParseID(id); !found {
-			bad.Merge(app.ErrUnknownReference("source_id"))
-		}
-	}
+	p := &wire.Params{Values: form}
+	f := app.InboundFilter{Page: app.Page{Number: 1, Size: app.DefaultPageSize}, SourceID: p.ID("source_id")}
 	switch state := form.Get("state"); {
 	case state == openState:
 		f.OpenOnly = true
 	case slices.Contains(eventStates, app.Outcome(state)):
 		f.State = app.Outcome(state)
 	case state != "":
-		bad.Add("state", "must be one of the values in the list", "phải là một mục trong danh sách")
+		p.Bad.Add("state", "must be one of the values in the list", "phải là một mục trong danh sách")
 	}
-	return f, bad.Err()
+	return f, p.Bad.Err()
 }
 
 // Outcome names the state of an element of a call; empty: its event id isn't
@@ -206,11 +193,7 @@ type linkForm struct {
 
 // pageEvent is the event that the path names.
 func (s *Server) pageEvent(v *visit) (app.InboundEvent, error) {
-	id, found := wire.ParseID(v.PathValue("id"))
-	if !found {
-		return app.InboundEvent{}, app.ErrNoInboundEvent
-	}
-	return s.Service.ReadInboundEvent(v.Context(), v.account.ID, id)
+	return s.Service.ReadInboundEvent(v.Context(), v.account.ID, v.pathID())
 }
 
 func (s *Server) eventPage(v *visit) error {

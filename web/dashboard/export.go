@@ -36,7 +36,7 @@ func (s *Server) exportTransactions(v *visit) error {
 	if !e.format.Known() {
 		return app.InvalidField("format", "must be csv or xlsx", "phải là csv hoặc xlsx")
 	}
-	f, err := s.transactionFilter(v, readTransactionForm(values))
+	f, err := transactionFilter(v, filterOf(values, transactionFilters))
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 
 	"baoco/app"
 	"baoco/app/statement"
-	"baoco/web/wire"
 )
 
 // A statement file is sent twice. The first time nothing is recorded: the page
@@ -161,12 +160,9 @@ func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.
 			return importRejection(outcome, e).In(v.Lang), nil
 		},
 	}
-	if data.BankAccountID != "" {
-		id, ok := wire.ParseID(data.BankAccountID)
-		if !ok {
-			return nil, app.ErrUnknownBankAccountID
-		}
-		in.Record.BankAccountID = id
+	var err error
+	if in.Record.BankAccountID, err = readBankAccountID(data.BankAccountID); err != nil {
+		return nil, err
 	}
 	result, err := in.Run(v.Context(), s.Service)
 	var unclear *statement.UnclearAccountError

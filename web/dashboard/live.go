@@ -109,9 +109,9 @@ func liveAddress(n app.NewestIDs) string {
 // liveNewAddress is the address of the stream that says how many transactions
 // came since a page was made. The rows of the page stay as they are.
 func liveNewAddress(n app.NewestIDs, values url.Values) string {
-	values = onlyFilter(values)
+	values = filterOf(values, transactionFilters)
 	values.Set("since", position{n.TransactionID, 0}.String())
-	return livePrefix + "transactions/new?" + values.Encode()
+	return linkTo(livePrefix+"transactions/new", values)
 }
 
 // position is how far a stream has come: the ids of the newest transaction and
@@ -160,8 +160,8 @@ func (s *Server) liveNewTransactions(v *visit) error {
 	if err != nil {
 		return err
 	}
-	values := onlyFilter(v.URL.Query())
-	to := html.EscapeString("/transactions?" + values.Encode())
+	values := filterOf(v.URL.Query(), transactionFilters)
+	to := html.EscapeString(linkTo("/transactions", values))
 	count := int64(0)
 	return s.follow(v, since, func(stream *stream, at position) (position, error) {
 		n, last, err := s.Service.TransactionsSince(v.Context(), v.account.ID, at.transaction)

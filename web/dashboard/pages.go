@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"maps"
 	"net/url"
 	"strconv"
 
@@ -53,15 +54,12 @@ func (p pages) Newer() string { return p.link(p.Number - 1) }
 func (p pages) Older() string { return p.link(p.Number + 1) }
 
 func (p pages) link(number int64) string {
-	values := url.Values{}
-	for key, value := range p.values {
-		values[key] = value
-	}
+	values := maps.Clone(p.values)
 	values.Set("page", strconv.FormatInt(number, 10))
 	if number == 1 {
 		values.Del("until") // the first page shows the newest rows
 	}
-	return p.path + "?" + values.Encode()
+	return linkTo(p.path, values)
 }
 
 // Found writes how many rows a listing found, or that there are more than were

@@ -20,10 +20,10 @@ type resendData struct {
 	More     bool
 	All      bool // deliveries beyond the count are sent too
 	Refused  []app.Text
-	Off      []string // names of disabled webhooks, whose failed deliveries aren't sent
-	Failed   bool     // all failed deliveries instead of chosen ones
-	Dated    bool     // the filter names days
-	Fields   []field  // the choice, as hidden fields
+	Off      []string   // names of disabled webhooks, whose failed deliveries aren't sent
+	Failed   bool       // all failed deliveries instead of chosen ones
+	Dated    bool       // the filter names days
+	Fields   url.Values // the choice, as hidden fields
 	Back     string
 }
 
@@ -32,8 +32,6 @@ type resendGroup struct {
 	Count   int
 }
 
-type field struct{ Name, Value string }
-
 // resendPage says what a resend would do and changes nothing.
 func (s *Server) resendPage(v *visit) error {
 	values := v.URL.Query()
@@ -41,12 +39,7 @@ func (s *Server) resendPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := resendData{Failed: values.Get("failed") != "", Back: backToHistory(values)}
-	for _, name := range filterNames {
-		if value := values.Get(name); value != "" {
-			data.Fields = append(data.Fields, field{name, value})
-		}
-	}
+	data := resendData{Failed: values.Get("failed") != "", Back: backToHistory(values), Fields: filterOf(values, historyFilters)}
 	if data.Failed {
 		err = s.planFailed(v, values, hooks, &data)
 	} else {
@@ -57,10 +50,7 @@ func (s *Server) resendPage(v *visit) error {
 
 // backToHistory is the address of the list in which the choice was made.
 func backToHistory(values url.Values) string {
-	if form := filterOf(values); len(form) > 0 {
-		return "/deliveries?" + form.Encode()
-	}
-	return "/deliveries"
+	return linkTo("/deliveries", filterOf(values, historyFilters))
 }
 
 func (s *Server) planFailed(v *visit, values url.Values, hooks []app.Webhook, data *resendData) error {
@@ -84,12 +74,12 @@ func (s *Server) planFailed(v *visit, values url.Values, hooks []app.Webhook, da
 			data.Off = append(data.Off, w.Name)
 		}
 	}
-	data.Fields = append(data.Fields, field{"failed", "all"})
+	data.Fields.Set("failed", "all")
 	return nil
 }
 
 func readFailedFilter(v *visit, values url.Values) (app.FailedFilter, error) {
-	p := &wire.Params{Values: filterOf(values), Zone: v.zone}
+	p := &wire.Params{Values: filterOf(values, historyFilters), Zone: v.zone}
 	f := p.HistoryFilter()
 	return failedFilter(f), p.Bad.Err()
 }
@@ -123,7 +113,7 @@ func (s *Server) planChosen(v *visit, texts []string, hooks []app.Webhook, data 
 		}
 		counts[a.Delivery.WebhookID]++
 		chosen = append(chosen, a.Delivery)
-		data.Fields = append(data.Fields, field{"id", strconv.FormatInt(id, 10)})
+		data.Fields.Add("id", strconv.FormatInt(id, 10))
 	}
 	data.count(counts, hooks)
 	data.Received, err = s.received(v, chosen)

@@ -93,13 +93,9 @@ func (f sourceForm) read() (app.SourceAdd, error) {
 		Options: app.SourceOptions{Header: f.Header, Username: f.Username, Senders: lines(f.Sender)},
 	}
 	var bad app.Invalid
-	if f.BankAccountID != "" {
-		id, found := wire.ParseID(f.BankAccountID)
-		if !found {
-			bad.Merge(app.ErrUnknownBankAccountID)
-		}
-		in.BankAccountID = id
-	}
+	var err error
+	in.BankAccountID, err = readBankAccountID(f.BankAccountID)
+	bad.Merge(err)
 	if f.Takes("map") {
 		in.Options.Map = map[string]string{}
 		for _, line := range lines(f.Map) {

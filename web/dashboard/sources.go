@@ -50,11 +50,10 @@ func (w words) In(t app.Text) string { return t.In(w.Lang) }
 // sourceRow is a source with its state.
 type sourceRow struct {
 	app.SourceHealth
-	KindName    string
-	URL         string
-	State       string // of the pill: active, pending, error or empty
-	Word        string
-	BankAccount app.BankAccount // zero: all
+	KindName string
+	URL      string
+	State    string // of the pill: active, pending, error or empty
+	Word     string
 }
 
 type sourcesData struct {
@@ -73,16 +72,12 @@ func (s *Server) sourcesPage(v *visit) error {
 		return err
 	}
 	for _, src := range list {
-		row, err := s.sourceRow(v, src)
-		if err != nil {
-			return err
-		}
-		data.Rows = append(data.Rows, row)
+		data.Rows = append(data.Rows, s.sourceRow(v, src))
 	}
 	return s.render(v, "sources", "inbound", app.Text{EN: "Sources", VI: "Nguồn giao dịch"}, data)
 }
 
-func (s *Server) sourceRow(v *visit, src app.SourceHealth) (sourceRow, error) {
+func (s *Server) sourceRow(v *visit, src app.SourceHealth) sourceRow {
 	row := sourceRow{SourceHealth: src, KindName: s.nameOf(src.Provider), URL: s.address(v, src.URLPath())}
 	word := app.Text{EN: "Active", VI: "Đang hoạt động"}
 	row.State = "active"
@@ -99,16 +94,7 @@ func (s *Server) sourceRow(v *visit, src app.SourceHealth) (sourceRow, error) {
 		row.State, word = "pending", app.Text{EN: "No recent calls", VI: "Lâu chưa có lượt gọi"}
 	}
 	row.Word = word.In(v.Lang)
-	if src.BankAccountID == 0 {
-		return row, nil
-	}
-	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
-	for _, b := range banks {
-		if b.ID == src.BankAccountID {
-			row.BankAccount = b
-		}
-	}
-	return row, err
+	return row
 }
 
 // pollFaults say why a provider's list couldn't be read.
@@ -125,11 +111,12 @@ func (w words) PollFault(f app.PollFault) string { return pollFaults[f].In(w.Lan
 // sourceData is the page of a source.
 type sourceData struct {
 	sourceRow
-	Kind    app.ProviderKind
-	Steps   []string
-	Fields  []string // of the map
-	Refused []app.RefusedCall
-	Guessed bool
+	BankAccount app.BankAccount // zero: all, or one that is no longer linked
+	Kind        app.ProviderKind
+	Steps       []string
+	Fields      []string // of the map
+	Refused     []app.RefusedCall
+	Guessed     bool
 }
 
 // TakesSenders tells whether further senders can be allowed.
@@ -137,11 +124,7 @@ func (d sourceData) TakesSenders() bool { return slices.Contains(d.Kind.Options,
 
 // pageSource is the source that the path names.
 func (s *Server) pageSource(v *visit) (app.SourceHealth, error) {
-	id, found := wire.ParseID(v.PathValue("id"))
-	if !found {
-		return app.SourceHealth{}, app.ErrNoSource
-	}
-	return s.Service.SourceHealth(v.Context(), v.account.ID, id)
+	return s.Service.SourceHealth(v.Context(), v.account.ID, v.pathID())
 }
 
 // refusedShown is how many refused calls the page of a source lists.
@@ -157,10 +140,13 @@ func (s *Server) showSource(v *visit, wrong error) error {
 		return err
 	}
 	kind, _ := s.Service.ProviderKind(src.Provider)
-	data := sourceData{Kind: kind, Guessed: s.Installation.BaseURL == ""}
-	data.Steps = splitNumbered(data.Kind.Setup.In(v.Lang))
-	if data.sourceRow, err = s.sourceRow(v, src); err != nil {
+	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	if err != nil {
 		return err
+	}
+	data := sourceData{
+		sourceRow: s.sourceRow(v, src), BankAccount: bankAccount(banks, src.BankAccountID), Kind: kind,
+		Guessed: s.Installation.BaseURL == "", Steps: splitNumbered(kind.Setup.In(v.Lang)),
 	}
 	for field, path := range src.Options.Map {
 		data.Fields = append(data.Fields, field+"="+path)

@@ -3,10 +3,8 @@ package dashboard
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
 
 	"baoco/app"
-	"baoco/web/wire"
 )
 
 type transactionData struct {
@@ -27,20 +25,16 @@ type inboundBody struct {
 const shownBody = 64 << 10
 
 func (s *Server) transactionPage(v *visit) error {
-	id, found := wire.ParseID(v.PathValue("id"))
-	if !found {
-		return app.ErrNoTransaction
-	}
-	t, err := s.Service.Transaction(v.Context(), v.account.ID, id)
+	t, err := s.Service.Transaction(v.Context(), v.account.ID, v.pathID())
 	if err != nil {
 		return err
 	}
-	deliveries, err := s.Service.DeliveriesOf(v.Context(), v.account.ID, []int64{id})
+	deliveries, err := s.Service.DeliveriesOf(v.Context(), v.account.ID, []int64{t.ID})
 	if err != nil {
 		return err
 	}
-	data := transactionData{Row: transactionRow{t, deliveries[id]}}
-	if data.Origin, err = s.Service.TransactionOrigin(v.Context(), v.account.ID, id); err != nil {
+	data := transactionData{Row: transactionRow{t, deliveries[t.ID]}}
+	if data.Origin, err = s.Service.TransactionOrigin(v.Context(), v.account.ID, t.ID); err != nil {
 		return err
 	}
 	if data.Event, err = s.inboundBody(v, data.Origin.InboundEventID); err != nil {
@@ -54,8 +48,7 @@ func (s *Server) transactionPage(v *visit) error {
 		return err
 	}
 	data.JSON = encoded.String()
-	title := app.Text{EN: "Transaction " + strconv.FormatInt(id, 10), VI: "Giao dịch " + strconv.FormatInt(id, 10)}
-	return s.render(v, "transaction", "transactions", title, data)
+	return s.render(v, "transaction", "transactions", app.Textf("Transaction %d", "Giao dịch %d", t.ID), data)
 }
 
 // inboundBody reads the body that a provider sent, for owners only. It returns nil

@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"baoco/app"
 	"baoco/app/sheet"
@@ -35,19 +34,8 @@ func (s *Server) transactionRows(v *visit, f app.TransactionFilter) ([]transacti
 	return rows, page, err
 }
 
-// transactionForm is the filter in the address and in the form.
-type transactionForm struct {
-	Query, Type, From, To, Min, Max, BankAccountID, DeliveryState string
-}
-
-// Narrowed tells whether the filter holds anything but a search text.
-func (f transactionForm) Narrowed() bool {
-	f.Query = ""
-	return f != transactionForm{}
-}
-
 type transactionsData struct {
-	Form    transactionForm
+	Form    url.Values          // the filter as it was entered
 	States  []app.DeliveryState // that the form offers
 	Banks   []app.BankAccount
 	Rows    []transactionRow
@@ -63,25 +51,21 @@ type transactionsData struct {
 // exports are the addresses of the exports of the filter.
 type exports struct{ CSV, XLSX string }
 
-// onlyFilter keeps those parameters of an address that filter the list.
-func onlyFilter(values url.Values) url.Values {
-	for _, place := range []string{"page", "until", "before", "since"} {
-		values.Del(place)
-	}
-	return values
-}
+// Narrowed tells whether the filter holds anything but a search text.
+func (d transactionsData) Narrowed() bool { return len(filterOf(d.Form, transactionFilters[1:])) > 0 }
 
-func exportLinks(values url.Values) exports {
-	values = onlyFilter(values)
+func exportLinks(form url.Values) exports {
+	values := filterOf(form, transactionFilters)
 	link := func(format sheet.Format) string {
 		values.Set("format", string(format))
-		return exportPath + "?" + values.Encode()
+		return linkTo(exportPath, values)
 	}
 	return exports{link(sheet.CSV), link(sheet.XLSX)}
 }
 
 func (s *Server) transactionsPage(v *visit) error {
-	data := transactionsData{Form: readTransactionForm(v.URL.Query()), States: app.TransactionStates}
+	query := v.URL.Query()
+	data := transactionsData{Form: filterOf(query, transactionFilters), States: app.TransactionStates}
 	var err error
 	if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
@@ -91,68 +75,45 @@ func (s *Server) transactionsPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	f, err := s.transactionFilter(v, data.Form)
+	f, err := transactionFilter(v, data.Form)
 	f.Page = pageOf(v)
 	f.UntilID = until(v, f.Page, newest.TransactionID)
-	if before, ok := wire.ParseID(v.URL.Query().Get("before")); ok && before > 1 {
+	pinned := filterOf(query, transactionFilters)
+	if before, ok := wire.ParseID(query.Get("before")); ok && before > 1 {
 		f.UntilID, data.Older = min(f.UntilID, before-1), true
+		pinned.Set("before", query.Get("before"))
 	}
-	filtered := data.Form != transactionForm{}
-	f.Sums = filtered && !data.Older
+	f.Sums = len(data.Form) > 0 && !data.Older
 	if err == nil {
 		data.Rows, data.Found, err = s.transactionRows(v, f)
 	}
-	data.Pages = pagesOf(f.Page, data.Found.Total, v.URL.Query(), "/transactions")
-	data.Pages.values.Set("until", strconv.FormatInt(f.UntilID, 10))
+	pinned.Set("until", strconv.FormatInt(f.UntilID, 10))
+	data.Pages = pagesOf(f.Page, data.Found.Total, pinned, "/transactions")
 	if data.Found.SearchedTo != 0 && int64(f.Page.Number) >= data.Pages.Last {
-		values := onlyFilter(v.URL.Query())
+		values := filterOf(query, transactionFilters)
 		values.Set("before", strconv.FormatInt(data.Found.SearchedTo, 10))
-		data.Further = "/transactions?" + values.Encode()
+		data.Further = linkTo("/transactions", values)
 	}
-	data.Exports = exportLinks(v.URL.Query())
+	data.Exports = exportLinks(data.Form)
 	switch {
 	case err != nil: // the page says why
-	case f.Page.Number == 1 && !filtered && !data.Older:
+	case f.Page.Number == 1 && len(data.Form) == 0 && !data.Older:
 		data.Live = liveAddress(newest)
 	default:
-		data.News = liveNewAddress(newest, v.URL.Query())
+		data.News = liveNewAddress(newest, data.Form)
 	}
 	return s.renderForm(v, err, "transactions", "transactions", app.Text{EN: "Transactions", VI: "Giao dịch"}, data)
 }
 
-func readTransactionForm(values url.Values) transactionForm {
-	get := func(name string) string { return strings.TrimSpace(values.Get(name)) }
-	return transactionForm{get("q"), get("type"), get("from"), get("to"), get("min"), get("max"), get("bank_account_id"), get("delivery_state")}
-}
-
-// transactionFilter reads the form; dates are days in the zone.
-func (s *Server) transactionFilter(v *visit, form transactionForm) (app.TransactionFilter, error) {
-	var bad app.Invalid
-	f := app.TransactionFilter{Query: app.ReadQuery(form.Query, &bad), Type: app.Direction(form.Type), DeliveryState: wire.ReadDeliveryState(form.DeliveryState, &bad)}
-	if f.Type != "" && f.Type != app.In && f.Type != app.Out {
-		bad.Add("type", "must be IN or OUT", "phải là IN hoặc OUT")
+// transactionFilter reads the filter; dates are days in the zone.
+func transactionFilter(v *visit, form url.Values) (app.TransactionFilter, error) {
+	p := &wire.Params{Values: form, Zone: v.zone}
+	f := app.TransactionFilter{
+		Query: p.Search(), Type: p.Direction(), From: p.Bound("from", false), To: p.Bound("to", true), BankAccountID: p.ID("bank_account_id"),
+		MinAmount: app.ReadAmountBound("min", form.Get("min"), true, &p.Bad), MaxAmount: app.ReadAmountBound("max", form.Get("max"), false, &p.Bad),
+		DeliveryState: wire.ReadDeliveryState(form.Get("delivery_state"), &p.Bad),
 	}
-	for _, bound := range []struct {
-		field, text string
-		upper       bool
-		into        *time.Time
-	}{{"from", form.From, false, &f.From}, {"to", form.To, true, &f.To}} {
-		at, err := app.ParseBound(bound.text, bound.upper, v.zone)
-		if bound.text != "" && err != nil {
-			bad.Add(bound.field, "must be a date", "phải là ngày hợp lệ")
-		} else if bound.text != "" {
-			*bound.into = at
-		}
-	}
-	f.MinAmount, f.MaxAmount = app.ReadAmountBound("min", form.Min, true, &bad), app.ReadAmountBound("max", form.Max, false, &bad)
-	if form.BankAccountID != "" {
-		id, found := wire.ParseID(form.BankAccountID)
-		if !found {
-			bad.Add("bank_account_id", "does not exist", "không tồn tại")
-		}
-		f.BankAccountID = id
-	}
-	return f, bad.Err()
+	return f, p.Bad.Err()
 }
 
 // NotifiedWord names the state of a transaction's deliveries.

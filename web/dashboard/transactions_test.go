@@ -359,7 +359,7 @@ func TestNewsOfTransactions(t *testing.T) {
 			}
 		}
 	}
-	if got := news(second); got != `<a class="pill pending" href="/transactions?">1 new transaction: show</a>` {
+	if got := news(second); got != `<a class="pill pending" href="/transactions">1 new transaction: show</a>` {
 		t.Errorf("after one: %q", got)
 	}
 	w.Pay(1, "b", "bún")

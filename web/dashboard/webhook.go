@@ -15,12 +15,11 @@ const attemptsShown = 10
 
 type webhookData struct {
 	webhookRow
-	BankAccount app.BankAccount // zero: all
-	Pending     int64
-	Attempts    []app.Attempt
-	Test        *app.Attempt // that was just made
-	Receivers   []receiver
-	Remove      confirmation
+	Pending   int64
+	Attempts  []app.Attempt
+	Test      *app.Attempt // that was just made
+	Receivers []receiver
+	Remove    confirmation
 }
 
 // Failing tells whether the webhook's receiver doesn't take its calls.
@@ -47,23 +46,15 @@ func (s *Server) webhookPage(v *visit) error {
 	}); err != nil {
 		return err
 	}
-	if data.BankAccount, err = s.bankAccountOf(v, hook); err != nil {
+	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	if err != nil {
 		return err
 	}
+	data.BankAccount = bankAccount(banks, hook.BankAccountID)
 	if data.Test, err = s.testedNow(v, hook); err != nil {
 		return err
 	}
 	return s.render(v, "webhook", "webhooks", app.Text{EN: isolated(hook.Name), VI: isolated(hook.Name)}, data)
-}
-
-func (s *Server) bankAccountOf(v *visit, hook app.Webhook) (app.BankAccount, error) {
-	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
-	for _, b := range banks {
-		if b.ID == hook.BankAccountID {
-			return b, err
-		}
-	}
-	return app.BankAccount{}, err
 }
 
 // testedNow is the attempt of the test that the address names; nil if it names no

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"baoco/app"
-	"baoco/web/wire"
 )
 
 // The secret of a webhook is on one page only: the answer to the POST that
@@ -21,18 +20,15 @@ func webhookPath(id int64) string { return "/webhooks/" + strconv.FormatInt(id, 
 // webhookRow is a webhook in the list.
 type webhookRow struct {
 	app.Webhook
-	Health app.WebhookHealth
-	Chart  hoursChart
+	BankAccount app.BankAccount // zero: all, or one that is no longer linked
+	Health      app.WebhookHealth
+	Chart       hoursChart
 }
 
 type webhooksData struct {
-	Rows  []webhookRow
-	Form  webhookForm // shown if there is no webhook yet
-	banks map[int64]app.BankAccount
+	Rows []webhookRow
+	Form webhookForm // shown if there is no webhook yet
 }
-
-// BankAccount is the bank account of a webhook, empty for all.
-func (d webhooksData) BankAccount(id int64) app.BankAccount { return d.banks[id] }
 
 func (s *Server) webhooksPage(v *visit) error {
 	hooks, err := s.Service.Webhooks(v.Context(), v.account.ID)
@@ -47,13 +43,10 @@ func (s *Server) webhooksPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := webhooksData{banks: map[int64]app.BankAccount{}, Form: webhookForm{Type: string(app.WebhookIn), Banks: banks}}
-	for _, b := range banks {
-		data.banks[b.ID] = b
-	}
+	data := webhooksData{Form: webhookForm{Type: string(app.WebhookIn), Banks: banks}}
 	for _, hook := range hooks {
 		health := healths[hook.ID]
-		data.Rows = append(data.Rows, webhookRow{hook, health, v.drawHours(health, 168, 32)})
+		data.Rows = append(data.Rows, webhookRow{hook, bankAccount(banks, hook.BankAccountID), health, v.drawHours(health, 168, 32)})
 	}
 	return s.render(v, "webhooks", "webhooks", app.Text{EN: "Webhooks", VI: "Webhook"}, data)
 }
@@ -66,21 +59,14 @@ type webhookForm struct {
 }
 
 // readWebhookForm reads the form that was sent.
-func readWebhookForm(v *visit) (webhookForm, app.WebhookCreate, error) {
-	form := webhookForm{
+func readWebhookForm(v *visit) (form webhookForm, in app.WebhookCreate, err error) {
+	form = webhookForm{
 		Name: v.PostFormValue("name"), URL: strings.TrimSpace(v.PostFormValue("webhook_url")), Type: v.PostFormValue("type"),
 		BankAccountID: v.PostFormValue("bank_account_id"),
 	}
-	in := app.WebhookCreate{Name: form.Name, URL: form.URL, Type: app.WebhookType(form.Type), Key: v.form.key}
-	if form.BankAccountID == "" {
-		return form, in, nil
-	}
-	id, found := wire.ParseID(form.BankAccountID)
-	if !found {
-		return form, in, app.ErrUnknownBankAccountID
-	}
-	in.BankAccountID = id
-	return form, in, nil
+	in = app.WebhookCreate{Name: form.Name, URL: form.URL, Type: app.WebhookType(form.Type), Key: v.form.key}
+	in.BankAccountID, err = readBankAccountID(form.BankAccountID)
+	return form, in, err
 }
 
 func (s *Server) newWebhookPage(v *visit) error {
@@ -149,11 +135,7 @@ func (s *Server) secretFile(v *visit) error {
 
 // pageWebhook is the webhook that the path names.
 func (s *Server) pageWebhook(v *visit) (app.Webhook, error) {
-	id, found := wire.ParseID(v.PathValue("id"))
-	if !found {
-		return app.Webhook{}, app.ErrNoWebhook
-	}
-	return s.Service.Webhook(v.Context(), v.account.ID, id)
+	return s.Service.Webhook(v.Context(), v.account.ID, v.pathID())
 }
 
 // Host is the host of a URL, without the path and query, which may be long or
