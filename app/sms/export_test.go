@@ -24,3 +24,13 @@ func Shapes(text string) int {
 	}
 	return fits
 }
+
+func (k Kind) String() string {
+	switch k {
+	case Balance:
+		return "balance"
+	case Other:
+		return "other"
+	}
+	return "unreadable"
+}

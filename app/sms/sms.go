@@ -37,16 +37,6 @@ const (
 	Unreadable             // looks like a movement of money and can't be read: must be kept for a person
 )
 
-func (k Kind) String() string {
-	switch k {
-	case Balance:
-		return "balance"
-	case Other:
-		return "other"
-	}
-	return "unreadable"
-}
-
 // Movement is what a Balance text says.
 type Movement struct {
 	// Bank is the code of the bank whose shape the text has, where the text

@@ -379,7 +379,3 @@ func (r *Reader) skip(line int, reason app.Text) {
 	}
 	r.skips = append(r.skips, Skip{reason, 1, line})
 }
-
-// Skipped lists why lines below the header that held something were no
-// transactions, and why columns of transactions aren't recorded.
-func (r *Reader) Skipped() []Skip { return r.skips }
