@@ -86,6 +86,17 @@ func (s *Store) ReadStatements() (n, most int) {
 	return s.statements.order.Len(), keptReads
 }
 
+// ReadQueries are the read statements that are kept prepared, the one used last
+// first.
+func (s *Store) ReadQueries() (queries []string) {
+	s.statements.mu.Lock()
+	defer s.statements.mu.Unlock()
+	for at := s.statements.order.Front(); at != nil; at = at.Next() {
+		queries = append(queries, at.Value.(*readStatement).query)
+	}
+	return queries
+}
+
 // Fail runs a statement, records a call and then fails with why, in one work.
 func (s *Store) Fail(ctx context.Context, query string, call app.InboundCall, why error) error {
 	return s.write(ctx, func(tx *tx) error {
