@@ -28,6 +28,9 @@ func (s *Store) Watch(ctx context.Context, fn func(changes int64)) error {
 // LockDir is the lock of a backup that is being made.
 var LockDir = lockDir
 
+// SchemaVersion is the version of this baoco's schema.
+func SchemaVersion() int { return released().version() }
+
 // Later makes the baoco of o one that knows more migrations than this one.
 func (o Options) Later(scripts ...string) Options {
 	o.schema = later(scripts)

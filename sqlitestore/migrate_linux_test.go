@@ -27,7 +27,7 @@ func TestMigrationWithoutRoom(t *testing.T) {
 	if !errors.Is(err, sqlitestore.ErrNoRoom) || !strings.Contains(err.Error(), "back up before") {
 		t.Errorf("migrating on a small disk: %v", err)
 	}
-	if after := names(t, dir); after != before || versions(t, path) != "[[1 0]]" {
+	if after := names(t, dir); after != before || versions(t, path) != asBefore {
 		t.Errorf("%s, in the directory: %s, before: %s", versions(t, path), after, before)
 	}
 }

@@ -26,6 +26,17 @@ const (
 		INSERT INTO numbers VALUES (1); INSERT INTO numbers SELECT id FROM accounts;`
 )
 
+// The version of this baoco's schema, what versions returns of such a file, and of
+// one that a baoco with addColumn has migrated.
+var (
+	present  = sqlitestore.SchemaVersion()
+	asBefore = fmt.Sprintf("[[%d 0]]", present)
+	migrated = fmt.Sprintf("[[%d 1]]", present+1)
+)
+
+// keptCopy is the path of the copy that is made before that migration.
+func keptCopy(path string) string { return fmt.Sprintf("%s.before-schema-%d", path, present+1) }
+
 // versions are the version that a file says it has, and whether it has what
 // addColumn adds.
 func versions(t *testing.T, path string) string {
@@ -38,7 +49,7 @@ func TestMigration(t *testing.T) {
 	ctx := t.Context()
 	path := create(t)
 	setBaseURL(t, path, "https://before.vn")
-	kept := path + ".before-schema-2"
+	kept := keptCopy(path)
 	must(t, os.WriteFile(kept, []byte("of an earlier time"), 0o644))
 	must(t, os.WriteFile(kept+".new-killed", nil, 0o600))
 	for _, c := range []struct {
@@ -48,7 +59,7 @@ func TestMigration(t *testing.T) {
 		told := 0
 		s, err := sqlitestore.Open(ctx, path, sqlitestore.Options{Serve: c.serve, Migrating: func(m sqlitestore.Migration) {
 			told++
-			if m != (sqlitestore.Migration{From: 1, To: 2, Kept: kept}) || versions(t, path) != "[[1 0]]" || versions(t, kept) != "[[1 0]]" {
+			if m != (sqlitestore.Migration{From: present, To: present + 1, Kept: kept}) || versions(t, path) != asBefore || versions(t, kept) != asBefore {
 				t.Errorf("told of %+v; the file is %s, the copy %s", m, versions(t, path), versions(t, kept))
 			}
 			// Nobody serves the file meanwhile.
@@ -57,7 +68,7 @@ func TestMigration(t *testing.T) {
 			}
 		}}.Later(addColumn))
 		must(t, err)
-		if base, err := s.BaseURL(ctx); err != nil || base != "https://before.vn" || versions(t, path) != "[[2 1]]" || told != c.told {
+		if base, err := s.BaseURL(ctx); err != nil || base != "https://before.vn" || versions(t, path) != migrated || told != c.told {
 			t.Errorf("%s, %v, %s, told %d times", base, err, versions(t, path), told)
 		}
 		if !c.serve { // a command holds no lock once the file is up to date
@@ -97,7 +108,7 @@ func TestMigrationBesideServer(t *testing.T) {
 	if !errors.Is(err, sqlitestore.ErrOlder) || !strings.Contains(err.Error(), "restart the server with this baoco first") {
 		t.Errorf("a command of a newer baoco: %v", err)
 	}
-	if after := names(t, filepath.Dir(path)); after != before || versions(t, path) != "[[1 0]]" {
+	if after := names(t, filepath.Dir(path)); after != before || versions(t, path) != asBefore {
 		t.Errorf("%s, in the directory: %s, before: %s", versions(t, path), after, before)
 	}
 	must(t, server.SetBaseURL(ctx, "https://on.vn"))
@@ -126,7 +137,7 @@ func TestMigrationAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if kept := path + ".before-schema-2"; versions(t, path) != "[[2 1]]" || versions(t, kept) != "[[1 0]]" {
+	if kept := keptCopy(path); versions(t, path) != migrated || versions(t, kept) != asBefore {
 		t.Errorf("the file is %s, the copy %s", versions(t, path), versions(t, kept))
 	}
 }
@@ -142,7 +153,7 @@ func TestMigrationFails(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "made up 2") || told != 1 {
 		t.Errorf("a migration that fails: %v, told %d times", err, told)
 	}
-	if base := baseURL(t, path); versions(t, path) != "[[1 0]]" || base != "https://before.vn" {
+	if base := baseURL(t, path); versions(t, path) != asBefore || base != "https://before.vn" {
 		t.Errorf("%s, %s", versions(t, path), base)
 	}
 }
@@ -152,11 +163,11 @@ func TestMigrationReadsTheVersionAgain(t *testing.T) {
 	t.Parallel()
 	path := create(t)
 	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Migrating: func(sqlitestore.Migration) {
-		alter(t, path, `BEGIN IMMEDIATE; `+addColumn+` PRAGMA user_version = 2; COMMIT`)
+		alter(t, path, fmt.Sprintf(`BEGIN IMMEDIATE; %s PRAGMA user_version = %d; COMMIT`, addColumn, present+1))
 	}}.Later(addColumn))
 	must(t, err)
 	must(t, s.Close())
-	if got := peek(t, path, `SELECT count(*) FROM colours`); versions(t, path) != "[[2 1]]" || fmt.Sprint(got) != "[[1]]" {
+	if got := peek(t, path, `SELECT count(*) FROM colours`); versions(t, path) != migrated || fmt.Sprint(got) != "[[1]]" {
 		t.Errorf("%s, colours: %v", versions(t, path), got)
 	}
 }
@@ -185,7 +196,7 @@ func TestMigrationKilled(t *testing.T) {
 		go func() { _ = cmd.Wait(); close(ended) }()
 		// It is killed once it has kept a copy, and its log has grown.
 		for waiting, deadline := true, time.Now().Add(30*time.Second); waiting; {
-			_, err := os.Stat(path + ".before-schema-2")
+			_, err := os.Stat(keptCopy(path))
 			log, _ := os.Stat(path + "-wal")
 			select {
 			case <-ended:
@@ -198,7 +209,7 @@ func TestMigrationKilled(t *testing.T) {
 		<-ended
 		state := versions(t, path)
 		t.Logf("killed after %d MB: %s", grown>>20, state)
-		if state != "[[1 0]]" && state != "[[2 1]]" {
+		if state != asBefore && state != migrated {
 			t.Errorf("killed after %d MB: %s", grown>>20, state)
 		}
 		s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Serve: true}.Later(slowly))

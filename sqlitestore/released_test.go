@@ -19,7 +19,7 @@ import (
 	"baoco/sqlitestore"
 )
 
-var update = flag.Bool("update", false, "freeze the schema as it is now: only before its release")
+var update = flag.Bool("update", false, "write what testdata/schema holds of a new migration")
 
 // What is in testdata/schema: the sums of its migrations, as
 // sha256sum prints them, and a file of every version with its key.
@@ -29,24 +29,33 @@ const (
 )
 
 // A released schema never changes: files of it stand at people's. Whatever else
-// a later baoco needs is one more migration, with one more file here. Before the
-// first release:
-//
-//	go test ./sqlitestore -run TestReleasedSchema -update
+// a later baoco needs is one more migration, with one more file here, which -update
+// makes. To change a migration that no release has yet, remove its line from
+// migration.sha256 first.
 func TestReleasedSchema(t *testing.T) {
 	t.Parallel()
 	sums := migrationSums(t)
-	if *update {
-		must(t, os.WriteFile(releasedSums, []byte(sums), 0o644))
-		writeReleased(t, fmt.Sprintf(releasedFile, strings.Count(sums, "\n")))
-	}
 	kept, err := os.ReadFile(releasedSums)
 	must(t, err)
-	if sums != string(kept) {
-		t.Fatalf("released migrations never change; write a new one. (Before the first release: go test ./sqlitestore -run TestReleasedSchema -update)\nthe migrations are\n%swhere %s has\n%s", sums, releasedSums, kept)
+	added, found := strings.CutPrefix(sums, string(kept))
+	if !found {
+		t.Fatalf("a released migration was changed or removed: take it back, and write a new one. The migrations are\n%swhere %s has\n%s", sums, releasedSums, kept)
 	}
-	for version := 1; version <= strings.Count(sums, "\n"); version++ {
+	versions := strings.Count(sums, "\n")
+	switch file := fmt.Sprintf(releasedFile, versions); {
+	case added == "":
+	case strings.Count(added, "\n") > 1:
+		t.Fatalf("these migrations are new; add one at a time:\n%s", added)
+	case !*update:
+		t.Fatalf("a migration is new: go test ./sqlitestore -run TestReleasedSchema -update writes its line into %s, and %s.gz and .key:\n%s", releasedSums, file, added)
+	default:
+		writeReleased(t, file)
+	}
+	for version := 1; version <= versions; version++ {
 		t.Run(fmt.Sprint(version), func(t *testing.T) { checkReleased(t, fmt.Sprintf(releasedFile, version)) })
+	}
+	if added != "" && !t.Failed() {
+		must(t, os.WriteFile(releasedSums, []byte(sums), 0o644))
 	}
 }
 

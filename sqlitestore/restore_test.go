@@ -61,7 +61,7 @@ func TestRestore(t *testing.T) {
 	}
 	r, err := sqlitestore.Restore(ctx, db, sqlitestore.RestoreSource{File: backup}, backupTime)
 	must(t, err)
-	if r.Contents != try.Contents || r.Schema != 1 || r.Accounts != 1 || r.Zone != app.DefaultZone {
+	if r.Contents != try.Contents || r.Schema != sqlitestore.SchemaVersion() || r.Accounts != 1 || r.Zone != app.DefaultZone {
 		t.Errorf("%+v, the try said %+v", r.Contents, try.Contents)
 	}
 	aside := db + ".before-restore-20261122T013000Z"

@@ -30,12 +30,12 @@ func TestAnotherSchema(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]string{
 		"a column less":        `ALTER TABLE attempts DROP COLUMN dns_ms`,
-		"a column more":        `ALTER TABLE users ADD COLUMN note TEXT`,
-		"a table more":         `CREATE TABLE notes (a)`,
+		"a column more":        `ALTER TABLE users ADD COLUMN made_up TEXT`,
+		"a table more":         `CREATE TABLE made_up (a)`,
 		"a table less":         `DROP TABLE refused_calls`,
 		"an index less":        `DROP INDEX attempts_delivery`,
-		"an index more":        `CREATE INDEX notes ON users (name)`,
-		"a trigger":            `CREATE TRIGGER notes AFTER INSERT ON users BEGIN DELETE FROM sessions; END`,
+		"an index more":        `CREATE INDEX made_up ON users (name)`,
+		"a trigger":            `CREATE TRIGGER made_up AFTER INSERT ON users BEGIN DELETE FROM sessions; END`,
 		"another rule":         `PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, 'WHERE state = 0', 'WHERE state = 1') WHERE name = 'deliveries_due'`,
 		"ids given twice":      `PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, ' AUTOINCREMENT', '') WHERE name = 'users'`,
 		"no search index":      `DROP TABLE transactions_search`,
