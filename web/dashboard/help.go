@@ -60,7 +60,8 @@ func firstHeading(source []byte) string {
 	return strings.TrimPrefix(line, "# ")
 }
 
-// providerHelp names the page about a kind of source.
+// providerHelp names the page about a kind of source: the one about calls that come
+// in, where the kind has none of its own.
 func providerHelp(kind app.ProviderKind) string {
 	switch kind.Group {
 	case app.PhoneApps:
@@ -69,6 +70,9 @@ func providerHelp(kind app.ProviderKind) string {
 		return "own-program"
 	}
 	name, _, _ := strings.Cut(string(kind.Provider), "-") // casso and casso-v2 share a page
+	if _, err := helpSource(name, app.Vietnamese); err != nil {
+		return "inbound"
+	}
 	return name
 }
 

@@ -148,7 +148,8 @@ func TestHelpPages(t *testing.T) {
 	}
 }
 
-// The form of every kind of source leads to a page about it.
+// The form of every kind of source leads to a page about it, not to the one about
+// calls in general.
 func TestHelpOfProviders(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
@@ -157,7 +158,7 @@ func TestHelpOfProviders(t *testing.T) {
 	for _, kind := range provider.Kinds {
 		a := b.Get("/inbound/sources/new?provider=" + string(kind.Provider))
 		a.WantStatus(t, http.StatusOK)
-		if !strings.Contains(a.Body, `href="/help/`) {
+		if !strings.Contains(a.Body, `href="/help/`) || strings.Contains(a.Body, `href="/help/inbound"`) {
 			t.Errorf("the form of %s has no link to a page of the help", kind.Provider)
 		}
 	}

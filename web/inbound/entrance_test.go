@@ -292,7 +292,7 @@ func TestProviderSources(t *testing.T) {
 		"sepay names its way":            {app.SourceAdd{Provider: "sepay", Name: "x"}, app.CodeValidation},
 		"sepay has no bearer":            {app.SourceAdd{Provider: "sepay", Auth: app.AuthBearer, Name: "x"}, app.CodeValidation},
 		"native has no apikey":           {app.SourceAdd{Provider: "native", Auth: app.AuthAPIKey, Name: "x"}, app.CodeValidation},
-		"unknown kind":                   {app.SourceAdd{Provider: "momo", Name: "x"}, app.CodeValidation},
+		"unknown kind":                   {app.SourceAdd{Provider: "no-such-kind", Name: "x"}, app.CodeValidation},
 		"unknown bank account":           {app.SourceAdd{Provider: "native", Name: "x", BankAccountID: 77}, app.CodeValidation},
 		"a Bearer secret twice":          {app.SourceAdd{Provider: "native", Name: "x", Secret: "a secret of mine"}, app.CodeConflict},
 		"a secret with a line break":     {app.SourceAdd{Provider: "native", Name: "x", Secret: "two lines\nof text"}, app.CodeValidation},
