@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"net/netip"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -60,7 +62,7 @@ func TestTrustedProxies(t *testing.T) {
 		if a := webtest.From(h, c.peer, "POST", "/api/webhooks/provider/nowhere", "{}", header...); a.Status != 401 {
 			t.Fatalf("%s %q: %d", c.peer, c.forwarded, a.Status)
 		}
-		if got := w.LastRefused(i + 1); got != c.want {
+		if got := lastRefused(w, i+1); got != c.want {
 			t.Errorf("%s with %q is %s, want %s", c.peer, c.forwarded, got, c.want)
 		}
 	}
@@ -125,4 +127,19 @@ func TestFullLimiter(t *testing.T) {
 			t.Errorf("a minute later: %d", got)
 		}
 	})
+}
+
+// lastRefused is the address of the n-th call that was refused.
+func lastRefused(w *webtest.World, n int) string {
+	w.T.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		calls, err := w.Service.RefusedCalls(context.Background(), 1, 0, n)
+		apptest.Must(w.T, err)
+		if len(calls) == n {
+			return calls[0].Remote
+		}
+		if time.Now().After(deadline) {
+			w.T.Fatal("the refused call isn't noted")
+		}
+	}
 }

@@ -50,7 +50,7 @@ func TestEveryBodyIsBounded(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	key := w.APIKey(app.ScopeFull)
 	h := web.New(web.Config{Service: w.Service, Limit: 1000})
-	session := webtest.From(h, "192.0.2.1:1", "POST", "/login", "name=lan&password="+strings.ReplaceAll(webtest.SomePassword, " ", "+"), "Content-Type", "application/x-www-form-urlencoded")
+	session := webtest.From(h, "192.0.2.1:1", "POST", "/login", "name=lan&password="+strings.ReplaceAll(apptest.SomePassword, " ", "+"), "Content-Type", "application/x-www-form-urlencoded")
 	session.Goes(t, "/")
 	cookie, _, _ := strings.Cut(session.Cookie("baoco"), ";")
 	var actions []string

@@ -10,16 +10,26 @@ import (
 	"testing"
 )
 
+// asAnother runs fn on a database as another program would.
+func asAnother(t testing.TB, path string, fn func(db *sql.DB) error) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
+	Must(t, err)
+	defer db.Close()
+	Must(t, fn(db))
+}
+
 // Exec changes a database by SQL, as another program would.
 func Exec(t testing.TB, path string, statements ...string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+path)
-	Must(t, err)
-	defer db.Close()
-	for _, s := range statements {
-		_, err := db.Exec(s)
-		Must(t, err)
-	}
+	asAnother(t, path, func(db *sql.DB) error {
+		for _, s := range statements {
+			if _, err := db.Exec(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Garbage is n random bytes.

@@ -95,6 +95,14 @@ func Over(t testing.TB, store *sqlitestore.Store, config app.Config) *app.Servic
 	return app.NewService(config)
 }
 
+// Admin is another process on the same file.
+func (w *World) Admin() *app.Service {
+	w.T.Helper()
+	store := OpenStore(w.T, w.Path, false)
+	w.T.Cleanup(func() { Must(w.T, store.Close()) })
+	return Over(w.T, store, app.Config{})
+}
+
 // Targets are the addresses that webhooks of a test may go to: 127.0.0.1.
 func Targets(t testing.TB) *app.TargetPolicy {
 	t.Helper()
@@ -125,15 +133,6 @@ func (w *World) Webhook(url string, hookType app.WebhookType) (app.Webhook, stri
 	return hook, secret
 }
 
-// Source adds a source to account 1, with a secret that is made where none is
-// given.
-func (w *World) Source(provider app.Provider, auth app.Auth, secret string) app.Source {
-	w.T.Helper()
-	source, err := w.Service.AddSource(context.Background(), 1, app.SourceAdd{Provider: provider, Auth: auth, Name: "till", Secret: secret}, time.Now())
-	Must(w.T, err)
-	return source
-}
-
 // APIKey makes an API key of account 1.
 func (w *World) APIKey(scope app.Scope) string {
 	w.T.Helper()
@@ -150,4 +149,32 @@ func (w *World) Record(number string) app.Transaction {
 	}, nil, app.IdempotencyKey{}, time.Now())
 	Must(w.T, err)
 	return transaction
+}
+
+func (w *World) User(accountID int64, name string, role app.Role) app.User {
+	w.T.Helper()
+	u, err := w.Service.CreateUser(context.Background(), accountID, app.UserCreate{Name: name, Password: SomePassword, Role: role}, time.Now())
+	Must(w.T, err)
+	return u
+}
+
+// SecondAccount makes another customer.
+func (w *World) SecondAccount() int64 {
+	w.T.Helper()
+	a, err := w.Service.CreateAccount(context.Background(), "second", time.Now())
+	Must(w.T, err)
+	return a.ID
+}
+
+const SomePassword = "mật khẩu rất dài"
+
+// CounterLink makes a link of the counter screen and gives its token.
+func (w *World) CounterLink(accountID int64, in app.CounterLinkCreate) string {
+	w.T.Helper()
+	if in.Name == "" {
+		in.Name = "Quầy 1"
+	}
+	_, token, err := w.Service.CreateCounterLink(context.Background(), accountID, in, time.Now())
+	Must(w.T, err)
+	return token
 }

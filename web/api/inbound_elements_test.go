@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,6 +12,8 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/web/webtest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestInboundElements: what became of each element is found again, whatever it
@@ -28,10 +29,10 @@ func TestInboundElements(t *testing.T) {
 	w.Wants(webtest.Counts{Recorded: 2, Duplicates: 1, Unassigned: 1, Conflicts: 1, Rejected: 1}, till, apptest.Batch(
 		apptest.Transfer{ID: "1", Number: "FT1", Content: "DH1"}.Native(), apptest.Transfer{ID: "2", Number: "FT2", Direction: "OUT", Amount: 5}.Native(),
 		apptest.Transfer{ID: "1", Number: "FT1"}.Native(), apptest.Transfer{ID: "3", Account: "999"}.Native(), apptest.Transfer{ID: "1", Amount: 7}.Native(), bad("4"))) // 1
-	w.WantSaid(1,
-		webtest.Said{State: app.OutcomeRecorded, Amount: 200000, Content: "DH1", Transaction: 1}, webtest.Said{State: app.OutcomeRecorded, Amount: 5, Content: "NAPTIEN MOMO", Transaction: 2},
-		webtest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1}, webtest.Said{State: app.OutcomeUnassigned, Amount: 200000, Content: "NAPTIEN MOMO", Open: true},
-		webtest.Said{State: app.OutcomeConflict, Amount: 7, Content: "NAPTIEN MOMO", Transaction: 1, Open: true}, webtest.Said{State: app.OutcomeRejected, Content: "NAPTIEN MOMO", Open: true})
+	wantSaid(w, 1,
+		apptest.Said{State: app.OutcomeRecorded, Amount: 200000, Content: "DH1", Transaction: 1}, apptest.Said{State: app.OutcomeRecorded, Amount: 5, Content: "NAPTIEN MOMO", Transaction: 2},
+		apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1}, apptest.Said{State: app.OutcomeUnassigned, Amount: 200000, Content: "NAPTIEN MOMO", Open: true},
+		apptest.Said{State: app.OutcomeConflict, Amount: 7, Content: "NAPTIEN MOMO", Transaction: 1, Open: true}, apptest.Said{State: app.OutcomeRejected, Content: "NAPTIEN MOMO", Open: true})
 
 	// What is repeated: as another source names it, again, and in conflict again.
 	w.Names(webtest.Duplicate, sepay, apptest.Transfer{ID: "77", Number: "FT1", Content: "other words"})                                                // 2
@@ -39,16 +40,16 @@ func TestInboundElements(t *testing.T) {
 	w.Wants(webtest.Counts{Duplicates: 2}, till, apptest.Batch(apptest.Transfer{ID: "1"}.Native(), apptest.Transfer{ID: "3", Account: "999"}.Native())) // 4
 	w.Names(webtest.Conflict, till, apptest.Transfer{ID: "1", Amount: 7})                                                                               // 5
 	w.Names(webtest.Conflict, till, apptest.Transfer{ID: "3", Account: "888"})                                                                          // 6
-	w.WantSaid(2, webtest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "other words", Transaction: 1})
-	w.WantSaid(3, webtest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1})
-	w.WantSaid(4, webtest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1},
-		webtest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", WaitsIn: 1})
-	w.WantSaid(5, webtest.Said{State: app.OutcomeConflict, Amount: 7, Content: "NAPTIEN MOMO", Transaction: 1})
-	w.WantSaid(6, webtest.Said{State: app.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", WaitsIn: 1, Open: true})
+	wantSaid(w, 2, apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "other words", Transaction: 1})
+	wantSaid(w, 3, apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1})
+	wantSaid(w, 4, apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 1},
+		apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "NAPTIEN MOMO", WaitsIn: 1})
+	wantSaid(w, 5, apptest.Said{State: app.OutcomeConflict, Amount: 7, Content: "NAPTIEN MOMO", Transaction: 1})
+	wantSaid(w, 6, apptest.Said{State: app.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", WaitsIn: 1, Open: true})
 	w.Tallies()
 
 	// What somebody decides shows, in the event and in what repeats it.
-	l := w.LinksEvent(w.APIKey(app.ScopeFull), 1, `{"bank":"ACB","account_name":"A"}`)
+	l := linksEvent(w, w.APIKey(app.ScopeFull), 1, `{"bank":"ACB","account_name":"A"}`)
 	if l.Recorded != 1 {
 		t.Fatalf("%+v", l)
 	}
@@ -67,18 +68,15 @@ func TestInboundElements(t *testing.T) {
 
 	// What can't be read is that, though its event id is a transaction's.
 	w.Sends(till, apptest.Batch(bad("1"))).WantStatus(t, http.StatusUnprocessableEntity) // 7
-	w.WantSaid(7, webtest.Said{State: app.OutcomeRejected, Content: "NAPTIEN MOMO", Transaction: 1, Open: true})
+	wantSaid(w, 7, apptest.Said{State: app.OutcomeRejected, Content: "NAPTIEN MOMO", Transaction: 1, Open: true})
 	_, err = w.Service.DiscardInbound(context.Background(), 1, 7)
 	apptest.Must(t, err)
-	w.WantSaid(7, webtest.Said{State: app.OutcomeDiscarded, Content: "NAPTIEN MOMO", Transaction: 1})
+	wantSaid(w, 7, apptest.Said{State: app.OutcomeDiscarded, Content: "NAPTIEN MOMO", Transaction: 1})
 
 	// A transaction that is pruned from the log stays what it was.
-	w.File(func(db *sql.DB) error {
-		_, err := db.Exec(`DELETE FROM inbound_items WHERE inbound_event_id = 1; DELETE FROM inbound_events WHERE id = 1`)
-		return err
-	})
-	w.WantSaid(2, webtest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "other words", Transaction: 1})
-	w.WantSaid(6, webtest.Said{State: app.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 3, Open: true})
+	w.Change(`DELETE FROM inbound_items WHERE inbound_event_id = 1; DELETE FROM inbound_events WHERE id = 1`)
+	wantSaid(w, 2, apptest.Said{State: app.OutcomeDuplicate, Amount: 200000, Content: "other words", Transaction: 1})
+	wantSaid(w, 6, apptest.Said{State: app.OutcomeConflict, Amount: 200000, Content: "NAPTIEN MOMO", Transaction: 3, Open: true})
 }
 
 // TestInboundElementsRetried: a retry may record what was rejected or
@@ -89,7 +87,7 @@ func TestInboundElementsRetried(t *testing.T) {
 	ctx := context.Background()
 	w.Link("ACB", apptest.SomeAccount)
 	phone := w.Source("capcom6", "", "")
-	read := func() []webtest.Said {
+	read := func() []apptest.Said {
 		t.Helper()
 		list, _ := w.Reads(1)
 		if len(list) != 1 || list[0].Amount != 200000 {
@@ -158,7 +156,7 @@ func TestInboundByHand(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
 	w.API(w.APIKey(app.ScopeFull), "POST", "/api/v1/transactions", apptest.Transfer{Content: "by hand"}.Native(), http.StatusCreated, nil)
-	w.WantSaid(1, webtest.Said{State: app.OutcomeRecorded, Amount: 200000, Content: "by hand", Transaction: 1})
+	wantSaid(w, 1, apptest.Said{State: app.OutcomeRecorded, Amount: 200000, Content: "by hand", Transaction: 1})
 	w.Tallies()
 }
 
@@ -261,5 +259,16 @@ func TestInboundElementsOfOthers(t *testing.T) {
 	apptest.Must(t, err)
 	if len(bodies) != 0 || len(sources) != 0 || !slices.Equal(known, []*app.KnownEvent{nil}) {
 		t.Errorf("%v %v %v", bodies, sources, known)
+	}
+}
+
+func wantSaid(w *webtest.World, event int64, want ...apptest.Said) {
+	w.T.Helper()
+	got, e := w.Reads(event)
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.T.Errorf("event %d (-want +got):\n%s", event, diff)
+	}
+	if e.ElementCount != len(want) {
+		w.T.Errorf("event %d names %d, want %d", event, e.ElementCount, len(want))
 	}
 }

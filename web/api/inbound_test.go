@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -25,10 +26,10 @@ func TestInboundLinkMasked(t *testing.T) {
 	shop := webtest.NewShop(t)
 	w.Webhook(shop.URL+"/a", "ALL")
 	key, phone := w.APIKey(app.ScopeFull), w.Native()
-	first := w.Text(phone, app.Incoming{EventID: "1", Number: "FT1", AccountNumber: "7220xxxx2005"})
-	w.RefusesLink(key, first, `{"account_name":"A"}`, 422, app.CodeValidation)
-	w.RefusesLink(key, first, `{"account_name":"A","account_number":"72201112006"}`, 422, app.CodeValidation)
-	l := w.LinksEvent(key, first, `{"account_name":"A","account_number":"7220 111 2005"}`)
+	first := textEvent(w, phone, app.Incoming{EventID: "1", Number: "FT1", AccountNumber: "7220xxxx2005"})
+	refusesLink(w, key, first, `{"account_name":"A"}`, 422, app.CodeValidation)
+	refusesLink(w, key, first, `{"account_name":"A","account_number":"72201112006"}`, 422, app.CodeValidation)
+	l := linksEvent(w, key, first, `{"account_name":"A","account_number":"7220 111 2005"}`)
 	if !l.Linked || l.Recorded != 1 || l.Deliveries != 1 || l.Open != 0 || l.BankAccount.Bank != "VCB" || l.BankAccount.AccountNumber != "72201112005" || !slices.Equal(l.TransactionIDs, []string{"1"}) {
 		t.Errorf("linked as %+v", l)
 	}
@@ -38,16 +39,16 @@ func TestInboundLinkMasked(t *testing.T) {
 	// A second account fits too: whose it is must be told, and is told for this
 	// event alone.
 	other := w.Link("VCB", "72209992005")
-	second := w.Text(phone, app.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005"}, app.Incoming{EventID: "3", Number: "FT3", AccountNumber: "7220xxxx2005"},
+	second := textEvent(w, phone, app.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005"}, app.Incoming{EventID: "3", Number: "FT3", AccountNumber: "7220xxxx2005"},
 		app.Incoming{EventID: "4", Number: "FT4", AccountNumber: "88xx99"})
-	third := w.Text(phone, app.Incoming{EventID: "5", Number: "FT5", AccountNumber: "7220xxxx2005"})
+	third := textEvent(w, phone, app.Incoming{EventID: "5", Number: "FT5", AccountNumber: "7220xxxx2005"})
 	online := apptest.Transfer{ID: "x", Number: "FT3", Gateway: "VCB", Account: "72209992005", Date: app.FormatTime(time.Now(), w.Service.Zone())}
 	w.Names(webtest.Recorded, w.Native(), online)
-	l = w.LinksEvent(key, second, `{"account_number":"72209992005"}`)
+	l = linksEvent(w, key, second, `{"account_number":"72209992005"}`)
 	if l.Linked || l.BankAccount.ID != other.ID || l.Recorded != 1 || l.Duplicates != 1 || l.Open != 1 || l.Waiting != 0 || !slices.Equal(l.TransactionIDs, []string{"3", "2"}) {
 		t.Errorf("assigned as %+v", l)
 	}
-	w.RefusesLink(key, second, `{"account_number":"72209992005"}`, 422, app.CodeValidation)
+	refusesLink(w, key, second, `{"account_number":"72209992005"}`, 422, app.CodeValidation)
 	if e := w.Event(second); e.Recorded != 1 || e.Duplicates != 1 || e.Unassigned != 1 || e.Open != 1 {
 		t.Errorf("the event is %+v", e)
 	}
@@ -55,7 +56,7 @@ func TestInboundLinkMasked(t *testing.T) {
 		t.Errorf("another event of the same masked number is %+v", e)
 	}
 	// Repeated it is a duplicate, as what it became.
-	again := w.Text(phone, app.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005"})
+	again := textEvent(w, phone, app.Incoming{EventID: "2", Number: "FT2", AccountNumber: "7220xxxx2005"})
 	if e := w.Event(again); e.Duplicates != 1 || e.Open != 0 {
 		t.Errorf("repeated: %+v", e)
 	}
@@ -72,7 +73,7 @@ func TestInboundMaskedFitsLater(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	phone := w.Native()
-	e := w.Text(phone, app.Incoming{EventID: "1", AccountNumber: "7220xxxx2005"}, app.Incoming{EventID: "2", AccountNumber: "7220xxxx2006"})
+	e := textEvent(w, phone, app.Incoming{EventID: "1", AccountNumber: "7220xxxx2005"}, app.Incoming{EventID: "2", AccountNumber: "7220xxxx2006"})
 	w.Links("ACB", "72201112005", app.NotifyRecent, 0, 0) // another bank
 	account := w.Links("VCB", "72201112005", app.NotifyRecent, 1, 0)
 	if list := w.WantTransactions(1); list[0].BankAccountID != account.ID {
@@ -100,7 +101,7 @@ func TestInboundLinkRecordsWhatWaits(t *testing.T) {
 		w.Names(webtest.Unassigned, w.Sepay(), apptest.Transfer{ID: "9", Number: "FT2"}) // the same transfer
 		w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "3", Account: "111"})
 		w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "4", Number: "FT4"})
-		l := w.LinksEvent(w.APIKey(app.ScopeFull), 2, `{"account_name":"A"`+c.notify+`}`)
+		l := linksEvent(w, w.APIKey(app.ScopeFull), 2, `{"account_name":"A"`+c.notify+`}`)
 		if !l.Linked || l.Recorded != 1 || l.Waiting != 2 || l.Deliveries != c.deliveries {
 			t.Errorf("notify %s: %+v", c.notify, l)
 		}
@@ -122,15 +123,15 @@ func TestInboundLinkWithinPlan(t *testing.T) {
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1", Account: "555"}) // of another bank
 	_, err := w.Service.UpdateAccount(ctx, 1, app.AccountUpdate{MaxBankAccounts: &most})
 	apptest.Must(t, err)
-	w.RefusesLink(key, 1, `{"account_name":"A"}`, 409, app.CodePlanLimit)
+	refusesLink(w, key, 1, `{"account_name":"A"}`, 409, app.CodePlanLimit)
 	_, err = w.Service.UpdateAccount(ctx, 1, app.AccountUpdate{ExpiresAt: &past})
 	apptest.Must(t, err)
-	w.RefusesLink(key, 1, `{"account_name":"A"}`, 403, app.CodePlanExpired)
+	refusesLink(w, key, 1, `{"account_name":"A"}`, 403, app.CodePlanExpired)
 	if e := w.Event(1); e.Open != 1 || e.Unassigned != 1 {
 		t.Errorf("after refusals: %+v", e)
 	}
-	w.Text(source, app.Incoming{EventID: "2", AccountNumber: "5xx5"})
-	if l := w.LinksEvent(key, 2, `{"account_number":"575"}`); l.Linked || l.Recorded != 1 {
+	textEvent(w, source, app.Incoming{EventID: "2", AccountNumber: "5xx5"})
+	if l := linksEvent(w, key, 2, `{"account_number":"575"}`); l.Linked || l.Recorded != 1 {
 		t.Errorf("assigned as %+v", l)
 	}
 }
@@ -146,16 +147,16 @@ func TestInboundLinkNarrowed(t *testing.T) {
 	apptest.Must(t, err)
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "1", Account: "111"})
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "2", Account: "222"})
-	w.RefusesLink(key, 1, `{"account_number":"111"}`, 409, app.CodeConflict)
-	w.RefusesLink(key, 2, `{"account_number":"222","account_name":"A"}`, 409, app.CodeConflict)
-	w.RefusesLink(key, 2, `{"account_name":"A"}`, 422, app.CodeValidation)
+	refusesLink(w, key, 1, `{"account_number":"111"}`, 409, app.CodeConflict)
+	refusesLink(w, key, 2, `{"account_number":"222","account_name":"A"}`, 409, app.CodeConflict)
+	refusesLink(w, key, 2, `{"account_name":"A"}`, 422, app.CodeValidation)
 	if banks, err := w.Service.BankAccounts(context.Background(), 1); err != nil || len(banks) != 2 {
 		t.Errorf("a refused link linked: %+v, %v", banks, err)
 	}
 	// Its own, which was away for a while, and which the call doesn't name.
 	w.Unlinks(mine.ID)
-	w.Text(source, app.Incoming{EventID: "3"})
-	l := w.LinksEvent(key, 3, `{"account_name":"A"}`)
+	textEvent(w, source, app.Incoming{EventID: "3"})
+	l := linksEvent(w, key, 3, `{"account_name":"A"}`)
 	if !l.Linked || l.BankAccount.ID != mine.ID || l.Recorded != 1 {
 		t.Errorf("%+v", l)
 	}
@@ -303,4 +304,48 @@ func TestInboundTenants(t *testing.T) {
 	if e := w.Event(1); e.Open != 1 {
 		t.Errorf("the event is %+v", e)
 	}
+}
+
+// linked is the answer to a link.
+type linked struct {
+	Recorded, Duplicates, Open, Deliveries int
+	Waiting                                int      `json:"waiting_recorded"`
+	TransactionIDs                         []string `json:"transaction_ids"`
+	Linked                                 bool
+	BankAccount                            struct {
+		ID            int64
+		Bank          string
+		AccountNumber string `json:"account_number"`
+		Status        string
+	} `json:"bank_account"`
+}
+
+func linksEvent(w *webtest.World, key string, event int64, body string) (l linked) {
+	w.T.Helper()
+	w.API(key, "POST", fmt.Sprintf("/api/v1/inbound/%d/link", event), body, http.StatusOK, &l)
+	return l
+}
+
+func refusesLink(w *webtest.World, key string, event int64, body string, status int, code app.Code) {
+	w.T.Helper()
+	var e struct{ Code app.Code }
+	w.API(key, "POST", fmt.Sprintf("/api/v1/inbound/%d/link", event), body, status, &e)
+	if e.Code != code {
+		w.T.Errorf("link %s is refused as %s, want %s", body, e.Code, code)
+	}
+}
+
+// textEvent records elements as if the text message of a bank had told them, which
+// shows some digits of the account only, and gives their event.
+func textEvent(w *webtest.World, s app.Source, elements ...app.Incoming) int64 {
+	w.T.Helper()
+	for i := range elements {
+		e := &elements[i]
+		e.Gateway, e.Masked, e.Type, e.Amount, e.Time = "VCB", true, app.In, 200000, time.Now()
+	}
+	r, err := w.Service.RecordTransactions(context.Background(), app.InboundCall{
+		AccountID: s.AccountID, Source: s, Channel: app.ChannelCall, Body: []byte("text"), ReceivedAt: time.Now(), Elements: elements,
+	})
+	apptest.Must(w.T, err)
+	return r.EventID
 }

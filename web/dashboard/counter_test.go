@@ -31,13 +31,13 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 	} {
 		x.ID, x.Number = fmt.Sprint("a", i), fmt.Sprint("FT", i)
 		if x.Date == "" {
-			x.Date = w.Today()
+			x.Date = today(w)
 		}
 		w.Names(webtest.Recorded, native, x)
 	}
 	theirs, err := w.Service.AddSource(t.Context(), second, app.SourceAdd{Provider: "native", Name: "theirs"}, time.Now())
 	apptest.Must(t, err)
-	w.Names(webtest.Recorded, theirs, apptest.Transfer{ID: "b", Number: "FTb", Account: "19354957", Amount: 700000, Content: "NGUOI KHAC", Date: w.Today()})
+	w.Names(webtest.Recorded, theirs, apptest.Transfer{ID: "b", Number: "FTb", Account: "19354957", Amount: 700000, Content: "NGUOI KHAC", Date: today(w)})
 
 	nobody := w.Browser()
 	all, mine, sum := w.CounterLink(1, app.CounterLinkCreate{}), w.CounterLink(1, app.CounterLinkCreate{BankAccountID: one.ID}), w.CounterLink(1, app.CounterLinkCreate{BankAccountID: one.ID, ShowsTotal: true})
@@ -106,11 +106,11 @@ func TestCounterLive(t *testing.T) {
 	nobody := w.Browser()
 	l := nobody.Listen("/live/counter/"+token+"?since=0", "Accept-Language", "vi")
 	l.Next("alive")
-	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 5000, Direction: "OUT", Date: w.Today()})
-	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "2", Number: "2", Account: "700700", Gateway: "VCB", Amount: 6000, Date: w.Today()})
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 5000, Direction: "OUT", Date: today(w)})
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "2", Number: "2", Account: "700700", Gateway: "VCB", Amount: 6000, Date: today(w)})
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "3", Number: "3", Account: "19354957", Amount: 7000, Date: "2025-01-01 10:00:00"})
 	came := time.Now()
-	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "4", Number: "4", Account: "19354957", Amount: 200000, Content: "BAN 7\r\n<i>", Date: w.Today()})
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "4", Number: "4", Account: "19354957", Amount: 200000, Content: "BAN 7\r\n<i>", Date: today(w)})
 	e := l.Next("money") // nothing of the first three
 	if took := time.Since(came); took > time.Second {
 		t.Errorf("the money came after %v", took)
@@ -125,7 +125,7 @@ func TestCounterLive(t *testing.T) {
 	// What came while the connection was broken comes once it is back, once;
 	// what is no news any more isn't read out.
 	l.Stop()
-	w.Came(10*time.Minute, native, apptest.Transfer{ID: "5", Number: "5", Account: "19354957", Amount: 8000, Date: w.Today()})
+	w.Came(10*time.Minute, native, apptest.Transfer{ID: "5", Number: "5", Account: "19354957", Amount: 8000, Date: today(w)})
 	again := nobody.Listen("/live/counter/"+token+"?since=0", "Last-Event-Id", e.ID)
 	missed := again.Next("money")
 	if said := saying.FindStringSubmatch(missed.Data); !strings.Contains(missed.Data, "8,000") || said == nil || said[1] != "" {
@@ -157,7 +157,7 @@ func TestCounterAnnouncesNews(t *testing.T) {
 		{ago(29 * time.Minute), "Đã nhận năm nghìn đồng"},
 		{ago(31 * time.Minute), ""},
 		{ago(23 * time.Hour), ""},
-		{w.Today()[:len(time.DateOnly)], "Đã nhận năm nghìn đồng"},
+		{today(w)[:len(time.DateOnly)], "Đã nhận năm nghìn đồng"},
 	} {
 		w.Names(webtest.Recorded, native, apptest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Account: "19354957", Amount: 5000, Date: x.date})
 		if said := saying.FindStringSubmatch(l.Next("money").Data); said == nil || said[1] != x.says {
@@ -174,7 +174,7 @@ func TestCounterManyAtOnce(t *testing.T) {
 	native := w.Native()
 	const n = app.CounterRows*2 + 3
 	for i := range n {
-		w.Names(webtest.Recorded, native, apptest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Account: "19354957", Amount: int64(1000 + i), Date: w.Today()})
+		w.Names(webtest.Recorded, native, apptest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Account: "19354957", Amount: int64(1000 + i), Date: today(w)})
 	}
 	l := w.Browser().Listen("/live/counter/" + w.CounterLink(1, app.CounterLinkCreate{}) + "?since=0")
 	for i := range n {
@@ -214,7 +214,7 @@ func TestCounterRevoked(t *testing.T) {
 	}
 	nobody.Get("/counter/"+strings.Repeat("A", 43)).WantStatus(t, http.StatusNotFound)
 	nobody.Get("/counter/"+third).WantStatus(t, http.StatusOK)
-	w.Names(webtest.Recorded, w.Native(), apptest.Transfer{Account: "19354957", Amount: 1000, Date: w.Today()})
+	w.Names(webtest.Recorded, w.Native(), apptest.Transfer{Account: "19354957", Amount: 1000, Date: today(w)})
 	kept.Next("money") // the other link goes on
 }
 
@@ -293,3 +293,6 @@ func TestCounterLinksInTheSettings(t *testing.T) {
 		t.Error("a revoked link is still listed")
 	}
 }
+
+// today is the date of a transfer at this moment.
+func today(w *webtest.World) string { return app.FormatTime(time.Now(), w.Service.Zone()) }

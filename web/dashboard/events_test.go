@@ -1,7 +1,6 @@
 package dashboard_test
 
 import (
-	"database/sql"
 	"net/http"
 	"regexp"
 	"slices"
@@ -133,10 +132,7 @@ func TestInboundAttention(t *testing.T) {
 	src := w.Native()
 	b := w.Browser().SignIn("lan")
 	lastCall := func(ago time.Duration) {
-		w.File(func(db *sql.DB) error {
-			_, err := db.Exec(`UPDATE sources SET last_call_at = ?`, time.Now().Add(-ago).Unix())
-			return err
-		})
+		w.Change(`UPDATE sources SET last_call_at = ?`, time.Now().Add(-ago).Unix())
 	}
 	says := func(want bool, text string) {
 		t.Helper()
@@ -163,17 +159,11 @@ func TestInboundAttention(t *testing.T) {
 	w.Sepay()
 	says(false, silent)
 
-	w.File(func(db *sql.DB) error {
-		_, err := db.Exec(`UPDATE bank_accounts SET status = 'error'`)
-		return err
-	})
+	w.Change(`UPDATE bank_accounts SET status = 'error'`)
 	says(true, "connection to the bank is broken")
 	says(true, `href="/banks/1"`)
 	b.Get("/banks").Shows(t, "connection to the bank is broken", "error")
-	w.File(func(db *sql.DB) error {
-		_, err := db.Exec(`UPDATE sources SET poll_error = 'key_refused' WHERE id = 2`)
-		return err
-	})
+	w.Change(`UPDATE sources SET poll_error = 'key_refused' WHERE id = 2`)
 	says(true, "rejects the API key")
 	b.Get("/banks/1").Shows(t, "rejects the API key")
 	b.Get("/inbound").Shows(t, "API key rejected")

@@ -5,8 +5,11 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -122,9 +125,9 @@ func TestExportToASlowReader(t *testing.T) {
 	w := webtest.NewWorld(t)
 	owner := w.User(1, "lan", app.RoleOwner)
 	w.Link("ACB", apptest.SomeAccount)
-	w.ManyLong(n)
+	manyLong(w, n)
 	b := w.Browser().SignIn("lan")
-	export := func() *bufio.Reader { return w.Slowly(b, exportPath+"?format=csv") }
+	export := func() *bufio.Reader { return slowly(w, b, exportPath+"?format=csv") }
 	one, two := export(), export()
 	for _, r := range []*bufio.Reader{one, two} {
 		_, err := r.ReadString('\n')
@@ -148,4 +151,48 @@ func TestExportToASlowReader(t *testing.T) {
 	if rest, err := io.ReadAll(two); err == nil || bytes.Count(rest, []byte("\n")) >= n {
 		t.Errorf("signed out, the reader got %d rows and %v; want a broken connection", bytes.Count(rest, []byte("\n")), err)
 	}
+}
+
+// manyLong records so many transactions with long contents that their export
+// doesn't fit into the buffers of a connection.
+func manyLong(w *webtest.World, n int) {
+	w.T.Helper()
+	in, err := w.Service.NewImport(context.Background(), app.ImportOptions{AccountID: 1})
+	apptest.Must(w.T, err)
+	long := strings.Repeat("dài", 600)
+	for from := 0; from < n; from += 500 {
+		var rows []app.Incoming
+		for i := from; i < min(n, from+500); i++ {
+			rows = append(rows, app.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: apptest.SomeAccount, Type: app.In, Amount: int64(i + 1), Content: long, Time: time.Unix(int64(1e9+i), 0)})
+		}
+		_, err := in.Add(context.Background(), rows, time.Now())
+		apptest.Must(w.T, err)
+	}
+}
+
+// slowly requests a path on a connection of its own with small buffers, and
+// gives its body.
+func slowly(w *webtest.World, b *webtest.Browser, path string) *bufio.Reader {
+	w.T.Helper()
+	here, err := url.Parse(w.URL)
+	apptest.Must(w.T, err)
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err == nil {
+			err = c.(*net.TCPConn).SetReadBuffer(64 << 10)
+		}
+		return c, err
+	}}
+	request, err := http.NewRequest("GET", w.URL+path, nil)
+	apptest.Must(w.T, err)
+	for _, c := range b.Client.Jar.Cookies(here) {
+		request.AddCookie(c)
+	}
+	response, err := transport.RoundTrip(request)
+	apptest.Must(w.T, err)
+	w.T.Cleanup(func() { response.Body.Close(); transport.CloseIdleConnections() })
+	if response.StatusCode != http.StatusOK {
+		w.T.Fatalf("%s: %s", path, response.Status)
+	}
+	return bufio.NewReader(response.Body)
 }

@@ -1,9 +1,11 @@
 package dashboard_test
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +36,7 @@ func TestWebhookWithoutSecret(t *testing.T) {
 	if a := w.Do("GET", "/api/v1/webhooks", "", key...); strings.Contains(a.Body, "secret_lost") {
 		t.Error(a.Body)
 	}
-	w.LoseKey()
+	loseKey(w)
 
 	b = w.Browser().SignIn("lan")
 	w.Pay(1, "2", "after")
@@ -101,7 +103,7 @@ func TestSourceWithoutSecret(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	b.Get("/inbound").Hides(t, "Secret lost")
 	b.Get("/").Hides(t, "has lost its secret")
-	w.LoseKey()
+	loseKey(w)
 
 	b = w.Browser().SignIn("lan")
 	const rotate = `href="/inbound/sources/1/rotate"`
@@ -144,7 +146,7 @@ func TestAlertChannelWithoutSettings(t *testing.T) {
 	if c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertTelegram); err != nil || c.SettingsLost || c.Telegram.Token != botToken || len(replaced.Lost) != 0 {
 		t.Errorf("%+v, %v; lost %v", c.Destination(), err, replaced.Lost)
 	}
-	w.LoseKey()
+	loseKey(w)
 	b := w.Browser().SignIn("lan")
 	b.Get("/").Shows(t, "Alerts by Telegram are not being delivered. Its settings are lost", `href="/settings/alerts"`)
 	page := b.Get("/settings/alerts")
@@ -164,4 +166,14 @@ func TestAlertChannelWithoutSettings(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// loseKey loses the key file, makes a new one, and starts everything again.
+func loseKey(w *webtest.World) {
+	w.T.Helper()
+	w.Stop()
+	apptest.Must(w.T, os.Remove(w.Path+".key"))
+	_, err := sqlitestore.ReplaceKey(context.Background(), w.Path, time.Now())
+	apptest.Must(w.T, err)
+	w.Start()
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/dashboard"
 	"baoco/web/webtest"
 )
@@ -66,7 +67,7 @@ func TestDashboardTenancy(t *testing.T) {
 	} {
 		for _, id := range []string{"1", "99", "x", "-1"} {
 			path := strings.ReplaceAll(c.Path, "/1", "/"+id)
-			if a := minh.Send(c.Method, path, url.Values{"role": {"viewer"}, "password": {webtest.SomePassword}, "once": {webtest.FormKey()}}); a.Status != http.StatusNotFound {
+			if a := minh.Send(c.Method, path, url.Values{"role": {"viewer"}, "password": {apptest.SomePassword}, "once": {webtest.FormKey()}}); a.Status != http.StatusNotFound {
 				t.Errorf("%s %s: %d, want 404", c.Method, path, a.Status)
 			}
 		}

@@ -25,7 +25,7 @@ func TestSetUp(t *testing.T) {
 	apptest.Must(t, err)
 	token, err := w.Service.OpenSetUp(ctx, time.Now())
 	apptest.Must(t, err)
-	form := []string{"name", "lan", "password", webtest.SomePassword, "password_again", webtest.SomePassword}
+	form := []string{"name", "lan", "password", apptest.SomePassword, "password_again", apptest.SomePassword}
 	for _, path := range []string{"/setup/" + first, "/setup/wrong"} {
 		if a := w.Browser().Get(path); a.Status != http.StatusForbidden {
 			t.Errorf("%s: %d", path, a.Status)
@@ -39,11 +39,11 @@ func TestSetUp(t *testing.T) {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}
 	for _, c := range [][]string{
-		{"name", "lan", "password", webtest.SomePassword, "password_again", "another one"},
+		{"name", "lan", "password", apptest.SomePassword, "password_again", "another one"},
 		{"name", "lan", "password", "short", "password_again", "short"},
-		{"name", "Lân", "password", webtest.SomePassword, "password_again", webtest.SomePassword},
+		{"name", "Lân", "password", apptest.SomePassword, "password_again", apptest.SomePassword},
 	} {
-		if a := b.Post("/setup/"+token, c...); a.Status != http.StatusUnprocessableEntity || strings.Contains(a.Body, webtest.SomePassword) {
+		if a := b.Post("/setup/"+token, c...); a.Status != http.StatusUnprocessableEntity || strings.Contains(a.Body, apptest.SomePassword) {
 			t.Errorf("%q: %d %s", c, a.Status, a.Body)
 		}
 	}
@@ -52,7 +52,7 @@ func TestSetUp(t *testing.T) {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	// It counts once, and no new one is made once there is a user.
-	if a := w.Browser().Post("/setup/"+token, "name", "eve", "password", webtest.SomePassword, "password_again", webtest.SomePassword); a.Status != http.StatusForbidden {
+	if a := w.Browser().Post("/setup/"+token, "name", "eve", "password", apptest.SomePassword, "password_again", apptest.SomePassword); a.Status != http.StatusForbidden {
 		t.Errorf("a second time: %d", a.Status)
 	}
 	if again, err := w.Service.OpenSetUp(ctx, time.Now()); err != nil || again != "" {
@@ -83,13 +83,13 @@ func TestSignIn(t *testing.T) {
 	b.Get("/").Goes(t, "/login")
 	b.Get("/transactions?q=a&type=IN").Goes(t, "/login?back="+url.QueryEscape("/transactions?q=a&type=IN"))
 	b.Post("/transactions").WantStatus(t, http.StatusMethodNotAllowed)
-	for _, c := range []struct{ name, password string }{{"lan", "wrong"}, {"nobody", webtest.SomePassword}, {"", ""}, {"lan", strings.Repeat("a", 5000)}} {
+	for _, c := range []struct{ name, password string }{{"lan", "wrong"}, {"nobody", apptest.SomePassword}, {"", ""}, {"lan", strings.Repeat("a", 5000)}} {
 		a := b.Post("/login", "name", c.name, "password", c.password)
 		if a.Status != http.StatusUnauthorized || !strings.Contains(a.Body, "The username or password is incorrect.") {
 			t.Errorf("%+v: %d %s", c, a.Status, a.Body)
 		}
 	}
-	a := b.Post("/login", "name", " LAN ", "password", webtest.SomePassword, "back", "/transactions?q=a")
+	a := b.Post("/login", "name", " LAN ", "password", apptest.SomePassword, "back", "/transactions?q=a")
 	a.Goes(t, "/transactions?q=a")
 	cookie := a.Cookie("baoco")
 	for _, part := range []string{"baoco=", "HttpOnly", "SameSite=Lax", "Path=/"} {
@@ -115,7 +115,7 @@ func TestSignInLeadsNowhereElse(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	for _, back := range []string{"//evil.example/", "https://evil.example/", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)", "evil.example", "/%0d%0aX: y", ""} {
-		a := w.Browser().Post("/login", "name", "lan", "password", webtest.SomePassword, "back", back)
+		a := w.Browser().Post("/login", "name", "lan", "password", apptest.SomePassword, "back", back)
 		to, err := url.Parse(a.Header.Get("Location"))
 		if err != nil || to.Host != "" || to.Scheme != "" || !strings.HasPrefix(to.Path, "/") || strings.HasPrefix(a.Header.Get("Location"), "//") {
 			t.Errorf("%q leads to %q", back, a.Header.Get("Location"))
@@ -159,7 +159,7 @@ func TestSessionsEnd(t *testing.T) {
 	u := w.User(1, "lan", app.RoleOwner)
 	for _, end := range []func() error{
 		func() error { _, err := w.Service.EndSessions(ctx, 1, u.ID); return err },
-		func() error { _, err := w.Service.SetPassword(ctx, 1, u.ID, webtest.SomePassword); return err },
+		func() error { _, err := w.Service.SetPassword(ctx, 1, u.ID, apptest.SomePassword); return err },
 		func() error { _, err := w.Service.SetRole(ctx, 1, u.ID, app.RoleViewer); return err },
 	} {
 		one, two := w.Browser().SignIn("lan"), w.Browser().SignIn("lan")

@@ -220,7 +220,7 @@ func TestAddressesOfAnotherHost(t *testing.T) {
 		apptest.Must(t, err)
 		return webtest.Answer{Status: response.StatusCode, Header: response.Header, Body: string(body)}
 	}
-	once := func(path string) string { return webtest.OnceField.FindStringSubmatch(do("GET", path, nil).Body)[1] }
+	once := func(path string) string { return do("GET", path, nil).Once(t) }
 	for name, a := range map[string]webtest.Answer{
 		"sources": do("GET", "/inbound", nil),
 		"source":  do("GET", "/inbound/sources/1", nil),

@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/sqlitestore"
+	"baoco/web"
+	"baoco/web/dashboard"
 	"baoco/web/webtest"
 )
 
@@ -123,7 +126,7 @@ func TestRecentLog(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	log, written, b := w.Logging()
+	log, written, b := logging(w)
 	if !strings.Contains(b.Get("/system").Body, "Nothing yet.") {
 		t.Error("a log before anything was logged")
 	}
@@ -156,4 +159,13 @@ func TestRecentLog(t *testing.T) {
 	if strings.Contains(page, "line 199.") || !strings.Contains(page, "line 200.") || !strings.Contains(page, "line 299.") {
 		t.Error("not the last 100 lines are shown")
 	}
+}
+
+// logging is a server with a log that the operator may read.
+func logging(w *webtest.World) (*slog.Logger, *bytes.Buffer, *webtest.Browser) {
+	w.T.Helper()
+	var written bytes.Buffer
+	recent := dashboard.NewRecentLog(slog.NewTextHandler(&written, nil))
+	b := w.Serve(web.Config{Logger: slog.New(recent), RecentLog: recent})
+	return slog.New(recent), &written, b.SignIn("lan")
 }

@@ -58,7 +58,7 @@ func (g guesser) limited(n int, guess func(i int) webtest.Answer) (limited int) 
 // device signs in and gives the cookie of the device that the browser is now.
 func (g guesser) device(peer, name, device string) string {
 	g.t.Helper()
-	a := g.guess(peer, name, webtest.SomePassword, device)
+	a := g.guess(peer, name, apptest.SomePassword, device)
 	a.Goes(g.t, "/")
 	cookie, _, _ := strings.Cut(a.Cookie("baoco-device"), ";")
 	return cookie
@@ -117,7 +117,7 @@ func TestSignInOfADevice(t *testing.T) {
 			g.limited(20, func(int) webtest.Answer { return g.guess("203.0.113.1", "lan", wrong, "") })
 		}
 		attack()
-		if a := g.guess("203.0.113.1", "lan", webtest.SomePassword, ""); a.Status != http.StatusTooManyRequests {
+		if a := g.guess("203.0.113.1", "lan", apptest.SomePassword, ""); a.Status != http.StatusTooManyRequests {
 			t.Errorf("a stranger with the right password: %d", a.Status)
 		}
 		if again := g.device("203.0.113.1", "lan", lan); again != lan {
@@ -162,7 +162,7 @@ func TestDeviceEnds(t *testing.T) {
 		ctx := context.Background()
 		for i, end := range []func(u app.User) error{
 			func(u app.User) error {
-				_, err := w.Service.SetPassword(ctx, 1, u.ID, webtest.SomePassword)
+				_, err := w.Service.SetPassword(ctx, 1, u.ID, apptest.SomePassword)
 				return err
 			},
 			func(u app.User) error { _, err := w.Service.EndSessions(ctx, 1, u.ID); return err },
@@ -180,7 +180,7 @@ func TestDeviceEnds(t *testing.T) {
 			device := g.device("203.0.113.1", u.Name, "")
 			apptest.Must(t, end(u))
 			g.limited(200, func(i int) webtest.Answer { return g.guess(webtest.Peer(i), u.Name, wrong, "") })
-			if a := g.guess("203.0.113.1", u.Name, webtest.SomePassword, device); a.Status != http.StatusTooManyRequests {
+			if a := g.guess("203.0.113.1", u.Name, apptest.SomePassword, device); a.Status != http.StatusTooManyRequests {
 				t.Errorf("%d: the device is still one: %d", i, a.Status)
 			}
 			time.Sleep(time.Hour)
@@ -198,7 +198,7 @@ func TestDeviceCookie(t *testing.T) {
 		name   string
 	}{{false, "baoco-device"}, {true, "__Host-baoco-device"}} {
 		g := guesser{t, web.New(web.Config{Service: w.Service, Secure: c.secure})}
-		cookie := g.guess("203.0.113.1", "lan", webtest.SomePassword, "").Cookie(c.name)
+		cookie := g.guess("203.0.113.1", "lan", apptest.SomePassword, "").Cookie(c.name)
 		for _, part := range []string{"; HttpOnly", "; SameSite=Lax", "; Path=/;", "; Max-Age=34560000"} {
 			if !strings.Contains(cookie, part) {
 				t.Errorf("%q has no %s", cookie, part)

@@ -1,7 +1,7 @@
 package dashboard_test
 
 import (
-	"database/sql"
+	"context"
 	"fmt"
 	"html"
 	"net/http"
@@ -196,7 +196,7 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 		_, _, err := w.Service.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint(i), Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
 		apptest.Must(t, err)
 	}
-	w.Failed(1, 3)
+	awaitFailed(w, 1, 3)
 	b := w.Browser().SignIn("lan")
 	b.Post("/webhooks/1/toggle", "active", "0").Goes(t, "/webhooks/1")
 	b.Get("/webhooks/1").Shows(t, "Webhook turned off", "Turn on")
@@ -205,10 +205,7 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 		t.Error("switched off twice is on")
 	}
 	// As if all six attempts of two of them had failed.
-	w.File(func(db *sql.DB) error {
-		_, err := db.Exec(`UPDATE deliveries SET state = 2, due_ms = NULL, attempts = 6 WHERE id < 3`)
-		return err
-	})
+	w.Change(`UPDATE deliveries SET state = 2, due_ms = NULL, attempts = 6 WHERE id < 3`)
 	b.Get("/webhooks/1/replay").Shows(t, "2 to resend", "Turn it on first")
 	b.Submit("/webhooks/1/replay").WantStatus(t, http.StatusConflict)
 	b.Get("/webhooks/1/delete").Shows(t, "Waiting deliveries: 1. They will be cancelled")
@@ -246,16 +243,13 @@ func TestFailedDeliveriesNeedAttention(t *testing.T) {
 	hook, _ := w.Webhook(shop.URL, app.WebhookAll)
 	_, _, err := w.Service.RecordByHand(t.Context(), 1, app.Incoming{EventID: "1", Gateway: "ACB", AccountNumber: "1234567", Type: app.In, Amount: 1000}, nil, app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
-	w.Failed(hook.ID, 1)
+	awaitFailed(w, hook.ID, 1)
 	b := w.Browser().SignIn("lan")
 	const entry = "1 delivery failed in the last 24 hours"
 	if a := b.Get("/"); strings.Contains(a.Body, entry) {
 		t.Error("what is still tried needs attention")
 	}
-	w.File(func(db *sql.DB) error {
-		_, err := db.Exec(`UPDATE deliveries SET state = 2, due_ms = NULL`)
-		return err
-	})
+	w.Change(`UPDATE deliveries SET state = 2, due_ms = NULL`)
 	b.Get("/").Shows(t, entry, `href="/deliveries?status=0&from=`)
 	if a := w.Browser().SignIn("cashier").Get("/"); strings.Contains(a.Body, "/webhooks") {
 		t.Error("the cashier sees webhooks")
@@ -350,4 +344,17 @@ func TestHostileWebhooksAreInert(t *testing.T) {
 		}
 		b.Post(fmt.Sprintf("/webhooks/%d/delete", i+1), "word", strings.ReplaceAll(name, "\u200d", "")).Goes(t, "/webhooks")
 	}
+}
+
+// awaitFailed waits until that many attempts of a webhook have failed.
+func awaitFailed(w *webtest.World, webhookID, n int64) {
+	w.T.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		h, err := w.Service.WebhookHealth(context.Background(), 1, webhookID, time.Now())
+		apptest.Must(w.T, err)
+		if h.Sum().Failed == n {
+			return
+		}
+	}
+	w.T.Fatalf("webhook %d never failed %d times", webhookID, n)
 }

@@ -2,7 +2,6 @@ package inbound_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"strings"
 	"testing"
@@ -365,12 +364,12 @@ func TestProviderBankAccountStatus(t *testing.T) {
 	w.Names(webtest.Recorded, source, apptest.Transfer{ID: "1"})
 	status(app.BankAccountActive)
 
-	w.File(func(db *sql.DB) error { _, err := db.Exec(`UPDATE bank_accounts SET status = 'error'`); return err })
+	w.Change(`UPDATE bank_accounts SET status = 'error'`)
 	w.Names(webtest.Duplicate, source, apptest.Transfer{ID: "1"})
 	status(app.BankAccountError)
 	w.Names(webtest.Recorded, source, apptest.Transfer{ID: "2", Direction: "OUT"})
 	status(app.BankAccountActive)
-	w.File(func(db *sql.DB) error { _, err := db.Exec(`UPDATE bank_accounts SET status = 'error'`); return err })
+	w.Change(`UPDATE bank_accounts SET status = 'error'`)
 	w.Names(webtest.Recorded, source, apptest.Transfer{ID: "3"})
 
 	_, err = w.Service.ToggleBankAccount(ctx, 1, link.BankAccount.ID, time.Now())

@@ -46,9 +46,9 @@ func TestSchemeCase(t *testing.T) {
 		w.Do("POST", native.URLPath(), body, "Authorization", scheme("Bearer")+native.Secret).WantStatus(t, http.StatusOK)
 		w.Do("POST", inboundPath, body, "Authorization", scheme("Bearer")+native.Secret).WantStatus(t, http.StatusOK)
 		w.Do("POST", sepay.URLPath(), apptest.Transfer{ID: "s"}.Sepay(), "Authorization", scheme("Apikey")+sepay.Secret).WantStatus(t, http.StatusOK)
-		token := w.Do("POST", webtest.TokenPath, "", "Authorization", scheme("Basic")+strings.TrimPrefix(webtest.Basic(vietqr.Options.Username, vietqr.Secret)[1], "Basic "))
+		token := w.Do("POST", tokenPath, "", "Authorization", scheme("Basic")+strings.TrimPrefix(basic(vietqr.Options.Username, vietqr.Secret)[1], "Basic "))
 		token.WantStatus(t, http.StatusOK)
-		w.Do("POST", webtest.SyncPath, apptest.VietQRBody(), "Authorization", scheme("Bearer")+fmt.Sprint(token.JSON(t)["access_token"])).WantStatus(t, http.StatusOK)
+		w.Do("POST", syncPath, apptest.VietQRBody(), "Authorization", scheme("Bearer")+fmt.Sprint(token.JSON(t)["access_token"])).WantStatus(t, http.StatusOK)
 		if n := w.Rows("transactions"); n != 3 {
 			t.Errorf("%d transactions after round %d, want 3", n, i)
 		}

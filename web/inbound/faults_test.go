@@ -168,7 +168,7 @@ func TestProviderHangUp(t *testing.T) {
 	var told []string
 	for i := range calls {
 		body := apptest.Batch(apptest.Transfer{ID: fmt.Sprint("h", i)}.Native())
-		w.Raw(rawCall(source, len(body), "", body)).Close()
+		rawConn(w, rawCall(source, len(body), "", body)).Close()
 		told = append(told, fmt.Sprint("/a ", i+1))
 	}
 	deadline := time.Now().Add(30 * time.Second)
@@ -209,7 +209,7 @@ func TestProviderHangUpWhileBusy(t *testing.T) {
 		}
 		for i := range calls {
 			body := apptest.Batch(apptest.Transfer{ID: fmt.Sprint("h", i)}.Native())
-			w.Raw(rawCall(source, len(body), "", body)).Close()
+			rawConn(w, rawCall(source, len(body), "", body)).Close()
 		}
 		time.Sleep(300 * time.Millisecond) // so that the server may notice
 		_, err = conn.ExecContext(ctx, `ROLLBACK`)
@@ -238,7 +238,7 @@ func TestProviderRawRequests(t *testing.T) {
 	source := w.Native()
 	body := apptest.Batch(apptest.Transfer{}.Native())
 	// Less than was declared.
-	conn := w.Raw(rawCall(source, len(body)+1, "", body))
+	conn := rawConn(w, rawCall(source, len(body)+1, "", body))
 	apptest.Must(t, conn.(*net.TCPConn).CloseWrite())
 	answer, _ := io.ReadAll(conn)
 	conn.Close()
@@ -246,7 +246,7 @@ func TestProviderRawRequests(t *testing.T) {
 		t.Errorf("a cut body: %s", s)
 	}
 	// More than was declared.
-	conn = w.Raw(rawCall(source, len(body)-1, "Connection: close\r\n", body))
+	conn = rawConn(w, rawCall(source, len(body)-1, "Connection: close\r\n", body))
 	answer, _ = io.ReadAll(conn)
 	conn.Close()
 	if s := string(answer); !strings.HasPrefix(s, "HTTP/1.1 400") {
@@ -254,7 +254,7 @@ func TestProviderRawRequests(t *testing.T) {
 	}
 	// Two lengths, a negative one, and a length with chunks beside it.
 	for _, more := range []string{"Content-Length: 5\r\n", "Content-Length: -1\r\n"} {
-		conn = w.Raw(rawCall(source, len(body), more, body))
+		conn = rawConn(w, rawCall(source, len(body), more, body))
 		answer, _ = io.ReadAll(conn)
 		conn.Close()
 		if s := string(answer); !strings.HasPrefix(s, "HTTP/1.1 400") {
@@ -263,7 +263,7 @@ func TestProviderRawRequests(t *testing.T) {
 	}
 	w.WantTransactions(0)
 	// Whoever asks first is told to go on.
-	conn = w.Raw(rawCall(source, len(body), "Expect: 100-continue\r\nConnection: close\r\n", ""))
+	conn = rawConn(w, rawCall(source, len(body), "Expect: 100-continue\r\nConnection: close\r\n", ""))
 	first := make([]byte, len("HTTP/1.1 100 Continue\r\n\r\n"))
 	_, err := io.ReadFull(conn, first)
 	apptest.Must(t, err)
@@ -275,7 +275,7 @@ func TestProviderRawRequests(t *testing.T) {
 		t.Errorf("%q, then %s", first, answer)
 	}
 	// And isn't where the body is too large.
-	conn = w.Raw(rawCall(source, 1<<20+1, "Expect: 100-continue\r\nConnection: close\r\n", strings.Repeat(" ", 1<<20+1)))
+	conn = rawConn(w, rawCall(source, 1<<20+1, "Expect: 100-continue\r\nConnection: close\r\n", strings.Repeat(" ", 1<<20+1)))
 	answer, _ = io.ReadAll(conn)
 	conn.Close()
 	if !strings.Contains(string(answer), "HTTP/1.1 413") {
@@ -297,10 +297,7 @@ func TestProviderStorageFailure(t *testing.T) {
 	native, sepay := w.Native(), w.Sepay()
 	payload := "'; DROP TABLE\r\nlevel=ERROR msg=forged"
 	body := apptest.Batch(apptest.Transfer{ID: "1"}.Native(), apptest.Transfer{ID: "2", Content: payload, Number: "FAIL"}.Native(), apptest.Transfer{ID: "3"}.Native())
-	w.File(func(db *sql.DB) error {
-		_, err := db.Exec(`CREATE TRIGGER fails BEFORE INSERT ON transactions WHEN NEW.number = 'FAIL' BEGIN SELECT RAISE(ABORT, 'a failure'); END`)
-		return err
-	})
+	w.Change(`CREATE TRIGGER fails BEFORE INSERT ON transactions WHEN NEW.number = 'FAIL' BEGIN SELECT RAISE(ABORT, 'a failure'); END`)
 	for range 2 {
 		a := w.Sends(native, body)
 		v := a.JSON(t)
@@ -316,7 +313,7 @@ func TestProviderStorageFailure(t *testing.T) {
 		t.Errorf("totals of what isn't stored: %+v, %v", o, err)
 	}
 	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "4"})
-	w.File(func(db *sql.DB) error { _, err := db.Exec(`DROP TRIGGER fails`); return err })
+	w.Change(`DROP TRIGGER fails`)
 	w.Wants(webtest.Counts{Recorded: 3}, native, body)
 	w.Wants(webtest.Recorded, sepay, apptest.Transfer{ID: "5", Number: "FAIL2"}.Sepay())
 	w.Do("POST", native.URLPath(), body, "Authorization", "Bearer guessed-secret")
@@ -348,4 +345,15 @@ func (s *syncBuffer) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.b.String()
+}
+
+// rawConn sends bytes as they stand on a connection of their own.
+func rawConn(w *webtest.World, request string) net.Conn {
+	w.T.Helper()
+	conn, err := net.Dial("tcp", strings.TrimPrefix(w.URL, "http://"))
+	apptest.Must(w.T, err)
+	apptest.Must(w.T, conn.SetDeadline(time.Now().Add(30*time.Second)))
+	_, err = io.WriteString(conn, request)
+	apptest.Must(w.T, err)
+	return conn
 }

@@ -37,7 +37,7 @@ func TestGenericReads(t *testing.T) {
 			w := webtest.NewWorld(t)
 			w.Link("ACB", apptest.SomeAccount)
 			w.Link("VCB", apptest.SomeAccount)
-			s := w.Adds(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: c.fields}})
+			s := w.AddSource(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: c.fields}})
 			w.Wants(webtest.Recorded, s, c.body)
 			w.Wants(webtest.Duplicate, s, c.body)
 			got := w.WantTransactions(1)[0]
@@ -53,8 +53,8 @@ func TestGenericMoney(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	typed := w.Adds(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: apptest.Mapped("number", "id", "amount", "n", "account", "acc", "type", "t")}})
-	signed := w.Adds(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}})
+	typed := w.AddSource(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: apptest.Mapped("number", "id", "amount", "n", "account", "acc", "type", "t")}})
+	signed := w.AddSource(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}})
 	n := 0
 	body := func(amount, direction string) string {
 		n++
@@ -117,8 +117,8 @@ func TestGenericForOneBankAccount(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
 	account := w.Link("VCB", "0123499999")
-	bare := w.Adds(app.SourceAdd{Provider: "generic", BankAccountID: account.ID, Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n")}})
-	named := w.Adds(app.SourceAdd{Provider: "generic", BankAccountID: account.ID, Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}})
+	bare := w.AddSource(app.SourceAdd{Provider: "generic", BankAccountID: account.ID, Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n")}})
+	named := w.AddSource(app.SourceAdd{Provider: "generic", BankAccountID: account.ID, Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}})
 	w.Wants(webtest.Recorded, bare, `{"id":1,"n":5,"acc":"19354957"}`)
 	if got := w.WantTransactions(1)[0]; got.BankAccountID != account.ID {
 		t.Errorf("recorded %+v", got)
@@ -133,9 +133,9 @@ func TestGenericCredentials(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
 	options := app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc")}
-	bearer := w.Adds(app.SourceAdd{Provider: "generic", Options: options})
+	bearer := w.AddSource(app.SourceAdd{Provider: "generic", Options: options})
 	options.Header = "X-Api-Key"
-	header := w.Adds(app.SourceAdd{Provider: "generic", Options: options})
+	header := w.AddSource(app.SourceAdd{Provider: "generic", Options: options})
 	if bearer.Auth != app.AuthBearer || header.Auth != app.AuthToken {
 		t.Errorf("auths %s and %s", bearer.Auth, header.Auth)
 	}
@@ -168,7 +168,7 @@ func TestGenericTimes(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.Link("ACB", apptest.SomeAccount)
-	s := w.Adds(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc", "time", "t")}})
+	s := w.AddSource(app.SourceAdd{Provider: "generic", Options: app.SourceOptions{Map: apptest.Mapped("id", "id", "amount", "n", "account", "acc", "time", "t")}})
 	for i, c := range [][2]string{
 		{`"2025-10-14 10:59:30"`, apptest.SomeDate}, {`"2025-10-14T10:59:30+07:00"`, apptest.SomeDate}, {`"2025-10-14T03:59:30Z"`, apptest.SomeDate}, {`"2025-10-14T03:59:30.999Z"`, apptest.SomeDate}, {`"2025-10-14T10:59:30"`, apptest.SomeDate},
 		{`"2025-10-14T03:59:30+0000"`, apptest.SomeDate}, {`"14/10/2025 10:59:30"`, apptest.SomeDate}, {`"14/10/2025 10:59"`, "2025-10-14 10:59:00"}, {`"14/10/2025"`, "2025-10-14 00:00:00"}, {`"2025-10-14"`, "2025-10-14 00:00:00"},

@@ -251,34 +251,34 @@ func TestProviderRetry(t *testing.T) {
 	w.Wants(webtest.Counts{Recorded: 1, Rejected: 1}, source, apptest.Batch(apptest.Transfer{ID: "1"}.Native(), bad))
 	first := w.Events()[0]
 	for range 2 {
-		w.Retries(w.Service, first, webtest.Counts{Duplicates: 1, Rejected: 1})
+		retries(w, w.Service, first, webtest.Counts{Duplicates: 1, Rejected: 1})
 		if e := w.Event(first.ID); e.Open != 1 || e.Recorded != 1 || e.Rejected != 1 || len(w.Items(e.ID)) != 1 || string(e.Body) != string(first.Body) {
 			t.Errorf("after a retry in vain: %+v with %+v", e, w.Items(e.ID))
 		}
 	}
-	w.Retries(later, first, webtest.Counts{Duplicates: 1, Recorded: 1})
+	retries(w, later, first, webtest.Counts{Duplicates: 1, Recorded: 1})
 	if e := w.Event(first.ID); e.Open != 0 || e.Recorded != 2 || e.Rejected != 0 || len(w.Items(e.ID)) != 0 {
 		t.Errorf("after a retry: %+v with %+v", e, w.Items(e.ID))
 	}
 	for _, s := range []*app.Service{later, w.Service} {
-		w.Retries(s, first, webtest.Counts{Duplicates: 1 + boolInt(s == later), Rejected: 1 - boolInt(s == later)})
+		retries(w, s, first, webtest.Counts{Duplicates: 1 + boolInt(s == later), Rejected: 1 - boolInt(s == later)})
 	}
 	w.WantTransactions(2)
 	shop.Waits(w, "/a 1", "/a 2")
 
 	// An event refused with 422 is kept for a retry as well.
 	w.WantsRefusal(source, apptest.Batch(strings.Replace(bad, "bad", "bad2", 1)), 422, app.CodeValidation, "transactions[0].transferAmount")
-	w.Retries(later, w.Events()[0], webtest.Recorded)
+	retries(w, later, w.Events()[0], webtest.Recorded)
 	shop.Waits(w, "/a 1", "/a 2", "/a 3")
 
 	// A conflict stays one, kept once.
 	w.Names(webtest.Conflict, source, apptest.Transfer{ID: "1", Amount: 9})
 	e := w.Events()[0]
-	w.Retries(w.Service, e, webtest.Conflict)
+	retries(w, w.Service, e, webtest.Conflict)
 	if e := w.Event(e.ID); e.Open != 1 || e.Conflicts != 1 || len(w.Items(e.ID)) != 1 {
 		t.Errorf("a conflict after a retry: %+v", e)
 	}
-	w.Retries(later, e, webtest.Duplicate)
+	retries(w, later, e, webtest.Duplicate)
 	if e := w.Event(e.ID); e.Open != 0 || e.Conflicts != 0 || len(w.Items(e.ID)) != 0 {
 		t.Errorf("a conflict that was a misreading, after a retry: %+v", e)
 	}
@@ -291,7 +291,7 @@ func TestProviderRetry(t *testing.T) {
 	})
 	apptest.Must(t, err)
 	before := w.Rows("deliveries")
-	w.Retries(later, w.Events()[0], webtest.Recorded)
+	retries(w, later, w.Events()[0], webtest.Recorded)
 	if n := w.Rows("deliveries"); n != before {
 		t.Errorf("%d deliveries of what came yesterday", n-before)
 	}
@@ -319,16 +319,16 @@ func TestProviderRetryUnassigned(t *testing.T) {
 	x := apptest.Transfer{Gateway: "Some Bank"}
 	w.Names(webtest.Unassigned, source, x)
 	e := w.Events()[0]
-	w.Retries(w.Service, e, webtest.Unassigned)
+	retries(w, w.Service, e, webtest.Unassigned)
 	if e := w.Event(e.ID); e.Open != 1 || e.Unassigned != 1 || len(w.Items(e.ID)) != 1 {
 		t.Errorf("after a retry in vain: %+v", e)
 	}
 	w.Unlinks(other.ID)
-	w.Retries(w.Service, e, webtest.Recorded)
+	retries(w, w.Service, e, webtest.Recorded)
 	if e := w.Event(e.ID); e.Open != 0 || e.Unassigned != 0 || e.Recorded != 1 {
 		t.Errorf("after a retry: %+v", e)
 	}
-	w.Retries(w.Service, e, webtest.Duplicate)
+	retries(w, w.Service, e, webtest.Duplicate)
 	w.Names(webtest.Duplicate, source, x)
 	w.WantTransactions(1)
 	shop.Waits(w, "/a 1")
@@ -336,7 +336,7 @@ func TestProviderRetryUnassigned(t *testing.T) {
 	w.Names(webtest.Unassigned, source, apptest.Transfer{ID: "2", Account: "777"})
 	e = w.Events()[0]
 	apptest.Must(t, w.Service.RemoveSource(context.Background(), 1, source.ID, time.Now()))
-	w.Retries(w.Service, e, webtest.Unassigned)
+	retries(w, w.Service, e, webtest.Unassigned)
 	w.Links("ACB", "777", app.NotifyRecent, 1, 1)
 	shop.Waits(w, "/a 1", "/a 2")
 }
@@ -435,5 +435,14 @@ func TestRetryOfWhatWasRecordedByHand(t *testing.T) {
 	events, _, err := w.Service.InboundEvents(ctx, 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 10}})
 	if err != nil || len(events) != 1 || events[0].Open != 0 || events[0].Recorded != 1 {
 		t.Errorf("%+v, %v", events, err)
+	}
+}
+
+// retries reads an event again.
+func retries(w *webtest.World, s *app.Service, event app.InboundEvent, want webtest.Counts) {
+	w.T.Helper()
+	r, err := s.RetryInbound(context.Background(), 1, event.ID, time.Now())
+	if got := webtest.CountsOf(r); err != nil || got != want {
+		w.T.Errorf("retried: %+v, %v; want %+v", got, err, want)
 	}
 }

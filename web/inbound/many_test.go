@@ -41,7 +41,7 @@ func TestProviderTooManyElements(t *testing.T) {
 	if said, e := w.Reads(2); len(said) != 1 || e.ElementCount != 1 {
 		t.Errorf("the event is shown with %d elements, %d named", len(said), e.ElementCount)
 	}
-	w.Retries(w.Service, w.Event(2), webtest.Rejected)
+	retries(w, w.Service, w.Event(2), webtest.Rejected)
 	w.KeptAsRejected(body, "body")
 
 	// Once somebody has discarded it, the body goes with the others of its age.

@@ -22,7 +22,7 @@ func TestProviderMutationsByHTTP(t *testing.T) {
 		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
 			w := webtest.NewWorld(t).Peers()
-			source, calls, constant := w.Prepare(v), 0, ""
+			source, calls, constant := prepare(w, v), 0, ""
 			refused := func(what, body string, header []string) {
 				t.Helper()
 				calls++

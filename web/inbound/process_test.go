@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ func TestProviderConcurrent(t *testing.T) {
 	source := w.Source("native", app.AuthHMAC, "")
 	body := apptest.Batch(apptest.Transfer{Number: "FT1"}.Native())
 	const calls = 200
-	sum := w.AtOnce(calls, func(int) webtest.Answer { return w.Sends(source, body) })
+	sum := atOnce(w, calls, func(int) webtest.Answer { return w.Sends(source, body) })
 	if sum != (webtest.Counts{Recorded: 1, Duplicates: calls - 1}) {
 		t.Errorf("got %+v", sum)
 	}
@@ -34,7 +35,7 @@ func TestProviderConcurrent(t *testing.T) {
 
 	// 50 transfers from two sources at once, each named twice.
 	other := w.Sepay()
-	sum = w.AtOnce(200, func(i int) webtest.Answer {
+	sum = atOnce(w, 200, func(i int) webtest.Answer {
 		x := apptest.Transfer{ID: fmt.Sprint("n", i/4), Number: fmt.Sprint("N", i/4), Amount: int64(i/4 + 1)}
 		if i%2 == 0 {
 			return w.Sends(source, apptest.Batch(x.Native()))
@@ -89,14 +90,14 @@ func TestProviderOtherProcess(t *testing.T) {
 			apptest.Must(t, err)
 			works("rotated", rotated)
 			for _, path := range paths {
-				w.RefusedSoon("the old secret", func() webtest.Answer { return call(source, path) })
+				refusedSoon(w, "the old secret", func() webtest.Answer { return call(source, path) })
 			}
 			works("the new secret after all", rotated)
 			source = rotated
 		}
 		apptest.Must(t, admin.RemoveSource(ctx, 1, source.ID, time.Now()))
 		for _, path := range paths {
-			w.RefusedSoon("a removed source", func() webtest.Answer { return call(source, path) })
+			refusedSoon(w, "a removed source", func() webtest.Answer { return call(source, path) })
 		}
 	}
 	bank, err := admin.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "VCB", AccountNumber: "100", AccountName: "A"}, time.Now())
@@ -123,9 +124,48 @@ func TestProviderOtherProcessAtOnce(t *testing.T) {
 			apptest.Must(t, err)
 			calls++
 			from := webtest.Peer(calls)
-			w.AtOnce(25, func(int) webtest.Answer {
+			atOnce(w, 25, func(int) webtest.Answer {
 				return w.Do("POST", path, apptest.Batch(), append(apptest.Credentials(source, "", time.Now()), "X-Test-Peer", from)...)
 			})
 		}
+	}
+}
+
+// atOnce makes n calls together, all of which must be accepted.
+func atOnce(w *webtest.World, n int, call func(i int) webtest.Answer) (sum webtest.Counts) {
+	w.T.Helper()
+	answers := make([]webtest.Answer, n)
+	var calls sync.WaitGroup
+	gate := make(chan struct{})
+	for i := range n {
+		calls.Go(func() {
+			<-gate
+			answers[i] = call(i)
+		})
+	}
+	close(gate)
+	calls.Wait()
+	for _, a := range answers {
+		if a.Status != http.StatusOK {
+			w.T.Errorf("%d %s", a.Status, a.Body)
+			continue
+		}
+		c := a.Counts(w.T)
+		sum.Recorded, sum.Duplicates, sum.Unassigned = sum.Recorded+c.Recorded, sum.Duplicates+c.Duplicates, sum.Unassigned+c.Unassigned
+		sum.Conflicts, sum.Rejected = sum.Conflicts+c.Conflicts, sum.Rejected+c.Rejected
+	}
+	return sum
+}
+
+// refusedSoon checks that a call is refused within a second.
+func refusedSoon(w *webtest.World, what string, call func() webtest.Answer) {
+	w.T.Helper()
+	changed := time.Now()
+	for call().Status != http.StatusUnauthorized {
+		if time.Since(changed) > 30*time.Second {
+			w.T.Errorf("%s is accepted after %s", what, time.Since(changed))
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
 	}
 }

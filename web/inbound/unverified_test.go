@@ -151,17 +151,17 @@ func TestHeldBodies(t *testing.T) {
 	h := web.New(web.Config{Service: w.Service})
 	source := w.Source("native", app.AuthHMAC, "")
 	large := bytes.Repeat([]byte(" "), 1<<20-10)
-	var open []*webtest.Upload
+	var open []*slowCall
 	hold := func(client int) {
 		t.Helper()
-		u := w.Upload(h, webtest.Peer(client)+":1", source, "wrong-secret-0123456789", "")
+		u := slowUpload(h, webtest.Peer(client)+":1", source, "wrong-secret-0123456789", "")
 		if _, err := u.Body.Write(large); err != nil { // it is read
 			t.Fatalf("client %d, upload %d: %v", client, len(open), <-u.Answer)
 		}
 		open = append(open, u)
 	}
 	sends := func(client int, body string) webtest.Answer {
-		u := w.Upload(h, webtest.Peer(client)+":1", source, source.Secret, body)
+		u := slowUpload(h, webtest.Peer(client)+":1", source, source.Secret, body)
 		_, _ = io.WriteString(u.Body, body)
 		u.Body.Close()
 		return <-u.Answer
@@ -274,4 +274,29 @@ func TestSlowArrivalsMakeRoom(t *testing.T) {
 		}
 		running.Wait()
 	})
+}
+
+// slowCall is a call whose body is sent slowly.
+type slowCall struct {
+	Body   *io.PipeWriter
+	Answer chan webtest.Answer
+}
+
+func slowUpload(h http.Handler, remote string, source app.Source, secret, whole string) *slowCall {
+	read, write := io.Pipe()
+	u := &slowCall{write, make(chan webtest.Answer, 1)}
+	source.Secret = secret
+	request := httptest.NewRequest("POST", source.URLPath(), read)
+	request.RemoteAddr = remote
+	header := apptest.Credentials(source, whole, time.Now())
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Add(header[i], header[i+1])
+	}
+	go func() {
+		recorder := httptest.NewRecorder()
+		h.ServeHTTP(recorder, request)
+		_ = read.CloseWithError(io.ErrClosedPipe) // as a server does with what it hasn't read
+		u.Answer <- webtest.Answer{Status: recorder.Code, Header: recorder.Header(), Body: recorder.Body.String()}
+	}()
+	return u
 }

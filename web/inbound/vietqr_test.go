@@ -17,7 +17,7 @@ func TestVietQR(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	account := w.Link("ACB", apptest.SomeAccount)
-	s, other := w.Source("vietqr", "", ""), w.Adds(app.SourceAdd{Provider: "vietqr", Options: app.SourceOptions{Username: "customer-shop.1@x"}})
+	s, other := w.Source("vietqr", "", ""), w.AddSource(app.SourceAdd{Provider: "vietqr", Options: app.SourceOptions{Username: "customer-shop.1@x"}})
 	if s.Auth != app.AuthBasic || !strings.HasPrefix(s.Options.Username, "baoco-") || len(s.Options.Username) != 18 || s.Options.Username == other.Options.Username {
 		t.Errorf("source %+v", s)
 	}
@@ -28,9 +28,9 @@ func TestVietQR(t *testing.T) {
 			source = other
 		}
 		id := fmt.Sprint("t", i)
-		token := w.VietQRToken(base, source)
-		w.Syncs(base, token, apptest.VietQRBody("transactionid", id, "referencenumber", fmt.Sprint("FT", i)), fmt.Sprint(i+1))
-		w.Syncs(base, token, apptest.VietQRBody("transactionid", id, "referencenumber", fmt.Sprint("FT", i)), fmt.Sprint(i+1))
+		token := vietQRToken(w, base, source)
+		syncs(w, base, token, apptest.VietQRBody("transactionid", id, "referencenumber", fmt.Sprint("FT", i)), fmt.Sprint(i+1))
+		syncs(w, base, token, apptest.VietQRBody("transactionid", id, "referencenumber", fmt.Sprint("FT", i)), fmt.Sprint(i+1))
 	}
 	got := w.WantTransactions(4)[1]
 	if got.BankAccountID != account.ID || got.Type != app.In || got.Amount != 200000 || got.Number != "FT1" || got.Content != "VQR26044A5CCKYZA DH123" ||
@@ -38,9 +38,9 @@ func TestVietQR(t *testing.T) {
 		t.Errorf("recorded %+v", got)
 	}
 	// A token of the one way in is good for the other.
-	token := w.VietQRToken("", s)
-	w.Syncs(s.URLPath(), token, `{"bankAccount":"19354957","amount":"7","transType":"D","content":"x","transactionId":"camel","transactionTime":"1760414370","referenceNumber":"FT7"}`, "5")
-	w.Syncs("", token, apptest.VietQRBody("transactionid", nil, "referencenumber", "FT8"), "6")
+	token := vietQRToken(w, "", s)
+	syncs(w, s.URLPath(), token, `{"bankAccount":"19354957","amount":"7","transType":"D","content":"x","transactionId":"camel","transactionTime":"1760414370","referenceNumber":"FT7"}`, "5")
+	syncs(w, "", token, apptest.VietQRBody("transactionid", nil, "referencenumber", "FT8"), "6")
 	list := w.WantTransactions(6)
 	if list[4].Type != app.Out || list[4].Amount != 7 || list[4].Number != "FT7" || list[4].DateFlaw != "" || list[5].Number != "FT8" {
 		t.Errorf("recorded %+v", list[4:])
@@ -52,13 +52,13 @@ func TestVietQR(t *testing.T) {
 		{"bankaccount", apptest.VietQRBody("bankAccount", "1")}, {"transactionid", apptest.VietQRBody("transactionid", nil, "referencenumber", nil)}, {"transactionid", apptest.VietQRBody("transactionid", true)}, {"json", "{"}, {"body", "[]"},
 	} {
 		events := len(w.Events())
-		w.Syncs("", token, c.body, fmt.Sprint("inbound-", w.Events()[0].ID+1))
+		syncs(w, "", token, c.body, fmt.Sprint("inbound-", w.Events()[0].ID+1))
 		w.KeptAsRejected(c.body, c.field)
 		if n := len(w.Events()); n != events+1 {
 			t.Errorf("%d: %d events", i, n)
 		}
 	}
-	w.Syncs("", token, apptest.VietQRBody("transactionid", "u", "bankaccount", "111"), fmt.Sprint("inbound-", w.Events()[0].ID+1))
+	syncs(w, "", token, apptest.VietQRBody("transactionid", "u", "bankaccount", "111"), fmt.Sprint("inbound-", w.Events()[0].ID+1))
 	if e := w.Events()[0]; e.Unassigned != 1 {
 		t.Errorf("kept as %+v", e)
 	}
@@ -70,8 +70,8 @@ func vietQRRefusal(t *testing.T, path string, a webtest.Answer) string {
 	t.Helper()
 	v := a.JSON(t)
 	switch {
-	case strings.HasSuffix(path, webtest.TokenPath) && v["status"] == "FAILED" && v["message"] != "" && len(v) == 2 && a.Header.Get("WWW-Authenticate") == "Basic":
-	case strings.HasSuffix(path, webtest.SyncPath) && v["error"] == true && v["errorReason"] == "unauthorized" && v["object"] == nil && len(v) == 4 && a.Header.Get("WWW-Authenticate") == "Bearer":
+	case strings.HasSuffix(path, tokenPath) && v["status"] == "FAILED" && v["message"] != "" && len(v) == 2 && a.Header.Get("WWW-Authenticate") == "Basic":
+	case strings.HasSuffix(path, syncPath) && v["error"] == true && v["errorReason"] == "unauthorized" && v["object"] == nil && len(v) == 4 && a.Header.Get("WWW-Authenticate") == "Bearer":
 	default:
 		t.Errorf("%s answers %s", path, a.Body)
 	}
@@ -102,57 +102,57 @@ func TestVietQRCredentials(t *testing.T) {
 	}
 	user, secret, body := s.Options.Username, s.Secret, apptest.VietQRBody()
 	for _, base := range []string{"", s.URLPath()} {
-		refused("nothing", base+webtest.TokenPath, "")
-		refused("another password", base+webtest.TokenPath, "", webtest.Basic(user, other.Secret)...)
-		refused("another user", base+webtest.TokenPath, "", webtest.Basic(other.Options.Username, secret)...)
-		refused("an unknown user", base+webtest.TokenPath, "", webtest.Basic("nobody", secret)...)
-		refused("no password", base+webtest.TokenPath, "", webtest.Basic(user, "")...)
-		refused("no user", base+webtest.TokenPath, "", webtest.Basic("", secret)...)
-		refused("a colon too many", base+webtest.TokenPath, "", webtest.Basic(user, ":"+secret)...)
-		refused("half a password", base+webtest.TokenPath, "", webtest.Basic(user, secret[:20])...)
-		refused("no base64", base+webtest.TokenPath, "", "Authorization", "Basic "+user+":"+secret)
-		refused("the secret as a Bearer token", base+webtest.TokenPath, "", "Authorization", "Bearer "+secret)
-		refused("twice", base+webtest.TokenPath, "", append(webtest.Basic(user, secret), webtest.Basic(user, secret)...)...)
-		refused("in the body", base+webtest.TokenPath, `{"username":"`+user+`","password":"`+secret+`"}`)
+		refused("nothing", base+tokenPath, "")
+		refused("another password", base+tokenPath, "", basic(user, other.Secret)...)
+		refused("another user", base+tokenPath, "", basic(other.Options.Username, secret)...)
+		refused("an unknown user", base+tokenPath, "", basic("nobody", secret)...)
+		refused("no password", base+tokenPath, "", basic(user, "")...)
+		refused("no user", base+tokenPath, "", basic("", secret)...)
+		refused("a colon too many", base+tokenPath, "", basic(user, ":"+secret)...)
+		refused("half a password", base+tokenPath, "", basic(user, secret[:20])...)
+		refused("no base64", base+tokenPath, "", "Authorization", "Basic "+user+":"+secret)
+		refused("the secret as a Bearer token", base+tokenPath, "", "Authorization", "Bearer "+secret)
+		refused("twice", base+tokenPath, "", append(basic(user, secret), basic(user, secret)...)...)
+		refused("in the body", base+tokenPath, `{"username":"`+user+`","password":"`+secret+`"}`)
 		for i := range secret {
-			refused(fmt.Sprint("byte of the password ", i), base+webtest.TokenPath, "", webtest.Basic(user, flipped(secret, i, 1))...)
+			refused(fmt.Sprint("byte of the password ", i), base+tokenPath, "", basic(user, flipped(secret, i, 1))...)
 		}
 		for i := range user {
-			refused(fmt.Sprint("byte of the user name ", i), base+webtest.TokenPath, "", webtest.Basic(flipped(user, i, 1), secret)...)
+			refused(fmt.Sprint("byte of the user name ", i), base+tokenPath, "", basic(flipped(user, i, 1), secret)...)
 		}
 
-		token := w.VietQRToken(base, s)
-		refused("no token", base+webtest.SyncPath, body)
-		refused("the secret", base+webtest.SyncPath, body, "Authorization", "Bearer "+secret)
-		refused("user and password", base+webtest.SyncPath, body, webtest.Basic(user, secret)...)
-		refused("a native secret", base+webtest.SyncPath, body, "Authorization", "Bearer "+native.Secret)
-		refused("no scheme", base+webtest.SyncPath, body, "Authorization", token)
-		refused("twice", base+webtest.SyncPath, body, "Authorization", "Bearer "+token, "Authorization", "Bearer "+token)
-		refused("expired", base+webtest.SyncPath, body, "Authorization", "Bearer "+apptest.SignedToken(s, s.ID, now.Add(-time.Second)))
-		refused("expired now", base+webtest.SyncPath, body, "Authorization", "Bearer "+apptest.SignedToken(s, s.ID, now))
-		refused("another id", base+webtest.SyncPath, body, "Authorization", "Bearer "+apptest.SignedToken(s, other.ID, now.Add(time.Minute)))
-		refused("another's secret", base+webtest.SyncPath, body, "Authorization", "Bearer "+apptest.SignedToken(other, s.ID, now.Add(time.Minute)))
-		refused("a native source", base+webtest.SyncPath, body, "Authorization", "Bearer "+apptest.SignedToken(native, native.ID, now.Add(time.Minute)))
+		token := vietQRToken(w, base, s)
+		refused("no token", base+syncPath, body)
+		refused("the secret", base+syncPath, body, "Authorization", "Bearer "+secret)
+		refused("user and password", base+syncPath, body, basic(user, secret)...)
+		refused("a native secret", base+syncPath, body, "Authorization", "Bearer "+native.Secret)
+		refused("no scheme", base+syncPath, body, "Authorization", token)
+		refused("twice", base+syncPath, body, "Authorization", "Bearer "+token, "Authorization", "Bearer "+token)
+		refused("expired", base+syncPath, body, "Authorization", "Bearer "+apptest.SignedToken(s, s.ID, now.Add(-time.Second)))
+		refused("expired now", base+syncPath, body, "Authorization", "Bearer "+apptest.SignedToken(s, s.ID, now))
+		refused("another id", base+syncPath, body, "Authorization", "Bearer "+apptest.SignedToken(s, other.ID, now.Add(time.Minute)))
+		refused("another's secret", base+syncPath, body, "Authorization", "Bearer "+apptest.SignedToken(other, s.ID, now.Add(time.Minute)))
+		refused("a native source", base+syncPath, body, "Authorization", "Bearer "+apptest.SignedToken(native, native.ID, now.Add(time.Minute)))
 		for i := range token {
 			for _, mask := range []byte{1, 4, 0x20} {
 				if c := token[i] ^ mask; c > ' ' && c < 0x7f {
-					refused(fmt.Sprint("byte of the token ", i), base+webtest.SyncPath, body, "Authorization", "Bearer "+flipped(token, i, mask))
+					refused(fmt.Sprint("byte of the token ", i), base+syncPath, body, "Authorization", "Bearer "+flipped(token, i, mask))
 				}
 			}
 		}
 		for _, changed := range []string{token[1:], token[:len(token)-1], token + "A", token + "=", token + ".", token + ".x", "v1." + token, strings.Replace(token, ".", ".0", 1), strings.Replace(token, ".", ".+", 1), "v1...", "...", ""} {
-			refused("token "+changed, base+webtest.SyncPath, body, "Authorization", "Bearer "+changed)
+			refused("token "+changed, base+syncPath, body, "Authorization", "Bearer "+changed)
 		}
 	}
 	// A source's token is for that source alone, whatever the path says.
-	refused("the path of another", other.URLPath()+webtest.SyncPath, body, "Authorization", "Bearer "+w.VietQRToken("", s))
-	refused("the path of another", other.URLPath()+webtest.TokenPath, "", webtest.Basic(user, secret)...)
-	refused("the path of a native source", native.URLPath()+webtest.SyncPath, apptest.Batch(apptest.Transfer{}.Native()), apptest.Credentials(native, "", now)...)
-	refused("the path of a native source", native.URLPath()+webtest.TokenPath, "", webtest.Basic("", native.Secret)...)
-	refused("no such path", inboundPath+"/"+strings.Repeat("A", 43)+webtest.SyncPath, body, "Authorization", "Bearer "+w.VietQRToken("", s))
+	refused("the path of another", other.URLPath()+syncPath, body, "Authorization", "Bearer "+vietQRToken(w, "", s))
+	refused("the path of another", other.URLPath()+tokenPath, "", basic(user, secret)...)
+	refused("the path of a native source", native.URLPath()+syncPath, apptest.Batch(apptest.Transfer{}.Native()), apptest.Credentials(native, "", now)...)
+	refused("the path of a native source", native.URLPath()+tokenPath, "", basic("", native.Secret)...)
+	refused("no such path", inboundPath+"/"+strings.Repeat("A", 43)+syncPath, body, "Authorization", "Bearer "+vietQRToken(w, "", s))
 
 	// And it is for nothing else.
-	token := w.VietQRToken("", s)
+	token := vietQRToken(w, "", s)
 	for i, path := range []string{inboundPath, native.URLPath(), "/api/v1/webhooks"} {
 		method := "POST"
 		if i == 2 {
@@ -164,16 +164,16 @@ func TestVietQRCredentials(t *testing.T) {
 	}
 	// A new secret ends the tokens, a removed source everything.
 	ctx := context.Background()
-	w.Syncs("", w.VietQRToken("", other), apptest.VietQRBody("transactionid", "o"), "1")
+	syncs(w, "", vietQRToken(w, "", other), apptest.VietQRBody("transactionid", "o"), "1")
 	rotated, err := w.Service.RotateSource(ctx, 1, s.ID, "", app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
-	refused("rotated", webtest.SyncPath, body, "Authorization", "Bearer "+token)
-	refused("rotated", s.URLPath()+webtest.SyncPath, body, "Authorization", "Bearer "+token)
-	refused("rotated", webtest.TokenPath, "", webtest.Basic(user, secret)...)
-	token = w.VietQRToken("", rotated)
+	refused("rotated", syncPath, body, "Authorization", "Bearer "+token)
+	refused("rotated", s.URLPath()+syncPath, body, "Authorization", "Bearer "+token)
+	refused("rotated", tokenPath, "", basic(user, secret)...)
+	token = vietQRToken(w, "", rotated)
 	apptest.Must(t, w.Service.RemoveSource(ctx, 1, s.ID, now))
-	refused("removed", webtest.SyncPath, body, "Authorization", "Bearer "+token)
-	refused("removed", webtest.TokenPath, "", webtest.Basic(user, rotated.Secret)...)
+	refused("removed", syncPath, body, "Authorization", "Bearer "+token)
+	refused("removed", tokenPath, "", basic(user, rotated.Secret)...)
 	w.WantTransactions(1)
 	if n := w.Rows("inbound_events"); n != 1 {
 		t.Errorf("%d calls were kept", n)
@@ -198,20 +198,20 @@ func TestVietQRFailures(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	s := w.Source("vietqr", "", "")
-	for _, path := range []string{webtest.TokenPath, webtest.SyncPath, s.URLPath() + webtest.TokenPath, s.URLPath() + webtest.SyncPath} {
+	for _, path := range []string{tokenPath, syncPath, s.URLPath() + tokenPath, s.URLPath() + syncPath} {
 		for _, method := range []string{"GET", "PUT", "DELETE", "OPTIONS"} {
-			if a := w.Do(method, path, "", webtest.Basic(s.Options.Username, s.Secret)...); a.Status != http.StatusMethodNotAllowed || a.Header.Get("Allow") != "POST" {
+			if a := w.Do(method, path, "", basic(s.Options.Username, s.Secret)...); a.Status != http.StatusMethodNotAllowed || a.Header.Get("Allow") != "POST" {
 				t.Errorf("%s %s: %d", method, path, a.Status)
 			}
 		}
 	}
-	token := w.VietQRToken("", s)
-	if a := w.Do("POST", webtest.SyncPath, strings.Repeat(" ", 1<<20+1), "Authorization", "Bearer "+token); a.Status != http.StatusRequestEntityTooLarge || a.JSON(t)["error"] != true {
+	token := vietQRToken(w, "", s)
+	if a := w.Do("POST", syncPath, strings.Repeat(" ", 1<<20+1), "Authorization", "Bearer "+token); a.Status != http.StatusRequestEntityTooLarge || a.JSON(t)["error"] != true {
 		t.Errorf("too large: %d %s", a.Status, a.Body)
 	}
 	last := 0
 	for range 40 {
-		a := w.Do("POST", webtest.TokenPath, "", webtest.Basic(s.Options.Username, "x")...)
+		a := w.Do("POST", tokenPath, "", basic(s.Options.Username, "x")...)
 		if last = a.Status; last == http.StatusTooManyRequests && (a.JSON(t)["status"] != "FAILED" || a.Header.Get("Retry-After") == "") {
 			t.Errorf("%s", a.Body)
 		}
@@ -220,7 +220,7 @@ func TestVietQRFailures(t *testing.T) {
 		t.Errorf("40 wrong passwords: %d", last)
 	}
 	// Who knows the password isn't kept out by who doesn't.
-	w.VietQRToken("", s)
+	vietQRToken(w, "", s)
 
 	for name, c := range map[string]struct {
 		username string
@@ -238,5 +238,28 @@ func TestVietQRFailures(t *testing.T) {
 		}
 	}
 	apptest.Must(t, w.Service.RemoveSource(context.Background(), 1, s.ID, time.Now()))
-	w.Adds(app.SourceAdd{Provider: "vietqr", Options: app.SourceOptions{Username: s.Options.Username}})
+	w.AddSource(app.SourceAdd{Provider: "vietqr", Options: app.SourceOptions{Username: s.Options.Username}})
+}
+
+// vietQRToken asks for a token as VietQR does, at base.
+func vietQRToken(w *webtest.World, base string, s app.Source) string {
+	w.T.Helper()
+	a := w.Do("POST", base+tokenPath, "", basic(s.Options.Username, s.Secret)...)
+	v := a.JSON(w.T)
+	token, _ := v["access_token"].(string)
+	if a.Status != http.StatusOK || token == "" || v["token_type"] != "Bearer" || fmt.Sprint(v["expires_in"]) != "300" || len(v) != 3 {
+		w.T.Fatalf("no token: %d %s", a.Status, a.Body)
+	}
+	return token
+}
+
+// syncs tells of a transaction and checks the answer's reference.
+func syncs(w *webtest.World, base, token, body, reference string) {
+	w.T.Helper()
+	a := w.Do("POST", base+syncPath, body, "Authorization", "Bearer "+token)
+	v := a.JSON(w.T)
+	object, _ := v["object"].(map[string]any)
+	if a.Status != http.StatusOK || v["error"] != false || v["errorReason"] != nil || v["toastMessage"] == "" || len(v) != 4 || object["reftransactionid"] != reference {
+		w.T.Errorf("%s: %d %s, want the reference %s", body, a.Status, a.Body, reference)
+	}
 }

@@ -2,9 +2,10 @@ package webtest
 
 import (
 	"bytes"
-	"context"
 	cryptorand "crypto/rand"
+	"html"
 	"io"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
@@ -20,8 +21,6 @@ import (
 	"baoco/app/apptest"
 	"baoco/web"
 )
-
-const SomePassword = "mật khẩu rất dài"
 
 // Browser is a visitor of the dashboard, with cookies and without scripts.
 type Browser struct {
@@ -40,20 +39,24 @@ func (w *World) Browser() *Browser {
 
 func (b *Browser) Send(method, path string, form url.Values) Answer {
 	b.t.Helper()
-	request, err := http.NewRequest(method, b.Base+path, strings.NewReader(form.Encode()))
-	apptest.Must(b.t, err)
-	for name, values := range b.Header {
-		request.Header[name] = values
-	}
+	contentType := ""
 	if form != nil {
-		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		contentType = "application/x-www-form-urlencoded"
 	}
-	response, err := b.Client.Do(request)
+	return b.send(method, path, contentType, strings.NewReader(form.Encode()))
+}
+
+func (b *Browser) send(method, path, contentType string, body io.Reader) Answer {
+	b.t.Helper()
+	request, err := http.NewRequest(method, b.Base+path, body)
 	apptest.Must(b.t, err)
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	maps.Copy(request.Header, b.Header)
+	if contentType != "" {
+		request.Header.Set("Content-Type", contentType)
+	}
+	a, err := answered(b.Client.Do(request))
 	apptest.Must(b.t, err)
-	return Answer{response.StatusCode, response.Header, string(body)}
+	return a
 }
 
 func (b *Browser) Get(path string) Answer { b.t.Helper(); return b.Send("GET", path, nil) }
@@ -75,16 +78,9 @@ func (a Answer) Goes(t testing.TB, to string) {
 	}
 }
 
-func (w *World) User(accountID int64, name string, role app.Role) app.User {
-	w.T.Helper()
-	u, err := w.Service.CreateUser(context.Background(), accountID, app.UserCreate{Name: name, Password: SomePassword, Role: role}, time.Now())
-	apptest.Must(w.T, err)
-	return u
-}
-
 func (b *Browser) SignIn(name string) *Browser {
 	b.t.Helper()
-	b.Post("/login", "name", name, "password", SomePassword).Goes(b.t, "/")
+	b.Post("/login", "name", name, "password", apptest.SomePassword).Goes(b.t, "/")
 	return b
 }
 
@@ -114,14 +110,17 @@ func (b *Browser) Submit(path string, pairs ...string) Answer {
 // FormKey is the key of a form that is shown now.
 func FormKey() string { return strconv.FormatInt(time.Now().Unix(), 10) + "-" + cryptorand.Text() }
 
-var OnceField = regexp.MustCompile(`name="once" value="([^"]+)"`)
+var onceField = regexp.MustCompile(`name="once" value="([^"]+)"`)
 
 // Once is the key of the form on a page.
-func (b *Browser) Once(path string) string {
-	b.t.Helper()
-	found := OnceField.FindStringSubmatch(b.Get(path).Body)
+func (b *Browser) Once(path string) string { b.t.Helper(); return b.Get(path).Once(b.t) }
+
+// Once is the key of the form on a page; the test ends where there is none.
+func (a Answer) Once(t testing.TB) string {
+	t.Helper()
+	found := onceField.FindStringSubmatch(a.Body)
 	if found == nil {
-		b.t.Fatalf("%s has no form that is sent once", path)
+		t.Fatalf("%d, no form that counts once\n%s", a.Status, a.Body)
 	}
 	return found[1]
 }
@@ -141,18 +140,7 @@ func (b *Browser) Upload(path, name, file string, pairs ...string) Answer {
 		apptest.Must(b.t, err)
 	}
 	apptest.Must(b.t, form.Close())
-	request, err := http.NewRequest("POST", b.Base+path, &body)
-	apptest.Must(b.t, err)
-	for name, values := range b.Header {
-		request.Header[name] = values
-	}
-	request.Header.Set("Content-Type", form.FormDataContentType())
-	response, err := b.Client.Do(request)
-	apptest.Must(b.t, err)
-	defer response.Body.Close()
-	answered, err := io.ReadAll(response.Body)
-	apptest.Must(b.t, err)
-	return Answer{response.StatusCode, response.Header, string(answered)}
+	return b.send("POST", path, form.FormDataContentType(), &body)
 }
 
 // Sum is the hidden field by which the second form names the file of the first.
@@ -165,19 +153,7 @@ func (a Answer) Sum(t testing.TB) string {
 	return m[1]
 }
 
-// SecondAccount makes another customer.
-func (w *World) SecondAccount() int64 {
-	w.T.Helper()
-	a, err := w.Service.CreateAccount(context.Background(), "second", time.Now())
-	apptest.Must(w.T, err)
-	return a.ID
-}
-
-func (b *Browser) SignInWith(name, password string) Answer {
-	return b.Post("/login", "name", name, "password", password)
-}
-
-var secretText = regexp.MustCompile(`<pre id="secret"[^>]*>([^<]+)</pre>`)
+var secretText = regexp.MustCompile(`id="secret"[^>]*>([^<]+)<`)
 
 // Secret is what a page shows once.
 func (a Answer) Secret(t testing.TB) string {
@@ -186,15 +162,22 @@ func (a Answer) Secret(t testing.TB) string {
 	if found == nil {
 		t.Fatalf("%d: nothing is shown once\n%s", a.Status, a.Body)
 	}
-	return found[1]
+	return html.UnescapeString(found[1])
 }
 
-// Serving is a server as serve starts it.
-func (w *World) Serving(in app.Installation) *Browser {
+// Serve is a browser at one more server over the same service.
+func (w *World) Serve(config web.Config) *Browser {
 	w.T.Helper()
-	server := httptest.NewServer(web.New(web.Config{Service: w.Service, Version: "1.2.3", Installation: in}))
+	config.Service = w.Service
+	server := httptest.NewServer(web.New(config))
 	w.T.Cleanup(server.Close)
 	b := w.Browser()
 	b.Base = server.URL
 	return b
+}
+
+// Serving is a browser at a server of an installation.
+func (w *World) Serving(in app.Installation) *Browser {
+	w.T.Helper()
+	return w.Serve(web.Config{Version: "1.2.3", Installation: in})
 }

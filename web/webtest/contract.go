@@ -277,30 +277,6 @@ func Shown(v any) string {
 	return string(text)
 }
 
-// plainClient follows no redirect: an address either answers or doesn't.
-var plainClient = &http.Client{
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
-}
-
-// Send is do without redirects.
-func (w *World) Send(method, path, body string, header ...string) (Answer, error) {
-	request, err := http.NewRequest(method, w.URL+path, strings.NewReader(body))
-	if err != nil {
-		return Answer{}, err
-	}
-	for i := 0; i < len(header); i += 2 {
-		request.Header.Add(header[i], header[i+1])
-	}
-	response, err := plainClient.Do(request)
-	if err != nil {
-		return Answer{}, err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	return Answer{response.StatusCode, response.Header, string(text)}, err
-}
-
 // From answers a request as one that came from the address remote.
 func From(h http.Handler, remote, method, path, body string, header ...string) Answer {
 	request := httptest.NewRequest(method, path, strings.NewReader(body))

@@ -8,23 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"baoco/app"
 	"baoco/app/apptest"
 )
-
-// CounterLink makes a link of the counter screen and gives its token.
-func (w *World) CounterLink(accountID int64, in app.CounterLinkCreate) string {
-	w.T.Helper()
-	if in.Name == "" {
-		in.Name = "Quầy 1"
-	}
-	_, token, err := w.Service.CreateCounterLink(context.Background(), accountID, in, time.Now())
-	apptest.Must(w.T, err)
-	return token
-}
-
-// Today is the date of a transfer at this moment.
-func (w *World) Today() string { return app.FormatTime(time.Now(), w.Service.Zone()) }
 
 // event is one server-sent event.
 type event struct{ name, ID, Data string }

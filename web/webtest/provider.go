@@ -1,24 +1,18 @@
 package webtest
 
 import (
-	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"baoco/app"
 	"baoco/app/apptest"
-	"baoco/app/provider"
-	"baoco/sqlitestore"
 	"baoco/web"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,6 +34,11 @@ var (
 	Conflict   = Counts{Conflicts: 1}
 	Rejected   = Counts{Rejected: 1}
 )
+
+// CountsOf are the counts of what was recorded.
+func CountsOf(r app.Recording) Counts {
+	return Counts{r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected}
+}
 
 func (a Answer) Counts(t testing.TB) Counts {
 	t.Helper()
@@ -71,72 +70,6 @@ func (w *World) Names(want Counts, s app.Source, x apptest.Transfer) {
 		body = x.Sepay()
 	}
 	w.Wants(want, s, body)
-}
-
-func (w *World) Native() app.Source { return w.Source("native", app.AuthBearer, "") }
-
-func (w *World) Sepay() app.Source { return w.Source("sepay", app.AuthAPIKey, "") }
-
-// Transactions lists those of account 1, oldest first, at most 100.
-func (w *World) Transactions() []app.Transaction {
-	w.T.Helper()
-	page, err := w.Service.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
-	apptest.Must(w.T, err)
-	return page.Rows
-}
-
-func (w *World) WantTransactions(n int) []app.Transaction {
-	w.T.Helper()
-	list := w.Transactions()
-	if len(list) != n {
-		w.T.Fatalf("%d transactions, want %d: %+v", len(list), n, list)
-	}
-	return list
-}
-
-// Events is the inbound log of account 1, newest first.
-func (w *World) Events() []app.InboundEvent {
-	w.T.Helper()
-	list, _, err := w.Service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1000}})
-	apptest.Must(w.T, err)
-	for i := range list {
-		if list[i], err = w.Service.InboundEvent(context.Background(), 1, list[i].ID); err != nil {
-			w.T.Fatal(err)
-		}
-	}
-	return list
-}
-
-func (w *World) Items(event int64) []app.InboundItem {
-	w.T.Helper()
-	e, err := w.Service.InboundEvent(context.Background(), 1, event)
-	apptest.Must(w.T, err)
-	return e.Items
-}
-
-// File runs fn on the file as another program would.
-func (w *World) File(fn func(db *sql.DB) error) {
-	w.T.Helper()
-	db, err := sql.Open("sqlite", "file:"+w.Path+"?_pragma=busy_timeout(5000)")
-	apptest.Must(w.T, err)
-	defer db.Close()
-	apptest.Must(w.T, fn(db))
-}
-
-func (w *World) Rows(table string) (n int) {
-	w.T.Helper()
-	w.File(func(db *sql.DB) error { return db.QueryRow(`SELECT count(*) FROM ` + table).Scan(&n) })
-	return n
-}
-
-// NothingStored checks that no call left anything but a note of its refusal.
-func (w *World) NothingStored() {
-	w.T.Helper()
-	for _, table := range []string{"transactions", "inbound_events", "inbound_items", "event_ids", "deliveries"} {
-		if n := w.Rows(table); n != 0 {
-			w.T.Errorf("%d rows in %s", n, table)
-		}
-	}
 }
 
 // Peers is the same installation behind a listener that believes what the
@@ -232,77 +165,11 @@ func (w *World) WantsRefusal(s app.Source, body string, status int, code app.Cod
 	}
 }
 
-// Raw sends bytes as they stand on a connection of their own.
-func (w *World) Raw(request string) net.Conn {
+// Texts has the phone of a source forward a text, and checks what became of it.
+func (w *World) Texts(want Counts, s app.Source, x apptest.PhoneText) {
 	w.T.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(w.URL, "http://"))
-	apptest.Must(w.T, err)
-	apptest.Must(w.T, conn.SetDeadline(time.Now().Add(30*time.Second)))
-	_, err = io.WriteString(conn, request)
-	apptest.Must(w.T, err)
-	return conn
-}
-
-// Add adds a source of any kind; one that names no bank account is for the
-// account linked here.
-func (w *World) Add(p app.Provider, auth app.Auth, secret string) app.Source {
-	w.T.Helper()
-	in := app.SourceAdd{Provider: p, Auth: auth, Name: string(p), Secret: secret}
-	if p == "pay2s-ipn" {
-		in.Options.AccessKey = "AK1"
-		in.BankAccountID = w.Link("MBB", fmt.Sprint(7000+w.Rows("bank_accounts"))).ID
-	}
-	s, err := w.Service.AddSource(context.Background(), 1, in, time.Now())
-	apptest.Must(w.T, err)
-	return s
-}
-
-// AtOnce makes n calls together, all of which must be accepted.
-func (w *World) AtOnce(n int, call func(i int) Answer) (sum Counts) {
-	w.T.Helper()
-	answers := make([]Answer, n)
-	var calls sync.WaitGroup
-	gate := make(chan struct{})
-	for i := range n {
-		calls.Go(func() {
-			<-gate
-			answers[i] = call(i)
-		})
-	}
-	close(gate)
-	calls.Wait()
-	for _, a := range answers {
-		if a.Status != http.StatusOK {
-			w.T.Errorf("%d %s", a.Status, a.Body)
-			continue
-		}
-		c := a.Counts(w.T)
-		sum.Recorded, sum.Duplicates, sum.Unassigned = sum.Recorded+c.Recorded, sum.Duplicates+c.Duplicates, sum.Unassigned+c.Unassigned
-		sum.Conflicts, sum.Rejected = sum.Conflicts+c.Conflicts, sum.Rejected+c.Rejected
-	}
-	return sum
-}
-
-// Admin is another process on the same file.
-func (w *World) Admin() *app.Service {
-	w.T.Helper()
-	store, err := sqlitestore.Open(context.Background(), w.Path, sqlitestore.Options{})
-	apptest.Must(w.T, err)
-	w.T.Cleanup(func() { apptest.Must(w.T, store.Close()) })
-	targets, err := app.ParseTargetPolicy(nil)
-	apptest.Must(w.T, err)
-	return app.NewService(app.Config{Store: store, Zone: w.Service.Zone(), Targets: targets, Providers: provider.Facts(), Read: provider.Read})
-}
-
-// RefusedSoon checks that a call is refused within a second.
-func (w *World) RefusedSoon(what string, call func() Answer) {
-	w.T.Helper()
-	changed := time.Now()
-	for call().Status != http.StatusUnauthorized {
-		if time.Since(changed) > 30*time.Second {
-			w.T.Errorf("%s is accepted after %s", what, time.Since(changed))
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	body := map[app.Provider]func() string{
+		"capcom6": x.Capcom6, "sms-to-url": x.SMSToURL, "smsforwarder": func() string { return x.Forwarder(s, time.Now()).Encode() },
+	}[s.Provider]()
+	w.Wants(want, s, body)
 }

@@ -55,7 +55,7 @@ func (w Bubble) Send(cookies map[string]*http.Cookie, method, path string, form 
 func (w Bubble) SignIn(name string) map[string]*http.Cookie {
 	w.T.Helper()
 	cookies := map[string]*http.Cookie{}
-	if a := w.Send(cookies, "POST", "/login", url.Values{"name": {name}, "password": {SomePassword}}); a.Code != http.StatusSeeOther {
+	if a := w.Send(cookies, "POST", "/login", url.Values{"name": {name}, "password": {apptest.SomePassword}}); a.Code != http.StatusSeeOther {
 		w.T.Fatalf("sign-in: %d", a.Code)
 	}
 	return cookies

@@ -1,0 +1,44 @@
+package apptest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"baoco/app"
+)
+
+// AddSource adds a source to account 1; one without a name is called till.
+func (w *World) AddSource(add app.SourceAdd) app.Source {
+	w.T.Helper()
+	if add.Name == "" {
+		add.Name = "till"
+	}
+	source, err := w.Service.AddSource(context.Background(), 1, add, time.Now())
+	Must(w.T, err)
+	return source
+}
+
+// Source adds a source, with a secret that is made where none is given.
+func (w *World) Source(provider app.Provider, auth app.Auth, secret string) app.Source {
+	w.T.Helper()
+	return w.AddSource(app.SourceAdd{Provider: provider, Auth: auth, Secret: secret})
+}
+
+// Native adds a source of the native format.
+func (w *World) Native() app.Source { w.T.Helper(); return w.Source("native", app.AuthBearer, "") }
+
+// Sepay adds a source of SePay.
+func (w *World) Sepay() app.Source { w.T.Helper(); return w.Source("sepay", app.AuthAPIKey, "") }
+
+// Add adds a source of any kind under the name of its provider; one that names no
+// bank account is for the account linked here.
+func (w *World) Add(p app.Provider, auth app.Auth, secret string) app.Source {
+	w.T.Helper()
+	add := app.SourceAdd{Provider: p, Auth: auth, Name: string(p), Secret: secret}
+	if p == "pay2s-ipn" {
+		add.Options.AccessKey = "AK1"
+		add.BankAccountID = w.Link("MBB", fmt.Sprint(7000+w.Rows("bank_accounts"))).ID
+	}
+	return w.AddSource(add)
+}

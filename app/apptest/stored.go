@@ -1,0 +1,200 @@
+package apptest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"baoco/app"
+)
+
+// Said is what an element of an event is read as, and what became of it.
+type Said struct {
+	State       app.Outcome
+	Amount      int64
+	Content     string
+	Transaction int64
+	WaitsIn     int64
+	Open        bool // it has an item that needs attention
+}
+
+// Reads is what an event said, and its event.
+func (w *World) Reads(event int64) ([]Said, app.InboundEvent) {
+	w.T.Helper()
+	e, err := w.Service.ReadInboundEvent(context.Background(), 1, event)
+	Must(w.T, err)
+	var list []Said
+	for _, i := range e.Elements {
+		list = append(list, Said{i.State, i.Amount, i.Content, i.TransactionID, i.WaitsIn, i.Item != nil && i.Item.State.Open()})
+	}
+	return list, e
+}
+
+// Links links a bank account and checks what had been waiting for it.
+func (w *World) Links(bank, number string, notify app.NotifyOnLink, recorded, deliveries int) app.BankAccount {
+	w.T.Helper()
+	r, err := w.Service.LinkBankAccount(context.Background(), 1, app.BankAccountLink{Bank: bank, AccountNumber: number, AccountName: "NGUYEN VAN A", Notify: notify}, time.Now())
+	Must(w.T, err)
+	if r.Recorded != recorded || r.Deliveries != deliveries {
+		w.T.Errorf("linking recorded %d with %d deliveries, want %d with %d", r.Recorded, r.Deliveries, recorded, deliveries)
+	}
+	return r.BankAccount
+}
+
+func (w *World) Unlinks(id int64) {
+	w.T.Helper()
+	Must(w.T, w.Service.UnlinkBankAccount(context.Background(), 1, id, time.Now()))
+}
+
+// Came records a native call as if it had come in some time ago.
+func (w *World) Came(ago time.Duration, s app.Source, x Transfer) {
+	w.T.Helper()
+	body := []byte(Batch(x.Native()))
+	_, err := w.Service.RecordTransactions(context.Background(), app.InboundCall{
+		AccountID: s.AccountID, Source: s, Channel: app.ChannelCall, Body: body, ReceivedAt: time.Now().Add(-ago), Elements: ReadNative(body),
+	})
+	Must(w.T, err)
+}
+
+func (w *World) Event(id int64) app.InboundEvent {
+	w.T.Helper()
+	for _, e := range w.Events() {
+		if e.ID == id {
+			return e
+		}
+	}
+	w.T.Fatal("no event ", id)
+	return app.InboundEvent{}
+}
+
+// Transactions lists those of account 1, oldest first, at most 100.
+func (w *World) Transactions() []app.Transaction {
+	w.T.Helper()
+	page, err := w.Service.Transactions(context.Background(), 1, app.TransactionFilter{Sort: app.SortID, Page: app.Page{Number: 1, Size: 100}})
+	Must(w.T, err)
+	return page.Rows
+}
+
+func (w *World) WantTransactions(n int) []app.Transaction {
+	w.T.Helper()
+	list := w.Transactions()
+	if len(list) != n {
+		w.T.Fatalf("%d transactions, want %d: %+v", len(list), n, list)
+	}
+	return list
+}
+
+// Events is the inbound log of account 1, newest first.
+func (w *World) Events() []app.InboundEvent {
+	w.T.Helper()
+	list, _, err := w.Service.InboundEvents(context.Background(), 1, app.InboundFilter{Page: app.Page{Number: 1, Size: 1000}})
+	Must(w.T, err)
+	for i := range list {
+		if list[i], err = w.Service.InboundEvent(context.Background(), 1, list[i].ID); err != nil {
+			w.T.Fatal(err)
+		}
+	}
+	return list
+}
+
+func (w *World) Items(event int64) []app.InboundItem {
+	w.T.Helper()
+	e, err := w.Service.InboundEvent(context.Background(), 1, event)
+	Must(w.T, err)
+	return e.Items
+}
+
+// File runs fn on the file as another program would.
+func (w *World) File(fn func(db *sql.DB) error) {
+	w.T.Helper()
+	asAnother(w.T, w.Path, fn)
+}
+
+// Change changes the file as another program would.
+func (w *World) Change(statement string, args ...any) {
+	w.T.Helper()
+	w.File(func(db *sql.DB) error {
+		_, err := db.Exec(statement, args...)
+		return err
+	})
+}
+
+func (w *World) Rows(table string) (n int) {
+	w.T.Helper()
+	w.File(func(db *sql.DB) error { return db.QueryRow(`SELECT count(*) FROM ` + table).Scan(&n) })
+	return n
+}
+
+// NothingStored checks that no call left anything but a note of its refusal.
+func (w *World) NothingStored() {
+	w.T.Helper()
+	for _, table := range []string{"transactions", "inbound_events", "inbound_items", "event_ids", "deliveries"} {
+		if n := w.Rows(table); n != 0 {
+			w.T.Errorf("%d rows in %s", n, table)
+		}
+	}
+}
+
+func (w *World) Banks() []app.BankAccount {
+	w.T.Helper()
+	list, err := w.Service.BankAccounts(context.Background(), 1)
+	Must(w.T, err)
+	return list
+}
+
+// Pay records money in on the bank account someAccount and gives the
+// transaction's id. id is the provider's.
+func (w *World) Pay(accountID int64, id, content string) int64 {
+	w.T.Helper()
+	tr, _, err := w.Service.RecordByHand(context.Background(), accountID, app.Incoming{
+		EventID: id, Gateway: "ACB", AccountNumber: SomeAccount, Number: "FT" + id, Type: app.In, Amount: 1549000, Content: content, Time: time.Now(),
+	}, []byte("{}"), app.IdempotencyKey{}, time.Now())
+	Must(w.T, err)
+	return tr.ID
+}
+
+// Attempts are those of an account, newest first, once there are n.
+func (w *World) Attempts(accountID int64, n int) (list []app.Attempt) {
+	w.T.Helper()
+	Eventually(w.T, fmt.Sprintf("%d attempts", n), func() bool {
+		var err error
+		list, _, err = w.Service.History(context.Background(), accountID, app.HistoryFilter{Page: app.Page{Number: 1, Size: 100}})
+		Must(w.T, err)
+		return len(list) >= n
+	})
+	return list
+}
+
+// Exhaust makes the attempts that are left of a webhook's deliveries at once;
+// all of them fail.
+func (w *World) Exhaust(webhookID int64, r app.Result) {
+	w.T.Helper()
+	ctx := context.Background()
+	for {
+		due, err := w.Service.Due(ctx, webhookID, time.Now().Add(24*time.Hour), nil, 100, true)
+		Must(w.T, err)
+		if len(due) == 0 {
+			return
+		}
+		for _, o := range due {
+			r.StartedAt = time.Now()
+			_, err := w.Service.Settle(ctx, o, r)
+			Must(w.T, err)
+		}
+	}
+}
+
+func (w *World) Sources() []app.Source {
+	w.T.Helper()
+	list, err := w.Service.Sources(context.Background(), 1)
+	Must(w.T, err)
+	return list
+}
+
+func (w *World) Webhooks() []app.Webhook {
+	w.T.Helper()
+	list, err := w.Service.Webhooks(context.Background(), 1)
+	Must(w.T, err)
+	return list
+}
