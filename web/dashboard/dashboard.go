@@ -4,11 +4,13 @@ package dashboard
 
 import (
 	"cmp"
-	"context"
 	"embed"
 	"errors"
+	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -204,16 +206,24 @@ func named[T any](v *visit, list []T, err error, id func(T) int64, none error) (
 	return found, none
 }
 
-// signedIn reads the user of the session from the storage. It is zero if the
-// session has none, or if the user has signed out everywhere since.
-func (s *Server) signedIn(ctx context.Context) (app.User, error) {
-	id := s.sessions.GetInt64(ctx, "user")
-	if id == 0 {
-		return app.User{}, nil
+// address is that of a path as others reach it: as the operator said, else as
+// this browser does where it names an address of a network. A name in the
+// request may be one that somebody else has pointed here: then only the path is
+// given.
+func (s *Server) address(v *visit, path string) string {
+	if s.Installation.BaseURL != "" {
+		return s.Installation.BaseURL + path
 	}
-	u, found, err := s.Service.User(ctx, id)
-	if err != nil || !found || u.Generation != s.sessions.GetInt64(ctx, "generation") {
-		return app.User{}, err
+	host := v.Request.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
 	}
-	return u, nil
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err != nil && host != "localhost" {
+		return path
+	}
+	scheme := "http://"
+	if s.Secure || v.TLS != nil {
+		scheme = "https://"
+	}
+	return scheme + v.Request.Host + path
 }

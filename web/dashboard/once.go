@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"crypto/rand"
 	"html/template"
-	"net"
-	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -89,26 +87,4 @@ type secretPage struct {
 
 func (s *Server) showOnce(v *visit, section string, title app.Text, page secretPage) error {
 	return s.render(v, "secret", section, title, page)
-}
-
-// address is that of a path as others reach it: as the operator said, else as
-// this browser does where it names an address of a network. A name in the
-// request may be one that somebody else has pointed here: then only the path is
-// given.
-func (s *Server) address(v *visit, path string) string {
-	if s.Installation.BaseURL != "" {
-		return s.Installation.BaseURL + path
-	}
-	host := v.Request.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err != nil && host != "localhost" {
-		return path
-	}
-	scheme := "http://"
-	if s.Secure || v.TLS != nil {
-		scheme = "https://"
-	}
-	return scheme + v.Request.Host + path
 }

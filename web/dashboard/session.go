@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/gob"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"baoco/app"
@@ -60,130 +58,16 @@ func (s sessionStore) Commit(token string, data []byte, end time.Time) error {
 
 func (s sessionStore) Delete(token string) error { return s.DeleteCtx(context.Background(), token) }
 
-// askToSignIn sends a visitor to the sign-in page, and back afterwards. A stream
-// can't show another page: its page loads itself anew at 401.
-func (s *Server) askToSignIn(v *visit) {
-	if strings.HasPrefix(v.URL.Path, livePrefix) {
-		v.w.WriteHeader(http.StatusUnauthorized)
-		return
+// signedIn reads the user of the session from the storage. It is zero if the
+// session has none, or if the user has signed out everywhere since.
+func (s *Server) signedIn(ctx context.Context) (app.User, error) {
+	id := s.sessions.GetInt64(ctx, "user")
+	if id == 0 {
+		return app.User{}, nil
 	}
-	to := "/login"
-	if back := v.URL.RequestURI(); v.Method == http.MethodGet && back != "/" {
-		to += "?back=" + url.QueryEscape(back)
-	}
-	http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
-}
-
-// signInForm is what the sign-in page shows.
-type signInForm struct {
-	Name, Back string
-}
-
-func (s *Server) signInPage(v *visit) error {
-	if v.user.ID != 0 {
-		return s.redirect(v, localPath(v.URL.Query().Get("back")), app.Text{})
-	}
-	return s.showSignIn(v, signInForm{Back: localPath(v.URL.Query().Get("back"))}, nil)
-}
-
-func (s *Server) showSignIn(v *visit, form signInForm, wrong error) error {
-	return s.renderForm(v, wrong, "login", "", app.Text{EN: "Sign in", VI: "Đăng nhập"}, form)
-}
-
-func (s *Server) signIn(v *visit) error {
-	form := signInForm{Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Back: localPath(v.PostFormValue("back"))}
-	u, err := s.checkSignIn(v, form.Name, v.PostFormValue("password"))
-	if err == nil {
-		err = s.begin(v, u)
-	}
-	if err != nil {
-		return s.showSignIn(v, form, err)
-	}
-	return s.redirect(v, form.Back, app.Text{})
-}
-
-// checkSignIn checks a name and a password within the throttle, and returns the
-// user.
-func (s *Server) checkSignIn(v *visit, name, secret string) (app.User, error) {
-	if len(name) > app.MaxUserName { // no user has such a name
-		return app.User{}, app.ErrSignIn
-	}
-	device, err := s.Service.KnownDevice(v.Context(), name, s.devices(v.Request))
-	if err != nil {
+	u, found, err := s.Service.User(ctx, id)
+	if err != nil || !found || u.Generation != s.sessions.GetInt64(ctx, "generation") {
 		return app.User{}, err
 	}
-	may := false
-	if device != "" {
-		may = s.throttle.onDevice(device, v.now)
-	} else {
-		may = s.throttle.byStranger(s.Client(v.Request), name, v.now)
-	}
-	if !may {
-		return app.User{}, errTooManyGuesses
-	}
-	return s.Service.SignIn(v.Context(), name, secret, device != "", v.now)
-}
-
-// begin signs u in under a new token, so that a token that somebody else has put
-// into the browser is worth nothing. It remembers the browser as a device of u.
-func (s *Server) begin(v *visit, u app.User) error {
-	if err := s.sessions.RenewToken(v.Context()); err != nil {
-		return err
-	}
-	s.sessions.Put(v.Context(), "user", u.ID)
-	s.sessions.Put(v.Context(), "generation", u.Generation)
-	return s.rememberDevice(v, u)
-}
-
-func (s *Server) signOut(v *visit) error {
-	if err := s.sessions.Destroy(v.Context()); err != nil {
-		return err
-	}
-	http.Redirect(v.w, v.Request, "/login", http.StatusSeeOther)
-	return nil
-}
-
-// setUpForm is what the set-up page shows.
-type setUpForm struct {
-	Token, Name string
-}
-
-func (s *Server) setUpPage(v *visit) error {
-	open, err := s.Service.SetUpOpen(v.Context(), v.PathValue("token"), v.now)
-	if err == nil && !open {
-		err = app.ErrSetUpEnded
-	}
-	if err != nil {
-		return err
-	}
-	return s.showSetUp(v, setUpForm{Token: v.PathValue("token")}, nil)
-}
-
-func (s *Server) showSetUp(v *visit, form setUpForm, wrong error) error {
-	return s.renderForm(v, wrong, "setup", "", app.Text{EN: "Welcome", VI: "Chào mừng"}, form)
-}
-
-func (s *Server) setUp(v *visit) error {
-	form := setUpForm{Token: v.PathValue("token"), Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name")))}
-	secret, err := repeatedPassword(v)
-	var u app.User
-	if err == nil {
-		u, err = s.Service.SetUp(v.Context(), form.Token, form.Name, secret, v.now)
-	}
-	if err == nil {
-		err = s.begin(v, u)
-	}
-	if err != nil {
-		return s.showSetUp(v, form, err)
-	}
-	return s.redirect(v, "/", app.Text{EN: "Welcome! Next, link your first bank account.", VI: "Chào mừng bạn! Tiếp theo, hãy liên kết tài khoản ngân hàng đầu tiên."})
-}
-
-// repeatedPassword is the new password that a form has twice.
-func repeatedPassword(v *visit) (string, error) {
-	password := v.PostFormValue("password")
-	if password != v.PostFormValue("password_again") {
-		return "", app.Refused(app.CodeValidation, app.Text{EN: "The passwords do not match.", VI: "Hai mật khẩu không khớp nhau."})
-	}
-	return password, nil
+	return u, nil
 }

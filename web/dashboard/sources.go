@@ -155,7 +155,7 @@ func (s *Server) showSource(v *visit, wrong error) error {
 	if data.Refused, err = s.Service.RefusedCalls(v.Context(), v.account.ID, src.ID, refusedShown); err != nil {
 		return err
 	}
-	return s.renderForm(v, wrong, "source", "inbound", app.Text{EN: isolated(src.Name), VI: isolated(src.Name)}, data)
+	return s.renderForm(v, wrong, "source", "inbound", app.Text{EN: app.Isolated(src.Name), VI: app.Isolated(src.Name)}, data)
 }
 
 var stepNumber = regexp.MustCompile(`(?:^|\s)\d\. `)

@@ -54,7 +54,7 @@ func (s *Server) webhookPage(v *visit) error {
 	if data.Test, err = s.testedNow(v, hook); err != nil {
 		return err
 	}
-	return s.render(v, "webhook", "webhooks", app.Text{EN: isolated(hook.Name), VI: isolated(hook.Name)}, data)
+	return s.render(v, "webhook", "webhooks", app.Text{EN: app.Isolated(hook.Name), VI: app.Isolated(hook.Name)}, data)
 }
 
 // testedNow is the attempt of the test that the address names; nil if it names no
@@ -186,6 +186,10 @@ func (s *Server) activateWebhook(v *visit) error {
 // replayDays is how far back a replay goes by default.
 const replayDays = 7
 
+// maxFailedCounted is how many failed deliveries of a webhook a page looks at to
+// say how many can be sent again.
+const maxFailedCounted = 5000
+
 // replayData is the page of a replay, with From and To as they were entered.
 type replayData struct {
 	Webhook  app.Webhook
@@ -237,6 +241,14 @@ func (s *Server) replayWebhook(v *visit) error {
 		return s.showReplay(v, data, err)
 	}
 	return s.redirect(v, webhookPath(hook.ID), app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d lượt.", n))
+}
+
+// AtLeast writes a count; all tells whether it is complete.
+func (w words) AtLeast(n int64, all bool) string {
+	if all {
+		return w.Number(n)
+	}
+	return w.T("at least ", "ít nhất ") + w.Number(n)
 }
 
 // webhookRemoval deletes a webhook that has so many waiting deliveries.

@@ -84,18 +84,3 @@ func (w words) percent(part, whole int64) string {
 	}
 	return text + nbsp + "%"
 }
-
-// maxFailedCounted is how many failed deliveries of a webhook a page looks at to
-// say how many can be sent again.
-const maxFailedCounted = 5000
-
-// isolated keeps the direction of a name from what stands around it.
-func isolated(name string) string { return app.Isolated(name) }
-
-// AtLeast writes a count; all tells whether it is complete.
-func (w words) AtLeast(n int64, all bool) string {
-	if all {
-		return w.Number(n)
-	}
-	return w.T("at least ", "ít nhất ") + w.Number(n)
-}
