@@ -16,31 +16,6 @@ func (w words) Answer(r app.Result) string {
 	return what + " · " + w.LatencyText(r.Duration)
 }
 
-// phase is one part of an attempt's time.
-type phase struct {
-	Name string
-	Time time.Duration
-}
-
-// Phases lists the phases of an attempt that occurred.
-func (w words) Phases(r app.Result) []phase {
-	var list []phase
-	for _, p := range []phase{
-		{w.T("DNS lookup", "Phân giải tên miền"), r.Phases.DNS},
-		{w.T("Connection", "Kết nối"), r.Phases.Connect},
-		{w.T("TLS handshake", "Bắt tay TLS"), r.Phases.TLS},
-		{w.T("Waiting for the response", "Chờ phản hồi"), r.Phases.Wait},
-	} {
-		if p.Time > 0 {
-			list = append(list, p)
-		}
-	}
-	return list
-}
-
-// Body is the body of an answer as text.
-func (w words) Body(r app.Result) string { return app.CleanText(string(r.Body), 1<<20) }
-
 // Explanation says why an attempt failed and what to do.
 func (w words) Explanation(r app.Result) string { return r.Explanation().In(w.Lang) }
 
@@ -103,7 +78,7 @@ func (w words) CircledNumber(number int) string {
 	return string(rune('①' + number - 1))
 }
 
-// DurationText writes a time between attempts.
+// DurationText writes a duration in its two largest units.
 func (w words) DurationText(d time.Duration) string {
 	if d >= time.Second {
 		d = d.Round(time.Second)
@@ -111,6 +86,7 @@ func (w words) DurationText(d time.Duration) string {
 	amount := func(n time.Duration, en, vi string) string {
 		return strconv.FormatInt(int64(n), 10) + nbsp + w.T(en, vi)
 	}
+	const day = 24 * time.Hour
 	switch {
 	case d < time.Second:
 		return amount(d/time.Millisecond, "ms", "ms")
@@ -122,6 +98,8 @@ func (w words) DurationText(d time.Duration) string {
 			text += " " + amount(seconds, "s", "giây")
 		}
 		return text
+	case d < day:
+		return amount(d/time.Hour, "h", "giờ") + " " + amount(d%time.Hour/time.Minute, "min", "phút")
 	}
-	return amount(d/time.Hour, "h", "giờ") + " " + amount(d%time.Hour/time.Minute, "min", "phút")
+	return amount(d/day, "d", "ngày") + " " + amount(d%day/time.Hour, "h", "giờ")
 }

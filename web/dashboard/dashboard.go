@@ -1,5 +1,23 @@
 // Package dashboard is the pages for people, made on the server: its table of
 // pages, their handlers and templates, the live rows and the sessions.
+//
+// # To write a page
+//
+// A page is a row of the table in routes.go, a handler in the file of its noun, a
+// struct of what it shows, and the template page-<name> in templates/<name>.html.
+// The handler takes a visit, which knows who is asking, makes one or a few calls
+// of Service, and ends with [Server.render]. A template gets a view: its Data is
+// the struct, its methods are the words of the visitor's language.
+//
+// An action is a POST that makes one call of Service, the same as the API and the
+// command line make, and ends with [Server.redirect] to a page, which says once
+// what was done. If the rules refuse it, the handler gives the error to the
+// function that shows the form, which ends with [Server.renderForm]: so the
+// visitor finds their form again and reads what is wrong (form.go). What can't be
+// undone is a confirmation (confirm.go). What must not be done twice, or shows a
+// secret, counts once (once.go).
+//
+// The rows that come while somebody looks are streams: stream.go, live.go.
 package dashboard
 
 import (

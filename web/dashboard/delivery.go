@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"baoco/app"
@@ -42,7 +43,7 @@ type deliveryStep struct {
 	Pretty, Raw string // the body that was sent
 	Answer      string // the body that came back
 	Cut         bool   // Answer is only its beginning
-	Bar         []phaseBar
+	Bar         []phase
 }
 
 // stepView is an attempt as its template gets it.
@@ -51,8 +52,9 @@ type stepView struct {
 	Step deliveryStep
 }
 
-// phaseBar is one phase of an attempt in a bar of 1,000 units.
-type phaseBar struct {
+// phase is one part of an attempt's time, and where it stands in a bar of 1,000
+// units.
+type phase struct {
 	Name     string
 	Took     time.Duration
 	X, Width int64
@@ -108,7 +110,7 @@ func (w words) step(call app.Call) deliveryStep {
 		step.Raw = string(body)
 	}
 	step.Answer, step.Cut = visible(call.Result.Body), len(call.Result.Body) >= app.KeptAnswer
-	step.Bar = w.phases(call.Result.Phases)
+	step.Bar = w.Phases(call.Result.Phases)
 	return step
 }
 
@@ -120,17 +122,19 @@ func hostOf(address string) string {
 	return u.Host
 }
 
-// phases lays the phases of an attempt beside one another.
-func (w words) phases(p app.Phases) []phaseBar {
+// Phases lists the phases of an attempt that occurred, in a bar beside one another.
+func (w words) Phases(p app.Phases) []phase {
 	total := p.DNS + p.Connect + p.TLS + p.Wait
 	if total <= 0 {
 		return nil
 	}
-	var list []phaseBar
+	var list []phase
 	var x int64
-	for _, one := range []phaseBar{
-		{Name: "DNS", Took: p.DNS, Class: "dns"}, {Name: w.T("Connect", "Kết nối"), Took: p.Connect, Class: "connect"},
-		{Name: "TLS", Took: p.TLS, Class: "tls"}, {Name: w.T("Response", "Phản hồi"), Took: p.Wait, Class: "wait"},
+	for _, one := range []phase{
+		{Name: w.T("DNS lookup", "Phân giải tên miền"), Took: p.DNS, Class: "dns"},
+		{Name: w.T("Connection", "Kết nối"), Took: p.Connect, Class: "connect"},
+		{Name: w.T("TLS handshake", "Bắt tay TLS"), Took: p.TLS, Class: "tls"},
+		{Name: w.T("Waiting for the response", "Chờ phản hồi"), Took: p.Wait, Class: "wait"},
 	} {
 		if one.Took > 0 {
 			one.X, one.Width = x, int64(1000*one.Took/total)
@@ -142,8 +146,8 @@ func (w words) phases(p app.Phases) []phaseBar {
 }
 
 // visible writes bytes as text in which every character can be seen. Bytes that
-// aren't UTF-8 become U+FFFD. Control characters, and those that turn the
-// direction of writing, are written by name.
+// aren't UTF-8 become U+FFFD. Control characters, and those that take no place or
+// turn the direction of writing, are written by name.
 func visible(text []byte) string {
 	var b strings.Builder
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
@@ -153,7 +157,7 @@ func visible(text []byte) string {
 		switch {
 		case r == '\n' || r == '\t':
 			b.WriteRune(r)
-		case r < ' ', r >= 0x7f && r < 0xa0, r == 0x61c, r >= 0x200e && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0xfeff:
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
 			fmt.Fprintf(&b, "‹U+%04X›", r)
 		default:
 			b.WriteRune(r)

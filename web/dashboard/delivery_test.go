@@ -60,7 +60,7 @@ func TestDeliveryPage(t *testing.T) {
 	apptest.Must(t, err)
 	w.Exhaust(hook.ID, serverError)
 	page = b.Get("/deliveries/1")
-	for _, part := range []string{`<span class="pill failed">Failed</span>`, "⑥", "attempt\u00a06/6", "500 · 142\u00a0ms", `action="/deliveries/1/resend"`, "DNS 2\u00a0ms", `<rect class="wait"`} {
+	for _, part := range []string{`<span class="pill failed">Failed</span>`, "⑥", "attempt\u00a06/6", "500 · 142\u00a0ms", `action="/deliveries/1/resend"`, "DNS lookup 2\u00a0ms", `<rect class="wait"`} {
 		if !strings.Contains(html.UnescapeString(page.Body), part) {
 			t.Errorf("the page has no %q", part)
 		}

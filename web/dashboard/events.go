@@ -1,13 +1,10 @@
 package dashboard
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"baoco/app"
 	"baoco/app/provider"
@@ -302,30 +299,14 @@ func (s *Server) discardEvent(v *visit) error {
 	return s.redirect(v, eventPath(e.ID), app.Textf("Items discarded: %d. No transactions were recorded.", "Đã bỏ qua %d mục, không ghi nhận giao dịch nào.", n))
 }
 
-// rawShown is how much of a body is shown, in bytes.
-const rawShown = 64 << 10
+// shownBody is how many bytes of a body a page shows.
+const shownBody = 64 << 10
 
-// Raw writes a body as text. Bytes that aren't text are written as escapes.
-func (w words) Raw(body []byte) string {
-	var b strings.Builder
-	rest := body[:min(len(body), rawShown)]
-	for len(rest) > 0 {
-		r, n := utf8.DecodeRune(rest)
-		switch {
-		case r == utf8.RuneError && n <= 1:
-			fmt.Fprintf(&b, `\x%02x`, rest[0])
-		case r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-		rest = rest[n:]
-	}
-	return b.String()
-}
+// Raw writes the beginning of a body as text.
+func (w words) Raw(body []byte) string { return visible(body[:min(len(body), shownBody)]) }
 
 // Cut tells whether Raw leaves something out.
-func (w words) Cut(body []byte) bool { return len(body) > rawShown }
+func (w words) Cut(body []byte) bool { return len(body) > shownBody }
 
 type refusedData struct {
 	Calls    []app.RefusedCall

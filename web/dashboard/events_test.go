@@ -113,7 +113,7 @@ func TestHostileEventsAreInert(t *testing.T) {
 			}
 		}
 	}
-	b.Get("/inbound/events/2").Shows(t, `\xff\u0000\u202e\u200b<script>alert(1)</script>`)
+	b.Get("/inbound/events/2").Shows(t, "\ufffd‹U+0000›‹U+202E›‹U+200B›<script>alert(1)</script>")
 	name := `"><script>alert(1)</script>`
 	b.Submit("/inbound/sources", "provider", "native", "name", name).Shown(t, w.URL)
 	for _, path := range []string{"/inbound", "/inbound/sources/2", "/inbound/sources/2/remove", "/inbound/sources/2/rotate", "/inbound/events", "/inbound/refused"} {

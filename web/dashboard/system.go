@@ -105,23 +105,8 @@ func (w words) Bytes(n int64) string {
 	return text + nbsp + units[unit]
 }
 
-// Age writes a duration in its two largest units.
-func (w words) Age(d time.Duration) string {
-	days, hours, minutes, seconds := int(d.Hours())/24, int(d.Hours())%24, int(d.Minutes())%60, int(d.Seconds())%60
-	part := func(n int, en, vi string) string { return strconv.Itoa(n) + nbsp + w.T(en, vi) }
-	switch {
-	case days > 0:
-		return part(days, "d", "ngày") + " " + part(hours, "h", "giờ")
-	case hours > 0:
-		return part(hours, "h", "giờ") + " " + part(minutes, "min", "phút")
-	case minutes > 0:
-		return part(minutes, "min", "phút") + " " + part(seconds, "s", "giây")
-	}
-	return part(seconds, "s", "giây")
-}
-
-// Since is the Age since t.
-func (w words) Since(t time.Time) string { return w.Age(w.now.Sub(t)) }
+// Since writes the time since t.
+func (w words) Since(t time.Time) string { return w.DurationText(w.now.Sub(t)) }
 
 // CommitTime writes a duration of a few milliseconds.
 func (w words) CommitTime(d time.Duration) string {

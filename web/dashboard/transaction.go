@@ -11,18 +11,8 @@ type transactionData struct {
 	Row    transactionRow
 	JSON   string // as the API gives it
 	Origin app.TransactionOrigin
-	Event  *inboundBody // nil for a viewer, or if there is none
+	Event  *app.InboundEvent // nil for a viewer, or if there is none
 }
-
-// inboundBody is the body of the inbound event of a transaction.
-type inboundBody struct {
-	app.InboundEvent
-	Text string // the body, safe to show
-	Cut  bool   // Text is only its beginning
-}
-
-// shownBody is how many bytes of a body a page shows.
-const shownBody = 64 << 10
 
 func (s *Server) transactionPage(v *visit) error {
 	t, err := s.Service.Transaction(v.Context(), v.account.ID, v.pathID())
@@ -37,7 +27,7 @@ func (s *Server) transactionPage(v *visit) error {
 	if data.Origin, err = s.Service.TransactionOrigin(v.Context(), v.account.ID, t.ID); err != nil {
 		return err
 	}
-	if data.Event, err = s.inboundBody(v, data.Origin.InboundEventID); err != nil {
+	if data.Event, err = s.eventOf(v, data.Origin.InboundEventID); err != nil {
 		return err
 	}
 	var encoded bytes.Buffer
@@ -51,9 +41,9 @@ func (s *Server) transactionPage(v *visit) error {
 	return s.render(v, "transaction", "transactions", app.Textf("Transaction %d", "Giao dịch %d", t.ID), data)
 }
 
-// inboundBody reads the body that a provider sent, for owners only. It returns nil
+// eventOf reads what a provider sent, for owners only. It returns nil
 // if the event was pruned meanwhile.
-func (s *Server) inboundBody(v *visit, eventID int64) (*inboundBody, error) {
+func (s *Server) eventOf(v *visit, eventID int64) (*app.InboundEvent, error) {
 	if eventID == 0 || !v.owner() {
 		return nil, nil
 	}
@@ -61,12 +51,7 @@ func (s *Server) inboundBody(v *visit, eventID int64) (*inboundBody, error) {
 	if app.CodeOf(err) == app.CodeNotFound {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	body := &inboundBody{InboundEvent: e, Cut: len(e.Body) > shownBody}
-	body.Text = visible(e.Body[:min(len(e.Body), shownBody)])
-	return body, nil
+	return &e, err
 }
 
 // ChannelName names the channel by which a transaction came in.
