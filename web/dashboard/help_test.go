@@ -148,18 +148,29 @@ func TestHelpPages(t *testing.T) {
 	}
 }
 
-// The form of every kind of source leads to a page about it, not to the one about
-// calls in general.
-func TestHelpOfProviders(t *testing.T) {
+// Where somebody stops to think, a link leads to the page about it.
+func TestHelpAtHand(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	b := w.Browser().SignIn("lan")
-	for _, kind := range provider.Kinds {
+	created := b.Post("/webhooks", "once", webtest.FormKey(), "name", "shop", "webhook_url", "https://shop.vn/", "type", "IN")
+	created.Shows(t, `href="/help/receiver"`)
+	added := b.Post("/inbound/sources", "once", webtest.FormKey(), "provider", "casso-v2", "name", "Casso")
+	added.Shows(t, `href="/help/casso"`)
+	for path, names := range map[string][]string{
+		"/webhooks/1": {"receiver"}, "/inbound/sources/1": {"casso"}, "/settings/alerts": {"alerts"}, "/system": {"backup", "upgrade"},
+		"/settings": {"counter", "users", "install"}, "/transactions/import": {"statement"}, "/inbound/refused": {"inbound"},
+		"/tools/signature": {"receiver-401"}, "/keys": {"api"},
+	} {
+		for _, name := range names {
+			b.Get(path).Shows(t, `href="/help/`+name+`"`)
+		}
+	}
+	for _, kind := range provider.Kinds { // each has its own page, not the one about calls in general
 		a := b.Get("/inbound/sources/new?provider=" + string(kind.Provider))
-		a.WantStatus(t, http.StatusOK)
 		if !strings.Contains(a.Body, `href="/help/`) || strings.Contains(a.Body, `href="/help/inbound"`) {
-			t.Errorf("the form of %s has no link to a page of the help", kind.Provider)
+			t.Errorf("the form of %s leads to no page about it", kind.Provider)
 		}
 	}
 }
