@@ -55,6 +55,8 @@
 //   - A request of the management API: web/api, routes.go (the table) →
 //     request.go (key, limit, scope, body) → the noun's file → one call of Service
 //     → JSON. Every error is mapped in one table, in answer.go of web/wire.
+//     testdata/api shows requests and answers, and the tests hold every answer
+//     against the OpenAPI document.
 //   - A page: web/dashboard, routes.go (the table) → dashboard.go (who is it, may
 //     they) → the noun's file → a few calls of Service → a template. Live rows are
 //     live.go.
