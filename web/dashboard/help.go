@@ -25,11 +25,11 @@ var helpFiles embed.FS
 // one that leads to all others.
 func (s *Server) helpPage(v *visit) error {
 	name := cmp.Or(v.PathValue("page"), "first-hour")
-	source, err := helpSource(name, v.Lang)
+	title, err := helpTitle(name, v.Lang)
 	if err != nil {
 		return wire.ErrNothingHere()
 	}
-	content, err := renderHelp(source)
+	content, err := renderHelp(name, v.Lang)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,6 @@ func (s *Server) helpPage(v *visit) error {
 	if name == "receiver" {
 		data.Receivers = receivers(app.Webhook{URL: "https://shop.vn/baoco"}, "", v.Lang)
 	}
-	title := firstHeading(source)
 	return s.render(v, "help", "help", app.Text{EN: title, VI: title}, data)
 }
 
@@ -49,15 +48,11 @@ func helpSource(name string, lang app.Lang) ([]byte, error) {
 	return helpFiles.ReadFile("help/" + string(lang) + "/" + name + ".md")
 }
 
-// helpTitle is the heading of a page, for links to it.
+// helpTitle is the heading of a page.
 func helpTitle(name string, lang app.Lang) (string, error) {
 	source, err := helpSource(name, lang)
-	return firstHeading(source), err
-}
-
-func firstHeading(source []byte) string {
 	line, _, _ := strings.Cut(string(source), "\n")
-	return strings.TrimPrefix(line, "# ")
+	return strings.TrimPrefix(line, "# "), err
 }
 
 // providerHelp names the page about a kind of source: the one about calls that come
@@ -76,8 +71,12 @@ func providerHelp(kind app.ProviderKind) string {
 	return name
 }
 
-// renderHelp makes HTML of Markdown. goldmark leaves out HTML that stands in it.
-func renderHelp(source []byte) (template.HTML, error) {
+// renderHelp makes HTML of a page. goldmark leaves out HTML that stands in it.
+func renderHelp(name string, lang app.Lang) (template.HTML, error) {
+	source, err := helpSource(name, lang)
+	if err != nil {
+		return "", err
+	}
 	markdown := goldmark.New()
 	page := markdown.Parser().Parse(text.NewReader(source))
 	_ = ast.Walk(page, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -87,7 +86,7 @@ func renderHelp(source []byte) (template.HTML, error) {
 		return ast.WalkContinue, nil
 	})
 	var b bytes.Buffer
-	err := markdown.Renderer().Render(&b, source, page)
+	err = markdown.Renderer().Render(&b, source, page)
 	return template.HTML(b.String()), err
 }
 
