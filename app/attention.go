@@ -274,7 +274,7 @@ func (s *Service) sourceAttention(ctx context.Context, accountID int64, now time
 // busyDays days before an instant.
 func (s *Service) busyBefore(ctx context.Context, accountID int64, at time.Time) (bool, error) {
 	last := DayOf(at, s.zone)
-	rows, err := s.Days(ctx, accountID, last-busyDays+1, last)
+	rows, err := s.Days(ctx, accountID, 0, last-busyDays+1, last)
 	busy := map[Day]bool{}
 	for _, row := range rows {
 		if row.Day <= last && row.Count > 0 {

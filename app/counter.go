@@ -75,6 +75,13 @@ func (s *Service) CounterTransactions(ctx context.Context, l CounterLink, sinceI
 }
 
 // CounterTotal is the money in of today on what a counter shows.
-func (s *Service) CounterTotal(ctx context.Context, l CounterLink, now time.Time) (Amounts, error) {
-	return s.store.DayTotal(ctx, l.AccountID, l.BankAccountID, DayOf(now, s.zone), In)
+func (s *Service) CounterTotal(ctx context.Context, l CounterLink, now time.Time) (total Amounts, err error) {
+	today := DayOf(now, s.zone)
+	rows, err := s.Days(ctx, l.AccountID, l.BankAccountID, today, today)
+	for _, row := range rows {
+		if row.Type == In {
+			total = row.Amounts
+		}
+	}
+	return total, err
 }

@@ -60,6 +60,6 @@ func (s *Service) DeliveryHealth(ctx context.Context, accountID int64, now time.
 		return h, err
 	}
 	h.Delivered, h.Failed = sum.Succeeded, sum.Failed
-	h.Pending, err = s.PendingDeliveries(ctx, accountID)
+	h.Pending, err = s.PendingDeliveries(ctx, accountID, 0)
 	return h, err
 }

@@ -44,9 +44,10 @@ type Reader interface {
 	// which another process made it. ok is false where there is none. It
 	// authenticates nobody.
 	SourceByID(ctx context.Context, id int64) (s Source, ok bool, err error)
-	// RefreshSources reads the sources again if another process changed one, so
-	// that a secret that was rotated there counts from the next call on.
-	RefreshSources(ctx context.Context) error
+	// RefreshCredentials reads sources, API keys and counter links again if
+	// another process changed one, so that a secret that was rotated there counts
+	// from the next call on.
+	RefreshCredentials(ctx context.Context) error
 
 	// InboundEvents lists a page of the inbound log without bodies, newest
 	// first, and counts the events on all pages. f.SourceID may name a removed
@@ -66,10 +67,10 @@ type Reader interface {
 	// Overview reads the kept totals of all time; zeros for an unknown account.
 	Overview(ctx context.Context, accountID int64) (Overview, error)
 	// Days reads the kept totals of the days from first to last, both included,
-	// by ascending day, IN before OUT. A day without transactions has no row.
-	Days(ctx context.Context, accountID int64, first, last Day) ([]PeriodRow, error)
-	// BankAccountDays is Days of one bank account; no rows for an unknown one.
-	BankAccountDays(ctx context.Context, accountID, bankAccountID int64, first, last Day) ([]PeriodRow, error)
+	// by ascending day, IN before OUT: of one bank account (no rows for an
+	// unknown one), or of all where bankAccountID is 0. A day without
+	// transactions has no row.
+	Days(ctx context.Context, accountID, bankAccountID int64, first, last Day) ([]PeriodRow, error)
 	// Imports lists a page of the statement files, newest first.
 	Imports(ctx context.Context, accountID int64, page Page) ([]ImportedFile, error)
 	// Undoable tells what UndoImport would remove now.
@@ -87,10 +88,9 @@ type Reader interface {
 	// among skip, by due time: its retries, or its first attempts. It gives
 	// none where the webhook isn't active or has lost its secret.
 	Due(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]Outgoing, error)
-	// PendingDeliveries counts the deliveries that are still to be attempted.
-	PendingDeliveries(ctx context.Context, accountID int64) (int64, error)
-	// PendingOfWebhook counts those of one webhook; 0 for an unknown one.
-	PendingOfWebhook(ctx context.Context, accountID, webhookID int64) (int64, error)
+	// PendingDeliveries counts the deliveries that are still to be attempted: to
+	// one webhook (0 for an unknown one), or to all where webhookID is 0.
+	PendingDeliveries(ctx context.Context, accountID, webhookID int64) (int64, error)
 	// Replayable counts the deliveries that Replay would resend, among the most
 	// failed ones that were created last. all is false where there are more.
 	Replayable(ctx context.Context, accountID, webhookID int64, from, to time.Time, most int, now time.Time) (n int64, all bool, err error)

@@ -59,5 +59,5 @@ func (s *Service) Period(ctx context.Context, accountID int64, r Range, now time
 		return nil, InvalidField("range", "must be daily, weekly or monthly", "phải là daily, weekly hoặc monthly")
 	}
 	today := DayOf(now, s.zone)
-	return s.Days(ctx, accountID, today-Day(days-1), today)
+	return s.Days(ctx, accountID, 0, today-Day(days-1), today)
 }

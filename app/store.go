@@ -39,9 +39,6 @@ type Store interface {
 	// CounterLinkByHash sees a link made by another process from its commit
 	// on, and a revocation within a second. ok is false where there is none.
 	CounterLinkByHash(ctx context.Context, hash [32]byte) (l CounterLink, ok bool, err error)
-	// DayTotal is the kept total of a day in one direction: of one bank account
-	// of the account, or of all where bankAccountID is 0.
-	DayTotal(ctx context.Context, accountID, bankAccountID int64, day Day, direction Direction) (Amounts, error)
 
 	// CreateUser fails with CodeConflict where the name is taken.
 	CreateUser(ctx context.Context, u User, hash string) (User, error)

@@ -12,10 +12,7 @@ const accountColumns = `id, name, plan, expires_at, is_trial, max_bank_accounts,
 func scanAccount(row scanner) (app.Account, error) {
 	var a app.Account
 	err := row.Scan(&a.ID, &a.Name, &a.Plan, secondsInto(&a.ExpiresAt), &a.IsTrial, &a.MaxBankAccounts, secondsInto(&a.CreatedAt))
-	if noRows(err) {
-		err = app.NotFound("There is no account with this id.", "Không có tài khoản với id này.")
-	}
-	return a, err
+	return a, noRowsAs(err, app.NotFound("There is no account with this id.", "Không có tài khoản với id này."))
 }
 
 func (s *Store) CreateAccount(ctx context.Context, a app.Account) (app.Account, error) {
@@ -81,14 +78,11 @@ func withinPlan(tx *tx, accountID int64, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	var used int
-	if err := tx.queryRow(countedBankAccounts, accountID).Scan(&used); err != nil {
-		return err
+	used, err := scanOne[int](tx.queryRow(countedBankAccounts, accountID))
+	if err == nil && used >= a.MaxBankAccounts {
+		err = app.ErrPlanLimit(a.MaxBankAccounts)
 	}
-	if used >= a.MaxBankAccounts {
-		return app.ErrPlanLimit(a.MaxBankAccounts)
-	}
-	return nil
+	return err
 }
 
 const countedBankAccounts = `SELECT count(*) FROM bank_accounts WHERE account_id = ? AND unlinked_at IS NULL AND status <> 'inactive'`
@@ -102,14 +96,13 @@ func (s *Store) Overview(ctx context.Context, accountID int64) (app.Overview, er
 	return o, storageError(err)
 }
 
-func (s *Store) Days(ctx context.Context, accountID int64, first, last app.Day) ([]app.PeriodRow, error) {
-	return readAll(ctx, s, scanPeriodRow, `SELECT day, type, count, amount FROM account_days WHERE account_id = ? AND day BETWEEN ? AND ? ORDER BY day, type`,
-		accountID, int64(first), int64(last))
-}
-
-func (s *Store) BankAccountDays(ctx context.Context, accountID, bankAccountID int64, first, last app.Day) ([]app.PeriodRow, error) {
-	return readAll(ctx, s, scanPeriodRow, `SELECT d.day, d.type, d.count, d.amount FROM bank_accounts b JOIN bank_account_days d ON d.bank_account_id = b.id
-			WHERE b.id = ? AND b.account_id = ? AND d.day BETWEEN ? AND ? ORDER BY d.day, d.type`, bankAccountID, accountID, int64(first), int64(last))
+func (s *Store) Days(ctx context.Context, accountID, bankAccountID int64, first, last app.Day) ([]app.PeriodRow, error) {
+	from := `account_days d WHERE d.account_id = ?1 AND ?2 = 0`
+	if bankAccountID != 0 {
+		from = `bank_accounts b JOIN bank_account_days d ON d.bank_account_id = b.id WHERE b.account_id = ?1 AND b.id = ?2`
+	}
+	return readAll(ctx, s, scanPeriodRow, `SELECT d.day, d.type, d.count, d.amount FROM `+from+` AND d.day BETWEEN ?3 AND ?4 ORDER BY d.day, d.type`,
+		accountID, bankAccountID, int64(first), int64(last))
 }
 
 func scanPeriodRow(row scanner) (p app.PeriodRow, err error) {

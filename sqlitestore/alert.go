@@ -100,11 +100,7 @@ func (s *Store) SetAlertChannel(ctx context.Context, c app.AlertChannel) (app.Al
 
 func (s *Store) RemoveAlertChannel(ctx context.Context, accountID int64, medium app.AlertMedium) error {
 	return s.write(ctx, func(tx *tx) error {
-		n, err := tx.change(`DELETE FROM alert_channels WHERE account_id = ? AND medium = ?`, accountID, string(medium))
-		if err == nil && n == 0 {
-			err = app.ErrNoAlertChannel
-		}
-		return err
+		return tx.changeOne(app.ErrNoAlertChannel, `DELETE FROM alert_channels WHERE account_id = ? AND medium = ?`, accountID, string(medium))
 	})
 }
 

@@ -19,10 +19,7 @@ func scanBankAccount(row scanner, after ...any) (app.BankAccount, error) {
 func txBankAccount(tx *tx, accountID, id int64) (app.BankAccount, error) {
 	b, err := scanBankAccount(tx.queryRow(`SELECT `+bankAccountColumns+` FROM bank_accounts b
 			WHERE b.id = ? AND b.account_id = ? AND b.unlinked_at IS NULL`, id, accountID))
-	if noRows(err) {
-		err = app.ErrNoBankAccount
-	}
-	return b, err
+	return b, noRowsAs(err, app.ErrNoBankAccount)
 }
 
 // linkedBankAccount returns an error for the field bank_account_id if it isn't that of a

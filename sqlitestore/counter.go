@@ -25,8 +25,8 @@ func (s *Store) CreateCounterLink(ctx context.Context, l app.CounterLink, hash [
 				return l, err
 			}
 		}
-		var counting int
-		if err := tx.queryRow(`SELECT count(*) FROM counter_links WHERE account_id = ? AND revoked_at IS NULL`, l.AccountID).Scan(&counting); err != nil {
+		counting, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM counter_links WHERE account_id = ? AND revoked_at IS NULL`, l.AccountID))
+		if err != nil {
 			return l, err
 		}
 		if counting >= app.MaxCounterLinks {
@@ -48,25 +48,5 @@ func (s *Store) CounterLinkByHash(ctx context.Context, hash [32]byte) (app.Count
 }
 
 func (s *Store) RevokeCounterLink(ctx context.Context, accountID, id int64, now time.Time) error {
-	_, err := changingCredentials(ctx, s, func(tx *tx) (n int64, err error) {
-		n, err = tx.change(`UPDATE counter_links SET revoked_at = coalesce(revoked_at, ?) WHERE account_id = ? AND id = ?`, now.Unix(), accountID, id)
-		if err == nil && n == 0 {
-			err = app.ErrNoCounterLink
-		}
-		return n, err
-	})
-	return err
-}
-
-func (s *Store) DayTotal(ctx context.Context, accountID, bankAccountID int64, day app.Day, direction app.Direction) (app.Amounts, error) {
-	var a app.Amounts
-	query, owner := `SELECT count, amount FROM account_days WHERE account_id = ? AND day = ? AND type = ?`, accountID
-	if bankAccountID != 0 {
-		query, owner = `SELECT count, amount FROM bank_account_days WHERE bank_account_id = ? AND day = ? AND type = ?`, bankAccountID
-	}
-	err := s.queryRow(ctx, query, owner, int64(day), string(direction)).Scan(&a.Count, &a.Total)
-	if noRows(err) {
-		err = nil
-	}
-	return a, storageError(err)
+	return s.changeCredential(ctx, app.ErrNoCounterLink, `UPDATE counter_links SET revoked_at = coalesce(revoked_at, ?) WHERE account_id = ? AND id = ?`, now.Unix(), accountID, id)
 }

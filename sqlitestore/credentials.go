@@ -37,9 +37,16 @@ func changingCredentials[T any](ctx context.Context, s *Store, fn func(tx *tx) (
 		return result, tx.exec(`UPDATE settings SET value = CAST(value AS INTEGER) + 1 WHERE name = 'directory'`)
 	})
 	if err == nil {
-		err = s.refreshCredentials(ctx)
+		err = s.RefreshCredentials(ctx)
 	}
 	return result, err
+}
+
+// changeCredential changes the one credential that a statement names, or returns the
+// error none.
+func (s *Store) changeCredential(ctx context.Context, none error, statement string, args ...any) error {
+	_, err := changingCredentials(ctx, s, func(tx *tx) (struct{}, error) { return struct{}{}, tx.changeOne(none, statement, args...) })
+	return err
 }
 
 func (s *Store) loadCredentials(ctx context.Context) error {
@@ -88,8 +95,8 @@ func readByHash[V any](ctx context.Context, s *Store, scan func(row scanner, bef
 	return all, byHash, err
 }
 
-// refreshCredentials reads the credentials again if the file has another version.
-func (s *Store) refreshCredentials(ctx context.Context) error {
+// RefreshCredentials compares the version of the file with that in memory.
+func (s *Store) RefreshCredentials(ctx context.Context) error {
 	version, err := s.setting(ctx, "directory")
 	if err != nil || version == s.credentials.Load().version {
 		return err
@@ -102,7 +109,7 @@ func lookUp[K comparable, V any](ctx context.Context, s *Store, entries func(*cr
 	if v, ok := entries(s.credentials.Load())[key]; ok {
 		return v, true, nil
 	}
-	if err := s.refreshCredentials(ctx); err != nil {
+	if err := s.RefreshCredentials(ctx); err != nil {
 		var none V
 		return none, false, err
 	}
@@ -139,14 +146,8 @@ func (s *Store) APIKeys(ctx context.Context, accountID int64) ([]app.APIKey, err
 }
 
 func (s *Store) RevokeAPIKey(ctx context.Context, accountID, id int64, now time.Time) error {
-	_, err := changingCredentials(ctx, s, func(tx *tx) (n int64, err error) {
-		n, err = tx.change(`UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE account_id = ? AND id = ?`, now.Unix(), accountID, id)
-		if err == nil && n == 0 {
-			err = app.NotFound("There is no API key with this id.", "Không có khoá API với id này.")
-		}
-		return n, err
-	})
-	return err
+	none := app.NotFound("There is no API key with this id.", "Không có khoá API với id này.")
+	return s.changeCredential(ctx, none, `UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE account_id = ? AND id = ?`, now.Unix(), accountID, id)
 }
 
 func (s *Store) TouchAPIKey(id int64, now time.Time) {

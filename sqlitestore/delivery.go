@@ -119,21 +119,15 @@ func (s *Store) Due(ctx context.Context, webhookID int64, now time.Time, skip []
 func (s *Store) dueIDs(ctx context.Context, webhookID int64, now time.Time, skip []int64, limit int, retries bool) ([]int64, error) {
 	rows, err := s.query(ctx, `SELECT id FROM deliveries INDEXED BY deliveries_due
 		WHERE state = 0 AND webhook_id = ? AND retry = ? AND due_ms <= ? ORDER BY due_ms`, webhookID, retries, now.UnixMilli())
-	if err != nil {
-		return nil, storageError(err)
-	}
-	defer rows.Close()
 	ids := make([]int64, 0, limit)
-	for len(ids) < limit && rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, storageError(err)
-		}
+	err = each(rows, err, func(row scanner) (bool, error) {
+		id, err := scanOne[int64](row)
 		if !slices.Contains(skip, id) {
 			ids = append(ids, id)
 		}
-	}
-	return ids, storageError(rows.Err())
+		return len(ids) >= limit, err
+	})
+	return ids, err
 }
 
 func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, error) {
@@ -210,11 +204,8 @@ func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (app.Del
 			coalesce((SELECT a.delivery_id FROM attempts a WHERE a.id = d.resend_of), 0), d.sample IS NOT NULL,
 			`+deliveryColumns+`, `+payloadColumns+`, `+secretColumns+`
 		FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id`+payloadFrom+` WHERE d.id = ? AND d.account_id = ?`, id, accountID).Scan(dest...)
-	if noRows(err) {
-		return f, app.ErrNoDelivery
-	}
 	if err != nil {
-		return f, storageError(err)
+		return f, storageError(noRowsAs(err, app.ErrNoDelivery))
 	}
 	w.AccountID = accountID
 	f.URL = w.URL
@@ -271,9 +262,9 @@ func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionID
 	})
 }
 
-func (s *Store) PendingDeliveries(ctx context.Context, accountID int64) (int64, error) {
-	return readOne[int64](ctx, s, `SELECT count(*) FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
-			WHERE w.account_id = ? AND w.deleted_at IS NULL`, accountID)
+func (s *Store) PendingDeliveries(ctx context.Context, accountID, webhookID int64) (int64, error) {
+	return readOne[int64](ctx, s, `SELECT count(*) FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
+			WHERE w.account_id = ?1 AND w.deleted_at IS NULL AND (?2 = 0 OR w.id = ?2)`, accountID, webhookID)
 }
 
 func (s *Store) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
@@ -285,20 +276,18 @@ func (s *Store) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
 }
 
 func (s *Store) SettledSince(ctx context.Context, accountID, attemptID int64) ([]int64, int64, error) {
-	type settled struct{ attempt, transaction int64 }
-	rows, err := s.query(ctx, `SELECT a.id, CASE a.account_id WHEN ?1 THEN coalesce(d.transaction_id, 0) ELSE 0 END FROM attempts a JOIN deliveries d ON d.id = a.delivery_id
-			WHERE a.id > ?2 ORDER BY a.id LIMIT 200`, accountID, attemptID)
-	list, err := collect(rows, err, func(row scanner) (v settled, err error) { return v, row.Scan(&v.attempt, &v.transaction) })
 	last := attemptID
 	var ids []int64
-	seen := map[int64]bool{}
-	for _, one := range list {
-		last = one.attempt
-		if one.transaction != 0 && !seen[one.transaction] {
-			seen[one.transaction] = true
-			ids = append(ids, one.transaction)
+	rows, err := s.query(ctx, `SELECT a.id, CASE a.account_id WHEN ?1 THEN coalesce(d.transaction_id, 0) ELSE 0 END FROM attempts a JOIN deliveries d ON d.id = a.delivery_id
+			WHERE a.id > ?2 ORDER BY a.id LIMIT 200`, accountID, attemptID)
+	err = each(rows, err, func(row scanner) (bool, error) {
+		var transaction int64
+		err := row.Scan(&last, &transaction)
+		if transaction != 0 && !slices.Contains(ids, transaction) {
+			ids = append(ids, transaction)
 		}
-	}
+		return false, err
+	})
 	return ids, last, err
 }
 

@@ -236,9 +236,9 @@ func (d *doctor) database(ctx context.Context) {
 	zoned := d.look(ctx, "zone", d.timezone)
 	d.look(ctx, "key", d.key)
 	if zoned {
-		d.look(ctx, "totals", d.totals)
+		d.look(ctx, "totals", func(ctx context.Context) (app.Check, error) { return d.compareTotals(ctx, "totals", transactionTable) })
 	}
-	d.look(ctx, "history", d.history)
+	d.look(ctx, "history", func(ctx context.Context) (app.Check, error) { return d.compareTotals(ctx, "history", attemptTable) })
 	d.look(ctx, "queue", d.queue)
 	d.look(ctx, "event_ids", d.eventIDs)
 	d.look(ctx, "search", d.search)
@@ -267,7 +267,8 @@ func (d *doctor) pages(ctx context.Context) (app.Check, error) {
 	if d.Full {
 		d.Progress("every page")
 	} else {
-		tables, err := d.tables(ctx)
+		rows, err := d.db.QueryContext(ctx, checkedTables)
+		tables, err := collect(rows, err, scanOne[string])
 		if err != nil {
 			return app.Check{}, err
 		}
@@ -311,11 +312,6 @@ func (d *doctor) ofSearchIndex(ctx context.Context, findings []string) (bool, er
 	rows, err := d.db.QueryContext(ctx, `PRAGMA integrity_check(transactions_search)`)
 	own, err := collect(rows, err, scanOne[string])
 	return !slices.ContainsFunc(findings, func(f string) bool { return !slices.Contains(own, f) }), err
-}
-
-func (d *doctor) tables(ctx context.Context) ([]string, error) {
-	rows, err := d.db.QueryContext(ctx, checkedTables)
-	return collect(rows, err, scanOne[string])
 }
 
 func (d *doctor) references(ctx context.Context) (app.Check, error) {

@@ -115,16 +115,7 @@ func (d *doctor) sample(ctx context.Context, tx *sql.Tx, t blockTable) (s sample
 	return s, err
 }
 
-// totals compares what is kept of transactions with their rows.
-func (d *doctor) totals(ctx context.Context) (app.Check, error) {
-	return d.compareTotals(ctx, "totals", transactionTable)
-}
-
-// history compares what is kept of attempts with their rows.
-func (d *doctor) history(ctx context.Context) (app.Check, error) {
-	return d.compareTotals(ctx, "history", attemptTable)
-}
-
+// compareTotals compares what is derived from the rows of a table with them.
 func (d *doctor) compareTotals(ctx context.Context, check string, t blockTable) (c app.Check, err error) {
 	d.Progress(check)
 	tx, err := d.db.BeginTx(ctx, nil) // one state of the file, whatever is recorded meanwhile

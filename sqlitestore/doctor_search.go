@@ -110,21 +110,16 @@ func wrongTerms(ctx context.Context, tx *sql.Tx) (bool, error) {
 		return sum
 	}
 	rows, err := tx.QueryContext(ctx, `SELECT id, search FROM transactions WHERE id <= `+searchedTo)
-	if err != nil {
-		return false, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = each(rows, err, func(row scanner) (bool, error) {
 		var id int64
 		var text string
-		if err := rows.Scan(&id, &text); err != nil {
-			return false, err
-		}
+		err := row.Scan(&id, &text)
 		for place, t := range terms(text) {
 			sumOf(t).add(id, int64(place), 1)
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return false, err
+	})
+	if err != nil {
 		return false, err
 	}
 	err = readTerms(ctx, tx, func(t term, stands termSum) {
@@ -156,9 +151,9 @@ func terms(text string) func(yield func(place int, t term) bool) {
 	}
 }
 
-// readTerms calls each with the sum of every term in the index. SQLite shows the terms
+// readTerms calls take with the sum of every term in the index. SQLite shows the terms
 // in a temporary table of the connection, so the file isn't changed.
-func readTerms(ctx context.Context, tx *sql.Tx, each func(t term, stands termSum)) error {
+func readTerms(ctx context.Context, tx *sql.Tx, take func(t term, stands termSum)) error {
 	for _, query := range []string{
 		`PRAGMA query_only = 0`,
 		`CREATE VIRTUAL TABLE temp.search_terms USING fts5vocab(main, transactions_search, instance)`,
@@ -169,21 +164,17 @@ func readTerms(ctx context.Context, tx *sql.Tx, each func(t term, stands termSum
 		}
 	}
 	rows, err := tx.QueryContext(ctx, `SELECT term, count(*), sum(doc), sum(doc * (offset + 1) & ?) FROM temp.search_terms GROUP BY term`, placeMask)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	return each(rows, err, func(row scanner) (bool, error) {
 		var text string
 		var stands termSum
-		if err := rows.Scan(&text, &stands.count, &stands.ids, &stands.places); err != nil {
-			return err
+		if err := row.Scan(&text, &stands.count, &stands.ids, &stands.places); err != nil {
+			return false, err
 		}
 		three := []rune(text)
 		if len(three) != 3 {
-			return errors.New("the search index holds a term that isn't three characters")
+			return false, errors.New("the search index holds a term that isn't three characters")
 		}
-		each(term(three), stands)
-	}
-	return rows.Err()
+		take(term(three), stands)
+		return false, nil
+	})
 }

@@ -85,7 +85,7 @@ func (s *Store) attemptSearch(ctx context.Context, accountID int64, f app.Histor
 // at.
 func (s *Store) fewFailed(ctx context.Context, q *attemptSearch) (bool, error) {
 	where := q.blocks.where()
-	return s.few(ctx, `SELECT coalesce(sum(count), 0) < 1000 FROM attempt_blocks WHERE `+where.where.String(), where.args...)
+	return readOne[bool](ctx, s, `SELECT coalesce(sum(count), 0) < 1000 FROM attempt_blocks WHERE `+where.where.String(), where.args...)
 }
 
 // from is FROM for reading attempts one after another.
@@ -190,21 +190,17 @@ func newestFirst(a, b int64) int { return cmp.Compare(b, a) }
 // is true if transactions were left unread.
 func (s *Store) walkSegment(ctx context.Context, g segment, enough int, f *foundAttempts) (more bool, err error) {
 	rows, err := s.query(ctx, g.rows.sql, g.args()...)
-	if err != nil {
-		return false, storageError(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = each(rows, err, func(row scanner) (bool, error) {
 		var transaction, id int64
-		if err := rows.Scan(&transaction, &id); err != nil {
-			return false, storageError(err)
+		if err := row.Scan(&transaction, &id); err != nil {
+			return false, err
 		}
-		if transaction != f.oldest && len(f.ids) >= enough {
-			return true, nil
+		if more = transaction != f.oldest && len(f.ids) >= enough; !more {
+			f.ids, f.oldest = append(f.ids, id), transaction
 		}
-		f.ids, f.oldest = append(f.ids, id), transaction
-	}
-	return false, storageError(rows.Err())
+		return more, nil
+	})
+	return more, err
 }
 
 // addLate adds the attempts that belong on the page although their transaction is

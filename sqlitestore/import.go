@@ -67,27 +67,21 @@ const attemptsEnd = time.Minute
 
 func (s *Store) Undoable(ctx context.Context, accountID, id int64, now time.Time) (u app.Undoing, err error) {
 	u.File, err = scanImport(s.queryRow(ctx, `SELECT `+importColumns+` FROM imports WHERE id = ? AND account_id = ?`, id, accountID))
-	if noRows(err) {
-		return u, app.ErrNoImport
-	}
 	if err != nil {
-		return u, storageError(err)
+		return u, storageError(noRowsAs(err, app.ErrNoImport))
 	}
 	rows, err := s.query(ctx, `SELECT t.id, t.type, t.amount, t.occurred_at, `+notifiedShop+`, `+namedElsewhere+`
 		FROM transactions t INDEXED BY transactions_import WHERE t.import_id = ?1 ORDER BY t.id`, id, now.Add(-attemptsEnd).Unix())
-	if err != nil {
-		return u, storageError(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = each(rows, err, func(row scanner) (bool, error) {
 		var t app.Transaction
-		var told, elsewhere bool
-		if err := rows.Scan(&t.ID, &t.Type, &t.Amount, secondsInto(&t.Time), &told, &elsewhere); err != nil {
-			return u, storageError(err)
+		var notified, elsewhere bool
+		err := row.Scan(&t.ID, &t.Type, &t.Amount, secondsInto(&t.Time), &notified, &elsewhere)
+		if err == nil {
+			u.Count(t, notified, elsewhere)
 		}
-		u.Count(t, told, elsewhere)
-	}
-	return u, storageError(rows.Err())
+		return false, err
+	})
+	return u, err
 }
 
 // undoStep is how many transactions one commit looks at and removes.

@@ -183,10 +183,7 @@ func (s *Store) DiscardInbound(ctx context.Context, accountID, id, itemID int64)
 // inboundEventExists returns app.ErrNoInboundEvent if the account has no such event.
 func inboundEventExists(tx *tx, accountID, id int64) error {
 	_, err := scanOne[int](tx.queryRow(`SELECT 1 FROM inbound_events WHERE id = ? AND account_id = ?`, id, accountID))
-	if noRows(err) {
-		return app.ErrNoInboundEvent
-	}
-	return err
+	return noRowsAs(err, app.ErrNoInboundEvent)
 }
 
 func (s *Store) NoteRefusedCall(c app.RefusedCall) {

@@ -130,12 +130,9 @@ func (s *Store) InboundEvent(ctx context.Context, accountID, id int64) (app.Inbo
 	var body []byte
 	e, err := scanInboundEvent(s.queryRow(ctx, `SELECT `+inboundEventColumns+`, e.body FROM inbound_events e LEFT JOIN sources s ON s.id = e.source_id
 			WHERE e.account_id = ? AND e.id = ?`, accountID, id), &body)
-	if noRows(err) {
-		return e, app.Source{}, app.ErrNoInboundEvent
-	}
 	e.Body = body
 	if err != nil || e.SourceID == 0 {
-		return e, app.Source{}, storageError(err)
+		return e, app.Source{}, storageError(noRowsAs(err, app.ErrNoInboundEvent))
 	}
 	src, err := s.scanSource(s.queryRow(ctx, `SELECT `+sourceColumns+` FROM sources WHERE id = ?`, e.SourceID))
 	return e, src, storageError(err)
@@ -179,15 +176,14 @@ func (s *Store) RefusedCalls(ctx context.Context, accountID, sourceID int64, unn
 func (s *Store) InboundBodies(ctx context.Context, accountID int64, ids []int64, most int) (map[int64][]byte, error) {
 	rows, err := s.query(ctx, `SELECT e.id, e.body FROM json_each(?1) page CROSS JOIN inbound_events e ON e.id = page.value
 		WHERE e.account_id = ?2 AND length(e.body) <= ?3`, joinIDs(ids), accountID, most)
-	type found struct {
-		id   int64
-		body []byte
-	}
-	list, err := collect(rows, err, func(row scanner) (f found, err error) { return f, row.Scan(&f.id, &f.body) })
-	bodies := make(map[int64][]byte, len(list))
-	for _, f := range list {
-		bodies[f.id] = f.body
-	}
+	bodies := map[int64][]byte{}
+	err = each(rows, err, func(row scanner) (bool, error) {
+		var id int64
+		var body []byte
+		err := row.Scan(&id, &body)
+		bodies[id] = body
+		return false, err
+	})
 	return bodies, err
 }
 
@@ -211,26 +207,16 @@ func (s *Store) KnownEvents(ctx context.Context, accountID int64, refs []app.Eve
 		return nil, err
 	}
 	known := make([]*app.KnownEvent, len(refs))
-	rows, err := s.query(ctx, `SELECT page.key, coalesce(k.transaction_id, 0), coalesce(e.id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, ''),
-			coalesce(b.bank, ''), coalesce(i.gateway, ''), coalesce(b.account_number, i.account_number, ''), coalesce(t.type, i.type, ''), coalesce(t.amount, i.amount, 0)
+	rows, err := s.query(ctx, `SELECT page.key, coalesce(k.transaction_id, 0), coalesce(e.id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, ''), `+knownColumns+`
 		FROM json_each(?2) page
 		CROSS JOIN event_ids k ON k.account_id = ?1 AND k.source_id = page.value ->> 0 AND k.channel = page.value ->> 1 AND k.event_id = page.value ->> 2
-		LEFT JOIN transactions t ON t.id = k.transaction_id
-		`+fromEvent+`
-		LEFT JOIN bank_accounts b ON b.id = t.bank_account_id
-		LEFT JOIN inbound_items i ON i.id = k.item_id`, accountID, string(list))
-	_, err = collect(rows, err, func(row scanner) (at int, err error) {
+		`+knownJoins+` `+fromEvent, accountID, string(list))
+	err = each(rows, err, func(row scanner) (bool, error) {
+		var at int
 		var k app.KnownEvent
-		var gateway string
-		err = row.Scan(&at, &k.TransactionID, &k.TransactionEvent, &k.ItemEvent, &k.ItemState, &k.Bank, &gateway, &k.AccountNumber, &k.Type, &k.Amount)
-		if k.TransactionID == 0 {
-			bank, _ := app.FindBank(gateway)
-			k.Bank = bank.Code
-		}
-		if err == nil {
-			known[at] = &k
-		}
-		return at, err
+		err := scanKnown(row, &k.Known, &at, &k.TransactionID, &k.TransactionEvent, &k.ItemEvent, &k.ItemState)
+		known[at] = &k
+		return false, err
 	})
 	return known, err
 }

@@ -232,11 +232,7 @@ type sealedRow struct {
 	secrets [][]byte
 }
 
-type queryer interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-func (t sealedTable) read(ctx context.Context, db queryer) ([]sealedRow, error) {
+func (t sealedTable) read(ctx context.Context, db querier) ([]sealedRow, error) {
 	query := `SELECT id, account_id, ` + t.about
 	for _, c := range t.columns {
 		query += `, ` + c.name
@@ -321,7 +317,7 @@ func (t sealedTable) resealed(r sealedRow, old, key *sealer) []any {
 
 // lostSecrets lists the webhooks, sources and alert channels in use whose
 // secrets a key doesn't open, or were dropped for that and not made anew since.
-func lostSecrets(ctx context.Context, db queryer, key *sealer) (lost []app.LostSecret, err error) {
+func lostSecrets(ctx context.Context, db querier, key *sealer) (lost []app.LostSecret, err error) {
 	for _, t := range sealedTables {
 		rows, err := t.read(ctx, db)
 		if err != nil {

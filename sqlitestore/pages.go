@@ -116,21 +116,15 @@ func (l *pagePlan) count(ctx context.Context, s *Store, i int) error {
 // it holds size ids.
 func (s *Store) readSegment(ctx context.Context, g segment, ids []int64, offset int64, size int) ([]int64, error) {
 	rows, err := s.query(ctx, g.rows.sql+g.rows.order, g.args()...)
-	if err != nil {
-		return nil, storageError(err)
-	}
-	defer rows.Close()
-	for len(ids) < size && rows.Next() {
+	err = each(rows, err, func(row scanner) (bool, error) {
 		if offset--; offset >= 0 {
-			continue
+			return false, nil
 		}
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, storageError(err)
-		}
+		id, err := scanOne[int64](row)
 		ids = append(ids, id)
-	}
-	return ids, storageError(rows.Err())
+		return len(ids) >= size, err
+	})
+	return ids, err
 }
 
 // workPerRow limits the work of a listing that counts to n rows: to workPerRow*n
@@ -184,27 +178,25 @@ func (l *pagePlan) readTo(ctx context.Context, s *Store, most int64) (ids []int6
 // and the last id that it looked at if it stopped for want of units, else 0.
 func (s *Store) lookAt(ctx context.Context, g segment, ids []int64, left int64, size int) ([]int64, int64, int64, error) {
 	rows, err := s.query(ctx, g.rows.each.sql, append(g.rows.each.args[:len(g.rows.each.args):len(g.rows.each.args)], g.args()...)...)
-	if err != nil {
-		return ids, left, 0, storageError(err)
-	}
-	defer rows.Close()
-	var last int64
-	for len(ids) < size && rows.Next() {
+	var last, searchedTo int64
+	err = each(rows, err, func(row scanner) (enough bool, err error) {
 		var id int64
 		var fits bool
-		if err := rows.Scan(&id, &fits); err != nil {
-			return ids, left, 0, storageError(err)
+		if err := row.Scan(&id, &fits); err != nil {
+			return false, err
 		}
 		if left <= 0 && last != 0 && id != last {
-			return ids, left, last, nil
+			searchedTo = last
+			return true, nil
 		}
 		left -= g.rows.each.cost
 		if fits && (len(ids) == 0 || ids[len(ids)-1] != id) {
 			ids = append(ids, id)
 		}
 		last = id
-	}
-	return ids, left, 0, storageError(rows.Err())
+		return len(ids) >= size, nil
+	})
+	return ids, left, searchedTo, err
 }
 
 // blockSize is how many ids a block has: block n holds those from n*blockSize
@@ -321,16 +313,12 @@ func (s *Store) planByBlocks(ctx context.Context, t blockTable, f blockFilter, a
 	}
 	rows, err := s.query(ctx, `SELECT block, sum(count), min(first_at), max(last_at) FROM `+t.blocks+
 		` t WHERE `+where.where.String()+group+` ORDER BY block`+order, where.args...)
-	if err != nil {
-		return nil, storageError(err)
-	}
-	defer rows.Close()
 	l := &pagePlan{}
 	var held int64
-	for (all || held < enough) && rows.Next() {
+	err = each(rows, err, func(row scanner) (bool, error) {
 		var block, count, first, last int64
-		if err := rows.Scan(&block, &count, &first, &last); err != nil {
-			return nil, storageError(err)
+		if err := row.Scan(&block, &count, &first, &last); err != nil {
+			return false, err
 		}
 		inside := first >= f.from && last < f.to && (f.since == 0 || block > blockOf(f.since)) && (f.until == 0 || block < blockOf(f.until)) && f.rows == nil
 		if inside {
@@ -343,28 +331,35 @@ func (s *Store) planByBlocks(ctx context.Context, t blockTable, f blockFilter, a
 		if g.first <= g.last {
 			l.segments = append(l.segments, g)
 		}
+		l.partial = !all && held >= enough
+		return l.partial, nil
+	})
+	return l, err
+}
+
+// daysOf is the table of the kept totals of days that a filter needs, and the
+// conditions on it but for those on days.
+func daysOf(accountID int64, f app.TransactionFilter) (table string, c *conditions) {
+	table, c = "account_days", &conditions{}
+	if f.BankAccountID != 0 {
+		table = "bank_account_days"
+		c.add("bank_account_id = ?", f.BankAccountID)
+	} else {
+		c.add("account_id = ?", accountID)
 	}
-	l.partial = !all && held >= enough
-	return l, storageError(rows.Err())
+	if f.Type != "" {
+		c.add("type = ?", string(f.Type))
+	}
+	return table, c
 }
 
 // planByDays makes a segment of each local day of the zone that has transactions
 // of the filter.
 func (s *Store) planByDays(ctx context.Context, accountID int64, f app.TransactionFilter, zone *time.Location) (*pagePlan, error) {
-	var where, rowsOnly conditions
-	days := "account_days"
+	days, where := daysOf(accountID, f)
+	var rowsOnly conditions
 	rowsOnly.add("account_id = ?", accountID)
-	if f.BankAccountID != 0 {
-		days = "bank_account_days"
-		where.add("bank_account_id = ?", f.BankAccountID)
-		rowsOnly.add("bank_account_id = ?", f.BankAccountID)
-	} else {
-		where.add("account_id = ?", accountID)
-	}
-	if f.Type != "" {
-		where.add("type = ?", string(f.Type))
-		rowsOnly.add("type = ?", string(f.Type))
-	}
+	rowsOnly.join(kindsOf(f))
 	if f.UntilID != 0 {
 		rowsOnly.add("id <= ?", f.UntilID)
 	}
@@ -382,7 +377,7 @@ func (s *Store) planByDays(ctx context.Context, accountID int64, f app.Transacti
 		order = ""
 	}
 	read := &rowQuery{args: rowsOnly.args, order: ` ORDER BY occurred_at` + order + `, id` + order,
-		sql: `SELECT id FROM transactions INDEXED BY transactions_time WHERE occurred_at BETWEEN ? AND ? AND ` + rowsOnly.where.String()}
+		sql: `SELECT id FROM transactions t INDEXED BY transactions_time WHERE occurred_at BETWEEN ? AND ? AND ` + rowsOnly.where.String()}
 	rows, err := s.query(ctx, `SELECT day, sum(count) FROM `+days+` WHERE `+where.where.String()+` GROUP BY day ORDER BY day`+order, where.args...)
 	segments, err := collect(rows, err, func(row scanner) (g segment, err error) {
 		var day app.Day

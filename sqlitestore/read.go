@@ -167,21 +167,39 @@ type rowSet interface {
 	Close() error
 }
 
-// collect reads all rows with scan.
-func collect[T any](rows rowSet, err error, scan func(scanner) (T, error)) ([]T, error) {
+// each calls fn with one row after another, until fn has enough.
+func each(rows rowSet, err error, fn func(row scanner) (enough bool, err error)) error {
 	if err != nil {
-		return nil, storageError(err)
+		return storageError(err)
 	}
 	defer rows.Close()
-	var all []T
 	for rows.Next() {
-		one, err := scan(rows)
-		if err != nil {
-			return nil, storageError(err)
+		if enough, err := fn(rows); err != nil || enough {
+			return storageError(err)
 		}
-		all = append(all, one)
 	}
-	return all, storageError(rows.Err())
+	return storageError(rows.Err())
+}
+
+// collect reads all rows with scan.
+func collect[T any](rows rowSet, err error, scan func(scanner) (T, error)) (all []T, _ error) {
+	err = each(rows, err, func(row scanner) (bool, error) {
+		one, err := scan(row)
+		all = append(all, one)
+		return false, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// noRowsAs is the error of a look-up, or none where it found no row.
+func noRowsAs(err, none error) error {
+	if noRows(err) {
+		return none
+	}
+	return err
 }
 
 // scanIDs reads a query's page of ids.
@@ -191,12 +209,8 @@ func (s *Store) scanIDs(ctx context.Context, query string, args []any, page app.
 
 // exists returns the error otherwise if query finds no row.
 func (s *Store) exists(ctx context.Context, query string, id, accountID int64, otherwise error) error {
-	var one int
-	err := s.queryRow(ctx, query, id, accountID).Scan(&one)
-	if noRows(err) {
-		return otherwise
-	}
-	return storageError(err)
+	_, err := readOne[int](ctx, s, query, id, accountID)
+	return noRowsAs(err, otherwise)
 }
 
 // conditions gathers the WHERE clause of a filtered listing.
@@ -248,6 +262,11 @@ var (
 	maxID      = strconv.FormatInt(math.MaxInt64, 10)
 	hourMillis = strconv.FormatInt(time.Hour.Milliseconds(), 10)
 )
+
+// newestTransaction is the id of the newest transaction of all accounts; 0: there is none.
+func (s *Store) newestTransaction(ctx context.Context) (int64, error) {
+	return readOne[int64](ctx, s, `SELECT coalesce(max(id), 0) FROM transactions`)
+}
 
 // joinIDs formats ids as a JSON array, for json_each.
 func joinIDs(ids []int64) string {

@@ -99,24 +99,30 @@ type seenEvent struct {
 
 func (r *recorder) find(e app.Incoming) (*seenEvent, error) {
 	var seen seenEvent
-	var gateway string
-	err := r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0), coalesce(b.bank, ''), coalesce(i.gateway, ''),
-			coalesce(b.account_number, i.account_number, ''), coalesce(t.type, i.type, ''), coalesce(t.amount, i.amount, 0)
-		FROM event_ids k
-		LEFT JOIN transactions t ON t.id = k.transaction_id
-		LEFT JOIN bank_accounts b ON b.id = t.bank_account_id
-		LEFT JOIN inbound_items i ON i.id = k.item_id
-		WHERE k.account_id = ? AND k.source_id = ? AND k.channel = ? AND k.event_id = ?`,
-		r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID).
-		Scan(&seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.Bank, &gateway, &seen.AccountNumber, &seen.Type, &seen.Amount)
+	err := scanKnown(r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0), `+knownColumns+` FROM event_ids k`+knownJoins+`
+		WHERE k.account_id = ? AND k.source_id = ? AND k.channel = ? AND k.event_id = ?`, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID),
+		&seen.Known, &seen.transactionID, &seen.itemID, &seen.inboundEvent)
 	if noRows(err) {
 		return nil, nil
 	}
-	if seen.transactionID == 0 {
-		bank, _ := app.FindBank(gateway)
-		seen.Bank = bank.Code
-	}
 	return &seen, err
+}
+
+// knownColumns are what was recorded under an event id k: as a transaction t, or as an
+// item i, which names its bank as the provider did.
+const (
+	knownColumns = `coalesce(b.bank, ''), iif(t.id IS NULL, coalesce(i.gateway, ''), ''), coalesce(b.account_number, i.account_number, ''), coalesce(t.type, i.type, ''), coalesce(t.amount, i.amount, 0)`
+	knownJoins   = ` LEFT JOIN transactions t ON t.id = k.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id LEFT JOIN inbound_items i ON i.id = k.item_id`
+)
+
+func scanKnown(row scanner, k *app.Known, before ...any) error {
+	var gateway string
+	err := row.Scan(append(before, &k.Bank, &gateway, &k.AccountNumber, &k.Type, &k.Amount)...)
+	if gateway != "" {
+		bank, _ := app.FindBank(gateway)
+		k.Bank = bank.Code
+	}
+	return err
 }
 
 // again handles an element whose event id is known: it is a duplicate, a conflict,

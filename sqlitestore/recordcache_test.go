@@ -207,16 +207,16 @@ func TestCredentialsThatAreNone(t *testing.T) {
 		}))
 	}
 	change(`INSERT INTO api_keys (account_id, name, scope, hint, hash, created_at) VALUES (1, 'short', 'full', '', x'01', 0)`)
-	must(t, h.store.RefreshSources(t.Context()))
+	must(t, h.store.RefreshCredentials(t.Context()))
 	change(`INSERT INTO counter_links (account_id, name, hash, shows_total, created_at) VALUES (1, 'short', x'', 0, 0)`)
-	must(t, h.store.RefreshSources(t.Context()))
+	must(t, h.store.RefreshCredentials(t.Context()))
 	for range 200 {
 		change(`UPDATE api_keys SET name = 'again'`)
 		ctx, leave := context.WithCancel(t.Context())
 		go leave()
-		_ = h.store.RefreshSources(ctx)
+		_ = h.store.RefreshCredentials(ctx)
 	}
-	must(t, h.store.RefreshSources(t.Context()))
+	must(t, h.store.RefreshCredentials(t.Context()))
 	if s, found, err := h.store.SourceByID(t.Context(), 0); found || err != nil {
 		t.Errorf("the source without an id: %+v, %v", s, err)
 	}

@@ -2,7 +2,6 @@ package sqlitestore
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"time"
 
@@ -18,23 +17,17 @@ func (s *Store) FailedDeliveries(ctx context.Context, accountID int64, f app.Fai
 		return nil, err
 	}
 	from, args := failedOf(accountID, f)
-	rows, err := s.query(ctx, `SELECT d.id, d.webhook_id, (SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id)`+from, args...)
-	if err != nil {
-		return nil, storageError(err)
-	}
-	defer rows.Close()
+	rows, err := s.query(ctx, `SELECT d.id, d.webhook_id, coalesce((SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id), 0)`+from, args...)
 	var list []app.FailedDelivery
-	for len(list) < limit && rows.Next() {
+	err = each(rows, err, func(row scanner) (bool, error) {
 		var d app.FailedDelivery
-		var last sql.NullInt64
-		if err := rows.Scan(&d.DeliveryID, &d.WebhookID, &last); err != nil {
-			return nil, storageError(err)
-		}
-		if d.HistoryID = last.Int64; last.Valid { // its attempts may be pruned
+		err := row.Scan(&d.DeliveryID, &d.WebhookID, &d.HistoryID)
+		if d.HistoryID != 0 { // its attempts may be pruned
 			list = append(list, d)
 		}
-	}
-	return list, storageError(rows.Err())
+		return len(list) >= limit, err
+	})
+	return list, err
 }
 
 // failedOf returns FROM and WHERE for the failed deliveries d of a filter that can be
@@ -120,11 +113,8 @@ func resendable(tx *tx, accountID, historyID int64) (app.Delivery, error) {
 	err := tx.queryRow(`SELECT `+deliveryColumns+`, w.deleted_at IS NOT NULL, w.is_active
 		FROM attempts a JOIN deliveries d ON d.id = a.delivery_id JOIN webhooks w ON w.id = d.webhook_id
 		WHERE a.id = ? AND a.account_id = ?`, historyID, accountID).Scan(append(deliveryDest(&d), &deleted, &active)...)
-	if noRows(err) {
-		return app.Delivery{}, app.ErrNoHistory
-	}
 	if err != nil {
-		return app.Delivery{}, err
+		return app.Delivery{}, noRowsAs(err, app.ErrNoHistory)
 	}
 	return d, d.Resendable(deleted, active)
 }
@@ -209,9 +199,9 @@ func replayStep(tx *tx, webhookID int64, at *replayed, end int64, now time.Time)
 	begin := *at
 	looked := 0
 	rows, err := tx.query(`SELECT d.created_ms, d.transaction_id, d.id`+next+order+stepLimit, webhookID, begin.created, begin.transaction, begin.last, end)
-	_, err = collect(rows, err, func(row scanner) (struct{}, error) {
+	err = each(rows, err, func(row scanner) (bool, error) {
 		looked++
-		return struct{}{}, row.Scan(&at.created, &at.transaction, &at.last)
+		return false, row.Scan(&at.created, &at.transaction, &at.last)
 	})
 	if err != nil || looked == 0 {
 		return false, err
@@ -237,21 +227,16 @@ func (s *Store) Replayable(ctx context.Context, accountID, webhookID int64, from
 	rows, err := s.query(ctx, `SELECT `+isLatestFailure("d.transaction_id")+` FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_failed ON d.webhook_id = w.id
 		WHERE w.id = ? AND w.account_id = ? AND d.state = 2 AND d.created_ms >= ? AND d.created_ms < ? ORDER BY d.created_ms DESC`,
 		webhookID, accountID, max(0, from.UnixMilli()), replayEnd(to, now).UnixMilli())
-	if err != nil {
-		return 0, false, storageError(err)
-	}
-	defer rows.Close()
-	for looked := 0; rows.Next(); looked++ {
-		if looked == most {
-			return n, false, nil
+	looked := 0
+	err = each(rows, err, func(row scanner) (bool, error) {
+		if looked++; looked > most {
+			return true, nil
 		}
-		var failed bool
-		if err := rows.Scan(&failed); err != nil {
-			return 0, false, storageError(err)
-		}
+		failed, err := scanOne[bool](row)
 		if failed {
 			n++
 		}
-	}
-	return n, true, storageError(rows.Err())
+		return false, err
+	})
+	return n, looked <= most, err
 }

@@ -188,15 +188,7 @@ func findKey(contents inspected, named string, others ...string) (path string, k
 		key, err := os.ReadFile(path)
 		return path, key, err
 	}
-	return "", nil, fmt.Errorf("%w: neither %s opens its secrets; name the right one", ErrKey, joinNor(others))
-}
-
-func joinNor(names []string) string {
-	text := names[0]
-	for _, name := range names[1:] {
-		text += " nor " + name
-	}
-	return text
+	return "", nil, fmt.Errorf("%w: neither %s opens its secrets; name the right one", ErrKey, strings.Join(others, " nor "))
 }
 
 // commit copies the backup and its key beside the database, checks the copy, leaves

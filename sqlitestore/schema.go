@@ -98,11 +98,11 @@ func digest(ctx context.Context, db querier) (string, error) {
 			WHERE v.sql LIKE 'CREATE VIRTUAL TABLE %' AND substr(s.tbl_name, 1, length(v.name) + 1) = v.name || '_')
 		ORDER BY type, name`)
 	sum := sha256.New()
-	_, err = collect(rows, err, func(row scanner) (none struct{}, err error) {
+	err = each(rows, err, func(row scanner) (bool, error) {
 		var kind, name, table, text string
-		err = row.Scan(&kind, &name, &table, &text)
+		err := row.Scan(&kind, &name, &table, &text)
 		fmt.Fprintf(sum, "%s %s %s %s\n", kind, name, table, plainSQL(text))
-		return none, err
+		return false, err
 	})
 	return hex.EncodeToString(sum.Sum(nil)), err
 }

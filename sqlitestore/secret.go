@@ -23,12 +23,7 @@ const keyCheckText = "baoco"
 func writeKey(path string) error {
 	var key [32]byte
 	rand.Read(key[:])
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(base64.StdEncoding.EncodeToString(key[:]) + "\n")
-	return errors.Join(err, f.Sync(), f.Close())
+	return writeSynced(path, []byte(base64.StdEncoding.EncodeToString(key[:])+"\n"))
 }
 
 func readKey(path string) (*sealer, error) {

@@ -52,12 +52,12 @@ func lastIDs(ctx context.Context, db *sql.DB) (map[string]int64, error) {
 	rows, err := db.QueryContext(ctx, `SELECT m.name, coalesce(s.seq, 0) FROM sqlite_schema m LEFT JOIN sqlite_sequence s ON s.name = m.name
 		WHERE m.type = 'table' AND m.sql LIKE '%AUTOINCREMENT%'`)
 	last := map[string]int64{}
-	_, err = collect(rows, err, func(row scanner) (none struct{}, err error) {
+	err = each(rows, err, func(row scanner) (bool, error) {
 		var table string
 		var id int64
-		err = row.Scan(&table, &id)
+		err := row.Scan(&table, &id)
 		last[table] = id
-		return none, err
+		return false, err
 	})
 	return last, err
 }

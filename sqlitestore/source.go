@@ -157,15 +157,10 @@ func (s *Store) SourceByID(ctx context.Context, id int64) (app.Source, bool, err
 	return lookUp(ctx, s, func(d *credentials) map[int64]app.Source { return d.sources }, id)
 }
 
-func (s *Store) RefreshSources(ctx context.Context) error { return s.refreshCredentials(ctx) }
-
 // txSource finds a source in use.
 func (s *Store) txSource(tx *tx, accountID, id int64) (app.Source, error) {
 	src, err := s.scanSource(tx.queryRow(`SELECT `+sourceColumns+` FROM sources WHERE account_id = ? AND id = ? AND removed_at IS NULL`, accountID, id))
-	if noRows(err) {
-		err = app.ErrNoSource
-	}
-	return src, err
+	return src, noRowsAs(err, app.ErrNoSource)
 }
 
 func (s *Store) AddSourceSenders(ctx context.Context, accountID, id int64, senders []string) (app.Source, error) {
@@ -223,14 +218,7 @@ func (s *Store) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey
 }
 
 func (s *Store) RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error {
-	_, err := changingCredentials(ctx, s, func(tx *tx) (int64, error) {
-		n, err := tx.change(`UPDATE sources SET removed_at = ? WHERE account_id = ? AND id = ? AND removed_at IS NULL`, now.Unix(), accountID, id)
-		if err == nil && n == 0 {
-			err = app.ErrNoSource
-		}
-		return n, err
-	})
-	return err
+	return s.changeCredential(ctx, app.ErrNoSource, `UPDATE sources SET removed_at = ? WHERE account_id = ? AND id = ? AND removed_at IS NULL`, now.Unix(), accountID, id)
 }
 
 const sourceColumns = `id, account_id, name, provider, auth, token, secret, coalesce(bank_account_id, 0), options, api_key, api_url, created_at, removed_at, last_call_at, last_transaction_at, list_from, progress, polled_at, poll_error`

@@ -180,7 +180,7 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if o.Serve {
-		s.regularly(background, watchInterval, "read the credentials again", s.refreshCredentials)
+		s.regularly(background, watchInterval, "read the credentials again", s.RefreshCredentials)
 		s.regularly(background, time.Second, "look at the open files", s.lookAtFiles)
 	}
 	return nil

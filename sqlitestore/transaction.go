@@ -19,10 +19,7 @@ func scanTransaction(row scanner) (app.Transaction, error) {
 func (s *Store) Transaction(ctx context.Context, accountID, id int64) (app.Transaction, error) {
 	t, err := scanTransaction(s.queryRow(ctx, `SELECT `+transactionColumns+` FROM transactions t JOIN bank_accounts b ON b.id = t.bank_account_id
 			WHERE t.id = ? AND t.account_id = ?`, id, accountID))
-	if noRows(err) {
-		err = app.ErrNoTransaction
-	}
-	return t, storageError(err)
+	return t, storageError(noRowsAs(err, app.ErrNoTransaction))
 }
 
 // ownBankAccount refuses a reference to a bank account of another account.
@@ -42,11 +39,8 @@ func (s *Store) TransactionOrigin(ctx context.Context, accountID, transactionID 
 	err := s.queryRow(ctx, `SELECT t.source_id, coalesce(s.name, ''), coalesce(s.provider, ''), t.channel, coalesce(e.id, 0)
 		FROM transactions t LEFT JOIN sources s ON s.id = t.source_id `+fromEvent+`
 		WHERE t.id = ? AND t.account_id = ?`, transactionID, accountID).Scan(&p.SourceID, &p.SourceName, &p.Provider, &p.Channel, &p.InboundEventID)
-	if noRows(err) {
-		err = app.ErrNoTransaction
-	}
 	if err != nil {
-		return p, storageError(err)
+		return p, storageError(noRowsAs(err, app.ErrNoTransaction))
 	}
 	rows, err := s.query(ctx, `SELECT k.source_id, coalesce(s.name, ''), k.channel, k.event_id FROM event_ids k INDEXED BY event_ids_merged
 		LEFT JOIN sources s ON s.id = k.source_id WHERE k.transaction_id = ? AND k.merged = 1 AND k.account_id = ? ORDER BY k.source_id, k.channel, k.event_id LIMIT ?`,
@@ -69,9 +63,9 @@ func (s *Store) IDsOf(ctx context.Context, accountID int64, f app.TransactionFil
 	if err := s.ownBankAccount(ctx, accountID, f.BankAccountID); err != nil {
 		return app.IDRange{}, err
 	}
-	var newest int64
-	if err := s.queryRow(ctx, `SELECT coalesce(max(id), 0) FROM transactions`).Scan(&newest); err != nil {
-		return app.IDRange{}, storageError(err)
+	newest, err := s.newestTransaction(ctx)
+	if err != nil {
+		return app.IDRange{}, err
 	}
 	if f.UntilID != 0 {
 		newest = min(newest, f.UntilID)

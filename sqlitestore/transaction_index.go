@@ -151,7 +151,7 @@ func (s *Store) chooseIndex(ctx context.Context, accountID int64, f app.Transact
 	switch f.DeliveryState {
 	case app.DeliveryPending:
 		if f.Page.CountTo != 0 {
-			few, err := s.few(ctx, `SELECT count(*) < `+fewPending+` FROM (SELECT 1 FROM webhooks w CROSS JOIN deliveries k INDEXED BY deliveries_due
+			few, err := readOne[bool](ctx, s, `SELECT count(*) < `+fewPending+` FROM (SELECT 1 FROM webhooks w CROSS JOIN deliveries k INDEXED BY deliveries_due
 				ON k.webhook_id = w.id AND k.state = 0 WHERE w.account_id = ? LIMIT `+fewPending+`)`, accountID)
 			if err != nil || !few {
 				return nil, err
@@ -183,7 +183,7 @@ func (s *Store) chooseIndex(ctx context.Context, accountID int64, f app.Transact
 		few := true
 		if q.phrase != "" {
 			least, most := amountsOf(f)
-			if few, err = s.few(ctx, `SELECT count(*) < `+fewAmounts+` FROM (SELECT 1 FROM (SELECT DISTINCT block FROM transaction_blocks WHERE account_id = ?1) b
+			if few, err = readOne[bool](ctx, s, `SELECT count(*) < `+fewAmounts+` FROM (SELECT 1 FROM (SELECT DISTINCT block FROM transaction_blocks WHERE account_id = ?1) b
 				CROSS JOIN transaction_amounts k ON k.account_id = ?1 AND k.block = b.block AND k.amount BETWEEN ?2 AND ?3 LIMIT `+fewAmounts+`)`,
 				accountID, least, most); err != nil {
 				return nil, err
@@ -201,10 +201,6 @@ func (s *Store) chooseIndex(ctx context.Context, accountID int64, f app.Transact
 	return s.searchIndex(ctx, accountID, f, q)
 }
 
-func (s *Store) few(ctx context.Context, query string, args ...any) (bool, error) {
-	return readOne[bool](ctx, s, query, args...)
-}
-
 // searchIndex finds the transactions that contain a term; nil where so many do that
 // reading the rows fills a page sooner.
 func (s *Store) searchIndex(ctx context.Context, accountID int64, f app.TransactionFilter, q searchTerm) (*index, error) {
@@ -213,9 +209,9 @@ func (s *Store) searchIndex(ctx context.Context, accountID int64, f app.Transact
 			return nil, err
 		}
 	}
-	var accounts int
-	if err := s.queryRow(ctx, `SELECT count(*) FROM accounts`).Scan(&accounts); err != nil {
-		return nil, storageError(err)
+	accounts, err := readOne[int](ctx, s, `SELECT count(*) FROM accounts`)
+	if err != nil {
+		return nil, err
 	}
 	x := &index{from: `transactions_search k`, id: "k.rowid", lags: true, to: q.to}
 	x.where.add("k.transactions_search MATCH ?", q.phrase)

@@ -140,8 +140,8 @@ func (s *Store) listScanned(ctx context.Context, accountID int64, f app.Transact
 		f.Page.CountTo = 0
 	}
 	if f.Page.CountTo != 0 && f.UntilID == 0 { // so that the work of looking at ids is known
-		if err := s.queryRow(ctx, `SELECT coalesce(max(id), 0) FROM transactions`).Scan(&f.UntilID); err != nil || f.UntilID == 0 {
-			return found, storageError(err)
+		if f.UntilID, err = s.newestTransaction(ctx); err != nil || f.UntilID == 0 {
+			return found, err
 		}
 	}
 	l, err := s.planScanned(ctx, accountID, f)
@@ -263,17 +263,7 @@ func (s *Store) sumDays(ctx context.Context, accountID int64, f app.TransactionF
 	if err != nil {
 		return nil, err
 	}
-	var days conditions
-	table := "account_days"
-	if f.BankAccountID != 0 {
-		table = "bank_account_days"
-		days.add("bank_account_id = ?", f.BankAccountID)
-	} else {
-		days.add("account_id = ?", accountID)
-	}
-	if f.Type != "" {
-		days.add("type = ?", string(f.Type))
-	}
+	table, days := daysOf(accountID, f)
 	if !f.From.IsZero() {
 		from := app.DayOf(f.From, zone)
 		if !from.Start(zone).Equal(f.From) {
@@ -290,12 +280,9 @@ func (s *Store) sumDays(ctx context.Context, accountID int64, f app.TransactionF
 	}
 	kept := `SELECT type, count, amount FROM ` + table + ` WHERE ` + days.where.String()
 	if f.UntilID != 0 {
-		var newest int64
-		if err := s.queryRow(ctx, `SELECT coalesce(max(id), 0) FROM transactions`).Scan(&newest); err != nil {
-			return nil, storageError(err)
-		}
-		if newest-f.UntilID > sumNewer {
-			return nil, nil
+		newest, err := s.newestTransaction(ctx)
+		if err != nil || newest-f.UntilID > sumNewer {
+			return nil, err
 		}
 		newer := rowConditions(accountID, f)
 		newer.add("t.id > ?", f.UntilID)
@@ -307,22 +294,18 @@ func (s *Store) sumDays(ctx context.Context, accountID int64, f app.TransactionF
 
 // sum runs a query that gives a direction, a count and a sum of amounts a row.
 func (s *Store) sum(ctx context.Context, query string, args ...any) (*app.TransactionSums, error) {
-	type row struct {
-		direction app.Direction
-		app.Amounts
-	}
-	rows, err := s.query(ctx, query, args...)
-	list, err := collect(rows, err, func(r scanner) (v row, err error) { return v, r.Scan(&v.direction, &v.Count, &v.Total) })
-	if err != nil {
-		return nil, err
-	}
 	sums := &app.TransactionSums{}
-	for _, r := range list {
-		if r.direction == app.In {
-			sums.In = r.Amounts
+	rows, err := s.query(ctx, query, args...)
+	err = each(rows, err, func(row scanner) (bool, error) {
+		var direction app.Direction
+		var sum app.Amounts
+		err := row.Scan(&direction, &sum.Count, &sum.Total)
+		if direction == app.In {
+			sums.In = sum
 		} else {
-			sums.Out = r.Amounts
+			sums.Out = sum
 		}
-	}
-	return sums, nil
+		return false, err
+	})
+	return sums, err
 }

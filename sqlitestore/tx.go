@@ -55,29 +55,27 @@ func (t *tx) close() error {
 	return errors.Join(append(errs, t.conn.Close())...)
 }
 
-func (t *tx) prepared(query string) (*statement, error) {
-	if stmt := t.stmts[query]; stmt != nil {
-		return stmt, nil
+// prepare gives the statement of a query, prepared, and its arguments as the driver
+// takes them. They are valid until the next call.
+func (t *tx) prepare(query string, args []any) (*statement, []driver.NamedValue, error) {
+	stmt := t.stmts[query]
+	if stmt == nil {
+		prepared, err := t.conn.(driver.ConnPrepareContext).PrepareContext(context.Background(), query)
+		if err != nil {
+			return nil, nil, fmt.Errorf("prepare %.60q: %w", query, err)
+		}
+		stmt = &statement{Stmt: prepared}
+		t.stmts[query] = stmt
 	}
-	stmt, err := t.conn.(driver.ConnPrepareContext).PrepareContext(context.Background(), query)
-	if err != nil {
-		return nil, fmt.Errorf("prepare %.60q: %w", query, err)
-	}
-	t.stmts[query] = &statement{Stmt: stmt}
-	return t.stmts[query], nil
-}
-
-// values converts args for the driver. The result is valid until the next call.
-func (t *tx) values(args []any) ([]driver.NamedValue, error) {
 	t.args = t.args[:0]
 	for i, arg := range args {
 		v, err := driver.DefaultParameterConverter.ConvertValue(arg)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		t.args = append(t.args, driver.NamedValue{Ordinal: i + 1, Value: v})
 	}
-	return t.args, nil
+	return stmt, t.args, nil
 }
 
 // exec runs a statement. It takes no context: an interrupted statement would
@@ -105,12 +103,18 @@ func (t *tx) change(query string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-func (t *tx) run(query string, args []any) (driver.Result, error) {
-	stmt, err := t.prepared(query)
-	if err != nil {
-		return nil, err
+// changeOne runs a statement that changes one row. Where there is no such row it
+// returns the error none.
+func (t *tx) changeOne(none error, query string, args ...any) error {
+	n, err := t.change(query, args...)
+	if err == nil && n == 0 {
+		err = none
 	}
-	values, err := t.values(args)
+	return err
+}
+
+func (t *tx) run(query string, args []any) (driver.Result, error) {
+	stmt, values, err := t.prepare(query, args)
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +137,7 @@ func (t *tx) run(query string, args []any) (driver.Result, error) {
 }
 
 func (t *tx) query(query string, args ...any) (*txRows, error) {
-	stmt, err := t.prepared(query)
-	if err != nil {
-		return nil, err
-	}
-	values, err := t.values(args)
+	stmt, values, err := t.prepare(query, args)
 	if err != nil {
 		return nil, err
 	}

@@ -133,10 +133,7 @@ func (s *Store) EndSessions(ctx context.Context, accountID, id int64) (app.User,
 // changeUser also gives the user a new generation: ?3 of the statement.
 func (s *Store) changeUser(ctx context.Context, accountID, id int64, statement string, args ...any) (app.User, error) {
 	return writing(ctx, s, func(tx *tx) (app.User, error) {
-		if n, err := tx.change(statement, append([]any{accountID, id, newGeneration()}, args...)...); err != nil || n == 0 {
-			if err == nil {
-				err = app.ErrNoUser
-			}
+		if err := tx.changeOne(app.ErrNoUser, statement, append([]any{accountID, id, newGeneration()}, args...)...); err != nil {
 			return app.User{}, err
 		}
 		return scanUser(tx.queryRow(`SELECT `+userColumns+` FROM users WHERE id = ?`, id))
@@ -175,10 +172,7 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, id int64) error {
 
 func txUser(tx *tx, accountID, id int64) (app.User, error) {
 	u, err := scanUser(tx.queryRow(`SELECT `+userColumns+` FROM users WHERE account_id = ? AND id = ?`, accountID, id))
-	if noRows(err) {
-		err = app.ErrNoUser
-	}
-	return u, err
+	return u, noRowsAs(err, app.ErrNoUser)
 }
 
 // keepOwner returns app.ErrLastOwner if u is the only owner of the account.

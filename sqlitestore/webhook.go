@@ -16,10 +16,7 @@ const secretLost = `length(w.secret) = 0`
 func scanWebhook(row scanner) (app.Webhook, error) {
 	var w app.Webhook
 	err := row.Scan(&w.ID, &w.AccountID, &w.Name, &w.URL, &w.BankAccountID, &w.Type, &w.IsActive, secondsInto(&w.CreatedAt), millisInto(&w.OverlapTo), &w.SecretLost)
-	if noRows(err) {
-		err = app.ErrNoWebhook
-	}
-	return w, err
+	return w, noRowsAs(err, app.ErrNoWebhook)
 }
 
 const oneWebhook = `SELECT ` + webhookColumns + ` FROM webhooks w WHERE w.id = ? AND w.account_id = ? AND w.deleted_at IS NULL`
@@ -183,25 +180,18 @@ func (s *Store) txSecrets(tx *tx, webhookID int64) (app.Secrets, error) {
 }
 
 func (s *Store) WebhookSecrets(ctx context.Context, accountID int64) (map[int64]app.Secrets, error) {
-	type row struct {
-		id     int64
-		sealed sealedSecrets
-	}
-	rows, err := s.query(ctx, `SELECT w.id, `+secretColumns+` FROM webhooks w WHERE w.account_id = ? AND w.deleted_at IS NULL`, accountID)
-	list, err := collect(rows, err, func(from scanner) (r row, err error) {
-		err = from.Scan(append([]any{&r.id}, r.sealed.dest()...)...)
-		return r, err
-	})
-	if err != nil {
-		return nil, err
-	}
 	secrets := map[int64]app.Secrets{}
-	for _, r := range list {
-		if secrets[r.id], err = r.sealed.open(s.sealer); err != nil {
-			return nil, err
+	rows, err := s.query(ctx, `SELECT w.id, `+secretColumns+` FROM webhooks w WHERE w.account_id = ? AND w.deleted_at IS NULL`, accountID)
+	err = each(rows, err, func(row scanner) (bool, error) {
+		var id int64
+		var sealed sealedSecrets
+		err := row.Scan(append([]any{&id}, sealed.dest()...)...)
+		if err == nil {
+			secrets[id], err = sealed.open(s.sealer)
 		}
-	}
-	return secrets, nil
+		return false, err
+	})
+	return secrets, err
 }
 
 const secretColumns = `w.secret, w.next_secret, w.overlap_to_ms, w.secrets_changed_ms`
@@ -254,24 +244,22 @@ func (s *Store) WebhookHealth(ctx context.Context, accountID, webhookID int64, n
 	if err != nil {
 		return nil, err
 	}
-	type hourRow struct {
-		hourKey
-		app.HourHealth
+	byID := map[int64]*app.WebhookHealth{}
+	for i := range list {
+		byID[list[i].WebhookID] = &list[i]
 	}
 	first := hourOf(now) - app.HealthHours + 1
 	rows, err = s.query(ctx, `SELECT h.webhook_id, h.hour, h.succeeded, h.failed FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id`+of+
-		` AND h.hour BETWEEN ?3 AND ?4 ORDER BY w.id`, accountID, webhookID, first, first+app.HealthHours-1)
-	hours, err := collect(rows, err, func(row scanner) (h hourRow, err error) {
-		return h, row.Scan(&h.webhookID, &h.hour, &h.Succeeded, &h.Failed)
-	})
-	for i := range list { // both by id
-		for len(hours) > 0 && hours[0].webhookID <= list[i].WebhookID {
-			if hours[0].webhookID == list[i].WebhookID {
-				list[i].Hours[hours[0].hour-first] = hours[0].HourHealth
-			}
-			hours = hours[1:]
+		` AND h.hour BETWEEN ?3 AND ?4`, accountID, webhookID, first, first+app.HealthHours-1)
+	err = each(rows, err, func(row scanner) (bool, error) {
+		var id, hour int64
+		var sum app.HourHealth
+		err := row.Scan(&id, &hour, &sum.Succeeded, &sum.Failed)
+		if h := byID[id]; h != nil { // else the webhook was made meanwhile
+			h.Hours[hour-first] = sum
 		}
-	}
+		return false, err
+	})
 	return list, err
 }
 
@@ -281,9 +269,4 @@ func (s *Store) RecentAttempts(ctx context.Context, accountID int64, now time.Ti
 	err := s.queryRow(ctx, `SELECT coalesce(sum(h.succeeded), 0), coalesce(sum(h.failed), 0) FROM webhooks w CROSS JOIN webhook_hours h ON h.webhook_id = w.id
 			WHERE w.account_id = ? AND h.hour BETWEEN ? AND ?`, accountID, first, first+app.HealthHours-1).Scan(&sum.Succeeded, &sum.Failed)
 	return sum, storageError(err)
-}
-
-func (s *Store) PendingOfWebhook(ctx context.Context, accountID, webhookID int64) (int64, error) {
-	return readOne[int64](ctx, s, `SELECT count(*) FROM webhooks w CROSS JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
-			WHERE w.id = ? AND w.account_id = ?`, webhookID, accountID)
 }

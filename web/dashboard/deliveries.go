@@ -45,7 +45,7 @@ func (s *Server) deliveriesPage(v *visit) error {
 	if data.Hooks, err = s.Service.Webhooks(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	if data.Waiting, err = s.Service.PendingDeliveries(v.Context(), v.account.ID); err != nil {
+	if data.Waiting, err = s.Service.PendingDeliveries(v.Context(), v.account.ID, 0); err != nil {
 		return err
 	}
 	if data.Form.Get("status") == waitingStatus {

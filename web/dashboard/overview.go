@@ -59,7 +59,7 @@ func (s *Server) overviewPage(v *visit) error {
 		return err
 	}
 	if id, ok := wire.ParseID(v.URL.Query().Get("bank_account_id")); ok {
-		rows, err := s.Service.BankAccountDays(v.Context(), v.account.ID, id, from, today)
+		rows, err := s.Service.Days(v.Context(), v.account.ID, id, from, today)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (s *Server) readSums(v *visit, sums *overviewSums, from app.Day, now time.T
 	today := app.DayOf(now, v.zone)
 	week, month := today.WeekStart(), today.MonthStart()
 	first := min(week, month, from)
-	rows, err := s.Service.Days(v.Context(), v.account.ID, first, today)
+	rows, err := s.Service.Days(v.Context(), v.account.ID, 0, first, today)
 	if err != nil {
 		return nil, err
 	}

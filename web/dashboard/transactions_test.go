@@ -128,7 +128,7 @@ func TestDeliveryStates(t *testing.T) {
 		_, err := w.Service.Replay(context.Background(), 1, id, time.Time{}, time.Now().Add(time.Hour), app.IdempotencyKey{}, time.Now())
 		apptest.Must(t, err)
 		apptest.Eventually(t, "the replay", func() bool {
-			n, err := w.Service.PendingDeliveries(context.Background(), 1)
+			n, err := w.Service.PendingDeliveries(context.Background(), 1, 0)
 			apptest.Must(t, err)
 			return n == 0
 		})
@@ -278,7 +278,7 @@ func TestSearchFurtherBack(t *testing.T) {
 	told := func(id string) {
 		w.Pay(1, id, "bánh mì")
 		apptest.Eventually(t, "the delivery", func() bool {
-			n, err := w.Service.PendingDeliveries(context.Background(), 1)
+			n, err := w.Service.PendingDeliveries(context.Background(), 1, 0)
 			apptest.Must(t, err)
 			return n == 0
 		})

@@ -37,7 +37,7 @@ func (s *Server) webhookPage(v *visit) error {
 		return err
 	}
 	data.Chart = v.drawHours(data.Health, 360, 56)
-	if data.Pending, err = s.Service.PendingOfWebhook(v.Context(), v.account.ID, hook.ID); err != nil {
+	if data.Pending, err = s.Service.PendingDeliveries(v.Context(), v.account.ID, hook.ID); err != nil {
 		return err
 	}
 	data.Remove = s.webhookRemoval(v, hook, data.Pending)
@@ -276,7 +276,7 @@ func (s *Server) removeWebhook(v *visit) error {
 	if err != nil {
 		return err
 	}
-	pending, err := s.Service.PendingOfWebhook(v.Context(), v.account.ID, hook.ID)
+	pending, err := s.Service.PendingDeliveries(v.Context(), v.account.ID, hook.ID)
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (s *Server) verify(w http.ResponseWriter, r *http.Request, source app.Sourc
 		return in, nil
 	}
 	// Another process may have given the source a new secret just now.
-	if err := s.service.RefreshSources(r.Context()); err != nil {
+	if err := s.service.RefreshCredentials(r.Context()); err != nil {
 		return in, err
 	}
 	if again, found, err := s.service.SourceByID(r.Context(), source.ID); err == nil && found && again.Secret != source.Secret {
