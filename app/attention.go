@@ -101,7 +101,7 @@ func (s *Service) systemAttention(ctx context.Context, accountID int64, in Insta
 	if accountID != DefaultAccountID {
 		return nil, nil
 	}
-	warnings, err := s.SystemWarnings(ctx, in, now)
+	warnings, err := s.systemWarnings(ctx, in, now)
 	for _, warning := range warnings {
 		if !warning.Grave {
 			continue

@@ -31,15 +31,11 @@ type BackupStatus struct {
 // without any.
 const backupAge = 7 * 24 * time.Hour
 
-// Overdue reports whether there are transactions older than backupAge and no
+// warning is the warning that there are transactions older than backupAge and no
 // backup younger than that.
-func (b BackupStatus) Overdue(now time.Time) bool {
-	return !b.FirstAt.IsZero() && now.Sub(b.FirstAt) > backupAge && (b.Last.At.IsZero() || now.Sub(b.Last.At) > backupAge)
-}
-
-func (b BackupStatus) warning(now time.Time) (Warning, bool) {
-	if !b.Overdue(now) {
-		return Warning{}, false
+func (b BackupStatus) warning(now time.Time) (w Warning, overdue bool) {
+	if b.FirstAt.IsZero() || now.Sub(b.FirstAt) <= backupAge || !b.Last.At.IsZero() && now.Sub(b.Last.At) <= backupAge {
+		return w, false
 	}
 	text := Text{
 		"There is no backup yet. If the disk fails, every transaction is lost.",

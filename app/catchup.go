@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 )
@@ -37,6 +38,19 @@ const (
 	PollUnreachable PollFault = "unreachable"  // no answer, or one that says that the provider is down
 	PollUnreadable  PollFault = "unreadable"   // an answer that is no page of the list
 )
+
+// PollFaultOf is the class of an answer with a status of HTTP that isn't 200.
+func PollFaultOf(status int) PollFault {
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return PollKeyRefused
+	case status == http.StatusTooManyRequests:
+		return PollRateLimited
+	case status == http.StatusRequestTimeout || status >= 500:
+		return PollUnreachable
+	}
+	return PollUnreadable
+}
 
 // PollError is why a list couldn't be read. It never holds the API key.
 type PollError struct {

@@ -22,8 +22,8 @@ type CounterLink struct {
 // Path is the path of the counter screen.
 func (CounterLink) Path(token string) string { return "/counter/" + token }
 
-// CounterWindow is how far back a counter sees, by the time of the transfer.
-const CounterWindow = 24 * time.Hour
+// counterWindow is how far back a counter sees, by the time of the transfer.
+const counterWindow = 24 * time.Hour
 
 // CounterRows is how many transactions a counter shows.
 const CounterRows = 20
@@ -69,7 +69,7 @@ var ErrNoCounterLink error = NotFound("There is no counter link with this id.", 
 // oldest first.
 func (s *Service) CounterTransactions(ctx context.Context, l CounterLink, sinceID *int64, now time.Time) ([]Transaction, error) {
 	page, err := s.Transactions(ctx, l.AccountID, TransactionFilter{
-		BankAccountID: l.BankAccountID, Type: In, From: now.Add(-CounterWindow), SinceID: sinceID, Page: Page{Number: 1, Size: CounterRows},
+		BankAccountID: l.BankAccountID, Type: In, From: now.Add(-counterWindow), SinceID: sinceID, Page: Page{Number: 1, Size: CounterRows},
 	})
 	return page.Rows, err
 }

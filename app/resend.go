@@ -10,11 +10,11 @@ import (
 func (d Delivery) Resendable(deleted, active bool) error {
 	switch {
 	case deleted:
-		return ErrWebhookDeleted
+		return errWebhookDeleted
 	case !active:
 		return ErrWebhookInactive
 	case d.State == DeliveryPending:
-		return ErrDeliveryPending
+		return errDeliveryPending
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (s *Service) FailedDeliveries(ctx context.Context, accountID int64, f Faile
 // MaxResend of them.
 func (s *Service) ResendMany(ctx context.Context, accountID int64, historyIDs []int64, key IdempotencyKey, now time.Time) (ResendResult, error) {
 	if len(historyIDs) > MaxResend {
-		return ResendResult{}, ErrTooManyResends
+		return ResendResult{}, errTooManyResends
 	}
 	r, err := s.store.ResendMany(ctx, accountID, historyIDs, key, now)
 	if err != nil {
@@ -110,8 +110,8 @@ func (s *Service) ResendFailed(ctx context.Context, accountID int64, f FailedFil
 	return r, err
 }
 
-// ErrTooManyResends refuses more at once than MaxResend.
-var ErrTooManyResends error = InvalidField("id", "names more than 500 records", "có quá 500 bản ghi")
+// errTooManyResends refuses more at once than MaxResend.
+var errTooManyResends error = InvalidField("id", "names more than 500 records", "có quá 500 bản ghi")
 
 // Resend makes a new delivery of a history record's payload, with the whole
 // retry schedule.
@@ -137,11 +137,11 @@ func (s *Service) Replay(ctx context.Context, accountID, webhookID int64, from, 
 	return n, nil
 }
 
-// ErrWebhookDeleted refuses a resend to a webhook that is gone.
-var ErrWebhookDeleted error = Refused(CodeWebhookDeleted, Text{"The webhook of this record was deleted.", "Webhook của bản ghi này đã bị xoá."})
+// errWebhookDeleted refuses a resend to a webhook that is gone.
+var errWebhookDeleted error = Refused(CodeWebhookDeleted, Text{"The webhook of this record was deleted.", "Webhook của bản ghi này đã bị xoá."})
 
 // ErrWebhookInactive refuses a resend to a webhook that is switched off.
 var ErrWebhookInactive error = Refused(CodeWebhookInactive, Text{"The webhook is disabled; enable it first.", "Webhook đang tắt, hãy bật lại trước."})
 
-// ErrDeliveryPending refuses to resend what is still being tried.
-var ErrDeliveryPending error = Refused(CodeDeliveryPending, Text{"The delivery is still being tried; its next attempt is scheduled.", "Lần gửi này vẫn đang được thử lại theo lịch."})
+// errDeliveryPending refuses to resend what is still being tried.
+var errDeliveryPending error = Refused(CodeDeliveryPending, Text{"The delivery is still being tried; its next attempt is scheduled.", "Lần gửi này vẫn đang được thử lại theo lịch."})

@@ -91,12 +91,12 @@ type Source struct {
 }
 
 // How long a source may go without a call before somebody should look at it.
-// QuietSource is longer than a weekend, since shops close. QuietBusySource is
+// quietSource is longer than a weekend, since shops close. quietBusySource is
 // for a shop that has transactions every day and only this source. After
 // forgottenSource nobody is told any more.
 const (
-	QuietSource     = 72 * time.Hour
-	QuietBusySource = 24 * time.Hour
+	quietSource     = 72 * time.Hour
+	quietBusySource = 24 * time.Hour
 	forgottenSource = 30 * 24 * time.Hour
 )
 
@@ -107,7 +107,7 @@ func (s Source) Silent(busy bool, now time.Time) bool {
 	if s.LastCallAt.IsZero() || quiet > forgottenSource {
 		return false
 	}
-	return quiet > QuietSource || busy && quiet > QuietBusySource
+	return quiet > quietSource || busy && quiet > quietBusySource
 }
 
 // URLPath is the path of the URL that the provider calls.

@@ -32,18 +32,7 @@ const (
 	RangeMonthly Range = "monthly"
 )
 
-// Days is the length of the range; ok is false for an unknown one.
-func (r Range) Days() (days int, ok bool) {
-	switch r {
-	case RangeDaily:
-		return 1, true
-	case RangeWeekly:
-		return 7, true
-	case RangeMonthly:
-		return 30, true
-	}
-	return 0, false
-}
+var rangeDays = map[Range]Day{RangeDaily: 1, RangeWeekly: 7, RangeMonthly: 30}
 
 // AccountStatus is an account's plan and how much of it is in use.
 type AccountStatus struct {
@@ -54,10 +43,10 @@ type AccountStatus struct {
 
 // Period reads the kept totals of the days of r.
 func (s *Service) Period(ctx context.Context, accountID int64, r Range, now time.Time) ([]PeriodRow, error) {
-	days, ok := r.Days()
+	days, ok := rangeDays[r]
 	if !ok {
 		return nil, InvalidField("range", "must be daily, weekly or monthly", "phải là daily, weekly hoặc monthly")
 	}
 	today := DayOf(now, s.zone)
-	return s.Days(ctx, accountID, 0, today-Day(days-1), today)
+	return s.Days(ctx, accountID, 0, today-days+1, today)
 }

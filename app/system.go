@@ -66,10 +66,10 @@ type AnswerTimes struct {
 	Median, P95 time.Duration
 }
 
-// Which attempts AnswerTimes is about: those that began within AnswersWithin,
+// Which attempts AnswerTimes is about: those that began within answersWithin,
 // at most the last AnswersCounted.
 const (
-	AnswersWithin  = time.Hour
+	answersWithin  = time.Hour
 	AnswersCounted = 1000
 )
 
@@ -123,7 +123,7 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 		func() (err error) { status.StorageStatus, err = s.store.StorageStatus(now); return err },
 		func() (err error) { status.QueueStatus, err = s.store.QueueStatus(ctx, now); return err },
 		func() (err error) {
-			status.Answers, err = s.store.AnswerTimes(ctx, now.Add(-AnswersWithin))
+			status.Answers, err = s.store.AnswerTimes(ctx, now.Add(-answersWithin))
 			return err
 		},
 		func() (err error) { status.Unindexed, err = s.store.Unindexed(ctx); return err },
@@ -150,8 +150,8 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 // waitsTooLong is how long a delivery may be due before there is a warning.
 const waitsTooLong = 2 * time.Minute
 
-// SystemWarnings reads the files and gives the Warnings.
-func (s *Service) SystemWarnings(ctx context.Context, in Installation, now time.Time) ([]Warning, error) {
+// systemWarnings reads the files and gives the Warnings.
+func (s *Service) systemWarnings(ctx context.Context, in Installation, now time.Time) ([]Warning, error) {
 	storage, err := s.store.StorageStatus(now)
 	if err != nil {
 		return nil, err

@@ -24,9 +24,7 @@ import (
 // begins anew when all are done.
 func (s *Scheduler) alert(ctx context.Context, service *app.Service, in app.Installation) {
 	results, err := service.Alert(ctx, in, time.Now())
-	if err != nil && ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
-		s.log.Error("alert", "err", err)
-	}
+	s.logFault(ctx, "alert", err)
 	for _, r := range results {
 		s.logAlerted(r)
 	}
@@ -67,7 +65,7 @@ func newAlerter(n *network, version string, transport http.RoundTripper) *Alerte
 	}
 	return &Alerter{
 		network: n, version: version,
-		telegram: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		telegram: &http.Client{Transport: transport, CheckRedirect: noRedirect},
 	}
 }
 

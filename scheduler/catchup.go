@@ -25,9 +25,7 @@ func (s *Scheduler) catchUp(ctx context.Context, service *app.Service, every tim
 	ctx, cancel := context.WithTimeout(ctx, min(every, catchUpTime))
 	defer cancel()
 	results, err := service.CatchUp(ctx, time.Now())
-	if err != nil && ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
-		s.log.Error("catch up", "err", err)
-	}
+	s.logFault(ctx, "catch up", err)
 	for _, r := range results {
 		s.logCaughtUp(r)
 	}

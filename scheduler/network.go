@@ -64,6 +64,9 @@ func (n *network) transport() *http.Transport {
 	}
 }
 
+// noRedirect is the CheckRedirect of clients that take a redirect as the answer.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
 // dial opens a connection. Where a look-up failed for want of something on this
 // machine, the error is that: package net has it in words only. Look-ups of one
 // name are shared, so that this one may have begun a moment earlier.

@@ -44,9 +44,9 @@ func NewPoller(policy *app.TargetPolicy, zone *time.Location, version string, tr
 	p := &Poller{
 		client: &http.Client{
 			Transport: transport, Timeout: pollTime,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			CheckRedirect: noRedirect,
 		},
-		userAgent: "baoco/" + version, zone: zone, pacers: map[*provider.List]*pacer{},
+		userAgent: app.UserAgent(version), zone: zone, pacers: map[*provider.List]*pacer{},
 	}
 	for _, kind := range provider.Kinds {
 		if kind.List != nil {
@@ -124,14 +124,9 @@ func (p *Poller) get(ctx context.Context, list *provider.List, source app.Source
 func unreachable(err error) error { return &app.PollError{Fault: app.PollUnreachable, Err: err} }
 
 func faultOf(response *http.Response, now time.Time) error {
-	fault := &app.PollError{Fault: app.PollUnreadable, Err: statusError(response.StatusCode)}
-	switch code := response.StatusCode; {
-	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		fault.Fault = app.PollKeyRefused
-	case code == http.StatusTooManyRequests:
-		fault.Fault, fault.RetryAfter = app.PollRateLimited, retryAfter(response.Header, now)
-	case code == http.StatusRequestTimeout || code >= 500:
-		fault.Fault, fault.RetryAfter = app.PollUnreachable, retryAfter(response.Header, now)
+	fault := &app.PollError{Fault: app.PollFaultOf(response.StatusCode), Err: statusError(response.StatusCode)}
+	if fault.Fault == app.PollRateLimited || fault.Fault == app.PollUnreachable {
+		fault.RetryAfter = retryAfter(response.Header, now)
 	}
 	return fault
 }

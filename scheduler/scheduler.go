@@ -107,8 +107,10 @@ func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 	}{
 		{"sweep", sweepInterval, func(context.Context) { s.courier.lookEverywhere() }},
 		{"probe", probeInterval, func(ctx context.Context) { service.Probe(ctx, time.Now()) }},
-		{"index", indexInterval, func(ctx context.Context) { s.index(ctx, service) }},
-		{"link", linkInterval, func(ctx context.Context) { s.link(ctx, service) }},
+		{"index", indexInterval, func(ctx context.Context) { s.logFault(ctx, "index the search texts", service.IndexSearch(ctx)) }},
+		{"link", linkInterval, func(ctx context.Context) {
+			s.logFault(ctx, "finish the links of bank accounts", service.FinishLinks(ctx, time.Now()))
+		}},
 		{"alert", alertInterval, func(ctx context.Context) { s.alert(ctx, service, o.Installation) }},
 		{"prune", pruneInterval, func(ctx context.Context) { s.prune(ctx, service, o.Keep) }},
 	}
@@ -126,18 +128,6 @@ func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 	return err
 }
 
-func (s *Scheduler) index(ctx context.Context, service *app.Service) {
-	if err := service.IndexSearch(ctx); err != nil && ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
-		s.log.Error("index the search texts", "err", err)
-	}
-}
-
-func (s *Scheduler) link(ctx context.Context, service *app.Service) {
-	if err := service.FinishLinks(ctx, time.Now()); err != nil && ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
-		s.log.Error("finish the links of bank accounts", "err", err)
-	}
-}
-
 func (s *Scheduler) prune(ctx context.Context, service *app.Service, keep app.PruneLimits) {
 	pruned, err := service.Prune(ctx, keep, time.Now())
 	switch {
@@ -145,6 +135,14 @@ func (s *Scheduler) prune(ctx context.Context, service *app.Service, keep app.Pr
 		s.log.Error("prune", "err", err)
 	case pruned != app.Pruned{}:
 		s.log.Info("pruned", "inbound_events", pruned.InboundEvents, "attempts", pruned.Attempts)
+	}
+}
+
+// logFault logs an error of regular work, unless the scheduler stops or the storage
+// is away, which is logged elsewhere: the work is done the next time.
+func (s *Scheduler) logFault(ctx context.Context, what string, err error) {
+	if err != nil && ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
+		s.log.Error(what, "err", err)
 	}
 }
 

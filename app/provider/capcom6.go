@@ -58,14 +58,13 @@ func readCapcom6(in Call) Reading {
 	if sender.Kind == exactjson.Null { // as older versions write it
 		sender, senderKey = payload.Get("phoneNumber"), "phoneNumber"
 	}
-	text, fault := readSMSField(payload, "message")
-	return readSMS(in, forwardedSMS{
-		id: payload.Get("messageId").Word(), sender: sender.Str(), text: text,
-		received: payload.Get("receivedAt").Word(), receivedKey: "receivedAt",
-		fault: firstFault(
-			repeatedKey(v, []string{"event", "payload"}),
-			repeatedKey(payload, []string{"messageId", senderKey, "message", "receivedAt"}),
-			fault,
-		),
-	})
+	m := forwardedSMS{
+		id: payload.Get("messageId").Word(), sender: sender.Str(), received: payload.Get("receivedAt").Word(), receivedKey: "receivedAt",
+	}
+	m.fault = firstFault(
+		repeatedKey(v, []string{"event", "payload"}),
+		repeatedKey(payload, []string{"messageId", senderKey, "message", "receivedAt"}),
+		readString(payload, "message", &m.text),
+	)
+	return readSMS(in, m)
 }

@@ -3,7 +3,7 @@ package provider
 import (
 	"bytes"
 	"crypto/sha512"
-	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -66,7 +66,7 @@ func cassoError(v exactjson.Value) *app.FieldError {
 // out.
 func readCassoElement(v exactjson.Value, keys cassoKeys, zone *time.Location) app.Incoming {
 	if v.Kind != exactjson.Object {
-		return unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")
+		return notObject("body")
 	}
 	e := app.Incoming{Type: app.In, Content: v.Get("description").Word(), Number: v.Get(keys.number).Word(), Gateway: cassoBank(v)}
 	setDate(&e, v.Get(keys.time), zone)
@@ -157,7 +157,7 @@ func readCassoV2(in Call) Reading {
 	}
 	data := v.Get("data")
 	if data.Kind != exactjson.Object {
-		return Reading{Elements: []app.Incoming{unreadable("data", "must be a JSON object", "phải là một đối tượng JSON")}}
+		return Reading{Elements: []app.Incoming{notObject("data")}}
 	}
 	if id := data.Get("id"); id.Kind == exactjson.Number && id.Text == "0" {
 		return Reading{explanation: onlyATest}
@@ -224,10 +224,7 @@ func (c *cassoProgress) read(page cassoPage) (more bool) {
 }
 
 func askCasso(source app.Source, progress string, now time.Time, zone *time.Location) Question {
-	var at cassoProgress
-	if json.Unmarshal([]byte(progress), &at) != nil {
-		at = cassoProgress{} // the first time
-	}
+	at := parseProgress[cassoProgress](progress)
 	at.begin(source, now, zone)
 	return Question{Query: at.query(now, zone), Read: func(body []byte) (app.PolledPage, error) {
 		page, err := readCassoPage(body, zone)
@@ -270,7 +267,7 @@ func cassoAnswer(answer exactjson.Value) error {
 	if err == nil && code == 0 {
 		return nil
 	}
-	return answeredError(code)
+	return &app.PollError{Fault: app.PollFaultOf(code), Err: fmt.Errorf("the provider answered %d", code)}
 }
 
 // cassoMoney are the keys of a record that must be unmistakable.

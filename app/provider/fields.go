@@ -18,7 +18,7 @@ func parseObject(body []byte) (v exactjson.Value, fault []app.Incoming) {
 	case err != nil:
 		return v, notJSON()
 	case v.Kind != exactjson.Object:
-		return v, []app.Incoming{unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")}
+		return v, []app.Incoming{notObject("body")}
 	}
 	return v, nil
 }
@@ -31,7 +31,7 @@ func readList(in Call, key string, element func(v exactjson.Value, zone *time.Lo
 	}
 	list := v.Get(key)
 	if list.Kind != exactjson.Array || v.Times(key) != 1 {
-		return []app.Incoming{unreadable(key, "must be an array, given once", "phải là một mảng, chỉ xuất hiện một lần")}
+		return notArray(key)
 	}
 	elements := make([]app.Incoming, len(list.Items))
 	for i, item := range list.Items {
@@ -60,10 +60,12 @@ func missing(field, text string) *app.FieldError {
 	return &app.FieldError{Field: field, Text: required}
 }
 
+var repeated = app.Text{EN: "is given more than once", VI: "bị lặp lại"}
+
 func repeatedKey(v exactjson.Value, keys []string) *app.FieldError {
 	for _, key := range keys {
 		if v.Times(key) > 1 {
-			return &app.FieldError{Field: key, Text: app.Text{EN: "is given more than once", VI: "bị lặp lại"}}
+			return &app.FieldError{Field: key, Text: repeated}
 		}
 	}
 	return nil

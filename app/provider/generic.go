@@ -116,7 +116,7 @@ func readGeneric(in Call) Reading {
 	if p := paths["list"]; p != nil {
 		list, once := body.At(p)
 		if list.Kind != exactjson.Array || !once {
-			return Reading{Elements: []app.Incoming{unreadable(in.Source.Options.Map["list"], "must be an array, given once", "phải là một mảng, chỉ xuất hiện một lần")}}
+			return Reading{Elements: notArray(in.Source.Options.Map["list"])}
 		}
 		items = list.Items
 	} else if body.Kind == exactjson.Array {
@@ -141,7 +141,7 @@ type genericElement struct {
 // source's only one.
 func readGenericElement(v exactjson.Value, paths map[string]exactjson.Path, zone *time.Location) app.Incoming {
 	if v.Kind != exactjson.Object && v.Kind != exactjson.Array {
-		return unreadable(FaultElement, "must be a JSON object", "phải là một đối tượng JSON")
+		return notObject(FaultElement)
 	}
 	x := genericElement{v, paths}
 	e := app.Incoming{Gateway: x.field("gateway").Str(), Content: x.field("content").Word()}
@@ -178,7 +178,7 @@ func (x genericElement) field(name string) exactjson.Value {
 func (x genericElement) repeated(names ...string) *app.FieldError {
 	for _, name := range names {
 		if _, once := x.At(x.paths[name]); !once {
-			return &app.FieldError{Field: name, Text: app.Text{EN: "is given more than once", VI: "bị lặp lại"}}
+			return &app.FieldError{Field: name, Text: repeated}
 		}
 	}
 	return nil

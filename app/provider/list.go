@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -85,7 +84,7 @@ func readRecords(v exactjson.Value, key string, zone *time.Location, read func(v
 		if item.Kind == exactjson.Object {
 			elements[i] = read(item, zone)
 		} else {
-			elements[i] = unreadable(FaultElement, "must be a JSON object", "phải là một đối tượng JSON")
+			elements[i] = notObject(FaultElement)
 		}
 		if e := &elements[i]; app.BlankID(e.EventID) {
 			sum := sha256.Sum256(exactjson.AppendJS(nil, item))
@@ -113,18 +112,6 @@ func isZero(v exactjson.Value) bool {
 	return v.Kind == exactjson.Null || (v.Kind == exactjson.Number || v.Kind == exactjson.String) && strings.Trim(v.Text, "0.") == ""
 }
 
-// answeredError is the fault that an answer names with a status of HTTP.
-func answeredError(status int) error {
-	fault := &app.PollError{Fault: app.PollUnreadable, Err: fmt.Errorf("the provider answered %d", status)}
-	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		fault.Fault = app.PollKeyRefused
-	case http.StatusTooManyRequests:
-		fault.Fault = app.PollRateLimited
-	}
-	return fault
-}
-
 // progressText writes a progress of strings and integers.
 func progressText(progress any) string {
 	text, err := json.Marshal(progress)
@@ -132,4 +119,13 @@ func progressText(progress any) string {
 		panic(err)
 	}
 	return string(text)
+}
+
+// parseProgress reads what progressText wrote. What it can't read is the first time.
+func parseProgress[T any](text string) (progress T) {
+	var first T
+	if json.Unmarshal([]byte(text), &progress) != nil {
+		return first
+	}
+	return progress
 }

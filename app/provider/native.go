@@ -64,7 +64,7 @@ var moneyKeys = []string{"id", "gateway", "transactionNumber", "accountNumber", 
 func ReadNativeElement(v exactjson.Value, zone *time.Location) app.Incoming {
 	var e app.Incoming
 	if v.Kind != exactjson.Object {
-		return unreadable("body", "must be a JSON object", "phải là một đối tượng JSON")
+		return notObject("body")
 	}
 	e.Gateway = v.Get("gateway").Str()
 	e.Content = v.Get("content").Word()

@@ -77,7 +77,7 @@ func readPayOS(in Call) Reading {
 	}
 	data, ok := payOSFields(v.Get("data"))
 	if !ok {
-		return Reading{Elements: []app.Incoming{unreadable("data", "must be a JSON object", "phải là một đối tượng JSON")}}
+		return Reading{Elements: []app.Incoming{notObject("data")}}
 	}
 	if fault := data.ambiguous(); fault != nil {
 		return Reading{Elements: []app.Incoming{{Fault: fault}}}

@@ -177,6 +177,14 @@ const (
 	FaultElement = "element"
 )
 
+func notObject(field string) app.Incoming {
+	return unreadable(field, "must be a JSON object", "phải là một đối tượng JSON")
+}
+
+func notArray(field string) []app.Incoming {
+	return []app.Incoming{unreadable(field, "must be an array, given once", "phải là một mảng, chỉ xuất hiện một lần")}
+}
+
 func notJSON() []app.Incoming {
 	return []app.Incoming{unreadable(FaultNotJSON, "is not valid JSON", "không phải JSON hợp lệ")}
 }

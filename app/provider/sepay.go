@@ -2,7 +2,6 @@ package provider
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -184,10 +183,7 @@ func (s *sepayProgress) read(page sepayPage) {
 }
 
 func askSePay(source app.Source, progress string, now time.Time, zone *time.Location) Question {
-	var at sepayProgress
-	if json.Unmarshal([]byte(progress), &at) != nil {
-		at = sepayProgress{} // the first time
-	}
+	at := parseProgress[sepayProgress](progress)
 	at.begin(source, now, zone)
 	q := Question{Query: at.query(zone)}
 	if at.From == 0 { // a transaction that SePay doesn't know any more: by date, then

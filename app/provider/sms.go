@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"baoco/app"
-	"baoco/app/exactjson"
 	"baoco/app/sms"
 )
 
@@ -98,11 +97,4 @@ func checkSMSSender(sender, bank string, allowed []string) *app.FieldError {
 		EN: fmt.Sprintf("%q is not a name under which %s is known to send: this may be a forgery. If it is the bank's, run source allow with --sender and this name, then source retry", sender, en),
 		VI: fmt.Sprintf("%q không phải tên gửi tin đã biết của %s: có thể là tin giả mạo. Nếu đúng là của ngân hàng, chạy source allow với --sender và tên này, rồi source retry", sender, vi),
 	}}
-}
-
-// readSMSField reads a field that must be a string and not empty.
-func readSMSField(v exactjson.Value, key string) (string, *app.FieldError) {
-	var s string
-	fault := readString(v, key, &s)
-	return s, fault
 }

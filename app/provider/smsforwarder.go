@@ -73,8 +73,6 @@ func readSMSForwarder(in Call) Reading {
 	if readReceipt(m.received, in.Zone).IsZero() {
 		m.received = v.Get("timestamp").Word()
 	}
-	var fault *app.FieldError
-	m.text, fault = readSMSField(v, "content")
-	m.fault = firstFault(repeatedKey(v, []string{"from", "content", "receive_time"}), fault)
+	m.fault = firstFault(repeatedKey(v, []string{"from", "content", "receive_time"}), readString(v, "content", &m.text))
 	return readSMS(in, m)
 }

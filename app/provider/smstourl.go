@@ -1,8 +1,6 @@
 package provider
 
-import (
-	"baoco/app"
-)
+import "baoco/app"
 
 // smsToURL reads what Incoming SMS to URL sends with the template that
 // it begins with (github.com/bogkonstantin/android_income_sms_gateway_webhook).
@@ -27,9 +25,7 @@ func readSMSToURL(in Call) Reading {
 	if unread != nil {
 		return Reading{Elements: unread}
 	}
-	text, fault := readSMSField(v, "text")
-	return readSMS(in, forwardedSMS{
-		sender: v.Get("from").Str(), text: text, received: v.Get("receivedStamp").Word(), receivedKey: "receivedStamp",
-		fault: firstFault(repeatedKey(v, []string{"from", "text", "receivedStamp"}), fault),
-	})
+	m := forwardedSMS{sender: v.Get("from").Str(), received: v.Get("receivedStamp").Word(), receivedKey: "receivedStamp"}
+	m.fault = firstFault(repeatedKey(v, []string{"from", "text", "receivedStamp"}), readString(v, "text", &m.text))
+	return readSMS(in, m)
 }
