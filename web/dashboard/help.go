@@ -95,8 +95,5 @@ func helpLink(to string) []byte {
 	if name, page := strings.CutSuffix(to, ".md"); page {
 		return []byte("/help/" + name)
 	}
-	if strings.HasPrefix(to, "../../../../testdata/receivers") {
-		return []byte("#samples") // where they are shown
-	}
-	return []byte(to)
+	return []byte(strings.Replace(to, "../../../../testdata/receivers", "#samples", 1)) // these are shown below the page
 }
