@@ -206,19 +206,19 @@ func explainBlocked(detail string) Text {
 	addr, err := netip.ParseAddr(first)
 	if err != nil {
 		return Text{
-			"The domain in the webhook URL points to an address that is not public, so nothing was sent. Correct its DNS record, or allow the address on the server with serve --allow-target.",
-			"Tên miền trong URL của webhook trỏ đến địa chỉ không công khai nên không gửi được. Vui lòng sửa bản ghi DNS, hoặc cho phép địa chỉ này trên máy chủ chạy baoco bằng serve --allow-target.",
+			"The webhook URL leads to an address that is not public, so nothing was sent. Correct the URL or the DNS record of its domain, or allow the address on the server with serve --allow-target.",
+			"URL của webhook dẫn đến địa chỉ không công khai nên không gửi được. Vui lòng sửa URL hoặc bản ghi DNS của tên miền, hoặc cho phép địa chỉ này trên máy chủ chạy baoco bằng serve --allow-target.",
 		}
 	}
 	addr = addr.WithZone("").Unmap()
 	if isMetadata(addr) {
 		return Textf(
-			"The domain in the webhook URL points to %s, a cloud metadata address, which is never allowed. Correct its DNS record or the URL.",
-			"Tên miền trong URL của webhook trỏ đến %s, địa chỉ metadata của máy chủ đám mây, không bao giờ được phép. Vui lòng sửa bản ghi DNS hoặc URL.", addr)
+			"The webhook URL leads to %s, a cloud metadata address, which is never allowed. Correct the URL or the DNS record of its domain.",
+			"URL của webhook dẫn đến %s, địa chỉ metadata của máy chủ đám mây, không bao giờ được phép. Vui lòng sửa URL hoặc bản ghi DNS của tên miền.", addr)
 	}
 	return Textf(
-		"The domain in the webhook URL points to %s, which is not a public address, so nothing was sent. Correct its DNS record, or allow that address on the server (serve --allow-target %s).",
-		"Tên miền trong URL của webhook trỏ đến %s, không phải địa chỉ công khai, nên không gửi được. Vui lòng sửa bản ghi DNS, hoặc cho phép địa chỉ này trên máy chủ chạy baoco (serve --allow-target %s).",
+		"The webhook URL leads to %s, which is not a public address, so nothing was sent. Correct the URL or the DNS record of its domain, or allow that address on the server (serve --allow-target %s).",
+		"URL của webhook dẫn đến %s, không phải địa chỉ công khai, nên không gửi được. Vui lòng sửa URL hoặc bản ghi DNS của tên miền, hoặc cho phép địa chỉ này trên máy chủ chạy baoco (serve --allow-target %s).",
 		addr, netip.PrefixFrom(addr, addr.BitLen()))
 }
 

@@ -22,6 +22,6 @@ func TestServeTrustedProxies(t *testing.T) {
 	}
 	response.Body.Close()
 	eventually(t, "the refused call is noted", func() bool {
-		return strings.Contains(do(t, dir, "source", "log", "--rejected"), "198.51.100.7")
+		return strings.Contains(do(t, dir, "source", "log", "--refused"), "198.51.100.7")
 	})
 }

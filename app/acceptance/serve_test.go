@@ -142,9 +142,9 @@ func TestSecretsStayInside(t *testing.T) {
 	shown := do(t, dir, "webhook", "list", "-o", "json") + do(t, dir, "source", "list", "-o", "json") + do(t, dir, "source", "log", "-o", "json") +
 		do(t, dir, "apikey", "list", "-o", "json") + do(t, dir, "delivery", "list", "-o", "json")
 	eventually(t, "the refused call is noted", func() bool {
-		return strings.Contains(do(t, dir, "source", "log", "--rejected"), "is not this source’s secret")
+		return strings.Contains(do(t, dir, "source", "log", "--refused"), "is not this source’s secret")
 	})
-	shown += do(t, dir, "source", "log", "--rejected", "-o", "json") + systemPage(t, dir, p)
+	shown += do(t, dir, "source", "log", "--refused", "-o", "json") + systemPage(t, dir, p)
 	do(t, dir, "backup", "backup.db", "--no-key")
 	must(t, p.Process.Signal(syscall.SIGTERM))
 	must(t, p.Wait())

@@ -26,7 +26,7 @@ func accountCommand() *cli.Command {
 				Flags: terminal.AdminFlags(
 					&cli.StringFlag{Name: "plan", Usage: "`NAME` of the plan"},
 					&cli.StringFlag{Name: "expires", Usage: "`DATE` of its last day, Y-m-d or Y-m-d H:i:s"},
-					&cli.IntFlag{Name: "max-bank-accounts", Usage: "at most `N` bank accounts"},
+					&cli.IntFlag{Name: "max-bank-accounts", Usage: "at most `N` bank accounts", DefaultText: "as it is"},
 					&cli.BoolFlag{Name: "trial", Usage: "a trial; --trial=false ends it"},
 				),
 				Action: withoutArguments(setAccount),

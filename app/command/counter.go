@@ -19,7 +19,7 @@ func counterCommand() *cli.Command {
 				Name: "create", Usage: "create a link and show it once", ArgsUsage: "NAME",
 				Description: terminal.Example(`baoco counter create "Quầy 1"`, `baoco counter create "Quầy 2" --bank-account-id 3 --total`),
 				Flags: terminal.AdminFlags(
-					&cli.Int64Flag{Name: "bank-account-id", Usage: "show this bank account only, by its `ID` (default: all)"},
+					&cli.Int64Flag{Name: "bank-account-id", Usage: "show this bank account only, by its `ID`", DefaultText: "all"},
 					&cli.BoolFlag{Name: "total", Usage: "show today's total too"},
 				),
 				Action: admin(createCounterLink),

@@ -23,10 +23,10 @@ func deliveryCommand() *cli.Command {
 				Name: "list", Usage: "list attempts, newest first",
 				Description: terminal.Example("baoco delivery list", "baoco delivery list --status 0 --webhook-id 1"),
 				Flags: terminal.AdminFlags(append(pageFlags(),
-					&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`"},
-					&cli.Int64Flag{Name: "delivery-id", Usage: "only those of delivery `ID`"},
-					&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`"},
-					&cli.IntFlag{Name: "status", Usage: "only `STATUS` 1 (succeeded) or 0 (failed)"},
+					&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`", DefaultText: "all"},
+					&cli.Int64Flag{Name: "delivery-id", Usage: "only those of delivery `ID`", DefaultText: "all"},
+					&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`", DefaultText: "all"},
+					&cli.IntFlag{Name: "status", Usage: "only `STATUS` 1 (succeeded) or 0 (failed)", DefaultText: "both"},
 					&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
 					&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
 					&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
@@ -35,17 +35,17 @@ func deliveryCommand() *cli.Command {
 				Action: withoutArguments(listDeliveries),
 			},
 			{
-				Name: "pending", Usage: "list waiting deliveries, the next attempt first",
+				Name: "pending", Usage: "list waiting deliveries, the next attempt first; delivery list --delivery-id has the attempts made of one",
 				Description: terminal.Example("baoco delivery pending", "baoco delivery pending --webhook-id 1"),
 				Flags:       terminal.AdminFlags(append(madeFilters(), pageFlags()...)...),
 				Action:      withoutArguments(listPending),
 			},
 			{
-				Name: "show", Usage: "show an attempt and all other attempts of its delivery", ArgsUsage: "HISTORY_ID",
+				Name: "show", Usage: "show an attempt, by its ID in delivery list, and all other attempts of its delivery", ArgsUsage: "HISTORY_ID",
 				Description: terminal.Example("baoco delivery show 12"), Flags: terminal.AdminFlags(), Action: admin(showDelivery),
 			},
 			{
-				Name: "resend", Usage: "resend deliveries, each with all six attempts", ArgsUsage: "HISTORY_ID...",
+				Name: "resend", Usage: "resend deliveries, each named by an ID in delivery list, with all six attempts", ArgsUsage: "HISTORY_ID...",
 				Description: terminal.Example("baoco delivery resend 12", "baoco delivery resend 12 14 15", "baoco delivery resend --failed --from 2026-11-20"),
 				Flags: terminal.AdminFlags(append([]cli.Flag{
 					&cli.BoolFlag{Name: "failed", Usage: "instead of ids: every failed delivery that has not been resent since, at most 500 at once"},
@@ -70,8 +70,8 @@ func deliveryCommand() *cli.Command {
 // a delivery was created.
 func madeFilters() []cli.Flag {
 	return []cli.Flag{
-		&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`"},
-		&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`"},
+		&cli.Int64Flag{Name: "webhook-id", Usage: "only those of webhook `ID`", DefaultText: "all"},
+		&cli.Int64Flag{Name: "transaction-id", Usage: "only those of transaction `ID`", DefaultText: "all"},
 		&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
 		&cli.StringFlag{Name: "from", Usage: "created from `DATE` on, Y-m-d or Y-m-d H:i:s"},
 		&cli.StringFlag{Name: "to", Usage: "created through `DATE`"},

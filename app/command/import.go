@@ -30,11 +30,11 @@ func importCommand() *cli.Command {
 		Flags: terminal.AdminFlags(
 			&cli.BoolFlag{Name: "dry-run", Usage: "change nothing, and show what would be recorded, or removed"},
 			&cli.BoolFlag{Name: "list", Usage: "list the files that were imported, newest first"},
-			&cli.Int64Flag{Name: "undo", Usage: "take back import `ID`: remove its transactions, but those that a shop was told of"},
+			&cli.Int64Flag{Name: "undo", Usage: "take back import `ID`: remove its transactions, but those that a shop was told of", DefaultText: "none"},
 			&cli.BoolFlag{Name: "notify", Usage: "send new transactions to the webhooks"},
 			&cli.StringSliceFlag{Name: "map", Usage: "the column of a field, `FIELD=COLUMN`, by its header, letter or number: id, date, number, content, debit, credit, amount, type, account, gateway (repeatable; default: found by the headers)"},
 			&cli.StringFlag{Name: "sheet", Usage: "`NAME` of the sheet (default: the only one that holds a table of transactions)"},
-			&cli.Int64Flag{Name: "bank-account-id", Usage: "the file is about bank account `ID` (default: the one that it names)"},
+			&cli.Int64Flag{Name: "bank-account-id", Usage: "the file is about bank account `ID`", DefaultText: "the one that it names"},
 			&cli.StringFlag{Name: "rejects", Usage: "`FILE` for the rows that can't be recorded (default: beside the statement)"},
 		),
 		Action: terminal.Interruptible(admin(importFile)),

@@ -19,12 +19,12 @@ import (
 func logCommand() *cli.Command {
 	return &cli.Command{
 		Name: "log", Usage: "the inbound log: the last calls, newest first",
-		Description: terminal.Example("baoco source log --open", "baoco source log --state unassigned", "baoco source log --rejected"),
+		Description: terminal.Example("baoco source log --open", "baoco source log --state unassigned", "baoco source log --refused"),
 		Flags: terminal.AdminFlags(
 			&cli.BoolFlag{Name: "open", Usage: "only those with unassigned, conflicting or rejected transactions"},
 			&cli.StringFlag{Name: "state", Usage: "only those with transactions in `STATE` unassigned, conflict or rejected"},
-			&cli.BoolFlag{Name: "rejected", Usage: "refused calls instead, with the reason"},
-			&cli.Int64Flag{Name: "source-id", Usage: "only those of source `ID`"},
+			&cli.BoolFlag{Name: "refused", Aliases: []string{"rejected"}, Usage: "refused calls instead, with the reason"},
+			&cli.Int64Flag{Name: "source-id", Usage: "only those of source `ID`", DefaultText: "all"},
 			&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
 			&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
 			&cli.IntFlag{Name: "limit", Usage: "at most `N`", Value: 20},
@@ -66,7 +66,7 @@ func discardCommand() *cli.Command {
 	return &cli.Command{
 		Name: "discard", Usage: "discard the items of a call that need attention", ArgsUsage: "EVENT_ID",
 		Description: terminal.Example("baoco source discard 17", "baoco source discard 17 --item-id 30"),
-		Flags:       terminal.AdminFlags(&cli.Int64Flag{Name: "item-id", Usage: "only item `ID`, as source event shows it"}), Action: withID("inbound event", discardEvent),
+		Flags:       terminal.AdminFlags(&cli.Int64Flag{Name: "item-id", Usage: "only item `ID`, as source event shows it", DefaultText: "all"}), Action: withID("inbound event", discardEvent),
 	}
 }
 
@@ -75,7 +75,7 @@ func sourceLog(c *cli.Context, s *session) error {
 	if limit < 1 || limit > 1000 {
 		return terminal.Usagef("--limit must be from 1 to 1000")
 	}
-	if c.Bool("rejected") {
+	if c.Bool("refused") {
 		return refusedLog(c, s, limit)
 	}
 	f := app.InboundFilter{SourceID: c.Int64("source-id"), OpenOnly: c.Bool("open"), State: app.Outcome(c.String("state")), Page: app.Page{Number: 1, Size: limit}}

@@ -33,7 +33,7 @@ func sourceCommand() *cli.Command {
 					&cli.StringFlag{Name: "provider", Usage: "`KIND`: " + kindsWith(func(provider.Kind) bool { return true }), Required: true},
 					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
 					&cli.StringFlag{Name: "auth", Usage: "`METHOD` of authentication: " + authChoices()},
-					&cli.Int64Flag{Name: "bank-account-id", Usage: "record on bank account `ID` only"},
+					&cli.Int64Flag{Name: "bank-account-id", Usage: "record on bank account `ID` only", DefaultText: "any"},
 					secretFile,
 					&cli.StringSliceFlag{Name: "map", Usage: "path of a field, `FIELD=PATH`, such as amount=data.sum (" + takers(app.OptionMap) + "; repeatable)"},
 					&cli.StringFlag{Name: "header", Usage: "`NAME` of the header that carries the secret (" + takers(app.OptionHeader) + "; default: Authorization: Bearer)"},

@@ -25,7 +25,7 @@ func tailCommand() *cli.Command {
 		Description: terminal.Example("baoco transaction tail", "baoco transaction tail --limit 0 --type IN -o json | your-program"),
 		Flags: terminal.AdminFlags(
 			&cli.IntFlag{Name: "limit", Usage: "the last `N` first, at most 1000", Value: 10},
-			&cli.Int64Flag{Name: "bank-account-id", Usage: "only those of bank account `ID`"},
+			&cli.Int64Flag{Name: "bank-account-id", Usage: "only those of bank account `ID`", DefaultText: "all"},
 			&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
 			&cli.BoolFlag{Name: "once", Usage: "end after the last N"},
 		),

@@ -52,7 +52,7 @@ func transactionCommand() *cli.Command {
 // transactions. readTransactionFilter reads them.
 func transactionFilterFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.Int64Flag{Name: "bank-account-id", Usage: "only those of bank account `ID`"},
+		&cli.Int64Flag{Name: "bank-account-id", Usage: "only those of bank account `ID`", DefaultText: "all"},
 		&cli.StringFlag{Name: "type", Usage: "only `TYPE` IN or OUT"},
 		&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
 		&cli.StringFlag{Name: "to", Usage: "through `DATE`"},
@@ -60,7 +60,7 @@ func transactionFilterFlags() []cli.Flag {
 		&cli.StringFlag{Name: "max-amount", Usage: "of at most `VND`"},
 		&cli.StringFlag{Name: "q", Usage: "`TEXT` in content or number, without regard to case or accents"},
 		&cli.StringFlag{Name: "delivery-state", Usage: "only those in delivery `STATE` failed, pending, delivered or unsent"},
-		&cli.Int64Flag{Name: "since-id", Usage: "only ids above `ID`, oldest first"},
+		&cli.Int64Flag{Name: "since-id", Usage: "only ids above `ID`, oldest first", DefaultText: "all"},
 	}
 }
 

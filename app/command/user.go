@@ -141,24 +141,21 @@ func setRole(c *cli.Context, s *session, u app.User) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.ErrWriter, "User %s is %s now, and signed out everywhere.\n", u.Name, u.Role)
-	return nil
+	return terminal.Done(c, encodeUser(s, u), "User %s is %s now, and signed out everywhere.", u.Name, u.Role)
 }
 
 func signOutUser(c *cli.Context, s *session, u app.User) error {
 	if _, err := s.service.EndSessions(c.Context, s.account, u.ID); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.ErrWriter, "User %s is signed out everywhere.\n", u.Name)
-	return nil
+	return terminal.Done(c, stateJSON{u.ID, "signed_out"}, "User %s is signed out everywhere.", u.Name)
 }
 
 func removeUser(c *cli.Context, s *session, u app.User) error {
 	if err := s.service.RemoveUser(c.Context, s.account, u.ID); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.ErrWriter, "User %s is removed.\n", u.Name)
-	return nil
+	return terminal.Done(c, stateJSON{u.ID, "removed"}, "User %s is removed.", u.Name)
 }
 
 func userArgument(c *cli.Context) (string, error) {

@@ -24,7 +24,7 @@ func webhookCommand() *cli.Command {
 					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
 					&cli.StringFlag{Name: "url", Usage: "`URL` that receives the POSTs", Required: true},
 					&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Required: true},
-					&cli.Int64Flag{Name: "bank-account-id", Usage: "only transactions of bank account `ID` (default: all)"},
+					&cli.Int64Flag{Name: "bank-account-id", Usage: "only transactions of bank account `ID`", DefaultText: "all"},
 				),
 				Action: withoutArguments(createWebhook),
 			},
