@@ -58,8 +58,8 @@
 //     testdata/api shows requests and answers, and the tests hold every answer
 //     against the OpenAPI document.
 //   - A page: web/dashboard, routes.go (the table) → dashboard.go (who is it, may
-//     they) → the noun's file → a few calls of Service → a template. Live rows are
-//     live.go.
+//     they) → the noun's file → a few calls of Service → view.go and a template.
+//     Live rows are live.go.
 //   - A command: app/command, command.go → the noun's file → session.go (open the
 //     file beside a running server) → the same Service → text or the API's JSON.
 //

@@ -113,6 +113,7 @@ func TestRevokeKey(t *testing.T) {
 	key := w.APIKey(app.ScopeFull)
 	w.Do("GET", "/api/v1/transactions", "", "Authorization", "Bearer "+key)
 	// Looking changes nothing.
+	b.Get("/keys/01/revoke").WantStatus(t, http.StatusNotFound)
 	page := b.Get("/keys/1/revoke")
 	page.WantStatus(t, http.StatusOK)
 	if !strings.Contains(page.Body, "is refused from now on") || !strings.Contains(page.Body, `method="post" action="/keys/1/revoke"`) {

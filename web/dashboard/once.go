@@ -11,10 +11,11 @@ import (
 	"baoco/app"
 )
 
-// What is shown once, such as an API key, stands in the answer to the POST that
-// made it: never in an address, which browsers and proxies remember, and never
-// in the session, which is on disk. A browser that loads such an answer again
-// sends the form again; so the second time it must make nothing and show nothing.
+// What is shown once, such as an API key or a secret, stands in the answer to the
+// POST that made it: never in an address, which browsers and proxies remember,
+// and never in the session, which is on disk. The server keeps no copy. A browser
+// that loads such an answer again sends the form again; so the second time it must
+// make nothing and show nothing.
 
 // countOnce are the actions that count once, however often their form is sent,
 // with the page of the form. Where that is empty it is the page at the path of

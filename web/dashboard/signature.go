@@ -32,10 +32,8 @@ func (d signatureData) Webhook() int64 { return idOrNone(d.WebhookID) }
 func (d signatureData) Delivery() int64 { return idOrNone(d.DeliveryID) }
 
 func idOrNone(s string) int64 {
-	if id, found := wire.ParseID(s); found {
-		return id
-	}
-	return 0
+	id, _ := wire.ParseID(s)
+	return id
 }
 
 // Further tells whether the fields that few need are shown open.

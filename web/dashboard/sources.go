@@ -14,9 +14,6 @@ import (
 	"baoco/web/wire"
 )
 
-// The secret of a source, like that of a webhook, is on one page only: the answer
-// to the POST that made it.
-
 func sourcePath(id int64) string { return "/inbound/sources/" + strconv.FormatInt(id, 10) }
 
 // providerGroup is a group of kinds of sources to choose from.

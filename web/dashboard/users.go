@@ -45,14 +45,14 @@ type userData struct {
 	Remove  confirmation
 }
 
-// visitedUser finds the user that the path names.
-func (s *Server) visitedUser(v *visit) (app.User, error) {
+// pageUser finds the user that the path names.
+func (s *Server) pageUser(v *visit) (app.User, error) {
 	users, err := s.Service.Users(v.Context(), v.account.ID)
 	return named(v, users, err, func(u app.User) int64 { return u.ID }, app.ErrNoUser)
 }
 
 func (s *Server) userPage(v *visit) error {
-	u, err := s.visitedUser(v)
+	u, err := s.pageUser(v)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (s *Server) showUser(v *visit, u app.User, wrong error) error {
 
 // setUserPassword gives a user a new password and signs them out.
 func (s *Server) setUserPassword(v *visit) error {
-	u, err := s.visitedUser(v)
+	u, err := s.pageUser(v)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (s *Server) setUserPassword(v *visit) error {
 }
 
 func (s *Server) setUserRole(v *visit) error {
-	u, err := s.visitedUser(v)
+	u, err := s.pageUser(v)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (s *Server) userRemoval(v *visit, u app.User) confirmation {
 }
 
 func (s *Server) removeUser(v *visit) error {
-	u, err := s.visitedUser(v)
+	u, err := s.pageUser(v)
 	if err != nil {
 		return err
 	}

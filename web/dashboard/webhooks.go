@@ -10,11 +10,6 @@ import (
 	"baoco/app"
 )
 
-// The secret of a webhook is on one page only: the answer to the POST that
-// made it. It is in no address, no session and nowhere in the server's memory.
-// The browser's reload of that page sends the same form again; the key in the
-// form makes the second time harmless, and its answer has no secret.
-
 func webhookPath(id int64) string { return "/webhooks/" + strconv.FormatInt(id, 10) }
 
 // webhookRow is a webhook in the list.

@@ -59,6 +59,7 @@ func TestWebhookForm(t *testing.T) {
 	}
 	b.Post("/webhooks/1/edit", "name", "kho", "webhook_url", "https://shop.vn/new", "type", "ALL").Goes(t, "/webhooks/1")
 	b.Get("/webhooks/1").Shows(t, "Saved.", "https://shop.vn/new", "kho", "Money in and out", "1234567")
+	b.Get("/webhooks/01").WantStatus(t, http.StatusNotFound)
 	b.Get("/webhooks/1/edit").Shows(t, `value="kho"`)
 	b.Get("/webhooks").Shows(t, "shop.vn", "kho", "Nothing sent")
 }

@@ -57,10 +57,14 @@ func BodyError(err error) error {
 	return app.Refused(app.CodeInvalidJSON, app.Text{EN: "The request body could not be read.", VI: "Không đọc được nội dung yêu cầu."})
 }
 
-// ParseID reads an id in its canonical decimal form.
+// ParseID reads an id in its canonical decimal form; 0, which names nothing, and
+// false for any other text.
 func ParseID(s string) (int64, bool) {
 	id, err := strconv.ParseInt(s, 10, 64)
-	return id, err == nil && id > 0 && strconv.FormatInt(id, 10) == s
+	if err != nil || id < 1 || strconv.FormatInt(id, 10) != s {
+		return 0, false
+	}
+	return id, true
 }
 
 // ErrNothingHere is the error for an address that no route is for.
