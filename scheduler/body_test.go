@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/scheduler"
 )
 
@@ -74,8 +74,7 @@ func TestAnswerBody(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				body := c.body
-				policy, err := app.ParseTargetPolicy(nil)
-				must(t, err)
+				policy := apptest.Targets(t)
 				started := time.Now()
 				r := scheduler.NewSender(policy, "test", &body).Send(t.Context(), outgoing("https://shop.example.vn/"))
 				if !r.OK() || r.Duration != 0 {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/scheduler"
 )
 
@@ -320,7 +321,7 @@ func TestListAddresses(t *testing.T) {
 		{"http://localhost:9000", "", true},
 		{"http://169.254.169.254", "0.0.0.0/0", true},
 	} {
-		service := app.NewService(app.Config{Store: s.Store, Zone: time.UTC, Targets: allowing(t, c.allow), Providers: polledKinds})
+		service := apptest.Over(t, s.Store, app.Config{Targets: apptest.Targets(t, strings.Fields(c.allow)...)})
 		_, err := service.AddSource(t.Context(), 1, app.SourceAdd{Provider: "sepay", Auth: app.AuthAPIKey, Name: "s", APIKey: listKey, APIURL: c.url}, time.Now())
 		if refused := app.CodeOf(err) == app.CodeValidation; refused != c.refused || !refused && err != nil {
 			t.Errorf("%s with %q allowed: %v", c.url, c.allow, err)
@@ -344,7 +345,7 @@ func TestListConnections(t *testing.T) {
 		{"localhost", "localhost", 0}, // the name alone
 		{"[::ffff:127.0.0.1]", "::/0", 0},
 	} {
-		poller, before := scheduler.NewPoller(allowing(t, c.allow), time.UTC, "test", nil), r.connections(t)
+		poller, before := scheduler.NewPoller(apptest.Targets(t, strings.Fields(c.allow)...), time.UTC, "test", nil), r.connections(t)
 		for range 2 {
 			_, err := poller.Poll(t.Context(), app.Source{Provider: "sepay", APIKey: listKey, APIURL: "http://" + c.host + ":" + r.port(t)}, "", time.Now())
 			var blocked *app.BlockedAddressError
@@ -356,18 +357,6 @@ func TestListConnections(t *testing.T) {
 			t.Errorf("%s with %q allowed: %d connections, want %d", c.host, c.allow, n, c.count)
 		}
 	}
-}
-
-// allowing is a policy with one more entry than none, unless it is empty.
-func allowing(t *testing.T, entry string) *app.TargetPolicy {
-	t.Helper()
-	var entries []string
-	if entry != "" {
-		entries = append(entries, entry)
-	}
-	policy, err := app.ParseTargetPolicy(entries)
-	must(t, err)
-	return policy
 }
 
 // Of the elements that can't be read each is kept once, whether it has an id or

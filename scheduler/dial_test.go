@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/scheduler"
 )
 
 func senderByName(t *testing.T, names *nameServer, allow ...string) *scheduler.Sender {
 	t.Helper()
-	policy, err := app.ParseTargetPolicy(allow)
-	must(t, err)
+	policy := apptest.Targets(t, allow...)
 	return scheduler.NewSenderOn(policy, names.resolver(), nil)
 }
 

@@ -162,8 +162,7 @@ type mailWorld struct {
 
 func newMailWorld(t *testing.T, allow ...string) *mailWorld {
 	t.Helper()
-	targets, err := app.ParseTargetPolicy(allow)
-	must(t, err)
+	targets := apptest.Targets(t, allow...)
 	names := startNameServer(t)
 	names.set("mail.example.vn", "127.0.0.1")
 	names.set("bot.example.vn", "127.0.0.1")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/scheduler"
 )
 
@@ -38,10 +39,7 @@ func FuzzAnswer(f *testing.F) {
 			_ = c.Close()
 		}
 	}()
-	targets, err := app.ParseTargetPolicy([]string{"127.0.0.1/32"})
-	if err != nil {
-		f.Fatal(err)
-	}
+	targets := apptest.Targets(f, "127.0.0.1/32")
 	sender := scheduler.NewSender(targets, "test", nil)
 	known := map[app.ErrorClass]bool{app.ErrorNone: true, app.ErrorReset: true, app.ErrorRedirect: true, app.ErrorHTTPStatus: true, app.ErrorProtocol: true}
 	f.Fuzz(func(t *testing.T, data []byte) {

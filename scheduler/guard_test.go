@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/scheduler"
 )
 
@@ -84,10 +85,7 @@ func sampleTo(url string) app.Outgoing {
 
 func senderAllowing(t *testing.T, allow ...string) *scheduler.Sender {
 	t.Helper()
-	policy, err := app.ParseTargetPolicy(allow)
-	if err != nil {
-		t.Fatal(err)
-	}
+	policy := apptest.Targets(t, allow...)
 	return scheduler.NewSender(policy, "test", nil)
 }
 

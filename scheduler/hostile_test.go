@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/scheduler"
 
 	"golang.org/x/net/dns/dnsmessage"
@@ -39,8 +40,7 @@ func newHostileWorld(t *testing.T) *hostileWorld {
 	t.Helper()
 	w := &hostileWorld{names: startNameServer(t), root: issuer{}.authority(t, "Root")}
 	w.names.set(shopName, "127.0.0.1")
-	targets, err := app.ParseTargetPolicy([]string{"127.0.0.1/32", "::1/128"})
-	must(t, err)
+	targets := apptest.Targets(t, "127.0.0.1/32", "::1/128")
 	roots := x509.NewCertPool()
 	roots.AddCert(w.root.certificate)
 	w.sender = scheduler.NewSenderOn(targets, w.names.resolver(), roots)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/scheduler"
 )
 
@@ -45,7 +46,7 @@ func TestSettledWhileASweepReads(t *testing.T) {
 		// The commit, within 500 ms a sweep that reads, a second later the
 		// caller hands on, and later still the sweep goes on.
 		slow := &slowStore{faultyStore: &faultyStore{Store: s.Store}, afterRecord: time.Second, afterDue: 3 * time.Second}
-		s.Service = app.NewService(app.Config{Store: slow, Zone: s.Service.Zone(), Targets: allowing(t, ""), Send: s.sender.Send})
+		s.Service = apptest.Over(t, s.Store, app.Config{Store: slow, Send: s.sender.Send})
 		s.webhook(t, "https://shop.example.vn/")
 		s.start(t)
 		time.Sleep(100 * time.Millisecond)
@@ -108,7 +109,7 @@ func TestRetryAfterIsBounded(t *testing.T) {
 			telegram := roundTrip(func(*http.Request) (*http.Response, error) {
 				return answerOf(respond(http.StatusTooManyRequests), `{"ok":false,"description":"later","parameters":{"retry_after":`+seconds+`}}`), nil
 			})
-			err := scheduler.NewAlerter(allowing(t, ""), "test", telegram).Send(t.Context(), app.AlertChannel{
+			err := scheduler.NewAlerter(apptest.Targets(t), "test", telegram).Send(t.Context(), app.AlertChannel{
 				Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: someToken, Chat: "1"},
 			}, app.AlertMessage{})
 			var fault *app.AlertError

@@ -18,7 +18,6 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
-	"baoco/app/provider"
 	"baoco/scheduler"
 )
 
@@ -268,22 +267,19 @@ func newReader(t *testing.T, transport http.RoundTripper) *reader {
 	return r
 }
 
-var polledKinds = provider.Facts()
-
 func (r *reader) open(t *testing.T) {
 	t.Helper()
-	targets := allowing(t, "127.0.0.1/32")
+	targets := apptest.Targets(t, "127.0.0.1/32")
 	sender := scheduler.NewSender(targets, "test", &network{start: time.Now(), answer: func(int, *http.Request) (*http.Response, error) { return respond(200), nil }})
 	var poller *scheduler.Poller
 	w := apptest.Open(t, r.path, app.Config{
-		Targets: targets, Providers: polledKinds, Send: sender.Send,
+		Targets: targets, Send: sender.Send,
 		Poll: func(ctx context.Context, source app.Source, progress string, now time.Time) (app.PolledPage, error) {
 			if r.spoil != nil {
 				r.spoil()
 			}
 			return poller.Poll(ctx, source, progress, now)
 		},
-		Read: provider.Read,
 	})
 	poller = scheduler.NewPoller(targets, w.Service.Zone(), "test", r.transport)
 	r.installation = &installation{World: w, sender: sender}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/scheduler"
 	"baoco/sqlitestore"
 )
@@ -66,8 +67,8 @@ func TestPanicsEndNothingElse(t *testing.T) {
 			}}}, nil
 		}
 		var alerted []int64
-		s.Service = app.NewService(app.Config{
-			Store: faulty, Zone: s.Service.Zone(), Targets: allowing(t, ""), Providers: polledKinds, Poll: poll, Send: s.sender.Send,
+		s.Service = apptest.Over(t, s.Store, app.Config{
+			Store: faulty, Poll: poll, Send: s.sender.Send,
 			Alert: func(_ context.Context, c app.AlertChannel, _ app.AlertMessage) error {
 				alerted = append(alerted, c.ID)
 				return nil

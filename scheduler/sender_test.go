@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/scheduler"
 )
 
@@ -26,8 +27,7 @@ func outgoing(url string) app.Outgoing {
 // send makes one attempt over the real network, to loopback only.
 func send(t *testing.T, url string) app.Result {
 	t.Helper()
-	targets, err := app.ParseTargetPolicy([]string{"127.0.0.1/32"})
-	must(t, err)
+	targets := apptest.Targets(t, "127.0.0.1/32")
 	return scheduler.NewSender(targets, "test", nil).Send(context.Background(), outgoing(url))
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/scheduler"
 )
 
@@ -113,8 +114,7 @@ func (b brokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // shortage ends an attempt, which counts.
 func TestShortageOverAConnectionIsAnAttempt(t *testing.T) {
 	t.Parallel()
-	policy, err := app.ParseTargetPolicy(nil)
-	must(t, err)
+	policy := apptest.Targets(t)
 	for connected, want := range map[bool]app.ErrorClass{false: app.ErrorShortage, true: app.ErrorInternal} {
 		r := scheduler.NewSender(policy, "test", brokenTransport{connected}).Send(t.Context(), outgoing("https://shop.example.vn/"))
 		if r.Error != want {

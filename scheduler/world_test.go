@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,7 +47,7 @@ func open(t *testing.T, path string, transport http.RoundTripper) *installation 
 // openWith is open with what stands in for the network of Telegram.
 func openWith(t *testing.T, path string, transport, telegram http.RoundTripper) *installation {
 	t.Helper()
-	targets := allowing(t, "127.0.0.1/32")
+	targets := apptest.Targets(t, "127.0.0.1/32")
 	sender := scheduler.NewSender(targets, "test", transport)
 	w := apptest.Open(t, path, app.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", telegram).Send, AttentionPath: dashboard.AttentionPath})
 	return &installation{World: w, sender: sender, log: &apptest.Output{}}
@@ -93,9 +94,7 @@ func (s *installation) history(t *testing.T) []app.Attempt {
 	if int(total) != len(list) {
 		t.Fatalf("the history holds %d records and says %d", len(list), total)
 	}
-	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
-		list[i], list[j] = list[j], list[i]
-	}
+	slices.Reverse(list)
 	return list
 }
 

@@ -75,16 +75,18 @@ func Open(t testing.TB, path string, config app.Config) *World {
 	return &World{T: t, Path: path, Store: store, Service: Over(t, store, config)}
 }
 
-// Over makes the service over a store. Of config it sets the store, the zone and,
-// where there are none, the targets, the providers and their reader.
+// Over makes the service over a store. Of config it sets the zone and, where there
+// are none, the store, the targets (127.0.0.1), the providers and their reader.
 func Over(t testing.TB, store *sqlitestore.Store, config app.Config) *app.Service {
 	t.Helper()
 	var err error
-	config.Store = store
+	if config.Store == nil {
+		config.Store = store
+	}
 	config.Zone, err = store.Zone(context.Background())
 	Must(t, err)
 	if config.Targets == nil {
-		config.Targets = Targets(t)
+		config.Targets = Targets(t, "127.0.0.1/32")
 	}
 	if config.Providers == nil {
 		config.Providers = provider.Facts()
@@ -103,10 +105,10 @@ func (w *World) Admin() *app.Service {
 	return Over(w.T, store, app.Config{})
 }
 
-// Targets are the addresses that webhooks of a test may go to: 127.0.0.1.
-func Targets(t testing.TB) *app.TargetPolicy {
+// Targets allows webhooks to go to addresses that are forbidden otherwise.
+func Targets(t testing.TB, allow ...string) *app.TargetPolicy {
 	t.Helper()
-	targets, err := app.ParseTargetPolicy([]string{"127.0.0.1/32"})
+	targets, err := app.ParseTargetPolicy(allow)
 	Must(t, err)
 	return targets
 }

@@ -18,7 +18,6 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
-	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -27,10 +26,7 @@ import (
 func TestKeyOfAnotherProcess(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
-	store, err := sqlitestore.Open(ctx, w.Path, sqlitestore.Options{})
-	apptest.Must(t, err)
-	defer store.Close()
-	other := app.NewService(app.Config{Store: store, Zone: w.Service.Zone()})
+	other := w.Admin()
 	k, key, err := other.CreateAPIKey(ctx, 1, "theirs", app.ScopeRead, time.Time{}, time.Now())
 	apptest.Must(t, err)
 	get := func() int { return w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).Status }

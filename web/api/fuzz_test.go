@@ -7,15 +7,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"baoco/app"
 	"baoco/app/apptest"
-	"baoco/app/provider"
-	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/webtest"
 )
@@ -29,43 +26,21 @@ type fuzzed struct {
 
 func newFuzzed(f *testing.F) *fuzzed {
 	f.Helper()
-	ctx, now := context.Background(), time.Now()
-	check := func(err error) {
-		if err != nil {
-			f.Helper()
-			f.Fatal(err)
-		}
-	}
-	path := filepath.Join(f.TempDir(), "baoco.db")
-	check(sqlitestore.Create(ctx, path, app.DefaultZone, now))
-	store, err := sqlitestore.Open(ctx, path, sqlitestore.Options{Serve: true})
-	check(err)
-	f.Cleanup(func() { store.Close() })
-	zone, err := store.Zone(ctx)
-	check(err)
-	targets, err := app.ParseTargetPolicy(nil)
-	check(err)
-	service := app.NewService(app.Config{
-		Store: store, Zone: zone, Targets: targets, Providers: provider.Facts(), Read: provider.Read,
+	w := apptest.Open(f, apptest.NewFile(f), app.Config{
+		Targets: apptest.Targets(f),
 		Send: func(context.Context, app.Outgoing) app.Result {
 			return app.Result{StartedAt: time.Now(), StatusCode: 500, Error: app.ErrorHTTPStatus, Body: []byte("\xff<b>")}
 		},
 	})
-	z := &fuzzed{handler: web.New(web.Config{Service: service, Limit: 1_000_000, ListingLimit: 1_000_000})}
-	_, z.key, err = service.CreateAPIKey(ctx, 1, "fuzz", app.ScopeFull, time.Time{}, now)
-	check(err)
-	_, err = service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "A"}, now)
-	check(err)
-	_, _, err = service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "shop", URL: "https://shop.vn/", Type: app.WebhookAll}, now)
-	check(err)
+	f.Cleanup(w.Close)
+	z := &fuzzed{handler: web.New(web.Config{Service: w.Service, Limit: 1_000_000, ListingLimit: 1_000_000}), key: w.APIKey(app.ScopeFull)}
+	w.Link("ACB", apptest.SomeAccount)
+	w.Webhook("https://shop.vn/", app.WebhookAll)
 	for _, add := range []app.SourceAdd{
 		{Provider: "native", Auth: app.AuthBearer}, {Provider: "native", Auth: app.AuthHMAC}, {Provider: "sepay", Auth: app.AuthAPIKey}, {Provider: "sepay", Auth: app.AuthHMAC},
 		{Provider: "generic", Options: app.SourceOptions{Map: apptest.FlatMap}}, {Provider: "capcom6"}, {Provider: "sms-to-url", Options: app.SourceOptions{Header: "X-Key"}}, {Provider: "vietqr"}, {Provider: "casso"}, {Provider: "pay2s"},
 	} {
-		add.Name = "fuzz"
-		source, err := service.AddSource(ctx, 1, add, now)
-		check(err)
-		z.sources = append(z.sources, source)
+		z.sources = append(z.sources, w.AddSource(add))
 	}
 	return z
 }

@@ -17,7 +17,6 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
-	"baoco/app/provider"
 	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -159,10 +158,8 @@ func (s *panickingStore) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
 func TestStreamsSurviveAPanic(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-		targets, err := app.ParseTargetPolicy(nil)
-		apptest.Must(t, err)
 		store := &panickingStore{Store: w.Store}
-		w.Service = app.NewService(app.Config{Store: store, Zone: w.Service.Zone(), Targets: targets, Providers: provider.Facts(), Read: provider.Read})
+		w.Service = apptest.Over(t, w.Store, app.Config{Store: store})
 		var log bytes.Buffer
 		w.Handler = web.New(web.Config{Service: w.Service, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		w.User(1, "lan", app.RoleOwner)
@@ -257,10 +254,8 @@ func (s *attemptingStore) DeliveriesOf(ctx context.Context, accountID int64, tra
 func TestStreamOfAnAttemptBesideItsRow(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-		targets, err := app.ParseTargetPolicy(nil)
-		apptest.Must(t, err)
 		store := &attemptingStore{Store: w.Store}
-		w.Service = app.NewService(app.Config{Store: store, Zone: w.Service.Zone(), Targets: targets, Providers: provider.Facts(), Read: provider.Read})
+		w.Service = apptest.Over(t, w.Store, app.Config{Store: store})
 		w.Handler = web.New(web.Config{Service: w.Service, Version: "test"})
 		w.User(1, "lan", app.RoleOwner)
 		hook, _ := w.Webhook("https://shop.example.vn/baoco", app.WebhookAll)

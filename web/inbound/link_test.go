@@ -239,10 +239,7 @@ func TestProviderRetry(t *testing.T) {
 	source := w.Native()
 	// A later version may read what today's doesn't: 0 as 1, and 9 as 200000.
 	better := strings.NewReplacer(`"transferAmount":0,`, `"transferAmount":1,`, `"transferAmount":9,`, `"transferAmount":200000,`)
-	targets, err := app.ParseTargetPolicy(nil)
-	apptest.Must(t, err)
-	later := app.NewService(app.Config{
-		Store: w.Store, Zone: w.Service.Zone(), Targets: targets, Providers: provider.Facts(),
+	later := apptest.Over(t, w.Store, app.Config{
 		Read: func(s app.Source, channel app.Channel, body []byte, at time.Time, zone *time.Location) app.InboundReading {
 			return provider.Read(s, channel, []byte(better.Replace(string(body))), at, zone)
 		},
@@ -286,7 +283,7 @@ func TestProviderRetry(t *testing.T) {
 	// What is old is recorded without news of it.
 	w.Came(25*time.Hour, source, apptest.Transfer{ID: "old", Amount: 1})
 	old := []byte(apptest.Batch(strings.Replace(bad, "bad", "old2", 1)))
-	_, err = w.Service.RecordTransactions(context.Background(), app.InboundCall{
+	_, err := w.Service.RecordTransactions(context.Background(), app.InboundCall{
 		AccountID: 1, Source: source, Channel: app.ChannelCall, Body: old, ReceivedAt: time.Now().Add(-25 * time.Hour), Elements: apptest.ReadNative(old),
 	})
 	apptest.Must(t, err)

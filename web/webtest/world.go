@@ -51,7 +51,7 @@ func NewStillWorld(t testing.TB) *World {
 // open makes the service over the file.
 func (w *World) open() *scheduler.Sender {
 	w.T.Helper()
-	targets := apptest.Targets(w.T)
+	targets := apptest.Targets(w.T, "127.0.0.1/32")
 	sender := scheduler.NewSender(targets, "test", nil)
 	w.World = apptest.Open(w.T, w.Path, app.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", nil).Send})
 	return sender
