@@ -36,7 +36,7 @@ func opensWhole(t *testing.T, db string) string {
 // sealed makes a database with a secret.
 func sealed(t *testing.T, base string) string {
 	t.Helper()
-	w := apptest.Open(t, create(t), app.Config{Providers: native})
+	w := apptest.Open(t, create(t), app.Config{})
 	defer w.Close()
 	w.Source("native", "", "")
 	must(t, w.Store.SetBaseURL(context.Background(), base))

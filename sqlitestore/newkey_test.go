@@ -39,13 +39,12 @@ func readSecrets(t *testing.T, path string) (all secretsOf) {
 func TestNewKeySealsEverySecret(t *testing.T) {
 	t.Parallel()
 	ctx, path, now := context.Background(), create(t), time.Now()
-	w := apptest.Open(t, path, app.Config{Providers: native})
+	w := apptest.Open(t, path, app.Config{})
 	hook, _ := w.Webhook("https://shop.vn/w", app.WebhookAll)
 	_, err := w.Service.RotateSecret(ctx, 1, hook.ID, time.Hour, app.IdempotencyKey{}, now)
 	must(t, err)
 	w.Webhook("https://shop.vn/other", app.WebhookAll)
-	src, err := w.Service.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "till", APIKey: "key of the list"}, now)
-	must(t, err)
+	src := w.AddSource(app.SourceAdd{Provider: "casso", APIKey: "key of the list"})
 	_, err = w.Store.AddSourceSenders(ctx, 1, src.ID, []string{"ACB"})
 	must(t, err)
 	removed := w.Source("native", app.AuthBearer, "")
@@ -71,7 +70,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 		must(t, err)
 		want := []app.LostSecret{
 			{ID: 1, AccountID: 1, Name: "shop", Dropped: true}, {ID: 2, AccountID: 1, Name: "shop", Dropped: true},
-			{ID: 1, AccountID: 1, Name: "till", Provider: "native", Dropped: true},
+			{ID: 1, AccountID: 1, Name: "till", Provider: "casso", Dropped: true},
 			{ID: 1, AccountID: 1, Name: "telegram", Medium: app.AlertTelegram, Dropped: true},
 		}
 		if d := cmp.Diff(want, r.Lost); d != "" {

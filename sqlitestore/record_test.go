@@ -21,7 +21,7 @@ func TestRecording(t *testing.T) {
 	defer h.store.Close()
 	add := func(in app.SourceAdd) app.Source {
 		t.Helper()
-		in.Provider, in.Name = "native", "n"
+		in.Provider, in.Name = "casso", "n"
 		s, err := h.service.AddSource(ctx, 1, in, h.now)
 		must(t, err)
 		return s

@@ -17,7 +17,7 @@ import (
 func TestSeed(t *testing.T) {
 	t.Parallel()
 	ctx, path, now := context.Background(), create(t), time.Now()
-	w := apptest.Open(t, path, app.Config{Providers: native})
+	w := apptest.Open(t, path, app.Config{})
 	for i := range 3 {
 		b := w.Link("ACB", fmt.Sprint("100", i))
 		_, _, err := w.Service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: "w", URL: "https://shop.vn/w", Type: app.WebhookAll, BankAccountID: b.ID}, now)

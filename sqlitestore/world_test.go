@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"testing"
 
-	"baoco/app"
 	"baoco/app/apptest"
 )
 
@@ -13,9 +12,6 @@ var (
 	create = apptest.NewFile
 	open   = apptest.OpenStore
 )
-
-// native is a provider whose calls are signed by a bearer token.
-var native = []app.ProviderKind{{Provider: "native", Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer, CatchUp: true}}
 
 // peek reads the file as another program would.
 func peek(t testing.TB, path, query string, args ...any) [][]any {
