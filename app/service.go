@@ -44,9 +44,7 @@ type Service struct {
 	store    Store
 	zone     *time.Location
 	config   Config
-	onWake   atomic.Pointer[func([]int64, []Outgoing)]
-	inFlight atomic.Pointer[func() int]
-	shortage atomic.Pointer[func(int64) Cause]
+	courier  atomic.Pointer[Courier] // nil: nothing is attempted in this process
 	probe    atomic.Pointer[probe]
 	catchUps catchUps
 }
@@ -75,31 +73,35 @@ func NewService(c Config) *Service {
 // Zone is the zone of every Y-m-d H:i:s.
 func (s *Service) Zone() *time.Location { return s.zone }
 
-// OnDeliveries sets the function that is told of new deliveries: the webhooks
-// that got them, and Recording.Ready. It is called from any goroutine and must
-// return quickly. Without it the sweep finds the deliveries.
-func (s *Service) OnDeliveries(fn func(webhookIDs []int64, ready []Outgoing)) { s.onWake.Store(&fn) }
+// Courier makes the attempts of due deliveries.
+type Courier struct {
+	// Wake is told of new deliveries: the webhooks that got them, and
+	// Recording.Ready. It is called from any goroutine and must return quickly.
+	Wake func(webhookIDs []int64, ready []Outgoing)
+	// InFlight counts the attempts in flight.
+	InFlight func() int
+	// Shortage says what this machine lacks for the attempts of a webhook;
+	// empty: nothing.
+	Shortage func(webhookID int64) Cause
+}
+
+// SetCourier names the courier. Without one the sweep of another process finds
+// the deliveries.
+func (s *Service) SetCourier(c Courier) { s.courier.Store(&c) }
 
 func (s *Service) wake(webhookIDs []int64, ready []Outgoing) {
-	if fn := s.onWake.Load(); fn != nil && len(webhookIDs) > 0 {
-		(*fn)(webhookIDs, ready)
+	if c := s.courier.Load(); c != nil && len(webhookIDs) > 0 {
+		c.Wake(webhookIDs, ready)
 	}
 }
 
-// CountInFlight sets the function that counts the attempts in flight.
-func (s *Service) CountInFlight(count func() int) { s.inFlight.Store(&count) }
-
-// TellShortages sets the function that says what this machine lacks for the
-// attempts of a webhook; empty: nothing.
-func (s *Service) TellShortages(tell func(webhookID int64) Cause) { s.shortage.Store(&tell) }
-
 // shortageOf is what this machine lacks for a pending delivery.
 func (s *Service) shortageOf(d Delivery) Text {
-	tell := s.shortage.Load()
-	if tell == nil || d.State != DeliveryPending {
+	c := s.courier.Load()
+	if c == nil || d.State != DeliveryPending {
 		return Text{}
 	}
-	return (*tell)(d.WebhookID).Shortage()
+	return c.Shortage(d.WebhookID).Shortage()
 }
 
 // find gives the first member of a list that is the wanted one, or the error

@@ -134,8 +134,8 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 		}
 	}
 	status.CertificateEndsAt = in.certificateEnd(ctx)
-	if count := s.inFlight.Load(); count != nil {
-		status.InFlight = (*count)()
+	if c := s.courier.Load(); c != nil {
+		status.InFlight = c.InFlight()
 	}
 	status.Memory, status.Goroutines = processFigures()
 	status.Warnings = Warnings(in, status.StorageStatus, status.Backup, status.CertificateEndsAt, now)

@@ -23,9 +23,8 @@ const reserve = 64 << 20
 // copyTo copies the database into the new file draft. It returns ErrNoRoom if the
 // disk has too little space.
 func (s *Store) copyTo(ctx context.Context, draft string, progress func(done, of int64)) error {
-	db := sql.OpenDB(connector(dsn(s.path, url.Values{"mode": {"rw"}, "_busy_timeout": {"5000"}, "_pragma": {"cache_size(-8000)"}})))
+	db := openOne(s.path, url.Values{"mode": {"rw"}, "_busy_timeout": {"5000"}, "_pragma": {"cache_size(-8000)"}})
 	defer db.Close()
-	db.SetMaxOpenConns(1)
 	var size int64
 	if err := db.QueryRowContext(ctx, `SELECT (c.page_count - f.freelist_count) * s.page_size
 			FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size s`).Scan(&size); err != nil {

@@ -159,7 +159,7 @@ func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, erro
 		if err != nil {
 			return a, err
 		}
-		tx.totals.addAttempt(attemptDelta{
+		tx.totals.attempts = append(tx.totals.attempts, attemptDelta{
 			id: a.ID, accountID: d.AccountID, webhookID: d.WebhookID, transactionID: d.TransactionID, startedAt: r.StartedAt, direction: a.Payload.TransferType, ok: r.OK(),
 		})
 		return a, nil

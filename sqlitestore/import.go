@@ -123,7 +123,7 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) e
 	var ids []int64
 	for _, r := range removed {
 		ids = append(ids, r.id)
-		tx.totals.addTransaction(r.transactionDelta)
+		tx.totals.transactions = append(tx.totals.transactions, r.transactionDelta)
 		if !r.search.Valid {
 			continue
 		}

@@ -18,13 +18,9 @@ func (s *Store) RecordInbound(ctx context.Context, call app.InboundCall, zone *t
 	if call.DryRun {
 		return s.dryRun(ctx, call, zone)
 	}
-	recording, err := inSteps(ctx, s, app.Recording{}, func(tx *tx, before app.Recording) (app.Recording, bool, error) {
+	return inSteps(ctx, s, app.Recording{}, func(tx *tx, before app.Recording) (app.Recording, bool, error) {
 		return recordInbound(tx, call, zone, before)
 	})
-	if err != nil {
-		return app.Recording{}, err
-	}
-	return recording, nil
 }
 
 // dryRun records a call and rolls it back.

@@ -17,9 +17,8 @@ import (
 // process holds: an older server must not meet tables that it doesn't know. It
 // returns ErrOlder if a server has the lock.
 func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err error) {
-	db := sql.OpenDB(connector(dsn(s.path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_busy_timeout": {"5000"}})))
+	db := openOne(s.path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_busy_timeout": {"5000"}})
 	defer db.Close()
-	db.SetMaxOpenConns(1)
 	m := Migration{To: s.schema.version(), Kept: beforeSchema(s.path, s.schema.version())}
 	if m.From, err = s.schema.versionOf(ctx, db, s.path); err != nil || m.From == m.To {
 		return err
@@ -144,11 +143,10 @@ func Create(ctx context.Context, path, zone string, now time.Time) error {
 }
 
 func fill(ctx context.Context, draft, keyPath, zone string, now time.Time) error {
-	db := sql.OpenDB(connector(dsn(draft, url.Values{
+	db := openOne(draft, url.Values{
 		"mode": {"rw"}, "_txlock": {"immediate"}, "_auto_vacuum": {"INCREMENTAL"}, "_synchronous": {"FULL"}, "_foreign_keys": {"1"},
-	})))
+	})
 	defer db.Close()
-	db.SetMaxOpenConns(1)
 	if _, err := db.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d`, applicationID)); err != nil {
 		return err
 	}

@@ -76,12 +76,11 @@ func ReplaceKey(ctx context.Context, path string, now time.Time) (r app.Replaced
 	if err != nil {
 		return r, err
 	}
-	db := sql.OpenDB(connector(dsn(resolved, url.Values{
+	db := openOne(resolved, url.Values{
 		"mode": {"rw"}, "_txlock": {"exclusive"}, "_busy_timeout": {"5000"}, "_synchronous": {"FULL"}, "_foreign_keys": {"1"},
 		"_dqs": {"0"}, "_defensive": {"1"}, "_pragma": {"locking_mode(exclusive)", "trusted_schema(0)"},
-	})))
+	})
 	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1)
 	if err := checkSchema(ctx, db, resolved); err != nil {
 		return r, err
 	}

@@ -176,7 +176,7 @@ func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming
 	if err != nil {
 		return 0, err
 	}
-	r.tx.totals.addTransaction(transactionDelta{
+	r.tx.totals.transactions = append(r.tx.totals.transactions, transactionDelta{
 		id: id, accountID: b.AccountID, bankAccountID: b.ID, at: e.Time, day: app.DayOf(e.Time, r.zone), direction: e.Type, amount: e.Amount,
 	})
 	if status := b.Status.AfterTransaction(); status != b.Status {

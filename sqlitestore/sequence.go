@@ -15,9 +15,8 @@ const idGap = 1_000_000
 // since an id that is greater than those of the copy, and an id that somebody has
 // stored must never name another row.
 func leaveGap(ctx context.Context, draft string, given map[string]int64) error {
-	db := sql.OpenDB(connector(dsn(draft, url.Values{"mode": {"rw"}, "_journal_mode": {"DELETE"}, "_synchronous": {"FULL"}, "_dqs": {"0"}})))
+	db := openOne(draft, url.Values{"mode": {"rw"}, "_journal_mode": {"DELETE"}, "_synchronous": {"FULL"}, "_dqs": {"0"}})
 	defer db.Close()
-	db.SetMaxOpenConns(1)
 	last, err := lastIDs(ctx, db)
 	if err != nil {
 		return err

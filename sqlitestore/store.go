@@ -330,13 +330,18 @@ func quickCheck(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// openStill opens a file that no other process has open, without locks and logs.
-func openStill(path string) *sql.DB {
-	db := sql.OpenDB(connector(dsn(path, url.Values{
-		"mode": {"ro"}, "immutable": {"1"}, "_query_only": {"1"}, "_dqs": {"0"}, "_defensive": {"1"}, "_pragma": {"trusted_schema(0)"},
-	})))
+// openOne opens a file with one connection.
+func openOne(path string, query url.Values) *sql.DB {
+	db := sql.OpenDB(connector(dsn(path, query)))
 	db.SetMaxOpenConns(1)
 	return db
+}
+
+// openStill opens a file that no other process has open, without locks and logs.
+func openStill(path string) *sql.DB {
+	return openOne(path, url.Values{
+		"mode": {"ro"}, "immutable": {"1"}, "_query_only": {"1"}, "_dqs": {"0"}, "_defensive": {"1"}, "_pragma": {"trusted_schema(0)"},
+	})
 }
 
 // openUntouched opens a file so that closing it changes nothing. The last connection
@@ -348,12 +353,10 @@ func openUntouched(path string) *sql.DB {
 	if _, err := os.Stat(path + "-wal"); err == nil {
 		mode = "ro"
 	}
-	db := sql.OpenDB(connector(dsn(path, url.Values{
+	return openOne(path, url.Values{
 		"mode": {mode}, "_busy_timeout": {"5000"}, "_query_only": {"1"}, "_dqs": {"0"}, "_defensive": {"1"},
 		"_pragma": {"cache_size(-8000)", "trusted_schema(0)", "synchronous(FULL)"},
-	})))
-	db.SetMaxOpenConns(1)
-	return db
+	})
 }
 
 // fileConnector opens connections with OFD locks switched on before the first,

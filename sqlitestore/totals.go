@@ -54,10 +54,6 @@ func (t *totals) rewind(m totalsMark) {
 	t.calls = t.calls[:m.calls]
 }
 
-func (t *totals) addTransaction(d transactionDelta) { t.transactions = append(t.transactions, d) }
-
-func (t *totals) addAttempt(d attemptDelta) { t.attempts = append(t.attempts, d) }
-
 func (t *totals) addCall(sourceID int64, at time.Time, transaction bool) {
 	if sourceID != 0 {
 		t.calls = append(t.calls, callDelta{sourceID, at, transaction})

@@ -150,12 +150,12 @@ func TestPendingForWantOfFiles(t *testing.T) {
 	if a := b.Get("/deliveries?status=waiting"); strings.Contains(a.Body, english) || strings.Contains(a.Body, vietnamese) {
 		t.Error("it waits for something before anything is wrong")
 	}
-	w.Service.TellShortages(func(webhookID int64) app.Cause {
+	w.Service.SetCourier(app.Courier{Shortage: func(webhookID int64) app.Cause {
 		if webhookID != 1 {
 			t.Errorf("asked of webhook %d", webhookID)
 		}
 		return app.CauseFiles
-	})
+	}})
 	for _, page := range []string{"/deliveries?status=waiting", "/deliveries/1"} {
 		b.Header.Set("Accept-Language", "en")
 		b.Get(page).Shows(t, english)
