@@ -12,8 +12,8 @@ import (
 // its meaning.
 type Code string
 
-// The codes of the service. The HTTP status and the exit code of each stand in
-// one table in web and in app/command.
+// The codes of the service. web/wire/answer.go has the HTTP status of each,
+// app/command/terminal/exit.go the exit code.
 const (
 	CodeInvalidJSON      Code = "invalid_json"
 	CodeUnauthorized     Code = "unauthorized"

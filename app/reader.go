@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Reader answers the questions that no rule decides. [Service] embeds it, so
-// that web, scheduler and the commands ask the storage without a forward for
-// each question.
+// Reader has the queries that pass through [Service] unchanged: it embeds Reader, so
+// that web, scheduler and the commands ask the storage without a forward for each
+// query.
 //
 // A method that takes accountID sees only what belongs to that account. An id
 // that names nothing in it is CodeNotFound, an id in a filter CodeValidation,

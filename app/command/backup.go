@@ -50,7 +50,8 @@ func restoreCommand() *cli.Command {
 }
 
 // databaseCommand wraps an action that copies databases: failures of the disk get
-// the exit code of the database, and the action is interruptible.
+// the exit code of the database, a target that exists and a copy that another process
+// makes that of a conflict, and the action is interruptible.
 func databaseCommand(action cli.ActionFunc) cli.ActionFunc {
 	return terminal.Interruptible(func(c *cli.Context) error {
 		err := action(c)
@@ -225,13 +226,13 @@ func (v restoreJSON) print(w io.Writer) {
 	fmt.Fprint(w, `
 When the server starts:
 `)
-	for _, line := range v.next() {
+	for _, line := range v.beforeStart() {
 		fmt.Fprintln(w, "- "+line)
 	}
 }
 
-// next is what the operator should know before the server starts again.
-func (v restoreJSON) next() []string {
+// beforeStart is what the operator should know before the server starts again.
+func (v restoreJSON) beforeStart() []string {
 	since := "the backup"
 	if v.NewestTransactionAt != nil {
 		since = *v.NewestTransactionAt

@@ -35,12 +35,17 @@ func readList(in Call, key string, element func(v exactjson.Value, zone *time.Lo
 	}
 	elements := make([]app.Incoming, len(list.Items))
 	for i, item := range list.Items {
-		elements[i] = element(item, in.Zone)
-		if item.Kind != exactjson.Object {
-			elements[i].Fault.Field = FaultElement
-		}
+		elements[i] = readElement(item, in.Zone, element)
 	}
 	return elements
+}
+
+// readElement reads an element of an array that must be an object.
+func readElement(item exactjson.Value, zone *time.Location, read func(v exactjson.Value, zone *time.Location) app.Incoming) app.Incoming {
+	if item.Kind != exactjson.Object {
+		return notObject(FaultElement)
+	}
+	return read(item, zone)
 }
 
 func firstFault(faults ...*app.FieldError) *app.FieldError {

@@ -81,11 +81,7 @@ func readRecords(v exactjson.Value, key string, zone *time.Location, read func(v
 	}
 	elements := make([]app.Incoming, len(list.Items))
 	for i, item := range list.Items {
-		if item.Kind == exactjson.Object {
-			elements[i] = read(item, zone)
-		} else {
-			elements[i] = notObject(FaultElement)
-		}
+		elements[i] = readElement(item, zone, read)
 		if e := &elements[i]; app.BlankID(e.EventID) {
 			sum := sha256.Sum256(exactjson.AppendJS(nil, item))
 			e.EventID = noID + hex.EncodeToString(sum[:])

@@ -44,8 +44,8 @@ const (
 )
 
 // MaxBody is how many bytes of a body are read.
-func (a Kind) MaxBody() int64 {
-	if a.many {
+func (k Kind) MaxBody() int64 {
+	if k.many {
 		return MaxBodyOfMany
 	}
 	return maxNotice
@@ -53,16 +53,16 @@ func (a Kind) MaxBody() int64 {
 
 // Elements reads a body. A body with more values or elements than a call may have
 // becomes one element with a fault.
-func (a Kind) Elements(in Call) Reading {
+func (k Kind) Elements(in Call) Reading {
 	most := maxNoticeValues
-	if a.many {
+	if k.many {
 		most = maxManyValues
 	}
 	if exactjson.Count(in.Body) > most {
 		return Reading{Elements: []app.Incoming{unreadable("body",
 			fmt.Sprintf("has more than %d values", most), fmt.Sprintf("có hơn %d giá trị", most))}}
 	}
-	read := a.read(in)
+	read := k.read(in)
 	if len(read.Elements) > app.MaxElements {
 		read.Elements = []app.Incoming{unreadable("body",
 			fmt.Sprintf("has more than %d transactions", app.MaxElements), fmt.Sprintf("có hơn %d giao dịch", app.MaxElements))}

@@ -77,9 +77,7 @@ func readTransfer(v exactjson.Value, number string, zone *time.Location) app.Inc
 		readInOut(v, "transferType", &e.Type),
 		readAmountWord(v, "transferAmount", &e.Amount),
 	)
-	if e.EventID == "" && e.Fault == nil {
-		e.Fault = &app.FieldError{Field: "id", Text: required}
-	}
+	e.Fault = firstFault(e.Fault, missing("id", e.EventID))
 	return e
 }
 
@@ -164,7 +162,7 @@ func (s *sepayProgress) query(zone *time.Location) url.Values {
 	return q
 }
 
-// read moves on behind a page.
+// read goes to the next page.
 func (s *sepayProgress) read(page sepayPage) {
 	if page.last != "" {
 		s.Last = page.last

@@ -7,7 +7,7 @@ import (
 	"baoco/app"
 )
 
-// BankAccountJSON is the bank account of the interface (2.4).
+// BankAccountJSON is the schema BankAccount of openapi.yaml.
 type BankAccountJSON struct {
 	ID            int64                 `json:"id"`
 	Bank          string                `json:"bank"`

@@ -11,8 +11,7 @@ import (
 	"baoco/web/wire"
 )
 
-// HistoryJSON is the history record of the interface (2.7), with what
-// decisions add to it.
+// HistoryJSON is the schema HistoryRecord of openapi.yaml.
 type HistoryJSON struct {
 	ID            int64           `json:"id"`
 	WebhookID     int64           `json:"webhook_id"`

@@ -7,7 +7,7 @@ import (
 	"baoco/app"
 )
 
-// WebhookJSON is the webhook of the interface (2.6).
+// WebhookJSON is the schema Webhook of openapi.yaml.
 type WebhookJSON struct {
 	ID            int64           `json:"id"`
 	Name          string          `json:"name"`

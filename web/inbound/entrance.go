@@ -57,8 +57,8 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request, find func(*http.
 	if err != nil {
 		return app.Recording{}, err
 	}
-	kind, _ := provider.Find(source.Provider)
-	in, err := s.verify(w, r, source, kind.Verify)
+	kind, _ := provider.Find(source.Provider) // verify refuses the zero Kind
+	in, err := s.verify(w, r, source, kind, kind.Verify)
 	if err != nil {
 		return app.Recording{}, err
 	}
@@ -99,13 +99,13 @@ func (s *Server) record(r *http.Request, in provider.Call, kind provider.Kind) (
 	return recording, err
 }
 
-// verify checks with check that a call comes from the source that it names. It
+// verify checks with check that a call comes from the source that it names. The
+// zero Kind stands for a call that names none, which is refused. verify
 // reads the body only if the body is signed. The reason of a refusal is kept for
 // the operator; the caller gets the same answer for every reason.
-func (s *Server) verify(w http.ResponseWriter, r *http.Request, source app.Source, check provider.Verifier) (provider.Call, error) {
+func (s *Server) verify(w http.ResponseWriter, r *http.Request, source app.Source, kind provider.Kind, check provider.Verifier) (provider.Call, error) {
 	in := provider.Call{Source: source, At: time.Now(), Zone: s.service.Zone()}
-	kind, known := provider.Find(source.Provider)
-	if !known {
+	if kind.Verify == nil {
 		s.noteRefused(r, in, app.Refusal{Code: app.RefusalUnknownSource, Text: app.Text{
 			EN: "Neither the URL nor a Bearer token belongs to a source.", VI: "URL và Bearer token đều không thuộc nguồn nào.",
 		}})

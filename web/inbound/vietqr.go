@@ -75,9 +75,10 @@ func onlyVietQR(source app.Source) app.Source {
 // vietQRToken answers VietQR's token_generate.
 func (s *Server) vietQRToken(w http.ResponseWriter, r *http.Request) {
 	source, err := s.findVietQRByUsername(r)
+	kind, _ := provider.Find(source.Provider)
 	var in provider.Call
 	if err == nil {
-		in, err = s.verify(w, r, source, provider.VerifyVietQRLogin)
+		in, err = s.verify(w, r, source, kind, provider.VerifyVietQRLogin)
 	}
 	if err != nil {
 		status, body := s.AuthErrorBody(w, r, err, time.Now())

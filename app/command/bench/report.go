@@ -29,7 +29,7 @@ type report struct {
 	counts
 }
 
-// counts is what must be nothing.
+// counts are the counts that must be zero.
 type counts struct {
 	FailedCalls int            `json:"failed_calls"`
 	Errors      map[string]int `json:"errors"` // of the failed calls

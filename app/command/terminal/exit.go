@@ -70,8 +70,8 @@ var flagNames = map[string][]string{
 	"body": {"body-file"}, "kind": {"mute"}, "expires_at": {"expires"},
 }
 
-// typed is the flag or the argument of a command that fills a field.
-func typed(command *cli.Command, field string) string {
+// flagFor is the flag or the argument of a command that fills a field.
+func flagFor(command *cli.Command, field string) string {
 	for _, name := range append(flagNames[field], strings.ReplaceAll(field, "_", "-")) {
 		if hasFlag(command, name) {
 			return "--" + name
@@ -83,7 +83,8 @@ func typed(command *cli.Command, field string) string {
 	return field
 }
 
-// ExitCode is the one table of exit codes by errors.
+// ExitCode is the table of exit codes by errors. Commands that copy databases make
+// an exception of what exists already and of what another process is doing.
 func ExitCode(err error) int {
 	if err == nil {
 		return ExitOK
@@ -142,7 +143,7 @@ func ErrorText(err error) string {
 	for _, f := range e.Fields {
 		name := f.Field
 		if errors.As(err, &in) {
-			name = typed(in.command, name)
+			name = flagFor(in.command, name)
 		}
 		parts = append(parts, name+" "+f.Text.EN)
 	}

@@ -45,7 +45,8 @@ func (b *Bar) Bytes() {
 	}
 }
 
-// Update shows what is done of the total; a total of 0 is unknown.
+// Update shows what is done of the total; a total of 0 is unknown. The bar stays a step
+// short of its end until Stop, since the library ends a bar that reaches it.
 func (b *Bar) Update(message string, done, total int64) {
 	if b.writer == nil {
 		return
