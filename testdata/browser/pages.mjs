@@ -1,5 +1,6 @@
 // Every page, in both languages and both themes, on a telephone and on a desk.
-import { job, open, must, signIn, end } from './lib.mjs';
+// No table hides a part of itself on the screens between them.
+import { check, job, open, must, signIn, end } from './lib.mjs';
 
 // inEveryLook looks at a page as it was loaded once.
 async function inEveryLook(page, name) {
@@ -9,6 +10,12 @@ async function inEveryLook(page, name) {
       await page.setViewportSize({ width, height: 900 });
       await must(page, `${name} ${scheme} ${width}`);
     }
+  }
+  for (const width of [641, 800, 960, 961, 1100, 1263, 1264]) {
+    await page.setViewportSize({ width, height: 900 });
+    const hidden = await page.evaluate(() => [...document.querySelectorAll('.scroll')]
+      .filter((e) => e.checkVisibility({ contentVisibilityAuto: true })).map((e) => e.scrollWidth - e.clientWidth).filter((px) => px > 0));
+    check(hidden.length === 0, `${name}: tables hide ${hidden} px on a screen of ${width}`);
   }
 }
 
