@@ -81,8 +81,8 @@ func wellFormedAPIKey(key string) bool {
 }
 
 // CreateAPIKey makes a key and gives it in clear this once. A zero expiresAt
-// is never.
-func (s *Service) CreateAPIKey(ctx context.Context, accountID int64, name string, scope Scope, expiresAt, now time.Time) (APIKey, string, error) {
+// is never. ErrFormUsed where once was used before.
+func (s *Service) CreateAPIKey(ctx context.Context, accountID int64, name string, scope Scope, expiresAt time.Time, once IdempotencyKey, now time.Time) (APIKey, string, error) {
 	name, err := cleanName("name", name)
 	if err != nil {
 		return APIKey{}, "", err
@@ -95,7 +95,7 @@ func (s *Service) CreateAPIKey(ctx context.Context, accountID int64, name string
 		AccountID: accountID, Name: name, Scope: scope, ExpiresAt: expiresAt, CreatedAt: now,
 		Hint: key[:len(apiKeyPrefix)+3] + "…" + key[len(key)-4:],
 	}
-	k, err = s.store.CreateAPIKey(ctx, k, sha256.Sum256([]byte(key)))
+	k, err = s.store.CreateAPIKey(ctx, k, sha256.Sum256([]byte(key)), once)
 	return k, key, err
 }
 

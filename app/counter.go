@@ -36,6 +36,7 @@ type CounterLinkCreate struct {
 	Name          string
 	BankAccountID int64 // 0: all
 	ShowsTotal    bool
+	Key           IdempotencyKey // ErrFormUsed where it was used before
 }
 
 // CreateCounterLink makes a link and gives its token, which nobody sees again.
@@ -47,7 +48,7 @@ func (s *Service) CreateCounterLink(ctx context.Context, accountID int64, in Cou
 	token := randomToken()
 	l, err := s.store.CreateCounterLink(ctx, CounterLink{
 		AccountID: accountID, Name: name, BankAccountID: in.BankAccountID, ShowsTotal: in.ShowsTotal, CreatedAt: now,
-	}, sha256.Sum256([]byte(token)))
+	}, sha256.Sum256([]byte(token)), in.Key)
 	return l, token, err
 }
 

@@ -155,10 +155,10 @@ var ErrIdempotencyReused error = Refused(CodeConflict, Text{
 	"Idempotency-Key này đã được dùng với một yêu cầu khác.",
 })
 
-// FirstUse reports whether a form is sent for the first time, by the key that
-// the form was shown with. A page that shows a secret must not make a second
-// one because a browser sends its form again. The key is used up even if making
-// fails later.
-func (s *Service) FirstUse(ctx context.Context, accountID int64, key string, now time.Time) (bool, error) {
-	return s.store.FirstUse(ctx, accountID, IdempotencyKey{Key: key, Operation: "form"}, now)
-}
+// ErrFormUsed refuses a form of the dashboard that was sent before. A page that
+// shows a secret must not make a second one because a browser sends its form
+// again.
+var ErrFormUsed = Refused(CodeConflict, Text{
+	"This form was already submitted, so nothing was done again. Secrets are shown only once.",
+	"Biểu mẫu này đã được gửi trước đó nên không thực hiện lại. Nội dung chỉ hiển thị một lần sẽ không hiện lại.",
+})

@@ -24,8 +24,8 @@ type Store interface {
 	UpdateAccount(ctx context.Context, id int64, u AccountUpdate) (Account, error)
 
 	// CreateAPIKey inserts k with the SHA-256 of the key, and gives it with its
-	// id.
-	CreateAPIKey(ctx context.Context, k APIKey, hash [32]byte) (APIKey, error)
+	// id. ErrFormUsed where once was used before.
+	CreateAPIKey(ctx context.Context, k APIKey, hash [32]byte, once IdempotencyKey) (APIKey, error)
 	// APIKeyByHash sees a key made by another process from its commit on, and
 	// a revocation within a second. ok is false where there is none.
 	APIKeyByHash(ctx context.Context, hash [32]byte) (k APIKey, ok bool, err error)
@@ -34,14 +34,16 @@ type Store interface {
 	TouchAPIKey(id int64, now time.Time)
 
 	// CreateCounterLink fails with CodeValidation for an unknown bank account
-	// and CodeConflict beyond MaxCounterLinks.
-	CreateCounterLink(ctx context.Context, l CounterLink, hash [32]byte) (CounterLink, error)
+	// and CodeConflict beyond MaxCounterLinks. ErrFormUsed where key was used
+	// before.
+	CreateCounterLink(ctx context.Context, l CounterLink, hash [32]byte, key IdempotencyKey) (CounterLink, error)
 	// CounterLinkByHash sees a link made by another process from its commit
 	// on, and a revocation within a second. ok is false where there is none.
 	CounterLinkByHash(ctx context.Context, hash [32]byte) (l CounterLink, ok bool, err error)
 
-	// CreateUser fails with CodeConflict where the name is taken.
-	CreateUser(ctx context.Context, u User, hash string) (User, error)
+	// CreateUser fails with CodeConflict where the name is taken, and with
+	// ErrFormUsed where key was used before.
+	CreateUser(ctx context.Context, u User, hash string, key IdempotencyKey) (User, error)
 	// CreateFirstUser creates u only if setup is the hash of a set-up token that
 	// hasn't ended at now and there is no user yet, else it fails with
 	// CodeForbidden. The token ends with it.
@@ -56,7 +58,8 @@ type Store interface {
 	// no such user.
 	UserByName(ctx context.Context, name string) (u User, hash string, ok bool, err error)
 	// SetPassword gives the user a new generation, which ends all sessions.
-	SetPassword(ctx context.Context, accountID, id int64, hash string) (User, error)
+	// ErrFormUsed where key was used before.
+	SetPassword(ctx context.Context, accountID, id int64, hash string, key IdempotencyKey, now time.Time) (User, error)
 	// SetRole gives the user a new generation too. CodeConflict where the
 	// account would have no owner left.
 	SetRole(ctx context.Context, accountID, id int64, role Role) (User, error)
@@ -251,9 +254,6 @@ type Store interface {
 	// Reclaim gives a bounded part of the Reclaimable bytes back to the disk. The
 	// file is shorter once the write-ahead log is copied into it.
 	Reclaim(ctx context.Context) error
-	// FirstUse keeps an idempotency key, and tells whether it wasn't kept
-	// before.
-	FirstUse(ctx context.Context, accountID int64, key IdempotencyKey, now time.Time) (bool, error)
 	// Probe fails if data can't be read or, after a commit failed, if it can't
 	// be written again.
 	Probe(ctx context.Context) error

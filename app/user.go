@@ -52,6 +52,7 @@ const MaxUserName = 50
 type UserCreate struct {
 	Name, Password string
 	Role           Role
+	Key            IdempotencyKey // ErrFormUsed where it was used before
 }
 
 // CreateUser adds a user to an account.
@@ -63,7 +64,7 @@ func (s *Service) CreateUser(ctx context.Context, accountID int64, in UserCreate
 	if err != nil {
 		return User{}, err
 	}
-	return s.store.CreateUser(ctx, in.user(accountID, now), hash)
+	return s.store.CreateUser(ctx, in.user(accountID, now), hash, in.Key)
 }
 
 func (in UserCreate) user(accountID int64, now time.Time) User {
@@ -202,8 +203,8 @@ func busy(err error) error {
 }
 
 // SetPassword changes a user's password, ends their sessions, and gives the
-// user with the new generation.
-func (s *Service) SetPassword(ctx context.Context, accountID, id int64, secret string) (User, error) {
+// user with the new generation. ErrFormUsed where key was used before.
+func (s *Service) SetPassword(ctx context.Context, accountID, id int64, secret string, key IdempotencyKey, now time.Time) (User, error) {
 	if err := checkPassword(secret); err != nil {
 		return User{}, err
 	}
@@ -211,11 +212,11 @@ func (s *Service) SetPassword(ctx context.Context, accountID, id int64, secret s
 	if err != nil {
 		return User{}, err
 	}
-	return s.store.SetPassword(ctx, accountID, id, hash)
+	return s.store.SetPassword(ctx, accountID, id, hash, key, now)
 }
 
 // ChangePassword is SetPassword for a user who enters the present password.
-func (s *Service) ChangePassword(ctx context.Context, u User, present, secret string) (User, error) {
+func (s *Service) ChangePassword(ctx context.Context, u User, present, secret string, now time.Time) (User, error) {
 	_, hash, ok, err := s.store.UserByName(ctx, u.Name)
 	if err != nil {
 		return User{}, err
@@ -229,7 +230,7 @@ func (s *Service) ChangePassword(ctx context.Context, u User, present, secret st
 	if !ok {
 		return User{}, InvalidField("present_password", "is incorrect", "không đúng")
 	}
-	return s.SetPassword(ctx, u.AccountID, u.ID, secret)
+	return s.SetPassword(ctx, u.AccountID, u.ID, secret, IdempotencyKey{}, now)
 }
 
 // SetRole changes what a user may do, and ends their sessions. CodeConflict for

@@ -15,9 +15,12 @@ func scanCounterLink(row scanner, before ...any) (app.CounterLink, error) {
 	return l, err
 }
 
-func (s *Store) CreateCounterLink(ctx context.Context, l app.CounterLink, hash [32]byte) (app.CounterLink, error) {
+func (s *Store) CreateCounterLink(ctx context.Context, l app.CounterLink, hash [32]byte, key app.IdempotencyKey) (app.CounterLink, error) {
 	return changingCredentials(ctx, s, func(tx *tx) (_ app.CounterLink, err error) {
 		if _, err = txAccount(tx, l.AccountID); err != nil {
+			return l, err
+		}
+		if err := useForm(tx, l.AccountID, key, l.CreatedAt); err != nil {
 			return l, err
 		}
 		if l.BankAccountID != 0 {

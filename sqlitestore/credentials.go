@@ -126,9 +126,12 @@ func scanAPIKey(row scanner, before ...any) (app.APIKey, error) {
 	return k, err
 }
 
-func (s *Store) CreateAPIKey(ctx context.Context, k app.APIKey, hash [32]byte) (app.APIKey, error) {
+func (s *Store) CreateAPIKey(ctx context.Context, k app.APIKey, hash [32]byte, once app.IdempotencyKey) (app.APIKey, error) {
 	return changingCredentials(ctx, s, func(tx *tx) (_ app.APIKey, err error) {
 		if _, err = txAccount(tx, k.AccountID); err != nil {
+			return k, err
+		}
+		if err := useForm(tx, k.AccountID, once, k.CreatedAt); err != nil {
 			return k, err
 		}
 		k.ID, err = tx.insert(`INSERT INTO api_keys (account_id, name, scope, hint, hash, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,

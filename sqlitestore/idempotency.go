@@ -1,7 +1,6 @@
 package sqlitestore
 
 import (
-	"context"
 	"time"
 
 	"baoco/app"
@@ -33,14 +32,17 @@ func earlier(tx *tx, accountID int64, key app.IdempotencyKey, now time.Time) (be
 	return before, err == nil, err
 }
 
-func (s *Store) FirstUse(ctx context.Context, accountID int64, key app.IdempotencyKey, now time.Time) (bool, error) {
-	return writing(ctx, s, func(tx *tx) (bool, error) {
-		_, used, err := earlier(tx, accountID, key, now)
-		if err != nil || used {
-			return false, err
-		}
-		return true, keepKey(tx, accountID, key, keptResult{}, now)
-	})
+// useForm uses up the key of a form within the transaction that does what the
+// form says.
+func useForm(tx *tx, accountID int64, key app.IdempotencyKey, now time.Time) error {
+	_, used, err := earlier(tx, accountID, key, now)
+	if err == nil && used {
+		err = app.ErrFormUsed
+	}
+	if err != nil {
+		return err
+	}
+	return keepKey(tx, accountID, key, keptResult{}, now)
 }
 
 func keepKey(tx *tx, accountID int64, key app.IdempotencyKey, result keptResult, now time.Time) error {

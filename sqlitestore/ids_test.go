@@ -97,7 +97,7 @@ func TestRemovedUsersSessions(t *testing.T) {
 	now := time.Now()
 	var users []app.User
 	for _, name := range []string{"boss", "lan"} {
-		u, err := s.CreateUser(t.Context(), app.User{AccountID: 1, Name: name, Role: app.RoleOwner, CreatedAt: now}, "hash")
+		u, err := s.CreateUser(t.Context(), app.User{AccountID: 1, Name: name, Role: app.RoleOwner, CreatedAt: now}, "hash", app.IdempotencyKey{})
 		must(t, err)
 		must(t, s.SetSession(t.Context(), "of "+name, u.ID, []byte(name), now.Add(time.Hour)))
 		users = append(users, u)

@@ -273,12 +273,13 @@ func TestIdempotencyEnds(t *testing.T) {
 	h := newHistory(t, create(t), 1)
 	defer h.store.Close()
 	key := app.IdempotencyKey{Key: "k", Operation: "form"}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		after time.Duration
 		first bool
 	}{{0, true}, {0, false}, {app.IdempotencyWindow - time.Millisecond, false}, {app.IdempotencyWindow, true}} {
-		if first, err := h.store.FirstUse(t.Context(), 1, key, h.now.Add(c.after)); err != nil || first != c.first {
-			t.Errorf("after %v it is the first use: %t, %v", c.after, first, err)
+		_, err := h.store.CreateAPIKey(t.Context(), app.APIKey{AccountID: 1, Name: "k", Scope: app.ScopeFull, CreatedAt: h.now.Add(c.after)}, [32]byte{byte(i)}, key)
+		if (err == nil) != c.first || err != nil && !errors.Is(err, app.ErrFormUsed) {
+			t.Errorf("after %v: %v", c.after, err)
 		}
 	}
 	// What has ended is removed, what hasn't is not.
@@ -419,7 +420,7 @@ func TestCredentialsOfAnotherProcess(t *testing.T) {
 	other := open(t, h.store.Path(), false)
 	defer other.Close()
 	hash := [32]byte{1}
-	k, err := other.CreateAPIKey(t.Context(), app.APIKey{AccountID: 1, Name: "k", Scope: app.ScopeFull, CreatedAt: h.now}, hash)
+	k, err := other.CreateAPIKey(t.Context(), app.APIKey{AccountID: 1, Name: "k", Scope: app.ScopeFull, CreatedAt: h.now}, hash, app.IdempotencyKey{})
 	must(t, err)
 	if found, ok, err := h.store.APIKeyByHash(t.Context(), hash); err != nil || !ok || found.ID != k.ID {
 		t.Errorf("%+v, %t, %v", found, ok, err)

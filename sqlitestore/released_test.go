@@ -160,7 +160,7 @@ func fillEveryTable(t *testing.T, h *history) {
 	boss, err := h.service.CreateUser(ctx, account, app.UserCreate{Name: "boss" + tag, Password: "mật khẩu rất dài", Role: app.RoleOwner}, h.now)
 	must(t, err)
 	must(t, h.service.SetSession(ctx, "token"+tag, boss.ID, []byte("data"), h.now.Add(24*time.Hour)))
-	_, _, err = h.service.CreateAPIKey(ctx, account, "till", app.ScopeFull, time.Time{}, h.now)
+	_, _, err = h.service.CreateAPIKey(ctx, account, "till", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, h.now)
 	must(t, err)
 	_, _, err = h.service.CreateCounterLink(ctx, account, app.CounterLinkCreate{Name: "counter"}, h.now)
 	must(t, err)

@@ -21,8 +21,13 @@ func scanUser(row scanner, after ...any) (app.User, error) {
 	return u, err
 }
 
-func (s *Store) CreateUser(ctx context.Context, u app.User, hash string) (app.User, error) {
-	return writing(ctx, s, func(tx *tx) (app.User, error) { return insertUser(tx, u, hash) })
+func (s *Store) CreateUser(ctx context.Context, u app.User, hash string, key app.IdempotencyKey) (app.User, error) {
+	return writing(ctx, s, func(tx *tx) (app.User, error) {
+		if err := useForm(tx, u.AccountID, key, u.CreatedAt); err != nil {
+			return u, err
+		}
+		return insertUser(tx, u, hash)
+	})
 }
 
 func insertUser(tx *tx, u app.User, hash string) (app.User, error) {
@@ -122,22 +127,27 @@ func (s *Store) UserByName(ctx context.Context, name string) (app.User, string, 
 	return u, hash, err == nil, storageError(err)
 }
 
-func (s *Store) SetPassword(ctx context.Context, accountID, id int64, hash string) (app.User, error) {
-	return s.changeUser(ctx, accountID, id, `UPDATE users SET password = ?4, generation = ?3 WHERE account_id = ?1 AND id = ?2`, hash)
+func (s *Store) SetPassword(ctx context.Context, accountID, id int64, hash string, key app.IdempotencyKey, now time.Time) (app.User, error) {
+	return writing(ctx, s, func(tx *tx) (app.User, error) {
+		if err := useForm(tx, accountID, key, now); err != nil {
+			return app.User{}, err
+		}
+		return changeUser(tx, accountID, id, `UPDATE users SET password = ?4, generation = ?3 WHERE account_id = ?1 AND id = ?2`, hash)
+	})
 }
 
 func (s *Store) EndSessions(ctx context.Context, accountID, id int64) (app.User, error) {
-	return s.changeUser(ctx, accountID, id, `UPDATE users SET generation = ?3 WHERE account_id = ?1 AND id = ?2`)
+	return writing(ctx, s, func(tx *tx) (app.User, error) {
+		return changeUser(tx, accountID, id, `UPDATE users SET generation = ?3 WHERE account_id = ?1 AND id = ?2`)
+	})
 }
 
 // changeUser also gives the user a new generation: ?3 of the statement.
-func (s *Store) changeUser(ctx context.Context, accountID, id int64, statement string, args ...any) (app.User, error) {
-	return writing(ctx, s, func(tx *tx) (app.User, error) {
-		if err := tx.changeOne(app.ErrNoUser, statement, append([]any{accountID, id, newGeneration()}, args...)...); err != nil {
-			return app.User{}, err
-		}
-		return scanUser(tx.queryRow(`SELECT `+userColumns+` FROM users WHERE id = ?`, id))
-	})
+func changeUser(tx *tx, accountID, id int64, statement string, args ...any) (app.User, error) {
+	if err := tx.changeOne(app.ErrNoUser, statement, append([]any{accountID, id, newGeneration()}, args...)...); err != nil {
+		return app.User{}, err
+	}
+	return scanUser(tx.queryRow(`SELECT `+userColumns+` FROM users WHERE id = ?`, id))
 }
 
 func (s *Store) SetRole(ctx context.Context, accountID, id int64, role app.Role) (app.User, error) {

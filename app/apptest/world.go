@@ -138,7 +138,7 @@ func (w *World) Webhook(url string, hookType app.WebhookType) (app.Webhook, stri
 // APIKey makes an API key of account 1.
 func (w *World) APIKey(scope app.Scope) string {
 	w.T.Helper()
-	_, key, err := w.Service.CreateAPIKey(context.Background(), 1, "test", scope, time.Time{}, time.Now())
+	_, key, err := w.Service.CreateAPIKey(context.Background(), 1, "test", scope, time.Time{}, app.IdempotencyKey{}, time.Now())
 	Must(w.T, err)
 	return key
 }

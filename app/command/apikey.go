@@ -48,7 +48,7 @@ func createAPIKey(c *cli.Context, s *session) error {
 			return err
 		}
 	}
-	k, key, err := s.service.CreateAPIKey(c.Context, s.account, c.Args().First(), app.Scope(c.String("scope")), expires, s.now)
+	k, key, err := s.service.CreateAPIKey(c.Context, s.account, c.Args().First(), app.Scope(c.String("scope")), expires, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
 	}

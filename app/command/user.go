@@ -129,7 +129,7 @@ func setPassword(c *cli.Context, s *session, u app.User) error {
 	if err != nil {
 		return err
 	}
-	u, err = s.service.SetPassword(c.Context, s.account, u.ID, secret)
+	u, err = s.service.SetPassword(c.Context, s.account, u.ID, secret, app.IdempotencyKey{}, s.now)
 	if err != nil {
 		return err
 	}

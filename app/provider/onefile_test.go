@@ -108,7 +108,7 @@ func TestProviderIsOneFile(t *testing.T) {
 
 	// Its call, and the API.
 	wants("the answer to a call", do("POST", source.URLPath, "application/json", `{"paid":[{"id":"1","account":"19354957","bank":"ACB","vnd":5000,"at":"2026-11-20 10:00:00"}]}`, "Bearer "+source.Secret), `"recorded":1`)
-	_, key, err := w.Service.CreateAPIKey(ctx, 1, "test", app.ScopeFull, time.Time{}, time.Now())
+	_, key, err := w.Service.CreateAPIKey(ctx, 1, "test", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
 	wants("the API's list of sources", do("GET", "/api/v1/sources", "", "", "Bearer "+key), `"provider":"made-up"`)
 	document := run("openapi")

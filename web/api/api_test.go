@@ -27,7 +27,7 @@ func TestKeyOfAnotherProcess(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
 	other := w.Admin()
-	k, key, err := other.CreateAPIKey(ctx, 1, "theirs", app.ScopeRead, time.Time{}, time.Now())
+	k, key, err := other.CreateAPIKey(ctx, 1, "theirs", app.ScopeRead, time.Time{}, app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
 	get := func() int { return w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+key).Status }
 	if status := get(); status != 200 {

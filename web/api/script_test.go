@@ -261,7 +261,7 @@ func (r *play) prepare(args []string) error {
 		if options["expired"] != "" {
 			expires = now.Add(-2 * time.Second)
 		}
-		k, key, err := r.Service.CreateAPIKey(ctx, account, words[0], app.Scope(options["scope"]), expires, now)
+		k, key, err := r.Service.CreateAPIKey(ctx, account, words[0], app.Scope(options["scope"]), expires, app.IdempotencyKey{}, now)
 		r.values[words[0]] = key
 		if err == nil && options["revoked"] != "" {
 			err = r.Service.RevokeAPIKey(ctx, account, k.ID, now)

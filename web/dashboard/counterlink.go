@@ -38,10 +38,7 @@ func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, e
 }
 
 func (s *Server) createCounterLink(v *visit) error {
-	if first, err := s.firstUse(v); err != nil || !first {
-		return err
-	}
-	form := app.CounterLinkCreate{Name: v.PostFormValue("name"), ShowsTotal: v.PostFormValue("total") != ""}
+	form := app.CounterLinkCreate{Name: v.PostFormValue("name"), ShowsTotal: v.PostFormValue("total") != "", Key: v.form.key}
 	var err error
 	form.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id"))
 	var link app.CounterLink

@@ -75,9 +75,6 @@ func (s *Server) keyRevocation(v *visit, k app.APIKey) confirmation {
 }
 
 func (s *Server) createKey(v *visit) error {
-	if first, err := s.firstUse(v); err != nil || !first {
-		return err
-	}
 	form := keyForm{Name: v.PostFormValue("name"), Scope: app.Scope(v.PostFormValue("scope")), Expires: v.PostFormValue("expires")}
 	var expires time.Time
 	var err error
@@ -89,7 +86,7 @@ func (s *Server) createKey(v *visit) error {
 	var k app.APIKey
 	var key string
 	if err == nil {
-		k, key, err = s.Service.CreateAPIKey(v.Context(), v.account.ID, form.Name, form.Scope, expires, v.now)
+		k, key, err = s.Service.CreateAPIKey(v.Context(), v.account.ID, form.Name, form.Scope, expires, v.form.key, v.now)
 	}
 	if err != nil {
 		return s.showKeys(v, form, err)

@@ -130,7 +130,7 @@ func TestRevokeKey(t *testing.T) {
 	if a := b.Get("/keys"); !strings.Contains(a.Body, "Revoked") || strings.Contains(a.Body, key) {
 		t.Errorf("%s", a.Body)
 	}
-	_, _, err := w.Service.CreateAPIKey(context.Background(), 1, "old", app.ScopeFull, time.Now().Add(-time.Hour), time.Now())
+	_, _, err := w.Service.CreateAPIKey(context.Background(), 1, "old", app.ScopeFull, time.Now().Add(-time.Hour), app.IdempotencyKey{}, time.Now())
 	apptest.Must(t, err)
 	if a := b.Get("/keys"); !strings.Contains(a.Body, "Expired") {
 		t.Error("an expired key isn't shown as one")

@@ -27,8 +27,8 @@ var countOnce = map[string]string{
 	"/keys": "", "/settings/users": "", "/settings/users/{id}/password": "", "/settings/counters": "",
 }
 
-// sentForm is a form that counts once. A Service call that takes the key uses it
-// up together with what it does; before any other call stands firstUse.
+// sentForm is a form that counts once. The Service call that takes the key uses
+// it up together with what it does.
 type sentForm struct {
 	key  app.IdempotencyKey
 	page string // where the form is shown
@@ -59,19 +59,6 @@ func (s *Server) formExpired(v *visit) error {
 	return s.redirect(v, v.form.page, app.Text{
 		EN: "This form has expired, so nothing was done. Please fill it in again.",
 		VI: "Biểu mẫu đã hết hạn nên chưa có gì được thực hiện. Vui lòng điền lại.",
-	})
-}
-
-// firstUse tells whether the form of this visit is sent for the first time.
-// Where it isn't, the visitor is on their way to the page of the form.
-func (s *Server) firstUse(v *visit) (bool, error) {
-	first, err := s.Service.FirstUse(v.Context(), v.account.ID, v.form.key.Key, v.now)
-	if err != nil || first {
-		return first, err
-	}
-	return false, s.redirect(v, v.form.page, app.Text{
-		EN: "This form was already submitted, so nothing was done again. Secrets are shown only once.",
-		VI: "Biểu mẫu này đã được gửi trước đó nên không thực hiện lại. Nội dung chỉ hiển thị một lần sẽ không hiện lại.",
 	})
 }
 

@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"database/sql"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -60,6 +61,45 @@ func TestEveryActionIsSorted(t *testing.T) {
 	}
 }
 
+// onceState is what the actions of onceForms would change.
+func onceState(w *webtest.World) (text string) {
+	w.File(func(db *sql.DB) error {
+		return db.QueryRow(`SELECT concat_ws(' ', (SELECT count(*) FROM deliveries), (SELECT count(*) FROM api_keys), (SELECT count(*) FROM counter_links),
+			(SELECT group_concat(password || generation) FROM users), (SELECT group_concat(hex(secret)) FROM sources),
+			(SELECT group_concat(hex(secret) || coalesce(hex(next_secret), '')) FROM webhooks))`).Scan(&text)
+	})
+	return text
+}
+
+// A form whose action fails in the server isn't used up: sent again, it counts.
+func TestFormThatFailedIsNotUsed(t *testing.T) {
+	t.Parallel()
+	for _, form := range onceForms {
+		t.Run(form.action, func(t *testing.T) {
+			t.Parallel()
+			w, _, b := failing(t)
+			w.User(1, "mai", app.RoleViewer)
+			w.Native()
+			broken := []string{"INSERT ON deliveries", "INSERT ON api_keys", "INSERT ON counter_links", "INSERT ON users", "INSERT ON webhooks", "INSERT ON sources",
+				"UPDATE OF password ON users", "UPDATE OF secret, next_secret ON webhooks", "UPDATE OF secret ON sources"}
+			for i, what := range broken {
+				w.Change(fmt.Sprintf(`CREATE TRIGGER broken%d BEFORE %s BEGIN SELECT RAISE(ABORT, 'broken'); END`, i, what))
+			}
+			before := onceState(w)
+			fields := append([]string{"once", webtest.FormKey()}, form.fields...)
+			if got := b.Post(form.action, fields...); got.Status < 500 || onceState(w) != before {
+				t.Fatalf("%d: it didn't fail", got.Status)
+			}
+			for i := range broken {
+				w.Change(fmt.Sprintf(`DROP TRIGGER broken%d`, i))
+			}
+			if got := b.Post(form.action, fields...); got.Status >= 400 || onceState(w) == before {
+				t.Errorf("%d: sent again, it did nothing", got.Status)
+			}
+		})
+	}
+}
+
 // A form that counts once does nothing without its key, or with an old one, and
 // nothing more when it is sent again.
 func TestFormsCountOnce(t *testing.T) {
@@ -70,15 +110,7 @@ func TestFormsCountOnce(t *testing.T) {
 			w, _, b := failing(t)
 			w.User(1, "mai", app.RoleViewer)
 			w.Native()
-			// What each of the actions would change.
-			state := func() (text string) {
-				w.File(func(db *sql.DB) error {
-					return db.QueryRow(`SELECT concat_ws(' ', (SELECT count(*) FROM deliveries), (SELECT count(*) FROM api_keys), (SELECT count(*) FROM counter_links),
-						(SELECT group_concat(password || generation) FROM users), (SELECT group_concat(hex(secret)) FROM sources),
-						(SELECT group_concat(hex(secret) || coalesce(hex(next_secret), '')) FROM webhooks))`).Scan(&text)
-				})
-				return text
-			}
+			state := func() string { return onceState(w) }
 			before := state()
 			old := strconv.FormatInt(time.Now().Add(-13*time.Hour).Unix(), 10) + "-AAAA"
 			for _, once := range [][]string{nil, {"once", ""}, {"once", "AAAA"}, {"once", old}} {

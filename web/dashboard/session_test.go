@@ -159,7 +159,10 @@ func TestSessionsEnd(t *testing.T) {
 	u := w.User(1, "lan", app.RoleOwner)
 	for _, end := range []func() error{
 		func() error { _, err := w.Service.EndSessions(ctx, 1, u.ID); return err },
-		func() error { _, err := w.Service.SetPassword(ctx, 1, u.ID, apptest.SomePassword); return err },
+		func() error {
+			_, err := w.Service.SetPassword(ctx, 1, u.ID, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
+			return err
+		},
 		func() error { _, err := w.Service.SetRole(ctx, 1, u.ID, app.RoleViewer); return err },
 	} {
 		one, two := w.Browser().SignIn("lan"), w.Browser().SignIn("lan")

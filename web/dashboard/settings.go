@@ -99,7 +99,7 @@ func (s *Server) changeOwnPassword(v *visit) error {
 	secret, err := repeatedPassword(v)
 	var u app.User
 	if err == nil {
-		u, err = s.Service.ChangePassword(v.Context(), v.user, v.PostFormValue("present_password"), secret)
+		u, err = s.Service.ChangePassword(v.Context(), v.user, v.PostFormValue("present_password"), secret, v.now)
 	}
 	if err == nil {
 		err = s.begin(v, u)

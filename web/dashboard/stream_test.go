@@ -40,7 +40,7 @@ func TestStreamsEndWithTheirSession(t *testing.T) {
 			return err
 		},
 		"new password": func(w webtest.Bubble, _ map[string]*http.Cookie, u app.User) error {
-			_, err := w.Service.SetPassword(context.Background(), 1, u.ID, otherPassword)
+			_, err := w.Service.SetPassword(context.Background(), 1, u.ID, otherPassword, app.IdempotencyKey{}, time.Now())
 			return err
 		},
 		"other role": func(w webtest.Bubble, _ map[string]*http.Cookie, u app.User) error {

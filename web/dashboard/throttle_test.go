@@ -162,7 +162,7 @@ func TestDeviceEnds(t *testing.T) {
 		ctx := context.Background()
 		for i, end := range []func(u app.User) error{
 			func(u app.User) error {
-				_, err := w.Service.SetPassword(ctx, 1, u.ID, apptest.SomePassword)
+				_, err := w.Service.SetPassword(ctx, 1, u.ID, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
 				return err
 			},
 			func(u app.User) error { _, err := w.Service.EndSessions(ctx, 1, u.ID); return err },

@@ -12,11 +12,9 @@ func userPath(id int64) string { return "/settings/users/" + strconv.FormatInt(i
 // createUser adds a user. A generated password is shown once. A password that the
 // owner entered isn't shown.
 func (s *Server) createUser(v *visit) error {
-	if first, err := s.firstUse(v); err != nil || !first {
-		return err
-	}
 	in := app.UserCreate{
 		Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Role: app.Role(v.PostFormValue("role")), Password: v.PostFormValue("password"),
+		Key: v.form.key,
 	}
 	generated := in.Password == ""
 	if generated {
@@ -70,15 +68,12 @@ func (s *Server) setUserPassword(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if first, err := s.firstUse(v); err != nil || !first {
-		return err
-	}
 	secret := v.PostFormValue("password")
 	generated := secret == ""
 	if generated {
 		secret = app.GeneratePassword()
 	}
-	changed, err := s.Service.SetPassword(v.Context(), v.account.ID, u.ID, secret)
+	changed, err := s.Service.SetPassword(v.Context(), v.account.ID, u.ID, secret, v.form.key, v.now)
 	if err == nil && u.ID == v.user.ID {
 		err = s.begin(v, changed) // an owner who sets their own stays signed in
 	}

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"errors"
 	"html/template"
 	"net/http"
 	"strconv"
@@ -46,6 +47,9 @@ func (s *Server) render(v *visit, name, section string, title app.Text, data any
 // of wrong. A wrong that is an error of the server is returned.
 func (s *Server) renderForm(v *visit, wrong error, name, section string, title app.Text, data any) error {
 	status := http.StatusOK
+	if errors.Is(wrong, app.ErrFormUsed) {
+		return s.redirect(v, v.form.page, app.ErrFormUsed.Text)
+	}
 	var f faults
 	if wrong != nil {
 		e := wire.AsError(wrong)

@@ -79,7 +79,7 @@ func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
 	}
 	s.source, err = service.AddSource(ctx, app.DefaultAccountID, app.SourceAdd{Provider: "native", Name: "bench"}, now)
 	apptest.Must(b, err)
-	_, s.key, err = service.CreateAPIKey(ctx, app.DefaultAccountID, "bench", app.ScopeFull, time.Time{}, now)
+	_, s.key, err = service.CreateAPIKey(ctx, app.DefaultAccountID, "bench", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, now)
 	apptest.Must(b, err)
 	_, err = service.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: seededUser, Password: seededPassword, Role: app.RoleOwner}, now)
 	apptest.Must(b, err)
