@@ -32,6 +32,21 @@ var AlertKinds = []AttentionKind{
 	AttentionWebhook, AttentionFailed, AttentionSource, AttentionInbound, AttentionBank, AttentionPlan, AttentionServer, AttentionAlert,
 }
 
+// alertNames says what the alerts of each kind of AlertKinds are about.
+var alertNames = map[AttentionKind]Text{
+	AttentionWebhook: {"A webhook is not reaching your shop", "Webhook không gửi được"},
+	AttentionFailed:  {"Deliveries fail after all six attempts", "Có lượt gửi thất bại sau cả sáu lần gửi"},
+	AttentionSource:  {"A source has gone silent, or its calls are refused", "Nguồn giao dịch không gửi gì hoặc lượt gọi bị từ chối"},
+	AttentionInbound: {"Received items need attention: unassigned, unreadable or in conflict", "Giao dịch nhận được cần xử lý: chưa gán tài khoản, không đọc được hoặc mâu thuẫn"},
+	AttentionBank:    {"A bank account has an error", "Tài khoản ngân hàng có lỗi"},
+	AttentionPlan:    {"Your plan expires within a week, or has expired", "Gói dịch vụ còn dưới một tuần hoặc đã hết hạn"},
+	AttentionServer:  {"The server needs attention: disk, certificate, backup", "Máy chủ cần xử lý: ổ đĩa, chứng chỉ, sao lưu"},
+	AttentionAlert:   {"The other alert channel is failing", "Kênh cảnh báo còn lại không gửi được"},
+}
+
+// AlertName says what alerts of a kind of AlertKinds are about.
+func (k AttentionKind) AlertName() Text { return alertNames[k] }
+
 // AlertError is why a message didn't go out. Its text says what the other
 // server answered and what to do about it; it never holds a secret.
 type AlertError struct {

@@ -33,6 +33,9 @@ type APIKey struct {
 	LastUsedAt time.Time // zero: never; at most a minute behind
 }
 
+// ErrNoAPIKey says that an id names no API key.
+var ErrNoAPIKey error = NotFound("There is no API key with this id.", "Không có khoá API với id này.")
+
 // Valid tells whether the key opens anything at now.
 func (k APIKey) Valid(now time.Time) bool {
 	return k.RevokedAt.IsZero() && (k.ExpiresAt.IsZero() || now.Unix() <= k.ExpiresAt.Unix())

@@ -134,16 +134,19 @@ func IsPlainHTTP(url string) bool {
 	return len(url) > 7 && strings.EqualFold(url[:7], "http://")
 }
 
-// PlainWarning recommends HTTPS where the webhook doesn't use it. It begins with
-// a space.
+// PlainHTTPWarning recommends HTTPS.
+var PlainHTTPWarning = Text{
+	EN: "HTTPS is recommended: over http:// anybody on the way can read the transactions.",
+	VI: "Nên dùng HTTPS: với http://, người khác trên đường truyền có thể đọc được giao dịch.",
+}
+
+// PlainWarning is PlainHTTPWarning after a space where the webhook doesn't use
+// HTTPS, and else empty.
 func (w Webhook) PlainWarning() Text {
 	if !IsPlainHTTP(w.URL) {
 		return Text{}
 	}
-	return Text{
-		EN: " HTTPS is recommended: over http:// anybody on the way can read the transactions.",
-		VI: " Nên dùng HTTPS: với http://, người khác trên đường truyền có thể đọc được giao dịch.",
-	}
+	return Text{EN: " " + PlainHTTPWarning.EN, VI: " " + PlainHTTPWarning.VI}
 }
 
 // UpdateWebhook changes some fields. The next attempts of pending deliveries go

@@ -149,8 +149,7 @@ func (s *Store) APIKeys(ctx context.Context, accountID int64) ([]app.APIKey, err
 }
 
 func (s *Store) RevokeAPIKey(ctx context.Context, accountID, id int64, now time.Time) error {
-	none := app.NotFound("There is no API key with this id.", "Không có khoá API với id này.")
-	return s.changeCredential(ctx, none, `UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE account_id = ? AND id = ?`, now.Unix(), accountID, id)
+	return s.changeCredential(ctx, app.ErrNoAPIKey, `UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE account_id = ? AND id = ?`, now.Unix(), accountID, id)
 }
 
 func (s *Store) TouchAPIKey(id int64, now time.Time) {

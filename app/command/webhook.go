@@ -81,7 +81,7 @@ func createWebhook(c *cli.Context, s *session) error {
 		fmt.Fprintf(w, "Webhook: %d (%s)\nSecret:  %s\n", hook.ID, hook.Type, secret)
 		fmt.Fprintln(c.App.ErrWriter, "Save the secret now: it is not shown again.")
 		if app.IsPlainHTTP(hook.URL) {
-			fmt.Fprintln(c.App.ErrWriter, "Use HTTPS: with http://, anyone on the network path can read the transactions.")
+			fmt.Fprintln(c.App.ErrWriter, app.PlainHTTPWarning.EN)
 		}
 	})
 }

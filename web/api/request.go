@@ -44,7 +44,7 @@ func (s *Server) management(rt route) http.HandlerFunc {
 		}
 		w.Header().Set("X-RateLimit-Limit", strconv.Itoa(limit))
 		w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(remaining))
-		if rt.writes && q.key.Scope != app.ScopeFull {
+		if rt.access == writes && q.key.Scope != app.ScopeFull {
 			err = app.Refused(app.CodeForbidden, app.Text{EN: "This API key may only read.", VI: "Khoá API này chỉ có quyền đọc."})
 		}
 		if err == nil {

@@ -49,10 +49,18 @@ type route struct {
 	method string
 	path   string
 	limit  limitClass
-	writes bool // needs a key of full scope
+	access access
 	body   bodyRule
 	handle func(s *Server, w http.ResponseWriter, q *Request) error
 }
+
+// access says which keys may call a route.
+type access byte
+
+const (
+	reads  access = iota // any key
+	writes               // a key of full scope
+)
 
 // limitClass says which limit holds, in requests a minute and API key.
 type limitClass byte
@@ -85,34 +93,34 @@ const (
 
 // table is the table of the management API.
 var table = []route{
-	{"GET", "/api/v1/analytics/overview", generalLimit, false, noBody, (*Server).overview},
-	{"GET", "/api/v1/analytics/period", generalLimit, false, noBody, (*Server).period},
-	{"GET", "/api/v1/analytics/status", generalLimit, false, noBody, (*Server).accountStatus},
+	{"GET", "/api/v1/analytics/overview", generalLimit, reads, noBody, (*Server).overview},
+	{"GET", "/api/v1/analytics/period", generalLimit, reads, noBody, (*Server).period},
+	{"GET", "/api/v1/analytics/status", generalLimit, reads, noBody, (*Server).accountStatus},
 
-	{"GET", "/api/v1/bank-accounts", listingLimit, false, noBody, (*Server).listBankAccounts},
-	{"GET", "/api/v1/bank-accounts/summary", generalLimit, false, noBody, (*Server).bankAccountSummary},
-	{"PATCH", "/api/v1/bank-accounts/{id}/toggle", generalLimit, true, noBody, (*Server).toggleBankAccount},
+	{"GET", "/api/v1/bank-accounts", listingLimit, reads, noBody, (*Server).listBankAccounts},
+	{"GET", "/api/v1/bank-accounts/summary", generalLimit, reads, noBody, (*Server).bankAccountSummary},
+	{"PATCH", "/api/v1/bank-accounts/{id}/toggle", generalLimit, writes, noBody, (*Server).toggleBankAccount},
 
-	{"GET", "/api/v1/transactions", listingLimit, false, noBody, (*Server).listTransactions},
-	{"POST", "/api/v1/transactions", generalLimit, true, needsBody, (*Server).addTransaction},
+	{"GET", "/api/v1/transactions", listingLimit, reads, noBody, (*Server).listTransactions},
+	{"POST", "/api/v1/transactions", generalLimit, writes, needsBody, (*Server).addTransaction},
 
-	{"GET", "/api/v1/sources", generalLimit, false, noBody, (*Server).listSources},
-	{"GET", "/api/v1/inbound", generalLimit, false, noBody, (*Server).listInbound},
-	{"GET", "/api/v1/inbound/refused", generalLimit, false, noBody, (*Server).listRefused},
-	{"GET", "/api/v1/inbound/{id}", generalLimit, false, noBody, (*Server).showInbound},
-	{"POST", "/api/v1/inbound/{id}/link", generalLimit, true, mayHaveBody, (*Server).linkInbound},
-	{"POST", "/api/v1/inbound/{id}/retry", generalLimit, true, noBody, (*Server).retryInbound},
-	{"POST", "/api/v1/inbound/{id}/discard", generalLimit, true, mayHaveBody, (*Server).discardInbound},
+	{"GET", "/api/v1/sources", generalLimit, reads, noBody, (*Server).listSources},
+	{"GET", "/api/v1/inbound", generalLimit, reads, noBody, (*Server).listInbound},
+	{"GET", "/api/v1/inbound/refused", generalLimit, reads, noBody, (*Server).listRefused},
+	{"GET", "/api/v1/inbound/{id}", generalLimit, reads, noBody, (*Server).showInbound},
+	{"POST", "/api/v1/inbound/{id}/link", generalLimit, writes, mayHaveBody, (*Server).linkInbound},
+	{"POST", "/api/v1/inbound/{id}/retry", generalLimit, writes, noBody, (*Server).retryInbound},
+	{"POST", "/api/v1/inbound/{id}/discard", generalLimit, writes, mayHaveBody, (*Server).discardInbound},
 
-	{"GET", "/api/v1/webhooks", generalLimit, false, noBody, (*Server).listWebhooks},
-	{"POST", "/api/v1/webhooks", generalLimit, true, needsBody, (*Server).createWebhook},
-	{"PUT", "/api/v1/webhooks/{id}", generalLimit, true, mayHaveBody, (*Server).updateWebhook},
-	{"DELETE", "/api/v1/webhooks/{id}", generalLimit, true, noBody, (*Server).deleteWebhook},
-	{"PATCH", "/api/v1/webhooks/{id}/toggle", generalLimit, true, noBody, (*Server).toggleWebhook},
-	{"POST", "/api/v1/webhooks/{id}/test", generalLimit, true, noBody, (*Server).testWebhook},
-	{"POST", "/api/v1/webhooks/{id}/rotate-secret", generalLimit, true, mayHaveBody, (*Server).rotateSecret},
-	{"POST", "/api/v1/webhooks/{id}/activate-secret", generalLimit, true, noBody, (*Server).activateSecret},
-	{"POST", "/api/v1/webhooks/{id}/replay", generalLimit, true, mayHaveBody, (*Server).replay},
-	{"GET", "/api/v1/webhooks/history", generalLimit, false, noBody, (*Server).history},
-	{"POST", "/api/v1/webhooks/{id}/resend", generalLimit, true, noBody, (*Server).resend},
+	{"GET", "/api/v1/webhooks", generalLimit, reads, noBody, (*Server).listWebhooks},
+	{"POST", "/api/v1/webhooks", generalLimit, writes, needsBody, (*Server).createWebhook},
+	{"PUT", "/api/v1/webhooks/{id}", generalLimit, writes, mayHaveBody, (*Server).updateWebhook},
+	{"DELETE", "/api/v1/webhooks/{id}", generalLimit, writes, noBody, (*Server).deleteWebhook},
+	{"PATCH", "/api/v1/webhooks/{id}/toggle", generalLimit, writes, noBody, (*Server).toggleWebhook},
+	{"POST", "/api/v1/webhooks/{id}/test", generalLimit, writes, noBody, (*Server).testWebhook},
+	{"POST", "/api/v1/webhooks/{id}/rotate-secret", generalLimit, writes, mayHaveBody, (*Server).rotateSecret},
+	{"POST", "/api/v1/webhooks/{id}/activate-secret", generalLimit, writes, noBody, (*Server).activateSecret},
+	{"POST", "/api/v1/webhooks/{id}/replay", generalLimit, writes, mayHaveBody, (*Server).replay},
+	{"GET", "/api/v1/webhooks/history", generalLimit, reads, noBody, (*Server).history},
+	{"POST", "/api/v1/webhooks/{id}/resend", generalLimit, writes, noBody, (*Server).resend},
 }

@@ -37,18 +37,6 @@ type alertsData struct {
 	Recipients      int // at most
 }
 
-// alertKindNames says what alerts are about.
-var alertKindNames = map[app.AttentionKind]app.Text{
-	app.AttentionWebhook: {EN: "A webhook is not reaching your shop", VI: "Webhook không gửi được"},
-	app.AttentionFailed:  {EN: "Deliveries fail after all six attempts", VI: "Có lượt gửi thất bại sau cả sáu lần gửi"},
-	app.AttentionSource:  {EN: "A source has gone silent, or its calls are refused", VI: "Nguồn giao dịch không gửi gì hoặc lượt gọi bị từ chối"},
-	app.AttentionInbound: {EN: "Received items need attention: unassigned, unreadable or in conflict", VI: "Giao dịch nhận được cần xử lý: chưa gán tài khoản, không đọc được hoặc mâu thuẫn"},
-	app.AttentionBank:    {EN: "A bank account has an error", VI: "Tài khoản ngân hàng có lỗi"},
-	app.AttentionPlan:    {EN: "Your plan expires within a week, or has expired", VI: "Gói dịch vụ còn dưới một tuần hoặc đã hết hạn"},
-	app.AttentionServer:  {EN: "The server needs attention: disk, certificate, backup", VI: "Máy chủ cần xử lý: ổ đĩa, chứng chỉ, sao lưu"},
-	app.AttentionAlert:   {EN: "The other alert channel is failing", VI: "Kênh cảnh báo còn lại không gửi được"},
-}
-
 func (s *Server) alertsPage(v *visit) error {
 	return s.showAlerts(v, alertCard{}, nil)
 }
@@ -90,7 +78,7 @@ func (s *Server) showAlerts(v *visit, sent alertCard, wrong error) error {
 	}
 	data.Telegram.Open = data.Telegram.Open || data.Telegram.Channel.ID == 0
 	for _, kind := range s.alertKinds(v) {
-		data.Kinds = append(data.Kinds, alertKind{kind, alertKindNames[kind], !slices.Contains(p.Muted, kind)})
+		data.Kinds = append(data.Kinds, alertKind{kind, kind.AlertName(), !slices.Contains(p.Muted, kind)})
 	}
 	if data.Messages, err = s.Service.AlertMessages(v.Context(), v.account.ID, alertMessagesShown); err != nil {
 		return err

@@ -8,6 +8,19 @@ import (
 	"baoco/web/dashboard"
 )
 
+// A kind that alerts can be about has a name in the settings, and a page of its own.
+func TestAlertKinds(t *testing.T) {
+	t.Parallel()
+	for _, kind := range app.AlertKinds {
+		if name := kind.AlertName(); name.EN == "" || name.VI == "" {
+			t.Errorf("%s has no name in alertNames of app/alert.go", kind)
+		}
+		if dashboard.AttentionPath(app.Attention{Kind: kind}) == "/" {
+			t.Errorf("%s has no page in AttentionPath", kind)
+		}
+	}
+}
+
 // Alerts in mailboxes link to these pages for years.
 func TestAttentionPath(t *testing.T) {
 	t.Parallel()

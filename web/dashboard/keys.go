@@ -103,7 +103,7 @@ func (s *Server) createKey(v *visit) error {
 
 func (s *Server) revokeKey(v *visit) error {
 	keys, err := s.Service.APIKeys(v.Context(), v.account.ID)
-	k, err := named(v, keys, err, func(k app.APIKey) int64 { return k.ID }, app.NotFound("There is no API key with this id.", "Không có khoá API với id này."))
+	k, err := named(v, keys, err, func(k app.APIKey) int64 { return k.ID }, app.ErrNoAPIKey)
 	if err != nil {
 		return err
 	}

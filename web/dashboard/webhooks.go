@@ -146,6 +146,9 @@ func (w words) Host(raw string) string {
 // Plain tells whether a URL is plain http.
 func (w words) Plain(raw string) bool { return app.IsPlainHTTP(raw) }
 
+// PlainHTTPWarning is what is said of such a URL.
+func (w words) PlainHTTPWarning() string { return app.PlainHTTPWarning.In(w.Lang) }
+
 // Rotating tells whether a webhook has two secrets now.
 func (w words) Rotating(hook app.Webhook) bool { return hook.Rotating(w.now) }
 

@@ -22,7 +22,7 @@ func TestWebhookForm(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	bank := w.Link("ACB", "1234567")
 	b := w.Browser().SignIn("lan")
-	b.Get("/webhooks").Shows(t, "Create your first webhook", "Use HTTPS", `name="once"`, "1234567")
+	b.Get("/webhooks").Shows(t, "Create your first webhook", "HTTPS is recommended", `name="once"`, "1234567")
 	again := webtest.FormKey()
 	for _, c := range []struct {
 		form []string
