@@ -132,6 +132,11 @@ func (s *stream) close() {
 // last event when it connects anew.
 func (s *stream) send(id, html string) error { return s.event("", id, html) }
 
+// lineEnds makes one of the three ends of a line in an event stream. A carriage
+// return in a payer's text would otherwise begin a line of the stream, which could
+// be any event.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
 // event writes an event that has a name. With an empty id the browser keeps the
 // id of the event before.
 func (s *stream) event(name, id, html string) error {
@@ -142,8 +147,8 @@ func (s *stream) event(name, id, html string) error {
 	if id != "" {
 		fmt.Fprintf(&b, "id: %s\n", id)
 	}
-	for line := range strings.SplitSeq(html, "\n") {
-		b.WriteString("data: " + strings.TrimRight(line, "\r") + "\n")
+	for line := range strings.SplitSeq(lineEnds.Replace(html), "\n") {
+		b.WriteString("data: " + line + "\n")
 	}
 	b.WriteString("\n")
 	return s.write(b.String())
