@@ -61,9 +61,6 @@ type Reader interface {
 	Transaction(ctx context.Context, accountID, id int64) (Transaction, error)
 	// TransactionOrigin says where a transaction comes from.
 	TransactionOrigin(ctx context.Context, accountID, transactionID int64) (TransactionOrigin, error)
-	// TransactionsSince counts the transactions with an id above transactionID.
-	// last is the id that it counted up to.
-	TransactionsSince(ctx context.Context, accountID, transactionID int64) (n, last int64, err error)
 	// Overview reads the kept totals of all time; zeros for an unknown account.
 	Overview(ctx context.Context, accountID int64) (Overview, error)
 	// Days reads the kept totals of the days from first to last, both included,
@@ -97,14 +94,6 @@ type Reader interface {
 	// History lists a page of the attempts, newest first, and counts those on
 	// all pages.
 	History(ctx context.Context, accountID int64, f HistoryFilter) (list []Attempt, total int64, err error)
-	// AttemptsSince counts the attempts of f with an id above attemptID. last is
-	// the id that it counted up to. An id in f that names nothing counts 0.
-	AttemptsSince(ctx context.Context, accountID int64, f HistoryFilter, attemptID int64) (n int, last int64, err error)
-	// SettledSince looks at the next 200 attempts of all accounts after
-	// attemptID, and lists the account's transactions whose deliveries they
-	// belong to. last is the last of these attempts; attemptID where there is
-	// none.
-	SettledSince(ctx context.Context, accountID, attemptID int64) (transactionIDs []int64, last int64, err error)
 	// NewestIDs gives the highest ids of the file. It costs a look at the ends of a
 	// few indexes.
 	NewestIDs(ctx context.Context) (NewestIDs, error)

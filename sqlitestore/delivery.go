@@ -275,22 +275,6 @@ func (s *Store) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
 	return n, storageError(err)
 }
 
-func (s *Store) SettledSince(ctx context.Context, accountID, attemptID int64) ([]int64, int64, error) {
-	last := attemptID
-	var ids []int64
-	rows, err := s.query(ctx, `SELECT a.id, CASE a.account_id WHEN ?1 THEN coalesce(d.transaction_id, 0) ELSE 0 END FROM attempts a JOIN deliveries d ON d.id = a.delivery_id
-			WHERE a.id > ?2 ORDER BY a.id LIMIT 200`, accountID, attemptID)
-	err = each(rows, err, func(row scanner) (bool, error) {
-		var transaction int64
-		err := row.Scan(&last, &transaction)
-		if transaction != 0 && !slices.Contains(ids, transaction) {
-			ids = append(ids, transaction)
-		}
-		return false, err
-	})
-	return ids, last, err
-}
-
 // Pending reads the index of the queue: its cost grows with the pending deliveries,
 // not with all there ever were.
 func (s *Store) Pending(ctx context.Context, accountID int64, f app.PendingFilter) ([]app.PendingDelivery, int64, error) {

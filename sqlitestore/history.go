@@ -175,14 +175,6 @@ func attemptsOf(accountID int64, f app.HistoryFilter) (from string, c *condition
 	return from, c
 }
 
-// AttemptsSince reads only the rows after attemptID.
-func (s *Store) AttemptsSince(ctx context.Context, accountID int64, f app.HistoryFilter, attemptID int64) (n int, last int64, err error) {
-	from, c := attemptsOf(accountID, f)
-	c.add("a.id > ?", attemptID)
-	err = s.queryRow(ctx, `SELECT (SELECT count(*)`+from+` WHERE `+c.where.String()+`), coalesce((SELECT max(id) FROM attempts), 0)`, c.args...).Scan(&n, &last)
-	return n, last, storageError(err)
-}
-
 // checkHistoryFilter refuses ids that name nothing in this account.
 func (s *Store) checkHistoryFilter(ctx context.Context, accountID int64, f app.HistoryFilter) error {
 	var v app.Invalid

@@ -51,12 +51,6 @@ func (s *Store) TransactionOrigin(ctx context.Context, accountID, transactionID 
 	return p, err
 }
 
-func (s *Store) TransactionsSince(ctx context.Context, accountID, transactionID int64) (n, last int64, err error) {
-	err = s.queryRow(ctx, `SELECT (SELECT count(*) FROM transactions NOT INDEXED WHERE id > ? AND account_id = ?), coalesce((SELECT max(id) FROM transactions), 0)`,
-		transactionID, accountID).Scan(&n, &last)
-	return n, last, storageError(err)
-}
-
 // IDsOf ends with the newest transaction there is, and begins and ends with
 // the blocks that can hold the times of the filter.
 func (s *Store) IDsOf(ctx context.Context, accountID int64, f app.TransactionFilter) (app.IDRange, error) {

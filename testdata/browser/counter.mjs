@@ -12,7 +12,7 @@ await page.addInitScript(() => {
 });
 const path = job.counter;
 await page.goto(job.base + path);
-await page.waitForSelector('[data-state=on]:not([hidden])');
+await page.waitForSelector('body.is-live');
 await must(page, 'counter empty');
 await page.click('[data-sound]');
 check(await page.getAttribute('[data-sound]', 'aria-pressed') === 'true', 'the switch of the sound is not on');

@@ -1,4 +1,5 @@
 // Set up in the browser, then watch money come in without reloading.
+import net from 'node:net';
 import { job, open, check, problem, end } from './lib.mjs';
 
 const page = await open({ locale: 'vi-VN' });
@@ -8,7 +9,8 @@ await page.fill('[name=password]', job.password);
 await page.fill('[name=password_again]', job.password);
 await page.click('main button[type=submit]');
 await page.waitForURL(job.base + '/');
-await page.waitForSelector('[data-live]:not([hidden])');
+const isLive = (on) => on.waitForSelector('body.is-live', { timeout: 30000 });
+await isLive(page);
 await page.evaluate(() => { window.notReloaded = true; });
 
 const call = async (id, amount, content) => {
@@ -41,23 +43,122 @@ check(await page.evaluate(() => document.documentElement.scrollWidth <= document
 check(await page.evaluate(() => window.notReloaded === true), 'the page was reloaded');
 
 // A script that comes late doesn't keep the page from being live.
-for (const late of ['htmx-', 'hx-sse-', 'app.js']) {
+for (const late of ['htmx-', 'live.js', 'app.js']) {
   await page.route('**/static/' + late + '**', async (route) => { await new Promise((done) => setTimeout(done, 500)); await route.continue(); });
   await page.goto(job.base + '/');
-  await page.waitForSelector('[data-live]:not([hidden])', { timeout: 30000 }).catch(() => problem(`${late} came late: the page is not live`));
+  await isLive(page).catch(() => problem(`${late} came late: the page is not live`));
   await page.unroute('**/static/' + late + '**');
 }
 
-// A page whose visitor was signed out while it was away loads itself anew.
-const away = (hidden) => page.evaluate((value) => {
+const within = async (ms, what, condition, argument) => {
+  const begun = Date.now();
+  await condition.page.waitForFunction(condition.holds, argument, { polling: 50, timeout: ms }).catch(() => problem(what));
+  console.log(`${what.split(':')[0]}: ${Date.now() - begun} ms`);
+};
+const hasRow = (on) => ({ page: on, holds: (text) => document.querySelector('#rows')?.textContent.includes(text) });
+const firstRow = () => page.locator('#rows tr').first().getAttribute('id');
+
+// A new row is marked. Under the pointer no row moves: a button says how many wait.
+await call('FT3', 3000, 'row three');
+await within(5000, 'a new row is not marked', { page, holds: () => document.querySelector('#rows tr.new')?.textContent.includes('row three') });
+await page.hover('#rows tr:nth-child(2)');
+const before = await firstRow();
+await call('FT4', 4000, 'row four');
+await within(5000, 'no button says that a row waits', { page, holds: () => document.querySelector('[data-held]:not([hidden])')?.textContent.startsWith('1 ') });
+check(await firstRow() === before, 'a row moved under the pointer');
+await page.mouse.move(0, 0);
+await within(5000, 'a row that waited never came', hasRow(page), 'row four');
+check(await page.locator('[data-held]').isHidden(), 'the button stays');
+
+// What came while the tab was in the background is counted in its title.
+const hide = (hidden) => page.evaluate((value) => {
   Object.defineProperty(document, 'hidden', { value, configurable: true });
   document.dispatchEvent(new Event('visibilitychange'));
 }, hidden);
-await page.evaluate(() => { window.notReloaded = true; });
-await away(true);
-await page.route('**/live/**', (route) => route.fulfill({ status: 401 }));
-await away(false);
-await page.waitForFunction(() => window.notReloaded !== true, null, { timeout: 30000 }).catch(() => problem('a page that may see nothing more stays'));
-await page.unroute('**/live/**');
+await hide(true);
+await call('FT5', 5000, 'row five');
+await call('FT6', 6000, 'row six');
+await within(12000, 'the title does not count what came', { page, holds: () => document.title.startsWith('(2) ') });
+await hide(false);
+check(!(await page.title()).startsWith('('), 'the title goes on counting what was seen');
 
+// An open part stays open while the page changes, and a typed text stays.
+await page.goto(job.base + '/transactions');
+await isLive(page);
+await page.fill('[name=q]', 'typed');
+await page.evaluate(() => { document.querySelector('details.more').open = true; });
+await call('FT7', 7000, 'row seven');
+await within(5000, 'the list is not live', hasRow(page), 'row seven');
+check(await page.inputValue('[name=q]') === 'typed' && await page.evaluate(() => document.querySelector('details.more').open), 'a change of the page took what was typed or closed what was open');
+
+// Eight tabs over HTTP/1.1: a browser has six connections, and no tab may wait.
+const tabs = [];
+for (let i = 0; i < 8; i++) {
+  const tab = await page.context().newPage();
+  await tab.goto(job.base + '/', { timeout: 10000 }).catch(() => problem(`tab ${i + 1} never loaded`));
+  tabs.push(tab);
+}
+await call('FT8', 8000, 'row eight');
+for (const [i, tab] of tabs.entries()) await within(10000, `tab ${i + 1} is not live`, hasRow(tab), 'row eight');
+for (const tab of tabs) await tab.close();
+
+// A connection that dies without a word, behind a proxy that keeps every
+// connection open and passes nothing on. It is noticed within 40 seconds, the bar
+// says since when, and within 5 seconds of the network's return the page is new.
+let frozen = false;
+const pipes = new Set();
+const proxy = net.createServer((socket) => {
+  const server = net.connect(new URL(job.base).port, '127.0.0.1');
+  for (const [from, to] of [[socket, server], [server, socket]]) {
+    pipes.add(from);
+    from.on('data', (bytes) => { if (!frozen) to.write(bytes); });
+    from.on('close', () => { pipes.delete(from); if (!frozen) to.destroy(); });
+    from.on('error', () => {});
+  }
+}).listen(0, '127.0.0.1');
+await new Promise((done) => proxy.on('listening', done));
+const far = `http://127.0.0.1:${proxy.address().port}`;
+const other = await open({ locale: 'vi-VN', base: far });
+await other.goto(far + '/login');
+await other.fill('[name=name]', 'lan');
+await other.fill('[name=password]', job.password);
+await other.click('main button[type=submit]');
+await isLive(other);
+const bar = (shown) => ({ page: other, holds: (want) => document.querySelector('[data-offline]').hidden !== want });
+const thaw = () => { frozen = false; for (const socket of pipes) socket.destroy(); };
+frozen = true;
+await call('FT9', 9000, 'row nine');
+await within(41000, 'a dead connection is not noticed', bar(), true);
+const words = await other.textContent('[data-offline]');
+check(/Mất kết nối từ \d\d:\d\d:\d\d\..*trước/.test(words), `the bar says ${words}`);
+check(!(await other.evaluate(() => document.body.classList.contains('is-live'))), 'a dead page says that it is live');
+thaw();
+await within(5000, 'the page is not new after the return', hasRow(other), 'row nine');
+await within(1000, 'the bar stays', bar(), false);
+
+// A connection that breaks is noticed at once.
+frozen = true;
+for (const socket of pipes) socket.destroy();
+await within(2000, 'a broken connection is not noticed', bar(), true);
+await call('FT10', 10000, 'row ten');
+thaw();
+await within(5000, 'the page is not new after the break', hasRow(other), 'row ten');
+
+// A page whose visitor was signed out while it was away asks who it is.
+frozen = true;
+for (const socket of pipes) socket.destroy();
+await within(2000, 'the break is not noticed', bar(), true);
+const cookie = (await other.context().cookies()).map((c) => `${c.name}=${c.value}`).join('; ');
+await fetch(job.base + '/logout', { method: 'POST', headers: { Cookie: cookie, Origin: job.base } });
+thaw();
+await other.waitForURL(far + '/login**', { timeout: 10000 }).catch(() => problem('a page that may see nothing more stays'));
+
+// One that is signed out while it looks on, too.
+await page.goto(job.base + '/');
+await isLive(page);
+const mine = (await page.context().cookies()).map((c) => `${c.name}=${c.value}`).join('; ');
+await fetch(job.base + '/logout', { method: 'POST', headers: { Cookie: mine, Origin: job.base } });
+await page.waitForURL(job.base + '/login**', { timeout: 5000 }).catch(() => problem('a page goes on after its sign-out'));
+
+proxy.close();
 await end();

@@ -19,9 +19,9 @@ type changeFeed struct {
 	mu      sync.Mutex
 	streams int // subscribed
 	stop    context.CancelFunc
-	newest  app.NewestIDs
+	newest  app.NewestIDs // as they were read last
+	read    bool          // newest was read since the first stream began
 	next    chan struct{} // closed at the next change
-	version int64         // counts the changes
 }
 
 // subscribe counts one more stream. The first one starts the reading of the
@@ -32,7 +32,7 @@ func (f *changeFeed) subscribe(read func(ctx context.Context) (app.NewestIDs, er
 	if f.streams++; f.streams == 1 {
 		var ctx context.Context
 		ctx, f.stop = context.WithCancel(context.Background())
-		f.next = make(chan struct{})
+		f.next, f.read = make(chan struct{}), false
 		go f.run(ctx, read, log)
 	}
 }
@@ -58,9 +58,8 @@ func (f *changeFeed) run(ctx context.Context, read func(ctx context.Context) (ap
 		}
 		failed = err != nil
 		f.mu.Lock()
-		if err == nil && newest != f.newest {
-			f.newest = newest
-			f.version++
+		if err == nil && (newest != f.newest || !f.read) {
+			f.newest, f.read = newest, true
 			close(f.next)
 			f.next = make(chan struct{})
 		}
@@ -73,17 +72,10 @@ func (f *changeFeed) run(ctx context.Context, read func(ctx context.Context) (ap
 	}
 }
 
-// changed returns a channel that is closed at the next change, and the version
-// before that change.
-func (f *changeFeed) changed() (next <-chan struct{}, version int64) {
+// state returns the newest ids, whether they were read yet, and a channel that is
+// closed when that changes.
+func (f *changeFeed) state() (newest app.NewestIDs, read bool, changed <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.next, f.version
-}
-
-// last returns the newest ids as they were read last.
-func (f *changeFeed) last() app.NewestIDs {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.newest
+	return f.newest, f.read, f.next
 }

@@ -66,7 +66,7 @@ func (s *Server) counterTotal(v *visit, link app.CounterLink, now time.Time) (st
 func ownCounter(v *visit) app.CounterLink { return app.CounterLink{AccountID: v.account.ID} }
 
 func (s *Server) counterPage(v *visit) error {
-	return s.showCounter(v, ownCounter(v), livePrefix+"counter")
+	return s.showCounter(v, ownCounter(v), livePath+"/counter")
 }
 
 func (s *Server) counterLinkPage(v *visit) error {
@@ -75,7 +75,7 @@ func (s *Server) counterLinkPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.showCounter(v, link, livePrefix+"counter/"+token)
+	return s.showCounter(v, link, livePath+"/counter/"+token)
 }
 
 func (s *Server) showCounter(v *visit, link app.CounterLink, live string) error {

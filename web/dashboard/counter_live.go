@@ -49,12 +49,11 @@ func (s *Server) streamCounter(v *visit, link app.CounterLink, holder streamHold
 	}
 	defer stream.close()
 	c := counterStream{Server: s, v: v, link: link, stream: stream, since: since, seen: -1}
-	if err := c.alive(); err != nil {
+	if err := stream.alive(); err != nil {
 		return nil
 	}
 	for {
-		changed, _ := s.changes.changed()
-		newest := s.changes.last()
+		newest, _, changed := s.changes.state()
 		if newest.TransactionID != c.seen { // otherwise only attempts are new
 			switch err := c.sendMoney(); {
 			case stream.broken:
@@ -114,10 +113,6 @@ func (c *counterStream) sendTotal() error {
 	return c.stream.event("total", "", total)
 }
 
-func (c *counterStream) alive() error {
-	return c.stream.event("alive", "", strconv.FormatInt(time.Now().Unix(), 10))
-}
-
 // beat says that the connection lives, and sends the line about today anew,
 // which changes at midnight too. If it can't be read, the screen keeps the old
 // one.
@@ -125,5 +120,5 @@ func (c *counterStream) beat() error {
 	if err := c.sendTotal(); err != nil && c.stream.broken {
 		return err
 	}
-	return c.alive()
+	return c.stream.alive()
 }

@@ -62,7 +62,6 @@ type Server struct {
 	throttle signInThrottle
 	changes  changeFeed
 	streams  streamCounts
-	rendered renderCache
 }
 
 func New(responder *wire.Responder, c Config) *Server {
@@ -77,8 +76,10 @@ type visit struct {
 	w         http.ResponseWriter
 	user      app.User // zero if nobody is signed in
 	account   app.Account
-	backDepth int      // see depthBelowPage
-	form      sentForm // zero where the action isn't one of countOnce
+	backDepth int           // see depthBelowPage
+	form      sentForm      // zero where the action isn't one of countOnce
+	live      bool          // the page is kept up to date
+	newest    app.NewestIDs // of a live page, read before anything else of it
 }
 
 func (v *visit) owner() bool { return v.user.Role == app.RoleOwner }
@@ -122,6 +123,13 @@ func (s *Server) act(v *visit, p page) error {
 	}
 	if page, once := countOnce[p.Path]; once && v.Method == http.MethodPost && !v.readSentForm(page) {
 		return s.formExpired(v)
+	}
+	if v.live = p.kind == live; v.live {
+		// Read before the page is, so that nothing is missing in both page and stream.
+		var err error
+		if v.newest, err = s.Service.NewestIDs(v.Context()); err != nil {
+			return err
+		}
 	}
 	return p.handle(s, v)
 }
@@ -170,7 +178,12 @@ func (s *Server) redirect(v *visit, to string, flash app.Text) error {
 	return nil
 }
 
+// takeFlash gives the flash once, to a page that the browser loads: a live page
+// that asks for itself anew would take that of another page.
 func (s *Server) takeFlash(v *visit) string {
+	if v.Header.Get(liveHeader) != "" {
+		return ""
+	}
 	return s.sessions.PopString(v.Context(), "flash")
 }
 

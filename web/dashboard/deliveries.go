@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"html"
 	"net/url"
 	"slices"
 	"strconv"
@@ -31,7 +30,7 @@ type deliveriesData struct {
 	CountedTo int64
 	Waiting   int64 // how many deliveries are pending
 	Pages     pages
-	Live      string // address of the stream that says how many are new; empty: there is none
+	News      string // address of the first page, if newer rows are there; a later page keeps its rows
 	Failed    string // address of the resend of failed deliveries; empty: the page shows none
 }
 
@@ -51,23 +50,23 @@ func (s *Server) deliveriesPage(v *visit) error {
 	if data.Form.Get("status") == waitingStatus {
 		return s.pendingPage(v, data)
 	}
-	// Read before the rows are, so that no row is missing in both list and stream.
-	newest, err := s.Service.NewestIDs(v.Context())
-	if err != nil {
-		return err
-	}
 	p := &wire.Params{Values: data.Form, Zone: v.zone}
 	f := p.HistoryFilter()
 	f.Page = pageOf(v)
 	if f.Query != "" {
 		f.Page.CountTo = searchTo
 	}
-	f.UntilID = until(v, f.Page, newest.AttemptID)
+	f.UntilID = until(v, f.Page, v.newest.AttemptID)
 	if err = p.Bad.Err(); err == nil {
 		data.Rows, data.Total, err = s.deliveryRows(v, f, data.Hooks)
 	}
-	if err == nil {
-		data.Live = liveDeliveriesAddress(f.UntilID, data.Form)
+	if err == nil && f.Page.Number > 1 && f.UntilID < v.newest.AttemptID {
+		newest := f
+		newest.UntilID, newest.Page = 0, app.Page{Number: 1, Size: 1, CountTo: 1}
+		var rows []app.Attempt
+		if rows, _, err = s.Service.History(v.Context(), v.account.ID, newest); len(rows) > 0 && rows[0].ID > f.UntilID {
+			data.News = backToHistory(data.Form)
+		}
 	}
 	if slices.ContainsFunc(data.Rows, func(r deliveryRow) bool { return r.Delivery.State == app.DeliveryFailed }) {
 		data.Failed = failedAddress(data.Form)
@@ -141,45 +140,6 @@ func failedAddress(form url.Values) string {
 
 func failedFilter(f app.HistoryFilter) app.FailedFilter {
 	return app.FailedFilter{WebhookID: f.WebhookID, TransactionID: f.TransactionID, Type: f.Type, From: f.From, To: f.To, Query: f.Query}
-}
-
-// liveDeliveriesAddress is the stream that counts the attempts of a filter that
-// are newer than one attempt.
-func liveDeliveriesAddress(since int64, filter url.Values) string {
-	values := filterOf(filter, historyFilters)
-	values.Set("since", position{0, since}.String())
-	if id := filter.Get("delivery_id"); id != "" {
-		values.Set("delivery_id", id)
-	}
-	return linkTo(livePrefix+"deliveries", values)
-}
-
-// liveDeliveries streams a link to the first page, with how many attempts of the
-// filter came since the page was made. The rows that somebody reads never move.
-func (s *Server) liveDeliveries(v *visit) error {
-	since, err := v.position()
-	if err != nil {
-		return err
-	}
-	p := &wire.Params{Values: v.URL.Query(), Zone: v.zone}
-	f := p.HistoryFilter()
-	if err := p.Bad.Err(); err != nil {
-		return err
-	}
-	to := ""
-	if f.DeliveryID == 0 {
-		to = backToHistory(p.Values)
-	}
-	count := 0
-	return s.follow(v, since, func(stream *stream, at position) (position, error) {
-		n, last, err := s.Service.AttemptsSince(v.Context(), v.account.ID, f, at.attempt)
-		next := position{0, max(at.attempt, last)}
-		if count += n; err != nil || n == 0 {
-			return next, err
-		}
-		// A connection that broke counts from the page again.
-		return next, stream.send(since.String(), `<a class="pill pending" href="`+html.EscapeString(to)+`">`+v.Number(int64(count))+" "+v.T("new – show", "lần gửi mới – xem")+`</a>`)
-	})
 }
 
 // PayloadAmount writes the amount of a payload as that of its transaction.

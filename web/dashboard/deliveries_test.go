@@ -1,7 +1,6 @@
 package dashboard_test
 
 import (
-	"bufio"
 	"context"
 	"html"
 	"net/http"
@@ -87,8 +86,8 @@ func TestHistoryPages(t *testing.T) {
 	w.Attempts(1, 45)
 	b := w.Browser().SignIn("lan")
 	// What is attempted while somebody turns the pages doesn't shift them: all
-	// the links stay with what the first page began with, and every page says
-	// how many are new since then.
+	// the links stay with what the first page began with, and later pages say
+	// that there are new ones.
 	var all []string
 	path := "/deliveries?type=IN"
 	for page := 1; page <= 3; page++ {
@@ -98,8 +97,8 @@ func TestHistoryPages(t *testing.T) {
 		if (next != nil) != (page < 3) {
 			t.Fatalf("page %d: the link to the next", page)
 		}
-		if !strings.Contains(a.Body, `hx-sse:connect="/live/deliveries?since=0-45&amp;type=IN"`) {
-			t.Errorf("page %d doesn't say what is new", page)
+		if news := strings.Contains(a.Body, `<a class="pill pending" href="/deliveries?type=IN">There are new attempts: show</a>`); news != (page > 1) {
+			t.Errorf("page %d says that there are new ones: %t", page, news)
 		}
 		if page == 3 {
 			break
@@ -140,14 +139,10 @@ func TestHistoryIsTheOwners(t *testing.T) {
 	history := itoa(w.Attempts(1, 6)[0].ID)
 
 	lan, cashier, stranger, nobody := w.Browser().SignIn("lan"), w.Browser().SignIn("cashier"), w.Browser().SignIn("stranger"), w.Browser()
-	for _, path := range []string{"/deliveries", "/deliveries/1", "/deliveries/resend?id=" + history, "/deliveries/resend?failed=all", "/live/deliveries?since=0-0"} {
-		if !strings.HasPrefix(path, "/live") {
-			lan.Get(path).WantStatus(t, http.StatusOK)
-		}
+	for _, path := range []string{"/deliveries", "/deliveries/1", "/deliveries/resend?id=" + history, "/deliveries/resend?failed=all"} {
+		lan.Get(path).WantStatus(t, http.StatusOK)
 		cashier.Get(path).WantStatus(t, http.StatusForbidden)
-		if a := nobody.Get(path); strings.HasPrefix(path, "/live") {
-			a.WantStatus(t, http.StatusUnauthorized)
-		} else if a.Status != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/login") {
+		if a := nobody.Get(path); a.Status != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/login") {
 			t.Errorf("nobody, %s: %d", path, a.Status)
 		}
 	}
@@ -189,68 +184,5 @@ func TestHistoryIsTheOwners(t *testing.T) {
 	}
 	if a := lan.Get("/transactions/" + itoa(transaction)); !strings.Contains(a.Body, `href="/deliveries/1"`) || !strings.Contains(a.Body, `action="/deliveries/1/resend"`) {
 		t.Error("the transaction doesn't lead to its delivery")
-	}
-}
-
-// A page says how many attempts came since it was made, and of which account.
-func TestLiveHistory(t *testing.T) {
-	t.Parallel()
-	w := webtest.NewWorld(t)
-	ctx := context.Background()
-	w.User(1, "lan", app.RoleOwner)
-	other, err := w.Service.CreateAccount(ctx, "other", time.Now())
-	apptest.Must(t, err)
-	w.User(other.ID, "stranger", app.RoleOwner)
-	w.Link("ACB", apptest.SomeAccount)
-	receiver := newMoody(t, 200, "")
-	w.Webhook(receiver.url, app.WebhookAll)
-	follow := func(name, since string) *bufio.Scanner {
-		b := w.Browser().SignIn(name)
-		ctx, cancel := context.WithCancel(context.Background())
-		t.Cleanup(cancel)
-		request, err := http.NewRequestWithContext(ctx, "GET", w.URL+"/live/deliveries?"+since, nil)
-		apptest.Must(t, err)
-		response, err := b.Client.Do(request)
-		apptest.Must(t, err)
-		t.Cleanup(func() { response.Body.Close() })
-		return bufio.NewScanner(response.Body)
-	}
-	next := func(s *bufio.Scanner) string {
-		for s.Scan() {
-			if strings.HasPrefix(s.Text(), "data: ") {
-				return s.Text()
-			}
-		}
-		return ""
-	}
-	stream, one := follow("lan", "since=0-0"), follow("lan", "since=0-0&delivery_id=2")
-	w.Pay(1, "1", "a")
-	if line := next(stream); !strings.Contains(line, ">1 new") {
-		t.Errorf("after one: %s", line)
-	}
-	w.Pay(1, "2", "b")
-	if line := next(stream); !strings.Contains(line, ">2 new") {
-		t.Errorf("after two: %s", line)
-	}
-	if line := next(one); !strings.Contains(line, ">1 new") {
-		t.Errorf("of the second delivery: %s", line)
-	}
-	// Of a filter, with the way to its first page.
-	filtered := follow("lan", "since=0-0&page=3&q=B&status=1")
-	if line := next(filtered); !strings.Contains(line, ">1 new") || !strings.Contains(line, `href="/deliveries?q=B&amp;status=1"`) {
-		t.Errorf("of a filter: %s", line)
-	}
-	// What others were told doesn't count.
-	strangers := follow("stranger", "since=0-0")
-	_, err = w.Service.LinkBankAccount(ctx, other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "NGUYEN VAN A"}, time.Now())
-	apptest.Must(t, err)
-	_, _, err = w.Service.CreateWebhook(ctx, other.ID, app.WebhookCreate{Name: "theirs", URL: receiver.url, Type: app.WebhookAll}, time.Now())
-	apptest.Must(t, err)
-	w.Pay(other.ID, "3", "c")
-	if line := next(strangers); !strings.Contains(line, ">1 new") {
-		t.Errorf("a stranger is told %s", line)
-	}
-	for _, query := range []string{"since=x", "since=0-0&status=2", "since=0-0&webhook_id=x"} {
-		w.Browser().SignIn("lan").Get("/live/deliveries?"+query).WantStatus(t, http.StatusUnprocessableEntity)
 	}
 }

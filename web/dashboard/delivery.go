@@ -19,7 +19,6 @@ type deliveryData struct {
 	app.DeliveryDetails
 	Steps []deliveryStep // oldest first
 	Curl  string         // the request of now as a command; empty where it can't be signed
-	Live  string         // address of the stream of its attempts; empty: there is none
 }
 
 // Last is the last attempt; nil if none was made.
@@ -66,20 +65,11 @@ func (s *Server) deliveryDetails(v *visit) (app.DeliveryDetails, error) {
 }
 
 func (s *Server) deliveryPage(v *visit) error {
-	// Read before the rows are, so that no attempt is missing in both.
-	newest, err := s.Service.NewestIDs(v.Context())
-	if err != nil {
-		return err
-	}
 	d, err := s.deliveryDetails(v)
 	if err != nil {
 		return err
 	}
-	data := deliveryData{DeliveryDetails: d}
-	if d.State == app.DeliveryPending {
-		data.Live = liveDeliveriesAddress(newest.AttemptID, url.Values{"delivery_id": {v.PathValue("id")}})
-	}
-	return s.showDelivery(v, data, nil)
+	return s.showDelivery(v, deliveryData{DeliveryDetails: d}, nil)
 }
 
 // showDelivery shows the page. wrong is why a resend was refused.

@@ -19,13 +19,11 @@ type overviewData struct {
 	Bank         int64 // the bank account of the chart; 0: all
 	Wide, Narrow chart
 	Newest       []transactionRow
-	Live         string           // address of the stream of new rows
 	Attention    []app.Attention  // for owners
 	Steps        []onboardingStep // of the onboarding; none once it is done
 }
 
-// overviewSums are the sums of the first page. A live page gets them anew with the
-// rows that change them.
+// overviewSums are the sums of the first page.
 type overviewSums struct {
 	Today, Week, Month dayTotal
 	Sent               app.DeliveryHealth // of the last 24 hours
@@ -39,12 +37,6 @@ func (s *Server) overviewPage(v *visit) error {
 		days = 30
 	}
 	data := overviewData{Days: days, Ranges: overviewRanges}
-	// Read before all else, so that no row is missing in both page and stream.
-	newest, err := s.Service.NewestIDs(v.Context())
-	if err != nil {
-		return err
-	}
-	data.Live = liveAddress(newest) + "&sums=1"
 	today := app.DayOf(v.now, v.zone)
 	from := today - app.Day(days-1)
 	shown, err := s.readSums(v, &data.overviewSums, from, v.now)

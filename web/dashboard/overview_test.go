@@ -41,33 +41,6 @@ func TestChartOfABankAccount(t *testing.T) {
 	b.Get("/?bank_account_id=2").Shows(t, `<option value="2" selected>`, `/?days=90&bank_account_id=2`)
 }
 
-// Who watches the overview sees its sums grow with the rows; other streams
-// aren't told of them.
-func TestLiveSums(t *testing.T) {
-	t.Parallel()
-	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.Link("ACB", apptest.SomeAccount)
-	b := w.Browser().SignIn("lan")
-	overview, rows := b.Listen("/live/transactions?since=0-0&sums=1"), b.Listen("/live/transactions?since=0-0")
-	news := func(l *webtest.Listener) string {
-		for {
-			if e := l.Next(""); e.Data != "" { // else the stream says that it is there
-				return e.Data
-			}
-		}
-	}
-	for _, sum := range []string{"+1,549,000\u00a0₫", "+3,098,000\u00a0₫"} {
-		w.Pay(1, sum, "a")
-		if got := news(overview); !strings.Contains(got, `hx-target="#sums"`) || !strings.Contains(got, sum) {
-			t.Errorf("no %s in %s", sum, got)
-		}
-		if got := news(rows); strings.Contains(got, "#sums") {
-			t.Errorf("sums where only rows are: %s", got)
-		}
-	}
-}
-
 // The plan stands in a line of its own: with its end where it has one, and a
 // way to the bank accounts for who may go there.
 func TestOverviewPlan(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 // askToSignIn sends a visitor to the sign-in page, and back afterwards. A stream
 // can't show another page: its page loads itself anew at 401.
 func (s *Server) askToSignIn(v *visit) {
-	if strings.HasPrefix(v.URL.Path, livePrefix) {
+	if strings.HasPrefix(v.URL.Path, livePath) {
 		v.w.WriteHeader(http.StatusUnauthorized)
 		return
 	}

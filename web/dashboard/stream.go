@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -100,8 +101,7 @@ type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	beat    *time.Ticker
-	version int64 // of the change feed, when the event was made
-	broken  bool  // an event could not be sent
+	broken  bool // an event could not be sent
 }
 
 // openStream begins a stream. It ends once allowed returns errRevoked.
@@ -128,22 +128,17 @@ func (s *stream) close() {
 	s.server.streams.give(s.holder)
 }
 
-// send writes one event. A browser whose connection broke sends the id of its
-// last event when it connects anew.
-func (s *stream) send(id, html string) error { return s.event("", id, html) }
-
 // lineEnds makes one of the three ends of a line in an event stream. A carriage
 // return in a payer's text would otherwise begin a line of the stream, which could
 // be any event.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// event writes an event that has a name. With an empty id the browser keeps the
-// id of the event before.
+// event writes an event. A browser whose connection broke sends the id of its last
+// event when it connects anew; with an empty id it keeps the id of the event
+// before.
 func (s *stream) event(name, id, html string) error {
 	var b strings.Builder
-	if name != "" {
-		fmt.Fprintf(&b, "event: %s\n", name)
-	}
+	fmt.Fprintf(&b, "event: %s\n", name)
 	if id != "" {
 		fmt.Fprintf(&b, "id: %s\n", id)
 	}
@@ -152,6 +147,12 @@ func (s *stream) event(name, id, html string) error {
 	}
 	b.WriteString("\n")
 	return s.write(b.String())
+}
+
+// alive tells the page that the connection lives, and the server's time in unix
+// seconds.
+func (s *stream) alive() error {
+	return s.event("alive", "", strconv.FormatInt(time.Now().Unix(), 10))
 }
 
 func (s *stream) write(text string) error {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -22,9 +23,7 @@ import (
 	"baoco/web/webtest"
 )
 
-var streamPaths = []string{
-	"/live/transactions?since=0-0", "/live/transactions?since=0-0&sums=1", "/live/transactions/new?since=0-0", "/live/deliveries?since=0-0", "/live/counter?since=0",
-}
+var streamPaths = []string{"/live", "/live/counter?since=0"}
 
 // Whoever may not see a stream any more sees nothing that comes in from then
 // on, and the stream ends within a second.
@@ -77,6 +76,7 @@ func TestStreamsEndWithTheirSession(t *testing.T) {
 						t.Fatalf("stream %d ended by itself", i)
 					}
 				}
+				changes := strings.Count(streams[0].Text(), "event: changed")
 				apptest.Must(t, end(w, cookies, u))
 				w.Pay(1, "after", "after it")
 				time.Sleep(time.Second)
@@ -85,7 +85,7 @@ func TestStreamsEndWithTheirSession(t *testing.T) {
 					if !c.HasEnded() {
 						t.Errorf("stream %d is open after a second", i)
 					}
-					if text := c.Text(); strings.Contains(text, "after it") || strings.Contains(text, "2 new transactions") {
+					if text := c.Text(); strings.Contains(text, "after it") || i == 0 && strings.Count(text, "event: changed") != changes {
 						t.Errorf("stream %d shows what came in afterwards: %s", i, text)
 					}
 					if c != export && strings.Count(c.Text(), "event: ended") != 1 {
@@ -104,7 +104,7 @@ func TestStreamsSurviveTheStorage(t *testing.T) {
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.User(1, "lan", app.RoleOwner)
 		cookies := w.SignIn("lan")
-		page, hangUp := w.Open(cookies, "/live/transactions?since=0-0", false)
+		page, hangUp := w.Open(cookies, "/live", false)
 		defer hangUp()
 		counter, hangUp := w.Open(cookies, "/live/counter?since=0", false)
 		defer hangUp()
@@ -122,7 +122,7 @@ func TestStreamsSurviveTheStorage(t *testing.T) {
 			time.Sleep(20 * time.Second)
 			synctest.Wait()
 			for i, c := range streams[:2] { // that of the link asks neither
-				if (table == "users" || table == "sessions") && strings.Contains(c.Text(), content) {
+				if (table == "users" || table == "sessions") && (strings.Contains(c.Text(), content) || strings.Contains(c.Text(), fmt.Sprintf("data: %d-", id))) {
 					t.Errorf("%s away: stream %d goes on without knowing whether it may", table, i)
 				}
 			}
@@ -130,7 +130,10 @@ func TestStreamsSurviveTheStorage(t *testing.T) {
 			apptest.Must(t, err)
 			time.Sleep(5 * time.Second)
 			synctest.Wait()
-			for _, c := range streams {
+			if position := fmt.Sprintf("event: changed\ndata: %d-0-%[1]d-0\n", id); page.HasEnded() || strings.Count(page.Text(), position) != 1 {
+				t.Fatalf("%s away: ended %t, position %s told %d times", table, page.HasEnded(), position, strings.Count(page.Text(), position))
+			}
+			for _, c := range streams[1:] {
 				if c.HasEnded() || !strings.Contains(c.Text(), content) || strings.Count(c.Text(), content+"<") > 1 {
 					t.Fatalf("%s away: ended %t, payment %d shown %d times", table, c.HasEnded(), id, strings.Count(c.Text(), content))
 				}
@@ -163,14 +166,14 @@ func TestStreamsSurviveAPanic(t *testing.T) {
 		var log bytes.Buffer
 		w.Handler = web.New(web.Config{Service: w.Service, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		w.User(1, "lan", app.RoleOwner)
-		c, hangUp := w.Open(w.SignIn("lan"), "/live/transactions?since=0-0", false)
+		c, hangUp := w.Open(w.SignIn("lan"), "/live", false)
 		store.panics.Store(true)
 		time.Sleep(5 * time.Second)
 		w.Pay(1, "meanwhile", "meanwhile")
 		store.panics.Store(false)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if c.HasEnded() || !strings.Contains(c.Text(), "meanwhile") {
+		if c.HasEnded() || !strings.HasSuffix(strings.TrimSpace(c.Text()), "data: 1-0-1-0") {
 			t.Errorf("ended %t, sent: %s", c.HasEnded(), c.Text())
 		}
 		hangUp()
@@ -200,81 +203,97 @@ func TestStreamOfASlowReader(t *testing.T) {
 	})
 }
 
-// What became of a delivery is sent once.
-func TestStreamOfAttempts(t *testing.T) {
+// A page hears at once of each change: a transaction, an attempt. It hears at first
+// where the file stands, and every 15 seconds that the connection lives.
+func TestLivePageHearsOfChanges(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		w.User(1, "lan", app.RoleOwner)
 		hook, _ := w.Webhook("https://shop.example.vn/baoco", app.WebhookAll)
-		id := w.Pay(1, "first", "first")
-		c, hangUp := w.Open(w.SignIn("lan"), fmt.Sprintf("/live/transactions?since=%d-0", id), false)
+		cookies := w.SignIn("lan")
+		c, hangUp := w.Open(cookies, "/live", false)
 		defer hangUp()
-		sent := func() int { return strings.Count(c.Text(), fmt.Sprintf(`hx-target="#tx-%d-state"`, id)) }
-		wait := func() { time.Sleep(time.Second); synctest.Wait() }
-		wait()
-		if n := sent(); n != 0 {
-			t.Errorf("sent %d times before any attempt", n)
+		heard := func(want string) {
+			t.Helper()
+			time.Sleep(300 * time.Millisecond)
+			synctest.Wait()
+			if all := strings.Split(c.Text(), "event: changed\ndata: "); len(all) < 2 || !strings.HasPrefix(all[len(all)-1], want+"\n") {
+				t.Errorf("%s isn't the last that was heard of:\n%s", want, c.Text())
+			}
+			page := w.Send(cookies, "GET", "/transactions", nil).Body.String()
+			if !strings.Contains(page, `data-live="`+want+`"`) {
+				t.Errorf("the page was made with another position than %s", want)
+			}
 		}
+		heard("0-0-0-0")
+		w.Pay(1, "first", "first")
+		heard("1-0-1-1")
 		first, err := w.Service.Due(t.Context(), hook.ID, time.Now(), nil, 1, false)
 		apptest.Must(t, err)
 		result := serverError
 		result.StartedAt = time.Now()
 		_, err = w.Service.Settle(t.Context(), first[0], result)
 		apptest.Must(t, err)
-		wait()
-		if n := sent(); n != 1 {
-			t.Errorf("sent %d times after an attempt", n)
+		heard("1-1-1-1")
+		if n := strings.Count(c.Text(), "event: changed"); n != 3 {
+			t.Errorf("three changes are told %d times", n)
 		}
-		w.Pay(1, "second", "second")
-		wait()
-		if n := sent(); n != 1 || !strings.Contains(c.Text(), "second") {
-			t.Errorf("sent %d times after another transaction", n)
+		before := strings.Count(c.Text(), "event: alive")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := strings.Count(c.Text(), "event: alive") - before; n != 4 || before != 1 {
+			t.Errorf("in a minute it is told %d times that the connection lives, %d at first", n, before)
 		}
 	})
 }
 
-// attemptingStore makes the first attempt of a transaction's delivery right after
-// the delivery was read.
-type attemptingStore struct {
-	*sqlitestore.Store
-	attempt func()
-}
-
-func (s *attemptingStore) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]app.LatestDelivery, error) {
-	list, err := s.Store.DeliveriesOf(ctx, accountID, transactionIDs)
-	if attempt := s.attempt; attempt != nil && len(list) > 0 {
-		s.attempt = nil
-		attempt()
-	}
-	return list, err
-}
-
-// A row and what became of it afterwards are two events: htmx drops a change to
-// a row that comes with the same event.
-func TestStreamOfAnAttemptBesideItsRow(t *testing.T) {
+// A live page that asks for itself anew doesn't take the flash of another page.
+func TestLivePageLeavesTheFlash(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
-		store := &attemptingStore{Store: w.Store}
-		w.Service = apptest.Over(t, w.Store, app.Config{Store: store})
-		w.Handler = web.New(web.Config{Service: w.Service, Version: "test"})
 		w.User(1, "lan", app.RoleOwner)
 		hook, _ := w.Webhook("https://shop.example.vn/baoco", app.WebhookAll)
-		c, hangUp := w.Open(w.SignIn("lan"), "/live/transactions?since=0-0", false)
-		defer hangUp()
-		store.attempt = func() {
-			first, err := w.Service.Due(context.Background(), hook.ID, time.Now(), nil, 1, false)
-			apptest.Must(t, err)
-			_, err = w.Service.Settle(context.Background(), first[0], app.Result{StartedAt: time.Now(), StatusCode: http.StatusOK})
-			apptest.Must(t, err)
+		cookies := w.SignIn("lan")
+		w.Send(cookies, "POST", fmt.Sprintf("/webhooks/%d/toggle", hook.ID), nil)
+		load := func(live string) string {
+			r := httptest.NewRequest("GET", "/webhooks", nil)
+			r.Header.Set("X-Live", live)
+			for _, c := range cookies {
+				r.AddCookie(c)
+			}
+			answer := httptest.NewRecorder()
+			w.Handler.ServeHTTP(answer, r)
+			return answer.Body.String()
 		}
-		id := w.Pay(1, "first", "first")
+		const flash = `class="flash"`
+		if strings.Contains(load("1"), flash) || !strings.Contains(load(""), flash) {
+			t.Error("the flash is given to the live page, or is lost")
+		}
+	})
+}
+
+// A payer's text can't begin a line of a stream, whichever of the three ends of a
+// line it holds: a forged event would blind the counter, or forge its total.
+func TestStreamOfHostileText(t *testing.T) {
+	t.Parallel()
+	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
+		c, hangUp := w.Open(nil, "/live/counter/"+w.CounterLink(1, app.CounterLinkCreate{})+"?since=0", false)
+		defer hangUp()
+		for i, end := range []string{"\r", "\r\r", "\n\n", "\r\n\r\n"} {
+			w.Pay(1, strconv.Itoa(i), "CK"+end+"id: 9000"+end+"event: ended"+end+"data: x")
+		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		row, changed := fmt.Sprintf(`<tr id="tx-%d">`, id), fmt.Sprintf(`hx-target="#tx-%d-state" hx-swap="innerHTML"><span class="pill delivered"`, id)
-		_, after, _ := strings.Cut(c.Text(), row)
-		_, after, _ = strings.Cut(after, "\n\n")
-		if !strings.Contains(after, changed) {
-			t.Errorf("after the event of the row nothing says that it was delivered:\n%s", c.Text())
+		names := map[string]int{}
+		for line := range strings.SplitSeq(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(c.Text()), "\n") {
+			name, _, _ := strings.Cut(line, ": ")
+			names[name]++
+			if line == "id: 9000" || line == "event: ended" || line == "data: x" {
+				t.Errorf("a text became the line %q", line)
+			}
+		}
+		if names["id"] != 4 || len(names) != 4 { // event, id, data, and the empty line
+			t.Errorf("%v in %q", names, c.Text())
 		}
 	})
 }
@@ -300,7 +319,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		w.User(1, "lan", app.RoleOwner)
 		w.User(1, "mai", app.RoleOwner)
 		lan, mai := w.SignIn("lan"), w.SignIn("mai")
-		if n := open(lan, streamPaths[0], 15) + open(lan, streamPaths[4], 6); n != 20 {
+		if n := open(lan, streamPaths[0], 15) + open(lan, streamPaths[1], 6); n != 20 {
 			t.Errorf("one user holds %d", n)
 		}
 		if n := open(mai, streamPaths[0], 1); n != 1 {

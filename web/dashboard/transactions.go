@@ -43,9 +43,13 @@ type transactionsData struct {
 	Pages   pages
 	Older   bool   // a search went further back: rows of the pages before aren't found again
 	Further string // address that searches further back; empty: all was searched
-	Live    string // address of the stream of new rows; empty: there is none
-	News    string // address of the stream that says how many are new
+	News    string // address of the first page, if newer rows are there; a later page keeps its rows
 	Exports exports
+}
+
+// Filtered tells whether the account may have transactions that the page leaves out.
+func (d transactionsData) Filtered() bool {
+	return len(d.Form) > 0 || d.Older || d.Pages.Number > 1
 }
 
 // exports are the addresses of the exports of the filter.
@@ -70,14 +74,9 @@ func (s *Server) transactionsPage(v *visit) error {
 	if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	// Read before the rows are, so that no row is missing in both list and stream.
-	newest, err := s.Service.NewestIDs(v.Context())
-	if err != nil {
-		return err
-	}
 	f, err := transactionFilter(v, data.Form)
 	f.Page = pageOf(v)
-	f.UntilID = until(v, f.Page, newest.TransactionID)
+	f.UntilID = until(v, f.Page, v.newest.TransactionID)
 	pinned := filterOf(query, transactionFilters)
 	if before, ok := wire.ParseID(query.Get("before")); ok && before > 1 {
 		f.UntilID, data.Older = min(f.UntilID, before-1), true
@@ -95,12 +94,13 @@ func (s *Server) transactionsPage(v *visit) error {
 		data.Further = linkTo("/transactions", values)
 	}
 	data.Exports = exportLinks(data.Form)
-	switch {
-	case err != nil: // the page says why
-	case f.Page.Number == 1 && len(data.Form) == 0 && !data.Older:
-		data.Live = liveAddress(newest)
-	default:
-		data.News = liveNewAddress(newest, data.Form)
+	if err == nil && (f.Page.Number > 1 || data.Older) && f.UntilID < v.newest.TransactionID {
+		newer := f
+		newer.SinceID, newer.UntilID, newer.Sums, newer.Page = &f.UntilID, 0, false, app.Page{Number: 1, Size: 1}
+		var found app.TransactionPage
+		if found, err = s.Service.Transactions(v.Context(), v.account.ID, newer); len(found.Rows) > 0 {
+			data.News = linkTo("/transactions", data.Form)
+		}
 	}
 	return s.renderForm(v, err, "transactions", "transactions", app.Text{EN: "Transactions", VI: "Giao dịch"}, data)
 }

@@ -25,16 +25,21 @@ type view struct {
 	Owner    bool
 	Operator bool
 	Flash    string
+	Live     string // position of the page, if it is live
 	Version  string
 	Data     any
 	Inner    template.HTML // the page, for the layout
 }
 
 func (s *Server) view(v *visit, section string, title app.Text, data any) view {
-	return view{
+	page := view{
 		words: v.words, Theme: chosenTheme(v.Request), Title: title.In(v.Lang), Section: section, Path: v.pathBack(),
 		User: v.user, Account: v.account, Owner: v.owner(), Operator: v.operator(), Flash: s.takeFlash(v), Version: s.Version, Data: data,
 	}
+	if v.live {
+		page.Live = position(v.newest)
+	}
+	return page
 }
 
 // render writes a page: the template page-<name> within the layout.
@@ -118,7 +123,7 @@ var templateFuncs = template.FuncMap{
 		}{v, v.T(en, vi), total}
 	},
 	"row":  func(v rowsView, row transactionRow) rowView { return rowView{v.words, row} },
-	"rows": func(v view, rows []transactionRow, live string) rowsView { return rowsView{v, rows, live} },
+	"rows": func(v view, rows []transactionRow, filtered bool) rowsView { return rowsView{v, rows, filtered} },
 	"pages": func(v view, p pages) any {
 		return struct {
 			view
@@ -136,8 +141,8 @@ var templateFuncs = template.FuncMap{
 	"more":      func(n int) int { return n + 1 },
 }
 
-// rowView is one row of a list of transactions, rowsView all of them. Live is the
-// address of the stream of new rows; empty if the list has no stream.
+// rowView is one row of a list of transactions, rowsView all of them. Filtered
+// says that there may be others.
 type rowView struct {
 	words
 	Row transactionRow
@@ -145,6 +150,6 @@ type rowView struct {
 
 type rowsView struct {
 	view
-	Rows []transactionRow
-	Live string
+	Rows     []transactionRow
+	Filtered bool
 }

@@ -1,64 +1,12 @@
 // The counter screen: cards as money comes in, a chime and a voice. It is meant
-// to stay open for days, so it connects anew by itself, whatever happens.
+// to stay open for days; live.js keeps it connected.
 "use strict";
 
-const $ = (selector, from = document) => from.querySelector(selector);
 const body = document.body, cards = $("#cards");
 const most = 20, day = 24 * 3600;
 
-// The stream. A browser's EventSource connects anew when a connection breaks,
-// but not when it is refused, and it doesn't notice one that died silently.
-const live = new URL(body.dataset.live, location.href);
-let source, watchdog, retry;
-
-const connected = (on) => {
-  $("[data-state=on]").hidden = !on;
-  $("[data-state=off]").hidden = on;
-};
-
-function connect() {
-  source?.close();
-  clearTimeout(retry);
-  source = new EventSource(live);
-  source.addEventListener("open", heard);
-  source.addEventListener("alive", (event) => { heard(); forget(Number(event.data)); });
-  source.addEventListener("total", (event) => { heard(); $("[data-total]").textContent = event.data; });
-  source.addEventListener("money", (event) => { heard(); live.searchParams.set("since", event.lastEventId); show(event.data); });
-  source.addEventListener("ended", () => location.reload());
-  source.addEventListener("error", () => {
-    connected(false);
-    if (source.readyState === EventSource.CLOSED) later();
-  });
-}
-
-// heard: the server is there; it speaks at least every 15 seconds.
-function heard() {
-  connected(true);
-  clearTimeout(watchdog);
-  watchdog = setTimeout(() => { connected(false); later(); }, 40_000);
-}
-
-// later tries again. Where the page itself isn't to be had any more, the
-// server's own words about that take its place.
-function later() {
-  source.close();
-  clearTimeout(watchdog);
-  clearTimeout(retry);
-  retry = setTimeout(async () => {
-    try {
-      const page = await fetch(location.href, { method: "HEAD", cache: "no-store" });
-      if (page.redirected || page.status === 404 || page.status === 403) location.reload();
-      else connect();
-    } catch {
-      later();
-    }
-  }, 3000 + 4000 * Math.random());
-}
-
-addEventListener("online", connect);
-
 // Cards: html comes from the same template as those of the page.
-function show(html) {
+function showCard(html) {
   const template = document.createElement("template");
   template.innerHTML = html;
   const card = template.content.firstElementChild;
@@ -143,4 +91,8 @@ const full = $("[data-full]");
 full.hidden = !document.fullscreenEnabled;
 full.addEventListener("click", () => { document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen(); });
 
-connect();
+follow(body.dataset.stream, {
+  alive: (event) => forget(Number(event.data)),
+  total: (event) => { $("[data-total]").textContent = event.data; },
+  money: (event) => showCard(event.data),
+});

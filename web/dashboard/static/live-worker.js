@@ -1,0 +1,40 @@
+// The stream of all live pages of a browser. A browser opens at most six
+// connections to a server without HTTP/2, so tabs with a stream each would soon
+// leave none for the pages.
+"use strict";
+
+const silence = 35_000; // milliseconds; the server speaks at least every 15 seconds
+const ports = new Set();
+let source, heardAt = 0, newest;
+
+onconnect = ({ ports: [port] }) => {
+  port.onmessage = ({ data }) => {
+    if (data === "close") {
+      ports.delete(port);
+      if (!ports.size) source?.close();
+      return;
+    }
+    ports.add(port);
+    if (source && source.readyState !== EventSource.CLOSED && Date.now() - heardAt < silence) {
+      if (newest !== undefined) port.postMessage({ name: "changed", data: newest });
+      return;
+    }
+    open(data);
+  };
+};
+
+function open(address) {
+  source?.close();
+  const opened = source = new EventSource(address);
+  heardAt = Date.now();
+  newest = undefined;
+  const tell = (name, data) => {
+    if (opened !== source) return;
+    heardAt = Date.now();
+    for (const port of ports) port.postMessage({ name, data });
+  };
+  opened.addEventListener("alive", () => tell("alive"));
+  opened.addEventListener("changed", (event) => { newest = event.data; tell("changed", newest); });
+  opened.addEventListener("ended", () => { opened.close(); tell("ended"); });
+  opened.addEventListener("error", () => { opened.close(); tell("error"); });
+}
