@@ -189,7 +189,10 @@ func (p *xmlPart) richText(buf []byte) ([]byte, error) {
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
-			inText = inText || token.Name.Local == "t"
+			if inText {
+				return nil, errNested
+			}
+			inText = token.Name.Local == "t"
 			inSound = inSound || token.Name.Local == "rPh"
 		case xml.EndElement:
 			inText = inText && token.Name.Local != "t"

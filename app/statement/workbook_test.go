@@ -98,7 +98,6 @@ func TestSheetXML(t *testing.T) {
 		{"truth", `<c r="B2" t="b"><v>1</v></c>`, "TRUE"},
 		{"error", `<c r="B2" t="e"><v>#N/A</v></c>`, "#N/A"},
 		{"lower case reference", `<c r="b2" t="s"><v>0</v></c>`, "zero"},
-		{"twice", `<c r="B2" t="str"><v>old</v></c><c r="B2" t="s"><v>0</v></c>`, "zero"},
 		{"number", `<c r="B2"><v>12</v></c>`, "12"},
 		{"invalid UTF-8", "<c r=\"B2\" t=\"str\"><v>a\xffb</v></c>", "a\uFFFDb"},
 	} {
@@ -113,7 +112,11 @@ func TestSheetXML(t *testing.T) {
 // end of it; what stands before is given.
 func TestDamagedWorkbook(t *testing.T) {
 	good := `<row r="2"><c r="A2" t="str"><v>01/11/2026</v></c><c r="C2"><v>1000</v></c></row>`
+	later := strings.ReplaceAll(good, `2"`, `4"`)
 	bad := func(inner string) map[string]string { return parts(headerRow + good + inner) }
+	row3 := func(cells string) map[string]string {
+		return bad(`<row r="3"><c r="A3" t="str"><v>01/11/2026</v></c>` + cells + `</row>`)
+	}
 	with := func(name, content string) map[string]string {
 		p := bad("")
 		p[name] = content
@@ -123,14 +126,30 @@ func TestDamagedWorkbook(t *testing.T) {
 		parts map[string]string
 		rows  int
 	}{
-		"control character":   {bad(`<row r="3"><c r="A3" t="str"><v>&#x1F;</v></c></row>` + good), 1},
-		"raw control":         {bad("<row r=\"3\"><c r=\"A3\" t=\"str\"><v>\x1f</v></c></row>" + good), 1},
+		"control character":   {bad(`<row r="3"><c r="A3" t="str"><v>&#x1F;</v></c></row>` + later), 1},
+		"raw control":         {bad("<row r=\"3\"><c r=\"A3\" t=\"str\"><v>\x1f</v></c></row>" + later), 1},
 		"no such shared text": {bad(`<row r="3"><c r="A3" t="s"><v>2</v></c></row>`), 1},
 		"negative shared":     {bad(`<row r="3"><c r="A3" t="s"><v>-1</v></c></row>`), 1},
 		"shared text no int":  {bad(`<row r="3"><c r="A3" t="s"><v>x</v></c></row>`), 1},
 		"unknown entity":      {bad(`<row r="3"><c r="A3" t="str"><v>&lol;</v></c></row>`), 1},
 		"too many columns":    {bad(`<row r="3"><c r="XFE3"><v>1</v></c></row>`), 1},
 		"odd reference":       {bad(`<row r="3"><c r="3A"><v>1</v></c></row>`), 1},
+		"a cell twice":        {row3(`<c r="C3"><v>1000</v></c><c r="C3"><v>9000</v></c>`), 1},
+		"a column before":     {row3(`<c r="C3"><v>1000</v></c><c r="B3" t="str"><v>a</v></c>`), 1},
+		"another row's cell":  {bad(`<row r="3"><c r="A4" t="str"><v>01/11/2026</v></c></row>`), 1},
+		"cell without a row":  {bad(`<row r="3"><c r="A" t="str"><v>01/11/2026</v></c></row>`), 1},
+		"two values":          {row3(`<c r="C3"><v>1000</v><v>9000</v></c>`), 1},
+		"a value and a text":  {row3(`<c r="C3"><v>1000</v><is><t>9000</t></is></c>`), 1},
+		"two texts":           {row3(`<c r="C3" t="inlineStr"><is><t>1000</t></is><is><t>9000</t></is></c>`), 1},
+		"element in a value":  {row3(`<c r="C3"><v>10<x>9</x>00</v></c>`), 1},
+		"element in a text":   {row3(`<c r="C3" t="inlineStr"><is><t>10<x>9</x>00</t></is></c>`), 1},
+		"a cell in a cell":    {row3(`<c r="C3"><c r="D3"><v>9000</v></c></c>`), 1},
+		"a row in a row":      {bad(`<row r="3"><row r="4"><c t="str"><v>01/11/2026</v></c></row></row>`), 1},
+		"a row twice":         {bad(good), 1},
+		"a row above":         {bad(`<row r="1"/>`), 1},
+		"row no int":          {bad(`<row r="x"/>`), 1},
+		"rows in two places":  {bad(`</sheetData><sheetData><row r="3"/>`), 1},
+		"rows within rows":    {bad(`<sheetData></sheetData><row r="3"/>`), 1},
 		"too deep":            {bad(strings.Repeat("<a>", 100)), 1},
 		"sheet cut":           {with("xl/worksheets/sheet1.xml", `<worksheet><sheetData>`+headerRow+good+`<row>`), 1},
 		"sheet cut in a tag":  {with("xl/worksheets/sheet1.xml", `<worksheet><sheetData>`+headerRow+good+`<row r="3`), 1},

@@ -16,7 +16,12 @@ const (
 	maxColumns = 1 << 14
 )
 
-var errManyRows = errors.New("more rows than a sheet can have")
+var (
+	errManyRows   = errors.New("more rows than a sheet can have")
+	errManySheets = errors.New("the rows of a sheet stand in two places")
+	errManyValues = errors.New("a cell with two values")
+	errNested     = errors.New("an element where it can't be: in a text, a row in a row, a cell in a cell")
+)
 
 // xlsxTable reads the cells of one sheet as a stream.
 type xlsxTable struct {
@@ -51,6 +56,8 @@ func (t *xlsxTable) next() (record, error) {
 		switch token := token.(type) {
 		case xml.StartElement:
 			switch {
+			case token.Name.Local == "sheetData" && t.inRows:
+				return record{}, damaged(t.line+1, errManySheets)
 			case token.Name.Local == "sheetData":
 				t.inRows = true
 			case token.Name.Local == "row" && t.inRows:
@@ -58,7 +65,7 @@ func (t *xlsxTable) next() (record, error) {
 			}
 		case xml.EndElement:
 			if token.Name.Local == "sheetData" {
-				if err := t.part.elements(func(xml.StartElement) error { return nil }); err != nil {
+				if err := t.part.elements(noSheetData); err != nil {
 					return record{}, damaged(t.line+1, err)
 				}
 				t.line, t.inRows = 0, false
@@ -68,10 +75,21 @@ func (t *xlsxTable) next() (record, error) {
 	}
 }
 
-// row reads a row whose element has just begun.
+func noSheetData(start xml.StartElement) error {
+	if start.Name.Local == "sheetData" {
+		return errManySheets
+	}
+	return nil
+}
+
+// row reads a row whose element has just begun. Rows stand in ascending order.
 func (t *xlsxTable) row(start xml.StartElement) (record, error) {
 	t.line++
-	if n, err := strconv.Atoi(attr(start, "r")); err == nil && n > t.line {
+	if number := attr(start, "r"); number != "" {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < t.line {
+			return record{}, damaged(t.line, fmt.Errorf("row %q after line %d", number, t.line-1))
+		}
 		t.line = n
 	}
 	if t.line > maxRows {
@@ -84,8 +102,14 @@ func (t *xlsxTable) row(start xml.StartElement) (record, error) {
 		if err != nil {
 			return r, damaged(t.line, err)
 		}
-		if start, ok := token.(xml.StartElement); ok && start.Name.Local == "c" {
-			if err := t.cell(start, &r); err != nil {
+		if start, ok := token.(xml.StartElement); ok {
+			switch start.Name.Local {
+			case "c":
+				err = t.cell(start, &r)
+			case "row", "sheetData":
+				err = errNested
+			}
+			if err != nil {
 				return r, damaged(t.line, err)
 			}
 		}
@@ -94,13 +118,15 @@ func (t *xlsxTable) row(start xml.StartElement) (record, error) {
 	return r, nil
 }
 
-// cell reads a cell, whose element has just begun, into r.
+// cell reads a cell, whose element has just begun, into r. The cells of a row
+// stand in ascending order.
 func (t *xlsxTable) cell(start xml.StartElement, r *record) error {
 	t.column++
 	if name := attr(start, "r"); name != "" {
-		n, ok := columnNumber(strings.TrimRight(name, "0123456789"))
-		if !ok {
-			return fmt.Errorf("cell %q", name)
+		letters := strings.TrimRight(name, "0123456789")
+		n, ok := columnNumber(letters)
+		if !ok || n <= t.column || name[len(letters):] != strconv.Itoa(t.line) {
+			return fmt.Errorf("cell %q in row %d after column %d", name, t.line, t.column)
 		}
 		t.column = n - 1
 	}
@@ -122,7 +148,7 @@ func (t *xlsxTable) cell(start xml.StartElement, r *record) error {
 // value reads the content of a cell of a kind, up to the end of its element.
 func (t *xlsxTable) value(kind string) (cell, error) {
 	t.text = t.text[:0]
-	inValue := false
+	var found, inValue bool
 	for end := t.part.depth - 1; t.part.depth > end; {
 		token, err := t.part.next()
 		if err != nil {
@@ -130,10 +156,17 @@ func (t *xlsxTable) value(kind string) (cell, error) {
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
-			switch token.Name.Local {
-			case "v":
-				inValue = true
-			case "is":
+			name := token.Name.Local
+			switch {
+			case inValue || name == "c":
+				return cell{}, errNested
+			case name != "v" && name != "is":
+				continue
+			case found:
+				return cell{}, errManyValues
+			}
+			found, inValue = true, name == "v"
+			if name == "is" {
 				if t.text, err = t.part.richText(t.text); err != nil {
 					return cell{}, err
 				}
