@@ -256,8 +256,8 @@ func (s *Service) sourceAttention(ctx context.Context, accountID int64, now time
 			a.Action = Text{"Rotate secret", "Đổi secret"}
 		case refused.Unix() > src.LastCallAt.Unix() && now.Sub(refused) < recently: // a call is kept to the second
 			a.Key, a.Name = "refused "+id, Textf("Calls to source “%s” are refused", "Lượt gọi đến nguồn “%s” bị từ chối", name)
-			a.Text = Textf("Calls to source “%s” are refused, so its transactions are not received. The secret entered at the provider may be wrong.",
-				"Lượt gọi đến nguồn “%s” bị từ chối nên không nhận được giao dịch. Có thể secret nhập bên nhà cung cấp bị sai.", name)
+			a.Text = Textf("Calls to source “%s” are refused, so its transactions are not received.", "Lượt gọi đến nguồn “%s” bị từ chối nên không nhận được giao dịch.", name).
+				And(src.LastRefused.likelyCause())
 		case src.Silent(busy, now):
 			at := WriteTime(src.LastCallAt, s.zone)
 			a.Key, a.Name = "silent "+id, Textf("Source “%s” has gone silent", "Nguồn “%s” không gửi gì", name)

@@ -143,7 +143,7 @@ type Writer interface {
 	// RemoveSource ends a source: its calls are refused from now on. What it
 	// recorded stays.
 	RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error
-	// NoteRefusedCall keeps a call that didn't authenticate, and the last
+	// NoteRefusedCall keeps a call that was refused, and the last
 	// KeptRefusedCalls in all. It doesn't wait for the commit.
 	NoteRefusedCall(c RefusedCall)
 

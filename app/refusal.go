@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// RefusalCode says which part of a call didn't authenticate.
+// RefusalCode says which part of a call didn't authenticate, or why its body
+// wasn't read.
 type RefusalCode string
 
 // The codes of a refusal.
@@ -18,17 +19,27 @@ const (
 	RefusalKey           RefusalCode = "wrong_key"       // the credential is wrong
 	RefusalBody          RefusalCode = "body_altered"    // the signature is that of another body
 	RefusalSignature     RefusalCode = "wrong_signature" // the key or the body is another one
+	RefusalTooLarge      RefusalCode = "too_large"       // the body is larger than is read
+	RefusalBusy          RefusalCode = "busy"            // too many large bodies arrive at once
 )
 
-// Refusal is why a call doesn't authenticate, for the operator only: the
-// answer to the caller is always the same. The zero value refuses nothing. It
+// Refusal is why a call was refused, for the operator only: the answer to a
+// caller who doesn't authenticate is always the same. The zero value refuses nothing. It
 // never holds a credential.
 type Refusal struct {
 	Code RefusalCode
 	Text Text
 }
 
-// RefusedCall is a call that didn't authenticate.
+// likelyCause is a sentence on what to look at first.
+func (r Refusal) likelyCause() Text {
+	if r.Code == RefusalTooLarge || r.Code == RefusalBusy {
+		return r.Text
+	}
+	return Text{"The secret entered at the provider may be wrong.", "Có thể secret nhập bên nhà cung cấp bị sai."}
+}
+
+// RefusedCall is a call that didn't authenticate or was too large.
 type RefusedCall struct {
 	ID         int64
 	SourceID   int64 // 0: no source was named

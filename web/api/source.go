@@ -48,8 +48,8 @@ func timeOrNull(t time.Time, zone *time.Location) *string {
 	return new(app.FormatTime(t, zone))
 }
 
-// RefusedCallJSON is a call that didn't authenticate. Its source is null if the
-// call named none.
+// RefusedCallJSON is a call that was refused. Its source is null if the call
+// named none.
 type RefusedCallJSON struct {
 	ID         int64           `json:"id"`
 	SourceID   *int64          `json:"source_id"`
@@ -80,8 +80,8 @@ func (s *Server) listSources(w http.ResponseWriter, q *Request) error {
 	return q.answer(w, http.StatusOK, "Sources.", "Danh sách nguồn giao dịch.", member{"sources", encoded})
 }
 
-// listRefused lists the calls that didn't authenticate, all that are kept
-// unless fewer are asked for.
+// listRefused lists the calls that were refused, all that are kept unless fewer
+// are asked for.
 func (s *Server) listRefused(w http.ResponseWriter, q *Request) error {
 	p := wire.ParamsOf(q.Request, s.service.Zone())
 	source := p.ID("source_id")

@@ -314,7 +314,7 @@ type refusedData struct {
 	Sources  []app.Source
 }
 
-// refusedPage lists the calls that didn't authenticate.
+// refusedPage lists the calls that were refused.
 func (s *Server) refusedPage(v *visit) error {
 	data := refusedData{SourceID: v.URL.Query().Get("source_id")}
 	var err error

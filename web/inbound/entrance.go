@@ -64,7 +64,7 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request, find func(*http.
 	}
 	if !in.Signed() {
 		if in.Body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, kind.MaxBody())); err != nil {
-			return app.Recording{}, wire.BodyError(err)
+			return app.Recording{}, s.noteUnread(r, in, wire.BodyError(err))
 		}
 	}
 	return s.record(r, in, kind)
@@ -115,7 +115,7 @@ func (s *Server) verify(w http.ResponseWriter, r *http.Request, source app.Sourc
 		body, release, err := s.readUnverified(w, r, kind.MaxBody())
 		defer release()
 		if err != nil {
-			return in, err
+			return in, s.noteUnread(r, in, err)
 		}
 		in.Body = body
 	}

@@ -73,12 +73,16 @@ func TestProviderFailureLimit(t *testing.T) {
 func TestProviderRefusedLogOfOneAddress(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t).Peers()
-	native := w.Native()
-	call := func(from string) { w.Do("POST", native.URLPath(), "{}", "X-Test-Peer", from) }
-	for range 45 {
-		call(webtest.Peer(1))
+	native, signed := w.Native(), w.Source("sepay", app.AuthHMAC, "")
+	large := strings.Repeat(" ", 64<<10+1)
+	call := func(from string, large string) {
+		w.Do("POST", native.URLPath(), "{}", "X-Test-Peer", from)
+		w.Do("POST", signed.URLPath(), large, "X-Test-Peer", from)
 	}
-	call(webtest.Peer(2))
+	for range 45 {
+		call(webtest.Peer(1), large)
+	}
+	call(webtest.Peer(2), "{}")
 	var list []app.RefusedCall
 	apptest.Eventually(t, "the last call is noted", func() bool {
 		var err error

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/web/webtest"
@@ -171,6 +173,21 @@ func TestProviderBodySize(t *testing.T) {
 		before := len(w.Transactions())
 		w.Wants(webtest.Recorded, source, body)
 		w.WantTransactions(before + 1)
+	}
+	// 413 isn't answered like a wrong secret, so the operator finds it in the log.
+	apptest.Eventually(t, "the calls that were too large are noted", func() bool { return w.Rows("refused_calls") == 10 })
+	list, err := w.Service.RefusedCalls(t.Context(), 1, 0, 1000)
+	apptest.Must(t, err)
+	noted := map[string]int{}
+	for _, c := range list {
+		noted[fmt.Sprintf("source %d: %s %s", c.SourceID, c.Code, c.Text.EN)]++
+	}
+	want := map[string]int{
+		"source 1: too_large The request body is larger than 1048576 bytes.": 4, "source 2: too_large The request body is larger than 1048576 bytes.": 2,
+		"source 3: too_large The request body is larger than 65536 bytes.": 2, "source 4: too_large The request body is larger than 65536 bytes.": 2,
+	}
+	if diff := cmp.Diff(want, noted); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if n := w.Rows("inbound_events"); n != 4 {
 		t.Errorf("%d events are kept", n)

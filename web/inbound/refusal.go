@@ -3,11 +3,13 @@ package inbound
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"baoco/app"
 	"baoco/app/exactjson"
 	"baoco/app/provider"
+	"baoco/web/wire"
 )
 
 // noteRefused keeps a refused call for the operator, unless its address has
@@ -17,6 +19,20 @@ func (s *Server) noteRefused(r *http.Request, in provider.Call, why app.Refusal)
 		return
 	}
 	s.service.NoteRefusedCall(app.RefusedCall{SourceID: in.Source.ID, ReceivedAt: in.At, Remote: s.ClientAddr(r).String(), Refusal: why})
+}
+
+// noteUnread keeps a call whose body is larger than this server reads, or for
+// which it has no room now, and returns err. Whoever sends many of them gets no
+// more of them noted than of calls that fail to authenticate.
+func (s *Server) noteUnread(r *http.Request, in provider.Call, err error) error {
+	codes := map[app.Code]app.RefusalCode{app.CodePayloadTooLarge: app.RefusalTooLarge, app.CodeUnavailable: app.RefusalBusy}
+	var refused *app.Error
+	if !errors.As(err, &refused) || codes[refused.Code] == "" {
+		return err
+	}
+	s.noteRefused(r, in, app.Refusal{Code: codes[refused.Code], Text: refused.Text})
+	s.Failures.Take(s.Client(r), wire.FailurePace, in.At)
+	return err
 }
 
 // Bounds of the search for the reason of a refusal: hardly any notice is larger,

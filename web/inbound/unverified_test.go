@@ -204,6 +204,17 @@ func TestHeldBodies(t *testing.T) {
 	}
 	wants(0, 1<<20, 200)
 	wants(9, 1<<20, 200)
+	apptest.Eventually(t, "the calls without room are noted", func() bool {
+		busy := 0
+		list, err := w.Service.RefusedCalls(t.Context(), 1, source.ID, 1000)
+		apptest.Must(t, err)
+		for _, c := range list {
+			if c.Code == app.RefusalBusy && strings.HasPrefix(c.Text.EN, "Too many large calls") {
+				busy++
+			}
+		}
+		return busy == 2
+	})
 }
 
 // stuckCall is a call whose body doesn't arrive, until it is cut.

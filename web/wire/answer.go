@@ -171,8 +171,8 @@ func (s *Responder) LogPanic(r *http.Request, value any, stack []byte) {
 // address has failed too often. A valid credential never comes here.
 func (s *Responder) AuthErrorBody(w http.ResponseWriter, r *http.Request, err error, now time.Time) (int, Failure) {
 	if app.CodeOf(err) == app.CodeUnauthorized {
-		if _, wait, ok := s.Failures.Take(s.Client(r), failurePace, now); !ok {
-			return RateLimited(w, r, failurePace.PerMinute, wait)
+		if _, wait, ok := s.Failures.Take(s.Client(r), FailurePace, now); !ok {
+			return RateLimited(w, r, FailurePace.PerMinute, wait)
 		}
 	}
 	return s.ErrorBody(w, r, err)

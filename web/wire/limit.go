@@ -81,5 +81,5 @@ func (b *Buckets[K]) makeRoom(now time.Time) {
 	}
 }
 
-// failurePace is how often one client may fail to authenticate.
-var failurePace = Pace{30, 30}
+// FailurePace is how often one client may fail to authenticate.
+var FailurePace = Pace{30, 30}
