@@ -67,12 +67,16 @@ func CleanText(s string, limit int) string {
 	return s
 }
 
-// ReadQuery reads a typed search text; bad notes one that is longer than any
-// content.
+// ReadQuery reads a typed search text. bad notes one that is longer than any
+// content, and one of which nothing is left to search for, such as a NUL: it
+// would find everything.
 func ReadQuery(text string, bad *Invalid) string {
 	q := CleanText(text, MaxContent+1)
 	if utf8.RuneCountInString(q) > MaxContent {
 		bad.Add("q", "must be at most 2000 characters", "dài tối đa 2000 ký tự")
+	}
+	if text != "" && fold.String(q) == "" {
+		bad.Add("q", "must have a character that can be searched for", "phải có ký tự tìm được")
 	}
 	return q
 }
