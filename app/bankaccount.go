@@ -108,10 +108,13 @@ const (
 	NotifyNone
 )
 
-// ParseNotifyOnLink reads recent, all or none.
-func ParseNotifyOnLink(s string) (n NotifyOnLink, ok bool) {
-	n, ok = map[string]NotifyOnLink{"recent": NotifyRecent, "all": NotifyAll, "none": NotifyNone}[s]
-	return n, ok
+// ReadNotifyOnLink reads recent, all or none; recent where none is given.
+func ReadNotifyOnLink(text string, bad *Invalid) NotifyOnLink {
+	n, known := map[string]NotifyOnLink{"": NotifyRecent, "recent": NotifyRecent, "all": NotifyAll, "none": NotifyNone}[text]
+	if !known {
+		bad.Add("notify", "must be recent, all or none", "phải là recent, all hoặc none")
+	}
+	return n
 }
 
 // RecentlyReceived is how long after its receipt an unassigned transaction is

@@ -278,12 +278,7 @@ func (s *Server) linkInbound(w http.ResponseWriter, q *Request) error {
 		return ""
 	}
 	in := app.InboundLink{Bank: given("bank"), AccountNumber: given("account_number"), AccountName: given("account_name")}
-	if notify := given("notify"); notify != "" {
-		var known bool
-		if in.Notify, known = app.ParseNotifyOnLink(notify); !known {
-			f.bad.Add("notify", "must be recent, all or none", "phải là recent, all hoặc none")
-		}
-	}
+	in.Notify = app.ReadNotifyOnLink(given("notify"), &f.bad)
 	if err := f.bad.Err(); err != nil {
 		return err
 	}

@@ -111,7 +111,11 @@ func (s *Server) linkBank(v *visit) error {
 		Bank: v.PostFormValue("bank"), AccountNumber: v.PostFormValue("account_number"), AccountName: v.PostFormValue("account_name"),
 		Pending: v.PostFormValue("pending") == "1", Notify: v.PostFormValue("notify"),
 	}
-	notify, _ := app.ParseNotifyOnLink(form.Notify)
+	var bad app.Invalid
+	notify := app.ReadNotifyOnLink(form.Notify, &bad)
+	if err := bad.Err(); err != nil {
+		return s.showNewBank(v, form, err)
+	}
 	r, err := s.Service.LinkBankAccount(v.Context(), v.account.ID, app.BankAccountLink{
 		Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Pending: form.Pending, Notify: notify,
 	}, v.now)

@@ -26,6 +26,7 @@ func TestBankPages(t *testing.T) {
 		a.WantStatus(t, http.StatusUnprocessableEntity)
 		a.Shows(t, "Bank is not a known bank code", `id="account_number-problem"`, `aria-describedby="bank-problem"`)
 	}
+	b.Post("/banks", "bank", "ACB", "account_number", "19354957", "account_name", "A", "notify", "nobody").Shows(t, "Notification choice must be recent, all or none.")
 	b.Post("/banks", "bank", "ACB", "account_number", "1935 4957", "account_name", "NGUYEN VAN A").Goes(t, "/banks/1")
 	b.Get("/banks/1").Shows(t, "recorded: 1", "19354957", "NGUYEN VAN A", "1 transaction", "200,000\u00a0₫", "VietQR")
 	b.Post("/banks", "bank", "ACB", "account_number", "19354957", "account_name", "B").Shows(t, "is linked already", `value="19354957"`)

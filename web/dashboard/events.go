@@ -246,7 +246,11 @@ func (s *Server) linkEvent(v *visit) error {
 		return err
 	}
 	form := linkForm{Bank: v.PostFormValue("bank"), AccountNumber: strings.TrimSpace(v.PostFormValue("account_number")), AccountName: strings.TrimSpace(v.PostFormValue("account_name")), Notify: v.PostFormValue("notify")}
-	notify, _ := app.ParseNotifyOnLink(form.Notify)
+	var bad app.Invalid
+	notify := app.ReadNotifyOnLink(form.Notify, &bad)
+	if err := bad.Err(); err != nil {
+		return s.showEvent(v, e, form, err)
+	}
 	r, err := s.Service.LinkInbound(v.Context(), v.account.ID, e.ID, app.InboundLink{Bank: form.Bank, AccountNumber: form.AccountNumber, AccountName: form.AccountName, Notify: notify}, v.now)
 	if err != nil {
 		return s.showEvent(v, e, form, err)

@@ -76,6 +76,7 @@ func TestEventActions(t *testing.T) {
 	if len(w.Banks()) != 0 {
 		t.Fatal("linked by a form with a fault")
 	}
+	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "NGUYEN VAN A", "notify", "nobody").Shows(t, "Notification choice must be recent, all or none.")
 	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "NGUYEN VAN A", "notify", "none").Goes(t, "/inbound/events/1")
 	a := b.Get("/inbound/events/1")
 	a.Shows(t, "Recorded: 1", "from other waiting calls: 1", "Settled")
