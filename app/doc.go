@@ -5,7 +5,7 @@
 //
 // Every noun has a file of its own, read from top to bottom: the type, its
 // rules, and the use cases of [Service]. What is remembered stands in two
-// files: reader.go has the questions and changes that no rule decides ([Reader],
+// files: reader.go has the queries and changes that no rule decides ([Reader],
 // [Writer]), store.go what the use cases need besides ([Store]).
 //
 // # The house
@@ -42,46 +42,66 @@
 //   - A provider's call: web/inbound, entrance.go (find the source, verify) →
 //     app/provider, the provider's file (bytes become transactions) →
 //     [Service.RecordTransactions] in inbound.go (check, normalise) → sqlitestore,
-//     record.go: one commit holds the inbound event, the new transactions, the
-//     totals and a pending delivery for each matching webhook → the answer 200 →
-//     the scheduler is woken. To process a call again uses the same reader,
-//     provider.Read.
+//     inbound.go (RecordInbound) → record.go → writer.go: one commit holds the
+//     inbound event, the new transactions, the totals and a pending delivery for
+//     each matching webhook; a call of very many transactions takes several →
+//     the answer 200 → the scheduler is woken. A retry, and the page of an event,
+//     read the kept body by provider.Read, which calls the same Elements.
 //   - A due delivery: scheduler, sweep.go (just recorded, or due in the file) →
 //     slots.go (is one free?) → attempt.go (begin, send, settle, release) →
-//     sender.go (one signed POST past guard.go; classify.go names what went wrong)
+//     sender.go (one signed POST over network.go, past guard.go; phases.go measures
+//     it, classify.go names what went wrong)
 //     → [Delivery.Attempted] in delivery.go (what follows) → sqlitestore,
 //     delivery.go: one commit holds the attempt, the next due time or the end, and
 //     the counters.
-//   - A request of the management API: web/api, routes.go (the table) →
-//     request.go (key, limit, scope, body) → the noun's file → one call of Service
-//     → JSON. Every error is mapped in one table, in answer.go of web/wire.
+//   - A request of the management API: web/web.go and mux.go (find the house) →
+//     web/api, routes.go (the table) → request.go (key, limit, scope, body) → the
+//     noun's file → a few calls of Service → JSON. Every error is mapped in one table, in answer.go of web/wire.
 //     testdata/api shows requests and answers, and the tests hold every answer
 //     against the OpenAPI document.
 //   - A page: web/dashboard, routes.go (the table) → dashboard.go (who is it, may
 //     they) → the noun's file → a few calls of Service → view.go and a template.
 //     Live rows are live.go.
-//   - A command: app/command, command.go → the noun's file → session.go (open the
-//     file beside a running server) → the same Service → text or the API's JSON.
+//   - A command: app/command, command.go → terminal, run.go and cli.go (flags, help,
+//     exit code) → the noun's file → session.go (admin) → serve/service.go (open the
+//     file beside a running server, make the Service as the server does) → the noun's
+//     file again → text, or the API's JSON by the same functions of web/api.
 //
 // # Where something new goes
 //
 //   - A provider: one file in app/provider and its line in Kinds (provider.go): API,
-//     command line, dashboard and catching up know it then. A page of the help.
+//     command line, dashboard and catching up know it then. Its row in the table of
+//     web/api/openapi.yaml, vectors in testdata/provider, a page of the help. One
+//     that wants answers of its own needs a file in web/inbound, as vietqr.go.
 //   - A bank's SMS or statement format: a shape in app/sms, a layout in
 //     app/statement.
 //   - An endpoint: a line in web/api/routes.go, a handler in its noun's file,
-//     openapi.yaml.
+//     openapi.yaml, an example in testdata/api.
+//   - A field of the API: the noun's file in web/api, its schema and examples in
+//     openapi.yaml, testdata/api, and testdata/cli: what web/api encodes is also what
+//     the command line prints with -o json.
 //   - A page: a line in web/dashboard/routes.go, a handler in its noun's file, a
-//     template.
+//     template. What is in the navigation stands in layout.html. A form that must
+//     count once is in countOnce (once.go), a form with a file in ownForms
+//     (routes.go).
 //   - A page of the help: a file in web/dashboard/help/vi and one in en, with the
 //     same headings and links, and a link to it from first-hour.md. Names that
 //     stand in the dashboard are in italics: a test compares them.
-//   - A command: app/command, its noun's file, listed in command.go.
-//   - A table: a new file in sqlitestore/migration (one that was released never
-//     changes), its SQL in the noun's file. A question that no rule decides goes
-//     into [Reader], others into [Store].
-//   - An alert: a kind in attention.go; alertmessage.go says it, and attention.go of
-//     web/dashboard links it.
+//   - A command: app/command, its noun's file, listed in command.go if the noun is
+//     new. It has an example in its help, and a line in lostOutputs (stdout_test.go),
+//     which says what happens where its output can't be written.
+//   - A table or a column: a new script in sqlitestore/migration (one that was
+//     released never changes). "go test ./sqlitestore -run TestReleasedSchema
+//     -update" then writes what testdata/schema keeps of the new version: its sum, a
+//     file and the file's key. fillEveryTable (released_test.go) puts a row into a
+//     new table; a table that can be made from others again is one of derivedTables,
+//     another is named in TestKeptTables (derived_test.go). The SQL
+//     stands in the noun's file: a column is in its list of columns, in the scan and in
+//     the struct. A query that no rule decides goes into [Reader], others into
+//     [Store].
+//   - A thing that needs attention, and its alert: a kind in attention.go with its
+//     words (Name, Text, Action), AttentionPath in web/dashboard, and, if there are
+//     alerts about it, AlertKinds and alertNames in alert.go.
 //
 // # Glossary
 //

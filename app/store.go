@@ -7,7 +7,7 @@ import (
 
 // Store remembers. It is implemented by sqlitestore over one file. Beside what
 // everybody may ask ([Reader]) and change ([Writer]) it has what only the use
-// cases of [Service] call, in the order of the glossary.
+// cases of [Service] call.
 //
 // A method fails with an [*Error] where the caller is at fault, with
 // CodeUnavailable where storage fails and trying again may help, and with any

@@ -166,7 +166,7 @@ func (s *Store) Settle(ctx context.Context, made app.Attempt) (app.Attempt, erro
 	})
 }
 
-// AddSample makes a test delivery. It begins as cancelled, so that no sweep finds
+// AddTest makes a test delivery. It begins as cancelled, so that no sweep finds
 // it, and its one attempt settles it.
 func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample func(app.Webhook) app.Payload, now time.Time) (app.Outgoing, error) {
 	return writing(ctx, s, func(tx *tx) (o app.Outgoing, err error) {

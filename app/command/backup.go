@@ -1,11 +1,13 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -144,6 +146,10 @@ func backupTarget(c *cli.Context) (t sqlitestore.BackupTarget, err error) {
 		return t, terminal.Usagef("--keep takes a number from 1 on, and goes with --dir")
 	}
 	t.File = c.Args().First()
+	dir := cmp.Or(t.Dir, filepath.Dir(t.File))
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return t, terminal.Exit(terminal.ExitDatabase, fmt.Errorf("there is no directory %s: make it first", dir))
+	}
 	if info, err := os.Stat(t.File); t.Dir == "" && err == nil && info.IsDir() {
 		return t, terminal.Usagef("%s is a directory; --dir makes a dated copy in it", t.File)
 	}

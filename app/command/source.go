@@ -218,7 +218,7 @@ func listSources(c *cli.Context, s *session) error {
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
 		terminal.PrintTable(w, "There is no source yet: baoco source add --provider native --name NAME",
-			[]string{"ID", "NAME", "PROVIDER", "AUTH", "BANK ACCOUNT", "LAST CALL", "LAST TRANSACTION", "LAST POLL", "REFUSED", "LAST REFUSAL"}, rows, "ID", "REFUSED")
+			[]string{"ID", "NAME", "PROVIDER", "AUTH", "BANK ACCOUNT", "LAST CALL", "LAST TRANSACTION", "LAST CATCH-UP", "REFUSED", "LAST REFUSAL"}, rows, "ID", "REFUSED")
 		for _, src := range sources {
 			if src.SecretLost {
 				fmt.Fprintf(c.App.ErrWriter, "Source %d has lost its secret, so its calls are refused: baoco source rotate %d%s\n", src.ID, src.ID, onAccount(s.account))

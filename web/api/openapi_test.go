@@ -17,6 +17,7 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/app/provider"
 	"baoco/web/api"
 	"baoco/web/webtest"
 
@@ -63,6 +64,17 @@ func TestOpenAPINeedsAllItHas(t *testing.T) {
 			if !used && name != "MethodNotAllowed" { // which is any address's
 				t.Errorf("nothing refers to %s/%s", kind, name)
 			}
+		}
+	}
+}
+
+// The table of the formats has a row for every kind of source.
+func TestOpenAPINamesKinds(t *testing.T) {
+	t.Parallel()
+	document := string(api.OpenAPI("1.2.3"))
+	for _, kind := range provider.Kinds {
+		if !strings.Contains(document, "        | `"+string(kind.Provider)+"` | ") {
+			t.Errorf("the table of callSource in openapi.yaml has no row for %s", kind.Provider)
 		}
 	}
 }

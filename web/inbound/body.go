@@ -14,12 +14,13 @@ import (
 	"baoco/web/wire"
 )
 
-// This file reads the bodies of calls that nobody has verified yet, which are
-// anybody's. They are held whole until then, since the signature is over them.
+// This file reads the bodies of calls that nobody has verified yet, which anybody
+// can send. A body is held whole until it is verified, since the signature is over all
+// of it.
 
-// A body of up to smallBody bytes is always read, so that large or slow bodies of
-// others keep no provider out: no notice is larger. The bytes beyond smallBody
-// are bounded over all bodies that are held at once.
+// A body of up to smallBody bytes is always read: no notice is larger, so large or
+// slow bodies of others keep no provider out. The bytes beyond smallBody are bounded
+// over all bodies that are held at once.
 const (
 	smallBody       = 64 << 10
 	maxHeld         = 16 << 20 // bytes beyond smallBody, of all clients
