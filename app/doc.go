@@ -107,7 +107,11 @@
 //
 //   - Account: a customer of the service; everything else belongs to one.
 //   - Plan: how many bank accounts an account may link, and until when.
-//   - APIKey: the credential of the management API, with a scope.
+//   - User: a person who signs in to the dashboard of an account. Role: what a user
+//     may do, owner or viewer. Session: a browser in which a user is signed in; in
+//     app/command, the open file of one command.
+//   - APIKey: the credential of the management API. Scope: what a key may do, full or
+//     read.
 //   - BankAccount: a linked account at a bank, named by bank code and number.
 //   - Transaction: one movement of money, IN or OUT, in whole VND.
 //   - Source: one provider account from which transactions come in: a kind of
@@ -123,6 +127,7 @@
 //   - Webhook: a URL of the shop that gets a delivery for each transaction.
 //   - Delivery: one transaction to one webhook: the row of the queue.
 //   - Attempt: one HTTP call of a delivery: the history record.
+//   - Outgoing: a delivery with all that one attempt needs.
 //   - Request: the URL, headers and body that an attempt sends.
 //   - Health: how the attempts of a webhook went in the last 24 hours, and how
 //     many have failed since the last that succeeded.
@@ -150,6 +155,8 @@
 //   - Shortage: something that this machine lacks for an attempt, such as open
 //     files. The attempt is put off and not counted.
 //   - RetrySchedule: the waits before the six attempts of a delivery.
+//   - Courier: what makes the attempts of due deliveries, in package scheduler. Slot: a
+//     place for one attempt in flight; their number is bounded.
 //   - Due: a pending delivery whose time has come. In flight: being attempted
 //     now. Settle: to record an attempt and what follows from it. Sweep: to
 //     look for due deliveries. Resend: a new delivery of a history record's

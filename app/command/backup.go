@@ -243,7 +243,7 @@ func (v restoreJSON) beforeStart() []string {
 	if v.NewestTransactionAt != nil {
 		since = *v.NewestTransactionAt
 	}
-	var list []string
+	list := []string{"Start it with the flags that it had: of them the file keeps only the time zone from one start to the next."}
 	if v.PendingDeliveries > 0 {
 		list = append(list, "What is pending is sent, at once. Your shop may have got some of it before: it knows that by checksum.")
 	}
