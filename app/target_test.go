@@ -340,6 +340,9 @@ func TestAllowedTargets(t *testing.T) {
 	if bad := policy(t, "10.8.0.5@443").CheckURL("https://10.8.0.5/"); bad != nil {
 		t.Errorf("the port of https is not 443: %s", bad.EN)
 	}
+	if bad := policy(t, "10.8.0.5@80").CheckURL("http://10.8.0.5/"); bad != nil {
+		t.Errorf("the port of http is not 80: %s", bad.EN)
+	}
 }
 
 func TestParseTargetPolicy(t *testing.T) {
