@@ -259,14 +259,41 @@ func testSePayAsks(t *testing.T) {
 	l.add(movement{id: id[2], at: moment.Add(3 * time.Hour)})
 	want(3*time.Minute, id[1]+"  1 100 asc")
 	want(3*time.Minute, id[2]+"  1 100 asc")
-	want(time.Hour, " 2026-11-20 00:00:00 1 100 asc")
+	want(48*time.Minute, id[2]+"  1 100 asc")
+	want(3*time.Minute, " 2026-11-20 00:00:00 1 100 asc") // an hour after the last one by date, whatever was read since
 	want(14*24*time.Hour, " 2026-11-20 00:00:00 1 100 asc")
-	want(time.Hour, " 2026-12-01 16:09:00 1 100 asc") // three days before the last one by date
+	want(time.Hour, " 2026-12-01 16:00:00 1 100 asc") // three days before the last one by date
 	l.mu.Lock()
 	l.known = l.known[:2]
 	l.mu.Unlock()
-	want(3*time.Minute, id[2]+"  1 100 asc", " 2026-12-01 17:09:00 1 100 asc")
+	want(3*time.Minute, id[2]+"  1 100 asc", " 2026-12-01 17:00:00 1 100 asc")
 	r.wantRows(t, 3, 3)
+}
+
+// Casso's list is read from the day before that of the last reading, and to
+// tomorrow, since Casso doesn't say whether the last day is part of it.
+func TestCassoAsks(t *testing.T) { synctest.Test(t, testCassoAsks) }
+
+func testCassoAsks(t *testing.T) {
+	l := cassoList()
+	r := newReader(t, l)
+	r.source(t, "casso", listURL)
+	for _, c := range []struct {
+		after time.Duration
+		asked string
+	}{
+		{3 * time.Hour, "2026-11-20 2026-11-21 1 100 ASC"},
+		{24 * time.Hour, "2026-11-20 2026-11-22 1 100 ASC"}, // not from before there was a key
+		{24 * time.Hour, "2026-11-20 2026-11-23 1 100 ASC"},
+		{10 * 24 * time.Hour, "2026-11-21 2026-12-03 1 100 ASC"},
+		{time.Hour, "2026-12-01 2026-12-03 1 100 ASC"},
+	} {
+		l.forgetRequests()
+		r.one(t, c.after)
+		if d := cmp.Diff([]string{c.asked}, l.asked("fromDate", "toDate", "page", "pageSize", "sort")); d != "" {
+			t.Errorf("after %v (-want +got):\n%s", c.after, d)
+		}
+	}
 }
 
 // A transaction that the provider learns of late, between others, while its
