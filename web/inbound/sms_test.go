@@ -235,7 +235,7 @@ func TestSMSUnreadable(t *testing.T) {
 		{capcom6, "text", apptest.PhoneText{Text: "ACB: TK 19354957 (VND) +200,000VND. So du moi 763,222,700VND"}.Capcom6()},
 		{capcom6, "receivedAt", replaced(c, `"messageId":"abc123"`, `"messageId":""`, `"receivedAt":"2025`, `"receivedAt":"x2025`)},
 		{toURL, "json", "x"}, {toURL, "body", "null"}, {toURL, "text", `{"from":"ACB"}`}, {toURL, "receivedStamp", replaced(u, "1760414385123", "null")},
-		{toURL, "receivedStamp", replaced(u, `"receivedStamp":1760414385123`, `"receivedStamp":"%receivedStamp%"`)}, {toURL, "receivedStamp", replaced(u, `"receivedStamp"`, `"receivedStamp":1,"receivedStamp"`)},
+		{toURL, "receivedStamp", replaced(u, `"receivedStamp":1760414385123`, `"receivedStamp":"%receivedStamp%"`)}, {toURL, "receivedStamp", replaced(u, `1760414385123`, `"2025-10-14"`)}, {toURL, "receivedStamp", replaced(u, `"receivedStamp"`, `"receivedStamp":1,"receivedStamp"`)},
 		{toURL, "from", replaced(u, `"from"`, `"from":"ACB","from"`)}, {toURL, "sender", replaced(u, `"from":"ACB"`, `"from":null`)},
 		{forwarder, "content", form(func(v url.Values) { v.Del("content") })}, {forwarder, "content", form(func(v url.Values) { v.Add("content", "x") })},
 		{forwarder, "from", form(func(v url.Values) { v.Add("from", "0901234567") })}, {forwarder, "sender", form(func(v url.Values) { v.Del("from") })},
