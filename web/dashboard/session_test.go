@@ -117,7 +117,8 @@ func TestSignInLeadsNowhereElse(t *testing.T) {
 	for _, back := range []string{"//evil.example/", "https://evil.example/", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)", "evil.example", "/%0d%0aX: y", ""} {
 		a := w.Browser().Post("/login", "name", "lan", "password", apptest.SomePassword, "back", back)
 		to, err := url.Parse(a.Header.Get("Location"))
-		if err != nil || to.Host != "" || to.Scheme != "" || !strings.HasPrefix(to.Path, "/") || strings.HasPrefix(a.Header.Get("Location"), "//") {
+		// Browsers take a backslash for a slash.
+		if location := strings.ReplaceAll(a.Header.Get("Location"), `\`, "/"); err != nil || to.Host != "" || to.Scheme != "" || !strings.HasPrefix(to.Path, "/") || strings.HasPrefix(location, "//") {
 			t.Errorf("%q leads to %q", back, a.Header.Get("Location"))
 		}
 		if a.Status == http.StatusTooManyRequests {
