@@ -64,3 +64,22 @@ func TestFindBankRows(t *testing.T) {
 		}
 	}
 }
+
+// A bank that changed its name is the same bank, by either name. Two banks are
+// two, even with one account number.
+func TestMatchRenamedBank(t *testing.T) {
+	for _, c := range []struct{ linked, named string }{
+		{"DONGABANK", "VIKKI"}, {"VIKKI", "DONGABANK"}, {"OCEANBANK", "MBV"}, {"LIENVIETPOST_BANK", "LPB"},
+	} {
+		linked := []app.BankAccount{{ID: 1, Bank: "ACB", AccountNumber: "123"}, {ID: 2, Bank: c.linked, AccountNumber: "123"}}
+		if b, found := app.MatchBankAccount(linked, c.named); !found || b.ID != 2 {
+			t.Errorf("%s of %s: %+v, %t", c.linked, c.named, b, found)
+		}
+		known := app.Known{Bank: c.linked, AccountNumber: "123", Type: app.In, Amount: 5000}
+		for gateway, want := range map[string]app.Outcome{c.named: app.OutcomeDuplicate, "ACB": app.OutcomeConflict} {
+			if got := known.Compare(app.Incoming{Gateway: gateway, AccountNumber: "123", Type: app.In, Amount: 5000}); got != want {
+				t.Errorf("%s of %s: %s, want %s", c.linked, gateway, got, want)
+			}
+		}
+	}
+}
