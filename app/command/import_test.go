@@ -218,11 +218,16 @@ func TestImportRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
 		"old.xls":  {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + strings.Repeat("\x00", 600), ".xlsx"},
 		"none.csv": {"nothing,here\n1,2\n", "--map"},
+		// Whose account it is isn't guessed: the file is another bank's than the only account.
+		"other.csv": {"NGÂN HÀNG TMCP KỸ THƯƠNG VIỆT NAM - TECHCOMBANK\nNgày giao dịch,Nội dung,Nợ,Có\n02/11/2026,DH1,,1.500.000\n", "--bank-account-id"},
 	} {
 		code, _, stderr := baoco("", "transaction", "import", w.file(name, c.text), "--db", filepath.Join(w.dir, "baoco.db"))
 		if code == 0 || !strings.Contains(stderr, c.says) {
 			t.Errorf("%s: exit %d, %s", name, code, stderr)
 		}
+	}
+	if list := w.transactions(); len(list) != 0 {
+		t.Errorf("recorded %q", list)
 	}
 }
 
