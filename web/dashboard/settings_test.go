@@ -189,6 +189,9 @@ func TestInstallationIsShown(t *testing.T) {
 			t.Errorf("%s doesn't warn of passwords that cross the network unencrypted", path)
 		}
 	}
+	// What concerns the installation is the operator's: other accounts aren't told.
+	w.User(w.SecondAccount(), "minh", app.RoleOwner)
+	w.Serving(app.Installation{Listen: "0.0.0.0:8080"}).SignIn("minh").Get("/").Hides(t, "unencrypted", "Needs attention")
 }
 
 // The overview leads from the first visit to the first webhook that arrived.
