@@ -208,7 +208,7 @@ func (c *courier) takeHot() (hot map[int64]bool, full bool) {
 }
 
 // answeringFirst orders webhooks: those whose receivers answer, then the
-// others, and neither always in the same order.
+// others. The order of a map is random, so no webhook is always first.
 func (c *courier) answeringFirst(hot map[int64]bool) []int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -315,7 +315,7 @@ func (c *courier) beginDue(webhookID int64, due []app.Outgoing, mayBeMore bool, 
 		if _, begun := l.inFlight[o.ID]; begun { // by Wake, since the file was read
 			continue
 		}
-		if l.taken >= slotsPerWebhook || c.taken >= slots { // too
+		if l.taken >= slotsPerWebhook || c.taken >= slots { // taken by Wake meanwhile
 			*more = true
 			return
 		}
