@@ -203,7 +203,7 @@ type errorData struct {
 func (s *Server) pageError(v *visit, err error) {
 	e := wire.AsError(err)
 	status := wire.StatusOf(e.Code)
-	if status >= 500 {
+	if status >= 500 && e != errTooManyStreams {
 		s.Log.Error("page failed", "request_id", wire.RequestID(v.Request), "route", wire.RouteOf(v.Request), "remote", s.ClientAddr(v.Request), "status", status, "err", err)
 	}
 	if status == http.StatusServiceUnavailable {

@@ -45,7 +45,7 @@ func (s *Server) exportTransactions(v *visit) error {
 		return nil
 	}
 	holder := streamHolder{account: v.account.ID, user: v.user.ID}
-	if err := s.streams.take(holder); err != nil {
+	if err := s.streams.take(holder, s.Log, v.now); err != nil {
 		return err
 	}
 	defer s.streams.give(holder)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -40,15 +41,27 @@ type streamCounts struct {
 	all       int
 	byAccount map[int64]int
 	byHolder  map[streamHolder]int
+	loggedAt  time.Time // when a refusal was last logged
 }
 
-// take counts one more stream. CodeUnavailable if a bound is reached.
-func (c *streamCounts) take(h streamHolder) error {
+// errTooManyStreams refuses a stream beyond a bound. It is logged by take.
+var errTooManyStreams = app.Refused(app.CodeUnavailable, app.Text{
+	EN: "Too many live pages and exports are open. Close some of them and try again.",
+	VI: "Đang mở quá nhiều trang trực tiếp và lượt xuất dữ liệu. Hãy đóng bớt rồi thử lại.",
+})
+
+// take counts one more stream. errTooManyStreams if a bound is reached, which is
+// logged at most once a minute.
+func (c *streamCounts) take(h streamHolder, log *slog.Logger, now time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.all >= maxStreams || c.byAccount[h.account] >= maxStreamsOfAccount || c.byHolder[h] >= maxStreamsOfHolder {
-		return app.Unavailable(fmt.Errorf("too many streams are open: %d, %d of account %d, %d of user %d or counter link %d",
-			c.all, c.byAccount[h.account], h.account, c.byHolder[h], h.user, h.link))
+		if now.Sub(c.loggedAt) >= time.Minute {
+			c.loggedAt = now
+			log.Warn("too many streams are open", "all", c.all, "account", h.account, "of_account", c.byAccount[h.account],
+				"user", h.user, "counter_link", h.link, "of_holder", c.byHolder[h])
+		}
+		return errTooManyStreams
 	}
 	if c.byAccount == nil {
 		c.byAccount, c.byHolder = map[int64]int{}, map[streamHolder]int{}
@@ -106,7 +119,7 @@ type stream struct {
 
 // openStream begins a stream. It ends once allowed returns errRevoked.
 func (s *Server) openStream(v *visit, holder streamHolder, allowed func() error) (*stream, error) {
-	if err := s.streams.take(holder); err != nil {
+	if err := s.streams.take(holder, s.Log, v.now); err != nil {
 		return nil, err
 	}
 	s.changes.subscribe(s.Service.NewestIDs, s.Log)

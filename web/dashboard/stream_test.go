@@ -302,6 +302,8 @@ func TestStreamOfHostileText(t *testing.T) {
 func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
+		var log bytes.Buffer
+		w.Handler = web.New(web.Config{Service: w.Service, Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		var close []context.CancelFunc
 		// open gives how many of n streams begin.
 		open := func(cookies map[string]*http.Cookie, path string, n int) (begun int) {
@@ -310,7 +312,7 @@ func TestStreamsAreBounded(t *testing.T) {
 				if c.Status == http.StatusOK && !c.HasEnded() {
 					begun++
 					close = append(close, hangUp)
-				} else if hangUp(); c.Status != http.StatusServiceUnavailable || c.Headers.Get("Retry-After") == "" {
+				} else if hangUp(); c.Status != http.StatusServiceUnavailable || c.Headers.Get("Retry-After") == "" || !strings.Contains(c.Text(), "Too many live pages") {
 					t.Errorf("%s: %d", path, c.Status)
 				}
 			}
@@ -345,6 +347,9 @@ func TestStreamsAreBounded(t *testing.T) {
 		apptest.Must(t, err)
 		if n := links(third.ID, 6, 20); n != 100 {
 			t.Errorf("all hold %d", 400+n)
+		}
+		if n := strings.Count(log.String(), "too many streams are open"); n != 1 || strings.Contains(log.String(), "level=ERROR") {
+			t.Errorf("%d lines about it within a minute: %s", n, log.String())
 		}
 		for _, hangUp := range close {
 			hangUp()
