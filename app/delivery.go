@@ -121,6 +121,7 @@ type LatestDelivery struct {
 	Delivery
 	WebhookName string
 	URL         string // of the webhook now
+	Deleted     bool   // the webhook: nothing can be resent to it
 	// Of the last attempt; zero where there was none.
 	HistoryID  int64
 	StatusCode int

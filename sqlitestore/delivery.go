@@ -236,13 +236,13 @@ func (s *Store) resentAs(ctx context.Context, d app.Delivery, sample bool) ([]ap
 // latestColumns are those of a delivery d with its webhook w and its last
 // attempt a, which latestFrom joins to it.
 const (
-	latestColumns = deliveryColumns + `, w.name, w.url, coalesce(a.id, 0), coalesce(a.status_code, 0), coalesce(a.error, ''), coalesce(a.duration_ms, 0)`
+	latestColumns = deliveryColumns + `, w.name, w.url, w.deleted_at IS NOT NULL, coalesce(a.id, 0), coalesce(a.status_code, 0), coalesce(a.error, ''), coalesce(a.duration_ms, 0)`
 	latestFrom    = ` JOIN webhooks w ON w.id = d.webhook_id
 		LEFT JOIN attempts a ON a.id = (SELECT max(id) FROM attempts INDEXED BY attempts_delivery WHERE delivery_id = d.id)`
 )
 
 func latestDest(l *app.LatestDelivery) []any {
-	return append(deliveryDest(&l.Delivery), &l.WebhookName, &l.URL, &l.HistoryID, &l.StatusCode, &l.Error, durationInto(&l.Duration))
+	return append(deliveryDest(&l.Delivery), &l.WebhookName, &l.URL, &l.Deleted, &l.HistoryID, &l.StatusCode, &l.Error, durationInto(&l.Duration))
 }
 
 func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionIDs []int64) ([]app.LatestDelivery, error) {

@@ -16,7 +16,8 @@ import (
 type resendData struct {
 	Groups   []resendGroup
 	Total    int64
-	Received int // how many of them the shop has received before
+	Received int     // how many of them the shop has received before
+	Running  []int64 // deliveries that send some of them again already
 	More     bool
 	All      bool // deliveries beyond the count are sent too
 	Refused  []app.Text
@@ -116,13 +117,13 @@ func (s *Server) planChosen(v *visit, texts []string, hooks []app.Webhook, data 
 		data.Fields.Add("id", strconv.FormatInt(id, 10))
 	}
 	data.count(counts, hooks)
-	data.Received, err = s.received(v, chosen)
-	return err
+	return s.noteResent(v, chosen, data)
 }
 
-// received counts the deliveries whose transaction the webhook has answered
-// 200 to: to them or to what they were resent as.
-func (s *Server) received(v *visit, chosen []app.Delivery) (n int, err error) {
+// noteResent counts the deliveries whose transaction the webhook has answered
+// 200 to: to them or to what they were resent as. It lists the resends that
+// still run.
+func (s *Server) noteResent(v *visit, chosen []app.Delivery, data *resendData) error {
 	var transactions []int64
 	for _, d := range chosen {
 		if d.TransactionID != 0 {
@@ -131,14 +132,21 @@ func (s *Server) received(v *visit, chosen []app.Delivery) (n int, err error) {
 	}
 	latest, err := s.Service.DeliveriesOf(v.Context(), v.account.ID, transactions)
 	for _, d := range chosen {
-		told := slices.ContainsFunc(latest[d.TransactionID], func(p app.LatestDelivery) bool {
-			return p.WebhookID == d.WebhookID && p.State == app.DeliveryDelivered
-		})
-		if told || d.State == app.DeliveryDelivered {
-			n++
+		received := d.State == app.DeliveryDelivered
+		for _, p := range latest[d.TransactionID] {
+			if p.WebhookID != d.WebhookID {
+				continue
+			}
+			received = received || p.State == app.DeliveryDelivered
+			if p.State == app.DeliveryPending && !slices.Contains(data.Running, p.ID) {
+				data.Running = append(data.Running, p.ID)
+			}
+		}
+		if received {
+			data.Received++
 		}
 	}
-	return n, err
+	return err
 }
 
 func (d *resendData) refuse(err error) {
@@ -221,7 +229,9 @@ func resent(r app.ResendResult) app.Text {
 	return text
 }
 
-// resendDelivery resends the last record of one delivery.
+// resendDelivery resends the last record of one delivery. Where a resend is
+// under way or has succeeded it shows that one: to send once more is asked for
+// on its page.
 func (s *Server) resendDelivery(v *visit) error {
 	d, err := s.deliveryDetails(v)
 	if err != nil {
@@ -229,6 +239,11 @@ func (s *Server) resendDelivery(v *visit) error {
 	}
 	if len(d.Calls) == 0 {
 		return s.showDelivery(v, deliveryData{DeliveryDetails: d}, cmp.Or(d.Resendable(d.Deleted, d.Webhook.IsActive), app.ErrNoHistory))
+	}
+	for _, again := range d.ResentAs {
+		if again.State == app.DeliveryPending || again.State == app.DeliveryDelivered {
+			return s.redirect(v, "/deliveries/"+strconv.FormatInt(again.ID, 10), app.Text{EN: "This is the resend: nothing more was sent.", VI: "Đây là lượt gửi lại; không gửi thêm lượt nào."})
+		}
 	}
 	last := d.Calls[len(d.Calls)-1]
 	again, err := s.Service.Resend(v.Context(), v.account.ID, last.ID, v.form.key, v.now)

@@ -65,6 +65,44 @@ func TestResendOne(t *testing.T) {
 	}
 }
 
+// What is being resent, or was resent with success, isn't resent by one click of
+// another tab, and the page that asks says so.
+func TestResendWhatIsBeingResent(t *testing.T) {
+	t.Parallel()
+	w, receiver, b := failing(t)
+	b.Submit("/deliveries/1/resend").Goes(t, "/deliveries/7")
+	w.Attempts(1, 37)
+	b.Submit("/deliveries/1/resend").Goes(t, "/deliveries/7")
+	b.Get("/deliveries/7").Shows(t, "This is the resend: nothing more was sent.")
+	ask := regexp.MustCompile(`/deliveries/resend\?id=\d+`).FindString(b.Get("/deliveries/1").Body)
+	b.Get(ask).Shows(t, `Already being resent: <a href="/deliveries/7">#7</a>`)
+	receiver.answers(200, "")
+	w.Change(`UPDATE deliveries SET state = 1, due_ms = NULL WHERE id = 7`)
+	b.Submit("/deliveries/1/resend").Goes(t, "/deliveries/7")
+	b.Get(ask).Hides(t, "Already being resent")
+	w.Change(`UPDATE deliveries SET state = 2, attempts = 6 WHERE id = 7`)
+	b.Submit("/deliveries/1/resend").Goes(t, "/deliveries/8")
+}
+
+// Nothing offers to resend to a webhook that was deleted.
+func TestResendToDeletedIsNotOffered(t *testing.T) {
+	t.Parallel()
+	w, _, b := failing(t)
+	w.Pay(1, "waiting", "a") // deliveries 7 and 8
+	w.Attempts(1, 38)
+	b.Get("/transactions/1").Shows(t, "Resend")
+	b.Get("/deliveries/1").Shows(t, `<p class="problem">`, "Resend</button>")
+	for _, hook := range w.Webhooks() {
+		apptest.Must(t, w.Service.DeleteWebhook(t.Context(), 1, hook.ID, time.Now()))
+	}
+	for _, id := range []string{"1", "4"} { // failed, and cancelled
+		b.Get("/transactions/"+id).Hides(t, "/resend")
+	}
+	for _, id := range []string{"1", "7"} {
+		b.Get("/deliveries/"+id).Hides(t, `<p class="problem">`, "Resend</button>", "Resend…")
+	}
+}
+
 func TestResendRefusals(t *testing.T) {
 	t.Parallel()
 	w, receiver, b := failing(t)
