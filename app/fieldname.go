@@ -58,6 +58,7 @@ var fieldNames = map[string]Text{
 	"body":             {EN: "Body", VI: "Nội dung"},
 	"signature":        {EN: "Signature", VI: "Chữ ký"},
 	"delivery_id":      {EN: "Delivery", VI: "Lượt gửi"},
+	"item_id":          {EN: "This item", VI: "Mục này"},
 	"kind":             {EN: "Alert type", VI: "Loại cảnh báo"},
 }
 

@@ -73,6 +73,8 @@ func TestEventActions(t *testing.T) {
 	page.Shows(t, `<option value="ACB" selected`, `value="`+apptest.SomeAccount+`"`, "+200,000\u00a0₫", "is not a linked bank account", `name="item_id"`)
 	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", apptest.SomeAccount).Shows(t, "Account holder is required", `value="`+apptest.SomeAccount+`"`)
 	b.Post("/inbound/events/1/link", "bank", "VCB", "account_number", apptest.SomeAccount, "account_name", "A").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/inbound/events/1/link", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "A", "notify", "x").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/banks", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "A", "notify", "x").WantStatus(t, http.StatusUnprocessableEntity)
 	if len(w.Banks()) != 0 {
 		t.Fatal("linked by a form with a fault")
 	}
@@ -86,7 +88,7 @@ func TestEventActions(t *testing.T) {
 	b.Post("/inbound/events/4/retry").Goes(t, "/inbound/events/4")
 	b.Get("/inbound/events/4").Shows(t, "unreadable: 2")
 	b.Post("/inbound/events/4/discard", "item_id", "99").WantStatus(t, http.StatusUnprocessableEntity)
-	b.Post("/inbound/events/4/discard", "item_id", "x").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/inbound/events/4/discard", "item_id", "x").Shows(t, "This item ")
 	item := regexp.MustCompile(`name="item_id" value="(\d+)"`).FindStringSubmatch(b.Get("/inbound/events/4").Body)
 	b.Post("/inbound/events/4/discard", "item_id", item[1]).Goes(t, "/inbound/events/4")
 	b.Post("/inbound/events/4/discard").Shows(t, "Nothing was discarded")

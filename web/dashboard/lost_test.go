@@ -71,7 +71,9 @@ func TestWebhookWithoutSecret(t *testing.T) {
 	// One that is off is told nothing anyway.
 	b.Post("/webhooks/1/toggle", "active", "0").Goes(t, "/webhooks/1")
 	b.Get("/").Hides(t, "has lost its secret")
+	b.Get("/webhooks/1").Shows(t, "Even when the webhook is on, nothing is sent")
 	b.Post("/webhooks/1/toggle", "active", "1").Goes(t, "/webhooks/1")
+	b.Get("/webhooks/1").Shows(t, "Webhook turned on. Nothing is sent until you rotate its secret.")
 	if n := len(receiver.calls()); n != 1 {
 		t.Errorf("%d calls", n)
 	}

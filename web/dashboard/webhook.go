@@ -96,8 +96,11 @@ func (s *Server) switchWebhook(v *visit) error {
 			return err
 		}
 	}
-	flash := app.Text{EN: "Webhook turned on. Waiting deliveries are being sent.", VI: "Đã bật webhook. Các lượt gửi đang chờ sẽ được gửi ngay."}
-	if !hook.IsActive {
+	flash := app.Text{EN: "Webhook turned on. Waiting deliveries are sent as scheduled.", VI: "Đã bật webhook. Các lượt gửi đang chờ sẽ được gửi tiếp theo lịch."}
+	switch {
+	case hook.IsActive && hook.SecretLost:
+		flash = app.Text{EN: "Webhook turned on. Nothing is sent until you rotate its secret.", VI: "Đã bật webhook. Chưa gửi được gì cho đến khi bạn đổi secret."}
+	case !hook.IsActive:
 		flash = app.Text{EN: "Webhook turned off. Waiting deliveries are kept until you turn it on.", VI: "Đã tắt webhook. Các lượt gửi đang chờ được giữ lại đến khi bạn bật."}
 	}
 	return s.redirect(v, webhookPath(hook.ID), flash)

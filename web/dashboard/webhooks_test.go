@@ -211,6 +211,7 @@ func TestWebhookSwitchReplayDelete(t *testing.T) {
 	b.Submit("/webhooks/1/replay").WantStatus(t, http.StatusConflict)
 	b.Get("/webhooks/1/delete").Shows(t, "Waiting deliveries: 1. They will be cancelled")
 	b.Post("/webhooks/1/toggle", "active", "1").Goes(t, "/webhooks/1")
+	b.Get("/webhooks/1").Shows(t, "Waiting deliveries are sent as scheduled.")
 	b.Get("/webhooks/1/replay?from=2026-01-01&to=2026-01-02").Shows(t, "0 to resend", "No failed deliveries")
 	b.Get("/webhooks/1/replay?from=yesterday").WantStatus(t, http.StatusUnprocessableEntity)
 	b.Submit("/webhooks/1/replay", "to", "soon").WantStatus(t, http.StatusUnprocessableEntity)
