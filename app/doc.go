@@ -50,18 +50,17 @@
 //   - A due delivery: scheduler, sweep.go (just recorded, or due in the file) →
 //     slots.go (is one free?) → attempt.go (begin, send, settle, release) →
 //     sender.go (one signed POST over network.go, past guard.go; phases.go measures
-//     it, classify.go names what went wrong)
-//     → [Delivery.Attempted] in delivery.go (what follows) → sqlitestore,
-//     delivery.go: one commit holds the attempt, the next due time or the end, and
-//     the counters.
+//     it, classify.go names what went wrong) → [Delivery.Attempted] in delivery.go
+//     (what follows) → sqlitestore, delivery.go: one commit holds the attempt, the
+//     next due time or the end, and the counters.
 //   - A request of the management API: web/web.go and mux.go (find the house) →
 //     web/api, routes.go (the table) → request.go (key, limit, scope, body) → the
-//     noun's file → a few calls of Service → JSON. Every error is mapped in one table, in answer.go of web/wire.
-//     testdata/api shows requests and answers, and the tests hold every answer
-//     against the OpenAPI document.
+//     noun's file → a few calls of Service → JSON. Every error is mapped in one
+//     table, in answer.go of web/wire. testdata/api shows requests and answers, and
+//     the tests hold every answer against the OpenAPI document.
 //   - A page: web/dashboard, routes.go (the table) → dashboard.go (who is it, may
 //     they) → the noun's file → a few calls of Service → view.go and a template.
-//     Live rows are live.go.
+//     live.go and static/live.js keep a page up to date while it is open.
 //   - A command: app/command, command.go → terminal, run.go and cli.go (flags, help,
 //     exit code) → the noun's file → session.go (admin) → serve/service.go (open the
 //     file beside a running server, make the Service as the server does) → the noun's

@@ -54,7 +54,7 @@ func (f *changeFeed) run(ctx context.Context, read func(ctx context.Context) (ap
 		var newest app.NewestIDs
 		err := app.Protected(func() (err error) { newest, err = read(ctx); return err })
 		if err != nil && !failed && ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
-			log.Error("read the newest ids for live rows", "err", err)
+			log.Error("read the newest ids for live pages", "err", err)
 		}
 		failed = err != nil
 		f.mu.Lock()

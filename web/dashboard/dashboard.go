@@ -1,5 +1,5 @@
 // Package dashboard is the pages for people, made on the server: its table of
-// pages, their handlers and templates, the live rows and the sessions.
+// pages, their handlers and templates, the live pages and the sessions.
 //
 // # To write a page
 //

@@ -156,7 +156,7 @@ func (s *panickingStore) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
 	return s.Store.NewestIDs(ctx)
 }
 
-// A panic behind live rows ends neither the server nor a stream. It is logged
+// A panic behind live pages ends neither the server nor a stream. It is logged
 // once, with where it was, and nothing is missing afterwards.
 func TestStreamsSurviveAPanic(t *testing.T) {
 	t.Parallel()
