@@ -113,7 +113,8 @@ func (s Source) Silent(busy bool, now time.Time) bool {
 // URLPath is the path of the URL that the provider calls.
 func (s Source) URLPath() string { return "/api/webhooks/provider/" + s.Token }
 
-// SourceAdd is a request to add a source. An empty secret is generated.
+// SourceAdd is a request to add a source. An empty secret is generated, unless
+// the kind needs one.
 type SourceAdd struct {
 	Provider      Provider
 	Auth          Auth
@@ -133,6 +134,10 @@ type SourceAdd struct {
 // in.Key was used before.
 func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, now time.Time) (Source, error) {
 	var v Invalid
+	name, err := cleanName("name", in.Name)
+	if err != nil {
+		return Source{}, err
+	}
 	kind, known := s.ProviderKind(in.Provider)
 	if !known {
 		names := joined(s.config.Providers, func(k ProviderKind) string { return string(k.Provider) })
@@ -149,16 +154,10 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 	if in.APIURL != "" {
 		v.Merge(s.config.Targets.checkAPIURL(in.APIURL))
 	}
-	if in.Secret == "" {
-		in.Secret = "bcs_" + randomToken()
-	}
+	in.Secret, err = kind.readSecret(in.Auth, in.Secret)
+	v.Merge(err)
 	if in.Options.Username == "" && slices.Contains(kind.Options, OptionUsername) {
 		in.Options.Username = "baoco-" + strings.ToLower(rand.Text()[:12])
-	}
-	v.Merge(checkSourceSecret("secret", in.Secret))
-	name, err := cleanName("name", in.Name)
-	if err != nil {
-		return Source{}, err
 	}
 	if err := v.Err(); err != nil {
 		return Source{}, err
@@ -171,6 +170,21 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 		src.ListFrom = now
 	}
 	return s.store.CreateSource(ctx, src, in.Key, now)
+}
+
+// NeedsSecret tells whether the secret must be entered: the provider makes the
+// key and signs with it, so that a generated one would refuse every call.
+func (k ProviderKind) NeedsSecret(auth Auth) bool { return k.OwnSecret && auth == AuthHMAC }
+
+// readSecret gives the secret that was entered, or a generated one.
+func (k ProviderKind) readSecret(auth Auth, secret string) (string, error) {
+	switch {
+	case secret != "":
+		return secret, checkSourceSecret("secret", secret)
+	case k.NeedsSecret(auth):
+		return "", InvalidField("secret", "is required: the provider makes this key and signs with it", "là bắt buộc: nhà cung cấp cấp khoá này và ký bằng nó")
+	}
+	return "bcs_" + randomToken(), nil
 }
 
 // checkOptions refuses options that the kind doesn't have, and the lack of
@@ -277,13 +291,15 @@ func (s *Service) source(ctx context.Context, accountID, id int64) (Source, erro
 }
 
 // RotateSource replaces the secret of a source at once, by the given one or, if
-// it is empty, a generated one. Where key was used before nothing changes, and
-// the result has no secret.
+// it is empty and the kind needs none, a generated one. Where key was used before
+// nothing changes, and the result has no secret.
 func (s *Service) RotateSource(ctx context.Context, accountID, id int64, secret string, key IdempotencyKey, now time.Time) (Source, error) {
-	if secret == "" {
-		secret = "bcs_" + randomToken()
+	source, err := s.source(ctx, accountID, id)
+	if err != nil {
+		return Source{}, err
 	}
-	if err := checkSourceSecret("secret", secret); err != nil {
+	kind, _ := s.ProviderKind(source.Provider)
+	if secret, err = kind.readSecret(source.Auth, secret); err != nil {
 		return Source{}, err
 	}
 	return s.store.SetSourceSecret(ctx, accountID, id, secret, key, now)

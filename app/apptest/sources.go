@@ -1,6 +1,7 @@
 package apptest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -13,6 +14,9 @@ func (w *World) AddSource(add app.SourceAdd) app.Source {
 	w.T.Helper()
 	if add.Name == "" {
 		add.Name = "till"
+	}
+	if kind, _ := w.Service.ProviderKind(add.Provider); add.Secret == "" && kind.NeedsSecret(cmp.Or(add.Auth, kind.DefaultAuth)) {
+		add.Secret = fmt.Sprint("a key of the provider's, ", w.Rows("sources"))
 	}
 	source, err := w.Service.AddSource(context.Background(), 1, add, time.Now())
 	Must(w.T, err)

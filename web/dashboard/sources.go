@@ -201,7 +201,11 @@ func (s *Server) rotateSourcePage(v *visit) error {
 }
 
 func (s *Server) showRotateSource(v *visit, src app.SourceHealth, wrong error) error {
-	return s.renderForm(v, wrong, "source_rotate", "inbound", app.Text{EN: "Rotate secret", VI: "Đổi secret"}, src)
+	kind, _ := s.Service.ProviderKind(src.Provider)
+	return s.renderForm(v, wrong, "source_rotate", "inbound", app.Text{EN: "Rotate secret", VI: "Đổi secret"}, struct {
+		app.SourceHealth
+		NeedsSecret bool
+	}{src, kind.NeedsSecret(src.Auth)})
 }
 
 func (s *Server) rotateSource(v *visit) error {

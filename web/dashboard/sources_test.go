@@ -99,7 +99,13 @@ func TestSourceForms(t *testing.T) {
 			form = append(form, "bank_account_id", "1")
 		}
 		if slices.Contains(kind.Options, app.OptionAccessKey) {
-			form = append(form, "access_key", "an access key", "secret", "a secret key of pay2s")
+			form = append(form, "access_key", "an access key")
+		}
+		if kind.NeedsSecret(kind.DefaultAuth) {
+			form = append(form, "secret", "a key of "+string(kind.Provider))
+		}
+		if needed := regexp.MustCompile(`name="secret"[^>]* required`).MatchString(page.Body); needed != kind.NeedsSecret(kind.DefaultAuth) {
+			t.Errorf("%s: the form demands a secret: %v", kind.Provider, needed)
 		}
 		if slices.Contains(kind.Options, app.OptionMap) {
 			form = append(form, "map", "id=data.id\r\namount = data.sum\r\naccount=data.acc\r\ncontent=\r\n")
@@ -117,6 +123,16 @@ func TestSourceForms(t *testing.T) {
 		if src.APIURL != "" {
 			t.Errorf("%s has the address of an API", src.Provider)
 		}
+	}
+	// payOS signs with a key of its own: a source with another refuses every call.
+	b.Submit("/inbound/sources", "provider", "payos", "name", "a").Shows(t, `id="secret-problem"`, "Secret is required")
+	payos := w.Source("payos", "", "a checksum key")
+	rotate := "/inbound/sources/" + itoa(payos.ID) + "/rotate"
+	b.Get(rotate).Shows(t, `name="secret" type="password" autocomplete="off" required`)
+	b.Submit(rotate, "secret", "").Shows(t, `id="secret-problem"`, "Secret is required")
+	b.Submit(rotate, "secret", "another checksum key").WantStatus(t, http.StatusOK)
+	if list := w.Sources(); list[len(list)-1].Secret != "another checksum key" {
+		t.Errorf("the secret is %q", list[len(list)-1].Secret)
 	}
 	n := len(w.Sources())
 	for _, c := range []struct{ form, says string }{

@@ -28,7 +28,7 @@ func TestSignedAmbiguity(t *testing.T) {
 	} {
 		w := webtest.NewWorld(t)
 		bank := w.Link("ACB", apptest.SomeAccount)
-		add := app.SourceAdd{Provider: c.provider, Name: "x", Options: app.SourceOptions{}}
+		add := app.SourceAdd{Provider: c.provider, Name: "x", Secret: "a key of the provider's", Options: app.SourceOptions{}}
 		if c.provider == "pay2s-ipn" {
 			add.BankAccountID, add.Options.AccessKey = bank.ID, "AK1"
 		}

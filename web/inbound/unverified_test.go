@@ -67,7 +67,7 @@ func TestHostileBodies(t *testing.T) {
 	peers := 0
 	for _, kind := range provider.Facts() {
 		for _, auth := range kind.Auths {
-			in := app.SourceAdd{Provider: kind.Provider, Auth: auth, Name: "test"}
+			in := app.SourceAdd{Provider: kind.Provider, Auth: auth, Name: "test", Secret: fmt.Sprint("the secret of ", kind.Provider, auth)}
 			switch {
 			case kind.Provider == "pay2s-ipn":
 				in.Options.AccessKey, in.BankAccountID = "AK1", w.Link("MBB", "7000").ID
