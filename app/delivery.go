@@ -194,14 +194,14 @@ func (f DeliveryFacts) Signable() bool { return !f.Deleted && !f.Webhook.SecretL
 // DeliveryDetails is everything that is known about one delivery.
 type DeliveryDetails struct {
 	DeliveryFacts
-	Calls    []Call // oldest first
-	Shortage Text   // as in PendingDelivery
+	Calls    []AttemptDetails // oldest first
+	Shortage Text             // as in PendingDelivery
 	// Now is the request of an attempt at this moment; zero unless Signable.
 	Now Request
 }
 
-// Call is an attempt with its request, which is rendered again.
-type Call struct {
+// AttemptDetails is an attempt with its request, which is rendered again.
+type AttemptDetails struct {
 	Attempt
 	Request Request // zero unless Signable, since the body has a checksum too
 	// Resigned says that the secrets have changed since the attempt: checksum
@@ -229,7 +229,7 @@ func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, user
 		d.Now = o.Request(userAgent, now)
 	}
 	for _, a := range slices.Backward(attempts) {
-		call := Call{Attempt: a}
+		call := AttemptDetails{Attempt: a}
 		if d.Signable() {
 			at := o
 			at.URL = a.URL

@@ -34,7 +34,7 @@ func (d deliveryData) Paused() bool { return d.State == app.DeliveryPending && !
 
 // deliveryStep is one attempt on the page.
 type deliveryStep struct {
-	app.Call
+	app.AttemptDetails
 	Waited      time.Duration // since the attempt before ended; 0 for the first
 	Open        bool
 	Explanation string
@@ -88,8 +88,8 @@ func (s *Server) showDelivery(v *visit, data deliveryData, wrong error) error {
 	return s.renderForm(v, wrong, "delivery", "deliveries", app.Textf("Delivery #%d", "Lượt gửi #%d", data.ID), data)
 }
 
-func (w words) step(call app.Call) deliveryStep {
-	step := deliveryStep{Call: call, Explanation: call.Result.Explanation().In(w.Lang)}
+func (w words) step(call app.AttemptDetails) deliveryStep {
+	step := deliveryStep{AttemptDetails: call, Explanation: call.Result.Explanation().In(w.Lang)}
 	if body := call.Request.Body; body != nil {
 		step.Headers = append([]app.Header{{Name: "Host", Value: hostOf(call.URL)}}, call.Request.Headers...)
 		step.Headers = append(step.Headers, app.Header{Name: "Content-Length", Value: strconv.Itoa(len(body))})
