@@ -1,12 +1,29 @@
 package app
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Announcement is the sentence that a counter speaks when money comes in.
 func Announcement(amount int64) Text {
 	return Text{
 		EN: "Received " + AmountInWords(amount, English),
 		VI: "Đã nhận " + AmountInWords(amount, Vietnamese),
+	}
+}
+
+// AnnouncementOfMany is the one sentence about a number of payments that wait to be
+// announced, and their sum.
+func AnnouncementOfMany(count, sum int64) Text {
+	payments := " new payments, "
+	if count == 1 {
+		payments = " new payment, "
+	}
+	n := strconv.FormatInt(count, 10)
+	return Text{
+		EN: n + payments + AmountInWords(sum, English) + " in total",
+		VI: "Có " + n + " khoản mới, tổng " + AmountInWords(sum, Vietnamese),
 	}
 }
 

@@ -116,3 +116,17 @@ func written(words string) int64 {
 	}
 	return sum + group + last
 }
+
+func TestAnnouncementOfMany(t *testing.T) {
+	for _, c := range []struct {
+		count, sum int64
+		vi, en     string
+	}{
+		{1, 5_000, "Có 1 khoản mới, tổng năm nghìn đồng", "1 new payment, five thousand dong in total"},
+		{25, 325_000, "Có 25 khoản mới, tổng ba trăm hai mươi lăm nghìn đồng", "25 new payments, three hundred twenty-five thousand dong in total"},
+	} {
+		if got := app.AnnouncementOfMany(c.count, c.sum); got.VI != c.vi || got.EN != c.en {
+			t.Errorf("%d, %d: %+v", c.count, c.sum, got)
+		}
+	}
+}
