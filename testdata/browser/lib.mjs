@@ -2,6 +2,7 @@
 // not do, and checks that every page must pass.
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
+import net from 'node:net';
 import path from 'node:path';
 
 const require = createRequire(path.join(process.env.BAOCO_BROWSER_MODULES, 'x.js'));
@@ -19,14 +20,41 @@ export async function open({ locale = 'vi-VN', scheme = 'light', width = 1280, h
   browser ??= await chromium.launch({ executablePath: process.env.BAOCO_CHROMIUM, args: ['--no-sandbox', '--lang=' + locale] });
   const context = await browser.newContext({ locale, colorScheme: scheme, viewport: { width, height } });
   const page = await context.newPage();
-  // Chromium itself complains of a page that is answered with 4xx, and of a network
-  // that a test takes away.
-  const own = (m) => m.location().url === page.url() && /status of 4\d\d/.test(m.text()) || base !== job.base && /net::ERR_/.test(m.text());
+  // Chromium itself complains of a page that is answered with 4xx, of a network that
+  // a test takes away, and of sound before the first touch.
+  const own = (m) => m.location().url === page.url() && /status of 4\d\d/.test(m.text()) || base !== job.base && /net::ERR_/.test(m.text())
+    || /AudioContext was not allowed to start/.test(m.text());
   page.on('console', (m) => own(m) || problem(`console ${m.type()} on ${page.url()}: ${m.text()}`));
   page.on('pageerror', (e) => problem(`error on ${page.url()}: ${e.message}`));
   page.on('request', (r) => { if (!r.url().startsWith(base) && !r.url().startsWith('data:')) problem(`request elsewhere: ${r.url()}`); });
   page.on('response', (r) => { if (r.status() >= 500) problem(`${r.status()} ${r.url()}`); });
   return page;
+}
+
+// relay is a network that can be taken away: behind its url, freeze keeps every
+// connection open and passes nothing on, cut also breaks those that are open, and
+// thaw ends both.
+export async function relay() {
+  let frozen = false;
+  const pipes = new Set();
+  const proxy = net.createServer((socket) => {
+    const server = net.connect(new URL(job.base).port, '127.0.0.1');
+    for (const [from, to] of [[socket, server], [server, socket]]) {
+      pipes.add(from);
+      from.on('data', (bytes) => { if (!frozen) to.write(bytes); });
+      from.on('close', () => { pipes.delete(from); if (!frozen) to.destroy(); });
+      from.on('error', () => {});
+    }
+  }).listen(0, '127.0.0.1');
+  await new Promise((done) => proxy.on('listening', done));
+  const close = () => { for (const socket of pipes) socket.destroy(); };
+  return {
+    url: `http://127.0.0.1:${proxy.address().port}`,
+    freeze() { frozen = true; },
+    cut() { frozen = true; close(); },
+    thaw() { frozen = false; close(); },
+    end() { proxy.close(); },
+  };
 }
 
 // must is what every page has to be, in its present width: no rule of

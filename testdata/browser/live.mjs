@@ -1,6 +1,5 @@
 // Set up in the browser, then watch money come in without reloading.
-import net from 'node:net';
-import { job, open, check, problem, end } from './lib.mjs';
+import { job, open, relay, check, problem, end } from './lib.mjs';
 
 const page = await open({ locale: 'vi-VN' });
 await page.goto(job.base + job.setup);
@@ -105,19 +104,8 @@ for (const tab of tabs) await tab.close();
 // A connection that dies without a word, behind a proxy that keeps every
 // connection open and passes nothing on. It is noticed within 40 seconds, the bar
 // says since when, and within 5 seconds of the network's return the page is new.
-let frozen = false;
-const pipes = new Set();
-const proxy = net.createServer((socket) => {
-  const server = net.connect(new URL(job.base).port, '127.0.0.1');
-  for (const [from, to] of [[socket, server], [server, socket]]) {
-    pipes.add(from);
-    from.on('data', (bytes) => { if (!frozen) to.write(bytes); });
-    from.on('close', () => { pipes.delete(from); if (!frozen) to.destroy(); });
-    from.on('error', () => {});
-  }
-}).listen(0, '127.0.0.1');
-await new Promise((done) => proxy.on('listening', done));
-const far = `http://127.0.0.1:${proxy.address().port}`;
+const network = await relay();
+const far = network.url;
 const other = await open({ locale: 'vi-VN', base: far });
 await other.goto(far + '/login');
 await other.fill('[name=name]', 'lan');
@@ -125,32 +113,29 @@ await other.fill('[name=password]', job.password);
 await other.click('main button[type=submit]');
 await isLive(other);
 const bar = (shown) => ({ page: other, holds: (want) => document.querySelector('[data-offline]').hidden !== want });
-const thaw = () => { frozen = false; for (const socket of pipes) socket.destroy(); };
-frozen = true;
+network.freeze();
 await call('FT9', 9000, 'row nine');
 await within(41000, 'a dead connection is not noticed', bar(), true);
 const words = await other.textContent('[data-offline]');
 check(/Mất kết nối từ \d\d:\d\d:\d\d\..*trước/.test(words), `the bar says ${words}`);
 check(!(await other.evaluate(() => document.body.classList.contains('is-live'))), 'a dead page says that it is live');
-thaw();
+network.thaw();
 await within(5000, 'the page is not new after the return', hasRow(other), 'row nine');
 await within(1000, 'the bar stays', bar(), false);
 
 // A connection that breaks is noticed at once.
-frozen = true;
-for (const socket of pipes) socket.destroy();
+network.cut();
 await within(2000, 'a broken connection is not noticed', bar(), true);
 await call('FT10', 10000, 'row ten');
-thaw();
+network.thaw();
 await within(5000, 'the page is not new after the break', hasRow(other), 'row ten');
 
 // A page whose visitor was signed out while it was away asks who it is.
-frozen = true;
-for (const socket of pipes) socket.destroy();
+network.cut();
 await within(2000, 'the break is not noticed', bar(), true);
 const cookie = (await other.context().cookies()).map((c) => `${c.name}=${c.value}`).join('; ');
 await fetch(job.base + '/logout', { method: 'POST', headers: { Cookie: cookie, Origin: job.base } });
-thaw();
+network.thaw();
 await other.waitForURL(far + '/login**', { timeout: 10000 }).catch(() => problem('a page that may see nothing more stays'));
 
 // One that is signed out while it looks on, too.
@@ -160,5 +145,5 @@ const mine = (await page.context().cookies()).map((c) => `${c.name}=${c.value}`)
 await fetch(job.base + '/logout', { method: 'POST', headers: { Cookie: mine, Origin: job.base } });
 await page.waitForURL(job.base + '/login**', { timeout: 5000 }).catch(() => problem('a page goes on after its sign-out'));
 
-proxy.close();
+network.end();
 await end();
