@@ -1,15 +1,20 @@
 // The counter screen: money as it comes, its words to the voice, nothing
 // else; dark once the link is revoked; whole again after the server was away.
-import { job, open, must, check, problem, end } from './lib.mjs';
+import { job, open, relay, must, check, problem, end } from './lib.mjs';
 
-const page = await open({ locale: 'vi-VN', width: 1024, height: 768 });
-await page.addInitScript(() => {
+// What is spoken and which tones are played is noted.
+const listening = () => {
   window.spoken = [];
+  window.tones = [];
   window.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; } };
-  Object.defineProperty(window, 'speechSynthesis', {
-    value: { getVoices: () => [], resume() {}, speak: (words) => window.spoken.push({ text: words.text, lang: words.lang }) },
-  });
-});
+  const speak = (words) => { window.spoken.push({ text: words.text, lang: words.lang, volume: words.volume }); setTimeout(() => words.onend()); };
+  Object.defineProperty(window, 'speechSynthesis', { value: { getVoices: () => [], resume() {}, speak } });
+  const create = AudioContext.prototype.createOscillator;
+  AudioContext.prototype.createOscillator = function () { const tone = create.call(this); window.tones.push(tone); return tone; };
+};
+const sizes = [[390, 844], [1024, 768], [1280, 800]];
+const page = await open({ locale: 'vi-VN', width: 1024, height: 768 });
+await page.addInitScript(listening);
 const path = job.counter;
 await page.goto(job.base + path);
 await page.waitForSelector('body.is-live');
@@ -17,11 +22,11 @@ await must(page, 'counter empty');
 await page.click('[data-sound]');
 check(await page.getAttribute('[data-sound]', 'aria-pressed') === 'true', 'the switch of the sound is not on');
 
-const call = async (id, amount, content, { account = '19354957', type = 'IN' } = {}) => {
+const call = async (id, amount, content, { account = '19354957', type = 'IN', date = '' } = {}) => {
   const started = Date.now();
   const response = await fetch(job.base + job.source, {
     method: 'POST', headers: { Authorization: 'Bearer ' + job.secret },
-    body: JSON.stringify({ transactions: [{ id, gateway: 'ACB', transactionDate: '', transactionNumber: id, accountNumber: account, content, transferType: type, transferAmount: amount }] }),
+    body: JSON.stringify({ transactions: [{ id, gateway: 'ACB', transactionDate: date, transactionNumber: id, accountNumber: account, content, transferType: type, transferAmount: amount }] }),
   });
   check(response.status === 200, `the call: ${response.status} ${await response.text()}`);
   return started;
@@ -45,16 +50,134 @@ await first('window.harmed').catch(() => problem('the hostile transaction never 
 check(!(await page.evaluate(() => window.harmed)), 'a transaction content ran as a script');
 check((await page.locator('#cards img, #cards script').count()) === 0, 'a transaction content became elements');
 check((await page.locator('#cards li').count()) === 2, 'the counter shows more than its money in');
-await must(page, 'counter');
-await page.setViewportSize({ width: 390, height: 844 });
-await must(page, 'counter 390');
+for (const scheme of ['dark', 'light']) {
+  await page.emulateMedia({ colorScheme: scheme });
+  for (const [width, height] of sizes) {
+    await page.setViewportSize({ width, height });
+    await must(page, `counter ${scheme} ${width}`);
+  }
+}
 
-// The connection breaks, money comes in, the connection is back.
-await page.context().setOffline(true);
-await call('FT5', 21000, 'LUC MAT MANG');
-await page.context().setOffline(false);
-await page.waitForFunction(() => document.querySelector('#cards li')?.textContent.includes('LUC MAT MANG'), null, { timeout: 30000 }).catch(() => problem('what came in meanwhile never came'));
-check((await page.locator('#cards li').count()) === 3, 'a card came twice');
+// The age of a payment, in words, goes on; an old one looks old.
+const card = page.locator('#cards li').first();
+const age = (text, old) => page.waitForFunction(([t, o]) => {
+  const first = document.querySelector('#cards li');
+  return first.querySelector('[data-age]').textContent === t && first.classList.contains('old') === o;
+}, [text, old], { timeout: 10000 }).catch(async () => problem(`the newest payment is not “${text}”, old ${old}: ${await card.textContent()}`));
+await call('FT5', 15000, 'MOI');
+await first('MOI');
+await age('vừa xong', false);
+await card.evaluate((c) => { c.dataset.since -= 130; });
+await age('2 phút trước', false);
+await card.evaluate((c) => { c.dataset.since -= 60; });
+await age('3 phút trước', true);
+await card.evaluate((c) => { c.dataset.since -= 3600; });
+await age('1 giờ trước', true);
+const spokenBefore = await page.evaluate(() => window.spoken.length);
+await call('FT6', 30000, 'CU', { date: new Date(Date.now() + (7 - 2) * 3600e3).toISOString().slice(0, 19).replace('T', ' ') });
+await first('CU');
+await age('2 giờ trước', true);
+
+// A figure isn't smaller because its amount is larger. Below a billion it stays on
+// its line.
+const figure = () => card.evaluate((c) => {
+  const amount = c.querySelector('.amount'), style = getComputedStyle(amount);
+  return { size: parseFloat(style.fontSize), lines: Math.round(amount.getBoundingClientRect().height / parseFloat(style.lineHeight)) };
+});
+const figures = {};
+for (const amount of [15000, 999999999, 99999999999]) {
+  await call('FIG' + amount, amount, 'SO TIEN ' + amount);
+  await first('SO TIEN ' + amount);
+  for (const [width, height] of sizes) {
+    await page.setViewportSize({ width, height });
+    const { size, lines } = await figure();
+    check(lines <= (amount < 1e9 ? 1 : 2), `${amount} takes ${lines} lines at ${width}`);
+    check(size >= (figures[width] ??= size), `${amount} is smaller than a small amount at ${width}`);
+    await must(page, `counter figure ${amount} ${width}`);
+  }
+}
+
+// The settings of the device: they are kept, and a payment below the smallest
+// amount or in the hours of silence is shown without a sound.
+const says = (text, on = page) => on.waitForFunction((t) => window.spoken.some((s) => s.text === t), text, { timeout: 30000 }).catch(async () => problem(`“${text}” was not spoken: ${JSON.stringify(await on.evaluate(() => window.spoken))}`));
+await says('Đã nhận chín mươi chín tỷ chín trăm chín mươi chín triệu chín trăm chín mươi chín nghìn chín trăm chín mươi chín đồng');
+check(!(await page.evaluate((n) => window.spoken.slice(n), spokenBefore)).some((s) => s.text.includes('ba mươi nghìn')), 'an old payment was announced');
+await page.setViewportSize({ width: 390, height: 844 });
+await page.click('[data-open-settings]');
+await page.selectOption('[name=least]', '20000');
+await page.fill('[name=volume]', '50');
+await must(page, 'counter settings');
+await page.click('dialog button[type=submit]');
+await call('FT7', 19000, 'NHO');
+await call('FT8', 23000, 'TO');
+await says('Đã nhận hai mươi ba nghìn đồng');
+const heard = await page.evaluate(() => window.spoken);
+check(!heard.some((s) => s.text.includes('mười chín nghìn đồng')), 'a payment below the smallest amount was announced');
+check(heard.at(-1).volume === 0.5, `the volume is ${heard.at(-1).volume}`);
+const hour = new Date().getHours();
+await page.click('[data-open-settings]');
+await page.selectOption('[name=from]', String(hour));
+await page.selectOption('[name=to]', String((hour + 2) % 24));
+await page.click('dialog button[type=submit]');
+check(await page.locator('[data-quiet]').isVisible(), 'nothing says that the screen is silent');
+const tones = await page.evaluate(() => window.tones.length);
+await call('FT9', 24000, 'IM LANG');
+await first('IM LANG');
+await page.waitForTimeout(1000);
+check(await page.evaluate(() => window.tones.length) === tones, 'something was heard in the hours of silence');
+
+// After a reload the whole screen asks for a touch, and the settings are as they were.
+await page.reload();
+await page.waitForSelector('body.is-live');
+check(await page.inputValue('[name=least]') === '20000' && await page.inputValue('[name=from]') === String(hour), 'the settings were forgotten');
+const asks = await page.locator('[data-touch]').boundingBox();
+check(asks?.width === 390 && asks?.height === 844, `the screen asks for a touch on ${JSON.stringify(asks)}`);
+await must(page, 'counter touch');
+await page.touchscreen?.tap(200, 700).catch(() => page.mouse.click(200, 700));
+await page.waitForSelector('[data-touch]', { state: 'hidden', timeout: 5000 }).catch(() => problem('the touch did not bring the sound back'));
+await page.click('[data-open-settings]');
+await page.selectOption('[name=from]', '');
+await page.click('dialog button[type=submit]');
+
+// It can be installed, and opens at its own address.
+const devtools = await page.context().newCDPSession(page);
+const { data: manifest, errors } = await devtools.send('Page.getAppManifest');
+check(!errors.length, `the manifest: ${JSON.stringify(errors)}`);
+const { name, start_url: start, icons } = JSON.parse(manifest || '{}');
+check(name === 'Quầy 1 · baoco' && start === path && icons?.length === 3, `the manifest: ${manifest}`);
+for (const icon of icons ?? []) {
+  const width = await page.evaluate((src) => new Promise((done) => { const i = new Image(); i.onload = () => done(i.naturalWidth); i.onerror = () => done(0); i.src = src; }), icon.src);
+  check(icon.sizes === `${width}x${width}`, `${icon.src} is ${width} wide`);
+}
+const { installabilityErrors } = await devtools.send('Page.getInstallabilityErrors');
+check(!installabilityErrors.filter((e) => e.errorId !== 'in-incognito').length, `not installable: ${JSON.stringify(installabilityErrors)}`);
+
+// The connection breaks: that dominates the screen and is heard. What came in
+// meanwhile comes when it is back, as one sentence.
+const network = await relay();
+const far = await open({ locale: 'vi-VN', width: 1280, height: 800, base: network.url });
+await far.addInitScript(listening);
+await far.goto(network.url + path);
+await far.waitForSelector('body.is-live');
+await far.click('[data-sound]');
+await far.waitForFunction(() => window.tones.length === 2);
+network.cut();
+await far.waitForSelector('[data-offline]:not([hidden])', { timeout: 5000 }).catch(() => problem('the break is not noticed'));
+for (const [width, height] of sizes) {
+  await far.setViewportSize({ width, height });
+  check((await far.locator('[data-offline]').boundingBox()).height > 0.44 * height, `no connection is small at ${width}`);
+  await must(far, `counter offline ${width}`);
+}
+await far.waitForFunction(() => window.tones.slice(2).some((t) => t.frequency.value < 400), null, { timeout: 15000 }).catch(() => problem('no connection is not heard'));
+const many = Array.from({ length: 25 }, (_, i) => i);
+await Promise.all(many.map((i) => call('OFF' + i, 13000, 'LUC MAT MANG ' + i)));
+network.thaw();
+await says('Có 25 khoản mới, tổng ba trăm hai mươi lăm nghìn đồng', far);
+check(await far.evaluate(() => window.spoken.length) === 1, `a backlog is ${await far.evaluate(() => window.spoken.length)} sentences`);
+check(await far.locator('#cards li').count() === 20, 'the cards are not bounded');
+check(await far.locator('[data-offline]').isHidden(), 'the bar stays');
+network.end();
+await far.close();
 
 // Revoked, it goes dark.
 const owner = await open({ locale: 'vi-VN' });

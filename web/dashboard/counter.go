@@ -1,8 +1,10 @@
 package dashboard
 
 import (
+	"html/template"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -14,30 +16,56 @@ import (
 
 // counterData is what the counter screen shows.
 type counterData struct {
-	Name  string // of the counter; empty: a signed-in user's
-	Live  string // address of the stream
-	Cards []counterCard
-	Total string // of today; empty: not shown
+	Name     string // of the counter; empty: a signed-in user's
+	Live     string // address of the stream
+	Manifest string // address of the manifest
+	Cards    []counterCard
+	Total    string  // of today; empty: not shown
+	Least    []int64 // amounts in VND from which a device may announce
 }
+
+var leastAnnounced = []int64{5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000}
 
 // counterCard is one transaction on the counter.
 type counterCard struct {
 	words
 	app.Transaction
-	Say string // the text to speak; empty: the money is too old
+	Say    string    // the text to speak; empty: the money is too old
+	Missed bool      // too old only because the screen wasn't connected when it came
+	Since  time.Time // from which its age counts
 }
 
-// Only new money is announced. Money that a screen missed while it was offline, or
-// an old transfer that a statement or a provider's list brings only now, would be
-// taken for the next customer's.
+// Only new money is announced by itself. Money that a screen missed while it was
+// offline would be taken for the next customer's, so the screen says how much it
+// was in one sentence. Nothing is said of an old transfer that a statement or a
+// provider's list brings only now.
 const (
-	spokenFor    = 2 * time.Minute  // after it was recorded
-	spokenWithin = 30 * time.Minute // after the transfer, if its time is known; providers may be late
+	spokenFor    = time.Minute      // after it was recorded
+	spokenWithin = 30 * time.Minute // from the transfer, if its time is known, to its record; providers may be late
 )
 
-// isNews tells whether money on a counter is announced at now.
-func isNews(t app.Transaction, now time.Time) bool {
-	return now.Sub(t.CreatedAt) < spokenFor && (t.DateOnly || now.Sub(t.Time) < spokenWithin)
+func (w words) counterCard(t app.Transaction) counterCard {
+	card := counterCard{words: w, Transaction: t, Since: t.Time}
+	if t.DateOnly && app.DayOf(t.Time, w.zone) == app.DayOf(t.CreatedAt, w.zone) {
+		card.Since = t.CreatedAt
+	}
+	if t.CreatedAt.Sub(card.Since) < spokenWithin {
+		card.Missed = w.now.Sub(t.CreatedAt) >= spokenFor
+		if !card.Missed {
+			card.Say = app.Announcement(t.Amount).In(w.Lang)
+		}
+	}
+	return card
+}
+
+// Figure writes the amount. From a billion on it may take two lines, which part
+// between two groups of digits.
+func (c counterCard) Figure() template.HTML {
+	figure := template.HTMLEscapeString(c.Signed(c.Transaction))
+	if c.Amount >= 1_000_000_000 {
+		figure = strings.NewReplacer(".", ".<wbr>", ",", ",<wbr>").Replace(figure)
+	}
+	return template.HTML(figure)
 }
 
 func (s *Server) counterCards(v *visit, link app.CounterLink, sinceID *int64, now time.Time) ([]counterCard, error) {
@@ -45,10 +73,7 @@ func (s *Server) counterCards(v *visit, link app.CounterLink, sinceID *int64, no
 	w := v.at(now)
 	cards := make([]counterCard, len(list))
 	for i, t := range list {
-		cards[i] = counterCard{words: w, Transaction: t}
-		if isNews(t, now) {
-			cards[i].Say = app.Announcement(t.Amount).In(v.Lang)
-		}
+		cards[i] = w.counterCard(t)
 	}
 	return cards, err
 }
@@ -66,7 +91,7 @@ func (s *Server) counterTotal(v *visit, link app.CounterLink, now time.Time) (st
 func ownCounter(v *visit) app.CounterLink { return app.CounterLink{AccountID: v.account.ID} }
 
 func (s *Server) counterPage(v *visit) error {
-	return s.showCounter(v, ownCounter(v), livePath+"/counter")
+	return s.showCounter(v, ownCounter(v), "/counter")
 }
 
 func (s *Server) counterLinkPage(v *visit) error {
@@ -75,15 +100,16 @@ func (s *Server) counterLinkPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.showCounter(v, link, livePath+"/counter/"+token)
+	return s.showCounter(v, link, link.Path(token))
 }
 
-func (s *Server) showCounter(v *visit, link app.CounterLink, live string) error {
+// showCounter shows the counter whose address is path.
+func (s *Server) showCounter(v *visit, link app.CounterLink, path string) error {
 	cards, err := s.counterCards(v, link, nil, v.now)
 	if err != nil {
 		return err
 	}
-	data := counterData{Name: link.Name, Cards: cards}
+	data := counterData{Name: link.Name, Manifest: path + "/manifest.webmanifest", Cards: cards, Least: leastAnnounced}
 	if data.Total, err = s.counterTotal(v, link, v.now); err != nil {
 		return err
 	}
@@ -92,7 +118,25 @@ func (s *Server) showCounter(v *visit, link app.CounterLink, live string) error 
 	if len(cards) > 0 {
 		newest = cards[0].ID
 	}
-	data.Live = live + "?since=" + strconv.FormatInt(newest, 10)
+	data.Live = livePath + path + "?since=" + strconv.FormatInt(newest, 10)
 	v.w.Header().Set("X-Robots-Tag", "noindex, nofollow")
 	return s.write(v, http.StatusOK, "screen", s.view(v, "counter", app.Text{EN: "Counter screen", VI: "Màn hình quầy"}, data))
+}
+
+// counterBacklog answers with the one sentence about count payments of sum VND
+// that wait to be announced on a counter. Only the screen knows them, since it
+// leaves out small ones. Everybody may ask: the answer says nothing else.
+func (s *Server) counterBacklog(v *visit) error {
+	query := v.URL.Query()
+	count, err := strconv.ParseInt(query.Get("count"), 10, 64)
+	if err != nil || count < 1 {
+		return app.InvalidField("count", "must be a number of payments", "phải là số khoản tiền")
+	}
+	sum, err := strconv.ParseInt(query.Get("sum"), 10, 64)
+	if err != nil || sum < 0 || sum > app.MaxAmount {
+		return app.InvalidField("sum", "must be an amount in VND", "phải là số tiền VND")
+	}
+	v.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = v.w.Write([]byte(app.AnnouncementOfMany(count, sum).In(v.Lang)))
+	return nil
 }

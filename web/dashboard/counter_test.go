@@ -2,9 +2,11 @@ package dashboard_test
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -53,7 +55,7 @@ func TestCounterLinkShowsMoneyInOnly(t *testing.T) {
 		{nobody, "/counter/" + sum, []string{"+200,000", "Today: +200,000", "1 payment"}, []string{"400,000"}},
 		// A link shows its own account, whoever opens it; a user theirs.
 		{minh, "/counter/" + mine, []string{"+200,000"}, []string{"NGUOI KHAC"}},
-		{minh, "/counter", []string{"+700,000"}, []string{"200,000", "BAN 7"}},
+		{minh, "/counter", []string{"+700,000"}, []string{"+200,000", "BAN 7"}},
 	} {
 		a := c.b.Get(c.path)
 		body := strings.NewReplacer("\u00a0", " ", "&#43;", "+").Replace(a.Body)
@@ -128,7 +130,7 @@ func TestCounterLive(t *testing.T) {
 	w.Came(10*time.Minute, native, apptest.Transfer{ID: "5", Number: "5", Account: "19354957", Amount: 8000, Date: today(w)})
 	again := nobody.Listen("/live/counter/"+token+"?since=0", "Last-Event-Id", e.ID)
 	missed := again.Next("money")
-	if said := saying.FindStringSubmatch(missed.Data); !strings.Contains(missed.Data, "8,000") || said == nil || said[1] != "" {
+	if said := saying.FindStringSubmatch(missed.Data); !strings.Contains(missed.Data, "8,000") || said == nil || said[1] != "" || !strings.Contains(missed.Data, "data-missed") {
 		t.Errorf("%+v", missed)
 	}
 	again.Next("total")
@@ -160,10 +162,97 @@ func TestCounterAnnouncesNews(t *testing.T) {
 		{today(w)[:len(time.DateOnly)], "Đã nhận năm nghìn đồng"},
 	} {
 		w.Names(webtest.Recorded, native, apptest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Account: "19354957", Amount: 5000, Date: x.date})
-		if said := saying.FindStringSubmatch(l.Next("money").Data); said == nil || said[1] != x.says {
-			t.Errorf("dated %s: %q, want %q", x.date, said, x.says)
+		e := l.Next("money")
+		if said := saying.FindStringSubmatch(e.Data); said == nil || said[1] != x.says || strings.Contains(e.Data, "data-missed") {
+			t.Errorf("dated %s: %q, want %q: %s", x.date, said, x.says, e.Data)
 		}
 	}
+}
+
+// The age of a payment counts from its transfer; from its record where only the
+// day of the transfer is known.
+func TestCounterAge(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", "19354957")
+	native := w.Native()
+	l := w.Browser().Listen("/live/counter/" + w.CounterLink(1, app.CounterLinkCreate{}) + "?since=0")
+	since := regexp.MustCompile(`data-since="(\d+)"`)
+	for i, x := range []struct {
+		date string
+		age  time.Duration
+	}{
+		{app.FormatTime(time.Now().Add(-10*time.Minute), w.Service.Zone()), 10 * time.Minute},
+		{today(w)[:len(time.DateOnly)], 0},
+	} {
+		w.Names(webtest.Recorded, native, apptest.Transfer{ID: fmt.Sprint(i), Number: fmt.Sprint(i), Account: "19354957", Amount: 5000, Date: x.date})
+		found := since.FindStringSubmatch(l.Next("money").Data)
+		if len(found) != 2 {
+			t.Fatal("a card without its age")
+		}
+		seconds, err := strconv.ParseInt(found[1], 10, 64)
+		apptest.Must(t, err)
+		if age := time.Since(time.Unix(seconds, 0)); age < x.age || age > x.age+time.Minute {
+			t.Errorf("dated %s: %v old, want %v", x.date, age, x.age)
+		}
+	}
+}
+
+func TestCounterBacklog(t *testing.T) {
+	t.Parallel()
+	nobody := webtest.NewWorld(t).Browser()
+	for query, want := range map[string]string{
+		"count=25&sum=325000":                        "25 new payments, three hundred twenty-five thousand dong in total",
+		"count=2&sum=" + fmt.Sprint(app.MaxAmount+1): "",
+		"count=0&sum=1":                              "", "count=x&sum=1": "", "count=1&sum=-1": "", "count=1": "",
+	} {
+		a := nobody.Get("/counter/backlog?" + query)
+		if want == "" {
+			a.WantStatus(t, http.StatusUnprocessableEntity)
+		} else if a.WantStatus(t, http.StatusOK); a.Body != want {
+			t.Errorf("%s: %q", query, a.Body)
+		}
+	}
+}
+
+// A tablet that installs a counter opens it at its own address.
+func TestCounterManifest(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "thungan", app.RoleViewer)
+	nobody := w.Browser()
+	link := "/counter/" + w.CounterLink(1, app.CounterLinkCreate{Name: "Quầy <1>"})
+	for _, c := range []struct {
+		b          *webtest.Browser
+		path, name string
+	}{
+		{nobody, link, "Quầy <1> · baoco"},
+		{w.Browser().SignIn("thungan"), "/counter", "Counter screen · baoco"},
+	} {
+		address := c.path + "/manifest.webmanifest"
+		if !strings.Contains(c.b.Get(c.path).Body, `href="`+address+`"`) {
+			t.Errorf("%s doesn't name its manifest", c.path)
+		}
+		a := c.b.Get(address)
+		a.WantStatus(t, http.StatusOK)
+		var m struct {
+			Name     string `json:"name"`
+			StartURL string `json:"start_url"`
+			Icons    []struct {
+				Src string `json:"src"`
+			} `json:"icons"`
+		}
+		apptest.Must(t, json.Unmarshal([]byte(a.Body), &m))
+		if m.Name != c.name || m.StartURL != c.path || len(m.Icons) != 3 || a.Header.Get("Content-Type") != "application/manifest+json" {
+			t.Errorf("%s: %s %s", address, a.Header.Get("Content-Type"), a.Body)
+		}
+		for _, icon := range m.Icons {
+			if a := nobody.Get(icon.Src); a.Status != http.StatusOK || a.Header.Get("Content-Type") != "image/png" {
+				t.Errorf("%s: %d %s", icon.Src, a.Status, a.Header.Get("Content-Type"))
+			}
+		}
+	}
+	nobody.Get("/counter/"+strings.Repeat("A", 43)+"/manifest.webmanifest").WantStatus(t, http.StatusNotFound)
 }
 
 // More than one event's worth of news comes whole.

@@ -90,7 +90,7 @@ func (v *visit) operator() bool { return v.owner() && v.account.ID == app.Defaul
 
 // policy lets a page load files of the binary and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	"manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // visiting wraps a page: it sets the headers, finds out who is visiting and
 // refuses who may not.

@@ -134,6 +134,9 @@ var table = []page{
 
 	{"GET", "/counter", app.RoleViewer, (*Server).counterPage, still},
 	{"GET", "/counter/{token}", "", (*Server).counterLinkPage, still},
+	{"GET", "/counter/manifest.webmanifest", app.RoleViewer, (*Server).counterManifest, still},
+	{"GET", "/counter/{token}/manifest.webmanifest", "", (*Server).counterLinkManifest, still},
+	{"GET", "/counter/backlog", "", (*Server).counterBacklog, still},
 	{"GET", "/live/counter", app.RoleViewer, (*Server).liveCounter, lasting},
 	{"GET", "/live/counter/{token}", "", (*Server).liveCounterLink, lasting},
 }

@@ -1,0 +1,127 @@
+// The sound of the counter screen: a chime and a voice for money, another tone
+// while there is no connection. Browsers allow sound once somebody has touched the
+// page.
+"use strict";
+
+const button = $("[data-sound]"), touch = $("[data-touch]");
+let audio, wanted = false;
+
+const isRunning = () => audio?.state === "running";
+const mayBeHeard = () => wanted && isRunning() && !isSilent();
+
+// setSound switches the sound on or off. Where it is wanted and doesn't run, the
+// whole screen asks for a touch.
+function setSound(on) {
+  wanted = on;
+  kept.set("sound", on ? "on" : "off");
+  if (on && !audio) {
+    audio = new AudioContext();
+    audio.addEventListener("statechange", showSound);
+  }
+  showSound();
+}
+
+function showSound() {
+  button.setAttribute("aria-pressed", String(wanted));
+  $("[data-on]", button).hidden = !wanted;
+  $("[data-off]", button).hidden = wanted;
+  const asks = wanted && !isRunning();
+  touch.hidden = !asks;
+  if (asks) touch.focus();
+}
+
+async function switchOn() {
+  setSound(true);
+  await audio.resume();
+  chime();
+}
+
+button.hidden = false;
+button.addEventListener("click", () => { if (wanted) setSound(false); else switchOn(); });
+touch.addEventListener("click", switchOn);
+$("[data-try]").addEventListener("click", switchOn);
+document.addEventListener("visibilitychange", () => { if (wanted && !document.hidden) audio.resume(); });
+if (kept.get("sound") === "on") setSound(true);
+
+// play sounds pitches in Hz, one after the other.
+function play(pitches, apart) {
+  pitches.forEach((pitch, i) => {
+    const tone = audio.createOscillator(), gain = audio.createGain(), at = audio.currentTime + i * apart;
+    tone.frequency.value = pitch;
+    gain.gain.setValueAtTime(0.0001, at);
+    gain.gain.exponentialRampToValueAtTime(0.5 * volume(), at + 0.02);
+    gain.gain.exponentialRampToValueAtTime(0.0001, at + 0.7);
+    tone.connect(gain).connect(audio.destination);
+    tone.start(at);
+    tone.stop(at + 0.75);
+  });
+}
+const chime = () => play([880, 1318.5], 0.16);
+const warn = () => { if (mayBeHeard()) play([330, 247, 330, 247], 0.35); };
+
+// A break of a few seconds isn't heard. Times in milliseconds.
+let warning;
+document.addEventListener("lost", () => { warning = setTimeout(() => { warn(); warning = setInterval(warn, 60_000); }, 5_000); });
+document.addEventListener("connected", () => clearTimeout(warning)); // clears an interval too
+
+// Payments wait for the voice in a queue. Those that came while there was no
+// connection, those that waited for more than a minute, and more than three, are
+// one sentence.
+let queue = [], speaking = false;
+function announce(card) {
+  const { say, amount, missed } = card.dataset;
+  if (!say && missed === undefined || Number(amount) < least() || !mayBeHeard()) return;
+  queue.push({ say, amount: Number(amount), at: Date.now() });
+  if (!speaking) speakNext();
+}
+
+async function speakNext() {
+  speaking = queue.length > 0 && mayBeHeard();
+  if (!speaking) {
+    queue = [];
+    return;
+  }
+  chime();
+  await new Promise((done) => setTimeout(done, 450)); // the chime is heard first, and what comes at once gathers
+  const isLate = (payment) => !payment.say || Date.now() - payment.at > 60_000;
+  const late = queue.length > 3 ? queue : queue.filter(isLate);
+  let text;
+  if (late.length) {
+    queue = queue.filter((payment) => !late.includes(payment));
+    text = await backlog(late.length, late.reduce((sum, payment) => sum + payment.amount, 0));
+  } else {
+    text = queue.shift().say;
+  }
+  await speak(text);
+  speakNext();
+}
+
+// backlog asks the server for the sentence, which can write a sum in words. Without
+// an answer the sum stays unsaid.
+async function backlog(count, sum) {
+  try {
+    const answer = await fetch(`/counter/backlog?count=${count}&sum=${sum}`, { signal: AbortSignal.timeout(3_000) });
+    if (answer.ok) return await answer.text();
+  } catch { /* said without */ }
+  return document.body.dataset.backlog.replace("{n}", count);
+}
+
+// speak waits until the text is spoken. Some browsers never say that it is.
+async function speak(text) {
+  if (!("speechSynthesis" in window)) return;
+  const language = document.body.dataset.voice;
+  const voices = speechSynthesis.getVoices(); // empty: the device doesn't tell
+  const voice = voices.find((v) => v.lang.slice(0, 2).toLowerCase() === language.slice(0, 2));
+  $("[data-mute-voice]").hidden = !(voices.length && !voice);
+  if (voices.length && !voice) return; // another language's voice would read gibberish
+  const words = new SpeechSynthesisUtterance(text);
+  words.lang = language;
+  words.volume = volume();
+  if (voice) words.voice = voice;
+  await new Promise((done) => {
+    words.onend = words.onerror = done;
+    setTimeout(done, 3_000 + text.length * 150);
+    speechSynthesis.resume();
+    speechSynthesis.speak(words);
+  });
+}
