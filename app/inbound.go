@@ -100,6 +100,7 @@ func (o Outcome) Open() bool {
 // Recording is the result of a call.
 type Recording struct {
 	Recorded, Duplicates, Unassigned, Conflicts, Rejected int
+	Discarded                                             int       // of a retry: those of the last three that stay discarded
 	Outcomes                                              []Outcome // one for each element
 	TransactionIDs                                        []int64   // one for each element; 0: no transaction
 	Deliveries                                            int
@@ -159,8 +160,9 @@ type InboundEvent struct {
 	ReceivedAt time.Time
 	Body       []byte // not in a listing
 	Recording
-	Open  int           // items that still need somebody's attention
-	Items []InboundItem // in a listing the first open ones, at most ListedItems
+	Open   int // items that still need somebody's attention
+	OpenBy OpenInbound
+	Items  []InboundItem // in a listing the first open ones, at most ListedItems
 
 	// The content of the body, where it was read again: see InboundElement.
 	Elements     []InboundElement

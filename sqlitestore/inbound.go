@@ -89,6 +89,7 @@ func (r *recorder) elements(recording *app.Recording) (more bool, err error) {
 		more = r.tx.full() && !r.call.DryRun && i+1 < len(r.call.Elements)
 	}
 	recording.Deliveries += r.deliveries
+	recording.Discarded += r.kept
 	recording.Webhooks = append(recording.Webhooks, r.webhooks...)
 	if len(recording.Ready) < maxReady {
 		recording.Ready = append(recording.Ready, r.ready...)
@@ -120,7 +121,8 @@ func (r *recorder) closeEvent(n app.Recording) error {
 // retried is how far a retry has come.
 type retried struct {
 	app.Recording
-	before int64 // the items up to this id were there before the retry
+	before    int64          // the items up to this id were there before the retry
+	discarded map[int]string // as in recorder
 }
 
 // RetryInbound removes the old items only after every element is recorded or has a
@@ -132,9 +134,13 @@ func (s *Store) RetryInbound(ctx context.Context, id int64, call app.InboundCall
 			if err := tx.queryRow(`SELECT coalesce(max(id), 0) FROM inbound_items WHERE inbound_event_id = ?`, id).Scan(&at.before); err != nil {
 				return at, false, err
 			}
+			var err error
+			if at.discarded, err = discardedReasons(tx, id); err != nil {
+				return at, false, err
+			}
 		}
 		recorded := at.Recorded
-		r := &recorder{tx: tx, zone: zone, now: now, call: call, event: id, retry: true, before: at.before}
+		r := &recorder{tx: tx, zone: zone, now: now, call: call, event: id, retry: true, before: at.before, discarded: at.discarded}
 		more, err := r.elements(&at.Recording)
 		if err != nil {
 			return at, false, err
@@ -151,6 +157,22 @@ func (s *Store) RetryInbound(ctx context.Context, id int64, call app.InboundCall
 			WHERE id = ?2`, at.Recorded-recorded, id, at.Unassigned, at.Conflicts, at.Rejected)
 	})
 	return done.Recording, err
+}
+
+// discardedReasons are the reasons of the discarded items of an event, by their
+// position.
+func discardedReasons(tx *tx, event int64) (map[int]string, error) {
+	type reason struct {
+		position int
+		text     string
+	}
+	rows, err := tx.query(`SELECT position, reason_en FROM inbound_items WHERE inbound_event_id = ? AND state = 'discarded'`, event)
+	list, err := collect(rows, err, func(row scanner) (r reason, err error) { return r, row.Scan(&r.position, &r.text) })
+	reasons := make(map[int]string, len(list))
+	for _, r := range list {
+		reasons[r.position] = r.text
+	}
+	return reasons, err
 }
 
 func (s *Store) DiscardInbound(ctx context.Context, accountID, id, itemID int64) (int, error) {

@@ -116,6 +116,9 @@ func (s *Store) addOpenItems(ctx context.Context, list []app.InboundEvent) error
 	if len(open) == 0 {
 		return nil
 	}
+	if err := s.countOpenItems(ctx, byID, open); err != nil {
+		return err
+	}
 	items, err := readAll(ctx, s, scanInboundItem, `SELECT `+inboundItemColumns+` FROM json_each(?1) page CROSS JOIN inbound_items i
 			ON i.id IN (SELECT id FROM inbound_items WHERE inbound_event_id = page.value AND `+isOpen+` ORDER BY id LIMIT ?2)`+inboundItemJoin+`
 		ORDER BY i.inbound_event_id, i.position, i.id`, joinIDs(open), app.ListedItems)
@@ -126,11 +129,28 @@ func (s *Store) addOpenItems(ctx context.Context, list []app.InboundEvent) error
 	return err
 }
 
+// countOpenItems adds the numbers of open items to events by their ids.
+func (s *Store) countOpenItems(ctx context.Context, byID map[int64]*app.InboundEvent, ids []int64) error {
+	rows, err := s.query(ctx, `SELECT i.inbound_event_id, sum(i.state = 'unassigned'), sum(i.state = 'conflict'), sum(i.state = 'rejected')
+		FROM json_each(?) page CROSS JOIN inbound_items i ON i.inbound_event_id = page.value WHERE i.`+isOpen+` GROUP BY i.inbound_event_id`, joinIDs(ids))
+	_, err = collect(rows, err, func(row scanner) (id int64, err error) {
+		var n app.OpenInbound
+		if err = row.Scan(&id, &n.Unassigned, &n.Conflicts, &n.Rejected); err == nil {
+			byID[id].OpenBy = n
+		}
+		return id, err
+	})
+	return err
+}
+
 func (s *Store) InboundEvent(ctx context.Context, accountID, id int64) (app.InboundEvent, app.Source, error) {
 	var body []byte
 	e, err := scanInboundEvent(s.queryRow(ctx, `SELECT `+inboundEventColumns+`, e.body FROM inbound_events e LEFT JOIN sources s ON s.id = e.source_id
 			WHERE e.account_id = ? AND e.id = ?`, accountID, id), &body)
 	e.Body = body
+	if err == nil {
+		err = s.countOpenItems(ctx, map[int64]*app.InboundEvent{id: &e}, []int64{id})
+	}
 	if err != nil || e.SourceID == 0 {
 		return e, app.Source{}, storageError(noRowsAs(err, app.ErrNoInboundEvent))
 	}

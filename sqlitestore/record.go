@@ -26,6 +26,9 @@ type recorder struct {
 	webhooks   []int64 // that got them
 	ready      []app.Outgoing
 	closed     map[int64]closedItems // by inbound event
+
+	discarded map[int]string // in a retry: the reasons of the discarded items, by their position
+	kept      int            // in a retry: number of elements that stay discarded
 }
 
 // maxReady is how many deliveries of one call are returned ready to be sent. The
@@ -95,13 +98,14 @@ type seenEvent struct {
 	transactionID int64
 	itemID        int64
 	inboundEvent  int64 // of the item
+	discarded     bool  // the item
 }
 
 func (r *recorder) find(e app.Incoming) (*seenEvent, error) {
 	var seen seenEvent
-	err := scanKnown(r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0), `+knownColumns+` FROM event_ids k`+knownJoins+`
+	err := scanKnown(r.tx.queryRow(`SELECT coalesce(k.transaction_id, 0), coalesce(k.item_id, 0), coalesce(i.inbound_event_id, 0), coalesce(i.state, '') = 'discarded', `+knownColumns+` FROM event_ids k`+knownJoins+`
 		WHERE k.account_id = ? AND k.source_id = ? AND k.channel = ? AND k.event_id = ?`, r.call.AccountID, r.call.Source.ID, string(e.EventIDChannel), e.EventID),
-		&seen.Known, &seen.transactionID, &seen.itemID, &seen.inboundEvent)
+		&seen.Known, &seen.transactionID, &seen.itemID, &seen.inboundEvent, &seen.discarded)
 	if noRows(err) {
 		return nil, nil
 	}
@@ -148,6 +152,9 @@ func (r *recorder) again(position int, e app.Incoming, seen *seenEvent) (app.Out
 		return app.OutcomeDuplicate, 0, nil // another event has its unassigned item
 	}
 	if !found {
+		if seen.discarded {
+			r.kept++
+		}
 		return app.OutcomeUnassigned, 0, nil
 	}
 	return r.assign(waitingItem{
@@ -269,7 +276,13 @@ func (r *recorder) addConflict(position int, e app.Incoming) error {
 	return err
 }
 
+// addItem keeps an element for somebody to look at. In a retry one that was
+// discarded for the same reason stays discarded.
 func (r *recorder) addItem(position int, state app.Outcome, e app.Incoming, reason app.FieldError) (int64, error) {
+	if why, discarded := r.discarded[position]; discarded && why == reason.Text.EN {
+		r.kept++
+		return 0, nil
+	}
 	if err := r.keepEvent(); err != nil || r.event == 0 {
 		return 0, err
 	}

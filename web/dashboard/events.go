@@ -274,10 +274,14 @@ func (s *Server) retryEvent(v *visit) error {
 	if err != nil {
 		return s.showEvent(v, e, suggestLink(e.Items), err)
 	}
-	return s.redirect(v, eventPath(e.ID), app.Textf(
+	flash := app.Textf(
 		"Reprocessed. Recorded: %d; duplicates: %d; unassigned: %d; in conflict: %d; unreadable: %d.",
 		"Đã xử lý lại. Ghi nhận: %d; trùng: %d; chưa gán tài khoản: %d; mâu thuẫn: %d; không đọc được: %d.",
-		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected))
+		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
+	if r.Discarded > 0 {
+		flash = flash.And(app.Textf("Of these, still discarded: %d.", "Trong đó vẫn bỏ qua: %d.", r.Discarded))
+	}
+	return s.redirect(v, eventPath(e.ID), flash)
 }
 
 // discardEvent discards one item of an event, or all open ones if the box "sure"

@@ -175,3 +175,48 @@ func TestInboundAttention(t *testing.T) {
 	w.Names(webtest.Unassigned, src, apptest.Transfer{ID: "other", Account: "99887766"})
 	says(true, `href="/inbound/events?state=unassigned"`)
 }
+
+// What somebody discarded stays discarded when the call is read again, whatever
+// it was, and what is marked is what is still open.
+func TestReprocessAfterDiscard(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	b := w.Browser().SignIn("lan")
+	unreadable := strings.ReplaceAll(apptest.Transfer{ID: "2"}.Native(), "200000", `"a"`)
+	w.Sends(w.Native(), apptest.Batch(apptest.Transfer{ID: "1"}.Native(), unreadable, apptest.Transfer{ID: "3", Number: "FT3", Account: "777"}.Native()))
+	item := func(state app.Outcome) string {
+		e, err := w.Service.InboundEvent(t.Context(), 1, 1)
+		apptest.Must(t, err)
+		for _, i := range e.Items {
+			if i.State == state {
+				return itoa(i.ID)
+			}
+		}
+		t.Fatalf("nothing is %s: %+v", state, e.Items)
+		return ""
+	}
+	const waiting, settled = `<span class="pill pending">Unassigned: 1</span>`, `<span class="pill">Unassigned: 1</span>`
+	const unread, dropped = `<span class="pill pending">Unreadable: 1</span>`, `<span class="pill">Unreadable: 1</span>`
+	for _, page := range []string{"/inbound/events/1", "/inbound/events"} {
+		b.Get(page).Shows(t, waiting, unread)
+	}
+	b.Post("/inbound/events/1/discard", "item_id", item(app.OutcomeRejected)).Goes(t, "/inbound/events/1")
+	for _, page := range []string{"/inbound/events/1", "/inbound/events"} {
+		b.Get(page).Shows(t, waiting, dropped)
+	}
+	b.Post("/inbound/events/1/retry").Goes(t, "/inbound/events/1")
+	b.Get("/inbound/events/1").Shows(t, "unassigned: 1; in conflict: 0; unreadable: 1. Of these, still discarded: 1.", waiting, dropped)
+	b.Post("/inbound/events/1/discard", "sure", "1").Goes(t, "/inbound/events/1")
+	b.Post("/inbound/events/1/retry").Goes(t, "/inbound/events/1")
+	b.Get("/inbound/events/1").Shows(t, "Of these, still discarded: 2.", settled, dropped, "Settled")
+	if e, err := w.Service.InboundEvent(t.Context(), 1, 1); err != nil || e.Open != 0 || len(e.Items) != 2 {
+		t.Errorf("%d open of %+v, %v", e.Open, e.Items, err)
+	}
+	// A bank account that was linked since is why somebody reads a call again.
+	w.Links("ACB", "777", app.NotifyAll, 0, 0)
+	b.Post("/inbound/events/1/retry").Goes(t, "/inbound/events/1")
+	b.Get("/inbound/events/1").Shows(t, "Recorded: 1; duplicates: 1;", "Of these, still discarded: 1.")
+	w.WantTransactions(2)
+}
