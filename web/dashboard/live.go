@@ -1,7 +1,11 @@
 package dashboard
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
+	"sync"
+	"time"
 
 	"baoco/app"
 )
@@ -45,4 +49,75 @@ func (s *Server) livePage(v *visit) error {
 			return nil
 		}
 	}
+}
+
+// liveInterval is how often the newest ids are read while a stream is open: once
+// for all streams of all accounts. Rows that another process records are seen the
+// same way.
+const liveInterval = 250 * time.Millisecond
+
+// changeFeed wakes all open streams when the newest ids of the file change.
+type changeFeed struct {
+	mu      sync.Mutex
+	streams int // subscribed
+	stop    context.CancelFunc
+	newest  app.NewestIDs // as they were read last
+	read    bool          // newest was read since the first stream began
+	next    chan struct{} // closed at the next change
+}
+
+// subscribe counts one more stream. The first one starts the reading of the
+// newest ids, the last one that leaves ends it.
+func (f *changeFeed) subscribe(read func(ctx context.Context) (app.NewestIDs, error), log *slog.Logger) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.streams++; f.streams == 1 {
+		var ctx context.Context
+		ctx, f.stop = context.WithCancel(context.Background())
+		f.next, f.read = make(chan struct{}), false
+		go f.run(ctx, read, log)
+	}
+}
+
+func (f *changeFeed) unsubscribe() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.streams--; f.streams == 0 {
+		f.stop()
+	}
+}
+
+// run reads the newest ids until ctx ends. It logs the first of several errors.
+func (f *changeFeed) run(ctx context.Context, read func(ctx context.Context) (app.NewestIDs, error), log *slog.Logger) {
+	tick := time.NewTicker(liveInterval)
+	defer tick.Stop()
+	failed := false
+	for {
+		var newest app.NewestIDs
+		err := app.Protected(func() (err error) { newest, err = read(ctx); return err })
+		if err != nil && !failed && ctx.Err() == nil && app.CodeOf(err) != app.CodeUnavailable {
+			log.Error("read the newest ids for live pages", "err", err)
+		}
+		failed = err != nil
+		f.mu.Lock()
+		if err == nil && (newest != f.newest || !f.read) {
+			f.newest, f.read = newest, true
+			close(f.next)
+			f.next = make(chan struct{})
+		}
+		f.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// state returns the newest ids, whether they were read yet, and a channel that is
+// closed when that changes.
+func (f *changeFeed) state() (newest app.NewestIDs, read bool, changed <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.newest, f.read, f.next
 }
