@@ -33,6 +33,7 @@ type Attention struct {
 	// What else the page depends on; zero where it doesn't apply.
 	ID         int64       // of the webhook, bank account or source
 	SecretLost bool        // of the webhook or source
+	Refused    string      // the name of the source whose calls are refused
 	Since      Day         // of AttentionFailed: the day from which deliveries were counted
 	State      Outcome     // of AttentionInbound
 	Warning    WarningName // of AttentionSystem and AttentionServer
@@ -255,6 +256,7 @@ func (s *Service) sourceAttention(ctx context.Context, accountID int64, now time
 				"Nguồn “%s” đã mất secret nên lượt gọi bị từ chối và không nhận được giao dịch.", name)
 			a.Action = Text{"Rotate secret", "Đổi secret"}
 		case refused.Unix() > src.LastCallAt.Unix() && now.Sub(refused) < recently: // a call is kept to the second
+			a.Refused = name
 			a.Key, a.Name = "refused "+id, Textf("Calls to source “%s” are refused", "Lượt gọi đến nguồn “%s” bị từ chối", name)
 			a.Text = Textf("Calls to source “%s” are refused, so its transactions are not received.", "Lượt gọi đến nguồn “%s” bị từ chối nên không nhận được giao dịch.", name).
 				And(src.LastRefused.likelyCause())

@@ -58,6 +58,8 @@ var fieldNames = map[string]Text{
 	"body":             {EN: "Body", VI: "Nội dung"},
 	"signature":        {EN: "Signature", VI: "Chữ ký"},
 	"delivery_id":      {EN: "Delivery", VI: "Lượt gửi"},
+	"text":             {EN: "The message", VI: "Tin nhắn"},
+	"q":                {EN: "The search text", VI: "Nội dung tìm kiếm"},
 	"item_id":          {EN: "This item", VI: "Mục này"},
 	"kind":             {EN: "Alert type", VI: "Loại cảnh báo"},
 }

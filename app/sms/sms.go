@@ -81,6 +81,6 @@ func Read(m Message, zone *time.Location) (Movement, Kind, *app.FieldError) {
 	}
 	return Movement{}, Unreadable, &app.FieldError{Field: "text", Text: app.Text{
 		EN: "looks like a movement of money, but is in no known form of a bank's message",
-		VI: "giống tin nhắn biến động số dư nhưng không đúng mẫu tin nào đã biết",
+		VI: "giống tin biến động số dư nhưng không đúng mẫu nào đã biết",
 	}}
 }

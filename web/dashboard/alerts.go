@@ -104,6 +104,11 @@ func (s *Server) setAlertPreferences(v *visit) error {
 	}
 	p.Lang = app.Lang(v.PostFormValue("lang"))
 	on := v.PostForm["kind"]
+	for _, kind := range on {
+		if !slices.Contains(app.AlertKinds, app.AttentionKind(kind)) {
+			return s.showAlerts(v, alertCard{}, app.InvalidField("kind", "must be one of the list", "phải là một mục trong danh sách"))
+		}
+	}
 	for _, kind := range s.alertKinds(v) {
 		p.Muted = slices.DeleteFunc(p.Muted, func(k app.AttentionKind) bool { return k == kind })
 		if !slices.Contains(on, string(kind)) {
@@ -111,7 +116,7 @@ func (s *Server) setAlertPreferences(v *visit) error {
 		}
 	}
 	if err := s.Service.SetAlertPreferences(v.Context(), v.account.ID, p); err != nil {
-		return err
+		return s.showAlerts(v, alertCard{}, err)
 	}
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
 }

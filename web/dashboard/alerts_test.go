@@ -65,7 +65,7 @@ func TestAlertsPage(t *testing.T) {
 	status, body = 400, `{"ok":false,"description":"Bad Request: <b>chat not found</b>"}`
 	a = b.Post("/settings/alerts/telegram/test")
 	a.WantStatus(t, http.StatusConflict)
-	a.Shows(t, "The test message was not delivered", "“Bad Request: <b>chat not found</b>”: check the chat id", "Not sent")
+	a.Shows(t, "Last test: failed", "The test message was not delivered", "“Bad Request: <b>chat not found</b>”: check the chat id", "Not sent")
 	if strings.Contains(a.Body, "<b>") {
 		t.Error("what Telegram says is markup")
 	}
@@ -88,7 +88,8 @@ func TestAlertsPage(t *testing.T) {
 	if p.Lang != app.English || len(p.Muted) != len(app.AlertKinds)-2 {
 		t.Errorf("%+v", p)
 	}
-	b.Post("/settings/alerts", "lang", "fr").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/settings/alerts", "lang", "fr").Shows(t, "Language must be vi or en.", "@BotFather")
+	b.Post("/settings/alerts", "lang", "vi", "kind", "weather").Shows(t, "Alert type must be one of the list.", "@BotFather")
 
 	b.Get("/settings/alerts/telegram/remove").Shows(t, "Send no alerts by Telegram?")
 	b.Post("/settings/alerts/telegram/remove").Goes(t, "/settings/alerts")

@@ -1,7 +1,9 @@
 package dashboard
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"baoco/app"
 )
@@ -33,11 +35,40 @@ func AttentionPath(a app.Attention) string {
 	case app.AttentionBank:
 		return "/banks/" + id
 	case app.AttentionSource:
+		if a.ID == 0 {
+			return "/inbound/refused"
+		}
 		return "/inbound/sources/" + id
 	case app.AttentionAlert:
 		return "/settings/alerts"
 	}
 	return "/"
+}
+
+// groupRefused makes one line of the sources whose calls are refused, where there
+// are several.
+func groupRefused(list []app.Attention) []app.Attention {
+	var names []string
+	first := -1
+	rest := slices.Clone(list)
+	rest = slices.DeleteFunc(rest, func(a app.Attention) bool { return a.Refused != "" })
+	for i, a := range list {
+		if a.Refused == "" {
+			continue
+		}
+		if names = append(names, "“"+a.Refused+"”"); first < 0 {
+			first = i
+		}
+	}
+	if len(names) < 2 {
+		return list
+	}
+	all := strings.Join(names, ", ")
+	return slices.Insert(rest, first, app.Attention{
+		Kind: app.AttentionSource, Action: app.Text{EN: "Check", VI: "Kiểm tra"},
+		Text: app.Textf("Calls to %d sources are refused, so their transactions are not received. The secrets entered at the providers may be wrong: %s.",
+			"Lượt gọi đến %d nguồn bị từ chối nên không nhận được giao dịch. Có thể secret nhập bên nhà cung cấp bị sai: %s.", len(names), all),
+	})
 }
 
 // AttentionPath is for templates.

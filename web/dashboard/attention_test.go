@@ -1,11 +1,16 @@
 package dashboard_test
 
 import (
+	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/web/dashboard"
+	"baoco/web/webtest"
 )
 
 // A kind that alerts can be about has a name in the settings, and a page of its own.
@@ -36,11 +41,32 @@ func TestAttentionPath(t *testing.T) {
 		"/inbound/events?state=unassigned":     {Kind: app.AttentionInbound, State: app.OutcomeUnassigned},
 		"/banks/7":                             {Kind: app.AttentionBank, ID: 7},
 		"/inbound/sources/7":                   {Kind: app.AttentionSource, ID: 7},
+		"/inbound/refused":                     {Kind: app.AttentionSource},
 		"/inbound/sources/7/rotate":            {Kind: app.AttentionSource, ID: 7, SecretLost: true},
 		"/settings/alerts":                     {Kind: app.AttentionAlert},
 	} {
 		if got := dashboard.AttentionPath(a); got != want {
 			t.Errorf("%+v leads to %s, want %s", a, got, want)
+		}
+	}
+}
+
+// Sources whose calls are refused are one line, in the place of the first.
+func TestRefusedSourcesAreOneLine(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	for i := range 3 {
+		src := w.AddSource(app.SourceAdd{Provider: "native", Auth: app.AuthBearer, Name: fmt.Sprint("till", i)})
+		w.Do("POST", src.URLPath(), "{}", "Authorization", "Bearer x").WantStatus(t, http.StatusUnauthorized)
+		apptest.Eventually(t, "the refused call is in the log", func() bool { return strings.Contains(b.Get("/").Body, src.Name) })
+		page := b.Get("/")
+		if i == 0 {
+			page.Shows(t, "Calls to source “⁨till0⁩” are refused", `href="/inbound/sources/1"`)
+		} else {
+			page.Shows(t, fmt.Sprintf("Calls to %d sources are refused", i+1), "“⁨till0⁩”, “⁨till1⁩”", `href="/inbound/refused"`)
+			page.Hides(t, "Calls to source ")
 		}
 	}
 }

@@ -67,6 +67,7 @@ func TestBankPlanLimit(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	b := w.Browser().SignIn("lan")
 	b.Get("/banks").Shows(t, "1/1", "the limit is reached")
+	b.Get("/banks").Hides(t, `href="/banks/new"`)
 	a := b.Post("/banks", "bank", "VCB", "account_number", "123", "account_name", "A")
 	a.Shows(t, app.ErrPlanLimit(1).(*app.Error).Text.EN, `value="123"`)
 	if len(w.Banks()) != 1 {

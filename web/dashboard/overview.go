@@ -66,6 +66,7 @@ func (s *Server) overviewPage(v *visit) error {
 		if data.Attention, err = s.Service.Attention(v.Context(), v.account.ID, s.Installation, v.now); err != nil {
 			return err
 		}
+		data.Attention = groupRefused(data.Attention)
 	}
 	if data.Steps, err = s.onboardingSteps(v); err != nil {
 		return err

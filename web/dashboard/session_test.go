@@ -202,7 +202,7 @@ func TestRemovedUsersBrowser(t *testing.T) {
 		}
 	}
 	b := w.Browser().SignIn("boss")
-	b.Post(fmt.Sprint("/settings/users/", boss.ID, "/role"), "role", "viewer").Goes(t, "/settings")
+	b.Post(fmt.Sprint("/settings/users/", boss.ID, "/role"), "role", "viewer", "sure", "1").Goes(t, "/settings")
 	b.Get("/").WantStatus(t, http.StatusOK)
 }
 

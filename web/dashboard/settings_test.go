@@ -125,7 +125,8 @@ func TestUsers(t *testing.T) {
 	lan.Post("/settings/users/2/role", "role", "viewer").Goes(t, "/settings/users/2")
 	signInWith(cashier, "thungan", second).Goes(t, "/")
 	lan.Post("/settings/users/3/role", "role", "viewer").Goes(t, "/settings/users/3")
-	lan.Post("/settings/users/1/role", "role", "viewer").WantStatus(t, http.StatusConflict)
+	lan.Post("/settings/users/1/role", "role", "viewer").Shows(t, "Your role was not changed.")
+	lan.Post("/settings/users/1/role", "role", "viewer", "sure", "1").Shows(t, "This is the last owner.")
 	lan.Post("/settings/users/1/remove").WantStatus(t, http.StatusConflict)
 
 	if a := lan.Get("/settings/users/2/remove"); a.Status != http.StatusOK || !strings.Contains(a.Body, "signed out of all devices immediately") {

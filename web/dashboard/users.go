@@ -91,20 +91,27 @@ func (s *Server) setUserRole(v *visit) error {
 	if err != nil {
 		return err
 	}
-	changed, err := s.Service.SetRole(v.Context(), v.account.ID, u.ID, app.Role(v.PostFormValue("role")))
+	role := app.Role(v.PostFormValue("role"))
+	if u.ID == v.user.ID && role != app.RoleOwner && v.PostFormValue("sure") != "1" {
+		return s.showUser(v, u, app.Refused(app.CodeConflict, app.Text{
+			EN: "Your role was not changed. Confirm first that you can then change nothing here any more.",
+			VI: "Chưa đổi vai trò của bạn. Hãy đánh dấu xác nhận rằng sau đó bạn không thay đổi được gì ở đây nữa.",
+		}))
+	}
+	changed, err := s.Service.SetRole(v.Context(), v.account.ID, u.ID, role)
 	if err != nil {
 		return s.showUser(v, u, err)
 	}
-	role := v.RoleName(changed.Role)
+	name := v.RoleName(changed.Role)
 	if u.ID == v.user.ID {
 		if err := s.begin(v, changed); err != nil { // an owner who changes their own stays signed in
 			return err
 		}
 		// The other page is for owners, and this user may be none any more.
-		return s.redirect(v, "/settings", app.Textf("Role of %s changed to %s.", "Đã đổi vai trò của %s thành %s.", u.Name, role))
+		return s.redirect(v, "/settings", app.Textf("Role of %s changed to %s.", "Đã đổi vai trò của %s thành %s.", u.Name, name))
 	}
 	return s.redirect(v, userPath(u.ID), app.Textf("Role of %s changed to %s; this user is signed out of all devices.",
-		"Đã đổi vai trò của %s thành %s và đăng xuất người này khỏi mọi thiết bị.", u.Name, role))
+		"Đã đổi vai trò của %s thành %s và đăng xuất người này khỏi mọi thiết bị.", u.Name, name))
 }
 
 // userRemoval removes a user.
