@@ -196,8 +196,8 @@ func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certi
 	}
 	if in.BaseURL == "" {
 		warn(WarningBaseURL, false, Text{
-			"baoco does not know its public address, so it can only show paths. Start it with --base-url.",
-			"baoco chưa biết địa chỉ công khai của mình nên chỉ hiển thị được đường dẫn. Hãy khởi động với --base-url.",
+			"baoco does not know its public address, so its URLs begin with the address that you opened it at; a provider may not reach that. Start it with --base-url.",
+			"baoco chưa biết địa chỉ công khai của mình nên các URL được ghép từ địa chỉ bạn đang truy cập; nhà cung cấp có thể không gọi được. Hãy khởi động với --base-url.",
 		})
 	}
 	return list

@@ -43,6 +43,7 @@ func TestWarnings(t *testing.T) {
 		{name: "young certificate", in: safe, ends: now.AddDate(0, 0, 15)},
 		{name: "old certificate", in: safe, ends: now.AddDate(0, 0, 13), says: "expires in 13 days", grave: true},
 		{name: "expired certificate", in: safe, ends: now.Add(-time.Minute), says: "has expired", grave: true},
+		{name: "no public address", in: app.Installation{Listen: "127.0.0.1:8080"}, says: "URLs begin with the address that you opened it at"},
 		{name: "large log", in: safe, storage: func(s *app.StorageStatus) { s.LogSize = 1 << 30 }, says: "1024 MB"},
 	} {
 		storage := sound

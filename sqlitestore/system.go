@@ -80,10 +80,12 @@ func filesStatus(path string) (app.StorageStatus, error) {
 	return status, nil
 }
 
-// QueueStatus asks webhook by webhook, as the queue's index has it.
+// QueueStatus asks webhook by webhook, as the queue's index has it. What waits for
+// somebody, to switch a webhook on or to rotate its lost secret, isn't due.
 func (s *Store) QueueStatus(ctx context.Context, now time.Time) (app.QueueStatus, error) {
 	var q app.QueueStatus
-	err := s.queryRow(ctx, `SELECT count(*), count(*) FILTER (WHERE d.due_ms <= ?1 AND w.is_active = 1), min(d.due_ms) FILTER (WHERE d.due_ms <= ?1 AND w.is_active = 1)
+	const due = `FILTER (WHERE d.due_ms <= ?1 AND w.is_active = 1 AND NOT ` + secretLost + `)`
+	err := s.queryRow(ctx, `SELECT count(*), count(*) `+due+`, min(d.due_ms) `+due+`
 		FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0`, now.UnixMilli()).
 		Scan(&q.Pending, &q.Due, millisInto(&q.OldestDue))
 	return q, storageError(err)

@@ -71,7 +71,7 @@ func TestQueueStatus(t *testing.T) {
 		t.Errorf("%+v, %v", q, err)
 	}
 	hooks := []int64{}
-	for range 2 {
+	for range 3 {
 		w, _, err := s.CreateWebhook(ctx, app.Webhook{AccountID: 1, Name: "x", URL: "https://shop.vn/", Type: app.WebhookAll, IsActive: true, CreatedAt: now}, "whsec_x", app.IdempotencyKey{}, now)
 		must(t, err)
 		hooks = append(hooks, w.ID)
@@ -83,16 +83,16 @@ func TestQueueStatus(t *testing.T) {
 			hook  int64
 			state int
 			due   time.Time
-		}{{hooks[0], 0, now.Add(-time.Minute)}, {hooks[0], 0, now.Add(-time.Second)}, {hooks[0], 0, now.Add(time.Hour)}, {hooks[0], 1, now.Add(-time.Hour)}, {hooks[1], 0, now.Add(-24 * time.Hour)}} {
+		}{{hooks[0], 0, now.Add(-time.Minute)}, {hooks[0], 0, now.Add(-time.Second)}, {hooks[0], 0, now.Add(time.Hour)}, {hooks[0], 1, now.Add(-time.Hour)}, {hooks[1], 0, now.Add(-24 * time.Hour)}, {hooks[2], 0, now.Add(-24 * time.Hour)}} {
 			if err := exec(`INSERT INTO deliveries (account_id, webhook_id, sample, state, attempts, retry, due_ms, created_ms, single) VALUES (1, ?, '{}', ?, 0, 0, ?, 0, 0)`, d.hook, d.state, d.due.UnixMilli()); err != nil {
 				return err
 			}
 		}
-		return nil
+		return exec(`UPDATE webhooks SET secret = x'' WHERE id = ?`, hooks[2]) // lost
 	}))
 	q, err := s.QueueStatus(ctx, now)
 	must(t, err)
-	if q.Pending != 4 || q.Due != 2 || !q.OldestDue.Equal(now.Add(-time.Minute)) {
+	if q.Pending != 5 || q.Due != 2 || !q.OldestDue.Equal(now.Add(-time.Minute)) {
 		t.Errorf("%+v", q)
 	}
 }
