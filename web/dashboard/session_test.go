@@ -52,7 +52,7 @@ func TestSetUp(t *testing.T) {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	// It counts once, and no new one is made once there is a user.
-	if a := w.Browser().Post("/setup/"+token, "name", "eve", "password", apptest.SomePassword, "password_again", apptest.SomePassword); a.Status != http.StatusForbidden {
+	if a := w.Browser().Post("/setup/"+token, "name", "eve", "password", apptest.SomePassword, "password_again", apptest.SomePassword); a.Status != http.StatusForbidden || !strings.Contains(a.Body, "If there is a user already, sign in") {
 		t.Errorf("a second time: %d", a.Status)
 	}
 	if again, err := w.Service.OpenSetUp(ctx, time.Now()); err != nil || again != "" {
