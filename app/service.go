@@ -78,6 +78,8 @@ type Courier struct {
 	// Wake is told of new deliveries: the webhooks that got them, and
 	// Recording.Ready. It is called from any goroutine and must return quickly.
 	Wake func(webhookIDs []int64, ready []Outgoing)
+	// Sweep has it look for due deliveries of every webhook. It returns at once.
+	Sweep func()
 	// InFlight counts the attempts in flight.
 	InFlight func() int
 	// Shortage says what this machine lacks for the attempts of a webhook;

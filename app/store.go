@@ -221,6 +221,12 @@ type Store interface {
 	// created from from on and before to (zero: open), unless a later delivery
 	// of its transaction to the webhook is pending or was delivered.
 	Replay(ctx context.Context, accountID, webhookID int64, from, to time.Time, key IdempotencyKey, now time.Time) (n int, err error)
+	// SendNow sets the due time of a pending delivery to now, unless it is earlier.
+	// It fails with CodeNotFound, or as Delivery.SendableNow.
+	SendNow(ctx context.Context, accountID, id int64, key IdempotencyKey, now time.Time) error
+	// SendWaiting does so for all of a webhook, and counts those that it changed.
+	// It fails with CodeNotFound, or as Webhook.Sends.
+	SendWaiting(ctx context.Context, accountID, webhookID int64, key IdempotencyKey, now time.Time) (n int, err error)
 	// FailedDeliveries lists at most limit failed deliveries by the rule of
 	// Replay, of active webhooks: one webhook after another, oldest first.
 	FailedDeliveries(ctx context.Context, accountID int64, f FailedFilter, limit int) ([]FailedDelivery, error)

@@ -110,8 +110,8 @@ func (c *courier) shortageOf(webhookID int64) app.Cause {
 	return ""
 }
 
-// lookEverywhere has the courier look at every webhook, for deliveries that
-// another process queued and for any that it missed.
+// lookEverywhere has the courier look at every webhook, for deliveries that are to
+// be sent now, that another process queued, and for any that it missed.
 func (c *courier) lookEverywhere() {
 	c.mu.Lock()
 	c.full = true

@@ -187,6 +187,14 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 		}, func(ctx context.Context, h *history) (int, error) {
 			return h.service.Replay(ctx, 1, 1, time.Time{}, time.Time{}, app.IdempotencyKey{}, h.now.Add(time.Minute))
 		}, many},
+		{"send what waits", func(h *history) {
+			h.record(h.elements(many, "1000"))
+			must(h.t, h.store.Write(h.t.Context(), func(exec func(string, ...any) error) error {
+				return exec(`UPDATE deliveries SET retry = 1, attempts = 1, due_ms = due_ms + 600000 WHERE webhook_id = 1`)
+			}))
+		}, func(ctx context.Context, h *history) (int, error) {
+			return h.service.SendWaiting(ctx, 1, 1, app.IdempotencyKey{}, h.now.Add(time.Minute))
+		}, many},
 		{"resend", func(h *history) {
 			h.record(h.elements(app.MaxResend, "1000"))
 			h.fail(app.MaxResend)

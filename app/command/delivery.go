@@ -53,6 +53,14 @@ func deliveryCommand() *cli.Command {
 				Action: admin(resendDeliveries),
 			},
 			{
+				Name: "send-now", Usage: "send waiting deliveries now, each named by a DELIVERY of delivery pending; the schedule goes on if that fails", ArgsUsage: "DELIVERY_ID...",
+				Description: terminal.Example("baoco delivery send-now 5", "baoco delivery send-now --webhook-id 1"),
+				Flags: terminal.AdminFlags(
+					&cli.Int64Flag{Name: "webhook-id", Usage: "instead of ids: every waiting delivery of webhook `ID`"},
+				),
+				Action: admin(sendNow),
+			},
+			{
 				Name: "replay", Usage: "resend every failed delivery of a webhook that has not been resent since",
 				Description: terminal.Example("baoco delivery replay --webhook-id 1 --from 2026-11-20"),
 				Flags: terminal.AdminFlags(

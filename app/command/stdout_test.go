@@ -69,6 +69,7 @@ var lostOutputs = []struct {
 	{command: "delivery pending"},
 	{command: "delivery show 1"},
 	{"delivery resend 1", "Delivery 2 is queued", false},
+	{"delivery send-now 2", "Deliveries that are due now: 1", false},
 	{"delivery replay --webhook-id 1", "0 deliveries are queued", false},
 	{"webhook toggle 1", "Webhook 1 is off", false},
 	{"webhook delete 1", "Webhook 1 is deleted", true},

@@ -108,6 +108,18 @@ func (s *Server) resend(w http.ResponseWriter, q *Request) error {
 	return q.answer(w, http.StatusAccepted, "The transaction was resent.", "Đã gửi lại giao dịch.", member{"delivery_id", strconv.FormatInt(d.ID, 10)})
 }
 
+// sendNow makes a pending delivery due at once.
+func (s *Server) sendNow(w http.ResponseWriter, q *Request) error {
+	id, found := q.pathID()
+	if !found {
+		return app.ErrNoDelivery
+	}
+	if err := s.service.SendNow(q.Context(), q.account(), id, app.IdempotencyKey{}, q.now); err != nil {
+		return err
+	}
+	return q.answer(w, http.StatusAccepted, "The delivery is sent now.", "Đang gửi ngay lượt này.", member{"delivery_id", strconv.FormatInt(id, 10)})
+}
+
 // replay resends every failed delivery of a webhook, of all time or of a
 // window of creation.
 func (s *Server) replay(w http.ResponseWriter, q *Request) error {

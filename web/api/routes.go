@@ -123,4 +123,6 @@ var table = []route{
 	{"POST", "/api/v1/webhooks/{id}/replay", generalLimit, writes, mayHaveBody, (*Server).replay},
 	{"GET", "/api/v1/webhooks/history", generalLimit, reads, noBody, (*Server).history},
 	{"POST", "/api/v1/webhooks/{id}/resend", generalLimit, writes, noBody, (*Server).resend},
+
+	{"POST", "/api/v1/deliveries/{id}/send-now", generalLimit, writes, noBody, (*Server).sendNow},
 }

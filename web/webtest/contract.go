@@ -316,6 +316,7 @@ var Endpoints = []Endpoint{
 	{"POST", "/api/v1/webhooks/*/rotate-secret", true, 300},
 	{"POST", "/api/v1/webhooks/*/activate-secret", true, 300},
 	{"POST", "/api/v1/webhooks/*/replay", true, 300},
+	{"POST", "/api/v1/deliveries/*/send-now", true, 300},
 	{"GET", "/api/v1/sources", false, 300},
 	{"GET", "/api/v1/inbound", false, 300},
 	{"GET", "/api/v1/inbound/refused", false, 300},

@@ -1,0 +1,132 @@
+package scheduler_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"baoco/app"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A waiting delivery that is sent now is attempted at once. The attempt counts, and
+// the waits after it are those of the schedule.
+func TestSendNow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{start: time.Now(), answer: always500}
+		s := open(t, newFile(t), n)
+		s.webhook(t, "https://shop.example.vn/hook")
+		s.start(t)
+		s.Record("FT1")
+		time.Sleep(15*time.Second + time.Millisecond) // attempts at 0 and 10 s; the next is due at 40 s
+		key := app.IdempotencyKey{Key: "a form"}
+		must(t, s.Service.SendNow(t.Context(), 1, 1, key, time.Now()))
+		time.Sleep(time.Second)
+		must(t, s.Service.SendNow(t.Context(), 1, 1, key, time.Now())) // the same form again
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		want := []time.Duration{0, 10 * time.Second, 15 * time.Second, 75 * time.Second, 375 * time.Second, 975 * time.Second}
+		at := n.times()
+		for i := range at {
+			at[i] = at[i].Truncate(100 * time.Millisecond)
+		}
+		if d := cmp.Diff(want, at); d != "" {
+			t.Errorf("attempts (-want +got):\n%s", d)
+		}
+		if err := s.Service.SendNow(t.Context(), 1, 1, app.IdempotencyKey{}, time.Now()); app.CodeOf(err) != app.CodeConflict {
+			t.Errorf("of a failed delivery: %v", err)
+		}
+		s.close(t)
+	})
+}
+
+// A delivery in flight isn't attempted twice at once.
+func TestSendNowInFlight(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{start: time.Now(), answer: func(int, *http.Request) (*http.Response, error) {
+			time.Sleep(5 * time.Second)
+			return respond(500), nil
+		}}
+		s := open(t, newFile(t), n)
+		hook := s.webhook(t, "https://shop.example.vn/hook")
+		s.start(t)
+		s.Record("FT1")
+		time.Sleep(time.Second)
+		must(t, s.Service.SendNow(t.Context(), 1, 1, app.IdempotencyKey{}, time.Now()))
+		if count, err := s.Service.SendWaiting(t.Context(), 1, hook.ID, app.IdempotencyKey{}, time.Now()); count != 0 || err != nil {
+			t.Errorf("%d deliveries waited, %v; the only one is in flight", count, err)
+		}
+		time.Sleep(13 * time.Second)
+		if d := cmp.Diff([]time.Duration{0}, n.times()); d != "" {
+			t.Errorf("attempts within 14 s (-want +got):\n%s", d)
+		}
+		s.close(t)
+	})
+}
+
+// All that waits for a webhook goes at once, within the slots of a webhook that
+// doesn't answer. Another webhook's delivery doesn't wait for them.
+func TestSendWaiting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const many = 40
+		var inFlight, most, well atomic.Int64
+		n := &network{start: time.Now(), answer: func(count int, r *http.Request) (*http.Response, error) {
+			if r.URL.Path == "/well" {
+				well.Add(1)
+				return respond(200), nil
+			}
+			most.Store(max(most.Load(), inFlight.Add(1)))
+			defer inFlight.Add(-1)
+			return alwaysTimeout(count, r)
+		}}
+		s := open(t, newFile(t), n)
+		silent := s.webhook(t, "https://shop.example.vn/silent")
+		s.start(t)
+		for i := range many {
+			s.Record(fmt.Sprint("FT", i))
+		}
+		time.Sleep(20 * time.Minute) // four at a time; many wait for their last attempts
+		waiting := pendingLater(t, s)
+		if waiting < many/2 {
+			t.Fatalf("only %d deliveries wait", waiting)
+		}
+		count, err := s.Service.SendWaiting(t.Context(), 1, silent.ID, app.IdempotencyKey{}, time.Now())
+		must(t, err)
+		if count != waiting || pendingLater(t, s) != 0 {
+			t.Errorf("%d of %d are due now", count, waiting)
+		}
+		time.Sleep(time.Second)
+		s.webhook(t, "https://other.example.vn/well")
+		s.Record("new")
+		time.Sleep(100 * time.Millisecond)
+		if well.Load() != 1 {
+			t.Error("another webhook's delivery waits for those of a silent one")
+		}
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		if most.Load() != 4 {
+			t.Errorf("a silent webhook had %d attempts in flight, want 4", most.Load())
+		}
+		s.close(t)
+	})
+}
+
+// pendingLater counts the deliveries that are due later.
+func pendingLater(t *testing.T, s *installation) (n int) {
+	t.Helper()
+	list, _, err := s.Service.Pending(t.Context(), 1, app.PendingFilter{Page: app.Page{Number: 1, Size: 100}})
+	must(t, err)
+	for _, d := range list {
+		if d.DueAt.After(time.Now()) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,45 @@
+package sqlitestore_test
+
+import (
+	"testing"
+	"time"
+
+	"baoco/app"
+)
+
+// What was attempted since a webhook's deliveries were to be sent now, and waits
+// again, isn't sent once more; nor does the same form send twice.
+func TestSendWaitingOnce(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t, create(t), 5)
+	defer h.store.Close()
+	h.record(h.elements(2, "1000"))
+	ctx, now := t.Context(), h.now.Add(time.Second)
+	due, err := h.store.Due(ctx, 1, now, nil, 2, false)
+	must(t, err)
+	for i, o := range due {
+		_, err := h.service.Settle(ctx, o, app.Result{StartedAt: now.Add(time.Duration(i) * time.Second), StatusCode: 500, Error: app.ErrorHTTPStatus})
+		must(t, err)
+	}
+	asked := now.Add(500 * time.Millisecond) // between the two attempts
+	key := app.IdempotencyKey{Key: "a form"}
+	for range 2 {
+		n, err := h.service.SendWaiting(ctx, 1, 1, key, asked)
+		if n != 1 || err != nil {
+			t.Errorf("%d sent, %v; want 1, the other was attempted since", n, err)
+		}
+	}
+	if _, err := h.service.SendWaiting(ctx, 1, 99, app.IdempotencyKey{}, asked); app.CodeOf(err) != app.CodeNotFound {
+		t.Errorf("an unknown webhook: %v", err)
+	}
+	if err := h.service.SendNow(ctx, 2, due[0].ID, app.IdempotencyKey{}, asked); app.CodeOf(err) != app.CodeNotFound {
+		t.Errorf("another account's delivery: %v", err)
+	}
+	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error { return exec(`UPDATE webhooks SET secret = x''`) }))
+	if _, err := h.service.SendWaiting(ctx, 1, 1, app.IdempotencyKey{}, asked); app.CodeOf(err) != app.CodeSecretLost {
+		t.Errorf("without a secret: %v", err)
+	}
+	if err := h.service.SendNow(ctx, 1, due[0].ID, app.IdempotencyKey{}, asked); app.CodeOf(err) != app.CodeSecretLost {
+		t.Errorf("without a secret: %v", err)
+	}
+}
