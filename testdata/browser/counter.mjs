@@ -2,8 +2,11 @@
 // else; dark once the link is revoked; whole again after the server was away.
 import { job, open, relay, must, check, problem, end } from './lib.mjs';
 
-// What is spoken and which tones are played is noted.
+// What is spoken, which tones are played and which locks keep the screen lit is
+// noted.
 const listening = () => {
+  window.locks = [];
+  Object.defineProperty(navigator, 'wakeLock', { value: { request: async () => { window.locks.push({ released: false }); return window.locks.at(-1); } } });
   window.spoken = [];
   window.tones = [];
   window.SpeechSynthesisUtterance = class { constructor(text) { this.text = text; } };
@@ -57,6 +60,11 @@ for (const scheme of ['dark', 'light']) {
     await must(page, `counter ${scheme} ${width}`);
   }
 }
+
+// The screen is kept lit by one lock, and by another once that was taken away.
+check(await page.evaluate(() => window.locks.length) === 1, `${await page.evaluate(() => window.locks.length)} locks keep the screen lit`);
+await page.evaluate(() => { window.locks[0].released = true; });
+await page.waitForFunction(() => window.locks.length === 2, null, { timeout: 10000 }).catch(() => problem('the screen is not kept lit any more'));
 
 // The age of a payment, in words, goes on; an old one looks old.
 const card = page.locator('#cards li').first();
@@ -132,7 +140,10 @@ await page.waitForSelector('body.is-live');
 check(await page.inputValue('[name=least]') === '20000' && await page.inputValue('[name=from]') === String(hour), 'the settings were forgotten');
 const asks = await page.locator('[data-touch]').boundingBox();
 check(asks?.width === 390 && asks?.height === 844, `the screen asks for a touch on ${JSON.stringify(asks)}`);
-await must(page, 'counter touch');
+for (const scheme of ['dark', 'light']) {
+  await page.emulateMedia({ colorScheme: scheme });
+  await must(page, `counter touch ${scheme}`);
+}
 await page.touchscreen?.tap(200, 700).catch(() => page.mouse.click(200, 700));
 await page.waitForSelector('[data-touch]', { state: 'hidden', timeout: 5000 }).catch(() => problem('the touch did not bring the sound back'));
 await page.click('[data-open-settings]');
@@ -152,6 +163,13 @@ for (const icon of icons ?? []) {
 const { installabilityErrors } = await devtools.send('Page.getInstallabilityErrors');
 check(!installabilityErrors.filter((e) => e.errorId !== 'in-incognito').length, `not installable: ${JSON.stringify(installabilityErrors)}`);
 
+const english = await open({ locale: 'en-US', scheme: 'dark', width: 390, height: 844 });
+await english.goto(job.base + path);
+await english.waitForSelector('body.is-live');
+await english.click('[data-open-settings]');
+await must(english, 'counter settings English');
+await english.close();
+
 // The connection breaks: that dominates the screen and is heard. What came in
 // meanwhile comes when it is back, as one sentence.
 const network = await relay();
@@ -166,7 +184,10 @@ await far.waitForSelector('[data-offline]:not([hidden])', { timeout: 5000 }).cat
 for (const [width, height] of sizes) {
   await far.setViewportSize({ width, height });
   check((await far.locator('[data-offline]').boundingBox()).height > 0.44 * height, `no connection is small at ${width}`);
-  await must(far, `counter offline ${width}`);
+  for (const scheme of ['dark', 'light']) {
+    await far.emulateMedia({ colorScheme: scheme });
+    await must(far, `counter offline ${scheme} ${width}`);
+  }
 }
 await far.waitForFunction(() => window.tones.slice(2).some((t) => t.frequency.value < 400), null, { timeout: 15000 }).catch(() => problem('no connection is not heard'));
 const many = Array.from({ length: 25 }, (_, i) => i);
