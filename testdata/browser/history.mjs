@@ -1,6 +1,6 @@
 // A delivery fails, is looked into, and is sent again once the shop's server
 // is well.
-import { job, open, must, check, problem, signIn, end } from './lib.mjs';
+import { job, moneyFirst, open, must, check, problem, signIn, end } from './lib.mjs';
 
 const page = await open({ locale: 'vi-VN' });
 await signIn(page, job.name, job.password);
@@ -10,7 +10,7 @@ const tell = async (what) => { const r = await fetch(job.control + what, { metho
 
 // It is seen live that it failed, and that it is tried again.
 await tell('/pay');
-await becomes('the failed attempt', () => document.querySelector('#rows tr .pill.pending')?.textContent.includes('500'));
+await becomes('the failed attempt', () => document.querySelector('#rows tr .pill.pending')?.title.includes('500'));
 await page.click('#rows tr td.content a');
 await page.click('main a[href="/deliveries/1"]');
 await page.waitForURL(job.base + '/deliveries/1');
@@ -28,6 +28,8 @@ await page.evaluate(() => document.querySelectorAll('.timeline details').forEach
 await must(page, 'history failed');
 await page.goto(job.base + '/');
 check((await page.textContent('.attention')).includes('1 lượt gửi thất bại'), 'the overview does not ask for it');
+await moneyFirst(page);
+await page.click('.attention summary');
 await page.click('.attention a[href^="/deliveries"]');
 check((await page.locator('td.state .pill.failed').count()) === 6, 'the link does not lead to what failed');
 await page.click('td.content a');

@@ -68,6 +68,17 @@ export async function must(page, name) {
   if (process.env.BAOCO_SCREENSHOTS) await page.screenshot({ path: path.join(process.env.BAOCO_SCREENSHOTS, name.replace(/\W+/g, '_') + '.png'), fullPage: true });
 }
 
+// moneyFirst leads to the overview: the newest amount is within the first screen
+// of a telephone and of a desk.
+export async function moneyFirst(page) {
+  for (const [width, height] of [[390, 844], [1280, 800]]) {
+    await page.setViewportSize({ width, height });
+    await page.goto(job.base + '/');
+    const bottom = await page.evaluate(() => document.querySelector('#rows tr[id^=tx-] .amount').getBoundingClientRect().bottom);
+    check(bottom <= height, `the newest amount ends at ${bottom} of a screen of ${height}`);
+  }
+}
+
 export async function signIn(page, name, password) {
   await page.goto(job.base + '/login');
   await page.fill('[name=name]', name);

@@ -23,19 +23,20 @@ const call = async (id, amount, content) => {
 };
 
 const started = await call('FT1', 1549000, 'DH10293 thanh toan');
-await page.waitForFunction(() => document.querySelector('#rows tr')?.textContent.includes('DH10293'), null, { polling: 20, timeout: 30000 }).catch(() => problem('the transaction never came'));
+await page.waitForFunction(() => document.querySelector('#rows tr[id^=tx-]')?.textContent.includes('DH10293'), null, { polling: 20, timeout: 30000 }).catch(() => problem('the transaction never came'));
 console.log(`live after ${Date.now() - started} ms`);
-check((await page.textContent('#rows tr')).includes('+1.549.000\u00a0₫'), 'the amount is not written as in Vietnam');
+check((await page.textContent('#rows tr.day')).replace(/\s+/g, ' ').startsWith('Hôm nay +1.549.000 ₫ · 1'), `the row of the day says ${await page.textContent('#rows tr.day')}`);
+check((await page.textContent('#rows tr[id^=tx-]')).includes('+1.549.000\u00a0₫'), 'the amount is not written as in Vietnam');
 await page.waitForFunction(() => document.querySelector('#rows tr .pill.delivered'), null, { polling: 20, timeout: 30000 }).catch(() => problem('the delivery was never shown as delivered'));
 // The sums come with the rows that change them.
-await page.waitForFunction(() => document.querySelector('#sums .card .big').textContent.endsWith(' +1.549.000\u00a0₫'), null, { polling: 20, timeout: 30000 }).catch(() => problem('the sum of today stayed as it was'));
+await page.waitForFunction(() => document.querySelector('#today .big').textContent.endsWith(' +1.549.000\u00a0₫'), null, { polling: 20, timeout: 30000 }).catch(() => problem('the sum of today stayed as it was'));
 await page.waitForFunction(() => document.querySelector('#sums .card:last-child .big').textContent.startsWith('1 '), null, { polling: 20, timeout: 30000 }).catch(() => problem('the delivery was not counted'));
 
 // Hostile content is text, and nothing else.
 await page.evaluate(() => { window.harmed = false; });
 const hostile = `<script>window.harmed=true</script><img src=x onerror="window.harmed=true"> \u202Egnp.exe ${'x'.repeat(1500)}`;
 await call('FT2', 1000, hostile);
-await page.waitForFunction(() => document.querySelector('#rows tr')?.textContent.includes('window.harmed'), null, { polling: 20, timeout: 30000 }).catch(() => problem('the hostile transaction never came'));
+await page.waitForFunction(() => document.querySelector('#rows tr[id^=tx-]')?.textContent.includes('window.harmed'), null, { polling: 20, timeout: 30000 }).catch(() => problem('the hostile transaction never came'));
 check(!(await page.evaluate(() => window.harmed)), 'a transaction content ran as a script');
 check((await page.locator('#rows img, #rows script').count()) === 0, 'a transaction content became elements');
 check(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), 'a long content widens the page');
@@ -55,12 +56,12 @@ const within = async (ms, what, condition, argument) => {
   console.log(`${what.split(':')[0]}: ${Date.now() - begun} ms`);
 };
 const hasRow = (on) => ({ page: on, holds: (text) => document.querySelector('#rows')?.textContent.includes(text) });
-const firstRow = () => page.locator('#rows tr').first().getAttribute('id');
+const firstRow = () => page.locator('#rows tr[id^=tx-]').first().getAttribute('id');
 
 // A new row is marked. Under the pointer no row moves: a button says how many wait.
 await call('FT3', 3000, 'row three');
 await within(5000, 'a new row is not marked', { page, holds: () => document.querySelector('#rows tr.new')?.textContent.includes('row three') });
-await page.hover('#rows tr:nth-child(2)');
+await page.hover('#rows tr:nth-child(3)');
 const before = await firstRow();
 await call('FT4', 4000, 'row four');
 await within(5000, 'no button says that a row waits', { page, holds: () => document.querySelector('[data-held]:not([hidden])')?.textContent.startsWith('1 ') });

@@ -1,6 +1,6 @@
 // Every page, in both languages and both themes, on a telephone and on a desk.
-// No table hides a part of itself on the screens between them.
-import { check, job, open, must, signIn, end } from './lib.mjs';
+// The newest amount is within the first screen. No table hides a part of itself on the screens between them.
+import { check, job, moneyFirst, open, must, signIn, end } from './lib.mjs';
 
 // inEveryLook looks at a page as it was loaded once.
 async function inEveryLook(page, name) {
@@ -28,6 +28,13 @@ for (const locale of ['vi-VN', 'en-US']) {
     await page.goto(job.base + path);
     await inEveryLook(page, `${path} ${locale}`);
   }
+  await moneyFirst(page);
+  await page.focus('[data-plot]');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowLeft');
+  check(/^(Hôm qua|Yesterday): /.test(await page.textContent('[data-readout]')), 'the keys do not read the chart out');
+  await page.hover('[data-plot] g:last-of-type', { force: true });
+  check(/^(Hôm nay|Today): \+/.test(await page.textContent('[data-readout]')), 'the pointer does not read the chart out');
   await page.context().close();
 }
 await end();

@@ -61,6 +61,7 @@ check(answer.unassigned === 1, 'the second call: ' + JSON.stringify(answer));
 await call('3', '19354957', 'another secret');
 await page.goto(job.base + '/');
 await must(page, 'overview with attention');
+await page.click('.attention summary');
 await page.click('.attention a[href="/inbound/events?state=unassigned"]');
 await must(page, 'events unassigned');
 await page.click('td a[href="/inbound/events/2"]');

@@ -7,26 +7,35 @@ import (
 	"baoco/app"
 )
 
-// chart draws money in and out by day. Its coordinates are in units of its own,
-// its texts in the language of the visitor.
+// chart draws money in and out by day, at the width of the page: across, its
+// coordinates are percentages, down they are pixels. Its texts are in the language
+// of the visitor.
 type chart struct {
-	Width, Height int
-	Bottom        float64 // y of the zero line
-	Left          float64 // x where the bars begin
-	Bars          []bar
-	Lines         []gridLine
-	Days          []dayLabel
-	Table         []dayTotal // the same as a table, for those who can't see the chart
+	Left   float64 // width of the labels of amounts, in pixels
+	Lines  []gridLine
+	Days   []chartDay // none if there is nothing to draw
+	Labels []dayLabel
+	Sum    dayTotal
+	Table  []dayTotal // the same as a table, for those who can't see the chart
 }
 
-// LabelX and LabelY are where the labels of the axes stand.
+// Height, Bottom, LabelX and LabelY say where the zero line and the labels are.
+func (c chart) Height() int     { return chartHeight }
+func (c chart) Bottom() float64 { return chartHeight - chartBottom }
 func (c chart) LabelX() float64 { return c.Left - 8 }
-func (c chart) LabelY() float64 { return c.Bottom + 18 }
+func (c chart) LabelY() float64 { return c.Bottom() + 18 }
+
+// chartDay is the column of one day, over the whole height, with up to two bars.
+type chartDay struct {
+	X, Width float64
+	Today    bool // it isn't over yet
+	Text     string
+	Bars     []bar
+}
 
 type bar struct {
 	X, Y, Width, Height float64
 	Class               string // in or out
-	Title               string
 }
 
 type gridLine struct {
@@ -64,54 +73,69 @@ func dayTotals(rows []app.PeriodRow, first, last app.Day) []dayTotal {
 	return days
 }
 
-// The space around the bars and the width of a letter, in the units of the chart.
+// Sizes in pixels, the greatest width of a bar in percent, and how many labels of
+// days a telephone has room for.
 const (
-	chartLeft   = 64.0 // more if a label is long
-	chartLetter = 7.5
-	chartTop    = 12.0
+	chartHeight = 220.0
+	chartTop    = 8.0
 	chartBottom = 28.0
+	chartLeft   = 48.0 // more if a label is long
+	chartLetter = 7.5
+	chartBar    = 4.0
+	chartLabels = 5
 )
 
-// drawChart lays the days out in a chart of this size.
-func (w words) drawChart(days []dayTotal, width, height int) chart {
-	c := chart{Width: width, Height: height, Left: chartLeft, Bottom: float64(height) - chartBottom, Table: days}
+// drawChart draws days of which the last is today.
+func (w words) drawChart(days []dayTotal) chart {
+	c := chart{Left: chartLeft, Table: days, Sum: sumDays(days, days[0].Day)}
 	var most int64
 	for _, d := range days {
 		most = max(most, d.In.Total, d.Out.Total)
 	}
+	if most == 0 {
+		return c
+	}
 	top := roundUp(most)
-	scale := (c.Bottom - chartTop) / float64(top)
+	scale := (c.Bottom() - chartTop) / float64(top)
 	for i := range 5 {
 		value := top / 4 * int64(i)
 		label := w.Short(value)
-		c.Lines = append(c.Lines, gridLine{Y: round1(c.Bottom - float64(value)*scale), Label: label})
+		c.Lines = append(c.Lines, gridLine{Y: round1(c.Bottom() - float64(value)*scale), Label: label})
 		c.Left = math.Max(c.Left, chartLetter*float64(utf8.RuneCountInString(label))+8)
 	}
-	slot := (float64(width) - c.Left - 8) / float64(len(days))
-	thick := math.Min(22, slot*0.4)
-	every := int(math.Ceil(48 / slot))
+	slot := 100 / float64(len(days))
+	thick := math.Min(chartBar, slot*0.42)
+	every := (len(days) + chartLabels - 1) / chartLabels
 	for i, d := range days {
-		x := c.Left + slot*float64(i) + slot/2
-		for _, side := range []struct {
+		day := chartDay{X: round2(slot * float64(i)), Width: round2(slot), Today: i == len(days)-1, Text: w.chartText(d)}
+		middle := slot * (float64(i) + 0.5)
+		for _, b := range []struct {
 			class string
-			of    app.Amounts
+			total int64
 			x     float64
-			name  string
-		}{{"in", d.In, x - thick, w.Direction(app.In)}, {"out", d.Out, x, w.Direction(app.Out)}} {
-			if side.of.Total == 0 {
-				continue
+		}{{"in", d.In.Total, middle - thick}, {"out", d.Out.Total, middle}} {
+			if b.total > 0 {
+				h := math.Max(1.5, float64(b.total)*scale)
+				day.Bars = append(day.Bars, bar{X: round2(b.x), Y: round1(c.Bottom() - h), Width: round2(thick), Height: round1(h), Class: b.class})
 			}
-			h := math.Max(1.5, float64(side.of.Total)*scale)
-			c.Bars = append(c.Bars, bar{
-				X: round1(side.x), Y: round1(c.Bottom - h), Width: round1(thick), Height: round1(h), Class: side.class,
-				Title: w.Date(d.Day) + ": " + side.name + " " + w.Money(side.of.Total),
-			})
 		}
-		if i%every == 0 {
-			c.Days = append(c.Days, dayLabel{X: round1(x), Label: d.Day.Start(w.zone).In(w.zone).Format(w.T("Jan 2", "02/01"))})
+		c.Days = append(c.Days, day)
+		if day.Today {
+			c.Labels = append(c.Labels, dayLabel{round2(middle), w.DayName(d.Day)})
+		} else if (len(days)-1-i)%every == 0 {
+			c.Labels = append(c.Labels, dayLabel{round2(middle), d.Day.Start(w.zone).In(w.zone).Format(w.T("Jan 2", "02/01"))})
 		}
 	}
 	return c
+}
+
+// chartText reads one day of the chart out.
+func (w words) chartText(d dayTotal) string {
+	text := w.DayName(d.Day) + ": " + w.SignedIn(d.In.Total) + " (" + w.Number(d.In.Count) + ")"
+	if d.Out.Count > 0 {
+		text += ", " + w.SignedOut(d.Out.Total) + " (" + w.Number(d.Out.Count) + ")"
+	}
+	return text
 }
 
 // roundUp is the next number with one or two leading digits that quarters
@@ -129,3 +153,4 @@ func roundUp(n int64) int64 {
 }
 
 func round1(x float64) float64 { return math.Round(x*10) / 10 }
+func round2(x float64) float64 { return math.Round(x*100) / 100 }

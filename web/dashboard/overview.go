@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -11,21 +12,30 @@ import (
 // overviewData is the first page: money, deliveries and what needs attention.
 type overviewData struct {
 	overviewSums
-	Status       app.AccountStatus
-	Expired      bool // the plan has expired
-	Days         int  // of the chart
-	Ranges       []int
-	Banks        []app.BankAccount
-	Bank         int64 // the bank account of the chart; 0: all
-	Wide, Narrow chart
-	Newest       []transactionRow
-	Attention    []app.Attention  // for owners
-	Steps        []onboardingStep // of the onboarding; none once it is done
+	Status    app.AccountStatus
+	Expired   bool // the plan has expired
+	EndsSoon  bool // it has, or will within 30 days
+	Days      int  // of the chart
+	Ranges    []int
+	Banks     []app.BankAccount
+	Bank      int64 // the bank account of the chart; 0: all
+	Chart     chart
+	Newest    []dayRows
+	Attention []app.Attention  // for owners
+	Steps     []onboardingStep // of the onboarding; none once it is done
+}
+
+// PlanMatters tells whether the page has something to say about the plan: it is
+// a trial, its end is near, or few bank accounts are left.
+func (d overviewData) PlanMatters() bool {
+	s := d.Status
+	return s.IsTrial || d.EndsSoon || s.BankAccounts*5 >= int64(s.MaxBankAccounts)*4
 }
 
 // overviewSums are the sums of the first page.
 type overviewSums struct {
 	Today, Week, Month dayTotal
+	Yesterday          app.Amounts        // money in of yesterday up to this time of day
 	Sent               app.DeliveryHealth // of the last 24 hours
 }
 
@@ -47,6 +57,7 @@ func (s *Server) overviewPage(v *visit) error {
 		return err
 	}
 	data.Expired = data.Status.Expired(v.now)
+	data.EndsSoon = data.Status.Expired(v.now.AddDate(0, 0, 30))
 	if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
@@ -57,9 +68,12 @@ func (s *Server) overviewPage(v *visit) error {
 		}
 		data.Bank, shown = id, dayTotals(rows, from, today)
 	}
-	data.Wide = v.drawChart(shown, 960, 260)
-	data.Narrow = v.drawChart(shown[max(0, len(shown)-14):], 360, 220)
-	if data.Newest, _, err = s.transactionRows(v, app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}}); err != nil {
+	data.Chart = v.drawChart(shown)
+	newest, _, err := s.transactionRows(v, app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}})
+	if err != nil {
+		return err
+	}
+	if data.Newest, err = s.groupByDay(v, newest, true); err != nil {
 		return err
 	}
 	if v.owner() {
@@ -86,6 +100,9 @@ func (s *Server) readSums(v *visit, sums *overviewSums, from app.Day, now time.T
 	}
 	all := dayTotals(rows, first, today)
 	sums.Today, sums.Week, sums.Month = sumDays(all, today), sumDays(all, week), sumDays(all, month)
+	if sums.Yesterday, err = s.Service.YesterdayByNow(v.Context(), v.account.ID, now); err != nil {
+		return nil, err
+	}
 	sums.Sent, err = s.Service.DeliveryHealth(v.Context(), v.account.ID, now)
 	return all[from-first:], err
 }
@@ -100,4 +117,21 @@ func sumDays(days []dayTotal, from app.Day) dayTotal {
 		}
 	}
 	return sum
+}
+
+// Compared writes by how much the money in of today differs from that of yesterday
+// up to the same time of day; nothing where yesterday had none.
+func (w words) Compared(today, yesterday int64) string {
+	if yesterday == 0 {
+		return ""
+	}
+	percent := int64(math.Round(float64(today-yesterday) / float64(yesterday) * 100))
+	if percent == 0 {
+		return w.T("about the same as yesterday by this time", "gần bằng hôm qua cùng giờ")
+	}
+	sign := ""
+	if percent > 0 {
+		sign = "+"
+	}
+	return sign + w.Number(percent) + w.T("% on yesterday by this time", nbsp+"% so với hôm qua cùng giờ")
 }

@@ -41,8 +41,8 @@ func TestChartOfABankAccount(t *testing.T) {
 	b.Get("/?bank_account_id=2").Shows(t, `<option value="2" selected>`, `/?days=90&bank_account_id=2`)
 }
 
-// The plan stands in a line of its own: with its end where it has one, and a
-// way to the bank accounts for who may go there.
+// The plan stands in a line of its own where it matters: a trial, one whose end
+// is near, or nearly full. Who may go there has a way to the bank accounts.
 func TestOverviewPlan(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
@@ -51,23 +51,43 @@ func TestOverviewPlan(t *testing.T) {
 	w.Link("ACB", apptest.SomeAccount)
 	owner, cashier := w.Browser().SignIn("lan"), w.Browser().SignIn("hoa")
 	const linked = `<a href="/banks">1/100 bank accounts</a>`
-	set := func(end time.Time, trial bool) {
+	set := func(u app.AccountUpdate) {
 		t.Helper()
-		_, err := w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &end, IsTrial: &trial})
+		_, err := w.Service.UpdateAccount(t.Context(), 1, u)
 		apptest.Must(t, err)
 	}
-	a := owner.Get("/")
-	a.Shows(t, "Plan self-hosted · "+linked)
-	if strings.Contains(a.Body, "expire") {
-		t.Error("an end of what is for ever")
+	says := func(want ...string) {
+		t.Helper()
+		a := owner.Get("/")
+		a.Shows(t, want...)
+		if len(want) == 0 && strings.Contains(a.Body, "Plan self-hosted") {
+			t.Error("a plan of which there is nothing to say")
+		}
 	}
-	a = cashier.Get("/")
-	a.Shows(t, "Plan self-hosted · 1/100 bank accounts")
+	says()
+	trial, end, most := true, time.Now().AddDate(1, 0, 0), 2
+	set(app.AccountUpdate{ExpiresAt: &end})
+	says()
+	set(app.AccountUpdate{IsTrial: &trial})
+	says("Plan self-hosted (trial) · expires ", linked)
+	a := cashier.Get("/")
+	a.Shows(t, "Plan self-hosted (trial)", "1/100 bank accounts")
 	if strings.Contains(a.Body, linked) {
 		t.Error("a cashier is sent to a page of owners")
 	}
-	set(time.Now().AddDate(1, 0, 0), true)
-	owner.Get("/").Shows(t, "Plan self-hosted (trial) · expires ", linked)
-	set(time.Now().AddDate(0, 0, -1), false)
-	owner.Get("/").Shows(t, `<span class="out">expired `, linked)
+	trial, end = false, time.Now().AddDate(0, 0, 31)
+	set(app.AccountUpdate{IsTrial: &trial, ExpiresAt: &end})
+	says()
+	end = time.Now().AddDate(0, 0, 29)
+	set(app.AccountUpdate{ExpiresAt: &end})
+	says("Plan self-hosted · expires ", linked)
+	end = time.Now().AddDate(0, 0, -1)
+	set(app.AccountUpdate{ExpiresAt: &end})
+	says(`<span class="bad">expired `, linked)
+	end = time.Now().AddDate(1, 0, 0)
+	set(app.AccountUpdate{ExpiresAt: &end, MaxBankAccounts: &most})
+	says()
+	most = 1
+	set(app.AccountUpdate{MaxBankAccounts: &most})
+	says("1/1 bank accounts")
 }

@@ -34,11 +34,97 @@ func (s *Server) transactionRows(v *visit, f app.TransactionFilter) ([]transacti
 	return rows, page, err
 }
 
+// dayRows are rows of one day that stand together in a list of transactions.
+type dayRows struct {
+	Day  app.Day
+	ID   string    // of the row above them
+	Sums *app.Flow // of the whole day; nil where the list doesn't show them
+	Rows []transactionRow
+}
+
+// groupByDay groups rows that follow each other. Lists are in the order in which
+// transactions were recorded, so a day may come again further down; only its first
+// group has the sums.
+func (s *Server) groupByDay(v *visit, rows []transactionRow, sums bool) ([]dayRows, error) {
+	var groups []dayRows
+	seen := map[app.Day]bool{}
+	for _, row := range rows {
+		day := app.DayOf(row.Time, v.zone)
+		if n := len(groups); n > 0 && groups[n-1].Day == day {
+			groups[n-1].Rows = append(groups[n-1].Rows, row)
+			continue
+		}
+		group := dayRows{Day: day, ID: "day-" + strconv.Itoa(int(day)), Rows: []transactionRow{row}}
+		switch {
+		case seen[day]:
+			group.ID += "-" + strconv.FormatInt(row.ID, 10)
+		case sums:
+			kept, err := s.Service.Days(v.Context(), v.account.ID, 0, day, day)
+			if err != nil {
+				return nil, err
+			}
+			group.Sums = &dayTotals(kept, day, day)[0].Flow
+		}
+		seen[day] = true
+		groups = append(groups, group)
+	}
+	return groups, nil
+}
+
+// notice is in a few words whether all webhooks were told of a transaction.
+type notice struct {
+	State app.DeliveryState
+	Text  string
+	Codes string // of each webhook, for developers
+}
+
+// Notice sums up the deliveries of a transaction. Cancelled ones don't count.
+func (w words) Notice(deliveries []app.LatestDelivery) notice {
+	var all, delivered, tried int
+	n := notice{State: app.DeliveryDelivered}
+	for _, d := range deliveries {
+		if d.State == app.DeliveryCancelled {
+			continue
+		}
+		all++
+		if n.Codes += d.WebhookName + ": " + w.Pill(d); all < len(deliveries) {
+			n.Codes += "\n"
+		}
+		switch {
+		case d.State == app.DeliveryDelivered:
+			delivered++
+		case d.State == app.DeliveryFailed:
+			n.State = app.DeliveryFailed
+		case n.State != app.DeliveryFailed:
+			n.State = app.DeliveryPending
+		}
+		if d.State == app.DeliveryPending && d.HistoryID != 0 {
+			tried++
+		}
+	}
+	switch {
+	case all == 0:
+		return notice{Text: w.T("Not sent", "Không gửi")}
+	case n.State == app.DeliveryFailed:
+		n.Text = w.T("Could not notify", "Chưa báo được")
+	case n.State == app.DeliveryPending && tried > 0:
+		n.Text = w.T("Will notify again", "Chờ báo lại")
+	case n.State == app.DeliveryPending:
+		n.Text = w.T("Notifying", "Đang báo")
+	default:
+		n.Text = w.T("Notified", "Đã báo")
+	}
+	if all > 1 {
+		n.Text += nbsp + strconv.Itoa(delivered) + "/" + strconv.Itoa(all)
+	}
+	return n
+}
+
 type transactionsData struct {
 	Form    url.Values          // the filter as it was entered
 	States  []app.DeliveryState // that the form offers
 	Banks   []app.BankAccount
-	Rows    []transactionRow
+	Days    []dayRows
 	Found   app.TransactionPage
 	Pages   pages
 	Older   bool   // a search went further back: rows of the pages before aren't found again
@@ -84,7 +170,10 @@ func (s *Server) transactionsPage(v *visit) error {
 	}
 	f.Sums = len(data.Form) > 0 && !data.Older
 	if err == nil {
-		data.Rows, data.Found, err = s.transactionRows(v, f)
+		var rows []transactionRow
+		if rows, data.Found, err = s.transactionRows(v, f); err == nil {
+			data.Days, err = s.groupByDay(v, rows, len(data.Form) == 0)
+		}
 	}
 	pinned.Set("until", strconv.FormatInt(f.UntilID, 10))
 	data.Pages = pagesOf(f.Page, data.Found.Total, pinned, "/transactions")

@@ -122,8 +122,9 @@ var templateFuncs = template.FuncMap{
 			Total dayTotal
 		}{v, v.T(en, vi), total}
 	},
+	"day":  func(v rowsView, day dayRows) dayView { return dayView{v.words, day} },
 	"row":  func(v rowsView, row transactionRow) rowView { return rowView{v.words, row} },
-	"rows": func(v view, rows []transactionRow, filtered bool) rowsView { return rowsView{v, rows, filtered} },
+	"rows": func(v view, days []dayRows, filtered bool) rowsView { return rowsView{v, days, filtered} },
 	"pages": func(v view, p pages) any {
 		return struct {
 			view
@@ -141,15 +142,20 @@ var templateFuncs = template.FuncMap{
 	"more":      func(n int) int { return n + 1 },
 }
 
-// rowView is one row of a list of transactions, rowsView all of them. Filtered
-// says that there may be others.
+// rowView is one row of a list of transactions, dayView the row above those of a
+// day, rowsView all of them. Filtered says that there may be others.
 type rowView struct {
 	words
 	Row transactionRow
 }
 
+type dayView struct {
+	words
+	Of dayRows
+}
+
 type rowsView struct {
 	view
-	Rows     []transactionRow
+	Days     []dayRows
 	Filtered bool
 }

@@ -85,9 +85,6 @@ func (w words) signed(sign string, n int64) string {
 	return sign + w.Money(n)
 }
 
-// Long tells whether a sum needs smaller digits on a small screen.
-func (w words) Long(n int64) bool { return n >= 1_000_000_000 }
-
 // Short abbreviates an amount for the axis of a chart.
 func (w words) Short(n int64) string {
 	for _, unit := range []struct {
@@ -156,6 +153,30 @@ func (w words) StampOf(t time.Time, dateOnly bool) string {
 // Date writes a day.
 func (w words) Date(d app.Day) string {
 	return d.Start(w.zone).In(w.zone).Format(w.T("02 Jan 2006", "02/01/2006"))
+}
+
+// DayName writes a day as people say it.
+func (w words) DayName(d app.Day) string {
+	switch app.DayOf(w.now, w.zone) - d {
+	case 0:
+		return w.T("Today", "Hôm nay")
+	case 1:
+		return w.T("Yesterday", "Hôm qua")
+	}
+	start := d.Start(w.zone).In(w.zone)
+	if w.Lang == app.Vietnamese {
+		names := [...]string{"Chủ nhật", "Thứ hai", "Thứ ba", "Thứ tư", "Thứ năm", "Thứ sáu", "Thứ bảy"}
+		return names[start.Weekday()] + ", " + w.Date(d)
+	}
+	return start.Format("Monday") + ", " + w.Date(d)
+}
+
+// TimeOf writes the time of a transaction below the name of its day.
+func (w words) TimeOf(t time.Time, dateOnly bool) string {
+	if dateOnly {
+		return w.T("no time", "không rõ giờ")
+	}
+	return t.In(w.zone).Format(time.TimeOnly)
 }
 
 // Direction names a direction.

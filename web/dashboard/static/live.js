@@ -140,9 +140,10 @@ async function load() {
 // while those that are there go on changing.
 let shown = document.body.dataset.live; // what the page was made with
 const known = new Set($$("[data-rows] tr").map((row) => row.id));
+const isNew = (row) => row.id && !row.matches(".day") && !known.has(row.id);
 async function show(page) {
   const rows = $("[data-rows]"), next = $("[data-rows]", page), held = $("[data-held]");
-  const fresh = next ? [...next.rows].filter((row) => row.id && !known.has(row.id)) : [];
+  const fresh = next ? [...next.rows].filter(isNew) : [];
   const hold = rows && next && fresh.length > 0 && isRead(rows);
   if (hold) {
     for (const row of rows.rows) $("#" + row.id, next)?.replaceWith(row.cloneNode(true));

@@ -1,0 +1,84 @@
+package dashboard_test
+
+import (
+	"html"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/web/webtest"
+)
+
+// TestRowsOfADay: rows of one day stand below its name and its sums. A day that
+// comes again further down has no sums there, and a list by a filter has none.
+func TestRowsOfADay(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	native := w.Native()
+	today := app.DayOf(time.Now(), w.Service.Zone())
+	for _, x := range []apptest.Transfer{
+		{ID: "1", Date: "2025-10-14 10:00:00", Amount: 100},
+		{ID: "2", Date: today.String(), Amount: 20},
+		{ID: "3", Date: today.String(), Amount: 3, Direction: "OUT"},
+		{ID: "4", Date: "2025-10-14 11:00:00", Amount: 1000},
+		{ID: "5", Date: today.String(), Amount: 5},
+	} {
+		w.Names(webtest.Recorded, native, x)
+	}
+	b := w.Browser().SignIn("lan")
+	row := regexp.MustCompile(`(?s)<tr class="day" id="([^"]*)">(.*?)</tr>`)
+	tag := regexp.MustCompile(`<[^>]*>`)
+	headings := func(path string) string {
+		var all []string
+		ids := map[string]bool{}
+		for _, m := range row.FindAllStringSubmatch(b.Get(path).Body, -1) {
+			if ids[m[1]] {
+				t.Errorf("%s: two rows %s", path, m[1])
+			}
+			ids[m[1]] = true
+			all = append(all, strings.Join(strings.Fields(html.UnescapeString(tag.ReplaceAllString(m[2], ""))), " "))
+		}
+		return strings.Join(all, " | ")
+	}
+	const old = "Tuesday, 14 Oct 2025"
+	const now = "Today +25 ₫ · 2 −3 ₫ · 1"
+	for path, want := range map[string]string{
+		"/":                  now + " | " + old + " +1,100 ₫ · 2 | Today | " + old,
+		"/transactions":      now + " | " + old + " +1,100 ₫ · 2 | Today | " + old,
+		"/transactions?q=na": "Today | " + old + " | Today | " + old,
+	} {
+		if got := headings(path); got != want {
+			t.Errorf("%s: %s\nwant: %s", path, got, want)
+		}
+	}
+}
+
+// TestComparedWithYesterday: the first page says by how much today differs from
+// yesterday by this time, and nothing where yesterday had none.
+func TestComparedWithYesterday(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		yesterday, today int64
+		want             string
+	}{{0, 100, ""}, {100, 112, "+12% on yesterday by this time"}, {100, 88, "−12% on yesterday by this time"}, {1000, 1004, "about the same as yesterday by this time"}, {100, 0, "−100% on yesterday by this time"}} {
+		w := webtest.NewWorld(t)
+		w.User(1, "lan", app.RoleOwner)
+		w.Link("ACB", apptest.SomeAccount)
+		native := w.Native()
+		today := app.DayOf(time.Now(), w.Service.Zone())
+		for day, amount := range map[app.Day]int64{today - 1: c.yesterday, today: c.today} {
+			if amount > 0 {
+				w.Names(webtest.Recorded, native, apptest.Transfer{ID: day.String(), Date: day.String(), Amount: amount})
+			}
+		}
+		a := w.Browser().SignIn("lan").Get("/")
+		if a.Shows(t, "Today", c.want); c.want == "" && strings.Contains(a.Body, "yesterday") {
+			t.Error("a comparison with nothing")
+		}
+	}
+}
