@@ -21,9 +21,9 @@ import (
 // with the page of the form. Where that is empty it is the page at the path of
 // the action, or the nearest above it.
 var countOnce = map[string]string{
-	"/webhooks": "/webhooks/new", "/webhooks/{id}/rotate": "", "/webhooks/{id}/replay": "",
+	"/webhooks": "/webhooks/new", "/webhooks/{id}/rotate": "", "/webhooks/{id}/replay": "", "/webhooks/{id}/send-now": "",
 	"/inbound/sources": "/inbound/sources/new", "/inbound/sources/{id}/rotate": "",
-	"/deliveries/resend": "/deliveries", "/deliveries/{id}/resend": "",
+	"/deliveries/resend": "/deliveries", "/deliveries/{id}/resend": "", "/deliveries/{id}/send-now": "",
 	"/keys": "", "/settings/users": "", "/settings/users/{id}/password": "", "/settings/counters": "",
 }
 

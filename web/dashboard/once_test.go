@@ -50,7 +50,7 @@ var harmlessTwice = []string{
 
 // Whoever adds an action says whether its form counts once.
 func TestEveryActionIsSorted(t *testing.T) {
-	var forms []string
+	forms := []string{"/deliveries/{id}/send-now", "/webhooks/{id}/send-now"} // see TestSendNow
 	for _, form := range onceForms {
 		forms = append(forms, strings.NewReplacer("/1", "/{id}", "/2", "/{id}").Replace(form.action))
 	}
