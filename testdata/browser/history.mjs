@@ -20,6 +20,13 @@ check((await text()).includes('Chương trình xử lý tại URL bị lỗi (50
 check((await text()).includes('Fatal error'), 'the answer is not shown');
 await becomes('the countdown', () => /còn 0:0\d|còn 0:10/.test(document.querySelector('[data-until]')?.textContent));
 
+// It is sent now: the attempt is seen within two seconds of the click.
+const attempts = await page.locator('.timeline > li > details').count();
+const clicked = Date.now();
+await page.click('form[action="/deliveries/1/send-now"] button');
+await becomes('the attempt', (n) => document.querySelectorAll('.timeline > li > details').length > n, attempts);
+check(Date.now() - clicked <= 2000, `the attempt was seen ${Date.now() - clicked} ms after the click`);
+
 // The other attempts are made; the page shows them by itself.
 await tell('/exhaust');
 await becomes('the failed delivery', () => document.querySelector('h1 .pill.failed'));
