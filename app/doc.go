@@ -159,7 +159,8 @@
 //   - Due: a pending delivery whose time has come. In flight: being attempted
 //     now. Settle: to record an attempt and what follows from it. Sweep: to
 //     look for due deliveries. Resend: a new delivery of a history record's
-//     payload. Replay: resends of many.
+//     payload. Replay: resends of many. Send now: to make a pending
+//     delivery due at once.
 //
 // # Habits
 //
