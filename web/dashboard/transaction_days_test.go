@@ -82,3 +82,39 @@ func TestComparedWithYesterday(t *testing.T) {
 		}
 	}
 }
+
+// TestNoticeOfSeveralWebhooks: the worst state is named, with how many are in it.
+func TestNoticeOfSeveralWebhooks(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	b := w.Browser().SignIn("lan")
+	w.Pay(1, "1", "nobody is told")
+	says := func(want string) {
+		t.Helper()
+		_, cell, _ := strings.Cut(b.Get("/transactions").Body, `-state">`)
+		if cell, _, _ = strings.Cut(cell, "</td>"); !strings.Contains(cell, ">"+want+"<") {
+			t.Errorf("%s, want %s", cell, want)
+		}
+	}
+	says("Not sent")
+	w.Webhook("http://127.0.0.1:9/a", app.WebhookAll)
+	w.Pay(1, "2", "one")
+	w.Attempts(1, 1)
+	says("Will notify again")
+	for range 2 {
+		w.Webhook("http://127.0.0.1:9/b", app.WebhookAll)
+	}
+	w.Pay(1, "3", "three")
+	w.Attempts(1, 4)
+	says("Will notify again\u00a03/3")
+	for _, c := range []struct{ states, want string }{
+		{"1 1 1", "Notified\u00a03/3"}, {"1 1 2", "Could not notify\u00a01/3"}, {"2 1 2", "Could not notify\u00a02/3"}, {"1 0 1", "Will notify again\u00a01/3"}, {"0 2 1", "Could not notify\u00a01/3"}, {"3 1 1", "Notified\u00a02/2"}, {"3 3 3", "Not sent"},
+	} {
+		for i, state := range strings.Fields(c.states) {
+			w.Change("UPDATE deliveries SET state = ? WHERE transaction_id = 3 AND webhook_id = ?", state, i+1)
+		}
+		says(c.want)
+	}
+}

@@ -78,9 +78,11 @@ type notice struct {
 	Codes string // of each webhook, for developers
 }
 
-// Notice sums up the deliveries of a transaction. Cancelled ones don't count.
+// Notice sums up the deliveries of a transaction: the worst state, and how many of
+// several are in it. Cancelled ones don't count.
 func (w words) Notice(deliveries []app.LatestDelivery) notice {
-	var all, delivered, tried int
+	var all, tried int
+	in := map[app.DeliveryState]int{}
 	n := notice{State: app.DeliveryDelivered}
 	for _, d := range deliveries {
 		if d.State == app.DeliveryCancelled {
@@ -90,13 +92,9 @@ func (w words) Notice(deliveries []app.LatestDelivery) notice {
 		if n.Codes += d.WebhookName + ": " + w.Pill(d); all < len(deliveries) {
 			n.Codes += "\n"
 		}
-		switch {
-		case d.State == app.DeliveryDelivered:
-			delivered++
-		case d.State == app.DeliveryFailed:
-			n.State = app.DeliveryFailed
-		case n.State != app.DeliveryFailed:
-			n.State = app.DeliveryPending
+		in[d.State]++
+		if d.State == app.DeliveryFailed || d.State == app.DeliveryPending && n.State != app.DeliveryFailed {
+			n.State = d.State
 		}
 		if d.State == app.DeliveryPending && d.HistoryID != 0 {
 			tried++
@@ -115,7 +113,7 @@ func (w words) Notice(deliveries []app.LatestDelivery) notice {
 		n.Text = w.T("Notified", "Đã báo")
 	}
 	if all > 1 {
-		n.Text += nbsp + strconv.Itoa(delivered) + "/" + strconv.Itoa(all)
+		n.Text += nbsp + strconv.Itoa(in[n.State]) + "/" + strconv.Itoa(all)
 	}
 	return n
 }
