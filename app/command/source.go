@@ -17,7 +17,7 @@ import (
 )
 
 func sourceCommand() *cli.Command {
-	secretFile := &cli.StringFlag{Name: "secret-file", Usage: "`FILE` that holds the secret, - for standard input (default: generate one)"}
+	secretFile := &cli.StringFlag{Name: "secret-file", Usage: "`FILE` that holds the secret, - for standard input (default: generate one; payos and pay2s-ipn need the provider's)"}
 	return &cli.Command{
 		Name: "source", Usage: "sources of transactions, one for each provider account",
 		Subcommands: []*cli.Command{

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,6 +172,11 @@ func (s *Server) bankPage(v *visit) error {
 	if err != nil {
 		return err
 	}
+	return s.showBank(v, b, nil)
+}
+
+// showBank shows the page. refused is why an action was refused.
+func (s *Server) showBank(v *visit, b app.BankAccountSummary, refused error) error {
 	sources, err := s.Service.Sources(v.Context(), v.account.ID)
 	if err != nil {
 		return err
@@ -185,7 +191,7 @@ func (s *Server) bankPage(v *visit) error {
 		data.QR = bankPath(b.ID) + "/qr.png?" + query.Encode()
 		data.Cut = len(transfer.Content) > vietqr.MaxContent
 	}
-	return s.renderForm(v, wrong, "bank", "banks", app.Textf("%s %s", "%s %s", v.BankName(b.Bank), b.AccountNumber), data)
+	return s.renderForm(v, cmp.Or(refused, wrong), "bank", "banks", app.Textf("%s %s", "%s %s", v.BankName(b.Bank), b.AccountNumber), data)
 }
 
 // transferTo is the transfer that a code fills in, and its text. An empty
@@ -234,7 +240,7 @@ func (s *Server) switchBank(v *visit) error {
 	b := sum.BankAccount
 	if on := v.PostFormValue("active") == "1"; on != (b.Status == app.BankAccountActive) && (on || b.Status != app.BankAccountInactive) {
 		if b, err = s.Service.ToggleBankAccount(v.Context(), v.account.ID, b.ID, v.now); err != nil {
-			return err
+			return s.showBank(v, sum, err)
 		}
 	}
 	flash := app.Text{EN: "Bank account turned on. Your shop is notified of its transactions.", VI: "Đã bật tài khoản. Giao dịch của tài khoản sẽ được báo cho cửa hàng."}

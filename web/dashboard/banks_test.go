@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"baoco/app"
 	"baoco/app/apptest"
@@ -104,6 +105,28 @@ func TestBankQR(t *testing.T) {
 		}
 	}
 	b.Get("/banks/1?content="+strings.Repeat("a", 26)).Shows(t, "cut off content")
+}
+
+// What an ended plan refuses is said on the page where somebody tried it.
+func TestRefusedTurningOn(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	bank := w.Link("ACB", apptest.SomeAccount)
+	hook, _ := w.Webhook("https://shop.example.vn/baoco", app.WebhookAll)
+	b := w.Browser().SignIn("lan")
+	paths := []string{fmt.Sprintf("/banks/%d", bank.ID), fmt.Sprintf("/webhooks/%d", hook.ID)}
+	for _, path := range paths {
+		b.Submit(path+"/toggle", "active", "0").Goes(t, path)
+	}
+	ended := time.Now().AddDate(0, 0, -1)
+	_, err := w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &ended})
+	apptest.Must(t, err)
+	for i, path := range paths {
+		a := b.Submit(path+"/toggle", "active", "1")
+		a.WantStatus(t, http.StatusForbidden)
+		a.Shows(t, "The plan of this account has expired", path+"/toggle", []string{apptest.SomeAccount, "https://shop.example.vn/baoco"}[i])
+	}
 }
 
 var bankActions = []webtest.Action{

@@ -32,6 +32,11 @@ func (s *Server) webhookPage(v *visit) error {
 	if err != nil {
 		return err
 	}
+	return s.showWebhook(v, hook, nil)
+}
+
+// showWebhook shows the page. refused is why an action was refused.
+func (s *Server) showWebhook(v *visit, hook app.Webhook, refused error) (err error) {
 	data := webhookData{webhookRow: webhookRow{Webhook: hook}, Receivers: receivers(hook, "", v.Lang)}
 	if data.Health, err = s.Service.WebhookHealth(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 		return err
@@ -54,7 +59,7 @@ func (s *Server) webhookPage(v *visit) error {
 	if data.Test, err = s.testedNow(v, hook); err != nil {
 		return err
 	}
-	return s.render(v, "webhook", "webhooks", app.Text{EN: app.Isolated(hook.Name), VI: app.Isolated(hook.Name)}, data)
+	return s.renderForm(v, refused, "webhook", "webhooks", app.Text{EN: app.Isolated(hook.Name), VI: app.Isolated(hook.Name)}, data)
 }
 
 // testedNow is the attempt of the test that the address names; nil if it names no
@@ -92,9 +97,11 @@ func (s *Server) switchWebhook(v *visit) error {
 		return err
 	}
 	if on := v.PostFormValue("active") == "1"; on != hook.IsActive {
-		if hook, err = s.Service.ToggleWebhook(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
-			return err
+		switched, err := s.Service.ToggleWebhook(v.Context(), v.account.ID, hook.ID, v.now)
+		if err != nil {
+			return s.showWebhook(v, hook, err)
 		}
+		hook = switched
 	}
 	flash := app.Text{EN: "Webhook turned on. Waiting deliveries are sent as scheduled.", VI: "Đã bật webhook. Các lượt gửi đang chờ sẽ được gửi tiếp theo lịch."}
 	switch {
