@@ -53,7 +53,7 @@ for (const late of ['htmx-', 'live.js', 'app.js']) {
 const within = async (ms, what, condition, argument) => {
   const begun = Date.now();
   await condition.page.waitForFunction(condition.holds, argument, { polling: 50, timeout: ms }).catch(() => problem(what));
-  console.log(`${what.split(':')[0]}: ${Date.now() - begun} ms`);
+  console.log(`${Date.now() - begun} ms; else: ${what}`);
 };
 const hasRow = (on) => ({ page: on, holds: (text) => document.querySelector('#rows')?.textContent.includes(text) });
 const firstRow = () => page.locator('#rows tr[id^=tx-]').first().getAttribute('id');
@@ -63,9 +63,11 @@ await call('FT3', 3000, 'row three');
 await within(5000, 'a new row is not marked', { page, holds: () => document.querySelector('#rows tr.new')?.textContent.includes('row three') });
 await page.hover('#rows tr:nth-child(3)');
 const before = await firstRow();
+await page.evaluate(() => { document.querySelector('#rows td.state').textContent = 'of yesterday'; });
 await call('FT4', 4000, 'row four');
 await within(5000, 'no button says that a row waits', { page, holds: () => document.querySelector('[data-held]:not([hidden])')?.textContent.startsWith('1 ') });
 check(await firstRow() === before, 'a row moved under the pointer');
+check(!(await page.textContent('#rows')).includes('of yesterday'), 'a row under the pointer no longer changes');
 await page.mouse.move(0, 0);
 await within(5000, 'a row that waited never came', hasRow(page), 'row four');
 check(await page.locator('[data-held]').isHidden(), 'the button stays');

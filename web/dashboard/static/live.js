@@ -146,7 +146,6 @@ async function show(page) {
   const fresh = next ? [...next.rows].filter(isNew) : [];
   const hold = rows && next && fresh.length > 0 && isRead(rows);
   if (hold) {
-    for (const row of rows.rows) $("#" + row.id, next)?.replaceWith(row.cloneNode(true));
     const kept = rows.cloneNode(true);
     for (const row of kept.rows) {
       const newer = row.id && page.getElementById(row.id);
