@@ -63,9 +63,9 @@ func TestRefusedSourcesAreOneLine(t *testing.T) {
 		apptest.Eventually(t, "the refused call is in the log", func() bool { return strings.Contains(b.Get("/").Body, src.Name) })
 		page := b.Get("/")
 		if i == 0 {
-			page.Shows(t, "Calls to source “⁨till0⁩” are refused", `href="/inbound/sources/1"`)
+			page.Shows(t, "Calls to source “\u2068till0\u2069” are refused", `href="/inbound/sources/1"`)
 		} else {
-			page.Shows(t, fmt.Sprintf("Calls to %d sources are refused", i+1), "“⁨till0⁩”, “⁨till1⁩”", `href="/inbound/refused"`)
+			page.Shows(t, fmt.Sprintf("Calls to %d sources are refused", i+1), "“\u2068till0\u2069”, “\u2068till1\u2069”", `href="/inbound/refused"`)
 			page.Hides(t, "Calls to source ")
 		}
 	}
