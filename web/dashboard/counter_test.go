@@ -202,9 +202,9 @@ func TestCounterBacklog(t *testing.T) {
 	t.Parallel()
 	nobody := webtest.NewWorld(t).Browser()
 	for query, want := range map[string]string{
-		"count=25&sum=325000":                        "25 new payments, three hundred twenty-five thousand dong in total",
-		"count=2&sum=" + fmt.Sprint(app.MaxAmount+1): "",
-		"count=0&sum=1":                              "", "count=x&sum=1": "", "count=1&sum=-1": "", "count=1": "",
+		"count=25&sum=325000":                               "25 new payments, three hundred twenty-five thousand dong in total",
+		"count=2&sum=" + fmt.Sprint(int64(app.MaxAmount+1)): "",
+		"count=0&sum=1":                                     "", "count=x&sum=1": "", "count=1&sum=-1": "", "count=1": "",
 	} {
 		a := nobody.Get("/counter/backlog?" + query)
 		if want == "" {
