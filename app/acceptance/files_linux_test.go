@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"baoco/app/command/terminal"
+	"baoco/sqlitestore"
 )
 
 // Under load the log, the lock or the database itself is taken away: the server
@@ -45,6 +46,10 @@ func TestFilesTakenAwayUnderLoad(t *testing.T) {
 			do(t, in.dir, "restore", saved[0])
 		}
 		again := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
+		store, err := sqlitestore.Open(t.Context(), in.db, sqlitestore.Options{})
+		must(t, err)
+		eventually(t, "every delivery is made", drained(t, store))
+		must(t, store.Close())
 		again.end(t)
 		checkLedger(t, in.db, calls.acknowledged())
 	}
