@@ -21,7 +21,7 @@ type Role string
 // The roles. A viewer sees the money in, but neither settings nor secrets.
 const (
 	RoleOwner  Role = "owner"
-	RoleViewer Role = "viewer"
+	RoleViewer Role = "cashier"
 )
 
 // User is a person who signs in to the dashboard of an account.
@@ -79,9 +79,17 @@ func (in UserCreate) check() error {
 	return v.Err()
 }
 
+// ReadRole reads the name of a role. Cashiers were called viewers before.
+func ReadRole(text string) Role {
+	if text == "viewer" {
+		return RoleViewer
+	}
+	return Role(text)
+}
+
 func checkRole(role Role) error {
 	if role != RoleOwner && role != RoleViewer {
-		return InvalidField("role", "must be owner or viewer", "phải là owner hoặc viewer")
+		return InvalidField("role", "must be owner or cashier", "phải là owner hoặc cashier")
 	}
 	return nil
 }

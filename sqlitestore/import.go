@@ -117,7 +117,7 @@ type removedTransaction struct {
 	stays  bool
 }
 
-// removeTransactions removes transactions of an account, their event ids and
+// removeTransactions removes transactions of an account, their event ids, notes and
 // deliveries, and their entries in the indexes. The totals follow with the commit.
 func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) error {
 	var ids []int64
@@ -139,6 +139,7 @@ func removeTransactions(tx *tx, accountID int64, removed []removedTransaction) e
 		`DELETE FROM event_ids WHERE (account_id, source_id, channel, event_id) IN (SELECT k.account_id, k.source_id, k.channel, k.event_id
 			FROM json_each(?1) CROSS JOIN event_ids k INDEXED BY event_ids_file ON k.transaction_id = value AND k.channel || '' = 'file' AND k.account_id = ?2)`,
 		`DELETE FROM deliveries WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
+		`DELETE FROM transaction_notes WHERE transaction_id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 		`DELETE FROM transactions WHERE id IN (SELECT value FROM json_each(?1)) AND account_id = ?2`,
 	} {
 		if err := tx.exec(query, joinIDs(ids), accountID); err != nil {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
 )
 
@@ -75,16 +76,7 @@ func migrationSums(t *testing.T) string {
 // checkReleased examines a file as it was released, serves it, works with it
 // and examines it again.
 func checkReleased(t *testing.T, released string) {
-	path := filepath.Join(t.TempDir(), "baoco.db")
-	packed, err := os.Open(released + ".gz")
-	must(t, err)
-	defer packed.Close()
-	unpacked, err := gzip.NewReader(packed)
-	must(t, err)
-	content, err := io.ReadAll(unpacked)
-	must(t, err)
-	must(t, os.WriteFile(path, content, 0o600))
-	copyTo(t, released+".key", path+".key")
+	path := unpackReleased(t, released)
 	for table, n := range rowsOf(t, path) {
 		if n == 0 {
 			t.Errorf("%s has no row in the table %s: fill it in fillEveryTable", released, table)
@@ -102,6 +94,37 @@ func checkReleased(t *testing.T, released string) {
 		}
 	}
 	whole(t, path, h.now)
+}
+
+// unpackReleased puts a released file and its key into a directory of its own.
+func unpackReleased(t *testing.T, released string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "baoco.db")
+	packed, err := os.Open(released + ".gz")
+	must(t, err)
+	defer packed.Close()
+	unpacked, err := gzip.NewReader(packed)
+	must(t, err)
+	content, err := io.ReadAll(unpacked)
+	must(t, err)
+	must(t, os.WriteFile(path, content, 0o600))
+	copyTo(t, released+".key", path+".key")
+	return path
+}
+
+// In schema 1 there were owners and viewers.
+func TestViewersBecomeCashiers(t *testing.T) {
+	t.Parallel()
+	path := unpackReleased(t, fmt.Sprintf(releasedFile, 1))
+	apptest.Exec(t, path, `UPDATE users SET role = 'viewer' WHERE id = 1`)
+	h := &history{t: t}
+	h.reopen(path)
+	u, found, err := h.service.User(t.Context(), 1)
+	must(t, err)
+	if !found || u.Role != app.RoleViewer {
+		t.Errorf("found %v: %+v", found, u)
+	}
+	must(t, h.store.Close())
 }
 
 // rowsOf counts the rows of every table but those that SQLite makes.
@@ -170,6 +193,14 @@ func fillEveryTable(t *testing.T, h *history) {
 	h.store.NoteRefusedCall(app.RefusedCall{SourceID: h.sources[0].ID, ReceivedAt: h.now})
 	h.imports("statement of "+tag+".csv", false, h.rows(0, 20))
 	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error { // as a crash leaves it
+		if err := exec(`INSERT INTO transaction_notes (transaction_id, account_id, text, search, changed_at, changed_by)
+				SELECT max(id), account_id, 'Đã đối chiếu', 'da doi chieu', ?, 'boss' FROM transactions`, h.now.Unix()); err != nil {
+			return err
+		}
+		if err := exec(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, 500000, ?, ?)`,
+			h.banks[0].ID, int64(app.DayOf(h.now, time.UTC)), h.now.Unix(), h.sources[0].ID); err != nil {
+			return err
+		}
 		return exec(`INSERT INTO unfinished_links (bank_account_id, inbound_event_id, notify, linked_at, item_id) VALUES (?, 0, 0, ?, 0)`, h.banks[0].ID, h.now.Unix())
 	}))
 	for range 60 {

@@ -18,9 +18,9 @@ func userCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "create", Usage: "create a user; a generated password is shown once", ArgsUsage: "NAME",
-				Description: terminal.Example("baoco user create lan", "baoco user create thungan --role viewer --password-file password.txt"),
+				Description: terminal.Example("baoco user create lan", "baoco user create thungan --role cashier --password-file password.txt"),
 				Flags: terminal.AdminFlags(
-					&cli.StringFlag{Name: "role", Usage: "`ROLE`: owner, or viewer, who sees money in and out but no settings or secrets", Value: string(app.RoleOwner)},
+					&cli.StringFlag{Name: "role", Usage: "`ROLE`: owner, or cashier, who sees money in and out but no settings or secrets", Value: string(app.RoleOwner)},
 					passwordFile,
 				),
 				Action: admin(createUser),
@@ -35,7 +35,7 @@ func userCommand() *cli.Command {
 			},
 			{
 				Name: "role", Usage: "change the role of a user, who is signed out everywhere", ArgsUsage: "NAME", Description: terminal.Example("baoco user role thungan --role owner"),
-				Flags:  terminal.AdminFlags(&cli.StringFlag{Name: "role", Usage: "`ROLE`: owner or viewer", Required: true}),
+				Flags:  terminal.AdminFlags(&cli.StringFlag{Name: "role", Usage: "`ROLE`: owner or cashier", Required: true}),
 				Action: withUser(setRole),
 			},
 			{
@@ -80,7 +80,7 @@ func createUser(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	u, err := s.service.CreateUser(c.Context, s.account, app.UserCreate{Name: name, Password: secret, Role: app.Role(c.String("role"))}, s.now)
+	u, err := s.service.CreateUser(c.Context, s.account, app.UserCreate{Name: name, Password: secret, Role: app.ReadRole(c.String("role"))}, s.now)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func setPassword(c *cli.Context, s *session, u app.User) error {
 }
 
 func setRole(c *cli.Context, s *session, u app.User) error {
-	u, err := s.service.SetRole(c.Context, s.account, u.ID, app.Role(c.String("role")))
+	u, err := s.service.SetRole(c.Context, s.account, u.ID, app.ReadRole(c.String("role")))
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ func userPath(id int64) string { return "/settings/users/" + strconv.FormatInt(i
 // owner entered isn't shown.
 func (s *Server) createUser(v *visit) error {
 	in := app.UserCreate{
-		Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Role: app.Role(v.PostFormValue("role")), Password: v.PostFormValue("password"),
+		Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Role: app.ReadRole(v.PostFormValue("role")), Password: v.PostFormValue("password"),
 		Key: v.form.key,
 	}
 	generated := in.Password == ""
@@ -91,7 +91,7 @@ func (s *Server) setUserRole(v *visit) error {
 	if err != nil {
 		return err
 	}
-	role := app.Role(v.PostFormValue("role"))
+	role := app.ReadRole(v.PostFormValue("role"))
 	if u.ID == v.user.ID && role != app.RoleOwner && v.PostFormValue("sure") != "1" {
 		return s.showUser(v, u, app.Refused(app.CodeConflict, app.Text{
 			EN: "Your role was not changed. Confirm first that you can then change nothing here any more.",
