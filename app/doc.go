@@ -29,8 +29,8 @@
 //     housekeeping.
 //   - web: one mux over three houses that don't know each other: web/api
 //     (management), web/inbound (calls of providers) and web/dashboard (pages).
-//     web/wire is what they share. The help is web/dashboard/help, one Markdown
-//     file for each page and language.
+//     web/wire is what they share. The help is web/dashboard/help, which renders
+//     one Markdown file for each page and language.
 //   - app/acceptance: tests of the program as processes. app/apptest and
 //     web/webtest: what tests are made with. testdata: requests, payloads, files
 //     and schemas that several rooms' tests read.

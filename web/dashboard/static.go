@@ -2,13 +2,17 @@ package dashboard
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"html/template"
 	"io/fs"
 	"net/http"
 	"path"
 	"time"
 
+	"baoco/app"
+	"baoco/web/dashboard/help"
 	"baoco/web/wire"
 )
 
@@ -67,4 +71,25 @@ func (s *Server) static(w http.ResponseWriter, r *http.Request) {
 		h.Set("ETag", `"`+file.sum+`-gzip"`) // the compressed bytes differ
 	}
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+}
+
+// helpPage is a page of the help, in the language of the visitor.
+func (s *Server) helpPage(v *visit) error {
+	name := cmp.Or(v.PathValue("page"), help.First)
+	title, err := help.Title(name, v.Lang)
+	if err != nil {
+		return wire.ErrNothingHere()
+	}
+	content, err := help.Render(name, v.Lang)
+	if err != nil {
+		return err
+	}
+	data := struct {
+		Content   template.HTML
+		Receivers []receiver // shown below the page
+	}{Content: content}
+	if name == "receiver" {
+		data.Receivers = receivers(app.Webhook{URL: "https://shop.vn/baoco"}, "", v.Lang)
+	}
+	return s.render(v, "help", "help", app.Text{EN: title, VI: title}, data)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/web/dashboard/help"
 	"baoco/web/wire"
 )
 
@@ -106,8 +107,8 @@ var templates = template.Must(template.New("").Funcs(templateFuncs).ParseFS(dash
 // templateFuncs build the data of parts of a page.
 var templateFuncs = template.FuncMap{
 	"static":       staticURL,
-	"helpTitle":    helpTitle,
-	"providerHelp": providerHelp,
+	"helpTitle":    help.Title,
+	"providerHelp": help.OfProvider,
 	"nav": func(v view, section, to, icon, en, vi string) any {
 		return struct {
 			To, Label string

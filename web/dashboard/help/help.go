@@ -1,0 +1,78 @@
+// Package help is the pages of the help. They are Markdown, one folder for each
+// language, so that they can be read on the repository's page as well. Their links
+// are relative, as they must be there.
+package help
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"strings"
+
+	"baoco/app"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+//go:embed vi en
+var files embed.FS
+
+// First is the page that leads to all others.
+const First = "first-hour"
+
+// source is the Markdown of a page.
+func source(name string, lang app.Lang) ([]byte, error) {
+	return files.ReadFile(string(lang) + "/" + name + ".md")
+}
+
+// Title is the heading of a page. An error says that there is no such page.
+func Title(name string, lang app.Lang) (string, error) {
+	markdown, err := source(name, lang)
+	line, _, _ := strings.Cut(string(markdown), "\n")
+	return strings.TrimPrefix(line, "# "), err
+}
+
+// OfProvider names the page about a kind of source: the one about calls that come
+// in, where the kind has none of its own.
+func OfProvider(kind app.ProviderKind) string {
+	switch kind.Group {
+	case app.PhoneApps:
+		return "sms"
+	case app.OwnPrograms:
+		return "own-program"
+	}
+	name, _, _ := strings.Cut(string(kind.Provider), "-") // casso and casso-v2 share a page
+	if _, err := source(name, app.Vietnamese); err != nil {
+		return "inbound"
+	}
+	return name
+}
+
+// Render makes HTML of a page. goldmark leaves out HTML that stands in it.
+func Render(name string, lang app.Lang) (template.HTML, error) {
+	page, err := source(name, lang)
+	if err != nil {
+		return "", err
+	}
+	markdown := goldmark.New()
+	tree := markdown.Parser().Parse(text.NewReader(page))
+	_ = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if link, is := n.(*ast.Link); is && entering {
+			link.Destination = destination(string(link.Destination))
+		}
+		return ast.WalkContinue, nil
+	})
+	var b bytes.Buffer
+	err = markdown.Renderer().Render(&b, page, tree)
+	return template.HTML(b.String()), err
+}
+
+// destination is where a link of the Markdown leads in the dashboard.
+func destination(to string) []byte {
+	if name, page := strings.CutSuffix(to, ".md"); page {
+		return []byte("/help/" + name)
+	}
+	return []byte(strings.Replace(to, "../../../../testdata/receivers", "#samples", 1)) // these are shown below the page
+}
