@@ -41,10 +41,15 @@ type ProviderKind struct {
 	// CatchUp says that the provider has a list of transactions, which an API
 	// key opens.
 	CatchUp bool
-	// OwnSecret says that the provider makes the secret.
-	OwnSecret bool
-	// Setup says what to do on the provider's side, in a few sentences.
-	Setup Text
+	// OwnSecret is the name of the key that the provider makes, which is the
+	// secret; empty: the provider takes any secret.
+	OwnSecret string
+	// Before says what to get from the provider before the source is added;
+	// empty: nothing.
+	Before Text
+	// Setup says what to do on the provider's side for a source, in a few
+	// sentences: only what its way of authenticating needs.
+	Setup func(Source) Text
 	// Check refuses what the kind can't work with; nil allows everything.
 	// Auth is filled in.
 	Check func(SourceAdd) error
@@ -174,7 +179,7 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 
 // NeedsSecret tells whether the secret must be entered: the provider makes the
 // key and signs with it, so that a generated one would refuse every call.
-func (k ProviderKind) NeedsSecret(auth Auth) bool { return k.OwnSecret && auth == AuthHMAC }
+func (k ProviderKind) NeedsSecret(auth Auth) bool { return k.OwnSecret != "" && auth == AuthHMAC }
 
 // readSecret gives the secret that was entered, or a generated one.
 func (k ProviderKind) readSecret(auth Auth, secret string) (string, error) {

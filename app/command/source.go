@@ -196,7 +196,7 @@ func showSource(c *cli.Context, s *session, src app.Source, did string, generate
 			fmt.Fprintf(w, "Secret:  %s\n", src.Secret)
 		}
 		if kind, known := s.service.ProviderKind(src.Provider); known {
-			fmt.Fprintln(c.App.ErrWriter, stepLines.Replace(kind.Setup.EN))
+			fmt.Fprintln(c.App.ErrWriter, stepLines.Replace(kind.Setup(src).EN))
 		}
 		if utf8.RuneCountInString(src.Secret) < app.ShortSecret {
 			fmt.Fprintf(c.App.ErrWriter, "The secret is short and could be guessed: use at least %d characters.\n", app.ShortSecret)
@@ -285,7 +285,7 @@ func describeSource(c *cli.Context, s *session, id int64) error {
 		[]api.InboundEventJSON{}, []api.RefusedCallJSON{},
 	}
 	kind, _ := s.service.ProviderKind(src.Provider)
-	d.Setup = kind.Setup.EN
+	d.Setup = kind.Setup(src.Source).EN
 	for _, e := range events {
 		d.Events = append(d.Events, api.EncodeInboundEvent(e, zone, app.English))
 	}

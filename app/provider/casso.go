@@ -21,10 +21,10 @@ var casso = Kind{
 		Provider: "casso", Name: "Casso", Group: app.Gateways,
 		About: app.Text{EN: "casso.vn, webhook", VI: "casso.vn, webhook"},
 		Auths: []app.Auth{app.AuthToken}, DefaultAuth: app.AuthToken,
-		Setup: app.Text{
+		Setup: always(app.Text{
 			EN: "1. At casso.vn, open Connections > Integrations, click Add integration and choose Webhook. 2. Choose the bank accounts, enter this URL, and enter the secret as the security key. 3. Click Test call, then save.",
 			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook. 2. Chọn ngân hàng nhận webhook, nhập URL này và nhập secret vào ô Key bảo mật. 3. Bấm Gọi thử rồi lưu.",
-		},
+		}),
 	},
 	Verify: func(in Call, h http.Header) app.Refusal { return checkHeader(h, "Secure-Token", in.Source.Secret) },
 	read:   readCasso,
@@ -98,10 +98,10 @@ var cassoV2 = Kind{
 		Provider: "casso-v2", Name: "Casso V2", Group: app.Gateways,
 		About: app.Text{EN: "casso.vn, webhook V2 with a signature", VI: "casso.vn, webhook V2 có chữ ký"},
 		Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC,
-		Setup: app.Text{
+		Setup: always(app.Text{
 			EN: "1. At casso.vn, open Connections > Integrations, click Add integration and choose Webhook V2. 2. Enter this URL and choose the bank accounts. 3. The security key there and the secret here must match: if Casso gives you a key, use it as this source’s secret.",
 			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook V2. 2. Nhập URL này và chọn ngân hàng nhận webhook. 3. Key bảo mật bên đó và secret bên này phải giống nhau: nếu Casso cấp key, hãy dùng key đó làm secret của nguồn này.",
-		},
+		}),
 	},
 	Verify: verifyCassoV2,
 	read:   readCassoV2,

@@ -19,9 +19,15 @@ var generic = Kind{
 		About: app.Text{EN: "Any JSON: you define the field paths", VI: "JSON bất kỳ: bạn tự khai báo vị trí các trường"},
 		Auths: []app.Auth{app.AuthBearer, app.AuthToken}, DefaultAuth: app.AuthBearer,
 		Options: []app.SourceOption{app.OptionMap, app.OptionHeader}, Check: checkGeneric,
-		Setup: app.Text{
-			EN: "1. Have the sender POST its JSON to this URL. 2. Have it send the header Authorization: Bearer with the secret, or the secret alone in the header that you set for this source. 3. Send a test call and check it in the inbound log.",
-			VI: "1. Cho bên gửi POST JSON tới URL này. 2. Gửi kèm header Authorization: Bearer và secret, hoặc chỉ secret trong header bạn đã đặt cho nguồn này. 3. Gửi thử một lượt gọi rồi xem lại trong lịch sử nhận.",
+		Setup: func(s app.Source) app.Text {
+			header := app.Text{EN: "Authorization: Bearer with the secret", VI: "Authorization: Bearer và secret"}
+			if s.Auth == app.AuthToken {
+				header = app.Textf("%s, with the secret alone", "%s, chỉ chứa secret", s.Options.Header)
+			}
+			return app.Text{
+				EN: "1. Have the sender POST its JSON to this URL. 2. Have it send the header " + header.EN + ". 3. Send a test call and check it in the inbound log.",
+				VI: "1. Cho bên gửi POST JSON tới URL này. 2. Gửi kèm header " + header.VI + ". 3. Gửi thử một lượt gọi rồi xem lại trong lịch sử nhận.",
+			}
 		},
 	},
 	Verify: verifySecretHeader,

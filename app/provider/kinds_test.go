@@ -50,9 +50,21 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	// What to do at the provider names the way of authenticating that was chosen, and no other.
 	for _, kind := range provider.Facts() {
-		if kind.Setup.EN == "" || kind.Setup.VI == "" || strings.Count(kind.Setup.EN, "--") != strings.Count(kind.Setup.VI, "--") {
-			t.Errorf("%s: what to do at the provider: %+v", kind.Provider, kind.Setup)
+		said := map[string]bool{}
+		for _, auth := range kind.Auths {
+			setup := kind.Setup(app.Source{Provider: kind.Provider, Auth: auth, Options: app.SourceOptions{Header: "X-Shop"}})
+			if setup.EN == "" || setup.VI == "" || strings.Count(setup.EN, "--") != strings.Count(setup.VI, "--") || strings.Contains(setup.EN+setup.VI, "%!") {
+				t.Errorf("%s, %s: what to do at the provider: %+v", kind.Provider, auth, setup)
+			}
+			if said[setup.EN] || said[setup.VI] {
+				t.Errorf("%s: what to do at the provider is the same for two ways of authenticating", kind.Provider)
+			}
+			said[setup.EN], said[setup.VI] = true, true
+		}
+		if kind.NeedsSecret(kind.DefaultAuth) != (kind.Before.EN != "" && kind.Before.VI != "") {
+			t.Errorf("%s: what to get from the provider before: %+v", kind.Provider, kind.Before)
 		}
 	}
 }

@@ -16,7 +16,7 @@ var MadeUp = Kind{
 		Provider: "made-up", Name: "Made-Up Pay", Group: app.Gateways,
 		About: app.Text{EN: "made-up.example, all accounts", VI: "made-up.example, mọi tài khoản"},
 		Auths: []app.Auth{app.AuthBearer, app.AuthAPIKey}, DefaultAuth: app.AuthBearer,
-		Setup: app.Text{EN: "1. Open made-up.example. 2. Enter this URL.", VI: "1. Mở made-up.example. 2. Nhập URL này."},
+		Setup: always(app.Text{EN: "1. Open made-up.example. 2. Enter this URL.", VI: "1. Mở made-up.example. 2. Nhập URL này."}),
 	},
 	Verify: func(in Call, h http.Header) app.Refusal { return checkCredential(h, "Bearer", in.Source.Secret) },
 	read: func(in Call) Reading {

@@ -20,9 +20,14 @@ var native = Kind{
 		Provider: Native, Name: "baoco", Group: app.OwnPrograms,
 		About: app.Text{EN: "The format of baoco", VI: "Định dạng riêng của baoco"},
 		Auths: []app.Auth{app.AuthBearer, app.AuthHMAC}, DefaultAuth: app.AuthBearer,
-		Setup: app.Text{
-			EN: "Send each call with the header Authorization: Bearer and the secret. With auth hmac, send X-Webhook-Signature instead: the HMAC-SHA256 of the body with the secret, in lowercase hexadecimal.",
-			VI: "Gửi mỗi lượt gọi kèm header Authorization: Bearer và secret. Với auth hmac thì thay bằng X-Webhook-Signature: HMAC-SHA256 của nội dung với secret, viết bằng chữ số thập lục phân thường.",
+		Setup: func(s app.Source) app.Text {
+			if s.Auth == app.AuthHMAC {
+				return app.Text{
+					EN: "Send each call with the header X-Webhook-Signature: the HMAC-SHA256 of the body with the secret, in lowercase hexadecimal.",
+					VI: "Gửi mỗi lượt gọi kèm header X-Webhook-Signature: HMAC-SHA256 của nội dung với secret, viết bằng chữ số thập lục phân thường.",
+				}
+			}
+			return app.Text{EN: "Send each call with the header Authorization: Bearer and the secret.", VI: "Gửi mỗi lượt gọi kèm header Authorization: Bearer và secret."}
 		},
 	},
 	Verify: verifyNative,

@@ -18,11 +18,11 @@ var pay2s = Kind{
 	ProviderKind: app.ProviderKind{
 		Provider: "pay2s", Name: "Pay2S", Group: app.Gateways,
 		About: app.Text{EN: "my.pay2s.vn, bank account webhook", VI: "my.pay2s.vn, webhook của tài khoản ngân hàng"},
-		Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer, OwnSecret: true,
-		Setup: app.Text{
-			EN: "1. At my.pay2s.vn, link the bank account and add a webhook for it. 2. Enter this URL. 3. The Bearer token there and the secret here must match: if Pay2S gives you a token, use it as this source’s secret.",
-			VI: "1. Tại my.pay2s.vn, liên kết tài khoản ngân hàng rồi thêm webhook cho tài khoản đó. 2. Nhập URL này. 3. Bearer token bên đó và secret bên này phải giống nhau: nếu Pay2S cấp token, hãy dùng token đó làm secret của nguồn này.",
-		},
+		Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer, OwnSecret: "Bearer token",
+		Setup: always(app.Text{
+			EN: "1. At my.pay2s.vn, link the bank account and add a webhook for it. 2. Enter this URL. 3. Enter this secret as the Bearer token, unless it is the token that Pay2S gave you.",
+			VI: "1. Tại my.pay2s.vn, liên kết tài khoản ngân hàng rồi thêm webhook cho tài khoản đó. 2. Nhập URL này. 3. Nhập secret này vào ô Bearer token, trừ khi đó chính là token Pay2S đã cấp cho bạn.",
+		}),
 	},
 	Verify: func(in Call, h http.Header) app.Refusal { return checkCredential(h, "Bearer", in.Source.Secret) },
 	read: func(in Call) Reading {
@@ -40,11 +40,12 @@ var pay2sIPN = Kind{
 		Provider: "pay2s-ipn", Name: "Pay2S IPN", Group: app.Gateways,
 		About: app.Text{EN: "my.pay2s.vn, payment links", VI: "my.pay2s.vn, link thanh toán"},
 		Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC,
-		Options: []app.SourceOption{app.OptionAccessKey}, NamesNoAccount: true, OwnSecret: true,
-		Setup: app.Text{
-			EN: "1. At my.pay2s.vn, open the payment integration and copy its Access Key and Secret Key. 2. Enter them here as access key and secret, with the bank account that receives the money. 3. Send this URL as ipnUrl with every payment link you create.",
-			VI: "1. Tại my.pay2s.vn, mở phần tích hợp thanh toán, sao chép Access Key và Secret Key. 2. Nhập tại đây làm access key và secret, kèm tài khoản ngân hàng nhận tiền. 3. Gửi URL này làm ipnUrl mỗi khi tạo link thanh toán.",
-		},
+		Options: []app.SourceOption{app.OptionAccessKey}, NamesNoAccount: true, OwnSecret: "Secret Key",
+		Before: app.Text{EN: "At my.pay2s.vn, open the payment integration and copy its Access Key and Secret Key.", VI: "Tại my.pay2s.vn, mở phần tích hợp thanh toán, sao chép Access Key và Secret Key."},
+		Setup: always(app.Text{
+			EN: "Send this URL as ipnUrl with every payment link you create.",
+			VI: "Gửi URL này làm ipnUrl mỗi khi tạo link thanh toán.",
+		}),
 		Check: func(in app.SourceAdd) error {
 			if key := in.Options.AccessKey; strings.TrimSpace(key) != key || key == "" {
 				return app.InvalidField("access_key", "is required, without spaces around it: Pay2S signs it", "là bắt buộc, không có khoảng trắng ở hai đầu: Pay2S ký cả khoá này")

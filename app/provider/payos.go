@@ -16,11 +16,12 @@ var payOS = Kind{
 	ProviderKind: app.ProviderKind{
 		Provider: "payos", Name: "payOS", Group: app.Gateways,
 		About: app.Text{EN: "my.payos.vn, payment channel", VI: "my.payos.vn, kênh thanh toán"},
-		Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC, OwnSecret: true,
-		Setup: app.Text{
-			EN: "1. At my.payos.vn, open your payment channel and copy its Checksum Key. 2. Use it as this source’s secret. 3. Enter this URL as the channel’s Webhook URL and save: payOS sends a test call right away.",
-			VI: "1. Tại my.payos.vn, mở kênh thanh toán và sao chép Checksum Key. 2. Dùng khoá đó làm secret của nguồn này. 3. Nhập URL này vào ô Webhook URL của kênh rồi lưu: payOS gọi thử ngay.",
-		},
+		Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC, OwnSecret: "Checksum Key",
+		Before: app.Text{EN: "At my.payos.vn, open your payment channel and copy its Checksum Key.", VI: "Tại my.payos.vn, mở kênh thanh toán và sao chép Checksum Key."},
+		Setup: always(app.Text{
+			EN: "1. At my.payos.vn, open the payment channel whose Checksum Key you used. 2. Enter this URL as its Webhook URL and save: payOS sends a test call right away.",
+			VI: "1. Tại my.payos.vn, mở kênh thanh toán có Checksum Key bạn vừa dùng. 2. Nhập URL này vào ô Webhook URL của kênh rồi lưu: payOS gọi thử ngay.",
+		}),
 	},
 	Verify: verifyPayOS,
 	read:   readPayOS,

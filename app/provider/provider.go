@@ -112,6 +112,9 @@ var Kinds = []Kind{
 	vietQR,
 }
 
+// always is a Setup that doesn't depend on what was chosen for the source.
+func always(t app.Text) func(app.Source) app.Text { return func(app.Source) app.Text { return t } }
+
 // Find finds a kind of source.
 func Find(p app.Provider) (Kind, bool) {
 	for _, kind := range Kinds {

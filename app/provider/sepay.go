@@ -21,9 +21,14 @@ var sepay = Kind{
 		Provider: "sepay", Name: "SePay", Group: app.Gateways,
 		About: app.Text{EN: "my.sepay.vn, webhook integration", VI: "my.sepay.vn, tích hợp webhook"},
 		Auths: []app.Auth{app.AuthAPIKey, app.AuthHMAC},
-		Setup: app.Text{
-			EN: "1. At my.sepay.vn, open Webhook integrations and click Add webhook. 2. Enter this URL, choose any payload format, and turn on retries on errors. 3. Under Security, choose API Key or HMAC-SHA256, whichever this source uses (apikey or hmac), and enter the secret.",
-			VI: "1. Tại my.sepay.vn, mở Tích hợp Webhook rồi bấm Thêm webhook. 2. Nhập URL này, chọn kiểu dữ liệu bất kỳ, và bật gửi lại khi lỗi. 3. Ở bước Bảo mật, chọn API Key hoặc HMAC-SHA256, đúng như nguồn này (apikey hoặc hmac), rồi nhập secret.",
+		Setup: func(s app.Source) app.Text {
+			security := "API Key"
+			if s.Auth == app.AuthHMAC {
+				security = "HMAC-SHA256"
+			}
+			return app.Textf(
+				"1. At my.sepay.vn, open Webhook integrations and click Add webhook. 2. Choose your bank account, and as event both money in and money out. 3. Enter this URL, choose any payload format, and turn on retries on errors. 4. Under Security, choose %s and enter the secret.",
+				"1. Tại my.sepay.vn, mở Tích hợp Webhook rồi bấm Thêm webhook. 2. Chọn tài khoản, chọn sự kiện: cả tiền vào và tiền ra. 3. Nhập URL này, chọn kiểu dữ liệu bất kỳ và bật gửi lại khi lỗi. 4. Ở bước Bảo mật, chọn %s rồi nhập secret.", security)
 		},
 	},
 	Verify: verifySePay,

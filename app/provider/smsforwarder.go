@@ -19,10 +19,10 @@ var smsForwarder = Kind{
 		Provider: "smsforwarder", Name: "SmsForwarder", Group: app.PhoneApps,
 		About: app.Text{EN: "Android app with forwarding rules", VI: "Ứng dụng Android có quy tắc chuyển tiếp"},
 		Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC, Options: []app.SourceOption{app.OptionSender},
-		Setup: app.Text{
+		Setup: always(app.Text{
 			EN: "1. In SmsForwarder, add a webhook with the method POST, this URL (https only: the signature does not cover the text) and the secret. 2. As parameters enter from=[from]&content=[org_content]&timestamp=[timestamp]&sign=[sign]&receive_time=[receive_time:yyyy-MM-dd'T'HH:mm:ssZ]. 3. Add a rule that forwards your bank’s SMS to it.",
 			VI: "1. Trong SmsForwarder, thêm webhook với phương thức POST, URL này (chỉ dùng https: chữ ký không bao gồm nội dung tin) và secret. 2. Ở phần tham số nhập from=[from]&content=[org_content]&timestamp=[timestamp]&sign=[sign]&receive_time=[receive_time:yyyy-MM-dd'T'HH:mm:ssZ]. 3. Thêm quy tắc chuyển tiếp SMS của ngân hàng tới webhook đó.",
-		},
+		}),
 	},
 	Verify: verifySMSForwarder,
 	read:   readSMSForwarder,

@@ -11,9 +11,14 @@ var smsToURL = Kind{
 		About: app.Text{EN: "Small, free Android app", VI: "Ứng dụng Android nhỏ, miễn phí"},
 		Auths: []app.Auth{app.AuthBearer, app.AuthToken}, DefaultAuth: app.AuthBearer,
 		Options: []app.SourceOption{app.OptionHeader, app.OptionSender}, Check: checkSecretHeader,
-		Setup: app.Text{
-			EN: `1. In Incoming SMS to URL, add a rule with this URL, for the bank's name as sender. 2. As headers enter {"Authorization":"Bearer SECRET"} with the secret in its place, or {"NAME":"SECRET"} with the header that you named for this source. 3. Leave the payload as it is: from, text, sentStamp, receivedStamp, sim.`,
-			VI: `1. Trong Incoming SMS to URL, thêm một quy tắc với URL này, người gửi là tên của ngân hàng. 2. Ở phần headers nhập {"Authorization":"Bearer SECRET"} và thay SECRET bằng secret, hoặc {"NAME":"SECRET"} với tên header bạn đã đặt cho nguồn này. 3. Giữ nguyên payload: from, text, sentStamp, receivedStamp, sim.`,
+		Setup: func(s app.Source) app.Text {
+			header := `{"Authorization":"Bearer SECRET"}`
+			if s.Auth == app.AuthToken {
+				header = `{"` + s.Options.Header + `":"SECRET"}`
+			}
+			return app.Textf(
+				"1. In Incoming SMS to URL, add a rule with this URL, for the bank's name as sender. 2. As headers enter %s with the secret in its place. 3. Leave the payload as it is: from, text, sentStamp, receivedStamp, sim.",
+				"1. Trong Incoming SMS to URL, thêm một quy tắc với URL này, người gửi là tên của ngân hàng. 2. Ở phần headers nhập %s và thay SECRET bằng secret. 3. Giữ nguyên payload: from, text, sentStamp, receivedStamp, sim.", header)
 		},
 	},
 	Verify: verifySecretHeader,

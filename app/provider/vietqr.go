@@ -24,10 +24,10 @@ var vietQR = Kind{
 		Provider: VietQR, Name: "VietQR.vn", Group: app.Gateways,
 		About: app.Text{EN: "VietQR.vn, merchant connection", VI: "VietQR.vn, kết nối merchant"},
 		Auths: []app.Auth{app.AuthBasic}, DefaultAuth: app.AuthBasic, Options: []app.SourceOption{app.OptionUsername},
-		Setup: app.Text{
+		Setup: always(app.Text{
 			EN: "1. At VietQR.vn, create a merchant connection with this URL as its base. 2. Enter the username, and the secret as the password. 3. Transfer a small amount and check it in the inbound log. (VietQR’s Test Callback is recorded like a real payment.)",
 			VI: "1. Tại VietQR.vn, khai báo kết nối merchant với URL này làm địa chỉ gốc. 2. Nhập tên đăng nhập, và secret làm mật khẩu. 3. Chuyển thử một khoản nhỏ rồi xem lại trong lịch sử nhận. (Test Callback của VietQR cũng được ghi nhận như một khoản tiền thật.)",
-		},
+		}),
 	},
 	Verify: verifyVietQR,
 	read:   readVietQR,

@@ -143,7 +143,7 @@ func (s *Server) showSource(v *visit, wrong error) error {
 	}
 	data := sourceData{
 		sourceRow: s.sourceRow(v, src), BankAccount: bankAccount(banks, src.BankAccountID), Kind: kind,
-		Guessed: s.Installation.BaseURL == "", Steps: splitNumbered(kind.Setup.In(v.Lang)),
+		Guessed: s.Installation.BaseURL == "", Steps: splitNumbered(kind.Setup(src.Source).In(v.Lang)),
 	}
 	for field, path := range src.Options.Map {
 		data.Fields = append(data.Fields, field+"="+path)
@@ -183,7 +183,7 @@ func (s *Server) showSourceSecret(v *visit, src app.Source, isNew bool) error {
 	kind, _ := s.Service.ProviderKind(src.Provider)
 	data := sourceSecret{
 		Source: src, URL: s.address(v, src.URLPath()), New: isNew, Guessed: s.Installation.BaseURL == "",
-		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Kind: kind, Steps: splitNumbered(kind.Setup.In(v.Lang)),
+		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Kind: kind, Steps: splitNumbered(kind.Setup(src).In(v.Lang)),
 	}
 	title := app.Text{EN: "Enter these at the provider", VI: "Nhập thông tin này bên nhà cung cấp"}
 	if src.Secret == "" {
