@@ -20,6 +20,7 @@ const (
 	AttentionBank    AttentionKind = "bank"    // in error
 	AttentionSource  AttentionKind = "source"  // it is silent, or its calls are refused
 	AttentionAlert   AttentionKind = "alert"   // an alert channel doesn't get through
+	AttentionRetry   AttentionKind = "retry"   // deliveries that failed so far and are tried again
 )
 
 // Attention is one thing that needs somebody. Config.AttentionPath knows the
@@ -42,7 +43,8 @@ type Attention struct {
 // The limits of Attention.
 const (
 	// WorryingFailures is how many attempts in a row must fail before a webhook
-	// counts as failing. Fewer may be a restart of the receiver.
+	// counts as failing, and alerts are sent about it. Fewer may be a restart of the
+	// receiver. Test sends aren't counted.
 	WorryingFailures = 3
 	// CountedUpTo is where counting ends: more needs no exact number.
 	CountedUpTo = 100
@@ -122,8 +124,8 @@ func (s *Service) systemAttention(ctx context.Context, accountID int64, in Insta
 	return list, err
 }
 
-// webhookAttention lists the active webhooks that have lost their secret or
-// keep failing.
+// webhookAttention lists the active webhooks that have lost their secret or keep
+// failing, and then those with a delivery that failed and is tried again.
 func (s *Service) webhookAttention(ctx context.Context, accountID int64, now time.Time) ([]Attention, error) {
 	hooks, err := s.Webhooks(ctx, accountID)
 	if err != nil || len(hooks) == 0 {
@@ -133,13 +135,12 @@ func (s *Service) webhookAttention(ctx context.Context, accountID int64, now tim
 	if err != nil {
 		return nil, err
 	}
-	var list []Attention
+	var list, retries []Attention
 	for _, hook := range hooks {
-		failed := healths[hook.ID].FailedInRow
-		if !hook.IsActive || failed < WorryingFailures && !hook.SecretLost {
+		if !hook.IsActive {
 			continue
 		}
-		id, name := strconv.FormatInt(hook.ID, 10), Isolated(hook.Name)
+		id, name, health := strconv.FormatInt(hook.ID, 10), Isolated(hook.Name), healths[hook.ID]
 		if hook.SecretLost {
 			list = append(list, Attention{
 				Kind: AttentionWebhook, Key: "secret of webhook " + id, Name: Textf("Webhook “%s” has lost its secret", "Webhook “%s” đã mất secret", name),
@@ -149,13 +150,71 @@ func (s *Service) webhookAttention(ctx context.Context, accountID int64, now tim
 			})
 			continue
 		}
-		list = append(list, Attention{
-			Kind: AttentionWebhook, Key: "webhook " + id, Name: Textf("Webhook “%s” is not reaching your shop", "Webhook “%s” không gửi được", name),
-			Text: Textf("Webhook “%s” is not reaching your shop: the last %d attempts failed.", "Webhook “%s” không gửi được: %d lần gửi gần nhất đều thất bại.", name, failed),
-			ID:   hook.ID, Action: Text{"See why", "Xem lý do"},
-		})
+		failing, err := s.failing(ctx, accountID, health)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case failing:
+			list = append(list, Attention{
+				Kind: AttentionWebhook, Key: "webhook " + id, Name: Textf("Webhook “%s” is not reaching your shop", "Webhook “%s” không gửi được", name),
+				Text: Textf("Webhook “%s” is not reaching your shop: the last %d attempts failed.", "Webhook “%s” không gửi được: %d lần gửi gần nhất đều thất bại.", name, health.FailedInRow),
+				ID:   hook.ID, Action: Text{"See why", "Xem lý do"},
+			})
+		case health.Retrying > 0:
+			retries = append(retries, s.retryAttention(hook, health, now))
+		}
 	}
-	return list, nil
+	return append(list, retries...), nil
+}
+
+// failing reports whether WorryingFailures attempts in a row have failed. Test
+// sends aren't counted: whoever sends one sees its result.
+func (s *Service) failing(ctx context.Context, accountID int64, h WebhookHealth) (bool, error) {
+	if h.FailedInRow < WorryingFailures {
+		return false, nil
+	}
+	// Few are read first: there are hardly ever tests among them.
+	for _, size := range []int{WorryingFailures, CountedUpTo} {
+		attempts, _, err := s.History(ctx, accountID, HistoryFilter{WebhookID: h.WebhookID, Page: Page{Number: 1, Size: size}})
+		if err != nil {
+			return false, err
+		}
+		failed := 0
+		if len(attempts) < size {
+			failed = max(0, int(h.FailedInRow)-len(attempts)) // these were pruned
+		}
+		for _, a := range attempts[:min(len(attempts), int(h.FailedInRow))] {
+			if a.Delivery.TransactionID != 0 {
+				failed++
+			}
+		}
+		if failed >= WorryingFailures {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// retryAttention says that a webhook has deliveries that failed and are tried
+// again. It stands on the overview from the first failure on. There are no alerts
+// about it.
+func (s *Service) retryAttention(hook Webhook, h WebhookHealth, now time.Time) Attention {
+	name := Isolated(hook.Name)
+	text := counted(h.Retrying, "transaction could not be delivered yet", "transactions could not be delivered yet", "giao dịch chưa báo được cho cửa hàng")
+	if h.Retrying == CountedUpTo {
+		text = Text{"At least " + text.EN, "Ít nhất " + text.VI}
+	}
+	next := Text{"is being tried again", "đang thử lại"}
+	if h.RetryAt.After(now) {
+		at := h.RetryAt.In(s.zone).Format("15:04:05")
+		next = Text{"next attempt at " + at, "thử lại lúc " + at}
+	}
+	return Attention{
+		Kind: AttentionRetry, Key: "retry " + strconv.FormatInt(hook.ID, 10), ID: hook.ID, Action: Text{"See why", "Xem lý do"},
+		Name: Textf("Webhook “%s” is trying again", "Webhook “%s” đang thử lại", name),
+		Text: Text{"Webhook “" + name + "”: " + text.EN + ", " + next.EN + ".", "Webhook “" + name + "”: " + text.VI + ", " + next.VI + "."},
+	}
 }
 
 // failedAttention counts the deliveries that failed lately and weren't resent.

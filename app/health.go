@@ -16,6 +16,8 @@ type WebhookHealth struct {
 	WebhookID   int64
 	Hours       [HealthHours]HourHealth // clock hours in UTC; the last is the present one
 	FailedInRow int64                   // attempts since the last success
+	Retrying    int64                   // deliveries that failed so far and are tried again, up to CountedUpTo
+	RetryAt     time.Time               // when the first of them is; zero: there is none
 	HistoryID   int64                   // of the last attempt; 0: none, or it was pruned
 	Last        Result                  // of the last attempt, without Body and Phases
 }
@@ -51,6 +53,7 @@ func (s *Service) WebhookHealth(ctx context.Context, accountID, webhookID int64,
 type DeliveryHealth struct {
 	Delivered, Failed int64 // attempts
 	Pending           int64 // deliveries
+	Unmended          bool  // a delivery that failed is to be tried again, or was given up and not resent
 }
 
 // DeliveryHealth reads the counts of the last 24 hours of the clock.
@@ -60,6 +63,19 @@ func (s *Service) DeliveryHealth(ctx context.Context, accountID int64, now time.
 		return h, err
 	}
 	h.Delivered, h.Failed = sum.Succeeded, sum.Failed
-	h.Pending, err = s.PendingDeliveries(ctx, accountID, 0)
+	if h.Pending, err = s.PendingDeliveries(ctx, accountID, 0); err != nil || h.Failed == 0 {
+		return h, err
+	}
+	hooks, err := s.WebhookHealths(ctx, accountID, now)
+	if err != nil {
+		return h, err
+	}
+	for _, hook := range hooks {
+		h.Unmended = h.Unmended || hook.Retrying > 0
+	}
+	if !h.Unmended {
+		failed, _, e := s.FailedDeliveries(ctx, accountID, FailedFilter{From: now.Add(-recently)}, 1)
+		h.Unmended, err = len(failed) > 0, e
+	}
 	return h, err
 }

@@ -189,7 +189,7 @@ type Store interface {
 	ChangeSecrets(ctx context.Context, accountID, id int64, key IdempotencyKey, change func(Secrets) (Secrets, error), now time.Time) (changed bool, _ error)
 	// WebhookHealth lists the health of the webhooks of an account by id, or of
 	// one of them where webhookID isn't 0; none for an unknown one. It costs a
-	// few rows a webhook.
+	// few rows a webhook, and one for each delivery in Retrying.
 	WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) ([]WebhookHealth, error)
 	// RecentAttempts sums the same hours over all webhooks of an account,
 	// deleted ones included.

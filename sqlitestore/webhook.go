@@ -233,11 +233,13 @@ func pruneHealth(tx *tx, now time.Time) (more bool, err error) {
 func (s *Store) WebhookHealth(ctx context.Context, accountID, webhookID int64, now time.Time) ([]app.WebhookHealth, error) {
 	const of = ` WHERE w.account_id = ?1 AND w.deleted_at IS NULL AND (?2 = 0 OR w.id = ?2)`
 	rows, err := s.query(ctx, `SELECT w.id, coalesce(t.failed_in_row, 0), coalesce(a.id, 0), a.started_ms, coalesce(a.duration_ms, 0), coalesce(a.status_code, 0),
-			coalesce(a.error, ''), coalesce(a.detail, '')
-		FROM webhooks w LEFT JOIN webhook_totals t ON t.webhook_id = w.id LEFT JOIN attempts a ON a.id = t.last_attempt_id`+of+` ORDER BY w.id`, accountID, webhookID)
+			coalesce(a.error, ''), coalesce(a.detail, ''),
+			(SELECT count(*) FROM (SELECT 1 FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = w.id AND retry = 1 LIMIT ?3)),
+			(SELECT min(due_ms) FROM deliveries INDEXED BY deliveries_due WHERE state = 0 AND webhook_id = w.id AND retry = 1)
+		FROM webhooks w LEFT JOIN webhook_totals t ON t.webhook_id = w.id LEFT JOIN attempts a ON a.id = t.last_attempt_id`+of+` ORDER BY w.id`, accountID, webhookID, app.CountedUpTo)
 	list, err := collect(rows, err, func(row scanner) (h app.WebhookHealth, err error) {
 		var detail string
-		err = row.Scan(&h.WebhookID, &h.FailedInRow, &h.HistoryID, millisInto(&h.Last.StartedAt), durationInto(&h.Last.Duration), &h.Last.StatusCode, &h.Last.Error, &detail)
+		err = row.Scan(&h.WebhookID, &h.FailedInRow, &h.HistoryID, millisInto(&h.Last.StartedAt), durationInto(&h.Last.Duration), &h.Last.StatusCode, &h.Last.Error, &detail, &h.Retrying, millisInto(&h.RetryAt))
 		h.Last.Detail = app.ParseDetail(detail)
 		return h, err
 	})

@@ -26,7 +26,7 @@ func AttentionPath(a app.Attention) string {
 			return "/system#backup"
 		}
 		return "/system"
-	case app.AttentionWebhook:
+	case app.AttentionWebhook, app.AttentionRetry:
 		return "/webhooks/" + id
 	case app.AttentionFailed:
 		return "/deliveries?status=0&from=" + a.Since.String()

@@ -176,9 +176,19 @@ func TestWebhookTestSend(t *testing.T) {
 	for range 2 {
 		b.Post("/webhooks/1/test")
 	}
-	b.Get("/").Shows(t, "is not reaching your shop: the last 3 attempts failed")
+	b.Get("/").Hides(t, "is not reaching your shop") // whoever sends a test sees its result
 	b.Get("/webhooks/1").Shows(t, "Not reaching your shop", "3.")
-	_, err := w.Service.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
+	_, err := w.Service.ToggleWebhook(t.Context(), 1, other.ID, time.Now())
+	apptest.Must(t, err)
+	w.Link("ACB", apptest.SomeAccount)
+	w.Pay(1, "1", "DH1")
+	awaitFailed(w, hook.ID, 4)
+	b.Get("/").Shows(t, "Webhook “\u2068shop\u2069”: 1 transaction could not be delivered yet, next attempt at ", `href="/webhooks/1"`, `class="bad" href="/deliveries?status=0"`)
+	w.Pay(1, "2", "DH2")
+	w.Pay(1, "3", "DH3")
+	awaitFailed(w, hook.ID, 6)
+	b.Get("/").Shows(t, "is not reaching your shop: the last 6 attempts failed")
+	_, err = w.Service.ToggleWebhook(t.Context(), 1, hook.ID, time.Now())
 	apptest.Must(t, err)
 	if a := b.Get("/"); strings.Contains(a.Body, "is not reaching") {
 		t.Error("one that is switched off needs attention")
