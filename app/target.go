@@ -230,6 +230,40 @@ var localSuffixes = []string{
 	"home", "home.arpa", "test", "invalid", "onion",
 }
 
+// Reach is from where an address can be called; the narrowest is the lowest.
+type Reach int
+
+// The reaches.
+const (
+	ReachUnknown  Reach = iota // no host is named
+	ReachMachine               // from the server itself
+	ReachNetwork               // from its own network
+	ReachPlain                 // from the internet, but over http, which others on the way can read
+	ReachInternet              // from the internet, over https
+)
+
+// ReachOf judges the address of an installation by its text.
+func ReachOf(address string) Reach {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ReachUnknown
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	addr, err := netip.ParseAddr(host)
+	literal := err == nil
+	switch {
+	case host == "localhost" || strings.HasSuffix(host, ".localhost"),
+		literal && (addr.Unmap().IsLoopback() || addr.IsUnspecified()):
+		return ReachMachine
+	case literal && new(TargetPolicy).CheckAddr(netip.AddrPortFrom(addr, 0)) != nil,
+		!literal && (!strings.Contains(host, ".") || hasLocalSuffix(host)):
+		return ReachNetwork
+	case u.Scheme != "https":
+		return ReachPlain
+	}
+	return ReachInternet
+}
+
 // CheckURL judges a webhook's URL by its text alone and returns the fault; nil:
 // none.
 func (p *TargetPolicy) CheckURL(raw string) *Text {

@@ -259,6 +259,22 @@ func TestCheckURL(t *testing.T) {
 	}
 }
 
+func TestReachOf(t *testing.T) {
+	for want, addresses := range map[app.Reach][]string{
+		app.ReachUnknown:  {"", "/api/webhooks/provider/x", "shop.vn", "http://", "http://%zz/"},
+		app.ReachMachine:  {"http://127.0.0.1:8080", "https://localhost", "http://LOCALHOST:80/x", "http://a.localhost./", "http://[::1]:8080", "http://[::ffff:127.0.0.1]/", "http://127.9.9.9/", "http://0.0.0.0:8080"},
+		app.ReachNetwork:  {"http://192.168.1.10:8080", "https://10.0.0.1", "http://172.16.0.1/", "http://100.64.0.1/", "http://169.254.1.1/", "http://[fe80::1]/", "http://[fe80::1%25eth0]/", "http://[fd00::1]/", "https://baoco.local", "http://may-chu:8080", "https://shop.lan./"},
+		app.ReachPlain:    {"http://baoco.shop.vn", "http://1.1.1.1:8080/x", "http://[2606:4700::1111]/"},
+		app.ReachInternet: {"https://baoco.shop.vn/x", "HTTPS://baoco.shop.vn:8443", "https://1.1.1.1", "https://[2606:4700::1111]/", "https://cửa-hàng.vn/"},
+	} {
+		for _, address := range addresses {
+			if got := app.ReachOf(address); got != want {
+				t.Errorf("ReachOf(%q) = %d, not %d", address, got, want)
+			}
+		}
+	}
+}
+
 // A refusal that a setting can lift names the setting in both languages.
 func TestCheckURLNamesTheSetting(t *testing.T) {
 	p := policy(t)

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"html/template"
 	"strconv"
-	"strings"
 
 	"baoco/app"
 	"baoco/app/vietqr"
@@ -54,24 +53,16 @@ func (s *Server) createCounterLink(v *visit) error {
 			EN: "Open this link on the tablet. Anyone who has it can see money coming in, and nothing else, until you revoke it.",
 			VI: "Mở đường dẫn này trên máy tính bảng. Ai có đường dẫn đều xem được tiền vào (và chỉ tiền vào) cho đến khi bạn thu hồi.",
 		}.In(v.Lang),
-		Label: app.Text{EN: "Link", VI: "Đường dẫn"}.In(v.Lang), Secret: s.address(v, link.Path(token)), Link: true, Back: "/settings",
+		Label: app.Text{EN: "Link", VI: "Đường dẫn"}.In(v.Lang), Address: s.givenAddress(v, link.Path(token), app.ReachNetwork), Back: "/settings",
 	}
-	if !strings.HasPrefix(page.Secret, "http") {
-		page.Lead += " " + app.Text{
-			EN: "Put this server’s address before it; with serve --base-url it is there already.",
-			VI: "Hãy thêm địa chỉ máy chủ này vào trước; nếu chạy serve với --base-url thì đã có sẵn.",
-		}.In(v.Lang)
-		return s.showLink(v, link, page)
+	page.Secret = page.Address.URL
+	if !page.Address.Blocked() {
+		code, err := vietqr.Code(page.Secret)
+		if err != nil {
+			return err
+		}
+		page.QR = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG()))
 	}
-	code, err := vietqr.Code(page.Secret)
-	if err != nil {
-		return err
-	}
-	page.QR = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG()))
-	return s.showLink(v, link, page)
-}
-
-func (s *Server) showLink(v *visit, link app.CounterLink, page secretPage) error {
 	return s.showOnce(v, "settings", app.Textf("Counter screen “%s”", "Màn hình quầy “%s”", link.Name), page)
 }
 

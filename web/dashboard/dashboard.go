@@ -24,11 +24,8 @@ import (
 	"cmp"
 	"embed"
 	"errors"
-	"net"
 	"net/http"
-	"net/netip"
 	"strconv"
-	"strings"
 	"time"
 
 	"baoco/app"
@@ -235,26 +232,4 @@ func named[T any](v *visit, list []T, err error, id func(T) int64, none error) (
 		}
 	}
 	return found, none
-}
-
-// address is that of a path as others reach it: as the operator said, else as
-// this browser does where it names an address of a network. A name in the
-// request may be one that somebody else has pointed here: then only the path is
-// given.
-func (s *Server) address(v *visit, path string) string {
-	if s.Installation.BaseURL != "" {
-		return s.Installation.BaseURL + path
-	}
-	host := v.Request.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err != nil && host != "localhost" {
-		return path
-	}
-	scheme := "http://"
-	if s.Secure || v.TLS != nil {
-		scheme = "https://"
-	}
-	return scheme + v.Request.Host + path
 }

@@ -68,7 +68,7 @@ type secretPage struct {
 	Label   string
 	Secret  string
 	Example string       // a command line; empty: none
-	Link    bool         // Secret is an address to open
+	Address givenAddress // that is the secret; zero: it is none
 	QR      template.URL // of the address, for the camera of another device; empty: none
 	Back    string
 }

@@ -48,15 +48,14 @@ func (w words) In(t app.Text) string { return t.In(w.Lang) }
 type sourceRow struct {
 	app.SourceHealth
 	KindName string
-	URL      string
+	Address  givenAddress
 	State    string // of the pill: active, pending, error or empty
 	Word     string
 }
 
 type sourcesData struct {
-	Rows    []sourceRow
-	Open    app.OpenInbound
-	Guessed bool // the base of the addresses is the one that this browser uses
+	Rows []sourceRow
+	Open app.OpenInbound
 }
 
 func (s *Server) sourcesPage(v *visit) error {
@@ -64,7 +63,7 @@ func (s *Server) sourcesPage(v *visit) error {
 	if err != nil {
 		return err
 	}
-	data := sourcesData{Guessed: s.Installation.BaseURL == ""}
+	var data sourcesData
 	if data.Open, err = s.Service.OpenInbound(v.Context(), v.account.ID, app.CountedUpTo); err != nil {
 		return err
 	}
@@ -75,7 +74,7 @@ func (s *Server) sourcesPage(v *visit) error {
 }
 
 func (s *Server) sourceRow(v *visit, src app.SourceHealth) sourceRow {
-	row := sourceRow{SourceHealth: src, KindName: s.nameOf(src.Provider), URL: s.address(v, src.URLPath())}
+	row := sourceRow{SourceHealth: src, KindName: s.nameOf(src.Provider), Address: s.sourceAddress(v, src.Source)}
 	word := app.Text{EN: "Active", VI: "Đang hoạt động"}
 	row.State = "active"
 	switch {
@@ -113,7 +112,6 @@ type sourceData struct {
 	Steps       []string
 	Fields      []string // of the map
 	Refused     []app.RefusedCall
-	Guessed     bool
 }
 
 // TakesSenders tells whether further senders can be allowed.
@@ -143,7 +141,7 @@ func (s *Server) showSource(v *visit, wrong error) error {
 	}
 	data := sourceData{
 		sourceRow: s.sourceRow(v, src), BankAccount: bankAccount(banks, src.BankAccountID), Kind: kind,
-		Guessed: s.Installation.BaseURL == "", Steps: splitNumbered(kind.Setup(src.Source).In(v.Lang)),
+		Steps: splitNumbered(kind.Setup(src.Source).In(v.Lang)),
 	}
 	for field, path := range src.Options.Map {
 		data.Fields = append(data.Fields, field+"="+path)
@@ -171,10 +169,9 @@ func splitNumbered(text string) (list []string) {
 // before.
 type sourceSecret struct {
 	app.Source
-	URL     string
+	Address givenAddress
 	New     bool // the source is new too
 	Short   bool // the secret is short enough to be guessed
-	Guessed bool
 	Kind    app.ProviderKind
 	Steps   []string
 }
@@ -182,7 +179,7 @@ type sourceSecret struct {
 func (s *Server) showSourceSecret(v *visit, src app.Source, isNew bool) error {
 	kind, _ := s.Service.ProviderKind(src.Provider)
 	data := sourceSecret{
-		Source: src, URL: s.address(v, src.URLPath()), New: isNew, Guessed: s.Installation.BaseURL == "",
+		Source: src, Address: s.sourceAddress(v, src), New: isNew,
 		Short: utf8.RuneCountInString(src.Secret) < app.ShortSecret, Kind: kind, Steps: splitNumbered(kind.Setup(src).In(v.Lang)),
 	}
 	title := app.Text{EN: "Enter these at the provider", VI: "Nhập thông tin này bên nhà cung cấp"}

@@ -1,0 +1,69 @@
+package dashboard
+
+import (
+	"net"
+	"net/netip"
+	"strings"
+
+	"baoco/app"
+)
+
+// address is that of a path as others reach it: as the operator said, else as
+// this browser does where it names an address of a network. A name in the
+// request may be one that somebody else has pointed here: then only the path is
+// given.
+func (s *Server) address(v *visit, path string) string {
+	if s.Installation.BaseURL != "" {
+		return s.Installation.BaseURL + path
+	}
+	host := v.Request.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err != nil && host != "localhost" {
+		return path
+	}
+	scheme := "http://"
+	if s.Secure || v.TLS != nil {
+		scheme = "https://"
+	}
+	return scheme + v.Request.Host + path
+}
+
+// givenAddress is an address to be entered elsewhere or opened on another device.
+type givenAddress struct {
+	URL   string
+	Reach app.Reach
+	Needs app.Reach // from where it must be called at least
+}
+
+func (s *Server) givenAddress(v *visit, path string, needs app.Reach) givenAddress {
+	url := s.address(v, path)
+	return givenAddress{url, app.ReachOf(url), needs}
+}
+
+// sourceAddress is the address that a source calls. A phone may be in the same
+// network, a program on the same machine.
+func (s *Server) sourceAddress(v *visit, src app.Source) givenAddress {
+	kind, _ := s.Service.ProviderKind(src.Provider)
+	needs := map[app.ProviderGroup]app.Reach{app.Gateways: app.ReachInternet, app.PhoneApps: app.ReachNetwork, app.OwnPrograms: app.ReachMachine}
+	return s.givenAddress(v, src.URLPath(), needs[kind.Group])
+}
+
+// Blocked tells whether who must call the address can't.
+func (a givenAddress) Blocked() bool { return a.Reach < a.Needs }
+
+// ReachText says from where an address can be called, where that isn't everywhere.
+func (w words) ReachText(r app.Reach) string {
+	switch r {
+	case app.ReachUnknown:
+		return w.T("baoco doesn’t know at which address others reach it.", "baoco chưa biết địa chỉ mà bên ngoài dùng để gọi vào máy chủ này.")
+	case app.ReachMachine:
+		return w.T("This address works on the server itself only.", "Địa chỉ này chỉ mở được trên chính máy chủ.")
+	case app.ReachNetwork:
+		return w.T("This address works in the same network (Wi-Fi) only.", "Địa chỉ này chỉ mở được trong cùng mạng (Wi-Fi) với máy chủ.")
+	case app.ReachPlain:
+		return w.T("This address is http: others on the way can read what is sent.", "Địa chỉ này là http: người khác trên đường truyền đọc được những gì gửi qua.")
+	}
+	return ""
+}
