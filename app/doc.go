@@ -107,8 +107,8 @@
 //   - Account: a customer of the service; everything else belongs to one.
 //   - Plan: how many bank accounts an account may link, and until when.
 //   - User: a person who signs in to the dashboard of an account. Role: what a user
-//     may do, owner or cashier. Session: a browser in which a user is signed in; in
-//     app/command, the open file of one command.
+//     may do: owner, accountant, developer or cashier. Session: a browser in which a
+//     user is signed in; in app/command, the open file of one command.
 //   - APIKey: the credential of the management API. Scope: what a key may do, full or
 //     read.
 //   - BankAccount: a linked account at a bank, named by bank code and number.

@@ -18,11 +18,16 @@ import (
 // Role decides what a user of the dashboard may do.
 type Role string
 
-// The roles. A viewer sees the money in, but neither settings nor secrets.
+// The roles. The table of package dashboard says which pages each of them sees.
 const (
-	RoleOwner  Role = "owner"
-	RoleViewer Role = "cashier"
+	RoleOwner      Role = "owner"      // everything
+	RoleAccountant Role = "accountant" // reads and exports the money
+	RoleDeveloper  Role = "developer"  // what comes in and goes out, without sums
+	RoleCashier    Role = "cashier"    // the counter, and the money that came in today
 )
+
+// Roles are all roles, from the one that may do most.
+var Roles = []Role{RoleOwner, RoleAccountant, RoleDeveloper, RoleCashier}
 
 // User is a person who signs in to the dashboard of an account.
 type User struct {
@@ -82,14 +87,14 @@ func (in UserCreate) check() error {
 // ReadRole reads the name of a role. Cashiers were called viewers before.
 func ReadRole(text string) Role {
 	if text == "viewer" {
-		return RoleViewer
+		return RoleCashier
 	}
 	return Role(text)
 }
 
 func checkRole(role Role) error {
-	if role != RoleOwner && role != RoleViewer {
-		return InvalidField("role", "must be owner or cashier", "phải là owner hoặc cashier")
+	if !slices.Contains(Roles, role) {
+		return InvalidField("role", "must be owner, accountant, developer or cashier", "phải là owner, accountant, developer hoặc cashier")
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func TestViewersBecomeCashiers(t *testing.T) {
 	h.reopen(path)
 	u, found, err := h.service.User(t.Context(), 1)
 	must(t, err)
-	if !found || u.Role != app.RoleViewer {
+	if !found || u.Role != app.RoleCashier {
 		t.Errorf("found %v: %+v", found, u)
 	}
 	must(t, h.store.Close())

@@ -20,7 +20,7 @@ func userCommand() *cli.Command {
 				Name: "create", Usage: "create a user; a generated password is shown once", ArgsUsage: "NAME",
 				Description: terminal.Example("baoco user create lan", "baoco user create thungan --role cashier --password-file password.txt"),
 				Flags: terminal.AdminFlags(
-					&cli.StringFlag{Name: "role", Usage: "`ROLE`: owner, or cashier, who sees money in and out but no settings or secrets", Value: string(app.RoleOwner)},
+					&cli.StringFlag{Name: "role", Usage: roleUsage, Value: string(app.RoleOwner)},
 					passwordFile,
 				),
 				Action: admin(createUser),
@@ -34,8 +34,8 @@ func userCommand() *cli.Command {
 				Description: terminal.Example("baoco user passwd lan"), Flags: terminal.AdminFlags(passwordFile), Action: withUser(setPassword),
 			},
 			{
-				Name: "role", Usage: "change the role of a user, who is signed out everywhere", ArgsUsage: "NAME", Description: terminal.Example("baoco user role thungan --role owner"),
-				Flags:  terminal.AdminFlags(&cli.StringFlag{Name: "role", Usage: "`ROLE`: owner or cashier", Required: true}),
+				Name: "role", Usage: "change the role of a user, who is signed out everywhere", ArgsUsage: "NAME", Description: terminal.Example("baoco user role thungan --role accountant"),
+				Flags:  terminal.AdminFlags(&cli.StringFlag{Name: "role", Usage: roleUsage, Required: true}),
 				Action: withUser(setRole),
 			},
 			{
@@ -49,6 +49,9 @@ func userCommand() *cli.Command {
 		},
 	}
 }
+
+const roleUsage = "`ROLE`: owner (everything), accountant (reads and exports the money), developer (webhooks, deliveries and sources, no sums) " +
+	"or cashier (the counter and the money that came in today)"
 
 type userJSON struct {
 	ID           int64    `json:"id"`

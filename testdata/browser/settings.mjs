@@ -47,7 +47,7 @@ check(password.length === 20, 'no password was made');
 const cashier = await open({ locale: 'vi-VN' });
 await signIn(cashier, 'thungan', password);
 await cashier.goto(job.base + '/settings');
-await must(cashier, 'settings of a viewer');
+await must(cashier, 'settings of a cashier');
 await cashier.fill('[name=present_password]', password);
 await cashier.fill('[name=password]', 'một câu khác rất dài');
 await cashier.fill('[name=password_again]', 'một câu khác rất dài');

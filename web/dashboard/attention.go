@@ -45,6 +45,27 @@ func AttentionPath(a app.Attention) string {
 	return "/"
 }
 
+// attention lists what needs attention, of what the visitor may settle.
+func (s *Server) attention(v *visit) ([]app.Attention, error) {
+	if !v.may(connect) && !v.may(seeMoney) {
+		return nil, nil
+	}
+	list, err := s.Service.Attention(v.Context(), v.account.ID, s.Installation, v.now)
+	list = slices.DeleteFunc(list, func(a app.Attention) bool { return !v.may(attentionTakes(a.Kind)) })
+	return groupRefused(list), err
+}
+
+// attentionTakes is what the page of AttentionPath takes.
+func attentionTakes(kind app.AttentionKind) permission {
+	switch kind {
+	case app.AttentionWebhook, app.AttentionFailed, app.AttentionInbound, app.AttentionSource:
+		return connect
+	case app.AttentionBank:
+		return seeMoney
+	}
+	return ownerOnly
+}
+
 // groupRefused makes one line of the sources whose calls are refused, where there
 // are several.
 func groupRefused(list []app.Attention) []app.Attention {

@@ -219,7 +219,7 @@ func TestCounterBacklog(t *testing.T) {
 func TestCounterManifest(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "thungan", app.RoleViewer)
+	w.User(1, "thungan", app.RoleCashier)
 	nobody := w.Browser()
 	link := "/counter/" + w.CounterLink(1, app.CounterLinkCreate{Name: "Quầy <1>"})
 	for _, c := range []struct {
@@ -312,7 +312,7 @@ func TestCounterOfAUser(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	u := w.User(1, "thungan", app.RoleViewer)
+	u := w.User(1, "thungan", app.RoleCashier)
 	b := w.Browser().SignIn("thungan")
 	b.Get("/counter").WantStatus(t, http.StatusOK)
 	l := b.Listen("/live/counter?since=0")

@@ -79,11 +79,9 @@ type visit struct {
 	newest    app.NewestIDs // of a live page, read before anything else of it
 }
 
-func (v *visit) owner() bool { return v.user.Role == app.RoleOwner }
-
 // operator tells whether the visitor runs the installation, as the owners of its
 // first account do.
-func (v *visit) operator() bool { return v.owner() && v.account.ID == app.DefaultAccountID }
+func (v *visit) operator() bool { return v.may(ownerOnly) && v.account.ID == app.DefaultAccountID }
 
 // policy lets a page load files of the binary and nothing else.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -103,7 +101,7 @@ func (s *Server) visiting(p page, backDepth int) http.HandlerFunc {
 			s.pageError(v, err)
 			return
 		}
-		if p.Role != "" && v.user.ID == 0 {
+		if p.Takes != open && v.user.ID == 0 {
 			s.askToSignIn(v)
 			return
 		}
@@ -158,13 +156,16 @@ func (s *Server) welcome(v *visit, p page) (err error) {
 	if v.account, err = s.Service.Account(v.Context(), v.user.AccountID); err != nil {
 		return err
 	}
-	if p.Role == app.RoleOwner && !v.owner() {
-		return app.Refused(app.CodeForbidden, app.Text{
-			EN: "Only owners can do this.", VI: "Chỉ chủ cửa hàng mới thực hiện được thao tác này.",
-		})
+	if !v.may(p.Takes) {
+		return errNotYours
 	}
 	return nil
 }
+
+// errNotYours refuses what is for other roles.
+var errNotYours = app.Refused(app.CodeForbidden, app.Text{
+	EN: "This is not for your role. Ask an owner.", VI: "Vai trò của bạn không dùng được phần này. Hãy hỏi chủ cửa hàng.",
+})
 
 // redirect ends an action: the browser loads a page, which shows the flash once.
 func (s *Server) redirect(v *visit, to string, flash app.Text) error {

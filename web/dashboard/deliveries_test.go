@@ -126,7 +126,7 @@ func TestHistoryIsTheOwners(t *testing.T) {
 	w := webtest.NewWorld(t)
 	ctx := context.Background()
 	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "cashier", app.RoleViewer)
+	w.User(1, "cashier", app.RoleCashier)
 	other, err := w.Service.CreateAccount(ctx, "other", time.Now())
 	apptest.Must(t, err)
 	w.User(other.ID, "stranger", app.RoleOwner)

@@ -95,7 +95,7 @@ func TestExportIsOfTheAccount(t *testing.T) {
 	other, err := w.Service.CreateAccount(context.Background(), "other", time.Now())
 	apptest.Must(t, err)
 	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "cashier", app.RoleViewer)
+	w.User(1, "cashier", app.RoleCashier)
 	w.User(other.ID, "stranger", app.RoleOwner)
 	bank := w.Link("ACB", apptest.SomeAccount)
 	w.Pay(1, "1", "cà phê sữa đá")

@@ -110,7 +110,7 @@ func TestMarkdownLinks(t *testing.T) {
 func TestHelpPages(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleViewer)
+	w.User(1, "lan", app.RoleCashier)
 	b := w.Browser().SignIn("lan")
 	for _, lang := range []string{"vi", "en"} {
 		b.Post("/look", "lang", lang)

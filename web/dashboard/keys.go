@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -31,8 +32,18 @@ func (s *Server) keysPage(v *visit) error {
 	return s.showKeys(v, keyForm{Scope: app.ScopeFull}, nil)
 }
 
-func (s *Server) showKeys(v *visit, form keyForm, wrong error) error {
+// keys are the keys that the visitor may make and revoke: owners all, others
+// those that only read.
+func (s *Server) keys(v *visit) ([]app.APIKey, error) {
 	keys, err := s.Service.APIKeys(v.Context(), v.account.ID)
+	if !v.may(ownerOnly) {
+		keys = slices.DeleteFunc(keys, func(k app.APIKey) bool { return k.Scope != app.ScopeRead })
+	}
+	return keys, err
+}
+
+func (s *Server) showKeys(v *visit, form keyForm, wrong error) error {
+	keys, err := s.keys(v)
 	if err != nil {
 		return err
 	}
@@ -76,6 +87,9 @@ func (s *Server) keyRevocation(v *visit, k app.APIKey) confirmation {
 
 func (s *Server) createKey(v *visit) error {
 	form := keyForm{Name: v.PostFormValue("name"), Scope: app.Scope(v.PostFormValue("scope")), Expires: v.PostFormValue("expires")}
+	if form.Scope != app.ScopeRead && !v.may(ownerOnly) {
+		return errNotYours
+	}
 	var expires time.Time
 	var err error
 	if form.Expires != "" {
@@ -102,7 +116,7 @@ func (s *Server) createKey(v *visit) error {
 }
 
 func (s *Server) revokeKey(v *visit) error {
-	keys, err := s.Service.APIKeys(v.Context(), v.account.ID)
+	keys, err := s.keys(v)
 	k, err := named(v, keys, err, func(k app.APIKey) int64 { return k.ID }, app.ErrNoAPIKey)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 // are those of the inputs.
 var (
 	transactionFilters = []string{"q", "type", "from", "to", "min", "max", "bank_account_id", "delivery_state"}
+	cashierFilters     = []string{"q", "min", "max", "bank_account_id"} // of the money in of today
 	historyFilters     = []string{"q", "webhook_id", "status", "type", "from", "to", "transaction_id"}
 	eventFilters       = []string{"source_id", "state"}
 )

@@ -30,7 +30,7 @@ var onceForms = []struct {
 	{"/deliveries/resend", "/deliveries", []string{"failed", "all"}},
 	{"/deliveries/1/resend", "/deliveries/1", nil},
 	{"/keys", "/keys", []string{"name", "till", "scope", "full"}},
-	{"/settings/users", "/settings", []string{"name", "hoa", "role", "viewer"}},
+	{"/settings/users", "/settings", []string{"name", "hoa", "role", "cashier"}},
 	{"/settings/users/2/password", "/settings/users/2", nil},
 	{"/settings/counters", "/settings", []string{"name", "Quầy 1"}},
 }
@@ -78,7 +78,7 @@ func TestFormThatFailedIsNotUsed(t *testing.T) {
 		t.Run(form.action, func(t *testing.T) {
 			t.Parallel()
 			w, _, b := failing(t)
-			w.User(1, "mai", app.RoleViewer)
+			w.User(1, "mai", app.RoleCashier)
 			w.Native()
 			broken := []string{"INSERT ON deliveries", "INSERT ON api_keys", "INSERT ON counter_links", "INSERT ON users", "INSERT ON webhooks", "INSERT ON sources",
 				"UPDATE OF password ON users", "UPDATE OF secret, next_secret ON webhooks", "UPDATE OF secret ON sources"}
@@ -108,7 +108,7 @@ func TestFormsCountOnce(t *testing.T) {
 		t.Run(form.action, func(t *testing.T) {
 			t.Parallel()
 			w, _, b := failing(t)
-			w.User(1, "mai", app.RoleViewer)
+			w.User(1, "mai", app.RoleCashier)
 			w.Native()
 			state := func() string { return onceState(w) }
 			before := state()

@@ -12,16 +12,17 @@ import (
 // overviewData is the first page: money, deliveries and what needs attention.
 type overviewData struct {
 	overviewSums
-	Status    app.AccountStatus
-	Expired   bool // the plan has expired
-	EndsSoon  bool // it has, or will within 30 days
-	Days      int  // of the chart
+	Status    app.AccountStatus // for owners
+	Expired   bool              // the plan has expired
+	EndsSoon  bool              // it has, or will within 30 days
+	Days      int               // of the chart
 	Ranges    []int
+	Sent      app.DeliveryHealth // of the last 24 hours
 	Banks     []app.BankAccount
 	Bank      int64 // the bank account of the chart; 0: all
 	Chart     chart
 	Newest    []dayRows
-	Attention []app.Attention  // for owners
+	Attention []app.Attention  // what the visitor may settle
 	Steps     []onboardingStep // of the onboarding; none once it is done
 }
 
@@ -35,29 +36,53 @@ func (d overviewData) PlanMatters() bool {
 // overviewSums are the sums of the first page.
 type overviewSums struct {
 	Today, Week, Month dayTotal
-	Yesterday          app.Amounts        // money in of yesterday up to this time of day
-	Sent               app.DeliveryHealth // of the last 24 hours
+	Yesterday          app.Amounts // money in of yesterday up to this time of day
 }
 
 var overviewRanges = []int{7, 14, 30, 90}
 
 func (s *Server) overviewPage(v *visit) error {
-	days, err := strconv.Atoi(v.URL.Query().Get("days"))
-	if err != nil || days < 1 || days > 366 {
-		days = 30
+	data := overviewData{Days: 30, Ranges: overviewRanges}
+	if err := s.readMoney(v, &data); err != nil {
+		return err
 	}
-	data := overviewData{Days: days, Ranges: overviewRanges}
+	if err := s.readState(v, &data); err != nil {
+		return err
+	}
+	newest, _, err := s.transactionRows(v, v.limit(app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}}))
+	if err != nil {
+		return err
+	}
+	if data.Newest, err = s.groupByDay(v, newest, v.may(seeMoney)); err != nil {
+		return err
+	}
+	if data.Steps, err = s.onboardingSteps(v); err != nil {
+		return err
+	}
+	return s.render(v, "overview", "overview", app.Text{EN: "Overview", VI: "Tổng quan"}, data)
+}
+
+// readMoney reads the sums and the chart; of who may not see them, what came in
+// today, or nothing.
+func (s *Server) readMoney(v *visit, data *overviewData) error {
 	today := app.DayOf(v.now, v.zone)
-	from := today - app.Day(days-1)
+	if !v.may(seeMoney) {
+		if !v.may(useCounter) {
+			return nil
+		}
+		rows, err := s.Service.Days(v.Context(), v.account.ID, 0, today, today)
+		data.Today = sumDays(dayTotals(rows, today, today), today)
+		data.Today.Out = app.Amounts{}
+		return err
+	}
+	if days, err := strconv.Atoi(v.URL.Query().Get("days")); err == nil && days >= 1 && days <= 366 {
+		data.Days = days
+	}
+	from := today - app.Day(data.Days-1)
 	shown, err := s.readSums(v, &data.overviewSums, from, v.now)
 	if err != nil {
 		return err
 	}
-	if data.Status, err = s.Service.AccountStatus(v.Context(), v.account.ID); err != nil {
-		return err
-	}
-	data.Expired = data.Status.Expired(v.now)
-	data.EndsSoon = data.Status.Expired(v.now.AddDate(0, 0, 30))
 	if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
@@ -69,23 +94,25 @@ func (s *Server) overviewPage(v *visit) error {
 		data.Bank, shown = id, dayTotals(rows, from, today)
 	}
 	data.Chart = v.drawChart(shown)
-	newest, _, err := s.transactionRows(v, app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}})
-	if err != nil {
-		return err
-	}
-	if data.Newest, err = s.groupByDay(v, newest, true); err != nil {
-		return err
-	}
-	if v.owner() {
-		if data.Attention, err = s.Service.Attention(v.Context(), v.account.ID, s.Installation, v.now); err != nil {
+	return nil
+}
+
+// readState reads the plan, how the webhooks do, and what needs attention.
+func (s *Server) readState(v *visit, data *overviewData) (err error) {
+	if v.may(ownerOnly) {
+		if data.Status, err = s.Service.AccountStatus(v.Context(), v.account.ID); err != nil {
 			return err
 		}
-		data.Attention = groupRefused(data.Attention)
+		data.Expired = data.Status.Expired(v.now)
+		data.EndsSoon = data.Status.Expired(v.now.AddDate(0, 0, 30))
 	}
-	if data.Steps, err = s.onboardingSteps(v); err != nil {
-		return err
+	if v.may(connect) {
+		if data.Sent, err = s.Service.DeliveryHealth(v.Context(), v.account.ID, v.now); err != nil {
+			return err
+		}
 	}
-	return s.render(v, "overview", "overview", app.Text{EN: "Overview", VI: "Tổng quan"}, data)
+	data.Attention, err = s.attention(v)
+	return err
 }
 
 // readSums reads the sums at now, and returns the totals of the days since from.
@@ -100,10 +127,7 @@ func (s *Server) readSums(v *visit, sums *overviewSums, from app.Day, now time.T
 	}
 	all := dayTotals(rows, first, today)
 	sums.Today, sums.Week, sums.Month = sumDays(all, today), sumDays(all, week), sumDays(all, month)
-	if sums.Yesterday, err = s.Service.YesterdayByNow(v.Context(), v.account.ID, now); err != nil {
-		return nil, err
-	}
-	sums.Sent, err = s.Service.DeliveryHealth(v.Context(), v.account.ID, now)
+	sums.Yesterday, err = s.Service.YesterdayByNow(v.Context(), v.account.ID, now)
 	return all[from-first:], err
 }
 
@@ -148,9 +172,9 @@ type onboardingStep struct {
 const onboardedTransactions = 20
 
 // onboardingSteps lead an owner from the first visit to the first webhook that
-// arrives. Viewers have none. There are none once all are done.
+// arrives. Others have none. There are none once all are done.
 func (s *Server) onboardingSteps(v *visit) ([]onboardingStep, error) {
-	if !v.owner() {
+	if !v.may(ownerOnly) {
 		return nil, nil
 	}
 	sum, err := s.Service.Overview(v.Context(), v.account.ID)

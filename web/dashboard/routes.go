@@ -14,9 +14,37 @@ import (
 type page struct {
 	Method string
 	Path   string
-	Role   app.Role // the lowest role that may see it; empty: nobody has to be signed in
+	Takes  permission
 	handle func(s *Server, v *visit) error
 	kind   pageKind
+}
+
+// permission is what a page takes, in plain words. Templates know it by them too.
+type permission string
+
+const (
+	open       permission = ""             // nobody has to be signed in
+	anyUser    permission = "any user"     // a first page, the transactions as visit.limit narrows them, the own password, the help
+	useCounter permission = "use counter"  // the counter screen, and what came in today
+	seeAllDays permission = "see all days" // transactions of all days, in and out; of no page
+	seeMoney   permission = "see money"    // sums, bank accounts and exports
+	connect    permission = "connect"      // sources and what they sent, webhooks, deliveries, API keys that only read
+	ownerOnly  permission = "owner only"   // all that changes money, users or settings
+)
+
+// granted says what each role may do, beside what any user may. Owners may do
+// everything.
+var granted = map[app.Role][]permission{
+	app.RoleOwner:      {useCounter, seeAllDays, seeMoney, connect, ownerOnly},
+	app.RoleAccountant: {useCounter, seeAllDays, seeMoney},
+	app.RoleDeveloper:  {seeAllDays, connect},
+	app.RoleCashier:    {useCounter},
+}
+
+// may tells whether the visitor has a permission.
+func (v *visit) may(p permission) bool {
+	list, known := granted[v.user.Role]
+	return p == open || known && (p == anyUser || slices.Contains(list, p))
 }
 
 // pageKind is how long an answer is good for.
@@ -35,112 +63,112 @@ const livePath = "/live"
 // table is THE table of the dashboard. The package comment says how a page is
 // written.
 var table = []page{
-	{"GET", "/login", "", (*Server).signInPage, still},
-	{"POST", "/login", "", (*Server).signIn, still},
-	{"POST", "/logout", "", (*Server).signOut, still},
-	{"GET", "/setup/{token}", "", (*Server).setUpPage, still},
-	{"POST", "/setup/{token}", "", (*Server).setUp, still},
-	{"POST", "/look", "", (*Server).switchLook, still},
+	{"GET", "/login", open, (*Server).signInPage, still},
+	{"POST", "/login", open, (*Server).signIn, still},
+	{"POST", "/logout", open, (*Server).signOut, still},
+	{"GET", "/setup/{token}", open, (*Server).setUpPage, still},
+	{"POST", "/setup/{token}", open, (*Server).setUp, still},
+	{"POST", "/look", open, (*Server).switchLook, still},
 
-	{"GET", "/{$}", app.RoleViewer, (*Server).overviewPage, live},
-	{"GET", "/transactions", app.RoleViewer, (*Server).transactionsPage, live},
-	{"GET", exportPath, app.RoleOwner, (*Server).exportTransactions, lasting},
-	{"GET", "/transactions/import", app.RoleOwner, (*Server).importPage, still},
-	{"POST", "/transactions/import", app.RoleOwner, (*Server).importStatement, still},
-	{"GET", "/transactions/import/{id}/undo", app.RoleOwner, (*Server).undoImport, still},
-	{"POST", "/transactions/import/{id}/undo", app.RoleOwner, (*Server).undoImport, still},
-	{"GET", "/transactions/{id}", app.RoleViewer, (*Server).transactionPage, live},
-	{"GET", "/webhooks", app.RoleOwner, (*Server).webhooksPage, live},
-	{"POST", "/webhooks", app.RoleOwner, (*Server).addWebhook, still},
-	{"GET", "/webhooks/new", app.RoleOwner, (*Server).newWebhookPage, still},
-	{"GET", "/webhooks/{id}", app.RoleOwner, (*Server).webhookPage, live},
-	{"GET", "/webhooks/{id}/edit", app.RoleOwner, (*Server).editWebhookPage, still},
-	{"POST", "/webhooks/{id}/edit", app.RoleOwner, (*Server).editWebhook, still},
-	{"POST", "/webhooks/{id}/toggle", app.RoleOwner, (*Server).switchWebhook, still},
-	{"POST", "/webhooks/{id}/test", app.RoleOwner, (*Server).tryWebhook, still},
-	{"GET", "/webhooks/{id}/rotate", app.RoleOwner, (*Server).rotatePage, still},
-	{"POST", "/webhooks/{id}/rotate", app.RoleOwner, (*Server).rotateWebhook, still},
-	{"POST", "/webhooks/{id}/activate", app.RoleOwner, (*Server).activateWebhook, still},
-	{"POST", "/webhooks/{id}/env", app.RoleOwner, (*Server).secretFile, still},
-	{"GET", "/webhooks/{id}/replay", app.RoleOwner, (*Server).replayPage, still},
-	{"POST", "/webhooks/{id}/replay", app.RoleOwner, (*Server).replayWebhook, still},
-	{"POST", "/webhooks/{id}/send-now", app.RoleOwner, (*Server).sendWaiting, still},
-	{"GET", "/webhooks/{id}/delete", app.RoleOwner, (*Server).removeWebhook, still},
-	{"POST", "/webhooks/{id}/delete", app.RoleOwner, (*Server).removeWebhook, still},
-	{"GET", "/tools/signature", app.RoleOwner, (*Server).signaturePage, still},
-	{"POST", "/tools/signature", app.RoleOwner, (*Server).checkSignature, still},
-	{"GET", "/banks", app.RoleOwner, (*Server).banksPage, live},
-	{"POST", "/banks", app.RoleOwner, (*Server).linkBank, still},
-	{"GET", "/banks/new", app.RoleOwner, (*Server).newBankPage, still},
-	{"GET", "/banks/{id}", app.RoleOwner, (*Server).bankPage, live},
-	{"GET", "/banks/{id}/qr.png", app.RoleOwner, (*Server).bankQR, still},
-	{"POST", "/banks/{id}/toggle", app.RoleOwner, (*Server).switchBank, still},
-	{"GET", "/banks/{id}/unlink", app.RoleOwner, (*Server).unlinkBank, still},
-	{"POST", "/banks/{id}/unlink", app.RoleOwner, (*Server).unlinkBank, still},
+	{"GET", "/{$}", anyUser, (*Server).overviewPage, live},
+	{"GET", "/transactions", anyUser, (*Server).transactionsPage, live},
+	{"GET", exportPath, seeMoney, (*Server).exportTransactions, lasting},
+	{"GET", "/transactions/import", ownerOnly, (*Server).importPage, still},
+	{"POST", "/transactions/import", ownerOnly, (*Server).importStatement, still},
+	{"GET", "/transactions/import/{id}/undo", ownerOnly, (*Server).undoImport, still},
+	{"POST", "/transactions/import/{id}/undo", ownerOnly, (*Server).undoImport, still},
+	{"GET", "/transactions/{id}", anyUser, (*Server).transactionPage, live},
+	{"GET", "/webhooks", connect, (*Server).webhooksPage, live},
+	{"POST", "/webhooks", connect, (*Server).addWebhook, still},
+	{"GET", "/webhooks/new", connect, (*Server).newWebhookPage, still},
+	{"GET", "/webhooks/{id}", connect, (*Server).webhookPage, live},
+	{"GET", "/webhooks/{id}/edit", connect, (*Server).editWebhookPage, still},
+	{"POST", "/webhooks/{id}/edit", connect, (*Server).editWebhook, still},
+	{"POST", "/webhooks/{id}/toggle", connect, (*Server).switchWebhook, still},
+	{"POST", "/webhooks/{id}/test", connect, (*Server).tryWebhook, still},
+	{"GET", "/webhooks/{id}/rotate", connect, (*Server).rotatePage, still},
+	{"POST", "/webhooks/{id}/rotate", connect, (*Server).rotateWebhook, still},
+	{"POST", "/webhooks/{id}/activate", connect, (*Server).activateWebhook, still},
+	{"POST", "/webhooks/{id}/env", connect, (*Server).secretFile, still},
+	{"GET", "/webhooks/{id}/replay", connect, (*Server).replayPage, still},
+	{"POST", "/webhooks/{id}/replay", connect, (*Server).replayWebhook, still},
+	{"POST", "/webhooks/{id}/send-now", connect, (*Server).sendWaiting, still},
+	{"GET", "/webhooks/{id}/delete", connect, (*Server).removeWebhook, still},
+	{"POST", "/webhooks/{id}/delete", connect, (*Server).removeWebhook, still},
+	{"GET", "/tools/signature", connect, (*Server).signaturePage, still},
+	{"POST", "/tools/signature", connect, (*Server).checkSignature, still},
+	{"GET", "/banks", seeMoney, (*Server).banksPage, live},
+	{"POST", "/banks", ownerOnly, (*Server).linkBank, still},
+	{"GET", "/banks/new", ownerOnly, (*Server).newBankPage, still},
+	{"GET", "/banks/{id}", seeMoney, (*Server).bankPage, live},
+	{"GET", "/banks/{id}/qr.png", seeMoney, (*Server).bankQR, still},
+	{"POST", "/banks/{id}/toggle", ownerOnly, (*Server).switchBank, still},
+	{"GET", "/banks/{id}/unlink", ownerOnly, (*Server).unlinkBank, still},
+	{"POST", "/banks/{id}/unlink", ownerOnly, (*Server).unlinkBank, still},
 
-	{"GET", "/inbound", app.RoleOwner, (*Server).sourcesPage, live},
-	{"POST", "/inbound/sources", app.RoleOwner, (*Server).addSource, still},
-	{"GET", "/inbound/sources/new", app.RoleOwner, (*Server).newSourcePage, still},
-	{"GET", "/inbound/sources/{id}", app.RoleOwner, (*Server).sourcePage, live},
-	{"GET", "/inbound/sources/{id}/rotate", app.RoleOwner, (*Server).rotateSourcePage, still},
-	{"POST", "/inbound/sources/{id}/rotate", app.RoleOwner, (*Server).rotateSource, still},
-	{"POST", "/inbound/sources/{id}/senders", app.RoleOwner, (*Server).allowSender, still},
-	{"POST", "/inbound/sources/{id}/key", app.RoleOwner, (*Server).setSourceKey, still},
-	{"POST", "/inbound/sources/{id}/catch-up", app.RoleOwner, (*Server).catchUpSource, still},
-	{"GET", "/inbound/sources/{id}/remove", app.RoleOwner, (*Server).removeSource, still},
-	{"POST", "/inbound/sources/{id}/remove", app.RoleOwner, (*Server).removeSource, still},
-	{"GET", "/inbound/events", app.RoleOwner, (*Server).eventsPage, live},
-	{"GET", "/inbound/events/{id}", app.RoleOwner, (*Server).eventPage, live},
-	{"POST", "/inbound/events/{id}/link", app.RoleOwner, (*Server).linkEvent, still},
-	{"POST", "/inbound/events/{id}/retry", app.RoleOwner, (*Server).retryEvent, still},
-	{"POST", "/inbound/events/{id}/discard", app.RoleOwner, (*Server).discardEvent, still},
-	{"GET", "/inbound/refused", app.RoleOwner, (*Server).refusedPage, live},
+	{"GET", "/inbound", connect, (*Server).sourcesPage, live},
+	{"POST", "/inbound/sources", connect, (*Server).addSource, still},
+	{"GET", "/inbound/sources/new", connect, (*Server).newSourcePage, still},
+	{"GET", "/inbound/sources/{id}", connect, (*Server).sourcePage, live},
+	{"GET", "/inbound/sources/{id}/rotate", connect, (*Server).rotateSourcePage, still},
+	{"POST", "/inbound/sources/{id}/rotate", connect, (*Server).rotateSource, still},
+	{"POST", "/inbound/sources/{id}/senders", connect, (*Server).allowSender, still},
+	{"POST", "/inbound/sources/{id}/key", connect, (*Server).setSourceKey, still},
+	{"POST", "/inbound/sources/{id}/catch-up", connect, (*Server).catchUpSource, still},
+	{"GET", "/inbound/sources/{id}/remove", connect, (*Server).removeSource, still},
+	{"POST", "/inbound/sources/{id}/remove", connect, (*Server).removeSource, still},
+	{"GET", "/inbound/events", connect, (*Server).eventsPage, live},
+	{"GET", "/inbound/events/{id}", connect, (*Server).eventPage, live},
+	{"POST", "/inbound/events/{id}/link", ownerOnly, (*Server).linkEvent, still},
+	{"POST", "/inbound/events/{id}/retry", connect, (*Server).retryEvent, still},
+	{"POST", "/inbound/events/{id}/discard", ownerOnly, (*Server).discardEvent, still},
+	{"GET", "/inbound/refused", connect, (*Server).refusedPage, live},
 
-	{"GET", livePath, app.RoleViewer, (*Server).livePage, lasting},
+	{"GET", livePath, anyUser, (*Server).livePage, lasting},
 
-	{"GET", "/deliveries", app.RoleOwner, (*Server).deliveriesPage, live},
-	{"GET", "/deliveries/resend", app.RoleOwner, (*Server).resendPage, still},
-	{"POST", "/deliveries/resend", app.RoleOwner, (*Server).resendDeliveries, still},
-	{"GET", "/deliveries/{id}", app.RoleOwner, (*Server).deliveryPage, live},
-	{"POST", "/deliveries/{id}/resend", app.RoleOwner, (*Server).resendDelivery, still},
-	{"POST", "/deliveries/{id}/send-now", app.RoleOwner, (*Server).sendNow, still},
-	{"GET", "/keys", app.RoleOwner, (*Server).keysPage, still},
-	{"POST", "/keys", app.RoleOwner, (*Server).createKey, still},
-	{"GET", "/keys/{id}/revoke", app.RoleOwner, (*Server).revokeKey, still},
-	{"POST", "/keys/{id}/revoke", app.RoleOwner, (*Server).revokeKey, still},
+	{"GET", "/deliveries", connect, (*Server).deliveriesPage, live},
+	{"GET", "/deliveries/resend", connect, (*Server).resendPage, still},
+	{"POST", "/deliveries/resend", connect, (*Server).resendDeliveries, still},
+	{"GET", "/deliveries/{id}", connect, (*Server).deliveryPage, live},
+	{"POST", "/deliveries/{id}/resend", connect, (*Server).resendDelivery, still},
+	{"POST", "/deliveries/{id}/send-now", connect, (*Server).sendNow, still},
+	{"GET", "/keys", connect, (*Server).keysPage, still},
+	{"POST", "/keys", connect, (*Server).createKey, still},
+	{"GET", "/keys/{id}/revoke", connect, (*Server).revokeKey, still},
+	{"POST", "/keys/{id}/revoke", connect, (*Server).revokeKey, still},
 
-	{"GET", "/settings", app.RoleViewer, (*Server).settingsPage, still},
-	{"POST", "/settings/password", app.RoleViewer, (*Server).changeOwnPassword, still},
-	{"POST", "/settings/sign-out", app.RoleViewer, (*Server).signOutEverywhere, still},
-	{"POST", "/settings/users", app.RoleOwner, (*Server).createUser, still},
-	{"GET", "/settings/users/{id}", app.RoleOwner, (*Server).userPage, still},
-	{"POST", "/settings/users/{id}/password", app.RoleOwner, (*Server).setUserPassword, still},
-	{"POST", "/settings/users/{id}/role", app.RoleOwner, (*Server).setUserRole, still},
-	{"GET", "/settings/users/{id}/remove", app.RoleOwner, (*Server).removeUser, still},
-	{"POST", "/settings/users/{id}/remove", app.RoleOwner, (*Server).removeUser, still},
-	{"POST", "/settings/counters", app.RoleOwner, (*Server).createCounterLink, still},
-	{"GET", "/settings/counters/{id}/revoke", app.RoleOwner, (*Server).revokeCounter, still},
-	{"POST", "/settings/counters/{id}/revoke", app.RoleOwner, (*Server).revokeCounter, still},
-	{"GET", "/settings/alerts", app.RoleOwner, (*Server).alertsPage, still},
-	{"POST", "/settings/alerts", app.RoleOwner, (*Server).setAlertPreferences, still},
-	{"POST", "/settings/alerts/telegram", app.RoleOwner, (*Server).setAlertTelegram, still},
-	{"POST", "/settings/alerts/email", app.RoleOwner, (*Server).setAlertEmail, still},
-	{"POST", "/settings/alerts/{medium}/test", app.RoleOwner, (*Server).testAlert, still},
-	{"GET", "/settings/alerts/{medium}/remove", app.RoleOwner, (*Server).removeAlert, still},
-	{"POST", "/settings/alerts/{medium}/remove", app.RoleOwner, (*Server).removeAlert, still},
+	{"GET", "/settings", anyUser, (*Server).settingsPage, still},
+	{"POST", "/settings/password", anyUser, (*Server).changeOwnPassword, still},
+	{"POST", "/settings/sign-out", anyUser, (*Server).signOutEverywhere, still},
+	{"POST", "/settings/users", ownerOnly, (*Server).createUser, still},
+	{"GET", "/settings/users/{id}", ownerOnly, (*Server).userPage, still},
+	{"POST", "/settings/users/{id}/password", ownerOnly, (*Server).setUserPassword, still},
+	{"POST", "/settings/users/{id}/role", ownerOnly, (*Server).setUserRole, still},
+	{"GET", "/settings/users/{id}/remove", ownerOnly, (*Server).removeUser, still},
+	{"POST", "/settings/users/{id}/remove", ownerOnly, (*Server).removeUser, still},
+	{"POST", "/settings/counters", ownerOnly, (*Server).createCounterLink, still},
+	{"GET", "/settings/counters/{id}/revoke", ownerOnly, (*Server).revokeCounter, still},
+	{"POST", "/settings/counters/{id}/revoke", ownerOnly, (*Server).revokeCounter, still},
+	{"GET", "/settings/alerts", ownerOnly, (*Server).alertsPage, still},
+	{"POST", "/settings/alerts", ownerOnly, (*Server).setAlertPreferences, still},
+	{"POST", "/settings/alerts/telegram", ownerOnly, (*Server).setAlertTelegram, still},
+	{"POST", "/settings/alerts/email", ownerOnly, (*Server).setAlertEmail, still},
+	{"POST", "/settings/alerts/{medium}/test", ownerOnly, (*Server).testAlert, still},
+	{"GET", "/settings/alerts/{medium}/remove", ownerOnly, (*Server).removeAlert, still},
+	{"POST", "/settings/alerts/{medium}/remove", ownerOnly, (*Server).removeAlert, still},
 
-	{"GET", "/system", app.RoleOwner, (*Server).systemPage, live},
+	{"GET", "/system", ownerOnly, (*Server).systemPage, live},
 
-	{"GET", "/help", app.RoleViewer, (*Server).helpPage, still},
-	{"GET", "/help/{page}", app.RoleViewer, (*Server).helpPage, still},
+	{"GET", "/help", anyUser, (*Server).helpPage, still},
+	{"GET", "/help/{page}", anyUser, (*Server).helpPage, still},
 
-	{"GET", "/counter", app.RoleViewer, (*Server).counterPage, still},
-	{"GET", "/counter/{token}", "", (*Server).counterLinkPage, still},
-	{"GET", "/counter/manifest.webmanifest", app.RoleViewer, (*Server).counterManifest, still},
-	{"GET", "/counter/{token}/manifest.webmanifest", "", (*Server).counterLinkManifest, still},
-	{"GET", "/counter/backlog", "", (*Server).counterBacklog, still},
-	{"GET", "/live/counter", app.RoleViewer, (*Server).liveCounter, lasting},
-	{"GET", "/live/counter/{token}", "", (*Server).liveCounterLink, lasting},
+	{"GET", "/counter", useCounter, (*Server).counterPage, still},
+	{"GET", "/counter/{token}", open, (*Server).counterLinkPage, still},
+	{"GET", "/counter/manifest.webmanifest", useCounter, (*Server).counterManifest, still},
+	{"GET", "/counter/{token}/manifest.webmanifest", open, (*Server).counterLinkManifest, still},
+	{"GET", "/counter/backlog", open, (*Server).counterBacklog, still},
+	{"GET", "/live/counter", useCounter, (*Server).liveCounter, lasting},
+	{"GET", "/live/counter/{token}", open, (*Server).liveCounterLink, lasting},
 }
 
 // ownForms are the forms with a file, which their handlers read themselves, and
@@ -164,7 +192,7 @@ func (s *Server) Routes() []wire.Route {
 		route.Handler = protection.Handler(s.sessions.LoadAndSave(s.visiting(p, depthBelowPage(p.Path)))).ServeHTTP
 		switch {
 		case p.Method != http.MethodPost:
-		case p.Role == "":
+		case p.Takes == open:
 			route.MaxBody = maxOpenForm
 		default:
 			route.MaxBody = cmp.Or(ownForms[p.Path], maxForm)

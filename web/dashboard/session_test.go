@@ -134,7 +134,7 @@ func TestSessionFixation(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "mallory", app.RoleViewer)
+	w.User(1, "mallory", app.RoleCashier)
 	here, err := url.Parse(w.URL)
 	apptest.Must(t, err)
 	attacker, victim := w.Browser().SignIn("mallory"), w.Browser()
@@ -164,7 +164,7 @@ func TestSessionsEnd(t *testing.T) {
 			_, err := w.Service.SetPassword(ctx, 1, u.ID, apptest.SomePassword, app.IdempotencyKey{}, time.Now())
 			return err
 		},
-		func() error { _, err := w.Service.SetRole(ctx, 1, u.ID, app.RoleViewer); return err },
+		func() error { _, err := w.Service.SetRole(ctx, 1, u.ID, app.RoleCashier); return err },
 	} {
 		one, two := w.Browser().SignIn("lan"), w.Browser().SignIn("lan")
 		apptest.Must(t, end())
@@ -202,7 +202,7 @@ func TestRemovedUsersBrowser(t *testing.T) {
 		}
 	}
 	b := w.Browser().SignIn("boss")
-	b.Post(fmt.Sprint("/settings/users/", boss.ID, "/role"), "role", "viewer", "sure", "1").Goes(t, "/settings")
+	b.Post(fmt.Sprint("/settings/users/", boss.ID, "/role"), "role", "cashier", "sure", "1").Goes(t, "/settings")
 	b.Get("/").WantStatus(t, http.StatusOK)
 }
 

@@ -37,9 +37,9 @@ func (s *Server) settingsPage(v *visit) error {
 // showSettings completes data, which may hold a form as it was entered, and shows
 // the page.
 func (s *Server) showSettings(v *visit, data settingsData, wrong error) (err error) {
-	if v.owner() {
+	if v.may(ownerOnly) {
 		if data.UserForm.Role == "" {
-			data.UserForm.Role = app.RoleViewer
+			data.UserForm.Role = app.RoleCashier
 		}
 		if data.Users, err = s.Service.Users(v.Context(), v.account.ID); err != nil {
 			return err

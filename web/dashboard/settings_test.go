@@ -18,7 +18,7 @@ func TestChangeOwnPassword(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "thungan", app.RoleViewer)
+	w.User(1, "thungan", app.RoleCashier)
 	for _, name := range []string{"lan", "thungan"} {
 		here, elsewhere := w.Browser().SignIn(name), w.Browser().SignIn(name)
 		for _, c := range []struct{ present, first, second, says string }{
@@ -61,7 +61,7 @@ func TestSignOutEverywhere(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "hoa", app.RoleViewer)
+	w.User(1, "hoa", app.RoleCashier)
 	here, elsewhere, hoa := w.Browser().SignIn("lan"), w.Browser().SignIn("lan"), w.Browser().SignIn("hoa")
 	here.Post("/settings/sign-out").Goes(t, "/login")
 	here.Get("/").Goes(t, "/login")
@@ -76,7 +76,7 @@ func TestUsers(t *testing.T) {
 	lan := w.Browser().SignIn("lan")
 
 	// Without a password one is made, and shown once.
-	form := []string{"once", lan.Once("/settings"), "name", " ThuNgan ", "role", "viewer", "password", ""}
+	form := []string{"once", lan.Once("/settings"), "name", " ThuNgan ", "role", "cashier", "password", ""}
 	password := lan.Post("/settings/users", form...).Secret(t)
 	lan.Post("/settings/users", form...).Goes(t, "/settings")
 	if page := lan.Get("/settings").Body; strings.Contains(page, password) || !strings.Contains(page, "thungan") {
@@ -93,10 +93,10 @@ func TestUsers(t *testing.T) {
 		name, role, password, says string
 		status                     int
 	}{
-		{"hoa", "viewer", otherPassword, "There is a user named hoa already", http.StatusConflict},
-		{"Lân", "viewer", otherPassword, "Name must be", http.StatusUnprocessableEntity},
+		{"hoa", "cashier", otherPassword, "There is a user named hoa already", http.StatusConflict},
+		{"Lân", "cashier", otherPassword, "Name must be", http.StatusUnprocessableEntity},
 		{"minh", "admin", otherPassword, "Role must be", http.StatusUnprocessableEntity},
-		{"minh", "viewer", "short", "Password must be", http.StatusUnprocessableEntity},
+		{"minh", "cashier", "short", "Password must be", http.StatusUnprocessableEntity},
 	} {
 		a := lan.Post("/settings/users", "once", lan.Once("/settings"), "name", c.name, "role", c.role, "password", c.password)
 		if a.Status != c.status || !strings.Contains(a.Body, c.says) || strings.Contains(a.Body, otherPassword) {
@@ -122,11 +122,11 @@ func TestUsers(t *testing.T) {
 	cashier.Get("/keys").WantStatus(t, http.StatusOK)
 	lan.Post("/settings/users/2/role", "role", "king").WantStatus(t, http.StatusUnprocessableEntity)
 	cashier.Get("/keys").WantStatus(t, http.StatusOK)
-	lan.Post("/settings/users/2/role", "role", "viewer").Goes(t, "/settings/users/2")
+	lan.Post("/settings/users/2/role", "role", "cashier").Goes(t, "/settings/users/2")
 	signInWith(cashier, "thungan", second).Goes(t, "/")
-	lan.Post("/settings/users/3/role", "role", "viewer").Goes(t, "/settings/users/3")
-	lan.Post("/settings/users/1/role", "role", "viewer").Shows(t, "Your role was not changed.")
-	lan.Post("/settings/users/1/role", "role", "viewer", "sure", "1").Shows(t, "This is the last owner.")
+	lan.Post("/settings/users/3/role", "role", "cashier").Goes(t, "/settings/users/3")
+	lan.Post("/settings/users/1/role", "role", "cashier").Shows(t, "Your role was not changed.")
+	lan.Post("/settings/users/1/role", "role", "cashier", "sure", "1").Shows(t, "This is the last owner.")
 	lan.Post("/settings/users/1/remove").WantStatus(t, http.StatusConflict)
 
 	if a := lan.Get("/settings/users/2/remove"); a.Status != http.StatusOK || !strings.Contains(a.Body, "signed out of all devices immediately") {
@@ -138,20 +138,20 @@ func TestUsers(t *testing.T) {
 	lan.Get("/settings/users/2").WantStatus(t, http.StatusNotFound)
 }
 
-// A viewer's settings are their password, their language and their theme.
-func TestSettingsOfAViewer(t *testing.T) {
+// The settings of who isn't an owner are their password, their language and their theme.
+func TestSettingsOfACashier(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "thungan", app.RoleViewer)
+	w.User(1, "thungan", app.RoleCashier)
 	page := w.Browser().SignIn("thungan").Get("/settings").Body
 	for _, hidden := range []string{"lan<", "/settings/users", "/settings/counters", "self-hosted", "--listen", "/keys", "/system"} {
 		if strings.Contains(page, hidden) {
-			t.Errorf("a viewer sees %q", hidden)
+			t.Errorf("a cashier sees %q", hidden)
 		}
 	}
 	if !strings.Contains(page, "/settings/password") {
-		t.Error("a viewer can't change the password")
+		t.Error("a cashier can't change the password")
 	}
 }
 
@@ -200,7 +200,7 @@ func TestSetUpSteps(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "thungan", app.RoleViewer)
+	w.User(1, "thungan", app.RoleCashier)
 	b := w.Browser().SignIn("lan")
 	left := func() string {
 		_, page, _ := strings.Cut(b.Get("/").Body, `<ol class="steps">`)
@@ -233,7 +233,7 @@ func TestSetUpSteps(t *testing.T) {
 	}
 	check("")
 	if body := w.Browser().SignIn("thungan").Get("/").Body; strings.Contains(body, "/banks") {
-		t.Error("a viewer is led through the set-up")
+		t.Error("a cashier is led through the set-up")
 	}
 }
 

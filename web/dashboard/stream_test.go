@@ -43,7 +43,7 @@ func TestStreamsEndWithTheirSession(t *testing.T) {
 			return err
 		},
 		"other role": func(w webtest.Bubble, _ map[string]*http.Cookie, u app.User) error {
-			_, err := w.Service.SetRole(context.Background(), 1, u.ID, app.RoleViewer)
+			_, err := w.Service.SetRole(context.Background(), 1, u.ID, app.RoleCashier)
 			return err
 		},
 		"removed": func(w webtest.Bubble, _ map[string]*http.Cookie, u app.User) error {

@@ -25,7 +25,7 @@ func TestBackupOnTheSystemPage(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "thungan", app.RoleViewer)
+	w.User(1, "thungan", app.RoleCashier)
 	in := app.Installation{Listen: "127.0.0.1:8080", BaseURL: "https://baoco.shop.vn", Program: "/opt/a b/baoco"}
 	b := w.Serving(in).SignIn("lan")
 	asks := func() bool {
@@ -53,7 +53,7 @@ func TestBackupOnTheSystemPage(t *testing.T) {
 		t.Error("not asked for a backup after 8 days")
 	}
 	if body := w.Browser().SignIn("thungan").Get("/").Body; strings.Contains(body, "backup") {
-		t.Error("a viewer is asked for a backup")
+		t.Error("a cashier is asked for a backup")
 	}
 	file := filepath.Join(t.TempDir(), "<b>copy.db")
 	_, err := w.Store.Backup(context.Background(), sqlitestore.BackupTarget{File: file}, time.Now())

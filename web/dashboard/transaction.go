@@ -9,23 +9,29 @@ import (
 
 type transactionData struct {
 	Row    transactionRow
-	JSON   string // as the API gives it
+	JSON   string // as the API gives it; empty: for developers only
 	Origin app.TransactionOrigin
-	Event  *app.InboundEvent // nil for a viewer, or if there is none
+	Event  *app.InboundEvent // nil if there is none, or for developers only
 }
 
 func (s *Server) transactionPage(v *visit) error {
 	t, err := s.Service.Transaction(v.Context(), v.account.ID, v.pathID())
+	if err == nil && !v.sees(t) {
+		err = app.ErrNoTransaction
+	}
 	if err != nil {
 		return err
 	}
-	deliveries, err := s.Service.DeliveriesOf(v.Context(), v.account.ID, []int64{t.ID})
+	deliveries, err := s.deliveriesOf(v, []int64{t.ID})
 	if err != nil {
 		return err
 	}
 	data := transactionData{Row: transactionRow{t, deliveries[t.ID]}}
 	if data.Origin, err = s.Service.TransactionOrigin(v.Context(), v.account.ID, t.ID); err != nil {
 		return err
+	}
+	if !v.may(connect) {
+		return s.showTransaction(v, data)
 	}
 	if data.Event, err = s.eventOf(v, data.Origin.InboundEventID); err != nil {
 		return err
@@ -38,13 +44,17 @@ func (s *Server) transactionPage(v *visit) error {
 		return err
 	}
 	data.JSON = encoded.String()
-	return s.render(v, "transaction", "transactions", app.Textf("Transaction %d", "Giao dịch %d", t.ID), data)
+	return s.showTransaction(v, data)
 }
 
-// eventOf reads what a provider sent, for owners only. It returns nil
-// if the event was pruned meanwhile.
+func (s *Server) showTransaction(v *visit, data transactionData) error {
+	return s.render(v, "transaction", "transactions", app.Textf("Transaction %d", "Giao dịch %d", data.Row.ID), data)
+}
+
+// eventOf reads what a provider sent. It returns nil if the event was pruned
+// meanwhile.
 func (s *Server) eventOf(v *visit, eventID int64) (*app.InboundEvent, error) {
-	if eventID == 0 || !v.owner() {
+	if eventID == 0 {
 		return nil, nil
 	}
 	e, err := s.Service.InboundEvent(v.Context(), v.account.ID, eventID)

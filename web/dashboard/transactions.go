@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"maps"
 	"net/url"
 	"strconv"
 	"strings"
@@ -26,12 +27,50 @@ func (s *Server) transactionRows(v *visit, f app.TransactionFilter) ([]transacti
 	for i, t := range page.Rows {
 		ids[i] = t.ID
 	}
-	deliveries, err := s.Service.DeliveriesOf(v.Context(), v.account.ID, ids)
+	deliveries, err := s.deliveriesOf(v, ids)
 	rows := make([]transactionRow, len(page.Rows))
 	for i, t := range page.Rows {
 		rows[i] = transactionRow{t, deliveries[t.ID]}
 	}
 	return rows, page, err
+}
+
+// deliveriesOf reads the deliveries of transactions. Their webhooks and answers
+// are for those who connect; others get the states.
+func (s *Server) deliveriesOf(v *visit, ids []int64) (map[int64][]app.LatestDelivery, error) {
+	all, err := s.Service.DeliveriesOf(v.Context(), v.account.ID, ids)
+	if v.may(connect) {
+		return all, err
+	}
+	for _, list := range all {
+		for i, d := range list {
+			list[i] = app.LatestDelivery{Delivery: app.Delivery{State: d.State}, HistoryID: d.HistoryID}
+		}
+	}
+	return all, err
+}
+
+// limit narrows a filter to what the visitor may see: all transactions, or else
+// the money in of today.
+func (v *visit) limit(f app.TransactionFilter) app.TransactionFilter {
+	if !v.may(seeAllDays) {
+		today := app.DayOf(v.now, v.zone)
+		f.Type, f.From, f.To = app.In, today.Start(v.zone), (today + 1).Start(v.zone)
+	}
+	return f
+}
+
+// sees tells whether a transaction is one of limit.
+func (v *visit) sees(t app.Transaction) bool {
+	return v.may(seeAllDays) || t.Type == app.In && app.DayOf(t.Time, v.zone) == app.DayOf(v.now, v.zone)
+}
+
+// transactionFilters are the filters among which the visitor may choose.
+func (v *visit) transactionFilters() []string {
+	if v.may(seeAllDays) {
+		return transactionFilters
+	}
+	return cashierFilters
 }
 
 // dayRows are rows of one day that stand together in a list of transactions.
@@ -89,8 +128,8 @@ func (w words) Notice(deliveries []app.LatestDelivery) notice {
 			continue
 		}
 		all++
-		if n.Codes += d.WebhookName + ": " + w.Pill(d); all < len(deliveries) {
-			n.Codes += "\n"
+		if d.WebhookName != "" {
+			n.Codes = strings.TrimPrefix(n.Codes+"\n"+d.WebhookName+": "+w.Pill(d), "\n")
 		}
 		in[d.State]++
 		if d.State == app.DeliveryFailed || d.State == app.DeliveryPending && n.State != app.DeliveryFailed {
@@ -153,7 +192,7 @@ func exportLinks(form url.Values) exports {
 
 func (s *Server) transactionsPage(v *visit) error {
 	query := v.URL.Query()
-	data := transactionsData{Form: filterOf(query, transactionFilters), States: app.TransactionStates}
+	data := transactionsData{Form: filterOf(query, v.transactionFilters()), States: app.TransactionStates}
 	var err error
 	if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
@@ -161,22 +200,22 @@ func (s *Server) transactionsPage(v *visit) error {
 	f, err := transactionFilter(v, data.Form)
 	f.Page = pageOf(v)
 	f.UntilID = until(v, f.Page, v.newest.TransactionID)
-	pinned := filterOf(query, transactionFilters)
+	pinned := maps.Clone(data.Form)
 	if before, ok := wire.ParseID(query.Get("before")); ok && before > 1 {
 		f.UntilID, data.Older = min(f.UntilID, before-1), true
 		pinned.Set("before", query.Get("before"))
 	}
-	f.Sums = len(data.Form) > 0 && !data.Older
+	f.Sums = len(data.Form) > 0 && !data.Older && v.may(seeMoney)
 	if err == nil {
 		var rows []transactionRow
 		if rows, data.Found, err = s.transactionRows(v, f); err == nil {
-			data.Days, err = s.groupByDay(v, rows, len(data.Form) == 0)
+			data.Days, err = s.groupByDay(v, rows, len(data.Form) == 0 && v.may(seeMoney))
 		}
 	}
 	pinned.Set("until", strconv.FormatInt(f.UntilID, 10))
 	data.Pages = pagesOf(f.Page, data.Found.Total, pinned, "/transactions")
 	if data.Found.SearchedTo != 0 && int64(f.Page.Number) >= data.Pages.Last {
-		values := filterOf(query, transactionFilters)
+		values := maps.Clone(data.Form)
 		values.Set("before", strconv.FormatInt(data.Found.SearchedTo, 10))
 		data.Further = linkTo("/transactions", values)
 	}
@@ -192,7 +231,8 @@ func (s *Server) transactionsPage(v *visit) error {
 	return s.renderForm(v, err, "transactions", "transactions", app.Text{EN: "Transactions", VI: "Giao dịch"}, data)
 }
 
-// transactionFilter reads the filter; dates are days in the zone.
+// transactionFilter reads the filter, within what the visitor may see; dates are
+// days in the zone.
 func transactionFilter(v *visit, form url.Values) (app.TransactionFilter, error) {
 	p := &wire.Params{Values: form, Zone: v.zone}
 	f := app.TransactionFilter{
@@ -200,7 +240,7 @@ func transactionFilter(v *visit, form url.Values) (app.TransactionFilter, error)
 		MinAmount: app.ReadAmountBound("min", form.Get("min"), true, &p.Bad), MaxAmount: app.ReadAmountBound("max", form.Get("max"), false, &p.Bad),
 		DeliveryState: wire.ReadDeliveryState(form.Get("delivery_state"), &p.Bad),
 	}
-	return f, p.Bad.Err()
+	return v.limit(f), p.Bad.Err()
 }
 
 // NotifiedWord names the state of a transaction's deliveries.

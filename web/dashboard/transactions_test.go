@@ -327,7 +327,7 @@ func TestSearchFurtherBack(t *testing.T) {
 func TestNewsOfTransactions(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleViewer)
+	w.User(1, "lan", app.RoleOwner)
 	other, err := w.Service.CreateAccount(context.Background(), "other", time.Now())
 	apptest.Must(t, err)
 	_, err = w.Service.LinkBankAccount(context.Background(), other.ID, app.BankAccountLink{Bank: "ACB", AccountNumber: apptest.SomeAccount, AccountName: "B"}, time.Now())
@@ -377,12 +377,12 @@ func TestNewsOfTransactions(t *testing.T) {
 }
 
 // A transaction's page says where it comes from; what came in byte for byte is
-// for owners, and inert.
+// for who connects, and inert.
 func TestTransactionOrigin(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "cashier", app.RoleViewer)
+	w.User(1, "ketoan", app.RoleAccountant)
 	w.Link("ACB", apptest.SomeAccount)
 	one, two := w.Native(), w.Native()
 	const body = `{"transactions":[{"id":%q,"gateway":"ACB","transactionDate":"2026-11-20 10:00:00","transactionNumber":"FT1","accountNumber":%q,"content":"<script>alert(1)</script>\u202e","transferType":"IN","transferAmount":1549000}]}`
@@ -409,7 +409,7 @@ func TestTransactionOrigin(t *testing.T) {
 	if err := json.Unmarshal([]byte(preText(t, page.Body, "json")), &got); err != nil || got.ID != "1" || got.Amount != 1549000 {
 		t.Errorf("JSON %+v, %v", got, err)
 	}
-	if a := w.Browser().SignIn("cashier").Get("/transactions/1"); a.Status != http.StatusOK || strings.Contains(a.Body, "first-name") {
-		t.Errorf("the cashier sees what came in: %d", a.Status)
+	if a := w.Browser().SignIn("ketoan").Get("/transactions/1"); a.Status != http.StatusOK || strings.Contains(a.Body, "first-name") {
+		t.Errorf("the accountant sees what came in: %d", a.Status)
 	}
 }

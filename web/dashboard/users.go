@@ -138,10 +138,31 @@ func (s *Server) removeUser(v *visit) error {
 	return s.confirm(v, "settings", s.userRemoval(v, u))
 }
 
+// Roles are for templates.
+func (words) Roles() []app.Role { return app.Roles }
+
 // RoleName names a role.
 func (w words) RoleName(role app.Role) string {
-	if role == app.RoleOwner {
+	switch role {
+	case app.RoleOwner:
 		return w.T("Owner", "Chủ cửa hàng")
+	case app.RoleAccountant:
+		return w.T("Accountant", "Kế toán")
+	case app.RoleDeveloper:
+		return w.T("Developer", "Lập trình viên")
 	}
-	return w.T("Viewer", "Người xem")
+	return w.T("Cashier", "Thu ngân")
+}
+
+// RoleText says what somebody with a role may do.
+func (w words) RoleText(role app.Role) string {
+	switch role {
+	case app.RoleOwner:
+		return w.T("does everything", "làm được mọi việc")
+	case app.RoleAccountant:
+		return w.T("reads and exports the money; changes nothing", "xem và xuất số liệu tiền; không thay đổi gì")
+	case app.RoleDeveloper:
+		return w.T("sources, webhooks, deliveries and API keys; sees no sums", "lo nguồn, webhook, lượt gửi và khoá API; không xem tổng tiền")
+	}
+	return w.T("the counter screen and the money that came in today", "màn hình quầy và tiền vào hôm nay")
 }

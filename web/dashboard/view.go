@@ -3,8 +3,10 @@ package dashboard
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"html/template"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +25,7 @@ type view struct {
 	Path     string // see pathBack
 	User     app.User
 	Account  app.Account
-	Owner    bool
+	Owner    bool // may change everything
 	Operator bool
 	Flash    string
 	Live     string // position of the page, if it is live
@@ -35,12 +37,21 @@ type view struct {
 func (s *Server) view(v *visit, section string, title app.Text, data any) view {
 	page := view{
 		words: v.words, Theme: chosenTheme(v.Request), Title: title.In(v.Lang), Section: section, Path: v.pathBack(),
-		User: v.user, Account: v.account, Owner: v.owner(), Operator: v.operator(), Flash: s.takeFlash(v), Version: s.Version, Data: data,
+		User: v.user, Account: v.account, Owner: v.may(ownerOnly), Operator: v.operator(), Flash: s.takeFlash(v), Version: s.Version, Data: data,
 	}
 	if v.live {
 		page.Live = position(v.newest)
 	}
 	return page
+}
+
+// May tells a template whether the visitor has a permission, which must be one of
+// the table's.
+func (v view) May(p permission) (bool, error) {
+	if !slices.Contains(granted[app.RoleOwner], p) {
+		return false, fmt.Errorf("no permission is called %q", p)
+	}
+	return slices.Contains(granted[v.User.Role], p), nil
 }
 
 // render writes a page: the template page-<name> within the layout.

@@ -21,7 +21,7 @@ type Action = struct{ Method, Path string }
 // changes. The form is what an owner would send.
 func (w *World) WantOwnersOnly(t testing.TB, actions []Action, id int64, secret string, unchanged func() string, form ...string) {
 	t.Helper()
-	w.User(1, "cashier", app.RoleViewer)
+	w.User(1, "cashier", app.RoleCashier)
 	second, err := w.Service.CreateAccount(t.Context(), "second", time.Now())
 	apptest.Must(t, err)
 	w.User(second.ID, "stranger", app.RoleOwner)

@@ -1,0 +1,210 @@
+package dashboard_test
+
+import (
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/web/webtest"
+)
+
+// roleWorld has money of today and of yesterday, in and out, told to a webhook
+// that fails. No sum is an amount.
+func roleWorld(w *webtest.World, today app.Day) {
+	w.T.Helper()
+	_, _ = w.Webhook("https://hook.example.vn/secret-path", app.WebhookAll)
+	native := w.Native()
+	for _, x := range []apptest.Transfer{
+		{ID: "secret-id-1", Content: "CAME YESTERDAY", Date: (today - 1).String() + " 05:00:00", Amount: 300_003},
+		{ID: "secret-id-2", Content: "CAME TODAY", Date: today.String() + " 06:00:00", Amount: 100_001},
+		{ID: "secret-id-3", Content: "WENT TODAY", Date: today.String() + " 06:10:00", Amount: 200_002, Direction: "OUT"},
+		{ID: "secret-id-4", Content: "CAME TODAY TOO", Date: today.String() + " 06:20:00", Amount: 23_456},
+	} {
+		ago := time.Duration(0)
+		if x.Amount == 300_003 {
+			ago = 26 * time.Hour // it isn't on the counter any more
+		}
+		w.Came(ago, native, x)
+	}
+	w.Exhaust(1, serverError)
+}
+
+// What the pages of a role say, and what none of them may say.
+const (
+	sumOfToday, sumOfAll = "123,457", "423,460"
+	webhookURL           = "hook.example.vn"
+)
+
+var roleViews = map[app.Role]struct{ shows, hides []string }{
+	app.RoleOwner:      {[]string{sumOfToday, sumOfAll, "WENT TODAY", "CAME YESTERDAY", webhookURL, "500", "Installation"}, nil},
+	app.RoleAccountant: {[]string{sumOfToday, sumOfAll, "WENT TODAY", "CAME YESTERDAY", "Money in and out by day"}, []string{webhookURL, "500 ·", "Raw data received", `"id": "1"`, "Unlink", "Import statement", "Plan usage"}},
+	app.RoleDeveloper:  {[]string{"WENT TODAY", "CAME YESTERDAY", webhookURL, "500", "Raw data received"}, []string{sumOfToday, sumOfAll, "Money in and out by day", "This month", "Import statement", "Discard"}},
+	app.RoleCashier: {[]string{sumOfToday, "CAME TODAY", "CAME TODAY TOO"}, []string{
+		sumOfAll, "300,003", "200,002", "WENT TODAY", "CAME YESTERDAY", webhookURL, "500 ·", "secret-id-2", "Raw data received", `"id": "2"`, "This week", "This month", "on yesterday", "Money in and out by day",
+		"attempt", "Webhook", "/webhooks", "/banks", "/deliveries", "/inbound", "/keys", "/system",
+	}},
+}
+
+// Every link and form of a role's pages leads to what the role may open, and what
+// isn't for a role stands on none of its pages.
+func TestRoleViews(t *testing.T) {
+	t.Parallel()
+	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
+		roleWorld(w.World, app.DayOf(time.Now(), w.Service.Zone()))
+		for _, role := range app.Roles {
+			w.User(1, string(role), role)
+			cookies := w.SignIn(string(role))
+			var all strings.Builder
+			for path, page := range crawl(t, w, cookies) {
+				all.WriteString(page)
+				for _, hidden := range roleViews[role].hides {
+					if strings.Contains(page, hidden) && !strings.HasPrefix(path, "/help") {
+						t.Errorf("%s sees %q on %s", role, hidden, path)
+					}
+				}
+			}
+			for _, shown := range roleViews[role].shows {
+				if !strings.Contains(all.String(), shown) {
+					t.Errorf("%s doesn't see %q", role, shown)
+				}
+			}
+		}
+	})
+}
+
+var (
+	linkPattern = regexp.MustCompile(`(?:href|action)="(/[^"#]*)`)
+	postPattern = regexp.MustCompile(`method="post" action="([^"]*)"`)
+)
+
+// crawl opens all pages that a signed-in browser finds, and returns them by their
+// address.
+func crawl(t *testing.T, w webtest.Bubble, cookies map[string]*http.Cookie) map[string]string {
+	t.Helper()
+	pages, queue := map[string]string{}, []string{"/"}
+	for len(queue) > 0 && len(pages) < 400 {
+		path := queue[0]
+		queue = queue[1:]
+		if _, seen := pages[path]; seen || strings.HasPrefix(path, "/static/") {
+			continue
+		}
+		method := "GET"
+		if strings.HasPrefix(path, "/transactions/export") {
+			method = "HEAD"
+		}
+		a := w.Send(cookies, method, path, nil)
+		page := html.UnescapeString(a.Body.String())
+		pages[path] = page
+		if a.Code != http.StatusOK && path != "/deliveries/resend" { // which needs a choice
+			t.Errorf("%s: %d", path, a.Code)
+		}
+		posts := []string{}
+		for _, m := range postPattern.FindAllStringSubmatch(page, -1) {
+			posts = append(posts, m[1])
+			// Who may not is refused with 403 before anything is read. A bubble has no
+			// network for a test of a webhook.
+			if action := m[1]; action != "/logout" && action != "/settings/sign-out" && !strings.HasSuffix(action, "/test") {
+				if answer := w.Send(cookies, "POST", action, url.Values{"once": {"expired"}}); answer.Code == http.StatusForbidden {
+					t.Errorf("a form on %s may not be sent: %s", path, action)
+				}
+			}
+		}
+		for _, m := range linkPattern.FindAllStringSubmatch(page, -1) {
+			if !slices.Contains(posts, m[1]) {
+				queue = append(queue, m[1])
+			}
+		}
+	}
+	return pages
+}
+
+// TestCashierSeesOnlyToday: whatever the address asks, a cashier gets the money in
+// of today, and after midnight that of the new day.
+func TestCashierSeesOnlyToday(t *testing.T) {
+	t.Parallel()
+	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
+		zone := w.Service.Zone()
+		today := app.DayOf(time.Now(), zone)
+		roleWorld(w.World, today)
+		w.User(1, "thungan", app.RoleCashier)
+		cookies := w.SignIn("thungan")
+		get := func(path string) (int, string) {
+			t.Helper()
+			a := w.Send(cookies, "GET", path, nil)
+			return a.Code, a.Body.String()
+		}
+		yesterday := (today - 1).String()
+		for _, query := range []string{
+			"", "type=OUT", "type=x", "from=" + yesterday, "from=" + yesterday + "&to=" + yesterday, "to=" + yesterday, "from=x", "q=YESTERDAY", "q=WENT",
+			"q=300003", "min=200000", "page=2", "page=2&until=1", "before=2", "before=4&q=came", "bank_account_id=1", "delivery_state=failed&type=OUT", "until=1",
+		} {
+			code, body := get("/transactions?" + query)
+			for _, hidden := range roleViews[app.RoleCashier].hides {
+				if strings.Contains(body, hidden) && !strings.Contains(query, hidden) {
+					t.Errorf("?%s shows %q", query, hidden)
+				}
+			}
+			if code != http.StatusOK {
+				t.Errorf("?%s: %d", query, code)
+			}
+		}
+		wantPages := func(codes ...int) {
+			t.Helper()
+			for i, want := range codes {
+				if code, _ := get("/transactions/" + string(rune('1'+i))); code != want {
+					t.Errorf("transaction %d: %d, want %d", i+1, code, want)
+				}
+			}
+		}
+		wantPages(404, 200, 404, 200)
+		for _, format := range []string{"csv", "xlsx"} {
+			if code, _ := get("/transactions/export?format=" + format); code != http.StatusForbidden {
+				t.Errorf("export: %d", code)
+			}
+		}
+		if _, body := get("/?days=366&bank_account_id=1"); strings.Contains(body, "<svg class=\"plot\"") || strings.Contains(body, sumOfAll) {
+			t.Error("a chart")
+		}
+		time.Sleep(time.Until((today + 1).Start(zone)))
+		wantPages(404, 404, 404, 404)
+		if _, body := get("/"); strings.Contains(body, "CAME TODAY") || strings.Contains(body, sumOfToday) {
+			t.Error("yesterday's money on the first page")
+		}
+	})
+}
+
+// TestKeysOfADeveloper: a developer makes and revokes keys that read, and neither
+// sees nor touches others.
+func TestKeysOfADeveloper(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "minh", app.RoleDeveloper)
+	full := w.APIKey(app.ScopeFull)
+	b := w.Browser().SignIn("minh")
+	for _, scope := range []string{"full", "", "x"} {
+		b.Post("/keys", "once", webtest.FormKey(), "name", "mine", "scope", scope).WantStatus(t, http.StatusForbidden)
+	}
+	a := b.Post("/keys", "once", b.Once("/keys"), "name", "mine", "scope", "read")
+	if k, err := w.Service.Authenticate(t.Context(), a.Secret(t), time.Now()); err != nil || k.Scope != app.ScopeRead {
+		t.Errorf("%+v, %v", k, err)
+	}
+	page := b.Get("/keys")
+	page.Shows(t, "mine")
+	page.Hides(t, full[:12], "Read and write", "/keys/1/revoke")
+	for _, method := range []string{"GET", "POST"} {
+		b.Send(method, "/keys/1/revoke", nil).WantStatus(t, http.StatusNotFound)
+	}
+	b.Post("/keys/2/revoke").Goes(t, "/keys")
+	keys, err := w.Service.APIKeys(t.Context(), 1)
+	apptest.Must(t, err)
+	if !keys[0].RevokedAt.IsZero() || keys[1].RevokedAt.IsZero() {
+		t.Errorf("%+v", keys)
+	}
+}
