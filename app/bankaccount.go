@@ -2,8 +2,12 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // BankAccountStatus says whether a bank account's transactions are notified.
@@ -43,6 +47,65 @@ type BankAccount struct {
 	AccountName   string
 	Status        BankAccountStatus
 	CreatedAt     time.Time
+	BankAccountLook
+}
+
+// BankAccountLook is how a shop recognises one of its bank accounts. It is for
+// people: neither webhooks nor the API have it.
+type BankAccountLook struct {
+	Nickname string // empty: none
+	Colour   Colour
+}
+
+// Colour is the colour of a bank account's name in the dashboard; empty: none.
+type Colour string
+
+// Colours are all that can be chosen. The style sheet knows each in light and in
+// dark.
+var Colours = []Colour{"red", "orange", "yellow", "green", "teal", "blue", "purple", "pink"}
+
+var colourNames = map[Colour]Text{
+	"red": {"Red", "Đỏ"}, "orange": {"Orange", "Cam"}, "yellow": {"Yellow", "Vàng"}, "green": {"Green", "Xanh lá"},
+	"teal": {"Teal", "Xanh ngọc"}, "blue": {"Blue", "Xanh dương"}, "purple": {"Purple", "Tím"}, "pink": {"Pink", "Hồng"},
+}
+
+// Name is what people call the colour.
+func (c Colour) Name() Text { return colourNames[c] }
+
+// maxNickname is how many characters a nickname has at most: it stands in lists
+// in the place of bank and number.
+const maxNickname = 30
+
+// SetBankAccountLook changes how a bank account is shown.
+func (s *Service) SetBankAccountLook(ctx context.Context, accountID, id int64, look BankAccountLook) error {
+	var v Invalid
+	look.Nickname = strings.Join(strings.Fields(look.Nickname), " ")
+	if !utf8.ValidString(look.Nickname) || utf8.RuneCountInString(look.Nickname) > maxNickname || strings.ContainsFunc(look.Nickname, unicode.IsControl) {
+		v.Add("nickname", "must be at most 30 characters", "dài tối đa 30 ký tự")
+	}
+	if look.Colour != "" && !slices.Contains(Colours, look.Colour) {
+		v.Add("colour", fmt.Sprintf("must be one of %v", Colours), fmt.Sprintf("phải là một trong %v", Colours))
+	}
+	if err := v.Err(); err != nil {
+		return err
+	}
+	return s.store.SetBankAccountLook(ctx, accountID, id, look)
+}
+
+// Title is how the bank account is named where its number stands in full.
+func (b BankAccount) Title() string {
+	title := BankShortName(b.Bank) + " " + b.AccountNumber
+	if b.Nickname != "" {
+		title = Isolated(b.Nickname) + " · " + title
+	}
+	return title
+}
+
+// Balance is what a provider said was on a bank account after a transaction.
+type Balance struct {
+	Amount   int64     // VND; negative: overdrawn
+	At       time.Time // of the transaction; the first moment of its day where no more is known
+	Provider Provider
 }
 
 // MatchBankAccount picks the bank account that a provider means. candidates are
@@ -93,6 +156,7 @@ func (f Flow) Both() Amounts { return Amounts{f.In.Count + f.Out.Count, f.In.Tot
 // and OUT together, of today, of this week (from Monday) and of this month.
 type BankAccountSummary struct {
 	BankAccount
+	Balance            *Balance // nil: no provider told one
 	All                Amounts
 	Today, Week, Month Flow
 }
@@ -211,7 +275,18 @@ func validAccountNumber(s string) bool {
 
 // BankAccountSummaries lists the linked bank accounts with their sums.
 func (s *Service) BankAccountSummaries(ctx context.Context, accountID int64, now time.Time) ([]BankAccountSummary, error) {
-	return s.store.BankAccountSummaries(ctx, accountID, DayOf(now, s.zone))
+	today := DayOf(now, s.zone)
+	list, err := s.store.BankAccountSummaries(ctx, accountID, today)
+	if err != nil {
+		return nil, err
+	}
+	balances, err := s.Balances(ctx, accountID, today)
+	for i := range list {
+		if b, known := balances[list[i].ID]; known {
+			list[i].Balance = &b
+		}
+	}
+	return list, err
 }
 
 // ErrBankAccountLinked refuses to link a pair of bank and number twice.

@@ -38,6 +38,11 @@ type Incoming struct {
 	Masked        bool      // AccountNumber shows only some digits
 	Fault         *FieldError
 
+	// Balance is that of the bank account after the transaction, in VND;
+	// negative: overdrawn; 0: the provider told none, or none that can be read
+	// exactly. Providers write 0 where they don't know it.
+	Balance int64
+
 	// EventIDChannel is the channel among whose event ids EventID is unique;
 	// empty: the channel of the call. A provider whose list and calls share
 	// their ids names one channel for both.

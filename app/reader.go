@@ -35,6 +35,9 @@ type Reader interface {
 
 	// BankAccounts lists the linked bank accounts by id.
 	BankAccounts(ctx context.Context, accountID int64) ([]BankAccount, error)
+	// Balances gives the last balance of each bank account up to the end of a
+	// day, by the ids. A bank account without one isn't in it.
+	Balances(ctx context.Context, accountID int64, until Day) (map[int64]Balance, error)
 
 	// Sources lists the sources in use by id.
 	Sources(ctx context.Context, accountID int64) ([]Source, error)
@@ -61,6 +64,8 @@ type Reader interface {
 	Transaction(ctx context.Context, accountID, id int64) (Transaction, error)
 	// TransactionOrigin says where a transaction comes from.
 	TransactionOrigin(ctx context.Context, accountID, transactionID int64) (TransactionOrigin, error)
+	// Note gives the note of a transaction; the zero Note where it has none.
+	Note(ctx context.Context, accountID, transactionID int64) (Note, error)
 	// Overview reads the kept totals of all time; zeros for an unknown account.
 	Overview(ctx context.Context, accountID int64) (Overview, error)
 	// Days reads the kept totals of the days from first to last, both included,

@@ -75,8 +75,10 @@ type Store interface {
 	// LinkInbound made before a time, with the deliveries that were asked for
 	// then. It gives the webhooks that got deliveries.
 	FinishLinks(ctx context.Context, before time.Time, zone *time.Location, now time.Time) (webhooks []int64, err error)
+	// SetBankAccountLook changes a linked bank account.
+	SetBankAccountLook(ctx context.Context, accountID, id int64, look BankAccountLook) error
 	// BankAccountSummaries lists the linked bank accounts by id with the sums of
-	// all time and of the day, week and month of today.
+	// all time and of the day, week and month of today, without balances.
 	BankAccountSummaries(ctx context.Context, accountID int64, today Day) ([]BankAccountSummary, error)
 
 	// CreateSource fails with CodeConflict where another source has the same
@@ -153,6 +155,9 @@ type Store interface {
 	// for them and they cost little: where days are counted by the filter, or
 	// the transactions are few. They are exact.
 	Transactions(ctx context.Context, accountID int64, f TransactionFilter) (TransactionPage, error)
+	// SetNote writes a note, or removes it where its text is empty, if check
+	// agrees with the present one.
+	SetNote(ctx context.Context, accountID, transactionID int64, check func(present Note) error, note Note) error
 	// IndexSearch adds one small step to the index of search texts. left is 0
 	// once it holds all transactions.
 	IndexSearch(ctx context.Context) (left int64, err error)

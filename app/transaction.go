@@ -43,6 +43,48 @@ type Transaction struct {
 	DateFlaw      DateFlaw  // not empty: Time is the time of receipt
 	ZoneOffset    int       // seconds east of UTC when it was recorded; deliveries write Time with it for ever
 	CreatedAt     time.Time
+
+	// What people gave it and its bank account; not in what is delivered.
+	Note string
+	BankAccountLook
+}
+
+// MaxNote is the length of a note in characters.
+const MaxNote = 500
+
+// Note is what somebody wrote about a transaction.
+type Note struct {
+	Text      string // empty: there is none
+	ChangedAt time.Time
+	ChangedBy string // name of the user; empty: the command line
+}
+
+// cleanNote brings a note into the form in which notes are compared and kept.
+func cleanNote(text string) string {
+	return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+}
+
+// SetNote writes the note of a transaction, or removes it where the text is empty.
+// seen is the note that its writer had before them: where it is another now,
+// SetNote changes nothing and fails with CodeConflict.
+func (s *Service) SetNote(ctx context.Context, accountID, transactionID int64, seen string, note Note) error {
+	note.Text = cleanNote(note.Text)
+	if utf8.RuneCountInString(note.Text) > MaxNote || CleanText(note.Text, MaxNote) != note.Text {
+		return InvalidField("note", "must be at most 500 characters", "dài tối đa 500 ký tự")
+	}
+	return s.store.SetNote(ctx, accountID, transactionID, func(present Note) error {
+		if present.Text == cleanNote(seen) || present.Text == note.Text {
+			return nil
+		}
+		by := present.ChangedBy
+		if by == "" {
+			by = "baoco"
+		}
+		return Refused(CodeConflict, Textf(
+			"%s changed this note in the meantime. It is now: “%s”. Yours below is not saved yet; save again to replace it.",
+			"%s vừa sửa ghi chú này. Ghi chú hiện tại: “%s”. Nội dung bạn nhập bên dưới chưa được lưu; bấm lưu lần nữa nếu muốn thay thế.",
+			Isolated(by), Isolated(present.Text)))
+	}, note)
 }
 
 // CleanText makes a text that can be stored and sent: invalid UTF-8 becomes

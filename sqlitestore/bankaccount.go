@@ -7,11 +7,11 @@ import (
 	"baoco/app"
 )
 
-const bankAccountColumns = `b.id, b.account_id, b.bank, b.account_number, b.account_name, b.status, b.created_at`
+const bankAccountColumns = `b.id, b.account_id, b.bank, b.account_number, b.account_name, b.status, b.created_at, b.nickname, b.colour`
 
 func scanBankAccount(row scanner, after ...any) (app.BankAccount, error) {
 	var b app.BankAccount
-	err := row.Scan(append([]any{&b.ID, &b.AccountID, &b.Bank, &b.AccountNumber, &b.AccountName, &b.Status, secondsInto(&b.CreatedAt)}, after...)...)
+	err := row.Scan(append([]any{&b.ID, &b.AccountID, &b.Bank, &b.AccountNumber, &b.AccountName, &b.Status, secondsInto(&b.CreatedAt), &b.Nickname, &b.Colour}, after...)...)
 	return b, err
 }
 
@@ -67,6 +67,29 @@ func linkBankAccount(tx *tx, b app.BankAccount, now time.Time) (int64, error) {
 
 func (s *Store) BankAccounts(ctx context.Context, accountID int64) ([]app.BankAccount, error) {
 	return readAll(ctx, s, alone(scanBankAccount), `SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ? AND b.unlinked_at IS NULL ORDER BY b.id`, accountID)
+}
+
+// Balances costs a look at one row a bank account.
+func (s *Store) Balances(ctx context.Context, accountID int64, until app.Day) (map[int64]app.Balance, error) {
+	balances := map[int64]app.Balance{}
+	rows, err := s.query(ctx, `SELECT b.id, k.amount, k.at, s.provider FROM bank_accounts b CROSS JOIN bank_account_balances k
+			ON k.bank_account_id = b.id AND k.day = (SELECT max(day) FROM bank_account_balances WHERE bank_account_id = b.id AND day <= ?2)
+		JOIN sources s ON s.id = k.source_id WHERE b.account_id = ?1`, accountID, int64(until))
+	err = each(rows, err, func(row scanner) (bool, error) {
+		var id int64
+		var b app.Balance
+		err := row.Scan(&id, &b.Amount, secondsInto(&b.At), &b.Provider)
+		balances[id] = b
+		return false, err
+	})
+	return balances, err
+}
+
+func (s *Store) SetBankAccountLook(ctx context.Context, accountID, id int64, look app.BankAccountLook) error {
+	return s.write(ctx, func(tx *tx) error {
+		return tx.changeOne(app.ErrNoBankAccount, `UPDATE bank_accounts SET nickname = ?, colour = ? WHERE id = ? AND account_id = ? AND unlinked_at IS NULL`,
+			look.Nickname, string(look.Colour), id, accountID)
+	})
 }
 
 // BankAccountSummaries reads at most the days since the start of the month or

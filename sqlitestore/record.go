@@ -58,6 +58,7 @@ func (r *recorder) element(position int, e app.Incoming) (app.Outcome, int64, er
 	if err := r.tx.serves(r.call.Source.ID, bankAccount.ID); err != nil {
 		return "", 0, err
 	}
+	r.noteBalance(bankAccount, e)
 	if id, err := r.sameTransfer(bankAccount, r.origin(), e); err != nil || id != 0 {
 		if err == nil {
 			err = r.remember(e, id, 0, true)
@@ -197,6 +198,17 @@ func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming
 	return id, r.fanOut(app.Transaction{
 		ID: id, AccountID: b.AccountID, BankAccountID: b.ID, Bank: b.Bank, AccountNumber: b.AccountNumber, Number: e.Number,
 		Type: e.Type, Amount: e.Amount, Content: e.Content, Time: time.Unix(e.Time.Unix(), 0), ZoneOffset: offset,
+	})
+}
+
+// noteBalance notes the balance that a provider told, unless it isn't known when
+// it was so.
+func (r *recorder) noteBalance(b app.BankAccount, e app.Incoming) {
+	if e.Balance == 0 || e.DateFlaw != "" || r.call.Source.ID == 0 {
+		return
+	}
+	r.tx.totals.balances = append(r.tx.totals.balances, balanceDelta{
+		bankAccountID: b.ID, sourceID: r.call.Source.ID, day: app.DayOf(e.Time, r.zone), at: e.Time, amount: e.Balance,
 	})
 }
 

@@ -14,6 +14,7 @@ type totals struct {
 	transactions []transactionDelta
 	attempts     []attemptDelta
 	calls        []callDelta
+	balances     []balanceDelta
 }
 
 type transactionDelta struct {
@@ -39,12 +40,20 @@ type callDelta struct {
 	transaction bool
 }
 
-type totalsMark struct{ transactions, attempts, calls int }
+// balanceDelta is a balance that a provider told with a transaction.
+type balanceDelta struct {
+	bankAccountID, sourceID int64
+	day                     app.Day
+	at                      time.Time // of the transaction
+	amount                  int64
+}
+
+type totalsMark struct{ transactions, attempts, calls, balances int }
 
 func (t *totals) reset() { t.rewind(totalsMark{}) }
 
 func (t *totals) mark() totalsMark {
-	return totalsMark{len(t.transactions), len(t.attempts), len(t.calls)}
+	return totalsMark{len(t.transactions), len(t.attempts), len(t.calls), len(t.balances)}
 }
 
 // rewind takes back what was added since mark, because its rows were rolled back.
@@ -52,6 +61,7 @@ func (t *totals) rewind(m totalsMark) {
 	t.transactions = t.transactions[:m.transactions]
 	t.attempts = t.attempts[:m.attempts]
 	t.calls = t.calls[:m.calls]
+	t.balances = t.balances[:m.balances]
 }
 
 func (t *totals) addCall(sourceID int64, at time.Time, transaction bool) {
@@ -73,6 +83,7 @@ func (t *totals) flush(tx *tx) error {
 		t.flushHealth(f)
 	}
 	t.flushCalls(f)
+	t.flushBalances(f)
 	return f.err
 }
 
@@ -173,6 +184,27 @@ func (t *totals) flushCalls(f *flusher) {
 	}
 	for id, d := range last {
 		f.exec(`UPDATE sources SET last_call_at = ?1, last_transaction_at = iif(?2, ?1, last_transaction_at) WHERE id = ?3`, d.at.Unix(), d.transaction, id)
+	}
+}
+
+// flushBalances keeps the last balance of each day. Of several transactions in
+// one second the one that came last counts, since lists are in that order.
+func (t *totals) flushBalances(f *flusher) {
+	type key struct {
+		bankAccountID int64
+		day           app.Day
+	}
+	last := map[key]balanceDelta{}
+	for _, d := range t.balances {
+		k := key{d.bankAccountID, d.day}
+		if before, found := last[k]; !found || !d.at.Before(before.at) {
+			last[k] = d
+		}
+	}
+	for _, d := range last {
+		f.exec(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?1, ?2, ?3, ?4, ?5)
+				ON CONFLICT DO UPDATE SET amount = ?3, at = ?4, source_id = ?5 WHERE at <= ?4`,
+			d.bankAccountID, int64(d.day), d.amount, d.at.Unix(), d.sourceID)
 	}
 }
 

@@ -4,15 +4,17 @@ import (
 	"context"
 
 	"baoco/app"
+	"baoco/app/fold"
 )
 
 const transactionColumns = `t.id, t.account_id, t.bank_account_id, b.bank, b.account_number, t.number, t.type, t.amount, t.content,
-	t.occurred_at, t.date_only, t.date_flaw, t.zone_offset, t.created_at`
+	t.occurred_at, t.date_only, t.date_flaw, t.zone_offset, t.created_at, b.nickname, b.colour,
+	coalesce((SELECT text FROM transaction_notes WHERE transaction_id = t.id), '')`
 
 func scanTransaction(row scanner) (app.Transaction, error) {
 	var t app.Transaction
 	err := row.Scan(&t.ID, &t.AccountID, &t.BankAccountID, &t.Bank, &t.AccountNumber, &t.Number, &t.Type, &t.Amount, &t.Content,
-		secondsInto(&t.Time), &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, secondsInto(&t.CreatedAt))
+		secondsInto(&t.Time), &t.DateOnly, &t.DateFlaw, &t.ZoneOffset, secondsInto(&t.CreatedAt), &t.Nickname, &t.Colour, &t.Note)
 	return t, err
 }
 
@@ -49,6 +51,42 @@ func (s *Store) TransactionOrigin(ctx context.Context, accountID, transactionID 
 		return n, row.Scan(&n.SourceID, &n.SourceName, &n.Channel, &n.EventID)
 	})
 	return p, err
+}
+
+const noteOfTransaction = `SELECT text, changed_at, changed_by FROM transaction_notes WHERE transaction_id = ? AND account_id = ?`
+
+// scanNote returns the zero Note where there is none.
+func scanNote(row scanner) (n app.Note, err error) {
+	if err = row.Scan(&n.Text, secondsInto(&n.ChangedAt), &n.ChangedBy); noRows(err) {
+		err = nil
+	}
+	return n, err
+}
+
+func (s *Store) Note(ctx context.Context, accountID, transactionID int64) (app.Note, error) {
+	n, err := scanNote(s.queryRow(ctx, noteOfTransaction, transactionID, accountID))
+	return n, storageError(err)
+}
+
+func (s *Store) SetNote(ctx context.Context, accountID, transactionID int64, check func(app.Note) error, note app.Note) error {
+	return s.write(ctx, func(tx *tx) error {
+		if _, err := scanOne[int](tx.queryRow(`SELECT 1 FROM transactions WHERE id = ? AND account_id = ?`, transactionID, accountID)); err != nil {
+			return noRowsAs(err, app.ErrNoTransaction)
+		}
+		present, err := scanNote(tx.queryRow(noteOfTransaction, transactionID, accountID))
+		if err == nil {
+			err = check(present)
+		}
+		if err != nil || present.Text == note.Text {
+			return err
+		}
+		if note.Text == "" {
+			return tx.exec(`DELETE FROM transaction_notes WHERE transaction_id = ?`, transactionID)
+		}
+		return tx.exec(`INSERT INTO transaction_notes (transaction_id, account_id, text, search, changed_at, changed_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+				ON CONFLICT DO UPDATE SET text = ?3, search = ?4, changed_at = ?5, changed_by = ?6`,
+			transactionID, accountID, note.Text, fold.String(note.Text), note.ChangedAt.Unix(), note.ChangedBy)
+	})
 }
 
 // IDsOf ends with the newest transaction there is, and begins and ends with

@@ -34,13 +34,13 @@ var casso = Kind{
 
 // cassoKeys are the keys that differ between the versions.
 type cassoKeys struct {
-	number, time string
-	account      []string // the first that says something
+	number, time, balance string
+	account               []string // the first that says something
 }
 
 var (
-	cassoV1Keys = cassoKeys{"tid", "when", []string{"bank_sub_acc_id", "subAccId"}}
-	cassoV2Keys = cassoKeys{"reference", "transactionDateTime", []string{"accountNumber"}}
+	cassoV1Keys = cassoKeys{"tid", "when", "cusum_balance", []string{"bank_sub_acc_id", "subAccId"}}
+	cassoV2Keys = cassoKeys{"reference", "transactionDateTime", "runningBalance", []string{"accountNumber"}}
 )
 
 func readCasso(in Call) Reading {
@@ -68,7 +68,7 @@ func readCassoElement(v exactjson.Value, keys cassoKeys, zone *time.Location) ap
 	if v.Kind != exactjson.Object {
 		return notObject("body")
 	}
-	e := app.Incoming{Type: app.In, Content: v.Get("description").Word(), Number: v.Get(keys.number).Word(), Gateway: cassoBank(v)}
+	e := app.Incoming{Type: app.In, Content: v.Get("description").Word(), Number: v.Get(keys.number).Word(), Gateway: cassoBank(v), Balance: readBalance(v, keys.balance)}
 	setDate(&e, v.Get(keys.time), zone)
 	e.AccountNumber = firstWord(v, keys.account...)
 	e.Fault = firstFault(
@@ -277,6 +277,7 @@ func readCassoRecord(v exactjson.Value, zone *time.Location) app.Incoming {
 	e := app.Incoming{
 		EventID: v.Get("id").Word(), EventIDChannel: app.ChannelCall, Gateway: cassoListBank(v.Get("bankCodeName").Word()),
 		Type: app.In, AccountNumber: firstWord(v, "bankSubAccId", "bank_sub_acc_id", "subAccId"), Number: v.Get("tid").Word(), Content: v.Get("description").Word(),
+		Balance: readBalance(v, "cusum_balance", "cusumBalance"),
 	}
 	setDate(&e, v.Get("when"), zone)
 	e.Fault = firstFault(repeatedKey(v, cassoMoney), readSignedAmount(v, &e))

@@ -156,6 +156,22 @@ func readAmountWord(v exactjson.Value, key string, into *int64) *app.FieldError 
 	return nil
 }
 
+// readBalance reads the balance under the first of keys that is there. What
+// can't be read exactly is no balance, and never a fault of the transaction.
+func readBalance(v exactjson.Value, keys ...string) int64 {
+	for _, key := range keys {
+		if v.Times(key) == 0 {
+			continue
+		}
+		balance, err := parseAmountWord(v.Get(key))
+		if err != nil || v.Times(key) > 1 {
+			return 0
+		}
+		return balance
+	}
+	return 0
+}
+
 // parseAmountWord reads an amount that may be negative from a number or a
 // string.
 func parseAmountWord(v exactjson.Value) (int64, error) {

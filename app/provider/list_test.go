@@ -40,7 +40,7 @@ func TestReadPage(t *testing.T) {
 	}
 	wantCasso := app.Incoming{
 		EventID: "5789", EventIDChannel: app.ChannelCall, Gateway: "ACB", AccountNumber: "8007041027107", Number: "TF2104152395814062", Type: app.Out, Amount: 193000,
-		Content: "Khanhnm chuyen tien", Time: time.Date(2021, 4, 15, 0, 0, 0, 0, zone),
+		Content: "Khanhnm chuyen tien", Time: time.Date(2021, 4, 15, 0, 0, 0, 0, zone), Balance: 1070904,
 	}
 	read := func(kind app.Provider, record string) app.Incoming {
 		t.Helper()
@@ -66,6 +66,14 @@ func TestReadPage(t *testing.T) {
 		{"sepay", `2026-10-31 11:24:40`, `2026-10-31T04:24:40Z`, "", nil},
 		{"sepay", `2026-10-31 11:24:40`, `2026-02-30 11:24:40`, "", func(e *app.Incoming) { e.Time, e.DateFlaw = time.Time{}, app.DateImpossible }},
 		{"sepay", `"reference_number":"SBCF7A82A9EBC8"`, `"reference_number":null`, "", func(e *app.Incoming) { e.Number = "" }},
+		{"sepay", `"accumulated":0`, `"accumulated":1200541768.00`, "", func(e *app.Incoming) { e.Balance = 1200541768 }},
+		{"sepay", `"accumulated":0`, `"accumulated":"-1500000"`, "", func(e *app.Incoming) { e.Balance = -1500000 }},
+		{"sepay", `"accumulated":0`, `"accumulated":1.5`, "", nil},
+		{"sepay", `"accumulated":0`, `"accumulated":"19.077"`, "", nil},
+		{"sepay", `"accumulated":0`, `"accumulated":"19077000 VND"`, "", nil},
+		{"sepay", `"accumulated":0`, `"accumulated":19077000,"accumulated":5`, "", nil},
+		{"casso", `"cusum_balance"`, `"cusumBalance"`, "", nil},
+		{"casso", `"cusum_balance":1070904`, `"cusum_balance":null`, "", func(e *app.Incoming) { e.Balance = 0 }},
 		{"sepay", `50000`, `null`, "amount_in", nil},
 		{"sepay", `"amount_in":50000,`, ``, "amount_in", nil},
 		{"sepay", `50000`, `"50000"`, "", nil},

@@ -40,6 +40,8 @@ func TestReads(t *testing.T) {
 		{"casso", strings.Replace(casso(""), "5000", `"-5000"`, 1), "", func(e app.Incoming) bool { return e.Type == app.Out && e.Amount == 5000 }},
 		{"casso", strings.Replace(casso(""), " 10:59:30", "", 1), "", func(e app.Incoming) bool { return e.Time.Format("15:04") == "00:00" && e.DateOnly }},
 		{"casso", strings.Replace(casso(""), " 10:59:30", "T10:59:30", 1), "", func(e app.Incoming) bool { return e.Time.Format("15:04:05") == "10:59:30" && !e.DateOnly }},
+		{"casso", casso(`,"cusum_balance":12345000`), "", func(e app.Incoming) bool { return e.Balance == 12345000 }},
+		{"casso", casso(`,"cusum_balance":12345000.5`), "", func(e app.Incoming) bool { return e.Balance == 0 }},
 		{"casso", casso(`,"amount":1`), "amount", nil}, {"casso", casso(`,"Amount":1`), "amount", nil}, {"casso", casso(`,"bank_sub_acc_id":"1"`), "bank_sub_acc_id", nil},
 		{"casso", strings.Replace(casso(""), "5000", "0", 1), "amount", nil}, {"casso", strings.Replace(casso(""), "5000", `"-5.000"`, 1), "amount", nil}, {"casso", strings.Replace(casso(""), "5000", "-0.5", 1), "amount", nil}, {"casso", strings.Replace(casso(""), "5000", "null", 1), "amount", nil},
 		{"casso", strings.Replace(casso(""), "5000", "-10000000000000", 1), "amount", nil}, {"casso", strings.Replace(casso(""), `"id":7`, `"id":null`, 1), "id", nil},
@@ -48,6 +50,7 @@ func TestReads(t *testing.T) {
 		{"casso", `{"error":0,"data":{}}`, "data", nil}, {"casso", `{"error":0,"data":[],"data":[]}`, "data", nil}, {"casso", `{"error":0}`, "data", nil}, {"casso", `{"data":[]}`, nothing, nil}, {"casso", "[]", "body", nil}, {"casso", "", "json", nil},
 
 		{"casso-v2", cassoFields, "", func(e app.Incoming) bool { return e.EventID == "7" && e.Number == "FT7" && e.Gateway == "ACB" }},
+		{"casso-v2", v2(`"id":7`, `"id":7,"runningBalance":25000000`), "", func(e app.Incoming) bool { return e.Balance == 25000000 }},
 		{"casso-v2", v2("5000", "-5000"), "", func(e app.Incoming) bool { return e.Type == app.Out && e.Amount == 5000 }},
 		{"casso-v2", v2(`"id":7`, `"id":9007199254740993`), "", func(e app.Incoming) bool { return e.EventID == "9007199254740992" }},
 		{"casso-v2", v2("5000", "5000.0000000000000001"), "", func(e app.Incoming) bool { return e.Amount == 5000 }},

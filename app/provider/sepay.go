@@ -67,7 +67,9 @@ func readSePay(in Call) Reading {
 	if err != nil {
 		return Reading{Elements: []app.Incoming{unreadable(FaultNotJSON, "is neither valid JSON nor a form", "không phải JSON hợp lệ, cũng không phải biểu mẫu")}}
 	}
-	return Reading{Elements: []app.Incoming{readTransfer(v, "referenceCode", in.Zone)}}
+	e := readTransfer(v, "referenceCode", in.Zone)
+	e.Balance = readBalance(v, "accumulated")
+	return Reading{Elements: []app.Incoming{e}}
 }
 
 // readTransfer reads the object that SePay and Pay2S name a transaction with;
@@ -240,7 +242,7 @@ var sepayMoney = []string{"id", "account_number", "transfer_type", "amount_in", 
 func readSePayRecord(v exactjson.Value, zone *time.Location) app.Incoming {
 	e := app.Incoming{
 		EventID: v.Get("id").Word(), Gateway: v.Get("bank_brand_name").Word(), AccountNumber: v.Get("account_number").Word(),
-		Number: v.Get("reference_number").Word(), Content: v.Get("transaction_content").Word(),
+		Number: v.Get("reference_number").Word(), Content: v.Get("transaction_content").Word(), Balance: readBalance(v, "accumulated"),
 	}
 	setDate(&e, v.Get("transaction_date"), zone)
 	e.Fault = firstFault(repeatedKey(v, sepayMoney), readInOut(v, "transfer_type", &e.Type))

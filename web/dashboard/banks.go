@@ -17,8 +17,17 @@ func bankPath(id int64) string { return "/banks/" + strconv.FormatInt(id, 10) }
 // bankCard is a bank account with its sums and its newest transaction.
 type bankCard struct {
 	app.BankAccountSummary
-	Reason string           // why it has its status; empty where all is well
-	Last   *app.Transaction // nil: none yet
+	Reason  string           // why it has its status; empty where all is well
+	Last    *app.Transaction // nil: none yet
+	Balance *toldBalance     // nil: no provider told one
+}
+
+// toldBalance is a balance and how much can be relied on it.
+type toldBalance struct {
+	app.Balance
+	Teller   string // name of the provider
+	DateOnly bool   // only its day is known
+	Outdated bool   // there are newer transactions, with which none was told
 }
 
 // period is the money in and out of a named time.
@@ -74,7 +83,25 @@ func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Sour
 	if len(newest.Rows) > 0 {
 		card.Last = &newest.Rows[0]
 	}
+	if b.Balance != nil {
+		kind, _ := s.Service.ProviderKind(b.Balance.Provider)
+		at := b.Balance.At
+		card.Balance = &toldBalance{*b.Balance, kind.Name, at.Equal(app.DayOf(at, v.zone).Start(v.zone)), card.Last != nil && card.Last.Time.After(at)}
+	}
 	return card, err
+}
+
+// setBankLook changes the nickname and the colour.
+func (s *Server) setBankLook(v *visit) error {
+	b, err := s.pageBank(v)
+	if err != nil {
+		return err
+	}
+	b.BankAccountLook = app.BankAccountLook{Nickname: v.PostFormValue("nickname"), Colour: app.Colour(v.PostFormValue("colour"))}
+	if err := s.Service.SetBankAccountLook(v.Context(), v.account.ID, b.ID, b.BankAccountLook); err != nil {
+		return s.showBank(v, b, err)
+	}
+	return s.redirect(v, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
 }
 
 // BankStatus is the status of a bank account in a word or two.
@@ -164,6 +191,7 @@ type bankData struct {
 	bankCard
 	Amount, Content string
 	QR              string
+	Colours         []app.Colour
 	Cut             bool // the content is longer than banks carry
 }
 
@@ -182,7 +210,7 @@ func (s *Server) showBank(v *visit, b app.BankAccountSummary, refused error) err
 		return err
 	}
 	query := v.URL.Query()
-	data := bankData{Amount: query.Get("amount"), Content: query.Get("content")}
+	data := bankData{Colours: app.Colours, Amount: query.Get("amount"), Content: query.Get("content")}
 	if data.bankCard, err = s.bankCard(v, b, sources); err != nil {
 		return err
 	}
@@ -191,7 +219,7 @@ func (s *Server) showBank(v *visit, b app.BankAccountSummary, refused error) err
 		data.QR = bankPath(b.ID) + "/qr.png?" + query.Encode()
 		data.Cut = len(transfer.Content) > vietqr.MaxContent
 	}
-	return s.renderForm(v, cmp.Or(refused, wrong), "bank", "banks", app.Textf("%s %s", "%s %s", v.BankName(b.Bank), b.AccountNumber), data)
+	return s.renderForm(v, cmp.Or(refused, wrong), "bank", "banks", app.Text{EN: b.Title(), VI: b.Title()}, data)
 }
 
 // transferTo is the transfer that a code fills in, and its text. An empty

@@ -142,3 +142,54 @@ func TestBankTenancyAndRoles(t *testing.T) {
 	w.WantOwnersOnly(t, bankActions, b.ID, apptest.SomeAccount, func() string { return fmt.Sprint(w.Banks()) },
 		"bank", "VCB", "account_number", apptest.SomeAccount, "account_name", "EVE", "active", "0")
 }
+
+// A balance is shown as the provider told it with the newest transaction that it
+// told one with, and says so where there is a newer one.
+func TestBalance(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", "19354957")
+	source := w.Sepay()
+	b := w.Browser().SignIn("lan")
+	now := time.Now()
+	tell := func(id string, ago time.Duration, balance int64) {
+		t.Helper()
+		_, err := w.Service.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: source, Channel: app.ChannelCall, Body: []byte("{}"), ReceivedAt: now, Elements: []app.Incoming{
+			{EventID: id, Gateway: "ACB", AccountNumber: "19354957", Type: app.In, Amount: 200000, Time: now.Add(-ago), Balance: balance},
+		}})
+		apptest.Must(t, err)
+	}
+	tell("1", time.Hour, 0)
+	b.Get("/banks").Hides(t, "Balance")
+	tell("2", 10*time.Minute, 12_345_000)
+	tell("3", 30*time.Minute, 999) // it is older
+	for _, page := range []string{"/banks", "/banks/1"} {
+		b.Get(page).Shows(t, "12,345,000\u00a0₫", "according to SePay", ">10 minutes ago<")
+	}
+	tell("4", 5*time.Minute, 0)
+	b.Get("/banks").Shows(t, "12,345,000\u00a0₫", "before newer transactions")
+	tell("5", 2*time.Minute, -70_000)
+	b.Get("/banks").Shows(t, "−70,000\u00a0₫", ">2 minutes ago<")
+	tell("5", 2*time.Minute, 1) // it is a duplicate
+	b.Get("/banks").Shows(t, "−70,000\u00a0₫")
+}
+
+// A nickname and a colour stand wherever the bank account is named.
+func TestNickname(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", "19354957")
+	w.Record("1")
+	b := w.Browser().SignIn("lan")
+	b.Post("/banks/1/look", "nickname", "  Quầy   chính ", "colour", "teal").Goes(t, "/banks/1")
+	for _, page := range []string{"/", "/transactions", "/transactions/1", "/banks", "/banks/1", "/counter"} {
+		b.Get(page).Shows(t, `class="chip teal"`, "<bdi>Quầy chính</bdi>")
+	}
+	b.Get("/webhooks/new").Shows(t, "Quầy chính")
+	b.Post("/banks/1/look", "nickname", strings.Repeat("ầ", 31), "colour", "black").Shows(t, "Nickname must be at most 30 characters.", "Colour must be one of")
+	b.Post("/banks/2/look", "nickname", "x").WantStatus(t, http.StatusNotFound)
+	b.Post("/banks/1/look", "nickname", "", "colour", "").Goes(t, "/banks/1")
+	b.Get("/transactions").Hides(t, "Quầy chính")
+}

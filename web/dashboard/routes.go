@@ -102,6 +102,7 @@ var table = []page{
 	{"GET", "/banks/new", ownerOnly, (*Server).newBankPage, still},
 	{"GET", "/banks/{id}", seeMoney, (*Server).bankPage, live},
 	{"GET", "/banks/{id}/qr.png", seeMoney, (*Server).bankQR, still},
+	{"POST", "/banks/{id}/look", ownerOnly, (*Server).setBankLook, still},
 	{"POST", "/banks/{id}/toggle", ownerOnly, (*Server).switchBank, still},
 	{"GET", "/banks/{id}/unlink", ownerOnly, (*Server).unlinkBank, still},
 	{"POST", "/banks/{id}/unlink", ownerOnly, (*Server).unlinkBank, still},

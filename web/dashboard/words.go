@@ -120,6 +120,28 @@ func (w words) Clock(t time.Time) string {
 	return t.In(w.zone).Format(w.T("02 Jan 15:04", "02/01 15:04"))
 }
 
+// Ago writes how long ago an instant was. app.js writes the same while the page
+// is open.
+func (w words) Ago(t time.Time) string {
+	age := w.now.Sub(t)
+	unit := func(n time.Duration, en, vi string) string {
+		many := en + "s ago"
+		if n == 1 {
+			many = en + " ago"
+		}
+		return w.Number(int64(n)) + " " + w.T(many, vi+" trước")
+	}
+	switch {
+	case age < time.Minute:
+		return w.T("just now", "vừa xong")
+	case age < time.Hour:
+		return unit(age/time.Minute, "minute", "phút")
+	case age < 24*time.Hour:
+		return unit(age/time.Hour, "hour", "giờ")
+	}
+	return unit(age/(24*time.Hour), "day", "ngày")
+}
+
 // Stamp writes an instant for machines: the datetime of a time element.
 func (w words) Stamp(t time.Time) string { return t.In(w.zone).Format(time.RFC3339) }
 

@@ -30,6 +30,17 @@ countDown();
 setInterval(countDown, 1000);
 document.addEventListener("refreshed", countDown);
 
+// Ages: data-ago is an instant. The server has written the first one.
+const ageOf = new Intl.RelativeTimeFormat(document.documentElement.lang);
+setInterval(() => {
+  for (const e of $$("[data-ago]")) {
+    const minutes = Math.floor((Date.now() - Date.parse(e.dataset.ago)) / 60_000);
+    if (minutes < 1) continue;
+    const [n, unit] = minutes < 60 ? [minutes, "minute"] : minutes < 1440 ? [Math.floor(minutes / 60), "hour"] : [Math.floor(minutes / 1440), "day"];
+    e.textContent = ageOf.format(-n, unit);
+  }
+}, 15_000);
+
 // What can't be undone asks first, in a dialog that names what will happen.
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-dialog]");
