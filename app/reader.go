@@ -66,6 +66,9 @@ type Reader interface {
 	TransactionOrigin(ctx context.Context, accountID, transactionID int64) (TransactionOrigin, error)
 	// Note gives the note of a transaction; the zero Note where it has none.
 	Note(ctx context.Context, accountID, transactionID int64) (Note, error)
+	// Noted lists the transactions whose notes contain a text, newest first, at
+	// most limit.
+	Noted(ctx context.Context, accountID int64, query string, limit int) ([]Transaction, error)
 	// Overview reads the kept totals of all time; zeros for an unknown account.
 	Overview(ctx context.Context, accountID int64) (Overview, error)
 	// Days reads the kept totals of the days from first to last, both included,

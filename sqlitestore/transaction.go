@@ -68,6 +68,12 @@ func (s *Store) Note(ctx context.Context, accountID, transactionID int64) (app.N
 	return n, storageError(err)
 }
 
+// Noted reads all notes of the account, of which there are few.
+func (s *Store) Noted(ctx context.Context, accountID int64, query string, limit int) ([]app.Transaction, error) {
+	return readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transaction_notes n CROSS JOIN transactions t ON t.id = n.transaction_id
+		JOIN bank_accounts b ON b.id = t.bank_account_id WHERE n.account_id = ? AND instr(n.search, ?) > 0 ORDER BY t.id DESC LIMIT ?`, accountID, fold.String(query), limit)
+}
+
 func (s *Store) SetNote(ctx context.Context, accountID, transactionID int64, check func(app.Note) error, note app.Note) error {
 	return s.write(ctx, func(tx *tx) error {
 		if _, err := scanOne[int](tx.queryRow(`SELECT 1 FROM transactions WHERE id = ? AND account_id = ?`, transactionID, accountID)); err != nil {

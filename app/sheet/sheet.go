@@ -53,7 +53,7 @@ func New(format Format, w io.Writer, lang app.Lang, zone *time.Location) (Writer
 }
 
 // header names the columns. Package statement reads them by these names, all but
-// the first and the last two: in another database, an id is the id of another
+// the first and the last three: in another database, an id is the id of another
 // transaction. "Date flagged" is 1 where the date is the time of receipt, else 0.
 var header = []app.Text{
 	{EN: "baoco id", VI: "Mã baoco"},
@@ -66,6 +66,7 @@ var header = []app.Text{
 	{EN: "Transaction number", VI: "Mã giao dịch"},
 	{EN: "Recorded at", VI: "Ghi nhận lúc"},
 	{EN: "Date flagged", VI: "Ngày giờ là lúc nhận"},
+	{EN: "Shop note", VI: "Ghi chú cửa hàng"},
 }
 
 // flagged returns the cell that tells whether the date is flagged.

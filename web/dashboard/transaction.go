@@ -3,52 +3,93 @@ package dashboard
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 
 	"baoco/app"
 )
 
 type transactionData struct {
 	Row    transactionRow
+	Note   app.Note
+	Form   noteForm
 	JSON   string // as the API gives it; empty: for developers only
 	Origin app.TransactionOrigin
 	Event  *app.InboundEvent // nil if there is none, or for developers only
 }
 
-func (s *Server) transactionPage(v *visit) error {
+// noteForm is the form of the note. Seen is the note as it was when the form was
+// shown.
+type noteForm struct{ Seen, Text string }
+
+func transactionPath(id int64) string { return "/transactions/" + strconv.FormatInt(id, 10) }
+
+// pageTransaction is the transaction that the path names.
+func (s *Server) pageTransaction(v *visit) (app.Transaction, error) {
 	t, err := s.Service.Transaction(v.Context(), v.account.ID, v.pathID())
 	if err == nil && !v.sees(t) {
 		err = app.ErrNoTransaction
 	}
+	return t, err
+}
+
+func (s *Server) transactionPage(v *visit) error {
+	t, err := s.pageTransaction(v)
 	if err != nil {
 		return err
 	}
+	return s.showTransaction(v, t, noteForm{t.Note, t.Note}, nil)
+}
+
+// setNote writes the note. Where somebody else has changed it meanwhile, the
+// visitor's text stays in the form, which has seen the other one now.
+func (s *Server) setNote(v *visit) error {
+	t, err := s.pageTransaction(v)
+	if err != nil {
+		return err
+	}
+	form := noteForm{v.PostFormValue("seen"), v.PostFormValue("note")}
+	err = s.Service.SetNote(v.Context(), v.account.ID, t.ID, form.Seen, app.Note{Text: form.Text, ChangedAt: v.now, ChangedBy: v.user.Name})
+	if err != nil {
+		if app.CodeOf(err) == app.CodeConflict {
+			form.Seen = t.Note
+		}
+		return s.showTransaction(v, t, form, err)
+	}
+	return s.redirect(v, transactionPath(t.ID), app.Text{EN: "Note saved.", VI: "Đã lưu ghi chú."})
+}
+
+// showTransaction shows the page. refused is why the note wasn't written.
+func (s *Server) showTransaction(v *visit, t app.Transaction, form noteForm, refused error) error {
 	deliveries, err := s.deliveriesOf(v, []int64{t.ID})
 	if err != nil {
 		return err
 	}
-	data := transactionData{Row: transactionRow{t, deliveries[t.ID]}}
+	data := transactionData{Row: transactionRow{t, deliveries[t.ID]}, Form: form}
+	if data.Note, err = s.Service.Note(v.Context(), v.account.ID, t.ID); err != nil {
+		return err
+	}
 	if data.Origin, err = s.Service.TransactionOrigin(v.Context(), v.account.ID, t.ID); err != nil {
 		return err
 	}
-	if !v.may(connect) {
-		return s.showTransaction(v, data)
+	if v.may(connect) {
+		if data.Event, err = s.eventOf(v, data.Origin.InboundEventID); err != nil {
+			return err
+		}
+		if data.JSON, err = s.transactionJSON(v, t); err != nil {
+			return err
+		}
 	}
-	if data.Event, err = s.eventOf(v, data.Origin.InboundEventID); err != nil {
-		return err
-	}
+	return s.renderForm(v, refused, "transaction", "transactions", app.Textf("Transaction %d", "Giao dịch %d", t.ID), data)
+}
+
+// transactionJSON is the transaction as the API gives it.
+func (s *Server) transactionJSON(v *visit, t app.Transaction) (string, error) {
 	var encoded bytes.Buffer
 	e := json.NewEncoder(&encoded)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(s.EncodeTransaction(t, v.zone)); err != nil {
-		return err
-	}
-	data.JSON = encoded.String()
-	return s.showTransaction(v, data)
-}
-
-func (s *Server) showTransaction(v *visit, data transactionData) error {
-	return s.render(v, "transaction", "transactions", app.Textf("Transaction %d", "Giao dịch %d", data.Row.ID), data)
+	err := e.Encode(s.EncodeTransaction(t, v.zone))
+	return encoded.String(), err
 }
 
 // eventOf reads what a provider sent. It returns nil if the event was pruned

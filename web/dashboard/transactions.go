@@ -162,6 +162,7 @@ type transactionsData struct {
 	States  []app.DeliveryState // that the form offers
 	Banks   []app.BankAccount
 	Days    []dayRows
+	Noted   []app.Transaction // whose notes have the search text
 	Found   app.TransactionPage
 	Pages   pages
 	Older   bool   // a search went further back: rows of the pages before aren't found again
@@ -212,6 +213,9 @@ func (s *Server) transactionsPage(v *visit) error {
 			data.Days, err = s.groupByDay(v, rows, len(data.Form) == 0 && v.may(seeMoney))
 		}
 	}
+	if err == nil && f.Query != "" && f.Page.Number == 1 && !data.Older && v.may(seeAllDays) {
+		data.Noted, err = s.Service.Noted(v.Context(), v.account.ID, f.Query, shownNoted)
+	}
 	pinned.Set("until", strconv.FormatInt(f.UntilID, 10))
 	data.Pages = pagesOf(f.Page, data.Found.Total, pinned, "/transactions")
 	if data.Found.SearchedTo != 0 && int64(f.Page.Number) >= data.Pages.Last {
@@ -230,6 +234,9 @@ func (s *Server) transactionsPage(v *visit) error {
 	}
 	return s.renderForm(v, err, "transactions", "transactions", app.Text{EN: "Transactions", VI: "Giao dịch"}, data)
 }
+
+// shownNoted is how many transactions are shown for their notes.
+const shownNoted = 20
 
 // transactionFilter reads the filter, within what the visitor may see; dates are
 // days in the zone.

@@ -413,3 +413,37 @@ func TestTransactionOrigin(t *testing.T) {
 		t.Errorf("the accountant sees what came in: %d", a.Status)
 	}
 }
+
+// A note is written, found and exported. Who changes it without having seen another
+// person's change is told so, and keeps their own text.
+func TestNote(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "hoa", app.RoleOwner)
+	w.Link("ACB", "19354957")
+	w.Record("1")
+	lan, hoa := w.Browser().SignIn("lan"), w.Browser().SignIn("hoa")
+	lan.Post("/transactions/1/note", "seen", "", "note", " Khách quen <b>\r\ntrả nợ ").Goes(t, "/transactions/1")
+	hoa.Get("/transactions/1").Shows(t, "Khách quen <b>\ntrả nợ", "Last change:", "lan")
+	hoa.Get("/transactions").Shows(t, "Khách quen <b>\ntrả nợ")
+	hoa.Get("/transactions?q=khach+quen").Shows(t, "In notes", "Khách quen")
+	hoa.Get("/transactions?q=nobody").Hides(t, "In notes")
+	if got := hoa.Get("/transactions/export?format=csv").Body; !strings.Contains(got, "Khách quen <b>") {
+		t.Errorf("exported %q", got)
+	}
+
+	a := hoa.Post("/transactions/1/note", "seen", "", "note", "Của tôi")
+	a.WantStatus(t, http.StatusConflict)
+	a.Shows(t, "changed this note in the meantime", "lan", "Của tôi</textarea>", `name="seen" value="Khách quen <b>`)
+	hoa.Post("/transactions/1/note", "seen", "Khách quen <b>\r\ntrả nợ", "note", "Của tôi").Goes(t, "/transactions/1")
+	lan.Get("/transactions/1").Shows(t, "Của tôi", "hoa")
+
+	a = lan.Post("/transactions/1/note", "seen", "Của tôi", "note", strings.Repeat("ầ", 501))
+	a.WantStatus(t, http.StatusUnprocessableEntity)
+	a.Shows(t, "Note must be at most 500 characters.", strings.Repeat("ầ", 501))
+	lan.Post("/transactions/1/note", "seen", "Của tôi", "note", strings.Repeat("ầ", 500)).Goes(t, "/transactions/1")
+	lan.Post("/transactions/1/note", "seen", strings.Repeat("ầ", 500), "note", "  ").Goes(t, "/transactions/1")
+	lan.Get("/transactions").Hides(t, "ầ")
+	lan.Post("/transactions/2/note", "note", "x").WantStatus(t, http.StatusNotFound)
+}
