@@ -31,6 +31,7 @@ o - - -  POST /transactions/import
 o - - -  GET  /transactions/import/{id}/undo
 o - - -  POST /transactions/import/{id}/undo
 o a d c  GET  /transactions/{id}
+o a - -  POST /transactions/{id}/note
 o - d -  GET  /webhooks
 o - d -  POST /webhooks
 o - d -  GET  /webhooks/new
@@ -55,6 +56,7 @@ o - - -  POST /banks
 o - - -  GET  /banks/new
 o a - -  GET  /banks/{id}
 o a - -  GET  /banks/{id}/qr.png
+o - - -  POST /banks/{id}/look
 o - - -  POST /banks/{id}/toggle
 o - - -  GET  /banks/{id}/unlink
 o - - -  POST /banks/{id}/unlink
