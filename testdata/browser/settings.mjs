@@ -17,6 +17,22 @@ await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
 await page.click('[data-copy="#secret"]');
 check(await page.evaluate(() => navigator.clipboard.readText()) === key, 'the key was not copied');
 
+// A plain http address has no clipboard of that kind: the old command copies, and
+// where that fails too, the button says how.
+const copyWithout = async (old) => {
+  await page.evaluate((old) => {
+    Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true });
+    if (!old) document.execCommand = () => false;
+  }, old);
+  await page.click('[data-copy="#secret"]');
+  return page.evaluate(() => [document.querySelector('[data-copy="#secret"]').textContent, getSelection().toString().trim(), delete navigator.clipboard]);
+};
+await page.evaluate(() => navigator.clipboard.writeText('another'));
+check((await copyWithout(true))[0] === 'Đã sao chép', 'nothing is said of the copy');
+check(await page.evaluate(() => navigator.clipboard.readText()) === key, 'the key was not copied without a clipboard');
+const [says, selected] = await copyWithout(false);
+check(/Ctrl\+C/.test(says) && selected === key, `a copy that failed: ${says}`);
+
 await page.reload();
 check(page.url() === job.base + '/keys', `a reload leads to ${page.url()}`);
 check(!(await page.content()).includes(key), 'a reload shows the key again');
@@ -54,5 +70,41 @@ await cashier.fill('[name=password_again]', 'một câu khác rất dài');
 await cashier.click('form[action="/settings/password"] button');
 await cashier.waitForSelector('.flash');
 check(cashier.url() === job.base + '/settings', 'changing the password ended this session');
+
+// A session that ends keeps what was typed into the form, but no password.
+await page.goto(job.base + '/banks/new');
+await page.selectOption('[name=bank]', 'ACB');
+await page.fill('main [name=account_number]', '0123456789');
+await page.fill('main [name=account_name]', 'NGUYEN VAN A');
+await page.context().clearCookies({ name: 'baoco' });
+await page.click('main form button[type=submit]');
+await page.waitForURL(/\/login\?/);
+await must(page, 'sign in after a session');
+await page.fill('[name=name]', job.name);
+await page.fill('[name=password]', 'wrong');
+await page.click('main button[type=submit]');
+await page.waitForSelector('main [role=alert]');
+await page.fill('[name=password]', job.password);
+await page.click('main button[type=submit]');
+await page.waitForURL(job.base + '/banks/new');
+check(await page.inputValue('[name=bank]') === 'ACB' && await page.inputValue('main [name=account_number]') === '0123456789', 'what was typed is lost');
+check(await page.locator('.flash').count() === 1, 'nothing says that it was not saved');
+await page.reload();
+check(await page.inputValue('main [name=account_number]') === '', 'what was typed comes back for ever');
+
+await page.goto(job.base + '/settings');
+await page.fill('form[action="/settings/users"] [name=name]', 'lan2');
+await page.fill('form[action="/settings/users"] [name=password]', 'một câu khác rất dài');
+await page.context().clearCookies({ name: 'baoco' });
+await page.click('form[action="/settings/users"] button');
+await page.waitForURL(/\/login\?/);
+check(!await page.evaluate(() => JSON.stringify(sessionStorage)).then((kept) => kept.includes('một câu')), 'a password is kept');
+await page.fill('[name=name]', job.name);
+await page.fill('[name=password]', job.password);
+await page.click('main button[type=submit]');
+await page.waitForURL(job.base + '/settings');
+check(await page.inputValue('form[action="/settings/users"] [name=name]') === 'lan2', 'what was typed is lost');
+check(await page.inputValue('form[action="/settings/users"] [name=password]') === '', 'a password is kept');
+await must(page, 'a form filled in again');
 
 await end();

@@ -26,6 +26,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -102,7 +103,7 @@ func (s *Server) visiting(p page, backDepth int) http.HandlerFunc {
 			return
 		}
 		if p.Takes != open && v.user.ID == 0 {
-			s.askToSignIn(v)
+			s.askToSignIn(v, p)
 			return
 		}
 		if err := s.act(v, p); err != nil {
@@ -194,6 +195,19 @@ func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 type errorData struct {
 	Status    int
 	RequestID string
+	Forbidden bool // somebody with another role may see it
+	Counter   bool // the link of a counter screen, opened by nobody who is signed in
+}
+
+// title heads the page.
+func (d errorData) title() app.Text {
+	switch {
+	case d.Status == http.StatusNotFound:
+		return app.Text{EN: "This page was not found", VI: "Không tìm thấy trang này"}
+	case d.Forbidden:
+		return app.Text{EN: "You may not see this page", VI: "Bạn không có quyền xem trang này"}
+	}
+	return app.Text{EN: "This did not work", VI: "Chưa thực hiện được"}
 }
 
 // pageError answers with a page that says what is wrong, and where the visitor
@@ -207,7 +221,11 @@ func (s *Server) pageError(v *visit, err error) {
 	if status == http.StatusServiceUnavailable {
 		v.w.Header().Set("Retry-After", strconv.Itoa(wire.UnavailableRetry))
 	}
-	page := s.view(v, "", app.Text{EN: "Something went wrong", VI: "Chưa thực hiện được"}, errorData{status, wire.RequestID(v.Request)})
+	data := errorData{
+		Status: status, RequestID: wire.RequestID(v.Request), Forbidden: e.Code == app.CodeForbidden && v.user.ID != 0,
+		Counter: v.user.ID == 0 && strings.HasPrefix(v.URL.Path, "/counter/"),
+	}
+	page := s.view(v, "", data.title(), data)
 	page.faults = faultsOf(e, v.Lang)
 	if err := s.layOut(v, status, "error", page); err != nil {
 		s.Log.Error("error page failed", "request_id", wire.RequestID(v.Request), "err", err)

@@ -150,9 +150,17 @@ func TestRoles(t *testing.T) {
 		if p.Method == "GET" && path != "/" {
 			to += "?back=" + url.QueryEscape(path)
 		}
-		if a := nobody.Send(p.Method, path, url.Values{}); strings.HasPrefix(path, "/live") {
+		a := nobody.Send(p.Method, path, url.Values{})
+		switch {
+		case strings.HasPrefix(path, "/live"):
 			a.WantStatus(t, http.StatusUnauthorized) // a stream can't show another page
-		} else {
+		case p.Method == "POST":
+			if to := a.Header.Get("Location"); a.Status != http.StatusSeeOther || !strings.HasPrefix(to, "/login?back=%2F") || !strings.HasSuffix(to, "&unsaved=1") {
+				t.Errorf("%s leads nobody to %q", line, to)
+			} else if form := nobody.Get(to).Body; !strings.Contains(form, "nothing was saved") {
+				t.Errorf("%s", form)
+			}
+		default:
 			a.Goes(t, to)
 		}
 		for letter, b := range browsers {

@@ -109,6 +109,76 @@ func TestSignIn(t *testing.T) {
 	b.Get("/").Goes(t, "/login")
 }
 
+// A form that was sent after the session had ended changes nothing. Its sender
+// hears it, signs in, and is at the page of the form.
+func TestFormAfterSession(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	hook, _ := w.Webhook("https://shop.vn/", app.WebhookAll)
+	for path, back := range map[string]string{
+		"/webhooks": "/webhooks/new", "/banks": "/banks/new", "/inbound/sources": "/inbound/sources/new", "/webhooks/1/edit": "/webhooks/1/edit",
+		"/webhooks/1/toggle": "/webhooks/1", "/banks/1/toggle": "/banks/1", "/settings/alerts/telegram": "/settings/alerts",
+		"/settings/users": "/settings", "/deliveries/resend": "/deliveries", "/webhooks/1/delete": "/webhooks/1/delete",
+	} {
+		b := w.Browser()
+		login := b.Post(path, "name", "typed", "active", "0").Header.Get("Location")
+		if to, err := url.Parse(login); err != nil || to.Path != "/login" || to.Query().Get("back") != back || to.Query().Get("unsaved") != "1" {
+			t.Errorf("%s leads to %s", path, login)
+			continue
+		}
+		b.Get(login).Shows(t, "Your session has ended, and nothing was saved.", `name="unsaved" value="1"`, `name="back" value="`+back+`"`)
+		if back != "/webhooks/1/edit" {
+			continue // signing in is slow on purpose
+		}
+		wrong := b.Post("/login", "name", "nobody", "password", "wrong", "back", back, "unsaved", "1")
+		wrong.Shows(t, "nothing was saved", `name="back" value="`+back+`"`)
+		b.Post("/login", "name", "lan", "password", apptest.SomePassword, "back", back, "unsaved", "1").Goes(t, back)
+		b.Get(back).Shows(t, "What you sent before was not saved")
+		b.Get(back).Hides(t, "What you sent before was not saved")
+		b.Post("/logout")
+		b.Post("/login", "name", "lan", "password", apptest.SomePassword, "back", back).Goes(t, back)
+		b.Get(back).Hides(t, "What you sent before was not saved")
+	}
+	if now := w.Webhooks()[0]; !now.IsActive || now.Name != hook.Name {
+		t.Errorf("%+v", now)
+	}
+	w.Browser().Get("/login").Hides(t, "nothing was saved")
+	if n := w.Rows("sessions WHERE user_id IS NULL OR user_id = 0"); n != 0 {
+		t.Errorf("strangers made %d sessions", n)
+	}
+}
+
+// The page of an error says what it is, and leads where its reader can go.
+func TestErrorPages(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "cashier", app.RoleCashier)
+	owner, cashier, nobody := w.Browser().SignIn("lan"), w.Browser().SignIn("cashier"), w.Browser()
+	const overview, signIn = `href="/">Back to overview`, `href="/login">Sign in`
+	for _, c := range []struct {
+		browser      *webtest.Browser
+		path         string
+		status       int
+		shows, hides []string
+	}{
+		{owner, "/webhooks/99", http.StatusNotFound, []string{"<h1>This page was not found</h1>", overview}, []string{signIn}},
+		{owner, "/nothing", http.StatusNotFound, []string{"<h1>This page was not found</h1>", overview}, []string{signIn}},
+		{nobody, "/nothing", http.StatusNotFound, []string{"<h1>This page was not found</h1>", signIn}, []string{overview}},
+		{cashier, "/webhooks", http.StatusForbidden, []string{"<h1>You may not see this page</h1>", "Owners change roles", overview}, []string{signIn}},
+		{nobody, "/counter/revoked", http.StatusNotFound, []string{"This link no longer works. Ask the shop owner for a new one."}, []string{overview, signIn}},
+		{nobody, "/setup/used", http.StatusForbidden, []string{"<h1>This did not work</h1>", signIn}, []string{overview, "Owners change roles"}},
+	} {
+		c.browser.Header.Set("Accept", "text/html")
+		a := c.browser.Get(c.path)
+		a.WantStatus(t, c.status)
+		a.Shows(t, c.shows...)
+		a.Hides(t, c.hides...)
+	}
+}
+
 // Where a sign-in leads is always here.
 func TestSignInLeadsNowhereElse(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"net/http"
 	"net/netip"
@@ -13,30 +14,49 @@ import (
 	"baoco/web/wire"
 )
 
-// askToSignIn sends a visitor to the sign-in page, and back afterwards. A stream
-// can't show another page: its page loads itself anew at 401.
-func (s *Server) askToSignIn(v *visit) {
+// askToSignIn sends a visitor to the sign-in page, and back afterwards: to the page
+// that they asked for, or to that of the form which they sent. A stream can't show
+// another page: its page loads itself anew at 401.
+func (s *Server) askToSignIn(v *visit, p page) {
 	if strings.HasPrefix(v.URL.Path, livePath) {
 		v.w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	to := "/login"
-	if back := v.URL.RequestURI(); v.Method == http.MethodGet && back != "/" {
-		to += "?back=" + url.QueryEscape(back)
+	query := url.Values{}
+	if back := v.formPage(p); back != "/" {
+		query.Set("back", back)
 	}
-	http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
+	if v.Method == http.MethodPost {
+		query.Set("unsaved", "1")
+	}
+	to := url.URL{Path: "/login", RawQuery: query.Encode()}
+	http.Redirect(v.w, v.Request, to.String(), http.StatusSeeOther)
 }
 
-// signInForm is what the sign-in page shows.
+// formPage is the page at which an action's form stands; of a page it is the page.
+func (v *visit) formPage(p page) string {
+	if v.Method != http.MethodPost {
+		return v.pathBack()
+	}
+	hasForm := func(other page) bool { return other.Method == http.MethodGet && other.Path == p.Path+"/new" }
+	if slices.ContainsFunc(table, hasForm) {
+		return p.Path + "/new"
+	}
+	return cmp.Or(countOnce[p.Path], v.pathBack())
+}
+
+// signInForm is what the sign-in page shows. Unsaved says that the visitor sent a
+// form after their session had ended; static/draft.js fills it in again.
 type signInForm struct {
 	Name, Back string
+	Unsaved    bool
 }
 
 func (s *Server) signInPage(v *visit) error {
 	if v.user.ID != 0 {
 		return s.redirect(v, localPath(v.URL.Query().Get("back")), app.Text{})
 	}
-	return s.showSignIn(v, signInForm{Back: localPath(v.URL.Query().Get("back"))}, nil)
+	return s.showSignIn(v, signInForm{Back: localPath(v.URL.Query().Get("back")), Unsaved: v.URL.Query().Get("unsaved") == "1"}, nil)
 }
 
 func (s *Server) showSignIn(v *visit, form signInForm, wrong error) error {
@@ -44,7 +64,7 @@ func (s *Server) showSignIn(v *visit, form signInForm, wrong error) error {
 }
 
 func (s *Server) signIn(v *visit) error {
-	form := signInForm{Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Back: localPath(v.PostFormValue("back"))}
+	form := signInForm{Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Back: localPath(v.PostFormValue("back")), Unsaved: v.PostFormValue("unsaved") == "1"}
 	u, err := s.checkSignIn(v, form.Name, v.PostFormValue("password"))
 	if err == nil {
 		err = s.begin(v, u)
@@ -52,7 +72,14 @@ func (s *Server) signIn(v *visit) error {
 	if err != nil {
 		return s.showSignIn(v, form, err)
 	}
-	return s.redirect(v, form.Back, app.Text{})
+	var flash app.Text
+	if form.Unsaved {
+		flash = app.Text{
+			EN: "You are signed in again. What you sent before was not saved: check it and send it again. Passwords and files must be entered anew.",
+			VI: "Bạn đã đăng nhập lại. Nội dung vừa gửi chưa được lưu: hãy kiểm tra rồi gửi lại. Mật khẩu và tệp phải nhập lại.",
+		}
+	}
+	return s.redirect(v, form.Back, flash)
 }
 
 // checkSignIn checks a name and a password within the throttle, and returns the

@@ -8,15 +8,27 @@ $("[data-menu]")?.addEventListener("click", (event) => {
   event.currentTarget.setAttribute("aria-expanded", String(open));
 });
 
-// Copy buttons: data-copy holds a selector or, with data-text, the text.
+// Copy buttons: data-copy is the selector of what to copy. Browsers give a page on
+// a plain http address no clipboard: there the old command copies. Where that fails
+// too, the text is selected, and the button says how to copy it.
+async function copy(from) {
+  try {
+    await navigator.clipboard.writeText(from.textContent);
+    return true;
+  } catch {
+    getSelection().selectAllChildren(from);
+    const done = document.execCommand("copy");
+    if (done) getSelection().removeAllRanges();
+    return done;
+  }
+}
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
-  const from = $(button.dataset.copy);
-  await navigator.clipboard.writeText(from ? from.textContent : button.dataset.text);
+  const done = await copy($(button.dataset.copy));
   const before = button.textContent;
-  button.textContent = button.dataset.done || "✓";
-  setTimeout(() => { button.textContent = before; }, 1500);
+  button.textContent = done ? button.dataset.done : document.body.dataset.copyByHand;
+  setTimeout(() => { button.textContent = before; }, done ? 1500 : 8000);
 });
 
 // Countdowns: data-until is an instant.
