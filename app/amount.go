@@ -3,7 +3,10 @@ package app
 import (
 	"errors"
 	"regexp"
+	"strconv"
 	"strings"
+
+	"baoco/app/fold"
 )
 
 // MaxAmount is the largest amount of one transaction in VND: 13 digits, the
@@ -33,6 +36,8 @@ var TypedAmountRule = Text{
 	AmountRule.EN + ", such as 200000 or 200.000",
 	AmountRule.VI + ", ví dụ 200000 hoặc 200.000",
 }
+
+var shortAmountRule = Text{TypedAmountRule.EN + " or 200k", TypedAmountRule.VI + " hoặc 200k"}
 
 // AmountFault is the text for the error with which ParseAmountText refuses an
 // amount.
@@ -100,16 +105,72 @@ func ReadAmount(text string) (int64, error) {
 	return ParseAmount(ungroupAmount.Replace(parts[1]))
 }
 
+// shortAmount is an amount as people say it, folded: a number of thousands,
+// millions or billions, and what is left over, as in 1tr5 and 1tr500k.
+var shortAmount = regexp.MustCompile(`^(0|[1-9]\d{0,12})(?:[.,](\d{1,2}))? ?(k|nghin|ngan|tr|trieu|m|ty|ti|b)(?: ?(\d{1,3}) ?(k|nghin|ngan|tr|trieu|m)?)?(?: ?(?:d|vnd|₫))?$`)
+
+// amountUnits are the units of shortAmount.
+var amountUnits = map[string]int64{
+	"k": 1e3, "nghin": 1e3, "ngan": 1e3, "tr": 1e6, "trieu": 1e6, "m": 1e6, "ty": 1e9, "ti": 1e9, "b": 1e9,
+}
+
+// ReadShortAmount reads an amount that a person searches for: as [ReadAmount],
+// or shortened: 200k, 1tr5, 1,5 triệu. Money that is to be recorded or paid is
+// never read so. The result is from 1 to MaxAmount.
+func ReadShortAmount(text string) (int64, error) {
+	if n, err := ReadAmount(text); err == nil {
+		return n, nil
+	}
+	parts := shortAmount.FindStringSubmatch(strings.TrimSpace(fold.String(text)))
+	if parts == nil {
+		return 0, ErrAmountSyntax
+	}
+	decimals, rest, unit, restUnit := parts[2], parts[4], amountUnits[parts[3]], amountUnits[parts[5]]
+	switch {
+	case rest == "":
+	case decimals != "" || restUnit >= unit: // 1,5tr5; 1k5tr
+		return 0, ErrAmountSyntax
+	case restUnit == 0: // the 5 of 1tr5 are tenths
+		decimals, rest = rest, ""
+	}
+	whole, _ := strconv.ParseInt(parts[1], 10, 64) // 13 digits
+	if whole > MaxAmount/unit {
+		return 0, ErrAmountRange
+	}
+	n := whole * unit
+	for _, digit := range decimals {
+		unit /= 10
+		n += int64(digit-'0') * unit
+	}
+	if rest != "" {
+		left, _ := strconv.ParseInt(rest, 10, 64) // 3 digits
+		n += left * restUnit
+	}
+	if n < 1 || n > MaxAmount {
+		return 0, ErrAmountRange
+	}
+	return n, nil
+}
+
 // ReadAmountBound reads the least or the greatest amount of a filter, as typed,
 // and notes under field what is wrong with it. 0 is no bound: an empty text,
 // and a least of 0. No amount is 0, so a greatest of 0 is a mistake.
 func ReadAmountBound(field, text string, least bool, bad *Invalid) int64 {
+	return readBound(ReadAmount, TypedAmountRule, field, text, least, bad)
+}
+
+// ReadShortAmountBound is ReadAmountBound where the amount may be shortened.
+func ReadShortAmountBound(field, text string, least bool, bad *Invalid) int64 {
+	return readBound(ReadShortAmount, shortAmountRule, field, text, least, bad)
+}
+
+func readBound(read func(string) (int64, error), rule Text, field, text string, least bool, bad *Invalid) int64 {
 	if text == "" || text == "0" && least {
 		return 0
 	}
-	n, err := ReadAmount(text)
+	n, err := read(text)
 	if err != nil {
-		bad.Add(field, TypedAmountRule.EN, TypedAmountRule.VI)
+		bad.Add(field, rule.EN, rule.VI)
 	}
 	return n
 }

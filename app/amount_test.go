@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"errors"
+	"fmt"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -120,6 +121,60 @@ func TestReadAmount(t *testing.T) {
 	} {
 		if got, err := app.ReadAmount(text); got != 0 || err == nil {
 			t.Errorf("ReadAmount(%s) = %d, %v", short(text), got, err)
+		}
+	}
+}
+
+// What a person searches for may be shortened. What is no such amount, or could be
+// two, is none.
+func TestReadShortAmount(t *testing.T) {
+	for text, want := range map[string]int64{
+		"200000": 200_000, "200.000": 200_000, "1.549.000 đ": 1_549_000, "1,549,000": 1_549_000, "200 000 ₫": 200_000,
+		"200k": 200_000, "200 k": 200_000, "200K": 200_000, "200kđ": 200_000, "200k vnd": 200_000, "200 nghìn": 200_000, "200 ngàn đ": 200_000, "200 NGHIN": 200_000, "1,5k": 1500, "1k5": 1500,
+		"1tr": 1_000_000, "1tr5": 1_500_000, "1TR5": 1_500_000, "1 triệu 5": 1_500_000, "1,5tr": 1_500_000, "1.5 triệu": 1_500_000, "0,5tr": 500_000, "1.25tr": 1_250_000, "1tr05": 1_050_000,
+		"1tr549": 1_549_000, "1tr500k": 1_500_000, "1tr50k": 1_050_000, "1 triệu 50 nghìn": 1_050_000, "12m": 12_000_000, "1.5M": 1_500_000, "1\u00a0tr\u00a05": 1_500_000,
+		"1 tỷ": 1_000_000_000, "1 tỉ 2": 1_200_000_000, "1ty200tr": 1_200_000_000, "1,25 tỷ": 1_250_000_000, "9999tỷ": 9_999_000_000_000, "2b": 2_000_000_000, "9999999999k": 9_999_999_999_000,
+	} {
+		if got, err := app.ReadShortAmount(text); got != want || err != nil {
+			t.Errorf("ReadShortAmount(%q) = %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{
+		"", "k", "tr5", "0k", "0,0tr", "00k", "-200k", "+200k", "1.500k", "1,549tr", "1.5tr5", "1tr5tr", "1k5tr", "1k500k", "1tr1234", "1tr 5 6", "200kk", "200 x", "k200", "DH200k", "200k DH1", "1,5", "1.5",
+		"10000tỷ", "9999999999999k", "9999999999999b", "99999999999999999999k", "1tr5 usd", "$2k", "200₫k", "２００k\x00",
+	} {
+		if got, err := app.ReadShortAmount(text); got != 0 || err == nil {
+			t.Errorf("ReadShortAmount(%s) = %d, %v", short(text), got, err)
+		}
+	}
+	// What is recorded or paid is never read so.
+	for _, text := range []string{"200k", "1tr5", "1,5 triệu"} {
+		if _, err := app.ReadAmount(text); err == nil {
+			t.Errorf("ReadAmount takes %q", text)
+		}
+	}
+}
+
+// A search text means an amount, the end of an account number, both or neither.
+func TestMeaningOf(t *testing.T) {
+	banks := []app.BankAccount{{ID: 1, AccountNumber: "19354957"}, {ID: 2, AccountNumber: "0071001234957"}, {ID: 3, AccountNumber: "VQRQAAbc200000"}, {ID: 4, AccountNumber: "957"}}
+	type meaning struct {
+		Amount int64
+		Banks  string
+	}
+	for text, want := range map[string]meaning{
+		"": {}, "nguyen van a": {}, "DH10293": {}, "FT26326123": {}, "%": {}, "·": {}, "····": {}, "957": {957, ""},
+		"4957": {4957, "1 2"}, "··4957": {0, "1 2"}, "••4957": {0, "1 2"}, "...4957": {0, "1 2"}, "…4957": {0, "1 2"}, "*** 4957": {0, "1 2"}, "xxxx4957": {0, "1 2"}, " 4957 ": {4957, "1 2"}, "54957": {54957, "1"}, "··957": {},
+		"0071001234957": {0, "2"}, "19354957": {19354957, "1"}, "119354957": {119354957, ""}, "vqrqaabc200000": {0, "3"}, "200000": {200_000, "3"}, "200.000": {200_000, ""},
+		"200k": {200_000, ""}, "+200.000 ₫": {200_000, ""}, "−1.549.000\u00a0₫": {1_549_000, ""}, "-1tr5": {1_500_000, ""},
+	} {
+		m := app.MeaningOf(text, banks)
+		got := meaning{Amount: m.Amount}
+		for _, b := range m.BankAccounts {
+			got.Banks = strings.TrimSpace(fmt.Sprint(got.Banks, " ", b.ID))
+		}
+		if got != want || m.Any() != (want != meaning{}) {
+			t.Errorf("%q means %+v, want %+v", text, got, want)
 		}
 	}
 }

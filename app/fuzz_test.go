@@ -147,3 +147,29 @@ func FuzzExplanation(f *testing.F) {
 		checkExplanation(t, detail, r.Explanation(), secrets)
 	})
 }
+
+// FuzzMeaningOf: a search text means an amount that there can be, or none, and the
+// same however it is folded; and only bank accounts whose numbers end so.
+func FuzzMeaningOf(f *testing.F) {
+	for _, seed := range []string{"200k", "1tr5", "1,5 triệu", "1 tỷ 2", "1tr500k", "9999999999999b", "··6789", "-0k", "+200.000 ₫", "x1234", "99999999999999999999tr", "1\u0300k"} {
+		f.Add(seed)
+	}
+	banks := []app.BankAccount{{ID: 1, AccountNumber: "19356789"}, {ID: 2, AccountNumber: "VQRQ0001"}, {ID: 3}}
+	f.Fuzz(func(t *testing.T, text string) {
+		m := app.MeaningOf(text, banks)
+		if m.Amount < 0 || m.Amount > app.MaxAmount {
+			t.Errorf("%q means %d", text, m.Amount)
+		}
+		if n, err := app.ReadAmount(text); err == nil && m.Amount != n {
+			t.Errorf("%q means %d, and reads as %d", text, m.Amount, n)
+		}
+		if short, err := app.ReadShortAmount(text); (err == nil) != (short > 0) || short > app.MaxAmount {
+			t.Errorf("%q: %d, %v", text, short, err)
+		}
+		for _, b := range m.BankAccounts {
+			if letters := len(text); letters < 4 || !strings.Contains(strings.ToUpper(text), b.AccountNumber[len(b.AccountNumber)-4:]) {
+				t.Errorf("%q means %s", text, b.AccountNumber)
+			}
+		}
+	})
+}

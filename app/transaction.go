@@ -123,6 +123,40 @@ func ReadQuery(text string, bad *Invalid) string {
 	return q
 }
 
+// SearchMeaning is what a search text may mean besides a part of a content or of
+// a transaction number.
+type SearchMeaning struct {
+	Amount       int64         // 0: the text is no amount
+	BankAccounts []BankAccount // whose numbers end in the text
+}
+
+// Any tells whether the text may mean anything else.
+func (m SearchMeaning) Any() bool { return m.Amount != 0 || len(m.BankAccounts) > 0 }
+
+// leastEnd is how many characters of the end of an account number a search text
+// has at least. Screens show as many.
+const leastEnd = 4
+
+// MeaningOf finds out what else a search text may mean: an amount, perhaps with
+// a sign, or the end of the number of one of these bank accounts, perhaps with
+// marks before it for what is left out.
+func MeaningOf(query string, accounts []BankAccount) (m SearchMeaning) {
+	query = strings.TrimSpace(query)
+	if n, err := ReadShortAmount(strings.TrimLeft(query, "+-−")); err == nil {
+		m.Amount = n
+	}
+	end := strings.ToUpper(strings.TrimLeft(query, "·•.…*xX "))
+	if len(end) < leastEnd {
+		return m
+	}
+	for _, b := range accounts {
+		if strings.HasSuffix(strings.ToUpper(b.AccountNumber), end) {
+			m.BankAccounts = append(m.BankAccounts, b)
+		}
+	}
+	return m
+}
+
 // SearchText is the folded text in which searches look.
 func SearchText(content, number string) string {
 	return fold.String(content + "\n" + number)
@@ -147,6 +181,7 @@ type TransactionFilter struct {
 	MinAmount     int64
 	MaxAmount     int64
 	Query         string        // as typed; compared folded
+	Or            SearchMeaning // with Query: a transaction that has this amount or is of one of these bank accounts fits too
 	DeliveryState DeliveryState // one of [TransactionStates]
 	SinceID       *int64        // ids above it, ascending
 	UntilID       int64         // only ids up to it, so that new ones don't shift the pages

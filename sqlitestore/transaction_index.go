@@ -87,12 +87,41 @@ func scannedConditions(f app.TransactionFilter) *conditions {
 		c.add("t.amount <= ?", f.MaxAmount)
 	}
 	if f.Query != "" {
-		c.add("instr(t.search, ?) > 0", fold.String(f.Query))
+		meant, args := "instr(t.search, ?) > 0", []any{fold.String(f.Query)}
+		if f.Or.Amount != 0 {
+			meant, args = meant+" OR t.amount = ?", append(args, f.Or.Amount)
+		}
+		for _, b := range f.Or.BankAccounts {
+			meant, args = meant+" OR t.bank_account_id = ?", append(args, b.ID)
+		}
+		c.add("("+meant+")", args...)
 	}
 	if f.DeliveryState != "" {
 		c.add(inState(f.DeliveryState, "t.id"))
 	}
 	return &c
+}
+
+// meanings are the filters that together find what a filter finds: one for each
+// meaning of its search text, each of which has an index.
+func meanings(f app.TransactionFilter) []app.TransactionFilter {
+	meant := f.Or
+	f.Or = app.SearchMeaning{}
+	all := []app.TransactionFilter{f}
+	f.Query = ""
+	if least, most := amountsOf(f); meant.Amount != 0 && least <= meant.Amount && meant.Amount <= most {
+		one := f
+		one.MinAmount, one.MaxAmount = meant.Amount, meant.Amount
+		all = append(all, one)
+	}
+	for _, b := range meant.BankAccounts {
+		if f.BankAccountID == 0 || f.BankAccountID == b.ID {
+			one := f
+			one.BankAccountID = b.ID
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 // planScanned plans a listing with such conditions, in the order of ids.
@@ -148,6 +177,9 @@ const (
 // chooseIndex returns the index that a listing uses, with the conditions that are
 // checked for each transaction that it gives; nil: the rows are read instead.
 func (s *Store) chooseIndex(ctx context.Context, accountID int64, f app.TransactionFilter) (x *index, err error) {
+	if f.Query != "" && f.Or.Any() { // each meaning has its own; see meanings
+		return nil, nil
+	}
 	switch f.DeliveryState {
 	case app.DeliveryPending:
 		if f.Page.CountTo != 0 {

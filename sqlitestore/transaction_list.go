@@ -1,8 +1,10 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"baoco/app"
 )
@@ -139,26 +141,14 @@ func (s *Store) listScanned(ctx context.Context, accountID int64, f app.Transact
 	if byDate || f.Sort == app.SortID {
 		f.Page.CountTo = 0
 	}
-	if f.Page.CountTo != 0 && f.UntilID == 0 { // so that the work of looking at ids is known
-		if f.UntilID, err = s.newestTransaction(ctx); err != nil || f.UntilID == 0 {
-			return found, err
-		}
+	if f.Page.CountTo != 0 {
+		return s.listNewest(ctx, accountID, f)
 	}
 	l, err := s.planScanned(ctx, accountID, f)
 	if err != nil {
 		return found, err
 	}
 	found.plan = l
-	if f.Page.CountTo != 0 {
-		all, searchedTo, err := l.readTo(ctx, s, f.Page.CountTo)
-		found.all, found.searchedTo, found.total = all, searchedTo, int64(len(all))
-		if found.total > f.Page.CountTo {
-			all, found.total = all[:f.Page.CountTo], app.Uncounted
-		}
-		from := min(int64(len(all)), f.Page.Offset())
-		found.ids = all[from:min(int64(len(all)), from+int64(f.Page.Size))]
-		return found, err
-	}
 	if found.total, err = s.totalScanned(ctx, accountID, f, l); err != nil {
 		return found, err
 	}
@@ -168,6 +158,44 @@ func (s *Store) listScanned(ctx context.Context, accountID int64, f app.Transact
 		found.ids, err = l.page(ctx, s, f.Page)
 	}
 	return found, err
+}
+
+// listNewest looks at a limited number of transactions, newest first. Each meaning
+// of a search text is looked up in its own index. What one of them has not looked
+// at, the listing has not.
+func (s *Store) listNewest(ctx context.Context, accountID int64, f app.TransactionFilter) (found listing, err error) {
+	if f.UntilID == 0 { // so that the work of looking at ids is known
+		if f.UntilID, err = s.newestTransaction(ctx); err != nil || f.UntilID == 0 {
+			return found, err
+		}
+	}
+	all := []int64{}
+	for _, meaning := range meanings(f) {
+		l, err := s.planScanned(ctx, accountID, meaning)
+		if err != nil {
+			return found, err
+		}
+		ids, searchedTo, err := l.readTo(ctx, s, f.Page.CountTo)
+		if err != nil {
+			return found, err
+		}
+		if int64(len(ids)) > f.Page.CountTo { // there may be more
+			searchedTo = ids[len(ids)-1]
+		}
+		found.searchedTo = max(found.searchedTo, searchedTo)
+		all = append(all, ids...)
+	}
+	all = slices.DeleteFunc(all, func(id int64) bool { return id < found.searchedTo })
+	slices.SortFunc(all, func(a, b int64) int { return cmp.Compare(b, a) })
+	found.all = slices.Compact(all)
+	found.total = int64(len(found.all))
+	shown := found.all
+	if found.total > f.Page.CountTo {
+		shown, found.total, found.searchedTo = shown[:f.Page.CountTo], app.Uncounted, 0
+	}
+	from := min(int64(len(shown)), f.Page.Offset())
+	found.ids = shown[from:min(int64(len(shown)), from+int64(f.Page.Size))]
+	return found, nil
 }
 
 // totalScanned counts all transactions of a filter. Most transactions are

@@ -239,6 +239,12 @@ func edgeFilters(all []app.Transaction) (list []app.TransactionFilter) {
 		f.UntilID, f.Sort, f.Page = late, app.SortDateDesc, app.Page{Number: 1, Size: 10}
 		list = append(list, f)
 	}
+	for i, m := range []app.SearchMeaning{meaning(all[0], true, false), meaning(all[0], false, true), meaning(all[0], true, true)} {
+		for _, f := range []app.TransactionFilter{{}, {MinAmount: all[0].Amount + 1}, {BankAccountID: all[len(all)-1].BankAccountID}, {DeliveryState: app.DeliveryFailed}, {UntilID: late}} {
+			f.Query, f.Or, f.Sums, f.Page = "hàng 27", m, true, app.Page{Number: 1, Size: 50, CountTo: []int64{0, 20, 2000}[i]}
+			list = append(list, f)
+		}
+	}
 	for i, last := range all[len(all)/2 : len(all)/2+300] {
 		f := app.TransactionFilter{DeliveryState: app.DeliveryFailed, UntilID: last.ID, Page: app.Page{Number: 1, Size: 100, CountTo: 8}}
 		list = append(list, f)
@@ -301,6 +307,9 @@ func randomFilter(random *rand.Rand, all []app.Transaction) app.TransactionFilte
 		f.Query = []string{"don hang 1", "ĐƠN", "hàng 27", "12", "%", "none such", "\"", "uen\n",
 			"đơn hàng 27 của khách", "don hang 127 cua khach que", "don hang 27 cua khach lạ"}[random.IntN(11)]
 	}
+	if f.Query != "" && maybe() {
+		f.Or = meaning(some, random.IntN(2) == 0, random.IntN(2) == 0)
+	}
 	if maybe() {
 		id := some.ID
 		f.SinceID, f.Sort = &id, app.SortID
@@ -311,6 +320,24 @@ func randomFilter(random *rand.Rand, all []app.Transaction) app.TransactionFilte
 	return f
 }
 
+// meaning is a search text's that means the amount or the bank account of a
+// transaction.
+func meaning(of app.Transaction, amount, bank bool) (m app.SearchMeaning) {
+	if amount {
+		m.Amount = of.Amount
+	}
+	if bank {
+		m.BankAccounts = []app.BankAccount{{ID: of.BankAccountID}}
+	}
+	return m
+}
+
+// meant tells whether a transaction is what the search text of a filter means.
+func meant(t app.Transaction, f app.TransactionFilter) bool {
+	return strings.Contains(app.SearchText(t.Content, t.Number), app.SearchText(f.Query, "")[:len(app.SearchText(f.Query, ""))-1]) ||
+		t.Amount == f.Or.Amount || slices.ContainsFunc(f.Or.BankAccounts, func(b app.BankAccount) bool { return b.ID == t.BankAccountID })
+}
+
 // scan is the plain meaning of a filter.
 func scan(all []app.Transaction, states map[int64]app.DeliveryState, f app.TransactionFilter) []app.Transaction {
 	matching := slices.Clone(all)
@@ -319,7 +346,7 @@ func scan(all []app.Transaction, states map[int64]app.DeliveryState, f app.Trans
 			!f.From.IsZero() && t.Time.Before(f.From) || !f.To.IsZero() && !t.Time.Before(f.To) ||
 			t.Amount < f.MinAmount || f.MaxAmount != 0 && t.Amount > f.MaxAmount || f.UntilID != 0 && t.ID > f.UntilID ||
 			f.DeliveryState != "" && states[t.ID] != f.DeliveryState || f.SinceID != nil && t.ID <= *f.SinceID ||
-			!strings.Contains(app.SearchText(t.Content, t.Number), app.SearchText(f.Query, "")[:len(app.SearchText(f.Query, ""))-1])
+			!meant(t, f)
 	})
 	slices.SortFunc(matching, func(a, b app.Transaction) int {
 		switch f.Sort {
