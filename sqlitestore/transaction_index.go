@@ -103,7 +103,7 @@ func scannedConditions(f app.TransactionFilter) *conditions {
 }
 
 // meanings are the filters that together find what a filter finds: one for each
-// meaning of its search text, each of which has an index.
+// meaning of its search text. That of bank accounts has them without a text.
 func meanings(f app.TransactionFilter) []app.TransactionFilter {
 	meant := f.Or
 	f.Or = app.SearchMeaning{}
@@ -114,12 +114,9 @@ func meanings(f app.TransactionFilter) []app.TransactionFilter {
 		one.MinAmount, one.MaxAmount = meant.Amount, meant.Amount
 		all = append(all, one)
 	}
-	for _, b := range meant.BankAccounts {
-		if f.BankAccountID == 0 || f.BankAccountID == b.ID {
-			one := f
-			one.BankAccountID = b.ID
-			all = append(all, one)
-		}
+	if len(meant.BankAccounts) > 0 {
+		f.Or.BankAccounts = meant.BankAccounts
+		all = append(all, f)
 	}
 	return all
 }

@@ -118,6 +118,13 @@ func kindsOf(f app.TransactionFilter) *conditions {
 	if f.Type != "" {
 		c.add("t.type = ?", string(f.Type))
 	}
+	if f.Query == "" && len(f.Or.BankAccounts) > 0 { // see meanings
+		marks, ids := "", []any{}
+		for _, b := range f.Or.BankAccounts {
+			marks, ids = marks+", ?", append(ids, b.ID)
+		}
+		c.add("t.bank_account_id IN ("+marks[2:]+")", ids...)
+	}
 	return &c
 }
 
@@ -164,12 +171,12 @@ func (s *Store) listScanned(ctx context.Context, accountID int64, f app.Transact
 // of a search text is looked up in its own index. What one of them has not looked
 // at, the listing has not.
 func (s *Store) listNewest(ctx context.Context, accountID int64, f app.TransactionFilter) (found listing, err error) {
-	if f.UntilID == 0 { // so that the work of looking at ids is known
+	all := []int64{} // not nil: of no transactions there are sums too
+	if found.all = all; f.UntilID == 0 { // so that the work of looking at ids is known
 		if f.UntilID, err = s.newestTransaction(ctx); err != nil || f.UntilID == 0 {
 			return found, err
 		}
 	}
-	all := []int64{}
 	for _, meaning := range meanings(f) {
 		l, err := s.planScanned(ctx, accountID, meaning)
 		if err != nil {

@@ -327,7 +327,7 @@ func meaning(of app.Transaction, amount, bank bool) (m app.SearchMeaning) {
 		m.Amount = of.Amount
 	}
 	if bank {
-		m.BankAccounts = []app.BankAccount{{ID: of.BankAccountID}}
+		m.BankAccounts = []app.BankAccount{{ID: of.BankAccountID}, {ID: of.BankAccountID + 1}}
 	}
 	return m
 }

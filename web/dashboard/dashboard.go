@@ -121,6 +121,9 @@ func (s *Server) act(v *visit, p page) error {
 		return s.formExpired(v)
 	}
 	if v.live = p.kind == live; v.live {
+		if clean := cleanAddress(v.URL); clean != "" {
+			return s.redirect(v, clean, app.Text{})
+		}
 		// Read before the page is, so that nothing is missing in both page and stream.
 		var err error
 		if v.newest, err = s.Service.NewestIDs(v.Context()); err != nil {

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ func (r deliveryRow) Resendable() bool {
 }
 
 type deliveriesData struct {
-	Form      url.Values // the filter as it was entered
+	filters
 	Hooks     []app.Webhook
 	Rows      []deliveryRow
 	Pending   []app.PendingDelivery // instead of Rows, if the filter asks for them
@@ -39,11 +40,12 @@ type deliveriesData struct {
 const searchTo = 100
 
 func (s *Server) deliveriesPage(v *visit) error {
-	data := deliveriesData{Form: filterOf(v.URL.Query(), historyFilters)}
+	var data deliveriesData
 	var err error
 	if data.Hooks, err = s.Service.Webhooks(v.Context(), v.account.ID); err != nil {
 		return err
 	}
+	data.filters = v.filtersOf("/deliveries", historyFilters, func(name, value string) string { return v.historyWord(name, value, data.Hooks) })
 	if data.Waiting, err = s.Service.PendingDeliveries(v.Context(), v.account.ID, 0); err != nil {
 		return err
 	}
@@ -52,6 +54,7 @@ func (s *Server) deliveriesPage(v *visit) error {
 	}
 	p := &wire.Params{Values: data.Form, Zone: v.zone}
 	f := p.HistoryFilter()
+	inOrder(p, f.From, f.To)
 	f.Page = pageOf(v)
 	if f.Query != "" {
 		f.Page.CountTo = searchTo
@@ -71,11 +74,32 @@ func (s *Server) deliveriesPage(v *visit) error {
 	if slices.ContainsFunc(data.Rows, func(r deliveryRow) bool { return r.Delivery.State == app.DeliveryFailed }) {
 		data.Failed = failedAddress(data.Form)
 	}
-	pinned := filterOf(data.Form, historyFilters)
+	pinned := maps.Clone(data.Form)
 	pinned.Set("until", strconv.FormatInt(f.UntilID, 10))
-	data.Pages = pagesOf(f.Page, data.Total, pinned, "/deliveries")
+	data.Pages = pagesOf(f.Page, data.Total, pinned, data.Path)
 	data.CountedTo = f.Page.CountTo
 	return s.renderForm(v, err, "deliveries", "deliveries", historyTitle, data)
+}
+
+// historyWord writes a value of the filter for people.
+func (w words) historyWord(name, value string, hooks []app.Webhook) string {
+	switch name {
+	case "webhook_id":
+		id, _ := wire.ParseID(value)
+		return webhookNames(hooks)[id]
+	case "status":
+		switch value {
+		case "1":
+			return w.T("Succeeded", "Thành công")
+		case "0":
+			return w.T("Failed", "Thất bại")
+		case waitingStatus:
+			return w.T("Waiting", "Đang chờ gửi")
+		}
+	case "transaction_id":
+		return w.T("Transaction ", "Giao dịch ") + value
+	}
+	return ""
 }
 
 var historyTitle = app.Text{EN: "Delivery history", VI: "Lịch sử gửi"}
@@ -85,16 +109,17 @@ var historyTitle = app.Text{EN: "Delivery history", VI: "Lịch sử gửi"}
 const waitingStatus = "waiting"
 
 func (s *Server) pendingPage(v *visit, data deliveriesData) error {
-	values := filterOf(data.Form, historyFilters)
+	values := maps.Clone(data.Form)
 	values.Del("status")
 	p := &wire.Params{Values: values, Zone: v.zone}
 	h := p.HistoryFilter()
+	inOrder(p, h.From, h.To)
 	f := app.PendingFilter{WebhookID: h.WebhookID, TransactionID: h.TransactionID, Type: h.Type, From: h.From, To: h.To, Query: h.Query, Page: pageOf(v)}
 	err := p.Bad.Err()
 	if err == nil {
 		data.Pending, data.Total, err = s.Service.Pending(v.Context(), v.account.ID, f)
 	}
-	data.Pages = pagesOf(f.Page, data.Total, data.Form, "/deliveries")
+	data.Pages = pagesOf(f.Page, data.Total, data.Form, data.Path)
 	data.CountedTo = f.Page.CountTo
 	return s.renderForm(v, err, "pending", "deliveries", historyTitle, data)
 }

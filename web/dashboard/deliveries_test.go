@@ -57,7 +57,7 @@ func TestHistoryFilters(t *testing.T) {
 		{"page=2", nil},
 		{"unknown=1&status=", []string{"1", "2", "3"}},
 	} {
-		got := b.Get("/deliveries?" + c.query).Listed(t)
+		got := b.Open("/deliveries?" + c.query).Listed(t)
 		if slices.Sort(got); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.query, got, c.want)
 		}

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -14,7 +15,7 @@ import (
 func eventPath(id int64) string { return "/inbound/events/" + strconv.FormatInt(id, 10) }
 
 type eventsData struct {
-	Form    url.Values // the filter as it was entered
+	filters
 	Sources []app.Source
 	Rows    []app.InboundEvent
 	Older   string // address of the next page; empty on the last page
@@ -30,24 +31,24 @@ const openState = "open"
 // eventsPage lists the inbound log, newest first. It counts nothing, so that it
 // is quick however long the log is.
 func (s *Server) eventsPage(v *visit) error {
-	query := v.URL.Query()
-	data := eventsData{Form: filterOf(query, eventFilters)}
+	var data eventsData
 	var err error
 	if data.Sources, err = s.Service.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
+	data.filters = v.filtersOf("/inbound/events", eventFilters, func(name, value string) string { return v.eventWord(name, value, data.Sources) })
 	f, err := eventFilter(data.Form)
-	if f.Before, _ = wire.ParseID(query.Get("before")); f.Before != 0 {
-		data.Newest = linkTo("/inbound/events", data.Form)
+	if f.Before, _ = wire.ParseID(v.URL.Query().Get("before")); f.Before != 0 {
+		data.Newest = linkTo(data.Path, data.Form)
 	}
 	var more bool
 	if err == nil {
 		data.Rows, more, err = s.Service.InboundEventsBefore(v.Context(), v.account.ID, f)
 	}
 	if more {
-		older := filterOf(data.Form, eventFilters)
+		older := maps.Clone(data.Form)
 		older.Set("before", strconv.FormatInt(data.Rows[len(data.Rows)-1].ID, 10))
-		data.Older = linkTo("/inbound/events", older)
+		data.Older = linkTo(data.Path, older)
 	}
 	return s.renderForm(v, err, "events", "inbound", app.Text{EN: "Inbound log", VI: "Lịch sử nhận"}, data)
 }
@@ -64,6 +65,26 @@ func eventFilter(form url.Values) (app.InboundFilter, error) {
 		p.Bad.Add("state", "must be one of the values in the list", "phải là một mục trong danh sách")
 	}
 	return f, p.Bad.Err()
+}
+
+// eventWord writes a value of the filter for people.
+func (w words) eventWord(name, value string, sources []app.Source) string {
+	switch name {
+	case "source_id":
+		for _, source := range sources {
+			if strconv.FormatInt(source.ID, 10) == value {
+				return source.Name
+			}
+		}
+	case "state":
+		if value == openState {
+			return w.T("Needs attention", "Cần xử lý")
+		}
+		if slices.Contains(eventStates, app.Outcome(value)) {
+			return w.Outcome(app.Outcome(value))
+		}
+	}
+	return ""
 }
 
 // Outcome names the state of an element of a call; empty: its event id isn't
@@ -317,20 +338,22 @@ func (w words) Raw(body []byte) string { return visible(body[:min(len(body), sho
 func (w words) Cut(body []byte) bool { return len(body) > shownBody }
 
 type refusedData struct {
-	Calls    []app.RefusedCall
-	SourceID string
-	Sources  []app.Source
+	filters
+	Calls   []app.RefusedCall
+	Sources []app.Source
 }
 
 // refusedPage lists the calls that were refused.
 func (s *Server) refusedPage(v *visit) error {
-	data := refusedData{SourceID: v.URL.Query().Get("source_id")}
+	var data refusedData
 	var err error
 	if data.Sources, err = s.Service.Sources(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	id, found := wire.ParseID(data.SourceID)
-	if !found && data.SourceID != "" {
+	data.filters = v.filtersOf("/inbound/refused", refusedFilters, func(name, value string) string { return v.eventWord(name, value, data.Sources) })
+	source := data.Form.Get("source_id")
+	id, found := wire.ParseID(source)
+	if !found && source != "" {
 		id = -1 // names nothing
 	}
 	data.Calls, err = s.Service.RefusedCalls(v.Context(), v.account.ID, id, app.KeptRefusedCalls)

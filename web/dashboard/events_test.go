@@ -31,7 +31,7 @@ func TestEventLog(t *testing.T) {
 		"": {"5", "4", "3", "2", "1"}, "state=open": {"5", "4", "3", "2"}, "state=unassigned": {"4", "3"}, "state=conflict": {"2"}, "state=rejected": {"5"},
 		"source_id=2": {"4"}, "source_id=1&state=unassigned": {"3"}, "before=3": {"2", "1"}, "before=x": {"5", "4", "3", "2", "1"}, "before=1": nil,
 	} {
-		if got := b.Get("/inbound/events?" + query).Events(t); !slices.Equal(got, want) {
+		if got := b.Open("/inbound/events?" + query).Events(t); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", query, got, want)
 		}
 	}

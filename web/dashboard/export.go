@@ -36,7 +36,11 @@ func (s *Server) exportTransactions(v *visit) error {
 	if !e.format.Known() {
 		return app.InvalidField("format", "must be csv or xlsx", "phải là csv hoặc xlsx")
 	}
-	f, err := transactionFilter(v, filterOf(values, transactionFilters))
+	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	f, err := transactionFilter(v, filterOf(values, transactionFilters), banks)
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,13 @@
 package dashboard
 
 import (
+	"cmp"
 	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"baoco/app"
 	"baoco/web/wire"
@@ -17,6 +20,7 @@ var (
 	cashierFilters     = []string{"q", "min", "max", "bank_account_id"} // of the money in of today
 	historyFilters     = []string{"q", "webhook_id", "status", "type", "from", "to", "transaction_id"}
 	eventFilters       = []string{"source_id", "state"}
+	refusedFilters     = []string{"source_id"}
 )
 
 // filterOf picks a filter out of an address or a form, and makes a copy of it.
@@ -37,6 +41,122 @@ func linkTo(path string, values url.Values) string {
 		return path
 	}
 	return path + "?" + values.Encode()
+}
+
+// cleanAddress is an address without what is empty in it, which forms send for the
+// fields that nobody filled in. It returns "" for an address that is clean.
+func cleanAddress(u *url.URL) string {
+	values, clean := u.Query(), !u.ForceQuery
+	for name, list := range values {
+		kept := slices.DeleteFunc(slices.Clone(list), func(value string) bool { return strings.TrimSpace(value) == "" })
+		clean = clean && len(kept) == len(list)
+		if values[name] = kept; len(kept) == 0 {
+			delete(values, name)
+		}
+	}
+	if clean {
+		return ""
+	}
+	return linkTo(u.EscapedPath(), values)
+}
+
+// filters is what a list is filtered by, and periods to choose with one tap.
+type filters struct {
+	Path    string
+	Form    url.Values // as it was entered
+	Chips   []chip
+	Periods []chip // none in a list without dates
+}
+
+// chip is a link to the same list: without the part of the filter that the chip
+// names, or with the period that it names.
+type chip struct {
+	Text, To string
+	Here     bool
+}
+
+// filtersOf reads the filter in the address of a list. word writes a value of it
+// for people; empty: as it was entered.
+func (v *visit) filtersOf(path string, names []string, word func(name, value string) string) filters {
+	f := filters{Path: path, Form: filterOf(v.URL.Query(), names)}
+	from, to := f.Form.Get("from"), f.Form.Get("to")
+	period := ""
+	if slices.Contains(names, "from") {
+		for _, p := range dayRanges(app.DayOf(v.now, v.zone)) {
+			first, last := p.first.String(), p.last.String()
+			values := maps.Clone(f.Form)
+			values.Set("from", first)
+			values.Set("to", last)
+			c := chip{p.name.In(v.Lang), linkTo(path, values), from == first && to == last}
+			f.Periods = append(f.Periods, c)
+			if c.Here && period == "" {
+				period = c.Text
+			}
+		}
+	}
+	for _, name := range names {
+		value := f.Form.Get(name)
+		if value == "" || name == "to" && from != "" {
+			continue
+		}
+		rest := maps.Clone(f.Form)
+		rest.Del(name)
+		var text string
+		switch name {
+		case "from", "to":
+			rest.Del("to")
+			text = cmp.Or(period, v.periodText(from, to))
+		case "q":
+			text = "“" + value + "”"
+		case "type":
+			text = v.Direction(app.Direction(value))
+		default:
+			text = cmp.Or(word(name, value), value)
+		}
+		f.Chips = append(f.Chips, chip{Text: text, To: linkTo(path, rest)})
+	}
+	return f
+}
+
+// dayRange is a period that one tap chooses.
+type dayRange struct {
+	name        app.Text
+	first, last app.Day
+}
+
+func dayRanges(today app.Day) []dayRange {
+	return []dayRange{
+		{app.Text{EN: "Today", VI: "Hôm nay"}, today, today},
+		{app.Text{EN: "Yesterday", VI: "Hôm qua"}, today - 1, today - 1},
+		{app.Text{EN: "7 days", VI: "7 ngày"}, today - 6, today},
+		{app.Text{EN: "This month", VI: "Tháng này"}, today.MonthStart(), today},
+	}
+}
+
+// periodText writes a period of a filter, either end of which may be empty.
+func (w words) periodText(from, to string) string {
+	write := func(text string) string {
+		if d, err := app.ParseDay(text); err == nil {
+			return w.Date(d)
+		}
+		return text
+	}
+	switch {
+	case from == to:
+		return write(from)
+	case to == "":
+		return w.T("from ", "từ ") + write(from)
+	case from == "":
+		return w.T("until ", "đến ") + write(to)
+	}
+	return write(from) + " – " + write(to)
+}
+
+// inOrder notes a period that ends before it begins.
+func inOrder(p *wire.Params, from, to time.Time) {
+	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
+		p.Bad.Add("to", "must not be before the start date", "không được trước ngày bắt đầu")
+	}
 }
 
 // countTo is how many rows of a filter are counted if their number isn't kept.

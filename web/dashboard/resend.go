@@ -82,6 +82,7 @@ func (s *Server) planFailed(v *visit, values url.Values, hooks []app.Webhook, da
 func readFailedFilter(v *visit, values url.Values) (app.FailedFilter, error) {
 	p := &wire.Params{Values: filterOf(values, historyFilters), Zone: v.zone}
 	f := p.HistoryFilter()
+	inOrder(p, f.From, f.To)
 	return failedFilter(f), p.Bad.Err()
 }
 

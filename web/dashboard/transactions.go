@@ -3,6 +3,7 @@ package dashboard
 import (
 	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -158,7 +159,8 @@ func (w words) Notice(deliveries []app.LatestDelivery) notice {
 }
 
 type transactionsData struct {
-	Form    url.Values          // the filter as it was entered
+	filters
+	Meaning app.SearchMeaning   // what else the search text may mean
 	States  []app.DeliveryState // that the form offers
 	Banks   []app.BankAccount
 	Days    []dayRows
@@ -179,9 +181,6 @@ func (d transactionsData) Filtered() bool {
 // exports are the addresses of the exports of the filter.
 type exports struct{ CSV, XLSX string }
 
-// Narrowed tells whether the filter holds anything but a search text.
-func (d transactionsData) Narrowed() bool { return len(filterOf(d.Form, transactionFilters[1:])) > 0 }
-
 func exportLinks(form url.Values) exports {
 	values := filterOf(form, transactionFilters)
 	link := func(format sheet.Format) string {
@@ -193,12 +192,13 @@ func exportLinks(form url.Values) exports {
 
 func (s *Server) transactionsPage(v *visit) error {
 	query := v.URL.Query()
-	data := transactionsData{Form: filterOf(query, v.transactionFilters()), States: app.TransactionStates}
+	data := transactionsData{States: app.TransactionStates}
 	var err error
 	if data.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	f, err := transactionFilter(v, data.Form)
+	data.filters = v.filtersOf("/transactions", v.transactionFilters(), func(name, value string) string { return v.transactionWord(name, value, data.Banks) })
+	f, err := transactionFilter(v, data.Form, data.Banks)
 	f.Page = pageOf(v)
 	f.UntilID = until(v, f.Page, v.newest.TransactionID)
 	pinned := maps.Clone(data.Form)
@@ -216,20 +216,21 @@ func (s *Server) transactionsPage(v *visit) error {
 	if err == nil && f.Query != "" && f.Page.Number == 1 && !data.Older && v.may(seeAllDays) {
 		data.Noted, err = s.Service.Noted(v.Context(), v.account.ID, f.Query, shownNoted)
 	}
+	data.Meaning = f.Or
 	pinned.Set("until", strconv.FormatInt(f.UntilID, 10))
-	data.Pages = pagesOf(f.Page, data.Found.Total, pinned, "/transactions")
+	data.Pages = pagesOf(f.Page, data.Found.Total, pinned, data.Path)
 	if data.Found.SearchedTo != 0 && int64(f.Page.Number) >= data.Pages.Last {
 		values := maps.Clone(data.Form)
 		values.Set("before", strconv.FormatInt(data.Found.SearchedTo, 10))
-		data.Further = linkTo("/transactions", values)
+		data.Further = linkTo(data.Path, values)
 	}
 	data.Exports = exportLinks(data.Form)
 	if err == nil && (f.Page.Number > 1 || data.Older) && f.UntilID < v.newest.TransactionID {
-		newer := f
-		newer.SinceID, newer.UntilID, newer.Sums, newer.Page = &f.UntilID, 0, false, app.Page{Number: 1, Size: 1}
+		newest := f
+		newest.UntilID, newest.Sums, newest.Page = 0, false, app.Page{Number: 1, Size: 1, CountTo: countTo}
 		var found app.TransactionPage
-		if found, err = s.Service.Transactions(v.Context(), v.account.ID, newer); len(found.Rows) > 0 {
-			data.News = linkTo("/transactions", data.Form)
+		if found, err = s.Service.Transactions(v.Context(), v.account.ID, newest); len(found.Rows) > 0 && found.Rows[0].ID > f.UntilID {
+			data.News = linkTo(data.Path, data.Form)
 		}
 	}
 	return s.renderForm(v, err, "transactions", "transactions", app.Text{EN: "Transactions", VI: "Giao dịch"}, data)
@@ -239,15 +240,46 @@ func (s *Server) transactionsPage(v *visit) error {
 const shownNoted = 20
 
 // transactionFilter reads the filter, within what the visitor may see; dates are
-// days in the zone.
-func transactionFilter(v *visit, form url.Values) (app.TransactionFilter, error) {
+// days in the zone. What else its search text may mean depends on the bank accounts.
+func transactionFilter(v *visit, form url.Values, banks []app.BankAccount) (app.TransactionFilter, error) {
 	p := &wire.Params{Values: form, Zone: v.zone}
 	f := app.TransactionFilter{
 		Query: p.Search(), Type: p.Direction(), From: p.Bound("from", false), To: p.Bound("to", true), BankAccountID: p.ID("bank_account_id"),
-		MinAmount: app.ReadAmountBound("min", form.Get("min"), true, &p.Bad), MaxAmount: app.ReadAmountBound("max", form.Get("max"), false, &p.Bad),
+		MinAmount: app.ReadShortAmountBound("min", form.Get("min"), true, &p.Bad), MaxAmount: app.ReadShortAmountBound("max", form.Get("max"), false, &p.Bad),
 		DeliveryState: wire.ReadDeliveryState(form.Get("delivery_state"), &p.Bad),
 	}
+	f.Or = app.MeaningOf(f.Query, banks)
+	inOrder(p, f.From, f.To)
+	if f.MaxAmount != 0 && f.MaxAmount < f.MinAmount {
+		p.Bad.Add("max", "must not be below the minimum amount", "không được nhỏ hơn “Số tiền từ”")
+	}
 	return v.limit(f), p.Bad.Err()
+}
+
+// transactionWord writes a value of the filter for people.
+func (w words) transactionWord(name, value string, banks []app.BankAccount) string {
+	switch name {
+	case "min", "max":
+		n, err := app.ReadShortAmount(value)
+		if err != nil {
+			return ""
+		}
+		if name == "min" {
+			return "≥ " + w.Money(n)
+		}
+		return "≤ " + w.Money(n)
+	case "delivery_state":
+		if slices.Contains(app.TransactionStates, app.DeliveryState(value)) {
+			return w.NotifiedWord(app.DeliveryState(value))
+		}
+	case "bank_account_id":
+		for _, b := range banks {
+			if strconv.FormatInt(b.ID, 10) == value {
+				return b.Title()
+			}
+		}
+	}
+	return ""
 }
 
 // NotifiedWord names the state of a transaction's deliveries.

@@ -53,6 +53,11 @@ setInterval(() => {
   }
 }, 15_000);
 
+// A choice in the filter of a list counts at once.
+document.addEventListener("change", (event) => {
+  if (event.target.matches("form[method=get] select")) event.target.form.requestSubmit();
+});
+
 // What can't be undone asks first, in a dialog that names what will happen.
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-dialog]");
