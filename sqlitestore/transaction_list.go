@@ -171,7 +171,7 @@ func (s *Store) listScanned(ctx context.Context, accountID int64, f app.Transact
 // of a search text is looked up in its own index. What one of them has not looked
 // at, the listing has not.
 func (s *Store) listNewest(ctx context.Context, accountID int64, f app.TransactionFilter) (found listing, err error) {
-	all := []int64{} // not nil: of no transactions there are sums too
+	all := []int64{}                     // not nil: of no transactions there are sums too
 	if found.all = all; f.UntilID == 0 { // so that the work of looking at ids is known
 		if f.UntilID, err = s.newestTransaction(ctx); err != nil || f.UntilID == 0 {
 			return found, err
