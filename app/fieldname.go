@@ -14,6 +14,7 @@ var fieldNames = map[string]Text{
 	"bank_account_id":  {EN: "Bank account", VI: "Tài khoản ngân hàng"},
 	"nickname":         {EN: "Nickname", VI: "Tên gợi nhớ"},
 	"colour":           {EN: "Colour", VI: "Màu"},
+	"date":             {EN: "Date", VI: "Ngày"},
 	"note":             {EN: "Note", VI: "Ghi chú"},
 	"scope":            {EN: "Permissions", VI: "Quyền"},
 	"secret":           {EN: "Secret", VI: "Secret"},

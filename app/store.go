@@ -81,6 +81,13 @@ type Store interface {
 	// all time and of the day, week and month of today, without balances.
 	BankAccountSummaries(ctx context.Context, accountID int64, today Day) ([]BankAccountSummary, error)
 
+	// BankAccountDays lists the bank accounts that had transactions on a day, by
+	// id, without balances.
+	BankAccountDays(ctx context.Context, accountID int64, day Day) ([]BankAccountDay, error)
+	// HoursBetween adds up the transactions from an instant on and before another
+	// by whole hours since the first. It reads each of them.
+	HoursBetween(ctx context.Context, accountID int64, from, to time.Time) ([]HourRow, error)
+
 	// CreateSource fails with CodeConflict where another source has the same
 	// Bearer secret or user name, and with CodeValidation for an unknown bank
 	// account. Where the key was used before it gives the source that was made

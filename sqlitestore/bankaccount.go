@@ -115,6 +115,25 @@ func (s *Store) BankAccountSummaries(ctx context.Context, accountID int64, today
 	})
 }
 
+func (s *Store) BankAccountDays(ctx context.Context, accountID int64, day app.Day) ([]app.BankAccountDay, error) {
+	rows, err := s.query(ctx, `SELECT `+bankAccountColumns+`, coalesce(i.count, 0), coalesce(i.amount, 0), coalesce(o.count, 0), coalesce(o.amount, 0) FROM bank_accounts b
+		LEFT JOIN bank_account_days i ON i.bank_account_id = b.id AND i.day = ?2 AND i.type = 'IN'
+		LEFT JOIN bank_account_days o ON o.bank_account_id = b.id AND o.day = ?2 AND o.type = 'OUT'
+		WHERE b.account_id = ?1 AND (i.day IS NOT NULL OR o.day IS NOT NULL) ORDER BY b.id`, accountID, int64(day))
+	return collect(rows, err, func(row scanner) (d app.BankAccountDay, err error) {
+		d.BankAccount, err = scanBankAccount(row, &d.In.Count, &d.In.Total, &d.Out.Count, &d.Out.Total)
+		return d, err
+	})
+}
+
+func (s *Store) HoursBetween(ctx context.Context, accountID int64, from, to time.Time) ([]app.HourRow, error) {
+	rows, err := s.query(ctx, `SELECT (occurred_at - ?2) / 3600, date_only, type, count(*), sum(amount) FROM transactions INDEXED BY transactions_time
+		WHERE account_id = ?1 AND occurred_at >= ?2 AND occurred_at < ?3 GROUP BY 1, 2, 3`, accountID, from.Unix(), to.Unix())
+	return collect(rows, err, func(row scanner) (h app.HourRow, err error) {
+		return h, row.Scan(&h.Since, &h.Untimed, &h.Type, &h.Count, &h.Total)
+	})
+}
+
 func (s *Store) ToggleBankAccount(ctx context.Context, accountID, id int64, now time.Time) (app.BankAccount, error) {
 	return writing(ctx, s, func(tx *tx) (app.BankAccount, error) {
 		b, err := txBankAccount(tx, accountID, id)

@@ -42,14 +42,29 @@ type Writer interface {
 
 // New begins a file with its header in lang; times are written in zone.
 func New(format Format, w io.Writer, lang app.Lang, zone *time.Location) (Writer, error) {
+	if format == XLSX {
+		return newXLSX(w, names(lang), Intro{}, zone)
+	}
+	return newCSV(w, names(lang), zone)
+}
+
+// Intro is what stands above and below the rows of a file of one day.
+type Intro struct {
+	Lines []string // titles; the first is the greatest
+	Total string   // name of the last row, which has the sums
+}
+
+// NewDay begins an XLSX file with an intro. It ends with the sums of its rows.
+func NewDay(w io.Writer, intro Intro, lang app.Lang, zone *time.Location) (Writer, error) {
+	return newXLSX(w, names(lang), intro, zone)
+}
+
+func names(lang app.Lang) []string {
 	names := make([]string, len(header))
 	for i, name := range header {
 		names[i] = name.In(lang)
 	}
-	if format == XLSX {
-		return newXLSX(w, names, zone)
-	}
-	return newCSV(w, names, zone)
+	return names
 }
 
 // header names the columns. Package statement reads them by these names, all but

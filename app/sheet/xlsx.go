@@ -24,15 +24,17 @@ const maxSheetRows = 1 << 20
 type xlsxFile struct {
 	zip    *zip.Writer
 	names  []string
+	intro  Intro
 	zone   *time.Location
+	sums   app.Flow
 	sheets int
 	rows   int           // of the present sheet
 	part   *bufio.Writer // of the present sheet
 	cell   []byte
 }
 
-func newXLSX(w io.Writer, names []string, zone *time.Location) (*xlsxFile, error) {
-	f := &xlsxFile{zip: zip.NewWriter(w), names: names, zone: zone}
+func newXLSX(w io.Writer, names []string, intro Intro, zone *time.Location) (*xlsxFile, error) {
+	f := &xlsxFile{zip: zip.NewWriter(w), names: names, intro: intro, zone: zone}
 	f.zip.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
 	for _, part := range []struct{ name, text string }{{"[Content_Types].xml", contentTypes}, {"_rels/.rels", relations}, {"xl/styles.xml", styles}} {
 		if err := f.write(part.name, part.text); err != nil {
@@ -52,17 +54,23 @@ func (f *xlsxFile) write(name, text string) error {
 
 func (f *xlsxFile) beginSheet() error {
 	f.sheets++
-	f.rows = 1
+	f.rows = len(f.intro.Lines) + 1
 	w, err := f.zip.Create(fmt.Sprintf("xl/worksheets/sheet%d.xml", f.sheets))
 	if err != nil {
 		return err
 	}
 	f.part = bufio.NewWriter(w)
-	f.part.WriteString(xml.Header + `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>`)
+	fmt.Fprintf(f.part, xml.Header+`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane ySplit="%d" topLeftCell="A%d" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>`, f.rows, f.rows+1)
 	for i, width := range []int{10, 20, 11, 20, 15, 15, 60, 22, 20, 12, 40} {
 		fmt.Fprintf(f.part, `<col min="%d" max="%d" width="%d" customWidth="1"/>`, i+1, i+1, width)
 	}
-	f.part.WriteString(`</cols><sheetData><row>`)
+	f.part.WriteString(`</cols><sheetData>`)
+	for _, line := range f.intro.Lines {
+		f.part.WriteString("<row>")
+		f.text(line, styleHeader)
+		f.part.WriteString("</row>")
+	}
+	f.part.WriteString("<row>")
 	for _, name := range f.names {
 		f.text(name, styleHeader)
 	}
@@ -85,6 +93,11 @@ func (f *xlsxFile) Add(t app.Transaction) error {
 		}
 	}
 	f.rows++
+	if t.Type == app.Out {
+		f.sums.Out.Total += t.Amount
+	} else {
+		f.sums.In.Total += t.Amount
+	}
 	in, out := amounts(t)
 	f.part.WriteString("<row>")
 	f.number(strconv.FormatInt(t.ID, 10), styleText)
@@ -143,7 +156,20 @@ func (f *xlsxFile) time(t time.Time, style string) {
 	f.number(string(f.cell), style)
 }
 
+// total writes the row of the sums.
+func (f *xlsxFile) total() {
+	f.part.WriteString("<row>")
+	f.text(f.intro.Total, styleHeader)
+	f.part.WriteString("<c/><c/><c/>")
+	f.number(strconv.FormatInt(f.sums.In.Total, 10), styleAmount)
+	f.number(strconv.FormatInt(f.sums.Out.Total, 10), styleAmount)
+	f.part.WriteString("</row>")
+}
+
 func (f *xlsxFile) Close() error {
+	if f.intro.Total != "" {
+		f.total()
+	}
 	if err := f.endSheet(); err != nil {
 		return err
 	}

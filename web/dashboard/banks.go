@@ -83,12 +83,18 @@ func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Sour
 	if len(newest.Rows) > 0 {
 		card.Last = &newest.Rows[0]
 	}
-	if b.Balance != nil {
-		kind, _ := s.Service.ProviderKind(b.Balance.Provider)
-		at := b.Balance.At
-		card.Balance = &toldBalance{*b.Balance, kind.Name, at.Equal(app.DayOf(at, v.zone).Start(v.zone)), card.Last != nil && card.Last.Time.After(at)}
+	if card.Balance = s.toldBalance(v, b.Balance); card.Balance != nil {
+		card.Balance.Outdated = card.Last != nil && card.Last.Time.After(b.Balance.At)
 	}
 	return card, err
+}
+
+func (s *Server) toldBalance(v *visit, b *app.Balance) *toldBalance {
+	if b == nil {
+		return nil
+	}
+	kind, _ := s.Service.ProviderKind(b.Provider)
+	return &toldBalance{Balance: *b, Teller: kind.Name, DateOnly: b.At.Equal(app.DayOf(b.At, v.zone).Start(v.zone))}
 }
 
 // setBankLook changes the nickname and the colour.

@@ -165,12 +165,12 @@ func TestBalance(t *testing.T) {
 	tell("2", 10*time.Minute, 12_345_000)
 	tell("3", 30*time.Minute, 999) // it is older
 	for _, page := range []string{"/banks", "/banks/1"} {
-		b.Get(page).Shows(t, "12,345,000\u00a0₫", "according to SePay", ">10 minutes ago<")
+		b.Get(page).Shows(t, "12,345,000\u00a0₫", "according to SePay", ", 10 minutes ago")
 	}
 	tell("4", 5*time.Minute, 0)
 	b.Get("/banks").Shows(t, "12,345,000\u00a0₫", "before newer transactions")
 	tell("5", 2*time.Minute, -70_000)
-	b.Get("/banks").Shows(t, "−70,000\u00a0₫", ">2 minutes ago<")
+	b.Get("/banks").Shows(t, "−70,000\u00a0₫", ", 2 minutes ago")
 	tell("5", 2*time.Minute, 1) // it is a duplicate
 	b.Get("/banks").Shows(t, "−70,000\u00a0₫")
 }

@@ -32,7 +32,8 @@ var errUnread = errors.New("the export isn't read")
 // never looks like a whole one.
 func (s *Server) exportTransactions(v *visit) error {
 	values := v.URL.Query()
-	e := &export{v: v, server: s, format: sheet.Format(values.Get("format"))}
+	e := &export{v: v, server: s, format: sheet.Format(values.Get("format")), name: "baoco-" + v.now.In(v.zone).Format("20060102-150405")}
+	e.begin = func() (sheet.Writer, error) { return sheet.New(e.format, e.out, v.Lang, v.zone) }
 	if !e.format.Known() {
 		return app.InvalidField("format", "must be csv or xlsx", "phải là csv hoặc xlsx")
 	}
@@ -44,6 +45,11 @@ func (s *Server) exportTransactions(v *visit) error {
 	if err != nil {
 		return err
 	}
+	return s.sendExport(v, f, e)
+}
+
+// sendExport sends the transactions of a filter.
+func (s *Server) sendExport(v *visit, f app.TransactionFilter, e *export) (err error) {
 	if v.Method == http.MethodHead {
 		e.header()
 		return nil
@@ -84,6 +90,8 @@ type export struct {
 	format sheet.Format
 	out    *bufio.Writer
 	file   sheet.Writer // nil before the first byte
+	name   string       // of the file, without its ending
+	begin  func() (sheet.Writer, error)
 
 	mu    sync.Mutex
 	ended bool // nothing more may be sent
@@ -138,7 +146,7 @@ func (e *export) Write(p []byte) (int, error) {
 func (e *export) header() {
 	h := e.v.w.Header()
 	h.Set("Content-Type", e.format.MediaType())
-	h.Set("Content-Disposition", `attachment; filename="baoco-`+e.v.now.In(e.v.zone).Format("20060102-150405")+"."+string(e.format)+`"`)
+	h.Set("Content-Disposition", `attachment; filename="`+e.name+"."+string(e.format)+`"`)
 	h.Set("X-Accel-Buffering", "no") // otherwise nginx writes the whole file to its disk
 }
 
@@ -149,7 +157,7 @@ func (e *export) open() (err error) {
 		return err
 	}
 	e.out = bufio.NewWriterSize(e, exportBuffer)
-	e.file, err = sheet.New(e.format, e.out, e.v.Lang, e.v.zone)
+	e.file, err = e.begin()
 	return err
 }
 

@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"math"
 	"strconv"
 	"time"
 
@@ -149,15 +148,10 @@ func (w words) Compared(today, yesterday int64) string {
 	if yesterday == 0 {
 		return ""
 	}
-	percent := int64(math.Round(float64(today-yesterday) / float64(yesterday) * 100))
-	if percent == 0 {
-		return w.T("about the same as yesterday by this time", "gần bằng hôm qua cùng giờ")
+	if change := w.change(today, yesterday); change != "0"+nbsp+"%" {
+		return change + w.T(" on yesterday by this time", " so với hôm qua cùng giờ")
 	}
-	sign := ""
-	if percent > 0 {
-		sign = "+"
-	}
-	return sign + w.Number(percent) + w.T("% on yesterday by this time", nbsp+"% so với hôm qua cùng giờ")
+	return w.T("about the same as yesterday by this time", "gần bằng hôm qua cùng giờ")
 }
 
 // onboardingStep is one thing to do before a shop gets its first webhook.

@@ -32,6 +32,8 @@ o - - -  GET  /transactions/import/{id}/undo
 o - - -  POST /transactions/import/{id}/undo
 o a d c  GET  /transactions/{id}
 o a - -  POST /transactions/{id}/note
+o a - -  GET  /day
+o a - -  GET  /day/file
 o - d -  GET  /webhooks
 o - d -  POST /webhooks
 o - d -  GET  /webhooks/new

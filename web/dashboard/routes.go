@@ -79,6 +79,8 @@ var table = []page{
 	{"POST", "/transactions/import/{id}/undo", ownerOnly, (*Server).undoImport, still},
 	{"GET", "/transactions/{id}", anyUser, (*Server).transactionPage, live},
 	{"POST", "/transactions/{id}/note", seeMoney, (*Server).setNote, still},
+	{"GET", "/day", seeMoney, (*Server).dayPage, live},
+	{"GET", "/day/file", seeMoney, (*Server).exportDay, lasting},
 	{"GET", "/webhooks", connect, (*Server).webhooksPage, live},
 	{"POST", "/webhooks", connect, (*Server).addWebhook, still},
 	{"GET", "/webhooks/new", connect, (*Server).newWebhookPage, still},

@@ -120,8 +120,7 @@ func (w words) Clock(t time.Time) string {
 	return t.In(w.zone).Format(w.T("02 Jan 15:04", "02/01 15:04"))
 }
 
-// Ago writes how long ago an instant was. app.js writes the same while the page
-// is open.
+// Ago writes how long ago an instant was. Live pages are asked for once a minute.
 func (w words) Ago(t time.Time) string {
 	age := w.now.Sub(t)
 	unit := func(n time.Duration, en, vi string) string {

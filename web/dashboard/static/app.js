@@ -42,16 +42,13 @@ countDown();
 setInterval(countDown, 1000);
 document.addEventListener("refreshed", countDown);
 
-// Ages: data-ago is an instant. The server has written the first one.
-const ageOf = new Intl.RelativeTimeFormat(document.documentElement.lang);
-setInterval(() => {
-  for (const e of $$("[data-ago]")) {
-    const minutes = Math.floor((Date.now() - Date.parse(e.dataset.ago)) / 60_000);
-    if (minutes < 1) continue;
-    const [n, unit] = minutes < 60 ? [minutes, "minute"] : minutes < 1440 ? [Math.floor(minutes / 60), "hour"] : [Math.floor(minutes / 1440), "day"];
-    e.textContent = ageOf.format(-n, unit);
-  }
-}, 15_000);
+// The browser prints without a button too.
+function showPrint() {
+  for (const button of $$("[data-print]")) button.hidden = false;
+}
+showPrint();
+document.addEventListener("refreshed", showPrint);
+document.addEventListener("click", (event) => { if (event.target.closest("[data-print]")) print(); });
 
 // A choice in the filter of a list counts at once.
 document.addEventListener("change", (event) => {

@@ -1,0 +1,144 @@
+package dashboard
+
+import (
+	"math"
+	"net/url"
+	"slices"
+
+	"baoco/app"
+	"baoco/app/sheet"
+)
+
+// dayPath is the address of the page of a day.
+func dayPath(d app.Day) string { return "/day?date=" + d.String() }
+
+// dayData is the page of a day.
+type dayData struct {
+	app.DayBook
+	Banks    []bankDay
+	Bars     []hourBar
+	Compared []comparison
+	Earlier  string // address of the day before
+	Later    string // of the day after; empty: it hasn't begun
+	Today    bool   // the day isn't over yet
+	File     string // address of the XLSX file
+	Slip     string // of the page for narrow paper
+}
+
+// Balances tells whether a balance of any bank account is known.
+func (d dayData) Balances() bool {
+	return slices.ContainsFunc(d.Banks, func(b bankDay) bool { return b.Opening != nil || b.Closing != nil })
+}
+
+// bankDay is a bank account's part of the day.
+type bankDay struct {
+	app.BankAccountDay
+	Opening, Closing *toldBalance
+}
+
+// hourBar is an hour, with the length of its bars in percent of the longest.
+type hourBar struct {
+	app.HourFlow
+	InWidth, OutWidth float64
+}
+
+// comparison is another day beside this one.
+type comparison struct {
+	Day app.Day
+	app.Flow
+	Percent string // by how much the money in differs; empty: it can't be said
+}
+
+func (s *Server) dayPage(v *visit) error {
+	day, wrong := v.dayAsked()
+	data, err := s.readDay(v, day)
+	if err != nil {
+		return err
+	}
+	title := app.Text{EN: "Day book", VI: "Sổ ngày"}
+	if v.URL.Query().Get("paper") == "58" && wrong == nil {
+		v.live = false
+		return s.write(v, 200, "slip", s.view(v, "day", title, data))
+	}
+	return s.renderForm(v, wrong, "day", "day", title, data)
+}
+
+// dayAsked is the day that the address names, else today. A day that hasn't begun
+// is refused.
+func (v *visit) dayAsked() (app.Day, error) {
+	today := app.DayOf(v.now, v.zone)
+	text := v.URL.Query().Get("date")
+	if text == "" {
+		return today, nil
+	}
+	day, err := app.ParseDay(text)
+	if err != nil || day > today {
+		return today, app.InvalidField("date", "must be a day up to today, such as "+today.String(), "phải là một ngày không sau hôm nay, ví dụ "+today.String())
+	}
+	return day, nil
+}
+
+func (s *Server) readDay(v *visit, day app.Day) (d dayData, err error) {
+	if d.DayBook, err = s.Service.DayBook(v.Context(), v.account.ID, day); err != nil {
+		return d, err
+	}
+	today := app.DayOf(v.now, v.zone)
+	d.Today, d.Earlier = day == today, dayPath(day-1)
+	if day < today {
+		d.Later = dayPath(day + 1)
+	}
+	d.File, d.Slip = "/day/file?date="+day.String(), dayPath(day)+"&paper=58"
+	for _, b := range d.DayBook.Banks {
+		d.Banks = append(d.Banks, bankDay{b, s.toldBalance(v, b.Opening), s.toldBalance(v, b.Closing)})
+	}
+	var most int64
+	for _, h := range d.Hours {
+		most = max(most, h.In.Total, h.Out.Total)
+	}
+	width := func(n int64) float64 { return round1(100 * float64(n) / float64(max(most, 1))) }
+	for _, h := range d.Hours {
+		d.Bars = append(d.Bars, hourBar{h, width(h.In.Total), width(h.Out.Total)})
+	}
+	d.Compared = []comparison{{day - 1, d.Before, ""}, {day - 7, d.WeekBefore, ""}}
+	for i := range d.Compared {
+		if c := &d.Compared[i]; !d.Today && c.In.Total != 0 {
+			c.Percent = v.change(d.In.Total, c.In.Total)
+		}
+	}
+	return d, nil
+}
+
+// change writes by how much an amount differs from an earlier one.
+func (w words) change(now, before int64) string {
+	percent := int64(math.Round(float64(now-before) / float64(before) * 100))
+	sign := ""
+	if percent > 0 {
+		sign = "+"
+	}
+	return sign + w.Number(percent) + nbsp + "%"
+}
+
+// exportDay sends the transactions of a day as a file with title and sums.
+func (s *Server) exportDay(v *visit) error {
+	day, err := v.dayAsked()
+	if err != nil {
+		return err
+	}
+	shop := v.account.Name
+	if v.account.ID == app.DefaultAccountID {
+		shop = "Báo Có"
+	}
+	f := app.TransactionFilter{From: day.Start(v.zone), To: (day + 1).Start(v.zone)}
+	e := &export{v: v, server: s, format: sheet.XLSX, name: "baoco-" + day.String()}
+	e.begin = func() (sheet.Writer, error) {
+		return sheet.NewDay(e.out, sheet.Intro{
+			Lines: []string{v.T("Day book", "Sổ ngày"), shop, v.Date(day)}, Total: v.T("Total", "Tổng cộng"),
+		}, v.Lang, v.zone)
+	}
+	return s.sendExport(v, f, e)
+}
+
+// Transactions is the address of the transactions of a day.
+func (d dayData) Transactions() string {
+	return linkTo("/transactions", url.Values{"from": {d.Day.String()}, "to": {d.Day.String()}})
+}
