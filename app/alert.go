@@ -35,9 +35,9 @@ var AlertKinds = []AttentionKind{
 // alertNames says what the alerts of each kind of AlertKinds are about.
 var alertNames = map[AttentionKind]Text{
 	AttentionWebhook: {"A webhook is not reaching your shop", "Webhook không gửi được"},
-	AttentionFailed:  {"Deliveries fail after all six attempts", "Có lượt gửi thất bại sau cả sáu lần gửi"},
-	AttentionSource:  {"A source has gone silent, or its calls are refused", "Nguồn giao dịch không gửi gì hoặc lượt gọi bị từ chối"},
-	AttentionInbound: {"Received items need attention: unassigned, unreadable or in conflict", "Giao dịch nhận được cần xử lý: chưa gán tài khoản, không đọc được hoặc mâu thuẫn"},
+	AttentionFailed:  {"Deliveries fail after all six attempts", "Có thông báo thất bại sau cả sáu lần gửi"},
+	AttentionSource:  {"A source has gone silent, or its calls are refused", "Nguồn giao dịch không gửi gì hoặc lần gọi bị từ chối"},
+	AttentionInbound: {"Received items need attention: unassigned, unreadable or in conflict", "Giao dịch nhận được cần xử lý: tài khoản chưa liên kết, không đọc được, hoặc trùng mã nhưng khác số tiền"},
 	AttentionBank:    {"A bank account has an error", "Tài khoản ngân hàng có lỗi"},
 	AttentionPlan:    {"Your plan expires within a week, or has expired", "Gói dịch vụ còn dưới một tuần hoặc đã hết hạn"},
 	AttentionServer:  {"The server needs attention: disk, certificate, backup", "Máy chủ cần xử lý: ổ đĩa, chứng chỉ, sao lưu"},

@@ -23,7 +23,7 @@ const (
 // Name is what people call the medium.
 func (m AlertMedium) Name() Text {
 	if m == AlertEmail {
-		return Text{"e-mail", "email"}
+		return Text{"email", "email"}
 	}
 	return Text{"Telegram", "Telegram"}
 }

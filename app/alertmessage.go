@@ -224,7 +224,7 @@ func alertTest(lang Lang, medium AlertMedium, channels string) AlertMessage {
 		"Báo Có\n\n✅ Đây là tin thử: cảnh báo của cửa hàng sẽ được gửi đến đây.",
 	}.In(lang)
 	if channels != "" {
-		m.Text += "\n" + Text{"Alerts", "Cài đặt cảnh báo"}.In(lang) + ": " + channels
+		m.Text += "\n" + Text{"Set up alerts", "Cài đặt cảnh báo"}.In(lang) + ": " + channels
 	}
 	return m
 }

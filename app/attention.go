@@ -143,10 +143,10 @@ func (s *Service) webhookAttention(ctx context.Context, accountID int64, now tim
 		id, name, health := strconv.FormatInt(hook.ID, 10), Isolated(hook.Name), healths[hook.ID]
 		if hook.SecretLost {
 			list = append(list, Attention{
-				Kind: AttentionWebhook, Key: "secret of webhook " + id, Name: Textf("Webhook “%s” has lost its secret", "Webhook “%s” đã mất secret", name),
+				Kind: AttentionWebhook, Key: "secret of webhook " + id, Name: Textf("Webhook “%s” has lost its secret", "Webhook “%s” đã mất khoá bí mật", name),
 				Text: Textf("Webhook “%s” has lost its secret, so nothing is sent to your shop. Rotate the secret and waiting deliveries are sent.",
-					"Webhook “%s” đã mất secret nên không gửi được gì đến cửa hàng. Hãy đổi secret, các lượt gửi đang chờ sẽ được gửi ngay.", name),
-				ID: hook.ID, SecretLost: true, Action: Text{"Rotate secret", "Đổi secret"},
+					"Webhook “%s” đã mất khoá bí mật nên không gửi được gì đến cửa hàng. Hãy đổi khoá bí mật, các thông báo đang chờ sẽ được gửi ngay.", name),
+				ID: hook.ID, SecretLost: true, Action: Text{"Rotate secret", "Đổi khoá bí mật"},
 			})
 			continue
 		}
@@ -225,13 +225,13 @@ func (s *Service) failedAttention(ctx context.Context, accountID int64, now time
 		return nil, err
 	}
 	text := counted(int64(len(failed)), "delivery failed in the last 24 hours. Your shop has not confirmed the transaction.",
-		"deliveries failed in the last 24 hours. Your shop has not confirmed the transactions.", "lượt gửi thất bại trong 24 giờ qua. Cửa hàng chưa xác nhận đã nhận giao dịch.")
+		"deliveries failed in the last 24 hours. Your shop has not confirmed the transactions.", "thông báo thất bại trong 24 giờ qua. Cửa hàng chưa xác nhận đã nhận giao dịch.")
 	if more {
 		text = Text{"More than " + text.EN, "Hơn " + text.VI}
 	}
 	return []Attention{{
 		Kind: AttentionFailed, Key: "failed", Text: text,
-		Name:  Text{"Deliveries failed in the last 24 hours", "Có lượt gửi thất bại trong 24 giờ qua"},
+		Name:  Text{"Deliveries failed in the last 24 hours", "Có thông báo thất bại trong 24 giờ qua"},
 		Since: DayOf(since, s.zone), Action: Text{"Review and resend", "Xem và gửi lại"},
 	}}, nil
 }
@@ -250,11 +250,11 @@ func (s *Service) inboundAttention(ctx context.Context, accountID int64, _ time.
 		name, action  Text
 	}{
 		{open.Unassigned, "transaction is waiting because its bank account is not linked.", "transactions are waiting because their bank accounts are not linked.", "giao dịch đang chờ vì tài khoản ngân hàng chưa được liên kết.",
-			OutcomeUnassigned, Text{"Transactions are waiting for a bank account", "Có giao dịch chờ gán tài khoản"}, Text{"Assign", "Gán tài khoản"}},
-		{open.Rejected, "received item could not be read.", "received items could not be read.", "mục nhận được nhưng không đọc được.",
-			OutcomeRejected, Text{"Received items could not be read", "Có mục nhận được nhưng không đọc được"}, Text{"See why", "Xem lý do"}},
-		{open.Conflicts, "received item conflicts with a recorded transaction.", "received items conflict with recorded transactions.", "mục nhận được mâu thuẫn với giao dịch đã ghi nhận.",
-			OutcomeConflict, Text{"Received items conflict with recorded transactions", "Có mục nhận được mâu thuẫn với giao dịch đã ghi nhận"}, Text{"Compare", "So sánh"}},
+			OutcomeUnassigned, Text{"Transactions are waiting for a bank account", "Có giao dịch của tài khoản chưa liên kết"}, Text{"Link account", "Liên kết tài khoản"}},
+		{open.Rejected, "received item could not be read.", "received items could not be read.", "giao dịch nhận được nhưng không đọc được.",
+			OutcomeRejected, Text{"Received items could not be read", "Có giao dịch nhận được nhưng không đọc được"}, Text{"See why", "Xem lý do"}},
+		{open.Conflicts, "received item conflicts with a recorded transaction.", "received items conflict with recorded transactions.", "giao dịch trùng mã nhưng khác số tiền hoặc tài khoản.",
+			OutcomeConflict, Text{"Received items conflict with recorded transactions", "Có giao dịch trùng mã nhưng khác số tiền hoặc tài khoản"}, Text{"Compare", "So sánh"}},
 	} {
 		if o.n == 0 {
 			continue
@@ -310,14 +310,14 @@ func (s *Service) sourceAttention(ctx context.Context, accountID int64, now time
 		a := Attention{Kind: AttentionSource, ID: src.ID, SecretLost: src.SecretLost, Action: Text{"Check", "Kiểm tra"}}
 		switch refused := src.LastRefused.ReceivedAt; {
 		case src.SecretLost:
-			a.Key, a.Name = "secret of source "+id, Textf("Source “%s” has lost its secret", "Nguồn “%s” đã mất secret", name)
+			a.Key, a.Name = "secret of source "+id, Textf("Source “%s” has lost its secret", "Nguồn “%s” đã mất khoá bí mật", name)
 			a.Text = Textf("Source “%s” has lost its secret, so its calls are refused and its transactions are not received.",
-				"Nguồn “%s” đã mất secret nên lượt gọi bị từ chối và không nhận được giao dịch.", name)
-			a.Action = Text{"Rotate secret", "Đổi secret"}
+				"Nguồn “%s” đã mất khoá bí mật nên lần gọi bị từ chối và không nhận được giao dịch.", name)
+			a.Action = Text{"Rotate secret", "Đổi khoá bí mật"}
 		case refused.Unix() > src.LastCallAt.Unix() && now.Sub(refused) < recently: // a call is kept to the second
 			a.Refused = name
-			a.Key, a.Name = "refused "+id, Textf("Calls to source “%s” are refused", "Lượt gọi đến nguồn “%s” bị từ chối", name)
-			a.Text = Textf("Calls to source “%s” are refused, so its transactions are not received.", "Lượt gọi đến nguồn “%s” bị từ chối nên không nhận được giao dịch.", name).
+			a.Key, a.Name = "refused "+id, Textf("Calls to source “%s” are refused", "Lần gọi đến nguồn “%s” bị từ chối", name)
+			a.Text = Textf("Calls to source “%s” are refused, so its transactions are not received.", "Lần gọi đến nguồn “%s” bị từ chối nên không nhận được giao dịch.", name).
 				And(src.LastRefused.likelyCause())
 		case src.Silent(busy, now):
 			at := WriteTime(src.LastCallAt, s.zone)

@@ -246,7 +246,7 @@ func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, user
 }
 
 // ErrNoDelivery says that an id names no delivery.
-var ErrNoDelivery error = NotFound("There is no delivery with this id.", "Không có lượt gửi với id này.")
+var ErrNoDelivery error = NotFound("There is no delivery with this id.", "Không có thông báo với id này.")
 
 // Header is one header of a request.
 type Header struct{ Name, Value string }

@@ -83,6 +83,11 @@
 //     template. What is in the navigation stands in layout.html. A form that must
 //     count once is in countOnce (once.go), a form with a file in ownForms
 //     (routes.go).
+//   - A text: beside its place, in both languages: {{.T "…" "…"}} in a template, Text
+//     or a function with parameters en and vi in Go. It uses the words of the glossary
+//     below; TestTexts refuses those that were settled against, and two translations
+//     of one text. A translator gets all texts as one table, with their places, by
+//     "go test ./app/acceptance -run TestTexts -texts /tmp/texts.tsv".
 //   - A page of the help: a file in web/dashboard/help/vi and one in en, with the
 //     same headings and links, and a link to it from first-hour.md. Names that
 //     stand in the dashboard are in italics: a test compares them.
@@ -104,58 +109,75 @@
 //
 // # Glossary
 //
+// In parentheses stands the word of the Vietnamese pages, where people see the noun.
+// English pages use the noun itself.
+//
 //   - Account: a customer of the service; everything else belongs to one.
 //   - Plan: how many bank accounts an account may link, and until when.
-//   - User: a person who signs in to the dashboard of an account. Role: what a user
-//     may do: owner, accountant, developer or cashier. Session: a browser in which a
-//     user is signed in; in app/command, the open file of one command.
-//   - APIKey: the credential of the management API. Scope: what a key may do, full or
-//     read.
-//   - BankAccount: a linked account at a bank, named by bank code and number.
-//   - Transaction: one movement of money, IN or OUT, in whole VND.
-//   - Source: one provider account from which transactions come in: a kind of
-//     provider, one way of authenticating, one secret.
-//   - InboundEvent: one authenticated call of a source, its raw body kept; or a
-//     page of its list.
+//   - User (người dùng): a person who signs in to the dashboard of an account.
+//     Role (vai trò): what a user may do: owner (chủ cửa hàng), accountant (kế
+//     toán), developer (lập trình viên) or cashier (thu ngân). Session: a browser in
+//     which a user is signed in; in app/command, the open file of one command.
+//   - APIKey (khoá API): the credential of the management API. Scope: what a key
+//     may do, full or read.
+//   - BankAccount (tài khoản ngân hàng): a linked account at a bank, named by
+//     bank code and number.
+//   - Transaction (giao dịch): one movement of money, IN or OUT, in whole VND.
+//   - Source (nguồn giao dịch, nguồn on pages about it): one provider account
+//     from which transactions come in: a kind of provider, one way of
+//     authenticating, one secret.
+//   - InboundEvent (lần nhận; in English a call): one authenticated call of a
+//     source, its raw body kept; or a page of its list.
 //   - Catch up: to read a provider's list of transactions, for the calls that
 //     never came. Poll: to read one page of it. Progress: how far it is read.
-//   - InboundItem: an element of such a call that needs somebody's attention:
-//     unassigned, rejected or in conflict.
+//   - InboundItem (giao dịch cần xử lý): an element of such a call that needs
+//     somebody's attention: unassigned, rejected or in conflict.
+//   - Provider (nhà cung cấp): the company behind a source. Refused call (lần gọi
+//     bị từ chối): one that wasn't authenticated; nothing of it is kept but the
+//     reason.
+//   - Mã baoco is the id of a transaction, mã giao dịch its number at the bank,
+//     mã của nguồn the id that its source gave it.
 //   - InboundElement: one transaction that such a call names, with its outcome.
 //     The body is read again when somebody looks at the event.
-//   - Webhook: a URL of the shop that gets a delivery for each transaction.
-//   - Delivery: one transaction to one webhook: the row of the queue.
-//   - Attempt: one HTTP call of a delivery: the history record.
+//   - Webhook (webhook): a URL of the shop that gets a delivery for each
+//     transaction.
+//   - Delivery (thông báo): one transaction to one webhook: the row of the queue.
+//   - Attempt (lần gửi): one HTTP call of a delivery: the history record. People
+//     see of a delivery whether the shop is notified (đã báo), will be notified
+//     again (chờ báo lại) or could not be (chưa báo được). Codes and times stand
+//     on the delivery's own page.
 //   - Outgoing: a delivery with all that one attempt needs.
 //   - Request: the URL, headers and body that an attempt sends.
 //   - Health: how the attempts of a webhook went in the last 24 hours, and how
 //     many have failed since the last that succeeded.
 //   - Explanation: why an attempt failed and what to do, for people. It follows
 //     from the class of the error and its Cause.
-//   - Attention: one thing that somebody must look at. Alert: a message about it
-//     outside the dashboard. AlertChannel: where alerts go. Condition: what a
-//     channel knows of an Attention: since when it lasts, when it was told.
-//   - CounterLink: opens the counter screen on a shop's tablet, which shows money
-//     in and nothing else.
+//   - Attention (việc cần xử lý): one thing that somebody must look at. Alert: a
+//     message about it outside the dashboard. AlertChannel: where alerts go.
+//     Condition: what a channel knows of an Attention: since when it lasts, when
+//     it was told.
+//   - CounterLink (đường dẫn màn hình quầy): opens the counter screen on a shop's
+//     tablet, which shows money in and nothing else.
 //   - Device: a browser in which a user has signed in before. Wrong passwords
 //     that others enter elsewhere don't lock it out.
-//   - Backup: a complete, verified copy of the database, with its key or without.
-//     To restore: to put a backup in the place of the database.
+//   - Backup (bản sao lưu): a complete, verified copy of the database, with its
+//     key or without. To restore: to put a backup in the place of the database.
 //   - Check: one thing that the doctor looks at in an installation. Lost secret:
 //     the key doesn't open it any more; somebody must rotate it.
 //   - Import: a statement file from which transactions were recorded. To undo an
 //     import: to remove those of its transactions that no shop was told of.
 //   - Prune: to remove old rows that may go. Reclaim: to give free space inside
 //     the file back to the disk.
-//   - Secret, Signature, Checksum: what a webhook's deliveries are signed
-//     with; the digest of a body; the digest of one transaction in it.
+//   - Secret (khoá bí mật), Signature (chữ ký), Checksum: what a webhook's
+//     deliveries are signed with; the digest of a body; the digest of one
+//     transaction in it.
 //   - SignatureFacts: what an account knows of a call whose signature a receiver
 //     doesn't find right. Package verify judges them.
 //   - Shortage: something that this machine lacks for an attempt, such as open
 //     files. The attempt is put off and not counted.
 //   - RetrySchedule: the waits before the six attempts of a delivery.
-//   - Courier: what makes the attempts of due deliveries, in package scheduler. Slot: a
-//     place for one attempt in flight; their number is bounded.
+//   - Courier: what makes the attempts of due deliveries, in package scheduler.
+//     Slot: a place for one attempt in flight; their number is bounded.
 //   - Due: a pending delivery whose time has come. In flight: being attempted
 //     now. Settle: to record an attempt and what follows from it. Sweep: to
 //     look for due deliveries. Resend: a new delivery of a history record's

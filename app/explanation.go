@@ -258,7 +258,7 @@ var statusExplanations = map[int]Text{
 	},
 	401: {
 		"Your server did not accept the signature or requires a login (401). Verify the raw body with this webhook’s secret, and allow the URL to be called without a login.",
-		"Máy chủ của bạn không chấp nhận chữ ký hoặc yêu cầu đăng nhập (401). Vui lòng kiểm tra chữ ký trên nội dung gốc bằng secret của webhook này, và cho phép gọi URL mà không cần đăng nhập.",
+		"Máy chủ của bạn không chấp nhận chữ ký hoặc yêu cầu đăng nhập (401). Vui lòng kiểm tra chữ ký trên nội dung gốc bằng khoá bí mật của webhook này, và cho phép gọi URL mà không cần đăng nhập.",
 	},
 	403: {
 		"Your server or the firewall in front of it blocks the request (403). Allow POST requests from baoco without a login, CSRF check or bot protection.",

@@ -89,7 +89,7 @@ func TestExplanations(t *testing.T) {
 	}{
 		{app.ErrorHTTPStatus, 201, "", "returned 201, but only 200 counts", "chỉ mã 200"},
 		{app.ErrorHTTPStatus, 204, "", "returned 204, but only 200 counts", "chỉ mã 200"},
-		{app.ErrorHTTPStatus, 401, "", "the raw body with this webhook’s secret", "secret của webhook này"},
+		{app.ErrorHTTPStatus, 401, "", "the raw body with this webhook’s secret", "khoá bí mật của webhook này"},
 		{app.ErrorHTTPStatus, 403, "", "without a login, CSRF check", "tường lửa"},
 		{app.ErrorHTTPStatus, 404, "", "Check the path", "kiểm tra đường dẫn"},
 		{app.ErrorHTTPStatus, 405, "", "Add a POST route", "route POST"},

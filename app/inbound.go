@@ -370,4 +370,4 @@ func (s *Service) InboundEvent(ctx context.Context, accountID, id int64) (Inboun
 }
 
 // ErrNoInboundEvent says that an id names no inbound event.
-var ErrNoInboundEvent error = NotFound("There is no inbound event with this id.", "Không có lượt gọi đến với id này.")
+var ErrNoInboundEvent error = NotFound("There is no inbound event with this id.", "Không có lần nhận với id này.")

@@ -156,7 +156,7 @@ var RestFollows = Text{" The rest is being recorded.", " Phần còn lại đang
 // ErrNothingUnassigned refuses to link an event without unassigned items.
 var ErrNothingUnassigned error = Refused(CodeConflict, Text{
 	"Nothing of this event is unassigned.",
-	"Sự kiện này không có giao dịch nào chưa gán tài khoản.",
+	"Lần nhận này không có giao dịch nào của tài khoản chưa liên kết.",
 })
 
 // ErrSourceIsForOther refuses a bank account that the source isn't for.

@@ -36,7 +36,7 @@ func (r Refusal) likelyCause() Text {
 	if r.Code == RefusalTooLarge || r.Code == RefusalBusy {
 		return r.Text
 	}
-	return Text{"The secret entered at the provider may be wrong.", "Có thể secret nhập bên nhà cung cấp bị sai."}
+	return Text{"The secret entered at the provider may be wrong.", "Có thể khoá bí mật nhập bên nhà cung cấp bị sai."}
 }
 
 // RefusedCall is a call that didn't authenticate or was too large.

@@ -55,4 +55,4 @@ func (s *Service) sweep() {
 }
 
 // errNotPending refuses to send what needs no attempt any more.
-var errNotPending error = Refused(CodeConflict, Text{"The delivery isn’t waiting any more.", "Lượt gửi này không còn chờ nữa."})
+var errNotPending error = Refused(CodeConflict, Text{"The delivery isn’t waiting any more.", "Thông báo này không còn chờ nữa."})

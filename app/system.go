@@ -142,7 +142,7 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 	if since := now.Sub(status.OldestDue); !status.OldestDue.IsZero() && since > waitsTooLong {
 		status.Warnings = append(status.Warnings, Warning{Name: WarningQueue, Text: Textf(
 			"A delivery is overdue by %d minutes: your webhooks respond too slowly or not at all.",
-			"Có lượt gửi đã quá hạn %d phút: máy chủ nhận webhook phản hồi quá chậm hoặc không phản hồi.", int(since.Minutes()))})
+			"Có thông báo đã quá hạn %d phút: máy chủ nhận webhook phản hồi quá chậm hoặc không phản hồi.", int(since.Minutes()))})
 	}
 	return status, nil
 }

@@ -199,7 +199,7 @@ func (s *Service) ActivateSecret(ctx context.Context, accountID, id int64, now t
 		if old.Next == "" || !now.Before(old.OverlapTo) {
 			return old, Refused(CodeConflict, Text{
 				"No rotated secret is waiting to be activated.",
-				"Không có secret mới nào đang chờ kích hoạt.",
+				"Không có khoá bí mật mới nào đang chờ kích hoạt.",
 			})
 		}
 		return Secrets{Current: old.Next, ChangedAt: now}, nil
@@ -213,7 +213,7 @@ var ErrNoWebhook error = NotFound("There is no webhook with this id.", "Không c
 // ErrSecretLost refuses to sign with a lost secret.
 var ErrSecretLost error = Refused(CodeSecretLost, Text{
 	"The secret of this webhook is lost, so nothing can be signed. Rotate the secret and put the new one into your shop.",
-	"Secret của webhook này đã mất nên không thể ký. Hãy đổi secret rồi cập nhật secret mới ở cửa hàng.",
+	"Khoá bí mật của webhook này đã mất nên không thể ký. Hãy đổi khoá bí mật rồi cập nhật khoá bí mật mới ở cửa hàng.",
 })
 
 // ErrTooManyWebhooks refuses a webhook beyond MaxWebhooks.

@@ -360,7 +360,7 @@ func TestAlertMuted(t *testing.T) {
 		must(t, s.Service.SetAlertPreferences(t.Context(), 1, app.AlertPreferences{Lang: app.Vietnamese, Muted: []app.AttentionKind{app.AttentionWebhook}}))
 		time.Sleep(20 * time.Minute)
 		s.pass(t, shop, c, 72*time.Hour, 6*time.Hour)
-		c.wantTexts(t, "⚠️ Webhook", "1 lượt gửi thất bại trong 24 giờ qua … Xem và gửi lại: https://baoco.example.vn/", "✅ Hết cảnh báo: Có lượt gửi thất bại trong 24 giờ qua (từ ")
+		c.wantTexts(t, "⚠️ Webhook", "1 thông báo thất bại trong 24 giờ qua … Xem và gửi lại: https://baoco.example.vn/", "✅ Hết cảnh báo: Có thông báo thất bại trong 24 giờ qua (từ ")
 		s.close(t)
 	})
 }

@@ -154,7 +154,7 @@ func explainMail(ctx context.Context, e app.EmailSettings, err error) *app.Alert
 	default:
 		return unreachableAlert(hostPort(e), err)
 	}
-	what := app.Text{EN: "the message was not taken", VI: "thư không được nhận"}
+	what := app.Text{EN: "the message was not taken", VI: "tin không được nhận"}
 	switch {
 	case code == 530 || code == 534 || code == 535 || code == 538: // RFC 4954
 		what = app.Text{EN: "check user name and password; Gmail and others want an app password", VI: "hãy kiểm tra tên đăng nhập và mật khẩu; Gmail và một số dịch vụ yêu cầu mật khẩu ứng dụng"}

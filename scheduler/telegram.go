@@ -77,7 +77,7 @@ func explainTelegram(status int, answer telegramAnswer) app.Text {
 	if words == "" {
 		words = strconv.Itoa(status)
 	}
-	what := app.Text{EN: "the message was not taken", VI: "tin nhắn không được nhận"}
+	what := app.Text{EN: "the message was not taken", VI: "tin không được nhận"}
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusNotFound:
 		what = app.Text{EN: "it doesn't know this bot token; copy it anew from @BotFather", VI: "mã token của bot không đúng; hãy sao chép lại từ @BotFather"}

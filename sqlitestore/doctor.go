@@ -97,7 +97,7 @@ var (
 	}
 	cureKey = app.Text{
 		EN: "Put the key file back from where the backup keeps it. If it is lost: baoco doctor --new-key, which drops the secrets that only it opens; a copy of the database keeps them.",
-		VI: "Đặt lại tệp khoá từ nơi cất bản sao lưu. Nếu đã mất hẳn: baoco doctor --new-key, lệnh này bỏ các secret chỉ khoá đó mở được; một bản sao của cơ sở dữ liệu sẽ giữ lại chúng.",
+		VI: "Đặt lại tệp khoá từ nơi cất bản sao lưu. Nếu đã mất hẳn: baoco doctor --new-key, lệnh này bỏ các khoá bí mật chỉ khoá đó mở được; một bản sao của cơ sở dữ liệu sẽ giữ lại chúng.",
 	}
 	cureTotals = app.Text{
 		EN: "Nothing of a transaction is lost. Stop the server, then: baoco doctor --repair-totals",

@@ -59,13 +59,13 @@ func (d *doctor) key(ctx context.Context) (app.Check, error) {
 	unreadable := slices.DeleteFunc(slices.Clone(lost), func(l app.LostSecret) bool { return l.Dropped })
 	switch {
 	case len(unreadable) > 0:
-		return failed(app.Textf("The key doesn't open the secrets of %s.", "Khoá không mở được secret của %s.", nameLost(unreadable)),
-			app.Text{EN: "Restore a backup, or drop them: baoco doctor --new-key, and then rotate them.", VI: "Khôi phục từ bản sao lưu, hoặc bỏ chúng bằng baoco doctor --new-key rồi đổi secret mới."}), nil
+		return failed(app.Textf("The key doesn't open the secrets of %s.", "Tệp khoá không mở được khoá bí mật của %s.", nameLost(unreadable)),
+			app.Text{EN: "Restore a backup, or drop them: baoco doctor --new-key, and then rotate them.", VI: "Khôi phục từ bản sao lưu, hoặc bỏ chúng bằng baoco doctor --new-key rồi đổi khoá bí mật mới."}), nil
 	case len(lost) > 0:
 		return warning(app.Textf("The secrets of %s were dropped: nothing goes out to such a webhook or alert channel, nothing comes in from such a source.",
-			"Secret của %s đã bị bỏ: webhook và kênh cảnh báo như vậy không gửi đi được, nguồn như vậy không nhận vào được.", nameLost(lost)), rotate)
+			"Khoá bí mật của %s đã bị bỏ: webhook và kênh cảnh báo như vậy không gửi đi được, nguồn như vậy không nhận vào được.", nameLost(lost)), rotate)
 	}
-	return fine("The key opens every secret.", "Khoá mở được mọi secret.")
+	return fine("The key opens every secret.", "Tệp khoá mở được mọi khoá bí mật.")
 }
 
 func nameLost(lost []app.LostSecret) string {
@@ -180,12 +180,12 @@ func (d *doctor) queue(ctx context.Context) (c app.Check, err error) {
 	case err != nil:
 		return c, err
 	case broken > 0:
-		return failed(app.Textf("%d deliveries can't be what they are: without a time, a webhook or something to carry.", "%d lượt gửi không hợp lệ: thiếu thời điểm, webhook hoặc nội dung.", broken), cureReport), nil
+		return failed(app.Textf("%d deliveries can't be what they are: without a time, a webhook or something to carry.", "%d thông báo không hợp lệ: thiếu thời điểm, webhook hoặc nội dung.", broken), cureReport), nil
 	case d.served && due > 0 && late > overdue:
-		return warning(app.Textf("%d deliveries are due, the first for %d minutes.", "%d lượt gửi đã đến hạn, lượt đầu tiên quá %d phút.", due, int(late.Minutes())),
+		return warning(app.Textf("%d deliveries are due, the first for %d minutes.", "%d thông báo đã đến hạn, thông báo đầu tiên quá %d phút.", due, int(late.Minutes())),
 			app.Text{EN: "See baoco delivery list --status 0 for what the receivers answer.", VI: "Xem baoco delivery list --status 0 để biết nơi nhận trả lời gì."})
 	}
-	return fine("%d deliveries pending, %d due", "%d lượt gửi đang chờ, %d đã đến hạn", pending, due)
+	return fine("%d deliveries pending, %d due", "%d thông báo đang chờ, %d đã đến hạn", pending, due)
 }
 
 // eventIDs checks the ids that keep an event from being recorded twice: each
@@ -209,7 +209,7 @@ func (d *doctor) eventIDs(ctx context.Context) (c app.Check, err error) {
 	}
 	if broken > 0 || first != transactions {
 		return failed(app.Textf("%d event ids of %d transactions, and %d of nothing: a repeated call might be recorded twice.",
-			"%d mã sự kiện cho %d giao dịch, và %d mã không thuộc về gì: lượt gọi lặp lại có thể bị ghi hai lần.", first, transactions, broken), cureReport), nil
+			"%d mã sự kiện cho %d giao dịch, và %d mã không thuộc về gì: lần gọi lặp lại có thể bị ghi hai lần.", first, transactions, broken), cureReport), nil
 	}
 	return fine("Every transaction has its event id.", "Mỗi giao dịch có mã sự kiện của mình.")
 }

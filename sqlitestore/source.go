@@ -92,7 +92,7 @@ func bearerFree(tx *tx, src app.Source) error {
 	if err == nil && taken {
 		err = app.Refused(app.CodeConflict, app.Text{
 			EN: "Another source has this secret; every source needs its own.",
-			VI: "Secret này đã dùng cho nguồn khác; mỗi nguồn cần một secret riêng.",
+			VI: "Khoá bí mật này đã dùng cho nguồn khác; mỗi nguồn cần một khoá bí mật riêng.",
 		})
 	}
 	return err

@@ -18,7 +18,7 @@ var capcom6 = Kind{
 		Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC, Options: []app.SourceOption{app.OptionSender},
 		Setup: always(app.Text{
 			EN: "1. In SMS Gateway for Android, register a webhook for the event sms:received with this URL. 2. Enter the secret under Settings > Webhooks > Signing Key. 3. Exclude the app from the phone’s battery saving, and have your bank’s SMS sent to this phone.",
-			VI: "1. Trong SMS Gateway for Android, đăng ký webhook cho sự kiện sms:received với URL này. 2. Nhập secret tại Settings > Webhooks > Signing Key. 3. Tắt chế độ tiết kiệm pin cho ứng dụng và đăng ký nhận SMS biến động số dư về máy này.",
+			VI: "1. Trong SMS Gateway for Android, đăng ký webhook cho sự kiện sms:received với URL này. 2. Nhập khoá bí mật tại Settings > Webhooks > Signing Key. 3. Tắt chế độ tiết kiệm pin cho ứng dụng và đăng ký nhận SMS biến động số dư về máy này.",
 		}),
 	},
 	Verify: verifyCapcom6,

@@ -23,7 +23,7 @@ var casso = Kind{
 		Auths: []app.Auth{app.AuthToken}, DefaultAuth: app.AuthToken,
 		Setup: always(app.Text{
 			EN: "1. At casso.vn, open Connections > Integrations, click Add integration and choose Webhook. 2. Choose the bank accounts, enter this URL, and enter the secret as the security key. 3. Click Test call, then save.",
-			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook. 2. Chọn ngân hàng nhận webhook, nhập URL này và nhập secret vào ô Key bảo mật. 3. Bấm Gọi thử rồi lưu.",
+			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook. 2. Chọn ngân hàng nhận webhook, nhập URL này và nhập khoá bí mật vào ô Key bảo mật. 3. Bấm Gọi thử rồi lưu.",
 		}),
 	},
 	Verify: func(in Call, h http.Header) app.Refusal { return checkHeader(h, "Secure-Token", in.Source.Secret) },
@@ -100,7 +100,7 @@ var cassoV2 = Kind{
 		Auths: []app.Auth{app.AuthHMAC}, DefaultAuth: app.AuthHMAC,
 		Setup: always(app.Text{
 			EN: "1. At casso.vn, open Connections > Integrations, click Add integration and choose Webhook V2. 2. Enter this URL and choose the bank accounts. 3. The security key there and the secret here must match: if Casso gives you a key, use it as this source’s secret.",
-			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook V2. 2. Nhập URL này và chọn ngân hàng nhận webhook. 3. Key bảo mật bên đó và secret bên này phải giống nhau: nếu Casso cấp key, hãy dùng key đó làm secret của nguồn này.",
+			VI: "1. Tại casso.vn, mở Kết nối > Tích hợp, bấm Thêm tích hợp rồi chọn Webhook V2. 2. Nhập URL này và chọn ngân hàng nhận webhook. 3. Key bảo mật bên đó và khoá bí mật bên này phải giống nhau: nếu Casso cấp key, hãy dùng key đó làm khoá bí mật của nguồn này.",
 		}),
 	},
 	Verify: verifyCassoV2,

@@ -20,13 +20,13 @@ var generic = Kind{
 		Auths: []app.Auth{app.AuthBearer, app.AuthToken}, DefaultAuth: app.AuthBearer,
 		Options: []app.SourceOption{app.OptionMap, app.OptionHeader}, Check: checkGeneric,
 		Setup: func(s app.Source) app.Text {
-			header := app.Text{EN: "Authorization: Bearer with the secret", VI: "Authorization: Bearer và secret"}
+			header := app.Text{EN: "Authorization: Bearer with the secret", VI: "Authorization: Bearer và khoá bí mật"}
 			if s.Auth == app.AuthToken {
-				header = app.Textf("%s, with the secret alone", "%s, chỉ chứa secret", s.Options.Header)
+				header = app.Textf("%s, with the secret alone", "%s, chỉ chứa khoá bí mật", s.Options.Header)
 			}
 			return app.Text{
 				EN: "1. Have the sender POST its JSON to this URL. 2. Have it send the header " + header.EN + ". 3. Send a test call and check it in the inbound log.",
-				VI: "1. Cho bên gửi POST JSON tới URL này. 2. Gửi kèm header " + header.VI + ". 3. Gửi thử một lượt gọi rồi xem lại trong lịch sử nhận.",
+				VI: "1. Cho bên gửi POST JSON tới URL này. 2. Gửi kèm header " + header.VI + ". 3. Gọi thử một lần rồi xem lại trong lịch sử nhận.",
 			}
 		},
 	},
@@ -112,7 +112,7 @@ func checkGeneric(in app.SourceAdd) error {
 func readGeneric(in Call) Reading {
 	paths, err := mapping(in.Source.Options.Map)
 	if err != nil {
-		return Reading{Elements: []app.Incoming{unreadable("map", "can't be read", "không đọc được")}}
+		return Reading{Elements: []app.Incoming{unreadable("map", "could not be read", "không đọc được")}}
 	}
 	body, err := exactjson.Parse(in.Body)
 	if err != nil {

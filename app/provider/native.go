@@ -24,10 +24,10 @@ var native = Kind{
 			if s.Auth == app.AuthHMAC {
 				return app.Text{
 					EN: "Send each call with the header X-Webhook-Signature: the HMAC-SHA256 of the body with the secret, in lowercase hexadecimal.",
-					VI: "Gửi mỗi lượt gọi kèm header X-Webhook-Signature: HMAC-SHA256 của nội dung với secret, viết bằng chữ số thập lục phân thường.",
+					VI: "Gửi mỗi lần gọi kèm header X-Webhook-Signature: HMAC-SHA256 của nội dung với khoá bí mật, viết bằng chữ số thập lục phân thường.",
 				}
 			}
-			return app.Text{EN: "Send each call with the header Authorization: Bearer and the secret.", VI: "Gửi mỗi lượt gọi kèm header Authorization: Bearer và secret."}
+			return app.Text{EN: "Send each call with the header Authorization: Bearer and the secret.", VI: "Gửi mỗi lần gọi kèm header Authorization: Bearer và khoá bí mật."}
 		},
 	},
 	Verify: verifyNative,

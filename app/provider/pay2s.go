@@ -21,7 +21,7 @@ var pay2s = Kind{
 		Auths: []app.Auth{app.AuthBearer}, DefaultAuth: app.AuthBearer, OwnSecret: "Bearer token",
 		Setup: always(app.Text{
 			EN: "1. At my.pay2s.vn, link the bank account and add a webhook for it. 2. Enter this URL. 3. Enter this secret as the Bearer token, unless it is the token that Pay2S gave you.",
-			VI: "1. Tại my.pay2s.vn, liên kết tài khoản ngân hàng rồi thêm webhook cho tài khoản đó. 2. Nhập URL này. 3. Nhập secret này vào ô Bearer token, trừ khi đó chính là token Pay2S đã cấp cho bạn.",
+			VI: "1. Tại my.pay2s.vn, liên kết tài khoản ngân hàng rồi thêm webhook cho tài khoản đó. 2. Nhập URL này. 3. Nhập khoá bí mật này vào ô Bearer token, trừ khi đó chính là token Pay2S đã cấp cho bạn.",
 		}),
 	},
 	Verify: func(in Call, h http.Header) app.Refusal { return checkCredential(h, "Bearer", in.Source.Secret) },

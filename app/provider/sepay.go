@@ -28,7 +28,7 @@ var sepay = Kind{
 			}
 			return app.Textf(
 				"1. At my.sepay.vn, open Webhook integrations and click Add webhook. 2. Choose your bank account, and as event both money in and money out. 3. Enter this URL, choose any payload format, and turn on retries on errors. 4. Under Security, choose %s and enter the secret.",
-				"1. Tại my.sepay.vn, mở Tích hợp Webhook rồi bấm Thêm webhook. 2. Chọn tài khoản, chọn sự kiện: cả tiền vào và tiền ra. 3. Nhập URL này, chọn kiểu dữ liệu bất kỳ và bật gửi lại khi lỗi. 4. Ở bước Bảo mật, chọn %s rồi nhập secret.", security)
+				"1. Tại my.sepay.vn, mở Tích hợp Webhook rồi bấm Thêm webhook. 2. Chọn tài khoản, chọn sự kiện: cả tiền vào và tiền ra. 3. Nhập URL này, chọn kiểu dữ liệu bất kỳ và bật gửi lại khi lỗi. 4. Ở bước Bảo mật, chọn %s rồi nhập khoá bí mật.", security)
 		},
 	},
 	Verify: verifySePay,

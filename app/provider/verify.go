@@ -54,7 +54,7 @@ func checkCredential(h http.Header, scheme, secret string) app.Refusal {
 			"Header Authorization không bắt đầu bằng %s và một khoảng trắng.", scheme)
 	}
 	if !hmac.Equal([]byte(token), []byte(secret)) {
-		return refusalf(app.RefusalKey, "The %s token is not this source’s secret.", "Token %s không phải là secret của nguồn này.", scheme)
+		return refusalf(app.RefusalKey, "The %s token is not this source’s secret.", "Token %s không phải là khoá bí mật của nguồn này.", scheme)
 	}
 	return app.Refusal{}
 }
@@ -63,7 +63,7 @@ func checkCredential(h http.Header, scheme, secret string) app.Refusal {
 func checkHeader(h http.Header, name, secret string) app.Refusal {
 	value, why := oneHeader(h, name)
 	if why.Code == "" && !hmac.Equal([]byte(value), []byte(secret)) {
-		why = refusalf(app.RefusalKey, "The %s header does not contain this source’s secret.", "Header %s không chứa secret của nguồn này.", name)
+		why = refusalf(app.RefusalKey, "The %s header does not contain this source’s secret.", "Header %s không chứa khoá bí mật của nguồn này.", name)
 	}
 	return why
 }
@@ -82,7 +82,7 @@ func checkHexHMAC(name, signature string, algorithm func() hash.Hash, secret str
 		return refusalf(app.RefusalMalformed, "%[1]s is not %[2]d lowercase hexadecimal digits.", "%[1]s không phải là %[2]d chữ số thập lục phân viết thường.", name, digits)
 	}
 	return refusalf(app.RefusalSignature, "%s does not match: the call was signed with a different secret, or its body was changed on the way.",
-		"%s không khớp: lượt gọi được ký bằng secret khác, hoặc nội dung đã bị thay đổi trên đường truyền.", name)
+		"%s không khớp: lần gọi được ký bằng khoá bí mật khác, hoặc nội dung đã bị thay đổi trên đường truyền.", name)
 }
 
 // checkStamp refuses a time, in units since 1970, that is further than window

@@ -26,7 +26,7 @@ var vietQR = Kind{
 		Auths: []app.Auth{app.AuthBasic}, DefaultAuth: app.AuthBasic, Options: []app.SourceOption{app.OptionUsername},
 		Setup: always(app.Text{
 			EN: "1. At VietQR.vn, create a merchant connection with this URL as its base. 2. Enter the username, and the secret as the password. 3. Transfer a small amount and check it in the inbound log. (VietQR’s Test Callback is recorded like a real payment.)",
-			VI: "1. Tại VietQR.vn, khai báo kết nối merchant với URL này làm địa chỉ gốc. 2. Nhập tên đăng nhập, và secret làm mật khẩu. 3. Chuyển thử một khoản nhỏ rồi xem lại trong lịch sử nhận. (Test Callback của VietQR cũng được ghi nhận như một khoản tiền thật.)",
+			VI: "1. Tại VietQR.vn, khai báo kết nối merchant với URL này làm địa chỉ gốc. 2. Nhập tên đăng nhập, và khoá bí mật làm mật khẩu. 3. Chuyển thử một khoản nhỏ rồi xem lại trong lịch sử nhận. (Test Callback của VietQR cũng được ghi nhận như một khoản tiền thật.)",
 		}),
 	},
 	Verify: verifyVietQR,
@@ -143,7 +143,7 @@ func verifyVietQR(in Call, h http.Header) app.Refusal {
 			"Header Authorization không có dạng Bearer kèm access token lấy từ token_generate.")
 	case !hmac.Equal([]byte(t.signature), []byte(t.sign(in.Source.Secret))) || t.source != in.Source.ID:
 		return refusal(app.RefusalKey, "The access token belongs to another source, or was issued before the secret was rotated.",
-			"Access token thuộc nguồn khác hoặc được cấp trước khi đổi secret.")
+			"Access token thuộc nguồn khác hoặc được cấp trước khi đổi khoá bí mật.")
 	case in.At.Unix() >= t.expiry:
 		return refusal(app.RefusalTime, "The access token has expired.", "Access token đã hết hạn.")
 	}
@@ -179,7 +179,7 @@ func basicLogin(h http.Header) (string, app.Refusal) {
 func VerifyVietQRLogin(in Call, h http.Header) app.Refusal {
 	login, why := basicLogin(h)
 	if why.Code == "" && !hmac.Equal([]byte(login), []byte(in.Source.Options.Username+":"+in.Source.Secret)) {
-		why = refusal(app.RefusalKey, "The username and password are not this source’s username and secret.", "Tên đăng nhập và mật khẩu không phải là tên đăng nhập và secret của nguồn này.")
+		why = refusal(app.RefusalKey, "The username and password are not this source’s username and secret.", "Tên đăng nhập và mật khẩu không phải là tên đăng nhập và khoá bí mật của nguồn này.")
 	}
 	return why
 }

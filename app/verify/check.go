@@ -57,15 +57,15 @@ func (claim Claim) validate() error {
 	var v app.Invalid
 	switch {
 	case strings.TrimSpace(claim.Signature) == "" && claim.DeliveryID == 0:
-		v.Add("signature", "is required", "không được để trống")
+		v.Add("signature", "is required", "là bắt buộc")
 	case len(claim.Signature) > 2000:
 		v.Add("signature", "is longer than any signature", "dài hơn mọi chữ ký")
 	}
 	switch {
 	case claim.Secret == "" && claim.WebhookID == 0 && claim.DeliveryID == 0:
-		v.Add("secret", "is required", "không được để trống")
+		v.Add("secret", "is required", "là bắt buộc")
 	case len(claim.Secret) > 1000:
-		v.Add("secret", "is longer than any secret", "dài hơn mọi secret")
+		v.Add("secret", "is longer than any secret", "dài hơn mọi khoá bí mật")
 	}
 	if len(claim.Body) > MaxBody {
 		v.Add("body", "must be at most 64 KiB", "tối đa 64 KiB")

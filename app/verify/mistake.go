@@ -21,27 +21,27 @@ func (m Mistake) naming(webhooks ...app.Webhook) Mistake {
 var (
 	secretSpace = Mistake{"secret_space", app.Text{
 		EN: "The secret has spaces or a line break in it. Remove them where your server stores it, or trim the value after reading it.",
-		VI: "Secret bị lẫn khoảng trắng hoặc ký tự xuống dòng. Hãy xoá đi ở nơi máy chủ lưu secret, hoặc cắt khoảng trắng (trim) sau khi đọc.",
+		VI: "Khoá bí mật bị lẫn khoảng trắng hoặc ký tự xuống dòng. Hãy xoá đi ở nơi máy chủ lưu khoá bí mật, hoặc cắt khoảng trắng (trim) sau khi đọc.",
 	}}
 	secretQuotes = Mistake{"secret_quotes", app.Text{
 		EN: "The secret has quotes around it. Store it without them: they are not part of the key.",
-		VI: "Secret bị bao trong dấu nháy. Hãy lưu không có dấu nháy: dấu nháy không thuộc về khoá.",
+		VI: "Khoá bí mật bị bao trong dấu nháy. Hãy lưu không có dấu nháy: dấu nháy không thuộc về khoá.",
 	}}
 	secretWithoutPrefix = Mistake{"secret_prefix", app.Text{
 		EN: "The secret lacks whsec_ at its beginning. The key of X-Webhook-Signature is the whole secret, whsec_ included.",
-		VI: "Secret thiếu whsec_ ở đầu. Khoá của X-Webhook-Signature là toàn bộ secret, kể cả whsec_.",
+		VI: "Khoá bí mật thiếu whsec_ ở đầu. Khoá của X-Webhook-Signature là toàn bộ khoá bí mật, kể cả whsec_.",
 	}}
 	secretOfOtherWebhook = Mistake{"secret_of_other_webhook", app.Text{
 		EN: "The secret you entered is that of the webhook “%s”, but the call is from the webhook “%s”. Each webhook has its own secret.",
-		VI: "Secret bạn nhập là của webhook “%s”, nhưng lượt gọi đến từ webhook “%s”. Mỗi webhook có secret riêng.",
+		VI: "Khoá bí mật bạn nhập là của webhook “%s”, nhưng lần gửi đến từ webhook “%s”. Mỗi webhook có khoá bí mật riêng.",
 	}}
 	secretNext = Mistake{"secret_next", app.Text{
 		EN: "You entered the new secret of a rotation, but X-Webhook-Signature is still made with the old one until the overlap ends. Activate the new secret now, or keep the old one until then.",
-		VI: "Bạn nhập secret mới của lần đổi secret, nhưng X-Webhook-Signature vẫn được ký bằng secret cũ đến hết thời gian chuyển tiếp. Hãy kích hoạt secret mới ngay, hoặc giữ secret cũ đến lúc đó.",
+		VI: "Bạn nhập khoá bí mật mới của lần đổi khoá bí mật, nhưng X-Webhook-Signature vẫn được ký bằng khoá bí mật cũ đến hết thời gian chuyển tiếp. Hãy kích hoạt khoá bí mật mới ngay, hoặc giữ khoá bí mật cũ đến lúc đó.",
 	}}
 	secretFormer = Mistake{"secret_former", app.Text{
 		EN: "You entered the old secret, but the new one has replaced it. Configure the new secret.",
-		VI: "Bạn nhập secret cũ, nhưng secret mới đã thay thế. Hãy cấu hình secret mới.",
+		VI: "Bạn nhập khoá bí mật cũ, nhưng khoá bí mật mới đã thay thế. Hãy cấu hình khoá bí mật mới.",
 	}}
 
 	bodyEmpty = Mistake{"body_empty", app.Text{
@@ -79,7 +79,7 @@ var (
 	}}
 	timestampExpired = Mistake{"timestamp_expired", app.Text{
 		EN: "webhook-timestamp is more than five minutes from the present time. Libraries for Standard Webhooks refuse such a call. If they refuse new calls too, set the clock of your server.",
-		VI: "webhook-timestamp lệch hơn 5 phút so với hiện tại. Thư viện Standard Webhooks từ chối lượt gọi như vậy. Nếu lượt gọi mới cũng bị từ chối, hãy chỉnh lại đồng hồ máy chủ.",
+		VI: "webhook-timestamp lệch hơn 5 phút so với hiện tại. Thư viện Standard Webhooks từ chối lần gửi như vậy. Nếu lần gửi mới cũng bị từ chối, hãy chỉnh lại đồng hồ máy chủ.",
 	}}
 )
 
@@ -87,31 +87,31 @@ var (
 var (
 	secretOther = Mistake{"secret_other", app.Text{
 		EN: "The call is genuine: it was signed with a secret of the webhook “%s”. The secret you entered is another. Configure the right one, or rotate the secret if you no longer have it.",
-		VI: "Lượt gọi này là thật: được ký bằng secret của webhook “%s”. Secret bạn nhập là secret khác. Hãy cấu hình đúng secret, hoặc đổi secret nếu không còn giữ.",
+		VI: "Lần gửi này là thật: được ký bằng khoá bí mật của webhook “%s”. Khoá bí mật bạn nhập là khoá bí mật khác. Hãy cấu hình đúng khoá bí mật, hoặc đổi khoá bí mật nếu không còn giữ.",
 	}}
 	secretUnknown = Mistake{"secret_unknown", app.Text{
 		EN: "The secret you entered belongs to no webhook here. If it was rotated, configure the new one; if it was lost, rotate it.",
-		VI: "Secret bạn nhập không thuộc webhook nào ở đây. Nếu đã đổi secret, hãy cấu hình secret mới; nếu bị mất, hãy đổi secret.",
+		VI: "Khoá bí mật bạn nhập không thuộc webhook nào ở đây. Nếu đã đổi khoá bí mật, hãy cấu hình khoá bí mật mới; nếu bị mất, hãy đổi khoá bí mật.",
 	}}
 	secretLost = Mistake{"secret_lost", app.Text{
 		EN: "baoco no longer has the secret of this webhook, so it can’t compare with what was sent. Rotate the secret, or choose a webhook that still exists.",
-		VI: "baoco không còn giữ secret của webhook này nên không thể so với nội dung đã gửi. Hãy đổi secret, hoặc chọn webhook còn tồn tại.",
+		VI: "baoco không còn giữ khoá bí mật của webhook này nên không thể so với nội dung đã gửi. Hãy đổi khoá bí mật, hoặc chọn webhook còn tồn tại.",
 	}}
 	secretRight = Mistake{"secret_right", app.Text{
 		EN: "The secret is right. It is the signature or the body that is not as it was sent.",
-		VI: "Secret đúng. Chữ ký hoặc nội dung mới là phần không giống lúc gửi.",
+		VI: "Khoá bí mật đúng. Chữ ký hoặc nội dung mới là phần không giống lúc gửi.",
 	}}
 	callOfOtherWebhook = Mistake{"call_of_other_webhook", app.Text{
 		EN: "The call is genuine, but it was sent by the webhook “%s”. Each webhook has its own secret: use that one’s.",
-		VI: "Lượt gọi này là thật, nhưng do webhook “%s” gửi. Mỗi webhook có secret riêng: hãy dùng secret của webhook đó.",
+		VI: "Lần gửi này là thật, nhưng do webhook “%s” gửi. Mỗi webhook có khoá bí mật riêng: hãy dùng khoá bí mật của webhook đó.",
 	}}
 	callBeforeRotation = Mistake{"call_before_change", app.Text{
 		EN: "This call was signed with the secret that was in use before the rotation. Check a newer call.",
-		VI: "Lượt gọi này được ký bằng secret trước khi đổi. Hãy kiểm tra lượt gọi mới hơn.",
+		VI: "Lần gửi này được ký bằng khoá bí mật trước khi đổi. Hãy kiểm tra một lần gửi mới hơn.",
 	}}
 	bodyOfOtherSecret = Mistake{"body_of_other_secret", app.Text{
 		EN: "The body is what baoco sends, but its checksum is made with another secret: one that was in use before, or that of another webhook.",
-		VI: "Nội dung đúng như baoco gửi, nhưng checksum được tạo bằng secret khác: secret trước đây, hoặc của webhook khác.",
+		VI: "Nội dung đúng như baoco gửi, nhưng checksum được tạo bằng khoá bí mật khác: khoá bí mật trước đây, hoặc của webhook khác.",
 	}}
 	standardNeedsHeaders = Mistake{"standard_needs_headers", app.Text{
 		EN: "webhook-signature is made over webhook-id, webhook-timestamp and body. Enter both headers too.",
@@ -119,6 +119,6 @@ var (
 	}}
 	unexplained = Mistake{"unknown", app.Text{
 		EN: "None of the usual mistakes explains this. Check that body and header are from the same call, copied whole, and that the secret is that of this webhook. With the webhook and the delivery chosen, baoco compares with what it sent.",
-		VI: "Không có lỗi thường gặp nào giải thích được. Hãy kiểm tra nội dung và header có cùng một lượt gọi, chép trọn, và secret đúng của webhook này. Khi chọn webhook và lượt gửi, baoco so với nội dung đã gửi.",
+		VI: "Không có lỗi thường gặp nào giải thích được. Hãy kiểm tra nội dung và header là của cùng một lần gửi, chép trọn, và khoá bí mật đúng của webhook này. Khi chọn webhook và thông báo, baoco so với nội dung đã gửi.",
 	}}
 )

@@ -34,7 +34,7 @@ check((await page.locator('.timeline > li > details').count()) === 6, 'not six a
 await page.evaluate(() => document.querySelectorAll('.timeline details').forEach((d) => { d.open = true; }));
 await must(page, 'history failed');
 await page.goto(job.base + '/');
-check((await page.textContent('.attention')).includes('1 lượt gửi thất bại'), 'the overview does not ask for it');
+check((await page.textContent('.attention')).includes('1 thông báo thất bại'), 'the overview does not ask for it');
 await moneyFirst(page);
 await page.click('.attention summary');
 await page.click('.attention a[href^="/deliveries"]');
@@ -56,7 +56,7 @@ await page.check('input[name=id]');
 await page.click('form[action="/deliveries/resend"] button[type=submit]');
 await page.waitForURL(job.base + '/deliveries/resend**');
 await must(page, 'history resend');
-check((await text()).includes('1 lượt gửi'), 'the choice is not counted');
+check((await text()).includes('1 thông báo'), 'the choice is not counted');
 await page.click('main form button[type=submit]');
 await page.waitForURL(job.base + '/deliveries?status=1');
 check((await text()).includes('Đang gửi lại 1 lượt.'), 'nothing says that the choice is sent again');

@@ -76,7 +76,7 @@ func (s *Server) toggleBankAccount(w http.ResponseWriter, q *Request) error {
 	}
 	message := app.Text{EN: "The bank account was activated.", VI: "Đã kích hoạt tài khoản ngân hàng."}
 	if b.Status == app.BankAccountInactive {
-		message = app.Text{EN: "The bank account was deactivated; its transactions are recorded but not notified.", VI: "Đã tắt tài khoản ngân hàng; giao dịch vẫn được ghi nhận nhưng không được thông báo."}
+		message = app.Text{EN: "The bank account was deactivated; its transactions are recorded but not notified.", VI: "Đã tắt tài khoản ngân hàng; giao dịch vẫn được ghi nhận nhưng cửa hàng không được báo."}
 	}
 	return q.answer(w, http.StatusOK, message.EN, message.VI, member{"bank_account", EncodeBankAccount(b, s.service.Zone())})
 }

@@ -117,7 +117,7 @@ func (s *Server) sendNow(w http.ResponseWriter, q *Request) error {
 	if err := s.service.SendNow(q.Context(), q.account(), id, app.IdempotencyKey{}, q.now); err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusAccepted, "The delivery is sent now.", "Đang gửi ngay lượt này.", member{"delivery_id", strconv.FormatInt(id, 10)})
+	return q.answer(w, http.StatusAccepted, "The delivery is sent now.", "Đang gửi ngay thông báo này.", member{"delivery_id", strconv.FormatInt(id, 10)})
 }
 
 // replay resends every failed delivery of a webhook, of all time or of a

@@ -289,6 +289,6 @@ func (s *Server) linkInbound(w http.ResponseWriter, q *Request) error {
 	wire.WriteJSON(w, http.StatusOK, struct {
 		wire.Envelope
 		InboundLinkJSON
-	}{wire.OK(q.Request, "The transactions were recorded.", "Đã ghi nhận giao dịch."), EncodeInboundLink(r, s.service.Zone())})
+	}{wire.OK(q.Request, "The transactions were recorded.", "Đã ghi nhận các giao dịch."), EncodeInboundLink(r, s.service.Zone())})
 	return nil
 }

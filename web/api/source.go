@@ -97,5 +97,5 @@ func (s *Server) listRefused(w http.ResponseWriter, q *Request) error {
 	for i, c := range list {
 		encoded[i] = EncodeRefusedCall(c, s.service.Zone(), wire.Lang(q.Request))
 	}
-	return q.answer(w, http.StatusOK, "Refused calls.", "Các lượt gọi bị từ chối.", member{"refused", encoded})
+	return q.answer(w, http.StatusOK, "Refused calls.", "Các lần gọi bị từ chối.", member{"refused", encoded})
 }

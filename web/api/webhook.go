@@ -54,7 +54,7 @@ func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	return q.answer(w, http.StatusCreated, "The webhook was created. Store the secret now: it is not shown again."+hook.PlainWarning().EN,
-		"Đã tạo webhook. Hãy lưu secret ngay: secret sẽ không hiển thị lại."+hook.PlainWarning().VI,
+		"Đã tạo webhook. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại."+hook.PlainWarning().VI,
 		member{"webhook", EncodeWebhook(hook, s.service.Zone())}, member{"secret", secret})
 }
 
@@ -147,7 +147,7 @@ func (s *Server) rotateSecret(w http.ResponseWriter, q *Request) error {
 		return err
 	}
 	return q.answer(w, http.StatusOK, "The webhook has a new secret. Store it now: it is not shown again.",
-		"Webhook đã có secret mới. Hãy lưu ngay: secret sẽ không hiển thị lại.", member{"secret", secret})
+		"Webhook đã có khoá bí mật mới. Hãy lưu ngay: khoá bí mật sẽ không hiển thị lại.", member{"secret", secret})
 }
 
 func (s *Server) activateSecret(w http.ResponseWriter, q *Request) error {
@@ -158,5 +158,5 @@ func (s *Server) activateSecret(w http.ResponseWriter, q *Request) error {
 	if err := s.service.ActivateSecret(q.Context(), q.account(), id, q.now); err != nil {
 		return err
 	}
-	return q.answer(w, http.StatusOK, "The new secret signs everything from now on.", "Từ bây giờ mọi thứ được ký bằng secret mới.")
+	return q.answer(w, http.StatusOK, "The new secret signs everything from now on.", "Từ bây giờ mọi thứ được ký bằng khoá bí mật mới.")
 }

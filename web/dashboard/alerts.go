@@ -106,7 +106,7 @@ func (s *Server) setAlertPreferences(v *visit) error {
 	on := v.PostForm["kind"]
 	for _, kind := range on {
 		if !slices.Contains(app.AlertKinds, app.AttentionKind(kind)) {
-			return s.showAlerts(v, alertCard{}, app.InvalidField("kind", "must be one of the list", "phải là một mục trong danh sách"))
+			return s.showAlerts(v, alertCard{}, app.InvalidField("kind", "must be one of the values in the list", "phải là một mục trong danh sách"))
 		}
 	}
 	for _, kind := range s.alertKinds(v) {

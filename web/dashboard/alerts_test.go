@@ -89,7 +89,7 @@ func TestAlertsPage(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	b.Post("/settings/alerts", "lang", "fr").Shows(t, "Language must be vi or en.", "@BotFather")
-	b.Post("/settings/alerts", "lang", "vi", "kind", "weather").Shows(t, "Alert type must be one of the list.", "@BotFather")
+	b.Post("/settings/alerts", "lang", "vi", "kind", "weather").Shows(t, "Alert type must be one of the values in the list.", "@BotFather")
 
 	b.Get("/settings/alerts/telegram/remove").Shows(t, "Send no alerts by Telegram?")
 	b.Post("/settings/alerts/telegram/remove").Goes(t, "/settings/alerts")
@@ -133,7 +133,7 @@ func TestAlertsEmailForm(t *testing.T) {
 		{"smtp_host", "a.vn:25", "Mail server"}, {"smtp_host", "me@a.vn", "Mail server"},
 		{"smtp_port", "0", "Port must be"}, {"smtp_port", "x", "Port must be"}, {"smtp_security", "none", "Encryption must be"},
 		{"smtp_username", "", "Password and the user name"}, {"smtp_password", "", "Password and the user name"},
-		{"email_from", "lan", "Sender must be"}, {"email_to", "", "Recipients must be 1 to 5"}, {"email_to", "lan@example.vn\nx", "Recipients must be an address"},
+		{"email_from", "lan", "From address must be"}, {"email_to", "", "Recipients must be 1 to 5"}, {"email_to", "lan@example.vn\nx", "Recipients must be an address"},
 		{"email_to", "a@a.vn b@a.vn c@a.vn d@a.vn e@a.vn f@a.vn", "Recipients must be 1 to 5"}, {"email_to", "a@a.vn\r\nBcc:b@b.vn>", "Recipients must be"},
 	} {
 		a := b.Post("/settings/alerts/email", form(c.field, c.value)...)

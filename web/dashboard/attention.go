@@ -88,7 +88,7 @@ func groupRefused(list []app.Attention) []app.Attention {
 	return slices.Insert(rest, first, app.Attention{
 		Kind: app.AttentionSource, Action: app.Text{EN: "Check", VI: "Kiểm tra"},
 		Text: app.Textf("Calls to %d sources are refused, so their transactions are not received. The secrets entered at the providers may be wrong: %s.",
-			"Lượt gọi đến %d nguồn bị từ chối nên không nhận được giao dịch. Có thể secret nhập bên nhà cung cấp bị sai: %s.", len(names), all),
+			"Lần gọi đến %d nguồn bị từ chối nên không nhận được giao dịch. Có thể khoá bí mật nhập bên nhà cung cấp bị sai: %s.", len(names), all),
 	})
 }
 

@@ -118,7 +118,7 @@ func (w words) BankStatus(status app.BankAccountStatus) string {
 	case app.BankAccountPending:
 		return w.T("Waiting for first transaction", "Chờ giao dịch đầu tiên")
 	case app.BankAccountError:
-		return w.T("Error", "Có lỗi")
+		return w.T("Error", "Lỗi")
 	}
 	return w.T("Off", "Đang tắt")
 }
@@ -158,7 +158,7 @@ func (s *Server) linkBank(v *visit) error {
 	}
 	flash := app.Text{EN: "Bank account linked.", VI: "Đã liên kết tài khoản ngân hàng."}
 	if r.Recorded > 0 {
-		waited := app.Textf(" Waiting transactions recorded: %d. Notifications sent to your shop: %d.", " Đã ghi nhận %d giao dịch đang chờ, trong đó có %d lượt báo cho cửa hàng.", r.Recorded, r.Deliveries)
+		waited := app.Textf(" Waiting transactions recorded: %d. Notifications sent to your shop: %d.", " Đã ghi nhận %d giao dịch đang chờ, trong đó có %d thông báo cho cửa hàng.", r.Recorded, r.Deliveries)
 		flash = app.Text{EN: flash.EN + waited.EN, VI: flash.VI + waited.VI}
 	}
 	if r.More {

@@ -127,7 +127,7 @@ func (w words) drawChart(days []dayTotal) chart {
 		if day.Today {
 			c.Labels = append(c.Labels, dayLabel{round2(middle), w.DayName(d.Day)})
 		} else if (len(days)-1-i)%every == 0 {
-			c.Labels = append(c.Labels, dayLabel{round2(middle), d.Day.Start(w.zone).In(w.zone).Format(w.T("Jan 2", "02/01"))})
+			c.Labels = append(c.Labels, dayLabel{round2(middle), d.Day.Start(w.zone).In(w.zone).Format(w.T("02 Jan", "02/01"))})
 		}
 	}
 	return c

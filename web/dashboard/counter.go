@@ -86,7 +86,7 @@ func (s *Server) counterTotal(v *visit, link app.CounterLink, now time.Time) (st
 		return "", nil
 	}
 	sum, err := s.Service.CounterTotal(v.Context(), link, now)
-	return v.T("Today: ", "Hôm nay: ") + "+" + v.Money(sum.Total) + " · " + v.Count(sum.Count, "payment", "payments", "giao dịch"), err
+	return v.T("Today: ", "Hôm nay: ") + "+" + v.Money(sum.Total) + " · " + v.Count(sum.Count, "payment", "payments", "khoản"), err
 }
 
 // ownCounter is the counter of a signed-in user, in the form of a link.

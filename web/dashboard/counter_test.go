@@ -120,7 +120,7 @@ func TestCounterLive(t *testing.T) {
 	if said := saying.FindStringSubmatch(e.Data); !strings.Contains(e.Data, "+200.000\u00a0₫") || !strings.Contains(e.Data, "&lt;i&gt;") || said == nil || said[1] != "Đã nhận hai trăm nghìn đồng" {
 		t.Errorf("%+v", e)
 	}
-	if e := l.Next("total"); e.Data != "Hôm nay: +200.000\u00a0₫ · 1 giao dịch" {
+	if e := l.Next("total"); e.Data != "Hôm nay: +200.000\u00a0₫ · 1 khoản" {
 		t.Errorf("%+v", e)
 	}
 

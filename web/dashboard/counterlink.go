@@ -70,7 +70,7 @@ func (s *Server) createCounterLink(v *visit) error {
 func (s *Server) counterRevocation(v *visit, l app.CounterLink) confirmation {
 	return confirmation{
 		Path: "/settings/counters/" + strconv.FormatInt(l.ID, 10) + "/revoke", Back: "/settings",
-		Title: v.T("Revoke “", "Thu hồi đường dẫn “") + l.Name + "”?", Button: v.T("Revoke", "Thu hồi"),
+		Title: v.T("Revoke the link “", "Thu hồi đường dẫn “") + l.Name + "”?", Button: v.T("Revoke", "Thu hồi"),
 		Texts: []string{v.T("Screens open with this link stop within a second. The counter needs a new link to see money coming in again.",
 			"Mọi màn hình đang mở bằng đường dẫn này sẽ ngừng hiển thị trong vòng một giây. Quầy cần đường dẫn mới để tiếp tục xem tiền vào.")},
 		do:   func() error { return s.Service.RevokeCounterLink(v.Context(), v.account.ID, l.ID, v.now) },

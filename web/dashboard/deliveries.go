@@ -94,7 +94,7 @@ func (w words) historyWord(name, value string, hooks []app.Webhook) string {
 		case "0":
 			return w.T("Failed", "Thất bại")
 		case waitingStatus:
-			return w.T("Waiting", "Đang chờ gửi")
+			return w.T("Waiting", "Đang chờ")
 		}
 	case "transaction_id":
 		return w.T("Transaction ", "Giao dịch ") + value

@@ -85,7 +85,7 @@ func (s *Server) showDelivery(v *visit, data deliveryData, wrong error) error {
 	if data.Signable() {
 		data.Curl = curl(data.Now)
 	}
-	return s.renderForm(v, wrong, "delivery", "deliveries", app.Textf("Delivery #%d", "Lượt gửi #%d", data.ID), data)
+	return s.renderForm(v, wrong, "delivery", "deliveries", app.Textf("Delivery #%d", "Thông báo #%d", data.ID), data)
 }
 
 func (w words) step(call app.AttemptDetails) deliveryStep {

@@ -92,13 +92,13 @@ func (w words) eventWord(name, value string, sources []app.Source) string {
 func (w words) Outcome(o app.Outcome) string {
 	switch o {
 	case app.OutcomeRecorded:
-		return w.T("Recorded", "Ghi nhận")
+		return w.T("Recorded", "Đã ghi nhận")
 	case app.OutcomeDuplicate:
 		return w.T("Duplicate", "Trùng")
 	case app.OutcomeUnassigned:
-		return w.T("Unassigned", "Chưa gán tài khoản")
+		return w.T("Unassigned", "Tài khoản chưa liên kết")
 	case app.OutcomeConflict:
-		return w.T("Conflict", "Mâu thuẫn")
+		return w.T("Conflict", "Trùng mã, khác thông tin")
 	case app.OutcomeRejected:
 		return w.T("Unreadable", "Không đọc được")
 	case "":
@@ -113,8 +113,7 @@ func (eventsData) States() []app.Outcome { return eventStates }
 // eventData is the page of an event.
 type eventData struct {
 	app.InboundEvent
-	KindName   string // the name of the source's provider
-	Unassigned int    // how many items are unassigned
+	Unassigned int // how many items are unassigned
 	Link       linkForm
 }
 
@@ -178,7 +177,7 @@ func (w words) LinkWords(i app.InboundElement) string {
 	if i.State == app.OutcomeRecorded || i.State == app.OutcomeDuplicate {
 		return w.T("transaction "+id, "giao dịch "+id)
 	}
-	return w.T("transaction recorded under this ID", "giao dịch đã ghi nhận với ID này")
+	return w.T("transaction recorded under this id", "giao dịch đã ghi nhận với mã này")
 }
 
 // FaultText says what is wrong with an element.
@@ -186,11 +185,11 @@ func (w words) FaultText(i app.Incoming) string {
 	name := app.FieldName(i.Fault.Field).In(w.Lang)
 	switch i.Fault.Field {
 	case "id": // FieldName gives the name that "id" has in forms
-		name = "ID"
+		name = w.T("The source’s id", "Mã của nguồn")
 	case provider.FaultNotJSON, "body":
 		name = w.T("The data", "Dữ liệu")
 	case provider.FaultElement:
-		name = w.T("The item", "Mục này")
+		name = w.T("This item", "Mục này")
 	}
 	return strings.TrimSpace(name + " " + i.Fault.Text.In(w.Lang))
 }
@@ -251,13 +250,13 @@ func suggestLink(items []app.InboundItem) (form linkForm) {
 // showEvent shows the page of an event. wrong is why an action was refused.
 func (s *Server) showEvent(v *visit, e app.InboundEvent, link linkForm, wrong error) error {
 	link.Banks = app.Banks()
-	data := eventData{InboundEvent: e, Link: link, KindName: s.nameOf(e.Provider)}
+	data := eventData{InboundEvent: e, Link: link}
 	for _, i := range data.Items {
 		if i.State == app.OutcomeUnassigned {
 			data.Unassigned++
 		}
 	}
-	return s.renderForm(v, wrong, "event", "inbound", app.Textf("Inbound call %d", "Lượt gọi đến %d", data.ID), data)
+	return s.renderForm(v, wrong, "event", "inbound", app.Textf("Inbound call %d", "Lần nhận #%d", data.ID), data)
 }
 
 // linkEvent records the unassigned items of an event on a bank account.
@@ -278,7 +277,7 @@ func (s *Server) linkEvent(v *visit) error {
 	}
 	flash := app.Textf(
 		"Recorded: %d; duplicates: %d; from other waiting calls: %d. Notifications sent to your shop: %d.",
-		"Đã ghi nhận %d giao dịch; trùng: %d; từ các lượt gọi khác đang chờ: %d. Lượt báo cho cửa hàng: %d.", r.Recorded, r.Duplicates, r.Waiting, r.Deliveries)
+		"Đã ghi nhận %d giao dịch; trùng: %d; từ các lần nhận khác đang chờ: %d. Thông báo cho cửa hàng: %d.", r.Recorded, r.Duplicates, r.Waiting, r.Deliveries)
 	if r.More {
 		flash = app.Text{EN: flash.EN + app.RestFollows.EN, VI: flash.VI + app.RestFollows.VI}
 	}
@@ -297,7 +296,7 @@ func (s *Server) retryEvent(v *visit) error {
 	}
 	flash := app.Textf(
 		"Reprocessed. Recorded: %d; duplicates: %d; unassigned: %d; in conflict: %d; unreadable: %d.",
-		"Đã xử lý lại. Ghi nhận: %d; trùng: %d; chưa gán tài khoản: %d; mâu thuẫn: %d; không đọc được: %d.",
+		"Đã xử lý lại. Ghi nhận: %d; trùng: %d; tài khoản chưa liên kết: %d; trùng mã nhưng khác thông tin: %d; không đọc được: %d.",
 		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
 	if r.Discarded > 0 {
 		flash = flash.And(app.Textf("Of these, still discarded: %d.", "Trong đó vẫn bỏ qua: %d.", r.Discarded))
@@ -357,5 +356,5 @@ func (s *Server) refusedPage(v *visit) error {
 		id = -1 // names nothing
 	}
 	data.Calls, err = s.Service.RefusedCalls(v.Context(), v.account.ID, id, app.KeptRefusedCalls)
-	return s.renderForm(v, err, "refused", "inbound", app.Text{EN: "Refused calls", VI: "Lượt gọi bị từ chối"}, data)
+	return s.renderForm(v, err, "refused", "inbound", app.Text{EN: "Refused calls", VI: "Lần gọi bị từ chối"}, data)
 }

@@ -182,7 +182,7 @@ func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.
 func importRejection(outcome app.Outcome, e app.Incoming) app.Text {
 	switch {
 	case outcome == app.OutcomeConflict:
-		return app.Text{EN: "This ID is already recorded with a different amount, direction or account.", VI: "ID này đã được ghi nhận với số tiền, loại giao dịch hoặc tài khoản khác."}
+		return app.Text{EN: "This transaction number is already recorded with a different amount, direction or account.", VI: "Mã giao dịch này đã được ghi nhận với số tiền, loại giao dịch hoặc tài khoản khác."}
 	case outcome == app.OutcomeUnassigned && e.AccountNumber == "":
 		return app.Text{EN: "The row does not name a bank account.", VI: "Dòng này không nêu tài khoản ngân hàng."}
 	case outcome == app.OutcomeUnassigned:

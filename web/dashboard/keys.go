@@ -55,7 +55,7 @@ func (s *Server) showKeys(v *visit, form keyForm, wrong error) error {
 }
 
 func (s *Server) keyRow(v *visit, k app.APIKey) keyRow {
-	row := keyRow{APIKey: k, State: app.Text{EN: "Active", VI: "Còn hiệu lực"}, Class: "active", Ask: s.keyRevocation(v, k)}
+	row := keyRow{APIKey: k, State: app.Text{EN: "Active", VI: "Đang hoạt động"}, Class: "active", Ask: s.keyRevocation(v, k)}
 	switch {
 	case !k.RevokedAt.IsZero():
 		row.State, row.Class = app.Text{EN: "Revoked", VI: "Đã thu hồi"}, "cancelled"
@@ -73,7 +73,7 @@ func (s *Server) keyRevocation(v *visit, k app.APIKey) confirmation {
 	}
 	return confirmation{
 		Path: "/keys/" + strconv.FormatInt(k.ID, 10) + "/revoke", Back: "/keys",
-		Title: v.T("Revoke “", "Thu hồi khoá “") + k.Name + "”?", Button: v.T("Revoke", "Thu hồi"),
+		Title: v.T("Revoke the key “", "Thu hồi khoá “") + k.Name + "”?", Button: v.T("Revoke", "Thu hồi"),
 		Texts: []string{
 			v.T("Every program that calls the API with "+k.Hint+" is refused from now on, with 401. Transactions are recorded and webhooks sent as before.",
 				"Mọi chương trình gọi API bằng "+k.Hint+" sẽ bị từ chối ngay (lỗi 401). Việc ghi nhận giao dịch và gửi webhook không bị ảnh hưởng."),

@@ -187,7 +187,7 @@ func (s *Server) onboardingSteps(v *visit) ([]onboardingStep, error) {
 		{app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}, "/banks", sum.BankAccounts > 0},
 		{app.Text{EN: "Add a source to receive transactions", VI: "Thêm nguồn để nhận giao dịch"}, "/inbound", len(sources) > 0 || sum.Transactions > 0},
 		{app.Text{EN: "Create a webhook to notify your shop", VI: "Tạo webhook để báo cho cửa hàng"}, "/webhooks/new", len(hooks) > 0},
-		{app.Text{EN: "Send a test", VI: "Gửi thử đến cửa hàng"}, "/webhooks", sum.WebhooksSent > 0},
+		{app.Text{EN: "Send your shop a test", VI: "Gửi thử đến cửa hàng"}, "/webhooks", sum.WebhooksSent > 0},
 	}
 	for _, one := range list {
 		if !one.Done {

@@ -181,7 +181,7 @@ func readIDs(texts []string) ([]int64, error) {
 		return nil, app.InvalidField("id", "is empty: select deliveries in the list first", "đang trống: hãy đánh dấu các lần gửi trong danh sách")
 	}
 	if len(ids) > app.MaxPageSize {
-		return nil, app.InvalidField("id", "can hold at most 100 deliveries", "chỉ được có tối đa 100 lượt gửi")
+		return nil, app.InvalidField("id", "can hold at most 100 deliveries", "chỉ được có tối đa 100 thông báo")
 	}
 	return ids, nil
 }
@@ -211,7 +211,7 @@ func (s *Server) resendDeliveries(v *visit) error {
 
 // resent says how many deliveries were sent and how many weren't.
 func resent(r app.ResendResult) app.Text {
-	text := app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d lượt.", r.Count)
+	text := app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d thông báo.", r.Count)
 	if n := len(r.Refused); n > 0 {
 		left := app.Textf(" Not resent: %d.", " Không gửi lại được: %d.", n)
 		text = app.Text{EN: text.EN + left.EN, VI: text.VI + left.VI}
@@ -243,7 +243,7 @@ func (s *Server) resendDelivery(v *visit) error {
 	}
 	for _, again := range d.ResentAs {
 		if again.State == app.DeliveryPending || again.State == app.DeliveryDelivered {
-			return s.redirect(v, "/deliveries/"+strconv.FormatInt(again.ID, 10), app.Text{EN: "This is the resend: nothing more was sent.", VI: "Đây là lượt gửi lại; không gửi thêm lượt nào."})
+			return s.redirect(v, "/deliveries/"+strconv.FormatInt(again.ID, 10), app.Text{EN: "This is the resend: nothing more was sent.", VI: "Đây là thông báo gửi lại; không gửi thêm thông báo nào."})
 		}
 	}
 	last := d.Calls[len(d.Calls)-1]
@@ -251,7 +251,7 @@ func (s *Server) resendDelivery(v *visit) error {
 	if err != nil {
 		return s.showDelivery(v, deliveryData{DeliveryDetails: d}, err)
 	}
-	return s.redirect(v, "/deliveries/"+strconv.FormatInt(again.ID, 10), app.Text{EN: "Resending as this new delivery.", VI: "Đang gửi lại. Đây là lượt gửi mới."})
+	return s.redirect(v, "/deliveries/"+strconv.FormatInt(again.ID, 10), app.Text{EN: "Resending as this new delivery.", VI: "Đang gửi lại. Đây là thông báo mới."})
 }
 
 // CanSendNow tells whether the delivery is pending, and nothing holds it back.
@@ -285,5 +285,5 @@ func (s *Server) sendWaiting(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.redirect(v, webhookPath(hook.ID), app.Textf("Deliveries being sent now: %d.", "Đang gửi ngay %d lượt.", n))
+	return s.redirect(v, webhookPath(hook.ID), app.Textf("Deliveries being sent now: %d.", "Đang gửi ngay %d thông báo.", n))
 }

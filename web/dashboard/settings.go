@@ -83,7 +83,7 @@ func keepText(lang app.Lang, d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
 	case d == 0:
-		return app.Text{EN: "Forever", VI: "Không giới hạn"}.In(lang)
+		return app.Text{EN: "Forever", VI: "Mãi mãi"}.In(lang)
 	case d%day == 0:
 		return strconv.Itoa(int(d/day)) + app.Text{EN: " days", VI: " ngày"}.In(lang)
 	}

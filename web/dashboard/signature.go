@@ -48,7 +48,7 @@ func (s *Server) showSignature(v *visit, data signatureData, wrong error) (err e
 	if data.Webhooks, err = s.Service.Webhooks(v.Context(), v.account.ID); err != nil {
 		return err
 	}
-	return s.renderForm(v, wrong, "signature", "webhooks", app.Text{EN: "Check a signature", VI: "Kiểm tra chữ ký"}, data)
+	return s.renderForm(v, wrong, "signature", "webhooks", app.Text{EN: "Check the signature", VI: "Kiểm tra chữ ký"}, data)
 }
 
 // checkSignature checks what was entered and shows the result. Nothing is kept.

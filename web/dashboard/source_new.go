@@ -25,11 +25,11 @@ func (f sourceForm) Takes(option string) bool {
 func (w words) AuthName(a app.Auth) string {
 	switch a {
 	case app.AuthBearer:
-		return w.T("Secret in the header Authorization: Bearer", "Secret trong header Authorization: Bearer")
+		return w.T("Secret in the header Authorization: Bearer", "Khoá bí mật trong header Authorization: Bearer")
 	case app.AuthAPIKey:
-		return w.T("API key: secret in a header", "API Key: secret trong header")
+		return w.T("API key: secret in a header", "API Key: khoá bí mật trong header")
 	case app.AuthToken:
-		return w.T("Only the secret, in its own header", "Chỉ có secret, trong một header riêng")
+		return w.T("Only the secret, in its own header", "Chỉ có khoá bí mật, trong một header riêng")
 	case app.AuthHMAC:
 		return w.T("HMAC signature", "Chữ ký HMAC")
 	}

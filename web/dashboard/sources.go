@@ -79,15 +79,15 @@ func (s *Server) sourceRow(v *visit, src app.SourceHealth) sourceRow {
 	row.State = "active"
 	switch {
 	case src.SecretLost:
-		row.State, word = "error", app.Text{EN: "Secret lost", VI: "Mất secret"}
+		row.State, word = "error", app.Text{EN: "Secret lost", VI: "Mất khoá bí mật"}
 	case src.PollError == app.PollKeyRefused:
 		row.State, word = "error", app.Text{EN: "API key rejected", VI: "Khoá API không hợp lệ"}
 	case src.LastRefused.ReceivedAt.After(src.LastCallAt):
-		row.State, word = "error", app.Text{EN: "Calls refused", VI: "Lượt gọi bị từ chối"}
+		row.State, word = "error", app.Text{EN: "Refused calls", VI: "Lần gọi bị từ chối"}
 	case src.LastCallAt.IsZero() && src.PolledAt.IsZero():
-		row.State, word = "pending", app.Text{EN: "No calls yet", VI: "Chưa có lượt gọi"}
+		row.State, word = "pending", app.Text{EN: "No calls yet", VI: "Chưa nhận lần nào"}
 	case src.Silent(false, v.now):
-		row.State, word = "pending", app.Text{EN: "No recent calls", VI: "Lâu chưa có lượt gọi"}
+		row.State, word = "pending", app.Text{EN: "No recent calls", VI: "Lâu chưa nhận được gì"}
 	}
 	row.Word = word.In(v.Lang)
 	return row
@@ -184,7 +184,7 @@ func (s *Server) showSourceSecret(v *visit, src app.Source, isNew bool) error {
 	}
 	title := app.Text{EN: "Enter these at the provider", VI: "Nhập thông tin này bên nhà cung cấp"}
 	if src.Secret == "" {
-		title = app.Text{EN: "Secret already shown", VI: "Secret đã được hiển thị"}
+		title = app.Text{EN: "Secret already shown", VI: "Khoá bí mật đã được hiển thị"}
 	}
 	return s.render(v, "source_secret", "inbound", title, data)
 }
@@ -199,7 +199,7 @@ func (s *Server) rotateSourcePage(v *visit) error {
 
 func (s *Server) showRotateSource(v *visit, src app.SourceHealth, wrong error) error {
 	kind, _ := s.Service.ProviderKind(src.Provider)
-	return s.renderForm(v, wrong, "source_rotate", "inbound", app.Text{EN: "Rotate secret", VI: "Đổi secret"}, struct {
+	return s.renderForm(v, wrong, "source_rotate", "inbound", app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"}, struct {
 		app.SourceHealth
 		NeedsSecret bool
 	}{src, kind.NeedsSecret(src.Auth)})
@@ -266,7 +266,7 @@ func (s *Server) catchUpSource(v *visit) error {
 		return s.showSource(v, err)
 	}
 	return s.redirect(v, sourcePath(src.ID), app.Textf(
-		"Synced. New: %d; duplicates: %d; unassigned: %d; in conflict or unreadable: %d.", "Đã đồng bộ. Mới: %d; trùng: %d; chưa gán tài khoản: %d; mâu thuẫn hoặc không đọc được: %d.",
+		"Synced. New: %d; duplicates: %d; unassigned: %d; in conflict or unreadable: %d.", "Đã đồng bộ. Mới: %d; trùng: %d; tài khoản chưa liên kết: %d; trùng mã nhưng khác thông tin, hoặc không đọc được: %d.",
 		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts+r.Rejected))
 }
 
@@ -277,11 +277,11 @@ func (s *Server) removeSource(v *visit) error {
 	}
 	return s.confirm(v, "inbound", confirmation{
 		Path: sourcePath(src.ID) + "/remove", Back: sourcePath(src.ID), to: "/inbound",
-		Title: v.T("Remove source", "Xoá nguồn giao dịch"), Button: v.T("Remove permanently", "Xoá vĩnh viễn"),
+		Title: v.T("Remove source", "Xoá nguồn giao dịch"), Button: v.T("Delete permanently", "Xoá vĩnh viễn"),
 		Texts: []string{
-			v.T("Calls from this source will be refused. Remove it at the provider too.", "Lượt gọi từ nguồn này sẽ bị từ chối. Hãy xoá cả bên nhà cung cấp."),
+			v.T("Calls from this source will be refused. Remove it at the provider too.", "Lần gọi từ nguồn này sẽ bị từ chối. Hãy xoá cả bên nhà cung cấp."),
 			v.T("Its transactions and log are kept.", "Giao dịch và lịch sử nhận của nguồn vẫn được giữ."),
-			v.T("The URL and secret are permanently deleted; adding the source again creates new ones.", "URL và secret bị xoá vĩnh viễn; nếu thêm lại, nguồn sẽ có URL và secret mới."),
+			v.T("The URL and secret are permanently deleted; adding the source again creates new ones.", "URL và khoá bí mật bị xoá vĩnh viễn; nếu thêm lại, nguồn sẽ có URL và khoá bí mật mới."),
 		},
 		do:   func() error { return s.Service.RemoveSource(v.Context(), v.account.ID, src.ID, v.now) },
 		done: app.Text{EN: "Source removed. Its transactions are kept.", VI: "Đã xoá nguồn. Các giao dịch đã ghi nhận vẫn được giữ."},

@@ -47,7 +47,7 @@ type streamCounts struct {
 // errTooManyStreams refuses a stream beyond a bound. It is logged by take.
 var errTooManyStreams = app.Refused(app.CodeUnavailable, app.Text{
 	EN: "Too many live pages and exports are open. Close some of them and try again.",
-	VI: "Đang mở quá nhiều trang trực tiếp và lượt xuất dữ liệu. Hãy đóng bớt rồi thử lại.",
+	VI: "Đang mở quá nhiều trang trực tiếp và tệp đang xuất. Hãy đóng bớt rồi thử lại.",
 })
 
 // take counts one more stream. errTooManyStreams if a bound is reached, which is

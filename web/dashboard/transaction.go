@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"time"
 
 	"baoco/app"
 )
@@ -103,6 +104,12 @@ func (s *Server) eventOf(v *visit, eventID int64) (*app.InboundEvent, error) {
 		return nil, nil
 	}
 	return &e, err
+}
+
+// RecordedLater tells whether a transaction was recorded at a time that its own
+// time doesn't tell.
+func (w words) RecordedLater(t app.Transaction) bool {
+	return t.DateOnly || t.CreatedAt.Sub(t.Time).Abs() > time.Minute
 }
 
 // ChannelName names the channel by which a transaction came in.

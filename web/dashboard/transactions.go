@@ -142,7 +142,7 @@ func (w words) Notice(deliveries []app.LatestDelivery) notice {
 	}
 	switch {
 	case all == 0:
-		return notice{Text: w.T("Not sent", "Không gửi")}
+		return notice{Text: w.T("Nobody to notify", "Không cần báo")}
 	case n.State == app.DeliveryFailed:
 		n.Text = w.T("Could not notify", "Chưa báo được")
 	case n.State == app.DeliveryPending && tried > 0:
@@ -286,13 +286,13 @@ func (w words) transactionWord(name, value string, banks []app.BankAccount) stri
 func (w words) NotifiedWord(state app.DeliveryState) string {
 	switch state {
 	case app.DeliveryFailed:
-		return w.T("Failed", "Thất bại")
+		return w.T("Could not notify", "Chưa báo được")
 	case app.DeliveryPending:
-		return w.T("Waiting", "Đang chờ gửi")
+		return w.T("Waiting to notify", "Chờ báo")
 	case app.DeliveryDelivered:
-		return w.T("Delivered", "Thành công")
+		return w.T("Notified", "Đã báo")
 	}
-	return w.T("Not sent", "Không gửi")
+	return w.T("Nobody to notify", "Không cần báo")
 }
 
 // SearchFound writes how many transactions a search has found so far.

@@ -394,7 +394,7 @@ func TestTransactionOrigin(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	page := b.Get("/transactions/1")
 	page.WantStatus(t, http.StatusOK)
-	for _, want := range []string{"native", "provider call", "&lt;b&gt;second&lt;/b&gt;", "Raw data received", "first-name"} {
+	for _, want := range []string{"provider call", "&lt;b&gt;second&lt;/b&gt;", "Raw data received", "first-name"} {
 		if !strings.Contains(page.Body, want) {
 			t.Errorf("the page has no %q\n%s", want, page.Body)
 		}

@@ -162,7 +162,7 @@ func (w words) RoleText(role app.Role) string {
 	case app.RoleAccountant:
 		return w.T("reads and exports the money; changes nothing", "xem và xuất số liệu tiền; không thay đổi gì")
 	case app.RoleDeveloper:
-		return w.T("sources, webhooks, deliveries and API keys; sees no sums", "lo nguồn, webhook, lượt gửi và khoá API; không xem tổng tiền")
+		return w.T("sources, webhooks, deliveries and API keys; sees no sums", "lo nguồn, webhook, thông báo và khoá API; không xem tổng tiền")
 	}
 	return w.T("the counter screen and the money that came in today", "màn hình quầy và tiền vào hôm nay")
 }

@@ -103,12 +103,12 @@ func (s *Server) switchWebhook(v *visit) error {
 		}
 		hook = switched
 	}
-	flash := app.Text{EN: "Webhook turned on. Waiting deliveries are sent as scheduled.", VI: "Đã bật webhook. Các lượt gửi đang chờ sẽ được gửi tiếp theo lịch."}
+	flash := app.Text{EN: "Webhook turned on. Waiting deliveries are sent as scheduled.", VI: "Đã bật webhook. Các thông báo đang chờ sẽ được gửi tiếp theo lịch."}
 	switch {
 	case hook.IsActive && hook.SecretLost:
-		flash = app.Text{EN: "Webhook turned on. Nothing is sent until you rotate its secret.", VI: "Đã bật webhook. Chưa gửi được gì cho đến khi bạn đổi secret."}
+		flash = app.Text{EN: "Webhook turned on. Nothing is sent until you rotate its secret.", VI: "Đã bật webhook. Chưa gửi được gì cho đến khi bạn đổi khoá bí mật."}
 	case !hook.IsActive:
-		flash = app.Text{EN: "Webhook turned off. Waiting deliveries are kept until you turn it on.", VI: "Đã tắt webhook. Các lượt gửi đang chờ được giữ lại đến khi bạn bật."}
+		flash = app.Text{EN: "Webhook turned off. Waiting deliveries are kept until you turn it on.", VI: "Đã tắt webhook. Các thông báo đang chờ được giữ lại đến khi bạn bật."}
 	}
 	return s.redirect(v, webhookPath(hook.ID), flash)
 }
@@ -158,7 +158,7 @@ func (s *Server) rotatePage(v *visit) error {
 }
 
 func (s *Server) showRotate(v *visit, data rotateData, wrong error) error {
-	return s.renderForm(v, wrong, "webhook_rotate", "webhooks", app.Text{EN: "Rotate secret", VI: "Đổi secret"}, data)
+	return s.renderForm(v, wrong, "webhook_rotate", "webhooks", app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"}, data)
 }
 
 // rotateWebhook answers with the page of the new secret.
@@ -190,7 +190,7 @@ func (s *Server) activateWebhook(v *visit) error {
 	if err := s.Service.ActivateSecret(v.Context(), v.account.ID, hook.ID, v.now); err != nil {
 		return err
 	}
-	return s.redirect(v, webhookPath(hook.ID), app.Text{EN: "The new secret is now the only one in use.", VI: "Từ bây giờ chỉ dùng secret mới để ký."})
+	return s.redirect(v, webhookPath(hook.ID), app.Text{EN: "The new secret is now the only one in use.", VI: "Từ bây giờ chỉ dùng khoá bí mật mới để ký."})
 }
 
 // replayDays is how far back a replay goes by default.
@@ -233,7 +233,7 @@ func (s *Server) replayPage(v *visit) error {
 }
 
 func (s *Server) showReplay(v *visit, data replayData, wrong error) error {
-	return s.renderForm(v, wrong, "webhook_replay", "webhooks", app.Text{EN: "Resend failed deliveries", VI: "Gửi lại các lượt thất bại"}, data)
+	return s.renderForm(v, wrong, "webhook_replay", "webhooks", app.Text{EN: "Resend failed deliveries", VI: "Gửi lại các thông báo thất bại"}, data)
 }
 
 func (s *Server) replayWebhook(v *visit) error {
@@ -250,7 +250,7 @@ func (s *Server) replayWebhook(v *visit) error {
 	if err != nil {
 		return s.showReplay(v, data, err)
 	}
-	return s.redirect(v, webhookPath(hook.ID), app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d lượt.", n))
+	return s.redirect(v, webhookPath(hook.ID), app.Textf("Deliveries being resent: %d.", "Đang gửi lại %d thông báo.", n))
 }
 
 // AtLeast writes a count; all tells whether it is complete.
@@ -263,10 +263,10 @@ func (w words) AtLeast(n int64, all bool) string {
 
 // webhookRemoval deletes a webhook that has so many waiting deliveries.
 func (s *Server) webhookRemoval(v *visit, hook app.Webhook, pending int64) confirmation {
-	waiting := v.T("No deliveries are waiting.", "Không có lượt gửi nào đang chờ.")
+	waiting := v.T("No deliveries are waiting.", "Không có thông báo nào đang chờ.")
 	if pending > 0 {
-		waiting = v.T("Waiting deliveries: ", "Số lượt gửi đang chờ: ") + v.Number(pending) + ". " +
-			v.T("They will be cancelled, and your shop will not be notified of them.", "Các lượt gửi này sẽ bị huỷ và cửa hàng sẽ không được báo.")
+		waiting = v.T("Waiting deliveries: ", "Số thông báo đang chờ: ") + v.Number(pending) + ". " +
+			v.T("They will be cancelled, and your shop will not be notified of them.", "Các thông báo này sẽ bị huỷ và cửa hàng sẽ không được báo.")
 	}
 	return confirmation{
 		Path: webhookPath(hook.ID) + "/delete", Back: webhookPath(hook.ID), to: "/webhooks",
@@ -274,7 +274,7 @@ func (s *Server) webhookRemoval(v *visit, hook app.Webhook, pending int64) confi
 		Texts: []string{
 			waiting,
 			v.T("New transactions will no longer be sent to this webhook.", "Giao dịch mới sẽ không được gửi đến webhook này nữa."),
-			v.T("The delivery history is kept. The secret is permanently deleted.", "Lịch sử gửi vẫn được giữ. Secret bị xoá vĩnh viễn."),
+			v.T("The delivery history is kept. The secret is permanently deleted.", "Lịch sử gửi vẫn được giữ. Khoá bí mật bị xoá vĩnh viễn."),
 		},
 		do:   func() error { return s.Service.DeleteWebhook(v.Context(), v.account.ID, hook.ID, v.now) },
 		done: app.Text{EN: "Webhook deleted. Its history is kept.", VI: "Đã xoá webhook. Lịch sử gửi vẫn được giữ."},

@@ -101,9 +101,9 @@ type secretData struct {
 }
 
 func (s *Server) showSecret(v *visit, data secretData) error {
-	title := app.Text{EN: "Save this secret now", VI: "Hãy lưu secret này ngay"}
+	title := app.Text{EN: "Save this secret now", VI: "Hãy lưu khoá bí mật này ngay"}
 	if data.Secret == "" {
-		title = app.Text{EN: "Secret already shown", VI: "Secret đã được hiển thị"}
+		title = app.Text{EN: "Secret already shown", VI: "Khoá bí mật đã được hiển thị"}
 	}
 	data.Plain = strings.TrimSpace(data.Webhook.PlainWarning().In(v.Lang))
 	data.Receivers = receivers(data.Webhook, data.Secret, v.Lang)
@@ -119,7 +119,7 @@ func (s *Server) secretFile(v *visit) error {
 	}
 	secret := v.PostFormValue("secret")
 	if key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_")); err != nil || len(key) != 32 || !strings.HasPrefix(secret, "whsec_") {
-		return app.InvalidField("secret", "is not one of a webhook", "không phải secret của webhook")
+		return app.InvalidField("secret", "is not one of a webhook", "không phải khoá bí mật của webhook")
 	}
 	h := v.w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")

@@ -114,7 +114,7 @@ func (s *Server) readUnverified(w http.ResponseWriter, r *http.Request, most int
 		case !s.held.take(client, smallBody):
 			return nil, release, app.Refused(app.CodeUnavailable, app.Text{
 				EN: "Too many large calls are being received at this moment; please try again.",
-				VI: "Đang nhận quá nhiều lượt gọi lớn cùng lúc, vui lòng thử lại.",
+				VI: "Đang nhận quá nhiều lần gọi lớn cùng lúc, vui lòng thử lại.",
 			})
 		}
 		held += smallBody

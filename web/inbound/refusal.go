@@ -58,7 +58,7 @@ func (s *Server) explainRefusal(r *http.Request, check provider.Verifier, in pro
 	if in.Source.SecretLost {
 		return app.Refusal{Code: app.RefusalKey, Text: app.Text{
 			EN: "The secret of this source is lost, so no call can be verified. Rotate the secret.",
-			VI: "Secret của nguồn này đã mất nên không xác thực được lượt gọi. Hãy đổi secret.",
+			VI: "Khoá bí mật của nguồn này đã mất nên không xác thực được lần gọi. Hãy đổi khoá bí mật.",
 		}}
 	}
 	accepted := func(in provider.Call) bool { return check(in, r.Header).Code == "" }
@@ -73,7 +73,7 @@ func (s *Server) explainRefusal(r *http.Request, check provider.Verifier, in pro
 			tried.Source.Options = other.Options
 		}
 		if other.ID != in.Source.ID && accepted(tried) {
-			return app.Refusal{Code: app.RefusalKey, Text: app.Textf("This secret belongs to source %[1]d (%[2]s).", "Secret này thuộc nguồn %[1]d (%[2]s).", other.ID, other.Name)}
+			return app.Refusal{Code: app.RefusalKey, Text: app.Textf("This secret belongs to source %[1]d (%[2]s).", "Khoá bí mật này thuộc nguồn %[1]d (%[2]s).", other.ID, other.Name)}
 		}
 	}
 	for _, secret := range []string{in.Source.Secret + "\n", in.Source.Secret + "\r\n", in.Source.Secret + " ", " " + in.Source.Secret, `"` + in.Source.Secret + `"`} {
@@ -81,7 +81,7 @@ func (s *Server) explainRefusal(r *http.Request, check provider.Verifier, in pro
 		if tried.Source.Secret = secret; accepted(tried) {
 			return app.Refusal{Code: app.RefusalKey, Text: app.Text{
 				EN: "The secret was entered with an extra line break, space or quotation marks.",
-				VI: "Secret nhập bên nhà cung cấp bị thừa dấu xuống dòng, khoảng trắng hoặc dấu ngoặc kép.",
+				VI: "Khoá bí mật nhập bên nhà cung cấp bị thừa dấu xuống dòng, khoảng trắng hoặc dấu ngoặc kép.",
 			}}
 		}
 	}
@@ -90,7 +90,7 @@ func (s *Server) explainRefusal(r *http.Request, check provider.Verifier, in pro
 		if tried.Body = body; accepted(tried) {
 			return app.Refusal{Code: app.RefusalBody, Text: app.Text{
 				EN: "The secret is correct, but the body was changed on the way: its whitespace is different. A proxy or a framework rewrote the JSON.",
-				VI: "Secret đúng, nhưng nội dung đã bị thay đổi trên đường truyền: khoảng trắng không còn như lúc ký. Có thể proxy hoặc framework đã ghi lại JSON.",
+				VI: "Khoá bí mật đúng, nhưng nội dung đã bị thay đổi trên đường truyền: khoảng trắng không còn như lúc ký. Có thể proxy hoặc framework đã ghi lại JSON.",
 			}}
 		}
 	}
