@@ -30,7 +30,7 @@ func TestSeed(t *testing.T) {
 	apptest.Seed(t, path, apptest.Seeding{AccountID: 1, Rows: rows, From: now.AddDate(-3, 0, 0), To: now})
 	checkTotals(t, path, 7*3600)
 	for table, want := range map[string]int64{
-		"transactions": rows, "event_ids": rows, "deliveries": rows, "attempts": rows, "attempts WHERE ok = 0": rows / 100,
+		"transactions": rows, "event_ids": rows, "inbound_events": rows, "deliveries": rows, "attempts": rows, "attempts WHERE ok = 0": rows / 100,
 		// What is in search is what app makes of content and number.
 		"transactions WHERE search LIKE 'thanh toan tien hang cho cua hang hoa sen, don so dh%'": peek(t, path, `SELECT count(*) FROM transactions WHERE content LIKE 'Thanh toán%'`)[0][0].(int64),
 	} {

@@ -14,7 +14,7 @@ import (
 // Seeding says what Seed fills a file with.
 type Seeding struct {
 	AccountID int64
-	Rows      int64     // transactions, and as many deliveries and attempts
+	Rows      int64     // transactions, and as many calls, deliveries and attempts
 	From, To  time.Time // they are spread evenly over this time
 }
 
@@ -131,6 +131,12 @@ func seedSteps(s Seeding, offset int, low, high int64) []seedStatement {
 			[]any{low, high, s.From.Unix(), s.To.Unix(), s.Rows, s.AccountID, string(app.ChannelCall), offset, len(seedContents)}},
 		{`INSERT INTO event_ids (account_id, source_id, channel, event_id, transaction_id, merged)
 			SELECT account_id, source_id, channel, number, id, 0 FROM transactions WHERE id BETWEEN ? AND ?`,
+			[]any{low, high}},
+		{`INSERT INTO inbound_events (account_id, source_id, channel, received_ms, recorded, duplicates, unassigned, conflicts, rejected, open, body)
+			SELECT account_id, source_id, channel, created_at * 1000, 1, 0, 0, 0, 0, 0,
+				CAST(json_object('transactions', json_array(json_object('id', number, 'gateway', 'ACB', 'transactionNumber', number, 'content', content,
+					'transferType', type, 'transferAmount', amount))) AS BLOB)
+			FROM transactions WHERE id BETWEEN ? AND ? ORDER BY id`,
 			[]any{low, high}},
 		{`INSERT INTO deliveries (id, account_id, webhook_id, transaction_id, state, attempts, retry, created_ms, single)
 			SELECT t.id, t.account_id, k.webhook_id, t.id, iif(t.id % 100 = 0, 2, 1), iif(t.id % 100 = 0, 6, 1), 1, t.created_at * 1000, 0

@@ -19,6 +19,8 @@ import (
 	"baoco/app/command/serve"
 	"baoco/sqlitestore"
 	"baoco/web"
+	"baoco/web/dashboard"
+	"baoco/web/wire"
 )
 
 // The benchmarks of this file measure the reading requests of the API, the pages
@@ -34,6 +36,7 @@ type seeded struct {
 	cookie string // of a session of the dashboard
 	bank   int64
 	hook   int64
+	file   int64 // that was imported
 	source app.Source
 }
 
@@ -58,7 +61,38 @@ func openSeeded(b *testing.B, rows int64) *seeded {
 	s.Server = httptest.NewServer(web.New(web.Config{Service: service, Limit: 1_000_000, ListingLimit: 1_000_000}))
 	b.Cleanup(s.Close)
 	s.signIn(b)
+	if rows > 0 {
+		s.use(b, service, now)
+	}
 	return s
+}
+
+// use makes one of each thing that a page is about, beside those that are there
+// already: a counter link, a channel of alerts, an import, and a call about a bank
+// account that isn't linked.
+func (s *seeded) use(b *testing.B, service *app.Service, now time.Time) {
+	ctx := context.Background()
+	_, _, err := service.CreateCounterLink(ctx, app.DefaultAccountID, app.CounterLinkCreate{Name: "counter", ShowsTotal: true}, now)
+	apptest.Must(b, err)
+	_, err = service.SetAlertChannel(ctx, app.AlertChannel{AccountID: app.DefaultAccountID, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: "123456789:" + strings.Repeat("A", 35), Chat: "1"}}, now)
+	apptest.Must(b, err)
+	statement, err := service.NewImport(ctx, app.ImportOptions{AccountID: app.DefaultAccountID, BankAccountID: s.bank, File: "statement.csv"})
+	apptest.Must(b, err)
+	_, err = statement.Add(ctx, []app.Incoming{{AccountNumber: "19354954", Type: app.In, Amount: 200_000, Content: "statement", Time: now.Add(-time.Hour)}}, now)
+	apptest.Must(b, err)
+	s.file = statement.ID()
+	request := s.call(`{"transactions":[{"id":"unlinked","gateway":"ACB","accountNumber":"700700","content":"DH","transferType":"IN","transferAmount":200000}]}`)
+	response, err := http.DefaultClient.Do(request)
+	apptest.Must(b, err)
+	response.Body.Close()
+}
+
+// call is a provider's call with a body.
+func (s *seeded) call(body string) *http.Request {
+	request, _ := http.NewRequest(http.MethodPost, s.URL+s.source.URLPath(), strings.NewReader(body))
+	request.Header.Set("Authorization", "Bearer "+s.source.Secret)
+	request.Header.Set("Content-Type", "application/json")
+	return request
 }
 
 func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
@@ -131,6 +165,7 @@ func (s *seeded) get(b *testing.B, header, value, list string) {
 		"{dates}", "from="+month.Format(app.DateLayout)+"&to="+month.AddDate(0, 1, 0).Format(app.DateLayout),
 		"{last}", fmt.Sprint(min(10_000, *rows/app.DefaultPageSize)), "{rows}", fmt.Sprint(*rows), "{some}", fmt.Sprint(max(1, *rows/3)),
 		"{bank}", fmt.Sprint(s.bank), "{hook}", fmt.Sprint(s.hook), "{source}", fmt.Sprint(s.source.ID),
+		"{unassigned}", fmt.Sprint(*rows+1), "{file}", fmt.Sprint(s.file),
 	)
 	for line := range strings.Lines(list) {
 		name, path, found := strings.Cut(strings.TrimSpace(line), ": ")
@@ -184,9 +219,8 @@ func BenchmarkSeededAPI(b *testing.B) {
 	`)
 }
 
-func BenchmarkSeededPages(b *testing.B) {
-	s := openSeeded(b, *rows)
-	s.get(b, "Cookie", s.cookie, `
+// seededPages has every page of the dashboard, without filters and with them.
+const seededPages = `
 		overview: /
 		overview of 90 days: /?days=90
 		transactions: /transactions
@@ -210,6 +244,8 @@ func BenchmarkSeededPages(b *testing.B) {
 		transactions that were delivered, search: /transactions?delivery_state=delivered&q=thanh+toan
 		transactions that were never sent: /transactions?delivery_state=unsent
 		a transaction: /transactions/{some}
+		import: /transactions/import
+		import, undo: /transactions/import/{file}/undo
 		webhooks: /webhooks
 		a new webhook: /webhooks/new
 		a webhook: /webhooks/{hook}
@@ -236,19 +272,70 @@ func BenchmarkSeededPages(b *testing.B) {
 		sending again, search: /deliveries/resend?failed=all&q=thanh+toan
 		sending again, a choice: /deliveries/resend?id=1&id={some}&id={rows}
 		bank accounts: /banks
+		a new bank account: /banks/new
 		a bank account: /banks/{bank}
+		a bank account, unlink: /banks/{bank}/unlink
 		its VietQR code: /banks/{bank}/qr.png?amount=150000&content=DH1
 		sources: /inbound
 		a source: /inbound/sources/{source}
+		a new source: /inbound/sources/new
+		a new source of a provider: /inbound/sources/new?provider=sepay
+		a source, rotate: /inbound/sources/{source}/rotate
+		a source, remove: /inbound/sources/{source}/remove
 		inbound log: /inbound/events
+		inbound log, the last page: /inbound/events?page={last}
+		inbound log of a month: /inbound/events?{dates}
+		inbound log, what waits: /inbound/events?state=unassigned
 		inbound log of a source: /inbound/events?source_id={source}
+		an inbound call: /inbound/events/{some}
+		an inbound call that waits: /inbound/events/{unassigned}
 		refused calls: /inbound/refused
 		API keys: /keys
+		an API key, revoke: /keys/1/revoke
 		settings: /settings
+		a user: /settings/users/1
+		a user, remove: /settings/users/1/remove
+		a counter link, revoke: /settings/counters/1/revoke
 		alerts: /settings/alerts
+		alerts, remove: /settings/alerts/telegram/remove
 		the system: /system
+		help: /help
+		a page of the help: /help/receiver
 		counter screen: /counter
-	`)
+		counter screen, manifest: /counter/manifest.webmanifest
+		counter screen, a sentence: /counter/backlog?count=25&sum=325000
+	`
+
+func BenchmarkSeededPages(b *testing.B) {
+	s := openSeeded(b, *rows)
+	s.get(b, "Cookie", s.cookie, seededPages)
+}
+
+// TestSeededPages has a line for every route of the dashboard with a page. Those for
+// somebody who isn't signed in show nothing of the file.
+func TestSeededPages(t *testing.T) {
+	t.Parallel()
+	mux, missing := http.NewServeMux(), map[string]bool{}
+	for _, r := range dashboard.New(&wire.Responder{}, dashboard.Config{}).Routes() {
+		if r.Method == http.MethodGet && !r.Stream {
+			mux.Handle("GET "+r.Path, http.NotFoundHandler())
+			missing["GET "+r.Path] = true
+		}
+	}
+	for _, of := range []string{"/static/{name}", "/login", "/setup/{token}", "/counter/{token}", "/counter/{token}/manifest.webmanifest"} {
+		delete(missing, "GET "+of)
+	}
+	for line := range strings.Lines(seededPages) {
+		_, path, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if path == "" {
+			continue
+		}
+		_, pattern := mux.Handler(httptest.NewRequest(http.MethodGet, strings.NewReplacer("{", "", "}", "").Replace(path), nil))
+		delete(missing, pattern)
+	}
+	for pattern := range missing {
+		t.Errorf("%s isn't measured: seededPages needs a line", pattern)
+	}
 }
 
 // BenchmarkSeededCall compares a provider's call on an empty file with one on
@@ -257,13 +344,8 @@ func BenchmarkSeededCall(b *testing.B) {
 	for _, n := range []int64{0, *rows} {
 		s := openSeeded(b, n)
 		measure(b, fmt.Sprintf("%d rows", n), func(i int) *http.Request {
-			body := fmt.Sprintf(`{"transactions":[{"id":"B%[1]d-%[2]d","gateway":"ACB","transactionDate":"2026-11-21 10:59:30","transactionNumber":"B%[1]d-%[2]d",`+
-				`"accountNumber":"19354954","content":"DH","transferType":"IN","transferAmount":200000}]}`, b.N, i)
-			request, err := http.NewRequest(http.MethodPost, s.URL+s.source.URLPath(), strings.NewReader(body))
-			apptest.Must(b, err)
-			request.Header.Set("Authorization", "Bearer "+s.source.Secret)
-			request.Header.Set("Content-Type", "application/json")
-			return request
+			return s.call(fmt.Sprintf(`{"transactions":[{"id":"B%[1]d-%[2]d","gateway":"ACB","transactionDate":"2026-11-21 10:59:30","transactionNumber":"B%[1]d-%[2]d",`+
+				`"accountNumber":"19354954","content":"DH","transferType":"IN","transferAmount":200000}]}`, b.N, i))
 		})
 	}
 }
