@@ -150,6 +150,17 @@ await page.click('[data-open-settings]');
 await page.selectOption('[name=from]', '');
 await page.click('dialog button[type=submit]');
 
+// What came in while the screen asked for a touch is one sentence after it.
+await page.reload();
+await page.waitForSelector('[data-touch]:not([hidden])');
+await call('FT10', 24000, 'TRUOC KHI CHAM 1');
+await call('FT11', 26000, 'TRUOC KHI CHAM 2');
+await first('TRUOC KHI CHAM 2');
+check(await page.evaluate(() => window.spoken.length) === 0, 'something was spoken before the touch');
+await page.mouse.click(200, 700);
+await says('Có 2 khoản mới, tổng năm mươi nghìn đồng');
+check(await page.evaluate(() => window.spoken.length) === 1, 'what came in before the touch is spoken twice');
+
 // It can be installed, and opens at its own address.
 const devtools = await page.context().newCDPSession(page);
 const { data: manifest, errors } = await devtools.send('Page.getAppManifest');

@@ -7,6 +7,7 @@ const button = $("[data-sound]"), touch = $("[data-touch]");
 let audio, wanted = false;
 
 const isRunning = () => audio?.state === "running";
+const asks = () => wanted && !isRunning(); // for a touch
 const mayBeHeard = () => wanted && isRunning() && !isSilent();
 
 // setSound switches the sound on or off. Where it is wanted and doesn't run, the
@@ -16,7 +17,7 @@ function setSound(on) {
   kept.set("sound", on ? "on" : "off");
   if (on && !audio) {
     audio = new AudioContext();
-    audio.addEventListener("statechange", showSound);
+    audio.addEventListener("statechange", () => { showSound(); if (!speaking) speakNext(); });
   }
   showSound();
 }
@@ -25,15 +26,15 @@ function showSound() {
   button.setAttribute("aria-pressed", String(wanted));
   $("[data-on]", button).hidden = !wanted;
   $("[data-off]", button).hidden = wanted;
-  const asks = wanted && !isRunning();
-  touch.hidden = !asks;
-  if (asks) touch.focus();
+  touch.hidden = !asks();
+  if (asks()) touch.focus();
 }
 
 async function switchOn() {
   setSound(true);
   await audio.resume();
-  chime();
+  if (!speaking) speakNext();
+  if (!speaking) chime(); // nothing is spoken
 }
 
 button.hidden = false;
@@ -65,20 +66,22 @@ document.addEventListener("lost", () => { warning = setTimeout(() => { warn(); w
 document.addEventListener("connected", () => clearTimeout(warning)); // clears an interval too
 
 // Payments wait for the voice in a queue. Those that came while there was no
-// connection, those that waited for more than a minute, and more than three, are
-// one sentence.
+// connection or while the screen asked for a touch, those that waited for more than
+// a minute, and more than three, are one sentence. After five minutes a payment isn't
+// spoken any more.
 let queue = [], speaking = false;
 function announce(card) {
   const { say, amount, missed } = card.dataset;
-  if (!say && missed === undefined || Number(amount) < least() || !mayBeHeard()) return;
-  queue.push({ say, amount: Number(amount), at: Date.now() });
+  if (!say && missed === undefined || Number(amount) < least() || !wanted || isSilent()) return;
+  queue.push({ say: asks() ? "" : say, amount: Number(amount), at: Date.now() });
   if (!speaking) speakNext();
 }
 
 async function speakNext() {
+  queue = queue.filter((payment) => Date.now() - payment.at < 300_000);
   speaking = queue.length > 0 && mayBeHeard();
   if (!speaking) {
-    queue = [];
+    if (!asks()) queue = [];
     return;
   }
   chime();
