@@ -2,6 +2,7 @@ package acceptance_test
 
 import (
 	"encoding/json"
+	"runtime"
 	"testing"
 )
 
@@ -22,15 +23,27 @@ func TestBrowserCounter(t *testing.T) {
 	p := serveIn(t, dir, anyPort)
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "700700", "--name", "NGUYEN VAN A")
-	var source struct {
-		URLPath string `json:"url_path"`
-		Secret  string `json:"secret"`
-	}
-	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &source))
+	source := addNative(t, dir)
 	createOwner(t, dir)
 	tools.drive(t, "counter.mjs", map[string]any{
 		"base": p.url, "name": "lan", "password": browserPassword, "source": source.URLPath, "secret": source.Secret,
 		"counter": counterLink(t, dir, "Quầy 1", "--bank-account-id", "1", "--total"),
+	})
+}
+
+// TestBrowserCounterDay looks at the open files of the server in /proc.
+func TestBrowserCounterDay(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	tools := findBrowser(t)
+	dir := t.TempDir()
+	p := serveIn(t, dir, anyPort)
+	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
+	source := addNative(t, dir)
+	tools.drive(t, "counter-day.mjs", map[string]any{
+		"base": p.url, "source": source.URLPath, "secret": source.Secret, "counter": counterLink(t, dir, "Quầy 1", "--total"), "pid": p.Process.Pid,
 	})
 }
 

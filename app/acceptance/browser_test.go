@@ -141,11 +141,7 @@ func TestBrowserLive(t *testing.T) {
 	defer s.Close()
 	p := serveIn(t, dir, anyPort, "--allow-target", "127.0.0.1/32")
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "NGUYEN VAN A")
-	var source struct {
-		URLPath string `json:"url_path"`
-		Secret  string `json:"secret"`
-	}
-	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &source))
+	source := addNative(t, dir)
 	var hook struct{ Secret string }
 	must(t, json.Unmarshal([]byte(do(t, dir, "webhook", "create", "--name", "shop", "--url", s.URL+"/a", "--type", "ALL", "-o", "json")), &hook))
 	s.mu.Lock()

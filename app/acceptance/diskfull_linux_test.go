@@ -1,7 +1,6 @@
 package acceptance_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -27,8 +26,7 @@ func TestDiskFull(t *testing.T) {
 	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
 	receiver.createWebhookFor(t, dir, "/a", "ALL")
 	key := strings.TrimSpace(do(t, dir, "apikey", "create", "k"))
-	var source createdSource
-	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &source))
+	source := addNative(t, dir)
 	calls := &caller{url: p.url + source.URLPath, secret: source.Secret, acked: map[string]bool{}}
 
 	sent := 0

@@ -3,6 +3,7 @@ package acceptance_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -58,6 +59,13 @@ func oneSpace(text string) string { return strings.TrimSpace(spaces.ReplaceAllSt
 type createdSource struct {
 	URLPath string `json:"url_path"`
 	Secret  string `json:"secret"`
+}
+
+// addNative adds a source of the native format.
+func addNative(t testing.TB, dir string) (source createdSource) {
+	t.Helper()
+	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "till", "-o", "json")), &source))
+	return source
 }
 
 // process is a baoco serve of its own.

@@ -131,8 +131,7 @@ func TestSecretsStayInside(t *testing.T) {
 	p := serveIn(t, dir, anyPort, "--allow-target", receiver.target(), "--log-format", "json")
 	var made struct{ Secret string }
 	must(t, json.Unmarshal([]byte(do(t, dir, "webhook", "create", "--name", "w", "--url", receiver.URL+"/x", "--type", "ALL", "-o", "json")), &made))
-	var source createdSource
-	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", "s", "-o", "json")), &source))
+	source := addNative(t, dir)
 	key := strings.TrimSpace(do(t, dir, "apikey", "create", "k"))
 	calls := &caller{url: p.url + source.URLPath, secret: "wrong", acked: map[string]bool{}}
 	calls.call("FT1")
