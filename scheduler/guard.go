@@ -24,7 +24,7 @@ func guardedDialer(policy *app.TargetPolicy, resolver *net.Resolver) *net.Dialer
 			if err != nil {
 				return err
 			}
-			return policy.CheckAddr(to)
+			return app.Protected(func() error { return policy.CheckAddr(to) }) // may be a goroutine of package net
 		},
 	}
 }

@@ -56,11 +56,20 @@ func (n *network) transport() *http.Transport {
 	return &http.Transport{
 		DisableKeepAlives:      true,
 		Proxy:                  nil, // an environment variable must not redirect money notices
-		DialContext:            n.dial,
-		DialTLSContext:         n.dialTLS,
+		DialContext:            protected(n.dial),
+		DialTLSContext:         protected(n.dialTLS),
 		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{}, // HTTP/1.1 only
 		DisableCompression:     true,
 		MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+// protected returns a panic of dial as an error. The transport dials in a goroutine
+// of its own, where a panic would end the process, and TLS reads what strangers send.
+func protected(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (conn net.Conn, err error) {
+		err = app.Protected(func() (err error) { conn, err = dial(ctx, network, address); return err })
+		return conn, err
 	}
 }
 

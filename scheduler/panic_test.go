@@ -2,8 +2,10 @@ package scheduler_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -117,4 +119,26 @@ func TestPanicsEndNothingElse(t *testing.T) {
 		}
 		s.close(t)
 	})
+}
+
+// The transport dials in a goroutine of its own. A panic there, as TLS may have in
+// what a stranger sends, is that of the attempt, whose goroutine catches it.
+func TestPanicWhileDialling(t *testing.T) {
+	t.Parallel()
+	connecting := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{ConnectStart: func(_, _ string) { panic("connect") }})
+	shaking := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{TLSHandshakeStart: func() { panic("shake hands") }})
+	for name, c := range map[string]struct {
+		sender *scheduler.Sender
+		ctx    context.Context
+		url    string
+	}{
+		"connect":   {senderAllowing(t, "127.0.0.1/32"), connecting, "http://127.0.0.1:1/"},
+		"TLS":       {senderAllowing(t, "127.0.0.1/32"), shaking, asHTTPS(raw(t, "", untilClosed))},
+		"judgement": {scheduler.NewSender(nil, "test", nil), t.Context(), "http://127.0.0.1:1/"},
+	} {
+		err := app.Protected(func() error { c.sender.Send(c.ctx, outgoing(c.url)); return nil })
+		if panicked := (*app.PanicError)(nil); !errors.As(err, &panicked) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

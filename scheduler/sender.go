@@ -3,6 +3,7 @@ package scheduler
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -81,7 +82,11 @@ func (s *Sender) post(ctx context.Context, o app.Outgoing, now time.Time) (*http
 	for _, h := range rendered.Headers {
 		request.Header.Set(h.Name, h.Value)
 	}
-	return s.transport.RoundTrip(request)
+	response, err := s.transport.RoundTrip(request)
+	if panicked := (*app.PanicError)(nil); errors.As(err, &panicked) {
+		panic(panicked) // here, where a panic is this attempt's
+	}
+	return response, err
 }
 
 // redirectTo is the address that an answer leads to, in full where it can be.
