@@ -19,8 +19,7 @@ import (
 	"baoco/app/command/serve"
 	"baoco/sqlitestore"
 	"baoco/web"
-	"baoco/web/dashboard"
-	"baoco/web/wire"
+	"baoco/web/webtest"
 )
 
 // The benchmarks of this file measure the reading requests of the API, the pages
@@ -165,7 +164,7 @@ func (s *seeded) get(b *testing.B, header, value, list string) {
 		"{dates}", "from="+month.Format(app.DateLayout)+"&to="+month.AddDate(0, 1, 0).Format(app.DateLayout),
 		"{last}", fmt.Sprint(min(10_000, *rows/app.DefaultPageSize)), "{rows}", fmt.Sprint(*rows), "{some}", fmt.Sprint(max(1, *rows/3)),
 		"{bank}", fmt.Sprint(s.bank), "{hook}", fmt.Sprint(s.hook), "{source}", fmt.Sprint(s.source.ID),
-		"{unassigned}", fmt.Sprint(*rows+1), "{file}", fmt.Sprint(s.file),
+		"{year}", month.Format(app.DateLayout), "{unassigned}", fmt.Sprint(*rows+1), "{file}", fmt.Sprint(s.file),
 	)
 	for line := range strings.Lines(list) {
 		name, path, found := strings.Cut(strings.TrimSpace(line), ": ")
@@ -244,6 +243,9 @@ const seededPages = `
 		transactions that were delivered, search: /transactions?delivery_state=delivered&q=thanh+toan
 		transactions that were never sent: /transactions?delivery_state=unsent
 		a transaction: /transactions/{some}
+		a day: /day
+		a day of a year ago: /day?date={year}
+		a day as a file: /day/file?date={year}
 		import: /transactions/import
 		import, undo: /transactions/import/{file}/undo
 		webhooks: /webhooks
@@ -315,26 +317,14 @@ func BenchmarkSeededPages(b *testing.B) {
 // somebody who isn't signed in show nothing of the file.
 func TestSeededPages(t *testing.T) {
 	t.Parallel()
-	mux, missing := http.NewServeMux(), map[string]bool{}
-	for _, r := range dashboard.New(&wire.Responder{}, dashboard.Config{}).Routes() {
-		if r.Method == http.MethodGet && !r.Stream {
-			mux.Handle("GET "+r.Path, http.NotFoundHandler())
-			missing["GET "+r.Path] = true
-		}
-	}
-	for _, of := range []string{"/static/{name}", "/login", "/setup/{token}", "/counter/{token}", "/counter/{token}/manifest.webmanifest"} {
-		delete(missing, "GET "+of)
-	}
+	var paths []string
 	for line := range strings.Lines(seededPages) {
-		_, path, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		if path == "" {
-			continue
+		if _, path, found := strings.Cut(strings.TrimSpace(line), ": "); found {
+			paths = append(paths, strings.NewReplacer("{", "", "}", "").Replace(path))
 		}
-		_, pattern := mux.Handler(httptest.NewRequest(http.MethodGet, strings.NewReplacer("{", "", "}", "").Replace(path), nil))
-		delete(missing, pattern)
 	}
-	for pattern := range missing {
-		t.Errorf("%s isn't measured: seededPages needs a line", pattern)
+	for _, page := range webtest.PagesWithout(paths, "/login", "/setup/{token}", "/counter/{token}", "/counter/{token}/manifest.webmanifest") {
+		t.Errorf("%s isn't measured: seededPages needs a line", page)
 	}
 }
 
