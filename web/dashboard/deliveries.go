@@ -136,13 +136,17 @@ func (w words) AttemptsMade(d app.Delivery) string {
 	return w.T(made+" attempts made", "đã gửi "+made+" lần")
 }
 
-// deliveryRows lists a page of attempts with their webhooks' names.
-func (s *Server) deliveryRows(v *visit, f app.HistoryFilter, hooks []app.Webhook) ([]deliveryRow, int64, error) {
+// deliveryRows lists a page of attempts with their webhooks' names. Of a delivery
+// it has the newest attempt on the page; the dots beside it stand for those before.
+func (s *Server) deliveryRows(v *visit, f app.HistoryFilter, hooks []app.Webhook) (rows []deliveryRow, total int64, _ error) {
 	list, total, err := s.Service.History(v.Context(), v.account.ID, f)
 	names := webhookNames(hooks)
-	rows := make([]deliveryRow, len(list))
-	for i, a := range list {
-		rows[i] = deliveryRow{a, names[a.Delivery.WebhookID]}
+	seen := map[int64]bool{}
+	for _, a := range list {
+		if !seen[a.Delivery.ID] {
+			rows = append(rows, deliveryRow{a, names[a.Delivery.WebhookID]})
+		}
+		seen[a.Delivery.ID] = true
 	}
 	return rows, total, err
 }

@@ -186,3 +186,35 @@ func TestHistoryIsTheOwners(t *testing.T) {
 		t.Error("the transaction doesn't lead to its delivery")
 	}
 }
+
+// A delivery is one row, however often it was attempted, and says so only if it
+// wasn't received at once. The page of the transaction has no codes.
+func TestHistoryRowOfADelivery(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	bad := newMoody(t, 500, "no")
+	hook, _ := w.Webhook(bad.url, app.WebhookAll)
+	transaction := w.Pay(1, "1", "\a\u200bDH1\x1b")
+	w.Attempts(1, 1)
+	b := w.Browser().SignIn("lan")
+	b.Get("/transactions/"+itoa(transaction)).Shows(t, `<span class="pill pending">Will notify again at `, "(2/6)</span>")
+	w.Exhaust(hook.ID, serverError)
+	a := b.Get("/deliveries")
+	if got := a.Listed(t); !slices.Equal(got, []string{"1"}) {
+		t.Errorf("six attempts of one delivery are the rows %v", got)
+	}
+	a.Shows(t, "attempt\u00a06/6", "<bdi>\u200bDH1</bdi>")
+	bad.answers(200, "")
+	w.Pay(1, "2", "\u200b \u2060")
+	w.Attempts(1, 7)
+	a = b.Get("/deliveries?status=1")
+	a.Shows(t, "<bdi>(no content)</bdi>")
+	if strings.Contains(a.Body, "attempt\u00a01/6</small>") {
+		t.Error("an attempt that was received at once is numbered")
+	}
+	if a := b.Get("/transactions/" + itoa(transaction)); !strings.Contains(a.Body, `<span class="pill failed">Could not notify</span>`) || strings.Contains(a.Body, "500 ·") {
+		t.Error("the transaction's page isn't in words of the owner")
+	}
+}

@@ -175,15 +175,11 @@ func curl(r app.Request) string {
 // only the quote itself is special.
 func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// StateWord names the state of a delivery.
-func (w words) StateWord(state app.DeliveryState) string {
-	switch state {
-	case app.DeliveryDelivered:
-		return w.T("Succeeded", "Thành công")
-	case app.DeliveryFailed:
-		return w.T("Failed", "Thất bại")
-	case app.DeliveryCancelled:
-		return w.T("Cancelled", "Đã huỷ")
+// Told says whether the shop is notified by a delivery, or when it is again.
+func (w words) Told(d app.Delivery) string {
+	if d.State != app.DeliveryPending || d.Attempts == 0 {
+		return w.NotifiedWord(d.State)
 	}
-	return w.T("In progress", "Đang gửi")
+	at := w.Clock(d.DueAt) + " (" + strconv.Itoa(d.Attempts+1) + "/" + strconv.Itoa(len(app.RetrySchedule)) + ")"
+	return w.T("Will notify again at ", "Chờ báo lại lúc ") + at
 }

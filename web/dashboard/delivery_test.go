@@ -32,7 +32,7 @@ func TestDeliveryPage(t *testing.T) {
 	page := b.Get("/deliveries/1")
 	page.WantStatus(t, http.StatusOK)
 	for _, part := range []string{
-		"Delivery #1", "+1,549,000", "DH10293 thanh toan", "In progress", receiver.url + "/a", "500 · ", "attempt\u00a01/6",
+		"Delivery #1", "+1,549,000", "DH10293 thanh toan", "Will notify again at ", "(2/6)", receiver.url + "/a", "500 · ", "attempt\u00a01/6",
 		"The program behind the URL failed (500)", "Fatal error: Uncaught Exception", "scheduled for", "attempt\u00a02/6", `data-until="`,
 		"X-Webhook-Signature: ", "Webhook-Id: dlv_1_", "Content-Length: ", "User-Agent: baoco/", `"transferAmount": 1549000`,
 	} {
@@ -60,7 +60,7 @@ func TestDeliveryPage(t *testing.T) {
 	apptest.Must(t, err)
 	w.Exhaust(hook.ID, serverError)
 	page = b.Get("/deliveries/1")
-	for _, part := range []string{`<span class="pill failed">Failed</span>`, "⑥", "attempt\u00a06/6", "500 · 142\u00a0ms", `action="/deliveries/1/resend"`, "DNS lookup 2\u00a0ms", `<rect class="wait"`} {
+	for _, part := range []string{`<span class="pill failed">Could not notify</span>`, "⑥", "attempt\u00a06/6", "500 · 142\u00a0ms", `action="/deliveries/1/resend"`, "DNS lookup 2\u00a0ms", `<rect class="wait"`} {
 		if !strings.Contains(html.UnescapeString(page.Body), part) {
 			t.Errorf("the page has no %q", part)
 		}

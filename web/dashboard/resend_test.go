@@ -43,7 +43,7 @@ func TestResendOne(t *testing.T) {
 	b.Post("/deliveries/1/resend", form...).Goes(t, "/deliveries/7")
 	apptest.Eventually(t, "the resend is delivered", func() bool { return delivered(w) == 1 })
 	page = b.Get("/deliveries/7").Body
-	for _, part := range []string{"Resending as this new delivery", `Resend of</dt><dd><a href="/deliveries/1">`, "Succeeded", "/deliveries/resend?id="} {
+	for _, part := range []string{"Resending as this new delivery", `Resend of</dt><dd><a href="/deliveries/1">`, "Notified", "/deliveries/resend?id="} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the resend's page has no %q", part)
 		}

@@ -282,7 +282,7 @@ func (w words) transactionWord(name, value string, banks []app.BankAccount) stri
 	return ""
 }
 
-// NotifiedWord names the state of a transaction's deliveries.
+// NotifiedWord names the state of a delivery, or of all those of a transaction.
 func (w words) NotifiedWord(state app.DeliveryState) string {
 	switch state {
 	case app.DeliveryFailed:
@@ -291,6 +291,8 @@ func (w words) NotifiedWord(state app.DeliveryState) string {
 		return w.T("Waiting to notify", "Chờ báo")
 	case app.DeliveryDelivered:
 		return w.T("Notified", "Đã báo")
+	case app.DeliveryCancelled:
+		return w.T("Cancelled", "Đã huỷ")
 	}
 	return w.T("Nobody to notify", "Không cần báo")
 }

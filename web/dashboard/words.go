@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"baoco/app"
 )
@@ -226,6 +227,23 @@ func (w words) LatencyText(d time.Duration) string {
 		return w.Number(ms/1000) + w.T(".", ",") + strconv.FormatInt(ms%1000/100, 10) + nbsp + w.T("s", "giây")
 	}
 	return w.Number(ms/1000) + nbsp + w.T("s", "giây")
+}
+
+// ContentText writes what a payer wrote, without the characters that no font shows, or
+// says that there is nothing to see.
+func (w words) ContentText(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, text)
+	if strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != '\u2800' && r != '\u3164'
+	}) {
+		return text
+	}
+	return w.T("(no content)", "(không có nội dung)")
 }
 
 // Pill writes the state of a delivery in a few words.
