@@ -159,13 +159,23 @@ func (s *Service) alertChannel(ctx context.Context, c AlertChannel, in Installat
 		return Alerted{c, err, false}, true
 	}
 	o := AlertOutcome{Channel: c, Conditions: news.conditions}
-	if news.none() || c.waits(now) {
+	day, due, err := s.reportDue(c, now)
+	if err != nil {
+		return Alerted{c, err, false}, true
+	}
+	reports := due && news.none()
+	if news.none() && !reports || c.waits(now) {
 		if news.changed {
 			err = s.store.SettleAlert(ctx, o)
 		}
 		return Alerted{c, err, false}, err != nil
 	}
-	message, err := s.alertMessage(ctx, c, news, in)
+	var message AlertMessage
+	if reports {
+		message, err = s.reportMessage(ctx, c, day, in, now)
+	} else {
+		message, err = s.alertMessage(ctx, c, news, in)
+	}
 	if err != nil {
 		return Alerted{c, err, false}, true
 	}
@@ -177,6 +187,9 @@ func (s *Service) alertChannel(ctx context.Context, c AlertChannel, in Installat
 	o.Message = &message
 	if message.settle(err); message.Sent {
 		o.Conditions = news.told(now)
+		if reports {
+			o.Channel.ReportedDay = day
+		}
 	}
 	changed := o.Channel.attempted(message, err, now)
 	if settled := s.store.SettleAlert(context.WithoutCancel(ctx), o); settled != nil {

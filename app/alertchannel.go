@@ -73,6 +73,9 @@ type AlertChannel struct {
 	// gone. Nothing is sent until somebody sets the channel up again.
 	SettingsLost bool
 
+	ReportTime  ReportTime
+	ReportedDay Day // of the last report
+
 	SentAt   time.Time // when a message last went out, tests apart; zero: never
 	Failures int       // in a row, since then
 	Problem  Text      // of the last of them

@@ -195,11 +195,16 @@ func (w *alertWriter) clock(t time.Time) string {
 	return t.In(w.zone).Format(Text{"15:04, 02 Jan", "15:04 02/01"}.In(w.lang))
 }
 
-func (w *alertWriter) message(medium AlertMedium, a Account) AlertMessage {
-	name := "Báo Có"
-	if a.ID != DefaultAccountID {
-		name += " · " + Isolated(a.Name)
+// alertSender is the name under which an account's messages come.
+func alertSender(a Account) string {
+	if a.ID == DefaultAccountID {
+		return "Báo Có"
 	}
+	return "Báo Có · " + Isolated(a.Name)
+}
+
+func (w *alertWriter) message(medium AlertMedium, a Account) AlertMessage {
+	name := alertSender(a)
 	m := AlertMessage{Medium: medium, Subject: name + ": " + w.titles[0]}
 	if more := len(w.titles) - 1; more > 0 {
 		m.Subject += " (+" + strconv.Itoa(more) + ")"

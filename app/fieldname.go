@@ -15,6 +15,7 @@ var fieldNames = map[string]Text{
 	"nickname":         {EN: "Nickname", VI: "Tên gợi nhớ"},
 	"colour":           {EN: "Colour", VI: "Màu"},
 	"date":             {EN: "Date", VI: "Ngày"},
+	"report_time":      {EN: "Time of the report", VI: "Giờ gửi tổng kết"},
 	"note":             {EN: "Note", VI: "Ghi chú"},
 	"scope":            {EN: "Permissions", VI: "Quyền"},
 	"secret":           {EN: "Secret", VI: "Khoá bí mật"},

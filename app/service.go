@@ -26,6 +26,8 @@ type Config struct {
 	// Alert sends one message on a channel. The error is an [*AlertError] where
 	// the owner can do something about it.
 	Alert func(ctx context.Context, c AlertChannel, m AlertMessage) error
+	// DayPath is the path, with its query, of the dashboard's page of a day.
+	DayPath func(Day) string
 	// AttentionPath is the path, with its query, of the dashboard's page where
 	// something can be ended. Alerts link to it.
 	AttentionPath func(Attention) string

@@ -248,6 +248,9 @@ type Store interface {
 	// SetAlertChannel replaces the channel of the same medium, and forgets its
 	// failures and conditions.
 	SetAlertChannel(ctx context.Context, c AlertChannel) (AlertChannel, error)
+	// SetReport keeps when the channel of a medium gets the report of the day.
+	// reported is the last day that needs none any more.
+	SetReport(ctx context.Context, accountID int64, medium AlertMedium, at ReportTime, reported Day) error
 	// AlertConditions lists what a channel knows, in the order of its making;
 	// none for an unknown channel.
 	AlertConditions(ctx context.Context, channelID int64) ([]AlertCondition, error)

@@ -71,3 +71,25 @@ func WriteTime(t time.Time, zone *time.Location) Text {
 	t = t.In(zone)
 	return Text{t.Format("15:04:05, 02 Jan 2006"), t.Format("15:04:05 02/01/2006")}
 }
+
+// GroupDigits writes a number with a mark between each three of its digits, as the
+// language does.
+func GroupDigits(n int64, lang Lang) string {
+	mark := byte(',')
+	if lang == Vietnamese {
+		mark = '.'
+	}
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if digits[0] == '-' {
+		sign, digits = "−", digits[1:]
+	}
+	var b strings.Builder
+	for i := range len(digits) {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(mark)
+		}
+		b.WriteByte(digits[i])
+	}
+	return sign + b.String()
+}

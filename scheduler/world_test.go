@@ -49,7 +49,7 @@ func openWith(t *testing.T, path string, transport, telegram http.RoundTripper) 
 	t.Helper()
 	targets := apptest.Targets(t, "127.0.0.1/32")
 	sender := scheduler.NewSender(targets, "test", transport)
-	w := apptest.Open(t, path, app.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", telegram).Send, AttentionPath: dashboard.AttentionPath})
+	w := apptest.Open(t, path, app.Config{Targets: targets, Send: sender.Send, Alert: scheduler.NewAlerter(targets, "test", telegram).Send, AttentionPath: dashboard.AttentionPath, DayPath: dashboard.DayPath})
 	return &installation{World: w, sender: sender, log: &apptest.Output{}}
 }
 

@@ -39,7 +39,7 @@ func (s *Store) SetAlertPreferences(ctx context.Context, accountID int64, p app.
 	})
 }
 
-const alertChannelColumns = `id, account_id, medium, settings, version, set_at, sent_ms, failures, problem_en, problem_vi, retry_ms`
+const alertChannelColumns = `id, account_id, medium, settings, version, set_at, sent_ms, failures, problem_en, problem_vi, retry_ms, report_time, reported_day`
 
 // alertSettings are the settings of either medium, as they are sealed.
 type alertSettings struct {
@@ -50,7 +50,7 @@ type alertSettings struct {
 func (s *Store) scanAlertChannel(row scanner) (app.AlertChannel, error) {
 	var c app.AlertChannel
 	var sealed []byte
-	err := row.Scan(&c.ID, &c.AccountID, &c.Medium, &sealed, &c.Version, secondsInto(&c.SetAt), millisInto(&c.SentAt), &c.Failures, &c.Problem.EN, &c.Problem.VI, millisInto(&c.RetryAt))
+	err := row.Scan(&c.ID, &c.AccountID, &c.Medium, &sealed, &c.Version, secondsInto(&c.SetAt), millisInto(&c.SentAt), &c.Failures, &c.Problem.EN, &c.Problem.VI, millisInto(&c.RetryAt), &c.ReportTime, &c.ReportedDay)
 	if err != nil {
 		return c, err
 	}
@@ -104,6 +104,13 @@ func (s *Store) RemoveAlertChannel(ctx context.Context, accountID int64, medium 
 	})
 }
 
+func (s *Store) SetReport(ctx context.Context, accountID int64, medium app.AlertMedium, at app.ReportTime, reported app.Day) error {
+	return s.write(ctx, func(tx *tx) error {
+		return tx.changeOne(app.ErrNoAlertChannel, `UPDATE alert_channels SET report_time = ?, reported_day = ? WHERE account_id = ? AND medium = ?`,
+			string(at), int64(reported), accountID, string(medium))
+	})
+}
+
 // AlertConditions are in the order in which they were kept.
 func (s *Store) AlertConditions(ctx context.Context, channelID int64) ([]app.AlertCondition, error) {
 	rows, err := s.query(ctx, `SELECT key, kind, name_en, name_vi, began_ms, told_ms, gone_ms FROM alert_conditions WHERE channel_id = ? ORDER BY id`, channelID)
@@ -134,8 +141,9 @@ func (s *Store) SettleAlert(ctx context.Context, o app.AlertOutcome) error {
 		if o.Message == nil {
 			return nil
 		}
-		if err := tx.exec(`UPDATE alert_channels SET sent_ms = ?, failures = ?, problem_en = ?, problem_vi = ?, retry_ms = ? WHERE id = ?`,
-			unixMilliOrNull(c.SentAt), c.Failures, c.Problem.EN, c.Problem.VI, unixMilliOrNull(c.RetryAt), c.ID); err != nil {
+		if err := tx.exec(`UPDATE alert_channels SET sent_ms = ?, failures = ?, problem_en = ?, problem_vi = ?, retry_ms = ?,
+				reported_day = iif(report_time = ?, ?, reported_day) WHERE id = ?`,
+			unixMilliOrNull(c.SentAt), c.Failures, c.Problem.EN, c.Problem.VI, unixMilliOrNull(c.RetryAt), string(c.ReportTime), int64(c.ReportedDay), c.ID); err != nil {
 			return err
 		}
 		return keepAlertMessage(tx, c.AccountID, *o.Message)

@@ -49,11 +49,12 @@ func alertCommand() *cli.Command {
 				Action: admin(setAlertEmail),
 			},
 			{
-				Name: "set", Usage: "choose the language of alerts, and what they are about",
-				Description: terminal.Example("baoco alert set --lang en", "baoco alert set --mute inbound --mute plan", "baoco alert set --unmute plan"),
+				Name: "set", Usage: "choose the language of alerts, what they are about, and when the report of the day is sent",
+				Description: terminal.Example("baoco alert set --lang en", "baoco alert set --mute inbound --mute plan", "baoco alert set --unmute plan", "baoco alert set --report 21:30"),
 				Flags: terminal.AdminFlags(
 					&cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of the alerts: vi or en"},
 					&cli.StringSliceFlag{Name: "mute", Usage: "`KIND` to stop alerting about: " + kindNames() + " (repeatable)"},
+					&cli.StringFlag{Name: "report", Usage: "`TIME` at which every channel gets the report of the day, such as 21:30, or off"},
 					&cli.StringSliceFlag{Name: "unmute", Usage: "`KIND` to alert about again (repeatable)"},
 				),
 				Action: withoutArguments(setAlertPreferences),
@@ -135,7 +136,30 @@ func setAlertPreferences(c *cli.Context, s *session) error {
 	if err := s.service.SetAlertPreferences(c.Context, s.account, p); err != nil {
 		return err
 	}
+	if c.IsSet("report") {
+		if err := setReport(c, s); err != nil {
+			return err
+		}
+	}
 	return terminal.Done(c, encodeAlertPreferences(p), "Alerts are in %s, about: %s.", map[app.Lang]string{app.Vietnamese: "Vietnamese", app.English: "English"}[p.Lang], alertedKinds(p))
+}
+
+// setReport sets when every channel gets the report of the day.
+func setReport(c *cli.Context, s *session) error {
+	at := app.ReportTime(c.String("report"))
+	if at == "off" {
+		at = ""
+	}
+	channels, err := s.service.AlertChannels(c.Context, s.account)
+	if err == nil && len(channels) == 0 {
+		err = app.ErrNoAlertChannel
+	}
+	for _, channel := range channels {
+		if err == nil {
+			err = s.service.SetReport(c.Context, s.account, channel.Medium, at, s.now)
+		}
+	}
+	return err
 }
 
 type alertPreferencesJSON struct {
@@ -176,13 +200,14 @@ type alertChannelJSON struct {
 	Failures int              `json:"failures"`
 	Problem  string           `json:"problem"`
 	RetryAt  *string          `json:"retry_at"`
+	Report   app.ReportTime   `json:"report_time,omitempty"`
 }
 
 func encodeAlertChannel(s *session, c app.AlertChannel) alertChannelJSON {
 	zone, e := s.service.Zone(), c.Email
 	v := alertChannelJSON{
 		c.Medium, []string{c.Telegram.Chat}, c.Telegram.APIURL, e.Host, e.Port, e.Security, e.Username, e.From,
-		app.FormatTime(c.SetAt, zone), optionalTime(c.SentAt, zone), c.Failures, c.Problem.EN, optionalTime(c.RetryAt, zone),
+		app.FormatTime(c.SetAt, zone), optionalTime(c.SentAt, zone), c.Failures, c.Problem.EN, optionalTime(c.RetryAt, zone), c.ReportTime,
 	}
 	if c.Medium == app.AlertEmail {
 		v.To = e.To

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -34,7 +35,18 @@ type alertsData struct {
 	Lang            app.Lang
 	Kinds           []alertKind
 	Messages        []app.AlertMessage
-	Recipients      int // at most
+	Recipients      int            // at most
+	Report          app.ReportTime // as entered, or that of the channels; empty: there is none
+}
+
+// SetUp are the channels that are set up.
+func (d alertsData) SetUp() (list []app.AlertChannel) {
+	for _, card := range []alertCard{d.Telegram, d.Email} {
+		if card.Channel.ID != 0 {
+			list = append(list, card.Channel)
+		}
+	}
+	return list
 }
 
 func (s *Server) alertsPage(v *visit) error {
@@ -62,6 +74,7 @@ func (s *Server) showAlerts(v *visit, sent alertCard, wrong error) error {
 		if c.SettingsLost {
 			c.Email = data.Email.Channel.Email
 		}
+		data.Report = cmp.Or(data.Report, c.ReportTime)
 		card := alertCard{Channel: c, To: strings.Join(c.Email.To, "\n"), Remove: s.alertRemoval(v, c.Medium)}
 		if c.Medium == app.AlertEmail {
 			data.Email = card
@@ -117,6 +130,25 @@ func (s *Server) setAlertPreferences(v *visit) error {
 	}
 	if err := s.Service.SetAlertPreferences(v.Context(), v.account.ID, p); err != nil {
 		return s.showAlerts(v, alertCard{}, err)
+	}
+	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
+}
+
+// setReport sets when the checked channels get the report of the day; the others
+// get none.
+func (s *Server) setReport(v *visit) error {
+	channels, err := s.Service.AlertChannels(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	for _, c := range channels {
+		at := app.ReportTime("")
+		if slices.Contains(v.PostForm["medium"], string(c.Medium)) {
+			at = app.ReportTime(v.PostFormValue("report_time"))
+		}
+		if err := s.Service.SetReport(v.Context(), v.account.ID, c.Medium, at, v.now); err != nil {
+			return s.showAlerts(v, alertCard{}, err)
+		}
 	}
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
 }

@@ -226,3 +226,40 @@ func noSecretInFile(w *webtest.World, secret string) {
 		}
 	}
 }
+
+// The report of the day goes by the channels that are checked, at the time that is
+// entered.
+func TestReportOfTheDay(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	b.Get("/settings/alerts").Shows(t, "Report of the day", "Set up Telegram or email above first.")
+	b.Post("/settings/alerts/report", "medium", "telegram", "report_time", "21:30").Goes(t, "/settings/alerts")
+	_, err := w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	apptest.Must(t, err)
+	at := func() app.ReportTime {
+		t.Helper()
+		c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertTelegram)
+		apptest.Must(t, err)
+		return c.ReportTime
+	}
+	b.Post("/settings/alerts/report", "medium", "telegram", "report_time", "22:15").Goes(t, "/settings/alerts")
+	b.Get("/settings/alerts").Shows(t, `value="22:15"`, `value="telegram" checked`)
+	if at() != "22:15" {
+		t.Errorf("at %s", at())
+	}
+	a := b.Post("/settings/alerts/report", "medium", "telegram", "report_time", "25:00")
+	a.WantStatus(t, http.StatusUnprocessableEntity)
+	a.Shows(t, "Time of the report must be a time of day such as 21:30.")
+	// The channel set up anew keeps its time.
+	_, err = w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Chat: "6"}}, time.Now())
+	apptest.Must(t, err)
+	if at() != "22:15" {
+		t.Errorf("at %s", at())
+	}
+	b.Post("/settings/alerts/report", "report_time", "22:15").Goes(t, "/settings/alerts")
+	if at() != "" {
+		t.Errorf("at %s", at())
+	}
+}

@@ -9,8 +9,8 @@ import (
 	"baoco/app/sheet"
 )
 
-// dayPath is the address of the page of a day.
-func dayPath(d app.Day) string { return "/day?date=" + d.String() }
+// DayPath is the address of the page of a day.
+func DayPath(d app.Day) string { return "/day?date=" + d.String() }
 
 // dayData is the page of a day.
 type dayData struct {
@@ -83,11 +83,11 @@ func (s *Server) readDay(v *visit, day app.Day) (d dayData, err error) {
 		return d, err
 	}
 	today := app.DayOf(v.now, v.zone)
-	d.Today, d.Earlier = day == today, dayPath(day-1)
+	d.Today, d.Earlier = day == today, DayPath(day-1)
 	if day < today {
-		d.Later = dayPath(day + 1)
+		d.Later = DayPath(day + 1)
 	}
-	d.File, d.Slip = "/day/file?date="+day.String(), dayPath(day)+"&paper=58"
+	d.File, d.Slip = "/day/file?date="+day.String(), DayPath(day)+"&paper=58"
 	for _, b := range d.DayBook.Banks {
 		d.Banks = append(d.Banks, bankDay{b, s.toldBalance(v, b.Opening), s.toldBalance(v, b.Closing)})
 	}

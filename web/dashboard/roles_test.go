@@ -104,6 +104,7 @@ o - - -  GET  /settings/counters/{id}/revoke
 o - - -  POST /settings/counters/{id}/revoke
 o - - -  GET  /settings/alerts
 o - - -  POST /settings/alerts
+o - - -  POST /settings/alerts/report
 o - - -  POST /settings/alerts/telegram
 o - - -  POST /settings/alerts/email
 o - - -  POST /settings/alerts/{medium}/test

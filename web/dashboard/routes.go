@@ -155,6 +155,7 @@ var table = []page{
 	{"POST", "/settings/counters/{id}/revoke", ownerOnly, (*Server).revokeCounter, still},
 	{"GET", "/settings/alerts", ownerOnly, (*Server).alertsPage, still},
 	{"POST", "/settings/alerts", ownerOnly, (*Server).setAlertPreferences, still},
+	{"POST", "/settings/alerts/report", ownerOnly, (*Server).setReport, still},
 	{"POST", "/settings/alerts/telegram", ownerOnly, (*Server).setAlertTelegram, still},
 	{"POST", "/settings/alerts/email", ownerOnly, (*Server).setAlertEmail, still},
 	{"POST", "/settings/alerts/{medium}/test", ownerOnly, (*Server).testAlert, still},

@@ -32,27 +32,7 @@ func (w words) T(en, vi string) string { return app.Text{EN: en, VI: vi}.In(w.La
 const nbsp = "\u00a0"
 
 // Number groups the digits of n as the language does.
-func (w words) Number(n int64) string { return groupDigits(n, w.Lang) }
-
-func groupDigits(n int64, lang app.Lang) string {
-	mark := byte(',')
-	if lang == app.Vietnamese {
-		mark = '.'
-	}
-	digits := strconv.FormatInt(n, 10)
-	sign := ""
-	if digits[0] == '-' {
-		sign, digits = "−", digits[1:]
-	}
-	var b strings.Builder
-	for i := range len(digits) {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteByte(mark)
-		}
-		b.WriteByte(digits[i])
-	}
-	return sign + b.String()
-}
+func (w words) Number(n int64) string { return app.GroupDigits(n, w.Lang) }
 
 // Count writes how many there are of something; English tells one from many.
 func (w words) Count(n int64, one, many, vi string) string {
@@ -63,7 +43,7 @@ func (w words) Count(n int64, one, many, vi string) string {
 }
 
 // Money writes an amount of VND, such as 1.234.567 ₫.
-func (w words) Money(n int64) string { return groupDigits(n, w.Lang) + nbsp + "₫" }
+func (w words) Money(n int64) string { return app.GroupDigits(n, w.Lang) + nbsp + "₫" }
 
 // Signed writes a transaction's amount, with a sign for its direction.
 func (w words) Signed(t app.Transaction) string {
