@@ -114,6 +114,14 @@ type Reader interface {
 	// AlertMessages lists the last messages, at most most, newest first.
 	AlertMessages(ctx context.Context, accountID int64, most int) ([]AlertMessage, error)
 
+	// StorageStatus looks at the files from outside.
+	StorageStatus(now time.Time) (StorageStatus, error)
+	// BackupStatus costs a look at one row or two.
+	BackupStatus(ctx context.Context) (BackupStatus, error)
+	// GuideHidden tells whether the dashboard's overview shows no steps of the
+	// set-up to the owners of an account.
+	GuideHidden(ctx context.Context, accountID int64) (bool, error)
+
 	// Prunable counts what Prune would remove in all its steps.
 	Prunable(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error)
 	// Reclaimable is how many bytes of the file hold nothing. New rows go there
@@ -158,6 +166,8 @@ type Writer interface {
 	// DeleteWebhook hides a webhook and cancels its pending deliveries. The
 	// history stays.
 	DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error
+	// HideGuide sets GuideHidden.
+	HideGuide(ctx context.Context, accountID int64, hidden bool) error
 	// RemoveAlertChannel ends the channel of a medium. CodeNotFound where there
 	// is none.
 	RemoveAlertChannel(ctx context.Context, accountID int64, medium AlertMedium) error

@@ -260,15 +260,11 @@ type Store interface {
 	// NoteAlertTest keeps a test. One that was sent ends the channel's failures.
 	NoteAlertTest(ctx context.Context, c AlertChannel, m AlertMessage) error
 
-	// StorageStatus looks at the files from outside.
-	StorageStatus(now time.Time) (StorageStatus, error)
 	// QueueStatus reads the queue's index.
 	QueueStatus(ctx context.Context, now time.Time) (QueueStatus, error)
 	// AnswerTimes is about the last AnswersCounted attempts that began after an
 	// instant.
 	AnswerTimes(ctx context.Context, after time.Time) (AnswerTimes, error)
-	// BackupStatus costs a look at one row or two.
-	BackupStatus(ctx context.Context) (BackupStatus, error)
 	// Prune removes a bounded number of old rows. Transactions and open items
 	// always stay.
 	Prune(ctx context.Context, limits PruneLimits, now time.Time) (Pruned, error)

@@ -22,3 +22,14 @@ func TestBrowserSources(t *testing.T) {
 		"/transactions/import", "/inbound/events", "/inbound/events?state=x", "/inbound/events/2", "/inbound/refused",
 	}})
 }
+
+// TestBrowserGuide is of a server that providers reach at its base URL.
+func TestBrowserGuide(t *testing.T) {
+	t.Parallel()
+	tools := findBrowser(t)
+	shop := signedShop(t)
+	p := serveIn(t, t.TempDir(), anyPort, "--allow-target", "127.0.0.1/32", "--base-url", "https://baoco.shop.vn")
+	tools.drive(t, "guide.mjs", map[string]any{
+		"base": p.url, "setup": setUpPath(t, p), "password": browserPassword, "shop": shop, "date": time.Now().UTC().Add(7 * time.Hour).Format(app.TimeLayout),
+	})
+}

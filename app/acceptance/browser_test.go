@@ -162,12 +162,10 @@ func createOwner(t testing.TB, dir string) {
 	do(t, dir, "user", "create", "lan", "--password-file", password)
 }
 
-// TestBrowserWebhooks has a shop that accepts what the secret signs which it
-// was told last.
-func TestBrowserWebhooks(t *testing.T) {
-	t.Parallel()
-	tools := findBrowser(t)
-	dir := t.TempDir()
+// signedShop is a shop that accepts what the secret signs which it was told last. It
+// gives the shop's URL.
+func signedShop(t *testing.T) string {
+	t.Helper()
 	var secret atomic.Value
 	secret.Store("")
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -180,10 +178,18 @@ func TestBrowserWebhooks(t *testing.T) {
 		}
 		fmt.Fprint(w, `{"success":true}`)
 	}))
-	defer shop.Close()
+	t.Cleanup(shop.Close)
+	return shop.URL
+}
+
+func TestBrowserWebhooks(t *testing.T) {
+	t.Parallel()
+	tools := findBrowser(t)
+	dir := t.TempDir()
+	shop := signedShop(t)
 	p := serveIn(t, dir, anyPort, "--allow-target", "127.0.0.1/32")
 	createOwner(t, dir)
-	tools.drive(t, "webhooks.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "shop": shop.URL})
+	tools.drive(t, "webhooks.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "shop": shop})
 }
 
 func TestBrowserPages(t *testing.T) {

@@ -59,6 +59,9 @@ const alertMessagesShown = 20
 // showAlerts shows the page. With a medium, sent is the card whose form or test was
 // refused; with Open it holds the form as it was entered.
 func (s *Server) showAlerts(v *visit, sent alertCard, wrong error) error {
+	if v.inGuide() {
+		return s.showGuide(v, guideData{Open: "alerts", Telegram: sent}, wrong)
+	}
 	p, err := s.Service.AlertPreferences(v.Context(), v.account.ID)
 	if err != nil {
 		return err
@@ -174,7 +177,7 @@ func (s *Server) setAlertChannel(v *visit, sent alertCard) error {
 	if _, err := s.Service.SetAlertChannel(v.Context(), sent.Channel, v.now); err != nil {
 		return s.showAlerts(v, sent, err)
 	}
-	return s.redirect(v, "/settings/alerts", app.Text{EN: "The channel is set up. Send a test to see that it works.", VI: "Đã thiết lập kênh. Hãy gửi thử để xem kênh có hoạt động không."})
+	return s.redirect(v, v.next("/settings/alerts"), app.Text{EN: "The channel is set up. Send a test to see that it works.", VI: "Đã thiết lập kênh. Hãy gửi thử để xem kênh có hoạt động không."})
 }
 
 // alertTestTime is how long a test may take while somebody waits.
@@ -194,7 +197,7 @@ func (s *Server) testAlert(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.redirect(v, "/settings/alerts", app.Text{EN: "The test was taken. Look whether it has arrived.", VI: "Tin thử đã được gửi. Hãy kiểm tra xem đã nhận được chưa."})
+	return s.redirect(v, v.next("/settings/alerts"), app.Text{EN: "The test was taken. Look whether it has arrived.", VI: "Tin thử đã được gửi. Hãy kiểm tra xem đã nhận được chưa."})
 }
 
 // alertRemoval removes a channel.

@@ -136,6 +136,9 @@ func (s *Server) newBankPage(v *visit) error {
 }
 
 func (s *Server) showNewBank(v *visit, form bankForm, wrong error) error {
+	if v.inGuide() {
+		return s.showGuide(v, guideData{Open: "bank", Bank: form}, wrong)
+	}
 	form.Banks = app.Banks()
 	return s.renderForm(v, wrong, "bank_new", "banks", app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}, form)
 }
@@ -164,7 +167,7 @@ func (s *Server) linkBank(v *visit) error {
 	if r.More {
 		flash = app.Text{EN: flash.EN + app.RestFollows.EN, VI: flash.VI + app.RestFollows.VI}
 	}
-	return s.redirect(v, bankPath(r.BankAccount.ID), flash)
+	return s.redirect(v, v.next(bankPath(r.BankAccount.ID)), flash)
 }
 
 // readBankAccountID reads the choice of a bank account in a form; 0: none.

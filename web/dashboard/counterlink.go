@@ -45,6 +45,9 @@ func (s *Server) createCounterLink(v *visit) error {
 	if err == nil {
 		link, token, err = s.Service.CreateCounterLink(v.Context(), v.account.ID, form, v.now)
 	}
+	if err != nil && v.inGuide() {
+		return s.showGuide(v, guideData{Open: "counter", CounterForm: form}, err)
+	}
 	if err != nil {
 		return s.showSettings(v, settingsData{Refused: "counters", CounterForm: form}, err)
 	}
@@ -53,7 +56,7 @@ func (s *Server) createCounterLink(v *visit) error {
 			EN: "Open this link on the tablet. Anyone who has it can see money coming in, and nothing else, until you revoke it.",
 			VI: "Mở đường dẫn này trên máy tính bảng. Ai có đường dẫn đều xem được tiền vào (và chỉ tiền vào) cho đến khi bạn thu hồi.",
 		}.In(v.Lang),
-		Label: app.Text{EN: "Link", VI: "Đường dẫn"}.In(v.Lang), Address: s.givenAddress(v, link.Path(token), app.ReachNetwork), Back: "/settings",
+		Label: app.Text{EN: "Link", VI: "Đường dẫn"}.In(v.Lang), Address: s.givenAddress(v, link.Path(token), app.ReachNetwork), Back: v.next("/settings"),
 	}
 	page.Secret = page.Address.URL
 	if !page.Address.Blocked() {

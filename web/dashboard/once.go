@@ -48,7 +48,7 @@ func (v view) Once() template.HTML {
 // the key is missing or too old.
 func (v *visit) readSentForm(page string) bool {
 	key := v.PostFormValue("once")
-	v.form = sentForm{app.IdempotencyKey{Key: "form " + key, Operation: v.URL.Path}, cmp.Or(page, v.pathBack())}
+	v.form = sentForm{app.IdempotencyKey{Key: "form " + key, Operation: v.URL.Path}, v.next(cmp.Or(page, v.pathBack()))}
 	shown, _, _ := strings.Cut(key, "-")
 	seconds, err := strconv.ParseInt(shown, 10, 64)
 	age := v.now.Sub(time.Unix(seconds, 0))

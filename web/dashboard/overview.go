@@ -21,8 +21,8 @@ type overviewData struct {
 	Bank      int64 // the bank account of the chart; 0: all
 	Chart     chart
 	Newest    []dayRows
-	Attention []app.Attention  // what the visitor may settle
-	Steps     []onboardingStep // of the onboarding; none once it is done
+	Attention []app.Attention // what the visitor may settle
+	Steps     []guideStep     // of the guide; none once they are done or hidden
 }
 
 // PlanMatters tells whether the page has something to say about the plan: it is
@@ -55,7 +55,7 @@ func (s *Server) overviewPage(v *visit) error {
 	if data.Newest, err = s.groupByDay(v, newest, v.may(seeMoney)); err != nil {
 		return err
 	}
-	if data.Steps, err = s.onboardingSteps(v); err != nil {
+	if data.Steps, err = s.overviewSteps(v); err != nil {
 		return err
 	}
 	return s.render(v, "overview", "overview", app.Text{EN: "Overview", VI: "Tổng quan"}, data)
@@ -152,47 +152,4 @@ func (w words) Compared(today, yesterday int64) string {
 		return change + w.T(" on yesterday by this time", " so với hôm qua cùng giờ")
 	}
 	return w.T("about the same as yesterday by this time", "gần bằng hôm qua cùng giờ")
-}
-
-// onboardingStep is one thing to do before a shop gets its first webhook.
-type onboardingStep struct {
-	Text app.Text
-	To   string
-	Done bool
-}
-
-// onboardedTransactions is the number of transactions from which on the steps are
-// not shown any more, even if some are left.
-const onboardedTransactions = 20
-
-// onboardingSteps lead an owner from the first visit to the first webhook that
-// arrives. Others have none. There are none once all are done.
-func (s *Server) onboardingSteps(v *visit) ([]onboardingStep, error) {
-	if !v.may(ownerOnly) {
-		return nil, nil
-	}
-	sum, err := s.Service.Overview(v.Context(), v.account.ID)
-	if err != nil || sum.Transactions >= onboardedTransactions {
-		return nil, err
-	}
-	sources, err := s.Service.Sources(v.Context(), v.account.ID)
-	if err != nil {
-		return nil, err
-	}
-	hooks, err := s.Service.Webhooks(v.Context(), v.account.ID)
-	if err != nil {
-		return nil, err
-	}
-	list := []onboardingStep{
-		{app.Text{EN: "Link a bank account", VI: "Liên kết tài khoản ngân hàng"}, "/banks", sum.BankAccounts > 0},
-		{app.Text{EN: "Add a source to receive transactions", VI: "Thêm nguồn để nhận giao dịch"}, "/inbound", len(sources) > 0 || sum.Transactions > 0},
-		{app.Text{EN: "Create a webhook to notify your shop", VI: "Tạo webhook để báo cho cửa hàng"}, "/webhooks/new", len(hooks) > 0},
-		{app.Text{EN: "Send your shop a test", VI: "Gửi thử đến cửa hàng"}, "/webhooks", sum.WebhooksSent > 0},
-	}
-	for _, one := range list {
-		if !one.Done {
-			return list, nil
-		}
-	}
-	return nil, nil
 }

@@ -102,6 +102,8 @@ o - - -  POST /settings/users/{id}/remove
 o - - -  POST /settings/counters
 o - - -  GET  /settings/counters/{id}/revoke
 o - - -  POST /settings/counters/{id}/revoke
+o - - -  GET  /guide
+o - - -  POST /guide
 o - - -  GET  /settings/alerts
 o - - -  POST /settings/alerts
 o - - -  POST /settings/alerts/report

@@ -128,6 +128,9 @@ var table = []page{
 	{"POST", "/inbound/events/{id}/discard", ownerOnly, (*Server).discardEvent, still},
 	{"GET", "/inbound/refused", connect, (*Server).refusedPage, live},
 
+	{"GET", guidePath, ownerOnly, (*Server).guidePage, live},
+	{"POST", guidePath, ownerOnly, (*Server).hideGuide, still},
+
 	{"GET", livePath, anyUser, (*Server).livePage, lasting},
 
 	{"GET", "/deliveries", connect, (*Server).deliveriesPage, live},

@@ -47,8 +47,8 @@ func TestSetUp(t *testing.T) {
 			t.Errorf("%q: %d %s", c, a.Status, a.Body)
 		}
 	}
-	b.Post("/setup/"+token, form...).Goes(t, "/")
-	if a := b.Get("/"); a.Status != http.StatusOK || !strings.Contains(a.Body, ">lan<") {
+	b.Post("/setup/"+token, form...).Goes(t, "/guide")
+	if a := b.Get("/guide"); a.Status != http.StatusOK || !strings.Contains(a.Body, ">lan<") {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	// It counts once, and no new one is made once there is a user.

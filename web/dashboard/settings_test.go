@@ -2,7 +2,6 @@ package dashboard_test
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -193,48 +192,6 @@ func TestInstallationIsShown(t *testing.T) {
 	// What concerns the installation is the operator's: other accounts aren't told.
 	w.User(w.SecondAccount(), "minh", app.RoleOwner)
 	w.Serving(app.Installation{Listen: "0.0.0.0:8080"}).SignIn("minh").Get("/").Hides(t, "unencrypted", "Needs attention")
-}
-
-// The overview leads from the first visit to the first webhook that arrived.
-func TestSetUpSteps(t *testing.T) {
-	t.Parallel()
-	w := webtest.NewWorld(t)
-	w.User(1, "lan", app.RoleOwner)
-	w.User(1, "thungan", app.RoleCashier)
-	b := w.Browser().SignIn("lan")
-	left := func() string {
-		_, page, _ := strings.Cut(b.Get("/").Body, `<ol class="steps">`)
-		page, _, _ = strings.Cut(page, "</ol>")
-		var steps []string
-		for _, to := range []string{"/banks", "/inbound", "/webhooks/new", "/webhooks"} {
-			if strings.Contains(page, `<li><a href="`+to+`">`) {
-				steps = append(steps, to)
-			}
-		}
-		return strings.Join(steps, " ")
-	}
-	check := func(want string) {
-		t.Helper()
-		if got := left(); got != want {
-			t.Errorf("steps left: %q, want %q", got, want)
-		}
-	}
-	check("/banks /inbound /webhooks/new /webhooks")
-	w.Link("ACB", "19354957")
-	check("/inbound /webhooks/new /webhooks")
-	source := w.Native()
-	check("/webhooks/new /webhooks")
-	shop := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	defer shop.Close()
-	w.Webhook(shop.URL, app.WebhookAll)
-	check("/webhooks")
-	w.Came(0, source, apptest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 1000})
-	for deadline := time.Now().Add(30 * time.Second); left() != "" && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-	}
-	check("")
-	if body := w.Browser().SignIn("thungan").Get("/").Body; strings.Contains(body, "/banks") {
-		t.Error("a cashier is led through the set-up")
-	}
 }
 
 func signInWith(b *webtest.Browser, name, password string) webtest.Answer {

@@ -156,7 +156,7 @@ func (s *Server) setUp(v *visit) error {
 	if err != nil {
 		return s.showSetUp(v, form, err)
 	}
-	return s.redirect(v, "/", app.Text{EN: "Welcome! Next, link your first bank account.", VI: "Chào mừng bạn! Tiếp theo, hãy liên kết tài khoản ngân hàng đầu tiên."})
+	return s.redirect(v, guidePath, app.Text{EN: "Welcome! Next, link your first bank account.", VI: "Chào mừng bạn! Tiếp theo, hãy liên kết tài khoản ngân hàng đầu tiên."})
 }
 
 // repeatedPassword is the new password that a form has twice.

@@ -46,14 +46,21 @@ func (s *Server) newSourcePage(v *visit) error {
 	if !known {
 		return wire.ErrNothingHere()
 	}
+	return s.showNewSource(v, newSourceForm(kind), nil)
+}
+
+func newSourceForm(kind app.ProviderKind) sourceForm {
 	form := sourceForm{Kind: kind, Name: kind.Name}
 	if form.Takes("map") {
 		form.Map = "id=\namount=\naccount=\ncontent=\ntime="
 	}
-	return s.showNewSource(v, form, nil)
+	return form
 }
 
 func (s *Server) showNewSource(v *visit, form sourceForm, wrong error) (err error) {
+	if v.inGuide() {
+		return s.showGuide(v, guideData{Open: "source", Source: form}, wrong)
+	}
 	if form.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}

@@ -69,6 +69,9 @@ func (s *Server) newWebhookPage(v *visit) error {
 }
 
 func (s *Server) showNewWebhook(v *visit, form webhookForm, wrong error) (err error) {
+	if v.inGuide() {
+		return s.showGuide(v, guideData{Open: "webhook", Webhook: form}, wrong)
+	}
 	if form.Banks, err = s.Service.BankAccounts(v.Context(), v.account.ID); err != nil {
 		return err
 	}

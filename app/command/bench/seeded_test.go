@@ -300,6 +300,7 @@ const seededPages = `
 		a counter link, revoke: /settings/counters/1/revoke
 		alerts: /settings/alerts
 		alerts, remove: /settings/alerts/telegram/remove
+		guide: /guide
 		the system: /system
 		help: /help
 		a page of the help: /help/receiver

@@ -1,0 +1,324 @@
+package dashboard
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"baoco/app"
+)
+
+// The guide leads an owner from the first visit to the first payment of which the
+// shop is told, on one page. It keeps no progress of its own: a step is done when
+// the file holds what it makes. Its forms are those of the other pages; they carry
+// a field that leads back here.
+
+const guidePath = "/guide"
+
+// inGuide tells whether an owner is on the guide or sent a form of it.
+func (v *visit) inGuide() bool {
+	return v.may(ownerOnly) && (v.URL.Path == guidePath || v.PostForm.Get("guide") != "")
+}
+
+// next is the page that follows an action: the guide where its form stood there.
+func (v *visit) next(page string) string {
+	if v.inGuide() {
+		return guidePath
+	}
+	return page
+}
+
+// stepState is how far a step is.
+type stepState string
+
+const (
+	stepDone    stepState = "done"
+	stepWaiting stepState = "waiting" // for somebody else
+	stepOpen    stepState = "open"    // it is shown with its form
+	stepLater   stepState = "later"
+)
+
+// guideStep is one step. Its name is part of its address and of its template.
+type guideStep struct {
+	Name  string
+	Title app.Text
+	State stepState
+	Made  string // what it made, if it is done
+	To    string // the page of that
+}
+
+// guideSource is a source that waits for its first call.
+type guideSource struct {
+	sourceRow
+	Steps []string
+}
+
+// guideWebhook is a webhook with its last attempt; nil: there was none.
+type guideWebhook struct {
+	app.Webhook
+	Last *app.Attempt
+}
+
+// guideData is the page. The handler of a form that was refused fills in the form
+// and names its step.
+type guideData struct {
+	Steps       []guideStep
+	Open        string // name of the step that is shown; empty: all are done
+	Bank        bankForm
+	Groups      []providerGroup // to choose from
+	Source      sourceForm      // empty until a kind is chosen
+	Waiting     []guideSource
+	Webhook     webhookForm
+	Webhooks    []guideWebhook
+	Telegram    alertCard
+	BackupOnce  string
+	BackupCron  string
+	Banks       []app.BankAccount
+	CounterForm app.CounterLinkCreate
+	Newest      *transactionRow // nil: no money yet
+	Hidden      bool            // it isn't shown on the overview
+}
+
+// Done tells whether all steps are done.
+func (d guideData) Done() bool {
+	return !slices.ContainsFunc(d.Steps, func(s guideStep) bool { return s.State != stepDone })
+}
+
+func (s *Server) guidePage(v *visit) error { return s.showGuide(v, guideData{}, nil) }
+
+// showGuide completes data and shows the page. wrong is why the form in data is
+// refused.
+func (s *Server) showGuide(v *visit, data guideData, wrong error) error {
+	facts, err := s.readGuide(v)
+	if err != nil {
+		return err
+	}
+	data.Steps, data.Banks, data.Hidden = facts.steps, facts.banks, facts.hidden
+	data.Open = openStep(data.Steps, cmp.Or(data.Open, v.URL.Query().Get("step")))
+	if err := s.fillSources(v, &data, facts.sources); err != nil {
+		return err
+	}
+	data.Bank.Banks = app.Banks()
+	data.Webhook.Type, data.Webhook.Banks = cmp.Or(data.Webhook.Type, string(app.WebhookIn)), facts.banks
+	if data.Webhooks, err = s.guideWebhooks(v, facts.webhooks); err != nil {
+		return err
+	}
+	for _, c := range facts.channels {
+		if c.Medium == app.AlertTelegram && data.Telegram.Channel.Medium == "" {
+			data.Telegram.Channel = c
+		}
+	}
+	data.Telegram.Channel.Telegram.Token = ""
+	storage, err := s.Service.StorageStatus(v.now)
+	if err != nil {
+		return err
+	}
+	data.BackupOnce = backupCommand(s.Installation.Program, storage.Path)
+	data.BackupCron = cronLine(data.BackupOnce)
+	newest, _, err := s.transactionRows(v, app.TransactionFilter{Page: app.Page{Number: 1, Size: 1}})
+	if err != nil {
+		return err
+	}
+	if len(newest) > 0 {
+		data.Newest = &newest[0]
+	}
+	return s.renderForm(v, wrong, "guide", "guide", app.Text{EN: "Set up", VI: "Thiết lập"}, data)
+}
+
+// openStep opens a step and gives its name: the wanted one, else the first that
+// the owner can go on with. A done one isn't opened again.
+func openStep(steps []guideStep, wanted string) string {
+	at := slices.IndexFunc(steps, func(s guideStep) bool { return s.Name == wanted && s.State != stepDone })
+	if at < 0 {
+		at = slices.IndexFunc(steps, func(s guideStep) bool { return s.State == stepLater })
+	}
+	if at < 0 {
+		return ""
+	}
+	if steps[at].State == stepLater {
+		steps[at].State = stepOpen
+	}
+	return steps[at].Name
+}
+
+// fillSources fills in the choice of a provider, or the form of the one that is
+// chosen, and the sources that wait for their first call.
+func (s *Server) fillSources(v *visit, data *guideData, sources []app.SourceHealth) error {
+	for _, src := range sources {
+		kind, _ := s.Service.ProviderKind(src.Provider)
+		if !hasCalled(src) {
+			data.Waiting = append(data.Waiting, guideSource{s.sourceRow(v, src), splitNumbered(kind.Setup(src.Source).In(v.Lang))})
+		}
+	}
+	data.Groups = s.providerGroups()
+	if data.Source.Kind.Provider == "" {
+		if kind, known := s.Service.ProviderKind(app.Provider(v.URL.Query().Get("provider"))); known {
+			data.Source = newSourceForm(kind)
+		}
+	}
+	data.Source.Banks = data.Banks
+	return nil
+}
+
+// guideWebhooksShown is how many webhooks are shown with their last attempt.
+const guideWebhooksShown = 10
+
+func (s *Server) guideWebhooks(v *visit, hooks []app.Webhook) (list []guideWebhook, err error) {
+	for _, hook := range hooks[:min(len(hooks), guideWebhooksShown)] {
+		last, _, err := s.Service.History(v.Context(), v.account.ID, app.HistoryFilter{WebhookID: hook.ID, Page: app.Page{Number: 1, Size: 1}})
+		if err != nil {
+			return nil, err
+		}
+		one := guideWebhook{Webhook: hook}
+		if len(last) > 0 {
+			one.Last = &last[0]
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// hasCalled tells whether a call of a source was accepted, or its list read.
+func hasCalled(src app.SourceHealth) bool { return !src.LastCallAt.IsZero() || !src.PolledAt.IsZero() }
+
+// guideFacts is what the file says of the steps.
+type guideFacts struct {
+	steps    []guideStep
+	sum      app.Overview
+	banks    []app.BankAccount
+	sources  []app.SourceHealth
+	webhooks []app.Webhook
+	channels []app.AlertChannel
+	counters []app.CounterLink
+	messages []app.AlertMessage
+	backup   app.BackupStatus
+	hidden   bool
+}
+
+// readGuide reads the facts, each by one query.
+func (s *Server) readGuide(v *visit) (f guideFacts, err error) {
+	ctx, id := v.Context(), v.account.ID
+	for _, read := range []func() error{
+		func() (err error) { f.sum, err = s.Service.Overview(ctx, id); return err },
+		func() (err error) { f.banks, err = s.Service.BankAccounts(ctx, id); return err },
+		func() (err error) { f.sources, err = s.Service.SourcesHealth(ctx, id); return err },
+		func() (err error) { f.webhooks, err = s.Service.Webhooks(ctx, id); return err },
+		func() (err error) { f.channels, err = s.Service.AlertChannels(ctx, id); return err },
+		func() (err error) { f.messages, err = s.Service.AlertMessages(ctx, id, alertMessagesShown); return err },
+		func() (err error) { f.counters, err = s.Service.CounterLinks(ctx, id); return err },
+		func() (err error) { f.backup, err = s.Service.BackupStatus(ctx); return err },
+		func() (err error) { f.hidden, err = s.Service.GuideHidden(ctx, id); return err },
+	} {
+		if err := read(); err != nil {
+			return f, err
+		}
+	}
+	f.steps = f.list(v)
+	return f, nil
+}
+
+// list makes the steps of the facts. A step is done by one success, not by an
+// attempt.
+func (f guideFacts) list(v *visit) []guideStep {
+	user := guideStep{Name: "user", Title: app.Text{EN: "User", VI: "Người dùng"}, State: stepDone, Made: v.user.Name, To: "/settings"}
+	bank := guideStep{Name: "bank", Title: app.Text{EN: "Bank account", VI: "Tài khoản ngân hàng"}, State: stepLater, To: "/banks"}
+	if len(f.banks) > 0 {
+		bank.State, bank.Made = stepDone, firstOf(len(f.banks), f.banks[0].Title())
+	}
+	steps := []guideStep{user, bank, f.source(v), f.webhook(), f.alerts(v)}
+	if v.operator() {
+		backup := guideStep{Name: "backup", Title: app.Text{EN: "Backup", VI: "Sao lưu"}, State: stepLater, To: "/system#backup"}
+		if !f.backup.Last.At.IsZero() {
+			backup.State, backup.Made = stepDone, v.When(f.backup.Last.At)
+		}
+		steps = append(steps, backup)
+	}
+	counter := guideStep{Name: "counter", Title: app.Text{EN: "Counter screen", VI: "Màn hình quầy"}, State: stepLater, To: "/settings#counters"}
+	links := slices.DeleteFunc(slices.Clone(f.counters), func(l app.CounterLink) bool { return !l.RevokedAt.IsZero() })
+	if len(links) > 0 {
+		counter.State, counter.Made = stepDone, firstOf(len(links), links[0].Name)
+	}
+	return append(steps, counter)
+}
+
+// firstOf names the first of n things, and says how many there are besides.
+func firstOf(n int, first string) string {
+	if n > 1 {
+		first += " +" + strconv.Itoa(n-1)
+	}
+	return first
+}
+
+// source is done once a call came that was accepted.
+func (f guideFacts) source(v *visit) guideStep {
+	step := guideStep{Name: "source", Title: app.Text{EN: "Source", VI: "Nguồn giao dịch"}, State: stepLater, To: "/inbound"}
+	if len(f.sources) > 0 {
+		step.State = stepWaiting
+	}
+	for _, src := range f.sources {
+		if hasCalled(src) {
+			at := src.LastCallAt
+			if at.IsZero() {
+				at = src.PolledAt
+			}
+			step.State, step.Made = stepDone, src.Name+", "+v.T("last call ", "lần gọi gần nhất ")+v.When(at)
+		}
+	}
+	return step
+}
+
+// webhook is done once an attempt succeeded.
+func (f guideFacts) webhook() guideStep {
+	step := guideStep{Name: "webhook", Title: app.Text{EN: "Webhook to your shop", VI: "Webhook báo cho cửa hàng"}, State: stepLater, To: "/webhooks"}
+	if len(f.webhooks) > 0 && f.sum.WebhooksSent > f.sum.WebhooksErrors {
+		step.State, step.Made = stepDone, firstOf(len(f.webhooks), f.webhooks[0].Name)
+	}
+	return step
+}
+
+// alerts is done once a message was sent on a channel that there is.
+func (f guideFacts) alerts(v *visit) guideStep {
+	step := guideStep{Name: "alerts", Title: app.Text{EN: "Alerts", VI: "Cảnh báo"}, State: stepLater, To: "/settings/alerts"}
+	var media []string
+	for _, c := range f.channels {
+		sent := slices.ContainsFunc(f.messages, func(m app.AlertMessage) bool { return m.Medium == c.Medium && m.Sent && m.Problem == app.Text{} })
+		if (sent || !c.SentAt.IsZero()) && c.Failures == 0 {
+			media = append(media, c.Medium.Name().In(v.Lang))
+		}
+	}
+	if len(media) > 0 {
+		step.State, step.Made = stepDone, strings.Join(media, ", ")
+	}
+	return step
+}
+
+// guideShownUntil is the number of transactions from which on the overview doesn't
+// show the guide any more, even if some steps are left.
+const guideShownUntil = 20
+
+// overviewSteps are the steps that the overview shows: none for others than owners,
+// once all are done, and once they were hidden.
+func (s *Server) overviewSteps(v *visit) ([]guideStep, error) {
+	if !v.may(ownerOnly) {
+		return nil, nil
+	}
+	f, err := s.readGuide(v)
+	if err != nil || f.hidden || f.sum.Transactions >= guideShownUntil || (guideData{Steps: f.steps}).Done() {
+		return nil, err
+	}
+	openStep(f.steps, "")
+	return f.steps, nil
+}
+
+// hideGuide takes the guide off the overview, or puts it there again.
+func (s *Server) hideGuide(v *visit) error {
+	hide := v.PostFormValue("hide") == "1"
+	if err := s.Service.HideGuide(v.Context(), v.account.ID, hide); err != nil {
+		return err
+	}
+	if !hide {
+		return s.redirect(v, "/", app.Text{})
+	}
+	return s.redirect(v, "/", app.Text{EN: "Hidden here. You find it under Settings: Set up.", VI: "Đã ẩn ở đây. Bạn tìm lại trong Cài đặt: Thiết lập."})
+}

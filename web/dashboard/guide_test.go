@@ -1,0 +1,133 @@
+package dashboard_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/web/webtest"
+)
+
+var guideStep = regexp.MustCompile(`<li class="card (\w+)" id="step-(\w+)">`)
+
+// guideStates are the steps on the guide, those that are done left out.
+func guideStates(t *testing.T, b *webtest.Browser) string {
+	t.Helper()
+	var list []string
+	steps := guideStep.FindAllStringSubmatch(b.Get("/guide").Body, -1)
+	if len(steps) == 0 {
+		t.Fatal("there are no steps")
+	}
+	for _, step := range steps {
+		if step[1] != "done" {
+			list = append(list, step[2]+":"+step[1])
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// An owner goes from the first visit to the first payment on the guide's own
+// forms. Each leads back to it, and a step is done by one success.
+func TestGuide(t *testing.T) {
+	t.Parallel()
+	var broken atomic.Bool
+	broken.Store(true)
+	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		if broken.Load() {
+			rw.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	defer shop.Close()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	check := func(want string) {
+		t.Helper()
+		if got := guideStates(t, b); got != want {
+			t.Errorf("steps left: %s; want %s", got, want)
+		}
+	}
+	check("bank:open source:later webhook:later alerts:later backup:later counter:later")
+
+	refused := b.Post("/banks", "guide", "1", "bank", "ACB", "account_number", "1?", "account_name", "NGUYEN VAN A")
+	refused.WantStatus(t, http.StatusUnprocessableEntity)
+	refused.Shows(t, `id="step-bank"`, `id="account_number-problem"`, `value="NGUYEN VAN A"`)
+	b.Post("/banks", "guide", "1", "bank", "ACB", "account_number", "19354957", "account_name", "NGUYEN VAN A").Goes(t, "/guide")
+	check("source:open webhook:later alerts:later backup:later counter:later")
+
+	b.Get("/guide").Shows(t, `provider=native#step-source"`)
+	b.Get("/guide?step=source&provider=native").Shows(t, `action="/inbound/sources"`, `name="guide" value="1"`)
+	b.Submit("/inbound/sources", "guide", "1", "provider", "sepay", "name", "SePay").Shows(t, `id="step-source"`, `id="auth-problem"`)
+	added := b.Submit("/inbound/sources", "guide", "1", "provider", "native", "name", "till")
+	_, secret := added.Shown(t, w.URL)
+	added.Shows(t, `action="/guide"`)
+	waiting := b.Get("/guide")
+	waiting.Shows(t, "Waiting for the first call", w.Sources()[0].URLPath(), "Send each call with the header Authorization: Bearer")
+	waiting.Hides(t, secret, "X-Webhook-Signature")
+	check("source:waiting webhook:open alerts:later backup:later counter:later")
+
+	b.Submit("/webhooks", "guide", "1", "name", "shop", "webhook_url", "ftp://x", "type", "IN").Shows(t, `id="step-webhook"`, `id="webhook_url-problem"`)
+	made := b.Submit("/webhooks", "guide", "1", "name", "shop", "webhook_url", shop.URL, "type", "ALL")
+	made.Shows(t, `action="/webhooks/1/test"`, `name="guide" value="1"`, made.Secret(t))
+	b.Post("/webhooks/1/test", "guide", "1").Goes(t, "/guide")
+	b.Get("/guide").Shows(t, "500", "Send a test")
+	check("source:waiting webhook:open alerts:later backup:later counter:later") // an attempt isn't a success
+	broken.Store(false)
+	b.Post("/webhooks/1/test", "guide", "1").Goes(t, "/guide")
+	check("source:waiting alerts:open backup:later counter:later")
+	b.Get("/guide").Shows(t, "Waiting for the first payment")
+
+	w.Came(0, w.Sources()[0], apptest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 150_000})
+	check("alerts:open backup:later counter:later")
+	b.Get("/guide").Shows(t, "150,000", `href="/transactions/1"`)
+
+	link := b.Submit("/settings/counters", "guide", "1", "name", "Counter 1")
+	link.Shows(t, `href="/guide"`, "/counter/")
+	check("alerts:open backup:later")
+	b.Get("/guide?step=backup").Shows(t, "backup --db")
+	b.Post("/settings/alerts/telegram", "guide", "1", "token", "x", "chat", "a").Shows(t, `id="step-alerts"`, `id="chat-problem"`)
+
+	// A form that lay open for too long leads back too.
+	b.Post("/webhooks", "guide", "1", "once", "1-x", "name", "late").Goes(t, "/guide")
+}
+
+// Until there is money, the overview shows the steps in place of empty figures, to
+// owners, until they are hidden.
+func TestGuideOnOverview(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "thungan", app.RoleCashier)
+	b, viewer := w.Browser().SignIn("lan"), w.Browser().SignIn("thungan")
+	steps, figures := `<ol class="steps">`, `id="today"`
+	first := b.Get("/")
+	first.Shows(t, steps)
+	first.Hides(t, figures)
+	viewer.Get("/").Hides(t, steps, "/guide")
+	viewer.Get("/guide").WantStatus(t, http.StatusForbidden)
+	viewer.Post("/guide", "hide", "1").WantStatus(t, http.StatusForbidden)
+
+	b.Post("/guide", "hide", "1").Goes(t, "/")
+	hidden := w.Browser().SignIn("lan").Get("/") // in another browser too
+	hidden.Hides(t, steps)
+	hidden.Shows(t, figures)
+	b.Get("/settings").Shows(t, `href="/guide"`)
+	b.Get("/guide").Shows(t, `id="step-bank"`, `name="hide" value="0"`)
+	b.Post("/guide", "hide", "0").Goes(t, "/")
+	b.Get("/").Shows(t, steps)
+
+	w.Link("ACB", "19354957")
+	source := w.Native()
+	w.Came(0, source, apptest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 1000})
+	both := b.Get("/") // with money, the figures come back
+	both.Shows(t, steps, figures)
+	if err := w.Service.HideGuide(t.Context(), 2, true); err != nil {
+		t.Fatal(err)
+	}
+	b.Get("/").Shows(t, steps) // that was another account
+}
