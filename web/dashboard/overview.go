@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -48,7 +49,7 @@ func (s *Server) overviewPage(v *visit) error {
 	if err := s.readState(v, &data); err != nil {
 		return err
 	}
-	newest, _, err := s.transactionRows(v, v.limit(app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}}))
+	newest, err := s.newestRows(v)
 	if err != nil {
 		return err
 	}
@@ -59,6 +60,18 @@ func (s *Server) overviewPage(v *visit) error {
 		return err
 	}
 	return s.render(v, "overview", "overview", app.Text{EN: "Overview", VI: "Tổng quan"}, data)
+}
+
+// newestRows reads the last ten transactions that came in. Where some are of the
+// past, as an imported statement brings them, it reads the last ten by their time.
+func (s *Server) newestRows(v *visit) ([]transactionRow, error) {
+	f := v.limit(app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}})
+	rows, _, err := s.transactionRows(v, f)
+	if slices.ContainsFunc(rows, func(r transactionRow) bool { return r.CreatedAt.Sub(r.Time) > 48*time.Hour }) {
+		f.Sort = app.SortDateDesc
+		rows, _, err = s.transactionRows(v, f)
+	}
+	return rows, err
 }
 
 // readMoney reads the sums and the chart; of who may not see them, what came in

@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -86,4 +87,22 @@ func TestOverviewPlan(t *testing.T) {
 	most = 1
 	set(app.AccountUpdate{MaxBankAccounts: &most})
 	says("1/1 bank accounts")
+}
+
+// A statement of the past doesn't push today's payment off the overview, although
+// its rows were recorded later.
+func TestNewestAfterAnImport(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	w.Pay(1, "1", "DH-TODAY")
+	b := w.Browser().SignIn("lan")
+	file := statementHeader
+	for n := range 10 {
+		file += fmt.Sprintf("02/11/2026,%d,OLD %d,,5.000\n", n, n)
+	}
+	sum := b.Upload("/transactions/import", "a.csv", file).Sum(t)
+	b.Upload("/transactions/import", "a.csv", file, "sum", sum).Shows(t, "File imported")
+	b.Get("/").Shows(t, "DH-TODAY", "OLD 9")
 }
