@@ -8,7 +8,8 @@ import (
 
 // DayBook is what came in and went out on one day.
 type DayBook struct {
-	Day Day
+	Day   Day
+	First Day // the first day with a transaction; the day itself where there is none before
 	Flow
 	Before, WeekBefore Flow // of the day before, and of the same weekday a week before
 	Banks              []BankAccountDay
@@ -62,6 +63,9 @@ func (s *Service) DayBook(ctx context.Context, accountID int64, day Day) (DayBoo
 		case day - 7:
 			book.WeekBefore.add(row.Type, row.Amounts)
 		}
+	}
+	if book.First, err = s.store.FirstDay(ctx, accountID, day); err != nil {
+		return book, err
 	}
 	if book.Banks, err = s.bankAccountDays(ctx, accountID, day); err != nil {
 		return book, err

@@ -115,6 +115,10 @@ func (s *Store) BankAccountSummaries(ctx context.Context, accountID int64, today
 	})
 }
 
+func (s *Store) FirstDay(ctx context.Context, accountID int64, before app.Day) (app.Day, error) {
+	return readOne[app.Day](ctx, s, `SELECT min(?2, coalesce(min(day), ?2)) FROM account_days WHERE account_id = ?1`, accountID, int64(before))
+}
+
 func (s *Store) BankAccountDays(ctx context.Context, accountID int64, day app.Day) ([]app.BankAccountDay, error) {
 	rows, err := s.query(ctx, `SELECT `+bankAccountColumns+`, coalesce(i.count, 0), coalesce(i.amount, 0), coalesce(o.count, 0), coalesce(o.amount, 0) FROM bank_accounts b
 		LEFT JOIN bank_account_days i ON i.bank_account_id = b.id AND i.day = ?2 AND i.type = 'IN'

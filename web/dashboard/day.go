@@ -18,7 +18,7 @@ type dayData struct {
 	Banks    []bankDay
 	Bars     []hourBar
 	Compared []comparison
-	Earlier  string // address of the day before
+	Earlier  string // address of the day before; empty: nothing is known of it
 	Later    string // of the day after; empty: it hasn't begun
 	Today    bool   // the day isn't over yet
 	File     string // address of the XLSX file
@@ -83,7 +83,10 @@ func (s *Server) readDay(v *visit, day app.Day) (d dayData, err error) {
 		return d, err
 	}
 	today := app.DayOf(v.now, v.zone)
-	d.Today, d.Earlier = day == today, DayPath(day-1)
+	d.Today = day == today
+	if day > d.First {
+		d.Earlier = DayPath(day - 1)
+	}
 	if day < today {
 		d.Later = DayPath(day + 1)
 	}

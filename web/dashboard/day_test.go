@@ -53,7 +53,9 @@ func TestDayPage(t *testing.T) {
 		"+500,000\u00a0₫", "5,000,000\u00a0₫", "5,500,000\u00a0₫", "08:00", "00:00", "no time", `href="/day?date=2025-10-13"`, `href="/day?date=2025-10-15"`,
 		"+400,000\u00a0₫", "+27\u00a0%", "+407\u00a0%", "/transactions?from=2025-10-14&to=2025-10-14")
 	page.Hides(t, "09:00", "23:00", "so far")
-	b.Get("/day?date=2025-10-01").Shows(t, "No money came in or went out on this day.")
+	empty := b.Get("/day?date=2025-10-01")
+	empty.Shows(t, "No money came in or went out on this day.")
+	empty.Hides(t, `rel="prev"`) // nothing is known of the time before
 	slip := b.Get("/day?date=2025-10-14&paper=58")
 	slip.Shows(t, "slip.css", `data-theme="light"`, "507,000\u00a0₫", "08:00 (1)")
 	slip.Hides(t, "app.css", "09:00")
