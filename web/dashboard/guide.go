@@ -252,7 +252,7 @@ func firstOf(n int, first string) string {
 
 // source is done once a call came that was accepted.
 func (f guideFacts) source(v *visit) guideStep {
-	step := guideStep{Name: "source", Title: app.Text{EN: "Source", VI: "Nguồn giao dịch"}, State: stepLater, To: "/inbound"}
+	step := guideStep{Name: "source", Title: app.Text{EN: "Sources", VI: "Nguồn giao dịch"}, State: stepLater, To: "/inbound"}
 	if len(f.sources) > 0 {
 		step.State = stepWaiting
 	}
