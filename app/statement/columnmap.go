@@ -23,13 +23,7 @@ func checkMap(m map[string]string) error {
 	return v.Err()
 }
 
-func fieldList() string {
-	names := make([]string, len(mappable))
-	for i, f := range mappable {
-		names[i] = string(f)
-	}
-	return strings.Join(names, ", ")
-}
+func fieldList() string { return strings.Join(Fields(), ", ") }
 
 // headless places the columns of a table without a header row, where a person
 // named all of them by number or letter. The table begins with the first line that

@@ -37,11 +37,11 @@ func refused(en, vi string, args ...any) error {
 
 func noHeader(o Options) error {
 	if len(o.Map) > 0 {
-		return refused("No line of the first 120 has the columns that --map names, with an amount (or debit or credit) among them; headers must be written as in the file, or as letters or numbers of columns.",
-			"Không có dòng nào trong 120 dòng đầu có các cột mà --map nêu, trong đó phải có số tiền (hoặc nợ, có); tiêu đề phải viết như trong tệp, hoặc dùng chữ cái hay số thứ tự của cột.")
+		return refused("No line of the first 120 has the columns that were named, with an amount (or debit or credit) among them; headers must be written as in the file, or as letters or numbers of columns.",
+			"Không có dòng nào trong 120 dòng đầu có các cột đã chỉ định, trong đó phải có số tiền (hoặc nợ, có); tiêu đề phải viết như trong tệp, hoặc dùng chữ cái hay số thứ tự của cột.")
 	}
-	return refused("No header row with a date and an amount (or debit and credit) is in the first 120 lines; say where they are with --map, such as --map date=A --map amount=D.",
-		"Không tìm thấy dòng tiêu đề có ngày và số tiền (hoặc nợ và có) trong 120 dòng đầu; hãy chỉ định cột bằng --map, ví dụ --map date=A --map amount=D.")
+	return refused("No header row with a date and an amount (or debit and credit) is in the first 120 lines. Say which columns these are: in the dashboard by the choices above the first lines, on the command line by --map, such as --map date=A --map amount=D.",
+		"Không tìm thấy dòng tiêu đề có ngày và số tiền (hoặc nợ và có) trong 120 dòng đầu. Hãy chỉ ra đó là những cột nào: trên trang quản lý thì chọn ở đầu mỗi cột, trên dòng lệnh thì dùng --map, ví dụ --map date=A --map amount=D.")
 }
 
 func noSheet(book *workbook, o Options) error {
@@ -63,8 +63,8 @@ func refusedAt(line int, en, vi string, args ...any) error {
 }
 
 func severalSheets(one, other string) error {
-	return refused("The workbook has transactions on several sheets, “%s” and “%s”: name one with --sheet on the command line, or save each to a file of its own.",
-		"Bảng tính có giao dịch ở nhiều trang, “%s” và “%s”: hãy chọn một trang bằng --sheet trên dòng lệnh, hoặc lưu mỗi trang thành một tệp riêng.", one, other)
+	return refused("The workbook has transactions on several sheets, “%s” and “%s”: choose one, on the command line with --sheet, or save each to a file of its own.",
+		"Bảng tính có giao dịch ở nhiều trang, “%s” và “%s”: hãy chọn một trang (trên dòng lệnh là --sheet), hoặc lưu mỗi trang thành một tệp riêng.", one, other)
 }
 
 // errManyStrings refuses a workbook with more than maxSharedStrings of text.
@@ -76,8 +76,8 @@ func errManyStrings() error {
 func errHeader(line, column int, name string, problem app.Text) error {
 	letters := columnName(column)
 	return app.Refused(app.CodeValidation, app.Text{
-		EN: fmt.Sprintf("Line %d: column %s, “%s”, is not read, since %s. The command line takes other columns with --map, such as --map debit=%s.", line, letters, name, problem.EN, letters),
-		VI: fmt.Sprintf("Dòng %d: không đọc cột %s, “%s”, vì %s. Dùng dòng lệnh để chỉ cột khác bằng --map, ví dụ --map debit=%s.", line, letters, name, problem.VI, letters),
+		EN: fmt.Sprintf("Line %d: column %s, “%s”, is not read, since %s. Choose the columns yourself, on the command line with --map, such as --map debit=%s.", line, letters, name, problem.EN, letters),
+		VI: fmt.Sprintf("Dòng %d: không đọc cột %s, “%s”, vì %s. Hãy tự chọn cột, trên dòng lệnh là --map, ví dụ --map debit=%s.", line, letters, name, problem.VI, letters),
 	})
 }
 

@@ -91,28 +91,40 @@ func Open(path string, o Options) (*Reader, error) {
 }
 
 func open(file *os.File, o Options) (*Reader, error) {
-	info, err := file.Stat()
+	sample, size, err := readSample(file)
 	if err != nil {
 		return nil, err
 	}
-	sample := make([]byte, min(sampleSize, info.Size()))
-	n, err := file.ReadAt(sample, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	sample = sample[:n]
-	if bytes.HasPrefix(sample, []byte("PK\x03\x04")) || bytes.HasPrefix(sample, []byte("PK\x05\x06")) {
-		return openSpreadsheet(file, info.Size(), o)
+	if isWorkbook(sample) {
+		return openSpreadsheet(file, size, o)
 	}
 	if err := notTable(sample); err != nil {
 		return nil, err
 	}
-	r := &Reader{table: openCSV(file, info.Size(), sample, o), isText: true, options: o}
+	r := &Reader{table: openCSV(file, size, sample, o), isText: true, options: o}
 	found, err := r.begin()
 	if err == nil && !found {
 		err = noHeader(o)
 	}
 	return r, err
+}
+
+// readSample reads the beginning of a file, which tells what it is.
+func readSample(file *os.File) (sample []byte, size int64, err error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	sample = make([]byte, min(sampleSize, info.Size()))
+	n, err := file.ReadAt(sample, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, 0, err
+	}
+	return sample[:n], info.Size(), nil
+}
+
+func isWorkbook(sample []byte) bool {
+	return bytes.HasPrefix(sample, []byte("PK\x03\x04")) || bytes.HasPrefix(sample, []byte("PK\x05\x06"))
 }
 
 // openSpreadsheet opens the sheet that is named, or the only one with rows below

@@ -84,15 +84,43 @@ const file = { name: 'sao-ke.csv', mimeType: 'text/csv', buffer: Buffer.from('S�
 await page.goto(job.base + '/transactions');
 await must(page, 'transactions with import');
 await page.click('a[href="/transactions/import"]');
+let go;
+const held = new Promise((done) => { go = done; });
+await page.route('**/transactions/import', async (route) => { await held; await route.continue(); }, { times: 1 });
 await page.setInputFiles('[name=file]', file);
 await page.click('main form button[type=submit]');
+await page.waitForSelector('.upload progress');
+check(await page.locator('main form button[aria-busy]').count() === 1, 'the button does not say that it works');
+await must(page, 'import is sent');
+go();
 await page.waitForSelector('#found');
 await must(page, 'import checked');
 check((await page.textContent('#found')).includes('chưa ghi nhận'), 'the first step: ' + await page.textContent('#found'));
-await page.setInputFiles('[name=file]', file);
+check(await page.evaluate(() => document.activeElement.id) === 'main', 'the result is not where the keyboard is');
+// The file is kept.
 await page.click('main form button[type=submit]');
 await page.waitForFunction(() => document.querySelector('#found')?.textContent.includes('Đã nhập tệp'));
 await must(page, 'import recorded');
+
+// A file of unknown columns: they are chosen above its first lines.
+await page.goto(job.base + '/transactions/import');
+await page.setInputFiles('[name=file]', { name: 'so.csv', mimeType: 'text/csv', buffer: Buffer.from('when,what,plus\n03/11/2026,BAN HANG,25.000\n') });
+await page.selectOption('[name=bank_account_id]', { index: 1 });
+await page.click('main form button[type=submit]');
+await page.waitForSelector('.columns[open]');
+await must(page, 'import of unknown columns');
+await page.setViewportSize({ width: 390, height: 844 });
+await must(page, 'import of unknown columns on a telephone');
+await page.setViewportSize({ width: 1280, height: 900 });
+for (const [column, field] of [['A', 'date'], ['B', 'content'], ['C', 'credit']]) await page.selectOption(`[name=column-${column}]`, field);
+await page.click('main form button[type=submit]');
+await page.waitForSelector('#found');
+check((await page.textContent('main')).includes('25.000'), 'the columns that were chosen were not read');
+await must(page, 'import by chosen columns');
+await page.context().clearCookies({ name: 'baoco' });
+await page.click('main form button[type=submit]');
+await page.waitForURL(/\/login\?/);
+await signIn(page, job.name, job.password);
 
 // The end of a source.
 await page.goto(job.base + '/inbound/sources/1/remove');

@@ -60,6 +60,7 @@ type Server struct {
 	throttle signInThrottle
 	changes  changeFeed
 	streams  streamCounts
+	held     heldFiles
 }
 
 func New(responder *wire.Responder, c Config) *Server {

@@ -1,32 +1,26 @@
 package dashboard
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"io"
-	"mime/multipart"
-	"net/http"
-	"os"
+	"maps"
 	"slices"
 	"strconv"
-	"time"
+	"strings"
 
 	"baoco/app"
 	"baoco/app/statement"
+	"baoco/web/wire"
 )
 
-// A statement file is sent twice. The first time nothing is recorded: the page
-// says what would be. The second time it is recorded if it is the same file. The
-// server keeps nothing of it in between.
+// A statement file goes through its page twice. The first time nothing is recorded:
+// the page says what would be. The second time it is recorded if it is the same
+// file, read in the same way. In between it is held (upload.go), or chosen again.
 
 // Bounds of a file that is imported within one request. The command line takes
 // larger ones.
 const (
 	maxStatement     = 32 << 20
 	maxStatementRows = 10_000
-	maxFormField     = 1 << 10
-	uploadTime       = 2 * time.Minute // 32 MiB at 2.2 Mbit/s
 )
 
 // importData is the form of an import and the result of reading the file.
@@ -35,11 +29,17 @@ type importData struct {
 	Imports       []app.ImportedFile // the newest
 	BankAccountID string
 	Notify        bool
-	Sum           string // digest of the file and the account that the preview was of; empty: there was none
+	Sum           string // of the file, and of how the preview read it; empty: there was none
+	Held          string // digest of the file that is held; empty: none is
 	File          string // its name
 	Found         *statement.Result
 	Recorded      bool // true: the result was recorded; false: it is a preview
-	Other         bool // the file or the account differs from that of the preview
+	Other         bool // the file, or how it is to be read, differs from that of the preview
+
+	Preview statement.Preview // of a file whose columns or sheet may be chosen
+	Sheet   string            // that was chosen; empty: none
+	Columns map[string]string // the fields that were chosen, by the letters of their columns
+	Choose  bool              // the columns are why the file is refused, or may be
 }
 
 func (s *Server) importPage(v *visit) error {
@@ -58,16 +58,18 @@ func (s *Server) showImport(v *visit, data importData, wrong error) (err error) 
 
 // importStatement previews a file, or records it if it is the file of the preview.
 func (s *Server) importStatement(v *visit) error {
-	upload, err := readUpload(v)
+	upload, err := s.readUpload(v)
 	defer upload.remove()
 	data := importData{
 		BankAccountID: upload.fields["bank_account_id"], Notify: upload.fields["notify"] == "1", File: app.CleanText(upload.name, 100),
+		Sheet: upload.fields["sheet"], Columns: upload.columns(),
 	}
-	data.Sum = upload.sum + "-" + data.BankAccountID
+	data.Sum = upload.sum + "-" + data.BankAccountID + data.reading()
 	if err == nil {
 		data.Recorded = upload.fields["sum"] != "" && upload.fields["sum"] == data.Sum
 		data.Other = upload.fields["sum"] != "" && !data.Recorded
 		data.Found, err = s.importUpload(v, upload, &data)
+		s.keepForLater(v, upload, &data, err)
 	}
 	if err != nil {
 		data.Recorded, data.Sum = false, ""
@@ -75,93 +77,88 @@ func (s *Server) importStatement(v *visit) error {
 	return s.showImport(v, data, err)
 }
 
-// upload is a form with a file, which lies in a temporary file of its own.
-type upload struct {
-	fields          map[string]string
-	path, name, sum string
+// keepForLater holds a file that isn't recorded yet, and lets its columns be chosen
+// unless they are those of a bank.
+func (s *Server) keepForLater(v *visit, u upload, data *importData, refused error) {
+	if data.Recorded && refused == nil {
+		s.held.drop(v.user.ID)
+		return
+	}
+	preview, err := statement.Peek(u.path, statement.Options{Sheet: data.Sheet})
+	if err != nil || len(preview.Lines) == 0 {
+		return // it is no table, whatever its columns
+	}
+	if s.held.hold(v.user.ID, u, v.now) {
+		data.Held = u.sum
+	}
+	if data.Found == nil || data.Found.Layout.Bank == "" || len(data.Columns) > 0 {
+		data.Preview = preview
+	}
+	e := wire.AsError(refused)
+	data.Choose = refused != nil && e.Code == app.CodeValidation && len(e.Fields) == 0
 }
 
-func (u upload) remove() {
-	if u.path != "" {
-		_ = os.Remove(u.path)
-	}
-}
-
-// readUpload reads the form as it arrives. It needs no more memory than a buffer,
-// however large the file is.
-func readUpload(v *visit) (u upload, err error) {
-	u.fields = map[string]string{}
-	control := http.NewResponseController(v.w)
-	if err := errors.Join(control.SetReadDeadline(v.now.Add(uploadTime)), control.SetWriteDeadline(v.now.Add(uploadTime+time.Minute))); err != nil {
-		return u, err
-	}
-	parts, err := v.MultipartReader()
-	if err != nil {
-		return u, app.Refused(app.CodeValidation, app.Text{EN: "Choose a file.", VI: "Hãy chọn một tệp."})
-	}
-	for {
-		part, err := parts.NextPart()
-		switch {
-		case errors.Is(err, io.EOF) && u.path == "":
-			return u, app.Refused(app.CodeValidation, app.Text{EN: "Choose a file.", VI: "Hãy chọn một tệp."})
-		case errors.Is(err, io.EOF):
-			return u, nil
-		case err != nil:
-			return u, uploadError(err)
-		case part.FormName() == "file" && part.FileName() != "" && u.path == "":
-			err = u.keep(part)
-		case slices.Contains([]string{"bank_account_id", "notify", "sum"}, part.FormName()):
-			var value []byte
-			value, err = io.ReadAll(io.LimitReader(part, maxFormField))
-			u.fields[part.FormName()] = string(value)
-		}
-		if err != nil {
-			return u, uploadError(err)
+// columns are the fields that were chosen, by the letters of their columns.
+func (u upload) columns() map[string]string {
+	chosen := map[string]string{}
+	for name, field := range u.fields {
+		if letters, ok := strings.CutPrefix(name, columnPrefix); ok && field != "" {
+			chosen[letters] = field
 		}
 	}
+	return chosen
 }
 
-// keep copies the file of a form into a temporary file.
-func (u *upload) keep(part *multipart.Part) error {
-	file, err := os.CreateTemp("", "baoco-statement-*")
-	if err != nil {
-		return app.Unavailable(err)
+// reading says how the file is to be read, in one text; empty: as it is found.
+func (d importData) reading() (text string) {
+	for _, letters := range slices.Sorted(maps.Keys(d.Columns)) {
+		text += "-" + letters + "=" + d.Columns[letters]
 	}
-	sum := sha256.New()
-	u.path, u.name = file.Name(), part.FileName()
-	_, err = io.Copy(io.MultiWriter(file, sum), part)
-	u.sum = hex.EncodeToString(sum.Sum(nil))
-	return errors.Join(err, file.Close())
-}
-
-func uploadError(err error) error {
-	var tooLarge *http.MaxBytesError
-	var e *app.Error
-	switch {
-	case errors.As(err, &e):
-		return err
-	case errors.As(err, &tooLarge):
-		return errStatementTooLarge()
+	if d.Sheet != "" {
+		text += "-" + d.Sheet
 	}
-	return app.Refused(app.CodeValidation, app.Text{EN: "The upload was interrupted. Please try again.", VI: "Tệp chưa được tải lên trọn vẹn. Vui lòng thử lại."})
+	return text
 }
 
-func errStatementTooLarge() error {
-	return app.Refused(app.CodePayloadTooLarge, app.Textf(
-		"The file is too large to import here (at most %d rows and 32 MiB). Use the command line instead: baoco transaction import FILE",
-		"Tệp quá lớn để nhập tại đây (tối đa %d dòng và 32 MiB). Hãy dùng dòng lệnh: baoco transaction import TỆP", maxStatementRows))
+// byField turns the columns that were chosen into what a reader takes.
+func (d importData) byField() (map[string]string, error) {
+	byField := map[string]string{}
+	for letters, field := range d.Columns {
+		if byField[field] != "" {
+			return nil, app.Refused(app.CodeValidation, app.Text{EN: "Two columns are chosen for the same thing.", VI: "Có hai cột được chọn cho cùng một mục."})
+		}
+		byField[field] = letters
+	}
+	return byField, nil
 }
+
+// columnNames name the fields of statement.Fields.
+var columnNames = map[string]app.Text{
+	"date": {EN: "Date (day/month/year)", VI: "Ngày (ngày/tháng/năm)"}, "amount": {EN: "Amount, + in and − out", VI: "Số tiền, + vào và − ra"},
+	"credit": {EN: "Money in", VI: "Tiền vào"}, "debit": {EN: "Money out", VI: "Tiền ra"}, "type": {EN: "In or out", VI: "Loại: vào hay ra"},
+	"content": {EN: "Content", VI: "Nội dung"}, "number": {EN: "Transaction number", VI: "Số giao dịch"}, "id": {EN: "ID", VI: "ID"},
+	"account": {EN: "Account number", VI: "Số tài khoản"}, "gateway": {EN: "Bank", VI: "Ngân hàng"},
+}
+
+// ColumnFields are what a column may hold.
+func (importData) ColumnFields() []string { return statement.Fields() }
+
+// ColumnName names what a column holds.
+func (importData) ColumnName(field string, lang app.Lang) string { return columnNames[field].In(lang) }
 
 // importUpload records the rows of the file, or says what would be recorded.
 func (s *Server) importUpload(v *visit, u upload, data *importData) (*statement.Result, error) {
+	columns, err := data.byField()
+	if err != nil {
+		return nil, err
+	}
 	in := statement.Import{
-		Path: u.path, Read: statement.Options{Zone: v.zone}, Now: v.now, MaxRows: maxStatementRows,
+		Path: u.path, Read: statement.Options{Zone: v.zone, Map: columns, Sheet: data.Sheet}, Now: v.now, MaxRows: maxStatementRows,
 		Record: app.ImportOptions{AccountID: v.account.ID, File: data.File, Notify: data.Notify, DryRun: !data.Recorded},
 		Rejected: func(_ statement.Row, outcome app.Outcome, e app.Incoming) (string, error) {
 			return importRejection(outcome, e).In(v.Lang), nil
 		},
 	}
-	var err error
 	if in.Record.BankAccountID, err = readBankAccountID(data.BankAccountID); err != nil {
 		return nil, err
 	}

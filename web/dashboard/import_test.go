@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -44,7 +45,7 @@ func TestImportPages(t *testing.T) {
 	sum := a.Sum(t)
 	// Another file than the one that was looked at is looked at.
 	a = b.Upload("/transactions/import", "b.csv", file+"03/11/2026,80,KHAC,,7.000\n", "sum", sum, "notify", "1")
-	a.Shows(t, "not the one you checked", "3 new transactions")
+	a.Shows(t, "not those you checked", "3 new transactions")
 	w.WantTransactions(0)
 	b.Upload("/transactions/import", "a.csv", file, "sum", sum).Shows(t, "File imported")
 	w.WantTransactions(2)
@@ -61,7 +62,7 @@ func TestImportPages(t *testing.T) {
 	other := strings.Replace(file, apptest.SomeAccount, "0881000000606", 1)
 	b.Upload("/transactions/import", "c.csv", other).Shows(t, "0881000000606 is not linked", "There is nothing new to import.")
 	// The account is part of what was checked.
-	b.Upload("/transactions/import", "a.csv", file, "sum", sum, "bank_account_id", "1").Shows(t, "not the one you checked", "nothing recorded yet")
+	b.Upload("/transactions/import", "a.csv", file, "sum", sum, "bank_account_id", "1").Shows(t, "not those you checked", "nothing recorded yet")
 	nobody := strings.Replace(file, "Số tài khoản:,"+apptest.SomeAccount, ",", 1)
 	w.Link("ACB", "555")
 	a = b.Upload("/transactions/import", "d.csv", nobody)
@@ -87,6 +88,81 @@ func TestImportPages(t *testing.T) {
 	}
 	_, err := os.Stat(dir)
 	apptest.Must(t, err)
+}
+
+// A file that was looked at, or is refused, needn't be chosen again: by whoever sent
+// it, as long as it is the last one.
+func TestImportKeepsTheFile(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "hoa", app.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	w.Link("ACB", "555")
+	lan, hoa := w.Browser().SignIn("lan"), w.Browser().SignIn("hoa")
+	file := strings.Replace(statementHeader, "Số tài khoản:,"+apptest.SomeAccount, ",", 1) + "02/11/2026,77,A,11.000,\n"
+	held := func(a webtest.Answer) string {
+		t.Helper()
+		m := regexp.MustCompile(`name="held" value="([0-9a-f]{64})"`).FindStringSubmatch(a.Body)
+		if m == nil {
+			t.Fatalf("%d: no file is kept", a.Status)
+		}
+		return m[1]
+	}
+	a := lan.Upload("/transactions/import", "a.csv", file)
+	a.Shows(t, "must be chosen", "<bdi>a.csv</bdi>", "you needn’t choose it again")
+	a.Hides(t, "required accept")
+	key := held(a)
+	a = lan.Upload("/transactions/import", "", "", "held", key, "bank_account_id", "2")
+	a.Shows(t, "1 new transaction", "<bdi>a.csv</bdi>")
+	hoa.Upload("/transactions/import", "", "", "held", key, "bank_account_id", "2", "sum", a.Sum(t)).Shows(t, "no longer kept here")
+	w.WantTransactions(0)
+	lan.Upload("/transactions/import", "", "", "held", key, "bank_account_id", "2", "sum", a.Sum(t)).Shows(t, "File imported")
+	w.WantTransactions(1)
+	lan.Upload("/transactions/import", "", "", "held", key, "bank_account_id", "2").Shows(t, "no longer kept here")
+	// Another file that is chosen counts, and takes the place of the first.
+	key = held(lan.Upload("/transactions/import", "a.csv", file))
+	a = lan.Upload("/transactions/import", "b.csv", file+"03/11/2026,78,B,7.000,\n", "held", key, "bank_account_id", "2")
+	a.Shows(t, "<bdi>b.csv</bdi>", "1 new transaction")
+	lan.Upload("/transactions/import", "", "", "held", key).Shows(t, "no longer kept here")
+	lan.Upload("/transactions/import", "", "", "held", "").Shows(t, "Choose a file")
+	// What is no table isn't kept.
+	lan.Upload("/transactions/import", "a.pdf", "%PDF-1.4").Hides(t, `name="held"`)
+	large := file + strings.Repeat(",,,"+strings.Repeat("x", 100)+",\n", 45_000)
+	lan.Upload("/transactions/import", "large.csv", large, "bank_account_id", "2").Hides(t, `name="held"`)
+}
+
+// The columns of a file that isn't understood are chosen on the page, with the rules
+// of the command line's --map.
+func TestImportColumns(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	b := w.Browser().SignIn("lan")
+	const path = "/transactions/import"
+	a := b.Upload(path, "any.csv", "Shop <Lan>,,,\nwhen,what,plus,minus\n02/11/2026,BAN HANG,5.000,\n03/11/2026,MUA <HANG>,,7.000\n")
+	a.WantStatus(t, http.StatusUnprocessableEntity)
+	a.Shows(t, "by the choices above the first lines", `<details class="columns" open>`, "Shop <Lan>", `name="column-A"`, `name="column-D"`, "MUA <HANG>", "<td>4</td>")
+	a.Hides(t, `name="column-E"`, `name="sum"`)
+	held := []string{"held", regexp.MustCompile(`name="held" value="([^"]+)"`).FindStringSubmatch(a.Body)[1]}
+	send := func(pairs ...string) webtest.Answer { return b.Upload(path, "", "", append(held, pairs...)...) }
+	send("column-A", "date", "column-B", "date").Shows(t, "Two columns are chosen for the same thing.")
+	send("column-A", "date", "column-B", "content").Shows(t, "has the columns that were named")
+	send("column-A", "colour").WantStatus(t, http.StatusUnprocessableEntity)
+	columns := []string{"column-A", "date", "column-B", "content", "column-C", "credit", "column-D", "debit"}
+	a = send(columns...)
+	a.Shows(t, "2 new transactions", "+5,000\u00a0₫ money in", "−7,000\u00a0₫ money out", `<option value="credit" selected>`)
+	w.WantTransactions(0)
+	// Other columns than those that were looked at are looked at.
+	send("column-A", "date", "column-B", "content", "column-C", "debit", "column-D", "credit", "sum", a.Sum(t)).Shows(t, "not those you checked", "−5,000\u00a0₫ money out")
+	w.WantTransactions(0)
+	send(append(columns, "sum", a.Sum(t))...).Shows(t, "File imported")
+	if list := w.WantTransactions(2); list[0].Type == list[1].Type {
+		t.Errorf("%+v", list)
+	}
+	// The columns of a bank's own statement aren't asked for.
+	b.Upload(path, "acb.csv", statementHeader+"02/11/2026,77,A,11.000,\n").Shows(t, "1 new transaction")
 }
 
 // As many rows as there may be are imported within the time of a request.

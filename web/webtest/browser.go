@@ -156,11 +156,11 @@ func (b *Browser) Upload(path, name, file string, pairs ...string) Answer {
 // Sum is the hidden field by which the second form names the file of the first.
 func (a Answer) Sum(t testing.TB) string {
 	t.Helper()
-	m := regexp.MustCompile(`name="sum" value="([0-9a-f]{64}-\d*)"`).FindStringSubmatch(a.Body)
+	m := regexp.MustCompile(`name="sum" value="([0-9a-f]{64}-[^"]*)"`).FindStringSubmatch(a.Body)
 	if m == nil {
 		t.Fatalf("%d, nothing to confirm\n%s", a.Status, a.Body)
 	}
-	return m[1]
+	return html.UnescapeString(m[1])
 }
 
 var secretText = regexp.MustCompile(`id="secret"[^>]*>([^<]+)<`)

@@ -8,6 +8,15 @@ $("[data-menu]")?.addEventListener("click", (event) => {
   event.currentTarget.setAttribute("aria-expanded", String(open));
 });
 
+// A button whose answer takes long says that it works. Some answers are files, which
+// leave the page as it is.
+document.addEventListener("submit", ({ target: form, submitter }) => {
+  if (form.method !== "post" || !submitter) return;
+  submitter.setAttribute("aria-busy", "true");
+  setTimeout(() => submitter.removeAttribute("aria-busy"), "upload" in form.dataset ? 120_000 : 15_000);
+});
+addEventListener("pageshow", () => { for (const e of $$("[aria-busy]")) e.removeAttribute("aria-busy"); });
+
 // Copy buttons: data-copy is the selector of what to copy. Browsers give a page on
 // a plain http address no clipboard: there the old command copies. Where that fails
 // too, the text is selected, and the button says how to copy it.

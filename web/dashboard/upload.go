@@ -1,0 +1,204 @@
+package dashboard
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"baoco/app"
+)
+
+// upload is the form of an import, with its file in a temporary file of its own.
+type upload struct {
+	fields          map[string]string
+	path, name, sum string
+}
+
+func (u upload) remove() {
+	if u.path != "" {
+		_ = os.Remove(u.path)
+	}
+}
+
+// Bounds of a form with a file.
+const (
+	maxFormField  = 1 << 10
+	maxFormFields = 64
+	columnPrefix  = "column-"       // of a field that says what a column holds
+	uploadTime    = 2 * time.Minute // 32 MiB at 2.2 Mbit/s
+)
+
+func isImportField(name string) bool {
+	switch name {
+	case "bank_account_id", "notify", "sum", "held", "sheet":
+		return true
+	}
+	return strings.HasPrefix(name, columnPrefix) && len(name) <= len(columnPrefix)+3
+}
+
+// readUpload reads the form as it arrives. It needs no more memory than a buffer,
+// however large the file is. Where no file was chosen it takes the one that is held.
+func (s *Server) readUpload(v *visit) (u upload, err error) {
+	u.fields = map[string]string{}
+	control := http.NewResponseController(v.w)
+	if err := errors.Join(control.SetReadDeadline(v.now.Add(uploadTime)), control.SetWriteDeadline(v.now.Add(uploadTime+time.Minute))); err != nil {
+		return u, err
+	}
+	parts, err := v.MultipartReader()
+	if err != nil {
+		return u, errNoFile
+	}
+	for {
+		part, err := parts.NextPart()
+		switch {
+		case errors.Is(err, io.EOF) && u.path == "":
+			return u, u.takeHeld(s.held.find(v.user.ID, u.fields["held"], v.now))
+		case errors.Is(err, io.EOF):
+			return u, nil
+		case err != nil:
+			return u, uploadError(err)
+		case part.FormName() == "file" && part.FileName() != "" && u.path == "":
+			u.name = part.FileName()
+			err = u.keep(part)
+		case isImportField(part.FormName()) && len(u.fields) < maxFormFields:
+			var value []byte
+			value, err = io.ReadAll(io.LimitReader(part, maxFormField))
+			u.fields[part.FormName()] = string(value)
+		}
+		if err != nil {
+			return u, uploadError(err)
+		}
+	}
+}
+
+var errNoFile = app.Refused(app.CodeValidation, app.Text{EN: "Choose a file.", VI: "Hãy chọn một tệp."})
+
+// keep copies the file of a form into a temporary file.
+func (u *upload) keep(file io.Reader) error {
+	temporary, err := os.CreateTemp("", "baoco-statement-*")
+	if err != nil {
+		return app.Unavailable(err)
+	}
+	sum := sha256.New()
+	u.path = temporary.Name()
+	_, err = io.Copy(io.MultiWriter(temporary, sum), file)
+	u.sum = hex.EncodeToString(sum.Sum(nil))
+	return errors.Join(err, temporary.Close())
+}
+
+func uploadError(err error) error {
+	var tooLarge *http.MaxBytesError
+	var e *app.Error
+	switch {
+	case errors.As(err, &e):
+		return err
+	case errors.As(err, &tooLarge):
+		return errStatementTooLarge()
+	}
+	return app.Refused(app.CodeValidation, app.Text{EN: "The upload was interrupted. Please try again.", VI: "Tệp chưa được tải lên trọn vẹn. Vui lòng thử lại."})
+}
+
+func errStatementTooLarge() error {
+	return app.Refused(app.CodePayloadTooLarge, app.Textf(
+		"The file is too large to import here (at most %d rows and 32 MiB). Use the command line instead: baoco transaction import FILE",
+		"Tệp quá lớn để nhập tại đây (tối đa %d dòng và 32 MiB). Hãy dùng dòng lệnh: baoco transaction import TỆP", maxStatementRows))
+}
+
+// heldFiles keep, in memory, the statement file that each user sent last, so that
+// it needn't be chosen again to be imported, or after a refusal.
+type heldFiles struct {
+	mu    sync.Mutex
+	files map[int64]heldFile // by user
+}
+
+type heldFile struct {
+	name, sum string
+	data      []byte
+	until     time.Time
+}
+
+// The bounds of held files. One that is too large, or for which there is no room,
+// must be chosen again.
+const (
+	maxHeldFile  = 4 << 20
+	maxHeldFiles = 16 << 20
+	heldFor      = 15 * time.Minute
+)
+
+// hold keeps the file of an upload in the place of the user's last one. It reports
+// whether it is kept.
+func (h *heldFiles) hold(userID int64, u upload, now time.Time) bool {
+	h.drop(userID)
+	info, err := os.Stat(u.path)
+	if err != nil || info.Size() > maxHeldFile {
+		return false
+	}
+	data, err := os.ReadFile(u.path)
+	if err != nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.end(now)
+	size := len(data)
+	for _, other := range h.files {
+		size += len(other.data)
+	}
+	if size > maxHeldFiles {
+		return false
+	}
+	if h.files == nil {
+		h.files = map[int64]heldFile{}
+	}
+	h.files[userID] = heldFile{u.name, u.sum, data, now.Add(heldFor)}
+	time.AfterFunc(heldFor, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.end(now.Add(heldFor))
+	})
+	return true
+}
+
+// end forgets the files whose time is over. h.mu is held.
+func (h *heldFiles) end(now time.Time) {
+	maps.DeleteFunc(h.files, func(_ int64, f heldFile) bool { return !f.until.After(now) })
+}
+
+func (h *heldFiles) drop(userID int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.files, userID)
+}
+
+// find gives the file that is held for a user, if it is the one with this digest.
+func (h *heldFiles) find(userID int64, sum string, now time.Time) heldFile {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.end(now)
+	if f := h.files[userID]; f.sum == sum {
+		return f
+	}
+	return heldFile{}
+}
+
+// takeHeld makes a held file that of the upload.
+func (u *upload) takeHeld(f heldFile) error {
+	switch {
+	case f.data != nil:
+		u.name = f.name
+		return u.keep(bytes.NewReader(f.data))
+	case u.fields["held"] != "":
+		return app.Refused(app.CodeValidation, app.Text{
+			EN: "The file is no longer kept here. Choose it again.", VI: "Tệp không còn được giữ ở đây. Hãy chọn lại tệp.",
+		})
+	}
+	return errNoFile
+}
