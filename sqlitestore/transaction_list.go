@@ -171,8 +171,8 @@ func (s *Store) listScanned(ctx context.Context, accountID int64, f app.Transact
 // of a search text is looked up in its own index. What one of them has not looked
 // at, the listing has not.
 func (s *Store) listNewest(ctx context.Context, accountID int64, f app.TransactionFilter) (found listing, err error) {
-	all := []int64{}                     // not nil: of no transactions there are sums too
-	if found.all = all; f.UntilID == 0 { // so that the work of looking at ids is known
+	found.all = []int64{} // not nil: of no transactions there are sums too
+	if f.UntilID == 0 {   // so that the work of looking at ids is known
 		if f.UntilID, err = s.newestTransaction(ctx); err != nil || f.UntilID == 0 {
 			return found, err
 		}
@@ -190,11 +190,11 @@ func (s *Store) listNewest(ctx context.Context, accountID int64, f app.Transacti
 			searchedTo = ids[len(ids)-1]
 		}
 		found.searchedTo = max(found.searchedTo, searchedTo)
-		all = append(all, ids...)
+		found.all = append(found.all, ids...)
 	}
-	all = slices.DeleteFunc(all, func(id int64) bool { return id < found.searchedTo })
-	slices.SortFunc(all, func(a, b int64) int { return cmp.Compare(b, a) })
-	found.all = slices.Compact(all)
+	found.all = slices.DeleteFunc(found.all, func(id int64) bool { return id < found.searchedTo })
+	slices.SortFunc(found.all, func(a, b int64) int { return cmp.Compare(b, a) })
+	found.all = slices.Compact(found.all)
 	found.total = int64(len(found.all))
 	shown := found.all
 	if found.total > f.Page.CountTo {

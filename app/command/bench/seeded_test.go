@@ -232,6 +232,9 @@ const seededPages = `
 		transactions, search for a text that is there once: /transactions?q=DH{some}
 		transactions, search for a frequent text: /transactions?q=thanh+toan
 		transactions, search for two letters: /transactions?q=ck
+		transactions, search for an amount: /transactions?q=1500k
+		transactions, search for an amount that is not there: /transactions?q=7777777777
+		transactions, search for the end of a bank account: /transactions?q=4954
 		transactions, search on a bank account: /transactions?q=thanh+toan&bank_account_id={bank}
 		transactions, search of a month: /transactions?q=thanh+toan&{dates}
 		transactions by amount: /transactions?min=1000000&max=1010000

@@ -64,6 +64,13 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("form[method=get] select")) event.target.form.requestSubmit();
 });
 
+// A row leads where its link leads, but for what can be used in it, and text that is
+// being selected.
+document.addEventListener("click", (event) => {
+  const row = event.target.closest("tr");
+  if (row && !event.target.closest("a, button, input, label, summary") && getSelection().isCollapsed) $("a.row", row)?.click();
+});
+
 // What can't be undone asks first, in a dialog that names what will happen.
 document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-dialog]");
