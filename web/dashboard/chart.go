@@ -20,6 +20,10 @@ type chart struct {
 	Days   []chartDay // none if there is nothing to draw
 	Labels []dayLabel
 	Sum    dayTotal
+	// Before is the money in of as many days before as a line through their columns:
+	// the data of an SVG path, one unit wide a day. BeforeSum is all of it.
+	Before    string
+	BeforeSum app.Amounts
 	Table  []dayTotal // the same as a table, for those who can't see the chart
 }
 
@@ -89,12 +93,13 @@ const (
 	chartLabels = 5
 )
 
-// drawChart draws days of which the last is today.
-func (w words) drawChart(days []dayTotal) chart {
-	c := chart{Left: chartLeft, Table: days, Sum: sumDays(days, days[0].Day)}
+// drawChart draws days of which the last is today, and the money in of as many days
+// before them.
+func (w words) drawChart(days, before []dayTotal) chart {
+	c := chart{Left: chartLeft, Table: days, Sum: sumDays(days, days[0].Day), BeforeSum: sumDays(before, before[0].Day).In}
 	var most int64
-	for _, d := range days {
-		most = max(most, d.In.Total, d.Out.Total)
+	for i, d := range days {
+		most = max(most, d.In.Total, d.Out.Total, before[i].In.Total)
 	}
 	if most == 0 {
 		return c
@@ -106,6 +111,11 @@ func (w words) drawChart(days []dayTotal) chart {
 		label := w.Short(value)
 		c.Lines = append(c.Lines, gridLine{Y: round1(c.Bottom() - float64(value)*scale), Label: label})
 		c.Left = math.Max(c.Left, chartLetter*float64(utf8.RuneCountInString(label))+8)
+	}
+	for i, d := range before {
+		if c.BeforeSum.Count > 0 {
+			c.Before += fmt.Sprintf("%s%g %g", map[bool]string{true: "M", false: "L"}[i == 0], float64(i)+0.5, round1(c.Bottom()-float64(d.In.Total)*scale))
+		}
 	}
 	slot := 100 / float64(len(days))
 	thick := math.Min(chartBar, slot*0.42)

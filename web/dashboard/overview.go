@@ -90,7 +90,7 @@ func (s *Server) readMoney(v *visit, data *overviewData) error {
 	if days, err := strconv.Atoi(v.URL.Query().Get("days")); err == nil && days >= 1 && days <= 366 {
 		data.Days = days
 	}
-	from := today - app.Day(data.Days-1)
+	from := today - app.Day(2*data.Days-1) // the days of the chart, and as many before them
 	shown, err := s.readSums(v, &data.overviewSums, from, v.now)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (s *Server) readMoney(v *visit, data *overviewData) error {
 		}
 		data.Bank, shown = id, dayTotals(rows, from, today)
 	}
-	data.Chart = v.drawChart(shown)
+	data.Chart = v.drawChart(shown[data.Days:], shown[:data.Days])
 	return nil
 }
 

@@ -3,6 +3,7 @@ package dashboard_test
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,39 @@ func TestChartOfABankAccount(t *testing.T) {
 		}
 	}
 	b.Get("/?bank_account_id=2").Shows(t, `<option value="2" selected>`, `/?days=90&bank_account_id=2`)
+}
+
+// The days before those of the chart are a line in it, and a sum in its legend; where
+// nothing came in there is neither.
+func TestChartOfTheDaysBefore(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	native, today := w.Native(), app.DayOf(time.Now(), w.Service.Zone())
+	for day, amount := range map[app.Day]int64{today: 1000, today - 6: 200, today - 7: 30_000, today - 13: 4000, today - 14: 5} {
+		w.Names(webtest.Recorded, native, apptest.Transfer{ID: day.String(), Date: day.String(), Amount: amount})
+	}
+	w.Names(webtest.Recorded, native, apptest.Transfer{ID: "out", Date: (today - 8).String(), Amount: 9, Direction: "OUT"})
+	b := w.Browser().SignIn("lan")
+	line := regexp.MustCompile(`<svg class="before"[^>]*viewBox="0 0 (\d+) 192"[^>]*><path d="([^"]*)"/>`)
+	for path, want := range map[string][]string{
+		"/?days=7":  {"7", "M0.5 169L1.5 192L2.5 192L3.5 192L4.5 192L5.5 192L6.5 19.5", "7 days before 34,000\u00a0₫"},
+		"/?days=1":  nil,
+		"/?days=30": nil,
+	} {
+		a := b.Get(path)
+		m := line.FindStringSubmatch(a.Body)
+		if want == nil {
+			if a.Hides(t, "days before"); m != nil {
+				t.Errorf("%s: %q", path, m)
+			}
+			continue
+		}
+		if a.Shows(t, want[2]); m == nil || m[1] != want[0] || m[2] != want[1] {
+			t.Errorf("%s: %q, want %q", path, m, want)
+		}
+	}
 }
 
 // The plan stands in a line of its own where it matters: a trial, one whose end
