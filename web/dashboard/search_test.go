@@ -106,7 +106,7 @@ func TestChips(t *testing.T) {
 	chip := regexp.MustCompile(`<li><a class="pill" href="([^"]*)"><bdi>([^<]*)</bdi>`)
 	for path, want := range map[string][]string{
 		"/transactions": nil,
-		"/transactions?q=200k&type=IN&min=200k&max=1tr5&delivery_state=unsent&bank_account_id=" + itoa(bank.ID): {"“200k”", "Money in", "≥ 200,000 ₫", "≤ 1,500,000 ₫", "ACB 19354957", "Not sent"},
+		"/transactions?q=200k&type=IN&min=200k&max=1tr5&delivery_state=unsent&bank_account_id=" + itoa(bank.ID): {"“200k”", "Money in", "≥ 200,000 ₫", "≤ 1,500,000 ₫", "ACB 19354957", "Nobody to notify"},
 		"/transactions?from=" + today.String() + "&to=" + today.String():                                        {"Today"},
 		"/transactions?from=2026-01-02&to=2026-01-03":                                                           {"02 Jan 2026 – 03 Jan 2026"},
 		"/transactions?from=2026-01-02&to=2026-01-02":                                                           {"02 Jan 2026"},
