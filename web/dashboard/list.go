@@ -155,7 +155,7 @@ func (w words) periodText(from, to string) string {
 // inOrder notes a period that ends before it begins.
 func inOrder(p *wire.Params, from, to time.Time) {
 	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
-		p.Bad.Add("to", "must not be before the start date", "không được trước ngày bắt đầu")
+		p.Bad.Add("to", "must not be before “From”", "không được trước “Từ ngày”")
 	}
 }
 

@@ -182,12 +182,12 @@ func TestFilterWithNothingBetween(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	for path, want := range map[string]string{
-		"/transactions?from=2026-01-03&to=2026-01-02":                 "End date must not be before the start date.",
-		"/deliveries?from=2026-01-03&to=2026-01-02":                   "End date must not be before the start date.",
-		"/deliveries?status=waiting&from=2026-01-03&to=2026-01-02":    "End date must not be before the start date.",
+		"/transactions?from=2026-01-03&to=2026-01-02":                 "To must not be before “From”.",
+		"/deliveries?from=2026-01-03&to=2026-01-02":                   "To must not be before “From”.",
+		"/deliveries?status=waiting&from=2026-01-03&to=2026-01-02":    "To must not be before “From”.",
 		"/transactions?min=201k&max=200.000":                          "Maximum amount must not be below the minimum amount.",
 		"/transactions?min=1.500k":                                    "such as 200000 or 200.000 or 200k",
-		"/deliveries/resend?failed=all&from=2026-01-03&to=2026-01-02": "End date must not be before the start date.",
+		"/deliveries/resend?failed=all&from=2026-01-03&to=2026-01-02": "To must not be before “From”.",
 	} {
 		a := b.Get(path)
 		a.WantStatus(t, http.StatusUnprocessableEntity)

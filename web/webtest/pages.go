@@ -89,7 +89,7 @@ func (w *World) WantOwnersOnly(t testing.TB, actions []Action, id int64, secret 
 func (a Answer) Listed(t testing.TB) (ids []string) {
 	t.Helper()
 	a.WantStatus(t, http.StatusOK)
-	for _, m := range regexp.MustCompile(`<td class="content"><a href="/deliveries/(\d+)">`).FindAllStringSubmatch(a.Body, -1) {
+	for _, m := range regexp.MustCompile(`<td class="content"><a class="row" href="/deliveries/(\d+)">`).FindAllStringSubmatch(a.Body, -1) {
 		ids = append(ids, m[1])
 	}
 	return ids
