@@ -24,7 +24,7 @@ type chart struct {
 	// the data of an SVG path, one unit wide a day. BeforeSum is all of it.
 	Before    string
 	BeforeSum app.Amounts
-	Table  []dayTotal // the same as a table, for those who can't see the chart
+	Table     []dayTotal // the same as a table, for those who can't see the chart
 }
 
 // Height, Bottom, LabelX and LabelY say where the zero line and the labels are.
