@@ -1,6 +1,6 @@
 // The owner's walk from the set-up link to the first payment of which the shop is
 // told: on one page, in at most 12 clicks, with ticks that come by themselves.
-import { job, open, check, must, problem, end } from './lib.mjs';
+import { job, open, check, must, problem, signIn, end } from './lib.mjs';
 
 const page = await open({ locale: 'vi-VN', height: 800 });
 await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -88,4 +88,17 @@ await page.waitForSelector('#secret');
 await must(page, 'guide counter link');
 await page.click('a.button[href="/guide"]');
 await done('counter');
+
+// A test payment is seen on the counter screen, and can't be taken for money.
+const counter = await open({ locale: 'vi-VN' });
+await signIn(counter, 'lan', job.password);
+await counter.goto(job.base + '/counter');
+await counter.waitForSelector('body.is-live');
+const cards = await counter.locator('#cards li').count();
+await page.click('#test button');
+await counter.waitForSelector('[data-test]:not([hidden])', { timeout: 20000 }).catch(() => problem('the counter shows no test payment'));
+check(await counter.locator('#cards li').count() === cards, 'the test payment is a card of money');
+await must(counter, 'guide counter test');
+await page.waitForURL(/guide#test/);
+check(await page.locator('#test .pill.delivered').count() === 1, 'the outcome of the test is not shown');
 await end();

@@ -33,6 +33,7 @@ func (s *Server) liveCounterLink(v *visit) error {
 
 // streamCounter streams the money that comes in on a counter, until allowed
 // returns errRevoked. Its events are: money, a card; total, the line about today;
+// test, a test payment, which is no money and shows none;
 // alive, the server's time in unix seconds, by which the screen notices a
 // connection that died silently and removes old cards; ended, at which the screen
 // goes dark.
@@ -48,12 +49,18 @@ func (s *Server) streamCounter(v *visit, link app.CounterLink, holder streamHold
 		return err
 	}
 	defer stream.close()
-	c := counterStream{Server: s, v: v, link: link, stream: stream, since: since, seen: -1}
+	c := counterStream{Server: s, v: v, link: link, stream: stream, since: since, seen: -1, tests: s.changes.testsOf(link.AccountID)}
 	if err := stream.alive(); err != nil {
 		return nil
 	}
 	for {
 		newest, _, changed := s.changes.state()
+		if tests := s.changes.testsOf(link.AccountID); tests != c.tests {
+			if err := stream.event("test", "", ""); err != nil {
+				return nil
+			}
+			c.tests = tests
+		}
 		if newest.TransactionID != c.seen { // otherwise only attempts are new
 			switch err := c.sendMoney(); {
 			case stream.broken:
@@ -79,6 +86,7 @@ type counterStream struct {
 	since  int64  // the newest card on the screen
 	seen   int64  // the newest transaction of all accounts when the cards were read
 	total  string // the line about today, as it was sent last
+	tests  int    // test payments of the account, as they were when the last was sent
 }
 
 // sendMoney sends all cards that are new, oldest first.

@@ -56,11 +56,12 @@ type Config struct {
 type Server struct {
 	*wire.Responder
 	Config
-	sessions *scs.SessionManager
-	throttle signInThrottle
-	changes  changeFeed
-	streams  streamCounts
-	held     heldFiles
+	sessions     *scs.SessionManager
+	throttle     signInThrottle
+	changes      changeFeed
+	streams      streamCounts
+	testPayments wire.Buckets[int64] // by account
+	held         heldFiles
 }
 
 func New(responder *wire.Responder, c Config) *Server {

@@ -2,11 +2,14 @@ package dashboard
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"baoco/app"
+	"baoco/web/wire"
 )
 
 // The guide leads an owner from the first visit to the first payment of which the
@@ -321,4 +324,39 @@ func (s *Server) hideGuide(v *visit) error {
 		return s.redirect(v, "/", app.Text{})
 	}
 	return s.redirect(v, "/", app.Text{EN: "Hidden here. You find it under Settings: Set up.", VI: "Đã ẩn ở đây. Bạn tìm lại trong Cài đặt: Thiết lập."})
+}
+
+// testPace bounds the test payments of an account.
+var testPace = wire.Pace{Burst: 1, PerMinute: 12}
+
+// testPayment sends a test the whole way after recording, which it doesn't take:
+// the counter screens show that it is none, and each active webhook gets its signed
+// sample. It waits for the shops, at most as long as one attempt takes.
+func (s *Server) testPayment(v *visit) error {
+	if _, _, may := s.testPayments.Take(v.account.ID, testPace, v.now); !may {
+		return s.redirect(v, guidePath+"#test", app.Text{EN: "A test was sent just now. Wait a few seconds.", VI: "Vừa gửi thử xong. Hãy đợi vài giây."})
+	}
+	hooks, err := s.Service.Webhooks(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	s.changes.test(v.account.ID)
+	hooks = slices.DeleteFunc(hooks, func(hook app.Webhook) bool { return hook.Sends() != nil })
+	hooks = hooks[:min(len(hooks), guideWebhooksShown)]
+	faults := make([]error, len(hooks))
+	var all sync.WaitGroup
+	for i, hook := range hooks {
+		all.Go(func() {
+			faults[i] = app.Protected(func() error {
+				_, err := s.Service.TestWebhook(v.Context(), v.account.ID, hook.ID, v.now)
+				return err
+			})
+		})
+	}
+	all.Wait()
+	if err := errors.Join(faults...); err != nil {
+		return err
+	}
+	return s.redirect(v, guidePath+"#test", app.Textf(
+		"Test sent to the counter screens and to webhooks: %d.", "Đã gửi thử đến màn hình quầy và webhook: %d.", len(hooks)))
 }

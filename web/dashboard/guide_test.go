@@ -1,12 +1,14 @@
 package dashboard_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"baoco/app"
 	"baoco/app/apptest"
@@ -130,4 +132,43 @@ func TestGuideOnOverview(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Get("/").Shows(t, steps) // that was another account
+}
+
+// A test payment reaches the counter screens of its account and the active webhooks,
+// and is no transaction.
+func TestTestPayment(t *testing.T) {
+	t.Parallel()
+	bodies := make(chan string, 9)
+	shop := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies <- string(body)
+	}))
+	defer shop.Close()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", "19354957")
+	w.Webhook(shop.URL, app.WebhookIn)
+	off, _ := w.Webhook(shop.URL, app.WebhookIn)
+	if _, err := w.Service.ToggleWebhook(t.Context(), 1, off.ID, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	_, token, err := w.Service.CreateCounterLink(t.Context(), 1, app.CounterLinkCreate{Name: "Counter 1"}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	counter := w.Browser().Listen("/live/counter/" + token + "?since=0")
+	counter.Next("alive")
+	b := w.Browser().SignIn("lan")
+	b.Post("/guide/test").Goes(t, "/guide#test")
+	counter.Next("test")
+	if body := <-bodies; !strings.Contains(body, `"test":true`) || !strings.Contains(body, `"transferAmount":0`) {
+		t.Errorf("the shop got %s", body)
+	}
+	b.Get("/guide").Shows(t, "webhooks: 1")
+	b.Post("/guide/test").Goes(t, "/guide#test") // at once: refused
+	b.Get("/guide").Shows(t, "Wait a few seconds")
+	w.WantTransactions(0)
+	if len(bodies) != 0 {
+		t.Error("the shop got another one")
+	}
 }

@@ -64,6 +64,7 @@ type changeFeed struct {
 	newest  app.NewestIDs // as they were read last
 	read    bool          // newest was read since the first stream began
 	next    chan struct{} // closed at the next change
+	tests   map[int64]int // test payments by account, since the program began
 }
 
 // subscribe counts one more stream. The first one starts the reading of the
@@ -120,4 +121,25 @@ func (f *changeFeed) state() (newest app.NewestIDs, read bool, changed <-chan st
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.newest, f.read, f.next
+}
+
+// test tells the streams that an account has one more test payment.
+func (f *changeFeed) test(account int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.tests == nil {
+		f.tests = map[int64]int{}
+	}
+	f.tests[account]++
+	if f.streams > 0 {
+		close(f.next)
+		f.next = make(chan struct{})
+	}
+}
+
+// testsOf counts the test payments of an account.
+func (f *changeFeed) testsOf(account int64) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.tests[account]
 }

@@ -38,7 +38,7 @@ var onceForms = []struct {
 // harmlessTwice are the other actions: sent again, they change nothing more, are
 // refused, or send one more sample.
 var harmlessTwice = []string{
-	"/login", "/logout", "/setup/{token}", "/look", "/guide", "/tools/signature",
+	"/login", "/logout", "/setup/{token}", "/look", "/guide", "/guide/test", "/tools/signature",
 	"/transactions/import", "/transactions/import/{id}/undo", "/transactions/{id}/note",
 	"/webhooks/{id}/edit", "/webhooks/{id}/toggle", "/webhooks/{id}/test", "/webhooks/{id}/activate", "/webhooks/{id}/env", "/webhooks/{id}/delete",
 	"/banks", "/banks/{id}/look", "/banks/{id}/toggle", "/banks/{id}/unlink",

@@ -104,6 +104,7 @@ o - - -  GET  /settings/counters/{id}/revoke
 o - - -  POST /settings/counters/{id}/revoke
 o - - -  GET  /guide
 o - - -  POST /guide
+o - - -  POST /guide/test
 o - - -  GET  /settings/alerts
 o - - -  POST /settings/alerts
 o - - -  POST /settings/alerts/report

@@ -130,6 +130,7 @@ var table = []page{
 
 	{"GET", guidePath, ownerOnly, (*Server).guidePage, live},
 	{"POST", guidePath, ownerOnly, (*Server).hideGuide, still},
+	{"POST", guidePath + "/test", ownerOnly, (*Server).testPayment, still},
 
 	{"GET", livePath, anyUser, (*Server).livePage, lasting},
 

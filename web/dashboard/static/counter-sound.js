@@ -77,6 +77,13 @@ function announce(card) {
   if (!speaking) speakNext();
 }
 
+// A test payment sounds unlike money, and is left unsaid while money is said.
+function announceTest(text) {
+  if (speaking || !mayBeHeard()) return;
+  play([440, 440], 0.5);
+  speak(text);
+}
+
 async function speakNext() {
   queue = queue.filter((payment) => Date.now() - payment.at < 300_000);
   speaking = queue.length > 0 && mayBeHeard();
