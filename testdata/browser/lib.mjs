@@ -17,8 +17,8 @@ export const check = (ok, text) => { if (!ok) problem(text); };
 let browser;
 // base is where the page's requests go; away from it, failing ones are the network's.
 export async function open({ locale = 'vi-VN', scheme = 'light', width = 1280, height = 900, base = job.base, scripts = true } = {}) {
-  browser ??= await chromium.launch({ executablePath: process.env.BAOCO_CHROMIUM, args: ['--no-sandbox', '--lang=' + locale] });
-  const context = await browser.newContext({ locale, colorScheme: scheme, viewport: { width, height }, javaScriptEnabled: scripts });
+  browser ??= chromium.launch({ executablePath: process.env.BAOCO_CHROMIUM, args: ['--no-sandbox', '--lang=' + locale] });
+  const context = await (await browser).newContext({ locale, colorScheme: scheme, viewport: { width, height }, javaScriptEnabled: scripts });
   const page = await context.newPage();
   // Chromium itself complains of a page that is answered with 4xx, of a network that
   // a test takes away, and of sound before the first touch.
@@ -63,9 +63,14 @@ export async function must(page, name) {
   if (!await page.evaluate(() => 'axe' in window)) await page.evaluate(axe);
   const result = await page.evaluate(() => axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations'] }));
   for (const v of result.violations) problem(`${name}: ${v.id}: ${v.help}: ${v.nodes.map((n) => n.target.join(' ')).slice(0, 3).join(' | ')}`);
+  await fits(page, name);
+  if (process.env.BAOCO_SCREENSHOTS) await page.screenshot({ path: path.join(process.env.BAOCO_SCREENSHOTS, name.replace(/\W+/g, '_') + '.png'), fullPage: true });
+}
+
+// fits tells whether a page is as wide as its screen.
+export async function fits(page, name) {
   const width = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
   check(width[0] <= width[1], `${name}: ${width[0]} wide on a screen of ${width[1]}`);
-  if (process.env.BAOCO_SCREENSHOTS) await page.screenshot({ path: path.join(process.env.BAOCO_SCREENSHOTS, name.replace(/\W+/g, '_') + '.png'), fullPage: true });
 }
 
 // moneyFirst leads to the overview: the newest amount is within the first screen
@@ -88,6 +93,6 @@ export async function signIn(page, name, password) {
 }
 
 export async function end() {
-  await browser?.close();
+  await (await browser)?.close();
   process.exit(problems.length ? 1 : 0);
 }

@@ -1,0 +1,113 @@
+package acceptance_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"baoco/app/command/terminal"
+	"baoco/web/webtest"
+)
+
+// What strangers send, and what users call things: markup, texts that run from right
+// to left, signs that nobody sees, and words without an end.
+var (
+	hostile   = `<script>alert(1)</script>"'>` + "\u202e abc \u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627 \U0001f469\u200d\U0001f467 \U0001f4b8\U0001f4b8 =HYPERLINK(\"http://x\") "
+	endless   = strings.Repeat("dài", 600)
+	unseen    = "\u200b\u2060\u00ad"
+	forbidden = "\x01\x07\x1b[31m\u009b "
+	hostName  = `<script>alert(1)</script>"'> ` + "\u05e9\u05dc\u05d5\u05dd \U0001f4b8 " + strings.Repeat("W", 40) // names have no signs that nobody sees
+)
+
+// browserPages are the pages that TestBrowserPages visits.
+var browserPages = []string{
+	"/", "/?days=7", "/transactions", "/transactions?q=nothing", "/transactions?min=x",
+	"/transactions/1", "/transactions/2", "/transactions/3", "/transactions/4", "/transactions/99",
+	"/transactions/import", "/transactions/import/1/undo", "/day", "/day?date=2026-11-02",
+	"/banks", "/banks/new", "/banks/1", "/banks/1/unlink",
+	"/webhooks", "/webhooks/new", "/webhooks/1", "/webhooks/1/edit", "/webhooks/1/rotate", "/webhooks/1/replay", "/webhooks/1/delete", "/tools/signature",
+	"/deliveries", "/deliveries?status=waiting", "/deliveries/1", "/deliveries/resend?id=1",
+	"/inbound", "/inbound/sources/new", "/inbound/sources/new?provider=sepay", "/inbound/sources/1", "/inbound/sources/1/rotate", "/inbound/sources/1/remove",
+	"/inbound/events", "/inbound/events/1", "/inbound/refused",
+	"/keys", "/keys/1/revoke",
+	"/settings", "/settings/users/2", "/settings/users/2/remove", "/settings/counters/1/revoke", "/settings/alerts", "/settings/alerts/email/remove", "/system",
+	"/guide", "/counter", "/counter/wrong", "/setup/wrong", "/help", "/help/receiver", "/help/install", "/help/wrong",
+}
+
+// A new page without a line above fails.
+func TestBrowserPagesAreAll(t *testing.T) {
+	t.Parallel()
+	for _, page := range webtest.PagesWithout(browserPages, "/login", "/banks/{id}/qr.png", "/counter/manifest.webmanifest", "/counter/{token}/manifest.webmanifest", "/counter/backlog") {
+		t.Errorf("TestBrowserPages doesn't visit %s", page)
+	}
+}
+
+func TestBrowserPages(t *testing.T) {
+	t.Parallel()
+	tools := findBrowser(t)
+	dir := t.TempDir()
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Shop", strings.Repeat("x", 500))
+		w.WriteHeader(http.StatusInternalServerError)
+		fmt.Fprint(w, hostile, forbidden, endless)
+	}))
+	defer shop.Close()
+	p := serveIn(t, dir, anyPort, "--allow-target", "127.0.0.1/32")
+	do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", hostName)
+	do(t, dir, "bank", "link", "--bank", "VCB", "--number", strings.Repeat("7", 30), "--name", strings.Repeat("W", 100))
+	do(t, dir, "webhook", "create", "--name", hostName, "--url", shop.URL+"/"+strings.Repeat("path", 100), "--type", "ALL")
+	do(t, dir, "webhook", "create", "--name", strings.Repeat("w", 100), "--url", "http://shop.example/"+strings.Repeat("path", 100), "--type", "OUT")
+	for _, content := range []string{"DH10293 thanh toan don hang", hostile, endless, unseen} {
+		do(t, dir, "transaction", "add", "--account-number", "19354957", "--amount", "154900000000", "--content", content)
+	}
+	for _, direction := range []string{"IN", "OUT"} {
+		do(t, dir, "transaction", "add", "--account-number", strings.Repeat("7", 30), "--amount", "9999999999999", "--type", direction)
+	}
+	must(t, os.WriteFile(filepath.Join(dir, "<img src=x onerror=alert(1)>"+strings.Repeat("w", 100)+".csv"), []byte("Số tài khoản:,19354957,,,\nNgày giao dịch,Số GD,Nội dung giao dịch,Số tiền rút ra,Số tiền gửi vào\n"+
+		"02/11/2026,FT1,"+endless+",,5.000\n03/11/2026,FT2,y,,7.000\n"), 0o600))
+	do(t, dir, "transaction", "import", "<img src=x onerror=alert(1)>"+strings.Repeat("w", 100)+".csv")
+	callHostile(t, dir, p)
+	do(t, dir, "alert", "email", "--host", "mail.example", "--from", "shop@shop.example", "--to", "lan@shop.example", "--to", strings.Repeat("dai", 60)+"@shop.example")
+	if code, _, stderr := baoco("", "alert", "test", "--db", filepath.Join(dir, "baoco.db")); code != terminal.ExitCheck {
+		t.Fatalf("a test to nobody: exit %d, %s", code, stderr)
+	}
+	createOwner(t, dir)
+	do(t, dir, "user", "create", strings.Repeat("w", 50), "--password-file", filepath.Join(dir, "password.txt"))
+	do(t, dir, "apikey", "create", hostName)
+	counter := counterLink(t, dir, hostName, "--bank-account-id", "1", "--total")
+	eventually(t, "the shop's answer", func() bool {
+		var list []any
+		must(t, json.Unmarshal([]byte(do(t, dir, "delivery", "list", "-o", "json")), &list))
+		return len(list) > 0
+	})
+	tools.drive(t, "pages.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "paths": append(browserPages, counter)})
+}
+
+// callHostile calls a source: for an account that isn't linked, with an element that
+// can't be read, and with a wrong secret.
+func callHostile(t *testing.T, dir string, p *process) {
+	t.Helper()
+	var source createdSource
+	must(t, json.Unmarshal([]byte(do(t, dir, "source", "add", "--provider", "native", "--name", hostName, "-o", "json")), &source))
+	element := func(id, account string, amount any) map[string]any {
+		return map[string]any{"id": id, "gateway": hostile, "accountNumber": account, "transactionNumber": id, "content": hostile + forbidden + endless, "transferType": "IN", "transferAmount": amount}
+	}
+	body, err := json.Marshal(map[string]any{"transactions": []any{element("FT8", strings.Repeat("8", 60), 999999999999), element(hostName, "19354957", "<b>1</b>"), element("FT9", "19354957", 999999999999), unseen}})
+	must(t, err)
+	for _, secret := range []string{source.Secret, "wrong"} {
+		request, err := http.NewRequest("POST", p.url+source.URLPath, strings.NewReader(string(body)))
+		must(t, err)
+		request.Header.Set("Authorization", "Bearer "+secret)
+		response, err := http.DefaultClient.Do(request)
+		must(t, err)
+		answer, _ := io.ReadAll(response.Body)
+		response.Body.Close()
+		t.Logf("%s: %s", response.Status, answer)
+	}
+}
