@@ -160,7 +160,7 @@ func TestHelpAtHand(t *testing.T) {
 	added.Shows(t, `href="/help/casso"`)
 	for path, names := range map[string][]string{
 		"/webhooks/1": {"receiver"}, "/inbound/sources/1": {"casso"}, "/settings/alerts": {"alerts"}, "/system": {"backup", "upgrade"},
-		"/settings": {"counter", "users", "install"}, "/transactions/import": {"statement"}, "/inbound/refused": {"inbound"},
+		"/settings": {"counter", "users", "install"}, "/transactions/import": {"statement"}, "/transactions?q=nothing": {"search"}, "/inbound/refused": {"inbound"},
 		"/tools/signature": {"receiver-401"}, "/keys": {"api"},
 	} {
 		for _, name := range names {
