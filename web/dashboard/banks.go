@@ -103,7 +103,11 @@ func (s *Server) setBankLook(v *visit) error {
 	if err != nil {
 		return err
 	}
+	wrong := v.unchanged(b.Nickname, b.Colour)
 	b.BankAccountLook = app.BankAccountLook{Nickname: v.PostFormValue("nickname"), Colour: app.Colour(v.PostFormValue("colour"))}
+	if wrong != nil {
+		return s.showBank(v, b, wrong)
+	}
 	if err := s.Service.SetBankAccountLook(v.Context(), v.account.ID, b.ID, b.BankAccountLook); err != nil {
 		return s.showBank(v, b, err)
 	}

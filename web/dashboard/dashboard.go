@@ -76,10 +76,12 @@ type visit struct {
 	w         http.ResponseWriter
 	user      app.User // zero if nobody is signed in
 	account   app.Account
-	backDepth int           // see depthBelowPage
-	form      sentForm      // zero where the action isn't one of countOnce
-	live      bool          // the page is kept up to date
-	newest    app.NewestIDs // of a live page, read before anything else of it
+	backDepth int      // see depthBelowPage
+	form      sentForm // zero where the action isn't one of countOnce
+	// of the form that was sent, or that is to be sent next: see FormVersion
+	formVersion string
+	live        bool          // the page is kept up to date
+	newest      app.NewestIDs // of a live page, read before anything else of it
 }
 
 // operator tells whether the visitor runs the installation, as the owners of its

@@ -1,6 +1,9 @@
 package dashboard
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"html/template"
 	"strings"
 
@@ -53,4 +56,49 @@ func (f faults) Why(field string) template.HTML {
 		return ""
 	}
 	return template.HTML(`<p class="hint field-problem" id="` + field + `-problem">` + template.HTMLEscapeString(f.byField[field]) + `</p>`)
+}
+
+// A form that writes back several fields holds a digest of them as they were when it
+// was shown. Where somebody has changed them since, in another tab or elsewhere, the
+// form is refused once: it names what is there now, and keeps what was typed. Sent
+// again, it counts.
+
+// FormVersion is the hidden field of such a form, made of the fields as it shows
+// them. A form that was refused keeps its version.
+func (v view) FormVersion(fields ...any) template.HTML {
+	digest := v.formVersion
+	if digest == "" {
+		digest = formVersion(fields)
+	}
+	return template.HTML(`<input type="hidden" name="version" value="` + template.HTMLEscapeString(digest) + `">`)
+}
+
+func formVersion(fields []any) string {
+	sum := sha256.Sum256([]byte(fmt.Sprintf("%q", fields)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// unchanged refuses the form that was sent if its fields differ from what they were
+// when it was shown. now are the fields as they are, in the order of the template.
+func (v *visit) unchanged(now ...any) error {
+	sent := v.PostFormValue("version")
+	v.formVersion = sent
+	current := formVersion(now)
+	if sent == "" || sent == current {
+		return nil
+	}
+	v.formVersion = current
+	var list []string
+	for _, field := range now {
+		if text := fmt.Sprint(field); text != "" {
+			list = append(list, "“"+app.Isolated(text)+"”")
+		}
+	}
+	if len(list) == 0 {
+		list = append(list, v.T("nothing", "để trống"))
+	}
+	there := strings.Join(list, ", ")
+	return app.Refused(app.CodeConflict, app.Textf(
+		"This was changed elsewhere while you were editing, so nothing was saved. It is now: %s. What you entered is still in the form: save again to replace it.",
+		"Nội dung này đã được đổi ở nơi khác trong lúc bạn sửa nên chưa lưu gì. Hiện đang là: %s. Nội dung bạn nhập vẫn còn trong biểu mẫu: bấm lưu lần nữa để thay thế.", there))
 }

@@ -91,6 +91,9 @@ func (s *Server) setUserRole(v *visit) error {
 	if err != nil {
 		return err
 	}
+	if err := v.unchanged(u.Role); err != nil {
+		return s.showUser(v, u, err)
+	}
 	role := app.ReadRole(v.PostFormValue("role"))
 	if u.ID == v.user.ID && role != app.RoleOwner && v.PostFormValue("sure") != "1" {
 		return s.showUser(v, u, app.Refused(app.CodeConflict, app.Text{

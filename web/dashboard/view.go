@@ -33,11 +33,14 @@ type view struct {
 	Version  string
 	Data     any
 	Inner    template.HTML // the page, for the layout
+
+	formVersion string // see FormVersion
 }
 
 func (s *Server) view(v *visit, section string, title app.Text, data any) view {
 	page := view{
-		words: v.words, Theme: chosenTheme(v.Request), Title: title.In(v.Lang), Section: section, Path: v.pathBack(),
+		formVersion: v.formVersion,
+		words:       v.words, Theme: chosenTheme(v.Request), Title: title.In(v.Lang), Section: section, Path: v.pathBack(),
 		User: v.user, Account: v.account, Owner: v.may(ownerOnly), Operator: v.operator(), Flash: s.takeFlash(v), Guide: v.inGuide(), Version: s.Version, Data: data,
 	}
 	if v.live {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -270,6 +271,56 @@ func TestFailedDeliveriesNeedAttention(t *testing.T) {
 	if a := b.Get("/"); strings.Contains(a.Body, entry) {
 		t.Error("what is sent again needs attention")
 	}
+}
+
+// Two tabs edit one webhook: the one that is saved later hears of the other, keeps
+// what was typed, and may still be saved.
+func TestTwoTabsEditOneWebhook(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	hook, _ := w.Webhook("https://shop.vn/", app.WebhookAll)
+	b := w.Browser().SignIn("lan")
+	version := func(a webtest.Answer) string {
+		t.Helper()
+		m := regexp.MustCompile(`name="version" value="([0-9a-f]{16})"`).FindStringSubmatch(a.Body)
+		if m == nil {
+			t.Fatalf("%d: the form has no version", a.Status)
+		}
+		return m[1]
+	}
+	const path = "/webhooks/1/edit"
+	save := func(version string, pairs ...string) webtest.Answer {
+		return b.Post(path, append([]string{"version", version, "webhook_url", "https://shop.vn/"}, pairs...)...)
+	}
+	first, second := version(b.Get(path)), version(b.Get(path))
+	save(first, "name", "Website A", "type", "ALL").Goes(t, "/webhooks/1")
+	a := save(second, "name", hook.Name, "type", "IN")
+	a.WantStatus(t, http.StatusConflict)
+	a.Shows(t, "changed elsewhere", "“\u2068Website A\u2069”", `<option value="IN" selected>`)
+	if now := w.Webhooks()[0]; now.Name != "Website A" || now.Type != app.WebhookAll {
+		t.Errorf("%+v", now)
+	}
+	// A fault in between doesn't end it.
+	again := save(version(a), "name", "", "type", "IN")
+	again.WantStatus(t, http.StatusUnprocessableEntity)
+	save(version(again), "name", "B", "type", "IN").Goes(t, "/webhooks/1")
+	if now := w.Webhooks()[0]; now.Name != "B" || now.Type != app.WebhookIn {
+		t.Errorf("%+v", now)
+	}
+
+	w.Link("ACB", apptest.SomeAccount)
+	shown := version(b.Get("/banks/1"))
+	b.Post("/banks/1/look", "version", shown, "nickname", "Quầy 1", "colour", "teal").Goes(t, "/banks/1")
+	a = b.Post("/banks/1/look", "version", shown, "nickname", "Quầy 2", "colour", "")
+	a.WantStatus(t, http.StatusConflict)
+	a.Shows(t, "“\u2068Quầy 1\u2069”, “\u2068teal\u2069”", `value="Quầy 2"`)
+	b.Post("/banks/1/look", "version", version(a), "nickname", "Quầy 2", "colour", "").Goes(t, "/banks/1")
+
+	w.User(1, "hoa", app.RoleCashier)
+	shown = version(b.Get("/settings/users/2"))
+	b.Post("/settings/users/2/role", "version", shown, "role", "accountant").Goes(t, "/settings/users/2")
+	b.Post("/settings/users/2/role", "version", shown, "role", "developer").Shows(t, "changed elsewhere", "“\u2068accountant\u2069”")
 }
 
 var webhookActions = []webtest.Action{
