@@ -1,4 +1,4 @@
-// The dashboard without this file is whole; with it, it is quicker: keys jump,
+// The dashboard without this file is whole; with it, it is quicker:
 // secrets are copied with one click.
 "use strict";
 
@@ -82,20 +82,5 @@ document.addEventListener("click", (event) => {
   if (dialog) {
     event.preventDefault(); // it is a link, for the page that asks the same
     dialog.close();
-  }
-});
-
-// Keys: / searches, g and a letter goes to a page.
-const places = { o: "/", t: "/transactions", b: "/banks", w: "/webhooks", d: "/deliveries", s: "/inbound" };
-let went = 0;
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
-  if (event.key === "/" && $("[data-search]")) {
-    event.preventDefault();
-    $("[data-search]").focus();
-  } else if (event.key === "g") {
-    went = event.timeStamp;
-  } else if (event.timeStamp - went < 1000 && places[event.key] && $(`nav a[href="${places[event.key]}"]`)) {
-    location.href = places[event.key];
   }
 });

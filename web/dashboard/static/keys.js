@@ -1,0 +1,40 @@
+// Keys: / searches, g and a letter goes to a page, j and k go through the rows, and
+// ? shows them all. Whoever speaks to the computer can switch them off there.
+"use strict";
+
+const places = { o: "/", t: "/transactions", b: "/banks", w: "/webhooks", d: "/deliveries", s: "/inbound" };
+const shortcuts = $("#shortcuts");
+const wanted = $("[data-shortcuts]");
+
+for (const button of $$('[data-dialog="#shortcuts"]')) button.hidden = false;
+wanted.checked = localStorage.getItem("shortcuts") !== "off";
+wanted.addEventListener("change", () => localStorage.setItem("shortcuts", wanted.checked ? "on" : "off"));
+
+// step focuses the link of the next row, or of the one before.
+function step(by) {
+  const links = $$("main tbody tr").map((row) => $("td.content a, td a, th a", row)).filter(Boolean);
+  const at = links.findIndex((link) => link.closest("tr").contains(document.activeElement));
+  links[at < 0 ? 0 : at + by]?.focus();
+}
+
+let went = 0;
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, select, textarea, dialog");
+  if (!wanted.checked || event.ctrlKey || event.metaKey || event.altKey || typing?.checkVisibility()) return;
+  const jumps = event.timeStamp - went < 1000;
+  if (jumps && places[event.key] && $(`nav a[href="${places[event.key]}"]`)) {
+    location.href = places[event.key];
+  } else if (event.key === "/" && $("[data-search]")) {
+    event.preventDefault();
+    $("[data-search]").focus();
+  } else if (event.key === "?") {
+    event.preventDefault();
+    shortcuts.showModal();
+  } else if (event.key === "g") {
+    went = event.timeStamp;
+  } else if (event.key === "j") {
+    step(1);
+  } else if (event.key === "k") {
+    step(-1);
+  }
+});
