@@ -147,6 +147,7 @@ var table = []page{
 
 	{"GET", "/settings", anyUser, (*Server).settingsPage, still},
 	{"POST", "/settings/password", anyUser, (*Server).changeOwnPassword, still},
+	{"GET", "/settings/sign-out", anyUser, (*Server).signOutEverywhere, still},
 	{"POST", "/settings/sign-out", anyUser, (*Server).signOutEverywhere, still},
 	{"POST", "/settings/users", ownerOnly, (*Server).createUser, still},
 	{"GET", "/settings/users/{id}", ownerOnly, (*Server).userPage, still},

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 type settingsData struct {
 	Refused string // the form that was sent and is refused: password, users, counters or none
+	SignOut confirmation
 
 	// For owners.
 	Users       []app.User
@@ -37,6 +39,7 @@ func (s *Server) settingsPage(v *visit) error {
 // showSettings completes data, which may hold a form as it was entered, and shows
 // the page.
 func (s *Server) showSettings(v *visit, data settingsData, wrong error) (err error) {
+	data.SignOut = everySignOut(v)
 	if v.may(ownerOnly) {
 		if data.UserForm.Role == "" {
 			data.UserForm.Role = app.RoleCashier
@@ -112,8 +115,21 @@ func (s *Server) changeOwnPassword(v *visit) error {
 	})
 }
 
+// everySignOut asks before a user is signed out of every device, this one too.
+func everySignOut(v *visit) confirmation {
+	return confirmation{
+		Path: "/settings/sign-out", Back: "/settings",
+		Title:  v.T("Sign out of all devices?", "Đăng xuất khỏi mọi thiết bị?"),
+		Texts:  []string{v.T("Every browser in which you are signed in asks for your password again, this one too.", "Mọi trình duyệt bạn đang đăng nhập sẽ hỏi lại mật khẩu, kể cả trình duyệt này.")},
+		Button: v.T("Sign out of all devices", "Đăng xuất khỏi mọi thiết bị"),
+	}
+}
+
 // signOutEverywhere ends all sessions of the user, including this one.
 func (s *Server) signOutEverywhere(v *visit) error {
+	if v.Method != http.MethodPost {
+		return s.confirm(v, "settings", everySignOut(v))
+	}
 	if _, err := s.Service.EndSessions(v.Context(), v.account.ID, v.user.ID); err != nil {
 		return err
 	}

@@ -197,3 +197,18 @@ func TestInstallationIsShown(t *testing.T) {
 func signInWith(b *webtest.Browser, name, password string) webtest.Answer {
 	return b.Post("/login", "name", name, "password", password)
 }
+
+// Signing out everywhere is asked about first, also without scripts. Names are
+// written in a tab without the characters that tabs show as boxes.
+func TestSignOutEverywhereAsks(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	hook, _ := w.Webhook("https://shop.vn/", app.WebhookAll)
+	b := w.Browser().SignIn("lan")
+	b.Get("/settings").Shows(t, `href="/settings/sign-out" data-dialog="#ask-settings-sign-out"`)
+	b.Get("/settings/sign-out").Shows(t, "Sign out of all devices?", `method="post" action="/settings/sign-out"`)
+	b.Get("/settings").WantStatus(t, http.StatusOK)
+	b.Get("/webhooks/"+itoa(hook.ID)).Shows(t, "<title>"+hook.Name+" · baoco</title>")
+	b.Post("/settings/sign-out").Goes(t, "/login")
+}

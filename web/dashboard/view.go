@@ -37,6 +37,11 @@ type view struct {
 	formVersion string // see FormVersion
 }
 
+// TabTitle is the title without the isolation of names, which tabs show as boxes.
+func (v view) TabTitle() string {
+	return strings.NewReplacer("\u2068", "", "\u2069", "").Replace(v.Title)
+}
+
 func (s *Server) view(v *visit, section string, title app.Text, data any) view {
 	page := view{
 		formVersion: v.formVersion,
