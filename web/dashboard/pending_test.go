@@ -119,17 +119,20 @@ func TestAttemptDots(t *testing.T) {
 	w.Attempts(1, 3)
 	_, err = w.Service.TestWebhook(t.Context(), 1, hook.ID, time.Now())
 	apptest.Must(t, err)
-	a := w.Browser().SignIn("lan").Get("/deliveries")
-	var drawn []string
-	for _, row := range regexp.MustCompile(`(?s)<td class="state">(.*?)</td>`).FindAllStringSubmatch(a.Body, -1) {
-		line := ""
-		for _, dot := range regexp.MustCompile(`(?:path|circle) class="(\w)`).FindAllStringSubmatch(row[1], -1) {
-			line += dot[1]
+	b := w.Browser().SignIn("lan")
+	for path, want := range map[string][]string{"/deliveries": {"", "", "fr"}, "/deliveries?status=0": {"fppppp"}} {
+		a := b.Get(path)
+		var drawn []string
+		for _, row := range regexp.MustCompile(`(?s)<td class="state">(.*?)</td>`).FindAllStringSubmatch(a.Body, -1) {
+			line := ""
+			for _, dot := range regexp.MustCompile(`(?:path|circle) class="(\w)`).FindAllStringSubmatch(row[1], -1) {
+				line += dot[1]
+			}
+			drawn = append(drawn, line)
 		}
-		drawn = append(drawn, line)
-	}
-	if want := []string{"", "", "fr", "fppppp"}; !slices.Equal(drawn, want) {
-		t.Errorf("newest first: %q, want %q", drawn, want)
+		if !slices.Equal(drawn, want) {
+			t.Errorf("%s, newest first: %q, want %q", path, drawn, want)
+		}
 	}
 }
 
