@@ -93,8 +93,6 @@ var twoWays = map[string]string{
 	"Format":     "of a file, or of the statement of a bank",
 	"From":       "days, or hours of silence",
 	"To":         "days, or hours of silence",
-	"Từ ngày":    "in a sentence English wants a noun",
-	"Đến ngày":   "in a sentence English wants a noun",
 	"Gửi thử":    "the button, and what it sent",
 	"Quay lại":   "from a form, or to the page before",
 	"bị lặp lại": "twice, or more often",

@@ -136,7 +136,7 @@ func (d importData) byField() (map[string]string, error) {
 var columnNames = map[string]app.Text{
 	"date": {EN: "Date (day/month/year)", VI: "Ngày (ngày/tháng/năm)"}, "amount": {EN: "Amount, + in and − out", VI: "Số tiền, + vào và − ra"},
 	"credit": {EN: "Money in", VI: "Tiền vào"}, "debit": {EN: "Money out", VI: "Tiền ra"}, "type": {EN: "In or out", VI: "Loại: vào hay ra"},
-	"content": {EN: "Content", VI: "Nội dung"}, "number": {EN: "Transaction number", VI: "Số giao dịch"}, "id": {EN: "ID", VI: "ID"},
+	"content": {EN: "Content", VI: "Nội dung"}, "number": {EN: "Transaction number", VI: "Mã giao dịch"}, "id": {EN: "ID", VI: "ID"},
 	"account": {EN: "Account number", VI: "Số tài khoản"}, "gateway": {EN: "Bank", VI: "Ngân hàng"},
 }
 
