@@ -98,7 +98,7 @@ func callHostile(t *testing.T, dir string, p *process) {
 	element := func(id, account string, amount any) map[string]any {
 		return map[string]any{"id": id, "gateway": hostile, "accountNumber": account, "transactionNumber": id, "content": hostile + forbidden + endless, "transferType": "IN", "transferAmount": amount}
 	}
-	body, err := json.Marshal(map[string]any{"transactions": []any{element("FT8", strings.Repeat("8", 60), 999999999999), element(hostName, "19354957", "<b>1</b>"), element("FT9", "19354957", 999999999999), unseen}})
+	body, err := json.Marshal(map[string]any{"transactions": []any{element("FT8", strings.Repeat("8", 60), int64(999999999999)), element(hostName, "19354957", "<b>1</b>"), element("FT9", "19354957", int64(999999999999)), unseen}})
 	must(t, err)
 	for _, secret := range []string{source.Secret, "wrong"} {
 		request, err := http.NewRequest("POST", p.url+source.URLPath, strings.NewReader(string(body)))
