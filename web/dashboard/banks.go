@@ -114,6 +114,9 @@ func (s *Server) setBankLook(v *visit) error {
 	return s.redirect(v, bankPath(b.ID), app.Text{EN: "Saved.", VI: "Đã lưu."})
 }
 
+// PlanEnded tells whether a bank account that is turned off can't be turned on again.
+func (v view) PlanEnded() bool { return v.Account.Expired(v.now) }
+
 // BankStatus is the status of a bank account in a word or two.
 func (w words) BankStatus(status app.BankAccountStatus) string {
 	switch status {

@@ -193,3 +193,20 @@ func TestNickname(t *testing.T) {
 	b.Post("/banks/1/look", "nickname", "", "colour", "").Goes(t, "/banks/1")
 	b.Get("/transactions").Hides(t, "Quầy chính")
 }
+
+// On an ended plan a bank account can't be turned on again: its page says so before
+// it is turned off.
+func TestBankOffOnEndedPlan(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	w.Change(`UPDATE bank_accounts SET status = 'active'`)
+	b := w.Browser().SignIn("lan")
+	const warning = "Your plan has ended: once it is off"
+	b.Get("/banks/1").Hides(t, warning)
+	ended := time.Now().Add(-time.Hour)
+	_, err := w.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &ended})
+	apptest.Must(t, err)
+	b.Get("/banks/1").Shows(t, warning)
+}
