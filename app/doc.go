@@ -81,7 +81,7 @@
 //     openapi.yaml, testdata/api, and testdata/cli: what web/api encodes is also what
 //     the command line prints with -o json.
 //   - A page: a line in web/dashboard/routes.go, a handler in its noun's file, a
-//     template. What is in the navigation stands in layout.html. A form that must
+//     template. What is in the navigation stands in navigation.go. A form that must
 //     count once is in countOnce (once.go), a form with a file in ownForms
 //     (routes.go).
 //   - A text: beside its place, in both languages: {{.T "…" "…"}} in a template, Text

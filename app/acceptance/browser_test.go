@@ -190,3 +190,16 @@ func TestBrowserWebhooks(t *testing.T) {
 	createOwner(t, dir)
 	tools.drive(t, "webhooks.mjs", map[string]any{"base": p.url, "name": "lan", "password": browserPassword, "shop": shop})
 }
+
+func TestBrowserNavigation(t *testing.T) {
+	t.Parallel()
+	tools := findBrowser(t)
+	dir := t.TempDir()
+	p := serveIn(t, dir, anyPort)
+	for _, role := range app.Roles {
+		if code, _, stderr := baoco(browserPassword, "user", "create", string(role), "--role", string(role), "--password-file", "-", "--db", filepath.Join(dir, "baoco.db")); code != 0 {
+			t.Fatal(stderr)
+		}
+	}
+	tools.drive(t, "navigation.mjs", map[string]any{"base": p.url, "password": browserPassword})
+}

@@ -33,7 +33,16 @@ func roleWorld(w *webtest.World, today app.Day) {
 		}
 		w.Came(ago, native, x)
 	}
+	first, err := w.Service.Due(w.T.Context(), 1, time.Now(), nil, 100, false)
+	apptest.Must(w.T, err)
+	for _, o := range first {
+		r := serverError
+		r.StartedAt = time.Now()
+		_, err := w.Service.Settle(w.T.Context(), o, r)
+		apptest.Must(w.T, err)
+	}
 	w.Exhaust(1, serverError)
+	w.Came(0, native, apptest.Transfer{ID: "waits", Account: "777777", Content: "WAITS FOR AN ACCOUNT", Amount: 4_444})
 }
 
 // What the pages of a role say, and what none of them may say.
@@ -44,10 +53,10 @@ const (
 
 var roleViews = map[app.Role]struct{ shows, hides []string }{
 	app.RoleOwner:      {[]string{sumOfToday, sumOfAll, "WENT TODAY", "CAME YESTERDAY", webhookURL, "500", "Installation"}, nil},
-	app.RoleAccountant: {[]string{sumOfToday, sumOfAll, "WENT TODAY", "CAME YESTERDAY", "Money in and out by day"}, []string{webhookURL, "500 ·", "Raw data received", `"id": "1"`, "Unlink", "Import statement", "Plan usage"}},
-	app.RoleDeveloper:  {[]string{"WENT TODAY", "CAME YESTERDAY", webhookURL, "500", "Raw data received"}, []string{sumOfToday, sumOfAll, "Money in and out by day", "This month</h2>", "This month</th>", "Import statement", "Discard"}},
+	app.RoleAccountant: {[]string{sumOfToday, sumOfAll, "WENT TODAY", "CAME YESTERDAY", "Money in and out by day"}, []string{webhookURL, "500 ·", "Raw data received", "WAITS FOR", `"id": "1"`, "Unlink", "Import statement", "Plan usage"}},
+	app.RoleDeveloper:  {[]string{"Needs attention", "WENT TODAY", "CAME YESTERDAY", webhookURL, "500", "Raw data received", "WAITS FOR"}, []string{sumOfToday, sumOfAll, "Money in and out by day", "This month</h2>", "This month</th>", "Import statement", "Discard", "Record to a bank account"}},
 	app.RoleCashier: {[]string{sumOfToday, "CAME TODAY", "CAME TODAY TOO"}, []string{
-		sumOfAll, "300,003", "200,002", "WENT TODAY", "CAME YESTERDAY", webhookURL, "500 ·", "secret-id-2", "Raw data received", `"id": "2"`, "This week", "This month</h2>", "This month</th>", "on yesterday", "Money in and out by day",
+		sumOfAll, "300,003", "200,002", "WENT TODAY", "CAME YESTERDAY", webhookURL, "500 ·", "secret-id-2", "Raw data received", `"id": "2"`, "WAITS FOR", "Needs attention", "This week", "This month</h2>", "This month</th>", "on yesterday", "Money in and out by day",
 		"attempt", "Webhook", "/webhooks", "/banks", "/deliveries", "/inbound", "/keys", "/system",
 	}},
 }
@@ -58,7 +67,7 @@ func TestRoleViews(t *testing.T) {
 	t.Parallel()
 	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
 		roleWorld(w.World, app.DayOf(time.Now(), w.Service.Zone()))
-		for _, role := range app.Roles {
+		for _, role := range slices.Backward(app.Roles) { // forms of those who may more change things
 			w.User(1, string(role), role)
 			cookies := w.SignIn(string(role))
 			var all strings.Builder
@@ -88,16 +97,16 @@ var (
 // address.
 func crawl(t *testing.T, w webtest.Bubble, cookies map[string]*http.Cookie) map[string]string {
 	t.Helper()
-	pages, queue := map[string]string{}, []string{"/"}
+	pages, queue := map[string]string{}, []string{"/", "/transactions?q=came", "/transactions?q=came+today"}
 	for len(queue) > 0 && len(pages) < 400 {
 		path := queue[0]
 		queue = queue[1:]
-		if _, seen := pages[path]; seen || strings.HasPrefix(path, "/static/") || strings.Contains(path, "from=") { // a list of some days
+		if _, seen := pages[path]; seen || strings.HasPrefix(path, "/static/") || strings.Contains(path, "from=") || strings.HasPrefix(path, "/day?") { // other days
 			continue
 		}
 		method := "GET"
 		if strings.HasPrefix(path, "/transactions/export") || strings.HasPrefix(path, "/day/file") {
-			method = "HEAD"
+			method = "HEAD" // a bubble's answers have no deadlines
 		}
 		a := w.Send(cookies, method, path, nil)
 		page := html.UnescapeString(a.Body.String())
@@ -206,5 +215,45 @@ func TestKeysOfADeveloper(t *testing.T) {
 	apptest.Must(t, err)
 	if !keys[0].RevokedAt.IsZero() || keys[1].RevokedAt.IsZero() {
 		t.Errorf("%+v", keys)
+	}
+}
+
+// TestNavigation: the places of each role in their groups, and those on the bar of
+// a phone. The system is for owners of the first account.
+func TestNavigation(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	for role, want := range map[app.Role]string{
+		app.RoleOwner:      "/ /transactions /counter · / /transactions /day /banks /counter | /inbound /webhooks /deliveries /keys | /settings /system /help",
+		app.RoleAccountant: "/ /transactions /day · / /transactions /day /banks /counter | /settings /help",
+		app.RoleDeveloper:  "/ /webhooks /deliveries · / /transactions | /inbound /webhooks /deliveries /keys | /settings /help",
+		app.RoleCashier:    "/ /transactions /counter · / /transactions /counter | /settings /help",
+	} {
+		w.User(1, string(role), role)
+		page := w.Browser().SignIn(string(role)).Get("/help").Body
+		_, nav, _ := strings.Cut(page, `<nav aria-label="Main">`)
+		nav, _, _ = strings.Cut(nav, `<div class="who">`)
+		bar, groups, _ := strings.Cut(nav, "<details")
+		links := func(html string) string {
+			var list []string
+			for _, m := range linkPattern.FindAllStringSubmatch(html, -1) {
+				if !strings.HasPrefix(m[1], "/static/") {
+					list = append(list, m[1])
+				}
+			}
+			return strings.Join(list, " ")
+		}
+		got := []string{}
+		for group := range strings.SplitSeq(groups, "</ul>") {
+			if l := links(group); l != "" {
+				got = append(got, l)
+			}
+		}
+		if got := links(bar) + " · " + strings.Join(got, " | "); got != want {
+			t.Errorf("%s: %s\nwant: %s", role, got, want)
+		}
+		if strings.Count(nav, `aria-current="page"`) != 1 {
+			t.Errorf("%s: not one place is the present one", role)
+		}
 	}
 }

@@ -41,11 +41,14 @@ var granted = map[app.Role][]permission{
 	app.RoleCashier:    {useCounter},
 }
 
-// may tells whether the visitor has a permission.
-func (v *visit) may(p permission) bool {
-	list, known := granted[v.user.Role]
+// may tells whether somebody of a role has a permission. A role that isn't known
+// has none.
+func may(role app.Role, p permission) bool {
+	list, known := granted[role]
 	return p == open || known && (p == anyUser || slices.Contains(list, p))
 }
+
+func (v *visit) may(p permission) bool { return may(v.user.Role, p) }
 
 // pageKind is how long an answer is good for.
 type pageKind int

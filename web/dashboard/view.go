@@ -60,7 +60,7 @@ func (v view) May(p permission) (bool, error) {
 	if !slices.Contains(granted[app.RoleOwner], p) {
 		return false, fmt.Errorf("no permission is called %q", p)
 	}
-	return slices.Contains(granted[v.User.Role], p), nil
+	return may(v.User.Role, p), nil
 }
 
 // render writes a page: the template page-<name> within the layout.
@@ -129,12 +129,12 @@ var templateFuncs = template.FuncMap{
 	"static":       staticURL,
 	"helpTitle":    help.Title,
 	"providerHelp": help.OfProvider,
-	"nav": func(v view, section, to, icon, en, vi string) any {
+	"place": func(v view, p place) any {
 		return struct {
-			To, Label string
-			Here      bool
-			Icon      template.HTML
-		}{to, v.T(en, vi), v.Section == section, v.Icon(icon)}
+			To, Name string
+			Here     bool
+			Icon     template.HTML
+		}{p.To, p.Name.In(v.Lang), p.Section == v.Section, v.Icon(p.Icon)}
 	},
 	"card": func(v view, en, vi string, total dayTotal) any {
 		return struct {

@@ -2,10 +2,12 @@
 // secrets are copied with one click.
 "use strict";
 
-// The menu of a narrow screen.
-$("[data-menu]")?.addEventListener("click", (event) => {
-  const open = document.body.classList.toggle("menu-open");
-  event.currentTarget.setAttribute("aria-expanded", String(open));
+// What covers the page of a narrow screen closes with Escape.
+document.addEventListener("keydown", (event) => {
+  const rest = $("[data-rest]");
+  if (event.key !== "Escape" || !rest?.open) return;
+  rest.open = false;
+  rest.firstElementChild.focus();
 });
 
 // A button whose answer takes long says that it works. Some answers are files, which

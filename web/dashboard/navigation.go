@@ -1,0 +1,78 @@
+package dashboard
+
+import (
+	"slices"
+
+	"baoco/app"
+)
+
+// place is an entry of the navigation.
+type place struct {
+	Section  string // of the pages that are part of it
+	To, Icon string
+	Name     app.Text
+	takes    permission // of the page at To
+	operator bool       // it is for the operator only
+}
+
+// placeGroup is places that stand together.
+type placeGroup struct {
+	ID     string
+	Name   app.Text
+	Places []place
+}
+
+// navigation is all places; who is signed in sees those of their role.
+var navigation = []placeGroup{
+	{"money", app.Text{EN: "Money", VI: "Tiền"}, []place{
+		{"overview", "/", "layout-dashboard", app.Text{EN: "Overview", VI: "Tổng quan"}, anyUser, false},
+		{"transactions", "/transactions", "arrow-left-right", app.Text{EN: "Transactions", VI: "Giao dịch"}, anyUser, false},
+		{"day", "/day", "clock", app.Text{EN: "Day book", VI: "Sổ ngày"}, seeMoney, false},
+		{"banks", "/banks", "landmark", app.Text{EN: "Bank accounts", VI: "Tài khoản ngân hàng"}, seeMoney, false},
+		{"counter", "/counter", "volume-2", app.Text{EN: "Counter screen", VI: "Màn hình quầy"}, useCounter, false},
+	}},
+	{"connections", app.Text{EN: "Connections", VI: "Kết nối"}, []place{
+		{"inbound", "/inbound", "inbox", app.Text{EN: "Sources", VI: "Nguồn giao dịch"}, connect, false},
+		{"webhooks", "/webhooks", "webhook", app.Text{EN: "Webhooks", VI: "Webhook"}, connect, false},
+		{"deliveries", "/deliveries", "history", app.Text{EN: "Delivery history", VI: "Lịch sử gửi"}, connect, false},
+		{"keys", "/keys", "key-round", app.Text{EN: "API keys", VI: "Khoá API"}, connect, false},
+	}},
+	{"administration", app.Text{EN: "Administration", VI: "Quản trị"}, []place{
+		{"settings", "/settings", "settings", app.Text{EN: "Settings", VI: "Cài đặt"}, anyUser, false},
+		{"system", "/system", "activity", app.Text{EN: "System", VI: "Hệ thống"}, ownerOnly, true},
+		{"help", "/help", "circle-question-mark", app.Text{EN: "Help", VI: "Hướng dẫn"}, anyUser, false},
+	}},
+}
+
+// onBar are the three places that each role needs most: on the bar at the bottom
+// of a phone, beside the way to all others.
+var onBar = map[app.Role][]string{
+	app.RoleOwner:      {"overview", "transactions", "counter"},
+	app.RoleAccountant: {"overview", "transactions", "day"},
+	app.RoleDeveloper:  {"overview", "webhooks", "deliveries"},
+	app.RoleCashier:    {"overview", "transactions", "counter"},
+}
+
+// Navigation is the navigation of the visitor, and Bar what of it is on the bar.
+func (v view) Navigation() (groups []placeGroup) {
+	for _, group := range navigation {
+		group.Places = slices.DeleteFunc(slices.Clone(group.Places), func(p place) bool {
+			return !may(v.User.Role, p.takes) || p.operator && !v.Operator
+		})
+		if len(group.Places) > 0 {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}
+
+func (v view) Bar() (places []place) {
+	for _, group := range v.Navigation() {
+		for _, p := range group.Places {
+			if slices.Contains(onBar[v.User.Role], p.Section) {
+				places = append(places, p)
+			}
+		}
+	}
+	return places
+}
