@@ -36,8 +36,8 @@ var browserPages = []string{
 	"/inbound", "/inbound/sources/new", "/inbound/sources/new?provider=sepay", "/inbound/sources/1", "/inbound/sources/1/rotate", "/inbound/sources/1/remove",
 	"/inbound/events", "/inbound/events/1", "/inbound/refused",
 	"/keys", "/keys/1/revoke",
-	"/settings", "/settings/users/2", "/settings/users/2/remove", "/settings/counters/1/revoke", "/settings/alerts", "/settings/alerts/email/remove", "/system",
-	"/guide", "/counter", "/counter/wrong", "/setup/wrong", "/help", "/help/receiver", "/help/install", "/help/wrong",
+	"/settings", "/settings/sign-out", "/settings/users/2", "/settings/users/2/remove", "/settings/counters/1/revoke", "/settings/alerts", "/settings/alerts/email/remove", "/system",
+	"/counter", "/counter/wrong", "/setup/wrong", "/help", "/help/receiver", "/help/install", "/help/wrong",
 }
 
 // A new page without a line above fails.
