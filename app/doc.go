@@ -140,6 +140,11 @@
 //     mã của nguồn the id that its source gave it.
 //   - InboundElement: one transaction that such a call names, with its outcome.
 //     The body is read again when somebody looks at the event.
+//   - Note (ghi chú): what somebody of the shop wrote about a transaction. Balance
+//     (số dư): what a provider said was on a bank account after a transaction;
+//     nothing is calculated.
+//   - DayBook (sổ ngày): what came in and went out on one day. Report (tổng kết
+//     ngày): the message about it that a channel gets at closing time.
 //   - Webhook (webhook): a URL of the shop that gets a delivery for each
 //     transaction.
 //   - Delivery (thông báo): one transaction to one webhook: the row of the queue.

@@ -118,7 +118,7 @@ func (w words) change(now, before int64) string {
 	if percent > 0 {
 		sign = "+"
 	}
-	return sign + w.Number(percent) + nbsp + "%"
+	return sign + w.Number(percent) + w.T("", nbsp) + "%"
 }
 
 // exportDay sends the transactions of a day as a file with title and sums.

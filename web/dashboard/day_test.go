@@ -49,9 +49,9 @@ func TestDayPage(t *testing.T) {
 	t.Parallel()
 	w, b := dayWorld(t)
 	page := b.Get("/day?date=2025-10-14")
-	page.Shows(t, "Tuesday, 14 Oct 2025", "+507,000\u00a0₫", "3 payments in", "−50,000\u00a0₫", "1 payment out",
+	page.Shows(t, "Day book 14 Oct 2025", "Tuesday, 14 Oct 2025", "+507,000\u00a0₫", "3 payments in", "−50,000\u00a0₫", "1 payment out",
 		"+500,000\u00a0₫", "5,000,000\u00a0₫", "5,500,000\u00a0₫", "08:00", "00:00", "no time", `href="/day?date=2025-10-13"`, `href="/day?date=2025-10-15"`,
-		"+400,000\u00a0₫", "+27\u00a0%", "+407\u00a0%", "/transactions?from=2025-10-14&to=2025-10-14")
+		"+400,000\u00a0₫", "+27%", "+407%", "/transactions?from=2025-10-14&to=2025-10-14")
 	page.Hides(t, "09:00", "23:00", "so far")
 	empty := b.Get("/day?date=2025-10-01")
 	empty.Shows(t, "No money came in or went out on this day.")
@@ -61,7 +61,7 @@ func TestDayPage(t *testing.T) {
 	slip.Hides(t, "app.css", "09:00")
 
 	today := b.Get("/day")
-	today.Shows(t, "Day book: Today", "so far")
+	today.Shows(t, "Day book ", "Today, so far")
 	today.Hides(t, `rel="next"`)
 	for _, date := range []string{"2999-01-01", "yesterday", "2025-02-30", "2025-10-14x"} {
 		for _, path := range []string{"/day?date=", "/day?paper=58&date=", "/day/file?date="} {

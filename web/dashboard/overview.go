@@ -161,7 +161,7 @@ func (w words) Compared(today, yesterday int64) string {
 	if yesterday == 0 {
 		return ""
 	}
-	if change := w.change(today, yesterday); change != "0"+nbsp+"%" {
+	if change := w.change(today, yesterday); w.Number(0)+w.T("", nbsp)+"%" != change {
 		return change + w.T(" on yesterday by this time", " so với hôm qua cùng giờ")
 	}
 	return w.T("about the same as yesterday by this time", "gần bằng hôm qua cùng giờ")
