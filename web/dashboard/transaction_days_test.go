@@ -48,7 +48,7 @@ func TestRowsOfADay(t *testing.T) {
 	const old = "Tuesday, 14 Oct 2025"
 	const now = "Today +25 ₫ · 2 −3 ₫ · 1"
 	for path, want := range map[string]string{
-		"/":                  now + " | " + old + " +1,100 ₫ · 2 | Today | " + old,
+		"/":                  now + " | " + old + " +1,100 ₫ · 2", // by their dates
 		"/transactions":      now + " | " + old + " +1,100 ₫ · 2 | Today | " + old,
 		"/transactions?q=na": "Today | " + old + " | Today | " + old,
 	} {
