@@ -141,7 +141,7 @@ func TestReadShortAmount(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "k", "tr5", "0k", "0,0tr", "00k", "-200k", "+200k", "1.500k", "1,549tr", "1.5tr5", "1tr5tr", "1k5tr", "1k500k", "1tr1234", "1tr 5 6", "200kk", "200 x", "k200", "DH200k", "200k DH1", "1,5", "1.5",
-		"10000tỷ", "9999999999999k", "9999999999999b", "99999999999999999999k", "1tr5 usd", "$2k", "200₫k", "２００k\x00",
+		"10000tỷ", "18446744074b", "9999999999999k", "9999999999999b", "99999999999999999999k", "1tr5 usd", "$2k", "200₫k", "２００k\x00",
 	} {
 		if got, err := app.ReadShortAmount(text); got != 0 || err == nil {
 			t.Errorf("ReadShortAmount(%s) = %d, %v", short(text), got, err)

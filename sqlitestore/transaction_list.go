@@ -186,9 +186,6 @@ func (s *Store) listNewest(ctx context.Context, accountID int64, f app.Transacti
 		if err != nil {
 			return found, err
 		}
-		if int64(len(ids)) > f.Page.CountTo { // there may be more
-			searchedTo = ids[len(ids)-1]
-		}
 		found.searchedTo = max(found.searchedTo, searchedTo)
 		found.all = append(found.all, ids...)
 	}
