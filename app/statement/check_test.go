@@ -175,3 +175,45 @@ func TestUnderstood(t *testing.T) {
 		}
 	}
 }
+
+// TestChosenColumns: a person chose columns by their letters, so no header tells
+// the delimiter. Nothing of a cell is left out of an amount.
+func TestChosenColumns(t *testing.T) {
+	const doubt = "Two different characters"
+	for _, test := range []struct{ content, want string }{
+		{"D1;D2;D3\n20/11/2026;5.116;x\n21/11/2026;7.000;y,z\n22/11/2026;8.000;\n", "20 IN 5116, 21 IN 7000, 22 IN 8000"},
+		{"D1,D2\n20/11/2026,5000\n21/11/2026,\"7,000\"\n", "20 IN 5000, 21 IN 7000"},
+		{"20/11/2026\t5.116,00\n21/11/2026\t7.116,00\n", doubt},
+		{"D1;D2\n20/11/2026;5.116,50\n20/11/2026;7.116,50\n", doubt},
+		{"D1;D2\n20/11/2026;1,5\n", doubt},
+		{"Ngày;Số tiền ghi có\n20/11/2026;5.116,50\n", doubt},
+		{"D1;D2;D3\n20/11/2026;5.000;tra tien,50\n", doubt},
+		{"Kỳ, 1\nKỳ, 2\nKỳ, 3\nKỳ, 4\nD1;D2\n20/11/2026;5.116,50\n", "No line of the first 120"},
+		{"D1,D2\n20/11/2026,1,500,000\n21/11/2026,400\n", "20 ! line, 21 IN 400"},
+		{"20/11/2026,400\n20/11/2026,1,500,000\n", "20 IN 400, 20 ! line"},
+	} {
+		rows, err := tryRows(t, write(t, test.content), statement.Options{Zone: zone, Map: map[string]string{"date": "A", "credit": "B"}})
+		if err != nil {
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%q: %v; want %s", test.content, err, test.want)
+			}
+			continue
+		}
+		if got := brief(rows); got != test.want {
+			t.Errorf("%q: %s; want %s", test.content, got, test.want)
+		}
+	}
+}
+
+// The columns of a preview are those that the letters name afterwards.
+func TestPreviewHasTheColumns(t *testing.T) {
+	path := write(t, "D1;D2;D3\n20/11/2026;5.116;x\n21/11/2026;7.000;y,z\n22/11/2026;8.000;\n")
+	p, err := statement.Peek(path, statement.Options{Zone: zone})
+	must(t, err)
+	if got := strings.Join(p.Lines[1].Cells, "|"); got != "20/11/2026|5.116|x" {
+		t.Error(got)
+	}
+	if _, err := statement.Peek(write(t, "D1;D2\n20/11/2026;5.116,50\n"), statement.Options{Zone: zone}); err == nil {
+		t.Error("a preview of a file whose columns are in doubt")
+	}
+}

@@ -47,7 +47,11 @@ func headless(lines []record, o Options) (header, bool) {
 		}
 		for _, f := range amountFields {
 			if m := parseMoney(r.cell(c.of(f))); m.value != 0 {
-				return header{columns: c, next: i}, true
+				width := len(r.cells)
+				if i > 0 && lines[i-1].filled() >= 2 {
+					width = len(lines[i-1].cells) // of a header that isn't understood
+				}
+				return header{columns: c, next: i, width: width}, true
 			}
 		}
 	}
@@ -106,6 +110,16 @@ func columnName(i int) string {
 		name = string(rune('A'+(i-1)%26)) + name
 	}
 	return name
+}
+
+// mapsHeaders tells whether a person named a column by its header.
+func (o Options) mapsHeaders() bool {
+	for _, where := range o.Map {
+		if _, ok := columnAt(where); !ok {
+			return true
+		}
+	}
+	return false
 }
 
 // mapsMoney tells whether a person named a column of amounts.

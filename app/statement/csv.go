@@ -39,20 +39,53 @@ type csvTable struct {
 	strict    *csv.Reader // nil: make a new one
 }
 
-// openCSV reads a file that begins with sample. It takes the delimiter with
-// which a header with the most columns is found.
-func openCSV(file *os.File, size int64, sample []byte, o Options) *csvTable {
+// delimiters are the bytes that may stand between cells.
+const delimiters = ",;\t|"
+
+// openCSV reads a file that begins with sample.
+func openCSV(file *os.File, size int64, sample []byte, o Options) (*csvTable, error) {
+	delimiter, ok := findDelimiter(sample, o)
+	if !ok {
+		return nil, errDelimiter
+	}
+	t := newCSVTable(file, sample, delimiter)
+	t.file, t.size = file, size
+	return t, nil
+}
+
+// findDelimiter finds the delimiter with which a header with the most columns is
+// found. Where no header is known, only one delimiter may cut the lines: ok is
+// false where a second one cuts half as many of them as the first, such as commas
+// in the amounts of a file with semicolons. Columns that are named by letter don't
+// matter here: they are those of the preview, which is read without them.
+func findDelimiter(sample []byte, o Options) (delimiter byte, ok bool) {
+	if !o.mapsHeaders() {
+		o.Map = nil
+	}
 	best, most := byte(','), 0
-	for _, delimiter := range []byte(",;\t|") {
-		r := Reader{table: newCSVTable(bytes.NewReader(sample), sample, delimiter)}
-		h, _, _ := findHeader(r.peek(headerLines), o)
-		if n := len(h.columns); n > most {
-			best, most = delimiter, n
+	cut, second, widest := byte(','), 0, 0
+	for _, d := range []byte(delimiters) {
+		r := Reader{table: newCSVTable(bytes.NewReader(sample), sample, d)}
+		lines := r.peek(headerLines)
+		if h, _, _ := findHeader(lines, o); len(h.columns) > most && h.line > 0 {
+			best, most = d, len(h.columns)
+		}
+		n := 0
+		for _, l := range lines {
+			if l.filled() >= 2 {
+				n++
+			}
+		}
+		if n > widest {
+			cut, second, widest = d, widest, n
+		} else {
+			second = max(second, n)
 		}
 	}
-	t := newCSVTable(file, sample, best)
-	t.file, t.size = file, size
-	return t
+	if most > 0 {
+		return best, true
+	}
+	return cut, second*2 < max(widest, 1)
 }
 
 func newCSVTable(r io.Reader, sample []byte, delimiter byte) *csvTable {

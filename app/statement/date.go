@@ -24,7 +24,8 @@ var (
 // parseDate reads the date at the beginning of a cell, in zone: dd/mm/yyyy
 // (never mm/dd) or yyyy-mm-dd, with "/", "-" or "." between; a year of two digits
 // is of this century. A number of a spreadsheet is a number of days. A time of day
-// may follow, and any text after it.
+// may follow, and a text after it; but a delimiter shows that several columns were
+// read as one.
 func parseDate(c cell, zone *time.Location, date1904 bool) (date, bool) {
 	text := c.plain()
 	if text == "" || !isDigit(text[0]) {
@@ -56,7 +57,11 @@ func parseDate(c cell, zone *time.Location, date1904 bool) (date, bool) {
 	if timed {
 		at = time.Date(at.Year(), at.Month(), at.Day(), 0, 0, seconds, 0, zone)
 	}
-	return date{at, timed, strings.TrimFunc(rest, isSpace)}, true
+	rest = strings.TrimFunc(rest, isSpace)
+	if rest != "" && strings.IndexByte(delimiters, rest[0]) >= 0 {
+		return date{}, false
+	}
+	return date{at, timed, rest}, true
 }
 
 // cutClock removes a time of day, hh:mm or hh:mm:ss, from the beginning of s and

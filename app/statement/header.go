@@ -36,6 +36,7 @@ type header struct {
 	charges []int    // columns of fees, taxes and interest, from 0
 	names   []string // of all columns
 	rows    []string // its rows, each in one text
+	width   int      // how many cells a line of the table has
 	next    int      // index of the record after it
 }
 
@@ -132,6 +133,7 @@ func headerOf(rows []record, o Options) (h header, ok bool, err error) {
 		h.rows = append(h.rows, strings.Join(r.texts(), "\t"))
 	}
 	names := headerNames(rows)
+	h.width = len(names)
 	divided := slices.ContainsFunc(names, func(n headerName) bool { return fieldOf(n.own) == fieldAmount && len(n.below) > 0 })
 	for i, name := range names {
 		h.names = append(h.names, name.String())

@@ -53,7 +53,11 @@ func Peek(path string, o Options) (p Preview, err error) {
 		if err := notTable(sample); err != nil {
 			return p, err
 		}
-		p.read(openCSV(file, size, sample, o))
+		t, err := openCSV(file, size, sample, o)
+		if err != nil {
+			return p, err
+		}
+		p.read(t)
 		return p, nil
 	}
 	book, err := openWorkbook(file, size)

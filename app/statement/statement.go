@@ -101,7 +101,11 @@ func open(file *os.File, o Options) (*Reader, error) {
 	if err := notTable(sample); err != nil {
 		return nil, err
 	}
-	r := &Reader{table: openCSV(file, size, sample, o), isText: true, options: o}
+	table, err := openCSV(file, size, sample, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{table: table, isText: true, options: o}
 	found, err := r.begin()
 	if err == nil && !found {
 		err = noHeader(o)

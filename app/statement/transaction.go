@@ -154,8 +154,8 @@ func looksScientific(text string) bool {
 // was cut at a delimiter in it. Where there are fewer and the last one is an
 // amount, this amount may be cut.
 func (r *Reader) widthFault(l line) *app.FieldError {
-	width := len(r.header.names)
-	if !r.isText || width == 0 {
+	width := r.header.width
+	if !r.isText {
 		return nil
 	}
 	for i := width; i < len(l.cells); i++ {
