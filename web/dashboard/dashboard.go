@@ -14,7 +14,7 @@
 // what was done. If the rules refuse it, the handler gives the error to the
 // function that shows the form, which ends with [Server.renderForm]: so the
 // visitor finds their form again and reads what is wrong (form.go). What can't be
-// undone is a confirmation (confirm.go). What must not be done twice, or shows a
+// undone is a confirmation (form.go). What must not be done twice, or shows a
 // secret, counts once (once.go).
 //
 // The rows that come while somebody looks are streams: stream.go, live.go.

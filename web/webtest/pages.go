@@ -99,7 +99,7 @@ func (a Answer) Listed(t testing.TB) (ids []string) {
 func (a Answer) Events(t testing.TB) (ids []string) {
 	t.Helper()
 	a.WantStatus(t, http.StatusOK)
-	for _, m := range regexp.MustCompile(`<a href="/inbound/events/(\d+)">`).FindAllStringSubmatch(a.Body, -1) {
+	for _, m := range regexp.MustCompile(`<a class="row" href="/inbound/events/(\d+)">`).FindAllStringSubmatch(a.Body, -1) {
 		ids = append(ids, m[1])
 	}
 	return ids
