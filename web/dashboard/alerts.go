@@ -17,6 +17,7 @@ import (
 // holds no secret.
 type alertCard struct {
 	Channel app.AlertChannel // its ID is 0 if none is set up
+	Saved   app.Text         // the form as it is stored: see savedChannel
 	To      string           // recipients of e-mail, one a line
 	Remove  confirmation
 	Open    bool // the form is shown open
@@ -37,6 +38,73 @@ type alertsData struct {
 	Messages        []app.AlertMessage
 	Recipients      int            // at most
 	Report          app.ReportTime // as entered, or that of the channels; empty: there is none
+
+	SavedPreferences, SavedReport app.Text // these forms as they are stored
+}
+
+// sentAlerts is the form of the page that was refused, as it was entered.
+type sentAlerts struct {
+	card        alertCard             // with a medium, it was the form or the test of a channel
+	preferences *app.AlertPreferences // nil: it wasn't this form
+	report      *sentReport           // nil: it wasn't this form
+}
+
+// sentReport is the form of the report of the day.
+type sentReport struct {
+	at    app.ReportTime
+	media []string
+}
+
+// of is the time of the report by a channel; empty: it gets none.
+func (r sentReport) of(medium app.AlertMedium) app.ReportTime {
+	if slices.Contains(r.media, string(medium)) {
+		return r.at
+	}
+	return ""
+}
+
+// savedChannel is what the form of a channel writes back, without secrets; empty if
+// the channel isn't set up.
+func savedChannel(channels []app.AlertChannel, medium app.AlertMedium) app.Text {
+	var list []string
+	for _, c := range channels {
+		switch {
+		case c.Medium != medium || c.SettingsLost:
+		case medium == app.AlertTelegram:
+			list = append(list, c.Telegram.Chat, c.Telegram.APIURL)
+		default:
+			list = append(list, c.Email.Host, strconv.Itoa(c.Email.Port), string(c.Email.Security), c.Email.Username, c.Email.From)
+			list = append(list, c.Email.To...)
+		}
+	}
+	list = slices.DeleteFunc(list, func(field string) bool { return field == "" })
+	saved := strings.Join(list, ", ")
+	return app.Text{EN: saved, VI: saved}
+}
+
+// savedPreferences are the language and those of the kinds that are on.
+func savedPreferences(p app.AlertPreferences, kinds []app.AttentionKind) app.Text {
+	saved := app.Text{EN: "English", VI: "Tiếng Anh"}
+	if p.Lang == app.Vietnamese {
+		saved = app.Text{EN: "Vietnamese", VI: "Tiếng Việt"}
+	}
+	for _, kind := range kinds {
+		if name := kind.AlertName(); !slices.Contains(p.Muted, kind) {
+			saved.EN, saved.VI = saved.EN+"; "+name.EN, saved.VI+"; "+name.VI
+		}
+	}
+	return saved
+}
+
+// savedReport is when each channel gets the report of the day.
+func savedReport(channels []app.AlertChannel) (saved app.Text) {
+	for _, c := range channels {
+		if c.ReportTime != "" {
+			name, at := c.Medium.Name(), " "+string(c.ReportTime)+" "
+			saved.EN, saved.VI = saved.EN+name.EN+at, saved.VI+name.VI+at
+		}
+	}
+	return app.Text{EN: strings.TrimSpace(saved.EN), VI: strings.TrimSpace(saved.VI)}
 }
 
 // SetUp are the channels that are set up.
@@ -50,18 +118,18 @@ func (d alertsData) SetUp() (list []app.AlertChannel) {
 }
 
 func (s *Server) alertsPage(v *visit) error {
-	return s.showAlerts(v, alertCard{}, nil)
+	return s.showAlerts(v, sentAlerts{}, nil)
 }
 
 // alertMessagesShown is how many of the last messages the page lists.
 const alertMessagesShown = 20
 
-// showAlerts shows the page. With a medium, sent is the card whose form or test was
-// refused; with Open it holds the form as it was entered.
-func (s *Server) showAlerts(v *visit, sent alertCard, wrong error) error {
+// showAlerts shows the page, with the form that was refused as it was entered.
+func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 	if v.inGuide() {
-		return s.showGuide(v, guideData{Open: "alerts", Telegram: sent}, wrong)
+		return s.showGuide(v, guideData{Open: "alerts", Telegram: sent.card}, wrong)
 	}
+	v.formVersion = "" // each form of the page has the version of what is stored
 	p, err := s.Service.AlertPreferences(v.Context(), v.account.ID)
 	if err != nil {
 		return err
@@ -70,12 +138,22 @@ func (s *Server) showAlerts(v *visit, sent alertCard, wrong error) error {
 	if err != nil {
 		return err
 	}
-	data := alertsData{Lang: p.Lang, Recipients: app.MaxAlertRecipients}
+	data := alertsData{Recipients: app.MaxAlertRecipients, SavedPreferences: savedPreferences(p, s.alertKinds(v)), SavedReport: savedReport(channels)}
+	if sent.preferences != nil {
+		p = *sent.preferences
+	}
+	data.Lang = p.Lang
+	if sent.report != nil {
+		data.Report = sent.report.at
+	}
 	data.Telegram.Channel.Medium, data.Email.Channel.Medium = app.AlertTelegram, app.AlertEmail
 	data.Email.Channel.Email = app.EmailSettings{Port: 587, Security: app.MailStartTLS}
 	for _, c := range channels {
 		if c.SettingsLost {
 			c.Email = data.Email.Channel.Email
+		}
+		if sent.report != nil {
+			c.ReportTime = sent.report.of(c.Medium)
 		}
 		data.Report = cmp.Or(data.Report, c.ReportTime)
 		card := alertCard{Channel: c, To: strings.Join(c.Email.To, "\n"), Remove: s.alertRemoval(v, c.Medium)}
@@ -86,9 +164,10 @@ func (s *Server) showAlerts(v *visit, sent alertCard, wrong error) error {
 		}
 	}
 	for _, card := range []*alertCard{&data.Telegram, &data.Email} {
-		card.Refused = sent.Channel.Medium == card.Channel.Medium
-		if card.Open = card.Channel.SettingsLost; card.Refused && sent.Open {
-			card.Channel.Telegram, card.Channel.Email, card.To, card.Open = sent.Channel.Telegram, sent.Channel.Email, sent.To, true
+		card.Saved = savedChannel(channels, card.Channel.Medium)
+		card.Refused = sent.card.Channel.Medium == card.Channel.Medium
+		if card.Open = card.Channel.SettingsLost; card.Refused && sent.card.Open {
+			card.Channel.Telegram, card.Channel.Email, card.To, card.Open = sent.card.Channel.Telegram, sent.card.Channel.Email, sent.card.To, true
 		}
 		card.Channel.Telegram.Token, card.Channel.Email.Password = "", ""
 	}
@@ -118,11 +197,12 @@ func (s *Server) setAlertPreferences(v *visit) error {
 	if err != nil {
 		return err
 	}
+	changed := v.unchanged(savedPreferences(p, s.alertKinds(v)))
 	p.Lang = app.Lang(v.PostFormValue("lang"))
 	on := v.PostForm["kind"]
 	for _, kind := range on {
 		if !slices.Contains(app.AlertKinds, app.AttentionKind(kind)) {
-			return s.showAlerts(v, alertCard{}, app.InvalidField("kind", "must be one of the values in the list", "phải là một mục trong danh sách"))
+			return s.showAlerts(v, sentAlerts{}, app.InvalidField("kind", "must be one of the values in the list", "phải là một mục trong danh sách"))
 		}
 	}
 	for _, kind := range s.alertKinds(v) {
@@ -131,8 +211,11 @@ func (s *Server) setAlertPreferences(v *visit) error {
 			p.Muted = append(p.Muted, kind)
 		}
 	}
+	if changed != nil {
+		return s.showAlerts(v, sentAlerts{preferences: &p}, changed)
+	}
 	if err := s.Service.SetAlertPreferences(v.Context(), v.account.ID, p); err != nil {
-		return s.showAlerts(v, alertCard{}, err)
+		return s.showAlerts(v, sentAlerts{preferences: &p}, err)
 	}
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
 }
@@ -144,13 +227,13 @@ func (s *Server) setReport(v *visit) error {
 	if err != nil {
 		return err
 	}
+	sent := sentReport{at: app.ReportTime(v.PostFormValue("report_time")), media: v.PostForm["medium"]}
+	if err := v.unchanged(savedReport(channels)); err != nil {
+		return s.showAlerts(v, sentAlerts{report: &sent}, err)
+	}
 	for _, c := range channels {
-		at := app.ReportTime("")
-		if slices.Contains(v.PostForm["medium"], string(c.Medium)) {
-			at = app.ReportTime(v.PostFormValue("report_time"))
-		}
-		if err := s.Service.SetReport(v.Context(), v.account.ID, c.Medium, at, v.now); err != nil {
-			return s.showAlerts(v, alertCard{}, err)
+		if err := s.Service.SetReport(v.Context(), v.account.ID, c.Medium, sent.of(c.Medium), v.now); err != nil {
+			return s.showAlerts(v, sentAlerts{report: &sent}, err)
 		}
 	}
 	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
@@ -174,8 +257,15 @@ func (s *Server) setAlertEmail(v *visit) error {
 
 func (s *Server) setAlertChannel(v *visit, sent alertCard) error {
 	sent.Channel.AccountID, sent.Open = v.account.ID, true
+	channels, err := s.Service.AlertChannels(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	if err := v.unchanged(savedChannel(channels, sent.Channel.Medium)); err != nil {
+		return s.showAlerts(v, sentAlerts{card: sent}, err)
+	}
 	if _, err := s.Service.SetAlertChannel(v.Context(), sent.Channel, v.now); err != nil {
-		return s.showAlerts(v, sent, err)
+		return s.showAlerts(v, sentAlerts{card: sent}, err)
 	}
 	return s.redirect(v, v.next("/settings/alerts"), app.Text{EN: "The channel is set up. Send a test to see that it works.", VI: "Đã thiết lập kênh. Hãy gửi thử để xem kênh có hoạt động không."})
 }
@@ -192,7 +282,7 @@ func (s *Server) testAlert(v *visit) error {
 	var fault *app.AlertError
 	if errors.As(err, &fault) {
 		wrong := app.Refused(app.CodeConflict, app.Text{EN: "The test message was not delivered. " + fault.Text.EN, VI: "Chưa gửi được tin thử. " + fault.Text.VI})
-		return s.showAlerts(v, alertCard{Channel: app.AlertChannel{Medium: medium}}, wrong)
+		return s.showAlerts(v, sentAlerts{card: alertCard{Channel: app.AlertChannel{Medium: medium}}}, wrong)
 	}
 	if err != nil {
 		return err

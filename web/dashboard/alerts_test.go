@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -261,5 +262,51 @@ func TestReportOfTheDay(t *testing.T) {
 	b.Post("/settings/alerts/report", "report_time", "22:15").Goes(t, "/settings/alerts")
 	if at() != "" {
 		t.Errorf("at %s", at())
+	}
+}
+
+// Two tabs edit the forms of this page: the one that is saved later hears of the
+// other, keeps what was typed, and may still be saved. A form doesn't hear of
+// another form.
+func TestTwoTabsEditAlerts(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	_, err := w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	apptest.Must(t, err)
+	version := func(a webtest.Answer, path string) string {
+		t.Helper()
+		m := regexp.MustCompile(`action="` + path + `"[^>]*><input type="hidden" name="version" value="([0-9a-f]{16})"`).FindStringSubmatch(a.Body)
+		if m == nil {
+			t.Fatalf("%d: the form %s has no version", a.Status, path)
+		}
+		return m[1]
+	}
+	email := []string{"smtp_host", "smtp.example.vn", "smtp_port", "587", "smtp_security", "starttls", "email_from", "lan@example.vn", "email_to"}
+	shown := b.Get("/settings/alerts")
+	for _, c := range []struct {
+		path          string
+		first, second []string
+		now, typed    string
+	}{
+		{"/settings/alerts", []string{"lang", "en", "kind", "webhook"}, []string{"lang", "vi", "kind", "server"}, "“\u2068English; A webhook", `value="server" checked`},
+		{"/settings/alerts/report", []string{"medium", "telegram", "report_time", "22:15"}, []string{"medium", "telegram", "report_time", "20:45"}, "“\u2068Telegram 22:15\u2069”", `value="20:45"`},
+		{"/settings/alerts/telegram", []string{"chat", "6"}, []string{"chat", "7"}, "“\u20686\u2069”", `value="7"`},
+		{"/settings/alerts/email", append(email, "a@example.vn"), append(email, "b@example.vn"), "“\u2068smtp.example.vn, 587, starttls, lan@example.vn, a@example.vn\u2069”", `>b@example.vn</textarea>`},
+	} {
+		old := version(shown, c.path)
+		b.Post(c.path, append(c.first, "version", old)...).Goes(t, "/settings/alerts")
+		saved := b.Get("/settings/alerts")
+		a := b.Post(c.path, append(c.second, "version", old)...)
+		a.WantStatus(t, http.StatusConflict)
+		a.Shows(t, "changed elsewhere", c.now, c.typed)
+		for _, other := range []string{"/settings/alerts", "/settings/alerts/report", "/settings/alerts/telegram", "/settings/alerts/email"} {
+			if version(a, other) != version(saved, other) {
+				t.Errorf("%s: the version of %s isn't that of what is stored", c.path, other)
+			}
+		}
+		b.Post(c.path, append(c.second, "version", version(a, c.path))...).Goes(t, "/settings/alerts")
+		b.Get("/settings/alerts").Shows(t, c.typed)
 	}
 }

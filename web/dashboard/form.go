@@ -93,7 +93,11 @@ func (v *visit) unchanged(now ...any) error {
 	v.formVersion = current
 	var list []string
 	for _, field := range now {
-		if text := fmt.Sprint(field); text != "" {
+		text := fmt.Sprint(field)
+		if t, ok := field.(app.Text); ok {
+			text = t.In(v.Lang)
+		}
+		if text != "" {
 			list = append(list, "“"+app.Isolated(text)+"”")
 		}
 	}

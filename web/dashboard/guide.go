@@ -107,6 +107,7 @@ func (s *Server) showGuide(v *visit, data guideData, wrong error) error {
 	if data.Webhooks, err = s.guideWebhooks(v, facts.webhooks); err != nil {
 		return err
 	}
+	data.Telegram.Saved = savedChannel(facts.channels, app.AlertTelegram)
 	for _, c := range facts.channels {
 		if c.Medium == app.AlertTelegram && data.Telegram.Channel.Medium == "" {
 			data.Telegram.Channel = c
