@@ -22,6 +22,8 @@ package dashboard
 
 import (
 	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
 	"embed"
 	"errors"
 	"net/http"
@@ -59,6 +61,7 @@ type Server struct {
 	sessions     *scs.SessionManager
 	throttle     signInThrottle
 	changes      changeFeed
+	positionKey  [sha256.Size]byte // random, see position
 	streams      streamCounts
 	testPayments wire.Buckets[int64] // by account
 	held         heldFiles
@@ -66,7 +69,9 @@ type Server struct {
 
 func New(responder *wire.Responder, c Config) *Server {
 	c.Lang = cmp.Or(c.Lang, app.English)
-	return &Server{Responder: responder, Config: c, sessions: newSessions(c.Service, c.Secure, responder.WriteError)}
+	s := &Server{Responder: responder, Config: c, sessions: newSessions(c.Service, c.Secure, responder.WriteError)}
+	_, _ = rand.Read(s.positionKey[:]) // it never fails, by its contract
+	return s
 }
 
 // visit is one request of the dashboard.
@@ -185,9 +190,10 @@ func (s *Server) redirect(v *visit, to string, flash app.Text) error {
 }
 
 // takeFlash gives the flash once, to a page that the browser loads: a live page
-// that asks for itself anew would take that of another page.
+// that asks for itself anew would take that of another page. One of a session that
+// has ended is given to nobody.
 func (s *Server) takeFlash(v *visit) string {
-	if v.Header.Get(liveHeader) != "" {
+	if v.Header.Get(liveHeader) != "" || v.user.ID == 0 {
 		return ""
 	}
 	return s.sessions.PopString(v.Context(), "flash")

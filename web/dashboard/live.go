@@ -2,6 +2,9 @@ package dashboard
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -18,10 +21,13 @@ import (
 // liveHeader marks the request with which a live page asks for itself anew.
 const liveHeader = "X-Live"
 
-// position writes the newest ids that a page or an event was made with. Those of a
-// page were read before its rows, so that it shows all of them.
-func position(n app.NewestIDs) string {
-	return fmt.Sprintf("%d-%d-%d-%d", n.TransactionID, n.AttemptID, n.InboundEventID, n.DeliveryID)
+// position names the newest ids that a page or an event was made with. Those of a
+// page were read before its rows, so that it shows all of them. Positions can only
+// be compared: the ids count the rows of all accounts, so nobody may read them.
+func (s *Server) position(n app.NewestIDs) string {
+	mac := hmac.New(sha256.New, s.positionKey[:])
+	fmt.Fprint(mac, n)
+	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
 // livePage streams two events: changed, with the position, at first and whenever it
@@ -39,7 +45,7 @@ func (s *Server) livePage(v *visit) error {
 	sent := ""
 	for {
 		newest, read, changed := s.changes.state()
-		if now := position(newest); read && now != sent {
+		if now := s.position(newest); read && now != sent {
 			if err := stream.event("changed", "", now); err != nil {
 				return nil // the page connects anew
 			}

@@ -378,3 +378,37 @@ func TestLanguageOfTheInstallation(t *testing.T) {
 		}
 	}
 }
+
+// What a user would have read on the next page isn't shown to whoever opens that
+// page after them in the same browser, whether they signed in over the session or
+// found it ended.
+func TestFlashIsOfOneUser(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "boss", app.RoleOwner)
+	lan := w.User(1, "lan", app.RoleOwner)
+	w.User(1, "hoa", app.RoleCashier)
+	const flash = `class="flash"`
+	b := w.Browser().SignIn("lan")
+	leave := func() {
+		b.Post("/settings/alerts", "lang", "vi").Goes(t, "/settings/alerts")
+	}
+	leave()
+	b.SignIn("hoa")
+	if a := b.Get("/settings"); a.Status != http.StatusOK || strings.Contains(a.Body, flash) {
+		t.Errorf("after a sign-in over the session: %d, flash %t", a.Status, strings.Contains(a.Body, flash))
+	}
+	b.SignIn("lan")
+	leave()
+	_, err := w.Service.EndSessions(context.Background(), 1, lan.ID)
+	apptest.Must(t, err)
+	for _, path := range []string{"/login", "/help"} {
+		if a := b.Get(path); strings.Contains(a.Body, flash) {
+			t.Errorf("%s shows the flash of a session that has ended", path)
+		}
+	}
+	b.SignIn("hoa")
+	if a := b.Get("/settings"); strings.Contains(a.Body, flash) {
+		t.Error("the next user reads the flash of an ended session")
+	}
+}

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"cmp"
 	"crypto/sha256"
+	"errors"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -105,9 +106,10 @@ func (s *Server) checkSignIn(v *visit, name, secret string) (app.User, error) {
 }
 
 // begin signs u in under a new token, so that a token that somebody else has put
-// into the browser is worth nothing. It remembers the browser as a device of u.
+// into the browser is worth nothing. Nothing of the session before is kept: its
+// flash may be for another user. The browser becomes a device of u.
 func (s *Server) begin(v *visit, u app.User) error {
-	if err := s.sessions.RenewToken(v.Context()); err != nil {
+	if err := errors.Join(s.sessions.Clear(v.Context()), s.sessions.RenewToken(v.Context())); err != nil {
 		return err
 	}
 	s.sessions.Put(v.Context(), "user", u.ID)

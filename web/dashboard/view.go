@@ -49,7 +49,7 @@ func (s *Server) view(v *visit, section string, title app.Text, data any) view {
 		User: v.user, Account: v.account, Owner: v.may(ownerOnly), Operator: v.operator(), Flash: s.takeFlash(v), Guide: v.inGuide(), Version: s.Version, Data: data,
 	}
 	if v.live {
-		page.Live = position(v.newest)
+		page.Live = s.position(v.newest)
 	}
 	return page
 }
