@@ -58,6 +58,12 @@ func (s *Server) showImport(v *visit, data importData, wrong error) (err error) 
 
 // importStatement previews a file, or records it if it is the file of the preview.
 func (s *Server) importStatement(v *visit) error {
+	data, err := s.readImport(v)
+	return s.showImport(v, data, err)
+}
+
+// readImport leaves no file behind when it returns.
+func (s *Server) readImport(v *visit) (importData, error) {
 	upload, err := s.readUpload(v)
 	defer upload.remove()
 	data := importData{
@@ -74,7 +80,7 @@ func (s *Server) importStatement(v *visit) error {
 	if err != nil {
 		data.Recorded, data.Sum = false, ""
 	}
-	return s.showImport(v, data, err)
+	return data, err
 }
 
 // keepForLater holds a file that isn't recorded yet, and lets its columns be chosen

@@ -298,6 +298,7 @@ const seededPages = `
 		API keys: /keys
 		an API key, revoke: /keys/1/revoke
 		settings: /settings
+		settings, sign out everywhere: /settings/sign-out
 		a user: /settings/users/1
 		a user, remove: /settings/users/1/remove
 		a counter link, revoke: /settings/counters/1/revoke
