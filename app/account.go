@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // DefaultAccountID is the account that the file is created with.
@@ -96,23 +97,29 @@ func (s *Service) UpdateAccount(ctx context.Context, id int64, u AccountUpdate) 
 // cleanName checks a name that a person gives: 1 to 100 characters, no control
 // characters. Surrounding white space is cut.
 func cleanName(field, name string) (string, error) {
-	name = strings.TrimSpace(strings.ToValidUTF8(name, "\uFFFD"))
-	n, visible := 0, false
-	for _, r := range name {
-		if n++; n > 100 || isControl(r) {
-			visible = false
-			break
-		}
-		visible = visible || isVisible(r)
-	}
-	if !visible {
+	name, ok := readText(name, 100, "")
+	if !ok || name == "" {
 		return "", InvalidField(field, "must be 1 to 100 characters without control characters", "phải có từ 1 đến 100 ký tự, không chứa ký tự điều khiển")
 	}
 	return name, nil
 }
 
-// isVisible reports whether a person can see the character. A name of fillers
-// only is refused.
+// readText cuts the white space around a text that a person gives. A text of which
+// nothing can be seen becomes empty. ok is false where it has more than limit
+// characters, or a control character that isn't in allowed.
+func readText(text string, limit int, allowed string) (_ string, ok bool) {
+	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+	refused := func(r rune) bool { return isControl(r) && !strings.ContainsRune(allowed, r) }
+	if utf8.RuneCountInString(text) > limit || strings.ContainsFunc(text, refused) {
+		return "", false
+	}
+	if !strings.ContainsFunc(text, isVisible) {
+		return "", true
+	}
+	return text, true
+}
+
+// isVisible reports whether a person can see the character; fillers are not seen.
 func isVisible(r rune) bool {
 	switch r {
 	case 0x115f, 0x1160, 0x2800, 0x3164, 0xffa0:

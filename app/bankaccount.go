@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // BankAccountStatus says whether a bank account's transactions are notified.
@@ -79,9 +77,9 @@ const maxNickname = 30
 // SetBankAccountLook changes how a bank account is shown.
 func (s *Service) SetBankAccountLook(ctx context.Context, accountID, id int64, look BankAccountLook) error {
 	var v Invalid
-	look.Nickname = strings.Join(strings.Fields(look.Nickname), " ")
-	if !utf8.ValidString(look.Nickname) || utf8.RuneCountInString(look.Nickname) > maxNickname || strings.ContainsFunc(look.Nickname, unicode.IsControl) {
-		v.Add("nickname", "must be at most 30 characters", "dài tối đa 30 ký tự")
+	var ok bool
+	if look.Nickname, ok = readText(strings.Join(strings.Fields(look.Nickname), " "), maxNickname, ""); !ok {
+		v.Add("nickname", "must be at most 30 characters without control characters", "dài tối đa 30 ký tự, không chứa ký tự điều khiển")
 	}
 	if look.Colour != "" && !slices.Contains(Colours, look.Colour) {
 		v.Add("colour", fmt.Sprintf("must be one of %v", Colours), fmt.Sprintf("phải là một trong %v", Colours))

@@ -68,9 +68,9 @@ func cleanNote(text string) string {
 // seen is the note that its writer had before them: where it is another now,
 // SetNote changes nothing and fails with CodeConflict.
 func (s *Service) SetNote(ctx context.Context, accountID, transactionID int64, seen string, note Note) error {
-	note.Text = cleanNote(note.Text)
-	if utf8.RuneCountInString(note.Text) > MaxNote || CleanText(note.Text, MaxNote) != note.Text {
-		return InvalidField("note", "must be at most 500 characters", "dài tối đa 500 ký tự")
+	var ok bool
+	if note.Text, ok = readText(cleanNote(note.Text), MaxNote, "\n\t"); !ok {
+		return InvalidField("note", "must be at most 500 characters without control characters", "dài tối đa 500 ký tự, không chứa ký tự điều khiển")
 	}
 	return s.store.SetNote(ctx, accountID, transactionID, func(present Note) error {
 		if present.Text == cleanNote(seen) || present.Text == note.Text {
@@ -211,7 +211,8 @@ type TransactionPage struct {
 	Sums  *TransactionSums
 	// A listing with Page.CountTo looks at a limited number of transactions,
 	// newest first, however few of them match. SearchedTo is the last one that
-	// it looked at, and SearchedBack is when that one was recorded. To go on,
+	// it looked at, and SearchedBack is when that one, or the account's
+	// next newer one, was recorded; zero: there is no newer one. To go on,
 	// list again with an UntilID below SearchedTo. 0: the listing looked at all
 	// transactions.
 	SearchedTo   int64

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"time"
 
 	"baoco/app"
 )
@@ -24,9 +25,8 @@ func (s *Store) Transactions(ctx context.Context, accountID int64, f app.Transac
 	}
 	p.Total, p.SearchedTo = found.total, found.searchedTo
 	if p.SearchedTo != 0 {
-		err := s.queryRow(ctx, `SELECT created_at FROM transactions WHERE id >= ? ORDER BY id LIMIT 1`, p.SearchedTo).Scan(secondsInto(&p.SearchedBack))
-		if err != nil {
-			return p, storageError(err)
+		if p.SearchedBack, err = s.searchedBack(ctx, accountID, p.SearchedTo); err != nil {
+			return p, err
 		}
 	}
 	if f.Sums {
@@ -41,6 +41,18 @@ func (s *Store) Transactions(ctx context.Context, accountID int64, f app.Transac
 			JOIN bank_accounts b ON b.id = t.bank_account_id ORDER BY page.key`, joinIDs(found.ids))
 	p.Rows, err = collect(rows, err, scanTransaction)
 	return p, err
+}
+
+// searchedBack is when the first transaction of an account from id on was
+// recorded; zero where there is none. It begins at the account's first block.
+func (s *Store) searchedBack(ctx context.Context, accountID, id int64) (at time.Time, err error) {
+	err = s.queryRow(ctx, `SELECT created_at FROM transactions NOT INDEXED WHERE account_id = ?1 AND id >= ?2
+			AND id >= (SELECT `+sqlFirstID("min(block)")+` FROM transaction_blocks WHERE account_id = ?1 AND block >= `+sqlBlockOf("?2")+`)
+			ORDER BY id LIMIT 1`, accountID, id).Scan(secondsInto(&at))
+	if noRows(err) {
+		return at, nil
+	}
+	return at, storageError(err)
 }
 
 // listing is a page of ids, and the plan that leads to the other pages.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -99,8 +100,22 @@ func checkListings(t *testing.T, h *history, path string, random *rand.Rand, fil
 			got, err := h.store.Transactions(context.Background(), account, f)
 			must(t, err)
 			checkPage(t, f, got, scan(all, states, f))
+			if got.SearchedTo != 0 && !got.SearchedBack.Equal(recordedFrom(all, got.SearchedTo)) {
+				t.Errorf("%s: account %d is searched back to %d, %s, want %s", shown(f), account, got.SearchedTo, got.SearchedBack, recordedFrom(all, got.SearchedTo))
+			}
 		}
 	}
+}
+
+// recordedFrom is when the first of all from id on was recorded.
+func recordedFrom(all []app.Transaction, id int64) (at time.Time) {
+	first := int64(math.MaxInt64)
+	for _, tr := range all {
+		if tr.ID >= id && tr.ID < first {
+			first, at = tr.ID, tr.CreatedAt
+		}
+	}
+	return at
 }
 
 // checkPage compares a page with all that a filter leaves.

@@ -188,10 +188,16 @@ func TestNickname(t *testing.T) {
 		b.Get(page).Shows(t, `class="chip teal"`, "<bdi>Quầy chính</bdi>")
 	}
 	b.Get("/webhooks/new").Shows(t, "Quầy chính")
-	b.Post("/banks/1/look", "nickname", strings.Repeat("ầ", 31), "colour", "black").Shows(t, "Nickname must be at most 30 characters.", "Colour must be one of")
+	b.Post("/banks/1/look", "nickname", strings.Repeat("ầ", 31), "colour", "black").Shows(t, "Nickname must be at most 30 characters without control characters.", "Colour must be one of")
 	b.Post("/banks/2/look", "nickname", "x").WantStatus(t, http.StatusNotFound)
-	b.Post("/banks/1/look", "nickname", "", "colour", "").Goes(t, "/banks/1")
-	b.Get("/transactions").Hides(t, "Quầy chính")
+	for _, control := range []string{"\x00", "\x07", "\u202e"} {
+		b.Post("/banks/1/look", "nickname", "x"+control+"y", "colour", "").Shows(t, "without control characters")
+	}
+	for _, unseen := range []string{"", "\u200b", "\u3164"} {
+		b.Post("/banks/1/look", "nickname", "Quầy chính", "colour", "").Goes(t, "/banks/1")
+		b.Post("/banks/1/look", "nickname", unseen, "colour", "").Goes(t, "/banks/1")
+		b.Get("/transactions").Hides(t, "Quầy chính", "<bdi>"+unseen+"</bdi>")
+	}
 }
 
 // On an ended plan a bank account can't be turned on again: its page says so before

@@ -441,9 +441,18 @@ func TestNote(t *testing.T) {
 
 	a = lan.Post("/transactions/1/note", "seen", "Của tôi", "note", strings.Repeat("ầ", 501))
 	a.WantStatus(t, http.StatusUnprocessableEntity)
-	a.Shows(t, "Note must be at most 500 characters.", strings.Repeat("ầ", 501))
+	a.Shows(t, "Note must be at most 500 characters without control characters.", strings.Repeat("ầ", 501))
+	for _, control := range []string{"\x00", "\x07", "\x1b", "\x7f", "\u202e", "\u2066"} {
+		a = lan.Post("/transactions/1/note", "seen", "Của tôi", "note", "x"+control+"y")
+		a.WantStatus(t, http.StatusUnprocessableEntity)
+		a.Shows(t, "without control characters")
+	}
 	lan.Post("/transactions/1/note", "seen", "Của tôi", "note", strings.Repeat("ầ", 500)).Goes(t, "/transactions/1")
 	lan.Post("/transactions/1/note", "seen", strings.Repeat("ầ", 500), "note", "  ").Goes(t, "/transactions/1")
 	lan.Get("/transactions").Hides(t, "ầ")
+	for _, unseen := range []string{"\u200b", "\ufeff", "\u3164", "\u2800 \u2800"} {
+		lan.Post("/transactions/1/note", "seen", "", "note", unseen).Goes(t, "/transactions/1")
+		lan.Get("/transactions/1").Hides(t, unseen)
+	}
 	lan.Post("/transactions/2/note", "note", "x").WantStatus(t, http.StatusNotFound)
 }
