@@ -37,6 +37,7 @@ type Incoming struct {
 	DateFlaw      DateFlaw  // as in [Transaction]; settled by the use cases
 	Masked        bool      // AccountNumber shows only some digits
 	Fault         *FieldError
+	Sender        string // of a bank's text, if the fault is that its source doesn't allow the sender
 
 	// Balance is that of the bank account after the transaction, in VND;
 	// negative: overdrawn; 0: the provider told none, or none that can be read

@@ -229,7 +229,9 @@ func (i *InboundElement) judge(item *InboundItem) {
 	if discarded && (i.Item != nil || i.Fault == nil && i.TransactionID != 0 && i.State != OutcomeConflict) {
 		return
 	}
+	sender := i.Sender // items don't keep it
 	i.Incoming, i.State, i.TransactionID, i.Item = item.Incoming, item.State, item.TransactionID, item
+	i.Sender = sender
 	if i.State == OutcomeRecorded || i.State == OutcomeDuplicate {
 		i.Fault = nil // it was settled
 	}

@@ -45,7 +45,10 @@ func readSMS(in Call, m forwardedSMS) Reading {
 		EventID: m.eventID(receivedAt), Gateway: movement.Bank, AccountNumber: movement.AccountNumber, Masked: movement.Masked,
 		Number: movement.Number, Type: movement.Type, Amount: movement.Amount, Content: movement.Content, Time: movement.Time,
 	}
-	e.Fault = firstFault(m.fault, fault, checkSMSSender(m.sender, movement.Bank, in.Source.Options.Senders))
+	refused := checkSMSSender(m.sender, movement.Bank, in.Source.Options.Senders)
+	if e.Fault = firstFault(m.fault, fault, refused); refused != nil && e.Fault == refused {
+		e.Sender = strings.TrimSpace(m.sender)
+	}
 	if e.Fault == nil && m.id == "" && receivedAt.IsZero() {
 		e.Fault = &app.FieldError{Field: m.receivedKey, Text: app.Text{
 			EN: "must be the phone's time of receipt: nothing else tells two texts alike apart",

@@ -182,6 +182,11 @@ func (w words) LinkWords(i app.InboundElement) string {
 
 // FaultText says what is wrong with an element.
 func (w words) FaultText(i app.Incoming) string {
+	if i.Sender != "" { // the page has a button for what the text of the fault explains
+		sender := app.Isolated(app.CleanText(i.Sender, 50))
+		return w.T("The message came from “"+sender+"”, which is not known as a sender name of the bank: it may be a forgery.",
+			"Tin đến từ “"+sender+"”, không phải tên người gửi đã biết của ngân hàng: có thể là tin giả mạo.")
+	}
 	name := app.FieldName(i.Fault.Field).In(w.Lang)
 	switch i.Fault.Field {
 	case "id": // FieldName gives the name that "id" has in forms
@@ -290,6 +295,11 @@ func (s *Server) retryEvent(v *visit) error {
 	if err != nil {
 		return err
 	}
+	return s.processAgain(v, e, app.Text{})
+}
+
+// processAgain reads the body of an event once more. done is what was done before.
+func (s *Server) processAgain(v *visit, e app.InboundEvent, done app.Text) error {
 	r, err := s.Service.RetryInbound(v.Context(), v.account.ID, e.ID, v.now)
 	if err != nil {
 		return s.showEvent(v, e, suggestLink(e.Items), err)
@@ -300,6 +310,9 @@ func (s *Server) retryEvent(v *visit) error {
 		r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
 	if r.Discarded > 0 {
 		flash = flash.And(app.Textf("Of these, still discarded: %d.", "Trong đó vẫn bỏ qua: %d.", r.Discarded))
+	}
+	if done.EN != "" {
+		flash = done.And(flash)
 	}
 	return s.redirect(v, eventPath(e.ID), flash)
 }

@@ -217,15 +217,28 @@ func (s *Server) rotateSource(v *visit) error {
 	return s.showSourceSecret(v, rotated, false)
 }
 
-// allowSender allows a source one more sender of texts.
+// allowSender allows a source one more sender of texts. From the page of a call, that
+// call is read once more.
 func (s *Server) allowSender(v *visit) error {
 	src, err := s.pageSource(v)
 	if err != nil {
 		return err
 	}
+	var event app.InboundEvent
+	if from := v.PostFormValue("event_id"); from != "" {
+		id, _ := wire.ParseID(from)
+		if event, err = s.Service.ReadInboundEvent(v.Context(), v.account.ID, id); err != nil {
+			return err
+		}
+	}
 	_, err = s.Service.AllowSenders(v.Context(), v.account.ID, src.ID, []string{strings.TrimSpace(v.PostFormValue("sender"))})
-	if err != nil {
+	switch {
+	case err != nil && event.ID != 0:
+		return s.showEvent(v, event, suggestLink(event.Items), err)
+	case err != nil:
 		return s.showSource(v, err)
+	case event.ID != 0:
+		return s.processAgain(v, event, app.Text{EN: "Sender allowed.", VI: "Đã cho phép người gửi."})
 	}
 	return s.redirect(v, sourcePath(src.ID), app.Text{
 		EN: "Sender allowed. Reprocess the messages that were rejected because of it.",

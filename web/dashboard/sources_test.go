@@ -190,6 +190,40 @@ func TestSourceSettings(t *testing.T) {
 	}
 }
 
+// A text from a sender who isn't allowed yet is allowed and read again from the page
+// of its call.
+func TestAllowSenderFromCall(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	other := w.SecondAccount()
+	w.User(1, "lan", app.RoleDeveloper)
+	w.User(other, "minh", app.RoleDeveloper)
+	w.Link("ACB", apptest.SomeAccount)
+	s := w.Source("capcom6", "", "")
+	w.Texts(webtest.Rejected, s, apptest.PhoneText{Sender: "8149"})
+	path := fmt.Sprintf("/inbound/events/%d", w.Events()[0].ID)
+	b := w.Browser().SignIn("lan")
+	a := b.Get(path)
+	a.Shows(t, "which is not known as a sender name", "Allow sender <bdi>8149</bdi> and reprocess", `action="/inbound/sources/1/senders"`, `name="sender" value="8149"`)
+	hides(t, a, "source allow")
+
+	b.Post("/inbound/sources/1/senders", "sender", "8149", "event_id", "99").WantStatus(t, http.StatusNotFound)
+	w.Browser().SignIn("minh").Post("/inbound/sources/1/senders", "sender", "8149", "event_id", "1").WantStatus(t, http.StatusNotFound)
+	a = b.Post("/inbound/sources/1/senders", "sender", "", "event_id", "1")
+	a.WantStatus(t, http.StatusUnprocessableEntity)
+	a.Shows(t, "Inbound call 1")
+	w.WantTransactions(0)
+	if list := w.Sources(); len(list[0].Options.Senders) != 0 {
+		t.Errorf("%+v", list[0].Options)
+	}
+
+	b.Post("/inbound/sources/1/senders", "sender", "8149", "event_id", "1").Goes(t, path)
+	a = b.Get(path)
+	a.Shows(t, "Sender allowed. Reprocessed. Recorded: 1;")
+	hides(t, a, "and reprocess")
+	w.WantTransactions(1)
+}
+
 var sourceActions = []webtest.Action{
 	{"GET", "/inbound"}, {"GET", "/inbound/sources/new"}, {"POST", "/inbound/sources"}, {"GET", "/inbound/sources/%d"}, {"GET", "/inbound/sources/%d/rotate"},
 	{"POST", "/inbound/sources/%d/rotate"}, {"POST", "/inbound/sources/%d/senders"}, {"POST", "/inbound/sources/%d/key"}, {"POST", "/inbound/sources/%d/catch-up"},
