@@ -240,8 +240,12 @@ func retryEvent(c *cli.Context, s *session, id int64) error {
 	if err != nil {
 		return err
 	}
-	return terminal.Changed(c, api.EncodeInboundCounts(r), "Event %d: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.",
-		id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected)
+	left := ""
+	if r.Discarded > 0 {
+		left = fmt.Sprintf(" Of these, still discarded: %d.", r.Discarded)
+	}
+	return terminal.Changed(c, api.EncodeInboundCounts(r), "Event %d: %d recorded, %d duplicates, %d unassigned, %d in conflict, %d rejected.%s",
+		id, r.Recorded, r.Duplicates, r.Unassigned, r.Conflicts, r.Rejected, left)
 }
 
 func discardEvent(c *cli.Context, s *session, id int64) error {
