@@ -122,6 +122,9 @@ func (t *csvTable) next() (record, error) {
 // quoted cell goes on.
 func (t *csvTable) split(line []byte) ([]string, error) {
 	if bytes.IndexByte(line, '"') < 0 {
+		if bytes.Count(line, []byte{t.delimiter}) >= maxColumns {
+			return nil, damaged(t.line, errManyCells)
+		}
 		return strings.Split(string(line), string(rune(t.delimiter))), nil
 	}
 	whole, more := line, 0
@@ -135,14 +138,17 @@ func (t *csvTable) split(line []byte) ([]string, error) {
 		}
 		whole = append(append(whole[:len(whole):len(whole)], '\n'), next...)
 	}
-	if fields, err := t.parse(whole, false); err == nil {
+	if fields, err := t.parse(whole, false); err == nil && len(fields) <= maxColumns {
 		t.ahead = t.ahead[more:]
 		t.line += more
 		return fields, nil
 	}
 	fields, err := t.parse(line, true)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("line %d: %w", t.line, err)
+	case len(fields) > maxColumns:
+		return nil, damaged(t.line, errManyCells)
 	}
 	return fields, nil
 }
@@ -191,7 +197,10 @@ func (t *csvTable) readLine() ([]byte, error) {
 	}
 }
 
-var errLongLine = errors.New("longer than 8 MiB")
+var (
+	errLongLine  = errors.New("longer than 8 MiB")
+	errManyCells = fmt.Errorf("more than %d columns", maxColumns)
+)
 
 func (t *csvTable) progress() (done, total int64) {
 	done, _ = t.file.Seek(0, io.SeekCurrent)

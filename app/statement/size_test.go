@@ -113,3 +113,30 @@ func benchmark(b *testing.B, file string) {
 	}
 	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
 }
+
+// A line of more cells than a sheet has columns is refused: a million of them
+// would take seconds.
+func TestCSVLineOfManyCells(t *testing.T) {
+	t.Parallel()
+	const head, row = "Ngày;Số tiền ghi có;Nội dung\n", "20/11/2026;5.000;tra tien"
+	for name, c := range map[string]struct{ content, want string }{
+		"as many as a sheet has": {head + row + strings.Repeat(";", 1<<14-3) + "\n", ""},
+		"more":                   {head + row + strings.Repeat(";", 1<<14-2) + "\n", "damaged at line 2"},
+		"more, with quotes":      {head + `20/11/2026;5.000;"tra tien"` + strings.Repeat(";", 1<<14-2) + "\n", "damaged at line 2"},
+		"no header":              {strings.Repeat("a;", 1_000_000), "header"},
+	} {
+		r, err := statement.Open(write(t, c.content), statement.Options{})
+		for err == nil {
+			_, err = r.Next()
+		}
+		if r != nil {
+			must(t, r.Close())
+		}
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		if got := fmt.Sprint(err); (err == nil) != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %.300s", name, got)
+		}
+	}
+}
