@@ -195,8 +195,9 @@ const (
 )
 
 // Routes are the pages and the static files. An action from another site is
-// refused. So is one from a browser too old to say where it comes from, unless
-// its Origin is this server.
+// refused, by Sec-Fetch-Site, or by Origin where a browser is too old to send that.
+// All browsers send one of the two with a POST. What sends neither is a program,
+// which no other site can make act for a user.
 func (s *Server) Routes() []wire.Route {
 	protection := http.NewCrossOriginProtection()
 	list := []wire.Route{{Method: "GET", Path: "/static/{name}", Handler: s.static}}
