@@ -2,7 +2,10 @@ package dashboard_test
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -226,4 +229,30 @@ func TestImportTenancyAndRoles(t *testing.T) {
 	owner.Post("/transactions/import/2/undo")
 	w.WantTransactions(1)
 	owner.Get("/transactions/import").Shows(t, "transactions removed: 0, kept: 1.", "Undone, but these stay: 1 transaction ·")
+}
+
+// A browser that goes away within its upload is no error of the server.
+func TestImportCutOff(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	_, log, b := logging(w)
+	base, err := url.Parse(b.Base)
+	apptest.Must(t, err)
+	conn, err := net.Dial("tcp", base.Host)
+	apptest.Must(t, err)
+	defer conn.Close()
+	var cookies string
+	for _, c := range b.Client.Jar.Cookies(base) {
+		cookies += c.String() + "; "
+	}
+	_, err = fmt.Fprintf(conn, "POST /transactions/import HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 100000\r\n\r\n"+
+		"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\nhalf", base.Host, cookies)
+	apptest.Must(t, err)
+	apptest.Must(t, conn.(*net.TCPConn).CloseWrite())
+	answer, err := io.ReadAll(conn)
+	apptest.Must(t, err)
+	if !strings.HasPrefix(string(answer), "HTTP/1.1 422 ") || strings.Contains(log.String(), "level=ERROR") {
+		t.Errorf("%.100s\n%s", answer, log)
+	}
 }
