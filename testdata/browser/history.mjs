@@ -59,7 +59,7 @@ await must(page, 'history resend');
 check((await text()).includes('1 thông báo'), 'the choice is not counted');
 await page.click('main form button[type=submit]');
 await page.waitForURL(job.base + '/deliveries?status=1');
-check((await text()).includes('Đang gửi lại 1 lượt.'), 'nothing says that the choice is sent again');
+check((await text()).includes('Đang gửi lại 1 thông báo.'), 'nothing says that the choice is sent again');
 await page.goto(job.base + '/transactions/1');
 await must(page, 'history transaction');
 await end();
