@@ -36,6 +36,7 @@ type CounterLinkCreate struct {
 	Name          string
 	BankAccountID int64 // 0: all
 	ShowsTotal    bool
+	NewName       bool           // ErrSameName if a link in force has the name
 	Key           IdempotencyKey // ErrFormUsed where it was used before
 }
 
@@ -48,7 +49,7 @@ func (s *Service) CreateCounterLink(ctx context.Context, accountID int64, in Cou
 	token := randomToken()
 	l, err := s.store.CreateCounterLink(ctx, CounterLink{
 		AccountID: accountID, Name: name, BankAccountID: in.BankAccountID, ShowsTotal: in.ShowsTotal, CreatedAt: now,
-	}, sha256.Sum256([]byte(token)), in.Key)
+	}, sha256.Sum256([]byte(token)), in.NewName, in.Key)
 	return l, token, err
 }
 

@@ -159,6 +159,12 @@ var ErrIdempotencyReused error = Refused(CodeConflict, Text{
 	"Idempotency-Key này đã được dùng với một yêu cầu khác.",
 })
 
+// ErrSameName refuses a name that another one in use has. The form can be sent again
+// as it is.
+var ErrSameName = InvalidField("name",
+	"is that of another one in use. Change it, so that you can tell the two apart, or send the form again to keep it",
+	"đang được dùng cho một mục khác. Hãy đổi tên để dễ phân biệt, hoặc bấm lần nữa nếu vẫn muốn dùng tên này")
+
 // ErrFormUsed refuses a form of the dashboard that was sent before. A page that
 // shows a secret must not make a second one because a browser sends its form
 // again.

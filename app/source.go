@@ -129,6 +129,7 @@ type SourceAdd struct {
 	Options       SourceOptions
 	APIKey        string
 	APIURL        string
+	NewName       bool // ErrSameName if a source in use has the name
 	// Key makes the addition safe to repeat: the second time gives the source
 	// that was made, without its secret.
 	Key IdempotencyKey
@@ -174,7 +175,7 @@ func (s *Service) AddSource(ctx context.Context, accountID int64, in SourceAdd, 
 	if src.APIKey != "" {
 		src.ListFrom = now
 	}
-	return s.store.CreateSource(ctx, src, in.Key, now)
+	return s.store.CreateSource(ctx, src, in.NewName, in.Key, now)
 }
 
 // NeedsSecret tells whether the secret must be entered: the provider makes the

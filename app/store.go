@@ -36,7 +36,7 @@ type Store interface {
 	// CreateCounterLink fails with CodeValidation for an unknown bank account
 	// and CodeConflict beyond MaxCounterLinks. ErrFormUsed where key was used
 	// before.
-	CreateCounterLink(ctx context.Context, l CounterLink, hash [32]byte, key IdempotencyKey) (CounterLink, error)
+	CreateCounterLink(ctx context.Context, l CounterLink, hash [32]byte, newName bool, key IdempotencyKey) (CounterLink, error)
 	// CounterLinkByHash sees a link made by another process from its commit
 	// on, and a revocation within a second. ok is false where there is none.
 	CounterLinkByHash(ctx context.Context, hash [32]byte) (l CounterLink, ok bool, err error)
@@ -95,7 +95,7 @@ type Store interface {
 	// Bearer secret or user name, and with CodeValidation for an unknown bank
 	// account. Where the key was used before it gives the source that was made
 	// then, without its secret.
-	CreateSource(ctx context.Context, s Source, key IdempotencyKey, now time.Time) (Source, error)
+	CreateSource(ctx context.Context, s Source, newName bool, key IdempotencyKey, now time.Time) (Source, error)
 	// SourceByToken, SourceByBearer and SourceByUsername find as SourceByID does.
 	SourceByToken(ctx context.Context, token string) (s Source, ok bool, err error)
 	SourceByBearer(ctx context.Context, hash [32]byte) (s Source, ok bool, err error)

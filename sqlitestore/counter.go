@@ -15,7 +15,7 @@ func scanCounterLink(row scanner, before ...any) (app.CounterLink, error) {
 	return l, err
 }
 
-func (s *Store) CreateCounterLink(ctx context.Context, l app.CounterLink, hash [32]byte, key app.IdempotencyKey) (app.CounterLink, error) {
+func (s *Store) CreateCounterLink(ctx context.Context, l app.CounterLink, hash [32]byte, newName bool, key app.IdempotencyKey) (app.CounterLink, error) {
 	return changingCredentials(ctx, s, func(tx *tx) (_ app.CounterLink, err error) {
 		if _, err = txAccount(tx, l.AccountID); err != nil {
 			return l, err
@@ -25,6 +25,11 @@ func (s *Store) CreateCounterLink(ctx context.Context, l app.CounterLink, hash [
 		}
 		if l.BankAccountID != 0 {
 			if err := linkedBankAccount(tx, l.AccountID, l.BankAccountID); err != nil {
+				return l, err
+			}
+		}
+		if newName {
+			if err := nameFree(tx, `SELECT count(*) FROM counter_links WHERE account_id = ? AND name = ? AND revoked_at IS NULL`, l.AccountID, l.Name); err != nil {
 				return l, err
 			}
 		}
@@ -40,6 +45,15 @@ func (s *Store) CreateCounterLink(ctx context.Context, l app.CounterLink, hash [
 			l.AccountID, l.Name, hash[:], nullIfZero(l.BankAccountID), l.ShowsTotal, unixOrNull(l.CreatedAt))
 		return l, err
 	})
+}
+
+// nameFree refuses a name that the query counts.
+func nameFree(tx *tx, query string, accountID int64, name string) error {
+	n, err := scanOne[int](tx.queryRow(query, accountID, name))
+	if err == nil && n > 0 {
+		err = app.ErrSameName
+	}
+	return err
 }
 
 func (s *Store) CounterLinks(ctx context.Context, accountID int64) ([]app.CounterLink, error) {

@@ -10,7 +10,7 @@ import (
 	"baoco/app"
 )
 
-func (s *Store) CreateSource(ctx context.Context, src app.Source, key app.IdempotencyKey, now time.Time) (app.Source, error) {
+func (s *Store) CreateSource(ctx context.Context, src app.Source, newName bool, key app.IdempotencyKey, now time.Time) (app.Source, error) {
 	return changingCredentials(ctx, s, func(tx *tx) (_ app.Source, err error) {
 		if before, found, err := earlier(tx, src.AccountID, key, now); err != nil || found {
 			return s.withoutSecret(tx, src.AccountID, before.result, err)
@@ -20,6 +20,11 @@ func (s *Store) CreateSource(ctx context.Context, src app.Source, key app.Idempo
 		}
 		if src.BankAccountID != 0 {
 			if err := linkedBankAccount(tx, src.AccountID, src.BankAccountID); err != nil {
+				return src, err
+			}
+		}
+		if newName {
+			if err := nameFree(tx, `SELECT count(*) FROM sources WHERE account_id = ? AND name = ? AND removed_at IS NULL`, src.AccountID, src.Name); err != nil {
 				return src, err
 			}
 		}

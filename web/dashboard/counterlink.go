@@ -37,7 +37,7 @@ func (s *Server) counterRows(v *visit, banks []app.BankAccount) ([]counterRow, e
 }
 
 func (s *Server) createCounterLink(v *visit) error {
-	form := app.CounterLinkCreate{Name: v.PostFormValue("name"), ShowsTotal: v.PostFormValue("total") != "", Key: v.form.key}
+	form := app.CounterLinkCreate{Name: v.PostFormValue("name"), ShowsTotal: v.PostFormValue("total") != "", NewName: v.newName(), Key: v.form.key}
 	var err error
 	form.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id"))
 	var link app.CounterLink

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -20,6 +21,8 @@ import (
 type faults struct {
 	Problem string            // empty: nothing is wrong
 	byField map[string]string // one sentence each
+
+	sameName bool // the name is that of another one: see SameName
 }
 
 // faultsOf says what is wrong to whom filled the form in: the sentence of each
@@ -28,7 +31,7 @@ func faultsOf(e *app.Error, lang app.Lang) faults {
 	if len(e.Fields) == 0 {
 		return faults{Problem: e.Text.In(lang)}
 	}
-	f := faults{byField: map[string]string{}}
+	f := faults{byField: map[string]string{}, sameName: errors.Is(e, app.ErrSameName)}
 	var all []string
 	for _, field := range e.Fields {
 		sentence := app.FieldName(field.Field).In(lang) + " " + field.Text.In(lang) + "."
@@ -52,6 +55,19 @@ func (f faults) Wrong(field string, hints ...string) template.HTMLAttr {
 	}
 	return template.HTMLAttr(mark)
 }
+
+// SameName is a hidden field where the name that was entered is that of another one:
+// with it the form may be sent again.
+func (f faults) SameName(name string) template.HTML {
+	if !f.sameName {
+		return ""
+	}
+	return template.HTML(`<input type="hidden" name="same_name" value="` + template.HTMLEscapeString(name) + `">`)
+}
+
+// newName tells whether the name of the form that was sent must not be that of another
+// one.
+func (v *visit) newName() bool { return v.PostFormValue("same_name") != v.PostFormValue("name") }
 
 // Why says what is wrong with a field; empty: nothing is.
 func (f faults) Why(field string) template.HTML {

@@ -25,7 +25,7 @@ var onceForms = []struct {
 	{"/webhooks", "/webhooks/new", []string{"name", "kho", "webhook_url", "https://shop.vn/kho", "type", "ALL"}},
 	{"/webhooks/1/rotate", "/webhooks/1/rotate", []string{"overlap_hours", "24"}},
 	{"/webhooks/1/replay", "/webhooks/1/replay", nil},
-	{"/inbound/sources", "/inbound/sources/new", []string{"provider", "native", "name", "till", "auth", "bearer"}},
+	{"/inbound/sources", "/inbound/sources/new", []string{"provider", "native", "name", "second till", "auth", "bearer"}},
 	{"/inbound/sources/1/rotate", "/inbound/sources/1/rotate", nil},
 	{"/deliveries/resend", "/deliveries", []string{"failed", "all"}},
 	{"/deliveries/1/resend", "/deliveries/1", nil},

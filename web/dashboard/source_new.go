@@ -84,7 +84,7 @@ func (s *Server) addSource(v *visit) error {
 	in, err := form.read()
 	if err == nil {
 		in.Secret, in.APIKey, in.Options.AccessKey = v.PostFormValue("secret"), v.PostFormValue("api_key"), v.PostFormValue("access_key")
-		in.Key = v.form.key
+		in.NewName, in.Key = v.newName(), v.form.key
 		var src app.Source
 		if src, err = s.Service.AddSource(v.Context(), v.account.ID, in, v.now); err == nil {
 			return s.showSourceSecret(v, src, true)

@@ -284,3 +284,43 @@ func TestAddressesOfAnotherHost(t *testing.T) {
 		}
 	}
 }
+
+// A source or a counter link with the name of one that is in use is made only once the
+// form is sent again; one that is no longer in use doesn't count.
+func TestSameName(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	counters := func() (n int) {
+		list, err := w.Service.CounterLinks(t.Context(), 1)
+		apptest.Must(t, err)
+		return len(list)
+	}
+	for _, c := range []struct {
+		path, remove string
+		form         []string
+		made         func() int
+	}{
+		{"/inbound/sources", "/inbound/sources/%d/remove", []string{"provider", "native", "name", "Quầy “1”", "auth", "bearer"}, func() int { return len(w.Sources()) }},
+		{"/settings/counters", "/settings/counters/%d/revoke", []string{"name", "Quầy “1”"}, counters},
+	} {
+		send := func(more ...string) webtest.Answer { return b.Submit(c.path, append(c.form, more...)...) }
+		send().WantStatus(t, http.StatusOK)
+		for _, refused := range []webtest.Answer{send(), send("same_name", "Quầy 2")} {
+			refused.WantStatus(t, http.StatusUnprocessableEntity)
+			refused.Shows(t, "Name is that of another one in use", `name="same_name" value="Quầy “1”"`)
+		}
+		if n := c.made(); n != 1 {
+			t.Errorf("%s: %d", c.path, n)
+		}
+		send("same_name", "Quầy “1”").WantStatus(t, http.StatusOK)
+		if n := c.made(); n != 2 {
+			t.Errorf("%s: %d", c.path, n)
+		}
+		for id := range 2 {
+			b.Post(fmt.Sprintf(c.remove, id+1), "word", "Quầy “1”").WantStatus(t, http.StatusSeeOther)
+		}
+		send().WantStatus(t, http.StatusOK)
+	}
+}
