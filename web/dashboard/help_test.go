@@ -174,3 +174,20 @@ func TestHelpAtHand(t *testing.T) {
 		}
 	}
 }
+
+// Each form at which somebody stops to think has a link to its help.
+func TestFormsLinkToHelp(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Webhook("https://shop.vn/", app.WebhookAll)
+	w.Sends(w.Native(), `{}`)
+	b := w.Browser().SignIn("lan")
+	for path, page := range map[string]string{
+		"/webhooks/new": "receiver", "/webhooks/1/rotate": "receiver", "/webhooks/1/replay": "delivery", "/tools/signature": "receiver-401",
+		"/banks/new": "first-hour", "/inbound/sources/new": "first-hour", "/inbound/sources/new?provider=sepay": "sepay", "/inbound/sources/1/rotate": "own-program", "/inbound/events/1": "inbound",
+		"/transactions/import": "statement", "/settings/alerts": "alerts", "/keys": "api", "/settings": "users", "/system": "backup",
+	} {
+		b.Get(path).Shows(t, `<a class="to-help" href="/help/`+page+`">`)
+	}
+}

@@ -201,8 +201,8 @@ func (s *Server) showRotateSource(v *visit, src app.SourceHealth, wrong error) e
 	kind, _ := s.Service.ProviderKind(src.Provider)
 	return s.renderForm(v, wrong, "source_rotate", "inbound", app.Text{EN: "Rotate secret", VI: "Đổi khoá bí mật"}, struct {
 		app.SourceHealth
-		NeedsSecret bool
-	}{src, kind.NeedsSecret(src.Auth)})
+		Kind app.ProviderKind
+	}{src, kind})
 }
 
 func (s *Server) rotateSource(v *visit) error {
