@@ -32,7 +32,7 @@ var errUnread = errors.New("the export isn't read")
 // never looks like a whole one.
 func (s *Server) exportTransactions(v *visit) error {
 	values := v.URL.Query()
-	e := &export{v: v, server: s, format: sheet.Format(values.Get("format")), name: "baoco-" + v.now.In(v.zone).Format("20060102-150405")}
+	e := &export{v: v, server: s, format: sheet.Format(values.Get("format"))}
 	e.begin = func() (sheet.Writer, error) { return sheet.New(e.format, e.out, v.Lang, v.zone) }
 	if !e.format.Known() {
 		return app.InvalidField("format", "must be csv or xlsx", "phải là csv hoặc xlsx")
@@ -45,7 +45,23 @@ func (s *Server) exportTransactions(v *visit) error {
 	if err != nil {
 		return err
 	}
+	e.name = exportName(f, v.now.In(v.zone))
 	return s.sendExport(v, f, e)
+}
+
+// exportName is the name of the file: the first and the last day of the filter, else
+// the time of now, in the zone of the days.
+func exportName(f app.TransactionFilter, now time.Time) string {
+	first, last := app.DayOf(f.From, now.Location()).String(), app.DayOf(f.To.Add(-time.Second), now.Location()).String()
+	switch {
+	case !f.From.IsZero() && !f.To.IsZero():
+		return "baoco-" + first + "_" + last
+	case !f.From.IsZero():
+		return "baoco-from-" + first
+	case !f.To.IsZero():
+		return "baoco-until-" + last
+	}
+	return "baoco-" + now.Format("20060102-150405")
 }
 
 // sendExport sends the transactions of a filter.

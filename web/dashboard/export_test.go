@@ -68,6 +68,14 @@ func TestExportFilters(t *testing.T) {
 	if got := h.Get("Content-Disposition"); !strings.HasPrefix(got, `attachment; filename="baoco-`) || !strings.HasSuffix(got, `.csv"`) || h.Get("Content-Type") != "text/csv; charset=utf-8" || h.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%v", h)
 	}
+	for query, name := range map[string]string{
+		"format=xlsx&from=2026-11-01&to=2026-11-22": "baoco-2026-11-01_2026-11-22.xlsx", "format=csv&from=2026-11-22+10:00:00&to=2026-11-22+11:00:00": "baoco-2026-11-22_2026-11-22.csv",
+		"format=csv&from=2026-11-01": "baoco-from-2026-11-01.csv", "format=csv&to=2026-11-22&q=x": "baoco-until-2026-11-22.csv",
+	} {
+		if got := b.Get(exportPath + "?" + query).Header.Get("Content-Disposition"); got != `attachment; filename="`+name+`"` {
+			t.Errorf("%s: %s", query, got)
+		}
+	}
 	a := b.Get(exportPath + "?format=xlsx&q=evil")
 	f, err := excelize.OpenReader(strings.NewReader(a.Body))
 	apptest.Must(t, err)
