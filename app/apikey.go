@@ -33,6 +33,14 @@ type APIKey struct {
 	LastUsedAt time.Time // zero: never; at most a minute behind
 }
 
+// MaxAPIKeys is how many keys of an account may be valid at a time.
+const MaxAPIKeys = 100
+
+// ErrTooManyAPIKeys refuses a key beyond MaxAPIKeys.
+var ErrTooManyAPIKeys error = Refused(CodeConflict, Textf(
+	"An account may have at most %d valid API keys: revoke one first.",
+	"Mỗi tài khoản có tối đa %d khoá API còn hiệu lực: hãy thu hồi bớt trước.", MaxAPIKeys))
+
 // ErrNoAPIKey says that an id names no API key.
 var ErrNoAPIKey error = NotFound("There is no API key with this id.", "Không có khoá API với id này.")
 

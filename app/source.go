@@ -95,6 +95,14 @@ type Source struct {
 	PollError PollFault // why it couldn't be read since; empty: no fault
 }
 
+// MaxSources is how many sources an account may have.
+const MaxSources = 100
+
+// ErrTooManySources refuses a source beyond MaxSources.
+var ErrTooManySources error = Refused(CodeConflict, Textf(
+	"An account may have at most %d sources: remove one first.",
+	"Mỗi tài khoản có tối đa %d nguồn giao dịch: hãy gỡ bớt trước.", MaxSources))
+
 // How long a source may go without a call before somebody should look at it.
 // quietSource is longer than a weekend, since shops close. quietBusySource is
 // for a shop that has transactions every day and only this source. After

@@ -24,7 +24,8 @@ type Store interface {
 	UpdateAccount(ctx context.Context, id int64, u AccountUpdate) (Account, error)
 
 	// CreateAPIKey inserts k with the SHA-256 of the key, and gives it with its
-	// id. ErrFormUsed where once was used before.
+	// id. ErrFormUsed where once was used before, ErrTooManyAPIKeys beyond
+	// MaxAPIKeys.
 	CreateAPIKey(ctx context.Context, k APIKey, hash [32]byte, once IdempotencyKey) (APIKey, error)
 	// APIKeyByHash sees a key made by another process from its commit on, and
 	// a revocation within a second. ok is false where there is none.
@@ -92,8 +93,8 @@ type Store interface {
 	HoursBetween(ctx context.Context, accountID int64, from, to time.Time) ([]HourRow, error)
 
 	// CreateSource fails with CodeConflict where another source has the same
-	// Bearer secret or user name, and with CodeValidation for an unknown bank
-	// account. Where the key was used before it gives the source that was made
+	// Bearer secret or user name or there are MaxSources, and with
+	// CodeValidation for an unknown bank account. Where the key was used before it gives the source that was made
 	// then, without its secret.
 	CreateSource(ctx context.Context, s Source, newName bool, key IdempotencyKey, now time.Time) (Source, error)
 	// SourceByToken, SourceByBearer and SourceByUsername find as SourceByID does.

@@ -134,6 +134,13 @@ func (s *Store) CreateAPIKey(ctx context.Context, k app.APIKey, hash [32]byte, o
 		if err := useForm(tx, k.AccountID, once, k.CreatedAt); err != nil {
 			return k, err
 		}
+		valid, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM api_keys WHERE account_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at >= ?)`, k.AccountID, k.CreatedAt.Unix()))
+		if err == nil && valid >= app.MaxAPIKeys {
+			err = app.ErrTooManyAPIKeys
+		}
+		if err != nil {
+			return k, err
+		}
 		k.ID, err = tx.insert(`INSERT INTO api_keys (account_id, name, scope, hint, hash, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 			k.AccountID, k.Name, string(k.Scope), k.Hint, hash[:], unixOrNull(k.ExpiresAt), unixOrNull(k.CreatedAt))
 		return k, err

@@ -2,6 +2,7 @@ package sqlitestore_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"testing"
 	"time"
@@ -85,4 +86,49 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	if bearers := peek(t, path, `SELECT count(*) FROM sources WHERE bearer_hash IS NOT NULL`)[0][0]; bearers != int64(0) {
 		t.Errorf("%v bearer secrets are still known", bearers)
 	}
+}
+
+// An account has so many valid keys and so many sources; what has ended doesn't
+// count, nor do those of other accounts.
+func TestKeysAndSourcesAreBounded(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, create(t), app.Config{})
+	ctx, now := t.Context(), time.Now()
+	_, err := w.Service.CreateAccount(ctx, "other", now)
+	must(t, err)
+	key := func(account int64, expires time.Time) (app.APIKey, error) {
+		k, _, err := w.Service.CreateAPIKey(ctx, account, "key", app.ScopeRead, expires, app.IdempotencyKey{}, now)
+		return k, err
+	}
+	source := func(account int64) (app.Source, error) {
+		return w.Service.AddSource(ctx, account, app.SourceAdd{Provider: "native", Name: "source"}, now)
+	}
+	_, err = key(1, now.Add(-time.Hour))
+	must(t, err)
+	var lastKey app.APIKey
+	var lastSource app.Source
+	for range app.MaxAPIKeys {
+		lastKey, err = key(1, time.Time{})
+		must(t, err)
+	}
+	for range app.MaxSources {
+		lastSource, err = source(1)
+		must(t, err)
+	}
+	if _, err := key(1, time.Time{}); !errors.Is(err, app.ErrTooManyAPIKeys) {
+		t.Errorf("one key more: %v", err)
+	}
+	if _, err := source(1); !errors.Is(err, app.ErrTooManySources) {
+		t.Errorf("one source more: %v", err)
+	}
+	_, err = key(2, time.Time{})
+	must(t, err)
+	_, err = source(2)
+	must(t, err)
+	must(t, w.Store.RevokeAPIKey(ctx, 1, lastKey.ID, now))
+	must(t, w.Store.RemoveSource(ctx, 1, lastSource.ID, now))
+	_, err = key(1, time.Time{})
+	must(t, err)
+	_, err = source(1)
+	must(t, err)
 }

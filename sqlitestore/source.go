@@ -18,6 +18,13 @@ func (s *Store) CreateSource(ctx context.Context, src app.Source, newName bool, 
 		if _, err = txAccount(tx, src.AccountID); err != nil {
 			return src, err
 		}
+		count, err := scanOne[int](tx.queryRow(`SELECT count(*) FROM sources WHERE account_id = ? AND removed_at IS NULL`, src.AccountID))
+		if err == nil && count >= app.MaxSources {
+			err = app.ErrTooManySources
+		}
+		if err != nil {
+			return src, err
+		}
 		if src.BankAccountID != 0 {
 			if err := linkedBankAccount(tx, src.AccountID, src.BankAccountID); err != nil {
 				return src, err
