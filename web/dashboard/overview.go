@@ -62,12 +62,13 @@ func (s *Server) overviewPage(v *visit) error {
 	return s.render(v, "overview", "overview", app.Text{EN: "Overview", VI: "Tổng quan"}, data)
 }
 
-// newestRows reads the last ten transactions that came in. Where some are of the
-// past, as an imported statement brings them, it reads the last ten by their time.
+// newestRows reads the last ten transactions that came in. Where some were recorded
+// on a later day than theirs, as an imported statement is, it reads the last ten by
+// their time.
 func (s *Server) newestRows(v *visit) ([]transactionRow, error) {
 	f := v.limit(app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}})
 	rows, _, err := s.transactionRows(v, f)
-	if slices.ContainsFunc(rows, func(r transactionRow) bool { return r.CreatedAt.Sub(r.Time) > 48*time.Hour }) {
+	if slices.ContainsFunc(rows, func(r transactionRow) bool { return app.DayOf(r.Time, v.zone) < app.DayOf(r.CreatedAt, v.zone) }) {
 		f.Sort = app.SortDateDesc
 		rows, _, err = s.transactionRows(v, f)
 	}

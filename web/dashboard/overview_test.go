@@ -134,7 +134,7 @@ func TestNewestAfterAnImport(t *testing.T) {
 	b := w.Browser().SignIn("lan")
 	file := statementHeader
 	for n := range 10 {
-		file += fmt.Sprintf("02/11/2026,%d,OLD %d,,5.000\n", n, n)
+		file += fmt.Sprintf("%s,%d,OLD %d,,5.000\n", time.Now().In(w.Service.Zone()).AddDate(0, 0, -1).Format("02/01/2006"), n, n)
 	}
 	sum := b.Upload("/transactions/import", "a.csv", file).Sum(t)
 	b.Upload("/transactions/import", "a.csv", file, "sum", sum).Shows(t, "File imported")
