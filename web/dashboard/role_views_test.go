@@ -257,3 +257,18 @@ func TestNavigation(t *testing.T) {
 		}
 	}
 }
+
+// The filter names a bank account in full only to those who see the money.
+func TestFilterNamesBankAccounts(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	for role, full := range map[app.Role]bool{app.RoleOwner: true, app.RoleAccountant: true, app.RoleDeveloper: false, app.RoleCashier: false} {
+		w.User(1, string(role), role)
+		a := w.Browser().SignIn(string(role)).Get("/transactions")
+		a.Shows(t, app.Tail(apptest.SomeAccount)[len(app.Tail(apptest.SomeAccount))-4:]+"</option>")
+		if strings.Contains(a.Body, apptest.SomeAccount+"</option>") != full {
+			t.Errorf("%s: the whole number is shown: %t, want %t", role, !full, full)
+		}
+	}
+}
