@@ -160,7 +160,11 @@ func (s *Service) SetUp(ctx context.Context, token, name, secret string, now tim
 	if err != nil {
 		return User{}, err
 	}
-	return s.store.CreateFirstUser(ctx, in.user(DefaultAccountID, now), hash, sha256.Sum256([]byte(token)), now)
+	u, err := s.store.CreateFirstUser(ctx, in.user(DefaultAccountID, now), hash, sha256.Sum256([]byte(token)), now)
+	if err == nil {
+		s.store.NoteSignIn(u.ID, now)
+	}
+	return u, err
 }
 
 // ErrSetUpEnded refuses a set-up link that was used or is too old.

@@ -378,15 +378,44 @@ func (s *Store) planByDays(ctx context.Context, accountID int64, f app.Transacti
 	}
 	read := &rowQuery{args: rowsOnly.args, order: ` ORDER BY occurred_at` + order + `, id` + order,
 		sql: `SELECT id FROM transactions t INDEXED BY transactions_time WHERE occurred_at BETWEEN ? AND ? AND ` + rowsOnly.where.String()}
+	newer, err := s.newerThan(ctx, accountID, f.UntilID)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := s.query(ctx, `SELECT day, sum(count) FROM `+days+` WHERE `+where.where.String()+` GROUP BY day ORDER BY day`+order, where.args...)
 	segments, err := collect(rows, err, func(row scanner) (g segment, err error) {
 		var day app.Day
 		err = row.Scan(&day, &g.count)
 		begin, end := day.Start(zone).Unix(), (day + 1).Start(zone).Unix()
-		g.known = from <= begin && end <= to && f.UntilID == 0
+		g.known = from <= begin && end <= to && (newer.last < begin || end <= newer.first)
 		g.first, g.last = max(begin, from), min(end, to)-1
 		g.rows = read
 		return g, err
 	})
 	return &pagePlan{segments: segments}, err
+}
+
+// span is from the first moment to the last, in unix seconds. An empty one ends
+// before it begins.
+type span struct{ first, last int64 }
+
+// newerSeen is how many transactions newerThan reads at most.
+const newerSeen = 5000
+
+// newerThan returns when the transactions above an id happened: days outside it have
+// as many rows up to the id as in all. Where there are too many to read, it is all
+// time. It is empty where id is 0, for no limit.
+func (s *Store) newerThan(ctx context.Context, accountID, id int64) (newer span, err error) {
+	newer = span{math.MaxInt64, math.MinInt64}
+	if id == 0 {
+		return newer, nil
+	}
+	var n int
+	err = s.queryRow(ctx, `SELECT count(*), coalesce(min(iif(account_id = ?1, occurred_at, NULL)), ?3), coalesce(max(iif(account_id = ?1, occurred_at, NULL)), ?4)
+		FROM (SELECT account_id, occurred_at FROM transactions WHERE id > ?2 ORDER BY id LIMIT ?5)`,
+		accountID, id, newer.first, newer.last, newerSeen).Scan(&n, &newer.first, &newer.last)
+	if n == newerSeen {
+		newer = span{math.MinInt64, math.MaxInt64}
+	}
+	return newer, storageError(err)
 }

@@ -79,7 +79,7 @@ func (s *Server) banksPage(v *visit) error {
 
 func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Source) (bankCard, error) {
 	card := bankCard{BankAccountSummary: b, Reason: b.Reason(sources).In(v.Lang)}
-	newest, err := s.Service.Transactions(v.Context(), v.account.ID, app.TransactionFilter{BankAccountID: b.ID, Page: app.Page{Number: 1, Size: 1}})
+	newest, err := s.Service.Transactions(v.Context(), v.account.ID, app.TransactionFilter{BankAccountID: b.ID, Sort: app.SortDateDesc, Page: app.Page{Number: 1, Size: 1}})
 	if len(newest.Rows) > 0 {
 		card.Last = &newest.Rows[0]
 	}

@@ -110,8 +110,13 @@ func (v *visit) unchanged(now ...any) error {
 	var list []string
 	for _, field := range now {
 		text := fmt.Sprint(field)
-		if t, ok := field.(app.Text); ok {
-			text = t.In(v.Lang)
+		switch f := field.(type) {
+		case app.Text:
+			text = f.In(v.Lang)
+		case app.Role:
+			text = v.RoleName(f)
+		case app.WebhookType:
+			text = v.WebhookTypeText(f)
 		}
 		if text != "" {
 			list = append(list, "“"+app.Isolated(text)+"”")

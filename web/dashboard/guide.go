@@ -358,6 +358,11 @@ func (s *Server) testPayment(v *visit) error {
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
+	if len(hooks) == 0 {
+		return s.redirect(v, guidePath+"#test", app.Text{
+			EN: "Test sent to the open counter screens. No webhook is turned on.", VI: "Đã gửi thử đến các màn hình quầy đang mở. Chưa có webhook nào đang bật.",
+		})
+	}
 	return s.redirect(v, guidePath+"#test", app.Textf(
 		"Test sent to the counter screens and to webhooks: %d.", "Đã gửi thử đến màn hình quầy và webhook: %d.", len(hooks)))
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // TestRowsOfADay: rows of one day stand below its name and its sums. A day that
-// comes again further down has no sums there, and a list by a filter has none.
+// comes again further down, as in a search, has none, and neither has a list by a
+// filter.
 func TestRowsOfADay(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewWorld(t)
@@ -48,9 +49,10 @@ func TestRowsOfADay(t *testing.T) {
 	const old = "Tuesday, 14 Oct 2025"
 	const now = "Today +25 ₫ · 2 −3 ₫ · 1"
 	for path, want := range map[string]string{
-		"/":                  now + " | " + old + " +1,100 ₫ · 2", // by their dates
-		"/transactions":      now + " | " + old + " +1,100 ₫ · 2 | Today | " + old,
-		"/transactions?q=na": "Today | " + old + " | Today | " + old,
+		"/":                     now + " | " + old + " +1,100 ₫ · 2", // by their dates
+		"/transactions":         now + " | " + old + " +1,100 ₫ · 2",
+		"/transactions?type=IN": "Today | " + old,
+		"/transactions?q=na":    "Today | " + old + " | Today | " + old,
 	} {
 		if got := headings(path); got != want {
 			t.Errorf("%s: %s\nwant: %s", path, got, want)

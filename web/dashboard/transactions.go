@@ -82,7 +82,7 @@ type dayRows struct {
 	Rows []transactionRow
 }
 
-// groupByDay groups rows that follow each other. Lists are in the order in which
+// groupByDay groups rows that follow each other. A search is in the order in which
 // transactions were recorded, so a day may come again further down; only its first
 // group has the sums.
 func (s *Server) groupByDay(v *visit, rows []transactionRow, sums bool) ([]dayRows, error) {
@@ -206,6 +206,9 @@ func (s *Server) transactionsPage(v *visit) error {
 		f.UntilID, data.Older = min(f.UntilID, before-1), true
 		pinned.Set("before", query.Get("before"))
 	}
+	if f.Query == "" && f.MinAmount == 0 && f.MaxAmount == 0 && f.DeliveryState == "" {
+		f.Sort = app.SortDateDesc // others are found in the order of recording
+	}
 	f.Sums = len(data.Form) > 0 && !data.Older && v.may(seeMoney)
 	if err == nil {
 		var rows []transactionRow
@@ -227,7 +230,7 @@ func (s *Server) transactionsPage(v *visit) error {
 	data.Exports = exportLinks(data.Form)
 	if err == nil && (f.Page.Number > 1 || data.Older) && f.UntilID < v.newest.TransactionID {
 		newest := f
-		newest.UntilID, newest.Sums, newest.Page = 0, false, app.Page{Number: 1, Size: 1, CountTo: countTo}
+		newest.UntilID, newest.Sort, newest.Sums, newest.Page = 0, "", false, app.Page{Number: 1, Size: 1, CountTo: countTo}
 		var found app.TransactionPage
 		if found, err = s.Service.Transactions(v.Context(), v.account.ID, newest); len(found.Rows) > 0 && found.Rows[0].ID > f.UntilID {
 			data.News = linkTo(data.Path, data.Form)

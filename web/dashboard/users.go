@@ -163,7 +163,7 @@ func (w words) RoleText(role app.Role) string {
 	case app.RoleOwner:
 		return w.T("does everything", "làm được mọi việc")
 	case app.RoleAccountant:
-		return w.T("reads and exports the money; changes nothing", "xem và xuất số liệu tiền; không thay đổi gì")
+		return w.T("reads and exports the money and writes notes; changes nothing else", "xem và xuất số liệu tiền, viết ghi chú; ngoài ra không thay đổi gì")
 	case app.RoleDeveloper:
 		return w.T("sources, webhooks, deliveries and API keys; sees no sums", "lo nguồn, webhook, thông báo và khoá API; không xem tổng tiền")
 	}

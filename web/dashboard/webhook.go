@@ -132,7 +132,7 @@ func (s *Server) editWebhook(v *visit) error {
 	}
 	form, in, _ := readWebhookForm(v)
 	form.ID = hook.ID
-	if err := v.unchanged(hook.Name, hook.URL, string(hook.Type)); err != nil {
+	if err := v.unchanged(hook.Name, hook.URL, hook.Type); err != nil {
 		return s.showEditWebhook(v, form, err)
 	}
 	hook, err = s.Service.UpdateWebhook(v.Context(), v.account.ID, hook.ID, app.WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type})

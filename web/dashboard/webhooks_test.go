@@ -320,7 +320,7 @@ func TestTwoTabsEditOneWebhook(t *testing.T) {
 	w.User(1, "hoa", app.RoleCashier)
 	shown = version(b.Get("/settings/users/2"))
 	b.Post("/settings/users/2/role", "version", shown, "role", "accountant").Goes(t, "/settings/users/2")
-	b.Post("/settings/users/2/role", "version", shown, "role", "developer").Shows(t, "changed elsewhere", "“\u2068accountant\u2069”")
+	b.Post("/settings/users/2/role", "version", shown, "role", "developer").Shows(t, "changed elsewhere", "“\u2068Accountant\u2069”")
 }
 
 var webhookActions = []webtest.Action{

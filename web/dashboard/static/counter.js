@@ -48,20 +48,22 @@ const full = $("[data-full]");
 full.hidden = !document.fullscreenEnabled;
 full.addEventListener("click", () => { document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen(); });
 
-// A test payment is said to be none, for half a minute, where no money stands.
+// A test payment is said to be none for half a minute, or until money comes in.
 let testShown;
 function showTest() {
   const note = $("[data-test]");
   note.hidden = false;
   $("[data-announce]").textContent = note.dataset.say;
   clearTimeout(testShown);
-  testShown = setTimeout(() => { note.hidden = true; }, 30_000);
+  testShown = setTimeout(hideTest, 30_000);
   announceTest(note.dataset.say);
 }
+
+function hideTest() { $("[data-test]").hidden = true; }
 
 follow(body.dataset.stream, {
   test: showTest,
   alive: (event) => { ahead = Number(event.data) - Date.now() / 1000; showAges(); },
   total: (event) => { $("[data-total]").textContent = event.data; },
-  money: (event) => showCard(event.data),
+  money: (event) => { hideTest(); showCard(event.data); },
 });
