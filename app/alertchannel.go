@@ -193,7 +193,7 @@ func (s *Service) cleanEmail(e *EmailSettings, before EmailSettings) error {
 	}
 	for field, text := range map[string]string{"smtp_username": e.Username, "smtp_password": e.Password} {
 		if len(text) > 500 || !utf8.ValidString(text) || strings.IndexFunc(text, isControl) >= 0 {
-			v.Add(field, "must be at most 500 characters without control characters", "tối đa 500 ký tự, không có ký tự điều khiển")
+			v.Add(field, "must be at most 500 characters without control characters", "dài tối đa 500 ký tự, không chứa ký tự điều khiển")
 		}
 	}
 	e.cleanAddresses(&v)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"baoco/app"
 	"baoco/app/fold"
@@ -79,7 +80,12 @@ func (s *Server) banksPage(v *visit) error {
 
 func (s *Server) bankCard(v *visit, b app.BankAccountSummary, sources []app.Source) (bankCard, error) {
 	card := bankCard{BankAccountSummary: b, Reason: b.Reason(sources).In(v.Lang)}
-	newest, err := s.Service.Transactions(v.Context(), v.account.ID, app.TransactionFilter{BankAccountID: b.ID, Sort: app.SortDateDesc, Page: app.Page{Number: 1, Size: 1}})
+	last := app.TransactionFilter{BankAccountID: b.ID, Sort: app.SortDateDesc, Page: app.Page{Number: 1, Size: 1}, From: v.now.AddDate(0, -1, 0)}
+	newest, err := s.Service.Transactions(v.Context(), v.account.ID, last)
+	if err == nil && len(newest.Rows) == 0 {
+		last.From = time.Time{}
+		newest, err = s.Service.Transactions(v.Context(), v.account.ID, last)
+	}
 	if len(newest.Rows) > 0 {
 		card.Last = &newest.Rows[0]
 	}
