@@ -3,10 +3,8 @@ package dashboard
 import (
 	"cmp"
 	"encoding/json"
-	"html/template"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"baoco/app"
@@ -58,16 +56,6 @@ func (w words) counterCard(t app.Transaction) counterCard {
 		}
 	}
 	return card
-}
-
-// Figure writes the amount. From a billion on it may take two lines, which part
-// between two groups of digits.
-func (c counterCard) Figure() template.HTML {
-	figure := template.HTMLEscapeString(c.Signed(c.Transaction))
-	if c.Amount >= 1_000_000_000 {
-		figure = strings.NewReplacer(".", ".<wbr>", ",", ",<wbr>").Replace(figure)
-	}
-	return template.HTML(figure)
 }
 
 func (s *Server) counterCards(v *visit, link app.CounterLink, sinceID *int64, now time.Time) ([]counterCard, error) {
