@@ -181,6 +181,10 @@ func (w words) TimeOf(t time.Time, dateOnly bool) string {
 	return t.In(w.zone).Format(time.TimeOnly)
 }
 
+// Long tells whether an amount has so many digits that the largest type doesn't
+// hold it on a phone.
+func (words) Long(n int64) bool { return n >= 1_000_000_000_000 }
+
 // Direction names a direction.
 func (w words) Direction(d app.Direction) string {
 	if d == app.Out {
