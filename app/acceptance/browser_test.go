@@ -87,15 +87,27 @@ var installModules = sync.OnceValues(func() (string, error) {
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "testdata", "browser"))); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-	defer cancel()
-	install := exec.CommandContext(ctx, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
-	install.Dir = dir
-	if out, err := install.CombinedOutput(); err != nil {
+	if out, err := download(dir, nil, "npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
 	return modules, os.WriteFile(done, nil, 0o644)
 })
+
+// download runs a command that asks the network, up to three times, since a
+// registry may be out of reach for a moment.
+func download(dir string, env []string, name string, args ...string) (out []byte, err error) {
+	for range 3 {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+		cmd := exec.CommandContext(ctx, name, args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+		out, err = cmd.CombinedOutput()
+		cancel()
+		if err == nil {
+			return out, nil
+		}
+	}
+	return out, err
+}
 
 // drive runs a script of testdata/browser with a job; it fails the test with
 // every problem that the script names.

@@ -51,9 +51,7 @@ func TestCertificate(t *testing.T) {
 		missing("skipped: only root makes a network of its own")
 	}
 	dir := t.TempDir()
-	build := exec.Command("go", "install", authority)
-	build.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=", "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
+	if out, err := download("", []string{"GOBIN=" + dir, "GOFLAGS=", "CGO_ENABLED=0"}, "go", "install", authority); err != nil {
 		missing("skipped: the authority can't be built: %v\n%s", err, out)
 	}
 	executable, err := os.Executable()
