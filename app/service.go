@@ -84,6 +84,9 @@ type Courier struct {
 	Sweep func()
 	// InFlight counts the attempts in flight.
 	InFlight func() int
+	// Swept is when it last ended a look for due deliveries. It looks twice a
+	// second.
+	Swept func() time.Time
 	// Shortage says what this machine lacks for the attempts of a webhook;
 	// empty: nothing.
 	Shortage func(webhookID int64) Cause
@@ -139,6 +142,27 @@ func (s *Service) Ready(now time.Time) error {
 		return errors.New("the storage hangs")
 	}
 	return p.err
+}
+
+// hangsAfter is how long the writer or the courier may be at one thing before it
+// counts as hanging. A commit and a sweep take milliseconds. A foreign lock on the
+// file ends them with an error after five seconds, and a full disk at once.
+const hangsAfter = 30 * time.Second
+
+// Alive is nil as long as the writer commits and the courier sweeps, or fail and
+// say so. After another answer only a restart can help. That is why a full disk
+// is alive: it needs somebody who makes room.
+func (s *Service) Alive(now time.Time) error {
+	c := s.courier.Load()
+	switch {
+	case c == nil:
+		return nil // not yet started
+	case now.Sub(s.store.WriterBeat()) > hangsAfter:
+		return errors.New("the writer hangs")
+	case now.Sub(c.Swept()) > hangsAfter:
+		return errors.New("the courier hangs")
+	}
+	return nil
 }
 
 // IdempotencyKey makes a request safe to repeat within IdempotencyWindow: the

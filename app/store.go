@@ -278,4 +278,7 @@ type Store interface {
 	// Probe fails if data can't be read or, after a commit failed, if it can't
 	// be written again.
 	Probe(ctx context.Context) error
+	// WriterBeat is when the writer last ended a commit, whatever came of it. Each
+	// Probe gives it one to make.
+	WriterBeat() time.Time
 }

@@ -88,7 +88,7 @@ func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Re
 		o.Logger.Warn("this machine's root certificates can't be read, so deliveries over HTTPS will fail", "err", err)
 	}
 	service.Probe(ctx, time.Now()) // from now on, silence means that the storage hangs
-	service.SetCourier(app.Courier{Wake: s.courier.Wake, Sweep: s.courier.lookEverywhere, InFlight: s.courier.inFlight, Shortage: s.courier.shortageOf})
+	service.SetCourier(app.Courier{Wake: s.courier.Wake, Sweep: s.courier.lookEverywhere, InFlight: s.courier.inFlight, Swept: s.courier.lastSweep, Shortage: s.courier.shortageOf})
 	go func() {
 		defer close(s.done)
 		s.courier.run(s.quit)

@@ -44,6 +44,7 @@ type courier struct {
 	unsettled int                           // results that could not be recorded yet
 	begun     int64                         // the greatest id of a delivery that was attempted
 	stopped   bool                          // no attempt begins any more
+	swept     time.Time                     // when the last sweep ended
 	nextDue   time.Time                     // the earliest due time that the last look at every webhook found
 	refillAt  time.Time                     // when a lane may read due deliveries again; zero: no lane waits
 	hosts     map[string]int                // slots by host
@@ -54,7 +55,7 @@ func newCourier(ctx context.Context, service *app.Service, send func(context.Con
 	return &courier{
 		ctx: ctx, service: service, send: send, log: log,
 		wake: make(chan struct{}, 1), hot: map[int64]bool{}, lanes: map[int64]*lane{}, full: true,
-		hosts: map[string]int{}, waiting: map[string]map[int64]struct{}{},
+		hosts: map[string]int{}, waiting: map[string]map[int64]struct{}{}, swept: time.Now(),
 	}
 }
 
@@ -97,6 +98,18 @@ func (c *courier) inFlight() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.taken
+}
+
+func (c *courier) noteSweep() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.swept = time.Now()
+}
+
+func (c *courier) lastSweep() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.swept
 }
 
 // shortageOf says what this machine lacked for a webhook's last attempt; empty:
@@ -147,6 +160,7 @@ func (c *courier) run(quit <-chan struct{}) {
 			c.log.Error("look for due deliveries", "err", err)
 			c.setNextDue(time.Time{}) // the regular sweep tries again
 		}
+		c.noteSweep()
 		timer.Reset(c.untilNextDue())
 	}
 }

@@ -36,6 +36,7 @@ type writer struct {
 	files    *openFiles // nil: this process doesn't serve
 	tx       *tx
 	commits  commitTimes
+	beat     atomic.Pointer[time.Time] // when the last batch was done, whatever came of it
 
 	logged          int // pages written to the log since the last checkpoint
 	checkpointErr   atomic.Pointer[error]
@@ -59,7 +60,13 @@ func openWriter(ctx context.Context, dsn string, sealer *sealer, turn *turn, onF
 		turn: turn, onFatal: onFatal, tx: newTx(conn, sealer),
 		work: make(chan *write, maxBatch), quit: make(chan struct{}), finished: make(chan struct{}),
 	}
+	w.noteBeat()
 	return w, nil
+}
+
+func (w *writer) noteBeat() {
+	now := time.Now()
+	w.beat.Store(&now)
 }
 
 // do runs fn in the next commit and returns fn's error once the commit is on
@@ -128,6 +135,7 @@ func (w *writer) run() {
 			w.fail(err) // nobody knows what the transaction holds
 			answer(batch, errBroken)
 		}
+		w.noteBeat()
 	}
 }
 
@@ -343,6 +351,8 @@ func (s *Store) Probe(ctx context.Context) error {
 	}
 	return err
 }
+
+func (s *Store) WriterBeat() time.Time { return *s.writer.beat.Load() }
 
 // checkpointPages is how many pages of 4 KiB the write-ahead log holds before
 // they are copied into the database file.

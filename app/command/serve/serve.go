@@ -56,30 +56,12 @@ func Command() *cli.Command {
 	}
 }
 
-// memoryLimit is the memory, in bytes, above which Go collects garbage harder. It
-// is four times what the server needs at saturation.
-const memoryLimit = 256 << 20
-
-// tuneMemory sets the limits of Go's memory that the environment doesn't set.
-func tuneMemory() {
-	if os.Getenv("GOGC") == "" {
-		// The live heap is a few megabytes. If it may grow to four times that before
-		// a collection, the server needs a sixth less CPU under load.
-		debug.SetGCPercent(300)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		// Without a limit the heap could grow to four times what calls of strangers
-		// hold at most.
-		debug.SetMemoryLimit(memoryLimit)
-	}
-}
-
 func serve(c *cli.Context) error {
 	s, err := readSettings(c)
 	if err != nil {
 		return err
 	}
-	tuneMemory()
+	tuneMemory(machineMemory())
 	ctx, stop := terminal.UntilStopped(c.Context)
 	defer stop()
 	recent := dashboard.NewRecentLog(newLogHandler(c.App.ErrWriter, s.JSONLog))
@@ -107,6 +89,10 @@ func serve(c *cli.Context) error {
 		log.Warn("no set-up link for the dashboard; baoco user create makes the first user", "err", err)
 	}
 	debug.FreeOSMemory() // what only the start needed
+	if err := notify("READY=1"); err != nil {
+		log.Warn("systemd can't be told that the server is ready", "err", err)
+	}
+	go beat(ctx, r.Service.Alive, log)
 	log.Info("serving", "address", r.Listener.Addr().String(), "db", store.Path(), "version", Version)
 
 	var fault error
@@ -127,6 +113,7 @@ func serve(c *cli.Context) error {
 		patience = time.Second // what is in flight can't be recorded any more
 	}
 	log.Info("stopping")
+	_ = notify("STOPPING=1") // a stop goes on whoever hears of it
 	return errors.Join(fault, r.Stop(patience))
 }
 

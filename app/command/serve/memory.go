@@ -1,0 +1,44 @@
+package serve
+
+import (
+	"os"
+	"runtime/debug"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+)
+
+// The bounds of Go's memory, in bytes, above which it collects garbage harder.
+const (
+	mostMemory   = 256 << 20 // four times what the server needs at saturation
+	leastMemory  = 48 << 20  // with less it would do little but collect
+	memoryBeside = 48 << 20  // for SQLite's caches and the program itself, which are not Go's
+)
+
+// tuneMemory sets the limits of Go's memory that the environment doesn't set, on a
+// machine or in a container with some bytes of memory.
+func tuneMemory(machine uint64) {
+	if os.Getenv("GOGC") == "" {
+		// The live heap is a few megabytes. If it may grow to four times that before
+		// a collection, the server needs a sixth less CPU under load.
+		debug.SetGCPercent(300)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		// Without a limit the heap could grow to four times what calls of strangers
+		// hold at most.
+		share := int64(min(machine, 1<<40)) * 9 / 10
+		debug.SetMemoryLimit(max(leastMemory, min(share-memoryBeside, mostMemory)))
+	}
+}
+
+// machineMemory is how many bytes of memory this process may take: those of the
+// machine, or of its cgroup where that has less. Where neither is known it is more
+// than the server needs.
+func machineMemory() uint64 {
+	memory := uint64(1 << 40)
+	for _, ask := range []memlimit.Provider{memlimit.FromSystem, memlimit.FromCgroup} {
+		if limit, err := ask(); err == nil { // an error: no limit, or none that can be read
+			memory = min(memory, limit)
+		}
+	}
+	return memory
+}

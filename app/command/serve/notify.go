@@ -1,0 +1,58 @@
+package serve
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"os"
+	"strconv"
+	"time"
+)
+
+// notify tells systemd the state of the service, as sd_notify(3) does. Where
+// systemd didn't start the process, nobody is told.
+func notify(state string) error {
+	socket := os.Getenv("NOTIFY_SOCKET")
+	if socket == "" {
+		return nil
+	}
+	conn, err := net.Dial("unixgram", socket)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.Write([]byte(state))
+	return err
+}
+
+// beat sends the signs of life that systemd's watchdog waits for, until ctx ends.
+// Without one in the time of WATCHDOG_USEC systemd kills the process and starts it
+// again. While the server isn't alive no sign is sent, and beat looks again every
+// second.
+func beat(ctx context.Context, alive func(now time.Time) error, log *slog.Logger) {
+	micros, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
+	if pid := os.Getenv("WATCHDOG_PID"); err != nil || micros <= 0 || pid != "" && pid != strconv.Itoa(os.Getpid()) {
+		return
+	}
+	half := time.Duration(micros) * time.Microsecond / 2
+	hangs := false
+	for {
+		wait := half
+		if err := alive(time.Now()); err != nil {
+			if !hangs {
+				log.Error("the watchdog gets no sign of life: systemd will start baoco again", "err", err)
+			}
+			hangs, wait = true, min(half, time.Second)
+		} else {
+			hangs = false
+			if err := notify("WATCHDOG=1"); err != nil {
+				log.Warn("systemd's watchdog gets no sign of life", "err", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}
