@@ -11,11 +11,11 @@ const HealthHours = 24
 // HourHealth counts the attempts that began in one hour.
 type HourHealth struct{ Succeeded, Failed int64 }
 
-// WebhookHealth is how a webhook's attempts went lately, tests included.
+// WebhookHealth is how a webhook's attempts went lately.
 type WebhookHealth struct {
 	WebhookID   int64
-	Hours       [HealthHours]HourHealth // clock hours in UTC; the last is the present one
-	FailedInRow int64                   // attempts since the last success
+	Hours       [HealthHours]HourHealth // without tests; clock hours in UTC; the last is the present one
+	FailedInRow int64                   // attempts since the last success, tests included
 	Retrying    int64                   // deliveries that failed so far and are tried again, up to CountedUpTo
 	RetryAt     time.Time               // when the first of them is; zero: there is none
 	HistoryID   int64                   // of the last attempt; 0: none, or it was pruned
@@ -51,7 +51,7 @@ func (s *Service) WebhookHealth(ctx context.Context, accountID, webhookID int64,
 
 // DeliveryHealth counts the attempts of the last 24 hours and the queue.
 type DeliveryHealth struct {
-	Delivered, Failed int64 // attempts
+	Delivered, Failed int64 // attempts, without tests
 	Pending           int64 // deliveries
 	Unmended          bool  // a delivery that failed is to be tried again, or was given up and not resent
 }

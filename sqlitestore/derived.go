@@ -91,8 +91,9 @@ const searchedTo = `(SELECT CAST(value AS INTEGER) FROM settings WHERE name = 's
 var attemptsSince = ` FROM (SELECT DISTINCT block FROM attempt_blocks WHERE last_at >= ?2 * ` + hourMillis + `) b
 		CROSS JOIN attempts a ON ` + sqlInBlock("a.id", "b.block") + ` AND a.started_ms >= ?2 * ` + hourMillis
 
-// hoursOfRows counts attempts by webhook and hour.
-var hoursOfRows = `SELECT a.webhook_id, a.started_ms / ` + hourMillis + `, count(*) FILTER (WHERE a.ok = 1), count(*) FILTER (WHERE a.ok = 0)` + attemptsSince + ` GROUP BY 1, 2`
+// hoursOfRows counts attempts by webhook and hour, without tests.
+var hoursOfRows = `SELECT a.webhook_id, a.started_ms / ` + hourMillis + `, count(*) FILTER (WHERE a.ok = 1), count(*) FILTER (WHERE a.ok = 0)` + attemptsSince +
+	` JOIN deliveries d ON d.id = a.delivery_id AND d.transaction_id IS NOT NULL GROUP BY 1, 2`
 
 // allThere is true if no attempt since the hour ?2 was pruned: none ever was, or
 // the ids have no gap from the one before the first of them.

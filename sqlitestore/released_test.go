@@ -127,6 +127,22 @@ func TestViewersBecomeCashiers(t *testing.T) {
 	must(t, h.store.Close())
 }
 
+// Until schema 3 the hours of webhooks counted tests.
+func TestHoursLoseTheirTests(t *testing.T) {
+	t.Parallel()
+	path := unpackReleased(t, fmt.Sprintf(releasedFile, 2))
+	attempts := func() int64 { return peek(t, path, `SELECT sum(succeeded + failed) FROM webhook_hours`)[0][0].(int64) }
+	tests := peek(t, path, `SELECT count(*) FROM deliveries d JOIN attempts a ON a.delivery_id = d.id
+		JOIN webhook_hours h ON h.webhook_id = a.webhook_id AND h.hour = a.started_ms / 3600000 WHERE d.sample IS NOT NULL`)[0][0].(int64)
+	before := attempts()
+	h := &history{t: t}
+	h.reopen(path)
+	must(t, h.store.Close())
+	if after := attempts(); tests == 0 || after != before-tests {
+		t.Errorf("of %d attempts, of which %d are tests, the hours have %d", before, tests, after)
+	}
+}
+
 // rowsOf counts the rows of every table but those that SQLite makes.
 func rowsOf(t *testing.T, path string) map[string]int64 {
 	t.Helper()

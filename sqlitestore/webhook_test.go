@@ -15,7 +15,8 @@ import (
 )
 
 // TestWebhookHealth compares the kept health of webhooks with what the
-// attempts say, which share commits and cross the hours.
+// attempts say, which share commits and cross the hours. Tests are among them,
+// which no hour counts.
 func TestWebhookHealth(t *testing.T) {
 	t.Parallel()
 	ctx, random := context.Background(), rand.New(rand.NewPCG(5, 6))
@@ -51,24 +52,38 @@ func TestWebhookHealth(t *testing.T) {
 	}
 	for range 150 {
 		h.now = h.now.Add(time.Duration(random.IntN(40)) * time.Minute)
+		h.record(h.elements(3, "1000"))
+		due := map[int64][]app.Outgoing{}
+		for _, hook := range h.hooks {
+			var err error
+			due[hook.ID], err = h.service.Due(ctx, hook.ID, h.now, nil, 6, false)
+			must(t, err)
+		}
 		var all sync.WaitGroup
 		for range 1 + random.IntN(6) {
 			hook := h.hooks[random.IntN(len(h.hooks)-1)] // the last is never attempted
+			var next *app.Outgoing                       // nil: a test is made
+			if list := due[hook.ID]; len(list) > 0 && random.IntN(3) > 0 {
+				next, due[hook.ID] = &list[0], list[1:]
+			}
 			status, ago := 200, time.Duration(random.IntN(5000))*time.Millisecond
 			if random.IntN(2) == 0 {
 				status = 500
 			}
 			all.Go(func() {
-				o, err := h.store.AddTest(ctx, hook.AccountID, hook.ID, func(app.Webhook) app.Payload { return app.Payload{TransferType: app.In} }, h.now)
-				if err != nil {
-					t.Error(err)
-					return
+				if next == nil {
+					o, err := h.store.AddTest(ctx, hook.AccountID, hook.ID, func(app.Webhook) app.Payload { return app.Payload{TransferType: app.In} }, h.now)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					next = &o
 				}
 				result := app.Result{StartedAt: h.now.Add(-ago), StatusCode: status, Duration: ago}
 				if status != 200 {
 					result.Error, result.Detail = app.ErrorHTTPStatus, app.Detail{Text: "said"}
 				}
-				a, err := h.service.Settle(ctx, o, result)
+				a, err := h.service.Settle(ctx, *next, result)
 				if err != nil {
 					t.Error(err)
 					return
@@ -100,7 +115,8 @@ func TestWebhookHealth(t *testing.T) {
 	}
 }
 
-// healthOf is the plain meaning of a webhook's health.
+// healthOf is the plain meaning of a webhook's health, of whose deliveries none was
+// attempted twice.
 func healthOf(id int64, made []app.Attempt, now time.Time) app.WebhookHealth {
 	health := app.WebhookHealth{WebhookID: id}
 	slices.SortFunc(made, func(a, b app.Attempt) int { return int(a.ID - b.ID) })
@@ -110,6 +126,15 @@ func healthOf(id int64, made []app.Attempt, now time.Time) app.WebhookHealth {
 			health.FailedInRow = 0
 		} else {
 			health.FailedInRow++
+		}
+		if !a.NextAttemptAt.IsZero() {
+			health.Retrying++
+			if health.RetryAt.IsZero() || a.NextAttemptAt.Before(health.RetryAt) {
+				health.RetryAt = a.NextAttemptAt
+			}
+		}
+		if a.Delivery.TransactionID == 0 {
+			continue
 		}
 		ago := int(now.Truncate(time.Hour).Sub(a.Result.StartedAt.Truncate(time.Hour)) / time.Hour)
 		if ago >= app.HealthHours {
