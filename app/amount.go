@@ -133,8 +133,8 @@ func ReadShortAmount(text string) (int64, error) {
 	case restUnit == 0: // the 5 of 1tr5 are tenths
 		decimals, rest = rest, ""
 	}
-	whole, _ := strconv.ParseInt(parts[1], 10, 64) // 13 digits
-	if whole > MaxAmount/unit {
+	whole, _ := strconv.ParseInt(parts[1], 10, 64)
+	if whole > MaxAmount/unit { // what is added below is less than a unit
 		return 0, ErrAmountRange
 	}
 	n := whole * unit
@@ -146,7 +146,7 @@ func ReadShortAmount(text string) (int64, error) {
 		left, _ := strconv.ParseInt(rest, 10, 64) // 3 digits
 		n += left * restUnit
 	}
-	if n < 1 || n > MaxAmount {
+	if n < 1 {
 		return 0, ErrAmountRange
 	}
 	return n, nil

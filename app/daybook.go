@@ -9,7 +9,7 @@ import (
 // DayBook is what came in and went out on one day.
 type DayBook struct {
 	Day   Day
-	First Day // the first day with a transaction; the day itself where there is none before
+	First Day // the first day with a transaction; the day itself where there is none
 	Flow
 	Before, WeekBefore Flow // of the day before, and of the same weekday a week before
 	Banks              []BankAccountDay

@@ -82,9 +82,8 @@ type Store interface {
 	// all time and of the day, week and month of today, without balances.
 	BankAccountSummaries(ctx context.Context, accountID int64, today Day) ([]BankAccountSummary, error)
 
-	// FirstDay is the first day with a transaction; before where there is none
-	// earlier.
-	FirstDay(ctx context.Context, accountID int64, before Day) (Day, error)
+	// FirstDay is the first day with a transaction; otherwise where there is none.
+	FirstDay(ctx context.Context, accountID int64, otherwise Day) (Day, error)
 	// BankAccountDays lists the bank accounts that had transactions on a day, by
 	// id, without balances.
 	BankAccountDays(ctx context.Context, accountID int64, day Day) ([]BankAccountDay, error)

@@ -115,8 +115,8 @@ func (s *Store) BankAccountSummaries(ctx context.Context, accountID int64, today
 	})
 }
 
-func (s *Store) FirstDay(ctx context.Context, accountID int64, before app.Day) (app.Day, error) {
-	return readOne[app.Day](ctx, s, `SELECT min(?2, coalesce(min(day), ?2)) FROM account_days WHERE account_id = ?1`, accountID, int64(before))
+func (s *Store) FirstDay(ctx context.Context, accountID int64, otherwise app.Day) (app.Day, error) {
+	return readOne[app.Day](ctx, s, `SELECT coalesce(min(day), ?2) FROM account_days WHERE account_id = ?1`, accountID, int64(otherwise))
 }
 
 func (s *Store) BankAccountDays(ctx context.Context, accountID int64, day app.Day) ([]app.BankAccountDay, error) {

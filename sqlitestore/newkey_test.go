@@ -88,9 +88,9 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	}
 }
 
-// An account has so many valid keys and so many sources; what has ended doesn't
+// An account has so many valid keys, sources and counter links; what has ended doesn't
 // count, nor do those of other accounts.
-func TestKeysAndSourcesAreBounded(t *testing.T) {
+func TestCredentialsAreBounded(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, create(t), app.Config{})
 	ctx, now := t.Context(), time.Now()
@@ -127,8 +127,32 @@ func TestKeysAndSourcesAreBounded(t *testing.T) {
 	must(t, err)
 	must(t, w.Store.RevokeAPIKey(ctx, 1, lastKey.ID, now))
 	must(t, w.Store.RemoveSource(ctx, 1, lastSource.ID, now))
+	// A key counts through the second at which it ends.
+	_, err = key(1, now)
+	must(t, err)
+	if _, err := key(1, time.Time{}); !errors.Is(err, app.ErrTooManyAPIKeys) {
+		t.Errorf("one key more in the last second of another: %v", err)
+	}
+	now = now.Add(time.Second)
 	_, err = key(1, time.Time{})
 	must(t, err)
 	_, err = source(1)
+	must(t, err)
+	counter := func(account int64) (app.CounterLink, error) {
+		l, _, err := w.Service.CreateCounterLink(ctx, account, app.CounterLinkCreate{Name: "counter"}, now)
+		return l, err
+	}
+	var lastCounter app.CounterLink
+	for range app.MaxCounterLinks {
+		lastCounter, err = counter(1)
+		must(t, err)
+	}
+	if _, err := counter(1); app.CodeOf(err) != app.CodeConflict {
+		t.Errorf("one counter link more: %v", err)
+	}
+	_, err = counter(2)
+	must(t, err)
+	must(t, w.Store.RevokeCounterLink(ctx, 1, lastCounter.ID, now))
+	_, err = counter(1)
 	must(t, err)
 }

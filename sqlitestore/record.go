@@ -204,7 +204,7 @@ func (r *recorder) insert(b app.BankAccount, source, event int64, e app.Incoming
 // noteBalance notes the balance that a provider told, unless it isn't known when
 // it was so.
 func (r *recorder) noteBalance(b app.BankAccount, e app.Incoming) {
-	if e.Balance == 0 || e.DateFlaw != "" || r.call.Source.ID == 0 {
+	if e.Balance == 0 || e.DateFlaw != "" {
 		return
 	}
 	r.tx.totals.balances = append(r.tx.totals.balances, balanceDelta{

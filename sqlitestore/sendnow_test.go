@@ -11,7 +11,8 @@ import (
 // again, isn't sent once more; nor does the same form send twice.
 func TestSendWaitingOnce(t *testing.T) {
 	t.Parallel()
-	h := newHistory(t, create(t), 5)
+	path := create(t)
+	h := newHistory(t, path, 5)
 	defer h.store.Close()
 	h.record(h.elements(2, "1000"))
 	ctx, now := t.Context(), h.now.Add(time.Second)
@@ -34,6 +35,21 @@ func TestSendWaitingOnce(t *testing.T) {
 	}
 	if err := h.service.SendNow(ctx, 2, due[0].ID, app.IdempotencyKey{}, asked); app.CodeOf(err) != app.CodeNotFound {
 		t.Errorf("another account's delivery: %v", err)
+	}
+	// However many wait, each is made due once; those that are due already are none of
+	// them.
+	h.record(h.elements(900, "1000"))
+	wait := func(due time.Time, of string) {
+		must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error {
+			return exec(`UPDATE deliveries SET due_ms = ? WHERE state = 0 AND webhook_id = 1 AND `+of, due.UnixMilli())
+		}))
+	}
+	later := now.Add(time.Hour)
+	wait(later.Add(time.Hour), "true")
+	wait(later, "id % 100 = 0")
+	waiting := peek(t, path, `SELECT count(*) FROM deliveries WHERE state = 0 AND webhook_id = 1 AND id % 100 <> 0`)[0][0].(int64)
+	if n, err := h.service.SendWaiting(ctx, 1, 1, app.IdempotencyKey{}, later); int64(n) != waiting || n < 800 || err != nil {
+		t.Errorf("%d sent of %d, %v", n, waiting, err)
 	}
 	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error { return exec(`UPDATE webhooks SET secret = x''`) }))
 	if _, err := h.service.SendWaiting(ctx, 1, 1, app.IdempotencyKey{}, asked); app.CodeOf(err) != app.CodeSecretLost {

@@ -213,6 +213,13 @@ func TestMoreAttention(t *testing.T) {
 	}
 	_, err = w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
+	w.Change(`UPDATE alert_channels SET failures = 2, problem_en = 'Because.', problem_vi = 'Vì vậy.'`)
+	b.Get("/").Hides(t, "Alerts by Telegram")
+	w.Change(`UPDATE bank_accounts SET status = 'error'`)
+	w.User(1, "hoa", app.RoleAccountant)
+	accountant := w.Browser().SignIn("hoa").Get("/")
+	accountant.Shows(t, "The provider reports that its connection to the bank is broken", `href="/banks/1"`)
+	accountant.Hides(t, "Your plan expires")
 	w.Change(`UPDATE alert_channels SET failures = 3, problem_en = 'Because.', problem_vi = 'Vì vậy.', retry_ms = 4102444800000`)
 	b.Get("/").Shows(t, "Alerts by Telegram are not being delivered. Because.", `href="/settings/alerts"`)
 	b.Get("/settings/alerts").Shows(t, "Failing", "Because. Next attempt: ")
@@ -245,7 +252,12 @@ func TestReportOfTheDay(t *testing.T) {
 		apptest.Must(t, err)
 		return c.ReportTime
 	}
+	_, err = w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: w.SecondAccount(), Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	apptest.Must(t, err)
 	b.Post("/settings/alerts/report", "medium", "telegram", "report_time", "22:15").Goes(t, "/settings/alerts")
+	if n := w.Rows("alert_channels WHERE report_time <> ''"); n != 1 {
+		t.Errorf("%d channels get a report: that of the other account must not", n)
+	}
 	b.Get("/settings/alerts").Shows(t, `value="22:15"`, `value="telegram" checked`)
 	if at() != "22:15" {
 		t.Errorf("at %s", at())

@@ -46,7 +46,7 @@ const (
 
 func (w words) counterCard(t app.Transaction) counterCard {
 	card := counterCard{words: w, Transaction: t, Since: t.Time}
-	if t.DateOnly && app.DayOf(t.Time, w.zone) == app.DayOf(t.CreatedAt, w.zone) {
+	if t.DateOnly { // of the day of its record, since a counter sees a day back
 		card.Since = t.CreatedAt
 	}
 	if t.CreatedAt.Sub(card.Since) < spokenWithin {

@@ -72,6 +72,9 @@ func TestGuide(t *testing.T) {
 	waiting.Shows(t, "Waiting for the first call", w.Sources()[0].URLPath(), "Send each call with the header Authorization: Bearer")
 	waiting.Hides(t, secret, "X-Webhook-Signature")
 	check("source:waiting webhook:open alerts:later backup:later counter:later")
+	w.Change(`UPDATE sources SET polled_at = 1`) // a list that was read is a call
+	check("webhook:open alerts:later backup:later counter:later")
+	w.Change(`UPDATE sources SET polled_at = NULL`)
 
 	b.Submit("/webhooks", "guide", "1", "name", "shop", "webhook_url", "ftp://x", "type", "IN").Shows(t, `id="step-webhook"`, `id="webhook_url-problem"`)
 	made := b.Submit("/webhooks", "guide", "1", "name", "shop", "webhook_url", shop.URL, "type", "ALL")
@@ -91,8 +94,15 @@ func TestGuide(t *testing.T) {
 	link := b.Submit("/settings/counters", "guide", "1", "name", "Counter 1")
 	link.Shows(t, `href="/guide"`, "/counter/")
 	check("alerts:open backup:later")
-	b.Get("/guide?step=backup").Shows(t, "backup --db")
 	b.Post("/settings/alerts/telegram", "guide", "1", "token", "x", "chat", "a").Shows(t, `id="step-alerts"`, `id="chat-problem"`)
+	_, err := w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
+	apptest.Must(t, err)
+	w.Change(`UPDATE alert_channels SET sent_ms = 1, failures = 1, retry_ms = 4102444800000`) // it got through once, and fails now
+	check("alerts:open backup:later")
+	w.Change(`UPDATE alert_channels SET failures = 0`)
+	w.Change(`UPDATE counter_links SET revoked_at = 1`)
+	check("backup:open counter:later")
+	b.Get("/guide?step=backup").Shows(t, "backup --db")
 
 	// A form that lay open for too long leads back too.
 	b.Post("/webhooks", "guide", "1", "once", "1-x", "name", "late").Goes(t, "/guide")
@@ -113,6 +123,8 @@ func TestGuideOnOverview(t *testing.T) {
 	viewer.Get("/").Hides(t, steps, "/guide")
 	viewer.Get("/guide").WantStatus(t, http.StatusForbidden)
 	viewer.Post("/guide", "hide", "1").WantStatus(t, http.StatusForbidden)
+	w.User(1, "minh", app.RoleDeveloper) // no form leads others to the guide
+	w.Browser().SignIn("minh").Submit("/webhooks", "guide", "1", "name", "", "webhook_url", "x", "type", "IN").Hides(t, "step-webhook")
 
 	b.Post("/guide", "hide", "1").Goes(t, "/")
 	hidden := w.Browser().SignIn("lan").Get("/") // in another browser too

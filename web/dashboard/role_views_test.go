@@ -142,6 +142,10 @@ func TestCashierSeesOnlyToday(t *testing.T) {
 		zone := w.Service.Zone()
 		today := app.DayOf(time.Now(), zone)
 		roleWorld(w.World, today)
+		w.Came(0, w.Sources()[0], apptest.Transfer{ID: "ahead", Content: "CLOCK AHEAD", Date: today.String() + " 23:59:59", Amount: 1_000})
+		for id := range int64(3) {
+			apptest.Must(t, w.Service.SetNote(t.Context(), 1, id+1, "", app.Note{Text: "of the shop", ChangedAt: time.Now()}))
+		}
 		w.User(1, "thungan", app.RoleCashier)
 		cookies := w.SignIn("thungan")
 		get := func(path string) (int, string) {
@@ -151,7 +155,7 @@ func TestCashierSeesOnlyToday(t *testing.T) {
 		}
 		yesterday := (today - 1).String()
 		for _, query := range []string{
-			"", "type=OUT", "type=x", "from=" + yesterday, "from=" + yesterday + "&to=" + yesterday, "to=" + yesterday, "from=x", "q=YESTERDAY", "q=WENT",
+			"", "type=OUT", "type=x", "from=" + yesterday, "from=" + yesterday + "&to=" + yesterday, "to=" + yesterday, "from=x", "q=YESTERDAY", "q=WENT", "q=of+the+shop",
 			"q=300003", "min=200000", "page=2", "page=2&until=1", "before=2", "before=4&q=came", "bank_account_id=1", "delivery_state=failed&type=OUT", "until=1",
 		} {
 			code, body := get(strings.TrimSuffix("/transactions?"+query, "?"))

@@ -112,7 +112,7 @@ func TestNoticeOfSeveralWebhooks(t *testing.T) {
 	w.Attempts(1, 4)
 	says("Will notify again\u00a03/3")
 	for _, c := range []struct{ states, want string }{
-		{"1 1 1", "Notified\u00a03/3"}, {"1 1 2", "Could not notify\u00a01/3"}, {"2 1 2", "Could not notify\u00a02/3"}, {"1 0 1", "Will notify again\u00a01/3"}, {"0 2 1", "Could not notify\u00a01/3"}, {"3 1 1", "Notified\u00a02/2"}, {"3 3 3", "Nobody to notify"},
+		{"1 1 1", "Notified\u00a03/3"}, {"1 1 2", "Could not notify\u00a01/3"}, {"2 1 2", "Could not notify\u00a02/3"}, {"1 0 1", "Will notify again\u00a01/3"}, {"0 2 1", "Could not notify\u00a01/3"}, {"2 0 1", "Could not notify\u00a01/3"}, {"3 1 1", "Notified\u00a02/2"}, {"3 3 3", "Nobody to notify"},
 	} {
 		for i, state := range strings.Fields(c.states) {
 			w.Change("UPDATE deliveries SET state = ? WHERE transaction_id = 3 AND webhook_id = ?", state, i+1)

@@ -433,11 +433,24 @@ func TestNote(t *testing.T) {
 		t.Errorf("exported %q", got)
 	}
 
+	hoa.Post("/transactions/1/note", "seen", "", "note", "Khách quen <b>\r\ntrả nợ").Goes(t, "/transactions/1") // the same: nothing was changed
+	hoa.Get("/transactions/1").Shows(t, "<bdi>lan</bdi>")
+
 	a := hoa.Post("/transactions/1/note", "seen", "", "note", "Của tôi")
 	a.WantStatus(t, http.StatusConflict)
 	a.Shows(t, "changed this note in the meantime", "lan", "Của tôi</textarea>", `name="seen" value="Khách quen <b>`)
 	hoa.Post("/transactions/1/note", "seen", "Khách quen <b>\r\ntrả nợ", "note", "Của tôi").Goes(t, "/transactions/1")
 	lan.Get("/transactions/1").Shows(t, "Của tôi", "hoa")
+	lan.Get("/transactions?q=cua+toi").Shows(t, "In notes")
+	lan.Get("/transactions?q=khach+quen").Hides(t, "In notes")
+	second := w.SecondAccount()
+	w.User(second, "stranger", app.RoleOwner)
+	stranger := w.Browser().SignIn("stranger")
+	stranger.Get("/transactions?q=cua+toi").Hides(t, "In notes")
+	stranger.Post("/transactions/1/note", "seen", "Của tôi", "note", "Của kẻ lạ").WantStatus(t, http.StatusNotFound)
+	if err := w.Service.SetNote(t.Context(), second, 1, "Của tôi", app.Note{Text: "Của kẻ lạ"}); app.CodeOf(err) != app.CodeNotFound {
+		t.Errorf("a stranger's note: %v", err)
+	}
 
 	a = lan.Post("/transactions/1/note", "seen", "Của tôi", "note", strings.Repeat("ầ", 501))
 	a.WantStatus(t, http.StatusUnprocessableEntity)
