@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"baoco/app/appsscript"
 )
 
 // RetrySchedule is the wait before each attempt of a delivery, counted from
@@ -62,6 +64,7 @@ func (d Delivery) Attempted(ok bool, schedule []time.Duration, now time.Time) De
 // Outgoing is a delivery with all that one attempt needs.
 type Outgoing struct {
 	Delivery
+	Kind    WebhookKind
 	URL     string
 	Secrets Secrets
 	Payload Payload
@@ -212,7 +215,8 @@ type AttemptDetails struct {
 
 // DeliveryDetails reads one delivery; CodeNotFound where there is none. The
 // requests name userAgent, although another version may have made the attempts.
-// The result holds no secrets.
+// The result holds no secrets, and so the URLs of requests are without a query
+// that baoco adds.
 func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, userAgent string, now time.Time) (DeliveryDetails, error) {
 	facts, err := s.store.DeliveryFacts(ctx, accountID, id)
 	if err != nil {
@@ -227,6 +231,7 @@ func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, user
 	d := DeliveryDetails{DeliveryFacts: facts, Shortage: s.shortageOf(o.Delivery)}
 	if d.Signable() {
 		d.Now = o.Request(userAgent, now)
+		d.Now.URL = o.URL
 	}
 	for _, a := range slices.Backward(attempts) {
 		call := AttemptDetails{Attempt: a}
@@ -239,6 +244,7 @@ func (s *Service) DeliveryDetails(ctx context.Context, accountID, id int64, user
 				at.Secrets.Next = ""
 			}
 			call.Request = at.Request(userAgent, a.Result.StartedAt)
+			call.Request.URL = a.URL
 		}
 		d.Calls = append(d.Calls, call)
 	}
@@ -272,7 +278,11 @@ func (o Outgoing) Request(userAgent string, now time.Time) Request {
 	for i, secret := range all {
 		signatures[i] = StandardSignature(secret, id, now, body)
 	}
-	return Request{URL: o.URL, Body: body, Headers: []Header{
+	address := o.URL
+	if o.Kind == WebhookSheet {
+		address = appsscript.Call(o.URL, id, all)
+	}
+	return Request{URL: address, Body: body, Headers: []Header{
 		{"Content-Type", "application/json"},
 		{"User-Agent", userAgent},
 		{"X-Webhook-Signature", Signature(secret, body)},

@@ -18,7 +18,7 @@
 //     verified and read, how its list is asked for and read.
 //   - app/exactjson: JSON as it was sent, for signatures and money.
 //   - app/statement: statement files. app/sms: texts of banks. app/sheet: CSV and
-//     XLSX. app/vietqr: QR codes. app/verify: why a signature doesn't match.
+//     XLSX. app/appsscript: Google Sheets. app/vietqr: QR codes. app/verify: why a signature doesn't match.
 //     app/fold: text for searching. app/password: passwords.
 //   - app/command: the command line, a file for each noun. In it, terminal has
 //     what every command shares, serve wires the server, bench measures it, demo

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"baoco/app/appsscript"
 )
 
 // Explanation says in a sentence or two why an attempt failed and what to do
@@ -174,6 +176,18 @@ func explainRedirect(status int, location string) Text {
 			"Máy chủ của bạn trả về 304 (không thay đổi), không phù hợp với yêu cầu POST. Hãy trả về 200 sau khi đã lưu giao dịch.",
 		}
 	}
+	if appsscript.Ran(status, location) {
+		return Text{
+			"This is a Google Apps Script: it ran and then answered with a redirect (302), which doesn’t count as 200 here, so the same row is written again. Create a webhook of the kind Google Sheets for it, and delete this one.",
+			"Đây là Google Apps Script: mã đã chạy rồi trả về chuyển hướng (302), ở webhook này không được tính là 200 nên cùng một dòng sẽ bị ghi lại nhiều lần. Hãy tạo webhook loại Google Sheets cho địa chỉ này và xoá webhook hiện tại.",
+		}
+	}
+	if appsscript.AsksForLogin(location) {
+		return Text{
+			"Google asks for a login. Deploy the Apps Script again as a web app that runs as you and that “Anyone” has access to.",
+			"Google yêu cầu đăng nhập. Hãy triển khai lại Apps Script dạng ứng dụng web, thực thi với tư cách là bạn và cho phép “Bất kỳ ai” truy cập.",
+		}
+	}
 	to := shownURL(location)
 	if to == "" {
 		return Textf(
@@ -228,6 +242,11 @@ func explainStatus(status int) Text {
 		return text
 	}
 	switch {
+	case status == 200: // at a webhook of WebhookSheet alone
+		return Text{
+			"Google answered with a page instead of the script’s redirect: the script stopped with an error. Open the script’s Executions to see it, and check that its newest version is deployed with the token that baoco showed.",
+			"Google trả về một trang thay vì chuyển hướng của mã: mã đã dừng vì lỗi. Hãy mở mục Lượt thực thi của mã để xem lỗi, và kiểm tra đã triển khai phiên bản mới nhất với đúng mã token mà baoco hiển thị chưa.",
+		}
 	case status > 200 && status < 300:
 		return Textf(
 			"Your server returned %d, but only 200 counts as received. Return 200 once the transaction is stored.",

@@ -66,12 +66,16 @@ const (
 	CauseFiles  Cause = "files"
 	CauseMemory Cause = "memory"
 	CausePorts  Cause = "ports"
+
+	// none: the answer was that of a script that ran
+	CauseSheet Cause = "sheet"
 )
 
 // causes are all of them, for [ParseDetail].
 var causes = []Cause{
 	CauseDNS, CauseConnect, CauseTLS, CauseResponse, CauseNoSuchName, CauseLookupFailed, CauseUnreachable, CauseExpired, CauseNotYetValid, CauseWrongName,
 	CauseSelfSigned, CauseUnknownAuthority, CauseBadCertificate, CauseNotTLS, CauseOldTLS, CauseClientCertificate, CauseHandshake, CauseFiles, CauseMemory, CausePorts,
+	CauseSheet,
 }
 
 // Detail is what is known of a failure beside its class.
@@ -114,8 +118,11 @@ type Phases struct {
 	DNS, Connect, TLS, Wait time.Duration
 }
 
-// OK reports whether the attempt succeeded: the answer was 200, in time.
-func (r Result) OK() bool { return r.Error == ErrorNone && r.StatusCode == 200 }
+// OK reports whether the attempt succeeded: the answer was 200, in time; or that of
+// a script that ran, to a webhook of WebhookSheet.
+func (r Result) OK() bool {
+	return r.Error == ErrorNone && (r.StatusCode == 200 || r.StatusCode == 302 && r.Detail.Cause == CauseSheet)
+}
 
 // EndedAt is when the verdict was known.
 func (r Result) EndedAt() time.Time { return r.StartedAt.Add(r.Duration) }

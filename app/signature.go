@@ -15,11 +15,18 @@ import (
 // SecretPrefix begins every secret of a webhook.
 const SecretPrefix = "whsec_"
 
-// newSecret is SecretPrefix and the base64 of 32 random bytes.
-func newSecret() string {
+// NewSecret is SecretPrefix and the base64 of 32 random bytes.
+func NewSecret() string {
 	var b [32]byte
 	rand.Read(b[:])
 	return SecretPrefix + base64.StdEncoding.EncodeToString(b[:])
+}
+
+// IsSecret reports whether a text has the form of NewSecret.
+func IsSecret(text string) bool {
+	encoded, found := strings.CutPrefix(text, SecretPrefix)
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	return found && err == nil && len(key) == 32
 }
 
 // Signature is the X-Webhook-Signature of a body: the HMAC-SHA256 under the

@@ -1,9 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
+
+	"baoco/app/appsscript"
 )
 
 // MaxWebhooks is how many webhooks an account may have.
@@ -22,11 +25,28 @@ const (
 // Takes reports whether a webhook of this type gets deliveries for d.
 func (t WebhookType) Takes(d Direction) bool { return t == WebhookAll || string(t) == string(d) }
 
+// WebhookKind is how a webhook is called, and what it answers when it took a
+// delivery.
+type WebhookKind string
+
+// The kinds of webhooks. A webhook keeps its kind.
+const (
+	WebhookHTTP  WebhookKind = "http"  // a URL of the shop; 200
+	WebhookSheet WebhookKind = "sheet" // a Google Apps Script; the redirect of one that ran
+)
+
+// Took reports whether an answer is the redirect by which a webhook of the kind
+// says that it took the delivery.
+func (k WebhookKind) Took(status int, location string) bool {
+	return k == WebhookSheet && appsscript.Ran(status, location)
+}
+
 // Webhook is a URL of the shop that gets a delivery for each transaction.
 type Webhook struct {
 	ID            int64
 	AccountID     int64
 	Name          string
+	Kind          WebhookKind
 	URL           string
 	BankAccountID int64 // 0: all bank accounts
 	Type          WebhookType
@@ -74,9 +94,11 @@ func (s Secrets) Rotated(next string, overlap time.Duration, now time.Time) Secr
 // WebhookCreate is a request to create a webhook.
 type WebhookCreate struct {
 	Name          string
+	Kind          WebhookKind // empty: WebhookHTTP
 	URL           string
 	Type          WebhookType
-	BankAccountID int64 // 0: all
+	BankAccountID int64  // 0: all
+	Secret        string // one of NewSecret; empty: one is made
 	// Key makes the creation safe to repeat: the second time gives the first
 	// webhook again, without its secret.
 	Key IdempotencyKey
@@ -91,7 +113,41 @@ type WebhookUpdate struct {
 
 // CheckWebhook checks the fields of in, without looking at the storage.
 func (s *Service) CheckWebhook(in WebhookCreate) error {
-	return s.CheckWebhookUpdate(WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type})
+	var v Invalid
+	v.Merge(s.CheckWebhookUpdate(WebhookUpdate{Name: &in.Name, URL: &in.URL, Type: &in.Type}))
+	switch in.Kind {
+	case "", WebhookHTTP:
+	case WebhookSheet:
+		v.Merge(checkSheetURL(in.URL))
+	default:
+		v.Add("kind", "must be http or sheet", "phải là http hoặc sheet")
+	}
+	if in.Secret != "" && !IsSecret(in.Secret) {
+		v.Add("secret", "is not one of a webhook", "không phải khoá bí mật của webhook")
+	}
+	return v.Err()
+}
+
+// SheetScript is the script that writes the deliveries of a webhook of WebhookSheet
+// into a sheet; it holds what secret lets in.
+func SheetScript(secret string, lang Lang) string {
+	return appsscript.Script(secret, appsscript.Texts{
+		Paste: Text{
+			"Google Sheets: Extensions, Apps Script. Replace everything there by this, then Deploy, New deployment, Web app: Execute as: Me, Who has access: Anyone.",
+			"Google Sheets: Tiện ích mở rộng, Apps Script. Thay toàn bộ mã ở đó bằng mã này, rồi Triển khai, Triển khai mới, Ứng dụng web: Thực thi với tư cách: Tôi, Ai có quyền truy cập: Bất kỳ ai.",
+		}.In(lang),
+		Repeat: Text{"A call that was made before, and a transaction that is there, are not written again.", "Lần gọi đã ghi và giao dịch đã có thì không ghi lại."}.In(lang),
+		Head:   Text{"Time,Bank,Account,Money in,Money out,Content,Number,baoco id,webhook_id", "Thời gian,Ngân hàng,Số tài khoản,Tiền vào,Tiền ra,Nội dung,Mã giao dịch,Mã baoco,webhook_id"}.In(lang),
+	})
+}
+
+// checkSheetURL refuses what isn't the address of a deployed script.
+func checkSheetURL(raw string) error {
+	if appsscript.IsURL(raw) {
+		return nil
+	}
+	return InvalidField("webhook_url", "must be the web app URL that Google shows after “Deploy”: https://script.google.com/macros/s/…/exec",
+		"phải là URL ứng dụng web mà Google hiển thị sau khi bấm “Triển khai”: https://script.google.com/macros/s/…/exec")
 }
 
 // CreateWebhook makes an active webhook and gives its secret, which nobody sees
@@ -100,9 +156,9 @@ func (s *Service) CreateWebhook(ctx context.Context, accountID int64, in Webhook
 	if err := s.CheckWebhook(in); err != nil {
 		return Webhook{}, "", err
 	}
-	secret := newSecret()
+	secret := cmp.Or(in.Secret, NewSecret())
 	w, made, err := s.store.CreateWebhook(ctx, Webhook{
-		AccountID: accountID, Name: strings.TrimSpace(in.Name), URL: in.URL, BankAccountID: in.BankAccountID,
+		AccountID: accountID, Name: strings.TrimSpace(in.Name), Kind: cmp.Or(in.Kind, WebhookHTTP), URL: in.URL, BankAccountID: in.BankAccountID,
 		Type: in.Type, IsActive: true, CreatedAt: now,
 	}, secret, in.Key, now)
 	if !made {
@@ -159,6 +215,15 @@ func (s *Service) UpdateWebhook(ctx context.Context, accountID, id int64, u Webh
 		name := strings.TrimSpace(*u.Name)
 		u.Name = &name
 	}
+	if u.URL != nil {
+		w, err := s.Webhook(ctx, accountID, id)
+		if err == nil && w.Kind == WebhookSheet {
+			err = checkSheetURL(*u.URL)
+		}
+		if err != nil {
+			return Webhook{}, err
+		}
+	}
 	return s.store.UpdateWebhook(ctx, accountID, id, u)
 }
 
@@ -182,7 +247,7 @@ func (s *Service) RotateSecret(ctx context.Context, accountID, id int64, overlap
 	if overlap < 0 || overlap > MaxOverlap {
 		return "", InvalidField("overlap_hours", "must be a whole number from 0 to 168", "phải là số nguyên từ 0 đến 168")
 	}
-	secret := newSecret()
+	secret := NewSecret()
 	changed, err := s.store.ChangeSecrets(ctx, accountID, id, key, func(old Secrets) (Secrets, error) {
 		return old.Rotated(secret, overlap, now), nil
 	}, now)

@@ -10,7 +10,7 @@ import (
 // begin takes a slot and starts the attempt in a goroutine of its own.
 func (c *courier) begin(l *lane, o app.Outgoing) {
 	c.begun = max(c.begun, o.ID)
-	l.host = hostOf(o.URL)
+	l.host, l.sheet = hostOf(o.URL), o.Kind == app.WebhookSheet
 	c.hosts[l.host]++
 	l.inFlight[o.ID] = struct{}{}
 	l.taken++

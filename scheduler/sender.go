@@ -60,9 +60,11 @@ func (s *Sender) Send(ctx context.Context, o app.Outgoing) app.Result {
 		result.Error, result.Detail = app.ErrorTimeout, app.Detail{Cause: timing.reached()}
 	case err != nil:
 		result.Error, result.Detail = classify(err, timing.reached())
+	case o.Kind.Took(response.StatusCode, response.Header.Get("Location")):
+		result.Detail = app.Detail{Cause: app.CauseSheet}
 	case response.StatusCode >= 300 && response.StatusCode < 400:
 		result.Error, result.Detail = app.ErrorRedirect, app.Detail{Text: redirectTo(response)}
-	case response.StatusCode != http.StatusOK:
+	case response.StatusCode != http.StatusOK, o.Kind == app.WebhookSheet:
 		result.Error = app.ErrorHTTPStatus
 	}
 	if err == nil {

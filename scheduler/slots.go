@@ -17,6 +17,7 @@ const (
 	slotsUnanswered = slots - 128 // for all webhooks together that don't answer or haven't answered yet
 	slotsPerWebhook = 64
 	slotsPerHost    = 64 // a host is a name and a port
+	slotsPerSheet   = 4  // for a webhook of app.WebhookSheet: its calls wait for one another
 	slotsSilent     = 4  // for a webhook that doesn't answer or hasn't answered yet
 	silentAfter     = 3  // attempts without an answer in a row
 )
@@ -30,6 +31,7 @@ type lane struct {
 	inFlight   map[int64]struct{} // ids of deliveries; removed at the sweep after they are settled
 	settled    []int64            // ids in inFlight whose result is recorded
 	taken      int                // slots
+	sheet      bool               // the webhook is one of app.WebhookSheet
 	host       string             // the host of the last attempt
 	unanswered int                // attempts without an answer in a row
 	answered   bool               // the webhook has answered since the lane was made
@@ -63,6 +65,9 @@ func (c *courier) free(l *lane, retries bool) int {
 		if most = slotsSilent; unanswered > slotsUnanswered*2/3 {
 			most = 1 // many webhooks are silent: each gets one slot, so that the next finds one
 		}
+	}
+	if l.sheet {
+		most = min(most, slotsPerSheet)
 	}
 	if left <= 0 {
 		return 0

@@ -86,10 +86,11 @@ func (s *Store) Due(ctx context.Context, webhookID int64, now time.Time, skip []
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
+	var kind app.WebhookKind
 	var url string
 	var sealed sealedSecrets
-	err = s.queryRow(ctx, `SELECT w.url, `+secretColumns+` FROM webhooks w WHERE w.id = ? AND w.is_active = 1 AND w.deleted_at IS NULL`, webhookID).
-		Scan(append([]any{&url}, sealed.dest()...)...)
+	err = s.queryRow(ctx, `SELECT w.kind, w.url, `+secretColumns+` FROM webhooks w WHERE w.id = ? AND w.is_active = 1 AND w.deleted_at IS NULL`, webhookID).
+		Scan(append([]any{&kind, &url}, sealed.dest()...)...)
 	if noRows(err) {
 		return nil, nil
 	}
@@ -103,7 +104,7 @@ func (s *Store) Due(ctx context.Context, webhookID int64, now time.Time, skip []
 	rows, err := s.query(ctx, `SELECT `+deliveryColumns+`, `+payloadColumns+` FROM json_each(?) CROSS JOIN deliveries d ON d.id = value`+payloadFrom+`
 		WHERE d.state = 0`, joinIDs(ids))
 	return collect(rows, err, func(row scanner) (app.Outgoing, error) {
-		o := app.Outgoing{URL: url, Secrets: secrets}
+		o := app.Outgoing{Kind: kind, URL: url, Secrets: secrets}
 		var p payloadScan
 		if err := row.Scan(append(deliveryDest(&o.Delivery), p.dest()...)...); err != nil {
 			return o, err
@@ -174,7 +175,7 @@ func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample 
 		if err != nil {
 			return o, err
 		}
-		o.URL, o.Payload = w.URL, sample(w)
+		o.Kind, o.URL, o.Payload = w.Kind, w.URL, sample(w)
 		if o.Secrets, err = s.txSecrets(tx, webhookID); err != nil {
 			return o, err
 		}
@@ -198,9 +199,9 @@ func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (app.Del
 	var sealed sealedSecrets
 	var samples bool
 	w := &f.Webhook
-	dest := append([]any{&w.ID, &w.Name, &w.URL, &w.IsActive, &f.Deleted, &f.ResentFrom, &samples}, deliveryDest(&f.Delivery)...)
+	dest := append([]any{&w.ID, &w.Name, &w.Kind, &w.URL, &w.IsActive, &f.Deleted, &f.ResentFrom, &samples}, deliveryDest(&f.Delivery)...)
 	dest = append(append(dest, p.dest()...), sealed.dest()...)
-	err := s.queryRow(ctx, `SELECT w.id, w.name, w.url, w.is_active, w.deleted_at IS NOT NULL,
+	err := s.queryRow(ctx, `SELECT w.id, w.name, w.kind, w.url, w.is_active, w.deleted_at IS NOT NULL,
 			coalesce((SELECT a.delivery_id FROM attempts a WHERE a.id = d.resend_of), 0), d.sample IS NOT NULL,
 			`+deliveryColumns+`, `+payloadColumns+`, `+secretColumns+`
 		FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id`+payloadFrom+` WHERE d.id = ? AND d.account_id = ?`, id, accountID).Scan(dest...)
@@ -208,7 +209,7 @@ func (s *Store) DeliveryFacts(ctx context.Context, accountID, id int64) (app.Del
 		return f, storageError(noRowsAs(err, app.ErrNoDelivery))
 	}
 	w.AccountID = accountID
-	f.URL = w.URL
+	f.Kind, f.URL = w.Kind, w.URL
 	if f.Payload, err = p.payload(f.TransactionID); err != nil {
 		return f, err
 	}

@@ -248,7 +248,7 @@ func (w cachedWebhook) outgoing(id int64, t app.Transaction, now time.Time) app.
 	at := time.UnixMilli(now.UnixMilli())
 	return app.Outgoing{
 		Delivery: app.Delivery{ID: id, AccountID: t.AccountID, WebhookID: w.id, TransactionID: t.ID, State: app.DeliveryPending, DueAt: at, CreatedAt: at},
-		URL:      w.url, Secrets: w.secrets, Payload: t.Payload(),
+		Kind:     w.kind, URL: w.url, Secrets: w.secrets, Payload: t.Payload(),
 	}
 }
 

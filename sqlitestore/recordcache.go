@@ -21,6 +21,7 @@ type cachedWebhook struct {
 	id            int64
 	hookType      app.WebhookType
 	bankAccountID int64 // 0: all
+	kind          app.WebhookKind
 	url           string
 	secrets       app.Secrets
 	readable      bool // the secrets could be opened
@@ -111,7 +112,7 @@ func (t *tx) recordCache(accountID int64) (*recordCache, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err = t.query(`SELECT w.id, w.type, coalesce(w.bank_account_id, 0), w.url, `+secretColumns+` FROM webhooks w
+	rows, err = t.query(`SELECT w.id, w.type, coalesce(w.bank_account_id, 0), w.kind, w.url, `+secretColumns+` FROM webhooks w
 			WHERE w.account_id = ? AND w.deleted_at IS NULL AND w.is_active = 1 ORDER BY w.id`, accountID)
 	webhooks, err := collect(rows, err, t.scanCachedWebhook)
 	if err != nil {
@@ -159,7 +160,7 @@ func (r *recordCache) candidates(e app.Incoming, only int64) []app.BankAccount {
 // recorded all the same.
 func (t *tx) scanCachedWebhook(row scanner) (w cachedWebhook, err error) {
 	var sealed sealedSecrets
-	if err := row.Scan(append([]any{&w.id, &w.hookType, &w.bankAccountID, &w.url}, sealed.dest()...)...); err != nil {
+	if err := row.Scan(append([]any{&w.id, &w.hookType, &w.bankAccountID, &w.kind, &w.url}, sealed.dest()...)...); err != nil {
 		return w, err
 	}
 	w.secrets, err = sealed.open(t.sealer)

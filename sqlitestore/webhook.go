@@ -7,7 +7,7 @@ import (
 	"baoco/app"
 )
 
-const webhookColumns = `w.id, w.account_id, w.name, w.url, coalesce(w.bank_account_id, 0), w.type, w.is_active, w.created_at, iif(w.next_secret IS NULL, NULL, w.overlap_to_ms), ` + secretLost
+const webhookColumns = `w.id, w.account_id, w.name, w.kind, w.url, coalesce(w.bank_account_id, 0), w.type, w.is_active, w.created_at, iif(w.next_secret IS NULL, NULL, w.overlap_to_ms), ` + secretLost
 
 // secretLost is true if the secret of a webhook was dropped for a new key, see
 // [ReplaceKey].
@@ -15,7 +15,7 @@ const secretLost = `length(w.secret) = 0`
 
 func scanWebhook(row scanner) (app.Webhook, error) {
 	var w app.Webhook
-	err := row.Scan(&w.ID, &w.AccountID, &w.Name, &w.URL, &w.BankAccountID, &w.Type, &w.IsActive, secondsInto(&w.CreatedAt), millisInto(&w.OverlapTo), &w.SecretLost)
+	err := row.Scan(&w.ID, &w.AccountID, &w.Name, &w.Kind, &w.URL, &w.BankAccountID, &w.Type, &w.IsActive, secondsInto(&w.CreatedAt), millisInto(&w.OverlapTo), &w.SecretLost)
 	return w, noRowsAs(err, app.ErrNoWebhook)
 }
 
@@ -39,8 +39,8 @@ func (s *Store) CreateWebhook(ctx context.Context, w app.Webhook, secret string,
 			return c, err
 		}
 		c = creation{w, true}
-		c.webhook.ID, err = tx.insert(`INSERT INTO webhooks (account_id, name, url, type, bank_account_id, is_active, created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			w.AccountID, w.Name, w.URL, string(w.Type), nullIfZero(w.BankAccountID), w.IsActive, w.CreatedAt.Unix(), s.sealer.seal(sealWebhook, secret))
+		c.webhook.ID, err = tx.insert(`INSERT INTO webhooks (account_id, name, kind, url, type, bank_account_id, is_active, created_at, secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			w.AccountID, w.Name, string(w.Kind), w.URL, string(w.Type), nullIfZero(w.BankAccountID), w.IsActive, w.CreatedAt.Unix(), s.sealer.seal(sealWebhook, secret))
 		if err != nil {
 			return c, err
 		}

@@ -19,9 +19,11 @@ func webhookCommand() *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "create", Usage: "create a webhook and show its secret once",
-				Description: terminal.Example("baoco webhook create --name shop --url https://shop.vn/baoco --type IN"),
+				Description: terminal.Example("baoco webhook create --name shop --url https://shop.vn/baoco --type IN",
+					"baoco webhook create --name sheet --kind sheet --url https://script.google.com/macros/s/AKfyc…/exec --type IN"),
 				Flags: terminal.AdminFlags(
 					&cli.StringFlag{Name: "name", Usage: "a `NAME` to recognise it by", Required: true},
+					&cli.StringFlag{Name: "kind", Usage: "`KIND`: http, or sheet for a Google Sheet, whose script is then shown", Value: string(app.WebhookHTTP)},
 					&cli.StringFlag{Name: "url", Usage: "`URL` that receives the POSTs", Required: true},
 					&cli.StringFlag{Name: "type", Usage: "`TYPE`: IN, OUT or ALL", Required: true},
 					&cli.Int64Flag{Name: "bank-account-id", Usage: "only transactions of bank account `ID`", DefaultText: "all"},
@@ -67,7 +69,7 @@ func webhookCommand() *cli.Command {
 
 func createWebhook(c *cli.Context, s *session) error {
 	hook, secret, err := s.service.CreateWebhook(c.Context, s.account, app.WebhookCreate{
-		Name: c.String("name"), URL: c.String("url"), Type: app.WebhookType(c.String("type")), BankAccountID: c.Int64("bank-account-id"),
+		Name: c.String("name"), Kind: app.WebhookKind(c.String("kind")), URL: c.String("url"), Type: app.WebhookType(c.String("type")), BankAccountID: c.Int64("bank-account-id"),
 	}, s.now)
 	if err != nil {
 		return err
@@ -75,11 +77,19 @@ func createWebhook(c *cli.Context, s *session) error {
 	created := struct {
 		Webhook api.WebhookJSON `json:"webhook"`
 		Secret  string          `json:"secret"`
-	}{api.EncodeWebhook(hook, s.service.Zone()), secret}
+		Script  string          `json:"script,omitempty"`
+	}{Webhook: api.EncodeWebhook(hook, s.service.Zone()), Secret: secret}
+	if hook.Kind == app.WebhookSheet {
+		created.Script = app.SheetScript(secret, app.English)
+	}
 	lost := fmt.Sprintf("Webhook %d was created, but nobody has seen its secret. Make a new one: baoco webhook rotate-secret %d --overlap-hours 0%s", hook.ID, hook.ID, onAccount(s.account))
 	return terminal.Report(c, created, lost, func(w io.Writer) {
 		fmt.Fprintf(w, "Webhook: %d (%s)\nSecret:  %s\n", hook.ID, hook.Type, secret)
 		fmt.Fprintln(c.App.ErrWriter, "Save the secret now: it is not shown again.")
+		if created.Script != "" {
+			fmt.Fprintf(w, "\n%s", created.Script)
+			fmt.Fprintln(c.App.ErrWriter, "Put this script in the place of the one that is deployed: Deploy, Manage deployments, Edit, New version. The URL stays.")
+		}
 		if app.IsPlainHTTP(hook.URL) {
 			fmt.Fprintln(c.App.ErrWriter, app.PlainHTTPWarning.EN)
 		}
@@ -169,7 +179,7 @@ func testWebhook(c *cli.Context, s *session, id int64) error {
 func outcome(a app.Attempt) string {
 	switch {
 	case a.Result.OK():
-		return "HTTP 200"
+		return fmt.Sprintf("HTTP %d", a.Result.StatusCode)
 	case a.Result.StatusCode != 0 && a.Result.Error != app.ErrorTimeout:
 		return fmt.Sprintf("HTTP %d", a.Result.StatusCode)
 	case a.Result.Detail != app.Detail{}:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/web/wire"
 )
 
 // WebhookJSON is the schema Webhook of openapi.yaml.
@@ -16,12 +17,17 @@ type WebhookJSON struct {
 	Type          app.WebhookType `json:"type"`
 	IsActive      bool            `json:"is_active"`
 	CreatedAt     string          `json:"created_at"`
+	Kind          app.WebhookKind `json:"kind,omitempty"`        // none: http
 	SecretLost    bool            `json:"secret_lost,omitempty"` // it must be rotated before anything is sent
 }
 
 // EncodeWebhook writes w with its times in zone.
 func EncodeWebhook(w app.Webhook, zone *time.Location) WebhookJSON {
-	return WebhookJSON{w.ID, w.Name, w.URL, orNull(w.BankAccountID), w.Type, w.IsActive, app.FormatTime(w.CreatedAt, zone), w.SecretLost}
+	kind := w.Kind
+	if kind == app.WebhookHTTP {
+		kind = ""
+	}
+	return WebhookJSON{w.ID, w.Name, w.URL, orNull(w.BankAccountID), w.Type, w.IsActive, app.FormatTime(w.CreatedAt, zone), kind, w.SecretLost}
 }
 
 func (s *Server) listWebhooks(w http.ResponseWriter, q *Request) error {
@@ -37,13 +43,16 @@ func (s *Server) listWebhooks(w http.ResponseWriter, q *Request) error {
 }
 
 func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
-	f, err := q.fields("name", "webhook_url", "type", "bank_account_id")
+	f, err := q.fields("name", "kind", "webhook_url", "type", "bank_account_id")
 	if err != nil {
 		return err
 	}
 	in := app.WebhookCreate{
 		Name: f.required("name"), URL: f.required("webhook_url"), Type: app.WebhookType(f.required("type")),
 		BankAccountID: f.reference("bank_account_id"),
+	}
+	if kind := f.optional("kind"); kind != nil {
+		in.Kind = app.WebhookKind(*kind)
 	}
 	f.bad.Merge(s.service.CheckWebhook(in))
 	if err := f.bad.Err(); err != nil {
@@ -55,7 +64,15 @@ func (s *Server) createWebhook(w http.ResponseWriter, q *Request) error {
 	}
 	return q.answer(w, http.StatusCreated, "The webhook was created. Store the secret now: it is not shown again."+hook.PlainWarning().EN,
 		"Đã tạo webhook. Hãy lưu khoá bí mật ngay: khoá bí mật sẽ không hiển thị lại."+hook.PlainWarning().VI,
-		member{"webhook", EncodeWebhook(hook, s.service.Zone())}, member{"secret", secret})
+		append([]member{{"webhook", EncodeWebhook(hook, s.service.Zone())}, {"secret", secret}}, script(hook, secret, q)...)...)
+}
+
+// script is what the owner of a sheet pastes; none for other webhooks.
+func script(hook app.Webhook, secret string, q *Request) []member {
+	if hook.Kind != app.WebhookSheet {
+		return nil
+	}
+	return []member{{"script", app.SheetScript(secret, wire.Lang(q.Request))}}
 }
 
 // namedWebhook gives the id in the path if it is that of a webhook. Handlers call
