@@ -35,8 +35,12 @@ var receiverComments = map[string]app.Text{
 
 // receivers are sample receivers for the webhook, one for each programming
 // language. The code never holds the secret: it reads it from the environment,
-// where the start command puts it. secret is empty if it isn't known.
+// where the start command puts it. secret is empty if it isn't known. There are none
+// for a sheet.
 func receivers(hook app.Webhook, secret string, lang app.Lang) []receiver {
+	if hook.Kind == app.WebhookSheet {
+		return nil
+	}
 	marks := []string{`"/HOOK-PATH"`, pathLiteral(hook.URL)}
 	for mark, text := range receiverComments {
 		marks = append(marks, "«"+mark+"»", text.In(lang))

@@ -2,7 +2,6 @@ package dashboard
 
 import (
 	"cmp"
-	"encoding/base64"
 	"net/url"
 	"strconv"
 	"strings"
@@ -51,6 +50,16 @@ type webhookForm struct {
 	ID                             int64 // 0: a new one
 	Name, URL, Type, BankAccountID string
 	Banks                          []app.BankAccount
+	Secret, Script                 string // of a new webhook of app.WebhookSheet: the script is deployed first, and holds the token
+}
+
+// fillScript shows the script of a sheet beside the form, under the same secret for
+// as long as the form is refused.
+func (f *webhookForm) fillScript(v *visit) {
+	if f.Secret == "" {
+		f.Secret = app.NewSecret()
+	}
+	f.Script = app.SheetScript(f.Secret, v.Lang)
 }
 
 // readWebhookForm reads the form that was sent.
@@ -60,12 +69,21 @@ func readWebhookForm(v *visit) (form webhookForm, in app.WebhookCreate, err erro
 		BankAccountID: v.PostFormValue("bank_account_id"),
 	}
 	in = app.WebhookCreate{Name: form.Name, URL: form.URL, Type: app.WebhookType(form.Type), Key: v.form.key}
+	if app.WebhookKind(v.PostFormValue("kind")) == app.WebhookSheet {
+		form.Secret = v.PostFormValue("secret")
+		in.Kind, in.Secret = app.WebhookSheet, form.Secret
+		form.fillScript(v)
+	}
 	in.BankAccountID, err = readBankAccountID(form.BankAccountID)
 	return form, in, err
 }
 
 func (s *Server) newWebhookPage(v *visit) error {
-	return s.showNewWebhook(v, webhookForm{Type: string(app.WebhookIn)}, nil)
+	form := webhookForm{Type: string(app.WebhookIn)}
+	if app.WebhookKind(v.URL.Query().Get("kind")) == app.WebhookSheet {
+		form.fillScript(v)
+	}
+	return s.showNewWebhook(v, form, nil)
 }
 
 func (s *Server) showNewWebhook(v *visit, form webhookForm, wrong error) (err error) {
@@ -101,6 +119,7 @@ type secretData struct {
 	New       bool // the webhook is new too
 	Plain     string
 	Receivers []receiver
+	Script    string // of a webhook of app.WebhookSheet, which has no receivers
 }
 
 func (s *Server) showSecret(v *visit, data secretData) error {
@@ -109,6 +128,9 @@ func (s *Server) showSecret(v *visit, data secretData) error {
 		title = app.Text{EN: "Secret already shown", VI: "Khoá bí mật đã được hiển thị"}
 	}
 	data.Plain = strings.TrimSpace(data.Webhook.PlainWarning().In(v.Lang))
+	if data.Webhook.Kind == app.WebhookSheet {
+		data.Script = app.SheetScript(data.Secret, v.Lang)
+	}
 	data.Receivers = receivers(data.Webhook, data.Secret, v.Lang)
 	return s.render(v, "webhook_secret", "webhooks", title, data)
 }
@@ -121,7 +143,7 @@ func (s *Server) secretFile(v *visit) error {
 		return err
 	}
 	secret := v.PostFormValue("secret")
-	if key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_")); err != nil || len(key) != 32 || !strings.HasPrefix(secret, "whsec_") {
+	if !app.IsSecret(secret) {
 		return app.InvalidField("secret", "is not one of a webhook", "không phải khoá bí mật của webhook")
 	}
 	h := v.w.Header()

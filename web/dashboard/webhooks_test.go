@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/appsscript"
 	"baoco/app/apptest"
 	"baoco/web/webtest"
 )
@@ -420,4 +421,44 @@ func awaitFailed(w *webtest.World, webhookID, n int64) {
 		}
 	}
 	w.T.Fatalf("webhook %d never failed %d times", webhookID, n)
+}
+
+// A webhook of a Google Sheet: the script is shown before there is a webhook, its
+// token is that of the webhook which is then made, and a form that is refused keeps
+// it.
+func TestSheetForm(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	b.Get("/webhooks").Shows(t, `href="/webhooks/new?kind=sheet"`)
+	page := b.Get("/webhooks/new?kind=sheet")
+	secret := regexp.MustCompile(`name="secret" value="(whsec_[^"]+)"`).FindStringSubmatch(page.Body)
+	if secret == nil {
+		t.Fatal(page.Body)
+	}
+	clear := strings.ReplaceAll(secret[1], "&#43;", "+")
+	token := appsscript.Token(clear)
+	page.Shows(t, token, "appendRow")
+	form := []string{"once", webtest.FormKey(), "kind", "sheet", "secret", clear, "name", "Sổ", "type", "IN", "webhook_url"}
+	for _, bad := range []string{"https://shop.vn/x", "https://script.google.com/macros/s/AKfycbx0123456789abcdefghij/dev", "http://script.google.com/macros/s/AKfycbx0123456789abcdefghij/exec", "https://script.google.com/macros/s/AKfycbx0123456789abcdefghij/exec?x"} {
+		a := b.Post("/webhooks", append(form, bad)...)
+		a.WantStatus(t, http.StatusUnprocessableEntity)
+		a.Shows(t, token, "must be the web app URL that Google shows")
+	}
+	const url = "https://script.google.com/macros/s/AKfycbx0123456789abcdefghij/exec"
+	b.Post("/webhooks", "once", webtest.FormKey(), "kind", "sheet", "secret", "whsec_x", "name", "Sổ", "type", "IN", "webhook_url", url).WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/webhooks", append(form, url)...).Shows(t, token)
+	hook, err := w.Service.Webhook(t.Context(), 1, 1)
+	apptest.Must(t, err)
+	secrets, err := w.Store.WebhookSecrets(t.Context(), 1)
+	apptest.Must(t, err)
+	if hook.Kind != app.WebhookSheet || secrets[1].Current != clear {
+		t.Errorf("%+v", hook)
+	}
+	page = b.Get("/webhooks/1")
+	page.Shows(t, "rotate the secret to see it again")
+	hides(t, page, token)
+	b.Post("/webhooks/1/edit", "name", "Sổ", "type", "IN", "webhook_url", "https://shop.vn/x").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/webhooks/1/rotate", "once", webtest.FormKey(), "overlap_hours", "24").Shows(t, "New version", "const TOKEN")
 }
