@@ -32,6 +32,9 @@ type Reader interface {
 	// Session gives what web keeps under a session's token. ok is false where
 	// there is no such session, or where it has ended.
 	Session(ctx context.Context, token string, now time.Time) (data []byte, ok bool, err error)
+	// Sessions lists the sessions of a user that haven't ended, the last seen
+	// first. token is that of This.
+	Sessions(ctx context.Context, accountID, userID int64, token string, now time.Time) ([]Session, error)
 
 	// BankAccounts lists the linked bank accounts by id.
 	BankAccounts(ctx context.Context, accountID int64) ([]BankAccount, error)
@@ -143,9 +146,14 @@ type Writer interface {
 	// RemoveUser removes a user and the user's sessions. CodeConflict for the
 	// last owner of an account.
 	RemoveUser(ctx context.Context, accountID, id int64) error
-	// SetSession keeps data under a token until end. userID is whose session it
-	// is; 0: nobody is signed in.
-	SetSession(ctx context.Context, token string, userID int64, data []byte, end time.Time) error
+	// SetSession keeps a session, and data, under a token until its end. One that
+	// was ended stays so.
+	SetSession(ctx context.Context, token string, session Session, data []byte) error
+	// SeeSession notes that there was a request in a session, where the last one
+	// was noted longer ago than SeenInterval. It doesn't wait for the commit.
+	SeeSession(ctx context.Context, token, address string, now time.Time) error
+	// EndSession ends one session of a user. ErrNoSession where it has ended.
+	EndSession(ctx context.Context, accountID, userID, id int64, now time.Time) error
 	// RemoveSession ends a session. An unknown token is no error.
 	RemoveSession(ctx context.Context, token string) error
 

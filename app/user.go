@@ -2,11 +2,8 @@ package app
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -267,52 +264,3 @@ var ErrLastOwner error = Refused(CodeConflict, Text{
 
 // ErrNoUser says that an id names no user.
 var ErrNoUser error = NotFound("There is no user with this id.", "Không có người dùng với id này.")
-
-// A device is a browser in which a user has signed in before, as its token
-// proves. To sign in still takes the password, but wrong passwords that others
-// enter elsewhere can't use up the device's attempts.
-//
-// Only the browser keeps the token. It is random, and signed with the hash of
-// the user's password over their id and generation. So it ends with the password,
-// with signing out everywhere and with the user, and never belongs to another
-// user.
-
-// deviceNonce is the length of the random part of a token, in bytes.
-const deviceNonce = 26
-
-func deviceToken(nonce string, u User, hash string) string {
-	mac := hmac.New(sha256.New, []byte(hash))
-	fmt.Fprintf(mac, "baoco device v1\n%d\n%d\n%s", u.ID, u.Generation, nonce)
-	return nonce + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
-}
-
-// NewDevice makes the token of a device on which u has just signed in.
-func (s *Service) NewDevice(ctx context.Context, u User) (string, error) {
-	now, hash, ok, err := s.store.UserByName(ctx, u.Name)
-	if err == nil && (!ok || now.ID != u.ID || now.Generation != u.Generation) {
-		err = ErrNoUser // removed or signed out at this moment
-	}
-	if err != nil {
-		return "", err
-	}
-	return deviceToken(rand.Text(), u, hash), nil
-}
-
-// KnownDevice gives the token among tokens that belongs to a device of the user
-// with this name; empty if there is none, or no such user.
-func (s *Service) KnownDevice(ctx context.Context, name string, tokens []string) (string, error) {
-	if len(tokens) == 0 {
-		return "", nil
-	}
-	u, hash, ok, err := s.store.UserByName(ctx, name)
-	if err != nil {
-		return "", err
-	}
-	i := slices.IndexFunc(tokens, func(token string) bool {
-		return len(token) > deviceNonce && hmac.Equal([]byte(token), []byte(deviceToken(token[:deviceNonce], u, hash)))
-	})
-	if i < 0 || !ok {
-		return "", nil
-	}
-	return tokens[i], nil
-}

@@ -99,7 +99,7 @@ func TestRemovedUsersSessions(t *testing.T) {
 	for _, name := range []string{"boss", "lan"} {
 		u, err := s.CreateUser(t.Context(), app.User{AccountID: 1, Name: name, Role: app.RoleOwner, CreatedAt: now}, "hash", app.IdempotencyKey{})
 		must(t, err)
-		must(t, s.SetSession(t.Context(), "of "+name, u.ID, []byte(name), now.Add(time.Hour)))
+		must(t, s.SetSession(t.Context(), "of "+name, app.Session{UserID: u.ID, Generation: u.Generation, StartedAt: now, EndAt: now.Add(time.Hour)}, []byte(name)))
 		users = append(users, u)
 	}
 	must(t, s.RemoveUser(t.Context(), 1, users[1].ID))

@@ -28,7 +28,7 @@ func (s *Store) Prune(ctx context.Context, limits app.PruneLimits, now time.Time
 				now.Add(-app.IdempotencyWindow).UnixMilli())
 		},
 		func(tx *tx, _ *app.Pruned) (bool, error) {
-			return pruneRows(tx, `DELETE FROM sessions WHERE token IN (SELECT token FROM sessions WHERE end_at <= ?`+stepLimit+`)`, now.Unix())
+			return pruneRows(tx, `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE end_at <= ?`+stepLimit+`)`, now.Unix())
 		},
 		func(tx *tx, _ *app.Pruned) (bool, error) { return pruneHealth(tx, now) },
 		func(tx *tx, _ *app.Pruned) (bool, error) {

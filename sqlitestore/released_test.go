@@ -198,7 +198,7 @@ func fillEveryTable(t *testing.T, h *history) {
 	h.populate(11, account)
 	boss, err := h.service.CreateUser(ctx, account, app.UserCreate{Name: "boss" + tag, Password: "mật khẩu rất dài", Role: app.RoleOwner}, h.now)
 	must(t, err)
-	must(t, h.service.SetSession(ctx, "token"+tag, boss.ID, []byte("data"), h.now.Add(24*time.Hour)))
+	must(t, h.service.SetSession(ctx, "token"+tag, app.Session{UserID: boss.ID, Generation: boss.Generation, StartedAt: h.now, EndAt: h.now.Add(24 * time.Hour)}, []byte("data")))
 	_, _, err = h.service.CreateAPIKey(ctx, account, "till", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, h.now)
 	must(t, err)
 	_, _, err = h.service.CreateCounterLink(ctx, account, app.CounterLinkCreate{Name: "counter"}, h.now)
@@ -208,6 +208,13 @@ func fillEveryTable(t *testing.T, h *history) {
 	must(t, err)
 	h.store.NoteRefusedCall(app.RefusedCall{SourceID: h.sources[0].ID, ReceivedAt: h.now})
 	h.imports("statement of "+tag+".csv", false, h.rows(0, 20))
+	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error {
+		if err := exec(`INSERT INTO recovery_codes (user_id, hash) VALUES (?, ?)`, boss.ID, []byte(tag)); err != nil {
+			return err
+		}
+		return exec(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at) VALUES (?, 'phone', 'shop.vn', ?, x'', '', 0, 0, ?)`,
+			boss.ID, []byte(tag), h.now.Unix())
+	}))
 	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error { // as a crash leaves it
 		if err := exec(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, 500000, ?, ?)`,
 			h.banks[0].ID, int64(app.DayOf(h.now, time.UTC)), h.now.Unix(), h.sources[0].ID); err != nil {

@@ -165,7 +165,7 @@ func TestNothingHoldsTheWriter(t *testing.T) {
 			h.fill(`INSERT INTO inbound_events (account_id, channel, received_ms, body, recorded, duplicates, unassigned, conflicts, rejected, open)
 				SELECT 1, 'call', i, zeroblob(i % 3000), 0, 0, 0, 0, 0, 0`)
 			h.fill(`INSERT INTO idempotency_keys (account_id, key, operation, hash, result, outcome, created_ms) SELECT 1, i, '', x'', 0, '', i`)
-			h.fill(`INSERT INTO sessions (token, data, end_at) SELECT i, x'', i`)
+			h.fill(`INSERT INTO sessions (token, generation, halfway, data, agent, address, started_at, seen_at, end_at, ended) SELECT i, 0, 0, x'', '', '', 0, 0, i, 0`)
 			h.fill(`INSERT INTO webhook_hours (webhook_id, hour, succeeded, failed) SELECT 1, i, 0, 0`)
 			h.record(h.elements(many, "1000"))
 			h.fail(many)

@@ -173,8 +173,10 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, id int64) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.exec(`DELETE FROM sessions WHERE user_id = ?`, id); err != nil {
-			return err
+		for _, table := range []string{"sessions", "recovery_codes", "passkeys"} {
+			if err := tx.exec(`DELETE FROM `+table+` WHERE user_id = ?`, id); err != nil {
+				return err
+			}
 		}
 		return tx.exec(`DELETE FROM users WHERE id = ?`, id)
 	})
@@ -198,24 +200,4 @@ func (s *Store) NoteSignIn(id int64, now time.Time) {
 	s.writer.offer(func(tx *tx) error {
 		return tx.exec(`UPDATE users SET last_sign_in_at = ? WHERE id = ?`, now.Unix(), id)
 	})
-}
-
-func (s *Store) Session(ctx context.Context, token string, now time.Time) ([]byte, bool, error) {
-	var data []byte
-	err := s.queryRow(ctx, `SELECT data FROM sessions WHERE token = ? AND end_at > ?`, token, now.Unix()).Scan(&data)
-	if noRows(err) {
-		return nil, false, nil
-	}
-	return data, err == nil, storageError(err)
-}
-
-func (s *Store) SetSession(ctx context.Context, token string, userID int64, data []byte, end time.Time) error {
-	return s.write(ctx, func(tx *tx) error {
-		return tx.exec(`INSERT INTO sessions (token, user_id, data, end_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (token) DO UPDATE SET user_id = ?2, data = ?3, end_at = ?4`,
-			token, nullIfZero(userID), data, end.Unix())
-	})
-}
-
-func (s *Store) RemoveSession(ctx context.Context, token string) error {
-	return s.write(ctx, func(tx *tx) error { return tx.exec(`DELETE FROM sessions WHERE token = ?`, token) })
 }

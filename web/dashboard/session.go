@@ -39,8 +39,14 @@ func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, 
 	if err != nil {
 		return err
 	}
-	userID, _ := values["user"].(int64)
-	return s.Service.SetSession(ctx, token, userID, data, end)
+	session := app.Session{EndAt: end}
+	session.UserID, _ = values["user"].(int64)
+	session.Generation, _ = values["generation"].(int64)
+	session.Agent, _ = values["agent"].(string)
+	session.Address, _ = values["address"].(string)
+	started, _ := values["started"].(int64)
+	session.StartedAt = time.Unix(started, 0)
+	return s.Service.SetSession(ctx, token, session, data)
 }
 
 func (s sessionStore) DeleteCtx(ctx context.Context, token string) error {

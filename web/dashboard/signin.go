@@ -114,6 +114,10 @@ func (s *Server) begin(v *visit, u app.User) error {
 	}
 	s.sessions.Put(v.Context(), "user", u.ID)
 	s.sessions.Put(v.Context(), "generation", u.Generation)
+	agent := v.UserAgent()
+	s.sessions.Put(v.Context(), "agent", strings.ToValidUTF8(agent[:min(len(agent), app.MaxAgent)], ""))
+	s.sessions.Put(v.Context(), "address", s.ClientAddr(v.Request).String())
+	s.sessions.Put(v.Context(), "started", v.now.Unix())
 	return s.rememberDevice(v, u)
 }
 
