@@ -2,8 +2,11 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/netip"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,6 +143,71 @@ func lastRefused(w *webtest.World, n int) string {
 		}
 		if time.Now().After(deadline) {
 			w.T.Fatal("the refused call isn't noted")
+		}
+	}
+}
+
+// TestAsSent: behind a trusted proxy, addresses, cookies and HSTS follow how the
+// client sent its request to the proxy. Of anybody else the headers count nothing.
+func TestAsSent(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewStillWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Native()
+	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	h := web.New(web.Config{Service: w.Service, TrustedProxies: proxies})
+	https := web.New(web.Config{Service: w.Service, TrustedProxies: proxies, Secure: true})
+	const proto, host = "X-Forwarded-Proto", "X-Forwarded-Host"
+	for i, c := range []struct {
+		h           http.Handler
+		peer        string
+		header      []string
+		secure      bool
+		url         string // what the URL of the source begins with
+		otherOrigin bool   // a form of https://shop.vn is of another site
+	}{
+		{h, "192.0.2.1:1", nil, false, "", true},
+		{https, "192.0.2.1:1", nil, true, "", true},
+		{h, "192.0.2.1:1", []string{proto, "https", host, "shop.vn"}, false, "", true}, // forged
+		{https, "192.0.2.1:1", []string{proto, "http", host, "shop.vn"}, true, "", true},
+		{h, "10.0.0.1:1", []string{proto, "https", host, "shop.vn"}, true, "https://shop.vn", false},
+		{h, "10.0.0.1:1", []string{proto, "HTTPS", host, "shop.vn:8443"}, true, "https://shop.vn:8443", true},
+		{h, "10.0.0.1:1", []string{proto, "http", host, "shop.vn"}, false, "http://shop.vn", false},
+		{https, "10.0.0.1:1", []string{proto, "http", host, "shop.vn"}, false, "http://shop.vn", false},
+		{https, "10.0.0.1:1", nil, true, "", true},
+		{h, "10.0.0.1:1", []string{host, "[2001:db8::1]:80"}, false, "http://[2001:db8::1]:80", true},
+		// What the proxy added stands last; the rest is the client's word.
+		{h, "10.0.0.1:1", []string{proto, "https, http", host, "evil.vn, shop.vn"}, false, "http://shop.vn", false},
+		{h, "10.0.0.1:1", []string{proto, "https", proto, "http", host, "evil.vn", host, "shop.vn"}, false, "http://shop.vn", false},
+		// What is no scheme or no host.
+		{h, "10.0.0.1:1", []string{proto, "wss", host, ""}, false, "", true},
+		{h, "10.0.0.1:1", []string{proto, "https,", host, "shop.vn,"}, false, "", true},
+		{h, "10.0.0.1:1", []string{host, "shop.vn/evil"}, false, "", true},
+		{h, "10.0.0.1:1", []string{host, "evil@shop.vn"}, false, "", true},
+		{h, "10.0.0.1:1", []string{host, `shop.vn"><script>`}, false, "", true},
+		{h, "10.0.0.1:1", []string{host, "shop.vn:99999999"}, false, "", true},
+		{h, "10.0.0.1:1", []string{host, strings.Repeat("a", 300) + ".vn"}, false, "", true},
+	} {
+		c.peer = strings.Replace(c.peer, ".1:1", fmt.Sprintf(".%d:1", i+1), 1) // each has its own turns to sign in
+		form := append([]string{"Content-Type", "application/x-www-form-urlencoded"}, c.header...)
+		signedIn := webtest.From(c.h, c.peer, "POST", "/login", "name=lan&password="+apptest.SomePassword, form...)
+		prefix := map[bool]string{true: "__Host-"}[c.secure]
+		session, _, _ := strings.Cut(signedIn.Cookie(prefix+"baoco"), ";")
+		if device := signedIn.Cookie(prefix + "baoco-device"); session == "" || strings.Contains(device, "Secure") != c.secure {
+			t.Errorf("%d: secure should be %v, the cookies are %q", i, c.secure, signedIn.Header.Values("Set-Cookie"))
+		}
+		page := webtest.From(c.h, c.peer, "GET", "/inbound/sources/1", "", append(c.header, "Cookie", session)...)
+		if !strings.Contains(page.Body, `id="url-1">`+c.url+"/api/webhooks/provider/") {
+			t.Errorf("%d: the URL does not begin with %q\n%s", i, c.url, page.Body)
+		}
+		for _, a := range []webtest.Answer{page, webtest.From(c.h, c.peer, "GET", "/healthz", "", c.header...)} {
+			if got := a.Header.Get("Strict-Transport-Security") != ""; got != c.secure {
+				t.Errorf("%d: HSTS %v, want %v", i, got, c.secure)
+			}
+		}
+		out := webtest.From(c.h, c.peer, "POST", "/look", "", append(form, "Cookie", session, "Origin", "https://shop.vn")...)
+		if (out.Status == http.StatusForbidden) != c.otherOrigin {
+			t.Errorf("%d: a form of https://shop.vn is answered %d", i, out.Status)
 		}
 	}
 }

@@ -33,21 +33,22 @@ type Config struct {
 	Logger       *slog.Logger // nil discards
 	Limit        int          // the general limit, requests a minute; 0: 300
 	ListingLimit int          // that of the two listings which the interface limits; 0: 60
-	Secure       bool         // browsers reach the dashboard over HTTPS
+	Secure       bool         // clients use HTTPS, where no trusted proxy says otherwise
 	Version      string
 	Closing      <-chan struct{}      // closed when the server stops: live pages end
 	Installation app.Installation     // how serve was started, for the operator to read
 	RecentLog    *dashboard.RecentLog // that Logger writes to, for the operator to read; nil: none is shown
 	Lang         app.Lang             // of the dashboard where neither the visitor nor the browser names one; empty: English
 
-	// TrustedProxies are the networks of the proxies whose X-Forwarded-For says
-	// whom a request comes from.
+	// TrustedProxies are the networks of the proxies that are believed: by
+	// X-Forwarded-For whom a request comes from, by X-Forwarded-Proto and
+	// X-Forwarded-Host how and where it was sent.
 	TrustedProxies []netip.Prefix
 }
 
 // New makes the handler of everything that baoco serves.
 func New(c Config) http.Handler {
-	responder := &wire.Responder{Log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), TrustedProxies: c.TrustedProxies}
+	responder := &wire.Responder{Log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), TrustedProxies: c.TrustedProxies, Secure: c.Secure}
 	routes, refuse := houses(responder, c)
 	return outermost(responder, newMux(routes, refuse))
 }
@@ -56,7 +57,7 @@ func New(c Config) http.Handler {
 // them is for.
 func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse func(http.ResponseWriter, *http.Request, error)) {
 	pages := dashboard.New(responder, dashboard.Config{
-		Service: c.Service, Secure: c.Secure, Version: c.Version, Closing: c.Closing, Installation: c.Installation, RecentLog: c.RecentLog, Lang: c.Lang,
+		Service: c.Service, Version: c.Version, Closing: c.Closing, Installation: c.Installation, RecentLog: c.RecentLog, Lang: c.Lang,
 		EncodeTransaction: func(t app.Transaction, zone *time.Location) any { return api.EncodeTransaction(t, zone) },
 	})
 	refuse = func(w http.ResponseWriter, r *http.Request, err error) {
@@ -87,13 +88,21 @@ func probes(responder *wire.Responder, service *app.Service) []wire.Route {
 	}
 }
 
-// outermost gives every request its id and its safety net.
+// hsts has a browser that came over HTTPS come over nothing else, for a month from
+// its last visit on (RFC 6797).
+const hsts = "max-age=2592000"
+
+// outermost gives every request its id and its safety net, and finds out how its
+// client sent it.
 func outermost(responder *wire.Responder, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var id [12]byte
 		rand.Read(id[:])
-		r = wire.WithRequestID(r, hex.EncodeToString(id[:]))
+		r = responder.Arrived(r, hex.EncodeToString(id[:]))
 		w.Header().Set("X-Request-Id", wire.RequestID(r))
+		if wire.Secure(r) {
+			w.Header().Set("Strict-Transport-Security", hsts)
+		}
 		out := &startedWriter{ResponseWriter: w}
 		w = out
 		defer func() {

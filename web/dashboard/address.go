@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"baoco/app"
+	"baoco/web/wire"
 )
 
 // address is that of a path as others reach it: as the operator said, else as
-// this browser does where it names an address of a network. A name in the
-// request may be one that somebody else has pointed here: then only the path is
-// given.
+// this browser does where a trusted proxy named the host, or where the browser names
+// an address of a network. Another name in the request may be one that somebody else
+// has pointed here: then only the path is given.
 func (s *Server) address(v *visit, path string) string {
 	if s.Installation.BaseURL != "" {
 		return s.Installation.BaseURL + path
@@ -20,14 +21,10 @@ func (s *Server) address(v *visit, path string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err != nil && host != "localhost" {
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err != nil && host != "localhost" && !wire.Named(v.Request) {
 		return path
 	}
-	scheme := "http://"
-	if s.Secure || v.TLS != nil {
-		scheme = "https://"
-	}
-	return scheme + v.Request.Host + path
+	return wire.Origin(v.Request) + path
 }
 
 // givenAddress is an address to be entered elsewhere or opened on another device.

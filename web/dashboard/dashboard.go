@@ -43,7 +43,6 @@ var dashboardFiles embed.FS
 // Config is what a Server works with.
 type Config struct {
 	Service      *app.Service
-	Secure       bool // browsers reach the dashboard over HTTPS
 	Version      string
 	Closing      <-chan struct{}  // closed when the server stops: live pages end
 	Installation app.Installation // how serve was started
@@ -69,7 +68,7 @@ type Server struct {
 
 func New(responder *wire.Responder, c Config) *Server {
 	c.Lang = cmp.Or(c.Lang, app.English)
-	s := &Server{Responder: responder, Config: c, sessions: newSessions(c.Service, c.Secure, responder.WriteError)}
+	s := &Server{Responder: responder, Config: c, sessions: newSessions(c.Service, responder.WriteError)}
 	_, _ = rand.Read(s.positionKey[:]) // it never fails, by its contract
 	return s
 }
@@ -201,7 +200,7 @@ func (s *Server) takeFlash(v *visit) string {
 
 // Refuse answers a browser whose request no handler is for.
 func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, err error) {
-	s.sessions.LoadAndSave(s.visiting(page{handle: func(*Server, *visit) error { return err }}, 0)).ServeHTTP(w, r)
+	s.withSession(s.visiting(page{handle: func(*Server, *visit) error { return err }}, 0)).ServeHTTP(w, r)
 }
 
 // errorData is the page of an error.

@@ -30,7 +30,7 @@ func chosenTheme(r *http.Request) string {
 func (s *Server) switchLook(v *visit) error {
 	set := func(name, value string) {
 		http.SetCookie(v.w, &http.Cookie{
-			Name: name, Value: value, Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, Secure: s.Secure, SameSite: http.SameSiteLaxMode,
+			Name: name, Value: value, Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, Secure: wire.Secure(v.Request), SameSite: http.SameSiteLaxMode,
 		})
 	}
 	switch l := v.PostFormValue("lang"); app.Lang(l) {

@@ -203,7 +203,7 @@ func (s *Server) Routes() []wire.Route {
 	list := []wire.Route{{Method: "GET", Path: "/static/{name}", Handler: s.static}}
 	for _, p := range table {
 		route := wire.Route{Method: p.Method, Path: p.Path, Stream: p.kind == lasting}
-		route.Handler = protection.Handler(s.sessions.LoadAndSave(s.visiting(p, depthBelowPage(p.Path)))).ServeHTTP
+		route.Handler = protection.Handler(s.withSession(s.visiting(p, depthBelowPage(p.Path)))).ServeHTTP
 		switch {
 		case p.Method != http.MethodPost:
 		case p.Takes == open:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/web/wire"
 
 	"github.com/alexedwards/scs/v2"
 )
@@ -15,14 +16,26 @@ import (
 const sessionLifetime = 14 * 24 * time.Hour
 
 // newSessions keeps sessions in the store, by the hash of their token.
-func newSessions(service *app.Service, secure bool, failed func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
+func newSessions(service *app.Service, failed func(http.ResponseWriter, *http.Request, error)) *scs.SessionManager {
 	// scs.New would start a goroutine that never ends, for a store of its own.
 	m := &scs.SessionManager{Store: sessionStore{service}, HashTokenInStore: true, Lifetime: sessionLifetime, Codec: scs.GobCodec{}, ErrorFunc: failed}
 	m.Cookie = scs.SessionCookie{Name: "baoco", Path: "/", HttpOnly: true, Persist: true, SameSite: http.SameSiteLaxMode}
-	if m.Cookie.Secure = secure; secure {
-		m.Cookie.Name = "__Host-baoco"
-	}
 	return m
+}
+
+// withSession gives a handler the session of the browser. Its cookie is for HTTPS
+// only where the browser came over HTTPS.
+func (s *Server) withSession(next http.Handler) http.Handler {
+	secured := *s.sessions
+	secured.Cookie.Name, secured.Cookie.Secure = "__Host-"+secured.Cookie.Name, true
+	plain, secure := s.sessions.LoadAndSave(next), secured.LoadAndSave(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if wire.Secure(r) {
+			secure.ServeHTTP(w, r)
+			return
+		}
+		plain.ServeHTTP(w, r)
+	})
 }
 
 func init() { gob.Register(int64(0)) }

@@ -181,8 +181,8 @@ const (
 	deviceLifetime = 400 * 24 * time.Hour
 )
 
-func (s *Server) deviceCookie() string {
-	if s.Secure {
+func deviceCookie(r *http.Request) string {
+	if wire.Secure(r) {
 		return "__Host-baoco-device"
 	}
 	return "baoco-device"
@@ -190,7 +190,7 @@ func (s *Server) deviceCookie() string {
 
 // devices are the tokens that a browser sends. They aren't checked yet.
 func (s *Server) devices(r *http.Request) []string {
-	c, err := r.Cookie(s.deviceCookie())
+	c, err := r.Cookie(deviceCookie(r))
 	if err != nil || c.Value == "" {
 		return nil
 	}
@@ -210,8 +210,8 @@ func (s *Server) rememberDevice(v *visit, u app.User) error {
 	}
 	tokens = append([]string{token}, slices.DeleteFunc(tokens, func(t string) bool { return t == token })...)
 	http.SetCookie(v.w, &http.Cookie{
-		Name: s.deviceCookie(), Value: strings.Join(tokens[:min(len(tokens), devicesKept)], "."), Path: "/",
-		MaxAge: int(deviceLifetime / time.Second), HttpOnly: true, Secure: s.Secure, SameSite: http.SameSiteLaxMode,
+		Name: deviceCookie(v.Request), Value: strings.Join(tokens[:min(len(tokens), devicesKept)], "."), Path: "/",
+		MaxAge: int(deviceLifetime / time.Second), HttpOnly: true, Secure: wire.Secure(v.Request), SameSite: http.SameSiteLaxMode,
 	})
 	return nil
 }

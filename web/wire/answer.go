@@ -17,11 +17,12 @@ import (
 	"baoco/app"
 )
 
-// Responder answers errors, knows the address of a client, and counts how often a
-// client failed to authenticate.
+// Responder answers errors, knows how a client sent its request, and counts how often
+// a client failed to authenticate.
 type Responder struct {
 	Log            *slog.Logger
 	TrustedProxies []netip.Prefix
+	Secure         bool // clients use HTTPS, where no trusted proxy says otherwise
 	Failures       Buckets[netip.Prefix]
 }
 

@@ -3,6 +3,7 @@ package wire
 import (
 	"net/http"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -34,6 +35,22 @@ func (s *Responder) ClientAddr(r *http.Request) netip.Addr {
 func (s *Responder) isProxy(addr netip.Addr) bool {
 	return slices.ContainsFunc(s.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
+
+// lastHop is the last value of a header that each proxy may add one to: that of the
+// proxy which made the connection.
+func lastHop(h http.Header, name string) string {
+	values := h.Values(name)
+	if len(values) == 0 {
+		return ""
+	}
+	last := values[len(values)-1]
+	return strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])
+}
+
+// hostForm is that of a host in a URL: a name or an address, and a port.
+var hostForm = regexp.MustCompile(`^([0-9A-Za-z._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?$`)
+
+func isHost(text string) bool { return len(text) <= 259 && hostForm.MatchString(text) }
 
 // ParseClient reads an address with or without a port, as a connection and as
 // proxies write it. An IPv6 address may stand in brackets.

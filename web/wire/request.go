@@ -11,18 +11,59 @@ import (
 	"baoco/app"
 )
 
-// keyRequestID is where a request's context holds its id.
-type keyRequestID struct{}
+// keyArrival is where a request's context holds its arrival.
+type keyArrival struct{}
 
-// WithRequestID is r with an id.
-func WithRequestID(r *http.Request, id string) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), keyRequestID{}, id))
+// arrival is what is found out about a request once, before a house gets it.
+type arrival struct {
+	id     string
+	secure bool // its client sent it over HTTPS
+	named  bool // a trusted proxy said which host it was sent to
+}
+
+func arrivalOf(r *http.Request) arrival {
+	a, _ := r.Context().Value(keyArrival{}).(arrival)
+	return a
+}
+
+// Arrived is r with an id, as its client sent it: behind a trusted proxy, Host is
+// what the client asked the proxy for.
+func (s *Responder) Arrived(r *http.Request, id string) *http.Request {
+	a := arrival{id: id, secure: r.TLS != nil || s.Secure}
+	host := r.Host
+	if peer, _ := ParseClient(r.RemoteAddr); s.isProxy(peer) {
+		switch strings.ToLower(lastHop(r.Header, "X-Forwarded-Proto")) {
+		case "https":
+			a.secure = true
+		case "http":
+			a.secure = false
+		}
+		if named := lastHop(r.Header, "X-Forwarded-Host"); isHost(named) {
+			host, a.named = named, true
+		}
+	}
+	r = r.WithContext(context.WithValue(r.Context(), keyArrival{}, a))
+	r.Host = host
+	return r
 }
 
 // RequestID is the id of a request.
-func RequestID(r *http.Request) string {
-	id, _ := r.Context().Value(keyRequestID{}).(string)
-	return id
+func RequestID(r *http.Request) string { return arrivalOf(r).id }
+
+// Secure tells whether the client sent a request over HTTPS, to this server or to a
+// trusted proxy.
+func Secure(r *http.Request) bool { return arrivalOf(r).secure }
+
+// Named tells whether a trusted proxy said which host a request was sent to. What
+// the client itself says may be a name that a stranger has pointed here.
+func Named(r *http.Request) bool { return arrivalOf(r).named }
+
+// Origin is the scheme and the host that a request was sent to.
+func Origin(r *http.Request) string {
+	if Secure(r) {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 // RouteOf names the request for the log, without ids, tokens or query.

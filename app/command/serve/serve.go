@@ -43,7 +43,7 @@ func Command() *cli.Command {
 			&cli.StringFlag{Name: "acme-directory", Usage: "`URL` of the authority that issues the certificate of --domain (default: Let's Encrypt)", EnvVars: []string{"BAOCO_ACME_DIRECTORY"}},
 			&cli.StringFlag{Name: "timezone", Usage: "`ZONE` of every date (default: that of the database, " + app.DefaultZone + " in a new one)", EnvVars: []string{"BAOCO_TIMEZONE"}},
 			&cli.StringSliceFlag{Name: "allow-target", Usage: "allow webhooks at private addresses in `CIDR[@PORT]`, or at this exact host name (repeatable)", EnvVars: []string{"BAOCO_ALLOW_TARGET"}},
-			&cli.StringSliceFlag{Name: "trusted-proxies", Usage: "take the client's address from X-Forwarded-For where the connection comes from `CIDR` (repeatable)", EnvVars: []string{"BAOCO_TRUSTED_PROXIES"}},
+			&cli.StringSliceFlag{Name: "trusted-proxies", Usage: "believe the proxy at `CIDR` about its clients: X-Forwarded-For, -Proto and -Host (repeatable)", EnvVars: []string{"BAOCO_TRUSTED_PROXIES"}},
 			&cli.IntFlag{Name: "rate-limit", Usage: "requests a minute for each API key and endpoint, `N`", Value: 300, EnvVars: []string{"BAOCO_RATE_LIMIT"}},
 			&cli.IntFlag{Name: "listing-rate-limit", Usage: "the same for the listings of transactions and of bank accounts, `N`", Value: 60, EnvVars: []string{"BAOCO_LISTING_RATE_LIMIT"}},
 			KeepFlag("keep-inbound", KeepInboundUsage, "30d"),
