@@ -166,8 +166,8 @@ func (s *Service) SetUp(ctx context.Context, token, name, secret string, now tim
 
 // ErrSetUpEnded refuses a set-up link that was used or is too old.
 var ErrSetUpEnded error = Refused(CodeForbidden, Text{
-	"This setup link has been used or is older than 30 minutes. If there is a user already, sign in; otherwise restart baoco for a new one, or run: baoco user create",
-	"Đường dẫn thiết lập này đã được dùng hoặc đã quá 30 phút. Nếu đã có người dùng, hãy đăng nhập; nếu chưa, hãy khởi động lại baoco để có đường dẫn mới, hoặc chạy: baoco user create",
+	"This setup link has been used or is older than 30 minutes. If there is a user already, sign in; otherwise run for a new one: baoco user set-up",
+	"Đường dẫn thiết lập này đã được dùng hoặc đã quá 30 phút. Nếu đã có người dùng, hãy đăng nhập; nếu chưa, hãy chạy lệnh này để có đường dẫn mới: baoco user set-up",
 })
 
 // SignIn checks a name and a password. known says that they come from a device

@@ -48,14 +48,14 @@ func rootCommand(stdin io.Reader, out, stderr io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			serve.Command(), demo.Command(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(),
 			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(), alertCommand(),
-			backupCommand(), restoreCommand(), doctorCommand(), pruneCommand(), serve.UnitCommand(), bench.Command(), openAPICommand(), completionCommand(), versionCommand(),
+			backupCommand(), restoreCommand(), doctorCommand(), pruneCommand(), serve.ReadyCommand(), serve.UnitCommand(), bench.Command(), openAPICommand(), completionCommand(), versionCommand(),
 		},
 	}
 }
 
 func versionCommand() *cli.Command {
 	return &cli.Command{
-		Name: "version", Usage: "print the version", Description: terminal.Example("baoco version"),
+		Name: "version", Usage: "print the version and the commit of which it was built", Description: terminal.Example("baoco version"),
 		Flags: []cli.Flag{terminal.OutputFlag},
 		Action: func(c *cli.Context) error {
 			return printVersion(c)
@@ -64,5 +64,16 @@ func versionCommand() *cli.Command {
 }
 
 func printVersion(c *cli.Context) error {
-	return terminal.Output(c, map[string]string{"version": serve.Version}, func(w io.Writer) { fmt.Fprintln(w, "baoco "+serve.Version) })
+	commit := serve.Commit()
+	v := struct {
+		Version string  `json:"version"`
+		Commit  *string `json:"commit"`
+	}{serve.Version, orNull(commit)}
+	return terminal.Output(c, v, func(w io.Writer) {
+		fmt.Fprint(w, "baoco "+serve.Version)
+		if commit != "" {
+			fmt.Fprintf(w, " (commit %s)", commit)
+		}
+		fmt.Fprintln(w)
+	})
 }

@@ -1,11 +1,13 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
 
 	"baoco/app"
+	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 
 	"github.com/urfave/cli/v2"
@@ -16,6 +18,11 @@ func userCommand() *cli.Command {
 	return &cli.Command{
 		Name: "user", Usage: "users who may sign in to the dashboard",
 		Subcommands: []*cli.Command{
+			{
+				Name: "set-up", Usage: "print a new link with which the first user is created in the browser",
+				Description: terminal.Example("baoco user set-up"),
+				Flags:       []cli.Flag{terminal.DBFlag, terminal.OutputFlag}, Action: withoutArguments(openSetUp),
+			},
 			{
 				Name: "create", Usage: "create a user; a generated password is shown once", ArgsUsage: "NAME",
 				Description: terminal.Example("baoco user create lan", "baoco user create thungan --role cashier --password-file password.txt"),
@@ -72,6 +79,31 @@ func newPassword(c *cli.Context) (secret string, generated bool, err error) {
 		return secret, false, err
 	}
 	return app.GeneratePassword(), true, nil
+}
+
+// openSetUp prints the link that serve prints when it starts, with a new token:
+// the earlier link ends.
+func openSetUp(c *cli.Context, s *session) error {
+	token, err := s.service.OpenSetUp(c.Context, s.now)
+	if err != nil {
+		return err
+	}
+	if token == "" {
+		return terminal.Exit(terminal.ExitConflict, errors.New("there is a user already, so there is no set-up link; a lost password is replaced by baoco user passwd NAME"))
+	}
+	base, err := s.store.BaseURL(c.Context)
+	if err != nil {
+		return err
+	}
+	link := serve.SetUpLink(base, token)
+	lost := "A set-up link was made, but nobody has seen it. Make another: baoco user set-up"
+	return terminal.Report(c, map[string]string{"url": link}, lost, func(w io.Writer) {
+		fmt.Fprintln(w, link)
+		fmt.Fprintf(c.App.ErrWriter, "Open it within %.0f minutes; it works once.\n", app.SetUpTime.Minutes())
+		if base == "" {
+			fmt.Fprintln(c.App.ErrWriter, "baoco serve has no --domain and no --base-url yet, so this link is for a browser on this computer.")
+		}
+	})
 }
 
 func createUser(c *cli.Context, s *session) error {

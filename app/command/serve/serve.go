@@ -4,6 +4,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,10 @@ import (
 	"baoco/web/dashboard"
 
 	"github.com/urfave/cli/v2"
+	_ "golang.org/x/crypto/x509roots/fallback" // where the system has no roots, as in a container
 )
+
+const defaultListen = "127.0.0.1:8080"
 
 // Command is baoco serve.
 func Command() *cli.Command {
@@ -37,7 +41,7 @@ func Command() *cli.Command {
 		),
 		Flags: []cli.Flag{
 			terminal.DBFlag,
-			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on", Value: "127.0.0.1:8080", EnvVars: []string{"BAOCO_LISTEN"}},
+			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on", Value: defaultListen, EnvVars: []string{"BAOCO_LISTEN"}},
 			&cli.StringFlag{Name: "base-url", Usage: "`URL` at which providers reach this server", EnvVars: []string{"BAOCO_BASE_URL"}},
 			&cli.StringFlag{Name: "domain", Usage: "serve HTTPS for `NAME` on ports 443 and 80, with an automatic certificate (ACME)", EnvVars: []string{"BAOCO_DOMAIN"}},
 			&cli.StringFlag{Name: "acme-directory", Usage: "`URL` of the authority that issues the certificate of --domain (default: Let's Encrypt)", EnvVars: []string{"BAOCO_ACME_DIRECTORY"}},
@@ -233,8 +237,14 @@ func printSetUp(ctx context.Context, w io.Writer, service *app.Service, s Settin
 	if err != nil || token == "" {
 		return err
 	}
-	fmt.Fprintf(w, "Open the dashboard (one use, within 30 minutes):\n  %s/setup/%s\n\n", baseURL(s, address), token)
+	fmt.Fprintf(w, "Open the dashboard (one use, within %.0f minutes):\n  %s\n\n", app.SetUpTime.Minutes(), SetUpLink(baseURL(s, address), token))
 	return nil
+}
+
+// SetUpLink is the link with which the first user is created. Without a base URL
+// it leads to where serve listens unless it is told otherwise.
+func SetUpLink(base, token string) string {
+	return cmp.Or(base, "http://"+defaultListen) + "/setup/" + token
 }
 
 // baseURL is the URL at which people reach the server: --base-url, else the address

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
 
 	"baoco/app"
@@ -14,6 +15,21 @@ import (
 
 // Version is set at release: -ldflags "-X baoco/app/command/serve.Version=1.2.3".
 var Version = "dev"
+
+// Commit is the commit of which the program was built, with a plus sign where
+// files differed from it. It is empty where the build didn't know.
+func Commit() (commit string) {
+	info, _ := debug.ReadBuildInfo()
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			commit = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			commit += "+"
+		}
+	}
+	return commit
+}
 
 // OpenDatabase opens the file. Every error, also that of a read-only disk, gets the
 // exit code of the database.

@@ -31,6 +31,7 @@ func UnitCommand() *cli.Command {
 		&cli.StringFlag{Name: "db", Usage: "database `FILE`", Value: "/var/lib/baoco/baoco.db", EnvVars: terminal.DBFlag.EnvVars},
 		&cli.StringFlag{Name: "user", Usage: "system `USER` to run as, with its own group", Value: "baoco"},
 		&cli.StringFlag{Name: "binary", Usage: "program `FILE` (default: this one)"},
+		&cli.StringFlag{Name: "environment-file", Usage: "`FILE` with more settings, as lines such as BAOCO_DOMAIN=baoco.shop.vn"},
 	}
 	for _, f := range Command().Flags {
 		if f != cli.Flag(terminal.DBFlag) {
@@ -60,9 +61,10 @@ func UnitCommand() *cli.Command {
 type unit struct {
 	User    string
 	command []string // of serve, the binary first
+	file    string   // with its environment; empty: none
 	dir     string   // of the database
 	State   string   // the name of dir where it is directly below /var/lib, else empty
-	LowPort bool     // serve listens at a port below 1024
+	LowPort bool     // serve listens at a port below 1024, or may
 	InHome  bool     // the program or the database is in somebody's home
 	InTmp   bool     // one of them is in a directory for temporary files
 }
@@ -101,7 +103,12 @@ func readUnit(c *cli.Context) (u unit, err error) {
 		u.State = name
 	}
 	u.command = append([]string{binary, "serve", "--db=" + db}, servedFlags(c)...)
-	for _, word := range u.command {
+	if u.file = c.String("environment-file"); u.file != "" {
+		if u.file, err = filepath.Abs(u.file); err != nil {
+			return u, err
+		}
+	}
+	for _, word := range append([]string{u.file}, u.command...) {
 		if !utf8.ValidString(word) || strings.IndexFunc(word, unicode.IsControl) >= 0 {
 			return u, terminal.Usagef("%q has characters that a unit file can't hold", word)
 		}
@@ -113,7 +120,7 @@ func readUnit(c *cli.Context) (u unit, err error) {
 	u.InTmp = below("/tmp/") || below("/var/tmp/")
 	_, port, _ := net.SplitHostPort(s.Listen)
 	n, err := strconv.Atoi(port)
-	u.LowPort = s.Domain != "" || err == nil && n > 0 && n < 1024
+	u.LowPort = s.Domain != "" || u.file != "" || err == nil && n > 0 && n < 1024
 	return u, nil
 }
 
@@ -144,6 +151,9 @@ func (unit) StopTime() time.Duration { return StopTime }
 func (unit) StopSeconds() int { return int((StopTime + 7*time.Second) / time.Second) }
 
 func (u unit) Directory() string { return unitWord(u.dir) }
+
+// EnvironmentFile is a path, which systemd reads to the end of its line.
+func (u unit) EnvironmentFile() string { return strings.ReplaceAll(u.file, "%", "%%") }
 
 // CommandLine is the command of serve. A colon before it tells systemd not to
 // expand dollar signs (systemd.service(5)).

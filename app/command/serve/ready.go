@@ -1,0 +1,102 @@
+package serve
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"baoco/app/command/terminal"
+
+	"github.com/urfave/cli/v2"
+)
+
+// ReadyCommand is baoco ready, for whoever supervises a server on this machine.
+func ReadyCommand() *cli.Command {
+	flags := []cli.Flag{&cli.DurationFlag{Name: "wait", Usage: "ask again for `TIME`, until it is ready"}}
+	return &cli.Command{
+		Name: "ready", Usage: "ask the server on this machine whether it is ready; exit 0 if it is",
+		Description: "Takes the flags of serve that say where it listens.\n\n" + terminal.Example(
+			"baoco ready",
+			"baoco ready --domain baoco.shop.vn --wait 30s",
+		),
+		Flags: append(flags, serveFlags("listen", "domain")...),
+		Action: func(c *cli.Context) error {
+			if err := terminal.NoArguments(c); err != nil {
+				return err
+			}
+			if _, _, err := net.SplitHostPort(c.String("listen")); err != nil {
+				return terminal.Usagef("--listen must be an address such as %s, not %q", defaultListen, c.String("listen"))
+			}
+			url, client := probe(c.String("listen"), c.String("domain"))
+			until := time.Now().Add(c.Duration("wait"))
+			for {
+				err := askReady(c.Context, client, url)
+				if err == nil || !time.Now().Before(until) {
+					return err
+				}
+				time.Sleep(200 * time.Millisecond)
+			}
+		},
+	}
+}
+
+// serveFlags are some of the flags of serve.
+func serveFlags(names ...string) (flags []cli.Flag) {
+	for _, f := range Command().Flags {
+		for _, name := range names {
+			if f.Names()[0] == name {
+				flags = append(flags, f)
+			}
+		}
+	}
+	return flags
+}
+
+// probe is the address of /readyz of a server that listens so, and a client that
+// reaches it. The client stays on this machine, so it trusts any certificate.
+func probe(listen, domain string) (url string, client *http.Client) {
+	dial := (&net.Dialer{}).DialContext
+	if socket, is := strings.CutPrefix(listen, "unix:"); is {
+		listen = defaultListen // the name in the request, which nobody looks at
+		dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		}
+	}
+	host, port, _ := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	url = "http://" + net.JoinHostPort(host, port) + "/readyz"
+	if domain != "" {
+		url = "https://127.0.0.1/readyz"
+	}
+	return url, &http.Client{
+		Timeout: 5 * time.Second,
+		Transport: &http.Transport{
+			DialContext:       dial,
+			DisableKeepAlives: true,
+			TLSClientConfig:   &tls.Config{ServerName: domain, InsecureSkipVerify: true},
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+func askReady(ctx context.Context, client *http.Client, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return terminal.Exit(terminal.ExitCheck, fmt.Errorf("the server does not answer: %w", err))
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return terminal.Exit(terminal.ExitCheck, fmt.Errorf("the server is not ready: %s", response.Status))
+	}
+	return nil
+}
