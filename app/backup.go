@@ -1,6 +1,9 @@
 package app
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Contents is what a person can recognise a database file by.
 type Contents struct {
@@ -23,17 +26,69 @@ type Backup struct {
 
 // BackupStatus is what the database knows about its backups.
 type BackupStatus struct {
-	Last    Backup    // zero: there never was one
-	FirstAt time.Time // when the oldest transaction was recorded; zero: there is none
+	Last      Backup        // zero: there never was one
+	Scheduled Backup        // the last that the server made by its schedule; zero: there never was one
+	Every     time.Duration // of the schedule; 0: there is none
+	Failed    bool          // the last that the schedule asked for failed; only the server knows
+	FirstAt   time.Time     // when the oldest transaction was recorded; zero: there is none
+}
+
+// BackupSchedule is how the server makes backups by itself.
+type BackupSchedule struct {
+	Dir   string        // absolute; empty: it makes none
+	Every time.Duration // from one to the next
+	Keep  int           // how many of them stay
+}
+
+// backupRetry is how long after a scheduled backup that failed it is tried again.
+const backupRetry = 15 * time.Minute
+
+// BackupStatus is what is known about the backups of this database.
+func (s *Service) BackupStatus(ctx context.Context) (BackupStatus, error) {
+	status, err := s.store.BackupStatus(ctx)
+	status.Failed = s.backupFailed.Load() != nil
+	return status, err
+}
+
+// BackUpIfDue makes a scheduled backup if none was made within the interval of the
+// schedule. made is zero where none was due. A backup of a time that has not come
+// yet doesn't count: the clock was set back. After an error it waits for backupRetry.
+func (s *Service) BackUpIfDue(ctx context.Context, schedule BackupSchedule, now time.Time) (made Backup, err error) {
+	if failed := s.backupFailed.Load(); failed != nil && between(*failed, now, min(backupRetry, schedule.Every)) {
+		return made, nil
+	}
+	status, err := s.store.BackupStatus(ctx)
+	if err != nil || between(status.Scheduled.At, now, schedule.Every) {
+		return made, err
+	}
+	made, err = s.store.ScheduledBackup(ctx, schedule, now)
+	switch {
+	case err == nil:
+		s.backupFailed.Store(nil)
+	case ctx.Err() == nil:
+		s.backupFailed.Store(&now)
+	}
+	return made, err
+}
+
+// between reports whether less than a time has gone by since an instant, which must
+// not be later than now.
+func between(since, now time.Time, less time.Duration) bool {
+	gone := now.Sub(since)
+	return gone >= 0 && gone < less
 }
 
 // backupAge is how old the last backup may be, and the oldest transaction
 // without any.
 const backupAge = 7 * 24 * time.Hour
 
-// warning is the warning that there are transactions older than backupAge and no
-// backup younger than that.
+// warning is the warning that the schedule of backups isn't kept, or, where there is
+// none, that there are transactions older than backupAge and no backup younger than
+// that.
 func (b BackupStatus) warning(now time.Time) (w Warning, overdue bool) {
+	if b.Every > 0 {
+		return b.scheduleWarning(now)
+	}
 	if b.FirstAt.IsZero() || now.Sub(b.FirstAt) <= backupAge || !b.Last.At.IsZero() && now.Sub(b.Last.At) <= backupAge {
 		return w, false
 	}
@@ -47,4 +102,24 @@ func (b BackupStatus) warning(now time.Time) (w Warning, overdue bool) {
 			"Bản sao lưu gần nhất đã %d ngày trước: nếu ổ đĩa hỏng, các giao dịch sau đó sẽ mất.", int(now.Sub(b.Last.At)/(24*time.Hour)))
 	}
 	return Warning{Text: text, Name: WarningBackup, Grave: true}, true
+}
+
+func (b BackupStatus) scheduleWarning(now time.Time) (w Warning, overdue bool) {
+	w = Warning{Name: WarningBackup, Grave: true}
+	last := b.Scheduled.At
+	switch {
+	case b.Failed:
+		w.Text = Text{
+			"The last scheduled backup failed. The log says why. It is tried again every 15 minutes.",
+			"Lần sao lưu theo lịch gần nhất bị lỗi, nhật ký có ghi lý do. Cứ 15 phút hệ thống thử lại một lần.",
+		}
+	case last.IsZero() && !b.FirstAt.IsZero() && now.Sub(b.FirstAt) > 2*b.Every:
+		w.Text = Text{"Backups are scheduled, but none was made yet.", "Đã đặt lịch sao lưu nhưng chưa có bản nào được tạo."}
+	case !last.IsZero() && now.Sub(last) > 2*b.Every:
+		hours := int(now.Sub(last) / time.Hour)
+		w.Text = Textf("The last scheduled backup is %d hours old.", "Bản sao lưu theo lịch gần nhất đã %d giờ trước.", hours)
+	default:
+		return Warning{}, false
+	}
+	return w, true
 }

@@ -49,6 +49,8 @@ type Service struct {
 	courier  atomic.Pointer[Courier] // nil: nothing is attempted in this process
 	probe    atomic.Pointer[probe]
 	catchUps catchUps
+	// When the last scheduled backup failed; nil: it didn't.
+	backupFailed atomic.Pointer[time.Time]
 }
 
 // probe is the result of the last look at the storage.

@@ -168,6 +168,12 @@ type Store interface {
 	// SetNote writes a note, or removes it where its text is empty, if check
 	// agrees with the present one.
 	SetNote(ctx context.Context, accountID, transactionID int64, check func(present Note) error, note Note) error
+	// ScheduledBackup makes a verified copy of the database and its key in the
+	// directory of a schedule, and then removes the oldest that it made there, but
+	// for as many as are to stay. It takes as long as reading the database twice.
+	// The server goes on meanwhile.
+	ScheduledBackup(ctx context.Context, schedule BackupSchedule, now time.Time) (Backup, error)
+
 	// IndexSearch adds one small step to the index of search texts. left is 0
 	// once it holds all transactions.
 	IndexSearch(ctx context.Context) (left int64, err error)

@@ -21,6 +21,7 @@ type Installation struct {
 	Domain       string // with a certificate by ACME; empty: none
 	AllowTargets []string
 	Keep         PruneLimits
+	Backups      BackupSchedule
 	// CertificateEnd gives the end of the validity of the certificate for
 	// Domain; the zero time if there is none yet. Nil without a Domain.
 	CertificateEnd func(ctx context.Context) time.Time
@@ -127,7 +128,7 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 			return err
 		},
 		func() (err error) { status.Unindexed, err = s.store.Unindexed(ctx); return err },
-		func() (err error) { status.Backup, err = s.store.BackupStatus(ctx); return err },
+		func() (err error) { status.Backup, err = s.BackupStatus(ctx); return err },
 	} {
 		if err := part(); err != nil {
 			return status, err
@@ -156,7 +157,7 @@ func (s *Service) systemWarnings(ctx context.Context, in Installation, now time.
 	if err != nil {
 		return nil, err
 	}
-	backup, err := s.store.BackupStatus(ctx)
+	backup, err := s.BackupStatus(ctx)
 	return Warnings(in, storage, backup, in.certificateEnd(ctx), now), err
 }
 

@@ -30,6 +30,7 @@ const (
 	indexInterval = time.Second
 	alertInterval = 30 * time.Second
 	linkInterval  = 10 * time.Second
+	backupLook    = 10 * time.Second
 )
 
 // grace is how long attempts in flight may go on after a stop: a little more
@@ -40,6 +41,7 @@ const grace = app.AttemptTimeout + bodyTimeout + time.Second
 type Options struct {
 	Installation app.Installation // what alerts are about, and where they lead
 	Keep         app.PruneLimits
+	Backups      app.BackupSchedule
 	CatchUp      time.Duration // how often lists of providers are read; 0: never
 	Logger       *slog.Logger
 }
@@ -118,6 +120,12 @@ func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 			return err
 		}
 	}
+	if o.Backups.Dir != "" {
+		backUp := func(ctx context.Context) { s.backUp(ctx, service, o.Backups) }
+		if _, err := s.cron.NewJob(gocron.DurationJob(backupLook), gocron.NewTask(backUp), gocron.WithName("backup"), gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
+			return err
+		}
+	}
 	if o.CatchUp == 0 {
 		return nil
 	}
@@ -133,6 +141,18 @@ func (s *Scheduler) prune(ctx context.Context, service *app.Service, keep app.Pr
 		s.log.Error("prune", "err", err)
 	case pruned != app.Pruned{}:
 		s.log.Info("pruned", "inbound_events", pruned.InboundEvents, "attempts", pruned.Attempts)
+	}
+}
+
+// backUp makes a backup if one is due.
+func (s *Scheduler) backUp(ctx context.Context, service *app.Service, schedule app.BackupSchedule) {
+	began := time.Now()
+	made, err := service.BackUpIfDue(ctx, schedule, began)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		s.log.Error("scheduled backup", "dir", schedule.Dir, "err", err)
+	case err == nil && made.Path != "":
+		s.log.Info("backup made", "file", made.Path, "bytes", made.Size, "took", time.Since(began).Round(time.Millisecond).String())
 	}
 }
 

@@ -40,6 +40,9 @@ type BackupTarget struct {
 	Dir     string
 	Keep    int  // how many backups of this database stay in Dir; 0: all
 	NoKey   bool // leave the key out
+	// Scheduled marks the name in Dir: Keep is then about such backups only, else
+	// about the others.
+	Scheduled bool
 	// Progress is called every 200 ms with the bytes that were written and about how
 	// many there will be; may be nil.
 	Progress func(done, of int64)
@@ -89,13 +92,19 @@ func (s *Store) Backup(ctx context.Context, t BackupTarget, now time.Time) (made
 		return BackupMade{}, err
 	}
 	made.Path, made.At, made.WithKey = path, now, !t.NoKey
-	if err := s.noteBackup(context.WithoutCancel(ctx), made.Backup); err != nil {
-		return made, fmt.Errorf("the backup is made, but could not be noted in the database: %w", err)
+	if err = s.noteBackup(context.WithoutCancel(ctx), made.Backup, t.Scheduled); err != nil {
+		err = fmt.Errorf("the backup is made, but could not be noted in the database: %w", err)
 	}
 	if t.Dir != "" && t.Keep > 0 {
-		err = s.removeOld(ctx, t, mark, &made)
+		err = errors.Join(err, s.removeOld(ctx, t, mark, &made))
 	}
 	return made, err
+}
+
+// ScheduledBackup is in app.Store.
+func (s *Store) ScheduledBackup(ctx context.Context, schedule app.BackupSchedule, now time.Time) (app.Backup, error) {
+	made, err := s.Backup(ctx, BackupTarget{Dir: schedule.Dir, Keep: schedule.Keep, Scheduled: true}, now)
+	return made.Backup, err
 }
 
 // checkedCopy makes the copy and checks it as a restore does.
@@ -123,7 +132,7 @@ func (s *Store) checkedCopy(ctx context.Context, draft string, progress func(don
 func (s *Store) backupPlace(t BackupTarget, now time.Time) (dir, path string, err error) {
 	path = t.File
 	if t.Dir != "" {
-		path = filepath.Join(t.Dir, s.backupPrefix()+stamp(now)+".db")
+		path = filepath.Join(t.Dir, s.backupPrefix(t)+stamp(now)+".db")
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return "", "", err
@@ -165,8 +174,12 @@ func checkNoLog(path string) error {
 }
 
 // backupPrefix is what the names of dated backups begin with.
-func (s *Store) backupPrefix() string {
-	return strings.TrimSuffix(filepath.Base(s.path), ".db") + "-"
+func (s *Store) backupPrefix(t BackupTarget) string {
+	prefix := strings.TrimSuffix(filepath.Base(s.path), ".db") + "-"
+	if t.Scheduled {
+		prefix += "auto-"
+	}
+	return prefix
 }
 
 const stampLayout = "20060102T150405Z"
@@ -190,16 +203,17 @@ var datedName = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}Z\.db$`)
 
 // removeOld removes the oldest dated backups of this database with their keys, and
 // leaves Keep of them. Files with such a name that are of another database stay, and
-// aren't counted.
+// aren't counted; nor are those dated later than the one just made, which a wrong
+// clock made: they must not push out real ones.
 func (s *Store) removeOld(ctx context.Context, t BackupTarget, mark string, made *BackupMade) error {
-	prefix := filepath.Join(filepath.Dir(made.Path), s.backupPrefix())
+	prefix := filepath.Join(filepath.Dir(made.Path), s.backupPrefix(t))
 	names, err := namesWith(prefix)
 	if err != nil {
 		return err
 	}
 	var own []string // but for the one just made
 	for _, name := range names {
-		if name == made.Path || !datedName.MatchString(strings.TrimPrefix(name, prefix)) {
+		if name >= made.Path || !datedName.MatchString(strings.TrimPrefix(name, prefix)) {
 			continue
 		}
 		if check, err := keyCheckOf(ctx, name); err != nil || installationOf(check) != mark {
@@ -228,35 +242,71 @@ type notedBackup struct {
 	WithKey bool   `json:"with_key"`
 }
 
-func (s *Store) noteBackup(ctx context.Context, b app.Backup) error {
+// The settings about backups: of the last, of the last by schedule, and how often the
+// schedule of the server asks for one.
+const (
+	settingLastBackup      = "last_backup"
+	settingScheduledBackup = "scheduled_backup"
+	settingBackupEvery     = "backup_every"
+)
+
+func (s *Store) noteBackup(ctx context.Context, b app.Backup, scheduled bool) error {
 	value, err := json.Marshal(notedBackup{b.At.UnixMilli(), b.Path, b.Size, b.WithKey})
 	if err != nil {
 		return err
 	}
-	return s.setSetting(ctx, "last_backup", string(value))
+	err = s.setSetting(ctx, settingLastBackup, string(value))
+	if err == nil && scheduled {
+		err = s.setSetting(ctx, settingScheduledBackup, string(value))
+	}
+	return err
+}
+
+// SetBackupEvery keeps how often the server makes backups for the commands beside it;
+// 0: it makes none.
+func (s *Store) SetBackupEvery(ctx context.Context, every time.Duration) error {
+	return s.setSetting(ctx, settingBackupEvery, every.String())
 }
 
 func (s *Store) BackupStatus(ctx context.Context) (app.BackupStatus, error) {
-	return readBackupStatus(func(query string) scanner { return s.queryRow(ctx, query) })
+	return readBackupStatus(func(query string, args ...any) scanner { return s.queryRow(ctx, query, args...) })
 }
 
-func readBackupStatus(queryRow func(query string) scanner) (status app.BackupStatus, err error) {
+func readBackupStatus(queryRow func(query string, args ...any) scanner) (status app.BackupStatus, err error) {
 	err = queryRow(`SELECT created_at FROM transactions ORDER BY id LIMIT 1`).Scan(secondsInto(&status.FirstAt))
 	if err != nil && !noRows(err) {
 		return status, storageError(err)
 	}
-	var value string
-	err = queryRow(`SELECT value FROM settings WHERE name = 'last_backup'`).Scan(&value)
-	if noRows(err) { // there never was one
+	if status.Last, err = readNoted(queryRow, settingLastBackup); err != nil {
+		return status, err
+	}
+	if status.Scheduled, err = readNoted(queryRow, settingScheduledBackup); err != nil {
+		return status, err
+	}
+	var every string
+	err = queryRow(`SELECT value FROM settings WHERE name = ?`, settingBackupEvery).Scan(&every)
+	if noRows(err) {
 		return status, nil
 	}
+	if err == nil {
+		status.Every, err = time.ParseDuration(every)
+	}
+	return status, storageError(err)
+}
+
+// readNoted reads what is noted about a backup; zero: there never was one.
+func readNoted(queryRow func(query string, args ...any) scanner, name string) (b app.Backup, err error) {
+	var value string
+	err = queryRow(`SELECT value FROM settings WHERE name = ?`, name).Scan(&value)
+	if noRows(err) {
+		return b, nil
+	}
 	if err != nil {
-		return status, storageError(err)
+		return b, storageError(err)
 	}
 	var noted notedBackup
 	if err := json.Unmarshal([]byte(value), &noted); err != nil {
-		return status, fmt.Errorf("%w: setting last_backup: %v", ErrDamaged, err)
+		return b, fmt.Errorf("%w: setting %s: %v", ErrDamaged, name, err)
 	}
-	status.Last = app.Backup{Path: noted.Path, Size: noted.Size, At: time.UnixMilli(noted.AtMS), WithKey: noted.WithKey}
-	return status, nil
+	return app.Backup{Path: noted.Path, Size: noted.Size, At: time.UnixMilli(noted.AtMS), WithKey: noted.WithKey}, nil
 }

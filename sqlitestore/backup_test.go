@@ -212,10 +212,10 @@ func TestKeepBackups(t *testing.T) {
 	if got := names(t, dir); strings.Contains(got, dated(12)) || !strings.Contains(got, dated(13)+" "+dated(13)+".key "+dated(14)+" "+dated(14)+".key "+dated(15)) {
 		t.Errorf("in the directory: %s", got)
 	}
-	// A clock that was set back doesn't cost the newest.
+	// Those that are dated later than the new one may be real: the clock was set back.
 	made, err = s.Backup(ctx, sqlitestore.BackupTarget{Dir: dir, Keep: 1}, at(5))
 	must(t, err)
-	if _, err := os.Stat(made.Path); err != nil || len(made.Removed) != 3 {
+	if _, err := os.Stat(made.Path); err != nil || len(made.Removed) != 0 {
 		t.Errorf("%v; removed %s", err, base(made.Removed))
 	}
 }

@@ -250,7 +250,7 @@ func (d *doctor) installation(ctx context.Context) {
 	}
 	var backup app.BackupStatus
 	if err == nil {
-		backup, err = readBackupStatus(func(query string) scanner { return d.db.QueryRowContext(ctx, query) })
+		backup, err = readBackupStatus(func(query string, args ...any) scanner { return d.db.QueryRowContext(ctx, query, args...) })
 	}
 	warnings := app.Warnings(in, status, backup, time.Time{}, d.Now)
 	if err != nil || len(warnings) == 0 {

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -45,4 +46,24 @@ func ParseKeep(c *cli.Context, name string) (time.Duration, error) {
 		return d, nil
 	}
 	return 0, terminal.Usagef("--%s must be a time such as 30d or 12h, or 0, not %q", name, text)
+}
+
+// readBackups reads the schedule of backups. The directory need not be there yet: a
+// disk that isn't mounted must not keep the server from its work.
+func readBackups(c *cli.Context) (b app.BackupSchedule, err error) {
+	b.Dir, b.Keep = c.String("backup-dir"), c.Int("backup-keep")
+	if b.Every, err = ParseKeep(c, "backup-every"); err != nil {
+		return b, err
+	}
+	switch {
+	case b.Every < time.Hour || b.Every > 7*24*time.Hour:
+		return b, terminal.Usagef("--backup-every must be a time from 1h to 7d, not %q", c.String("backup-every"))
+	case b.Keep < 1 || b.Keep > 1000:
+		return b, terminal.Usagef("--backup-keep must be from 1 to 1000, not %d", b.Keep)
+	case b.Dir == "" && (c.IsSet("backup-every") || c.IsSet("backup-keep")):
+		return b, terminal.Usagef("--backup-every and --backup-keep need --backup-dir")
+	case b.Dir != "":
+		b.Dir, err = filepath.Abs(b.Dir)
+	}
+	return b, err
 }

@@ -52,6 +52,9 @@ func Command() *cli.Command {
 			&cli.IntFlag{Name: "listing-rate-limit", Usage: "the same for the listings of transactions and of bank accounts, `N`", Value: 60, EnvVars: []string{"BAOCO_LISTING_RATE_LIMIT"}},
 			KeepFlag("keep-inbound", KeepInboundUsage, "30d"),
 			KeepFlag("keep-history", KeepHistoryUsage, "365d"),
+			&cli.StringFlag{Name: "backup-dir", Usage: "make backups in `DIRECTORY` by a schedule (default: none)", EnvVars: []string{"BAOCO_BACKUP_DIR"}},
+			KeepFlag("backup-every", "`TIME` between two scheduled backups, from 1h to 7d", "24h"),
+			&cli.IntFlag{Name: "backup-keep", Usage: "how many scheduled backups stay, `N`", Value: 14, EnvVars: []string{"BAOCO_BACKUP_KEEP"}},
 			&cli.StringFlag{Name: "catch-up", Usage: "`TIME` between two syncs of the lists of providers, from 10s to 24h; 0 is never", Value: "3m", EnvVars: []string{"BAOCO_CATCH_UP"}},
 			&cli.StringFlag{Name: "log-format", Usage: "`FORMAT`: text or json", Value: "text", EnvVars: []string{"BAOCO_LOG_FORMAT"}},
 			&cli.StringFlag{Name: "lang", Usage: "default `LANGUAGE` of the dashboard and of alerts, en or vi, for those who have not chosen one (default: that of the browser, else en; alerts vi)", EnvVars: []string{"BAOCO_LANG"}},
@@ -169,7 +172,7 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 		program = "" // it is only shown
 	}
 	installation := app.Installation{
-		Version: Version, Program: program, StartedAt: time.Now(), Listen: s.Listen, BaseURL: s.BaseURL, Domain: s.Domain, AllowTargets: s.Targets, Keep: s.Keep,
+		Version: Version, Program: program, StartedAt: time.Now(), Listen: s.Listen, BaseURL: s.BaseURL, Domain: s.Domain, AllowTargets: s.Targets, Keep: s.Keep, Backups: s.Backups,
 		CertificateEnd: certificateEnd(s),
 	}
 	connections := web.NewConnections(mostConnections(openFiles()), s.Proxies, log)
@@ -181,7 +184,7 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 	if err := r.listen(s, handler, connections, log); err != nil {
 		return nil, terminal.Exit(terminal.ExitDatabase, err)
 	}
-	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Installation: installation, Keep: s.Keep, CatchUp: s.CatchUp, Logger: log}); err != nil {
+	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Installation: installation, Keep: s.Keep, Backups: s.Backups, CatchUp: s.CatchUp, Logger: log}); err != nil {
 		return nil, errors.Join(err, r.Listener.Close())
 	}
 	r.serve(r.servers[0], r.Listener)

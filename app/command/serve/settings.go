@@ -29,7 +29,8 @@ type Settings struct {
 	Proxies                 []netip.Prefix  // that are trusted
 	RateLimit, ListingLimit int             // requests a minute
 	Keep                    app.PruneLimits // how long logs are kept
-	CatchUp                 time.Duration   // between two syncs of the providers' lists; 0: never
+	Backups                 app.BackupSchedule
+	CatchUp                 time.Duration // between two syncs of the providers' lists; 0: never
 	JSONLog                 bool
 	Lang                    app.Lang        // empty: not given
 	Schedule                []time.Duration // of attempts; nil: the one of the interface
@@ -65,6 +66,9 @@ func readSettings(c *cli.Context) (s Settings, err error) {
 		return s, terminal.Usagef("--rate-limit and --listing-rate-limit must be from 1 to 1000000")
 	}
 	if s.Keep, err = readKeep(c); err != nil {
+		return s, err
+	}
+	if s.Backups, err = readBackups(c); err != nil {
 		return s, err
 	}
 	if s.CatchUp, err = ParseCatchUp(c.String("catch-up")); err != nil {
@@ -148,6 +152,13 @@ func SaveSettings(ctx context.Context, store *sqlitestore.Store, s Settings) err
 		return err
 	}
 	if err := store.SetKeep(ctx, s.Keep); err != nil {
+		return err
+	}
+	every := s.Backups.Every
+	if s.Backups.Dir == "" {
+		every = 0
+	}
+	if err := store.SetBackupEvery(ctx, every); err != nil {
 		return err
 	}
 	if err := store.SetLang(ctx, s.Lang); err != nil {

@@ -63,6 +63,7 @@ type unit struct {
 	command []string // of serve, the binary first
 	file    string   // with its environment; empty: none
 	dir     string   // of the database
+	backups string   // the directory of scheduled backups; empty: there is none
 	State   string   // the name of dir where it is directly below /var/lib, else empty
 	LowPort bool     // serve listens at a port below 1024, or may
 	InHome  bool     // the program or the database is in somebody's home
@@ -98,7 +99,7 @@ func readUnit(c *cli.Context) (u unit, err error) {
 	if err != nil {
 		return u, err
 	}
-	u.dir = filepath.Dir(db)
+	u.dir, u.backups = filepath.Dir(db), s.Backups.Dir
 	if name, below := strings.CutPrefix(u.dir, "/var/lib/"); below && stateName.MatchString(name) {
 		u.State = name
 	}
@@ -154,6 +155,15 @@ func (u unit) Directory() string { return unitWord(u.dir) }
 
 // EnvironmentFile is a path, which systemd reads to the end of its line.
 func (u unit) EnvironmentFile() string { return strings.ReplaceAll(u.file, "%", "%%") }
+
+// Backups is the directory of scheduled backups. It may be away when the service
+// starts, as a disk that isn't mounted is.
+func (u unit) Backups() string {
+	if u.backups == "" {
+		return ""
+	}
+	return unitWord("-" + u.backups)
+}
 
 // CommandLine is the command of serve. A colon before it tells systemd not to
 // expand dollar signs (systemd.service(5)).
