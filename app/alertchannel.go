@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/mail"
@@ -18,14 +19,28 @@ type AlertMedium string
 const (
 	AlertTelegram AlertMedium = "telegram"
 	AlertEmail    AlertMedium = "email"
+	AlertZalo     AlertMedium = "zalo"
+	AlertDiscord  AlertMedium = "discord"
+	AlertSlack    AlertMedium = "slack"
+	AlertLark     AlertMedium = "lark" // and Feishu
+	AlertNtfy     AlertMedium = "ntfy"
 )
+
+// ChatMedia are those that have ChatSettings.
+var ChatMedia = []AlertMedium{AlertZalo, AlertDiscord, AlertSlack, AlertLark, AlertNtfy}
 
 // Name is what people call the medium.
 func (m AlertMedium) Name() Text {
-	if m == AlertEmail {
-		return Text{"email", "email"}
-	}
-	return Text{"Telegram", "Telegram"}
+	name := map[AlertMedium]string{AlertEmail: "email", AlertZalo: "Zalo", AlertDiscord: "Discord", AlertSlack: "Slack", AlertLark: "Lark", AlertNtfy: "ntfy"}[m]
+	name = cmp.Or(name, "Telegram")
+	return Text{name, name}
+}
+
+// ChatSettings are where messages to a chat go, and what lets them in.
+type ChatSettings struct {
+	URL   string // secret: of the incoming webhook, or of the topic; empty for AlertZalo
+	Token string // secret: of the bot; that signs, for AlertLark; of access, for AlertNtfy. The last two may be without
+	Chat  string // id of the chat, for AlertZalo
 }
 
 // TelegramSettings are a bot and the chat to which it writes.
@@ -67,6 +82,7 @@ type AlertChannel struct {
 	Medium    AlertMedium
 	Telegram  TelegramSettings // for AlertTelegram
 	Email     EmailSettings    // for AlertEmail
+	Chat      ChatSettings     // for ChatMedia
 	SetAt     time.Time
 	Version   int64 // grows whenever the settings change
 	// SettingsLost says that the settings can't be opened, because their key is
@@ -80,6 +96,8 @@ type AlertChannel struct {
 	Failures int       // in a row, since then
 	Problem  Text      // of the last of them
 	RetryAt  time.Time // when it is tried again; zero: nothing failed
+
+	Feed PaymentFeed
 }
 
 // WithoutSettings is the channel with its settings lost, which counts as
@@ -96,7 +114,7 @@ func (c AlertChannel) attentionKey() string { return "alert " + string(c.Medium)
 // Secrets lists the texts that no log, error or page may repeat.
 func (c AlertChannel) Secrets() []string {
 	var list []string
-	for _, secret := range []string{c.Telegram.Token, c.Email.Password} {
+	for _, secret := range []string{c.Telegram.Token, c.Email.Password, c.Chat.URL, c.Chat.Token, c.Chat.URL[strings.LastIndexByte(c.Chat.URL, '/')+1:]} {
 		if secret != "" {
 			list = append(list, secret)
 		}
@@ -106,10 +124,14 @@ func (c AlertChannel) Secrets() []string {
 
 // Destination says in a few words where messages go, without a secret.
 func (c AlertChannel) Destination() string {
-	if c.Medium == AlertEmail {
+	switch {
+	case c.Medium == AlertEmail:
 		return strings.Join(c.Email.To, ", ")
+	case c.Chat.URL != "":
+		host, _, _ := strings.Cut(strings.TrimPrefix(c.Chat.URL, "https://"), "/")
+		return host + "/…" + c.Chat.URL[len(c.Chat.URL)-2:]
 	}
-	return c.Telegram.Chat
+	return cmp.Or(c.Chat.Chat, c.Telegram.Chat)
 }
 
 // SetAlertChannel sets up a channel in place of the one of the same medium. An
@@ -134,7 +156,7 @@ func (s *Service) SetAlertChannel(ctx context.Context, c AlertChannel, now time.
 	case AlertEmail:
 		err = s.cleanEmail(&c.Email, before.Email)
 	default:
-		err = InvalidField("medium", "must be telegram or email", "phải là telegram hoặc email")
+		err = s.cleanChat(c.Medium, &c.Chat, before.Chat)
 	}
 	if err != nil {
 		return AlertChannel{}, err
@@ -164,6 +186,62 @@ func (s *Service) cleanTelegram(t *TelegramSettings, before TelegramSettings) er
 	}
 	if t.APIURL != "" {
 		v.Merge(s.config.Targets.checkAPIURL(t.APIURL))
+	}
+	return v.Err()
+}
+
+// chatURLs are the addresses of the incoming webhooks that each service gives out.
+var chatURLs = map[AlertMedium]*regexp.Regexp{
+	AlertDiscord: regexp.MustCompile(`^https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{15,21}/[A-Za-z0-9_-]{50,100}$`),
+	AlertSlack:   regexp.MustCompile(`^https://hooks\.slack\.com/services/[A-Za-z0-9]{5,20}/[A-Za-z0-9]{5,20}/[A-Za-z0-9]{10,60}$`),
+	AlertLark:    regexp.MustCompile(`^https://open\.(?:larksuite\.com|feishu\.cn)/open-apis/bot/v2/hook/[A-Za-z0-9-]{20,60}$`),
+	AlertNtfy:    regexp.MustCompile(`^https://[^/?#]{1,255}/[-_A-Za-z0-9]{1,64}$`),
+}
+
+// ChatExample is what the URL of a medium looks like; empty: it has none.
+func (m AlertMedium) ChatExample() string {
+	return map[AlertMedium]string{
+		AlertDiscord: "https://discord.com/api/webhooks/…", AlertSlack: "https://hooks.slack.com/services/…",
+		AlertLark: "https://open.larksuite.com/open-apis/bot/v2/hook/…", AlertNtfy: "https://ntfy.sh/…",
+	}[m]
+}
+
+var (
+	zaloToken = regexp.MustCompile(`^[0-9]{1,25}:[A-Za-z0-9_-]{10,200}$`)
+	zaloChat  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	chatToken = regexp.MustCompile(`^[!-~]{0,200}$`)
+)
+
+// cleanChat keeps a token only with its URL: it must not go to another server.
+func (s *Service) cleanChat(m AlertMedium, c *ChatSettings, before ChatSettings) error {
+	var v Invalid
+	c.URL, c.Token, c.Chat = strings.TrimSpace(c.URL), strings.TrimSpace(c.Token), strings.TrimSpace(c.Chat)
+	if c.URL == "" {
+		c.URL, c.Token = before.URL, cmp.Or(c.Token, before.Token)
+	}
+	if m == AlertZalo {
+		if c.URL = ""; !zaloToken.MatchString(c.Token) {
+			v.Add("token", "must be as Zalo Bot Creator gives it, such as 12345689:abc-xyz…", "phải đúng như Zalo Bot Creator đã cấp, ví dụ 12345689:abc-xyz…")
+		}
+		if !zaloChat.MatchString(c.Chat) {
+			v.Add("chat", "must be the id that Zalo gives to the chat", "phải là mã cuộc trò chuyện do Zalo cấp")
+		}
+		return v.Err()
+	}
+	c.Chat = ""
+	form, known := chatURLs[m]
+	switch {
+	case !known:
+		return InvalidField("medium", "must be telegram, email, zalo, discord, slack, lark or ntfy", "phải là telegram, email, zalo, discord, slack, lark hoặc ntfy")
+	case !form.MatchString(c.URL):
+		v.Add("channel_url", "must be as the service gives it, such as "+m.ChatExample(), "phải đúng như dịch vụ đã cấp, ví dụ "+m.ChatExample())
+	case m == AlertNtfy:
+		if bad := s.config.Targets.CheckURL(c.URL); bad != nil {
+			v.Add("channel_url", bad.EN, bad.VI)
+		}
+	}
+	if !chatToken.MatchString(c.Token) {
+		v.Add("token", "must be at most 200 characters without spaces", "dài tối đa 200 ký tự, không có dấu cách")
 	}
 	return v.Err()
 }

@@ -349,6 +349,9 @@ func (s *Service) busyBefore(ctx context.Context, accountID int64, at time.Time)
 func (s *Service) alertAttention(ctx context.Context, accountID int64, _ time.Time) (list []Attention, _ error) {
 	channels, err := s.AlertChannels(ctx, accountID)
 	for _, c := range channels {
+		if c.Feed.Failures > c.Failures {
+			c.Failures, c.Problem = c.Feed.Failures, c.Feed.Problem
+		}
 		if c.Failures < WorryingFailures {
 			continue
 		}

@@ -160,6 +160,7 @@
 //     from the class of the error and its Cause.
 //   - Attention (việc cần xử lý): one thing that somebody must look at. Alert: a
 //     message about it outside the dashboard. AlertChannel: where alerts go.
+//     PaymentFeed: what a channel tells of every payment, where that is switched on.
 //     Condition: what a channel knows of an Attention: since when it lasts, when
 //     it was told.
 //   - CounterLink (đường dẫn màn hình quầy): opens the counter screen on a shop's

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -16,8 +15,8 @@ import (
 )
 
 // This file is the regular alerting: the job of gocron, and the Alerter, which
-// sends one message by the medium of its channel (telegram.go,
-// email.go). Both go where an account's owner says, so they connect past
+// sends one message by the medium of its channel (telegram.go, email.go, chat.go).
+// They go where an account's owner says, so they connect past
 // guard.go as webhooks do; and nothing of theirs has a part in deliveries.
 
 // alert tells all channels. What a slow one needs is its own time: the job
@@ -48,13 +47,13 @@ func (s *Scheduler) logAlerted(r app.Alerted) {
 
 // Alerter sends alerts.
 type Alerter struct {
-	network  *network
-	telegram *http.Client
-	version  string
+	network *network
+	chats   *http.Client // of Telegram and the others
+	version string
 }
 
 // NewAlerter makes an alerter that connects where policy allows. A transport
-// that isn't nil stands in for the network of Telegram.
+// that isn't nil stands in for the network of the chats.
 func NewAlerter(policy *app.TargetPolicy, version string, transport http.RoundTripper) *Alerter {
 	return newAlerter(newNetwork(policy, nil, nil), version, transport)
 }
@@ -65,7 +64,7 @@ func newAlerter(n *network, version string, transport http.RoundTripper) *Alerte
 	}
 	return &Alerter{
 		network: n, version: version,
-		telegram: &http.Client{Transport: transport, CheckRedirect: noRedirect},
+		chats: &http.Client{Transport: transport, CheckRedirect: noRedirect},
 	}
 }
 
@@ -78,7 +77,7 @@ func (a *Alerter) Send(ctx context.Context, c app.AlertChannel, m app.AlertMessa
 	case app.AlertEmail:
 		err = a.sendEmail(ctx, c.Email, m)
 	default:
-		err = fmt.Errorf("no medium %q", c.Medium)
+		err = a.sendChat(ctx, c, m)
 	}
 	var fault *app.AlertError
 	if errors.As(err, &fault) {

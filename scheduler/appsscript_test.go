@@ -63,14 +63,19 @@ func startGoogle(t *testing.T, script string) *google {
 	g := &google{t: t, in: in, out: bufio.NewScanner(out)}
 	server := httptest.NewTLSServer(g)
 	t.Cleanup(func() { server.Close(); cancel(); _ = command.Wait() })
-	g.transport = &http.Transport{
+	g.transport = throughTLS(server)
+	return g
+}
+
+// throughTLS connects to a server whatever the host of a request is.
+func throughTLS(server *httptest.Server) *http.Transport {
+	return &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
 		},
 		TLSClientConfig: &tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, ServerName: "example.com"},
 	}
-	return g
 }
 
 // ask has the script run; with no contents it tells the rows alone.

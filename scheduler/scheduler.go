@@ -1,6 +1,6 @@
 // Package scheduler is the clock and the courier: it makes the attempts of due
 // deliveries, reads the lists of providers (catchup.go), tells owners what
-// needs them (alert.go) and does the housekeeping.
+// needs them (alert.go) and what was paid (payments.go), and does the housekeeping.
 //
 // The way of a delivery: a wake signal, the timer of the next due time or the
 // regular sweep → sweep.go finds what is due and asks slots.go for a slot →
@@ -29,6 +29,7 @@ const (
 	pruneInterval = time.Hour
 	indexInterval = time.Second
 	alertInterval = 30 * time.Second
+	feedInterval  = time.Second
 	linkInterval  = 10 * time.Second
 	backupLook    = 10 * time.Second
 )
@@ -49,6 +50,7 @@ type Options struct {
 // Scheduler runs until Stop.
 type Scheduler struct {
 	courier *courier
+	feeds   feeds
 	cron    gocron.Scheduler
 	quit    chan struct{}
 	done    chan struct{}
@@ -77,7 +79,7 @@ func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Re
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Scheduler{
-		courier: newCourier(ctx, service, send, o.Logger), cron: cron, cancel: cancel, log: o.Logger,
+		courier: newCourier(ctx, service, send, o.Logger), feeds: feeds{busy: map[int64]bool{}}, cron: cron, cancel: cancel, log: o.Logger,
 		quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	if err := s.addJobs(service, o); err != nil {
@@ -112,6 +114,7 @@ func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 			s.logFault(ctx, "finish the links of bank accounts", service.FinishLinks(ctx, time.Now()))
 		}},
 		{"alert", alertInterval, func(ctx context.Context) { s.alert(ctx, service, o.Installation) }},
+		{"payments", feedInterval, func(ctx context.Context) { s.tellPayments(ctx, service) }},
 		{"prune", pruneInterval, func(ctx context.Context) { s.prune(ctx, service, o.Keep) }},
 	}
 	for _, job := range jobs {

@@ -52,7 +52,7 @@ func (a *Alerter) sendTelegram(ctx context.Context, t app.TelegramSettings, m ap
 	where := request.URL.Host
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", app.UserAgent(a.version))
-	response, err := a.telegram.Do(request)
+	response, err := a.chats.Do(request)
 	if err != nil {
 		return unreachableAlert(where, err)
 	}

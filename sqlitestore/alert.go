@@ -39,18 +39,26 @@ func (s *Store) SetAlertPreferences(ctx context.Context, accountID int64, p app.
 	})
 }
 
-const alertChannelColumns = `id, account_id, medium, settings, version, set_at, sent_ms, failures, problem_en, problem_vi, retry_ms, report_time, reported_day`
+const (
+	alertChannelColumns = `c.id, c.account_id, c.medium, c.settings, c.version, c.set_at, c.sent_ms, c.failures, c.problem_en, c.problem_vi, c.retry_ms, c.report_time, c.reported_day,
+	f.channel_id IS NOT NULL, coalesce(f.bank_account_id, 0), coalesce(f.type, ''), coalesce(f.least, 0), coalesce(f.content, 0), coalesce(f.told_to, 0), f.sent_ms,
+	coalesce(f.failures, 0), coalesce(f.problem_en, ''), coalesce(f.problem_vi, ''), f.retry_ms`
+	alertChannelFrom = ` FROM alert_channels c LEFT JOIN payment_feeds f ON f.channel_id = c.id`
+)
 
-// alertSettings are the settings of either medium, as they are sealed.
+// alertSettings are the settings of every medium, as they are sealed.
 type alertSettings struct {
 	Telegram app.TelegramSettings
 	Email    app.EmailSettings
+	Chat     app.ChatSettings
 }
 
 func (s *Store) scanAlertChannel(row scanner) (app.AlertChannel, error) {
 	var c app.AlertChannel
 	var sealed []byte
-	err := row.Scan(&c.ID, &c.AccountID, &c.Medium, &sealed, &c.Version, secondsInto(&c.SetAt), millisInto(&c.SentAt), &c.Failures, &c.Problem.EN, &c.Problem.VI, millisInto(&c.RetryAt), &c.ReportTime, &c.ReportedDay)
+	f := &c.Feed
+	err := row.Scan(&c.ID, &c.AccountID, &c.Medium, &sealed, &c.Version, secondsInto(&c.SetAt), millisInto(&c.SentAt), &c.Failures, &c.Problem.EN, &c.Problem.VI, millisInto(&c.RetryAt), &c.ReportTime, &c.ReportedDay,
+		&f.On, &f.BankAccountID, &f.Type, &f.Least, &f.Content, &f.ToldTo, millisInto(&f.SentAt), &f.Failures, &f.Problem.EN, &f.Problem.VI, millisInto(&f.RetryAt))
 	if err != nil {
 		return c, err
 	}
@@ -63,20 +71,20 @@ func (s *Store) scanAlertChannel(row scanner) (app.AlertChannel, error) {
 	}
 	var settings alertSettings
 	err = json.Unmarshal([]byte(text), &settings)
-	c.Telegram, c.Email = settings.Telegram, settings.Email
+	c.Telegram, c.Email, c.Chat = settings.Telegram, settings.Email, settings.Chat
 	return c, err
 }
 
 func (s *Store) AlertChannels(ctx context.Context, accountID int64) ([]app.AlertChannel, error) {
 	where, args := ``, []any{}
 	if accountID != 0 {
-		where, args = ` WHERE account_id = ?`, []any{accountID}
+		where, args = ` WHERE c.account_id = ?`, []any{accountID}
 	}
-	return readAll(ctx, s, s.scanAlertChannel, `SELECT `+alertChannelColumns+` FROM alert_channels`+where+` ORDER BY id`, args...)
+	return readAll(ctx, s, s.scanAlertChannel, `SELECT `+alertChannelColumns+alertChannelFrom+where+` ORDER BY c.id`, args...)
 }
 
 func (s *Store) SetAlertChannel(ctx context.Context, c app.AlertChannel) (app.AlertChannel, error) {
-	text, err := json.Marshal(alertSettings{c.Telegram, c.Email})
+	text, err := json.Marshal(alertSettings{c.Telegram, c.Email, c.Chat})
 	if err != nil {
 		return c, err
 	}
@@ -90,8 +98,11 @@ func (s *Store) SetAlertChannel(ctx context.Context, c app.AlertChannel) (app.Al
 		if err != nil {
 			return c, err
 		}
-		c, err := s.scanAlertChannel(tx.queryRow(`SELECT `+alertChannelColumns+` FROM alert_channels WHERE account_id = ? AND medium = ?`, c.AccountID, string(c.Medium)))
+		c, err := s.scanAlertChannel(tx.queryRow(`SELECT `+alertChannelColumns+alertChannelFrom+` WHERE c.account_id = ? AND c.medium = ?`, c.AccountID, string(c.Medium)))
 		if err != nil {
+			return c, err
+		}
+		if err := endFeedFailures(tx, c.ID); err != nil {
 			return c, err
 		}
 		return c, tx.exec(`DELETE FROM alert_conditions WHERE channel_id = ?`, c.ID)
@@ -156,6 +167,9 @@ func (s *Store) NoteAlertTest(ctx context.Context, c app.AlertChannel, m app.Ale
 			if err := tx.exec(`UPDATE alert_channels SET failures = 0, problem_en = '', problem_vi = '', retry_ms = NULL WHERE id = ? AND version = ?`, c.ID, c.Version); err != nil {
 				return err
 			}
+			if err := endFeedFailures(tx, c.ID); err != nil {
+				return err
+			}
 		}
 		return keepAlertMessage(tx, c.AccountID, m)
 	})
@@ -186,5 +200,47 @@ func (s *Store) AlertMessages(ctx context.Context, accountID int64, most int) ([
 		var m app.AlertMessage
 		err := row.Scan(&m.Medium, millisInto(&m.At), &m.Test, &m.Subject, &m.Text, &m.Sent, &m.Tries, &m.Problem.EN, &m.Problem.VI)
 		return m, err
+	})
+}
+
+// endFeedFailures has the feed of a channel that works again, or is another one, try
+// at once.
+func endFeedFailures(tx *tx, channelID int64) error {
+	return tx.exec(`UPDATE payment_feeds SET failures = 0, problem_en = '', problem_vi = '', retry_ms = NULL WHERE channel_id = ? AND failures > 0`, channelID)
+}
+
+func (s *Store) SetPaymentFeed(ctx context.Context, channelID int64, f app.PaymentFeed) error {
+	return s.write(ctx, func(tx *tx) error {
+		if !f.On {
+			return tx.exec(`DELETE FROM payment_feeds WHERE channel_id = ?`, channelID)
+		}
+		return tx.exec(`INSERT INTO payment_feeds (channel_id, bank_account_id, type, least, content, told_to, failures, problem_en, problem_vi)
+				SELECT ?1, ?2, ?3, ?4, ?5, coalesce((SELECT max(id) FROM transactions), 0), 0, '', '' FROM alert_channels WHERE id = ?1
+				ON CONFLICT DO UPDATE SET bank_account_id = ?2, type = ?3, least = ?4, content = ?5`,
+			channelID, nullIfZero(f.BankAccountID), string(f.Type), f.Least, f.Content)
+	})
+}
+
+// feedWindow is how many transactions of the file are looked at for payments to tell.
+const feedWindow = 2000
+
+func (s *Store) PaymentsToTell(ctx context.Context, accountID int64, f app.PaymentFeed) ([]app.Transaction, int64, error) {
+	var last int64
+	err := s.queryRow(ctx, `SELECT coalesce(max(id), 0) FROM (SELECT id FROM transactions WHERE id > ? ORDER BY id LIMIT ?)`, f.ToldTo, feedWindow).Scan(&last)
+	if err != nil || last == 0 {
+		return nil, 0, storageError(err)
+	}
+	list, err := readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
+			WHERE t.id > ?1 AND t.id <= ?2 AND t.account_id = ?3 AND (?4 = 0 OR t.bank_account_id = ?4) AND (?5 = '' OR t.type = ?5) AND t.amount >= ?6
+			AND t.channel <> ?7 AND b.status <> ?8 AND t.occurred_at >= t.created_at - ?9 ORDER BY t.id LIMIT ?10`,
+		f.ToldTo, last, accountID, f.BankAccountID, string(f.Type), f.Least, string(app.ChannelFile), string(app.BankAccountInactive), int64(app.FeedOldest.Seconds()), app.FeedRead)
+	return list, last, err
+}
+
+func (s *Store) SettlePaymentFeed(ctx context.Context, c app.AlertChannel, toldTo int64) error {
+	f := c.Feed
+	return s.write(ctx, func(tx *tx) error {
+		return tx.exec(`UPDATE payment_feeds SET told_to = ?, sent_ms = ?, failures = ?, problem_en = ?, problem_vi = ?, retry_ms = ? WHERE channel_id = ? AND told_to = ?`,
+			f.ToldTo, unixMilliOrNull(f.SentAt), f.Failures, f.Problem.EN, f.Problem.VI, unixMilliOrNull(f.RetryAt), c.ID, toldTo)
 	})
 }

@@ -206,6 +206,7 @@ func fillEveryTable(t *testing.T, h *history) {
 	must(t, h.service.SetAlertPreferences(ctx, account, app.AlertPreferences{Lang: app.English, Muted: []app.AttentionKind{app.AttentionPlan}}))
 	_, err = h.service.SetAlertChannel(ctx, app.AlertChannel{AccountID: account, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: "123456:" + strings.Repeat("A", 35), Chat: "42"}}, h.now)
 	must(t, err)
+	must(t, h.service.SetPaymentFeed(ctx, account, app.AlertTelegram, app.PaymentFeed{On: true, Type: app.In, Least: 1000, Content: true}))
 	h.store.NoteRefusedCall(app.RefusedCall{SourceID: h.sources[0].ID, ReceivedAt: h.now})
 	h.imports("statement of "+tag+".csv", false, h.rows(0, 20))
 	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error {

@@ -57,3 +57,18 @@ DROP TABLE sessions;
 ALTER TABLE listed_sessions RENAME TO sessions;
 CREATE INDEX sessions_end ON sessions (end_at);
 CREATE INDEX sessions_user ON sessions (user_id);
+
+-- The channels that tell of every payment. No row: the channel doesn't.
+CREATE TABLE payment_feeds (
+  channel_id      INTEGER PRIMARY KEY REFERENCES alert_channels ON DELETE CASCADE,
+  bank_account_id INTEGER REFERENCES bank_accounts, -- NULL: all
+  type            TEXT NOT NULL,    -- IN or OUT; empty: both
+  least           INTEGER NOT NULL, -- smallest amount
+  content         INTEGER NOT NULL, -- 1: messages hold the content of payments
+  told_to         INTEGER NOT NULL, -- transactions up to this id were told, or aren't told
+  sent_ms         INTEGER,
+  failures        INTEGER NOT NULL, -- in a row
+  problem_en      TEXT NOT NULL,
+  problem_vi      TEXT NOT NULL,
+  retry_ms        INTEGER
+) STRICT;

@@ -1,0 +1,268 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// A channel can tell of every payment, where somebody switched that on. The walk:
+//
+//	every second scheduler → Service.PaymentChannels → for each that may send now:
+//	Service.TellPayments: the payments after the last that was told → one message of
+//	as many as fit → Config.Alert sends it → settled in one commit
+//
+// A feed knows the id up to which payments are told, in the file: what comes while
+// the channel is down, or while no server runs, is told later and in order. A
+// message whose outcome was never known, because the server was killed or the answer
+// came too late, is sent again.
+
+// PaymentFeed is which payments a channel tells of, and how far it has got. It has no
+// part in the channel's alerts, which neither wait for it nor fail with it.
+type PaymentFeed struct {
+	On            bool
+	BankAccountID int64     // 0: all
+	Type          Direction // empty: both
+	Least         int64     // smallest amount; 0: any
+	Content       bool      // messages hold the content
+
+	ToldTo   int64     // id of the last transaction that was told, or that isn't told
+	SentAt   time.Time // of the last message; zero: none
+	Failures int       // in a row, since then
+	Problem  Text      // of the last of them
+	RetryAt  time.Time // when it is tried again; zero: nothing failed
+}
+
+const (
+	// feedPause is the least time between two messages of payments. Telegram takes 20
+	// messages a minute to a group; this leaves room for alerts, and for messages
+	// that arrive closer together than they went off.
+	feedPause = 3500 * time.Millisecond
+	// feedLate is the age from which on a message says that it comes late.
+	feedLate = 15 * time.Minute
+	// FeedRead is how many payments are looked at for one message. More don't fit.
+	FeedRead = 150
+	// FeedOldest is how long before its recording a payment that is told may have
+	// happened. What is older was recorded to complete the books.
+	FeedOldest = 7 * 24 * time.Hour
+)
+
+// feedRetries are the waits after the first, second … failure in a row. The last
+// one repeats.
+var feedRetries = []time.Duration{10 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
+
+// feedBytes is how long a message of payments may be, in bytes: never more than the
+// service takes of characters. Discord takes 2,000, and a character that means
+// something to it is sent as two.
+var feedBytes = map[AlertMedium]int{AlertTelegram: 4000, AlertZalo: 1900, AlertDiscord: 950, AlertSlack: 4000, AlertLark: 6000, AlertNtfy: 3800}
+
+// TakesPayments reports whether a channel of the medium can tell of every payment.
+func (m AlertMedium) TakesPayments() bool { return feedBytes[m] > 0 }
+
+// SetPaymentFeed switches the feed of a channel on or off, or changes what it tells.
+// A feed that is new tells what is recorded from then on.
+func (s *Service) SetPaymentFeed(ctx context.Context, accountID int64, medium AlertMedium, f PaymentFeed) error {
+	c, err := s.AlertChannel(ctx, accountID, medium)
+	if err != nil {
+		return err
+	}
+	var v Invalid
+	if !medium.TakesPayments() {
+		v.Add("medium", "is not one that can tell of every payment", "không gửi được từng giao dịch")
+	}
+	if f.Type != "" && f.Type != In && f.Type != Out {
+		v.Add("type", "must be IN, OUT or empty for both", "phải là IN, OUT hoặc để trống nếu lấy cả hai")
+	}
+	if f.Least < 0 || f.Least > MaxAmount {
+		v.Add("min_amount", "must be an amount", "phải là một số tiền")
+	}
+	if err := v.Err(); err != nil {
+		return err
+	}
+	if f.BankAccountID != 0 {
+		banks, err := s.BankAccounts(ctx, accountID)
+		if _, err = find(banks, err, func(b BankAccount) bool { return b.ID == f.BankAccountID }, ErrUnknownBankAccountID); err != nil {
+			return err
+		}
+	}
+	return s.store.SetPaymentFeed(ctx, c.ID, f)
+}
+
+// PaymentChannels lists the channels whose feeds may send at now.
+func (s *Service) PaymentChannels(ctx context.Context, now time.Time) ([]AlertChannel, error) {
+	channels, err := s.AlertChannels(ctx, 0)
+	return slices.DeleteFunc(channels, func(c AlertChannel) bool { return !c.Feed.On || c.SettingsLost || c.Feed.waits(now) }), err
+}
+
+// waits reports whether it isn't yet time for the next message. A clock that was set
+// back doesn't silence the feed.
+func (f PaymentFeed) waits(now time.Time) bool {
+	if since := now.Sub(f.SentAt); since >= 0 && since < feedPause {
+		return true
+	}
+	wait := f.RetryAt.Sub(now)
+	return wait > 0 && wait <= time.Hour
+}
+
+// TellPayments sends one message of the payments that a channel is to tell next.
+// told is true where there were any, or an error on the way to them. One call at a
+// time is made for a channel. It reads the channel anew: c may be from before the
+// last call.
+func (s *Service) TellPayments(ctx context.Context, c AlertChannel, now time.Time) (_ Alerted, told bool) {
+	c, err := s.AlertChannel(ctx, c.AccountID, c.Medium)
+	if CodeOf(err) == CodeNotFound || err == nil && (!c.Feed.On || c.SettingsLost || c.Feed.waits(now)) {
+		return Alerted{}, false
+	}
+	if err != nil {
+		return Alerted{c, err, false}, true
+	}
+	before := c.Feed
+	payments, passed, err := s.store.PaymentsToTell(ctx, c.AccountID, c.Feed)
+	if err != nil {
+		return Alerted{c, err, false}, true
+	}
+	if len(payments) == 0 {
+		if passed > before.ToldTo {
+			c.Feed.ToldTo = passed
+			err = s.store.SettlePaymentFeed(ctx, c, before.ToldTo)
+		}
+		return Alerted{c, err, false}, err != nil
+	}
+	p, err := s.AlertPreferences(ctx, c.AccountID)
+	if err != nil {
+		return Alerted{c, err, false}, true
+	}
+	a, err := s.Account(ctx, c.AccountID)
+	if err != nil {
+		return Alerted{c, err, false}, true
+	}
+	w := paymentWriter{lang: p.Lang, zone: s.zone, now: now, account: a, feed: before}
+	message, n := w.message(c.Medium, payments)
+	err = s.sendAlert(ctx, c, message)
+	if err != nil && ctx.Err() != nil {
+		return Alerted{}, false // the service stops: nothing is known, and it is sent again
+	}
+	message.settle(err)
+	changed := c.Feed.attempted(message, payments[n-1].ID, err, now)
+	if settled := s.store.SettlePaymentFeed(context.WithoutCancel(ctx), c, before.ToldTo); settled != nil {
+		err = settled
+	}
+	return Alerted{c, err, changed}, true
+}
+
+// attempted updates the feed after a try to tell payments up to an id, and reports
+// whether this is the first failure, or the end of failures.
+func (f *PaymentFeed) attempted(m AlertMessage, last int64, err error, now time.Time) bool {
+	before := f.Failures
+	f.SentAt = now
+	if m.Sent {
+		f.ToldTo, f.Failures, f.Problem, f.RetryAt = last, 0, Text{}, time.Time{}
+		return before > 0
+	}
+	f.Failures++
+	f.Problem = m.Problem
+	wait := feedRetries[min(f.Failures, len(feedRetries))-1]
+	var e *AlertError
+	if errors.As(err, &e) {
+		wait = min(max(wait, e.RetryAfter), time.Hour)
+	}
+	f.RetryAt = now.Add(wait)
+	return before == 0
+}
+
+// paymentWriter writes payments for people.
+type paymentWriter struct {
+	lang    Lang
+	zone    *time.Location
+	now     time.Time
+	account Account
+	feed    PaymentFeed
+}
+
+// message is one message of the first n payments: as many as fit.
+func (w *paymentWriter) message(medium AlertMedium, payments []Transaction) (_ AlertMessage, n int) {
+	var head []string
+	if w.account.ID != DefaultAccountID {
+		head = append(head, alertSender(w.account))
+	}
+	if w.now.Sub(payments[0].CreatedAt) > feedLate {
+		head = append(head, Text{"Late: this could not be sent before.", "Gửi muộn: trước đó chưa gửi được."}.In(w.lang))
+	}
+	room := feedBytes[medium] - len(strings.Join(head, "\n")) - 200 // for the sums
+	var in, out Amounts
+	var lines []string
+	for _, t := range payments {
+		line := w.line(t)
+		if room -= len(line) + 1; room < 0 && n > 0 {
+			break
+		}
+		n++
+		lines = append(lines, line)
+		sum := &in
+		if t.Type == Out {
+			sum = &out
+		}
+		sum.Count, sum.Total = sum.Count+1, sum.Total+t.Amount
+	}
+	subject := w.amount(payments[0]) + " · " + payments[0].Bank + " " + Tail(payments[0].AccountNumber)
+	if n > 1 {
+		var sums []string
+		if in.Count > 0 {
+			sums = append(sums, "+"+w.money(in.Total))
+		}
+		if out.Count > 0 {
+			sums = append(sums, "−"+w.money(out.Total))
+		}
+		subject = counted(int64(n), "payment", "payments", "khoản").In(w.lang) + ": " + strings.Join(sums, ", ")
+		head = append(head, subject)
+	}
+	return AlertMessage{Medium: medium, At: w.now, Tries: w.feed.Failures + 1, Subject: subject, Text: strings.Join(append(head, lines...), "\n")}, n
+}
+
+// line is a payment in one line.
+func (w *paymentWriter) line(t Transaction) string {
+	at := t.Time.In(w.zone)
+	when := at.Format("15:04")
+	switch {
+	case t.DateOnly:
+		when = at.Format("02/01")
+	case DayOf(t.Time, w.zone) != DayOf(w.now, w.zone):
+		when = at.Format("15:04 02/01")
+	}
+	line := w.amount(t) + " · " + t.Bank + " " + Tail(t.AccountNumber) + " · " + when
+	if content := maskedContent(t.Content); w.feed.Content && content != "" {
+		line += " · " + content
+	}
+	return line
+}
+
+func (w *paymentWriter) amount(t Transaction) string {
+	if t.Type == Out {
+		return "−" + w.money(t.Amount)
+	}
+	return "+" + w.money(t.Amount)
+}
+
+func (w *paymentWriter) money(n int64) string { return GroupDigits(n, w.lang) + "\u00a0₫" }
+
+// shownContent is how many characters of a content are told.
+const shownContent = 80
+
+var longNumber = regexp.MustCompile(`[0-9]{9,}`)
+
+// maskedContent is a content for a chat: in one line, and of numbers of nine digits
+// or more, such as those of accounts and telephones, the last four digits alone.
+func maskedContent(content string) string {
+	content = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, strings.Join(strings.Fields(content), " "))
+	content = longNumber.ReplaceAllStringFunc(content, func(number string) string { return "…" + number[len(number)-4:] })
+	return CleanText(content, shownContent)
+}

@@ -1,0 +1,182 @@
+package scheduler
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+)
+
+// The chats that take a message as one POST of JSON. What each is sent, and which
+// answer says that it took it:
+//
+//   - Zalo (bot.zaloplatforms.com/docs): as Telegram's Bot API, {"ok": true}.
+//   - Discord (docs.discord.com, Execute Webhook): 204, or 200.
+//   - Slack (docs.slack.dev, incoming webhooks): 200 with the text "ok".
+//   - Lark and Feishu (open.larksuite.com, custom bots): 200 with {"code": 0}; a
+//     refusal is 200 too.
+//   - ntfy (docs.ntfy.sh/publish): 200 with the message and its id.
+
+// zaloURL is the base of the Zalo Bot API.
+const zaloURL = "https://bot-api.zaloplatforms.com"
+
+// discordText is the most that Discord takes, in characters; zaloText and ntfyText are
+// those of Zalo, and of ntfy in bytes.
+const (
+	discordText = 2000
+	zaloText    = 2000
+	ntfyText    = 4000
+)
+
+// sendChat sends a message. The address holds a secret, so that no error of the
+// client leaves this function as it is.
+func (a *Alerter) sendChat(ctx context.Context, c app.AlertChannel, m app.AlertMessage) error {
+	address, content := chatRequest(c.Medium, c.Chat, m, time.Now())
+	body, err := json.Marshal(content)
+	if err != nil {
+		return errors.New("encode a message for a chat")
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("the address of a chat can't be read")
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", app.UserAgent(a.version))
+	if c.Medium == app.AlertNtfy && c.Chat.Token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.Chat.Token)
+	}
+	response, err := a.chats.Do(request)
+	if err != nil {
+		return unreachableAlert(request.URL.Host, err)
+	}
+	defer response.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(response.Body, telegramBody))
+	if err == nil && chatTook(c.Medium, response.StatusCode, data) {
+		return nil
+	}
+	return explainChat(c, response, data)
+}
+
+// chatRequest is what a message is to a medium.
+func chatRequest(medium app.AlertMedium, chat app.ChatSettings, m app.AlertMessage, now time.Time) (address string, body map[string]any) {
+	switch medium {
+	case app.AlertZalo:
+		return zaloURL + "/bot" + chat.Token + "/sendMessage", map[string]any{"chat_id": chat.Chat, "text": clipUTF16(m.Text, zaloText)}
+	case app.AlertDiscord: // 4: no previews of links
+		return chat.URL, map[string]any{"content": clipUTF16(escapeMarkdown(m.Text), discordText), "allowed_mentions": map[string]any{"parse": []string{}}, "flags": 4}
+	case app.AlertSlack:
+		return chat.URL, map[string]any{"text": strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(m.Text), "mrkdwn": false}
+	case app.AlertLark:
+		// Tags such as <at user_id="all"> would be read.
+		body = map[string]any{"msg_type": "text", "content": map[string]string{"text": strings.ReplaceAll(m.Text, "<", "‹")}}
+		if chat.Token != "" {
+			timestamp := strconv.FormatInt(now.Unix(), 10)
+			body["timestamp"], body["sign"] = timestamp, larkSignature(timestamp, chat.Token)
+		}
+		return chat.URL, body
+	}
+	i := strings.LastIndexByte(chat.URL, '/')
+	return chat.URL[:i+1], map[string]any{"topic": chat.URL[i+1:], "title": m.Subject, "message": app.CleanText(clipBytes(m.Text, ntfyText), ntfyText)}
+}
+
+// larkSignature is the HMAC of nothing, under the time and the secret.
+func larkSignature(timestamp, secret string) string {
+	return base64.StdEncoding.EncodeToString(hmac.New(sha256.New, []byte(timestamp+"\n"+secret)).Sum(nil))
+}
+
+// escapeMarkdown leaves links, which Discord doesn't read as markup.
+func escapeMarkdown(text string) string {
+	words := strings.SplitAfter(text, " ")
+	for i, word := range words {
+		if at := strings.Index(word, "https://"); at >= 0 && strings.TrimSpace(word[:at]) == "" {
+			continue
+		}
+		words[i] = markdown.Replace(word)
+	}
+	return strings.Join(words, "")
+}
+
+var markdown = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "~", `\~`, "`", "\\`", "|", `\|`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`)
+
+func clipBytes(s string, most int) string {
+	for len(s) > most {
+		s = s[:most]
+		s = strings.ToValidUTF8(s, "")
+	}
+	return s
+}
+
+// chatAnswer holds what the media say in JSON.
+type chatAnswer struct {
+	OK          *bool           `json:"ok"`          // Zalo
+	Code        json.RawMessage `json:"code"`        // Lark: a number; ntfy and Discord have codes of errors
+	ID          string          `json:"id"`          // ntfy
+	Description string          `json:"description"` // Zalo
+	Message     string          `json:"message"`     // Discord
+	Msg         string          `json:"msg"`         // Lark
+	Error       string          `json:"error"`       // ntfy
+	RetryAfter  float64         `json:"retry_after"` // Discord, in seconds
+}
+
+func chatTook(medium app.AlertMedium, status int, data []byte) bool {
+	var answer chatAnswer
+	unreadable := json.Unmarshal(data, &answer) != nil
+	switch {
+	case medium == app.AlertDiscord:
+		return status == http.StatusNoContent || status == http.StatusOK
+	case status != http.StatusOK:
+		return false
+	case medium == app.AlertSlack:
+		return strings.TrimSpace(string(data)) == "ok"
+	case unreadable:
+		return false
+	case medium == app.AlertZalo:
+		return answer.OK != nil && *answer.OK
+	case medium == app.AlertLark:
+		return string(answer.Code) == "0"
+	}
+	return answer.ID != ""
+}
+
+// explainChat says what an answer means in practice, in the medium's own words.
+func explainChat(c app.AlertChannel, response *http.Response, data []byte) error {
+	var answer chatAnswer
+	words := string(data)
+	if json.Unmarshal(data, &answer) == nil {
+		words = answer.Description + answer.Message + answer.Msg + answer.Error
+	}
+	for _, secret := range c.Secrets() {
+		words = conceal(words, secret)
+	}
+	if words = said(words); words == "" || strings.HasPrefix(words, "<") {
+		words = strconv.Itoa(response.StatusCode)
+	}
+	what := app.Text{EN: "the message was not taken; check what was entered", VI: "tin không được nhận; hãy kiểm tra thông tin đã nhập"}
+	switch status := response.StatusCode; {
+	case status == http.StatusTooManyRequests:
+		what = app.Text{EN: "too many messages; it is tried again later", VI: "gửi quá nhiều tin; hệ thống sẽ thử lại sau"}
+	case status >= 500:
+		what = app.Text{EN: "the service has trouble of its own; it is tried again later", VI: "dịch vụ đang gặp sự cố; hệ thống sẽ thử lại sau"}
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound, status == http.StatusGone:
+		what = app.Text{EN: "what lets baoco in there is not valid any more; copy it anew", VI: "URL hoặc token không còn hiệu lực; hãy sao chép lại"}
+	}
+	seconds, err := strconv.ParseFloat(response.Header.Get("Retry-After"), 64)
+	if err != nil {
+		seconds = answer.RetryAfter
+	}
+	name := c.Medium.Name()
+	return &app.AlertError{
+		Text:       app.Text{EN: name.EN + " answered “" + words + "”: " + what.EN + ".", VI: name.VI + " trả lời “" + words + "”: " + what.VI + "."},
+		RetryAfter: time.Duration(min(max(seconds, 0), 24*3600) * float64(time.Second)),
+	}
+}
