@@ -89,6 +89,15 @@ func TestMigration(t *testing.T) {
 	if !errors.Is(err, sqlitestore.ErrNewer) || !strings.Contains(err.Error(), "use the newer one") || !strings.Contains(err.Error(), "baoco restore "+kept) {
 		t.Errorf("an older baoco: %v", err)
 	}
+	// After one more migration the copy before that is of no use to it: the advice is
+	// the copy before the first.
+	newest := fmt.Sprintf("%s.before-schema-%d", path, present+2)
+	s, err := sqlitestore.Open(ctx, path, sqlitestore.Options{}.Later(addColumn, `CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;`))
+	must(t, err)
+	must(t, s.Close())
+	if _, err := sqlitestore.Open(ctx, path, sqlitestore.Options{}); !errors.Is(err, sqlitestore.ErrNewer) || !strings.HasSuffix(err.Error(), "baoco restore "+kept) || versions(t, newest) != migrated {
+		t.Errorf("a baoco older by two: %v; the last copy is %s", err, versions(t, newest))
+	}
 	_, err = sqlitestore.Restore(ctx, path, sqlitestore.RestoreSource{File: kept}, time.Now())
 	must(t, err)
 	if base := baseURL(t, path); base != "https://before.vn" {

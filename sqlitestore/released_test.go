@@ -18,6 +18,8 @@ import (
 	"baoco/app"
 	"baoco/app/apptest"
 	"baoco/sqlitestore"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "write what testdata/schema holds of a new migration")
@@ -84,7 +86,12 @@ func checkReleased(t *testing.T, released string) {
 	}
 	h := &history{t: t, now: time.Unix(peek(t, path, `SELECT max(created_at) FROM transactions`)[0][0].(int64), 0)}
 	whole(t, path, h.now)
+	was := contentOf(t, path)
 	h.reopen(path)
+	sameRows(t, path, was, sqlitestore.KeptTables())
+	if kept := fmt.Sprintf("%s.before-schema-%d", path, present); released != fmt.Sprintf(releasedFile, present) {
+		sameRows(t, kept, was, nil)
+	}
 	before := lastIDs(t, path)
 	fillEveryTable(t, h)
 	must(t, h.store.Close())
@@ -94,6 +101,45 @@ func checkReleased(t *testing.T, released string) {
 		}
 	}
 	whole(t, path, h.now)
+}
+
+// contentOf are the queries of all rows of a file, a table each, and what they give.
+func contentOf(t *testing.T, path string) map[string][]string {
+	t.Helper()
+	content := map[string][]string{}
+	for table := range rowsOf(t, path) {
+		var columns []string
+		for _, c := range peek(t, path, `SELECT name FROM pragma_table_info(?)`, table) {
+			columns = append(columns, fmt.Sprintf("%q", c[0]))
+		}
+		query := `SELECT ` + strings.Join(columns, ", ") + ` FROM ` + table
+		content[query] = rowTexts(t, path, query)
+	}
+	return content
+}
+
+// rowTexts are the rows that a query gives, sorted.
+func rowTexts(t *testing.T, path, query string) (list []string) {
+	t.Helper()
+	for _, row := range peek(t, path, query) {
+		list = append(list, fmt.Sprintf("%q", row))
+	}
+	slices.Sort(list)
+	return list
+}
+
+// sameRows checks that a file has the rows that another one had, but for some tables.
+func sameRows(t *testing.T, path string, was map[string][]string, but []string) {
+	t.Helper()
+	for query, rows := range was {
+		_, table, _ := strings.Cut(query, " FROM ")
+		if slices.Contains(but, table) {
+			continue
+		}
+		if d := cmp.Diff(rows, rowTexts(t, path, query)); d != "" {
+			t.Errorf("%s, %s (-was +is):\n%s", filepath.Base(path), query, d)
+		}
+	}
 }
 
 // unpackReleased puts a released file and its key into a directory of its own.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"embed"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -125,7 +126,7 @@ func (k *schema) versionOf(ctx context.Context, db querier, path string) (versio
 	case id != applicationID:
 		return 0, fmt.Errorf("%w: %s is a database of another program", ErrNotDatabase, path)
 	case version > k.version():
-		return version, fmt.Errorf("%w: %s has schema %d, this baoco knows %d: use the newer one%s", ErrNewer, path, version, k.version(), orGoBack(path, version))
+		return version, fmt.Errorf("%w: %s has schema %d, this baoco knows %d: use the newer one%s", ErrNewer, path, version, k.version(), k.orGoBack(path, version))
 	}
 	found, err := digest(ctx, db)
 	if err != nil {
@@ -148,14 +149,28 @@ func schemaError(path string, err error) error {
 	return fmt.Errorf("open %s: %w", path, err)
 }
 
-// orGoBack is advice to restore the copy that was made before a file got a version;
-// empty if there is no such copy.
-func orGoBack(path string, version int) string {
-	kept := beforeSchema(path, version)
-	if _, err := os.Stat(kept); err != nil {
-		return ""
+// orGoBack is advice to restore the last copy made before a migration of a file that
+// this baoco can read; empty if there is none.
+func (k *schema) orGoBack(path string, version int) string {
+	for ; version > k.version(); version-- {
+		kept := beforeSchema(path, version)
+		if found, err := versionInHeader(kept); err == nil && found <= k.version() {
+			return fmt.Sprintf(", or go back to what it was before, without what came in since: baoco restore %s", kept)
+		}
 	}
-	return fmt.Sprintf(", or go back to what it was before, without what came in since: baoco restore %s", kept)
+	return ""
+}
+
+// versionInHeader reads the version of a file that no program has open.
+func versionInHeader(path string) (int, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	var version [4]byte
+	_, err = f.ReadAt(version[:], 60) // see https://www.sqlite.org/fileformat.html
+	return int(binary.BigEndian.Uint32(version[:])), err
 }
 
 // beforeSchema is the path of the copy that is made before a file gets a version.

@@ -185,6 +185,9 @@ func TestCashierSeesOnlyToday(t *testing.T) {
 		if _, body := get("/?days=366&bank_account_id=1"); strings.Contains(body, "<svg class=\"plot\"") || strings.Contains(body, sumOfAll) {
 			t.Error("a chart")
 		}
+		if _, body := get("/transactions"); !strings.Contains(body, "CLOCK AHEAD") {
+			t.Error("money of today isn't seen, since the clock of its provider is ahead")
+		}
 		time.Sleep(time.Until((today + 1).Start(zone)))
 		wantPages(404, 404, 404, 404)
 		if _, body := get("/"); strings.Contains(body, "CAME TODAY") || strings.Contains(body, sumOfToday) {
