@@ -55,9 +55,12 @@ func checkHeader(path string, size int64) error {
 	if _, err := io.ReadFull(f, header); err != nil || string(header[:16]) != "SQLite format 3\x00" {
 		return fmt.Errorf("%w: %s", ErrNotDatabase, path)
 	}
-	// What the header says counts only where no write-ahead log is newer.
-	if _, err := os.Stat(path + "-wal"); err == nil {
-		return nil
+	// What the header says counts only where no write-ahead log is newer, and no journal
+	// of an interrupted change is there, as a kill leaves one in a migration of a backup.
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if _, err := os.Stat(path + suffix); err == nil {
+			return nil
+		}
 	}
 	if binary.BigEndian.Uint32(header[68:]) != applicationID {
 		return fmt.Errorf("%w: %s is a database of another program", ErrNotDatabase, path)

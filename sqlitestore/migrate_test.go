@@ -1,18 +1,23 @@
 package sqlitestore_test
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
 	"baoco/sqlitestore"
 )
 
@@ -228,5 +233,83 @@ func TestMigrationKilled(t *testing.T) {
 		if got := fmt.Sprint(peek(t, path, `SELECT count(*) FROM colours`)); got != "[[60001]]" || base != "https://before.vn" {
 			t.Errorf("killed after %d MB, then finished: %s colours, %s", grown>>20, got, base)
 		}
+	}
+}
+
+var manyRows = flag.Int64("migrate.rows", 0, "how many transactions TestMigrateManyRows has; 0: 20 thousand, or 100 thousand with BAOCO_FULL=1")
+
+// A file of the first release with many transactions and what belongs to them is
+// migrated, after a checked copy, within a minute for a million of them:
+//
+//	go test ./sqlitestore -run TestMigrateManyRows -v -migrate.rows 1000000
+func TestMigrateManyRows(t *testing.T) {
+	want := cmp.Or(*manyRows, int64(apptest.Rounds(20_000, 100_000)))
+	path := unpackReleased(t, fmt.Sprintf(releasedFile, 1))
+	multiply(t, path, want)
+	counts := rowsOf(t, path)
+	size, err := os.Stat(path)
+	must(t, err)
+
+	began := time.Now()
+	var copied time.Duration
+	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Serve: true, Migrating: func(sqlitestore.Migration) { copied = time.Since(began) }})
+	must(t, err)
+	took := time.Since(began)
+	must(t, s.Close())
+	t.Logf("%d transactions, %d MB: %v in all, %v of it for the copy", counts["transactions"], size.Size()>>20, took.Round(time.Millisecond), copied.Round(time.Millisecond))
+	if took > time.Minute {
+		t.Error("that is more than a minute")
+	}
+	now, kept := rowsOf(t, path), rowsOf(t, fmt.Sprintf("%s.before-schema-%d", path, present))
+	for table, n := range counts {
+		if now[table] != n && !slices.Contains(sqlitestore.KeptTables(), table) || kept[table] != n {
+			t.Errorf("%s had %d rows, has %d; the copy has %d", table, n, now[table], kept[table])
+		}
+	}
+	if counts["transactions"] < want || counts["attempts"] < want/2 {
+		t.Errorf("too little to show anything: %v", counts)
+	}
+	if got := peek(t, path, `PRAGMA foreign_key_check`); len(got) != 0 {
+		t.Errorf("%d rows refer to none", len(got))
+	}
+}
+
+// multiply doubles the transactions of a file, with what belongs to them, until there
+// are so many.
+func multiply(t *testing.T, path string, want int64) {
+	t.Helper()
+	tables := []string{"inbound_events", "transactions", "event_ids", "deliveries", "attempts"}
+	belongs := map[string]string{"deliveries": ` WHERE sample IS NULL`, "attempts": ` WHERE delivery_id IN (SELECT id FROM deliveries WHERE sample IS NULL)`}
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(off)&_pragma=synchronous(off)&_pragma=cache_size(-200000)")
+	must(t, err)
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	rows := map[string][]any{}
+	for _, table := range tables {
+		for _, c := range peek(t, path, `SELECT name FROM pragma_table_info(?)`, table) {
+			rows[table] = append(rows[table], c[0])
+		}
+	}
+	shift := int64(10_000) // above all ids
+	for n := int64(0); n < want; shift *= 2 {
+		for i := len(tables) - 1; i >= 0; i-- { // attempts find their deliveries as they were
+			var columns, values []string
+			for _, c := range rows[tables[i]] {
+				name := c.(string)
+				columns = append(columns, name)
+				switch name {
+				case "id", "transaction_id", "inbound_event_id", "delivery_id":
+					name += fmt.Sprint(" + ", shift)
+				case "event_id":
+					name += fmt.Sprintf(" || '-%d'", shift)
+				case "item_id":
+					name = "NULL"
+				}
+				values = append(values, name)
+			}
+			_, err := db.Exec(`INSERT INTO ` + tables[i] + ` (` + strings.Join(columns, ", ") + `) SELECT ` + strings.Join(values, ", ") + ` FROM ` + tables[i] + belongs[tables[i]])
+			must(t, err)
+		}
+		must(t, db.QueryRow(`SELECT count(*) FROM transactions`).Scan(&n))
 	}
 }
