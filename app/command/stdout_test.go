@@ -194,3 +194,38 @@ func loseOutputs(t *testing.T, format string) {
 		}
 	}
 }
+
+// Every command that opens the database refuses that of a newer baoco as it is, and
+// says what to do.
+func TestNewerDatabase(t *testing.T) {
+	db := apptest.NewFile(t)
+	dir := filepath.Dir(db)
+	kept := db + ".before-schema-99"
+	content, err := os.ReadFile(db)
+	must(t, err)
+	must(t, os.WriteFile(kept, content, 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "token"), []byte("123456:ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi"), 0o600))
+	apptest.Exec(t, db, `PRAGMA user_version = 99`)
+	before := apptest.Digests(db)
+	t.Setenv("BAOCO_DB", db)
+	commands := []string{"serve --listen 127.0.0.1:0", "source catch-up", "alert test telegram"}
+	for _, c := range lostOutputs {
+		first, _, _ := strings.Cut(c.command, " ")
+		if !slices.Contains([]string{"help", "version", "openapi", "systemd", "completion", "restore", "doctor"}, first) && !strings.Contains(c.command, "--help") && !strings.HasPrefix(c.command, "webhook verify") {
+			commands = append(commands, c.command)
+		}
+	}
+	advice := ": use the newer one, or go back to what it was before, without what came in since: baoco restore " + kept
+	for _, command := range commands {
+		args := words(strings.NewReplacer("DIR", dir, "URL", "https://shop.vn").Replace(command))
+		var stdout, stderr strings.Builder
+		code := Run(t.Context(), append([]string{"baoco"}, args...), strings.NewReader(""), &stdout, &stderr)
+		if code != terminal.ExitDatabase || stdout.Len() > 0 || !strings.Contains(stderr.String(), db+" has schema 99, this baoco knows ") || !strings.Contains(stderr.String(), advice) {
+			t.Errorf("$ %s: exit %d, %s%s", command, code, &stdout, &stderr)
+		}
+	}
+	if apptest.Digests(db) != before {
+		t.Error("the file was changed")
+	}
+}
