@@ -49,7 +49,7 @@ func TestReport(t *testing.T) {
 		s.until(t, "01 21:29")
 		c.wantTexts(t)
 		s.until(t, "01 21:32")
-		first := "Báo Có · Day book 01/01/2000 … Money in: 400,000\u00a0₫ (2) … Money out: 0\u00a0₫ (0) … ACB ··4957\nIn: 400,000\u00a0₫ (2) … As of 21:3 … https://baoco.example.vn/day?date=2000-01-01"
+		first := "Báo Có · Day book 01/01/2000 … Money in: 400,000\u00a0₫ (2) … Money out: 0\u00a0₫ (0) … ACB ··4957\nIn: 400,000\u00a0₫ (2)\n\nAs of 21:3 … https://baoco.example.vn/day?date=2000-01-01"
 		c.wantTexts(t, first)
 		s.pauseUntil(t, c, "01 23:00") // a restart doesn't repeat it
 		s.pauseUntil(t, c, "02 20:00")
@@ -67,6 +67,7 @@ func TestReport(t *testing.T) {
 		// A chat that fails gets it once it works again.
 		c.answerBy(func(int) (int, string) { return 500, `{"ok":false}` })
 		s.until(t, "07 21:40") // three tries
+		s.report(t, "21:30")   // the same again
 		c.answerBy(nil)
 		s.until(t, "07 23:59")
 		all := []string{first, late, "", "", "Day book 07/01/2000 … As of 21:30", "As of 21:31", "As of 21:36", "Day book 07/01/2000 … As of 21:51"}
@@ -92,6 +93,7 @@ func TestReportOfTheNight(t *testing.T) {
 		c := newChat()
 		s := openWith(t, newFile(t), nil, c)
 		s.bot(t)
+		must(t, s.Service.SetAlertPreferences(t.Context(), 1, app.AlertPreferences{Lang: app.English, Muted: app.AlertKinds}))
 		s.report(t, "01:30")
 		s.start(t)
 		s.Record("1")
@@ -99,6 +101,9 @@ func TestReportOfTheNight(t *testing.T) {
 		c.wantTexts(t)
 		s.until(t, "02 01:33")
 		c.wantTexts(t, "Day book 01/01/2000 … Money in: 200,000\u00a0₫ (1)")
+		s.pauseUntil(t, c, "09 01:00")
+		s.until(t, "09 01:33")
+		c.wantTexts(t, "", "Day book 07/01/2000 … This is late", "Day book 08/01/2000 … Money in: 0\u00a0₫ (0) … A week before, money in: 200,000\u00a0₫ (1)")
 		for _, wrong := range []app.ReportTime{"24:00", "9:30", "21:30:00", "soon"} {
 			if err := s.Service.SetReport(t.Context(), 1, app.AlertTelegram, wrong, time.Now()); app.CodeOf(err) != app.CodeValidation {
 				t.Errorf("%s: %v", wrong, err)
@@ -107,6 +112,60 @@ func TestReportOfTheNight(t *testing.T) {
 		if err := s.Service.SetReport(t.Context(), 1, app.AlertEmail, "21:30", time.Now()); app.CodeOf(err) != app.CodeNotFound {
 			t.Error(err)
 		}
+		s.close(t)
+	})
+}
+
+// A report and news at one time: the news first, and neither is lost. A clock that was
+// wrong for a while silences nobody, and repeats nothing.
+func TestReportAmongAlerts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newChat()
+		s := openWith(t, newFile(t), nil, c)
+		s.bot(t)
+		s.start(t)
+		planEnds := func(at time.Time) {
+			t.Helper()
+			_, err := s.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &at})
+			must(t, err)
+		}
+		look := func(at time.Time) {
+			t.Helper()
+			_, err := s.Service.Alert(t.Context(), alertHome, at)
+			must(t, err)
+		}
+		s.until(t, "01 21:30")
+		s.report(t, "21:30") // at that second: the first one is tomorrow's
+		time.Sleep(5 * time.Minute)
+		c.wantTexts(t)
+		planEnds(time.Now().Add(7*24*time.Hour + 12*time.Hour)) // news from tomorrow morning on
+		s.pauseUntil(t, c, "02 21:35")
+		time.Sleep(2 * time.Minute)
+		want := []string{"Your plan expires at", "Day book 02/01/2000"}
+		c.wantTexts(t, want...)
+
+		look(time.Now().Add(-15 * time.Minute)) // before closing time: yesterday's isn't due again
+		c.wantTexts(t, want...)
+		must(t, s.Service.SetReport(t.Context(), 1, app.AlertTelegram, "21:00", time.Now().AddDate(5, 0, 0)))
+		time.Sleep(2 * time.Minute)
+		want = append(want, "Day book 02/01/2000")
+		c.wantTexts(t, want...)
+
+		look(time.Now().Add(25 * time.Hour))
+		want = append(want, "Still, since … Your plan")
+		c.wantTexts(t, want...)
+		planEnds(time.Now().Add(-time.Hour))
+		time.Sleep(2 * time.Minute)
+		want = append(want, "Your plan has expired")
+		c.wantTexts(t, want...)
+
+		c.answerBy(func(int) (int, string) { return 500, `{"ok":false}` })
+		look(time.Now().AddDate(0, 0, 30)) // fails, to be tried again a month from now
+		c.answerBy(nil)
+		planEnds(time.Now().Add(24 * time.Hour))
+		time.Sleep(2 * time.Minute)
+		c.wantTexts(t, append(want, "Still", "Your plan expires at")...)
 		s.close(t)
 	})
 }
