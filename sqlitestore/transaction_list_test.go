@@ -81,10 +81,10 @@ func TestListingsEqualAScan(t *testing.T) {
 		{DeliveryState: app.DeliveryDelivered, MinAmount: 49_000, Query: "none such"},
 		{Query: "xq"},
 	} {
-		f.UntilID, f.Page = 8000, app.Page{Number: 1, Size: 10, CountTo: 5}
+		f.UntilID, f.Sums, f.Page = 8000, true, app.Page{Number: 1, Size: 10, CountTo: 5}
 		page, err := h.store.Transactions(ctx, 1, f)
 		must(t, err)
-		if page.Total != 0 || page.SearchedTo == 0 || page.SearchedBack.IsZero() {
+		if page.Total != 0 || page.Sums != nil || page.SearchedTo == 0 || page.SearchedBack.IsZero() {
 			t.Errorf("%s: %d found back to %d, %s", shown(f), page.Total, page.SearchedTo, page.SearchedBack)
 		}
 	}
@@ -148,7 +148,7 @@ func checkPage(t *testing.T, f app.TransactionFilter, got app.TransactionPage, a
 		}
 	}
 	switch {
-	case got.Sums != nil && (!f.Sums || *got.Sums != want):
+	case got.Sums != nil && (!f.Sums || *got.Sums != want || got.SearchedTo != 0):
 		t.Errorf("%s: sums %+v, want %+v", shown(f), *got.Sums, want)
 	case got.Sums == nil && f.Sums && total <= 2000 && got.SearchedTo == 0 && got.Total != app.Uncounted:
 		t.Errorf("%s: no sums of %d transactions", shown(f), total)
@@ -383,4 +383,70 @@ func idsOf(list []app.Transaction) []int64 {
 		ids = append(ids, t.ID)
 	}
 	return ids
+}
+
+// TestPagesOfWholeDays compares pages by date with a scan where rows stand at the very
+// ends of days: of those that the filter cuts, and of those that grew since the first
+// page was shown.
+func TestPagesOfWholeDays(t *testing.T) {
+	t.Parallel()
+	path := create(t)
+	h := newHistory(t, path, 7)
+	defer h.store.Close()
+	begin := app.Day(20_000).Start(time.FixedZone("", 7*3600))
+	record := func(times ...time.Time) {
+		t.Helper()
+		elements := h.elements(len(times), "1000")
+		for i := range elements {
+			elements[i].Time = times[i]
+		}
+		call := h.callOf(elements)
+		call.ReceivedAt = begin.AddDate(0, 1, 0)
+		_, err := h.service.RecordTransactions(t.Context(), call)
+		must(t, err)
+	}
+	ends := []time.Duration{0, time.Second, 12 * time.Hour, 24*time.Hour - 2*time.Second, 24*time.Hour - time.Second}
+	for day := range 3 {
+		for _, end := range ends {
+			record(begin.AddDate(0, 0, day).Add(end))
+		}
+	}
+	middle := begin.AddDate(0, 0, 1)
+	check := func(until int64) {
+		t.Helper()
+		all := allTransactions(t, h.store.Transactions, 1)
+		states := statesOf(t, path)
+		for _, from := range []time.Time{{}, middle, middle.Add(time.Second)} {
+			for _, to := range []time.Time{{}, middle.Add(24*time.Hour - time.Second), middle.Add(24 * time.Hour)} {
+				for number := range int64(8) {
+					for _, sort := range []app.TransactionSort{app.SortDate, app.SortDateDesc} {
+						f := app.TransactionFilter{From: from, To: to, UntilID: until, Sort: sort, Sums: true, Page: app.Page{Number: number + 1, Size: 2}}
+						got, err := h.store.Transactions(t.Context(), 1, f)
+						must(t, err)
+						checkPage(t, f, got, scan(all, states, f))
+					}
+				}
+			}
+		}
+	}
+	check(0)
+	newest := func() int64 { return peek(t, path, `SELECT max(id) FROM transactions`)[0][0].(int64) }
+	for _, end := range ends {
+		until := newest()
+		record(middle.Add(end))
+		check(until)
+	}
+	until := newest() // since then there came more than are looked at, the last one in the middle
+	record(slices.Repeat([]time.Time{begin.AddDate(0, 0, 9)}, 5000)...)
+	record(middle)
+	check(until)
+
+	f := app.TransactionFilter{Query: "n1", UntilID: until, Page: app.Page{Number: 1, Size: 100}}
+	some := scan(allTransactions(t, h.store.Transactions, 1), statesOf(t, path), f)
+	for _, more := range []int64{-1, 0, 1} { // exactly as many as are counted
+		f.Page.CountTo = int64(len(some)) + more
+		got, err := h.store.Transactions(t.Context(), 1, f)
+		must(t, err)
+		checkPage(t, f, got, some)
+	}
 }
