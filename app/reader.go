@@ -117,6 +117,9 @@ type Reader interface {
 	// AlertMessages lists the last messages, at most most, newest first.
 	AlertMessages(ctx context.Context, accountID int64, most int) ([]AlertMessage, error)
 
+	// AuditLines lists the last lines of the audit log, newest first, at most limit.
+	AuditLines(ctx context.Context, accountID int64, f AuditFilter, limit int) ([]AuditLine, error)
+
 	// StorageStatus looks at the files from outside.
 	StorageStatus(now time.Time) (StorageStatus, error)
 	// BackupStatus costs a look at one row or two.
@@ -134,7 +137,14 @@ type Reader interface {
 
 // Writer makes the changes about which Service has nothing to decide. Service
 // embeds it too. What Reader says of accountID and ids holds here.
+//
+// What people do is written into the audit log in the same commit, here and in
+// [Store]; the context says who does it: [ActingAs].
 type Writer interface {
+	// Audit writes a line of the audit log about what changes nothing else in the
+	// file, such as an export.
+	Audit(ctx context.Context, accountID int64, deed Deed, id int64, d AuditDetail) error
+
 	// RevokeAPIKey ends a key. An earlier revocation stays as it is.
 	RevokeAPIKey(ctx context.Context, accountID, id int64, now time.Time) error
 	// RevokeCounterLink ends a link, and within a second the screens that are

@@ -64,9 +64,11 @@ type Store interface {
 	// SetRole gives the user a new generation too. CodeConflict where the
 	// account would have no owner left.
 	SetRole(ctx context.Context, accountID, id int64, role Role) (User, error)
-	// NoteSignIn keeps when a user signed in last. It doesn't wait for the
-	// commit.
-	NoteSignIn(id int64, now time.Time)
+	// NoteSignIn keeps when a user signed in last.
+	NoteSignIn(ctx context.Context, u User, now time.Time) error
+	// NoteRefusedSignIn keeps that somebody entered a wrong password for a user. It
+	// doesn't wait for the commit.
+	NoteRefusedSignIn(ctx context.Context, u User)
 
 	// LinkBankAccount fails with CodeConflict where the pair of bank and
 	// number is linked already, CodePlanLimit or CodePlanExpired. The unassigned

@@ -159,7 +159,7 @@ func (s *Service) SetUp(ctx context.Context, token, name, secret string, now tim
 	}
 	u, err := s.store.CreateFirstUser(ctx, in.user(DefaultAccountID, now), hash, sha256.Sum256([]byte(token)), now)
 	if err == nil {
-		s.store.NoteSignIn(u.ID, now)
+		err = s.store.NoteSignIn(ctx, u, now)
 	}
 	return u, err
 }
@@ -190,10 +190,12 @@ func (s *Service) SignIn(ctx context.Context, name, secret string, known bool, n
 		return User{}, busy(err)
 	}
 	if !right || !ok {
+		if ok {
+			s.store.NoteRefusedSignIn(ctx, u)
+		}
 		return User{}, ErrSignIn
 	}
-	s.store.NoteSignIn(u.ID, now)
-	return u, nil
+	return u, s.store.NoteSignIn(ctx, u, now)
 }
 
 // ErrSignIn says that a name and a password are not those of a user.

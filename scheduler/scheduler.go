@@ -138,7 +138,8 @@ func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 }
 
 func (s *Scheduler) prune(ctx context.Context, service *app.Service, keep app.PruneLimits) {
-	pruned, err := service.Prune(ctx, keep, time.Now())
+	now := time.Now()
+	pruned, err := service.Prune(app.ActingAs(ctx, app.Actor{Way: app.WayServer, At: now}), keep, now)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		s.log.Error("prune", "err", err)

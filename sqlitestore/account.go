@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"baoco/app"
@@ -22,7 +23,10 @@ func (s *Store) CreateAccount(ctx context.Context, a app.Account) (app.Account, 
 		if err != nil {
 			return a, err
 		}
-		return a, tx.exec(`INSERT INTO account_totals (account_id) VALUES (?)`, a.ID)
+		if err := tx.exec(`INSERT INTO account_totals (account_id) VALUES (?)`, a.ID); err != nil {
+			return a, err
+		}
+		return a, tx.audit(ctx, a.ID, app.DeedAccountCreate, a.ID, app.AuditNamed(a.Name))
 	})
 }
 
@@ -41,6 +45,7 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 		if err != nil {
 			return a, err
 		}
+		before := a
 		if u.Plan != nil {
 			a.Plan = *u.Plan
 		}
@@ -53,8 +58,14 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 		if u.MaxBankAccounts != nil {
 			a.MaxBankAccounts = *u.MaxBankAccounts
 		}
-		return a, tx.exec(`UPDATE accounts SET plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ? WHERE id = ?`,
-			a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, id)
+		if err := tx.exec(`UPDATE accounts SET plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ? WHERE id = ?`,
+			a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, id); err != nil {
+			return a, err
+		}
+		d := app.AuditNamed(a.Name).Changed("plan", before.Plan, a.Plan).Changed("expires_at", auditTime(before.ExpiresAt), auditTime(a.ExpiresAt)).
+			Changed("is_trial", strconv.FormatBool(before.IsTrial), strconv.FormatBool(a.IsTrial)).
+			Changed("max_bank_accounts", strconv.Itoa(before.MaxBankAccounts), strconv.Itoa(a.MaxBankAccounts))
+		return a, tx.auditChange(ctx, id, app.DeedAccountChange, id, d)
 	})
 }
 

@@ -34,8 +34,17 @@ func (s *Store) SetAlertPreferences(ctx context.Context, accountID int64, p app.
 		if _, err := txAccount(tx, accountID); err != nil {
 			return err
 		}
-		return tx.exec(`INSERT INTO alert_preferences (account_id, lang, muted) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET lang = ?2, muted = ?3`,
-			accountID, string(p.Lang), strings.Join(muted, " "))
+		var lang, mutedBefore string
+		err := tx.queryRow(`SELECT lang, muted FROM alert_preferences WHERE account_id = ?`, accountID).Scan(&lang, &mutedBefore)
+		if err != nil && !noRows(err) {
+			return err
+		}
+		if err := tx.exec(`INSERT INTO alert_preferences (account_id, lang, muted) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET lang = ?2, muted = ?3`,
+			accountID, string(p.Lang), strings.Join(muted, " ")); err != nil {
+			return err
+		}
+		d := app.AuditDetail{}.Changed("lang", lang, string(p.Lang)).Changed("muted", mutedBefore, strings.Join(muted, " "))
+		return tx.auditChange(ctx, accountID, app.DeedAlertsChange, 0, d)
 	})
 }
 
@@ -105,21 +114,47 @@ func (s *Store) SetAlertChannel(ctx context.Context, c app.AlertChannel) (app.Al
 		if err := endFeedFailures(tx, c.ID); err != nil {
 			return c, err
 		}
+		if err := tx.audit(ctx, c.AccountID, app.DeedAlertSet, c.ID, app.AuditNamed(string(c.Medium)).Changed("to", "", c.Destination())); err != nil {
+			return c, err
+		}
 		return c, tx.exec(`DELETE FROM alert_conditions WHERE channel_id = ?`, c.ID)
 	})
 }
 
 func (s *Store) RemoveAlertChannel(ctx context.Context, accountID int64, medium app.AlertMedium) error {
 	return s.write(ctx, func(tx *tx) error {
-		return tx.changeOne(app.ErrNoAlertChannel, `DELETE FROM alert_channels WHERE account_id = ? AND medium = ?`, accountID, string(medium))
+		id, err := txAlertChannel(tx, accountID, medium)
+		if err != nil {
+			return err
+		}
+		if err := tx.exec(`DELETE FROM alert_channels WHERE id = ?`, id); err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, app.DeedAlertRemove, id, app.AuditNamed(string(medium)))
 	})
 }
 
 func (s *Store) SetReport(ctx context.Context, accountID int64, medium app.AlertMedium, at app.ReportTime, reported app.Day) error {
 	return s.write(ctx, func(tx *tx) error {
-		return tx.changeOne(app.ErrNoAlertChannel, `UPDATE alert_channels SET report_time = ?, reported_day = ? WHERE account_id = ? AND medium = ?`,
-			string(at), int64(reported), accountID, string(medium))
+		id, err := txAlertChannel(tx, accountID, medium)
+		if err != nil {
+			return err
+		}
+		before, err := scanOne[string](tx.queryRow(`SELECT report_time FROM alert_channels WHERE id = ?`, id))
+		if err != nil {
+			return err
+		}
+		if err := tx.exec(`UPDATE alert_channels SET report_time = ?, reported_day = ? WHERE id = ?`, string(at), int64(reported), id); err != nil {
+			return err
+		}
+		return tx.auditChange(ctx, accountID, app.DeedAlertChange, id, app.AuditNamed(string(medium)).Changed("report_time", before, string(at)))
 	})
+}
+
+// txAlertChannel finds the channel of a medium.
+func txAlertChannel(tx *tx, accountID int64, medium app.AlertMedium) (int64, error) {
+	id, err := scanOne[int64](tx.queryRow(`SELECT id FROM alert_channels WHERE account_id = ? AND medium = ?`, accountID, string(medium)))
+	return id, noRowsAs(err, app.ErrNoAlertChannel)
 }
 
 // AlertConditions are in the order in which they were kept.
@@ -170,6 +205,9 @@ func (s *Store) NoteAlertTest(ctx context.Context, c app.AlertChannel, m app.Ale
 			if err := endFeedFailures(tx, c.ID); err != nil {
 				return err
 			}
+		}
+		if err := tx.audit(ctx, c.AccountID, app.DeedAlertTest, c.ID, app.AuditNamed(string(c.Medium))); err != nil {
+			return err
 		}
 		return keepAlertMessage(tx, c.AccountID, m)
 	})

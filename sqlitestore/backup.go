@@ -255,11 +255,22 @@ func (s *Store) noteBackup(ctx context.Context, b app.Backup, scheduled bool) er
 	if err != nil {
 		return err
 	}
-	err = s.setSetting(ctx, settingLastBackup, string(value))
-	if err == nil && scheduled {
-		err = s.setSetting(ctx, settingScheduledBackup, string(value))
-	}
-	return err
+	return s.write(ctx, func(tx *tx) error {
+		const keep = `INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)`
+		err := tx.exec(keep, settingLastBackup, string(value))
+		if err == nil && scheduled {
+			err = tx.exec(keep, settingScheduledBackup, string(value))
+		}
+		if err != nil {
+			return err
+		}
+		d := app.AuditNamed(b.Path)
+		if !scheduled {
+			return tx.audit(ctx, app.DefaultAccountID, app.DeedDatabaseBackup, 0, d)
+		}
+		d.Count = 1 // those of a day in one line
+		return tx.auditOften(app.ActingAs(ctx, app.Actor{Way: app.WayServer, At: b.At}), 24*time.Hour, app.DefaultAccountID, app.DeedDatabaseBackup, 0, d)
+	})
 }
 
 // SetBackupEvery keeps how often the server makes backups for the commands beside it;

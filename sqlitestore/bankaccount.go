@@ -65,6 +65,11 @@ func linkBankAccount(tx *tx, b app.BankAccount, now time.Time) (int64, error) {
 		b.AccountID, b.Bank, b.AccountNumber, b.AccountName, string(b.Status), b.CreatedAt.Unix())
 }
 
+// auditBankAccount names a bank account in the audit log.
+func auditBankAccount(b app.BankAccount) app.AuditDetail {
+	return app.AuditNamed(b.Bank + " " + b.AccountNumber)
+}
+
 func (s *Store) BankAccounts(ctx context.Context, accountID int64) ([]app.BankAccount, error) {
 	return readAll(ctx, s, alone(scanBankAccount), `SELECT `+bankAccountColumns+` FROM bank_accounts b WHERE b.account_id = ? AND b.unlinked_at IS NULL ORDER BY b.id`, accountID)
 }
@@ -87,8 +92,15 @@ func (s *Store) Balances(ctx context.Context, accountID int64, until app.Day) (m
 
 func (s *Store) SetBankAccountLook(ctx context.Context, accountID, id int64, look app.BankAccountLook) error {
 	return s.write(ctx, func(tx *tx) error {
-		return tx.changeOne(app.ErrNoBankAccount, `UPDATE bank_accounts SET nickname = ?, colour = ? WHERE id = ? AND account_id = ? AND unlinked_at IS NULL`,
-			look.Nickname, string(look.Colour), id, accountID)
+		b, err := txBankAccount(tx, accountID, id)
+		if err != nil {
+			return err
+		}
+		if err := tx.exec(`UPDATE bank_accounts SET nickname = ?, colour = ? WHERE id = ?`, look.Nickname, string(look.Colour), id); err != nil {
+			return err
+		}
+		return tx.auditChange(ctx, accountID, app.DeedBankAccountChange, id,
+			auditBankAccount(b).Changed("nickname", b.Nickname, look.Nickname).Changed("colour", string(b.Colour), string(look.Colour)))
 	})
 }
 
@@ -156,18 +168,25 @@ func (s *Store) ToggleBankAccount(ctx context.Context, accountID, id int64, now 
 				return b, err
 			}
 		}
-		return b, tx.exec(`UPDATE bank_accounts SET status = ? WHERE id = ?`, string(b.Status), id)
+		if err := tx.exec(`UPDATE bank_accounts SET status = ? WHERE id = ?`, string(b.Status), id); err != nil {
+			return b, err
+		}
+		return b, tx.audit(ctx, accountID, app.DeedBankAccountChange, id, auditBankAccount(b).Changed("status", string(before), string(b.Status)))
 	})
 }
 
 func (s *Store) UnlinkBankAccount(ctx context.Context, accountID, id int64, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
-		if _, err := txBankAccount(tx, accountID, id); err != nil {
+		b, err := txBankAccount(tx, accountID, id)
+		if err != nil {
 			return err
 		}
 		if err := tx.exec(`DELETE FROM unfinished_links WHERE bank_account_id = ?`, id); err != nil {
 			return err
 		}
-		return tx.exec(`UPDATE bank_accounts SET unlinked_at = ? WHERE id = ?`, now.Unix(), id)
+		if err := tx.exec(`UPDATE bank_accounts SET unlinked_at = ? WHERE id = ?`, now.Unix(), id); err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, app.DeedBankAccountUnlink, id, auditBankAccount(b))
 	})
 }

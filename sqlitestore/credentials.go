@@ -42,10 +42,21 @@ func changingCredentials[T any](ctx context.Context, s *Store, fn func(tx *tx) (
 	return result, err
 }
 
-// changeCredential changes the one credential that a statement names, or returns the
-// error none.
-func (s *Store) changeCredential(ctx context.Context, none error, statement string, args ...any) error {
-	_, err := changingCredentials(ctx, s, func(tx *tx) (struct{}, error) { return struct{}{}, tx.changeOne(none, statement, args...) })
+// endCredential sets the time at which a credential of an account ended, unless it has
+// one. table, column and the error for an unknown id say which.
+func (s *Store) endCredential(ctx context.Context, table, column string, none error, deed app.Deed, accountID, id int64, now time.Time) error {
+	_, err := changingCredentials(ctx, s, func(tx *tx) (_ struct{}, err error) {
+		var name string
+		var ended bool
+		err = tx.queryRow(`SELECT name, `+column+` IS NOT NULL FROM `+table+` WHERE account_id = ? AND id = ?`, accountID, id).Scan(&name, &ended)
+		if err != nil || ended {
+			return struct{}{}, noRowsAs(err, none)
+		}
+		if err := tx.exec(`UPDATE `+table+` SET `+column+` = ? WHERE id = ?`, now.Unix(), id); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, tx.audit(ctx, accountID, deed, id, app.AuditNamed(name))
+	})
 	return err
 }
 
@@ -143,7 +154,10 @@ func (s *Store) CreateAPIKey(ctx context.Context, k app.APIKey, hash [32]byte, o
 		}
 		k.ID, err = tx.insert(`INSERT INTO api_keys (account_id, name, scope, hint, hash, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 			k.AccountID, k.Name, string(k.Scope), k.Hint, hash[:], unixOrNull(k.ExpiresAt), unixOrNull(k.CreatedAt))
-		return k, err
+		if err != nil {
+			return k, err
+		}
+		return k, tx.audit(ctx, k.AccountID, app.DeedAPIKeyCreate, k.ID, app.AuditNamed(k.Name).Changed("scope", "", string(k.Scope)))
 	})
 }
 
@@ -156,7 +170,7 @@ func (s *Store) APIKeys(ctx context.Context, accountID int64) ([]app.APIKey, err
 }
 
 func (s *Store) RevokeAPIKey(ctx context.Context, accountID, id int64, now time.Time) error {
-	return s.changeCredential(ctx, app.ErrNoAPIKey, `UPDATE api_keys SET revoked_at = coalesce(revoked_at, ?) WHERE account_id = ? AND id = ?`, now.Unix(), accountID, id)
+	return s.endCredential(ctx, "api_keys", "revoked_at", app.ErrNoAPIKey, app.DeedAPIKeyRevoke, accountID, id, now)
 }
 
 func (s *Store) TouchAPIKey(id int64, now time.Time) {
@@ -205,7 +219,10 @@ func (s *Store) CreateCounterLink(ctx context.Context, l app.CounterLink, hash [
 		}
 		l.ID, err = tx.insert(`INSERT INTO counter_links (account_id, name, hash, bank_account_id, shows_total, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
 			l.AccountID, l.Name, hash[:], nullIfZero(l.BankAccountID), l.ShowsTotal, unixOrNull(l.CreatedAt))
-		return l, err
+		if err != nil {
+			return l, err
+		}
+		return l, tx.audit(ctx, l.AccountID, app.DeedCounterLinkCreate, l.ID, app.AuditNamed(l.Name))
 	})
 }
 
@@ -227,5 +244,5 @@ func (s *Store) CounterLinkByHash(ctx context.Context, hash [32]byte) (app.Count
 }
 
 func (s *Store) RevokeCounterLink(ctx context.Context, accountID, id int64, now time.Time) error {
-	return s.changeCredential(ctx, app.ErrNoCounterLink, `UPDATE counter_links SET revoked_at = coalesce(revoked_at, ?) WHERE account_id = ? AND id = ?`, now.Unix(), accountID, id)
+	return s.endCredential(ctx, "counter_links", "revoked_at", app.ErrNoCounterLink, app.DeedCounterLinkRevoke, accountID, id, now)
 }

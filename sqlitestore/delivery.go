@@ -189,7 +189,10 @@ func (s *Store) AddTest(ctx context.Context, accountID, webhookID int64, sample 
 		o.Delivery = app.Delivery{AccountID: accountID, WebhookID: webhookID, State: app.DeliveryCancelled, CreatedAt: time.UnixMilli(now.UnixMilli()), Test: true}
 		o.ID, err = tx.insert(`INSERT INTO deliveries (account_id, webhook_id, sample, state, attempts, retry, created_ms, single) VALUES (?, ?, ?, 3, 0, 0, ?, 1)`,
 			accountID, webhookID, string(payload), now.UnixMilli())
-		return o, err
+		if err != nil {
+			return o, err
+		}
+		return o, tx.audit(ctx, accountID, app.DeedWebhookTest, webhookID, app.AuditNamed(w.Name))
 	})
 }
 

@@ -104,6 +104,15 @@ func (s *Store) UndoImport(ctx context.Context, accountID, id, after int64, zone
 		if len(list) == 0 {
 			return 0, tx.exec(`UPDATE imports SET undone_at = ? WHERE id = ? AND account_id = ? AND undone_at IS NULL`, now.Unix(), id, accountID)
 		}
+		if after == 0 {
+			file, err := scanOne[string](tx.queryRow(`SELECT file FROM imports WHERE id = ?`, id))
+			if err == nil {
+				err = tx.audit(ctx, accountID, app.DeedImportUndo, id, app.AuditNamed(file))
+			}
+			if err != nil {
+				return 0, err
+			}
+		}
 		last = list[len(list)-1].id
 		return last, removeTransactions(tx, accountID, slices.DeleteFunc(list, func(r removedTransaction) bool { return r.stays }))
 	})

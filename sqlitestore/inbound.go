@@ -19,8 +19,29 @@ func (s *Store) RecordInbound(ctx context.Context, call app.InboundCall, zone *t
 		return s.dryRun(ctx, call, zone)
 	}
 	return inSteps(ctx, s, app.Recording{}, func(tx *tx, before app.Recording) (app.Recording, bool, error) {
-		return recordInbound(tx, call, zone, before)
+		recording, more, err := recordInbound(tx, call, zone, before)
+		if err == nil && (call.Channel == app.ChannelHand || call.Channel == app.ChannelFile) { // a person's, not a provider's
+			err = auditRecorded(ctx, tx, call, before, recording)
+		}
+		return recording, more, err
 	})
+}
+
+// auditRecorded writes the line of what somebody typed or imported, once for a file.
+// A program may record by an API key all day: that is counted.
+func auditRecorded(ctx context.Context, tx *tx, call app.InboundCall, before, recording app.Recording) error {
+	switch {
+	case recording.Recorded == before.Recorded:
+		return nil
+	case call.Channel == app.ChannelFile:
+		if call.ImportID != 0 || before.ImportID != 0 {
+			return nil
+		}
+		return tx.audit(ctx, call.AccountID, app.DeedImportRecord, recording.ImportID, app.AuditNamed(call.File))
+	case app.ActorOf(ctx).Way == app.WayAPI:
+		return tx.auditOften(ctx, time.Hour, call.AccountID, app.DeedTransactionRecord, 0, app.AuditDetail{Count: 1})
+	}
+	return tx.audit(ctx, call.AccountID, app.DeedTransactionRecord, recording.TransactionIDs[0], app.AuditDetail{})
 }
 
 // dryRun records a call and rolls it back.
@@ -138,6 +159,9 @@ func (s *Store) RetryInbound(ctx context.Context, id int64, call app.InboundCall
 			if at.discarded, err = discardedReasons(tx, id); err != nil {
 				return at, false, err
 			}
+			if err := tx.audit(ctx, call.AccountID, app.DeedInboundRetry, id, app.AuditDetail{}); err != nil {
+				return at, false, err
+			}
 		}
 		recorded := at.Recorded
 		r := &recorder{tx: tx, zone: zone, now: now, call: call, event: id, retry: true, before: at.before, discarded: at.discarded}
@@ -176,9 +200,13 @@ func discardedReasons(tx *tx, event int64) (map[int]string, error) {
 }
 
 func (s *Store) DiscardInbound(ctx context.Context, accountID, id, itemID int64) (int, error) {
-	return inSteps(ctx, s, 0, func(tx *tx, discarded int) (int, bool, error) {
+	type discarding struct {
+		items int
+		line  int64 // of the audit log
+	}
+	done, err := inSteps(ctx, s, discarding{}, func(tx *tx, at discarding) (discarding, bool, error) {
 		if err := inboundEventExists(tx, accountID, id); err != nil {
-			return 0, false, err
+			return at, false, err
 		}
 		if itemID != 0 {
 			known, err := scanOne[bool](tx.queryRow(`SELECT EXISTS (SELECT 1 FROM inbound_items WHERE id = ? AND inbound_event_id = ?)`, itemID, id))
@@ -186,16 +214,21 @@ func (s *Store) DiscardInbound(ctx context.Context, accountID, id, itemID int64)
 				err = app.ErrUnknownReference("item_id")
 			}
 			if err != nil {
-				return 0, false, err
+				return at, false, err
 			}
 		}
 		n, err := tx.change(`UPDATE inbound_items SET state = 'discarded' WHERE id IN (SELECT id FROM inbound_items
 				WHERE inbound_event_id = ?1 AND (?2 = 0 OR id = ?2) AND `+isOpen+stepLimit+`)`, id, itemID)
 		if err != nil {
-			return 0, false, err
+			return at, false, err
 		}
-		return discarded + int(n), n == stepRows, tx.exec(`UPDATE inbound_events SET open = `+openItems+` WHERE id = ?`, id)
+		at.items += int(n)
+		if at.line, err = tx.auditCount(ctx, at.line, accountID, app.DeedInboundDiscard, id, app.AuditDetail{Count: int64(at.items)}); err != nil {
+			return at, false, err
+		}
+		return at, n == stepRows, tx.exec(`UPDATE inbound_events SET open = `+openItems+` WHERE id = ?`, id)
 	})
+	return done.items, err
 }
 
 // inboundEventExists returns app.ErrNoInboundEvent if the account has no such event.

@@ -14,6 +14,9 @@ func (s *Store) LinkInbound(ctx context.Context, accountID, id int64, in app.Inb
 			if err := beginLink(tx, accountID, id, in, &r, now); err != nil {
 				return r, false, err
 			}
+			if err := tx.audit(ctx, accountID, app.DeedInboundLink, id, app.AuditDetail{}.Changed("bank_account", "", auditBankAccount(r.BankAccount).Name)); err != nil {
+				return r, false, err
+			}
 		}
 		more, err := finishLink(tx, &r, id, zone, now)
 		if err == nil && !more && r.Linked {
@@ -243,6 +246,9 @@ func (s *Store) LinkBankAccount(ctx context.Context, b app.BankAccount, notify a
 			r.BankAccount = b
 			r.BankAccount.ID = id
 			if err := noteLink(tx, id, everyEvent, notify, now); err != nil {
+				return r, false, err
+			}
+			if err := tx.audit(ctx, b.AccountID, app.DeedBankAccountLink, id, auditBankAccount(b)); err != nil {
 				return r, false, err
 			}
 		}

@@ -147,7 +147,14 @@ func sealAnew(ctx context.Context, db *sql.DB, path string, owner os.FileInfo, n
 	if err != nil {
 		return nil, "", exclusiveError(err)
 	}
-	if err := sealAll(ctx, tx, old, sealer); err != nil {
+	err = sealAll(ctx, tx, old, sealer)
+	if err == nil {
+		var row []any
+		if row, err = auditRow(ctx, app.DefaultAccountID, app.DeedDatabaseNewKey, 0, app.AuditDetail{}); err == nil {
+			_, err = tx.ExecContext(ctx, insertAudit, row...)
+		}
+	}
+	if err != nil {
 		return nil, "", errors.Join(storageError(err), tx.Rollback())
 	}
 	return sealer, kept, storageError(tx.Commit())

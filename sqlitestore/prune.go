@@ -31,6 +31,7 @@ func (s *Store) Prune(ctx context.Context, limits app.PruneLimits, now time.Time
 			return pruneRows(tx, `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE end_at <= ?`+stepLimit+`)`, now.Unix())
 		},
 		func(tx *tx, _ *app.Pruned) (bool, error) { return pruneHealth(tx, now) },
+		func(tx *tx, _ *app.Pruned) (bool, error) { return pruneAudit(tx, now) },
 		func(tx *tx, _ *app.Pruned) (bool, error) {
 			// A crash in the middle of deleting a webhook leaves these.
 			n, err := cancel(tx, `SELECT d.id FROM webhooks w JOIN deliveries d INDEXED BY deliveries_due ON d.webhook_id = w.id AND d.state = 0
@@ -48,6 +49,9 @@ func (s *Store) Prune(ctx context.Context, limits app.PruneLimits, now time.Time
 				p.More = true
 				break
 			}
+		}
+		if n := p.InboundEvents + p.Attempts; n > 0 {
+			return p, tx.auditOften(ctx, 24*time.Hour, app.DefaultAccountID, app.DeedDatabasePrune, 0, app.AuditDetail{Count: int64(n)})
 		}
 		return p, nil
 	})

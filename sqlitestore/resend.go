@@ -82,6 +82,11 @@ func (s *Store) ResendMany(ctx context.Context, accountID int64, historyIDs []in
 			})
 		}
 		r.Count = len(r.Deliveries)
+		if r.Count > 0 {
+			if err := tx.audit(ctx, accountID, app.DeedDeliveryResend, r.Deliveries[0].ID, app.AuditDetail{Count: int64(r.Count)}); err != nil {
+				return r, err
+			}
+		}
 		return r, keepKey(tx, accountID, key, keptResult{result: int64(r.Count)}, now)
 	})
 }
@@ -137,6 +142,9 @@ func (s *Store) Resend(ctx context.Context, accountID, historyID int64, key app.
 			if err := keepKey(tx, accountID, key, keptResult{result: id}, now); err != nil {
 				return d, err
 			}
+			if err := tx.audit(ctx, accountID, app.DeedDeliveryResend, id, app.AuditDetail{Count: 1}); err != nil {
+				return d, err
+			}
 		}
 		return scanDelivery(tx.queryRow(`SELECT `+deliveryColumns+` FROM deliveries d WHERE d.id = ?`, id))
 	})
@@ -161,6 +169,7 @@ func isLatestFailure(transaction string) string {
 type replayed struct {
 	count                      int
 	created, transaction, last int64 // the index entry of the last delivery that was looked at
+	line                       int64 // of the audit log
 }
 
 // Replay stores the idempotency key with its last step. A request that a crash has
@@ -179,6 +188,11 @@ func (s *Store) Replay(ctx context.Context, accountID, webhookID int64, from, to
 			return at, false, app.ErrWebhookInactive
 		}
 		more, err := replayStep(tx, webhookID, &at, end, now)
+		if err == nil {
+			d := app.AuditNamed(w.Name)
+			d.Count = int64(at.count)
+			at.line, err = tx.auditCount(ctx, at.line, accountID, app.DeedWebhookReplay, webhookID, d)
+		}
 		if err != nil || more {
 			return at, more, err
 		}
@@ -261,6 +275,9 @@ func (s *Store) SendNow(ctx context.Context, accountID, id int64, key app.Idempo
 		if err := tx.exec(`UPDATE deliveries SET due_ms = min(due_ms, ?) WHERE id = ?`, now.UnixMilli(), id); err != nil {
 			return err
 		}
+		if err := tx.audit(ctx, accountID, app.DeedDeliverySendNow, id, app.AuditDetail{}); err != nil {
+			return err
+		}
 		return keepKey(tx, accountID, key, keptResult{}, now)
 	})
 }
@@ -268,25 +285,35 @@ func (s *Store) SendNow(ctx context.Context, accountID, id int64, key app.Idempo
 // SendWaiting leaves out what was attempted since now: it may have failed between
 // two steps and wait again.
 func (s *Store) SendWaiting(ctx context.Context, accountID, webhookID int64, key app.IdempotencyKey, now time.Time) (int, error) {
-	return inSteps(ctx, s, 0, func(tx *tx, n int) (int, bool, error) {
+	type sending struct {
+		count int
+		line  int64 // of the audit log
+	}
+	done, err := inSteps(ctx, s, sending{}, func(tx *tx, at sending) (sending, bool, error) {
 		if before, found, err := earlier(tx, accountID, key, now); err != nil || found {
-			return int(before.result), false, err
+			return sending{count: int(before.result)}, false, err
 		}
 		w, err := scanWebhook(tx.queryRow(oneWebhook, webhookID, accountID))
 		if err != nil {
-			return n, false, err
+			return at, false, err
 		}
 		if err := w.Sends(); err != nil {
-			return n, false, err
+			return at, false, err
 		}
 		changed, err := tx.change(`UPDATE deliveries SET due_ms = ?1 WHERE id IN (
 			SELECT d.id FROM deliveries d INDEXED BY deliveries_due WHERE d.state = 0 AND d.webhook_id = ?2 AND d.retry IN (0, 1) AND d.due_ms > ?1
 			AND NOT EXISTS (SELECT 1 FROM attempts a INDEXED BY attempts_delivery WHERE a.delivery_id = d.id AND a.started_ms >= ?1)`+stepLimit+`)`,
 			now.UnixMilli(), webhookID)
-		n += int(changed)
-		if err != nil || changed == stepRows {
-			return n, true, err
+		if err != nil {
+			return at, false, err
 		}
-		return n, false, keepKey(tx, accountID, key, keptResult{result: int64(n)}, now)
+		at.count += int(changed)
+		d := app.AuditNamed(w.Name)
+		d.Count = int64(at.count)
+		if at.line, err = tx.auditCount(ctx, at.line, accountID, app.DeedWebhookSendNow, webhookID, d); err != nil || changed == stepRows {
+			return at, true, err
+		}
+		return at, false, keepKey(tx, accountID, key, keptResult{result: int64(at.count)}, now)
 	})
+	return done.count, err
 }

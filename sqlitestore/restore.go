@@ -208,7 +208,7 @@ func (r *Restored) commit(ctx context.Context, key []byte, now time.Time) error 
 		err = fmt.Errorf("%w: the copy of %s holds something else", ErrDamaged, r.From)
 	}
 	if err == nil {
-		err = leaveGap(ctx, draft, givenIDs(ctx, r.Path))
+		err = leaveGap(ctx, draft, r.From, givenIDs(ctx, r.Path))
 	}
 	if err != nil {
 		return err

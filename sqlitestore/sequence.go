@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"net/url"
+
+	"baoco/app"
 )
 
 // idGap is how many ids a restore leaves out in every table: more than can have been
@@ -14,7 +16,9 @@ const idGap = 1_000_000
 // in it, or in the database whose place it takes. A client may ask for what is new
 // since an id that is greater than those of the copy, and an id that somebody has
 // stored must never name another row.
-func leaveGap(ctx context.Context, draft string, given map[string]int64) error {
+//
+// It writes that the backup was restored into the copy's audit log.
+func leaveGap(ctx context.Context, draft, backup string, given map[string]int64) error {
 	db := openOne(draft, url.Values{"mode": {"rw"}, "_journal_mode": {"DELETE"}, "_synchronous": {"FULL"}, "_dqs": {"0"}})
 	defer db.Close()
 	last, err := lastIDs(ctx, db)
@@ -34,7 +38,14 @@ func leaveGap(ctx context.Context, draft string, given map[string]int64) error {
 			return storageError(err)
 		}
 	}
-	return nil
+	if _, known := last["audit"]; !known { // the backup is of a schema without an audit log
+		return nil
+	}
+	row, err := auditRow(ctx, app.DefaultAccountID, app.DeedDatabaseRestore, 0, app.AuditNamed(backup))
+	if err == nil {
+		_, err = db.ExecContext(ctx, insertAudit, row...)
+	}
+	return storageError(err)
 }
 
 // givenIDs returns the last id of every table of a database that no process has open.

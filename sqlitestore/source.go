@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -50,6 +51,9 @@ func (s *Store) CreateSource(ctx context.Context, src app.Source, newName bool, 
 			src.AccountID, src.Name, string(src.Provider), string(src.Auth), src.Token, s.sealer.seal(sealSource, src.Secret),
 			bearerHash(src), nullIfZero(src.BankAccountID), options, apiKey, src.APIURL, unixOrNull(src.ListFrom), src.CreatedAt.Unix())
 		if err != nil {
+			return src, err
+		}
+		if err := tx.audit(ctx, src.AccountID, app.DeedSourceCreate, src.ID, app.AuditNamed(src.Name).Changed("provider", "", string(src.Provider))); err != nil {
 			return src, err
 		}
 		return src, keepKey(tx, src.AccountID, key, keptResult{result: src.ID}, now)
@@ -181,6 +185,7 @@ func (s *Store) AddSourceSenders(ctx context.Context, accountID, id int64, sende
 		if err != nil {
 			return src, err
 		}
+		before := strings.Join(src.Options.Senders, ", ")
 		for _, sender := range senders {
 			if !slices.Contains(src.Options.Senders, sender) {
 				src.Options.Senders = append(src.Options.Senders, sender)
@@ -190,7 +195,10 @@ func (s *Store) AddSourceSenders(ctx context.Context, accountID, id int64, sende
 		if err != nil {
 			return src, err
 		}
-		return src, tx.exec(`UPDATE sources SET options = ? WHERE id = ?`, options, id)
+		if err := tx.exec(`UPDATE sources SET options = ? WHERE id = ?`, options, id); err != nil {
+			return src, err
+		}
+		return src, tx.auditChange(ctx, accountID, app.DeedSourceChange, id, app.AuditNamed(src.Name).Changed("senders", before, strings.Join(src.Options.Senders, ", ")))
 	})
 }
 
@@ -210,6 +218,9 @@ func (s *Store) SetSourceSecret(ctx context.Context, accountID, id int64, secret
 		if err := tx.exec(`UPDATE sources SET secret = ?, bearer_hash = ? WHERE id = ?`, s.sealer.seal(sealSource, secret), bearerHash(src), id); err != nil {
 			return src, err
 		}
+		if err := tx.audit(ctx, accountID, app.DeedSourceRotate, id, app.AuditNamed(src.Name)); err != nil {
+			return src, err
+		}
 		return src, keepKey(tx, accountID, key, keptResult{result: id}, now)
 	})
 }
@@ -224,13 +235,25 @@ func (s *Store) SetSourceAPIKey(ctx context.Context, accountID, id int64, apiKey
 		if src.ListFrom.IsZero() {
 			src.ListFrom = now
 		}
-		return src, tx.exec(`UPDATE sources SET api_key = ?, list_from = ?, poll_error = '' WHERE id = ?`,
-			s.sealer.seal(sealAPIKey, apiKey), unixOrNull(src.ListFrom), id)
+		if err := tx.exec(`UPDATE sources SET api_key = ?, list_from = ?, poll_error = '' WHERE id = ?`,
+			s.sealer.seal(sealAPIKey, apiKey), unixOrNull(src.ListFrom), id); err != nil {
+			return src, err
+		}
+		return src, tx.audit(ctx, accountID, app.DeedSourceAPIKey, id, app.AuditNamed(src.Name))
 	})
 }
 
 func (s *Store) RemoveSource(ctx context.Context, accountID, id int64, now time.Time) error {
-	return s.changeCredential(ctx, app.ErrNoSource, `UPDATE sources SET removed_at = ? WHERE account_id = ? AND id = ? AND removed_at IS NULL`, now.Unix(), accountID, id)
+	_, err := changingCredentials(ctx, s, func(tx *tx) (src app.Source, err error) {
+		if src, err = s.txSource(tx, accountID, id); err != nil {
+			return src, err
+		}
+		if err := tx.exec(`UPDATE sources SET removed_at = ? WHERE id = ?`, now.Unix(), id); err != nil {
+			return src, err
+		}
+		return src, tx.audit(ctx, accountID, app.DeedSourceRemove, id, app.AuditNamed(src.Name))
+	})
+	return err
 }
 
 const sourceColumns = `id, account_id, name, provider, auth, token, secret, coalesce(bank_account_id, 0), options, api_key, api_url, created_at, removed_at, last_call_at, last_transaction_at, list_from, progress, polled_at, poll_error`

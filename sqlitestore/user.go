@@ -26,8 +26,16 @@ func (s *Store) CreateUser(ctx context.Context, u app.User, hash string, key app
 		if err := useForm(tx, u.AccountID, key, u.CreatedAt); err != nil {
 			return u, err
 		}
-		return insertUser(tx, u, hash)
+		u, err := insertUser(tx, u, hash)
+		if err != nil {
+			return u, err
+		}
+		return u, tx.audit(ctx, u.AccountID, app.DeedUserCreate, u.ID, userCreated(u))
 	})
+}
+
+func userCreated(u app.User) app.AuditDetail {
+	return app.AuditNamed(u.Name).Changed("role", "", string(u.Role))
 }
 
 func insertUser(tx *tx, u app.User, hash string) (app.User, error) {
@@ -102,6 +110,9 @@ func (s *Store) CreateFirstUser(ctx context.Context, u app.User, hash string, se
 		if u, err = insertUser(tx, u, hash); err != nil {
 			return u, err
 		}
+		if err := tx.audit(actingUser(ctx, u), u.AccountID, app.DeedUserCreate, u.ID, userCreated(u)); err != nil {
+			return u, err
+		}
 		return u, tx.exec(`UPDATE settings SET value = '' WHERE name = 'set_up'`)
 	})
 }
@@ -132,22 +143,26 @@ func (s *Store) SetPassword(ctx context.Context, accountID, id int64, hash strin
 		if err := useForm(tx, accountID, key, now); err != nil {
 			return app.User{}, err
 		}
-		return changeUser(tx, accountID, id, `UPDATE users SET password = ?4, generation = ?3 WHERE account_id = ?1 AND id = ?2`, hash)
+		return changeUser(ctx, tx, accountID, id, app.DeedUserPassword, `UPDATE users SET password = ?4, generation = ?3 WHERE account_id = ?1 AND id = ?2`, hash)
 	})
 }
 
 func (s *Store) EndSessions(ctx context.Context, accountID, id int64) (app.User, error) {
 	return writing(ctx, s, func(tx *tx) (app.User, error) {
-		return changeUser(tx, accountID, id, `UPDATE users SET generation = ?3 WHERE account_id = ?1 AND id = ?2`)
+		return changeUser(ctx, tx, accountID, id, app.DeedUserSignOut, `UPDATE users SET generation = ?3 WHERE account_id = ?1 AND id = ?2`)
 	})
 }
 
 // changeUser also gives the user a new generation: ?3 of the statement.
-func changeUser(tx *tx, accountID, id int64, statement string, args ...any) (app.User, error) {
+func changeUser(ctx context.Context, tx *tx, accountID, id int64, deed app.Deed, statement string, args ...any) (app.User, error) {
 	if err := tx.changeOne(app.ErrNoUser, statement, append([]any{accountID, id, newGeneration()}, args...)...); err != nil {
 		return app.User{}, err
 	}
-	return scanUser(tx.queryRow(`SELECT `+userColumns+` FROM users WHERE id = ?`, id))
+	u, err := scanUser(tx.queryRow(`SELECT `+userColumns+` FROM users WHERE id = ?`, id))
+	if err != nil {
+		return u, err
+	}
+	return u, tx.audit(ctx, accountID, deed, id, app.AuditNamed(u.Name))
 }
 
 func (s *Store) SetRole(ctx context.Context, accountID, id int64, role app.Role) (app.User, error) {
@@ -159,8 +174,12 @@ func (s *Store) SetRole(ctx context.Context, accountID, id int64, role app.Role)
 		if err != nil {
 			return u, err
 		}
+		before := u.Role
 		u.Role, u.Generation = role, newGeneration()
-		return u, tx.exec(`UPDATE users SET role = ?, generation = ? WHERE id = ?`, string(role), u.Generation, id)
+		if err := tx.exec(`UPDATE users SET role = ?, generation = ? WHERE id = ?`, string(role), u.Generation, id); err != nil {
+			return u, err
+		}
+		return u, tx.audit(ctx, accountID, app.DeedUserRole, id, app.AuditNamed(u.Name).Changed("role", string(before), string(role)))
 	})
 }
 
@@ -178,7 +197,10 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, id int64) error {
 				return err
 			}
 		}
-		return tx.exec(`DELETE FROM users WHERE id = ?`, id)
+		if err := tx.exec(`DELETE FROM users WHERE id = ?`, id); err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, app.DeedUserRemove, id, app.AuditNamed(u.Name))
 	})
 }
 
@@ -196,8 +218,29 @@ func keepOwner(tx *tx, u app.User) error {
 	return err
 }
 
-func (s *Store) NoteSignIn(id int64, now time.Time) {
+func (s *Store) NoteSignIn(ctx context.Context, u app.User, now time.Time) error {
+	ctx = actingUser(ctx, u)
+	return s.write(ctx, func(tx *tx) error {
+		if err := tx.exec(`UPDATE users SET last_sign_in_at = ? WHERE id = ?`, now.Unix(), u.ID); err != nil {
+			return err
+		}
+		return tx.audit(ctx, u.AccountID, app.DeedUserSignIn, u.ID, app.AuditNamed(u.Name))
+	})
+}
+
+// actingUser is ctx for somebody who isn't signed in yet, and acts as u.
+func actingUser(ctx context.Context, u app.User) context.Context {
+	a := app.ActorOf(ctx)
+	a.ID, a.Name = u.ID, u.Name
+	return app.ActingAs(ctx, a)
+}
+
+// NoteRefusedSignIn doesn't wait: who guesses must not learn from the time of the
+// answer whether there is a user of that name.
+func (s *Store) NoteRefusedSignIn(ctx context.Context, u app.User) {
 	s.writer.offer(func(tx *tx) error {
-		return tx.exec(`UPDATE users SET last_sign_in_at = ? WHERE id = ?`, now.Unix(), id)
+		d := app.AuditNamed(u.Name)
+		d.Count = 1
+		return tx.auditOften(ctx, time.Hour, u.AccountID, app.DeedUserSignInRefused, u.ID, d)
 	})
 }

@@ -2,6 +2,7 @@ package sqlitestore
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"baoco/app"
@@ -44,6 +45,9 @@ func (s *Store) CreateWebhook(ctx context.Context, w app.Webhook, secret string,
 		if err != nil {
 			return c, err
 		}
+		if err := tx.audit(ctx, w.AccountID, app.DeedWebhookCreate, c.webhook.ID, app.AuditNamed(w.Name).Changed("url", "", app.AuditURL(w.URL))); err != nil {
+			return c, err
+		}
 		return c, keepKey(tx, w.AccountID, key, keptResult{result: c.webhook.ID}, now)
 	})
 	return c.webhook, c.made, err
@@ -81,6 +85,7 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u app.We
 		if err != nil {
 			return w, err
 		}
+		before := w
 		if u.Name != nil {
 			w.Name = *u.Name
 		}
@@ -90,7 +95,14 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u app.We
 		if u.Type != nil {
 			w.Type = *u.Type
 		}
-		return w, tx.exec(`UPDATE webhooks SET name = ?, url = ?, type = ? WHERE id = ?`, w.Name, w.URL, string(w.Type), id)
+		if err := tx.exec(`UPDATE webhooks SET name = ?, url = ?, type = ? WHERE id = ?`, w.Name, w.URL, string(w.Type), id); err != nil {
+			return w, err
+		}
+		d := app.AuditNamed(before.Name).Changed("name", before.Name, w.Name).Changed("type", string(before.Type), string(w.Type))
+		if w.URL != before.URL { // even where only what isn't shown of it has changed
+			d.Changes = append(d.Changes, app.AuditDetail{}.Changed("url", app.AuditURL(before.URL), app.AuditURL(w.URL)).Changes...)
+		}
+		return w, tx.auditChange(ctx, accountID, app.DeedWebhookChange, id, d)
 	})
 }
 
@@ -106,7 +118,10 @@ func (s *Store) ToggleWebhook(ctx context.Context, accountID, id int64, now time
 			}
 		}
 		w.IsActive = !w.IsActive
-		return w, tx.exec(`UPDATE webhooks SET is_active = ? WHERE id = ?`, w.IsActive, id)
+		if err := tx.exec(`UPDATE webhooks SET is_active = ? WHERE id = ?`, w.IsActive, id); err != nil {
+			return w, err
+		}
+		return w, tx.audit(ctx, accountID, app.DeedWebhookChange, id, app.AuditNamed(w.Name).Changed("is_active", strconv.FormatBool(!w.IsActive), strconv.FormatBool(w.IsActive)))
 	})
 }
 
@@ -119,7 +134,11 @@ const cancelStep = stepRows / 2
 func (s *Store) DeleteWebhook(ctx context.Context, accountID, id int64, now time.Time) error {
 	deleted, err := inSteps(ctx, s, false, func(tx *tx, deleted bool) (bool, bool, error) {
 		if !deleted {
-			if _, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID)); err != nil {
+			w, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID))
+			if err == nil {
+				err = tx.audit(ctx, accountID, app.DeedWebhookDelete, id, app.AuditNamed(w.Name))
+			}
+			if err != nil {
 				return false, false, err
 			}
 			if err := tx.exec(`UPDATE webhooks SET deleted_at = ?, is_active = 0, secret = x'', next_secret = NULL WHERE id = ?`, now.Unix(), id); err != nil {
@@ -146,7 +165,8 @@ func cancel(tx *tx, which string, args ...any) (int64, error) {
 
 func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, key app.IdempotencyKey, change func(app.Secrets) (app.Secrets, error), now time.Time) (bool, error) {
 	return writing(ctx, s, func(tx *tx) (bool, error) {
-		if _, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID)); err != nil {
+		w, err := scanWebhook(tx.queryRow(oneWebhook, id, accountID))
+		if err != nil {
 			return false, err
 		}
 		if _, found, err := earlier(tx, accountID, key, now); err != nil || found {
@@ -156,6 +176,7 @@ func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, key app.
 		if err != nil {
 			return false, err
 		}
+		had := secrets
 		if secrets, err = change(secrets); err != nil {
 			return false, err
 		}
@@ -165,6 +186,13 @@ func (s *Store) ChangeSecrets(ctx context.Context, accountID, id int64, key app.
 		}
 		if err := tx.exec(`UPDATE webhooks SET secret = ?, next_secret = ?, overlap_to_ms = ?, secrets_changed_ms = ? WHERE id = ?`,
 			s.sealer.seal(sealWebhook, secrets.Current), next, unixMilliOrNull(secrets.OverlapTo), unixMilliOrNull(secrets.ChangedAt), id); err != nil {
+			return false, err
+		}
+		deed := app.DeedWebhookRotate
+		if had.Next != "" && secrets.Current == had.Next {
+			deed = app.DeedWebhookActivate
+		}
+		if err := tx.audit(ctx, accountID, deed, id, app.AuditNamed(w.Name)); err != nil {
 			return false, err
 		}
 		return true, keepKey(tx, accountID, key, keptResult{result: id}, now)

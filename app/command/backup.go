@@ -190,9 +190,10 @@ func restore(c *cli.Context) error {
 	if c.NArg() != 1 {
 		return terminal.Usagef("restore takes one argument, the backup")
 	}
-	r, err := sqlitestore.Restore(c.Context, c.String("db"), sqlitestore.RestoreSource{
+	now := time.Now()
+	r, err := sqlitestore.Restore(operating(c.Context, now), c.String("db"), sqlitestore.RestoreSource{
 		File: c.Args().First(), Key: c.String("key"), DryRun: c.Bool("dry-run"),
-	}, time.Now())
+	}, now)
 	if r.Finished != "" {
 		fmt.Fprintf(c.App.ErrWriter, "A restore that was interrupted is finished: what it took the place of is %s.\n", terminal.OneLine(r.Finished))
 	}

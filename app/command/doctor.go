@@ -137,7 +137,8 @@ type replacedKey struct {
 }
 
 func replaceKey(c *cli.Context) error {
-	replaced, err := sqlitestore.ReplaceKey(c.Context, c.String("db"), time.Now())
+	now := time.Now()
+	replaced, err := sqlitestore.ReplaceKey(operating(c.Context, now), c.String("db"), now)
 	if err != nil {
 		return terminal.DatabaseError(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/user"
 	"time"
 
 	"baoco/app"
@@ -39,6 +41,7 @@ func admin(action func(c *cli.Context, s *session) error) cli.ActionFunc {
 		}
 		defer store.Close()
 		s := &session{store: store, account: c.Int64("account"), now: time.Now()}
+		c.Context = operating(c.Context, s.now)
 		if s.service, _, err = serve.NewService(c.Context, store, nil); err != nil {
 			return err
 		}
@@ -47,6 +50,18 @@ func admin(action func(c *cli.Context, s *session) error) cli.ActionFunc {
 		}
 		return action(c, s)
 	}
+}
+
+// operating gives a context in which the user of the operating system acts.
+func operating(ctx context.Context, now time.Time) context.Context {
+	name := os.Getenv("USER")
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if by := os.Getenv("SUDO_USER"); by != "" && os.Geteuid() == 0 {
+		name = by + " (sudo)"
+	}
+	return app.ActingAs(ctx, app.Actor{Way: app.WayCommand, Name: name, At: now})
 }
 
 // withoutArguments is admin for a command that takes flags only.

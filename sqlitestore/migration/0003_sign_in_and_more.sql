@@ -72,3 +72,21 @@ CREATE TABLE payment_feeds (
   problem_vi      TEXT NOT NULL,
   retry_ms        INTEGER
 ) STRICT;
+
+-- Who did what: written in the commit of what was done. actor is a name as it was
+-- then; the user or the API key may be removed since.
+CREATE TABLE audit (
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  at_ms      INTEGER NOT NULL,
+  way        TEXT NOT NULL,    -- dashboard, api, command_line or server
+  actor      TEXT NOT NULL,
+  actor_id   INTEGER NOT NULL, -- of the user or the API key; 0: neither
+  address    TEXT NOT NULL,    -- empty: from this machine
+  deed       TEXT NOT NULL,
+  noun       TEXT NOT NULL,
+  noun_id    INTEGER NOT NULL, -- 0: nothing that has an id
+  detail     TEXT NOT NULL     -- JSON
+) STRICT;
+CREATE INDEX audit_account ON audit (account_id, id);
+CREATE INDEX audit_noun ON audit (account_id, noun, noun_id, id);

@@ -36,6 +36,7 @@ func (s *Server) management(rt route) http.HandlerFunc {
 			wire.WriteJSON(w, status, body)
 			return
 		}
+		q.Request = r.WithContext(app.ActingAs(r.Context(), app.Actor{Way: app.WayAPI, ID: q.key.ID, Name: q.key.Name, Address: s.ClientAddr(r).String(), At: q.now}))
 		remaining, wait, allowed := s.limits.Take(keyRoute{q.key.ID, name}, wire.Pace{Burst: limit, PerMinute: limit}, q.now)
 		if !allowed {
 			status, body := wire.RateLimited(w, r, limit, wait)

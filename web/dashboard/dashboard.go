@@ -162,6 +162,9 @@ func (s *Server) welcome(v *visit, p page) (err error) {
 	if v.user, err = s.signedIn(v.Context()); err != nil {
 		return err
 	}
+	v.Request = v.WithContext(app.ActingAs(v.Context(), app.Actor{
+		Way: app.WayDashboard, ID: v.user.ID, Name: v.user.Name, Address: s.ClientAddr(v.Request).String(), At: v.now,
+	}))
 	if v.user.ID == 0 {
 		return nil
 	}

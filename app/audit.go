@@ -1,0 +1,192 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+)
+
+// AuditKept is how long the audit log keeps its lines.
+const AuditKept = 365 * 24 * time.Hour
+
+// Way is how somebody reached baoco.
+type Way string
+
+// The ways.
+const (
+	WayDashboard Way = "dashboard"
+	WayAPI       Way = "api"
+	WayCommand   Way = "command_line"
+	WayServer    Way = "server" // nobody asked: the server by itself
+)
+
+// Ways are all ways.
+var Ways = []Way{WayDashboard, WayAPI, WayCommand, WayServer}
+
+// WayName names a way for people.
+func WayName(w Way) Text {
+	switch w {
+	case WayDashboard:
+		return Text{"Dashboard", "Trang quản trị"}
+	case WayAPI:
+		return Text{"API key", "Khoá API"}
+	case WayCommand:
+		return Text{"Command line", "Dòng lệnh"}
+	}
+	return Text{"Server", "Máy chủ"}
+}
+
+// Actor is who does something. It travels in the context of a request or a command:
+// the storage writes it into the audit log in the commit of what is done.
+type Actor struct {
+	Way     Way
+	ID      int64     // of the user or the API key; 0: neither
+	Name    string    // of the user, the API key, or the operating system's user
+	Address string    // from which the request came; empty: from this machine
+	At      time.Time // when the request or command came
+}
+
+type actorKey struct{}
+
+// ActingAs gives a context in which a does what is done.
+func ActingAs(ctx context.Context, a Actor) context.Context {
+	return context.WithValue(ctx, actorKey{}, a)
+}
+
+// ActorOf is who acts in a context. Where nobody was named it is the server.
+func ActorOf(ctx context.Context) Actor {
+	a, _ := ctx.Value(actorKey{}).(Actor)
+	a.Way = cmp.Or(a.Way, WayServer)
+	return a
+}
+
+// Deed is what was done: the noun that it was done to, a point, and the verb.
+type Deed string
+
+// The deeds.
+const (
+	DeedAccountCreate Deed = "account.create"
+	DeedAccountChange Deed = "account.change"
+
+	DeedAPIKeyCreate Deed = "api_key.create"
+	DeedAPIKeyRevoke Deed = "api_key.revoke"
+
+	DeedCounterLinkCreate Deed = "counter_link.create"
+	DeedCounterLinkRevoke Deed = "counter_link.revoke"
+
+	DeedUserCreate        Deed = "user.create"
+	DeedUserPassword      Deed = "user.password"
+	DeedUserRole          Deed = "user.role"
+	DeedUserSignOut       Deed = "user.sign_out" // of every device
+	DeedUserRemove        Deed = "user.remove"
+	DeedUserSignIn        Deed = "user.sign_in"
+	DeedUserSignInRefused Deed = "user.sign_in_refused"
+
+	DeedBankAccountLink   Deed = "bank_account.link"
+	DeedBankAccountChange Deed = "bank_account.change"
+	DeedBankAccountUnlink Deed = "bank_account.unlink"
+
+	DeedSourceCreate Deed = "source.create"
+	DeedSourceChange Deed = "source.change"
+	DeedSourceRotate Deed = "source.rotate"
+	DeedSourceAPIKey Deed = "source.api_key"
+	DeedSourceRemove Deed = "source.remove"
+
+	DeedInboundRetry   Deed = "inbound_event.retry"
+	DeedInboundLink    Deed = "inbound_event.link"
+	DeedInboundDiscard Deed = "inbound_event.discard"
+
+	DeedTransactionRecord Deed = "transaction.record"
+	DeedTransactionNote   Deed = "transaction.note"
+	DeedTransactionExport Deed = "transaction.export"
+	DeedImportRecord      Deed = "import.record"
+	DeedImportUndo        Deed = "import.undo"
+
+	DeedWebhookCreate   Deed = "webhook.create"
+	DeedWebhookChange   Deed = "webhook.change"
+	DeedWebhookDelete   Deed = "webhook.delete"
+	DeedWebhookRotate   Deed = "webhook.rotate"
+	DeedWebhookActivate Deed = "webhook.activate"
+	DeedWebhookTest     Deed = "webhook.test"
+	DeedWebhookReplay   Deed = "webhook.replay"
+	DeedWebhookSendNow  Deed = "webhook.send_now"
+
+	DeedDeliveryResend  Deed = "delivery.resend"
+	DeedDeliverySendNow Deed = "delivery.send_now"
+
+	DeedAlertSet     Deed = "alert_channel.set"
+	DeedAlertChange  Deed = "alert_channel.change"
+	DeedAlertTest    Deed = "alert_channel.test"
+	DeedAlertRemove  Deed = "alert_channel.remove"
+	DeedAlertsChange Deed = "alerts.change"
+
+	DeedDatabaseBackup  Deed = "database.backup"
+	DeedDatabaseRestore Deed = "database.restore"
+	DeedDatabaseNewKey  Deed = "database.new_key"
+	DeedDatabasePrune   Deed = "database.prune"
+)
+
+// Noun is what the deed was done to.
+func (d Deed) Noun() string {
+	noun, _, _ := strings.Cut(string(d), ".")
+	return noun
+}
+
+// AuditDetail is what a line says beside who, when and what. It never holds a
+// secret; AuditNamed and Changed bound it.
+type AuditDetail struct {
+	Name    string        `json:"name,omitempty"`  // of what it was done to, as it was called then
+	Count   int64         `json:"count,omitempty"` // how many times, or how many rows; 0: it isn't counted
+	Changes []AuditChange `json:"changes,omitempty"`
+}
+
+// AuditChange is a value that was changed. From is empty where there was none.
+type AuditChange struct {
+	Field string `json:"field"`
+	From  string `json:"from,omitempty"`
+	To    string `json:"to,omitempty"`
+}
+
+// maxAuditText is how many characters of a value a line keeps.
+const maxAuditText = 200
+
+// Changed is a detail with one more change, unless both values are the same.
+func (d AuditDetail) Changed(field, from, to string) AuditDetail {
+	if from != to {
+		d.Changes = append(d.Changes, AuditChange{field, CleanText(from, maxAuditText), CleanText(to, maxAuditText)})
+	}
+	return d
+}
+
+// AuditNamed is the detail of what is called name.
+func AuditNamed(name string) AuditDetail { return AuditDetail{Name: CleanText(name, maxAuditText)} }
+
+// AuditURL is a URL without its query, which may hold a secret of the receiver.
+func AuditURL(url string) string {
+	path, _, more := strings.Cut(url, "?")
+	if more {
+		path += "?…"
+	}
+	return path
+}
+
+// AuditLine is one line of the audit log.
+type AuditLine struct {
+	ID        int64
+	AccountID int64
+	Actor     Actor
+	Deed      Deed
+	NounID    int64
+	AuditDetail
+}
+
+// AuditFilter narrows the audit log; zero values do not.
+type AuditFilter struct {
+	Way      Way
+	Who      string    // name of the actor
+	Noun     string    // as Deed.Noun
+	NounID   int64     // with Noun
+	From, To time.Time // from From on, before To
+	Before   int64     // only lines with a lower id
+}

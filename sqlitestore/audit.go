@@ -1,0 +1,129 @@
+package sqlitestore
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"baoco/app"
+)
+
+const insertAudit = `INSERT INTO audit (account_id, at_ms, way, actor, actor_id, address, deed, noun, noun_id, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// auditRow is the arguments of insertAudit for a deed of whoever acts in ctx.
+func auditRow(ctx context.Context, accountID int64, deed app.Deed, id int64, d app.AuditDetail) ([]any, error) {
+	a := app.ActorOf(ctx)
+	detail, err := json.Marshal(d)
+	return []any{accountID, a.At.UnixMilli(), string(a.Way), app.CleanText(a.Name, 100), a.ID, a.Address, string(deed), deed.Noun(), id, string(detail)}, err
+}
+
+// audit writes a line of the audit log in the transaction of the deed, about the noun
+// with an id; 0 where it has none. ctx says who acts.
+func (t *tx) audit(ctx context.Context, accountID int64, deed app.Deed, id int64, d app.AuditDetail) error {
+	_, err := t.auditLine(ctx, accountID, deed, id, d)
+	return err
+}
+
+// auditChange is audit for a change; where every value stays as it was there is no
+// line.
+func (t *tx) auditChange(ctx context.Context, accountID int64, deed app.Deed, id int64, d app.AuditDetail) error {
+	if len(d.Changes) == 0 {
+		return nil
+	}
+	return t.audit(ctx, accountID, deed, id, d)
+}
+
+// auditTime is an instant in a change; empty: none.
+func auditTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func (t *tx) auditLine(ctx context.Context, accountID int64, deed app.Deed, id int64, d app.AuditDetail) (line int64, err error) {
+	row, err := auditRow(ctx, accountID, deed, id, d)
+	if err != nil {
+		return 0, err
+	}
+	return t.insert(insertAudit, row...)
+}
+
+// auditCount is audit for a deed in steps, which writes its line once and then counts
+// in it. line is what the step before returned, 0 in the first. Where d.Count is 0
+// nothing was done yet, and there is no line.
+func (t *tx) auditCount(ctx context.Context, line, accountID int64, deed app.Deed, id int64, d app.AuditDetail) (int64, error) {
+	switch {
+	case d.Count == 0:
+		return line, nil
+	case line == 0:
+		return t.auditLine(ctx, accountID, deed, id, d)
+	}
+	return line, t.exec(`UPDATE audit SET detail = json_set(detail, '$.count', ?) WHERE id = ?`, d.Count, line)
+}
+
+// auditOften is audit for what may be done very often: where the same actor did it
+// within a time before, it is counted in that line. d.Count is how many times it was
+// done now. It looks at the last lines about the noun only.
+func (t *tx) auditOften(ctx context.Context, within time.Duration, accountID int64, deed app.Deed, id int64, d app.AuditDetail) error {
+	a := app.ActorOf(ctx)
+	n, err := t.change(`UPDATE audit SET detail = json_set(detail, '$.count', json_extract(detail, '$.count') + ?1), address = ?2 WHERE id = (
+			SELECT max(id) FROM (SELECT * FROM audit INDEXED BY audit_noun WHERE account_id = ?3 AND noun = ?4 AND noun_id = ?5 ORDER BY id DESC LIMIT 20)
+			WHERE deed = ?6 AND at_ms > ?7 AND way = ?8 AND actor_id = ?9 AND actor = ?10)`,
+		d.Count, a.Address, accountID, deed.Noun(), id, string(deed), a.At.Add(-within).UnixMilli(), string(a.Way), a.ID, app.CleanText(a.Name, 100))
+	if err != nil || n > 0 {
+		return err
+	}
+	return t.audit(ctx, accountID, deed, id, d)
+}
+
+func (s *Store) Audit(ctx context.Context, accountID int64, deed app.Deed, id int64, d app.AuditDetail) error {
+	return s.write(ctx, func(tx *tx) error { return tx.audit(ctx, accountID, deed, id, d) })
+}
+
+// AuditLines reads the log from its end, or that of one noun.
+func (s *Store) AuditLines(ctx context.Context, accountID int64, f app.AuditFilter, limit int) ([]app.AuditLine, error) {
+	var c conditions
+	c.add("account_id = ?", accountID)
+	index := "audit_account"
+	if f.Noun != "" {
+		c.add("noun = ?", f.Noun)
+		if f.NounID != 0 {
+			index = "audit_noun"
+			c.add("noun_id = ?", f.NounID)
+		}
+	}
+	if f.Way != "" {
+		c.add("way = ?", string(f.Way))
+	}
+	if f.Who != "" {
+		c.add("actor = ?", f.Who)
+	}
+	if !f.From.IsZero() {
+		c.add("at_ms >= ?", f.From.UnixMilli())
+	}
+	if !f.To.IsZero() {
+		c.add("at_ms < ?", f.To.UnixMilli())
+	}
+	if f.Before != 0 {
+		c.add("id < ?", f.Before)
+	}
+	return readAll(ctx, s, scanAuditLine, `SELECT id, account_id, at_ms, way, actor, actor_id, address, deed, noun_id, detail FROM audit INDEXED BY `+index+
+		` WHERE `+c.where.String()+` ORDER BY id DESC LIMIT ?`, append(c.args, limit)...)
+}
+
+func scanAuditLine(row scanner) (l app.AuditLine, err error) {
+	var detail string
+	err = row.Scan(&l.ID, &l.AccountID, millisInto(&l.Actor.At), &l.Actor.Way, &l.Actor.Name, &l.Actor.ID, &l.Actor.Address, &l.Deed, &l.NounID, &detail)
+	if err == nil {
+		err = json.Unmarshal([]byte(detail), &l.AuditDetail)
+	}
+	return l, err
+}
+
+// pruneAudit removes a step of lines older than AuditKept: those before the first that
+// is younger.
+func pruneAudit(tx *tx, now time.Time) (more bool, err error) {
+	return pruneRows(tx, `DELETE FROM audit WHERE id IN (SELECT id FROM audit
+			WHERE id < coalesce((SELECT id FROM audit WHERE at_ms >= ? ORDER BY id LIMIT 1), `+maxID+`)`+stepLimit+`)`, now.Add(-app.AuditKept).UnixMilli())
+}

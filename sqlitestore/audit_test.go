@@ -1,0 +1,106 @@
+package sqlitestore_test
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"baoco/app"
+)
+
+// Methods of the store that write, by whether the audit log has a line of what they
+// do. A new one that writes belongs to one of them.
+var (
+	audited = []string{
+		"Audit", "RevokeAPIKey", "RevokeCounterLink", "EndSessions", "RemoveUser", "ToggleBankAccount", "UnlinkBankAccount", "RemoveSource", "DeleteWebhook", "RemoveAlertChannel",
+		"CreateAccount", "UpdateAccount", "CreateAPIKey", "CreateCounterLink", "CreateUser", "CreateFirstUser", "SetPassword", "SetRole", "NoteSignIn", "NoteRefusedSignIn",
+		"LinkBankAccount", "SetBankAccountLook", "CreateSource", "SetSourceSecret", "AddSourceSenders", "SetSourceAPIKey",
+		"RetryInbound", "DiscardInbound", "LinkInbound", "SetNote", "UndoImport", "CreateWebhook", "UpdateWebhook", "ToggleWebhook", "ChangeSecrets",
+		"AddTest", "Resend", "ResendMany", "Replay", "SendNow", "SendWaiting", "SetAlertPreferences", "SetAlertChannel", "SetReport", "NoteAlertTest",
+		"Prune", "RecordInbound", // of what a person typed or imported
+	}
+	notAudited = []string{
+		"SetSession", "RemoveSession", "NoteRefusedCall", "HideGuide", "TouchAPIKey", "SetUp", "FinishLinks", "RecordPage", "NotePollFault", "IndexSearch",
+		"Settle", "SettleAlert", "Reclaim", "Probe", "RefreshCredentials",
+	}
+	reading = []string{
+		"APIKeyByHash", "CounterLinkByHash", "SetUpOpen", "UserByName", "BankAccountSummaries", "FirstDay", "BankAccountDays", "HoursBetween",
+		"SourceByToken", "SourceByBearer", "SourceByUsername", "RefusedCalls", "InboundEventsBefore", "InboundEvent", "InboundItems", "InboundBodies", "InboundSources", "KnownEvents",
+		"PolledSources", "Transactions", "Unindexed", "IDsOf", "TransactionsIn", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Pending", "DeliveryFacts", "DeliveriesOf",
+		"FailedDeliveries", "AlertConditions", "QueueStatus", "AnswerTimes",
+	}
+)
+
+func TestEveryWriteIsAuditedOrNot(t *testing.T) {
+	t.Parallel()
+	methods := map[string]bool{}
+	store := reflect.TypeFor[app.Store]()
+	for i := range store.NumMethod() {
+		methods[store.Method(i).Name] = true
+	}
+	reader := reflect.TypeFor[app.Reader]()
+	named := slices.Concat(audited, notAudited, reading)
+	for i := range reader.NumMethod() {
+		if name := reader.Method(i).Name; !slices.Contains(named, name) {
+			named = append(named, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(methods)) {
+		if n := len(slices.DeleteFunc(slices.Clone(named), func(other string) bool { return other != name })); n != 1 {
+			t.Errorf("%s stands %d times in audited, notAudited and reading: decide whether the audit log has a line of it", name, n)
+		}
+	}
+	for _, name := range named {
+		if !methods[name] {
+			t.Errorf("%s is no method of app.Store", name)
+		}
+	}
+}
+
+// Lines are kept a year.
+func TestAuditPruned(t *testing.T) {
+	t.Parallel()
+	h := &history{t: t, now: time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)}
+	h.reopen(create(t))
+	defer func() { must(t, h.store.Close()) }()
+	say := func(name string, at time.Time) {
+		t.Helper()
+		must(t, h.service.Audit(app.ActingAs(t.Context(), app.Actor{Way: app.WayCommand, At: at}), app.DefaultAccountID, app.DeedAccountChange, 1, app.AuditNamed(name)))
+	}
+	for range 900 { // more than two steps
+		say("old", h.now.Add(-app.AuditKept-time.Second))
+	}
+	say("kept", h.now.Add(-app.AuditKept))
+	say("of a clock that was behind", h.now.Add(-2*app.AuditKept))
+	_, err := h.service.Prune(t.Context(), app.PruneLimits{}, h.now)
+	must(t, err)
+	lines, err := h.service.AuditLines(t.Context(), app.DefaultAccountID, app.AuditFilter{}, 100)
+	must(t, err)
+	if len(lines) != 2 || lines[1].Name != "kept" {
+		t.Errorf("%d lines are left: %+v", len(lines), lines)
+	}
+}
+
+// Wrong passwords are counted in one line an hour: who guesses can't fill the log.
+func TestRefusedSignInsAreCounted(t *testing.T) {
+	t.Parallel()
+	h := &history{t: t, now: time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)}
+	h.reopen(create(t))
+	lan, err := h.service.CreateUser(t.Context(), app.DefaultAccountID, app.UserCreate{Name: "lan", Password: "mật khẩu rất dài", Role: app.RoleOwner}, h.now)
+	must(t, err)
+	for i := range 60 {
+		from := app.Actor{Way: app.WayDashboard, Address: "192.0.2.1", At: h.now.Add(time.Duration(i) * time.Minute)}
+		h.store.NoteRefusedSignIn(app.ActingAs(t.Context(), from), lan)
+		must(t, h.store.Probe(t.Context())) // so that it is written
+	}
+	h.store.NoteRefusedSignIn(app.ActingAs(t.Context(), app.Actor{Way: app.WayDashboard, Address: "192.0.2.2", At: h.now.Add(time.Hour)}), lan)
+	must(t, h.store.Probe(t.Context()))
+	lines, err := h.service.AuditLines(t.Context(), app.DefaultAccountID, app.AuditFilter{Noun: "user", NounID: lan.ID}, 100)
+	must(t, err)
+	if len(lines) != 3 || lines[0].Count != 1 || lines[0].Actor.Address != "192.0.2.2" || lines[1].Count != 60 || lines[1].Deed != app.DeedUserSignInRefused {
+		t.Errorf("%+v", lines)
+	}
+	must(t, h.store.Close())
+}
