@@ -79,6 +79,7 @@ const (
 	DeedUserPassword      Deed = "user.password"
 	DeedUserRole          Deed = "user.role"
 	DeedUserSignOut       Deed = "user.sign_out" // of every device
+	DeedUserSessionEnd    Deed = "user.session_end"
 	DeedUserRemove        Deed = "user.remove"
 	DeedUserSignIn        Deed = "user.sign_in"
 	DeedUserSignInRefused Deed = "user.sign_in_refused"

@@ -14,7 +14,7 @@ import (
 // do. A new one that writes belongs to one of them.
 var (
 	audited = []string{
-		"Audit", "RevokeAPIKey", "RevokeCounterLink", "EndSessions", "RemoveUser", "ToggleBankAccount", "UnlinkBankAccount", "RemoveSource", "DeleteWebhook", "RemoveAlertChannel",
+		"Audit", "RevokeAPIKey", "RevokeCounterLink", "EndSession", "EndSessions", "RemoveUser", "ToggleBankAccount", "UnlinkBankAccount", "RemoveSource", "DeleteWebhook", "RemoveAlertChannel",
 		"CreateAccount", "UpdateAccount", "CreateAPIKey", "CreateCounterLink", "CreateUser", "CreateFirstUser", "SetPassword", "SetRole", "NoteSignIn", "NoteRefusedSignIn",
 		"LinkBankAccount", "SetBankAccountLook", "CreateSource", "SetSourceSecret", "AddSourceSenders", "SetSourceAPIKey",
 		"RetryInbound", "DiscardInbound", "LinkInbound", "SetNote", "UndoImport", "CreateWebhook", "UpdateWebhook", "ToggleWebhook", "ChangeSecrets",
@@ -22,14 +22,14 @@ var (
 		"Prune", "RecordInbound", // of what a person typed or imported
 	}
 	notAudited = []string{
-		"SetSession", "RemoveSession", "NoteRefusedCall", "HideGuide", "TouchAPIKey", "SetUp", "FinishLinks", "RecordPage", "NotePollFault", "IndexSearch",
+		"SetSession", "SeeSession", "RemoveSession", "NoteRefusedCall", "HideGuide", "TouchAPIKey", "SetUp", "FinishLinks", "RecordPage", "NotePollFault", "IndexSearch",
 		"Settle", "SettleAlert", "Reclaim", "Probe", "RefreshCredentials",
 	}
 	reading = []string{
 		"APIKeyByHash", "CounterLinkByHash", "SetUpOpen", "UserByName", "BankAccountSummaries", "FirstDay", "BankAccountDays", "HoursBetween",
 		"SourceByToken", "SourceByBearer", "SourceByUsername", "RefusedCalls", "InboundEventsBefore", "InboundEvent", "InboundItems", "InboundBodies", "InboundSources", "KnownEvents",
 		"PolledSources", "Transactions", "Unindexed", "IDsOf", "TransactionsIn", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Pending", "DeliveryFacts", "DeliveriesOf",
-		"FailedDeliveries", "AlertConditions", "QueueStatus", "AnswerTimes",
+		"FailedDeliveries", "AlertConditions", "QueueStatus", "AnswerTimes", "WriterBeat",
 	}
 )
 

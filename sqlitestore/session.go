@@ -52,8 +52,15 @@ func (s *Store) SeeSession(ctx context.Context, token, address string, now time.
 
 func (s *Store) EndSession(ctx context.Context, accountID, userID, id int64, now time.Time) error {
 	return s.write(ctx, func(tx *tx) error {
-		return tx.changeOne(app.ErrNoSession, endSession+`id = (SELECT sessions.id FROM users JOIN sessions ON sessions.user_id = users.id
-			WHERE users.account_id = ?2 AND users.id = ?3 AND sessions.id = ?4 AND `+sessionGoesOn+`)`, now.Unix(), accountID, userID, id)
+		if err := tx.changeOne(app.ErrNoSession, endSession+`id = (SELECT sessions.id FROM users JOIN sessions ON sessions.user_id = users.id
+			WHERE users.account_id = ?2 AND users.id = ?3 AND sessions.id = ?4 AND `+sessionGoesOn+`)`, now.Unix(), accountID, userID, id); err != nil {
+			return err
+		}
+		u, err := txUser(tx, accountID, userID)
+		if err != nil {
+			return err
+		}
+		return tx.audit(ctx, accountID, app.DeedUserSessionEnd, userID, app.AuditNamed(u.Name))
 	})
 }
 
