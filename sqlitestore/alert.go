@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"baoco/app"
@@ -249,6 +250,20 @@ func endFeedFailures(tx *tx, channelID int64) error {
 
 func (s *Store) SetPaymentFeed(ctx context.Context, channelID int64, f app.PaymentFeed) error {
 	return s.write(ctx, func(tx *tx) error {
+		var accountID int64
+		var medium string
+		var was bool
+		err := tx.queryRow(`SELECT account_id, medium, EXISTS (SELECT 1 FROM payment_feeds WHERE channel_id = ?1) FROM alert_channels WHERE id = ?1`, channelID).Scan(&accountID, &medium, &was)
+		if noRows(err) {
+			return nil
+		}
+		if err == nil {
+			d := app.AuditNamed(medium).Changed("payment_feed", strconv.FormatBool(was), strconv.FormatBool(f.On))
+			err = tx.audit(ctx, accountID, app.DeedAlertChange, channelID, d)
+		}
+		if err != nil {
+			return err
+		}
 		if !f.On {
 			return tx.exec(`DELETE FROM payment_feeds WHERE channel_id = ?`, channelID)
 		}

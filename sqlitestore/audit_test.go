@@ -18,18 +18,18 @@ var (
 		"CreateAccount", "UpdateAccount", "CreateAPIKey", "CreateCounterLink", "CreateUser", "CreateFirstUser", "SetPassword", "SetRole", "NoteSignIn", "NoteRefusedSignIn",
 		"LinkBankAccount", "SetBankAccountLook", "CreateSource", "SetSourceSecret", "AddSourceSenders", "SetSourceAPIKey",
 		"RetryInbound", "DiscardInbound", "LinkInbound", "SetNote", "UndoImport", "CreateWebhook", "UpdateWebhook", "ToggleWebhook", "ChangeSecrets",
-		"AddTest", "Resend", "ResendMany", "Replay", "SendNow", "SendWaiting", "SetAlertPreferences", "SetAlertChannel", "SetReport", "NoteAlertTest",
-		"Prune", "RecordInbound", // of what a person typed or imported
+		"AddTest", "Resend", "ResendMany", "Replay", "SendNow", "SendWaiting", "SetAlertPreferences", "SetAlertChannel", "SetReport", "SetPaymentFeed", "NoteAlertTest",
+		"Prune", "ScheduledBackup", "RecordInbound", // of what a person typed or imported
 	}
 	notAudited = []string{
 		"SetSession", "SeeSession", "RemoveSession", "NoteRefusedCall", "HideGuide", "TouchAPIKey", "SetUp", "FinishLinks", "RecordPage", "NotePollFault", "IndexSearch",
-		"Settle", "SettleAlert", "Reclaim", "Probe", "RefreshCredentials",
+		"Settle", "SettleAlert", "SettlePaymentFeed", "Reclaim", "Probe", "RefreshCredentials",
 	}
 	reading = []string{
 		"APIKeyByHash", "CounterLinkByHash", "SetUpOpen", "UserByName", "BankAccountSummaries", "FirstDay", "BankAccountDays", "HoursBetween",
 		"SourceByToken", "SourceByBearer", "SourceByUsername", "RefusedCalls", "InboundEventsBefore", "InboundEvent", "InboundItems", "InboundBodies", "InboundSources", "KnownEvents",
 		"PolledSources", "Transactions", "Unindexed", "IDsOf", "TransactionsIn", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Pending", "DeliveryFacts", "DeliveriesOf",
-		"FailedDeliveries", "AlertConditions", "QueueStatus", "AnswerTimes", "WriterBeat",
+		"FailedDeliveries", "AlertConditions", "PaymentsToTell", "QueueStatus", "AnswerTimes", "WriterBeat",
 	}
 )
 
