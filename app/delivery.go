@@ -86,9 +86,13 @@ type WebhookBacklog struct {
 // Settle records the result of an attempt and gives the history record.
 func (s *Service) Settle(ctx context.Context, o Outgoing, r Result) (Attempt, error) {
 	next := o.Delivery.Attempted(r.OK(), s.config.Schedule, r.EndedAt())
-	return s.store.Settle(ctx, Attempt{
+	made, err := s.store.Settle(ctx, Attempt{
 		Delivery: next, Number: next.Attempts, URL: o.URL, Result: r, NextAttemptAt: next.DueAt, Payload: o.Payload,
 	})
+	if err == nil && s.meter != nil {
+		s.meter.Attempted(r)
+	}
+	return made, err
 }
 
 // TestWebhook sends one signed test request, even to a webhook that isn't

@@ -30,7 +30,7 @@
 //   - web: one mux over three houses that don't know each other: web/api
 //     (management), web/inbound (calls of providers) and web/dashboard (pages).
 //     web/wire is what they share. The help is web/dashboard/help, which renders
-//     one Markdown file for each page and language.
+//     one Markdown file for each page and language. web/metrics counts for Prometheus.
 //   - app/acceptance: tests of the program as processes. app/apptest and
 //     web/webtest: what tests are made with. testdata: requests, payloads, files
 //     and schemas that several rooms' tests read.
@@ -140,6 +140,9 @@
 //     mã của nguồn the id that its source gave it.
 //   - InboundElement: one transaction that such a call names, with its outcome.
 //     The body is read again when somebody looks at the event.
+//   - Figures: what a machine that watches over this one reads. Meter: what counts
+//     for them. Heartbeat: a call of an operator's address every minute while all
+//     is well. Beat: a sign that the writer or the process isn't hanging.
 //   - Note (ghi chú): what somebody of the shop wrote about a transaction. Balance
 //     (số dư): what a provider said was on a bank account after a transaction;
 //     nothing is calculated.

@@ -218,6 +218,9 @@ func (s *Service) RecordTransactions(ctx context.Context, call InboundCall) (Rec
 		return Recording{}, err
 	}
 	recording.DateNotice = dateNotice(call.Elements, recording.Outcomes)
+	if s.meter != nil {
+		s.meter.Recorded(call.Source, recording)
+	}
 	s.wake(recording.Webhooks, recording.Ready)
 	return recording, nil
 }

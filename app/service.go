@@ -47,6 +47,7 @@ type Service struct {
 	zone     *time.Location
 	config   Config
 	courier  atomic.Pointer[Courier] // nil: nothing is attempted in this process
+	meter    Meter                   // nil: nobody counts
 	probe    atomic.Pointer[probe]
 	catchUps catchUps
 	// When the last scheduled backup failed; nil: it didn't.
@@ -84,8 +85,8 @@ type Courier struct {
 	Wake func(webhookIDs []int64, ready []Outgoing)
 	// Sweep has it look for due deliveries of every webhook. It returns at once.
 	Sweep func()
-	// InFlight counts the attempts in flight.
-	InFlight func() int
+	// InFlight lists the deliveries that are being attempted, by webhook.
+	InFlight func() map[int64][]int64
 	// Swept is when it last ended a look for due deliveries. It looks twice a
 	// second.
 	Swept func() time.Time
@@ -97,6 +98,17 @@ type Courier struct {
 // SetCourier names the courier. Without one the sweep of another process finds
 // the deliveries.
 func (s *Service) SetCourier(c Courier) { s.courier.Store(&c) }
+
+// Meter counts what the use cases do. Its methods return at once.
+type Meter interface {
+	// Recorded is told what became of the transactions that a source named.
+	Recorded(source Source, r Recording)
+	// Attempted is told of an attempt of a delivery that was recorded.
+	Attempted(r Result)
+}
+
+// SetMeter names who counts, before the service is used.
+func (s *Service) SetMeter(m Meter) { s.meter = m }
 
 func (s *Service) wake(webhookIDs []int64, ready []Outgoing) {
 	if c := s.courier.Load(); c != nil && len(webhookIDs) > 0 {

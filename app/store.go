@@ -295,6 +295,9 @@ type Store interface {
 	// Probe fails if data can't be read or, after a commit failed, if it can't
 	// be written again.
 	Probe(ctx context.Context) error
+	// OldestDue gives the earliest due time of the deliveries of each active webhook
+	// that are due, but for those to skip.
+	OldestDue(ctx context.Context, now time.Time, skip []int64) (map[int64]time.Time, error)
 	// WriterBeat is when the writer last ended a commit, whatever came of it. Each
 	// Probe gives it one to make.
 	WriterBeat() time.Time

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"net"
 	"net/netip"
@@ -136,7 +137,7 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 	}
 	status.CertificateEndsAt = in.certificateEnd(ctx)
 	if c := s.courier.Load(); c != nil {
-		status.InFlight = c.InFlight()
+		status.InFlight, _, _ = attempting(c)
 	}
 	status.Memory, status.Goroutines = processFigures()
 	status.Warnings = Warnings(in, status.StorageStatus, status.Backup, status.CertificateEndsAt, now)
@@ -150,6 +151,85 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 
 // waitsTooLong is how long a delivery may be due before there is a warning.
 const waitsTooLong = 2 * time.Minute
+
+// attempting counts the attempts in flight, and lists their deliveries and webhooks.
+func attempting(c *Courier) (n int, deliveries []int64, webhooks map[int64]bool) {
+	webhooks = map[int64]bool{}
+	for webhook, ids := range c.InFlight() {
+		n += len(ids)
+		deliveries = append(deliveries, ids...)
+		webhooks[webhook] = true
+	}
+	return n, deliveries, webhooks
+}
+
+// Figures are what a machine that watches over this one reads.
+type Figures struct {
+	StorageStatus
+	InFlight   int       // attempts
+	OldestDue  time.Time // of what is due and not in flight; zero: nothing
+	Neglected  time.Time // the same for webhooks without any attempt in flight
+	LastBackup time.Time // zero: there never was one
+}
+
+// Figures reads them. Their cost grows with the webhooks, not with what waits.
+func (s *Service) Figures(ctx context.Context, now time.Time) (f Figures, err error) {
+	var deliveries []int64
+	var busy map[int64]bool
+	if c := s.courier.Load(); c != nil {
+		f.InFlight, deliveries, busy = attempting(c)
+	}
+	due, err := s.store.OldestDue(ctx, now, deliveries)
+	if err != nil {
+		return f, err
+	}
+	earlier := func(a, b time.Time) time.Time {
+		if a.IsZero() || b.Before(a) {
+			return b
+		}
+		return a
+	}
+	for webhook, since := range due {
+		f.OldestDue = earlier(f.OldestDue, since)
+		if !busy[webhook] {
+			f.Neglected = earlier(f.Neglected, since)
+		}
+	}
+	backup, err := s.store.BackupStatus(ctx)
+	if err != nil {
+		return f, err
+	}
+	f.LastBackup = backup.Last.At
+	f.StorageStatus, err = s.store.StorageStatus(now)
+	return f, err
+}
+
+// noRoom is how many bytes of the disk must be free: as many as the write-ahead
+// log may grow by.
+const noRoom = 64 << 20
+
+// Well is nil while storage and deliveries are well, so that nobody needs to look:
+// commits work, the disk has room, and no webhook waits for its turn for longer
+// than waitsTooLong. A receiver that is slow or silent has attempts in flight, so
+// it isn't a fault of this machine.
+func (s *Service) Well(ctx context.Context, now time.Time) error {
+	if err := s.Ready(now); err != nil {
+		return err
+	}
+	if err := s.Alive(now); err != nil {
+		return err
+	}
+	f, err := s.Figures(ctx, now)
+	switch {
+	case err != nil:
+		return err
+	case f.Free >= 0 && f.Free < noRoom:
+		return errors.New("the disk is full")
+	case !f.Neglected.IsZero() && now.Sub(f.Neglected) > waitsTooLong:
+		return errors.New("due deliveries are not attempted")
+	}
+	return nil
+}
 
 // systemWarnings reads the files and gives the Warnings.
 func (s *Service) systemWarnings(ctx context.Context, in Installation, now time.Time) ([]Warning, error) {

@@ -44,6 +44,7 @@ type Options struct {
 	Keep         app.PruneLimits
 	Backups      app.BackupSchedule
 	CatchUp      time.Duration // how often lists of providers are read; 0: never
+	Heartbeat    *Heartbeat    // nil: none
 	Logger       *slog.Logger
 }
 
@@ -102,11 +103,12 @@ func Start(service *app.Service, send func(context.Context, app.Outgoing) app.Re
 }
 
 func (s *Scheduler) addJobs(service *app.Service, o Options) error {
-	jobs := []struct {
+	type job struct {
 		name  string
 		every time.Duration
 		run   func(context.Context)
-	}{
+	}
+	jobs := []job{
 		{"sweep", sweepInterval, func(context.Context) { s.courier.lookEverywhere() }},
 		{"probe", probeInterval, func(ctx context.Context) { service.Probe(ctx, time.Now()) }},
 		{"index", indexInterval, func(ctx context.Context) { s.logFault(ctx, "index the search texts", service.IndexSearch(ctx)) }},
@@ -116,6 +118,9 @@ func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 		{"alert", alertInterval, func(ctx context.Context) { s.alert(ctx, service, o.Installation) }},
 		{"payments", feedInterval, func(ctx context.Context) { s.tellPayments(ctx, service) }},
 		{"prune", pruneInterval, func(ctx context.Context) { s.prune(ctx, service, o.Keep) }},
+	}
+	if o.Heartbeat != nil {
+		jobs = append(jobs, job{"heartbeat", heartbeatInterval, func(ctx context.Context) { s.heartbeat(ctx, service, o.Heartbeat) }})
 	}
 	for _, job := range jobs {
 		_, err := s.cron.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.run), gocron.WithName(job.name))

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -93,11 +94,19 @@ func (c *courier) beginReady(o app.Outgoing) bool {
 	return true
 }
 
-// inFlight counts the attempts that are being made.
-func (c *courier) inFlight() int {
+// inFlight lists the deliveries that are being attempted, by webhook.
+func (c *courier) inFlight() map[int64][]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.taken
+	list := map[int64][]int64{}
+	for webhook, l := range c.lanes {
+		for id := range l.inFlight {
+			if !slices.Contains(l.settled, id) {
+				list[webhook] = append(list[webhook], id)
+			}
+		}
+	}
+	return list
 }
 
 func (c *courier) noteSweep() {

@@ -56,6 +56,25 @@ func (s *Store) Backlogs(ctx context.Context, now time.Time) ([]app.WebhookBackl
 	})
 }
 
+// OldestDue reads of each webhook the first due times, and no more of those to skip
+// than there are.
+func (s *Store) OldestDue(ctx context.Context, now time.Time, skip []int64) (map[int64]time.Time, error) {
+	due := map[int64]time.Time{}
+	rows, err := s.query(ctx, `SELECT w.id, min((SELECT d.due_ms FROM deliveries d INDEXED BY deliveries_due
+			WHERE d.state = 0 AND d.webhook_id = w.id AND d.retry = r.retry AND d.due_ms <= ?1 AND d.id NOT IN (SELECT value FROM json_each(?2))
+			ORDER BY d.due_ms LIMIT 1)) AS oldest
+		FROM webhooks w, (SELECT 0 AS retry UNION ALL SELECT 1) r
+		WHERE w.is_active = 1 AND w.deleted_at IS NULL AND NOT `+secretLost+` GROUP BY w.id HAVING oldest IS NOT NULL`, now.UnixMilli(), joinIDs(skip))
+	err = each(rows, err, func(row scanner) (bool, error) {
+		var webhook int64
+		var at time.Time
+		err := row.Scan(&webhook, millisInto(&at))
+		due[webhook] = at
+		return false, err
+	})
+	return due, err
+}
+
 const payloadFrom = ` LEFT JOIN transactions t ON t.id = d.transaction_id LEFT JOIN bank_accounts b ON b.id = t.bank_account_id`
 
 const payloadColumns = `d.sample, coalesce(b.bank, ''), coalesce(b.account_number, ''), coalesce(t.number, ''), coalesce(t.type, ''), coalesce(t.amount, 0),

@@ -67,6 +67,9 @@ type Options struct {
 	Serve bool
 	// Logger gets the errors that no caller gets; nil discards them.
 	Logger *slog.Logger
+	// Committed is called after each commit that wrote, with its time and the
+	// number of its callers, and returns at once; may be nil.
+	Committed func(took time.Duration, callers int)
 	// Migrating is called before an older file is migrated; may be nil.
 	Migrating func(Migration)
 
@@ -172,6 +175,7 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 	if o.Serve {
 		s.writer.files, err = s.noteOpenFiles(before)
 	}
+	s.writer.onCommit = o.Committed
 	go s.writer.run()
 	if err != nil {
 		return err

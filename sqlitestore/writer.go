@@ -36,7 +36,8 @@ type writer struct {
 	files    *openFiles // nil: this process doesn't serve
 	tx       *tx
 	commits  commitTimes
-	beat     atomic.Pointer[time.Time] // when the last batch was done, whatever came of it
+	onCommit func(took time.Duration, callers int) // may be nil
+	beat     atomic.Pointer[time.Time]             // when the last batch was done, whatever came of it
 
 	logged          int // pages written to the log since the last checkpoint
 	checkpointErr   atomic.Pointer[error]
@@ -256,6 +257,9 @@ func (w *writer) runBatch(batch []*write, savepoints bool) error {
 	if t.changes != unchanged { // else there was nothing to sync
 		ended := time.Now()
 		w.commits.note(ended, ended.Sub(begun))
+		if w.onCommit != nil {
+			w.onCommit(ended.Sub(begun), len(batch))
+		}
 	}
 	return nil
 }

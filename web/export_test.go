@@ -11,7 +11,7 @@ import (
 
 // Outermost is the safety net of every request around a handler.
 func Outermost(next http.Handler) http.Handler {
-	return outermost(&wire.Responder{Log: slog.New(slog.DiscardHandler)}, next)
+	return outermost(&wire.Responder{Log: slog.New(slog.DiscardHandler)}, next, nil)
 }
 
 // Routes lists the method and path of every route.

@@ -9,6 +9,8 @@ package web
 import (
 	"cmp"
 	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/hex"
 	"errors"
 	"log/slog"
@@ -40,6 +42,14 @@ type Config struct {
 	RecentLog    *dashboard.RecentLog // that Logger writes to, for the operator to read; nil: none is shown
 	Lang         app.Lang             // of the dashboard where neither the visitor nor the browser names one; empty: English
 
+	// Metrics answers GET /metrics to whoever has MetricsToken; nil: nobody.
+	Metrics      http.Handler
+	MetricsToken string
+	// Requested and Called, which may be nil, are told of each answered request,
+	// with the house that answered it, and of each provider's call.
+	Requested func(house string, status int)
+	Called    func(source app.Source, err error)
+
 	// TrustedProxies are the networks of the proxies that are believed: by
 	// X-Forwarded-For whom a request comes from, by X-Forwarded-Proto and
 	// X-Forwarded-Host how and where it was sent.
@@ -50,7 +60,7 @@ type Config struct {
 func New(c Config) http.Handler {
 	responder := &wire.Responder{Log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), TrustedProxies: c.TrustedProxies, Secure: c.Secure}
 	routes, refuse := houses(responder, c)
-	return outermost(responder, newMux(routes, refuse))
+	return outermost(responder, newMux(routes, refuse), c.Requested)
 }
 
 // houses gives the routes of all houses, and what answers requests that none of
@@ -68,24 +78,58 @@ func houses(responder *wire.Responder, c Config) (routes []wire.Route, refuse fu
 		pages.Refuse(w, r, err)
 	}
 	routes = slices.Concat(
-		probes(responder, c.Service), api.New(responder, c.Service, c.Limit, c.ListingLimit).Routes(), inbound.New(responder, c.Service).Routes(), pages.Routes())
+		of("probes", probes(responder, c, refuse)), of("api", api.New(responder, c.Service, c.Limit, c.ListingLimit).Routes()),
+		of("inbound", inbound.New(responder, c.Service, c.Called).Routes()), of("dashboard", pages.Routes()))
 	return routes, refuse
 }
 
+// of notes of every request to the routes which house answers it.
+func of(house string, routes []wire.Route) []wire.Route {
+	for i := range routes {
+		next := routes[i].Handler
+		routes[i].Handler = func(w http.ResponseWriter, r *http.Request) {
+			if out, ok := w.(*startedWriter); ok {
+				out.house = house
+			}
+			next(w, r)
+		}
+	}
+	return routes
+}
+
 // probes are for whoever watches over the server.
-func probes(responder *wire.Responder, service *app.Service) []wire.Route {
-	return []wire.Route{
+func probes(responder *wire.Responder, c Config, refuse func(http.ResponseWriter, *http.Request, error)) []wire.Route {
+	list := []wire.Route{
 		{Method: "GET", Path: "/healthz", Handler: func(w http.ResponseWriter, r *http.Request) {
 			wire.WriteJSON(w, http.StatusOK, wire.Envelope{Status: true, Messages: "ok"})
 		}},
 		{Method: "GET", Path: "/readyz", Handler: func(w http.ResponseWriter, r *http.Request) {
-			if err := service.Ready(time.Now()); err != nil {
+			if err := c.Service.Ready(time.Now()); err != nil {
 				responder.WriteError(w, r, app.Unavailable(err))
 				return
 			}
 			wire.WriteJSON(w, http.StatusOK, wire.Envelope{Status: true, Messages: "ready"})
 		}},
 	}
+	if c.Metrics != nil {
+		nothing := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { refuse(w, r, wire.ErrNothingHere()) })
+		list = append(list, wire.Route{Method: "GET", Path: "/metrics", Handler: Guarded(c.MetricsToken, c.Metrics, nothing).ServeHTTP})
+	}
+	return list
+}
+
+// Guarded answers by next whoever has the Bearer token, and all others by nothing.
+// An empty token is none, which everybody has.
+func Guarded(token string, next, nothing http.Handler) http.Handler {
+	want := sha256.Sum256([]byte(token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got := sha256.Sum256([]byte(wire.Bearer(r.Header)))
+		if token != "" && subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			nothing.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // hsts has a browser that came over HTTPS come over nothing else, for a month from
@@ -94,7 +138,7 @@ const hsts = "max-age=2592000"
 
 // outermost gives every request its id and its safety net, and finds out how its
 // client sent it.
-func outermost(responder *wire.Responder, next http.Handler) http.Handler {
+func outermost(responder *wire.Responder, next http.Handler, requested func(house string, status int)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var id [12]byte
 		rand.Read(id[:])
@@ -105,6 +149,9 @@ func outermost(responder *wire.Responder, next http.Handler) http.Handler {
 		}
 		out := &startedWriter{ResponseWriter: w}
 		w = out
+		if requested != nil {
+			defer func() { requested(cmp.Or(out.house, "none"), cmp.Or(out.status, http.StatusOK)) }()
+		}
 		defer func() {
 			value := recover()
 			switch {
@@ -133,10 +180,15 @@ func outermost(responder *wire.Responder, next http.Handler) http.Handler {
 type startedWriter struct {
 	http.ResponseWriter
 	started bool
+	status  int
+	house   string // that answers; empty: none
 }
 
 func (w *startedWriter) WriteHeader(status int) {
 	w.started = true
+	if w.status == 0 {
+		w.status = status
+	}
 	w.ResponseWriter.WriteHeader(status)
 }
 

@@ -18,7 +18,7 @@ var (
 		"app/command":          {"baoco/app", "baoco/app/command/bench", "baoco/app/command/demo", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/provider", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/sqlitestore", "baoco/web/api"},
 		"app/command/bench":    {"baoco/app", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/sqlitestore"},
 		"app/command/demo":     {"baoco/app", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/statement", "baoco/sqlitestore", "baoco/web/dashboard"},
-		"app/command/serve":    {"baoco/app", "baoco/app/command/terminal", "baoco/app/provider", "baoco/scheduler", "baoco/sqlitestore", "baoco/web", "baoco/web/dashboard"},
+		"app/command/serve":    {"baoco/app", "baoco/app/command/terminal", "baoco/app/provider", "baoco/scheduler", "baoco/sqlitestore", "baoco/web", "baoco/web/dashboard", "baoco/web/metrics"},
 		"app/command/terminal": {"baoco/app", "baoco/sqlitestore"},
 
 		// For tests only.
@@ -30,6 +30,7 @@ var (
 		"web/api":            {"baoco/app", "baoco/app/exactjson", "baoco/app/provider", "baoco/web/wire"},
 		"web/dashboard":      {"baoco/app", "baoco/app/fold", "baoco/app/provider", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/web/dashboard/help", "baoco/web/wire"},
 		"web/dashboard/help": {"baoco/app"},
+		"web/metrics":        {"baoco/app"},
 		"web/inbound":        {"baoco/app", "baoco/app/exactjson", "baoco/app/provider", "baoco/web/wire"},
 		"web/wire":           {"baoco/app"},
 		"scheduler":          {"baoco/app", "baoco/app/provider"},
@@ -62,6 +63,7 @@ var (
 		"web/dashboard":      {"github.com/alexedwards/scs/v2"},
 		"web/dashboard/help": {"github.com/yuin/goldmark"},
 		"web/inbound":        {},
+		"web/metrics":        {"github.com/prometheus/client_golang/prometheus"},
 		"web/wire":           {"golang.org/x/time/rate"},
 		"scheduler":          {"github.com/go-co-op/gocron/v2", "github.com/google/uuid", "github.com/wneessen/go-mail"},
 		"sqlitestore":        {"modernc.org/sqlite"},

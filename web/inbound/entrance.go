@@ -52,8 +52,9 @@ func (s *Server) findSource(r *http.Request) (app.Source, error) {
 
 // accept finds the source that a call names, verifies the call, reads it and
 // records it.
-func (s *Server) accept(w http.ResponseWriter, r *http.Request, find func(*http.Request) (app.Source, error)) (app.Recording, error) {
+func (s *Server) accept(w http.ResponseWriter, r *http.Request, find func(*http.Request) (app.Source, error)) (_ app.Recording, err error) {
 	source, err := find(r)
+	defer func() { s.called(source, err) }()
 	if err != nil {
 		return app.Recording{}, err
 	}

@@ -14,13 +14,18 @@ import (
 type Server struct {
 	*wire.Responder
 	service  *app.Service
+	called   func(source app.Source, err error)
 	held     heldBodies
 	arriving arrivals
 }
 
-// New makes the server of the providers' calls.
-func New(responder *wire.Responder, service *app.Service) *Server {
-	return &Server{Responder: responder, service: service}
+// New makes the server of the providers' calls. called is told of each call, with
+// the error of its answer; nil: nobody is.
+func New(responder *wire.Responder, service *app.Service, called func(source app.Source, err error)) *Server {
+	if called == nil {
+		called = func(app.Source, error) {}
+	}
+	return &Server{Responder: responder, service: service, called: called}
 }
 
 // Routes is the table of what the providers call.

@@ -23,6 +23,7 @@ import (
 	"baoco/sqlitestore"
 	"baoco/web"
 	"baoco/web/dashboard"
+	"baoco/web/metrics"
 
 	"github.com/urfave/cli/v2"
 	_ "golang.org/x/crypto/x509roots/fallback" // where the system has no roots, as in a container
@@ -39,7 +40,7 @@ func Command() *cli.Command {
 			"baoco serve --domain baoco.shop.vn",
 			"baoco serve --allow-target 127.0.0.1/32@9000",
 		),
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			terminal.DBFlag,
 			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on", Value: defaultListen, EnvVars: []string{"BAOCO_LISTEN"}},
 			&cli.StringFlag{Name: "base-url", Usage: "`URL` at which providers reach this server", EnvVars: []string{"BAOCO_BASE_URL"}},
@@ -58,7 +59,7 @@ func Command() *cli.Command {
 			&cli.StringFlag{Name: "catch-up", Usage: "`TIME` between two syncs of the lists of providers, from 10s to 24h; 0 is never", Value: "3m", EnvVars: []string{"BAOCO_CATCH_UP"}},
 			&cli.StringFlag{Name: "log-format", Usage: "`FORMAT`: text or json", Value: "text", EnvVars: []string{"BAOCO_LOG_FORMAT"}},
 			&cli.StringFlag{Name: "lang", Usage: "default `LANGUAGE` of the dashboard and of alerts, en or vi, for those who have not chosen one (default: that of the browser, else en; alerts vi)", EnvVars: []string{"BAOCO_LANG"}},
-		},
+		}, watchingFlags()...),
 		Action: serve,
 	}
 }
@@ -77,9 +78,14 @@ func serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	store, err := OpenDatabase(ctx, s.DB, sqlitestore.Options{Serve: true, Logger: log, Migrating: func(m sqlitestore.Migration) {
+	options := sqlitestore.Options{Serve: true, Logger: log, Migrating: func(m sqlitestore.Migration) {
 		log.Info("bringing the database up to date", "from_schema", m.From, "to_schema", m.To, "copy_of_before", m.Kept)
-	}})
+	}}
+	if s.on() {
+		s.figures = metrics.New(Version)
+		options.Committed = s.figures.Committed
+	}
+	store, err := OpenDatabase(ctx, s.DB, options)
 	if err != nil {
 		return err
 	}
@@ -166,7 +172,7 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 	if err != nil {
 		return nil, err
 	}
-	r := &Server{Service: service, failed: make(chan error, 2), closing: make(chan struct{})}
+	r := &Server{Service: service, failed: make(chan error, 3), closing: make(chan struct{})}
 	program, err := os.Executable()
 	if err != nil {
 		program = "" // it is only shown
@@ -176,15 +182,29 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 		CertificateEnd: certificateEnd(s),
 	}
 	connections := web.NewConnections(mostConnections(openFiles()), s.Proxies, log)
-	handler := web.New(web.Config{
+	config := web.Config{
 		Service: service, Logger: log, Limit: s.RateLimit, ListingLimit: s.ListingLimit,
 		Secure: strings.HasPrefix(s.BaseURL, "https://"), Version: Version, Closing: r.closing, RecentLog: recent,
 		Installation: installation, Lang: s.Lang, TrustedProxies: s.Proxies,
-	})
-	if err := r.listen(s, handler, connections, log); err != nil {
+	}
+	var figures http.Handler
+	if s.figures != nil {
+		service.SetMeter(s.figures)
+		figures = s.figures.Handler(service)
+		config.Requested, config.Called = s.figures.Requested, s.figures.Called
+		if s.MetricsListen == "" {
+			config.Metrics, config.MetricsToken = figures, s.MetricsToken
+		}
+	}
+	if err := r.listen(s, web.New(config), connections, log); err != nil {
 		return nil, terminal.Exit(terminal.ExitDatabase, err)
 	}
-	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Installation: installation, Keep: s.Keep, Backups: s.Backups, CatchUp: s.CatchUp, Logger: log}); err != nil {
+	if figures != nil && s.MetricsListen != "" {
+		if err := r.listenForMetrics(s, figures, connections, log); err != nil {
+			return nil, errors.Join(err, r.Listener.Close())
+		}
+	}
+	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Installation: installation, Keep: s.Keep, Backups: s.Backups, CatchUp: s.CatchUp, Heartbeat: s.heartbeat(), Logger: log}); err != nil {
 		return nil, errors.Join(err, r.Listener.Close())
 	}
 	r.serve(r.servers[0], r.Listener)

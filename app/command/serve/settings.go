@@ -13,6 +13,7 @@ import (
 	"baoco/app"
 	"baoco/app/command/terminal"
 	"baoco/sqlitestore"
+	"baoco/web/metrics"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/crypto/acme/autocert"
@@ -34,6 +35,9 @@ type Settings struct {
 	JSONLog                 bool
 	Lang                    app.Lang        // empty: not given
 	Schedule                []time.Duration // of attempts; nil: the one of the interface
+
+	watching
+	figures *metrics.Metrics // nil: nobody reads them
 }
 
 func readSettings(c *cli.Context) (s Settings, err error) {
@@ -60,6 +64,9 @@ func readSettings(c *cli.Context) (s Settings, err error) {
 		return s, terminal.Usagef("--allow-target: %v", err)
 	}
 	if s.Proxies, err = parseProxies(c.StringSlice("trusted-proxies")); err != nil {
+		return s, err
+	}
+	if s.watching, err = readWatching(c, s.Targets); err != nil {
 		return s, err
 	}
 	if s.RateLimit < 1 || s.RateLimit > 1_000_000 || s.ListingLimit < 1 || s.ListingLimit > 1_000_000 {

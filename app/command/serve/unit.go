@@ -83,6 +83,9 @@ func readUnit(c *cli.Context) (u unit, err error) {
 	if u.User = c.String("user"); !userName.MatchString(u.User) {
 		return u, terminal.Usagef("--user must be the name of a user of the system, not %q", u.User)
 	}
+	if c.String("heartbeat-url") != "" {
+		return u, terminal.Usagef("everybody can read a unit, and the heartbeat's URL is a secret: use --heartbeat-url-file, or BAOCO_HEARTBEAT_URL in a file of --environment-file")
+	}
 	binary := c.String("binary")
 	if binary == "" {
 		if binary, err = os.Executable(); err != nil {

@@ -1,0 +1,84 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"baoco/app"
+)
+
+const (
+	heartbeatInterval = time.Minute
+	heartbeatTime     = 10 * time.Second
+)
+
+// Heartbeat calls an address of the operator while storage and deliveries are well,
+// so that somebody else notices when the machine is gone. The address is a secret:
+// no error of the network leaves this file as it is, since it may name it.
+type Heartbeat struct {
+	transport http.RoundTripper
+	url       string
+	userAgent string
+	last      string // what kept the last one from being sent; empty: nothing
+}
+
+// NewHeartbeat makes a heartbeat that connects where policy allows. A transport
+// that isn't nil stands in for the network.
+func NewHeartbeat(policy *app.TargetPolicy, url, version string, transport http.RoundTripper) *Heartbeat {
+	if transport == nil {
+		transport = newNetwork(policy, nil, nil).transport()
+	}
+	return &Heartbeat{transport: transport, url: url, userAgent: app.UserAgent(version)}
+}
+
+// call makes one request, and follows no redirect.
+func (h *Heartbeat) call(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, heartbeatTime)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, h.url, nil)
+	if err != nil {
+		return errors.New("its address can't be read")
+	}
+	request.Header.Set("User-Agent", h.userAgent)
+	response, err := h.transport.RoundTrip(request)
+	if err != nil {
+		class, _ := classify(err, "")
+		return fmt.Errorf("its address can't be reached: %s", class)
+	}
+	defer response.Body.Close()
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("its address answered %d", response.StatusCode)
+	}
+	return nil
+}
+
+// beat calls the address if all is well. It logs when that changes.
+func (h *Heartbeat) beat(ctx context.Context, service *app.Service) (changed bool, fault error) {
+	fault = service.Well(ctx, time.Now())
+	if fault == nil {
+		fault = h.call(ctx)
+	}
+	if ctx.Err() != nil {
+		return false, nil // the server stops
+	}
+	now := ""
+	if fault != nil {
+		now = fault.Error()
+	}
+	changed, h.last = now != h.last, now
+	return changed, fault
+}
+
+// heartbeat is the regular job.
+func (s *Scheduler) heartbeat(ctx context.Context, service *app.Service, h *Heartbeat) {
+	switch changed, fault := h.beat(ctx, service); {
+	case !changed:
+	case fault != nil:
+		s.log.Warn("no heartbeat is sent", "err", fault)
+	default:
+		s.log.Info("the heartbeat is sent again")
+	}
+}
