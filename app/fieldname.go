@@ -51,6 +51,8 @@ var fieldNames = map[string]Text{
 	"notify":           {EN: "Notification choice", VI: "Lựa chọn báo cho cửa hàng"},
 	"token":            {EN: "Token", VI: "Token"},
 	"chat":             {EN: "Chat ID", VI: "Chat ID"},
+	"channel_url":      {EN: "URL", VI: "URL"},
+	"min_amount":       {EN: "Smallest amount", VI: "Số tiền nhỏ nhất"},
 	"api_url":          {EN: "Bot API address", VI: "Địa chỉ Bot API"},
 	"smtp_host":        {EN: "Mail server", VI: "Máy chủ gửi thư"},
 	"smtp_port":        {EN: "Port", VI: "Cổng"},

@@ -16,7 +16,7 @@ import (
 
 func alertCommand() *cli.Command {
 	return &cli.Command{
-		Name: "alert", Usage: "alerts by Telegram or email when something needs attention",
+		Name: "alert", Usage: "alerts by chat or email when something needs attention, and a message for every payment",
 		Subcommands: []*cli.Command{
 			{
 				Name: "telegram", Usage: "send alerts to a Telegram chat; without --token-file the saved token is kept",
@@ -48,6 +48,7 @@ func alertCommand() *cli.Command {
 				),
 				Action: admin(setAlertEmail),
 			},
+			chatCommand(), paymentsCommand(),
 			{
 				Name: "set", Usage: "choose the language of alerts, what they are about, and when the report of the day is sent",
 				Description: terminal.Example("baoco alert set --lang en", "baoco alert set --mute inbound --mute plan", "baoco alert set --unmute plan", "baoco alert set --report 21:30"),
@@ -64,11 +65,11 @@ func alertCommand() *cli.Command {
 				Flags: terminal.AdminFlags(), Action: withoutArguments(listAlerts),
 			},
 			{
-				Name: "test", Usage: "send a test now", ArgsUsage: "[telegram|email]", Description: terminal.Example("baoco alert test", "baoco alert test email"),
+				Name: "test", Usage: "send a test now", ArgsUsage: "[MEDIUM]", Description: terminal.Example("baoco alert test", "baoco alert test email"),
 				Flags: terminal.AdminFlags(), Action: admin(testAlerts),
 			},
 			{
-				Name: "remove", Usage: "remove an alert channel", ArgsUsage: "telegram|email", Description: terminal.Example("baoco alert remove email"),
+				Name: "remove", Usage: "remove an alert channel", ArgsUsage: "MEDIUM", Description: terminal.Example("baoco alert remove email"),
 				Flags: terminal.AdminFlags(), Action: admin(removeAlert),
 			},
 		},
@@ -201,16 +202,23 @@ type alertChannelJSON struct {
 	Problem  string           `json:"problem"`
 	RetryAt  *string          `json:"retry_at"`
 	Report   app.ReportTime   `json:"report_time,omitempty"`
+	Payments *paymentFeedJSON `json:"payments,omitempty"`
 }
 
 func encodeAlertChannel(s *session, c app.AlertChannel) alertChannelJSON {
 	zone, e := s.service.Zone(), c.Email
 	v := alertChannelJSON{
 		c.Medium, []string{c.Telegram.Chat}, c.Telegram.APIURL, e.Host, e.Port, e.Security, e.Username, e.From,
-		app.FormatTime(c.SetAt, zone), optionalTime(c.SentAt, zone), c.Failures, c.Problem.EN, optionalTime(c.RetryAt, zone), c.ReportTime,
+		app.FormatTime(c.SetAt, zone), optionalTime(c.SentAt, zone), c.Failures, c.Problem.EN, optionalTime(c.RetryAt, zone), c.ReportTime, nil,
 	}
-	if c.Medium == app.AlertEmail {
+	switch {
+	case c.Medium == app.AlertEmail:
 		v.To = e.To
+	case c.Medium != app.AlertTelegram:
+		v.To = []string{c.Destination()}
+	}
+	if f := c.Feed; f.On {
+		v.Payments = &paymentFeedJSON{f.BankAccountID, f.Type, f.Least, f.Content, optionalTime(f.SentAt, zone), f.Failures, f.Problem.EN}
 	}
 	return v
 }
@@ -270,7 +278,7 @@ func listAlerts(c *cli.Context, s *session) error {
 func testAlerts(c *cli.Context, s *session) error {
 	media := []app.AlertMedium{app.AlertMedium(c.Args().First())}
 	if c.NArg() > 1 {
-		return terminal.Usagef("alert test takes at most one argument, telegram or email")
+		return terminal.Usagef("alert test takes at most one argument, the medium of a channel")
 	}
 	if c.NArg() == 0 {
 		channels, err := s.service.AlertChannels(c.Context, s.account)
@@ -325,7 +333,7 @@ func testAlerts(c *cli.Context, s *session) error {
 
 func removeAlert(c *cli.Context, s *session) error {
 	if c.NArg() != 1 {
-		return terminal.Usagef("alert remove takes one argument, telegram or email")
+		return terminal.Usagef("alert remove takes one argument, the medium of a channel")
 	}
 	medium := app.AlertMedium(c.Args().First())
 	if err := s.service.RemoveAlertChannel(c.Context, s.account, medium); err != nil {

@@ -91,6 +91,8 @@ var lostOutputs = []struct {
 	{"counter revoke 1", "Counter link 1 is revoked.", true},
 	{"alert telegram --token-file DIR/token --chat 5", "Alerts go to ", true},
 	{"alert email --host mail.example.vn --from a@example.vn --to b@example.vn", "Alerts go to ", true},
+	{"alert chat ntfy --url-file DIR/topic", "Alerts go to ", true},
+	{"alert payments telegram", "Telegram tells of every payment that fits, from now on.", true},
 	{"alert set --mute plan", "Alerts are in Vietnamese", true},
 	{command: "alert list"},
 	{"alert remove telegram", "Alerts by Telegram are not sent any more.", true},
@@ -170,6 +172,7 @@ func loseOutputs(t *testing.T, format string) {
 	web.New(web.Config{Service: service}).ServeHTTP(httptest.NewRecorder(), call)
 	must(t, store.Close())
 	must(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "topic"), []byte("https://ntfy.sh/some-topic"), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "token"), []byte("123456:ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi"), 0o600))
 	shop := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer shop.Close()

@@ -19,6 +19,8 @@ type alertCard struct {
 	Channel app.AlertChannel // its ID is 0 if none is set up
 	Saved   app.Text         // the form as it is stored: see savedChannel
 	To      string           // recipients of e-mail, one a line
+	Least   string           // smallest amount of its feed
+	Banks   []app.BankAccount
 	Remove  confirmation
 	Open    bool // the form is shown open
 	Refused bool // the form, or a test of the channel, was refused
@@ -33,6 +35,7 @@ type alertKind struct {
 
 type alertsData struct {
 	Telegram, Email alertCard
+	Chats           []alertCard // of app.ChatMedia
 	Lang            app.Lang
 	Kinds           []alertKind
 	Messages        []app.AlertMessage
@@ -72,6 +75,8 @@ func savedChannel(channels []app.AlertChannel, medium app.AlertMedium) app.Text 
 		case c.Medium != medium || c.SettingsLost:
 		case medium == app.AlertTelegram:
 			list = append(list, c.Telegram.Chat, c.Telegram.APIURL)
+		case medium != app.AlertEmail:
+			list = append(list, c.Destination())
 		default:
 			list = append(list, c.Email.Host, strconv.Itoa(c.Email.Port), string(c.Email.Security), c.Email.Username, c.Email.From)
 			list = append(list, c.Email.To...)
@@ -109,12 +114,29 @@ func savedReport(channels []app.AlertChannel) (saved app.Text) {
 
 // SetUp are the channels that are set up.
 func (d alertsData) SetUp() (list []app.AlertChannel) {
-	for _, card := range []alertCard{d.Telegram, d.Email} {
+	for _, card := range append([]alertCard{d.Telegram, d.Email}, d.Chats...) {
 		if card.Channel.ID != 0 {
 			list = append(list, card.Channel)
 		}
 	}
 	return list
+}
+
+// CardRefused tells whether it was the form or a test of a channel that was refused:
+// its card says so.
+func (d alertsData) CardRefused() bool {
+	return slices.ContainsFunc(append([]alertCard{d.Telegram, d.Email}, d.Chats...), func(c alertCard) bool { return c.Refused })
+}
+
+// ChatHint says where a service gives out what its form asks for.
+func (w words) ChatHint(m app.AlertMedium) string {
+	return map[app.AlertMedium]app.Text{
+		app.AlertZalo:    {EN: "Make a bot with Zalo Bot Creator in Zalo, and write to it or add it to a group. The chat id is in what the bot receives (getUpdates).", VI: "Tạo bot bằng Zalo Bot Creator trong Zalo, rồi nhắn cho bot hoặc thêm bot vào nhóm. Mã cuộc trò chuyện nằm trong tin mà bot nhận được (getUpdates)."},
+		app.AlertDiscord: {EN: "In Discord: Edit Channel, Integrations, Webhooks, New Webhook, Copy Webhook URL.", VI: "Trong Discord: Chỉnh sửa kênh, Tích hợp, Webhook, Webhook mới, Sao chép URL webhook."},
+		app.AlertSlack:   {EN: "In Slack, add the app Incoming Webhooks to a channel and copy its URL.", VI: "Trong Slack, thêm ứng dụng Incoming Webhooks vào một kênh và sao chép URL."},
+		app.AlertLark:    {EN: "In the Lark or Feishu group: Settings, Bots, Add bot, Custom bot; copy its URL.", VI: "Trong nhóm Lark hoặc Feishu: Cài đặt, Bot, Thêm bot, Bot tuỳ chỉnh; sao chép URL."},
+		app.AlertNtfy:    {EN: "The address of a topic that nobody can guess: who knows it reads along.", VI: "Địa chỉ của một chủ đề khó đoán: ai biết địa chỉ đều đọc được tin."},
+	}[m].In(w.Lang)
 }
 
 func (s *Server) alertsPage(v *visit) error {
@@ -148,6 +170,16 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 	}
 	data.Telegram.Channel.Medium, data.Email.Channel.Medium = app.AlertTelegram, app.AlertEmail
 	data.Email.Channel.Email = app.EmailSettings{Port: 587, Security: app.MailStartTLS}
+	cards := map[app.AlertMedium]*alertCard{app.AlertTelegram: &data.Telegram, app.AlertEmail: &data.Email}
+	data.Chats = make([]alertCard, len(app.ChatMedia))
+	for i, medium := range app.ChatMedia {
+		data.Chats[i].Channel.Medium = medium
+		cards[medium] = &data.Chats[i]
+	}
+	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
 	for _, c := range channels {
 		if c.SettingsLost {
 			c.Email = data.Email.Channel.Email
@@ -156,20 +188,25 @@ func (s *Server) showAlerts(v *visit, sent sentAlerts, wrong error) error {
 			c.ReportTime = sent.report.of(c.Medium)
 		}
 		data.Report = cmp.Or(data.Report, c.ReportTime)
-		card := alertCard{Channel: c, To: strings.Join(c.Email.To, "\n"), Remove: s.alertRemoval(v, c.Medium)}
-		if c.Medium == app.AlertEmail {
-			data.Email = card
-		} else {
-			data.Telegram = card
+		card := alertCard{Channel: c, To: strings.Join(c.Email.To, "\n"), Remove: s.alertRemoval(v, c.Medium), Banks: banks}
+		if !c.Feed.On {
+			card.Channel.Feed.Content = true
+		} else if c.Feed.Least > 0 {
+			card.Least = app.GroupDigits(c.Feed.Least, v.Lang)
 		}
+		*cards[c.Medium] = card
 	}
-	for _, card := range []*alertCard{&data.Telegram, &data.Email} {
+	for _, card := range cards {
 		card.Saved = savedChannel(channels, card.Channel.Medium)
 		card.Refused = sent.card.Channel.Medium == card.Channel.Medium
 		if card.Open = card.Channel.SettingsLost; card.Refused && sent.card.Open {
 			card.Channel.Telegram, card.Channel.Email, card.To, card.Open = sent.card.Channel.Telegram, sent.card.Channel.Email, sent.card.To, true
+			card.Channel.Chat.Chat = sent.card.Channel.Chat.Chat
 		}
-		card.Channel.Telegram.Token, card.Channel.Email.Password = "", ""
+		if card.Refused && sent.card.Channel.Feed.On {
+			card.Channel.Feed, card.Least = sent.card.Channel.Feed, sent.card.Least
+		}
+		card.Channel.Telegram.Token, card.Channel.Email.Password, card.Channel.Chat.Token = "", "", ""
 	}
 	data.Telegram.Open = data.Telegram.Open || data.Telegram.Channel.ID == 0
 	for _, kind := range s.alertKinds(v) {
@@ -253,6 +290,38 @@ func (s *Server) setAlertEmail(v *visit) error {
 		Username: v.PostFormValue("smtp_username"), Password: v.PostFormValue("smtp_password"), From: v.PostFormValue("email_from"),
 		To: strings.FieldsFunc(to, func(r rune) bool { return r == ',' || r == ';' || r == '\n' || r == '\r' || r == ' ' }),
 	}}})
+}
+
+func (s *Server) setAlertChat(v *visit) error {
+	medium := app.AlertMedium(v.PathValue("medium"))
+	if !slices.Contains(app.ChatMedia, medium) {
+		return app.ErrNoAlertChannel
+	}
+	return s.setAlertChannel(v, alertCard{Channel: app.AlertChannel{Medium: medium, Chat: app.ChatSettings{
+		URL: v.PostFormValue("channel_url"), Token: v.PostFormValue("token"), Chat: v.PostFormValue("chat"),
+	}}})
+}
+
+// setPayments says which payments a channel tells of.
+func (s *Server) setPayments(v *visit) (err error) {
+	medium := app.AlertMedium(v.PathValue("medium"))
+	least := strings.TrimSpace(v.PostFormValue("min_amount"))
+	var bad app.Invalid
+	feed := app.PaymentFeed{On: v.PostFormValue("on") == "1", Type: app.Direction(v.PostFormValue("type")), Content: v.PostFormValue("content") == "1"}
+	feed.Least = app.ReadShortAmountBound("min_amount", least, true, &bad)
+	feed.BankAccountID, err = readBankAccountID(v.PostFormValue("bank_account_id"))
+	bad.Merge(err)
+	if err = bad.Err(); err == nil {
+		err = s.Service.SetPaymentFeed(v.Context(), v.account.ID, medium, feed)
+	}
+	if app.CodeOf(err) == app.CodeNotFound {
+		return err
+	}
+	if err != nil {
+		feed.On = true
+		return s.showAlerts(v, sentAlerts{card: alertCard{Channel: app.AlertChannel{Medium: medium, Feed: feed}, Least: least}}, err)
+	}
+	return s.redirect(v, "/settings/alerts", app.Text{EN: "Your choice is kept.", VI: "Đã lưu lựa chọn."})
 }
 
 func (s *Server) setAlertChannel(v *visit, sent alertCard) error {

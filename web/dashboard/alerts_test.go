@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -242,7 +243,7 @@ func TestReportOfTheDay(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	b := w.Browser().SignIn("lan")
-	b.Get("/settings/alerts").Shows(t, "Report of the day", "Set up Telegram or email above first.")
+	b.Get("/settings/alerts").Shows(t, "Report of the day", "Set up a channel above first.")
 	b.Post("/settings/alerts/report", "medium", "telegram", "report_time", "21:30").Goes(t, "/settings/alerts")
 	_, err := w.Service.SetAlertChannel(t.Context(), app.AlertChannel{AccountID: 1, Medium: app.AlertTelegram, Telegram: app.TelegramSettings{Token: botToken, Chat: "5"}}, time.Now())
 	apptest.Must(t, err)
@@ -321,4 +322,65 @@ func TestTwoTabsEditAlerts(t *testing.T) {
 		b.Post(c.path, append(c.second, "version", version(a, c.path))...).Goes(t, "/settings/alerts")
 		b.Get("/settings/alerts").Shows(t, c.typed)
 	}
+}
+
+// The chats are set up with what their services give out, which never comes back, and
+// tell of the payments that are chosen.
+func TestChatForms(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	bank := w.Link("ACB", apptest.SomeAccount)
+	b := w.Browser().SignIn("lan")
+	secret := strings.Repeat("secret_-", 8)
+	good := map[app.AlertMedium]string{
+		app.AlertDiscord: "https://discord.com/api/webhooks/123456789012345678/" + secret, app.AlertSlack: "https://hooks.slack.com/services/T00000000/B00000000/secretsecretsecretsecret",
+		app.AlertLark: "https://open.feishu.cn/open-apis/bot/v2/hook/secret12-3456-7890-abcd-ef1234567890", app.AlertNtfy: "https://ntfy.sh/secrettopic",
+	}
+	for medium, url := range good {
+		path := "/settings/alerts/" + string(medium)
+		for _, bad := range []string{"", "http" + strings.TrimPrefix(url, "https"), strings.Replace(url, ".", ".evil.vn/.", 1), strings.Replace(url, "https://", "https://evil.vn/x/", 1), url + "?x=1", "https://10.0.0.1/secrettopic"} {
+			a := b.Post(path+"/chat", "channel_url", bad)
+			a.WantStatus(t, http.StatusUnprocessableEntity)
+			a.Shows(t, "URL must be ")
+			hides(t, a, "secret12")
+		}
+		b.Post(path+"/payments", "on", "1").WantStatus(t, http.StatusNotFound)
+		b.Post(path+"/chat", "channel_url", url, "token", "t0ken").Goes(t, "/settings/alerts")
+		b.Post(path+"/chat", "channel_url", "").Goes(t, "/settings/alerts") // keeps both
+		c, err := w.Service.AlertChannel(t.Context(), 1, medium)
+		apptest.Must(t, err)
+		if c.Chat != (app.ChatSettings{URL: url, Token: "t0ken"}) || strings.Contains(c.Destination(), "secret") {
+			t.Errorf("%+v %s", c.Chat, c.Destination())
+		}
+	}
+	b.Post("/settings/alerts/ntfy/chat", "channel_url", "https://ntfy.example.vn/x").Goes(t, "/settings/alerts")
+	if c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertNtfy); err != nil || c.Chat.Token != "" {
+		t.Errorf("the token goes to another server: %+v %v", c.Chat, err)
+	}
+	b.Post("/settings/alerts/zalo/chat", "token", "x", "chat", "6ede").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/settings/alerts/zalo/chat", "token", "12345689:abc-xyz_secretsecret", "chat", "6ede").Goes(t, "/settings/alerts")
+	for _, medium := range []string{"telegram", "email", "x"} {
+		b.Post("/settings/alerts/"+medium+"/chat", "channel_url", good[app.AlertSlack]).WantStatus(t, http.StatusNotFound)
+	}
+
+	b.Post("/settings/alerts/slack/payments", "on", "1", "min_amount", "1.5").Shows(t, "Smallest amount", `value="1.5"`)
+	b.Post("/settings/alerts/slack/payments", "on", "1", "bank_account_id", "99").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/settings/alerts/slack/payments", "on", "1", "type", "IN", "min_amount", "200.000", "bank_account_id", strconv.FormatInt(bank.ID, 10)).Goes(t, "/settings/alerts")
+	c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertSlack)
+	apptest.Must(t, err)
+	if f := c.Feed; f != (app.PaymentFeed{On: true, BankAccountID: bank.ID, Type: app.In, Least: 200000}) {
+		t.Errorf("%+v", f)
+	}
+	page := b.Get("/settings/alerts")
+	page.Shows(t, `value="200,000"`, "hooks.slack.com/…")
+	for _, part := range []string{"secretsecret", "secrettopic", "secret12", secret, "t0ken"} {
+		hides(t, page, part)
+		noSecretInFile(w, part)
+	}
+	b.Post("/settings/alerts/slack/payments").Goes(t, "/settings/alerts")
+	if c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertSlack); err != nil || c.Feed.On {
+		t.Errorf("%+v %v", c.Feed, err)
+	}
+	b.Post("/settings/alerts/slack/remove").Goes(t, "/settings/alerts")
 }

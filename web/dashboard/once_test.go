@@ -45,7 +45,7 @@ var harmlessTwice = []string{
 	"/inbound/sources/{id}/senders", "/inbound/sources/{id}/key", "/inbound/sources/{id}/catch-up", "/inbound/sources/{id}/remove",
 	"/inbound/events/{id}/link", "/inbound/events/{id}/retry", "/inbound/events/{id}/discard",
 	"/keys/{id}/revoke", "/settings/password", "/settings/sign-out", "/settings/users/{id}/role", "/settings/users/{id}/remove", "/settings/counters/{id}/revoke",
-	"/settings/alerts", "/settings/alerts/report", "/settings/alerts/telegram", "/settings/alerts/email", "/settings/alerts/{medium}/test", "/settings/alerts/{medium}/remove",
+	"/settings/alerts", "/settings/alerts/report", "/settings/alerts/telegram", "/settings/alerts/email", "/settings/alerts/{medium}/chat", "/settings/alerts/{medium}/payments", "/settings/alerts/{medium}/test", "/settings/alerts/{medium}/remove",
 }
 
 // Whoever adds an action says whether its form counts once.

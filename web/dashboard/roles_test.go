@@ -111,6 +111,8 @@ o - - -  POST /settings/alerts
 o - - -  POST /settings/alerts/report
 o - - -  POST /settings/alerts/telegram
 o - - -  POST /settings/alerts/email
+o - - -  POST /settings/alerts/{medium}/chat
+o - - -  POST /settings/alerts/{medium}/payments
 o - - -  POST /settings/alerts/{medium}/test
 o - - -  GET  /settings/alerts/{medium}/remove
 o - - -  POST /settings/alerts/{medium}/remove

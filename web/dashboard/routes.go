@@ -166,6 +166,8 @@ var table = []page{
 	{"POST", "/settings/alerts/report", ownerOnly, (*Server).setReport, still},
 	{"POST", "/settings/alerts/telegram", ownerOnly, (*Server).setAlertTelegram, still},
 	{"POST", "/settings/alerts/email", ownerOnly, (*Server).setAlertEmail, still},
+	{"POST", "/settings/alerts/{medium}/chat", ownerOnly, (*Server).setAlertChat, still},
+	{"POST", "/settings/alerts/{medium}/payments", ownerOnly, (*Server).setPayments, still},
 	{"POST", "/settings/alerts/{medium}/test", ownerOnly, (*Server).testAlert, still},
 	{"GET", "/settings/alerts/{medium}/remove", ownerOnly, (*Server).removeAlert, still},
 	{"POST", "/settings/alerts/{medium}/remove", ownerOnly, (*Server).removeAlert, still},
