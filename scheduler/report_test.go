@@ -124,7 +124,6 @@ func TestReportAmongAlerts(t *testing.T) {
 		c := newChat()
 		s := openWith(t, newFile(t), nil, c)
 		s.bot(t)
-		s.start(t)
 		planEnds := func(at time.Time) {
 			t.Helper()
 			_, err := s.Service.UpdateAccount(t.Context(), 1, app.AccountUpdate{ExpiresAt: &at})
@@ -135,6 +134,8 @@ func TestReportAmongAlerts(t *testing.T) {
 			_, err := s.Service.Alert(t.Context(), alertHome, at)
 			must(t, err)
 		}
+		s.until(t, "01 21:29")
+		s.start(t)
 		s.until(t, "01 21:30")
 		s.report(t, "21:30") // at that second: the first one is tomorrow's
 		time.Sleep(5 * time.Minute)
