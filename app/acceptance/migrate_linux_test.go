@@ -74,7 +74,7 @@ func killMigration(t *testing.T, old map[string][]byte, journal string, present 
 	end := all[len(all)-1]
 	want := migrated(t, save(t, end.image), was, present)
 	states := map[int64]int{}
-	chosen := sample(rounds(24, len(all)), len(all))
+	chosen := sample(rounds(12, len(all)), len(all))
 	for _, n := range append(chosen, len(all)-1) {
 		dir := save(t, all[n].image)
 		before := contentOf(t, filepath.Join(dir, "baoco.db")) // as another program recovers it
