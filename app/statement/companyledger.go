@@ -28,8 +28,8 @@ func (r *Reader) ledgerTitle(rec record) error {
 }
 
 func errLedger(line int, named string) error {
-	return refusedAt(line, "“%s” is of a company’s own ledger, where debit is money in; import the statement of the bank, or name the columns with --map",
-		"“%s” là của sổ kế toán công ty, ở đó Nợ là tiền vào; hãy nhập sao kê của ngân hàng, hoặc chỉ định cột bằng --map", named)
+	return withFlag("--map credit=…", refusedAt(line, "“%s” is of a company’s own ledger, where debit is money in; import the statement of the bank, or choose the columns yourself",
+		"“%s” là của sổ kế toán công ty, ở đó Nợ là tiền vào; hãy nhập sao kê của ngân hàng, hoặc tự chọn cột", named))
 }
 
 // hasSides tells whether headers name the columns of money by the sides of an

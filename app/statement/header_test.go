@@ -212,13 +212,13 @@ func TestRefused(t *testing.T) {
 		"XML":          {write(t, "<?xml version=\"1.0\"?><Workbook/>"), "XML", "XML"},
 		"PDF":          {write(t, "%PDF-1.7\n"), "PDF", "PDF"},
 		"other zip":    {write(t, zipped(t, map[string]string{"a.txt": "b"})), "not an Excel workbook", "không phải"},
-		"no table":     {write(t, "a,b\nc,d\n"), "--map", "--map"},
-		"blank":        {write(t, "\n\n\n"), "--map", "--map"},
-		"empty sheet":  {saved(t, f), "--map", "--map"},
+		"no table":     {write(t, "a,b\nc,d\n"), "Choose which columns", "Hãy chọn"},
+		"blank":        {write(t, "\n\n\n"), "Choose which columns", "Hãy chọn"},
+		"empty sheet":  {saved(t, f), "Choose which columns", "Hãy chọn"},
 		"broken zip":   {write(t, "PK\x03\x04 and no more"), "damaged", "hỏng"},
 		"a long line":  {write(t, "Ngày,"+strings.Repeat("x", 9<<20)), "line 1", "dòng 1"},
-		"NULs":         {write(t, strings.Repeat("\x00", 5000)), "--map", "--map"},
-		"a bare quote": {write(t, `"`), "--map", "--map"},
+		"NULs":         {write(t, strings.Repeat("\x00", 5000)), "Choose which columns", "Hãy chọn"},
+		"a bare quote": {write(t, `"`), "Choose which columns", "Hãy chọn"},
 	} {
 		_, err := statement.Open(test.path, statement.Options{Zone: zone})
 		var e *app.Error

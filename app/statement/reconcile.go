@@ -102,8 +102,8 @@ func (r *Reader) endTable() error {
 	}
 	r.unsigned, r.sawSign, r.debits = 0, false, 0
 	if unsigned != 0 {
-		return refusedAt(unsigned, "nothing says whether the amounts of column %s came in or went out; on the command line --map credit= or --map debit= names it if all did, --map type= the column that says so",
-			"không có gì cho biết số tiền ở cột %s là vào hay ra; trên dòng lệnh dùng --map credit= hoặc --map debit= nếu tất cả cùng chiều, --map type= để chỉ cột cho biết chiều", r.moneyColumns())
+		return withFlag("--map credit=…, --map debit=… or --map type=…", refusedAt(unsigned, "nothing says whether the amounts of column %s came in or went out; choose it as money in or money out if all did, or choose the column that says so",
+			"không có gì cho biết số tiền ở cột %s là vào hay ra; hãy chọn cột đó là tiền vào hoặc tiền ra nếu tất cả cùng chiều, hoặc chọn cột cho biết chiều", r.moneyColumns()))
 	}
 	return r.format.end(r.vnd)
 }

@@ -2,6 +2,7 @@ package statement
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,13 +36,23 @@ func refused(en, vi string, args ...any) error {
 	return app.Refused(app.CodeValidation, app.Textf(en, vi, args...))
 }
 
+// withFlag adds to a refusal the flag of the command line that helps. Pages, which
+// offer the same as a choice, don't show it.
+func withFlag(flag string, refused error) error {
+	var e *app.Error
+	if errors.As(refused, &e) {
+		e.Err = errors.New("such as " + flag)
+	}
+	return refused
+}
+
 func noHeader(o Options) error {
 	if len(o.Map) > 0 {
 		return refused("No line of the first 120 has the columns that were named, with an amount (or debit or credit) among them; headers must be written as in the file, or as letters or numbers of columns.",
 			"Không có dòng nào trong 120 dòng đầu có các cột đã chỉ định, trong đó phải có số tiền (hoặc nợ, có); tiêu đề phải viết như trong tệp, hoặc dùng chữ cái hay số thứ tự của cột.")
 	}
-	return refused("No header row with a date and an amount (or debit and credit) is in the first 120 lines. Say which columns these are: in the dashboard by the choices above the first lines, on the command line by --map, such as --map date=A --map amount=D.",
-		"Không tìm thấy dòng tiêu đề có ngày và số tiền (hoặc nợ và có) trong 120 dòng đầu. Hãy chỉ ra đó là những cột nào: trên trang quản lý thì chọn ở đầu mỗi cột, trên dòng lệnh thì dùng --map, ví dụ --map date=A --map amount=D.")
+	return withFlag("--map date=A --map amount=D", refused("No header row with a date and an amount (or debit and credit) is in the first 120 lines. Choose which columns these are.",
+		"Không tìm thấy dòng tiêu đề có ngày và số tiền (hoặc nợ và có) trong 120 dòng đầu. Hãy chọn đó là những cột nào."))
 }
 
 func noSheet(book *workbook, o Options) error {
@@ -66,8 +77,8 @@ func refusedAt(line int, en, vi string, args ...any) error {
 }
 
 func severalSheets(one, other string) error {
-	return refused("The workbook has transactions on several sheets, “%s” and “%s”: choose one, on the command line with --sheet, or save each to a file of its own.",
-		"Bảng tính có giao dịch ở nhiều trang, “%s” và “%s”: hãy chọn một trang (trên dòng lệnh là --sheet), hoặc lưu mỗi trang thành một tệp riêng.", one, other)
+	return withFlag("--sheet NAME", refused("The workbook has transactions on several sheets, “%s” and “%s”: choose one, or save each to a file of its own.",
+		"Bảng tính có giao dịch ở nhiều trang, “%s” và “%s”: hãy chọn một trang, hoặc lưu mỗi trang thành một tệp riêng.", one, other))
 }
 
 // errManyStrings refuses a workbook with more than maxSharedStrings of text.
@@ -78,10 +89,10 @@ func errManyStrings() error {
 
 func errHeader(line, column int, name string, problem app.Text) error {
 	letters := columnName(column)
-	return app.Refused(app.CodeValidation, app.Text{
-		EN: fmt.Sprintf("Line %d: column %s, “%s”, is not read, since %s. Choose the columns yourself, on the command line with --map, such as --map debit=%s.", line, letters, name, problem.EN, letters),
-		VI: fmt.Sprintf("Dòng %d: không đọc cột %s, “%s”, vì %s. Hãy tự chọn cột, trên dòng lệnh là --map, ví dụ --map debit=%s.", line, letters, name, problem.VI, letters),
-	})
+	return withFlag("--map debit="+letters, app.Refused(app.CodeValidation, app.Text{
+		EN: fmt.Sprintf("Line %d: column %s, “%s”, is not read, since %s. Choose the columns yourself.", line, letters, name, problem.EN),
+		VI: fmt.Sprintf("Dòng %d: không đọc cột %s, “%s”, vì %s. Hãy tự chọn cột.", line, letters, name, problem.VI),
+	}))
 }
 
 // damaged says where a file can't be read on.

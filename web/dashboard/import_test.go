@@ -146,8 +146,8 @@ func TestImportColumns(t *testing.T) {
 	const path = "/transactions/import"
 	a := b.Upload(path, "any.csv", "Shop <Lan>,,,\nwhen,what,plus,minus\n02/11/2026,BAN HANG,5.000,\n03/11/2026,MUA <HANG>,,7.000\n")
 	a.WantStatus(t, http.StatusUnprocessableEntity)
-	a.Shows(t, "by the choices above the first lines", `<details class="columns" open>`, "Shop <Lan>", `name="column-A"`, `name="column-D"`, "MUA <HANG>", "<td>4</td>")
-	a.Hides(t, `name="column-E"`, `name="sum"`)
+	a.Shows(t, "Choose which columns these are.", `<details class="columns" open>`, "Shop <Lan>", `name="column-A"`, `name="column-D"`, "MUA <HANG>", "<td>4</td>")
+	a.Hides(t, `name="column-E"`, `name="sum"`, "--map")
 	held := []string{"held", regexp.MustCompile(`name="held" value="([^"]+)"`).FindStringSubmatch(a.Body)[1]}
 	send := func(pairs ...string) webtest.Answer { return b.Upload(path, "", "", append(held, pairs...)...) }
 	send("column-A", "date", "column-B", "date").Shows(t, "Two columns are chosen for the same thing.")
