@@ -21,10 +21,23 @@ type Format string
 const (
 	CSV  Format = "csv"
 	XLSX Format = "xlsx"
+
+	// Semicolons is CSV with semicolons, which Excel cuts into columns where the
+	// comma is the decimal sign, as in Vietnam. A first line of "sep=," would do so
+	// too, but then Excel reads no UTF-8, and other programs take it for the header.
+	Semicolons Format = "csv-semicolon"
 )
 
 // Known tells whether f is one of the formats.
-func (f Format) Known() bool { return f == CSV || f == XLSX }
+func (f Format) Known() bool { return f == CSV || f == XLSX || f == Semicolons }
+
+// Ending is the ending of a file's name.
+func (f Format) Ending() string {
+	if f == XLSX {
+		return ".xlsx"
+	}
+	return ".csv"
+}
 
 // MediaType is the format's name in HTTP.
 func (f Format) MediaType() string {
@@ -45,7 +58,14 @@ func New(format Format, w io.Writer, lang app.Lang, zone *time.Location) (Writer
 	if format == XLSX {
 		return newXLSX(w, names(lang), Intro{}, zone)
 	}
-	return newCSV(w, names(lang), zone)
+	f, err := newCSV(w, zone)
+	if err != nil {
+		return nil, err
+	}
+	if format == Semicolons {
+		f.csv.Comma = ';'
+	}
+	return f, f.csv.Write(names(lang))
 }
 
 // Intro is what stands above and below the rows of a file of one day.

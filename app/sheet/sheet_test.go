@@ -172,3 +172,25 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// Excel with Vietnamese settings cuts at semicolons; package statement reads such a
+// file back.
+func TestSemicolons(t *testing.T) {
+	commas, semicolons := write(t, sheet.CSV, app.Vietnamese), write(t, sheet.Semicolons, app.Vietnamese)
+	if !bytes.HasPrefix(semicolons, []byte("\uFEFFMã baoco;Thời gian;")) {
+		t.Errorf("it begins with %q", semicolons[:40])
+	}
+	read := func(file []byte, comma rune) [][]string {
+		r := csv.NewReader(bytes.NewReader(file))
+		r.Comma = comma
+		rows, err := r.ReadAll()
+		must(t, err)
+		return rows
+	}
+	if d := cmp.Diff(read(commas, ','), read(semicolons, ';')); d != "" {
+		t.Error(d)
+	}
+	if sheet.Semicolons.Ending() != ".csv" || !sheet.Semicolons.Known() {
+		t.Error("it isn't a CSV file")
+	}
+}

@@ -35,7 +35,7 @@ func (s *Server) exportTransactions(v *visit) error {
 	e := &export{v: v, server: s, format: sheet.Format(values.Get("format"))}
 	e.begin = func() (sheet.Writer, error) { return sheet.New(e.format, e.out, v.Lang, v.zone) }
 	if !e.format.Known() {
-		return app.InvalidField("format", "must be csv or xlsx", "phải là csv hoặc xlsx")
+		return app.InvalidField("format", "must be csv, csv-semicolon or xlsx", "phải là csv, csv-semicolon hoặc xlsx")
 	}
 	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
@@ -162,7 +162,7 @@ func (e *export) Write(p []byte) (int, error) {
 func (e *export) header() {
 	h := e.v.w.Header()
 	h.Set("Content-Type", e.format.MediaType())
-	h.Set("Content-Disposition", `attachment; filename="`+e.name+"."+string(e.format)+`"`)
+	h.Set("Content-Disposition", `attachment; filename="`+e.name+e.format.Ending()+`"`)
 	h.Set("X-Accel-Buffering", "no") // otherwise nginx writes the whole file to its disk
 }
 
