@@ -8,8 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// DefaultAccountID is the account that the file is created with.
-const DefaultAccountID = 1
+// DefaultAccountID is the account that the file is created with, under the name
+// DefaultAccountName.
+const (
+	DefaultAccountID   = 1
+	DefaultAccountName = "default"
+)
 
 // Account is a customer of the service, with its plan.
 type Account struct {
@@ -55,6 +59,7 @@ func ErrPlanLimit(limit int) error {
 
 // AccountUpdate changes what is not nil.
 type AccountUpdate struct {
+	Name            *string
 	Plan            *string
 	ExpiresAt       *time.Time
 	IsTrial         *bool
@@ -75,9 +80,16 @@ func NewAccount(name string, now time.Time) Account {
 	return Account{Name: name, Plan: "self-hosted", MaxBankAccounts: 100, CreatedAt: now}
 }
 
-// UpdateAccount changes a plan. The change counts from the next request on.
+// UpdateAccount changes a name or a plan. The change counts from the next request on.
 func (s *Service) UpdateAccount(ctx context.Context, id int64, u AccountUpdate) (Account, error) {
 	var v Invalid
+	if u.Name != nil {
+		name, err := cleanName("shop_name", *u.Name)
+		if err != nil {
+			return Account{}, err
+		}
+		u.Name = &name
+	}
 	if u.Plan != nil {
 		if plan, err := cleanName("plan", *u.Plan); err != nil {
 			return Account{}, err

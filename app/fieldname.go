@@ -8,6 +8,7 @@ var fieldNames = map[string]Text{
 	"role":             {EN: "Role", VI: "Vai trò"},
 	"bank":             {EN: "Bank", VI: "Ngân hàng"},
 	"account_number":   {EN: "Account number", VI: "Số tài khoản"},
+	"shop_name":        {EN: "Shop name", VI: "Tên cửa hàng"},
 	"account_name":     {EN: "Account holder", VI: "Chủ tài khoản"},
 	"webhook_url":      {EN: "URL", VI: "URL"},
 	"type":             {EN: "Direction", VI: "Loại giao dịch"},

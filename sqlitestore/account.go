@@ -46,6 +46,9 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 			return a, err
 		}
 		before := a
+		if u.Name != nil {
+			a.Name = *u.Name
+		}
 		if u.Plan != nil {
 			a.Plan = *u.Plan
 		}
@@ -58,11 +61,11 @@ func (s *Store) UpdateAccount(ctx context.Context, id int64, u app.AccountUpdate
 		if u.MaxBankAccounts != nil {
 			a.MaxBankAccounts = *u.MaxBankAccounts
 		}
-		if err := tx.exec(`UPDATE accounts SET plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ? WHERE id = ?`,
-			a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, id); err != nil {
+		if err := tx.exec(`UPDATE accounts SET name = ?, plan = ?, expires_at = ?, is_trial = ?, max_bank_accounts = ? WHERE id = ?`,
+			a.Name, a.Plan, unixOrNull(a.ExpiresAt), a.IsTrial, a.MaxBankAccounts, id); err != nil {
 			return a, err
 		}
-		d := app.AuditNamed(a.Name).Changed("plan", before.Plan, a.Plan).Changed("expires_at", auditTime(before.ExpiresAt), auditTime(a.ExpiresAt)).
+		d := app.AuditNamed(a.Name).Changed("name", before.Name, a.Name).Changed("plan", before.Plan, a.Plan).Changed("expires_at", auditTime(before.ExpiresAt), auditTime(a.ExpiresAt)).
 			Changed("is_trial", strconv.FormatBool(before.IsTrial), strconv.FormatBool(a.IsTrial)).
 			Changed("max_bank_accounts", strconv.Itoa(before.MaxBankAccounts), strconv.Itoa(a.MaxBankAccounts))
 		return a, tx.auditChange(ctx, id, app.DeedAccountChange, id, d)

@@ -72,7 +72,7 @@ func fill(ctx context.Context, draft, keyPath, zone string, now time.Time) error
 	if err != nil {
 		return err
 	}
-	account := app.NewAccount("default", now)
+	account := app.NewAccount(app.DefaultAccountName, now)
 	for _, step := range []struct {
 		query string
 		args  []any

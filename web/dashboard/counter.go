@@ -134,8 +134,8 @@ func (s *Server) counterBacklog(v *visit) error {
 	return nil
 }
 
-// manifest tells a tablet how to install a counter screen: it then opens at the
-// counter's own address, without the bars of the browser.
+// manifest tells a tablet or phone how to install a counter screen, or the dashboard:
+// it then opens at an address of its own, without the bars of the browser.
 type manifest struct {
 	Name       string         `json:"name"`
 	ShortName  string         `json:"short_name"`
@@ -156,7 +156,7 @@ type manifestIcon struct {
 }
 
 func (s *Server) counterManifest(v *visit) error {
-	return writeManifest(v, ownCounter(v), "/counter")
+	return writeManifest(v, counterName(v, ownCounter(v)), "/counter", "/counter")
 }
 
 func (s *Server) counterLinkManifest(v *visit) error {
@@ -165,15 +165,25 @@ func (s *Server) counterLinkManifest(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return writeManifest(v, link, link.Path(token))
+	return writeManifest(v, counterName(v, link), link.Path(token), "/counter")
 }
 
-// writeManifest writes the manifest of the counter whose address is path.
-func writeManifest(v *visit, link app.CounterLink, path string) error {
+// counterName is the name of a counter.
+func counterName(v *visit, link app.CounterLink) string {
+	return cmp.Or(link.Name, v.T("Counter screen", "Màn hình quầy"))
+}
+
+// dashboardManifest is that of the dashboard.
+func (s *Server) dashboardManifest(v *visit) error {
+	return writeManifest(v, shopName(v.account, "Báo Có"), "/", "/")
+}
+
+// writeManifest writes a manifest: path is where it opens, and scope what stays in
+// its window.
+func writeManifest(v *visit, name, path, scope string) error {
 	const background = "#f6f7f9" // as in app.css
-	name := cmp.Or(link.Name, v.T("Counter screen", "Màn hình quầy"))
 	body, err := json.Marshal(manifest{
-		Name: name + " · baoco", ShortName: name, Lang: v.Lang, StartURL: path, Scope: "/counter", Display: "standalone",
+		Name: name + " · baoco", ShortName: name, Lang: v.Lang, StartURL: path, Scope: scope, Display: "standalone",
 		Background: background, Theme: background,
 		Icons: []manifestIcon{
 			{staticURL("icon-192.png"), "192x192", "image/png", "any"},

@@ -210,8 +210,9 @@ func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 type errorData struct {
 	Status    int
 	RequestID string
-	Forbidden bool // somebody with another role may see it
-	Counter   bool // the link of a counter screen, opened by nobody who is signed in
+	Forbidden bool   // somebody with another role may see it
+	Above     string // page above an address that only takes forms; empty: it isn't one
+	Counter   bool   // the link of a counter screen, opened by nobody who is signed in
 }
 
 // title heads the page.
@@ -219,6 +220,8 @@ func (d errorData) title() app.Text {
 	switch {
 	case d.Status == http.StatusNotFound:
 		return app.Text{EN: "This page was not found", VI: "Không tìm thấy trang này"}
+	case d.Above != "":
+		return app.Text{EN: "There is no page at this address", VI: "Địa chỉ này không có trang để xem"}
 	case d.Forbidden:
 		return app.Text{EN: "You may not see this page", VI: "Bạn không có quyền xem trang này"}
 	}
@@ -239,6 +242,9 @@ func (s *Server) pageError(v *visit, err error) {
 	data := errorData{
 		Status: status, RequestID: wire.RequestID(v.Request), Forbidden: e.Code == app.CodeForbidden && v.user.ID != 0,
 		Counter: v.user.ID == 0 && strings.HasPrefix(v.URL.Path, "/counter/"),
+	}
+	if e.Code == app.CodeMethodNotAllowed {
+		data.Above = pageAbove(v.URL.Path)
 	}
 	page := s.view(v, "", data.title(), data)
 	page.faults = faultsOf(e, v.Lang)

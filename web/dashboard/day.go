@@ -127,15 +127,11 @@ func (s *Server) exportDay(v *visit) error {
 	if err != nil {
 		return err
 	}
-	shop := v.account.Name
-	if v.account.ID == app.DefaultAccountID {
-		shop = "Báo Có"
-	}
 	f := app.TransactionFilter{From: day.Start(v.zone), To: (day + 1).Start(v.zone)}
 	e := &export{v: v, server: s, format: sheet.XLSX, name: "baoco-" + day.String()}
 	e.begin = func() (sheet.Writer, error) {
 		return sheet.NewDay(e.out, sheet.Intro{
-			Lines: []string{v.T("Day book", "Sổ ngày"), shop, v.Date(day)}, Total: v.T("Total", "Tổng cộng"),
+			Lines: []string{v.T("Day book", "Sổ ngày"), shopName(v.account, "Báo Có"), v.Date(day)}, Total: v.T("Total", "Tổng cộng"),
 		}, v.Lang, v.zone)
 	}
 	return s.sendExport(v, f, e)

@@ -60,6 +60,7 @@ func TestDayPage(t *testing.T) {
 	empty.Shows(t, "No money came in or went out on this day.")
 	empty.Hides(t, `rel="prev"`) // nothing is known of the time before
 	slip := b.Get("/day?date=2025-10-14&paper=58")
+	slip.Shows(t, "no time (1)</dt><dd>7,000") // so the hours add up to the sum
 	slip.Shows(t, "slip.css", `data-theme="light"`, "507,000\u00a0₫", "08:00 (1)")
 	slip.Hides(t, "app.css", "09:00")
 	if got := hoursOf(slip); got != "00:00 (1) 08:00 (1)" {

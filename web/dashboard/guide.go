@@ -32,6 +32,14 @@ func (v *visit) next(page string) string {
 	return page
 }
 
+// nextAt is next for an action whose result is seen at its step of the guide.
+func (v *visit) nextAt(step, page string) string {
+	if v.inGuide() {
+		return guidePath + "?step=" + step + "#step-" + step
+	}
+	return page
+}
+
 // stepState is how far a step is.
 type stepState string
 

@@ -56,6 +56,8 @@ func TestGuide(t *testing.T) {
 	}
 	check("bank:open source:later webhook:later alerts:later backup:later counter:later")
 
+	b.Get("/guide").Hides(t, `name="pending"`, `name="notify"`)
+	b.Get("/banks/new").Shows(t, `name="pending"`, `name="notify"`)
 	refused := b.Post("/banks", "guide", "1", "bank", "ACB", "account_number", "1?", "account_name", "NGUYEN VAN A")
 	refused.WantStatus(t, http.StatusUnprocessableEntity)
 	refused.Shows(t, `id="step-bank"`, `id="account_number-problem"`, `value="NGUYEN VAN A"`)
@@ -79,11 +81,11 @@ func TestGuide(t *testing.T) {
 	b.Submit("/webhooks", "guide", "1", "name", "shop", "webhook_url", "ftp://x", "type", "IN").Shows(t, `id="step-webhook"`, `id="webhook_url-problem"`)
 	made := b.Submit("/webhooks", "guide", "1", "name", "shop", "webhook_url", shop.URL, "type", "ALL")
 	made.Shows(t, `action="/webhooks/1/test"`, `name="guide" value="1"`, made.Secret(t))
-	b.Post("/webhooks/1/test", "guide", "1").Goes(t, "/guide")
+	b.Post("/webhooks/1/test", "guide", "1").Goes(t, "/guide?step=webhook#step-webhook")
 	b.Get("/guide").Shows(t, "500", "Send a test")
 	check("source:waiting webhook:open alerts:later backup:later counter:later") // an attempt isn't a success
 	broken.Store(false)
-	b.Post("/webhooks/1/test", "guide", "1").Goes(t, "/guide")
+	b.Post("/webhooks/1/test", "guide", "1").Goes(t, "/guide?step=webhook#step-webhook")
 	check("source:waiting alerts:open backup:later counter:later")
 	b.Get("/guide").Shows(t, "Waiting for the first payment")
 

@@ -279,3 +279,21 @@ func TestFilterNamesBankAccounts(t *testing.T) {
 		}
 	}
 }
+
+// A cashier chooses and searches bank accounts by the end of their numbers.
+func TestCashierSeesEndOfNumber(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", "190020003456")
+	for role, shown := range map[app.Role]bool{app.RoleCashier: false, app.RoleDeveloper: false, app.RoleOwner: true} {
+		w.User(1, string(role), role)
+		b := w.Browser().SignIn(string(role))
+		for _, path := range []string{"/transactions?bank_account_id=1", "/transactions?q=3456"} {
+			a := b.Get(path)
+			a.Shows(t, "3456")
+			if strings.Contains(a.Body, "190020003456") != shown {
+				t.Errorf("%s: %s", role, path)
+			}
+		}
+	}
+}

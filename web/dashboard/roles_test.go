@@ -94,11 +94,15 @@ o a d c  GET  /settings
 o a d c  POST /settings/password
 o a d c  GET  /settings/sign-out
 o a d c  POST /settings/sign-out
+o - - -  POST /settings/name
 o - - -  POST /settings/users
 o - - -  GET  /settings/users/{id}
+o - - -  POST /settings/name
 o - - -  POST /settings/users/{id}/password
+o - - -  POST /settings/name
 o - - -  POST /settings/users/{id}/role
 o - - -  GET  /settings/users/{id}/remove
+o - - -  POST /settings/name
 o - - -  POST /settings/users/{id}/remove
 o - - -  POST /settings/counters
 o - - -  GET  /settings/counters/{id}/revoke
@@ -117,7 +121,9 @@ o - - -  POST /settings/alerts/{medium}/test
 o - - -  GET  /settings/alerts/{medium}/remove
 o - - -  POST /settings/alerts/{medium}/remove
 o - - -  GET  /system
+o a d c  GET  /manifest.webmanifest
 o a d c  GET  /help
+o a d c  GET  /manifest.webmanifest
 o a d c  GET  /help/{page}
 o a - c  GET  /counter
 open     GET  /counter/{token}

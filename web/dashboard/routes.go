@@ -152,6 +152,7 @@ var table = []page{
 	{"POST", "/settings/password", anyUser, (*Server).changeOwnPassword, still},
 	{"GET", "/settings/sign-out", anyUser, (*Server).signOutEverywhere, still},
 	{"POST", "/settings/sign-out", anyUser, (*Server).signOutEverywhere, still},
+	{"POST", "/settings/name", ownerOnly, (*Server).renameShop, still},
 	{"POST", "/settings/users", ownerOnly, (*Server).createUser, still},
 	{"GET", "/settings/users/{id}", ownerOnly, (*Server).userPage, still},
 	{"POST", "/settings/users/{id}/password", ownerOnly, (*Server).setUserPassword, still},
@@ -173,6 +174,8 @@ var table = []page{
 	{"POST", "/settings/alerts/{medium}/remove", ownerOnly, (*Server).removeAlert, still},
 
 	{"GET", "/system", ownerOnly, (*Server).systemPage, live},
+
+	{"GET", "/manifest.webmanifest", anyUser, (*Server).dashboardManifest, still},
 
 	{"GET", "/help", anyUser, (*Server).helpPage, still},
 	{"GET", "/help/{page}", anyUser, (*Server).helpPage, still},
@@ -216,6 +219,19 @@ func (s *Server) Routes() []wire.Route {
 		list = append(list, route)
 	}
 	return list
+}
+
+// pageAbove is the address of the nearest page above a path.
+func pageAbove(path string) string {
+	isPage := func(p page) bool {
+		return p.Method == http.MethodGet && slices.EqualFunc(strings.Split(p.Path, "/"), strings.Split(path, "/"), func(pattern, segment string) bool {
+			return pattern == segment || strings.HasPrefix(pattern, "{") && pattern != "{$}"
+		})
+	}
+	for path != "" && !slices.ContainsFunc(table, isPage) {
+		path = path[:strings.LastIndexByte(path, '/')]
+	}
+	return cmp.Or(path, "/")
 }
 
 // depthBelowPage is how many segments at the end of a path must go to get the

@@ -10,10 +10,11 @@ import (
 )
 
 type settingsData struct {
-	Refused string // the form that was sent and is refused: password, users, counters or none
+	Refused string // the form that was sent and is refused: password, name, users, counters or none
 	SignOut confirmation
 
 	// For owners.
+	ShopName    string // as it was entered; empty: as it is
 	Users       []app.User
 	UserForm    app.UserCreate // without its password
 	Counters    []counterRow
@@ -113,6 +114,20 @@ func (s *Server) changeOwnPassword(v *visit) error {
 	return s.redirect(v, "/settings", app.Text{
 		EN: "Password changed. You are signed out in your other browsers.", VI: "Đã đổi mật khẩu. Bạn đã bị đăng xuất trên các trình duyệt khác.",
 	})
+}
+
+// renameShop changes the name of the account, which stands on what is printed and in
+// the titles of its pages.
+func (s *Server) renameShop(v *visit) error {
+	name := v.PostFormValue("shop_name")
+	err := v.unchanged(v.account.Name)
+	if err == nil {
+		_, err = s.Service.UpdateAccount(v.Context(), v.account.ID, app.AccountUpdate{Name: &name})
+	}
+	if err != nil {
+		return s.showSettings(v, settingsData{Refused: "name", ShopName: name}, err)
+	}
+	return s.redirect(v, "/settings#shop", app.Text{EN: "Saved.", VI: "Đã lưu."})
 }
 
 // everySignOut asks before a user is signed out of every device, this one too.

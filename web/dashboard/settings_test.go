@@ -212,3 +212,35 @@ func TestSignOutEverywhereAsks(t *testing.T) {
 	b.Get("/webhooks/"+itoa(hook.ID)).Shows(t, "<title>"+hook.Name+" · baoco</title>")
 	b.Post("/settings/sign-out").Goes(t, "/login")
 }
+
+// The owner names the shop. Until then the product's name stands there.
+func TestShopName(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	b.Get("/day").Shows(t, "· baoco</title>", `<bdi>Báo Có</bdi>`)
+	for _, name := range []string{"", " \u200b ", strings.Repeat("x", 101), "a\nb"} {
+		refused := b.Post("/settings/name", "shop_name", name)
+		refused.WantStatus(t, http.StatusUnprocessableEntity)
+		refused.Shows(t, `id="shop_name-problem"`)
+	}
+	b.Post("/settings/name", "shop_name", "Quán Lan <1>").Goes(t, "/settings#shop")
+	b.Get("/day").Shows(t, "· Quán Lan <1></title>", `<bdi>Quán Lan <1></bdi>`)
+	b.Get("/day?paper=58").Shows(t, `<bdi>Quán Lan <1></bdi>`)
+	b.Get("/manifest.webmanifest").Shows(t, `"short_name":"Quán Lan \u003c1\u003e"`, `"start_url":"/"`, `"scope":"/"`)
+}
+
+// An address that only takes forms names the page above it.
+func TestAddressOfForms(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	b.Header.Set("Accept", "text/html")
+	for path, above := range map[string]string{"/inbound/sources": "/inbound", "/webhooks/7/toggle": "/webhooks/7", "/logout": "/"} {
+		a := b.Get(path)
+		a.WantStatus(t, http.StatusMethodNotAllowed)
+		a.Shows(t, "There is no page at this address", `class="button" href="`+above+`"`)
+	}
+}

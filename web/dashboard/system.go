@@ -92,7 +92,10 @@ func (w words) DaysLeft(t time.Time) int64 { return max(0, int64(t.Sub(w.now)/(2
 func (w words) Now() time.Time { return w.now }
 
 // Zone is the name of the time zone and its present offset from UTC.
-func (w words) Zone() string { return w.zone.String() + w.now.In(w.zone).Format(" (UTC-07:00)") }
+func (w words) Zone() string { return w.ZoneName() + w.now.In(w.zone).Format(" (UTC-07:00)") }
+
+// ZoneName is the name of the time zone, as browsers know it too.
+func (w words) ZoneName() string { return w.zone.String() }
 
 // Bytes writes a size in the unit that fits.
 func (w words) Bytes(n int64) string {

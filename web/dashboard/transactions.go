@@ -179,7 +179,7 @@ func (d transactionsData) Filtered() bool {
 }
 
 // exports are the addresses of the exports of the filter.
-type exports struct{ CSV, XLSX string }
+type exports struct{ CSV, Semicolons, XLSX string }
 
 func exportLinks(form url.Values) exports {
 	values := filterOf(form, transactionFilters)
@@ -187,7 +187,7 @@ func exportLinks(form url.Values) exports {
 		values.Set("format", string(format))
 		return linkTo(exportPath, values)
 	}
-	return exports{link(sheet.CSV), link(sheet.XLSX)}
+	return exports{link(sheet.CSV), link(sheet.Semicolons), link(sheet.XLSX)}
 }
 
 func (s *Server) transactionsPage(v *visit) error {
@@ -259,8 +259,20 @@ func transactionFilter(v *visit, form url.Values, banks []app.BankAccount) (app.
 	return v.limit(f), p.Bad.Err()
 }
 
+// bankTitle names a bank account. Those who don't see the money see the end of its
+// number.
+func (w words) bankTitle(role app.Role, b app.BankAccount) string {
+	if !may(role, seeMoney) {
+		b.AccountNumber = w.Tail(b.AccountNumber)
+	}
+	return b.Title()
+}
+
+// BankTitle is for templates.
+func (v view) BankTitle(b app.BankAccount) string { return v.bankTitle(v.User.Role, b) }
+
 // transactionWord writes a value of the filter for people.
-func (w words) transactionWord(name, value string, banks []app.BankAccount) string {
+func (v *visit) transactionWord(name, value string, banks []app.BankAccount) string {
 	switch name {
 	case "min", "max":
 		n, err := app.ReadShortAmount(value)
@@ -268,17 +280,17 @@ func (w words) transactionWord(name, value string, banks []app.BankAccount) stri
 			return ""
 		}
 		if name == "min" {
-			return "≥ " + w.Money(n)
+			return "≥ " + v.Money(n)
 		}
-		return "≤ " + w.Money(n)
+		return "≤ " + v.Money(n)
 	case "delivery_state":
 		if slices.Contains(app.TransactionStates, app.DeliveryState(value)) {
-			return w.NotifiedWord(app.DeliveryState(value))
+			return v.NotifiedWord(app.DeliveryState(value))
 		}
 	case "bank_account_id":
 		for _, b := range banks {
 			if strconv.FormatInt(b.ID, 10) == value {
-				return b.Title()
+				return v.bankTitle(v.user.Role, b)
 			}
 		}
 	}

@@ -86,7 +86,7 @@ func (s *Server) tryWebhook(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return s.redirect(v, v.next(webhookPath(hook.ID)+"?tested="+strconv.FormatInt(a.ID, 10)), app.Text{})
+	return s.redirect(v, v.nextAt("webhook", webhookPath(hook.ID)+"?tested="+strconv.FormatInt(a.ID, 10)), app.Text{})
 }
 
 // switchWebhook sets the status that the form names, so that a form that is sent

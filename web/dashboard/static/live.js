@@ -95,7 +95,7 @@ function connected(since) {
   const bar = $("[data-offline]");
   bar.hidden = !since;
   if (since && !offlineSince) {
-    const at = new Date(since).toLocaleTimeString(document.documentElement.lang, { hour12: false });
+    const at = new Date(since).toLocaleTimeString(document.documentElement.lang, { hour12: false, timeZone: bar.dataset.zone });
     bar.firstElementChild.textContent = bar.firstElementChild.dataset.text.replace("{time}", at);
   }
   const changed = !since !== !offlineSince;

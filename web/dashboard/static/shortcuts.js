@@ -12,7 +12,7 @@ wanted.addEventListener("change", () => localStorage.setItem("shortcuts", wanted
 
 // step focuses the link of the next row, or of the one before.
 function step(by) {
-  const links = $$("main tbody tr:not(.day)").map((row) => $("td.content a", row) ?? $("a", row)).filter(Boolean);
+  const links = $$("main tbody tr:not(.day)").map((row) => $("a.row", row) ?? $("a", row)).filter(Boolean);
   const at = links.findIndex((link) => link.closest("tr").contains(document.activeElement));
   links[at < 0 ? 0 : at + by]?.focus();
 }
