@@ -38,6 +38,7 @@ var lostOutputs = []struct {
 	{command: "help"},
 	{command: "webhook --help"},
 	{command: "version"},
+	{command: "audit list"},
 	{command: "openapi"},
 	{command: "systemd"},
 	{command: "completion words ba"},
