@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/appsscript"
 	"baoco/app/apptest"
 	"baoco/scheduler"
 )
@@ -229,6 +230,12 @@ func TestSheetToken(t *testing.T) {
 	if a := test(); !a.Result.OK() || len(g.payments()) != 1 {
 		t.Errorf("%+v", a.Result)
 	}
+	query := "webhook_id=dlv_1_a&token=" + appsscript.Token(sheetSecret)
+	for range 2 { // tests have no number of their own
+		if fault, rows := g.ask(query, `{"transactions":[{"id":"0","transferType":"IN"}],"test":true}`); fault != "" || len(rows) != 3 {
+			t.Errorf("a call that is repeated: %s, %d rows", fault, len(rows))
+		}
+	}
 	next, err := s.Service.RotateSecret(t.Context(), 1, hook.ID, time.Hour, app.IdempotencyKey{}, time.Now())
 	must(t, err)
 	if a := test(); !a.Result.OK() {
@@ -243,7 +250,7 @@ func TestSheetToken(t *testing.T) {
 	}
 	must(t, s.Service.ActivateSecret(t.Context(), 1, hook.ID, time.Now()))
 	a := test()
-	if a.Result.OK() || a.Result.StatusCode != 200 || a.Result.Error != app.ErrorHTTPStatus || !strings.Contains(a.Result.Explanation().EN, "the script stopped with an error") || len(g.payments()) != 2 {
+	if a.Result.OK() || a.Result.StatusCode != 200 || a.Result.Error != app.ErrorHTTPStatus || !strings.Contains(a.Result.Explanation().EN, "the script stopped with an error") || len(g.payments()) != 3 {
 		t.Errorf("by the script of an old secret: %+v", a.Result)
 	}
 	details, err := s.Service.DeliveryDetails(t.Context(), 1, a.Delivery.ID, "test", time.Now())

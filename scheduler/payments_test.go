@@ -34,7 +34,10 @@ func (s *installation) feed(t *testing.T, f app.PaymentFeed) {
 // pay records a payment whose content names n.
 func (s *installation) pay(t *testing.T, n int, in app.Incoming) {
 	t.Helper()
-	in.EventID, in.Gateway, in.AccountNumber, in.Time = fmt.Sprint("p", n), "ACB", "19354957", time.Now()
+	in.EventID, in.Gateway, in.AccountNumber = fmt.Sprint("p", n), "ACB", "19354957"
+	if in.Time.IsZero() {
+		in.Time = time.Now()
+	}
 	if in.Type == "" {
 		in.Type = app.In
 	}
@@ -240,7 +243,12 @@ func TestPaymentFilter(t *testing.T) {
 		must(t, err)
 		s.pay(t, 7, app.Incoming{})
 		time.Sleep(5 * time.Second)
-		if got := fmt.Sprint(numbers(c.sent())); got != "[7]" {
+		s.pay(t, 8, app.Incoming{Time: time.Now().Add(-8 * 24 * time.Hour)})
+		s.pay(t, 9, app.Incoming{})
+		apptest.Exec(t, s.Path, `UPDATE transactions SET channel = 'file' WHERE content = '#9#'`)
+		s.pay(t, 10, app.Incoming{Time: time.Now().Add(-6 * 24 * time.Hour)})
+		time.Sleep(5 * time.Second)
+		if got := fmt.Sprint(numbers(c.sent())); got != "[7 10]" {
 			t.Errorf("told: %s", got)
 		}
 		for _, bad := range []app.PaymentFeed{{On: true, Type: "X"}, {On: true, Least: -1}, {On: true, BankAccountID: 99}} {

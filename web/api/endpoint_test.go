@@ -2,13 +2,17 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"baoco/app"
+	"baoco/app/appsscript"
 	"baoco/app/apptest"
 	"baoco/web"
 	"baoco/web/webtest"
@@ -111,5 +115,36 @@ func TestIDsThatAreNone(t *testing.T) {
 	}
 	if after := w.Do("GET", "/api/v1/webhooks", "", "Authorization", "Bearer "+w.APIKey(app.ScopeRead)).Body; after != before {
 		t.Errorf("a webhook changed: %s", after)
+	}
+}
+
+// A webhook of a sheet is created with its script, by its own form of URL, which it
+// keeps; others have neither kind nor script in their answers.
+func TestSheetWebhook(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	key := []string{"Authorization", "Bearer " + w.APIKey(app.ScopeFull)}
+	create := func(kind, url string) webtest.Answer {
+		return w.Do("POST", "/api/v1/webhooks", fmt.Sprintf(`{"name":"s","type":"IN",%s"webhook_url":%q}`, kind, url), key...)
+	}
+	const script, sheet = "https://script.google.com/macros/s/AKfycbx0123456789abcdefghij/exec", `"kind":"sheet",`
+	a := create(sheet, script)
+	a.WantStatus(t, http.StatusCreated)
+	var made struct {
+		Webhook struct{ Kind string }
+		Secret  string
+		Script  string
+	}
+	apptest.Must(t, json.Unmarshal([]byte(a.Body), &made))
+	if made.Webhook.Kind != "sheet" || !strings.Contains(made.Script, appsscript.Token(made.Secret)) || strings.Contains(made.Script, made.Secret) {
+		t.Errorf("%s", a.Body)
+	}
+	create(sheet, "https://shop.vn/x").WantStatus(t, http.StatusUnprocessableEntity)
+	create(`"kind":"x",`, "https://shop.vn/x").WantStatus(t, http.StatusUnprocessableEntity)
+	w.Do("PUT", "/api/v1/webhooks/1", `{"webhook_url":"https://shop.vn/x"}`, key...).WantStatus(t, http.StatusUnprocessableEntity)
+	for _, kind := range []string{"", `"kind":"http",`} {
+		if a := create(kind, script); a.Status != http.StatusCreated || strings.Contains(a.Body, "kind") || strings.Contains(a.Body, "script\"") {
+			t.Errorf("%d %s", a.Status, a.Body)
+		}
 	}
 }
