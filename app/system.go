@@ -21,11 +21,19 @@ type Installation struct {
 	BaseURL      string // empty: none was given
 	Domain       string // with a certificate by ACME; empty: none
 	AllowTargets []string
+	Files        uint64 // that the process may have open; 0: not known
 	Keep         PruneLimits
 	Backups      BackupSchedule
 	// CertificateEnd gives the end of the validity of the certificate for
 	// Domain; the zero time if there is none yet. Nil without a Domain.
 	CertificateEnd func(ctx context.Context) time.Time
+}
+
+// FewFiles says that the process may open too few files, and what to do.
+func (in Installation) FewFiles() (Text, bool) {
+	return Textf(
+		"baoco may open only %d files, too few for 512 attempts at once beside its clients. Set LimitNOFILE=8192 in the systemd unit, or run ulimit -n 8192 before it starts.",
+		"baoco chỉ được mở %d tệp, không đủ để gửi 512 thông báo cùng lúc và phục vụ kết nối. Hãy đặt LimitNOFILE=8192 trong unit của systemd, hoặc chạy ulimit -n 8192 trước khi khởi động.", in.Files), in.Files > 0 && in.Files < enoughFiles
 }
 
 // certificateEnd calls CertificateEnd if there is one.
@@ -116,6 +124,7 @@ const (
 	WarningQueue       WarningName = "queue"
 	WarningCertificate WarningName = "certificate"
 	WarningBackup      WarningName = "backup"
+	WarningFiles       WarningName = "files"
 )
 
 // SystemStatus reads the state of the installation.
@@ -248,6 +257,10 @@ const (
 	largeLog   = 512 << 20
 )
 
+// enoughFiles is how many files the process must be able to open for all attempts
+// in flight, the database and some hundred clients.
+const enoughFiles = 1024
+
 // certificateSoon is how long before the end of a certificate there is a
 // warning. It should have been renewed 30 days before.
 const certificateSoon = 14 * 24 * time.Hour
@@ -274,6 +287,9 @@ func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certi
 		warn(WarningLog, false, Textf(
 			"The write-ahead log has grown to %d MB: another program may be holding the database open.",
 			"Nhật ký ghi trước (WAL) đã lên tới %d MB: có thể một chương trình khác đang mở cơ sở dữ liệu.", storage.LogSize>>20))
+	}
+	if text, few := in.FewFiles(); few {
+		warn(WarningFiles, false, text)
 	}
 	if in.BaseURL == "" {
 		warn(WarningBaseURL, false, Text{

@@ -44,6 +44,8 @@ func TestWarnings(t *testing.T) {
 		{name: "old certificate", in: safe, ends: now.AddDate(0, 0, 13), says: "expires in 13 days", grave: true},
 		{name: "expired certificate", in: safe, ends: now.Add(-time.Minute), says: "has expired", grave: true},
 		{name: "no public address", in: app.Installation{Listen: "127.0.0.1:8080"}, says: "URLs begin with the address that you opened it at"},
+		{name: "few files", in: app.Installation{Listen: "127.0.0.1:8080", BaseURL: "https://baoco.shop.vn", Files: 512}, says: "only 512 files"},
+		{name: "enough files", in: app.Installation{Listen: "127.0.0.1:8080", BaseURL: "https://baoco.shop.vn", Files: 1024}},
 		{name: "large log", in: safe, storage: func(s *app.StorageStatus) { s.LogSize = 1 << 30 }, says: "1024 MB"},
 	} {
 		storage := sound

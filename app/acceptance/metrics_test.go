@@ -16,6 +16,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 )
 
+// showingAt is what the log says about figures.
+var showingAt = regexp.MustCompile(`msg="showing figures" address=(\S+)`)
+
 // figuresOf reads the figures at an address, by their names with labels.
 func figuresOf(t *testing.T, url, token string) (text string, figures map[string]float64) {
 	t.Helper()
@@ -48,7 +51,7 @@ func TestMetrics(t *testing.T) {
 	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
 	t.Cleanup(broken.Close)
 	p := serveIn(t, in.dir, anyPort, "--allow-target", "127.0.0.1/32", "--metrics-listen", "0")
-	at := p.stderr.Await(regexp.MustCompile(`msg="showing figures" address=(\S+)`), time.Minute)
+	at := p.stderr.Await(showingAt, time.Minute)
 	url := "http://" + at[1] + "/metrics"
 	calls := in.provider(p.url)
 	for i := range 5 {

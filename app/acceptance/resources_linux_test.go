@@ -80,6 +80,9 @@ func TestManyIdleConnections(t *testing.T) {
 		t.Fatalf("serve did not come up:\n%s", p.stderr)
 	}
 
+	if !strings.Contains(p.stderr.String(), "baoco may open only 128 files") {
+		t.Errorf("it says nothing of too few files\n%s", p.stderr)
+	}
 	calls := in.provider(p.url)
 	var idle []net.Conn
 	for i := range 1100 {

@@ -179,7 +179,10 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 	}
 	installation := app.Installation{
 		Version: Version, Program: program, StartedAt: time.Now(), Listen: s.Listen, BaseURL: s.BaseURL, Domain: s.Domain, AllowTargets: s.Targets, Keep: s.Keep, Backups: s.Backups,
-		CertificateEnd: certificateEnd(s),
+		CertificateEnd: certificateEnd(s), Files: openFiles(),
+	}
+	if text, few := installation.FewFiles(); few {
+		log.Warn(text.EN)
 	}
 	connections := web.NewConnections(mostConnections(openFiles()), s.Proxies, log)
 	config := web.Config{
