@@ -19,52 +19,87 @@ import (
 // together, under the source "other".
 const mostSources = 200
 
-// Metrics counts. It is safe for concurrent use. What counts is called on the way
-// of every transaction, so the counter of every label is looked up once.
+// Metrics counts. It is safe for concurrent use.
 type Metrics struct {
-	registry *prometheus.Registry
-
-	attempts     *prometheus.CounterVec
-	calls        *prometheus.CounterVec
-	transactions *prometheus.CounterVec
-	requests     *prometheus.CounterVec
+	registry     *prometheus.Registry
+	attempts     counters[string]
+	calls        counters[ofSource]
+	transactions counters[ofSource]
+	requests     counters[ofRequest]
 	commitTime   prometheus.Histogram
 	commitSize   prometheus.Histogram
 
 	mu      sync.Mutex
-	sources map[int64]string // the label of each source
-	known   sync.Map         // counterKey → prometheus.Counter
+	sources map[int64]bool // that have series of their own
 }
 
-// counterKey names a counter by its vector and its labels.
-type counterKey struct {
-	vec     *prometheus.CounterVec
-	a, b, c string
+// ofSource names a counter of a source; the zero source is none.
+type ofSource struct {
+	id      int64
+	kind    app.Provider
+	outcome string
+}
+
+// ofRequest names a counter of requests; class is the first digit of the status.
+type ofRequest struct {
+	handler string
+	class   int
+}
+
+// counters are the counters of one figure. This is on the way of every transaction,
+// and to find a counter by its labels in the library takes several times as long.
+type counters[K comparable] struct {
+	vec    *prometheus.CounterVec
+	labels func(K) []string
+	mu     sync.RWMutex
+	known  map[K]prometheus.Counter
+}
+
+func (c *counters[K]) add(key K, n int) {
+	if n == 0 {
+		return
+	}
+	c.mu.RLock()
+	counter := c.known[key]
+	c.mu.RUnlock()
+	if counter == nil {
+		counter = c.vec.WithLabelValues(c.labels(key)...)
+		c.mu.Lock()
+		c.known[key] = counter
+		c.mu.Unlock()
+	}
+	counter.Add(float64(n))
+}
+
+// register makes the counters of a figure.
+func register[K comparable](r *prometheus.Registry, c *counters[K], name, help string, labels func(K) []string, names ...string) {
+	c.vec = prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, names)
+	c.labels, c.known = labels, map[K]prometheus.Counter{}
+	r.MustRegister(c.vec)
 }
 
 // New makes the counters of a program of that version. The figures of the process
 // and of Go come with them.
 func New(version string) *Metrics {
-	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-	}
 	m := &Metrics{
-		registry:     prometheus.NewRegistry(),
-		attempts:     counter("baoco_attempts_total", "Attempts of deliveries, by outcome: delivered, or the class of the error.", "outcome"),
-		calls:        counter("baoco_calls_total", "Calls of providers, by source and outcome. A refused call may name no source.", "provider", "source", "outcome"),
-		transactions: counter("baoco_transactions_total", "Transactions that sources named in calls, lists and files, by what became of them.", "provider", "source", "outcome"),
-		requests:     counter("baoco_http_requests_total", "HTTP requests that were answered, by what they were for and the class of the status.", "handler", "code"),
+		registry: prometheus.NewRegistry(),
 		commitTime: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "baoco_commit_duration_seconds", Help: "How long commits took until they were on disk.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 		}),
 		commitSize: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "baoco_commit_batch_size", Help: "How many callers one commit served.", Buckets: prometheus.ExponentialBuckets(1, 2, 10),
 		}),
-		sources: map[int64]string{},
+		sources: map[int64]bool{},
 	}
+	register(m.registry, &m.attempts, "baoco_attempts_total", "Attempts of deliveries, by outcome: delivered, or the class of the error.",
+		func(outcome string) []string { return []string{outcome} }, "outcome")
+	register(m.registry, &m.calls, "baoco_calls_total", "Calls of providers, by source and outcome. A refused call may name no source.", m.labels, "provider", "source", "outcome")
+	register(m.registry, &m.transactions, "baoco_transactions_total", "Transactions that sources named in calls, lists and files, by what became of them.", m.labels, "provider", "source", "outcome")
+	register(m.registry, &m.requests, "baoco_http_requests_total", "HTTP requests that were answered, by what they were for and the class of the status.",
+		func(r ofRequest) []string { return []string{r.handler, strconv.Itoa(r.class) + "xx"} }, "handler", "code")
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "baoco_build_info", Help: "The version of baoco; always 1.", ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	m.registry.MustRegister(m.attempts, m.calls, m.transactions, m.requests, m.commitTime, m.commitSize, build,
+	m.registry.MustRegister(m.commitTime, m.commitSize, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -75,42 +110,27 @@ func (m *Metrics) Handler(service *app.Service) http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 }
 
-// add counts one under labels.
-func (m *Metrics) add(vec *prometheus.CounterVec, n int, labels ...string) {
-	if n == 0 {
-		return
-	}
-	key := counterKey{vec: vec, a: labels[0]}
-	if len(labels) > 1 {
-		key.b = labels[1]
-	}
-	if len(labels) > 2 {
-		key.c = labels[2]
-	}
-	c, found := m.known.Load(key)
-	if !found {
-		c, _ = m.known.LoadOrStore(key, vec.WithLabelValues(labels...))
-	}
-	c.(prometheus.Counter).Add(float64(n))
-}
-
 // Attempted counts an attempt that was recorded.
 func (m *Metrics) Attempted(r app.Result) {
 	outcome := string(r.Error)
 	if r.OK() {
 		outcome = "delivered"
 	}
-	m.add(m.attempts, 1, outcome)
+	m.attempts.add(outcome, 1)
 }
 
 // Recorded counts what became of the transactions that a source named.
 func (m *Metrics) Recorded(source app.Source, r app.Recording) {
-	kind, id := m.labels(source)
-	m.add(m.transactions, r.Recorded, kind, id, string(app.OutcomeRecorded))
-	m.add(m.transactions, r.Duplicates, kind, id, string(app.OutcomeDuplicate))
-	m.add(m.transactions, r.Unassigned, kind, id, string(app.OutcomeUnassigned))
-	m.add(m.transactions, r.Conflicts, kind, id, string(app.OutcomeConflict))
-	m.add(m.transactions, r.Rejected, kind, id, string(app.OutcomeRejected))
+	key := ofSource{id: source.ID, kind: source.Provider}
+	count := func(outcome app.Outcome, n int) {
+		key.outcome = string(outcome)
+		m.transactions.add(key, n)
+	}
+	count(app.OutcomeRecorded, r.Recorded)
+	count(app.OutcomeDuplicate, r.Duplicates)
+	count(app.OutcomeUnassigned, r.Unassigned)
+	count(app.OutcomeConflict, r.Conflicts)
+	count(app.OutcomeRejected, r.Rejected)
 }
 
 // Called counts a provider's call. err is that of its answer. The source is zero
@@ -123,13 +143,12 @@ func (m *Metrics) Called(source app.Source, err error) {
 			outcome = "failed"
 		}
 	}
-	kind, id := m.labels(source)
-	m.add(m.calls, 1, kind, id, outcome)
+	m.calls.add(ofSource{source.ID, source.Provider, outcome}, 1)
 }
 
 // Requested counts an answered request. handler is one of few names.
 func (m *Metrics) Requested(handler string, status int) {
-	m.add(m.requests, 1, handler, strconv.Itoa(status/100)+"xx")
+	m.requests.add(ofRequest{handler, status / 100}, 1)
 }
 
 // Committed counts a commit.
@@ -138,20 +157,16 @@ func (m *Metrics) Committed(took time.Duration, callers int) {
 	m.commitSize.Observe(float64(callers))
 }
 
-// labels are those of a source: its kind and its id.
-func (m *Metrics) labels(source app.Source) (kind, id string) {
-	if source.ID == 0 {
-		return "unknown", "unknown"
+// labels are those of a source and an outcome.
+func (m *Metrics) labels(of ofSource) []string {
+	if of.id == 0 {
+		return []string{"unknown", "unknown", of.outcome}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	id, found := m.sources[source.ID]
-	if !found {
-		if len(m.sources) >= mostSources {
-			return "other", "other"
-		}
-		id = strconv.FormatInt(source.ID, 10)
-		m.sources[source.ID] = id
+	if !m.sources[of.id] && len(m.sources) >= mostSources {
+		return []string{"other", "other", of.outcome}
 	}
-	return string(source.Provider), id
+	m.sources[of.id] = true
+	return []string{string(of.kind), strconv.FormatInt(of.id, 10), of.outcome}
 }
