@@ -12,7 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/common/expfmt"
 )
 
 // mostSources bounds the series: the calls of sources beyond these are counted
@@ -107,7 +107,22 @@ func New(version string) *Metrics {
 // Handler shows the figures, with those that service has at that moment.
 func (m *Metrics) Handler(service *app.Service) http.Handler {
 	m.registry.MustRegister(&state{service})
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		format := expfmt.NewFormat(expfmt.TypeTextPlain) // every version of Prometheus reads it
+		w.Header().Set("Content-Type", string(format))
+		w.Header().Set("Cache-Control", "no-store")
+		figures, err := m.registry.Gather()
+		if err != nil && len(figures) == 0 {
+			http.Error(w, "the figures can't be read", http.StatusInternalServerError)
+			return
+		}
+		to := expfmt.NewEncoder(w, format)
+		for _, family := range figures {
+			if to.Encode(family) != nil {
+				return // the client has gone
+			}
+		}
+	})
 }
 
 // Attempted counts an attempt that was recorded.
