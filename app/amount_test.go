@@ -155,9 +155,10 @@ func TestReadShortAmount(t *testing.T) {
 	}
 }
 
-// A search text means an amount, the end of an account number, both or neither.
+// A search text means an amount, the end of an account number, the beginning of a
+// nickname, several of them or none.
 func TestMeaningOf(t *testing.T) {
-	banks := []app.BankAccount{{ID: 1, AccountNumber: "19354957"}, {ID: 2, AccountNumber: "0071001234957"}, {ID: 3, AccountNumber: "VQRQAAbc200000"}, {ID: 4, AccountNumber: "957"}}
+	banks := []app.BankAccount{{ID: 1, AccountNumber: "19354957"}, {ID: 2, AccountNumber: "0071001234957"}, {ID: 3, AccountNumber: "VQRQAAbc200000"}, {ID: 4, AccountNumber: "957", BankAccountLook: app.BankAccountLook{Nickname: "Quầy chính"}}}
 	type meaning struct {
 		Amount int64
 		Banks  string
@@ -166,6 +167,7 @@ func TestMeaningOf(t *testing.T) {
 		"": {}, "nguyen van a": {}, "DH10293": {}, "FT26326123": {}, "%": {}, "·": {}, "····": {}, "957": {957, ""},
 		"4957": {4957, "1 2"}, "··4957": {0, "1 2"}, "••4957": {0, "1 2"}, "...4957": {0, "1 2"}, "…4957": {0, "1 2"}, "*** 4957": {0, "1 2"}, "xxxx4957": {0, "1 2"}, " 4957 ": {4957, "1 2"}, "54957": {54957, "1"}, "··957": {}, "··1935": {}, "··123": {}, "··0071": {},
 		"0071001234957": {0, "2"}, "19354957": {19354957, "1"}, "119354957": {119354957, ""}, "vqrqaabc200000": {0, "3"}, "200000": {200_000, "3"}, "200.000": {200_000, ""},
+		"QUAY": {0, "4"}, "quầy chính": {0, "4"}, "qua": {}, "chính": {}, "quầy chính 2": {},
 		"200k": {200_000, ""}, "+200.000 ₫": {200_000, ""}, "−1.549.000\u00a0₫": {1_549_000, ""}, "-1tr5": {1_500_000, ""},
 	} {
 		m := app.MeaningOf(text, banks)

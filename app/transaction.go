@@ -127,19 +127,19 @@ func ReadQuery(text string, bad *Invalid) string {
 // a transaction number.
 type SearchMeaning struct {
 	Amount       int64         // 0: the text is no amount
-	BankAccounts []BankAccount // whose numbers end in the text
+	BankAccounts []BankAccount // whose numbers end in the text, or whose nicknames begin with it
 }
 
 // Any tells whether the text may mean anything else.
 func (m SearchMeaning) Any() bool { return m.Amount != 0 || len(m.BankAccounts) > 0 }
 
-// leastEnd is how many characters of the end of an account number a search text
-// has at least. Screens show as many.
+// leastEnd is how many characters of the end of an account number, or of a nickname, a
+// search text has at least. Screens show as many of a number.
 const leastEnd = 4
 
 // MeaningOf finds out what else a search text may mean: an amount, perhaps with
-// a sign, or the end of the number of one of these bank accounts, perhaps with
-// marks before it for what is left out.
+// a sign, the end of the number of one of these bank accounts, perhaps with marks
+// before it for what is left out, or the beginning of its nickname.
 func MeaningOf(query string, accounts []BankAccount) (m SearchMeaning) {
 	query = strings.TrimSpace(query)
 	if n, err := ReadShortAmount(strings.TrimLeft(query, "+-−")); err == nil {
@@ -149,8 +149,9 @@ func MeaningOf(query string, accounts []BankAccount) (m SearchMeaning) {
 	if len(end) < leastEnd {
 		return m
 	}
+	name := fold.String(query)
 	for _, b := range accounts {
-		if strings.HasSuffix(strings.ToUpper(b.AccountNumber), end) {
+		if strings.HasSuffix(strings.ToUpper(b.AccountNumber), end) || strings.HasPrefix(fold.String(b.Nickname), name) {
 			m.BankAccounts = append(m.BankAccounts, b)
 		}
 	}

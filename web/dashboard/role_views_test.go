@@ -297,3 +297,16 @@ func TestCashierSeesEndOfNumber(t *testing.T) {
 		}
 	}
 }
+
+// Developers find their first steps where they begin.
+func TestDeveloperFindsFirstSteps(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	for _, role := range app.Roles {
+		w.User(1, string(role), role)
+		a := w.Browser().SignIn(string(role)).Get("/")
+		if strings.Contains(a.Body, `href="/help/developer"`) != (role == app.RoleDeveloper) {
+			t.Errorf("%s: %s", role, a.Body)
+		}
+	}
+}
