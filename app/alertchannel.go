@@ -114,7 +114,12 @@ func (c AlertChannel) attentionKey() string { return "alert " + string(c.Medium)
 // Secrets lists the texts that no log, error or page may repeat.
 func (c AlertChannel) Secrets() []string {
 	var list []string
-	for _, secret := range []string{c.Telegram.Token, c.Email.Password, c.Chat.URL, c.Chat.Token, c.Chat.URL[strings.LastIndexByte(c.Chat.URL, '/')+1:]} {
+	// The end of a URL is the secret part of it. A short one is a word.
+	end := c.Chat.URL[strings.LastIndexByte(c.Chat.URL, '/')+1:]
+	if len(end) < 8 {
+		end = ""
+	}
+	for _, secret := range []string{c.Telegram.Token, c.Email.Password, c.Chat.URL, c.Chat.Token, end} {
 		if secret != "" {
 			list = append(list, secret)
 		}
