@@ -17,13 +17,14 @@ const (
 
 // Account is a customer of the service, with its plan.
 type Account struct {
-	ID              int64
-	Name            string
-	Plan            string
-	ExpiresAt       time.Time // zero: never
-	IsTrial         bool
-	MaxBankAccounts int
-	CreatedAt       time.Time
+	ID                int64
+	Name              string
+	Plan              string
+	ExpiresAt         time.Time // zero: never
+	IsTrial           bool
+	MaxBankAccounts   int
+	NeedsSecondFactor bool // every user must have a second factor
+	CreatedAt         time.Time
 }
 
 // neverExpires is written as the end of a plan that never ends, in any zone.

@@ -80,6 +80,10 @@ const (
 	DeedUserRole          Deed = "user.role"
 	DeedUserSignOut       Deed = "user.sign_out" // of every device
 	DeedUserSessionEnd    Deed = "user.session_end"
+	DeedUserSecondFactor  Deed = "user.second_factor" // on, or to another app
+	DeedUserFactorOff     Deed = "user.second_factor_off"
+	DeedUserRecovery      Deed = "user.recovery_codes"
+	DeedUserRecoveryUsed  Deed = "user.recovery_code_used"
 	DeedUserRemove        Deed = "user.remove"
 	DeedUserSignIn        Deed = "user.sign_in"
 	DeedUserSignInRefused Deed = "user.sign_in_refused"

@@ -20,6 +20,7 @@
 //   - app/statement: statement files. app/sms: texts of banks. app/sheet: CSV and
 //     XLSX. app/appsscript: Google Sheets. app/vietqr: QR codes. app/verify: why a signature doesn't match.
 //     app/fold: text for searching. app/password: passwords.
+//     app/secondfactor: codes of authenticator apps, recovery codes.
 //   - app/command: the command line, a file for each noun. In it, terminal has
 //     what every command shares, serve wires the server, bench measures it, demo
 //     shows it. It is the only room under app that imports rooms outside.
@@ -119,6 +120,9 @@
 //     Role (vai trò): what a user may do: owner (chủ cửa hàng), accountant (kế
 //     toán), developer (lập trình viên) or cashier (thu ngân). Session: a browser in
 //     which a user is signed in; in app/command, the open file of one command.
+//   - Second factor (bước xác thực thứ hai): what a user enters beside the password: a
+//     code of an authenticator app (ứng dụng xác thực), or a recovery code (mã khôi
+//     phục). Halfway: the password was right, the second factor is still asked for.
 //   - APIKey (khoá API): the credential of the management API. Scope: what a key
 //     may do, full or read.
 //   - BankAccount (tài khoản ngân hàng): a linked account at a bank, named by

@@ -5,6 +5,7 @@ var fieldNames = map[string]Text{
 	"name":             {EN: "Name", VI: "Tên"},
 	"password":         {EN: "Password", VI: "Mật khẩu"},
 	"present_password": {EN: "Current password", VI: "Mật khẩu hiện tại"},
+	"code":             {EN: "Code", VI: "Mã xác thực"},
 	"role":             {EN: "Role", VI: "Vai trò"},
 	"bank":             {EN: "Bank", VI: "Ngân hàng"},
 	"account_number":   {EN: "Account number", VI: "Số tài khoản"},

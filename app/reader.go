@@ -29,6 +29,8 @@ type Reader interface {
 	User(ctx context.Context, id int64) (u User, ok bool, err error)
 	// Users lists the users of an account by name.
 	Users(ctx context.Context, accountID int64) ([]User, error)
+	// SecondFactor tells what a user enters beside the password.
+	SecondFactor(ctx context.Context, userID int64) (SecondFactor, error)
 	// Session gives what web keeps under a session's token. ok is false where
 	// there is no such session, or where it has ended.
 	Session(ctx context.Context, token string, now time.Time) (data []byte, ok bool, err error)
@@ -153,6 +155,9 @@ type Writer interface {
 
 	// EndSessions signs a user out everywhere, by a new generation.
 	EndSessions(ctx context.Context, accountID, id int64) (User, error)
+	// RemoveSecondFactor switches the second factor of a user off, and signs them
+	// out everywhere by a new generation.
+	RemoveSecondFactor(ctx context.Context, accountID, id int64) (User, error)
 	// RemoveUser removes a user and the user's sessions. CodeConflict for the
 	// last owner of an account.
 	RemoveUser(ctx context.Context, accountID, id int64) error

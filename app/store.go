@@ -64,6 +64,22 @@ type Store interface {
 	// SetRole gives the user a new generation too. CodeConflict where the
 	// account would have no owner left.
 	SetRole(ctx context.Context, accountID, id int64, role Role) (User, error)
+	// SetTOTP gives the user an app and recovery codes in place of earlier ones, and
+	// a new generation. ErrFormUsed where key was used before.
+	SetTOTP(ctx context.Context, u User, totp TOTP, codes [][32]byte, key IdempotencyKey, now time.Time) (User, error)
+	// TOTP gives the app of a user. ok is false where there is none, or where the
+	// key doesn't open its secret.
+	TOTP(ctx context.Context, userID int64) (totp TOTP, ok bool, err error)
+	// UseTOTPStep is true once for a step, and false for all steps up to it from
+	// then on, in whatever process.
+	UseTOTPStep(ctx context.Context, userID, step int64) (bool, error)
+	// SetRecoveryCodes replaces the recovery codes of a user. ErrFormUsed where key
+	// was used before.
+	SetRecoveryCodes(ctx context.Context, u User, codes [][32]byte, key IdempotencyKey, now time.Time) error
+	// UseRecoveryCode is true once for a code.
+	UseRecoveryCode(ctx context.Context, u User, hash [32]byte) (bool, error)
+	// SetNeedsSecondFactor keeps whether an account demands a second factor.
+	SetNeedsSecondFactor(ctx context.Context, accountID int64, needs bool) error
 	// NoteSignIn keeps when a user signed in last.
 	NoteSignIn(ctx context.Context, u User, now time.Time) error
 	// NoteRefusedSignIn keeps that somebody entered a wrong password for a user. It

@@ -37,6 +37,9 @@ type User struct {
 	// Generation is in every session of the user; a new one ends them all. It
 	// is random, so that no other user ever has the same.
 	Generation int64
+
+	SecondFactor bool // a code is asked for beside the password
+	MustEnrol    bool // the account demands a second factor, and the user has none
 }
 
 // The length of a password in characters. The least is that of NIST SP 800-63B
@@ -170,7 +173,8 @@ var ErrSetUpEnded error = Refused(CodeForbidden, Text{
 	"Đường dẫn thiết lập này đã được dùng hoặc đã quá 30 phút. Nếu đã có người dùng, hãy đăng nhập; nếu chưa, hãy chạy lệnh này để có đường dẫn mới: baoco user set-up",
 })
 
-// SignIn checks a name and a password. known says that they come from a device
+// SignIn checks a name and a password. Whoever has a second factor is not signed in
+// before CheckCode. known says that they come from a device
 // of this user. CodeUnauthorized doesn't say which was wrong, and takes the
 // same time for both. CodeRateLimited where too many strangers wait.
 func (s *Service) SignIn(ctx context.Context, name, secret string, known bool, now time.Time) (User, error) {
@@ -194,6 +198,9 @@ func (s *Service) SignIn(ctx context.Context, name, secret string, known bool, n
 			s.store.NoteRefusedSignIn(ctx, u)
 		}
 		return User{}, ErrSignIn
+	}
+	if u.SecondFactor {
+		return u, nil
 	}
 	return u, s.store.NoteSignIn(ctx, u, now)
 }
@@ -233,18 +240,8 @@ func (s *Service) SetPassword(ctx context.Context, accountID, id int64, secret s
 
 // ChangePassword is SetPassword for a user who enters the present password.
 func (s *Service) ChangePassword(ctx context.Context, u User, present, secret string, now time.Time) (User, error) {
-	_, hash, ok, err := s.store.UserByName(ctx, u.Name)
-	if err != nil {
+	if err := s.checkPresent(ctx, u, present); err != nil {
 		return User{}, err
-	}
-	if ok = ok && utf8.RuneCountInString(present) <= maxPassword; ok {
-		ok, err = password.Matches(ctx, hash, present)
-	}
-	if err != nil {
-		return User{}, busy(err)
-	}
-	if !ok {
-		return User{}, InvalidField("present_password", "is incorrect", "không đúng")
 	}
 	return s.SetPassword(ctx, u.AccountID, u.ID, secret, IdempotencyKey{}, now)
 }

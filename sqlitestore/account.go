@@ -8,11 +8,11 @@ import (
 	"baoco/app"
 )
 
-const accountColumns = `id, name, plan, expires_at, is_trial, max_bank_accounts, created_at`
+const accountColumns = `id, name, plan, expires_at, is_trial, max_bank_accounts, created_at, needs_second_factor`
 
 func scanAccount(row scanner) (app.Account, error) {
 	var a app.Account
-	err := row.Scan(&a.ID, &a.Name, &a.Plan, secondsInto(&a.ExpiresAt), &a.IsTrial, &a.MaxBankAccounts, secondsInto(&a.CreatedAt))
+	err := row.Scan(&a.ID, &a.Name, &a.Plan, secondsInto(&a.ExpiresAt), &a.IsTrial, &a.MaxBankAccounts, secondsInto(&a.CreatedAt), &a.NeedsSecondFactor)
 	return a, noRowsAs(err, app.NotFound("There is no account with this id.", "Không có tài khoản với id này."))
 }
 

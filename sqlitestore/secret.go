@@ -100,4 +100,5 @@ const (
 	sealOptions = "source options"
 	sealAPIKey  = "source api key"
 	sealAlert   = "alert channel"
+	sealTOTP    = "authenticator app"
 )

@@ -13,11 +13,15 @@ import (
 	"baoco/app"
 )
 
-const userColumns = `id, account_id, name, role, generation, created_at, last_sign_in_at`
+const (
+	hasSecondFactor = `(totp IS NOT NULL OR EXISTS (SELECT 1 FROM passkeys WHERE user_id = users.id))`
+	userColumns     = `id, account_id, name, role, generation, created_at, last_sign_in_at, ` + hasSecondFactor + `,
+		NOT ` + hasSecondFactor + ` AND (SELECT needs_second_factor FROM accounts WHERE accounts.id = users.account_id)`
+)
 
 func scanUser(row scanner, after ...any) (app.User, error) {
 	var u app.User
-	err := row.Scan(append([]any{&u.ID, &u.AccountID, &u.Name, &u.Role, &u.Generation, secondsInto(&u.CreatedAt), secondsInto(&u.LastSignInAt)}, after...)...)
+	err := row.Scan(append([]any{&u.ID, &u.AccountID, &u.Name, &u.Role, &u.Generation, secondsInto(&u.CreatedAt), secondsInto(&u.LastSignInAt), &u.SecondFactor, &u.MustEnrol}, after...)...)
 	return u, err
 }
 

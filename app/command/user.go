@@ -50,6 +50,11 @@ func userCommand() *cli.Command {
 				Flags: terminal.AdminFlags(), Action: withUser(signOutUser),
 			},
 			{
+				Name: "second-factor-off", Usage: "switch the second factor of a user off, who is signed out everywhere", ArgsUsage: "NAME",
+				Description: terminal.Example("baoco user second-factor-off lan"),
+				Flags:       terminal.AdminFlags(), Action: withUser(endSecondFactor),
+			},
+			{
 				Name: "remove", Usage: "remove a user; they are signed out at once", ArgsUsage: "NAME", Description: terminal.Example("baoco user remove lan"),
 				Flags: terminal.AdminFlags(), Action: withUser(removeUser),
 			},
@@ -184,6 +189,16 @@ func signOutUser(c *cli.Context, s *session, u app.User) error {
 		return err
 	}
 	return terminal.Done(c, stateJSON{u.ID, "signed_out"}, "User %s is signed out everywhere.", u.Name)
+}
+
+func endSecondFactor(c *cli.Context, s *session, u app.User) error {
+	if !u.SecondFactor {
+		return terminal.Done(c, stateJSON{u.ID, "second_factor_off"}, "User %s has no second factor. Nothing was changed.", u.Name)
+	}
+	if _, err := s.service.RemoveSecondFactor(c.Context, s.account, u.ID); err != nil {
+		return err
+	}
+	return terminal.Done(c, stateJSON{u.ID, "second_factor_off"}, "The second factor of %s is off, with its recovery codes, and %s is signed out everywhere.", u.Name, u.Name)
 }
 
 func removeUser(c *cli.Context, s *session, u app.User) error {

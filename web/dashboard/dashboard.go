@@ -114,6 +114,9 @@ func (s *Server) visiting(p page, backDepth int) http.HandlerFunc {
 			s.askToSignIn(v, p)
 			return
 		}
+		if s.leadToEnrol(v, p) {
+			return
+		}
 		if err := s.act(v, p); err != nil {
 			s.pageError(v, err)
 		}
@@ -169,6 +172,9 @@ func (s *Server) welcome(v *visit, p page) (err error) {
 		return nil
 	}
 	if v.account, err = s.Service.Account(v.Context(), v.user.AccountID); err != nil {
+		return err
+	}
+	if err := s.Service.SeeSession(v.Context(), s.storedToken(v), s.ClientAddr(v.Request).String(), v.now); err != nil {
 		return err
 	}
 	if !v.may(p.Takes) {

@@ -19,6 +19,8 @@ import (
 const whoMay = `
 open     GET  /login
 open     POST /login
+open     GET  /login/code
+open     POST /login/code
 open     POST /logout
 open     GET  /setup/{token}
 open     POST /setup/{token}
@@ -95,14 +97,20 @@ o a d c  POST /settings/password
 o a d c  GET  /settings/sign-out
 o a d c  POST /settings/sign-out
 o - - -  POST /settings/name
+o a d c  GET  /settings/sign-in
+o a d c  POST /settings/sign-in/app
+o a d c  POST /settings/sign-in/codes
+o a d c  POST /settings/sign-in/off
+o - - -  POST /settings/sign-in/demand
+o a d c  GET  /settings/sign-in/others
+o a d c  POST /settings/sign-in/others
+o a d c  POST /settings/sign-in/sessions/{id}/end
+o - - -  POST /settings/users/{id}/sessions/{session}/end
 o - - -  POST /settings/users
 o - - -  GET  /settings/users/{id}
-o - - -  POST /settings/name
 o - - -  POST /settings/users/{id}/password
-o - - -  POST /settings/name
 o - - -  POST /settings/users/{id}/role
 o - - -  GET  /settings/users/{id}/remove
-o - - -  POST /settings/name
 o - - -  POST /settings/users/{id}/remove
 o - - -  POST /settings/counters
 o - - -  GET  /settings/counters/{id}/revoke
@@ -160,7 +168,7 @@ func TestRoles(t *testing.T) {
 		if may == "open" {
 			continue
 		}
-		path := strings.NewReplacer("{$}", "", "{id}", "1", "{medium}", "telegram", "{page}", "first-hour").Replace(p.Path)
+		path := strings.NewReplacer("{$}", "", "{id}", "1", "{session}", "1", "{medium}", "telegram", "{page}", "first-hour").Replace(p.Path)
 		to := "/login"
 		if p.Method == "GET" && path != "/" {
 			to += "?back=" + url.QueryEscape(path)

@@ -2,8 +2,11 @@ package dashboard
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/gob"
 	"net/http"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -53,7 +56,9 @@ func (s sessionStore) CommitCtx(ctx context.Context, token string, data []byte, 
 		return err
 	}
 	session := app.Session{EndAt: end}
-	session.UserID, _ = values["user"].(int64)
+	if session.UserID, _ = values["user"].(int64); session.UserID == 0 {
+		session.UserID, session.Halfway = values["halfway"].(int64)
+	}
 	session.Generation, _ = values["generation"].(int64)
 	session.Agent, _ = values["agent"].(string)
 	session.Address, _ = values["address"].(string)
@@ -89,4 +94,87 @@ func (s *Server) signedIn(ctx context.Context) (app.User, error) {
 		return app.User{}, err
 	}
 	return u, nil
+}
+
+// describeSession keeps in the session what is shown of it.
+func (s *Server) describeSession(v *visit, u app.User) {
+	agent := v.UserAgent()
+	s.sessions.Put(v.Context(), "generation", u.Generation)
+	s.sessions.Put(v.Context(), "agent", strings.ToValidUTF8(agent[:min(len(agent), app.MaxAgent)], ""))
+	s.sessions.Put(v.Context(), "address", s.ClientAddr(v.Request).String())
+	s.sessions.Put(v.Context(), "started", v.now.Unix())
+}
+
+// storedToken is the token of the visit's session as scs gives it to the store.
+func (s *Server) storedToken(v *visit) string {
+	sum := sha256.Sum256([]byte(s.sessions.Token(v.Context())))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// endOwnSession ends one session of the visitor.
+func (s *Server) endOwnSession(v *visit) error {
+	return s.endSession(v, v.user.ID, v.PathValue("id"), signInPath)
+}
+
+// endUserSession ends a session of a user for an owner.
+func (s *Server) endUserSession(v *visit) error {
+	u, err := s.pageUser(v)
+	if err != nil {
+		return err
+	}
+	return s.endSession(v, u.ID, v.PathValue("session"), userPath(u.ID))
+}
+
+func (s *Server) endSession(v *visit, userID int64, session, back string) error {
+	id, _ := wire.ParseID(session)
+	if err := s.Service.EndSession(v.Context(), v.account.ID, userID, id, v.now); err != nil {
+		return err
+	}
+	return s.redirect(v, back, app.Text{EN: "Session ended.", VI: "Đã kết thúc phiên đăng nhập."})
+}
+
+// otherSignOut asks before all other sessions of a user end.
+func otherSignOut(v *visit) confirmation {
+	return confirmation{
+		Path: signInPath + "/others", Back: signInPath,
+		Title:  v.T("End all other sessions?", "Kết thúc mọi phiên khác?"),
+		Texts:  []string{v.T("Every browser but this one asks you to sign in again.", "Mọi trình duyệt khác sẽ yêu cầu bạn đăng nhập lại, trừ trình duyệt này.")},
+		Button: v.T("End all other sessions", "Kết thúc mọi phiên khác"),
+		done:   app.Text{EN: "All other sessions have ended.", VI: "Đã kết thúc mọi phiên khác."},
+	}
+}
+
+func (s *Server) endOtherSessions(v *visit) error {
+	c := otherSignOut(v)
+	c.do = func() error {
+		u, err := s.Service.EndSessions(v.Context(), v.account.ID, v.user.ID)
+		if err == nil {
+			err = s.begin(v, u)
+		}
+		return err
+	}
+	return s.confirm(v, "settings", c)
+}
+
+// Browser says in words which browser sent a User-Agent, as far as it tells.
+func (w words) Browser(agent string) string {
+	browser, system := "", ""
+	// In this order: Chrome also calls itself Safari, and Edge calls itself Chrome.
+	for _, b := range [][2]string{{"Edg", "Edge"}, {"OPR/", "Opera"}, {"coc_coc", "Cốc Cốc"}, {"SamsungBrowser/", "Samsung Internet"}, {"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"}, {"CriOS/", "Chrome"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}} {
+		if browser == "" && strings.Contains(agent, b[0]) {
+			browser = b[1]
+		}
+	}
+	for _, b := range [][2]string{{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Mac OS X", "Mac"}, {"CrOS", "ChromeOS"}, {"Linux", "Linux"}} {
+		if system == "" && strings.Contains(agent, b[0]) {
+			system = b[1]
+		}
+	}
+	switch {
+	case browser == "" && system == "":
+		return w.T("Unknown browser", "Trình duyệt không rõ")
+	case browser == "" || system == "":
+		return browser + system
+	}
+	return browser + ", " + system
 }

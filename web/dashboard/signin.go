@@ -67,20 +67,27 @@ func (s *Server) showSignIn(v *visit, form signInForm, wrong error) error {
 func (s *Server) signIn(v *visit) error {
 	form := signInForm{Name: strings.ToLower(strings.TrimSpace(v.PostFormValue("name"))), Back: localPath(v.PostFormValue("back")), Unsaved: v.PostFormValue("unsaved") == "1"}
 	u, err := s.checkSignIn(v, form.Name, v.PostFormValue("password"))
+	if err == nil && u.SecondFactor {
+		return s.beginHalfway(v, u, form)
+	}
 	if err == nil {
 		err = s.begin(v, u)
 	}
 	if err != nil {
 		return s.showSignIn(v, form, err)
 	}
-	var flash app.Text
-	if form.Unsaved {
-		flash = app.Text{
-			EN: "You are signed in again. What you sent before was not saved: check it and send it again. Passwords and files must be entered anew.",
-			VI: "Bạn đã đăng nhập lại. Nội dung vừa gửi chưa được lưu: hãy kiểm tra rồi gửi lại. Mật khẩu và tệp phải nhập lại.",
-		}
+	return s.redirect(v, form.Back, form.flash())
+}
+
+// flash is for the page after the sign-in.
+func (f signInForm) flash() app.Text {
+	if !f.Unsaved {
+		return app.Text{}
 	}
-	return s.redirect(v, form.Back, flash)
+	return app.Text{
+		EN: "You are signed in again. What you sent before was not saved: check it and send it again. Passwords and files must be entered anew.",
+		VI: "Bạn đã đăng nhập lại. Nội dung vừa gửi chưa được lưu: hãy kiểm tra rồi gửi lại. Mật khẩu và tệp phải nhập lại.",
+	}
 }
 
 // checkSignIn checks a name and a password within the throttle, and returns the
@@ -113,11 +120,7 @@ func (s *Server) begin(v *visit, u app.User) error {
 		return err
 	}
 	s.sessions.Put(v.Context(), "user", u.ID)
-	s.sessions.Put(v.Context(), "generation", u.Generation)
-	agent := v.UserAgent()
-	s.sessions.Put(v.Context(), "agent", strings.ToValidUTF8(agent[:min(len(agent), app.MaxAgent)], ""))
-	s.sessions.Put(v.Context(), "address", s.ClientAddr(v.Request).String())
-	s.sessions.Put(v.Context(), "started", v.now.Unix())
+	s.describeSession(v, u)
 	return s.rememberDevice(v, u)
 }
 
@@ -234,6 +237,7 @@ type signInThrottle struct {
 	names     wire.Buckets[[sha256.Size]byte]
 	devices   wire.Buckets[string] // by the token of the device
 	users     wire.Buckets[int64]
+	codes     wire.Buckets[codeGuesser]
 }
 
 var (

@@ -41,6 +41,8 @@ type userData struct {
 	Visited app.User
 	Self    bool
 	Remove  confirmation
+
+	Sessions []app.Session
 }
 
 // pageUser finds the user that the path names.
@@ -58,7 +60,11 @@ func (s *Server) userPage(v *visit) error {
 }
 
 func (s *Server) showUser(v *visit, u app.User, wrong error) error {
-	data := userData{Visited: u, Self: u.ID == v.user.ID, Remove: s.userRemoval(v, u)}
+	sessions, err := s.Service.Sessions(v.Context(), v.account.ID, u.ID, s.storedToken(v), v.now)
+	if err != nil {
+		return err
+	}
+	data := userData{Visited: u, Self: u.ID == v.user.ID, Remove: s.userRemoval(v, u), Sessions: sessions}
 	return s.renderForm(v, wrong, "user", "settings", app.Textf("User %s", "Người dùng %s", u.Name), data)
 }
 

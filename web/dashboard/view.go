@@ -165,6 +165,13 @@ var templateFuncs = template.FuncMap{
 			pages
 		}{v, p}
 	},
+	"sessions": func(v view, list []app.Session, path string) any {
+		return struct {
+			words
+			List []app.Session
+			Path string
+		}{v.words, list, path}
+	},
 	"step": func(v view, step deliveryStep) stepView { return stepView{v, step} },
 	"part": func(v view, of any) any {
 		return struct {

@@ -1,0 +1,117 @@
+package sqlitestore
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"baoco/app"
+)
+
+func (s *Store) SecondFactor(ctx context.Context, userID int64) (f app.SecondFactor, err error) {
+	err = s.queryRow(ctx, `SELECT `+hasSecondFactor+`, (SELECT count(*) FROM recovery_codes WHERE user_id = users.id) FROM users WHERE id = ?`, userID).Scan(&f.On, &f.RecoveryCodes)
+	return f, noRowsAs(storageError(err), app.ErrNoUser)
+}
+
+func (s *Store) TOTP(ctx context.Context, userID int64) (t app.TOTP, ok bool, err error) {
+	var sealed []byte
+	err = s.queryRow(ctx, `SELECT totp, totp_step FROM users WHERE id = ?`, userID).Scan(&sealed, &t.Step)
+	if noRows(err) || err == nil && len(sealed) == 0 {
+		return t, false, nil
+	}
+	if err != nil {
+		return t, false, storageError(err)
+	}
+	t.Secret, err = s.sealer.open(sealTOTP, sealed)
+	return t, err == nil, nil
+}
+
+func (s *Store) SetTOTP(ctx context.Context, u app.User, t app.TOTP, codes [][32]byte, key app.IdempotencyKey, now time.Time) (app.User, error) {
+	return writing(ctx, s, func(tx *tx) (app.User, error) {
+		if err := useForm(tx, u.AccountID, key, now); err != nil {
+			return u, err
+		}
+		if err := setRecoveryCodes(tx, u.ID, codes); err != nil {
+			return u, err
+		}
+		return changeUser(ctx, tx, u.AccountID, u.ID, app.DeedUserSecondFactor, `UPDATE users SET totp = ?4, totp_step = ?5, generation = ?3 WHERE account_id = ?1 AND id = ?2`, s.sealer.seal(sealTOTP, t.Secret), t.Step)
+	})
+}
+
+func (s *Store) UseTOTPStep(ctx context.Context, userID, step int64) (bool, error) {
+	return s.useUp(ctx, func(tx *tx) error {
+		return tx.changeOne(errUsedUp, `UPDATE users SET totp_step = ?2 WHERE id = ?1 AND totp_step < ?2`, userID, step)
+	})
+}
+
+func (s *Store) UseRecoveryCode(ctx context.Context, u app.User, hash [32]byte) (bool, error) {
+	ctx = actingUser(ctx, u)
+	return s.useUp(ctx, func(tx *tx) error {
+		if err := tx.changeOne(errUsedUp, `DELETE FROM recovery_codes WHERE user_id = ? AND hash = ?`, u.ID, hash[:]); err != nil {
+			return err
+		}
+		return tx.audit(ctx, u.AccountID, app.DeedUserRecoveryUsed, u.ID, app.AuditNamed(u.Name))
+	})
+}
+
+// useUp tells whether fn found what it uses up, and didn't fail with errUsedUp.
+func (s *Store) useUp(ctx context.Context, fn func(tx *tx) error) (bool, error) {
+	err := s.write(ctx, fn)
+	if errors.Is(err, errUsedUp) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+var errUsedUp error = app.NotFound("This was used before.", "Mục này đã được dùng.")
+
+func (s *Store) SetRecoveryCodes(ctx context.Context, u app.User, codes [][32]byte, key app.IdempotencyKey, now time.Time) error {
+	return s.write(ctx, func(tx *tx) error {
+		if err := useForm(tx, u.AccountID, key, now); err != nil {
+			return err
+		}
+		if err := setRecoveryCodes(tx, u.ID, codes); err != nil {
+			return err
+		}
+		return tx.audit(ctx, u.AccountID, app.DeedUserRecovery, u.ID, app.AuditNamed(u.Name))
+	})
+}
+
+func setRecoveryCodes(tx *tx, userID int64, codes [][32]byte) error {
+	err := tx.exec(`DELETE FROM recovery_codes WHERE user_id = ?`, userID)
+	for _, hash := range codes {
+		if err == nil {
+			err = tx.exec(`INSERT INTO recovery_codes (user_id, hash) VALUES (?, ?)`, userID, hash[:])
+		}
+	}
+	return err
+}
+
+func (s *Store) RemoveSecondFactor(ctx context.Context, accountID, id int64) (app.User, error) {
+	return writing(ctx, s, func(tx *tx) (app.User, error) {
+		if _, err := txUser(tx, accountID, id); err != nil {
+			return app.User{}, err
+		}
+		for _, table := range []string{"recovery_codes", "passkeys"} {
+			if err := tx.exec(`DELETE FROM `+table+` WHERE user_id = ?`, id); err != nil {
+				return app.User{}, err
+			}
+		}
+		return changeUser(ctx, tx, accountID, id, app.DeedUserFactorOff, `UPDATE users SET totp = NULL, generation = ?3 WHERE account_id = ?1 AND id = ?2`)
+	})
+}
+
+func (s *Store) SetNeedsSecondFactor(ctx context.Context, accountID int64, needs bool) error {
+	return s.write(ctx, func(tx *tx) error {
+		a, err := txAccount(tx, accountID)
+		if err != nil {
+			return err
+		}
+		if err := tx.exec(`UPDATE accounts SET needs_second_factor = ? WHERE id = ?`, needs, accountID); err != nil {
+			return err
+		}
+		d := app.AuditNamed(a.Name).Changed("needs_second_factor", strconv.FormatBool(a.NeedsSecondFactor), strconv.FormatBool(needs))
+		return tx.auditChange(ctx, accountID, app.DeedAccountChange, accountID, d)
+	})
+}

@@ -1,0 +1,227 @@
+package dashboard
+
+import (
+	"encoding/base64"
+	"errors"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/app/secondfactor"
+	"baoco/app/vietqr"
+	"baoco/web/wire"
+)
+
+// signInPath is where a user sets up the second factor and ends sessions. Whoever must
+// have a second factor and has none gets no other page.
+const signInPath = "/settings/sign-in"
+
+// halfwayTime is how long the second factor may take after the password.
+const halfwayTime = 10 * time.Minute
+
+// beginHalfway keeps that the password of u was right, under a new token. Nobody is
+// signed in with that.
+func (s *Server) beginHalfway(v *visit, u app.User, form signInForm) error {
+	if err := errors.Join(s.sessions.Clear(v.Context()), s.sessions.RenewToken(v.Context())); err != nil {
+		return err
+	}
+	s.describeSession(v, u)
+	s.sessions.Put(v.Context(), "halfway", u.ID)
+	s.sessions.Put(v.Context(), "back", form.Back)
+	s.sessions.Put(v.Context(), "unsaved", form.Unsaved)
+	s.sessions.SetDeadline(v.Context(), v.now.Add(halfwayTime))
+	http.Redirect(v.w, v.Request, "/login/code", http.StatusSeeOther)
+	return nil
+}
+
+// halfway is the user of a halfway session; zero where there is none, or where the
+// user has signed out everywhere since.
+func (s *Server) halfway(v *visit) (app.User, error) {
+	id := s.sessions.GetInt64(v.Context(), "halfway")
+	if id == 0 {
+		return app.User{}, nil
+	}
+	u, found, err := s.Service.User(v.Context(), id)
+	if err != nil || !found || u.Generation != s.sessions.GetInt64(v.Context(), "generation") {
+		return app.User{}, err
+	}
+	return u, nil
+}
+
+func (s *Server) codePage(v *visit) error {
+	u, err := s.halfway(v)
+	if err != nil {
+		return err
+	}
+	if u.ID == 0 {
+		return s.redirect(v, "/login", app.Text{})
+	}
+	return s.showCode(v, nil)
+}
+
+func (s *Server) showCode(v *visit, wrong error) error {
+	return s.renderForm(v, wrong, "code", "", app.Text{EN: "Enter the code", VI: "Nhập mã xác thực"}, nil)
+}
+
+// enterCode signs a user in whose password was right before.
+func (s *Server) enterCode(v *visit) error {
+	u, err := s.halfway(v)
+	if err != nil {
+		return err
+	}
+	if u.ID == 0 {
+		return s.redirect(v, "/login", app.Text{})
+	}
+	device, err := s.Service.KnownDevice(v.Context(), u.Name, s.devices(v.Request))
+	if err != nil {
+		return err
+	}
+	form := signInForm{Back: localPath(s.sessions.GetString(v.Context(), "back")), Unsaved: s.sessions.GetBool(v.Context(), "unsaved")}
+	if !s.throttle.byCode(u.ID, device, v.now) {
+		err = errTooManyGuesses
+	} else {
+		err = s.Service.CheckCode(v.Context(), u, v.PostFormValue("code"), v.now)
+	}
+	if err == nil {
+		err = s.begin(v, u)
+	}
+	if err != nil {
+		return s.showCode(v, err)
+	}
+	return s.redirect(v, form.Back, form.flash())
+}
+
+// codeGuesser is who enters codes: a user in a known device, or in others. Only who
+// knows the password gets so far.
+type codeGuesser struct {
+	user   int64
+	device string
+}
+
+// codePace allows some 1,450 codes a day, of a million of which three count.
+var codePace = wire.Pace{Burst: 10, PerMinute: 1}
+
+func (t *signInThrottle) byCode(user int64, device string, now time.Time) bool {
+	_, _, may := t.codes.Take(codeGuesser{user, device}, codePace, now)
+	return may
+}
+
+// signInData is the page of the second factor and the sessions.
+type signInData struct {
+	Refused  string // the form that was refused
+	Factor   app.SecondFactor
+	Secret   string // of the app that is being set up
+	QR       template.URL
+	Sessions []app.Session
+	Ask      confirmation
+}
+
+func (s *Server) signInSettings(v *visit) error { return s.showSignInSettings(v, signInData{}, nil) }
+
+func (s *Server) showSignInSettings(v *visit, data signInData, wrong error) (err error) {
+	if data.Factor, err = s.Service.SecondFactor(v.Context(), v.user.ID); err != nil {
+		return err
+	}
+	if !secondfactor.ValidSecret(data.Secret) {
+		data.Secret = secondfactor.NewSecret()
+	}
+	code, err := vietqr.Code(secondfactor.Address(v.Request.Host, v.user.Name, data.Secret))
+	if err != nil {
+		return err
+	}
+	data.QR = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG()))
+	if data.Sessions, err = s.Service.Sessions(v.Context(), v.account.ID, v.user.ID, s.storedToken(v), v.now); err != nil {
+		return err
+	}
+	data.Ask = otherSignOut(v)
+	return s.renderForm(v, wrong, "sign-in", "settings", app.Text{EN: "Sign-in security", VI: "Bảo mật đăng nhập"}, data)
+}
+
+// asked lets a user try the password again, within the throttle.
+func (s *Server) asked(v *visit, do func(present string) error) error {
+	if !s.throttle.bySignedIn(v.user.ID, v.now) {
+		return errTooManyGuesses
+	}
+	return do(v.PostFormValue("present_password"))
+}
+
+// setUpSecondFactor switches the second factor on, or to another app.
+func (s *Server) setUpSecondFactor(v *visit) error {
+	var codes []string
+	secret := v.PostFormValue("secret")
+	err := s.asked(v, func(present string) error {
+		u, made, err := s.Service.SetUpSecondFactor(v.Context(), v.user, present, secret, v.PostFormValue("code"), v.form.key, v.now)
+		if err == nil {
+			codes = made
+			err = s.begin(v, u)
+		}
+		return err
+	})
+	if err != nil {
+		return s.showSignInSettings(v, signInData{Refused: "app", Secret: secret}, err)
+	}
+	v.user.SecondFactor, v.user.MustEnrol = true, false
+	return s.showRecoveryCodes(v, codes)
+}
+
+func (s *Server) newRecoveryCodes(v *visit) error {
+	var codes []string
+	err := s.asked(v, func(present string) (err error) {
+		codes, err = s.Service.NewRecoveryCodes(v.Context(), v.user, present, v.form.key, v.now)
+		return err
+	})
+	if err != nil {
+		return s.showSignInSettings(v, signInData{Refused: "codes"}, err)
+	}
+	return s.showRecoveryCodes(v, codes)
+}
+
+func (s *Server) showRecoveryCodes(v *visit, codes []string) error {
+	return s.showOnce(v, "settings", app.Text{EN: "Recovery codes", VI: "Mã khôi phục"}, secretPage{
+		Lead: v.T("Print these codes or write them down. Each of them signs you in once, after your password, if you don’t have your phone at hand.",
+			"Hãy in hoặc chép lại các mã này. Khi không có điện thoại bên mình, mỗi mã dùng được một lần để đăng nhập, sau mật khẩu."),
+		Label: v.T("Recovery codes", "Mã khôi phục"), Secret: strings.Join(codes, "\n"), Back: signInPath,
+	})
+}
+
+func (s *Server) endSecondFactor(v *visit) error {
+	err := s.asked(v, func(present string) error {
+		u, err := s.Service.EndSecondFactor(v.Context(), v.user, present)
+		if err == nil {
+			err = s.begin(v, u)
+		}
+		return err
+	})
+	if err != nil {
+		return s.showSignInSettings(v, signInData{Refused: "off"}, err)
+	}
+	return s.redirect(v, signInPath, app.Text{EN: "The second factor is off.", VI: "Đã tắt bước xác thực thứ hai."})
+}
+
+// demandSecondFactor says whether every user of the account must have one.
+func (s *Server) demandSecondFactor(v *visit) error {
+	demand := v.PostFormValue("demand") == "1"
+	if err := s.Service.DemandSecondFactor(v.Context(), v.user, demand); err != nil {
+		return s.showSignInSettings(v, signInData{Refused: "demand"}, err)
+	}
+	if demand {
+		return s.redirect(v, signInPath, app.Text{EN: "Everybody must set up a second factor now.", VI: "Từ giờ mọi người đều phải bật bước xác thực thứ hai."})
+	}
+	return s.redirect(v, signInPath, app.Text{EN: "A second factor is no longer demanded.", VI: "Không còn yêu cầu bước xác thực thứ hai."})
+}
+
+// leadToEnrol answers whoever must set up a second factor before anything else. false:
+// this visitor needn't, or the page is one of those for it.
+func (s *Server) leadToEnrol(v *visit, p page) bool {
+	if !v.user.MustEnrol || p.Takes == open || strings.HasPrefix(p.Path, signInPath) {
+		return false
+	}
+	if strings.HasPrefix(v.URL.Path, livePath) {
+		v.w.WriteHeader(http.StatusUnauthorized)
+	} else {
+		http.Redirect(v.w, v.Request, signInPath, http.StatusSeeOther)
+	}
+	return true
+}

@@ -1,0 +1,245 @@
+package dashboard_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/web/webtest"
+
+	"github.com/pquerna/otp/totp"
+)
+
+var secretField = regexp.MustCompile(`name="secret" value="([A-Z2-7]{32})"`)
+
+func codeOf(t *testing.T, secret string) string {
+	t.Helper()
+	code, err := totp.GenerateCode(secret, time.Now())
+	apptest.Must(t, err)
+	return code
+}
+
+// enrol sets up a second factor as a person does, and gives its secret and the
+// recovery codes.
+func enrol(t *testing.T, b *webtest.Browser) (secret string, codes []string) {
+	t.Helper()
+	page := b.Get("/settings/sign-in")
+	found := secretField.FindStringSubmatch(page.Body)
+	if found == nil {
+		t.Fatalf("no secret is shown: %d %s", page.Status, page.Body)
+	}
+	form := []string{"once", page.Once(t), "secret", found[1], "code", codeOf(t, found[1]), "present_password", apptest.SomePassword}
+	codes = strings.Split(b.Post("/settings/sign-in/app", form...).Secret(t), "\n")
+	if len(codes) != 10 {
+		t.Fatalf("recovery codes %q", codes)
+	}
+	b.Post("/settings/sign-in/app", form...).Hides(t, codes[0]) // sent again it shows nothing
+	return found[1], codes
+}
+
+// password enters the password alone.
+func password(t *testing.T, b *webtest.Browser) *webtest.Browser {
+	t.Helper()
+	b.Post("/login", "name", "lan", "password", apptest.SomePassword, "back", "/webhooks").Goes(t, "/login/code")
+	return b
+}
+
+func TestSecondFactor(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	elsewhere, b := w.Browser().SignIn("lan"), w.Browser().SignIn("lan")
+	secret := secretField.FindStringSubmatch(b.Get("/settings/sign-in").Body)[1]
+	for name, form := range map[string][]string{
+		"a wrong code":     {"secret", secret, "code", "000000x", "present_password", apptest.SomePassword},
+		"a wrong password": {"secret", secret, "code", codeOf(t, secret), "present_password", "wrong password"},
+		"a weak secret":    {"secret", "AAAA", "code", codeOf(t, secret), "present_password", apptest.SomePassword},
+	} {
+		if a := b.Submit("/settings/sign-in/app", form...); a.Status != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %d", name, a.Status)
+		}
+	}
+	if n := w.Rows("users WHERE totp IS NOT NULL"); n != 0 {
+		t.Fatal("a refused form has set it up")
+	}
+	secret, codes := enrol(t, b)
+	b.Get("/webhooks").WantStatus(t, http.StatusOK)
+	elsewhere.Get("/webhooks").Goes(t, "/login?back=%2Fwebhooks")
+	for _, kept := range append([]string{secret}, codes...) {
+		if n := w.Rows("users WHERE instr(totp, '" + kept + "') > 0"); n != 0 {
+			t.Error("the secret stands in the file")
+		}
+		if n := w.Rows("recovery_codes WHERE instr(hash, '" + kept + "') > 0"); n != 0 {
+			t.Error("a recovery code stands in the file")
+		}
+	}
+
+	// The password alone opens nothing.
+	halfway := password(t, w.Browser())
+	halfway.Get("/webhooks").Goes(t, "/login?back=%2Fwebhooks")
+	halfway.Get("/live").WantStatus(t, http.StatusUnauthorized)
+	halfway.Get("/login/code").Shows(t, "recovery code")
+	w.Browser().Get("/login/code").Goes(t, "/login")
+	w.Browser().Post("/login/code", "code", codes[0]).Goes(t, "/login")
+	b.Get("/settings/sign-in").Shows(t, "code not entered yet")
+
+	// The code of the step with which it was set up was used.
+	halfway.Post("/login/code", "code", codeOf(t, secret)).WantStatus(t, http.StatusUnprocessableEntity)
+	w.Change("UPDATE users SET totp_step = 0")
+	code := codeOf(t, secret)
+	halfway.Post("/login/code", "code", code).Goes(t, "/webhooks")
+	halfway.Get("/webhooks").WantStatus(t, http.StatusOK)
+	password(t, w.Browser()).Post("/login/code", "code", code).WantStatus(t, http.StatusUnprocessableEntity)
+
+	// A recovery code counts once, until new ones are made.
+	password(t, w.Browser()).Post("/login/code", "code", strings.ToUpper(codes[0])).Goes(t, "/webhooks")
+	password(t, w.Browser()).Post("/login/code", "code", codes[0]).WantStatus(t, http.StatusUnprocessableEntity)
+	b.Get("/settings/sign-in").Shows(t, "Recovery codes left: 9")
+	b.Submit("/settings/sign-in/codes", "present_password", "wrong password").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Submit("/settings/sign-in/codes", "present_password", apptest.SomePassword).Secret(t)
+	b.Get("/settings/sign-in").Shows(t, "Recovery codes left: 10")
+	password(t, w.Browser()).Post("/login/code", "code", codes[1]).WantStatus(t, http.StatusUnprocessableEntity)
+
+	b.Post("/settings/sign-in/off", "present_password", "wrong password").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/settings/sign-in/off", "present_password", apptest.SomePassword).Goes(t, "/settings/sign-in")
+	w.Browser().SignIn("lan")
+	if n := w.Rows("recovery_codes"); n != 0 {
+		t.Errorf("%d recovery codes are left", n)
+	}
+}
+
+// Wrong codes are limited. They use up nothing of a browser in which the user has
+// signed in before.
+func TestWrongCodes(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	b := w.Browser().SignIn("lan")
+	_, codes := enrol(t, b)
+	thief := password(t, w.Browser())
+	status := 0
+	for i := 0; i < 20 && status != http.StatusTooManyRequests; i++ {
+		status = thief.Post("/login/code", "code", "000000x").Status
+	}
+	if status != http.StatusTooManyRequests {
+		t.Errorf("the 20th wrong code: %d", status)
+	}
+	thief.Post("/login/code", "code", codes[0]).WantStatus(t, http.StatusTooManyRequests)
+	b.Post("/logout")
+	password(t, b).Post("/login/code", "code", codes[0]).Goes(t, "/webhooks")
+}
+
+func TestHalfwayEnds(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	lan := w.User(1, "lan", app.RoleOwner)
+	_, codes := enrol(t, w.Browser().SignIn("lan"))
+	b := password(t, w.Browser())
+	if n := w.Rows("sessions WHERE halfway = 1 AND end_at - started_at BETWEEN 590 AND 610"); n != 1 {
+		t.Errorf("%d halfway sessions of ten minutes", n)
+	}
+	w.Change("UPDATE sessions SET end_at = started_at WHERE halfway = 1")
+	b.Post("/login/code", "code", codes[0]).Goes(t, "/login")
+	password(t, b)
+	_, err := w.Service.EndSessions(t.Context(), 1, lan.ID)
+	apptest.Must(t, err)
+	b.Post("/login/code", "code", codes[0]).Goes(t, "/login")
+}
+
+// Whoever must have a second factor and has none may do nothing but set it up, and
+// sign out.
+func TestDemand(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "hoa", app.RoleCashier)
+	owner, cashier := w.Browser().SignIn("lan"), w.Browser().SignIn("hoa")
+	owner.Post("/settings/sign-in/demand", "demand", "1").WantStatus(t, http.StatusConflict)
+	enrol(t, owner)
+	open := cashier.Listen("/live?since=0")
+	owner.Post("/settings/sign-in/demand", "demand", "1").Goes(t, "/settings/sign-in")
+	for range open.Events { // until it has ended
+	}
+	for _, path := range []string{"/", "/counter", "/settings", "/help"} {
+		cashier.Get(path).Goes(t, "/settings/sign-in")
+	}
+	cashier.Post("/settings/password", "present_password", apptest.SomePassword).Goes(t, "/settings/sign-in")
+	cashier.Get("/live").WantStatus(t, http.StatusUnauthorized)
+	owner.Get("/").WantStatus(t, http.StatusOK)
+	owner.Post("/settings/sign-in/off", "present_password", apptest.SomePassword).WantStatus(t, http.StatusConflict)
+	enrol(t, cashier)
+	cashier.Get("/counter").WantStatus(t, http.StatusOK)
+	owner.Post("/settings/sign-in/demand", "demand", "0").Goes(t, "/settings/sign-in")
+	cashier.Post("/settings/sign-in/off", "present_password", apptest.SomePassword).Goes(t, "/settings/sign-in")
+	cashier.Get("/counter").WantStatus(t, http.StatusOK)
+}
+
+var sessionForm = regexp.MustCompile(`action="([^"]+/sessions/[0-9]+/end)"`)
+
+func TestSessionList(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.User(1, "hoa", app.RoleCashier)
+	phone, desk, hoa := w.Browser(), w.Browser(), w.Browser()
+	phone.Header.Set("User-Agent", "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1")
+	desk.Header.Set("User-Agent", "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0")
+	phone.SignIn("lan")
+	desk.SignIn("lan")
+	hoa.SignIn("hoa")
+	list := desk.Get("/settings/sign-in")
+	list.Shows(t, "Safari, iPhone", "Edge, Windows", "127.0.0.1", "this browser")
+	ends := sessionForm.FindAllStringSubmatch(list.Body, -1)
+	if len(ends) != 1 {
+		t.Fatalf("sessions that can be ended: %q", ends)
+	}
+	hoa.Post(ends[0][1]).WantStatus(t, http.StatusNotFound)
+	open := phone.Listen("/live?since=0")
+	desk.Post(ends[0][1]).Goes(t, "/settings/sign-in")
+	for range open.Events { // until it has ended
+	}
+	phone.Get("/webhooks").Goes(t, "/login?back=%2Fwebhooks")
+	desk.Get("/settings/sign-in").Hides(t, "Safari, iPhone")
+	desk.Post(ends[0][1]).WantStatus(t, http.StatusNotFound)
+
+	phone.SignIn("lan")
+	desk.Post("/settings/sign-in/others").Goes(t, "/settings/sign-in")
+	phone.Get("/webhooks").Goes(t, "/login?back=%2Fwebhooks")
+	desk.Get("/settings/sign-in").Hides(t, "Safari, iPhone")
+
+	ofHoa := sessionForm.FindStringSubmatch(desk.Get("/settings/users/2").Body)
+	if ofHoa == nil {
+		t.Fatal("an owner doesn't see the sessions of others")
+	}
+	desk.Post(ofHoa[1]).Goes(t, "/settings/users/2")
+	hoa.Get("/counter").Goes(t, "/login?back=%2Fcounter")
+}
+
+// A request that began before its session was ended doesn't bring it back.
+func TestEndedSessionStaysEnded(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	u := w.User(1, "lan", app.RoleOwner)
+	late := app.Session{UserID: u.ID, Generation: u.Generation, StartedAt: time.Now(), EndAt: time.Now().Add(time.Hour)}
+	for name, end := range map[string]func(id int64) error{
+		"ended":      func(id int64) error { return w.Service.EndSession(t.Context(), 1, u.ID, id, time.Now()) },
+		"signed out": func(int64) error { return w.Service.RemoveSession(t.Context(), "token") },
+	} {
+		apptest.Must(t, w.Service.SetSession(t.Context(), "token", late, []byte("data")))
+		list, err := w.Service.Sessions(t.Context(), 1, u.ID, "token", time.Now())
+		apptest.Must(t, err)
+		if len(list) != 1 || !list[0].This {
+			t.Fatalf("%s: %+v", name, list)
+		}
+		apptest.Must(t, end(list[0].ID))
+		apptest.Must(t, w.Service.SetSession(t.Context(), "token", late, []byte("data")))
+		if _, found, err := w.Service.Session(t.Context(), "token", time.Now()); err != nil || found {
+			t.Errorf("%s: the session goes on, %v", name, err)
+		}
+		w.Change("DELETE FROM sessions")
+	}
+}
