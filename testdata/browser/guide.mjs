@@ -50,7 +50,7 @@ await click('[data-copy="#secret"]');
 await fetch(job.shop + '/expects', { method: 'POST', body: await page.evaluate(() => navigator.clipboard.readText()) });
 await click('.kept [type=checkbox]');
 await click('.kept button');
-await page.waitForURL(job.base + '/guide');
+await page.waitForURL(job.base + '/guide?step=webhook#step-webhook');
 await done('webhook');
 
 // What somebody types stays while the steps before tick.
