@@ -24,9 +24,9 @@ type Installation struct {
 	Files        uint64 // that the process may have open; 0: not known
 	Keep         PruneLimits
 	Backups      BackupSchedule
-	// CertificateEnd gives the end of the validity of the certificate for
-	// Domain; the zero time if there is none yet. Nil without a Domain.
-	CertificateEnd func(ctx context.Context) time.Time
+	CertFile     string // with a certificate of the operator's; empty: none
+	// Certificate is about the one for Domain or in CertFile. Nil without either.
+	Certificate func(ctx context.Context) CertificateStatus
 }
 
 // FewFiles says that the process may open too few files, and what to do.
@@ -36,12 +36,18 @@ func (in Installation) FewFiles() (Text, bool) {
 		"baoco chỉ được mở %d tệp, không đủ để gửi 512 thông báo cùng lúc và phục vụ kết nối. Hãy đặt LimitNOFILE=8192 trong unit của systemd, hoặc chạy ulimit -n 8192 trước khi khởi động.", in.Files), in.Files > 0 && in.Files < enoughFiles
 }
 
-// certificateEnd calls CertificateEnd if there is one.
-func (in Installation) certificateEnd(ctx context.Context) time.Time {
-	if in.CertificateEnd == nil {
-		return time.Time{}
+// CertificateStatus is the state of the certificate that the server uses.
+type CertificateStatus struct {
+	End    time.Time // of its validity; zero: there is none yet
+	Unused bool      // there is a newer one in CertFile that can't be used
+}
+
+// certificate calls Certificate if there is one.
+func (in Installation) certificate(ctx context.Context) CertificateStatus {
+	if in.Certificate == nil {
+		return CertificateStatus{}
 	}
-	return in.CertificateEnd(ctx)
+	return in.Certificate(ctx)
 }
 
 // StorageStatus is the state of the files.
@@ -144,12 +150,13 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 			return status, err
 		}
 	}
-	status.CertificateEndsAt = in.certificateEnd(ctx)
+	certificate := in.certificate(ctx)
+	status.CertificateEndsAt = certificate.End
 	if c := s.courier.Load(); c != nil {
 		status.InFlight, _, _ = attempting(c)
 	}
 	status.Memory, status.Goroutines = processFigures()
-	status.Warnings = Warnings(in, status.StorageStatus, status.Backup, status.CertificateEndsAt, now)
+	status.Warnings = Warnings(in, status.StorageStatus, status.Backup, certificate, now)
 	if since := now.Sub(status.OldestDue); !status.OldestDue.IsZero() && since > waitsTooLong {
 		status.Warnings = append(status.Warnings, Warning{Name: WarningQueue, Text: Textf(
 			"A delivery is overdue by %d minutes: your webhooks respond too slowly or not at all.",
@@ -247,7 +254,7 @@ func (s *Service) systemWarnings(ctx context.Context, in Installation, now time.
 		return nil, err
 	}
 	backup, err := s.BackupStatus(ctx)
-	return Warnings(in, storage, backup, in.certificateEnd(ctx), now), err
+	return Warnings(in, storage, backup, in.certificate(ctx), now), err
 }
 
 // The sizes in bytes at which there is a warning: less free space, a larger
@@ -265,11 +272,10 @@ const enoughFiles = 1024
 // warning. It should have been renewed 30 days before.
 const certificateSoon = 14 * 24 * time.Hour
 
-// Warnings lists what an operator should change, gravest first. certificateEnd
-// is zero where there is no certificate.
-func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certificateEnd, now time.Time) (list []Warning) {
+// Warnings lists what an operator should change, gravest first.
+func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certificate CertificateStatus, now time.Time) (list []Warning) {
 	warn := func(name WarningName, grave bool, text Text) { list = append(list, Warning{text, name, grave}) }
-	secure := strings.HasPrefix(in.BaseURL, "https://") || in.Domain != ""
+	secure := strings.HasPrefix(in.BaseURL, "https://") || in.Domain != "" || in.CertFile != ""
 	if !secure && in.Listen != "" && !loopback(in.Listen) {
 		warn(WarningInsecure, true, Text{
 			"Passwords and keys are sent unencrypted: baoco accepts outside connections without HTTPS. Use --domain, or put baoco behind an HTTPS proxy and set its address with --base-url.",
@@ -277,7 +283,7 @@ func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certi
 		})
 	}
 	list = append(list, storageWarnings(storage)...)
-	if text, soon := certificateWarning(certificateEnd, now); soon {
+	if text, soon := certificateWarning(in, certificate, now); soon {
 		warn(WarningCertificate, true, text)
 	}
 	if w, overdue := backup.warning(now); overdue {
@@ -321,11 +327,19 @@ func storageWarnings(storage StorageStatus) (list []Warning) {
 	return list
 }
 
-func certificateWarning(end, now time.Time) (Text, bool) {
-	left := end.Sub(now)
+func certificateWarning(in Installation, c CertificateStatus, now time.Time) (Text, bool) {
+	left := c.End.Sub(now)
 	switch {
-	case end.IsZero() || left > certificateSoon:
+	case c.Unused:
+		return Text{
+			"The new certificate in --cert-file can’t be used, so the old one stays. The log says why.",
+			"Không dùng được chứng chỉ mới trong --cert-file nên vẫn dùng chứng chỉ cũ, nhật ký có ghi lý do.",
+		}, true
+	case c.End.IsZero() || left > certificateSoon:
 		return Text{}, false
+	case in.CertFile != "":
+		return Textf("The HTTPS certificate in --cert-file expires in %d days. Put a new one there.",
+			"Chứng chỉ HTTPS trong --cert-file còn %d ngày là hết hạn. Hãy thay bằng chứng chỉ mới.", max(0, int(left/(24*time.Hour)))), true
 	case left <= 0:
 		return Text{
 			"The HTTPS certificate has expired, so providers and browsers refuse the connection. Ports 80 and 443 must be reachable from outside to renew it.",
@@ -339,6 +353,9 @@ func certificateWarning(end, now time.Time) (Text, bool) {
 
 // loopback reports whether only this machine reaches a listening address.
 func loopback(listen string) bool {
+	if strings.HasPrefix(listen, "unix:") {
+		return true
+	}
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
 		return false

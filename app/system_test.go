@@ -43,6 +43,8 @@ func TestWarnings(t *testing.T) {
 		{name: "young certificate", in: safe, ends: now.AddDate(0, 0, 15)},
 		{name: "old certificate", in: safe, ends: now.AddDate(0, 0, 13), says: "expires in 13 days", grave: true},
 		{name: "expired certificate", in: safe, ends: now.Add(-time.Minute), says: "has expired", grave: true},
+		{name: "own certificate in a file", in: app.Installation{Listen: ":443", CertFile: "/etc/x.pem", BaseURL: "https://baoco.shop.vn"}, ends: now.AddDate(0, 0, 3), says: "--cert-file expires in 3 days", grave: true},
+		{name: "a socket", in: app.Installation{Listen: "unix:/run/baoco/baoco.sock", BaseURL: "http://baoco.shop.vn"}},
 		{name: "no public address", in: app.Installation{Listen: "127.0.0.1:8080"}, says: "URLs begin with the address that you opened it at"},
 		{name: "few files", in: app.Installation{Listen: "127.0.0.1:8080", BaseURL: "https://baoco.shop.vn", Files: 512}, says: "only 512 files"},
 		{name: "enough files", in: app.Installation{Listen: "127.0.0.1:8080", BaseURL: "https://baoco.shop.vn", Files: 1024}},
@@ -52,7 +54,7 @@ func TestWarnings(t *testing.T) {
 		if c.storage != nil {
 			c.storage(&storage)
 		}
-		list := app.Warnings(c.in, storage, c.backup, c.ends, now)
+		list := app.Warnings(c.in, storage, c.backup, app.CertificateStatus{End: c.ends}, now)
 		switch {
 		case c.says == "" && len(list) > 0:
 			t.Errorf("%s: %+v", c.name, list)

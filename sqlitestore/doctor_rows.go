@@ -252,7 +252,7 @@ func (d *doctor) installation(ctx context.Context) {
 	if err == nil {
 		backup, err = readBackupStatus(func(query string, args ...any) scanner { return d.db.QueryRowContext(ctx, query, args...) })
 	}
-	warnings := app.Warnings(in, status, backup, time.Time{}, d.Now)
+	warnings := app.Warnings(in, status, backup, app.CertificateStatus{}, d.Now)
 	if err != nil || len(warnings) == 0 {
 		d.look(ctx, name, func(context.Context) (app.Check, error) {
 			c, _ := fine("There is nothing to warn of.", "Không có gì cần cảnh báo.")

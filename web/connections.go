@@ -33,9 +33,10 @@ type Connections struct {
 
 // connectionsOfOne are the connections of one client.
 type connectionsOfOne struct {
-	open   int
-	exempt bool      // of the bound of one client: programs of this machine, and trusted proxies
-	cut    list.List // of *boundConn that may be cut, first the one that was used longest ago
+	open    int
+	streams int       // of HTTP/2 that wait for their answer
+	exempt  bool      // of the bound of one client: programs of this machine, and trusted proxies
+	cut     list.List // of *boundConn that may be cut, first the one that was used longest ago
 }
 
 // NewConnections bounds connections to most in all, and to a quarter of them of
@@ -59,6 +60,15 @@ func (c *Connections) Bound(s *http.Server) {
 	}
 	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if conn, ok := r.Context().Value(keyConnection{}).(*boundConn); ok {
+			if r.ProtoMajor == 2 {
+				end := conn.beginStream()
+				if end == nil {
+					w.Header().Set("Retry-After", "1")
+					w.WriteHeader(http.StatusServiceUnavailable)
+					return
+				}
+				defer end()
+			}
 			if r.ContentLength == 0 {
 				conn.keep(+1)
 				defer conn.keep(-1)
@@ -204,6 +214,25 @@ func (b *boundConn) Close() error {
 	b.connections.forget(b)
 	b.connections.mu.Unlock()
 	return b.Conn.Close()
+}
+
+// beginStream counts a request of HTTP/2. With HTTP/1.1 each would need a connection,
+// so one client may have as many at a time as it may have connections. It gives what
+// ends the stream, or nil where there are too many.
+func (b *boundConn) beginStream() (end func()) {
+	c := b.connections
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	of := c.clients[b.client]
+	if b.closed || !of.exempt && of.streams >= c.mostOfOne {
+		return nil
+	}
+	of.streams++
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		of.streams--
+	}
 }
 
 // keep counts requests that wait for their answer: while there is one, the

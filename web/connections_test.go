@@ -238,3 +238,58 @@ func TestAllConnections(t *testing.T) {
 	wantClosed(t, single, "a client's, with eight of this machine")
 	wantClosed(t, own[0], "the oldest of this machine")
 }
+
+// Over HTTP/2 a client has as many requests at a time as it may have connections:
+// the next is answered 503, those before it go on, and one that ends makes room.
+func TestStreamsOfOneClient(t *testing.T) {
+	t.Parallel()
+	answer, arrived := make(chan struct{}), make(chan struct{}, 10)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		arrived <- struct{}{}
+		<-answer
+	}))
+	server.EnableHTTP2 = true
+	connections := web.NewConnections(8, nil, slog.New(slog.DiscardHandler))
+	connections.Bound(server.Config)
+	server.Listener = connections.Listener(fromElsewhere{server.Listener})
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	statuses := make(chan int, 10)
+	client := server.Client()
+	client.Transport.(*http.Transport).DialContext = (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 7)}}).DialContext
+	ask := func() {
+		response, err := client.Get(server.URL)
+		if err != nil {
+			t.Error(err)
+			statuses <- 0
+			return
+		}
+		response.Body.Close()
+		if response.ProtoMajor != 2 {
+			t.Errorf("over %s", response.Proto)
+		}
+		statuses <- response.StatusCode
+	}
+	for range 2 {
+		go ask()
+		select {
+		case <-arrived:
+		case got := <-statuses:
+			t.Fatalf("answered %d", got)
+		}
+	}
+	go ask()
+	if got := <-statuses; got != http.StatusServiceUnavailable {
+		t.Errorf("one more at a time is answered %d", got)
+	}
+	close(answer)
+	for range 2 {
+		if got := <-statuses; got != http.StatusOK {
+			t.Errorf("one of those before it is answered %d", got)
+		}
+	}
+	go ask()
+	if got := <-statuses; got != http.StatusOK {
+		t.Errorf("one after them is answered %d", got)
+	}
+}

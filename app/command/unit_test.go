@@ -55,6 +55,7 @@ func TestSystemdUnit(t *testing.T) {
 			"ReadWritePaths": `"/srv/my \"shop\" 5%%\\n"`,
 		}, []string{"StateDirectory"}},
 		{[]string{bin, "--db", "/var/lib/a/b/baoco.db"}, map[string]string{"ReadWritePaths": "/var/lib/a/b"}, []string{"StateDirectory"}},
+		{[]string{bin, "--listen", "unix:/run/baoco/baoco.sock", "--base-url", "https://baoco.vn"}, map[string]string{"RuntimeDirectory": "baoco"}, []string{"AmbientCapabilities"}},
 		{[]string{bin, "--backup-dir", "/mnt/a b"}, map[string]string{"ReadWritePaths": `"-/mnt/a b"`, "StateDirectory": "baoco"}, nil},
 		{[]string{bin, "--db", "/home/lan/baoco.db"}, map[string]string{"ProtectHome": "read-only", "ReadWritePaths": "/home/lan"}, nil},
 		{[]string{"--binary=/tmp/baoco"}, map[string]string{"User": "baoco"}, []string{"PrivateTmp"}},

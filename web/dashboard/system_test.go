@@ -80,13 +80,13 @@ func TestCertificateOnTheSystemPage(t *testing.T) {
 		{10, "10 days left", true},
 		{-1, "has expired", true},
 	} {
-		end := func(context.Context) time.Time {
-			if c.days == 0 {
-				return time.Time{}
+		end := func(context.Context) (status app.CertificateStatus) {
+			if c.days != 0 {
+				status.End = time.Now().Add(time.Duration(c.days)*24*time.Hour + time.Hour)
 			}
-			return time.Now().Add(time.Duration(c.days)*24*time.Hour + time.Hour)
+			return status
 		}
-		b := w.Serving(app.Installation{Domain: "baoco.shop.vn", BaseURL: "https://baoco.shop.vn", CertificateEnd: end}).SignIn("lan")
+		b := w.Serving(app.Installation{Domain: "baoco.shop.vn", BaseURL: "https://baoco.shop.vn", Certificate: end}).SignIn("lan")
 		if page := b.Get("/system").Body; !strings.Contains(page, c.says) {
 			t.Errorf("%d days: the page doesn't say %q\n%s", c.days, c.says, page)
 		}

@@ -82,18 +82,18 @@ func modernHello(domain string) *tls.ClientHelloInfo {
 }
 
 // certificateEnd gives a function that reads when the saved certificate of the
-// domain ends. The function returns the zero time if there is no certificate yet
-// or it can't be read. Without a domain certificateEnd returns nil.
-func certificateEnd(s Settings) func(ctx context.Context) time.Time {
+// domain ends. Its status is zero if there is no certificate yet or it can't be read.
+// Without a domain certificateEnd returns nil.
+func certificateEnd(s Settings) func(ctx context.Context) app.CertificateStatus {
 	if s.Domain == "" {
 		return nil
 	}
-	return func(ctx context.Context) time.Time {
+	return func(ctx context.Context) app.CertificateStatus {
 		kept, err := s.certificates().Get(ctx, s.Domain)
 		if err != nil {
-			return time.Time{}
+			return app.CertificateStatus{}
 		}
-		return leafEnd(kept)
+		return app.CertificateStatus{End: leafEnd(kept)}
 	}
 }
 

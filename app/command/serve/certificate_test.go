@@ -24,7 +24,7 @@ func TestCertificateEnd(t *testing.T) {
 	if certificateEnd(Settings{}) != nil {
 		t.Error("a certificate without a domain")
 	}
-	if end := certificateEnd(s)(t.Context()); !end.IsZero() {
+	if end := certificateEnd(s)(t.Context()).End; !end.IsZero() {
 		t.Errorf("before the first: %v", end)
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -36,12 +36,12 @@ func TestCertificateEnd(t *testing.T) {
 	check(err)
 	kept := append(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf})...)
 	check(s.certificates().Put(t.Context(), s.Domain, kept))
-	if end := certificateEnd(s)(t.Context()); !end.Equal(want) {
+	if end := certificateEnd(s)(t.Context()).End; !end.Equal(want) {
 		t.Errorf("%v, want %v", end, want)
 	}
 	for _, broken := range [][]byte{nil, kept[:200], []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")} {
 		check(s.certificates().Put(t.Context(), s.Domain, broken))
-		if end := certificateEnd(s)(t.Context()); !end.IsZero() {
+		if end := certificateEnd(s)(t.Context()).End; !end.IsZero() {
 			t.Errorf("%q ends at %v", broken, end)
 		}
 	}

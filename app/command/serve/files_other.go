@@ -5,3 +5,7 @@ package serve
 // openFiles is how many files this process may open. The limit isn't known on this
 // system, so memory is the limit.
 func openFiles() uint64 { return 1 << 20 }
+
+// isRefused reports whether nobody listens where a connection was to go. It isn't
+// known on this system, so a socket is never removed.
+func isRefused(error) bool { return false }

@@ -2,7 +2,10 @@
 
 package serve
 
-import "syscall"
+import (
+	"errors"
+	"syscall"
+)
 
 // openFiles is how many files this process may open. Package os has raised the
 // limit as far as it may. If the limit is unknown, the usual number is assumed.
@@ -13,3 +16,6 @@ func openFiles() uint64 {
 	}
 	return uint64(limit.Cur)
 }
+
+// isRefused reports whether nobody listens where a connection was to go.
+func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

@@ -6,6 +6,7 @@ package serve
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -42,10 +43,12 @@ func Command() *cli.Command {
 		),
 		Flags: append([]cli.Flag{
 			terminal.DBFlag,
-			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on", Value: defaultListen, EnvVars: []string{"BAOCO_LISTEN"}},
+			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on, or unix:/path of a socket", Value: defaultListen, EnvVars: []string{"BAOCO_LISTEN"}},
 			&cli.StringFlag{Name: "base-url", Usage: "`URL` at which providers reach this server", EnvVars: []string{"BAOCO_BASE_URL"}},
 			&cli.StringFlag{Name: "domain", Usage: "serve HTTPS for `NAME` on ports 443 and 80, with an automatic certificate (ACME)", EnvVars: []string{"BAOCO_DOMAIN"}},
 			&cli.StringFlag{Name: "acme-directory", Usage: "`URL` of the authority that issues the certificate of --domain (default: Let's Encrypt)", EnvVars: []string{"BAOCO_ACME_DIRECTORY"}},
+			&cli.StringFlag{Name: "cert-file", Usage: "serve HTTPS at --listen with the certificate in `FILE`, PEM; read again when it changes", EnvVars: []string{"BAOCO_CERT_FILE"}},
+			&cli.StringFlag{Name: "key-file", Usage: "`FILE` with the private key of --cert-file, PEM", EnvVars: []string{"BAOCO_KEY_FILE"}},
 			&cli.StringFlag{Name: "timezone", Usage: "`ZONE` of every date (default: that of the database, " + app.DefaultZone + " in a new one)", EnvVars: []string{"BAOCO_TIMEZONE"}},
 			&cli.StringSliceFlag{Name: "allow-target", Usage: "allow webhooks at private addresses in `CIDR[@PORT]`, or at this exact host name (repeatable)", EnvVars: []string{"BAOCO_ALLOW_TARGET"}},
 			&cli.StringSliceFlag{Name: "trusted-proxies", Usage: "believe the proxy at `CIDR` about its clients: X-Forwarded-For, -Proto and -Host (repeatable)", EnvVars: []string{"BAOCO_TRUSTED_PROXIES"}},
@@ -177,9 +180,18 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 	if err != nil {
 		program = "" // it is only shown
 	}
+	var files *certificateFiles
+	if s.CertFile != "" {
+		if files, err = openCertificate(s.CertFile, s.KeyFile, log); err != nil {
+			return nil, terminal.Exit(terminal.ExitDatabase, err)
+		}
+	}
 	installation := app.Installation{
 		Version: Version, Program: program, StartedAt: time.Now(), Listen: s.Listen, BaseURL: s.BaseURL, Domain: s.Domain, AllowTargets: s.Targets, Keep: s.Keep, Backups: s.Backups,
-		CertificateEnd: certificateEnd(s), Files: openFiles(),
+		CertFile: s.CertFile, Certificate: certificateEnd(s), Files: openFiles(),
+	}
+	if files != nil {
+		installation.Certificate = func(context.Context) app.CertificateStatus { return files.status() }
 	}
 	if text, few := installation.FewFiles(); few {
 		log.Warn(text.EN)
@@ -199,7 +211,7 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 			config.Metrics, config.MetricsToken = figures, s.MetricsToken
 		}
 	}
-	if err := r.listen(s, web.New(config), connections, log); err != nil {
+	if err := r.listen(s, files, web.New(config), connections, log); err != nil {
 		return nil, terminal.Exit(terminal.ExitDatabase, err)
 	}
 	if figures != nil && s.MetricsListen != "" {
@@ -220,16 +232,21 @@ func (r *Server) serve(server *http.Server, l net.Listener) {
 	go func() { r.failed <- app.Protected(func() error { return server.Serve(l) }) }()
 }
 
-func (r *Server) listen(s Settings, handler http.Handler, connections *web.Connections, log *slog.Logger) error {
+func (r *Server) listen(s Settings, files *certificateFiles, handler http.Handler, connections *web.Connections, log *slog.Logger) error {
 	r.servers = []*http.Server{httpServer(handler, connections, log)}
 	if s.Domain != "" {
 		return r.listenSecurely(s, connections, log)
 	}
-	plain, err := net.Listen("tcp", s.Listen)
-	if err == nil {
-		r.Listener = connections.Listener(plain)
+	plain, err := listenAt(s.Listen)
+	if err != nil {
+		return err
 	}
-	return err
+	r.Listener = connections.Listener(plain)
+	if files != nil {
+		r.servers[0].TLSConfig = files.config()
+		r.Listener = tls.NewListener(r.Listener, r.servers[0].TLSConfig)
+	}
+	return nil
 }
 
 // StopTime is how long a stop may take: a little longer than an attempt.
@@ -278,6 +295,9 @@ func SetUpLink(base, token string) string {
 func baseURL(s Settings, address net.Addr) string {
 	if s.BaseURL != "" {
 		return s.BaseURL
+	}
+	if s.CertFile != "" {
+		return "https://" + address.String()
 	}
 	return "http://" + address.String()
 }

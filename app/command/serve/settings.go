@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +25,7 @@ func (s Settings) certificates() autocert.DirCache { return autocert.DirCache(s.
 
 // Settings are the checked flags of serve.
 type Settings struct {
-	DB, Listen, BaseURL, Domain, ACMEDirectory, Zone string
+	DB, Listen, BaseURL, Domain, ACMEDirectory, CertFile, KeyFile, Zone string
 
 	Targets                 []string        // of --allow-target
 	Proxies                 []netip.Prefix  // that are trusted
@@ -42,17 +43,16 @@ type Settings struct {
 
 func readSettings(c *cli.Context) (s Settings, err error) {
 	s = Settings{
-		DB: c.String("db"), Listen: c.String("listen"), Domain: c.String("domain"), ACMEDirectory: c.String("acme-directory"), Zone: c.String("timezone"),
+		DB: c.String("db"), Listen: c.String("listen"), Domain: c.String("domain"), ACMEDirectory: c.String("acme-directory"), CertFile: c.String("cert-file"), KeyFile: c.String("key-file"), Zone: c.String("timezone"),
 		Targets: c.StringSlice("allow-target"), RateLimit: c.Int("rate-limit"), ListingLimit: c.Int("listing-rate-limit"), JSONLog: c.String("log-format") == "json",
 	}
 	if err := s.checkDomain(); err != nil {
 		return s, err
 	}
-	_, port, err := net.SplitHostPort(s.Listen)
-	if _, e := strconv.ParseUint(port, 10, 16); err != nil || e != nil {
-		return s, terminal.Usagef("--listen must be an address such as 127.0.0.1:8080, not %q", s.Listen)
-	}
 	if s.BaseURL, err = checkBaseURL(c.String("base-url"), s.Domain); err != nil {
+		return s, err
+	}
+	if err := s.checkListen(); err != nil {
 		return s, err
 	}
 	if s.Zone != "" {
@@ -108,6 +108,35 @@ func (s *Settings) checkDomain() error {
 	}
 	return nil
 }
+
+// checkListen checks --listen, --cert-file and --key-file.
+func (s Settings) checkListen() error {
+	switch {
+	case (s.CertFile == "") != (s.KeyFile == ""):
+		return terminal.Usagef("--cert-file and --key-file go together")
+	case s.CertFile != "" && s.Domain != "":
+		return terminal.Usagef("--domain gets its certificate by itself: --cert-file doesn't go with it")
+	}
+	if path := socketOf(s.Listen); strings.HasPrefix(s.Listen, "unix:") {
+		switch {
+		case !filepath.IsAbs(path) || len(path) > longestSocket:
+			return terminal.Usagef("--listen unix: takes an absolute path of at most %d bytes, not %q", longestSocket, path)
+		case s.BaseURL == "":
+			return terminal.Usagef("--listen %s needs --base-url: the address of the proxy before it", s.Listen)
+		case s.CertFile != "":
+			return terminal.Usagef("--cert-file doesn't go with a Unix socket: the proxy before it has the certificate")
+		}
+		return nil
+	}
+	_, port, err := net.SplitHostPort(s.Listen)
+	if _, e := strconv.ParseUint(port, 10, 16); err != nil || e != nil {
+		return terminal.Usagef("--listen must be an address such as 127.0.0.1:8080, or unix:/path, not %q", s.Listen)
+	}
+	return nil
+}
+
+// longestSocket is the longest path that every system takes for a Unix socket.
+const longestSocket = 103
 
 // parseProxies reads --trusted-proxies. A network of all addresses is refused,
 // because then every client could choose its own address.

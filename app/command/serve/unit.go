@@ -63,6 +63,7 @@ type unit struct {
 	command []string // of serve, the binary first
 	file    string   // with its environment; empty: none
 	dir     string   // of the database
+	Runtime string   // the name of the directory of its socket where it is directly below /run
 	backups string   // the directory of scheduled backups; empty: there is none
 	State   string   // the name of dir where it is directly below /var/lib, else empty
 	LowPort bool     // serve listens at a port below 1024, or may
@@ -103,6 +104,9 @@ func readUnit(c *cli.Context) (u unit, err error) {
 		return u, err
 	}
 	u.dir, u.backups = filepath.Dir(db), s.Backups.Dir
+	if name, below := strings.CutPrefix(filepath.Dir(socketOf(s.Listen)), "/run/"); below && stateName.MatchString(name) {
+		u.Runtime = name
+	}
 	if name, below := strings.CutPrefix(u.dir, "/var/lib/"); below && stateName.MatchString(name) {
 		u.State = name
 	}
