@@ -74,7 +74,6 @@ func TestMetrics(t *testing.T) {
 	source := fmt.Sprintf(`provider="native",source="%d"`, in.source.ID)
 	want := map[string]float64{
 		`baoco_attempts_total{outcome="delivered"}`:                                6,
-		`baoco_attempts_total{outcome="http_status"}`:                              1,
 		`baoco_calls_total{outcome="accepted",` + source + `}`:                     7,
 		`baoco_calls_total{outcome="refused",` + source + `}`:                      1,
 		`baoco_calls_total{outcome="refused",provider="unknown",source="unknown"}`: 1,
@@ -98,7 +97,7 @@ func TestMetrics(t *testing.T) {
 				return false
 			}
 		}
-		return true
+		return figures[`baoco_attempts_total{outcome="http_status"}`] >= 1 // on a slow machine the retry was made too
 	})
 	info, err := os.Stat(in.db)
 	must(t, err)
