@@ -213,7 +213,7 @@ func TestPaymentFilter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChat()
 		s := openWith(t, newFile(t), nil, c)
-		s.pay(t, 0, app.Incoming{})
+		s.pay(t, 0, app.Incoming{Amount: 9000, Type: app.Out})
 		s.feed(t, app.PaymentFeed{Type: app.Out, Least: 5000})
 		s.start(t)
 		s.pay(t, 1, app.Incoming{Amount: 9000})
