@@ -51,8 +51,11 @@ type gridLine struct {
 	Label string
 }
 
+// dayLabel is the name of a day under the chart. That of today ends at the chart's
+// edge, since it is wider than its bars.
 type dayLabel struct {
 	X     float64
+	Today bool
 	Label string
 }
 
@@ -135,9 +138,9 @@ func (w words) drawChart(days, before []dayTotal) chart {
 		}
 		c.Days = append(c.Days, day)
 		if day.Today {
-			c.Labels = append(c.Labels, dayLabel{round2(middle), w.DayName(d.Day)})
+			c.Labels = append(c.Labels, dayLabel{100, true, w.DayName(d.Day)})
 		} else if (len(days)-1-i)%every == 0 {
-			c.Labels = append(c.Labels, dayLabel{round2(middle), d.Day.Start(w.zone).In(w.zone).Format(w.T("02 Jan", "02/01"))})
+			c.Labels = append(c.Labels, dayLabel{round2(middle), false, d.Day.Start(w.zone).In(w.zone).Format(w.T("02 Jan", "02/01"))})
 		}
 	}
 	return c
