@@ -11,6 +11,8 @@ func lockFile(string) (*os.File, error) {
 	return nil, errors.New("baoco serve needs a Unix system, such as Linux")
 }
 
+func unlockFile(f *os.File) error { return f.Close() }
+
 func lockDir(string) (unlock func(), err error) { return func() {}, nil }
 
 func isLocked(string) (bool, error) { return false, nil }

@@ -38,6 +38,12 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
+// unlockFile ends a lock. To close the file isn't enough: a process that is being
+// started has the file too, until it runs its own program.
+func unlockFile(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
+}
+
 // isNamed reports whether path is still the name of an open file.
 func isNamed(f *os.File, path string) bool {
 	open, err := f.Stat()
@@ -62,7 +68,7 @@ func lockDir(dir string) (unlock func(), err error) {
 		}
 		return nil, fmt.Errorf("lock %s: %w", dir, err)
 	}
-	return func() { d.Close() }, nil
+	return func() { _ = unlockFile(d) }, nil
 }
 
 // isLocked reports whether a process holds the lock. If none does this call holds it
@@ -75,7 +81,7 @@ func isLocked(path string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer f.Close()
+	defer unlockFile(f)
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return true, nil
