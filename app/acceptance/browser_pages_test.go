@@ -36,14 +36,14 @@ var browserPages = []string{
 	"/inbound", "/inbound/sources/new", "/inbound/sources/new?provider=sepay", "/inbound/sources/1", "/inbound/sources/1/rotate", "/inbound/sources/1/remove",
 	"/inbound/events", "/inbound/events/1", "/inbound/refused",
 	"/keys", "/keys/1/revoke",
-	"/settings", "/settings/sign-out", "/settings/users/2", "/settings/users/2/remove", "/settings/counters/1/revoke", "/settings/alerts", "/settings/alerts/email/remove", "/system",
+	"/settings", "/settings/sign-out", "/settings/sign-in", "/settings/sign-in/others", "/settings/users/2", "/settings/users/2/remove", "/settings/counters/1/revoke", "/settings/alerts", "/settings/alerts/email/remove", "/system",
 	"/counter", "/counter/wrong", "/setup/wrong", "/help", "/help/receiver", "/help/install", "/help/wrong",
 }
 
 // A new page without a line above fails.
 func TestBrowserPagesAreAll(t *testing.T) {
 	t.Parallel()
-	for _, page := range webtest.PagesWithout(browserPages, "/login", "/banks/{id}/qr.png", "/counter/manifest.webmanifest", "/counter/{token}/manifest.webmanifest", "/counter/backlog") {
+	for _, page := range webtest.PagesWithout(browserPages, "/login", "/login/code", "/manifest.webmanifest", "/banks/{id}/qr.png", "/counter/manifest.webmanifest", "/counter/{token}/manifest.webmanifest", "/counter/backlog") {
 		t.Errorf("TestBrowserPages doesn't visit %s", page)
 	}
 }

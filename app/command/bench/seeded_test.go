@@ -299,6 +299,9 @@ const seededPages = `
 		an API key, revoke: /keys/1/revoke
 		settings: /settings
 		settings, sign out everywhere: /settings/sign-out
+		settings, sign-in: /settings/sign-in
+		settings, sign out elsewhere: /settings/sign-in/others
+		the manifest: /manifest.webmanifest
 		a user: /settings/users/1
 		a user, remove: /settings/users/1/remove
 		a counter link, revoke: /settings/counters/1/revoke
@@ -328,7 +331,7 @@ func TestSeededPages(t *testing.T) {
 			paths = append(paths, strings.NewReplacer("{", "", "}", "").Replace(path))
 		}
 	}
-	for _, page := range webtest.PagesWithout(paths, "/login", "/setup/{token}", "/counter/{token}", "/counter/{token}/manifest.webmanifest") {
+	for _, page := range webtest.PagesWithout(paths, "/login", "/login/code", "/setup/{token}", "/counter/{token}", "/counter/{token}/manifest.webmanifest") {
 		t.Errorf("%s isn't measured: seededPages needs a line", page)
 	}
 }
