@@ -37,7 +37,9 @@ func TestProxies(t *testing.T) {
 				"http { access_log off; client_body_temp_path " + dir + "/body; proxy_temp_path " + dir + "/proxy;\n" +
 				"fastcgi_temp_path " + dir + "/f; uwsgi_temp_path " + dir + "/u; scgi_temp_path " + dir + "/s;\n" +
 				"server { listen " + listen + ";\n" + lines + "} }\n"
-		}, func(dir string) []string { return []string{"-p", dir, "-c", filepath.Join(dir, "config"), "-e", "stderr"} }},
+		}, func(dir string) []string {
+			return []string{"-p", dir, "-c", filepath.Join(dir, "config"), "-e", "stderr"}
+		}},
 		{"caddy", "https", func(dir, listen, lines string) string {
 			return "{\n admin off\n skip_install_trust\n local_certs\n auto_https disable_redirects\n storage file_system " + dir + "/store\n}\n" +
 				strings.Replace(lines, "baoco.shop.vn", "https://"+listen, 1)
