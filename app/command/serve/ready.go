@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"baoco/app/command/terminal"
@@ -23,7 +22,7 @@ func ReadyCommand() *cli.Command {
 			"baoco ready",
 			"baoco ready --domain baoco.shop.vn --wait 30s",
 		),
-		Flags: append(flags, serveFlags("listen", "domain")...),
+		Flags: append(flags, serveFlags("listen", "domain", "cert-file")...),
 		Action: func(c *cli.Context) error {
 			if err := terminal.NoArguments(c); err != nil {
 				return err
@@ -31,7 +30,7 @@ func ReadyCommand() *cli.Command {
 			if _, _, err := net.SplitHostPort(c.String("listen")); err != nil {
 				return terminal.Usagef("--listen must be an address such as %s, not %q", defaultListen, c.String("listen"))
 			}
-			url, client := probe(c.String("listen"), c.String("domain"))
+			url, client := probe(c.String("listen"), c.String("domain"), c.String("cert-file") != "")
 			until := time.Now().Add(c.Duration("wait"))
 			for {
 				err := askReady(c.Context, client, url)
@@ -56,11 +55,11 @@ func serveFlags(names ...string) (flags []cli.Flag) {
 	return flags
 }
 
-// probe is the address of /readyz of a server that listens so, and a client that
-// reaches it. The client stays on this machine, so it trusts any certificate.
-func probe(listen, domain string) (url string, client *http.Client) {
+// probe is the address of /readyz of a server that listens so, over HTTPS where it has
+// a certificate of the operator's, and a client that reaches it. The client stays on this machine, so it trusts any certificate.
+func probe(listen, domain string, secure bool) (url string, client *http.Client) {
 	dial := (&net.Dialer{}).DialContext
-	if socket, is := strings.CutPrefix(listen, "unix:"); is {
+	if socket := socketOf(listen); socket != "" {
 		listen = defaultListen // the name in the request, which nobody looks at
 		dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
@@ -71,6 +70,9 @@ func probe(listen, domain string) (url string, client *http.Client) {
 		host = "127.0.0.1"
 	}
 	url = "http://" + net.JoinHostPort(host, port) + "/readyz"
+	if secure {
+		url = "https://" + net.JoinHostPort(host, port) + "/readyz"
+	}
 	if domain != "" {
 		url = "https://127.0.0.1/readyz"
 	}
