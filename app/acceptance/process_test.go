@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,7 +30,7 @@ var (
 // TestMain lets the test binary be the program, so that tests can start it as
 // a process of its own.
 func TestMain(m *testing.M) {
-	if os.Getenv("BAOCO_TEST_AS_PROGRAM") == "1" {
+	if os.Getenv("AS_BAOCO") == "1" {
 		signal.Ignore(syscall.SIGPIPE) // as main does
 		os.Exit(command.Run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
@@ -84,7 +85,9 @@ func program(dir string, args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(executable, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "BAOCO_TEST_AS_PROGRAM=1", "GORACE=atexit_sleep_ms=0", "HTTP_PROXY=http://127.0.0.1:9", "TZ=America/Los_Angeles")
+	// The settings of whoever runs the tests, and what they tell the tests, aren't the program's.
+	own := slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "BAOCO_") })
+	cmd.Env = append(own, "AS_BAOCO=1", "GORACE=atexit_sleep_ms=0", "HTTP_PROXY=http://127.0.0.1:9", "TZ=America/Los_Angeles")
 	return cmd
 }
 

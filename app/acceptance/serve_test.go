@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"baoco/app/apptest"
 	"baoco/app/command/terminal"
 )
 
@@ -63,6 +64,24 @@ func TestFirstRun(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			t.Errorf("a clean stop left %s", name)
 		}
+	}
+}
+
+// A variable that looks like a setting and is none is in the log once, and its value
+// isn't.
+func TestUnknownVariable(t *testing.T) {
+	t.Parallel()
+	p := &process{stderr: &apptest.Output{}}
+	p.Cmd = program(t.TempDir(), "serve", "--listen", anyPort)
+	p.Env = append(p.Env, "BAOCO_HEARTBEAT_UR=https://hc.example.vn/a-secret", "BAOCO_LOG_FORMAT=json")
+	p.Stderr = p.stderr
+	must(t, p.Start())
+	t.Cleanup(func() { _ = p.Process.Kill(); _ = p.Wait() })
+	if !p.waitForURL() {
+		t.Fatalf("serve did not come up:\n%s", p.stderr)
+	}
+	if log := p.stderr.String(); strings.Count(log, `"level":"WARN","msg":"there is no setting BAOCO_HEARTBEAT_UR, so it counts for nothing. Did you mean BAOCO_HEARTBEAT_URL?"`) != 1 || strings.Contains(log, "a-secret") {
+		t.Errorf("the log:\n%s", log)
 	}
 }
 

@@ -13,16 +13,13 @@ import (
 )
 
 func pruneCommand() *cli.Command {
-	const asServed = " (default: as serve was last started)"
 	return &cli.Command{
 		Name: "prune", Usage: "remove old inbound log and delivery history now, as a running server does every hour; transactions are always kept",
 		Description: terminal.Example("baoco prune --dry-run", "baoco prune --keep-inbound 7d --keep-history 90d --vacuum"),
-		Flags: terminal.AdminFlags(
-			serve.KeepFlag("keep-inbound", serve.KeepInboundUsage+asServed, ""),
-			serve.KeepFlag("keep-history", serve.KeepHistoryUsage+asServed, ""),
+		Flags: append(serve.KeepFlags(" (default: as serve was last started)", "", ""), terminal.AdminFlags(
 			&cli.BoolFlag{Name: "dry-run", Usage: "only count what would be removed"},
 			&cli.BoolFlag{Name: "vacuum", Usage: "give free space in the file back to the disk"},
-		),
+		)...),
 		Action: terminal.Interruptible(withoutArguments(prune)),
 	}
 }

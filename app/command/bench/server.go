@@ -63,7 +63,7 @@ func startServer(ctx context.Context, db string) (*server, error) {
 // the server under measurement.
 func withoutServeSettings(environment []string) []string {
 	var settings []string
-	for _, f := range serve.Command().Flags {
+	for _, f := range serve.Flags() {
 		if documented, ok := f.(cli.DocGenerationFlag); ok {
 			settings = append(settings, documented.GetEnvVars()...)
 		}

@@ -12,15 +12,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-const (
-	KeepInboundUsage = "`TIME` to keep the inbound log, but for what needs attention, such as 30d; 0 is for ever"
-	KeepHistoryUsage = "`TIME` to keep the delivery history, such as 365d; 0 is for ever"
-)
-
-// KeepFlag is a flag for how long something is kept, also set by a variable of the
-// environment.
-func KeepFlag(name, usage, value string) *cli.StringFlag {
-	return &cli.StringFlag{Name: name, Usage: usage, Value: value, EnvVars: []string{"BAOCO_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))}}
+// KeepFlags are the flags for how long logs are kept; more is added to their
+// meaning.
+func KeepFlags(more, inbound, history string) []cli.Flag {
+	return byEnvironment(
+		&cli.StringFlag{Name: "keep-inbound", Usage: "`TIME` to keep the inbound log, but for what needs attention, such as 30d; 0 is for ever" + more, Value: inbound},
+		&cli.StringFlag{Name: "keep-history", Usage: "`TIME` to keep the delivery history, such as 365d; 0 is for ever" + more, Value: history},
+	)
 }
 
 func readKeep(c *cli.Context) (keep app.PruneLimits, err error) {

@@ -45,7 +45,7 @@ func ReadyCommand() *cli.Command {
 
 // serveFlags are some of the flags of serve.
 func serveFlags(names ...string) (flags []cli.Flag) {
-	for _, f := range Command().Flags {
+	for _, f := range Flags() {
 		for _, name := range names {
 			if f.Names()[0] == name {
 				flags = append(flags, f)

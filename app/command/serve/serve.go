@@ -30,39 +30,16 @@ import (
 	_ "golang.org/x/crypto/x509roots/fallback" // where the system has no roots, as in a container
 )
 
-const defaultListen = "127.0.0.1:8080"
-
 // Command is baoco serve.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name: "serve", Usage: "run the server; creates the database if there is none",
-		Description: terminal.Example(
+		Description: precedence + terminal.Example(
 			"baoco serve",
 			"baoco serve --domain baoco.shop.vn",
 			"baoco serve --allow-target 127.0.0.1/32@9000",
 		),
-		Flags: append([]cli.Flag{
-			terminal.DBFlag,
-			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on, or unix:/path of a socket", Value: defaultListen, EnvVars: []string{"BAOCO_LISTEN"}},
-			&cli.StringFlag{Name: "base-url", Usage: "`URL` at which providers reach this server", EnvVars: []string{"BAOCO_BASE_URL"}},
-			&cli.StringFlag{Name: "domain", Usage: "serve HTTPS for `NAME` on ports 443 and 80, with an automatic certificate (ACME)", EnvVars: []string{"BAOCO_DOMAIN"}},
-			&cli.StringFlag{Name: "acme-directory", Usage: "`URL` of the authority that issues the certificate of --domain (default: Let's Encrypt)", EnvVars: []string{"BAOCO_ACME_DIRECTORY"}},
-			&cli.StringFlag{Name: "cert-file", Usage: "serve HTTPS at --listen with the certificate in `FILE`, PEM; read again when it changes", EnvVars: []string{"BAOCO_CERT_FILE"}},
-			&cli.StringFlag{Name: "key-file", Usage: "`FILE` with the private key of --cert-file, PEM", EnvVars: []string{"BAOCO_KEY_FILE"}},
-			&cli.StringFlag{Name: "timezone", Usage: "`ZONE` of every date (default: that of the database, " + app.DefaultZone + " in a new one)", EnvVars: []string{"BAOCO_TIMEZONE"}},
-			&cli.StringSliceFlag{Name: "allow-target", Usage: "allow webhooks at private addresses in `CIDR[@PORT]`, or at this exact host name (repeatable)", EnvVars: []string{"BAOCO_ALLOW_TARGET"}},
-			&cli.StringSliceFlag{Name: "trusted-proxies", Usage: "believe the proxy at `CIDR` about its clients: X-Forwarded-For, -Proto and -Host (repeatable)", EnvVars: []string{"BAOCO_TRUSTED_PROXIES"}},
-			&cli.IntFlag{Name: "rate-limit", Usage: "requests a minute for each API key and endpoint, `N`", Value: 300, EnvVars: []string{"BAOCO_RATE_LIMIT"}},
-			&cli.IntFlag{Name: "listing-rate-limit", Usage: "the same for the listings of transactions and of bank accounts, `N`", Value: 60, EnvVars: []string{"BAOCO_LISTING_RATE_LIMIT"}},
-			KeepFlag("keep-inbound", KeepInboundUsage, "30d"),
-			KeepFlag("keep-history", KeepHistoryUsage, "365d"),
-			&cli.StringFlag{Name: "backup-dir", Usage: "make backups in `DIRECTORY` by a schedule (default: none)", EnvVars: []string{"BAOCO_BACKUP_DIR"}},
-			KeepFlag("backup-every", "`TIME` between two scheduled backups, from 1h to 7d", "24h"),
-			&cli.IntFlag{Name: "backup-keep", Usage: "how many scheduled backups stay, `N`", Value: 14, EnvVars: []string{"BAOCO_BACKUP_KEEP"}},
-			&cli.StringFlag{Name: "catch-up", Usage: "`TIME` between two syncs of the lists of providers, from 10s to 24h; 0 is never", Value: "3m", EnvVars: []string{"BAOCO_CATCH_UP"}},
-			&cli.StringFlag{Name: "log-format", Usage: "`FORMAT`: text or json", Value: "text", EnvVars: []string{"BAOCO_LOG_FORMAT"}},
-			&cli.StringFlag{Name: "lang", Usage: "default `LANGUAGE` of the dashboard and of alerts, en or vi, for those who have not chosen one (default: that of the browser, else en; alerts vi)", EnvVars: []string{"BAOCO_LANG"}},
-		}, watchingFlags()...),
+		Flags:  Flags(),
 		Action: serve,
 	}
 }
@@ -77,6 +54,9 @@ func serve(c *cli.Context) error {
 	defer stop()
 	recent := dashboard.NewRecentLog(newLogHandler(c.App.ErrWriter, s.JSONLog))
 	log := slog.New(recent)
+	for _, text := range s.Warnings {
+		log.Warn(text)
+	}
 	created, err := createIfMissing(ctx, s)
 	if err != nil {
 		return err

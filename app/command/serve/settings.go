@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,8 +21,55 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 )
 
-// certificates is the directory where the certificates of --domain are saved.
-func (s Settings) certificates() autocert.DirCache { return autocert.DirCache(s.DB + ".acme") }
+const defaultListen = "127.0.0.1:8080"
+
+// Flags are the settings of serve. Each may also be set by a variable of the
+// environment, and the secrets only by one or by a file.
+func Flags() []cli.Flag {
+	flags := byEnvironment(
+		&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on, or unix:/path of a socket", Value: defaultListen},
+		&cli.StringFlag{Name: "base-url", Usage: "`URL` at which providers reach this server", DefaultText: "https:// with --domain, else none"},
+		&cli.StringFlag{Name: "domain", Usage: "serve HTTPS for `NAME` on ports 443 and 80, with an automatic certificate (ACME)"},
+		&cli.StringFlag{Name: "acme-directory", Usage: "`URL` of the authority that issues the certificate of --domain", DefaultText: "that of Let's Encrypt"},
+		&cli.StringFlag{Name: "cert-file", Usage: "serve HTTPS at --listen with the certificate in `FILE`, PEM; read again when it changes"},
+		&cli.StringFlag{Name: "key-file", Usage: "`FILE` with the private key of --cert-file, PEM"},
+		&cli.StringFlag{Name: "timezone", Usage: "`ZONE` of every date", DefaultText: "that of the database, " + app.DefaultZone + " in a new one"},
+		&cli.StringSliceFlag{Name: "allow-target", Usage: "allow webhooks at private addresses in `CIDR[@PORT]`, or at this exact host name (repeatable)"},
+		&cli.StringSliceFlag{Name: "trusted-proxies", Usage: "believe the proxy at `CIDR` about its clients: X-Forwarded-For, -Proto and -Host (repeatable)"},
+		&cli.IntFlag{Name: "rate-limit", Usage: "requests a minute for each API key and endpoint, `N`", Value: 300},
+		&cli.IntFlag{Name: "listing-rate-limit", Usage: "the same for the listings of transactions and of bank accounts, `N`", Value: 60},
+	)
+	flags = append(append([]cli.Flag{terminal.DBFlag}, flags...), KeepFlags("", "30d", "365d")...)
+	return append(append(flags, byEnvironment(
+		&cli.StringFlag{Name: "backup-dir", Usage: "make backups in `DIRECTORY` by a schedule", DefaultText: "no backups"},
+		&cli.StringFlag{Name: "backup-every", Usage: "`TIME` between two scheduled backups, from 1h to 7d", Value: "24h"},
+		&cli.IntFlag{Name: "backup-keep", Usage: "how many scheduled backups stay, `N`", Value: 14},
+		&cli.StringFlag{Name: "catch-up", Usage: "`TIME` between two syncs of the lists of providers, from 10s to 24h; 0 is never", Value: "3m"},
+		&cli.StringFlag{Name: "log-format", Usage: "`FORMAT`: text or json", Value: "text"},
+		&cli.StringFlag{Name: "lang", Usage: "default `LANGUAGE` of the dashboard and of alerts, en or vi, for those who have not chosen one", DefaultText: "that of the browser, else en; alerts vi"},
+	)...), watchingFlags()...)
+}
+
+// byEnvironment has each flag be set by a variable too: --listen by BAOCO_LISTEN.
+func byEnvironment(flags ...cli.Flag) []cli.Flag {
+	for _, f := range flags {
+		names := []string{variable(f.Names()[0])}
+		switch f := f.(type) {
+		case *cli.StringFlag:
+			f.EnvVars = names
+		case *cli.StringSliceFlag:
+			f.EnvVars = names
+		case *cli.IntFlag:
+			f.EnvVars = names
+		}
+	}
+	return flags
+}
+
+// variable is the environment's name of a flag.
+func variable(flag string) string {
+	return "BAOCO_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
 
 // Settings are the checked flags of serve.
 type Settings struct {
@@ -38,13 +86,18 @@ type Settings struct {
 	Schedule                []time.Duration // of attempts; nil: the one of the interface
 
 	watching
-	figures *metrics.Metrics // nil: nobody reads them
+	Warnings []string         // about what was set, for a log
+	figures  *metrics.Metrics // nil: nobody reads them
 }
+
+// certificates is the directory where the certificates of --domain are saved.
+func (s Settings) certificates() autocert.DirCache { return autocert.DirCache(s.DB + ".acme") }
 
 func readSettings(c *cli.Context) (s Settings, err error) {
 	s = Settings{
 		DB: c.String("db"), Listen: c.String("listen"), Domain: c.String("domain"), ACMEDirectory: c.String("acme-directory"), CertFile: c.String("cert-file"), KeyFile: c.String("key-file"), Zone: c.String("timezone"),
 		Targets: c.StringSlice("allow-target"), RateLimit: c.Int("rate-limit"), ListingLimit: c.Int("listing-rate-limit"), JSONLog: c.String("log-format") == "json",
+		Warnings: unknownVariables(os.Environ()),
 	}
 	if err := s.checkDomain(); err != nil {
 		return s, err
@@ -66,7 +119,7 @@ func readSettings(c *cli.Context) (s Settings, err error) {
 	if s.Proxies, err = parseProxies(c.StringSlice("trusted-proxies")); err != nil {
 		return s, err
 	}
-	if s.watching, err = readWatching(c, s.Targets); err != nil {
+	if err := s.readWatching(c); err != nil {
 		return s, err
 	}
 	if s.RateLimit < 1 || s.RateLimit > 1_000_000 || s.ListingLimit < 1 || s.ListingLimit > 1_000_000 {

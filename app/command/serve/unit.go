@@ -33,7 +33,7 @@ func UnitCommand() *cli.Command {
 		&cli.StringFlag{Name: "binary", Usage: "program `FILE` (default: this one)"},
 		&cli.StringFlag{Name: "environment-file", Usage: "`FILE` with more settings, as lines such as BAOCO_DOMAIN=baoco.shop.vn"},
 	}
-	for _, f := range Command().Flags {
+	for _, f := range Flags() {
 		if f != cli.Flag(terminal.DBFlag) {
 			flags = append(flags, f)
 		}
@@ -81,11 +81,14 @@ func readUnit(c *cli.Context) (u unit, err error) {
 	if err != nil {
 		return u, err
 	}
+	s.printWarnings(c.App.ErrWriter)
 	if u.User = c.String("user"); !userName.MatchString(u.User) {
 		return u, terminal.Usagef("--user must be the name of a user of the system, not %q", u.User)
 	}
-	if c.String("heartbeat-url") != "" {
-		return u, terminal.Usagef("everybody can read a unit, and the heartbeat's URL is a secret: use --heartbeat-url-file, or BAOCO_HEARTBEAT_URL in a file of --environment-file")
+	for _, name := range secrets {
+		if c.String(name) != "" {
+			return u, terminal.Usagef("everybody can read a unit, and %s is a secret: use --%s-file", variable(name), name)
+		}
 	}
 	binary := c.String("binary")
 	if binary == "" {
@@ -135,7 +138,7 @@ func readUnit(c *cli.Context) (u unit, err error) {
 // servedFlags are the flags of serve that were set, on the command line or by the
 // environment. The service won't have this environment.
 func servedFlags(c *cli.Context) (words []string) {
-	for _, f := range Command().Flags {
+	for _, f := range Flags() {
 		name := f.Names()[0]
 		if name == "db" || !c.IsSet(name) {
 			continue

@@ -1,15 +1,13 @@
 package serve
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
+	"slices"
 	"strconv"
-	"strings"
 
 	"baoco/app"
 	"baoco/app/command/terminal"
@@ -23,12 +21,11 @@ import (
 // reads the figures, and a service that gets the heartbeat.
 
 func watchingFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "metrics-listen", Usage: "show figures to Prometheus at `ADDRESS`/metrics; a port alone is one of this machine", EnvVars: []string{"BAOCO_METRICS_LISTEN"}},
-		&cli.StringFlag{Name: "metrics-token-file", Usage: "ask for the Bearer token in `FILE` before figures are shown; without --metrics-listen they are shown at /metrics of the server", EnvVars: []string{"BAOCO_METRICS_TOKEN_FILE"}},
-		&cli.StringFlag{Name: "heartbeat-url", Usage: "call `URL` every minute while storage and deliveries are well; others can see a flag, so use the variable or the file", EnvVars: []string{"BAOCO_HEARTBEAT_URL"}},
-		&cli.StringFlag{Name: "heartbeat-url-file", Usage: "the same with the URL in `FILE`", EnvVars: []string{"BAOCO_HEARTBEAT_URL_FILE"}},
-	}
+	return slices.Concat(
+		byEnvironment(&cli.StringFlag{Name: "metrics-listen", Usage: "show figures to Prometheus at `ADDRESS`/metrics; a port alone is one of this machine"}),
+		secretFlags("metrics-token", "ask for the Bearer token in `FILE` before figures are shown; without --metrics-listen they are shown at /metrics of the server"),
+		secretFlags("heartbeat-url", "call the URL in `FILE` every minute while storage and deliveries are well"),
+	)
 }
 
 // watching are the checked flags of watchingFlags.
@@ -41,36 +38,27 @@ type watching struct {
 // on reports whether figures are shown.
 func (w watching) on() bool { return w.MetricsListen != "" || w.MetricsToken != "" }
 
-func readWatching(c *cli.Context, targets []string) (w watching, err error) {
-	if w.MetricsToken, err = secretOf(c, "metrics-token-file"); err != nil {
-		return w, err
+func (s *Settings) readWatching(c *cli.Context) (err error) {
+	if s.MetricsToken, err = s.readSecret(c, "metrics-token"); err != nil {
+		return err
 	}
-	if w.MetricsToken != "" && len(w.MetricsToken) < 16 {
-		return w, terminal.Usagef("the token of --metrics-token-file must have at least 16 characters")
+	if s.MetricsToken != "" && len(s.MetricsToken) < 16 {
+		return terminal.Usagef("the token of --metrics-token-file or BAOCO_METRICS_TOKEN must have at least 16 characters")
 	}
-	if w.MetricsListen, err = metricsAddress(c.String("metrics-listen"), w.MetricsToken != ""); err != nil {
-		return w, err
+	if s.MetricsListen, err = metricsAddress(c.String("metrics-listen"), s.MetricsToken != ""); err != nil {
+		return err
 	}
-	if w.HeartbeatURL, err = secretOf(c, "heartbeat-url-file"); err != nil {
-		return w, err
+	if s.HeartbeatURL, err = s.readSecret(c, "heartbeat-url"); err != nil || s.HeartbeatURL == "" {
+		return err
 	}
-	if address := c.String("heartbeat-url"); address != "" {
-		if w.HeartbeatURL != "" {
-			return w, terminal.Usagef("--heartbeat-url and --heartbeat-url-file don't go together")
-		}
-		w.HeartbeatURL = address
-	}
-	if w.HeartbeatURL == "" {
-		return w, nil
-	}
-	policy, err := app.ParseTargetPolicy(targets)
+	policy, err := app.ParseTargetPolicy(s.Targets)
 	if err != nil {
-		return w, err
+		return err
 	}
-	if fault := policy.CheckURL(w.HeartbeatURL); fault != nil {
-		return w, terminal.Usagef("--heartbeat-url %s", fault.EN)
+	if fault := policy.CheckURL(s.HeartbeatURL); fault != nil {
+		return terminal.Usagef("the address of --heartbeat-url-file or BAOCO_HEARTBEAT_URL %s", fault.EN)
 	}
-	return w, nil
+	return nil
 }
 
 // metricsAddress reads --metrics-listen. Others than this machine's programs must
@@ -91,23 +79,6 @@ func metricsAddress(text string, token bool) (string, error) {
 		return "", terminal.Usagef("--metrics-listen %s can be reached from other machines: give it a token with --metrics-token-file", text)
 	}
 	return text, nil
-}
-
-// secretOf reads the file that a flag names. Its last line break doesn't count.
-func secretOf(c *cli.Context, flag string) (string, error) {
-	path := c.String(flag)
-	if path == "" {
-		return "", nil
-	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return "", terminal.Usagef("--%s: %v", flag, err)
-	}
-	content = bytes.TrimSuffix(bytes.TrimSuffix(content, []byte("\n")), []byte("\r"))
-	if len(content) == 0 || len(content) > 4096 || strings.ContainsAny(string(content), " \r\n\t\x00") {
-		return "", terminal.Usagef("--%s: %s must hold one line without spaces", flag, path)
-	}
-	return string(content), nil
 }
 
 // listenForMetrics shows the figures on a listener of their own.

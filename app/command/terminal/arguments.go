@@ -64,13 +64,17 @@ func ReadSecretFile(c *cli.Context, path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	data, err := ReadFile(c, path, 1<<16)
+	const most = 1 << 16
+	data, err := ReadFile(c, path, most+1)
 	if err != nil {
 		return "", err
 	}
 	s := strings.TrimSuffix(string(data), "\n")
 	s = strings.TrimSuffix(s, "\r")
-	if s == "" {
+	switch {
+	case len(data) > most:
+		return "", Usagef("the secret file %s is larger than 64 KB", path)
+	case s == "":
 		return "", Usagef("the secret file %s is empty", path)
 	}
 	return s, nil

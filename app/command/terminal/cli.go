@@ -76,6 +76,27 @@ func flagsFirst(root *cli.App, args []string) []string {
 	return out
 }
 
+const typedWords = "words"
+
+// Typed reports whether a flag stands on the command line. The library's IsSet also
+// counts those that the environment sets.
+func Typed(c *cli.Context, flag string) bool {
+	words, _ := c.App.Metadata[typedWords].([]string)
+	for i := 0; i < len(words) && words[i] != "--"; i++ {
+		name, _, hasValue := strings.Cut(words[i], "=")
+		if !strings.HasPrefix(name, "-") {
+			continue
+		}
+		if strings.TrimLeft(name, "-") == flag {
+			return true
+		}
+		if !hasValue && takesValue(c.Command, name) {
+			i++
+		}
+	}
+	return false
+}
+
 func isNegative(arg string) bool { return arg[1] >= '0' && arg[1] <= '9' }
 
 func find(commands []*cli.Command, name string) *cli.Command {

@@ -46,7 +46,8 @@ func Completions(root *cli.App, line []string) (found [][2]string) {
 		flags = current.Flags
 	}
 	for _, f := range append(flags[:len(flags):len(flags)], cli.HelpFlag) {
-		if name := "--" + f.Names()[0]; strings.HasPrefix(name, last) {
+		shown, ok := f.(cli.VisibleFlag)
+		if name := "--" + f.Names()[0]; strings.HasPrefix(name, last) && (!ok || shown.IsVisible()) {
 			usage := ""
 			if documented, ok := f.(cli.DocGenerationFlag); ok {
 				usage = strings.ReplaceAll(documented.GetUsage(), "`", "")

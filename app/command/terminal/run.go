@@ -20,7 +20,9 @@ func Run(ctx context.Context, root *cli.App, args []string) int {
 	for _, command := range root.Commands {
 		prepare(command)
 	}
-	err := root.RunContext(ctx, flagsFirst(root, args))
+	words := flagsFirst(root, args)
+	root.Metadata = map[string]any{typedWords: words}
+	err := root.RunContext(ctx, words)
 	code := ExitCode(err)
 	if out.err != nil && errors.Is(err, out.err) {
 		err = nil // out.fault reports it
