@@ -189,6 +189,7 @@ type AuditLine struct {
 // AuditFilter narrows the audit log; zero values do not.
 type AuditFilter struct {
 	Way      Way
+	Deed     Deed
 	Who      string    // name of the actor
 	Noun     string    // as Deed.Noun
 	NounID   int64     // with Noun

@@ -19,6 +19,19 @@ const (
 	BankAccountError    BankAccountStatus = "error"    // its source reported or showed a fault
 )
 
+// Name says the status in a word or two.
+func (s BankAccountStatus) Name() Text {
+	switch s {
+	case BankAccountActive:
+		return Text{"Active", "Đang hoạt động"}
+	case BankAccountPending:
+		return Text{"Waiting for first transaction", "Chờ giao dịch đầu tiên"}
+	case BankAccountError:
+		return Text{"Error", "Lỗi"}
+	}
+	return Text{"Off", "Đang tắt"}
+}
+
 // Toggled is the status after a switch: off when active, on otherwise.
 func (s BankAccountStatus) Toggled() BankAccountStatus {
 	if s == BankAccountActive {

@@ -148,8 +148,10 @@
 //     for them. Heartbeat: a call of an operator's address every minute while all
 //     is well. Beat: a sign that the writer or the process isn't hanging.
 //   - Audit log (nhật ký thao tác): who did what, when, from where and how. Actor: who
-//     does it; it travels in the context. Deed: what was done. A new method of
-//     [Store] that writes is audited or not: TestEveryWriteIsAuditedOrNot asks.
+//     does it; it travels in the context. Deed: what was done; package audit says it
+//     in a sentence, and a new deed, or a new field of a change, gets its words there.
+//     A new method of [Store] that writes is audited or not:
+//     TestEveryWriteIsAuditedOrNot asks.
 //   - Note (ghi chú): what somebody of the shop wrote about a transaction. Balance
 //     (số dư): what a provider said was on a bank account after a transaction;
 //     nothing is calculated.

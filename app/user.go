@@ -26,6 +26,19 @@ const (
 // Roles are all roles, from the one that may do most.
 var Roles = []Role{RoleOwner, RoleAccountant, RoleDeveloper, RoleCashier}
 
+// Name is what people call the role.
+func (r Role) Name() Text {
+	switch r {
+	case RoleOwner:
+		return Text{"Owner", "Chủ cửa hàng"}
+	case RoleAccountant:
+		return Text{"Accountant", "Kế toán"}
+	case RoleDeveloper:
+		return Text{"Developer", "Lập trình viên"}
+	}
+	return Text{"Cashier", "Thu ngân"}
+}
+
 // User is a person who signs in to the dashboard of an account.
 type User struct {
 	ID           int64

@@ -93,6 +93,9 @@ func (s *Store) AuditLines(ctx context.Context, accountID int64, f app.AuditFilt
 			c.add("noun_id = ?", f.NounID)
 		}
 	}
+	if f.Deed != "" {
+		c.add("deed = ?", string(f.Deed))
+	}
 	if f.Way != "" {
 		c.add("way = ?", string(f.Way))
 	}

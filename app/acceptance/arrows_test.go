@@ -15,7 +15,7 @@ var (
 	arrows = map[string][]string{
 		".": {"baoco/app/command"},
 		// The one room under app that looks outward. Nothing but main imports it.
-		"app/command":          {"baoco/app", "baoco/app/command/bench", "baoco/app/command/demo", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/provider", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/sqlitestore", "baoco/web/api"},
+		"app/command":          {"baoco/app", "baoco/app/audit", "baoco/app/command/bench", "baoco/app/command/demo", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/provider", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/sqlitestore", "baoco/web/api"},
 		"app/command/bench":    {"baoco/app", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/sqlitestore"},
 		"app/command/demo":     {"baoco/app", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/statement", "baoco/sqlitestore", "baoco/web/dashboard"},
 		"app/command/serve":    {"baoco/app", "baoco/app/command/terminal", "baoco/app/provider", "baoco/scheduler", "baoco/sqlitestore", "baoco/web", "baoco/web/dashboard", "baoco/web/metrics"},
@@ -28,7 +28,7 @@ var (
 
 		"web":                {"baoco/app", "baoco/web/api", "baoco/web/dashboard", "baoco/web/inbound", "baoco/web/wire"},
 		"web/api":            {"baoco/app", "baoco/app/exactjson", "baoco/app/provider", "baoco/web/wire"},
-		"web/dashboard":      {"baoco/app", "baoco/app/fold", "baoco/app/provider", "baoco/app/secondfactor", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/web/dashboard/help", "baoco/web/wire"},
+		"web/dashboard":      {"baoco/app", "baoco/app/audit", "baoco/app/fold", "baoco/app/provider", "baoco/app/secondfactor", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/web/dashboard/help", "baoco/web/wire"},
 		"web/dashboard/help": {"baoco/app"},
 		"web/metrics":        {"baoco/app"},
 		"web/inbound":        {"baoco/app", "baoco/app/exactjson", "baoco/app/provider", "baoco/web/wire"},
@@ -37,6 +37,7 @@ var (
 		"sqlitestore":        {"baoco/app", "baoco/app/fold"},
 		"app":                {"baoco/app/appsscript", "baoco/app/fold", "baoco/app/password", "baoco/app/secondfactor"},
 		"app/appsscript":     {},
+		"app/audit":          {"baoco/app", "baoco/app/provider"},
 		"app/exactjson":      {"baoco/app"},
 		"app/fold":           {},
 		"app/password":       {},
@@ -70,6 +71,7 @@ var (
 		"sqlitestore":        {"modernc.org/sqlite"},
 		"app":                {},
 		"app/appsscript":     {},
+		"app/audit":          {},
 		"app/exactjson":      {"github.com/go-json-experiment/json/jsontext"},
 		"app/fold":           {"golang.org/x/text/unicode/norm"},
 		"app/password":       {"golang.org/x/crypto/argon2"},

@@ -2,10 +2,12 @@ package command
 
 import (
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
 	"baoco/app"
+	"baoco/app/audit"
 	"baoco/app/command/terminal"
 
 	"github.com/urfave/cli/v2"
@@ -19,6 +21,8 @@ func auditCommand() *cli.Command {
 			Description: terminal.Example("baoco audit list", "baoco audit list --who lan --from 2026-11-01", "baoco audit list --noun webhook --id 1 -o json"),
 			Flags: terminal.AdminFlags(
 				&cli.StringFlag{Name: "who", Usage: "only what `NAME` did: a user, an API key or a user of this machine"},
+				&cli.StringFlag{Name: "way", Usage: "only by this `WAY`: dashboard, api, command_line or server"},
+				&cli.StringFlag{Name: "deed", Usage: "only this `DEED`, such as webhook.change or user.sign_in; -o json shows those of lines"},
 				&cli.StringFlag{Name: "noun", Usage: "only about `NOUN`, such as webhook, user, source, bank_account or api_key"},
 				&cli.Int64Flag{Name: "id", Usage: "with --noun: only about the one with this `ID`", DefaultText: "all"},
 				&cli.StringFlag{Name: "from", Usage: "from `DATE` on, Y-m-d or Y-m-d H:i:s"},
@@ -31,31 +35,42 @@ func auditCommand() *cli.Command {
 	}
 }
 
+// auditJSON has the sentence and what it is made of.
 type auditJSON struct {
-	ID      int64             `json:"id"`
-	At      string            `json:"at"`
-	Way     app.Way           `json:"way"`
-	Who     string            `json:"who"`
-	WhoID   int64             `json:"who_id"`  // of the user or the API key; 0: neither
-	Address string            `json:"address"` // empty: this machine
-	Deed    app.Deed          `json:"deed"`
-	NounID  int64             `json:"noun_id"`
-	Name    string            `json:"name"` // of what it was done to
-	Count   int64             `json:"count"`
-	Changes []app.AuditChange `json:"changes"`
+	ID       int64             `json:"id"`
+	At       string            `json:"at"`
+	Way      app.Way           `json:"way"`
+	Who      string            `json:"who"`
+	WhoID    int64             `json:"who_id"`  // of the user or the API key; 0: neither
+	Address  string            `json:"address"` // empty: this machine
+	Deed     app.Deed          `json:"deed"`
+	NounID   int64             `json:"noun_id"`
+	Name     string            `json:"name"` // of what it was done to
+	Count    int64             `json:"count"`
+	Changes  []app.AuditChange `json:"changes"`
+	Sentence string            `json:"sentence"`
 }
 
 func listAudit(c *cli.Context, s *session) error {
-	f := app.AuditFilter{Who: c.String("who"), Noun: c.String("noun"), NounID: c.Int64("id"), Before: c.Int64("before")}
+	f := app.AuditFilter{
+		Who: c.String("who"), Way: app.Way(c.String("way")), Deed: app.Deed(c.String("deed")), Noun: c.String("noun"), NounID: c.Int64("id"), Before: c.Int64("before"),
+	}
 	limit := c.Int("limit")
 	switch {
+	case f.Way != "" && !slices.Contains(app.Ways, f.Way):
+		return terminal.Usagef("--way must be one of %v, not %q", app.Ways, string(f.Way))
+	case f.Deed != "" && !audit.Known(f.Deed):
+		return terminal.Usagef("there is no deed called %q; -o json shows the deed of each line", string(f.Deed))
+	case f.Noun != "" && audit.NounName(f.Noun).EN == "":
+		return terminal.Usagef("--noun must be one of %s, not %q", nounIDs(), f.Noun)
 	case f.NounID != 0 && f.Noun == "":
 		return terminal.Usagef("--id goes with --noun")
 	case limit < 1 || limit > 1000:
 		return terminal.Usagef("--limit takes a number from 1 to 1000")
 	}
+	zone := s.service.Zone()
 	var err error
-	if f.From, f.To, err = rangeFlags(c, s.service.Zone()); err != nil {
+	if f.From, f.To, err = rangeFlags(c, zone); err != nil {
 		return err
 	}
 	lines, err := s.service.AuditLines(c.Context, s.account, f, limit)
@@ -65,35 +80,22 @@ func listAudit(c *cli.Context, s *session) error {
 	list, rows := []auditJSON{}, [][]string{}
 	for _, l := range lines {
 		e := auditJSON{
-			l.ID, app.FormatTime(l.Actor.At, s.service.Zone()), l.Actor.Way, l.Actor.Name, l.Actor.ID, l.Actor.Address,
-			l.Deed, l.NounID, l.Name, l.Count, append([]app.AuditChange{}, l.Changes...),
+			l.ID, app.FormatTime(l.Actor.At, zone), l.Actor.Way, l.Actor.Name, l.Actor.ID, l.Actor.Address,
+			l.Deed, l.NounID, l.Name, l.Count, append([]app.AuditChange{}, l.Changes...), audit.Bare(audit.Sentence(l, zone).EN),
 		}
 		list = append(list, e)
-		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.At, e.Who, app.WayName(e.Way).EN, e.Address, string(e.Deed), auditDetails(e)})
+		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.At, app.WayName(e.Way).EN, e.Address, e.Sentence})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no such line.", []string{"ID", "TIME", "WHO", "WAY", "ADDRESS", "DEED", "DETAILS"}, rows, "ID")
+		terminal.PrintTable(w, "There is no such line.", []string{"ID", "TIME", "WAY", "ADDRESS", "WHAT"}, rows, "ID")
 	})
 }
 
-// auditDetails writes the details of a line in one.
-func auditDetails(e auditJSON) string {
-	var parts []string
-	if e.NounID != 0 {
-		parts = append(parts, "#"+strconv.FormatInt(e.NounID, 10))
+// nounIDs are the values of --noun.
+func nounIDs() string {
+	var list []string
+	for _, n := range audit.Nouns {
+		list = append(list, n.ID)
 	}
-	if e.Name != "" {
-		parts = append(parts, e.Name)
-	}
-	if e.Count > 1 {
-		parts = append(parts, "("+strconv.FormatInt(e.Count, 10)+" times)")
-	}
-	for _, change := range e.Changes {
-		from := ""
-		if change.From != "" {
-			from = change.From + " → "
-		}
-		parts = append(parts, change.Field+": "+from+change.To)
-	}
-	return strings.Join(parts, " ")
+	return strings.Join(list, ", ")
 }

@@ -124,17 +124,7 @@ func (s *Server) setBankLook(v *visit) error {
 func (v view) PlanEnded() bool { return v.Account.Expired(v.now) }
 
 // BankStatus is the status of a bank account in a word or two.
-func (w words) BankStatus(status app.BankAccountStatus) string {
-	switch status {
-	case app.BankAccountActive:
-		return w.T("Active", "Đang hoạt động")
-	case app.BankAccountPending:
-		return w.T("Waiting for first transaction", "Chờ giao dịch đầu tiên")
-	case app.BankAccountError:
-		return w.T("Error", "Lỗi")
-	}
-	return w.T("Off", "Đang tắt")
-}
+func (w words) BankStatus(status app.BankAccountStatus) string { return status.Name().In(w.Lang) }
 
 // bankForm is the form of a new bank account as it was entered.
 type bankForm struct {

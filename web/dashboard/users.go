@@ -151,17 +151,7 @@ func (s *Server) removeUser(v *visit) error {
 func (words) Roles() []app.Role { return app.Roles }
 
 // RoleName names a role.
-func (w words) RoleName(role app.Role) string {
-	switch role {
-	case app.RoleOwner:
-		return w.T("Owner", "Chủ cửa hàng")
-	case app.RoleAccountant:
-		return w.T("Accountant", "Kế toán")
-	case app.RoleDeveloper:
-		return w.T("Developer", "Lập trình viên")
-	}
-	return w.T("Cashier", "Thu ngân")
-}
+func (w words) RoleName(role app.Role) string { return role.Name().In(w.Lang) }
 
 // RoleText says what somebody with a role may do.
 func (w words) RoleText(role app.Role) string {

@@ -1,0 +1,413 @@
+// Package audit says in plain sentences what a line of the audit log holds, in both
+// languages: never with a code.
+//
+// A new deed gets a line in deeds, and a new field of a change one in fields: the
+// tests of this package ask for both.
+package audit
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"time"
+
+	"baoco/app"
+	"baoco/app/provider"
+)
+
+// deed is how a deed is said. In its text {it} is what it was done to, and {n} how
+// many were counted.
+type deed struct {
+	deed app.Deed
+	text app.Text
+	kind kind
+}
+
+// kind is how the rest of a line is said.
+type kind int
+
+const (
+	plain   kind = iota // what was done; what is noted beside follows in brackets
+	changes             // the text names what was changed, and each change is said
+)
+
+// deeds are all deeds, by their nouns.
+var deeds = []deed{
+	{app.DeedAccountCreate, app.Text{EN: "created account {it}", VI: "tạo tài khoản {it}"}, plain},
+	{app.DeedAccountChange, app.Text{EN: "account {it}", VI: "tài khoản {it}"}, changes},
+
+	{app.DeedUserSignIn, app.Text{EN: "signed in", VI: "đăng nhập"}, plain},
+	{app.DeedUserRecoveryUsed, app.Text{EN: "signed in with a recovery code", VI: "đăng nhập bằng mã khôi phục"}, plain},
+	{app.DeedUserSignInRefused, app.Text{EN: "failed to sign in as {it}: wrong password or code", VI: "đăng nhập sai vào tên {it}: sai mật khẩu hoặc mã"}, plain},
+	{app.DeedUserCreate, app.Text{EN: "added user {it}", VI: "thêm người dùng {it}"}, plain},
+	{app.DeedUserRole, app.Text{EN: "user {it}", VI: "người dùng {it}"}, changes},
+	{app.DeedUserPassword, app.Text{EN: "changed the password of user {it}", VI: "đổi mật khẩu của người dùng {it}"}, plain},
+	{app.DeedUserSecondFactor, app.Text{EN: "set up the second factor of user {it}", VI: "thiết lập bước xác thực thứ hai của người dùng {it}"}, plain},
+	{app.DeedUserFactorOff, app.Text{EN: "turned off the second factor of user {it}", VI: "tắt bước xác thực thứ hai của người dùng {it}"}, plain},
+	{app.DeedUserRecovery, app.Text{EN: "made new recovery codes for user {it}", VI: "tạo mã khôi phục mới cho người dùng {it}"}, plain},
+	{app.DeedUserSignOut, app.Text{EN: "signed user {it} out of all devices", VI: "đăng xuất người dùng {it} khỏi mọi thiết bị"}, plain},
+	{app.DeedUserSessionEnd, app.Text{EN: "ended a session of user {it}", VI: "kết thúc một phiên đăng nhập của người dùng {it}"}, plain},
+	{app.DeedUserRemove, app.Text{EN: "removed user {it}", VI: "xoá người dùng {it}"}, plain},
+
+	{app.DeedAPIKeyCreate, app.Text{EN: "created API key {it}", VI: "tạo khoá API {it}"}, plain},
+	{app.DeedAPIKeyRevoke, app.Text{EN: "revoked API key {it}", VI: "thu hồi khoá API {it}"}, plain},
+
+	{app.DeedCounterLinkCreate, app.Text{EN: "created counter screen link {it}", VI: "tạo đường dẫn màn hình quầy {it}"}, plain},
+	{app.DeedCounterLinkRevoke, app.Text{EN: "revoked counter screen link {it}", VI: "thu hồi đường dẫn màn hình quầy {it}"}, plain},
+
+	{app.DeedBankAccountLink, app.Text{EN: "linked bank account {it}", VI: "liên kết tài khoản ngân hàng {it}"}, plain},
+	{app.DeedBankAccountChange, app.Text{EN: "bank account {it}", VI: "tài khoản ngân hàng {it}"}, changes},
+	{app.DeedBankAccountUnlink, app.Text{EN: "unlinked bank account {it}", VI: "huỷ liên kết tài khoản ngân hàng {it}"}, plain},
+
+	{app.DeedSourceCreate, app.Text{EN: "added source {it}", VI: "thêm nguồn {it}"}, plain},
+	{app.DeedSourceChange, app.Text{EN: "source {it}", VI: "nguồn {it}"}, changes},
+	{app.DeedSourceRotate, app.Text{EN: "rotated the secret of source {it}", VI: "đổi khoá bí mật của nguồn {it}"}, plain},
+	{app.DeedSourceAPIKey, app.Text{EN: "changed the provider’s API key of source {it}", VI: "đổi khoá API của nhà cung cấp ở nguồn {it}"}, plain},
+	{app.DeedSourceRemove, app.Text{EN: "removed source {it}", VI: "xoá nguồn {it}"}, plain},
+
+	{app.DeedInboundRetry, app.Text{EN: "had call {it} read again", VI: "cho đọc lại lần nhận {it}"}, plain},
+	{app.DeedInboundLink, app.Text{EN: "linked a bank account for call {it}", VI: "liên kết tài khoản ngân hàng cho lần nhận {it}"}, plain},
+	{app.DeedInboundDiscard, app.Text{EN: "discarded {n} of call {it}", VI: "bỏ qua {n} của lần nhận {it}"}, plain},
+
+	{app.DeedTransactionRecord, app.Text{EN: "recorded {n} by hand", VI: "nhập tay {n}"}, plain},
+	{app.DeedTransactionNote, app.Text{EN: "transaction {it}", VI: "giao dịch {it}"}, changes},
+	{app.DeedTransactionExport, app.Text{EN: "exported transactions", VI: "xuất giao dịch ra tệp"}, plain},
+
+	{app.DeedImportRecord, app.Text{EN: "imported statement {it}", VI: "nhập sao kê {it}"}, plain},
+	{app.DeedImportUndo, app.Text{EN: "undid the import of statement {it}", VI: "hoàn tác nhập sao kê {it}"}, plain},
+
+	{app.DeedWebhookCreate, app.Text{EN: "created webhook {it}", VI: "tạo webhook {it}"}, plain},
+	{app.DeedWebhookChange, app.Text{EN: "webhook {it}", VI: "webhook {it}"}, changes},
+	{app.DeedWebhookDelete, app.Text{EN: "deleted webhook {it}", VI: "xoá webhook {it}"}, plain},
+	{app.DeedWebhookRotate, app.Text{EN: "rotated the secret of webhook {it}", VI: "đổi khoá bí mật của webhook {it}"}, plain},
+	{app.DeedWebhookActivate, app.Text{EN: "ended the old secret of webhook {it}", VI: "ngừng dùng khoá bí mật cũ của webhook {it}"}, plain},
+	{app.DeedWebhookTest, app.Text{EN: "sent a test to webhook {it}", VI: "gửi thử đến webhook {it}"}, plain},
+	{app.DeedWebhookReplay, app.Text{EN: "resent {n} of webhook {it}", VI: "gửi lại {n} của webhook {it}"}, plain},
+	{app.DeedWebhookSendNow, app.Text{EN: "had {n} of webhook {it} sent at once", VI: "cho gửi ngay {n} của webhook {it}"}, plain},
+
+	{app.DeedDeliveryResend, app.Text{EN: "resent {n}", VI: "gửi lại {n}"}, plain},
+	{app.DeedDeliverySendNow, app.Text{EN: "had delivery {it} sent at once", VI: "cho gửi ngay thông báo {it}"}, plain},
+
+	{app.DeedAlertSet, app.Text{EN: "set up alerts by {it}", VI: "cài đặt cảnh báo qua {it}"}, plain},
+	{app.DeedAlertChange, app.Text{EN: "alerts by {it}", VI: "cảnh báo qua {it}"}, changes},
+	{app.DeedAlertTest, app.Text{EN: "sent a test alert by {it}", VI: "gửi thử cảnh báo qua {it}"}, plain},
+	{app.DeedAlertRemove, app.Text{EN: "removed alerts by {it}", VI: "gỡ cảnh báo qua {it}"}, plain},
+	{app.DeedAlertsChange, app.Text{EN: "all alerts", VI: "mọi cảnh báo"}, changes},
+
+	{app.DeedDatabaseBackup, app.Text{EN: "made backup {it}", VI: "tạo bản sao lưu {it}"}, plain},
+	{app.DeedDatabaseRestore, app.Text{EN: "restored backup {it}", VI: "khôi phục bản sao lưu {it}"}, plain},
+	{app.DeedDatabaseNewKey, app.Text{EN: "made a new key for the database", VI: "tạo khoá mới cho cơ sở dữ liệu"}, plain},
+	{app.DeedDatabasePrune, app.Text{EN: "removed {n}", VI: "xoá {n}"}, plain},
+}
+
+// counted is what {n} counts.
+type counted struct{ one, many, vi string }
+
+var counts = map[app.Deed]counted{
+	app.DeedInboundDiscard:    {"item", "items", "mục"},
+	app.DeedTransactionRecord: {"transaction", "transactions", "giao dịch"},
+	app.DeedWebhookReplay:     {"delivery", "deliveries", "thông báo"},
+	app.DeedWebhookSendNow:    {"delivery", "deliveries", "thông báo"},
+	app.DeedDeliveryResend:    {"delivery", "deliveries", "thông báo"},
+	app.DeedDatabasePrune:     {"old record", "old records", "bản ghi cũ"},
+}
+
+// field is a value that can change.
+type field struct {
+	name  app.Text
+	value func(text string, zone *time.Location) app.Text // nil: as it is
+	// on and off are said in place of name where the value is true or false; {of} is
+	// what the field is of.
+	on, off app.Text
+}
+
+var fields = map[string]field{
+	"name":              {name: app.Text{EN: "name", VI: "tên"}},
+	"plan":              {name: app.Text{EN: "plan", VI: "gói dịch vụ"}},
+	"expires_at":        {name: app.Text{EN: "end of the plan", VI: "hạn dùng"}, value: instant},
+	"max_bank_accounts": {name: app.Text{EN: "largest number of bank accounts", VI: "số tài khoản ngân hàng tối đa"}},
+	"is_trial": {
+		on:  app.Text{EN: "made {of} a trial", VI: "chuyển {of} sang dùng thử"},
+		off: app.Text{EN: "ended the trial of {of}", VI: "kết thúc dùng thử của {of}"},
+	},
+	"needs_second_factor": {
+		on:  app.Text{EN: "demanded the second factor of all users of {of}", VI: "bắt buộc mọi người dùng của {of} có bước xác thực thứ hai"},
+		off: app.Text{EN: "no longer demanded the second factor of the users of {of}", VI: "không còn bắt buộc người dùng của {of} có bước xác thực thứ hai"},
+	},
+	"role": {name: app.Text{EN: "role", VI: "vai trò"}, value: func(text string, _ *time.Location) app.Text { return app.Role(text).Name() }},
+	"scope": {name: app.Text{EN: "permissions", VI: "quyền"}, value: choice(map[string]app.Text{
+		string(app.ScopeFull): {EN: "Read and write", VI: "Đọc và ghi"}, string(app.ScopeRead): {EN: "Read only", VI: "Chỉ đọc"},
+	})},
+	"status":   {name: app.Text{EN: "status", VI: "trạng thái"}, value: func(text string, _ *time.Location) app.Text { return app.BankAccountStatus(text).Name() }},
+	"nickname": {name: app.Text{EN: "nickname", VI: "tên gợi nhớ"}},
+	"colour":   {name: app.Text{EN: "colour", VI: "màu"}, value: func(text string, _ *time.Location) app.Text { return app.Colour(text).Name() }},
+	"provider": {name: app.Text{EN: "provider", VI: "nhà cung cấp"}, value: providerName},
+	"senders":  {name: app.Text{EN: "allowed senders", VI: "người gửi được phép"}},
+	"note":     {name: app.Text{EN: "note", VI: "ghi chú"}},
+	"url":      {name: app.Text{EN: "address", VI: "địa chỉ"}},
+	"type": {name: app.Text{EN: "transactions to send", VI: "giao dịch cần báo"}, value: choice(map[string]app.Text{
+		string(app.WebhookIn): {EN: "Money in", VI: "Tiền vào"}, string(app.WebhookOut): {EN: "Money out", VI: "Tiền ra"},
+		string(app.WebhookAll): {EN: "Money in and out", VI: "Tiền vào và tiền ra"},
+	})},
+	"is_active":    {on: app.Text{EN: "turned on {of}", VI: "bật {of}"}, off: app.Text{EN: "turned off {of}", VI: "tắt {of}"}},
+	"bank_account": {name: app.Text{EN: "bank account", VI: "tài khoản"}},
+	"from":         {name: app.Text{EN: "from", VI: "từ"}, value: day},
+	"to":           {name: app.Text{EN: "to", VI: "đến"}, value: day}, // or a chat
+	"lang": {name: app.Text{EN: "language", VI: "ngôn ngữ"}, value: choice(map[string]app.Text{
+		string(app.English): {EN: "English", VI: "Tiếng Anh"}, string(app.Vietnamese): {EN: "Vietnamese", VI: "Tiếng Việt"},
+	})},
+	"muted":       {name: app.Text{EN: "list of muted kinds", VI: "danh sách loại bị tắt"}, value: alertNames},
+	"report_time": {name: app.Text{EN: "time of the day’s report", VI: "giờ gửi tổng kết ngày"}},
+	"payment_feed": {
+		on:  app.Text{EN: "set which payments are told with {of}", VI: "đặt những khoản tiền được báo cùng {of}"},
+		off: app.Text{EN: "ended the messages about payments with {of}", VI: "ngừng báo các khoản tiền cùng {of}"},
+	},
+}
+
+func choice(names map[string]app.Text) func(string, *time.Location) app.Text {
+	return func(text string, _ *time.Location) app.Text {
+		if name, known := names[text]; known {
+			return name
+		}
+		return app.Text{EN: text, VI: text}
+	}
+}
+
+func day(text string, zone *time.Location) app.Text {
+	d, err := app.ParseDay(text)
+	if err != nil {
+		return app.Text{EN: app.Isolated(text), VI: app.Isolated(text)}
+	}
+	start := d.Start(zone).In(zone)
+	return app.Text{EN: start.Format("02 Jan 2006"), VI: start.Format("02/01/2006")}
+}
+
+func instant(text string, zone *time.Location) app.Text {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return app.Text{EN: text, VI: text}
+	}
+	return app.WriteTime(t, zone)
+}
+
+func providerName(text string, _ *time.Location) app.Text {
+	for _, k := range provider.Facts() {
+		if string(k.Provider) == text {
+			return app.Text{EN: k.Name, VI: k.Name}
+		}
+	}
+	return app.Text{EN: text, VI: text}
+}
+
+// alertNames writes the names of the kinds of alerts in a list of theirs.
+func alertNames(text string, _ *time.Location) app.Text {
+	var en, vi []string
+	for _, kind := range strings.Fields(text) {
+		name := app.AttentionKind(kind).AlertName()
+		en, vi = append(en, cmp.Or(name.EN, kind)), append(vi, cmp.Or(name.VI, kind))
+	}
+	return app.Text{EN: strings.Join(en, ", "), VI: strings.Join(vi, ", ")}
+}
+
+// byDeed finds how a deed is said.
+var byDeed = func() map[app.Deed]deed {
+	known := map[app.Deed]deed{}
+	for _, d := range deeds {
+		known[d.deed] = d
+	}
+	return known
+}()
+
+// Known tells whether there is such a deed.
+func Known(d app.Deed) bool { _, known := byDeed[d]; return known }
+
+// Noun is a kind of thing that deeds are done to, and its deeds.
+type Noun struct {
+	ID    string
+	Name  app.Text
+	Deeds []app.Deed
+}
+
+// Nouns are all nouns.
+var Nouns = nounsOf([]Noun{
+	{ID: "user", Name: app.Text{EN: "Users", VI: "Người dùng"}},
+	{ID: "api_key", Name: app.Text{EN: "API keys", VI: "Khoá API"}},
+	{ID: "counter_link", Name: app.Text{EN: "Counter screens", VI: "Màn hình quầy"}},
+	{ID: "bank_account", Name: app.Text{EN: "Bank accounts", VI: "Tài khoản ngân hàng"}},
+	{ID: "source", Name: app.Text{EN: "Sources", VI: "Nguồn giao dịch"}},
+	{ID: "inbound_event", Name: app.Text{EN: "Inbound log", VI: "Lịch sử nhận"}},
+	{ID: "transaction", Name: app.Text{EN: "Transactions", VI: "Giao dịch"}},
+	{ID: "import", Name: app.Text{EN: "Statements", VI: "Sao kê"}},
+	{ID: "webhook", Name: app.Text{EN: "Webhooks", VI: "Webhook"}},
+	{ID: "delivery", Name: app.Text{EN: "Deliveries", VI: "Thông báo"}},
+	{ID: "alert_channel", Name: app.Text{EN: "Alert channels", VI: "Kênh cảnh báo"}},
+	{ID: "alerts", Name: app.Text{EN: "Alerts", VI: "Cảnh báo"}},
+	{ID: "account", Name: app.Text{EN: "Account", VI: "Tài khoản"}},
+	{ID: "database", Name: app.Text{EN: "Database", VI: "Cơ sở dữ liệu"}},
+})
+
+func nounsOf(list []Noun) []Noun {
+	for i := range list {
+		for _, d := range deeds {
+			if d.deed.Noun() == list[i].ID {
+				list[i].Deeds = append(list[i].Deeds, d.deed)
+			}
+		}
+	}
+	return list
+}
+
+// NounName names a noun; empty: there is no such noun.
+func NounName(id string) app.Text {
+	for _, n := range Nouns {
+		if n.ID == id {
+			return n.Name
+		}
+	}
+	return app.Text{}
+}
+
+// DeedName says a deed without what it was done to.
+func DeedName(d app.Deed) app.Text {
+	s := byDeed[d]
+	if s.kind == changes {
+		s.text = app.Text{EN: "changed " + s.text.EN, VI: "đổi " + s.text.VI}
+	}
+	n := counts[d]
+	bare := func(text, n string) string {
+		text = strings.NewReplacer(" {it}", "", "{n}", n, " of {it}", "", " of user {it}", "").Replace(text)
+		text, _, _ = strings.Cut(text, ":")
+		return text
+	}
+	return capital(app.Text{EN: bare(s.text.EN, n.many), VI: bare(s.text.VI, n.vi)})
+}
+
+func capital(t app.Text) app.Text {
+	upper := func(text string) string {
+		for i, r := range text {
+			return strings.ToUpper(string(r)) + text[i+len(string(r)):]
+		}
+		return text
+	}
+	return app.Text{EN: upper(t.EN), VI: upper(t.VI)}
+}
+
+// Who names who acted.
+func Who(a app.Actor) app.Text {
+	switch {
+	case a.Way == app.WayServer:
+		return app.Text{EN: "baoco", VI: "baoco"}
+	case a.Name == "":
+		return app.Text{EN: "Somebody", VI: "Có người"}
+	case a.Way == app.WayAPI:
+		return app.Textf("API key %s", "Khoá API %s", app.Isolated(a.Name))
+	}
+	name := app.Isolated(a.Name)
+	return app.Text{EN: name, VI: name}
+}
+
+// Address says from where somebody acted.
+func Address(a app.Actor) app.Text {
+	if a.Address == "" {
+		return app.Text{EN: "this server", VI: "máy chủ này"}
+	}
+	return app.Text{EN: a.Address, VI: a.Address}
+}
+
+// Sentence says who did what. Times in it are written in zone. Names in it are
+// isolated: see [Bare].
+func Sentence(l app.AuditLine, zone *time.Location) app.Text {
+	who, done := Who(l.Actor), doneBy(l, zone)
+	return app.Text{EN: who.EN + " " + done.EN, VI: strings.TrimSpace(who.VI + " đã " + done.VI)}
+}
+
+// Bare is a text without the marks that isolate names in it, for places that show
+// them as boxes.
+func Bare(text string) string { return isolation.Replace(text) }
+
+var isolation = strings.NewReplacer("\u2068", "", "\u2069", "")
+
+func doneBy(l app.AuditLine, zone *time.Location) app.Text {
+	d, known := byDeed[l.Deed]
+	if !known { // a newer version wrote it
+		d.text = app.Textf("did what this version doesn’t know (%s)", "làm việc mà phiên bản này chưa biết (%s)", string(l.Deed))
+	}
+	text := fill(d.text, "{it}", itOf(l))
+	n := max(l.Count, 1)
+	if c, has := counts[l.Deed]; has {
+		many := c.many
+		if n == 1 {
+			many = c.one
+		}
+		text = fill(text, "{n}", app.Text{EN: app.GroupDigits(n, app.English) + " " + many, VI: app.GroupDigits(n, app.Vietnamese) + " " + c.vi})
+	} else if n > 1 {
+		text.EN += " (" + app.GroupDigits(n, app.English) + " times)"
+		text.VI += " (" + app.GroupDigits(n, app.Vietnamese) + " lần)"
+	}
+	var en, vi []string
+	for _, c := range l.Changes {
+		said := change(c, text, d.kind, zone)
+		en, vi = append(en, said.EN), append(vi, said.VI)
+	}
+	switch {
+	case d.kind == changes && len(en) == 0:
+		return app.Text{EN: "changed " + text.EN, VI: "đổi " + text.VI}
+	case d.kind == changes:
+		return app.Text{EN: strings.Join(en, "; "), VI: strings.Join(vi, "; ")}
+	case len(en) > 0:
+		return app.Text{EN: text.EN + " (" + strings.Join(en, ", ") + ")", VI: text.VI + " (" + strings.Join(vi, ", ") + ")"}
+	}
+	return text
+}
+
+// itOf names what a line is about: by its name, else by its id.
+func itOf(l app.AuditLine) app.Text {
+	switch {
+	case l.Deed.Noun() == "alert_channel":
+		return app.AlertMedium(l.Name).Name()
+	case l.Name == "":
+		id := strconv.FormatInt(l.NounID, 10)
+		return app.Text{EN: id, VI: "#" + id}
+	}
+	name := app.Isolated(l.Name)
+	return app.Text{EN: name, VI: name}
+}
+
+func fill(t app.Text, place string, with app.Text) app.Text {
+	return app.Text{EN: strings.ReplaceAll(t.EN, place, with.EN), VI: strings.ReplaceAll(t.VI, place, with.VI)}
+}
+
+// change says one change of what a text names.
+func change(c app.AuditChange, of app.Text, k kind, zone *time.Location) app.Text {
+	f, known := fields[c.Field]
+	if !known { // a newer version wrote it
+		f.name = app.Text{EN: c.Field, VI: c.Field}
+	}
+	if f.on.EN != "" {
+		if c.To == "true" {
+			return fill(f.on, "{of}", of)
+		}
+		return fill(f.off, "{of}", of)
+	}
+	from, to := f.write(c.From, zone), f.write(c.To, zone)
+	switch {
+	case k == plain:
+		return app.Text{EN: f.name.EN + ": " + to.EN, VI: f.name.VI + ": " + to.VI}
+	case c.From == "":
+		return app.Text{EN: "set the " + f.name.EN + " of " + of.EN + ": " + to.EN, VI: "đặt " + f.name.VI + " của " + of.VI + ": " + to.VI}
+	case c.To == "":
+		return app.Text{EN: "removed the " + f.name.EN + " of " + of.EN + ": " + from.EN, VI: "bỏ " + f.name.VI + " của " + of.VI + ": " + from.VI}
+	}
+	return app.Text{EN: "changed the " + f.name.EN + " of " + of.EN + ": " + from.EN + " → " + to.EN, VI: "đổi " + f.name.VI + " của " + of.VI + ": " + from.VI + " → " + to.VI}
+}
+
+func (f field) write(text string, zone *time.Location) app.Text {
+	switch {
+	case text == "":
+		return app.Text{}
+	case f.value != nil:
+		return f.value(text, zone)
+	}
+	text = app.Isolated(text)
+	return app.Text{EN: text, VI: text}
+}
