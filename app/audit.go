@@ -78,6 +78,7 @@ const (
 	DeedUserCreate        Deed = "user.create"
 	DeedUserPassword      Deed = "user.password"
 	DeedUserRole          Deed = "user.role"
+	DeedUserLimit         Deed = "user.limit"    // to bank accounts
 	DeedUserSignOut       Deed = "user.sign_out" // of every device
 	DeedUserSessionEnd    Deed = "user.session_end"
 	DeedUserSecondFactor  Deed = "user.second_factor" // on, or to another app

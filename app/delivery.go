@@ -137,7 +137,8 @@ type LatestDelivery struct {
 }
 
 // NewestIDs are the highest ids in the file, of all accounts. Whatever is new
-// has a higher id.
+// has a higher id. In a context with a limit they are those of the last transactions
+// that it shows, and of their deliveries.
 type NewestIDs struct {
 	TransactionID, AttemptID, InboundEventID int64
 	DeliveryID                               int64

@@ -11,7 +11,8 @@ import (
 //
 // A method that takes accountID sees only what belongs to that account. An id
 // that names nothing in it is CodeNotFound, an id in a filter CodeValidation,
-// unless the method says otherwise. Amounts are in VND. The other errors are
+// unless the method says otherwise. What the context's limit doesn't show belongs
+// to nobody ([SeeingOnly]). Amounts are in VND. The other errors are
 // those of [Store].
 type Reader interface {
 	// Account finds one account.
@@ -158,6 +159,10 @@ type Writer interface {
 	// RemoveSecondFactor switches the second factor of a user off, and signs them
 	// out everywhere by a new generation.
 	RemoveSecondFactor(ctx context.Context, accountID, id int64) (User, error)
+	// LimitUser limits what a user sees to some bank accounts, linked or not, or
+	// ends the limit. It counts from the user's next request on. ErrNotLimited for
+	// a role that can't be limited, ErrUnknownBankAccountID for an unknown one.
+	LimitUser(ctx context.Context, accountID, id int64, limit BankAccountLimit) (User, error)
 	// RemoveUser removes a user and the user's sessions. CodeConflict for the
 	// last owner of an account.
 	RemoveUser(ctx context.Context, accountID, id int64) error

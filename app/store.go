@@ -62,7 +62,8 @@ type Store interface {
 	// ErrFormUsed where key was used before.
 	SetPassword(ctx context.Context, accountID, id int64, hash string, key IdempotencyKey, now time.Time) (User, error)
 	// SetRole gives the user a new generation too. CodeConflict where the
-	// account would have no owner left.
+	// account would have no owner left, ErrStillLimited where the user is limited and
+	// the role can't be.
 	SetRole(ctx context.Context, accountID, id int64, role Role) (User, error)
 	// SetTOTP gives the user an app and recovery codes in place of earlier ones, and
 	// a new generation. ErrFormUsed where key was used before.

@@ -177,6 +177,7 @@ const (
 // TransactionFilter narrows a listing; zero values do not.
 type TransactionFilter struct {
 	BankAccountID int64
+	Among         []int64 // bank accounts; nil: all. The storage fills it in from the context's limit
 	Type          Direction
 	From, To      time.Time // from From on, before To
 	MinAmount     int64

@@ -51,6 +51,8 @@ type User struct {
 	// is random, so that no other user ever has the same.
 	Generation int64
 
+	Limit BankAccountLimit
+
 	SecondFactor bool // a code is asked for beside the password
 	MustEnrol    bool // the account demands a second factor, and the user has none
 }
@@ -266,6 +268,52 @@ func (s *Service) SetRole(ctx context.Context, accountID, id int64, role Role) (
 		return User{}, err
 	}
 	return s.store.SetRole(ctx, accountID, id, role)
+}
+
+// BankAccountLimit is which bank accounts a user sees; zero: all. IDs are ascending.
+// Those of bank accounts that were unlinked since stay: nobody sees more because
+// something was removed.
+type BankAccountLimit struct {
+	On  bool
+	IDs []int64
+}
+
+// Equal tells whether two limits show the same.
+func (l BankAccountLimit) Equal(other BankAccountLimit) bool {
+	return l.On == other.On && slices.Equal(l.IDs, other.IDs)
+}
+
+// CanBeLimited tells whether users with a role can be limited to some bank accounts.
+// Owners do everything. What developers see, such as the calls of providers, what was
+// sent and the keys of the API, can't be cut by bank account.
+func (r Role) CanBeLimited() bool { return r == RoleAccountant || r == RoleCashier }
+
+// ErrNotLimited refuses to limit a user whose role sees what can't be cut.
+var ErrNotLimited error = Refused(CodeConflict, Text{
+	"Only accountants and cashiers can be limited to some bank accounts. Owners do everything, and developers see what providers send and what the shop gets.",
+	"Chỉ giới hạn được kế toán và thu ngân theo tài khoản ngân hàng. Chủ cửa hàng làm được mọi việc, còn lập trình viên xem được dữ liệu nhà cung cấp gửi đến và dữ liệu gửi cho cửa hàng.",
+})
+
+// ErrStillLimited refuses a role that can't be limited to a user who is.
+var ErrStillLimited error = Refused(CodeConflict, Text{
+	"This user is limited to some bank accounts, and this role sees all of them. Let the user see all bank accounts first.",
+	"Người này đang bị giới hạn theo tài khoản ngân hàng, mà vai trò này xem được mọi tài khoản. Hãy cho người này xem tất cả tài khoản trước.",
+})
+
+type limitKey struct{}
+
+// SeeingOnly gives a context in which the storage reads what a limit shows. The
+// methods of Reader and Store that read bank accounts, transactions and sums ask it:
+// what it doesn't show isn't there for them. The limit travels in the context so that
+// no query on the way of a page can be without it.
+func SeeingOnly(ctx context.Context, l BankAccountLimit) context.Context {
+	return context.WithValue(ctx, limitKey{}, l)
+}
+
+// LimitOf is the limit of a context. Where none was named all is shown.
+func LimitOf(ctx context.Context) BankAccountLimit {
+	l, _ := ctx.Value(limitKey{}).(BankAccountLimit)
+	return l
 }
 
 // ErrLastOwner refuses to leave an account without an owner.

@@ -111,12 +111,13 @@ func (s *Store) Overview(ctx context.Context, accountID int64) (app.Overview, er
 }
 
 func (s *Store) Days(ctx context.Context, accountID, bankAccountID int64, first, last app.Day) ([]app.PeriodRow, error) {
-	from := `account_days d WHERE d.account_id = ?1 AND ?2 = 0`
-	if bankAccountID != 0 {
-		from = `bank_accounts b JOIN bank_account_days d ON d.bank_account_id = b.id WHERE b.account_id = ?1 AND b.id = ?2`
+	f := limited(ctx, app.TransactionFilter{BankAccountID: bankAccountID})
+	table, days := daysOf(accountID, f)
+	if f.BankAccountID != 0 {
+		days.add("EXISTS (SELECT 1 FROM bank_accounts WHERE id = ? AND account_id = ?)", f.BankAccountID, accountID)
 	}
-	return readAll(ctx, s, scanPeriodRow, `SELECT d.day, d.type, d.count, d.amount FROM `+from+` AND d.day BETWEEN ?3 AND ?4 ORDER BY d.day, d.type`,
-		accountID, bankAccountID, int64(first), int64(last))
+	days.add("day BETWEEN ? AND ?", int64(first), int64(last))
+	return readAll(ctx, s, scanPeriodRow, `SELECT day, type, sum(count), sum(amount) FROM `+table+` WHERE `+days.where.String()+` GROUP BY day, type ORDER BY day, type`, days.args...)
 }
 
 func scanPeriodRow(row scanner) (p app.PeriodRow, err error) {

@@ -277,7 +277,8 @@ func (s *Store) DeliveriesOf(ctx context.Context, accountID int64, transactionID
 		FROM json_each(?1) page
 		CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = page.value`+latestFrom+`
 		WHERE d.account_id = ?2 AND NOT EXISTS (SELECT 1 FROM deliveries o WHERE o.transaction_id = d.transaction_id AND o.webhook_id = d.webhook_id AND o.id > d.id)
-		ORDER BY d.id`, joinIDs(transactionIDs), accountID)
+		AND (?3 IS NULL OR EXISTS (SELECT 1 FROM transactions t WHERE t.id = d.transaction_id AND `+seen("t.bank_account_id", "?3")+`))
+		ORDER BY d.id`, joinIDs(transactionIDs), accountID, limitOf(ctx))
 	return collect(rows, err, func(row scanner) (app.LatestDelivery, error) {
 		var l app.LatestDelivery
 		err := row.Scan(latestDest(&l)...)
@@ -292,9 +293,38 @@ func (s *Store) PendingDeliveries(ctx context.Context, accountID, webhookID int6
 
 func (s *Store) NewestIDs(ctx context.Context) (app.NewestIDs, error) {
 	var n app.NewestIDs
+	if limit := app.LimitOf(ctx); limit.On {
+		return s.newestShown(ctx, limit)
+	}
 	err := s.queryRow(ctx, `SELECT coalesce((SELECT max(id) FROM transactions), 0), coalesce((SELECT max(id) FROM attempts), 0),
 			coalesce((SELECT max(id) FROM inbound_events), 0), coalesce((SELECT max(id) FROM deliveries), 0)`).
 		Scan(&n.TransactionID, &n.AttemptID, &n.InboundEventID, &n.DeliveryID)
+	return n, storageError(err)
+}
+
+// newestShown looks at no row that the limit doesn't show: what is recorded or sent
+// besides must not be seen by a higher id. The last transactions are as many as a page
+// of the dashboard shows.
+func (s *Store) newestShown(ctx context.Context, limit app.BankAccountLimit) (n app.NewestIDs, err error) {
+	if len(limit.IDs) == 0 {
+		return n, nil
+	}
+	accountID, err := readOne[int64](ctx, s, `SELECT account_id FROM bank_accounts WHERE id = ?`, limit.IDs[0])
+	if err != nil {
+		return n, err
+	}
+	last, err := s.planByBlocks(ctx, transactionTable, blocksOf(accountID, limited(ctx, app.TransactionFilter{})), false, app.DefaultPageSize)
+	if err != nil {
+		return n, err
+	}
+	ids, err := last.page(ctx, s, app.Page{Number: 1, Size: app.DefaultPageSize})
+	if err != nil || len(ids) == 0 {
+		return n, err
+	}
+	n.TransactionID = ids[0]
+	err = s.queryRow(ctx, `SELECT coalesce(max(a.id), 0), coalesce(max(d.id), 0) FROM json_each(?) k
+			CROSS JOIN deliveries d INDEXED BY deliveries_transaction ON d.transaction_id = k.value LEFT JOIN attempts a ON a.delivery_id = d.id`, joinIDs(ids)).
+		Scan(&n.AttemptID, &n.DeliveryID)
 	return n, storageError(err)
 }
 

@@ -340,11 +340,14 @@ func (s *Store) planByBlocks(ctx context.Context, t blockTable, f blockFilter, a
 // daysOf is the table of the kept totals of days that a filter needs, and the
 // conditions on it but for those on days.
 func daysOf(accountID int64, f app.TransactionFilter) (table string, c *conditions) {
-	table, c = "account_days", &conditions{}
-	if f.BankAccountID != 0 {
-		table = "bank_account_days"
+	table, c = "bank_account_days", &conditions{}
+	switch {
+	case f.BankAccountID != 0:
 		c.add("bank_account_id = ?", f.BankAccountID)
-	} else {
+	case f.Among != nil:
+		c.add("bank_account_id IN (SELECT value FROM json_each(?))", joinIDs(f.Among))
+	default:
+		table = "account_days"
 		c.add("account_id = ?", accountID)
 	}
 	if f.Type != "" {

@@ -233,6 +233,24 @@ func (c *conditions) join(other *conditions) {
 	}
 }
 
+// The limit of a context, which says what bank accounts somebody sees, is a parameter
+// of the queries that read bank accounts, transactions or sums: limitOf is the
+// argument and seen the condition.
+
+// limitOf is the list of the bank accounts that ctx shows, in JSON; nil: all.
+func limitOf(ctx context.Context) any {
+	if limit := app.LimitOf(ctx); limit.On {
+		return joinIDs(limit.IDs)
+	}
+	return nil
+}
+
+// seen is true if the bank account in a column is shown. param is the name of the
+// parameter that limitOf is bound to.
+func seen(column, param string) string {
+	return "(" + param + " IS NULL OR " + column + " IN (SELECT value FROM json_each(" + param + ")))"
+}
+
 // scanOne scans a row of one column.
 func scanOne[T any](row scanner) (value T, err error) {
 	err = row.Scan(&value)

@@ -262,6 +262,10 @@ func fillEveryTable(t *testing.T, h *history) {
 		return exec(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at) VALUES (?, 'phone', 'shop.vn', ?, x'', '', 0, 0, ?)`,
 			boss.ID, []byte(tag), h.now.Unix())
 	}))
+	till, err := h.service.CreateUser(ctx, account, app.UserCreate{Name: "till" + tag, Password: "mật khẩu rất dài", Role: app.RoleCashier}, h.now)
+	must(t, err)
+	_, err = h.service.LimitUser(ctx, account, till.ID, app.BankAccountLimit{On: true, IDs: []int64{h.banks[0].ID}})
+	must(t, err)
 	must(t, h.store.Write(ctx, func(exec func(string, ...any) error) error { // as a crash leaves it
 		if err := exec(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, 500000, ?, ?)`,
 			h.banks[0].ID, int64(app.DayOf(h.now, time.UTC)), h.now.Unix(), h.sources[0].ID); err != nil {

@@ -20,16 +20,18 @@ func scanTransaction(row scanner) (app.Transaction, error) {
 
 func (s *Store) Transaction(ctx context.Context, accountID, id int64) (app.Transaction, error) {
 	t, err := scanTransaction(s.queryRow(ctx, `SELECT `+transactionColumns+` FROM transactions t JOIN bank_accounts b ON b.id = t.bank_account_id
-			WHERE t.id = ? AND t.account_id = ?`, id, accountID))
+			WHERE t.id = ?1 AND t.account_id = ?2 AND `+seen("t.bank_account_id", "?3"), id, accountID, limitOf(ctx)))
 	return t, storageError(noRowsAs(err, app.ErrNoTransaction))
 }
 
-// ownBankAccount refuses a reference to a bank account of another account.
+// ownBankAccount refuses a reference to a bank account of another account, or to one
+// that ctx doesn't show.
 func (s *Store) ownBankAccount(ctx context.Context, accountID, id int64) error {
 	if id == 0 {
 		return nil
 	}
-	return s.exists(ctx, `SELECT 1 FROM bank_accounts WHERE id = ? AND account_id = ?`, id, accountID, app.ErrUnknownReference("bank_account_id"))
+	_, err := readOne[int](ctx, s, `SELECT 1 FROM bank_accounts WHERE id = ?1 AND account_id = ?2 AND `+seen("id", "?3"), id, accountID, limitOf(ctx))
+	return noRowsAs(err, app.ErrUnknownReference("bank_account_id"))
 }
 
 // fromEvent joins to a transaction t the inbound event e that recorded it, as
@@ -40,7 +42,7 @@ func (s *Store) TransactionOrigin(ctx context.Context, accountID, transactionID 
 	var p app.TransactionOrigin
 	err := s.queryRow(ctx, `SELECT t.source_id, coalesce(s.name, ''), coalesce(s.provider, ''), t.channel, coalesce(e.id, 0)
 		FROM transactions t LEFT JOIN sources s ON s.id = t.source_id `+fromEvent+`
-		WHERE t.id = ? AND t.account_id = ?`, transactionID, accountID).Scan(&p.SourceID, &p.SourceName, &p.Provider, &p.Channel, &p.InboundEventID)
+		WHERE t.id = ?1 AND t.account_id = ?2 AND `+seen("t.bank_account_id", "?3"), transactionID, accountID, limitOf(ctx)).Scan(&p.SourceID, &p.SourceName, &p.Provider, &p.Channel, &p.InboundEventID)
 	if err != nil {
 		return p, storageError(noRowsAs(err, app.ErrNoTransaction))
 	}
@@ -53,7 +55,8 @@ func (s *Store) TransactionOrigin(ctx context.Context, accountID, transactionID 
 	return p, err
 }
 
-const noteOfTransaction = `SELECT text, changed_at, changed_by FROM transaction_notes WHERE transaction_id = ? AND account_id = ?`
+var noteOfTransaction = `SELECT text, changed_at, changed_by FROM transaction_notes n WHERE transaction_id = ?1 AND account_id = ?2
+	AND EXISTS (SELECT 1 FROM transactions t WHERE t.id = ?1 AND ` + seen("t.bank_account_id", "?3") + `)`
 
 // scanNote returns the zero Note where there is none.
 func scanNote(row scanner) (n app.Note, err error) {
@@ -64,22 +67,23 @@ func scanNote(row scanner) (n app.Note, err error) {
 }
 
 func (s *Store) Note(ctx context.Context, accountID, transactionID int64) (app.Note, error) {
-	n, err := scanNote(s.queryRow(ctx, noteOfTransaction, transactionID, accountID))
+	n, err := scanNote(s.queryRow(ctx, noteOfTransaction, transactionID, accountID, limitOf(ctx)))
 	return n, storageError(err)
 }
 
 // Noted reads all notes of the account, of which there are few.
 func (s *Store) Noted(ctx context.Context, accountID int64, query string, limit int) ([]app.Transaction, error) {
 	return readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transaction_notes n CROSS JOIN transactions t ON t.id = n.transaction_id
-		JOIN bank_accounts b ON b.id = t.bank_account_id WHERE n.account_id = ? AND instr(n.search, ?) > 0 ORDER BY t.id DESC LIMIT ?`, accountID, fold.String(query), limit)
+		JOIN bank_accounts b ON b.id = t.bank_account_id WHERE n.account_id = ?1 AND instr(n.search, ?2) > 0 AND `+seen("t.bank_account_id", "?3")+`
+		ORDER BY t.id DESC LIMIT ?4`, accountID, fold.String(query), limitOf(ctx), limit)
 }
 
 func (s *Store) SetNote(ctx context.Context, accountID, transactionID int64, check func(app.Note) error, note app.Note) error {
 	return s.write(ctx, func(tx *tx) error {
-		if _, err := scanOne[int](tx.queryRow(`SELECT 1 FROM transactions WHERE id = ? AND account_id = ?`, transactionID, accountID)); err != nil {
+		if _, err := scanOne[int](tx.queryRow(`SELECT 1 FROM transactions WHERE id = ?1 AND account_id = ?2 AND `+seen("bank_account_id", "?3"), transactionID, accountID, limitOf(ctx))); err != nil {
 			return noRowsAs(err, app.ErrNoTransaction)
 		}
-		present, err := scanNote(tx.queryRow(noteOfTransaction, transactionID, accountID))
+		present, err := scanNote(tx.queryRow(noteOfTransaction, transactionID, accountID, limitOf(ctx)))
 		if err == nil {
 			err = check(present)
 		}
@@ -104,6 +108,7 @@ func (s *Store) IDsOf(ctx context.Context, accountID int64, f app.TransactionFil
 	if err := s.ownBankAccount(ctx, accountID, f.BankAccountID); err != nil {
 		return app.IDRange{}, err
 	}
+	f = limited(ctx, f)
 	newest, err := s.newestTransaction(ctx)
 	if err != nil {
 		return app.IDRange{}, err
@@ -122,7 +127,7 @@ func (s *Store) IDsOf(ctx context.Context, accountID int64, f app.TransactionFil
 // filter is: an export reads most of them, and what it searches for is
 // compared, not looked up.
 func (s *Store) TransactionsIn(ctx context.Context, accountID int64, f app.TransactionFilter, ids app.IDRange, limit int) ([]app.Transaction, error) {
-	c := rowConditions(accountID, f)
+	c := rowConditions(accountID, limited(ctx, f))
 	return readAll(ctx, s, scanTransaction, `SELECT `+transactionColumns+` FROM transactions t NOT INDEXED JOIN bank_accounts b ON b.id = t.bank_account_id
 		WHERE t.id BETWEEN ? AND ? AND `+c.where.String()+` ORDER BY t.id LIMIT ?`, append(append([]any{ids.First, ids.Last}, c.args...), limit)...)
 }

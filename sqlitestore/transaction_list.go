@@ -15,6 +15,7 @@ func (s *Store) Transactions(ctx context.Context, accountID int64, f app.Transac
 	if err := s.ownBankAccount(ctx, accountID, f.BankAccountID); err != nil {
 		return p, err
 	}
+	f = limited(ctx, f)
 	list := s.listCounted
 	if scanned(f) {
 		list = s.listScanned
@@ -43,15 +44,36 @@ func (s *Store) Transactions(ctx context.Context, accountID int64, f app.Transac
 	return p, err
 }
 
-// searchedBack is when the first transaction of an account from id on was
-// recorded; zero where there is none. It begins at the account's first block.
-func (s *Store) searchedBack(ctx context.Context, accountID, id int64) (at time.Time, err error) {
-	err = s.queryRow(ctx, `SELECT created_at FROM transactions NOT INDEXED WHERE account_id = ?1 AND id >= ?2
-			AND id >= (SELECT `+sqlFirstID("min(block)")+` FROM transaction_blocks WHERE account_id = ?1 AND block >= `+sqlBlockOf("?2")+`)
-			ORDER BY id LIMIT 1`, accountID, id).Scan(secondsInto(&at))
-	if noRows(err) {
-		return at, nil
+// limited is a filter within what ctx shows. No bank account has the id 0 or a
+// negative one: where ctx shows none, the filter finds none.
+func limited(ctx context.Context, f app.TransactionFilter) app.TransactionFilter {
+	limit := app.LimitOf(ctx)
+	switch {
+	case !limit.On:
+	case f.BankAccountID != 0 && slices.Contains(limit.IDs, f.BankAccountID):
+	case f.BankAccountID == 0 && len(limit.IDs) == 1:
+		f.BankAccountID = limit.IDs[0]
+	case f.BankAccountID == 0 && len(limit.IDs) > 1:
+		f.Among = limit.IDs
+	default:
+		f.BankAccountID = -1
 	}
+	return f
+}
+
+// searchedBack is when the first transaction from id on was recorded that a listing
+// of all transactions shows; zero where there is none.
+func (s *Store) searchedBack(ctx context.Context, accountID, id int64) (at time.Time, err error) {
+	since := id - 1
+	first, err := s.planByBlocks(ctx, transactionTable, blocksOf(accountID, limited(ctx, app.TransactionFilter{SinceID: &since, Sort: app.SortID})), false, 1)
+	if err != nil {
+		return at, err
+	}
+	ids, err := first.page(ctx, s, app.Page{Number: 1, Size: 1})
+	if err != nil || len(ids) == 0 {
+		return at, err
+	}
+	err = s.queryRow(ctx, `SELECT created_at FROM transactions WHERE id = ?`, ids[0]).Scan(secondsInto(&at))
 	return at, storageError(err)
 }
 
@@ -127,6 +149,9 @@ func kindsOf(f app.TransactionFilter) *conditions {
 	if f.BankAccountID != 0 {
 		c.add("t.bank_account_id = ?", f.BankAccountID)
 	}
+	if f.Among != nil {
+		c.add("t.bank_account_id IN (SELECT value FROM json_each(?))", joinIDs(f.Among))
+	}
 	if f.Type != "" {
 		c.add("t.type = ?", string(f.Type))
 	}
@@ -140,18 +165,13 @@ func kindsOf(f app.TransactionFilter) *conditions {
 	return &c
 }
 
-// keptTransactions reads the kept number of transactions of an account, or of one
+// keptTransactions reads the kept number of transactions of an account, or of some
 // of its bank accounts, in one direction or both.
 func (s *Store) keptTransactions(ctx context.Context, accountID int64, f app.TransactionFilter) (n int64, err error) {
-	switch {
-	case f.BankAccountID != 0:
-		err = s.queryRow(ctx, `SELECT coalesce(sum(count), 0) FROM bank_account_days WHERE bank_account_id = ?1 AND (?2 = '' OR type = ?2)`,
-			f.BankAccountID, string(f.Type)).Scan(&n)
-	default:
-		err = s.queryRow(ctx, `SELECT iif(?2 = 'OUT', 0, in_count) + iif(?2 = 'IN', 0, out_count) FROM account_totals WHERE account_id = ?1`,
-			accountID, string(f.Type)).Scan(&n)
+	if table, days := daysOf(accountID, f); table == "bank_account_days" {
+		return readOne[int64](ctx, s, `SELECT coalesce(sum(count), 0) FROM bank_account_days WHERE `+days.where.String(), days.args...)
 	}
-	return n, storageError(err)
+	return readOne[int64](ctx, s, `SELECT iif(?2 = 'OUT', 0, in_count) + iif(?2 = 'IN', 0, out_count) FROM account_totals WHERE account_id = ?1`, accountID, string(f.Type))
 }
 
 // listScanned lists by a filter for which single rows must be looked at.

@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -16,12 +17,18 @@ import (
 const (
 	hasSecondFactor = `(totp IS NOT NULL OR EXISTS (SELECT 1 FROM passkeys WHERE user_id = users.id))`
 	userColumns     = `id, account_id, name, role, generation, created_at, last_sign_in_at, ` + hasSecondFactor + `,
-		NOT ` + hasSecondFactor + ` AND (SELECT needs_second_factor FROM accounts WHERE accounts.id = users.account_id)`
+		NOT ` + hasSecondFactor + ` AND (SELECT needs_second_factor FROM accounts WHERE accounts.id = users.account_id), limited,
+		(SELECT json_group_array(bank_account_id ORDER BY bank_account_id) FROM user_bank_accounts WHERE user_id = users.id)`
 )
 
 func scanUser(row scanner, after ...any) (app.User, error) {
 	var u app.User
-	err := row.Scan(append([]any{&u.ID, &u.AccountID, &u.Name, &u.Role, &u.Generation, secondsInto(&u.CreatedAt), secondsInto(&u.LastSignInAt), &u.SecondFactor, &u.MustEnrol}, after...)...)
+	var ids string
+	err := row.Scan(append([]any{&u.ID, &u.AccountID, &u.Name, &u.Role, &u.Generation, secondsInto(&u.CreatedAt), secondsInto(&u.LastSignInAt),
+		&u.SecondFactor, &u.MustEnrol, &u.Limit.On, &ids}, after...)...)
+	if err == nil {
+		err = json.Unmarshal([]byte(ids), &u.Limit.IDs)
+	}
 	return u, err
 }
 
@@ -178,6 +185,9 @@ func (s *Store) SetRole(ctx context.Context, accountID, id int64, role app.Role)
 		if err != nil {
 			return u, err
 		}
+		if u.Limit.On && !role.CanBeLimited() {
+			return u, app.ErrStillLimited
+		}
 		before := u.Role
 		u.Role, u.Generation = role, newGeneration()
 		if err := tx.exec(`UPDATE users SET role = ?, generation = ? WHERE id = ?`, string(role), u.Generation, id); err != nil {
@@ -185,6 +195,58 @@ func (s *Store) SetRole(ctx context.Context, accountID, id int64, role app.Role)
 		}
 		return u, tx.audit(ctx, accountID, app.DeedUserRole, id, app.AuditNamed(u.Name).Changed("role", string(before), string(role)))
 	})
+}
+
+func (s *Store) LimitUser(ctx context.Context, accountID, id int64, limit app.BankAccountLimit) (app.User, error) {
+	return writing(ctx, s, func(tx *tx) (app.User, error) {
+		u, err := txUser(tx, accountID, id)
+		if err != nil {
+			return u, err
+		}
+		if limit.On && !u.Role.CanBeLimited() {
+			return u, app.ErrNotLimited
+		}
+		if !limit.On {
+			limit.IDs = nil
+		}
+		before, err := auditLimit(tx, u.Limit)
+		if err != nil {
+			return u, err
+		}
+		if err := tx.exec(`DELETE FROM user_bank_accounts WHERE user_id = ?`, id); err != nil {
+			return u, err
+		}
+		if err := tx.exec(`UPDATE users SET limited = ? WHERE id = ?`, limit.On, id); err != nil {
+			return u, err
+		}
+		for _, bankAccountID := range limit.IDs {
+			n, err := tx.change(`INSERT INTO user_bank_accounts (user_id, bank_account_id) SELECT ?, id FROM bank_accounts WHERE id = ? AND account_id = ?
+					ON CONFLICT DO UPDATE SET user_id = user_id`, id, bankAccountID, accountID)
+			if err != nil {
+				return u, err
+			}
+			if n == 0 {
+				return u, app.ErrUnknownBankAccountID
+			}
+		}
+		if u, err = txUser(tx, accountID, id); err != nil {
+			return u, err
+		}
+		after, err := auditLimit(tx, u.Limit)
+		if err != nil {
+			return u, err
+		}
+		return u, tx.auditChange(ctx, accountID, app.DeedUserLimit, id, app.AuditNamed(u.Name).Changed("bank_accounts", before, after))
+	})
+}
+
+// auditLimit names the bank accounts of a limit in the audit log.
+func auditLimit(tx *tx, limit app.BankAccountLimit) (string, error) {
+	if !limit.On {
+		return "all", nil
+	}
+	return scanOne[string](tx.queryRow(`SELECT coalesce(group_concat(bank || ' ' || account_number, ', ' ORDER BY id), 'none') FROM bank_accounts
+		WHERE id IN (SELECT value FROM json_each(?))`, joinIDs(limit.IDs)))
 }
 
 func (s *Store) RemoveUser(ctx context.Context, accountID, id int64) error {
@@ -196,7 +258,7 @@ func (s *Store) RemoveUser(ctx context.Context, accountID, id int64) error {
 		if err != nil {
 			return err
 		}
-		for _, table := range []string{"sessions", "recovery_codes", "passkeys"} {
+		for _, table := range []string{"sessions", "recovery_codes", "passkeys", "user_bank_accounts"} {
 			if err := tx.exec(`DELETE FROM `+table+` WHERE user_id = ?`, id); err != nil {
 				return err
 			}

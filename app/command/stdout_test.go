@@ -106,6 +106,7 @@ var lostOutputs = []struct {
 	{command: "user list"},
 	{"user passwd lan", "User lan has a new password, but nobody has seen the password. Make another: baoco user passwd lan", false},
 	{"user role lan --role owner", "User lan is owner now, and signed out everywhere.", true},
+	{"user limit lan --all", "User lan sees all bank accounts now.", true},
 	{"user second-factor-off lan", "User lan has no second factor. Nothing was changed.", true},
 	{"user sign-out lan", "User lan is signed out everywhere.", true},
 	{"user create minh", "User minh was created", false},

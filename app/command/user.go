@@ -1,10 +1,12 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"baoco/app"
 	"baoco/app/command/serve"
@@ -46,6 +48,15 @@ func userCommand() *cli.Command {
 				Action: withUser(setRole),
 			},
 			{
+				Name: "limit", Usage: "limit an accountant or a cashier to some bank accounts; it counts at once", ArgsUsage: "NAME",
+				Description: terminal.Example("baoco user limit thungan --bank-account-id 1 --bank-account-id 3", "baoco user limit thungan --all"),
+				Flags: terminal.AdminFlags(
+					&cli.Int64SliceFlag{Name: "bank-account-id", Usage: "the user sees bank account `ID` (repeatable; see baoco bank list)"},
+					&cli.BoolFlag{Name: "all", Usage: "end the limit: the user sees all bank accounts"},
+				),
+				Action: withUser(limitUser),
+			},
+			{
 				Name: "sign-out", Usage: "sign a user out everywhere", ArgsUsage: "NAME", Description: terminal.Example("baoco user sign-out lan"),
 				Flags: terminal.AdminFlags(), Action: withUser(signOutUser),
 			},
@@ -71,11 +82,17 @@ type userJSON struct {
 	Role         app.Role `json:"role"`
 	CreatedAt    string   `json:"created_at"`
 	LastSignInAt *string  `json:"last_sign_in_at"`
+	// BankAccountIDs are those that the user is limited to; null: the user sees all.
+	BankAccountIDs []int64 `json:"bank_account_ids"`
 }
 
 func encodeUser(s *session, u app.User) userJSON {
 	zone := s.service.Zone()
-	return userJSON{u.ID, u.Name, u.Role, app.FormatTime(u.CreatedAt, zone), optionalTime(u.LastSignInAt, zone)}
+	v := userJSON{u.ID, u.Name, u.Role, app.FormatTime(u.CreatedAt, zone), optionalTime(u.LastSignInAt, zone), nil}
+	if u.Limit.On {
+		v.BankAccountIDs = u.Limit.IDs
+	}
+	return v
 }
 
 // newPassword is the password of --password-file, or a generated one.
@@ -157,10 +174,10 @@ func listUsers(c *cli.Context, s *session) error {
 	for _, u := range users {
 		e := encodeUser(s, u)
 		list = append(list, e)
-		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Role), e.CreatedAt, orNever(e.LastSignInAt)})
+		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), e.Name, string(e.Role), e.CreatedAt, orNever(e.LastSignInAt), bankAccountsText(u.Limit)})
 	}
 	return terminal.Output(c, list, func(w io.Writer) {
-		terminal.PrintTable(w, "There is no user yet: baoco user create NAME", []string{"ID", "NAME", "ROLE", "CREATED", "LAST SIGN-IN"}, rows, "ID")
+		terminal.PrintTable(w, "There is no user yet: baoco user create NAME", []string{"ID", "NAME", "ROLE", "CREATED", "LAST SIGN-IN", "BANK ACCOUNTS"}, rows, "ID")
 	})
 }
 
@@ -182,6 +199,30 @@ func setRole(c *cli.Context, s *session, u app.User) error {
 		return err
 	}
 	return terminal.Done(c, encodeUser(s, u), "User %s is %s now, and signed out everywhere.", u.Name, u.Role)
+}
+
+// bankAccountsText is the ids of the bank accounts that a user sees.
+func bankAccountsText(limit app.BankAccountLimit) string {
+	if !limit.On {
+		return "all"
+	}
+	text := strings.Trim(fmt.Sprint(limit.IDs), "[]")
+	return strings.ReplaceAll(cmp.Or(text, "none"), " ", ", ")
+}
+
+func limitUser(c *cli.Context, s *session, u app.User) error {
+	limit := app.BankAccountLimit{On: !c.Bool("all"), IDs: c.Int64Slice("bank-account-id")}
+	if limit.On == (len(limit.IDs) == 0) {
+		return terminal.Usagef("name the bank accounts that the user sees with --bank-account-id, or give --all")
+	}
+	u, err := s.service.LimitUser(c.Context, s.account, u.ID, limit)
+	if err != nil {
+		return err
+	}
+	if !limit.On {
+		return terminal.Done(c, encodeUser(s, u), "User %s sees all bank accounts now.", u.Name)
+	}
+	return terminal.Done(c, encodeUser(s, u), "User %s sees only these bank accounts now: %s.", u.Name, bankAccountsText(u.Limit))
 }
 
 func signOutUser(c *cli.Context, s *session, u app.User) error {

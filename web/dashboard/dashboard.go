@@ -80,6 +80,7 @@ type visit struct {
 	w         http.ResponseWriter
 	user      app.User // zero if nobody is signed in
 	account   app.Account
+	only      string   // the bank accounts that the visitor is limited to, in words; empty: all
 	backDepth int      // see depthBelowPage
 	form      sentForm // zero where the action isn't one of countOnce
 	// of the form that was sent, or that is to be sent next: see FormVersion
@@ -180,7 +181,22 @@ func (s *Server) welcome(v *visit, p page) (err error) {
 	if !v.may(p.Takes) {
 		return errNotYours
 	}
-	return nil
+	if p.Takes == open { // such as the link of a counter screen, which alone decides what it shows
+		return nil
+	}
+	return s.limit(v)
+}
+
+// limit lets a visitor see nothing but the bank accounts that the user is limited to,
+// from here on: the storage asks the context.
+func (s *Server) limit(v *visit) error {
+	if !v.user.Limit.On {
+		return nil
+	}
+	v.Request = v.WithContext(app.SeeingOnly(v.Context(), v.user.Limit))
+	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	v.only = v.limitText(v.user.Role, v.user.Limit, banks)
+	return err
 }
 
 // errNotYours refuses what is for other roles.

@@ -130,9 +130,11 @@ func (s *Server) exportDay(v *visit) error {
 	f := app.TransactionFilter{From: day.Start(v.zone), To: (day + 1).Start(v.zone)}
 	e := &export{v: v, server: s, format: sheet.XLSX, name: "baoco-" + day.String()}
 	e.begin = func() (sheet.Writer, error) {
-		return sheet.NewDay(e.out, sheet.Intro{
-			Lines: []string{v.T("Day book", "Sổ ngày"), shopName(v.account, "Báo Có"), v.Date(day)}, Total: v.T("Total", "Tổng cộng"),
-		}, v.Lang, v.zone)
+		lines := []string{v.T("Day book", "Sổ ngày"), shopName(v.account, "Báo Có"), v.Date(day)}
+		if v.only != "" {
+			lines = append(lines, v.T("Only", "Chỉ xem")+" "+v.only)
+		}
+		return sheet.NewDay(e.out, sheet.Intro{Lines: lines, Total: v.T("Total", "Tổng cộng")}, v.Lang, v.zone)
 	}
 	return s.sendExport(v, f, e)
 }

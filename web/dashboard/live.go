@@ -32,7 +32,8 @@ func (s *Server) position(n app.NewestIDs) string {
 
 // livePage streams two events: changed, with the position, at first and whenever it
 // is another, which pages compare with their own; and alive, at once and every 15
-// seconds, by which pages notice a connection that died silently.
+// seconds, by which pages notice a connection that died silently. A visitor who is
+// limited to some bank accounts hears of what they show, and of nothing else.
 func (s *Server) livePage(v *visit) error {
 	stream, err := s.openStream(v, streamHolder{account: v.account.ID, user: v.user.ID}, func() error { return s.stillAllowed(v) })
 	if err != nil {
@@ -45,6 +46,11 @@ func (s *Server) livePage(v *visit) error {
 	sent := ""
 	for {
 		newest, read, changed := s.changes.state()
+		if read && v.user.Limit.On {
+			if newest, err = s.Service.NewestIDs(v.Context()); err != nil {
+				read, changed = false, after(storageRetry)
+			}
+		}
 		if now := s.position(newest); read && now != sent {
 			if err := stream.event("changed", "", now); err != nil {
 				return nil // the page connects anew

@@ -66,7 +66,7 @@ func (s *Server) overviewPage(v *visit) error {
 // on a later day than theirs, as an imported statement is, it reads the last ten by
 // their time.
 func (s *Server) newestRows(v *visit) ([]transactionRow, error) {
-	f := v.limit(app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}})
+	f := v.narrow(app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}})
 	rows, _, err := s.transactionRows(v, f)
 	if slices.ContainsFunc(rows, func(r transactionRow) bool { return app.DayOf(r.Time, v.zone) < app.DayOf(r.CreatedAt, v.zone) }) {
 		f.Sort = app.SortDateDesc

@@ -105,6 +105,7 @@ o - - -  POST /settings/sign-in/demand
 o a d c  GET  /settings/sign-in/others
 o a d c  POST /settings/sign-in/others
 o a d c  POST /settings/sign-in/sessions/{id}/end
+o - - -  POST /settings/users/{id}/limit
 o - - -  POST /settings/users/{id}/sessions/{session}/end
 o - - -  POST /settings/users
 o - - -  GET  /settings/users/{id}

@@ -24,7 +24,7 @@ type permission string
 
 const (
 	open       permission = ""             // nobody has to be signed in
-	anyUser    permission = "any user"     // a first page, the transactions as visit.limit narrows them, the own password, the help
+	anyUser    permission = "any user"     // a first page, the transactions as visit.narrow narrows them, the own password, the help
 	useCounter permission = "use counter"  // the counter screen, and what came in today
 	seeAllDays permission = "see all days" // transactions of all days, in and out; of no page
 	seeMoney   permission = "see money"    // sums, bank accounts and exports
@@ -167,6 +167,7 @@ var table = []page{
 	{"GET", "/settings/users/{id}", ownerOnly, (*Server).userPage, still},
 	{"POST", "/settings/users/{id}/password", ownerOnly, (*Server).setUserPassword, still},
 	{"POST", "/settings/users/{id}/role", ownerOnly, (*Server).setUserRole, still},
+	{"POST", "/settings/users/{id}/limit", ownerOnly, (*Server).limitUser, still},
 	{"POST", "/settings/users/{id}/sessions/{session}/end", ownerOnly, (*Server).endUserSession, still},
 	{"GET", "/settings/users/{id}/remove", ownerOnly, (*Server).removeUser, still},
 	{"POST", "/settings/users/{id}/remove", ownerOnly, (*Server).removeUser, still},

@@ -88,7 +88,8 @@ func (c *streamCounts) give(h streamHolder) {
 var errRevoked = errors.New("the visitor may not see this any more")
 
 // stillAllowed returns errRevoked once the visitor has signed out, was removed or has
-// another role, each of which ends their sessions, or must set up a second factor. It reads the session from
+// another role, each of which ends their sessions, or must set up a second factor, or
+// is limited to other bank accounts. It reads the session from
 // the storage, since the request holds it as it was when the request came. Any
 // other error means that the storage doesn't answer.
 func (s *Server) stillAllowed(v *visit) error {
@@ -99,7 +100,7 @@ func (s *Server) stillAllowed(v *visit) error {
 		return err
 	}
 	u, err := s.signedIn(ctx)
-	if err == nil && (u.ID != v.user.ID || u.MustEnrol) {
+	if err == nil && (u.ID != v.user.ID || u.MustEnrol || !u.Limit.Equal(v.user.Limit)) {
 		return errRevoked
 	}
 	return err

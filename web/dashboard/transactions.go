@@ -51,9 +51,9 @@ func (s *Server) deliveriesOf(v *visit, ids []int64) (map[int64][]app.LatestDeli
 	return all, err
 }
 
-// limit narrows a filter to what the visitor may see: all transactions, or else
-// the money in of today.
-func (v *visit) limit(f app.TransactionFilter) app.TransactionFilter {
+// narrow narrows a filter to what the visitor's role sees: all transactions, or else
+// the money in of today. To what bank accounts the user is limited, the storage knows.
+func (v *visit) narrow(f app.TransactionFilter) app.TransactionFilter {
 	if !v.may(seeAllDays) {
 		today := app.DayOf(v.now, v.zone)
 		f.Type, f.From, f.To = app.In, today.Start(v.zone), (today + 1).Start(v.zone)
@@ -61,7 +61,7 @@ func (v *visit) limit(f app.TransactionFilter) app.TransactionFilter {
 	return f
 }
 
-// sees tells whether a transaction is one of limit.
+// sees tells whether a transaction is one of narrow.
 func (v *visit) sees(t app.Transaction) bool {
 	return v.may(seeAllDays) || t.Type == app.In && app.DayOf(t.Time, v.zone) == app.DayOf(v.now, v.zone)
 }
@@ -256,7 +256,7 @@ func transactionFilter(v *visit, form url.Values, banks []app.BankAccount) (app.
 	if f.MaxAmount != 0 && f.MaxAmount < f.MinAmount {
 		p.Bad.Add("max", "must not be below the minimum amount", "không được nhỏ hơn “Số tiền từ”")
 	}
-	return v.limit(f), p.Bad.Err()
+	return v.narrow(f), p.Bad.Err()
 }
 
 // bankTitle names a bank account. Those who don't see the money see the end of its

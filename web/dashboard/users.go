@@ -1,6 +1,8 @@
 package dashboard
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,8 +43,99 @@ type userData struct {
 	Visited app.User
 	Self    bool
 	Remove  confirmation
+	Banks   []limitChoice
+	Limited string // to what bank accounts; empty: to none
 
 	Sessions []app.Session
+}
+
+// limitChoice is a bank account that a user may be limited to.
+type limitChoice struct {
+	ID     int64
+	Name   string
+	Chosen bool
+}
+
+// limitChoices are the linked bank accounts, and those of the limit that were unlinked
+// since.
+func (v *visit) limitChoices(limit app.BankAccountLimit, banks []app.BankAccount) (list []limitChoice) {
+	for _, b := range banks {
+		list = append(list, limitChoice{b.ID, b.Title(), slices.Contains(limit.IDs, b.ID)})
+	}
+	for _, id := range limit.IDs {
+		if bankAccount(banks, id).ID == 0 {
+			list = append(list, limitChoice{id, v.unlinkedName(id), true})
+		}
+	}
+	return list
+}
+
+// unlinkedName names a bank account that was unlinked.
+func (w words) unlinkedName(id int64) string {
+	return "#" + strconv.FormatInt(id, 10) + " " + w.T("(unlinked)", "(đã huỷ liên kết)")
+}
+
+// limitNamed is how many bank accounts of a limit are named.
+const limitNamed = 3
+
+// limitText names the bank accounts of a limit for somebody of a role; empty: there is
+// no limit.
+func (w words) limitText(role app.Role, limit app.BankAccountLimit, banks []app.BankAccount) string {
+	if !limit.On {
+		return ""
+	}
+	var names []string
+	for _, id := range limit.IDs[:min(len(limit.IDs), limitNamed)] {
+		name := w.unlinkedName(id)
+		if b := bankAccount(banks, id); b.ID != 0 {
+			name = w.bankTitle(role, b)
+		}
+		names = append(names, name)
+	}
+	text := strings.Join(names, ", ")
+	if more := len(limit.IDs) - limitNamed; more > 0 {
+		text += " +" + strconv.Itoa(more)
+	}
+	return cmp.Or(text, w.T("no bank account", "không có tài khoản nào"))
+}
+
+// LimitText is for templates.
+func (v view) LimitText(limit app.BankAccountLimit, banks []app.BankAccount) string {
+	return v.limitText(v.User.Role, limit, banks)
+}
+
+// limitUser limits a user to the bank accounts that were chosen, or to none at all.
+func (s *Server) limitUser(v *visit) error {
+	u, err := s.pageUser(v)
+	if err != nil {
+		return err
+	}
+	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	if err := v.unchanged(v.limitText(v.user.Role, u.Limit, banks)); err != nil {
+		return s.showUser(v, u, err)
+	}
+	limit := app.BankAccountLimit{On: v.PostFormValue("limit") != "all"}
+	for _, text := range v.PostForm["bank_account_id"] {
+		id, err := readBankAccountID(text)
+		if err != nil {
+			return s.showUser(v, u, err)
+		}
+		limit.IDs = append(limit.IDs, id)
+	}
+	if limit.On && len(limit.IDs) == 0 {
+		return s.showUser(v, u, app.InvalidField("bank_account_id", "must be at least one bank account", "phải có ít nhất một tài khoản"))
+	}
+	changed, err := s.Service.LimitUser(v.Context(), v.account.ID, u.ID, limit)
+	if err != nil {
+		return s.showUser(v, u, err)
+	}
+	if !changed.Limit.On {
+		return s.redirect(v, userPath(u.ID), app.Textf("%s sees all bank accounts now.", "%s xem được mọi tài khoản.", u.Name))
+	}
+	return s.redirect(v, userPath(u.ID), app.Textf("%s sees only these bank accounts now: %s.", "%s chỉ xem được các tài khoản: %s.", u.Name, v.limitText(v.user.Role, changed.Limit, banks)))
 }
 
 // pageUser finds the user that the path names.
@@ -64,7 +157,11 @@ func (s *Server) showUser(v *visit, u app.User, wrong error) error {
 	if err != nil {
 		return err
 	}
-	data := userData{Visited: u, Self: u.ID == v.user.ID, Remove: s.userRemoval(v, u), Sessions: sessions}
+	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
+	if err != nil {
+		return err
+	}
+	data := userData{Visited: u, Self: u.ID == v.user.ID, Remove: s.userRemoval(v, u), Banks: v.limitChoices(u.Limit, banks), Limited: v.limitText(v.user.Role, u.Limit, banks), Sessions: sessions}
 	return s.renderForm(v, wrong, "user", "settings", app.Textf("User %s", "Người dùng %s", u.Name), data)
 }
 
