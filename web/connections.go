@@ -76,6 +76,11 @@ func (c *Connections) Bound(s *http.Server) {
 				body := &arrivingBody{ReadCloser: r.Body, conn: conn}
 				r.Body = body
 				defer body.answered()
+				next.ServeHTTP(w, r)
+				if r.ProtoMajor == 1 {
+					body.linger(w, r.ContentLength)
+				}
+				return
 			}
 		}
 		next.ServeHTTP(w, r)
@@ -262,10 +267,13 @@ type arrivingBody struct {
 	conn *boundConn
 	once sync.Once
 	here bool
+	read int64
+	err  error // of the last Read
 }
 
 func (b *arrivingBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
+	b.read, b.err = b.read+int64(n), err
 	if err == io.EOF {
 		b.once.Do(func() { b.here = true; b.conn.keep(+1) })
 	}
@@ -276,5 +284,24 @@ func (b *arrivingBody) answered() {
 	b.once.Do(func() {})
 	if b.here {
 		b.conn.keep(-1)
+	}
+}
+
+// Bounds of what is read of a body that nobody wants: as much as the proxies of the
+// manual let through, and for a little while.
+const (
+	lingerBytes = 33 << 20
+	lingerTime  = 2 * time.Second
+)
+
+// linger reads what is left of a body that was refused early, before the answer is
+// sent. Otherwise a client that sends all of its request before it reads, as proxies
+// do, would find the connection broken and never see the answer.
+func (b *arrivingBody) linger(w http.ResponseWriter, length int64) {
+	if b.err != nil || b.read == length {
+		return
+	}
+	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime)); err == nil {
+		_, _ = io.CopyN(io.Discard, b.ReadCloser, lingerBytes)
 	}
 }

@@ -59,6 +59,8 @@ func TestProxies(t *testing.T) {
 			counter := strings.TrimSpace(do(t, dir, "counter", "create", "till"))
 			do(t, dir, "bank", "link", "--bank", "ACB", "--number", "19354957", "--name", "A")
 
+			source := addNative(t, dir)
+
 			listen := freeAddress(t)
 			lines := strings.ReplaceAll(manualLines(t, string(manual), proxy.name), "127.0.0.1:8080", server.address())
 			must(t, os.WriteFile(filepath.Join(at, "config"), []byte(proxy.config(at, listen, lines)), 0o600))
@@ -122,6 +124,13 @@ func TestProxies(t *testing.T) {
 				refused := do(t, dir, "source", "log", "--refused")
 				return strings.Contains(refused, "127.0.0.7") && !strings.Contains(refused, "203.0.113.9")
 			})
+
+			// A large body is refused by baoco, and the proxy passes that on.
+			for path, want := range map[string]int{"/nowhere": http.StatusNotFound, source.URLPath: http.StatusRequestEntityTooLarge} {
+				if code, _ := ask("POST", path, strings.Repeat(" ", 12<<20), "Authorization", "Bearer "+source.Secret); code != want {
+					t.Errorf("12 MB to %s: %d, want %d", path, code, want)
+				}
+			}
 
 			// A payment comes through the stream at once: the stream goes on.
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
