@@ -21,6 +21,7 @@
 //     XLSX. app/appsscript: Google Sheets. app/vietqr: QR codes. app/verify: why a signature doesn't match.
 //     app/fold: text for searching. app/password: passwords.
 //     app/secondfactor: codes of authenticator apps, recovery codes.
+//     app/passkey: passkeys.
 //   - app/command: the command line, a file for each noun. In it, terminal has
 //     what every command shares, serve wires the server, bench measures it, demo
 //     shows it. It is the only room under app that imports rooms outside.
@@ -177,6 +178,8 @@
 //     it was told.
 //   - CounterLink (đường dẫn màn hình quầy): opens the counter screen on a shop's
 //     tablet, which shows money in and nothing else.
+//   - Passkey (passkey, khoá đăng nhập): a key on a phone, computer or security key of
+//     a user that signs in by itself, after its owner has unlocked it.
 //   - Device: a browser in which a user has signed in before. Wrong passwords
 //     that others enter elsewhere don't lock it out.
 //   - Backup (bản sao lưu): a complete, verified copy of the database, with its

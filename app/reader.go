@@ -32,6 +32,8 @@ type Reader interface {
 	Users(ctx context.Context, accountID int64) ([]User, error)
 	// SecondFactor tells what a user enters beside the password.
 	SecondFactor(ctx context.Context, userID int64) (SecondFactor, error)
+	// Passkeys lists the passkeys of a user by id.
+	Passkeys(ctx context.Context, userID int64) ([]Passkey, error)
 	// Session gives what web keeps under a session's token. ok is false where
 	// there is no such session, or where it has ended.
 	Session(ctx context.Context, token string, now time.Time) (data []byte, ok bool, err error)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"baoco/app/passkey"
 )
 
 // Config is what a Service works with.
@@ -50,6 +52,8 @@ type Service struct {
 	meter    Meter                   // nil: nobody counts
 	probe    atomic.Pointer[probe]
 	catchUps catchUps
+
+	challenges passkey.Challenges
 	// When the last scheduled backup failed; nil: it didn't.
 	backupFailed atomic.Pointer[time.Time]
 }

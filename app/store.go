@@ -79,6 +79,21 @@ type Store interface {
 	SetRecoveryCodes(ctx context.Context, u User, codes [][32]byte, key IdempotencyKey, now time.Time) error
 	// UseRecoveryCode is true once for a code.
 	UseRecoveryCode(ctx context.Context, u User, hash [32]byte) (bool, error)
+	// AddPasskey adds a passkey to a user, with a new generation. first is true where
+	// the user had no second factor: then they get the recovery codes. ErrFormUsed where
+	// key was used before, ErrSamePasskey, ErrTooManyPasskeys.
+	AddPasskey(ctx context.Context, u User, p Passkey, codes [][32]byte, key IdempotencyKey, now time.Time) (_ User, first bool, err error)
+	// RenamePasskey fails with ErrNoPasskey where the user has no such passkey.
+	RenamePasskey(ctx context.Context, u User, id int64, name string) error
+	// RemovePasskey removes a passkey of a user, with the recovery codes where nothing
+	// else is left of the second factor, and gives the user a new generation.
+	// ErrNoPasskey, ErrLastFactor.
+	RemovePasskey(ctx context.Context, u User, id int64) (User, error)
+	// PasskeyByCredential finds a passkey and its user. ok is false where there is none.
+	PasskeyByCredential(ctx context.Context, id []byte) (p Passkey, u User, ok bool, err error)
+	// UsePasskey keeps the count of a signature of a passkey. ErrPasskeyCopied where it
+	// isn't larger than the one before, unless both are 0; ErrNoPasskey.
+	UsePasskey(ctx context.Context, id int64, count uint32, now time.Time) error
 	// SetNeedsSecondFactor keeps whether an account demands a second factor.
 	SetNeedsSecondFactor(ctx context.Context, accountID int64, needs bool) error
 	// NoteSignIn keeps when a user signed in last.

@@ -13,7 +13,7 @@ import (
 // Methods of the store that write, by whether the audit log has a line of what they
 // do. A new one that writes belongs to one of them.
 var (
-	audited = []string{"RemoveSecondFactor", "SetNeedsSecondFactor", "SetRecoveryCodes", "SetTOTP", "UseRecoveryCode",
+	audited = []string{"RemoveSecondFactor", "SetNeedsSecondFactor", "SetRecoveryCodes", "SetTOTP", "UseRecoveryCode", "AddPasskey", "RenamePasskey", "RemovePasskey",
 		"Audit", "RevokeAPIKey", "RevokeCounterLink", "EndSession", "EndSessions", "LimitUser", "RemoveUser", "ToggleBankAccount", "UnlinkBankAccount", "RemoveSource", "DeleteWebhook", "RemoveAlertChannel",
 		"CreateAccount", "UpdateAccount", "CreateAPIKey", "CreateCounterLink", "CreateUser", "CreateFirstUser", "SetPassword", "SetRole", "NoteSignIn", "NoteRefusedSignIn",
 		"LinkBankAccount", "SetBankAccountLook", "CreateSource", "SetSourceSecret", "AddSourceSenders", "SetSourceAPIKey",
@@ -21,11 +21,11 @@ var (
 		"AddTest", "Resend", "ResendMany", "Replay", "SendNow", "SendWaiting", "SetAlertPreferences", "SetAlertChannel", "SetReport", "SetPaymentFeed", "NoteAlertTest",
 		"Prune", "ScheduledBackup", "RecordInbound", // of what a person typed or imported
 	}
-	notAudited = []string{"UseTOTPStep",
+	notAudited = []string{"UseTOTPStep", "UsePasskey",
 		"SetSession", "SeeSession", "RemoveSession", "NoteRefusedCall", "HideGuide", "TouchAPIKey", "SetUp", "FinishLinks", "RecordPage", "NotePollFault", "IndexSearch",
 		"Settle", "SettleAlert", "SettlePaymentFeed", "Reclaim", "Probe", "RefreshCredentials",
 	}
-	reading = []string{"TOTP",
+	reading = []string{"TOTP", "PasskeyByCredential",
 		"APIKeyByHash", "CounterLinkByHash", "SetUpOpen", "UserByName", "BankAccountSummaries", "FirstDay", "BankAccountDays", "HoursBetween",
 		"SourceByToken", "SourceByBearer", "SourceByUsername", "RefusedCalls", "InboundEventsBefore", "InboundEvent", "InboundItems", "InboundBodies", "InboundSources", "KnownEvents",
 		"PolledSources", "Transactions", "Unindexed", "IDsOf", "TransactionsIn", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Pending", "DeliveryFacts", "DeliveriesOf",

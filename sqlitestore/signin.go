@@ -74,7 +74,7 @@ func (s *Store) RemoveSession(ctx context.Context, token string) error {
 }
 
 func (s *Store) SecondFactor(ctx context.Context, userID int64) (f app.SecondFactor, err error) {
-	err = s.queryRow(ctx, `SELECT `+hasSecondFactor+`, (SELECT count(*) FROM recovery_codes WHERE user_id = users.id) FROM users WHERE id = ?`, userID).Scan(&f.On, &f.RecoveryCodes)
+	err = s.queryRow(ctx, `SELECT `+hasSecondFactor+`, totp IS NOT NULL, (SELECT count(*) FROM recovery_codes WHERE user_id = users.id) FROM users WHERE id = ?`, userID).Scan(&f.On, &f.App, &f.RecoveryCodes)
 	return f, noRowsAs(storageError(err), app.ErrNoUser)
 }
 
@@ -150,6 +150,129 @@ func setRecoveryCodes(tx *tx, userID int64, codes [][32]byte) error {
 		}
 	}
 	return err
+}
+
+const passkeyColumns = `passkeys.id, user_id, passkeys.name, host, passkeys.created_at, last_used_at, credential_id, public_key, transports, backup_eligible, sign_count`
+
+func passkeyInto(p *app.Passkey) []any {
+	return []any{&p.ID, &p.UserID, &p.Name, &p.Host, secondsInto(&p.CreatedAt), secondsInto(&p.LastUsedAt), &p.Credential.ID, &p.PublicKey, &p.Transports, &p.BackupEligible, &p.SignCount}
+}
+
+func (s *Store) Passkeys(ctx context.Context, userID int64) ([]app.Passkey, error) {
+	return readAll(ctx, s, func(row scanner) (p app.Passkey, err error) { return p, row.Scan(passkeyInto(&p)...) },
+		`SELECT `+passkeyColumns+` FROM passkeys WHERE user_id = ? ORDER BY id`, userID)
+}
+
+func (s *Store) PasskeyByCredential(ctx context.Context, id []byte) (p app.Passkey, u app.User, ok bool, err error) {
+	err = s.queryRow(ctx, `SELECT `+passkeyColumns+` FROM passkeys WHERE credential_id = ?`, id).Scan(passkeyInto(&p)...)
+	if noRows(err) {
+		return p, u, false, nil
+	}
+	if err != nil {
+		return p, u, false, storageError(err)
+	}
+	u, ok, err = s.User(ctx, p.UserID)
+	return p, u, ok, err
+}
+
+func (s *Store) AddPasskey(ctx context.Context, u app.User, p app.Passkey, codes [][32]byte, key app.IdempotencyKey, now time.Time) (_ app.User, first bool, err error) {
+	changed, err := writing(ctx, s, func(tx *tx) (app.User, error) {
+		if err := useForm(tx, u.AccountID, key, now); err != nil {
+			return u, err
+		}
+		before, err := txUser(tx, u.AccountID, u.ID)
+		if err != nil {
+			return u, err
+		}
+		var has int
+		var same bool
+		if err := tx.queryRow(`SELECT count(*), EXISTS (SELECT 1 FROM passkeys WHERE credential_id = ?2) FROM passkeys WHERE user_id = ?1`, u.ID, p.Credential.ID).Scan(&has, &same); err != nil {
+			return u, err
+		}
+		if same {
+			return u, app.ErrSamePasskey
+		}
+		if has >= app.MaxPasskeys {
+			return u, app.ErrTooManyPasskeys
+		}
+		if first = !before.SecondFactor; first {
+			if err := setRecoveryCodes(tx, u.ID, codes); err != nil {
+				return u, err
+			}
+		}
+		if err := tx.exec(`INSERT INTO passkeys (user_id, name, host, credential_id, public_key, transports, backup_eligible, sign_count, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			u.ID, p.Name, p.Host, p.Credential.ID, p.PublicKey, p.Transports, p.BackupEligible, int64(p.SignCount), p.CreatedAt.Unix()); err != nil {
+			return u, err
+		}
+		return passkeysChanged(ctx, tx, u, app.DeedUserPasskeyAdd, "", p.Name)
+	})
+	return changed, first, err
+}
+
+// passkeysChanged gives the user a new generation.
+func passkeysChanged(ctx context.Context, tx *tx, u app.User, deed app.Deed, before, after string) (app.User, error) {
+	if err := tx.changeOne(app.ErrNoUser, `UPDATE users SET generation = ?3 WHERE account_id = ?1 AND id = ?2`, u.AccountID, u.ID, newGeneration()); err != nil {
+		return u, err
+	}
+	changed, err := txUser(tx, u.AccountID, u.ID)
+	if err != nil {
+		return u, err
+	}
+	return changed, tx.audit(ctx, u.AccountID, deed, u.ID, app.AuditNamed(u.Name).Changed("passkey", before, after))
+}
+
+func txPasskeyName(tx *tx, u app.User, id int64) (string, error) {
+	name, err := scanOne[string](tx.queryRow(`SELECT name FROM passkeys WHERE user_id = ? AND id = ?`, u.ID, id))
+	return name, noRowsAs(err, app.ErrNoPasskey)
+}
+
+func (s *Store) RenamePasskey(ctx context.Context, u app.User, id int64, name string) error {
+	return s.write(ctx, func(tx *tx) error {
+		before, err := txPasskeyName(tx, u, id)
+		if err != nil {
+			return err
+		}
+		if err := tx.exec(`UPDATE passkeys SET name = ? WHERE id = ?`, name, id); err != nil {
+			return err
+		}
+		return tx.auditChange(ctx, u.AccountID, app.DeedUserPasskeyRename, u.ID, app.AuditNamed(u.Name).Changed("passkey", before, name))
+	})
+}
+
+func (s *Store) RemovePasskey(ctx context.Context, u app.User, id int64) (app.User, error) {
+	return writing(ctx, s, func(tx *tx) (app.User, error) {
+		name, err := txPasskeyName(tx, u, id)
+		if err != nil {
+			return u, err
+		}
+		if err := tx.exec(`DELETE FROM passkeys WHERE id = ?`, id); err != nil {
+			return u, err
+		}
+		left, err := txUser(tx, u.AccountID, u.ID)
+		if err == nil && left.MustEnrol {
+			err = app.ErrLastFactor
+		}
+		if err == nil && !left.SecondFactor {
+			err = setRecoveryCodes(tx, u.ID, nil)
+		}
+		if err != nil {
+			return u, err
+		}
+		return passkeysChanged(ctx, tx, u, app.DeedUserPasskeyRemove, name, "")
+	})
+}
+
+func (s *Store) UsePasskey(ctx context.Context, id int64, count uint32, now time.Time) error {
+	return s.write(ctx, func(tx *tx) error {
+		before, err := scanOne[int64](tx.queryRow(`SELECT sign_count FROM passkeys WHERE id = ?`, id))
+		if err != nil {
+			return noRowsAs(err, app.ErrNoPasskey)
+		}
+		if int64(count) <= before && (count != 0 || before != 0) {
+			return app.ErrPasskeyCopied
+		}
+		return tx.exec(`UPDATE passkeys SET sign_count = ?, last_used_at = ? WHERE id = ?`, int64(count), now.Unix(), id)
+	})
 }
 
 func (s *Store) RemoveSecondFactor(ctx context.Context, accountID, id int64) (app.User, error) {

@@ -25,7 +25,7 @@ var countOnce = map[string]string{
 	"/inbound/sources": "/inbound/sources/new", "/inbound/sources/{id}/rotate": "",
 	"/deliveries/resend": "/deliveries", "/deliveries/{id}/resend": "", "/deliveries/{id}/send-now": "",
 	"/keys": "", "/settings/users": "", "/settings/users/{id}/password": "", "/settings/counters": "",
-	signInPath + "/app": "", signInPath + "/codes": "",
+	signInPath + "/app": "", signInPath + "/codes": "", passkeysPath: "",
 }
 
 // sentForm is a form that counts once. The Service call that takes the key uses

@@ -38,21 +38,21 @@ var onceForms = []struct {
 // harmlessTwice are the other actions: sent again, they change nothing more, are
 // refused, or send one more sample.
 var harmlessTwice = []string{
-	"/login", "/login/code", "/logout", "/setup/{token}", "/look", "/guide", "/guide/test", "/tools/signature",
+	"/login", "/login/code", "/login/passkey", "/logout", "/setup/{token}", "/look", "/guide", "/guide/test", "/tools/signature",
 	"/transactions/import", "/transactions/import/{id}/undo", "/transactions/{id}/note",
 	"/webhooks/{id}/edit", "/webhooks/{id}/toggle", "/webhooks/{id}/test", "/webhooks/{id}/activate", "/webhooks/{id}/env", "/webhooks/{id}/delete",
 	"/banks", "/banks/{id}/look", "/banks/{id}/toggle", "/banks/{id}/unlink",
 	"/inbound/sources/{id}/senders", "/inbound/sources/{id}/key", "/inbound/sources/{id}/catch-up", "/inbound/sources/{id}/remove",
 	"/inbound/events/{id}/link", "/inbound/events/{id}/retry", "/inbound/events/{id}/discard",
 	"/keys/{id}/revoke", "/settings/password", "/settings/name", "/settings/sign-out", "/settings/users/{id}/role", "/settings/users/{id}/remove", "/settings/counters/{id}/revoke",
-	"/settings/sign-in/off", "/settings/sign-in/demand", "/settings/sign-in/others", "/settings/sign-in/sessions/{id}/end", "/settings/users/{id}/sessions/{session}/end",
+	"/settings/sign-in/off", "/settings/sign-in/demand", "/settings/sign-in/passkeys/{id}", "/settings/sign-in/passkeys/{id}/remove", "/settings/sign-in/others", "/settings/sign-in/sessions/{id}/end", "/settings/users/{id}/sessions/{session}/end",
 	"/settings/alerts", "/settings/alerts/report", "/settings/alerts/telegram", "/settings/alerts/email", "/settings/alerts/{medium}/chat", "/settings/alerts/{medium}/payments", "/settings/alerts/{medium}/test", "/settings/alerts/{medium}/remove",
 }
 
 // Whoever adds an action says whether its form counts once.
 func TestEveryActionIsSorted(t *testing.T) {
 	forms := []string{"/deliveries/{id}/send-now", "/webhooks/{id}/send-now", // see TestSendNow
-		"/settings/sign-in/app", "/settings/sign-in/codes"} // see TestSecondFactor
+		"/settings/sign-in/app", "/settings/sign-in/codes", "/settings/sign-in/passkeys"} // see TestSecondFactor, TestPasskey
 	for _, form := range onceForms {
 		forms = append(forms, strings.NewReplacer("/1", "/{id}", "/2", "/{id}").Replace(form.action))
 	}

@@ -21,6 +21,8 @@ open     GET  /login
 open     POST /login
 open     GET  /login/code
 open     POST /login/code
+open     GET  /login/passkey
+open     POST /login/passkey
 open     POST /logout
 open     GET  /setup/{token}
 open     POST /setup/{token}
@@ -101,6 +103,11 @@ o a d c  GET  /settings/sign-in
 o a d c  POST /settings/sign-in/app
 o a d c  POST /settings/sign-in/codes
 o a d c  POST /settings/sign-in/off
+o a d c  GET  /settings/sign-in/passkeys/options
+o a d c  POST /settings/sign-in/passkeys
+o a d c  GET  /settings/sign-in/passkeys/{id}
+o a d c  POST /settings/sign-in/passkeys/{id}
+o a d c  POST /settings/sign-in/passkeys/{id}/remove
 o - - -  POST /settings/sign-in/demand
 o a d c  GET  /settings/sign-in/others
 o a d c  POST /settings/sign-in/others

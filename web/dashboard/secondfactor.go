@@ -5,6 +5,7 @@ import (
 	"errors"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,11 +59,27 @@ func (s *Server) codePage(v *visit) error {
 	if u.ID == 0 {
 		return s.redirect(v, "/login", app.Text{})
 	}
-	return s.showCode(v, nil)
+	return s.showCode(v, u, nil)
 }
 
-func (s *Server) showCode(v *visit, wrong error) error {
-	return s.renderForm(v, wrong, "code", "", app.Text{EN: "Enter the code", VI: "Nhập mã xác thực"}, nil)
+// codeData is the page on which a user proves the second factor.
+type codeData struct {
+	signInForm // as it was sent with the password
+	Passkeys   []app.Passkey
+	Elsewhere  []string // the hosts of those that don't work here
+}
+
+func (s *Server) showCode(v *visit, u app.User, wrong error) (err error) {
+	data := codeData{signInForm: signInForm{Place: placeOf(v)}}
+	if data.Passkeys, err = s.Service.Passkeys(v.Context(), u.ID); err != nil {
+		return err
+	}
+	for _, p := range data.Passkeys {
+		if p.Host != data.Place.Host && !slices.Contains(data.Elsewhere, p.Host) {
+			data.Elsewhere = append(data.Elsewhere, p.Host)
+		}
+	}
+	return s.renderForm(v, wrong, "code", "", app.Text{EN: "One more step", VI: "Còn một bước nữa"}, data)
 }
 
 // enterCode signs a user in whose password was right before.
@@ -78,7 +95,7 @@ func (s *Server) enterCode(v *visit) error {
 	if err != nil {
 		return err
 	}
-	form := signInForm{Back: localPath(s.sessions.GetString(v.Context(), "back")), Unsaved: s.sessions.GetBool(v.Context(), "unsaved")}
+	form := s.halfwayForm(v)
 	if !s.throttle.byCode(u.ID, device, v.now) {
 		err = errTooManyGuesses
 	} else {
@@ -88,9 +105,14 @@ func (s *Server) enterCode(v *visit) error {
 		err = s.begin(v, u)
 	}
 	if err != nil {
-		return s.showCode(v, err)
+		return s.showCode(v, u, err)
 	}
 	return s.redirect(v, form.Back, form.flash())
+}
+
+// halfwayForm is what beginHalfway has kept of the form.
+func (s *Server) halfwayForm(v *visit) signInForm {
+	return signInForm{Back: localPath(s.sessions.GetString(v.Context(), "back")), Unsaved: s.sessions.GetBool(v.Context(), "unsaved")}
 }
 
 // codeGuesser is who enters codes: a user in a known device, or in others. Only who
@@ -113,7 +135,10 @@ type signInData struct {
 	Refused  string // the form that was refused
 	Factor   app.SecondFactor
 	Secret   string // of the app that is being set up
+	Name     string // of the passkey that is being added
 	QR       template.URL
+	Passkeys []app.Passkey
+	Place    passkeyPlace
 	Sessions []app.Session
 	Ask      confirmation
 }
@@ -132,6 +157,10 @@ func (s *Server) showSignInSettings(v *visit, data signInData, wrong error) (err
 		return err
 	}
 	data.QR = template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(code.PNG()))
+	if data.Passkeys, err = s.Service.Passkeys(v.Context(), v.user.ID); err != nil {
+		return err
+	}
+	data.Place = placeOf(v)
 	if data.Sessions, err = s.Service.Sessions(v.Context(), v.account.ID, v.user.ID, s.storedToken(v), v.now); err != nil {
 		return err
 	}

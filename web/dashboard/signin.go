@@ -51,6 +51,7 @@ func (v *visit) formPage(p page) string {
 type signInForm struct {
 	Name, Back string
 	Unsaved    bool
+	Place      passkeyPlace
 }
 
 func (s *Server) signInPage(v *visit) error {
@@ -61,6 +62,7 @@ func (s *Server) signInPage(v *visit) error {
 }
 
 func (s *Server) showSignIn(v *visit, form signInForm, wrong error) error {
+	form.Place = placeOf(v)
 	return s.renderForm(v, wrong, "login", "", app.Text{EN: "Sign in", VI: "Đăng nhập"}, form)
 }
 
@@ -238,6 +240,7 @@ type signInThrottle struct {
 	devices   wire.Buckets[string] // by the token of the device
 	users     wire.Buckets[int64]
 	codes     wire.Buckets[codeGuesser]
+	passkeys  wire.Buckets[netip.Prefix]
 }
 
 var (

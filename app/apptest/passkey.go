@@ -1,0 +1,93 @@
+package apptest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"testing"
+)
+
+// Authenticator is a device with one passkey (ECDSA on P-256, no attestation), and the
+// browser around it. A test may change what they say.
+type Authenticator struct {
+	t testing.TB
+
+	Origin      string // as the browser says
+	CrossOrigin bool
+	Type        string // empty: as it should be
+	Host        string // as the device says
+	Flags       byte   // user present 1, verified 4, eligible for a backup 8, backed up 16
+	Count       uint32 // of the next signature; 0: it doesn't count
+	ID, Handle  []byte
+	Tail        []byte // after what the device says
+	Key         *ecdsa.PrivateKey
+}
+
+// NewAuthenticator is a device at a place, whose user was verified.
+func NewAuthenticator(t testing.TB, origin, host string) *Authenticator {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	Must(t, err)
+	return &Authenticator{t: t, Origin: origin, Host: host, Flags: 1 | 4, ID: []byte(rand.Text()), Key: key}
+}
+
+func (a *Authenticator) client(kind, challenge string) []byte {
+	if a.Type != "" {
+		kind = a.Type
+	}
+	text, err := json.Marshal(map[string]any{"type": kind, "challenge": challenge, "origin": a.Origin, "crossOrigin": a.CrossOrigin})
+	Must(a.t, err)
+	return text
+}
+
+func (a *Authenticator) says(flags byte) []byte {
+	host := sha256.Sum256([]byte(a.Host))
+	b := binary.BigEndian.AppendUint32(append(host[:], a.Flags|flags), a.Count)
+	if a.Count > 0 {
+		a.Count++
+	}
+	return b
+}
+
+// COSE is the public key.
+func (a *Authenticator) COSE() []byte {
+	point, err := a.Key.PublicKey.Bytes()
+	Must(a.t, err)
+	b := append([]byte{0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20}, point[1:33]...)
+	return append(append(b, 0x22, 0x58, 0x20), point[33:]...)
+}
+
+// Create answers a challenge with a new passkey.
+func (a *Authenticator) Create(challenge string) string {
+	data := append(a.says(64), make([]byte, 16)...)
+	data = append(binary.BigEndian.AppendUint16(data, uint16(len(a.ID))), a.ID...)
+	data = append(append(data, a.COSE()...), a.Tail...)
+	object := append([]byte("\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x59"), byte(len(data)>>8), byte(len(data)))
+	return a.answer(map[string]any{"clientDataJSON": coded(a.client("webauthn.create", challenge)), "attestationObject": coded(append(object, data...)), "transports": []string{"internal", "hybrid"}})
+}
+
+// Sign answers a challenge with the passkey.
+func (a *Authenticator) Sign(challenge string) string {
+	client, data := a.client("webauthn.get", challenge), append(a.says(0), a.Tail...)
+	hash := sha256.Sum256(client)
+	digest := sha256.Sum256(append(append([]byte{}, data...), hash[:]...))
+	signature, err := ecdsa.SignASN1(rand.Reader, a.Key, digest[:])
+	Must(a.t, err)
+	response := map[string]any{"clientDataJSON": coded(client), "authenticatorData": coded(data), "signature": coded(signature)}
+	if len(a.Handle) > 0 {
+		response["userHandle"] = coded(a.Handle)
+	}
+	return a.answer(response)
+}
+
+func (a *Authenticator) answer(response map[string]any) string {
+	text, err := json.Marshal(map[string]any{"id": coded(a.ID), "rawId": coded(a.ID), "type": "public-key", "response": response})
+	Must(a.t, err)
+	return string(text)
+}
+
+func coded(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
