@@ -204,13 +204,13 @@ func (s *Store) AddPasskey(ctx context.Context, u app.User, p app.Passkey, codes
 			u.ID, p.Name, p.Host, p.Credential.ID, p.PublicKey, p.Transports, p.BackupEligible, int64(p.SignCount), p.CreatedAt.Unix()); err != nil {
 			return u, err
 		}
-		return passkeysChanged(ctx, tx, u, app.DeedUserPasskeyAdd, "", p.Name)
+		return passkeysChanged(ctx, tx, u, app.DeedUserPasskeyAdd, p.Name)
 	})
 	return changed, first, err
 }
 
 // passkeysChanged gives the user a new generation.
-func passkeysChanged(ctx context.Context, tx *tx, u app.User, deed app.Deed, before, after string) (app.User, error) {
+func passkeysChanged(ctx context.Context, tx *tx, u app.User, deed app.Deed, name string) (app.User, error) {
 	if err := tx.changeOne(app.ErrNoUser, `UPDATE users SET generation = ?3 WHERE account_id = ?1 AND id = ?2`, u.AccountID, u.ID, newGeneration()); err != nil {
 		return u, err
 	}
@@ -218,7 +218,7 @@ func passkeysChanged(ctx context.Context, tx *tx, u app.User, deed app.Deed, bef
 	if err != nil {
 		return u, err
 	}
-	return changed, tx.audit(ctx, u.AccountID, deed, u.ID, app.AuditNamed(u.Name).Changed("passkey", before, after))
+	return changed, tx.audit(ctx, u.AccountID, deed, u.ID, app.AuditNamed(u.Name).Changed("passkey_name", "", name))
 }
 
 func txPasskeyName(tx *tx, u app.User, id int64) (string, error) {
@@ -235,7 +235,7 @@ func (s *Store) RenamePasskey(ctx context.Context, u app.User, id int64, name st
 		if err := tx.exec(`UPDATE passkeys SET name = ? WHERE id = ?`, name, id); err != nil {
 			return err
 		}
-		return tx.auditChange(ctx, u.AccountID, app.DeedUserPasskeyRename, u.ID, app.AuditNamed(u.Name).Changed("passkey", before, name))
+		return tx.auditChange(ctx, u.AccountID, app.DeedUserPasskeyRename, u.ID, app.AuditNamed(u.Name).Changed("passkey_name", before, name))
 	})
 }
 
@@ -258,7 +258,7 @@ func (s *Store) RemovePasskey(ctx context.Context, u app.User, id int64) (app.Us
 		if err != nil {
 			return u, err
 		}
-		return passkeysChanged(ctx, tx, u, app.DeedUserPasskeyRemove, name, "")
+		return passkeysChanged(ctx, tx, u, app.DeedUserPasskeyRemove, name)
 	})
 }
 

@@ -122,7 +122,7 @@ func TestSentences(t *testing.T) {
 		{app.Actor{Way: app.WayCommand, Name: "root"}, app.DeedTransactionRecord, app.AuditDetail{}, "root recorded 1 transaction by hand", "root đã nhập tay 1 giao dịch"},
 		{app.Actor{Way: app.WayServer}, app.DeedDatabasePrune, app.AuditDetail{Count: 1}, "baoco removed 1 old record", "baoco đã xoá 1 bản ghi cũ"},
 		{app.Actor{Way: app.WayDashboard}, app.DeedUserSignInRefused, app.AuditDetail{Name: "lan", Count: 3},
-			"Somebody failed to sign in as lan: wrong password or code (3 times)", "Có người đã đăng nhập sai vào tên lan: sai mật khẩu hoặc mã (3 lần)"},
+			"Somebody failed to sign in as lan: wrong password, code or passkey (3 times)", "Có người đã đăng nhập sai vào tên lan: sai mật khẩu, mã hoặc passkey (3 lần)"},
 		{lan, app.DeedTransactionNote, app.AuditDetail{}.Changed("note", "", "giữ"), "lan set the note of transaction 7: giữ", "lan đã đặt ghi chú của giao dịch #7: giữ"},
 		{lan, app.DeedTransactionNote, app.AuditDetail{}.Changed("note", "giữ", ""), "lan removed the note of transaction 7: giữ", "lan đã bỏ ghi chú của giao dịch #7: giữ"},
 		{lan, app.DeedUserRole, app.AuditNamed("hoa").Changed("role", "developer", "cashier"),
