@@ -215,3 +215,14 @@ func TestBrowserNavigation(t *testing.T) {
 	}
 	tools.drive(t, "navigation.mjs", map[string]any{"base": p.url, "password": browserPassword})
 }
+
+// TestBrowserPasskeys has the virtual authenticator of Chromium. Browsers have passkeys
+// on localhost as they have them on https.
+func TestBrowserPasskeys(t *testing.T) {
+	t.Parallel()
+	tools := findBrowser(t)
+	dir := t.TempDir()
+	p := serveIn(t, dir, anyPort)
+	createOwner(t, dir)
+	tools.drive(t, "passkeys.mjs", map[string]any{"base": strings.Replace(p.url, "127.0.0.1", "localhost", 1), "plain": p.url, "name": "lan", "password": browserPassword})
+}
