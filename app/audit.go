@@ -130,6 +130,8 @@ const (
 	DeedAlertRemove  Deed = "alert_channel.remove"
 	DeedAlertsChange Deed = "alerts.change"
 
+	DeedAuditExport Deed = "audit_log.export"
+
 	DeedDatabaseBackup  Deed = "database.backup"
 	DeedDatabaseRestore Deed = "database.restore"
 	DeedDatabaseNewKey  Deed = "database.new_key"
@@ -199,4 +201,37 @@ type AuditFilter struct {
 	NounID   int64     // with Noun
 	From, To time.Time // from From on, before To
 	Before   int64     // only lines with a lower id
+}
+
+// auditPage is how many lines an export reads at a time.
+const auditPage = 1000
+
+// ExportAudit passes every line of a filter to take, newest first, some at a time:
+// those that exist when the export begins, with its own. It holds nothing of the
+// storage while take runs. An error of take ends the export.
+func (s *Service) ExportAudit(ctx context.Context, accountID int64, f AuditFilter, take func([]AuditLine) error) error {
+	if err := s.Audit(ctx, accountID, DeedAuditExport, 0, s.auditPeriod(f.From, f.To)); err != nil {
+		return err
+	}
+	for {
+		list, err := s.AuditLines(ctx, accountID, f, auditPage)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		if err := take(list); err != nil {
+			return err
+		}
+		f.Before = list[len(list)-1].ID
+	}
+}
+
+// auditPeriod is the detail of an export of a period.
+func (s *Service) auditPeriod(from, to time.Time) (d AuditDetail) {
+	if !from.IsZero() {
+		d = d.Changed("from", "", DayOf(from, s.zone).String())
+	}
+	if !to.IsZero() {
+		d = d.Changed("to", "", DayOf(to.Add(-time.Second), s.zone).String())
+	}
+	return d
 }

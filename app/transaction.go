@@ -326,14 +326,7 @@ type IDRange struct{ First, Last int64 }
 // and Page of the filter. It holds nothing of the storage while take runs,
 // however long that is. An error of take ends the export.
 func (s *Service) ExportTransactions(ctx context.Context, accountID int64, f TransactionFilter, take func([]Transaction) error) error {
-	var d AuditDetail
-	if !f.From.IsZero() {
-		d = d.Changed("from", "", DayOf(f.From, s.zone).String())
-	}
-	if !f.To.IsZero() {
-		d = d.Changed("to", "", DayOf(f.To.Add(-time.Second), s.zone).String())
-	}
-	if err := s.Audit(ctx, accountID, DeedTransactionExport, 0, d); err != nil {
+	if err := s.Audit(ctx, accountID, DeedTransactionExport, 0, s.auditPeriod(f.From, f.To)); err != nil {
 		return err
 	}
 	ids, err := s.store.IDsOf(ctx, accountID, f)

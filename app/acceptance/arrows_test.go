@@ -44,7 +44,7 @@ var (
 		"app/password":       {},
 		"app/provider":       {"baoco/app", "baoco/app/exactjson", "baoco/app/sms"},
 		"app/secondfactor":   {},
-		"app/sheet":          {"baoco/app"},
+		"app/sheet":          {"baoco/app", "baoco/app/audit"},
 		"app/sms":            {"baoco/app", "baoco/app/fold"},
 		"app/statement":      {"baoco/app", "baoco/app/fold"},
 		"app/verify":         {"baoco/app"},

@@ -36,7 +36,7 @@ var browserPages = []string{
 	"/inbound", "/inbound/sources/new", "/inbound/sources/new?provider=sepay", "/inbound/sources/1", "/inbound/sources/1/rotate", "/inbound/sources/1/remove",
 	"/inbound/events", "/inbound/events/1", "/inbound/refused",
 	"/keys", "/keys/1/revoke",
-	"/settings", "/settings/sign-out", "/settings/sign-in", "/settings/sign-in/others", "/settings/users/2", "/settings/users/2/remove", "/settings/counters/1/revoke", "/settings/alerts", "/settings/alerts/email/remove", "/system",
+	"/settings", "/settings/sign-out", "/settings/sign-in", "/settings/sign-in/others", "/settings/users/2", "/settings/users/2/remove", "/settings/counters/1/revoke", "/settings/alerts", "/settings/alerts/email/remove", "/settings/audit", "/settings/audit?noun=webhook&id=1", "/settings/audit?way=kite", "/system",
 	"/counter", "/counter/wrong", "/setup/wrong", "/help", "/help/receiver", "/help/install", "/help/wrong",
 }
 

@@ -14,7 +14,7 @@ import (
 // Seeding says what Seed fills a file with.
 type Seeding struct {
 	AccountID int64
-	Rows      int64     // transactions, and as many calls, deliveries and attempts
+	Rows      int64     // transactions, and as many calls, deliveries, attempts and lines of the audit log
 	From, To  time.Time // they are spread evenly over this time
 }
 
@@ -148,5 +148,9 @@ func seedSteps(s Seeding, offset int, low, high int64) []seedStatement {
 				iif(d.state = 1, 200, 500), d.state = 1, iif(d.state = 1, '', ?3), '', CAST(iif(d.state = 1, '{"success":true}', 'Internal Server Error') AS BLOB)
 			FROM deliveries d JOIN transactions t ON t.id = d.transaction_id JOIN seed_banks k ON k.bank_account_id = t.bank_account_id WHERE d.id BETWEEN ?1 AND ?2 ORDER BY d.id`,
 			[]any{low, high, string(app.ErrorHTTPStatus)}},
+		{`INSERT INTO audit (account_id, at_ms, way, actor, actor_id, address, deed, noun, noun_id, detail)
+			SELECT t.account_id, t.created_at * 1000, ?3, 'lan', 1, '192.0.2.1', ?4, ?5, k.webhook_id, json_object('name', 'shop', 'changes', json_array(json_object('field', 'url', 'from', k.url, 'to', k.url || t.id)))
+			FROM transactions t JOIN seed_banks k ON k.bank_account_id = t.bank_account_id WHERE t.id BETWEEN ?1 AND ?2 ORDER BY t.id`,
+			[]any{low, high, string(app.WayDashboard), string(app.DeedWebhookChange), app.DeedWebhookChange.Noun()}},
 	}
 }

@@ -97,6 +97,8 @@ var deeds = []deed{
 	{app.DeedAlertRemove, app.Text{EN: "removed alerts by {it}", VI: "gỡ cảnh báo qua {it}"}, plain},
 	{app.DeedAlertsChange, app.Text{EN: "all alerts", VI: "mọi cảnh báo"}, changes},
 
+	{app.DeedAuditExport, app.Text{EN: "exported the audit log", VI: "xuất nhật ký thao tác"}, plain},
+
 	{app.DeedDatabaseBackup, app.Text{EN: "made backup {it}", VI: "tạo bản sao lưu {it}"}, plain},
 	{app.DeedDatabaseRestore, app.Text{EN: "restored backup {it}", VI: "khôi phục bản sao lưu {it}"}, plain},
 	{app.DeedDatabaseNewKey, app.Text{EN: "made a new key for the database", VI: "tạo khoá mới cho cơ sở dữ liệu"}, plain},
@@ -247,6 +249,7 @@ var Nouns = nounsOf([]Noun{
 	{ID: "alert_channel", Name: app.Text{EN: "Alert channels", VI: "Kênh cảnh báo"}},
 	{ID: "alerts", Name: app.Text{EN: "Alerts", VI: "Cảnh báo"}},
 	{ID: "account", Name: app.Text{EN: "Account", VI: "Tài khoản"}},
+	{ID: "audit_log", Name: app.Text{EN: "Audit log", VI: "Nhật ký thao tác"}},
 	{ID: "database", Name: app.Text{EN: "Database", VI: "Cơ sở dữ liệu"}},
 })
 
@@ -279,7 +282,7 @@ func DeedName(d app.Deed) app.Text {
 	}
 	n := counts[d]
 	bare := func(text, n string) string {
-		text = strings.NewReplacer(" {it}", "", "{n}", n, " of {it}", "", " of user {it}", "").Replace(text)
+		text = strings.NewReplacer(" {it}", "", "{n}", n, " of {it}", "", " of user {it}", "", " as {it}", "", " vào tên {it}", "").Replace(text)
 		text, _, _ = strings.Cut(text, ":")
 		return text
 	}

@@ -19,13 +19,16 @@ type csvFile struct {
 	zone *time.Location
 }
 
-func newCSV(w io.Writer, zone *time.Location) (*csvFile, error) {
+func newCSV(format Format, w io.Writer, names []string, zone *time.Location) (*csvFile, error) {
 	if _, err := io.WriteString(w, byteOrderMark); err != nil {
 		return nil, err
 	}
 	f := &csvFile{csv.NewWriter(w), zone}
 	f.csv.UseCRLF = true // RFC 4180
-	return f, nil
+	if format == Semicolons {
+		f.csv.Comma = ';'
+	}
+	return f, f.csv.Write(names)
 }
 
 func (f *csvFile) Add(t app.Transaction) error {

@@ -1,9 +1,9 @@
-// Package sheet writes transactions as files that spreadsheets open: CSV and
-// XLSX, a row at a time, so that memory doesn't grow with the file.
+// Package sheet writes transactions, and the audit log, as files that spreadsheets
+// open: CSV and XLSX, a row at a time, so that memory doesn't grow with the file.
 //
-// A text of a payer stays a text: no cell of it is a formula, whatever it begins
+// A text of a payer or a user stays a text: no cell of it is a formula, whatever it begins
 // with (owasp.org/www-community/attacks/CSV_Injection).
-// Package statement reads both formats back.
+// Package statement reads both formats of transactions back.
 package sheet
 
 import (
@@ -47,25 +47,18 @@ func (f Format) MediaType() string {
 	return "text/csv; charset=utf-8"
 }
 
-// Writer writes one file. The file isn't complete before Close.
-type Writer interface {
-	Add(t app.Transaction) error
+// Writer writes one file of rows. The file isn't complete before Close.
+type Writer[Row any] interface {
+	Add(r Row) error
 	Close() error
 }
 
 // New begins a file with its header in lang; times are written in zone.
-func New(format Format, w io.Writer, lang app.Lang, zone *time.Location) (Writer, error) {
+func New(format Format, w io.Writer, lang app.Lang, zone *time.Location) (Writer[app.Transaction], error) {
 	if format == XLSX {
-		return newXLSX(w, names(lang), Intro{}, zone)
+		return newXLSX(w, columns(header, lang), widths, Intro{}, zone)
 	}
-	f, err := newCSV(w, zone)
-	if err != nil {
-		return nil, err
-	}
-	if format == Semicolons {
-		f.csv.Comma = ';'
-	}
-	return f, f.csv.Write(names(lang))
+	return newCSV(format, w, columns(header, lang), zone)
 }
 
 // Intro is what stands above and below the rows of a file of one day.
@@ -75,11 +68,11 @@ type Intro struct {
 }
 
 // NewDay begins an XLSX file with an intro. It ends with the sums of its rows.
-func NewDay(w io.Writer, intro Intro, lang app.Lang, zone *time.Location) (Writer, error) {
-	return newXLSX(w, names(lang), intro, zone)
+func NewDay(w io.Writer, intro Intro, lang app.Lang, zone *time.Location) (Writer[app.Transaction], error) {
+	return newXLSX(w, columns(header, lang), widths, intro, zone)
 }
 
-func names(lang app.Lang) []string {
+func columns(header []app.Text, lang app.Lang) []string {
 	names := make([]string, len(header))
 	for i, name := range header {
 		names[i] = name.In(lang)
@@ -103,6 +96,9 @@ var header = []app.Text{
 	{EN: "Date flagged", VI: "Ngày giờ là lúc nhận"},
 	{EN: "Shop note", VI: "Ghi chú cửa hàng"},
 }
+
+// widths are those of the columns, in characters.
+var widths = []int{10, 20, 11, 20, 15, 15, 60, 22, 20, 12, 40}
 
 // flagged returns the cell that tells whether the date is flagged.
 func flagged(t app.Transaction) string {

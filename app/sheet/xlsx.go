@@ -24,6 +24,7 @@ const maxSheetRows = 1 << 20
 type xlsxFile struct {
 	zip    *zip.Writer
 	names  []string
+	widths []int
 	intro  Intro
 	zone   *time.Location
 	sums   app.Flow
@@ -33,8 +34,8 @@ type xlsxFile struct {
 	cell   []byte
 }
 
-func newXLSX(w io.Writer, names []string, intro Intro, zone *time.Location) (*xlsxFile, error) {
-	f := &xlsxFile{zip: zip.NewWriter(w), names: names, intro: intro, zone: zone}
+func newXLSX(w io.Writer, names []string, widths []int, intro Intro, zone *time.Location) (*xlsxFile, error) {
+	f := &xlsxFile{zip: zip.NewWriter(w), names: names, widths: widths, intro: intro, zone: zone}
 	f.zip.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
 	for _, part := range []struct{ name, text string }{{"[Content_Types].xml", contentTypes}, {"_rels/.rels", relations}, {"xl/styles.xml", styles}} {
 		if err := f.write(part.name, part.text); err != nil {
@@ -61,7 +62,7 @@ func (f *xlsxFile) beginSheet() error {
 	}
 	f.part = bufio.NewWriter(w)
 	fmt.Fprintf(f.part, xml.Header+`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetViews><sheetView workbookViewId="0"><pane ySplit="%d" topLeftCell="A%d" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>`, f.rows, f.rows+1)
-	for i, width := range []int{10, 20, 11, 20, 15, 15, 60, 22, 20, 12, 40} {
+	for i, width := range f.widths {
 		fmt.Fprintf(f.part, `<col min="%d" max="%d" width="%d" customWidth="1"/>`, i+1, i+1, width)
 	}
 	f.part.WriteString(`</cols><sheetData>`)
@@ -83,7 +84,8 @@ func (f *xlsxFile) endSheet() error {
 	return f.part.Flush()
 }
 
-func (f *xlsxFile) Add(t app.Transaction) error {
+// beginRow begins a row, in another sheet where this one is full.
+func (f *xlsxFile) beginRow() error {
 	if f.rows == maxSheetRows {
 		if err := f.endSheet(); err != nil {
 			return err
@@ -93,13 +95,20 @@ func (f *xlsxFile) Add(t app.Transaction) error {
 		}
 	}
 	f.rows++
+	_, err := f.part.WriteString("<row>")
+	return err
+}
+
+func (f *xlsxFile) Add(t app.Transaction) error {
+	if err := f.beginRow(); err != nil {
+		return err
+	}
 	if t.Type == app.Out {
 		f.sums.Out.Total += t.Amount
 	} else {
 		f.sums.In.Total += t.Amount
 	}
 	in, out := amounts(t)
-	f.part.WriteString("<row>")
 	f.number(strconv.FormatInt(t.ID, 10), styleText)
 	dated := styleTime
 	if t.DateOnly {

@@ -1,9 +1,12 @@
 package dashboard
 
 import (
+	"context"
+	"io"
 	"math"
 	"net/url"
 	"slices"
+	"time"
 
 	"baoco/app"
 	"baoco/app/sheet"
@@ -128,15 +131,15 @@ func (s *Server) exportDay(v *visit) error {
 		return err
 	}
 	f := app.TransactionFilter{From: day.Start(v.zone), To: (day + 1).Start(v.zone)}
-	e := &export{v: v, server: s, format: sheet.XLSX, name: "baoco-" + day.String()}
-	e.begin = func() (sheet.Writer, error) {
+	e := &export[app.Transaction]{v: v, server: s, format: sheet.XLSX, name: "baoco-" + day.String()}
+	e.begin = func(_ sheet.Format, w io.Writer, _ app.Lang, _ *time.Location) (sheet.Writer[app.Transaction], error) {
 		lines := []string{v.T("Day book", "Sổ ngày"), shopName(v.account, "Báo Có"), v.Date(day)}
 		if v.only != "" {
 			lines = append(lines, v.T("Only", "Chỉ xem")+" "+v.only)
 		}
-		return sheet.NewDay(e.out, sheet.Intro{Lines: lines, Total: v.T("Total", "Tổng cộng")}, v.Lang, v.zone)
+		return sheet.NewDay(w, sheet.Intro{Lines: lines, Total: v.T("Total", "Tổng cộng")}, v.Lang, v.zone)
 	}
-	return s.sendExport(v, f, e)
+	return e.send(func(ctx context.Context) error { return s.Service.ExportTransactions(ctx, v.account.ID, f, e.add) })
 }
 
 // Transactions is the address of the transactions of a day.

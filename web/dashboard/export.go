@@ -4,7 +4,10 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io"
+	"maps"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -27,15 +30,26 @@ const (
 // errUnread ends an export whose reader has gone or isn't allowed any more.
 var errUnread = errors.New("the export isn't read")
 
+// exports are the addresses of the exports of a filter.
+type exports struct{ CSV, Semicolons, XLSX string }
+
+func exportLinks(path string, filter url.Values) exports {
+	values := maps.Clone(filter)
+	link := func(format sheet.Format) string {
+		values.Set("format", string(format))
+		return linkTo(path, values)
+	}
+	return exports{link(sheet.CSV), link(sheet.Semicolons), link(sheet.XLSX)}
+}
+
 // exportTransactions sends the transactions of the listing's filter as a file.
 // An error after the first byte breaks the connection, so that a part of a file
 // never looks like a whole one.
 func (s *Server) exportTransactions(v *visit) error {
 	values := v.URL.Query()
-	e := &export{v: v, server: s, format: sheet.Format(values.Get("format"))}
-	e.begin = func() (sheet.Writer, error) { return sheet.New(e.format, e.out, v.Lang, v.zone) }
-	if !e.format.Known() {
-		return app.InvalidField("format", "must be csv, csv-semicolon or xlsx", "phải là csv, csv-semicolon hoặc xlsx")
+	e := &export[app.Transaction]{v: v, server: s, begin: sheet.New}
+	if err := e.readFormat(values); err != nil {
+		return err
 	}
 	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
@@ -45,27 +59,37 @@ func (s *Server) exportTransactions(v *visit) error {
 	if err != nil {
 		return err
 	}
-	e.name = exportName(f, v.now.In(v.zone))
-	return s.sendExport(v, f, e)
+	e.name = exportName("baoco", f.From, f.To, v.now.In(v.zone))
+	return e.send(func(ctx context.Context) error { return s.Service.ExportTransactions(ctx, v.account.ID, f, e.add) })
 }
 
-// exportName is the name of the file: the first and the last day of the filter, else
-// the time of now, in the zone of the days.
-func exportName(f app.TransactionFilter, now time.Time) string {
-	first, last := app.DayOf(f.From, now.Location()).String(), app.DayOf(f.To.Add(-time.Second), now.Location()).String()
-	switch {
-	case !f.From.IsZero() && !f.To.IsZero():
-		return "baoco-" + first + "_" + last
-	case !f.From.IsZero():
-		return "baoco-from-" + first
-	case !f.To.IsZero():
-		return "baoco-until-" + last
+// readFormat reads the format that the address names.
+func (e *export[Row]) readFormat(values url.Values) error {
+	e.format = sheet.Format(values.Get("format"))
+	if !e.format.Known() {
+		return app.InvalidField("format", "must be csv, csv-semicolon or xlsx", "phải là csv, csv-semicolon hoặc xlsx")
 	}
-	return "baoco-" + now.Format("20060102-150405")
+	return nil
 }
 
-// sendExport sends the transactions of a filter.
-func (s *Server) sendExport(v *visit, f app.TransactionFilter, e *export) (err error) {
+// exportName is the name of the file after what: the first and the last day of the
+// filter, else the time of now, in the zone of the days.
+func exportName(what string, from, to, now time.Time) string {
+	first, last := app.DayOf(from, now.Location()).String(), app.DayOf(to.Add(-time.Second), now.Location()).String()
+	switch {
+	case !from.IsZero() && !to.IsZero():
+		return what + "-" + first + "_" + last
+	case !from.IsZero():
+		return what + "-from-" + first
+	case !to.IsZero():
+		return what + "-until-" + last
+	}
+	return what + "-" + now.Format("20060102-150405")
+}
+
+// send sends the rows that read adds.
+func (e *export[Row]) send(read func(ctx context.Context) error) (err error) {
+	s, v := e.server, e.v
 	if v.Method == http.MethodHead {
 		e.header()
 		return nil
@@ -85,7 +109,7 @@ func (s *Server) sendExport(v *visit, f app.TransactionFilter, e *export) (err e
 	})
 	defer watch.Wait()
 	defer cancel()
-	err = s.Service.ExportTransactions(ctx, v.account.ID, f, e.add)
+	err = read(ctx)
 	if err == nil {
 		err = e.end()
 	}
@@ -100,14 +124,14 @@ func (s *Server) sendExport(v *visit, f app.TransactionFilter, e *export) (err e
 }
 
 // export is one file that is being sent.
-type export struct {
+type export[Row any] struct {
 	v      *visit
 	server *Server
 	format sheet.Format
 	out    *bufio.Writer
-	file   sheet.Writer // nil before the first byte
-	name   string       // of the file, without its ending
-	begin  func() (sheet.Writer, error)
+	file   sheet.Writer[Row] // nil before the first byte
+	name   string            // of the file, without its ending
+	begin  func(format sheet.Format, w io.Writer, lang app.Lang, zone *time.Location) (sheet.Writer[Row], error)
 
 	mu    sync.Mutex
 	ended bool // nothing more may be sent
@@ -115,7 +139,7 @@ type export struct {
 
 // watch ends the export once its visitor isn't allowed any more, even while a
 // piece waits for a slow reader.
-func (e *export) watch(ctx context.Context) error {
+func (e *export[Row]) watch(ctx context.Context) error {
 	look := time.NewTicker(accessInterval)
 	defer look.Stop()
 	for {
@@ -133,7 +157,7 @@ func (e *export) watch(ctx context.Context) error {
 	}
 }
 
-func (e *export) stop() {
+func (e *export[Row]) stop() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.ended = true
@@ -141,7 +165,7 @@ func (e *export) stop() {
 }
 
 // Write gives every piece a deadline of its own.
-func (e *export) Write(p []byte) (int, error) {
+func (e *export[Row]) Write(p []byte) (int, error) {
 	e.mu.Lock()
 	ended := e.ended
 	err := http.NewResponseController(e.v.w).SetWriteDeadline(time.Now().Add(exportDeadline))
@@ -159,32 +183,32 @@ func (e *export) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (e *export) header() {
+func (e *export[Row]) header() {
 	h := e.v.w.Header()
 	h.Set("Content-Type", e.format.MediaType())
 	h.Set("Content-Disposition", `attachment; filename="`+e.name+e.format.Ending()+`"`)
 	h.Set("X-Accel-Buffering", "no") // otherwise nginx writes the whole file to its disk
 }
 
-func (e *export) open() (err error) {
+func (e *export[Row]) open() (err error) {
 	e.header()
 	// The read deadline of the request would end the export once it has passed.
 	if err := http.NewResponseController(e.v.w).SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}
 	e.out = bufio.NewWriterSize(e, exportBuffer)
-	e.file, err = e.begin()
+	e.file, err = e.begin(e.format, e.out, e.v.Lang, e.v.zone)
 	return err
 }
 
-func (e *export) add(list []app.Transaction) error {
+func (e *export[Row]) add(list []Row) error {
 	if e.file == nil {
 		if err := e.open(); err != nil {
 			return err
 		}
 	}
-	for _, t := range list {
-		if err := e.file.Add(t); err != nil {
+	for _, r := range list {
+		if err := e.file.Add(r); err != nil {
 			return err
 		}
 	}
@@ -195,8 +219,8 @@ func (e *export) add(list []app.Transaction) error {
 	return err
 }
 
-func (e *export) end() error {
-	if e.file == nil { // there was no transaction
+func (e *export[Row]) end() error {
+	if e.file == nil { // there was no row
 		if err := e.open(); err != nil {
 			return err
 		}

@@ -20,6 +20,7 @@ var (
 	cashierFilters     = []string{"q", "min", "max", "bank_account_id"} // of the money in of today
 	historyFilters     = []string{"q", "webhook_id", "status", "type", "from", "to", "transaction_id"}
 	eventFilters       = []string{"source_id", "state"}
+	auditFilters       = []string{"who", "way", "deed", "noun", "id", "from", "to"}
 	refusedFilters     = []string{"source_id"}
 )
 

@@ -136,6 +136,8 @@ o - - -  POST /settings/alerts/{medium}/payments
 o - - -  POST /settings/alerts/{medium}/test
 o - - -  GET  /settings/alerts/{medium}/remove
 o - - -  POST /settings/alerts/{medium}/remove
+o - - -  GET  /settings/audit
+o - - -  GET  /settings/audit/export
 o - - -  GET  /system
 o a d c  GET  /manifest.webmanifest
 o a d c  GET  /help

@@ -192,6 +192,9 @@ var table = []page{
 	{"GET", "/settings/alerts/{medium}/remove", ownerOnly, (*Server).removeAlert, still},
 	{"POST", "/settings/alerts/{medium}/remove", ownerOnly, (*Server).removeAlert, still},
 
+	{"GET", auditPath, ownerOnly, (*Server).auditPage, still},
+	{"GET", auditPath + "/export", ownerOnly, (*Server).exportAudit, lasting},
+
 	{"GET", "/system", ownerOnly, (*Server).systemPage, live},
 
 	{"GET", "/manifest.webmanifest", anyUser, (*Server).dashboardManifest, still},

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"baoco/app"
-	"baoco/app/sheet"
 	"baoco/web/wire"
 )
 
@@ -178,18 +177,6 @@ func (d transactionsData) Filtered() bool {
 	return len(d.Form) > 0 || d.Older || d.Pages.Number > 1
 }
 
-// exports are the addresses of the exports of the filter.
-type exports struct{ CSV, Semicolons, XLSX string }
-
-func exportLinks(form url.Values) exports {
-	values := filterOf(form, transactionFilters)
-	link := func(format sheet.Format) string {
-		values.Set("format", string(format))
-		return linkTo(exportPath, values)
-	}
-	return exports{link(sheet.CSV), link(sheet.Semicolons), link(sheet.XLSX)}
-}
-
 func (s *Server) transactionsPage(v *visit) error {
 	query := v.URL.Query()
 	data := transactionsData{States: app.TransactionStates}
@@ -227,7 +214,7 @@ func (s *Server) transactionsPage(v *visit) error {
 		values.Set("before", strconv.FormatInt(data.Found.SearchedTo, 10))
 		data.Further = linkTo(data.Path, values)
 	}
-	data.Exports = exportLinks(data.Form)
+	data.Exports = exportLinks(exportPath, filterOf(data.Form, transactionFilters))
 	if err == nil && (f.Page.Number > 1 || data.Older) && f.UntilID < v.newest.TransactionID {
 		newest := f
 		newest.UntilID, newest.Sort, newest.Sums, newest.Page = 0, "", false, app.Page{Number: 1, Size: 1, CountTo: countTo}

@@ -305,6 +305,11 @@ const seededPages = `
 		a user: /settings/users/1
 		a user, remove: /settings/users/1/remove
 		a counter link, revoke: /settings/counters/1/revoke
+		audit log: /settings/audit
+		audit log, half way back: /settings/audit?before={some}
+		audit log of a webhook: /settings/audit?noun=webhook&id={hook}
+		audit log of somebody who did little: /settings/audit?who=nobody
+		audit log, a deed in a month: /settings/audit?deed=user.remove&{dates}
 		alerts: /settings/alerts
 		alerts, remove: /settings/alerts/telegram/remove
 		guide: /guide

@@ -1,0 +1,223 @@
+package dashboard
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"baoco/app"
+	"baoco/app/audit"
+	"baoco/app/sheet"
+	"baoco/web/wire"
+)
+
+const auditPath = "/settings/audit"
+
+// auditLines is how many lines a page has.
+const auditLines = 50
+
+type auditData struct {
+	filters
+	Nouns   []audit.Noun
+	Ways    []app.Way
+	Users   []app.User
+	Days    []auditDay
+	Newest  string // address of the first page; empty: this is it
+	Older   string // of the next page; empty: there are no older lines
+	Exports exports
+}
+
+// auditDay is the lines of one day.
+type auditDay struct {
+	Day  app.Day
+	Rows []auditRow
+}
+
+// auditRow is a line, and the page of what it is about.
+type auditRow struct {
+	app.AuditLine
+	To string // empty: there is no page, or not any more
+}
+
+func (s *Server) auditPage(v *visit) error {
+	query := v.URL.Query()
+	if query.Get("noun") == "" { // of what, an id doesn't say
+		delete(query, "id")
+	}
+	if clean := cleanAddress(&url.URL{Path: auditPath, RawQuery: query.Encode()}); clean != "" || len(query) != len(v.URL.Query()) {
+		return s.redirect(v, linkTo(auditPath, filterOf(query, append([]string{"before"}, auditFilters...))), app.Text{})
+	}
+	data := auditData{Nouns: audit.Nouns, Ways: app.Ways, filters: v.filtersOf(auditPath, auditFilters, v.auditWord)}
+	f, err := auditFilter(v, data.Form)
+	before, ok := wire.ParseID(query.Get("before"))
+	if ok {
+		f.Before, data.Newest = before, linkTo(auditPath, data.Form)
+	}
+	data.Exports = exportLinks(auditPath+"/export", data.Form)
+	var fault error
+	if data.Users, fault = s.Service.Users(v.Context(), v.account.ID); fault != nil {
+		return fault
+	}
+	if err == nil {
+		var list []app.AuditLine
+		if list, err = s.Service.AuditLines(v.Context(), v.account.ID, f, auditLines+1); len(list) > auditLines {
+			list = list[:auditLines]
+			older := maps.Clone(data.Form)
+			older.Set("before", strconv.FormatInt(list[auditLines-1].ID, 10))
+			data.Older = linkTo(auditPath, older)
+		}
+		if err == nil {
+			data.Days, err = s.auditDays(v, list)
+		}
+	}
+	return s.renderForm(v, err, "audit", "settings", app.Text{EN: "Audit log", VI: "Nhật ký thao tác"}, data)
+}
+
+// auditFilter reads the filter of the audit log; dates are days in the zone.
+func auditFilter(v *visit, form url.Values) (app.AuditFilter, error) {
+	p := &wire.Params{Values: form, Zone: v.zone}
+	f := app.AuditFilter{
+		Who: form.Get("who"), Way: app.Way(form.Get("way")), Deed: app.Deed(form.Get("deed")), Noun: form.Get("noun"), NounID: p.ID("id"),
+		From: p.Bound("from", false), To: p.Bound("to", true),
+	}
+	inOrder(p, f.From, f.To)
+	if f.Way != "" && !slices.Contains(app.Ways, f.Way) {
+		p.Bad.Add("way", "must be one of the list", "phải nằm trong danh sách")
+	}
+	if f.Deed != "" && !audit.Known(f.Deed) {
+		p.Bad.Add("deed", "must be one of the list", "phải nằm trong danh sách")
+	}
+	if f.Noun != "" && audit.NounName(f.Noun).EN == "" {
+		p.Bad.Add("noun", "must be one of the list", "phải nằm trong danh sách")
+	}
+	return f, p.Bad.Err()
+}
+
+// auditWord writes a value of the filter for people.
+func (v *visit) auditWord(name, value string) string {
+	switch name {
+	case "way":
+		if slices.Contains(app.Ways, app.Way(value)) {
+			return app.WayName(app.Way(value)).In(v.Lang)
+		}
+	case "deed":
+		if audit.Known(app.Deed(value)) {
+			return audit.DeedName(app.Deed(value)).In(v.Lang)
+		}
+	case "noun":
+		return audit.NounName(value).In(v.Lang)
+	case "id":
+		return "#" + value
+	}
+	return ""
+}
+
+// exportAudit sends the lines of the listing's filter as a file.
+func (s *Server) exportAudit(v *visit) error {
+	values := v.URL.Query()
+	e := &export[app.AuditLine]{v: v, server: s, begin: sheet.NewAudit}
+	if err := e.readFormat(values); err != nil {
+		return err
+	}
+	f, err := auditFilter(v, filterOf(values, auditFilters))
+	if err != nil {
+		return err
+	}
+	if f.Noun == "" {
+		f.NounID = 0
+	}
+	e.name = exportName("baoco-audit", f.From, f.To, v.now.In(v.zone))
+	return e.send(func(ctx context.Context) error { return s.Service.ExportAudit(ctx, v.account.ID, f, e.add) })
+}
+
+// auditDays groups lines by their days, and finds the pages of what they are about.
+func (s *Server) auditDays(v *visit, list []app.AuditLine) (days []auditDay, err error) {
+	type noun struct {
+		name string
+		id   int64
+	}
+	pages := map[noun]string{}
+	for _, l := range list {
+		n := noun{l.Deed.Noun(), l.NounID}
+		page, known := pages[n]
+		if !known {
+			if page, err = s.nounPage(v, n.name, n.id); err != nil {
+				return nil, err
+			}
+			pages[n] = page
+		}
+		day := app.DayOf(l.Actor.At, v.zone)
+		if len(days) == 0 || days[len(days)-1].Day != day {
+			days = append(days, auditDay{Day: day})
+		}
+		last := &days[len(days)-1]
+		last.Rows = append(last.Rows, auditRow{l, page})
+	}
+	return days, nil
+}
+
+// nounPage is the page of what a line of the audit log is about; empty: it has none,
+// or is gone.
+func (s *Server) nounPage(v *visit, noun string, id int64) (page string, err error) {
+	account := v.account.ID
+	switch noun {
+	case "user":
+		var list []app.User
+		if list, err = s.Service.Users(v.Context(), account); slices.ContainsFunc(list, func(u app.User) bool { return u.ID == id }) {
+			page = userPath(id)
+		}
+	case "source":
+		var list []app.Source
+		if list, err = s.Service.Sources(v.Context(), account); slices.ContainsFunc(list, func(src app.Source) bool { return src.ID == id }) {
+			page = "/inbound/sources/" + strconv.FormatInt(id, 10)
+		}
+	case "bank_account":
+		var list []app.BankAccount
+		if list, err = s.Service.BankAccounts(v.Context(), account); slices.ContainsFunc(list, func(b app.BankAccount) bool { return b.ID == id }) {
+			page = bankPath(id)
+		}
+	case "webhook":
+		_, err = s.Service.Webhook(v.Context(), account, id)
+		page = webhookPath(id)
+	case "transaction":
+		_, err = s.Service.Transaction(v.Context(), account, id)
+		page = "/transactions/" + strconv.FormatInt(id, 10)
+	case "inbound_event":
+		_, err = s.Service.InboundEvent(v.Context(), account, id)
+		page = eventPath(id)
+	case "delivery":
+		_, err = s.Service.DeliveryDetails(v.Context(), account, id, "", v.now)
+		page = "/deliveries/" + strconv.FormatInt(id, 10)
+	case "api_key":
+		page = "/keys"
+	case "counter_link":
+		page = "/settings#counters"
+	case "account":
+		page = "/settings"
+	case "alert_channel", "alerts":
+		page = "/settings/alerts"
+	case "database":
+		if v.operator() {
+			page = "/system"
+		}
+	}
+	if err != nil && wire.StatusOf(wire.AsError(err).Code) == http.StatusNotFound {
+		return "", nil
+	}
+	return page, err
+}
+
+// Did says what a line of the audit log holds.
+func (w words) Did(l app.AuditLine) string { return audit.Sentence(l, w.zone).In(w.Lang) }
+
+// ActedFrom says from where somebody acted.
+func (w words) ActedFrom(a app.Actor) string { return audit.Address(a).In(w.Lang) }
+
+// WayName names a way.
+func (w words) WayName(way app.Way) string { return app.WayName(way).In(w.Lang) }
+
+// DeedName says a deed without what it was done to.
+func (w words) DeedName(d app.Deed) string { return audit.DeedName(d).In(w.Lang) }
