@@ -41,6 +41,7 @@ var deeds = []deed{
 	{app.DeedUserSignInRefused, app.Text{EN: "failed to sign in as {it}: wrong password, code or passkey", VI: "đăng nhập sai vào tên {it}: sai mật khẩu, mã hoặc passkey"}, plain},
 	{app.DeedUserCreate, app.Text{EN: "added user {it}", VI: "thêm người dùng {it}"}, plain},
 	{app.DeedUserRole, app.Text{EN: "user {it}", VI: "người dùng {it}"}, changes},
+	{app.DeedUserLimit, app.Text{EN: "user {it}", VI: "người dùng {it}"}, changes},
 	{app.DeedUserPassword, app.Text{EN: "changed the password of user {it}", VI: "đổi mật khẩu của người dùng {it}"}, plain},
 	{app.DeedUserSecondFactor, app.Text{EN: "set up the second factor of user {it}", VI: "thiết lập bước xác thực thứ hai của người dùng {it}"}, plain},
 	{app.DeedUserFactorOff, app.Text{EN: "turned off the second factor of user {it}", VI: "tắt bước xác thực thứ hai của người dùng {it}"}, plain},
@@ -155,7 +156,10 @@ var fields = map[string]field{
 		string(app.WebhookIn): {EN: "Money in", VI: "Tiền vào"}, string(app.WebhookOut): {EN: "Money out", VI: "Tiền ra"},
 		string(app.WebhookAll): {EN: "Money in and out", VI: "Tiền vào và tiền ra"},
 	})},
-	"is_active":    {on: app.Text{EN: "turned on {of}", VI: "bật {of}"}, off: app.Text{EN: "turned off {of}", VI: "tắt {of}"}},
+	"is_active": {on: app.Text{EN: "turned on {of}", VI: "bật {of}"}, off: app.Text{EN: "turned off {of}", VI: "tắt {of}"}},
+	"bank_accounts": {name: app.Text{EN: "limit to bank accounts", VI: "giới hạn tài khoản ngân hàng"}, value: choice(map[string]app.Text{
+		"all": {EN: "All bank accounts", VI: "Tất cả tài khoản"}, "none": {EN: "None", VI: "Không có"},
+	})},
 	"bank_account": {name: app.Text{EN: "bank account", VI: "tài khoản"}},
 	"from":         {name: app.Text{EN: "from", VI: "từ"}, value: day},
 	"to":           {name: app.Text{EN: "to", VI: "đến"}, value: day}, // or a chat
@@ -175,7 +179,7 @@ func choice(names map[string]app.Text) func(string, *time.Location) app.Text {
 		if name, known := names[text]; known {
 			return name
 		}
-		return app.Text{EN: text, VI: text}
+		return app.Text{EN: app.Isolated(text), VI: app.Isolated(text)}
 	}
 }
 
@@ -276,6 +280,12 @@ func NounName(id string) app.Text {
 
 // DeedName says a deed without what it was done to.
 func DeedName(d app.Deed) app.Text {
+	switch d { // of one noun, and said by what was changed
+	case app.DeedUserRole:
+		return app.Text{EN: "Changed the role", VI: "Đổi vai trò của người dùng"}
+	case app.DeedUserLimit:
+		return app.Text{EN: "Changed the limit to bank accounts", VI: "Đổi giới hạn tài khoản ngân hàng"}
+	}
 	s := byDeed[d]
 	if s.kind == changes {
 		s.text = app.Text{EN: "changed " + s.text.EN, VI: "đổi " + s.text.VI}

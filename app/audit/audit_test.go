@@ -49,8 +49,13 @@ func TestEveryDeedIsSaid(t *testing.T) {
 		}
 		offered = append(offered, n.Deeds...)
 	}
+	named := map[string]app.Deed{}
 	for _, match := range found {
 		d := app.Deed(match[1])
+		if other, twice := named[audit.DeedName(d).VI]; twice {
+			t.Errorf("%s and %s have one name", d, other)
+		}
+		named[audit.DeedName(d).VI] = d
 		if !audit.Known(d) {
 			t.Errorf("package audit doesn't say %s", d)
 			continue
@@ -127,6 +132,8 @@ func TestSentences(t *testing.T) {
 		{lan, app.DeedTransactionNote, app.AuditDetail{}.Changed("note", "giữ", ""), "lan removed the note of transaction 7: giữ", "lan đã bỏ ghi chú của giao dịch #7: giữ"},
 		{lan, app.DeedUserRole, app.AuditNamed("hoa").Changed("role", "developer", "cashier"),
 			"lan changed the role of user hoa: Developer → Cashier", "lan đã đổi vai trò của người dùng hoa: Lập trình viên → Thu ngân"},
+		{lan, app.DeedUserLimit, app.AuditNamed("hoa").Changed("bank_accounts", "all", "ACB 1, VCB 2"),
+			"lan changed the limit to bank accounts of user hoa: All bank accounts → ACB 1, VCB 2", "lan đã đổi giới hạn tài khoản ngân hàng của người dùng hoa: Tất cả tài khoản → ACB 1, VCB 2"},
 		{lan, app.DeedAccountChange, app.AuditNamed("shop").Changed("expires_at", "2026-11-30T16:59:59Z", ""),
 			"lan removed the end of the plan of account shop: 23:59:59, 30 Nov 2026", "lan đã bỏ hạn dùng của tài khoản shop: 23:59:59 30/11/2026"},
 		{lan, app.DeedTransactionExport, app.AuditDetail{}.Changed("from", "", "2026-11-01").Changed("to", "", "2026-11-30"),
