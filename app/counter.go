@@ -1,8 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"slices"
 	"time"
 )
 
@@ -66,14 +68,50 @@ func (s *Service) CounterLink(ctx context.Context, token string) (CounterLink, e
 // ErrNoCounterLink says that an id names no counter link.
 var ErrNoCounterLink error = NotFound("There is no counter link with this id.", "Không có đường dẫn màn hình quầy với id này.")
 
-// CounterTransactions lists the money in of the last 24 hours that a counter
-// shows, newest first. With sinceID it lists the transactions after that one,
-// oldest first.
-func (s *Service) CounterTransactions(ctx context.Context, l CounterLink, sinceID *int64, now time.Time) ([]Transaction, error) {
-	page, err := s.Transactions(ctx, l.AccountID, TransactionFilter{
-		BankAccountID: l.BankAccountID, Type: In, From: now.Add(-counterWindow), SinceID: sinceID, Page: Page{Number: 1, Size: CounterRows},
-	})
+// CounterScreen lists the money in of the last 24 hours that a counter shows, newest
+// first by [Transaction.Known], and the id of the last one that was recorded, 0
+// without any. A statement brings old transfers after new ones, and a transfer whose
+// time isn't known is of its day's first second: so it takes both orders, and of what
+// was recorded more than it shows.
+func (s *Service) CounterScreen(ctx context.Context, l CounterLink, now time.Time) (rows []Transaction, last int64, err error) {
+	f := l.moneyIn(now)
+	f.Page.Size = 10 * CounterRows
+	recorded, err := s.Transactions(ctx, l.AccountID, f)
+	if err != nil || len(recorded.Rows) == 0 {
+		return nil, 0, err
+	}
+	last = recorded.Rows[0].ID
+	f.Sort, f.UntilID, f.Page.Size = SortDateDesc, last, CounterRows
+	happened, err := s.Transactions(ctx, l.AccountID, f)
+	if err != nil {
+		return nil, 0, err
+	}
+	rows = slices.Concat(recorded.Rows, happened.Rows)
+	slices.SortFunc(rows, func(a, b Transaction) int { return cmp.Or(b.Known().Compare(a.Known()), cmp.Compare(b.ID, a.ID)) })
+	rows = slices.CompactFunc(rows, func(a, b Transaction) bool { return a.ID == b.ID })
+	return rows[:min(len(rows), CounterRows)], last, nil
+}
+
+// Known is when a transaction happened, or when it was recorded where only its day is
+// known.
+func (t Transaction) Known() time.Time {
+	if t.DateOnly {
+		return t.CreatedAt
+	}
+	return t.Time
+}
+
+// CounterTransactions lists the money in that a counter shows and that was recorded
+// after the transaction since, oldest first.
+func (s *Service) CounterTransactions(ctx context.Context, l CounterLink, since int64, now time.Time) ([]Transaction, error) {
+	f := l.moneyIn(now)
+	f.SinceID = &since
+	page, err := s.Transactions(ctx, l.AccountID, f)
 	return page.Rows, err
+}
+
+func (l CounterLink) moneyIn(now time.Time) TransactionFilter {
+	return TransactionFilter{BankAccountID: l.BankAccountID, Type: In, From: now.Add(-counterWindow), Page: Page{Number: 1, Size: CounterRows}}
 }
 
 // CounterTotal is the money in of today on what a counter shows.

@@ -81,10 +81,19 @@ await card.evaluate((c) => { c.dataset.since -= 60; });
 await age('3 phút trước', true);
 await card.evaluate((c) => { c.dataset.since -= 3600; });
 await age('1 giờ trước', true);
+
+// Old transfers that are recorded only now stand at their time, below news.
 const spokenBefore = await page.evaluate(() => window.spoken.length);
-await call('FT6', 30000, 'CU', { date: new Date(Date.now() + (7 - 2) * 3600e3).toISOString().slice(0, 19).replace('T', ' ') });
-await first('CU');
-await age('2 giờ trước', true);
+const hoursAgo = (n) => ({ date: new Date(Date.now() + (7 - n) * 3600e3).toISOString().slice(0, 19).replace('T', ' ') });
+await call('FT6', 30000, 'CU', hoursAgo(4));
+await call('FT7', 30000, 'KIA', hoursAgo(2));
+await page.waitForFunction(() => document.querySelector('#cards').textContent.includes('KIA'), null, { timeout: 30000 }).catch(() => problem('an old transfer never came'));
+const order = () => page.$$eval('#cards li', (list) => list.map((c) => /MOI|CU|KIA/.exec(c.textContent)?.[0]).filter(Boolean).join(' '));
+check(await order() === 'MOI KIA CU', `the cards stand as ${await order()}`);
+check(await page.textContent('#cards li:last-child [data-age]') === '4 giờ trước', 'the age of an old transfer');
+await page.reload();
+await page.waitForSelector('body.is-live');
+check(await order() === 'MOI KIA CU', `after a reload the cards stand as ${await order()}`);
 
 // A figure isn't smaller because its amount is larger. Below a billion it stays on
 // its line.

@@ -35,7 +35,6 @@ type counterCard struct {
 	app.Transaction
 	Say    string    // the text to speak; empty: the money is too old
 	Missed bool      // too old only because the screen wasn't connected when it came
-	Since  time.Time // from which its age counts
 }
 
 // Only new money is announced by itself. Money that a screen missed while it was
@@ -48,11 +47,8 @@ const (
 )
 
 func (w words) counterCard(t app.Transaction) counterCard {
-	card := counterCard{words: w, Transaction: t, Since: t.Time}
-	if t.DateOnly { // of the day of its record, since a counter sees a day back
-		card.Since = t.CreatedAt
-	}
-	if t.CreatedAt.Sub(card.Since) < spokenWithin {
+	card := counterCard{words: w, Transaction: t}
+	if t.CreatedAt.Sub(t.Known()) < spokenWithin {
 		card.Missed = w.now.Sub(t.CreatedAt) >= spokenFor
 		if !card.Missed {
 			card.Say = app.Announcement(t.Amount).In(w.Lang)
@@ -61,14 +57,12 @@ func (w words) counterCard(t app.Transaction) counterCard {
 	return card
 }
 
-func (s *Server) counterCards(v *visit, link app.CounterLink, sinceID *int64, now time.Time) ([]counterCard, error) {
-	list, err := s.Service.CounterTransactions(v.Context(), link, sinceID, now)
-	w := v.at(now)
+func (w words) counterCards(list []app.Transaction) []counterCard {
 	cards := make([]counterCard, len(list))
 	for i, t := range list {
 		cards[i] = w.counterCard(t)
 	}
-	return cards, err
+	return cards
 }
 
 // counterTotal is the line about today; empty if the link shows none.
@@ -98,20 +92,16 @@ func (s *Server) counterLinkPage(v *visit) error {
 
 // showCounter shows the counter whose address is path.
 func (s *Server) showCounter(v *visit, link app.CounterLink, path string) error {
-	cards, err := s.counterCards(v, link, nil, v.now)
+	list, last, err := s.Service.CounterScreen(v.Context(), link, v.now)
 	if err != nil {
 		return err
 	}
-	data := counterData{Name: link.Name, Manifest: path + "/manifest.webmanifest", Cards: cards, Least: leastAnnounced}
+	data := counterData{Name: link.Name, Manifest: path + "/manifest.webmanifest", Cards: v.counterCards(list), Least: leastAnnounced}
 	if data.Total, err = s.counterTotal(v, link, v.now); err != nil {
 		return err
 	}
-	// The stream begins after the newest card, or a day ago if there is no card.
-	var newest int64
-	if len(cards) > 0 {
-		newest = cards[0].ID
-	}
-	data.Live = livePath + path + "?since=" + strconv.FormatInt(newest, 10)
+	// The stream begins after what was recorded last, or a day ago if that is nothing.
+	data.Live = livePath + path + "?since=" + strconv.FormatInt(last, 10)
 	v.w.Header().Set("X-Robots-Tag", "noindex, nofollow")
 	return s.write(v, http.StatusOK, "screen", s.view(v, "counter", app.Text{EN: "Counter screen", VI: "Màn hình quầy"}, data))
 }

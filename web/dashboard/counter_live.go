@@ -92,11 +92,12 @@ type counterStream struct {
 // sendMoney sends all cards that are new, oldest first.
 func (c *counterStream) sendMoney() error {
 	for {
-		cards, err := c.counterCards(c.v, c.link, &c.since, time.Now())
+		now := time.Now()
+		list, err := c.Service.CounterTransactions(c.v.Context(), c.link, c.since, now)
 		if err != nil {
 			return err
 		}
-		for _, card := range cards {
+		for _, card := range c.v.at(now).counterCards(list) {
 			var html bytes.Buffer
 			if err := templates.ExecuteTemplate(&html, "card", card); err != nil {
 				return err
@@ -106,7 +107,7 @@ func (c *counterStream) sendMoney() error {
 			}
 			c.since = card.ID
 		}
-		if len(cards) < app.CounterRows {
+		if len(list) < app.CounterRows {
 			return c.sendTotal()
 		}
 	}

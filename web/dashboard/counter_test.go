@@ -143,6 +143,41 @@ func TestCounterLive(t *testing.T) {
 	nobody.Get("/live/counter/"+token+"?since=-1").WantStatus(t, http.StatusUnprocessableEntity)
 }
 
+// The screen begins with what happened last, whatever was recorded last: a statement
+// brings old transfers after new ones. Nothing comes by the stream again.
+func TestCounterOrder(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", "19354957")
+	native := w.Native()
+	ago := func(d time.Duration) string { return app.FormatTime(time.Now().Add(-d), w.Service.Zone()) }
+	add := func(id, date string) {
+		w.Names(webtest.Recorded, native, apptest.Transfer{ID: id, Number: id, Account: "19354957", Amount: 5000, Content: id, Date: date})
+	}
+	add("NEW", ago(time.Minute))
+	add("NEWEST", ago(time.Second))
+	add("DAY", today(w)[:len(time.DateOnly)])
+	for i := range 2 * app.CounterRows {
+		add(fmt.Sprintf("OLD%02d", i), ago(time.Hour+time.Duration(i)*time.Minute))
+	}
+	path := "/counter/" + w.CounterLink(1, app.CounterLinkCreate{})
+	body := w.Browser().Get(path).Body
+	var shown []string
+	for _, found := range regexp.MustCompile(`"text"><bdi>([A-Z0-9]+)</bdi>`).FindAllStringSubmatch(body, -1) {
+		shown = append(shown, found[1])
+	}
+	if want := "DAY NEWEST NEW OLD00 OLD01"; len(shown) != app.CounterRows || strings.Join(shown[:5], " ") != want {
+		t.Errorf("%d cards: %v; the first are not %s", len(shown), shown, want)
+	}
+	stream := regexp.MustCompile(`data-stream="([^"]*)"`).FindStringSubmatch(body)
+	l := w.Browser().Listen(stream[1])
+	l.Next("alive")
+	add("LAST", ago(0))
+	if e := l.Next("money"); !strings.Contains(e.Data, "LAST") {
+		t.Errorf("the stream begins with %s", e.Data)
+	}
+}
+
 // A transfer of hours ago that is recorded now is shown, and not announced as if
 // somebody had just paid.
 func TestCounterAnnouncesNews(t *testing.T) {

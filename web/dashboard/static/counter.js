@@ -5,13 +5,15 @@
 const body = document.body, cards = $("#cards");
 const most = 20, day = 24 * 3600, recent = 3 * 60; // times in seconds
 
-// Cards: html comes from the same template as those of the page.
+// Cards: html comes from the same template as those of the page. News stands first.
+// An old transfer that a statement brings only now stands at its time.
 function showCard(html) {
   const template = document.createElement("template");
   template.innerHTML = html;
   const card = template.content.firstElementChild;
   card.classList.add("new");
-  cards.prepend(card);
+  const news = card.dataset.say || "missed" in card.dataset;
+  cards.insertBefore(card, news ? cards.firstElementChild : [...cards.children].find((c) => Number(c.dataset.since) <= Number(card.dataset.since)) ?? null);
   while (cards.children.length > most) cards.lastElementChild.remove();
   showAges();
   $("[data-announce]").textContent = card.dataset.say || $(".amount", card).textContent;
