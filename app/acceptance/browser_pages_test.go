@@ -27,7 +27,7 @@ var (
 
 // browserPages are the pages that TestBrowserPages visits.
 var browserPages = []string{
-	"/", "/?days=7", "/guide", "/guide?step=source&provider=payos", "/guide?step=counter", "/transactions", "/transactions?q=nothing", "/transactions?min=x",
+	"/", "/?days=7", "/?days=14", "/?days=90", "/guide", "/guide?step=source&provider=payos", "/guide?step=counter", "/transactions", "/transactions?q=nothing", "/transactions?min=x",
 	"/transactions/1", "/transactions/2", "/transactions/3", "/transactions/4", "/transactions/99",
 	"/transactions/import", "/transactions/import/1/undo", "/day", "/day?date=2026-11-02",
 	"/banks", "/banks/new", "/banks/1", "/banks/1/unlink",

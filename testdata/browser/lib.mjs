@@ -67,10 +67,21 @@ export async function must(page, name) {
   if (process.env.BAOCO_SCREENSHOTS) await page.screenshot({ path: path.join(process.env.BAOCO_SCREENSHOTS, name.replace(/\W+/g, '_') + '.png'), fullPage: true });
 }
 
-// fits tells whether a page is as wide as its screen.
+// fits tells whether a page is as wide as its screen, whether no label of a chart
+// stands on another, and whether no cell says again what its column says.
 export async function fits(page, name) {
-  const width = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
-  check(width[0] <= width[1], `${name}: ${width[0]} wide on a screen of ${width[1]}`);
+  const seen = await page.evaluate(() => {
+    const labels = [...document.querySelectorAll('.plot text')].map((t) => [t.textContent, t.getBoundingClientRect()]).filter(([, box]) => box.width > 0);
+    const again = [...document.querySelectorAll('table')].filter((t) => t.tHead?.checkVisibility()).flatMap((t) => {
+      const heads = [...t.tHead.rows[0].cells].map((c) => c.innerText.trim());
+      return [...t.tBodies].flatMap((b) => [...b.rows]).flatMap((r) => [...r.cells].map((c) => c.innerText).filter((text, i) => heads[i] && text.startsWith(heads[i] + '\n')));
+    });
+    return { wide: document.documentElement.scrollWidth, screen: document.documentElement.clientWidth, again,
+      covered: labels.slice(1).filter(([, box], i) => box.left < labels[i][1].right + 4).map(([text]) => text) };
+  });
+  check(seen.wide <= seen.screen, `${name}: ${seen.wide} wide on a screen of ${seen.screen}`);
+  check(seen.covered.length === 0, `${name}: labels of the chart stand on others: ${seen.covered}`);
+  check(seen.again.length === 0, `${name}: cells repeat the head of their column: ${JSON.stringify(seen.again)}`);
 }
 
 // moneyFirst leads to the overview: the newest amount is within the first screen

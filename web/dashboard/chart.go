@@ -52,11 +52,11 @@ type gridLine struct {
 }
 
 // dayLabel is the name of a day under the chart. That of today ends at the chart's
-// edge, since it is wider than its bars.
+// edge, since it is wider than its bars. A telephone has no room for one near it.
 type dayLabel struct {
-	X     float64
-	Today bool
-	Label string
+	X           float64
+	Today, Near bool
+	Label       string
 }
 
 // dayTotal is the money in and out of one day.
@@ -84,8 +84,8 @@ func dayTotals(rows []app.PeriodRow, first, last app.Day) []dayTotal {
 	return days
 }
 
-// Sizes in pixels, the greatest width of a bar in percent, and how many labels of
-// days a telephone has room for.
+// Sizes in pixels, the greatest width of a bar in percent, how many labels of days
+// a telephone has room for, and from how many percent on they meet that of today.
 const (
 	chartHeight = 220.0
 	chartTop    = 8.0
@@ -94,6 +94,7 @@ const (
 	chartLetter = 7.5
 	chartBar    = 4.0
 	chartLabels = 5
+	chartNear   = 66.0
 )
 
 // drawChart draws days of which the last is today, and the money in of as many days
@@ -138,9 +139,9 @@ func (w words) drawChart(days, before []dayTotal) chart {
 		}
 		c.Days = append(c.Days, day)
 		if day.Today {
-			c.Labels = append(c.Labels, dayLabel{100, true, w.DayName(d.Day)})
+			c.Labels = append(c.Labels, dayLabel{X: 100, Today: true, Label: w.DayName(d.Day)})
 		} else if (len(days)-1-i)%every == 0 {
-			c.Labels = append(c.Labels, dayLabel{round2(middle), false, d.Day.Start(w.zone).In(w.zone).Format(w.T("02 Jan", "02/01"))})
+			c.Labels = append(c.Labels, dayLabel{X: round2(middle), Near: middle > chartNear, Label: d.Day.Start(w.zone).In(w.zone).Format(w.T("02 Jan", "02/01"))})
 		}
 	}
 	return c
