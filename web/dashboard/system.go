@@ -18,10 +18,16 @@ import (
 
 type systemData struct {
 	app.SystemStatus
-	Sources    []app.Source // of the operator's account
-	BackupOnce string       // the command that makes a backup
-	BackupCron string       // the line that makes one every night
-	Log        []logLine    // newest first
+	Sources    []namedSource // of the operator's account
+	BackupOnce string        // the command that makes a backup
+	BackupCron string        // the line that makes one every night
+	Log        []logLine     // newest first
+}
+
+// namedSource is a source with the name of its provider.
+type namedSource struct {
+	app.Source
+	KindName string
 }
 
 // systemPage is for the operator only. For other owners the page doesn't exist.
@@ -34,8 +40,12 @@ func (s *Server) systemPage(v *visit) error {
 	if data.SystemStatus, err = s.Service.SystemStatus(v.Context(), s.Installation, v.now); err != nil {
 		return err
 	}
-	if data.Sources, err = s.Service.Sources(v.Context(), v.account.ID); err != nil {
+	sources, err := s.Service.Sources(v.Context(), v.account.ID)
+	if err != nil {
 		return err
+	}
+	for _, src := range sources {
+		data.Sources = append(data.Sources, namedSource{src, s.nameOf(src.Provider)})
 	}
 	data.BackupOnce = backupCommand(s.Installation.Program, data.Path)
 	data.BackupCron = cronLine(data.BackupOnce)
