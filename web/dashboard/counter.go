@@ -33,8 +33,8 @@ var leastAnnounced = []int64{5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 50
 type counterCard struct {
 	words
 	app.Transaction
-	Say    string    // the text to speak; empty: the money is too old
-	Missed bool      // too old only because the screen wasn't connected when it came
+	Say    string // the text to speak; empty: the money is too old
+	Missed bool   // too old only because the screen wasn't connected when it came
 }
 
 // Only new money is announced by itself. Money that a screen missed while it was
