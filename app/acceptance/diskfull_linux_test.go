@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A full disk: calls are answered 503, so that the provider tries again, reads
@@ -69,4 +70,52 @@ func TestDiskFull(t *testing.T) {
 		}
 	}
 	t.Logf("%d acknowledged before and after the disk was full", len(acked))
+}
+
+// A full disk for scheduled backups: the server works on, says so, and the next that
+// has room is made.
+func TestScheduledBackupToFullDisk(t *testing.T) {
+	t.Parallel()
+	shop := openShop(t)
+	in := install(t, shop)
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=128k"); err != nil {
+		t.Skipf("needs root, to mount a small disk: %v", err)
+	}
+	t.Cleanup(func() { must(t, syscall.Unmount(disk, 0)) })
+	const lastBackup = "baoco_last_backup_timestamp_seconds"
+	start := func() (*process, map[string]float64) {
+		p := serveIn(t, in.dir, anyPort, "--allow-target", shop.target(), "--backup-dir", disk, "--metrics-listen", "0")
+		at := p.stderr.Await(showingAt, time.Minute)
+		eventually(t, "the backup is tried", func() bool { return strings.Contains(p.stderr.String(), "backup") })
+		_, figures := figuresOf(t, "http://"+at[1]+"/metrics", "")
+		return p, figures
+	}
+	p, figures := start()
+	if log := p.stderr.String(); strings.Count(log, "scheduled backup") != 1 || !strings.Contains(log, "not enough room") {
+		t.Errorf("the log:\n%s", log)
+	}
+	if _, told := figures[lastBackup]; told || figures["baoco_well"] != 1 {
+		t.Errorf("a backup is told of: %v, well: %v", told, figures["baoco_well"])
+	}
+	if page := systemPage(t, in.dir, p); !strings.Contains(page, "The last scheduled backup failed.") && !strings.Contains(page, "Lần sao lưu theo lịch gần nhất bị lỗi") {
+		t.Error("the page of the system doesn't warn")
+	}
+	if !in.provider(p.url).call("FT1") {
+		t.Error("a call is not acknowledged")
+	}
+	eventually(t, "the shop is told", func() bool { return len(shop.received()) == 1 })
+	if image := readImage(t, disk); len(image) != 0 {
+		t.Errorf("%d files are left", len(image))
+	}
+	p.end(t)
+	must(t, syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=64m"))
+	p, figures = start()
+	if age := float64(time.Now().Unix()) - figures[lastBackup]; age < 0 || age > 300 || strings.Contains(p.stderr.String(), "scheduled backup") {
+		t.Errorf("the backup is %.0f s old\n%s", age, p.stderr)
+	}
+	p.end(t)
+	if image := readImage(t, disk); len(image) != 2 {
+		t.Errorf("%d files, want a backup and its key", len(image))
+	}
 }
