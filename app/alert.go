@@ -218,13 +218,18 @@ func (c *AlertChannel) attempted(m AlertMessage, err error, now time.Time) bool 
 	}
 	c.Failures++
 	c.Problem = m.Problem
-	wait := alertRetries[min(c.Failures, len(alertRetries))-1]
-	var e *AlertError
-	if errors.As(err, &e) {
-		wait = min(max(wait, e.RetryAfter), slices.Max(alertRetries))
-	}
-	c.RetryAt = now.Add(wait)
+	c.RetryAt = now.Add(alertWait(alertRetries, c.Failures, err))
 	return before == 0
+}
+
+// alertWait is how long to wait after so many failures in a row, of which err is the
+// last: one of waits, or as long as the service asks for, at most an hour.
+func alertWait(waits []time.Duration, failures int, err error) time.Duration {
+	wait := waits[min(failures, len(waits))-1]
+	if e := (*AlertError)(nil); errors.As(err, &e) {
+		wait = min(max(wait, e.RetryAfter), time.Hour)
+	}
+	return wait
 }
 
 // sendAlert sends one message within AlertTimeout. A panic of the sender is an

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -165,12 +164,7 @@ func (f *PaymentFeed) attempted(m AlertMessage, last int64, err error, now time.
 	}
 	f.Failures++
 	f.Problem = m.Problem
-	wait := feedRetries[min(f.Failures, len(feedRetries))-1]
-	var e *AlertError
-	if errors.As(err, &e) {
-		wait = min(max(wait, e.RetryAfter), time.Hour)
-	}
-	f.RetryAt = now.Add(wait)
+	f.RetryAt = now.Add(alertWait(feedRetries, f.Failures, err))
 	return before == 0
 }
 

@@ -276,8 +276,11 @@ func TestAlertFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, shop := newChat(), &network{start: time.Now(), answer: always500}
 		c.answer = func(n int) (int, string) {
-			if n == 2 {
+			switch n {
+			case 2:
 				return 429, `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 600","parameters":{"retry_after":600}}`
+			case 5: // longer than a channel ever waits
+				return 429, `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 7200","parameters":{"retry_after":7200}}`
 			}
 			return 403, `{"ok":false,"error_code":403,"description":"Forbidden: bot was kicked from the group chat"}`
 		}

@@ -3,6 +3,7 @@ package acceptance_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -60,9 +61,9 @@ func TestSoak(t *testing.T) {
 	s.delivered(acked)
 	s.server.end(t)
 	recorded := checkLedger(t, s.in.db, acked)
-	t.Logf("%v: %d acknowledged, %d recorded, %d delivered; did %v; memory %d MB, then %d MB, files %d, then %d",
-		length, len(acked), len(recorded), receiver.calls.Load(), s.done, before.memory, after.memory, before.files, after.files)
-	if after.memory > before.memory*3/2+20 || after.files > before.files+50 {
+	t.Logf("%v: %d acknowledged, %d recorded, %d delivered; did %v; memory %d MB, then %d MB, files %d, then %d, goroutines %d, then %d",
+		length, len(acked), len(recorded), receiver.calls.Load(), s.done, before.memory, after.memory, before.files, after.files, before.goroutines, after.goroutines)
+	if after.memory > before.memory*3/2+20 || after.files > before.files+50 || after.goroutines > before.goroutines+20 {
 		t.Errorf("it uses more and more of the machine: %+v, then %+v", before, after)
 	}
 	if len(acked) < int(length.Seconds())*30 {
@@ -91,7 +92,7 @@ type soak struct {
 }
 
 func (s *soak) start(address string) {
-	s.server = serveIn(s.T, s.in.dir, address, "--allow-target", s.shop.target(),
+	s.server = serveIn(s.T, s.in.dir, address, "--allow-target", s.shop.target(), "--metrics-listen", "0",
 		"--keep-history", strconv.Itoa(1+rand.IntN(90))+"d", "--keep-inbound", strconv.Itoa(1+rand.IntN(30))+"d")
 }
 
@@ -218,11 +219,21 @@ func (s *soak) delivered(acked []string) {
 	})
 }
 
-// machineUse is what a process uses of the machine.
-type machineUse struct{ memory, files int } // MB of memory, open files
+// machineUse is what a process uses of the machine: MB of memory, open files, and
+// goroutines.
+type machineUse struct{ memory, files, goroutines int }
 
+// uses is what the server uses now. What it does at a moment takes goroutines, so
+// they are counted several times, and the fewest are those that stay.
 func (s *soak) uses() machineUse {
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.server.Process.Pid))
 	must(s.T, err)
-	return machineUse{residentMB(s.T, s.server.Process.Pid), len(files)}
+	use := machineUse{residentMB(s.T, s.server.Process.Pid), len(files), math.MaxInt}
+	at := s.server.stderr.Await(showingAt, time.Minute)
+	for range 20 {
+		_, figures := figuresOf(s.T, "http://"+at[1]+"/metrics", "")
+		use.goroutines = min(use.goroutines, int(figures["go_goroutines"]))
+		time.Sleep(50 * time.Millisecond)
+	}
+	return use
 }
