@@ -63,12 +63,14 @@ func (s *Server) overviewPage(v *visit) error {
 }
 
 // newestRows reads the last ten transactions that came in. Where some were recorded
-// on a later day than theirs, as an imported statement is, it reads the last ten by
-// their time.
+// long after their time, as an imported statement is, it reads the last ten by their
+// time.
 func (s *Server) newestRows(v *visit) ([]transactionRow, error) {
 	f := v.narrow(app.TransactionFilter{Page: app.Page{Number: 1, Size: 10}})
 	rows, _, err := s.transactionRows(v, f)
-	if slices.ContainsFunc(rows, func(r transactionRow) bool { return app.DayOf(r.Time, v.zone) < app.DayOf(r.CreatedAt, v.zone) }) {
+	if slices.ContainsFunc(rows, func(r transactionRow) bool {
+		return app.DayOf(r.Time, v.zone) < app.DayOf(r.CreatedAt, v.zone) || r.CreatedAt.Sub(r.Known()) >= spokenWithin
+	}) {
 		f.Sort = app.SortDateDesc
 		rows, _, err = s.transactionRows(v, f)
 	}

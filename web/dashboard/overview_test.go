@@ -123,6 +123,25 @@ func TestOverviewPlan(t *testing.T) {
 	says("1/1 bank accounts")
 }
 
+// What happened last is first, although an older transfer was recorded later.
+func TestNewestByTime(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	w.Link("ACB", apptest.SomeAccount)
+	native := w.Native()
+	for _, x := range []struct {
+		id  string
+		ago time.Duration
+	}{{"NOW", time.Minute}, {"BEFORE", 40 * time.Minute}} {
+		w.Names(webtest.Recorded, native, apptest.Transfer{ID: x.id, Number: x.id, Account: apptest.SomeAccount, Amount: 5000, Content: x.id, Date: app.FormatTime(time.Now().Add(-x.ago), w.Service.Zone())})
+	}
+	body := w.Browser().SignIn("lan").Get("/").Body
+	if now, before := strings.Index(body, ">NOW<"), strings.Index(body, ">BEFORE<"); now < 0 || before < now {
+		t.Errorf("the payment of now stands at %d, that of before at %d", now, before)
+	}
+}
+
 // A statement of the past doesn't push today's payment off the overview, although
 // its rows were recorded later.
 func TestNewestAfterAnImport(t *testing.T) {
