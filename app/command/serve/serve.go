@@ -232,17 +232,18 @@ func (r *Server) listen(s Settings, files *certificateFiles, handler http.Handle
 // StopTime is how long a stop may take: a little longer than an attempt.
 const StopTime = 13 * time.Second
 
-// Stop takes no new requests and starts no new attempts, and waits for those in
-// flight, at most for a time.
+// Stop ends the server, at most within a time. First it starts no new attempts and
+// waits for those in flight, while calls are still answered and recorded: a shop that
+// hangs keeps no provider out. Then it takes no new requests and ends those in flight.
 func (r *Server) Stop(within time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	close(r.closing)
+	err := r.scheduler.Stop(ctx)
 	stopped := make(chan error, len(r.servers))
 	for _, server := range r.servers {
 		go func() { stopped <- server.Shutdown(ctx) }()
 	}
-	err := r.scheduler.Stop(ctx)
 	for range r.servers {
 		if e := <-stopped; e != nil && !errors.Is(e, context.DeadlineExceeded) {
 			err = errors.Join(err, e)
