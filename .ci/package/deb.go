@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -13,8 +12,6 @@ import (
 	"github.com/goreleaser/nfpm/v2/deb"
 	"github.com/goreleaser/nfpm/v2/files"
 )
-
-const maintainer = "The baoco authors <baoco@localhost>"
 
 // writePackages writes the Debian package of each architecture.
 func (r *release) writePackages() error {
@@ -32,7 +29,7 @@ func (r *release) writePackages() error {
 		script := func(name string) string { return filepath.Join("debian", name) }
 		info := nfpm.WithDefaults(&nfpm.Info{
 			Name: "baoco", Arch: a.debian, Platform: "linux", Version: r.version, VersionSchema: "none", MTime: r.time,
-			Section: "net", Priority: "optional", Maintainer: maintainer, License: "MIT", DisableGlobbing: true,
+			Section: "net", Priority: "optional", Maintainer: r.maintainer, License: "MIT", DisableGlobbing: true,
 			Description: "notice of every bank transaction, from your own server\n" +
 				"Transactions of Vietnamese bank accounts come in from a provider's webhook,\n" +
 				"are recorded once, and are pushed at once to the URLs of a shop as signed\n" +
@@ -94,33 +91,11 @@ func (r *release) commonFiles(dir string) (list files.Contents, err error) {
 		return nil, err
 	}
 	changes, err := compress(fmt.Appendf(nil, "baoco (%s) stable; urgency=medium\n\n  * Release %s. What changed is in the history of the repository.\n\n -- %s  %s\n",
-		r.version, r.version, maintainer, r.time.Format(time.RFC1123Z)))
+		r.version, r.version, r.maintainer, r.time.Format(time.RFC1123Z)))
 	if err := printed("/usr/share/doc/baoco/changelog.gz", changes, err); err != nil {
 		return nil, err
 	}
-	help, err := r.output("help", "serve")
-	if err := printed("/etc/default/baoco", settings(string(help)), err); err != nil {
-		return nil, err
-	}
+	list = append(list, r.file("debian/default", "/etc/default/baoco", 0o644))
 	list[len(list)-1].Type = files.TypeConfigNoReplace
 	return append(list, r.file("debian/sysusers", "/usr/lib/sysusers.d/baoco.conf", 0o644), r.file("debian/lintian-overrides", "/usr/share/lintian/overrides/baoco", 0o644)), nil
-}
-
-var settingInHelp = regexp.MustCompile(`(?m)^ +--\S+.*?   *(\S.*?)(?: \(default: "?([^")]*)"?\))? \[\$(BAOCO_[A-Z_]+)[^\]]*\]$`)
-
-// settings is /etc/default/baoco: every setting of serve with its meaning and its
-// default, as a comment. The database is where the unit says.
-func settings(help string) []byte {
-	var b bytes.Buffer
-	b.WriteString("# Settings of baoco. Remove the # before a setting, change its value, then:\n#   systemctl restart baoco\n")
-	for _, s := range settingInHelp.FindAllStringSubmatch(help, -1) {
-		meaning, value := s[1], s[2]
-		if strings.Contains(value, " ") || strings.Contains(value, "'") { // words about it, and no value
-			meaning, value = meaning+" (default: "+value+")", ""
-		}
-		if s[3] != "BAOCO_DB" && s[3] != "BAOCO_ACCOUNT" {
-			fmt.Fprintf(&b, "\n# %s\n#%s=%s\n", meaning, s[3], value)
-		}
-	}
-	return b.Bytes()
 }

@@ -29,6 +29,8 @@ type release struct {
 	builds  string    // has the program of each architecture, as ARCHITECTURE/baoco
 	out     string    // gets the files
 	notices []byte    // the licences of the libraries in the program
+
+	maintainer string // of the packages, NAME <MAIL>
 }
 
 // architectures are the names of those packages are made for, in the words of
@@ -48,7 +50,7 @@ func main() {
 	if err != nil {
 		log.Fatal("SOURCE_DATE_EPOCH must be the time of the commit: ", err)
 	}
-	r := &release{version: os.Args[1], time: time.Unix(seconds, 0).UTC(), root: os.Args[2], builds: os.Args[3], out: os.Args[4]}
+	r := &release{version: os.Args[1], time: time.Unix(seconds, 0).UTC(), root: os.Args[2], builds: os.Args[3], out: os.Args[4], maintainer: os.Getenv("BAOCO_MAINTAINER")}
 	for _, step := range []func() error{r.readNotices, r.writeSBOM, r.writeTarballs, r.writePackages, r.writeImage, r.writeSums} {
 		if err := step(); err != nil {
 			log.Fatal(err)

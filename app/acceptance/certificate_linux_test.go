@@ -54,27 +54,41 @@ func TestCertificate(t *testing.T) {
 	if out, err := download("", []string{"GOBIN=" + dir, "GOFLAGS=", "CGO_ENABLED=0"}, "go", "install", authority); err != nil {
 		missing("skipped: the authority can't be built: %v\n%s", err, out)
 	}
+	inOwnNetwork(t, "TestCertificate", dir, time.Minute)
+}
+
+// inOwnNetwork runs a test once more in a network with nothing but its loopback, and gives
+// what it prints.
+func inOwnNetwork(t *testing.T, name, dir string, within time.Duration) string {
+	t.Helper()
 	executable, err := os.Executable()
 	must(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, executable, "-test.run", "^TestCertificate$", "-test.v")
+	cmd := exec.CommandContext(ctx, executable, "-test.run", "^"+name+"$", "-test.v")
 	cmd.Env = append(os.Environ(), "BAOCO_TEST_NAMESPACE="+dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	return string(out)
 }
 
-// inNamespace is the test in a network with nothing but its loopback, in which
-// certificateName leads to it.
-func inNamespace(t *testing.T, dir string) {
+// nameHere has certificateName lead to this network, for this process and those that
+// it starts, by the file hosts in dir.
+func nameHere(t *testing.T, dir string) {
+	t.Helper()
 	must(t, upLoopback())
 	hosts := filepath.Join(dir, "hosts")
 	must(t, os.WriteFile(hosts, []byte("127.0.0.1 localhost "+certificateName+"\n"), 0o644))
 	must(t, syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
 	must(t, syscall.Mount(hosts, "/etc/hosts", "", syscall.MS_BIND, ""))
+}
+
+// inNamespace is the test in a network of its own.
+func inNamespace(t *testing.T, dir string) {
+	nameHere(t, dir)
 	roots := startAuthority(t, dir)
 
 	lost := startSecure(t, dir, "lost.db", roots, "https://localhost:14001/dir") // where nobody answers
