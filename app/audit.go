@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -54,11 +53,12 @@ func ActingAs(ctx context.Context, a Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }
 
-// ActorOf is who acts in a context. Where nobody was named it is the server.
-func ActorOf(ctx context.Context) Actor {
-	a, _ := ctx.Value(actorKey{}).(Actor)
-	a.Way = cmp.Or(a.Way, WayServer)
-	return a
+// ActorOf is who acts in a context. named is false where nobody acts whom the audit
+// log can name: it has to know by which way and when. What that log has a line of is
+// refused then.
+func ActorOf(ctx context.Context) (a Actor, named bool) {
+	a, _ = ctx.Value(actorKey{}).(Actor)
+	return a, a.Way != "" && !a.At.IsZero()
 }
 
 // Deed is what was done: the noun that it was done to, a point, and the verb.

@@ -3,6 +3,7 @@ package sqlitestore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"baoco/app"
@@ -10,9 +11,16 @@ import (
 
 const insertAudit = `INSERT INTO audit (account_id, at_ms, way, actor, actor_id, address, deed, noun, noun_id, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
+// errNobodyActs refuses a deed that nobody has done. A line of it would have no time,
+// and prune would take it for an old one.
+var errNobodyActs = errors.New("the context doesn't say who acts: see app.ActingAs")
+
 // auditRow is the arguments of insertAudit for a deed of whoever acts in ctx.
 func auditRow(ctx context.Context, accountID int64, deed app.Deed, id int64, d app.AuditDetail) ([]any, error) {
-	a := app.ActorOf(ctx)
+	a, named := app.ActorOf(ctx)
+	if !named {
+		return nil, errNobodyActs
+	}
 	detail, err := json.Marshal(d)
 	return []any{accountID, a.At.UnixMilli(), string(a.Way), app.CleanText(a.Name, 100), a.ID, a.Address, string(deed), deed.Noun(), id, string(detail)}, err
 }
@@ -41,8 +49,16 @@ func auditTime(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
+// acting is ctx, in which Options.Unnamed acts where nobody does.
+func (t *tx) acting(ctx context.Context) context.Context {
+	if _, named := app.ActorOf(ctx); !named && t.unnamed != nil {
+		return app.ActingAs(ctx, t.unnamed())
+	}
+	return ctx
+}
+
 func (t *tx) auditLine(ctx context.Context, accountID int64, deed app.Deed, id int64, d app.AuditDetail) (line int64, err error) {
-	row, err := auditRow(ctx, accountID, deed, id, d)
+	row, err := auditRow(t.acting(ctx), accountID, deed, id, d)
 	if err != nil {
 		return 0, err
 	}
@@ -66,7 +82,7 @@ func (t *tx) auditCount(ctx context.Context, line, accountID int64, deed app.Dee
 // within a time before, it is counted in that line. d.Count is how many times it was
 // done now. It looks at the last lines about the noun only.
 func (t *tx) auditOften(ctx context.Context, within time.Duration, accountID int64, deed app.Deed, id int64, d app.AuditDetail) error {
-	a := app.ActorOf(ctx)
+	a, _ := app.ActorOf(t.acting(ctx))
 	n, err := t.change(`UPDATE audit SET detail = json_set(detail, '$.count', json_extract(detail, '$.count') + ?1), address = ?2 WHERE id = (
 			SELECT max(id) FROM (SELECT * FROM audit INDEXED BY audit_noun WHERE account_id = ?3 AND noun = ?4 AND noun_id = ?5 ORDER BY id DESC LIMIT 20)
 			WHERE deed = ?6 AND at_ms > ?7 AND way = ?8 AND actor_id = ?9 AND actor = ?10)`,

@@ -1,6 +1,7 @@
 package sqlitestore_test
 
 import (
+	"context"
 	"maps"
 	"reflect"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/sqlitestore"
 )
 
 // Methods of the store that write, by whether the audit log has a line of what they
@@ -56,6 +59,44 @@ func TestEveryWriteIsAuditedOrNot(t *testing.T) {
 		if !methods[name] {
 			t.Errorf("%s is no method of app.Store", name)
 		}
+	}
+}
+
+// Where nobody acts, or nobody knows when, the deed is refused and not done: a line of
+// it would look older than a year.
+func TestNobodyActs(t *testing.T) {
+	t.Parallel()
+	path := create(t)
+	store, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{})
+	must(t, err)
+	service := apptest.Over(t, store, app.Config{})
+	now := time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)
+	hoa, err := service.CreateUser(acting(t.Context()), app.DefaultAccountID, app.UserCreate{Name: "hoa", Password: "mật khẩu rất dài", Role: app.RoleOwner}, now)
+	must(t, err)
+	for name, ctx := range map[string]context.Context{
+		"nobody": t.Context(), "no time": app.ActingAs(t.Context(), app.Actor{Way: app.WayDashboard, Name: "lan"}), "no way": app.ActingAs(t.Context(), app.Actor{Name: "lan", At: now}),
+	} {
+		if _, err := service.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: "lan", Password: "mật khẩu rất dài", Role: app.RoleOwner}, now); err == nil {
+			t.Errorf("%s created a user", name)
+		}
+		if _, _, err := service.CreateAPIKey(ctx, app.DefaultAccountID, "k", app.ScopeFull, time.Time{}, app.IdempotencyKey{}, now); err == nil {
+			t.Errorf("%s created an API key", name)
+		}
+		store.NoteRefusedSignIn(ctx, hoa)
+		must(t, store.Probe(t.Context()))
+	}
+	users, err := service.Users(t.Context(), app.DefaultAccountID)
+	must(t, err)
+	keys, err := service.APIKeys(t.Context(), app.DefaultAccountID)
+	must(t, err)
+	lines, err := service.AuditLines(t.Context(), app.DefaultAccountID, app.AuditFilter{}, 100)
+	must(t, err)
+	if len(users) != 1 || len(keys) != 0 || len(lines) != 1 {
+		t.Errorf("%+v, %+v, %+v", users, keys, lines)
+	}
+	must(t, store.Close())
+	if _, err := sqlitestore.ReplaceKey(t.Context(), path, now); err == nil {
+		t.Error("nobody made a new key")
 	}
 }
 

@@ -132,7 +132,7 @@ func TestRestoreLeavesAGap(t *testing.T) {
 			before[table] = max(before[table], id)
 		}
 		must(t, h.store.Close())
-		r, err := sqlitestore.Restore(t.Context(), path, sqlitestore.RestoreSource{File: backup}, h.now)
+		r, err := sqlitestore.Restore(acting(t.Context()), path, sqlitestore.RestoreSource{File: backup}, h.now)
 		must(t, err)
 		backup = r.SetAside[0]
 		after := lastIDs(t, path)

@@ -30,6 +30,7 @@ func (s *Store) RecordInbound(ctx context.Context, call app.InboundCall, zone *t
 // auditRecorded writes the line of what somebody typed or imported, once for a file.
 // A program may record by an API key all day: that is counted.
 func auditRecorded(ctx context.Context, tx *tx, call app.InboundCall, before, recording app.Recording) error {
+	a, _ := app.ActorOf(ctx)
 	switch {
 	case recording.Recorded == before.Recorded:
 		return nil
@@ -38,7 +39,7 @@ func auditRecorded(ctx context.Context, tx *tx, call app.InboundCall, before, re
 			return nil
 		}
 		return tx.audit(ctx, call.AccountID, app.DeedImportRecord, recording.ImportID, app.AuditNamed(call.File))
-	case app.ActorOf(ctx).Way == app.WayAPI:
+	case a.Way == app.WayAPI:
 		return tx.auditOften(ctx, time.Hour, call.AccountID, app.DeedTransactionRecord, 0, app.AuditDetail{Count: 1})
 	}
 	return tx.audit(ctx, call.AccountID, app.DeedTransactionRecord, recording.TransactionIDs[0], app.AuditDetail{})

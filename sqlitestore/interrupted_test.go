@@ -80,7 +80,7 @@ var entries = map[string]func(db, backup string) error{
 	},
 	"doctor": func(db, _ string) error { return examine(db) },
 	"new key": func(db, _ string) error {
-		r, err := sqlitestore.ReplaceKey(context.Background(), db, time.Now())
+		r, err := sqlitestore.ReplaceKey(acting(context.Background()), db, time.Now())
 		if err == nil && len(r.Lost) > 0 {
 			err = fmt.Errorf("secrets were dropped: %+v", r.Lost)
 		}
@@ -99,11 +99,11 @@ var entries = map[string]func(db, backup string) error{
 		if err != nil {
 			return err
 		}
-		_, err = s.Backup(context.Background(), sqlitestore.BackupTarget{File: db + "-copy"}, time.Now())
+		_, err = s.Backup(acting(context.Background()), sqlitestore.BackupTarget{File: db + "-copy"}, time.Now())
 		return errors.Join(err, s.Close())
 	},
 	"restore again": func(db, backup string) error {
-		_, err := sqlitestore.Restore(context.Background(), db, sqlitestore.RestoreSource{File: backup}, time.Now().Add(time.Minute))
+		_, err := sqlitestore.Restore(acting(context.Background()), db, sqlitestore.RestoreSource{File: backup}, time.Now().Add(time.Minute))
 		return err
 	},
 }
@@ -134,7 +134,7 @@ func TestInterruptedRestore(t *testing.T) {
 	for ; ; steps++ {
 		dir := copyFiles(t, filepath.Dir(db))
 		undo := sqlitestore.KillAfterRenames(steps)
-		_, err := sqlitestore.Restore(ctx, filepath.Join(dir, "baoco.db"), sqlitestore.RestoreSource{File: backup}, time.Now())
+		_, err := sqlitestore.Restore(acting(ctx), filepath.Join(dir, "baoco.db"), sqlitestore.RestoreSource{File: backup}, time.Now())
 		undo()
 		if err == nil {
 			break
@@ -193,7 +193,7 @@ func TestInterruptedNewKey(t *testing.T) {
 	must(t, s.Close())
 	dir := copyFiles(t, filepath.Dir(db))
 	undo := sqlitestore.KillAfterRenames(0)
-	_, err := sqlitestore.ReplaceKey(context.Background(), filepath.Join(dir, "baoco.db"), time.Now())
+	_, err := sqlitestore.ReplaceKey(acting(context.Background()), filepath.Join(dir, "baoco.db"), time.Now())
 	undo()
 	if err == nil {
 		t.Fatal("it wasn't interrupted")
@@ -206,7 +206,7 @@ func TestInterruptedNewKey(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if name != "restore again" {
-			_, err := sqlitestore.ReplaceKey(context.Background(), db, time.Now())
+			_, err := sqlitestore.ReplaceKey(acting(context.Background()), db, time.Now())
 			must(t, err)
 		}
 		if got := opensWhole(t, db); got != "https://old.vn" {
@@ -233,12 +233,12 @@ func TestNewKeyDestroysNothing(t *testing.T) {
 	if !named {
 		t.Errorf("doctor doesn't name the key: %+v", checks)
 	}
-	if _, err := sqlitestore.ReplaceKey(ctx, db, time.Now()); !errors.Is(err, sqlitestore.ErrKey) || !strings.Contains(err.Error(), moved) {
+	if _, err := sqlitestore.ReplaceKey(acting(ctx), db, time.Now()); !errors.Is(err, sqlitestore.ErrKey) || !strings.Contains(err.Error(), moved) {
 		t.Errorf("a new key beside the old one: %v", err)
 	}
 	found := filepath.Join(t.TempDir(), "key")
 	must(t, os.Rename(moved, found))
-	r, err := sqlitestore.ReplaceKey(ctx, db, time.Now())
+	r, err := sqlitestore.ReplaceKey(acting(ctx), db, time.Now())
 	must(t, err)
 	if len(r.Lost) != 1 {
 		t.Errorf("%+v", r)
@@ -280,7 +280,7 @@ func TestNewKeyOfAnotherState(t *testing.T) {
 	left, err := os.ReadFile(other + ".key")
 	must(t, err)
 	must(t, os.WriteFile(db+".key.next", left, 0o600))
-	_, err = sqlitestore.ReplaceKey(t.Context(), db, time.Now())
+	_, err = sqlitestore.ReplaceKey(acting(t.Context()), db, time.Now())
 	must(t, err)
 	if got := opensWhole(t, db); got != "https://old.vn" {
 		t.Errorf("holds %s", got)
@@ -321,9 +321,9 @@ func TestWithoutLinks(t *testing.T) {
 		t.Errorf("a second backup of this name: %v", err)
 	}
 	must(t, s.Close())
-	_, err := sqlitestore.ReplaceKey(context.Background(), db, time.Now())
+	_, err := sqlitestore.ReplaceKey(acting(context.Background()), db, time.Now())
 	must(t, err)
-	_, err = sqlitestore.Restore(context.Background(), db, sqlitestore.RestoreSource{File: backup}, time.Now())
+	_, err = sqlitestore.Restore(acting(context.Background()), db, sqlitestore.RestoreSource{File: backup}, time.Now())
 	must(t, err)
 	if got := opensWhole(t, db); got != "https://old.vn" {
 		t.Errorf("restored: %s", got)

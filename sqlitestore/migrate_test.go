@@ -103,7 +103,7 @@ func TestMigration(t *testing.T) {
 	if _, err := sqlitestore.Open(ctx, path, sqlitestore.Options{}); !errors.Is(err, sqlitestore.ErrNewer) || !strings.HasSuffix(err.Error(), "baoco restore "+kept) || versions(t, newest) != migrated {
 		t.Errorf("a baoco older by two: %v; the last copy is %s", err, versions(t, newest))
 	}
-	_, err = sqlitestore.Restore(ctx, path, sqlitestore.RestoreSource{File: kept}, time.Now())
+	_, err = sqlitestore.Restore(acting(ctx), path, sqlitestore.RestoreSource{File: kept}, time.Now())
 	must(t, err)
 	if base := baseURL(t, path); base != "https://before.vn" {
 		t.Errorf("gone back to %s", base)

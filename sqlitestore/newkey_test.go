@@ -55,7 +55,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	w.Close()
 
 	before := readSecrets(t, path)
-	r, err := sqlitestore.ReplaceKey(ctx, path, now)
+	r, err := sqlitestore.ReplaceKey(acting(ctx), path, now)
 	must(t, err)
 	if len(r.Lost) != 0 {
 		t.Errorf("lost: %+v", r.Lost)
@@ -67,7 +67,7 @@ func TestNewKeySealsEverySecret(t *testing.T) {
 	must(t, os.Remove(path+".key"))
 	must(t, os.Remove(r.Aside))
 	for range 2 { // the second time the new key opens all that is left
-		r, err = sqlitestore.ReplaceKey(ctx, path, now)
+		r, err = sqlitestore.ReplaceKey(acting(ctx), path, now)
 		must(t, err)
 		want := []app.LostSecret{
 			{ID: 1, AccountID: 1, Name: "shop", Dropped: true}, {ID: 2, AccountID: 1, Name: "shop", Dropped: true},

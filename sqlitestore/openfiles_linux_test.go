@@ -98,7 +98,7 @@ func TestFilesTakenAway(t *testing.T) {
 				if !strings.Contains(fault.Error(), "baoco restore "+rescue) {
 					t.Errorf("it says: %v", fault)
 				}
-				_, err := sqlitestore.Restore(ctx, db, sqlitestore.RestoreSource{File: rescue}, time.Now())
+				_, err := sqlitestore.Restore(acting(ctx), db, sqlitestore.RestoreSource{File: rescue}, time.Now())
 				must(t, err)
 			case "key":
 				if _, err := sqlitestore.Open(ctx, db, sqlitestore.Options{Serve: true}); !errors.Is(err, sqlitestore.ErrKey) {

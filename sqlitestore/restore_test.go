@@ -54,12 +54,12 @@ func TestRestore(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	db, backup := backedUp(t)
-	try, err := sqlitestore.Restore(ctx, db, sqlitestore.RestoreSource{File: backup, DryRun: true}, backupTime)
+	try, err := sqlitestore.Restore(acting(ctx), db, sqlitestore.RestoreSource{File: backup, DryRun: true}, backupTime)
 	must(t, err)
 	if baseURL(t, db) != "https://now.vn" || len(try.SetAside) != 2 || try.Served || strings.Contains(names(t, filepath.Dir(db)), "restor") {
 		t.Errorf("a try: %+v, in the directory: %s", try, names(t, filepath.Dir(db)))
 	}
-	r, err := sqlitestore.Restore(ctx, db, sqlitestore.RestoreSource{File: backup}, backupTime)
+	r, err := sqlitestore.Restore(acting(ctx), db, sqlitestore.RestoreSource{File: backup}, backupTime)
 	must(t, err)
 	if r.Contents != try.Contents || r.Schema != sqlitestore.SchemaVersion() || r.Accounts != 1 || r.Zone != app.DefaultZone {
 		t.Errorf("%+v, the try said %+v", r.Contents, try.Contents)
@@ -72,7 +72,7 @@ func TestRestore(t *testing.T) {
 		t.Errorf("restored: %s, set aside: %s", then, now)
 	}
 	// And back again; within the same second too.
-	r, err = sqlitestore.Restore(ctx, db, sqlitestore.RestoreSource{File: aside}, backupTime)
+	r, err = sqlitestore.Restore(acting(ctx), db, sqlitestore.RestoreSource{File: aside}, backupTime)
 	must(t, err)
 	if now, then := baseURL(t, db), baseURL(t, r.SetAside[0]); now != "https://now.vn" || then != "https://then.vn" {
 		t.Errorf("restored: %s, set aside: %s", now, then)
@@ -90,7 +90,7 @@ func TestRestoreInNewPlace(t *testing.T) {
 	t.Parallel()
 	_, backup := backedUp(t)
 	db := filepath.Join(t.TempDir(), "new.db")
-	r, err := sqlitestore.Restore(context.Background(), db, sqlitestore.RestoreSource{File: backup}, backupTime)
+	r, err := sqlitestore.Restore(acting(context.Background()), db, sqlitestore.RestoreSource{File: backup}, backupTime)
 	must(t, err)
 	if len(r.SetAside) != 0 || baseURL(t, db) != "https://then.vn" {
 		t.Errorf("%+v", r)
@@ -129,7 +129,7 @@ func TestRestoreKey(t *testing.T) {
 			if c.named {
 				source.Key = elsewhere
 			}
-			r, err := sqlitestore.Restore(ctx, db, source, backupTime)
+			r, err := sqlitestore.Restore(acting(ctx), db, source, backupTime)
 			if c.from == "" {
 				after, _ := os.ReadFile(db)
 				if !errors.Is(err, sqlitestore.ErrKey) || string(after) != string(before) || strings.Contains(names(t, filepath.Dir(db)), "restor") {
@@ -186,14 +186,14 @@ func TestRestoreRefuses(t *testing.T) {
 			c.prepare(t, db, backup)
 			before, err := os.ReadFile(db)
 			must(t, err)
-			_, err = sqlitestore.Restore(ctx, db, sqlitestore.RestoreSource{File: backup}, backupTime)
+			_, err = sqlitestore.Restore(acting(ctx), db, sqlitestore.RestoreSource{File: backup}, backupTime)
 			if !errors.Is(err, c.want) {
 				t.Errorf("%v, want %v", err, c.want)
 			}
 			if after, _ := os.ReadFile(db); string(after) != string(before) || strings.Contains(names(t, filepath.Dir(db)), "restor") {
 				t.Errorf("something was changed; in the directory: %s", names(t, filepath.Dir(db)))
 			}
-			try, err := sqlitestore.Restore(ctx, db, sqlitestore.RestoreSource{File: backup, DryRun: true}, backupTime)
+			try, err := sqlitestore.Restore(acting(ctx), db, sqlitestore.RestoreSource{File: backup, DryRun: true}, backupTime)
 			if name == "served" && (err != nil || !try.Served) || name != "served" && !errors.Is(err, c.want) {
 				t.Errorf("a try: %v", err)
 			}
@@ -230,7 +230,7 @@ func TestRestoreWithStaleLog(t *testing.T) {
 	t.Parallel()
 	_, backup := backedUp(t)
 	db := killed(t)
-	r, err := sqlitestore.Restore(context.Background(), db, sqlitestore.RestoreSource{File: backup}, backupTime)
+	r, err := sqlitestore.Restore(acting(context.Background()), db, sqlitestore.RestoreSource{File: backup}, backupTime)
 	must(t, err)
 	if _, err := os.Stat(db + "-wal"); err == nil {
 		t.Error("the old log is still there")
@@ -243,7 +243,7 @@ func TestRestoreWithStaleLog(t *testing.T) {
 	for _, suffix := range []string{".key.next", "-journal"} {
 		must(t, os.WriteFile(db+suffix, []byte(suffix), 0o600))
 	}
-	r, err = sqlitestore.Restore(context.Background(), db, sqlitestore.RestoreSource{File: backup}, backupTime)
+	r, err = sqlitestore.Restore(acting(context.Background()), db, sqlitestore.RestoreSource{File: backup}, backupTime)
 	must(t, err)
 	for _, suffix := range []string{".key.next", "-journal"} {
 		_, err := os.Stat(db + suffix)
@@ -254,7 +254,7 @@ func TestRestoreWithStaleLog(t *testing.T) {
 	// A log without its database is no less dangerous.
 	db = killed(t)
 	must(t, os.Remove(db))
-	_, err = sqlitestore.Restore(context.Background(), db, sqlitestore.RestoreSource{File: backup}, backupTime)
+	_, err = sqlitestore.Restore(acting(context.Background()), db, sqlitestore.RestoreSource{File: backup}, backupTime)
 	must(t, err)
 	if got := baseURL(t, db); got != "https://then.vn" {
 		t.Errorf("restored: %s", got)
@@ -282,7 +282,7 @@ func TestFinishRestore(t *testing.T) {
 			must(t, sqlitestore.FinishRestore(db))
 		},
 		"restore": func(t *testing.T, db string) {
-			r, err := sqlitestore.Restore(ctx, db, sqlitestore.RestoreSource{File: backup}, time.Now())
+			r, err := sqlitestore.Restore(acting(ctx), db, sqlitestore.RestoreSource{File: backup}, time.Now())
 			must(t, err)
 			if r.Finished != db+aside {
 				t.Errorf("finished %q", r.Finished)

@@ -53,9 +53,9 @@ func TestAnotherSchema(t *testing.T) {
 					return err
 				},
 				"a command": func() error { _, err := sqlitestore.Open(t.Context(), backup, sqlitestore.Options{}); return err },
-				"a new key": func() error { _, err := sqlitestore.ReplaceKey(t.Context(), backup, time.Now()); return err },
+				"a new key": func() error { _, err := sqlitestore.ReplaceKey(acting(t.Context()), backup, time.Now()); return err },
 				"a restore": func() error {
-					_, err := sqlitestore.Restore(t.Context(), db, sqlitestore.RestoreSource{File: backup}, time.Now())
+					_, err := sqlitestore.Restore(acting(t.Context()), db, sqlitestore.RestoreSource{File: backup}, time.Now())
 					return err
 				},
 			} {

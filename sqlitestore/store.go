@@ -72,6 +72,9 @@ type Options struct {
 	Committed func(took time.Duration, callers int)
 	// Migrating is called before an older file is migrated; may be nil.
 	Migrating func(Migration)
+	// Unnamed acts where a context doesn't say who acts. It is for tests of other
+	// rules than those of the audit log; nil refuses such a deed.
+	Unnamed func() app.Actor
 
 	schema *schema // nil: that of this baoco
 }
@@ -172,6 +175,7 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 	if s.writer, err = openWriter(ctx, writeDSN(s.path), s.sealer, turn, s.noteFatal); err != nil {
 		return errors.Join(err, turn.close())
 	}
+	s.writer.tx.unnamed = o.Unnamed
 	if o.Serve {
 		s.writer.files, err = s.noteOpenFiles(before)
 	}

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strconv"
 	"time"
+
+	"baoco/app"
 )
 
 // tx is the transaction that a caller's work runs in, on the writer's
@@ -28,6 +30,7 @@ type tx struct {
 	totals  *totals
 	changes int64 // rows written since the process began
 	step    stepBegin
+	unnamed func() app.Actor    // see Options
 	stepped func(changes int64) // called after each work with the number of rows that it changed; nil but in tests
 
 	caches       map[int64]*recordCache // by account

@@ -296,7 +296,7 @@ func (s *Store) NoteSignIn(ctx context.Context, u app.User, now time.Time) error
 
 // actingUser is ctx for somebody who isn't signed in yet, and acts as u.
 func actingUser(ctx context.Context, u app.User) context.Context {
-	a := app.ActorOf(ctx)
+	a, _ := app.ActorOf(ctx)
 	a.ID, a.Name = u.ID, u.Name
 	return app.ActingAs(ctx, a)
 }

@@ -11,6 +11,7 @@ var (
 	must   = apptest.Must
 	create = apptest.NewFile
 	open   = apptest.OpenStore
+	acting = apptest.Acting
 )
 
 // peek reads the file as another program would.

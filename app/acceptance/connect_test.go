@@ -111,7 +111,8 @@ func forbiddenTargets(t *testing.T, port string) []string {
 // storeWebhooks writes webhooks into a new file without asking any rule.
 func storeWebhooks(t *testing.T, db string, targets []string) {
 	t.Helper()
-	ctx, now := context.Background(), time.Now()
+	now := time.Now()
+	ctx := app.ActingAs(context.Background(), app.Actor{Way: app.WayCommand, At: now})
 	must(t, sqlitestore.Create(ctx, db, app.DefaultZone, now))
 	store, err := sqlitestore.Open(ctx, db, sqlitestore.Options{})
 	must(t, err)

@@ -53,10 +53,16 @@ func NewFile(t testing.TB) string {
 // checks the file, and no other server may have it.
 func OpenStore(t testing.TB, path string, serve bool) *sqlitestore.Store {
 	t.Helper()
-	store, err := sqlitestore.Open(context.Background(), path, sqlitestore.Options{Serve: serve})
+	store, err := sqlitestore.Open(context.Background(), path, sqlitestore.Options{Serve: serve, Unnamed: Unnamed})
 	Must(t, err)
 	return store
 }
+
+// Unnamed acts in tests whose rule isn't who acts.
+func Unnamed() app.Actor { return app.Actor{Way: app.WayServer, At: time.Now()} }
+
+// Acting is a context in which Unnamed acts.
+func Acting(ctx context.Context) context.Context { return app.ActingAs(ctx, Unnamed()) }
 
 // World is the service over a database, without a server and without a
 // scheduler.

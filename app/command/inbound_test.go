@@ -20,7 +20,7 @@ import (
 func TestInboundCommands(t *testing.T) {
 	ctx := context.Background()
 	db := apptest.NewFile(t)
-	store, err := sqlitestore.Open(ctx, db, sqlitestore.Options{})
+	store, err := sqlitestore.Open(ctx, db, sqlitestore.Options{Unnamed: apptest.Unnamed})
 	must(t, err)
 	service, _, err := serve.NewService(ctx, store, nil)
 	must(t, err)

@@ -163,7 +163,7 @@ func loseOutputs(t *testing.T, format string) {
 	ctx := context.Background()
 	db := apptest.NewFile(t)
 	dir := filepath.Dir(db)
-	store, err := sqlitestore.Open(ctx, db, sqlitestore.Options{})
+	store, err := sqlitestore.Open(ctx, db, sqlitestore.Options{Unnamed: apptest.Unnamed})
 	must(t, err)
 	must(t, store.SetAllowTargets(ctx, []string{"127.0.0.1/32"}))
 	service, _, err := serve.NewService(ctx, store, nil)

@@ -112,7 +112,7 @@ func run(c *cli.Context) error {
 	}
 	defer relay.close()
 	b.relayURL = relay.url
-	report, err := b.measure(c.Context)
+	report, err := b.measure(app.ActingAs(c.Context, app.Actor{Way: app.WayCommand, Name: "bench", At: time.Now()}))
 	if err != nil {
 		return err
 	}

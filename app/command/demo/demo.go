@@ -48,6 +48,7 @@ func run(c *cli.Context) error {
 		return terminal.Usagef("--every must not be negative")
 	}
 	ctx, stop := terminal.UntilStopped(c.Context)
+	ctx = app.ActingAs(ctx, app.Actor{Way: app.WayCommand, Name: "demo", At: time.Now()})
 	defer stop()
 	dir, err := os.MkdirTemp("", "baoco-demo-")
 	if err != nil {
