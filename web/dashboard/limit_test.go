@@ -1,0 +1,467 @@
+package dashboard_test
+
+import (
+	"archive/zip"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/web/dashboard"
+	"baoco/web/webtest"
+)
+
+// limitedRoutes has, for every line of the table in routes.go, the addresses at which
+// users who are limited to some bank accounts ask for it. A word in braces is a value
+// that somebody may guess: it is asked for as it is at the hidden bank account, and as
+// it is nowhere (see guesses). A form follows the address of a POST.
+var limitedRoutes = map[string][]string{
+	"GET /login": {"/login"}, "POST /login": {"/login"}, "GET /login/code": {"/login/code"}, "POST /login/code": {"/login/code"}, "POST /logout": {"/logout"},
+	"GET /setup/{token}": {"/setup/x"}, "POST /setup/{token}": {"/setup/x"}, "POST /look": {"/look lang=en&back=/banks/{bank}"},
+
+	"GET /{$}": {"/", "/?days=366", "/?days=7&bank_account_id={bank}"},
+	"GET /transactions": {
+		"/transactions", "/transactions?page=2", "/transactions?page=2&until={transaction}", "/transactions?until={transaction}&page=1", "/transactions?page=9", "/transactions?before={transaction}",
+		"/transactions?bank_account_id={bank}", "/transactions?bank_account_id={bank}&page=2", "/transactions?bank_account_id={bank}&q=PAY", "/transactions?q={word}", "/transactions?q={amount}", "/transactions?q={tail}",
+		"/transactions?q={nickname}", "/transactions?q={note}", "/transactions?q={number}", "/transactions?q=PAY", "/transactions?q=PAY&before={transaction}", "/transactions?min={amount}&max={amount}", "/transactions?min={amount}",
+		"/transactions?type=IN", "/transactions?type=OUT", "/transactions?from=1999-01-01", "/transactions?to=2100-01-01", "/transactions?from=1999-01-01&to=2100-01-01&type=OUT", "/transactions?delivery_state=failed",
+		"/transactions?delivery_state=pending", "/transactions?delivery_state=delivered", "/transactions?delivery_state=unsent", "/transactions?delivery_state=failed&q={word}", "/transactions?min=1&delivery_state=unsent",
+		"/transactions?sort=date",
+	},
+	"GET /transactions/export": {
+		exportPath + "?format=csv", exportPath + "?format=csv-semicolon", exportPath + "?format=xlsx", exportPath + "?format=csv&bank_account_id={bank}", exportPath + "?format=csv&q={word}", exportPath + "?format=csv&q={tail}",
+		exportPath + "?format=xlsx&min={amount}", exportPath + "?format=csv&delivery_state=failed", exportPath + "?format=csv&from=1999-01-01&type=OUT",
+	},
+	"GET /transactions/import": {"/transactions/import"}, "POST /transactions/import": {"/transactions/import"},
+	"GET /transactions/import/{id}/undo": {"/transactions/import/1/undo"}, "POST /transactions/import/{id}/undo": {"/transactions/import/1/undo"},
+	"GET /transactions/{id}":       {"/transactions/{transaction}"},
+	"POST /transactions/{id}/note": {"/transactions/{transaction}/note note=mine", "/transactions/{transaction}/note note=mine&seen={note}"},
+	"GET /day":                     {"/day", "/day?date={yesterday}", "/day?date={long ago}", "/day?date={today}&paper=58", "/day?date=1998-01-01"},
+	"GET /day/file":                {"/day/file", "/day/file?date={yesterday}"},
+
+	"GET /webhooks": {"/webhooks"}, "POST /webhooks": {"/webhooks name=x"}, "GET /webhooks/new": {"/webhooks/new"}, "GET /webhooks/{id}": {"/webhooks/{small}"}, "GET /webhooks/{id}/edit": {"/webhooks/{small}/edit"},
+	"POST /webhooks/{id}/edit": {"/webhooks/{small}/edit"}, "POST /webhooks/{id}/toggle": {"/webhooks/{small}/toggle"}, "POST /webhooks/{id}/test": {"/webhooks/{small}/test"},
+	"GET /webhooks/{id}/rotate": {"/webhooks/{small}/rotate"}, "POST /webhooks/{id}/rotate": {"/webhooks/{small}/rotate"}, "POST /webhooks/{id}/activate": {"/webhooks/{small}/activate"},
+	"POST /webhooks/{id}/env": {"/webhooks/{small}/env"}, "GET /webhooks/{id}/replay": {"/webhooks/{small}/replay"}, "POST /webhooks/{id}/replay": {"/webhooks/{small}/replay"},
+	"POST /webhooks/{id}/send-now": {"/webhooks/{small}/send-now"}, "GET /webhooks/{id}/delete": {"/webhooks/{small}/delete"}, "POST /webhooks/{id}/delete": {"/webhooks/{small}/delete"},
+	"GET /tools/signature": {"/tools/signature"}, "POST /tools/signature": {"/tools/signature"},
+
+	"GET /banks": {"/banks"}, "POST /banks": {"/banks bank=ACB&account_number={account}"}, "GET /banks/new": {"/banks/new"},
+	"GET /banks/{id}": {"/banks/{bank}", "/banks/{bank}?amount=5000&content=x"}, "GET /banks/{id}/qr.png": {"/banks/{bank}/qr.png", "/banks/{bank}/qr.png?amount=5000"},
+	"POST /banks/{id}/look": {"/banks/{bank}/look"}, "POST /banks/{id}/toggle": {"/banks/{bank}/toggle"}, "GET /banks/{id}/unlink": {"/banks/{bank}/unlink"}, "POST /banks/{id}/unlink": {"/banks/{bank}/unlink"},
+
+	"GET /inbound": {"/inbound"}, "POST /inbound/sources": {"/inbound/sources"}, "GET /inbound/sources/new": {"/inbound/sources/new"}, "GET /inbound/sources/{id}": {"/inbound/sources/{small}"},
+	"GET /inbound/sources/{id}/rotate": {"/inbound/sources/{small}/rotate"}, "POST /inbound/sources/{id}/rotate": {"/inbound/sources/{small}/rotate"}, "POST /inbound/sources/{id}/senders": {"/inbound/sources/{small}/senders"},
+	"POST /inbound/sources/{id}/key": {"/inbound/sources/{small}/key"}, "POST /inbound/sources/{id}/catch-up": {"/inbound/sources/{small}/catch-up"},
+	"GET /inbound/sources/{id}/remove": {"/inbound/sources/{small}/remove"}, "POST /inbound/sources/{id}/remove": {"/inbound/sources/{small}/remove"},
+	"GET /inbound/events": {"/inbound/events"}, "GET /inbound/events/{id}": {"/inbound/events/{small}"}, "POST /inbound/events/{id}/link": {"/inbound/events/{small}/link"},
+	"POST /inbound/events/{id}/retry": {"/inbound/events/{small}/retry"}, "POST /inbound/events/{id}/discard": {"/inbound/events/{small}/discard"}, "GET /inbound/refused": {"/inbound/refused"},
+
+	"GET /guide": {"/guide"}, "POST /guide": {"/guide"}, "POST /guide/test": {"/guide/test"},
+	"GET /live": {"/live"},
+
+	"GET /deliveries": {"/deliveries", "/deliveries?transaction_id={transaction}"}, "GET /deliveries/resend": {"/deliveries/resend?id={small}"}, "POST /deliveries/resend": {"/deliveries/resend id={small}"},
+	"GET /deliveries/{id}": {"/deliveries/{small}"}, "POST /deliveries/{id}/resend": {"/deliveries/{small}/resend"}, "POST /deliveries/{id}/send-now": {"/deliveries/{small}/send-now"},
+	"GET /keys": {"/keys"}, "POST /keys": {"/keys name=mine"}, "GET /keys/{id}/revoke": {"/keys/{small}/revoke"}, "POST /keys/{id}/revoke": {"/keys/{small}/revoke"},
+
+	"GET /settings": {"/settings"}, "POST /settings/password": {"/settings/password"}, "GET /settings/sign-out": {"/settings/sign-out"}, "POST /settings/sign-out": {"/settings/sign-out"}, "POST /settings/name": {"/settings/name"},
+	"GET /settings/sign-in": {"/settings/sign-in"}, "POST /settings/sign-in/app": {"/settings/sign-in/app"}, "POST /settings/sign-in/codes": {"/settings/sign-in/codes"}, "POST /settings/sign-in/off": {"/settings/sign-in/off"},
+	"POST /settings/sign-in/demand": {"/settings/sign-in/demand"}, "GET /settings/sign-in/others": {"/settings/sign-in/others"}, "POST /settings/sign-in/others": {"/settings/sign-in/others"},
+	"POST /settings/sign-in/sessions/{id}/end": {"/settings/sign-in/sessions/999/end"},
+	"POST /settings/users":                     {"/settings/users"}, "GET /settings/users/{id}": {"/settings/users/{small}"}, "POST /settings/users/{id}/password": {"/settings/users/{small}/password"},
+	"POST /settings/users/{id}/role": {"/settings/users/{small}/role role=owner"}, "POST /settings/users/{id}/limit": {"/settings/users/{small}/limit limit=all", "/settings/users/{small}/limit limit=some&bank_account_id={bank}"},
+	"POST /settings/users/{id}/sessions/{session}/end": {"/settings/users/{small}/sessions/1/end"}, "GET /settings/users/{id}/remove": {"/settings/users/{small}/remove"}, "POST /settings/users/{id}/remove": {"/settings/users/{small}/remove"},
+	"POST /settings/counters": {"/settings/counters name=mine&bank_account_id={bank}"}, "GET /settings/counters/{id}/revoke": {"/settings/counters/{small}/revoke"}, "POST /settings/counters/{id}/revoke": {"/settings/counters/{small}/revoke"},
+	"GET /settings/alerts": {"/settings/alerts"}, "POST /settings/alerts": {"/settings/alerts"}, "POST /settings/alerts/report": {"/settings/alerts/report"}, "POST /settings/alerts/telegram": {"/settings/alerts/telegram"},
+	"POST /settings/alerts/email": {"/settings/alerts/email"}, "POST /settings/alerts/{medium}/chat": {"/settings/alerts/ntfy/chat"}, "POST /settings/alerts/{medium}/payments": {"/settings/alerts/ntfy/payments bank_account_id={bank}"},
+	"POST /settings/alerts/{medium}/test": {"/settings/alerts/ntfy/test"}, "GET /settings/alerts/{medium}/remove": {"/settings/alerts/ntfy/remove"}, "POST /settings/alerts/{medium}/remove": {"/settings/alerts/ntfy/remove"},
+	"GET /system": {"/system"},
+
+	"GET /manifest.webmanifest": {"/manifest.webmanifest"}, "GET /help": {"/help"}, "GET /help/{page}": {"/help/users", "/help/first-hour"},
+
+	"GET /counter": {"/counter"}, "GET /counter/manifest.webmanifest": {"/counter/manifest.webmanifest"}, "GET /counter/backlog": {"/counter/backlog?count=2&sum=5000"},
+	"GET /live/counter": {"/live/counter?since=0", "/live/counter?since={transaction}"},
+	// Whoever has the token of a link sees what the link shows. These are guessed.
+	"GET /counter/{token}": {"/counter/{small}"}, "GET /counter/{token}/manifest.webmanifest": {"/counter/{small}/manifest.webmanifest"}, "GET /live/counter/{token}": {"/live/counter/{small}?since=0"},
+}
+
+// guesses are the values of the hidden bank account that somebody may guess, each
+// beside one that is nowhere. They are as long, so that one can take the other's place.
+var guesses = map[string][2]string{
+	"bank": {"770001", "770999"}, "transaction": {"88001", "88999"}, "word": {"ZULUPAY", "QQQQPAY"}, "amount": {"7654321", "7654399"}, "account": {"970770887766", "970770112233"}, "tail": {"887766", "112233"},
+	"nickname": {"Zebra", "Qebra"}, "note": {"ZULUNOTE", "QQQQNOTE"}, "number": {"FTZULU1", "FTQQQQ1"}, "small": {"1", "9"},
+}
+
+// marks are texts that stand for a bank account of limitWorld, however somebody
+// writes its amounts.
+var marks = map[string][]string{
+	"own":    {"ALPHA", apptest.SomeAccount, "1,234,567", "1.234.567", "1234567", "··4957"},
+	"other":  {"YANKEE", "660770332211", "Yak", "5,432,101", "5.432.101", "5432101", "··2211", "550001"},
+	"hidden": {"ZULU", "970770887766", "Zebra", "7,654,321", "7.654.321", "7654321", "··7766", "770001", "/8800", "=8800", "6,100,001", "6.100.001", "6100001"},
+}
+
+// limitWorld fills a shop with three bank accounts: own with the id 1, other 550001
+// and hidden 770001. The transactions of hidden have ids from 88001 on, between those
+// of the others. Each has all that a bank account can have.
+func limitWorld(w webtest.Bubble) {
+	w.T.Helper()
+	ctx, now := w.T.Context(), time.Now()
+	today := app.DayOf(now, w.Service.Zone())
+	link := func(sequence int, number, name string) int64 {
+		w.Change(`UPDATE sqlite_sequence SET seq = ? WHERE name = 'bank_accounts'`, sequence)
+		r, err := w.Service.LinkBankAccount(ctx, 1, app.BankAccountLink{Bank: "ACB", AccountNumber: number, AccountName: name}, now)
+		apptest.Must(w.T, err)
+		return r.BankAccount.ID
+	}
+	other, hidden := link(550000, "660770332211", "YANKEE HOLDER"), link(770000, "970770887766", "ZULU HOLDER")
+	apptest.Must(w.T, w.Service.SetBankAccountLook(ctx, 1, other, app.BankAccountLook{Nickname: "Yak"}))
+	apptest.Must(w.T, w.Service.SetBankAccountLook(ctx, 1, hidden, app.BankAccountLook{Nickname: "Zebra"}))
+	native := w.Native()
+	fill := func(bankID int64, account, tag string, amount, least int64) {
+		source := w.AddSource(app.SourceAdd{Provider: "native", Name: tag + " source", BankAccountID: bankID})
+		hook, _, err := w.Service.CreateWebhook(ctx, 1, app.WebhookCreate{Name: tag + " shop", URL: "https://" + strings.ToLower(tag) + ".example.vn/", Type: app.WebhookIn, BankAccountID: bankID}, now)
+		apptest.Must(w.T, err)
+		w.CounterLink(1, app.CounterLinkCreate{Name: tag + " counter", BankAccountID: bankID, ShowsTotal: true})
+		for i, x := range []apptest.Transfer{
+			{Date: (today - 70).String() + " 09:00:00", Amount: least}, {Date: (today - 1).String() + " 05:00:00", Amount: amount}, {Date: today.String() + " 00:00:01", Amount: amount},
+			{Date: today.String() + " 00:00:02", Amount: least, Direction: "OUT"}, {Date: today.String() + " 00:00:03", Amount: amount},
+		} {
+			x.ID, x.Account, x.Content, x.Number = fmt.Sprint(tag, i), account, tag+"PAY DH"+strconv.Itoa(i), "FT"+tag+strconv.Itoa(i)
+			w.Came(0, source, x)
+		}
+		w.Exhaust(hook.ID, serverError)
+		last := w.Transactions()
+		apptest.Must(w.T, w.Service.SetNote(ctx, 1, last[len(last)-1].ID, "", app.Note{Text: tag + "NOTE", ChangedAt: now, ChangedBy: "lan"}))
+		w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, ?, ?, ?)`, bankID, int64(today-1), amount, now.Unix()-86400, native.ID)
+	}
+	fill(1, apptest.SomeAccount, "ALPHA", 1_234_567, 20_002)
+	w.Change(`UPDATE sqlite_sequence SET seq = 88000 WHERE name = 'transactions'`)
+	fill(hidden, "970770887766", "ZULU", 7_654_321, 6_100_001)
+	w.Change(`UPDATE sqlite_sequence SET seq = 99000 WHERE name = 'transactions'`)
+	fill(other, "660770332211", "YANKEE", 5_432_101, 30_003)
+	w.Came(0, native, apptest.Transfer{ID: "ALPHA9", Content: "ALPHAPAY DH9", Amount: 1_234_567, Date: today.String() + " 00:00:04"})
+	w.Change(`UPDATE bank_accounts SET status = 'error' WHERE id = ?`, hidden)
+}
+
+// moreHidden does to the hidden bank account whatever can happen to one.
+func moreHidden(w webtest.Bubble) {
+	w.T.Helper()
+	ctx, now := w.T.Context(), time.Now()
+	today := app.DayOf(now, w.Service.Zone())
+	native := w.Native()
+	for i := range int64(30) { // more than a page
+		x := apptest.Transfer{ID: fmt.Sprint("more", i), Account: "970770887766", Content: fmt.Sprint("ZULUPAY MORE", i), Amount: 7_654_321, Date: (today - app.Day(i%3)).String() + " 00:00:05"}
+		if i%4 == 0 {
+			x.Direction = "OUT"
+		}
+		w.Came(0, native, x)
+	}
+	w.Came(0, native, apptest.Transfer{ID: "first", Account: "970770887766", Content: "ZULUPAY FIRST", Amount: 6_100_001, Date: "1998-01-01 08:00:00"})
+	last := w.Transactions()
+	apptest.Must(w.T, w.Service.SetNote(ctx, 1, last[len(last)-1].ID, "", app.Note{Text: "ZULUNOTE PAY", ChangedAt: now, ChangedBy: "lan"}))
+	w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (770001, ?, 7654321, ?, ?)`, int64(today), now.Unix(), native.ID)
+	for _, hook := range w.Webhooks() {
+		if hook.BankAccountID == 770001 {
+			w.Exhaust(hook.ID, serverError)
+		}
+	}
+	w.Came(0, native, apptest.Transfer{ID: "unlinked", Account: "777777", Content: "ZULUPAY UNLINKED", Amount: 7_654_321})
+	apptest.Must(w.T, w.Service.SetBankAccountLook(ctx, 1, 770001, app.BankAccountLook{Nickname: "Zebra 2", Colour: app.Colours[0]}))
+	apptest.Must(w.T, w.Service.UnlinkBankAccount(ctx, 1, 770001, now))
+}
+
+// limitedAnswer is what a browser gets: the status, the headers and the body, without
+// what differs each time.
+func limitedAnswer(w webtest.Bubble, cookies map[string]*http.Cookie, method, address string) string {
+	w.T.Helper()
+	var status int
+	var header http.Header
+	var body string
+	if method == "GET" {
+		c, hangUp := w.Open(cookies, address, false)
+		hangUp()
+		<-c.Ended
+		status, header, body = c.Status, c.Headers, c.Text()
+	} else {
+		path, form, _ := strings.Cut(address, " ")
+		values, err := url.ParseQuery(form)
+		apptest.Must(w.T, err)
+		a := w.Send(maps.Clone(cookies), method, path, values)
+		status, header, body = a.Code, a.Header(), a.Body.String()
+	}
+	id := header.Get("X-Request-Id")
+	header = header.Clone()
+	for _, name := range []string{"Set-Cookie", "X-Request-Id", "Content-Length"} {
+		header.Del(name)
+	}
+	if strings.Contains(header.Get("Content-Type"), "spreadsheet") {
+		file, err := zip.NewReader(strings.NewReader(body), int64(len(body)))
+		apptest.Must(w.T, err)
+		body = ""
+		for _, part := range file.File {
+			r, err := part.Open()
+			apptest.Must(w.T, err)
+			text, err := io.ReadAll(r)
+			apptest.Must(w.T, err)
+			body += part.Name + "\n" + string(text) + "\n"
+		}
+	}
+	if id != "" {
+		body = strings.ReplaceAll(body, id, "")
+	}
+	var b strings.Builder
+	fmt.Fprintln(&b, status)
+	apptest.Must(w.T, header.Write(&b))
+	return b.String() + randomPattern.ReplaceAllString(body, "")
+}
+
+// randomPattern is the key of a form that counts once, and the secret for an
+// authenticator app, with its picture.
+var randomPattern = regexp.MustCompile(`name="(once|secret)" value="[^"]*"|data:image/png;base64,[^"]*|<code>[A-Z2-7]{32}</code>`)
+
+// lastRoutes end the session of whoever sends their forms, or are slow for those who
+// guess: each is asked once, after the others.
+var lastRoutes = []string{"POST /login", "POST /logout", "POST /settings/sign-out", "POST /settings/sign-in/others"}
+
+// limitedUser is a user of TestLimitedUsers.
+type limitedUser struct {
+	name    string
+	role    app.Role
+	limit   []int64
+	hides   []string // names of marks
+	cookies map[string]*http.Cookie
+}
+
+// A user who is limited to some bank accounts gets from no line of the table anything
+// about the others: no mark of theirs, no other answer for what is theirs than for
+// what doesn't exist, and no other byte after things have happened to them.
+func TestLimitedUsers(t *testing.T) {
+	t.Parallel()
+	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
+		time.Sleep(12 * time.Hour) // not at midnight
+		limitWorld(w)
+		users := []*limitedUser{
+			{name: "one", role: app.RoleAccountant, limit: []int64{1}, hides: []string{"other", "hidden"}},
+			{name: "two", role: app.RoleAccountant, limit: []int64{550001, 1}, hides: []string{"hidden"}},
+			{name: "none", role: app.RoleAccountant, limit: []int64{550001}, hides: []string{"own", "other", "hidden"}},
+			{name: "till", role: app.RoleCashier, limit: []int64{1}, hides: []string{"other", "hidden"}},
+		}
+		for _, u := range users {
+			made := w.User(1, u.name, u.role)
+			_, err := w.Service.LimitUser(t.Context(), 1, made.ID, app.BankAccountLimit{On: true, IDs: u.limit})
+			apptest.Must(t, err)
+			if u.name == "none" { // a limit of which nothing is left
+				w.Change(`DELETE FROM user_bank_accounts WHERE user_id = ?`, made.ID)
+			}
+			u.cookies = w.SignIn(u.name)
+		}
+		began := time.Now()
+		asked := map[string]bool{}
+		ask := func() map[string]string {
+			answers := map[string]string{}
+			for _, p := range dashboard.Pages {
+				line := p.Method + " " + p.Path
+				if asked[line] = true; len(limitedRoutes[line]) == 0 {
+					t.Errorf("limitedRoutes doesn't name %s", line)
+				}
+				refused := map[app.Role]bool{}
+				for _, u := range users {
+					if refused[u.role] { // whatever the limit is
+						continue
+					}
+					for _, address := range limitedRoutes[line] {
+						if !slices.Contains(lastRoutes, line) {
+							answer := u.asks(w, p.Method, address)
+							answers[u.name+" "+p.Method+" "+address] = answer
+							refused[u.role] = strings.HasPrefix(answer, "403")
+						}
+					}
+				}
+			}
+			return answers
+		}
+		before := ask()
+		moreHidden(w)
+		after := ask()
+		if !time.Now().Equal(began) {
+			t.Fatalf("time has passed since %v: pages differ by themselves", began)
+		}
+		for address, answer := range before {
+			if after[address] != answer {
+				t.Errorf("%s: something that happened to the hidden bank account shows\n%s", address, firstDifference(answer, after[address]))
+			}
+		}
+		for line := range limitedRoutes {
+			if !asked[line] {
+				t.Errorf("limitedRoutes names %s, which is no page", line)
+			}
+		}
+		for i, line := range lastRoutes {
+			users[i].asks(w, "POST", limitedRoutes[line][0])
+		}
+		// What a limit shows is there, also several bank accounts together.
+		for _, c := range []struct{ user, address, want string }{
+			{"one GET ", "/", "3,703,701"}, {"two GET ", "/", "14,567,903"}, {"none GET ", "/", "no bank account"},
+			{"one GET ", "/transactions?q=PAY", "6 transactions"}, {"two GET ", "/transactions?q=PAY", "11 transactions"}, {"none GET ", "/transactions?q=PAY", "0 transactions"},
+			{"two GET ", "/transactions?from=1999-01-01", "11 transactions"}, {"two GET ", exportPath + "?format=csv", "YANKEEPAY DH4"}, {"two GET ", "/day", "··2211"},
+			{"till GET ", "/counter", "1,234,567"}, {"two GET ", "/counter", "5,432,101"}, {"two GET ", "/live/counter?since=0", "5,432,101"},
+		} {
+			if answer := before[c.user+c.address]; !strings.Contains(answer, c.want) {
+				t.Errorf("%s doesn't show %q", c.user+c.address, c.want)
+				t.Log(answer)
+			}
+		}
+		if notes := w.Rows("transaction_notes WHERE text = 'mine'"); notes != 0 {
+			t.Errorf("%d notes of what isn't shown were written", notes)
+		}
+	})
+}
+
+// asks asks for an address, with each guess, and returns what came for the hidden
+// values. Values that are asked for stand in the answer as they were asked.
+func (u *limitedUser) asks(w webtest.Bubble, method, address string) string {
+	w.T.Helper()
+	today := app.DayOf(time.Now(), w.Service.Zone())
+	address = strings.NewReplacer("{today}", today.String(), "{yesterday}", (today - 1).String(), "{long ago}", (today - 70).String()).Replace(address)
+	var answers [2]string
+	for i := range answers {
+		asked, forget := address, []string{}
+		for name, values := range guesses {
+			if !strings.Contains(address, "{"+name+"}") {
+				continue
+			}
+			asked = strings.ReplaceAll(asked, "{"+name+"}", values[i])
+			forget = append(forget, values[i], "{"+name+"}")
+			if n, err := strconv.ParseInt(values[i], 10, 64); err == nil { // it may be read as an amount
+				for _, mark := range []string{",", "."} {
+					written := fmt.Sprintf("%d%s%03d%s%03d", n/1_000_000, mark, n/1000%1000, mark, n%1000)
+					forget = append(forget, strings.TrimPrefix(written, "0"+mark), "{"+name+"}")
+				}
+			}
+		}
+		answer := limitedAnswer(w, u.cookies, method, asked)
+		if strings.HasPrefix(answer, "5") {
+			w.T.Errorf("%s: %s %s: %s", u.name, method, asked, answer)
+		}
+		if !strings.Contains(address, "{small}") {
+			answer = strings.NewReplacer(forget...).Replace(answer)
+		} else {
+			answer = strings.NewReplacer("/1", "/9", "=1", "=9").Replace(answer)
+		}
+		for _, name := range u.hides {
+			for _, mark := range marks[name] {
+				if strings.Contains(answer, mark) {
+					w.T.Errorf("%s gets %q of %s by %s %s", u.name, mark, name, method, asked)
+				}
+			}
+		}
+		if answers[i] = answer; asked == address { // there is nothing to guess
+			return answer
+		}
+	}
+	if answers[0] != answers[1] {
+		w.T.Errorf("%s: %s %s is answered in another way than where there is nothing\n%s", u.name, method, address, firstDifference(answers[0], answers[1]))
+	}
+	return answers[0]
+}
+
+func firstDifference(a, b string) string {
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	from := max(0, i-100)
+	return fmt.Sprintf("…%s\n…%s", a[from:min(len(a), i+100)], b[from:min(len(b), i+100)])
+}
+
+// Streams of a limited user tell of what the limit shows, and of nothing else. They
+// end within a second once the user has another limit.
+func TestLimitedStreams(t *testing.T) {
+	t.Parallel()
+	webtest.InBubble(t, func(t *testing.T, w webtest.Bubble) {
+		limitWorld(w)
+		u := w.User(1, "thu", app.RoleAccountant)
+		limit := func(ids ...int64) {
+			t.Helper()
+			_, err := w.Service.LimitUser(t.Context(), 1, u.ID, app.BankAccountLimit{On: ids != nil, IDs: ids})
+			apptest.Must(t, err)
+		}
+		limit(1, 550001)
+		cookies := w.SignIn("thu")
+		var streams []*webtest.PipeConn
+		for _, path := range []string{"/live", "/live/counter?since=99006"} {
+			c, hangUp := w.Open(cookies, path, false)
+			defer hangUp()
+			streams = append(streams, c)
+		}
+		export, hangUp := w.Open(cookies, exportPath+"?format=csv", true)
+		defer hangUp()
+		alive := regexp.MustCompile(`event: alive\ndata: \d+\n\n`)
+		said := func(i int) string { return alive.ReplaceAllString(streams[i].Text(), "") }
+		time.Sleep(time.Minute)
+		before := []string{said(0), said(1)}
+		if strings.Count(before[0], "event: changed") != 1 || before[1] != "" {
+			t.Fatalf("at first: %q", before)
+		}
+		moreHidden(w)
+		time.Sleep(time.Minute)
+		for i := range streams {
+			if now := said(i); now != before[i] || streams[i].HasEnded() {
+				t.Errorf("stream %d tells of the hidden bank account: %s", i, strings.TrimPrefix(now, before[i]))
+			}
+		}
+		native := w.Native()
+		w.Came(0, native, apptest.Transfer{ID: "mine", Content: "ALPHAPAY NOW", Amount: 45_000, Date: time.Now().In(w.Service.Zone()).Format(app.TimeLayout)})
+		time.Sleep(time.Second)
+		if now := said(0); strings.Count(now, "event: changed") != 2 {
+			t.Errorf("the page doesn't hear of its own payment: %s", now)
+		}
+		if now := said(1); !strings.Contains(now, "ALPHAPAY NOW") || strings.Contains(now, "ZULU") {
+			t.Errorf("the counter doesn't show its own payment, or others: %s", now)
+		}
+		first, err := w.Service.Due(t.Context(), 1, time.Now(), nil, 100, false)
+		apptest.Must(t, err)
+		for _, o := range first {
+			r := serverError
+			r.StartedAt = time.Now()
+			_, err := w.Service.Settle(context.Background(), o, r)
+			apptest.Must(t, err)
+		}
+		time.Sleep(time.Second)
+		if now := said(0); len(first) == 0 || strings.Count(now, "event: changed") != 3 {
+			t.Errorf("the page doesn't hear of the attempt to tell the shop of its payment: %s", now)
+		}
+		limit(1)
+		time.Sleep(time.Second)
+		for i, c := range streams {
+			if !c.HasEnded() || !strings.HasSuffix(c.Text(), "event: ended\ndata: \n\n") {
+				t.Errorf("stream %d goes on with the limit of before: %s", i, c.Text())
+			}
+		}
+		if !export.HasEnded() || strings.Contains(export.Text(), "YANKEE") {
+			t.Error("an export goes on with the limit of before")
+		}
+		if page := w.Send(cookies, "GET", "/transactions", nil).Body.String(); !strings.Contains(page, "ALPHA") || strings.Contains(page, "YANKEE") {
+			t.Errorf("the next request has the limit of before: %s", page)
+		}
+		c, hangUp := w.Open(cookies, "/live", false)
+		defer hangUp()
+		limit()
+		time.Sleep(time.Second)
+		if !c.HasEnded() {
+			t.Error("a stream goes on with a limit that was ended")
+		}
+		synctest.Wait()
+	})
+}
