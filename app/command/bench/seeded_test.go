@@ -33,6 +33,7 @@ type seeded struct {
 	*httptest.Server
 	key    string // of the API
 	cookie string // of a session of the dashboard
+	banks  []int64
 	bank   int64
 	hook   int64
 	file   int64 // that was imported
@@ -59,7 +60,7 @@ func openSeeded(b *testing.B, rows int64) *seeded {
 	apptest.Must(b, err)
 	s.Server = httptest.NewServer(web.New(web.Config{Service: service, Limit: 1_000_000, ListingLimit: 1_000_000}))
 	b.Cleanup(s.Close)
-	s.signIn(b)
+	s.cookie = s.signIn(b, seededUser)
 	if rows > 0 {
 		s.use(b, service, now)
 	}
@@ -106,6 +107,7 @@ func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
 			Name: fmt.Sprintf("shop %d", i+1), URL: "https://shop.example.vn/", Type: app.WebhookAll, BankAccountID: linked.BankAccount.ID,
 		}, now)
 		apptest.Must(b, err)
+		s.banks = append(s.banks, linked.BankAccount.ID)
 		if i == 4 {
 			s.bank, s.hook = linked.BankAccount.ID, hook.ID
 		}
@@ -116,20 +118,28 @@ func (s *seeded) setUp(b *testing.B, db string, now time.Time) {
 	apptest.Must(b, err)
 	_, err = service.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: seededUser, Password: seededPassword, Role: app.RoleOwner}, now)
 	apptest.Must(b, err)
+	for name, banks := range seededLimits(s) {
+		u, err := service.CreateUser(ctx, app.DefaultAccountID, app.UserCreate{Name: name, Password: seededPassword, Role: app.RoleAccountant}, now)
+		apptest.Must(b, err)
+		_, err = service.LimitUser(ctx, app.DefaultAccountID, u.ID, app.BankAccountLimit{On: true, IDs: banks})
+		apptest.Must(b, err)
+	}
 	apptest.Must(b, store.Close())
 }
 
-func (s *seeded) signIn(b *testing.B) {
+// signIn gives the cookie of a new session.
+func (s *seeded) signIn(b *testing.B, name string) (cookie string) {
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	response, err := client.PostForm(s.URL+"/login", url.Values{"name": {seededUser}, "password": {seededPassword}})
+	response, err := client.PostForm(s.URL+"/login", url.Values{"name": {name}, "password": {seededPassword}})
 	apptest.Must(b, err)
 	response.Body.Close()
 	for _, c := range response.Cookies() {
-		s.cookie += c.Name + "=" + c.Value + ";"
+		cookie += c.Name + "=" + c.Value + ";"
 	}
-	if s.cookie == "" {
+	if cookie == "" {
 		b.Fatalf("signing in was answered with %s", response.Status)
 	}
+	return cookie
 }
 
 // measure repeats a request one after the other, each of which must be answered
@@ -324,6 +334,27 @@ const seededPages = `
 func BenchmarkSeededPages(b *testing.B) {
 	s := openSeeded(b, *rows)
 	s.get(b, "Cookie", s.cookie, seededPages)
+}
+
+// seededLimits are users who are limited to some bank accounts.
+func seededLimits(s *seeded) map[string][]int64 {
+	return map[string][]int64{"one": s.banks[4:5], "three": s.banks[3:6]}
+}
+
+// BenchmarkSeededLimitedPages measures the pages that users of seededLimits may see.
+func BenchmarkSeededLimitedPages(b *testing.B) {
+	s := openSeeded(b, *rows)
+	for name := range seededLimits(s) {
+		cookie := s.signIn(b, name)
+		for line := range strings.Lines(seededPages) {
+			title, path, found := strings.Cut(strings.TrimSpace(line), ": ")
+			if !found || !strings.HasPrefix(path+"?", "/?") && !strings.HasPrefix(path, "/transactions?") && path != "/transactions" &&
+				!strings.HasPrefix(path, "/day") && path != "/banks" && path != "/banks/{bank}" && path != "/counter" {
+				continue
+			}
+			s.get(b, "Cookie", cookie, name+", "+title+": "+path)
+		}
+	}
 }
 
 // TestSeededPages has a line for every route of the dashboard with a page. Those for

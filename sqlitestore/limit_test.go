@@ -1,0 +1,158 @@
+package sqlitestore_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/sqlitestore"
+)
+
+// limitedReads are the queries that read bank accounts, transactions or sums, each as
+// it is asked about a bank account and a transaction of it, and SetNote, which tells
+// whether there is one. A new query belongs here or to unlimitedReads.
+var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, bank, transaction int64) (any, error){
+	"BankAccounts": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		return s.BankAccounts(ctx, 1)
+	},
+	"Balances": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		return s.Balances(ctx, 1, limitedDay)
+	},
+	"BankAccountSummaries": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		return s.BankAccountSummaries(ctx, 1, limitedDay)
+	},
+	"FirstDay": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) { return s.FirstDay(ctx, 1, 0) },
+	"BankAccountDays": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		return s.BankAccountDays(ctx, 1, limitedDay)
+	},
+	"HoursBetween": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		return s.HoursBetween(ctx, 1, limitedDay.Start(time.UTC), (limitedDay + 1).Start(time.UTC))
+	},
+	"Days": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
+		all, err := s.Days(ctx, 1, 0, 0, limitedDay)
+		one, err2 := s.Days(ctx, 1, bank, 0, limitedDay)
+		return fmt.Sprint(all, one, err2), err
+	},
+	"Transaction": func(ctx context.Context, s *sqlitestore.Store, _, id int64) (any, error) {
+		return s.Transaction(ctx, 1, id)
+	},
+	"TransactionOrigin": func(ctx context.Context, s *sqlitestore.Store, _, id int64) (any, error) {
+		return s.TransactionOrigin(ctx, 1, id)
+	},
+	"Note": func(ctx context.Context, s *sqlitestore.Store, _, id int64) (any, error) { return s.Note(ctx, 1, id) },
+	"Noted": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		return s.Noted(ctx, 1, "note", 100)
+	},
+	"SetNote": func(ctx context.Context, s *sqlitestore.Store, _, id int64) (any, error) {
+		return nil, s.SetNote(ctx, 1, id, func(app.Note) error { return nil }, app.Note{Text: "note of somebody", ChangedAt: time.Unix(0, 0)})
+	},
+	"DeliveriesOf": func(ctx context.Context, s *sqlitestore.Store, _, id int64) (any, error) {
+		return s.DeliveriesOf(ctx, 1, []int64{1, id})
+	},
+	"NewestIDs": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) { return s.NewestIDs(ctx) },
+	"Transactions": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
+		var all []any
+		page := app.Page{Number: 1, Size: 20}
+		for _, f := range []app.TransactionFilter{
+			{}, {Type: app.In}, {Sort: app.SortDateDesc}, {From: time.Unix(0, 0)}, {From: time.Unix(0, 0), Sort: app.SortDate}, {Query: "pay"}, {MinAmount: 1}, {MinAmount: 1, Query: "pay"}, {DeliveryState: app.DeliveryPending},
+			{DeliveryState: app.DeliveryUnsent}, {DeliveryState: app.DeliveryDelivered}, {BankAccountID: bank}, {Query: "pay", Or: app.SearchMeaning{BankAccounts: []app.BankAccount{{ID: bank}}}}, {Query: "pay", Or: app.SearchMeaning{Amount: 222_222}},
+		} {
+			for _, f.Page = range []app.Page{page, {Number: 2, Size: 20}, {Number: 1, Size: 20, CountTo: 2000}} {
+				f.Sums = true
+				p, err := s.Transactions(ctx, 1, f)
+				all = append(all, p.Rows, p.Total, p.SearchedBack, err)
+				if p.Sums != nil {
+					all = append(all, *p.Sums)
+				}
+			}
+		}
+		return all, nil
+	},
+	"IDsOf": func(ctx context.Context, s *sqlitestore.Store, bank, _ int64) (any, error) {
+		return s.IDsOf(ctx, 1, app.TransactionFilter{BankAccountID: bank})
+	},
+	"TransactionsIn": func(ctx context.Context, s *sqlitestore.Store, _, _ int64) (any, error) {
+		return s.TransactionsIn(ctx, 1, app.TransactionFilter{}, app.IDRange{Last: math.MaxInt64}, 1000)
+	},
+}
+
+// limitedDay is a day of the transactions of TestEveryReadIsLimitedOrNot.
+const limitedDay app.Day = 20_000
+
+// unlimitedReads need no limit: they are for those whose role can't be limited, for the
+// server, or about nothing that belongs to a bank account.
+var unlimitedReads = []string{
+	// About the account, its users and its keys. The numbers of Overview and
+	// AccountStatus are for owners.
+	"Account", "Accounts", "AccountStatus", "Overview", "APIKeys", "APIKeyByHash", "CounterLinks", "CounterLinkByHash", "User", "Users", "UserByName", "SecondFactor", "TOTP", "SetUpOpen", "Session", "Sessions", "AuditLines",
+	// About sources and what they sent. A bank account that is in error names its source.
+	"Sources", "SourcesHealth", "SourceByID", "SourceByToken", "SourceByBearer", "SourceByUsername", "PolledSources", "RefusedCalls", "InboundEvents", "InboundEventsBefore", "InboundEvent", "InboundItems", "InboundBodies",
+	"InboundSources", "KnownEvents", "OpenInbound", "Imports", "Undoable",
+	// About webhooks and deliveries.
+	"Webhook", "Webhooks", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Backlogs", "Due", "OldestDue", "PendingDeliveries", "Pending", "Replayable", "FailedDeliveries", "DeliveryFacts", "History", "QueueStatus", "AnswerTimes",
+	// About alerts, the file and the machine.
+	"AlertPreferences", "AlertChannels", "AlertMessages", "AlertConditions", "PaymentsToTell", "StorageStatus", "BackupStatus", "GuideHidden", "Prunable", "Reclaimable", "Unindexed", "WriterBeat",
+}
+
+// Every query that reads money answers within the limit of its context as if there
+// were no other bank account, whatever is asked and whatever happens to others.
+func TestEveryReadIsLimitedOrNot(t *testing.T) {
+	t.Parallel()
+	store := reflect.TypeFor[app.Store]()
+	for i := range store.NumMethod() {
+		name := store.Method(i).Name
+		if limitedReads[name] == nil && !slices.Contains(unlimitedReads, name) && !slices.Contains(audited, name) && !slices.Contains(notAudited, name) {
+			t.Errorf("%s is neither in limitedReads nor in unlimitedReads: decide whether it reads within the limit of its context", name)
+		}
+	}
+	w := apptest.Open(t, create(t), app.Config{})
+	defer w.Close()
+	own, hidden := w.Link("ACB", "111111"), w.Link("ACB", "222222")
+	w.Webhook("https://shop.vn/hook", app.WebhookIn)
+	at := limitedDay.Start(time.UTC)
+	record := func(b app.BankAccount, id string, amount int64, at time.Time) int64 {
+		tr, _, err := w.Service.RecordByHand(t.Context(), 1, app.Incoming{EventID: id, Gateway: "ACB", AccountNumber: b.AccountNumber, Number: id, Type: app.In, Amount: amount, Content: "pay " + id, Time: at}, nil, app.IdempotencyKey{}, at)
+		must(t, err)
+		must(t, w.Service.SetNote(t.Context(), 1, tr.ID, "", app.Note{Text: "note of " + id, ChangedAt: at}))
+		w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, ?, ?, 1) ON CONFLICT DO NOTHING`, b.ID, int64(app.DayOf(at, time.UTC)), amount, at.Unix())
+		return tr.ID
+	}
+	w.Native()
+	record(own, "mine", 111_111, at)
+	theirs := record(hidden, "theirs", 222_222, at)
+	ask := func(limit []int64, bank, transaction int64) map[string]string {
+		ctx := app.SeeingOnly(t.Context(), app.BankAccountLimit{On: true, IDs: limit})
+		answers := map[string]string{}
+		for name, read := range limitedReads {
+			value, err := read(ctx, w.Store, bank, transaction)
+			answers[name] = fmt.Sprintf("%+v, %v", value, err)
+		}
+		return answers
+	}
+	for _, limit := range [][]int64{{own.ID}, {}} {
+		nowhere, guessed := ask(limit, 999, 999), ask(limit, hidden.ID, theirs)
+		for i := range 25 {
+			record(hidden, fmt.Sprint("more", i, limit), 222_222, at.Add(-time.Duration(i)*time.Hour))
+		}
+		record(hidden, fmt.Sprint("first", limit), 222_222, at.AddDate(-1, 0, 0))
+		later := ask(limit, hidden.ID, theirs)
+		for _, name := range slices.Sorted(maps.Keys(limitedReads)) {
+			if guessed[name] != nowhere[name] {
+				t.Errorf("%v: %s answers\n%s\nabout what is hidden, and\n%s\nabout what is nowhere", limit, name, guessed[name], nowhere[name])
+			}
+			if later[name] != guessed[name] {
+				t.Errorf("%v: %s answered\n%s\nand\n%s\nafter something has happened to what is hidden", limit, name, guessed[name], later[name])
+			}
+		}
+	}
+	if note, err := w.Service.Note(t.Context(), 1, theirs); err != nil || note.Text != "note of theirs" {
+		t.Errorf("the note of what is hidden is %q, %v", note.Text, err)
+	}
+}
