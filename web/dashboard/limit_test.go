@@ -465,3 +465,81 @@ func TestLimitedStreams(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// An owner limits a user on the user's page, which refuses what can't be meant.
+func TestLimitForm(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	w.Link("ACB", "660770332211")
+	other := w.SecondAccount()
+	theirs, err := w.Service.LinkBankAccount(t.Context(), other, app.BankAccountLink{Bank: "ACB", AccountNumber: "5005", AccountName: "X"}, time.Now())
+	apptest.Must(t, err)
+	w.User(1, "lan", app.RoleOwner)
+	thu := w.User(1, "thu", app.RoleCashier)
+	dev := w.User(1, "dev", app.RoleDeveloper)
+	w.User(other, "minh", app.RoleOwner)
+	lan := w.Browser().SignIn("lan")
+	till := w.Browser().SignIn("thu")
+	page, path := "/settings/users/"+itoa(thu.ID), "/settings/users/"+itoa(thu.ID)+"/limit"
+	limit := func(want ...int64) {
+		t.Helper()
+		u, _, err := w.Service.User(t.Context(), thu.ID)
+		apptest.Must(t, err)
+		if !u.Limit.Equal(app.BankAccountLimit{On: want != nil, IDs: append([]int64{}, want...)}) {
+			t.Errorf("the limit is %+v, want %v", u.Limit, want)
+		}
+	}
+	all, some := `value="all" checked`, `value="some" checked`
+	lan.Get(page).Shows(t, all, "19354957", "660770332211")
+	for _, ids := range [][]string{{}, {"bank_account_id", "99"}, {"bank_account_id", itoa(theirs.BankAccount.ID)}, {"bank_account_id", "x"}, {"bank_account_id", "1", "bank_account_id", "99"}} {
+		a := lan.Post(path, append([]string{"limit", "some"}, ids...)...)
+		a.WantStatus(t, http.StatusUnprocessableEntity)
+		if len(ids) == 0 {
+			a.Shows(t, some, "must be at least one bank account")
+		}
+		limit()
+	}
+	lan.Post(path, "limit", "some", "bank_account_id", "2", "bank_account_id", "1", "bank_account_id", "2").Goes(t, page)
+	limit(1, 2)
+	stale := versionField.FindAllStringSubmatch(lan.Get(page).Body, -1)[1][1]
+	lan.Post(path, "limit", "some", "bank_account_id", "2").Goes(t, page)
+	limit(2)
+	lan.Get(page).Shows(t, "thu sees only these bank accounts now: ACB 660770332211.", some, `value="2" checked`)
+	lan.Post(path, "limit", "all", "version", stale).WantStatus(t, http.StatusConflict)
+	limit(2)
+	lan.Get("/settings").Shows(t, "Only ACB 660770332211")
+	till.Get("/").Shows(t, "You see only: ACB ··2211")
+	w.Pay(1, "1", "not for thu")
+	till.Get("/transactions").Hides(t, "not for thu")
+	// The link of a counter screen shows what it says, whoever opens it.
+	till.Get("/counter/"+w.CounterLink(1, app.CounterLinkCreate{Name: "Quầy"})).Shows(t, "not for thu")
+
+	// An unlinked bank account widens nothing, and can be taken out.
+	w.Unlinks(2)
+	limit(2)
+	lan.Get(page).Shows(t, "#2 (unlinked)")
+	till.Get("/transactions").Hides(t, "not for thu")
+	lan.Post("/settings/users/"+itoa(thu.ID)+"/role", "role", "developer").Shows(t, "Let the user see all bank accounts first.")
+	till.Get("/").WantStatus(t, http.StatusOK)
+
+	lan.Get("/settings/users/"+itoa(dev.ID)).Shows(t, "This role sees all bank accounts.")
+	lan.Post("/settings/users/"+itoa(dev.ID)+"/limit", "limit", "some", "bank_account_id", "1").Shows(t, "Only accountants and cashiers can be limited")
+	w.Browser().SignIn("minh").Post(path, "limit", "all").WantStatus(t, http.StatusNotFound)
+	limit(2)
+	lan.Post(path, "limit", "all").Goes(t, page)
+	limit()
+	till.Get("/transactions").Shows(t, "not for thu")
+	lines, err := w.Service.AuditLines(t.Context(), 1, app.AuditFilter{Noun: "user", NounID: thu.ID}, 10)
+	apptest.Must(t, err)
+	if lines[0].Deed != app.DeedUserLimit || lines[0].Actor.Name != "lan" || len(lines[0].Changes) != 1 || lines[0].Changes[0] != (app.AuditChange{Field: "bank_accounts", From: "ACB 660770332211", To: "all"}) {
+		t.Errorf("%+v", lines[0])
+	}
+	lan.Post(path, "limit", "some", "bank_account_id", "1").Goes(t, page)
+	lan.Post("/settings/users/"+itoa(thu.ID)+"/remove").Goes(t, "/settings")
+	if n := w.Rows("user_bank_accounts"); n != 0 {
+		t.Errorf("%d rows of a user who was removed", n)
+	}
+}
+
+var versionField = regexp.MustCompile(`name="version" value="([^"]*)"`)

@@ -126,6 +126,7 @@ func (s *Server) limitUser(v *visit) error {
 		limit.IDs = append(limit.IDs, id)
 	}
 	if limit.On && len(limit.IDs) == 0 {
+		u.Limit = limit // the form keeps the choice
 		return s.showUser(v, u, app.InvalidField("bank_account_id", "must be at least one bank account", "phải có ít nhất một tài khoản"))
 	}
 	changed, err := s.Service.LimitUser(v.Context(), v.account.ID, u.ID, limit)
