@@ -64,11 +64,12 @@ var limitedReads = map[string]func(ctx context.Context, s *sqlitestore.Store, ba
 		for _, f := range []app.TransactionFilter{
 			{}, {Type: app.In}, {Sort: app.SortDateDesc}, {From: time.Unix(0, 0)}, {From: time.Unix(0, 0), Sort: app.SortDate}, {Query: "pay"}, {MinAmount: 1}, {MinAmount: 1, Query: "pay"}, {DeliveryState: app.DeliveryPending},
 			{DeliveryState: app.DeliveryUnsent}, {DeliveryState: app.DeliveryDelivered}, {BankAccountID: bank}, {Query: "pay", Or: app.SearchMeaning{BankAccounts: []app.BankAccount{{ID: bank}}}}, {Query: "pay", Or: app.SearchMeaning{Amount: 222_222}},
+			{Query: "only there"}, {Query: "only there", DeliveryState: app.DeliveryPending}, {Query: "only there", MinAmount: 1, MaxAmount: 222_222},
 		} {
 			for _, f.Page = range []app.Page{page, {Number: 2, Size: 20}, {Number: 1, Size: 20, CountTo: 2000}} {
 				f.Sums = true
 				p, err := s.Transactions(ctx, 1, f)
-				all = append(all, p.Rows, p.Total, p.SearchedBack, err)
+				all = append(all, p.Rows, p.Total, p.SearchedTo, p.SearchedBack, err)
 				if p.Sums != nil {
 					all = append(all, *p.Sums)
 				}
@@ -125,7 +126,7 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 		w.Change(`INSERT INTO bank_account_balances (bank_account_id, day, amount, at, source_id) VALUES (?, ?, ?, ?, 1) ON CONFLICT DO NOTHING`, b.ID, int64(app.DayOf(at, time.UTC)), amount, at.Unix())
 		return tr.ID
 	}
-	w.Native()
+	native := w.Native()
 	record(own, "mine", 111_111, at)
 	theirs := record(hidden, "theirs", 222_222, at)
 	ask := func(limit []int64, bank, transaction int64) map[string]string {
@@ -142,6 +143,13 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 		for i := range 25 {
 			record(hidden, fmt.Sprint("more", i, limit), 222_222, at.Add(-time.Duration(i)*time.Hour))
 		}
+		many := make([]app.Incoming, 1500) // more than a search looks at
+		for i := range many {
+			many[i] = app.Incoming{EventID: fmt.Sprint("many", i, limit), Gateway: "ACB", AccountNumber: hidden.AccountNumber, Type: app.In, Amount: 222_222, Content: "only there", Time: at}
+		}
+		_, err := w.Service.RecordTransactions(t.Context(), app.InboundCall{AccountID: 1, Source: native, Channel: app.ChannelCall, ReceivedAt: at, Elements: many})
+		must(t, err)
+		must(t, w.Service.IndexSearch(t.Context()))
 		record(hidden, fmt.Sprint("first", limit), 222_222, at.AddDate(-1, 0, 0))
 		later := ask(limit, hidden.ID, theirs)
 		for _, name := range slices.Sorted(maps.Keys(limitedReads)) {
@@ -158,5 +166,36 @@ func TestEveryReadIsLimitedOrNot(t *testing.T) {
 	}
 	if note, err := w.Service.Note(t.Context(), 1, theirs); err != nil || note.Text != "note of theirs" {
 		t.Errorf("the note of what is hidden is %q, %v", note.Text, err)
+	}
+}
+
+// Where a limit shows more than a search looks at, it goes on from there.
+func TestLimitedSearchGoesOn(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, create(t), app.Config{})
+	defer w.Close()
+	own := w.Link("ACB", apptest.SomeAccount)
+	const rows = 80 // each in a block of its own
+	for i := range rows {
+		w.Change(`UPDATE sqlite_sequence SET seq = seq + 4096 WHERE name = 'transactions'`)
+		w.Pay(1, fmt.Sprint(i), "pay")
+	}
+	ctx := app.SeeingOnly(t.Context(), app.BankAccountLimit{On: true, IDs: []int64{own.ID}})
+	f := app.TransactionFilter{Query: "pay", Page: app.Page{Number: 1, Size: 100, CountTo: 2000}}
+	var found []int
+	seen := map[int64]bool{}
+	for range rows {
+		p, err := w.Store.Transactions(ctx, 1, f)
+		must(t, err)
+		for _, tr := range p.Rows {
+			seen[tr.ID] = true
+		}
+		found = append(found, len(p.Rows))
+		if f.UntilID = p.SearchedTo - 1; p.SearchedTo == 0 {
+			break
+		}
+	}
+	if !slices.Equal(found, []int{32, 32, 16}) || len(seen) != rows {
+		t.Errorf("found %v, %d of %d", found, len(seen), rows)
 	}
 }

@@ -141,12 +141,12 @@ const (
 	lookUpCost   = 20   // an entry of an index, and its row somewhere in the file
 )
 
-// readTo reads ids from the beginning until there are more than most, or until the
-// work for most rows is used up. searchedTo is 0 where the listing was read to
+// readTo reads ids from the beginning until there are more than most, or until left
+// units of work are used up. searchedTo is 0 where the listing was read to
 // its end, else the last id that was looked at. The segments must be in
 // descending order.
-func (l *pagePlan) readTo(ctx context.Context, s *Store, most int64) (ids []int64, searchedTo int64, err error) {
-	left, back := most*workPerRow, int64(0)
+func (l *pagePlan) readTo(ctx context.Context, s *Store, most, left int64) (ids []int64, searchedTo int64, err error) {
+	back := int64(0)
 	for _, g := range l.segments {
 		for g.first <= g.last {
 			if left <= 0 {

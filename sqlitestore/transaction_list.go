@@ -209,12 +209,20 @@ func (s *Store) listNewest(ctx context.Context, accountID int64, f app.Transacti
 			return found, err
 		}
 	}
+	work := f.Page.CountTo * workPerRow
+	if app.LimitOf(ctx).On {
+		if found.searchedTo, err = s.limitedTo(ctx, accountID, f); err != nil {
+			return found, err
+		}
+		since := max(found.searchedTo-1, 0)
+		f.SinceID, work = &since, math.MaxInt64
+	}
 	for _, meaning := range meanings(f) {
 		l, err := s.planScanned(ctx, accountID, meaning)
 		if err != nil {
 			return found, err
 		}
-		ids, searchedTo, err := l.readTo(ctx, s, f.Page.CountTo)
+		ids, searchedTo, err := l.readTo(ctx, s, f.Page.CountTo, work)
 		if err != nil {
 			return found, err
 		}
@@ -232,6 +240,24 @@ func (s *Store) listNewest(ctx context.Context, accountID int64, f app.Transacti
 	from := min(int64(len(shown)), f.Page.Offset())
 	found.ids = shown[from:min(int64(len(shown)), from+int64(f.Page.Size))]
 	return found, nil
+}
+
+// lastLimited is how many blocks come before the last one that a listing looks at where
+// the context has a limit.
+const lastLimited = "31"
+
+// limitedTo is the first id that a listing looks at where the context has a limit; 0:
+// it looks at all. Other listings stop after some work, but how much work there is also
+// follows from transactions that the limit doesn't show: from where a search stops
+// somebody could tell whether these have its text. So it is a number of blocks that have
+// something to show.
+func (s *Store) limitedTo(ctx context.Context, accountID int64, f app.TransactionFilter) (int64, error) {
+	where := blocksOf(accountID, f).where()
+	blocks, err := readAll(ctx, s, scanOne[int64], `SELECT DISTINCT block FROM transaction_blocks t WHERE `+where.where.String()+` ORDER BY block DESC LIMIT 2 OFFSET `+lastLimited, where.args...)
+	if err != nil || len(blocks) < 2 {
+		return 0, err
+	}
+	return firstID(blocks[0]), nil
 }
 
 // totalScanned counts all transactions of a filter. Most transactions are
@@ -344,8 +370,8 @@ func (s *Store) sumDays(ctx context.Context, accountID int64, f app.TransactionF
 	}
 	kept := `SELECT type, count, amount FROM ` + table + ` WHERE ` + days.where.String()
 	if f.UntilID != 0 {
-		newest, err := s.newestTransaction(ctx)
-		if err != nil || newest-f.UntilID > sumNewer {
+		newest, err := s.NewestIDs(ctx)
+		if err != nil || newest.TransactionID-f.UntilID > sumNewer {
 			return nil, err
 		}
 		newer := rowConditions(accountID, f)
