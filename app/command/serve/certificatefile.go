@@ -29,8 +29,12 @@ type certificateFiles struct {
 // filesLook is how often the files are looked at, at most.
 const filesLook = time.Second
 
-func openCertificate(cert, key string, log *slog.Logger) (*certificateFiles, error) {
-	f := &certificateFiles{cert: cert, key: key, log: log}
+// openCertificate is nil without --cert-file.
+func (s Settings) openCertificate(log *slog.Logger) (*certificateFiles, error) {
+	if s.CertFile == "" {
+		return nil, nil
+	}
+	f := &certificateFiles{cert: s.CertFile, key: s.KeyFile, log: log}
 	f.read()
 	if f.fault != nil {
 		return nil, fmt.Errorf("--cert-file and --key-file: %w", f.fault)

@@ -156,41 +156,21 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 		return nil, err
 	}
 	r := &Server{Service: service, failed: make(chan error, 3), closing: make(chan struct{})}
-	program, err := os.Executable()
+	files, err := s.openCertificate(log)
 	if err != nil {
-		program = "" // it is only shown
+		return nil, terminal.Exit(terminal.ExitDatabase, err)
 	}
-	var files *certificateFiles
-	if s.CertFile != "" {
-		if files, err = openCertificate(s.CertFile, s.KeyFile, log); err != nil {
-			return nil, terminal.Exit(terminal.ExitDatabase, err)
-		}
-	}
-	installation := app.Installation{
-		Version: Version, Program: program, StartedAt: time.Now(), Listen: s.Listen, BaseURL: s.BaseURL, Domain: s.Domain, AllowTargets: s.Targets, Keep: s.Keep, Backups: s.Backups,
-		CertFile: s.CertFile, Certificate: certificateEnd(s), Files: openFiles(),
-	}
-	if files != nil {
-		installation.Certificate = func(context.Context) app.CertificateStatus { return files.status() }
-	}
+	installation := s.installation(files)
 	if text, few := installation.FewFiles(); few {
 		log.Warn(text.EN)
 	}
-	connections := web.NewConnections(mostConnections(openFiles()), s.Proxies, log)
+	connections := web.NewConnections(mostConnections(installation.Files), s.Proxies, log)
 	config := web.Config{
 		Service: service, Logger: log, Limit: s.RateLimit, ListingLimit: s.ListingLimit,
 		Secure: strings.HasPrefix(s.BaseURL, "https://"), Version: Version, Closing: r.closing, RecentLog: recent,
 		Installation: installation, Lang: s.Lang, TrustedProxies: s.Proxies,
 	}
-	var figures http.Handler
-	if s.figures != nil {
-		service.SetMeter(s.figures)
-		figures = s.figures.Handler(service)
-		config.Requested, config.Called = s.figures.Requested, s.figures.Called
-		if s.MetricsListen == "" {
-			config.Metrics, config.MetricsToken = figures, s.MetricsToken
-		}
-	}
+	figures := s.count(service, &config)
 	if err := r.listen(s, files, web.New(config), connections, log); err != nil {
 		return nil, terminal.Exit(terminal.ExitDatabase, err)
 	}
@@ -204,6 +184,22 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 	}
 	r.serve(r.servers[0], r.Listener)
 	return r, nil
+}
+
+// installation is what the operator may read of how the server was started.
+func (s Settings) installation(files *certificateFiles) app.Installation {
+	program, err := os.Executable()
+	if err != nil {
+		program = "" // it is only shown
+	}
+	in := app.Installation{
+		Version: Version, Program: program, StartedAt: time.Now(), Listen: s.Listen, BaseURL: s.BaseURL, Domain: s.Domain, AllowTargets: s.Targets, Keep: s.Keep, Backups: s.Backups,
+		CertFile: s.CertFile, Certificate: certificateEnd(s), Files: openFiles(),
+	}
+	if files != nil {
+		in.Certificate = func(context.Context) app.CertificateStatus { return files.status() }
+	}
+	return in
 }
 
 // serve answers the connections of a listener. When it can't any more the process

@@ -81,6 +81,21 @@ func metricsAddress(text string, token bool) (string, error) {
 	return text, nil
 }
 
+// count has the figures counted that are shown, and gives their page; nil: nobody
+// reads them. Without a listener of their own they are a page of the server.
+func (s Settings) count(service *app.Service, config *web.Config) http.Handler {
+	if s.figures == nil {
+		return nil
+	}
+	service.SetMeter(s.figures)
+	config.Requested, config.Called = s.figures.Requested, s.figures.Called
+	page := s.figures.Handler(service)
+	if s.MetricsListen == "" {
+		config.Metrics, config.MetricsToken = page, s.MetricsToken
+	}
+	return page
+}
+
 // listenForMetrics shows the figures on a listener of their own.
 func (r *Server) listenForMetrics(s Settings, figures http.Handler, connections *web.Connections, log *slog.Logger) error {
 	l, err := net.Listen("tcp", s.MetricsListen)
