@@ -2,13 +2,18 @@ package acceptance_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"baoco/app/apptest"
 )
 
 // A full disk: calls are answered 503, so that the provider tries again, reads
@@ -84,8 +89,8 @@ func TestScheduledBackupToFullDisk(t *testing.T) {
 	}
 	t.Cleanup(func() { must(t, syscall.Unmount(disk, 0)) })
 	const lastBackup = "baoco_last_backup_timestamp_seconds"
-	start := func() (*process, map[string]float64) {
-		p := serveIn(t, in.dir, anyPort, "--allow-target", shop.target(), "--backup-dir", disk, "--metrics-listen", "0")
+	start := func(more ...string) (*process, map[string]float64) {
+		p := serveIn(t, in.dir, anyPort, append(more, "--allow-target", shop.target(), "--backup-dir", disk, "--metrics-listen", "0")...)
 		at := p.stderr.Await(showingAt, time.Minute)
 		eventually(t, "the backup is tried", func() bool { return strings.Contains(p.stderr.String(), "backup") })
 		_, figures := figuresOf(t, "http://"+at[1]+"/metrics", "")
@@ -115,7 +120,23 @@ func TestScheduledBackupToFullDisk(t *testing.T) {
 		t.Errorf("the backup is %.0f s old\n%s", age, p.stderr)
 	}
 	p.end(t)
-	if image := readImage(t, disk); len(image) != 2 {
+	image := readImage(t, disk)
+	if len(image) != 2 {
 		t.Errorf("%d files, want a backup and its key", len(image))
+	}
+
+	// As if it were made long ago: with another it is one too many.
+	for name := range image {
+		old := regexp.MustCompile(`[0-9]{8}T[0-9]{6}Z`).ReplaceAllString(name, "20260101T000000Z")
+		must(t, os.Rename(filepath.Join(disk, name), filepath.Join(disk, old)))
+	}
+	apptest.Exec(t, in.db, `DELETE FROM settings WHERE name = 'scheduled_backup'`)
+	p, _ = start("--backup-keep", "1")
+	p.end(t)
+	kept := readImage(t, disk)
+	for name := range kept {
+		if strings.Contains(name, "20260101") || len(kept) != 2 {
+			t.Errorf("of the backups there are: %v", slices.Sorted(maps.Keys(kept)))
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"crypto/tls"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -54,5 +55,31 @@ func TestReady(t *testing.T) {
 	server.Close()
 	if code, _, stderr := baoco("", "ready", "--listen", listen); code != terminal.ExitCheck || !strings.Contains(stderr, "does not answer") {
 		t.Errorf("without a server: exit %d, %s", code, stderr)
+	}
+}
+
+// With a domain it asks at port 443 of this machine, by the name that the server has
+// its certificate for.
+func TestReadyOfDomain(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:443")
+	if err != nil {
+		t.Skipf("needs port 443: %v", err)
+	}
+	var asked atomic.Pointer[tls.ConnectionState]
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Store(r.TLS)
+		if r.URL.Path != "/readyz" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	must(t, server.Listener.Close())
+	server.Listener = l
+	server.StartTLS()
+	defer server.Close()
+	if code, _, stderr := baoco("", "ready", "--domain", "baoco.shop.vn", "--wait", "30s"); code != 0 {
+		t.Fatalf("exit %d, %s", code, stderr)
+	}
+	if name := asked.Load().ServerName; name != "baoco.shop.vn" {
+		t.Errorf("it asks for %q", name)
 	}
 }
