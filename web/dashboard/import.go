@@ -58,6 +58,11 @@ func (s *Server) showImport(v *visit, data importData, wrong error) (err error) 
 
 // importStatement previews a file, or records it if it is the file of the preview.
 func (s *Server) importStatement(v *visit) error {
+	end, err := s.held.begin(v.user.ID)
+	if err != nil {
+		return err
+	}
+	defer end()
 	data, err := s.readImport(v)
 	if err != nil && v.Context().Err() != nil { // the browser has gone, or the time is over
 		return err // nothing more can be read for the form

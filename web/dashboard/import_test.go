@@ -237,11 +237,23 @@ func TestImportCutOff(t *testing.T) {
 	w := webtest.NewWorld(t)
 	w.User(1, "lan", app.RoleOwner)
 	_, log, b := logging(w)
+	conn := halfUpload(t, b)
+	apptest.Must(t, conn.(*net.TCPConn).CloseWrite())
+	answer, err := io.ReadAll(conn)
+	apptest.Must(t, err)
+	if !strings.HasPrefix(string(answer), "HTTP/1.1 422 ") || strings.Contains(log.String(), "level=ERROR") {
+		t.Errorf("%.100s\n%s", answer, log)
+	}
+}
+
+// halfUpload sends half of a file, in a browser that is signed in.
+func halfUpload(t *testing.T, b *webtest.Browser) net.Conn {
+	t.Helper()
 	base, err := url.Parse(b.Base)
 	apptest.Must(t, err)
 	conn, err := net.Dial("tcp", base.Host)
 	apptest.Must(t, err)
-	defer conn.Close()
+	t.Cleanup(func() { _ = conn.Close() })
 	var cookies string
 	for _, c := range b.Client.Jar.Cookies(base) {
 		cookies += c.String() + "; "
@@ -249,10 +261,42 @@ func TestImportCutOff(t *testing.T) {
 	_, err = fmt.Fprintf(conn, "POST /transactions/import HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 100000\r\n\r\n"+
 		"--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\nhalf", base.Host, cookies)
 	apptest.Must(t, err)
-	apptest.Must(t, conn.(*net.TCPConn).CloseWrite())
-	answer, err := io.ReadAll(conn)
-	apptest.Must(t, err)
-	if !strings.HasPrefix(string(answer), "HTTP/1.1 422 ") || strings.Contains(log.String(), "level=ERROR") {
-		t.Errorf("%.100s\n%s", answer, log)
+	return conn
+}
+
+// Uploads that hang take no more than a few places, and of one user two; what ends
+// gives its place back.
+func TestImportsAtATime(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.Link("ACB", apptest.SomeAccount)
+	file := statementHeader + "02/11/2026,77,A,11.000,\n"
+	var ofFirst []net.Conn
+	const users = 4
+	for i := range users + 1 {
+		name := fmt.Sprint("user", i)
+		w.User(1, name, app.RoleOwner)
+		b := w.Browser().SignIn(name)
+		get := func() int { return b.Upload("/transactions/import", "a.csv", file).Status }
+		if i == users {
+			if a := b.Upload("/transactions/import", "a.csv", file); a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, "Too many files are being uploaded") {
+				t.Errorf("beside two of each of %d users: %d", users, a.Status)
+			}
+			for _, conn := range ofFirst {
+				apptest.Must(t, conn.Close())
+			}
+			apptest.Eventually(t, "there is a place again", func() bool { return get() == http.StatusOK })
+			break
+		}
+		if got := get(); got != http.StatusOK {
+			t.Errorf("beside two of each of %d users: %d", i, got)
+		}
+		apptest.Eventually(t, "a third upload of one user is refused", func() bool {
+			conn := halfUpload(t, b) // which is refused itself while the whole one has a place
+			if i == 0 {
+				ofFirst = append(ofFirst, conn)
+			}
+			return get() == http.StatusServiceUnavailable
+		})
 	}
 }

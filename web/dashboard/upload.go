@@ -115,8 +115,44 @@ func errStatementTooLarge() error {
 // heldFiles keep, in memory, the statement file that each user sent last, so that
 // it needn't be chosen again to be imported, or after a refusal.
 type heldFiles struct {
-	mu    sync.Mutex
-	files map[int64]heldFile // by user
+	mu       sync.Mutex
+	files    map[int64]heldFile // by user
+	arriving map[int64]int      // uploads by user
+	all      int                // uploads
+}
+
+// The bounds of uploads at a time. Each takes up to 32 MiB of the disk.
+const (
+	maxUploads       = 8
+	maxUploadsOfUser = 2
+)
+
+var errTooManyUploads = app.Refused(app.CodeUnavailable, app.Text{
+	EN: "Too many files are being uploaded. Wait until one has arrived and try again.",
+	VI: "Đang có quá nhiều tệp được tải lên. Hãy đợi một tệp tải xong rồi thử lại.",
+})
+
+// begin counts an upload of a user; end gives its place back. errTooManyUploads if a
+// bound is reached.
+func (h *heldFiles) begin(userID int64) (end func(), err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.all >= maxUploads || h.arriving[userID] >= maxUploadsOfUser {
+		return nil, errTooManyUploads
+	}
+	if h.arriving == nil {
+		h.arriving = map[int64]int{}
+	}
+	h.all++
+	h.arriving[userID]++
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.all--
+		if h.arriving[userID]--; h.arriving[userID] == 0 {
+			delete(h.arriving, userID)
+		}
+	}, nil
 }
 
 type heldFile struct {
