@@ -75,7 +75,7 @@ var (
 		"app/audit":          {},
 		"app/exactjson":      {"github.com/go-json-experiment/json/jsontext"},
 		"app/fold":           {"golang.org/x/text/unicode/norm"},
-		"app/passkey":        {"github.com/go-webauthn/webauthn/protocol/webauthncbor", "github.com/go-webauthn/webauthn/protocol/webauthncose"},
+		"app/passkey":        {"github.com/go-webauthn/webauthn/protocol/webauthncbor"},
 		"app/password":       {"golang.org/x/crypto/argon2"},
 		"app/provider":       {},
 		"app/secondfactor":   {"github.com/pquerna/otp"},

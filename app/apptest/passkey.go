@@ -1,9 +1,12 @@
 package apptest
 
 import (
+	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -11,8 +14,8 @@ import (
 	"testing"
 )
 
-// Authenticator is a device with one passkey (ECDSA on P-256, no attestation), and the
-// browser around it. A test may change what they say.
+// Authenticator is a device with one passkey (without attestation), and the browser
+// around it. A test may change what they say.
 type Authenticator struct {
 	t testing.TB
 
@@ -23,8 +26,8 @@ type Authenticator struct {
 	Flags       byte   // user present 1, verified 4, eligible for a backup 8, backed up 16
 	Count       uint32 // of the next signature; 0: it doesn't count
 	ID, Handle  []byte
-	Tail        []byte // after what the device says
-	Key         *ecdsa.PrivateKey
+	Tail        []byte        // after what the device says
+	Key         crypto.Signer // *ecdsa.PrivateKey on P-256, ed25519.PrivateKey or *rsa.PrivateKey
 }
 
 // NewAuthenticator is a device at a place, whose user was verified.
@@ -55,10 +58,21 @@ func (a *Authenticator) says(flags byte) []byte {
 
 // COSE is the public key.
 func (a *Authenticator) COSE() []byte {
-	point, err := a.Key.PublicKey.Bytes()
-	Must(a.t, err)
-	b := append([]byte{0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20}, point[1:33]...)
-	return append(append(b, 0x22, 0x58, 0x20), point[33:]...)
+	switch key := a.Key.Public().(type) {
+	case ed25519.PublicKey:
+		return append([]byte("\xa4\x01\x01\x03\x27\x20\x06\x21\x58\x20"), key...)
+	case *rsa.PublicKey:
+		n := key.N.Bytes()
+		b := append([]byte("\xa4\x01\x03\x03\x39\x01\x00\x20\x59"), byte(len(n)>>8), byte(len(n)))
+		return append(append(b, n...), "\x21\x43\x01\x00\x01"...)
+	case *ecdsa.PublicKey:
+		point, err := key.Bytes()
+		Must(a.t, err)
+		b := append([]byte("\xa5\x01\x02\x03\x26\x20\x01\x21\x58\x20"), point[1:33]...)
+		return append(append(b, "\x22\x58\x20"...), point[33:]...)
+	}
+	a.t.Fatalf("a key of %T", a.Key)
+	return nil
 }
 
 // Create answers a challenge with a new passkey.
@@ -74,8 +88,12 @@ func (a *Authenticator) Create(challenge string) string {
 func (a *Authenticator) Sign(challenge string) string {
 	client, data := a.client("webauthn.get", challenge), append(a.says(0), a.Tail...)
 	hash := sha256.Sum256(client)
-	digest := sha256.Sum256(append(append([]byte{}, data...), hash[:]...))
-	signature, err := ecdsa.SignASN1(rand.Reader, a.Key, digest[:])
+	signs, how := append(append([]byte{}, data...), hash[:]...), crypto.Hash(0)
+	if _, whole := a.Key.(ed25519.PrivateKey); !whole {
+		digest := sha256.Sum256(signs)
+		signs, how = digest[:], crypto.SHA256
+	}
+	signature, err := a.Key.Sign(rand.Reader, signs, how)
 	Must(a.t, err)
 	response := map[string]any{"clientDataJSON": coded(client), "authenticatorData": coded(data), "signature": coded(signature)}
 	if len(a.Handle) > 0 {

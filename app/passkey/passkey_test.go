@@ -1,10 +1,15 @@
 package passkey_test
 
 import (
+	"crypto"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/rsa"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -88,6 +93,17 @@ func judgeSigned(t testing.TB, answer string, c passkey.Credential) error {
 	return err
 }
 
+type otherKeys struct {
+	ed      ed25519.PrivateKey
+	rsa2048 *rsa.PrivateKey
+}
+
+var someKeys = sync.OnceValue(func() (k otherKeys) {
+	_, k.ed, _ = ed25519.GenerateKey(rand.Reader)
+	k.rsa2048, _ = rsa.GenerateKey(rand.Reader, 2048)
+	return k
+})
+
 // cases are what a device or a browser may say, and what is wrong with that.
 var cases = []struct {
 	name string
@@ -98,6 +114,8 @@ var cases = []struct {
 	{"a count", func(a *apptest.Authenticator) { a.Count = 7 }, nil},
 	{"eligible for a backup", func(a *apptest.Authenticator) { a.Flags |= 8 }, nil},
 	{"backed up", func(a *apptest.Authenticator) { a.Flags |= 8 | 16 }, nil},
+	{"an Ed25519 key", func(a *apptest.Authenticator) { a.Key = someKeys().ed }, nil},
+	{"an RSA key", func(a *apptest.Authenticator) { a.Key = someKeys().rsa2048 }, nil},
 	{"an extension", func(a *apptest.Authenticator) { a.Flags |= 128; a.Tail = []byte{0xa0} }, nil},
 	{"another origin", func(a *apptest.Authenticator) { a.Origin = "https://evil.vn:8443" }, passkey.ErrPlace},
 	{"another port", func(a *apptest.Authenticator) { a.Origin = "https://shop.vn" }, passkey.ErrPlace},
@@ -210,32 +228,86 @@ func TestEveryByteIsSigned(t *testing.T) {
 // sign with.
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(key string) string{
-		"ES384":             func(key string) string { return strings.Replace(key, "\x03\x26", "\x03\x38\x22", 1) },
-		"not on the curve":  func(key string) string { return key[:len(key)-1] + string(key[len(key)-1]^1) },
-		"cut off":           func(key string) string { return key[:len(key)-1] },
-		"an EdDSA of ECDSA": func(key string) string { return strings.Replace(key, "\x03\x26", "\x03\x27", 1) },
-		"a short RSA":       func(string) string { return "\xa4\x01\x03\x03\x39\x01\x00\x20\x42\xc5\x01\x21\x43\x01\x00\x01" },
+	with := func(change func(key string) string) func(a *apptest.Authenticator) string {
+		return func(a *apptest.Authenticator) string { return change(string(a.COSE())) }
+	}
+	replaced := func(old, by string) func(a *apptest.Authenticator) string {
+		return with(func(key string) string {
+			if !strings.Contains(key, old) {
+				t.Errorf("no %x in %x", old, key)
+			}
+			return strings.Replace(key, old, by, 1)
+		})
+	}
+	ec := func(*apptest.Authenticator) {}
+	ed := func(a *apptest.Authenticator) { a.Key = someKeys().ed }
+	rs := func(a *apptest.Authenticator) { a.Key = someKeys().rsa2048 }
+	for name, c := range map[string]struct {
+		set func(a *apptest.Authenticator)
+		key func(a *apptest.Authenticator) string
+	}{
+		"ES384":                  {ec, replaced("\x03\x26", "\x03\x38\x22")},
+		"Ed25519 on P-256":       {ec, replaced("\x03\x26", "\x03\x27")},
+		"ECDSA of another type":  {ec, replaced("\x01\x02", "\x01\x01")},
+		"ECDSA on another curve": {ec, replaced("\x20\x01", "\x20\x02")},
+		"not on the curve":       {ec, with(func(key string) string { return key[:len(key)-1] + string([]byte{key[len(key)-1] ^ 1}) })},
+		"cut off":                {ec, with(func(key string) string { return key[:len(key)-1] })},
+		"coordinates of unequal length": {ec, func(a *apptest.Authenticator) string {
+			key := string(a.COSE())
+			x, y := key[10:42], key[45:]
+			return key[:8] + "\x58\x21" + x + y[:1] + "\x22\x58\x1f" + y[1:]
+		}},
+		"the point at infinity": {ec, with(func(string) string { return "\xa5\x01\x02\x03\x26\x20\x01\x21\x40\x22\x40" })},
+		"zero": {ec, with(func(key string) string {
+			return key[:10] + strings.Repeat("\x00", 32) + key[42:45] + strings.Repeat("\x00", 32)
+		})},
+		"ECDSA with Ed25519's key": {ed, replaced("\x03\x27", "\x03\x26")},
+		"Ed25519 of another curve": {ed, replaced("\x20\x06", "\x20\x07")},
+		"a short Ed25519":          {ed, with(func(key string) string { return strings.Replace(key[:len(key)-1], "\x58\x20", "\x58\x1f", 1) })},
+		"PS256":                    {rs, replaced("\x03\x39\x01\x00", "\x03\x38\x24")},
+		"RS1":                      {rs, replaced("\x03\x39\x01\x00", "\x03\x39\xff\xfe")},
+		"a short RSA": {rs, with(func(key string) string {
+			return key[:8] + "\x58\x80" + key[11:11+128] + "\x21\x43\x01\x00\x01"
+		})},
+		"a long RSA": {rs, with(func(key string) string {
+			return key[:8] + "\x59\x02\x01" + key[11:11+256] + key[11:11+256] + "\xff\x21\x43\x01\x00\x01"
+		})},
+		"a large exponent": {rs, replaced("\x21\x43\x01\x00\x01", "\x21\x44\x80\x00\x00\x01")},
+		"a number as modulus": {rs, with(func(string) string {
+			return "\xa4\x01\x03\x03\x39\x01\x00\x20\x01\x21\x43\x01\x00\x01"
+		})},
 	} {
 		a := device(t)
-		text := a.Create(challenge)
+		c.set(a)
 		var whole struct {
 			ID, RawID, Type string
 			Response        map[string]any
 		}
-		apptest.Must(t, json.Unmarshal([]byte(text), &whole))
+		apptest.Must(t, json.Unmarshal([]byte(a.Create(challenge)), &whole))
 		object, err := base64.RawURLEncoding.DecodeString(whole.Response["attestationObject"].(string))
 		apptest.Must(t, err)
-		before, key := string(object[:len(object)-len(a.COSE())]), change(string(a.COSE()))
-		i := strings.Index(before, "authData\x59") + len("authData\x59")
-		length := len(before) - i - 2 + len(key)
-		whole.Response["attestationObject"] = base64.RawURLEncoding.EncodeToString([]byte(before[:i] + string([]byte{byte(length >> 8), byte(length)}) + before[i+2:] + key))
-		changed, err := json.Marshal(map[string]any{"id": whole.ID, "rawId": whole.RawID, "type": whole.Type, "response": whole.Response})
-		apptest.Must(t, err)
-		answer, err := passkey.Read(string(changed))
-		apptest.Must(t, err)
-		if _, err := answer.Created(shop); !errors.Is(err, passkey.ErrAnswer) {
-			t.Errorf("%s: %v", name, err)
+		with := func(key string) string {
+			before := string(object[:len(object)-len(a.COSE())])
+			i := strings.Index(before, "authData\x59") + len("authData\x59")
+			length := len(before) - i - 2 + len(key)
+			whole.Response["attestationObject"] = base64.RawURLEncoding.EncodeToString([]byte(before[:i] + string([]byte{byte(length >> 8), byte(length)}) + before[i+2:] + key))
+			text, err := json.Marshal(map[string]any{"id": whole.ID, "rawId": whole.RawID, "type": whole.Type, "response": whole.Response})
+			apptest.Must(t, err)
+			return string(text)
+		}
+		for _, key := range []string{string(a.COSE()), c.key(a)} {
+			text := with(key)
+			answer, err := passkey.Read(text)
+			apptest.Must(t, err)
+			want := error(nil)
+			if key != string(a.COSE()) {
+				want = passkey.ErrAnswer
+			}
+			if _, err := answer.Created(shop); !errors.Is(err, want) {
+				t.Errorf("%s: %v", name, err)
+			} else if err == nil && judgeCreated(t, text) != nil {
+				t.Errorf("%s: go-webauthn: %v", name, judgeCreated(t, text))
+			}
 		}
 	}
 }
@@ -340,6 +412,25 @@ func FuzzAnswer(f *testing.F) {
 			if _, err := answer.Signed(shop, kept); err == nil && judgeSigned(t, text, kept) != nil {
 				t.Errorf("took %s: %v", text, judgeSigned(t, text, kept))
 			}
+		}
+	})
+}
+
+// FuzzKey holds that no signature counts, under whatever key, that go-webauthn refuses.
+func FuzzKey(f *testing.F) {
+	for _, key := range []crypto.Signer{device(f).Key, someKeys().ed, someKeys().rsa2048} {
+		a := device(f)
+		a.Key = key
+		f.Add(a.COSE(), a.Sign(challenge))
+	}
+	f.Fuzz(func(t *testing.T, key []byte, text string) {
+		answer, err := passkey.Read(text)
+		if err != nil || answer.Challenge() != challenge {
+			return
+		}
+		kept := passkey.Credential{ID: answer.ID, PublicKey: key}
+		if _, err := answer.Signed(shop, kept); err == nil && judgeSigned(t, text, kept) != nil {
+			t.Errorf("took %s by %x: %v", text, key, judgeSigned(t, text, kept))
 		}
 	})
 }
