@@ -74,7 +74,7 @@ export async function fits(page, name) {
     const labels = [...document.querySelectorAll('.plot text')].map((t) => [t.textContent, t.getBoundingClientRect()]).filter(([, box]) => box.width > 0);
     const again = [...document.querySelectorAll('table')].filter((t) => t.tHead?.checkVisibility()).flatMap((t) => {
       const heads = [...t.tHead.rows[0].cells].map((c) => c.innerText.trim());
-      return [...t.tBodies].flatMap((b) => [...b.rows]).flatMap((r) => [...r.cells].map((c) => c.innerText).filter((text, i) => heads[i] && text.startsWith(heads[i] + '\n')));
+      return [...t.tBodies].flatMap((b) => [...b.rows]).flatMap((r) => [...r.cells].map((c) => c.innerText).filter((text, i) => heads[i]?.includes(' ') && text.startsWith(heads[i]) && text.trim() !== heads[i]));
     });
     return { wide: document.documentElement.scrollWidth, screen: document.documentElement.clientWidth, again,
       covered: labels.slice(1).filter(([, box], i) => box.left < labels[i][1].right + 4).map(([text]) => text) };

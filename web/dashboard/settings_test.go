@@ -220,6 +220,7 @@ func TestShopName(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	b := w.Browser().SignIn("lan")
 	b.Get("/day").Shows(t, "· baoco</title>", `<bdi>Báo Có</bdi>`)
+	b.Get("/settings").Shows(t, `name="shop_name" value=""`)
 	for _, name := range []string{"", " \u200b ", strings.Repeat("x", 101), "a\nb"} {
 		refused := b.Post("/settings/name", "shop_name", name)
 		refused.WantStatus(t, http.StatusUnprocessableEntity)
@@ -227,6 +228,7 @@ func TestShopName(t *testing.T) {
 	}
 	b.Post("/settings/name", "shop_name", "Quán Lan <1>").Goes(t, "/settings#shop")
 	b.Get("/day").Shows(t, "· Quán Lan <1></title>", `<bdi>Quán Lan <1></bdi>`)
+	b.Get("/settings").Shows(t, `name="shop_name" value="Quán Lan <1>"`)
 	b.Get("/day?paper=58").Shows(t, `<bdi>Quán Lan <1></bdi>`)
 	b.Get("/manifest.webmanifest").Shows(t, `"short_name":"Quán Lan \u003c1\u003e"`, `"start_url":"/"`, `"scope":"/"`)
 }
