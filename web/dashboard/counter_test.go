@@ -156,9 +156,11 @@ func TestCounterOrder(t *testing.T) {
 	}
 	add("NEW", ago(time.Minute))
 	add("NEWEST", ago(time.Second))
-	add("DAY", today(w)[:len(time.DateOnly)])
-	for i := range 2 * app.CounterRows {
-		add(fmt.Sprintf("OLD%02d", i), ago(time.Hour+time.Duration(i)*time.Minute))
+	for i := range 12 * app.CounterRows {
+		if i == 10*app.CounterRows {
+			add("DAY", today(w)[:len(time.DateOnly)])
+		}
+		add(fmt.Sprintf("OLD%d", i), ago(time.Hour+time.Duration(i)*time.Minute))
 	}
 	path := "/counter/" + w.CounterLink(1, app.CounterLinkCreate{})
 	body := w.Browser().Get(path).Body
@@ -166,7 +168,7 @@ func TestCounterOrder(t *testing.T) {
 	for _, found := range regexp.MustCompile(`"text"><bdi>([A-Z0-9]+)</bdi>`).FindAllStringSubmatch(body, -1) {
 		shown = append(shown, found[1])
 	}
-	if want := "DAY NEWEST NEW OLD00 OLD01"; len(shown) != app.CounterRows || strings.Join(shown[:5], " ") != want {
+	if want := "DAY NEWEST NEW OLD0 OLD1"; len(shown) != app.CounterRows || strings.Join(shown[:5], " ") != want {
 		t.Errorf("%d cards: %v; the first are not %s", len(shown), shown, want)
 	}
 	stream := regexp.MustCompile(`data-stream="([^"]*)"`).FindStringSubmatch(body)
