@@ -93,7 +93,7 @@ const limitedDay app.Day = 20_000
 var unlimitedReads = []string{
 	// About the account, its users and its keys. The numbers of Overview and
 	// AccountStatus are for owners.
-	"Account", "Accounts", "AccountStatus", "Overview", "APIKeys", "APIKeyByHash", "CounterLinks", "CounterLinkByHash", "User", "Users", "UserByName", "SecondFactor", "TOTP", "SetUpOpen", "Session", "Sessions", "AuditLines",
+	"Account", "Accounts", "AccountStatus", "Overview", "APIKeys", "APIKeyByHash", "CounterLinks", "CounterLinkByHash", "User", "Users", "UserByName", "SecondFactor", "TOTP", "Passkeys", "PasskeyByCredential", "SetUpOpen", "Session", "Sessions", "AuditLines",
 	// About sources and what they sent. A bank account that is in error names its source.
 	"Sources", "SourcesHealth", "SourceByID", "SourceByToken", "SourceByBearer", "SourceByUsername", "PolledSources", "RefusedCalls", "InboundEvents", "InboundEventsBefore", "InboundEvent", "InboundItems", "InboundBodies",
 	"InboundSources", "KnownEvents", "OpenInbound", "Imports", "Undoable",

@@ -78,6 +78,10 @@ var limitedRoutes = map[string][]string{
 	"GET /settings": {"/settings"}, "POST /settings/password": {"/settings/password"}, "GET /settings/sign-out": {"/settings/sign-out"}, "POST /settings/sign-out": {"/settings/sign-out"}, "POST /settings/name": {"/settings/name"},
 	"GET /settings/sign-in": {"/settings/sign-in"}, "POST /settings/sign-in/app": {"/settings/sign-in/app"}, "POST /settings/sign-in/codes": {"/settings/sign-in/codes"}, "POST /settings/sign-in/off": {"/settings/sign-in/off"},
 	"POST /settings/sign-in/demand": {"/settings/sign-in/demand"}, "GET /settings/sign-in/others": {"/settings/sign-in/others"}, "POST /settings/sign-in/others": {"/settings/sign-in/others"},
+	"GET /login/passkey": {"/login/passkey"}, "POST /login/passkey": {"/login/passkey"}, "GET /settings/sign-in/passkeys/options": {"/settings/sign-in/passkeys/options"},
+	"POST /settings/sign-in/passkeys": {"/settings/sign-in/passkeys"}, "GET /settings/sign-in/passkeys/{id}": {"/settings/sign-in/passkeys/{small}"}, "POST /settings/sign-in/passkeys/{id}": {"/settings/sign-in/passkeys/{small}"},
+	"POST /settings/sign-in/passkeys/{id}/remove": {"/settings/sign-in/passkeys/{small}/remove"},
+	"GET /settings/audit":                         {"/settings/audit", "/settings/audit?noun=bank_account&id={bank}"}, "GET /settings/audit/export": {"/settings/audit/export?format=csv"},
 	"POST /settings/sign-in/sessions/{id}/end": {"/settings/sign-in/sessions/999/end"},
 	"POST /settings/users":                     {"/settings/users"}, "GET /settings/users/{id}": {"/settings/users/{small}"}, "POST /settings/users/{id}/password": {"/settings/users/{small}/password"},
 	"POST /settings/users/{id}/role": {"/settings/users/{small}/role role=owner"}, "POST /settings/users/{id}/limit": {"/settings/users/{small}/limit limit=all", "/settings/users/{small}/limit limit=some&bank_account_id={bank}"},
@@ -205,6 +209,7 @@ func limitedAnswer(w webtest.Bubble, cookies map[string]*http.Cookie, method, ad
 	for _, name := range []string{"Set-Cookie", "X-Request-Id", "Content-Length"} {
 		header.Del(name)
 	}
+	header["Cache-Control"] = slices.DeleteFunc(header["Cache-Control"], func(value string) bool { return strings.Contains(value, "Set-Cookie") })
 	if strings.Contains(header.Get("Content-Type"), "spreadsheet") {
 		file, err := zip.NewReader(strings.NewReader(body), int64(len(body)))
 		apptest.Must(w.T, err)
@@ -226,9 +231,9 @@ func limitedAnswer(w webtest.Bubble, cookies map[string]*http.Cookie, method, ad
 	return b.String() + randomPattern.ReplaceAllString(body, "")
 }
 
-// randomPattern is the key of a form that counts once, and the secret for an
-// authenticator app, with its picture.
-var randomPattern = regexp.MustCompile(`name="(once|secret)" value="[^"]*"|data:image/png;base64,[^"]*|<code>[A-Z2-7]{32}</code>`)
+// randomPattern is the key of a form that counts once, the secret for an authenticator
+// app, with its picture, what a passkey signs, and what the form before did.
+var randomPattern = regexp.MustCompile(`name="(once|secret)" value="[^"]*"|data:image/png;base64,[^"]*|<code>[A-Z2-7]{32}</code>|"challenge":"[^"]*"|<p class="flash".*</p>`)
 
 // lastRoutes end the session of whoever sends their forms, or are slow for those who
 // guess: each is asked once, after the others.
