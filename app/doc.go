@@ -121,6 +121,9 @@
 //     Role (vai trò): what a user may do: owner (chủ cửa hàng), accountant (kế
 //     toán), developer (lập trình viên) or cashier (thu ngân). Session: a browser in
 //     which a user is signed in; in app/command, the open file of one command.
+//   - Limit (giới hạn): the bank accounts that an accountant or a cashier sees, where an
+//     owner doesn't let them see all. It travels in the context. A new query of [Reader]
+//     or [Store] reads within it or not: TestEveryReadIsLimitedOrNot asks.
 //   - Second factor (bước xác thực thứ hai): what a user enters beside the password: a
 //     code of an authenticator app (ứng dụng xác thực), or a recovery code (mã khôi
 //     phục). Halfway: the password was right, the second factor is still asked for.
