@@ -299,8 +299,8 @@ func TestLimitedUsers(t *testing.T) {
 		before := ask()
 		moreHidden(w)
 		after := ask()
-		if !time.Now().Equal(began) {
-			t.Fatalf("time has passed since %v: pages differ by themselves", began)
+		if time.Now().Unix() != began.Unix() { // SQLite may have waited for a lock
+			t.Fatalf("a second has passed since %v: pages differ by themselves", began)
 		}
 		for address, answer := range before {
 			if after[address] != answer {
