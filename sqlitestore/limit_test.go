@@ -174,10 +174,13 @@ func TestLimitedSearchGoesOn(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, create(t), app.Config{})
 	defer w.Close()
-	own := w.Link("ACB", apptest.SomeAccount)
+	own, hidden := w.Link("ACB", apptest.SomeAccount), w.Link("ACB", "222222")
+	long := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 	const rows = 80 // each in a block of its own
 	for i := range rows {
 		w.Change(`UPDATE sqlite_sequence SET seq = seq + 4096 WHERE name = 'transactions'`)
+		_, _, err := w.Service.RecordByHand(t.Context(), 1, app.Incoming{EventID: fmt.Sprint("hidden", i), Gateway: "ACB", AccountNumber: hidden.AccountNumber, Type: app.In, Amount: 5, Time: long}, nil, app.IdempotencyKey{}, long)
+		must(t, err)
 		w.Pay(1, fmt.Sprint(i), "pay")
 	}
 	ctx := app.SeeingOnly(t.Context(), app.BankAccountLimit{On: true, IDs: []int64{own.ID}})
@@ -191,6 +194,9 @@ func TestLimitedSearchGoesOn(t *testing.T) {
 			seen[tr.ID] = true
 		}
 		found = append(found, len(p.Rows))
+		if p.SearchedTo != 0 && p.SearchedBack.Year() == long.Year() {
+			t.Errorf("it is searched back to %v, when something hidden was recorded", p.SearchedBack)
+		}
 		if f.UntilID = p.SearchedTo - 1; p.SearchedTo == 0 {
 			break
 		}
