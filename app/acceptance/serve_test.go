@@ -85,7 +85,8 @@ func TestUnknownVariable(t *testing.T) {
 	}
 }
 
-// SIGTERM with attempts in flight waits for them, and loses none.
+// SIGTERM with attempts in flight waits for them, answers calls meanwhile, and loses
+// none.
 func TestStopWithHangingReceivers(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
@@ -105,6 +106,9 @@ func TestStopWithHangingReceivers(t *testing.T) {
 	eventually(t, "five attempts hang", func() bool { return arrived.Load() == 5 })
 	must(t, p.Process.Signal(syscall.SIGTERM))
 	eventually(t, "it is stopping", func() bool { return strings.Contains(p.stderr.String(), "msg=stopping") })
+	if got := p.readiness(); got != http.StatusOK {
+		t.Errorf("while it waits for shops it answers %d", got)
+	}
 	close(release)
 	if err := p.Wait(); err != nil {
 		t.Errorf("stopped with %v\n%s", err, p.stderr)
