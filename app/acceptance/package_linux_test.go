@@ -232,7 +232,7 @@ func packageInstalled(t *testing.T, dir string) {
 	if !strings.Contains(said, "runuser -u baoco -- baoco user set-up --db /var/lib/baoco/baoco.db") {
 		t.Errorf("the installation says:\n%s", said)
 	}
-	d.do("printf 'BAOCO_DOMAIN=" + certificateName + "\\nBAOCO_ACME_DIRECTORY=https://localhost:14000/dir\\nSSL_CERT_FILE=/etc/authority.pem\\nBAOCO_ALLOW_TARGET=127.0.0.1/32\\n'" +
+	d.do("printf 'BAOCO_DOMAIN=" + certificateName + "\\nBAOCO_ACME_DIRECTORY=https://localhost:14000/dir\\nSSL_CERT_FILE=/etc/authority.pem\\nBAOCO_ALLOW_TARGET=127.0.0.1/32\\nBAOCO_BACKUP_DIR=/var/backups/baoco\\n'" +
 		" >> /etc/default/baoco && systemctl restart baoco")
 	link := d.baoco("user set-up")
 	d.answers(strings.Fields(link)[0])
@@ -247,6 +247,11 @@ func packageInstalled(t *testing.T, dir string) {
 	if mode := d.do("stat -c '%U %a' /var/lib/baoco /var/lib/baoco/baoco.db"); mode != "baoco 700\nbaoco 600\n" {
 		t.Errorf("its data belongs to:\n%s", mode)
 	}
+
+	eventually(t, "the backup that the settings ask for is there", func() bool {
+		made, _ := filepath.Glob(filepath.Join(d.root, "var/backups/baoco/baoco-auto-*.db"))
+		return len(made) > 0
+	})
 
 	// It starts by itself after the power is back.
 	d.cut()
@@ -316,7 +321,10 @@ func packageInstalled(t *testing.T, dir string) {
 	if d.exists("var/lib/baoco") || d.exists("var/lib/private/baoco") {
 		t.Errorf("a purge that was told to remove the data leaves it")
 	}
-	if left := d.do("find /etc /usr /lib /var -name '*baoco*' ! -path '/var/lib/dpkg/*' ! -path '/var/log/*' ! -path '/var/cache/*'"); left != "" {
+	if !d.exists("var/backups/baoco") {
+		t.Error("the purge takes the backups")
+	}
+	if left := d.do("find /etc /usr /lib /var -name '*baoco*' ! -path '/var/lib/dpkg/*' ! -path '/var/log/*' ! -path '/var/cache/*' ! -path '/var/backups/*'"); left != "" {
 		t.Errorf("a purge leaves\n%s", left)
 	}
 }

@@ -48,6 +48,7 @@ func TestSystemdUnit(t *testing.T) {
 		{[]string{bin, "--listen", "0.0.0.0:80"}, map[string]string{"AmbientCapabilities": "CAP_NET_BIND_SERVICE"}, nil},
 		{[]string{bin, "--environment-file", "/etc/default/100%"}, map[string]string{
 			"EnvironmentFile": "-/etc/default/100%%", "ExecStart": "/usr/local/bin/baoco serve --db=/var/lib/baoco/baoco.db --log-format=json", "AmbientCapabilities": "CAP_NET_BIND_SERVICE",
+			"ReadWritePaths": "-/var/backups/baoco", "RuntimeDirectory": "baoco",
 		}, nil},
 		{[]string{bin, "--listen", ":0"}, map[string]string{"PrivateUsers": "yes"}, []string{"AmbientCapabilities"}},
 		{[]string{bin, "--db", `/srv/my "shop" 5%\n/$HOME.db`}, map[string]string{

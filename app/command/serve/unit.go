@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
@@ -118,6 +119,8 @@ func readUnit(c *cli.Context) (u unit, err error) {
 		if u.file, err = filepath.Abs(u.file); err != nil {
 			return u, err
 		}
+		// What may be set there later is possible in the usual places.
+		u.backups, u.Runtime = cmp.Or(u.backups, "/var/backups/baoco"), cmp.Or(u.Runtime, "baoco")
 	}
 	for _, word := range append([]string{u.file}, u.command...) {
 		if !utf8.ValidString(word) || strings.IndexFunc(word, unicode.IsControl) >= 0 {
