@@ -248,6 +248,11 @@ func (d *doctor) installation(ctx context.Context) {
 	if err == nil {
 		err = d.db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'base_url'`).Scan(&in.BaseURL)
 	}
+	if err == nil { // a server of before keeps none
+		if err = d.db.QueryRowContext(ctx, `SELECT value FROM settings WHERE name = 'open_files'`).Scan(&in.Files); noRows(err) {
+			err = nil
+		}
+	}
 	var backup app.BackupStatus
 	if err == nil {
 		backup, err = readBackupStatus(func(query string, args ...any) scanner { return d.db.QueryRowContext(ctx, query, args...) })

@@ -84,6 +84,11 @@ func (s *Store) SetLang(ctx context.Context, lang app.Lang) error {
 	return s.setSetting(ctx, "lang", string(cmp.Or(lang, app.Vietnamese)))
 }
 
+// SetOpenFiles keeps how many files the server may open, for baoco doctor.
+func (s *Store) SetOpenFiles(ctx context.Context, files uint64) error {
+	return s.setSetting(ctx, "open_files", fmt.Sprint(files))
+}
+
 func guideHiddenName(accountID int64) string { return fmt.Sprintf("guide_hidden_%d", accountID) }
 
 func (s *Store) GuideHidden(ctx context.Context, accountID int64) (hidden bool, err error) {

@@ -83,6 +83,9 @@ func TestManyIdleConnections(t *testing.T) {
 	if !strings.Contains(p.stderr.String(), "baoco may open only 128 files") {
 		t.Errorf("it says nothing of too few files\n%s", p.stderr)
 	}
+	if checks := do(t, in.dir, "doctor"); !strings.Contains(checks, "baoco may open only 128 files") {
+		t.Errorf("doctor says nothing of them\n%s", checks)
+	}
 	calls := in.provider(p.url)
 	var idle []net.Conn
 	for i := range 1100 {

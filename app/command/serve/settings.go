@@ -253,5 +253,8 @@ func SaveSettings(ctx context.Context, store *sqlitestore.Store, s Settings) err
 	if err := store.SetLang(ctx, s.Lang); err != nil {
 		return err
 	}
+	if err := store.SetOpenFiles(ctx, openFiles()); err != nil {
+		return err
+	}
 	return store.SetBaseURL(ctx, s.BaseURL)
 }
