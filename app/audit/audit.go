@@ -37,7 +37,7 @@ var deeds = []deed{
 	{app.DeedAccountChange, app.Text{EN: "account {it}", VI: "tài khoản {it}"}, changes},
 
 	{app.DeedUserSignIn, app.Text{EN: "signed in", VI: "đăng nhập"}, plain},
-	{app.DeedUserRecoveryUsed, app.Text{EN: "signed in with a recovery code", VI: "đăng nhập bằng mã khôi phục"}, plain},
+	{app.DeedUserRecoveryUsed, app.Text{EN: "used up a recovery code", VI: "dùng một mã khôi phục"}, plain},
 	{app.DeedUserSignInRefused, app.Text{EN: "failed to sign in as {it}: wrong password, code or passkey", VI: "đăng nhập sai vào tên {it}: sai mật khẩu, mã hoặc passkey"}, plain},
 	{app.DeedUserCreate, app.Text{EN: "added user {it}", VI: "thêm người dùng {it}"}, plain},
 	{app.DeedUserRole, app.Text{EN: "user {it}", VI: "người dùng {it}"}, changes},

@@ -125,24 +125,26 @@ var withoutOutput = map[string]string{
 	"demo": "takes its time", "bench": "takes its time",
 }
 
-// Output that can't be written is exit 1 on every command, as text and as
-// JSON; where something was done all the same, stderr says what and what to do.
-func TestLostOutput(t *testing.T) {
-	var names []string
+// commandNames are the commands without further commands below them.
+func commandNames() (names []string) {
 	var walk func(prefix string, commands []*cli.Command)
 	walk = func(prefix string, commands []*cli.Command) {
 		for _, c := range commands {
 			name := strings.TrimSpace(prefix + " " + c.Name)
-			if len(c.Subcommands) > 0 {
-				walk(name, c.Subcommands)
-			}
+			walk(name, c.Subcommands)
 			if len(c.Subcommands) == 0 {
 				names = append(names, name)
 			}
 		}
 	}
 	walk("", rootCommand(nil, nil, nil).Commands)
-	for _, name := range names {
+	return names
+}
+
+// Output that can't be written is exit 1 on every command, as text and as
+// JSON; where something was done all the same, stderr says what and what to do.
+func TestLostOutput(t *testing.T) {
+	for _, name := range commandNames() {
 		tested := slices.ContainsFunc(lostOutputs, func(c struct {
 			command string
 			says    string
@@ -159,10 +161,13 @@ func TestLostOutput(t *testing.T) {
 	}
 }
 
-func loseOutputs(t *testing.T, format string) {
+// commandWorld is a database with a source that has reported two transactions of
+// accounts that aren't linked, and files for commands beside it.
+func commandWorld(t *testing.T) (db, dir string) {
+	t.Helper()
 	ctx := context.Background()
-	db := apptest.NewFile(t)
-	dir := filepath.Dir(db)
+	db = apptest.NewFile(t)
+	dir = filepath.Dir(db)
 	store, err := sqlitestore.Open(ctx, db, sqlitestore.Options{Unnamed: apptest.Unnamed})
 	must(t, err)
 	must(t, store.SetAllowTargets(ctx, []string{"127.0.0.1/32"}))
@@ -170,14 +175,21 @@ func loseOutputs(t *testing.T, format string) {
 	must(t, err)
 	source, err := service.AddSource(ctx, 1, app.SourceAdd{Provider: "native", Name: "till"}, time.Now())
 	must(t, err)
-	call := httptest.NewRequest("POST", source.URLPath(), strings.NewReader(
-		`{"transactions":[{"id":"A1","gateway":"VCB","accountNumber":"7220111112005","transferType":"IN","transferAmount":200000}]}`))
-	call.Header.Set("Authorization", "Bearer "+source.Secret)
-	web.New(web.Config{Service: service}).ServeHTTP(httptest.NewRecorder(), call)
+	for _, transfer := range []string{`"id":"A1","gateway":"VCB","accountNumber":"7220111112005"`, `"id":"A2","gateway":"VCB","accountNumber":"7220111112006"`} {
+		call := httptest.NewRequest("POST", source.URLPath(), strings.NewReader(`{"transactions":[{`+transfer+`,"transferType":"IN","transferAmount":200000}]}`))
+		call.Header.Set("Authorization", "Bearer "+source.Secret)
+		web.New(web.Config{Service: service}).ServeHTTP(httptest.NewRecorder(), call)
+	}
 	must(t, store.Close())
 	must(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "topic"), []byte("https://ntfy.sh/some-topic"), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "token"), []byte("123456:ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi"), 0o600))
+	return db, dir
+}
+
+func loseOutputs(t *testing.T, format string) {
+	ctx := context.Background()
+	db, dir := commandWorld(t)
 	shop := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer shop.Close()
 	t.Setenv("BAOCO_DB", db)

@@ -1,11 +1,14 @@
 package dashboard_test
 
 import (
+	"database/sql"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"html"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,6 +16,8 @@ import (
 
 	"baoco/app"
 	"baoco/app/apptest"
+	"baoco/web"
+	"baoco/web/dashboard"
 	"baoco/web/webtest"
 
 	"github.com/xuri/excelize/v2"
@@ -180,4 +185,233 @@ func TestAuditPagesAndExport(t *testing.T) {
 	}
 	b.Get("/settings/audit/export?format=kite").WantStatus(t, http.StatusUnprocessableEntity)
 	b.Get("/settings/audit?deed=audit_log.export").Shows(t, "exported the audit log")
+}
+
+// notDeeds are the actions without a line of their own, and why.
+var notDeeds = map[string]string{
+	"POST /logout":                        "it ends the own session only",
+	"POST /look":                          "a cookie of the browser",
+	"POST /guide":                         "which page is shown first",
+	"POST /tools/signature":               "it calculates",
+	"POST /webhooks/{id}/env":             "it writes a file for the browser, of a secret that the browser has",
+	"POST /inbound/sources/{id}/catch-up": "what the provider has is recorded as if it had called",
+}
+
+// doors does deeds, each through its own door, and looks at what the audit log has of
+// them.
+type doors struct {
+	t     *testing.T
+	w     *webtest.World
+	done  map[string]bool // by route
+	actor app.Actor
+}
+
+func (d *doors) lines() []app.AuditLine {
+	d.t.Helper()
+	list, err := d.w.Service.AuditLines(d.t.Context(), 1, app.AuditFilter{}, 1000)
+	apptest.Must(d.t, err)
+	return list
+}
+
+// through does a deed and wants one line of it.
+func (d *doors) through(route string, deed app.Deed, noun int64, do func() webtest.Answer) (a webtest.Answer) {
+	d.t.Helper()
+	d.done[route] = true
+	before, began := d.lines(), time.Now()
+	a = do()
+	apptest.Must(d.t, d.w.Store.Probe(d.t.Context())) // what nobody waited for is written
+	now := d.lines()
+	added := now[:len(now)-len(before)]
+	if len(added) != 1 {
+		d.t.Errorf("%s: %d lines, %d %s: %+v\n%s", route, len(added), a.Status, a.Header.Get("Location"), added, a.Body)
+		return a
+	}
+	l, want := added[0], d.actor
+	want.At = l.Actor.At
+	if at := l.Actor.At; l.Actor != want || at.Before(began.Add(-time.Millisecond)) || at.After(time.Now()) || l.Deed != deed || l.NounID != noun {
+		d.t.Errorf("%s: %+v, want %s of %d by %+v", route, l, deed, noun, want)
+	}
+	return a
+}
+
+// Whatever is done on a page has one line: who did it, by which way, from which
+// address behind a trusted proxy, when, and to what.
+func TestDeedsOfPages(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	d := &doors{t, w, map[string]bool{}, app.Actor{Way: app.WayDashboard, Address: "198.51.100.7"}}
+	proxied := w.Serve(web.Config{Version: "test", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	browser := func() *webtest.Browser {
+		b := w.Browser()
+		b.Base = strings.Replace(proxied.Base, "127.0.0.1", "localhost", 1) // where there are passkeys
+		b.Header.Set("X-Forwarded-For", "198.51.100.7")
+		return b
+	}
+	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { rw.WriteHeader(http.StatusInternalServerError) }))
+	defer shop.Close()
+	ok, body := http.StatusOK, `{"ok":true}`
+	api, _ := telegram(t, &ok, &body)
+	const password = apptest.SomePassword
+	post := func(b *webtest.Browser, path string, form ...string) func() webtest.Answer {
+		return func() webtest.Answer { return b.Submit(path, form...) }
+	}
+
+	token, err := w.Service.OpenSetUp(t.Context(), time.Now())
+	apptest.Must(t, err)
+	b := browser()
+	d.actor.ID, d.actor.Name = 1, "lan"
+	b.Submit("/setup/"+token, "name", "lan", "password", password, "password_again", password)
+	d.done["POST /setup/{token}"] = true // which also signs in
+	if list := d.lines(); len(list) != 2 || list[0].Deed != app.DeedUserSignIn || list[1].Deed != app.DeedUserCreate || list[1].Actor != list[0].Actor || list[1].Actor.Address != "198.51.100.7" || list[1].Actor.Name != "lan" || list[1].NounID != 1 {
+		t.Errorf("%+v", list)
+	}
+	b = browser()
+	nobody := *d
+	nobody.actor.ID, nobody.actor.Name = 0, ""
+	nobody.through("POST /login", app.DeedUserSignInRefused, 1, post(b, "/login", "name", "lan", "password", "a wrong password"))
+	d.through("POST /login", app.DeedUserSignIn, 1, post(b, "/login", "name", "lan", "password", password))
+
+	// Money.
+	d.through("POST /banks", app.DeedBankAccountLink, 1, post(b, "/banks", "bank", "ACB", "account_number", apptest.SomeAccount, "account_name", "A"))
+	d.through("POST /banks/{id}/look", app.DeedBankAccountChange, 1, post(b, "/banks/1/look", "nickname", "quầy"))
+	d.through("POST /banks/{id}/toggle", app.DeedBankAccountChange, 1, post(b, "/banks/1/toggle"))
+	w.Service.ToggleBankAccount(t.Context(), 1, 1, time.Now())
+	file := statementHeader + "02/11/2026,77,A,,11.000\n"
+	sum := b.Upload("/transactions/import", "a.csv", file).Sum(t)
+	d.through("POST /transactions/import", app.DeedImportRecord, 1, func() webtest.Answer { return b.Upload("/transactions/import", "a.csv", file, "sum", sum) })
+	d.through("POST /transactions/{id}/note", app.DeedTransactionNote, 1, post(b, "/transactions/1/note", "seen", "", "note", "x"))
+	d.through("GET /transactions/export", app.DeedTransactionExport, 0, func() webtest.Answer { return b.Get("/transactions/export?format=csv") })
+	d.through("GET /day/file", app.DeedTransactionExport, 0, func() webtest.Answer { return b.Get("/day/file?date=2026-11-02") })
+	d.through("GET /settings/audit/export", app.DeedAuditExport, 0, func() webtest.Answer { return b.Get("/settings/audit/export?format=csv") })
+	d.through("POST /transactions/import/{id}/undo", app.DeedImportUndo, 1, post(b, "/transactions/import/1/undo", "sure", "1"))
+
+	// Webhooks and deliveries.
+	d.through("POST /webhooks", app.DeedWebhookCreate, 1, post(b, "/webhooks", "name", "kho", "webhook_url", shop.URL, "type", "ALL"))
+	d.through("POST /webhooks/{id}/edit", app.DeedWebhookChange, 1, post(b, "/webhooks/1/edit", "name", "kho 2", "webhook_url", shop.URL, "type", "ALL"))
+	d.through("POST /webhooks/{id}/test", app.DeedWebhookTest, 1, post(b, "/webhooks/1/test"))
+	d.through("POST /guide/test", app.DeedWebhookTest, 1, post(b, "/guide/test"))
+	d.through("POST /webhooks/{id}/rotate", app.DeedWebhookRotate, 1, post(b, "/webhooks/1/rotate", "overlap_hours", "24"))
+	d.through("POST /webhooks/{id}/activate", app.DeedWebhookActivate, 1, post(b, "/webhooks/1/activate"))
+	first := w.Pay(1, "1", "x")
+	delivery := func(transaction int64) (id int64) {
+		w.File(func(db *sql.DB) error {
+			return db.QueryRow(`SELECT max(id) FROM deliveries WHERE transaction_id = ?`, transaction).Scan(&id)
+		})
+		return id
+	}
+	apptest.Eventually(t, "a first attempt", func() bool {
+		return w.Rows("attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE d.transaction_id = "+fmt.Sprint(first)) == 1
+	})
+	d.through("POST /deliveries/{id}/send-now", app.DeedDeliverySendNow, delivery(first), post(b, fmt.Sprintf("/deliveries/%d/send-now", delivery(first))))
+	apptest.Eventually(t, "a second attempt", func() bool {
+		return w.Rows("attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE d.transaction_id = "+fmt.Sprint(first)) == 2
+	})
+	d.through("POST /webhooks/{id}/send-now", app.DeedWebhookSendNow, 1, post(b, "/webhooks/1/send-now"))
+	apptest.Eventually(t, "a third attempt", func() bool {
+		return w.Rows("attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE d.transaction_id = "+fmt.Sprint(first)) == 3
+	})
+	w.Change(`UPDATE deliveries SET state = 2, due_ms = NULL, attempts = 6 WHERE id = ?`, delivery(first))
+	original := delivery(first)
+	d.through("POST /deliveries/{id}/resend", app.DeedDeliveryResend, original+1, post(b, fmt.Sprintf("/deliveries/%d/resend", original)))
+	var history int64
+	w.File(func(db *sql.DB) error {
+		return db.QueryRow(`SELECT max(id) FROM attempts WHERE delivery_id = ?`, original).Scan(&history)
+	})
+	d.through("POST /deliveries/resend", app.DeedDeliveryResend, original+2, post(b, "/deliveries/resend", "id", fmt.Sprint(history)))
+	w.Change(`UPDATE deliveries SET state = 2, due_ms = NULL, attempts = 6`)
+	d.through("POST /webhooks/{id}/replay", app.DeedWebhookReplay, 1, post(b, "/webhooks/1/replay"))
+	d.through("POST /webhooks/{id}/toggle", app.DeedWebhookChange, 1, post(b, "/webhooks/1/toggle"))
+	d.through("POST /webhooks/{id}/delete", app.DeedWebhookDelete, 1, post(b, "/webhooks/1/delete", "word", "kho 2"))
+
+	// Sources and what they sent.
+	d.through("POST /inbound/sources", app.DeedSourceCreate, 1, post(b, "/inbound/sources", "provider", "native", "name", "till", "auth", "bearer"))
+	d.through("POST /inbound/sources/{id}/rotate", app.DeedSourceRotate, 1, post(b, "/inbound/sources/1/rotate"))
+	sms, err := w.Service.AddSource(t.Context(), 1, app.SourceAdd{Provider: "capcom6", Name: "phone"}, time.Now())
+	apptest.Must(t, err)
+	d.through("POST /inbound/sources/{id}/senders", app.DeedSourceChange, sms.ID, post(b, "/inbound/sources/2/senders", "sender", "MYBANK"))
+	sepay := w.Sepay()
+	d.through("POST /inbound/sources/{id}/key", app.DeedSourceAPIKey, sepay.ID, post(b, fmt.Sprintf("/inbound/sources/%d/key", sepay.ID), "api_key", "the key of sepay"))
+	d.through("POST /inbound/sources/{id}/remove", app.DeedSourceRemove, 1, post(b, "/inbound/sources/1/remove", "word", "till"))
+	src := w.Native()
+	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{Account: "777"})
+	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{ID: "2", Number: "FT2", Account: "888"})
+	event := w.Events()[0].ID
+	d.through("POST /inbound/events/{id}/retry", app.DeedInboundRetry, event, post(b, fmt.Sprintf("/inbound/events/%d/retry", event)))
+	d.through("POST /inbound/events/{id}/discard", app.DeedInboundDiscard, event, post(b, fmt.Sprintf("/inbound/events/%d/discard", event), "sure", "1"))
+	d.through("POST /inbound/events/{id}/link", app.DeedInboundLink, event-1, post(b, fmt.Sprintf("/inbound/events/%d/link", event-1), "bank", "ACB", "account_number", "777", "account_name", "A", "notify", "none"))
+	d.through("POST /banks/{id}/unlink", app.DeedBankAccountUnlink, 1, post(b, "/banks/1/unlink", "word", apptest.SomeAccount))
+
+	// Keys, counters, alerts.
+	d.through("POST /keys", app.DeedAPIKeyCreate, 1, post(b, "/keys", "name", "k", "scope", "read"))
+	d.through("POST /keys/{id}/revoke", app.DeedAPIKeyRevoke, 1, post(b, "/keys/1/revoke"))
+	d.through("POST /settings/counters", app.DeedCounterLinkCreate, 1, post(b, "/settings/counters", "name", "c"))
+	d.through("POST /settings/counters/{id}/revoke", app.DeedCounterLinkRevoke, 1, post(b, "/settings/counters/1/revoke"))
+	d.through("POST /settings/alerts/telegram", app.DeedAlertSet, 1, post(b, "/settings/alerts/telegram", "token", botToken, "chat", "-100200", "api_url", api))
+	d.through("POST /settings/alerts/{medium}/test", app.DeedAlertTest, 1, post(b, "/settings/alerts/telegram/test"))
+	d.through("POST /settings/alerts/{medium}/payments", app.DeedAlertChange, 1, post(b, "/settings/alerts/telegram/payments", "on", "1"))
+	d.through("POST /settings/alerts/report", app.DeedAlertChange, 1, post(b, "/settings/alerts/report", "medium", "telegram", "report_time", "21:30"))
+	d.through("POST /settings/alerts", app.DeedAlertsChange, 0, post(b, "/settings/alerts", "lang", "en", "kind", "webhook"))
+	d.through("POST /settings/alerts/{medium}/remove", app.DeedAlertRemove, 1, post(b, "/settings/alerts/telegram/remove", "sure", "1"))
+	d.through("POST /settings/alerts/{medium}/chat", app.DeedAlertSet, 2, post(b, "/settings/alerts/ntfy/chat", "channel_url", "https://ntfy.sh/secrettopic"))
+	d.through("POST /settings/alerts/email", app.DeedAlertSet, 3, post(b, "/settings/alerts/email", "smtp_host", "mail.example.vn", "smtp_port", "587", "smtp_security", "starttls", "email_from", "a@shop.vn", "email_to", "b@shop.vn"))
+
+	// Users.
+	d.through("POST /settings/name", app.DeedAccountChange, 1, post(b, "/settings/name", "shop_name", "Hoa"))
+	d.through("POST /settings/users", app.DeedUserCreate, 2, post(b, "/settings/users", "name", "hoa", "role", "cashier", "password", password))
+	d.through("POST /settings/users/{id}/role", app.DeedUserRole, 2, post(b, "/settings/users/2/role", "role", "accountant"))
+	d.through("POST /settings/users/{id}/limit", app.DeedUserLimit, 2, post(b, "/settings/users/2/limit", "limit", "some", "bank_account_id", "2"))
+	w.Browser().SignIn("hoa")
+	ofHoa := sessionForm.FindStringSubmatch(b.Get("/settings/users/2").Body)
+	if ofHoa == nil {
+		t.Fatal("hoa has no session")
+	}
+	d.through("POST /settings/users/{id}/sessions/{session}/end", app.DeedUserSessionEnd, 2, post(b, ofHoa[1]))
+	d.through("POST /settings/users/{id}/password", app.DeedUserPassword, 2, post(b, "/settings/users/2/password"))
+	d.through("POST /settings/users/{id}/remove", app.DeedUserRemove, 2, post(b, "/settings/users/2/remove", "sure", "1"))
+	w.Browser().SignIn("lan")
+	own := sessionForm.FindStringSubmatch(b.Get("/settings/sign-in").Body)
+	if own == nil {
+		t.Fatal("lan has no other session")
+	}
+	d.through("POST /settings/sign-in/sessions/{id}/end", app.DeedUserSessionEnd, 1, post(b, own[1]))
+	d.through("POST /settings/sign-in/others", app.DeedUserSignOut, 1, post(b, "/settings/sign-in/others"))
+	const other = "một mật khẩu khác"
+	d.through("POST /settings/password", app.DeedUserPassword, 1, post(b, "/settings/password", "present_password", password, "password", other, "password_again", other))
+	w.Service.SetPassword(t.Context(), 1, 1, password, app.IdempotencyKey{}, time.Now())
+
+	// The second factor.
+	b = browser().SignIn("lan")
+	secret := secretField.FindStringSubmatch(b.Get("/settings/sign-in").Body)[1]
+	d.through("POST /settings/sign-in/app", app.DeedUserSecondFactor, 1, post(b, "/settings/sign-in/app", "secret", secret, "code", codeOf(t, secret), "present_password", password))
+	var codes []string
+	a := d.through("POST /settings/sign-in/codes", app.DeedUserRecovery, 1, post(b, "/settings/sign-in/codes", "present_password", password))
+	codes = strings.Split(a.Secret(t), "\n")
+	halfway := browser()
+	halfway.Post("/login", "name", "lan", "password", password)
+	w.Change(`UPDATE users SET totp_step = 0`) // the code was used
+	d.through("POST /login/code", app.DeedUserSignIn, 1, post(halfway, "/login/code", "code", codeOf(t, secret)))
+	halfway = browser()
+	halfway.Post("/login", "name", "lan", "password", password)
+	halfway.Submit("/login/code", "code", codes[0])
+	if list := d.lines(); list[0].Deed != app.DeedUserSignIn || list[1].Deed != app.DeedUserRecoveryUsed || list[1].Actor != list[0].Actor || list[1].NounID != 1 {
+		t.Errorf("%+v", list[:2])
+	}
+	d.through("POST /settings/sign-in/demand", app.DeedAccountChange, 1, post(b, "/settings/sign-in/demand", "demand", "1"))
+	b.Post("/settings/sign-in/demand")
+	device := deviceAt(t, b)
+	form := created(t, b, device, "phone")
+	d.through("POST /settings/sign-in/passkeys", app.DeedUserPasskeyAdd, 1, post(b, "/settings/sign-in/passkeys", form...))
+	d.through("POST /settings/sign-in/passkeys/{id}", app.DeedUserPasskeyRename, 1, post(b, "/settings/sign-in/passkeys/1", "name", "tablet"))
+	stranger := browser()
+	d.through("POST /login/passkey", app.DeedUserSignIn, 1, func() webtest.Answer { return use(t, stranger, device) })
+	d.through("POST /settings/sign-in/passkeys/{id}/remove", app.DeedUserPasskeyRemove, 1, post(b, "/settings/sign-in/passkeys/1/remove", "present_password", password))
+	d.through("POST /settings/sign-in/off", app.DeedUserFactorOff, 1, post(b, "/settings/sign-in/off", "present_password", password))
+	d.through("POST /settings/sign-out", app.DeedUserSignOut, 1, post(b, "/settings/sign-out"))
+
+	for _, p := range dashboard.Pages {
+		route := p.Method + " " + p.Path
+		if why, none := notDeeds[route]; p.Method == http.MethodPost && none == d.done[route] {
+			t.Errorf("%s: has a deed of this test, or stands in notDeeds (%q)", route, why)
+		}
+	}
 }

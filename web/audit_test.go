@@ -1,0 +1,98 @@
+package web_test
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/web"
+	"baoco/web/webtest"
+)
+
+// Whatever a program does with an API key has one line: the key, from which address
+// behind a trusted proxy, when, and to what.
+func TestDeedsOfAPI(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	shop := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { rw.WriteHeader(http.StatusInternalServerError) }))
+	defer shop.Close()
+	w.Link("ACB", apptest.SomeAccount)
+	key := w.APIKey(app.ScopeFull)
+	src := w.Native()
+	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{Account: "777"})
+	w.Names(webtest.Counts{Unassigned: 1}, src, apptest.Transfer{ID: "2", Number: "FT2", Account: "888"})
+	w.URL = w.Serve(web.Config{Version: "test", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}).Base
+
+	done := map[string]bool{}
+	lines := func() []app.AuditLine {
+		t.Helper()
+		list, err := w.Service.AuditLines(t.Context(), 1, app.AuditFilter{}, 1000)
+		apptest.Must(t, err)
+		return list
+	}
+	through := func(route string, id int64, body string, deed app.Deed, noun int64) {
+		t.Helper()
+		done[route] = true
+		before, began := lines(), time.Now()
+		method, path, _ := strings.Cut(strings.Replace(route, "{id}", fmt.Sprint(id), 1), " ")
+		a := w.Do(method, path, body, "Authorization", "Bearer "+key, "X-Forwarded-For", "198.51.100.7")
+		now := lines()
+		added := now[:len(now)-len(before)]
+		if len(added) != 1 {
+			t.Errorf("%s: %d lines, %d %s", route, len(added), a.Status, a.Body)
+			return
+		}
+		l := added[0]
+		if want := (app.Actor{Way: app.WayAPI, ID: 1, Name: "test", Address: "198.51.100.7", At: l.Actor.At}); l.Actor != want || l.Deed != deed || l.NounID != noun || l.Actor.At.Before(began.Add(-time.Millisecond)) || l.Actor.At.After(time.Now()) {
+			t.Errorf("%s: %+v, want %s of %d by %+v", route, l, deed, noun, want)
+		}
+	}
+	number := func(query string) (n int64) {
+		w.File(func(db *sql.DB) error { return db.QueryRow(query).Scan(&n) })
+		return n
+	}
+	attempts := func(n int64) {
+		t.Helper()
+		apptest.Eventually(t, fmt.Sprintf("%d attempts", n), func() bool {
+			return number(`SELECT count(*) FROM attempts a JOIN deliveries d ON d.id = a.delivery_id WHERE d.transaction_id IS NOT NULL`) >= n
+		})
+	}
+
+	through("PATCH /api/v1/bank-accounts/{id}/toggle", 1, "", app.DeedBankAccountChange, 1)
+	_, err := w.Service.ToggleBankAccount(t.Context(), 1, 1, time.Now())
+	apptest.Must(t, err)
+	through("POST /api/v1/webhooks", 0, `{"name":"kho","webhook_url":"`+shop.URL+`","type":"ALL"}`, app.DeedWebhookCreate, 1)
+	through("PUT /api/v1/webhooks/{id}", 1, `{"name":"kho 2"}`, app.DeedWebhookChange, 1)
+	through("POST /api/v1/webhooks/{id}/test", 1, "", app.DeedWebhookTest, 1)
+	through("POST /api/v1/webhooks/{id}/rotate-secret", 1, "", app.DeedWebhookRotate, 1)
+	through("POST /api/v1/webhooks/{id}/activate-secret", 1, "", app.DeedWebhookActivate, 1)
+	through("POST /api/v1/transactions", 0, `{"transferType":"IN","transferAmount":20000,"accountNumber":"`+apptest.SomeAccount+`","transactionNumber":"FT9"}`, app.DeedTransactionRecord, 0)
+	attempts(1)
+	delivery := number(`SELECT max(id) FROM deliveries WHERE transaction_id IS NOT NULL`)
+	through("POST /api/v1/deliveries/{id}/send-now", delivery, "", app.DeedDeliverySendNow, delivery)
+	attempts(2)
+	w.Change(`UPDATE deliveries SET state = 2, due_ms = NULL, attempts = 6 WHERE id = ?`, delivery)
+	history := number(fmt.Sprintf(`SELECT max(id) FROM attempts WHERE delivery_id = %d`, delivery))
+	through("POST /api/v1/webhooks/{id}/resend", history, "", app.DeedDeliveryResend, delivery+1)
+	attempts(3)
+	w.Change(`UPDATE deliveries SET state = 2, due_ms = NULL, attempts = 6`)
+	through("POST /api/v1/webhooks/{id}/replay", 1, "", app.DeedWebhookReplay, 1)
+	through("PATCH /api/v1/webhooks/{id}/toggle", 1, "", app.DeedWebhookChange, 1)
+	through("DELETE /api/v1/webhooks/{id}", 1, "", app.DeedWebhookDelete, 1)
+	through("POST /api/v1/inbound/{id}/retry", 2, "", app.DeedInboundRetry, 2)
+	through("POST /api/v1/inbound/{id}/discard", 2, "", app.DeedInboundDiscard, 2)
+	through("POST /api/v1/inbound/{id}/link", 1, `{"account_name":"A"}`, app.DeedInboundLink, 1)
+
+	for _, route := range web.Routes(w.Service) {
+		if method, path, _ := strings.Cut(route, " "); method != http.MethodGet && strings.HasPrefix(path, "/api/v1/") && !done[route] {
+			t.Errorf("%s: which line has it in the audit log?", route)
+		}
+	}
+}
