@@ -25,7 +25,7 @@ type Challenges struct {
 	key  [sha256.Size]byte
 
 	mu   sync.Mutex
-	used map[string]time.Time // until when each must be remembered
+	used map[string]time.Time // what a challenge begins with, until it ends
 }
 
 const (
@@ -52,7 +52,7 @@ func (c *Challenges) New(subject string, now time.Time) string {
 // Use tells whether New made a challenge for a subject, and it hasn't ended. It is
 // true once for a challenge.
 func (c *Challenges) Use(challenge, subject string, now time.Time) bool {
-	b, err := base64.RawURLEncoding.Strict().DecodeString(challenge)
+	b, err := base64.RawURLEncoding.DecodeString(challenge)
 	if err != nil || len(b) != endSize+nonceSize+sha256.Size {
 		return false
 	}
@@ -68,12 +68,12 @@ func (c *Challenges) Use(challenge, subject string, now time.Time) bool {
 			delete(c.used, other)
 		}
 	}
-	if _, before := c.used[challenge]; before || len(c.used) >= maxUsed {
+	if _, before := c.used[string(head)]; before || len(c.used) >= maxUsed {
 		return false
 	}
 	if c.used == nil {
 		c.used = map[string]time.Time{}
 	}
-	c.used[challenge] = end
+	c.used[string(head)] = end
 	return true
 }

@@ -86,7 +86,7 @@ type clientData struct {
 type encoded []byte
 
 func (e *encoded) UnmarshalText(text []byte) (err error) {
-	*e, err = base64.RawURLEncoding.Strict().DecodeString(string(text))
+	*e, err = base64.RawURLEncoding.DecodeString(string(text))
 	return err
 }
 
@@ -200,7 +200,7 @@ func readAuthenticatorData(b []byte) (d authenticatorData, ok bool) {
 			return d, false
 		}
 		length := int(binary.BigEndian.Uint16(b[model:]))
-		if b = b[model+2:]; len(b) < length || length == 0 || length > maxID {
+		if b = b[model+2:]; len(b) < length || length > maxID {
 			return d, false
 		}
 		d.id, b = b[:length], b[length:]

@@ -159,6 +159,24 @@ func TestCreated(t *testing.T) {
 	}
 }
 
+// A new passkey has the id that the device says. Of what a browser says about it no more
+// is kept than a little.
+func TestCreatedID(t *testing.T) {
+	t.Parallel()
+	a := device(t)
+	text := a.Create(challenge)
+	other, err := passkey.Read(strings.Replace(text, `"rawId":"`, `"rawId":"AAAA`, 1))
+	apptest.Must(t, err)
+	if _, err := other.Created(shop); !errors.Is(err, passkey.ErrAnswer) {
+		t.Errorf("another id: %v", err)
+	}
+	long, err := passkey.Read(strings.Replace(text, `"internal"`, `"`+strings.Repeat("x", 100)+`"`, 1))
+	apptest.Must(t, err)
+	if c, err := long.Created(shop); err != nil || c.Transports != "" {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
 func TestSigned(t *testing.T) {
 	t.Parallel()
 	for _, c := range cases {
@@ -354,7 +372,7 @@ func TestChallenges(t *testing.T) {
 		}
 	}
 	late := now.Add(passkey.ChallengeTime - time.Second)
-	if !mine.Use(one, "sign in", late) || mine.Use(one, "sign in", late) || !mine.Use(two, "sign in", late) {
+	if !mine.Use(one, "sign in", late) || mine.Use(one, "sign in", late) || mine.Use(one+"\n", "sign in", late) || !mine.Use(two, "sign in", late) {
 		t.Error("a challenge doesn't count once, until it ends")
 	}
 	// Those that have ended are forgotten, and no more are remembered than may be.
