@@ -175,7 +175,7 @@ func TestLimitedSearchGoesOn(t *testing.T) {
 	w := apptest.Open(t, create(t), app.Config{})
 	defer w.Close()
 	own, hidden := w.Link("ACB", apptest.SomeAccount), w.Link("ACB", "222222")
-	long := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+	long := time.Date(2001, 6, 1, 0, 0, 0, 0, time.UTC)
 	const rows = 80 // each in a block of its own
 	for i := range rows {
 		w.Change(`UPDATE sqlite_sequence SET seq = seq + 4096 WHERE name = 'transactions'`)
