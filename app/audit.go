@@ -27,7 +27,7 @@ var Ways = []Way{WayDashboard, WayAPI, WayCommand, WayServer}
 func WayName(w Way) Text {
 	switch w {
 	case WayDashboard:
-		return Text{"Dashboard", "Trang quản trị"}
+		return Text{"Dashboard", "Trang quản lý"}
 	case WayAPI:
 		return Text{"API key", "Khoá API"}
 	case WayCommand:

@@ -121,7 +121,7 @@ func TestAuditPage(t *testing.T) {
 		lan.Get("/settings/audit?"+wrong).WantStatus(t, http.StatusUnprocessableEntity)
 	}
 	lan.Post("/look", "lang", "vi").WantStatus(t, http.StatusSeeOther)
-	lan.Get("/settings/audit").Shows(t, "đã đổi địa chỉ của webhook", "Hôm nay", "Trang quản trị")
+	lan.Get("/settings/audit").Shows(t, "đã đổi địa chỉ của webhook", "Hôm nay", "Trang quản lý")
 	apptest.Must(t, w.Service.DeleteWebhook(t.Context(), 1, hook.ID, time.Now()))
 	a = lan.Get("/settings/audit")
 	a.Shows(t, "đã đổi địa chỉ của webhook")

@@ -28,7 +28,7 @@ func placeOf(v *visit) passkeyPlace {
 	case wire.Secure(v.Request):
 		return passkeyPlace{place, app.Text{
 			EN: "Passkeys need a name: open this dashboard at a name such as shop.vn, not at the address of the machine.",
-			VI: "Passkey cần tên miền: hãy mở trang quản trị bằng tên như shop.vn thay vì địa chỉ IP của máy.",
+			VI: "Passkey cần tên miền: hãy mở trang quản lý bằng tên như shop.vn thay vì địa chỉ IP của máy.",
 		}}
 	}
 	return passkeyPlace{place, app.Text{
