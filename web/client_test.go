@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -157,6 +158,10 @@ func TestAsSent(t *testing.T) {
 	proxies := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
 	h := web.New(web.Config{Service: w.Service, TrustedProxies: proxies})
 	https := web.New(web.Config{Service: w.Service, TrustedProxies: proxies, Secure: true})
+	itself := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { // with a certificate
+		r.TLS = &tls.ConnectionState{}
+		h.ServeHTTP(w, r)
+	})
 	const proto, host = "X-Forwarded-Proto", "X-Forwarded-Host"
 	for i, c := range []struct {
 		h           http.Handler
@@ -168,6 +173,8 @@ func TestAsSent(t *testing.T) {
 	}{
 		{h, "192.0.2.1:1", nil, false, "", true},
 		{https, "192.0.2.1:1", nil, true, "", true},
+		{itself, "192.0.2.1:1", nil, true, "", true},
+		{itself, "192.0.2.1:1", []string{proto, "http"}, true, "", true},               // forged
 		{h, "192.0.2.1:1", []string{proto, "https", host, "shop.vn"}, false, "", true}, // forged
 		{https, "192.0.2.1:1", []string{proto, "http", host, "shop.vn"}, true, "", true},
 		{h, "10.0.0.1:1", []string{proto, "https", host, "shop.vn"}, true, "https://shop.vn", false},
