@@ -78,7 +78,9 @@ func TestHeartbeat(t *testing.T) {
 		if strings.Contains(s.log.String(), "secret") || strings.Contains(s.log.String(), "watch.example.vn") {
 			t.Errorf("the log has the address\n%s", s.log)
 		}
-		s.close(t)
+		must(t, s.Store.Close()) // nothing can be recorded any more
+		beats(0)
+		must(t, s.courier.Stop(t.Context()))
 	})
 }
 
