@@ -196,7 +196,7 @@ func installRelease(t *testing.T, first string) {
 	must(t, os.Rename(filepath.Join(first, "baoco_1.2.3_oci.tar"), filepath.Join(dir, "image.tar")))
 	out := inOwnNetwork(t, "TestRelease", dir, 4*time.Minute)
 	if strings.Contains(out, "--- SKIP") {
-		missing("%s", out)
+		t.Skip(out) // a property of the machine, which no package of Debian's changes
 	}
 	t.Log(out)
 }
