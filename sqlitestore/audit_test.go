@@ -145,3 +145,28 @@ func TestRefusedSignInsAreCounted(t *testing.T) {
 	}
 	must(t, h.store.Close())
 }
+
+// An export has every line once, newest first, over several reads.
+func TestExportAudit(t *testing.T) {
+	t.Parallel()
+	h := &history{t: t, now: time.Date(2026, 11, 20, 16, 30, 0, 0, time.UTC)}
+	h.reopen(create(t))
+	defer func() { must(t, h.store.Close()) }()
+	must(t, h.store.Write(t.Context(), func(exec func(string, ...any) error) error {
+		return exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
+			INSERT INTO audit (account_id, at_ms, way, actor, actor_id, address, deed, noun, noun_id, detail) SELECT 1, 1000000000000, 'api', 'a', 1, '', 'webhook.test', 'webhook', i, '{}' FROM n`)
+	}))
+	want := int64(2500)
+	must(t, h.service.ExportAudit(acting(t.Context()), 1, app.AuditFilter{Noun: "webhook"}, func(list []app.AuditLine) error {
+		for _, l := range list {
+			if l.NounID != want {
+				t.Fatalf("line of webhook %d, want %d", l.NounID, want)
+			}
+			want--
+		}
+		return nil
+	}))
+	if want != 0 {
+		t.Errorf("%d lines are missing", want)
+	}
+}
