@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -132,6 +134,38 @@ func TestSecondFactor(t *testing.T) {
 	w.Browser().SignIn("lan")
 	if n := w.Rows("recovery_codes"); n != 0 {
 		t.Errorf("%d recovery codes are left", n)
+	}
+}
+
+// Of those who send the same code at the same time, one is signed in.
+func TestCodeAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	w.User(1, "lan", app.RoleOwner)
+	secret, _ := enrol(t, w.Browser().SignIn("lan"))
+	w.Change("UPDATE users SET totp_step = 0")
+	var browsers [4]*webtest.Browser
+	for i := range browsers {
+		browsers[i] = password(t, w.Browser())
+	}
+	var in atomic.Int64
+	withCode(t, secret, func(code string) (a webtest.Answer) {
+		var all sync.WaitGroup
+		for _, b := range browsers {
+			all.Go(func() {
+				if a := b.Post("/login/code", "code", code); a.Status == http.StatusSeeOther {
+					in.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if in.Load() == 0 {
+			a.Status = http.StatusUnprocessableEntity
+		}
+		return a
+	})
+	if in.Load() != 1 {
+		t.Errorf("%d are signed in by one code", in.Load())
 	}
 }
 
