@@ -117,6 +117,8 @@ func (v *visit) unchanged(now ...any) error {
 			text = v.RoleName(f)
 		case app.WebhookType:
 			text = v.WebhookTypeText(f)
+		case []int64: // ids of what another field names
+			text = ""
 		}
 		if text != "" {
 			list = append(list, "“"+app.Isolated(text)+"”")

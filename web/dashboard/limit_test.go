@@ -515,6 +515,21 @@ func TestLimitForm(t *testing.T) {
 	lan.Post(path, "limit", "all", "version", stale).WantStatus(t, http.StatusConflict)
 	limit(2)
 	lan.Get("/settings").Shows(t, "Only ACB 660770332211")
+
+	// Two limits differ that the page names alike.
+	five := []string{"limit", "some", "bank_account_id", "1", "bank_account_id", "2"}
+	for _, number := range []string{"3003", "4004", "5005"} {
+		b := w.Link("ACB", number)
+		five = append(five, "bank_account_id", itoa(b.ID))
+	}
+	lan.Post(path, append(slices.Clone(five[:8]), five[8:10]...)...).Goes(t, page)
+	stale = versionField.FindAllStringSubmatch(lan.Get(page).Body, -1)[1][1]
+	lan.Post(path, append(slices.Clone(five[:8]), five[10:]...)...).Goes(t, page)
+	refused := lan.Post(path, "limit", "some", "bank_account_id", "2", "version", stale)
+	refused.Shows(t, "This was changed elsewhere")
+	refused.Hides(t, "[1 2")
+	lan.Post(path, "limit", "some", "bank_account_id", "2").Goes(t, page)
+	limit(2)
 	till.Get("/").Shows(t, "You see only: ACB ··2211")
 	w.Pay(1, "1", "not for thu")
 	till.Get("/transactions").Hides(t, "not for thu")

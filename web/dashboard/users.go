@@ -114,7 +114,7 @@ func (s *Server) limitUser(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if err := v.unchanged(v.limitText(v.user.Role, u.Limit, banks)); err != nil {
+	if err := v.unchanged(v.limitText(v.user.Role, u.Limit, banks), u.Limit.IDs); err != nil {
 		return s.showUser(v, u, err)
 	}
 	limit := app.BankAccountLimit{On: v.PostFormValue("limit") != "all"}
