@@ -19,9 +19,9 @@
 //   - app/exactjson: JSON as it was sent, for signatures and money.
 //   - app/statement: statement files. app/sms: texts of banks. app/sheet: CSV and
 //     XLSX. app/appsscript: Google Sheets. app/vietqr: QR codes. app/verify: why a signature doesn't match.
-//     app/fold: text for searching. app/password: passwords.
-//     app/secondfactor: codes of authenticator apps, recovery codes.
-//     app/passkey: passkeys.
+//     app/audit: the audit log in sentences. app/fold: text for searching.
+//     app/password: passwords. app/secondfactor: codes of authenticator apps,
+//     recovery codes. app/passkey: passkeys.
 //   - app/command: the command line, a file for each noun. In it, terminal has
 //     what every command shares, serve wires the server, bench measures it, demo
 //     shows it. It is the only room under app that imports rooms outside.
