@@ -158,8 +158,8 @@ type Writer interface {
 
 	// EndSessions signs a user out everywhere, by a new generation.
 	EndSessions(ctx context.Context, accountID, id int64) (User, error)
-	// RemoveSecondFactor switches the second factor of a user off, and signs them
-	// out everywhere by a new generation.
+	// RemoveSecondFactor removes the app, passkeys and recovery codes of a user, and
+	// signs them out everywhere by a new generation.
 	RemoveSecondFactor(ctx context.Context, accountID, id int64) (User, error)
 	// LimitUser limits what a user sees to some bank accounts, linked or not, or
 	// ends the limit. It counts from the user's next request on. ErrNotLimited for

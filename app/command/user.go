@@ -61,7 +61,7 @@ func userCommand() *cli.Command {
 				Flags: terminal.AdminFlags(), Action: withUser(signOutUser),
 			},
 			{
-				Name: "second-factor-off", Usage: "switch the second factor of a user off, who is signed out everywhere", ArgsUsage: "NAME",
+				Name: "second-factor-off", Usage: "remove the authenticator app, passkeys and recovery codes of a user, who is signed out everywhere", ArgsUsage: "NAME",
 				Description: terminal.Example("baoco user second-factor-off lan"),
 				Flags:       terminal.AdminFlags(), Action: withUser(endSecondFactor),
 			},
@@ -239,7 +239,7 @@ func endSecondFactor(c *cli.Context, s *session, u app.User) error {
 	if _, err := s.service.RemoveSecondFactor(c.Context, s.account, u.ID); err != nil {
 		return err
 	}
-	return terminal.Done(c, stateJSON{u.ID, "second_factor_off"}, "The second factor of %s is off, with its recovery codes, and %s is signed out everywhere.", u.Name, u.Name)
+	return terminal.Done(c, stateJSON{u.ID, "second_factor_off"}, "The second factor of %s is off: the app, passkeys and recovery codes are removed, and %s is signed out everywhere.", u.Name, u.Name)
 }
 
 func removeUser(c *cli.Context, s *session, u app.User) error {
