@@ -30,6 +30,9 @@ func printedUnit(t *testing.T, args ...string) (text string, settings map[string
 
 func TestSystemdUnit(t *testing.T) {
 	t.Setenv("BAOCO_LOG_FORMAT", "json") // of this shell, not of the service
+	t.Chdir(t.TempDir())
+	here, err := os.Getwd()
+	must(t, err)
 	const bin = "--binary=/usr/local/bin/baoco"
 	for _, c := range []struct {
 		args []string
@@ -58,6 +61,10 @@ func TestSystemdUnit(t *testing.T) {
 		{[]string{bin, "--db", "/var/lib/a/b/baoco.db"}, map[string]string{"ReadWritePaths": "/var/lib/a/b"}, []string{"StateDirectory"}},
 		{[]string{bin, "--listen", "unix:/run/baoco/baoco.sock", "--base-url", "https://baoco.vn"}, map[string]string{"RuntimeDirectory": "baoco"}, []string{"AmbientCapabilities"}},
 		{[]string{bin, "--backup-dir", "/mnt/a b"}, map[string]string{"ReadWritePaths": `"-/mnt/a b"`, "StateDirectory": "baoco"}, nil},
+		{[]string{bin, "--cert-file", "c.pem", "--key-file", "/k.pem", "--backup-dir", "b"}, map[string]string{ // systemd starts it in /
+			"ExecStart":      "/usr/local/bin/baoco serve --db=/var/lib/baoco/baoco.db --cert-file=" + here + "/c.pem --key-file=/k.pem --backup-dir=" + here + "/b --log-format=json",
+			"ReadWritePaths": "-" + here + "/b",
+		}, nil},
 		{[]string{bin, "--db", "/home/lan/baoco.db"}, map[string]string{"ProtectHome": "read-only", "ReadWritePaths": "/home/lan"}, nil},
 		{[]string{"--binary=/tmp/baoco"}, map[string]string{"User": "baoco"}, []string{"PrivateTmp"}},
 	} {

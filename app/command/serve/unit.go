@@ -114,7 +114,11 @@ func readUnit(c *cli.Context) (u unit, err error) {
 	if name, below := strings.CutPrefix(u.dir, "/var/lib/"); below && stateName.MatchString(name) {
 		u.State = name
 	}
-	u.command = append([]string{binary, "serve", "--db=" + db}, servedFlags(c)...)
+	flags, err := servedFlags(c)
+	if err != nil {
+		return u, err
+	}
+	u.command = append([]string{binary, "serve", "--db=" + db}, flags...)
 	if u.file = c.String("environment-file"); u.file != "" {
 		if u.file, err = filepath.Abs(u.file); err != nil {
 			return u, err
@@ -139,8 +143,8 @@ func readUnit(c *cli.Context) (u unit, err error) {
 }
 
 // servedFlags are the flags of serve that were set, on the command line or by the
-// environment. The service won't have this environment.
-func servedFlags(c *cli.Context) (words []string) {
+// environment. The service won't have this environment, nor this working directory.
+func servedFlags(c *cli.Context) (words []string, err error) {
 	for _, f := range Flags() {
 		name := f.Names()[0]
 		if name == "db" || !c.IsSet(name) {
@@ -151,10 +155,15 @@ func servedFlags(c *cli.Context) (words []string) {
 			values = c.StringSlice(name)
 		}
 		for _, value := range values {
+			if value != "" && (name == "backup-dir" || strings.HasSuffix(name, "-file")) {
+				if value, err = filepath.Abs(value); err != nil {
+					return nil, err
+				}
+			}
 			words = append(words, "--"+name+"="+value)
 		}
 	}
-	return words
+	return words, nil
 }
 
 func (unit) Version() string         { return Version }
