@@ -99,7 +99,7 @@ func (s *Store) SetTOTP(ctx context.Context, u app.User, t app.TOTP, codes [][32
 		if err := setRecoveryCodes(tx, u.ID, codes); err != nil {
 			return u, err
 		}
-		return changeUser(ctx, tx, u.AccountID, u.ID, app.DeedUserSecondFactor, `UPDATE users SET totp = ?4, totp_step = ?5, generation = ?3 WHERE account_id = ?1 AND id = ?2`, s.sealer.seal(sealTOTP, t.Secret), t.Step)
+		return changeUser(ctx, tx, u.AccountID, u.ID, app.DeedUserSecondFactor, app.AuditDetail{}, `UPDATE users SET totp = ?4, totp_step = ?5, generation = ?3 WHERE account_id = ?1 AND id = ?2`, s.sealer.seal(sealTOTP, t.Secret), t.Step)
 	})
 }
 
@@ -152,7 +152,7 @@ func setRecoveryCodes(tx *tx, userID int64, codes [][32]byte) error {
 	return err
 }
 
-const passkeyColumns = `passkeys.id, user_id, passkeys.name, host, passkeys.created_at, last_used_at, credential_id, public_key, transports, backup_eligible, sign_count`
+const passkeyColumns = `id, user_id, name, host, created_at, last_used_at, credential_id, public_key, transports, backup_eligible, sign_count`
 
 func passkeyInto(p *app.Passkey) []any {
 	return []any{&p.ID, &p.UserID, &p.Name, &p.Host, secondsInto(&p.CreatedAt), secondsInto(&p.LastUsedAt), &p.Credential.ID, &p.PublicKey, &p.Transports, &p.BackupEligible, &p.SignCount}
@@ -204,21 +204,9 @@ func (s *Store) AddPasskey(ctx context.Context, u app.User, p app.Passkey, codes
 			u.ID, p.Name, p.Host, p.Credential.ID, p.PublicKey, p.Transports, p.BackupEligible, int64(p.SignCount), p.CreatedAt.Unix()); err != nil {
 			return u, err
 		}
-		return passkeysChanged(ctx, tx, u, app.DeedUserPasskeyAdd, p.Name)
+		return changeUser(ctx, tx, u.AccountID, u.ID, app.DeedUserPasskeyAdd, app.AuditDetail{}.Changed("name", "", p.Name), endSessions)
 	})
 	return changed, first, err
-}
-
-// passkeysChanged gives the user a new generation.
-func passkeysChanged(ctx context.Context, tx *tx, u app.User, deed app.Deed, name string) (app.User, error) {
-	if err := tx.changeOne(app.ErrNoUser, `UPDATE users SET generation = ?3 WHERE account_id = ?1 AND id = ?2`, u.AccountID, u.ID, newGeneration()); err != nil {
-		return u, err
-	}
-	changed, err := txUser(tx, u.AccountID, u.ID)
-	if err != nil {
-		return u, err
-	}
-	return changed, tx.audit(ctx, u.AccountID, deed, u.ID, app.AuditNamed(u.Name).Changed("passkey_name", "", name))
 }
 
 func txPasskeyName(tx *tx, u app.User, id int64) (string, error) {
@@ -235,7 +223,7 @@ func (s *Store) RenamePasskey(ctx context.Context, u app.User, id int64, name st
 		if err := tx.exec(`UPDATE passkeys SET name = ? WHERE id = ?`, name, id); err != nil {
 			return err
 		}
-		return tx.auditChange(ctx, u.AccountID, app.DeedUserPasskeyRename, u.ID, app.AuditNamed(u.Name).Changed("passkey_name", before, name))
+		return tx.auditChange(ctx, u.AccountID, app.DeedUserPasskeyRename, u.ID, app.AuditNamed(u.Name).Changed("name", before, name))
 	})
 }
 
@@ -258,7 +246,7 @@ func (s *Store) RemovePasskey(ctx context.Context, u app.User, id int64) (app.Us
 		if err != nil {
 			return u, err
 		}
-		return passkeysChanged(ctx, tx, u, app.DeedUserPasskeyRemove, name)
+		return changeUser(ctx, tx, u.AccountID, u.ID, app.DeedUserPasskeyRemove, app.AuditDetail{}.Changed("name", "", name), endSessions)
 	})
 }
 
@@ -285,7 +273,7 @@ func (s *Store) RemoveSecondFactor(ctx context.Context, accountID, id int64) (ap
 				return app.User{}, err
 			}
 		}
-		return changeUser(ctx, tx, accountID, id, app.DeedUserFactorOff, `UPDATE users SET totp = NULL, generation = ?3 WHERE account_id = ?1 AND id = ?2`)
+		return changeUser(ctx, tx, accountID, id, app.DeedUserFactorOff, app.AuditDetail{}, `UPDATE users SET totp = NULL, generation = ?3 WHERE account_id = ?1 AND id = ?2`)
 	})
 }
 

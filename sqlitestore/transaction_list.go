@@ -242,9 +242,8 @@ func (s *Store) listNewest(ctx context.Context, accountID int64, f app.Transacti
 	return found, nil
 }
 
-// lastLimited is how many blocks come before the last one that a listing looks at where
-// the context has a limit.
-const lastLimited = "31"
+// limitedBlocks is how many blocks a listing looks at where the context has a limit.
+const limitedBlocks = 32
 
 // limitedTo is the first id that a listing looks at where the context has a limit; 0:
 // it looks at all. Other listings stop after some work, but how much work there is also
@@ -253,7 +252,8 @@ const lastLimited = "31"
 // something to show.
 func (s *Store) limitedTo(ctx context.Context, accountID int64, f app.TransactionFilter) (int64, error) {
 	where := blocksOf(accountID, f).where()
-	blocks, err := readAll(ctx, s, scanOne[int64], `SELECT DISTINCT block FROM transaction_blocks t WHERE `+where.where.String()+` ORDER BY block DESC LIMIT 2 OFFSET `+lastLimited, where.args...)
+	blocks, err := readAll(ctx, s, scanOne[int64], `SELECT DISTINCT block FROM transaction_blocks t WHERE `+where.where.String()+` ORDER BY block DESC LIMIT 2 OFFSET ?`,
+		append(where.args, limitedBlocks-1)...)
 	if err != nil || len(blocks) < 2 {
 		return 0, err
 	}

@@ -154,18 +154,22 @@ func (s *Store) SetPassword(ctx context.Context, accountID, id int64, hash strin
 		if err := useForm(tx, accountID, key, now); err != nil {
 			return app.User{}, err
 		}
-		return changeUser(ctx, tx, accountID, id, app.DeedUserPassword, `UPDATE users SET password = ?4, generation = ?3 WHERE account_id = ?1 AND id = ?2`, hash)
+		return changeUser(ctx, tx, accountID, id, app.DeedUserPassword, app.AuditDetail{}, `UPDATE users SET password = ?4, generation = ?3 WHERE account_id = ?1 AND id = ?2`, hash)
 	})
 }
 
 func (s *Store) EndSessions(ctx context.Context, accountID, id int64) (app.User, error) {
 	return writing(ctx, s, func(tx *tx) (app.User, error) {
-		return changeUser(ctx, tx, accountID, id, app.DeedUserSignOut, `UPDATE users SET generation = ?3 WHERE account_id = ?1 AND id = ?2`)
+		return changeUser(ctx, tx, accountID, id, app.DeedUserSignOut, app.AuditDetail{}, endSessions)
 	})
 }
 
-// changeUser also gives the user a new generation: ?3 of the statement.
-func changeUser(ctx context.Context, tx *tx, accountID, id int64, deed app.Deed, statement string, args ...any) (app.User, error) {
+// endSessions is a statement for changeUser that changes nothing else.
+const endSessions = `UPDATE users SET generation = ?3 WHERE account_id = ?1 AND id = ?2`
+
+// changeUser also gives the user a new generation: ?3 of the statement. It fills in the
+// name of d.
+func changeUser(ctx context.Context, tx *tx, accountID, id int64, deed app.Deed, d app.AuditDetail, statement string, args ...any) (app.User, error) {
 	if err := tx.changeOne(app.ErrNoUser, statement, append([]any{accountID, id, newGeneration()}, args...)...); err != nil {
 		return app.User{}, err
 	}
@@ -173,7 +177,8 @@ func changeUser(ctx context.Context, tx *tx, accountID, id int64, deed app.Deed,
 	if err != nil {
 		return u, err
 	}
-	return u, tx.audit(ctx, accountID, deed, id, app.AuditNamed(u.Name))
+	d.Name = app.AuditNamed(u.Name).Name
+	return u, tx.audit(ctx, accountID, deed, id, d)
 }
 
 func (s *Store) SetRole(ctx context.Context, accountID, id int64, role app.Role) (app.User, error) {

@@ -140,8 +140,7 @@ var fields = map[string]field{
 		on:  app.Text{EN: "demanded the second factor of all users of {of}", VI: "bắt buộc mọi người dùng của {of} có bước xác thực thứ hai"},
 		off: app.Text{EN: "no longer demanded the second factor of the users of {of}", VI: "không còn bắt buộc người dùng của {of} có bước xác thực thứ hai"},
 	},
-	"passkey_name": {name: app.Text{EN: "name", VI: "tên"}},
-	"role":         {name: app.Text{EN: "role", VI: "vai trò"}, value: func(text string, _ *time.Location) app.Text { return app.Role(text).Name() }},
+	"role": {name: app.Text{EN: "role", VI: "vai trò"}, value: func(text string, _ *time.Location) app.Text { return app.Role(text).Name() }},
 	"scope": {name: app.Text{EN: "permissions", VI: "quyền"}, value: choice(map[string]app.Text{
 		string(app.ScopeFull): {EN: "Read and write", VI: "Đọc và ghi"}, string(app.ScopeRead): {EN: "Read only", VI: "Chỉ đọc"},
 	})},

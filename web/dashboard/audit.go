@@ -126,9 +126,6 @@ func (s *Server) exportAudit(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if f.Noun == "" {
-		f.NounID = 0
-	}
 	e.name = exportName("baoco-audit", f.From, f.To, v.now.In(v.zone))
 	return e.send(func(ctx context.Context) error { return s.Service.ExportAudit(ctx, v.account.ID, f, e.add) })
 }
