@@ -19,6 +19,14 @@ const (
 	ScopeRead Scope = "read"
 )
 
+// Name says what a key may do.
+func (s Scope) Name() Text {
+	if s == ScopeRead {
+		return Text{"Read only", "Chỉ đọc"}
+	}
+	return Text{"Read and write", "Đọc và ghi"}
+}
+
 // APIKey is a credential of the management API. The key itself is shown once
 // and stored as its SHA-256 only.
 type APIKey struct {

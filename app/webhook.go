@@ -22,6 +22,17 @@ const (
 	WebhookAll WebhookType = "ALL"
 )
 
+// Name names the directions.
+func (t WebhookType) Name() Text {
+	switch t {
+	case WebhookIn:
+		return Text{"Money in", "Tiền vào"}
+	case WebhookOut:
+		return Text{"Money out", "Tiền ra"}
+	}
+	return Text{"Money in and out", "Tiền vào và tiền ra"}
+}
+
 // Takes reports whether a webhook of this type gets deliveries for d.
 func (t WebhookType) Takes(d Direction) bool { return t == WebhookAll || string(t) == string(d) }
 

@@ -140,21 +140,16 @@ var fields = map[string]field{
 		on:  app.Text{EN: "demanded the second factor of all users of {of}", VI: "bắt buộc mọi người dùng của {of} có bước xác thực thứ hai"},
 		off: app.Text{EN: "no longer demanded the second factor of the users of {of}", VI: "không còn bắt buộc người dùng của {of} có bước xác thực thứ hai"},
 	},
-	"role": {name: app.Text{EN: "role", VI: "vai trò"}, value: func(text string, _ *time.Location) app.Text { return app.Role(text).Name() }},
-	"scope": {name: app.Text{EN: "permissions", VI: "quyền"}, value: choice(map[string]app.Text{
-		string(app.ScopeFull): {EN: "Read and write", VI: "Đọc và ghi"}, string(app.ScopeRead): {EN: "Read only", VI: "Chỉ đọc"},
-	})},
-	"status":   {name: app.Text{EN: "status", VI: "trạng thái"}, value: func(text string, _ *time.Location) app.Text { return app.BankAccountStatus(text).Name() }},
-	"nickname": {name: app.Text{EN: "nickname", VI: "tên gợi nhớ"}},
-	"colour":   {name: app.Text{EN: "colour", VI: "màu"}, value: func(text string, _ *time.Location) app.Text { return app.Colour(text).Name() }},
-	"provider": {name: app.Text{EN: "provider", VI: "nhà cung cấp"}, value: providerName},
-	"senders":  {name: app.Text{EN: "allowed senders", VI: "người gửi được phép"}},
-	"note":     {name: app.Text{EN: "note", VI: "ghi chú"}},
-	"url":      {name: app.Text{EN: "address", VI: "địa chỉ"}},
-	"type": {name: app.Text{EN: "transactions to send", VI: "giao dịch cần báo"}, value: choice(map[string]app.Text{
-		string(app.WebhookIn): {EN: "Money in", VI: "Tiền vào"}, string(app.WebhookOut): {EN: "Money out", VI: "Tiền ra"},
-		string(app.WebhookAll): {EN: "Money in and out", VI: "Tiền vào và tiền ra"},
-	})},
+	"role":      {name: app.Text{EN: "role", VI: "vai trò"}, value: named[app.Role]},
+	"scope":     {name: app.Text{EN: "permissions", VI: "quyền"}, value: named[app.Scope]},
+	"status":    {name: app.Text{EN: "status", VI: "trạng thái"}, value: named[app.BankAccountStatus]},
+	"nickname":  {name: app.Text{EN: "nickname", VI: "tên gợi nhớ"}},
+	"colour":    {name: app.Text{EN: "colour", VI: "màu"}, value: named[app.Colour]},
+	"provider":  {name: app.Text{EN: "provider", VI: "nhà cung cấp"}, value: providerName},
+	"senders":   {name: app.Text{EN: "allowed senders", VI: "người gửi được phép"}},
+	"note":      {name: app.Text{EN: "note", VI: "ghi chú"}},
+	"url":       {name: app.Text{EN: "address", VI: "địa chỉ"}},
+	"type":      {name: app.Text{EN: "transactions to send", VI: "giao dịch cần báo"}, value: named[app.WebhookType]},
 	"is_active": {on: app.Text{EN: "turned on {of}", VI: "bật {of}"}, off: app.Text{EN: "turned off {of}", VI: "tắt {of}"}},
 	"bank_accounts": {name: app.Text{EN: "limit to bank accounts", VI: "giới hạn tài khoản ngân hàng"}, value: choice(map[string]app.Text{
 		"all": {EN: "All bank accounts", VI: "Tất cả tài khoản"}, "none": {EN: "None", VI: "Không có"},
@@ -171,6 +166,13 @@ var fields = map[string]field{
 		on:  app.Text{EN: "set which payments are told with {of}", VI: "đặt những khoản tiền được báo cùng {of}"},
 		off: app.Text{EN: "ended the messages about payments with {of}", VI: "ngừng báo các khoản tiền cùng {of}"},
 	},
+}
+
+func named[T interface {
+	~string
+	Name() app.Text
+}](text string, _ *time.Location) app.Text {
+	return T(text).Name()
 }
 
 func choice(names map[string]app.Text) func(string, *time.Location) app.Text {

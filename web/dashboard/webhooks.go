@@ -178,12 +178,4 @@ func (w words) PlainHTTPWarning() string { return app.PlainHTTPWarning.In(w.Lang
 func (w words) Rotating(hook app.Webhook) bool { return hook.Rotating(w.now) }
 
 // WebhookTypeText names the directions of which a webhook gets transactions.
-func (w words) WebhookTypeText(t app.WebhookType) string {
-	switch t {
-	case app.WebhookIn:
-		return w.T("Money in", "Tiền vào")
-	case app.WebhookOut:
-		return w.T("Money out", "Tiền ra")
-	}
-	return w.T("Money in and out", "Tiền vào và tiền ra")
-}
+func (w words) WebhookTypeText(t app.WebhookType) string { return t.Name().In(w.Lang) }
