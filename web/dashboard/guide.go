@@ -87,7 +87,7 @@ type guideData struct {
 	BackupCron  string
 	Banks       []app.BankAccount
 	CounterForm app.CounterLinkCreate
-	Newest      *transactionRow // nil: no money yet
+	Newest      *transactionRow // nil: no source brought any yet
 	Hidden      bool            // it isn't shown on the overview
 }
 
@@ -128,14 +128,25 @@ func (s *Server) showGuide(v *visit, data guideData, wrong error) error {
 	}
 	data.BackupOnce = backupCommand(s.Installation.Program, storage.Path)
 	data.BackupCron = cronLine(data.BackupOnce)
-	newest, _, err := s.transactionRows(v, app.TransactionFilter{Page: app.Page{Number: 1, Size: 1}})
-	if err != nil {
+	if data.Newest, err = s.broughtLast(v, facts.sources); err != nil {
 		return err
 	}
-	if len(newest) > 0 {
-		data.Newest = &newest[0]
-	}
 	return s.renderForm(v, wrong, "guide", "guide", app.Text{EN: "Set up", VI: "Thiết lập"}, data)
+}
+
+// broughtLast is the newest transaction, once a source has brought one: what was
+// imported or entered by hand shows nothing of the way. What waited for its bank account
+// is of a source too, which doesn't know that it was recorded.
+func (s *Server) broughtLast(v *visit, sources []app.SourceHealth) (*transactionRow, error) {
+	newest, _, err := s.transactionRows(v, app.TransactionFilter{Page: app.Page{Number: 1, Size: 1}})
+	if err != nil || len(newest) == 0 {
+		return nil, err
+	}
+	origin, err := s.Service.TransactionOrigin(v.Context(), v.account.ID, newest[0].ID)
+	if origin.SourceID != 0 || slices.ContainsFunc(sources, func(src app.SourceHealth) bool { return !src.LastTransactionAt.IsZero() }) {
+		return &newest[0], err
+	}
+	return nil, err
 }
 
 // openStep opens a step and gives its name: the wanted one, else the first that

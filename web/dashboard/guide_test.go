@@ -87,11 +87,17 @@ func TestGuide(t *testing.T) {
 	broken.Store(false)
 	b.Post("/webhooks/1/test", "guide", "1").Goes(t, "/guide?step=webhook#step-webhook")
 	check("source:waiting alerts:open backup:later counter:later")
-	b.Get("/guide").Shows(t, "Waiting for the first payment")
+	w.Record("by hand")
+	b.Get("/guide").Shows(t, "Waiting for the first payment") // what a source brings
 
 	w.Came(0, w.Sources()[0], apptest.Transfer{ID: "1", Number: "1", Account: "19354957", Amount: 150_000})
 	check("alerts:open backup:later counter:later")
-	b.Get("/guide").Shows(t, "150,000", `href="/transactions/1"`)
+	b.Get("/guide").Shows(t, "150,000", `href="/transactions/2"`)
+	w.Change(`UPDATE sources SET last_transaction_at = NULL`) // as of what waited for its bank account
+	b.Get("/guide").Hides(t, "Waiting for the first payment")
+	w.Change(`UPDATE sources SET last_transaction_at = 1`)
+	w.Record("by hand, later")
+	b.Get("/guide").Hides(t, "Waiting for the first payment")
 
 	link := b.Submit("/settings/counters", "guide", "1", "name", "Counter 1")
 	link.Shows(t, `href="/guide"`, "/counter/")
