@@ -14,7 +14,7 @@ var (
 		{EN: "Line", VI: "Dòng"},
 		{EN: "Time", VI: "Thời gian"},
 		{EN: "Who", VI: "Ai"},
-		{EN: "By way of", VI: "Bằng cách"},
+		{EN: "By way of", VI: "Thực hiện qua"},
 		{EN: "Network address", VI: "Địa chỉ mạng"},
 		{EN: "What was done", VI: "Đã làm gì"},
 	}

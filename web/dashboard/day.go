@@ -135,7 +135,7 @@ func (s *Server) exportDay(v *visit) error {
 	e.begin = func(_ sheet.Format, w io.Writer, _ app.Lang, _ *time.Location) (sheet.Writer[app.Transaction], error) {
 		lines := []string{v.T("Day book", "Sổ ngày"), shopName(v.account, "Báo Có"), v.Date(day)}
 		if v.only != "" {
-			lines = append(lines, v.T("Only", "Chỉ xem")+" "+v.only)
+			lines = append(lines, v.T("Only these:", "Chỉ gồm:")+" "+v.only)
 		}
 		return sheet.NewDay(w, sheet.Intro{Lines: lines, Total: v.T("Total", "Tổng cộng")}, v.Lang, v.zone)
 	}

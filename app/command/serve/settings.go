@@ -26,7 +26,7 @@ const defaultListen = "127.0.0.1:8080"
 // Flags are the settings of serve. Each may also be set by a variable of the
 // environment, and the secrets only by one or by a file.
 func Flags() []cli.Flag {
-	flags := byEnvironment(
+	return slices.Concat([]cli.Flag{terminal.DBFlag}, byEnvironment(
 		&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on, or unix:/path of a socket", Value: defaultListen},
 		&cli.StringFlag{Name: "base-url", Usage: "`URL` at which providers reach this server", DefaultText: "https:// with --domain, else none"},
 		&cli.StringFlag{Name: "domain", Usage: "serve HTTPS for `NAME` on ports 443 and 80, with an automatic certificate (ACME)"},
@@ -38,16 +38,14 @@ func Flags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "trusted-proxies", Usage: "believe the proxy at `CIDR` about its clients: X-Forwarded-For, -Proto and -Host (repeatable)"},
 		&cli.IntFlag{Name: "rate-limit", Usage: "requests a minute for each API key and endpoint, `N`", Value: 300},
 		&cli.IntFlag{Name: "listing-rate-limit", Usage: "the same for the listings of transactions and of bank accounts, `N`", Value: 60},
-	)
-	flags = append(append([]cli.Flag{terminal.DBFlag}, flags...), KeepFlags("", "30d", "365d")...)
-	return append(append(flags, byEnvironment(
+	), KeepFlags("", "30d", "365d"), byEnvironment(
 		&cli.StringFlag{Name: "backup-dir", Usage: "make backups in `DIRECTORY` by a schedule", DefaultText: "no backups"},
 		&cli.StringFlag{Name: "backup-every", Usage: "`TIME` between two scheduled backups, from 1h to 7d", Value: "24h"},
 		&cli.IntFlag{Name: "backup-keep", Usage: "how many scheduled backups stay, `N`", Value: 14},
 		&cli.StringFlag{Name: "catch-up", Usage: "`TIME` between two syncs of the lists of providers, from 10s to 24h; 0 is never", Value: "3m"},
 		&cli.StringFlag{Name: "log-format", Usage: "`FORMAT`: text or json", Value: "text"},
 		&cli.StringFlag{Name: "lang", Usage: "default `LANGUAGE` of the dashboard and of alerts, en or vi, for those who have not chosen one", DefaultText: "that of the browser, else en; alerts vi"},
-	)...), watchingFlags()...)
+	), watchingFlags())
 }
 
 // byEnvironment has each flag be set by a variable too: --listen by BAOCO_LISTEN.
