@@ -97,16 +97,21 @@ func readUnit(c *cli.Context) (u unit, err error) {
 			return u, err
 		}
 	}
-	if binary, err = filepath.Abs(binary); err != nil {
-		return u, err
-	}
-	if strings.ContainsAny(binary, "\"'\\") {
-		return u, terminal.Usagef("systemd runs no program whose path has quotes or backslashes, as %s has", binary)
-	}
-	db, err := filepath.Abs(s.DB)
+	here, err := os.Getwd() // where systemd won't start it
 	if err != nil {
 		return u, err
 	}
+	absolute := func(path string) string {
+		if filepath.IsAbs(path) {
+			return filepath.Clean(path)
+		}
+		return filepath.Join(here, path)
+	}
+	binary = absolute(binary)
+	if strings.ContainsAny(binary, "\"'\\") {
+		return u, terminal.Usagef("systemd runs no program whose path has quotes or backslashes, as %s has", binary)
+	}
+	db := absolute(s.DB)
 	u.dir, u.backups = filepath.Dir(db), s.Backups.Dir
 	if name, below := strings.CutPrefix(filepath.Dir(socketOf(s.Listen)), "/run/"); below && stateName.MatchString(name) {
 		u.Runtime = name
@@ -114,15 +119,9 @@ func readUnit(c *cli.Context) (u unit, err error) {
 	if name, below := strings.CutPrefix(u.dir, "/var/lib/"); below && stateName.MatchString(name) {
 		u.State = name
 	}
-	flags, err := servedFlags(c)
-	if err != nil {
-		return u, err
-	}
-	u.command = append([]string{binary, "serve", "--db=" + db}, flags...)
+	u.command = append([]string{binary, "serve", "--db=" + db}, servedFlags(c, absolute)...)
 	if u.file = c.String("environment-file"); u.file != "" {
-		if u.file, err = filepath.Abs(u.file); err != nil {
-			return u, err
-		}
+		u.file = absolute(u.file)
 		// What may be set there later is possible in the usual places.
 		u.backups, u.Runtime = cmp.Or(u.backups, "/var/backups/baoco"), cmp.Or(u.Runtime, "baoco")
 	}
@@ -143,8 +142,8 @@ func readUnit(c *cli.Context) (u unit, err error) {
 }
 
 // servedFlags are the flags of serve that were set, on the command line or by the
-// environment. The service won't have this environment, nor this working directory.
-func servedFlags(c *cli.Context) (words []string, err error) {
+// environment. The service won't have this environment.
+func servedFlags(c *cli.Context, absolute func(path string) string) (words []string) {
 	for _, f := range Flags() {
 		name := f.Names()[0]
 		if name == "db" || !c.IsSet(name) {
@@ -156,14 +155,12 @@ func servedFlags(c *cli.Context) (words []string, err error) {
 		}
 		for _, value := range values {
 			if value != "" && (name == "backup-dir" || strings.HasSuffix(name, "-file")) {
-				if value, err = filepath.Abs(value); err != nil {
-					return nil, err
-				}
+				value = absolute(value)
 			}
 			words = append(words, "--"+name+"="+value)
 		}
 	}
-	return words, nil
+	return words
 }
 
 func (unit) Version() string         { return Version }
