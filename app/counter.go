@@ -92,15 +92,6 @@ func (s *Service) CounterScreen(ctx context.Context, l CounterLink, now time.Tim
 	return rows[:min(len(rows), CounterRows)], last, nil
 }
 
-// Known is when a transaction happened, or when it was recorded where only its day is
-// known.
-func (t Transaction) Known() time.Time {
-	if t.DateOnly {
-		return t.CreatedAt
-	}
-	return t.Time
-}
-
 // CounterTransactions lists the money in that a counter shows and that was recorded
 // after the transaction since, oldest first.
 func (s *Service) CounterTransactions(ctx context.Context, l CounterLink, since int64, now time.Time) ([]Transaction, error) {

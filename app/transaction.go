@@ -49,6 +49,15 @@ type Transaction struct {
 	BankAccountLook
 }
 
+// Known is when a transaction happened, or when it was recorded where only its day is
+// known.
+func (t Transaction) Known() time.Time {
+	if t.DateOnly {
+		return t.CreatedAt
+	}
+	return t.Time
+}
+
 // MaxNote is the length of a note in characters.
 const MaxNote = 500
 

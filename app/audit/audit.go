@@ -131,7 +131,7 @@ var fields = map[string]field{
 	"name":              {name: app.Text{EN: "name", VI: "tên"}},
 	"plan":              {name: app.Text{EN: "plan", VI: "gói dịch vụ"}},
 	"expires_at":        {name: app.Text{EN: "end of the plan", VI: "hạn dùng"}, value: instant},
-	"max_bank_accounts": {name: app.Text{EN: "largest number of bank accounts", VI: "số tài khoản ngân hàng tối đa"}},
+	"max_bank_accounts": {name: app.Text{EN: "largest number of bank accounts", VI: "số lượng tài khoản ngân hàng tối đa"}},
 	"is_trial": {
 		on:  app.Text{EN: "made {of} a trial", VI: "chuyển {of} sang dùng thử"},
 		off: app.Text{EN: "ended the trial of {of}", VI: "kết thúc dùng thử của {of}"},

@@ -64,7 +64,7 @@ func (s *Server) codePage(v *visit) error {
 
 // codeData is the page on which a user proves the second factor.
 type codeData struct {
-	signInForm // as it was sent with the password
+	signInForm // only where the page is; the rest is in the session
 	Passkeys   []app.Passkey
 	Elsewhere  []string // the hosts of those that don't work here
 }
