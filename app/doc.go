@@ -124,8 +124,8 @@
 //   - Limit (giới hạn): the bank accounts that an accountant or a cashier sees, where an
 //     owner doesn't let them see all. It travels in the context. A new query of [Reader]
 //     or [Store] reads within it or not: TestEveryReadIsLimitedOrNot asks.
-//   - Second factor (bước xác thực thứ hai): what a user enters beside the password: a
-//     code of an authenticator app (ứng dụng xác thực), or a recovery code (mã khôi
+//   - Second factor (bước xác thực thứ hai): what a user has beside the password: an
+//     authenticator app (ứng dụng xác thực) or a passkey, and recovery codes (mã khôi
 //     phục). Halfway: the password was right, the second factor is still asked for.
 //   - APIKey (khoá API): the credential of the management API. Scope: what a key
 //     may do, full or read.

@@ -30,7 +30,7 @@ type Reader interface {
 	User(ctx context.Context, id int64) (u User, ok bool, err error)
 	// Users lists the users of an account by name.
 	Users(ctx context.Context, accountID int64) ([]User, error)
-	// SecondFactor tells what a user enters beside the password.
+	// SecondFactor tells what a user has beside the password.
 	SecondFactor(ctx context.Context, userID int64) (SecondFactor, error)
 	// Passkeys lists the passkeys of a user by id.
 	Passkeys(ctx context.Context, userID int64) ([]Passkey, error)

@@ -53,7 +53,7 @@ type User struct {
 
 	Limit BankAccountLimit
 
-	SecondFactor bool // a code is asked for beside the password
+	SecondFactor bool // a code or a passkey is asked for after the password
 	MustEnrol    bool // the account demands a second factor, and the user has none
 }
 
