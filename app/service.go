@@ -89,7 +89,8 @@ type Courier struct {
 	Wake func(webhookIDs []int64, ready []Outgoing)
 	// Sweep has it look for due deliveries of every webhook. It returns at once.
 	Sweep func()
-	// InFlight lists the deliveries that are being attempted, by webhook.
+	// InFlight lists the deliveries that are being attempted, by webhook. The list is
+	// empty for a webhook of which an attempt has just ended.
 	InFlight func() map[int64][]int64
 	// Swept is when it last ended a look for due deliveries. It looks twice a
 	// second.

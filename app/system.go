@@ -184,7 +184,7 @@ type Figures struct {
 	StorageStatus
 	InFlight   int       // attempts
 	OldestDue  time.Time // of what is due and not in flight; zero: nothing
-	Neglected  time.Time // the same for webhooks without any attempt in flight
+	Neglected  time.Time // the same for webhooks without any attempt, in flight or just ended
 	LastBackup time.Time // zero: there never was one
 }
 

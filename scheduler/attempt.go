@@ -40,7 +40,7 @@ func (c *courier) attempt(ctx context.Context, l *lane, o app.Outgoing) {
 	if !ok {
 		return // the delivery stays in flight, so that it isn't sent again
 	}
-	l.settled = append(l.settled, o.ID)
+	l.settled, l.ended = append(l.settled, o.ID), time.Now()
 	if result.StatusCode == 0 {
 		l.unanswered++
 	} else {

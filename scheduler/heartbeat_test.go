@@ -99,14 +99,25 @@ func TestWell(t *testing.T) {
 		for i := range 100 {
 			s.Record(fmt.Sprint("FT", i))
 		}
-		time.Sleep(3 * time.Minute)
+		time.Sleep(3*time.Minute + 5*time.Second) // in the middle of attempts
 		f, err := s.Service.Figures(t.Context(), time.Now())
 		must(t, err)
 		if f.InFlight == 0 || f.OldestDue.IsZero() || !f.Neglected.IsZero() {
 			t.Errorf("beside a slow receiver: %+v", f)
 		}
 		must(t, s.Service.Well(t.Context(), time.Now()))
-		s.crash(t)
+
+		// An attempt has just ended, and the next hasn't begun.
+		must(t, s.courier.Stop(t.Context()))
+		for _, neglected := range []bool{false, true} {
+			f, err := s.Service.Figures(t.Context(), time.Now())
+			must(t, err)
+			if f.InFlight != 0 || f.OldestDue.IsZero() || f.Neglected.IsZero() == neglected {
+				t.Errorf("after the last attempt: %+v", f)
+			}
+			time.Sleep(10 * time.Second)
+		}
+		must(t, s.Store.Close())
 	})
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, newFile(t), &network{start: time.Now(), answer: always500})

@@ -37,6 +37,7 @@ type lane struct {
 	answered   bool               // the webhook has answered since the lane was made
 	moreFirst  bool               // more first attempts may be due than there were slots
 	moreRetry  bool               // more retries may be due than there were slots
+	ended      time.Time          // when the last attempt was settled
 	filled     [2]time.Time       // when fill last looked for first attempts, and for retries
 
 	shortage  app.Cause // what this machine lacked for the last attempt; empty: nothing

@@ -94,12 +94,20 @@ func (c *courier) beginReady(o app.Outgoing) bool {
 	return true
 }
 
-// inFlight lists the deliveries that are being attempted, by webhook.
+// betweenAttempts is how long after an attempt the next one to the webhook may take
+// to begin, while it waits for a commit, a sweep and a slot.
+const betweenAttempts = 10 * time.Second
+
+// inFlight lists the deliveries that are being attempted, by webhook. The list of a
+// webhook is empty between two attempts.
 func (c *courier) inFlight() map[int64][]int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	list := map[int64][]int64{}
 	for webhook, l := range c.lanes {
+		if time.Since(l.ended) < betweenAttempts {
+			list[webhook] = nil
+		}
 		for id := range l.inFlight {
 			if !slices.Contains(l.settled, id) {
 				list[webhook] = append(list[webhook], id)
