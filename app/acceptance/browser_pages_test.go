@@ -43,7 +43,7 @@ var browserPages = []string{
 // A new page without a line above fails.
 func TestBrowserPagesAreAll(t *testing.T) {
 	t.Parallel()
-	for _, page := range webtest.PagesWithout(browserPages, "/login", "/login/code", "/login/passkey", "/settings/sign-in/passkeys/options", "/settings/sign-in/passkeys/{id}", "/manifest.webmanifest", "/banks/{id}/qr.png", "/counter/manifest.webmanifest", "/counter/{token}/manifest.webmanifest", "/counter/backlog") {
+	for _, page := range webtest.PagesWithout(browserPages, "/login", "/login/code", "/login/passkey/options", "/settings/sign-in/passkeys/options", "/settings/sign-in/passkeys/{id}", "/manifest.webmanifest", "/banks/{id}/qr.png", "/counter/manifest.webmanifest", "/counter/{token}/manifest.webmanifest", "/counter/backlog") {
 		t.Errorf("TestBrowserPages doesn't visit %s", page)
 	}
 }

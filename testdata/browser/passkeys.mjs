@@ -3,7 +3,7 @@
 // removed; and what the pages say where there can be none.
 import { check, job, must, open, signIn, end } from './lib.mjs';
 
-const settings = job.base + '/settings/sign-in', addForm = 'form[data-passkey*=options]', useForm = 'form[data-passkey="/login/passkey"]';
+const settings = job.base + '/settings/sign-in', addForm = 'form[data-passkey="/settings/sign-in/passkeys/options"]', useForm = 'form[data-passkey="/login/passkey/options"]';
 
 // device gives the page a phone that is unlocked by its user.
 async function device(page, options = {}) {

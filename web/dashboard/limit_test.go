@@ -78,7 +78,7 @@ var limitedRoutes = map[string][]string{
 	"GET /settings": {"/settings"}, "POST /settings/password": {"/settings/password"}, "GET /settings/sign-out": {"/settings/sign-out"}, "POST /settings/sign-out": {"/settings/sign-out"}, "POST /settings/name": {"/settings/name"},
 	"GET /settings/sign-in": {"/settings/sign-in"}, "POST /settings/sign-in/app": {"/settings/sign-in/app"}, "POST /settings/sign-in/codes": {"/settings/sign-in/codes"}, "POST /settings/sign-in/off": {"/settings/sign-in/off"},
 	"POST /settings/sign-in/demand": {"/settings/sign-in/demand"}, "GET /settings/sign-in/others": {"/settings/sign-in/others"}, "POST /settings/sign-in/others": {"/settings/sign-in/others"},
-	"GET /login/passkey": {"/login/passkey"}, "POST /login/passkey": {"/login/passkey"}, "GET /settings/sign-in/passkeys/options": {"/settings/sign-in/passkeys/options"},
+	"GET /login/passkey/options": {"/login/passkey/options"}, "POST /login/passkey": {"/login/passkey"}, "GET /settings/sign-in/passkeys/options": {"/settings/sign-in/passkeys/options"},
 	"POST /settings/sign-in/passkeys": {"/settings/sign-in/passkeys"}, "GET /settings/sign-in/passkeys/{id}": {"/settings/sign-in/passkeys/{small}"}, "POST /settings/sign-in/passkeys/{id}": {"/settings/sign-in/passkeys/{small}"},
 	"POST /settings/sign-in/passkeys/{id}/remove": {"/settings/sign-in/passkeys/{small}/remove"},
 	"GET /settings/audit":                         {"/settings/audit", "/settings/audit?noun=bank_account&id={bank}"}, "GET /settings/audit/export": {"/settings/audit/export?format=csv"},

@@ -112,6 +112,9 @@ func (v *visit) filtersOf(path string, names []string, word func(name, value str
 		case "type":
 			text = v.Direction(app.Direction(value))
 		default:
+			if name == "noun" {
+				rest.Del("id") // of what, it doesn't say
+			}
 			text = cmp.Or(word(name, value), value)
 		}
 		f.Chips = append(f.Chips, chip{Text: text, To: linkTo(path, rest)})

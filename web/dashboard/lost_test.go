@@ -142,7 +142,7 @@ func TestAlertChannelWithoutSettings(t *testing.T) {
 	apptest.Must(t, err)
 	// With the old key at hand nothing is lost.
 	w.Stop()
-	replaced, err := sqlitestore.ReplaceKey(t.Context(), w.Path, time.Now())
+	replaced, err := sqlitestore.ReplaceKey(apptest.Acting(t.Context()), w.Path, time.Now())
 	apptest.Must(t, err)
 	w.Start()
 	if c, err := w.Service.AlertChannel(t.Context(), 1, app.AlertTelegram); err != nil || c.SettingsLost || c.Telegram.Token != botToken || len(replaced.Lost) != 0 {
@@ -175,7 +175,7 @@ func loseKey(w *webtest.World) {
 	w.T.Helper()
 	w.Stop()
 	apptest.Must(w.T, os.Remove(w.Path+".key"))
-	_, err := sqlitestore.ReplaceKey(context.Background(), w.Path, time.Now())
+	_, err := sqlitestore.ReplaceKey(apptest.Acting(context.Background()), w.Path, time.Now())
 	apptest.Must(w.T, err)
 	w.Start()
 }

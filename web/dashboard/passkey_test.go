@@ -76,7 +76,7 @@ func addPasskey(t *testing.T, b *webtest.Browser) *apptest.Authenticator {
 // use signs in with a passkey.
 func use(t *testing.T, b *webtest.Browser, device *apptest.Authenticator) webtest.Answer {
 	t.Helper()
-	return b.Post("/login/passkey", "back", "/webhooks", "answer", device.Sign(asked(t, b, "/login/passkey").Challenge))
+	return b.Post("/login/passkey", "back", "/webhooks", "answer", device.Sign(asked(t, b, "/login/passkey/options").Challenge))
 }
 
 func TestPasskey(t *testing.T) {
@@ -109,7 +109,7 @@ func TestPasskey(t *testing.T) {
 	// After the password: the passkey, or a recovery code.
 	halfway := password(t, atHome(w))
 	halfway.Get("/login/code").Shows(t, "Sign in with a passkey")
-	o := asked(t, halfway, "/login/passkey")
+	o := asked(t, halfway, "/login/passkey/options")
 	if o.RPID != "localhost" || len(o.AllowCredentials) != 1 || o.AllowCredentials[0].ID != base64.RawURLEncoding.EncodeToString(device.ID) || len(o.AllowCredentials[0].Transports) != 2 {
 		t.Errorf("asked %+v", o)
 	}
@@ -123,7 +123,7 @@ func TestPasskey(t *testing.T) {
 	// Alone, and nobody is told whose passkeys there are.
 	alone := atHome(w)
 	alone.Get("/login").Shows(t, "Sign in with a passkey")
-	if o := asked(t, alone, "/login/passkey"); len(o.AllowCredentials) != 0 {
+	if o := asked(t, alone, "/login/passkey/options"); len(o.AllowCredentials) != 0 {
 		t.Errorf("asked %+v", o)
 	}
 	use(t, alone, device).Goes(t, "/webhooks")
@@ -191,11 +191,11 @@ func TestPasskeyOfAnother(t *testing.T) {
 	halfway.Get("/webhooks").Goes(t, "/login?back=%2Fwebhooks")
 	use(t, halfway, ofLan).Goes(t, "/webhooks")
 	// A challenge for one isn't one for another, nor for a new passkey.
-	o := asked(t, password(t, atHome(w)), "/login/passkey")
+	o := asked(t, password(t, atHome(w)), "/login/passkey/options")
 	atHome(w).Post("/login/passkey", "answer", ofLan.Sign(o.Challenge)).WantStatus(t, http.StatusUnauthorized)
 	form := created(t, lan, deviceAt(t, lan), "theirs")
 	hoa.Submit("/settings/sign-in/passkeys", form...).WantStatus(t, http.StatusUnauthorized)
-	o = asked(t, lan, "/login/passkey")
+	o = asked(t, lan, "/login/passkey/options")
 	lan.Submit("/settings/sign-in/passkeys", "answer", deviceAt(t, lan).Create(o.Challenge), "name", "x", "present_password", apptest.SomePassword).WantStatus(t, http.StatusUnauthorized)
 	// Whose a passkey is, the device says too.
 	ofLan.Handle = ofHoa.Handle
@@ -237,7 +237,7 @@ func TestPasskeyRefused(t *testing.T) {
 	b.Post("/login/passkey", "answer", strings.Repeat("a", 9000)).WantStatus(t, http.StatusRequestEntityTooLarge)
 
 	// Sent again, or with a challenge of somebody else.
-	answer := device.Sign(asked(t, b, "/login/passkey").Challenge)
+	answer := device.Sign(asked(t, b, "/login/passkey/options").Challenge)
 	b.Post("/login/passkey", "answer", answer, "back", "//evil.vn").Goes(t, "/")
 	atHome(w).Post("/login/passkey", "answer", answer).WantStatus(t, http.StatusUnauthorized)
 	atHome(w).Post("/login/passkey", "answer", device.Sign("AAAA")).WantStatus(t, http.StatusUnauthorized)
@@ -292,7 +292,7 @@ func TestPasskeyAtTheSameTime(t *testing.T) {
 	w.User(1, "lan", app.RoleOwner)
 	device := addPasskey(t, atHome(w).SignIn("lan"))
 	b := atHome(w)
-	answer := device.Sign(asked(t, b, "/login/passkey").Challenge)
+	answer := device.Sign(asked(t, b, "/login/passkey/options").Challenge)
 	var in, out atomic.Int64
 	var all sync.WaitGroup
 	for range 8 {
@@ -364,7 +364,7 @@ func TestPasskeyPlaces(t *testing.T) {
 	away := password(t, w.Browser()) // at 127.0.0.1
 	away.Get("/login/code").Shows(t, "Passkeys need https")
 	w.Browser().Get("/login").Hides(t, "passkey")
-	away.Get("/login/passkey").WantStatus(t, http.StatusConflict)
+	away.Get("/login/passkey/options").WantStatus(t, http.StatusConflict)
 	away.Post("/login/passkey", "answer", "{}").WantStatus(t, http.StatusConflict)
 
 	w.Change("UPDATE passkeys SET host = 'shop.vn'")
@@ -377,13 +377,13 @@ func TestPasskeyPlaces(t *testing.T) {
 	// As a trusted proxy names the place.
 	proxied := w.Browser()
 	proxied.Header = http.Header{"X-Forwarded-Proto": {"https"}, "X-Forwarded-Host": {"shop.vn"}}
-	proxied.Get("/login/passkey").WantStatus(t, http.StatusConflict) // a stranger is no proxy
+	proxied.Get("/login/passkey/options").WantStatus(t, http.StatusConflict) // a stranger is no proxy
 	proxied.Base = w.Serve(web.Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}).Base
-	if o := asked(t, proxied, "/login/passkey"); o.RPID != "shop.vn" {
+	if o := asked(t, proxied, "/login/passkey/options"); o.RPID != "shop.vn" {
 		t.Errorf("asked %+v", o)
 	}
 	proxied.Header.Set("X-Forwarded-Host", "192.0.2.1")
-	a := proxied.Get("/login/passkey")
+	a := proxied.Get("/login/passkey/options")
 	a.WantStatus(t, http.StatusConflict)
 	a.Shows(t, "Passkeys need a name")
 }
@@ -452,6 +452,6 @@ func TestPasskeyPace(t *testing.T) {
 	if refused < 20 || refused > 40 {
 		t.Errorf("%d of 100 are refused", refused)
 	}
-	stranger.Get("/login/passkey").WantStatus(t, http.StatusTooManyRequests)
+	stranger.Get("/login/passkey/options").WantStatus(t, http.StatusTooManyRequests)
 	password(t, stranger).Post("/login/code", "code", codes[0]).Goes(t, "/webhooks")
 }

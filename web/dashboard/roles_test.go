@@ -21,7 +21,7 @@ open     GET  /login
 open     POST /login
 open     GET  /login/code
 open     POST /login/code
-open     GET  /login/passkey
+open     GET  /login/passkey/options
 open     POST /login/passkey
 open     POST /logout
 open     GET  /setup/{token}

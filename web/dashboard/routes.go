@@ -70,7 +70,7 @@ var table = []page{
 	{"POST", "/login", open, (*Server).signIn, still},
 	{"GET", "/login/code", open, (*Server).codePage, still},
 	{"POST", "/login/code", open, (*Server).enterCode, still},
-	{"GET", "/login/passkey", open, (*Server).passkeyOptions, still},
+	{"GET", "/login/passkey/options", open, (*Server).passkeyOptions, still},
 	{"POST", "/login/passkey", open, (*Server).signInPasskey, still},
 	{"POST", "/logout", open, (*Server).signOut, still},
 	{"GET", "/setup/{token}", open, (*Server).setUpPage, still},
