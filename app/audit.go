@@ -179,7 +179,7 @@ func AuditURL(url string) string {
 	if more {
 		path += "?…"
 	}
-	return path
+	return CleanText(path, maxAuditText)
 }
 
 // AuditLine is one line of the audit log.

@@ -100,7 +100,7 @@ func (s *Store) UpdateWebhook(ctx context.Context, accountID, id int64, u app.We
 		}
 		d := app.AuditNamed(before.Name).Changed("name", before.Name, w.Name).Changed("type", string(before.Type), string(w.Type))
 		if w.URL != before.URL { // even where only what isn't shown of it has changed
-			d.Changes = append(d.Changes, app.AuditDetail{}.Changed("url", app.AuditURL(before.URL), app.AuditURL(w.URL)).Changes...)
+			d.Changes = append(d.Changes, app.AuditChange{Field: "url", From: app.AuditURL(before.URL), To: app.AuditURL(w.URL)})
 		}
 		return w, tx.auditChange(ctx, accountID, app.DeedWebhookChange, id, d)
 	})

@@ -38,12 +38,14 @@ func TestAuditOfPages(t *testing.T) {
 	b.Post("/webhooks/1/edit", "name", "shop", "webhook_url", "https://shop.vn/new?token=hidden-2", "type", "IN").Goes(t, "/webhooks/1")
 	b.Post("/webhooks/1/edit", "name", "shop", "webhook_url", "https://shop.vn/new?token=hidden-2", "type", "IN").Goes(t, "/webhooks/1") // nothing changes
 	b.Post("/webhooks/1/edit", "name", "shop", "webhook_url", "ftp://shop.vn", "type", "IN").WantStatus(t, http.StatusUnprocessableEntity)
+	b.Post("/webhooks/1/edit", "name", "shop", "webhook_url", "https://shop.vn/new?token=hidden-3&to=elsewhere", "type", "IN").Goes(t, "/webhooks/1") // only what isn't shown
 	b.Post("/webhooks/1/toggle").Goes(t, "/webhooks/1")
 
 	lines, err := w.Service.AuditLines(t.Context(), 1, app.AuditFilter{Way: app.WayDashboard}, 100)
 	apptest.Must(t, err)
 	want := []app.AuditLine{ // newest first
 		{Actor: app.Actor{Name: "lan"}, Deed: app.DeedWebhookChange, AuditDetail: app.AuditDetail{Name: "shop", Changes: []app.AuditChange{{Field: "is_active", From: "true", To: "false"}}}},
+		{Actor: app.Actor{Name: "lan"}, Deed: app.DeedWebhookChange, AuditDetail: app.AuditDetail{Name: "shop", Changes: []app.AuditChange{{Field: "url", From: "https://shop.vn/new?…", To: "https://shop.vn/new?…"}}}},
 		{Actor: app.Actor{Name: "lan"}, Deed: app.DeedWebhookChange, AuditDetail: app.AuditDetail{Name: "shop", Changes: []app.AuditChange{{Field: "url", From: "https://shop.vn/old?…", To: "https://shop.vn/new?…"}}}},
 		{Actor: app.Actor{Name: "lan"}, Deed: app.DeedWebhookCreate, AuditDetail: app.AuditDetail{Name: "shop", Changes: []app.AuditChange{{Field: "url", To: "https://shop.vn/old?…"}}}},
 		{Actor: app.Actor{Name: "lan"}, Deed: app.DeedUserSignIn, AuditDetail: app.AuditDetail{Name: "lan"}},
