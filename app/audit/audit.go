@@ -350,8 +350,7 @@ func doneBy(l app.AuditLine, zone *time.Location) app.Text {
 	if !known { // a newer version wrote it
 		d.text = app.Textf("did what this version doesn’t know (%s)", "làm việc mà phiên bản này chưa biết (%s)", string(l.Deed))
 	}
-	text := fill(d.text, "{it}", itOf(l))
-	n := max(l.Count, 1)
+	text, n := d.text, max(l.Count, 1)
 	if c, has := counts[l.Deed]; has {
 		many := c.many
 		if n == 1 {
@@ -362,6 +361,7 @@ func doneBy(l app.AuditLine, zone *time.Location) app.Text {
 		text.EN += " (" + app.GroupDigits(n, app.English) + " times)"
 		text.VI += " (" + app.GroupDigits(n, app.Vietnamese) + " lần)"
 	}
+	text = fill(text, "{it}", itOf(l)) // last: a name may have {n} in it
 	var en, vi []string
 	for _, c := range l.Changes {
 		said := change(c, text, d.kind, zone)

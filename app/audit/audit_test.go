@@ -144,6 +144,7 @@ func TestSentences(t *testing.T) {
 		{lan, app.DeedAPIKeyCreate, app.AuditNamed("k").Changed("scope", "", "read"), "lan created API key k (permissions: Read only)", "lan đã tạo khoá API k (quyền: Chỉ đọc)"},
 		{lan, app.DeedBankAccountChange, app.AuditNamed("ACB 1").Changed("status", "active", "inactive").Changed("colour", "", "red").Changed("nickname", "a", "b"),
 			"lan changed the status of bank account ACB 1: Active → Off; set the colour of bank account ACB 1: Red; changed the nickname of bank account ACB 1: a → b", ""},
+		{lan, app.DeedWebhookReplay, app.AuditDetail{Name: "{n} {it} {of}", Count: 2}, "lan resent 2 deliveries of webhook {n} {it} {of}", "lan đã gửi lại 2 thông báo của webhook {n} {it} {of}"},
 		{lan, "kite.fly", app.AuditNamed("k").Changed("string", "", "9"), "lan did what this version doesn’t know (kite.fly) (string: 9)", ""},
 	} {
 		s := audit.Sentence(app.AuditLine{Actor: c.actor, Deed: c.deed, NounID: 7, AuditDetail: c.detail}, zone)
