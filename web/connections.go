@@ -78,7 +78,7 @@ func (c *Connections) Bound(s *http.Server) {
 				defer body.answered()
 				next.ServeHTTP(w, r)
 				if r.ProtoMajor == 1 {
-					body.linger(w, r.ContentLength)
+					body.linger(w, r)
 				}
 				return
 			}
@@ -297,8 +297,15 @@ const (
 // linger reads what is left of a body that was refused early, before the answer is
 // sent. Otherwise a client that sends all of its request before it reads, as proxies
 // do, would find the connection broken and never see the answer.
-func (b *arrivingBody) linger(w http.ResponseWriter, length int64) {
-	if b.err != nil || b.read == length {
+//
+// Who waits to be asked for a body, and wasn't, sends none before the answer: net/http
+// knows that by the type of its own body.
+func (b *arrivingBody) linger(w http.ResponseWriter, r *http.Request) {
+	if b.read == 0 && r.Header.Get("Expect") != "" {
+		r.Body = b.ReadCloser
+		return
+	}
+	if b.err != nil || b.read == r.ContentLength {
 		return
 	}
 	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(lingerTime)); err == nil {

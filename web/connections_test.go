@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"baoco/app/apptest"
@@ -293,3 +294,45 @@ func TestStreamsOfOneClient(t *testing.T) {
 		t.Errorf("one after them is answered %d", got)
 	}
 }
+
+// A client that waits to be asked for its body is refused at once.
+func TestExpectedBody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for head, want := range map[string]time.Duration{"Expect: 100-continue\r\n": 0, "": 2 * time.Second} {
+			client, conn := net.Pipe()
+			server := &http.Server{Handler: http.NotFoundHandler()}
+			connections := web.NewConnections(8, nil, slog.New(slog.DiscardHandler))
+			connections.Bound(server)
+			accepted := make(chan net.Conn, 1)
+			accepted <- conn
+			go func() { _ = server.Serve(connections.Listener(pipes{accepted})) }()
+			began := time.Now()
+			_, err := io.WriteString(client, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n"+head+"\r\n")
+			apptest.Must(t, err)
+			response, err := http.ReadResponse(bufio.NewReader(client), nil)
+			if err != nil || response.StatusCode != http.StatusNotFound || time.Since(began) != want {
+				t.Errorf("%q: %+v, %v after %v, want %v", head, response, err, time.Since(began), want)
+			}
+			apptest.Must(t, errors.Join(client.Close(), server.Close()))
+		}
+	})
+}
+
+// pipes are a listener for connections without a network.
+type pipes struct{ conns chan net.Conn }
+
+func (p pipes) Accept() (net.Conn, error) {
+	conn, open := <-p.conns
+	if !open {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+func (p pipes) Close() error {
+	close(p.conns)
+	return nil
+}
+
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
