@@ -141,6 +141,7 @@ func TestPasskey(t *testing.T) {
 	b.Submit("/settings/sign-in/passkeys", created(t, b, second, "key <1>")...).Goes(t, "/settings/sign-in")
 	b.Submit("/settings/sign-in/passkeys", created(t, b, second, "again")...).WantStatus(t, http.StatusConflict)
 	b.Get("/settings/sign-in").Shows(t, "Recovery codes left: 9", "key <1>")
+	b.Get("/settings/users/1").Shows(t, "key <1>", "The passkeys above go on signing in", "baoco user second-factor-off lan") // a new password doesn't end them
 	use(t, atHome(w), second).Goes(t, "/webhooks")
 
 	b.Get("/settings/sign-in/passkeys/2").Shows(t, "key <1>", "on one device")

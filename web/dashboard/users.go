@@ -47,6 +47,7 @@ type userData struct {
 	Limited string // to what bank accounts; empty: to none
 
 	Sessions []app.Session
+	Passkeys []app.Passkey
 }
 
 // limitChoice is a bank account that a user may be limited to.
@@ -158,11 +159,15 @@ func (s *Server) showUser(v *visit, u app.User, wrong error) error {
 	if err != nil {
 		return err
 	}
+	passkeys, err := s.Service.Passkeys(v.Context(), u.ID)
+	if err != nil {
+		return err
+	}
 	banks, err := s.Service.BankAccounts(v.Context(), v.account.ID)
 	if err != nil {
 		return err
 	}
-	data := userData{Visited: u, Self: u.ID == v.user.ID, Remove: s.userRemoval(v, u), Banks: v.limitChoices(u.Limit, banks), Limited: v.limitText(v.user.Role, u.Limit, banks), Sessions: sessions}
+	data := userData{Visited: u, Self: u.ID == v.user.ID, Remove: s.userRemoval(v, u), Banks: v.limitChoices(u.Limit, banks), Limited: v.limitText(v.user.Role, u.Limit, banks), Sessions: sessions, Passkeys: passkeys}
 	return s.renderForm(v, wrong, "user", "settings", app.Textf("User %s", "Người dùng %s", u.Name), data)
 }
 
