@@ -44,6 +44,8 @@ type Actor struct {
 	Name    string    // of the user, the API key, or the operating system's user
 	Address string    // from which the request came; empty: from this machine
 	At      time.Time // when the request or command came
+
+	Generation int64 // of the user when their request came; 0: none
 }
 
 type actorKey struct{}

@@ -170,6 +170,9 @@ const endSessions = `UPDATE users SET generation = ?3 WHERE account_id = ?1 AND 
 // changeUser also gives the user a new generation: ?3 of the statement. It fills in the
 // name of d.
 func changeUser(ctx context.Context, tx *tx, accountID, id int64, deed app.Deed, d app.AuditDetail, statement string, args ...any) (app.User, error) {
+	if err := stillSignedIn(ctx, tx, id); err != nil {
+		return app.User{}, err
+	}
 	if err := tx.changeOne(app.ErrNoUser, statement, append([]any{accountID, id, newGeneration()}, args...)...); err != nil {
 		return app.User{}, err
 	}
@@ -181,9 +184,26 @@ func changeUser(ctx context.Context, tx *tx, accountID, id int64, deed app.Deed,
 	return u, tx.audit(ctx, accountID, deed, id, d)
 }
 
+// stillSignedIn refuses what a user does to themselves by a request that came before
+// their sessions were ended: it would sign them in again.
+func stillSignedIn(ctx context.Context, tx *tx, id int64) error {
+	a, _ := app.ActorOf(ctx)
+	if a.ID != id || a.Generation == 0 {
+		return nil
+	}
+	generation, err := scanOne[int64](tx.queryRow(`SELECT generation FROM users WHERE id = ?`, id))
+	if err == nil && generation != a.Generation {
+		err = app.ErrNoSession
+	}
+	return noRowsAs(err, app.ErrNoUser)
+}
+
 func (s *Store) SetRole(ctx context.Context, accountID, id int64, role app.Role) (app.User, error) {
 	return writing(ctx, s, func(tx *tx) (app.User, error) {
 		u, err := txUser(tx, accountID, id)
+		if err == nil {
+			err = stillSignedIn(ctx, tx, id)
+		}
 		if err == nil && role != app.RoleOwner {
 			err = keepOwner(tx, u)
 		}

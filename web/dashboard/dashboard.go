@@ -129,6 +129,15 @@ func (s *Server) act(v *visit, p page) error {
 	if err := v.readForm(p); err != nil {
 		return err
 	}
+	if v.Method == http.MethodPost && p.Takes != open { // a form that arrives slowly may outlast its session
+		switch err := s.stillAllowed(v); {
+		case errors.Is(err, errRevoked):
+			s.askToSignIn(v, p)
+			return nil
+		case err != nil:
+			return err
+		}
+	}
 	if page, once := countOnce[p.Path]; once && v.Method == http.MethodPost && !v.readSentForm(page) {
 		return s.formExpired(v)
 	}
@@ -167,7 +176,7 @@ func (s *Server) welcome(v *visit, p page) (err error) {
 		return err
 	}
 	v.Request = v.WithContext(app.ActingAs(v.Context(), app.Actor{
-		Way: app.WayDashboard, ID: v.user.ID, Name: v.user.Name, Address: s.ClientAddr(v.Request).String(), At: v.now,
+		Way: app.WayDashboard, ID: v.user.ID, Name: v.user.Name, Address: s.ClientAddr(v.Request).String(), At: v.now, Generation: v.user.Generation,
 	}))
 	if v.user.ID == 0 {
 		return nil

@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"testing"
@@ -219,6 +221,59 @@ func TestSessionFixation(t *testing.T) {
 	again.Client.Jar.SetCookies(here, planted)
 	for path, to := range map[string]string{"/webhooks": "/login?back=%2Fwebhooks", "/": "/login"} {
 		again.Get(path).Goes(t, to)
+	}
+}
+
+// A form that was begun in a session counts for nothing once the session has ended,
+// however slowly it arrives.
+func TestFormOfEndedSession(t *testing.T) {
+	t.Parallel()
+	w := webtest.NewWorld(t)
+	lan := w.User(1, "lan", app.RoleOwner)
+	for path, form := range map[string]string{
+		"/settings/sign-in/others": "x=1", "/settings/sign-out": "x=1", "/settings/users/1/role": "role=owner", "/settings/users": "name=hoa&role=owner&once=" + webtest.FormKey(),
+	} {
+		b := w.Browser().SignIn("lan")
+		body, rest := io.Pipe()
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		request, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got100Continue: func() { // the server knows whose form it is
+			_, err := w.Service.EndSessions(t.Context(), 1, lan.ID)
+			go func() { _, _ = io.WriteString(rest, form); rest.CloseWithError(err) }()
+		}}), "POST", b.Base+path, body)
+		apptest.Must(t, err)
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		request.Header.Set("Expect", "100-continue")
+		a, err := b.Client.Do(request)
+		apptest.Must(t, err)
+		a.Body.Close()
+		if to := a.Header.Get("Location"); a.StatusCode != http.StatusSeeOther || !strings.HasPrefix(to, "/login") {
+			t.Errorf("%s: %d, to %s", path, a.StatusCode, to)
+		}
+		b.Get("/webhooks").Goes(t, "/login?back=%2Fwebhooks")
+	}
+	if n := w.Rows("users"); n != 1 {
+		t.Errorf("%d users", n)
+	}
+
+	// Nor where it is here already when the session ends.
+	before := app.ActingAs(t.Context(), app.Actor{Way: app.WayDashboard, ID: lan.ID, Name: "lan", At: time.Now(), Generation: lan.Generation})
+	now, _, err := w.Service.User(t.Context(), lan.ID)
+	apptest.Must(t, err)
+	for name, act := range map[string]func() error{
+		"end the sessions": func() error { _, err := w.Service.EndSessions(before, 1, lan.ID); return err },
+		"set the role":     func() error { _, err := w.Service.SetRole(before, 1, lan.ID, app.RoleOwner); return err },
+		"set the password": func() error {
+			_, err := w.Service.ChangePassword(before, lan, apptest.SomePassword, "another password", time.Now())
+			return err
+		},
+	} {
+		if err := act(); app.CodeOf(err) != app.CodeNotFound {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if after, _, err := w.Service.User(t.Context(), lan.ID); err != nil || after.Generation != now.Generation || now.Generation == lan.Generation {
+		t.Errorf("%v: %+v, %+v", err, now, after)
 	}
 }
 

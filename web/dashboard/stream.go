@@ -100,7 +100,7 @@ func (s *Server) stillAllowed(v *visit) error {
 		return err
 	}
 	u, err := s.signedIn(ctx)
-	if err == nil && (u.ID != v.user.ID || u.MustEnrol || !u.Limit.Equal(v.user.Limit)) {
+	if err == nil && (u.ID != v.user.ID || u.MustEnrol && !v.user.MustEnrol || !u.Limit.Equal(v.user.Limit)) {
 		return errRevoked
 	}
 	return err
