@@ -20,7 +20,7 @@ func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err er
 	db := openOne(s.path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_busy_timeout": {"5000"}})
 	defer db.Close()
 	m := Migration{To: s.schema.version(), Kept: beforeSchema(s.path, s.schema.version())}
-	if m.From, err = s.schema.versionOf(ctx, db, s.path); err != nil || m.From == m.To {
+	if m.From, err = s.schema.versionAtOnce(ctx, db, s.path); err != nil || m.From == m.To {
 		return err
 	}
 	if s.lock == nil {
@@ -45,6 +45,17 @@ func (s *Store) upToDate(ctx context.Context, migrating func(Migration)) (err er
 		migrating(m)
 	}
 	return applyMigrations(ctx, db, s.schema, s.path)
+}
+
+// versionAtOnce is versionOf in one transaction: another process may migrate the file
+// between two statements.
+func (k *schema) versionAtOnce(ctx context.Context, db *sql.DB, path string) (int, error) {
+	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return 0, schemaError(path, err)
+	}
+	defer tx.Rollback()
+	return k.versionOf(ctx, tx, path)
 }
 
 // keepCopy makes a checked copy of the file. It replaces an earlier copy.
