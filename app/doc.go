@@ -21,7 +21,8 @@
 //     XLSX. app/appsscript: Google Sheets. app/vietqr: QR codes. app/verify: why a signature doesn't match.
 //     app/audit: the audit log in sentences. app/fold: text for searching.
 //     app/password: passwords. app/secondfactor: codes of authenticator apps,
-//     recovery codes. app/passkey: passkeys.
+//     recovery codes. app/passkey: passkeys. app/replica: where a replica lies, and
+//     the program Litestream that carries it there.
 //   - app/command: the command line, a file for each noun. In it, terminal has
 //     what every command shares, serve wires the server, bench measures it, demo
 //     shows it. It is the only room under app that imports rooms outside.
@@ -187,6 +188,10 @@
 //     that others enter elsewhere don't lock it out.
 //   - Backup (bản sao lưu): a complete, verified copy of the database, with its
 //     key or without. To restore: to put a backup in the place of the database.
+//   - Replica (bản sao ngoài máy): a copy of the database that Litestream keeps up to
+//     date elsewhere, every second. Place: where it lies, a URL without secrets.
+//     Credentials: what opens the place. Epoch: the reign of one server over a
+//     database; its replica lies in a directory of that number.
 //   - Check: one thing that the doctor looks at in an installation. Lost secret:
 //     the key doesn't open it any more; somebody must rotate it.
 //   - Import: a statement file from which transactions were recorded. To undo an

@@ -23,7 +23,7 @@ var (
 
 		// For tests only.
 		"app/acceptance": {},
-		"app/apptest":    {"baoco/app", "baoco/app/provider", "baoco/sqlitestore"},
+		"app/apptest":    {"baoco/app", "baoco/app/provider", "baoco/app/replica", "baoco/sqlitestore"},
 		"web/webtest":    {"baoco/app", "baoco/app/apptest", "baoco/app/exactjson", "baoco/app/provider", "baoco/scheduler", "baoco/sqlitestore", "baoco/web", "baoco/web/api", "baoco/web/dashboard"},
 
 		"web":                {"baoco/app", "baoco/web/api", "baoco/web/dashboard", "baoco/web/inbound", "baoco/web/wire"},
@@ -43,6 +43,7 @@ var (
 		"app/passkey":        {},
 		"app/password":       {},
 		"app/provider":       {"baoco/app", "baoco/app/exactjson", "baoco/app/sms"},
+		"app/replica":        {},
 		"app/secondfactor":   {},
 		"app/sheet":          {"baoco/app", "baoco/app/audit"},
 		"app/sms":            {"baoco/app", "baoco/app/fold"},
@@ -78,6 +79,7 @@ var (
 		"app/passkey":        {"github.com/go-webauthn/webauthn/protocol/webauthncbor"},
 		"app/password":       {"golang.org/x/crypto/argon2"},
 		"app/provider":       {},
+		"app/replica":        {"go.yaml.in/yaml/v4", "golang.org/x/crypto/argon2", "golang.org/x/crypto/ssh", "github.com/pkg/sftp"},
 		"app/secondfactor":   {"github.com/pquerna/otp"},
 		"app/sheet":          {},
 		"app/sms":            {},

@@ -1,0 +1,210 @@
+package replica
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Config is what Litestream needs to carry a database to a place. Kept beside the
+// database, it is the fact that a replica is set up.
+type Config struct {
+	Database    string // absolute
+	Place       Place
+	Credentials Credentials
+	Epoch       int64  // the server's own: what an older server writes lies elsewhere
+	Program     string // the absolute path of Litestream; not needed to read a replica
+}
+
+// ConfigPath is where the configuration of a database's replica lies.
+func ConfigPath(database string) string { return database + ".litestream.yml" }
+
+// StatePath is the directory in which Litestream keeps what it knows of a database.
+func StatePath(database string) string {
+	return filepath.Join(filepath.Dir(database), "."+filepath.Base(database)+"-litestream")
+}
+
+// EpochDir is the directory of one epoch's copy, below the place.
+func EpochDir(epoch int64) string { return fmt.Sprintf("epoch-%06d", epoch) }
+
+const maxEpoch = 999999
+
+// Of Litestream's settings these are not its own defaults.
+const (
+	syncInterval      = time.Second // of copying to the place, and of looking at the log
+	snapshotInterval  = 24 * time.Hour
+	snapshotRetention = 72 * time.Hour
+)
+
+// maxConfig is how many bytes a configuration has at most.
+const maxConfig = 64 << 10
+
+const configHead = `# Made by baoco replica setup. Don't edit it: run that again.
+# program: %s
+`
+
+// configFile is a configuration of Litestream, as far as this package writes it.
+type configFile struct {
+	Snapshot struct {
+		Interval  time.Duration `yaml:"interval"`
+		Retention time.Duration `yaml:"retention"`
+	} `yaml:"snapshot"`
+	DBs []configDB `yaml:"dbs"`
+}
+
+type configDB struct {
+	Path            string        `yaml:"path"`
+	MonitorInterval time.Duration `yaml:"monitor-interval"`
+	Replica         configReplica `yaml:"replica"`
+}
+
+type configReplica struct {
+	Type            Scheme        `yaml:"type"`
+	SyncInterval    time.Duration `yaml:"sync-interval"`
+	Path            string        `yaml:"path"`
+	Host            string        `yaml:"host,omitempty"`
+	User            string        `yaml:"user,omitempty"`
+	Password        string        `yaml:"password,omitempty"`
+	KeyPath         string        `yaml:"key-path,omitempty"`
+	HostKey         string        `yaml:"host-key,omitempty"`
+	Bucket          string        `yaml:"bucket,omitempty"`
+	Endpoint        string        `yaml:"endpoint,omitempty"`
+	Region          string        `yaml:"region,omitempty"`
+	AccessKeyID     string        `yaml:"access-key-id,omitempty"`
+	SecretAccessKey string        `yaml:"secret-access-key,omitempty"`
+}
+
+// encode returns the text of the configuration. Litestream must not expand
+// variables in it.
+func (c Config) encode() ([]byte, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	p, secret := c.Place, c.Credentials
+	var f configFile
+	f.Snapshot.Interval, f.Snapshot.Retention = snapshotInterval, snapshotRetention
+	f.DBs = []configDB{{
+		Path: c.Database, MonitorInterval: syncInterval, Replica: configReplica{
+			Type: p.Scheme, SyncInterval: syncInterval, Path: path.Join(p.Path, EpochDir(c.Epoch)),
+			Host: p.Host, User: p.User, Password: secret.Password, KeyPath: secret.KeyFile, HostKey: secret.HostKey,
+			Bucket: p.Bucket, Endpoint: p.Endpoint, Region: p.Region, AccessKeyID: secret.AccessKeyID, SecretAccessKey: secret.SecretAccessKey,
+		},
+	}}
+	text, err := yaml.Marshal(f)
+	return append(fmt.Appendf(nil, configHead, c.Program), text...), err
+}
+
+// check refuses what Litestream would read as something else.
+func (c Config) check() error {
+	switch name := c.Database; {
+	case !filepath.IsAbs(name) || filepath.Clean(name) != name || !utf8.ValidString(name) || strings.ContainsAny(name, "?#%") || strings.IndexFunc(name, unicode.IsControl) >= 0:
+		return fmt.Errorf("%q can't be copied by Litestream: it needs an absolute path without the characters ? # %%", name)
+	case c.Program != "" && !filepath.IsAbs(c.Program) || strings.IndexFunc(c.Program, unicode.IsControl) >= 0:
+		return fmt.Errorf("%q is no absolute path of a program", c.Program)
+	case c.Epoch < 1 || c.Epoch > maxEpoch:
+		return fmt.Errorf("epoch %d is none from 1 to %d", c.Epoch, maxEpoch)
+	}
+	return c.Credentials.Check(c.Place)
+}
+
+// Write keeps the configuration beside the database, readable by the database's owner
+// alone. What was there is replaced in one step.
+func (c Config) Write() error {
+	text, err := c.encode()
+	if err != nil {
+		return err
+	}
+	owner, err := os.Stat(c.Database)
+	if err != nil {
+		return err
+	}
+	return writePrivate(ConfigPath(c.Database), text, owner)
+}
+
+// writePrivate puts a file in its place in one step, with mode 0600.
+func writePrivate(name string, text []byte, owner fs.FileInfo) error {
+	draft, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".draft-*") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(draft.Name())
+	_, err = draft.Write(text)
+	if err := errors.Join(err, ownAs(draft, owner), draft.Sync(), draft.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(draft.Name(), name); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// ReadConfig reads the configuration beside a database. The error is fs.ErrNotExist
+// where no replica is set up.
+func ReadConfig(database string) (Config, error) {
+	database, err := filepath.Abs(database)
+	if err != nil {
+		return Config{}, err
+	}
+	name := ConfigPath(database)
+	text, err := readPrivate(name, maxConfig)
+	if err != nil {
+		return Config{}, err
+	}
+	c, err := decodeConfig([]byte(text))
+	if err == nil && c.Database != database {
+		err = fmt.Errorf("it is about %s", c.Database)
+	}
+	if err == nil {
+		err = c.check()
+	}
+	if err != nil {
+		return Config{}, fmt.Errorf("%s can't be used: %w; run baoco replica setup again", name, err)
+	}
+	return c, nil
+}
+
+var (
+	epochPath   = regexp.MustCompile(`^(.*?)/?epoch-([0-9]{6})$`)
+	programLine = regexp.MustCompile(`(?m)^# program: (.*)$`)
+)
+
+func decodeConfig(text []byte) (c Config, err error) {
+	var f configFile
+	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&f); err != nil {
+		return c, errors.New("it is no YAML of Litestream") // the error would repeat secrets
+	}
+	if len(f.DBs) != 1 {
+		return c, fmt.Errorf("it has %d databases instead of one", len(f.DBs))
+	}
+	db, r := f.DBs[0], f.DBs[0].Replica
+	at := epochPath.FindStringSubmatch(r.Path)
+	if at == nil {
+		return c, errors.New("its path has no epoch")
+	}
+	if program := programLine.FindSubmatch(text); program != nil {
+		c.Program = string(program[1])
+	}
+	c.Database = db.Path
+	c.Epoch, _ = strconv.ParseInt(at[2], 10, 64)
+	c.Credentials = Credentials{r.AccessKeyID, r.SecretAccessKey, r.Password, r.KeyPath, r.HostKey}
+	c.Place, err = ParsePlace(Place{
+		Scheme: r.Type, Path: at[1], User: r.User, Host: r.Host, Bucket: r.Bucket, Endpoint: r.Endpoint, Region: r.Region,
+	}.String())
+	return c, err
+}

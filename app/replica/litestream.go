@@ -1,0 +1,155 @@
+package replica
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Program is a Litestream that may be used.
+type Program struct {
+	Path    string // absolute
+	Version string // as it says it: v0.5.18
+}
+
+// ErrOldProgram says that a Litestream is too old, and why.
+var ErrOldProgram = errors.New("Litestream before 0.5.17 links a SQLite that can damage the write-ahead log")
+
+// oldest is the oldest version that may be used.
+var oldest = [3]int{0, 5, 17}
+
+var versionText = regexp.MustCompile(`^v?([0-9]{1,5})\.([0-9]{1,5})\.([0-9]{1,5})(\S*)$`)
+
+// FindProgram looks at the Litestream at a path, or of that name in PATH. Those that
+// say no version, or one before a release, are refused like the old ones.
+func FindProgram(ctx context.Context, path string) (Program, error) {
+	found, err := exec.LookPath(cmp.Or(path, "litestream"))
+	if err != nil {
+		return Program{}, fmt.Errorf("Litestream is needed, from 0.5.17 on: %w", err)
+	}
+	if found, err = filepath.Abs(found); err != nil {
+		return Program{}, err
+	}
+	ctx, stop := context.WithTimeout(ctx, 20*time.Second)
+	defer stop()
+	out, err := Program{Path: found}.run(ctx, nil, "version")
+	if err != nil {
+		return Program{}, err
+	}
+	p := Program{Path: found, Version: strings.TrimSpace(out)}
+	return p, checkVersion(p)
+}
+
+func checkVersion(p Program) error {
+	parts := versionText.FindStringSubmatch(p.Version)
+	if parts == nil || strings.HasPrefix(parts[4], "-") {
+		return fmt.Errorf("%w: %s doesn't say which release it is, but %.60q", ErrOldProgram, p.Path, p.Version)
+	}
+	for i, least := range oldest {
+		n, _ := strconv.Atoi(parts[i+1])
+		if n < least {
+			return fmt.Errorf("%w: %s is %s", ErrOldProgram, p.Path, p.Version)
+		}
+		if n > least {
+			break
+		}
+	}
+	return nil
+}
+
+// Restore writes the newest state of a replica into the file to, which must not
+// exist. It works at low priority and on one core. The end of ctx ends it, and leaves
+// parts of the file.
+func (p Program) Restore(ctx context.Context, c Config, to string) error {
+	to, err := filepath.Abs(to)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(to); err == nil {
+		return fmt.Errorf("restore a replica: %s: %w", to, os.ErrExist)
+	}
+	config, err := c.encode()
+	if err != nil {
+		return err
+	}
+	_, err = p.run(ctx, config, "restore", "-config", "/dev/stdin", "-no-expand-env", "-o", to, c.Database)
+	return err
+}
+
+// Reach asks for the list of what a replica holds: the program can open the place.
+func (p Program) Reach(ctx context.Context, c Config) error {
+	config, err := c.encode()
+	if err != nil {
+		return err
+	}
+	_, err = p.run(ctx, config, "ltx", "-config", "/dev/stdin", "-no-expand-env", c.Database)
+	return err
+}
+
+// maxOutput is how much of the program's output is kept for an error.
+const maxOutput = 4 << 10
+
+// run runs the program with a configuration on its standard input: secrets are
+// neither in its arguments nor in a file.
+func (p Program) run(ctx context.Context, config []byte, args ...string) (string, error) {
+	words := append([]string{p.Path}, args...)
+	if nice, err := exec.LookPath("nice"); err == nil {
+		words = append([]string{nice, "-n", "19"}, words...)
+	}
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Env = environment()
+	cmd.Stdin = bytes.NewReader(config)
+	out, log := tail{most: maxOutput}, tail{most: maxOutput}
+	cmd.Stdout, cmd.Stderr = &out, &log
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Run(); err != nil {
+		said := strings.TrimSpace(out.String() + " " + log.String())
+		return "", fmt.Errorf("litestream %s: %w: %s", args[0], cmp.Or(ctx.Err(), err), said)
+	}
+	return out.String(), nil
+}
+
+// environment is what the program needs of this process's: no settings of its own,
+// and no credentials meant for others.
+func environment() []string {
+	list := []string{"GOMAXPROCS=1", "GOMEMLIMIT=200MiB"}
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
+		if value, set := os.LookupEnv(name); set {
+			list = append(list, name+"="+value)
+		}
+	}
+	return list
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	kept []byte
+	most int
+}
+
+var _ io.Writer = (*tail)(nil)
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p...)
+	if over := len(t.kept) - t.most; over > 0 {
+		t.kept = append(t.kept[:0], t.kept[over:]...)
+	}
+	return len(p), nil
+}
+
+// String is one line without control characters: some of it comes from servers.
+func (t *tail) String() string {
+	words := strings.FieldsFunc(strings.ToValidUTF8(string(t.kept), "?"), func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) })
+	return strings.Join(words, " ")
+}
