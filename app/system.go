@@ -291,8 +291,8 @@ func Warnings(in Installation, storage StorageStatus, backup BackupStatus, certi
 	}
 	if storage.LogSize > largeLog {
 		warn(WarningLog, false, Textf(
-			"The write-ahead log has grown to %d MB: another program may be holding the database open.",
-			"Nhật ký ghi trước (WAL) đã lên tới %d MB: có thể một chương trình khác đang mở cơ sở dữ liệu.", storage.LogSize>>20))
+			"The write-ahead log has grown to %d MB: another program may be holding the database open. If Litestream copies it, restart that: systemctl restart baoco-litestream.",
+			"Nhật ký ghi trước (WAL) đã lên tới %d MB: có thể một chương trình khác đang mở cơ sở dữ liệu. Nếu đang dùng Litestream để sao chép, hãy khởi động lại: systemctl restart baoco-litestream.", storage.LogSize>>20))
 	}
 	if text, few := in.FewFiles(); few {
 		warn(WarningFiles, false, text)

@@ -89,6 +89,21 @@ func isLocked(path string) (bool, error) {
 	return false, err
 }
 
+// Where SQLite locks a database file (os.h: SHARED_FIRST, SHARED_SIZE).
+const sharedFirst, sharedSize = 0x40000002, 510
+
+// isHeld reports whether another process has a database open by SQLite: it locks the
+// file as long as it has the log.
+func isHeld(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // drops no lock of this process, since SQLite has OFD locks here
+	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: sharedFirst, Len: sharedSize}
+	return syscall.FcntlFlock(f.Fd(), syscall.F_GETLK, &lock) == nil && lock.Type != syscall.F_UNLCK
+}
+
 // ownerOf returns the id of the user who owns a file, or exists = false.
 func ownerOf(path string) (uid int, exists bool) {
 	info, err := os.Stat(path)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,9 +30,16 @@ const (
 	asideSuffix = ".before-restore-"
 )
 
-// siblingSuffixes are the names of files that belong to one database and must not
-// stand beside another: its logs, and a new key that it was about to get.
-var siblingSuffixes = []string{"-wal", "-shm", "-journal", nextKey}
+// ErrHeld says that another program, such as Litestream, has the database open.
+var ErrHeld = errors.New("another program has the database open")
+
+// filesOf are the names of a database, of its key, and of the files that belong to it
+// and must not stand beside another: its logs, a new key that it was about to get, and
+// what Litestream knows of it.
+func filesOf(path string) []string {
+	state := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"-litestream")
+	return []string{path, path + ".key", path + "-wal", path + "-shm", path + "-journal", path + nextKey, state}
+}
 
 // RestoreSource says what is restored.
 type RestoreSource struct {
@@ -46,7 +54,7 @@ type Restored struct {
 	From     string   // the backup
 	Key      string   // that opens it
 	SetAside []string // the files that were in its place: their new names, or their present ones in a dry run
-	Served   bool     // a server has the database open; in a dry run only
+	Served   bool     // a server or another program has the database open; in a dry run only
 	Finished string   // the database that an interrupted restore had set aside, where one was finished first; else empty
 	app.Contents
 }
@@ -65,6 +73,7 @@ func Restore(ctx context.Context, path string, from RestoreSource, now time.Time
 		if r.Served, err = isLocked(r.Path + ".lock"); err != nil {
 			return r, err
 		}
+		r.Served = r.Served || isHeld(r.Path)
 		_, err := r.check(ctx, from.Key)
 		return r, err
 	}
@@ -78,6 +87,9 @@ func Restore(ctx context.Context, path string, from RestoreSource, now time.Time
 	}
 	if err := removeDrafts(r.Path + draftSuffix); err != nil {
 		return r, err
+	}
+	if isHeld(r.Path) {
+		return r, fmt.Errorf("%w: %s; end it first, Litestream by systemctl stop baoco-litestream", ErrHeld, r.Path)
 	}
 	key, err := r.check(ctx, from.Key)
 	if err != nil {
@@ -157,9 +169,9 @@ func (r *Restored) check(ctx context.Context, keyFile string) (key []byte, err e
 	if r.Key, key, err = findKey(contents, keyFile, r.From+".key", r.Path+".key"); err != nil {
 		return nil, err
 	}
-	for _, suffix := range append([]string{"", ".key"}, siblingSuffixes...) {
-		if _, err := os.Lstat(r.Path + suffix); err == nil {
-			r.SetAside = append(r.SetAside, r.Path+suffix)
+	for _, name := range filesOf(r.Path) {
+		if _, err := os.Lstat(name); err == nil {
+			r.SetAside = append(r.SetAside, name)
 		}
 	}
 	return key, checkRoom(filepath.Dir(r.Path), info.Size())
@@ -224,8 +236,9 @@ func (r *Restored) commit(ctx context.Context, key []byte, now time.Time) error 
 	if err != nil {
 		return err
 	}
+	aside := filesOf(r.Path + asideSuffix + dated)
 	for i, present := range r.SetAside {
-		r.SetAside[i] = r.Path + asideSuffix + dated + present[len(r.Path):]
+		r.SetAside[i] = aside[slices.Index(filesOf(r.Path), present)]
 	}
 	return nameNext(r.Path, draft, keyDraft, dated)
 }
@@ -292,7 +305,8 @@ func FinishRestore(path string) error {
 // set aside; empty if there was none. The caller holds the lock. The steps are
 // renames, each of which is done once:
 //
-//  1. the logs of F, and a key that it was about to get, are set aside;
+//  1. the logs of F, a key that it was about to get, and what Litestream knows of it
+//     are set aside;
 //  2. F.key is set aside, as long as the new key still has its first name;
 //  3. the new key becomes F.key;
 //  4. F is set aside;
@@ -308,9 +322,12 @@ func applyRestore(path string) (aside string, err error) {
 	if err != nil || next == "" {
 		return "", err
 	}
+	if isHeld(path) {
+		return "", fmt.Errorf("%w: a restore of %s waits until it ends; systemctl stop baoco-litestream", ErrHeld, path)
+	}
 	aside = path + asideSuffix + strings.TrimPrefix(next, path+nextSuffix)
-	for _, suffix := range siblingSuffixes {
-		if err := moveAside(path+suffix, aside+suffix); err != nil {
+	for i, name := range filesOf(path)[2:] {
+		if err := moveAside(name, filesOf(aside)[2+i]); err != nil {
 			return "", err
 		}
 	}

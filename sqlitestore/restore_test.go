@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -251,6 +252,16 @@ func TestRestoreWithStaleLog(t *testing.T) {
 			t.Errorf("%s: %v; set aside: %q", suffix, err, aside)
 		}
 	}
+	// Nor what Litestream knows of the old one.
+	db = killed(t)
+	dir, base := filepath.Split(db)
+	must(t, os.MkdirAll(filepath.Join(dir, "."+base+"-litestream", "ltx"), 0o700))
+	r, err = sqlitestore.Restore(acting(context.Background()), db, sqlitestore.RestoreSource{File: backup}, backupTime)
+	must(t, err)
+	state := filepath.Join(dir, "."+filepath.Base(r.SetAside[0])+"-litestream")
+	if _, err := os.Stat(filepath.Join(state, "ltx")); err != nil || !slices.Contains(r.SetAside, state) || strings.Contains(names(t, dir), "."+base+"-litestream") {
+		t.Errorf("Litestream's state: %v; set aside: %v", err, r.SetAside)
+	}
 	// A log without its database is no less dangerous.
 	db = killed(t)
 	must(t, os.Remove(db))
@@ -304,5 +315,43 @@ func TestFinishRestore(t *testing.T) {
 				t.Errorf("in the directory: %s", got)
 			}
 		})
+	}
+}
+
+// While another program, such as Litestream, has the database open, nothing takes its
+// place: neither a restore nor the end of one that was interrupted.
+func TestRestoreBesideAnotherProgram(t *testing.T) {
+	t.Parallel()
+	db, backup := backedUp(t)
+	other, err := sql.Open("sqlite", "file:"+db)
+	must(t, err)
+	defer other.Close()
+	var rows int
+	must(t, other.QueryRow(`SELECT count(*) FROM settings`).Scan(&rows))
+	before := names(t, filepath.Dir(db))
+	restore := func(dry bool) (sqlitestore.Restored, error) {
+		return sqlitestore.Restore(acting(t.Context()), db, sqlitestore.RestoreSource{File: backup, DryRun: dry}, backupTime)
+	}
+	if try, err := restore(true); err != nil || !try.Served {
+		t.Errorf("a dry run: %+v, %v", try, err)
+	}
+	next := db + ".to-restore-20261122T000000Z"
+	for what, attempt := range map[string]func() error{
+		"a restore":              func() error { _, err := restore(false); return err },
+		"an interrupted restore": func() error { copyTo(t, backup, next); return sqlitestore.FinishRestore(db) },
+	} {
+		if err := attempt(); !errors.Is(err, sqlitestore.ErrHeld) {
+			t.Errorf("%s: %v", what, err)
+		}
+		must(t, os.RemoveAll(next))
+		if now := names(t, filepath.Dir(db)); now != before || baseURL(t, db) != "https://now.vn" {
+			t.Errorf("%s changed the files: %s, before: %s", what, now, before)
+		}
+	}
+	must(t, other.Close())
+	_, err = restore(false)
+	must(t, err)
+	if got := baseURL(t, db); got != "https://then.vn" {
+		t.Errorf("afterwards: %s", got)
 	}
 }

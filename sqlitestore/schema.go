@@ -87,10 +87,11 @@ type querier interface {
 
 // digest is a hash of the statements of a schema. It leaves out the tables inside the
 // search index and the statistics of ANALYZE: they are SQLite's own and may differ
-// between its releases.
+// between its releases. It also leaves out the two tables that Litestream makes in
+// every database that it copies.
 func digest(ctx context.Context, db querier) (string, error) {
 	rows, err := db.QueryContext(ctx, `SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema s
-		WHERE name NOT LIKE 'sqlite\_stat_' ESCAPE '\' AND NOT EXISTS (SELECT 1 FROM sqlite_schema v
+		WHERE name NOT LIKE 'sqlite\_stat_' ESCAPE '\' AND NOT (type = 'table' AND name IN ('_litestream_seq', '_litestream_lock')) AND NOT EXISTS (SELECT 1 FROM sqlite_schema v
 			WHERE v.sql LIKE 'CREATE VIRTUAL TABLE %' AND substr(s.tbl_name, 1, length(v.name) + 1) = v.name || '_')
 		ORDER BY type, name`)
 	sum := sha256.New()

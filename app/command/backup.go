@@ -179,7 +179,7 @@ type restoreJSON struct {
 	DryRun   bool   `json:"dry_run"`
 	contentsJSON
 	SetAside []string `json:"set_aside"` // the files that were there; in a dry run, those that would be set aside
-	Served   bool     `json:"served"`    // in a dry run: a server holds the database
+	Served   bool     `json:"served"`    // in a dry run: a server or another program holds the database
 	Finished *string  `json:"finished"`  // the files that an interrupted restore had set aside, which was finished first; null: there was none
 }
 
@@ -228,7 +228,7 @@ func (v restoreJSON) print(w io.Writer) {
 		fmt.Fprintf(w, "%s: %s\n", aside, terminal.OneLine(name))
 	}
 	if v.Served {
-		fmt.Fprintln(w, "A server is using the database: stop it first.")
+		fmt.Fprintln(w, "A server or another program is using the database: stop it first, Litestream by systemctl stop baoco-litestream.")
 	}
 	fmt.Fprint(w, `
 When the server starts:
