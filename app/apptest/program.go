@@ -1,0 +1,55 @@
+package apptest
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Missing skips a test that needs something which this machine lacks. Where everything
+// must run (BAOCO_CI=1) it fails.
+func Missing(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("BAOCO_CI") != "" {
+		t.Fatalf("this test needs %s", what)
+	}
+	t.Skipf("skipped: this test needs %s", what)
+}
+
+var building sync.Mutex // one at a time: they share what the compiler keeps
+
+// Program is the path of a program of others, such as a server: that of PATH, else
+// one built from its module, once for each machine. Building takes minutes and the
+// network, so without BAOCO_FULL=1 or BAOCO_CI=1 the test is skipped.
+func Program(t testing.TB, name, module string) string {
+	t.Helper()
+	if path, err := exec.LookPath(name); err == nil {
+		return path
+	}
+	cache, err := os.UserCacheDir()
+	Must(t, err)
+	_, version, _ := strings.Cut(module, "@")
+	dir := filepath.Join(cache, "baoco-"+name+"-"+version)
+	path := filepath.Join(dir, name)
+	building.Lock()
+	defer building.Unlock()
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	if !Full() && os.Getenv("BAOCO_CI") == "" {
+		t.Skipf("skipped: needs %s: put it into PATH, or set BAOCO_FULL=1 to build it", name)
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 15*time.Minute)
+	defer stop()
+	build := exec.CommandContext(ctx, "go", "install", module)
+	build.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		Missing(t, name+", which can't be built: "+string(out))
+	}
+	return path
+}

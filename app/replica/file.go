@@ -1,0 +1,87 @@
+package replica
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// directory is a place of this machine.
+type directory string
+
+func (d directory) path(name string) string {
+	return filepath.Join(string(d), filepath.FromSlash(name))
+}
+
+func (d directory) Get(_ context.Context, name string) ([]byte, error) {
+	f, err := os.Open(d.path(name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readObject(f, name)
+}
+
+// Create writes a draft and links it to its name, so that nobody sees half of it.
+func (d directory) Create(_ context.Context, name string, data []byte) error {
+	return d.write(name, data, os.Link)
+}
+
+func (d directory) Put(_ context.Context, name string, data []byte) error {
+	return d.write(name, data, os.Rename)
+}
+
+func (d directory) write(name string, data []byte, publish func(draft, path string) error) error {
+	path := d.path(name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	draft := path + ".draft-" + rand.Text()[:8]
+	f, err := os.OpenFile(draft, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(draft)
+	_, err = f.Write(data)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := publish(draft, path); err != nil {
+		return err
+	}
+	parent, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(parent.Sync(), parent.Close())
+}
+
+func (d directory) List(ctx context.Context, dir string) (list []Object, err error) {
+	err = filepath.WalkDir(d.path(dir), func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) { // removed meanwhile, or not there at all
+			return nil
+		}
+		if err != nil || e.IsDir() {
+			return errors.Join(err, ctx.Err())
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(string(d), path)
+		if len(list) == maxObjects {
+			return tooManyObjects()
+		}
+		list = append(list, Object{Name: filepath.ToSlash(name), Size: info.Size(), Modified: info.ModTime()})
+		return err
+	})
+	return list, err
+}
+
+func (directory) Close() error { return nil }
