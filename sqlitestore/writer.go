@@ -39,7 +39,8 @@ type writer struct {
 	onCommit func(took time.Duration, callers int) // may be nil
 	beat     atomic.Pointer[time.Time]             // when the last batch was done, whatever came of it
 
-	logged          int // pages written to the log since the last checkpoint
+	logged          int       // pages written to the log since the last checkpoint
+	gaveWay         time.Time // when the log was large and another process could write
 	checkpointErr   atomic.Pointer[error]
 	retryCheckpoint atomic.Bool
 }
@@ -385,10 +386,26 @@ func (w *writer) checkpointIfLarge() {
 	if copied < pages { // somebody still reads an older state: again soon
 		w.logged = checkpointPages * 7 / 8
 	}
+	if copied < pages && pages >= 2*checkpointPages {
+		w.giveWay()
+	}
 	w.retryCheckpoint.Store(false)
 	w.checkpointErr.Store(&err)
 	if isFatal(err) {
 		w.fail(err)
+	}
+}
+
+// giveWayTime is a little longer than SQLite waits between two tries to get a lock.
+const giveWayTime = 110 * time.Millisecond
+
+// giveWay lets another process write, once a second at most: Litestream, which copies
+// the log, lets nobody checkpoint but itself, and for that needs the lock for writing.
+// A busy server would leave it no moment, and the log would grow.
+func (w *writer) giveWay() {
+	if time.Since(w.gaveWay) >= time.Second {
+		time.Sleep(giveWayTime)
+		w.gaveWay = time.Now()
 	}
 }
 

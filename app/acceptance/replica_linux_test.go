@@ -1,0 +1,266 @@
+package acceptance_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"baoco/app/apptest"
+	"baoco/app/replica"
+)
+
+// carrier is a Litestream that copies an installation's database into a directory.
+type carrier struct {
+	replica.Config
+	program replica.Program
+	to      string // the directory of the epoch
+	cmd     *exec.Cmd
+	log     *apptest.Output
+}
+
+// carry starts Litestream beside the database of an installation.
+func carry(t *testing.T, in installation) *carrier {
+	t.Helper()
+	program := apptest.Litestream(t)
+	dir := t.TempDir()
+	place, err := replica.ParsePlace("file://" + dir)
+	must(t, err)
+	c := &carrier{Config: replica.Config{Database: in.db, Place: place, Epoch: 1, Program: program.Path}, program: program, to: filepath.Join(dir, replica.EpochDir(1))}
+	must(t, c.Write())
+	c.start(t)
+	return c
+}
+
+func (c *carrier) start(t *testing.T) {
+	t.Helper()
+	c.log = &apptest.Output{}
+	c.cmd = exec.Command(c.Program, "replicate", "-config", replica.ConfigPath(c.Database), "-no-expand-env")
+	c.cmd.Stdout, c.cmd.Stderr = c.log, c.log
+	must(t, c.cmd.Start())
+	cmd := c.cmd
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+}
+
+// end ends Litestream as systemd does: it copies what is left.
+func (c *carrier) end(t *testing.T) {
+	t.Helper()
+	must(t, c.cmd.Process.Signal(syscall.SIGTERM))
+	_ = c.cmd.Wait()
+	if said := c.log.String(); strings.Contains(said, "level=ERROR") {
+		t.Errorf("Litestream says:\n%s", said)
+	}
+}
+
+// restored is a database made of the replica, with the key beside it.
+func (c *carrier) restored(t *testing.T) (db string) {
+	t.Helper()
+	db = filepath.Join(t.TempDir(), "restored.db")
+	must(t, c.program.Restore(t.Context(), c.Config, db))
+	key, err := os.ReadFile(c.Database + ".key")
+	must(t, err)
+	must(t, os.WriteFile(db+".key", key, 0o600))
+	return db
+}
+
+// arrived are the files of single syncs that came to the place.
+func (c *carrier) arrived(t *testing.T) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(c.to, "ltx", "0"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".ltx") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// logSize is the size of a database's write-ahead log.
+func logSize(db string) int64 {
+	info, err := os.Stat(db + "-wal")
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// largestLog follows the size of a log until the function it gives is called.
+func largestLog(db string) (stop func() int64) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	var most int64
+	running.Go(func() {
+		for ctx.Err() == nil {
+			most = max(most, logSize(db))
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
+	return func() int64 { cancel(); running.Wait(); return most }
+}
+
+// Under load, with Litestream killed and started again in between, the replica has all
+// that was acknowledged before Litestream's end, and the log stays small as long as
+// Litestream runs.
+func TestReplicaUnderLoad(t *testing.T) {
+	receiver := openShop(t)
+	in := install(t, receiver)
+	c := carry(t, in)
+	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
+	provider := in.provider(p.url)
+	follow, stop := largestLog(in.db), provider.underLoad(8)
+	for range rounds(2, 8) {
+		time.Sleep(4 * time.Second)
+		must(t, c.cmd.Process.Kill())
+		_ = c.cmd.Wait()
+		c.start(t)
+	}
+	time.Sleep(4 * time.Second)
+	stop()
+	acked, most := provider.acknowledged(), follow()
+	p.end(t)
+	c.end(t)
+	recorded := checkLedger(t, c.restored(t), acked)
+	t.Logf("%d acknowledged, %d in the replica; the log grew to %.1f MB", len(acked), len(recorded), float64(most)/1e6)
+	if most > 192<<20 { // what comes in within three seconds at the most
+		t.Errorf("the log grew to %d bytes", most)
+	}
+}
+
+// While Litestream hangs every call is still acknowledged, and the log grows, of which
+// app.Warnings tell. Once it goes on, the log is cut back and the replica has all.
+func TestReplicaHangs(t *testing.T) {
+	receiver := openShop(t)
+	in := install(t, receiver)
+	c := carry(t, in)
+	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
+	provider := in.provider(p.url)
+	eventually(t, "Litestream copies", func() bool { return len(c.arrived(t)) > 0 })
+	must(t, c.cmd.Process.Signal(syscall.SIGSTOP))
+	t.Cleanup(func() { _ = c.cmd.Process.Signal(syscall.SIGCONT) })
+	const large = 80 << 20
+	stop := provider.underLoad(8)
+	eventually(t, "the log grows", func() bool { return logSize(in.db) > large })
+	stop()
+	must(t, c.cmd.Process.Signal(syscall.SIGCONT))
+	n := 0
+	eventually(t, "the log is cut back", func() bool { n++; return provider.call(fmt.Sprint("after-", n)) && logSize(in.db) <= 64<<20 })
+	p.end(t)
+	c.end(t)
+	acked := provider.acknowledged()
+	t.Logf("%d acknowledged, %d in the replica", len(acked), len(checkLedger(t, c.restored(t), acked)))
+}
+
+// acknowledge calls at a steady rate and gives when each call was acknowledged.
+func acknowledge(provider *caller, every, during time.Duration) map[string]time.Time {
+	var mu sync.Mutex
+	var running sync.WaitGroup
+	at, begun := map[string]time.Time{}, time.Now()
+	for i := 0; time.Since(begun) < during; i++ {
+		time.Sleep(time.Until(begun.Add(time.Duration(i) * every)))
+		running.Go(func() {
+			if number := fmt.Sprint("FT", i); provider.call(number) {
+				mu.Lock()
+				defer mu.Unlock()
+				at[number] = time.Now()
+			}
+		})
+	}
+	running.Wait()
+	return at
+}
+
+// At 200 calls a second all but one in a hundred transactions are in the place within
+// 3 seconds of their acknowledgement. Which file brought which transaction is read
+// from the place itself, restored as it was after each file.
+func TestReplicaLag(t *testing.T) {
+	if !apptest.Full() {
+		t.Skip("needs BAOCO_FULL=1, and the machine alone: it measures how soon a transaction is copied")
+	}
+	receiver := openShop(t)
+	in := install(t, receiver)
+	c := carry(t, in)
+	p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
+	ctx, cancel := context.WithCancel(t.Context())
+	came := map[string]time.Time{}
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+			for _, name := range c.arrived(t) {
+				if _, seen := came[name]; !seen {
+					came[name] = time.Now()
+				}
+			}
+		}
+	})
+	at := acknowledge(in.provider(p.url), 5*time.Millisecond, 30*time.Second)
+	time.Sleep(3 * time.Second)
+	cancel()
+	watching.Wait()
+	p.end(t)
+	c.end(t)
+	lags := c.lags(t, at, came)
+	slices.Sort(lags)
+	at50, at99 := lags[len(lags)/2], lags[len(lags)*99/100]
+	t.Logf("%d acknowledged; in the place after: median %v, 99 %% %v, slowest %v", len(at), at50, at99, lags[len(lags)-1])
+	if len(at) < 5000 || at99 > 3*time.Second {
+		t.Errorf("of %d transactions 99 %% were in the place within %v", len(at), at99)
+	}
+}
+
+// lags says how long after its acknowledgement each transaction was in the place.
+func (c *carrier) lags(t *testing.T, at, came map[string]time.Time) (lags []time.Duration) {
+	t.Helper()
+	var names []string
+	for name := range came {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	seen := map[string]bool{}
+	for _, name := range names {
+		_, last, _ := strings.Cut(strings.TrimSuffix(name, ".ltx"), "-")
+		db := filepath.Join(t.TempDir(), "as-it-was.db")
+		out, err := exec.Command(c.Program, "restore", "-config", replica.ConfigPath(c.Database), "-no-expand-env", "-txid", last, "-o", db, c.Database).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		for _, number := range numbersIn(t, db) {
+			if acked, known := at[number]; known && !seen[number] {
+				lags = append(lags, came[name].Sub(acked))
+				seen[number] = true
+			}
+		}
+	}
+	if len(lags) < len(at) {
+		t.Errorf("%d of %d acknowledged transactions never came", len(at)-len(lags), len(at))
+	}
+	return lags
+}
+
+// numbersIn are the numbers of the transactions in a database file.
+func numbersIn(t *testing.T, path string) (numbers []string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	must(t, err)
+	defer db.Close()
+	rows, err := db.Query(`SELECT number FROM transactions`)
+	must(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var number string
+		must(t, rows.Scan(&number))
+		numbers = append(numbers, number)
+	}
+	must(t, rows.Err())
+	return numbers
+}
