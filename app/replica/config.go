@@ -2,6 +2,8 @@ package replica
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -31,9 +33,17 @@ type Config struct {
 // ConfigPath is where the configuration of a database's replica lies.
 func ConfigPath(database string) string { return database + ".litestream.yml" }
 
-// StatePath is the directory in which Litestream keeps what it knows of a database.
+// StatePath is the directory in which Litestream keeps what it knows of a database. A
+// restore sets it aside with the database.
 func StatePath(database string) string {
 	return filepath.Join(filepath.Dir(database), "."+filepath.Base(database)+"-litestream")
+}
+
+// metaPath is the part of StatePath for this place and epoch: what Litestream knows of
+// one replica says nothing about another.
+func (c Config) metaPath() string {
+	sum := sha256.Sum256(fmt.Appendln(nil, c.Place, c.Epoch))
+	return filepath.Join(StatePath(c.Database), hex.EncodeToString(sum[:4]))
 }
 
 // EpochDir is the directory of one epoch's copy, below the place.
@@ -66,6 +76,7 @@ type configFile struct {
 
 type configDB struct {
 	Path            string        `yaml:"path"`
+	MetaPath        string        `yaml:"meta-path"`
 	MonitorInterval time.Duration `yaml:"monitor-interval"`
 	Replica         configReplica `yaml:"replica"`
 }
@@ -96,7 +107,7 @@ func (c Config) encode() ([]byte, error) {
 	var f configFile
 	f.Snapshot.Interval, f.Snapshot.Retention = snapshotInterval, snapshotRetention
 	f.DBs = []configDB{{
-		Path: c.Database, MonitorInterval: syncInterval, Replica: configReplica{
+		Path: c.Database, MetaPath: c.metaPath(), MonitorInterval: syncInterval, Replica: configReplica{
 			Type: p.Scheme, SyncInterval: syncInterval, Path: path.Join(p.Path, EpochDir(c.Epoch)),
 			Host: p.Host, User: p.User, Password: secret.Password, KeyPath: secret.KeyFile, HostKey: secret.HostKey,
 			Bucket: p.Bucket, Endpoint: p.Endpoint, Region: p.Region, AccessKeyID: secret.AccessKeyID, SecretAccessKey: secret.SecretAccessKey,
