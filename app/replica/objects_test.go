@@ -23,15 +23,17 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
+var places = map[replica.Scheme]func(*testing.T) (replica.Place, replica.Credentials){
+	replica.File: func(t *testing.T) (replica.Place, replica.Credentials) {
+		return place(t, "file://"+t.TempDir()+"/copy of a shop"), replica.Credentials{}
+	},
+	replica.SFTP: sftpServer,
+	replica.S3:   s3Server,
+}
+
 // Every place keeps the same rules, in the program that people run behind it.
 func TestObjects(t *testing.T) {
-	for scheme, open := range map[replica.Scheme]func(*testing.T) (replica.Place, replica.Credentials){
-		replica.File: func(t *testing.T) (replica.Place, replica.Credentials) {
-			return place(t, "file://"+t.TempDir()+"/copy of a shop"), replica.Credentials{}
-		},
-		replica.SFTP: sftpServer,
-		replica.S3:   s3Server,
-	} {
+	for scheme, open := range places {
 		t.Run(string(scheme), func(t *testing.T) {
 			t.Parallel()
 			at, secret := open(t)

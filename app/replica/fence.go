@@ -1,0 +1,169 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// The fence keeps two servers from serving the same shop. Beside the replica lies one
+// small object for each epoch, made exclusively: whoever makes the next one is the
+// server from then on. A server that finds an epoch above its own stops. One that
+// can't reach the place goes on, because a shop can skip what it gets twice, but not
+// know what it never got. So nothing takes over by itself.
+
+// Epoch is the time in which one server serves a database and writes its replica.
+type Epoch struct {
+	Number int64     `json:"epoch"`
+	Host   string    `json:"host"` // the machine that took it
+	At     time.Time `json:"at"`
+	Mark   string    `json:"mark"` // tells the same epoch of two machines apart
+}
+
+// NewEpoch is an epoch that a machine wants to take.
+func NewEpoch(number int64, host string, now time.Time) Epoch {
+	if !hostText.MatchString(host) {
+		host = "unnamed"
+	}
+	return Epoch{number, host, now.UTC().Truncate(time.Second), rand.Text()}
+}
+
+// ErrEpochTaken says that another server was faster.
+var ErrEpochTaken = errors.New("another server has taken over at the same time")
+
+const epochsDir = "epochs"
+
+var epochName = regexp.MustCompile(`^epochs/([0-9]{6})\.json$`)
+
+func epochObject(number int64) string { return fmt.Sprintf("%s/%06d.json", epochsDir, number) }
+
+// Take makes an epoch this machine's. An answer that was lost on its way isn't taken
+// for another server's epoch: the mark tells.
+func (e Epoch) Take(ctx context.Context, o Objects) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	err = o.Create(ctx, epochObject(e.Number), text)
+	if err == nil {
+		return nil
+	}
+	if present, e2 := readEpoch(ctx, o, e.Number); e2 == nil {
+		if present.Mark == e.Mark {
+			return nil
+		}
+		return fmt.Errorf("%w: %s", ErrEpochTaken, present)
+	}
+	return fmt.Errorf("take epoch %d: %w", e.Number, err)
+}
+
+// String says who took the epoch, for people.
+func (e Epoch) String() string {
+	return fmt.Sprintf("epoch %d was taken at %s by %s", e.Number, e.At.Format(time.RFC3339), e.Host)
+}
+
+// EpochAfter returns an epoch above that of a number, if there is one: then another
+// server has taken over. It costs one request where there is none.
+func EpochAfter(ctx context.Context, o Objects, number int64) (e Epoch, taken bool, err error) {
+	e, err = readEpoch(ctx, o, number+1)
+	if errors.Is(err, fs.ErrNotExist) {
+		return e, false, nil
+	}
+	return e, err == nil, err
+}
+
+// Newest returns the last epoch of a place; zero where it has none.
+func Newest(ctx context.Context, o Objects) (e Epoch, err error) {
+	list, err := o.List(ctx, epochsDir)
+	if err != nil {
+		return e, err
+	}
+	var last int64
+	for _, object := range list {
+		if name := epochName.FindStringSubmatch(object.Name); name != nil {
+			n, _ := strconv.ParseInt(name[1], 10, 64)
+			last = max(last, n)
+		}
+	}
+	if last == 0 {
+		return e, nil
+	}
+	return readEpoch(ctx, o, last)
+}
+
+func readEpoch(ctx context.Context, o Objects, number int64) (e Epoch, err error) {
+	text, err := o.Get(ctx, epochObject(number))
+	if err != nil {
+		return e, err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	if err := d.Decode(&e); err != nil || e.Number != number || !hostText.MatchString(e.Host) || e.Mark == "" {
+		return Epoch{}, fmt.Errorf("%s beside the replica is not an epoch's", epochObject(number))
+	}
+	return e, nil
+}
+
+// Copy is what a place holds of one epoch.
+type Copy struct {
+	Epoch   int64
+	Objects int
+	Newest  time.Time // when the last object was written, by the clock of the place
+}
+
+// CopyOf looks at the copy of an epoch. One without objects is none.
+func CopyOf(ctx context.Context, o Objects, epoch int64) (c Copy, err error) {
+	list, err := o.List(ctx, EpochDir(epoch))
+	c = Copy{Epoch: epoch, Objects: len(list)}
+	for _, object := range list {
+		if object.Modified.After(c.Newest) {
+			c.Newest = object.Modified
+		}
+	}
+	return c, err
+}
+
+// LastCopy is the copy of the last epoch up to a number that has one.
+func LastCopy(ctx context.Context, o Objects, upTo int64) (Copy, error) {
+	for number := upTo; number > 0; number-- {
+		if c, err := CopyOf(ctx, o, number); err != nil || c.Objects > 0 {
+			return c, err
+		}
+	}
+	return Copy{}, errors.New("the place holds no copy of a database")
+}
+
+// EpochTime is when an epoch was taken by the clock of the place, which is that of its
+// copies too.
+func EpochTime(ctx context.Context, o Objects, number int64) (time.Time, error) {
+	list, err := o.List(ctx, epochsDir)
+	for _, object := range list {
+		if object.Name == epochObject(number) {
+			return object.Modified, nil
+		}
+	}
+	return time.Time{}, errors.Join(err, fmt.Errorf("%s is gone", epochObject(number)))
+}
+
+// TryExclusive refuses a place that doesn't keep one of two writers out: a bucket whose
+// service ignores If-None-Match. The object stays: nothing here removes any.
+func TryExclusive(ctx context.Context, o Objects, now time.Time) error {
+	name := path.Join("tried", now.UTC().Format("20060102T150405Z")+"-"+rand.Text()[:8])
+	if err := o.Create(ctx, name, []byte("baoco tried this place\n")); err != nil {
+		return err
+	}
+	switch err := o.Create(ctx, name, []byte("and replaced it\n")); {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return errors.New("this place lets a second writer replace an object that was made exclusively (If-None-Match), so two servers couldn't be kept apart: use another service")
+}

@@ -1,0 +1,88 @@
+package replica_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"baoco/app/apptest"
+	"baoco/app/replica"
+)
+
+var noon = time.Date(2026, 11, 23, 5, 0, 0, 0, time.UTC)
+
+// Of the machines that take the same epoch one has it, at every place.
+func TestEpochs(t *testing.T) {
+	for scheme, open := range places {
+		t.Run(string(scheme), func(t *testing.T) {
+			t.Parallel()
+			objects := openPlace(t, open)
+			ctx := t.Context()
+			apptest.Must(t, replica.TryExclusive(ctx, objects, noon))
+			if e, err := replica.Newest(ctx, objects); err != nil || e.Number != 0 {
+				t.Errorf("before the first: %v, %v", e, err)
+			}
+			first := replica.NewEpoch(1, "vps-1", noon)
+			apptest.Must(t, first.Take(ctx, objects))
+			apptest.Must(t, first.Take(ctx, objects)) // as after an answer that was lost
+			if _, taken, err := replica.EpochAfter(ctx, objects, 1); err != nil || taken {
+				t.Errorf("after the first: %v, %v", taken, err)
+			}
+			var wait sync.WaitGroup
+			won := make(chan replica.Epoch, 8)
+			for i := range 8 {
+				wait.Go(func() {
+					e := replica.NewEpoch(2, fmt.Sprint("vps-", i), noon)
+					switch err := e.Take(ctx, objects); {
+					case err == nil:
+						won <- e
+					case !errors.Is(err, replica.ErrEpochTaken):
+						t.Error(err)
+					}
+				})
+			}
+			wait.Wait()
+			if len(won) != 1 {
+				t.Fatalf("%d machines have epoch 2", len(won))
+			}
+			winner := <-won
+			if e, taken, err := replica.EpochAfter(ctx, objects, 1); err != nil || !taken || e != winner {
+				t.Errorf("%v, %v, %v", e, taken, err)
+			}
+			if e, err := replica.Newest(ctx, objects); err != nil || e != winner {
+				t.Errorf("%v, %v", e, err)
+			}
+			if at, err := replica.EpochTime(ctx, objects, 2); err != nil || time.Since(at).Abs() > time.Minute {
+				t.Errorf("%v, %v", at, err)
+			}
+		})
+	}
+}
+
+// What isn't an epoch's object is refused, not read around.
+func TestDamagedEpoch(t *testing.T) {
+	objects := openPlace(t, places[replica.File])
+	for _, text := range []string{"", "{}", `{"epoch":3,"host":"a","mark":"x"}`, `{"epoch":2,"host":"a b\n","mark":"x"}`, `{"epoch":2,"host":"a"}`} {
+		apptest.Must(t, objects.Put(t.Context(), "epochs/000002.json", []byte(text)))
+		if e, taken, err := replica.EpochAfter(t.Context(), objects, 1); err == nil || taken {
+			t.Errorf("%q is %v, %v", text, e, taken)
+		}
+		if e, err := replica.Newest(t.Context(), objects); err == nil {
+			t.Errorf("%q is %v", text, e)
+		}
+	}
+}
+
+func TestLastCopy(t *testing.T) {
+	objects := openPlace(t, places[replica.File])
+	if c, err := replica.LastCopy(t.Context(), objects, 3); err == nil {
+		t.Errorf("an empty place has %v", c)
+	}
+	apptest.Must(t, objects.Put(t.Context(), "epoch-000002/ltx/0/1.ltx", []byte("x")))
+	apptest.Must(t, objects.Put(t.Context(), "epoch-000004/ltx/0/1.ltx", []byte("x")))
+	if c, err := replica.LastCopy(t.Context(), objects, 3); err != nil || c.Epoch != 2 || c.Objects != 1 || time.Since(c.Newest) > time.Minute {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
