@@ -151,7 +151,8 @@
 //     The body is read again when somebody looks at the event.
 //   - Figures: what a machine that watches over this one reads. Meter: what counts
 //     for them. Heartbeat: a call of an operator's address every minute while all
-//     is well. Beat: a sign that the writer or the process isn't hanging.
+//     is well. Beat: a sign that the writer or the process
+//     isn't hanging; in a file with a replica, a number and a time.
 //   - Audit log (nhật ký thao tác): who did what, when, from where and how. Actor: who
 //     does it; it travels in the context. Deed: what was done; package audit says it
 //     in a sentence, and a new deed, or a new field of a change, gets its words there.

@@ -138,6 +138,8 @@ type Reader interface {
 	// Reclaimable is how many bytes of the file hold nothing. New rows go there
 	// first.
 	Reclaimable(ctx context.Context) (int64, error)
+	// Beat is the last beat in the file.
+	Beat(ctx context.Context) (Beat, error)
 }
 
 // Writer makes the changes about which Service has nothing to decide. Service
@@ -201,4 +203,7 @@ type Writer interface {
 	// RemoveAlertChannel ends the channel of a medium. CodeNotFound where there
 	// is none.
 	RemoveAlertChannel(ctx context.Context, accountID int64, medium AlertMedium) error
+
+	// SetBeat writes the next beat into the file.
+	SetBeat(ctx context.Context, now time.Time) error
 }

@@ -45,6 +45,7 @@ type Options struct {
 	Backups      app.BackupSchedule
 	CatchUp      time.Duration // how often lists of providers are read; 0: never
 	Heartbeat    *Heartbeat    // nil: none
+	Replicated   func() bool   // reports whether the file has a replica; nil: it has none
 	Logger       *slog.Logger
 }
 
@@ -125,6 +126,16 @@ func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 	for _, job := range jobs {
 		_, err := s.cron.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.run), gocron.WithName(job.name))
 		if err != nil {
+			return err
+		}
+	}
+	if o.Replicated != nil {
+		beat := func(ctx context.Context) {
+			if o.Replicated() {
+				s.logFault(ctx, "write the beat of the replica", service.SetBeat(ctx, time.Now()))
+			}
+		}
+		if _, err := s.cron.NewJob(gocron.DurationJob(app.BeatInterval), gocron.NewTask(beat), gocron.WithName("beat"), gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
 			return err
 		}
 	}

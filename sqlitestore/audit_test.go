@@ -25,7 +25,7 @@ var (
 		"Prune", "ScheduledBackup", "RecordInbound", // of what a person typed or imported
 	}
 	notAudited = []string{"UseTOTPStep", "UsePasskey",
-		"SetSession", "SeeSession", "RemoveSession", "NoteRefusedCall", "HideGuide", "TouchAPIKey", "SetUp", "FinishLinks", "RecordPage", "NotePollFault", "IndexSearch",
+		"SetSession", "SeeSession", "RemoveSession", "NoteRefusedCall", "HideGuide", "SetBeat", "TouchAPIKey", "SetUp", "FinishLinks", "RecordPage", "NotePollFault", "IndexSearch",
 		"Settle", "SettleAlert", "SettlePaymentFeed", "Reclaim", "Probe", "RefreshCredentials",
 	}
 	reading = []string{"TOTP", "PasskeyByCredential",

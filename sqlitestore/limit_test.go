@@ -100,7 +100,7 @@ var unlimitedReads = []string{
 	// About webhooks and deliveries.
 	"Webhook", "Webhooks", "WebhookSecrets", "WebhookHealth", "RecentAttempts", "Backlogs", "Due", "OldestDue", "PendingDeliveries", "Pending", "Replayable", "FailedDeliveries", "DeliveryFacts", "History", "QueueStatus", "AnswerTimes",
 	// About alerts, the file and the machine.
-	"AlertPreferences", "AlertChannels", "AlertMessages", "AlertConditions", "PaymentsToTell", "StorageStatus", "BackupStatus", "GuideHidden", "Prunable", "Reclaimable", "Unindexed", "WriterBeat",
+	"AlertPreferences", "AlertChannels", "AlertMessages", "AlertConditions", "PaymentsToTell", "StorageStatus", "BackupStatus", "GuideHidden", "Prunable", "Reclaimable", "Unindexed", "WriterBeat", "Beat",
 }
 
 // Every query that reads money answers within the limit of its context as if there
