@@ -15,10 +15,10 @@ var (
 	arrows = map[string][]string{
 		".": {"baoco/app/command"},
 		// The one room under app that looks outward. Nothing but main imports it.
-		"app/command":          {"baoco/app", "baoco/app/audit", "baoco/app/command/bench", "baoco/app/command/demo", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/provider", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/sqlitestore", "baoco/web/api"},
+		"app/command":          {"baoco/app", "baoco/app/audit", "baoco/app/command/bench", "baoco/app/command/demo", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/provider", "baoco/app/replica", "baoco/app/sheet", "baoco/app/statement", "baoco/app/verify", "baoco/app/vietqr", "baoco/sqlitestore", "baoco/web/api"},
 		"app/command/bench":    {"baoco/app", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/sqlitestore"},
 		"app/command/demo":     {"baoco/app", "baoco/app/command/serve", "baoco/app/command/terminal", "baoco/app/fold", "baoco/app/statement", "baoco/sqlitestore", "baoco/web/dashboard"},
-		"app/command/serve":    {"baoco/app", "baoco/app/command/terminal", "baoco/app/provider", "baoco/scheduler", "baoco/sqlitestore", "baoco/web", "baoco/web/dashboard", "baoco/web/metrics"},
+		"app/command/serve":    {"baoco/app", "baoco/app/command/terminal", "baoco/app/provider", "baoco/app/replica", "baoco/scheduler", "baoco/sqlitestore", "baoco/web", "baoco/web/dashboard", "baoco/web/metrics"},
 		"app/command/terminal": {"baoco/app", "baoco/sqlitestore"},
 
 		// For tests only.

@@ -57,6 +57,10 @@ func serve(c *cli.Context) error {
 	for _, text := range s.Warnings {
 		log.Warn(text)
 	}
+	fence := &fence{db: s.DB, log: log}
+	if err := fence.look(ctx); err != nil {
+		return err
+	}
 	created, err := createIfMissing(ctx, s)
 	if err != nil {
 		return err
@@ -89,6 +93,12 @@ func serve(c *cli.Context) error {
 		log.Warn("systemd can't be told that the server is ready", "err", err)
 	}
 	go beat(ctx, r.Service.Alive, log)
+	fenced := make(chan error, 1)
+	go func() {
+		if err := app.Protected(func() error { return fence.watch(ctx) }); err != nil {
+			fenced <- err
+		}
+	}()
 	log.Info("serving", "address", r.Listener.Addr().String(), "db", store.Path(), "version", Version)
 
 	var fault error
@@ -97,6 +107,8 @@ func serve(c *cli.Context) error {
 	case <-ctx.Done():
 	case err := <-r.failed:
 		fault = err
+	case err := <-fenced:
+		fault, patience = err, time.Second // the other server sends what is due, too
 	case err := <-store.Fatal():
 		what := "the database failed, so baoco stops; nothing that was acknowledged is lost"
 		switch {
@@ -179,7 +191,7 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 			return nil, errors.Join(err, r.Listener.Close())
 		}
 	}
-	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Installation: installation, Keep: s.Keep, Backups: s.Backups, CatchUp: s.CatchUp, Heartbeat: s.heartbeat(), Logger: log}); err != nil {
+	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Installation: installation, Keep: s.Keep, Backups: s.Backups, CatchUp: s.CatchUp, Heartbeat: s.heartbeat(), Replicated: s.replicated, Logger: log}); err != nil {
 		return nil, errors.Join(err, r.Listener.Close())
 	}
 	r.serve(r.servers[0], r.Listener)

@@ -1,0 +1,100 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"time"
+
+	"baoco/app/command/terminal"
+	"baoco/app/replica"
+)
+
+const (
+	// fenceEvery is how often a server looks whether another one took over.
+	fenceEvery = 5 * time.Second
+	// FenceTime is how long a server may serve after another one took over: a look, its
+	// requests, and the attempts in flight.
+	FenceTime = 10 * time.Second
+	fenceLook = 4 * time.Second // for the requests of a look
+)
+
+// fence looks beside the replica whether another server took over. A server without a
+// replica has none.
+type fence struct {
+	db      string
+	log     *slog.Logger
+	objects replica.Objects // nil: not connected
+	config  replica.Config  // of the last look
+	away    bool            // the last look found the place unreachable
+}
+
+// look returns the error with which the server is to stop, where another one took
+// over. It reads the configuration each time, since a replica may be set up beside a
+// running server. A place that can't be reached is logged once.
+func (f *fence) look(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, fenceLook)
+	defer cancel()
+	config, err := replica.ReadConfig(f.db)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && config != f.config {
+		f.close()
+		f.config = config
+	}
+	var epoch replica.Epoch
+	taken := false
+	if err == nil && f.objects == nil {
+		f.objects, err = replica.Open(ctx, config.Place, config.Credentials)
+	}
+	if err == nil {
+		epoch, taken, err = replica.EpochAfter(ctx, f.objects, config.Epoch)
+	}
+	switch {
+	case taken:
+		return terminal.Exit(terminal.ExitConflict, fmt.Errorf("another server took over at %s: %s. This one (epoch %d) must not serve any more; baoco replica remove, if that is wrong",
+			epoch.At.Format(time.RFC3339), epoch, config.Epoch))
+	case err != nil:
+		f.close() // an SFTP connection may have ended
+		if !f.away {
+			f.log.Warn("it can't be seen whether another server took over, so baoco goes on", "place", config.Place.String(), "err", err)
+		}
+	case f.away:
+		f.log.Info("it can be seen again that no other server took over")
+	}
+	f.away = err != nil
+	return nil
+}
+
+// watch looks until ctx ends. The error is that of a fenced server.
+func (f *fence) watch(ctx context.Context) error {
+	defer f.close()
+	tick := time.NewTicker(fenceEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := f.look(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
+func (f *fence) close() {
+	if f.objects != nil {
+		_ = f.objects.Close() // only reads
+	}
+	f.objects = nil
+}
+
+// replicated reports whether the database has a replica.
+func (s Settings) replicated() bool {
+	_, err := replica.ReadConfig(s.DB)
+	return err == nil
+}
