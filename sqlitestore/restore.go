@@ -1,6 +1,7 @@
 package sqlitestore
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -46,6 +47,7 @@ type RestoreSource struct {
 	File   string
 	Key    string // empty: that beside File, or else that of the database
 	DryRun bool   // change nothing
+	Origin string // what the audit log says that was restored; empty: File
 }
 
 // Restored says what a restore did, or would do.
@@ -95,7 +97,7 @@ func Restore(ctx context.Context, path string, from RestoreSource, now time.Time
 	if err != nil {
 		return r, err
 	}
-	if err := r.commit(ctx, key, now); err != nil {
+	if err := r.commit(ctx, key, cmp.Or(from.Origin, r.From), now); err != nil {
 		return r, err
 	}
 	if _, err = applyRestore(r.Path); err != nil {
@@ -205,7 +207,7 @@ func findKey(contents inspected, named string, others ...string) (path string, k
 
 // commit copies the backup and its key beside the database, checks the copy, leaves
 // a gap in its ids, and gives both the names with which the restore is decided.
-func (r *Restored) commit(ctx context.Context, key []byte, now time.Time) error {
+func (r *Restored) commit(ctx context.Context, key []byte, origin string, now time.Time) error {
 	draft, keyDraft := newDraft(r.Path), newDraft(r.Path)
 	defer os.Remove(draft)
 	defer os.Remove(keyDraft)
@@ -220,7 +222,7 @@ func (r *Restored) commit(ctx context.Context, key []byte, now time.Time) error 
 		err = fmt.Errorf("%w: the copy of %s holds something else", ErrDamaged, r.From)
 	}
 	if err == nil {
-		err = leaveGap(ctx, draft, r.From, givenIDs(ctx, r.Path))
+		err = leaveGap(ctx, draft, origin, givenIDs(ctx, r.Path))
 	}
 	if err != nil {
 		return err
