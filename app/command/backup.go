@@ -180,6 +180,7 @@ type restoreJSON struct {
 	contentsJSON
 	SetAside []string `json:"set_aside"` // the files that were there; in a dry run, those that would be set aside
 	Served   bool     `json:"served"`    // in a dry run: a server or another program holds the database
+	Replica  bool     `json:"replica"`   // one is set up: Litestream copies the whole database anew
 	Finished *string  `json:"finished"`  // the files that an interrupted restore had set aside, which was finished first; null: there was none
 }
 
@@ -205,7 +206,7 @@ func restore(c *cli.Context) error {
 	}
 	v := restoreJSON{
 		Database: r.Path, Backup: r.From, Key: r.Key, DryRun: c.Bool("dry-run"), contentsJSON: encodeContents(r.Contents),
-		SetAside: append([]string{}, r.SetAside...), Served: r.Served, Finished: orNull(r.Finished),
+		SetAside: append([]string{}, r.SetAside...), Served: r.Served, Replica: hasReplica(r.Path), Finished: orNull(r.Finished),
 	}
 	if v.DryRun {
 		return terminal.Output(c, v, v.print)
@@ -245,6 +246,9 @@ func (v restoreJSON) beforeStart() []string {
 		since = *v.NewestTransactionAt
 	}
 	list := []string{"Start it with the flags that it had: of them the file keeps only the time zone from one start to the next."}
+	if v.Replica {
+		list = append(list, "Litestream copies the restored database as a whole; the replica holds what was there before for three days. Start it again: systemctl start baoco-litestream")
+	}
 	if v.PendingDeliveries > 0 {
 		list = append(list, "What is pending is sent, at once. Your shop may have got some of it before: it knows that by checksum.")
 	}

@@ -48,7 +48,7 @@ func rootCommand(stdin io.Reader, out, stderr io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			serve.Command(), demo.Command(), apiKeyCommand(), bankCommand(), sourceCommand(), webhookCommand(),
 			deliveryCommand(), transactionCommand(), accountCommand(), userCommand(), counterCommand(), alertCommand(), auditCommand(),
-			backupCommand(), restoreCommand(), takeoverCommand(), doctorCommand(), pruneCommand(), serve.ReadyCommand(), serve.ConfigCommand(), serve.UnitCommand(), bench.Command(), openAPICommand(), completionCommand(), versionCommand(),
+			backupCommand(), restoreCommand(), replicaCommand(), takeoverCommand(), doctorCommand(), pruneCommand(), serve.ReadyCommand(), serve.ConfigCommand(), serve.UnitCommand(), bench.Command(), openAPICommand(), completionCommand(), versionCommand(),
 		},
 	}
 }

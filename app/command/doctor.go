@@ -134,6 +134,7 @@ type replacedKey struct {
 	Webhooks []lostJSON       `json:"webhooks"`
 	Sources  []lostSourceJSON `json:"sources"`
 	Alerts   []lostAlertJSON  `json:"alert_channels"`
+	Replica  bool             `json:"replica"` // one is set up: the sealed key beside it is old
 }
 
 func replaceKey(c *cli.Context) error {
@@ -161,6 +162,7 @@ func replaceKey(c *cli.Context) error {
 		options := slices.ContainsFunc(kinds, func(k app.ProviderKind) bool { return k.Provider == l.Provider && len(k.Options) > 0 })
 		r.Sources = append(r.Sources, lostSourceJSON{one, l.Provider, options})
 	}
+	r.Replica = hasReplica(c.String("db"))
 	lost := "The database has a new key file; baoco webhook list, source list and alert list name what has lost its secret."
 	return terminal.Report(c, r, lost, func(w io.Writer) { printReplacedKey(w, r) })
 }
@@ -186,6 +188,9 @@ func printReplacedKey(w io.Writer, r replacedKey) {
 	}
 	for _, l := range r.Alerts {
 		fmt.Fprintf(w, "The alert channel %s of account %d has lost its settings; it sends nothing. Set it up again: baoco alert %[1]s%[3]s\n", l.Medium, l.Account, onAccount(l.Account))
+	}
+	if r.Replica {
+		fmt.Fprintln(w, "A sealed key beside the replica is the old one, which the copy doesn't fit any more: baoco replica seal-key --passphrase-file FILE")
 	}
 	if len(r.Webhooks)+len(r.Sources)+len(r.Alerts) == 0 {
 		fmt.Fprintln(w, "Every secret is sealed with it; none was lost.")

@@ -53,6 +53,7 @@ type pruned struct {
 	Attempts         int   `json:"attempts"`
 	ReclaimableBytes int64 `json:"reclaimable_bytes"`
 	ReclaimedBytes   int64 `json:"reclaimed_bytes"`
+	Replica          bool  `json:"replica"` // one is set up, and copies what was moved
 }
 
 func prune(c *cli.Context, s *session) error {
@@ -60,7 +61,7 @@ func prune(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	result := pruned{DryRun: c.Bool("dry-run")}
+	result := pruned{DryRun: c.Bool("dry-run"), Replica: hasReplica(c.String("db"))}
 	if result.DryRun && c.Bool("vacuum") {
 		return terminal.Usagef("--dry-run changes nothing, so --vacuum doesn't go with it")
 	}
@@ -98,6 +99,9 @@ func printPruned(w io.Writer, p pruned, keep app.PruneLimits) {
 	fmt.Fprintf(w, "%s: inbound calls %s, %d; attempts %s, %d.\n", done, olderThan(keep.Inbound), p.InboundEvents, olderThan(keep.History), p.Attempts)
 	if p.ReclaimedBytes > 0 {
 		fmt.Fprintf(w, "Given back to the disk: %s, as soon as the write-ahead log is copied into the file.\n", megabytes(p.ReclaimedBytes))
+		if p.Replica {
+			fmt.Fprintln(w, "Litestream copies every page that was moved: the replica may be some minutes behind.")
+		}
 	}
 	if p.ReclaimableBytes > 0 {
 		fmt.Fprintf(w, "Free in the file: %s; new rows go there first, and --vacuum gives it back to the disk.\n", megabytes(p.ReclaimableBytes))

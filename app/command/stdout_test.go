@@ -112,6 +112,10 @@ var lostOutputs = []struct {
 	{"user create minh", "User minh was created", false},
 	{"user remove minh", "User minh is removed.", true},
 	{"prune --keep-inbound 30d --keep-history 0", "Removed: inbound calls, 0; attempts, 0.", false},
+	{"replica setup file://DIR/to --litestream DIR/litestream --passphrase-file DIR/words", "The copy is set up: ", false},
+	{command: "replica show"},
+	{"replica seal-key --passphrase-file DIR/words", "The sealed key lies beside the copy.", false},
+	{"replica remove", "is not kept up to date any more", true},
 	{"backup DIR/copy.db", "copy.db, whole and checked.", false},
 	{command: "restore DIR/copy.db --dry-run"},
 	{"restore DIR/copy.db", "is restored from", false},
@@ -184,6 +188,8 @@ func commandWorld(t *testing.T) (db, dir string) {
 	must(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("whsec_AwoRGB8mLTQ7QklQV15lbHN6gYiPlp2kq7K5wMfO1dw="), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "topic"), []byte("https://ntfy.sh/some-topic"), 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "token"), []byte("123456:ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "words"), []byte("năm từ dễ nhớ của cửa hàng\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "litestream"), []byte("#!/bin/sh\necho v0.5.18\n"), 0o700))
 	return db, dir
 }
 

@@ -111,6 +111,17 @@ func (c Credentials) checkSFTP(p Place) error {
 	return err
 }
 
+// ReadPassphrase reads a passphrase from a file that its owner alone can read, without
+// the final line break.
+func ReadPassphrase(file string) (string, error) {
+	text, err := readPrivate(file, maxKey)
+	text = strings.TrimRight(text, "\r\n")
+	if err == nil && (!utf8.ValidString(text) || utf8.RuneCountInString(text) < MinPassphrase) {
+		err = fmt.Errorf("the passphrase in %s needs at least %d letters: five words or more", file, MinPassphrase)
+	}
+	return text, err
+}
+
 // readPrivate reads a file that holds a secret, and refuses one that others than its
 // owner can read.
 func readPrivate(file string, most int64) (string, error) {

@@ -2,6 +2,8 @@
 
 package serve
 
+import "errors"
+
 // openFiles is how many files this process may open. The limit isn't known on this
 // system, so memory is the limit.
 func openFiles() uint64 { return 1 << 20 }
@@ -9,3 +11,6 @@ func openFiles() uint64 { return 1 << 20 }
 // isRefused reports whether nobody listens where a connection was to go. It isn't
 // known on this system, so a socket is never removed.
 func isRefused(error) bool { return false }
+
+// OwnerName is unknown here.
+func OwnerName(string) (string, error) { return "", errors.ErrUnsupported }

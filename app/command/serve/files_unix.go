@@ -4,6 +4,10 @@ package serve
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
 	"syscall"
 )
 
@@ -19,3 +23,20 @@ func openFiles() uint64 {
 
 // isRefused reports whether nobody listens where a connection was to go.
 func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
+
+// OwnerName is the name of the user who owns a file, or their number.
+func OwnerName(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return "", fmt.Errorf("the owner of %s is unknown", path)
+	}
+	id := strconv.FormatUint(uint64(stat.Uid), 10)
+	if u, err := user.LookupId(id); err == nil && userName.MatchString(u.Username) {
+		return u.Username, nil
+	}
+	return id, nil
+}

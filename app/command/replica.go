@@ -1,0 +1,240 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"baoco/app/command/serve"
+	"baoco/app/command/terminal"
+	"baoco/app/replica"
+
+	"github.com/urfave/cli/v2"
+)
+
+func replicaCommand() *cli.Command {
+	return &cli.Command{
+		Name: "replica", Usage: "the copy of the database that Litestream keeps elsewhere, every second",
+		Subcommands: []*cli.Command{
+			{
+				Name: "setup", Usage: "prepare the copy: Litestream's configuration beside the database, and its systemd unit", ArgsUsage: "URL",
+				Description: terminal.Example(
+					"baoco replica setup sftp://backup@nas.shop.vn/srv/baoco --credentials-file replica.txt --passphrase-file words.txt > baoco-litestream.service",
+					"baoco replica setup 's3://shop-replica?endpoint=https://s3.example.vn' --credentials-file replica.txt --unit-dir /etc/systemd/system",
+				),
+				Flags: terminal.AdminFlags(
+					&cli.StringFlag{Name: "credentials-file", Usage: "`FILE` of mode 600 with what opens the place: access-key-id and secret-access-key, or host-key and key-file or password"},
+					&cli.StringFlag{Name: "passphrase-file", Usage: "`FILE` of mode 600: seal the key with this passphrase and put it beside the copy"},
+					&cli.StringFlag{Name: "litestream", Usage: "`PROGRAM` (default: litestream of PATH)"},
+					&cli.StringFlag{Name: "unit-dir", Usage: "write the unit into `DIRECTORY` instead of printing it"},
+					&cli.BoolFlag{Name: "force", Usage: "copy to another place than before, or begin anew where another server's copy lies"},
+				),
+				Action: admin(setUpReplica),
+			},
+			{
+				Name: "show", Usage: "show where the copy lies and whether the key lies beside it", Description: terminal.Example("baoco replica show", "baoco replica show -o json"),
+				Flags: terminal.AdminFlags(), Action: withoutArguments(showReplica),
+			},
+			{
+				Name: "seal-key", Usage: "seal the key with a passphrase and put it beside the copy, in place of an older one",
+				Description: terminal.Example("baoco replica seal-key --passphrase-file words.txt"),
+				Flags:       terminal.AdminFlags(&cli.StringFlag{Name: "passphrase-file", Usage: "`FILE` of mode 600 with the passphrase", Required: true}),
+				Action:      withoutArguments(sealReplicaKey),
+			},
+			{
+				Name: "remove", Usage: "remove Litestream's configuration; what lies in the place stays", Description: terminal.Example("baoco replica remove"),
+				Flags: terminal.AdminFlags(), Action: withoutArguments(removeReplica),
+			},
+		},
+	}
+}
+
+// replicaTime is how long a command waits for a place.
+const replicaTime = time.Minute
+
+// replicaJSON is what the commands print of a replica.
+type replicaJSON struct {
+	Place      string  `json:"place"`
+	Epoch      int64   `json:"epoch"`
+	Litestream string  `json:"litestream"`
+	Version    *string `json:"version"` // null: the program can't be used; see problem
+	Config     string  `json:"config"`
+	Unit       *string `json:"unit,omitempty"` // the file that was written, or the unit itself
+	SealedKey  *string `json:"sealed_key"`     // none, present or old; null: the place can't be reached; see problem
+	Problem    *string `json:"problem"`
+}
+
+// replicaOf reads the configuration of a database's replica.
+func replicaOf(c *cli.Context) (replica.Config, error) {
+	db, err := resolved(c.String("db"))
+	if err != nil {
+		return replica.Config{}, err
+	}
+	config, err := replica.ReadConfig(db)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = terminal.Exit(terminal.ExitNotFound, errors.New("no replica is set up: baoco replica setup"))
+	}
+	return config, err
+}
+
+// resolved is the path of the database by which Litestream finds its log.
+func resolved(db string) (string, error) {
+	path, err := filepath.Abs(db)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
+}
+
+// hasReplica reports whether a replica of a database is set up.
+func hasReplica(db string) bool {
+	path, err := resolved(db)
+	if err == nil {
+		_, err = os.Stat(replica.ConfigPath(path))
+	}
+	return err == nil
+}
+
+// sealedKeyState compares the key beside the replica with that of the database.
+func sealedKeyState(ctx context.Context, o replica.Objects, db string) (string, error) {
+	text, err := o.Get(ctx, replica.SealedKey)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "none", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	id, err := replica.SealedKeyID(text)
+	if err != nil {
+		return "", err
+	}
+	key, err := os.ReadFile(db + ".key")
+	if err == nil && replica.KeyID(key) != id {
+		return "old", nil
+	}
+	return "present", err
+}
+
+// putSealedKey seals the key of a database and puts it beside the replica.
+func putSealedKey(ctx context.Context, o replica.Objects, db, passphraseFile string) error {
+	passphrase, err := replica.ReadPassphrase(passphraseFile)
+	if err != nil {
+		return terminal.Usagef("%v", err)
+	}
+	key, err := os.ReadFile(db + ".key")
+	if err != nil {
+		return err
+	}
+	sealed, err := replica.SealKey(key, passphrase)
+	if err != nil {
+		return terminal.Usagef("%v", err)
+	}
+	return o.Put(ctx, replica.SealedKey, sealed)
+}
+
+func showReplica(c *cli.Context, _ *session) error {
+	config, err := replicaOf(c)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithTimeout(c.Context, replicaTime)
+	defer stop()
+	v := encodeReplica(ctx, config)
+	return terminal.Output(c, v, v.print)
+}
+
+func encodeReplica(ctx context.Context, config replica.Config) replicaJSON {
+	v := replicaJSON{Place: config.Place.String(), Epoch: config.Epoch, Litestream: config.Program, Config: replica.ConfigPath(config.Database)}
+	program, programErr := replica.FindProgram(ctx, config.Program)
+	if programErr == nil {
+		v.Version = &program.Version
+	}
+	var state string
+	objects, err := replica.Open(ctx, config.Place, config.Credentials)
+	if err == nil {
+		defer objects.Close()
+		if state, err = sealedKeyState(ctx, objects, config.Database); err == nil {
+			v.SealedKey = &state
+		}
+	}
+	if err := errors.Join(programErr, err); err != nil {
+		v.Problem = orNull(strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return v
+}
+
+func (v replicaJSON) print(w io.Writer) {
+	fmt.Fprintf(w, "Place:       %s\nEpoch:       %d\nLitestream:  %s", v.Place, v.Epoch, terminal.OneLine(v.Litestream))
+	if v.Version != nil {
+		fmt.Fprintf(w, " (%s)", *v.Version)
+	}
+	fmt.Fprintf(w, "\nConfig:      %s\n", terminal.OneLine(v.Config))
+	if v.Problem != nil {
+		fmt.Fprintf(w, "Problem:     %s\n", terminal.OneLine(*v.Problem))
+	}
+	if v.SealedKey != nil {
+		fmt.Fprintln(w, "Sealed key:  "+sealedKeyText[*v.SealedKey])
+	}
+}
+
+var sealedKeyText = map[string]string{
+	"none":    "none. A copy without the key can sign nothing: keep the key file elsewhere, or run baoco replica seal-key.",
+	"present": "lies beside the copy; only its passphrase opens it.",
+	"old":     "is of an older key: run baoco replica seal-key.",
+}
+
+func sealReplicaKey(c *cli.Context, _ *session) error {
+	config, err := replicaOf(c)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithTimeout(c.Context, replicaTime)
+	defer stop()
+	objects, err := replica.Open(ctx, config.Place, config.Credentials)
+	if err != nil {
+		return err
+	}
+	defer objects.Close()
+	if err := putSealedKey(ctx, objects, config.Database, c.String("passphrase-file")); err != nil {
+		return err
+	}
+	return terminal.Changed(c, encodeReplica(ctx, config), "The sealed key lies beside the copy. Only its passphrase opens it: keep that apart from this machine.")
+}
+
+func removeReplica(c *cli.Context, _ *session) error {
+	config, err := replicaOf(c)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(replica.ConfigPath(config.Database)); err != nil {
+		return err
+	}
+	return terminal.Done(c, struct {
+		Place string `json:"place"`
+		State string `json:"state"`
+	}{config.Place.String(), "removed"}, "The copy at %s is not kept up to date any more, and stays there. As root: systemctl disable --now baoco-litestream", config.Place)
+}
+
+// writeUnit writes Litestream's unit into a directory, or returns its text.
+func writeUnit(dir string, config replica.Config) (file string, text []byte, err error) {
+	u := serve.ReplicaUnit{Program: config.Program, Config: replica.ConfigPath(config.Database), Database: config.Database, KeyFile: config.Credentials.KeyFile}
+	if u.User, err = serve.OwnerName(config.Database); err != nil {
+		return "", nil, err
+	}
+	if config.Place.Scheme == replica.File {
+		u.Place = config.Place.Path
+	}
+	var unit bytes.Buffer
+	if err := u.Write(&unit); err != nil || dir == "" {
+		return "", unit.Bytes(), err
+	}
+	file = filepath.Join(dir, serve.ReplicaUnitName)
+	return file, nil, os.WriteFile(file, unit.Bytes(), 0o644)
+}
