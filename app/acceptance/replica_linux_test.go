@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"baoco/app/apptest"
+	"baoco/app/command/terminal"
 	"baoco/app/replica"
 )
 
@@ -159,6 +160,61 @@ func TestReplicaHangs(t *testing.T) {
 	c.end(t)
 	acked := provider.acknowledged()
 	t.Logf("%d acknowledged, %d in the replica", len(acked), len(checkLedger(t, c.restored(t), acked)))
+}
+
+// After a restore, after a new key and after free space was given back the replica is
+// that of the new file, without anybody resetting Litestream. A restore and a new key
+// wait until it ends.
+func TestReplicaFollows(t *testing.T) {
+	receiver := openShop(t)
+	in := install(t, receiver)
+	c := carry(t, in)
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	serve := func(numbers ...string) {
+		t.Helper()
+		p := serveIn(t, in.dir, anyPort, "--allow-target", receiver.target())
+		defer p.end(t)
+		for _, number := range numbers {
+			if !in.provider(p.url).call(number) {
+				t.Fatalf("%s was not acknowledged", number)
+			}
+		}
+	}
+	holds := func(want ...string) {
+		t.Helper()
+		c.end(t)
+		if recorded := checkLedger(t, c.restored(t), want); len(recorded) != len(want) {
+			t.Errorf("the replica holds %v, want %v", recorded, want)
+		}
+	}
+	again := func() { // a Litestream that ends before it began copies nothing
+		t.Helper()
+		before := c.arrived(t)
+		c.start(t)
+		eventually(t, "Litestream copies again", func() bool { return !slices.Equal(c.arrived(t), before) })
+	}
+	waits := func(args ...string) {
+		t.Helper()
+		if code, _, stderr := baoco("", append(args, "--db", in.db)...); code != terminal.ExitDatabase || !strings.Contains(stderr, "has the database open") {
+			t.Errorf("%v beside Litestream: exit %d, %s", args, code, stderr)
+		}
+	}
+	serve("FT1")
+	do(t, in.dir, "backup", backup)
+	serve("FT2")
+	eventually(t, "Litestream copies", func() bool { return len(c.arrived(t)) > 0 })
+	waits("restore", backup)
+	waits("doctor", "--new-key")
+	holds("FT1", "FT2")
+	do(t, in.dir, "restore", backup)
+	again()
+	serve("FT3")
+	holds("FT1", "FT3")
+	do(t, in.dir, "doctor", "--new-key")
+	again()
+	serve("FT4")
+	do(t, in.dir, "prune", "--keep-inbound", "0", "--keep-history", "0", "--vacuum")
+	holds("FT1", "FT3", "FT4")
 }
 
 // acknowledge calls at a steady rate and gives when each call was acknowledged.
