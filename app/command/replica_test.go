@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -77,6 +78,35 @@ func TestReplicaSetup(t *testing.T) {
 	}
 	if config, err := replica.ReadConfig(db); err != nil || config.Epoch != 1 || config.Place.Path != dir+"/other" {
 		t.Errorf("the configuration: %+v, %v", config, err)
+	}
+}
+
+// Systemd itself finds nothing wrong with the unit, whatever the paths look like.
+func TestReplicaUnitVerifies(t *testing.T) {
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not here")
+	}
+	for _, name := range []string{"baoco", "a b", "$HOME", "a;b", "báo có", `"a"`, "it's", `a\b`} {
+		db := filepath.Join(filepath.Dir(apptest.NewFile(t)), name, "baoco.db")
+		must(t, os.Rename(filepath.Dir(apptest.NewFile(t)), filepath.Dir(db)))
+		program := filepath.Join(filepath.Dir(db), "lite "+name)
+		args := []string{"replica", "setup", "file:///mnt/a b", "--db", db, "--unit-dir", t.TempDir(), "--litestream"}
+		must(t, os.WriteFile(program, []byte("#!/bin/sh\necho v0.5.18\n"), 0o700))
+		if strings.ContainsAny(name, "\"'\\") {
+			if code, _, stderr := baoco("", append(args, program)...); code != terminal.ExitUsage {
+				t.Errorf("%s: exit %d, %s", program, code, stderr)
+			}
+			program = filepath.Join(t.TempDir(), "litestream")
+			must(t, os.WriteFile(program, []byte("#!/bin/sh\necho v0.5.18\n"), 0o700))
+		}
+		args[2] = "file://" + t.TempDir() + "/a b"
+		if code, _, stderr := baoco("", append(args, program)...); code != 0 {
+			t.Fatalf("%s: exit %d, %s", name, code, stderr)
+		}
+		if out, err := exec.Command(analyze, "verify", "--man=no", filepath.Join(args[6], "baoco-litestream.service")).CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
 	}
 }
 

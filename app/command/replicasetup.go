@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
@@ -81,7 +82,9 @@ func (r *replicaSetup) read() (err error) {
 	if r.program, err = replica.FindProgram(r.c.Context, r.c.String("litestream")); err != nil {
 		return err
 	}
-	r.config.Program = r.program.Path
+	if r.config.Program = r.program.Path; strings.ContainsAny(r.config.Program, "\"'\\") {
+		return terminal.Usagef("systemd runs no program whose path has quotes or backslashes, as %s has", r.config.Program)
+	}
 	if r.config.Database, err = resolved(r.c.String("db")); err != nil {
 		return err
 	}
