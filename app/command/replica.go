@@ -49,6 +49,17 @@ func replicaCommand() *cli.Command {
 				Action:      withoutArguments(sealReplicaKey),
 			},
 			{
+				Name: "open-key", Usage: "open the sealed key beside a copy on another machine, and write it as a key file", ArgsUsage: "URL",
+				Description: terminal.Example("baoco replica open-key sftp://backup@nas.shop.vn/srv/baoco --credentials-file replica.txt --passphrase-file words.txt --to baoco.db.key"),
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "credentials-file", Usage: "`FILE` of mode 600 with what opens the place"},
+					&cli.StringFlag{Name: "passphrase-file", Usage: "`FILE` of mode 600 with the passphrase", Required: true},
+					&cli.StringFlag{Name: "to", Usage: "key `FILE` to make", Required: true},
+					terminal.OutputFlag,
+				},
+				Action: openReplicaKey,
+			},
+			{
 				Name: "remove", Usage: "remove Litestream's configuration; what lies in the place stays", Description: terminal.Example("baoco replica remove"),
 				Flags: terminal.AdminFlags(), Action: withoutArguments(removeReplica),
 			},
@@ -206,6 +217,69 @@ func sealReplicaKey(c *cli.Context, _ *session) error {
 		return err
 	}
 	return terminal.Changed(c, encodeReplica(ctx, config), "The sealed key lies beside the copy. Only its passphrase opens it: keep that apart from this machine.")
+}
+
+func openReplicaKey(c *cli.Context) error {
+	if err := terminal.CheckOutput(c); err != nil {
+		return err
+	}
+	place, credentials, err := placeArgument(c)
+	if err != nil {
+		return err
+	}
+	passphrase, err := replica.ReadPassphrase(c.String("passphrase-file"))
+	if err != nil {
+		return terminal.Usagef("%v", err)
+	}
+	ctx, stop := context.WithTimeout(c.Context, replicaTime)
+	defer stop()
+	objects, err := replica.Open(ctx, place, credentials)
+	if err != nil {
+		return err
+	}
+	defer objects.Close()
+	sealed, err := objects.Get(ctx, replica.SealedKey)
+	if errors.Is(err, fs.ErrNotExist) {
+		return terminal.Exit(terminal.ExitNotFound, errors.New("no sealed key lies there"))
+	}
+	if err != nil {
+		return err
+	}
+	key, err := replica.OpenKey(sealed, passphrase)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(c.String("to"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(key)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return terminal.Changed(c, struct {
+		Key string `json:"key"`
+	}{file.Name()}, "The key is %s: baoco takeover takes it by --key.", terminal.OneLine(file.Name()))
+}
+
+// placeArgument reads the place and what opens it.
+func placeArgument(c *cli.Context) (p replica.Place, secret replica.Credentials, err error) {
+	if c.NArg() != 1 {
+		return p, secret, terminal.Usagef("%s takes one argument, the URL of the place", c.Command.Name)
+	}
+	if p, err = replica.ParsePlace(c.Args().First()); err != nil {
+		return p, secret, terminal.Usagef("%v", err)
+	}
+	if file := c.String("credentials-file"); file != "" {
+		secret, err = replica.ReadCredentials(file)
+	}
+	if err == nil {
+		err = secret.Check(p)
+	}
+	if err != nil {
+		err = terminal.Usagef("%v", err)
+	}
+	return p, secret, err
 }
 
 func removeReplica(c *cli.Context, _ *session) error {

@@ -69,6 +69,27 @@ func TestReplicaSetup(t *testing.T) {
 	if opened, err := replica.OpenKey(sealed, "năm từ dễ nhớ của cửa hàng"); err != nil || string(opened) != string(key) {
 		t.Errorf("the sealed key opens as %q, %v", opened, err)
 	}
+	open := []string{"replica", "open-key", "file://" + dir + "/to", "--passphrase-file", dir + "/words", "--to", dir + "/opened"}
+	if code, _, stderr := baoco("", open...); code != 0 {
+		t.Errorf("open-key: exit %d, %s", code, stderr)
+	}
+	if opened, err := os.ReadFile(dir + "/opened"); err != nil || string(opened) != string(key) {
+		t.Errorf("opened: %q, %v", opened, err)
+	}
+	if info, err := os.Stat(dir + "/opened"); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("opened: %v, %v", info, err)
+	}
+	if code, _, stderr := baoco("", open...); code == 0 || !strings.Contains(stderr, "exists") {
+		t.Errorf("onto a file: exit %d, %s", code, stderr)
+	}
+	must(t, os.WriteFile(dir+"/words", []byte("another passphrase of five words"), 0o600))
+	open[6] = dir + "/again"
+	if code, _, stderr := baoco("", open...); code == 0 || !strings.Contains(stderr, "does not open the sealed key") {
+		t.Errorf("another passphrase: exit %d, %s", code, stderr)
+	}
+	if _, err := os.Stat(dir + "/again"); err == nil {
+		t.Error("another passphrase made a key file")
+	}
 	// To another place only if that is meant, where it begins anew.
 	if code, _, stderr := setUp("file://" + dir + "/other"); code != terminal.ExitConflict || !strings.Contains(stderr, "--force") {
 		t.Errorf("another place: exit %d, %s", code, stderr)

@@ -60,19 +60,8 @@ func setUpReplica(c *cli.Context, s *session) error {
 
 // read reads the arguments and what was set up before.
 func (r *replicaSetup) read() (err error) {
-	if r.c.NArg() != 1 {
-		return terminal.Usagef("replica setup takes one argument, the URL of the place")
-	}
-	if r.config.Place, err = replica.ParsePlace(r.c.Args().First()); err != nil {
-		return terminal.Usagef("%v", err)
-	}
-	if file := r.c.String("credentials-file"); file != "" {
-		if r.config.Credentials, err = replica.ReadCredentials(file); err != nil {
-			return terminal.Usagef("%v", err)
-		}
-	}
-	if err := r.config.Credentials.Check(r.config.Place); err != nil {
-		return terminal.Usagef("%v", err)
+	if r.config.Place, r.config.Credentials, err = placeArgument(r.c); err != nil {
+		return err
 	}
 	if file := r.c.String("passphrase-file"); file != "" { // before anything is changed
 		if _, err := replica.ReadPassphrase(file); err != nil {
