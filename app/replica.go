@@ -1,10 +1,13 @@
 package app
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // A replica is a copy of the file on another disk, which the program Litestream writes.
-// Where it lies and how it is reached is package replica's; here is what the file
-// itself holds for it.
+// Where it lies and how it is reached is package replica's. Here is what the file holds
+// for it, and the rule by which a copy is good.
 
 // BeatInterval is the time between two beats in a file that has a replica.
 const BeatInterval = time.Minute
@@ -14,4 +17,89 @@ const BeatInterval = time.Minute
 type Beat struct {
 	Sequence int64 // 0: there never was one
 	At       time.Time
+}
+
+// CopyFacts is what a file or its copy holds of money, up to one transaction.
+type CopyFacts struct {
+	Beat         Beat
+	NewestID     int64 // of that transaction; 0: there is none
+	Transactions int64
+	In, Out      int64 // amounts
+}
+
+// ReplicaCheck is what came of a look at the replica.
+type ReplicaCheck struct {
+	At           time.Time
+	Took         time.Duration
+	Behind       time.Duration // how old the oldest thing is that the copy lacks; 0: it lacks nothing
+	Transactions int64         // in the copy
+	Problem      Text          // zero: the copy is good
+	Differs      bool          // the copy holds other money than the file
+}
+
+// AllCopied is an id beyond all others.
+const AllCopied = math.MaxInt64
+
+// staleCopy is how old the oldest thing may be that a copy lacks. Litestream carries
+// what is new every second, and a beat comes every minute.
+const staleCopy = 2 * time.Minute
+
+// CheckCopy compares a copy with the file. before is the file when the copy was begun
+// to be restored, same is the file up to the copy's newest transaction, and missing is
+// when the first transaction was recorded that the copy lacks; zero: none.
+func CheckCopy(before, same, held CopyFacts, missing, now time.Time) ReplicaCheck {
+	c := ReplicaCheck{At: now, Transactions: held.Transactions}
+	if held.Beat.Sequence < before.Beat.Sequence {
+		next := held.Beat.At.Add(BeatInterval)
+		if held.Beat.Sequence == before.Beat.Sequence-1 || next.After(before.Beat.At) {
+			next = before.Beat.At
+		}
+		if missing.IsZero() || next.Before(missing) {
+			missing = next
+		}
+	}
+	if !missing.IsZero() {
+		c.Behind = max(0, now.Sub(missing))
+	}
+	same.Beat, held.Beat = Beat{}, Beat{}
+	switch {
+	case held != same:
+		c.Differs = true
+		c.Problem = Text{
+			"The replica holds other transactions than the database. Set it up again: baoco replica setup.",
+			"Bản sao từ xa có giao dịch khác với cơ sở dữ liệu. Hãy thiết lập lại: baoco replica setup.",
+		}
+	case c.Behind > staleCopy:
+		c.Problem = Textf(
+			"The replica is %d minutes behind. If this machine is lost, what came in since then is lost too. See whether Litestream runs: systemctl status baoco-litestream.",
+			"Bản sao từ xa chậm %d phút. Nếu máy này hỏng thì các giao dịch sau đó cũng mất. Hãy kiểm tra Litestream: systemctl status baoco-litestream.", int(c.Behind/time.Minute))
+	}
+	return c
+}
+
+// checkLate is how late a look at the replica may come before that is a problem, beside
+// the time of a check.
+const checkLate = 5 * time.Minute
+
+// SetReplicaCheck keeps the last look at the replica; nil: there is no replica.
+func (s *Service) SetReplicaCheck(c *ReplicaCheck) { s.replica.Store(c) }
+
+// ReplicaCheck is the last look at the replica. ok is false where there was none.
+func (s *Service) ReplicaCheck() (c ReplicaCheck, ok bool) {
+	if last := s.replica.Load(); last != nil {
+		return *last, true
+	}
+	return c, false
+}
+
+// replicaWarning says that the replica wouldn't save what is in the file.
+func (s *Service) replicaWarning(now time.Time) (w Warning, bad bool) {
+	c, known := s.ReplicaCheck()
+	switch {
+	case !known:
+		return w, false
+	case c.Problem == Text{} && now.Sub(c.At) > checkLate+3*c.Took:
+		c.Problem = Text{"Nobody has looked at the replica for some minutes. The log says why.", "Đã vài phút chưa kiểm tra được bản sao từ xa, nhật ký có ghi lý do."}
+	}
+	return Warning{Text: c.Problem, Name: WarningReplica, Grave: true}, c.Problem != Text{}
 }

@@ -56,6 +56,7 @@ type Service struct {
 	challenges passkey.Challenges
 	// When the last scheduled backup failed; nil: it didn't.
 	backupFailed atomic.Pointer[time.Time]
+	replica      atomic.Pointer[ReplicaCheck] // nil: nobody has looked at one
 }
 
 // probe is the result of the last look at the storage.

@@ -130,6 +130,7 @@ const (
 	WarningQueue       WarningName = "queue"
 	WarningCertificate WarningName = "certificate"
 	WarningBackup      WarningName = "backup"
+	WarningReplica     WarningName = "replica"
 	WarningFiles       WarningName = "files"
 )
 
@@ -156,7 +157,7 @@ func (s *Service) SystemStatus(ctx context.Context, in Installation, now time.Ti
 		status.InFlight, _, _ = attempting(c)
 	}
 	status.Memory, status.Goroutines = processFigures()
-	status.Warnings = Warnings(in, status.StorageStatus, status.Backup, certificate, now)
+	status.Warnings = s.warnings(in, status.StorageStatus, status.Backup, certificate, now)
 	if since := now.Sub(status.OldestDue); !status.OldestDue.IsZero() && since > waitsTooLong {
 		status.Warnings = append(status.Warnings, Warning{Name: WarningQueue, Text: Textf(
 			"A delivery is overdue by %d minutes: your webhooks respond too slowly or not at all.",
@@ -254,7 +255,16 @@ func (s *Service) systemWarnings(ctx context.Context, in Installation, now time.
 		return nil, err
 	}
 	backup, err := s.BackupStatus(ctx)
-	return Warnings(in, storage, backup, in.certificate(ctx), now), err
+	return s.warnings(in, storage, backup, in.certificate(ctx), now), err
+}
+
+// warnings are those about the replica and all Warnings.
+func (s *Service) warnings(in Installation, storage StorageStatus, backup BackupStatus, certificate CertificateStatus, now time.Time) []Warning {
+	list := Warnings(in, storage, backup, certificate, now)
+	if w, bad := s.replicaWarning(now); bad {
+		list = append([]Warning{w}, list...)
+	}
+	return list
 }
 
 // The sizes in bytes at which there is a warning: less free space, a larger

@@ -3,6 +3,8 @@ package sqlitestore
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	"baoco/app"
@@ -17,16 +19,105 @@ func (s *Store) SetBeat(ctx context.Context, now time.Time) error {
 }
 
 // Beat is in app.Reader.
-func (s *Store) Beat(ctx context.Context) (b app.Beat, err error) {
-	var value string
-	err = s.queryRow(ctx, `SELECT value FROM settings WHERE name = 'beat'`).Scan(&value)
-	if noRows(err) {
-		return b, nil
+func (s *Store) Beat(ctx context.Context) (app.Beat, error) {
+	var f copyFacts
+	err := s.queryRow(ctx, `SELECT coalesce((SELECT value FROM settings WHERE name = 'beat'), '0 0')`).Scan(&f.beat)
+	if err != nil {
+		return app.Beat{}, err
 	}
-	var at int64
-	if err == nil {
-		_, err = fmt.Sscan(value, &b.Sequence, &at)
-	}
-	b.At = time.UnixMilli(at)
-	return b, storageError(err)
+	return f.Beat, f.readBeat()
 }
+
+// factsUpTo sums the totals of days, less what was recorded after a transaction: that
+// costs the same however many transactions there are. The maximum is of one index.
+const factsUpTo = `SELECT coalesce((SELECT value FROM settings WHERE name = 'beat'), '0 0'), coalesce((SELECT max(id) FROM transactions WHERE id <= ?1), 0),
+	(SELECT coalesce(sum(count), 0) FROM bank_account_days) - (SELECT count(*) FROM transactions WHERE id > ?1),
+	(SELECT coalesce(sum(amount), 0) FROM bank_account_days WHERE type = 'IN') - (SELECT coalesce(sum(amount), 0) FROM transactions WHERE id > ?1 AND type = 'IN'),
+	(SELECT coalesce(sum(amount), 0) FROM bank_account_days WHERE type = 'OUT') - (SELECT coalesce(sum(amount), 0) FROM transactions WHERE id > ?1 AND type = 'OUT')`
+
+// copyFacts is CopyFacts while it is read.
+type copyFacts struct {
+	app.CopyFacts
+	beat string
+}
+
+func (f *copyFacts) scan(row scanner) error {
+	if err := row.Scan(&f.beat, &f.NewestID, &f.Transactions, &f.In, &f.Out); err != nil {
+		return err
+	}
+	return f.readBeat()
+}
+
+func (f *copyFacts) readBeat() error {
+	var at int64
+	if _, err := fmt.Sscan(f.beat, &f.Beat.Sequence, &at); err != nil {
+		return fmt.Errorf("%w: the beat is %q", ErrDamaged, f.beat)
+	}
+	f.Beat.At = time.UnixMilli(at)
+	return nil
+}
+
+// CopyFacts is what the file holds up to a transaction; app.AllCopied: all of it.
+func (s *Store) CopyFacts(ctx context.Context, upTo int64) (app.CopyFacts, error) {
+	var f copyFacts
+	err := f.scan(s.queryRow(ctx, factsUpTo, upTo))
+	return f.CopyFacts, storageError(err)
+}
+
+// FirstAfter is when the first transaction after an id was recorded, of those up to
+// another; zero: there is none.
+func (s *Store) FirstAfter(ctx context.Context, id, upTo int64) (at time.Time, err error) {
+	err = s.queryRow(ctx, `SELECT created_at FROM transactions WHERE id > ? AND id <= ? ORDER BY id LIMIT 1`, id, upTo).Scan(secondsInto(&at))
+	if noRows(err) {
+		return time.Time{}, nil
+	}
+	return at, storageError(err)
+}
+
+// Key is the content of the key file.
+func (s *Store) Key() ([]byte, error) { return os.ReadFile(s.path + ".key") }
+
+// CheckedCopy checks a restored copy as a restore would, that the key of the file opens
+// its secrets, and reads what it holds. The copy is left untouched.
+func (s *Store) CheckedCopy(ctx context.Context, path string) (app.CopyFacts, error) {
+	if _, err := checkFile(path); err != nil {
+		return app.CopyFacts{}, err
+	}
+	if err := checkNoLog(path); err != nil {
+		return app.CopyFacts{}, err
+	}
+	held, err := inspect(ctx, path, released())
+	if err != nil {
+		return app.CopyFacts{}, err
+	}
+	if _, _, err := findKey(held, s.path+".key"); err != nil {
+		return app.CopyFacts{}, err
+	}
+	db := openStill(path)
+	defer db.Close()
+	var f copyFacts
+	err = f.scan(db.QueryRowContext(ctx, factsUpTo, app.AllCopied))
+	if err == nil && f.Transactions != held.Transactions {
+		err = fmt.Errorf("%w: %s has %d transactions, and %d by its totals", ErrDamaged, path, held.Transactions, f.Transactions)
+	}
+	return f.CopyFacts, storageError(err)
+}
+
+// checkDraft is what the names of copies begin with that are restored to be checked.
+const checkDraft = ".checking-"
+
+// NewCopy is the path of a copy that is to be restored beside the file, with room for
+// it. Copies of runs that were killed are removed.
+func (s *Store) NewCopy() (path string, err error) {
+	if err := s.RemoveCopies(); err != nil {
+		return "", err
+	}
+	info, err := os.Stat(s.path)
+	if err != nil {
+		return "", err
+	}
+	return newDraft(s.path + checkDraft), checkRoom(strings.TrimSuffix(s.path, info.Name()), info.Size()+reserve)
+}
+
+// RemoveCopies removes what NewCopy named.
+func (s *Store) RemoveCopies() error { return removeDrafts(s.path + checkDraft) }

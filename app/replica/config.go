@@ -172,6 +172,9 @@ func ReadConfig(database string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
+	if resolved, err := filepath.EvalSymlinks(database); err == nil { // as setup names it
+		database = resolved
+	}
 	name := ConfigPath(database)
 	text, err := readPrivate(name, maxConfig)
 	if err != nil {

@@ -1,0 +1,79 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// A look is a list of what Litestream has written: cheap enough for every minute. What
+// it can't see, a check sees, which restores the copy.
+
+// Look is what a look found.
+type Look struct {
+	Newest  time.Time // when the last object was written, by the clock of the place
+	objects map[string]Object
+}
+
+var ltxName = regexp.MustCompile(`^([0-9a-f]{16})-([0-9a-f]{16})\.ltx$`)
+
+// LookAt lists the copy of an epoch.
+func LookAt(ctx context.Context, o Objects, epoch int64) (l Look, err error) {
+	list, err := o.List(ctx, EpochDir(epoch))
+	l.objects = map[string]Object{}
+	for _, object := range list {
+		if ltxName.MatchString(path.Base(object.Name)) {
+			l.objects[object.Name] = object
+			if object.Modified.After(l.Newest) {
+				l.Newest = object.Modified
+			}
+		}
+	}
+	return l, err
+}
+
+// Odd says why a copy must be restored to know whether it is good; nil: it looks as one
+// that Litestream has written. An object never changes, and from the first transaction
+// of the file to its last there is no gap. before is the look before.
+func (l Look) Odd(before Look) error {
+	for name, object := range l.objects {
+		if was, known := before.objects[name]; known && (was.Size != object.Size || was.Tag != object.Tag || was.Tag == "" && !was.Modified.Equal(object.Modified)) {
+			return fmt.Errorf("%s was changed", name)
+		}
+	}
+	return l.gap()
+}
+
+// gap looks for transactions of the file that no object has.
+func (l Look) gap() error {
+	type part struct{ first, last uint64 }
+	var parts []part
+	for name := range l.objects {
+		ends := ltxName.FindStringSubmatch(path.Base(name))
+		first, _ := strconv.ParseUint(ends[1], 16, 64)
+		last, _ := strconv.ParseUint(ends[2], 16, 64)
+		parts = append(parts, part{first, last})
+	}
+	if len(parts) == 0 {
+		return errors.New("there is no copy")
+	}
+	slices.SortFunc(parts, func(a, b part) int {
+		if a.first < b.first {
+			return -1
+		}
+		return 1
+	})
+	var reached uint64
+	for _, p := range parts {
+		if p.first > reached+1 {
+			return fmt.Errorf("transactions %d to %d of the file are missing", reached+1, p.first-1)
+		}
+		reached = max(reached, p.last)
+	}
+	return nil
+}
