@@ -45,7 +45,7 @@ type Options struct {
 	Backups      app.BackupSchedule
 	CatchUp      time.Duration // how often lists of providers are read; 0: never
 	Heartbeat    *Heartbeat    // nil: none
-	Replicated   func() bool   // reports whether the file has a replica; nil: it has none
+	Replica      Replica       // nil: there can be none
 	Logger       *slog.Logger
 }
 
@@ -129,14 +129,15 @@ func (s *Scheduler) addJobs(service *app.Service, o Options) error {
 			return err
 		}
 	}
-	if o.Replicated != nil {
-		beat := func(ctx context.Context) {
-			if o.Replicated() {
-				s.logFault(ctx, "write the beat of the replica", service.SetBeat(ctx, time.Now()))
+	if o.Replica != nil {
+		clock := &clock{}
+		for name, run := range map[string]func(context.Context){
+			"beat":    func(ctx context.Context) { s.beat(ctx, service, o.Replica, clock) },
+			"replica": func(ctx context.Context) { s.lookAtReplica(ctx, service, o.Replica, clock) },
+		} {
+			if _, err := s.cron.NewJob(gocron.DurationJob(app.BeatInterval), gocron.NewTask(run), gocron.WithName(name), gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
+				return err
 			}
-		}
-		if _, err := s.cron.NewJob(gocron.DurationJob(app.BeatInterval), gocron.NewTask(beat), gocron.WithName("beat"), gocron.WithStartAt(gocron.WithStartImmediately())); err != nil {
-			return err
 		}
 	}
 	if o.Backups.Dir != "" {

@@ -92,9 +92,3 @@ func (f *fence) close() {
 	}
 	f.objects = nil
 }
-
-// replicated reports whether the database has a replica.
-func (s Settings) replicated() bool {
-	_, err := replica.ReadConfig(s.DB)
-	return err == nil
-}

@@ -191,7 +191,7 @@ func Start(ctx context.Context, store *sqlitestore.Store, s Settings, recent *da
 			return nil, errors.Join(err, r.Listener.Close())
 		}
 	}
-	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Installation: installation, Keep: s.Keep, Backups: s.Backups, CatchUp: s.CatchUp, Heartbeat: s.heartbeat(), Replicated: s.replicated, Logger: log}); err != nil {
+	if r.scheduler, err = scheduler.Start(service, sender.Send, scheduler.Options{Installation: installation, Keep: s.Keep, Backups: s.Backups, CatchUp: s.CatchUp, Heartbeat: s.heartbeat(), Replica: &ReplicaChecker{Store: store}, Logger: log}); err != nil {
 		return nil, errors.Join(err, r.Listener.Close())
 	}
 	r.serve(r.servers[0], r.Listener)

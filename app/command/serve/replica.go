@@ -1,0 +1,179 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"baoco/app"
+	"baoco/app/replica"
+	"baoco/sqlitestore"
+)
+
+const (
+	// checkBytes is about how many bytes a day checks of the replica may fetch.
+	checkBytes = 2 << 30
+	// Between two checks at least and at most that time goes by, where no look finds
+	// anything odd.
+	checkLeast, checkMost = 4 * time.Minute, 24 * time.Hour
+	// silentReplica is how long nothing new may come to the place. Beats come there
+	// every minute.
+	silentReplica = 150 * time.Second
+)
+
+// ReplicaChecker looks at the replica of a database.
+type ReplicaChecker struct {
+	Store *sqlitestore.Store
+
+	config replica.Config
+	look   replica.Look // the last; zero: there was none
+	moved  time.Time    // when a look last found something new
+	last   app.ReplicaCheck
+	next   time.Time // of a check
+}
+
+// Replicated reports whether the database has a replica.
+func (r *ReplicaChecker) Replicated() bool {
+	_, err := replica.ReadConfig(r.Store.Path())
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// Look lists the replica, and checks it where that is due or where the list is odd.
+func (r *ReplicaChecker) Look(ctx context.Context, now time.Time) app.ReplicaCheck {
+	c, err := replica.ReadConfig(r.Store.Path())
+	if err == nil && c != r.config {
+		*r = ReplicaChecker{Store: r.Store, config: c, moved: now}
+	}
+	var look replica.Look
+	if err == nil {
+		look, err = r.list(ctx)
+	}
+	if err != nil {
+		return app.ReplicaCheck{At: now, Problem: app.Textf("The place of the replica can’t be read: %s", "Không đọc được nơi lưu bản sao từ xa: %s", err.Error())}
+	}
+	odd := look.Odd(r.look)
+	if look.Newest.After(r.look.Newest) {
+		r.moved = now
+	}
+	r.look = look
+	if silent := now.Sub(r.moved); silent > silentReplica && r.last.Problem == (app.Text{}) {
+		return app.ReplicaCheck{At: now, Behind: silent, Problem: app.Textf(
+			"Nothing new has come to the replica for %d minutes. See whether Litestream runs: systemctl status baoco-litestream.",
+			"Đã %d phút không có gì mới được chép sang bản sao từ xa. Hãy kiểm tra Litestream: systemctl status baoco-litestream.", int(silent/time.Minute))}
+	}
+	if r.last.Problem != (app.Text{}) || odd != nil || !now.Before(r.next) {
+		r.last = r.Check(ctx, now)
+		r.next = now.Add(r.pause())
+		return r.last
+	}
+	seen := r.last
+	seen.At = now
+	return seen
+}
+
+func (r *ReplicaChecker) list(ctx context.Context) (l replica.Look, err error) {
+	objects, err := replica.Open(ctx, r.config.Place, r.config.Credentials)
+	if err != nil {
+		return l, err
+	}
+	defer objects.Close()
+	l, err = replica.LookAt(ctx, objects, r.config.Epoch)
+	if err != nil {
+		return l, err
+	}
+	return l, r.keyFits(ctx, objects)
+}
+
+// keyFits refuses a sealed key beside the replica that isn't this database's.
+func (r *ReplicaChecker) keyFits(ctx context.Context, objects replica.Objects) error {
+	sealed, err := objects.Get(ctx, replica.SealedKey)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the operator keeps the key elsewhere
+	}
+	if err != nil {
+		return err
+	}
+	key, err := r.Store.Key()
+	if err != nil {
+		return err
+	}
+	if id, err := replica.SealedKeyID(sealed); err != nil || id != replica.KeyID(key) {
+		return errors.Join(err, fmt.Errorf("%s beside the replica is not the key of this database: run baoco replica setup with a passphrase again", replica.SealedKey))
+	}
+	return nil
+}
+
+// pause is the time to the next check: the larger the file, the longer.
+func (r *ReplicaChecker) pause() time.Duration {
+	status, err := r.Store.StorageStatus(time.Now())
+	if err != nil {
+		return checkLeast
+	}
+	share := time.Duration(float64(24*time.Hour) * float64(status.Size) / checkBytes)
+	return min(max(share, checkLeast), checkMost)
+}
+
+// Check restores the replica into a file that is thrown away, and compares it with the
+// database. What it finds different it looks at once more, since transactions of an
+// import may be taken back meanwhile.
+func (r *ReplicaChecker) Check(ctx context.Context, now time.Time) (c app.ReplicaCheck) {
+	began := time.Now()
+	for range 2 {
+		var err error
+		if c, err = r.check(ctx, now); err != nil {
+			c = app.ReplicaCheck{At: now, Problem: app.Textf("The replica can’t be restored: %s", "Không khôi phục được bản sao từ xa: %s", err.Error())}
+		}
+		if !c.Differs {
+			break
+		}
+	}
+	c.Took = time.Since(began)
+	return c
+}
+
+// checkTime is how long a restore may take, for each GB more.
+const checkTime = 10 * time.Minute
+
+func (r *ReplicaChecker) check(ctx context.Context, now time.Time) (c app.ReplicaCheck, err error) {
+	config, err := replica.ReadConfig(r.Store.Path())
+	if err != nil {
+		return c, err
+	}
+	program, err := replica.FindProgram(ctx, config.Program)
+	if err != nil {
+		return c, err
+	}
+	before, err := r.Store.CopyFacts(ctx, app.AllCopied)
+	if err != nil {
+		return c, err
+	}
+	draft, err := r.Store.NewCopy()
+	if err != nil {
+		return c, err
+	}
+	defer func() { err = errors.Join(err, r.Store.RemoveCopies()) }()
+	status, err := r.Store.StorageStatus(now)
+	if err != nil {
+		return c, err
+	}
+	limited, cancel := context.WithTimeout(ctx, checkTime*time.Duration(1+status.Size>>30))
+	defer cancel()
+	if err := program.Restore(limited, config, draft); err != nil {
+		return c, err
+	}
+	held, err := r.Store.CheckedCopy(ctx, draft)
+	if err != nil {
+		return c, err
+	}
+	same, err := r.Store.CopyFacts(ctx, held.NewestID)
+	if err != nil {
+		return c, err
+	}
+	missing, err := r.Store.FirstAfter(ctx, held.NewestID, before.NewestID)
+	if err != nil {
+		return c, err
+	}
+	return app.CheckCopy(before, same, held, missing, now), nil
+}

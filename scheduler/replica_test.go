@@ -1,0 +1,102 @@
+package scheduler_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"baoco/app"
+	"baoco/app/apptest"
+	"baoco/scheduler"
+)
+
+// place is a replica in these tests: what a look finds, and whether there is one.
+type place struct {
+	there bool
+	found app.ReplicaCheck
+}
+
+func (p *place) Replicated() bool { return p.there }
+
+func (p *place) Look(_ context.Context, now time.Time) app.ReplicaCheck {
+	c := p.found
+	c.At = now
+	return c
+}
+
+// A beat comes every minute while there is a replica, and what a look finds is a thing
+// that needs attention within a minute.
+func TestReplicaJobs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := apptest.Open(t, newFile(t), app.Config{})
+		defer w.Close()
+		p := &place{}
+		s, err := scheduler.Start(w.Service, func(context.Context, app.Outgoing) app.Result { return app.Result{} }, scheduler.Options{Replica: p})
+		must(t, err)
+		defer s.Stop(t.Context())
+		attention := func() (text string) {
+			list, err := w.Service.Attention(t.Context(), app.DefaultAccountID, app.Installation{}, time.Now())
+			must(t, err)
+			for _, a := range list {
+				if a.Warning == app.WarningReplica {
+					text += a.Text.EN
+				}
+			}
+			return text
+		}
+		beats := func() int64 {
+			b, err := w.Store.Beat(t.Context())
+			must(t, err)
+			return b.Sequence
+		}
+		time.Sleep(3*time.Minute + 30*time.Second)
+		if n, said := beats(), attention(); n != 0 || said != "" {
+			t.Errorf("without a replica: %d beats, %q", n, said)
+		}
+		p.there = true
+		time.Sleep(3 * time.Minute)
+		b, err := w.Store.Beat(t.Context())
+		must(t, err)
+		if said := attention(); b.Sequence != 3 || time.Since(b.At) > time.Minute || said != "" {
+			t.Errorf("with one: %+v, %q", b, said)
+		}
+		p.found.Problem = app.Text{EN: "It is 3 minutes behind.", VI: "Chậm 3 phút."}
+		time.Sleep(time.Minute + time.Second)
+		if said := attention(); said != "It is 3 minutes behind." {
+			t.Errorf("attention: %q", said)
+		}
+		p.found.Problem = app.Text{}
+		time.Sleep(time.Minute + time.Second)
+		if said := attention(); said != "" {
+			t.Errorf("once it is good: %q", said)
+		}
+		p.there = false
+		p.found.Problem = app.Text{EN: "It is bad."}
+		time.Sleep(time.Minute + time.Second)
+		if said := attention(); said != "" {
+			t.Errorf("once it is removed: %q", said)
+		}
+	})
+}
+
+// A server that starts an hour before its last beat says that the clock was set.
+func TestClockWasSet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := apptest.Open(t, newFile(t), app.Config{})
+		defer w.Close()
+		must(t, w.Store.SetBeat(t.Context(), time.Now().Add(time.Hour)))
+		s, err := scheduler.Start(w.Service, func(context.Context, app.Outgoing) app.Result { return app.Result{} }, scheduler.Options{Replica: &place{there: true}})
+		must(t, err)
+		defer s.Stop(t.Context())
+		time.Sleep(2 * time.Minute)
+		if c, known := w.Service.ReplicaCheck(); !known || !strings.Contains(c.Problem.EN, "set by -60 minutes") {
+			t.Errorf("%+v", c)
+		}
+		time.Sleep(20 * time.Minute)
+		if c, _ := w.Service.ReplicaCheck(); c.Problem != (app.Text{}) {
+			t.Errorf("later: %+v", c)
+		}
+	})
+}
