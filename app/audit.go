@@ -138,6 +138,10 @@ const (
 	DeedDatabaseRestore Deed = "database.restore"
 	DeedDatabaseNewKey  Deed = "database.new_key"
 	DeedDatabasePrune   Deed = "database.prune"
+
+	DeedReplicaSetUp   Deed = "database.replica_set_up"
+	DeedReplicaSealKey Deed = "database.replica_seal_key"
+	DeedReplicaRemove  Deed = "database.replica_remove"
 )
 
 // Noun is what the deed was done to.

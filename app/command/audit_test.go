@@ -66,13 +66,16 @@ var deedsOfCommands = []struct {
 	{"user remove minh", app.DeedUserRemove, 2},
 	{"backup DIR/copy.db", app.DeedDatabaseBackup, 0},
 	{"restore DIR/copy.db", app.DeedDatabaseRestore, 0},
+	{"replica setup file://DIR/to --litestream DIR/litestream", app.DeedReplicaSetUp, 0},
+	{"replica seal-key --passphrase-file DIR/words", app.DeedReplicaSealKey, 0},
+	{"replica remove", app.DeedReplicaRemove, 0},
 	{"doctor --new-key", app.DeedDatabaseNewKey, 0},
 }
 
 // withoutDeeds are the other commands, and why.
 var withoutDeeds = map[string]string{
 	"serve": "it acts for others", "demo": "a file of its own", "bench": "a file of its own", "ready": "it asks", "systemd": "it prints", "openapi": "it prints", "version": "it prints", "config": "it prints",
-	"completion bash": "it prints", "completion zsh": "it prints", "completion fish": "it prints", "completion words": "it prints", "webhook verify": "it calculates", "takeover": "see TestTakeover in acceptance",
+	"completion bash": "it prints", "completion zsh": "it prints", "completion fish": "it prints", "completion words": "it prints", "webhook verify": "it calculates", "takeover": "see TestTakeover in acceptance", "replica check": "it reads", "replica show": "it reads", "replica open-key": "there may be no database",
 	"apikey list": "it reads", "bank list": "it reads", "bank qr": "it reads", "transaction list": "it reads", "transaction tail": "it reads", "webhook list": "it reads", "delivery list": "it reads",
 	"delivery pending": "it reads", "delivery show": "it reads", "source list": "it reads", "source show": "it reads", "source log": "it reads", "source event": "it reads", "counter list": "it reads",
 	"alert list": "it reads", "account list": "it reads", "user list": "it reads", "audit list": "it reads",

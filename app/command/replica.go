@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"baoco/app"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 	"baoco/app/replica"
@@ -41,6 +42,11 @@ func replicaCommand() *cli.Command {
 			{
 				Name: "show", Usage: "show where the copy lies and whether the key lies beside it", Description: terminal.Example("baoco replica show", "baoco replica show -o json"),
 				Flags: terminal.AdminFlags(), Action: withoutArguments(showReplica),
+			},
+			{
+				Name: "check", Usage: "restore the copy into a file that is thrown away, and compare it with the database",
+				Description: "Exit code 6 says that the copy is not good. The server does the same by itself, and says it in the dashboard and by alerts.\n\n" + terminal.Example("baoco replica check"),
+				Flags:       terminal.AdminFlags(), Action: terminal.Interruptible(withoutArguments(checkReplica)),
 			},
 			{
 				Name: "seal-key", Usage: "seal the key with a passphrase and put it beside the copy, in place of an older one",
@@ -201,7 +207,41 @@ var sealedKeyText = map[string]string{
 	"old":     "is of an older key: run baoco replica seal-key.",
 }
 
-func sealReplicaKey(c *cli.Context, _ *session) error {
+// replicaCheckJSON is what came of a check.
+type replicaCheckJSON struct {
+	Good          bool    `json:"good"`
+	Problem       *string `json:"problem"`
+	BehindSeconds float64 `json:"behind_seconds"` // how old the oldest thing is that the copy lacks
+	Transactions  int64   `json:"transactions"`   // in the copy
+	TookSeconds   float64 `json:"took_seconds"`
+}
+
+func checkReplica(c *cli.Context, s *session) error {
+	if _, err := replicaOf(c); err != nil {
+		return err
+	}
+	checker := &serve.ReplicaChecker{Store: s.store}
+	check := checker.Check(c.Context, s.now)
+	if c.Context.Err() != nil {
+		return c.Context.Err()
+	}
+	v := replicaCheckJSON{check.Problem.EN == "", orNull(check.Problem.EN), check.Behind.Seconds(), check.Transactions, check.Took.Seconds()}
+	err := terminal.Output(c, v, v.print)
+	if err == nil && !v.Good {
+		err = terminal.Exit(terminal.ExitCheck, errors.New("the replica is not good"))
+	}
+	return err
+}
+
+func (v replicaCheckJSON) print(w io.Writer) {
+	if v.Problem != nil {
+		fmt.Fprintln(w, terminal.OneLine(*v.Problem))
+		return
+	}
+	fmt.Fprintf(w, "good, %.1f s behind: %s, checked in %.1f s\n", v.BehindSeconds, terminal.Counted(v.Transactions, "transaction", "transactions"), v.TookSeconds)
+}
+
+func sealReplicaKey(c *cli.Context, s *session) error {
 	config, err := replicaOf(c)
 	if err != nil {
 		return err
@@ -214,6 +254,9 @@ func sealReplicaKey(c *cli.Context, _ *session) error {
 	}
 	defer objects.Close()
 	if err := putSealedKey(ctx, objects, config.Database, c.String("passphrase-file")); err != nil {
+		return err
+	}
+	if err := s.service.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaSealKey, 0, app.AuditNamed(config.Place.String())); err != nil {
 		return err
 	}
 	return terminal.Changed(c, encodeReplica(ctx, config), "The sealed key lies beside the copy. Only its passphrase opens it: keep that apart from this machine.")
@@ -282,12 +325,15 @@ func placeArgument(c *cli.Context) (p replica.Place, secret replica.Credentials,
 	return p, secret, err
 }
 
-func removeReplica(c *cli.Context, _ *session) error {
+func removeReplica(c *cli.Context, s *session) error {
 	config, err := replicaOf(c)
 	if err != nil {
 		return err
 	}
 	if err := os.Remove(replica.ConfigPath(config.Database)); err != nil {
+		return err
+	}
+	if err := s.service.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaRemove, 0, app.AuditNamed(config.Place.String())); err != nil {
 		return err
 	}
 	return terminal.Done(c, struct {

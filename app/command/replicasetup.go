@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"baoco/app"
 	"baoco/app/command/serve"
 	"baoco/app/command/terminal"
 	"baoco/app/replica"
@@ -53,6 +54,9 @@ func setUpReplica(c *cli.Context, s *session) error {
 		}
 	}
 	if err := r.config.Write(); err != nil {
+		return err
+	}
+	if err := s.service.Audit(c.Context, app.DefaultAccountID, app.DeedReplicaSetUp, 0, app.AuditNamed(r.config.Place.String())); err != nil {
 		return err
 	}
 	return r.report(ctx)

@@ -116,6 +116,9 @@ func openTakeover(c *cli.Context) (*takeover, error) {
 	if err != nil {
 		return nil, err
 	}
+	if path, err := resolved(db); err == nil {
+		db = path
+	}
 	program, err := replica.FindProgram(c.Context, c.String("litestream"))
 	if err != nil {
 		return nil, err
