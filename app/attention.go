@@ -116,7 +116,7 @@ func (s *Service) systemAttention(ctx context.Context, accountID int64, in Insta
 		case WarningCertificate:
 			a.Kind, a.Name = AttentionServer, Text{"The HTTPS certificate is not renewed", "Chứng chỉ HTTPS chưa được gia hạn"}
 		case WarningReplica:
-			a.Kind, a.Name = AttentionServer, Text{"The replica is not good", "Bản sao từ xa có vấn đề"}
+			a.Kind, a.Name = AttentionServer, Text{"The replica is not good", "Bản sao ngoài máy có vấn đề"}
 		case WarningBackup:
 			a.Kind, a.Name = AttentionServer, Text{"There is no recent backup", "Lâu chưa sao lưu"}
 			a.Action = Text{"How to back up", "Cách sao lưu"}

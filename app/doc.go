@@ -199,6 +199,10 @@
 //     import: to remove those of its transactions that no shop was told of.
 //   - Prune: to remove old rows that may go. Reclaim: to give free space inside
 //     the file back to the disk.
+//   - Replica (bản sao ngoài máy): a copy of the file in a place away from the machine,
+//     which Litestream writes. Epoch: the time in which one server serves; its number
+//     lies beside the replica. Fence: that a server with an older epoch doesn't serve.
+//     Takeover: to restore a replica on another machine, in the next epoch.
 //   - Secret (khoá bí mật), Signature (chữ ký), Checksum: what a webhook's
 //     deliveries are signed with; the digest of a body; the digest of one
 //     transaction in it.

@@ -67,12 +67,12 @@ func CheckCopy(before, same, held CopyFacts, missing, now time.Time) ReplicaChec
 		c.Differs = true
 		c.Problem = Text{
 			"The replica holds other transactions than the database. Set it up again: baoco replica setup.",
-			"Bản sao từ xa có giao dịch khác với cơ sở dữ liệu. Hãy thiết lập lại: baoco replica setup.",
+			"Bản sao ngoài máy có giao dịch khác với cơ sở dữ liệu. Hãy thiết lập lại: baoco replica setup.",
 		}
 	case c.Behind > staleCopy:
 		c.Problem = Textf(
 			"The replica is %d minutes behind. If this machine is lost, what came in since then is lost too. See whether Litestream runs: systemctl status baoco-litestream.",
-			"Bản sao từ xa chậm %d phút. Nếu máy này hỏng thì các giao dịch sau đó cũng mất. Hãy kiểm tra Litestream: systemctl status baoco-litestream.", int(c.Behind/time.Minute))
+			"Bản sao ngoài máy chậm %d phút. Nếu máy này hỏng thì các giao dịch sau đó cũng mất. Hãy kiểm tra Litestream: systemctl status baoco-litestream.", int(c.Behind/time.Minute))
 	}
 	return c
 }
@@ -99,7 +99,7 @@ func (s *Service) replicaWarning(now time.Time) (w Warning, bad bool) {
 	case !known:
 		return w, false
 	case c.Problem == Text{} && now.Sub(c.At) > checkLate+3*c.Took:
-		c.Problem = Text{"Nobody has looked at the replica for some minutes. The log says why.", "Đã vài phút chưa kiểm tra được bản sao từ xa, nhật ký có ghi lý do."}
+		c.Problem = Text{"Nobody has looked at the replica for some minutes. The log says why.", "Đã vài phút chưa kiểm tra được bản sao ngoài máy, nhật ký có ghi lý do."}
 	}
 	return Warning{Text: c.Problem, Name: WarningReplica, Grave: true}, c.Problem != Text{}
 }
