@@ -295,4 +295,13 @@ func TestTakeoverRefused(t *testing.T) {
 	if c, err := replica.ReadConfig(filepath.Join(empty, "baoco.db")); err != nil || c.Epoch != 3 {
 		t.Errorf("%+v, %v", c, err)
 	}
+
+	// A kill between putting the copy in place and the new configuration leaves this.
+	must(t, os.WriteFile(filepath.Join(empty, "baoco.db.taking-over"), nil, 0o600))
+	p := startIn(t, empty, anyPort)
+	if code := p.exitWithin(t, 30*time.Second); code != terminal.ExitDatabase || !strings.Contains(p.stderr.String(), "run baoco takeover again") {
+		t.Errorf("after an interrupted takeover: exit %d\n%s", code, p.stderr)
+	}
+	do(t, empty, "takeover", url, "--key", old.db+".key", "--litestream", old.config.Program)
+	serveIn(t, empty, anyPort).end(t)
 }

@@ -35,8 +35,9 @@ import (
 //     directory of its own: a Litestream that still runs on the old machine writes
 //     into the old one.
 //
-// After a kill before step 4 nothing here has changed; run again, it takes one more
-// epoch.
+// After a kill before step 4 nothing here has changed. From then on until the end of
+// step 5 a file says that a takeover isn't finished, and serve refuses to start: it
+// would serve without a fence. Run again, the command takes one more epoch.
 
 func takeoverCommand() *cli.Command {
 	return &cli.Command{
@@ -164,6 +165,9 @@ func (t *takeover) run(ctx context.Context, force bool, now time.Time) (r sqlite
 			return r, err
 		}
 	}
+	if err := os.WriteFile(serve.UnfinishedTakeover(t.config.Database), nil, 0o600); err != nil {
+		return r, err
+	}
 	r, err = sqlitestore.Restore(ctx, t.config.Database, sqlitestore.RestoreSource{
 		File: draft, Key: t.key, Origin: fmt.Sprintf("%s (epoch %d)", t.config.Place, t.copy.Epoch),
 	}, now)
@@ -171,7 +175,10 @@ func (t *takeover) run(ctx context.Context, force bool, now time.Time) (r sqlite
 		return r, err
 	}
 	t.config.Epoch = own.Number
-	return r, t.config.Write()
+	if err := t.config.Write(); err != nil {
+		return r, err
+	}
+	return r, os.Remove(serve.UnfinishedTakeover(t.config.Database))
 }
 
 // find finds the copy to restore and the last epoch that was taken.
@@ -283,14 +290,14 @@ func hostname() string {
 func (v takeoverJSON) print(w io.Writer) {
 	fmt.Fprintf(w, "%s is restored from the replica at %s, which was last written at %s.\n", terminal.OneLine(v.Database), terminal.OneLine(v.Replica), v.NewestObjectAt)
 	v.contentsJSON.print(w)
-	fmt.Fprintf(w, "This machine has epoch %d. The old server doesn't serve any more: should it start, it finds the epoch and stops.\n", v.Epoch)
+	fmt.Fprintf(w, "This machine has epoch %d. An old server that can reach the place stops when it sees that. One that can't goes on: see that it is off.\n", v.Epoch)
 	for _, name := range v.SetAside {
 		fmt.Fprintf(w, "Set aside: %s\n", terminal.OneLine(name))
 	}
 	fmt.Fprint(w, `
 Now:
 - Start the server: systemctl start baoco. What is pending is sent at once; your shop may have got some of it before and knows that by checksum.
-- Start the replica of this machine: systemctl enable --now baoco-litestream.
+- Keep a replica of this machine: baoco replica setup with the same URL prints the unit of Litestream.
 - Lead the name of your server to this machine, or enter its address at the providers.
 - What came in while no server ran: sources that catch up read their lists by themselves; for others import the bank's statement: baoco transaction import.
 - Ids go on a million further: none is given twice.

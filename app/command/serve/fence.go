@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"time"
 
 	"baoco/app/command/terminal"
@@ -29,6 +31,21 @@ type fence struct {
 	objects replica.Objects // nil: not connected
 	config  replica.Config  // of the last look
 	away    bool            // the last look found the place unreachable
+}
+
+// UnfinishedTakeover is a file that stands beside a database while a takeover puts it
+// in place. After a kill of the takeover it says that the file has no fence yet.
+func UnfinishedTakeover(db string) string { return db + ".taking-over" }
+
+// start is look, for a server that starts.
+func (f *fence) start(ctx context.Context) error {
+	if path, err := filepath.EvalSymlinks(f.db); err == nil {
+		f.db = path
+	}
+	if _, err := os.Lstat(UnfinishedTakeover(f.db)); err == nil {
+		return terminal.Exit(terminal.ExitDatabase, fmt.Errorf("a takeover of %s was interrupted: run baoco takeover again", f.db))
+	}
+	return f.look(ctx)
 }
 
 // look returns the error with which the server is to stop, where another one took

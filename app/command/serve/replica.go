@@ -51,7 +51,7 @@ func (r *ReplicaChecker) Look(ctx context.Context, now time.Time) app.ReplicaChe
 		look, err = r.list(ctx)
 	}
 	if err != nil {
-		return app.ReplicaCheck{At: now, Problem: app.Textf("The place of the replica can’t be read: %s", "Không đọc được nơi lưu bản sao từ xa: %s", err.Error())}
+		return app.ReplicaCheck{At: now, Problem: app.Textf("The place of the replica can’t be read: %s", "Không đọc được nơi lưu bản sao ngoài máy: %s", err.Error())}
 	}
 	odd := look.Odd(r.look)
 	if look.Newest.After(r.look.Newest) {
@@ -61,7 +61,7 @@ func (r *ReplicaChecker) Look(ctx context.Context, now time.Time) app.ReplicaChe
 	if silent := now.Sub(r.moved); silent > silentReplica && r.last.Problem == (app.Text{}) {
 		return app.ReplicaCheck{At: now, Behind: silent, Problem: app.Textf(
 			"Nothing new has come to the replica for %d minutes. See whether Litestream runs: systemctl status baoco-litestream.",
-			"Đã %d phút không có gì mới được chép sang bản sao từ xa. Hãy kiểm tra Litestream: systemctl status baoco-litestream.", int(silent/time.Minute))}
+			"Đã %d phút không có gì mới được chép sang bản sao ngoài máy. Hãy kiểm tra Litestream: systemctl status baoco-litestream.", int(silent/time.Minute))}
 	}
 	if r.last.Problem != (app.Text{}) || odd != nil || !now.Before(r.next) {
 		r.last = r.Check(ctx, now)
@@ -123,7 +123,7 @@ func (r *ReplicaChecker) Check(ctx context.Context, now time.Time) (c app.Replic
 	for range 2 {
 		var err error
 		if c, err = r.check(ctx, now); err != nil {
-			c = app.ReplicaCheck{At: now, Problem: app.Textf("The replica can’t be restored: %s", "Không khôi phục được bản sao từ xa: %s", err.Error())}
+			c = app.ReplicaCheck{At: now, Problem: app.Textf("The replica can’t be restored: %s", "Không khôi phục được bản sao ngoài máy: %s", err.Error())}
 		}
 		if !c.Differs {
 			break

@@ -58,7 +58,7 @@ func serve(c *cli.Context) error {
 		log.Warn(text)
 	}
 	fence := &fence{db: s.DB, log: log}
-	if err := fence.look(ctx); err != nil {
+	if err := fence.start(ctx); err != nil {
 		return err
 	}
 	created, err := createIfMissing(ctx, s)
