@@ -23,10 +23,14 @@ const (
 	silentReplica = 150 * time.Second
 )
 
-// ReplicaChecker looks at the replica of a database.
+// ReplicaChecker looks at the replica of a database. One Look at a time is made.
 type ReplicaChecker struct {
 	Store *sqlitestore.Store
+	seen  seen
+}
 
+// seen is what the looks at one place have seen.
+type seen struct {
 	config replica.Config
 	look   replica.Look // the last; zero: there was none
 	moved  time.Time    // when a look last found something new
@@ -43,8 +47,8 @@ func (r *ReplicaChecker) Replicated() bool {
 // Look lists the replica, and checks it where that is due or where the list is odd.
 func (r *ReplicaChecker) Look(ctx context.Context, now time.Time) app.ReplicaCheck {
 	c, err := replica.ReadConfig(r.Store.Path())
-	if err == nil && c != r.config {
-		*r = ReplicaChecker{Store: r.Store, config: c, moved: now}
+	if err == nil && c != r.seen.config {
+		r.seen = seen{config: c, moved: now}
 	}
 	var look replica.Look
 	if err == nil {
@@ -53,33 +57,33 @@ func (r *ReplicaChecker) Look(ctx context.Context, now time.Time) app.ReplicaChe
 	if err != nil {
 		return app.ReplicaCheck{At: now, Problem: app.Textf("The place of the replica can’t be read: %s", "Không đọc được nơi lưu bản sao ngoài máy: %s", err.Error())}
 	}
-	odd := look.Odd(r.look)
-	if look.Newest.After(r.look.Newest) {
-		r.moved = now
+	odd := look.Odd(r.seen.look)
+	if look.Newest.After(r.seen.look.Newest) {
+		r.seen.moved = now
 	}
-	r.look = look
-	if silent := now.Sub(r.moved); silent > silentReplica && r.last.Problem == (app.Text{}) {
+	r.seen.look = look
+	if silent := now.Sub(r.seen.moved); silent > silentReplica && r.seen.last.Problem == (app.Text{}) {
 		return app.ReplicaCheck{At: now, Behind: silent, Problem: app.Textf(
 			"Nothing new has come to the replica for %d minutes. See whether Litestream runs: systemctl status baoco-litestream.",
 			"Đã %d phút không có gì mới được chép sang bản sao ngoài máy. Hãy kiểm tra Litestream: systemctl status baoco-litestream.", int(silent/time.Minute))}
 	}
-	if r.last.Problem != (app.Text{}) || odd != nil || !now.Before(r.next) {
-		r.last = r.Check(ctx, now)
-		r.next = now.Add(r.pause())
-		return r.last
+	if r.seen.last.Problem != (app.Text{}) || odd != nil || !now.Before(r.seen.next) {
+		r.seen.last = r.Check(ctx, now)
+		r.seen.next = now.Add(r.pause())
+		return r.seen.last
 	}
-	seen := r.last
-	seen.At = now
-	return seen
+	last := r.seen.last
+	last.At = now
+	return last
 }
 
 func (r *ReplicaChecker) list(ctx context.Context) (l replica.Look, err error) {
-	objects, err := replica.Open(ctx, r.config.Place, r.config.Credentials)
+	objects, err := replica.Open(ctx, r.seen.config.Place, r.seen.config.Credentials)
 	if err != nil {
 		return l, err
 	}
 	defer objects.Close()
-	l, err = replica.LookAt(ctx, objects, r.config.Epoch)
+	l, err = replica.LookAt(ctx, objects, r.seen.config.Epoch)
 	if err != nil {
 		return l, err
 	}
