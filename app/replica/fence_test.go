@@ -3,6 +3,9 @@ package replica_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -84,5 +87,18 @@ func TestLastCopy(t *testing.T) {
 	apptest.Must(t, objects.Put(t.Context(), "epoch-000004/ltx/0/1.ltx", []byte("x")))
 	if c, err := replica.LastCopy(t.Context(), objects, 3); err != nil || c.Epoch != 2 || c.Objects != 1 || time.Since(c.Newest) > time.Minute {
 		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// A service that knows no conditional writes can't keep two servers apart, and is
+// refused.
+func TestPlaceWithoutConditions(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})) // 200 to everything
+	defer service.Close()
+	objects := openPlace(t, func(t *testing.T) (replica.Place, replica.Credentials) {
+		return place(t, "s3://shop?endpoint="+service.URL), replica.Credentials{AccessKeyID: "a", SecretAccessKey: "b"}
+	})
+	if err := replica.TryExclusive(t.Context(), objects, noon); err == nil || !strings.Contains(err.Error(), "If-None-Match") {
+		t.Errorf("%v", err)
 	}
 }
