@@ -148,18 +148,25 @@ func TestReplicaWatched(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			r := replicate(t, install(t, receiver), "file://"+filepath.Join(t.TempDir(), "copy"), "--allow-target", receiver.target())
+			var before int // how much the log had said
 			says := func(text string) func() bool {
-				return func() bool { return strings.Contains(r.server.stderr.String(), text) }
+				return func() bool { return strings.Contains(r.server.stderr.String()[before:], text) }
 			}
 			for i := range 30 {
 				r.provider(r.server.url).call(fmt.Sprint("FT", i))
 				time.Sleep(150 * time.Millisecond)
+			}
+			eventually(t, "the copy is good", func() bool { code, c := r.checked(t); return code == 0 && c.Transactions == 30 })
+			before = len(r.server.stderr.String())
+			if said := r.server.stderr.String(); strings.Contains(said, "the replica") {
+				t.Errorf("of a good copy it says:\n%s", said)
 			}
 			mend := fault(r)
 			began := time.Now()
 			within(t, 5*time.Minute, "the log says that the copy is not good", says("the replica is not good"))
 			t.Logf("reported after %v", time.Since(began).Round(time.Second))
 			mend()
+			before = len(r.server.stderr.String())
 			within(t, 3*time.Minute, "the log says that it is good again", says("the replica is good again"))
 		})
 	}

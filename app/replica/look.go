@@ -37,6 +37,9 @@ func LookAt(ctx context.Context, o Objects, epoch int64) (l Look, err error) {
 	return l, err
 }
 
+// Empty reports whether Litestream has written nothing yet.
+func (l Look) Empty() bool { return len(l.objects) == 0 }
+
 // Odd says why a copy must be restored to know whether it is good; nil: it looks as one
 // that Litestream has written. An object never changes, and from the first transaction
 // of the file to its last there is no gap. before is the look before.

@@ -57,6 +57,9 @@ func (r *ReplicaChecker) Look(ctx context.Context, now time.Time) app.ReplicaChe
 	if err != nil {
 		return app.ReplicaCheck{At: now, Problem: app.Textf("The place of the replica can’t be read: %s", "Không đọc được nơi lưu bản sao ngoài máy: %s", err.Error())}
 	}
+	if look.Empty() && now.Sub(r.seen.moved) <= silentReplica {
+		return app.ReplicaCheck{At: now} // it was just set up, or everything starts
+	}
 	odd := look.Odd(r.seen.look)
 	if look.Newest.After(r.seen.look.Newest) {
 		r.seen.moved = now
