@@ -24,7 +24,7 @@ type Program struct {
 }
 
 // ErrOldProgram says that a Litestream is too old, and why.
-var ErrOldProgram = errors.New("Litestream before 0.5.17 links a SQLite that can damage the write-ahead log")
+var ErrOldProgram = errors.New("versions of Litestream before 0.5.17 link a SQLite that can damage the write-ahead log")
 
 // oldest is the oldest version that may be used.
 var oldest = [3]int{0, 5, 17}
@@ -36,7 +36,7 @@ var versionText = regexp.MustCompile(`^v?([0-9]{1,5})\.([0-9]{1,5})\.([0-9]{1,5}
 func FindProgram(ctx context.Context, path string) (Program, error) {
 	found, err := exec.LookPath(cmp.Or(path, "litestream"))
 	if err != nil {
-		return Program{}, fmt.Errorf("Litestream is needed, from 0.5.17 on: %w", err)
+		return Program{}, fmt.Errorf("the program Litestream is needed, from 0.5.17 on: %w", err)
 	}
 	if found, err = filepath.Abs(found); err != nil {
 		return Program{}, err
