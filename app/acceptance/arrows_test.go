@@ -67,7 +67,7 @@ var (
 		"web/dashboard":      {"github.com/alexedwards/scs/v2"},
 		"web/dashboard/help": {"github.com/yuin/goldmark"},
 		"web/inbound":        {},
-		"web/metrics":        {"github.com/prometheus/client_golang/prometheus", "github.com/prometheus/common/expfmt"},
+		"web/metrics":        {},
 		"web/wire":           {"golang.org/x/time/rate"},
 		"scheduler":          {"github.com/go-co-op/gocron/v2", "github.com/google/uuid", "github.com/wneessen/go-mail"},
 		"sqlitestore":        {"modernc.org/sqlite"},

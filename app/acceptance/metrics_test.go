@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -107,7 +108,11 @@ func TestMetrics(t *testing.T) {
 	if age := float64(time.Now().Unix()) - figures["baoco_last_backup_timestamp_seconds"]; age < 0 || age > 300 {
 		t.Errorf("the backup is %.0f s old", age)
 	}
-	for _, name := range []string{"baoco_wal_size_bytes", "baoco_disk_free_bytes", "go_goroutines", "go_gc_gomemlimit_bytes"} {
+	names := []string{"baoco_wal_size_bytes", "baoco_disk_free_bytes", "go_goroutines", "go_gc_gomemlimit_bytes", "go_memstats_alloc_bytes", "process_start_time_seconds"}
+	if runtime.GOOS == "linux" {
+		names = append(names, "process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds", "process_max_fds")
+	}
+	for _, name := range names {
 		if figures[name] <= 0 {
 			t.Errorf("%s is %v", name, figures[name])
 		}

@@ -3,16 +3,13 @@
 package metrics
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
 
 	"baoco/app"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/common/expfmt"
 )
 
 // mostSources bounds the series: the calls of sources beyond these are counted
@@ -21,17 +18,25 @@ const mostSources = 200
 
 // Metrics counts. It is safe for concurrent use.
 type Metrics struct {
-	registry     *prometheus.Registry
-	attempts     counters[string]
-	calls        counters[ofSource]
-	transactions counters[ofSource]
-	requests     counters[ofRequest]
-	commitTime   prometheus.Histogram
-	commitSize   prometheus.Histogram
+	version string
+	started time.Time
 
-	mu      sync.Mutex
-	sources map[int64]bool // that have series of their own
+	// One lock guards all. It is on the way of every transaction, so it is never held
+	// while something is waited for.
+	mu           sync.Mutex
+	attempts     map[outcome]uint64
+	calls        map[ofSource]uint64
+	transactions map[ofSource]uint64
+	requests     map[ofRequest]uint64
+	commitTime   histogram
+	commitSize   histogram
+	sources      map[int64]bool // that have series of their own
 }
+
+// outcome names a counter of attempts.
+type outcome string
+
+func (o outcome) labels() string { return fmt.Sprintf("outcome=%q", string(o)) }
 
 // ofSource names a counter of a source; the zero source is none.
 type ofSource struct {
@@ -40,106 +45,84 @@ type ofSource struct {
 	outcome string
 }
 
+// others is the id of all sources beyond mostSources.
+const others = -1
+
+func (s ofSource) labels() string {
+	kind, id := string(s.kind), strconv.FormatInt(s.id, 10)
+	switch s.id {
+	case 0:
+		kind, id = "unknown", "unknown"
+	case others:
+		kind, id = "other", "other"
+	}
+	return fmt.Sprintf("outcome=%q,provider=%q,source=%q", s.outcome, kind, id)
+}
+
 // ofRequest names a counter of requests; class is the first digit of the status.
 type ofRequest struct {
 	handler string
 	class   int
 }
 
-// counters are the counters of one figure. This is on the way of every transaction,
-// and to find a counter by its labels in the library takes several times as long.
-type counters[K comparable] struct {
-	vec    *prometheus.CounterVec
-	labels func(K) []string
-	mu     sync.RWMutex
-	known  map[K]prometheus.Counter
-}
+func (r ofRequest) labels() string { return fmt.Sprintf(`code="%dxx",handler=%q`, r.class, r.handler) }
 
-func (c *counters[K]) add(key K, n int) {
-	if n == 0 {
-		return
-	}
-	c.mu.RLock()
-	counter := c.known[key]
-	c.mu.RUnlock()
-	if counter == nil {
-		counter = c.vec.WithLabelValues(c.labels(key)...)
-		c.mu.Lock()
-		c.known[key] = counter
-		c.mu.Unlock()
-	}
-	counter.Add(float64(n))
-}
-
-// register makes the counters of a figure.
-func register[K comparable](r *prometheus.Registry, c *counters[K], name, help string, labels func(K) []string, names ...string) {
-	c.vec = prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, names)
-	c.labels, c.known = labels, map[K]prometheus.Counter{}
-	r.MustRegister(c.vec)
-}
-
-// New makes the counters of a program of that version. The figures of the process
-// and of Go come with them.
-func New(version string) *Metrics {
-	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		commitTime: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "baoco_commit_duration_seconds", Help: "How long commits took until they were on disk.", Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
-		}),
-		commitSize: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "baoco_commit_batch_size", Help: "How many callers one commit served.", Buckets: prometheus.ExponentialBuckets(1, 2, 10),
-		}),
+// New makes the counters of a program of that version, which starts now.
+func New(version string, now time.Time) *Metrics {
+	return &Metrics{
+		version: version, started: now,
+		attempts: map[outcome]uint64{}, calls: map[ofSource]uint64{}, transactions: map[ofSource]uint64{}, requests: map[ofRequest]uint64{},
+		commitTime: newHistogram(0.0005, 14), commitSize: newHistogram(1, 10),
 		sources: map[int64]bool{},
 	}
-	register(m.registry, &m.attempts, "baoco_attempts_total", "Attempts of deliveries, by outcome: delivered, or the class of the error.",
-		func(outcome string) []string { return []string{outcome} }, "outcome")
-	register(m.registry, &m.calls, "baoco_calls_total", "Calls of providers, by source and outcome. A refused call may name no source.", m.labels, "provider", "source", "outcome")
-	register(m.registry, &m.transactions, "baoco_transactions_total", "Transactions that sources named in calls, lists and files, by what became of them.", m.labels, "provider", "source", "outcome")
-	register(m.registry, &m.requests, "baoco_http_requests_total", "HTTP requests that were answered, by what they were for and the class of the status.",
-		func(r ofRequest) []string { return []string{r.handler, strconv.Itoa(r.class) + "xx"} }, "handler", "code")
-	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "baoco_build_info", Help: "The version of baoco; always 1.", ConstLabels: prometheus.Labels{"version": version}})
-	build.Set(1)
-	m.registry.MustRegister(m.commitTime, m.commitSize, build,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return m
 }
 
-// Handler shows the figures, with those that service has at that moment.
+// Handler shows the figures, with those that service has at that moment, and those
+// of Go and of the process.
 func (m *Metrics) Handler(service *app.Service) http.Handler {
-	m.registry.MustRegister(&state{service})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		format := expfmt.NewFormat(expfmt.TypeTextPlain) // every version of Prometheus reads it
-		w.Header().Set("Content-Type", string(format))
+		var p page
+		m.write(&p)
+		p.state(r.Context(), service, time.Now())
+		p.process(m.started)
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8") // every version of Prometheus reads it
 		w.Header().Set("Cache-Control", "no-store")
-		figures, err := m.registry.Gather()
-		if err != nil && len(figures) == 0 {
-			http.Error(w, "the figures can't be read", http.StatusInternalServerError)
-			return
-		}
-		to := expfmt.NewEncoder(w, format)
-		for _, family := range figures {
-			if to.Encode(family) != nil {
-				return // the client has gone
-			}
-		}
+		_, _ = w.Write(p.Bytes())
 	})
+}
+
+// write shows what was counted.
+func (m *Metrics) write(p *page) {
+	p.info("baoco_build_info", "The version of baoco; always 1.", m.version)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	counters(p, "baoco_attempts_total", "Attempts of deliveries, by outcome: delivered, or the class of the error.", m.attempts)
+	counters(p, "baoco_calls_total", "Calls of providers, by source and outcome. A refused call may name no source.", m.calls)
+	counters(p, "baoco_transactions_total", "Transactions that sources named in calls, lists and files, by what became of them.", m.transactions)
+	counters(p, "baoco_http_requests_total", "HTTP requests that were answered, by what they were for and the class of the status.", m.requests)
+	p.histogram("baoco_commit_duration_seconds", "How long commits took until they were on disk.", m.commitTime)
+	p.histogram("baoco_commit_batch_size", "How many callers one commit served.", m.commitSize)
 }
 
 // Attempted counts an attempt that was recorded.
 func (m *Metrics) Attempted(r app.Result) {
-	outcome := string(r.Error)
+	became := outcome(r.Error)
 	if r.OK() {
-		outcome = "delivered"
+		became = "delivered"
 	}
-	m.attempts.add(outcome, 1)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.attempts[became]++
 }
 
 // Recorded counts what became of the transactions that a source named.
 func (m *Metrics) Recorded(source app.Source, r app.Recording) {
-	key := ofSource{id: source.ID, kind: source.Provider}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	count := func(outcome app.Outcome, n int) {
-		key.outcome = string(outcome)
-		m.transactions.add(key, n)
+		if n > 0 {
+			m.transactions[m.of(source, string(outcome))] += uint64(n)
+		}
 	}
 	count(app.OutcomeRecorded, r.Recorded)
 	count(app.OutcomeDuplicate, r.Duplicates)
@@ -158,30 +141,33 @@ func (m *Metrics) Called(source app.Source, err error) {
 			outcome = "failed"
 		}
 	}
-	m.calls.add(ofSource{source.ID, source.Provider, outcome}, 1)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls[m.of(source, outcome)]++
+}
+
+// of names the counter of an outcome of a source. The lock is held.
+func (m *Metrics) of(source app.Source, outcome string) ofSource {
+	if source.ID != 0 && !m.sources[source.ID] {
+		if len(m.sources) >= mostSources {
+			return ofSource{id: others, outcome: outcome}
+		}
+		m.sources[source.ID] = true
+	}
+	return ofSource{source.ID, source.Provider, outcome}
 }
 
 // Requested counts an answered request. handler is one of few names.
 func (m *Metrics) Requested(handler string, status int) {
-	m.requests.add(ofRequest{handler, status / 100}, 1)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requests[ofRequest{handler, status / 100}]++
 }
 
 // Committed counts a commit.
 func (m *Metrics) Committed(took time.Duration, callers int) {
-	m.commitTime.Observe(took.Seconds())
-	m.commitSize.Observe(float64(callers))
-}
-
-// labels are those of a source and an outcome.
-func (m *Metrics) labels(of ofSource) []string {
-	if of.id == 0 {
-		return []string{"unknown", "unknown", of.outcome}
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.sources[of.id] && len(m.sources) >= mostSources {
-		return []string{"other", "other", of.outcome}
-	}
-	m.sources[of.id] = true
-	return []string{string(of.kind), strconv.FormatInt(of.id, 10), of.outcome}
+	m.commitTime.observe(took.Seconds())
+	m.commitSize.observe(float64(callers))
 }

@@ -2,7 +2,7 @@ package metrics_test
 
 import (
 	"fmt"
-	"io"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -16,7 +16,7 @@ import (
 // What is counted of one transaction and its delivery. The server's CPU time for
 // them is some 300 µs, of which the figures may take one per cent.
 func BenchmarkTransaction(b *testing.B) {
-	m := metrics.New("test")
+	m := metrics.New("test", time.Now())
 	source := app.Source{ID: 1, Provider: "native"}
 	for b.Loop() {
 		m.Requested("inbound", 200)
@@ -28,27 +28,52 @@ func BenchmarkTransaction(b *testing.B) {
 	}
 }
 
+func show(figures http.Handler) string {
+	answer := httptest.NewRecorder()
+	figures.ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	return answer.Body.String()
+}
+
+// A value is counted at every bound that it isn't above.
+func TestBuckets(t *testing.T) {
+	t.Parallel()
+	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
+	m := metrics.New("test", time.Now())
+	m.Committed(time.Millisecond, 512)
+	m.Committed(1001*time.Microsecond, 513)
+	m.Committed(time.Minute, 1)
+	text := show(m.Handler(w.Service))
+	for _, line := range []string{
+		`baoco_commit_duration_seconds_bucket{le="0.0005"} 0`, `baoco_commit_duration_seconds_bucket{le="0.001"} 1`, `baoco_commit_duration_seconds_bucket{le="0.002"} 2`,
+		`baoco_commit_duration_seconds_bucket{le="4.096"} 2`, `baoco_commit_duration_seconds_bucket{le="+Inf"} 3`,
+		"baoco_commit_duration_seconds_sum 60.002001", "baoco_commit_duration_seconds_count 3",
+		`baoco_commit_batch_size_bucket{le="1"} 1`, `baoco_commit_batch_size_bucket{le="512"} 2`, `baoco_commit_batch_size_bucket{le="+Inf"} 3`,
+		"baoco_commit_batch_size_sum 1026",
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("there is no %s in\n%s", line, text)
+		}
+	}
+}
+
 // However many sources there are, the figures have bounded labels.
 func TestManySources(t *testing.T) {
 	t.Parallel()
 	w := apptest.Open(t, apptest.NewFile(t), app.Config{})
-	m := metrics.New("test")
+	m := metrics.New("test", time.Now())
 	handler := m.Handler(w.Service)
 	for id := range int64(1000) {
 		m.Called(app.Source{ID: id + 1, Provider: "native"}, nil)
 		m.Recorded(app.Source{ID: id + 1, Provider: "native"}, app.Recording{Recorded: 1})
 	}
-	answer := httptest.NewRecorder()
-	handler.ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
-	body, err := io.ReadAll(answer.Body)
-	apptest.Must(t, err)
+	text := show(handler)
 	series := 0
-	for line := range strings.Lines(string(body)) {
+	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "baoco_calls_total{") {
 			series++
 		}
 	}
-	if other := `baoco_calls_total{outcome="accepted",provider="other",source="other"} 800`; series != 201 || !strings.Contains(string(body), other) {
+	if other := `baoco_calls_total{outcome="accepted",provider="other",source="other"} 800`; series != 201 || !strings.Contains(text, other) {
 		t.Error(fmt.Sprint(series, " series of calls"))
 	}
 }
